@@ -1,0 +1,118 @@
+# hostprof: `make help` prints the targets.
+
+BUILD	 ?= build
+PREFIX	 ?= /usr/local
+BINDIR	 ?= $(PREFIX)/bin
+LIBDIR	 ?= $(PREFIX)/lib
+VERSION	 := 0.1.0
+
+CC	 ?= gcc
+CLANG	 ?= clang
+BPFTOOL	 ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
+JAVA_HOME_BUILD ?= $(firstword $(wildcard /usr/lib/jvm/default-java /usr/lib/jvm/java-17-openjdk-amd64))
+ARCH	 := x86
+
+WARN := -Wall -Wextra -Wshadow -Wpointer-arith -Wcast-qual -Wwrite-strings -Wundef -Wvla \
+	-Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition -Wformat=2 \
+	-Wnull-dereference
+ifdef CI
+WARN += -Werror
+endif
+HARDEN	 := -fstack-protector-strong -fstack-clash-protection -fcf-protection
+CFLAGS	 ?= -O2 -g
+FORTIFY	 := $(if $(findstring -O2,$(CFLAGS)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+BASE_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARN) $(CFLAGS) -fvisibility=hidden -fno-common -MMD -MP
+CPPFLAGS += -Iuserspace -Ibpf -Ijvmagent -I$(BUILD)/gen -DHOSTPROF_VERSION='"$(VERSION)"' \
+	-DHOSTPROF_LIBDIR='"$(LIBDIR)"'
+USER_CFLAGS = $(BASE_CFLAGS) $(FORTIFY) $(HARDEN) $(SAN)
+LDFLAGS	 += -Wl,-z,relro,-z,now $(SAN)
+LDLIBS	 := -lbpf -ldw -lelf -liberty -llzma -lz -lxxhash -lpthread
+
+USER_SRC := $(sort $(wildcard userspace/*/*.c))
+LIB_SRC	 := $(filter-out userspace/cmd/main.c,$(USER_SRC))
+LIB_OBJ	 := $(LIB_SRC:%.c=$(BUILD)/obj/%.o)
+MAIN_OBJ := $(BUILD)/obj/userspace/cmd/main.o
+UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
+UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/%)
+WORKLOAD_SRC := $(sort $(wildcard tests/workloads/*.c))
+WORKLOAD_BIN := $(WORKLOAD_SRC:tests/workloads/%.c=$(BUILD)/workloads/%)
+JAVA_SRC := $(sort $(wildcard tests/workloads/*.java))
+JAVA_CLASSES := $(JAVA_SRC:tests/workloads/%.java=$(BUILD)/workloads/%.class)
+EMBEDDED := $(wildcard userspace/output/*.js userspace/output/*.css userspace/output/*.html)
+
+all: $(BUILD)/hostprof $(BUILD)/libhostprof-agent.so ## build both binaries
+
+include scripts/targets.mk
+
+# --- BPF -------------------------------------------------------------------------------------
+
+BPF_CFLAGS := -target bpf -g -O2 -mcpu=v3 -Wall -Werror -D__TARGET_ARCH_$(ARCH) -Ibpf -Ivmlinux \
+	-I/usr/include/$(shell $(CC) -print-multiarch 2>/dev/null)
+
+$(BUILD)/gen/hostprof.bpf.o: bpf/hostprof.bpf.c $(wildcard bpf/*.h bpf/*.def vmlinux/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+
+$(BUILD)/gen/hostprof.skel.h: $(BUILD)/gen/hostprof.bpf.o
+	$(BPFTOOL) gen skeleton $< name hostprof_bpf > $@.tmp && mv $@.tmp $@
+
+# The skeleton is included from this one file only.
+$(BUILD)/obj/userspace/capture/bpf_session.o: $(BUILD)/gen/hostprof.skel.h
+
+# --- userspace -------------------------------------------------------------------------------
+
+$(BUILD)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(USER_CFLAGS) -c $< -o $@
+
+# Pages and scripts are embedded with .incbin.
+$(BUILD)/obj/userspace/output/embedded.o: $(EMBEDDED)
+
+$(BUILD)/libhostprof.a: $(LIB_OBJ)
+	@rm -f $@
+	$(AR) rcs $@ $(filter %.o,$^)
+
+$(BUILD)/hostprof: $(MAIN_OBJ) $(BUILD)/libhostprof.a
+	$(CC) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
+
+# --- agent: one binary for every JVM; nothing newer than GLIBC_2.17, nothing that musl lacks ---
+
+AGENT_SRC := $(sort $(wildcard jvmagent/*.c))
+AGENT_OBJ := $(AGENT_SRC:%.c=$(BUILD)/agent/%.o)
+AGENT_CFLAGS = $(BASE_CFLAGS) -fPIC -fno-stack-protector -U_FORTIFY_SOURCE \
+	-fno-stack-clash-protection -fcf-protection=branch \
+	-I$(JAVA_HOME_BUILD)/include -I$(JAVA_HOME_BUILD)/include/linux
+
+$(BUILD)/agent/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) -Ijvmagent -DHOSTPROF_VERSION='"$(VERSION)"' $(AGENT_CFLAGS) -c $< -o $@
+
+$(BUILD)/libhostprof-agent.so: $(AGENT_OBJ) $(wildcard jvmagent/*.map)
+	$(CC) -shared -Wl,-z,relro,-z,now -Wl,-soname,libhostprof-agent.so \
+		$(addprefix -Wl$(comma)--version-script=,$(wildcard jvmagent/*.map)) \
+		-o $@ $(filter %.o,$^) -lpthread
+comma := ,
+
+# --- tests and workloads ---------------------------------------------------------------------
+
+$(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libhostprof.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) -Wno-missing-prototypes $(LDFLAGS) -o $@ \
+		$(filter %.c %.a,$^) $(LDLIBS) -lcmocka
+
+$(BUILD)/workloads/%: tests/workloads/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls -Wall -o $@ $< -lpthread
+
+# --release 8, so that every JDK of the matrix can run them.
+$(BUILD)/workloads/%.class: tests/workloads/%.java
+	@mkdir -p $(@D)
+	$(JAVA_HOME_BUILD)/bin/javac -nowarn --release 8 -d $(BUILD)/workloads $< 2>&1 | { grep -v '^warning\|^[0-9]* warning' || true; }
+	@test -f $@
+
+workloads: $(WORKLOAD_BIN) $(JAVA_CLASSES)
+
+-include $(LIB_OBJ:.o=.d) $(MAIN_OBJ:.o=.d) $(AGENT_OBJ:.o=.d) $(UNIT_BIN:=.d)
+
+.PHONY: all workloads
+.DELETE_ON_ERROR:

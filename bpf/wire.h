@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/*
+ * Every struct that crosses the kernel line: ring-buffer records, map keys and values, settings.
+ * Fixed-width types, explicit padding. The kernel's words: tgid is what users call pid.
+ */
+#ifndef HOSTPROF_WIRE_H
+#define HOSTPROF_WIRE_H
+
+#ifndef __bpf__
+#include <stdint.h>
+typedef int8_t wire_s8;
+typedef uint8_t wire_u8;
+typedef uint16_t wire_u16;
+typedef uint32_t wire_u32;
+typedef uint64_t wire_u64;
+#else
+typedef __s8 wire_s8;
+typedef __u8 wire_u8;
+typedef __u16 wire_u16;
+typedef __u32 wire_u32;
+typedef __u64 wire_u64;
+#endif
+
+/* The kernel's own limit on a stack that bpf_get_stack() returns (kernel.perf_event_max_stack). */
+#define WIRE_MAX_KERNEL_FRAMES 127
+/* --max-depth goes up to this. */
+#define WIRE_MAX_USER_FRAMES 2048
+#define WIRE_DEFAULT_USER_FRAMES 1024
+/* An interpreted frame takes WIRE_INTERPRETED_WORDS words; such stacks end a little earlier. */
+#define WIRE_MAX_USER_WORDS 3072
+#define WIRE_COMM_LEN 16
+#define WIRE_MAX_EVENTS 16
+#define WIRE_MAX_TARGETS 4096
+#define WIRE_MAX_JVMS 512
+
+/* enum unwind_reason: UNWIND_DONE, UNWIND_PAGE, … */
+enum unwind_reason {
+#define UNWIND_REASON(name, id, whole, text) UNWIND_##name,
+#include "unwind_reasons.def"
+#undef UNWIND_REASON
+	UNWIND_REASON_COUNT
+};
+
+enum wire_record_kind {
+	WIRE_SAMPLE = 1,
+};
+
+/*
+ * A user frame is one word, or more when its kind says so. Bits 0..55 hold the address, bit 59 is
+ * set when the address is exact (the thread's own pc, or one that a signal interrupted) and not a
+ * return address, bits 60..63 hold the kind.
+ */
+#define WIRE_FRAME_ADDRESS_MASK ((1ULL << 56) - 1)
+#define WIRE_FRAME_EXACT	(1ULL << 59)
+#define WIRE_FRAME_KIND_SHIFT	60
+
+enum wire_frame_kind {
+	WIRE_FRAME_CODE = 0,	    /* 1 word: an address in a file or in JIT code */
+	WIRE_FRAME_INTERPRETED = 1, /* 4 words: address, Method*, ConstMethod*, bytecode pointer */
+};
+#define WIRE_INTERPRETED_WORDS 4
+
+struct wire_sample {
+	wire_u32 size;	    /* of the whole record in bytes */
+	wire_u16 kind;	    /* enum wire_record_kind */
+	wire_u8 event;	    /* index of the -e that fired */
+	wire_u8 reason;	    /* enum unwind_reason: why the user stack ended */
+	wire_u64 time_ns;   /* CLOCK_MONOTONIC */
+	wire_u64 weight;    /* the period: what this sample stands for, in the event's unit */
+	wire_u64 start_ns;  /* the process's start time, CLOCK_MONOTONIC (group leader's start_time) */
+	wire_u64 cgroup_id; /* cgroup v2 id, the inode number of its directory */
+	wire_u32 tgid;
+	wire_u32 tid;
+	wire_u32 exec_id;   /* task_struct.self_exec_id: grows with every exec */
+	wire_u16 cpu;
+	wire_u8 in_user;    /* 1: the cpu ran user code when the sample was taken */
+	wire_u8 pad;
+	wire_u16 kernel_frames;
+	wire_u16 user_words;
+	wire_u32 user_frames;
+	char comm[WIRE_COMM_LEN];
+	wire_u64 words[];   /* kernel addresses, then user words; both leaf first */
+};
+
+/* What BPF counts that is no sample: one slot each in a per-cpu array. */
+enum wire_counter {
+	WIRE_COUNTER_SAMPLES,	  /* records written */
+	WIRE_COUNTER_LOST,	  /* records that did not fit into the ring */
+	WIRE_COUNTER_NESTED,	  /* dropped: scratch levels used up */
+	WIRE_COUNTER_FILTERED,	  /* not a target */
+	WIRE_COUNTER_LOST_UNKNOWN, /* lost records whose process did not fit into the lost map */
+	WIRE_COUNTER_LOST_UNKNOWN_WEIGHT,
+	WIRE_COUNTER_COUNT
+};
+
+/* Lost records per process generation and event. */
+struct wire_lost_key {
+	wire_u32 tgid;
+	wire_u32 exec_id;
+	wire_u64 start_ns;
+	wire_u32 event;
+	wire_u32 pad;
+};
+
+struct wire_lost {
+	wire_u64 count;
+	wire_u64 weight;
+	char comm[WIRE_COMM_LEN];
+};
+
+/*
+ * What the step functions need to know of one JVM to name its interpreted frames; made by
+ * userspace from the JVM's own VMStructs. Slots are in 8-byte words from the frame pointer.
+ */
+struct wire_jvm {
+	wire_u64 interpreter_start; /* 0: not known yet */
+	wire_u64 interpreter_end;
+	wire_u64 code_start; /* code cache, reserved bounds */
+	wire_u64 code_end;
+	wire_u32 method_const_method; /* offset of Method::_constMethod */
+	wire_s8 method_slot;
+	wire_s8 bcp_slot;
+	wire_s8 sender_sp_slot;
+	wire_s8 pad;
+};
+
+/* Settings, written once into the program's read-only data before loading. */
+struct wire_settings {
+	wire_u64 budget_ns;	/* time budget of one user walk */
+	wire_u64 cgroup_id;	/* 0: any */
+	wire_u32 cgroup_level;
+	wire_u32 max_user_frames;
+	wire_u32 self_tgid;	/* hostprof itself, for exclude_self */
+	wire_u8 filter_tgids;	/* 1: only processes in the target map */
+	wire_u8 follow_children; /* 1: children of targets become targets */
+	wire_u8 exclude_user;	/* --all-kernel */
+	wire_u8 exclude_kernel; /* --all-user */
+	wire_u8 include_idle;
+	wire_u8 exclude_self;
+	wire_u8 pad[2];
+};
+
+_Static_assert(sizeof(struct wire_sample) == 80, "wire_sample header");
+_Static_assert(sizeof(struct wire_lost_key) == 24, "wire_lost_key");
+_Static_assert(sizeof(struct wire_lost) == 32, "wire_lost");
+_Static_assert(sizeof(struct wire_jvm) == 40, "wire_jvm");
+_Static_assert(sizeof(struct wire_settings) == 40, "wire_settings");
+
+#endif

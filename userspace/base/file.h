@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whole-file reads, whole-buffer writes, atomic output files. */
+#ifndef HOSTPROF_BASE_FILE_H
+#define HOSTPROF_BASE_FILE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/strbuf.h"
+
+/* Append the file's bytes (works for /proc files of size 0); -E2BIG when over LIMIT bytes. */
+int file_read(const char *path, size_t limit, struct strbuf *out);
+int file_read_at(int dirfd, const char *path, size_t limit, struct strbuf *out);
+int file_read_fd(int fd, size_t limit, struct strbuf *out);
+
+/* Write everything, through short writes and EINTR. */
+int file_write_all(int fd, const void *data, size_t len);
+int file_pwrite_all(int fd, const void *data, size_t len, off_t at);
+
+/* Read exactly LEN bytes at AT; -ENODATA when the file is shorter. */
+int file_pread_full(int fd, void *data, size_t len, off_t at);
+
+/*
+ * An output that appears under its name only when it is whole: written to a temporary name beside
+ * it and renamed by commit. "-" is standard output. Devices and pipes are written in place.
+ */
+struct outfile {
+	int fd;		 /* owned, -1 when closed; standard output is never closed */
+	char *path;	 /* owned; what messages call it */
+	char *temp_path; /* owned; NULL when written in place */
+};
+
+int outfile_open(const char *path, struct outfile *ret_out, struct err *err);
+int outfile_commit(struct outfile *out, struct err *err);
+void outfile_release(struct outfile *out); /* removes the temporary file unless committed */
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One event loop (epoll): descriptors, timers (timerfd), signals (signalfd). Not thread-safe. */
+#ifndef HOSTPROF_BASE_LOOP_H
+#define HOSTPROF_BASE_LOOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct loop;
+
+typedef void (*loop_fn)(void *data);
+typedef void (*loop_signal_fn)(int signo, void *data);
+
+int loop_new(struct loop **ret_loop, struct err *err);
+void loop_free(struct loop *loop);
+DEFINE_CLEANUP(struct loop *, loop_free);
+
+/* Call FN whenever FD is readable (level-triggered). FD is borrowed; remove it before closing. */
+int loop_add_fd(struct loop *loop, int fd, loop_fn fn, void *data, struct err *err);
+void loop_remove_fd(struct loop *loop, int fd);
+
+/* Call FN every PERIOD_NS. Returns an id >= 0, or a negative errno. */
+int loop_add_timer(struct loop *loop, uint64_t period_ns, loop_fn fn, void *data, struct err *err);
+/* Call FN once, at the CLOCK_MONOTONIC time DEADLINE_NS. */
+int loop_add_deadline(struct loop *loop, uint64_t deadline_ns, loop_fn fn, void *data,
+		      struct err *err);
+void loop_remove_timer(struct loop *loop, int id);
+
+/* Block these signals in this thread and deliver them through FN. At most once per loop. */
+int loop_add_signals(struct loop *loop, const int *signals, int n, loop_signal_fn fn, void *data,
+		     struct err *err);
+
+/* Run until loop_quit(). */
+int loop_run(struct loop *loop, struct err *err);
+void loop_quit(struct loop *loop);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Taking samples: perf events on every cpu that trigger the BPF program, the rings that carry its
+ * records, and the side-band (mmap, exec, fork, comm, exit) of all processes. Nothing is ordered
+ * here: each ring is in its own order, times are CLOCK_MONOTONIC and the caller merges.
+ */
+#ifndef HOSTPROF_CAPTURE_CAPTURE_H
+#define HOSTPROF_CAPTURE_CAPTURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "capture/event.h"
+#include "wire.h"
+
+struct capture_options {
+	const struct capture_event *events; /* 1..WIRE_MAX_EVENTS; see capture/event.h */
+	unsigned int event_count;
+	const uint32_t *pids;		    /* targets; NULL and 0: the whole host */
+	unsigned int pid_count;
+	const char *cgroup_path;	    /* absolute directory in the cgroup2 tree, or NULL */
+	bool follow_children;
+	bool exclude_user;
+	bool exclude_kernel;
+	bool include_idle;
+	bool include_self; /* sample hostprof too (off by default) */
+	uint32_t max_depth; /* user frames; 0: WIRE_DEFAULT_USER_FRAMES */
+	uint64_t budget_ns; /* of one user walk; 0: 200 us */
+	uint64_t ring_bytes; /* per cpu, power of two >= 64 KiB; 0: default */
+};
+
+enum side_kind { SIDE_MMAP, SIDE_COMM, SIDE_EXEC, SIDE_FORK, SIDE_EXIT, SIDE_LOST };
+
+/* One side-band record, decoded. Pointers live only inside the callback. */
+struct side_event {
+	enum side_kind kind;
+	uint64_t time_ns;
+	uint32_t pid, tid;	 /* FORK: the child's */
+	uint32_t ppid, ptid;	 /* FORK: the parent's */
+	uint64_t addr, len, pgoff; /* MMAP */
+	uint32_t major, minor;	 /* MMAP: device of the file */
+	uint64_t inode, inode_generation;
+	uint32_t prot, flags;
+	const char *name;	 /* MMAP: path; COMM, EXEC: comm */
+	uint64_t lost;		 /* LOST: records */
+};
+
+struct capture_handler {
+	void (*sample)(const struct wire_sample *sample, void *data);
+	void (*side)(const struct side_event *event, void *data);
+	void *data;
+};
+
+struct capture_stats {
+	uint64_t counters[WIRE_COUNTER_COUNT];
+	uint64_t side_lost;
+	uint64_t bpf_run_ns;	/* of the sampling program, when kernel.bpf_stats_enabled */
+	uint64_t bpf_run_count;
+	uint64_t map_bytes;	/* locked by all maps (fdinfo memlock) and the side-band rings */
+	unsigned int cpus;	/* that were sampled */
+};
+
+struct capture;
+
+/*
+ * Load the BPF program, open events (disabled) and side-band (enabled at once, so that no mapping
+ * is missed between the caller's /proc snapshot and the first sample). Errors name what is missing
+ * and how to get it; code -EPERM or -EOPNOTSUPP mean exit code 3.
+ */
+int capture_open(const struct capture_options *options, struct capture **ret_capture,
+		 struct err *err);
+void capture_free(struct capture *capture);
+DEFINE_CLEANUP(struct capture *, capture_free);
+
+/* Begin and end sampling. After stop, what is in the rings can still be drained. */
+int capture_start(struct capture *capture, struct err *err);
+void capture_stop(struct capture *capture);
+
+/* Deliver everything that is in the rings now. */
+void capture_drain(struct capture *capture, const struct capture_handler *handler);
+
+/* Readable when a ring wants to be drained (an epoll descriptor); borrowed. */
+int capture_fd(const struct capture *capture);
+
+/* Open events on cpus that came online and forget those that went; call about once a second. */
+int capture_update_cpus(struct capture *capture, struct err *err);
+
+/* Add a target, or make the interpreter of a JVM known to the step functions (NULL: forget). */
+int capture_add_target(struct capture *capture, uint32_t pid);
+int capture_set_jvm(struct capture *capture, uint32_t pid, const struct wire_jvm *jvm);
+
+/* Lost records by process generation, since the last call. */
+void capture_take_lost(struct capture *capture,
+		       void (*fn)(const struct wire_lost_key *key, const struct wire_lost *lost,
+				  void *data),
+		       void *data);
+
+void capture_get_stats(const struct capture *capture, struct capture_stats *ret_stats);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ELF reading on libelf: build id, segments, symbol tables with names kept. Hostile input: every
+ * offset and count is checked, nothing is mapped (a file that is truncated while we read must not
+ * raise SIGBUS).
+ */
+#ifndef HOSTPROF_ELF_ELF_FILE_H
+#define HOSTPROF_ELF_ELF_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/strbuf.h"
+
+struct elf_file;
+
+/* FD is borrowed and must stay open as long as the elf_file. -EBADMSG: not an ELF file. */
+int elf_file_open(int fd, struct elf_file **ret_file, struct err *err);
+int elf_file_open_memory(const void *data, size_t len, struct elf_file **ret_file,
+			 struct err *err);
+void elf_file_close(struct elf_file *file);
+DEFINE_CLEANUP(struct elf_file *, elf_file_close);
+
+/* Lower-case hex of NT_GNU_BUILD_ID, "" when there is none. */
+int elf_file_build_id(struct elf_file *file, char *ret_hex, size_t size);
+
+struct elf_segment { /* PT_LOAD */
+	uint64_t offset, address, file_size, memory_size;
+	uint32_t flags;
+};
+int elf_file_segments(struct elf_file *file, const struct elf_segment **ret_segments);
+
+/* .gnu_debuglink: file name and CRC; -ENODATA when absent. */
+int elf_file_debuglink(struct elf_file *file, char *ret_name, size_t size, uint32_t *ret_crc);
+
+/* Decompressed .gnu_debugdata (xz); -ENODATA when absent. */
+int elf_file_debugdata(struct elf_file *file, struct strbuf *out, struct err *err);
+
+/* Call FN for every function symbol (STT_FUNC, STT_GNU_IFUNC) of .symtab and .dynsym. */
+int elf_file_for_each_function(struct elf_file *file,
+			       void (*fn)(const char *name, uint64_t address, uint64_t size,
+					  void *data),
+			       void *data);
+
+/* The address of one symbol of any kind in .dynsym or .symtab; -ENODATA when absent. */
+int elf_file_find_symbol(struct elf_file *file, const char *name, uint64_t *ret_address);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One file of code, opened and parsed once for all processes that map it: build id, load
+ * segments, function symbols. Parsing runs on a worker thread; the file is opened at once, while
+ * the process that maps it still lives.
+ */
+#ifndef HOSTPROF_ELF_IMAGE_H
+#define HOSTPROF_ELF_IMAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/worker.h"
+
+/* Identity of a file's content; filled by the caller from its mapping. */
+struct image_key {
+	uint32_t major, minor;
+	uint64_t inode, generation;
+};
+
+enum image_state {
+	IMAGE_NEW,	/* known by name only */
+	IMAGE_LOADING,	/* on a worker */
+	IMAGE_READY,	/* parsed; may have no symbols */
+	IMAGE_FAILED,	/* could not be read: image_failure() says why */
+};
+
+struct elf_symbol {
+	uint64_t address; /* the file's own virtual address */
+	uint64_t size;
+	const char *name; /* borrowed from the image; demangled */
+	bool cpp;	  /* the mangled name was C++ */
+};
+
+struct image;
+struct image_cache;
+
+int image_cache_new(struct worker_pool *pool, struct image_cache **ret_cache, struct err *err);
+void image_cache_free(struct image_cache *cache);
+DEFINE_CLEANUP(struct image_cache *, image_cache_free);
+
+/*
+ * The image of a file (always one; borrowed, good as long as the cache). When it is new it is
+ * opened now: /proc/PID/map_files/START-END, else /proc/PID/root/PATH, else /proc/PID/exe, each
+ * checked against KEY by fstat (or by build id where device numbers differ, as on overlayfs).
+ */
+struct image *image_cache_open(struct image_cache *cache, const struct image_key *key,
+			       uint32_t pid, uint64_t start, uint64_t end, const char *path);
+
+/* An image of bytes in memory: the vDSO. NAME identifies it. */
+struct image *image_cache_add_memory(struct image_cache *cache, const char *name,
+				     const void *data, size_t len);
+
+/* Ask for parsing if that was not done yet; image_state() tells when it is. */
+void image_load(struct image_cache *cache, struct image *image);
+enum image_state image_state(const struct image *image);
+/* Wait for the parsing to end (tests, and the end of a run). */
+void image_wait(struct image_cache *cache, struct image *image);
+
+const char *image_path(const struct image *image);
+const char *image_build_id(const struct image *image); /* hex, "" when none */
+const char *image_failure(const struct image *image);  /* a sentence, "" when none */
+void image_text_range(const struct image *image, uint64_t *ret_start, uint64_t *ret_limit,
+		      uint64_t *ret_offset);
+
+/* File offset -> the file's own virtual address, by its load segments; false outside of them. */
+bool image_offset_to_address(const struct image *image, uint64_t offset, uint64_t *ret_address);
+
+/* The function that holds ADDRESS (file's own virtual address); false when there is none. */
+bool image_find_symbol(struct image *image, uint64_t address, struct elf_symbol *ret_symbol);
+
+/* Call FN for every image that failed; for the quality figures. */
+void image_cache_for_each_failed(struct image_cache *cache,
+				 void (*fn)(const char *path, const char *why, void *data),
+				 void *data);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The JVMs of the host as a recording sees them: found by a mapping of libjvm.so, read from
+ * outside (VMStructs), and, where an agent is loaded, fed by its code map.
+ */
+#ifndef HOSTPROF_JVM_JVM_H
+#define HOSTPROF_JVM_JVM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "process/registry.h"
+#include "wire.h"
+
+/* One Java frame of an address, innermost first. Strings are borrowed until the next call. */
+struct java_frame {
+	const char *class_name;	 /* dotted; hidden classes keep their suffix */
+	const char *method;
+	const char *source; /* "" unknown */
+	int32_t line;	    /* 0 unknown */
+	int32_t bci;	    /* -1 unknown or method entry */
+	bool inlined;	    /* into the next frame of the array */
+};
+
+enum java_lookup {
+	JAVA_FRAMES,	/* frames were given */
+	JAVA_STUB,	/* *ret_stub names it: stub, adapter, the interpreter */
+	JAVA_EVICTED,	/* code was there, but not any more or not yet at that time */
+	JAVA_UNKNOWN,	/* nothing is known of this address */
+};
+
+#define JAVA_MAX_INLINE 128
+
+struct jvm;
+struct jvm_table;
+
+int jvm_table_new(struct jvm_table **ret_table, struct err *err);
+void jvm_table_free(struct jvm_table *table);
+DEFINE_CLEANUP(struct jvm_table *, jvm_table_free);
+
+/*
+ * The JVM of a process: made at the first call for a process that maps libjvm.so, NULL when it is
+ * no JVM. Cached in process->jvm. Cheap to call for every sample.
+ */
+struct jvm *jvm_table_get(struct jvm_table *table, struct process *process);
+void jvm_table_forget(struct jvm_table *table, struct process *process);
+
+/* Is an agent loaded and was its code map opened with our lease? */
+bool jvm_has_code_map(const struct jvm *jvm);
+
+/*
+ * Look for an agent's code map in the process (again), take the lease and ask for a replay. 0 when
+ * it is being read; -ENODATA no agent; -EBUSY another hostprof holds the lease (err names its pid).
+ */
+int jvm_open_code_map(struct jvm *jvm, struct err *err);
+
+/* Read what the agents wrote, renew leases; call every 50-100 ms. */
+void jvm_table_poll(struct jvm_table *table);
+
+/* All replays that were asked for have ended. */
+bool jvm_table_replayed(const struct jvm_table *table);
+
+/* Let the leases go (end of a recording). */
+void jvm_table_release_leases(struct jvm_table *table);
+
+/* What BPF needs for interpreted frames; -ENODATA when VMStructs could not be read (yet). */
+int jvm_get_wire(struct jvm *jvm, struct wire_jvm *ret_wire);
+
+/* Does ADDRESS lie in the JVM's code cache? */
+bool jvm_owns_address(const struct jvm *jvm, uint64_t address);
+
+/*
+ * Frames of JIT code as of TIME_NS. EXACT: address is a pc and not a return address. Returns what
+ * it found; frames[0 .. *ret_count-1] innermost first.
+ */
+enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_ns, bool exact,
+			       struct java_frame *frames, unsigned int *ret_count,
+			       const char **ret_stub);
+
+/* The method of an interpreted frame, read from the JVM's memory and checked by the cookie. */
+enum java_lookup jvm_find_interpreted(struct jvm *jvm, uint64_t method, uint64_t const_method,
+				      uint64_t bcp, struct java_frame *ret_frame);
+
+/* Full name of a thread by the host's tid, or NULL (comm is then all there is). */
+const char *jvm_thread_name(struct jvm *jvm, uint32_t tid, uint64_t time_ns,
+			    uint64_t *ret_java_tid);
+
+/* "17.0.15+6", "" unknown; the main class or jar from the command line, "" unknown. */
+const char *jvm_version(struct jvm *jvm);
+const char *jvm_main_class(struct jvm *jvm);
+
+#endif

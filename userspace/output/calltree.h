@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The merged call tree of a profile, root first: what flame graphs and text tables are made from.
+ * Nodes are numbered in depth-first order (a node comes before its children).
+ */
+#ifndef HOSTPROF_OUTPUT_CALLTREE_H
+#define HOSTPROF_OUTPUT_CALLTREE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "profile/profile.h"
+
+struct calltree_node {
+	uint32_t label;	  /* index into labels */
+	uint32_t parent;  /* node, PROFILE_NONE at the root */
+	uint32_t depth;	  /* 0 at the root */
+	uint64_t total;	  /* weight below and here */
+	uint64_t self;
+};
+
+/* Equal names of one kind are one label. */
+struct calltree_label {
+	uint32_t name; /* string id in `names` */
+	uint32_t kind; /* enum frame_kind, or FRAME_KIND_COUNT for process and thread levels */
+};
+
+struct calltree {
+	VEC(struct calltree_node) nodes;
+	struct intern labels; /* struct calltree_label */
+	struct intern names;  /* display names */
+};
+
+struct calltree_options {
+	uint32_t event;
+	bool by_process; /* a level "comm-pid" below the root */
+	bool by_thread;	 /* a level "[thread tid=N]" below that */
+	bool lines, annotate;
+	bool count;	 /* samples and not weight */
+};
+
+void calltree_build(const struct profile *p, const struct calltree_options *options,
+		    struct calltree *ret_tree);
+void calltree_release(struct calltree *tree);
+
+#endif

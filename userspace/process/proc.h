@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Readers of /proc/PID files. Parsers take bytes, so that tests and fuzzers need no process. */
+#ifndef HOSTPROF_PROCESS_PROC_H
+#define HOSTPROF_PROCESS_PROC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/strbuf.h"
+#include "process/registry.h"
+
+/* One line of /proc/PID/maps. Returns the bytes it took incl. newline, 0 at the end, -EBADMSG. */
+struct maps_line {
+	uint64_t start, end, pgoff;
+	char perms[5];
+	struct file_key key;
+	const char *path; /* borrowed from the text, not terminated; with octal escapes as printed */
+	size_t path_len;
+};
+ssize_t proc_parse_maps_line(const char *text, size_t len, struct maps_line *ret_line);
+
+struct proc_stat {
+	char comm[64];
+	char state;
+	uint32_t ppid;
+	uint64_t start_ns; /* CLOCK_MONOTONIC, to the clock tick */
+};
+int proc_parse_stat(const char *text, size_t len, struct proc_stat *ret_stat);
+int proc_read_stat(uint32_t pid, struct proc_stat *ret_stat);
+
+/* /proc/PID/status, what attach and doctor need of it. */
+struct proc_status {
+	uint32_t uid, gid;	  /* effective */
+	uint32_t ns_pid;	  /* pid in its innermost pid namespace */
+	uint64_t sig_caught;	  /* SigCgt mask; bit (signo - 1) */
+	uint64_t sig_ignored;	  /* SigIgn mask */
+	uint32_t threads;
+};
+int proc_parse_status(const char *text, size_t len, struct proc_status *ret_status);
+int proc_read_status(uint32_t pid, struct proc_status *ret_status);
+
+/* cgroup2 path of a process ("0::/path"), and the container id in it ("" when none). */
+int proc_read_cgroup(uint32_t pid, char **ret_path);
+void container_id_from_cgroup(const char *cgroup_path, char ret_id[65]);
+
+/* readlink of /proc/PID/exe; caller frees. */
+int proc_read_exe(uint32_t pid, char **ret_path);
+
+/* Arguments, NUL-separated as in /proc/PID/cmdline. */
+int proc_read_cmdline(uint32_t pid, struct strbuf *out);
+
+/* Read another process's memory (process_vm_readv). 0 or -EFAULT, -ESRCH, -EPERM. */
+int proc_read_memory(uint32_t pid, uint64_t address, void *data, size_t len);
+
+/* Call FN for every process directory of /proc. */
+int proc_for_each_pid(int (*fn)(uint32_t pid, void *data), void *data);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The processes of the host and their generations. Events are applied in time order (the caller
+ * merges), so that the state is that of the moment of the event being handled: a look-up while a
+ * sample of time T is at hand sees the mappings of T.
+ *
+ * A process is (pid, start time, exec count): an exec makes a new generation of the same pid, a
+ * fork a new pid with a copy of the mappings. The registry owns all; others hold a `struct
+ * process *` only between two calls, or (pid, serial) and look up again.
+ */
+#ifndef HOSTPROF_PROCESS_REGISTRY_H
+#define HOSTPROF_PROCESS_REGISTRY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/vec.h"
+
+/* Identity of a file's content, as the kernel tells it in mmap records and fstat(). */
+struct file_key {
+	uint32_t major;
+	uint32_t minor;
+	uint64_t inode;
+	uint64_t generation; /* inode generation; 0 when unknown (from /proc/PID/maps) */
+};
+
+/* An executable mapping. */
+struct mapping {
+	uint64_t start; /* process addresses, start..end */
+	uint64_t end;
+	uint64_t pgoff; /* file offset of start, bytes */
+	struct file_key key; /* inode 0: not a file */
+	char *path;	     /* owned; "/usr/lib/…", "[vdso]", "" for anonymous, "/memfd:…", "… (deleted)" */
+	void *image;	     /* elf image attached by the symbolizer; NULL until looked up; borrowed */
+};
+
+struct process {
+	uint32_t pid;
+	uint32_t ppid;
+	uint32_t exec_count; /* execs seen since it was first known; 0 at snapshot or fork */
+	uint64_t start_ns;   /* CLOCK_MONOTONIC; 0 when unknown */
+	uint64_t begin_ns;   /* when this generation began (start or exec); 0 before we looked */
+	uint64_t serial;     /* unique over all generations of a run */
+	char comm[16];
+	char *exe;	     /* owned; path as the process sees it, "" unknown */
+	char *cgroup;	     /* owned; path in the cgroup2 tree, "" unknown */
+	char container_id[65]; /* "" when not in a container */
+	bool exited;
+	VEC(struct mapping) mappings; /* sorted by start, do not overlap */
+	void *jvm;	     /* attached by jvm/, borrowed */
+};
+
+struct registry;
+
+int registry_new(struct registry **ret_registry, struct err *err);
+void registry_free(struct registry *registry);
+DEFINE_CLEANUP(struct registry *, registry_free);
+
+/* Read all of /proc. What is learnt has the time of the call; later events override it. */
+int registry_snapshot(struct registry *registry, struct err *err);
+
+/* Side-band, in time order. */
+void registry_fork(struct registry *registry, uint64_t time_ns, uint32_t pid, uint32_t ppid);
+void registry_exec(struct registry *registry, uint64_t time_ns, uint32_t pid, const char *comm);
+void registry_comm(struct registry *registry, uint64_t time_ns, uint32_t pid, uint32_t tid,
+		   const char *comm);
+/* mapping->path is copied; overlapped parts of older mappings go. */
+void registry_mmap(struct registry *registry, uint64_t time_ns, uint32_t pid,
+		   const struct mapping *mapping);
+void registry_exit(struct registry *registry, uint64_t time_ns, uint32_t pid);
+
+/*
+ * The live generation of a pid, or NULL. registry_get() reads /proc when the pid is not known (a
+ * lost side-band record) and always returns a process, empty when it is gone.
+ */
+struct process *registry_find(struct registry *registry, uint32_t pid);
+struct process *registry_get(struct registry *registry, uint32_t pid, uint64_t time_ns);
+
+/* Forget exited processes whose exit lies before TIME_NS. `gone` (may be NULL) is called first. */
+void registry_expire(struct registry *registry, uint64_t time_ns,
+		     void (*gone)(struct process *process, void *data), void *data);
+
+void registry_for_each(struct registry *registry, void (*fn)(struct process *p, void *data),
+		       void *data);
+size_t registry_count(const struct registry *registry);
+
+struct mapping *process_find_mapping(struct process *process, uint64_t address);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One row per kind of frame: how every format calls it. */
+#ifndef HOSTPROF_PROFILE_FRAME_KIND_H
+#define HOSTPROF_PROFILE_FRAME_KIND_H
+
+#include "profile/profile.h"
+
+struct frame_kind_info {
+	const char *id;	      /* "java-inlined"; stable, for JSON and labels */
+	const char *title;    /* "Java, inlined"; for legends */
+	const char *jfr_type; /* jdk.types.FrameType text: what JFR tools key on */
+	const char *suffix;   /* with --annotate: "_[i]"; "" when none */
+	const char *otlp;     /* profile.frame.type: "jvm", "native", "kernel" */
+	const char *color;    /* light theme, "#50e150" */
+	const char *color_dark;
+};
+
+const struct frame_kind_info *frame_kind_info(enum frame_kind kind);
+
+/* The kind whose jfr_type and module fit; -ENODATA when unknown. Used by readers. */
+int frame_kind_from_jfr(const char *jfr_type, enum frame_kind *ret_kind);
+
+struct strbuf;
+struct frame_name_options {
+	bool lines;    /* Java "pkg.Class.method:LINE" */
+	bool annotate; /* append the suffix */
+};
+
+/*
+ * Append the name that people see (design.md §6): "pkg.Class.method", the symbol, or
+ * "[libfoo.so+0x1234]" for native code without one.
+ */
+void frame_format_name(struct strbuf *sb, const struct profile *p, const struct profile_frame *f,
+		       const struct frame_name_options *options);
+
+#endif

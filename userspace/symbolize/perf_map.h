@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* /tmp/perf-PID.map of JIT runtimes other than ours: "START SIZE name", hex with or without 0x. */
+#ifndef HOSTPROF_SYMBOLIZE_PERF_MAP_H
+#define HOSTPROF_SYMBOLIZE_PERF_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/macros.h"
+
+struct perf_map;
+
+/* The map of a process (in its own mount namespace, by its pid there); NULL when there is none. */
+struct perf_map *perf_map_open(uint32_t pid);
+struct perf_map *perf_map_parse(const char *text, size_t len);
+void perf_map_free(struct perf_map *map);
+DEFINE_CLEANUP(struct perf_map *, perf_map_free);
+
+/* Borrowed name, or NULL. Reads the file's new lines when it has grown since. */
+const char *perf_map_find(struct perf_map *map, uint64_t address);
+
+#endif

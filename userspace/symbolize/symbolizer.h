@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Addresses of a sample → frames of a profile: kernel, native, vDSO, perf maps, Java. The state of
+ * the registry and of the code maps must be that of the sample's time (the caller merges by time).
+ */
+#ifndef HOSTPROF_SYMBOLIZE_SYMBOLIZER_H
+#define HOSTPROF_SYMBOLIZE_SYMBOLIZER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "elf/image.h"
+#include "process/registry.h"
+#include "profile/profile.h"
+#include "wire.h"
+
+struct symbolizer;
+struct jvm_table; /* jvm/jvm.h */
+
+int symbolizer_new(struct image_cache *images, struct jvm_table *jvms,
+		   struct symbolizer **ret_symbolizer, struct err *err);
+void symbolizer_free(struct symbolizer *symbolizer);
+DEFINE_CLEANUP(struct symbolizer *, symbolizer_free);
+
+/*
+ * Open (not parse) the file of every mapping of PROCESS that was not opened yet, while it lives.
+ * Call when its first sample or a new mapping arrives.
+ */
+void symbolizer_touch(struct symbolizer *symbolizer, struct process *process);
+
+/* True when every image that the sample needs is parsed (or failed); else parsing was asked for. */
+bool symbolizer_ready(struct symbolizer *symbolizer, struct process *process,
+		      const struct wire_sample *sample);
+
+/*
+ * The stack of SAMPLE in PROFILE's tables: kernel frames, then user frames with inlined Java
+ * methods as frames of their own, then "[unwind: reason]" as the root when the walk ended early.
+ * Returns the stack id.
+ */
+uint32_t symbolizer_stack(struct symbolizer *symbolizer, struct profile *profile,
+			  struct process *process, const struct wire_sample *sample);
+
+/* A process has gone or execed: drop its caches. */
+void symbolizer_forget(struct symbolizer *symbolizer, struct process *process);
+
+/* PROFILE's tables were emptied (a new chunk): drop every cached id. */
+void symbolizer_reset_ids(struct symbolizer *symbolizer);
+
+#endif

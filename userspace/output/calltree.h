@@ -18,6 +18,9 @@ struct calltree_node {
 	uint32_t depth;	  /* 0 at the root */
 	uint64_t total;	  /* weight below and here */
 	uint64_t self;
+	uint64_t self_samples; /* samples that end here, whatever `count` says */
+	uint32_t origin; /* the first frame merged here; a process or thread id at those levels;
+			  * PROFILE_NONE at the root */
 };
 
 /* Equal names of one kind are one label. */

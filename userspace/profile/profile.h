@@ -123,7 +123,9 @@ struct profile {
 	VEC(struct profile_sample) samples;
 	struct hmap sample_index;	  /* of profile_add_merged() */
 	VEC(struct profile_quality) quality;
+	struct hmap quality_index;	  /* of profile_add_quality() */
 	VEC(struct profile_counter) counters;
+	struct hmap counter_index;	  /* of profile_add_counter() */
 	uint64_t start_wall_ns;		  /* CLOCK_REALTIME when the recording began */
 	uint64_t start_ns;		  /* the same moment on CLOCK_MONOTONIC */
 	uint64_t duration_ns;
@@ -157,6 +159,9 @@ void profile_add(struct profile *p, const struct profile_sample *s);
 
 /* Add to the sample with the same event, stack, thread and state, or append. */
 void profile_add_merged(struct profile *p, const struct profile_sample *s);
+
+/* Forget the samples, keep the tables. */
+void profile_clear_samples(struct profile *p);
 
 /* Add V to the entry of its (process, event), or append. */
 void profile_add_quality(struct profile *p, const struct profile_quality *v);

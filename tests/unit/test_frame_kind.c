@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "test.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "profile/frame_kind.h"
+
+static void check_name(const struct profile *p, const struct profile_frame *f,
+		       struct frame_name_options options, const char *expected)
+{
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+
+	strbuf_addstr(&sb, "x;");
+	frame_format_name(&sb, p, f, &options);
+	assert_string_equal(strbuf_str(&sb) + 2, expected);
+}
+
+static void test_table_is_whole(void **state)
+{
+	(void)state;
+	for (int kind = 0; kind < FRAME_KIND_COUNT; kind++) {
+		const struct frame_kind_info *info = frame_kind_info((enum frame_kind)kind);
+
+		assert_non_null(info->id);
+		assert_non_null(info->title);
+		assert_non_null(info->suffix);
+		assert_int_equal(strlen(info->color), 7);
+		assert_int_equal(strlen(info->color_dark), 7);
+		for (int other = 0; other < kind; other++)
+			assert_string_not_equal(info->id,
+						frame_kind_info((enum frame_kind)other)->id);
+	}
+	assert_string_equal(frame_kind_info(FRAME_KERNEL)->color, "#e17d00");
+}
+
+static void test_from_jfr(void **state)
+{
+	enum frame_kind kind = FRAME_KIND_COUNT;
+
+	(void)state;
+	assert_int_equal(frame_kind_from_jfr("Inlined", &kind), 0);
+	assert_int_equal(kind, FRAME_JAVA_INLINED);
+	assert_int_equal(frame_kind_from_jfr("Native", &kind), 0);
+	assert_int_equal(kind, FRAME_NATIVE);
+	assert_int_equal(frame_kind_from_jfr("JIT compiled", &kind), 0);
+	assert_int_equal(kind, FRAME_JAVA_JIT);
+	assert_int_equal(frame_kind_from_jfr("C1 compiled", &kind), 0);
+	assert_int_equal(kind, FRAME_JAVA_C1);
+	assert_int_equal(frame_kind_from_jfr("Cobol", &kind), -ENODATA);
+	assert_int_equal(kind, FRAME_JAVA_C1);
+}
+
+static void test_java_names(void **state)
+{
+	struct profile p;
+	struct profile_frame f = {
+		.mapping = PROFILE_NONE, .line = 12, .bci = 5, .kind = FRAME_JAVA_JIT
+	};
+
+	(void)state;
+	profile_init(&p);
+	f.class_name = profile_string(&p, "java.lang.Thread");
+	f.name = profile_string(&p, "run");
+	check_name(&p, &f, (struct frame_name_options){ false, false }, "java.lang.Thread.run");
+	check_name(&p, &f, (struct frame_name_options){ true, false }, "java.lang.Thread.run:12");
+	check_name(&p, &f, (struct frame_name_options){ true, true },
+		   "java.lang.Thread.run:12_[j]");
+	f.line = 0;
+	f.kind = FRAME_JAVA_INTERPRETED;
+	check_name(&p, &f, (struct frame_name_options){ true, true }, "java.lang.Thread.run_[0]");
+	f.name = 0;
+	f.kind = FRAME_CLASS;
+	check_name(&p, &f, (struct frame_name_options){ true, false }, "java.lang.Thread");
+	profile_release(&p);
+}
+
+static void test_native_names(void **state)
+{
+	const struct frame_name_options plain = { true, true };
+	struct profile p;
+	struct profile_mapping m = { 0 };
+	struct profile_frame f = { .address = 0x1234, .line = 7, .bci = -1, .kind = FRAME_NATIVE };
+
+	(void)state;
+	profile_init(&p);
+	m.path = profile_string(&p, "/usr/lib/libfoo.so");
+	f.mapping = profile_mapping(&p, &m);
+	check_name(&p, &f, plain, "[libfoo.so+0x1234]");
+	f.name = profile_string(&p, "a;b<int>");
+	check_name(&p, &f, plain, "a;b<int>");
+	f.name = 0;
+	m.path = profile_string(&p, "[vdso]");
+	f.mapping = profile_mapping(&p, &m);
+	check_name(&p, &f, plain, "[vdso+0x1234]");
+	f.mapping = PROFILE_NONE;
+	check_name(&p, &f, plain, "[unknown+0x1234]");
+	f.address = 0;
+	check_name(&p, &f, plain, "[unknown]");
+	f.name = profile_string(&p, "do_syscall_64");
+	f.kind = FRAME_KERNEL;
+	check_name(&p, &f, plain, "do_syscall_64_[k]");
+	profile_release(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_table_is_whole),
+		cmocka_unit_test(test_from_jfr),
+		cmocka_unit_test(test_java_names),
+		cmocka_unit_test(test_native_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

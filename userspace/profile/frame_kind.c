@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "profile/frame_kind.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/strbuf.h"
+
+/*
+ * The light colours, the suffixes and the JFR types are async-profiler's (src/res/flame.html,
+ * src/flightRecorder.cpp), because that is what people and tools know. JFR has no type of its own
+ * for the last four kinds; they take the nearest one, and our files say the kind beside it.
+ */
+static const struct frame_kind_info kinds[FRAME_KIND_COUNT] = {
+	[FRAME_NATIVE] = { "native", "Native", "Native", "", "native", "#e15a5a", "#a84444" },
+	[FRAME_CPP] = { "cpp", "C++, JVM", "C++", "", "native", "#c8c83c", "#85852a" },
+	[FRAME_KERNEL] = { "kernel", "Kernel", "Kernel", "_[k]", "kernel", "#e17d00", "#a35b00" },
+	[FRAME_JAVA_INTERPRETED] = { "java-interpreted", "Java, interpreted", "Interpreted", "_[0]",
+				     "jvm", "#b2e1b2", "#5f8a5f" },
+	[FRAME_JAVA_C1] = { "java-c1", "Java, C1 compiled", "C1 compiled", "_[1]", "jvm", "#cce880",
+			    "#6f8a38" },
+	[FRAME_JAVA_JIT] = { "java-jit", "Java, compiled", "JIT compiled", "_[j]", "jvm", "#50e150",
+			     "#2c8a2c" },
+	[FRAME_JAVA_INLINED] = { "java-inlined", "Java, inlined", "Inlined", "_[i]", "jvm",
+				 "#50cccc", "#2a8080" },
+	[FRAME_STUB] = { "stub", "JVM stub", "Native", "", "jvm", "#b8a0d8", "#6e5a94" },
+	[FRAME_JIT_OTHER] = { "jit-other", "Other JIT", "JIT compiled", "_[j]", "native", "#7fb2e5",
+			      "#42709c" },
+	[FRAME_CLASS] = { "class", "Allocated class", "Inlined", "_[i]", "jvm", "#50cccc",
+			  "#2a8080" },
+	[FRAME_MARK] = { "mark", "Not code", "Native", "", "native", "#b4b4b4", "#666666" },
+};
+
+const struct frame_kind_info *frame_kind_info(enum frame_kind kind)
+{
+	return &kinds[kind];
+}
+
+int frame_kind_from_jfr(const char *jfr_type, enum frame_kind *ret_kind)
+{
+	for (int kind = 0; kind < FRAME_KIND_COUNT; kind++) {
+		if (!strcmp(kinds[kind].jfr_type, jfr_type)) {
+			*ret_kind = (enum frame_kind)kind;
+			return 0;
+		}
+	}
+	return -ENODATA;
+}
+
+static bool is_java(uint32_t kind)
+{
+	return kind == FRAME_JAVA_INTERPRETED || kind == FRAME_JAVA_C1 || kind == FRAME_JAVA_JIT ||
+	       kind == FRAME_JAVA_INLINED;
+}
+
+/* "[libfoo.so+0x1234]"; pseudo files come with brackets of their own: "[vdso]". */
+static void add_address(struct strbuf *sb, const struct profile *p, const struct profile_frame *f)
+{
+	const char *path = "", *base;
+	size_t len;
+
+	if (f->mapping != PROFILE_NONE)
+		path = profile_get_string(p, profile_get_mapping(p, f->mapping)->path);
+	base = strrchr(path, '/');
+	base = base && base[1] ? base + 1 : path;
+	len = strlen(base);
+	if (len > 2 && base[0] == '[' && base[len - 1] == ']') {
+		base++;
+		len -= 2;
+	}
+	if (!len)
+		strbuf_addstr(sb, "[unknown");
+	else
+		strbuf_addf(sb, "[%.*s", (int)len, base);
+	if (f->address)
+		strbuf_addf(sb, "+0x%" PRIx64, f->address);
+	strbuf_addch(sb, ']');
+}
+
+void frame_format_name(struct strbuf *sb, const struct profile *p, const struct profile_frame *f,
+		       const struct frame_name_options *options)
+{
+	const char *class_name = profile_get_string(p, f->class_name);
+	const char *name = profile_get_string(p, f->name);
+
+	strbuf_addstr(sb, class_name);
+	if (*class_name && *name)
+		strbuf_addch(sb, '.');
+	strbuf_addstr(sb, name);
+	if (!*class_name && !*name)
+		add_address(sb, p, f);
+	if (options->lines && is_java(f->kind) && f->line > 0)
+		strbuf_addf(sb, ":%" PRId32, f->line);
+	if (options->annotate)
+		strbuf_addstr(sb, frame_kind_info(f->kind)->suffix);
+}

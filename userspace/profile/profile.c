@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "profile/profile.h"
+
+#include <string.h>
+
+/* What profile_add_merged() compares. */
+struct sample_key {
+	uint32_t event, stack, thread, state;
+};
+
+void profile_init(struct profile *p)
+{
+	memset(p, 0, sizeof(*p));
+	intern_init(&p->strings);
+	intern_init(&p->mappings);
+	intern_init(&p->frames);
+	intern_init(&p->stacks);
+	intern_init(&p->processes);
+	intern_init(&p->threads);
+	intern_init(&p->events);
+	profile_strn(p, "", 0);
+}
+
+void profile_release(struct profile *p)
+{
+	intern_release(&p->strings);
+	intern_release(&p->mappings);
+	intern_release(&p->frames);
+	intern_release(&p->stacks);
+	intern_release(&p->processes);
+	intern_release(&p->threads);
+	intern_release(&p->events);
+	vec_release(&p->samples);
+	hmap_release(&p->sample_index);
+	vec_release(&p->quality);
+	hmap_release(&p->quality_index);
+	vec_release(&p->counters);
+	hmap_release(&p->counter_index);
+	memset(p, 0, sizeof(*p));
+}
+
+uint32_t profile_strn(struct profile *p, const char *s, size_t len)
+{
+	return intern_put(&p->strings, s, len, NULL);
+}
+
+uint32_t profile_string(struct profile *p, const char *s)
+{
+	return s ? profile_strn(p, s, strlen(s)) : 0;
+}
+
+uint32_t profile_mapping(struct profile *p, const struct profile_mapping *m)
+{
+	return intern_put(&p->mappings, m, sizeof(*m), NULL);
+}
+
+uint32_t profile_frame(struct profile *p, const struct profile_frame *f)
+{
+	struct profile_frame frame = *f;
+
+	frame.pad = 0;
+	return intern_put(&p->frames, &frame, sizeof(frame), NULL);
+}
+
+uint32_t profile_stack(struct profile *p, const uint32_t *frames, uint32_t len)
+{
+	static const uint32_t none;
+
+	return intern_put(&p->stacks, len ? frames : &none, (size_t)len * sizeof(*frames), NULL);
+}
+
+uint32_t profile_process(struct profile *p, const struct profile_process *proc)
+{
+	return intern_put(&p->processes, proc, sizeof(*proc), NULL);
+}
+
+uint32_t profile_thread(struct profile *p, const struct profile_thread *t)
+{
+	return intern_put(&p->threads, t, sizeof(*t), NULL);
+}
+
+uint32_t profile_event(struct profile *p, const struct profile_event *e)
+{
+	return intern_put(&p->events, e, sizeof(*e), NULL);
+}
+
+const char *profile_get_string(const struct profile *p, uint32_t id)
+{
+	return intern_get(&p->strings, id, NULL);
+}
+
+const struct profile_mapping *profile_get_mapping(const struct profile *p, uint32_t id)
+{
+	return intern_get(&p->mappings, id, NULL);
+}
+
+const struct profile_frame *profile_get_frame(const struct profile *p, uint32_t id)
+{
+	return intern_get(&p->frames, id, NULL);
+}
+
+struct profile_stack profile_get_stack(const struct profile *p, uint32_t id)
+{
+	size_t bytes;
+	const uint32_t *frames = intern_get(&p->stacks, id, &bytes);
+
+	return (struct profile_stack){ frames, (uint32_t)(bytes / sizeof(*frames)) };
+}
+
+const struct profile_process *profile_get_process(const struct profile *p, uint32_t id)
+{
+	return intern_get(&p->processes, id, NULL);
+}
+
+const struct profile_thread *profile_get_thread(const struct profile *p, uint32_t id)
+{
+	return intern_get(&p->threads, id, NULL);
+}
+
+const struct profile_event *profile_get_event(const struct profile *p, uint32_t id)
+{
+	return intern_get(&p->events, id, NULL);
+}
+
+void profile_add(struct profile *p, const struct profile_sample *s)
+{
+	vec_push(&p->samples, *s);
+}
+
+static bool samples_match(const struct profile_sample *a, const struct profile_sample *b)
+{
+	return a->event == b->event && a->stack == b->stack && a->thread == b->thread &&
+	       a->state == b->state;
+}
+
+void profile_add_merged(struct profile *p, const struct profile_sample *s)
+{
+	struct sample_key fields = { s->event, s->stack, s->thread, s->state };
+	uint64_t key = hash_bytes(&fields, sizeof(fields));
+	uint64_t at;
+
+	/* Two samples of one hash take neighbouring keys. */
+	for (; hmap_get(&p->sample_index, key, &at); key++) {
+		struct profile_sample *have = &p->samples.items[at];
+
+		if (!samples_match(have, s))
+			continue;
+		have->time_ns = MIN(have->time_ns, s->time_ns);
+		have->weight += s->weight;
+		have->count += s->count;
+		return;
+	}
+	hmap_put(&p->sample_index, key, p->samples.len);
+	profile_add(p, s);
+}
+
+void profile_clear_samples(struct profile *p)
+{
+	p->samples.len = 0;
+	hmap_clear(&p->sample_index);
+}
+
+void profile_add_quality(struct profile *p, const struct profile_quality *v)
+{
+	uint64_t key = (uint64_t)v->process << 32 | v->event;
+	struct profile_quality *have;
+	uint64_t at;
+
+	if (!hmap_get(&p->quality_index, key, &at)) {
+		hmap_put(&p->quality_index, key, p->quality.len);
+		vec_push(&p->quality, *v);
+		return;
+	}
+	have = &p->quality.items[at];
+	have->samples += v->samples;
+	have->complete += v->complete;
+	have->weight += v->weight;
+	have->lost += v->lost;
+	have->lost_weight += v->lost_weight;
+}
+
+void profile_add_counter(struct profile *p, const char *name, const char *detail, uint64_t value)
+{
+	struct profile_counter counter = { profile_string(p, name), profile_string(p, detail),
+					   value };
+	uint64_t key = (uint64_t)counter.name << 32 | counter.detail;
+	uint64_t at;
+
+	if (hmap_get(&p->counter_index, key, &at)) {
+		p->counters.items[at].value += value;
+		return;
+	}
+	hmap_put(&p->counter_index, key, p->counters.len);
+	vec_push(&p->counters, counter);
+}

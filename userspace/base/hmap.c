@@ -157,7 +157,7 @@ void intern_release(struct intern *t)
 {
 	char **block;
 
-	vec_for_each(block, &t->blocks)
+	vec_for_each (block, &t->blocks)
 		free(*block);
 	vec_release(&t->blocks);
 	vec_release(&t->entries);

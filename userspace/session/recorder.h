@@ -22,8 +22,9 @@ struct recorder_options {
 	struct capture_options capture;
 	uint64_t duration_ns; /* 0: until a signal, or until the command ends */
 	char *const *command; /* NULL-terminated argv to start and profile; NULL: none */
+	bool whole_host;      /* with a command: profile all processes until it ends */
 	enum recorder_agent_mode agent;
-	uint64_t flush_ns;    /* 0: 1 s */
+	uint64_t flush_ns;	  /* 0: 1 s */
 	const char *command_line; /* ours, for the recording */
 	/* Called about twice a second for progress; may be NULL. */
 	void (*progress)(const struct recorder_progress *progress, void *data);
@@ -35,8 +36,8 @@ struct recorder_result {
 	uint64_t samples, complete, lost;
 	uint64_t elapsed_ns;
 	uint32_t processes, jvms, jvms_with_agent;
-	int exit_status;	 /* of the command, as waitpid() gives it; 0 without one */
-	bool interrupted;	 /* by a signal */
+	int exit_status;  /* of the command, as waitpid() gives it; 0 without one */
+	bool interrupted; /* by a signal */
 	struct capture_stats capture;
 	uint64_t own_cpu_ns;
 	uint64_t peak_rss_bytes;
@@ -49,7 +50,7 @@ struct recorder_result {
  * Record into FD (a JFR file, written from its start). Signals SIGINT, SIGTERM and SIGCHLD are
  * handled inside. Returns 0 also when interrupted; what was taken is written.
  */
-int recorder_run(const struct recorder_options *options, int fd,
-		 struct recorder_result *ret_result, struct err *err);
+int recorder_run(const struct recorder_options *options, int fd, struct recorder_result *ret_result,
+		 struct err *err);
 
 #endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "test.h"
+
+#include <stdlib.h>
+
+#include "session/merge.h"
+
+static void push_sample(struct merge_queue *queue, uint64_t time_ns, uint32_t tid)
+{
+	struct wire_sample sample = { .size = sizeof(sample), .time_ns = time_ns, .tid = tid };
+
+	merge_push_sample(queue, &sample);
+}
+
+static void push_side(struct merge_queue *queue, uint64_t time_ns, const char *name)
+{
+	struct side_event event = { .kind = SIDE_COMM, .time_ns = time_ns, .name = name };
+
+	merge_push_side(queue, &event);
+}
+
+static void test_order(void **state)
+{
+	struct merge_queue queue = { 0 };
+	uint64_t last = 0;
+
+	(void)state;
+	srand(7);
+	for (int i = 0; i < 1000; i++)
+		push_sample(&queue, (uint64_t)(rand() % 500), 1);
+	for (int i = 0; i < 1000; i++) {
+		struct merge_item item = merge_pop(&queue);
+
+		assert_true(item.time_ns >= last);
+		last = item.time_ns;
+		merge_item_release(&item);
+	}
+	assert_null(merge_peek(&queue));
+	assert_int_equal(queue.bytes, 0);
+	merge_release(&queue);
+}
+
+/* A mapping and a sample of the same nanosecond: the sample must see the mapping. */
+static void test_side_first(void **state)
+{
+	struct merge_queue queue = { 0 };
+	struct merge_item item;
+
+	(void)state;
+	push_sample(&queue, 5, 1);
+	push_side(&queue, 5, "exec");
+	push_sample(&queue, 5, 2);
+	item = merge_pop(&queue);
+	assert_non_null(item.side);
+	assert_string_equal(item.side->name, "exec");
+	merge_item_release(&item);
+	item = merge_pop(&queue);
+	assert_int_equal(item.sample->tid, 1);
+	merge_item_release(&item);
+	item = merge_pop(&queue);
+	assert_int_equal(item.sample->tid, 2);
+	merge_item_release(&item);
+	merge_release(&queue);
+}
+
+static void test_copies_name(void **state)
+{
+	char name[] = "before";
+	struct merge_queue queue = { 0 };
+
+	(void)state;
+	push_side(&queue, 1, name);
+	name[0] = 'X';
+	assert_string_equal(merge_peek(&queue)->side->name, "before");
+	merge_release(&queue);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_side_first),
+		cmocka_unit_test(test_copies_name),
+	};
+
+	return cmocka_run_group_tests_name("merge", tests, NULL, NULL);
+}

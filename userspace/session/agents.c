@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/agents.h"
+
+#include <errno.h>
+
+#include "base/clock.h"
+#include "base/hmap.h"
+#include "jvm/attach.h"
+
+/* A JVM publishes its tables within the first tenth of a second of its life; a loaded host: more. */
+#define LAYOUT_GIVE_UP_NS (20 * NSEC_PER_SEC)
+#define ATTACH_TIMEOUT_NS (5 * NSEC_PER_SEC)
+/* Looking for an agent means reading /proc/PID/fd: not more often than this. */
+#define MAP_RETRY_NS (500 * NSEC_PER_MSEC)
+/* A profile does not wait longer for the code maps of its JVMs. */
+#define BUSY_LIMIT_NS (5 * NSEC_PER_SEC)
+
+enum attach_state { ATTACH_NONE, ATTACH_RUNNING, ATTACH_DONE };
+
+struct agent {
+	uint64_t serial; /* of the process generation */
+	uint32_t pid;
+	uint64_t since_ns;
+	uint64_t map_tried_ns;
+	bool layout_done;
+	bool map_open;
+	bool gone;
+	enum attach_state attach;
+	char failure[384];
+};
+
+struct attach_job {
+	struct worker_job job;
+	struct agents *agents;
+	uint64_t serial;
+	uint32_t pid;
+	struct err err;
+};
+
+struct agents {
+	struct registry *registry;
+	struct jvm_table *jvms;
+	struct capture *capture;
+	struct worker_pool *pool;
+	bool attach;
+	struct hmap by_serial; /* struct agent *, owned */
+	uint32_t jvm_count, map_count, attaching;
+	uint64_t busy_since_ns;
+};
+
+struct agents *agents_new(struct registry *registry, struct jvm_table *jvms,
+			  struct capture *capture, struct worker_pool *pool, bool attach)
+{
+	struct agents *agents = xcalloc(1, sizeof(*agents));
+
+	agents->registry = registry;
+	agents->jvms = jvms;
+	agents->capture = capture;
+	agents->pool = pool;
+	agents->attach = attach;
+	return agents;
+}
+
+void agents_free(struct agents *agents)
+{
+	uint64_t key, value;
+	size_t at = 0;
+
+	if (!agents)
+		return;
+	while (hmap_next(&agents->by_serial, &at, &key, &value))
+		free((struct agent *)(uintptr_t)value);
+	hmap_release(&agents->by_serial);
+	free(agents);
+}
+
+static void attach_run(struct worker_job *job)
+{
+	struct attach_job *attach = container_of(job, struct attach_job, job);
+	char path[4096];
+
+	if (attach_find_agent(path, sizeof(path), &attach->err) < 0)
+		return;
+	if (attach_check(attach->pid, &attach->err) < 0)
+		return;
+	attach_load_agent(attach->pid, path, "", ATTACH_TIMEOUT_NS, &attach->err);
+}
+
+static void attach_done(struct worker_job *job)
+{
+	struct attach_job *attach = container_of(job, struct attach_job, job);
+	struct agent *agent = hmap_find_ptr(&attach->agents->by_serial, attach->serial);
+
+	attach->agents->attaching--;
+	if (agent) {
+		agent->attach = ATTACH_DONE;
+		agent->map_tried_ns = 0;
+		if (attach->err.code)
+			snprintf(agent->failure, sizeof(agent->failure), "%s", attach->err.text);
+	}
+	free(attach);
+}
+
+static void start_attach(struct agents *agents, struct agent *agent)
+{
+	struct attach_job *attach = xcalloc(1, sizeof(*attach));
+
+	attach->job.run = attach_run;
+	attach->job.done = attach_done;
+	attach->agents = agents;
+	attach->serial = agent->serial;
+	attach->pid = agent->pid;
+	agent->attach = ATTACH_RUNNING;
+	agents->attaching++;
+	if (!agents->busy_since_ns)
+		agents->busy_since_ns = clock_now_ns();
+	worker_pool_submit(agents->pool, &attach->job);
+}
+
+static void try_layout(struct agents *agents, struct agent *agent, struct jvm *jvm, uint64_t now_ns)
+{
+	struct wire_jvm wire;
+
+	if (agent->layout_done)
+		return;
+	if (jvm_get_wire(jvm, &wire) == 0)
+		agent->layout_done = capture_set_jvm(agents->capture, agent->pid, &wire) == 0;
+	else if (now_ns - agent->since_ns > LAYOUT_GIVE_UP_NS)
+		agent->layout_done = true;
+}
+
+static void try_map(struct agents *agents, struct agent *agent, struct jvm *jvm, uint64_t now_ns)
+{
+	struct err err = { 0 };
+	int r;
+
+	if (agent->map_open || agent->attach == ATTACH_RUNNING)
+		return;
+	if (agent->map_tried_ns && now_ns - agent->map_tried_ns < MAP_RETRY_NS)
+		return;
+	agent->map_tried_ns = now_ns;
+	r = jvm_open_code_map(jvm, &err);
+	if (r == 0) {
+		agent->map_open = true;
+		agents->map_count++;
+		if (!agents->busy_since_ns)
+			agents->busy_since_ns = now_ns;
+		return;
+	}
+	if (r == -ENODATA && agents->attach && agent->attach == ATTACH_NONE)
+		start_attach(agents, agent);
+	else if (r != -ENODATA)
+		snprintf(agent->failure, sizeof(agent->failure), "%s", err.text);
+}
+
+static void try_agent(struct agents *agents, struct agent *agent)
+{
+	struct process *process = registry_find(agents->registry, agent->pid);
+	uint64_t now_ns = clock_now_ns();
+	struct jvm *jvm;
+
+	if (!process || process->serial != agent->serial || process->exited)
+		return;
+	jvm = jvm_table_get(agents->jvms, process);
+	if (!jvm)
+		return;
+	try_layout(agents, agent, jvm, now_ns);
+	try_map(agents, agent, jvm, now_ns);
+}
+
+void agents_add(struct agents *agents, struct process *process)
+{
+	struct agent *agent;
+
+	if (hmap_find_ptr(&agents->by_serial, process->serial))
+		return;
+	agent = xcalloc(1, sizeof(*agent));
+	agent->serial = process->serial;
+	agent->pid = process->pid;
+	agent->since_ns = clock_now_ns();
+	hmap_put_ptr(&agents->by_serial, agent->serial, agent);
+	agents->jvm_count++;
+	try_agent(agents, agent);
+}
+
+void agents_poll(struct agents *agents)
+{
+	uint64_t key, value;
+	size_t at = 0;
+
+	while (hmap_next(&agents->by_serial, &at, &key, &value)) {
+		struct agent *agent = (struct agent *)(uintptr_t)value;
+
+		if (!agent->gone && !(agent->layout_done && agent->map_open))
+			try_agent(agents, agent);
+	}
+	if (!agents->attaching && jvm_table_replayed(agents->jvms))
+		agents->busy_since_ns = 0;
+}
+
+void agents_forget(struct agents *agents, struct process *process)
+{
+	struct agent *agent = hmap_find_ptr(&agents->by_serial, process->serial);
+
+	if (!agent || agent->gone)
+		return;
+	agent->gone = true;
+	capture_set_jvm(agents->capture, agent->pid, NULL);
+}
+
+bool agents_busy(const struct agents *agents)
+{
+	return agents->busy_since_ns && clock_now_ns() - agents->busy_since_ns < BUSY_LIMIT_NS;
+}
+
+uint32_t agents_jvm_count(const struct agents *agents)
+{
+	return agents->jvm_count;
+}
+
+uint32_t agents_code_map_count(const struct agents *agents)
+{
+	return agents->map_count;
+}
+
+void agents_for_each_failure(const struct agents *agents,
+			     void (*fn)(uint32_t pid, const char *why, void *data), void *data)
+{
+	uint64_t key, value;
+	size_t at = 0;
+
+	while (hmap_next(&agents->by_serial, &at, &key, &value)) {
+		const struct agent *agent = (const struct agent *)(uintptr_t)value;
+
+		if (agent->failure[0])
+			fn(agent->pid, agent->failure, data);
+	}
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The JVMs of a run: told to BPF when their layout is known, their agents attached when asked for,
+ * their code maps opened when there is one. A JVM that is still starting is tried again.
+ */
+#ifndef HOSTPROF_SESSION_AGENTS_H
+#define HOSTPROF_SESSION_AGENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/worker.h"
+#include "capture/capture.h"
+#include "jvm/jvm.h"
+#include "process/registry.h"
+
+struct agents;
+
+/* All borrowed and outlive it. ATTACH: load the agent into every JVM that allows it. */
+struct agents *agents_new(struct registry *registry, struct jvm_table *jvms,
+			  struct capture *capture, struct worker_pool *pool, bool attach);
+void agents_free(struct agents *agents);
+DEFINE_CLEANUP(struct agents *, agents_free);
+
+/* PROCESS maps a libjvm.so: take care of it from now on. Cheap when it is known already. */
+void agents_add(struct agents *agents, struct process *process);
+
+/* Try those that were not ready yet; call every 50-100 ms. */
+void agents_poll(struct agents *agents);
+
+/* PROCESS has gone or execed. */
+void agents_forget(struct agents *agents, struct process *process);
+
+/* True while an attach or a first replay is under way, at most for a few seconds. */
+bool agents_busy(const struct agents *agents);
+
+uint32_t agents_jvm_count(const struct agents *agents);
+uint32_t agents_code_map_count(const struct agents *agents);
+
+/* Why a JVM's agent could not be used, one line each; FN's text lives during the call. */
+void agents_for_each_failure(const struct agents *agents,
+			     void (*fn)(uint32_t pid, const char *why, void *data), void *data);
+
+#endif

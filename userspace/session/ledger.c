@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/ledger.h"
+
+struct ledger_key {
+	uint32_t pid;
+	uint32_t exec_id;
+	uint64_t start_ns;
+};
+
+static const struct {
+	const char *counter;
+	bool whole;
+} reason_info[UNWIND_REASON_COUNT] = {
+
+#define UNWIND_REASON(name, id, whole, text) [UNWIND_##name] = { "unwind." id, whole },
+#include "unwind_reasons.def"
+#undef UNWIND_REASON
+};
+
+void ledger_init(struct ledger *ledger)
+{
+	memset(ledger, 0, sizeof(*ledger));
+	intern_init(&ledger->keys);
+}
+
+static void entry_free(struct ledger_entry *entry)
+{
+	free(entry->exe);
+	free(entry->container_id);
+	free(entry->cgroup);
+	free(entry->jvm_version);
+	free(entry->main_class);
+	hmap_release(&entry->threads);
+	free(entry);
+}
+
+void ledger_release(struct ledger *ledger)
+{
+	struct ledger_entry **entry;
+
+	vec_for_each (entry, &ledger->entries)
+		entry_free(*entry);
+	vec_release(&ledger->entries);
+	intern_release(&ledger->keys);
+}
+
+static struct ledger_entry *entry_new(const struct ledger_key *key, const struct process *process,
+				      const char *comm)
+{
+	struct ledger_entry *entry = xcalloc(1, sizeof(*entry));
+
+	entry->pid = key->pid;
+	entry->exec_id = key->exec_id;
+	entry->start_ns = key->start_ns;
+	entry->profile_id = PROFILE_NONE;
+	snprintf(entry->name, sizeof(entry->name), "%s",
+		 process && process->comm[0] ? process->comm : comm);
+	entry->exec_count = process ? process->exec_count : 0;
+	entry->exe = xstrdup(process && process->exe ? process->exe : "");
+	entry->cgroup = xstrdup(process && process->cgroup ? process->cgroup : "");
+	entry->container_id = xstrdup(process ? process->container_id : "");
+	entry->jvm_version = xstrdup("");
+	entry->main_class = xstrdup("");
+	return entry;
+}
+
+struct ledger_entry *ledger_get(struct ledger *ledger, uint32_t pid, uint32_t exec_id,
+				uint64_t start_ns, const struct process *process, const char *comm)
+{
+	struct ledger_key key = { pid, exec_id, start_ns };
+	bool is_new;
+	uint32_t index = intern_put(&ledger->keys, &key, sizeof(key), &is_new);
+
+	if (is_new)
+		vec_push(&ledger->entries, entry_new(&key, process, comm));
+	return ledger->entries.items[index];
+}
+
+static void replace_string(char **to, const char *from)
+{
+	if (!from || !*from || !strcmp(*to, from))
+		return;
+	free(*to);
+	*to = xstrdup(from);
+}
+
+/* Tables hold the labels of the first sample: a process must not become two by a late label. */
+void ledger_entry_set_jvm(struct ledger_entry *entry, const char *version, const char *main_class)
+{
+	replace_string(&entry->jvm_version, version);
+	replace_string(&entry->main_class, main_class);
+}
+
+void ledger_count_sample(struct ledger *ledger, struct ledger_entry *entry,
+			 const struct wire_sample *sample)
+{
+	struct ledger_count *count = &entry->counts[sample->event];
+
+	count->samples++;
+	count->weight += sample->weight;
+	count->complete += reason_info[sample->reason].whole;
+	ledger->reasons[sample->reason]++;
+}
+
+uint32_t ledger_profile_process(struct ledger_entry *entry, struct profile *profile)
+{
+	struct profile_process process = { .pid = entry->pid, .exec_count = entry->exec_count };
+
+	if (entry->profile_id != PROFILE_NONE)
+		return entry->profile_id;
+	process.start_ns = entry->start_ns;
+	process.name = profile_string(profile, entry->name);
+	process.exe = profile_string(profile, entry->exe);
+	process.container_id = profile_string(profile, entry->container_id);
+	process.cgroup = profile_string(profile, entry->cgroup);
+	process.jvm_version = profile_string(profile, entry->jvm_version);
+	process.main_class = profile_string(profile, entry->main_class);
+	entry->profile_id = profile_process(profile, &process);
+	return entry->profile_id;
+}
+
+uint32_t ledger_profile_thread(struct ledger_entry *entry, struct profile *profile, uint32_t tid,
+			       const char *name, uint64_t java_tid)
+{
+	struct profile_thread thread = {
+		.process = ledger_profile_process(entry, profile),
+		.tid = tid,
+		.name = profile_string(profile, name),
+		.java_tid = (uint32_t)java_tid,
+	};
+	uint64_t key = (uint64_t)tid << 32 | thread.name;
+	uint64_t id;
+
+	if (hmap_get(&entry->threads, key, &id))
+		return (uint32_t)id;
+	id = profile_thread(profile, &thread);
+	hmap_put(&entry->threads, key, id);
+	return (uint32_t)id;
+}
+
+void ledger_reset_ids(struct ledger *ledger)
+{
+	struct ledger_entry **entry;
+
+	vec_for_each (entry, &ledger->entries) {
+		(*entry)->profile_id = PROFILE_NONE;
+		hmap_clear(&(*entry)->threads);
+	}
+}
+
+static void write_entry(struct ledger_entry *entry, struct profile *profile,
+			const uint32_t *event_ids, unsigned int event_count)
+{
+	for (unsigned int i = 0; i < event_count; i++) {
+		const struct ledger_count *count = &entry->counts[i];
+		struct profile_quality quality = {
+			.event = event_ids[i],
+			.samples = count->samples,
+			.complete = count->complete,
+			.weight = count->weight,
+			.lost = count->lost,
+			.lost_weight = count->lost_weight,
+		};
+
+		if (!count->samples && !count->lost)
+			continue;
+		quality.process = ledger_profile_process(entry, profile);
+		profile_add_quality(profile, &quality);
+	}
+}
+
+void ledger_write(struct ledger *ledger, struct profile *profile, const uint32_t *event_ids,
+		  unsigned int event_count)
+{
+	struct ledger_entry **entry;
+
+	vec_for_each (entry, &ledger->entries)
+		write_entry(*entry, profile, event_ids, event_count);
+	for (unsigned int i = 0; i < UNWIND_REASON_COUNT; i++)
+		if (ledger->reasons[i] && !reason_info[i].whole)
+			profile_add_counter(profile, reason_info[i].counter, "",
+					    ledger->reasons[i]);
+}

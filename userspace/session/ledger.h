@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The books of a run: every process generation that was sampled or lost samples, its labels, and
+ * what became of its samples. Lives longer than the processes and than the profile's tables, which
+ * are emptied with every chunk.
+ */
+#ifndef HOSTPROF_SESSION_LEDGER_H
+#define HOSTPROF_SESSION_LEDGER_H
+
+#include <stdint.h>
+
+#include "base/hmap.h"
+#include "base/vec.h"
+#include "process/registry.h"
+#include "profile/profile.h"
+#include "wire.h"
+
+struct ledger_count {
+	uint64_t samples, complete, weight, lost, lost_weight;
+};
+
+struct ledger_entry {
+	uint32_t pid;
+	uint32_t exec_id; /* the kernel's */
+	uint64_t start_ns;
+	uint32_t exec_count;
+	char name[WIRE_COMM_LEN];
+	char *exe, *container_id, *cgroup, *jvm_version, *main_class; /* owned */
+	uint32_t profile_id; /* in the current tables, PROFILE_NONE when not there yet */
+	struct hmap threads; /* tid and name number -> thread id in the current tables */
+	struct ledger_count counts[WIRE_MAX_EVENTS];
+};
+
+struct ledger {
+	VEC(struct ledger_entry *) entries; /* owned */
+	struct intern keys;		    /* of (pid, exec id, start): the entry's index */
+	uint64_t reasons[UNWIND_REASON_COUNT];
+};
+
+void ledger_init(struct ledger *ledger);
+void ledger_release(struct ledger *ledger);
+
+/*
+ * The entry of a generation, made when it is new. PROCESS (may be NULL) gives its labels; COMM is
+ * the kernel's name for it.
+ */
+struct ledger_entry *ledger_get(struct ledger *ledger, uint32_t pid, uint32_t exec_id,
+				uint64_t start_ns, const struct process *process, const char *comm);
+
+/* A JVM's labels, copied. */
+void ledger_entry_set_jvm(struct ledger_entry *entry, const char *version, const char *main_class);
+
+void ledger_count_sample(struct ledger *ledger, struct ledger_entry *entry,
+			 const struct wire_sample *sample);
+
+/* The entry in PROFILE's tables; made there when it is not. */
+uint32_t ledger_profile_process(struct ledger_entry *entry, struct profile *profile);
+uint32_t ledger_profile_thread(struct ledger_entry *entry, struct profile *profile, uint32_t tid,
+			       const char *name, uint64_t java_tid);
+
+/* PROFILE's tables were emptied. */
+void ledger_reset_ids(struct ledger *ledger);
+
+/* Quality of every entry and event, and the reasons, into PROFILE. */
+void ledger_write(struct ledger *ledger, struct profile *profile, const uint32_t *event_ids,
+		  unsigned int event_count);
+
+#endif

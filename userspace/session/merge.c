@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/merge.h"
+
+#include <stdbool.h>
+
+static uint64_t item_bytes(const struct merge_item *item)
+{
+	return item->sample ? item->sample->size : sizeof(*item->side);
+}
+
+static bool item_before(const struct merge_item *a, const struct merge_item *b)
+{
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns;
+	if (!a->side != !b->side)
+		return a->side != NULL;
+	return a->seq < b->seq;
+}
+
+static void push(struct merge_queue *queue, struct merge_item item)
+{
+	size_t at = queue->heap.len;
+
+	item.seq = queue->next_seq++;
+	queue->bytes += item_bytes(&item);
+	vec_push(&queue->heap, item);
+	while (at > 0 && item_before(&item, &queue->heap.items[(at - 1) / 2])) {
+		queue->heap.items[at] = queue->heap.items[(at - 1) / 2];
+		at = (at - 1) / 2;
+	}
+	queue->heap.items[at] = item;
+}
+
+void merge_push_side(struct merge_queue *queue, const struct side_event *event)
+{
+	const char *name = event->name ? event->name : "";
+	size_t len = strlen(name) + 1;
+	struct side_event *copy = xmalloc(sizeof(*copy) + len);
+	char *text = (char *)(copy + 1);
+
+	*copy = *event;
+	memcpy(text, name, len);
+	copy->name = text;
+	push(queue, (struct merge_item){ .time_ns = event->time_ns, .side = copy });
+}
+
+void merge_push_sample(struct merge_queue *queue, const struct wire_sample *sample)
+{
+	push(queue, (struct merge_item){ .time_ns = sample->time_ns,
+					 .sample = xmemdup(sample, sample->size) });
+}
+
+const struct merge_item *merge_peek(const struct merge_queue *queue)
+{
+	return queue->heap.len ? &queue->heap.items[0] : NULL;
+}
+
+struct merge_item merge_pop(struct merge_queue *queue)
+{
+	struct merge_item *heap = queue->heap.items;
+	struct merge_item top = heap[0];
+	struct merge_item last = heap[--queue->heap.len];
+	size_t at = 0;
+
+	for (;;) {
+		size_t child = 2 * at + 1;
+
+		if (child >= queue->heap.len)
+			break;
+		if (child + 1 < queue->heap.len && item_before(&heap[child + 1], &heap[child]))
+			child++;
+		if (!item_before(&heap[child], &last))
+			break;
+		heap[at] = heap[child];
+		at = child;
+	}
+	if (queue->heap.len)
+		heap[at] = last;
+	queue->bytes -= item_bytes(&top);
+	return top;
+}
+
+void merge_item_release(struct merge_item *item)
+{
+	free(item->side);
+	free(item->sample);
+	*item = (struct merge_item){ 0 };
+}
+
+void merge_release(struct merge_queue *queue)
+{
+	for (size_t i = 0; i < queue->heap.len; i++)
+		merge_item_release(&queue->heap.items[i]);
+	vec_release(&queue->heap);
+	queue->bytes = 0;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Side-band records and samples from many rings, handed on in time order. Each ring is ordered in
+ * itself, and everything older than the watermark has arrived; so what lies below the watermark
+ * can be taken out in order.
+ */
+#ifndef HOSTPROF_SESSION_MERGE_H
+#define HOSTPROF_SESSION_MERGE_H
+
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "capture/capture.h"
+
+struct merge_item {
+	uint64_t time_ns;
+	uint64_t seq; /* arrival order, for equal times */
+	/* One of the two, owned. At equal times side-band comes first: it tells what the sample saw. */
+	struct side_event *side;
+	struct wire_sample *sample;
+};
+
+struct merge_queue {
+	VEC(struct merge_item) heap;
+	uint64_t next_seq;
+	uint64_t bytes; /* held in samples and side-band records */
+};
+
+void merge_release(struct merge_queue *queue);
+
+/* Copies of what a ring delivered. */
+void merge_push_side(struct merge_queue *queue, const struct side_event *event);
+void merge_push_sample(struct merge_queue *queue, const struct wire_sample *sample);
+
+/* The oldest item, borrowed; NULL when empty. */
+const struct merge_item *merge_peek(const struct merge_queue *queue);
+
+/* Take the oldest item out; the caller releases it. */
+struct merge_item merge_pop(struct merge_queue *queue);
+void merge_item_release(struct merge_item *item);
+
+#endif

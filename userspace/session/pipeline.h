@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From ring records to the recording: what arrives is opened early (files of short-lived
+ * processes), held back until it is in order, then applied to the registry or symbolized into the
+ * profile's tables, and flushed.
+ */
+#ifndef HOSTPROF_SESSION_PIPELINE_H
+#define HOSTPROF_SESSION_PIPELINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/worker.h"
+#include "capture/capture.h"
+#include "elf/image.h"
+#include "jvm/jvm.h"
+#include "output/recording.h"
+#include "process/registry.h"
+#include "profile/profile.h"
+#include "session/agents.h"
+#include "session/ledger.h"
+#include "session/merge.h"
+#include "symbolize/symbolizer.h"
+
+struct pipeline {
+	/* All owned. */
+	struct worker_pool *pool;
+	struct registry *registry;
+	struct image_cache *images;
+	struct jvm_table *jvms;
+	struct symbolizer *symbolizer;
+	struct agents *agents;
+	struct recording_writer *writer;
+	struct profile profile;
+	struct ledger ledger;
+	struct merge_queue queue;
+
+	struct capture *capture; /* borrowed */
+	const struct capture_event *events;
+	unsigned int event_count;
+	uint32_t event_ids[WIRE_MAX_EVENTS];
+
+	uint64_t applied_ns; /* time of the newest item that was applied */
+	uint64_t stalled_since_ns;
+	uint64_t stall_ns;
+	uint64_t late_samples;
+	uint64_t samples, lost;
+	struct hmap touched; /* serials of processes whose files were opened */
+};
+
+int pipeline_init(struct pipeline *pipeline, struct capture *capture,
+		  const struct capture_options *options, bool attach, int fd, struct err *err);
+void pipeline_release(struct pipeline *pipeline);
+
+/* What the profile says of itself: host, command line, start. After init, before samples. */
+void pipeline_describe(struct pipeline *pipeline, const char *command_line);
+
+/* Read /proc, find the JVMs; after capture_open(), before capture_start(). */
+int pipeline_snapshot(struct pipeline *pipeline, struct err *err);
+
+/* Drain the rings into the queue, poll JVMs, and apply what is old enough. */
+void pipeline_turn(struct pipeline *pipeline);
+
+/* Write what is there; rotates the chunk when it is due. */
+int pipeline_flush(struct pipeline *pipeline, struct err *err);
+
+/* After capture_stop(): apply all that is left, write the figures, end the recording. */
+int pipeline_finish(struct pipeline *pipeline, struct err *err);
+
+#endif

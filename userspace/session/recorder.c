@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/recorder.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "base/clock.h"
+#include "base/loop.h"
+#include "session/command.h"
+#include "session/pipeline.h"
+
+#define DEFAULT_FLUSH_NS (1 * NSEC_PER_SEC)
+#define TURN_NS		 (50 * NSEC_PER_MSEC)
+#define CPU_CHECK_NS	 (1 * NSEC_PER_SEC)
+#define PROGRESS_NS	 (500 * NSEC_PER_MSEC)
+
+struct recorder {
+	const struct recorder_options *options;
+	struct recorder_result *result;
+	struct loop *loop;
+	struct capture *capture;
+	struct pipeline pipeline;
+	struct command command;
+	uint64_t start_ns;
+	struct err failure; /* of a flush inside the loop */
+};
+
+static void on_turn(void *data)
+{
+	struct recorder *rec = data;
+
+	pipeline_turn(&rec->pipeline);
+}
+
+static void on_flush(void *data)
+{
+	struct recorder *rec = data;
+
+	if (pipeline_flush(&rec->pipeline, &rec->failure) < 0)
+		loop_quit(rec->loop);
+}
+
+static void on_cpus(void *data)
+{
+	struct recorder *rec = data;
+	struct err ignored = { 0 };
+
+	/* A cpu that cannot be opened now is tried again in a second. */
+	capture_update_cpus(rec->capture, &ignored);
+}
+
+static void on_progress(void *data)
+{
+	struct recorder *rec = data;
+	struct recorder_progress progress = {
+		.elapsed_ns = clock_now_ns() - rec->start_ns,
+		.duration_ns = rec->options->duration_ns,
+		.samples = rec->pipeline.samples,
+		.lost = rec->pipeline.lost,
+		.processes = (uint32_t)rec->pipeline.ledger.entries.len,
+		.jvms = agents_jvm_count(rec->pipeline.agents),
+	};
+
+	rec->options->progress(&progress, rec->options->progress_data);
+}
+
+static void on_deadline(void *data)
+{
+	struct recorder *rec = data;
+
+	loop_quit(rec->loop);
+}
+
+static void on_signal(int signo, void *data)
+{
+	struct recorder *rec = data;
+
+	if (signo == SIGCHLD) {
+		if (command_reap(&rec->command))
+			loop_quit(rec->loop);
+		return;
+	}
+	rec->result->interrupted = true;
+	loop_quit(rec->loop);
+}
+
+static int add_sources(struct recorder *rec, struct err *err)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD };
+	const struct recorder_options *options = rec->options;
+	uint64_t flush_ns = options->flush_ns ? options->flush_ns : DEFAULT_FLUSH_NS;
+	int r = loop_add_signals(rec->loop, signals, ARRAY_SIZE(signals), on_signal, rec, err);
+
+	if (r >= 0)
+		r = loop_add_fd(rec->loop, capture_fd(rec->capture), on_turn, rec, err);
+	if (r >= 0)
+		r = loop_add_timer(rec->loop, TURN_NS, on_turn, rec, err);
+	if (r >= 0)
+		r = loop_add_timer(rec->loop, flush_ns, on_flush, rec, err);
+	if (r >= 0)
+		r = loop_add_timer(rec->loop, CPU_CHECK_NS, on_cpus, rec, err);
+	if (r >= 0 && options->progress)
+		r = loop_add_timer(rec->loop, PROGRESS_NS, on_progress, rec, err);
+	return r < 0 ? r : 0;
+}
+
+static void fill_result(struct recorder *rec)
+{
+	struct recorder_result *result = rec->result;
+	struct pipeline *pipeline = &rec->pipeline;
+	struct ledger_entry **entry;
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	result->own_cpu_ns =
+		(uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NSEC_PER_SEC +
+		(uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * NSEC_PER_USEC;
+	result->peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
+	result->processes = (uint32_t)pipeline->ledger.entries.len;
+	result->jvms = agents_jvm_count(pipeline->agents);
+	result->jvms_with_agent = agents_code_map_count(pipeline->agents);
+	result->late_samples = pipeline->late_samples;
+	result->merge_stall_ns = pipeline->stall_ns;
+	result->lost = pipeline->lost;
+	memcpy(result->reasons, pipeline->ledger.reasons, sizeof(result->reasons));
+	vec_for_each (entry, &pipeline->ledger.entries) {
+		for (unsigned int i = 0; i < WIRE_MAX_EVENTS; i++) {
+			result->samples += (*entry)->counts[i].samples;
+			result->complete += (*entry)->counts[i].complete;
+		}
+	}
+	result->exit_status = rec->command.exit_status;
+	capture_get_stats(rec->capture, &result->capture);
+}
+
+/* From "everything is open" to "the recording is ended". */
+static int run(struct recorder *rec, struct err *err)
+{
+	const struct recorder_options *options = rec->options;
+	struct err finish_err = { 0 };
+	int r, finished;
+
+	r = capture_start(rec->capture, err);
+	if (r < 0)
+		return r;
+	rec->start_ns = clock_now_ns();
+	if (rec->command.pid)
+		r = command_go(&rec->command, options->command[0], err);
+	if (r == 0 && options->duration_ns)
+		r = loop_add_deadline(rec->loop, rec->start_ns + options->duration_ns, on_deadline,
+				      rec, err);
+	if (r >= 0)
+		r = loop_run(rec->loop, err);
+	rec->result->elapsed_ns = clock_now_ns() - rec->start_ns;
+	capture_stop(rec->capture);
+	if (rec->failure.code) {
+		*err = rec->failure;
+		return rec->failure.code;
+	}
+	finished = pipeline_finish(&rec->pipeline, r < 0 ? &finish_err : err);
+	return r < 0 ? r : finished;
+}
+
+static int open_all(struct recorder *rec, int fd, struct err *err)
+{
+	struct capture_options capture = rec->options->capture;
+	uint32_t child;
+	int r;
+
+	r = loop_new(&rec->loop, err);
+	if (r < 0)
+		return r;
+	if (rec->options->command) {
+		r = command_prepare(&rec->command, rec->options->command, err);
+		if (r < 0)
+			return r;
+		if (!rec->options->whole_host) {
+			child = (uint32_t)rec->command.pid;
+			capture.pids = &child;
+			capture.pid_count = 1;
+			capture.follow_children = true;
+		}
+	}
+	r = capture_open(&capture, &rec->capture, err);
+	if (r < 0)
+		return r;
+	r = pipeline_init(&rec->pipeline, rec->capture, &capture,
+			  rec->options->agent == RECORDER_AGENT_ALWAYS, fd, err);
+	if (r < 0)
+		return r;
+	pipeline_describe(&rec->pipeline, rec->options->command_line);
+	r = pipeline_snapshot(&rec->pipeline, err);
+	return r < 0 ? r : add_sources(rec, err);
+}
+
+int recorder_run(const struct recorder_options *options, int fd, struct recorder_result *ret_result,
+		 struct err *err)
+{
+	struct recorder_result result = { 0 };
+	struct recorder rec = { .options = options, .result = &result, .command = COMMAND_INIT };
+	int r = open_all(&rec, fd, err);
+
+	if (r == 0)
+		r = run(&rec, err);
+	if (r == 0) {
+		fill_result(&rec);
+		*ret_result = result;
+	}
+	command_release(&rec.command);
+	pipeline_release(&rec.pipeline);
+	capture_free(rec.capture);
+	loop_free(rec.loop);
+	return r;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "test.h"
+
+#include "session/ledger.h"
+
+static struct ledger_entry *get(struct ledger *ledger, uint32_t pid, uint32_t exec_id,
+				const char *comm)
+{
+	return ledger_get(ledger, pid, exec_id, 1000, NULL, comm);
+}
+
+static void count(struct ledger *ledger, struct ledger_entry *entry, enum unwind_reason reason,
+		  uint64_t weight)
+{
+	struct wire_sample sample = { .reason = (uint8_t)reason, .weight = weight };
+
+	ledger_count_sample(ledger, entry, &sample);
+}
+
+static void test_generations_are_apart(void **state)
+{
+	struct ledger ledger;
+	struct ledger_entry *before, *after;
+
+	(void)state;
+	ledger_init(&ledger);
+	before = get(&ledger, 7, 1, "sh");
+	after = get(&ledger, 7, 2, "burn");
+	assert_ptr_not_equal(before, after);
+	assert_ptr_equal(before, get(&ledger, 7, 1, "renamed"));
+	assert_string_equal(before->name, "sh");
+	ledger_release(&ledger);
+}
+
+static void test_figures_reach_the_profile(void **state)
+{
+	struct ledger ledger;
+	struct ledger_entry *entry;
+	struct profile profile;
+	uint32_t event;
+
+	(void)state;
+	ledger_init(&ledger);
+	profile_init(&profile);
+	event = profile_event(&profile, &(struct profile_event){ .period = 10 });
+	entry = get(&ledger, 7, 1, "burn");
+	count(&ledger, entry, UNWIND_DONE, 10);
+	count(&ledger, entry, UNWIND_PAGE, 10);
+	count(&ledger, entry, UNWIND_KERNEL_THREAD, 10);
+	entry->counts[0].lost = 4;
+	entry->counts[0].lost_weight = 40;
+	ledger_write(&ledger, &profile, &event, 1);
+	assert_int_equal(profile.quality.len, 1);
+	assert_int_equal(profile.quality.items[0].samples, 3);
+	assert_int_equal(profile.quality.items[0].complete, 2);
+	assert_int_equal(profile.quality.items[0].weight, 30);
+	assert_int_equal(profile.quality.items[0].lost_weight, 40);
+	/* Only what keeps a stack from being whole is a counter. */
+	assert_int_equal(profile.counters.len, 1);
+	assert_string_equal(profile_get_string(&profile, profile.counters.items[0].name),
+			    "unwind.page-not-resident");
+	ledger_release(&ledger);
+	profile_release(&profile);
+}
+
+static void test_ids_follow_the_tables(void **state)
+{
+	struct ledger ledger;
+	struct ledger_entry *entry;
+	struct profile profile;
+	uint32_t thread;
+
+	(void)state;
+	ledger_init(&ledger);
+	profile_init(&profile);
+	entry = get(&ledger, 7, 1, "java");
+	thread = ledger_profile_thread(entry, &profile, 8, "main", 1);
+	assert_int_equal(thread, ledger_profile_thread(entry, &profile, 8, "main", 1));
+	assert_int_not_equal(thread, ledger_profile_thread(entry, &profile, 8, "renamed", 1));
+	profile_release(&profile);
+	profile_init(&profile);
+	ledger_reset_ids(&ledger);
+	thread = ledger_profile_thread(entry, &profile, 8, "renamed", 1);
+	assert_int_equal(profile_get_thread(&profile, thread)->tid, 8);
+	assert_string_equal(
+		profile_get_string(&profile, profile_get_thread(&profile, thread)->name),
+		"renamed");
+	ledger_release(&ledger);
+	profile_release(&profile);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_generations_are_apart),
+		cmocka_unit_test(test_figures_reach_the_profile),
+		cmocka_unit_test(test_ids_follow_the_tables),
+	};
+
+	return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);
+}

@@ -24,10 +24,10 @@ struct vm_flags {
 /* -EBADMSG when the table is not what we know. */
 int vm_flags_read(const struct vmstructs *vs, struct vm_flags *ret_flags);
 
-/* java.vm.version: "17.0.15+6-Debian-1deb12u1", on 8 "25.504-b08"; -ENODATA. */
+/* "17.0.15+6-Debian-1deb12u1", on 8 "1.8.0_504-…"; cut to SIZE. -ENODATA. */
 int vm_version_read(const struct vmstructs *vs, char *ret_version, size_t size);
 
-/* The Java release that VERSION belongs to: 8, 11, 17, …; 0 when it cannot be told. */
-uint32_t vm_version_feature(const struct vmstructs *vs, const char *version);
+/* The Java release: 8, 11, 17, …; 0 when it cannot be told. */
+uint32_t vm_version_feature(const struct vmstructs *vs);
 
 #endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jvm/method_name.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/hmap.h"
+#include "base/vec.h"
+#include "jvm/line_table.h"
+#include "jvm/method_chain.h"
+
+/* Memory of one JVM's names: 20 JVMs must fit into the 64 MB that all of hostprof may use. */
+#define MAX_CACHE_BYTES (1U << 20)
+
+/*
+ * Samples are resolved in batches some 50 ms apart; within a batch one check of a method will do.
+ * A check costs one system call, some 2 us.
+ */
+#define CHECK_NS (20 * NSEC_PER_MSEC)
+
+/* Lines of one method; bytecodes are at most 64 KiB, and few have a line each. */
+#define MAX_LINES 8192
+
+struct method_entry {
+	struct method_chain chain;
+	uint64_t checked_ns;
+	uint32_t raw_class, class_name, name, source; /* in the intern table */
+	uint32_t first_line, line_count;	      /* in the line array */
+};
+
+struct method_names {
+	struct vm_memory memory;
+	struct jvm_layout layout;
+	struct hmap index; /* hash of the key -> entry */
+	VEC(struct method_entry) entries;
+	VEC(struct line_entry) lines;
+	struct intern strings;
+	struct method_text text; /* scratch */
+	struct strbuf bytes;	 /* scratch */
+	struct line_entry decoded[MAX_LINES];
+};
+
+struct method_names *method_names_new(const struct vm_memory *memory,
+				      const struct jvm_layout *layout)
+{
+	struct method_names *names = xcalloc(1, sizeof(*names));
+
+	names->memory = *memory;
+	names->layout = *layout;
+	intern_init(&names->strings);
+	return names;
+}
+
+void method_names_free(struct method_names *names)
+{
+	if (!names)
+		return;
+	hmap_release(&names->index);
+	vec_release(&names->entries);
+	vec_release(&names->lines);
+	intern_release(&names->strings);
+	strbuf_release(&names->bytes);
+	free(names);
+}
+
+static size_t cache_bytes(const struct method_names *names)
+{
+	return names->strings.bytes + names->entries.len * sizeof(*names->entries.items) +
+	       names->lines.len * sizeof(*names->lines.items);
+}
+
+/* What is hot comes back at once; forgetting all keeps the tables simple. */
+static void cache_clear(struct method_names *names)
+{
+	hmap_clear(&names->index);
+	vec_release(&names->entries);
+	vec_release(&names->lines);
+	intern_release(&names->strings);
+	intern_init(&names->strings);
+}
+
+static uint64_t entry_key(uint64_t method, uint64_t const_method)
+{
+	const uint64_t key[2] = { method, const_method };
+
+	return hash_bytes(key, sizeof(key));
+}
+
+static uint32_t intern_text(struct method_names *names, const char *text)
+{
+	return intern_put(&names->strings, text, strlen(text), NULL);
+}
+
+static const char *text_of(const struct method_names *names, uint32_t id)
+{
+	return intern_get(&names->strings, id, NULL);
+}
+
+static void add_lines(struct method_names *names, struct method_entry *entry)
+{
+	size_t count;
+
+	strbuf_reset(&names->bytes);
+	entry->first_line = (uint32_t)names->lines.len;
+	/* A table that cannot be read costs the line, not the name. */
+	if (method_chain_read_lines(&names->memory, &names->layout, &entry->chain, &names->bytes) <
+		    0 ||
+	    !names->bytes.len)
+		return;
+	count = line_table_decode(names->bytes.buf, names->bytes.len, names->layout.unsigned5_bias,
+				  names->decoded, MAX_LINES);
+	for (size_t i = 0; i < count; i++)
+		vec_push(&names->lines, names->decoded[i]);
+	entry->line_count = (uint32_t)count;
+}
+
+static int read_entry(struct method_names *names, uint64_t now_ns, uint64_t method,
+		      uint64_t const_method, const struct method_entry **ret_entry)
+{
+	struct method_entry entry = { .checked_ns = now_ns };
+	int r = method_chain_read(&names->memory, &names->layout, method, const_method,
+				  &entry.chain);
+
+	if (!r)
+		r = method_chain_read_text(&names->memory, &names->layout, &entry.chain,
+					   &names->text);
+	if (r < 0)
+		return r;
+	if (cache_bytes(names) > MAX_CACHE_BYTES)
+		cache_clear(names);
+	entry.raw_class = intern_text(names, names->text.class_name);
+	for (char *c = names->text.class_name; *c; c++)
+		if (*c == '/')
+			*c = '.';
+	entry.class_name = intern_text(names, names->text.class_name);
+	entry.name = intern_text(names, names->text.name);
+	entry.source = intern_text(names, names->text.source);
+	add_lines(names, &entry);
+	hmap_put(&names->index, entry_key(method, const_method), names->entries.len);
+	vec_push(&names->entries, entry);
+	*ret_entry = &names->entries.items[names->entries.len - 1];
+	return 0;
+}
+
+/* The cached entry when it is, or was just now, what memory says; else NULL. */
+static const struct method_entry *find_entry(struct method_names *names, uint64_t now_ns,
+					     uint64_t method, uint64_t const_method)
+{
+	struct method_entry *entry;
+	uint64_t at;
+
+	if (!hmap_get(&names->index, entry_key(method, const_method), &at))
+		return NULL;
+	entry = &names->entries.items[at];
+	if (entry->chain.method != method || entry->chain.const_method != const_method)
+		return NULL;
+	if (now_ns - entry->checked_ns < CHECK_NS)
+		return entry;
+	if (!method_chain_holds(&names->memory, &names->layout, &entry->chain,
+				text_of(names, entry->raw_class)))
+		return NULL;
+	entry->checked_ns = now_ns;
+	return entry;
+}
+
+static int32_t bci_of(const struct method_names *names, const struct method_entry *entry,
+		      uint64_t bcp)
+{
+	uint64_t first = entry->chain.const_method + names->layout.const_method_bytes;
+
+	if (bcp < first || bcp - first >= entry->chain.code_size)
+		return -1;
+	return (int32_t)(bcp - first);
+}
+
+int method_names_find(struct method_names *names, uint64_t now_ns, uint64_t method,
+		      uint64_t const_method, uint64_t bcp, struct java_frame *ret_frame)
+{
+	const struct method_entry *entry = find_entry(names, now_ns, method, const_method);
+	int32_t bci;
+
+	if (!entry) {
+		int r = read_entry(names, now_ns, method, const_method, &entry);
+
+		if (r < 0)
+			return r;
+	}
+	bci = bci_of(names, entry, bcp);
+	*ret_frame = (struct java_frame){
+		.class_name = text_of(names, entry->class_name),
+		.method = text_of(names, entry->name),
+		.source = text_of(names, entry->source),
+		.bci = bci,
+	};
+	if (bci >= 0 && entry->line_count)
+		ret_frame->line = line_table_find(&names->lines.items[entry->first_line],
+						  entry->line_count, (uint16_t)bci);
+	return 0;
+}

@@ -81,7 +81,7 @@ AGENT_SRC := $(sort $(wildcard jvmagent/*.c))
 AGENT_OBJ := $(AGENT_SRC:%.c=$(BUILD)/agent/%.o)
 AGENT_CFLAGS = $(BASE_CFLAGS) -fPIC -fno-stack-protector -U_FORTIFY_SOURCE \
 	-fno-stack-clash-protection -fcf-protection=branch \
-	-I$(JAVA_HOME_BUILD)/include -I$(JAVA_HOME_BUILD)/include/linux
+	-isystem $(JAVA_HOME_BUILD)/include -isystem $(JAVA_HOME_BUILD)/include/linux
 
 $(BUILD)/agent/%.o: %.c
 	@mkdir -p $(@D)

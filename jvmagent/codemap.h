@@ -18,20 +18,20 @@
 
 #include <stdint.h>
 
-#define CODEMAP_MEMFD_NAME  "hostprof-codemap"
-#define CODEMAP_MAGIC	    0x31504d4350545348ULL /* "HSTPCMP1" */
-#define CODEMAP_VERSION	    1
+#define CODEMAP_MEMFD_NAME   "hostprof-codemap"
+#define CODEMAP_MAGIC	     0x31504d4350545348ULL /* "HSTPCMP1" */
+#define CODEMAP_VERSION	     1
 #define CODEMAP_HEADER_BYTES 4096
 /* With the agent's own tables this keeps a JVM below the 8 MB of design.md §4. */
-#define CODEMAP_RING_BYTES  (4U << 20)
-#define CODEMAP_LEASE_NS    3000000000ULL /* the consumer renews well before */
-/* A method that inlines more than this is published without its deepest pcs (flag CUT). */
+#define CODEMAP_RING_BYTES (4U << 20)
+#define CODEMAP_LEASE_NS   3000000000ULL /* the consumer renews well before */
+/* Code that inlines more than this is published without its innermost frames (flag CUT). */
 #define CODEMAP_MAX_RECORD_BYTES (256U << 10)
 
 enum codemap_command {
 	CODEMAP_COMMAND_NONE,
-	CODEMAP_COMMAND_START,	/* events on, replay what exists */
-	CODEMAP_COMMAND_STOP,	/* events off */
+	CODEMAP_COMMAND_START, /* events on, replay what exists */
+	CODEMAP_COMMAND_STOP,  /* events off */
 };
 
 /* What the consumer wants; bits. */
@@ -45,50 +45,57 @@ struct codemap_header {
 	uint64_t magic;
 	uint32_t version;
 	uint32_t header_bytes;
-	uint32_t ring_bytes;	 /* a power of two */
-	uint32_t agent_build;	 /* hostprof version, major * 10000 + minor * 100 + patch */
-	uint32_t ns_pid;	 /* the JVM's pid in its own pid namespace */
+	uint32_t ring_bytes;  /* a power of two */
+	uint32_t agent_build; /* hostprof version, major * 10000 + minor * 100 + patch */
+	uint32_t ns_pid;      /* the JVM's pid in its own pid namespace */
 	uint32_t jvmti_version;
 	uint64_t created_ns;
 	uint64_t head;		 /* bytes ever written; the next record goes to head % ring_bytes */
 	uint64_t tail;		 /* consumer: bytes ever read */
 	uint64_t lease_until_ns; /* consumer: renewed while it lives; 0: none */
 	uint32_t lease_pid;	 /* consumer: its pid in the host's namespace, for messages */
-	uint32_t command_seq;	 /* consumer: futex word; incremented after command and want are set */
-	uint32_t command;	 /* consumer: enum codemap_command */
-	uint32_t want;		 /* consumer: enum codemap_want bits */
-	uint32_t done_seq;	 /* the command_seq that was carried out */
-	uint32_t events_on;	 /* enum codemap_want bits that are on now */
-	uint64_t dropped;	 /* records that did not fit, in all */
-	uint64_t replays;	 /* replays finished */
-	uint64_t agent_bytes;	 /* memory of the agent's own tables, ring included */
-	uint64_t data_head;	 /* futex-free hint: number of records ever written */
+	uint32_t command_seq; /* consumer: futex word; incremented after command and want are set */
+	uint32_t command;     /* consumer: enum codemap_command */
+	uint32_t want;	      /* consumer: enum codemap_want bits */
+	uint32_t done_seq;    /* the command_seq that was carried out */
+	uint32_t events_on;   /* enum codemap_want bits that are on now */
+	uint64_t dropped;     /* records that did not fit, in all */
+	uint64_t replays;     /* replays finished */
+	uint64_t agent_bytes; /* memory of the agent's own tables, ring included */
+	uint64_t data_head;   /* futex-free hint: number of records ever written */
+	uint64_t closed_ns;   /* not 0: the agent let go of this memory, nothing more will come */
+	uint32_t cannot; /* enum codemap_want bits that this JVM cannot give (JDK 8 before 8u382) */
+	uint32_t pad;
 };
 
 enum codemap_kind {
-	CODEMAP_PAD = 0,	 /* fill up to the ring's end; skip */
+	CODEMAP_PAD = 0, /* fill up to the ring's end; skip */
 	CODEMAP_METHOD = 1,
 	CODEMAP_LOAD = 2,
 	CODEMAP_UNLOAD = 3,
-	CODEMAP_DYNAMIC = 4,	 /* stub, adapter, interpreter */
+	CODEMAP_DYNAMIC = 4, /* stub, adapter, interpreter */
 	CODEMAP_GAP = 5,
 	CODEMAP_REPLAY_BEGIN = 6,
 	CODEMAP_REPLAY_END = 7,
-	CODEMAP_THREAD = 8,	 /* a thread's name, at start or when seen in a replay */
+	CODEMAP_THREAD = 8, /* a thread's name, at start or when seen in a replay */
 	CODEMAP_THREAD_END = 9,
 };
 
-/* Every record starts with this, is 8-byte aligned and does not wrap (CODEMAP_PAD before it). */
+/*
+ * Every record starts with this, is 8-byte aligned and does not wrap: CODEMAP_PAD goes before it,
+ * or nothing where fewer bytes than a record header are left before the ring's end.
+ */
 struct codemap_record {
-	uint32_t size; /* bytes with this header, multiple of 8 */
-	uint16_t kind; /* enum codemap_kind */
+	uint32_t size;	/* bytes with this header, multiple of 8 */
+	uint16_t kind;	/* enum codemap_kind */
 	uint16_t flags; /* enum codemap_flag */
 	uint64_t time_ns;
 };
 
 enum codemap_flag {
-	CODEMAP_FLAG_REPLAYED = 1, /* the code is older than the record: made at an unknown time before */
-	CODEMAP_FLAG_CUT = 2,	   /* details were left out for size */
+	CODEMAP_FLAG_REPLAYED =
+		1, /* the code is older than the record: made at an unknown time before */
+	CODEMAP_FLAG_CUT = 2, /* details were left out for size */
 };
 
 /*
@@ -97,8 +104,9 @@ enum codemap_flag {
  */
 struct codemap_method {
 	struct codemap_record record;
-	uint64_t number;
-	uint16_t class_len;  /* "java/lang/Thread" or "pkg/Outer$Inner", hidden: "A+0x0123" as JVMTI gives it */
+	uint64_t number; /* 0 is never given out: a frame of a method that could not be named */
+	uint16_t
+		class_len; /* "java/lang/Thread" or "pkg/Outer$Inner", hidden: "A+0x0123" as JVMTI gives it */
 	uint16_t name_len;
 	uint16_t source_len; /* "Thread.java", 0 when unknown */
 	uint16_t line_count;
@@ -117,7 +125,7 @@ struct codemap_load {
 	uint32_t code_bytes;
 	uint32_t pc_count;
 	uint64_t method; /* number of the outermost method */
-	/*
+			 /*
 	 * pc_count entries, ascending pc: struct codemap_pc followed by its `depth` frames, innermost
 	 * first. An entry covers the code up to and including its pc, from the entry before.
 	 */
@@ -149,6 +157,7 @@ struct codemap_dynamic {
 
 struct codemap_gap {
 	struct codemap_record record;
+	/* record.time_ns is that of the first one lost */
 	uint64_t dropped; /* records lost since the last GAP */
 };
 
@@ -157,7 +166,7 @@ struct codemap_thread {
 	uint32_t tid; /* in the JVM's pid namespace */
 	uint32_t name_len;
 	uint64_t java_tid; /* java.lang.Thread id, 0 unknown */
-	/* name bytes, UTF-8 (modified UTF-8 as JVMTI gives it) */
+			   /* name bytes, UTF-8 (modified UTF-8 as JVMTI gives it) */
 };
 
 _Static_assert(sizeof(struct codemap_header) <= CODEMAP_HEADER_BYTES, "header fits its page");

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Entry points, life cycle, capabilities. */
+#include "agent.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "futex.h"
+
+/* What the attach client sees as "return code: N". */
+enum agent_result {
+	AGENT_OK,
+	AGENT_NO_MEMORY, /* no memfd (kernel before 3.17) or no memory */
+	AGENT_NO_JVMTI,
+	AGENT_NO_THREAD,
+	AGENT_BUSY, /* the one before could not be ended in time */
+};
+
+#define AGENT_STOP_NS 5000000000ULL
+#define AGENT_STEP_NS 1000000L
+
+/* The first JDK 8 update that survives CompiledMethodLoad (JDK-8305165). */
+#define AGENT_JDK8_UPDATE 382
+
+struct agent agent;
+
+uint64_t agent_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
+}
+
+uint32_t agent_gettid(void)
+{
+	return (uint32_t)syscall(SYS_gettid);
+}
+
+bool agent_enter(struct agent *a)
+{
+	__atomic_fetch_add(&a->users, 1, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&a->active, __ATOMIC_SEQ_CST))
+		return true;
+	agent_leave(a);
+	return false;
+}
+
+void agent_leave(struct agent *a)
+{
+	__atomic_fetch_sub(&a->users, 1, __ATOMIC_SEQ_CST);
+}
+
+static void switch_event(struct agent *a, bool on, jvmtiEvent event)
+{
+	jvmtiEnv *jvmti = a->jvmti;
+
+	(*jvmti)->SetEventNotificationMode(jvmti, on ? JVMTI_ENABLE : JVMTI_DISABLE, event, NULL);
+}
+
+void agent_switch_events(struct agent *a, uint32_t want)
+{
+	bool code = want & CODEMAP_WANT_CODE;
+	bool threads = want & CODEMAP_WANT_THREADS;
+
+	switch_event(a, code, JVMTI_EVENT_COMPILED_METHOD_LOAD);
+	switch_event(a, code, JVMTI_EVENT_COMPILED_METHOD_UNLOAD);
+	switch_event(a, code, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+	switch_event(a, threads, JVMTI_EVENT_THREAD_START);
+	switch_event(a, threads, JVMTI_EVENT_THREAD_END);
+	a->events_on = want;
+	__atomic_store_n(&a->ring.header->events_on, want, __ATOMIC_RELEASE);
+}
+
+/*
+ * JDK 8 before update 382 frees code that waits to be reported and crashes (JDK-8173361,
+ * JDK-8305165). Its JVMTI is 1.2, and java.vm.version is "25.UPDATE-bNN".
+ */
+static bool code_events_are_safe(struct agent *a)
+{
+	jvmtiEnv *jvmti = a->jvmti;
+	char *version = NULL;
+	jint jvmti_version = 0;
+	int major = 0, update = 0;
+
+	(*jvmti)->GetVersionNumber(jvmti, &jvmti_version);
+	a->ring.header->jvmti_version = (uint32_t)jvmti_version;
+	if (((uint32_t)jvmti_version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR > 1)
+		return true;
+	if ((*jvmti)->GetSystemProperty(jvmti, "java.vm.version", &version) || !version)
+		return false;
+	for (const char *s = version; *s >= '0' && *s <= '9' && major < 1000; s++)
+		major = major * 10 + (*s - '0');
+	for (const char *s = strchr(version, '.'); s && s[1] >= '0' && s[1] <= '9'; s++)
+		update = update < 100000 ? update * 10 + (s[1] - '0') : update;
+	(*jvmti)->Deallocate(jvmti, (unsigned char *)version);
+	return major == 25 && update >= AGENT_JDK8_UPDATE;
+}
+
+/* Each capability on its own, so that a missing one costs only what needs it. */
+static void add_capabilities(struct agent *a)
+{
+	jvmtiEnv *jvmti = a->jvmti;
+	jvmtiCapabilities c;
+
+	memset(&c, 0, sizeof(c));
+	c.can_generate_compiled_method_load_events = 1;
+	if (code_events_are_safe(a) && !(*jvmti)->AddCapabilities(jvmti, &c))
+		a->can |= CODEMAP_WANT_CODE;
+	memset(&c, 0, sizeof(c));
+	c.can_get_source_file_name = 1;
+	a->can_source = !(*jvmti)->AddCapabilities(jvmti, &c);
+	memset(&c, 0, sizeof(c));
+	c.can_get_line_numbers = 1;
+	a->can_lines = !(*jvmti)->AddCapabilities(jvmti, &c);
+	a->can |= CODEMAP_WANT_THREADS;
+	a->ring.header->cannot = ~a->can & (CODEMAP_WANT_CODE | CODEMAP_WANT_THREADS);
+}
+
+/* "1.2.3" to 10203. */
+static uint32_t build_number(const char *version)
+{
+	uint32_t number = 0, part = 0;
+
+	for (; *version; version++) {
+		if (*version >= '0' && *version <= '9') {
+			part = part * 10 + (uint32_t)(*version - '0');
+		} else {
+			number = number * 100 + part;
+			part = 0;
+		}
+	}
+	return number * 100 + part;
+}
+
+static void close_memory(struct agent *a)
+{
+	ring_close(&a->ring);
+	method_table_close(&a->methods);
+}
+
+static int open_memory(struct agent *a)
+{
+	if (ring_open(&a->ring))
+		return AGENT_NO_MEMORY;
+	if (method_table_open(&a->methods)) {
+		close_memory(a);
+		return AGENT_NO_MEMORY;
+	}
+	a->ring.header->agent_build = build_number(HOSTPROF_VERSION);
+	a->ring.header->agent_bytes =
+		CODEMAP_HEADER_BYTES + CODEMAP_RING_BYTES + method_table_bytes();
+	return AGENT_OK;
+}
+
+static int open_jvmti(struct agent *a)
+{
+	jvmtiEventCallbacks callbacks;
+	void *env = NULL;
+
+	if ((*a->vm)->GetEnv(a->vm, &env, JVMTI_VERSION_1_2) != JNI_OK || !env)
+		return AGENT_NO_JVMTI;
+	a->jvmti = env;
+	add_capabilities(a);
+	events_fill(&callbacks);
+	(*a->jvmti)->SetEventCallbacks(a->jvmti, &callbacks, sizeof(callbacks));
+	switch_event(a, true, JVMTI_EVENT_VM_DEATH);
+	return AGENT_OK;
+}
+
+static void wait_for_callbacks(struct agent *a, uint64_t timeout_ns)
+{
+	uint64_t until = agent_now_ns() + timeout_ns;
+	struct timespec step = { 0, AGENT_STEP_NS };
+
+	while (__atomic_load_n(&a->users, __ATOMIC_SEQ_CST) && agent_now_ns() < until)
+		nanosleep(&step, NULL);
+}
+
+/* Undo agent_begin(). What is still in use after the time-out is left alone and mapped. */
+static int agent_end(struct agent *a)
+{
+	bool ended;
+
+	if (!a->jvmti)
+		return AGENT_OK;
+	__atomic_store_n(&a->active, 0, __ATOMIC_SEQ_CST);
+	ended = control_stop(a, AGENT_STOP_NS);
+	if (!ended)
+		return AGENT_BUSY;
+	(*a->jvmti)->DisposeEnvironment(a->jvmti);
+	a->jvmti = NULL;
+	wait_for_callbacks(a, AGENT_STOP_NS);
+	if (__atomic_load_n(&a->users, __ATOMIC_SEQ_CST))
+		return AGENT_BUSY;
+	close_memory(a);
+	return AGENT_OK;
+}
+
+/* JNI is NULL before VMInit; the control thread then starts there. */
+static int agent_begin(struct agent *a, JavaVM *vm, JNIEnv *jni)
+{
+	int r;
+
+	if (__atomic_load_n(&a->users, __ATOMIC_SEQ_CST) || a->ring.header)
+		return AGENT_BUSY;
+	a->vm = vm;
+	a->can = 0;
+	a->stop = 0;
+	a->events_on = 0;
+	r = open_memory(a);
+	if (r)
+		return r;
+	r = open_jvmti(a);
+	if (r) {
+		close_memory(a);
+		return r;
+	}
+	__atomic_store_n(&a->active, 1, __ATOMIC_SEQ_CST);
+	if (!jni) {
+		switch_event(a, true, JVMTI_EVENT_VM_INIT);
+		return AGENT_OK;
+	}
+	if (control_start(a, jni)) {
+		agent_end(a);
+		return AGENT_NO_THREAD;
+	}
+	return AGENT_OK;
+}
+
+/* Is WORD one of the comma-separated options? */
+static bool has_option(const char *options, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *s = options; s; s = strchr(s, ',')) {
+		s += *s == ',';
+		if (!strncmp(s, word, len) && (s[len] == '\0' || s[len] == ','))
+			return true;
+	}
+	return false;
+}
+
+static void warn_unknown_options(const char *options)
+{
+	const char *s = options;
+
+	while (s && *s) {
+		int len = (int)strcspn(s, ",");
+
+		if (len && !(len == 5 && !strncmp(s, "start", 5)))
+			fprintf(stderr, "hostprof agent: option \"%.*s\" is not known, ignored\n",
+				len, s);
+		s += len;
+		s += *s == ',';
+	}
+}
+
+JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
+{
+	int r;
+
+	(void)reserved;
+	warn_unknown_options(options);
+	r = agent_begin(&agent, vm, NULL);
+	/* A profiler must not keep a program from starting: say it and stay out of the way. */
+	if (r)
+		fprintf(stderr, "hostprof agent: cannot start (%d)\n", r);
+	else if (!(agent.can & CODEMAP_WANT_CODE))
+		fprintf(stderr,
+			"hostprof agent: this JVM cannot report its JIT code safely "
+			"(JDK 8 needs update %d)\n",
+			AGENT_JDK8_UPDATE);
+	return JNI_OK;
+}
+
+JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
+{
+	void *jni = NULL;
+
+	(void)reserved;
+	if (options && (has_option(options, "stop") || has_option(options, "detach")))
+		return agent_end(&agent);
+	if (agent.jvmti && __atomic_load_n(&agent.active, __ATOMIC_SEQ_CST))
+		return AGENT_OK;
+	if ((*vm)->GetEnv(vm, &jni, JNI_VERSION_1_6) != JNI_OK || !jni)
+		return AGENT_NO_THREAD;
+	return agent_begin(&agent, vm, jni);
+}
+
+JNIEXPORT void JNICALL Agent_OnUnload(JavaVM *vm)
+{
+	(void)vm;
+	__atomic_store_n(&agent.active, 0, __ATOMIC_SEQ_CST);
+}

@@ -15,9 +15,11 @@ struct maps_line {
 	uint64_t start, end, pgoff;
 	char perms[5];
 	struct file_key key;
-	const char *path; /* borrowed from the text, not terminated; with octal escapes as printed */
+	const char
+		*path; /* borrowed from the text, not terminated; with octal escapes as printed */
 	size_t path_len;
 };
+
 ssize_t proc_parse_maps_line(const char *text, size_t len, struct maps_line *ret_line);
 
 struct proc_stat {
@@ -26,17 +28,19 @@ struct proc_stat {
 	uint32_t ppid;
 	uint64_t start_ns; /* CLOCK_MONOTONIC, to the clock tick */
 };
+
 int proc_parse_stat(const char *text, size_t len, struct proc_stat *ret_stat);
 int proc_read_stat(uint32_t pid, struct proc_stat *ret_stat);
 
 /* /proc/PID/status, what attach and doctor need of it. */
 struct proc_status {
-	uint32_t uid, gid;	  /* effective */
-	uint32_t ns_pid;	  /* pid in its innermost pid namespace */
-	uint64_t sig_caught;	  /* SigCgt mask; bit (signo - 1) */
-	uint64_t sig_ignored;	  /* SigIgn mask */
+	uint32_t uid, gid;    /* effective */
+	uint32_t ns_pid;      /* pid in its innermost pid namespace */
+	uint64_t sig_caught;  /* SigCgt mask; bit (signo - 1) */
+	uint64_t sig_ignored; /* SigIgn mask */
 	uint32_t threads;
 };
+
 int proc_parse_status(const char *text, size_t len, struct proc_status *ret_status);
 int proc_read_status(uint32_t pid, struct proc_status *ret_status);
 

@@ -30,10 +30,10 @@ struct file_key {
 struct mapping {
 	uint64_t start; /* process addresses, start..end */
 	uint64_t end;
-	uint64_t pgoff; /* file offset of start, bytes */
+	uint64_t pgoff;	     /* file offset of start, bytes */
 	struct file_key key; /* inode 0: not a file */
-	char *path;	     /* owned; "/usr/lib/…", "[vdso]", "" for anonymous, "/memfd:…", "… (deleted)" */
-	void *image;	     /* elf image attached by the symbolizer; NULL until looked up; borrowed */
+	char *path; /* owned; "/usr/lib/…", "[vdso]", "" for anonymous, "/memfd:…", "… (deleted)" */
+	void *image; /* elf image attached by the symbolizer; NULL until looked up; borrowed */
 };
 
 struct process {
@@ -44,12 +44,13 @@ struct process {
 	uint64_t begin_ns;   /* when this generation began (start or exec); 0 before we looked */
 	uint64_t serial;     /* unique over all generations of a run */
 	char comm[16];
-	char *exe;	     /* owned; path as the process sees it, "" unknown */
-	char *cgroup;	     /* owned; path in the cgroup2 tree, "" unknown */
+	char *exe;	       /* owned; path as the process sees it, "" unknown */
+	char *cgroup;	       /* owned; path in the cgroup2 tree, "" unknown */
 	char container_id[65]; /* "" when not in a container */
 	bool exited;
 	VEC(struct mapping) mappings; /* sorted by start, do not overlap */
-	void *jvm;	     /* attached by jvm/, borrowed */
+	void *jvm;		      /* attached by jvm/, borrowed; NULL again after an exec */
+	uint64_t mappings_serial;     /* grows with every change of mappings: for caches */
 };
 
 struct registry;
@@ -72,7 +73,7 @@ void registry_mmap(struct registry *registry, uint64_t time_ns, uint32_t pid,
 void registry_exit(struct registry *registry, uint64_t time_ns, uint32_t pid);
 
 /*
- * The live generation of a pid, or NULL. registry_get() reads /proc when the pid is not known (a
+ * The newest generation of a pid (`exited` until it expires), or NULL. registry_get() reads /proc when the pid is not known (a
  * lost side-band record) and always returns a process, empty when it is gone.
  */
 struct process *registry_find(struct registry *registry, uint32_t pid);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The executable mappings of one process: sorted, without overlaps. */
+#ifndef HOSTPROF_PROCESS_MAPPINGS_H
+#define HOSTPROF_PROCESS_MAPPINGS_H
+
+#include "process/registry.h"
+
+/*
+ * Add a copy of M (its path too). What it covers of older mappings goes; their rests stay, with
+ * the file offset moved. Dropped silently when empty or when there are MAPPINGS_MAX already.
+ */
+void mappings_add(struct process *process, const struct mapping *m);
+void mappings_clear(struct process *process);
+
+/* TO's mappings become copies of FROM's. */
+void mappings_copy(struct process *to, const struct process *from);
+
+/* Add the executable lines of /proc/PID/maps text; stops at the first malformed line. */
+void mappings_add_text(struct process *process, const char *text, size_t len);
+
+/* vm.max_map_count is 65530 by default; unmapping is not reported, so old ones can pile up. */
+#define MAPPINGS_MAX 65536
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A cursor over bounded text: the small steps that the /proc parsers are made of. */
+#ifndef HOSTPROF_PROCESS_PROC_TEXT_H
+#define HOSTPROF_PROCESS_PROC_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct text_cursor {
+	const char *at; /* borrowed */
+	const char *end;
+};
+
+/* A number of BASE 10 or 16 without prefix or sign; false (nothing taken) on none or overflow. */
+bool text_take_number(struct text_cursor *text, unsigned int base, uint64_t *ret_value);
+
+/* One given character. */
+bool text_take_char(struct text_cursor *text, char c);
+
+/* Blanks and tabs, any number of them. */
+void text_skip_blanks(struct text_cursor *text);
+
+/* The next line without its newline; false at the end. A last line may lack the newline. */
+bool text_next_line(struct text_cursor *text, struct text_cursor *ret_line);
+
+/* Takes PREFIX when the text begins with it. */
+bool text_take_prefix(struct text_cursor *text, const char *prefix);
+
+#endif

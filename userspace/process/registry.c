@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What is read from /proc is newer than the events that are still under way, and that does no
+ * harm: a fork or exec event replaces it by the exact state of that moment, and mmap events that
+ * it holds already are added again.
+ */
+#include "process/registry.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/hmap.h"
+#include "process/mappings.h"
+#include "process/proc.h"
+
+/* 65,530 mappings (vm.max_map_count) with usual paths. */
+#define MAPS_LIMIT (16 * 1024 * 1024)
+/* A thread runs on for a moment after its exit record; later samples mean somebody lives. */
+#define EXIT_GRACE_NS (100 * NSEC_PER_MSEC)
+
+struct entry {
+	struct process process;
+	uint64_t exit_ns;
+	bool detailed; /* exe and cgroup were read for this generation */
+};
+
+struct registry {
+	struct hmap by_pid;	     /* pid → owned struct entry: its newest generation */
+	VEC(struct entry *) orphans; /* owned: exited, and the pid was given to another since */
+	uint64_t next_serial;
+};
+
+static void set_text(char **text, char *owned)
+{
+	free(*text);
+	*text = owned;
+}
+
+static void entry_free(struct entry *entry)
+{
+	if (!entry)
+		return;
+	mappings_clear(&entry->process);
+	free(entry->process.exe);
+	free(entry->process.cgroup);
+	free(entry);
+}
+
+/* A new entry under PID; one that was there becomes an orphan that exited by TIME_NS. */
+static struct entry *entry_add(struct registry *registry, uint32_t pid, uint64_t time_ns)
+{
+	struct entry *entry = xcalloc(1, sizeof(*entry));
+	struct entry *old = hmap_find_ptr(&registry->by_pid, pid);
+
+	if (old) {
+		if (!old->process.exited)
+			old->exit_ns = time_ns;
+		old->process.exited = true;
+		vec_push(&registry->orphans, old);
+	}
+	entry->process.pid = pid;
+	entry->process.serial = registry->next_serial++;
+	entry->process.exe = xstrdup("");
+	entry->process.cgroup = xstrdup("");
+	hmap_put_ptr(&registry->by_pid, pid, entry);
+	return entry;
+}
+
+static void set_comm(struct process *process, const char *comm)
+{
+	size_t len = strnlen(comm, sizeof(process->comm) - 1);
+
+	memcpy(process->comm, comm, len);
+	memset(process->comm + len, 0, sizeof(process->comm) - len);
+}
+
+int registry_new(struct registry **ret_registry, struct err *err)
+{
+	struct registry *registry = xcalloc(1, sizeof(*registry));
+
+	(void)err;
+	registry->next_serial = 1;
+	*ret_registry = registry;
+	return 0;
+}
+
+void registry_free(struct registry *registry)
+{
+	uint64_t pid, value;
+	size_t at = 0;
+
+	if (!registry)
+		return;
+	while (hmap_next(&registry->by_pid, &at, &pid, &value))
+		entry_free(hmap_find_ptr(&registry->by_pid, pid));
+	for (size_t i = 0; i < registry->orphans.len; i++)
+		entry_free(registry->orphans.items[i]);
+	vec_release(&registry->orphans);
+	hmap_release(&registry->by_pid);
+	free(registry);
+}
+
+/* Executable path, cgroup and container; what cannot be read keeps the value it has. */
+static void entry_read_details(struct entry *entry)
+{
+	struct process *process = &entry->process;
+	char *text;
+
+	entry->detailed = true;
+	if (process->exe[0] == '\0' && proc_read_exe(process->pid, &text) == 0)
+		set_text(&process->exe, text);
+	if (proc_read_cgroup(process->pid, &text) == 0) {
+		set_text(&process->cgroup, text);
+		container_id_from_cgroup(process->cgroup, process->container_id);
+	}
+}
+
+/* Everything from /proc; a negative errno when the process is gone. */
+static int entry_read(struct entry *entry)
+{
+	_cleanup_strbuf_ struct strbuf maps = STRBUF_INIT;
+	struct proc_stat stat;
+	char path[64];
+	int r = proc_read_stat(entry->process.pid, &stat);
+
+	if (r < 0)
+		return r;
+	entry->process.ppid = stat.ppid;
+	entry->process.start_ns = stat.start_ns;
+	set_comm(&entry->process, stat.comm);
+	snprintf(path, sizeof(path), "/proc/%u/maps", entry->process.pid);
+	if (file_read(path, MAPS_LIMIT, &maps) == 0)
+		mappings_add_text(&entry->process, strbuf_str(&maps), maps.len);
+	entry_read_details(entry);
+	return 0;
+}
+
+static int snapshot_one(uint32_t pid, void *data)
+{
+	struct registry *registry = data;
+
+	if (!hmap_find_ptr(&registry->by_pid, pid))
+		(void)registry_get(registry, pid, clock_now_ns());
+	return 0;
+}
+
+int registry_snapshot(struct registry *registry, struct err *err)
+{
+	int r = proc_for_each_pid(snapshot_one, registry);
+
+	return r < 0 ? err_sys(err, r, "cannot list the processes in /proc") : 0;
+}
+
+void registry_fork(struct registry *registry, uint64_t time_ns, uint32_t pid, uint32_t ppid)
+{
+	struct entry *child;
+	struct process *parent;
+
+	if (pid == ppid) /* a thread */
+		return;
+	parent = registry_get(registry, ppid, time_ns);
+	child = entry_add(registry, pid, time_ns);
+	child->process.ppid = ppid;
+	child->process.start_ns = child->process.begin_ns = time_ns;
+	memcpy(child->process.comm, parent->comm, sizeof(parent->comm));
+	set_text(&child->process.exe, xstrdup(parent->exe));
+	set_text(&child->process.cgroup, xstrdup(parent->cgroup));
+	memcpy(child->process.container_id, parent->container_id, sizeof(parent->container_id));
+	mappings_copy(&child->process, parent);
+}
+
+void registry_exec(struct registry *registry, uint64_t time_ns, uint32_t pid, const char *comm)
+{
+	struct entry *entry = hmap_find_ptr(&registry->by_pid, pid);
+	struct process *process;
+
+	if (!entry)
+		entry = entry_add(registry, pid, time_ns);
+	process = &entry->process;
+	process->exec_count++;
+	process->serial = registry->next_serial++;
+	process->begin_ns = time_ns;
+	process->exited = false;
+	process->jvm = NULL;
+	entry->detailed = false;
+	set_comm(process, comm);
+	set_text(&process->exe, xstrdup("")); /* the first file mapped, see registry_mmap() */
+	mappings_clear(process);
+}
+
+void registry_comm(struct registry *registry, uint64_t time_ns, uint32_t pid, uint32_t tid,
+		   const char *comm)
+{
+	struct entry *entry = hmap_find_ptr(&registry->by_pid, pid);
+
+	(void)time_ns;
+	if (entry && pid == tid)
+		set_comm(&entry->process, comm);
+}
+
+void registry_mmap(struct registry *registry, uint64_t time_ns, uint32_t pid,
+		   const struct mapping *mapping)
+{
+	struct process *process = registry_find(registry, pid);
+
+	if (!process)
+		process = registry_get(registry, pid, time_ns);
+	mappings_add(process, mapping);
+	/* execve() maps the program itself before its interpreter (fs/binfmt_elf.c) */
+	if (process->exe[0] == '\0' && mapping->path && mapping->path[0] == '/' &&
+	    mapping->key.inode != 0)
+		set_text(&process->exe, xstrdup(mapping->path));
+}
+
+void registry_exit(struct registry *registry, uint64_t time_ns, uint32_t pid)
+{
+	struct entry *entry = hmap_find_ptr(&registry->by_pid, pid);
+
+	if (!entry || entry->process.exited)
+		return;
+	entry->process.exited = true;
+	entry->exit_ns = time_ns;
+}
+
+struct process *registry_find(struct registry *registry, uint32_t pid)
+{
+	struct entry *entry = hmap_find_ptr(&registry->by_pid, pid);
+
+	return entry ? &entry->process : NULL;
+}
+
+/* A pid that is not known: from /proc, or an empty process that will expire. */
+static struct entry *entry_add_from_proc(struct registry *registry, uint32_t pid, uint64_t time_ns)
+{
+	struct entry *entry = entry_add(registry, pid, time_ns);
+
+	if (pid == 0) {
+		set_comm(&entry->process, "swapper");
+		entry->detailed = true;
+	} else if (entry_read(entry) < 0) {
+		entry->process.exited = true;
+		entry->exit_ns = time_ns;
+		entry->detailed = true;
+	}
+	return entry;
+}
+
+/*
+ * A sample of a process that exited a while ago: the fork record of the pid's next owner was lost,
+ * or only the main thread has ended.
+ */
+static struct entry *entry_recheck(struct registry *registry, struct entry *entry, uint64_t time_ns)
+{
+	struct proc_stat stat;
+
+	if (proc_read_stat(entry->process.pid, &stat) < 0) {
+		entry->exit_ns = time_ns; /* not again for every sample */
+		return entry;
+	}
+	if (stat.start_ns > entry->exit_ns)
+		return entry_add_from_proc(registry, entry->process.pid, time_ns);
+	entry->process.exited = false;
+	return entry;
+}
+
+struct process *registry_get(struct registry *registry, uint32_t pid, uint64_t time_ns)
+{
+	struct entry *entry = hmap_find_ptr(&registry->by_pid, pid);
+
+	if (!entry)
+		entry = entry_add_from_proc(registry, pid, time_ns);
+	else if (entry->process.exited && time_ns > entry->exit_ns + EXIT_GRACE_NS)
+		entry = entry_recheck(registry, entry, time_ns);
+	if (!entry->detailed)
+		entry_read_details(entry);
+	return &entry->process;
+}
+
+typedef void (*gone_fn)(struct process *process, void *data);
+
+static void entry_expire(struct entry *entry, gone_fn gone, void *data)
+{
+	if (gone)
+		gone(&entry->process, data);
+	entry_free(entry);
+}
+
+static void expire_orphans(struct registry *registry, uint64_t time_ns, gone_fn gone, void *data)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < registry->orphans.len; i++) {
+		struct entry *entry = registry->orphans.items[i];
+
+		if (entry->exit_ns < time_ns)
+			entry_expire(entry, gone, data);
+		else
+			registry->orphans.items[kept++] = entry;
+	}
+	registry->orphans.len = kept;
+}
+
+void registry_expire(struct registry *registry, uint64_t time_ns, gone_fn gone, void *data)
+{
+	VEC(struct entry *) expired = VEC_INIT;
+	uint64_t pid, value;
+	size_t at = 0;
+
+	expire_orphans(registry, time_ns, gone, data);
+	while (hmap_next(&registry->by_pid, &at, &pid, &value)) {
+		struct entry *entry = hmap_find_ptr(&registry->by_pid, pid);
+
+		if (entry->process.exited && entry->exit_ns < time_ns)
+			vec_push(&expired, entry);
+	}
+	for (size_t i = 0; i < expired.len; i++) {
+		hmap_remove(&registry->by_pid, expired.items[i]->process.pid);
+		entry_expire(expired.items[i], gone, data);
+	}
+	vec_release(&expired);
+}
+
+void registry_for_each(struct registry *registry, void (*fn)(struct process *p, void *data),
+		       void *data)
+{
+	uint64_t pid, value;
+	size_t at = 0;
+
+	while (hmap_next(&registry->by_pid, &at, &pid, &value))
+		fn(registry_find(registry, (uint32_t)pid), data);
+}
+
+size_t registry_count(const struct registry *registry)
+{
+	return registry->by_pid.len;
+}

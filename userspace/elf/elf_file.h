@@ -17,8 +17,7 @@ struct elf_file;
 
 /* FD is borrowed and must stay open as long as the elf_file. -EBADMSG: not an ELF file. */
 int elf_file_open(int fd, struct elf_file **ret_file, struct err *err);
-int elf_file_open_memory(const void *data, size_t len, struct elf_file **ret_file,
-			 struct err *err);
+int elf_file_open_memory(const void *data, size_t len, struct elf_file **ret_file, struct err *err);
 void elf_file_close(struct elf_file *file);
 DEFINE_CLEANUP(struct elf_file *, elf_file_close);
 
@@ -29,6 +28,7 @@ struct elf_segment { /* PT_LOAD */
 	uint64_t offset, address, file_size, memory_size;
 	uint32_t flags;
 };
+
 int elf_file_segments(struct elf_file *file, const struct elf_segment **ret_segments);
 
 /* .gnu_debuglink: file name and CRC; -ENODATA when absent. */
@@ -42,6 +42,24 @@ int elf_file_for_each_function(struct elf_file *file,
 			       void (*fn)(const char *name, uint64_t address, uint64_t size,
 					  void *data),
 			       void *data);
+
+/* The same with what is needed to choose between names, PLT entries ("memcpy@plt") included. */
+struct elf_raw_symbol {
+	const char *name; /* borrowed during the call */
+	uint64_t address;
+	uint64_t size;	    /* 0: not stated */
+	unsigned char rank; /* the more fitting of two names of one address has the higher one */
+};
+
+void elf_file_for_each_raw_symbol(struct elf_file *file,
+				  void (*fn)(const struct elf_raw_symbol *symbol, void *data),
+				  void *data);
+
+/* Does it have a .symtab with functions, so that no debug file is needed? */
+bool elf_file_has_symtab(struct elf_file *file);
+
+/* End of the section (else load segment) that holds ADDRESS; 0 when none does. */
+uint64_t elf_file_section_end(struct elf_file *file, uint64_t address);
 
 /* The address of one symbol of any kind in .dynsym or .symtab; -ENODATA when absent. */
 int elf_file_find_symbol(struct elf_file *file, const char *name, uint64_t *ret_address);

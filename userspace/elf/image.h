@@ -20,10 +20,10 @@ struct image_key {
 };
 
 enum image_state {
-	IMAGE_NEW,	/* known by name only */
-	IMAGE_LOADING,	/* on a worker */
-	IMAGE_READY,	/* parsed; may have no symbols */
-	IMAGE_FAILED,	/* could not be read: image_failure() says why */
+	IMAGE_NEW,     /* known by name only */
+	IMAGE_LOADING, /* on a worker */
+	IMAGE_READY,   /* parsed; may have no symbols */
+	IMAGE_FAILED,  /* could not be read: image_failure() says why */
 };
 
 struct elf_symbol {
@@ -45,12 +45,12 @@ DEFINE_CLEANUP(struct image_cache *, image_cache_free);
  * opened now: /proc/PID/map_files/START-END, else /proc/PID/root/PATH, else /proc/PID/exe, each
  * checked against KEY by fstat (or by build id where device numbers differ, as on overlayfs).
  */
-struct image *image_cache_open(struct image_cache *cache, const struct image_key *key,
-			       uint32_t pid, uint64_t start, uint64_t end, const char *path);
+struct image *image_cache_open(struct image_cache *cache, const struct image_key *key, uint32_t pid,
+			       uint64_t start, uint64_t end, const char *path);
 
 /* An image of bytes in memory: the vDSO. NAME identifies it. */
-struct image *image_cache_add_memory(struct image_cache *cache, const char *name,
-				     const void *data, size_t len);
+struct image *image_cache_add_memory(struct image_cache *cache, const char *name, const void *data,
+				     size_t len);
 
 /* Ask for parsing if that was not done yet; image_state() tells when it is. */
 void image_load(struct image_cache *cache, struct image *image);

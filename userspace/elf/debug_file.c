@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "elf/debug_file.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/alloc.h"
+#include "elf/image_open.h"
+
+#define DEBUG_ROOT "/usr/lib/debug"
+/* A checksum over more than this costs more time than its symbols are worth. */
+#define MAX_CRC_BYTES (1ULL << 30)
+
+static bool has_build_id(int fd, const char *build_id)
+{
+	_cleanup_(elf_file_closep) struct elf_file *file = NULL;
+	struct err err;
+	char its_id[129];
+
+	return elf_file_open(fd, &file, &err) == 0 &&
+	       elf_file_build_id(file, its_id, sizeof(its_id)) == 0 &&
+	       strcmp(its_id, build_id) == 0;
+}
+
+/* The checksum of .gnu_debuglink is zlib's CRC-32 of the whole debug file. */
+static bool has_crc(int fd, uint32_t crc)
+{
+	static const size_t size = 256 * 1024;
+	_cleanup_free_ unsigned char *buffer = xmalloc(size);
+	uLong sum = crc32(0, NULL, 0);
+	uint64_t at = 0;
+	ssize_t n;
+
+	while ((n = pread(fd, buffer, size, (off_t)at)) > 0 && at < MAX_CRC_BYTES) {
+		sum = crc32(sum, buffer, (uInt)n);
+		at += (uint64_t)n;
+	}
+	return n == 0 && sum == crc;
+}
+
+static int open_by_build_id(uint32_t pid, const char *build_id)
+{
+	_cleanup_close_ int fd = -1;
+	char path[PATH_MAX];
+
+	if (strlen(build_id) < 4)
+		return -ENODATA;
+	snprintf(path, sizeof(path), DEBUG_ROOT "/.build-id/%.2s/%s.debug", build_id, build_id + 2);
+	fd = root_open(pid, path);
+	return fd >= 0 && has_build_id(fd, build_id) ? TAKE_FD(fd) : -ENODATA;
+}
+
+static bool fits(int fd, const char *build_id, uint32_t crc)
+{
+	return (build_id[0] && has_build_id(fd, build_id)) || has_crc(fd, crc);
+}
+
+static int open_by_link(struct elf_file *file, uint32_t pid, const char *path, const char *build_id)
+{
+	static const char *const places[] = { "%.*s/%s", "%.*s/.debug/%s", DEBUG_ROOT "%.*s/%s" };
+	const char *slash = strrchr(path, '/');
+	char name[NAME_MAX + 1], candidate[PATH_MAX];
+	uint32_t crc;
+
+	if (!slash || elf_file_debuglink(file, name, sizeof(name), &crc) < 0 || strchr(name, '/'))
+		return -ENODATA;
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		_cleanup_close_ int fd = -1;
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+		snprintf(candidate, sizeof(candidate), places[i], (int)(slash - path), path, name);
+#pragma GCC diagnostic pop
+		if (strcmp(candidate, path) == 0)
+			continue;
+		fd = root_open(pid, candidate);
+		if (fd >= 0 && fits(fd, build_id, crc))
+			return TAKE_FD(fd);
+	}
+	return -ENODATA;
+}
+
+int debug_file_open(struct elf_file *file, uint32_t pid, const char *path)
+{
+	char build_id[129];
+	int fd;
+
+	elf_file_build_id(file, build_id, sizeof(build_id));
+	fd = open_by_build_id(0, build_id);
+	if (fd < 0 && pid != 0)
+		fd = open_by_build_id(pid, build_id);
+	if (fd < 0)
+		fd = open_by_link(file, pid, path, build_id);
+	return fd;
+}

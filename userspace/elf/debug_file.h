@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Separate debug files, by build id and by .gnu_debuglink. */
+#ifndef HOSTPROF_ELF_DEBUG_FILE_H
+#define HOSTPROF_ELF_DEBUG_FILE_H
+
+#include <stdint.h>
+
+#include "elf/elf_file.h"
+
+/*
+ * The debug file of FILE, which process PID calls PATH: /usr/lib/debug/.build-id of this host,
+ * then the places of gdb's manual ("Separate Debug Files") as that process sees them. It is checked
+ * by build id, else by the link's CRC. A descriptor, or -ENODATA.
+ */
+int debug_file_open(struct elf_file *file, uint32_t pid, const char *path);
+
+#endif

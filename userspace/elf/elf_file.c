@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Layouts: System V gABI chapter 4 and 5 (ELF header, sections, program headers, notes). */
+#include "elf/elf_file.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "elf/elf_private.h"
+
+/* Notes are a few hundred bytes; core-file sized ones are not ours. */
+#define MAX_NOTE_BYTES (1U << 20)
+#define MAX_SEGMENTS   4096
+#define MAX_BUILD_ID   64
+
+static int read_segments(struct elf_file *file)
+{
+	size_t count;
+
+	if (elf_getphdrnum(file->elf, &count) != 0)
+		return -EBADMSG;
+	for (size_t i = 0; i < MIN(count, MAX_SEGMENTS); i++) {
+		GElf_Phdr header;
+		struct elf_segment segment;
+
+		if (!gelf_getphdr(file->elf, (int)i, &header) || header.p_type != PT_LOAD)
+			continue;
+		if (header.p_vaddr + header.p_memsz < header.p_vaddr ||
+		    header.p_offset + header.p_filesz < header.p_offset)
+			continue;
+		segment = (struct elf_segment){ header.p_offset, header.p_vaddr, header.p_filesz,
+						header.p_memsz, header.p_flags };
+		vec_push(&file->segments, segment);
+	}
+	return 0;
+}
+
+static int open_elf(Elf *elf, struct elf_file **ret_file, struct err *err)
+{
+	_cleanup_(elf_file_closep) struct elf_file *file = xcalloc(1, sizeof(*file));
+
+	file->elf = elf;
+	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &file->header))
+		return err_set(err, -EBADMSG, "not an ELF file");
+	if (read_segments(file) < 0)
+		return err_set(err, -EBADMSG, "its program headers are damaged");
+	if (elf_getshdrstrndx(elf, &file->section_names) != 0)
+		file->section_names = 0;
+	*ret_file = TAKE_PTR(file);
+	return 0;
+}
+
+int elf_file_open(int fd, struct elf_file **ret_file, struct err *err)
+{
+	elf_version(EV_CURRENT);
+	return open_elf(elf_begin(fd, ELF_C_READ, NULL), ret_file, err);
+}
+
+int elf_file_open_memory(const void *data, size_t len, struct elf_file **ret_file, struct err *err)
+{
+	elf_version(EV_CURRENT);
+	/* libelf does not write to the image unless asked to */
+	return open_elf(elf_memory((char *)(uintptr_t)data, len), ret_file, err);
+}
+
+void elf_file_close(struct elf_file *file)
+{
+	if (!file)
+		return;
+	elf_end(file->elf);
+	vec_release(&file->segments);
+	free(file);
+}
+
+int elf_file_segments(struct elf_file *file, const struct elf_segment **ret_segments)
+{
+	*ret_segments = file->segments.items;
+	return (int)file->segments.len;
+}
+
+/* --- build id --- */
+
+static bool build_id_from_notes(Elf_Data *data, char *ret_hex, size_t size)
+{
+	size_t at = 0, name_at, desc_at, next;
+	GElf_Nhdr note;
+
+	while (data && (next = gelf_getnote(data, at, &note, &name_at, &desc_at)) > 0) {
+		const unsigned char *bytes = (const unsigned char *)data->d_buf;
+
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+		    memcmp(bytes + name_at, "GNU", 4) == 0 && note.n_descsz > 0 &&
+		    note.n_descsz <= MAX_BUILD_ID && size > 2 * (size_t)note.n_descsz) {
+			for (size_t i = 0; i < note.n_descsz; i++)
+				snprintf(ret_hex + 2 * i, 3, "%02x", bytes[desc_at + i]);
+			return true;
+		}
+		at = next;
+	}
+	return false;
+}
+
+static bool build_id_from_segments(struct elf_file *file, char *ret_hex, size_t size)
+{
+	size_t count = 0;
+	GElf_Phdr header;
+
+	elf_getphdrnum(file->elf, &count);
+	for (size_t i = 0; i < MIN(count, MAX_SEGMENTS); i++) {
+		if (!gelf_getphdr(file->elf, (int)i, &header) || header.p_type != PT_NOTE ||
+		    header.p_filesz == 0 || header.p_filesz > MAX_NOTE_BYTES)
+			continue;
+		if (build_id_from_notes(
+			    elf_getdata_rawchunk(file->elf, (int64_t)header.p_offset,
+						 header.p_filesz,
+						 header.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR),
+			    ret_hex, size))
+			return true;
+	}
+	return false;
+}
+
+/* Debug files keep the note's section but not always its segment. */
+static bool build_id_from_sections(struct elf_file *file, char *ret_hex, size_t size)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(file->elf, section)))
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_NOTE &&
+		    header.sh_size <= MAX_NOTE_BYTES &&
+		    build_id_from_notes(elf_getdata(section, NULL), ret_hex, size))
+			return true;
+	return false;
+}
+
+int elf_file_build_id(struct elf_file *file, char *ret_hex, size_t size)
+{
+	ret_hex[0] = '\0';
+	if (build_id_from_segments(file, ret_hex, size) ||
+	    build_id_from_sections(file, ret_hex, size))
+		return 0;
+	return -ENODATA;
+}
+
+/* --- sections --- */
+
+Elf_Scn *elf_file_find_section(struct elf_file *file, const char *name, uint32_t type,
+			       GElf_Shdr *ret_header)
+{
+	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(file->elf, section))) {
+		const char *its_name;
+
+		if (!gelf_getshdr(section, ret_header))
+			continue;
+		if (!name) {
+			if (ret_header->sh_type == type)
+				return section;
+			continue;
+		}
+		its_name = elf_strptr(file->elf, file->section_names, ret_header->sh_name);
+		if (its_name && strcmp(its_name, name) == 0)
+			return section;
+	}
+	return NULL;
+}
+
+Elf_Data *elf_file_section_data(struct elf_file *file, Elf_Scn *section, const GElf_Shdr *header)
+{
+	Elf_Data *data;
+
+	(void)file;
+	if (header->sh_type == SHT_NOBITS || header->sh_size > ELF_MAX_SECTION_BYTES ||
+	    (header->sh_flags & SHF_COMPRESSED))
+		return NULL;
+	data = elf_getdata(section, NULL);
+	return data && data->d_buf ? data : NULL;
+}
+
+const char *elf_data_string(const Elf_Data *strings, uint64_t offset)
+{
+	const char *s = strings->d_buf;
+
+	if (offset >= strings->d_size)
+		return NULL;
+	if (!memchr(s + offset, '\0', MIN(strings->d_size - offset, ELF_MAX_SYMBOL_NAME)))
+		return NULL;
+	return s + offset;
+}
+
+int elf_file_debuglink(struct elf_file *file, char *ret_name, size_t size, uint32_t *ret_crc)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = elf_file_find_section(file, ".gnu_debuglink", 0, &header);
+	Elf_Data *data;
+	size_t len, crc_at;
+
+	if (!section)
+		return -ENODATA;
+	data = elf_file_section_data(file, section, &header);
+	if (!data)
+		return -EBADMSG;
+	/* the name, its NUL, padding to four bytes, the checksum in the file's byte order */
+	len = strnlen(data->d_buf, data->d_size);
+	crc_at = (len + 4) & ~(size_t)3;
+	if (len == 0 || len >= size || crc_at + sizeof(*ret_crc) > data->d_size)
+		return -EBADMSG;
+	memcpy(ret_name, data->d_buf, len + 1);
+	memcpy(ret_crc, (const char *)data->d_buf + crc_at, sizeof(*ret_crc));
+	return 0;
+}
+
+static bool holds(uint64_t start, uint64_t size, uint64_t address)
+{
+	return address >= start && address - start < size;
+}
+
+uint64_t elf_file_section_end(struct elf_file *file, uint64_t address)
+{
+	Elf_Scn *section = NULL;
+	struct elf_segment *segment;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(file->elf, section)))
+		if (gelf_getshdr(section, &header) && (header.sh_flags & SHF_EXECINSTR) &&
+		    holds(header.sh_addr, header.sh_size, address))
+			return header.sh_addr + header.sh_size;
+	vec_for_each (segment, &file->segments)
+		if (holds(segment->address, segment->memory_size, address))
+			return segment->address + segment->memory_size;
+	return 0;
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Symbol tables: gABI chapter 4, "Symbol Table". */
+#include <errno.h>
+#include <string.h>
+
+#include "elf/elf_private.h"
+
+/* More than the largest browser with debug data has. */
+#define MAX_SYMBOLS (16U << 20)
+
+struct table_view {
+	Elf_Data *symbols;
+	Elf_Data *strings;
+	size_t count;
+};
+
+static int open_table(struct elf_file *file, uint32_t type, struct table_view *ret_table)
+{
+	GElf_Shdr header, strings_header;
+	Elf_Scn *section = elf_file_find_section(file, NULL, type, &header), *strings;
+
+	if (!section || header.sh_entsize == 0)
+		return -ENODATA;
+	strings = elf_getscn(file->elf, header.sh_link);
+	if (!strings || !gelf_getshdr(strings, &strings_header) ||
+	    strings_header.sh_type != SHT_STRTAB)
+		return -EBADMSG;
+	ret_table->symbols = elf_file_section_data(file, section, &header);
+	ret_table->strings = elf_file_section_data(file, strings, &strings_header);
+	if (!ret_table->symbols || !ret_table->strings)
+		return -EBADMSG;
+	ret_table->count =
+		ret_table->symbols->d_size / gelf_fsize(file->elf, ELF_T_SYM, 1, EV_CURRENT);
+	ret_table->count = MIN(ret_table->count, MAX_SYMBOLS);
+	return 0;
+}
+
+bool elf_file_has_symtab(struct elf_file *file)
+{
+	struct table_view table;
+
+	return open_table(file, SHT_SYMTAB, &table) == 0 && table.count > 1;
+}
+
+static bool is_function(const GElf_Sym *symbol)
+{
+	int type = GELF_ST_TYPE(symbol->st_info);
+
+	return (type == STT_FUNC || type == STT_GNU_IFUNC) && symbol->st_shndx != SHN_UNDEF &&
+	       symbol->st_value != 0;
+}
+
+/* Global names are the documented ones, weak ones their aliases, local ones the compiler's. */
+static unsigned char symbol_rank(const GElf_Sym *symbol, const char *name)
+{
+	static const unsigned char by_binding[] = {
+		[STB_LOCAL] = 1, [STB_GLOBAL] = 3, [STB_WEAK] = 2
+	};
+	unsigned int binding = GELF_ST_BIND(symbol->st_info);
+	size_t underscores = strspn(name, "_");
+
+	if (name[0] == '_' && (name[1] == 'Z' || name[1] == 'R')) /* mangled C++ and Rust */
+		underscores = 0;
+	return (unsigned char)((binding < ARRAY_SIZE(by_binding) ? by_binding[binding] : 0) * 4 +
+			       3 - MIN(underscores, 3));
+}
+
+static void for_each_of_table(struct elf_file *file, uint32_t type,
+			      void (*fn)(const struct elf_raw_symbol *symbol, void *data),
+			      void *data)
+{
+	struct table_view table;
+	GElf_Sym symbol;
+
+	if (open_table(file, type, &table) < 0)
+		return;
+	for (size_t i = 1; i < table.count; i++) {
+		struct elf_raw_symbol raw;
+
+		if (!gelf_getsym(table.symbols, (int)i, &symbol) || !is_function(&symbol))
+			continue;
+		raw.name = elf_data_string(table.strings, symbol.st_name);
+		if (!raw.name || !raw.name[0])
+			continue;
+		raw.address = symbol.st_value;
+		raw.size = symbol.st_size;
+		raw.rank = symbol_rank(&symbol, raw.name);
+		fn(&raw, data);
+	}
+}
+
+void elf_file_for_each_raw_symbol(struct elf_file *file,
+				  void (*fn)(const struct elf_raw_symbol *symbol, void *data),
+				  void *data)
+{
+	for_each_of_table(file, SHT_SYMTAB, fn, data);
+	for_each_of_table(file, SHT_DYNSYM, fn, data);
+	elf_file_for_each_plt(file, fn, data);
+}
+
+struct function_visit {
+	void (*fn)(const char *name, uint64_t address, uint64_t size, void *data);
+	void *data;
+};
+
+static void visit_function(const struct elf_raw_symbol *symbol, void *data)
+{
+	struct function_visit *visit = data;
+
+	visit->fn(symbol->name, symbol->address, symbol->size, visit->data);
+}
+
+int elf_file_for_each_function(struct elf_file *file,
+			       void (*fn)(const char *name, uint64_t address, uint64_t size,
+					  void *data),
+			       void *data)
+{
+	struct function_visit visit = { fn, data };
+
+	for_each_of_table(file, SHT_SYMTAB, visit_function, &visit);
+	for_each_of_table(file, SHT_DYNSYM, visit_function, &visit);
+	return 0;
+}
+
+static int find_in_table(struct elf_file *file, uint32_t type, const char *name,
+			 uint64_t *ret_address)
+{
+	struct table_view table;
+	GElf_Sym symbol;
+	int r = open_table(file, type, &table);
+
+	for (size_t i = 1; r == 0 && i < table.count; i++) {
+		const char *its_name;
+
+		if (!gelf_getsym(table.symbols, (int)i, &symbol) || symbol.st_shndx == SHN_UNDEF)
+			continue;
+		its_name = elf_data_string(table.strings, symbol.st_name);
+		if (its_name && strcmp(its_name, name) == 0) {
+			*ret_address = symbol.st_value;
+			return 0;
+		}
+	}
+	return -ENODATA;
+}
+
+int elf_file_find_symbol(struct elf_file *file, const char *name, uint64_t *ret_address)
+{
+	if (find_in_table(file, SHT_DYNSYM, name, ret_address) == 0)
+		return 0;
+	return find_in_table(file, SHT_SYMTAB, name, ret_address);
+}

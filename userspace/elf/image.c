@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "elf/image.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/hmap.h"
+#include "elf/image_content.h"
+#include "elf/image_open.h"
+
+/*
+ * Files that were opened but not parsed yet hold a descriptor each. Past this many the oldest are
+ * parsed, wanted or not, which lets theirs go.
+ */
+#define MAX_OPEN 512
+/* Parsing has fallen behind by this many more: wait for it. RLIMIT_NOFILE is 1024 by default. */
+#define MAX_OPEN_HARD 768
+
+struct image {
+	struct image_key key;
+	enum image_state state;
+	char *path; /* owned; as the process that mapped it first calls it */
+	uint32_t pid;
+	int fd;		    /* owned while IMAGE_NEW, else -1 */
+	bool never_opened;  /* IMAGE_FAILED, and another process may have more luck */
+	struct image *twin; /* the next image with the same hash of its key */
+	struct image_content content;
+};
+
+struct image_cache {
+	struct worker_pool *pool;    /* borrowed; NULL: parse at once */
+	struct hmap by_key;	     /* hash of device and inode → first image */
+	VEC(struct image *) images;  /* owned */
+	VEC(struct image *) waiting; /* borrowed; opened in this order, parsed or not */
+	size_t waiting_first;
+	size_t open_count;
+};
+
+/* A parse under way: owns its descriptor and what it has read until `done`. */
+struct parse_job {
+	struct worker_job job;
+	struct image_cache *cache; /* borrowed */
+	struct image *image;	   /* borrowed; only `done` touches it */
+	char *path;		   /* owned */
+	uint32_t pid;
+	int fd; /* owned */
+	bool ran;
+	struct image_content content;
+};
+
+int image_cache_new(struct worker_pool *pool, struct image_cache **ret_cache, struct err *err)
+{
+	struct image_cache *cache = xcalloc(1, sizeof(*cache));
+
+	(void)err;
+	cache->pool = pool;
+	*ret_cache = cache;
+	return 0;
+}
+
+static void image_free(struct image *image)
+{
+	image_content_release(&image->content);
+	if (image->fd >= 0)
+		close(image->fd);
+	free(image->path);
+	free(image);
+}
+
+static bool is_loading(const struct image_cache *cache)
+{
+	for (size_t i = 0; i < cache->images.len; i++)
+		if (cache->images.items[i]->state == IMAGE_LOADING)
+			return true;
+	return false;
+}
+
+void image_cache_free(struct image_cache *cache)
+{
+	if (!cache)
+		return;
+	if (is_loading(cache))
+		worker_pool_drain(cache->pool);
+	for (size_t i = 0; i < cache->images.len; i++)
+		image_free(cache->images.items[i]);
+	vec_release(&cache->images);
+	vec_release(&cache->waiting);
+	hmap_release(&cache->by_key);
+	free(cache);
+}
+
+/* --- look-up by key --- */
+
+static uint64_t key_hash(const struct image_key *key)
+{
+	uint64_t parts[2] = { (uint64_t)key->major << 32 | key->minor, key->inode };
+
+	return hash_bytes(parts, sizeof(parts));
+}
+
+static bool same_path(const char *a, const char *b)
+{
+	static const char deleted[] = " (deleted)";
+	size_t i = 0;
+
+	while (a[i] && a[i] == b[i])
+		i++;
+	return (a[i] == '\0' || strcmp(a + i, deleted) == 0) &&
+	       (b[i] == '\0' || strcmp(b + i, deleted) == 0);
+}
+
+/*
+ * Inode numbers are given again soon after a file is deleted. The generation tells such files
+ * apart where the source knows it; /proc/PID/maps does not, then the path must be the same.
+ */
+static bool same_file(const struct image *image, const struct image_key *key, const char *path)
+{
+	if (image->key.major != key->major || image->key.minor != key->minor ||
+	    image->key.inode != key->inode)
+		return false;
+	if (image->key.generation && key->generation)
+		return image->key.generation == key->generation;
+	return same_path(image->path, path);
+}
+
+static struct image *find_image(const struct image_cache *cache, const struct image_key *key,
+				const char *path)
+{
+	struct image *image = hmap_find_ptr(&cache->by_key, key_hash(key));
+
+	while (image && !same_file(image, key, path))
+		image = image->twin;
+	return image;
+}
+
+static struct image *add_image(struct image_cache *cache, const struct image_key *key,
+			       const char *path)
+{
+	struct image *image = xcalloc(1, sizeof(*image));
+
+	image->key = *key;
+	image->path = xstrdup(path);
+	image->fd = -1;
+	image->twin = hmap_find_ptr(&cache->by_key, key_hash(key));
+	hmap_put_ptr(&cache->by_key, key_hash(key), image);
+	vec_push(&cache->images, image);
+	return image;
+}
+
+/* --- opening --- */
+
+static void make_room(struct image_cache *cache)
+{
+	while (cache->open_count >= MAX_OPEN && cache->waiting_first < cache->waiting.len)
+		image_load(cache, cache->waiting.items[cache->waiting_first++]);
+	if (cache->waiting_first > MAX_OPEN) {
+		vec_remove(&cache->waiting, 0, cache->waiting_first);
+		cache->waiting_first = 0;
+	}
+	if (cache->open_count >= MAX_OPEN_HARD)
+		worker_pool_drain(cache->pool);
+}
+
+static void fail_to_open(struct image *image, int error)
+{
+	image->state = IMAGE_FAILED;
+	image->never_opened = true;
+	if (error == -ESTALE)
+		image_content_fail(&image->content, "cannot read %s: another file has its name now",
+				   image->path);
+	else if (error == -ENOENT || error == -ESRCH)
+		image_content_fail(&image->content,
+				   "cannot read %s: it was gone before it could be opened",
+				   image->path);
+	else
+		image_content_fail(&image->content, "cannot read %s: %s", image->path,
+				   strerror(-error));
+}
+
+static void open_image(struct image_cache *cache, struct image *image, uint32_t pid, uint64_t start,
+		       uint64_t end)
+{
+	int fd;
+
+	make_room(cache);
+	fd = image_open_file(&image->key, pid, start, end, image->path);
+	if (fd < 0) {
+		fail_to_open(image, fd);
+		return;
+	}
+	image->fd = fd;
+	image->pid = pid;
+	image->state = IMAGE_NEW;
+	image->never_opened = false;
+	image_content_release(&image->content);
+	cache->open_count++;
+	vec_push(&cache->waiting, image);
+}
+
+struct image *image_cache_open(struct image_cache *cache, const struct image_key *key, uint32_t pid,
+			       uint64_t start, uint64_t end, const char *path)
+{
+	struct image *image = find_image(cache, key, path);
+
+	if (!image) {
+		image = add_image(cache, key, path);
+		open_image(cache, image, pid, start, end);
+	} else if (image->never_opened) {
+		open_image(cache, image, pid, start, end);
+	}
+	return image;
+}
+
+struct image *image_cache_add_memory(struct image_cache *cache, const char *name, const void *data,
+				     size_t len)
+{
+	struct image_key key = { 0 };
+	struct image *image = find_image(cache, &key, name);
+
+	if (image)
+		return image;
+	image = add_image(cache, &key, name);
+	image_content_read_memory(data, len, name, &image->content);
+	image->state = image->content.failure ? IMAGE_FAILED : IMAGE_READY;
+	return image;
+}
+
+/* --- parsing --- */
+
+static void parse_run(struct worker_job *job)
+{
+	struct parse_job *parse = container_of(job, struct parse_job, job);
+
+	image_content_read(parse->fd, parse->pid, parse->path, &parse->content);
+	parse->ran = true;
+}
+
+static void parse_done(struct worker_job *job)
+{
+	struct parse_job *parse = container_of(job, struct parse_job, job);
+	struct image *image = parse->image;
+
+	if (!parse->ran)
+		image_content_fail(&parse->content, "%s was not read before the end", parse->path);
+	image_content_release(&image->content);
+	image->content = parse->content;
+	image->state = image->content.failure ? IMAGE_FAILED : IMAGE_READY;
+	parse->cache->open_count--;
+	close(parse->fd);
+	free(parse->path);
+	free(parse);
+}
+
+void image_load(struct image_cache *cache, struct image *image)
+{
+	struct parse_job *parse;
+
+	if (image->state != IMAGE_NEW)
+		return;
+	parse = xcalloc(1, sizeof(*parse));
+	parse->job.run = parse_run;
+	parse->job.done = parse_done;
+	parse->cache = cache;
+	parse->image = image;
+	parse->path = xstrdup(image->path);
+	parse->pid = image->pid;
+	parse->fd = TAKE_FD(image->fd);
+	image->state = IMAGE_LOADING;
+	if (cache->pool) {
+		worker_pool_submit(cache->pool, &parse->job);
+	} else {
+		parse_run(&parse->job);
+		parse_done(&parse->job);
+	}
+}
+
+void image_wait(struct image_cache *cache, struct image *image)
+{
+	image_load(cache, image);
+	if (image->state == IMAGE_LOADING)
+		worker_pool_drain(cache->pool);
+}
+
+/* --- what is known of an image --- */
+
+enum image_state image_state(const struct image *image)
+{
+	return image->state;
+}
+
+const char *image_path(const struct image *image)
+{
+	return image->path;
+}
+
+const char *image_build_id(const struct image *image)
+{
+	return image->content.build_id;
+}
+
+const char *image_failure(const struct image *image)
+{
+	return image->content.failure ? image->content.failure : "";
+}
+
+#define SEGMENT_EXECUTABLE 1U /* PF_X */
+
+void image_text_range(const struct image *image, uint64_t *ret_start, uint64_t *ret_limit,
+		      uint64_t *ret_offset)
+{
+	const struct elf_segment *segment;
+
+	*ret_start = *ret_limit = *ret_offset = 0;
+	vec_for_each (segment, &image->content.segments)
+		if (segment->flags & SEGMENT_EXECUTABLE) {
+			*ret_start = segment->address;
+			*ret_limit = segment->address + segment->memory_size;
+			*ret_offset = segment->offset;
+			return;
+		}
+}
+
+/* Mappings are whole pages: what lies before and after the segment in its pages belongs to it. */
+static bool segment_holds(const struct elf_segment *segment, uint64_t offset)
+{
+	const uint64_t page = 4096;
+	uint64_t end = segment->offset + segment->file_size;
+
+	return offset >= (segment->offset & ~(page - 1)) &&
+	       offset < ((end + page - 1) & ~(page - 1));
+}
+
+bool image_offset_to_address(const struct image *image, uint64_t offset, uint64_t *ret_address)
+{
+	const struct elf_segment *segment, *found = NULL;
+
+	/* two segments can share a page of the file; code is what is asked for */
+	vec_for_each (segment, &image->content.segments)
+		if (segment_holds(segment, offset) &&
+		    (!found || (segment->flags & SEGMENT_EXECUTABLE)))
+			found = segment;
+	if (!found)
+		return false;
+	*ret_address = found->address + (offset - found->offset);
+	return true;
+}
+
+bool image_find_symbol(struct image *image, uint64_t address, struct elf_symbol *ret_symbol)
+{
+	return image->state == IMAGE_READY &&
+	       symbols_find(&image->content.symbols, address, ret_symbol);
+}
+
+void image_cache_for_each_failed(struct image_cache *cache,
+				 void (*fn)(const char *path, const char *why, void *data),
+				 void *data)
+{
+	for (size_t i = 0; i < cache->images.len; i++)
+		if (cache->images.items[i]->state == IMAGE_FAILED)
+			fn(cache->images.items[i]->path, image_failure(cache->images.items[i]),
+			   data);
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Names of PLT entries. An entry jumps through a slot of the GOT, and a relocation of .rela.plt
+ * says whose address that slot gets. On x86-64 (psABI 5.2 and 13) the jump is "ff 25 DISP32",
+ * behind an endbr64 or bnd prefix where there is one; on other machines nothing is found.
+ */
+#include <string.h>
+
+#include "base/hmap.h"
+#include "elf/elf_private.h"
+
+#define MAX_PLT_ENTRIES 262144
+
+struct plt_slots {
+	struct hmap names; /* GOT slot → borrowed name */
+};
+
+static Elf_Data *linked_data(struct elf_file *file, uint32_t index, GElf_Shdr *ret_header)
+{
+	Elf_Scn *section = elf_getscn(file->elf, index);
+
+	if (!section || !gelf_getshdr(section, ret_header))
+		return NULL;
+	return elf_file_section_data(file, section, ret_header);
+}
+
+static void read_slots(struct elf_file *file, struct plt_slots *slots)
+{
+	GElf_Shdr header, symbols_header, strings_header;
+	Elf_Scn *section = elf_file_find_section(file, ".rela.plt", 0, &header);
+	Elf_Data *data, *symbols, *strings;
+	GElf_Rela rela;
+	GElf_Sym symbol;
+
+	if (!section || header.sh_type != SHT_RELA || header.sh_entsize == 0)
+		return;
+	data = elf_file_section_data(file, section, &header);
+	symbols = linked_data(file, header.sh_link, &symbols_header);
+	if (!data || !symbols || symbols->d_type != ELF_T_SYM)
+		return;
+	strings = linked_data(file, symbols_header.sh_link, &strings_header);
+	if (!strings)
+		return;
+	for (int i = 0; i < MAX_PLT_ENTRIES && gelf_getrela(data, i, &rela); i++) {
+		const char *name;
+
+		if (!gelf_getsym(symbols, (int)GELF_R_SYM(rela.r_info), &symbol))
+			continue;
+		name = elf_data_string(strings, symbol.st_name);
+		if (name && name[0])
+			hmap_put(&slots->names, rela.r_offset, (uintptr_t)name);
+	}
+}
+
+/* The GOT slot that the entry at ADDRESS jumps through; false when it is no such entry. */
+static bool decode_entry(const unsigned char *entry, size_t len, uint64_t address,
+			 uint64_t *ret_slot)
+{
+	int32_t displacement;
+
+	for (size_t i = 0; i + 6 <= len; i++) {
+		if (entry[i] != 0xff || entry[i + 1] != 0x25)
+			continue;
+		memcpy(&displacement, entry + i + 2, sizeof(displacement));
+		*ret_slot = address + i + 6 + (uint64_t)(int64_t)displacement;
+		return true;
+	}
+	return false;
+}
+
+static void visit_entries(struct elf_file *file, const char *section_name,
+			  const struct plt_slots *slots,
+			  void (*fn)(const struct elf_raw_symbol *symbol, void *data), void *data)
+{
+	const size_t entry_size = 16;
+	GElf_Shdr header;
+	Elf_Scn *section = elf_file_find_section(file, section_name, 0, &header);
+	Elf_Data *code = section ? elf_file_section_data(file, section, &header) : NULL;
+	char name[ELF_MAX_SYMBOL_NAME + 8];
+	uint64_t slot, value;
+
+	for (size_t at = 0; code && at + entry_size <= code->d_size; at += entry_size) {
+		struct elf_raw_symbol symbol = { name, header.sh_addr + at, entry_size, 0 };
+
+		if (!decode_entry((const unsigned char *)code->d_buf + at, entry_size,
+				  symbol.address, &slot) ||
+		    !hmap_get(&slots->names, slot, &value))
+			continue;
+		snprintf(name, sizeof(name), "%s@plt", (const char *)(uintptr_t)value);
+		fn(&symbol, data);
+	}
+}
+
+void elf_file_for_each_plt(struct elf_file *file,
+			   void (*fn)(const struct elf_raw_symbol *symbol, void *data), void *data)
+{
+	struct plt_slots slots = { HMAP_INIT };
+
+	if (file->header.e_machine != EM_X86_64)
+		return;
+	read_slots(file, &slots);
+	visit_entries(file, ".plt", &slots, fn, data);
+	visit_entries(file, ".plt.sec", &slots, fn, data);
+	hmap_release(&slots.names);
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "elf/symbols.h"
+
+#include <string.h>
+
+#include "elf/demangle.h"
+
+/* Offsets of names are 32 bits wide; no binary known has a quarter of this. */
+#define MAX_NAME_BYTES (1U << 30)
+/* Assembly code nests functions (entry points in a larger one), a few levels at most. */
+#define MAX_NESTING 8
+
+struct demangled_name {
+	char *text; /* owned; NULL: not mangled */
+	bool cpp;
+};
+
+void symbols_builder_release(struct symbols_builder *builder)
+{
+	vec_release(&builder->raw);
+	strbuf_release(&builder->names);
+}
+
+static void add_symbol(const struct elf_raw_symbol *symbol, void *data)
+{
+	struct symbols_builder *builder = data;
+	size_t len = strlen(symbol->name) + 1;
+	struct raw_range raw = { symbol->address, symbol->size, (uint32_t)builder->names.len,
+				 symbol->rank };
+
+	if (builder->names.len + len > MAX_NAME_BYTES)
+		return;
+	strbuf_add(&builder->names, symbol->name, len);
+	vec_push(&builder->raw, raw);
+}
+
+void symbols_builder_add(struct symbols_builder *builder, struct elf_file *file)
+{
+	elf_file_for_each_raw_symbol(file, add_symbol, builder);
+}
+
+/* By address; of several names of one address the best first, equal ones in order of arrival. */
+static int compare_raw(const void *a, const void *b)
+{
+	const struct raw_range *left = a, *right = b;
+
+	if (left->address != right->address)
+		return left->address < right->address ? -1 : 1;
+	if (left->rank != right->rank)
+		return left->rank > right->rank ? -1 : 1;
+	return left->name < right->name ? -1 : left->name > right->name;
+}
+
+/* One entry per address, with the best name and the largest size. Returns how many. */
+static size_t drop_aliases(struct symbols_builder *builder)
+{
+	struct raw_range *items = builder->raw.items;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < builder->raw.len; i++) {
+		if (kept > 0 && items[kept - 1].address == items[i].address)
+			items[kept - 1].size = MAX(items[kept - 1].size, items[i].size);
+		else
+			items[kept++] = items[i];
+	}
+	return kept;
+}
+
+/* A label within a function is not a function, and takes nothing of it. */
+static size_t drop_labels(struct symbols_builder *builder)
+{
+	struct raw_range *items = builder->raw.items;
+	uint64_t covered = 0;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < builder->raw.len; i++) {
+		if (items[i].size == 0 && items[i].address < covered)
+			continue;
+		covered = MAX(covered, items[i].address + items[i].size);
+		items[kept++] = items[i];
+	}
+	return kept;
+}
+
+/* Without a stated size a function goes on to the next one, or to the end of its section. */
+static void extend_unsized(struct symbols_builder *builder, struct elf_file *file)
+{
+	struct raw_range *items = builder->raw.items;
+	uint64_t section_end = 0, limit;
+
+	for (size_t i = 0; i < builder->raw.len; i++) {
+		if (items[i].size != 0)
+			continue;
+		if (items[i].address >= section_end)
+			section_end = elf_file_section_end(file, items[i].address);
+		limit = i + 1 < builder->raw.len ? items[i + 1].address : UINT64_MAX;
+		limit = MIN(limit, section_end);
+		if (limit > items[i].address)
+			items[i].size = limit - items[i].address;
+	}
+}
+
+static void copy_ranges(const struct symbols_builder *builder, struct symbols *symbols)
+{
+	const char *all_names = strbuf_str(&builder->names);
+	size_t bytes = 0, at = 0;
+
+	for (size_t i = 0; i < builder->raw.len; i++)
+		bytes += strlen(all_names + builder->raw.items[i].name) + 1;
+	symbols->names = xmalloc(bytes + 1);
+	symbols->ranges.cap = builder->raw.len;
+	symbols->ranges.items = xmalloc((builder->raw.len + 1) * sizeof(struct symbol_range));
+	for (size_t i = 0; i < builder->raw.len; i++) {
+		const struct raw_range *raw = &builder->raw.items[i];
+		const char *name = all_names + raw->name;
+		size_t len = strlen(name) + 1;
+
+		symbols->ranges.items[symbols->ranges.len++] =
+			(struct symbol_range){ raw->address, (uint32_t)MIN(raw->size, UINT32_MAX),
+					       (uint32_t)at };
+		memcpy(symbols->names + at, name, len);
+		at += len;
+	}
+}
+
+void symbols_build(struct symbols_builder *builder, struct elf_file *file,
+		   struct symbols *ret_symbols)
+{
+	struct symbols symbols = { VEC_INIT, NULL, HMAP_INIT };
+
+	if (builder->raw.len > 0)
+		qsort(builder->raw.items, builder->raw.len, sizeof(struct raw_range), compare_raw);
+	builder->raw.len = drop_aliases(builder);
+	builder->raw.len = drop_labels(builder);
+	extend_unsized(builder, file);
+	copy_ranges(builder, &symbols);
+	symbols_builder_release(builder);
+	*ret_symbols = symbols;
+}
+
+void symbols_release(struct symbols *symbols)
+{
+	uint64_t key, value;
+	size_t at = 0;
+
+	while (hmap_next(&symbols->demangled, &at, &key, &value)) {
+		struct demangled_name *name = hmap_find_ptr(&symbols->demangled, key);
+
+		free(name->text);
+		free(name);
+	}
+	hmap_release(&symbols->demangled);
+	vec_release(&symbols->ranges);
+	free(symbols->names);
+	symbols->names = NULL;
+}
+
+/* The innermost range that holds ADDRESS, or NULL. */
+static const struct symbol_range *find_range(const struct symbols *symbols, uint64_t address)
+{
+	const struct symbol_range *ranges = symbols->ranges.items;
+	size_t low = 0, high = symbols->ranges.len;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (ranges[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (size_t back = 1; back <= MIN(low, MAX_NESTING); back++)
+		if (address - ranges[low - back].address < ranges[low - back].size)
+			return &ranges[low - back];
+	return NULL;
+}
+
+static const struct demangled_name *demangled_name_of(struct symbols *symbols, size_t index)
+{
+	struct demangled_name *name = hmap_find_ptr(&symbols->demangled, index);
+
+	if (name)
+		return name;
+	name = xcalloc(1, sizeof(*name));
+	name->text = demangle(symbols->names + symbols->ranges.items[index].name, &name->cpp);
+	hmap_put_ptr(&symbols->demangled, index, name);
+	return name;
+}
+
+bool symbols_find(struct symbols *symbols, uint64_t address, struct elf_symbol *ret_symbol)
+{
+	const struct symbol_range *range = find_range(symbols, address);
+	const struct demangled_name *name;
+
+	if (!range)
+		return false;
+	name = demangled_name_of(symbols, (size_t)(range - symbols->ranges.items));
+	ret_symbol->address = range->address;
+	ret_symbol->size = range->size;
+	ret_symbol->name = name->text ? name->text : symbols->names + range->name;
+	ret_symbol->cpp = name->cpp;
+	return true;
+}

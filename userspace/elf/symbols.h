@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The functions of one file, sorted by address; names demangled when first asked for. */
+#ifndef HOSTPROF_ELF_SYMBOLS_H
+#define HOSTPROF_ELF_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/hmap.h"
+#include "base/strbuf.h"
+#include "elf/elf_file.h"
+#include "elf/image.h"
+
+struct symbol_range {
+	uint64_t address;
+	uint32_t size;
+	uint32_t name; /* offset into names */
+};
+
+struct symbols {
+	VEC(struct symbol_range) ranges; /* sorted by address, one per address */
+	char *names;			 /* owned */
+	struct hmap demangled;		 /* index of range → owned struct demangled_name */
+};
+
+/* Collects symbols of a file and of its debug files, then makes the table. */
+struct raw_range {
+	uint64_t address, size;
+	uint32_t name;
+	unsigned char rank;
+};
+
+struct symbols_builder {
+	VEC(struct raw_range) raw;
+	struct strbuf names;
+};
+
+void symbols_builder_release(struct symbols_builder *builder);
+void symbols_builder_add(struct symbols_builder *builder, struct elf_file *file);
+
+/*
+ * FILE tells where sections end (for the last symbol without a size). The builder is empty
+ * afterwards.
+ */
+void symbols_build(struct symbols_builder *builder, struct elf_file *file,
+		   struct symbols *ret_symbols);
+void symbols_release(struct symbols *symbols);
+
+/* Not thread-safe: keeps what it demangled. */
+bool symbols_find(struct symbols *symbols, uint64_t address, struct elf_symbol *ret_symbol);
+
+#endif

@@ -48,7 +48,8 @@ enum { OPTIONS_OK = 0, OPTIONS_HELP_SHOWN = 1 };
 /*
  * Parse argv[1..]. Returns OPTIONS_OK with *ret_rest = index of the first operand (after "--"
  * too), OPTIONS_HELP_SHOWN after --help, or -EINVAL with a sentence. *ret_dashdash (may be NULL)
- * says whether operands were introduced by "--". Options may follow operands, except after "--".
+ * says whether operands were introduced by "--". Options may follow operands, except after "--";
+ * an operand before "--" is an error. The operands are argv[*ret_rest .. argc - 1].
  */
 int options_parse(const struct command_usage *usage, int argc, char **argv, int *ret_rest,
 		  bool *ret_dashdash, struct err *err);

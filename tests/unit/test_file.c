@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+struct fixture {
+	char dir[64];
+	char path[96];
+};
+
+static int set_up(void **state)
+{
+	static struct fixture f;
+
+	strcpy(f.dir, "/tmp/hostprof-test-XXXXXX");
+	if (!mkdtemp(f.dir))
+		return -1;
+	snprintf(f.path, sizeof(f.path), "%s/out", f.dir);
+	*state = &f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	unlink(f->path);
+	return rmdir(f->dir); /* fails when something was left behind */
+}
+
+static void put_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0640);
+
+	assert_true(fd >= 0);
+	assert_int_equal(file_write_all(fd, text, strlen(text)), 0);
+	close(fd);
+}
+
+static void assert_content(const char *path, const char *text)
+{
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+
+	assert_int_equal(file_read(path, 1000, &sb), 0);
+	assert_string_equal(strbuf_str(&sb), text);
+}
+
+static void test_read_appends_and_knows_proc(void **state)
+{
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+	char expected[64];
+
+	(void)state;
+	strbuf_addstr(&sb, "x");
+	assert_int_equal(file_read("/proc/self/stat", 4096, &sb), 0);
+	snprintf(expected, sizeof(expected), "x%d (", (int)getpid());
+	assert_memory_equal(sb.buf, expected, strlen(expected));
+	assert_int_equal(sb.len, strlen(sb.buf));
+}
+
+static void test_read_limits(void **state)
+{
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+	struct fixture *f = *state;
+
+	put_file(f->path, "12345678");
+	assert_int_equal(file_read(f->path, 8, &sb), 0);
+	strbuf_reset(&sb);
+	assert_int_equal(file_read(f->path, 7, &sb), -E2BIG);
+	assert_int_equal(file_read("/nonexistent", 7, &sb), -ENOENT);
+	assert_int_equal(file_read(f->dir, 7, &sb), -EISDIR);
+}
+
+static void test_read_grows(void **state)
+{
+	_cleanup_strbuf_ struct strbuf in = STRBUF_INIT, out = STRBUF_INIT;
+	struct fixture *f = *state;
+
+	for (int i = 0; in.len < 300000; i++)
+		strbuf_addf(&in, "%d,", i);
+	put_file(f->path, in.buf);
+	assert_int_equal(file_read(f->path, 1 << 20, &out), 0);
+	assert_int_equal(out.len, in.len);
+	assert_memory_equal(out.buf, in.buf, in.len);
+}
+
+static void test_pread_pwrite(void **state)
+{
+	struct fixture *f = *state;
+	char buf[4] = "";
+	int fd;
+
+	put_file(f->path, "abcdef");
+	fd = open(f->path, O_RDWR);
+	assert_int_equal(file_pwrite_all(fd, "XY", 2, 3), 0);
+	assert_int_equal(file_pread_full(fd, buf, 4, 1), 0);
+	assert_memory_equal(buf, "bcXY", 4);
+	assert_int_equal(file_pread_full(fd, buf, 4, 3), -ENODATA);
+	close(fd);
+	assert_int_equal(file_pwrite_all(-1, "x", 1, 0), -EBADF);
+}
+
+static void test_output_appears_whole(void **state)
+{
+	struct fixture *f = *state;
+	struct outfile out;
+	struct err err;
+	struct stat st;
+
+	put_file(f->path, "old");
+	assert_int_equal(outfile_open(f->path, &out, &err), 0);
+	assert_int_equal(file_write_all(out.fd, "new", 3), 0);
+	assert_content(f->path, "old");
+	assert_int_equal(outfile_commit(&out, &err), 0);
+	assert_content(f->path, "new");
+	outfile_release(&out);
+	assert_content(f->path, "new");
+	assert_int_equal(stat(f->path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0640);
+}
+
+static void test_output_dropped(void **state)
+{
+	struct fixture *f = *state;
+	struct outfile out;
+	struct err err;
+
+	assert_int_equal(outfile_open(f->path, &out, &err), 0);
+	assert_int_equal(file_write_all(out.fd, "new", 3), 0);
+	outfile_release(&out);
+	assert_int_equal(access(f->path, F_OK), -1);
+}
+
+static void test_output_through_a_link(void **state)
+{
+	struct fixture *f = *state;
+	struct outfile out;
+	struct err err;
+	char link[128];
+	struct stat st;
+
+	snprintf(link, sizeof(link), "%s/link", f->dir);
+	put_file(f->path, "old");
+	assert_int_equal(symlink("out", link), 0);
+	assert_int_equal(outfile_open(link, &out, &err), 0);
+	assert_int_equal(file_write_all(out.fd, "new", 3), 0);
+	assert_int_equal(outfile_commit(&out, &err), 0);
+	outfile_release(&out);
+	assert_int_equal(lstat(link, &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	assert_content(f->path, "new");
+	unlink(link);
+}
+
+static void test_output_in_place(void **state)
+{
+	struct outfile out;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(outfile_open("/dev/full", &out, &err), 0);
+	assert_null(out.temp_path);
+	assert_int_equal(file_write_all(out.fd, "x", 1), -ENOSPC);
+	outfile_release(&out);
+	assert_int_equal(outfile_open("-", &out, &err), 0);
+	assert_int_equal(out.fd, 1);
+	assert_string_equal(out.path, "standard output");
+	outfile_release(&out);
+	assert_true(fcntl(1, F_GETFD) >= 0);
+}
+
+static void test_output_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct outfile out = { .fd = 77 };
+	struct err err;
+
+	assert_int_equal(outfile_open("/nonexistent/x", &out, &err), -ENOENT);
+	assert_string_equal(err.text, "cannot write /nonexistent/x: No such file or directory");
+	assert_int_equal(out.fd, 77);
+	assert_int_equal(outfile_open(f->dir, &out, &err), -EISDIR);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_read_appends_and_knows_proc),
+		TEST(test_read_limits),
+		TEST(test_read_grows),
+		TEST(test_pread_pwrite),
+		TEST(test_output_appears_whole),
+		TEST(test_output_dropped),
+		TEST(test_output_through_a_link),
+		TEST(test_output_in_place),
+		TEST(test_output_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

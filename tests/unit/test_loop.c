@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "test.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/loop.h"
+
+static struct loop *loop;
+static struct err err;
+static int calls, timer_id;
+static int pipe_fds[2];
+
+static int set_up(void **state)
+{
+	(void)state;
+	calls = 0;
+	return loop_new(&loop, &err) || pipe(pipe_fds);
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	loop_free(loop);
+	close(pipe_fds[0]);
+	close(pipe_fds[1]);
+	return 0;
+}
+
+static void quit(void *data)
+{
+	(void)data;
+	loop_quit(loop);
+}
+
+static void read_one(void *data)
+{
+	char c;
+
+	assert_ptr_equal(data, &calls);
+	assert_int_equal(read(pipe_fds[0], &c, 1), 1);
+	if (++calls == 3) {
+		loop_remove_fd(loop, pipe_fds[0]);
+		assert_true(loop_add_deadline(loop, clock_now_ns() + 5000000, quit, NULL, &err) >=
+			    0);
+	}
+}
+
+/* Level-triggered, until removed: the fourth byte stays unread. */
+static void test_fd(void **state)
+{
+	(void)state;
+	assert_int_equal(loop_add_fd(loop, pipe_fds[0], read_one, &calls, &err), 0);
+	assert_int_equal(write(pipe_fds[1], "abcd", 4), 4);
+	assert_int_equal(loop_run(loop, &err), 0);
+	assert_int_equal(calls, 3);
+	assert_int_equal(loop_add_fd(loop, -1, quit, NULL, &err), -EBADF);
+}
+
+static void tick(void *data)
+{
+	(void)data;
+	if (++calls == 3) {
+		loop_remove_timer(loop, timer_id);
+		assert_true(loop_add_deadline(loop, clock_now_ns() + 20000000, quit, NULL, &err) >=
+			    0);
+	}
+}
+
+static void test_timer_stops_when_removed(void **state)
+{
+	uint64_t begin = clock_now_ns();
+
+	(void)state;
+	timer_id = loop_add_timer(loop, 5000000, tick, NULL, &err);
+	assert_true(timer_id >= 0);
+	assert_int_equal(loop_run(loop, &err), 0);
+	assert_int_equal(calls, 3);
+	assert_true(clock_now_ns() - begin >= 35000000);
+}
+
+static void test_past_deadline_fires_once(void **state)
+{
+	(void)state;
+	assert_true(loop_add_deadline(loop, 0, tick, NULL, &err) >= 0);
+	assert_true(loop_add_deadline(loop, clock_now_ns() + 20000000, quit, NULL, &err) >= 0);
+	assert_int_equal(loop_run(loop, &err), 0);
+	assert_int_equal(calls, 1);
+}
+
+static int other_id;
+
+static void remove_other(void *data)
+{
+	(void)data;
+	calls++;
+	loop_remove_timer(loop, other_id);
+	loop_remove_timer(loop, timer_id);
+	assert_true(loop_add_deadline(loop, clock_now_ns() + 5000000, quit, NULL, &err) >= 0);
+}
+
+/* Both are due in one round; whichever runs first takes the other away. */
+static void test_remove_during_round(void **state)
+{
+	(void)state;
+	timer_id = loop_add_timer(loop, 1, remove_other, NULL, &err);
+	other_id = loop_add_timer(loop, 1, remove_other, NULL, &err);
+	usleep(1000);
+	assert_int_equal(loop_run(loop, &err), 0);
+	assert_int_equal(calls, 1);
+}
+
+static void take_signal(int signo, void *data)
+{
+	assert_int_equal(signo, SIGUSR1);
+	assert_ptr_equal(data, &calls);
+	calls++;
+	loop_quit(loop);
+}
+
+static void test_signals(void **state)
+{
+	static const int wanted[] = { SIGUSR1, SIGUSR2 };
+	sigset_t mask;
+
+	(void)state;
+	assert_int_equal(loop_add_signals(loop, wanted, 2, take_signal, &calls, &err), 0);
+	assert_int_equal(loop_add_signals(loop, wanted, 2, take_signal, &calls, &err), -EBUSY);
+	kill(getpid(), SIGUSR1);
+	assert_int_equal(loop_run(loop, &err), 0);
+	assert_int_equal(calls, 1);
+	kill(getpid(), SIGUSR2); /* pending; must not end the process when the loop goes */
+	loop_free(loop);
+	loop = NULL;
+	pthread_sigmask(SIG_BLOCK, NULL, &mask);
+	assert_false(sigismember(&mask, SIGUSR1));
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_fd),
+		TEST(test_timer_stops_when_removed),
+		TEST(test_past_deadline_fires_once),
+		TEST(test_remove_during_round),
+		TEST(test_signals),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

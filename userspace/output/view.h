@@ -11,21 +11,22 @@
 #include "profile/profile.h"
 
 struct view_options {
-	const char *title;    /* NULL: made from the profile */
-	uint32_t event;	      /* event id to show, for formats that hold one; PROFILE_NONE: the first */
-	bool threads;	      /* -t: split by thread */
-	bool annotate;	      /* frame suffixes */
-	bool total;	      /* the event's unit and not samples */
-	bool lines;	      /* Java line numbers in names */
+	const char *title; /* NULL: made from the profile */
+	uint32_t
+		event; /* event id to show; PROFILE_NONE: the first, or all where a format holds several */
+	bool threads;		   /* -t: split by thread */
+	bool annotate;		   /* frame suffixes */
+	bool total;		   /* the event's unit and not samples */
+	bool lines;		   /* Java line numbers in names */
 	bool all_kernel, all_user; /* show only these frames */
-	uint32_t top;	      /* rows of text tables; 0: 20 */
+	uint32_t top;		   /* rows of text tables; 0: 20 */
 };
 
 struct view_format {
-	const char *name;	/* for -f: "html" */
-	const char *extension;	/* ".html"; the longest that fits wins */
-	const char *summary;	/* for --help */
-	bool binary;		/* not for a terminal */
+	const char *name;      /* for -f: "html" */
+	const char *extension; /* ".html"; the longest that fits wins */
+	const char *summary;   /* for --help */
+	bool binary;	       /* not for a terminal */
 	/* OUT is open and owned by the caller, who checks ferror() and flushes. */
 	int (*write)(const struct profile *p, const struct view_options *options, FILE *out,
 		     struct err *err);
@@ -36,5 +37,9 @@ extern const struct view_format view_formats[];
 
 /* By name (-f) or, with NAME NULL, by the extension of PATH; NULL when none fits. */
 const struct view_format *view_format_find(const char *name, const char *path);
+
+/* What the options say about the call tree of a view; callers add levels and names. */
+struct calltree_options;
+void view_tree_options(const struct view_options *options, struct calltree_options *ret_tree);
 
 #endif

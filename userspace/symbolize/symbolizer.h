@@ -18,6 +18,7 @@
 struct symbolizer;
 struct jvm_table; /* jvm/jvm.h */
 
+/* JVMS may be NULL: no Java names then. */
 int symbolizer_new(struct image_cache *images, struct jvm_table *jvms,
 		   struct symbolizer **ret_symbolizer, struct err *err);
 void symbolizer_free(struct symbolizer *symbolizer);
@@ -40,6 +41,9 @@ bool symbolizer_ready(struct symbolizer *symbolizer, struct process *process,
  */
 uint32_t symbolizer_stack(struct symbolizer *symbolizer, struct profile *profile,
 			  struct process *process, const struct wire_sample *sample);
+
+/* Why kernel frames have no names: a sentence; "" when they have (known after the first one). */
+const char *symbolizer_kernel_failure(const struct symbolizer *symbolizer);
 
 /* A process has gone or execed: drop its caches. */
 void symbolizer_forget(struct symbolizer *symbolizer, struct process *process);

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Frames of a JVM's code. Nothing is kept here: what an address means changes with the time, and
+ * the code maps answer for the time of the sample.
+ */
+#include "symbolize/symbolizer_private.h"
+
+/* All JIT code of all JVMs, and that of other runtimes, is in one pseudo file. */
+uint32_t jit_mapping_id(struct stack_build *build)
+{
+	struct symbolizer *symbolizer = build->symbolizer;
+	struct profile_mapping mapping = { 0 };
+
+	if (symbolizer->jit_mapping == PROFILE_NONE) {
+		mapping.path = profile_string(build->profile, "[JIT]");
+		symbolizer->jit_mapping = profile_mapping(build->profile, &mapping);
+	}
+	return symbolizer->jit_mapping;
+}
+
+static void push_java_frame(struct stack_build *build, const struct java_frame *java,
+			    enum frame_kind kind)
+{
+	struct profile_frame frame = {
+		.name = profile_string(build->profile, java->method),
+		.class_name = profile_string(build->profile, java->class_name),
+		.file = profile_string(build->profile, java->source ? java->source : ""),
+		.mapping = jit_mapping_id(build),
+		.line = java->line,
+		.bci = java->bci,
+		.kind = kind,
+	};
+
+	stack_push(build, &frame);
+}
+
+static void push_found(struct stack_build *build, enum java_lookup found,
+		       const struct java_frame *frames, unsigned int count, const char *stub)
+{
+	switch (found) {
+	case JAVA_FRAMES:
+		for (unsigned int i = 0; i < count; i++)
+			push_java_frame(build, &frames[i],
+					frames[i].inlined ? FRAME_JAVA_INLINED : FRAME_JAVA_JIT);
+		break;
+	case JAVA_STUB: stack_push_name(build, stub, FRAME_STUB, jit_mapping_id(build)); break;
+	case JAVA_EVICTED: stack_push_name(build, "[evicted]", FRAME_MARK, PROFILE_NONE); break;
+	case JAVA_UNKNOWN:
+		stack_push_name(build, "[JIT]", FRAME_NATIVE, jit_mapping_id(build));
+		break;
+	}
+}
+
+bool java_push_code(struct stack_build *build, uint64_t address, bool exact)
+{
+	struct java_frame frames[JAVA_MAX_INLINE];
+	unsigned int count = 0;
+	const char *stub = "";
+	enum java_lookup found;
+
+	if (!build->jvm || !jvm_owns_address(build->jvm, address))
+		return false;
+	build->cacheable = false;
+	found = jvm_find_code(build->jvm, address, build->time_ns, exact, frames, &count, &stub);
+	push_found(build, found, frames, count, stub);
+	return true;
+}
+
+void java_push_interpreted(struct stack_build *build, const uint64_t words[WIRE_INTERPRETED_WORDS])
+{
+	struct java_frame frame;
+	enum java_lookup found = JAVA_UNKNOWN;
+
+	build->cacheable = false;
+	if (build->jvm)
+		found = jvm_find_interpreted(build->jvm, words[1], words[2], words[3], &frame);
+	if (found == JAVA_FRAMES)
+		push_java_frame(build, &frame, FRAME_JAVA_INTERPRETED);
+	else if (found == JAVA_EVICTED)
+		push_found(build, JAVA_EVICTED, NULL, 0, NULL);
+	else
+		push_found(build, JAVA_STUB, NULL, 0, "Interpreter");
+}

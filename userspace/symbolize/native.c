@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+
+#include "base/clock.h"
+#include "symbolize/symbolizer_private.h"
+
+/* A runtime that starts to write a perf map is noticed this much later. */
+#define PERF_MAP_RETRY_NS NSEC_PER_SEC
+
+struct image *mapping_get_image(struct symbolizer *symbolizer, struct process *process,
+				struct mapping *mapping)
+{
+	struct image_key key = { mapping->key.major, mapping->key.minor, mapping->key.inode,
+				 mapping->key.generation };
+
+	if (mapping->image)
+		return mapping->image;
+	if (strcmp(mapping->path, "[vdso]") == 0)
+		mapping->image = vdso_image(symbolizer);
+	else if (mapping->key.inode != 0 && mapping->path[0] == '/')
+		mapping->image = image_cache_open(symbolizer->images, &key, process->pid,
+						  mapping->start, mapping->end, mapping->path);
+	return mapping->image;
+}
+
+static uint32_t path_string(struct profile *profile, const char *path)
+{
+	static const char deleted[] = " (deleted)";
+	size_t len = strlen(path), suffix = sizeof(deleted) - 1;
+
+	if (len > suffix && strcmp(path + len - suffix, deleted) == 0)
+		len -= suffix;
+	return profile_strn(profile, path, len);
+}
+
+static uint32_t image_mapping(struct stack_build *build, const struct image *image)
+{
+	struct hmap *known = &build->symbolizer->image_mappings;
+	struct profile_mapping mapping = { 0 };
+	uint64_t id;
+
+	if (hmap_get(known, (uintptr_t)image, &id))
+		return (uint32_t)id;
+	mapping.path = path_string(build->profile, image_path(image));
+	mapping.build_id = profile_string(build->profile, image_build_id(image));
+	image_text_range(image, &mapping.start, &mapping.limit, &mapping.offset);
+	id = profile_mapping(build->profile, &mapping);
+	if (image_state(image) == IMAGE_READY)
+		hmap_put(known, (uintptr_t)image, id);
+	return (uint32_t)id;
+}
+
+/* Without load segments (not ELF, not readable) the file offset stands for the address. */
+static void push_image_frame(struct stack_build *build, struct image *image,
+			     const struct mapping *mapping, uint64_t address)
+{
+	struct profile_frame frame = { .kind = FRAME_NATIVE, .bci = -1 };
+	uint64_t offset = address - mapping->start + mapping->pgoff;
+	struct elf_symbol symbol;
+
+	if (!image_offset_to_address(image, offset, &frame.address))
+		frame.address = offset;
+	else if (image_find_symbol(image, frame.address, &symbol)) {
+		frame.name = profile_string(build->profile, symbol.name);
+		frame.kind = symbol.cpp ? FRAME_CPP : FRAME_NATIVE;
+	}
+	frame.mapping = image_mapping(build, image);
+	stack_push(build, &frame);
+	build->unnamed_tail = frame.name == 0;
+}
+
+static const char *find_in_perf_map(struct process_cache *cache, const struct process *process,
+				    uint64_t address)
+{
+	if (!cache->perf_map) {
+		uint64_t now = clock_now_ns();
+
+		if (now < cache->next_perf_map_ns)
+			return NULL;
+		cache->next_perf_map_ns = now + PERF_MAP_RETRY_NS;
+		cache->perf_map = perf_map_open(process->pid);
+		if (!cache->perf_map)
+			return NULL;
+	}
+	return perf_map_find(cache->perf_map, address);
+}
+
+/* Memory that no ELF file stands behind: "[anon]", "[heap]", or what a JIT says of it. */
+static void push_pseudo_frame(struct stack_build *build, const struct mapping *mapping,
+			      uint64_t address)
+{
+	const char *name = find_in_perf_map(build->cache, build->process, address);
+	const char *path = mapping->path[0] ? mapping->path : "[anon]";
+	struct profile_mapping pseudo = { 0 };
+
+	build->cacheable = false; /* a perf map grows */
+	if (name) {
+		stack_push_name(build, name, FRAME_JIT_OTHER, jit_mapping_id(build));
+		return;
+	}
+	pseudo.path = path_string(build->profile, path);
+	stack_push_name(build, path, FRAME_NATIVE, profile_mapping(build->profile, &pseudo));
+}
+
+/* JITs map files too, which are not ELF. Of a file that was not read we show name and offset. */
+static bool holds_code(const struct image *image)
+{
+	uint64_t start, limit, offset;
+
+	if (image_state(image) != IMAGE_READY)
+		return true;
+	image_text_range(image, &start, &limit, &offset);
+	return limit > start;
+}
+
+static bool is_final(const struct image *image)
+{
+	return image_state(image) == IMAGE_READY || image_state(image) == IMAGE_FAILED;
+}
+
+void native_push(struct stack_build *build, uint64_t address, uint64_t cache_key)
+{
+	struct mapping *mapping = process_find_mapping(build->process, address);
+	struct image *image;
+	uint64_t id;
+
+	if (hmap_get(&build->cache->frames, cache_key, &id)) {
+		const struct profile_frame *frame = profile_get_frame(build->profile, (uint32_t)id);
+
+		vec_push(&build->symbolizer->frames, (uint32_t)id);
+		build->unnamed_tail = frame->name == 0 && frame->mapping != PROFILE_NONE;
+		return;
+	}
+	image = mapping ? mapping_get_image(build->symbolizer, build->process, mapping) : NULL;
+	if (image && holds_code(image)) {
+		push_image_frame(build, image, mapping, address);
+		if (!is_final(image)) { /* the caller could not wait */
+			build->cacheable = false;
+			return;
+		}
+	} else if (mapping) {
+		push_pseudo_frame(build, mapping, address);
+		return;
+	} else {
+		stack_push_name(build, "[unknown]", FRAME_NATIVE, PROFILE_NONE);
+	}
+	id = build->symbolizer->frames.items[build->symbolizer->frames.len - 1];
+	hmap_put(&build->cache->frames, cache_key, id);
+}

@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Java stacks with frame pointers and the agent: exact chains, shares, names of that moment."""
+import collections
+import datetime
+import re
+import shutil
+
+from hp import *
+
+PREFIX = "Chain."
+CHAIN = ["java.lang.Thread.run", "Chain.run", "Chain.first", "Chain.second", "Chain.third",
+         "Chain.burn"]
+
+
+def plain(frame):
+    """A frame without its kind suffix."""
+    return re.sub(r"_\[[a-z0-9]\]$", "", frame)
+
+
+def of_thread(lines, name):
+    return [line for line in lines if line.thread.startswith(f"[{name} tid=")]
+
+
+def unwind_reason(frames):
+    found = re.match(r"\[unwind: (.*)\]$", plain(frames[0])) if frames else None
+    return found.group(1) if found else "whole"
+
+
+def report_others(lines, good):
+    """Say why each sample is not as it should be; the shares add up to 100 %."""
+    counts = collections.Counter()
+    for line in lines:
+        counts["as it must be" if good(line) else unwind_reason(line.frames)] += line.count
+    everything = sum(counts.values())
+    for reason, count in counts.most_common():
+        print(f"#   {count:6} {100 * count / everything:6.2f} % {reason}")
+    expect_equal(sum(counts.values()), total(lines), "sum over the reasons")
+    bad = [line for line in lines if not good(line)]
+    for line in sorted(bad, key=lambda each: -each.count)[:5]:
+        print(f"#   {line.count} x {';'.join(line.frames)}")
+    return counts["as it must be"] / max(everything, 1)
+
+
+def chain_is_whole(version):
+    need_root()
+    jvm = java(version, "Chain", 60, "with-file", flags=["-XX:+PreserveFramePointer", "-Xmx64m"])
+    time.sleep(3)
+    hostprof("attach", jvm.pid)
+    path = record("-p", jvm.pid, "-F", 997, "-d", 10)
+    lines = of_pid(collapsed(path, "-t", "--annotate"), jvm.pid)
+    worker = of_thread(lines, "chain-worker") or of_thread(lines, "chain-worker"[:15])
+    expect(total(worker) > 5000, f"only {total(worker)} samples of chain-worker; threads: "
+           f"{sorted({line.thread for line in lines})}")
+
+    def good(line):
+        return in_order([plain(frame) for frame in line.frames], *CHAIN)
+
+    print(f"# JDK {version}: {total(worker)} samples of chain-worker")
+    share_good = report_others(worker, good)
+    expect(share_good >= 0.99, f"{100 * share_good:.2f} % of the stacks hold the whole chain")
+    inlined = [line for line in worker if {"Chain.step_[i]", "Chain.mix_[i]"} & set(line.frames)]
+    expect(total(inlined) > 0.3 * total(worker),
+           f"only {total(inlined)} of {total(worker)} samples show mix or step as inlined frames")
+    # Between a Java frame and its inlined callee nothing else may stand.
+    for line in inlined:
+        at = next(i for i, frame in enumerate(line.frames)
+                  if frame in ("Chain.step_[i]", "Chain.mix_[i]"))
+        expect(line.frames[at - 1].startswith("Chain."), f"odd caller of an inlined frame: {line}")
+    kernel_below_java(lines)
+
+
+def kernel_below_java(lines):
+    reader = [line for line in of_thread(lines, "file-worker")
+              if "Chain.readFile" in map(plain, line.frames)]
+    in_kernel = [line for line in reader if line.frames[-1].endswith("_[k]")]
+    expect(total(in_kernel) > 100,
+           f"{total(in_kernel)} of {total(reader)} file-worker samples have kernel frames on top")
+    for line in in_kernel:
+        names = [plain(frame) for frame in line.frames]
+        first_kernel = next(i for i, f in enumerate(line.frames) if f.endswith("_[k]"))
+        expect("Chain.readFile" in names[:first_kernel], f"kernel frame not below Java: {line}")
+    reading = [line for line in in_kernel
+               if any(re.match(r"(ksys_read|vfs_read|__x64_sys_read|read_zero|rep_|clear_user|"
+                               r".*iter_zero.*)", plain(f)) for f in line.frames)]
+    expect(total(reading) > 0.8 * total(in_kernel),
+           f"{total(reading)} of {total(in_kernel)} kernel stacks are those of read()")
+
+
+@test
+def chain_17():
+    chain_is_whole(17)
+
+
+@test
+def chain_25():
+    chain_is_whole(25)
+
+
+def shares_are_true(version):
+    need_root()
+    jvm = java(version, "Shares", 14, flags=["-XX:+PreserveFramePointer", "-Xmx64m"])
+    time.sleep(1)
+    hostprof("attach", jvm.pid)
+    path = record("-p", jvm.pid, "-F", 997, "-d", 11)
+    lines = of_pid(collapsed(path), jvm.pid)
+    spent = [int(n) for n in expect_match(r"spent (\d+) (\d+) (\d+)", jvm.finish()).groups()]
+    main_lines = [line for line in lines if "Shares.main" in line.frames]
+    expect(total(main_lines) > 5000, f"only {total(main_lines)} samples below Shares.main")
+    print(f"# JDK {version}: {total(main_lines)} samples")
+    for name, ns in zip(("seventy", "twenty", "ten"), spent):
+        true_share = ns / sum(spent)
+        came = share(main_lines, f"Shares.{name}")
+        print(f"#   {name}: {100 * came:.2f} %, by its own clock {100 * true_share:.2f} %")
+        expect(abs(came - true_share) < 0.02, f"{name}: {came:.4f}, truly {true_share:.4f}")
+
+
+@test
+def shares_17():
+    shares_are_true(17)
+
+
+@test
+def shares_25():
+    shares_are_true(25)
+
+
+def wall_of(text):
+    """Nanoseconds since the epoch of a JFR time such as 2026-11-21T10:10:44.123456789Z."""
+    head, _, rest = text.partition(".")
+    fraction = re.match(r"\d*", rest).group(0)
+    zone = rest[len(fraction):] if rest else ""
+    zone = "+00:00" if zone in ("Z", "") else zone
+    seconds = datetime.datetime.fromisoformat(head.rstrip("Z") + zone).timestamp()
+    return round(seconds) * 10**9 + int(fraction.ljust(9, "0")[:9] or 0)
+
+
+def samples_with_time(path, home):
+    """(time, names root first) of every sample, as the JDK's own jfr tool reads them."""
+    text = run([os.path.join(home, "bin", "jfr"), "print", "--json", "--stack-depth", "2048",
+                "--events", "jdk.ExecutionSample", path], timeout=120, code=0).out
+    for event in json.loads(text)["recording"]["events"]:
+        values = event["values"]
+        frames = (values["stackTrace"] or {}).get("frames", [])
+        names = [f"{(f['method']['type'] or {}).get('name', '')}.{f['method']['name']}"
+                 for f in reversed(frames)]
+        yield wall_of(values["startTime"]), names
+
+
+def names_of_that_moment(version):
+    need_root()
+    home = jdk(version)
+    log = temp_path("compilations.xml")
+    jvm = java(version, "Epochs", 25,
+               flags=["-XX:+PreserveFramePointer", "-XX:ReservedCodeCacheSize=4m", "-Xmx64m",
+                      "-XX:+UnlockDiagnosticVMOptions", "-XX:+LogCompilation", f"-XX:LogFile={log}"])
+    hostprof("attach", jvm.pid)
+    offset = max(time.time_ns() - time.monotonic_ns() for _ in range(50))
+    path = record("-p", jvm.pid, "-F", 997, "-d", 20)
+    said = jvm.finish()
+    epochs = {int(k): (int(a), int(b)) for k, a, b in
+              re.findall(r"^epoch (\d+) (\d+) (\d+)$", said, re.MULTILINE)}
+    expect(len(epochs) > 40, f"only {len(epochs)} epochs")
+    with open(log, encoding="utf-8", errors="replace") as file:
+        entries = collections.Counter(
+            entry for entry in re.findall(r"<nmethod [^>]*entry='(0x[0-9a-f]+)'[^>]*Epoch_", file.read()))
+    reused = sum(1 for count in entries.values() if count > 1)
+    expect(reused >= 3, f"only {reused} code addresses were used again: the test proves nothing")
+    named = wrong = evicted = 0
+    for when, names in samples_with_time(path, home):
+        inside = [int(m.group(1)) for m in (re.search(r"Epoch_(\d{3})", n) for n in names) if m]
+        evicted += any("[evicted]" in name for name in names)
+        for k in set(inside):
+            named += 1
+            begin, end = epochs.get(k, (0, 2**63))
+            # Class definition and the moment of printing lie outside: 5 ms on both sides.
+            if not begin - 5e6 <= when - offset <= end + 5e6:
+                wrong += 1
+                print(f"# Epoch_{k:03} at {(when - offset - begin) / 1e6:.3f} ms of its "
+                      f"{(end - begin) / 1e6:.1f} ms: {names[-3:]}")
+    print(f"# JDK {version}: {named} samples with an epoch's name, {evicted} evicted, "
+          f"{reused} addresses used again, {len(epochs)} epochs")
+    expect(named > 5000, f"only {named} samples carry an epoch's name")
+    expect_equal(wrong, 0, "samples with the name of another epoch")
+    expect(evicted < 0.01 * named, f"{evicted} samples evicted")
+
+
+@test
+def names_of_that_moment_17():
+    names_of_that_moment(17)
+
+
+@test
+def names_of_that_moment_25():
+    names_of_that_moment(25)
+
+
+def crowd_class(directory, number):
+    """The class file of Named00 under another number."""
+    with open(os.path.join(WORKLOADS, "Named00.class"), "rb") as file:
+        data = file.read()
+    data = data.replace(b"Named00", b"Named%02d" % number)
+    data = data.replace(b"spin00", b"spin%02d" % number)
+    with open(os.path.join(directory, f"Named{number:02}.class"), "wb") as file:
+        file.write(data)
+
+
+@test
+def twenty_jvms():
+    need_root()
+    directory = temp_dir()
+    homes = [jdk(17), jdk(25)]
+    jvms = []
+    for k in range(1, 21):
+        crowd_class(directory, k)
+        jvms.append(start([os.path.join(homes[k % 2], "bin", "java"), "-Xmx32m", "-Xss512k",
+                           "-XX:+UseSerialGC", "-XX:+PreserveFramePointer", "-cp", directory,
+                           f"Named{k:02}", 90]))
+    for jvm in jvms:
+        jvm.wait_text("ready")
+    listed = {row["pid"]: row for row in json.loads(hostprof("list", "--json").out)["jvms"]}
+    for k, jvm in enumerate(jvms, 1):
+        expect(jvm.pid in listed, f"pid {jvm.pid} is not listed")
+        expect_equal(listed[jvm.pid]["main_class"], f"Named{k:02}", "main class")
+    path = record("-p", ",".join(str(jvm.pid) for jvm in jvms), "-F", 499, "-d", 15,
+                  "--agent=always", timeout=150)
+    listed = {row["pid"]: row for row in json.loads(hostprof("list", "--json").out)["jvms"]}
+    lines = collapsed(path)
+    sampled = 0
+    for k, jvm in enumerate(jvms, 1):
+        mine = of_pid(lines, jvm.pid)
+        expect(listed[jvm.pid]["agent"] != "none", f"Named{k:02} was not attached")
+        named = [line for line in mine if f"Named{k:02}.spin{k:02}" in line.frames]
+        expect(total(named) > 20, f"Named{k:02}: {total(named)} of {total(mine)} samples named")
+        sampled += total(named)
+        for line in mine:
+            strangers = [f for f in line.frames
+                         if re.match(r"Named\d\d\.", f) and not f.startswith(f"Named{k:02}.")]
+            expect(not strangers, f"Named{k:02} has frames of another JVM: {strangers}")
+        expect(jvm.running(), f"Named{k:02} has died")
+    print(f"# {sampled} samples in 20 JVMs, each with its own names")
+
+
+main()

@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Whole-host recording of native programs: exact frames, CPU conserved, short lives, signals."""
+import gzip
+import math
+import shutil
+
+from hp import *
+
+
+def burn_is_conserved(frequency, *more, seconds=6, stop_for=0.0):
+    """Record a burner's whole life; returns (stats, recorded ns, lost ns, its own CPU clock)."""
+    need_root()
+    directory = temp_dir()
+    path, stats = os.path.join(directory, "x.jfr"), os.path.join(directory, "s.json")
+    recorder = start([HOSTPROF, "record", "-F", frequency, "-o", path, "--stats", stats, *more, "--",
+                      os.path.join(WORKLOADS, "burn"), seconds, 2], stderr=subprocess.PIPE)
+    if stop_for:
+        time.sleep(2)
+        recorder.signal(signal.SIGSTOP)
+        time.sleep(stop_for)
+        recorder.signal(signal.SIGCONT)
+    clock = int(expect_match(r"cpu_ns (\d+)", recorder.finish()).group(1))
+    burn = [line for line in collapsed(path, "--total") if line.process.startswith("burn-")]
+    lost = sum(row["lost_weight"] for row in read_json(stats)["processes"] if row["name"] == "burn")
+    return path, read_json(stats), total(burn), lost, clock
+
+
+def expect_conserved(frequency, recorded, lost, clock):
+    period = 1e9 / frequency
+    sigma = math.sqrt(clock / period) * period
+    off = (recorded + lost - clock) / clock
+    print(f"# {frequency} Hz: {recorded / period:.0f} samples x period + {lost / 1e6:.0f} ms lost = "
+          f"{(recorded + lost) / 1e6:.0f} ms, CPU clock {clock / 1e6:.0f} ms ({100 * off:+.3f} %)")
+    expect(abs(recorded + lost - clock) <= 0.02 * clock + 3 * sigma,
+           f"{frequency} Hz: {recorded + lost} ns in the profile, {clock} ns on its clock")
+
+
+@test
+def conserved_49():
+    _, _, recorded, lost, clock = burn_is_conserved(49)
+    expect_conserved(49, recorded, lost, clock)
+
+
+@test
+def conserved_997():
+    _, _, recorded, lost, clock = burn_is_conserved(997)
+    expect_conserved(997, recorded, lost, clock)
+
+
+@test
+def conserved_9973():
+    _, _, recorded, lost, clock = burn_is_conserved(9973)
+    expect_conserved(9973, recorded, lost, clock)
+
+
+@test
+def conserved_with_lost_samples():
+    """A ring of 64 kB and a recorder that stands still: what is lost is reported."""
+    _, _, recorded, lost, clock = burn_is_conserved(9973, "--ring-size", "64k", stop_for=1.5)
+    expect(lost > 0.1e9, f"only {lost / 1e6:.0f} ms were lost: the test proves nothing")
+    expect_conserved(9973, recorded, lost, clock)
+
+
+@test
+def frames_of_a_c_program():
+    need_root()
+    path = record("-F", 997, "--", os.path.join(WORKLOADS, "burn"), 3)
+    lines = [line for line in collapsed(path) if line.process.startswith("burn-")]
+    wanted = ["main", "level_one", "level_two", "level_three"]
+    good = [line for line in lines if [f for f in line.frames if f in wanted] == wanted]
+    print(f"# {total(good)} of {total(lines)} samples hold main > level_one > level_two > level_three")
+    expect(total(lines) > 2000, f"only {total(lines)} samples")
+    expect(total(good) >= 0.98 * total(lines), "stacks that are not the program's")
+
+
+def json_sums(path):
+    """Weight per pid, by the JDK's own tool."""
+    text = run([os.path.join(jdk(17), "bin", "jfr"), "print", "--json", "--events",
+                "jdk.ExecutionSample", path], timeout=120, code=0).out
+    sums = {}
+    for event in json.loads(text)["recording"]["events"]:
+        values = event["values"]
+        pid = values["process"]["pid"]
+        sums[pid] = sums.get(pid, 0) + values["weight"]
+    return sums
+
+
+def pprof_sums(path):
+    """Weight per pid, by go tool pprof -raw: a sample's line, then its labels."""
+    go = shutil.which("go") or "/usr/local/go/bin/go"
+    if not os.access(go, os.X_OK):
+        skip("no go for `go tool pprof`")
+    profile = temp_path("x.pb.gz")
+    hostprof("report", path, "-o", profile)
+    text = run([go, "tool", "pprof", "-raw", profile], timeout=120, code=0).out
+    sums, weight = {}, None
+    for row in text.split("Samples:")[1].split("Locations")[0].splitlines()[2:]:
+        values = re.match(r"\s+(\d+)\s+(\d+):", row)
+        if values:
+            weight = int(values.group(2))
+        pid = re.search(r"\bpid:\[?(\d+)", row)
+        if pid and weight is not None:
+            sums[int(pid.group(1))] = sums.get(int(pid.group(1)), 0) + weight
+            weight = None
+    return sums
+
+
+@test
+def sums_are_equal_in_every_format():
+    need_root()
+    burners = [native("burn", 20), native("burn", 20)]
+    path = record("-F", 499, "-d", 5)
+    collapsed_sums = {}
+    for line in collapsed(path, "--total"):
+        pid = int(line.process.rpartition("-")[2])
+        collapsed_sums[pid] = collapsed_sums.get(pid, 0) + line.count
+    expect(all(burner.pid in collapsed_sums for burner in burners), "a burner is missing")
+    expect(sum(collapsed_sums.values()) > 5e9, f"only {sum(collapsed_sums.values())} ns")
+    expect_equal(json_sums(path), collapsed_sums, "jfr print --json against collapsed")
+    expect_equal(pprof_sums(path), collapsed_sums, "pprof against collapsed")
+    print(f"# {len(collapsed_sums)} processes, {sum(collapsed_sums.values())} ns in each format")
+
+
+# --- short lives ----------------------------------------------------------------------------
+
+
+def short_life(directory, number):
+    """A copy of the workload whose function, and so whose file, is its own."""
+    with open(os.path.join(WORKLOADS, "shortlife"), "rb") as file:
+        data = file.read()
+    path = os.path.join(directory, f"short{number:05}")
+    with open(path, "wb") as file:
+        file.write(data.replace(b"hot_00000", b"hot_%05d" % number))
+    os.chmod(path, 0o755)
+    return path
+
+
+@test
+def short_lives():
+    """200 processes of 50 ms, each its own deleted file, half of them after an exec."""
+    need_root()
+    directory = temp_dir()
+    plain = [short_life(directory, k) for k in range(1, 101)]
+    second = [(short_life(directory, 1000 + k), short_life(directory, k)) for k in range(101, 201)]
+    recorder = start([HOSTPROF, "record", "-F", "997", "-o", os.path.join(directory, "x.jfr"),
+                      "--stats", os.path.join(directory, "s.json")], stderr=subprocess.PIPE)
+    time.sleep(1.5)
+    pids = {}
+    for batch in range(0, 100, 2):
+        some = [(plain[batch + i], ) for i in range(2)] + [second[batch + i] for i in range(2)]
+        children = [subprocess.Popen(argv) for argv in some]
+        for argv, child in zip(some, children):
+            expect_equal(child.wait(30), 0, "short-lived program")
+            pids[child.pid] = int(argv[-1][-5:])
+    time.sleep(0.3)
+    recorder.signal(signal.SIGINT)
+    recorder.finish()
+    lines = collapsed(os.path.join(directory, "x.jfr"))
+    good, seen, strangers = 0, 0, []
+    for pid, number in pids.items():
+        frames = {frame for line in of_pid(lines, pid) for frame in line.frames}
+        hot = {frame for frame in frames if frame.startswith("hot_")}
+        seen += bool(of_pid(lines, pid))
+        good += f"hot_{number:05}" in hot
+        strangers += [(pid, number, frame) for frame in hot if frame != f"hot_{number:05}"]
+    stats = read_json(os.path.join(directory, "s.json"))
+    print(f"# {good} of 200 have their own symbol, {seen} were sampled, "
+          f"{len(stats.get('files_not_read', []))} files not read")
+    expect_equal(strangers, [], "symbols of another process")
+    expect(good >= 198, f"only {good} of 200 have their symbol")
+    missing = [number for pid, number in pids.items()
+               if not any(f"hot_{number:05}" in line.frames for line in of_pid(lines, pid))
+               and of_pid(lines, pid)]
+    told = json.dumps(stats)
+    for number in missing:
+        expect_in(f"short{number:05}", told, "a file that was not read is named")
+
+
+# --- ends -----------------------------------------------------------------------------------
+
+
+def opens_in_jfr(path, least=1):
+    """The JDK's tool reads it; returns the number of samples."""
+    out = run([os.path.join(jdk(17), "bin", "jfr"), "summary", path], timeout=60, code=0).out
+    count = int(expect_match(r"jdk\.ExecutionSample\s+(\d+)", out).group(1))
+    expect(count >= least, f"only {count} samples")
+    return count
+
+
+def ended_by(number):
+    need_root()
+    burner = native("burn", 30)
+    path = temp_path("x.jfr")
+    recorder = start([HOSTPROF, "record", "-F", "199", "-o", path], stderr=subprocess.PIPE)
+    time.sleep(3)
+    recorder.signal(number)
+    recorder.finish(code=0)
+    last = recorder.popen.stderr.read().decode().strip().splitlines()[-1]
+    expect_in(path, last, "last line")
+    expect(opens_in_jfr(path) > 200, "samples")
+    expect(total(of_pid(collapsed(path), burner.pid)) > 100, "the burner is missing")
+
+
+@test
+def sigint_ends_it_and_writes():
+    ended_by(signal.SIGINT)
+
+
+@test
+def sigterm_ends_it_and_writes():
+    ended_by(signal.SIGTERM)
+
+
+@test
+def kill_9_of_hostprof_leaves_a_readable_recording():
+    need_root()
+    native("burn", 60)
+    for after in (1.6, 2.3, 3.1, 3.7):
+        path = temp_path("x.jfr")
+        recorder = start([HOSTPROF, "record", "-F", "997", "-o", path], stderr=subprocess.DEVNULL)
+        time.sleep(after)
+        recorder.signal(signal.SIGKILL)
+        recorder.popen.wait()
+        opens_in_jfr(path, least=200)
+        expect(total(collapsed(path)) >= 200, "our own reader finds less")
+
+
+@test
+def a_target_that_is_killed():
+    need_root()
+    burner = native("burn", 60)
+    path = temp_path("x.jfr")
+    recorder = start([HOSTPROF, "record", "-F", "499", "-p", burner.pid, "-d", "4", "-o", path],
+                     stderr=subprocess.PIPE)
+    time.sleep(2.5)
+    burner.signal(signal.SIGKILL)
+    recorder.finish(code=0)
+    lines = of_pid(collapsed(path), burner.pid)
+    expect(total(lines) > 300, f"only {total(lines)} samples")
+    expect(share(lines, "level_three") > 0.9, "symbols of the killed process")
+
+
+@test
+def command_that_fails_to_start():
+    need_root()
+    came = hostprof("record", "-o", temp_path("x.jfr"), "--", "/nonexistent/program", code=1)
+    expect_in("/nonexistent/program", came.err)
+    expect_in("No such file", came.err)
+
+
+@test
+def command_line_of_children():
+    """`record -- sh -c` follows the children and nothing else."""
+    need_root()
+    native("burn", 20)
+    burn = os.path.join(WORKLOADS, "burn")
+    path = record("-F", 499, "--", "sh", "-c", f"{burn} 2 & {burn} 2; wait")
+    lines = collapsed(path)
+    burners = {line.process for line in lines if line.process.startswith("burn-")}
+    expect_equal(len(burners), 2, f"burners below the command in {sorted(burners)}")
+
+
+@test
+def kernel_only_and_user_only():
+    need_root()
+    jvm_less = native("burn", 20)
+    path = record("-F", 499, "-d", 2, "--all-kernel")
+    expect(not any("level_three" in line.frames for line in collapsed(path)), "user frames")
+    path = record("-F", 499, "-d", 2, "--all-user", "-p", jvm_less.pid)
+    lines = collapsed(path, "--annotate")
+    expect(total(lines) > 500, "samples")
+    expect(not any(f.endswith("_[k]") for line in lines for f in line.frames), "kernel frames")
+
+
+main()

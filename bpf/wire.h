@@ -7,7 +7,7 @@
 #define HOSTPROF_WIRE_H
 
 #ifndef __bpf__
-#include <stdint.h>
+# include <stdint.h>
 typedef int8_t wire_s8;
 typedef uint8_t wire_u8;
 typedef uint16_t wire_u16;
@@ -24,17 +24,18 @@ typedef __u64 wire_u64;
 /* The kernel's own limit on a stack that bpf_get_stack() returns (kernel.perf_event_max_stack). */
 #define WIRE_MAX_KERNEL_FRAMES 127
 /* --max-depth goes up to this. */
-#define WIRE_MAX_USER_FRAMES 2048
+#define WIRE_MAX_USER_FRAMES	 2048
 #define WIRE_DEFAULT_USER_FRAMES 1024
 /* An interpreted frame takes WIRE_INTERPRETED_WORDS words; such stacks end a little earlier. */
 #define WIRE_MAX_USER_WORDS 3072
-#define WIRE_COMM_LEN 16
-#define WIRE_MAX_EVENTS 16
-#define WIRE_MAX_TARGETS 4096
-#define WIRE_MAX_JVMS 512
+#define WIRE_COMM_LEN	    16
+#define WIRE_MAX_EVENTS	    16
+#define WIRE_MAX_TARGETS    4096
+#define WIRE_MAX_JVMS	    512
 
 /* enum unwind_reason: UNWIND_DONE, UNWIND_PAGE, … */
 enum unwind_reason {
+
 #define UNWIND_REASON(name, id, whole, text) UNWIND_##name,
 #include "unwind_reasons.def"
 #undef UNWIND_REASON
@@ -58,38 +59,42 @@ enum wire_frame_kind {
 	WIRE_FRAME_CODE = 0,	    /* 1 word: an address in a file or in JIT code */
 	WIRE_FRAME_INTERPRETED = 1, /* 4 words: address, Method*, ConstMethod*, bytecode pointer */
 };
+
 #define WIRE_INTERPRETED_WORDS 4
 
 struct wire_sample {
-	wire_u32 size;	    /* of the whole record in bytes */
-	wire_u16 kind;	    /* enum wire_record_kind */
-	wire_u8 event;	    /* index of the -e that fired */
-	wire_u8 reason;	    /* enum unwind_reason: why the user stack ended */
-	wire_u64 time_ns;   /* CLOCK_MONOTONIC */
-	wire_u64 weight;    /* the period: what this sample stands for, in the event's unit */
-	wire_u64 start_ns;  /* the process's start time, CLOCK_MONOTONIC (group leader's start_time) */
+	wire_u32 size;	  /* of the whole record in bytes */
+	wire_u16 kind;	  /* enum wire_record_kind */
+	wire_u8 event;	  /* index of the -e that fired */
+	wire_u8 reason;	  /* enum unwind_reason: why the user stack ended */
+	wire_u64 time_ns; /* CLOCK_MONOTONIC */
+	wire_u64 weight;  /* the period: what this sample stands for, in the event's unit */
+	wire_u64
+		start_ns; /* the process's start time, CLOCK_MONOTONIC (group leader's start_time) */
 	wire_u64 cgroup_id; /* cgroup v2 id, the inode number of its directory */
 	wire_u32 tgid;
 	wire_u32 tid;
-	wire_u32 exec_id;   /* task_struct.self_exec_id: grows with every exec */
+	wire_u32 exec_id; /* task_struct.self_exec_id: grows with every exec */
 	wire_u16 cpu;
-	wire_u8 in_user;    /* 1: the cpu ran user code when the sample was taken */
+	wire_u8 in_user; /* 1: the cpu ran user code when the sample was taken */
 	wire_u8 pad;
 	wire_u16 kernel_frames;
 	wire_u16 user_words;
 	wire_u32 user_frames;
 	char comm[WIRE_COMM_LEN];
-	wire_u64 words[];   /* kernel addresses, then user words; both leaf first */
+	wire_u64 words[]; /* kernel addresses, then user words; both leaf first */
 };
 
 /* What BPF counts that is no sample: one slot each in a per-cpu array. */
 enum wire_counter {
-	WIRE_COUNTER_SAMPLES,	  /* records written */
-	WIRE_COUNTER_LOST,	  /* records that did not fit into the ring */
-	WIRE_COUNTER_NESTED,	  /* dropped: scratch levels used up */
-	WIRE_COUNTER_FILTERED,	  /* not a target */
+	WIRE_COUNTER_SAMPLES,	   /* records written */
+	WIRE_COUNTER_LOST,	   /* records that did not fit into the ring */
+	WIRE_COUNTER_NESTED,	   /* dropped: scratch levels used up */
+	WIRE_COUNTER_FILTERED,	   /* not a target */
 	WIRE_COUNTER_LOST_UNKNOWN, /* lost records whose process did not fit into the lost map */
 	WIRE_COUNTER_LOST_UNKNOWN_WEIGHT,
+	WIRE_COUNTER_GAPS, /* times a cpu's clock stood still: throttled, or the cpu was gone */
+	WIRE_COUNTER_GAP_NS,
 	WIRE_COUNTER_COUNT
 };
 
@@ -126,15 +131,15 @@ struct wire_jvm {
 
 /* Settings, written once into the program's read-only data before loading. */
 struct wire_settings {
-	wire_u64 budget_ns;	/* time budget of one user walk */
-	wire_u64 cgroup_id;	/* 0: any */
+	wire_u64 budget_ns; /* time budget of one user walk */
+	wire_u64 cgroup_id; /* 0: any */
 	wire_u32 cgroup_level;
 	wire_u32 max_user_frames;
-	wire_u32 self_tgid;	/* hostprof itself, for exclude_self */
-	wire_u8 filter_tgids;	/* 1: only processes in the target map */
+	wire_u32 self_tgid;	 /* hostprof itself, for exclude_self */
+	wire_u8 filter_tgids;	 /* 1: only processes in the target map */
 	wire_u8 follow_children; /* 1: children of targets become targets */
-	wire_u8 exclude_user;	/* --all-kernel */
-	wire_u8 exclude_kernel; /* --all-user */
+	wire_u8 exclude_user;	 /* --all-kernel */
+	wire_u8 exclude_kernel;	 /* --all-user */
 	wire_u8 include_idle;
 	wire_u8 exclude_self;
 	wire_u8 pad[2];

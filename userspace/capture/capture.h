@@ -18,16 +18,16 @@
 struct capture_options {
 	const struct capture_event *events; /* 1..WIRE_MAX_EVENTS; see capture/event.h */
 	unsigned int event_count;
-	const uint32_t *pids;		    /* targets; NULL and 0: the whole host */
+	const uint32_t *pids; /* targets; NULL and 0: the whole host */
 	unsigned int pid_count;
-	const char *cgroup_path;	    /* absolute directory in the cgroup2 tree, or NULL */
+	const char *cgroup_path; /* absolute directory in the cgroup2 tree, or NULL */
 	bool follow_children;
 	bool exclude_user;
 	bool exclude_kernel;
 	bool include_idle;
-	bool include_self; /* sample hostprof too (off by default) */
-	uint32_t max_depth; /* user frames; 0: WIRE_DEFAULT_USER_FRAMES */
-	uint64_t budget_ns; /* of one user walk; 0: 200 us */
+	bool include_self;   /* sample hostprof too (off by default) */
+	uint32_t max_depth;  /* user frames; 0: WIRE_DEFAULT_USER_FRAMES */
+	uint64_t budget_ns;  /* of one user walk; 0: 200 us */
 	uint64_t ring_bytes; /* per cpu, power of two >= 64 KiB; 0: default */
 };
 
@@ -37,14 +37,14 @@ enum side_kind { SIDE_MMAP, SIDE_COMM, SIDE_EXEC, SIDE_FORK, SIDE_EXIT, SIDE_LOS
 struct side_event {
 	enum side_kind kind;
 	uint64_t time_ns;
-	uint32_t pid, tid;	 /* FORK: the child's */
-	uint32_t ppid, ptid;	 /* FORK: the parent's */
+	uint32_t pid, tid;	   /* FORK: the child's */
+	uint32_t ppid, ptid;	   /* FORK: the parent's */
 	uint64_t addr, len, pgoff; /* MMAP */
-	uint32_t major, minor;	 /* MMAP: device of the file */
+	uint32_t major, minor;	   /* MMAP: device of the file */
 	uint64_t inode, inode_generation;
 	uint32_t prot, flags;
-	const char *name;	 /* MMAP: path; COMM, EXEC: comm */
-	uint64_t lost;		 /* LOST: records */
+	const char *name; /* MMAP: path; COMM, EXEC: comm */
+	uint64_t lost;	  /* LOST: records */
 };
 
 struct capture_handler {
@@ -56,10 +56,10 @@ struct capture_handler {
 struct capture_stats {
 	uint64_t counters[WIRE_COUNTER_COUNT];
 	uint64_t side_lost;
-	uint64_t bpf_run_ns;	/* of the sampling program, when kernel.bpf_stats_enabled */
+	uint64_t bpf_run_ns; /* of the sampling program, when kernel.bpf_stats_enabled */
 	uint64_t bpf_run_count;
-	uint64_t map_bytes;	/* locked by all maps (fdinfo memlock) and the side-band rings */
-	unsigned int cpus;	/* that were sampled */
+	uint64_t map_bytes; /* locked by all maps (fdinfo memlock) and the side-band rings */
+	unsigned int cpus;  /* that were sampled */
 };
 
 struct capture;

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/* Sending a record to userspace, and the books of those that did not fit. */
+#ifndef HOSTPROF_EMIT_H
+#define HOSTPROF_EMIT_H
+
+#include "maps.h"
+
+static __always_inline void emit_count_lost(struct wire_lost *entry, wire_u64 weight)
+{
+	__sync_fetch_and_add(&entry->count, 1);
+	__sync_fetch_and_add(&entry->weight, weight);
+}
+
+/* Not inlined: its stack is its own, and this path is rare. */
+static __noinline int emit_lost(struct scratch *s)
+{
+	struct wire_lost_key key = {};
+	struct wire_lost fresh = {};
+	struct wire_lost *entry;
+
+	if (!s)
+		return 0;
+	key.tgid = s->sample.tgid;
+	key.exec_id = s->sample.exec_id;
+	key.start_ns = s->sample.start_ns;
+	key.event = s->sample.event;
+	counter_add(WIRE_COUNTER_LOST, 1);
+	entry = bpf_map_lookup_elem(&lost, &key);
+	if (!entry) {
+		__builtin_memcpy(fresh.comm, s->sample.comm, WIRE_COMM_LEN);
+		bpf_map_update_elem(&lost, &key, &fresh, BPF_NOEXIST);
+		entry = bpf_map_lookup_elem(&lost, &key);
+	}
+	if (entry) {
+		emit_count_lost(entry, s->sample.weight);
+		return 0;
+	}
+	counter_add(WIRE_COUNTER_LOST_UNKNOWN, 1);
+	counter_add(WIRE_COUNTER_LOST_UNKNOWN_WEIGHT, s->sample.weight);
+	return 0;
+}
+
+/* Wake the reader once, when this record of SIZE bytes makes the ring fuller than the mark. */
+static __always_inline wire_u64 emit_wakeup(void *ring, wire_u32 size)
+{
+	wire_u64 before = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
+	bool crosses = before < ring_wakeup_bytes && before + size >= ring_wakeup_bytes;
+
+	return crosses ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+}
+
+static __always_inline int emit_sample(struct scratch *s, wire_u32 words)
+{
+	wire_u32 cpu = s->sample.cpu, size;
+	void *ring;
+
+	if (words > UNWIND_OUT_WORDS)
+		words = UNWIND_OUT_WORDS;
+	size = sizeof(struct wire_sample) + words * sizeof(wire_u64);
+	s->sample.size = size;
+	ring = bpf_map_lookup_elem(&rings, &cpu);
+	if (!ring || bpf_ringbuf_output(ring, &s->sample, size, emit_wakeup(ring, size)))
+		return emit_lost(s);
+	counter_add(WIRE_COUNTER_SAMPLES, 1);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0)
+/*
+ * The sampling program, and the two tracepoints that make the children of targets targets.
+ * Needs Linux 5.17 (bpf_loop); tested from 6.1 on.
+ */
+#include "vmlinux.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "emit.h"
+#include "target.h"
+#include "unwind.h"
+
+/* The kernel takes only its own names for a licence that may use GPL helpers. */
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+/* include/linux/sched.h */
+#define PF_IO_WORKER 0x00000010
+#define PF_KTHREAD   0x00200000
+/* arch/x86/include/asm/segment.h: __USER32_CS, with the privilege level */
+#define USER32_CS 0x23
+/* How often the walk looks at the clock, in frames (a look costs as much as a frame). */
+#define BUDGET_STRIDE 32
+
+static __always_inline bool regs_are_user(const struct pt_regs *regs)
+{
+	return (regs->cs & 3) == 3;
+}
+
+struct walk {
+	struct scratch *s;
+};
+
+static long walk_turn(wire_u32 turn, struct walk *walk)
+{
+	struct scratch *s = walk->s;
+	struct unwind_memory *memory = NULL;
+
+	if (turn % BUDGET_STRIDE == BUDGET_STRIDE - 1 && bpf_ktime_get_ns() > s->cursor.deadline_ns)
+		return unwind_stop(&s->cursor, UNWIND_BUDGET);
+	return unwind_frame(&s->cursor, memory, s->words);
+}
+
+/* The registers with which the thread entered the kernel, into s->regs. */
+static __always_inline int regs_from_task(struct scratch *s, struct task_struct *task)
+{
+	const struct pt_regs *entry = (const struct pt_regs *)bpf_task_pt_regs(task);
+
+	/* In execve() they are the old program's, the memory may be the new one's. */
+	if (!task->mm || BPF_CORE_READ_BITFIELD(task, in_execve))
+		return UNWIND_NO_REGS;
+	if (bpf_probe_read_kernel(&s->regs, sizeof(s->regs), entry))
+		return UNWIND_NO_REGS;
+	return regs_are_user(&s->regs) ? UNWIND_DONE : UNWIND_NO_REGS;
+}
+
+/* Fill s->regs; the reason why there is nothing to walk, or UNWIND_DONE. */
+static __always_inline int regs_of_user(struct scratch *s, struct task_struct *task,
+					struct bpf_perf_event_data *ctx)
+{
+	int reason = UNWIND_DONE;
+
+	if (task->flags & (PF_KTHREAD | PF_IO_WORKER))
+		return UNWIND_KERNEL_THREAD;
+	if (settings.exclude_user)
+		return UNWIND_USER_EXCLUDED;
+	if (s->sample.in_user) {
+		s->regs.ip = ctx->regs.ip;
+		s->regs.sp = ctx->regs.sp;
+		s->regs.bp = ctx->regs.bp;
+		s->regs.r13 = ctx->regs.r13;
+		s->regs.cs = ctx->regs.cs;
+		s->regs.orig_ax = -1;
+	} else {
+		reason = regs_from_task(s, task);
+	}
+	if (reason == UNWIND_DONE && (s->regs.cs & 0xffff) == USER32_CS)
+		return UNWIND_TASK_32BIT;
+	return reason;
+}
+
+static __always_inline void walk_user(struct scratch *s, struct task_struct *task,
+				      struct bpf_perf_event_data *ctx)
+{
+	struct unwind_cursor *c = &s->cursor;
+	struct walk walk = { .s = s };
+	wire_u32 tgid = s->sample.tgid;
+	struct wire_jvm *jvm;
+
+	unwind_begin(c, settings.max_user_frames, s->sample.kernel_frames);
+	c->reason = regs_of_user(s, task, ctx);
+	if (c->reason != UNWIND_DONE)
+		return;
+	c->reason = UNWIND_DEPTH;
+	c->pc = s->regs.ip;
+	c->sp = s->regs.sp;
+	c->fp = s->regs.bp;
+	c->r13 = s->regs.r13;
+	/* After a system call pc is where it returns to. */
+	c->exact = (long)s->regs.orig_ax < 0;
+	c->deadline_ns = s->sample.time_ns + settings.budget_ns;
+	jvm = bpf_map_lookup_elem(&jvms, &tgid);
+	if (jvm)
+		c->jvm = *jvm;
+	else
+		c->jvm.interpreter_start = 0;
+	/* One turn more than frames: the last one finds the end, or says UNWIND_DEPTH. */
+	bpf_loop(WIRE_MAX_USER_FRAMES + 1, walk_turn, &walk, 0);
+}
+
+static __always_inline void walk_kernel(struct scratch *s, struct bpf_perf_event_data *ctx)
+{
+	long bytes = 0;
+
+	if (!s->sample.in_user && !settings.exclude_kernel)
+		bytes = bpf_get_stack(ctx, s->words, WIRE_MAX_KERNEL_FRAMES * sizeof(wire_u64), 0);
+	s->sample.kernel_frames = bytes > 0 ? bytes / sizeof(wire_u64) : 0;
+}
+
+static __always_inline void fill_task(struct wire_sample *sample, struct task_struct *task)
+{
+	sample->tgid = task->tgid;
+	sample->tid = task->pid;
+	sample->start_ns = task->group_leader->start_time;
+	sample->exec_id = task->self_exec_id;
+	sample->cgroup_id = bpf_get_current_cgroup_id();
+	bpf_get_current_comm(sample->comm, sizeof(sample->comm));
+}
+
+static __always_inline int take_sample(struct scratch *s, struct task_struct *task,
+				       struct bpf_perf_event_data *ctx, wire_u64 weight)
+{
+	struct wire_sample *sample = &s->sample;
+
+	sample->kind = WIRE_SAMPLE;
+	sample->event = bpf_get_attach_cookie(ctx);
+	sample->weight = weight;
+	sample->time_ns = bpf_ktime_get_ns();
+	sample->cpu = bpf_get_smp_processor_id();
+	sample->in_user = regs_are_user((const struct pt_regs *)&ctx->regs);
+	sample->pad = 0;
+	fill_task(sample, task);
+	walk_kernel(s, ctx);
+	walk_user(s, task, ctx);
+	sample->reason = s->cursor.reason;
+	sample->user_words = s->cursor.words - sample->kernel_frames;
+	sample->user_frames = s->cursor.frames;
+	return emit_sample(s, s->cursor.words);
+}
+
+/* Every tick of a clock passes here, whether its sample is wanted or not: see tick.h. */
+static __always_inline wire_u64 sample_weight(struct cpu_state *state,
+					      struct bpf_perf_event_data *ctx)
+{
+	wire_u32 event = bpf_get_attach_cookie(ctx) & (WIRE_MAX_EVENTS - 1);
+	wire_u64 period = clock_period_ns[event], gap = 0, weight;
+	struct perf_event *perf_event = NULL;
+
+	if (!period || !bpf_core_field_exists(perf_event->hw.hrtimer.node.expires))
+		return ctx->sample_period;
+	perf_event = BPF_CORE_READ((struct bpf_perf_event_data_kern *)ctx, event);
+	weight = tick_weight(&state->ticks[event],
+			     BPF_CORE_READ(perf_event, hw.hrtimer.node.expires), bpf_ktime_get_ns(),
+			     period, &gap);
+	if (gap) {
+		counter_add(WIRE_COUNTER_GAPS, 1);
+		counter_add(WIRE_COUNTER_GAP_NS, gap);
+	}
+	return weight;
+}
+
+SEC("perf_event")
+
+int sample(struct bpf_perf_event_data *ctx)
+{
+	wire_u32 zero = 0, level;
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct cpu_state *state = bpf_map_lookup_elem(&cpu_states, &zero);
+	struct scratch *s;
+	wire_u64 weight;
+
+	if (!state)
+		return 0;
+	weight = sample_weight(state, ctx);
+	if (!target_wanted(task, regs_are_user((const struct pt_regs *)&ctx->regs))) {
+		counter_add(WIRE_COUNTER_FILTERED, 1);
+		return 0;
+	}
+	level = state->level;
+	s = bpf_map_lookup_elem(&scratches, &level);
+	if (!s) {
+		counter_add(WIRE_COUNTER_NESTED, 1);
+		return 0;
+	}
+	state->level = level + 1;
+	take_sample(s, task, ctx, weight);
+	state->level = level;
+	return 0;
+}
+
+/* The child is a target before it runs. Threads share their process's entry. */
+SEC("tp_btf/sched_process_fork")
+
+int BPF_PROG(target_fork, struct task_struct *parent, struct task_struct *child)
+{
+	wire_u32 tgid = child->tgid;
+	wire_u64 start_ns = child->start_time;
+
+	if (child->pid == child->tgid && target_has(parent->tgid, parent->group_leader->start_time))
+		bpf_map_update_elem(&targets, &tgid, &start_ns, BPF_ANY);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_free")
+
+int BPF_PROG(target_free, struct task_struct *task)
+{
+	if (task->pid == task->tgid)
+		target_forget(task->tgid, task->start_time);
+	return 0;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/* Settings and maps of the BPF programs. Sizes that depend on the host are set before loading. */
+#ifndef HOSTPROF_MAPS_H
+#define HOSTPROF_MAPS_H
+
+#include "tick.h"
+#include "unwind_cursor.h"
+
+const volatile struct wire_settings settings;
+/* Period in ns of the events that are a clock, by event index; 0: no clock. */
+const volatile wire_u64 clock_period_ns[WIRE_MAX_EVENTS];
+/* A reader is woken when a ring holds this much; it looks at times anyway. */
+const volatile wire_u32 ring_wakeup_bytes = 16384;
+
+/* One ring per cpu, made by userspace for the cpus that are online. */
+struct ring {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 65536);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1); /* possible cpus */
+	__type(key, wire_u32);
+	__array(values, struct ring);
+} rings SEC(".maps");
+
+/*
+ * The record under construction. A sample can interrupt another program of ours on the same cpu
+ * (a probe, a tracepoint), so that there is one per level of nesting.
+ */
+#define SCRATCH_LEVELS 3
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wgnu-variable-sized-type-not-at-end"
+
+struct scratch {
+	struct unwind_cursor cursor;
+	struct pt_regs regs;
+	struct wire_sample sample; /* its words[] are the next member */
+	wire_u64 words[UNWIND_OUT_WORDS];
+};
+
+#pragma clang diagnostic pop
+_Static_assert(sizeof(struct scratch) <= 32768, "a per-cpu value ends at 32 KiB");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SCRATCH_LEVELS);
+	__type(key, wire_u32);
+	__type(value, struct scratch);
+} scratches SEC(".maps");
+
+struct cpu_state {
+	wire_u32 level; /* scratch records in use */
+	wire_u32 pad;
+	struct tick ticks[WIRE_MAX_EVENTS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, wire_u32);
+	__type(value, struct cpu_state);
+} cpu_states SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, WIRE_COUNTER_COUNT);
+	__type(key, wire_u32);
+	__type(value, wire_u64);
+} counters SEC(".maps");
+
+/* tgid -> start time of that process, or 0 until it is first seen. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, WIRE_MAX_TARGETS);
+	__type(key, wire_u32);
+	__type(value, wire_u64);
+} targets SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, WIRE_MAX_JVMS);
+	__type(key, wire_u32);
+	__type(value, struct wire_jvm);
+} jvms SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024); /* process generations with losses between two looks */
+	__type(key, struct wire_lost_key);
+	__type(value, struct wire_lost);
+} lost SEC(".maps");
+
+static __always_inline void counter_add(enum wire_counter which, wire_u64 n)
+{
+	wire_u32 key = which;
+	wire_u64 *counter = bpf_map_lookup_elem(&counters, &key);
+
+	if (counter)
+		*counter += n;
+}
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/*
+ * The frame-pointer step: the x86-64 ABI's chain, [fp] the caller's frame pointer and [fp + 8] the
+ * return address. Correct where code keeps frame pointers; the reason says where it does not.
+ */
+#ifndef HOSTPROF_STEP_FP_H
+#define HOSTPROF_STEP_FP_H
+
+#include "unwind_cursor.h"
+
+/*
+ * Zero marks the outermost frame (System V ABI, "Initial Stack and Register State": %rbp should be
+ * zeroed) - but only when a frame handed it down. In the leaf's register it may be any value of
+ * code that uses %rbp for something else.
+ */
+static inline int step_fp_check(struct unwind_cursor *c)
+{
+	wire_u64 fp = c->fp;
+
+	if (fp == 0)
+		return unwind_stop(c, c->linked ? UNWIND_DONE : UNWIND_FP_END);
+	if ((fp & 7) || fp < c->sp || fp - c->sp > UNWIND_MAX_FRAME_BYTES || !unwind_is_user(fp))
+		return unwind_stop(c, UNWIND_FP_BAD);
+	return UNWIND_GO_ON;
+}
+
+static inline int step_fp(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	struct unwind_rule rule = { .cfa = c->fp + 16, .ra_at = c->fp + 8, .fp_at = c->fp };
+
+	if (step_fp_check(c))
+		return UNWIND_STOP;
+	return unwind_execute(c, memory, &rule);
+}
+
+#endif

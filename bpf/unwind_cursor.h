@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/*
+ * The state of one user stack walk, the rule that a step decides on, and its execution. A step
+ * *decides* (which words of the stack are the return address and the saved frame pointer, where
+ * the caller's stack pointer is) and unwind_execute() does it, with all checks in one place.
+ */
+#ifndef HOSTPROF_UNWIND_CURSOR_H
+#define HOSTPROF_UNWIND_CURSOR_H
+
+#include "unwind_memory.h"
+
+/* Words that a walk may write after the kernel frames; see struct wire_sample. */
+#define UNWIND_OUT_WORDS (WIRE_MAX_KERNEL_FRAMES + WIRE_MAX_USER_WORDS)
+
+/* The last user address with 4-level paging; nothing is mapped above unless asked for by address. */
+#define UNWIND_USER_END 0x7ffffffff000ULL
+/* Nothing is mapped below (vm.mmap_min_addr is 64 KiB, 4 KiB at the least). */
+#define UNWIND_USER_BEGIN 4096ULL
+/*
+ * A frame is smaller than this. Code without frame pointers leaves any value in the register; one
+ * that points up but not near is no frame. Thread stacks are 8 MB, buffers on them rarely 1 MB.
+ */
+#define UNWIND_MAX_FRAME_BYTES (1ULL << 20)
+
+#define UNWIND_CODE_BEHIND 8
+#define UNWIND_CODE_BYTES  32 /* around the leaf's pc: 8 behind and 24 from it on */
+#define UNWIND_SLOTS	   16 /* words around an interpreted frame's frame pointer */
+
+struct unwind_cursor {
+	wire_u64 pc;
+	wire_u64 sp;
+	wire_u64 fp;
+	wire_u64 r13;	      /* of the leaf: HotSpot's live bytecode pointer */
+	wire_u64 deadline_ns; /* for the loop that drives the steps */
+	wire_u32 frames;
+	wire_u32 max_frames;
+	wire_u32 begin; /* first word of this walk in `out` */
+	wire_u32 words; /* words of `out` that are used, kernel frames included */
+	wire_u8 leaf;	/* pc is where the thread itself is: the code bytes there tell its frame */
+	wire_u8 exact;	/* pc is no return address: WIRE_FRAME_EXACT */
+	wire_u8 linked; /* fp was loaded from a frame: 0 is then the ABI's mark of the outermost */
+	wire_u8 reason; /* enum unwind_reason, valid once a step returned UNWIND_STOP */
+	wire_u8 pad[4];
+	struct wire_jvm jvm;	      /* interpreter_start 0: no JVM */
+	wire_u64 slots[UNWIND_SLOTS]; /* read buffers; a BPF stack has 512 bytes */
+	wire_u8 code[UNWIND_CODE_BYTES];
+};
+
+enum unwind_verdict { UNWIND_GO_ON = 0, UNWIND_STOP = 1 };
+
+/* How to get to the caller. */
+struct unwind_rule {
+	wire_u64 cfa;	/* the caller's stack pointer */
+	wire_u64 ra_at; /* address of the return address */
+	wire_u64 fp_at; /* address of the saved frame pointer; 0: it is still in the register */
+};
+
+static inline int unwind_stop(struct unwind_cursor *c, enum unwind_reason reason)
+{
+	c->reason = reason;
+	return UNWIND_STOP;
+}
+
+static inline int unwind_is_user(wire_u64 address)
+{
+	return address >= UNWIND_USER_BEGIN && address < UNWIND_USER_END;
+}
+
+/* Append one word. The bound is checked on a local copy so that the verifier can follow it. */
+static inline int unwind_put(struct unwind_cursor *c, wire_u64 *out, wire_u64 word)
+{
+	wire_u32 at = c->words;
+
+	if (at >= UNWIND_OUT_WORDS)
+		return UNWIND_STOP;
+	out[at] = word;
+	c->words = at + 1;
+	return UNWIND_GO_ON;
+}
+
+/* Append the frame at pc: its address word; KIND says how many words the caller adds after it. */
+static inline int unwind_put_frame(struct unwind_cursor *c, wire_u64 *out,
+				   enum wire_frame_kind kind, wire_u32 words)
+{
+	wire_u64 word = (c->pc & WIRE_FRAME_ADDRESS_MASK) | (wire_u64)kind << WIRE_FRAME_KIND_SHIFT;
+
+	if (c->frames >= c->max_frames || c->words - c->begin + words > WIRE_MAX_USER_WORDS)
+		return unwind_stop(c, UNWIND_DEPTH);
+	if (c->exact)
+		word |= WIRE_FRAME_EXACT;
+	c->frames++;
+	return unwind_put(c, out, word);
+}
+
+/* Go to the caller: its registers are known now. */
+static inline int unwind_enter(struct unwind_cursor *c, wire_u64 pc, wire_u64 sp, wire_u64 fp)
+{
+	if (pc == 0)
+		return unwind_stop(c, UNWIND_DONE);
+	if (!unwind_is_user(pc))
+		return unwind_stop(c, UNWIND_BAD_RETURN);
+	/* A stack that does not shrink would be walked for ever. */
+	if (sp <= c->sp)
+		return unwind_stop(c, UNWIND_FP_BAD);
+	c->pc = pc;
+	c->sp = sp;
+	c->fp = fp;
+	c->leaf = 0;
+	c->exact = 0;
+	return UNWIND_GO_ON;
+}
+
+static inline int unwind_execute(struct unwind_cursor *c, struct unwind_memory *memory,
+				 const struct unwind_rule *rule)
+{
+	wire_u64 *pair = c->slots; /* saved fp, return address: neighbours in every rule so far */
+	wire_u64 fp = c->fp;
+
+	if (!unwind_is_user(rule->ra_at) || !unwind_is_user(rule->cfa))
+		return unwind_stop(c, UNWIND_FP_BAD);
+	if (rule->fp_at && rule->fp_at + 8 == rule->ra_at) {
+		if (unwind_read(memory, pair, 16, rule->fp_at))
+			return unwind_stop(c, UNWIND_PAGE);
+		fp = pair[0];
+		c->linked = 1;
+	} else if (unwind_read(memory, &pair[1], 8, rule->ra_at)) {
+		return unwind_stop(c, UNWIND_PAGE);
+	}
+	return unwind_enter(c, pair[1], rule->cfa, fp);
+}
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/*
+ * The memory seam of the step functions: where the bytes of a stack come from. In BPF it is the
+ * current task's memory, in userspace a callback (a live process, a stack copy, a recording).
+ */
+#ifndef HOSTPROF_UNWIND_MEMORY_H
+#define HOSTPROF_UNWIND_MEMORY_H
+
+#include "wire.h"
+
+#ifdef __bpf__
+
+struct unwind_memory {
+	wire_u8 unused;
+};
+
+# define unwind_read(memory, dst, len, address) \
+  bpf_probe_read_user(dst, len, (const void *)(unsigned long)(address))
+
+#else
+
+# include <stddef.h>
+
+struct unwind_memory {
+	/* Read exactly LEN bytes. 0, or a negative errno. */
+	int (*read)(void *data, uint64_t address, void *dst, size_t len);
+	void *data;
+};
+
+static inline int unwind_read(const struct unwind_memory *memory, void *dst, size_t len,
+			      wire_u64 address)
+{
+	return memory->read(memory->data, address, dst, len);
+}
+
+#endif
+#endif

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/bpf_session.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "capture/preflight.h"
+
+/* Generated code casts a const away. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wcast-qual"
+#include "hostprof.skel.h"
+#pragma GCC diagnostic pop
+
+struct bpf_session {
+	struct hostprof_bpf *skel;
+};
+
+/* libbpf's last warning: the best sentence there is about a program that was refused. */
+static char last_warning[256];
+
+/* Keep and never print: its advice ("try raising ulimit -l") is wrong on the kernels we need. */
+static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	char line[sizeof(last_warning)];
+
+	if (level != LIBBPF_WARN)
+		return 0;
+	vsnprintf(line, sizeof(line), fmt, ap);
+	line[strcspn(line, "\n")] = 0;
+	/* The verifier's log comes as one warning of many lines; what failed was said before. */
+	if (strncmp(line, "libbpf: ", 8) == 0 && !strstr(line, "ulimit") &&
+	    !strstr(line, "-- BEGIN"))
+		memcpy(last_warning, line, sizeof(line));
+	return 0;
+}
+
+static void session_configure(struct hostprof_bpf *skel, const struct bpf_session_options *options)
+{
+	bool follow = options->settings.filter_tgids && options->settings.follow_children;
+
+	skel->rodata->settings = options->settings;
+	for (unsigned int i = 0; i < options->event_count; i++)
+		if (capture_event_is_clock(&options->events[i]))
+			skel->rodata->clock_period_ns[i] = options->events[i].period;
+	skel->rodata->ring_wakeup_bytes = options->ring_bytes / 4;
+	bpf_map__set_max_entries(skel->maps.rings, options->possible_cpus);
+	if (!options->settings.filter_tgids)
+		bpf_map__set_max_entries(skel->maps.targets, 1);
+	bpf_program__set_autoload(skel->progs.target_fork, follow);
+	bpf_program__set_autoload(skel->progs.target_free, options->settings.filter_tgids);
+}
+
+/* Why the kernel refused: a failed preflight check says it best. */
+static int session_explain(struct err *err, int r, const char *what)
+{
+	struct err why = { 0 };
+
+	if (preflight_explain(&why) < 0) {
+		*err = why;
+		return why.code;
+	}
+	err_sys(err, r, "cannot %s the BPF program", what);
+	return last_warning[0] ? err_hint(err, "%s", last_warning) : r;
+}
+
+int bpf_session_open(const struct bpf_session_options *options, struct bpf_session **ret_session,
+		     struct err *err)
+{
+	_cleanup_(bpf_session_freep) struct bpf_session *session = xcalloc(1, sizeof(*session));
+	int r;
+
+	libbpf_set_print(keep_warning);
+	last_warning[0] = 0;
+	session->skel = hostprof_bpf__open();
+	if (!session->skel)
+		return session_explain(err, -errno, "open");
+	session_configure(session->skel, options);
+	r = hostprof_bpf__load(session->skel);
+	if (r < 0)
+		return session_explain(err, r, "load");
+	r = hostprof_bpf__attach(session->skel);
+	if (r < 0)
+		return session_explain(err, r, "attach");
+	*ret_session = TAKE_PTR(session);
+	return 0;
+}
+
+void bpf_session_free(struct bpf_session *session)
+{
+	if (!session)
+		return;
+	hostprof_bpf__destroy(session->skel);
+	free(session);
+}
+
+int bpf_session_prog_fd(const struct bpf_session *session)
+{
+	return bpf_program__fd(session->skel->progs.sample);
+}
+
+int bpf_session_map_fd(const struct bpf_session *session, enum bpf_session_map map)
+{
+	const struct bpf_map *maps[] = {
+		[BPF_SESSION_RINGS] = session->skel->maps.rings,
+		[BPF_SESSION_COUNTERS] = session->skel->maps.counters,
+		[BPF_SESSION_TARGETS] = session->skel->maps.targets,
+		[BPF_SESSION_JVMS] = session->skel->maps.jvms,
+		[BPF_SESSION_LOST] = session->skel->maps.lost,
+	};
+
+	return bpf_map__fd(maps[map]);
+}
+
+uint64_t bpf_map_bytes(int map_fd)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	char path[64];
+	const char *line;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", map_fd);
+	if (file_read(path, 65536, &text) < 0)
+		return 0;
+	line = strstr(strbuf_str(&text), "memlock:");
+	return line ? strtoull(line + strlen("memlock:"), NULL, 10) : 0;
+}
+
+uint64_t bpf_session_map_bytes(const struct bpf_session *session)
+{
+	const struct bpf_map *map;
+	uint64_t bytes = 0;
+
+	bpf_object__for_each_map(map, session->skel->obj) bytes += bpf_map_bytes(bpf_map__fd(map));
+	return bytes;
+}
+
+void bpf_session_run_stats(const struct bpf_session *session, uint64_t *ret_ns, uint64_t *ret_count)
+{
+	struct bpf_prog_info info = { 0 };
+	uint32_t len = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(bpf_session_prog_fd(session), &info, &len) < 0)
+		info = (struct bpf_prog_info){ 0 };
+	*ret_ns = info.run_time_ns;
+	*ret_count = info.run_cnt;
+}

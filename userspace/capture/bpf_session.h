@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The loaded BPF programs and their maps. The only user of the generated skeleton. */
+#ifndef HOSTPROF_CAPTURE_BPF_SESSION_H
+#define HOSTPROF_CAPTURE_BPF_SESSION_H
+
+#include "base/err.h"
+#include "capture/event.h"
+#include "wire.h"
+
+struct bpf_session;
+
+struct bpf_session_options {
+	struct wire_settings settings;
+	const struct capture_event *events;
+	unsigned int event_count;
+	unsigned int possible_cpus;
+	uint32_t ring_bytes;
+};
+
+enum bpf_session_map {
+	BPF_SESSION_RINGS,
+	BPF_SESSION_COUNTERS,
+	BPF_SESSION_TARGETS,
+	BPF_SESSION_JVMS,
+	BPF_SESSION_LOST,
+};
+
+/* Load, and attach the tracepoints that targets need; nothing is sampled by that. */
+int bpf_session_open(const struct bpf_session_options *options, struct bpf_session **ret_session,
+		     struct err *err);
+void bpf_session_free(struct bpf_session *session);
+DEFINE_CLEANUP(struct bpf_session *, bpf_session_free);
+
+/* Borrowed descriptors. */
+int bpf_session_prog_fd(const struct bpf_session *session);
+int bpf_session_map_fd(const struct bpf_session *session, enum bpf_session_map map);
+
+/* Bytes that all maps of the skeleton hold (not the rings, which are made later). */
+uint64_t bpf_session_map_bytes(const struct bpf_session *session);
+
+/* Time and calls of the sampling program; 0 unless kernel.bpf_stats_enabled. */
+void bpf_session_run_stats(const struct bpf_session *session, uint64_t *ret_ns,
+			   uint64_t *ret_count);
+
+/* The bytes that one map holds, from its fdinfo; 0 when it cannot be read. */
+uint64_t bpf_map_bytes(int map_fd);
+
+#endif

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/capture.h"
+
+#include <errno.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "capture/capture_private.h"
+#include "capture/cgroup_filter.h"
+
+#define DEFAULT_BUDGET_NS (200 * NSEC_PER_USEC)
+#define MIN_RING_BYTES	  (64U * 1024)
+
+/*
+ * A second of samples at the frequency asked for, at about 1 KiB each: the reader looks several
+ * times a second. Kept to design.md's budget of map memory: 1 MiB per cpu, a quarter of that on
+ * large machines; more only for frequencies that need it.
+ */
+static uint32_t capture_ring_bytes(const struct capture_options *options, unsigned int cpus)
+{
+	uint64_t want = options->ring_bytes, hz = 0;
+
+	if (want) {
+		want = MIN(want, 1ULL << 30);
+	} else {
+		for (unsigned int i = 0; i < options->event_count; i++) {
+			const struct capture_event *e = &options->events[i];
+
+			hz += e->period ? NSEC_PER_SEC / e->period : e->freq_hz;
+		}
+		want = MIN(MAX(hz * 256, 256ULL * 1024), cpus > 16 ? 256ULL * 1024 : 1ULL << 20);
+		want = MAX(want, MIN(hz * 256, 4ULL << 20));
+	}
+	for (uint64_t size = MIN_RING_BYTES;; size *= 2)
+		if (size >= want)
+			return (uint32_t)size;
+}
+
+static int capture_settings(const struct capture_options *options, struct wire_settings *settings,
+			    struct err *err)
+{
+	*settings = (struct wire_settings){
+		.budget_ns = options->budget_ns ? options->budget_ns : DEFAULT_BUDGET_NS,
+		.max_user_frames =
+			options->max_depth ? options->max_depth : WIRE_DEFAULT_USER_FRAMES,
+		.self_tgid = (uint32_t)getpid(),
+		.filter_tgids = options->pid_count > 0,
+		.follow_children = options->follow_children,
+		.exclude_user = options->exclude_user,
+		.exclude_kernel = options->exclude_kernel,
+		.include_idle = options->include_idle,
+		.exclude_self = !options->include_self,
+	};
+	if (settings->max_user_frames > WIRE_MAX_USER_FRAMES)
+		return err_set(err, -EINVAL, "stack depth %u is over the limit of %d",
+			       settings->max_user_frames, WIRE_MAX_USER_FRAMES);
+	if (!options->cgroup_path)
+		return 0;
+	return cgroup_filter_resolve(options->cgroup_path, &settings->cgroup_id,
+				     &settings->cgroup_level, err);
+}
+
+static int capture_add_targets(struct capture *c, const struct capture_options *options,
+			       struct err *err)
+{
+	for (unsigned int i = 0; i < options->pid_count; i++) {
+		int r = capture_add_target(c, options->pids[i]);
+
+		if (r < 0)
+			return err_sys(err, r, "cannot make process %u a target", options->pids[i]);
+	}
+	return 0;
+}
+
+static int capture_load(struct capture *c, const struct capture_options *options, struct err *err)
+{
+	struct bpf_session_options session = {
+		.events = c->events,
+		.event_count = options->event_count,
+		.possible_cpus = c->cpu_count,
+		.ring_bytes = capture_ring_bytes(options, c->cpu_count),
+	};
+	int r = capture_settings(options, &session.settings, err);
+
+	if (r < 0)
+		return r;
+	r = bpf_session_open(&session, &c->session, err);
+	if (r < 0)
+		return r;
+	c->event_options = (struct perf_events_options){
+		.events = c->events,
+		.count = options->event_count,
+		.exclude_user = options->exclude_user,
+		.exclude_kernel = options->exclude_kernel,
+		.prog_fd = bpf_session_prog_fd(c->session),
+	};
+	r = capture_add_targets(c, options, err);
+	return r < 0 ? r : capture_open_cpus(c, session.ring_bytes, err);
+}
+
+int capture_open(const struct capture_options *options, struct capture **ret_capture,
+		 struct err *err)
+{
+	_cleanup_(capture_freep) struct capture *c = xcalloc(1, sizeof(*c));
+	int r;
+
+	c->epoll_fd = -1;
+	if (options->event_count < 1 || options->event_count > WIRE_MAX_EVENTS)
+		return err_set(err, -EINVAL, "%u events asked for, 1 to %d are possible",
+			       options->event_count, WIRE_MAX_EVENTS);
+	c->events = xmemdup(options->events, options->event_count * sizeof(*options->events));
+	c->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (c->epoll_fd < 0)
+		return err_sys(err, -errno, "cannot create an epoll descriptor");
+	r = capture_count_cpus(c, err);
+	if (r < 0)
+		return r;
+	r = capture_load(c, options, err);
+	if (r < 0)
+		return r;
+	*ret_capture = TAKE_PTR(c);
+	return 0;
+}
+
+void capture_free(struct capture *c)
+{
+	if (!c)
+		return;
+	capture_close_cpus(c);
+	rings_free(c->rings);
+	bpf_session_free(c->session);
+	closep(&c->epoll_fd);
+	free(c->cpus);
+	free(c->events);
+	free(c);
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The part of capture that is maps: targets, JVMs, lost records, counters. */
+#include <bpf/bpf.h>
+#include <errno.h>
+
+#include "base/alloc.h"
+#include "capture/capture_private.h"
+
+int capture_add_target(struct capture *c, uint32_t pid)
+{
+	uint64_t start_ns = 0; /* the program fills it in when it first sees the process */
+	int fd = bpf_session_map_fd(c->session, BPF_SESSION_TARGETS);
+
+	return bpf_map_update_elem(fd, &pid, &start_ns, BPF_ANY) < 0 ? -errno : 0;
+}
+
+int capture_set_jvm(struct capture *c, uint32_t pid, const struct wire_jvm *jvm)
+{
+	int fd = bpf_session_map_fd(c->session, BPF_SESSION_JVMS);
+
+	if (jvm)
+		return bpf_map_update_elem(fd, &pid, jvm, BPF_ANY) < 0 ? -errno : 0;
+	return bpf_map_delete_elem(fd, &pid) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+/*
+ * An entry is read and deleted in one step under the bucket's lock; a program that holds its
+ * pointer in just that moment may add one record to an entry that is gone.
+ */
+void capture_take_lost(struct capture *c,
+		       void (*fn)(const struct wire_lost_key *key, const struct wire_lost *lost,
+				  void *data),
+		       void *data)
+{
+	int fd = bpf_session_map_fd(c->session, BPF_SESSION_LOST);
+	struct wire_lost_key key;
+	struct wire_lost lost;
+
+	while (bpf_map_get_next_key(fd, NULL, &key) == 0 &&
+	       bpf_map_lookup_and_delete_elem(fd, &key, &lost) == 0)
+		fn(&key, &lost, data);
+}
+
+static void books_sum_counters(const struct capture *c, struct capture_stats *stats)
+{
+	_cleanup_free_ uint64_t *values = xcalloc(c->possible, sizeof(*values));
+	int fd = bpf_session_map_fd(c->session, BPF_SESSION_COUNTERS);
+
+	for (uint32_t which = 0; which < WIRE_COUNTER_COUNT; which++) {
+		if (bpf_map_lookup_elem(fd, &which, values) < 0)
+			continue;
+		for (unsigned int cpu = 0; cpu < c->possible; cpu++)
+			stats->counters[which] += values[cpu];
+	}
+}
+
+void capture_get_stats(const struct capture *c, struct capture_stats *ret_stats)
+{
+	struct capture_stats stats = { .side_lost = c->side_lost };
+
+	books_sum_counters(c, &stats);
+	bpf_session_run_stats(c->session, &stats.bpf_run_ns, &stats.bpf_run_count);
+	stats.map_bytes = bpf_session_map_bytes(c->session) + rings_bytes(c->rings);
+	for (unsigned int cpu = 0; cpu < c->cpu_count; cpu++) {
+		if (!c->cpus[cpu].sideband)
+			continue;
+		stats.map_bytes += sideband_bytes(c->cpus[cpu].sideband);
+		stats.cpus++;
+	}
+	*ret_stats = stats;
+}

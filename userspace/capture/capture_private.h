@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What capture.c, capture_cpus.c and capture_books.c share; nobody else includes it. */
+#ifndef HOSTPROF_CAPTURE_CAPTURE_PRIVATE_H
+#define HOSTPROF_CAPTURE_CAPTURE_PRIVATE_H
+
+#include "capture/bpf_session.h"
+#include "capture/capture.h"
+#include "capture/perf_events.h"
+#include "capture/rings.h"
+#include "capture/sideband.h"
+
+/* What is open on one cpu. */
+struct capture_cpu {
+	struct perf_events events; /* count 0: the cpu is offline */
+	struct sideband *sideband; /* owned */
+};
+
+struct capture {
+	struct capture_event *events; /* owned copy */
+	struct perf_events_options event_options;
+	struct bpf_session *session; /* owned */
+	struct rings *rings;	     /* owned */
+	struct capture_cpu *cpus;    /* owned, by cpu number */
+	unsigned int cpu_count;	     /* of possible cpus */
+	unsigned int possible;	     /* libbpf's count: values of a per-cpu map */
+	int epoll_fd;
+	bool running;
+	uint64_t side_lost;
+};
+
+/* Count the possible cpus and make c->cpus. */
+int capture_count_cpus(struct capture *c, struct err *err);
+/* Rings, events and side-band of all cpus that are online. */
+int capture_open_cpus(struct capture *c, uint32_t ring_bytes, struct err *err);
+void capture_close_cpus(struct capture *c);
+
+#endif

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/event.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/strbuf.h"
+
+struct event_row {
+	const char *name;
+	const char *unit;
+	uint32_t type;
+	uint64_t config;
+};
+
+static const struct event_row event_rows[] = {
+	{ "cpu", "nanoseconds", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK },
+	{ "cpu-clock", "nanoseconds", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK },
+	{ "task-clock", "nanoseconds", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK },
+	{ "page-faults", "count", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS },
+	{ "minor-faults", "count", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN },
+	{ "major-faults", "count", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ },
+	{ "context-switches", "count", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES },
+	{ "cpu-migrations", "count", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS },
+	{ "cycles", "count", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES },
+	{ "instructions", "count", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS },
+	{ "cache-references", "count", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES },
+	{ "cache-misses", "count", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES },
+	{ "branches", "count", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
+	{ "branch-misses", "count", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES },
+};
+
+/* The core PMU registers itself under one of these names (arch/x86/events/core.c). */
+bool capture_has_pmu(void)
+{
+	return access("/sys/bus/event_source/devices/cpu", F_OK) == 0 ||
+	       access("/sys/bus/event_source/devices/cpu_core", F_OK) == 0;
+}
+
+bool capture_event_is_clock(const struct capture_event *event)
+{
+	return event->type == PERF_TYPE_SOFTWARE && (event->config == PERF_COUNT_SW_CPU_CLOCK ||
+						     event->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+/* "r1a8": a raw event of the core PMU, in hex as `perf list` and the vendors' manuals give it. */
+static int event_parse_raw(const char *name, uint64_t *ret_config)
+{
+	char *end;
+
+	if (name[0] != 'r' || !name[1] || strspn(name + 1, "0123456789abcdefABCDEF") > 16)
+		return -EINVAL;
+	errno = 0;
+	*ret_config = strtoull(name + 1, &end, 16);
+	/* strtoull() takes blanks and signs; strspn above has counted digits only. */
+	if (errno || *end || strspn(name + 1, "0123456789abcdefABCDEF") != strlen(name + 1))
+		return -EINVAL;
+	return 0;
+}
+
+static int event_unknown(const char *name, struct err *err)
+{
+	_cleanup_strbuf_ struct strbuf known = STRBUF_INIT;
+
+	for (size_t i = 0; i < ARRAY_SIZE(event_rows); i++)
+		strbuf_addf(&known, "%s, ", event_rows[i].name);
+	err_set(err, -EINVAL, "unknown event '%s'", name);
+	return err_hint(err, "known events: %srNNN (raw, hexadecimal)", strbuf_str(&known));
+}
+
+static void event_set_clock(struct capture_event *event, uint32_t freq_hz)
+{
+	event->type = PERF_TYPE_SOFTWARE;
+	event->config = PERF_COUNT_SW_CPU_CLOCK;
+	event->period = NSEC_PER_SEC / freq_hz;
+	event->freq_hz = 0;
+	snprintf(event->unit, sizeof(event->unit), "nanoseconds");
+}
+
+static int event_lookup(const char *name, struct capture_event *event)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(event_rows); i++) {
+		const struct event_row *row = &event_rows[i];
+
+		if (strcmp(name, row->name) != 0)
+			continue;
+		event->type = row->type;
+		event->config = row->config;
+		snprintf(event->unit, sizeof(event->unit), "%s", row->unit);
+		return 0;
+	}
+	event->type = PERF_TYPE_RAW;
+	snprintf(event->unit, sizeof(event->unit), "count");
+	return event_parse_raw(name, &event->config);
+}
+
+int capture_event_parse(const char *name, uint32_t freq_hz, struct capture_event *ret_event,
+			struct err *err)
+{
+	struct capture_event event = { .freq_hz = freq_hz };
+
+	if (freq_hz < 1 || freq_hz > CAPTURE_MAX_FREQ_HZ)
+		return err_set(err, -EINVAL, "sampling frequency %u Hz is not within 1 to %u",
+			       freq_hz, CAPTURE_MAX_FREQ_HZ);
+	if (strlen(name) >= sizeof(event.name) || event_lookup(name, &event) < 0)
+		return event_unknown(name, err);
+	snprintf(event.name, sizeof(event.name), "%s", name);
+
+	if (event.type == PERF_TYPE_SOFTWARE) {
+		if (capture_event_is_clock(&event)) {
+			event.period = NSEC_PER_SEC / freq_hz;
+			event.freq_hz = 0;
+		}
+	} else if (!capture_has_pmu()) {
+		event.fell_back = true;
+		event_set_clock(&event, freq_hz);
+	}
+	*ret_event = event;
+	return 0;
+}

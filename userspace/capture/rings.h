@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ring buffers that carry samples, one per cpu. */
+#ifndef HOSTPROF_CAPTURE_RINGS_H
+#define HOSTPROF_CAPTURE_RINGS_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+#include "capture/cpu_list.h"
+#include "wire.h"
+
+struct rings;
+
+typedef void (*rings_fn)(const struct wire_sample *sample, void *data);
+
+/*
+ * Make a ring of RING_BYTES for every cpu of the list and put them into ARRAY_FD, the program's
+ * array of rings.
+ */
+int rings_open(int array_fd, uint32_t ring_bytes, const struct cpu_list *cpus,
+	       struct rings **ret_rings, struct err *err);
+void rings_free(struct rings *rings);
+DEFINE_CLEANUP(struct rings *, rings_free);
+
+/* The same for a cpu that came online later; nothing happens when it has a ring. */
+int rings_add(struct rings *rings, unsigned int cpu, struct err *err);
+
+int rings_fd(const struct rings *rings);
+uint64_t rings_bytes(const struct rings *rings);
+
+/* Deliver every record that passes sample_check(). */
+void rings_drain(struct rings *rings, rings_fn fn, void *data);
+
+/* -EBADMSG unless these bytes are one whole record whose counts agree with its size. */
+int sample_check(const void *data, size_t len);
+
+#endif

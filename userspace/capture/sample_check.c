@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+
+#include "capture/rings.h"
+
+/* The user words are frames of 1 or WIRE_INTERPRETED_WORDS words, as many as the header says. */
+static int check_frames(const struct wire_sample *sample)
+{
+	const uint64_t *words = sample->words + sample->kernel_frames;
+	uint32_t frames = 0, at = 0;
+
+	for (; at < sample->user_words; frames++) {
+		uint64_t kind = words[at] >> WIRE_FRAME_KIND_SHIFT;
+
+		if (kind > WIRE_FRAME_INTERPRETED)
+			return -EBADMSG;
+		at += kind == WIRE_FRAME_INTERPRETED ? WIRE_INTERPRETED_WORDS : 1;
+	}
+	return at == sample->user_words && frames == sample->user_frames ? 0 : -EBADMSG;
+}
+
+int sample_check(const void *data, size_t len)
+{
+	const struct wire_sample *sample = data;
+	size_t words;
+
+	if (len < sizeof(*sample) || sample->size != len || sample->kind != WIRE_SAMPLE)
+		return -EBADMSG;
+	words = (size_t)sample->kernel_frames + sample->user_words;
+	if (len != sizeof(*sample) + words * sizeof(sample->words[0]))
+		return -EBADMSG;
+	if (sample->reason >= UNWIND_REASON_COUNT || sample->event >= WIRE_MAX_EVENTS)
+		return -EBADMSG;
+	return check_frames(sample);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The side-band of one cpu: a perf event that counts nothing and records mmap (executable ones),
+ * exec, comm, fork and exit of all processes, with times in CLOCK_MONOTONIC. The reader is woken
+ * by every record, since the file of a process that lives for milliseconds has to be opened now.
+ */
+#ifndef HOSTPROF_CAPTURE_SIDEBAND_H
+#define HOSTPROF_CAPTURE_SIDEBAND_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+#include "capture/capture.h"
+
+struct sideband;
+
+/* Open and enable. -ENODEV when the cpu is offline. */
+int sideband_open(unsigned int cpu, struct sideband **ret_sideband, struct err *err);
+void sideband_free(struct sideband *sideband);
+DEFINE_CLEANUP(struct sideband *, sideband_free);
+
+int sideband_fd(const struct sideband *sideband);
+size_t sideband_bytes(const struct sideband *sideband);
+
+/* Deliver what is there now. Returns the records that the kernel had to drop. */
+uint64_t sideband_drain(struct sideband *sideband,
+			void (*fn)(const struct side_event *event, void *data), void *data);
+
+/*
+ * Decode one record (struct perf_event_header and what follows, LEN bytes). Names are borrowed
+ * from it. -ENODATA for kinds that we don't use, -EBADMSG when it is too short for its kind.
+ */
+int sideband_decode(const void *record, size_t len, struct side_event *ret_event);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/*
+ * The kernel types that bpf/ uses, by hand, in place of a dumped vmlinux.h: fields only, in any
+ * order, for what is relocated against the running kernel's BTF (CO-RE), and whole layouts for
+ * what is user ABI. Names are those of Linux 6.1 .. 6.18.
+ */
+#ifndef __VMLINUX_H__
+#define __VMLINUX_H__
+
+typedef signed char __s8;
+typedef unsigned char __u8;
+typedef short __s16;
+typedef unsigned short __u16;
+typedef int __s32;
+typedef unsigned int __u32;
+typedef long long __s64;
+typedef unsigned long long __u64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+typedef _Bool bool;
+typedef __s64 ktime_t;
+
+enum { false = 0, true = 1 };
+
+/* include/uapi/linux/bpf.h */
+enum bpf_map_type {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
+	BPF_MAP_TYPE_RINGBUF = 27,
+};
+
+enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
+
+enum { BPF_RB_NO_WAKEUP = 1, BPF_RB_FORCE_WAKEUP = 2 };
+
+enum { BPF_RB_AVAIL_DATA = 0 };
+
+/* arch/x86/include/asm/ptrace.h; the layout is user ABI (core dumps, signal frames). */
+struct pt_regs {
+	unsigned long r15, r14, r13, r12, bp, bx;
+	unsigned long r11, r10, r9, r8, ax, cx, dx, si, di;
+	unsigned long orig_ax, ip, cs, flags, sp, ss;
+};
+
+/* include/uapi/linux/bpf_perf_event.h: the context of a perf_event program. */
+struct bpf_perf_event_data {
+	struct pt_regs regs;
+	__u64 sample_period;
+	__u64 addr;
+};
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct mm_struct {
+	unsigned long start_stack;
+};
+
+/* include/linux/sched.h */
+struct task_struct {
+	unsigned int flags;
+	struct mm_struct *mm;
+	unsigned int in_execve : 1;
+	int pid;
+	int tgid;
+	struct task_struct *group_leader;
+	__u64 start_time; /* CLOCK_MONOTONIC */
+	__u64 self_exec_id;
+	char comm[16];
+};
+
+/* include/linux/timerqueue_types.h, hrtimer_types.h, perf_event.h: a cpu-clock event's timer */
+struct timerqueue_node {
+	ktime_t expires;
+};
+
+struct hrtimer {
+	struct timerqueue_node node;
+};
+
+struct hw_perf_event {
+	struct hrtimer hrtimer;
+};
+
+struct perf_event {
+	struct hw_perf_event hw;
+};
+
+/* What struct bpf_perf_event_data is inside the kernel (include/linux/perf_event.h). */
+struct bpf_perf_event_data_kern {
+	struct perf_event *event;
+};
+
+#pragma clang attribute pop
+
+#endif

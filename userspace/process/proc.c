@@ -84,7 +84,8 @@ static uint64_t ticks_to_monotonic_ns(uint64_t ticks)
 {
 	uint64_t hz = (uint64_t)sysconf(_SC_CLK_TCK);
 	uint64_t boot = ticks / hz * NSEC_PER_SEC + ticks % hz * (NSEC_PER_SEC / hz);
-	uint64_t suspended = clock_read_ns(CLOCK_BOOTTIME) - clock_now_ns();
+	uint64_t now = clock_now_ns(); /* read first: equal clocks must not give a negative */
+	uint64_t suspended = clock_read_ns(CLOCK_BOOTTIME) - now;
 
 	return boot > suspended ? boot - suspended : 0;
 }

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "test.h"
+
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "process/mappings.h"
+
+static void add(struct process *process, uint64_t start, uint64_t end, uint64_t pgoff, char *path)
+{
+	struct mapping m = { .start = start, .end = end, .pgoff = pgoff, .path = path };
+
+	m.key.inode = path[0] == '/' ? 7 : 0;
+	mappings_add(process, &m);
+}
+
+/* "start-end+pgoff path" of every mapping, for comparing. */
+static void assert_mappings(const struct process *process, const char *expected)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	const struct mapping *m;
+
+	vec_for_each (m, &process->mappings)
+		strbuf_addf(&text, "%llx-%llx+%llx %s;", (unsigned long long)m->start,
+			    (unsigned long long)m->end, (unsigned long long)m->pgoff, m->path);
+	assert_string_equal(strbuf_str(&text), expected);
+}
+
+static char file_a[] = "/a", file_b[] = "/b", anonymous[] = "";
+
+static void kept_sorted(void **state)
+{
+	struct process p = { 0 };
+
+	(void)state;
+	add(&p, 0x5000, 0x6000, 0, file_a);
+	add(&p, 0x1000, 0x2000, 0, file_b);
+	add(&p, 0x3000, 0x4000, 0x100, file_a);
+	assert_mappings(&p, "1000-2000+0 /b;3000-4000+100 /a;5000-6000+0 /a;");
+	mappings_clear(&p);
+}
+
+static void a_hole_in_the_middle_splits(void **state)
+{
+	struct process p = { 0 };
+
+	(void)state;
+	add(&p, 0x1000, 0x9000, 0x10000, file_a);
+	add(&p, 0x3000, 0x5000, 0, file_b);
+	assert_mappings(&p, "1000-3000+10000 /a;3000-5000+0 /b;5000-9000+14000 /a;");
+	/* the rests own their paths: clearing frees each once (checked by the sanitizers) */
+	mappings_clear(&p);
+	assert_mappings(&p, "");
+}
+
+static void overlaps_at_the_ends_are_cut(void **state)
+{
+	struct process p = { 0 };
+
+	(void)state;
+	add(&p, 0x1000, 0x4000, 0, file_a);
+	add(&p, 0x6000, 0x9000, 0x500, file_a);
+	add(&p, 0x3000, 0x7000, 0, file_b);
+	assert_mappings(&p, "1000-3000+0 /a;3000-7000+0 /b;7000-9000+1500 /a;");
+	mappings_clear(&p);
+}
+
+static void covered_ones_go(void **state)
+{
+	struct process p = { 0 };
+
+	(void)state;
+	add(&p, 0x2000, 0x3000, 0, file_a);
+	add(&p, 0x4000, 0x5000, 0, file_a);
+	add(&p, 0x8000, 0x9000, 0, file_a);
+	add(&p, 0x1000, 0x5000, 0, file_b);
+	assert_mappings(&p, "1000-5000+0 /b;8000-9000+0 /a;");
+	add(&p, 0x1000, 0x5000, 0x77, file_a);
+	assert_mappings(&p, "1000-5000+77 /a;8000-9000+0 /a;");
+	add(&p, 0, 0x10000, 0, file_b);
+	assert_mappings(&p, "0-10000+0 /b;");
+	mappings_clear(&p);
+}
+
+static void empty_and_backward_ranges_are_ignored(void **state)
+{
+	struct process p = { 0 };
+
+	(void)state;
+	add(&p, 0x2000, 0x2000, 0, file_a);
+	add(&p, 0x2000, 0x1000, 0, file_a);
+	assert_mappings(&p, "");
+	assert_null(process_find_mapping(&p, 0x2000));
+}
+
+static void a_growing_code_cache_is_one_mapping(void **state)
+{
+	struct process p = { 0 };
+	char perf_name[] = "//anon";
+
+	(void)state;
+	add(&p, 0x1000, 0x2000, 0, anonymous);
+	add(&p, 0x2000, 0x3000, 0, anonymous);
+	add(&p, 0x3000, 0x4000, 0, perf_name);
+	assert_mappings(&p, "1000-4000+0 ;");
+	add(&p, 0x4000, 0x5000, 0, file_a);
+	add(&p, 0x5000, 0x6000, 0x1000, file_a);
+	assert_int_equal(p.mappings.len, 3);
+	mappings_clear(&p);
+}
+
+static void look_up_by_address(void **state)
+{
+	struct process p = { 0 };
+
+	(void)state;
+	add(&p, 0x1000, 0x2000, 0, file_a);
+	add(&p, 0x2000, 0x3000, 0, file_b);
+	add(&p, 0x5000, 0x6000, 0, file_a);
+	assert_null(process_find_mapping(&p, 0xfff));
+	assert_string_equal(process_find_mapping(&p, 0x1000)->path, "/a");
+	assert_string_equal(process_find_mapping(&p, 0x1fff)->path, "/a");
+	assert_string_equal(process_find_mapping(&p, 0x2000)->path, "/b");
+	assert_null(process_find_mapping(&p, 0x3000));
+	assert_int_equal(process_find_mapping(&p, 0x5fff)->start, 0x5000);
+	assert_null(process_find_mapping(&p, UINT64_MAX));
+	mappings_clear(&p);
+}
+
+static void every_change_is_counted(void **state)
+{
+	struct process p = { 0 };
+	uint64_t before;
+
+	(void)state;
+	add(&p, 0x1000, 0x2000, 0, anonymous);
+	before = p.mappings_serial;
+	add(&p, 0x2000, 0x3000, 0, anonymous);
+	assert_true(p.mappings_serial > before);
+	before = p.mappings_serial;
+	mappings_clear(&p);
+	assert_true(p.mappings_serial > before);
+}
+
+static void only_executable_lines_of_maps(void **state)
+{
+	static const char text[] = "1000-2000 r--p 00000000 08:01 5 /bin/x\n"
+				   "2000-3000 r-xp 00001000 08:01 5 /bin/x\\012y\n"
+				   "3000-4000 rw-p 00002000 08:01 5 /bin/x\n"
+				   "4000-5000 --xp 00000000 00:00 0 \n"
+				   "garbage\n"
+				   "6000-7000 r-xp 00000000 08:01 5 /after\n";
+	struct process p = { 0 };
+
+	(void)state;
+	mappings_add_text(&p, text, strlen(text));
+	assert_mappings(&p, "2000-3000+1000 /bin/x\ny;4000-5000+0 ;");
+	assert_int_equal(p.mappings.items[0].key.major, 8);
+	assert_int_equal(p.mappings.items[0].key.inode, 5);
+	mappings_clear(&p);
+}
+
+static void a_copy_is_its_own(void **state)
+{
+	struct process from = { 0 }, to = { 0 };
+
+	(void)state;
+	add(&from, 0x1000, 0x2000, 0, file_a);
+	add(&to, 0x7000, 0x8000, 0, file_b);
+	mappings_copy(&to, &from);
+	mappings_clear(&from);
+	assert_mappings(&to, "1000-2000+0 /a;");
+	mappings_clear(&to);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kept_sorted),
+		cmocka_unit_test(a_hole_in_the_middle_splits),
+		cmocka_unit_test(overlaps_at_the_ends_are_cut),
+		cmocka_unit_test(covered_ones_go),
+		cmocka_unit_test(empty_and_backward_ranges_are_ignored),
+		cmocka_unit_test(a_growing_code_cache_is_one_mapping),
+		cmocka_unit_test(look_up_by_address),
+		cmocka_unit_test(every_change_is_counted),
+		cmocka_unit_test(only_executable_lines_of_maps),
+		cmocka_unit_test(a_copy_is_its_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "test.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "process/registry.h"
+
+/* Above pid_max (4,194,304): no process can have them. */
+#define PID_A 5000001
+#define PID_B 5000002
+
+struct fixture {
+	struct registry *registry;
+	char gone[256]; /* "pid:serial " of what expired */
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct err err;
+
+	*state = f;
+	return registry_new(&f->registry, &err);
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	registry_free(f->registry);
+	free(f);
+	return 0;
+}
+
+static void map(struct registry *registry, uint64_t time, uint32_t pid, uint64_t start,
+		uint64_t inode, const char *path)
+{
+	char *copy = strdup(path);
+	struct mapping m = { .start = start, .end = start + 0x1000, .path = copy };
+
+	m.key.inode = inode;
+	registry_mmap(registry, time, pid, &m);
+	free(copy);
+}
+
+static void note_gone(struct process *process, void *data)
+{
+	struct fixture *f = data;
+	size_t len = strlen(f->gone);
+
+	snprintf(f->gone + len, sizeof(f->gone) - len, "%u:%llu ", process->pid,
+		 (unsigned long long)process->serial);
+}
+
+static void fork_then_exec(void **state)
+{
+	struct registry *registry = ((struct fixture *)*state)->registry;
+	uint64_t forked_serial;
+	struct process *p;
+
+	registry_exec(registry, 100, PID_A, "parent");
+	map(registry, 101, PID_A, 0x400000, 9, "/bin/parent");
+	map(registry, 102, PID_A, 0x7000000, 10, "/lib/libc.so");
+	registry_fork(registry, 200, PID_B, PID_A);
+
+	p = registry_find(registry, PID_B);
+	assert_non_null(p);
+	assert_string_equal(p->comm, "parent");
+	assert_string_equal(p->exe, "/bin/parent");
+	assert_int_equal(p->ppid, PID_A);
+	assert_int_equal(p->exec_count, 0);
+	assert_int_equal(p->begin_ns, 200);
+	assert_int_equal(p->mappings.len, 2);
+	assert_string_equal(process_find_mapping(p, 0x400800)->path, "/bin/parent");
+	forked_serial = p->serial;
+
+	registry_exec(registry, 300, PID_B, "child");
+	p = registry_find(registry, PID_B);
+	assert_int_equal(p->exec_count, 1);
+	assert_true(p->serial > forked_serial);
+	assert_int_equal(p->mappings.len, 0);
+	assert_int_equal(p->start_ns, 200);
+	assert_int_equal(p->begin_ns, 300);
+	assert_string_equal(p->comm, "child");
+	map(registry, 301, PID_B, 0x400000, 11, "/bin/child");
+	assert_string_equal(p->exe, "/bin/child");
+	assert_string_equal(process_find_mapping(p, 0x400800)->path, "/bin/child");
+	/* the parent is as it was */
+	p = registry_find(registry, PID_A);
+	assert_string_equal(process_find_mapping(p, 0x400800)->path, "/bin/parent");
+	assert_int_equal(registry_count(registry), 2);
+}
+
+static void an_exec_forgets_the_jvm(void **state)
+{
+	struct registry *registry = ((struct fixture *)*state)->registry;
+	int jvm;
+
+	registry_exec(registry, 1, PID_A, "java");
+	registry_find(registry, PID_A)->jvm = &jvm;
+	registry_exec(registry, 2, PID_A, "sh");
+	assert_null(registry_find(registry, PID_A)->jvm);
+}
+
+static void only_the_main_thread_names_the_process(void **state)
+{
+	struct registry *registry = ((struct fixture *)*state)->registry;
+
+	registry_exec(registry, 1, PID_A, "main");
+	registry_comm(registry, 2, PID_A, PID_A + 5, "worker");
+	assert_string_equal(registry_find(registry, PID_A)->comm, "main");
+	registry_comm(registry, 3, PID_A, PID_A, "a name that is too long");
+	assert_string_equal(registry_find(registry, PID_A)->comm, "a name that is ");
+}
+
+static void exit_marks_and_expire_removes(void **state)
+{
+	struct fixture *f = *state;
+	char expected[64];
+
+	registry_exec(f->registry, 1000, PID_A, "a");
+	snprintf(expected, sizeof(expected), "%u:%llu ", PID_A,
+		 (unsigned long long)registry_find(f->registry, PID_A)->serial);
+	registry_exit(f->registry, 2000, PID_A);
+	assert_true(registry_find(f->registry, PID_A)->exited);
+	/* samples of its last moments still find it */
+	assert_ptr_equal(registry_get(f->registry, PID_A, 2001), registry_find(f->registry, PID_A));
+	registry_expire(f->registry, 2000, note_gone, f);
+	assert_string_equal(f->gone, "");
+	registry_expire(f->registry, 2001, note_gone, f);
+	assert_string_equal(f->gone, expected);
+	assert_null(registry_find(f->registry, PID_A));
+	assert_int_equal(registry_count(f->registry), 0);
+}
+
+static void a_pid_that_is_used_again(void **state)
+{
+	struct fixture *f = *state;
+	struct process *first, *second;
+	uint64_t first_serial;
+	char expected[64];
+
+	registry_exec(f->registry, 1, PID_B, "parent");
+	registry_fork(f->registry, 10, PID_A, PID_B);
+	first = registry_find(f->registry, PID_A);
+	first_serial = first->serial;
+	map(f->registry, 11, PID_A, 0x1000, 3, "/old");
+	registry_exit(f->registry, 20, PID_A);
+	registry_fork(f->registry, 30, PID_A, PID_B);
+	second = registry_find(f->registry, PID_A);
+	assert_true(second->serial != first_serial);
+	assert_false(second->exited);
+	assert_int_equal(second->start_ns, 30);
+	assert_null(process_find_mapping(second, 0x1000));
+
+	/* the first one is reported when it expires, the second one stays */
+	registry_expire(f->registry, 25, note_gone, f);
+	snprintf(expected, sizeof(expected), "%u:%llu ", PID_A, (unsigned long long)first_serial);
+	assert_string_equal(f->gone, expected);
+	assert_ptr_equal(registry_find(f->registry, PID_A), second);
+}
+
+static void an_exit_record_that_was_lost(void **state)
+{
+	struct fixture *f = *state;
+
+	registry_exec(f->registry, 1, PID_B, "parent");
+	registry_fork(f->registry, 10, PID_A, PID_B);
+	registry_fork(f->registry, 30, PID_A, PID_B);
+	registry_expire(f->registry, 31, note_gone, f);
+	assert_non_null(strstr(f->gone, "5000001:"));
+	assert_non_null(registry_find(f->registry, PID_A));
+}
+
+static void threads_are_no_processes(void **state)
+{
+	struct registry *registry = ((struct fixture *)*state)->registry;
+	struct process *p;
+
+	registry_exec(registry, 1, PID_A, "a");
+	p = registry_find(registry, PID_A);
+	registry_fork(registry, 2, PID_A, PID_A);
+	assert_ptr_equal(registry_find(registry, PID_A), p);
+	assert_false(p->exited);
+}
+
+static void an_unknown_process_is_read_from_proc(void **state)
+{
+	struct registry *registry = ((struct fixture *)*state)->registry;
+	uint32_t self = (uint32_t)getpid();
+	struct process *p;
+
+	assert_null(registry_find(registry, self));
+	p = registry_get(registry, self, clock_now_ns());
+	assert_int_equal(p->pid, self);
+	assert_int_equal(p->ppid, getppid());
+	assert_string_equal(p->comm, "test_registry");
+	assert_non_null(strstr(p->exe, "/test_registry"));
+	assert_false(p->exited);
+	assert_non_null(strstr(
+		process_find_mapping(p, (uintptr_t)an_unknown_process_is_read_from_proc)->path,
+		"/test_registry"));
+	assert_non_null(strstr(process_find_mapping(p, (uintptr_t)strlen)->path, "libc"));
+	/* data is not kept */
+	assert_null(process_find_mapping(p, (uintptr_t)state));
+	assert_ptr_equal(registry_get(registry, self, clock_now_ns()), p);
+}
+
+static void an_unknown_process_that_is_gone(void **state)
+{
+	struct fixture *f = *state;
+	struct process *p = registry_get(f->registry, PID_A, 1000);
+
+	assert_non_null(p);
+	assert_true(p->exited);
+	assert_int_equal(p->mappings.len, 0);
+	assert_string_equal(p->exe, "");
+	registry_expire(f->registry, 2000, note_gone, f);
+	assert_int_equal(registry_count(f->registry), 0);
+}
+
+static void a_process_that_only_lost_its_main_thread(void **state)
+{
+	struct registry *registry = ((struct fixture *)*state)->registry;
+	uint32_t self = (uint32_t)getpid();
+	struct process *p = registry_get(registry, self, clock_now_ns());
+	uint64_t serial = p->serial, now = clock_now_ns();
+
+	registry_exit(registry, now, self);
+	p = registry_get(registry, self, now + 10 * NSEC_PER_SEC);
+	assert_false(p->exited);
+	assert_int_equal(p->serial, serial);
+}
+
+static void the_snapshot_holds_live_processes(void **state)
+{
+	struct registry *registry = ((struct fixture *)*state)->registry;
+	pid_t child = fork();
+	struct process *p;
+	struct err err;
+
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(registry_snapshot(registry, &err), 0);
+	p = registry_find(registry, (uint32_t)child);
+	assert_non_null(p);
+	assert_int_equal(p->ppid, getpid());
+	assert_true(p->mappings.len > 2);
+	assert_non_null(registry_find(registry, (uint32_t)getpid()));
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+static void count_one(struct process *process, void *data)
+{
+	(void)process;
+	++*(int *)data;
+}
+
+static void a_walk_over_all(void **state)
+{
+	struct registry *registry = ((struct fixture *)*state)->registry;
+	int n = 0;
+
+	for (uint32_t i = 0; i < 100; i++)
+		registry_exec(registry, i, PID_A + i, "x");
+	registry_for_each(registry, count_one, &n);
+	assert_int_equal(n, 100);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(fork_then_exec),
+		TEST(an_exec_forgets_the_jvm),
+		TEST(only_the_main_thread_names_the_process),
+		TEST(exit_marks_and_expire_removes),
+		TEST(a_pid_that_is_used_again),
+		TEST(an_exit_record_that_was_lost),
+		TEST(threads_are_no_processes),
+		TEST(an_unknown_process_is_read_from_proc),
+		TEST(an_unknown_process_that_is_gone),
+		TEST(a_process_that_only_lost_its_main_thread),
+		TEST(the_snapshot_holds_live_processes),
+		TEST(a_walk_over_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/hmap.h"
+#include "base/worker.h"
 #include "jvm/attach.h"
 
 /* A JVM publishes its tables within the first tenth of a second of its life; a loaded host: more. */
@@ -14,6 +15,8 @@
 #define MAP_RETRY_NS (500 * NSEC_PER_MSEC)
 /* A profile does not wait longer for the code maps of its JVMs. */
 #define BUSY_LIMIT_NS (5 * NSEC_PER_SEC)
+/* One JVM that does not answer must not keep the others waiting. */
+#define ATTACH_THREADS 4
 
 enum attach_state { ATTACH_NONE, ATTACH_RUNNING, ATTACH_DONE };
 
@@ -41,24 +44,28 @@ struct agents {
 	struct registry *registry;
 	struct jvm_table *jvms;
 	struct capture *capture;
-	struct worker_pool *pool;
-	bool attach;
-	struct hmap by_serial; /* struct agent *, owned */
+	struct worker_pool *pool; /* owned; attaches wait for JVMs. NULL: none is attached */
+	struct hmap by_serial;	  /* struct agent *, owned */
 	uint32_t jvm_count, map_count, attaching;
 	uint64_t busy_since_ns;
 };
 
-struct agents *agents_new(struct registry *registry, struct jvm_table *jvms,
-			  struct capture *capture, struct worker_pool *pool, bool attach)
+int agents_new(struct registry *registry, struct jvm_table *jvms, struct capture *capture,
+	       bool attach, struct agents **ret_agents, struct err *err)
 {
 	struct agents *agents = xcalloc(1, sizeof(*agents));
+	int r = attach ? worker_pool_new(ATTACH_THREADS, &agents->pool, err) : 0;
+
+	if (r < 0) {
+		free(agents);
+		return r;
+	}
 
 	agents->registry = registry;
 	agents->jvms = jvms;
 	agents->capture = capture;
-	agents->pool = pool;
-	agents->attach = attach;
-	return agents;
+	*ret_agents = agents;
+	return 0;
 }
 
 void agents_free(struct agents *agents)
@@ -68,6 +75,7 @@ void agents_free(struct agents *agents)
 
 	if (!agents)
 		return;
+	worker_pool_free(agents->pool);
 	while (hmap_next(&agents->by_serial, &at, &key, &value))
 		free((struct agent *)(uintptr_t)value);
 	hmap_release(&agents->by_serial);
@@ -129,6 +137,14 @@ static void try_layout(struct agents *agents, struct agent *agent, struct jvm *j
 		agent->layout_done = true;
 }
 
+/* A JVM that forked to run a program is, until the exec, a copy that no attach may signal. */
+static bool may_attach(const struct agents *agents, const struct agent *agent)
+{
+	const struct process *process = registry_find(agents->registry, agent->pid);
+
+	return process && (process->exec_count > 0 || process->begin_ns == 0);
+}
+
 static void try_map(struct agents *agents, struct agent *agent, struct jvm *jvm, uint64_t now_ns)
 {
 	struct err err = { 0 };
@@ -147,7 +163,8 @@ static void try_map(struct agents *agents, struct agent *agent, struct jvm *jvm,
 			agents->busy_since_ns = now_ns;
 		return;
 	}
-	if (r == -ENODATA && agents->attach && agent->attach == ATTACH_NONE)
+	if (r == -ENODATA && agents->pool && agent->attach == ATTACH_NONE &&
+	    may_attach(agents, agent))
 		start_attach(agents, agent);
 	else if (r != -ENODATA)
 		snprintf(agent->failure, sizeof(agent->failure), "%s", err.text);
@@ -188,6 +205,8 @@ void agents_poll(struct agents *agents)
 	uint64_t key, value;
 	size_t at = 0;
 
+	if (agents->pool)
+		worker_pool_reap(agents->pool);
 	while (hmap_next(&agents->by_serial, &at, &key, &value)) {
 		struct agent *agent = (struct agent *)(uintptr_t)value;
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/worker.h"
+#include "base/err.h"
 #include "capture/capture.h"
 #include "jvm/jvm.h"
 #include "process/registry.h"
@@ -17,8 +17,8 @@
 struct agents;
 
 /* All borrowed and outlive it. ATTACH: load the agent into every JVM that allows it. */
-struct agents *agents_new(struct registry *registry, struct jvm_table *jvms,
-			  struct capture *capture, struct worker_pool *pool, bool attach);
+int agents_new(struct registry *registry, struct jvm_table *jvms, struct capture *capture,
+	       bool attach, struct agents **ret_agents, struct err *err);
 void agents_free(struct agents *agents);
 DEFINE_CLEANUP(struct agents *, agents_free);
 

@@ -41,18 +41,17 @@ int pipeline_init(struct pipeline *pipeline, struct capture *capture,
 		r = symbolizer_new(pipeline->images, pipeline->jvms, &pipeline->symbolizer, err);
 	if (r == 0)
 		r = recording_writer_new(fd, &pipeline->writer, err);
-	if (r < 0)
-		return r;
-	pipeline->agents =
-		agents_new(pipeline->registry, pipeline->jvms, capture, pipeline->pool, attach);
-	return 0;
+	if (r == 0)
+		r = agents_new(pipeline->registry, pipeline->jvms, capture, attach,
+			       &pipeline->agents, err);
+	return r;
 }
 
 void pipeline_release(struct pipeline *pipeline)
 {
-	/* The pool first: its jobs refer to everything else. */
-	worker_pool_free(pipeline->pool);
+	/* Workers first: their jobs refer to everything else. */
 	agents_free(pipeline->agents);
+	worker_pool_free(pipeline->pool);
 	recording_writer_free(pipeline->writer);
 	symbolizer_free(pipeline->symbolizer);
 	jvm_table_free(pipeline->jvms);

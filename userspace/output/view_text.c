@@ -8,9 +8,9 @@
 
 #define DEFAULT_TOP 20
 
-/* With the header and two headings each 24 lines. */
-#define SUMMARY_PROCESSES 6
-#define SUMMARY_METHODS	  9
+/* With the header, the headings and a last line of the caller 24 lines. */
+#define SUMMARY_PROCESSES 5
+#define SUMMARY_METHODS	  8
 
 /* "cpu: 12,345 samples (124 s) in 10 s on build7" */
 static void put_samples(const struct text_page *page)

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/jfr_names.h"
+
+#include <string.h>
+
+#include "profile/frame_kind.h"
+
+/* Classes in JFR have the form of class files; readers turn '/' into '.'. */
+static void add_java_class(struct strbuf *out, const char *name)
+{
+	size_t begin = out->len;
+
+	strbuf_addstr(out, name);
+	for (size_t i = begin; i < out->len; i++)
+		if (out->buf[i] == '.')
+			out->buf[i] = '/';
+}
+
+/* The file's base name without the brackets of pseudo files. */
+static void add_library(struct strbuf *out, const struct profile *p, const struct profile_frame *f,
+			const char *fallback)
+{
+	const char *path, *base;
+	size_t len;
+
+	if (f->mapping == PROFILE_NONE) {
+		strbuf_addstr(out, fallback);
+		return;
+	}
+	path = profile_get_string(p, profile_get_mapping(p, f->mapping)->path);
+	base = strrchr(path, '/');
+	base = base && base[1] ? base + 1 : path;
+	len = strlen(base);
+	if (len > 2 && base[0] == '[' && base[len - 1] == ']') {
+		base++;
+		len -= 2;
+	}
+	if (len)
+		strbuf_add(out, base, len);
+	else
+		strbuf_addstr(out, fallback);
+}
+
+void jfr_class_name(struct strbuf *out, const struct profile *p, const struct profile_frame *f)
+{
+	switch ((enum frame_kind)f->kind) {
+	case FRAME_JAVA_INTERPRETED:
+	case FRAME_JAVA_C1:
+	case FRAME_JAVA_JIT:
+	case FRAME_JAVA_INLINED: add_java_class(out, profile_get_string(p, f->class_name)); break;
+	case FRAME_CLASS:
+		add_java_class(out, profile_get_string(p, f->class_name ? f->class_name : f->name));
+		break;
+	case FRAME_KERNEL: strbuf_addstr(out, "kernel"); break;
+	case FRAME_MARK: strbuf_addstr(out, "hostprof"); break;
+	case FRAME_STUB: add_library(out, p, f, "jvm"); break;
+	case FRAME_JIT_OTHER: add_library(out, p, f, "jit"); break;
+	case FRAME_NATIVE:
+	case FRAME_CPP:
+	case FRAME_KIND_COUNT: add_library(out, p, f, "unknown"); break;
+	}
+}
+
+void jfr_method_name(struct strbuf *out, const struct profile *p, const struct profile_frame *f)
+{
+	static const struct frame_name_options plain;
+
+	if (f->kind == FRAME_CLASS)
+		strbuf_addstr(out, "<class>");
+	else if (f->name)
+		strbuf_addstr(out, profile_get_string(p, f->name));
+	else
+		frame_format_name(out, p, f, &plain);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jvm/jvm_kind.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "elf/elf_file.h"
+#include "jvm/libjvm.h"
+
+#define MAX_MAPS_BYTES (16U << 20)
+
+/* OpenJ9's runtime: libj9vm29.so; it has a libjvm.so too, which only passes calls on. */
+#define OPENJ9_PREFIX "/libj9vm"
+
+static bool contains(const char *text, size_t len, const char *part)
+{
+	return memmem(text, len, part, strlen(part)) != NULL;
+}
+
+enum jvm_kind jvm_kind_of_maps(const char *maps, size_t len)
+{
+	if (!len)
+		return JVM_KIND_NONE;
+	if (contains(maps, len, OPENJ9_PREFIX))
+		return JVM_KIND_OPENJ9;
+	if (contains(maps, len, "/libjvm.so\n") || contains(maps, len, "/libjvm.so (deleted)\n"))
+		return JVM_KIND_HOTSPOT;
+	return JVM_KIND_NONE;
+}
+
+enum jvm_kind jvm_kind_of_process(uint32_t pid)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	if (file_read(path, MAX_MAPS_BYTES, &text) < 0)
+		return JVM_KIND_NONE;
+	return jvm_kind_of_maps(text.buf, text.len);
+}
+
+/* Symbols that the image builder puts into every program; which of them, depends on its release. */
+static const char *const image_symbols[] = { "__svm_version_info", "__svm_code_section",
+					     "__svm_heap_begin" };
+
+enum jvm_kind jvm_kind_of_executable(uint32_t pid)
+{
+	_cleanup_(elf_file_closep) struct elf_file *file = NULL;
+	_cleanup_close_ int fd = -1;
+	struct err err = { 0 };
+	char path[64];
+	uint64_t address;
+
+	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || elf_file_open(fd, &file, &err) < 0)
+		return JVM_KIND_NONE;
+	for (unsigned int i = 0; i < ARRAY_SIZE(image_symbols); i++)
+		if (elf_file_find_symbol(file, image_symbols[i], &address) == 0)
+			return JVM_KIND_NATIVE_IMAGE;
+	return JVM_KIND_NONE;
+}

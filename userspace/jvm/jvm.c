@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "jvm/java_command.h"
+#include "jvm/jvm_private.h"
+#include "jvm/vm_flags.h"
+#include "process/proc.h"
+
+/* A starting JVM has no tables yet; later failures are rarer, so look less often. */
+#define JVM_LAYOUT_WAIT_NS     (20 * NSEC_PER_MSEC)
+#define JVM_LAYOUT_MAX_WAIT_NS (5 * NSEC_PER_SEC)
+/* An agent that has not replayed by then (a stopped process, say) is not waited for. */
+#define JVM_REPLAY_TIMEOUT_NS (5 * NSEC_PER_SEC)
+/* After lost records we ask again; each time later when it does not help. */
+#define JVM_REPLAY_PAUSE_NS	(500 * NSEC_PER_MSEC)
+#define JVM_REPLAY_MAX_PAUSE_NS (60 * NSEC_PER_SEC)
+
+struct jvm *jvm_new(const struct process *process, const struct mapping *libjvm,
+		    struct vmstructs_cache *cache)
+{
+	struct jvm *jvm = xcalloc(1, sizeof(*jvm));
+
+	jvm->pid = process->pid;
+	jvm->serial = process->serial;
+	jvm->libjvm = *libjvm;
+	jvm->libjvm.path = xstrdup(libjvm->path);
+	jvm->libjvm.image = NULL;
+	jvm->cache = cache;
+	jvm->reader.fd = -1;
+	jvm->layout_wait_ns = JVM_LAYOUT_WAIT_NS;
+	return jvm;
+}
+
+void jvm_free(struct jvm *jvm)
+{
+	if (!jvm)
+		return;
+	codemap_reader_release_lease(&jvm->reader);
+	codemap_reader_close(&jvm->reader);
+	codemap_store_free(jvm->store);
+	method_names_free(jvm->names);
+	vmstructs_close(jvm->vs);
+	hmap_release(&jvm->ns_tids);
+	free(jvm->libjvm.path);
+	free(jvm);
+}
+
+/* --- from outside ----------------------------------------------------------------------------- */
+
+static int read_layout(struct jvm *jvm)
+{
+	struct err err = { 0 };
+	int ret = 0;
+
+	if (!jvm->vs)
+		ret = vmstructs_open(jvm->cache, jvm->pid, &jvm->libjvm, &jvm->vs, &err);
+	if (!ret)
+		ret = jvm_layout_read(jvm->vs, &jvm->layout, &err);
+	if (ret)
+		return ret;
+	if (vm_version_read(jvm->vs, jvm->version, sizeof(jvm->version)))
+		jvm->version[0] = '\0';
+	jvm->names = method_names_new(vmstructs_memory(jvm->vs), &jvm->layout);
+	return 0;
+}
+
+/* Errors that another attempt does not mend. */
+static bool is_final(int ret)
+{
+	return ret == -EOPNOTSUPP || ret == -EPERM || ret == -EACCES || ret == -EBADMSG;
+}
+
+static bool has_layout(struct jvm *jvm)
+{
+	uint64_t now_ns;
+	int ret;
+
+	if (jvm->has_layout || jvm->no_layout)
+		return jvm->has_layout;
+	now_ns = clock_now_ns();
+	if (now_ns < jvm->layout_retry_ns)
+		return false;
+	ret = read_layout(jvm);
+	jvm->has_layout = !ret;
+	jvm->no_layout = is_final(ret);
+	jvm->layout_retry_ns = now_ns + jvm->layout_wait_ns;
+	jvm->layout_wait_ns = MIN(jvm->layout_wait_ns * 2, JVM_LAYOUT_MAX_WAIT_NS);
+	return jvm->has_layout;
+}
+
+int jvm_get_wire(struct jvm *jvm, struct wire_jvm *ret_wire)
+{
+	if (!has_layout(jvm))
+		return -ENODATA;
+	jvm_layout_to_wire(&jvm->layout, ret_wire);
+	return 0;
+}
+
+enum java_lookup jvm_find_interpreted(struct jvm *jvm, uint64_t method, uint64_t const_method,
+				      uint64_t bcp, struct java_frame *ret_frame)
+{
+	int ret;
+
+	if (!has_layout(jvm))
+		return JAVA_UNKNOWN;
+	ret = method_names_find(jvm->names, clock_now_ns(), method, const_method, bcp, ret_frame);
+	if (!ret)
+		return JAVA_FRAMES;
+	return ret == -ESTALE || ret == -ESRCH ? JAVA_EVICTED : JAVA_UNKNOWN;
+}
+
+const char *jvm_version(struct jvm *jvm)
+{
+	has_layout(jvm);
+	return jvm->version;
+}
+
+const char *jvm_main_class(struct jvm *jvm)
+{
+	/* Asked again while it is empty: java_command needs the tables, which come a moment late. */
+	if (!jvm->main_class[0] && !jvm->no_main_class) {
+		jvm->no_main_class = has_layout(jvm) || jvm->no_layout;
+		java_command_main_class(jvm->pid, jvm->vs, jvm->main_class,
+					sizeof(jvm->main_class));
+	}
+	return jvm->main_class;
+}
+
+/* --- the agent's code map --------------------------------------------------------------------- */
+
+bool jvm_has_code_map(const struct jvm *jvm)
+{
+	return jvm->reader.leased;
+}
+
+static void ask_replay(struct jvm *jvm, uint64_t now_ns)
+{
+	jvm->replay = JVM_REPLAY_ASKED;
+	jvm->replay_asked_ns = now_ns;
+	jvm->replays_before = codemap_store_replays(jvm->store);
+	codemap_reader_command(&jvm->reader, CODEMAP_COMMAND_START,
+			       CODEMAP_WANT_CODE | CODEMAP_WANT_THREADS);
+}
+
+static bool same_pid_namespace(uint32_t pid)
+{
+	struct proc_status status;
+
+	return proc_read_status(pid, &status) || status.ns_pid == pid;
+}
+
+int jvm_open_code_map(struct jvm *jvm, struct err *err)
+{
+	struct codemap_reader reader = CODEMAP_READER_INIT;
+	uint64_t now_ns = clock_now_ns();
+	int ret;
+
+	if (jvm->reader.leased)
+		return 0;
+	ret = codemap_reader_open(jvm->pid, &reader, err);
+	if (ret)
+		return ret;
+	ret = codemap_reader_take_lease(&reader, now_ns, err);
+	if (!ret && codemap_reader_is_closed(&reader))
+		ret = err_set(err, -ENODATA, "the agent of process %u is leaving", jvm->pid);
+	if (ret) {
+		codemap_reader_close(&reader);
+		return ret;
+	}
+	codemap_reader_close(&jvm->reader);
+	jvm->reader = reader;
+	/* What an earlier agent told has had nobody to say when it ended. */
+	codemap_store_free(jvm->store);
+	jvm->store = codemap_store_new();
+	jvm->same_tids = same_pid_namespace(jvm->pid);
+	jvm->polled_ns = now_ns;
+	jvm->replay_pause_ns = JVM_REPLAY_PAUSE_NS;
+	ask_replay(jvm, now_ns);
+	return 0;
+}
+
+static void add_event(const struct codemap_event *event, void *data)
+{
+	codemap_store_add(data, event);
+}
+
+/* The agent has gone, or the memory is not what it should be. What was learnt stays for the past. */
+static void close_code_map(struct jvm *jvm)
+{
+	codemap_store_set_known_until(jvm->store, jvm->polled_ns);
+	codemap_reader_release_lease(&jvm->reader);
+	codemap_reader_close(&jvm->reader);
+	jvm->replay = JVM_REPLAY_NONE;
+}
+
+static void check_replay(struct jvm *jvm, uint64_t now_ns)
+{
+	if (jvm->replay == JVM_REPLAY_ASKED &&
+	    (codemap_store_replays(jvm->store) != jvm->replays_before ||
+	     now_ns - jvm->replay_asked_ns > JVM_REPLAY_TIMEOUT_NS))
+		jvm->replay = JVM_REPLAY_NONE;
+	if (jvm->replay == JVM_REPLAY_ASKED)
+		return;
+	/* We did not come to renew our lease for some seconds. */
+	if (codemap_reader_events_off(&jvm->reader))
+		codemap_store_note_gap(jvm->store, jvm->polled_ns);
+	if (!codemap_store_needs_replay(jvm->store)) {
+		jvm->replay_pause_ns = JVM_REPLAY_PAUSE_NS;
+	} else if (now_ns - jvm->replay_asked_ns > jvm->replay_pause_ns) {
+		jvm->replay_pause_ns = MIN(jvm->replay_pause_ns * 2, JVM_REPLAY_MAX_PAUSE_NS);
+		ask_replay(jvm, now_ns);
+	}
+}
+
+void jvm_poll(struct jvm *jvm, void *buffer, uint64_t now_ns)
+{
+	bool closed;
+
+	if (!jvm->reader.leased)
+		return;
+	codemap_reader_renew_lease(&jvm->reader, now_ns);
+	closed = codemap_reader_is_closed(&jvm->reader);
+	if (codemap_reader_drain(&jvm->reader, buffer, add_event, jvm->store) || closed) {
+		close_code_map(jvm);
+		return;
+	}
+	check_replay(jvm, now_ns);
+	jvm->polled_ns = now_ns;
+}
+
+void jvm_expire(struct jvm *jvm, uint64_t horizon_ns)
+{
+	if (jvm->store)
+		codemap_store_expire(jvm->store, horizon_ns);
+}
+
+bool jvm_is_replayed(const struct jvm *jvm, uint64_t now_ns)
+{
+	return jvm->replay == JVM_REPLAY_NONE ||
+	       now_ns - jvm->replay_asked_ns > JVM_REPLAY_TIMEOUT_NS;
+}
+
+/* --- look-ups --------------------------------------------------------------------------------- */
+
+bool jvm_owns_address(const struct jvm *jvm, uint64_t address)
+{
+	struct java_frame frames[JAVA_MAX_INLINE];
+	const char *stub;
+	unsigned int count;
+
+	if (jvm->has_layout)
+		return address >= jvm->layout.code_start && address < jvm->layout.code_end;
+	return jvm->store && codemap_store_find(jvm->store, address, jvm->polled_ns, frames, &count,
+						&stub) != JAVA_UNKNOWN;
+}
+
+/*
+ * EXACT makes no difference: debug info is looked up as HotSpot does it, by the first pc at or
+ * after the address, which is the address itself where a call returns.
+ */
+enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_ns, bool exact,
+			       struct java_frame *frames, unsigned int *ret_count,
+			       const char **ret_stub)
+{
+	(void)exact;
+	if (!jvm->store)
+		return JAVA_UNKNOWN;
+	return codemap_store_find(jvm->store, address, time_ns, frames, ret_count, ret_stub);
+}
+
+/* The tid that the JVM knows: the innermost of "NSpid:" in the thread's status. */
+static uint32_t ns_tid(struct jvm *jvm, uint32_t tid)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct proc_status status = { 0 };
+	char path[64];
+	uint64_t value;
+
+	if (jvm->same_tids)
+		return tid;
+	if (hmap_get(&jvm->ns_tids, tid, &value))
+		return (uint32_t)value;
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/status", jvm->pid, tid);
+	if (!file_read(path, 16384, &text) &&
+	    !proc_parse_status(strbuf_str(&text), text.len, &status))
+		value = status.ns_pid;
+	else
+		value = 0;
+	/* Threads come and go; a full table is cheaper to fill again than to prune. */
+	if (jvm->ns_tids.len > 65536)
+		hmap_clear(&jvm->ns_tids);
+	if (value)
+		hmap_put(&jvm->ns_tids, tid, value);
+	return (uint32_t)value;
+}
+
+const char *jvm_thread_name(struct jvm *jvm, uint32_t tid, uint64_t time_ns, uint64_t *ret_java_tid)
+{
+	if (!jvm->store)
+		return NULL;
+	return codemap_store_thread_name(jvm->store, ns_tid(jvm, tid), time_ns, ret_java_tid);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What jvm.c and the table share; nobody else includes this. */
+#ifndef HOSTPROF_JVM_JVM_PRIVATE_H
+#define HOSTPROF_JVM_JVM_PRIVATE_H
+
+#include "base/hmap.h"
+#include "jvm/codemap_reader.h"
+#include "jvm/codemap_store.h"
+#include "jvm/jvm.h"
+#include "jvm/jvm_layout.h"
+#include "jvm/method_name.h"
+#include "jvm/vmstructs.h"
+
+enum jvm_replay {
+	JVM_REPLAY_NONE,
+	JVM_REPLAY_ASKED, /* until its end has been read */
+};
+
+struct jvm {
+	uint32_t pid;
+	uint64_t serial;	       /* of the process generation */
+	struct mapping libjvm;	       /* path owned */
+	struct vmstructs_cache *cache; /* borrowed from the table */
+
+	/* From outside; NULL until read. */
+	struct vmstructs *vs;	    /* owned */
+	struct method_names *names; /* owned */
+	struct jvm_layout layout;
+	bool has_layout;
+	bool no_layout; /* for good */
+	uint64_t layout_retry_ns;
+	uint64_t layout_wait_ns;
+	char version[64];
+	char main_class[256]; /* "" until read */
+	bool no_main_class;   /* looked in vain */
+
+	/* From the agent. */
+	struct codemap_reader reader;
+	struct codemap_store
+		*store; /* owned; NULL before the first code map; outlives the reader */
+	enum jvm_replay replay;
+	uint32_t replays_before; /* of the store, when it was asked */
+	uint64_t replay_asked_ns;
+	uint64_t replay_pause_ns; /* least time to the next one */
+	uint64_t polled_ns;
+	struct hmap ns_tids; /* the host's tid -> the JVM's, where they differ */
+	bool same_tids;
+};
+
+struct jvm *jvm_new(const struct process *process, const struct mapping *libjvm,
+		    struct vmstructs_cache *cache);
+void jvm_free(struct jvm *jvm);
+
+/* Read the code map; BUFFER as for codemap_reader_drain(). */
+void jvm_poll(struct jvm *jvm, void *buffer, uint64_t now_ns);
+void jvm_expire(struct jvm *jvm, uint64_t horizon_ns);
+bool jvm_is_replayed(const struct jvm *jvm, uint64_t now_ns);
+
+#endif

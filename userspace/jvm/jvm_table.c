@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "jvm/jvm_private.h"
+
+/* Samples are resolved within a second of being taken; the rest is for a busy host. */
+#define TABLE_HISTORY_NS (10 * NSEC_PER_SEC)
+#define TABLE_EXPIRE_NS	 NSEC_PER_SEC
+
+struct jvm_table {
+	VEC(struct jvm *) jvms;	       /* owned */
+	struct hmap looked;	       /* process serial -> mappings when libjvm.so was not found */
+	struct vmstructs_cache *cache; /* owned */
+	void *buffer;		       /* owned, CODEMAP_READ_BYTES */
+	uint64_t expired_ns;
+};
+
+int jvm_table_new(struct jvm_table **ret_table, struct err *err)
+{
+	struct jvm_table *table = xcalloc(1, sizeof(*table));
+
+	(void)err;
+	table->cache = vmstructs_cache_new();
+	table->buffer = xmalloc(CODEMAP_READ_BYTES);
+	*ret_table = table;
+	return 0;
+}
+
+void jvm_table_free(struct jvm_table *table)
+{
+	if (!table)
+		return;
+	for (size_t i = 0; i < table->jvms.len; i++)
+		jvm_free(table->jvms.items[i]);
+	vec_release(&table->jvms);
+	hmap_release(&table->looked);
+	vmstructs_cache_free(table->cache);
+	free(table->buffer);
+	free(table);
+}
+
+static void remove_at(struct jvm_table *table, size_t at)
+{
+	jvm_free(table->jvms.items[at]);
+	vec_remove(&table->jvms, at, 1);
+}
+
+/* What an exec or the pid's next owner has left behind. */
+static void remove_older(struct jvm_table *table, const struct process *process)
+{
+	for (size_t i = table->jvms.len; i-- > 0;)
+		if (table->jvms.items[i]->pid == process->pid &&
+		    table->jvms.items[i]->serial != process->serial)
+			remove_at(table, i);
+}
+
+static const struct mapping *find_libjvm(const struct process *process)
+{
+	for (size_t i = 0; i < process->mappings.len; i++) {
+		const struct mapping *m = &process->mappings.items[i];
+
+		if (m->path && vmstructs_is_libjvm(m->path, strlen(m->path)))
+			return m;
+	}
+	return NULL;
+}
+
+/* Cheap for the many processes that are no JVM: one look-up until they map something more. */
+static bool nothing_new(struct jvm_table *table, const struct process *process)
+{
+	uint64_t count;
+
+	return hmap_get(&table->looked, process->serial, &count) && count == process->mappings.len;
+}
+
+struct jvm *jvm_table_get(struct jvm_table *table, struct process *process)
+{
+	const struct mapping *libjvm;
+	struct jvm *jvm;
+
+	if (process->jvm)
+		return process->jvm;
+	if (nothing_new(table, process))
+		return NULL;
+	remove_older(table, process);
+	libjvm = find_libjvm(process);
+	if (!libjvm) {
+		hmap_put(&table->looked, process->serial, process->mappings.len);
+		return NULL;
+	}
+	hmap_remove(&table->looked, process->serial);
+	jvm = jvm_new(process, libjvm, table->cache);
+	vec_push(&table->jvms, jvm);
+	process->jvm = jvm;
+	return jvm;
+}
+
+void jvm_table_forget(struct jvm_table *table, struct process *process)
+{
+	hmap_remove(&table->looked, process->serial);
+	for (size_t i = table->jvms.len; i-- > 0;)
+		if (table->jvms.items[i]->serial == process->serial)
+			remove_at(table, i);
+	process->jvm = NULL;
+}
+
+void jvm_table_poll(struct jvm_table *table)
+{
+	uint64_t now_ns = clock_now_ns();
+	bool expire = now_ns - table->expired_ns > TABLE_EXPIRE_NS;
+
+	for (size_t i = 0; i < table->jvms.len; i++) {
+		jvm_poll(table->jvms.items[i], table->buffer, now_ns);
+		if (expire)
+			jvm_expire(table->jvms.items[i], now_ns - TABLE_HISTORY_NS);
+	}
+	if (expire)
+		table->expired_ns = now_ns;
+}
+
+bool jvm_table_replayed(const struct jvm_table *table)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	for (size_t i = 0; i < table->jvms.len; i++)
+		if (!jvm_is_replayed(table->jvms.items[i], now_ns))
+			return false;
+	return true;
+}
+
+void jvm_table_release_leases(struct jvm_table *table)
+{
+	for (size_t i = 0; i < table->jvms.len; i++)
+		codemap_reader_release_lease(&table->jvms.items[i]->reader);
+}

@@ -150,24 +150,29 @@ static __always_inline int take_sample(struct scratch *s, struct task_struct *ta
 	return emit_sample(s, s->cursor.words);
 }
 
-/* Every tick of a clock passes here, whether its sample is wanted or not: see tick.h. */
-static __always_inline wire_u64 sample_weight(struct cpu_state *state,
+/*
+ * Every tick of a clock passes here, whether its sample is wanted or not: see tick.h. A gap beside
+ * idle time cost nobody anything; another one is reported.
+ */
+static __always_inline wire_u64 sample_weight(struct cpu_state *state, struct task_struct *task,
 					      struct bpf_perf_event_data *ctx)
 {
 	wire_u32 event = bpf_get_attach_cookie(ctx) & (WIRE_MAX_EVENTS - 1);
 	wire_u64 period = clock_period_ns[event], gap = 0, weight;
+	struct tick *tick = &state->ticks[event];
 	struct perf_event *perf_event = NULL;
+	bool idle = task->pid == 0;
 
 	if (!period || !bpf_core_field_exists(perf_event->hw.hrtimer.node.expires))
 		return ctx->sample_period;
 	perf_event = BPF_CORE_READ((struct bpf_perf_event_data_kern *)ctx, event);
-	weight = tick_weight(&state->ticks[event],
-			     BPF_CORE_READ(perf_event, hw.hrtimer.node.expires), bpf_ktime_get_ns(),
-			     period, &gap);
-	if (gap) {
+	weight = tick_weight(tick, BPF_CORE_READ(perf_event, hw.hrtimer.node.expires),
+			     bpf_ktime_get_ns(), period, &gap);
+	if (gap && !idle && !tick->idle) {
 		counter_add(WIRE_COUNTER_GAPS, 1);
 		counter_add(WIRE_COUNTER_GAP_NS, gap);
 	}
+	tick->idle = idle;
 	return weight;
 }
 
@@ -183,7 +188,7 @@ int sample(struct bpf_perf_event_data *ctx)
 
 	if (!state)
 		return 0;
-	weight = sample_weight(state, ctx);
+	weight = sample_weight(state, task, ctx);
 	if (!target_wanted(task, regs_are_user((const struct pt_regs *)&ctx->regs))) {
 		counter_add(WIRE_COUNTER_FILTERED, 1);
 		return 0;

@@ -9,12 +9,14 @@
 
 #include "step_fp.h"
 
-/* c->slots holds the words fp - 9 .. fp + 6: all of the fixed slots. */
-#define INTERPRETED_FP_SLOT 9
+struct interpreted_frame {
+	wire_u64 method, const_method, bcp, sender_sp, fp, ra;
+};
 
-static inline wire_u64 interpreted_slot(const struct unwind_cursor *c, wire_s8 slot)
+static inline int interpreted_slot(struct unwind_cursor *c, struct unwind_memory *memory,
+				   wire_s8 slot, wire_u64 *ret_word)
 {
-	return c->slots[(INTERPRETED_FP_SLOT + slot) & (UNWIND_SLOTS - 1)];
+	return unwind_load(c, memory, c->fp + (wire_u64)((wire_s64)slot * 8), ret_word);
 }
 
 static inline int step_is_interpreted(const struct unwind_cursor *c)
@@ -27,20 +29,30 @@ static inline int step_is_interpreted(const struct unwind_cursor *c)
 static inline wire_u64 interpreted_const_method(struct unwind_cursor *c,
 						struct unwind_memory *memory, wire_u64 method)
 {
-	wire_u64 at = method + c->jvm.method_const_method;
-	wire_u64 *word = &c->slots[UNWIND_SLOTS - 1]; /* fp + 6: none of the slots */
+	wire_u64 at = method + c->jvm.method_const_method, word = 0;
 
-	if ((method & 7) || !unwind_is_user(at) || unwind_read(memory, word, 8, at))
+	if ((method & 7) || !unwind_is_user(at) || unwind_read(memory, &word, 8, at))
 		return 0;
-	return *word;
+	return word;
 }
 
-static inline int interpreted_read(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline int interpreted_read(struct unwind_cursor *c, struct unwind_memory *memory,
+				   struct interpreted_frame *frame)
 {
 	if (step_fp_check(c))
 		return unwind_stop(c, UNWIND_FP_BAD);
-	if (unwind_read(memory, c->slots, sizeof(c->slots), c->fp - 8 * INTERPRETED_FP_SLOT))
-		return unwind_stop(c, UNWIND_PAGE);
+	if (interpreted_slot(c, memory, c->jvm.method_slot, &frame->method) ||
+	    interpreted_slot(c, memory, c->jvm.bcp_slot, &frame->bcp) ||
+	    interpreted_slot(c, memory, c->jvm.sender_sp_slot, &frame->sender_sp) ||
+	    interpreted_slot(c, memory, 0, &frame->fp) ||
+	    interpreted_slot(c, memory, 1, &frame->ra))
+		return UNWIND_STOP;
+	frame->const_method = interpreted_const_method(c, memory, frame->method);
+	if (c->leaf)
+		frame->bcp = c->r13;
+	/* Adapters move sp between caller and interpreter, so that it is a slot and not fp + 16. */
+	if (frame->sender_sp < c->fp + 16 || frame->sender_sp - c->fp > UNWIND_MAX_FRAME_BYTES)
+		frame->sender_sp = c->fp + 16;
 	c->linked = 1;
 	return UNWIND_GO_ON;
 }
@@ -49,29 +61,16 @@ static inline int interpreted_read(struct unwind_cursor *c, struct unwind_memory
 static inline int step_interpreted(struct unwind_cursor *c, struct unwind_memory *memory,
 				   wire_u64 *out)
 {
-	wire_u64 method = 0, const_method = 0, bcp = 0, sender_sp;
+	struct interpreted_frame frame = {};
 	int stop;
 
 	if (unwind_put_frame(c, out, WIRE_FRAME_INTERPRETED, WIRE_INTERPRETED_WORDS))
 		return UNWIND_STOP;
-	stop = interpreted_read(c, memory);
-	if (!stop) {
-		method = interpreted_slot(c, c->jvm.method_slot);
-		const_method = interpreted_const_method(c, memory, method);
-		bcp = c->leaf ? c->r13 : interpreted_slot(c, c->jvm.bcp_slot);
-	}
-	unwind_put(c, out, method);
-	unwind_put(c, out, const_method);
-	unwind_put(c, out, bcp);
-	if (stop)
-		return UNWIND_STOP;
-
-	/* Adapters move sp between caller and interpreter: the sender's sp is a slot, not fp + 16. */
-	sender_sp = interpreted_slot(c, c->jvm.sender_sp_slot);
-	if (sender_sp < c->fp + 16 || sender_sp - c->fp > UNWIND_MAX_FRAME_BYTES)
-		sender_sp = c->fp + 16;
-	return unwind_enter(c, c->slots[INTERPRETED_FP_SLOT + 1], sender_sp,
-			    c->slots[INTERPRETED_FP_SLOT]);
+	stop = interpreted_read(c, memory, &frame);
+	unwind_put(c, out, frame.method);
+	unwind_put(c, out, frame.const_method);
+	unwind_put(c, out, frame.bcp);
+	return stop ? UNWIND_STOP : unwind_enter(c, frame.ra, frame.sender_sp, frame.fp);
 }
 
 #endif

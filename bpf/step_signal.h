@@ -22,27 +22,32 @@
  */
 static inline int signal_is_trampoline(struct unwind_cursor *c, struct unwind_memory *memory)
 {
-	if (c->pc & 15)
+	const wire_u8 *p = c->code;
+
+	if ((c->pc & 15) || c->pc == c->no_trampoline)
 		return 0;
-	if (unwind_read(memory, c->code, 16, c->pc))
-		return 0;
-	return c->code[0] == 0x48 && c->code[1] == 0xc7 && c->code[2] == 0xc0 && c->code[3] == 15 &&
-	       c->code[4] == 0 && c->code[7] == 0x0f && c->code[8] == 0x05;
+	if (!unwind_read(memory, c->code, 16, c->pc) && p[0] == 0x48 && p[1] == 0xc7 &&
+	    p[2] == 0xc0 && p[3] == 15 && p[4] == 0 && p[7] == 0x0f && p[8] == 0x05)
+		return 1;
+	c->no_trampoline = c->pc;
+	return 0;
 }
 
 static inline int step_signal(struct unwind_cursor *c, struct unwind_memory *memory)
 {
-	wire_u64 *regs = c->slots; /* from r13 to rip */
+	wire_u64 context = c->sp, fp, pc, sp;
 
-	if (unwind_read(memory, regs, SIGNAL_RIP_AT - SIGNAL_R13_AT + 8, c->sp + SIGNAL_R13_AT))
-		return unwind_stop(c, UNWIND_PAGE);
-	/* The handler may run on an alternate stack above or below: no growth to check. */
-	c->pc = regs[(SIGNAL_RIP_AT - SIGNAL_R13_AT) / 8];
-	c->sp = regs[(SIGNAL_RSP_AT - SIGNAL_R13_AT) / 8];
-	c->fp = regs[(SIGNAL_RBP_AT - SIGNAL_R13_AT) / 8];
-	c->r13 = regs[0];
-	if (!unwind_is_user(c->pc) || !unwind_is_user(c->sp))
+	if (unwind_load(c, memory, context + SIGNAL_R13_AT, &c->r13) ||
+	    unwind_load(c, memory, context + SIGNAL_RBP_AT, &fp) ||
+	    unwind_load(c, memory, context + SIGNAL_RSP_AT, &sp) ||
+	    unwind_load(c, memory, context + SIGNAL_RIP_AT, &pc))
+		return UNWIND_STOP;
+	if (!unwind_is_user(pc) || !unwind_is_user(sp))
 		return unwind_stop(c, UNWIND_BAD_RETURN);
+	/* The handler may run on an alternate stack above or below: no growth to check. */
+	c->pc = pc;
+	c->sp = sp;
+	c->fp = fp;
 	c->leaf = 1;
 	c->exact = 1;
 	return UNWIND_GO_ON;

@@ -19,6 +19,7 @@
 
 struct tick {
 	wire_u64 next_ns; /* when the next tick is due; 0: none was seen */
+	wire_u64 idle;	  /* the last tick found the cpu idle: its timer may have stood still */
 };
 
 /* The weight in ns of the tick that was due at EXPIRY; *ret_gap_ns is time that no tick covers. */

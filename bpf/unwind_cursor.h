@@ -24,7 +24,13 @@
 
 #define UNWIND_CODE_BEHIND 8
 #define UNWIND_CODE_BYTES  32 /* around the leaf's pc: 8 behind and 24 from it on */
-#define UNWIND_SLOTS	   16 /* words around an interpreted frame's frame pointer */
+/*
+ * The stack is read in pieces of this many words: one read of 2 KiB costs as much as three of one
+ * frame and holds ten to forty of them.
+ */
+#define UNWIND_WINDOW_WORDS 256
+/* A piece begins this far below the word that was missing: slots of an interpreted frame. */
+#define UNWIND_WINDOW_BELOW 72
 
 struct unwind_cursor {
 	wire_u64 pc;
@@ -41,8 +47,11 @@ struct unwind_cursor {
 	wire_u8 linked; /* fp was loaded from a frame: 0 is then the ABI's mark of the outermost */
 	wire_u8 reason; /* enum unwind_reason, valid once a step returned UNWIND_STOP */
 	wire_u8 pad[4];
-	struct wire_jvm jvm;	      /* interpreter_start 0: no JVM */
-	wire_u64 slots[UNWIND_SLOTS]; /* read buffers; a BPF stack has 512 bytes */
+	struct wire_jvm jvm;	/* interpreter_start 0: no JVM */
+	wire_u64 no_trampoline; /* a return address that was looked at: recursion has many such */
+	wire_u64 window_at;	/* address of window[0]; 0: empty */
+	/* Read buffers; a BPF stack has 512 bytes. */
+	wire_u64 window[UNWIND_WINDOW_WORDS];
 	wire_u8 code[UNWIND_CODE_BYTES];
 };
 
@@ -54,6 +63,9 @@ struct unwind_rule {
 	wire_u64 ra_at; /* address of the return address */
 	wire_u64 fp_at; /* address of the saved frame pointer; 0: it is still in the register */
 };
+
+/* Hide where a value came from, so that the check below is made on the value that is used. */
+#define UNWIND_OPAQUE(variable) __asm__ volatile("" : "+r"(variable))
 
 static inline int unwind_stop(struct unwind_cursor *c, enum unwind_reason reason)
 {
@@ -71,6 +83,7 @@ static inline int unwind_put(struct unwind_cursor *c, wire_u64 *out, wire_u64 wo
 {
 	wire_u32 at = c->words;
 
+	UNWIND_OPAQUE(at);
 	if (at >= UNWIND_OUT_WORDS)
 		return UNWIND_STOP;
 	out[at] = word;
@@ -110,23 +123,44 @@ static inline int unwind_enter(struct unwind_cursor *c, wire_u64 pc, wire_u64 sp
 	return UNWIND_GO_ON;
 }
 
+/* One aligned word of the stack. */
+static inline int unwind_load(struct unwind_cursor *c, struct unwind_memory *memory,
+			      wire_u64 address, wire_u64 *ret_word)
+{
+	wire_u64 at = (address - c->window_at) / 8;
+
+	UNWIND_OPAQUE(at);
+	if (address & 7)
+		return unwind_stop(c, UNWIND_FP_BAD);
+	if (at >= UNWIND_WINDOW_WORDS) {
+		c->window_at = address - UNWIND_WINDOW_BELOW;
+		at = UNWIND_WINDOW_BELOW / 8;
+		if (unwind_read(memory, c->window, sizeof(c->window), c->window_at)) {
+			/* Near the stack's end, or beside a page that is not there: just the word. */
+			c->window_at = 0;
+			if (unwind_read(memory, &c->window[UNWIND_WINDOW_BELOW / 8], 8, address))
+				return unwind_stop(c, UNWIND_PAGE);
+		}
+	}
+	*ret_word = c->window[at];
+	return UNWIND_GO_ON;
+}
+
 static inline int unwind_execute(struct unwind_cursor *c, struct unwind_memory *memory,
 				 const struct unwind_rule *rule)
 {
-	wire_u64 *pair = c->slots; /* saved fp, return address: neighbours in every rule so far */
-	wire_u64 fp = c->fp;
+	wire_u64 ra, fp = c->fp;
 
 	if (!unwind_is_user(rule->ra_at) || !unwind_is_user(rule->cfa))
 		return unwind_stop(c, UNWIND_FP_BAD);
-	if (rule->fp_at && rule->fp_at + 8 == rule->ra_at) {
-		if (unwind_read(memory, pair, 16, rule->fp_at))
-			return unwind_stop(c, UNWIND_PAGE);
-		fp = pair[0];
+	if (rule->fp_at) {
+		if (unwind_load(c, memory, rule->fp_at, &fp))
+			return UNWIND_STOP;
 		c->linked = 1;
-	} else if (unwind_read(memory, &pair[1], 8, rule->ra_at)) {
-		return unwind_stop(c, UNWIND_PAGE);
 	}
-	return unwind_enter(c, pair[1], rule->cfa, fp);
+	if (unwind_load(c, memory, rule->ra_at, &ra))
+		return UNWIND_STOP;
+	return unwind_enter(c, ra, rule->cfa, fp);
 }
 
 #endif

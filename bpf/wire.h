@@ -13,12 +13,14 @@ typedef uint8_t wire_u8;
 typedef uint16_t wire_u16;
 typedef uint32_t wire_u32;
 typedef uint64_t wire_u64;
+typedef int64_t wire_s64;
 #else
 typedef __s8 wire_s8;
 typedef __u8 wire_u8;
 typedef __u16 wire_u16;
 typedef __u32 wire_u32;
 typedef __u64 wire_u64;
+typedef __s64 wire_s64;
 #endif
 
 /* The kernel's own limit on a stack that bpf_get_stack() returns (kernel.perf_event_max_stack). */

@@ -6,12 +6,22 @@
 #include "base/strbuf.h"
 #include "process/mappings.h"
 
+static void add_with_inode(struct process *process, struct mapping m, uint64_t inode)
+{
+	m.key.inode = inode;
+	mappings_add(process, &m);
+}
+
 static void add(struct process *process, uint64_t start, uint64_t end, uint64_t pgoff, char *path)
 {
-	struct mapping m = { .start = start, .end = end, .pgoff = pgoff, .path = path };
+	add_with_inode(process,
+		       (struct mapping){ .start = start, .end = end, .pgoff = pgoff, .path = path },
+		       7);
+}
 
-	m.key.inode = path[0] == '/' ? 7 : 0;
-	mappings_add(process, &m);
+static void add_anonymous(struct process *process, uint64_t start, uint64_t end, char *path)
+{
+	add_with_inode(process, (struct mapping){ .start = start, .end = end, .path = path }, 0);
 }
 
 /* "start-end+pgoff path" of every mapping, for comparing. */
@@ -99,9 +109,9 @@ static void a_growing_code_cache_is_one_mapping(void **state)
 	char perf_name[] = "//anon";
 
 	(void)state;
-	add(&p, 0x1000, 0x2000, 0, anonymous);
-	add(&p, 0x2000, 0x3000, 0, anonymous);
-	add(&p, 0x3000, 0x4000, 0, perf_name);
+	add_anonymous(&p, 0x1000, 0x2000, anonymous);
+	add_anonymous(&p, 0x2000, 0x3000, anonymous);
+	add_anonymous(&p, 0x3000, 0x4000, perf_name);
 	assert_mappings(&p, "1000-4000+0 ;");
 	add(&p, 0x4000, 0x5000, 0, file_a);
 	add(&p, 0x5000, 0x6000, 0x1000, file_a);
@@ -133,9 +143,9 @@ static void every_change_is_counted(void **state)
 	uint64_t before;
 
 	(void)state;
-	add(&p, 0x1000, 0x2000, 0, anonymous);
+	add_anonymous(&p, 0x1000, 0x2000, anonymous);
 	before = p.mappings_serial;
-	add(&p, 0x2000, 0x3000, 0, anonymous);
+	add_anonymous(&p, 0x2000, 0x3000, anonymous);
 	assert_true(p.mappings_serial > before);
 	before = p.mappings_serial;
 	mappings_clear(&p);

@@ -44,6 +44,8 @@ int elf_file_for_each_function(struct elf_file *file,
 			       void *data);
 
 /* The same with what is needed to choose between names, PLT entries ("memcpy@plt") included. */
+#define ELF_PLT_SUFFIX "@plt"
+
 struct elf_raw_symbol {
 	const char *name; /* borrowed during the call */
 	uint64_t address;

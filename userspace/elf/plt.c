@@ -86,7 +86,7 @@ static void visit_entries(struct elf_file *file, const char *section_name,
 				  symbol.address, &slot) ||
 		    !hmap_get(&slots->names, slot, &value))
 			continue;
-		snprintf(name, sizeof(name), "%s@plt", (const char *)(uintptr_t)value);
+		snprintf(name, sizeof(name), "%s" ELF_PLT_SUFFIX, (const char *)(uintptr_t)value);
 		fn(&symbol, data);
 	}
 }

@@ -175,6 +175,28 @@ static const struct symbol_range *find_range(const struct symbols *symbols, uint
 	return NULL;
 }
 
+/* The demangler does not know our "@plt". */
+static char *demangle_plt(const char *name, size_t len, bool *ret_cpp)
+{
+	_cleanup_free_ char *plain = xstrndup(name, len);
+	_cleanup_free_ char *text = demangle(plain, ret_cpp);
+	struct strbuf with_suffix = STRBUF_INIT;
+
+	if (!text)
+		return NULL;
+	strbuf_addf(&with_suffix, "%s" ELF_PLT_SUFFIX, text);
+	return strbuf_take(&with_suffix);
+}
+
+static char *demangle_symbol(const char *name, bool *ret_cpp)
+{
+	size_t len = strlen(name), suffix = strlen(ELF_PLT_SUFFIX);
+
+	if (len > suffix && strcmp(name + len - suffix, ELF_PLT_SUFFIX) == 0)
+		return demangle_plt(name, len - suffix, ret_cpp);
+	return demangle(name, ret_cpp);
+}
+
 static const struct demangled_name *demangled_name_of(struct symbols *symbols, size_t index)
 {
 	struct demangled_name *name = hmap_find_ptr(&symbols->demangled, index);
@@ -182,7 +204,8 @@ static const struct demangled_name *demangled_name_of(struct symbols *symbols, s
 	if (name)
 		return name;
 	name = xcalloc(1, sizeof(*name));
-	name->text = demangle(symbols->names + symbols->ranges.items[index].name, &name->cpp);
+	name->text =
+		demangle_symbol(symbols->names + symbols->ranges.items[index].name, &name->cpp);
 	hmap_put_ptr(&symbols->demangled, index, name);
 	return name;
 }

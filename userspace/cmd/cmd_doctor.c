@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/json.h"
+#include "base/log.h"
+#include "capture/preflight.h"
+#include "cmd/cmd.h"
+#include "jvm/jvm_info.h"
+
+static bool as_json;
+
+static const struct option_row rows[] = {
+	{ OPTION_TYPE_FLAG, 0, "json", NULL, "print JSON", &as_json, NULL },
+	OPTION_END,
+};
+
+static const struct command_usage usage = {
+	.name = "doctor",
+	.synopsis = "[--json]",
+	.summary =
+		"Check what recording needs on this host: what was found, what it is needed for, and what mends it. Exit code 3 when something is missing without which nothing works.",
+	.rows = rows,
+};
+
+static const char *const words[] = {
+	[PREFLIGHT_OK] = "ok",
+	[PREFLIGHT_WARN] = "warn",
+	[PREFLIGHT_FAIL] = "fail",
+};
+
+static void put_lines(struct strbuf *out, const struct preflight_check *check,
+		      const struct preflight_result *result)
+{
+	strbuf_addf(out, "%-5s %-39s %s\n", words[result->state], check->title, result->found);
+	if (result->state == PREFLIGHT_OK)
+		return;
+	strbuf_addf(out, "      needed for: %s\n", check->needed);
+	strbuf_addf(out, "      mend: %s\n", check->mend);
+}
+
+static void put_json(struct json *j, const struct preflight_check *check,
+		     const struct preflight_result *result)
+{
+	json_object_begin(j, NULL);
+	json_str(j, "id", check->id);
+	json_str(j, "title", check->title);
+	json_str(j, "state", words[result->state]);
+	json_str(j, "found", result->found);
+	json_str(j, "needed", check->needed);
+	json_str(j, "mend", check->mend);
+	json_object_end(j);
+}
+
+/* The JVMs are no condition of recording: the check is a row of its own here. */
+static void look_for_jvms(struct preflight_result *result)
+{
+	_cleanup_free_ struct jvm_info *infos = NULL;
+	unsigned int count = 0, attachable = 0;
+	struct err err = { 0 };
+
+	result->state = PREFLIGHT_OK;
+	if (jvm_info_list(&infos, &count, &err) < 0) {
+		result->state = PREFLIGHT_WARN;
+		snprintf(result->found, sizeof(result->found), "%.150s", err.text);
+		return;
+	}
+	for (unsigned int i = 0; i < count; i++)
+		attachable += infos[i].can_attach;
+	if (attachable < count)
+		result->state = PREFLIGHT_WARN;
+	snprintf(result->found, sizeof(result->found), "%u seen, agent possible in %u", count,
+		 attachable);
+}
+
+static const struct preflight_check jvm_check = { "jvms", "JVMs", "exact Java names (agent)",
+						  "hostprof list says why", look_for_jvms };
+
+static bool check_one(const struct preflight_check *check, struct strbuf *out, struct json *j)
+{
+	struct preflight_result result = { .state = PREFLIGHT_OK };
+
+	check->run(&result);
+	if (as_json)
+		put_json(j, check, &result);
+	else
+		put_lines(out, check, &result);
+	return result.state != PREFLIGHT_FAIL;
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	bool good = true;
+	struct json j;
+	int rest, rc = cmd_parse(&usage, argc, argv, 0, 0, &rest);
+
+	if (rc != CMD_CONTINUE)
+		return rc;
+	json_init(&j, &out, true);
+	if (as_json)
+		json_array_begin(&j, NULL);
+	for (const struct preflight_check *check = preflight_checks; check->id; check++)
+		good &= check_one(check, &out, &j);
+	check_one(&jvm_check, &out, &j);
+	if (as_json)
+		json_array_end(&j);
+	rc = cmd_print(&out);
+	return rc || good ? rc : CMD_FORBIDDEN;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/units.h"
+#include "capture/preflight.h"
+#include "cmd/cmd.h"
+#include "cmd/record_args.h"
+#include "cmd/record_output.h"
+#include "cmd/record_stats.h"
+#include "output/recording.h"
+#include "output/view_text.h"
+
+struct record_run {
+	const struct record_args *args; /* borrowed */
+	struct record_output output;
+	struct recorder_result result;
+	struct profile profile; /* the recording, read back */
+};
+
+#define CLEAR_LINE "\r\033[K"
+
+/* One line that is written over and over; only for terminals. */
+static void show_progress(const struct recorder_progress *progress, void *data)
+{
+	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
+
+	(void)data;
+	strbuf_addstr(&line, CLEAR_LINE);
+	units_format_duration(&line, progress->elapsed_ns / 100000000 * 100000000);
+	if (progress->duration_ns) {
+		strbuf_addstr(&line, " of ");
+		units_format_duration(&line, progress->duration_ns);
+	}
+	strbuf_addstr(&line, ": ");
+	units_format_count(&line, progress->samples);
+	strbuf_addf(&line, " samples, %u processes, %u JVMs, ", progress->processes,
+		    progress->jvms);
+	units_format_count(&line, progress->lost);
+	strbuf_addstr(&line, " lost");
+	file_write_all(STDERR_FILENO, line.buf, line.len);
+}
+
+static void clear_progress(void)
+{
+	if (isatty(STDERR_FILENO))
+		file_write_all(STDERR_FILENO, CLEAR_LINE, strlen(CLEAR_LINE));
+}
+
+static void warn_of_fall_back(const struct record_args *args)
+{
+	for (size_t i = 0; i < args->event_names.len; i++)
+		if (args->events[i].fell_back)
+			log_warn(
+				"there is no hardware counter (PMU) here: %s is sampled by cpu-clock",
+				args->events[i].name);
+}
+
+static void tell_command_status(const struct record_args *args, int status)
+{
+	if (WIFSIGNALED(status))
+		log_info("%s ended by signal %d", args->command[0], WTERMSIG(status));
+	else if (WEXITSTATUS(status))
+		log_info("%s ended with exit code %d", args->command[0], WEXITSTATUS(status));
+}
+
+static int take_samples(struct record_run *run, struct err *err)
+{
+	struct recorder_options options = record_args_options(run->args);
+	int rc;
+
+	if (isatty(STDERR_FILENO))
+		options.progress = show_progress;
+	rc = recorder_run(&options, run->output.fd, &run->result, err);
+	clear_progress();
+	if (rc && rc != -EPERM && rc != -EOPNOTSUPP && run->output.direct &&
+	    lseek(run->output.fd, 0, SEEK_END) > 0)
+		log_info("what was recorded until then is in %s", run->output.path);
+	return rc;
+}
+
+static int read_back(struct record_run *run, struct err *err)
+{
+	const struct recording_read_options options = { .merge = true };
+	bool truncated;
+
+	if (lseek(run->output.fd, 0, SEEK_SET) < 0)
+		return err_sys(err, -errno, "cannot read the recording");
+	return recording_read(run->output.fd, &options, &run->profile, &truncated, err);
+}
+
+/* Everything that is made from the recording once it has ended. */
+static int write_results(struct record_run *run, struct err *err)
+{
+	const struct record_args *args = run->args;
+	struct view_options options = view_flags_options(&args->view);
+	bool summary = !run->output.is_named;
+	int rc = 0;
+
+	if (summary || args->stats_path || run->output.format->write)
+		rc = read_back(run, err);
+	if (!rc)
+		rc = record_output_write(&run->output, &run->profile, &options, err);
+	if (!rc && args->stats_path)
+		rc = record_stats_write(args->stats_path, &run->result, &run->profile, err);
+	if (!rc && summary)
+		rc = view_text_write_summary(&run->profile, &options, stdout, err);
+	if (!rc && fflush(stdout))
+		rc = err_sys(err, -errno, "cannot write standard output");
+	return rc;
+}
+
+static void tell_figures(const struct record_run *run)
+{
+	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
+	bool to_stdout = !strcmp(run->output.path, "-");
+
+	if (run->args->command)
+		tell_command_status(run->args, run->result.exit_status);
+	record_stats_format_line(&line, to_stdout ? "standard output" : run->output.path,
+				 &run->result);
+	log_info("%s", line.buf);
+}
+
+static int check_stats_path(const char *path, struct err *err)
+{
+	struct outfile out;
+	int rc = path ? outfile_open(path, &out, err) : 0;
+
+	if (!rc && path)
+		outfile_release(&out);
+	return rc;
+}
+
+static int record_run(struct record_run *run)
+{
+	struct err err = { 0 };
+
+	/* First of all: an output that is there stays as it is when recording is refused. */
+	if (preflight_explain(&err) < 0)
+		return cmd_fail(&err);
+	if (record_output_open(&run->output, &err) < 0 ||
+	    check_stats_path(run->args->stats_path, &err) < 0) {
+		log_err(&err);
+		return CMD_FAILED;
+	}
+	warn_of_fall_back(run->args);
+	if (take_samples(run, &err) < 0)
+		return cmd_fail(&err);
+	if (write_results(run, &err) < 0) {
+		log_err(&err);
+		return CMD_FAILED;
+	}
+	tell_figures(run);
+	return CMD_OK;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct record_args *args;
+	struct record_run run = { .output = { .fd = -1 } };
+	struct err err;
+	int rc = record_args_parse(argc, argv, &args);
+
+	if (rc != CMD_CONTINUE)
+		return rc;
+	run.args = args;
+	if (record_output_init(&args->view, &run.output, &err) < 0)
+		return cmd_usage_error(&err);
+	profile_init(&run.profile);
+	rc = record_run(&run);
+	profile_release(&run.profile);
+	record_output_release(&run.output);
+	return rc;
+}

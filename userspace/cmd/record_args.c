@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/record_args.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "base/units.h"
+#include "cmd/cmd.h"
+
+#define DEFAULT_FREQ_HZ 99
+#define MIN_RING_BYTES	(64ULL << 10)
+#define MAX_RING_BYTES	(1ULL << 30)
+#define CGROUP_MOUNT	"/sys/fs/cgroup"
+
+static struct record_args args = { .freq_hz = DEFAULT_FREQ_HZ };
+
+static int parse_pids(const char *arg, void *value, struct err *err)
+{
+	_cleanup_free_ char *text = xstrdup(arg);
+	char *save = NULL;
+
+	(void)value;
+	for (char *one = strtok_r(text, ",", &save); one; one = strtok_r(NULL, ",", &save)) {
+		uint32_t pid;
+		int rc = cmd_parse_pid(one, &pid, err);
+
+		if (rc)
+			return rc;
+		vec_push(&args.pids, pid);
+	}
+	if (!args.pids.len)
+		return err_set(err, -EINVAL, "-p: '%s' is not a list of pids", arg);
+	if (args.pids.len > WIRE_MAX_TARGETS)
+		return err_set(err, -EINVAL, "-p: more than %d processes", WIRE_MAX_TARGETS);
+	return 0;
+}
+
+/* The names are looked up when -F is known. */
+static int parse_event(const char *arg, void *value, struct err *err)
+{
+	(void)value;
+	if (args.event_names.len == WIRE_MAX_EVENTS)
+		return err_set(err, -EINVAL, "more than %d events", WIRE_MAX_EVENTS);
+	vec_push(&args.event_names, arg);
+	return 0;
+}
+
+static int parse_agent(const char *arg, void *value, struct err *err)
+{
+	static const char *const modes[] = {
+		[RECORDER_AGENT_AUTO] = "auto",
+		[RECORDER_AGENT_ALWAYS] = "always",
+		[RECORDER_AGENT_NEVER] = "never",
+	};
+
+	(void)value;
+	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
+		if (!strcmp(arg, modes[i])) {
+			args.agent = (enum recorder_agent_mode)i;
+			return 0;
+		}
+	}
+	return err_set(err, -EINVAL, "--agent: '%s' is none of auto, always, never", arg);
+}
+
+static const struct option_row rows[] = {
+	{ OPTION_TYPE_HEADING, .help = "What to profile (default: the whole host)" },
+	{ OPTION_TYPE_FLAG, 'a', "all", NULL, "all processes; with a command: until it ends",
+	  &args.all, NULL },
+	{ OPTION_TYPE_CALLBACK, 'p', "pid", "PID,…", "these processes", NULL, parse_pids },
+	{ OPTION_TYPE_STRING, 0, "cgroup", "PATH", "the processes of a cgroup and those below it",
+	  &args.cgroup, NULL },
+	{ OPTION_TYPE_FLAG, 0, "all-user", NULL, "no kernel frames", &args.view.all_user, NULL },
+	{ OPTION_TYPE_FLAG, 0, "all-kernel", NULL, "only kernel frames", &args.view.all_kernel,
+	  NULL },
+	{ OPTION_TYPE_FLAG, 0, "include-idle", NULL, "sample idle cpus too", &args.include_idle,
+	  NULL },
+	{ OPTION_TYPE_HEADING, .help = "How" },
+	{ OPTION_TYPE_DURATION, 'd', "duration", "TIME",
+	  "how long: 30s, 5m (default: until Ctrl-C, or until the command ends)", &args.duration_ns,
+	  NULL },
+	{ OPTION_TYPE_CALLBACK, 'e', "event", "EVENT",
+	  "cpu (default), cycles, cache-misses, page-faults, context-switches, rNNN; again for more",
+	  NULL, parse_event },
+	{ OPTION_TYPE_U64, 'F', "freq", "HZ", "samples per second and cpu, 1 to 20000 (default 99)",
+	  &args.freq_hz, NULL },
+	{ OPTION_TYPE_CALLBACK, 0, "agent", "WHEN",
+	  "load the agent into JVMs: auto (when an event needs it; default), always, never", NULL,
+	  parse_agent },
+	{ OPTION_TYPE_U64, 0, "max-depth", "N", "user frames of a stack, up to 2048 (default 1024)",
+	  &args.max_depth, NULL },
+	{ OPTION_TYPE_BYTES, 0, "ring-size", "BYTES",
+	  "ring buffer of each cpu, a power of two from 64k on", &args.ring_bytes, NULL },
+	{ OPTION_TYPE_HEADING, .help = "Result" },
+	VIEW_FLAGS_ROWS(args.view),
+	{ OPTION_TYPE_STRING, 0, "stats", "FILE", "write the figures of the run to FILE, as JSON",
+	  &args.stats_path, NULL },
+	OPTION_END,
+};
+
+static const struct command_usage usage = {
+	.name = "record",
+	.synopsis = "[-a | -p PID,… | --cgroup PATH] [options] [-- CMD ARG…]",
+	.summary =
+		"Take samples until the time is over, the command has ended, or Ctrl-C is pressed. "
+		"Without -o the recording goes to hostprof-DATE.jfr and a summary is printed.",
+	.epilogue = "Examples:\n"
+		    "  hostprof record -d 10 -o hostprof.html\n"
+		    "  hostprof record -p 4242 -F 997 -d 1m -o app.jfr\n"
+		    "  hostprof record -o build.html -- make -j8\n",
+	.rows = rows,
+};
+
+static int check_targets(bool dashdash, int operands, char **operand, struct err *err)
+{
+	if (operands && !dashdash) {
+		err_set(err, -EINVAL, "unexpected '%s'", operand[0]);
+		return err_hint(err, "a command to profile comes after --");
+	}
+	if (dashdash && !operands)
+		return err_set(err, -EINVAL, "there is no command after --");
+	if (args.all && (args.pids.len || args.cgroup))
+		return err_set(err, -EINVAL, "-a does not go with -p or --cgroup");
+	if (operands && (args.pids.len || args.cgroup))
+		return err_set(err, -EINVAL, "a command does not go with -p or --cgroup");
+	return 0;
+}
+
+static int check_numbers(struct err *err)
+{
+	uint64_t ring = args.ring_bytes;
+
+	if (!args.freq_hz || args.freq_hz > CAPTURE_MAX_FREQ_HZ)
+		return err_set(err, -EINVAL, "-F: %llu is not within 1 to %d",
+			       (unsigned long long)args.freq_hz, CAPTURE_MAX_FREQ_HZ);
+	if (args.max_depth > WIRE_MAX_USER_FRAMES)
+		return err_set(err, -EINVAL, "--max-depth: more than %d", WIRE_MAX_USER_FRAMES);
+	if (ring && (ring < MIN_RING_BYTES || ring > MAX_RING_BYTES || (ring & (ring - 1))))
+		return err_set(err, -EINVAL, "--ring-size: not a power of two from 64k to 1G");
+	if (args.view.all_user && args.view.all_kernel)
+		return err_set(err, -EINVAL, "--all-user does not go with --all-kernel");
+	return 0;
+}
+
+static int parse_events(struct err *err)
+{
+	if (!args.event_names.len)
+		vec_push(&args.event_names, "cpu");
+	for (size_t i = 0; i < args.event_names.len; i++) {
+		int rc = capture_event_parse(args.event_names.items[i], (uint32_t)args.freq_hz,
+					     &args.events[i], err);
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* As given, else below the mount of the cgroup2 tree. */
+static int find_cgroup(struct err *err)
+{
+	struct stat st;
+
+	if (!args.cgroup)
+		return 0;
+	strbuf_addf(&args.cgroup_path, "%s", args.cgroup);
+	if (args.cgroup[0] == '/' && !stat(args.cgroup_path.buf, &st) && S_ISDIR(st.st_mode))
+		return 0;
+	strbuf_reset(&args.cgroup_path);
+	strbuf_addf(&args.cgroup_path, CGROUP_MOUNT "/%s", args.cgroup);
+	if (!stat(args.cgroup_path.buf, &st) && S_ISDIR(st.st_mode))
+		return 0;
+	err_set(err, -ENOENT, "there is no cgroup %s", args.cgroup);
+	return err_hint(err, "give a directory below " CGROUP_MOUNT);
+}
+
+static void join_command_line(int argc, char **argv)
+{
+	strbuf_addstr(&args.command_line, "hostprof");
+	for (int i = 0; i < argc; i++)
+		strbuf_addf(&args.command_line, " %s", argv[i]);
+}
+
+int record_args_parse(int argc, char **argv, struct record_args **ret_args)
+{
+	struct err err = { 0 };
+	bool dashdash;
+	int rest, rc;
+
+	join_command_line(argc, argv);
+	rc = options_parse(&usage, argc, argv, &rest, &dashdash, &err);
+	if (rc == OPTIONS_HELP_SHOWN)
+		return CMD_OK;
+	if (!rc)
+		rc = check_targets(dashdash, argc - rest, argv + rest, &err);
+	if (!rc)
+		rc = check_numbers(&err);
+	if (!rc)
+		rc = parse_events(&err);
+	if (!rc)
+		rc = find_cgroup(&err);
+	if (rc)
+		return cmd_fail_argument(&err);
+	if (rest < argc)
+		args.command = argv + rest;
+	*ret_args = &args;
+	return CMD_CONTINUE;
+}
+
+struct recorder_options record_args_options(const struct record_args *a)
+{
+	return (struct recorder_options){
+		.capture = {
+			.events = a->events,
+			.event_count = (unsigned int)a->event_names.len,
+			.pids = a->pids.items,
+			.pid_count = (unsigned int)a->pids.len,
+			.cgroup_path = a->cgroup ? a->cgroup_path.buf : NULL,
+			.exclude_user = a->view.all_kernel,
+			.exclude_kernel = a->view.all_user,
+			.include_idle = a->include_idle,
+			.max_depth = (uint32_t)a->max_depth,
+			.ring_bytes = a->ring_bytes,
+		},
+		.duration_ns = a->duration_ns,
+		.command = a->command,
+		.whole_host = a->all,
+		.agent = a->agent,
+		.command_line = a->command_line.buf,
+	};
+}

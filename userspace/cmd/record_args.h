@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the command line of `record` says, checked as far as that needs no privilege. */
+#ifndef HOSTPROF_CMD_RECORD_ARGS_H
+#define HOSTPROF_CMD_RECORD_ARGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "capture/event.h"
+#include "cmd/view_flags.h"
+#include "session/recorder.h"
+#include "wire.h"
+
+struct record_args {
+	bool all;
+	VEC(uint32_t) pids;
+	const char *cgroup;
+	char **command; /* borrowed from argv, NULL-terminated; NULL: none */
+
+	VEC(const char *) event_names;
+	struct capture_event events[WIRE_MAX_EVENTS];
+	uint64_t freq_hz, duration_ns;
+	uint64_t max_depth, ring_bytes;
+	bool include_idle;
+	enum recorder_agent_mode agent;
+
+	struct view_flags view;
+	const char *stats_path;
+
+	struct strbuf cgroup_path;  /* of `cgroup`, absolute */
+	struct strbuf command_line; /* ours */
+};
+
+/* Parse argv into *RET_ARGS. CMD_CONTINUE, or the exit code to return. */
+int record_args_parse(int argc, char **argv, struct record_args **ret_args);
+
+/* What the recorder needs; borrows from ARGS. */
+struct recorder_options record_args_options(const struct record_args *args);
+
+#endif

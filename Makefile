@@ -34,6 +34,8 @@ LIB_OBJ	 := $(LIB_SRC:%.c=$(BUILD)/obj/%.o)
 MAIN_OBJ := $(BUILD)/obj/userspace/cmd/main.o
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/%)
+TOOL_SRC := $(sort $(wildcard tests/tools/*.c))
+TOOL_BIN := $(TOOL_SRC:tests/tools/%.c=$(BUILD)/tools/%)
 WORKLOAD_SRC := $(sort $(wildcard tests/workloads/*.c))
 WORKLOAD_BIN := $(WORKLOAD_SRC:tests/workloads/%.c=$(BUILD)/workloads/%)
 JAVA_SRC := $(sort $(wildcard tests/workloads/*.java))
@@ -100,6 +102,11 @@ $(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libhostprof.a
 	$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) -Wno-missing-prototypes $(LDFLAGS) -o $@ \
 		$(filter %.c %.a,$^) $(LDLIBS) -lcmocka
 
+# Programs that make what a test reads.
+$(BUILD)/tools/%: tests/tools/%.c $(BUILD)/libhostprof.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) $(LDFLAGS) -o $@ $(filter %.c %.a,$^) $(LDLIBS)
+
 $(BUILD)/workloads/%: tests/workloads/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls -Wall -o $@ $< -lpthread
@@ -110,9 +117,9 @@ $(BUILD)/workloads/%.class: tests/workloads/%.java
 	$(JAVA_HOME_BUILD)/bin/javac -nowarn --release 8 -d $(BUILD)/workloads $< 2>&1 | { grep -v '^warning\|^[0-9]* warning' || true; }
 	@test -f $@
 
-workloads: $(WORKLOAD_BIN) $(JAVA_CLASSES)
+workloads: $(WORKLOAD_BIN) $(JAVA_CLASSES) $(TOOL_BIN)
 
--include $(LIB_OBJ:.o=.d) $(MAIN_OBJ:.o=.d) $(AGENT_OBJ:.o=.d) $(UNIT_BIN:=.d)
+-include $(LIB_OBJ:.o=.d) $(MAIN_OBJ:.o=.d) $(AGENT_OBJ:.o=.d) $(UNIT_BIN:=.d) $(TOOL_BIN:=.d)
 
 .PHONY: all workloads
 .DELETE_ON_ERROR:

@@ -2,6 +2,7 @@
 /* State of the page, its controls and its keys. */
 
 const ZOOM_MS = 160;
+const NARROW = 760; /* px; flamegraph_panel.css has it too */
 
 class FlamePage {
 	constructor(page)
@@ -39,7 +40,7 @@ class FlamePage {
 		fillHelp(this.page);
 		this.setTheme(this.state.theme);
 		this.listen();
-		if (window.innerWidth <= 760 || this.tree.event.processes.length < 2)
+		if (window.innerWidth <= NARROW || this.tree.event.processes.length < 2)
 			this.toggleProcesses();
 		this.showEvent(0);
 	}
@@ -144,6 +145,7 @@ class FlamePage {
 		const { graph, state } = this;
 
 		graph.kind = state.kind;
+		graph.zoomDepth = this.view.depth[state.zoom];
 		graph.draw();
 		this.placeOutline('hover', state.hover);
 		this.placeOutline('cursor', state.cursor);
@@ -210,14 +212,15 @@ class FlamePage {
 	showPath()
 	{
 		const path = pathTo(this.view, this.state.zoom);
-		const shown = path.length > 6 ? [path[0], -1, ...path.slice(-4)] : path;
+		const last = window.innerWidth > NARROW ? 4 : 1;
+		const shown = path.length > last + 2 ? [path[0], -1, ...path.slice(-last)] : path;
 		const parts = [];
 
 		for (const node of shown) {
 			if (parts.length)
 				parts.push(make('span', 'between', '\u203a'));
 			if (node < 0) {
-				parts.push(make('span', 'between', `${path.length - 5} more`));
+				parts.push(make('span', 'between', `${path.length - last - 1} more`));
 				continue;
 			}
 			const button = make('button', '', this.graph.title(node));

@@ -55,7 +55,7 @@ function makeSwatch(rgb)
 
 /*
  * Per kind a few shades, picked by name, so that neighbours can be told apart; "dim" is for boxes
- * that a search or a highlighted kind leaves behind.
+ * that a search, a highlighted kind or the zoom leaves behind.
  */
 function makePalette(kinds, theme)
 {
@@ -68,7 +68,7 @@ function makePalette(kinds, theme)
 		const shades = [];
 		for (let i = 0; i < SHADES; i++) {
 			const rgb = mixColor(base, dark ? [0, 0, 0] : [255, 255, 255], i * 0.045);
-			const dim = mixColor(rgb, paper, 0.68);
+			const dim = mixColor(rgb, paper, dark ? 0.5 : 0.68);
 			shades.push({ ...makeSwatch(rgb), dim: makeSwatch(dim) });
 		}
 		return shades;
@@ -161,6 +161,7 @@ class FlameCanvas {
 		this.drawMs = 0;
 		this.rootOnTop = true;
 		this.kind = -1;
+		this.zoomDepth = 0;
 		this.matches = null;
 	}
 
@@ -319,7 +320,9 @@ class FlameCanvas {
 
 		if (this.matches && this.matches[label])
 			return palette.match;
-		if (this.matches || (this.kind >= 0 && view.kind[node] !== this.kind))
+		const isBehind = view.depth[node] < this.zoomDepth ||
+			(this.kind >= 0 && view.kind[node] !== this.kind);
+		if (this.matches || isBehind)
 			return swatch.dim;
 		return swatch;
 	}

@@ -142,5 +142,5 @@ function labelName(page, label)
 
 function labelModule(page, label)
 {
-	return page.modules[page.labels.module[label]];
+	return page.names[page.labels.module[label]];
 }

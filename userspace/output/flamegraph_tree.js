@@ -162,15 +162,20 @@ class ViewBuilder {
 	}
 }
 
-/* The kinds of the recorded frames that a box was merged from, as a map from kind to weight. */
+/*
+ * The kinds of the recorded frames that a box was merged from, as a map from kind to weight. In a
+ * reversed view the entries of a box are leaves, which have come to `at` on their way to the root.
+ */
 function kindWeights(view, node)
 {
-	const { page, tree } = view;
-	const weight = view.options.samples ? tree.samples : tree.total;
+	const { page, tree, at, options } = view;
 	const kinds = new Map();
+	let weight = options.samples ? tree.samples : tree.total;
 
+	if (at)
+		weight = options.samples ? tree.selfSamples : tree.self;
 	for (let s = view.head[node]; s >= 0; s = view.next[s]) {
-		const kind = page.labels.kind[tree.label[s]];
+		const kind = page.labels.kind[tree.label[at ? at[s] : s]];
 		kinds.set(kind, (kinds.get(kind) || 0) + weight[s]);
 	}
 	return kinds;
@@ -203,7 +208,7 @@ class ReverseBuilder extends ViewBuilder {
 
 		this.capacity = view.label.length;
 		this.root = root;
-		this.at = new Int32Array(tree.size);
+		this.at = view.at = new Int32Array(tree.size);
 		this.add(-1, root, tree.label[root]);
 		view.total[0] = this.weight[root];
 		view.other[0] = this.otherWeight(root);

@@ -161,20 +161,22 @@ static void make_room(struct image_cache *cache)
 		worker_pool_drain(cache->pool);
 }
 
+static const char *open_failure(int error)
+{
+	switch (error) {
+	case -ESTALE: return "another file has its name now";
+	case -ENOENT:
+	case -ESRCH: return "it was gone before it could be opened";
+	case -EINVAL: return "it is no regular file";
+	default: return strerror(-error);
+	}
+}
+
 static void fail_to_open(struct image *image, int error)
 {
 	image->state = IMAGE_FAILED;
 	image->never_opened = true;
-	if (error == -ESTALE)
-		image_content_fail(&image->content, "cannot read %s: another file has its name now",
-				   image->path);
-	else if (error == -ENOENT || error == -ESRCH)
-		image_content_fail(&image->content,
-				   "cannot read %s: it was gone before it could be opened",
-				   image->path);
-	else
-		image_content_fail(&image->content, "cannot read %s: %s", image->path,
-				   strerror(-error));
+	image_content_fail(&image->content, "cannot read %s: %s", image->path, open_failure(error));
 }
 
 static void open_image(struct image_cache *cache, struct image *image, uint32_t pid, uint64_t start,

@@ -179,7 +179,7 @@ static int open_exe(const struct request *request)
 	fd = open_regular(link);
 	if (fd < 0)
 		return fd;
-	return match_key(fd, request->key) == MATCH_NONE ? -ESTALE : TAKE_FD(fd);
+	return match_key(fd, request->key) == MATCH_NONE ? -ENOENT : TAKE_FD(fd);
 }
 
 /* The process is gone; its file may still be there. */

@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "test.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+
+#include "base/file.h"
+#include "elf/elf_file.h"
+#include "elf/image.h"
+#include "process/registry.h"
+
+/* Only .symtab knows it. */
+static __attribute__((noinline)) int image_test_local(int x)
+{
+	__asm__ volatile("");
+	return x + 1;
+}
+
+struct fixture {
+	struct worker_pool *pool;
+	struct image_cache *cache;
+	char dir[64];
+	uint64_t local_address; /* the file's own address of image_test_local() */
+};
+
+static uint64_t own_symbol(const char *name)
+{
+	_cleanup_(elf_file_closep) struct elf_file *file = NULL;
+	_cleanup_close_ int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct err err;
+	uint64_t address = 0;
+
+	elf_file_open(fd, &file, &err);
+	elf_file_find_symbol(file, name, &address);
+	elf_file_close(TAKE_PTR(file));
+	return address;
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct err err;
+
+	*state = f;
+	strcpy(f->dir, "/tmp/hostprof-image-XXXXXX");
+	f->local_address = own_symbol("image_test_local");
+	if (!mkdtemp(f->dir) || worker_pool_new(1, &f->pool, &err) < 0 ||
+	    image_cache_new(f->pool, &f->cache, &err) < 0)
+		return -1;
+	return image_test_local(1) == 2 ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	char command[128];
+
+	image_cache_free(f->cache);
+	worker_pool_free(f->pool);
+	snprintf(command, sizeof(command), "rm -r '%s'", f->dir);
+	if (system(command) != 0)
+		return -1;
+	free(f);
+	return 0;
+}
+
+/* Run a shell command in the test's directory; false when it fails (a tool is missing). */
+static bool run(struct fixture *f, const char *command)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text), "cd '%s' && { %s; } >/dev/null 2>&1", f->dir, command);
+	return system(text) == 0;
+}
+
+static void copy_self(struct fixture *f, const char *name)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "cp /proc/%d/exe %s", getpid(), name);
+	assert_true(run(f, command));
+}
+
+static struct image_key key_of(const char *path)
+{
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	return (struct image_key){ .major = major(st.st_dev),
+				   .minor = minor(st.st_dev),
+				   .inode = st.st_ino };
+}
+
+/* Open NAME of the directory as if this process mapped it somewhere. */
+static struct image *open_named(struct fixture *f, const char *name)
+{
+	struct image_key key;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", f->dir, name);
+	key = key_of(path);
+	return image_cache_open(f->cache, &key, (uint32_t)getpid(), 0x1000, 0x2000, path);
+}
+
+static const char *local_name(struct fixture *f, struct image *image)
+{
+	struct elf_symbol symbol;
+
+	image_wait(f->cache, image);
+	if (image_state(image) == IMAGE_FAILED)
+		fail_msg("%s", image_failure(image));
+	return image_find_symbol(image, f->local_address, &symbol) ? symbol.name : "";
+}
+
+static void own_file_by_its_mapping(void **state)
+{
+	struct fixture *f = *state;
+	struct registry *registry;
+	struct mapping *mapping;
+	struct image *image;
+	struct image_key key;
+	struct elf_symbol symbol;
+	uint64_t address, start, limit, offset;
+	struct err err;
+
+	registry_new(&registry, &err);
+	mapping = process_find_mapping(registry_get(registry, (uint32_t)getpid(), 0),
+				       (uintptr_t)image_test_local);
+	key = (struct image_key){ mapping->key.major, mapping->key.minor, mapping->key.inode, 0 };
+	image = image_cache_open(f->cache, &key, (uint32_t)getpid(), mapping->start, mapping->end,
+				 mapping->path);
+	assert_int_equal(image_state(image), IMAGE_NEW);
+	image_load(f->cache, image);
+	image_wait(f->cache, image);
+	assert_int_equal(image_state(image), IMAGE_READY);
+	assert_string_equal(image_failure(image), "");
+	assert_true(image_offset_to_address(
+		image, (uintptr_t)image_test_local - mapping->start + mapping->pgoff, &address));
+	assert_int_equal(address, f->local_address);
+	assert_true(image_find_symbol(image, address + 1, &symbol));
+	assert_string_equal(symbol.name, "image_test_local");
+	assert_int_equal(symbol.address, f->local_address);
+	image_text_range(image, &start, &limit, &offset);
+	assert_in_range(address, start, limit - 1);
+	assert_false(image_offset_to_address(image, 1ULL << 40, &address));
+	assert_int_equal(strlen(image_build_id(image)), 40);
+	registry_free(registry);
+}
+
+static void libc_has_names_and_a_build_id(void **state)
+{
+	struct fixture *f = *state;
+	struct registry *registry;
+	struct mapping *mapping;
+	struct image_key key;
+	struct image *image;
+	struct elf_symbol symbol;
+	uint64_t address;
+	struct err err;
+
+	registry_new(&registry, &err);
+	mapping = process_find_mapping(registry_get(registry, (uint32_t)getpid(), 0),
+				       (uintptr_t)qsort);
+	key = (struct image_key){ mapping->key.major, mapping->key.minor, mapping->key.inode, 0 };
+	image = image_cache_open(f->cache, &key, (uint32_t)getpid(), mapping->start, mapping->end,
+				 mapping->path);
+	image_wait(f->cache, image);
+	assert_true(image_offset_to_address(
+		image, (uintptr_t)qsort - mapping->start + mapping->pgoff, &address));
+	assert_true(image_find_symbol(image, address, &symbol));
+	assert_string_equal(symbol.name, "qsort");
+	assert_false(symbol.cpp);
+	assert_int_equal(strlen(image_build_id(image)), 40);
+	registry_free(registry);
+}
+
+static void a_stripped_file_has_no_local_names(void **state)
+{
+	struct fixture *f = *state;
+
+	copy_self(f, "prog");
+	if (!run(f, "strip prog"))
+		skip();
+	assert_string_equal(local_name(f, open_named(f, "prog")), "");
+}
+
+static bool split_debug(struct fixture *f, const char *debug_dir)
+{
+	char command[512];
+
+	copy_self(f, "prog");
+	snprintf(command, sizeof(command),
+		 "mkdir -p %s && objcopy --only-keep-debug prog %s/prog.debug && strip prog && "
+		 "objcopy --add-gnu-debuglink=%s/prog.debug prog",
+		 debug_dir, debug_dir, debug_dir);
+	return run(f, command);
+}
+
+static void debug_link_beside_the_file(void **state)
+{
+	struct fixture *f = *state;
+
+	if (!split_debug(f, "."))
+		skip();
+	assert_string_equal(local_name(f, open_named(f, "prog")), "image_test_local");
+}
+
+static void debug_link_in_the_debug_directory(void **state)
+{
+	struct fixture *f = *state;
+
+	if (!split_debug(f, ".debug"))
+		skip();
+	assert_string_equal(local_name(f, open_named(f, "prog")), "image_test_local");
+}
+
+/* No build id in it: the checksum alone decides. */
+static void debug_link_checked_by_checksum(void **state)
+{
+	struct fixture *f = *state;
+
+	copy_self(f, "prog");
+	if (!run(f, "objcopy --remove-section=.note.gnu.build-id prog && "
+		    "objcopy --only-keep-debug prog prog.debug && strip prog && "
+		    "objcopy --add-gnu-debuglink=prog.debug prog"))
+		skip();
+	assert_string_equal(local_name(f, open_named(f, "prog")), "image_test_local");
+}
+
+static void a_debug_file_of_another_build(void **state)
+{
+	struct fixture *f = *state;
+
+	copy_self(f, "prog");
+	if (!run(f, "objcopy --remove-section=.note.gnu.build-id prog && "
+		    "objcopy --only-keep-debug prog prog.debug && strip prog && "
+		    "objcopy --add-gnu-debuglink=prog.debug prog && echo x >>prog.debug"))
+		skip();
+	assert_string_equal(local_name(f, open_named(f, "prog")), "");
+}
+
+static void compressed_symbols(void **state)
+{
+	struct fixture *f = *state;
+
+	copy_self(f, "prog");
+	if (!run(f, "objcopy --only-keep-debug prog mini && strip --strip-debug mini && "
+		    "xz --format=xz mini && strip prog && "
+		    "objcopy --add-section .gnu_debugdata=mini.xz prog && rm mini.xz"))
+		skip();
+	assert_string_equal(local_name(f, open_named(f, "prog")), "image_test_local");
+}
+
+static void damaged_compressed_symbols(void **state)
+{
+	struct fixture *f = *state;
+
+	copy_self(f, "prog");
+	if (!run(f, "strip prog && head -c 5000 prog >mini.xz && "
+		    "objcopy --add-section .gnu_debugdata=mini.xz prog"))
+		skip();
+	assert_string_equal(local_name(f, open_named(f, "prog")), "");
+}
+
+static void equal_files_are_one_image(void **state)
+{
+	struct fixture *f = *state;
+	struct image *image;
+	struct image_key key;
+	char path[128];
+
+	copy_self(f, "prog");
+	image = open_named(f, "prog");
+	assert_ptr_equal(open_named(f, "prog"), image);
+	/* inode numbers are used again: the generation tells */
+	snprintf(path, sizeof(path), "%s/prog", f->dir);
+	key = key_of(path);
+	key.generation = 5;
+	assert_ptr_equal(image_cache_open(f->cache, &key, (uint32_t)getpid(), 1, 2, path), image);
+	snprintf(path, sizeof(path), "%s/other", f->dir);
+	assert_ptr_not_equal(image_cache_open(f->cache, &key, (uint32_t)getpid(), 1, 2, path),
+			     image);
+}
+
+static void count_failure(const char *path, const char *why, void *data)
+{
+	assert_non_null(strstr(why, path));
+	++*(int *)data;
+}
+
+static void a_file_that_is_gone(void **state)
+{
+	struct fixture *f = *state;
+	struct image_key key = { 1, 2, 3, 4 };
+	struct image *image = image_cache_open(f->cache, &key, (uint32_t)getpid(), 0x1000, 0x2000,
+					       "/no/such/program");
+	struct elf_symbol symbol;
+	int failures = 0;
+
+	assert_int_equal(image_state(image), IMAGE_FAILED);
+	assert_string_equal(image_failure(image),
+			    "cannot read /no/such/program: it was gone before it could be opened");
+	image_load(f->cache, image);
+	image_wait(f->cache, image);
+	assert_int_equal(image_state(image), IMAGE_FAILED);
+	assert_false(image_find_symbol(image, 0x1000, &symbol));
+	assert_string_equal(image_build_id(image), "");
+	image_cache_for_each_failed(f->cache, count_failure, &failures);
+	assert_int_equal(failures, 1);
+}
+
+static void another_file_under_the_same_name(void **state)
+{
+	struct fixture *f = *state;
+	struct image_key key;
+	struct image *image;
+	char path[128];
+
+	copy_self(f, "prog");
+	snprintf(path, sizeof(path), "%s/prog", f->dir);
+	key = key_of(path);
+	key.inode += 1000000;
+	image = image_cache_open(f->cache, &key, (uint32_t)getpid(), 0x1000, 0x2000, path);
+	assert_int_equal(image_state(image), IMAGE_FAILED);
+	assert_non_null(strstr(image_failure(image), "another file has its name now"));
+}
+
+/* A pipe must not be waited for, a device not be opened. */
+static void what_is_no_file(void **state)
+{
+	struct fixture *f = *state;
+	struct image *image;
+
+	assert_true(run(f, "mkfifo pipe"));
+	image = open_named(f, "pipe");
+	assert_int_equal(image_state(image), IMAGE_FAILED);
+	assert_true(run(f, "ln -s /dev/zero zero"));
+	assert_int_equal(image_state(open_named(f, "zero")), IMAGE_FAILED);
+}
+
+static void what_is_no_elf_file(void **state)
+{
+	struct fixture *f = *state;
+	struct image *image;
+	uint64_t address;
+
+	assert_true(run(f, "echo 'JIT code without a format' >jit"));
+	image = open_named(f, "jit");
+	image_wait(f->cache, image);
+	assert_int_equal(image_state(image), IMAGE_READY);
+	assert_false(image_offset_to_address(image, 0, &address));
+}
+
+static void a_broken_elf_file(void **state)
+{
+	struct fixture *f = *state;
+	struct image *image;
+
+	assert_true(run(f, "printf '\\177ELF garbage' >broken"));
+	image = open_named(f, "broken");
+	image_wait(f->cache, image);
+	assert_int_equal(image_state(image), IMAGE_FAILED);
+	assert_non_null(strstr(image_failure(image), "/broken: not an ELF file"));
+}
+
+/* The file of a live process that has deleted it. */
+static void a_deleted_program_of_a_live_process(void **state)
+{
+	struct fixture *f = *state;
+	struct registry *registry;
+	struct process *process;
+	struct mapping *mapping, *text = NULL;
+	struct image *image;
+	struct image_key key;
+	struct err err;
+	char path[128];
+	pid_t child;
+
+	assert_true(run(f, "cp /bin/sleep prog"));
+	snprintf(path, sizeof(path), "%s/prog", f->dir);
+	child = fork();
+	if (child == 0) {
+		execl(path, "prog", "30", NULL);
+		_exit(1);
+	}
+	registry_new(&registry, &err);
+	for (int i = 0; i < 500 && !text; i++) {
+		usleep(2000);
+		registry_free(registry);
+		registry_new(&registry, &err);
+		process = registry_get(registry, (uint32_t)child, 0);
+		vec_for_each (mapping, &process->mappings)
+			if (strcmp(mapping->path, path) == 0)
+				text = mapping;
+	}
+	assert_non_null(text);
+	key = (struct image_key){ text->key.major, text->key.minor, text->key.inode, 0 };
+	unlink(path);
+	assert_true(run(f, "cp /bin/true prog")); /* its name is taken */
+	image = image_cache_open(f->cache, &key, (uint32_t)child, text->start, text->end, path);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	image_wait(f->cache, image);
+	assert_string_equal(image_failure(image), "");
+	assert_int_equal(image_state(image), IMAGE_READY);
+	registry_free(registry);
+}
+
+static void an_image_in_memory(void **state)
+{
+	struct fixture *f = *state;
+	const void *vdso = (const void *)getauxval(AT_SYSINFO_EHDR); /* NOLINT */
+	struct image *image;
+
+	if (!vdso)
+		skip();
+	image = image_cache_add_memory(f->cache, "[vdso]", vdso, 2 * 4096UL);
+	assert_int_equal(image_state(image), IMAGE_READY);
+	assert_string_equal(image_path(image), "[vdso]");
+	assert_ptr_equal(image_cache_add_memory(f->cache, "[vdso]", vdso, 2 * 4096UL), image);
+	image = image_cache_add_memory(f->cache, "[bad]", "garbage", 7);
+	assert_int_equal(image_state(image), IMAGE_FAILED);
+}
+
+static int count_descriptors(void)
+{
+	int n = 0;
+
+	for (int fd = 0; fd < 2048; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+static void open_files_are_bounded(void **state)
+{
+	struct fixture *f = *state;
+	int before = count_descriptors();
+	struct image *first = NULL;
+	char name[16];
+
+	assert_true(run(f, "i=0; while [ $i -lt 700 ]; do cp /bin/true f$i; i=$((i+1)); done"));
+	for (int i = 0; i < 700; i++) {
+		struct image *image;
+
+		snprintf(name, sizeof(name), "f%d", i);
+		image = open_named(f, name);
+		assert_int_not_equal(image_state(image), IMAGE_FAILED);
+		first = first ? first : image;
+	}
+	worker_pool_drain(f->pool);
+	assert_true(count_descriptors() - before <= 520);
+	assert_int_equal(image_state(first), IMAGE_READY); /* parsed, not dropped */
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(own_file_by_its_mapping),
+		TEST(libc_has_names_and_a_build_id),
+		TEST(a_stripped_file_has_no_local_names),
+		TEST(debug_link_beside_the_file),
+		TEST(debug_link_in_the_debug_directory),
+		TEST(debug_link_checked_by_checksum),
+		TEST(a_debug_file_of_another_build),
+		TEST(compressed_symbols),
+		TEST(damaged_compressed_symbols),
+		TEST(equal_files_are_one_image),
+		TEST(a_file_that_is_gone),
+		TEST(another_file_under_the_same_name),
+		TEST(what_is_no_file),
+		TEST(what_is_no_elf_file),
+		TEST(a_broken_elf_file),
+		TEST(a_deleted_program_of_a_live_process),
+		TEST(an_image_in_memory),
+		TEST(open_files_are_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "test.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "symbolize/kernel.h"
+
+static const char kallsyms[] = "0000000000000000 A fixed_percpu_data\n"
+			       "ffffffff81000000 T _stext\n"
+			       "ffffffff81000000 T __pfx\n"
+			       "ffffffff81000000 T startup_64\n"
+			       "ffffffff81000100 t __do_a\n"
+			       "ffffffff81000200 T do_b\n"
+			       "ffffffff81000280 d some_data\n"
+			       "ffffffff81000300 W weak_c\n"
+			       "ffffffffc0100000 t mod_open\t[ext4]\n"
+			       "ffffffffc0000000 t early\t[zram]\n"
+			       "ffffffffc0200000 t bpf_prog_3a47575459fe2e9c_walk\t[bpf]\n";
+
+static void assert_symbol(const struct kernel_symbols *symbols, uint64_t address, const char *name,
+			  const char *module)
+{
+	const char *its_name = "none", *its_module = "none";
+
+	kernel_symbols_find(symbols, address, &its_name, &its_module);
+	assert_string_equal(its_name, name);
+	assert_string_equal(its_module, module);
+}
+
+static void names_and_modules(void **state)
+{
+	_cleanup_(kernel_symbols_freep) struct kernel_symbols *symbols = NULL;
+
+	(void)state;
+	assert_int_equal(kernel_symbols_parse(kallsyms, strlen(kallsyms), &symbols), 0);
+	assert_symbol(symbols, 0xffffffff81000000, "startup_64", "kernel");
+	assert_symbol(symbols, 0xffffffff810001ff, "__do_a", "kernel");
+	assert_symbol(symbols, 0xffffffff81000200, "do_b", "kernel");
+	assert_symbol(symbols, 0xffffffff810002ff, "do_b", "kernel");
+	assert_symbol(symbols, 0xffffffff81000300, "weak_c", "kernel");
+	assert_symbol(symbols, 0xffffffffc0000001, "early", "zram");
+	assert_symbol(symbols, 0xffffffffc0100fff, "mod_open", "ext4");
+	assert_symbol(symbols, 0xffffffffc0200010, "bpf_prog_3a47575459fe2e9c_walk", "bpf");
+	assert_symbol(symbols, 0xffffffff80ffffff, "none", "none");
+	assert_symbol(symbols, 0, "none", "none");
+}
+
+static void hidden_addresses(void **state)
+{
+	static const char hidden[] = "0000000000000000 T _stext\n0000000000000000 t foo\n";
+	struct kernel_symbols *symbols = NULL;
+
+	(void)state;
+	assert_int_equal(kernel_symbols_parse(hidden, strlen(hidden), &symbols), -ENODATA);
+	assert_int_equal(kernel_symbols_parse("", 0, &symbols), -ENODATA);
+	assert_null(symbols);
+}
+
+static void odd_lines_are_skipped(void **state)
+{
+	static const char odd[] = "garbage\n\nffffffff81000000\nffffffff81000000 T\n"
+				  "ffffffff81000000 TT two\nfffffffffffffffff81000000 T over\n"
+				  "ffffffff81000000 T one\t[\nffffffff81000100 T two\t[]\n"
+				  "ffffffff81000200 T unterminated";
+	_cleanup_(kernel_symbols_freep) struct kernel_symbols *symbols = NULL;
+
+	(void)state;
+	assert_int_equal(kernel_symbols_parse(odd, strlen(odd), &symbols), 0);
+	assert_symbol(symbols, 0xffffffff81000000, "one", "kernel");
+	assert_symbol(symbols, 0xffffffff81000100, "two", "kernel");
+	assert_symbol(symbols, 0xffffffff81000200, "two", "kernel");
+}
+
+static void the_running_kernel(void **state)
+{
+	_cleanup_(kernel_symbols_freep) struct kernel_symbols *symbols = NULL;
+	struct err err;
+	int r = kernel_symbols_new(&symbols, &err);
+
+	(void)state;
+	if (r < 0) { /* not root, or hidden even from root */
+		assert_string_not_equal(err.text, "");
+		assert_string_not_equal(err.hint, "");
+		skip();
+	}
+	assert_true(strlen(kernel_symbols_build_id(symbols)) % 2 == 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_and_modules),
+		cmocka_unit_test(hidden_addresses),
+		cmocka_unit_test(odd_lines_are_skipped),
+		cmocka_unit_test(the_running_kernel),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/pipeline_apply.h"
+
+#include "base/clock.h"
+
+/* A sample does not wait longer for the symbols of its files. */
+#define STALL_LIMIT_NS (3 * NSEC_PER_SEC)
+
+/* --- arrival ---------------------------------------------------------------------------------- */
+
+static void touch_once(struct pipeline *pipeline, struct process *process)
+{
+	uint64_t seen;
+
+	if (hmap_get(&pipeline->touched, process->serial, &seen) && seen == process->mappings.len)
+		return;
+	hmap_put(&pipeline->touched, process->serial, process->mappings.len);
+	symbolizer_touch(pipeline->symbolizer, process);
+}
+
+/* A file that a process maps now may be gone in a moment: open it before anything else. */
+static void arrive_side(const struct side_event *event, void *data)
+{
+	struct pipeline *pipeline = data;
+	struct image_key key = { event->major, event->minor, event->inode,
+				 event->inode_generation };
+
+	if (event->kind == SIDE_MMAP && event->inode)
+		image_cache_open(pipeline->images, &key, event->pid, event->addr,
+				 event->addr + event->len, event->name);
+	merge_push_side(&pipeline->queue, event);
+}
+
+static void arrive_sample(const struct wire_sample *sample, void *data)
+{
+	struct pipeline *pipeline = data;
+	struct process *process = registry_find(pipeline->registry, sample->tgid);
+
+	if (sample->event >= pipeline->event_count || sample->reason >= UNWIND_REASON_COUNT)
+		return;
+	pipeline->samples++;
+	if (process)
+		touch_once(pipeline, process);
+	if (sample->time_ns < pipeline->applied_ns)
+		pipeline->late_samples++;
+	merge_push_sample(&pipeline->queue, sample);
+}
+
+/* --- in order --------------------------------------------------------------------------------- */
+
+static bool is_libjvm(const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	return strncmp(base ? base + 1 : path, "libjvm.so", 9) == 0;
+}
+
+void pipeline_forget(struct process *process, void *data)
+{
+	struct pipeline *pipeline = data;
+
+	agents_forget(pipeline->agents, process);
+	symbolizer_forget(pipeline->symbolizer, process);
+	jvm_table_forget(pipeline->jvms, process);
+	hmap_remove(&pipeline->touched, process->serial);
+}
+
+static void apply_mmap(struct pipeline *pipeline, const struct side_event *event)
+{
+	_cleanup_free_ char *path = xstrdup(event->name);
+	struct mapping mapping = {
+		.start = event->addr,
+		.end = event->addr + event->len,
+		.pgoff = event->pgoff,
+		.key = { event->major, event->minor, event->inode, event->inode_generation },
+		.path = path,
+	};
+	struct process *process;
+
+	registry_mmap(pipeline->registry, event->time_ns, event->pid, &mapping);
+	if (!is_libjvm(event->name))
+		return;
+	process = registry_find(pipeline->registry, event->pid);
+	if (process && jvm_table_get(pipeline->jvms, process))
+		agents_add(pipeline->agents, process);
+}
+
+static void apply_side(struct pipeline *pipeline, const struct side_event *event)
+{
+	struct process *process;
+
+	switch (event->kind) {
+	case SIDE_MMAP: apply_mmap(pipeline, event); break;
+	case SIDE_COMM:
+		registry_comm(pipeline->registry, event->time_ns, event->pid, event->tid,
+			      event->name);
+		break;
+	case SIDE_EXEC:
+		process = registry_find(pipeline->registry, event->pid);
+		if (process)
+			pipeline_forget(process, pipeline);
+		registry_exec(pipeline->registry, event->time_ns, event->pid, event->name);
+		break;
+	case SIDE_FORK:
+		/* A new thread of a known process is no new process. */
+		if (event->pid != event->ppid)
+			registry_fork(pipeline->registry, event->time_ns, event->pid, event->ppid);
+		break;
+	case SIDE_EXIT:
+		if (event->pid == event->tid)
+			registry_exit(pipeline->registry, event->time_ns, event->pid);
+		break;
+	case SIDE_LOST:
+		profile_add_counter(&pipeline->profile, "sideband.lost", "", event->lost);
+		break;
+	}
+}
+
+static const char *thread_name(struct pipeline *pipeline, struct process *process,
+			       const struct wire_sample *sample, char comm[WIRE_COMM_LEN + 1],
+			       uint64_t *ret_java_tid)
+{
+	struct jvm *jvm = jvm_table_get(pipeline->jvms, process);
+	const char *name = NULL;
+
+	*ret_java_tid = 0;
+	if (jvm)
+		name = jvm_thread_name(jvm, sample->tid, sample->time_ns, ret_java_tid);
+	if (name && *name)
+		return name;
+	memcpy(comm, sample->comm, WIRE_COMM_LEN);
+	comm[WIRE_COMM_LEN] = '\0';
+	return comm;
+}
+
+static struct ledger_entry *entry_of(struct pipeline *pipeline, struct process *process,
+				     const struct wire_sample *sample)
+{
+	char comm[WIRE_COMM_LEN + 1] = { 0 };
+	struct ledger_entry *entry;
+	struct jvm *jvm;
+
+	memcpy(comm, sample->comm, WIRE_COMM_LEN);
+	entry = ledger_get(&pipeline->ledger, sample->tgid, sample->exec_id, sample->start_ns,
+			   process, comm);
+	jvm = jvm_table_get(pipeline->jvms, process);
+	if (jvm && entry->profile_id == PROFILE_NONE)
+		ledger_entry_set_jvm(entry, jvm_version(jvm), jvm_main_class(jvm));
+	return entry;
+}
+
+static void apply_sample(struct pipeline *pipeline, struct process *process,
+			 const struct wire_sample *sample)
+{
+	struct ledger_entry *entry = entry_of(pipeline, process, sample);
+	char comm[WIRE_COMM_LEN + 1];
+	struct profile_sample row = {
+		.time_ns = sample->time_ns,
+		.weight = sample->weight,
+		.count = 1,
+		.event = pipeline->event_ids[sample->event],
+		.state = sample->in_user ? STATE_RUNNING_USER : STATE_RUNNING_KERNEL,
+	};
+	uint64_t java_tid;
+	const char *name = thread_name(pipeline, process, sample, comm, &java_tid);
+
+	row.stack = symbolizer_stack(pipeline->symbolizer, &pipeline->profile, process, sample);
+	row.thread = ledger_profile_thread(entry, &pipeline->profile, sample->tid, name, java_tid);
+	profile_add(&pipeline->profile, &row);
+	ledger_count_sample(&pipeline->ledger, entry, sample);
+}
+
+/* False: its files are still being read; try again later. */
+static bool try_sample(struct pipeline *pipeline, const struct wire_sample *sample)
+{
+	struct process *process = registry_get(pipeline->registry, sample->tgid, sample->time_ns);
+	uint64_t now_ns;
+
+	touch_once(pipeline, process);
+	if (!symbolizer_ready(pipeline->symbolizer, process, sample)) {
+		now_ns = clock_now_ns();
+		if (!pipeline->stalled_since_ns)
+			pipeline->stalled_since_ns = now_ns;
+		if (now_ns - pipeline->stalled_since_ns < STALL_LIMIT_NS)
+			return false;
+	}
+	if (pipeline->stalled_since_ns)
+		pipeline->stall_ns += clock_now_ns() - pipeline->stalled_since_ns;
+	pipeline->stalled_since_ns = 0;
+	apply_sample(pipeline, process, sample);
+	return true;
+}
+
+bool pipeline_apply_until(struct pipeline *pipeline, uint64_t watermark_ns)
+{
+	const struct merge_item *top;
+	struct merge_item item;
+
+	while ((top = merge_peek(&pipeline->queue)) && top->time_ns <= watermark_ns) {
+		if (top->sample && !try_sample(pipeline, top->sample))
+			return false;
+		if (top->side)
+			apply_side(pipeline, top->side);
+		if (top->time_ns > pipeline->applied_ns)
+			pipeline->applied_ns = top->time_ns;
+		item = merge_pop(&pipeline->queue);
+		merge_item_release(&item);
+	}
+	return true;
+}
+
+void pipeline_drain(struct pipeline *pipeline)
+{
+	const struct capture_handler handler = { arrive_sample, arrive_side, pipeline };
+
+	capture_drain(pipeline->capture, &handler);
+}

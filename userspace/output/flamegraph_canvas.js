@@ -348,9 +348,7 @@ class FlameCanvas {
 
 	title(node)
 	{
-		if (node === 0 && this.view.options.process === 0)
-			return this.view.options.merged ? `${ALL}, merged` : ALL;
-		return labelName(this.page, this.view.label[node]);
+		return nodeTitle(this.view, node);
 	}
 
 	/* The node under a point of the canvas, -1 when there is none. */

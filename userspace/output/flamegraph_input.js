@@ -342,6 +342,11 @@ function expose(app)
 			return node < 0 ? null : graph.rect(node);
 		},
 		zoomTo: name => app.zoom(find(name)),
+		get settled() { return !app.gliding && !app.pending; },
+		timeDraw: times => Array.from({ length: times }, () => {
+			graph.draw();
+			return graph.drawMs;
+		}),
 	};
 }
 

@@ -39,6 +39,13 @@ function formatCount(value)
 	return Math.round(value).toLocaleString('en');
 }
 
+function formatSamples(count)
+{
+	const text = count ? formatCount(count) : 'no';
+
+	return `${text} ${text === '1' ? 'sample' : 'samples'}`;
+}
+
 function scaled(value, steps)
 {
 	for (const [size, unit] of steps) {
@@ -94,8 +101,8 @@ function showFacts(page, tree)
 		facts.push(formatDate(new Date(page.start_ms)));
 	if (page.duration_ns)
 		facts.push(formatValue(page.duration_ns, 'nanoseconds'));
-	facts.push(`${tree.event.name}: ${formatCount(tree.samples[0])} samples` +
-		   (unit !== 'count' ? `, ${formatValue(tree.total[0], unit)}` : ''));
+	facts.push(`${tree.event.name}: ${formatSamples(tree.samples[0])}` +
+		   (unit !== 'count' && tree.total[0] ? `, ${formatValue(tree.total[0], unit)}` : ''));
 	facts.push(`${formatCount(count)} ${count === 1 ? 'process' : 'processes'}` +
 		   (jvms ? `, ${jvms} ${jvms === 1 ? 'JVM' : 'JVMs'}` : ''));
 	byId('facts').replaceChildren(...facts.map(fact => make('span', '', fact)));
@@ -180,9 +187,6 @@ function fillQuality(page, tree)
 }
 
 /* --- processes --- */
-
-/* The root of the recorded tree, above all processes. */
-const ALL = 'All processes';
 
 function processButton(text, pid, more, share, node)
 {
@@ -274,7 +278,7 @@ function tipRows(view, node)
 	const value = options.samples ? view.other[node] : total;
 	const samples = options.samples ? total : view.other[node];
 	const rows = [['Total', unit === 'count' ? '' : formatValue(value, unit),
-		       `${formatCount(samples)} ${Math.round(samples) === 1 ? 'sample' : 'samples'}`]];
+		       formatSamples(samples)]];
 
 	rows.push(['Self', formatValue(view.self[node], options.samples ? 'count' : unit),
 		   formatShare(view.self[node], view.total[0])]);
@@ -311,7 +315,7 @@ function fillTip(view, node, theme)
 	const id = labelName(page, label).match(/^\[unwind: (.*)\]$/);
 
 	kindLine.style.setProperty('--swatch', theme === 'dark' ? kind.dark : kind.color);
-	byId('tip').replaceChildren(make('div', 'name', labelName(page, label)),
+	byId('tip').replaceChildren(make('div', 'name', nodeTitle(view, node)),
 		...(where ? [make('div', 'where', where)] : []),
 		...(id ? [make('div', 'where', `The stack is cut here: ${page.reasons[id[1]] || id[1]}.`)] : []),
 		kindLine, make('table', '', ...tipRows(view, node)));
@@ -331,7 +335,7 @@ function placeTip(x, y)
 
 function describeNode(view, node)
 {
-	return `${labelName(view.page, view.label[node])}, ${formatShare(view.total[node], view.total[0])} of view, ` +
+	return `${nodeTitle(view, node)}, ${formatShare(view.total[node], view.total[0])} of view, ` +
 		`self ${formatShare(view.self[node], view.total[0])}`;
 }
 

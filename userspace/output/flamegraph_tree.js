@@ -301,6 +301,16 @@ function labelsThatMatch(page, expression)
 	return Uint8Array.from(page.labels.name, name => byName[name]);
 }
 
+/* The root of the recorded tree, above all processes. */
+const ALL = 'All processes';
+
+function nodeTitle(view, node)
+{
+	if (node === 0 && view.options.process === 0)
+		return view.options.merged ? `${ALL}, merged` : ALL;
+	return labelName(view.page, view.label[node]);
+}
+
 /* The node at the end of a path of names from the root, or the last one that is still there. */
 function followPath(view, names)
 {
@@ -309,7 +319,7 @@ function followPath(view, names)
 	for (const name of names) {
 		let child = -1;
 		for (let c = view.first[node]; c < view.first[node] + view.count[node]; c++) {
-			if (labelName(view.page, view.label[c]) === name) {
+			if (nodeTitle(view, c) === name) {
 				child = c;
 				break;
 			}

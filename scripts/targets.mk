@@ -1,10 +1,76 @@
 # Targets that people type; every one has its help behind "##".
 .DEFAULT_GOAL := all
 
+# What a recipe builds is built by a second make: after `setup` in the same command line, this one
+# would still know nothing of the packages that were just installed.
+AGAIN	 = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+SCRIPT_ENV = BUILD=$(BUILD)
+FUZZ_SECONDS ?= 20
+SAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+
 help: ## print this list
 	@sed -nE 's/^([a-z][a-z-]*):.*## (.*)/\1\t\2/p' Makefile scripts/targets.mk | expand -t 16
+
+setup: ## install the packages that building and testing need (Debian 12)
+	@scripts/setup.sh
+
+run: ## profile this host for 10 s into hostprof.html
+	@$(AGAIN) all
+	@$(SCRIPT_ENV) scripts/run.sh
+
+check: ## run all tests; those that need root are skipped without it
+	@$(AGAIN) all unit-tests workloads
+	@$(SCRIPT_ENV) scripts/check.sh unit root
+
+check-unit: ## run the unit tests
+	@$(AGAIN) unit-tests
+	@$(SCRIPT_ENV) scripts/check.sh unit
+
+check-root: ## run the tests that load BPF programs and profile real processes
+	@$(AGAIN) all workloads
+	@$(SCRIPT_ENV) scripts/check.sh root
+
+check-san: ## run the unit tests with the address and undefined-behaviour sanitizers
+	@$(AGAIN) BUILD=$(BUILD)/san SAN="$(SAN_FLAGS)" \
+		CFLAGS="-O1 -g -fno-omit-frame-pointer -Wno-format-truncation" unit-tests
+	@BUILD=$(BUILD)/san scripts/check.sh unit
+
+fuzz: ## run every fuzzer over its corpus for FUZZ_SECONDS (20; 0: only the corpus)
+	@$(AGAIN) BUILD=$(BUILD)/fuzz CC=clang SAN="$(FUZZ_FLAGS)" CFLAGS="-O1 -g" fuzzers
+	@BUILD=$(BUILD)/fuzz FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz.sh
+
+lint: ## check format, layers, sizes, scripts, licence lines, the agent's imports
+	@$(AGAIN) $(BUILD)/libhostprof-agent.so
+	@$(SCRIPT_ENV) scripts/lint.sh
+
+tidy: ## clang-tidy over everything (slow)
+	@$(SCRIPT_ENV) scripts/tidy.sh
+
+bench: ## measure what recording costs
+	@$(AGAIN) all workloads
+	@HOSTPROF_BUILD=$(BUILD) tests/bench/bench.py
+
+install: all ## install below DESTDIR, PREFIX (/usr/local), BINDIR, LIBDIR
+	@$(SCRIPT_ENV) DESTDIR=$(DESTDIR) scripts/install.sh $(BINDIR) $(LIBDIR)
 
 clean: ## remove the build directory
 	rm -rf $(BUILD)
 
-.PHONY: help clean
+# With `make -jN setup check` the packages still come first.
+ifneq ($(filter setup,$(MAKECMDGOALS)),)
+run check check-unit check-root check-san fuzz lint tidy bench: | setup
+endif
+
+unit-tests: $(UNIT_BIN)
+
+FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+fuzzers: $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzzers/%)
+
+$(BUILD)/fuzzers/%: tests/fuzz/%.c $(BUILD)/libhostprof.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -Itests/unit $(USER_CFLAGS) -Wno-missing-prototypes $(LDFLAGS) \
+		-fsanitize=fuzzer,address,undefined -o $@ $(filter %.c %.a,$^) $(LDLIBS)
+
+.PHONY: help setup run check check-unit check-root check-san fuzz lint tidy bench install clean \
+	unit-tests fuzzers

@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The agent is one binary for every JVM: it may need nothing newer than GLIBC_2.17, no library but
+# libc and libpthread, and no function that musl lacks.
+set -eu
+
+agent=${1:-build/libhostprof-agent.so}
+# glibc's own names, which fortified or LFS builds bring in and musl 1.2 does not export.
+not_in_musl='_chk$|^__isoc|^__fdelt|^__rawmemchr|^gnu_|^secure_getenv$|^strerrorname_np$'
+bad=0
+
+symbols=$(objdump -T "$agent" | awk '$0 ~ /\*UND\*/ { print $(NF - 1), $NF }' | tr -d '()')
+newest=$(echo "$symbols" | sed -nE 's/^GLIBC_([0-9.]+) .*/\1/p' | sort -V | tail -n 1)
+if [ "$(printf '%s\n2.17\n' "$newest" | sort -V | tail -n 1)" != 2.17 ]; then
+	echo "$agent needs GLIBC_$newest; 2.17 is the limit:"
+	echo "$symbols" | grep -F "GLIBC_$newest "
+	bad=1
+fi
+if echo "$symbols" | awk '{ print $NF }' | grep -E "$not_in_musl"; then
+	echo "$agent: musl has none of these functions"
+	bad=1
+fi
+libraries=$(objdump -p "$agent" | awk '$1 == "NEEDED" { print $2 }' |
+	grep -vE '^(libc\.so\.6|libpthread\.so\.0|ld-linux-x86-64\.so\.2)$' || true)
+if [ -n "$libraries" ]; then
+	echo "$agent needs $libraries"
+	bad=1
+fi
+exit $bad

@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Format, layers, sizes, shell scripts, licence lines, and what the agent imports.
+set -u
+# The checks are called by name through step().
+# shellcheck disable=SC2317
+
+build=${BUILD:-build}
+failed=0
+
+# step NAME COMMAND…
+step() {
+	local name=$1
+
+	shift
+	if "$@"; then
+		echo "ok $name"
+	else
+		echo "FAILED $name"
+		failed=1
+	fi
+}
+
+sources() {
+	git ls-files -co --exclude-standard '*.c' '*.h' | grep -v '^vmlinux/'
+}
+
+check_format() {
+	sources | xargs -r clang-format --dry-run -Werror
+}
+
+check_licence_lines() {
+	local without
+
+	without=$(git ls-files -co --exclude-standard '*.c' '*.h' '*.py' '*.sh' '*.js' '*.css' '*.java' '*.def' |
+		xargs -r grep -L 'SPDX-License-Identifier:')
+	[ -z "$without" ] || {
+		echo "no SPDX-License-Identifier in: $without"
+		return 1
+	}
+}
+
+check_reasons() {
+	scripts/reasons.sh | diff -u docs/reasons.md - || {
+		echo "run: scripts/reasons.sh > docs/reasons.md"
+		return 1
+	}
+}
+
+cd "$(dirname "$0")/.." || exit 1
+step format check_format
+step layers scripts/check-layers.py
+step sizes scripts/check-size.py --stats
+step shellcheck shellcheck scripts/*.sh .ci/run
+step licences check_licence_lines
+step reasons check_reasons
+step agent scripts/check-agent.sh "$build/libhostprof-agent.so"
+exit $failed

@@ -1,0 +1,17 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Profile this host for ten seconds into hostprof.html. Only the recording runs as root; this shell
+# opens the file, so that it belongs to the user.
+set -eu
+
+build=${BUILD:-build}
+seconds=${SECONDS_TO_RECORD:-10}
+out=${OUT:-hostprof.html}
+
+as_root=
+[ "$(id -u)" -eq 0 ] || as_root='sudo'
+echo "run: recording this host for $seconds s"
+trap 'rm -f "$out.part"' EXIT
+$as_root "$build/hostprof" record -d "$seconds" -f html -o - >"$out.part"
+mv "$out.part" "$out"
+echo "run: open $(realpath "$out") in a browser"

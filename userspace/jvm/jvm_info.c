@@ -106,6 +106,23 @@ static void read_opaque(struct jvm_info *info, const struct err *why)
 	read_agent(info);
 }
 
+/* vmstructs_open() failed with R: still a row, when the process is some JVM. */
+static int read_without_vm(struct jvm_info *info, int r, struct err *err)
+{
+	enum jvm_kind kind = jvm_kind_of_process(info->pid);
+
+	if (kind == JVM_KIND_OPENJ9) {
+		snprintf(info->version, sizeof(info->version), "OpenJ9");
+		err_set(err, -EOPNOTSUPP, "OpenJ9: only native frames can be shown");
+	} else if (kind == JVM_KIND_NONE || r == -ENODATA || r == -ESRCH) {
+		if (r == -ENODATA && jvm_kind_of_executable(info->pid) == JVM_KIND_NATIVE_IMAGE)
+			err_set(err, r, "process %u is a GraalVM native image, no JVM", info->pid);
+		return r;
+	}
+	read_opaque(info, err);
+	return 0;
+}
+
 static int info_read(struct vmstructs_cache *cache, uint32_t pid, struct jvm_info *ret_info,
 		     struct err *err)
 {
@@ -120,21 +137,12 @@ static int info_read(struct vmstructs_cache *cache, uint32_t pid, struct jvm_inf
 	read_user(&info);
 	read_container(&info);
 	r = vmstructs_open(cache, pid, NULL, &vs, err);
-	if (r == -ESRCH)
-		return r;
-	if (!r) {
+	if (!r)
 		read_hotspot(&info, vs);
-	} else if (jvm_kind_of_process(pid) == JVM_KIND_OPENJ9) {
-		snprintf(info.version, sizeof(info.version), "OpenJ9");
-		err_set(err, -EOPNOTSUPP, "OpenJ9: only native frames can be shown");
-		read_opaque(&info, err);
-	} else if (r == -ENODATA) {
-		if (jvm_kind_of_executable(pid) == JVM_KIND_NATIVE_IMAGE)
-			err_set(err, r, "process %u is a GraalVM native image, no JVM", pid);
+	else
+		r = read_without_vm(&info, r, err);
+	if (r < 0)
 		return r;
-	} else {
-		read_opaque(&info, err);
-	}
 	*ret_info = info;
 	return 0;
 }

@@ -9,6 +9,8 @@
 #define MAX_NAME_BYTES (1U << 30)
 /* Assembly code nests functions (entry points in a larger one), a few levels at most. */
 #define MAX_NESTING 8
+/* One for each section with code; kernel modules and -ffunction-sections objects are not mapped. */
+#define MAX_SECTION_SEARCHES 1000
 
 struct demangled_name {
 	char *text; /* owned; NULL: not mangled */
@@ -87,11 +89,12 @@ static void extend_unsized(struct symbols_builder *builder, struct elf_file *fil
 {
 	struct raw_range *items = builder->raw.items;
 	uint64_t section_end = 0, limit;
+	unsigned int searches = 0;
 
 	for (size_t i = 0; i < builder->raw.len; i++) {
 		if (items[i].size != 0)
 			continue;
-		if (items[i].address >= section_end)
+		if (items[i].address >= section_end && searches++ < MAX_SECTION_SEARCHES)
 			section_end = elf_file_section_end(file, items[i].address);
 		limit = i + 1 < builder->raw.len ? items[i + 1].address : UINT64_MAX;
 		limit = MIN(limit, section_end);

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/* ELF headers, notes, symbol tables, PLT, compressed symbols; then a look-up by address. */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "elf/elf_file.h"
+#include "elf/symbols.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void look_up(struct elf_file *file)
+{
+	struct symbols_builder builder = { 0 };
+	struct symbols symbols;
+	struct elf_symbol symbol;
+
+	symbols_builder_add(&builder, file);
+	symbols_build(&builder, file, &symbols);
+	for (size_t i = 0; i < symbols.ranges.len && i < 64; i++)
+		symbols_find(&symbols, symbols.ranges.items[i].address, &symbol);
+	symbols_find(&symbols, UINT64_MAX, &symbol);
+	symbols_release(&symbols);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	_cleanup_(elf_file_closep) struct elf_file *file = NULL;
+	_cleanup_strbuf_ struct strbuf inner = STRBUF_INIT;
+	char text[129];
+	uint64_t address;
+	uint32_t crc;
+	struct err err;
+
+	if (elf_file_open_memory(data, size, &file, &err) < 0)
+		return 0;
+	elf_file_build_id(file, text, sizeof(text));
+	elf_file_debuglink(file, text, sizeof(text), &crc);
+	elf_file_debugdata(file, &inner, &err);
+	elf_file_find_symbol(file, "main", &address);
+	look_up(file);
+	return 0;
+}

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What recording costs, as one table: bench.py [--json FILE] [throughput] [host] [views]
+
+throughput  operations per CPU second that a CPU-bound JVM keeps while it is recorded at 1 kHz
+            (windows with and without recording take turns in one run of the JVM)
+host        the whole host at 99 Hz with 20 busy JVMs: hostprof's own CPU time, memory, BPF time
+views       one million samples: time and memory of each view
+
+HOSTPROF_BENCH_SECONDS is the length of one window (default 4), HOSTPROF_BENCH_JVMS the number of
+JVMs. Needs root; HOSTPROF_BUILD names the build directory.
+"""
+import os
+import statistics
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "root"))
+import hp
+from hp import *
+
+WINDOW = float(os.environ.get("HOSTPROF_BENCH_SECONDS", "4"))
+JVMS = int(os.environ.get("HOSTPROF_BENCH_JVMS", "20"))
+PAIRS = 6
+# After these many seconds the start's cost is over (symbols read, agents attached).
+START_SECONDS = 10
+HOST_SECONDS = 30
+# Time for a recording to begin, and to let go, before a window is measured.
+SETTLE = 1.5
+SAMPLES = 1_000_000
+BPF_STATS = "/proc/sys/kernel/bpf_stats_enabled"
+
+rows = []
+
+
+def row(what, value, unit, budget=None, upper=True, digits=2):
+    """One line of the table; BUDGET is a limit from above unless UPPER is false."""
+    good = budget is None or (value <= budget if upper else value >= budget)
+    rows.append({"what": what, "value": value, "unit": unit, "budget": budget, "good": good})
+    sign = "" if budget is None else f"{'<=' if upper else '>='} {budget:g}"
+    mark = "" if good else "  MISSED"
+    print(f"{what:<58} {value:>12,.{digits}f} {unit:<8} {sign:<10}{mark}", flush=True)
+
+
+def cpu_clock_ns(pid):
+    """CLOCK_PROCESS_CPUTIME_ID of another process: linux/posix-timers.h, CPUCLOCK_SCHED."""
+    return time.clock_gettime_ns((~pid << 3) | 2)
+
+
+def write_file(path, text):
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
+
+
+def enable_bpf_stats():
+    with open(BPF_STATS, encoding="ascii") as file:
+        before = file.read()
+    write_file(BPF_STATS, "1")
+    cleanup(write_file, BPF_STATS, before)
+
+
+# --- throughput -----------------------------------------------------------------------------
+
+
+def ask(jvm):
+    """(operations, CPU ns) of a Bench so far."""
+    jvm.text = ""
+    jvm.popen.stdin.write(b"\n")
+    jvm.popen.stdin.flush()
+    jvm.wait_text("\n")
+    ops = int(expect_match(r"ops (\d+)", jvm.text).group(1))
+    return ops, cpu_clock_ns(jvm.pid)
+
+
+def rate(jvm):
+    """Operations per CPU second over one window."""
+    ops, cpu = ask(jvm)
+    time.sleep(WINDOW)
+    more_ops, more_cpu = ask(jvm)
+    return (more_ops - ops) / (more_cpu - cpu) * 1e9
+
+
+def rate_recorded(jvm, stats):
+    recorder = start([HOSTPROF, "record", "-p", jvm.pid, "-F", 1000, "-o", temp_path("x.jfr"),
+                      "--stats", stats])
+    time.sleep(SETTLE)
+    value = rate(jvm)
+    recorder.signal(signal.SIGINT)
+    recorder.finish()
+    time.sleep(SETTLE / 3)
+    return value
+
+
+def alternate(jvm, stats):
+    """Rate with recording over the mean of the two windows beside it, for each pair."""
+    ratios = []
+    before = rate(jvm)
+    for _ in range(PAIRS):
+        recorded = rate_recorded(jvm, stats)
+        after = rate(jvm)
+        ratios.append(2 * recorded / (before + after))
+        before = after
+    return ratios
+
+
+def bpf_figures(stats, what):
+    capture = stats["capture"]
+    row(f"{what}: BPF time per program run", capture["bpf_ns_per_run"] / 1000, "us")
+    row(f"{what}: BPF time per sample", capture["bpf_run_ns"] / max(stats["samples"], 1) / 1000,
+        "us", 8)
+    row(f"{what}: complete stacks", 100 * stats["complete_share"], "%")
+    row(f"{what}: lost samples", stats["lost"], "", digits=0)
+
+
+def throughput():
+    enable_bpf_stats()
+    stats = temp_path("stats.json")
+    jvm = java(17, "Bench", 1, 60, flags=["-XX:+PreserveFramePointer", "-Xmx256m"],
+               stdin=subprocess.PIPE)
+    alone = statistics.mean([rate(jvm), rate(jvm)])
+    row("JVM alone: operations per CPU second", alone, "ops/s", digits=0)
+    hostprof("attach", jvm.pid)
+    row("with agent, not recorded: throughput kept", rate(jvm) / alone, "", digits=4)
+    ratios = alternate(jvm, stats)
+    row(f"recorded at 1 kHz: throughput kept (median of {PAIRS})", statistics.median(ratios), "",
+        0.985, upper=False, digits=4)
+    row("recorded at 1 kHz: lowest pair", min(ratios), "", digits=4)
+    row("recorded at 1 kHz: highest pair", max(ratios), "", digits=4)
+    bpf_figures(read_json(stats), "1 kHz")
+
+
+# --- the whole host -------------------------------------------------------------------------
+
+
+def peak_rss_mb(pid):
+    with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as status:
+        return int(expect_match(r"VmHWM:\s+(\d+) kB", status.read()).group(1)) / 1024
+
+
+def busy_jvms():
+    flags = ["-XX:+PreserveFramePointer", "-Xmx48m", "-XX:+UseSerialGC", "-XX:CICompilerCount=2"]
+    jvms = [java(17, "Bench", 1, 60, flags=flags, ready=None, stdin=subprocess.PIPE)
+            for _ in range(JVMS)]
+    for jvm in jvms:
+        jvm.wait_text(timeout=120)
+        hostprof("attach", jvm.pid)
+
+
+def host():
+    enable_bpf_stats()
+    busy_jvms()
+    stats = temp_path("stats.json")
+    recorder = start([HOSTPROF, "record", "-F", 99, "-d", START_SECONDS + HOST_SECONDS, "-o",
+                      temp_path("x.jfr"), "--stats", stats])
+    time.sleep(START_SECONDS)
+    begin = cpu_clock_ns(recorder.pid)
+    time.sleep(HOST_SECONDS - 2)
+    steady = cpu_clock_ns(recorder.pid) - begin
+    peak = peak_rss_mb(recorder.pid)
+    recorder.finish(timeout=120)
+    figures = read_json(stats)
+    what = f"99 Hz, {JVMS} JVMs"
+    row(f"{what}: own CPU of the first {START_SECONDS} s", begin / START_SECONDS / 1e7, "% core")
+    row(f"{what}: own CPU after that", steady / (HOST_SECONDS - 2) / 1e7, "% core", 1)
+    row(f"{what}: peak RSS while recording", peak, "MB", 64)
+    row(f"{what}: BPF maps", figures["capture"]["map_bytes"] / 2**20, "MB", 64)
+    row(f"{what}: samples", figures["samples"], "", digits=0)
+    bpf_figures(figures, what)
+
+
+# --- views ----------------------------------------------------------------------------------
+
+
+def measure(argv):
+    """(wall seconds, peak RSS in MB) of a program run to its end."""
+    begin = time.monotonic()
+    pid = os.posix_spawn(argv[0], argv, os.environ)
+    _, status, usage = os.wait4(pid, 0)
+    expect_equal(status, 0, f"{' '.join(argv)}: status")
+    return time.monotonic() - begin, usage.ru_maxrss / 1024
+
+
+def views():
+    recording = temp_path("million.jfr")
+    run([os.path.join(BUILD, "tools", "gen_recording"), recording, SAMPLES], code=0, timeout=300)
+    row("1 M samples: recording", os.path.getsize(recording) / 2**20, "MB")
+    for name in ("x.html", "x.collapsed", "x.pb.gz", "x.svg", "x.txt"):
+        seconds, mb = measure([HOSTPROF, "report", recording, "-o", temp_path(name)])
+        budget = (1, 200) if name == "x.html" else (None, None)
+        row(f"1 M samples -> {name[2:]}: time", seconds, "s", budget[0])
+        row(f"1 M samples -> {name[2:]}: peak RSS", mb, "MB", budget[1], digits=0)
+
+
+# --------------------------------------------------------------------------------------------
+
+
+def bench_main():
+    arguments = sys.argv[1:]
+    report = None
+    if arguments[:1] == ["--json"]:
+        report, arguments = arguments[1], arguments[2:]
+    if os.geteuid() != 0:
+        sys.exit("bench.py: needs root")
+    parts = {"throughput": throughput, "host": host, "views": views}
+    for name in arguments or list(parts):
+        try:
+            parts[name]()
+        finally:
+            hp._run_cleanups()
+    if report:
+        with open(report, "w", encoding="utf-8") as file:
+            json.dump(rows, file, indent=1)
+
+
+bench_main()

@@ -189,7 +189,8 @@ static void make_hostile(struct maker *m)
 
 static void make_empty(struct maker *m)
 {
-	(void)m;
+	profile_release(&m->p);
+	profile_init(&m->p);
 }
 
 static uint32_t next_random(uint64_t *state)

@@ -101,7 +101,7 @@ function showFacts(page, tree)
 		facts.push(formatDate(new Date(page.start_ms)));
 	if (page.duration_ns)
 		facts.push(formatValue(page.duration_ns, 'nanoseconds'));
-	facts.push(`${tree.event.name}: ${formatSamples(tree.samples[0])}` +
+	facts.push(`${tree.event.name || 'no event'}: ${formatSamples(tree.samples[0])}` +
 		   (unit !== 'count' && tree.total[0] ? `, ${formatValue(tree.total[0], unit)}` : ''));
 	facts.push(`${formatCount(count)} ${count === 1 ? 'process' : 'processes'}` +
 		   (jvms ? `, ${jvms} ${jvms === 1 ? 'JVM' : 'JVMs'}` : ''));

@@ -173,9 +173,12 @@ static void add_nodes(struct packer *pk, struct html_tree *ret_tree)
 /* The weight that every sample of the event has, 0 when they differ. */
 static uint64_t constant_period(const struct profile *p, uint32_t event)
 {
-	uint64_t period = profile_get_event(p, event)->period;
 	const struct profile_sample *s;
+	uint64_t period;
 
+	if (event >= intern_len(&p->events))
+		return 0;
+	period = profile_get_event(p, event)->period;
 	vec_for_each (s, &p->samples)
 		if (s->event == event && s->weight != s->count * period)
 			return 0;

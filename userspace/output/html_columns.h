@@ -22,7 +22,7 @@ struct html_label {
 
 /* What the page is told about one event's tree. */
 struct html_tree {
-	uint32_t event;
+	uint32_t event;	 /* or PROFILE_NONE */
 	uint64_t period; /* every sample's weight; 0: they differ, samples are a column */
 	uint32_t nodes;
 	uint64_t pruned_nodes;	 /* left out, their weight is in "[smaller frames]" */
@@ -41,7 +41,7 @@ struct html_columns {
 void html_columns_init(struct html_columns *columns, size_t max_nodes);
 void html_columns_release(struct html_columns *columns);
 
-/* Append the tree of EVENT of P. */
+/* Append TREE, which was built from EVENT of P (PROFILE_NONE: from nothing). */
 void html_columns_add(struct html_columns *columns, const struct profile *p,
 		      const struct calltree *tree, uint32_t event);
 

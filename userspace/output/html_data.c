@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "output/html_columns.h"
+#include "profile/filter.h"
 #include "profile/frame_kind.h"
 
 /* Browsers stay quick with this many boxes, and a page of them has about 4 MB. */
@@ -83,7 +84,9 @@ static void add_labels(struct json *j, const struct html_columns *columns)
 
 static void add_event(struct json *j, const struct profile *p, const struct html_tree *tree)
 {
-	const struct profile_event *event = profile_get_event(p, tree->event);
+	struct profile_event none = { 0 };
+	const struct profile_event *event =
+		tree->event < intern_len(&p->events) ? profile_get_event(p, tree->event) : &none;
 
 	json_object_begin(j, NULL);
 	json_u64(j, "id", tree->event);
@@ -189,29 +192,36 @@ static bool has_samples(const struct profile *p, uint32_t event)
 	return false;
 }
 
-/* The chosen event, or all that have samples; an empty profile still gets its first one. */
+static void add_tree(const struct profile *p, struct calltree_options *options, uint32_t event,
+		     struct html_columns *columns)
+{
+	struct calltree tree;
+
+	options->event = event;
+	calltree_build(p, options, &tree);
+	html_columns_add(columns, p, &tree, event);
+	calltree_release(&tree);
+}
+
+/* The chosen event, or all that have samples; there is always one tree, be it empty. */
 static void add_trees(const struct profile *p, const struct view_options *options,
 		      struct html_columns *columns)
 {
 	struct calltree_options tree_options;
-	uint32_t events = intern_len(&p->events);
 
 	view_tree_options(options, &tree_options);
 	tree_options.by_process = true;
 	tree_options.by_thread = options->threads;
 	tree_options.count = false;
-	for (uint32_t event = 0; event < events; event++) {
-		bool is_last = event == events - 1 && !columns->trees.len;
-		struct calltree tree;
-
-		if (options->event != PROFILE_NONE ? options->event != event
-						   : !is_last && !has_samples(p, event))
-			continue;
-		tree_options.event = event;
-		calltree_build(p, &tree_options, &tree);
-		html_columns_add(columns, p, &tree, event);
-		calltree_release(&tree);
+	if (options->event != PROFILE_NONE) {
+		add_tree(p, &tree_options, options->event, columns);
+		return;
 	}
+	for (uint32_t event = 0; event < intern_len(&p->events); event++)
+		if (has_samples(p, event))
+			add_tree(p, &tree_options, event, columns);
+	if (!columns->trees.len)
+		add_tree(p, &tree_options, profile_filter_event(p, PROFILE_NONE), columns);
 }
 
 static int deflate_parts(const struct strbuf *json, const struct strbuf *columns,
@@ -241,8 +251,6 @@ int html_data_build(const struct profile *p, const struct view_options *options,
 	_cleanup_(html_columns_release) struct html_columns columns;
 
 	html_columns_init(&columns, MAX_NODES);
-	if (!intern_len(&p->events))
-		return err_set(err, -ENODATA, "there is no event in this profile to draw");
 	add_trees(p, options, &columns);
 	format_json(p, options, title, &columns, &json);
 	return deflate_parts(&json, &columns.bytes, out, err);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The chunk header, 68 bytes, big-endian: src/hotspot/share/jfr/recorder/repository/
- * jfrChunkWriter.cpp and jdk/jfr/internal/consumer/ChunkHeader.java (JDK 25).
- *
  * The data of a flush are written first and the header, which says how far the chunk goes, after
  * them; so the file is whole at every moment but between the two writes, and then it has a tail
  * that readers of ours leave out. The header always says "finished": the JDK's reader waits for
@@ -15,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "output/jfr_chunk.h"
 #include "output/jfr_encode.h"
 #include "output/jfr_events.h"
 #include "output/jfr_metadata.h"
@@ -27,23 +25,6 @@
 
 #define VERSION_MAJOR 2
 #define VERSION_MINOR 1
-
-struct chunk_header {
-	uint8_t magic[4];
-	uint16_t major, minor;
-	uint64_t size;
-	uint64_t checkpoint;
-	uint64_t metadata;
-	uint64_t start_wall_ns;
-	uint64_t duration_ns;
-	uint64_t start_ticks;
-	uint64_t ticks_per_second;
-	uint8_t state; /* 0: finished */
-	uint8_t pad[2];
-	uint8_t flags;
-} __attribute__((packed));
-
-_Static_assert(sizeof(struct chunk_header) == JFR_HEADER_BYTES, "the header is 68 bytes");
 
 struct chunk {
 	bool open;
@@ -62,7 +43,7 @@ struct recording_writer {
 	uint64_t chunk_count;
 	int64_t gmt_offset_ms;
 	struct chunk chunk;
-	struct chunk_header header; /* as it is in the file */
+	struct jfr_chunk_header header; /* as it is in the file */
 	struct jfr_stable stable;
 	struct jfr_pools pools;
 	struct strbuf buf;
@@ -107,11 +88,11 @@ void recording_writer_free(struct recording_writer *writer)
 
 /* SIZE and CHECKPOINT are offsets in the chunk. */
 static void fill_header(const struct recording_writer *writer, uint64_t size, bool final,
-			struct chunk_header *ret_header)
+			struct jfr_chunk_header *ret_header)
 {
 	const struct chunk *chunk = &writer->chunk;
 
-	*ret_header = (struct chunk_header){
+	*ret_header = (struct jfr_chunk_header){
 		.magic = { 'F', 'L', 'R', 0 },
 		.major = htobe16(VERSION_MAJOR),
 		.minor = htobe16(VERSION_MINOR),
@@ -190,7 +171,7 @@ static int write_out(struct recording_writer *writer, bool is_new, bool final, s
 {
 	struct strbuf *buf = &writer->buf;
 	uint64_t size = (uint64_t)(writer->end - writer->chunk_at) + buf->len;
-	struct chunk_header header;
+	struct jfr_chunk_header header;
 	int r;
 
 	fill_header(writer, size, final, &header);

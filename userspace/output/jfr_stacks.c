@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "output/jfr_reader.h"
+#include "profile/frame_kind.h"
+
+const char *const jfr_stack_fields[] = { "frames", NULL };
+
+enum { FRAME_METHOD, FRAME_LINE, FRAME_BCI, FRAME_TYPE, FRAME_LOCATION };
+
+const char *const jfr_frame_fields[] = {
+	[FRAME_METHOD] = "method", [FRAME_LINE] = "lineNumber",	  [FRAME_BCI] = "bytecodeIndex",
+	[FRAME_TYPE] = "type",	   [FRAME_LOCATION] = "location", NULL,
+};
+
+static enum frame_kind foreign_kind(const struct jfr_reader *reader, uint64_t type)
+{
+	uint32_t kind = jfr_keymap_get(&reader->pools[JFR_POOL_FRAME_TYPE], type, FRAME_JAVA_JIT);
+
+	return kind == FRAME_NATIVE && !reader->native_types ? FRAME_JAVA_JIT
+							     : (enum frame_kind)kind;
+}
+
+/* A frame of another producer: a method, which may stand for a symbol. */
+static uint32_t foreign_frame(struct jfr_reader *reader, const struct jfr_values *v)
+{
+	struct profile_frame frame = { .mapping = PROFILE_NONE };
+	uint32_t method = jfr_keymap_get(&reader->pools[JFR_POOL_METHOD], v->number[FRAME_METHOD],
+					 PROFILE_NONE);
+
+	frame.kind = foreign_kind(reader, v->number[FRAME_TYPE]);
+	frame.line = (int32_t)v->number[FRAME_LINE];
+	frame.bci = (int32_t)v->number[FRAME_BCI];
+	if (method != PROFILE_NONE) {
+		frame.class_name = reader->methods.items[method].class_name;
+		frame.name = reader->methods.items[method].name;
+	}
+	return profile_frame(reader->profile, &frame);
+}
+
+static uint32_t frame_id(struct jfr_reader *reader, const struct jfr_values *v)
+{
+	uint32_t id = PROFILE_NONE;
+
+	if (reader->ours)
+		id = jfr_keymap_get(&reader->pools[JFR_POOL_LOCATION], v->number[FRAME_LOCATION],
+				    PROFILE_NONE);
+	return id != PROFILE_NONE ? id : foreign_frame(reader, v);
+}
+
+static void read_frames(struct jfr_reader *reader, const struct jfr_layout *layout,
+			struct jfr_cursor *c)
+{
+	uint64_t count = jfr_get_varint(c);
+	struct jfr_values values;
+
+	memset(&values, 0, sizeof(values));
+	for (uint64_t i = 0; i < count && !c->bad; i++) {
+		jfr_read_object(&reader->schema, layout, c, &values);
+		if (!c->bad)
+			vec_push(&reader->frames, frame_id(reader, &values));
+	}
+}
+
+uint32_t jfr_read_stack(struct jfr_reader *reader, const struct jfr_layout *stack,
+			const struct jfr_layout *frame, struct jfr_cursor *c)
+{
+	const struct jfr_step *step;
+	struct jfr_values unused;
+
+	reader->frames.len = 0;
+	vec_for_each (step, &stack->steps) {
+		if (c->bad)
+			break;
+		if (step->kind == JFR_STEP_ARRAY && frame->steps.len)
+			read_frames(reader, frame, c);
+		else
+			jfr_read_step(&reader->schema, step, c, &unused);
+	}
+	return profile_stack(reader->profile, reader->frames.items, (uint32_t)reader->frames.len);
+}

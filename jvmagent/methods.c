@@ -197,6 +197,8 @@ static bool publish_text(struct agent *a, jmethodID method, const struct method_
 	if (!m)
 		return false;
 	fill_record(m, text);
+	if (agent_is_replaying(a))
+		m->record.flags |= CODEMAP_FLAG_REPLAYED;
 	m->number = insert(&a->methods, method);
 	ring_commit(&a->ring, &m->record);
 	return true;

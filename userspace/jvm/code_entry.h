@@ -34,8 +34,9 @@ struct code_pc {
 
 struct code_entry {
 	uint64_t start;
-	uint64_t begin_ns;	  /* when its load was reported */
-	uint64_t end_ns;	  /* UINT64_MAX while it lives */
+	uint64_t begin_ns; /* when its load was reported */
+	uint64_t end_ns;   /* UINT64_MAX while it lives */
+	uint64_t burst_ns; /* since when the JVM had been reporting without a pause; 0 replayed */
 	uint64_t unsure_since_ns; /* records were lost between this and begin_ns; else UINT64_MAX */
 	uint64_t identity;	  /* hash of what it is, without address and times */
 	uint32_t code_bytes;

@@ -19,6 +19,8 @@ struct codemap_store {
 	bool gap;		 /* records were lost before the running or next replay */
 	bool gap_in_replay;	 /* again, while it runs */
 	uint64_t gap_ns;	 /* since when */
+	uint64_t burst_ns;	 /* since when live reports have come without a pause */
+	uint64_t live_ns;	 /* time of the last live report */
 	uint64_t known_until_ns; /* 0: no end */
 };
 
@@ -93,6 +95,7 @@ static void add_entry(struct codemap_store *s, struct code_entry *entry)
 		return;
 	}
 	entry->replay = s->replay;
+	entry->burst_ns = entry->replayed ? 0 : s->burst_ns;
 	entry->unsure_since_ns = s->gap ? s->gap_ns : UINT64_MAX;
 	end_overlapped(s, entry);
 	code_index_add(&s->code, entry);
@@ -170,8 +173,19 @@ static void enforce_limit(struct codemap_store *s, uint64_t time_ns)
 	codemap_store_note_gap(s, time_ns);
 }
 
+/* Follow the JVM's Service Thread: a pause means that its queue was empty. */
+static void note_activity(struct codemap_store *s, const struct codemap_event *e)
+{
+	if (e->flags & CODEMAP_FLAG_REPLAYED || e->kind > CODEMAP_DYNAMIC)
+		return;
+	if (e->time_ns > s->live_ns + CODE_QUEUE_IDLE_NS)
+		s->burst_ns = e->time_ns;
+	s->live_ns = MAX(s->live_ns, e->time_ns);
+}
+
 void codemap_store_add(struct codemap_store *s, const struct codemap_event *e)
 {
+	note_activity(s, e);
 	switch (e->kind) {
 	case CODEMAP_METHOD: code_methods_add(&s->methods, e); break;
 	case CODEMAP_LOAD: add_entry(s, code_entry_new_method(e, &s->methods)); break;
@@ -236,12 +250,13 @@ static unsigned int collect(const struct codemap_store *s, uint64_t address, uin
 static bool is_ambiguous(const struct candidates *c, uint64_t time_ns)
 {
 	const struct code_entry *h = c->holding;
+	bool in_one_go;
 
-	if (h->end == CODE_LIVE || h->end_ns - time_ns > CODE_GUARD_NS || !c->next)
+	if (h->end == CODE_LIVE || !c->next || c->next->identity == h->identity ||
+	    c->next->begin_ns > h->end_ns + CODE_SUCCESSOR_NS)
 		return false;
-	if (c->next->begin_ns > h->end_ns + CODE_GUARD_NS)
-		return false;
-	return c->next->identity != h->identity;
+	in_one_go = h->end != CODE_UNLOADED || h->end_ns >= c->next->burst_ns;
+	return h->end_ns - time_ns <= (in_one_go ? CODE_QUEUE_NS : CODE_LAG_NS);
 }
 
 /* Records were lost before the moment, and no replay has said yet that the code is still there. */

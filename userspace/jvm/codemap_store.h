@@ -7,11 +7,13 @@
  * younger than the end of code whose end is still in the queue. A look-up asks for the code at a
  * past moment, when the reports around that moment have come in:
  *
- *  - Code whose [load, unload) holds the moment is the answer, unless it was unloaded within
- *    CODE_GUARD_NS after it and other code came to its address within CODE_GUARD_NS after that:
- *    then either may have run, and the answer is that it is gone.
- *  - Otherwise the first code to come within CODE_SLACK_NS after the moment: it ran before its
- *    report. Not when records were lost in between.
+ *  - Code whose [load, unload) holds the moment T is the answer, unless other code that came to
+ *    its address may have been running at T already, the unload being reported late. That other
+ *    code's load was then waiting in the queue behind the unload, and both were reported in one
+ *    go. So the answer is that the code is gone when T lies within CODE_QUEUE_NS before such an
+ *    unload, and within CODE_LAG_NS before any.
+ *  - Otherwise the first code to come within CODE_SLACK_NS after T: it ran before its report. Not
+ *    when records were lost in between.
  */
 #ifndef HOSTPROF_JVM_CODEMAP_STORE_H
 #define HOSTPROF_JVM_CODEMAP_STORE_H
@@ -24,8 +26,13 @@
 #include "jvm/codemap_record.h"
 #include "jvm/jvm.h"
 
-/* Longer than the Service Thread waits for a CPU on a busy host. */
-#define CODE_GUARD_NS (200 * NSEC_PER_MSEC)
+/* The Service Thread's usual delay is well below this. */
+#define CODE_LAG_NS (3 * NSEC_PER_MSEC)
+/* Its delay on a busy host; and reports that follow each other within IDLE had been waiting. */
+#define CODE_QUEUE_NS	   (50 * NSEC_PER_MSEC)
+#define CODE_QUEUE_IDLE_NS NSEC_PER_MSEC
+/* Code that came to an address later than this after the unload did not run before it. */
+#define CODE_SUCCESSOR_NS (200 * NSEC_PER_MSEC)
 /* Reports are late by milliseconds, but the first samples of a recording precede the replay. */
 #define CODE_SLACK_NS (3 * NSEC_PER_SEC)
 /* A JVM whose code takes more of our memory than this is forgotten and asked again. */

@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include <fcntl.h>
+#include <search.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -165,15 +166,15 @@ static void libc_has_names_and_a_build_id(void **state)
 
 	registry_new(&registry, &err);
 	mapping = process_find_mapping(registry_get(registry, (uint32_t)getpid(), 0),
-				       (uintptr_t)qsort);
+				       (uintptr_t)hsearch_r);
 	key = (struct image_key){ mapping->key.major, mapping->key.minor, mapping->key.inode, 0 };
 	image = image_cache_open(f->cache, &key, (uint32_t)getpid(), mapping->start, mapping->end,
 				 mapping->path);
 	image_wait(f->cache, image);
 	assert_true(image_offset_to_address(
-		image, (uintptr_t)qsort - mapping->start + mapping->pgoff, &address));
+		image, (uintptr_t)hsearch_r - mapping->start + mapping->pgoff, &address));
 	assert_true(image_find_symbol(image, address, &symbol));
-	assert_string_equal(symbol.name, "qsort");
+	assert_string_equal(symbol.name, "hsearch_r");
 	assert_false(symbol.cpp);
 	assert_int_equal(strlen(image_build_id(image)), 40);
 	registry_free(registry);

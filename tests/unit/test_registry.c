@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "test.h"
 
+#include <search.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -204,7 +205,7 @@ static void an_unknown_process_is_read_from_proc(void **state)
 	assert_non_null(strstr(
 		process_find_mapping(p, (uintptr_t)an_unknown_process_is_read_from_proc)->path,
 		"/test_registry"));
-	assert_non_null(strstr(process_find_mapping(p, (uintptr_t)strlen)->path, "libc"));
+	assert_non_null(strstr(process_find_mapping(p, (uintptr_t)hsearch_r)->path, "libc"));
 	/* data is not kept */
 	assert_null(process_find_mapping(p, (uintptr_t)state));
 	assert_ptr_equal(registry_get(registry, self, clock_now_ns()), p);

@@ -59,7 +59,8 @@ static size_t punch_hole(struct process *process, uint64_t start, uint64_t end)
 	while (at + covered < process->mappings.len &&
 	       process->mappings.items[at + covered].end <= end)
 		free(process->mappings.items[at + covered++].path);
-	vec_remove(&process->mappings, at, covered);
+	if (covered > 0)
+		vec_remove(&process->mappings, at, covered);
 	if (at < process->mappings.len && process->mappings.items[at].start < end)
 		cut_head(&process->mappings.items[at], end);
 	return at;

@@ -55,9 +55,9 @@ static uint32_t below(struct host *h, uint32_t limit)
 /* Small numbers often, large ones rarely. */
 static uint32_t skewed(struct host *h, uint32_t limit)
 {
-	uint64_t x = below(h, 1 << 16);
+	uint64_t x = next_random(h) >> 32;
 
-	return (uint32_t)((x * x >> 16) * limit >> 16);
+	return (uint32_t)((x * x >> 32) * limit >> 32);
 }
 
 static uint32_t add_mapping(struct host *h, const char *path, uint64_t start)

@@ -166,8 +166,7 @@ static void make_hostile(struct maker *m)
 		"${window.pwned=4}`",
 		"bad\xff\xfeutf8\x01\x1b",
 		"__proto__",
-		"\xe2\x80\xae"
-		"reversed",
+		"right-to-left \xe2\x80\xae",
 	};
 	struct profile *p = &m->p;
 
@@ -269,7 +268,7 @@ int main(int argc, char **argv)
 	int r = 2;
 
 	for (size_t i = 0; argc == 3 && i < ARRAY_SIZE(kinds); i++) {
-		if (strcmp(argv[1], kinds[i].name))
+		if (strcmp(argv[1], kinds[i].name) != 0)
 			continue;
 		profile_init(&m.p);
 		make_header(&m);

@@ -199,9 +199,14 @@ class FlamePage {
 		this.say(`Zoomed into ${describeNode(this.view, node)}`);
 	}
 
+	/* First undo a drag or a wheel, then zooms, then the search. */
 	back()
 	{
-		if (this.history.length)
+		const [x0, x1] = this.extent(this.state.zoom);
+
+		if (this.graph.x0 !== x0 || this.graph.x1 !== x1)
+			this.glide([x0, x1]);
+		else if (this.history.length)
 			this.zoom(this.history.pop(), false);
 		else if (this.state.zoom)
 			this.zoom(0, false);

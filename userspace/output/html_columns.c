@@ -148,26 +148,31 @@ static uint64_t collect_rest(struct packer *pk)
 	return pruned;
 }
 
+/* One node, and what was left out below it as its first child; the processes are noted. */
+static void add_with_rest(struct packer *pk, size_t i, uint32_t rest_label,
+			  struct html_tree *ret_tree)
+{
+	const struct calltree_node *node = &pk->tree->nodes.items[i];
+
+	add_node(pk, node->depth, label_of(pk, node), node->self, node->self_samples);
+	if (node->depth == 1)
+		vec_push(&ret_tree->processes, node->origin);
+	if (!pk->rest_weight || !pk->rest_weight[i])
+		return;
+	add_node(pk, node->depth + 1, rest_label, pk->rest_weight[i], pk->rest_samples[i]);
+	if (node->depth == 0)
+		vec_push(&ret_tree->processes, PROFILE_NONE);
+}
+
 static void add_nodes(struct packer *pk, struct html_tree *ret_tree)
 {
 	uint32_t rest_label = 0;
 
 	if (pk->rest_weight)
 		rest_label = put_label(pk->columns, rest_name, FRAME_MARK, "");
-	for (size_t i = 0; i < pk->tree->nodes.len; i++) {
-		const struct calltree_node *node = &pk->tree->nodes.items[i];
-
-		if (!is_kept(pk, i))
-			continue;
-		add_node(pk, node->depth, label_of(pk, node), node->self, node->self_samples);
-		if (node->depth == 1)
-			vec_push(&ret_tree->processes, node->origin);
-		if (!pk->rest_weight || !pk->rest_weight[i])
-			continue;
-		add_node(pk, node->depth + 1, rest_label, pk->rest_weight[i], pk->rest_samples[i]);
-		if (node->depth == 0)
-			vec_push(&ret_tree->processes, PROFILE_NONE);
-	}
+	for (size_t i = 0; i < pk->tree->nodes.len; i++)
+		if (is_kept(pk, i))
+			add_with_rest(pk, i, rest_label, ret_tree);
 }
 
 /* The weight that every sample of the event has, 0 when they differ. */

@@ -35,23 +35,23 @@ bool svg_kind_is_java(uint32_t kind)
 	return kind >= FRAME_JAVA_INTERPRETED && kind <= FRAME_JAVA_INLINED;
 }
 
+static void push_child(const struct calltree *tree, uint32_t node, struct children *children)
+{
+	const struct calltree_label *label =
+		intern_get(&tree->labels, tree->nodes.items[node].label, NULL);
+	struct child child = { node, label->name, label->kind,
+			       svg_kind_is_java(label->kind) ? 0 : label->kind + 1 };
+
+	vec_push(&children->items, child);
+}
+
 static void collect_children(const struct svg_layout *layout, const struct svg_box *box,
 			     struct children *children)
 {
-	const struct calltree *tree = layout->tree;
-
 	children->items.len = 0;
-	for (uint32_t n = box->head; n != PROFILE_NONE; n = layout->next[n]) {
-		for (uint32_t c = n + 1; c < layout->end[n]; c = layout->end[c]) {
-			const struct calltree_label *label =
-				intern_get(&tree->labels, tree->nodes.items[c].label, NULL);
-			struct child child = { c, label->name, label->kind,
-					       svg_kind_is_java(label->kind) ? 0
-									     : label->kind + 1 };
-
-			vec_push(&children->items, child);
-		}
-	}
+	for (uint32_t n = box->head; n != PROFILE_NONE; n = layout->next[n])
+		for (uint32_t c = n + 1; c < layout->end[n]; c = layout->end[c])
+			push_child(layout->tree, c, children);
 }
 
 static int compare_children(const void *pa, const void *pb)
@@ -91,8 +91,12 @@ static struct svg_box merge_children(struct svg_layout *layout, const struct chi
 	return box;
 }
 
-static void hide(struct svg_layout *layout, const struct svg_box *box)
+static void keep_or_hide(struct svg_layout *layout, const struct svg_box *box)
 {
+	if (box->total >= layout->smallest) {
+		vec_push(&layout->boxes, *box);
+		return;
+	}
 	for (uint32_t n = box->head; n != PROFILE_NONE; n = layout->next[n])
 		layout->hidden_nodes += layout->end[n] - n;
 	layout->hidden_weight += box->total;
@@ -127,10 +131,7 @@ static void add_children(struct svg_layout *layout, const struct svg_box *parent
 		for (to = from; to < last && to->name == from->name && to->group == from->group;)
 			to++;
 		box = merge_children(layout, from, to, parent->depth + 1);
-		if (box.total < layout->smallest)
-			hide(layout, &box);
-		else
-			vec_push(&layout->boxes, box);
+		keep_or_hide(layout, &box);
 	}
 	qsort(layout->boxes.items + first, layout->boxes.len - first, sizeof(struct svg_box),
 	      compare_boxes);

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Format, layers, sizes, shell scripts, licence lines, and what the agent imports.
-set -u
 # The checks are called by name through step().
 # shellcheck disable=SC2317
+set -u
 
 build=${BUILD:-build}
 failed=0

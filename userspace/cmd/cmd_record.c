@@ -78,7 +78,7 @@ static int take_samples(struct record_run *run, struct err *err)
 	clear_progress();
 	if (rc && rc != -EPERM && rc != -EOPNOTSUPP && run->output.direct &&
 	    lseek(run->output.fd, 0, SEEK_END) > 0)
-		log_info("what was recorded until then is in %s", run->output.path);
+		err_hint(err, "what was recorded until then is in %s", run->output.path);
 	return rc;
 }
 

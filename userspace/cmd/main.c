@@ -34,7 +34,7 @@ static size_t common_letters(const char *a, const char *b)
 	return n;
 }
 
-/* The command that begins most like NAME, or has its letters in another order. */
+/* The command that begins most like NAME; NULL when none has two letters in common. */
 static const char *suggest(const char *name)
 {
 	const struct cmd *best = NULL;
@@ -67,19 +67,21 @@ static int unknown_command(const char *name)
 int main(int argc, char **argv)
 {
 	const struct cmd *command;
+	const char *name;
 
 	if (argc < 2) {
 		cmd_print_overview(stderr);
 		return CMD_USAGE;
 	}
-	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+	name = argv[1];
+	if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
 		puts("hostprof " HOSTPROF_VERSION);
 		return CMD_OK;
 	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
-		argv[1] = (char[]){ "help" };
-	command = find_command(argv[1]);
+	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
+		name = "help";
+	command = find_command(name);
 	if (!command)
-		return unknown_command(argv[1]);
+		return unknown_command(name);
 	return command->run(argc - 1, argv + 1);
 }

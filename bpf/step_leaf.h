@@ -13,6 +13,7 @@
 #ifndef HOSTPROF_STEP_LEAF_H
 #define HOSTPROF_STEP_LEAF_H
 
+#include "leaf_call.h"
 #include "step_fp.h"
 
 enum leaf_state {
@@ -28,24 +29,12 @@ struct leaf_frame {
 	wire_u32 size; /* LEAF_ALLOCATED, LEAF_STORED: from sp to the saved frame pointer */
 };
 
-static inline wire_u32 leaf_u24(const wire_u8 *p)
-{
-	return p[0] | p[1] << 8 | (wire_u32)p[2] << 16;
-}
-
-static inline wire_u32 leaf_u32(const wire_u8 *p)
-{
-	return leaf_u24(p) | (wire_u32)p[3] << 24;
-}
-
-#define LEAF_ENDBR64	 0xfa1e0ff3 /* f3 0f 1e fa */
-#define LEAF_MOV_RBP	 0xe58948   /* 48 89 e5: mov %rsp,%rbp, as gcc and clang encode it */
-#define LEAF_MOV_RBP_JIT 0xec8b48   /* 48 8b ec: the same, as HotSpot encodes it */
-#define LEAF_SUB8	 0xec8348   /* 48 83 ec: sub $imm8,%rsp */
-#define LEAF_SUB32	 0xec8148   /* 48 81 ec: sub $imm32,%rsp */
-#define LEAF_ADD8_RBP	 0xc58348   /* 48 83 c5: add $imm8,%rbp */
-#define LEAF_ADD32_RBP	 0xc58148   /* 48 81 c5: add $imm32,%rbp */
-#define LEAF_PUSH_RBP	 0x55
+#define LEAF_MOV_RBP	 0xe58948 /* 48 89 e5: mov %rsp,%rbp, as gcc and clang encode it */
+#define LEAF_MOV_RBP_JIT 0xec8b48 /* 48 8b ec: the same, as HotSpot encodes it */
+#define LEAF_SUB8	 0xec8348 /* 48 83 ec: sub $imm8,%rsp */
+#define LEAF_SUB32	 0xec8148 /* 48 81 ec: sub $imm32,%rsp */
+#define LEAF_ADD8_RBP	 0xc58348 /* 48 83 c5: add $imm8,%rbp */
+#define LEAF_ADD32_RBP	 0xc58148 /* 48 81 c5: add $imm32,%rbp */
 #define LEAF_POP_RBP	 0x5d
 #define LEAF_RET	 0xc3
 
@@ -162,7 +151,11 @@ static inline int step_leaf(struct unwind_cursor *c, struct unwind_memory *memor
 		return step_fp(c, memory);
 	leaf_decide(c->code + UNWIND_CODE_BEHIND, &leaf);
 	switch (leaf.state) {
-	case LEAF_BODY: return step_fp(c, memory);
+	case LEAF_BODY:
+		if (!leaf_was_called(c, memory))
+			return step_fp(c, memory);
+		rule.ra_at = c->sp;
+		break;
 	case LEAF_ENTRY: rule.ra_at = c->sp; break;
 	case LEAF_PUSHED:
 		rule.fp_at = c->sp;

@@ -13,6 +13,7 @@ typedef uint8_t wire_u8;
 typedef uint16_t wire_u16;
 typedef uint32_t wire_u32;
 typedef uint64_t wire_u64;
+typedef int32_t wire_s32;
 typedef int64_t wire_s64;
 #else
 typedef __s8 wire_s8;
@@ -20,6 +21,7 @@ typedef __u8 wire_u8;
 typedef __u16 wire_u16;
 typedef __u32 wire_u32;
 typedef __u64 wire_u64;
+typedef __s32 wire_s32;
 typedef __s64 wire_s64;
 #endif
 

@@ -43,8 +43,6 @@ static int check_vm(const struct attach_target *target, const struct vmstructs *
 /* vmstructs_open() failed with R: say what the process is instead. */
 static int explain(uint32_t pid, int r, struct err *err)
 {
-	if (r == -EPERM || r == -EACCES)
-		return err_hint(err, "run as root");
 	if (r != -ENODATA)
 		return r;
 	if (jvm_kind_of_process(pid) == JVM_KIND_OPENJ9)

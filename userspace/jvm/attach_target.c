@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "base/file.h"
 #include "process/proc.h"
 
 static bool sets_handler(uint64_t mask, int signal)
@@ -47,6 +49,20 @@ static int open_proc_dir(uint32_t pid, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
+/* A paused container: signals wait, and what they meant is forgotten when it goes on. */
+static bool is_frozen(uint32_t pid)
+{
+	_cleanup_strbuf_ struct strbuf events = STRBUF_INIT;
+	_cleanup_free_ char *cgroup = NULL;
+	char path[PATH_MAX];
+
+	if (proc_read_cgroup(pid, &cgroup) < 0)
+		return false;
+	snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cgroup.events", cgroup);
+	return file_read(path, 4096, &events) == 0 &&
+	       strstr(strbuf_str(&events), "frozen 1") != NULL;
+}
+
 static int check_alive(uint32_t pid, struct err *err)
 {
 	struct proc_stat stat;
@@ -54,6 +70,8 @@ static int check_alive(uint32_t pid, struct err *err)
 
 	if (r < 0 || stat.state == 'Z' || stat.state == 'X')
 		return err_set(err, -ESRCH, "there is no process %u", pid);
+	if (is_frozen(pid))
+		return err_set(err, -EAGAIN, "process %u is frozen (its container is paused)", pid);
 	if (stat.state != 'T' && stat.state != 't')
 		return 0;
 	err_set(err, -EAGAIN, "process %u is stopped%s, so its JVM cannot answer", pid,
@@ -73,8 +91,8 @@ static int open_dirs(struct attach_target *target, struct err *err)
 {
 	target->root_fd = open_proc_dir(target->pid, "root");
 	if (target->root_fd < 0) {
-		err_sys(err, target->root_fd, "cannot enter the file system of process %u",
-			target->pid);
+		err_sys(err, target->root_fd == -EACCES ? -EPERM : target->root_fd,
+			"cannot enter the file system of process %u", target->pid);
 		return err_hint(err, "run as root");
 	}
 	target->tmp_fd = attach_target_open_path(target, "/tmp", O_PATH | O_DIRECTORY);

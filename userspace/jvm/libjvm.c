@@ -55,6 +55,12 @@ static int maps_find(const struct strbuf *text, struct mapping *ret_mapping)
 	return n < 0 ? (int)n : -ENODATA;
 }
 
+/* Of /proc/PID some files say EACCES and some EPERM for the same want of rights. */
+static int as_eperm(int r)
+{
+	return r == -EACCES ? -EPERM : r;
+}
+
 static int find_mapping(uint32_t pid, struct mapping *ret_mapping, struct err *err)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
@@ -66,7 +72,7 @@ static int find_mapping(uint32_t pid, struct mapping *ret_mapping, struct err *e
 	if (r == -ENOENT)
 		return err_set(err, -ESRCH, "there is no process %u", pid);
 	if (r < 0)
-		return err_sys(err, r, "cannot read the mappings of process %u", pid);
+		return err_sys(err, as_eperm(r), "cannot read the mappings of process %u", pid);
 	r = text.len ? maps_find(&text, ret_mapping) : -ENODATA;
 	if (r < 0)
 		return err_set(err, r, "process %u is no HotSpot JVM: it maps no libjvm.so", pid);
@@ -129,9 +135,12 @@ static int open_at(uint32_t pid, const struct mapping *mapping, struct libjvm *r
 	int r;
 
 	lib.fd = open_mapping(pid, mapping);
+	if (lib.fd == -ENOENT || lib.fd == -ESTALE)
+		return err_set(err, -ESTALE, "%s of process %u was replaced and is out of reach",
+			       mapping->path, pid);
 	if (lib.fd < 0)
-		return err_sys(err, lib.fd == -ENOENT ? -ESTALE : lib.fd,
-			       "cannot open %s of process %u", mapping->path, pid);
+		return err_sys(err, as_eperm(lib.fd), "cannot open %s of process %u", mapping->path,
+			       pid);
 	r = elf_file_open(lib.fd, &lib.file, err);
 	if (r < 0)
 		return r;

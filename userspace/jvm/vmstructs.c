@@ -124,30 +124,39 @@ static int check_started(const struct vmstructs *vs, struct err *err)
 	return 0;
 }
 
+static int open_build(struct vmstructs_cache *cache, const struct libjvm *lib, struct vmstructs *vs,
+		      struct err *err)
+{
+	struct vmtables *shared = cache_find(cache, lib->build_id);
+	int r = 0;
+
+	vs->bias = lib->bias;
+	memcpy(vs->build_id, lib->build_id, sizeof(vs->build_id));
+	if (shared)
+		vs->tables = vmtables_ref(shared);
+	else
+		r = read_tables(vs, lib, err);
+	if (!r)
+		r = check_started(vs, err);
+	if (!r && !shared && cache && vs->build_id[0])
+		cache_add(cache, vs);
+	return r;
+}
+
 int vmstructs_open(struct vmstructs_cache *cache, uint32_t pid, const struct mapping *libjvm,
 		   struct vmstructs **ret_vs, struct err *err)
 {
 	_cleanup_(vmstructs_closep) struct vmstructs *vs = xcalloc(1, sizeof(*vs));
 	_cleanup_(libjvm_close) struct libjvm lib = LIBJVM_INIT;
-	struct vmtables *shared;
 	int r = libjvm_open(pid, libjvm, &lib, err);
 
-	if (r < 0)
-		return r;
 	vm_memory_init_process(&vs->memory, pid);
-	vs->bias = lib.bias;
-	memcpy(vs->build_id, lib.build_id, sizeof(vs->build_id));
-	shared = cache_find(cache, vs->build_id);
-	if (shared)
-		vs->tables = vmtables_ref(shared);
-	else
-		r = read_tables(vs, &lib, err);
 	if (!r)
-		r = check_started(vs, err);
+		r = open_build(cache, &lib, vs, err);
+	if (r == -EPERM)
+		return err_hint(err, "run as root");
 	if (r < 0)
 		return r;
-	if (!shared && cache && vs->build_id[0])
-		cache_add(cache, vs);
 	*ret_vs = TAKE_PTR(vs);
 	return 0;
 }

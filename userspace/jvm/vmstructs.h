@@ -32,7 +32,7 @@ DEFINE_CLEANUP(struct vmstructs_cache *, vmstructs_cache_free);
  *   -ENODATA	no libjvm.so is mapped, or it has no such tables (not HotSpot)
  *   -EAGAIN	the JVM is still starting; try again in a moment
  *   -ESRCH	no such process
- *   -EPERM, -EACCES, -EBADMSG, -ESTALE (the file was replaced and is out of reach)
+ *   -EPERM, -EBADMSG, -ESTALE (the file was replaced and is out of reach)
  */
 int vmstructs_open(struct vmstructs_cache *cache, uint32_t pid, const struct mapping *libjvm,
 		   struct vmstructs **ret_vs, struct err *err);

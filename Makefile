@@ -11,6 +11,9 @@ CLANG	 ?= clang
 BPFTOOL	 ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 JAVA_HOME_BUILD ?= $(firstword $(wildcard /usr/lib/jvm/default-java /usr/lib/jvm/java-17-openjdk-amd64))
 ARCH	 := x86
+# `make V=1` shows the commands.
+Q	 := $(if $(V),,@)
+say	  = $(if $(V),,@printf '%-8s%s\n' $(1) $(@:$(BUILD)/%=%))
 
 WARN := -Wall -Wextra -Wshadow -Wpointer-arith -Wcast-qual -Wwrite-strings -Wundef -Wvla \
 	-Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition -Wformat=2 \
@@ -53,10 +56,12 @@ BPF_CFLAGS := -target bpf -g -O2 -mcpu=v3 -Wall -Werror -D__TARGET_ARCH_$(ARCH) 
 
 $(BUILD)/gen/hostprof.bpf.o: bpf/hostprof.bpf.c $(wildcard bpf/*.h bpf/*.def vmlinux/*.h)
 	@mkdir -p $(@D)
-	$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+	$(call say,BPF)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
 $(BUILD)/gen/hostprof.skel.h: $(BUILD)/gen/hostprof.bpf.o
-	$(BPFTOOL) gen skeleton $< name hostprof_bpf > $@.tmp && mv $@.tmp $@
+	$(call say,GEN)
+	$(Q)$(BPFTOOL) gen skeleton $< name hostprof_bpf > $@.tmp && mv $@.tmp $@
 
 # The skeleton is included from this one file only.
 $(BUILD)/obj/userspace/capture/bpf_session.o: $(BUILD)/gen/hostprof.skel.h
@@ -65,17 +70,20 @@ $(BUILD)/obj/userspace/capture/bpf_session.o: $(BUILD)/gen/hostprof.skel.h
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(USER_CFLAGS) -c $< -o $@
+	$(call say,CC)
+	$(Q)$(CC) $(CPPFLAGS) $(USER_CFLAGS) -c $< -o $@
 
 # Pages and scripts are embedded with .incbin.
 $(BUILD)/obj/userspace/output/embedded.o: $(EMBEDDED)
 
 $(BUILD)/libhostprof.a: $(LIB_OBJ)
 	@rm -f $@
-	$(AR) rcs $@ $(filter %.o,$^)
+	$(call say,AR)
+	$(Q)$(AR) rcs $@ $(filter %.o,$^)
 
 $(BUILD)/hostprof: $(MAIN_OBJ) $(BUILD)/libhostprof.a
-	$(CC) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
+	$(call say,LINK)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
 
 # --- agent: one binary for every JVM; nothing newer than GLIBC_2.17, nothing that musl lacks ---
 
@@ -87,10 +95,12 @@ AGENT_CFLAGS = $(BASE_CFLAGS) -fPIC -fno-stack-protector -U_FORTIFY_SOURCE \
 
 $(BUILD)/agent/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) -Ijvmagent -DHOSTPROF_VERSION='"$(VERSION)"' $(AGENT_CFLAGS) -c $< -o $@
+	$(call say,CC)
+	$(Q)$(CC) -Ijvmagent -DHOSTPROF_VERSION='"$(VERSION)"' $(AGENT_CFLAGS) -c $< -o $@
 
 $(BUILD)/libhostprof-agent.so: $(AGENT_OBJ) $(wildcard jvmagent/*.map)
-	$(CC) -shared -Wl,-z,relro,-z,now -Wl,-soname,libhostprof-agent.so \
+	$(call say,LINK)
+	$(Q)$(CC) -shared -Wl,-z,relro,-z,now -Wl,-soname,libhostprof-agent.so \
 		$(addprefix -Wl$(comma)--version-script=,$(wildcard jvmagent/*.map)) \
 		-o $@ $(filter %.o,$^) -lpthread
 comma := ,
@@ -99,22 +109,26 @@ comma := ,
 
 $(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libhostprof.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) -Wno-missing-prototypes $(LDFLAGS) -o $@ \
+	$(call say,LINK)
+	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) -Wno-missing-prototypes $(LDFLAGS) -o $@ \
 		$(filter %.c %.a,$^) $(LDLIBS) -lcmocka
 
 # Programs that make what a test reads.
 $(BUILD)/tools/%: tests/tools/%.c $(BUILD)/libhostprof.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) $(LDFLAGS) -o $@ $(filter %.c %.a,$^) $(LDLIBS)
+	$(call say,LINK)
+	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) $(LDFLAGS) -o $@ $(filter %.c %.a,$^) $(LDLIBS)
 
 $(BUILD)/workloads/%: tests/workloads/%.c
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls -Wall -o $@ $< -lpthread
+	$(call say,LINK)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls -Wall -o $@ $< -lpthread
 
 # --release 8, so that every JDK of the matrix can run them.
 $(BUILD)/workloads/%.class: tests/workloads/%.java
 	@mkdir -p $(@D)
-	$(JAVA_HOME_BUILD)/bin/javac -nowarn --release 8 -d $(BUILD)/workloads $< 2>&1 | { grep -v '^warning\|^[0-9]* warning' || true; }
+	$(call say,JAVAC)
+	$(Q)$(JAVA_HOME_BUILD)/bin/javac -nowarn --release 8 -d $(BUILD)/workloads $< 2>&1 | { grep -v '^warning\|^[0-9]* warning' || true; }
 	@test -f $@
 
 workloads: $(WORKLOAD_BIN) $(JAVA_CLASSES) $(TOOL_BIN)

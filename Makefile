@@ -37,7 +37,8 @@ LIB_OBJ	 := $(LIB_SRC:%.c=$(BUILD)/obj/%.o)
 MAIN_OBJ := $(BUILD)/obj/userspace/cmd/main.o
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/%)
-TOOL_SRC := $(sort $(wildcard tests/tools/*.c))
+# stacks.c has no C library; record_stack.py builds it.
+TOOL_SRC := $(sort $(filter-out tests/tools/stacks.c,$(wildcard tests/tools/*.c)))
 TOOL_BIN := $(TOOL_SRC:tests/tools/%.c=$(BUILD)/tools/%)
 WORKLOAD_SRC := $(sort $(wildcard tests/workloads/*.c))
 WORKLOAD_BIN := $(WORKLOAD_SRC:tests/workloads/%.c=$(BUILD)/workloads/%)

@@ -91,15 +91,19 @@ static struct svg_box merge_children(struct svg_layout *layout, const struct chi
 	return box;
 }
 
-static void keep_or_hide(struct svg_layout *layout, const struct svg_box *box)
+static void hide(struct svg_layout *layout, const struct svg_box *box)
 {
-	if (box->total >= layout->smallest) {
-		vec_push(&layout->boxes, *box);
-		return;
-	}
 	for (uint32_t n = box->head; n != PROFILE_NONE; n = layout->next[n])
 		layout->hidden_nodes += layout->end[n] - n;
 	layout->hidden_weight += box->total;
+}
+
+static void keep_or_hide(struct svg_layout *layout, const struct svg_box *box)
+{
+	if (box->total < layout->smallest)
+		hide(layout, box);
+	else
+		vec_push(&layout->boxes, *box);
 }
 
 static int compare_boxes(const void *pa, const void *pb)

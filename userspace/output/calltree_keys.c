@@ -7,6 +7,9 @@
 #include "profile/frame_kind.h"
 #include "profile/title.h"
 
+/* Keys that a sample is compared with: as many threads or processes as mostly share a stack. */
+#define LOOK_BACK 16
+
 /* Labels as they are met; moved into the tree in sorted order. */
 struct label_maker {
 	struct calltree_keys *keys;
@@ -142,27 +145,64 @@ static void label_frames(struct label_maker *maker, uint32_t id, const struct pr
 	}
 }
 
-static void collect_keys(struct label_maker *maker)
+/* Whether equal stacks of these two threads are one key. */
+static bool threads_match(const struct calltree_keys *keys, uint32_t a, uint32_t b)
+{
+	if (a == b || !keys->levels)
+		return true;
+	if (keys->options->by_thread)
+		return false;
+	return profile_process_of(keys->profile, a) == profile_process_of(keys->profile, b);
+}
+
+/*
+ * Add to one of the last keys, or append. Samples come by stack, so that those that belong together
+ * are near; what is missed is merged by the tree.
+ */
+static void add_key(struct calltree_keys *keys, const struct calltree_key *key)
+{
+	size_t len = keys->keys.len;
+
+	for (size_t i = len; i > 0 && len - i < LOOK_BACK; i--) {
+		struct calltree_key *have = &keys->keys.items[i - 1];
+
+		if (have->frames != key->frames || have->len != key->len)
+			break;
+		if (threads_match(keys, have->thread, key->thread)) {
+			have->weight += key->weight;
+			have->samples += key->samples;
+			return;
+		}
+	}
+	vec_push(&keys->keys, *key);
+}
+
+static void collect_sample(struct label_maker *maker, const struct profile_sample *s)
 {
 	struct calltree_keys *keys = maker->keys;
 	const struct calltree_options *options = keys->options;
 	const struct profile_filter filter = { options->all_user, options->all_kernel };
-	const struct profile *p = keys->profile;
-	uint32_t event = profile_filter_event(p, options->event);
-	const struct profile_sample *s;
+	struct profile_stack whole = profile_get_stack(keys->profile, s->stack);
+	struct profile_stack stack = profile_filter_stack(keys->profile, &filter, whole);
+	struct calltree_key key = { stack.frames, stack.len, s->thread,
+				    options->count ? s->count : s->weight, s->count };
 
-	vec_for_each (s, &p->samples) {
-		struct profile_stack whole = profile_get_stack(p, s->stack);
-		struct profile_stack stack = profile_filter_stack(p, &filter, whole);
-		uint64_t weight = options->count ? s->count : s->weight;
+	if (whole.len && !stack.len)
+		return;
+	label_thread(maker, s->thread);
+	label_frames(maker, s->stack, &stack);
+	add_key(keys, &key);
+}
 
-		if (s->event != event || (whole.len && !stack.len))
-			continue;
-		label_thread(maker, s->thread);
-		label_frames(maker, s->stack, &stack);
-		vec_push(&keys->keys, ((struct calltree_key){ stack.frames, stack.len, s->thread,
-							      weight, s->count }));
-	}
+static void collect_keys(struct label_maker *maker)
+{
+	const struct profile *p = maker->keys->profile;
+	uint32_t event = profile_filter_event(p, maker->keys->options->event);
+	_cleanup_free_ uint32_t *order = profile_order_by_stack(p);
+
+	for (size_t i = 0; i < p->samples.len; i++)
+		if (p->samples.items[order[i]].event == event)
+			collect_sample(maker, &p->samples.items[order[i]]);
 }
 
 struct named_label {

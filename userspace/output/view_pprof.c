@@ -146,28 +146,10 @@ static void write_sample(struct writer *w, const struct profile_sample *s)
 	flush(w, FLUSH_BYTES);
 }
 
-/*
- * The samples by stack; caller frees. Equal stacks side by side compress to half the size in less than
- * half the time.
- */
-static uint32_t *order_samples(const struct profile *p)
-{
-	uint32_t stacks = intern_len(&p->stacks);
-	_cleanup_free_ uint32_t *at = xcalloc(stacks + 1, sizeof(*at));
-	uint32_t *order = xcalloc(p->samples.len + 1, sizeof(*order));
-
-	for (size_t i = 0; i < p->samples.len; i++)
-		at[p->samples.items[i].stack + 1]++;
-	for (uint32_t stack = 0; stack < stacks; stack++)
-		at[stack + 1] += at[stack];
-	for (uint32_t i = 0; i < p->samples.len; i++)
-		order[at[p->samples.items[i].stack]++] = i;
-	return order;
-}
-
+/* By stack: equal ones side by side compress to half the size in less than half the time. */
 static void write_samples(struct writer *w)
 {
-	_cleanup_free_ uint32_t *order = order_samples(w->p);
+	_cleanup_free_ uint32_t *order = profile_order_by_stack(w->p);
 
 	for (size_t i = 0; i < w->p->samples.len; i++)
 		write_sample(w, &w->p->samples.items[order[i]]);

@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-/* What profile_add_merged() compares. */
-struct sample_key {
-	uint32_t event, stack, thread, state;
-};
-
 void profile_init(struct profile *p)
 {
 	memset(p, 0, sizeof(*p));
@@ -31,7 +26,7 @@ void profile_release(struct profile *p)
 	intern_release(&p->threads);
 	intern_release(&p->events);
 	vec_release(&p->samples);
-	hmap_release(&p->sample_index);
+	free(p->sample_index.slots);
 	vec_release(&p->quality);
 	hmap_release(&p->quality_index);
 	vec_release(&p->counters);
@@ -125,39 +120,6 @@ const struct profile_event *profile_get_event(const struct profile *p, uint32_t 
 void profile_add(struct profile *p, const struct profile_sample *s)
 {
 	vec_push(&p->samples, *s);
-}
-
-static bool samples_match(const struct profile_sample *a, const struct profile_sample *b)
-{
-	return a->event == b->event && a->stack == b->stack && a->thread == b->thread &&
-	       a->state == b->state;
-}
-
-void profile_add_merged(struct profile *p, const struct profile_sample *s)
-{
-	struct sample_key fields = { s->event, s->stack, s->thread, s->state };
-	uint64_t key = hash_bytes(&fields, sizeof(fields));
-	uint64_t at;
-
-	/* Two samples of one hash take neighbouring keys. */
-	for (; hmap_get(&p->sample_index, key, &at); key++) {
-		struct profile_sample *have = &p->samples.items[at];
-
-		if (!samples_match(have, s))
-			continue;
-		have->time_ns = MIN(have->time_ns, s->time_ns);
-		have->weight += s->weight;
-		have->count += s->count;
-		return;
-	}
-	hmap_put(&p->sample_index, key, p->samples.len);
-	profile_add(p, s);
-}
-
-void profile_clear_samples(struct profile *p)
-{
-	p->samples.len = 0;
-	hmap_clear(&p->sample_index);
 }
 
 void profile_add_quality(struct profile *p, const struct profile_quality *v)

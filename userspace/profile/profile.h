@@ -118,10 +118,17 @@ struct profile_counter {
 	uint64_t value;
 };
 
+/* Where a sample is by what it is merged by: four bytes a slot, for millions of samples. */
+struct profile_sample_index {
+	uint32_t *slots; /* owned; index + 1, 0 = free */
+	size_t mask;	 /* slots - 1 */
+	size_t len;
+};
+
 struct profile {
 	struct intern strings, mappings, frames, stacks, processes, threads, events;
 	VEC(struct profile_sample) samples;
-	struct hmap sample_index;	  /* of profile_add_merged() */
+	struct profile_sample_index sample_index; /* of profile_add_merged() */
 	VEC(struct profile_quality) quality;
 	struct hmap quality_index;	  /* of profile_add_quality() */
 	VEC(struct profile_counter) counters;
@@ -159,6 +166,9 @@ void profile_add(struct profile *p, const struct profile_sample *s);
 
 /* Add to the sample with the same event, stack, thread and state, or append. */
 void profile_add_merged(struct profile *p, const struct profile_sample *s);
+
+/* Indexes of all samples, those of one stack side by side in their order; caller frees. */
+uint32_t *profile_order_by_stack(const struct profile *p);
 
 /* Forget the samples, keep the tables. */
 void profile_clear_samples(struct profile *p);

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "test.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+
+#include "capture/event.h"
+
+static struct capture_event parse(const char *name, uint32_t hz)
+{
+	struct capture_event event;
+	struct err err = { 0 };
+
+	if (capture_event_parse(name, hz, &event, &err) < 0)
+		fail_msg("%s: %s", name, err.text);
+	assert_string_equal(event.name, name);
+	return event;
+}
+
+static void test_cpu_has_a_fixed_period(void **state)
+{
+	struct capture_event e = parse("cpu", 997);
+
+	(void)state;
+	assert_int_equal(e.type, PERF_TYPE_SOFTWARE);
+	assert_int_equal(e.config, PERF_COUNT_SW_CPU_CLOCK);
+	assert_int_equal(e.period, 1000000000 / 997);
+	assert_int_equal(e.freq_hz, 0);
+	assert_string_equal(e.unit, "nanoseconds");
+	assert_true(capture_event_is_clock(&e));
+	assert_false(e.fell_back);
+	assert_int_equal(parse("cpu-clock", 1).period, 1000000000);
+	assert_int_equal(parse("cpu-clock", 20000).period, 50000);
+	assert_int_equal(parse("task-clock", 99).config, PERF_COUNT_SW_TASK_CLOCK);
+}
+
+static void test_software_events_count(void **state)
+{
+	struct capture_event e = parse("page-faults", 99);
+
+	(void)state;
+	assert_int_equal(e.config, PERF_COUNT_SW_PAGE_FAULTS);
+	assert_int_equal(e.period, 0);
+	assert_int_equal(e.freq_hz, 99);
+	assert_string_equal(e.unit, "count");
+	assert_false(capture_event_is_clock(&e));
+	assert_int_equal(parse("minor-faults", 99).config, PERF_COUNT_SW_PAGE_FAULTS_MIN);
+	assert_int_equal(parse("major-faults", 99).config, PERF_COUNT_SW_PAGE_FAULTS_MAJ);
+	assert_int_equal(parse("context-switches", 99).config, PERF_COUNT_SW_CONTEXT_SWITCHES);
+	assert_int_equal(parse("cpu-migrations", 99).config, PERF_COUNT_SW_CPU_MIGRATIONS);
+}
+
+/* The same event where there is a PMU, the clock and a note where there is none. */
+static void expect_hardware(const char *name, uint32_t type, uint64_t config)
+{
+	struct capture_event e = parse(name, 250);
+
+	if (capture_has_pmu()) {
+		assert_int_equal(e.type, type);
+		assert_int_equal(e.config, config);
+		assert_int_equal(e.freq_hz, 250);
+		assert_string_equal(e.unit, "count");
+		assert_false(e.fell_back);
+	} else {
+		assert_true(e.fell_back);
+		assert_true(capture_event_is_clock(&e));
+		assert_int_equal(e.period, 4000000);
+		assert_string_equal(e.unit, "nanoseconds");
+	}
+}
+
+static void test_hardware_events(void **state)
+{
+	(void)state;
+	expect_hardware("cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+	expect_hardware("instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	expect_hardware("cache-references", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES);
+	expect_hardware("cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES);
+	expect_hardware("branches", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS);
+	expect_hardware("branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES);
+	expect_hardware("r1a8", PERF_TYPE_RAW, 0x1a8);
+	expect_hardware("rFFFFFFFFFFFFFFFF", PERF_TYPE_RAW, UINT64_MAX);
+}
+
+static void expect_refused(const char *name, uint32_t hz, const char *sentence)
+{
+	struct capture_event event = { .name = "untouched" };
+	struct err err = { 0 };
+
+	assert_int_equal(capture_event_parse(name, hz, &event, &err), -EINVAL);
+	assert_int_equal(err.code, -EINVAL);
+	if (!strstr(err.text, sentence))
+		fail_msg("'%s' is not in '%s'", sentence, err.text);
+	assert_string_equal(event.name, "untouched");
+}
+
+static void test_refusals(void **state)
+{
+	static const char *const names[] = { "",
+					     "cpus",
+					     "CPU",
+					     "r",
+					     "rxyz",
+					     "r0x10",
+					     "r+1",
+					     "r 1",
+					     "r1a8 ",
+					     "r11112222333344445",
+					     "a-name-that-is-longer-than-any-event-has" };
+	struct capture_event event;
+	struct err err = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		expect_refused(names[i], 99, "unknown event");
+	capture_event_parse("cpus", 99, &event, &err);
+	assert_non_null(strstr(err.hint, "page-faults"));
+	expect_refused("cpu", 0, "0 Hz");
+	expect_refused("cpu", 20001, "20001 Hz");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cpu_has_a_fixed_period),
+		cmocka_unit_test(test_software_events_count),
+		cmocka_unit_test(test_hardware_events),
+		cmocka_unit_test(test_refusals),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -186,6 +186,20 @@ def a_stale_socket_does_not_hinder():
 
 
 @test
+def options_go_to_the_agent_that_runs():
+    """Also when it is another build's, from another place."""
+    need_root()
+    first = os.path.join(public_dir(), "libhostprof-agent.so")
+    jvm = idle(jdk(17), f"-agentpath:{first}")
+    expect_equal(status(jvm.pid)["agent"], "idle", "agent loaded at the start")
+    attach(jvm.pid)
+    hostprof("detach", jvm.pid)
+    expect_equal(status(jvm.pid)["agent"], "none", "agent after detach")
+    expect_equal(mapped_agent(jvm.pid), first, "the library")
+    lives_on(jvm)
+
+
+@test
 def private_tmp():
     need_root()
     agent_dir = temp_dir()

@@ -9,8 +9,10 @@
 #include "jvm/attach_check.h"
 #include "jvm/attach_connect.h"
 #include "jvm/attach_exchange.h"
+#include "jvm/attach_loaded.h"
 #include "jvm/attach_reply.h"
 #include "jvm/attach_stage.h"
+#include "jvm/codemap_find.h"
 
 int attach_check(uint32_t pid, struct err *err)
 {
@@ -57,6 +59,21 @@ int attach_command(uint32_t pid, const char *command, const char *const args[ATT
 	return command_target(&target, command, args, deadline_ns, reply, err);
 }
 
+/*
+ * An agent that runs already, be it another build's from another place, is the one that new
+ * options are for: a second library in the JVM would not know of it.
+ */
+static void prefer_running(uint32_t pid, char *path, size_t size)
+{
+	struct err ignored = { 0 };
+	_cleanup_close_ int fd = codemap_find_fd(pid, &ignored);
+	char loaded[PATH_MAX];
+
+	if (fd >= 0 && attach_loaded_find(pid, path, loaded, sizeof(loaded)) == 0 &&
+	    strlen(loaded) < size)
+		memcpy(path, loaded, strlen(loaded) + 1);
+}
+
 int attach_load_agent(uint32_t pid, const char *agent_path, const char *options,
 		      uint64_t timeout_ns, struct err *err)
 {
@@ -69,8 +86,10 @@ int attach_load_agent(uint32_t pid, const char *agent_path, const char *options,
 
 	if (!r)
 		r = attach_stage_agent(&target, agent_path, deadline_ns, path, sizeof(path), err);
-	if (!r)
+	if (!r) {
+		prefer_running(pid, path, sizeof(path));
 		r = command_target(&target, "load", args, deadline_ns, &reply, err);
+	}
 	if (r < 0)
 		return r;
 	return attach_reply_check_load(strbuf_str(&reply), reply.len, err);

@@ -118,9 +118,9 @@ struct profile_counter {
 	uint64_t value;
 };
 
-/* Where a sample is by what it is merged by: four bytes a slot, for millions of samples. */
+/* Where a sample is by what it is merged by: eight bytes a slot, for millions of samples. */
 struct profile_sample_index {
-	uint32_t *slots; /* owned; index + 1, 0 = free */
+	uint64_t *slots; /* owned; half the hash, then index + 1; 0 = free */
 	size_t mask;	 /* slots - 1 */
 	size_t len;
 };

@@ -9,11 +9,11 @@ struct sample_key {
 	uint32_t event, stack, thread, state;
 };
 
-static size_t hash_sample(const struct profile_sample *s)
+static uint32_t hash_sample(const struct profile_sample *s)
 {
 	struct sample_key key = { s->event, s->stack, s->thread, s->state };
 
-	return (size_t)hash_bytes(&key, sizeof(key));
+	return (uint32_t)hash_bytes(&key, sizeof(key));
 }
 
 static bool samples_match(const struct profile_sample *a, const struct profile_sample *b)
@@ -22,49 +22,62 @@ static bool samples_match(const struct profile_sample *a, const struct profile_s
 	       a->state == b->state;
 }
 
+static struct profile_sample *slot_sample(const struct profile *p, uint64_t slot)
+{
+	return &p->samples.items[(uint32_t)slot - 1];
+}
+
 /* The slot of a sample like S, or the free one where it belongs. */
-static uint32_t *find_slot(const struct profile *p, const struct profile_sample *s)
+static uint64_t *find_slot(const struct profile *p, const struct profile_sample *s, uint32_t hash)
 {
 	const struct profile_sample_index *index = &p->sample_index;
-	size_t i = hash_sample(s) & index->mask;
+	size_t i = hash & index->mask;
 
+	/* Samples lie far apart in memory: look only at those of the same hash. */
 	for (; index->slots[i]; i = (i + 1) & index->mask)
-		if (samples_match(&p->samples.items[index->slots[i] - 1], s))
+		if (index->slots[i] >> 32 == hash &&
+		    samples_match(slot_sample(p, index->slots[i]), s))
 			break;
 	return &index->slots[i];
 }
 
-static void grow(struct profile *p)
+static void grow(struct profile_sample_index *index)
 {
-	struct profile_sample_index *index = &p->sample_index;
 	size_t old_count = index->slots ? index->mask + 1 : 0;
 	size_t count = old_count ? old_count * 2 : 64;
-	_cleanup_free_ uint32_t *old = index->slots;
+	_cleanup_free_ uint64_t *old = index->slots;
 
 	index->slots = xcalloc(count, sizeof(*index->slots));
 	index->mask = count - 1;
-	for (size_t i = 0; i < old_count; i++)
-		if (old[i])
-			*find_slot(p, &p->samples.items[old[i] - 1]) = old[i];
+	for (size_t i = 0; i < old_count; i++) {
+		size_t to = (size_t)(old[i] >> 32) & index->mask;
+
+		if (!old[i])
+			continue;
+		while (index->slots[to])
+			to = (to + 1) & index->mask;
+		index->slots[to] = old[i];
+	}
 }
 
 void profile_add_merged(struct profile *p, const struct profile_sample *s)
 {
 	struct profile_sample_index *index = &p->sample_index;
+	uint32_t hash = hash_sample(s);
 	struct profile_sample *have;
-	uint32_t *slot;
+	uint64_t *slot;
 
 	/* Never more than two thirds full. */
 	if (!index->slots || (index->len + 1) * 3 > (index->mask + 1) * 2)
-		grow(p);
-	slot = find_slot(p, s);
+		grow(index);
+	slot = find_slot(p, s, hash);
 	if (!*slot) {
 		profile_add(p, s);
-		*slot = (uint32_t)p->samples.len;
+		*slot = (uint64_t)hash << 32 | (uint32_t)p->samples.len;
 		index->len++;
 		return;
 	}
-	have = &p->samples.items[*slot - 1];
+	have = slot_sample(p, *slot);
 	have->time_ns = MIN(have->time_ns, s->time_ns);
 	have->weight += s->weight;
 	have->count += s->count;

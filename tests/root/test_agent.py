@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The JVMTI agent on its own: what it publishes, and that it does not harm its JVM."""
+import re
+import signal
+import subprocess
+import time
+
+import codemap
+from hp import *
+
+CODEMAP = os.path.join(ROOT, "tests", "root", "codemap.py")
+
+
+def churn(version, seconds, *flags):
+    """The busy workload in a small heap; dynamic loading allowed, so that 21+ do not warn."""
+    if version >= 17:
+        flags += ("-XX:+EnableDynamicAgentLoading",)
+    return java(version, "Churn", seconds, flags=("-Xmx64m", "-Xms64m", *flags),
+                stderr=subprocess.STDOUT)
+
+
+def attach(process):
+    hostprof("attach", process.pid)
+
+
+def detach(process):
+    hostprof("detach", process.pid)
+    wait_until(lambda: not codemap.find(process.pid), 5, "code map gone after detach")
+
+
+def consume(process, seconds):
+    """Hold the lease, replay, read for a while, give it back; all records."""
+    code_map = codemap.CodeMap(process.pid)
+    code_map.take_lease()
+    try:
+        records = code_map.read_replay()
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            time.sleep(0.02)
+            records += code_map.read()
+        return records
+    finally:
+        code_map.release()
+        code_map.command(codemap.STOP)
+
+
+def count(records, kind):
+    return sum(1 for k, *_ in records if k == kind)
+
+
+def names(records):
+    """Methods by number: (class, name, source)."""
+    return {m[0]: m[1:] for m in (codemap.method_of(body) for kind, _, _, body in records
+                                  if kind == codemap.METHOD)}
+
+
+def check_publishes(version):
+    process = churn(version, 60)
+    attach(process)
+    records = consume(process, 3)
+    methods = names(records)
+    expect(("EpochBody", "churn", "EpochBody.java") in methods.values(), "EpochBody.churn")
+    inlined = 0
+    for kind, _, _, body in records:
+        if kind != codemap.LOAD:
+            continue
+        _, size, method, pcs = codemap.load_of(body)
+        expect(method in methods, "a LOAD's method has a name")
+        offsets = [offset for offset, _ in pcs]
+        expect(offsets == sorted(set(offsets)), "pcs ascend")
+        expect(not offsets or offsets[-1] <= size, "pcs lie within the code")
+        for _, frames in pcs:
+            expect(all(number in methods for number, _ in frames), "every frame has a name")
+            expect_equal(frames[-1][0], method, "outermost frame")
+            inlined += len(frames) > 1
+    expect(inlined > 10, "inlined frames")
+    expect(count(records, codemap.UNLOAD) > 0, "code of dropped classes is unloaded")
+    expect(count(records, codemap.DYNAMIC) > 100, "stubs")
+    expect(any(b"Interpreter" in body for kind, _, _, body in records if kind == codemap.DYNAMIC),
+           "the interpreter")
+    threads = [codemap.thread_of(body) for kind, _, _, body in records if kind == codemap.THREAD]
+    started = [t for t in threads if t[1].startswith("churn-thread-with-a-long-name-")]
+    expect(started, "names of threads")
+    expect(all(tid != process.pid and java_tid > 0 for tid, _, java_tid in started), "tids")
+    expect(count(records, codemap.THREAD_END) > 0, "ends of threads")
+    expect_equal(count(records, codemap.GAP), 0, "lost records")
+    detach(process)
+
+
+@test
+def publishes_code_threads_and_stubs_17():
+    check_publishes(17)
+
+
+@test
+def publishes_code_threads_and_stubs_25():
+    check_publishes(25)
+
+
+def check_jni(version):
+    """-Xcheck:jni says nothing that it does not say without the agent."""
+    process = churn(version, 8, "-Xcheck:jni")
+    for _ in range(3):
+        attach(process)
+        consume(process, 1)
+        detach(process)
+    text = process.finish()
+    expect(re.search(r"^rounds \d+$", text, re.M), "the program ends by itself")
+    expect_not_in("WARNING", text, "output")
+    expect_not_in("FATAL", text, "output")
+    expect_not_in("JNI", text, "output")
+
+
+@test
+def xcheck_jni_has_no_complaint_17():
+    check_jni(17)
+
+
+@test
+def xcheck_jni_has_no_complaint_25():
+    check_jni(25)
+
+
+def check_cycles(version):
+    """100 attach/detach cycles under load: the JVM lives, its memory is flat, no thread is left."""
+    process = churn(version, 300, "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC")
+    rss = []
+    for i in range(100):
+        attach(process)
+        if i % 2:
+            consume(process, 0.05)
+        detach(process)
+        if i >= 20:
+            rss.append(rss_bytes(process.pid))
+    expect(process.running(), "the JVM lives")
+    first, last = min(rss[:20]), min(rss[-20:])
+    print(f"# RSS {first >> 10} kB after 20 cycles, {last >> 10} kB after 100", flush=True)
+    expect(last - first < 4 << 20, f"memory grew from {first} to {last} bytes")
+    wait_until(lambda: "hostprof agent"[:15] not in comms(process.pid), 5, "control thread ended")
+
+
+def comms(pid):
+    found = []
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        try:
+            with open(f"/proc/{pid}/task/{tid}/comm", encoding="utf-8") as comm:
+                found.append(comm.read().strip())
+        except FileNotFoundError:
+            pass
+    return found
+
+
+@test
+def a_hundred_cycles_17():
+    check_cycles(17)
+
+
+@test
+def a_hundred_cycles_25():
+    check_cycles(25)
+
+
+@test
+def a_killed_consumer_turns_the_events_off():
+    process = churn(17, 60)
+    attach(process)
+    holder = start([sys.executable, CODEMAP, process.pid, "hold"]).wait_text()
+    code_map = codemap.CodeMap(process.pid)
+    expect_equal(code_map["events_on"], codemap.CODE | codemap.THREADS, "events while it lives")
+    time.sleep(4)
+    expect_equal(code_map["events_on"], codemap.CODE | codemap.THREADS, "events after 4 s")
+    holder.signal(signal.SIGKILL)
+    wait_until(lambda: code_map["events_on"] == 0, 10, "events off after the consumer's death")
+    time.sleep(0.2)
+    head = code_map["head"]
+    time.sleep(1)
+    expect_equal(code_map["head"], head, "nothing is published any more")
+    # The next one gets everything again.
+    expect(count(consume(process, 0.5), codemap.LOAD) > 10, "a replay for the next consumer")
+
+
+@test
+def lost_records_are_announced():
+    """A ring that looks full: events are dropped, counted, and a GAP comes when there is room."""
+    process = churn(17, 60)
+    attach(process)
+    code_map = codemap.CodeMap(process.pid)
+    code_map.take_lease()
+    cleanup(code_map.release)
+    code_map.read_replay()
+    begin = time.monotonic_ns()
+    code_map["tail"] = code_map["head"] + 8
+    wait_until(lambda: code_map["dropped"] > 10, 10, "dropped records")
+    code_map["tail"] = code_map["head"]
+    time.sleep(1.5)
+    gaps = [(when, body) for kind, _, when, body in code_map.read() if kind == codemap.GAP]
+    expect(gaps, "a GAP record")
+    expect(begin <= gaps[0][0] <= time.monotonic_ns(), "its time is that of the first loss")
+    lost = int.from_bytes(gaps[0][1][:8], "little")
+    expect(10 < lost <= code_map["dropped"], f"the number of lost records, {lost}")
+    expect(count(code_map.read_replay(), codemap.LOAD) > 10, "a replay mends it")
+
+
+def check_agentpath(version):
+    process = java(version, "Churn", 8, flags=(f"-agentpath:{AGENT}=start,colour=red", "-Xcheck:jni"),
+                   stderr=subprocess.STDOUT)
+    expect_in('hostprof agent: option "colour=red" is not known, ignored', process.text)
+    wait_until(lambda: codemap.find(process.pid), 5, "code map")
+    code_map = codemap.CodeMap(process.pid)
+    expect_equal(code_map["events_on"], 0, "events without a consumer")
+    expect_equal(code_map["cannot"], 0, "what it cannot")
+    expect(code_map["agent_bytes"] <= 8 << 20, "memory")
+    expect(count(consume(process, 1), codemap.LOAD) > 10, "code")
+    detach(process)
+    attach(process)
+    expect(count(consume(process, 1), codemap.LOAD) > 10, "code after it was attached again")
+    text = process.finish()
+    expect(re.search(r"^rounds \d+$", text, re.M), "the program ends by itself")
+    expect_not_in("JNI", text, "output")
+
+
+@test
+def agentpath_17():
+    check_agentpath(17)
+
+
+@test
+def agentpath_25():
+    check_agentpath(25)
+
+
+@test
+def it_runs_everywhere():
+    """Nothing newer than GLIBC_2.17 and nothing that musl lacks; only the entry points go out."""
+    text = run(["readelf", "-W", "--dyn-syms", AGENT], code=0).out
+    versions = [tuple(map(int, v.split("."))) for v in re.findall(r"GLIBC_([\d.]+)", text)]
+    expect(versions and max(versions) <= (2, 17), f"newest glibc symbol version: {max(versions)}")
+    exported = set(re.findall(r"GLOBAL DEFAULT +\d+ (\w+)", text))
+    expect(exported <= {"Agent_OnLoad", "Agent_OnAttach", "Agent_OnUnload", "hostprof_alloc"},
+           f"exported: {exported}")
+    needed = set(re.findall(r"Shared library: \[(.*)\]", run(["readelf", "-dW", AGENT]).out))
+    expect(needed <= {"libc.so.6"}, f"libraries needed: {needed}")
+
+
+main()

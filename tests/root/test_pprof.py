@@ -49,7 +49,7 @@ def native_program():
     expect_in("samples/count cpu/nanoseconds[dflt]", raw, "-raw")
     expect_match(rf"burn {build_id(burn.argv[0])} \[FN\]", raw, "mapping of burn")
     top = pprof(profile, "-top")
-    expect_match(r"^.*9\d\.\d+%\s+level_three$", top, "-top")
+    expect_match(r"(100|9\d(\.\d+)?)%\s+level_three$", top, "-top")
     expect_match(rf"pid: Total .*\n.*100%\): {burn.pid}\b", pprof(profile, "-tags"), "-tags")
     traces = pprof(profile, "-traces", "-tagroot=comm,pid")
     expect_match(rf"level_one\n(.*\n)*?\s+{burn.pid}\n\s+burn\n", traces, "-tagroot")

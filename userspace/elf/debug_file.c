@@ -52,6 +52,14 @@ static int open_by_build_id(uint32_t pid, const char *build_id)
 	return fd >= 0 && has_build_id(fd, build_id) ? TAKE_FD(fd) : -ENODATA;
 }
 
+/* A process that is gone has no root any more; what is found in ours is checked all the same. */
+static int open_in_either_root(uint32_t pid, const char *path)
+{
+	int fd = root_open(pid, path);
+
+	return fd < 0 && pid != 0 ? root_open(0, path) : fd;
+}
+
 static bool fits(int fd, const char *build_id, uint32_t crc)
 {
 	return (build_id[0] && has_build_id(fd, build_id)) || has_crc(fd, crc);
@@ -75,7 +83,7 @@ static int open_by_link(struct elf_file *file, uint32_t pid, const char *path, c
 #pragma GCC diagnostic pop
 		if (strcmp(candidate, path) == 0)
 			continue;
-		fd = root_open(pid, candidate);
+		fd = open_in_either_root(pid, candidate);
 		if (fd >= 0 && fits(fd, build_id, crc))
 			return TAKE_FD(fd);
 	}

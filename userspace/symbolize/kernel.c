@@ -100,6 +100,16 @@ static int compare_symbols(const void *a, const void *b)
 	return left->name < right->name ? -1 : left->name > right->name;
 }
 
+static bool is_sorted(const struct kernel_symbols *symbols)
+{
+	const struct kernel_symbol *items = symbols->items.items;
+
+	for (size_t i = 1; i < symbols->items.len; i++)
+		if (items[i - 1].address > items[i].address)
+			return false;
+	return true;
+}
+
 static bool is_better_name(const char *name, const char *than)
 {
 	return strspn(name, "_") < strspn(than, "_");
@@ -111,7 +121,7 @@ static void finish(struct kernel_symbols *symbols)
 	const char *names = strbuf_str(&symbols->names);
 	size_t kept = 0;
 
-	if (symbols->items.len > 0)
+	if (!is_sorted(symbols))
 		qsort(items, symbols->items.len, sizeof(*items), compare_symbols);
 	for (size_t i = 0; i < symbols->items.len; i++) {
 		if (kept == 0 || items[kept - 1].address != items[i].address)

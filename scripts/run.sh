@@ -10,8 +10,8 @@ out=${OUT:-hostprof.html}
 
 as_root=
 [ "$(id -u)" -eq 0 ] || as_root='sudo'
-echo "run: recording this host for $seconds s"
+echo "run: recording this host for $seconds s, with the agent in its JVMs"
 trap 'rm -f "$out.part"' EXIT
-$as_root "$build/hostprof" record -d "$seconds" -f html -o - >"$out.part"
+$as_root "$build/hostprof" record -d "$seconds" --agent=always -f html -o - >"$out.part"
 mv "$out.part" "$out"
 echo "run: open $(realpath "$out") in a browser"

@@ -276,6 +276,19 @@ def a_root_of_its_own():
     lives_on(outer)
 
 
+@for_each_jdk
+def a_jvm_that_is_still_starting(home):
+    """Tried from the first moment on: each try attaches, or says why not and does no harm."""
+    for delay in range(0, 60, 6):
+        jvm = start([os.path.join(home, "bin", "java"), "-Xmx32m", "-cp", WORKLOADS, "Idle", 60])
+        time.sleep(delay / 1000)
+        wait_until(lambda: attach(jvm.pid, code=None).code == 0, what="attach")
+        jvm.wait_text("tick 3")
+        expect_not_in("Full thread dump", jvm.text, "the JVM's output")
+        expect_equal(status(jvm.pid)["agent"], "idle", "agent")
+        jvm.stop()
+
+
 # --- it refuses and does no harm ------------------------------------------------------------
 
 

@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "base/vec.h"
 #include "jvm/libjvm.h"
-#include "jvm/vmtables.h"
 
 /* A host has few different builds; a long run that meets more forgets the oldest. */
 #define CACHE_MAX_BUILDS 32
@@ -157,6 +156,19 @@ int vmstructs_open(struct vmstructs_cache *cache, uint32_t pid, const struct map
 		return err_hint(err, "run as root");
 	if (r < 0)
 		return r;
+	*ret_vs = TAKE_PTR(vs);
+	return 0;
+}
+
+int vmstructs_open_memory(const struct vm_memory *memory, const uint64_t symbols[VM_SYMBOL_COUNT],
+			  struct vmstructs **ret_vs)
+{
+	_cleanup_(vmstructs_closep) struct vmstructs *vs = xcalloc(1, sizeof(*vs));
+	int r = vmtables_read(memory, symbols, 0, &vs->tables);
+
+	if (r < 0)
+		return r;
+	vs->memory = *memory;
 	*ret_vs = TAKE_PTR(vs);
 	return 0;
 }

@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "jvm/vm_memory.h"
+#include "jvm/vmtables.h"
 #include "process/registry.h"
 
 struct vmstructs;
@@ -36,6 +37,10 @@ DEFINE_CLEANUP(struct vmstructs_cache *, vmstructs_cache_free);
  */
 int vmstructs_open(struct vmstructs_cache *cache, uint32_t pid, const struct mapping *libjvm,
 		   struct vmstructs **ret_vs, struct err *err);
+
+/* The same of any memory, for tests and fuzzers: SYMBOLS are the addresses of the variables. */
+int vmstructs_open_memory(const struct vm_memory *memory, const uint64_t symbols[VM_SYMBOL_COUNT],
+			  struct vmstructs **ret_vs);
 void vmstructs_close(struct vmstructs *vs);
 DEFINE_CLEANUP(struct vmstructs *, vmstructs_close);
 

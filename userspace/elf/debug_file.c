@@ -27,7 +27,7 @@ static bool has_build_id(int fd, const char *build_id)
 /* The checksum of .gnu_debuglink is zlib's CRC-32 of the whole debug file. */
 static bool has_crc(int fd, uint32_t crc)
 {
-	static const size_t size = 256 * 1024;
+	static const size_t size = 256UL * 1024;
 	_cleanup_free_ unsigned char *buffer = xmalloc(size);
 	uLong sum = crc32(0, NULL, 0);
 	uint64_t at = 0;

@@ -12,25 +12,30 @@
 #define MAX_SEGMENTS   4096
 #define MAX_BUILD_ID   64
 
+/* Anything but a sound PT_LOAD is passed over. */
+static void add_segment(struct elf_file *file, int index)
+{
+	struct elf_segment segment;
+	GElf_Phdr header;
+
+	if (!gelf_getphdr(file->elf, index, &header) || header.p_type != PT_LOAD)
+		return;
+	if (header.p_vaddr + header.p_memsz < header.p_vaddr ||
+	    header.p_offset + header.p_filesz < header.p_offset)
+		return;
+	segment = (struct elf_segment){ header.p_offset, header.p_vaddr, header.p_filesz,
+					header.p_memsz, header.p_flags };
+	vec_push(&file->segments, segment);
+}
+
 static int read_segments(struct elf_file *file)
 {
 	size_t count;
 
 	if (elf_getphdrnum(file->elf, &count) != 0)
 		return -EBADMSG;
-	for (size_t i = 0; i < MIN(count, MAX_SEGMENTS); i++) {
-		GElf_Phdr header;
-		struct elf_segment segment;
-
-		if (!gelf_getphdr(file->elf, (int)i, &header) || header.p_type != PT_LOAD)
-			continue;
-		if (header.p_vaddr + header.p_memsz < header.p_vaddr ||
-		    header.p_offset + header.p_filesz < header.p_offset)
-			continue;
-		segment = (struct elf_segment){ header.p_offset, header.p_vaddr, header.p_filesz,
-						header.p_memsz, header.p_flags };
-		vec_push(&file->segments, segment);
-	}
+	for (size_t i = 0; i < MIN(count, MAX_SEGMENTS); i++)
+		add_segment(file, (int)i);
 	return 0;
 }
 
@@ -59,7 +64,7 @@ int elf_file_open_memory(const void *data, size_t len, struct elf_file **ret_fil
 {
 	elf_version(EV_CURRENT);
 	/* libelf does not write to the image unless asked to */
-	return open_elf(elf_memory((char *)(uintptr_t)data, len), ret_file, err);
+	return open_elf(elf_memory((char *)(uintptr_t)data, len), ret_file, err); /* NOLINT */
 }
 
 void elf_file_close(struct elf_file *file)

@@ -12,7 +12,8 @@
 #define MAX_PLT_ENTRIES 262144
 
 struct plt_slots {
-	struct hmap names; /* GOT slot → borrowed name */
+	struct hmap names; /* GOT slot → offset in strings */
+	Elf_Data *strings; /* borrowed from libelf */
 };
 
 static Elf_Data *linked_data(struct elf_file *file, uint32_t index, GElf_Shdr *ret_header)
@@ -28,7 +29,7 @@ static void read_slots(struct elf_file *file, struct plt_slots *slots)
 {
 	GElf_Shdr header, symbols_header, strings_header;
 	Elf_Scn *section = elf_file_find_section(file, ".rela.plt", 0, &header);
-	Elf_Data *data, *symbols, *strings;
+	Elf_Data *data, *symbols;
 	GElf_Rela rela;
 	GElf_Sym symbol;
 
@@ -38,17 +39,17 @@ static void read_slots(struct elf_file *file, struct plt_slots *slots)
 	symbols = linked_data(file, header.sh_link, &symbols_header);
 	if (!data || !symbols || symbols->d_type != ELF_T_SYM)
 		return;
-	strings = linked_data(file, symbols_header.sh_link, &strings_header);
-	if (!strings)
+	slots->strings = linked_data(file, symbols_header.sh_link, &strings_header);
+	if (!slots->strings)
 		return;
 	for (int i = 0; i < MAX_PLT_ENTRIES && gelf_getrela(data, i, &rela); i++) {
 		const char *name;
 
 		if (!gelf_getsym(symbols, (int)GELF_R_SYM(rela.r_info), &symbol))
 			continue;
-		name = elf_data_string(strings, symbol.st_name);
+		name = elf_data_string(slots->strings, symbol.st_name);
 		if (name && name[0])
-			hmap_put(&slots->names, rela.r_offset, (uintptr_t)name);
+			hmap_put(&slots->names, rela.r_offset, symbol.st_name);
 	}
 }
 
@@ -86,7 +87,8 @@ static void visit_entries(struct elf_file *file, const char *section_name,
 				  symbol.address, &slot) ||
 		    !hmap_get(&slots->names, slot, &value))
 			continue;
-		snprintf(name, sizeof(name), "%s" ELF_PLT_SUFFIX, (const char *)(uintptr_t)value);
+		snprintf(name, sizeof(name), "%s" ELF_PLT_SUFFIX,
+			 elf_data_string(slots->strings, value));
 		fn(&symbol, data);
 	}
 }
@@ -94,7 +96,7 @@ static void visit_entries(struct elf_file *file, const char *section_name,
 void elf_file_for_each_plt(struct elf_file *file,
 			   void (*fn)(const struct elf_raw_symbol *symbol, void *data), void *data)
 {
-	struct plt_slots slots = { HMAP_INIT };
+	struct plt_slots slots = { HMAP_INIT, NULL };
 
 	if (file->header.e_machine != EM_X86_64)
 		return;

@@ -16,9 +16,9 @@
 #include "process/proc_text.h"
 
 /* stat, status and cgroup are a few hundred bytes; a page of slack for long cgroup paths. */
-#define SMALL_FILE_LIMIT (64 * 1024)
+#define SMALL_FILE_LIMIT (64UL * 1024)
 /* The kernel bounds arguments to a quarter of the stack limit; nobody reads more than this. */
-#define CMDLINE_LIMIT (2 * 1024 * 1024)
+#define CMDLINE_LIMIT (2UL * 1024 * 1024)
 
 static bool parse_perms(struct text_cursor *text, char ret_perms[5])
 {

@@ -16,7 +16,7 @@
 #include "process/proc.h"
 
 /* 65,530 mappings (vm.max_map_count) with usual paths. */
-#define MAPS_LIMIT (16 * 1024 * 1024)
+#define MAPS_LIMIT (16UL * 1024 * 1024)
 /* A thread runs on for a moment after its exit record; later samples mean somebody lives. */
 #define EXIT_GRACE_NS (100 * NSEC_PER_MSEC)
 

@@ -13,10 +13,10 @@
 #include "base/hmap.h"
 #include "process/proc_text.h"
 
-#define READ_SIZE (256 * 1024)
+#define READ_SIZE (256UL * 1024)
 /* Twenty times what a distribution kernel with all its modules has. */
 #define MAX_SYMBOLS (4U << 20)
-#define MAX_NOTES   (64 * 1024)
+#define MAX_NOTES   (64UL * 1024)
 
 struct kernel_symbol {
 	uint64_t address;

@@ -17,7 +17,7 @@
 #include "process/proc.h"
 #include "process/proc_text.h"
 
-#define READ_SIZE (256 * 1024)
+#define READ_SIZE (256UL * 1024)
 /* A Node.js server under load writes some ten thousand; past this, lines are not read. */
 #define MAX_ENTRIES (1U << 20)
 #define MAX_NAMES   (128U << 20)

@@ -10,7 +10,7 @@
 #include "process/proc.h"
 #include "symbolize/symbolizer_private.h"
 
-#define OWN_MAPS_LIMIT (16 * 1024 * 1024)
+#define OWN_MAPS_LIMIT (16UL * 1024 * 1024)
 
 /* The length of our mapping that begins at START, 0 when there is none. */
 static size_t own_mapping_len(uint64_t start)

@@ -81,7 +81,7 @@ def rate(jvm):
 
 def rate_recorded(jvm, stats):
     recorder = start([HOSTPROF, "record", "-p", jvm.pid, "-F", 1000, "-o", temp_path("x.jfr"),
-                      "--stats", stats])
+                      "--stats", stats], stderr=subprocess.DEVNULL)
     time.sleep(SETTLE)
     value = rate(jvm)
     recorder.signal(signal.SIGINT)
@@ -104,7 +104,7 @@ def alternate(jvm, stats):
 
 def bpf_figures(stats, what):
     capture = stats["capture"]
-    row(f"{what}: BPF time per program run", capture["bpf_ns_per_run"] / 1000, "us")
+    # Runs that found nothing to record (other processes, idle) are charged to the samples too.
     row(f"{what}: BPF time per sample", capture["bpf_run_ns"] / max(stats["samples"], 1) / 1000,
         "us", 8)
     row(f"{what}: complete stacks", 100 * stats["complete_share"], "%")
@@ -150,7 +150,7 @@ def host():
     busy_jvms()
     stats = temp_path("stats.json")
     recorder = start([HOSTPROF, "record", "-F", 99, "-d", START_SECONDS + HOST_SECONDS, "-o",
-                      temp_path("x.jfr"), "--stats", stats])
+                      temp_path("x.jfr"), "--stats", stats], stderr=subprocess.DEVNULL)
     time.sleep(START_SECONDS)
     begin = cpu_clock_ns(recorder.pid)
     time.sleep(HOST_SECONDS - 2)

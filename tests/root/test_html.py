@@ -169,7 +169,7 @@ def processes_and_events_can_be_chosen():
     expect_equal(page.get("total"), NGINX * PERIOD, "weight")
     expect_equal(page.search("^work$"), "66.7 % matched", "share of the process")
     page.hover_box("event_loop")
-    expect_in("Share of host", page.text("tip"), "tooltip")
+    expect_in("Share of all", page.text("tip"), "tooltip")
     expect_in("30.0 %", page.text("tip"), "share of the host")
     page.pick_process("merged")
     expect_equal(page.call("childrenOf", page.get("root")), ["clone3", "main"], "no process level")

@@ -64,7 +64,7 @@ static uint32_t stack_of(struct profile *p, const uint32_t *root_first, uint32_t
 }
 
 #define STACK(p, ...) \
- stack_of(p, (uint32_t[]){ __VA_ARGS__ }, sizeof((uint32_t[]){ __VA_ARGS__ }) / 4)
+	stack_of(p, (uint32_t[]){ __VA_ARGS__ }, sizeof((uint32_t[]){ __VA_ARGS__ }) / 4)
 
 static void add_quality(struct maker *m, uint32_t thread, uint64_t samples, uint64_t complete,
 			uint64_t lost)

@@ -63,9 +63,9 @@ static void expect_numbers(struct reader *r, const uint64_t *expected, size_t le
 		assert_int_equal(next_number(r), expected[i]);
 }
 
-#define EXPECT_NUMBERS(r, ...)                        \
- expect_numbers(r, (const uint64_t[]){ __VA_ARGS__ }, \
-		sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+#define EXPECT_NUMBERS(r, ...)                               \
+	expect_numbers(r, (const uint64_t[]){ __VA_ARGS__ }, \
+		       sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 
 static void expect_label(struct reader *r, const char *name, uint32_t kind, const char *module)
 {

@@ -17,8 +17,9 @@ EMBED(embedded_page, FILE_BYTES("flamegraph.html"));
 EMBED(embedded_style, FILE_BYTES("flamegraph.css") FILE_BYTES("flamegraph_panel.css"));
 EMBED(embedded_script,
       FILE_BYTES("flamegraph_data.js") FILE_BYTES("flamegraph_tree.js")
-	      FILE_BYTES("flamegraph_canvas.js") FILE_BYTES("flamegraph_panel.js")
-		      FILE_BYTES("flamegraph.js") FILE_BYTES("flamegraph_input.js"));
+	      FILE_BYTES("flamegraph_canvas.js") FILE_BYTES("flamegraph_text.js")
+		      FILE_BYTES("flamegraph_panel.js") FILE_BYTES("flamegraph_dialogs.js")
+			      FILE_BYTES("flamegraph.js") FILE_BYTES("flamegraph_input.js"));
 
 static struct embedded between(const char *begin, const char *end)
 {

@@ -2,6 +2,7 @@
 /* State of the page, its controls and its keys. */
 
 const ZOOM_MS = 160;
+const WIDE_ENOUGH = 60; /* px of a box that a search jumps to */
 const NARROW = 760; /* px; flamegraph_panel.css has it too */
 
 class FlamePage {
@@ -9,7 +10,8 @@ class FlamePage {
 	{
 		this.page = page;
 		this.state = {
-			event: 0, process: 0, zoom: 0, cursor: -1, hover: -1, kind: -1, hidden: new Set(),
+			event: 0, process: 0, zoom: 0, cursor: -1, hover: -1, kind: -1,
+			hidden: new Set(),
 			threads: page.threads, tiers: false, reverse: false, merged: false,
 			samples: false, rootOnTop: true, theme: preferredTheme(), search: '',
 		};
@@ -55,12 +57,24 @@ class FlamePage {
 		showFacts(this.page, this.tree);
 		showQualityChip(this.page, this.tree);
 		fillQuality(this.page, this.tree);
-		byId('metric-label').hidden = this.tree.event.unit === 'count' || !!this.tree.event.period;
-		if (byId('metric-label').hidden)
-			this.state.samples = false;
-		byId('metric').value = this.state.samples ? 'samples' : 'weight';
+		this.showMetrics();
 		fillProcesses(this.page, this.tree, this.weight);
 		this.rebuild([]);
+	}
+
+	/* What the width of a box is, where that makes a difference. */
+	showMetrics()
+	{
+		const { unit, period } = this.tree.event;
+		const metric = byId('metric');
+
+		byId('metric-label').hidden = unit === 'count' || period > 0;
+		if (byId('metric-label').hidden)
+			this.state.samples = false;
+		metric.replaceChildren(
+			new Option(unit === 'nanoseconds' ? 'by time' : `by ${unit}`, 'weight'),
+			new Option('by samples', 'samples'));
+		metric.value = this.state.samples ? 'samples' : 'weight';
 	}
 
 	/* `node` of the recorded tree; 0 is the host, -1 the host without the process level. */
@@ -93,7 +107,9 @@ class FlamePage {
 
 	zoomNames()
 	{
-		return this.view ? pathTo(this.view, this.state.zoom).slice(1).map(n => this.graph.title(n)) : [];
+		const path = this.view ? pathTo(this.view, this.state.zoom) : [];
+
+		return path.slice(1).map(node => this.graph.title(node));
 	}
 
 	extent(node)
@@ -114,8 +130,10 @@ class FlamePage {
 		byId('threads').hidden = !this.page.threads;
 		byId('tiers').hidden = !this.page.kinds.some((kind, i) =>
 			kind.id.startsWith('java') && this.page.kindUsed[i]);
-		for (const button of byId('processes').querySelectorAll('button'))
-			button.setAttribute('aria-current', String(Number(button.dataset.node) === current));
+		for (const button of byId('processes').querySelectorAll('button')) {
+			const isCurrent = Number(button.dataset.node) === current;
+			button.setAttribute('aria-current', String(isCurrent));
+		}
 		this.showLegend();
 	}
 
@@ -171,7 +189,8 @@ class FlamePage {
 		const { graph } = this;
 		const from = [graph.x0, graph.x1];
 		const began = performance.now();
-		const still = matchMedia('(prefers-reduced-motion: reduce)').matches || document.hidden;
+		const still = document.hidden ||
+			matchMedia('(prefers-reduced-motion: reduce)').matches;
 
 		cancelAnimationFrame(this.gliding);
 		const step = now => {
@@ -225,7 +244,8 @@ class FlamePage {
 			if (parts.length)
 				parts.push(make('span', 'between', '\u203a'));
 			if (node < 0) {
-				parts.push(make('span', 'between', `${path.length - last - 1} more`));
+				const left = path.length - last - 1;
+				parts.push(make('span', 'between', `${left} more`));
 				continue;
 			}
 			const button = make('button', '', this.graph.title(node));
@@ -267,15 +287,24 @@ class FlamePage {
 		this.foundAt = -1;
 		this.found = graph.matches ? findMatches(view, graph.matches, state.zoom) : null;
 		output.classList.toggle('invalid', invalid);
-		byId('next').disabled = byId('previous').disabled = !this.found || !this.found.nodes.length;
+		for (const id of ['next', 'previous'])
+			byId(id).disabled = !this.found || !this.found.nodes.length;
 		if (invalid)
 			output.textContent = 'not a regular expression';
 		else if (!this.found)
 			output.textContent = '';
 		else
-			output.textContent = `${formatShare(this.found.weight, view.total[state.zoom])} matched`;
+			output.textContent = this.matchedText();
 		if (this.found && !invalid)
-			output.title = `${formatCount(this.found.count)} boxes match, every sample counted once`;
+			output.title = `${formatCount(this.found.count)} boxes match, ` +
+				'every sample counted once';
+	}
+
+	matchedText()
+	{
+		const all = this.view.total[this.state.zoom];
+
+		return `${formatShare(this.found.weight, all)} matched`;
 	}
 
 	clearSearch()
@@ -293,8 +322,8 @@ class FlamePage {
 		this.foundAt = this.foundAt < 0 && by < 0 ? nodes.length - 1 :
 			(this.foundAt + by + nodes.length) % nodes.length;
 		this.select(nodes[this.foundAt]);
-		byId('matched').textContent = `${this.foundAt + 1} of ${formatCount(nodes.length)}, ` +
-			`${formatShare(this.found.weight, this.view.total[this.state.zoom])} matched`;
+		const place = `${this.foundAt + 1} of ${formatCount(nodes.length)}`;
+		byId('matched').textContent = `${place}, ${this.matchedText()}`;
 	}
 
 	/* --- selection --- */
@@ -323,7 +352,8 @@ class FlamePage {
 		const outside = view.start[node] < graph.x0 || view.start[node] >= graph.x1;
 		if (!outside && view.total[node] * graph.scale >= 2)
 			return;
-		while (view.parent[wide] >= 0 && view.total[node] / view.total[wide] * graph.width > 60)
+		const limit = view.total[node] * graph.width / WIDE_ENOUGH;
+		while (view.parent[wide] >= 0 && view.total[wide] < limit)
 			wide = view.parent[wide];
 		const found = [this.found, this.foundAt];
 		this.zoom(wide);

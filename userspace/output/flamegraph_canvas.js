@@ -29,30 +29,6 @@ function cssColor(rgb)
 	return `rgb(${rgb.join(',')})`;
 }
 
-/* Relative luminance, WCAG 2. */
-function luminance(rgb)
-{
-	const [r, g, b] = rgb.map(value => {
-		const c = value / 255;
-		return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
-	});
-
-	return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-}
-
-/* The text colour with the better contrast on `rgb`. */
-function inkFor(rgb)
-{
-	const light = luminance(rgb);
-
-	return (light + 0.05) / 0.06 > 1.05 / (light + 0.05) ? '#16181d' : '#ffffff';
-}
-
-function makeSwatch(rgb)
-{
-	return { fill: cssColor(rgb), ink: inkFor(rgb) };
-}
-
 /*
  * Per kind a few shades, picked by name, so that neighbours can be told apart; "dim" is for boxes
  * that a search, a highlighted kind or the zoom leaves behind.
@@ -61,7 +37,12 @@ function makePalette(kinds, theme)
 {
 	const dark = theme === 'dark';
 	const paper = dark ? [22, 24, 29] : [255, 255, 255];
-	const palette = { paper, match: makeSwatch(dark ? [236, 92, 255] : [186, 16, 186]) };
+	const ink = dark ? '#f4f5f8' : '#16181d';
+	const swatch = rgb => ({ fill: cssColor(rgb), ink });
+	const palette = { paper };
+
+	palette.match = dark ? { fill: '#ec5cff', ink: '#16181d' } :
+			       { fill: '#ba10ba', ink: '#ffffff' };
 
 	palette.kinds = kinds.map(kind => {
 		const base = parseColor(dark ? kind.dark : kind.color);
@@ -69,7 +50,7 @@ function makePalette(kinds, theme)
 		for (let i = 0; i < SHADES; i++) {
 			const rgb = mixColor(base, dark ? [0, 0, 0] : [255, 255, 255], i * 0.045);
 			const dim = mixColor(rgb, paper, dark ? 0.5 : 0.68);
-			shades.push({ ...makeSwatch(rgb), dim: makeSwatch(dim) });
+			shades.push({ ...swatch(rgb), dim: swatch(dim) });
 		}
 		return shades;
 	});
@@ -292,12 +273,20 @@ class FlameCanvas {
 		context.fillRect(left, this.rowTop(view.depth[from]), right - left, ROW - 1);
 	}
 
+	/* Left edge and width of a node, cut to the canvas's sides. */
+	span(node)
+	{
+		const { view, scale, x0 } = this;
+		const left = Math.max((view.start[node] - x0) * scale, 0);
+		const end = (view.start[node] + view.total[node] - x0) * scale;
+
+		return { left, width: Math.min(end, this.width) - left };
+	}
+
 	drawBox(node, top)
 	{
-		const { view, scale, context } = this;
-		const left = Math.max((view.start[node] - this.x0) * scale, 0);
-		const right = Math.min((view.start[node] + view.total[node] - this.x0) * scale, this.width);
-		const width = right - left;
+		const { view, context } = this;
+		const { left, width } = this.span(node);
 		const gap = width > 3 ? 1 : width > 1.5 ? 0.4 : 0;
 		const swatch = this.swatchFor(node);
 
@@ -397,10 +386,8 @@ class FlameCanvas {
 	/* The box of a node in canvas coordinates, cut to the canvas's sides. */
 	rect(node)
 	{
-		const { view, scale } = this;
-		const left = Math.max((view.start[node] - this.x0) * scale, 0);
-		const right = Math.min((view.start[node] + view.total[node] - this.x0) * scale, this.width);
+		const { left, width } = this.span(node);
 
-		return { left, top: this.rowTop(view.depth[node]), width: right - left, height: ROW - 1 };
+		return { left, width, top: this.rowTop(this.view.depth[node]), height: ROW - 1 };
 	}
 }

@@ -2,17 +2,17 @@
 /* Controls, keys and the pointer; and the start of it all. */
 
 const WHEEL_SPEED = 0.0025;
-const DRAG_STARTS = 4;
+const DRAG_STARTS = 4; /* px */
+const SEARCH_WAITS_MS = 120;
 
 class FlameApp extends FlamePage {
 	fillEvents()
 	{
 		const { events } = this.page;
-		const { unit } = this.tree.event;
 
-		byId('event').replaceChildren(...events.map((event, i) => new Option(event.name, i)));
+		const options = events.map((event, i) => new Option(event.name, i));
+		byId('event').replaceChildren(...options);
 		byId('event-label').hidden = events.length < 2;
-		byId('metric').replaceChildren(new Option(unit, 'weight'), new Option('samples', 'samples'));
 	}
 
 	setTheme(theme)
@@ -130,7 +130,10 @@ class FlameApp extends FlamePage {
 		click('previous', () => this.step(-1));
 		click('help-button', () => byId('help').showModal());
 		click('quality-button', () => byId('quality').showModal());
-		click('path', event => nodeOf(event) && this.zoom(Number(nodeOf(event).dataset.node)));
+		click('path', event => {
+			if (nodeOf(event))
+				this.zoom(Number(nodeOf(event).dataset.node));
+		});
 		click('processes', event => {
 			if (nodeOf(event))
 				this.showProcess(Number(nodeOf(event).dataset.node));
@@ -139,19 +142,31 @@ class FlameApp extends FlamePage {
 			if (nodeOf(event))
 				this.pickKind(Number(nodeOf(event).dataset.kind), event.shiftKey);
 		});
-		byId('event').addEventListener('change', event => this.showEvent(Number(event.target.value)));
-		byId('metric').addEventListener('change', event => {
-			this.state.samples = event.target.value === 'samples';
+		this.listenFields();
+		for (const dialog of document.querySelectorAll('dialog')) {
+			dialog.addEventListener('click', event => {
+				if (event.target === dialog)
+					dialog.close();
+			});
+		}
+	}
+
+	listenFields()
+	{
+		const on = (id, type, action) =>
+			byId(id).addEventListener(type, event => action(event.target.value));
+
+		on('event', 'change', value => this.showEvent(Number(value)));
+		on('metric', 'change', value => {
+			this.state.samples = value === 'samples';
 			fillProcesses(this.page, this.tree, this.weight);
 			this.rebuild();
 		});
-		byId('process-filter').addEventListener('input', event => this.filterProcesses(event.target.value));
-		byId('search').addEventListener('input', event => {
+		on('process-filter', 'input', value => this.filterProcesses(value));
+		on('search', 'input', value => {
 			clearTimeout(this.searching);
-			this.searching = setTimeout(() => this.search(event.target.value), 120);
+			this.searching = setTimeout(() => this.search(value), SEARCH_WAITS_MS);
 		});
-		for (const dialog of document.querySelectorAll('dialog'))
-			dialog.addEventListener('click', event => event.target === dialog && dialog.close());
 	}
 
 	/* --- pointer --- */
@@ -163,7 +178,8 @@ class FlameApp extends FlamePage {
 		canvas.addEventListener('pointermove', event => this.pointerMoved(event));
 		canvas.addEventListener('pointerleave', () => this.pointAt(-1));
 		canvas.addEventListener('pointerdown', event => {
-			this.drag = { x: event.clientX, x0: this.graph.x0, x1: this.graph.x1, moved: false };
+			const { x0, x1 } = this.graph;
+			this.drag = { x: event.clientX, x0, x1, moved: false };
 		});
 		canvas.addEventListener('click', event => {
 			const node = this.graph.nodeAt(event.offsetX, event.offsetY);
@@ -172,7 +188,8 @@ class FlameApp extends FlamePage {
 		});
 		canvas.addEventListener('dblclick', () => this.zoom(0));
 		window.addEventListener('pointerup', () => setTimeout(() => { this.drag = null; }));
-		byId('scroll').addEventListener('wheel', event => this.wheel(event), { passive: false });
+		byId('scroll').addEventListener('wheel', event => this.wheel(event),
+						{ passive: false });
 	}
 
 	pointerMoved(event)
@@ -186,7 +203,8 @@ class FlameApp extends FlamePage {
 			this.setWindow(drag.x0 + by, drag.x1 + by);
 			return;
 		}
-		this.pointAt(graph.nodeAt(event.offsetX, event.offsetY), event.clientX, event.clientY);
+		this.pointAt(graph.nodeAt(event.offsetX, event.offsetY),
+			     event.clientX, event.clientY);
 	}
 
 	pointAt(node, x, y)
@@ -324,7 +342,10 @@ function expose(app)
 		get root() { return graph.title(0); },
 		get zoomed() { return graph.title(state.zoom); },
 		get selected() { return state.cursor >= 0 ? graph.title(state.cursor) : null; },
-		get matchedShare() { return app.found ? app.found.weight / app.view.total[state.zoom] : null; },
+		get matchedShare()
+		{
+			return app.found ? app.found.weight / app.view.total[state.zoom] : null;
+		},
 		get total() { return app.view.total[0]; },
 		get nodes() { return app.view.size; },
 		get boxes() { return graph.boxes; },
@@ -335,7 +356,8 @@ function expose(app)
 		childrenOf(name) {
 			const node = find(name);
 			const { first, count } = app.view;
-			return Array.from({ length: count[node] }, (_, i) => graph.title(first[node] + i));
+			return Array.from({ length: count[node] },
+					  (_, i) => graph.title(first[node] + i));
 		},
 		rectOf(name) {
 			const node = find(name);
@@ -353,7 +375,7 @@ function expose(app)
 async function main()
 {
 	if (typeof DecompressionStream === 'undefined')
-		throw new Error('this browser is too old: Chrome 80, Firefox 113 or Safari 16.4 is needed');
+		throw new Error('Chrome 80, Firefox 113 or Safari 16.4 is needed');
 	const app = new FlameApp(await loadPage(byId('data').textContent));
 	byId('data').remove();
 	app.start();

@@ -250,8 +250,8 @@ class ReverseBuilder extends ViewBuilder {
 				continue;
 			this.at[entry] = source;
 			const child = this.childFor(node, source, tree.label[source]);
-			this.join(child, entry, source, weight, node ? 0 : weight,
-				  this.options.samples ? tree.self[entry] : tree.selfSamples[entry]);
+			const other = this.options.samples ? tree.self : tree.selfSamples;
+			this.join(child, entry, source, weight, node ? 0 : weight, other[entry]);
 		}
 		view.head[node] = -1;
 	}

@@ -14,12 +14,12 @@ struct unwind_memory {
 	wire_u8 unused;
 };
 
-# define unwind_read(memory, dst, len, address) \
-  bpf_probe_read_user(dst, len, (const void *)(unsigned long)(address))
+#define unwind_read(memory, dst, len, address) \
+	bpf_probe_read_user(dst, len, (const void *)(unsigned long)(address))
 
 #else
 
-# include <stddef.h>
+#include <stddef.h>
 
 struct unwind_memory {
 	/* Read exactly LEN bytes. 0, or a negative errno. */

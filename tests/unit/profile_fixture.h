@@ -99,7 +99,8 @@ static inline void fixture_sample(struct profile *p, uint32_t event, uint32_t th
 	profile_add(p, &s);
 }
 
-#define FIXTURE_FRAMES(...) \
- ((const uint32_t[]){ __VA_ARGS__ }), (uint32_t)ARRAY_SIZE(((const uint32_t[]){ __VA_ARGS__ }))
+#define FIXTURE_FRAMES(...)                  \
+	((const uint32_t[]){ __VA_ARGS__ }), \
+		(uint32_t)ARRAY_SIZE(((const uint32_t[]){ __VA_ARGS__ }))
 
 #endif

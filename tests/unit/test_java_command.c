@@ -12,10 +12,10 @@ static const struct {
 	const char *main; /* NULL: none */
 } cases[] = {
 
-#define CASE(args, main)   \
- {                         \
-  args, sizeof(args), main \
- }
+#define CASE(args, main)                 \
+	{                                \
+		args, sizeof(args), main \
+	}
 	CASE("java\0Main", "Main"),
 	CASE("/usr/bin/java\0-Xmx1g\0-cp\0a.jar:b.jar\0pkg.Main\0-x\0y", "pkg.Main"),
 	CASE("java\0-classpath\0pkg.Not\0--class-path\0also.Not\0pkg.Main", "pkg.Main"),

@@ -6,7 +6,7 @@
 #include "recorded_stack.h"
 
 #ifndef TEST_DATA
-# define TEST_DATA "tests/data"
+#define TEST_DATA "tests/data"
 #endif
 
 static struct walk_result result;

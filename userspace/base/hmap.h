@@ -24,10 +24,10 @@ struct hmap {
 	size_t used; /* live + deleted slots */
 };
 
-#define HMAP_INIT \
- {                \
-  NULL, 0, 0, 0   \
- }
+#define HMAP_INIT             \
+	{                     \
+		NULL, 0, 0, 0 \
+	}
 
 void hmap_release(struct hmap *map);
 void hmap_clear(struct hmap *map);

@@ -18,31 +18,31 @@
 #define _cleanup_(fn) __attribute__((cleanup(fn)))
 
 /* Hand over ownership: yields the pointer and leaves NULL behind. */
-#define TAKE_PTR(p) \
- ({ \
-__typeof__(p) p_ = (p); \
-(p) = NULL; \
-p_; \
- })
+#define TAKE_PTR(p)                     \
+	({                              \
+		__typeof__(p) p_ = (p); \
+		(p) = NULL;             \
+		p_;                     \
+	})
 
 /* Hand over a file descriptor: yields it and leaves -1 behind. */
-#define TAKE_FD(fd) \
- ({ \
-int f_ = (fd); \
-(fd) = -1; \
-f_; \
- })
+#define TAKE_FD(fd)            \
+	({                     \
+		int f_ = (fd); \
+		(fd) = -1;     \
+		f_;            \
+	})
 
 /*
  * DEFINE_CLEANUP(struct noun *, noun_free) makes noun_freep() for _cleanup_(noun_freep).
  * Destructors take NULL.
  */
-#define DEFINE_CLEANUP(type, fn)   \
- static inline void fn##p(type *p) \
- {                                 \
-  fn(*p);                          \
- }                                 \
- struct hostprof_swallow_semicolon
+#define DEFINE_CLEANUP(type, fn)          \
+	static inline void fn##p(type *p) \
+	{                                 \
+		fn(*p);                   \
+	}                                 \
+	struct hostprof_swallow_semicolon
 
 static inline void freep(void *p)
 {

@@ -33,13 +33,16 @@ struct option_row {
 	int (*parse)(const char *arg, void *value, struct err *err);
 };
 
-#define OPTION_END { OPTION_TYPE_END, 0, NULL, NULL, NULL, NULL, NULL }
+#define OPTION_END                                               \
+	{                                                        \
+		OPTION_TYPE_END, 0, NULL, NULL, NULL, NULL, NULL \
+	}
 
 struct command_usage {
-	const char *name;      /* "record" */
-	const char *synopsis;  /* "[-a | -p PID,… | -- CMD ARG…] [options]" */
-	const char *summary;   /* one sentence */
-	const char *epilogue;  /* examples, printed as they are; may be NULL */
+	const char *name;     /* "record" */
+	const char *synopsis; /* "[-a | -p PID,… | -- CMD ARG…] [options]" */
+	const char *summary;  /* one sentence */
+	const char *epilogue; /* examples, printed as they are; may be NULL */
 	const struct option_row *rows;
 };
 

@@ -17,10 +17,10 @@ struct strbuf {
 	size_t cap;
 };
 
-#define STRBUF_INIT \
- {                  \
-  NULL, 0, 0        \
- }
+#define STRBUF_INIT        \
+	{                  \
+		NULL, 0, 0 \
+	}
 
 void strbuf_release(struct strbuf *sb); /* frees, leaves an empty buffer */
 void strbuf_reset(struct strbuf *sb);	/* empties, keeps the memory */

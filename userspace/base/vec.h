@@ -11,54 +11,57 @@
 #include "base/alloc.h"
 #include "base/macros.h"
 
-#define VEC(type)                                                                               \
-	struct {                                                                                \
-		type *items;                                                                    \
-		size_t len;                                                                     \
-		size_t cap;                                                                     \
+#define VEC(type)            \
+	struct {             \
+		type *items; \
+		size_t len;  \
+		size_t cap;  \
 	}
-#define VEC_INIT { NULL, 0, 0 }
+#define VEC_INIT           \
+	{                  \
+		NULL, 0, 0 \
+	}
 
-#define vec_reserve(v, n)                                                                       \
-	do {                                                                                    \
-		size_t vec_need_ = (n);                                                         \
-		if (vec_need_ > (v)->cap) {                                                     \
-			(v)->cap = MAX(vec_need_, (v)->cap ? (v)->cap * 2 : 8);                 \
-			(v)->items = xrealloc((v)->items, (v)->cap * sizeof(*(v)->items));      \
-		}                                                                               \
+#define vec_reserve(v, n)                                                                  \
+	do {                                                                               \
+		size_t vec_need_ = (n);                                                    \
+		if (vec_need_ > (v)->cap) {                                                \
+			(v)->cap = MAX(vec_need_, (v)->cap ? (v)->cap * 2 : 8);            \
+			(v)->items = xrealloc((v)->items, (v)->cap * sizeof(*(v)->items)); \
+		}                                                                          \
 	} while (0)
 
-#define vec_push(v, item)                                                                       \
-	do {                                                                                    \
-		vec_reserve(v, (v)->len + 1);                                                   \
-		(v)->items[(v)->len++] = (item);                                                \
+#define vec_push(v, item)                        \
+	do {                                     \
+		vec_reserve(v, (v)->len + 1);    \
+		(v)->items[(v)->len++] = (item); \
 	} while (0)
 
 /* Insert ITEM before index AT (AT <= len). */
-#define vec_insert(v, at, item)                                                                 \
-	do {                                                                                    \
-		size_t vec_at_ = (at);                                                          \
-		vec_reserve(v, (v)->len + 1);                                                   \
-		memmove(&(v)->items[vec_at_ + 1], &(v)->items[vec_at_],                         \
-			((v)->len - vec_at_) * sizeof(*(v)->items));                            \
-		(v)->items[vec_at_] = (item);                                                   \
-		(v)->len++;                                                                     \
+#define vec_insert(v, at, item)                                         \
+	do {                                                            \
+		size_t vec_at_ = (at);                                  \
+		vec_reserve(v, (v)->len + 1);                           \
+		memmove(&(v)->items[vec_at_ + 1], &(v)->items[vec_at_], \
+			((v)->len - vec_at_) * sizeof(*(v)->items));    \
+		(v)->items[vec_at_] = (item);                           \
+		(v)->len++;                                             \
 	} while (0)
 
 /* Remove N elements from index AT on. */
-#define vec_remove(v, at, n)                                                                    \
-	do {                                                                                    \
-		size_t vec_at_ = (at), vec_n_ = (n);                                            \
-		memmove(&(v)->items[vec_at_], &(v)->items[vec_at_ + vec_n_],                    \
-			((v)->len - vec_at_ - vec_n_) * sizeof(*(v)->items));                   \
-		(v)->len -= vec_n_;                                                             \
+#define vec_remove(v, at, n)                                                  \
+	do {                                                                  \
+		size_t vec_at_ = (at), vec_n_ = (n);                          \
+		memmove(&(v)->items[vec_at_], &(v)->items[vec_at_ + vec_n_],  \
+			((v)->len - vec_at_ - vec_n_) * sizeof(*(v)->items)); \
+		(v)->len -= vec_n_;                                           \
 	} while (0)
 
-#define vec_release(v)                                                                          \
-	do {                                                                                    \
-		free((v)->items);                                                               \
-		(v)->items = NULL;                                                              \
-		(v)->len = (v)->cap = 0;                                                        \
+#define vec_release(v)                   \
+	do {                             \
+		free((v)->items);        \
+		(v)->items = NULL;       \
+		(v)->len = (v)->cap = 0; \
 	} while (0)
 
 #define vec_for_each(p, v) for ((p) = (v)->items; (p) < (v)->items + (v)->len; (p)++)

@@ -195,7 +195,7 @@ static void check_pid_namespace(struct preflight_result *result)
 }
 
 #define SETCAP \
- "run as root, or setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog,cap_checkpoint_restore+ep on hostprof"
+	"run as root, or setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog,cap_checkpoint_restore+ep on hostprof"
 
 const struct preflight_check preflight_checks[] = {
 	{ "kernel", "Linux >= 6.1", "BPF features that recording uses", "boot a newer kernel",

@@ -39,7 +39,7 @@ static void print_formats(void)
 static void print_reasons(void)
 {
 #define UNWIND_REASON(name, id, whole, text) \
- printf("%-24s%-10s%s\n", id, (whole) ? "complete" : "cut", text);
+	printf("%-24s%-10s%s\n", id, (whole) ? "complete" : "cut", text);
 #include "unwind_reasons.def"
 #undef UNWIND_REASON
 }

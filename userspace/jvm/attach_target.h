@@ -22,10 +22,10 @@ struct attach_target {
 	int cwd_fd;
 };
 
-#define ATTACH_TARGET_INIT                               \
- {                                                       \
-  .pidfd = -1, .root_fd = -1, .tmp_fd = -1, .cwd_fd = -1 \
- }
+#define ATTACH_TARGET_INIT                                             \
+	{                                                              \
+		.pidfd = -1, .root_fd = -1, .tmp_fd = -1, .cwd_fd = -1 \
+	}
 
 /* -ESRCH: no such process (or a zombie); -EAGAIN: it is stopped; -EPERM: it is not ours. */
 int attach_target_open(uint32_t pid, struct attach_target *ret_target, struct err *err);

@@ -25,9 +25,9 @@ struct codemap_reader {
 };
 
 #define CODEMAP_READER_INIT \
- {                          \
-  .fd = -1                  \
- }
+	{                   \
+		.fd = -1    \
+	}
 
 /* The largest record and some more. */
 #define CODEMAP_READ_BYTES (CODEMAP_MAX_RECORD_BYTES + (64U << 10))

@@ -15,7 +15,7 @@
 
 /* One Java frame of an address, innermost first. Strings are borrowed until the next call. */
 struct java_frame {
-	const char *class_name;	 /* dotted; hidden classes keep their suffix */
+	const char *class_name; /* dotted; hidden classes keep their suffix */
 	const char *method;
 	const char *source; /* "" unknown */
 	int32_t line;	    /* 0 unknown */
@@ -24,10 +24,10 @@ struct java_frame {
 };
 
 enum java_lookup {
-	JAVA_FRAMES,	/* frames were given */
-	JAVA_STUB,	/* *ret_stub names it: stub, adapter, the interpreter */
-	JAVA_EVICTED,	/* code was there, but not any more or not yet at that time */
-	JAVA_UNKNOWN,	/* nothing is known of this address */
+	JAVA_FRAMES,  /* frames were given */
+	JAVA_STUB,    /* *ret_stub names it: stub, adapter, the interpreter */
+	JAVA_EVICTED, /* code was there, but not any more or not yet at that time */
+	JAVA_UNKNOWN, /* nothing is known of this address */
 };
 
 #define JAVA_MAX_INLINE 128
@@ -78,9 +78,13 @@ enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_
 			       struct java_frame *frames, unsigned int *ret_count,
 			       const char **ret_stub);
 
-/* The method of an interpreted frame, read from the JVM's memory and checked by the cookie. */
-enum java_lookup jvm_find_interpreted(struct jvm *jvm, uint64_t method, uint64_t const_method,
-				      uint64_t bcp, struct java_frame *ret_frame);
+/*
+ * The method of an interpreted frame (its words as in wire.h), read from the JVM's memory and
+ * checked by what the sample carries: JAVA_EVICTED when it is not that method any more. What was
+ * read once is remembered: ask as soon as a sample arrives.
+ */
+enum java_lookup jvm_find_interpreted(struct jvm *jvm, const uint64_t words[WIRE_INTERPRETED_WORDS],
+				      struct java_frame *ret_frame);
 
 /* Full name of a thread by the host's tid, or NULL (comm is then all there is). */
 const char *jvm_thread_name(struct jvm *jvm, uint32_t tid, uint64_t time_ns,

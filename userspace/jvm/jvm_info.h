@@ -9,24 +9,24 @@
 #include "base/err.h"
 
 enum jvm_agent_state {
-	JVM_AGENT_NONE,	   /* not loaded */
-	JVM_AGENT_IDLE,	   /* loaded, events off */
-	JVM_AGENT_ACTIVE,  /* a consumer holds the lease */
+	JVM_AGENT_NONE,	  /* not loaded */
+	JVM_AGENT_IDLE,	  /* loaded, events off */
+	JVM_AGENT_ACTIVE, /* a consumer holds the lease */
 };
 
 struct jvm_info {
 	uint32_t pid;
 	uint32_t uid;
 	char user[33];
-	char version[64];	/* "17.0.15+6-Debian-1deb12u1" */
+	char version[64]; /* "17.0.15+6-Debian-1deb12u1" */
 	char main_class[256];
 	char container_id[65];
 	enum jvm_agent_state agent;
 	uint32_t agent_lease_pid;
-	uint64_t agent_bytes;	/* memory the agent uses */
+	uint64_t agent_bytes; /* memory the agent uses */
 	uint64_t agent_dropped;
 	bool can_attach;
-	char why_not[256];	/* when it cannot */
+	char why_not[256]; /* when it cannot */
 };
 
 /* -ENODATA when PID is no HotSpot JVM, -ESRCH when there is no such process. */

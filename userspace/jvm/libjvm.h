@@ -18,10 +18,10 @@ struct libjvm {
 	char build_id[129];    /* hex; "" when it has none */
 };
 
-#define LIBJVM_INIT \
- {                  \
-  .fd = -1          \
- }
+#define LIBJVM_INIT      \
+	{                \
+		.fd = -1 \
+	}
 
 /*
  * Open the library that process PID has mapped. MAPPING is one of its mappings, or NULL to look in

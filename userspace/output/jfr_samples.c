@@ -66,7 +66,7 @@ enum {
 };
 
 #define SAMPLE_WANTED \
- "startTime", "sampledThread", "stackTrace", "state", "weight", "count", "kernel"
+	"startTime", "sampledThread", "stackTrace", "state", "weight", "count", "kernel"
 
 static uint32_t sample_thread(struct jfr_reader *reader, uint64_t key)
 {

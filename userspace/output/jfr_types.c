@@ -3,57 +3,121 @@
 
 #include <stddef.h>
 
-#define FIELDS(...) \
-	(const struct jfr_field_info[]){ __VA_ARGS__, { 0 } }
-#define PLAIN(field, type_id, text) { field, type_id, 0, text, { 0 } }
-#define REF(field, type_id, text) { field, type_id, JFR_POOL, text, { 0 } }
+#define FIELDS(...)                     \
+	(const struct jfr_field_info[]) \
+	{                               \
+		__VA_ARGS__,            \
+		{                       \
+			0               \
+		}                       \
+	}
+#define PLAIN(field, type_id, text)      \
+	{                                \
+		field, type_id, 0, text, \
+		{                        \
+			0                \
+		}                        \
+	}
+#define REF(field, type_id, text)               \
+	{                                       \
+		field, type_id, JFR_POOL, text, \
+		{                               \
+			0                       \
+		}                               \
+	}
 #define TEXT(field, text) REF(field, JFR_SYMBOL, text)
-#define TICKS(field, text) { field, JFR_LONG, 0, text, { JFR_ANN_TIMESTAMP, "TICKS" } }
-#define EPOCH(field, text) \
-	{ field, JFR_LONG, 0, text, { JFR_ANN_TIMESTAMP, "MILLISECONDS_SINCE_EPOCH" } }
-#define TICK_SPAN(field, text) { field, JFR_LONG, 0, text, { JFR_ANN_TIMESPAN, "TICKS" } }
-#define MS_SPAN(field, text) { field, JFR_LONG, 0, text, { JFR_ANN_TIMESPAN, "MILLISECONDS" } }
-#define BYTES(field, text) { field, JFR_LONG, 0, text, { JFR_ANN_DATA_AMOUNT, "BYTES" } }
-#define ADDRESS(field, text) { field, JFR_LONG, 0, text, { JFR_ANN_MEMORY_ADDRESS, 0 } }
-#define COUNT(field, text) { field, JFR_LONG, 0, text, { JFR_ANN_UNSIGNED, 0 } }
-#define PERCENT(field, text) { field, JFR_FLOAT, 0, text, { JFR_ANN_PERCENTAGE, 0 } }
+#define TICKS(field, text)                         \
+	{                                          \
+		field, JFR_LONG, 0, text,          \
+		{                                  \
+			JFR_ANN_TIMESTAMP, "TICKS" \
+		}                                  \
+	}
+#define EPOCH(field, text)                                            \
+	{                                                             \
+		field, JFR_LONG, 0, text,                             \
+		{                                                     \
+			JFR_ANN_TIMESTAMP, "MILLISECONDS_SINCE_EPOCH" \
+		}                                                     \
+	}
+#define TICK_SPAN(field, text)                    \
+	{                                         \
+		field, JFR_LONG, 0, text,         \
+		{                                 \
+			JFR_ANN_TIMESPAN, "TICKS" \
+		}                                 \
+	}
+#define MS_SPAN(field, text)                             \
+	{                                                \
+		field, JFR_LONG, 0, text,                \
+		{                                        \
+			JFR_ANN_TIMESPAN, "MILLISECONDS" \
+		}                                        \
+	}
+#define BYTES(field, text)                           \
+	{                                            \
+		field, JFR_LONG, 0, text,            \
+		{                                    \
+			JFR_ANN_DATA_AMOUNT, "BYTES" \
+		}                                    \
+	}
+#define ADDRESS(field, text)                      \
+	{                                         \
+		field, JFR_LONG, 0, text,         \
+		{                                 \
+			JFR_ANN_MEMORY_ADDRESS, 0 \
+		}                                 \
+	}
+#define COUNT(field, text)                  \
+	{                                   \
+		field, JFR_LONG, 0, text,   \
+		{                           \
+			JFR_ANN_UNSIGNED, 0 \
+		}                           \
+	}
+#define PERCENT(field, text)                  \
+	{                                     \
+		field, JFR_FLOAT, 0, text,    \
+		{                             \
+			JFR_ANN_PERCENTAGE, 0 \
+		}                             \
+	}
 
 #define START_TIME TICKS("startTime", "Start Time")
 #define EVENT_STACK                                     \
 	REF("eventThread", JFR_THREAD, "Event Thread"), \
 		REF("stackTrace", JFR_STACK_TRACE, "Stack Trace")
 
-#define PROCESS_FIELDS                                                                     \
-	COUNT("pid", "Process Identifier"), PLAIN("execCount", JFR_INT, "Exec Count"),     \
-		TICKS("processStart", "Process Start"), TEXT("name", "Name"),              \
-		TEXT("exe", "Executable"), TEXT("container", "Container"),                 \
-		TEXT("cgroup", "Control Group"), TEXT("jvmVersion", "JVM Version"),        \
+#define PROCESS_FIELDS                                                                 \
+	COUNT("pid", "Process Identifier"), PLAIN("execCount", JFR_INT, "Exec Count"), \
+		TICKS("processStart", "Process Start"), TEXT("name", "Name"),          \
+		TEXT("exe", "Executable"), TEXT("container", "Container"),             \
+		TEXT("cgroup", "Control Group"), TEXT("jvmVersion", "JVM Version"),    \
 		TEXT("mainClass", "Main Class")
 
-#define MAPPING_FIELDS                                                                     \
-	TEXT("path", "Path"), TEXT("buildId", "Build Id"), ADDRESS("textStart", "Start"),  \
+#define MAPPING_FIELDS                                                                    \
+	TEXT("path", "Path"), TEXT("buildId", "Build Id"), ADDRESS("textStart", "Start"), \
 		ADDRESS("textLimit", "Limit"), COUNT("fileOffset", "File Offset")
 
 #define EVENT_KIND_FIELDS \
 	TEXT("name", "Name"), TEXT("unit", "Unit of Weight"), COUNT("period", "Period")
 
 /* What we append to a sample; `kernel` tells the two running states apart. */
-#define SAMPLE_FIELDS                                                                       \
-	REF("sampledThread", JFR_THREAD, "Thread"),                                         \
-		REF("stackTrace", JFR_STACK_TRACE, "Stack Trace"),                          \
-		REF("state", JFR_THREAD_STATE, "Thread State"),                             \
-		REF("process", JFR_PROCESS, "Process"), COUNT("weight", "Weight"),          \
-		COUNT("count", "Samples"), TEXT("container", "Container"),                  \
+#define SAMPLE_FIELDS                                                              \
+	REF("sampledThread", JFR_THREAD, "Thread"),                                \
+		REF("stackTrace", JFR_STACK_TRACE, "Stack Trace"),                 \
+		REF("state", JFR_THREAD_STATE, "Thread State"),                    \
+		REF("process", JFR_PROCESS, "Process"), COUNT("weight", "Weight"), \
+		COUNT("count", "Samples"), TEXT("container", "Container"),         \
 		PLAIN("kernel", JFR_BOOLEAN, "In Kernel")
 
-#define VM	"Java Virtual Machine"
-#define OS	"Operating System"
-#define APP	"Java Application"
-#define OURS	"hostprof"
-#define EVENT	.super = JFR_SUPER_EVENT
-#define NOTE	.super = JFR_SUPER_ANNOTATION
-#define NOTE_ON(field, type_id) \
-	.fields = FIELDS({ field, type_id, 0, NULL, { 0 } })
+#define VM			"Java Virtual Machine"
+#define OS			"Operating System"
+#define APP			"Java Application"
+#define OURS			"hostprof"
+#define EVENT			.super = JFR_SUPER_EVENT
+#define NOTE			.super = JFR_SUPER_ANNOTATION
+#define NOTE_ON(field, type_id) .fields = FIELDS({ field, type_id, 0, NULL, { 0 } })
 
 /* clang-format off */
 const struct jfr_type_info jfr_types[JFR_TYPE_COUNT] = {

@@ -21,6 +21,7 @@ const struct frame_kind_info *frame_kind_info(enum frame_kind kind);
 int frame_kind_from_jfr(const char *jfr_type, enum frame_kind *ret_kind);
 
 struct strbuf;
+
 struct frame_name_options {
 	bool lines;    /* Java "pkg.Class.method:LINE" */
 	bool annotate; /* append the suffix */

@@ -20,17 +20,17 @@
 
 /* What code a frame is; names, colours and suffixes: frame_kind_info() in profile/frame_kind.h. */
 enum frame_kind {
-	FRAME_NATIVE,		/* user code with or without a symbol */
-	FRAME_CPP,		/* user code whose symbol is C++ (libjvm's own frames too) */
+	FRAME_NATIVE, /* user code with or without a symbol */
+	FRAME_CPP,    /* user code whose symbol is C++ (libjvm's own frames too) */
 	FRAME_KERNEL,
 	FRAME_JAVA_INTERPRETED,
 	FRAME_JAVA_C1,
-	FRAME_JAVA_JIT,		/* C2, or JIT code of an unknown tier */
-	FRAME_JAVA_INLINED,	/* inlined into the next frame root-wards that is not inlined */
-	FRAME_STUB,		/* code the JVM made: stubs, adapters, the interpreter itself */
-	FRAME_JIT_OTHER,	/* JIT code of another runtime, named by /tmp/perf-PID.map */
-	FRAME_CLASS,		/* allocation profiles: the class, as the leaf */
-	FRAME_MARK,		/* "[unwind: reason]", "[thread start]": not code */
+	FRAME_JAVA_JIT,	    /* C2, or JIT code of an unknown tier */
+	FRAME_JAVA_INLINED, /* inlined into the next frame root-wards that is not inlined */
+	FRAME_STUB,	    /* code the JVM made: stubs, adapters, the interpreter itself */
+	FRAME_JIT_OTHER,    /* JIT code of another runtime, named by /tmp/perf-PID.map */
+	FRAME_CLASS,	    /* allocation profiles: the class, as the leaf */
+	FRAME_MARK,	    /* "[unwind: reason]", "[thread start]": not code */
 	FRAME_KIND_COUNT
 };
 
@@ -40,18 +40,19 @@ struct profile_mapping {
 	uint32_t build_id; /* string, lower-case hex; 0 when it has none */
 	uint64_t start;	   /* the file's own virtual addresses of its text, start..limit */
 	uint64_t limit;
-	uint64_t offset;   /* file offset of start */
+	uint64_t offset; /* file offset of start */
 };
 
 struct profile_frame {
-	uint32_t name;	  /* string; native: symbol or "" when there is none; Java: method name only */
+	uint32_t name; /* string; native: symbol or "" when there is none; Java: method name only */
 	uint32_t class_name; /* string; Java: dotted class "java.lang.Thread"; else 0 */
-	uint32_t file;	  /* string; source file, 0 when unknown */
-	uint32_t mapping; /* mapping id or PROFILE_NONE */
-	uint64_t address; /* native: the file's own virtual address (of the call for callers); kernel: the address; Java: 0 */
-	int32_t line;	  /* 0 when unknown */
-	int32_t bci;	  /* Java bytecode index; -1 when unknown */
-	uint32_t kind;	  /* enum frame_kind */
+	uint32_t file;	     /* string; source file, 0 when unknown */
+	uint32_t mapping;    /* mapping id or PROFILE_NONE */
+	uint64_t
+		address; /* native: the file's own virtual address (of the call for callers); kernel: the address; Java: 0 */
+	int32_t line;  /* 0 when unknown */
+	int32_t bci;   /* Java bytecode index; -1 when unknown */
+	uint32_t kind; /* enum frame_kind */
 	uint32_t pad;
 };
 
@@ -77,7 +78,7 @@ struct profile_process {
 struct profile_thread {
 	uint32_t process; /* process id */
 	uint32_t tid;
-	uint32_t name;	  /* string; the full Java thread name where known, else comm */
+	uint32_t name;	   /* string; the full Java thread name where known, else comm */
 	uint32_t java_tid; /* java.lang.Thread id, 0 when none or unknown */
 };
 
@@ -97,7 +98,7 @@ struct profile_sample {
 	uint32_t event;
 	uint32_t stack;
 	uint32_t thread;
-	uint32_t state;	  /* enum thread_state */
+	uint32_t state; /* enum thread_state */
 };
 
 /* What happened to one process generation while recording; the quality statement. */
@@ -130,14 +131,14 @@ struct profile {
 	VEC(struct profile_sample) samples;
 	struct profile_sample_index sample_index; /* of profile_add_merged() */
 	VEC(struct profile_quality) quality;
-	struct hmap quality_index;	  /* of profile_add_quality() */
+	struct hmap quality_index; /* of profile_add_quality() */
 	VEC(struct profile_counter) counters;
-	struct hmap counter_index;	  /* of profile_add_counter() */
-	uint64_t start_wall_ns;		  /* CLOCK_REALTIME when the recording began */
-	uint64_t start_ns;		  /* the same moment on CLOCK_MONOTONIC */
+	struct hmap counter_index; /* of profile_add_counter() */
+	uint64_t start_wall_ns;	   /* CLOCK_REALTIME when the recording began */
+	uint64_t start_ns;	   /* the same moment on CLOCK_MONOTONIC */
 	uint64_t duration_ns;
-	uint32_t host;			  /* string; nodename */
-	uint32_t command;		  /* string; the command line that made it */
+	uint32_t host;	  /* string; nodename */
+	uint32_t command; /* string; the command line that made it */
 };
 
 void profile_init(struct profile *p);

@@ -16,10 +16,10 @@ struct command {
 	int exit_status; /* as waitpid() gives it */
 };
 
-#define COMMAND_INIT           \
- {                             \
-  .go_fd = -1, .status_fd = -1 \
- }
+#define COMMAND_INIT                         \
+	{                                    \
+		.go_fd = -1, .status_fd = -1 \
+	}
 
 /* Fork a child that waits; its signal mask is the one hostprof was started with. */
 int command_prepare(struct command *command, char *const *argv, struct err *err);

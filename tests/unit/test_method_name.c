@@ -25,8 +25,8 @@ static const struct jvm_layout layout_17 = {
 	.pool_bytes = 72,
 };
 
-#define NAME_INDEX   7
-#define SOURCE_INDEX 9
+#define NAME_INDEX   7UL
+#define SOURCE_INDEX 9UL
 #define CODE_BYTES   20
 #define SYMBOL_BYTES 64
 

@@ -11,7 +11,7 @@ struct flags_vm {
 	uint64_t array;
 };
 
-#define FLAG_BYTES 24
+#define FLAG_BYTES 24UL
 #define FLAG_COUNT 4
 
 static void put_flag(struct flags_vm *f, unsigned int index, const char *name, uint8_t value)

@@ -133,7 +133,7 @@ static void tidy(char *text)
 	char *slash = strrchr(text, '/');
 
 	if (slash && len > 4 && !strcmp(text + len - 4, ".jar"))
-		memmove(text, slash + 1, strlen(slash));
+		memmove(text, slash + 1, strlen(slash + 1) + 1);
 	for (; *text; text++)
 		if ((unsigned char)*text < ' ' || *text == 0x7f)
 			*text = '?';

@@ -21,6 +21,13 @@
 #define BCP_SLOT_JDK_8 (-7)
 #define SENDER_SP_SLOT (-1)
 
+/*
+ * The reference count in a Symbol's first word: the low half of _hash_and_refcount, or, up to
+ * JDK 11, what follows the length. share/oops/symbol.hpp.
+ */
+#define SYMBOL_MASK	   0xffffffffffff0000ULL
+#define SYMBOL_MASK_JDK_11 0xffffffff0000ffffULL
+
 /* JDK 20 left zero bytes out of the coding: share/utilities/unsigned5.hpp. */
 #define UNSIGNED5_BIAS_SINCE 20
 
@@ -107,7 +114,7 @@ static int read_sizes(const struct vmstructs *vs, struct jvm_layout *layout, str
 static int read_interpreter(const struct vmstructs *vs, struct jvm_layout *layout)
 {
 	const struct vm_memory *memory = vmstructs_memory(vs);
-	uint64_t queue, buffer, limit, end;
+	uint64_t queue, buffer = 0, limit = 0, end = 0;
 	int32_t limit_bytes, end_bytes;
 	int r = vmstructs_static_u64(vs, "AbstractInterpreter", "_code", &queue);
 
@@ -142,7 +149,7 @@ static int read_interpreter(const struct vmstructs *vs, struct jvm_layout *layou
 static int read_code_heap(const struct vmstructs *vs, struct jvm_layout *layout)
 {
 	const struct vm_memory *memory = vmstructs_memory(vs);
-	uint64_t heap, space, low, high;
+	uint64_t heap, space = 0, low = 0, high = 0;
 	int r = vmstructs_static_u64(vs, "CodeCache", "_heap", &heap);
 
 	if (!r)
@@ -210,6 +217,7 @@ int jvm_layout_read(const struct vmstructs *vs, struct jvm_layout *ret_layout, s
 	layout.method_slot = METHOD_SLOT;
 	layout.bcp_slot = layout.feature_release <= 8 ? BCP_SLOT_JDK_8 : BCP_SLOT;
 	layout.sender_sp_slot = SENDER_SP_SLOT;
+	layout.symbol_mask = layout.symbol_length ? SYMBOL_MASK : SYMBOL_MASK_JDK_11;
 	layout.unsigned5_bias = layout.feature_release >= UNSIGNED5_BIAS_SINCE;
 	*ret_layout = layout;
 	return 0;
@@ -223,6 +231,10 @@ void jvm_layout_to_wire(const struct jvm_layout *layout, struct wire_jvm *ret_wi
 		.code_start = layout->code_start,
 		.code_end = layout->code_end,
 		.method_const_method = layout->method_const_method,
+		.const_method_constants = layout->const_method_constants,
+		.pool_holder = layout->pool_holder,
+		.klass_name = layout->klass_name,
+		.symbol_mask = layout->symbol_mask,
 		.method_slot = layout->method_slot,
 		.bcp_slot = layout->bcp_slot,
 		.sender_sp_slot = layout->sender_sp_slot,

@@ -128,6 +128,14 @@ static int find_bias(struct elf_file *file, const struct mapping *mapping, uint6
 	return n < 0 ? n : -EBADMSG;
 }
 
+static struct libjvm libjvm_take(struct libjvm *lib)
+{
+	struct libjvm taken = *lib;
+
+	*lib = (struct libjvm)LIBJVM_INIT;
+	return taken;
+}
+
 static int open_at(uint32_t pid, const struct mapping *mapping, struct libjvm *ret_lib,
 		   struct err *err)
 {
@@ -150,23 +158,25 @@ static int open_at(uint32_t pid, const struct mapping *mapping, struct libjvm *r
 			       mapping->path, pid, mapping->pgoff);
 	if (elf_file_build_id(lib.file, lib.build_id, sizeof(lib.build_id)) < 0)
 		lib.build_id[0] = 0;
-	*ret_lib = lib;
-	lib = (struct libjvm)LIBJVM_INIT;
+	*ret_lib = libjvm_take(&lib);
 	return 0;
+}
+
+static void release_path(struct mapping *mapping)
+{
+	free(mapping->path);
 }
 
 int libjvm_open(uint32_t pid, const struct mapping *mapping, struct libjvm *ret_lib,
 		struct err *err)
 {
-	struct mapping found = { 0 };
-	_cleanup_free_ char *path = NULL;
+	_cleanup_(release_path) struct mapping found = { 0 };
 	int r;
 
 	if (mapping && !open_at(pid, mapping, ret_lib, err))
 		return 0;
 	/* Not given, or a range that is not one mapping any more. */
 	r = find_mapping(pid, &found, err);
-	path = found.path;
 	return r < 0 ? r : open_at(pid, &found, ret_lib, err);
 }
 

@@ -23,7 +23,7 @@ static int read_process(const struct vm_memory *memory, const struct vm_span *sp
 	for (unsigned int i = 0; i < count; i++) {
 		local[i].iov_base = spans[i].data;
 		local[i].iov_len = spans[i].len;
-		remote[i].iov_base = (void *)(uintptr_t)spans[i].address;
+		remote[i].iov_base = (void *)(uintptr_t)spans[i].address; /* NOLINT: theirs */
 		remote[i].iov_len = spans[i].len;
 		total += spans[i].len;
 	}

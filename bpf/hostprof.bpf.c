@@ -151,29 +151,53 @@ static __always_inline int take_sample(struct scratch *s, struct task_struct *ta
 }
 
 /*
- * Every tick of a clock passes here, whether its sample is wanted or not: see tick.h. A gap beside
- * idle time cost nobody anything; another one is reported.
+ * How long this cpu was stolen since boot, as far as the scheduler has taken that off the tasks'
+ * run time (update_rq_clock_task() in kernel/sched/core.c); 0 where it does not.
  */
+static __always_inline wire_u64 cpu_steal_ns(struct cpu_state *state, struct task_struct *task)
+{
+	struct rq *rq = state->rq;
+
+	if (!bpf_core_field_exists(rq->prev_steal_time_rq) ||
+	    !bpf_core_field_exists(task->se.cfs_rq))
+		return 0;
+	if (!rq)
+		state->rq = rq = BPF_CORE_READ(task, se.cfs_rq, rq);
+	return BPF_CORE_READ(rq, prev_steal_time_rq);
+}
+
+static __always_inline wire_u64 clock_weight(struct cpu_state *state, wire_u32 event,
+					     struct task_struct *task,
+					     struct bpf_perf_event_data *ctx)
+{
+	struct bpf_perf_event_data_kern *kernel_ctx = (void *)ctx;
+	struct perf_event *perf_event = BPF_CORE_READ(kernel_ctx, event);
+	struct tick_input in = { .period_ns = clock_period_ns[event], .idle = task->pid == 0 };
+	struct tick_weight out;
+
+	in.expiry_ns = BPF_CORE_READ(perf_event, hw.hrtimer.node.expires);
+	in.now_ns = bpf_ktime_get_ns();
+	in.steal_ns = cpu_steal_ns(state, task);
+	tick_take(&state->ticks[event], &in, &out);
+	if (out.gap_ns) {
+		counter_add(WIRE_COUNTER_GAPS, 1);
+		counter_add(WIRE_COUNTER_GAP_NS, out.gap_ns);
+	}
+	if (out.stolen_ns)
+		counter_add(WIRE_COUNTER_STOLEN_NS, out.stolen_ns);
+	return out.weight_ns;
+}
+
+/* Every tick of a clock passes here, whether its sample is wanted or not: see tick.h. */
 static __always_inline wire_u64 sample_weight(struct cpu_state *state, struct task_struct *task,
 					      struct bpf_perf_event_data *ctx)
 {
 	wire_u32 event = bpf_get_attach_cookie(ctx) & (WIRE_MAX_EVENTS - 1);
-	wire_u64 period = clock_period_ns[event], gap = 0, weight;
-	struct tick *tick = &state->ticks[event];
-	struct perf_event *perf_event = NULL;
-	bool idle = task->pid == 0;
+	struct perf_event *any = NULL;
 
-	if (!period || !bpf_core_field_exists(perf_event->hw.hrtimer.node.expires))
+	if (!clock_period_ns[event] || !bpf_core_field_exists(any->hw.hrtimer.node.expires))
 		return ctx->sample_period;
-	perf_event = BPF_CORE_READ((struct bpf_perf_event_data_kern *)ctx, event);
-	weight = tick_weight(tick, BPF_CORE_READ(perf_event, hw.hrtimer.node.expires),
-			     bpf_ktime_get_ns(), period, &gap);
-	if (gap && !idle && !tick->idle) {
-		counter_add(WIRE_COUNTER_GAPS, 1);
-		counter_add(WIRE_COUNTER_GAP_NS, gap);
-	}
-	tick->idle = idle;
-	return weight;
+	return clock_weight(state, event, task, ctx);
 }
 
 SEC("perf_event")
@@ -189,6 +213,8 @@ int sample(struct bpf_perf_event_data *ctx)
 	if (!state)
 		return 0;
 	weight = sample_weight(state, task, ctx);
+	if (weight == 0)
+		return 0;
 	if (!target_wanted(task, regs_are_user((const struct pt_regs *)&ctx->regs))) {
 		counter_add(WIRE_COUNTER_FILTERED, 1);
 		return 0;

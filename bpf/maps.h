@@ -53,6 +53,7 @@ struct {
 struct cpu_state {
 	wire_u32 level; /* scratch records in use */
 	wire_u32 pad;
+	struct rq *rq; /* the scheduler's run queue of this cpu; NULL until looked for */
 	struct tick ticks[WIRE_MAX_EVENTS];
 };
 

@@ -10,7 +10,7 @@
 #include "step_fp.h"
 
 struct interpreted_frame {
-	wire_u64 method, const_method, bcp, sender_sp, fp, ra;
+	wire_u64 method, const_method, bcp, identity, sender_sp, fp, ra;
 };
 
 static inline int interpreted_slot(struct unwind_cursor *c, struct unwind_memory *memory,
@@ -25,15 +25,33 @@ static inline int step_is_interpreted(const struct unwind_cursor *c)
 	       c->pc < c->jvm.interpreter_end;
 }
 
-/* Method* is aligned metadata; its ConstMethod* pins the identity when the address is re-used. */
-static inline wire_u64 interpreted_const_method(struct unwind_cursor *c,
-						struct unwind_memory *memory, wire_u64 method)
+/* The word at an offset of aligned metadata, 0 when it cannot be read. */
+static inline wire_u64 interpreted_metadata(struct unwind_memory *memory, wire_u64 base,
+					    wire_u32 offset)
 {
-	wire_u64 at = method + c->jvm.method_const_method, word = 0;
+	wire_u64 at = base + offset, word = 0;
 
-	if ((method & 7) || !unwind_is_user(at) || unwind_read(memory, &word, 8, at))
+	if (!base || (base & 7) || !unwind_is_user(at) || unwind_read(memory, &word, 8, at))
 		return 0;
 	return word;
+}
+
+/*
+ * When a class is unloaded, the next one of the same shape gets the same addresses: Method*,
+ * ConstMethod*, Klass*. What differs is the Symbol of its name: another address, or another of the
+ * random numbers that every Symbol gets (share/oops/symbol.hpp: _hash_and_refcount, in JDK 8 and
+ * 11 _identity_hash). 0: could not be read.
+ */
+static inline wire_u64 interpreted_identity(struct unwind_cursor *c, struct unwind_memory *memory,
+					    wire_u64 const_method)
+{
+	wire_u64 pool, holder, symbol, word;
+
+	pool = interpreted_metadata(memory, const_method, c->jvm.const_method_constants);
+	holder = interpreted_metadata(memory, pool, c->jvm.pool_holder);
+	symbol = interpreted_metadata(memory, holder, c->jvm.klass_name);
+	word = interpreted_metadata(memory, symbol, 0);
+	return word ? WIRE_CLASS_IDENTITY(symbol, word, c->jvm.symbol_mask) : 0;
 }
 
 static inline int interpreted_read(struct unwind_cursor *c, struct unwind_memory *memory,
@@ -47,7 +65,9 @@ static inline int interpreted_read(struct unwind_cursor *c, struct unwind_memory
 	    interpreted_slot(c, memory, 0, &frame->fp) ||
 	    interpreted_slot(c, memory, 1, &frame->ra))
 		return UNWIND_STOP;
-	frame->const_method = interpreted_const_method(c, memory, frame->method);
+	frame->const_method =
+		interpreted_metadata(memory, frame->method, c->jvm.method_const_method);
+	frame->identity = interpreted_identity(c, memory, frame->const_method);
 	if (c->leaf)
 		frame->bcp = c->r13;
 	/* Adapters move sp between caller and interpreter, so that it is a slot and not fp + 16. */
@@ -70,6 +90,7 @@ static inline int step_interpreted(struct unwind_cursor *c, struct unwind_memory
 	unwind_put(c, out, frame.method);
 	unwind_put(c, out, frame.const_method);
 	unwind_put(c, out, frame.bcp);
+	unwind_put(c, out, frame.identity);
 	return stop ? UNWIND_STOP : unwind_enter(c, frame.ra, frame.sender_sp, frame.fp);
 }
 

@@ -7,7 +7,7 @@
 #define HOSTPROF_WIRE_H
 
 #ifndef __bpf__
-# include <stdint.h>
+#include <stdint.h>
 typedef int8_t wire_s8;
 typedef uint8_t wire_u8;
 typedef uint16_t wire_u16;
@@ -61,10 +61,14 @@ enum wire_record_kind {
 
 enum wire_frame_kind {
 	WIRE_FRAME_CODE = 0,	    /* 1 word: an address in a file or in JIT code */
-	WIRE_FRAME_INTERPRETED = 1, /* 4 words: address, Method*, ConstMethod*, bytecode pointer */
+	WIRE_FRAME_INTERPRETED = 1, /* 5 words: address, Method*, ConstMethod*, bytecode pointer,
+				       the identity of its class */
 };
 
-#define WIRE_INTERPRETED_WORDS 4
+#define WIRE_INTERPRETED_WORDS 5
+
+/* Which class it is, of all that ever had these addresses: its name's Symbol* and first word. */
+#define WIRE_CLASS_IDENTITY(symbol, word, mask) (((word) & (mask)) ^ (symbol))
 
 struct wire_sample {
 	wire_u32 size;	  /* of the whole record in bytes */
@@ -99,6 +103,7 @@ enum wire_counter {
 	WIRE_COUNTER_LOST_UNKNOWN_WEIGHT,
 	WIRE_COUNTER_GAPS, /* times a cpu's clock stood still: throttled, or the cpu was gone */
 	WIRE_COUNTER_GAP_NS,
+	WIRE_COUNTER_STOLEN_NS, /* taken off weights: the hypervisor ran something else */
 	WIRE_COUNTER_COUNT
 };
 
@@ -127,10 +132,16 @@ struct wire_jvm {
 	wire_u64 code_start; /* code cache, reserved bounds */
 	wire_u64 code_end;
 	wire_u32 method_const_method; /* offset of Method::_constMethod */
+	/* The way from a ConstMethod to its class's name: offsets of the pointers to follow. */
+	wire_u32 const_method_constants;
+	wire_u32 pool_holder;
+	wire_u32 klass_name;
+	/* Of a Symbol's first 8 bytes those that never change: without its reference count. */
+	wire_u64 symbol_mask;
 	wire_s8 method_slot;
 	wire_s8 bcp_slot;
 	wire_s8 sender_sp_slot;
-	wire_s8 pad;
+	wire_s8 pad[5];
 };
 
 /* Settings, written once into the program's read-only data before loading. */
@@ -152,7 +163,7 @@ struct wire_settings {
 _Static_assert(sizeof(struct wire_sample) == 80, "wire_sample header");
 _Static_assert(sizeof(struct wire_lost_key) == 24, "wire_lost_key");
 _Static_assert(sizeof(struct wire_lost) == 32, "wire_lost");
-_Static_assert(sizeof(struct wire_jvm) == 40, "wire_jvm");
+_Static_assert(sizeof(struct wire_jvm) == 64, "wire_jvm");
 _Static_assert(sizeof(struct wire_settings) == 40, "wire_settings");
 
 #endif

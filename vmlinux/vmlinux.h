@@ -58,8 +58,22 @@ struct mm_struct {
 	unsigned long start_stack;
 };
 
+/* kernel/sched/sched.h */
+struct rq {
+	__u64 prev_steal_time_rq; /* only with CONFIG_PARAVIRT_TIME_ACCOUNTING */
+};
+
+struct cfs_rq {
+	struct rq *rq; /* only with CONFIG_FAIR_GROUP_SCHED */
+};
+
+struct sched_entity {
+	struct cfs_rq *cfs_rq; /* the same */
+};
+
 /* include/linux/sched.h */
 struct task_struct {
+	struct sched_entity se;
 	unsigned int flags;
 	struct mm_struct *mm;
 	unsigned int in_execve : 1;

@@ -53,10 +53,13 @@ def help_lists_every_option():
         expect_in("--help", text)
     for source, commands in (("record_args.c", ["record"]), ("cmd_report.c", ["report"]),
                              ("view_flags.h", ["record", "report"]), ("cmd_list.c", ["list"]),
-                             ("cmd_doctor.c", ["doctor"]), ("cmd_status.c", ["status"])):
+                             ("cmd_doctor.c", ["doctor"]), ("cmd_attach.c", ["attach"]),
+                             ("cmd_status.c", ["status"])):
         with open(os.path.join(ROOT, "userspace", "cmd", source), encoding="utf-8") as file:
-            names = re.findall(r"\{\s*OPTION_TYPE_\w+,\s*(?:'.'|0),\s*\"([a-z-]+)\"", file.read())
-        expect(names, f"no option rows found in {source}")
+            text = file.read()
+        names = re.findall(r"\{\s*OPTION_TYPE_\w+,\s*(?:'.'|0),\s*\"([a-z-]+)\"", text)
+        expect_equal(len(names), text.count("OPTION_TYPE_") - text.count("OPTION_TYPE_HEADING"),
+                     f"option rows in {source}")
         for command in commands:
             text = hostprof(command, "--help").out
             for name in names:

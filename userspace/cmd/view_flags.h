@@ -14,43 +14,24 @@ struct view_flags {
 };
 
 /* Rows of an option table; FLAGS is a `struct view_flags` of static storage. */
-#define VIEW_FLAGS_ROWS(flags)                                                                             \
-	{ OPTION_TYPE_STRING,                                                                              \
-	  'o',                                                                                             \
-	  "output",                                                                                        \
-	  "FILE",                                                                                          \
-	  "write to FILE; its extension says the format; - is standard output",                            \
-	  &(flags).output,                                                                                 \
-	  NULL },                                                                                          \
-		{ OPTION_TYPE_STRING,                                                                      \
-		  'f',                                                                                     \
-		  "format",                                                                                \
-		  "FORMAT",                                                                                \
-		  "the format, whatever the file is called (hostprof help formats)",                       \
-		  &(flags).format,                                                                         \
-		  NULL },                                                                                  \
-		{ OPTION_TYPE_FLAG, 't', "threads", NULL, "split by thread", &(flags).threads, NULL },     \
-		{ OPTION_TYPE_FLAG,                                                                        \
-		  0,                                                                                       \
-		  "annotate",                                                                              \
-		  NULL,                                                                                    \
-		  "mark frames: _[k] kernel, _[j] compiled Java, _[i] inlined, _[0] interpreted, _[1] C1", \
-		  &(flags).annotate,                                                                       \
-		  NULL },                                                                                  \
-		{ OPTION_TYPE_FLAG,                                                                        \
-		  0,                                                                                       \
-		  "total",                                                                                 \
-		  NULL,                                                                                    \
-		  "count the event's unit (nanoseconds, bytes) and not samples",                           \
-		  &(flags).total,                                                                          \
-		  NULL },                                                                                  \
-		{ OPTION_TYPE_FLAG, 0,	 "lines", NULL, "Java frames with line numbers",                   \
-		  &(flags).lines,   NULL },                                                                \
-		{ OPTION_TYPE_STRING, 0, "title", "TEXT", "title of the page", &(flags).title, NULL },     \
-	{                                                                                                  \
-		OPTION_TYPE_U64, 0, "top", "N", "rows of each text table (default 20)",                    \
-			&(flags).top, NULL                                                                 \
-	}
+/* clang-format off */
+#define VIEW_FLAGS_ROWS(flags) \
+	{ OPTION_TYPE_STRING, 'o', "output", "FILE", \
+	  "write to FILE; its extension says the format; - is standard output", \
+	  &(flags).output, NULL }, \
+	{ OPTION_TYPE_STRING, 'f', "format", "FORMAT", \
+	  "the format, whatever the file is called (hostprof help formats)", \
+	  &(flags).format, NULL }, \
+	{ OPTION_TYPE_FLAG, 't', "threads", NULL, "split by thread", &(flags).threads, NULL }, \
+	{ OPTION_TYPE_FLAG, 0, "annotate", NULL, \
+	  "mark frames: _[k] kernel, _[j] compiled Java, _[i] inlined, _[0] interpreted, _[1] C1", \
+	  &(flags).annotate, NULL }, \
+	{ OPTION_TYPE_FLAG, 0, "total", NULL, \
+	  "count the event's unit (nanoseconds, bytes) and not samples", &(flags).total, NULL }, \
+	{ OPTION_TYPE_FLAG, 0, "lines", NULL, "Java frames with line numbers", &(flags).lines, NULL }, \
+	{ OPTION_TYPE_STRING, 0, "title", "TEXT", "title of the page", &(flags).title, NULL }, \
+	{ OPTION_TYPE_U64, 0, "top", "N", "rows of each text table (default 20)", &(flags).top, NULL }
+/* clang-format on */
 
 /* What a view needs to know; event is PROFILE_NONE. */
 struct view_options view_flags_options(const struct view_flags *flags);

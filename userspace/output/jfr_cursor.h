@@ -46,13 +46,27 @@ static inline uint8_t jfr_get_byte(struct jfr_cursor *c)
 	return *c->at++;
 }
 
-/* More than one byte long, or at the end. */
+/* More than three bytes long, or near the end. */
 uint64_t jfr_get_long_varint(struct jfr_cursor *c);
 
 static inline uint64_t jfr_get_varint(struct jfr_cursor *c)
 {
-	if (c->at != c->end && *c->at < 0x80)
-		return *c->at++;
+	const uint8_t *at = c->at;
+
+	if (jfr_left(c) >= 3) {
+		if (at[0] < 0x80) {
+			c->at = at + 1;
+			return at[0];
+		}
+		if (at[1] < 0x80) {
+			c->at = at + 2;
+			return (at[0] & 0x7fu) | (uint64_t)at[1] << 7;
+		}
+		if (at[2] < 0x80) {
+			c->at = at + 3;
+			return (at[0] & 0x7fu) | (at[1] & 0x7fu) << 7 | (uint64_t)at[2] << 14;
+		}
+	}
 	return jfr_get_long_varint(c);
 }
 

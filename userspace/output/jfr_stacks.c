@@ -38,14 +38,43 @@ static uint32_t foreign_frame(struct jfr_reader *reader, const struct jfr_values
 	return profile_frame(reader->profile, &frame);
 }
 
-static uint32_t frame_id(struct jfr_reader *reader, const struct jfr_values *v)
+/* The step that gives the location, when all steps are integers; -1: not so. */
+static int location_step(const struct jfr_layout *layout)
 {
-	uint32_t id = PROFILE_NONE;
+	int found = -1;
 
-	if (reader->ours)
-		id = jfr_keymap_get(&reader->pools[JFR_POOL_LOCATION], v->number[FRAME_LOCATION],
-				    PROFILE_NONE);
-	return id != PROFILE_NONE ? id : foreign_frame(reader, v);
+	for (size_t i = 0; i < layout->steps.len; i++) {
+		if (layout->steps.items[i].kind != JFR_STEP_VARINT)
+			return -1;
+		if (layout->steps.items[i].slot == FRAME_LOCATION)
+			found = (int)i;
+	}
+	return found;
+}
+
+/* As read_frames() for our own files, whose stacks are most of what there is to read. */
+static void read_own_frames(struct jfr_reader *reader, int location, int steps,
+			    struct jfr_cursor *c)
+{
+	const struct jfr_keymap *locations = &reader->pools[JFR_POOL_LOCATION];
+	uint64_t count = jfr_get_varint(c);
+	struct jfr_cursor at = *c;
+
+	for (uint64_t i = 0; i < count && !at.bad; i++) {
+		uint64_t key = 0;
+		uint32_t id;
+
+		for (int step = 0; step < steps; step++) {
+			uint64_t v = jfr_get_varint(&at);
+
+			if (step == location)
+				key = v;
+		}
+		id = jfr_keymap_get(locations, key, PROFILE_NONE);
+		if (id != PROFILE_NONE)
+			vec_push(&reader->frames, id);
+	}
+	*c = at;
 }
 
 static void read_frames(struct jfr_reader *reader, const struct jfr_layout *layout,
@@ -58,13 +87,14 @@ static void read_frames(struct jfr_reader *reader, const struct jfr_layout *layo
 	for (uint64_t i = 0; i < count && !c->bad; i++) {
 		jfr_read_object(&reader->schema, layout, c, &values);
 		if (!c->bad)
-			vec_push(&reader->frames, frame_id(reader, &values));
+			vec_push(&reader->frames, foreign_frame(reader, &values));
 	}
 }
 
 uint32_t jfr_read_stack(struct jfr_reader *reader, const struct jfr_layout *stack,
 			const struct jfr_layout *frame, struct jfr_cursor *c)
 {
+	int location = reader->ours ? location_step(frame) : -1;
 	const struct jfr_step *step;
 	struct jfr_values unused;
 
@@ -72,7 +102,9 @@ uint32_t jfr_read_stack(struct jfr_reader *reader, const struct jfr_layout *stac
 	vec_for_each (step, &stack->steps) {
 		if (c->bad)
 			break;
-		if (step->kind == JFR_STEP_ARRAY && frame->steps.len)
+		if (step->kind == JFR_STEP_ARRAY && location >= 0)
+			read_own_frames(reader, location, (int)frame->steps.len, c);
+		else if (step->kind == JFR_STEP_ARRAY && frame->steps.len)
 			read_frames(reader, frame, c);
 		else
 			jfr_read_step(&reader->schema, step, c, &unused);

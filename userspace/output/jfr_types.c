@@ -3,85 +3,23 @@
 
 #include <stddef.h>
 
-#define FIELDS(...)                     \
-	(const struct jfr_field_info[]) \
-	{                               \
-		__VA_ARGS__,            \
-		{                       \
-			0               \
-		}                       \
-	}
-#define PLAIN(field, type_id, text)      \
-	{                                \
-		field, type_id, 0, text, \
-		{                        \
-			0                \
-		}                        \
-	}
-#define REF(field, type_id, text)               \
-	{                                       \
-		field, type_id, JFR_POOL, text, \
-		{                               \
-			0                       \
-		}                               \
-	}
+/* Rows of braces that clang-format would pull apart. */
+/* clang-format off */
+#define FIELDS(...) \
+	(const struct jfr_field_info[]){ __VA_ARGS__, { 0 } }
+#define PLAIN(field, type_id, text) { field, type_id, 0, text, { 0 } }
+#define REF(field, type_id, text) { field, type_id, JFR_POOL, text, { 0 } }
 #define TEXT(field, text) REF(field, JFR_SYMBOL, text)
-#define TICKS(field, text)                         \
-	{                                          \
-		field, JFR_LONG, 0, text,          \
-		{                                  \
-			JFR_ANN_TIMESTAMP, "TICKS" \
-		}                                  \
-	}
-#define EPOCH(field, text)                                            \
-	{                                                             \
-		field, JFR_LONG, 0, text,                             \
-		{                                                     \
-			JFR_ANN_TIMESTAMP, "MILLISECONDS_SINCE_EPOCH" \
-		}                                                     \
-	}
-#define TICK_SPAN(field, text)                    \
-	{                                         \
-		field, JFR_LONG, 0, text,         \
-		{                                 \
-			JFR_ANN_TIMESPAN, "TICKS" \
-		}                                 \
-	}
-#define MS_SPAN(field, text)                             \
-	{                                                \
-		field, JFR_LONG, 0, text,                \
-		{                                        \
-			JFR_ANN_TIMESPAN, "MILLISECONDS" \
-		}                                        \
-	}
-#define BYTES(field, text)                           \
-	{                                            \
-		field, JFR_LONG, 0, text,            \
-		{                                    \
-			JFR_ANN_DATA_AMOUNT, "BYTES" \
-		}                                    \
-	}
-#define ADDRESS(field, text)                      \
-	{                                         \
-		field, JFR_LONG, 0, text,         \
-		{                                 \
-			JFR_ANN_MEMORY_ADDRESS, 0 \
-		}                                 \
-	}
-#define COUNT(field, text)                  \
-	{                                   \
-		field, JFR_LONG, 0, text,   \
-		{                           \
-			JFR_ANN_UNSIGNED, 0 \
-		}                           \
-	}
-#define PERCENT(field, text)                  \
-	{                                     \
-		field, JFR_FLOAT, 0, text,    \
-		{                             \
-			JFR_ANN_PERCENTAGE, 0 \
-		}                             \
-	}
+#define TICKS(field, text) { field, JFR_LONG, 0, text, { JFR_ANN_TIMESTAMP, "TICKS" } }
+#define EPOCH(field, text) \
+	{ field, JFR_LONG, 0, text, { JFR_ANN_TIMESTAMP, "MILLISECONDS_SINCE_EPOCH" } }
+#define TICK_SPAN(field, text) { field, JFR_LONG, 0, text, { JFR_ANN_TIMESPAN, "TICKS" } }
+#define MS_SPAN(field, text) { field, JFR_LONG, 0, text, { JFR_ANN_TIMESPAN, "MILLISECONDS" } }
+#define BYTES(field, text) { field, JFR_LONG, 0, text, { JFR_ANN_DATA_AMOUNT, "BYTES" } }
+#define ADDRESS(field, text) { field, JFR_LONG, 0, text, { JFR_ANN_MEMORY_ADDRESS, 0 } }
+#define COUNT(field, text) { field, JFR_LONG, 0, text, { JFR_ANN_UNSIGNED, 0 } }
+#define PERCENT(field, text) { field, JFR_FLOAT, 0, text, { JFR_ANN_PERCENTAGE, 0 } }
+/* clang-format on */
 
 #define START_TIME TICKS("startTime", "Start Time")
 #define EVENT_STACK                                     \

@@ -8,7 +8,8 @@
 #include "profile/title.h"
 
 /* Keys that a sample is compared with: as many threads or processes as mostly share a stack. */
-#define LOOK_BACK 16
+#define LOOK_BACK      16
+#define PREFETCH_AHEAD 8
 
 /* Labels as they are met; moved into the tree in sorted order. */
 struct label_maker {
@@ -200,9 +201,15 @@ static void collect_keys(struct label_maker *maker)
 	uint32_t event = profile_filter_event(p, maker->keys->options->event);
 	_cleanup_free_ uint32_t *order = profile_order_by_stack(p);
 
-	for (size_t i = 0; i < p->samples.len; i++)
-		if (p->samples.items[order[i]].event == event)
-			collect_sample(maker, &p->samples.items[order[i]]);
+	for (size_t i = 0; i < p->samples.len; i++) {
+		const struct profile_sample *s = &p->samples.items[order[i]];
+
+		/* In this order they lie far apart in memory. */
+		if (i + PREFETCH_AHEAD < p->samples.len)
+			__builtin_prefetch(&p->samples.items[order[i + PREFETCH_AHEAD]]);
+		if (s->event == event)
+			collect_sample(maker, s);
+	}
 }
 
 struct named_label {

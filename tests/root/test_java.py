@@ -50,7 +50,7 @@ def chain_is_whole(version):
     path = record("-p", jvm.pid, "-F", 997, "-d", 10)
     lines = of_pid(collapsed(path, "-t", "--annotate"), jvm.pid)
     worker = of_thread(lines, "chain-worker") or of_thread(lines, "chain-worker"[:15])
-    expect(total(worker) > 5000, f"only {total(worker)} samples of chain-worker; threads: "
+    expect(total(worker) > 1500, f"only {total(worker)} samples of chain-worker; threads: "
            f"{sorted({line.thread for line in lines})}")
 
     def good(line):
@@ -106,7 +106,7 @@ def shares_are_true(version):
     lines = of_pid(collapsed(path), jvm.pid)
     spent = [int(n) for n in expect_match(r"spent (\d+) (\d+) (\d+)", jvm.finish()).groups()]
     main_lines = [line for line in lines if "Shares.main" in line.frames]
-    expect(total(main_lines) > 5000, f"only {total(main_lines)} samples below Shares.main")
+    expect(total(main_lines) > 2500, f"only {total(main_lines)} samples below Shares.main")
     print(f"# JDK {version}: {total(main_lines)} samples")
     for name, ns in zip(("seventy", "twenty", "ten"), spent):
         true_share = ns / sum(spent)
@@ -180,7 +180,7 @@ def names_of_that_moment(version):
                       f"{(end - begin) / 1e6:.1f} ms: {names[-3:]}")
     print(f"# JDK {version}: {named} samples with an epoch's name, {evicted} evicted, "
           f"{reused} addresses used again, {len(epochs)} epochs")
-    expect(named > 5000, f"only {named} samples carry an epoch's name")
+    expect(named > 2500, f"only {named} samples carry an epoch's name")
     expect_equal(wrong, 0, "samples with the name of another epoch")
     expect(evicted < 0.01 * named, f"{evicted} samples evicted")
 
@@ -218,13 +218,13 @@ def twenty_jvms():
                            f"Named{k:02}", 90]))
     for jvm in jvms:
         jvm.wait_text("ready")
-    listed = {row["pid"]: row for row in json.loads(hostprof("list", "--json").out)["jvms"]}
+    listed = {row["pid"]: row for row in json.loads(hostprof("list", "--json").out)}
     for k, jvm in enumerate(jvms, 1):
         expect(jvm.pid in listed, f"pid {jvm.pid} is not listed")
         expect_equal(listed[jvm.pid]["main_class"], f"Named{k:02}", "main class")
     path = record("-p", ",".join(str(jvm.pid) for jvm in jvms), "-F", 499, "-d", 15,
                   "--agent=always", timeout=150)
-    listed = {row["pid"]: row for row in json.loads(hostprof("list", "--json").out)["jvms"]}
+    listed = {row["pid"]: row for row in json.loads(hostprof("list", "--json").out)}
     lines = collapsed(path)
     sampled = 0
     for k, jvm in enumerate(jvms, 1):

@@ -13,7 +13,7 @@ static union {
 	uint64_t align;
 } record;
 
-#define RECORD_WORDS 7
+#define RECORD_WORDS (2 + WIRE_INTERPRETED_WORDS + 1)
 #define RECORD_BYTES (sizeof(struct wire_sample) + RECORD_WORDS * 8)
 
 static struct wire_sample *fresh(void)
@@ -24,10 +24,10 @@ static struct wire_sample *fresh(void)
 	s->size = RECORD_BYTES;
 	s->kind = WIRE_SAMPLE;
 	s->kernel_frames = 2;
-	s->user_words = 5;
+	s->user_words = WIRE_INTERPRETED_WORDS + 1;
 	s->user_frames = 2;
 	s->words[2] = 0x1234 | (uint64_t)WIRE_FRAME_INTERPRETED << WIRE_FRAME_KIND_SHIFT;
-	s->words[6] = 0x4321 | WIRE_FRAME_EXACT;
+	s->words[RECORD_WORDS - 1] = 0x4321 | WIRE_FRAME_EXACT;
 	return s;
 }
 
@@ -69,9 +69,10 @@ static void test_frames(void **state)
 	fresh()->user_frames = 3;
 	assert_int_equal(sample_check(&record, RECORD_BYTES), -EBADMSG);
 	/* An interpreted frame that reaches beyond the end. */
-	fresh()->words[6] = (uint64_t)WIRE_FRAME_INTERPRETED << WIRE_FRAME_KIND_SHIFT;
+	fresh()->words[RECORD_WORDS - 1] = (uint64_t)WIRE_FRAME_INTERPRETED
+					   << WIRE_FRAME_KIND_SHIFT;
 	assert_int_equal(sample_check(&record, RECORD_BYTES), -EBADMSG);
-	fresh()->words[6] = 9ULL << WIRE_FRAME_KIND_SHIFT;
+	fresh()->words[RECORD_WORDS - 1] = 9ULL << WIRE_FRAME_KIND_SHIFT;
 	assert_int_equal(sample_check(&record, RECORD_BYTES), -EBADMSG);
 }
 

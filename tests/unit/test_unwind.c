@@ -317,6 +317,10 @@ static void test_leaf_states(void **state)
 static const struct wire_jvm jvm = { .interpreter_start = CODE_AT + 128,
 				     .interpreter_end = CODE_AT + 256,
 				     .method_const_method = 16,
+				     .const_method_constants = 8,
+				     .pool_holder = 8,
+				     .klass_name = 8,
+				     .symbol_mask = 0xffffffffffff0000ULL,
 				     .method_slot = -3,
 				     .bcp_slot = -8,
 				     .sender_sp_slot = -1 };
@@ -324,10 +328,19 @@ static const struct wire_jvm jvm = { .interpreter_start = CODE_AT + 128,
 static void fake_interpreted(struct fake *f, size_t fp, size_t method, uint64_t ra)
 {
 	f->stack[fp - 3] = STACK_AT + 8 * method;
-	f->stack[method + 2] = 0xc0de00 + method; /* ConstMethod* */
+	f->stack[method + 2] = STACK_AT + 8 * (method + 4);   /* ConstMethod* */
+	f->stack[method + 5] = STACK_AT + 8 * (method + 10);  /* ConstantPool* */
+	f->stack[method + 11] = STACK_AT + 8 * (method + 14); /* Klass* */
+	f->stack[method + 15] = STACK_AT + 8 * (method + 18); /* Symbol* */
+	f->stack[method + 18] = 0x7fff1234ULL << 16 | 3;      /* random number, references */
 	f->stack[fp - 8] = 0xbc000 + fp;
 	f->stack[fp - 1] = STACK_AT + 8 * (fp + 4);
 	f->stack[fp + 1] = ra;
+}
+
+static uint64_t fake_identity(size_t method)
+{
+	return (STACK_AT + 8 * (method + 18)) ^ 0x7fff1234ULL << 16;
 }
 
 static void test_interpreted(void **state)
@@ -345,16 +358,18 @@ static void test_interpreted(void **state)
 	request.r13 = 0xabcdef;
 	request.jvm = &jvm;
 	walk_expect(&request, &memory, 3, UNWIND_DONE);
-	assert_int_equal(result.word_count, 9);
+	assert_int_equal(result.word_count, 11);
 	assert_true(result.words[0] ==
 		    ((CODE_AT + 130) | WIRE_FRAME_EXACT | 1ULL << WIRE_FRAME_KIND_SHIFT));
 	assert_int_equal(result.words[1], STACK_AT + 8 * 500);
-	assert_int_equal(result.words[2], 0xc0de00 + 500);
+	assert_int_equal(result.words[2], STACK_AT + 8 * 504);
 	assert_int_equal(result.words[3], 0xabcdef); /* the leaf's is live in r13 */
-	assert_int_equal(result.words[5], STACK_AT + 8 * 600);
-	assert_int_equal(result.words[6], 0xc0de00 + 600);
-	assert_int_equal(result.words[7], 0xbc000 + 40);
-	assert_int_equal(result.words[8], CODE_AT + 9);
+	assert_int_equal(result.words[4], fake_identity(500));
+	assert_int_equal(result.words[6], STACK_AT + 8 * 600);
+	assert_int_equal(result.words[7], STACK_AT + 8 * 604);
+	assert_int_equal(result.words[8], 0xbc000 + 40);
+	assert_int_equal(result.words[9], fake_identity(600));
+	assert_int_equal(result.words[10], CODE_AT + 9);
 }
 
 static void test_interpreted_hostile(void **state)
@@ -371,6 +386,7 @@ static void test_interpreted_hostile(void **state)
 	f.stack[19] = 8;	/* a sender's sp below the frame */
 	walk_expect(&request, &memory, 2, UNWIND_DONE);
 	assert_int_equal(result.words[2], 0);
+	assert_int_equal(result.words[4], 0);
 	request.fp = 0x1234;
 	walk_expect(&request, &memory, 1, UNWIND_FP_BAD);
 	assert_int_equal(result.word_count, WIRE_INTERPRETED_WORDS);

@@ -21,7 +21,7 @@ static uint64_t clock_ns(clockid_t id)
 	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
 }
 
-__attribute__((noinline)) static void level_three(uint64_t rounds)
+__attribute__((noipa)) static void level_three(uint64_t rounds)
 {
 	uint64_t x = rounds | 1;
 
@@ -33,14 +33,14 @@ __attribute__((noinline)) static void level_three(uint64_t rounds)
 	sink += x;
 }
 
-__attribute__((noinline)) static void level_two(void)
+__attribute__((noipa)) static void level_two(void)
 {
 	for (int i = 0; i < 10; i++)
 		level_three(200000);
 	sink++;
 }
 
-__attribute__((noinline)) static void level_one(uint64_t until_ns)
+__attribute__((noipa)) static void level_one(uint64_t until_ns)
 {
 	while (clock_ns(CLOCK_MONOTONIC) < until_ns)
 		level_two();

@@ -100,14 +100,14 @@ int jvm_get_wire(struct jvm *jvm, struct wire_jvm *ret_wire)
 	return 0;
 }
 
-enum java_lookup jvm_find_interpreted(struct jvm *jvm, uint64_t method, uint64_t const_method,
-				      uint64_t bcp, struct java_frame *ret_frame)
+enum java_lookup jvm_find_interpreted(struct jvm *jvm, const uint64_t words[WIRE_INTERPRETED_WORDS],
+				      struct java_frame *ret_frame)
 {
 	int ret;
 
 	if (!has_layout(jvm))
 		return JAVA_UNKNOWN;
-	ret = method_names_find(jvm->names, clock_now_ns(), method, const_method, bcp, ret_frame);
+	ret = method_names_find(jvm->names, words[1], words[2], words[4], words[3], ret_frame);
 	if (!ret)
 		return JAVA_FRAMES;
 	return ret == -ESTALE || ret == -ESRCH ? JAVA_EVICTED : JAVA_UNKNOWN;

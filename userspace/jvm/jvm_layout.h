@@ -51,6 +51,9 @@ struct jvm_layout {
 	uint32_t const_method_bytes;
 	uint32_t pool_bytes;
 
+	/* Of a Symbol's first 8 bytes those that never change; see WIRE_CLASS_IDENTITY. */
+	uint64_t symbol_mask;
+
 	/* What UNSIGNED5 subtracts from every byte: 0 before JDK 20, then 1. */
 	uint8_t unsigned5_bias;
 };

@@ -98,8 +98,10 @@ static int read_lengths(const struct vm_memory *memory, const struct jvm_layout 
 			struct method_chain *c)
 {
 	struct gather g = { .count = 0 };
+	uint64_t word;
 	int r;
 
+	GATHER(&g, c->class_symbol, word);
 	GATHER(&g, c->class_symbol + l->symbol_length, c->class_len);
 	GATHER(&g, c->name_symbol + l->symbol_length, c->name_len);
 	if (c->source_symbol)
@@ -107,11 +109,13 @@ static int read_lengths(const struct vm_memory *memory, const struct jvm_layout 
 	r = gather_read(&g, memory);
 	if (r < 0)
 		return r;
+	c->identity = WIRE_CLASS_IDENTITY(c->class_symbol, word, l->symbol_mask);
 	return c->class_len && c->name_len ? 0 : -EBADMSG;
 }
 
 int method_chain_read(const struct vm_memory *memory, const struct jvm_layout *layout,
-		      uint64_t method, uint64_t const_method, struct method_chain *ret_chain)
+		      uint64_t method, uint64_t const_method, uint64_t identity,
+		      struct method_chain *ret_chain)
 {
 	struct method_chain c = { .method = method, .const_method = const_method };
 	int r;
@@ -127,6 +131,8 @@ int method_chain_read(const struct vm_memory *memory, const struct jvm_layout *l
 		r = read_lengths(memory, layout, &c);
 	if (r < 0)
 		return r;
+	if (c.identity != identity)
+		return -ESTALE;
 	*ret_chain = c;
 	return 0;
 }
@@ -182,30 +188,4 @@ int method_chain_read_lines(const struct vm_memory *memory, const struct jvm_lay
 	out->len += len;
 	out->buf[out->len] = 0;
 	return 0;
-}
-
-bool method_chain_holds(const struct vm_memory *memory, const struct jvm_layout *l,
-			const struct method_chain *c, const char *class_name)
-{
-	struct method_chain now = { 0 };
-	char text[METHOD_MAX_NAME + 1];
-	size_t len = MIN(c->class_len, METHOD_MAX_NAME);
-	struct gather g = { .count = 0 };
-
-	GATHER(&g, c->method + l->method_const_method, now.const_method);
-	GATHER(&g, c->const_method + l->const_method_constants, now.pool);
-	GATHER(&g, c->const_method + l->const_method_name_index, now.name_index);
-	GATHER(&g, c->pool + l->pool_holder, now.holder);
-	GATHER(&g, pool_entry(l, c->pool, c->name_index), now.name_symbol);
-	GATHER(&g, c->holder + l->klass_name, now.class_symbol);
-	GATHER(&g, c->class_symbol + l->symbol_length, now.class_len);
-	gather_add(&g, c->class_symbol + l->symbol_body, text, len);
-	if (gather_read(&g, memory) < 0)
-		return false;
-	finish_text(text, len, len < c->class_len);
-	return now.const_method == c->const_method && now.pool == c->pool &&
-	       now.name_index == c->name_index && now.holder == c->holder &&
-	       (now.name_symbol & ~POINTER_MARK) == c->name_symbol &&
-	       now.class_symbol == c->class_symbol && now.class_len == c->class_len &&
-	       !strcmp(text, class_name);
 }

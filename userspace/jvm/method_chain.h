@@ -6,7 +6,6 @@
 #ifndef HOSTPROF_JVM_METHOD_CHAIN_H
 #define HOSTPROF_JVM_METHOD_CHAIN_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/strbuf.h"
@@ -31,6 +30,7 @@ struct method_chain {
 	uint16_t flags;
 	uint16_t source_index;
 	int32_t size_words;
+	uint64_t identity; /* WIRE_CLASS_IDENTITY */
 };
 
 struct method_text {
@@ -40,11 +40,12 @@ struct method_text {
 };
 
 /*
- * Follow METHOD, whose ConstMethod was CONST_METHOD when the sample was taken. -ESTALE: it is
- * another one now; -EBADMSG: this is no method.
+ * Follow METHOD, whose ConstMethod was CONST_METHOD and whose class was IDENTITY when the sample
+ * was taken. -ESTALE: it is another one now; -EBADMSG: this is no method.
  */
 int method_chain_read(const struct vm_memory *memory, const struct jvm_layout *layout,
-		      uint64_t method, uint64_t const_method, struct method_chain *ret_chain);
+		      uint64_t method, uint64_t const_method, uint64_t identity,
+		      struct method_chain *ret_chain);
 
 int method_chain_read_text(const struct vm_memory *memory, const struct jvm_layout *layout,
 			   const struct method_chain *chain, struct method_text *ret_text);
@@ -52,12 +53,5 @@ int method_chain_read_text(const struct vm_memory *memory, const struct jvm_layo
 /* Append the line table's bytes to OUT; nothing when the method has none. */
 int method_chain_read_lines(const struct vm_memory *memory, const struct jvm_layout *layout,
 			    const struct method_chain *chain, struct strbuf *out);
-
-/*
- * Is memory still what CHAIN and the CLASS_NAME read then say? One gathered read. A class that
- * was unloaded and replaced by a twin at the same addresses differs at least in its name.
- */
-bool method_chain_holds(const struct vm_memory *memory, const struct jvm_layout *layout,
-			const struct method_chain *chain, const char *class_name);
 
 #endif

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "base/hmap.h"
 #include "base/vec.h"
 #include "jvm/line_table.h"
@@ -14,20 +13,13 @@
 /* Memory of one JVM's names: 20 JVMs must fit into the 64 MB that all of hostprof may use. */
 #define MAX_CACHE_BYTES (1U << 20)
 
-/*
- * Samples are resolved in batches some 50 ms apart; within a batch one check of a method will do.
- * A check costs one system call, some 2 us.
- */
-#define CHECK_NS (20 * NSEC_PER_MSEC)
-
 /* Lines of one method; bytecodes are at most 64 KiB, and few have a line each. */
 #define MAX_LINES 8192
 
 struct method_entry {
 	struct method_chain chain;
-	uint64_t checked_ns;
-	uint32_t raw_class, class_name, name, source; /* in the intern table */
-	uint32_t first_line, line_count;	      /* in the line array */
+	uint32_t class_name, name, source; /* in the intern table */
+	uint32_t first_line, line_count;   /* in the line array */
 };
 
 struct method_names {
@@ -81,9 +73,9 @@ static void cache_clear(struct method_names *names)
 	intern_init(&names->strings);
 }
 
-static uint64_t entry_key(uint64_t method, uint64_t const_method)
+static uint64_t entry_key(uint64_t method, uint64_t const_method, uint64_t identity)
 {
-	const uint64_t key[2] = { method, const_method };
+	const uint64_t key[3] = { method, const_method, identity };
 
 	return hash_bytes(key, sizeof(key));
 }
@@ -116,52 +108,66 @@ static void add_lines(struct method_names *names, struct method_entry *entry)
 	entry->line_count = (uint32_t)count;
 }
 
-static int read_entry(struct method_names *names, uint64_t now_ns, uint64_t method,
-		      uint64_t const_method, const struct method_entry **ret_entry)
+/* "a/B+0x1f" → "a.B/0x1f": as Class.getName() writes a hidden class (JDK 15 and later). */
+static void make_dotted(char *name)
 {
-	struct method_entry entry = { .checked_ns = now_ns };
-	int r = method_chain_read(&names->memory, &names->layout, method, const_method,
-				  &entry.chain);
+	for (char *c = name; *c; c++)
+		if (*c == '/')
+			*c = '.';
+		else if (*c == '+' && c[1] == '0' && c[2] == 'x')
+			*c = '/';
+}
+
+/* Names are read between two looks at the identity: what is unloaded meanwhile is not named. */
+static int read_names(struct method_names *names, uint64_t method, uint64_t const_method,
+		      uint64_t identity, struct method_chain *ret_chain)
+{
+	struct method_chain again;
+	int r = method_chain_read(&names->memory, &names->layout, method, const_method, identity,
+				  ret_chain);
 
 	if (!r)
-		r = method_chain_read_text(&names->memory, &names->layout, &entry.chain,
-					   &names->text);
+		r = method_chain_read_text(&names->memory, &names->layout, ret_chain, &names->text);
+	if (!r)
+		r = method_chain_read(&names->memory, &names->layout, method, const_method,
+				      identity, &again);
+	return r;
+}
+
+static int read_entry(struct method_names *names, uint64_t method, uint64_t const_method,
+		      uint64_t identity, const struct method_entry **ret_entry)
+{
+	struct method_entry entry = { 0 };
+	int r = read_names(names, method, const_method, identity, &entry.chain);
+
 	if (r < 0)
 		return r;
 	if (cache_bytes(names) > MAX_CACHE_BYTES)
 		cache_clear(names);
-	entry.raw_class = intern_text(names, names->text.class_name);
-	for (char *c = names->text.class_name; *c; c++)
-		if (*c == '/')
-			*c = '.';
+	make_dotted(names->text.class_name);
 	entry.class_name = intern_text(names, names->text.class_name);
 	entry.name = intern_text(names, names->text.name);
 	entry.source = intern_text(names, names->text.source);
 	add_lines(names, &entry);
-	hmap_put(&names->index, entry_key(method, const_method), names->entries.len);
+	hmap_put(&names->index, entry_key(method, const_method, identity), names->entries.len);
 	vec_push(&names->entries, entry);
 	*ret_entry = &names->entries.items[names->entries.len - 1];
 	return 0;
 }
 
-/* The cached entry when it is, or was just now, what memory says; else NULL. */
-static const struct method_entry *find_entry(struct method_names *names, uint64_t now_ns,
-					     uint64_t method, uint64_t const_method)
+/* What was read once under an identity holds for good. */
+static const struct method_entry *find_entry(const struct method_names *names, uint64_t method,
+					     uint64_t const_method, uint64_t identity)
 {
-	struct method_entry *entry;
+	const struct method_entry *entry;
 	uint64_t at;
 
-	if (!hmap_get(&names->index, entry_key(method, const_method), &at))
+	if (!hmap_get(&names->index, entry_key(method, const_method, identity), &at))
 		return NULL;
 	entry = &names->entries.items[at];
-	if (entry->chain.method != method || entry->chain.const_method != const_method)
+	if (entry->chain.method != method || entry->chain.const_method != const_method ||
+	    entry->chain.identity != identity)
 		return NULL;
-	if (now_ns - entry->checked_ns < CHECK_NS)
-		return entry;
-	if (!method_chain_holds(&names->memory, &names->layout, &entry->chain,
-				text_of(names, entry->raw_class)))
-		return NULL;
-	entry->checked_ns = now_ns;
 	return entry;
 }
 
@@ -175,14 +181,14 @@ static int32_t bci_of(const struct method_names *names, const struct method_entr
 	return (int32_t)(bcp - first);
 }
 
-int method_names_find(struct method_names *names, uint64_t now_ns, uint64_t method,
-		      uint64_t const_method, uint64_t bcp, struct java_frame *ret_frame)
+int method_names_find(struct method_names *names, uint64_t method, uint64_t const_method,
+		      uint64_t identity, uint64_t bcp, struct java_frame *ret_frame)
 {
-	const struct method_entry *entry = find_entry(names, now_ns, method, const_method);
+	const struct method_entry *entry = find_entry(names, method, const_method, identity);
 	int32_t bci;
 
 	if (!entry) {
-		int r = read_entry(names, now_ns, method, const_method, &entry);
+		int r = read_entry(names, method, const_method, identity, &entry);
 
 		if (r < 0)
 			return r;

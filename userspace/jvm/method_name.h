@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Names of methods read out of a JVM's memory: Method -> ConstMethod -> ConstantPool -> Symbol.
- * Reading races with the JVM, so that an answer is checked by the cookie that the sample carries:
- * the ConstMethod that the Method had when the sample was taken. Source of the layouts:
+ * Reading races with the JVM, so that an answer is checked by what the sample carries: the
+ * ConstMethod that the Method had, and the identity of its class. Source of the layouts:
  * src/hotspot/share/oops/{method,constMethod,constantPool,symbol,klass}.hpp, code/compressedStream.
  */
 #ifndef HOSTPROF_JVM_METHOD_NAME_H
@@ -14,7 +14,7 @@
 #include "jvm/jvm_layout.h"
 #include "jvm/vm_memory.h"
 
-/* A bounded cache of one JVM's methods, keyed by (Method*, ConstMethod*). */
+/* A bounded cache of one JVM's methods, keyed by (Method*, ConstMethod*, identity). */
 struct method_names;
 
 struct method_names *method_names_new(const struct vm_memory *memory,
@@ -24,13 +24,12 @@ DEFINE_CLEANUP(struct method_names *, method_names_free);
 
 /*
  * Name the method of an interpreted frame. BCP 0 (a native method) gives bci -1. The strings are
- * borrowed until the next call. An answer from the cache is checked anew against the memory when
- * the last check is older than a few milliseconds at NOW_NS (CLOCK_MONOTONIC). 0, or
+ * borrowed until the next call. 0, or
  *   -ESTALE	the method is not, or no longer, the one of the sample
  *   -EBADMSG	the memory does not look like a method
  *   -ESRCH, -EPERM as the read says
  */
-int method_names_find(struct method_names *names, uint64_t now_ns, uint64_t method,
-		      uint64_t const_method, uint64_t bcp, struct java_frame *ret_frame);
+int method_names_find(struct method_names *names, uint64_t method, uint64_t const_method,
+		      uint64_t identity, uint64_t bcp, struct java_frame *ret_frame);
 
 #endif

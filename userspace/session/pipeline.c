@@ -57,7 +57,6 @@ void pipeline_release(struct pipeline *pipeline)
 	image_cache_free(pipeline->images);
 	registry_free(pipeline->registry);
 	merge_release(&pipeline->queue);
-	hmap_release(&pipeline->touched);
 	ledger_release(&pipeline->ledger);
 	profile_release(&pipeline->profile);
 }

@@ -45,7 +45,6 @@ struct pipeline {
 	uint64_t stall_ns;
 	uint64_t late_samples;
 	uint64_t samples, lost;
-	struct hmap touched; /* serials of processes whose files were opened */
 };
 
 int pipeline_init(struct pipeline *pipeline, struct capture *capture,

@@ -8,16 +8,6 @@
 
 /* --- arrival ---------------------------------------------------------------------------------- */
 
-static void touch_once(struct pipeline *pipeline, struct process *process)
-{
-	uint64_t seen;
-
-	if (hmap_get(&pipeline->touched, process->serial, &seen) && seen == process->mappings.len)
-		return;
-	hmap_put(&pipeline->touched, process->serial, process->mappings.len);
-	symbolizer_touch(pipeline->symbolizer, process);
-}
-
 /* A file that a process maps now may be gone in a moment: open it before anything else. */
 static void arrive_side(const struct side_event *event, void *data)
 {
@@ -39,8 +29,10 @@ static void arrive_sample(const struct wire_sample *sample, void *data)
 	if (sample->event >= pipeline->event_count || sample->reason >= UNWIND_REASON_COUNT)
 		return;
 	pipeline->samples++;
-	if (process)
-		touch_once(pipeline, process);
+	if (process) {
+		symbolizer_touch(pipeline->symbolizer, process);
+		symbolizer_prefetch(pipeline->symbolizer, process, sample);
+	}
 	if (sample->time_ns < pipeline->applied_ns)
 		pipeline->late_samples++;
 	merge_push_sample(&pipeline->queue, sample);
@@ -62,7 +54,6 @@ void pipeline_forget(struct process *process, void *data)
 	agents_forget(pipeline->agents, process);
 	symbolizer_forget(pipeline->symbolizer, process);
 	jvm_table_forget(pipeline->jvms, process);
-	hmap_remove(&pipeline->touched, process->serial);
 }
 
 static void apply_mmap(struct pipeline *pipeline, const struct side_event *event)
@@ -176,7 +167,7 @@ static bool try_sample(struct pipeline *pipeline, const struct wire_sample *samp
 	struct process *process = registry_get(pipeline->registry, sample->tgid, sample->time_ns);
 	uint64_t now_ns;
 
-	touch_once(pipeline, process);
+	symbolizer_touch(pipeline->symbolizer, process);
 	if (!symbolizer_ready(pipeline->symbolizer, process, sample)) {
 		now_ns = clock_now_ns();
 		if (!pipeline->stalled_since_ns)

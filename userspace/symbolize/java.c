@@ -73,7 +73,7 @@ void java_push_interpreted(struct stack_build *build, const uint64_t words[WIRE_
 
 	build->cacheable = false;
 	if (build->jvm)
-		found = jvm_find_interpreted(build->jvm, words[1], words[2], words[3], &frame);
+		found = jvm_find_interpreted(build->jvm, words, &frame);
 	if (found == JAVA_FRAMES)
 		push_java_frame(build, &frame, FRAME_JAVA_INTERPRETED);
 	else if (found == JAVA_EVICTED)

@@ -177,6 +177,24 @@ static bool next_user_word(struct word_reader *reader, struct user_word *ret_wor
 	return true;
 }
 
+/* --- early reads --- */
+
+void symbolizer_prefetch(struct symbolizer *symbolizer, struct process *process,
+			 const struct wire_sample *sample)
+{
+	struct word_reader kernel, user;
+	struct java_frame ignored;
+	struct user_word word;
+	struct jvm *jvm = symbolizer->jvms ? jvm_table_get(symbolizer->jvms, process) : NULL;
+
+	if (!jvm)
+		return;
+	sample_words(sample, &kernel, &user);
+	while (next_user_word(&user, &word))
+		if (word.kind == WIRE_FRAME_INTERPRETED)
+			jvm_find_interpreted(jvm, word.words, &ignored);
+}
+
 /* --- readiness --- */
 
 static bool is_ready(struct symbolizer *symbolizer, struct process *process, uint64_t address)

@@ -30,6 +30,13 @@ DEFINE_CLEANUP(struct symbolizer *, symbolizer_free);
  */
 void symbolizer_touch(struct symbolizer *symbolizer, struct process *process);
 
+/*
+ * A sample has just arrived, its turn comes later: read the names that may be gone by then, those
+ * of interpreted methods whose class is unloaded.
+ */
+void symbolizer_prefetch(struct symbolizer *symbolizer, struct process *process,
+			 const struct wire_sample *sample);
+
 /* True when every image that the sample needs is parsed (or failed); else parsing was asked for. */
 bool symbolizer_ready(struct symbolizer *symbolizer, struct process *process,
 		      const struct wire_sample *sample);

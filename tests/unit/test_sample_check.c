@@ -9,7 +9,7 @@
 /* Two kernel frames, an interpreted frame, a code frame. */
 static union {
 	struct wire_sample sample;
-	uint8_t bytes[sizeof(struct wire_sample) + 8 * 8];
+	uint8_t bytes[sizeof(struct wire_sample) + 8 * 9];
 	uint64_t align;
 } record;
 

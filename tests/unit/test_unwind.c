@@ -313,62 +313,67 @@ static void test_leaf_states(void **state)
 	}
 }
 
-/* HotSpot's fixed slots (JDK 11 and later); Method and ConstMethod lie in the stack piece, too. */
+/*
+ * HotSpot's fixed slots (JDK 11 and later). Method, ConstMethod, ConstantPool, Klass and Symbol lie
+ * in the stack piece, too, 10 words from each other.
+ */
 static const struct wire_jvm jvm = { .interpreter_start = CODE_AT + 128,
 				     .interpreter_end = CODE_AT + 256,
 				     .method_const_method = 16,
 				     .const_method_constants = 8,
-				     .pool_holder = 8,
-				     .klass_name = 8,
-				     .symbol_mask = 0xffffffffffff0000ULL,
+				     .pool_holder = 24,
+				     .klass_name = 32,
+				     .symbol_mask = 0xffffffff00000000ULL,
 				     .method_slot = -3,
 				     .bcp_slot = -8,
 				     .sender_sp_slot = -1 };
 
+static uint64_t stack_word(size_t at)
+{
+	return STACK_AT + 8 * at;
+}
+
 static void fake_interpreted(struct fake *f, size_t fp, size_t method, uint64_t ra)
 {
-	f->stack[fp - 3] = STACK_AT + 8 * method;
-	f->stack[method + 2] = STACK_AT + 8 * (method + 4);   /* ConstMethod* */
-	f->stack[method + 5] = STACK_AT + 8 * (method + 10);  /* ConstantPool* */
-	f->stack[method + 11] = STACK_AT + 8 * (method + 14); /* Klass* */
-	f->stack[method + 15] = STACK_AT + 8 * (method + 18); /* Symbol* */
-	f->stack[method + 18] = 0x7fff1234ULL << 16 | 3;      /* random number, references */
+	f->stack[fp - 3] = stack_word(method);
+	f->stack[method + 2] = stack_word(method + 10);	     /* Method._constMethod */
+	f->stack[method + 10 + 1] = stack_word(method + 20); /* ConstMethod._constants */
+	f->stack[method + 20 + 3] = stack_word(method + 30); /* ConstantPool._pool_holder */
+	f->stack[method + 30 + 4] = stack_word(method + 40); /* Klass._name */
+	f->stack[method + 40] = 0x1122334455667788ULL;
 	f->stack[fp - 8] = 0xbc000 + fp;
-	f->stack[fp - 1] = STACK_AT + 8 * (fp + 4);
+	f->stack[fp - 1] = stack_word(fp + 4);
 	f->stack[fp + 1] = ra;
 }
 
-static uint64_t fake_identity(size_t method)
+static void expect_interpreted(const uint64_t *words, uint64_t address, size_t method, uint64_t bcp)
 {
-	return (STACK_AT + 8 * (method + 18)) ^ 0x7fff1234ULL << 16;
+	assert_true(words[0] == (address | 1ULL << WIRE_FRAME_KIND_SHIFT));
+	assert_true(words[1] == stack_word(method));
+	assert_true(words[2] == stack_word(method + 10));
+	assert_true(words[3] == bcp);
+	assert_true(words[4] == (stack_word(method + 40) ^ 0x1122334400000000ULL));
 }
 
 static void test_interpreted(void **state)
 {
 	static struct fake f;
 	struct unwind_memory memory = fake_init(&f);
-	struct walk_request request = fake_request(0, STACK_AT + 8 * 20);
+	struct walk_request request = fake_request(0, stack_word(20));
 
 	(void)state;
 	fake_interpreted(&f, 20, 500, CODE_AT + 200);
-	f.stack[20] = STACK_AT + 8 * 40;
+	f.stack[20] = stack_word(40);
 	fake_interpreted(&f, 40, 600, CODE_AT + 9);
 	f.stack[40] = 0;
 	request.pc = CODE_AT + 130;
 	request.r13 = 0xabcdef;
 	request.jvm = &jvm;
 	walk_expect(&request, &memory, 3, UNWIND_DONE);
-	assert_int_equal(result.word_count, 11);
-	assert_true(result.words[0] ==
-		    ((CODE_AT + 130) | WIRE_FRAME_EXACT | 1ULL << WIRE_FRAME_KIND_SHIFT));
-	assert_int_equal(result.words[1], STACK_AT + 8 * 500);
-	assert_int_equal(result.words[2], STACK_AT + 8 * 504);
-	assert_int_equal(result.words[3], 0xabcdef); /* the leaf's is live in r13 */
-	assert_int_equal(result.words[4], fake_identity(500));
-	assert_int_equal(result.words[6], STACK_AT + 8 * 600);
-	assert_int_equal(result.words[7], STACK_AT + 8 * 604);
-	assert_int_equal(result.words[8], 0xbc000 + 40);
-	assert_int_equal(result.words[9], fake_identity(600));
+	assert_int_equal(result.word_count, 2 * WIRE_INTERPRETED_WORDS + 1);
+	/* The leaf's bytecode pointer is live in r13. */
+	expect_interpreted(&result.words[0], (CODE_AT + 130) | WIRE_FRAME_EXACT, 500, 0xabcdef);
+	expect_interpreted(&result.words[5], CODE_AT + 200, 600, 0xbc000 + 40);
 	assert_int_equal(result.words[10], CODE_AT + 9);
 }
 

@@ -90,8 +90,7 @@ void text_put_methods(const struct text_page *page)
 		text_format_row(&line, page, methods[i].self, whole);
 		text_format_share(&share, methods[i].total, whole);
 		strbuf_addf(&line, " %9s  ", strbuf_str(&share));
-		text_fit(&line, methods[i].name, TEXT_COLUMNS - (uint32_t)line.len);
-		fprintf(page->out, "%s\n", strbuf_str(&line));
+		text_put_row(page, &line, methods[i].name);
 	}
 	text_put_more(page, len);
 }
@@ -139,8 +138,7 @@ static void put_stack(const struct text_page *page, const struct hot_node *hot)
 
 	text_format_row(&line, page, hot->self, page->tree->nodes.items[0].total);
 	strbuf_addstr(&line, "  ");
-	strbuf_addstr(&line, calltree_name(page->tree, find_process(page->tree, hot->node)));
-	text_put_line(page, 0, strbuf_str(&line));
+	text_put_row(page, &line, calltree_name(page->tree, find_process(page->tree, hot->node)));
 	put_stack_frames(page, hot->node);
 }
 

@@ -55,12 +55,20 @@ void text_fit(struct strbuf *sb, const char *s, uint32_t columns)
 	add_characters(sb, s, len - (columns - 3 - head), len);
 }
 
+void text_put_row(const struct text_page *page, const struct strbuf *cells, const char *s)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	text_fit(&text, s, TEXT_COLUMNS - MIN((uint32_t)cells->len, TEXT_COLUMNS));
+	fprintf(page->out, "%s%s\n", strbuf_str(cells), strbuf_str(&text));
+}
+
 void text_put_line(const struct text_page *page, uint32_t indent, const char *s)
 {
-	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
+	_cleanup_strbuf_ struct strbuf cells = STRBUF_INIT;
 
-	text_fit(&line, s, TEXT_COLUMNS - indent);
-	fprintf(page->out, "%*s%s\n", (int)indent, "", strbuf_str(&line));
+	strbuf_addf(&cells, "%*s", (int)indent, "");
+	text_put_row(page, &cells, s);
 }
 
 void text_format_value(struct strbuf *sb, const struct text_page *page, uint64_t value)

@@ -28,6 +28,9 @@ struct text_page {
  */
 void text_fit(struct strbuf *sb, const char *s, uint32_t columns);
 
+/* Write CELLS (ASCII) and S, which is cut to what is left of TEXT_COLUMNS, as one line. */
+void text_put_row(const struct text_page *page, const struct strbuf *cells, const char *s);
+
 /* Write S as one line of at most TEXT_COLUMNS columns, the first INDENT of them blank. */
 void text_put_line(const struct text_page *page, uint32_t indent, const char *s);
 

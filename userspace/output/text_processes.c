@@ -145,16 +145,17 @@ static void add_remarks(struct strbuf *sb, const struct profile *p, uint32_t pro
 
 static void put_process(const struct text_page *page, const struct row *row, uint64_t whole)
 {
-	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT, cell = STRBUF_INIT;
+	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT, cell = STRBUF_INIT, text = STRBUF_INIT;
 
 	text_format_row(&line, page, row->value, whole);
 	profile_format_share(&cell, row->quality.complete, row->quality.samples);
 	strbuf_addf(&line, " %9s", strbuf_str(&cell));
 	strbuf_reset(&cell);
 	units_format_count(&cell, row->quality.lost);
-	strbuf_addf(&line, " %9s  %s", strbuf_str(&cell), row->title);
-	add_remarks(&line, page->p, row->process);
-	text_put_line(page, 0, strbuf_str(&line));
+	strbuf_addf(&line, " %9s  ", strbuf_str(&cell));
+	strbuf_addstr(&text, row->title);
+	add_remarks(&text, page->p, row->process);
+	text_put_row(page, &line, strbuf_str(&text));
 }
 
 void text_put_processes(const struct text_page *page)
@@ -187,8 +188,8 @@ void text_put_threads(const struct text_page *page)
 	for (size_t i = 0; i < MIN(rows.items.len, (size_t)page->top); i++) {
 		strbuf_reset(&line);
 		text_format_row(&line, page, rows.items.items[i].value, whole);
-		strbuf_addf(&line, "  %s", rows.items.items[i].title);
-		text_put_line(page, 0, strbuf_str(&line));
+		strbuf_addstr(&line, "  ");
+		text_put_row(page, &line, rows.items.items[i].title);
 	}
 	text_put_more(page, rows.items.len);
 }

@@ -76,8 +76,8 @@ static void put_reason(const struct text_page *page, uint64_t value, uint64_t wh
 	strbuf_addf(&line, "%9s", strbuf_str(&cell));
 	strbuf_reset(&cell);
 	units_format_count(&cell, value);
-	strbuf_addf(&line, " %11s  %s", strbuf_str(&cell), id);
-	text_put_line(page, 0, strbuf_str(&line));
+	strbuf_addf(&line, " %11s  ", strbuf_str(&cell));
+	text_put_row(page, &line, id);
 	if (*explain_reason(id))
 		text_put_line(page, EXPLANATION_INDENT, explain_reason(id));
 }
@@ -100,7 +100,7 @@ static void put_counters(const struct text_page *page)
 {
 	size_t len;
 	_cleanup_free_ struct entry *entries = collect_entries(page->p, false, &len);
-	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT, cell = STRBUF_INIT;
+	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT, cell = STRBUF_INIT, text = STRBUF_INIT;
 
 	if (len)
 		fprintf(page->out, "\nWhat was missed\n");
@@ -108,9 +108,10 @@ static void put_counters(const struct text_page *page)
 		strbuf_reset(&line);
 		strbuf_reset(&cell);
 		units_format_count(&cell, entries[i].value);
-		strbuf_addf(&line, "%21s  %s %s", strbuf_str(&cell), entries[i].name,
-			    entries[i].detail);
-		text_put_line(page, 0, strbuf_str(&line));
+		strbuf_reset(&text);
+		strbuf_addf(&line, "%21s  ", strbuf_str(&cell));
+		strbuf_addf(&text, "%s %s", entries[i].name, entries[i].detail);
+		text_put_row(page, &line, strbuf_str(&text));
 	}
 	text_put_more(page, len);
 }

@@ -45,7 +45,14 @@ def public_dir():
 def idle(home, *flags, prefix=(), classes=WORKLOADS, **more):
     """Start Idle, behind the commands of PREFIX, which must exec it or be its parent."""
     argv = [*prefix, os.path.join(home, "bin", "java"), "-Xmx32m", *flags, "-cp", classes, "Idle", 60]
-    return start(argv, **more).wait_text("ready")
+    jvm = start(argv, **more)
+    cleanup(remove_socket, jvm.pid)
+    return jvm.wait_text("ready")
+
+
+def remove_socket(pid):
+    if os.path.lexists(socket_path(pid)):
+        os.unlink(socket_path(pid))
 
 
 def as_nobody():
@@ -379,6 +386,40 @@ def a_jvm_that_does_not_answer():
     lives_on(jvm)
     silent.close()
     attach(jvm.pid)
+
+
+def without_listener(home):
+    """A JVM whose listener cannot start: the name of its socket-to-be is taken."""
+    jvm = idle(home)
+    taken = socket_path(jvm.pid) + ".tmp"
+    os.mkdir(taken)
+    cleanup(os.rmdir, taken)
+    return jvm
+
+
+@for_each_jdk
+def a_jvm_that_opens_no_socket(home):
+    jvm = without_listener(home)
+    began = time.monotonic()
+    result = attach(jvm.pid, "--timeout", "700ms", code=1)
+    expect_between(time.monotonic() - began, 0.7, 3, "seconds until it gave up")
+    expect_in("did not open its attach socket in time", result.err, "stderr")
+    no_trigger_left(jvm.pid)
+    lives_on(jvm)
+
+
+@test
+def interrupted_while_it_waits():
+    """What was made in the JVM's directories goes although hostprof has ended."""
+    need_root()
+    jvm = without_listener(jdk(17))
+    trigger = f"/tmp/.attach_pid{jvm.pid}"
+    client = start([HOSTPROF, "attach", jvm.pid, "--timeout", "2s"], stderr=subprocess.DEVNULL)
+    wait_until(lambda: os.path.exists(trigger), what="the trigger file")
+    client.signal(signal.SIGINT)
+    client.popen.wait(5)
+    wait_until(lambda: not os.path.exists(trigger), what="no trigger file")
+    lives_on(jvm)
 
 
 @test

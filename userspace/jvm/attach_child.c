@@ -37,6 +37,15 @@ static int take_ids(const struct attach_target *target)
 	return 0;
 }
 
+/* Ctrl-C reaches us too; what we made in the target's directories must go before we do. */
+static void block_signals(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+}
+
 static void send_result(int socket, int code, int fd)
 {
 	union fd_control control = { 0 };
@@ -115,6 +124,7 @@ int attach_target_run(const struct attach_target *target,
 	ours = pair[0];
 	child = fork();
 	if (child == 0) {
+		block_signals();
 		r = take_ids(target);
 		if (!r)
 			r = fn(target, data, &fd);

@@ -199,6 +199,19 @@ def threads_are_a_level_that_can_be_folded():
 
 
 @test
+def processes_of_one_name_can_be_one_box():
+    page = open_page("many")
+    expect_equal(len(page.call("childrenOf", "All processes")), 11, "processes")
+    page.focus_graph()
+    page.keys("g")
+    expect_equal(page.call("childrenOf", "All processes"), ["cc1 \u00d7 10", "make-499"], "groups")
+    expect_equal(page.call("totalOf", "parse"), 50 * PERIOD, "weight over processes")
+    page.keys("g")
+    expect_equal(page.call("totalOf", "parse"), 5 * PERIOD, "weight of one process")
+    expect_no_errors(page)
+
+
+@test
 def reverse_shows_callers_of_leaves():
     page = open_page("small")
     page.focus_graph()

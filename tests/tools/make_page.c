@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Profiles by hand for the tests of the flame graph page:
- * make_page small|threads|hostile|problems|empty|big OUT.html|OUT.svg
+ * make_page small|threads|many|hostile|problems|empty|big OUT.html|OUT.svg
  */
 #include <stdio.h>
 #include <string.h>
@@ -139,6 +139,19 @@ static void make_threads(struct maker *m)
 	m->threads = true;
 }
 
+/* Ten short processes of one name beside one of another. */
+static void make_many(struct maker *m)
+{
+	struct profile *p = &m->p;
+	uint32_t main_fn = fixture_native(p, "main"), parse = fixture_native(p, "parse");
+
+	for (uint32_t pid = 500; pid < 510; pid++)
+		add(m, m->cpu, add_thread(p, "cc1", pid, pid, "cc1", NULL), 5, 5ULL * PERIOD,
+		    STACK(p, main_fn, parse));
+	add(m, m->cpu, add_thread(p, "make", 499, 499, "make", NULL), 20, 20ULL * PERIOD,
+	    STACK(p, main_fn));
+}
+
 static void make_problems(struct maker *m)
 {
 	struct profile *p = &m->p;
@@ -239,7 +252,8 @@ static const struct {
 	void (*make)(struct maker *m);
 } kinds[] = {
 	{ "small", make_small },       { "threads", make_threads }, { "hostile", make_hostile },
-	{ "problems", make_problems }, { "empty", make_empty },	    { "big", make_big },
+	{ "problems", make_problems }, { "many", make_many },	    { "empty", make_empty },
+	{ "big", make_big },
 };
 
 static int write_view(const struct maker *m, const char *path)
@@ -277,6 +291,7 @@ int main(int argc, char **argv)
 		profile_release(&m.p);
 	}
 	if (r == 2)
-		fprintf(stderr, "usage: make_page small|threads|hostile|problems|empty|big OUT\n");
+		fprintf(stderr,
+			"usage: make_page small|threads|many|hostile|problems|empty|big OUT\n");
 	return r;
 }

@@ -13,6 +13,7 @@ class FlamePage {
 			event: 0, process: 0, zoom: 0, cursor: -1, hover: -1, kind: -1,
 			hidden: new Set(),
 			threads: page.threads, tiers: false, reverse: false, merged: false,
+			grouped: false,
 			samples: false, rootOnTop: true, theme: preferredTheme(), search: '',
 		};
 		this.history = [];
@@ -124,10 +125,11 @@ class FlamePage {
 		const { state } = this;
 		const current = state.merged ? -1 : state.process;
 
-		for (const name of ['threads', 'tiers', 'reverse'])
+		for (const name of ['threads', 'tiers', 'reverse', 'grouped'])
 			byId(name).setAttribute('aria-pressed', String(state[name]));
 		byId('flip').setAttribute('aria-pressed', String(!state.rootOnTop));
 		byId('threads').hidden = !this.page.threads;
+		byId('grouped').hidden = this.tree.event.processes.length < 2;
 		byId('tiers').hidden = !this.page.kinds.some((kind, i) =>
 			kind.id.startsWith('java') && this.page.kindUsed[i]);
 		for (const button of byId('processes').querySelectorAll('button')) {

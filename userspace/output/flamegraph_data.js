@@ -104,6 +104,16 @@ function addUp(tree, self)
 	return total;
 }
 
+/* The tree's nodes of depth 1 with their index into page.processes. */
+function processNodes(tree)
+{
+	const items = [];
+
+	for (let node = 1; node < tree.size; node = tree.end[node])
+		items.push({ node, process: tree.event.processes[items.length] });
+	return items;
+}
+
 /*
  * Boxes of one method are drawn as one, however it ran: labels that differ only in the Java kind
  * share a merge key.

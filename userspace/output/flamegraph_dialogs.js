@@ -161,6 +161,7 @@ const HELP = [
 	[['N', 'Shift + N'], 'next and previous match, heaviest first'],
 	[['I'], 'flip: roots at the top or at the bottom'],
 	[['R'], 'reverse: the leaves first, then who calls them'],
+	[['G'], 'processes of one name as one box, or each for itself'],
 	[['M'], 'Java: one box per method, or one per tier'],
 	[['T'], 'a level for every thread, where it was recorded'],
 	[['P'], 'show or hide the processes'],

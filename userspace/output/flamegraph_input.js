@@ -122,6 +122,7 @@ class FlameApp extends FlamePage {
 
 		click('threads', () => this.toggle('threads'));
 		click('tiers', () => this.toggle('tiers'));
+		click('grouped', () => this.toggle('grouped'));
 		click('reverse', () => this.toggle('reverse'));
 		click('flip', () => this.flip());
 		click('theme', () => this.toggleTheme());
@@ -299,6 +300,7 @@ class FlameApp extends FlamePage {
 			N: () => this.step(-1),
 			i: () => this.flip(),
 			r: () => this.toggle('reverse'),
+			g: () => this.toggle('grouped'),
 			m: () => this.toggle('tiers'),
 			p: () => this.toggleProcesses(),
 			d: () => this.toggleTheme(),

@@ -95,7 +95,7 @@ function processFacts(view, node)
 	const item = processNodes(tree).find(entry => entry.node === source);
 	const process = item && page.processes[item.process];
 
-	if (!process)
+	if (!process || (view.options.grouped && chainLength(view, node) > 1))
 		return '';
 	return joined(process.exe, process.main, process.jvm && `Java ${process.jvm}`,
 		      containerName(process));
@@ -119,16 +119,6 @@ function fillProcesses(page, tree, weight)
 			return processButton(name, info && info.pid, info && processMore(info),
 					     share(node), node);
 		}));
-}
-
-/* The tree's nodes of depth 1 with their index into page.processes. */
-function processNodes(tree)
-{
-	const items = [];
-
-	for (let node = 1; node < tree.size; node = tree.end[node])
-		items.push({ node, process: tree.event.processes[items.length] });
-	return items;
 }
 
 /* --- legend --- */

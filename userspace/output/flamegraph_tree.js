@@ -5,6 +5,24 @@
  * [first, first + count), heaviest first, and lie side by side from start[node] on.
  */
 
+/* Labels with equal keys share a box when they have the same caller. */
+function viewKeys(page, tree, options)
+{
+	const keys = options.tiers ? page.mergeKey.map((_, label) => label) : page.mergeKey.slice();
+	const byName = new Map();
+
+	if (!options.grouped)
+		return keys;
+	for (const { node, process } of processNodes(tree)) {
+		const label = tree.label[node];
+		const { name } = page.processes[process] || { name: labelName(page, label) };
+		if (!byName.has(name))
+			byName.set(name, keys[label]);
+		keys[label] = byName.get(name);
+	}
+	return keys;
+}
+
 class ViewBuilder {
 	constructor(page, tree, options)
 	{
@@ -13,7 +31,7 @@ class ViewBuilder {
 		this.page = page;
 		this.tree = tree;
 		this.options = options;
-		this.keys = options.tiers ? null : page.mergeKey;
+		this.keys = viewKeys(page, tree, options);
 		this.slot = new Int32Array(page.labels.name.length);
 		this.stamp = new Int32Array(page.labels.name.length).fill(-1);
 		this.next = new Int32Array(capacity);
@@ -54,7 +72,7 @@ class ViewBuilder {
 	/* The child of `parent` that a frame of this label belongs to, new when there is none. */
 	childFor(parent, source, label)
 	{
-		const key = this.keys ? this.keys[label] : label;
+		const key = this.keys[label];
 
 		if (this.stamp[key] !== parent) {
 			this.stamp[key] = parent;
@@ -261,7 +279,7 @@ class ReverseBuilder extends ViewBuilder {
 		const label = this.tree.label[source];
 
 		return this.view.size >= this.capacity - 1 &&
-			this.stamp[this.keys ? this.keys[label] : label] !== node;
+			this.stamp[this.keys[label]] !== node;
 	}
 }
 
@@ -308,7 +326,18 @@ function nodeTitle(view, node)
 {
 	if (node === 0 && view.options.process === 0)
 		return view.options.merged ? `${ALL}, merged` : ALL;
-	return labelName(view.page, view.label[node]);
+	const name = labelName(view.page, view.label[node]);
+	const count = view.options.grouped && view.depth[node] === 1 ? chainLength(view, node) : 1;
+	return count > 1 ? `${name.replace(/-\d+$/, '')} \u00d7 ${count}` : name;
+}
+
+function chainLength(view, node)
+{
+	let length = 0;
+
+	for (let s = view.head[node]; s >= 0; s = view.next[s])
+		length++;
+	return view.options.reverse || view.kind[node] !== view.page.levelKind ? 1 : length;
 }
 
 /* The node at the end of a path of names from the root, or the last one that is still there. */

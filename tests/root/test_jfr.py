@@ -82,9 +82,10 @@ def check_frames(version):
     thread = first["sampledThread"]
     expect_equal((thread["osThreadId"], thread["javaThreadId"], thread["javaName"]),
                  (4243, 31, "http-nio-8080-exec-é"), "thread")
-    process = first["process"]
+    expect_equal((first["pid"], first["process"]), (4242, "java"), "process")
+    process = thread["process"]
     expect_equal((process["pid"], process["name"], process["mainClass"]),
-                 (4242, "java", "com.acme.Main"), "process")
+                 (4242, "java", "com.acme.Main"), "process of the thread")
     expect_equal(first["container"], "deadbeefdeadbeef", "container")
 
 

@@ -6,17 +6,18 @@
 #include "output/jfr_encode.h"
 #include "output/jfr_types.h"
 
-/* Size, type, nine integers and a byte: the size of a sample fits into one byte. */
-#define SAMPLE_LIMIT_BYTES (2 + 10 * 9 + 1)
+/* Size, type, ten integers and a byte: the size of a sample fits into one byte. */
+#define SAMPLE_LIMIT_BYTES (2 + 10 * 9 + 2)
 
 struct labels {
-	uint64_t process, container;
+	uint64_t pid, name, container;
 };
 
 static struct labels sample_labels(const struct jfr_pools *pools, const struct profile *p,
 				   const struct profile_sample *s)
 {
-	struct labels labels = { 0, 0 };
+	struct labels labels = { 0, 0, 0 };
+	const struct profile_process *proc;
 	uint32_t process;
 
 	if (s->thread == PROFILE_NONE)
@@ -24,8 +25,10 @@ static struct labels sample_labels(const struct jfr_pools *pools, const struct p
 	process = profile_get_thread(p, s->thread)->process;
 	if (process == PROFILE_NONE)
 		return labels;
-	labels.process = jfr_key(pools, process);
-	labels.container = jfr_string_key(pools, profile_get_process(p, process)->container_id);
+	proc = profile_get_process(p, process);
+	labels.pid = proc->pid;
+	labels.name = jfr_string_key(pools, proc->name);
+	labels.container = jfr_string_key(pools, proc->container_id);
 	return labels;
 }
 
@@ -58,7 +61,8 @@ static void put_sample(struct strbuf *out, const struct jfr_pools *pools, const 
 	at = jfr_varint(at, jfr_thread_key(pools, s->thread));
 	at = jfr_varint(at, jfr_key(pools, s->stack));
 	*at++ = state_key(s->state);
-	at = jfr_varint(at, labels.process);
+	at = jfr_varint(at, labels.pid);
+	at = jfr_varint(at, labels.name);
 	at = jfr_varint(at, s->weight);
 	at = jfr_varint(at, s->count);
 	at = jfr_varint(at, labels.container);

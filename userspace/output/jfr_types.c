@@ -40,14 +40,17 @@
 #define EVENT_KIND_FIELDS \
 	TEXT("name", "Name"), TEXT("unit", "Unit of Weight"), COUNT("period", "Period")
 
-/* What we append to a sample; `kernel` tells the two running states apart. */
-#define SAMPLE_FIELDS                                                              \
-	REF("sampledThread", JFR_THREAD, "Thread"),                                \
-		REF("stackTrace", JFR_STACK_TRACE, "Stack Trace"),                 \
-		REF("state", JFR_THREAD_STATE, "Thread State"),                    \
-		REF("process", JFR_PROCESS, "Process"), COUNT("weight", "Weight"), \
-		COUNT("count", "Samples"), TEXT("container", "Container"),         \
-		PLAIN("kernel", JFR_BOOLEAN, "In Kernel")
+/*
+ * What we append to a sample; `kernel` tells the two running states apart. No reference to types of
+ * our own: JMC 9 would take the samples of every chunk for events of another type.
+ */
+#define SAMPLE_FIELDS                                                           \
+	REF("sampledThread", JFR_THREAD, "Thread"),                             \
+		REF("stackTrace", JFR_STACK_TRACE, "Stack Trace"),              \
+		REF("state", JFR_THREAD_STATE, "Thread State"),                 \
+		COUNT("pid", "Process Identifier"), TEXT("process", "Process"), \
+		COUNT("weight", "Weight"), COUNT("count", "Samples"),           \
+		TEXT("container", "Container"), PLAIN("kernel", JFR_BOOLEAN, "In Kernel")
 
 #define VM			"Java Virtual Machine"
 #define OS			"Operating System"

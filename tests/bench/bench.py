@@ -196,19 +196,27 @@ def views():
 def bench_main():
     arguments = sys.argv[1:]
     report = None
+    failed = False
     if arguments[:1] == ["--json"]:
         report, arguments = arguments[1], arguments[2:]
     if os.geteuid() != 0:
         sys.exit("bench.py: needs root")
     parts = {"throughput": throughput, "host": host, "views": views}
+    unknown = [name for name in arguments if name not in parts]
+    if unknown:
+        sys.exit(f"bench.py: no part {', '.join(unknown)}; there are {', '.join(parts)}")
     for name in arguments or list(parts):
         try:
             parts[name]()
+        except (hp.Failed, hp.Skipped) as error:
+            print(f"{name}: {error}", file=sys.stderr)
+            failed = True
         finally:
             hp._run_cleanups()
     if report:
         with open(report, "w", encoding="utf-8") as file:
             json.dump(rows, file, indent=1)
+    sys.exit(1 if failed else 0)
 
 
 bench_main()

@@ -48,8 +48,9 @@ struct calltree_options {
 };
 
 /*
- * The root is labelled "all". A sample of which the filter leaves no frame is not counted. OPTIONS->event
- * PROFILE_NONE means the first event; without such an event the tree is its root alone.
+ * The root is labelled "all". A sample of which the filter leaves no frame is not counted.
+ * OPTIONS->event PROFILE_NONE means the first event; without such an event the tree is its root
+ * alone.
  */
 void calltree_build(const struct profile *p, const struct calltree_options *options,
 		    struct calltree *ret_tree);

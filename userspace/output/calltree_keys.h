@@ -28,8 +28,8 @@ struct calltree_keys {
 };
 
 /*
- * Take the samples that OPTIONS select and sort them. Fills ret_tree->names and ->labels: the root's
- * label first, then all others in the order of their names.
+ * Take the samples that OPTIONS select and sort them. Fills ret_tree->names and ->labels: the
+ * root's label first, then all others in the order of their names.
  */
 void calltree_keys_init(const struct profile *p, const struct calltree_options *options,
 			struct calltree *ret_tree, struct calltree_keys *ret_keys);

@@ -12,8 +12,8 @@
 
 struct view_options {
 	const char *title; /* NULL: made from the profile */
-	uint32_t
-		event; /* event id to show; PROFILE_NONE: the first, or all where a format holds several */
+	/* Event id to show; PROFILE_NONE: the first, or all where a format holds several. */
+	uint32_t event;
 	bool threads;		   /* -t: split by thread */
 	bool annotate;		   /* frame suffixes */
 	bool total;		   /* the event's unit and not samples */

@@ -63,6 +63,11 @@ def status(pid):
     return json.loads(hostprof("status", pid, "--json").out)
 
 
+def agent_is_there(pid):
+    """Loaded; another recording of this host may use it at the same time."""
+    expect_in(status(pid)["agent"], ("idle", "active"), "agent")
+
+
 def attach(pid, *args, **more):
     return hostprof("attach", pid, *args, **more)
 
@@ -107,12 +112,11 @@ def java_below(pid):
 @for_each_jdk
 def attach_again_and_detach(home):
     jvm = idle(home)
-    expect_equal(status(jvm.pid)["agent"], "none", "agent before")
     attach(jvm.pid)
     no_trigger_left(jvm.pid)
-    expect_equal(status(jvm.pid)["agent"], "idle", "agent after attach")
+    agent_is_there(jvm.pid)
     attach(jvm.pid)
-    expect_equal(status(jvm.pid)["agent"], "idle", "agent after the second attach")
+    agent_is_there(jvm.pid)
     hostprof("detach", jvm.pid)
     expect_equal(status(jvm.pid)["agent"], "none", "agent after detach")
     lives_on(jvm)
@@ -128,7 +132,7 @@ def another_users_jvm(home):
     expect_equal(row["uid"], NOBODY, "uid")
     expect_equal(row["can_attach"], True, "can_attach")
     attach(jvm.pid, "--agent", os.path.join(place, "libhostprof-agent.so"))
-    expect_equal(status(jvm.pid)["agent"], "idle", "agent")
+    agent_is_there(jvm.pid)
     expect_equal(os.stat(socket_path(jvm.pid)).st_uid, NOBODY, "owner of the socket")
     no_trigger_left(jvm.pid)
     lives_on(jvm)
@@ -142,7 +146,7 @@ def an_agent_that_its_user_cannot_read_is_copied():
     shutil.copy(AGENT, hidden)
     jvm = idle(jdk(17), prefix=as_nobody(), classes=place)
     attach(jvm.pid, "--agent", hidden)
-    expect_equal(status(jvm.pid)["agent"], "idle", "agent")
+    agent_is_there(jvm.pid)
     copy = mapped_agent(jvm.pid)
     expect_match(r"^/tmp/libhostprof-agent-[0-9a-f]{16}\.so$", copy, "where the copy is")
     cleanup(os.unlink, copy)
@@ -177,7 +181,7 @@ def a_planted_copy_is_not_trusted():
     jvm = idle(jdk(17), prefix=as_nobody(), classes=place)
     attach(jvm.pid, "--agent", hidden)
     expect(stat.S_ISREG(os.lstat(copy).st_mode), "the link was followed or kept")
-    expect_equal(status(jvm.pid)["agent"], "idle", "agent")
+    agent_is_there(jvm.pid)
 
 
 @test
@@ -188,7 +192,7 @@ def a_stale_socket_does_not_hinder():
     left.bind(socket_path(jvm.pid))  # nobody listens: as a dead JVM leaves it
     left.close()
     attach(jvm.pid)
-    expect_equal(status(jvm.pid)["agent"], "idle", "agent")
+    agent_is_there(jvm.pid)
     lives_on(jvm)
 
 
@@ -198,7 +202,7 @@ def options_go_to_the_agent_that_runs():
     need_root()
     first = os.path.join(public_dir(), "libhostprof-agent.so")
     jvm = idle(jdk(17), f"-agentpath:{first}")
-    expect_equal(status(jvm.pid)["agent"], "idle", "agent loaded at the start")
+    agent_is_there(jvm.pid)
     attach(jvm.pid)
     hostprof("detach", jvm.pid)
     expect_equal(status(jvm.pid)["agent"], "none", "agent after detach")
@@ -223,7 +227,7 @@ def private_tmp():
     expect(os.path.exists(f"/proc/{pid}/root{mapped_agent(pid)}"), "no copy in its own /tmp")
     expect(not os.path.exists(mapped_agent(pid)), "the copy came into our /tmp")
     expect(not os.path.exists(socket_path(pid)), "a socket in our /tmp")
-    expect_equal(status(pid)["agent"], "idle", "agent")
+    agent_is_there(pid)
     no_trigger_left(pid)
 
 
@@ -236,7 +240,7 @@ def pid_namespace():
     pid = java_below(outer.pid)
     cleanup(os.kill, pid, signal.SIGKILL)
     attach(pid)
-    expect_equal(status(pid)["agent"], "idle", "agent")
+    agent_is_there(pid)
     expect(os.path.exists("/tmp/.java_pid1"), "its socket is not called by its own pid")
     cleanup(os.unlink, "/tmp/.java_pid1")
     no_trigger_left(pid, 1)
@@ -255,7 +259,7 @@ def user_namespace():
         skip("users may not make namespaces here")
     pid = java_below(outer.pid)
     attach(pid, "--agent", os.path.join(place, "libhostprof-agent.so"))
-    expect_equal(status(pid)["agent"], "idle", "agent")
+    agent_is_there(pid)
     lives_on(outer)
 
 
@@ -279,7 +283,7 @@ def a_root_of_its_own():
     expect_match(r"^17\.", status(pid)["version"], "version")
     attach(pid)
     expect_match(r"libhostprof-agent-[0-9a-f]{16}\.so", mapped_agent(pid), "the copy")
-    expect_equal(status(pid)["agent"], "idle", "agent")
+    agent_is_there(pid)
     lives_on(outer)
 
 
@@ -292,7 +296,7 @@ def a_jvm_that_is_still_starting(home):
         wait_until(lambda: attach(jvm.pid, code=None).code == 0, what="attach")
         jvm.wait_text("tick 3")
         expect_not_in("Full thread dump", jvm.text, "the JVM's output")
-        expect_equal(status(jvm.pid)["agent"], "idle", "agent")
+        agent_is_there(jvm.pid)
         jvm.stop()
 
 
@@ -328,7 +332,7 @@ def reduced_signals(home):
     """SIGQUIT would kill it; its listener runs from the start, so that none is needed."""
     jvm = idle(home, "-Xrs")
     attach(jvm.pid)
-    expect_equal(status(jvm.pid)["agent"], "idle", "agent")
+    agent_is_there(jvm.pid)
     lives_on(jvm)
     bare = idle(home, "-Xrs")
     os.unlink(socket_path(bare.pid))
@@ -367,7 +371,7 @@ def a_stopped_jvm():
     jvm.signal(signal.SIGCONT)
     lives_on(jvm)
     attach(jvm.pid)
-    expect_equal(status(jvm.pid)["agent"], "idle", "agent")
+    agent_is_there(jvm.pid)
 
 
 @test
@@ -542,7 +546,7 @@ def a_library_that_was_replaced_on_disk():
     expect_match(r"^17\.", row["version"], "version")
     expect_equal(row["can_attach"], True, "can_attach")
     attach(jvm.pid)
-    expect_equal(status(jvm.pid)["agent"], "idle", "agent")
+    agent_is_there(jvm.pid)
 
 
 main()

@@ -12,6 +12,7 @@ static JNIEnv *current_jni(const struct agent *a)
 	return (*a->vm)->GetEnv(a->vm, &jni, JNI_VERSION_1_6) == JNI_OK ? jni : NULL;
 }
 
+/* JVMTI's signature. NOLINTNEXTLINE(readability-function-size) */
 static void JNICALL on_compiled_method_load(jvmtiEnv *jvmti, jmethodID method, jint code_size,
 					    const void *code_addr, jint map_length,
 					    const jvmtiAddrLocationMap *map,

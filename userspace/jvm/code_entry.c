@@ -95,39 +95,39 @@ static void set_times(struct code_entry *entry, const struct codemap_event *e)
 	entry->replayed = e->flags & CODEMAP_FLAG_REPLAYED;
 }
 
-struct code_entry *code_entry_new_method(const struct codemap_event *e,
+struct code_entry *code_entry_new_method(const struct codemap_event *event,
 					 const struct code_methods *methods)
 {
-	uint32_t nodes = build(NULL, e, methods);
-	struct code_entry *entry = xcalloc(1, block_bytes(e->load.pc_count, nodes));
+	uint32_t nodes = build(NULL, event, methods);
+	struct code_entry *entry = xcalloc(1, block_bytes(event->load.pc_count, nodes));
 
-	entry->start = e->load.address;
-	entry->code_bytes = e->load.code_bytes;
-	entry->method = code_methods_find(methods, e->load.method);
-	entry->pc_count = e->load.pc_count;
+	entry->start = event->load.address;
+	entry->code_bytes = event->load.code_bytes;
+	entry->method = code_methods_find(methods, event->load.method);
+	entry->pc_count = event->load.pc_count;
 	entry->node_count = nodes;
 	entry->pcs = (void *)(entry + 1);
 	entry->nodes = (void *)(entry->pcs + entry->pc_count);
-	set_times(entry, e);
-	build(entry, e, methods);
+	set_times(entry, event);
+	build(entry, event, methods);
 	entry->identity =
 		hash_bytes(entry->pcs, block_bytes(entry->pc_count, nodes) - sizeof(*entry)) ^
 		((uint64_t)entry->method << 32 | entry->code_bytes);
 	return entry;
 }
 
-struct code_entry *code_entry_new_stub(const struct codemap_event *e)
+struct code_entry *code_entry_new_stub(const struct codemap_event *event)
 {
 	struct code_entry *entry = xcalloc(1, sizeof(*entry));
 	struct strbuf name = STRBUF_INIT;
 
-	entry->start = e->dynamic.address;
-	entry->code_bytes = e->dynamic.code_bytes;
+	entry->start = event->dynamic.address;
+	entry->code_bytes = event->dynamic.code_bytes;
 	entry->method = CODE_METHOD_UNKNOWN;
-	code_clean_text(e->dynamic.name.data, MIN(e->dynamic.name.len, 1024U), &name);
+	code_clean_text(event->dynamic.name.data, MIN(event->dynamic.name.len, 1024U), &name);
 	entry->identity = hash_bytes(strbuf_str(&name), name.len) ^ entry->code_bytes;
 	entry->stub = strbuf_take(&name);
-	set_times(entry, e);
+	set_times(entry, event);
 	return entry;
 }
 

@@ -51,9 +51,9 @@ struct code_entry {
 	struct code_node *nodes; /* the same */
 };
 
-struct code_entry *code_entry_new_method(const struct codemap_event *load,
+struct code_entry *code_entry_new_method(const struct codemap_event *event,
 					 const struct code_methods *methods);
-struct code_entry *code_entry_new_stub(const struct codemap_event *dynamic);
+struct code_entry *code_entry_new_stub(const struct codemap_event *event);
 void code_entry_free(struct code_entry *entry);
 DEFINE_CLEANUP(struct code_entry *, code_entry_free);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "jvm/code_threads.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -41,7 +42,7 @@ void code_threads_release(struct code_threads *threads)
 	size_t at = 0;
 
 	while (hmap_next(&threads->by_tid, &at, &tid, &value))
-		free_chain(threads, (struct code_thread *)(uintptr_t)value);
+		free_chain(threads, hmap_find_ptr(&threads->by_tid, tid));
 	hmap_release(&threads->by_tid);
 }
 
@@ -77,29 +78,31 @@ void code_threads_add(struct code_threads *threads, const struct codemap_event *
 		add_thread(threads, e, newest);
 }
 
+/* Drop what is never asked for; false when nothing of the tid is left. */
+static bool prune(struct code_threads *threads, struct code_thread *newest, uint64_t horizon_ns)
+{
+	if (newest->end_ns < horizon_ns) {
+		free_chain(threads, newest);
+		return false;
+	}
+	if (newest->begin_ns < horizon_ns) {
+		free_chain(threads, newest->older);
+		newest->older = NULL;
+	}
+	return true;
+}
+
 void code_threads_expire(struct code_threads *threads, uint64_t horizon_ns)
 {
 	VEC(uint64_t) gone = VEC_INIT;
 	uint64_t tid, value;
 	size_t at = 0;
 
-	while (hmap_next(&threads->by_tid, &at, &tid, &value)) {
-		struct code_thread *t = (struct code_thread *)(uintptr_t)value;
-
-		if (t->end_ns < horizon_ns) {
+	while (hmap_next(&threads->by_tid, &at, &tid, &value))
+		if (!prune(threads, hmap_find_ptr(&threads->by_tid, tid), horizon_ns))
 			vec_push(&gone, tid);
-			continue;
-		}
-		/* What is older than a thread that began before the horizon is never asked for. */
-		if (t->begin_ns < horizon_ns) {
-			free_chain(threads, t->older);
-			t->older = NULL;
-		}
-	}
-	for (size_t i = 0; i < gone.len; i++) {
-		free_chain(threads, hmap_find_ptr(&threads->by_tid, gone.items[i]));
+	for (size_t i = 0; i < gone.len; i++)
 		hmap_remove(&threads->by_tid, gone.items[i]);
-	}
 	vec_release(&gone);
 }
 

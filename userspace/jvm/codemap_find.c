@@ -30,20 +30,21 @@ static bool is_code_map(int dirfd, const char *name)
  */
 static int open_newest(DIR *dir)
 {
-	int newest = -1;
-	char name[16];
+	long newest = -1;
+	char name[24];
+	int fd;
 
 	for (struct dirent *d; (d = readdir(dir));) {
-		int n = atoi(d->d_name);
+		long n = strtol(d->d_name, NULL, 10);
 
 		if (d->d_name[0] != '.' && n > newest && is_code_map(dirfd(dir), d->d_name))
 			newest = n;
 	}
 	if (newest < 0)
 		return -ENODATA;
-	snprintf(name, sizeof(name), "%d", newest);
-	newest = openat(dirfd(dir), name, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	return newest < 0 ? -errno : newest;
+	snprintf(name, sizeof(name), "%ld", newest);
+	fd = openat(dirfd(dir), name, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return fd < 0 ? -errno : fd;
 }
 
 int codemap_find_fd(uint32_t pid, struct err *err)
@@ -68,15 +69,18 @@ int codemap_find_fd(uint32_t pid, struct err *err)
 int64_t codemap_parse_timens(const char *text, size_t len)
 {
 	char copy[256];
-	long long sec, nsec;
 	const char *line;
+	char *end;
+	long sec, nsec;
 
 	len = MIN(len, sizeof(copy) - 1);
 	memcpy(copy, text, len);
 	copy[len] = '\0';
 	line = strstr(copy, "monotonic");
-	if (!line || sscanf(line, "monotonic %lld %lld", &sec, &nsec) != 2)
+	if (!line)
 		return 0;
+	sec = strtol(line + strlen("monotonic"), &end, 10);
+	nsec = strtol(end, NULL, 10);
 	/* The kernel refuses more than 146 years, kernel/time/namespace.c; so nothing overflows. */
 	if (sec > INT32_MAX || sec < INT32_MIN || nsec < 0 || nsec > 999999999)
 		return 0;

@@ -45,7 +45,7 @@ void jvm_table_free(struct jvm_table *table)
 static void remove_at(struct jvm_table *table, size_t at)
 {
 	jvm_free(table->jvms.items[at]);
-	vec_remove(&table->jvms, at, 1);
+	table->jvms.items[at] = table->jvms.items[--table->jvms.len];
 }
 
 /* What an exec or the pid's next owner has left behind. */

@@ -37,6 +37,17 @@ static void cut_head(struct mapping *m, uint64_t address)
 	m->start = address;
 }
 
+/* The mapping at AT begins before START and goes on after END: its rest becomes one of its own. */
+static void split(struct process *process, size_t at, uint64_t start, uint64_t end)
+{
+	struct mapping tail = process->mappings.items[at];
+
+	tail.path = xstrdup(tail.path);
+	cut_head(&tail, end);
+	process->mappings.items[at].end = start;
+	vec_insert(&process->mappings, at + 1, tail);
+}
+
 /* Make room: nothing of start..end is mapped afterwards. Returns the index to insert at. */
 static size_t punch_hole(struct process *process, uint64_t start, uint64_t end)
 {
@@ -44,12 +55,7 @@ static size_t punch_hole(struct process *process, uint64_t start, uint64_t end)
 	struct mapping *m = process->mappings.items + at;
 
 	if (at < process->mappings.len && m->start < start && m->end > end) {
-		struct mapping tail = *m;
-
-		tail.path = xstrdup(m->path);
-		cut_head(&tail, end);
-		m->end = start;
-		vec_insert(&process->mappings, at + 1, tail);
+		split(process, at, start, end);
 		return at + 1;
 	}
 	if (at < process->mappings.len && m->start < start) {
@@ -118,12 +124,13 @@ void mappings_copy(struct process *to, const struct process *from)
 
 	mappings_clear(to);
 	vec_reserve(&to->mappings, from->mappings.len);
-	vec_for_each (m, &from->mappings) {
-		struct mapping copy = *m;
-
-		copy.path = xstrdup(m->path);
-		vec_push(&to->mappings, copy);
-	}
+	if (from->mappings.len == 0)
+		return;
+	memcpy(to->mappings.items, from->mappings.items,
+	       from->mappings.len * sizeof(struct mapping));
+	to->mappings.len = from->mappings.len;
+	vec_for_each (m, &to->mappings)
+		m->path = xstrdup(m->path);
 }
 
 /* The kernel prints a newline in a path as "\012" and escapes nothing else. */

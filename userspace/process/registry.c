@@ -48,18 +48,23 @@ static void entry_free(struct entry *entry)
 	free(entry);
 }
 
-/* A new entry under PID; one that was there becomes an orphan that exited by TIME_NS. */
+/* The pid of OLD has gone to another: it must have exited by TIME_NS. */
+static void make_orphan(struct registry *registry, struct entry *old, uint64_t time_ns)
+{
+	if (!old->process.exited)
+		old->exit_ns = time_ns;
+	old->process.exited = true;
+	vec_push(&registry->orphans, old);
+}
+
+/* A new entry under PID; one that was there becomes an orphan. */
 static struct entry *entry_add(struct registry *registry, uint32_t pid, uint64_t time_ns)
 {
 	struct entry *entry = xcalloc(1, sizeof(*entry));
 	struct entry *old = hmap_find_ptr(&registry->by_pid, pid);
 
-	if (old) {
-		if (!old->process.exited)
-			old->exit_ns = time_ns;
-		old->process.exited = true;
-		vec_push(&registry->orphans, old);
-	}
+	if (old)
+		make_orphan(registry, old, time_ns);
 	entry->process.pid = pid;
 	entry->process.serial = registry->next_serial++;
 	entry->process.exe = xstrdup("");
@@ -302,22 +307,28 @@ static void expire_orphans(struct registry *registry, uint64_t time_ns, gone_fn 
 	registry->orphans.len = kept;
 }
 
+static bool has_expired(const struct registry *registry, uint64_t pid, uint64_t time_ns)
+{
+	const struct entry *entry = hmap_find_ptr(&registry->by_pid, pid);
+
+	return entry->process.exited && entry->exit_ns < time_ns;
+}
+
 void registry_expire(struct registry *registry, uint64_t time_ns, gone_fn gone, void *data)
 {
-	VEC(struct entry *) expired = VEC_INIT;
+	VEC(uint32_t) expired = VEC_INIT; /* the table must not change during the walk */
 	uint64_t pid, value;
 	size_t at = 0;
 
 	expire_orphans(registry, time_ns, gone, data);
-	while (hmap_next(&registry->by_pid, &at, &pid, &value)) {
-		struct entry *entry = hmap_find_ptr(&registry->by_pid, pid);
-
-		if (entry->process.exited && entry->exit_ns < time_ns)
-			vec_push(&expired, entry);
-	}
+	while (hmap_next(&registry->by_pid, &at, &pid, &value))
+		if (has_expired(registry, pid, time_ns))
+			vec_push(&expired, (uint32_t)pid);
 	for (size_t i = 0; i < expired.len; i++) {
-		hmap_remove(&registry->by_pid, expired.items[i]->process.pid);
-		entry_expire(expired.items[i], gone, data);
+		struct entry *entry = hmap_find_ptr(&registry->by_pid, expired.items[i]);
+
+		hmap_remove(&registry->by_pid, expired.items[i]);
+		entry_expire(entry, gone, data);
 	}
 	vec_release(&expired);
 }

@@ -27,23 +27,28 @@ static uint32_t module_mapping(struct stack_build *build, const char *module)
 	return profile_mapping(build->profile, &mapping);
 }
 
-void kernel_push(struct stack_build *build, uint64_t address)
+static uint32_t push_new(struct stack_build *build, uint64_t address)
 {
 	struct symbolizer *symbolizer = build->symbolizer;
 	const char *name = "", *module = "kernel";
 	struct profile_frame frame = { .kind = FRAME_KERNEL, .bci = -1, .address = address };
-	uint64_t id;
 
-	if (hmap_get(&symbolizer->kernel_frames, address, &id)) {
-		vec_push(&symbolizer->frames, (uint32_t)id);
-		return;
-	}
 	if (!symbolizer->kernel_tried)
 		open_kernel_symbols(symbolizer);
 	if (symbolizer->kernel)
 		kernel_symbols_find(symbolizer->kernel, address, &name, &module);
 	frame.name = profile_string(build->profile, name);
 	frame.mapping = module_mapping(build, module);
-	id = stack_push(build, &frame);
-	hmap_put(&symbolizer->kernel_frames, address, id);
+	return stack_push(build, &frame);
+}
+
+void kernel_push(struct stack_build *build, uint64_t address)
+{
+	struct hmap *known = &build->symbolizer->kernel_frames;
+	uint64_t id;
+
+	if (hmap_get(known, address, &id))
+		stack_push_known(build, (uint32_t)id);
+	else
+		hmap_put(known, address, push_new(build, address));
 }

@@ -51,8 +51,8 @@ static uint32_t image_mapping(struct stack_build *build, const struct image *ima
 }
 
 /* Without load segments (not ELF, not readable) the file offset stands for the address. */
-static void push_image_frame(struct stack_build *build, struct image *image,
-			     const struct mapping *mapping, uint64_t address)
+static uint32_t push_image_frame(struct stack_build *build, struct image *image,
+				 const struct mapping *mapping, uint64_t address)
 {
 	struct profile_frame frame = { .kind = FRAME_NATIVE, .bci = -1 };
 	uint64_t offset = address - mapping->start + mapping->pgoff;
@@ -65,8 +65,7 @@ static void push_image_frame(struct stack_build *build, struct image *image,
 		frame.kind = symbol.cpp ? FRAME_CPP : FRAME_NATIVE;
 	}
 	frame.mapping = image_mapping(build, image);
-	stack_push(build, &frame);
-	build->unnamed_tail = frame.name == 0;
+	return stack_push(build, &frame);
 }
 
 static const char *find_in_perf_map(struct process_cache *cache, const struct process *process,
@@ -86,20 +85,17 @@ static const char *find_in_perf_map(struct process_cache *cache, const struct pr
 }
 
 /* Memory that no ELF file stands behind: "[anon]", "[heap]", or what a JIT says of it. */
-static void push_pseudo_frame(struct stack_build *build, const struct mapping *mapping,
-			      uint64_t address)
+static uint32_t push_pseudo_frame(struct stack_build *build, const struct mapping *mapping,
+				  uint64_t address)
 {
 	const char *name = find_in_perf_map(build->cache, build->process, address);
 	const char *path = mapping->path[0] ? mapping->path : "[anon]";
 	struct profile_mapping pseudo = { 0 };
 
-	build->cacheable = false; /* a perf map grows */
-	if (name) {
-		stack_push_name(build, name, FRAME_JIT_OTHER, jit_mapping_id(build));
-		return;
-	}
+	if (name)
+		return stack_push_name(build, name, FRAME_JIT_OTHER, jit_mapping_id(build));
 	pseudo.path = path_string(build->profile, path);
-	stack_push_name(build, path, FRAME_NATIVE, profile_mapping(build->profile, &pseudo));
+	return stack_push_name(build, path, FRAME_NATIVE, profile_mapping(build->profile, &pseudo));
 }
 
 /* JITs map files too, which are not ELF. Of a file that was not read we show name and offset. */
@@ -118,32 +114,35 @@ static bool is_final(const struct image *image)
 	return image_state(image) == IMAGE_READY || image_state(image) == IMAGE_FAILED;
 }
 
-void native_push(struct stack_build *build, uint64_t address, uint64_t cache_key)
+/* *ret_final: it will be the same at every time while the mappings are these. */
+static uint32_t push_new(struct stack_build *build, uint64_t address, bool *ret_final)
 {
 	struct mapping *mapping = process_find_mapping(build->process, address);
-	struct image *image;
+	struct image *image =
+		mapping ? mapping_get_image(build->symbolizer, build->process, mapping) : NULL;
+
+	*ret_final = !image || is_final(image); /* else the caller could not wait */
+	if (!mapping)
+		return stack_push_name(build, "[unknown]", FRAME_NATIVE, PROFILE_NONE);
+	if (image && holds_code(image))
+		return push_image_frame(build, image, mapping, address);
+	*ret_final = false; /* a perf map grows */
+	return push_pseudo_frame(build, mapping, address);
+}
+
+void native_push(struct stack_build *build, uint64_t address, uint64_t cache_key)
+{
+	struct hmap *known = &build->cache->frames;
 	uint64_t id;
+	bool final;
 
-	if (hmap_get(&build->cache->frames, cache_key, &id)) {
-		const struct profile_frame *frame = profile_get_frame(build->profile, (uint32_t)id);
-
-		vec_push(&build->symbolizer->frames, (uint32_t)id);
-		build->unnamed_tail = frame->name == 0 && frame->mapping != PROFILE_NONE;
+	if (hmap_get(known, cache_key, &id)) {
+		stack_push_known(build, (uint32_t)id);
 		return;
 	}
-	image = mapping ? mapping_get_image(build->symbolizer, build->process, mapping) : NULL;
-	if (image && holds_code(image)) {
-		push_image_frame(build, image, mapping, address);
-		if (!is_final(image)) { /* the caller could not wait */
-			build->cacheable = false;
-			return;
-		}
-	} else if (mapping) {
-		push_pseudo_frame(build, mapping, address);
-		return;
-	} else {
-		stack_push_name(build, "[unknown]", FRAME_NATIVE, PROFILE_NONE);
-	}
-	id = build->symbolizer->frames.items[build->symbolizer->frames.len - 1];
-	hmap_put(&build->cache->frames, cache_key, id);
+	id = push_new(build, address, &final);
+	if (final)
+		hmap_put(known, cache_key, id);
+	else
+		build->cacheable = false;
 }

@@ -227,12 +227,19 @@ bool symbolizer_ready(struct symbolizer *symbolizer, struct process *process,
 
 /* --- stacks --- */
 
+void stack_push_known(struct stack_build *build, uint32_t id)
+{
+	const struct profile_frame *frame = profile_get_frame(build->profile, id);
+
+	vec_push(&build->symbolizer->frames, id);
+	build->unnamed_tail = frame->kind == FRAME_NATIVE && frame->name == 0;
+}
+
 uint32_t stack_push(struct stack_build *build, const struct profile_frame *frame)
 {
 	uint32_t id = profile_frame(build->profile, frame);
 
-	vec_push(&build->symbolizer->frames, id);
-	build->unnamed_tail = false;
+	stack_push_known(build, id);
 	return id;
 }
 

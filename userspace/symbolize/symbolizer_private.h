@@ -48,6 +48,8 @@ struct stack_build {
 
 /* Append a frame to the stack; returns its id. */
 uint32_t stack_push(struct stack_build *build, const struct profile_frame *frame);
+/* Append a frame that the profile has. */
+void stack_push_known(struct stack_build *build, uint32_t id);
 /* A frame that is only a name: marks, pseudo files. MAPPING: id or PROFILE_NONE. */
 uint32_t stack_push_name(struct stack_build *build, const char *name, enum frame_kind kind,
 			 uint32_t mapping);

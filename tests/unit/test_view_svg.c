@@ -76,7 +76,7 @@ static void test_narrow_boxes_are_stated(void **state)
 		fixture_sample(&p, FIXTURE_CPU, thread, 1000000, 10000000, FIXTURE_FRAMES(frame));
 		_cleanup_free_ char *svg = render(&p, PROFILE_NONE, NULL);
 
-		expect_part(svg, "; 12 boxes narrower than 0.5 px (0.00 %) not drawn");
+		expect_part(svg, "; 12 boxes narrower than 1.0 px (0.00 %) not drawn");
 		expect_part(svg, ">big_function (100.00 %");
 		assert_null(strstr(svg, "HashMap"));
 	}

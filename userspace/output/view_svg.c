@@ -17,7 +17,7 @@
 #define FOOT	   30.0
 #define ROW	   17.0
 #define CHAR_WIDTH 6.65 /* of the 11 px monospace font */
-#define SMALLEST   0.5	/* px; narrower boxes are left out */
+#define SMALLEST   1.0	/* px; narrower boxes are left out */
 #define SWATCH	   11.0
 
 static const char style[] =

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+/* symbolize/java.c on a JVM of our own making: these functions stand in for jvm/'s. */
+#include "test.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/strbuf.h"
+#include "jvm/jvm.h"
+#include "symbolize/symbolizer.h"
+
+#define CODE	 0x7000000000ULL
+#define CODE_END 0x7000010000ULL
+#define CHAIN	 (CODE + 0x100) /* two methods inlined into a third */
+#define STUB	 (CODE + 0x200)
+#define EVICTED	 (CODE + 0x300)
+#define MOVING	 (CODE + 0x400) /* another method every second */
+
+static char some_jvm; /* its address is all that matters */
+#define THE_JVM ((struct jvm *)(void *)&some_jvm)
+
+struct jvm *jvm_table_get(struct jvm_table *table, struct process *process)
+{
+	(void)table;
+	(void)process;
+	return THE_JVM;
+}
+
+bool jvm_owns_address(const struct jvm *jvm, uint64_t address)
+{
+	assert_ptr_equal(jvm, THE_JVM);
+	return address >= CODE && address < CODE_END;
+}
+
+static const struct java_frame chain[] = {
+	{ .class_name = "java.lang.Math",
+	  .method = "sqrt",
+	  .source = "Math.java",
+	  .line = 7,
+	  .bci = 1,
+	  .inlined = true },
+	{ .class_name = "demo.Work",
+	  .method = "inner",
+	  .source = "Work.java",
+	  .line = 30,
+	  .bci = 9,
+	  .inlined = true },
+	{ .class_name = "demo.Work",
+	  .method = "outer",
+	  .source = "Work.java",
+	  .line = 12,
+	  .bci = 4 },
+};
+
+enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_ns, bool exact,
+			       struct java_frame *frames, unsigned int *ret_count,
+			       const char **ret_stub)
+{
+	(void)jvm;
+	/* a return address is looked up within its call */
+	address += !exact;
+	if (address == CHAIN) {
+		memcpy(frames, chain, sizeof(chain));
+		*ret_count = ARRAY_SIZE(chain);
+		return JAVA_FRAMES;
+	}
+	if (address == MOVING) {
+		frames[0] = chain[2];
+		frames[0].method = time_ns < NSEC_PER_SEC ? "before" : "after";
+		*ret_count = 1;
+		return JAVA_FRAMES;
+	}
+	*ret_stub = "StubRoutines (2)";
+	return address == STUB ? JAVA_STUB : address == EVICTED ? JAVA_EVICTED : JAVA_UNKNOWN;
+}
+
+enum java_lookup jvm_find_interpreted(struct jvm *jvm, const uint64_t words[WIRE_INTERPRETED_WORDS],
+				      struct java_frame *ret_frame)
+{
+	(void)jvm;
+	if (words[1] == 0xdead)
+		return JAVA_EVICTED;
+	if (words[1] == 0)
+		return JAVA_UNKNOWN;
+	*ret_frame = chain[2];
+	return JAVA_FRAMES;
+}
+
+struct fixture {
+	struct image_cache *images;
+	struct registry *registry;
+	struct symbolizer *symbolizer;
+	struct profile profile;
+	struct process *process;
+
+	union {
+		struct wire_sample sample;
+		char space[sizeof(struct wire_sample) + 256];
+	};
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct err err;
+
+	*state = f;
+	profile_init(&f->profile);
+	image_cache_new(NULL, &f->images, &err);
+	registry_new(&f->registry, &err);
+	symbolizer_new(f->images, (struct jvm_table *)(void *)f, &f->symbolizer, &err);
+	registry_exec(f->registry, 1, 5000001, "java");
+	f->process = registry_find(f->registry, 5000001);
+	f->sample.size = sizeof(struct wire_sample);
+	f->sample.reason = UNWIND_DONE;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	symbolizer_free(f->symbolizer);
+	registry_free(f->registry);
+	image_cache_free(f->images);
+	profile_release(&f->profile);
+	free(f);
+	return 0;
+}
+
+static void add_word(struct fixture *f, uint64_t word)
+{
+	f->sample.words[f->sample.user_words++] = word;
+	f->sample.size += 8;
+}
+
+/* "class.method:line kind|…", leaf first. */
+static void assert_stack(struct fixture *f, const char *expected)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct profile_stack stack;
+
+	assert_true(symbolizer_ready(f->symbolizer, f->process, &f->sample));
+	stack = profile_get_stack(
+		&f->profile, symbolizer_stack(f->symbolizer, &f->profile, f->process, &f->sample));
+	for (uint32_t i = 0; i < stack.len; i++) {
+		const struct profile_frame *frame = profile_get_frame(&f->profile, stack.frames[i]);
+
+		strbuf_addf(&text, "%s%s%s:%d %u|",
+			    profile_get_string(&f->profile, frame->class_name),
+			    frame->class_name ? "." : "",
+			    profile_get_string(&f->profile, frame->name), frame->line, frame->kind);
+	}
+	assert_string_equal(strbuf_str(&text), expected);
+	strbuf_release(&text);
+}
+
+static char *expect(const char *format, ...) PRINTF_LIKE(1, 2);
+
+static char *expect(const char *format, ...)
+{
+	static char text[512];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	return text;
+}
+
+static void inlined_methods_are_frames(void **state)
+{
+	struct fixture *f = *state;
+
+	add_word(f, CHAIN | WIRE_FRAME_EXACT);
+	assert_stack(f, expect("java.lang.Math.sqrt:7 %u|demo.Work.inner:30 %u|"
+			       "demo.Work.outer:12 %u|",
+			       FRAME_JAVA_INLINED, FRAME_JAVA_INLINED, FRAME_JAVA_JIT));
+}
+
+static void return_addresses_too(void **state)
+{
+	struct fixture *f = *state;
+
+	add_word(f, STUB | WIRE_FRAME_EXACT);
+	add_word(f, CHAIN);
+	assert_stack(f, expect("StubRoutines (2):0 %u|java.lang.Math.sqrt:7 %u|"
+			       "demo.Work.inner:30 %u|demo.Work.outer:12 %u|",
+			       FRAME_STUB, FRAME_JAVA_INLINED, FRAME_JAVA_INLINED, FRAME_JAVA_JIT));
+}
+
+static void what_has_no_name(void **state)
+{
+	struct fixture *f = *state;
+
+	add_word(f, EVICTED | WIRE_FRAME_EXACT);
+	add_word(f, CODE + 0x1000);
+	add_word(f, CODE_END + 0x1000);
+	assert_stack(f, expect("[evicted]:0 %u|[JIT]:0 %u|[unknown]:0 %u|", FRAME_MARK,
+			       FRAME_NATIVE, FRAME_NATIVE));
+}
+
+static void interpreted_frames(void **state)
+{
+	struct fixture *f = *state;
+	static const uint64_t methods[] = { 0x1000, 0xdead, 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(methods); i++) {
+		add_word(f, (uint64_t)WIRE_FRAME_INTERPRETED << WIRE_FRAME_KIND_SHIFT | CODE);
+		add_word(f, methods[i]);
+		for (int k = 2; k < WIRE_INTERPRETED_WORDS; k++)
+			add_word(f, 0x55);
+	}
+	assert_stack(f, expect("demo.Work.outer:12 %u|[evicted]:0 %u|Interpreter:0 %u|",
+			       FRAME_JAVA_INTERPRETED, FRAME_MARK, FRAME_STUB));
+}
+
+/* Equal stacks of different times are different: nothing of a JVM's code is kept. */
+static void names_are_those_of_the_moment(void **state)
+{
+	struct fixture *f = *state;
+
+	add_word(f, MOVING | WIRE_FRAME_EXACT);
+	f->sample.time_ns = 1;
+	assert_stack(f, expect("demo.Work.before:12 %u|", FRAME_JAVA_JIT));
+	f->sample.time_ns = 2 * NSEC_PER_SEC;
+	assert_stack(f, expect("demo.Work.after:12 %u|", FRAME_JAVA_JIT));
+	f->sample.time_ns = 2;
+	assert_stack(f, expect("demo.Work.before:12 %u|", FRAME_JAVA_JIT));
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(inlined_methods_are_frames),
+		TEST(return_addresses_too),
+		TEST(what_has_no_name),
+		TEST(interpreted_frames),
+		TEST(names_are_those_of_the_moment),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

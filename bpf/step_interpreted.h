@@ -10,7 +10,7 @@
 #include "step_fp.h"
 
 struct interpreted_frame {
-	wire_u64 method, const_method, bcp, identity, sender_sp, fp, ra;
+	wire_u64 method, bcp, sender_sp, fp, ra;
 };
 
 static inline int interpreted_slot(struct unwind_cursor *c, struct unwind_memory *memory,
@@ -54,6 +54,20 @@ static inline wire_u64 interpreted_identity(struct unwind_cursor *c, struct unwi
 	return word ? WIRE_CLASS_IDENTITY(symbol, word, c->jvm.symbol_mask) : 0;
 }
 
+/*
+ * Into c->seen, which holds for the rest of this walk: five reads otherwise for every frame of a
+ * recursion.
+ */
+static inline void interpreted_identify(struct unwind_cursor *c, struct unwind_memory *memory,
+					wire_u64 method)
+{
+	if (c->seen.method == method)
+		return;
+	c->seen.method = method;
+	c->seen.const_method = interpreted_metadata(memory, method, c->jvm.method_const_method);
+	c->seen.identity = interpreted_identity(c, memory, c->seen.const_method);
+}
+
 static inline int interpreted_read(struct unwind_cursor *c, struct unwind_memory *memory,
 				   struct interpreted_frame *frame)
 {
@@ -65,9 +79,7 @@ static inline int interpreted_read(struct unwind_cursor *c, struct unwind_memory
 	    interpreted_slot(c, memory, 0, &frame->fp) ||
 	    interpreted_slot(c, memory, 1, &frame->ra))
 		return UNWIND_STOP;
-	frame->const_method =
-		interpreted_metadata(memory, frame->method, c->jvm.method_const_method);
-	frame->identity = interpreted_identity(c, memory, frame->const_method);
+	interpreted_identify(c, memory, frame->method);
 	if (c->leaf)
 		frame->bcp = c->r13;
 	/* Adapters move sp between caller and interpreter, so that it is a slot and not fp + 16. */
@@ -88,9 +100,9 @@ static inline int step_interpreted(struct unwind_cursor *c, struct unwind_memory
 		return UNWIND_STOP;
 	stop = interpreted_read(c, memory, &frame);
 	unwind_put(c, out, frame.method);
-	unwind_put(c, out, frame.const_method);
+	unwind_put(c, out, stop ? 0 : c->seen.const_method);
 	unwind_put(c, out, frame.bcp);
-	unwind_put(c, out, frame.identity);
+	unwind_put(c, out, stop ? 0 : c->seen.identity);
 	return stop ? UNWIND_STOP : unwind_enter(c, frame.ra, frame.sender_sp, frame.fp);
 }
 

@@ -30,6 +30,9 @@ static inline void unwind_begin(struct unwind_cursor *c, wire_u32 max_frames, wi
 	c->linked = 0;
 	c->no_trampoline = 0;
 	c->window_at = 0;
+	c->seen.method = 0;
+	c->seen.const_method = 0;
+	c->seen.identity = 0;
 	c->reason = UNWIND_DEPTH; /* until a step says otherwise: the loop's turns were used up */
 }
 

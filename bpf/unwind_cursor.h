@@ -49,7 +49,12 @@ struct unwind_cursor {
 	wire_u8 pad[4];
 	struct wire_jvm jvm;	/* interpreter_start 0: no JVM */
 	wire_u64 no_trampoline; /* a return address that was looked at: recursion has many such */
-	wire_u64 window_at;	/* address of window[0]; 0: empty */
+
+	struct {
+		wire_u64 method, const_method, identity;
+	} seen; /* the last interpreted method */
+
+	wire_u64 window_at; /* address of window[0]; 0: empty */
 	/* Read buffers; a BPF stack has 512 bytes. */
 	wire_u64 window[UNWIND_WINDOW_WORDS];
 	wire_u8 code[UNWIND_CODE_BYTES];

@@ -23,8 +23,8 @@ struct unwind_memory {
 
 struct unwind_memory {
 	/* Read exactly LEN bytes. 0, or a negative errno. */
-	int (*read)(void *data, uint64_t address, void *dst, size_t len);
-	void *data;
+	int (*read)(const void *data, uint64_t address, void *dst, size_t len);
+	const void *data;
 };
 
 static inline int unwind_read(const struct unwind_memory *memory, void *dst, size_t len,

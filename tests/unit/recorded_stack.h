@@ -55,7 +55,7 @@ static inline void recorded_line(struct recorded_stack *s, const char *line)
 }
 
 /* Lines are 32 bytes; a read may span several, so that it is answered byte by byte. */
-static inline int recorded_read(void *data, uint64_t address, void *dst, size_t len)
+static inline int recorded_read(const void *data, uint64_t address, void *dst, size_t len)
 {
 	const struct recorded_stack *s = data;
 	uint8_t *to = dst;

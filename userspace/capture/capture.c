@@ -11,31 +11,35 @@
 #include "capture/cgroup_filter.h"
 
 #define DEFAULT_BUDGET_NS (200 * NSEC_PER_USEC)
-#define MIN_RING_BYTES	  (64U * 1024)
+#define MIN_RING_BYTES	  (64ULL * 1024)
+#define MAX_RING_BYTES	  (1ULL << 30)
 
 /*
- * A second of samples at the frequency asked for, at about 1 KiB each: the reader looks several
- * times a second. Kept to design.md's budget of map memory: 1 MiB per cpu, a quarter of that on
- * large machines; more only for frequencies that need it.
+ * A quarter of a second at the frequency asked for, with stacks of 1 KiB (a hundred frames), and
+ * not less than 1 MiB, since stacks may be deeper and the reader late; on large machines a quarter
+ * of that, to stay within design.md's budget of map memory.
  */
+static uint64_t capture_want_ring_bytes(const struct capture_options *options, unsigned int cpus)
+{
+	uint64_t least = cpus > 16 ? 256 * 1024 : 1024 * 1024, hz = 0;
+
+	if (options->ring_bytes)
+		return MIN(options->ring_bytes, MAX_RING_BYTES);
+	for (unsigned int i = 0; i < options->event_count; i++) {
+		const struct capture_event *e = &options->events[i];
+
+		hz += e->period ? NSEC_PER_SEC / e->period : e->freq_hz;
+	}
+	return MAX(least, MIN(hz * 1024 / 4, 4 * 1024 * 1024));
+}
+
 static uint32_t capture_ring_bytes(const struct capture_options *options, unsigned int cpus)
 {
-	uint64_t want = options->ring_bytes, hz = 0;
+	uint64_t want = capture_want_ring_bytes(options, cpus), size = MIN_RING_BYTES;
 
-	if (want) {
-		want = MIN(want, 1ULL << 30);
-	} else {
-		for (unsigned int i = 0; i < options->event_count; i++) {
-			const struct capture_event *e = &options->events[i];
-
-			hz += e->period ? NSEC_PER_SEC / e->period : e->freq_hz;
-		}
-		want = MIN(MAX(hz * 256, 256ULL * 1024), cpus > 16 ? 256ULL * 1024 : 1ULL << 20);
-		want = MAX(want, MIN(hz * 256, 4ULL << 20));
-	}
-	for (uint64_t size = MIN_RING_BYTES;; size *= 2)
-		if (size >= want)
-			return (uint32_t)size;
+	while (size < want)
+		size *= 2;
+	return (uint32_t)size;
 }
 
 static int capture_settings(const struct capture_options *options, struct wire_settings *settings,

@@ -16,7 +16,7 @@
  * A mapping's record is 100 to 200 bytes, an exec makes about ten: room for a hundred execs while
  * the reader sleeps.
  */
-#define SIDEBAND_BYTES (128U * 1024)
+#define SIDEBAND_BYTES (128UL * 1024)
 
 struct sideband {
 	int fd;

@@ -122,7 +122,7 @@ static int decode_lost(const struct record *r, struct side_event *e)
 	return 0;
 }
 
-int sideband_decode(const void *data, size_t len, struct side_event *ret_event)
+int sideband_decode(const void *record, size_t len, struct side_event *ret_event)
 {
 	struct side_event event = { 0 };
 	struct record r = { 0 };
@@ -130,10 +130,10 @@ int sideband_decode(const void *data, size_t len, struct side_event *ret_event)
 
 	if (len < sizeof(r.header) + sizeof(r.id))
 		return -EBADMSG;
-	memcpy(&r.header, data, sizeof(r.header));
+	memcpy(&r.header, record, sizeof(r.header));
 	if (r.header.size != len)
 		return -EBADMSG;
-	r.body = (const uint8_t *)data + sizeof(r.header);
+	r.body = (const uint8_t *)record + sizeof(r.header);
 	r.len = len - sizeof(r.header) - sizeof(r.id);
 	memcpy(&r.id, r.body + r.len, sizeof(r.id));
 

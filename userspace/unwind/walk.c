@@ -30,7 +30,7 @@ void walk_stack(const struct walk_request *request, struct unwind_memory *memory
 	ret_result->word_count = cursor.words;
 }
 
-static int read_process(void *data, uint64_t address, void *dst, size_t len)
+static int read_process(const void *data, uint64_t address, void *dst, size_t len)
 {
 	const uint32_t *pid = data;
 
@@ -39,11 +39,10 @@ static int read_process(void *data, uint64_t address, void *dst, size_t len)
 
 struct unwind_memory walk_memory_of_process(const uint32_t *pid)
 {
-	/* The callback's data is not const in general; this one only reads it. */
-	return (struct unwind_memory){ .read = read_process, .data = (void *)(uintptr_t)pid };
+	return (struct unwind_memory){ .read = read_process, .data = pid };
 }
 
-static int read_copy(void *data, uint64_t address, void *dst, size_t len)
+static int read_copy(const void *data, uint64_t address, void *dst, size_t len)
 {
 	const struct walk_copy *copy = data;
 
@@ -61,5 +60,5 @@ static int read_copy(void *data, uint64_t address, void *dst, size_t len)
 
 struct unwind_memory walk_memory_of_copy(const struct walk_copy *copy)
 {
-	return (struct unwind_memory){ .read = read_copy, .data = (void *)(uintptr_t)copy };
+	return (struct unwind_memory){ .read = read_copy, .data = copy };
 }

@@ -25,6 +25,8 @@ struct agent {
 	uint32_t pid;
 	uint64_t since_ns;
 	uint64_t map_tried_ns;
+	bool wanted; /* a target: its agent is used */
+	bool sampled;
 	bool layout_done;
 	bool map_open;
 	bool gone;
@@ -46,7 +48,7 @@ struct agents {
 	struct capture *capture;
 	struct worker_pool *pool; /* owned; attaches wait for JVMs. NULL: none is attached */
 	struct hmap by_serial;	  /* struct agent *, owned */
-	uint32_t jvm_count, map_count, attaching;
+	uint32_t attaching;
 	uint64_t busy_since_ns;
 };
 
@@ -150,7 +152,7 @@ static void try_map(struct agents *agents, struct agent *agent, struct jvm *jvm,
 	struct err err = { 0 };
 	int r;
 
-	if (agent->map_open || agent->attach == ATTACH_RUNNING)
+	if (!agent->wanted || agent->map_open || agent->attach == ATTACH_RUNNING)
 		return;
 	if (agent->map_tried_ns && now_ns - agent->map_tried_ns < MAP_RETRY_NS)
 		return;
@@ -158,7 +160,6 @@ static void try_map(struct agents *agents, struct agent *agent, struct jvm *jvm,
 	r = jvm_open_code_map(jvm, &err);
 	if (r == 0) {
 		agent->map_open = true;
-		agents->map_count++;
 		if (!agents->busy_since_ns)
 			agents->busy_since_ns = now_ns;
 		return;
@@ -185,19 +186,31 @@ static void try_agent(struct agents *agents, struct agent *agent)
 	try_map(agents, agent, jvm, now_ns);
 }
 
-void agents_add(struct agents *agents, struct process *process)
+void agents_add(struct agents *agents, struct process *process, bool wanted)
 {
-	struct agent *agent;
+	struct agent *agent = hmap_find_ptr(&agents->by_serial, process->serial);
 
-	if (hmap_find_ptr(&agents->by_serial, process->serial))
+	if (agent)
 		return;
 	agent = xcalloc(1, sizeof(*agent));
 	agent->serial = process->serial;
 	agent->pid = process->pid;
+	agent->wanted = wanted;
 	agent->since_ns = clock_now_ns();
 	hmap_put_ptr(&agents->by_serial, agent->serial, agent);
-	agents->jvm_count++;
 	try_agent(agents, agent);
+}
+
+void agents_note_sample(struct agents *agents, struct process *process)
+{
+	struct agent *agent = hmap_find_ptr(&agents->by_serial, process->serial);
+
+	if (!agent) {
+		agents_add(agents, process, true);
+		agent = hmap_find_ptr(&agents->by_serial, process->serial);
+	}
+	agent->wanted = true;
+	agent->sampled = true;
 }
 
 void agents_poll(struct agents *agents)
@@ -210,7 +223,7 @@ void agents_poll(struct agents *agents)
 	while (hmap_next(&agents->by_serial, &at, &key, &value)) {
 		struct agent *agent = (struct agent *)(uintptr_t)value;
 
-		if (!agent->gone && !(agent->layout_done && agent->map_open))
+		if (!agent->gone && !(agent->layout_done && (agent->map_open || !agent->wanted)))
 			try_agent(agents, agent);
 	}
 	if (!agents->attaching && jvm_table_replayed(agents->jvms))
@@ -232,14 +245,18 @@ bool agents_busy(const struct agents *agents)
 	return agents->busy_since_ns && clock_now_ns() - agents->busy_since_ns < BUSY_LIMIT_NS;
 }
 
-uint32_t agents_jvm_count(const struct agents *agents)
+void agents_count(const struct agents *agents, uint32_t *ret_jvms, uint32_t *ret_with_agent)
 {
-	return agents->jvm_count;
-}
+	uint64_t key, value;
+	size_t at = 0;
 
-uint32_t agents_code_map_count(const struct agents *agents)
-{
-	return agents->map_count;
+	*ret_jvms = *ret_with_agent = 0;
+	while (hmap_next(&agents->by_serial, &at, &key, &value)) {
+		const struct agent *agent = (const struct agent *)(uintptr_t)value;
+
+		*ret_jvms += agent->sampled;
+		*ret_with_agent += agent->sampled && agent->map_open;
+	}
 }
 
 void agents_for_each_failure(const struct agents *agents,

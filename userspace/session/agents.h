@@ -22,8 +22,14 @@ int agents_new(struct registry *registry, struct jvm_table *jvms, struct capture
 void agents_free(struct agents *agents);
 DEFINE_CLEANUP(struct agents *, agents_free);
 
-/* PROCESS maps a libjvm.so: take care of it from now on. Cheap when it is known already. */
-void agents_add(struct agents *agents, struct process *process);
+/*
+ * PROCESS maps a libjvm.so: take care of it from now on. Its agent is used (attached, its lease
+ * taken) only when it is WANTED, as a target of this run. Cheap when it is known already.
+ */
+void agents_add(struct agents *agents, struct process *process, bool wanted);
+
+/* A sample of this JVM is at hand: it is a target. */
+void agents_note_sample(struct agents *agents, struct process *process);
 
 /* Try those that were not ready yet; call every 50-100 ms. */
 void agents_poll(struct agents *agents);
@@ -34,8 +40,8 @@ void agents_forget(struct agents *agents, struct process *process);
 /* True while an attach or a first replay is under way, at most for a few seconds. */
 bool agents_busy(const struct agents *agents);
 
-uint32_t agents_jvm_count(const struct agents *agents);
-uint32_t agents_code_map_count(const struct agents *agents);
+/* JVMs that were sampled, and those of them whose code map was read. */
+void agents_count(const struct agents *agents, uint32_t *ret_jvms, uint32_t *ret_with_agent);
 
 /* Why a JVM's agent could not be used, one line each; FN's text lives during the call. */
 void agents_for_each_failure(const struct agents *agents,

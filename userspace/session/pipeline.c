@@ -27,8 +27,7 @@ int pipeline_init(struct pipeline *pipeline, struct capture *capture,
 	profile_init(&pipeline->profile);
 	ledger_init(&pipeline->ledger);
 	pipeline->capture = capture;
-	pipeline->events = options->events;
-	pipeline->event_count = options->event_count;
+	pipeline->options = options;
 	r = worker_pool_new(1, &pipeline->pool, err);
 	if (r == 0)
 		r = registry_new(&pipeline->registry, err);
@@ -63,8 +62,8 @@ void pipeline_release(struct pipeline *pipeline)
 
 static void add_events(struct pipeline *pipeline)
 {
-	for (unsigned int i = 0; i < pipeline->event_count; i++) {
-		const struct capture_event *event = &pipeline->events[i];
+	for (unsigned int i = 0; i < pipeline->options->event_count; i++) {
+		const struct capture_event *event = &pipeline->options->events[i];
 		struct profile_event row = {
 			.name = profile_string(&pipeline->profile, event->name),
 			.unit = profile_string(&pipeline->profile, event->unit),
@@ -92,7 +91,7 @@ static void add_if_jvm(struct process *process, void *data)
 	struct pipeline *pipeline = data;
 
 	if (jvm_table_get(pipeline->jvms, process))
-		agents_add(pipeline->agents, process);
+		agents_add(pipeline->agents, process, pipeline_is_target(pipeline, process));
 }
 
 int pipeline_snapshot(struct pipeline *pipeline, struct err *err)
@@ -131,7 +130,7 @@ static void count_lost(const struct wire_lost_key *key, const struct wire_lost *
 	struct ledger_entry *entry;
 	char comm[WIRE_COMM_LEN + 1] = { 0 };
 
-	if (key->event >= pipeline->event_count)
+	if (key->event >= pipeline->options->event_count)
 		return;
 	memcpy(comm, lost->comm, WIRE_COMM_LEN);
 	entry = ledger_get(&pipeline->ledger, key->tgid, key->exec_id, key->start_ns, process,
@@ -201,7 +200,7 @@ static void write_figures(struct pipeline *pipeline)
 
 	capture_get_stats(pipeline->capture, &stats);
 	ledger_write(&pipeline->ledger, &pipeline->profile, pipeline->event_ids,
-		     pipeline->event_count);
+		     pipeline->options->event_count);
 	image_cache_for_each_failed(pipeline->images, count_failed_file, pipeline);
 	agents_for_each_failure(pipeline->agents, count_failed_agent, pipeline);
 	if (stats.counters[WIRE_COUNTER_NESTED])

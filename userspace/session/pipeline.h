@@ -35,9 +35,8 @@ struct pipeline {
 	struct ledger ledger;
 	struct merge_queue queue;
 
-	struct capture *capture; /* borrowed */
-	const struct capture_event *events;
-	unsigned int event_count;
+	struct capture *capture;	       /* borrowed */
+	const struct capture_options *options; /* borrowed */
 	uint32_t event_ids[WIRE_MAX_EVENTS];
 
 	uint64_t applied_ns; /* time of the newest item that was applied */

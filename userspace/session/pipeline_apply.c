@@ -26,7 +26,8 @@ static void arrive_sample(const struct wire_sample *sample, void *data)
 	struct pipeline *pipeline = data;
 	struct process *process = registry_find(pipeline->registry, sample->tgid);
 
-	if (sample->event >= pipeline->event_count || sample->reason >= UNWIND_REASON_COUNT)
+	if (sample->event >= pipeline->options->event_count ||
+	    sample->reason >= UNWIND_REASON_COUNT)
 		return;
 	pipeline->samples++;
 	if (process) {
@@ -45,6 +46,16 @@ static bool is_libjvm(const char *path)
 	const char *base = strrchr(path, '/');
 
 	return strncmp(base ? base + 1 : path, "libjvm.so", 9) == 0;
+}
+
+bool pipeline_is_target(const struct pipeline *pipeline, const struct process *process)
+{
+	const struct capture_options *options = pipeline->options;
+
+	for (unsigned int i = 0; i < options->pid_count; i++)
+		if (options->pids[i] == process->pid)
+			return true;
+	return !options->pid_count && !options->cgroup_path;
 }
 
 void pipeline_forget(struct process *process, void *data)
@@ -73,7 +84,7 @@ static void apply_mmap(struct pipeline *pipeline, const struct side_event *event
 		return;
 	process = registry_find(pipeline->registry, event->pid);
 	if (process && jvm_table_get(pipeline->jvms, process))
-		agents_add(pipeline->agents, process);
+		agents_add(pipeline->agents, process, pipeline_is_target(pipeline, process));
 }
 
 static void apply_side(struct pipeline *pipeline, const struct side_event *event)
@@ -135,8 +146,11 @@ static struct ledger_entry *entry_of(struct pipeline *pipeline, struct process *
 	entry = ledger_get(&pipeline->ledger, sample->tgid, sample->exec_id, sample->start_ns,
 			   process, comm);
 	jvm = jvm_table_get(pipeline->jvms, process);
-	if (jvm && entry->profile_id == PROFILE_NONE)
-		ledger_entry_set_jvm(entry, jvm_version(jvm), jvm_main_class(jvm));
+	if (jvm) {
+		agents_note_sample(pipeline->agents, process);
+		if (entry->profile_id == PROFILE_NONE)
+			ledger_entry_set_jvm(entry, jvm_version(jvm), jvm_main_class(jvm));
+	}
 	return entry;
 }
 

@@ -11,6 +11,11 @@ void pipeline_drain(struct pipeline *pipeline);
 /* Apply everything up to WATERMARK_NS; false when a sample must wait for its files. */
 bool pipeline_apply_until(struct pipeline *pipeline, uint64_t watermark_ns);
 
+/*
+ * Is it surely a target? With --cgroup, and for children of targets, only its first sample tells.
+ */
+bool pipeline_is_target(const struct pipeline *pipeline, const struct process *process);
+
 /* A process has gone or execed: nobody may keep what was known of it. For registry_expire(). */
 void pipeline_forget(struct process *process, void *pipeline);
 

@@ -18,6 +18,8 @@
 struct recorder {
 	const struct recorder_options *options;
 	struct recorder_result *result;
+	struct capture_options capture_options; /* those of `options`, or for its command */
+	uint32_t command_pid;
 	struct loop *loop;
 	struct capture *capture;
 	struct pipeline pipeline;
@@ -59,9 +61,10 @@ static void on_progress(void *data)
 		.samples = rec->pipeline.samples,
 		.lost = rec->pipeline.lost,
 		.processes = (uint32_t)rec->pipeline.ledger.entries.len,
-		.jvms = agents_jvm_count(rec->pipeline.agents),
 	};
+	uint32_t with_agent;
 
+	agents_count(rec->pipeline.agents, &progress.jvms, &with_agent);
 	rec->options->progress(&progress, rec->options->progress_data);
 }
 
@@ -118,8 +121,7 @@ static void fill_result(struct recorder *rec)
 		(uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * NSEC_PER_USEC;
 	result->peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
 	result->processes = (uint32_t)pipeline->ledger.entries.len;
-	result->jvms = agents_jvm_count(pipeline->agents);
-	result->jvms_with_agent = agents_code_map_count(pipeline->agents);
+	agents_count(pipeline->agents, &result->jvms, &result->jvms_with_agent);
 	result->late_samples = pipeline->late_samples;
 	result->merge_stall_ns = pipeline->stall_ns;
 	result->lost = pipeline->lost;
@@ -162,31 +164,31 @@ static int run(struct recorder *rec, struct err *err)
 	return r < 0 ? r : finished;
 }
 
+/* The command is forked now, so that its pid is a target before it runs. */
+static int prepare_command(struct recorder *rec, struct err *err)
+{
+	int r = command_prepare(&rec->command, rec->options->command, err);
+
+	if (r < 0 || rec->options->whole_host)
+		return r;
+	rec->command_pid = (uint32_t)rec->command.pid;
+	rec->capture_options.pids = &rec->command_pid;
+	rec->capture_options.pid_count = 1;
+	rec->capture_options.follow_children = true;
+	return 0;
+}
+
 static int open_all(struct recorder *rec, int fd, struct err *err)
 {
-	struct capture_options capture = rec->options->capture;
-	uint32_t child;
-	int r;
+	int r = loop_new(&rec->loop, err);
 
-	r = loop_new(&rec->loop, err);
-	if (r < 0)
-		return r;
-	if (rec->options->command) {
-		r = command_prepare(&rec->command, rec->options->command, err);
-		if (r < 0)
-			return r;
-		if (!rec->options->whole_host) {
-			child = (uint32_t)rec->command.pid;
-			capture.pids = &child;
-			capture.pid_count = 1;
-			capture.follow_children = true;
-		}
-	}
-	r = capture_open(&capture, &rec->capture, err);
-	if (r < 0)
-		return r;
-	r = pipeline_init(&rec->pipeline, rec->capture, &capture,
-			  rec->options->agent == RECORDER_AGENT_ALWAYS, fd, err);
+	if (r == 0 && rec->options->command)
+		r = prepare_command(rec, err);
+	if (r == 0)
+		r = capture_open(&rec->capture_options, &rec->capture, err);
+	if (r == 0)
+		r = pipeline_init(&rec->pipeline, rec->capture, &rec->capture_options,
+				  rec->options->agent == RECORDER_AGENT_ALWAYS, fd, err);
 	if (r < 0)
 		return r;
 	pipeline_describe(&rec->pipeline, rec->options->command_line);
@@ -198,7 +200,10 @@ int recorder_run(const struct recorder_options *options, int fd, struct recorder
 		 struct err *err)
 {
 	struct recorder_result result = { 0 };
-	struct recorder rec = { .options = options, .result = &result, .command = COMMAND_INIT };
+	struct recorder rec = { .options = options,
+				.result = &result,
+				.capture_options = options->capture,
+				.command = COMMAND_INIT };
 	int r = open_all(&rec, fd, err);
 
 	if (r == 0)

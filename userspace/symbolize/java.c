@@ -46,7 +46,7 @@ static void push_found(struct stack_build *build, enum java_lookup found,
 	case JAVA_STUB: stack_push_name(build, stub, FRAME_STUB, jit_mapping_id(build)); break;
 	case JAVA_EVICTED: stack_push_name(build, "[evicted]", FRAME_MARK, PROFILE_NONE); break;
 	case JAVA_UNKNOWN:
-		stack_push_name(build, "[JIT]", FRAME_NATIVE, jit_mapping_id(build));
+		stack_push_name(build, "[JIT]", FRAME_JAVA_JIT, jit_mapping_id(build));
 		break;
 	}
 }

@@ -59,7 +59,7 @@ class Page:
 
     def settle(self):
         """Wait until nothing moves: a zoom is over and drawn."""
-        wait_until(lambda: self.js("return window.hostprof.settled"), 10, "the end of the zoom")
+        wait_until(lambda: self.js("return window.hostprof.settled"), 30, "the end of the zoom")
 
     def text(self, element_id):
         return self.js("return document.getElementById(arguments[0]).innerText", element_id)
@@ -107,7 +107,7 @@ class Page:
         field.send_keys(Keys.CONTROL, "a")
         field.send_keys(Keys.BACKSPACE)
         field.send_keys(text)
-        wait_until(lambda: self.js("return hostprof.state.search") == text, 10, "the search")
+        wait_until(lambda: self.js("return hostprof.state.search") == text, 30, "the search")
         self.settle()
         return self.text("matched")
 

@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """The flame graph page in a real browser. Needs no root, but chromium and selenium."""
+import os
+import re
 import statistics
 
 from hp import *
@@ -76,6 +78,31 @@ def search_counts_every_sample_once():
     expect_equal(page.search("SHOP"), "0 % matched", "capitals matter")
     expect_equal(page.search("work("), "not a regular expression", "half an expression")
     expect_equal(page.search(""), "", "no search")
+    expect_no_errors(page)
+
+
+@test
+def agrees_with_the_collapsed_stacks():
+    jfr = temp_path("host.jfr")
+    run([os.path.join(BUILD, "tools", "gen_recording"), jfr, 20000], code=0)
+    page_path = temp_path("host.html")
+    hostprof("report", jfr, "-o", page_path)
+    lines = collapsed(jfr, "--total")
+    page = Page(page_path)
+    expect_equal(page.get("total"), total(lines), "weight")
+    processes = {line.process for line in lines}
+    expect_equal(set(page.call("childrenOf", "All processes")), processes, "processes")
+    for process in sorted(processes):
+        weight = total([line for line in lines if line.process == process])
+        expect_equal(page.call("totalOf", process), weight, f"weight of {process}")
+    for pattern in (r"part17\.", r"Handler1\d\.method2$", "^module5::"):
+        page.search(pattern)
+        found = re.compile(pattern, re.IGNORECASE)
+        weight = total([line for line in lines
+                        if any(found.search(name) for name in [line.process, *line.frames])])
+        expect(0 < weight < total(lines), f"{pattern!r} decides nothing")
+        expect_between(page.get("matchedShare") * total(lines), weight - 0.5, weight + 0.5,
+                       f"weight that matches {pattern!r}")
     expect_no_errors(page)
 
 

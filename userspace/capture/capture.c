@@ -21,7 +21,7 @@
  */
 static uint64_t capture_want_ring_bytes(const struct capture_options *options, unsigned int cpus)
 {
-	uint64_t least = cpus > 16 ? 256 * 1024 : 1024 * 1024, hz = 0;
+	uint64_t least = cpus > 16 ? 256ULL * 1024 : 1024ULL * 1024, hz = 0;
 
 	if (options->ring_bytes)
 		return MIN(options->ring_bytes, MAX_RING_BYTES);
@@ -30,7 +30,7 @@ static uint64_t capture_want_ring_bytes(const struct capture_options *options, u
 
 		hz += e->period ? NSEC_PER_SEC / e->period : e->freq_hz;
 	}
-	return MAX(least, MIN(hz * 1024 / 4, 4 * 1024 * 1024));
+	return MAX(least, MIN(hz * 1024 / 4, 4096ULL * 1024));
 }
 
 static uint32_t capture_ring_bytes(const struct capture_options *options, unsigned int cpus)

@@ -347,10 +347,8 @@ class FlamePage {
 		const top = graph.rowTop(view.depth[node]);
 		let wide = node;
 
-		if (top < 0)
-			scroll.scrollTop += top - ROW;
-		else if (top + ROW > graph.canvasHeight)
-			scroll.scrollTop += top + 2 * ROW - graph.canvasHeight;
+		if (top < 0 || top + ROW > graph.canvasHeight)
+			scroll.scrollTop += top - graph.canvasHeight / 3;
 		const outside = view.start[node] < graph.x0 || view.start[node] >= graph.x1;
 		if (!outside && view.total[node] * graph.scale >= 2)
 			return;

@@ -94,6 +94,37 @@ static void test_add_merged(void **state)
 	profile_release(&p);
 }
 
+/* A batch that has equal samples in itself, from an empty profile through every growth. */
+static void test_add_batch(void **state)
+{
+	struct profile one, many;
+
+	(void)state;
+	profile_init(&one);
+	profile_init(&many);
+	for (uint32_t round = 0; round < 200; round++) {
+		struct profile_sample batch[PROFILE_BATCH];
+
+		for (uint32_t i = 0; i < PROFILE_BATCH; i++) {
+			batch[i] = (struct profile_sample){ .time_ns = 1000 - i,
+							    .weight = round + 1,
+							    .count = 1,
+							    .stack = round * 7 + i / 2,
+							    .thread = i % 4 };
+			profile_add_merged(&one, &batch[i]);
+		}
+		profile_add_batch(&many, batch, round % 2 ? PROFILE_BATCH : 5);
+		if (round % 2 == 0)
+			profile_add_batch(&many, batch + 5, PROFILE_BATCH - 5);
+		profile_add_batch(&many, batch, 0);
+	}
+	assert_int_equal(many.samples.len, one.samples.len);
+	assert_memory_equal(many.samples.items, one.samples.items,
+			    one.samples.len * sizeof(*one.samples.items));
+	profile_release(&one);
+	profile_release(&many);
+}
+
 static void test_quality_and_counters(void **state)
 {
 	struct profile_quality q = { 1, 2, 10, 9, 100, 1, 10 };
@@ -124,11 +155,9 @@ static void test_quality_and_counters(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_strings),
-		cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_stacks),
-		cmocka_unit_test(test_add_merged),
-		cmocka_unit_test(test_quality_and_counters),
+		cmocka_unit_test(test_strings),	  cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_stacks),	  cmocka_unit_test(test_add_merged),
+		cmocka_unit_test(test_add_batch), cmocka_unit_test(test_quality_and_counters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,6 +66,8 @@ struct jfr_reader {
 	/* Scratch. */
 	struct strbuf text;
 	VEC(uint32_t) frames;
+	struct profile_sample batch[PROFILE_BATCH]; /* not merged yet */
+	size_t batch_len;
 };
 
 /* Find the pools of a checkpoint, which begins behind its size and type. */

@@ -82,6 +82,12 @@ static uint32_t sample_stack(struct jfr_reader *reader, uint64_t key)
 	return id != PROFILE_NONE ? id : profile_stack(reader->profile, NULL, 0);
 }
 
+static void merge_batch(struct jfr_reader *reader)
+{
+	profile_add_batch(reader->profile, reader->batch, reader->batch_len);
+	reader->batch_len = 0;
+}
+
 static void add_sample(struct jfr_reader *reader, const struct jfr_values *v, uint32_t found,
 		       uint32_t event)
 {
@@ -98,10 +104,13 @@ static void add_sample(struct jfr_reader *reader, const struct jfr_values *v, ui
 
 	if (s.state == STATE_RUNNING_USER && v->number[SAMPLE_KERNEL])
 		s.state = STATE_RUNNING_KERNEL;
-	if (reader->options->merge)
-		profile_add_merged(reader->profile, &s);
-	else
+	if (!reader->options->merge) {
 		profile_add(reader->profile, &s);
+		return;
+	}
+	reader->batch[reader->batch_len++] = s;
+	if (reader->batch_len == PROFILE_BATCH)
+		merge_batch(reader);
 }
 
 static bool is_wanted(const struct jfr_reader *reader, const char *name)
@@ -301,6 +310,7 @@ int jfr_read_events(struct jfr_reader *reader)
 		jfr_layout_init(&readers[i].layout, &reader->schema, type, event_infos[i].wanted);
 	}
 	r = read_events(reader, readers, reader->events);
+	merge_batch(reader);
 	for (size_t i = 0; i < ARRAY_SIZE(event_infos); i++)
 		jfr_layout_release(&readers[i].layout);
 	return r;

@@ -168,6 +168,10 @@ void profile_add(struct profile *p, const struct profile_sample *s);
 /* Add to the sample with the same event, stack, thread and state, or append. */
 void profile_add_merged(struct profile *p, const struct profile_sample *s);
 
+/* profile_add_merged() of COUNT <= PROFILE_BATCH samples, faster. */
+#define PROFILE_BATCH 32
+void profile_add_batch(struct profile *p, const struct profile_sample *samples, size_t count);
+
 /* Indexes of all samples, those of one stack side by side in their order; caller frees. */
 uint32_t *profile_order_by_stack(const struct profile *p);
 

@@ -60,10 +60,9 @@ static void grow(struct profile_sample_index *index)
 	}
 }
 
-void profile_add_merged(struct profile *p, const struct profile_sample *s)
+static void add_hashed(struct profile *p, const struct profile_sample *s, uint32_t hash)
 {
 	struct profile_sample_index *index = &p->sample_index;
-	uint32_t hash = hash_sample(s);
 	struct profile_sample *have;
 	uint64_t *slot;
 
@@ -81,6 +80,32 @@ void profile_add_merged(struct profile *p, const struct profile_sample *s)
 	have->time_ns = MIN(have->time_ns, s->time_ns);
 	have->weight += s->weight;
 	have->count += s->count;
+}
+
+void profile_add_merged(struct profile *p, const struct profile_sample *s)
+{
+	add_hashed(p, s, hash_sample(s));
+}
+
+/* Slots and samples of a large profile are not in the cache: ask for all before using the first. */
+void profile_add_batch(struct profile *p, const struct profile_sample *samples, size_t count)
+{
+	const struct profile_sample_index *index = &p->sample_index;
+	uint32_t hashes[PROFILE_BATCH];
+
+	for (size_t i = 0; i < count; i++) {
+		hashes[i] = hash_sample(&samples[i]);
+		if (index->slots)
+			__builtin_prefetch(&index->slots[hashes[i] & index->mask]);
+	}
+	for (size_t i = 0; i < count && index->slots; i++) {
+		uint64_t slot = index->slots[hashes[i] & index->mask];
+
+		if (slot)
+			__builtin_prefetch(slot_sample(p, slot), 1);
+	}
+	for (size_t i = 0; i < count; i++)
+		add_hashed(p, &samples[i], hashes[i]);
 }
 
 void profile_clear_samples(struct profile *p)

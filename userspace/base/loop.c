@@ -139,7 +139,7 @@ static struct timespec to_timespec(uint64_t ns)
 static int timer_add(struct loop *loop, struct source *source, const struct itimerspec *when,
 		     int flags, struct err *err)
 {
-	int rc;
+	int id, rc;
 
 	source->fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (source->fd < 0 || timerfd_settime(source->fd, flags, when, NULL) < 0) {
@@ -147,9 +147,9 @@ static int timer_add(struct loop *loop, struct source *source, const struct itim
 		source_free(source);
 		return err_sys(err, rc, "cannot create a timer");
 	}
-	source->id = loop->next_id++;
+	id = source->id = loop->next_id++;
 	rc = source_add(loop, source, err);
-	return rc ? rc : source->id;
+	return rc ? rc : id;
 }
 
 int loop_add_timer(struct loop *loop, uint64_t period_ns, loop_fn fn, void *data, struct err *err)

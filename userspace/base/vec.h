@@ -22,14 +22,16 @@
 		NULL, 0, 0 \
 	}
 
-#define vec_reserve(v, n)                                                                  \
-	do {                                                                               \
-		size_t vec_need_ = (n);                                                    \
-		if (vec_need_ > (v)->cap) {                                                \
-			(v)->cap = MAX(vec_need_, (v)->cap ? (v)->cap * 2 : 8);            \
-			(v)->items = xrealloc((v)->items, (v)->cap * sizeof(*(v)->items)); \
-		}                                                                          \
-	} while (0)
+/* Room for NEED elements of SIZE bytes: ITEMS itself, or where they were moved to. */
+static inline void *vec_grow(void *items, size_t *cap, size_t need, size_t size)
+{
+	if (need <= *cap)
+		return items;
+	*cap = MAX(need, *cap ? *cap * 2 : 8);
+	return xrealloc(items, *cap * size);
+}
+
+#define vec_reserve(v, n) ((v)->items = vec_grow((v)->items, &(v)->cap, (n), sizeof((v)->items[0])))
 
 #define vec_push(v, item)                        \
 	do {                                     \
@@ -43,18 +45,18 @@
 		size_t vec_at_ = (at);                                  \
 		vec_reserve(v, (v)->len + 1);                           \
 		memmove(&(v)->items[vec_at_ + 1], &(v)->items[vec_at_], \
-			((v)->len - vec_at_) * sizeof(*(v)->items));    \
+			((v)->len - vec_at_) * sizeof((v)->items[0]));  \
 		(v)->items[vec_at_] = (item);                           \
 		(v)->len++;                                             \
 	} while (0)
 
 /* Remove N elements from index AT on. */
-#define vec_remove(v, at, n)                                                  \
-	do {                                                                  \
-		size_t vec_at_ = (at), vec_n_ = (n);                          \
-		memmove(&(v)->items[vec_at_], &(v)->items[vec_at_ + vec_n_],  \
-			((v)->len - vec_at_ - vec_n_) * sizeof(*(v)->items)); \
-		(v)->len -= vec_n_;                                           \
+#define vec_remove(v, at, n)                                                    \
+	do {                                                                    \
+		size_t vec_at_ = (at), vec_n_ = (n);                            \
+		memmove(&(v)->items[vec_at_], &(v)->items[vec_at_ + vec_n_],    \
+			((v)->len - vec_at_ - vec_n_) * sizeof((v)->items[0])); \
+		(v)->len -= vec_n_;                                             \
 	} while (0)
 
 #define vec_release(v)                   \

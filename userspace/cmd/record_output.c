@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 
-#define COPY_BYTES (256 * 1024)
+#define COPY_BYTES ((size_t)256 << 10)
 
 static char *dated_name(const char *extension)
 {

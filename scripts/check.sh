@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # check.sh [unit] [root]: run the tests that are built in $BUILD and print one line with the sums.
-# Every program's output is shown when something in it failed.
+# A unit test's output is shown when something in it failed, a root test's line by line.
 set -u
 
 build=$(realpath "${BUILD:-build}")
@@ -29,7 +29,6 @@ note() {
 	[ "$status" -ne 0 ] && [ "$f" -eq 0 ] && f=1
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 	if [ "$f" -ne 0 ]; then
-		cat "$log"
 		echo "FAILED $name (exit code $status)"
 	elif [ "$s" -ne 0 ]; then
 		echo "ok $name: $p passed, $s skipped"
@@ -39,18 +38,20 @@ note() {
 }
 
 run_unit() {
-	local program
+	local program status
 
 	for program in "$build"/tests/test_*; do
 		[[ -x $program && $program != *.d ]] || continue
 		timeout 120 "$program" >"$log" 2>&1 </dev/null
-		note "${program##*/}" $? "$(count '[  PASSED  ] ')" "$(count '[  FAILED  ] ')" \
+		status=$?
+		[ "$status" -eq 0 ] || cat "$log"
+		note "${program##*/}" "$status" "$(count '[  PASSED  ] ')" "$(count '[  FAILED  ] ')" \
 			"$(count '[  SKIPPED ] ')"
 	done
 }
 
 run_root() {
-	local script
+	local script n sums status p f s
 	local -a as_root=()
 
 	if [ "$(id -u)" -ne 0 ]; then
@@ -66,12 +67,11 @@ run_root() {
 	fi
 	for script in tests/root/test_*.py; do
 		"${as_root[@]}" env HOSTPROF_BUILD="$build" PYTHONDONTWRITEBYTECODE=1 \
-			timeout -k 20 "$timeout_s" "$python" "$script" 2>&1 </dev/null | tee "$log" |
-			sed -nE 's/^(FAIL|skip) /&/p'
+			timeout -k 20 "$timeout_s" "$python" "$script" 2>&1 </dev/null | tee "$log"
+		status=${PIPESTATUS[0]}
 		# The last line of the program: "N passed, N failed, N skipped".
 		sums=$(grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$log" | tail -n 1)
-		status=1
-		[ -n "$sums" ] && status=0
+		[ -n "$sums" ] || status=1
 		read -r p _ f _ s _ <<<"${sums:-0 passed, 0 failed, 0 skipped}"
 		note "${script##*/}" "$status" "$p" "$f" "$s"
 	done

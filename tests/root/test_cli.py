@@ -243,8 +243,8 @@ def full_disk():
     """The recording fills the disk: a sentence, and what was written can be read."""
     disk = small_disk(96)
     out = os.path.join(disk, "out.jfr")
-    native("burn", 60)
-    result = hostprof("record", "-d", "40", "-F", "999", "-o", out, code=None)
+    burn = native("burn", 60)
+    result = hostprof("record", "-p", burn.pid, "-d", "50", "-F", "9999", "-o", out, code=None)
     message(result, 1, "No space left on device", f"what was recorded until then is in {out}")
     expect(os.path.getsize(out) > 0, "nothing was kept")
     lines = collapsed(out)

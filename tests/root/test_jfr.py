@@ -77,6 +77,7 @@ def check_frames(version):
         ("byte[]", "<class>", 0, "Inlined"),
         ("hostprof", "[unwind: budget]", 0, "Native"),
         ("unknown", "[unknown+0xdead]", 0, "Native"),
+        ("jvm", "[JIT]", 0, "JIT compiled"),
     ], "frames")
     expect_equal(first["state"], "STATE_RUNNABLE", "state")
     thread = first["sampledThread"]

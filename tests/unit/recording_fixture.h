@@ -50,6 +50,7 @@ static inline uint32_t fixture_frames(struct profile *p, uint32_t *ret_frames)
 		{ profile_string(p, "[unwind: budget]"), 0, 0, PROFILE_NONE, 0, 0, -1, FRAME_MARK,
 		  0 },
 		{ 0, 0, 0, PROFILE_NONE, 0xdead, -5, -1, FRAME_NATIVE, 0 },
+		{ profile_string(p, "[JIT]"), 0, 0, PROFILE_NONE, 0, 0, -1, FRAME_JAVA_JIT, 0 },
 	};
 
 	for (uint32_t i = 0; i < ARRAY_SIZE(frames); i++)

@@ -47,7 +47,12 @@ void jfr_class_name(struct strbuf *out, const struct profile *p, const struct pr
 	case FRAME_JAVA_INTERPRETED:
 	case FRAME_JAVA_C1:
 	case FRAME_JAVA_JIT:
-	case FRAME_JAVA_INLINED: add_java_class(out, profile_get_string(p, f->class_name)); break;
+	case FRAME_JAVA_INLINED:
+		if (f->class_name)
+			add_java_class(out, profile_get_string(p, f->class_name));
+		else
+			strbuf_addstr(out, "jvm"); /* "[JIT]": what could not be named */
+		break;
 	case FRAME_CLASS:
 		add_java_class(out, profile_get_string(p, f->class_name ? f->class_name : f->name));
 		break;

@@ -70,7 +70,7 @@ def frames_of_a_c_program():
     wanted = ["main", "level_one", "level_two", "level_three"]
     good = [line for line in lines if [f for f in line.frames if f in wanted] == wanted]
     print(f"# {total(good)} of {total(lines)} samples hold main > level_one > level_two > level_three")
-    expect(total(lines) > 1000, f"only {total(lines)} samples")
+    expect(total(lines) > 300, f"only {total(lines)} samples")
     expect(total(good) >= 0.98 * total(lines), "stacks that are not the program's")
 
 
@@ -81,8 +81,7 @@ def json_sums(path):
     sums = {}
     for event in json.loads(text)["recording"]["events"]:
         values = event["values"]
-        pid = values["process"]["pid"]
-        sums[pid] = sums.get(pid, 0) + values["weight"]
+        sums[values["pid"]] = sums.get(values["pid"], 0) + values["weight"]
     return sums
 
 
@@ -116,7 +115,7 @@ def sums_are_equal_in_every_format():
         pid = int(line.process.rpartition("-")[2])
         collapsed_sums[pid] = collapsed_sums.get(pid, 0) + line.count
     expect(all(burner.pid in collapsed_sums for burner in burners), "a burner is missing")
-    expect(sum(collapsed_sums.values()) > 5e9, f"only {sum(collapsed_sums.values())} ns")
+    expect(sum(collapsed_sums.values()) > 2e9, f"only {sum(collapsed_sums.values())} ns")
     expect_equal(json_sums(path), collapsed_sums, "jfr print --json against collapsed")
     expect_equal(pprof_sums(path), collapsed_sums, "pprof against collapsed")
     print(f"# {len(collapsed_sums)} processes, {sum(collapsed_sums.values())} ns in each format")
@@ -198,8 +197,9 @@ def ended_by(number):
     recorder.finish(code=0)
     last = recorder.popen.stderr.read().decode().strip().splitlines()[-1]
     expect_in(path, last, "last line")
-    expect(opens_in_jfr(path) > 200, "samples")
-    expect(total(of_pid(collapsed(path), burner.pid)) > 100, "the burner is missing")
+    mine = total(of_pid(collapsed(path), burner.pid))
+    expect(mine > 20, f"only {mine} samples of the burner")
+    expect(opens_in_jfr(path) >= mine, "the JDK's tool finds less than we do")
 
 
 @test
@@ -214,16 +214,26 @@ def sigterm_ends_it_and_writes():
 
 @test
 def kill_9_of_hostprof_leaves_a_readable_recording():
+    """At any moment: all but the last second or so is there."""
     need_root()
-    native("burn", 60)
-    for after in (1.6, 2.3, 3.1, 3.7):
+    burner = native("burn", 60)
+    for flushes in (1, 2, 3, 4):
         path = temp_path("x.jfr")
         recorder = start([HOSTPROF, "record", "-F", "997", "-o", path], stderr=subprocess.DEVNULL)
-        time.sleep(after)
+        sizes = set()
+
+        def has_flushed():
+            sizes.add(os.path.getsize(path) if os.path.exists(path) else 0)
+            return len(sizes - {0}) >= flushes and hostprof(
+                "report", path, "-f", "collapsed", "-o", "-", code=None).out.count(f"burn-{burner.pid};") > 10
+
+        wait_until(has_flushed, 30, "a recording that holds the burner")
+        time.sleep(0.13 * flushes)
         recorder.signal(signal.SIGKILL)
         recorder.popen.wait()
-        opens_in_jfr(path, least=200)
-        expect(total(collapsed(path)) >= 200, "our own reader finds less")
+        ours = total(collapsed(path))
+        expect(total(of_pid(collapsed(path), burner.pid)) > 10, "the burner is missing")
+        expect_equal(opens_in_jfr(path), ours, "samples by the JDK's tool")
 
 
 @test
@@ -237,7 +247,7 @@ def a_target_that_is_killed():
     burner.signal(signal.SIGKILL)
     recorder.finish(code=0)
     lines = of_pid(collapsed(path), burner.pid)
-    expect(total(lines) > 150, f"only {total(lines)} samples")
+    expect(total(lines) > 50, f"only {total(lines)} samples")
     expect(share(lines, "level_three") > 0.9, "symbols of the killed process")
 
 
@@ -269,7 +279,7 @@ def kernel_only_and_user_only():
     expect(not any("level_three" in line.frames for line in collapsed(path)), "user frames")
     path = record("-F", 499, "-d", 2, "--all-user", "-p", jvm_less.pid)
     lines = collapsed(path, "--annotate")
-    expect(total(lines) > 200, f"only {total(lines)} samples")
+    expect(total(lines) > 50, f"only {total(lines)} samples")
     expect(not any(f.endswith("_[k]") for line in lines for f in line.frames), "kernel frames")
 
 

@@ -37,6 +37,21 @@ uint32_t agent_gettid(void)
 	return (uint32_t)syscall(SYS_gettid);
 }
 
+JNIEnv *agent_jni(const struct agent *a)
+{
+	void *jni = NULL;
+
+	return (*a->vm)->GetEnv(a->vm, &jni, JNI_VERSION_1_6) == JNI_OK ? jni : NULL;
+}
+
+bool agent_clear_exception(JNIEnv *jni)
+{
+	if (!(*jni)->ExceptionCheck(jni))
+		return false;
+	(*jni)->ExceptionClear(jni);
+	return true;
+}
+
 bool agent_enter(struct agent *a)
 {
 	__atomic_fetch_add(&a->users, 1, __ATOMIC_SEQ_CST);

@@ -25,8 +25,9 @@ struct agent {
 	jvmtiEnv *jvmti;
 	struct ring ring;
 	struct method_table methods;
-	jfieldID thread_tid; /* java.lang.Thread.tid, NULL unknown */
-	uint32_t can;	     /* enum codemap_want bits that this JVM can give */
+	jfieldID thread_tid;   /* java.lang.Thread.tid, NULL unknown */
+	jfieldID thread_eetop; /* java.lang.Thread.eetop, NULL unknown */
+	uint32_t can;	       /* enum codemap_want bits that this JVM can give */
 	bool can_source;
 	bool can_lines;
 	uint32_t active;	  /* atomic: callbacks may work */
@@ -61,6 +62,12 @@ bool agent_is_replaying(const struct agent *a);
 /* Room for one record; the replaying thread may wait for it, others never do. */
 struct codemap_record *agent_reserve(struct agent *a, uint16_t kind, uint32_t size,
 				     uint64_t time_ns);
+
+/* No Java exception may be left behind in the caller's thread. True: there was one. */
+bool agent_clear_exception(JNIEnv *jni);
+
+/* The calling thread's JNI; NULL when it has none. */
+JNIEnv *agent_jni(const struct agent *a);
 
 uint64_t agent_now_ns(void);
 uint32_t agent_gettid(void);

@@ -77,8 +77,9 @@ enum codemap_kind {
 	CODEMAP_GAP = 5,
 	CODEMAP_REPLAY_BEGIN = 6,
 	CODEMAP_REPLAY_END = 7,
-	CODEMAP_THREAD = 8, /* a thread's name, at start or when seen in a replay */
+	CODEMAP_THREAD = 8, /* a thread's name, at its start */
 	CODEMAP_THREAD_END = 9,
+	CODEMAP_THREAD_SEEN = 10, /* in a replay: a thread older than the agent's events */
 };
 
 /*
@@ -167,6 +168,16 @@ struct codemap_thread {
 	uint32_t name_len;
 	uint64_t java_tid; /* java.lang.Thread id, 0 unknown */
 			   /* name bytes, UTF-8 (modified UTF-8 as JVMTI gives it) */
+};
+
+/* The agent cannot tell the tid of a thread that it does not run on; the reader looks it up. */
+struct codemap_thread_seen {
+	struct codemap_record record;
+	uint64_t java_thread; /* address of its JavaThread (java.lang.Thread.eetop) */
+	uint64_t java_tid;
+	uint32_t name_len;
+	uint32_t pad;
+	/* name bytes */
 };
 
 _Static_assert(sizeof(struct codemap_header) <= CODEMAP_HEADER_BYTES, "header fits its page");

@@ -5,6 +5,7 @@
  */
 #include "agent.h"
 #include "futex.h"
+#include "threads.h"
 
 /* With no consumer there is nothing to watch; the futex wakes us. */
 #define CONTROL_IDLE_NS 30000000000ULL
@@ -97,6 +98,8 @@ static void replay(struct agent *a, uint32_t want)
 		(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
 		(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
 	}
+	if (want & CODEMAP_WANT_THREADS)
+		threads_replay(a, agent_jni(a));
 	publish_mark(a, CODEMAP_REPLAY_END);
 	__atomic_store_n(&a->replay_tid, 0, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&a->ring.header->replays, 1, __ATOMIC_RELAXED);
@@ -176,15 +179,6 @@ static jthreadGroup top_group(struct agent *a, JNIEnv *jni)
 	return top;
 }
 
-/* No Java exception may be left behind in the caller's thread. */
-static bool clear_exception(JNIEnv *jni)
-{
-	if (!(*jni)->ExceptionCheck(jni))
-		return false;
-	(*jni)->ExceptionClear(jni);
-	return true;
-}
-
 static jthread new_thread(struct agent *a, JNIEnv *jni, jclass class)
 {
 	jthreadGroup group = top_group(a, jni);
@@ -192,17 +186,15 @@ static jthread new_thread(struct agent *a, JNIEnv *jni, jclass class)
 	jmethodID init;
 	jstring name;
 
-	a->thread_tid = (*jni)->GetFieldID(jni, class, "tid", "J");
-	if (clear_exception(jni))
-		a->thread_tid = NULL;
+	threads_init(a, jni, class);
 	init = (*jni)->GetMethodID(jni, class, "<init>",
 				   "(Ljava/lang/ThreadGroup;Ljava/lang/String;)V");
-	if (clear_exception(jni))
+	if (agent_clear_exception(jni))
 		return NULL;
 	name = (*jni)->NewStringUTF(jni, "hostprof agent");
-	if (!clear_exception(jni) && name)
+	if (!agent_clear_exception(jni) && name)
 		thread = (*jni)->NewObject(jni, class, init, group, name);
-	if (clear_exception(jni))
+	if (agent_clear_exception(jni))
 		thread = NULL;
 	(*jni)->DeleteLocalRef(jni, name);
 	(*jni)->DeleteLocalRef(jni, group);
@@ -215,7 +207,7 @@ int control_start(struct agent *a, JNIEnv *jni)
 	jthread thread;
 	jvmtiError err = JVMTI_ERROR_INTERNAL;
 
-	if (clear_exception(jni) || !class)
+	if (agent_clear_exception(jni) || !class)
 		return -1;
 	thread = new_thread(a, jni, class);
 	__atomic_store_n(&a->control_alive, 1, __ATOMIC_SEQ_CST);

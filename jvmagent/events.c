@@ -4,13 +4,7 @@
 
 #include "agent.h"
 #include "code.h"
-
-static JNIEnv *current_jni(const struct agent *a)
-{
-	void *jni = NULL;
-
-	return (*a->vm)->GetEnv(a->vm, &jni, JNI_VERSION_1_6) == JNI_OK ? jni : NULL;
-}
+#include "threads.h"
 
 /* JVMTI's signature. NOLINTNEXTLINE(readability-function-size) */
 static void JNICALL on_compiled_method_load(jvmtiEnv *jvmti, jmethodID method, jint code_size,
@@ -25,7 +19,7 @@ static void JNICALL on_compiled_method_load(jvmtiEnv *jvmti, jmethodID method, j
 	if (!agent_enter(&agent))
 		return;
 	event.time_ns = agent_now_ns();
-	jni = current_jni(&agent);
+	jni = agent_jni(&agent);
 	if (jni && code_size > 0)
 		code_publish(&agent, jni, &event);
 	agent_leave(&agent);
@@ -76,45 +70,12 @@ static void JNICALL on_dynamic_code_generated(jvmtiEnv *jvmti, const char *name,
 	agent_leave(&agent);
 }
 
-static uint64_t java_thread_id(struct agent *a, JNIEnv *jni, jthread thread)
-{
-	if (!a->thread_tid || !thread)
-		return 0;
-	return (uint64_t)(*jni)->GetLongField(jni, thread, a->thread_tid);
-}
-
-static void publish_thread(struct agent *a, uint16_t kind, uint64_t java_tid, const char *name)
-{
-	size_t name_len = name ? strnlen(name, 1024) : 0;
-	struct codemap_thread *t;
-	uint64_t now = agent_now_ns();
-
-	t = (void *)agent_reserve(a, kind, (uint32_t)(sizeof(*t) + name_len), now);
-	if (!t)
-		return;
-	t->tid = agent_gettid();
-	t->name_len = (uint32_t)name_len;
-	t->java_tid = java_tid;
-	if (name_len)
-		memcpy(t + 1, name, name_len);
-	ring_commit(&a->ring, &t->record);
-}
-
-/* Thread events run on the thread itself, so that gettid() is the thread's. */
 static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
-	jvmtiThreadInfo info;
-
+	(void)jvmti;
 	if (!agent_enter(&agent))
 		return;
-	memset(&info, 0, sizeof(info));
-	if (!(*jvmti)->GetThreadInfo(jvmti, thread, &info)) {
-		publish_thread(&agent, CODEMAP_THREAD, java_thread_id(&agent, jni, thread),
-			       info.name);
-		(*jvmti)->Deallocate(jvmti, (unsigned char *)info.name);
-		(*jni)->DeleteLocalRef(jni, info.thread_group);
-		(*jni)->DeleteLocalRef(jni, info.context_class_loader);
-	}
+	threads_publish_start(&agent, jni, thread);
 	agent_leave(&agent);
 }
 
@@ -123,7 +84,7 @@ static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 	(void)jvmti;
 	if (!agent_enter(&agent))
 		return;
-	publish_thread(&agent, CODEMAP_THREAD_END, java_thread_id(&agent, jni, thread), NULL);
+	threads_publish_end(&agent, jni, thread);
 	agent_leave(&agent);
 }
 

@@ -17,7 +17,8 @@ MAGIC = 0x31504D4350545348
 LEASE_NS = 3_000_000_000
 START, STOP = 1, 2
 CODE, THREADS = 1, 2
-METHOD, LOAD, UNLOAD, DYNAMIC, GAP, REPLAY_BEGIN, REPLAY_END, THREAD, THREAD_END = range(1, 10)
+METHOD, LOAD, UNLOAD, DYNAMIC, GAP, REPLAY_BEGIN, REPLAY_END, THREAD, THREAD_END, THREAD_SEEN = \
+    range(1, 11)
 SYS_FUTEX, FUTEX_WAKE = 202, 1
 
 _FIELDS = {  # name: (offset, format)
@@ -151,6 +152,12 @@ def thread_of(body):
     """(tid, name, java tid) of a THREAD record."""
     tid, length, java_tid = struct.unpack_from("IIQ", body)
     return tid, body[16:16 + length].decode(), java_tid
+
+
+def seen_thread_of(body):
+    """(JavaThread*, name, java tid) of a THREAD_SEEN record."""
+    java_thread, java_tid, length, _ = struct.unpack_from("QQII", body)
+    return java_thread, body[24:24 + length].decode(), java_tid
 
 
 if __name__ == "__main__":

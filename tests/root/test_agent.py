@@ -29,14 +29,14 @@ def detach(process):
     wait_until(lambda: not codemap.find(process.pid), 5, "code map gone after detach")
 
 
-def consume(process, seconds):
-    """Hold the lease, replay, read for a while, give it back; all records."""
+def consume(process, seconds, kind=None):
+    """Hold the lease, replay, read for SECONDS, or less once a KIND has come; all records."""
     code_map = codemap.CodeMap(process.pid)
     code_map.take_lease()
     try:
         records = code_map.read_replay()
         until = time.monotonic() + seconds
-        while time.monotonic() < until:
+        while time.monotonic() < until and not (kind and count(records, kind)):
             time.sleep(0.02)
             records += code_map.read()
         return records
@@ -58,7 +58,7 @@ def names(records):
 def check_publishes(version):
     process = churn(version, 60)
     attach(process)
-    records = consume(process, 3)
+    records = consume(process, 20, codemap.UNLOAD)
     methods = names(records)
     expect(("EpochBody", "churn", "EpochBody.java") in methods.values(), "EpochBody.churn")
     inlined = 0
@@ -84,6 +84,9 @@ def check_publishes(version):
     expect(started, "names of threads")
     expect(all(tid != process.pid and java_tid > 0 for tid, _, java_tid in started), "tids")
     expect(count(records, codemap.THREAD_END) > 0, "ends of threads")
+    seen = {t[1]: t for t in (codemap.seen_thread_of(body) for kind, _, _, body in records
+                              if kind == codemap.THREAD_SEEN)}
+    expect("main" in seen and seen["main"][0] > 0, f"older threads: {sorted(seen)}")
     expect_equal(count(records, codemap.GAP), 0, "lost records")
     detach(process)
 

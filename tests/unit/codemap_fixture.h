@@ -134,4 +134,17 @@ static inline void put_thread(struct record_buffer *b, uint16_t kind, uint64_t t
 	memcpy(t + 1, name, t->name_len);
 }
 
+static inline void put_thread_seen(struct record_buffer *b, uint64_t java_thread, uint64_t java_tid,
+				   const char *name)
+{
+	struct codemap_thread_seen *t;
+
+	t = record_begin(b, CODEMAP_THREAD_SEEN, CODEMAP_FLAG_REPLAYED, 1,
+			 sizeof(*t) + strlen(name));
+	t->java_thread = java_thread;
+	t->java_tid = java_tid;
+	t->name_len = (uint32_t)strlen(name);
+	memcpy(t + 1, name, t->name_len);
+}
+
 #endif

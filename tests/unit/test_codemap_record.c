@@ -182,6 +182,22 @@ static void refuses_texts_that_leave_the_record(void **state)
 	assert_int_equal(codemap_parse(b.data, b.len, &e), -EBADMSG);
 }
 
+static void parses_an_older_thread(void **state)
+{
+	struct record_buffer b = { .len = 0 };
+	struct codemap_event e;
+
+	(void)state;
+	put_thread_seen(&b, 0x7f0012345678, 12, "main");
+	assert_int_equal(codemap_parse(b.data, b.len, &e), b.len);
+	assert_int_equal(e.thread.java_thread, 0x7f0012345678);
+	assert_int_equal(e.thread.java_tid, 12);
+	assert_int_equal(e.thread.name.len, 4);
+	assert_memory_equal(e.thread.name.data, "main", 4);
+	((struct codemap_thread_seen *)(void *)b.data)->name_len = 9;
+	assert_int_equal(codemap_parse(b.data, b.len, &e), -EBADMSG);
+}
+
 static void skips_what_a_later_agent_may_send(void **state)
 {
 	struct record_buffer b = { .len = 0 };
@@ -201,6 +217,7 @@ int main(void)
 		cmocka_unit_test(wants_the_whole_record),
 		cmocka_unit_test(refuses_hostile_loads),
 		cmocka_unit_test(refuses_texts_that_leave_the_record),
+		cmocka_unit_test(parses_an_older_thread),
 		cmocka_unit_test(skips_what_a_later_agent_may_send),
 	};
 

@@ -349,6 +349,35 @@ static void threads_have_names_for_their_time(void **state)
 	assert_string_equal(codemap_store_thread_name(store, 77, 3500 * MS, &java_tid), "worker-2");
 }
 
+static void put_replayed_thread(uint64_t time_ns, uint64_t java_tid, const char *name)
+{
+	struct codemap_record *r = (void *)(buffer.data + buffer.len);
+
+	put_thread(&buffer, CODEMAP_THREAD, time_ns, 77, java_tid, name);
+	r->flags = CODEMAP_FLAG_REPLAYED;
+}
+
+static void older_threads_keep_their_name_until_it_changes(void **state)
+{
+	uint64_t java_tid = 0;
+	size_t bytes;
+
+	(void)state;
+	put_replayed_thread(5000 * MS, 12, "first");
+	feed();
+	/* It was there before it was seen. */
+	assert_string_equal(codemap_store_thread_name(store, 77, 100 * MS, &java_tid), "first");
+	bytes = codemap_store_bytes(store);
+	put_replayed_thread(6000 * MS, 12, "first");
+	feed();
+	assert_int_equal(codemap_store_bytes(store), bytes);
+	put_replayed_thread(7000 * MS, 12, "second");
+	feed();
+	assert_string_equal(codemap_store_thread_name(store, 77, 6500 * MS, &java_tid), "first");
+	assert_string_equal(codemap_store_thread_name(store, 77, 7500 * MS, &java_tid), "second");
+	assert_int_equal(java_tid, 12);
+}
+
 /* A JVM that makes code without end is forgotten, not collected until memory is gone. */
 static void memory_is_bounded(void **state)
 {
@@ -391,6 +420,7 @@ int main(void)
 		TEST(nothing_is_known_after_the_agent_left),
 		TEST(old_code_is_dropped),
 		TEST(threads_have_names_for_their_time),
+		TEST(older_threads_keep_their_name_until_it_changes),
 		TEST(memory_is_bounded),
 	};
 

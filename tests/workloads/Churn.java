@@ -40,7 +40,7 @@ public final class Churn {
             if (n++ == 0) {
                 System.out.println("ready");
             }
-            if (n % 20 == 0) {
+            if (n % 5 == 0) {
                 System.gc();
             }
         } while (System.nanoTime() < until);

@@ -60,7 +60,7 @@ static void add_thread(struct code_threads *threads, const struct codemap_event 
 	code_clean_text(e->thread.name.data, MIN(e->thread.name.len, THREAD_NAME_MAX), &name);
 	t = xcalloc(1, sizeof(*t) + name.len + 1);
 	memcpy(t->name, strbuf_str(&name), name.len);
-	t->begin_ns = e->time_ns;
+	t->begin_ns = e->flags & CODEMAP_FLAG_REPLAYED && !newest ? 0 : e->time_ns;
 	t->end_ns = UINT64_MAX;
 	t->java_tid = e->thread.java_tid;
 	t->older = newest;
@@ -68,10 +68,21 @@ static void add_thread(struct code_threads *threads, const struct codemap_event 
 	hmap_put_ptr(&threads->by_tid, e->thread.tid, t);
 }
 
+/* Does a replay say again what is known? It may also bring another name, Thread.setName(). */
+static bool is_known(const struct code_thread *newest, const struct codemap_event *e)
+{
+	return e->flags & CODEMAP_FLAG_REPLAYED && newest && newest->end_ns == UINT64_MAX &&
+	       newest->java_tid == e->thread.java_tid &&
+	       strlen(newest->name) == e->thread.name.len &&
+	       !memcmp(newest->name, e->thread.name.data, e->thread.name.len);
+}
+
 void code_threads_add(struct code_threads *threads, const struct codemap_event *e)
 {
 	struct code_thread *newest = hmap_find_ptr(&threads->by_tid, e->thread.tid);
 
+	if (is_known(newest, e))
+		return;
 	if (newest && newest->end_ns > e->time_ns)
 		newest->end_ns = e->time_ns;
 	if (e->kind == CODEMAP_THREAD)

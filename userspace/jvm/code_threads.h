@@ -16,7 +16,10 @@ struct code_threads {
 void code_threads_release(struct code_threads *threads);
 size_t code_threads_bytes(const struct code_threads *threads);
 
-/* A CODEMAP_THREAD or CODEMAP_THREAD_END record. */
+/*
+ * A CODEMAP_THREAD or CODEMAP_THREAD_END record. One with CODEMAP_FLAG_REPLAYED is a thread that
+ * has lived for an unknown time.
+ */
 void code_threads_add(struct code_threads *threads, const struct codemap_event *event);
 void code_threads_expire(struct code_threads *threads, uint64_t horizon_ns);
 

@@ -88,6 +88,19 @@ static int parse_thread(const struct codemap_thread *t, size_t size, struct code
 	if (size < sizeof(*t) || t->name_len > size - sizeof(*t))
 		return -EBADMSG;
 	e->thread.tid = t->tid;
+	e->thread.java_thread = 0;
+	e->thread.java_tid = t->java_tid;
+	e->thread.name = (struct codemap_text){ (const char *)(t + 1), t->name_len };
+	return 0;
+}
+
+static int parse_thread_seen(const struct codemap_thread_seen *t, size_t size,
+			     struct codemap_event *e)
+{
+	if (size < sizeof(*t) || t->name_len > size - sizeof(*t))
+		return -EBADMSG;
+	e->thread.tid = 0;
+	e->thread.java_thread = t->java_thread;
 	e->thread.java_tid = t->java_tid;
 	e->thread.name = (struct codemap_text){ (const char *)(t + 1), t->name_len };
 	return 0;
@@ -111,6 +124,7 @@ static int parse_body(const struct codemap_record *r, struct codemap_event *e)
 		return 0;
 	case CODEMAP_THREAD:
 	case CODEMAP_THREAD_END: return parse_thread((const void *)r, r->size, e);
+	case CODEMAP_THREAD_SEEN: return parse_thread_seen((const void *)r, r->size, e);
 	default: return 0;
 	}
 }

@@ -53,7 +53,8 @@ struct codemap_event {
 		} gap;
 
 		struct {
-			uint32_t tid;
+			uint32_t tid;	      /* 0: CODEMAP_THREAD_SEEN */
+			uint64_t java_thread; /* 0: not CODEMAP_THREAD_SEEN */
 			uint64_t java_tid;
 			struct codemap_text name;
 		} thread;

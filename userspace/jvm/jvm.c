@@ -176,16 +176,13 @@ int jvm_open_code_map(struct jvm *jvm, struct err *err)
 	/* What an earlier agent told has had nobody to say when it ended. */
 	codemap_store_free(jvm->store);
 	jvm->store = codemap_store_new();
+	/* Names of older threads need the tables, too. */
+	has_layout(jvm);
 	jvm->same_tids = same_pid_namespace(jvm->pid);
 	jvm->polled_ns = now_ns;
 	jvm->replay_pause_ns = JVM_REPLAY_PAUSE_NS;
 	ask_replay(jvm, now_ns);
 	return 0;
-}
-
-static void add_event(const struct codemap_event *event, void *data)
-{
-	codemap_store_add(data, event);
 }
 
 /* The agent has gone, or the memory is not what it should be. What was learnt stays for the past. */
@@ -224,7 +221,7 @@ void jvm_poll(struct jvm *jvm, void *buffer, uint64_t now_ns)
 		return;
 	codemap_reader_renew_lease(&jvm->reader, now_ns);
 	closed = codemap_reader_is_closed(&jvm->reader);
-	if (codemap_reader_drain(&jvm->reader, buffer, add_event, jvm->store) || closed) {
+	if (codemap_reader_drain(&jvm->reader, buffer, jvm_take_event, jvm) || closed) {
 		close_code_map(jvm);
 		return;
 	}

@@ -51,6 +51,9 @@ struct jvm *jvm_new(const struct process *process, const struct mapping *libjvm,
 		    struct vmstructs_cache *cache);
 void jvm_free(struct jvm *jvm);
 
+/* One record of the agent's; DATA is the struct jvm. Older threads get their tid here. */
+void jvm_take_event(const struct codemap_event *event, void *data);
+
 /* Read the code map; BUFFER as for codemap_reader_drain(). */
 void jvm_poll(struct jvm *jvm, void *buffer, uint64_t now_ns);
 void jvm_expire(struct jvm *jvm, uint64_t horizon_ns);

@@ -62,6 +62,7 @@ static void put_capture(struct json *j, const struct capture_stats *capture)
 		[WIRE_COUNTER_LOST_UNKNOWN_WEIGHT] = "lost_unknown_weight",
 		[WIRE_COUNTER_GAPS] = "gaps",
 		[WIRE_COUNTER_GAP_NS] = "gap_ns",
+		[WIRE_COUNTER_STOLEN_NS] = "stolen_ns",
 	};
 
 	json_object_begin(j, "capture");

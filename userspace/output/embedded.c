@@ -7,11 +7,12 @@
 
 #define FILE_BYTES(name) ".incbin \"userspace/output/" name "\"\n"
 
-#define EMBED(symbol, files)                                                                    \
- __asm__(".pushsection .rodata, \"a\", @progbits\n" #symbol "_begin:\n" files #symbol "_end:\n" \
-	 ".popsection\n");                                                                      \
- extern const char symbol##_begin[] __attribute__((visibility("hidden")));                      \
- extern const char symbol##_end[] __attribute__((visibility("hidden")))
+#define EMBED(symbol, files)                                                                 \
+	__asm__(".pushsection .rodata, \"a\", @progbits\n" #symbol "_begin:\n" files #symbol \
+		"_end:\n"                                                                    \
+		".popsection\n");                                                            \
+	extern const char symbol##_begin[] __attribute__((visibility("hidden")));            \
+	extern const char symbol##_end[] __attribute__((visibility("hidden")))
 
 EMBED(embedded_page, FILE_BYTES("flamegraph.html"));
 EMBED(embedded_style, FILE_BYTES("flamegraph.css") FILE_BYTES("flamegraph_panel.css"));

@@ -241,10 +241,10 @@ def small_disk(kilobytes):
 @test
 def full_disk():
     """The recording fills the disk: a sentence, and what was written can be read."""
-    disk = small_disk(96)
+    disk = small_disk(160)
     out = os.path.join(disk, "out.jfr")
     burn = native("burn", 60)
-    result = hostprof("record", "-p", burn.pid, "-d", "50", "-F", "9999", "-o", out, code=None)
+    result = hostprof("record", "-p", burn.pid, "-d", "50", "-F", "997", "-o", out, code=None)
     message(result, 1, "No space left on device", f"what was recorded until then is in {out}")
     expect(os.path.getsize(out) > 0, "nothing was kept")
     lines = collapsed(out)

@@ -197,7 +197,7 @@ static void what_has_no_name(void **state)
 	add_word(f, CODE + 0x1000);
 	add_word(f, CODE_END + 0x1000);
 	assert_stack(f, expect("[evicted]:0 %u|[JIT]:0 %u|[unknown]:0 %u|", FRAME_MARK,
-			       FRAME_NATIVE, FRAME_NATIVE));
+			       FRAME_JAVA_JIT, FRAME_NATIVE));
 }
 
 static void interpreted_frames(void **state)

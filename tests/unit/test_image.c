@@ -458,6 +458,32 @@ static void open_files_are_bounded(void **state)
 	assert_int_equal(image_state(first), IMAGE_READY); /* parsed, not dropped */
 }
 
+/* No room for any symbols: what was not asked for since the last parse goes. */
+static void symbols_are_bounded(void **state)
+{
+	struct fixture *f = *state;
+	struct image *first, *second;
+	struct elf_symbol symbol;
+
+	image_cache_set_limit(f->cache, 1);
+	copy_self(f, "first");
+	copy_self(f, "second");
+	copy_self(f, "third");
+	first = open_named(f, "first");
+	assert_string_equal(local_name(f, first), "image_test_local");
+	second = open_named(f, "second");
+	assert_string_equal(local_name(f, second), "image_test_local");
+	assert_int_equal(image_state(first), IMAGE_READY);
+	assert_string_equal(local_name(f, open_named(f, "third")), "image_test_local");
+	assert_int_equal(image_state(first), IMAGE_DROPPED);
+	assert_int_equal(image_state(second), IMAGE_READY);
+	assert_false(image_find_symbol(first, f->local_address, &symbol));
+	assert_int_equal(strlen(image_build_id(first)), 40);
+	/* it comes back when it is asked for */
+	assert_ptr_equal(open_named(f, "first"), first);
+	assert_string_equal(local_name(f, first), "image_test_local");
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -481,6 +507,7 @@ int main(void)
 		TEST(a_deleted_program_of_a_live_process),
 		TEST(an_image_in_memory),
 		TEST(open_files_are_bounded),
+		TEST(symbols_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

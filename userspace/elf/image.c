@@ -8,6 +8,8 @@
 #include "elf/image_content.h"
 #include "elf/image_open.h"
 
+/* The symbols of a browser with debug data are 100 MB, those of a JVM 10 MB. */
+#define MAX_CONTENT_BYTES (256UL << 20)
 /*
  * Files that were opened but not parsed yet hold a descriptor each. Past this many the oldest are
  * parsed, wanted or not, which lets theirs go.
@@ -23,6 +25,7 @@ struct image {
 	uint32_t pid;
 	int fd;		    /* owned while IMAGE_NEW, else -1 */
 	bool never_opened;  /* IMAGE_FAILED, and another process may have more luck */
+	bool used;	    /* since drop_unused() last came by */
 	struct image *twin; /* the next image with the same hash of its key */
 	struct image_content content;
 };
@@ -34,6 +37,8 @@ struct image_cache {
 	VEC(struct image *) waiting; /* borrowed; opened in this order, parsed or not */
 	size_t waiting_first;
 	size_t open_count;
+	size_t content_bytes, content_limit;
+	size_t hand; /* index into images: where drop_unused() goes on */
 };
 
 /* A parse under way: owns its descriptor and what it has read until `done`. */
@@ -54,6 +59,7 @@ int image_cache_new(struct worker_pool *pool, struct image_cache **ret_cache, st
 
 	(void)err;
 	cache->pool = pool;
+	cache->content_limit = MAX_CONTENT_BYTES;
 	*ret_cache = cache;
 	return 0;
 }
@@ -207,7 +213,7 @@ struct image *image_cache_open(struct image_cache *cache, const struct image_key
 	if (!image) {
 		image = add_image(cache, key, path);
 		open_image(cache, image, pid, start, end);
-	} else if (image->never_opened) {
+	} else if (image->never_opened || image->state == IMAGE_DROPPED) {
 		open_image(cache, image, pid, start, end);
 	}
 	return image;
@@ -225,6 +231,46 @@ struct image *image_cache_add_memory(struct image_cache *cache, const char *name
 	image_content_read_memory(data, len, name, &image->content);
 	image->state = image->content.failure ? IMAGE_FAILED : IMAGE_READY;
 	return image;
+}
+
+/* --- dropping --- */
+
+void image_cache_set_limit(struct image_cache *cache, size_t limit)
+{
+	cache->content_limit = limit;
+}
+
+/* An image in memory has no file to be read again from. */
+static bool may_drop(const struct image *image)
+{
+	return image->state == IMAGE_READY && image->key.inode != 0;
+}
+
+static void drop(struct image_cache *cache, struct image *image)
+{
+	cache->content_bytes -= symbols_bytes(&image->content.symbols);
+	image_content_release(&image->content);
+	image->state = IMAGE_DROPPED;
+}
+
+/*
+ * The clock algorithm: an image that was asked for since the hand last came by is passed over. One
+ * round only, so that the images of one stack can be there together, however large they are. KEEP
+ * is the one that has just come.
+ */
+static void drop_unused(struct image_cache *cache, const struct image *keep)
+{
+	size_t turns = cache->images.len;
+
+	for (; turns > 0 && cache->content_bytes > cache->content_limit; turns--) {
+		struct image *image = cache->images.items[cache->hand++ % cache->images.len];
+
+		if (image == keep || !may_drop(image))
+			continue;
+		if (!image->used)
+			drop(cache, image);
+		image->used = false;
+	}
 }
 
 /* --- parsing --- */
@@ -247,7 +293,10 @@ static void parse_done(struct worker_job *job)
 	image_content_release(&image->content);
 	image->content = parse->content;
 	image->state = image->content.failure ? IMAGE_FAILED : IMAGE_READY;
+	image->used = true;
+	parse->cache->content_bytes += symbols_bytes(&image->content.symbols);
 	parse->cache->open_count--;
+	drop_unused(parse->cache, image);
 	close(parse->fd);
 	free(parse->path);
 	free(parse);
@@ -349,6 +398,7 @@ bool image_offset_to_address(const struct image *image, uint64_t offset, uint64_
 
 bool image_find_symbol(struct image *image, uint64_t address, struct elf_symbol *ret_symbol)
 {
+	image->used = true;
 	return image->state == IMAGE_READY &&
 	       symbols_find(&image->content.symbols, address, ret_symbol);
 }

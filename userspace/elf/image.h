@@ -24,6 +24,7 @@ enum image_state {
 	IMAGE_LOADING, /* on a worker */
 	IMAGE_READY,   /* parsed; may have no symbols */
 	IMAGE_FAILED,  /* could not be read: image_failure() says why */
+	IMAGE_DROPPED, /* was parsed, then given up for memory: image_cache_open() reads it again */
 };
 
 struct elf_symbol {
@@ -43,7 +44,7 @@ DEFINE_CLEANUP(struct image_cache *, image_cache_free);
 /*
  * The image of a file (always one; borrowed, good as long as the cache). When it is new it is
  * opened now: /proc/PID/map_files/START-END, else /proc/PID/root/PATH, else /proc/PID/exe, each
- * checked against KEY by fstat (or by build id where device numbers differ, as on overlayfs).
+ * checked against KEY by fstat (or by its text where device numbers differ, as on overlayfs).
  */
 struct image *image_cache_open(struct image_cache *cache, const struct image_key *key, uint32_t pid,
 			       uint64_t start, uint64_t end, const char *path);
@@ -51,6 +52,12 @@ struct image *image_cache_open(struct image_cache *cache, const struct image_key
 /* An image of bytes in memory: the vDSO. NAME identifies it. */
 struct image *image_cache_add_memory(struct image_cache *cache, const char *name, const void *data,
 				     size_t len);
+
+/*
+ * Symbols of all images take at most LIMIT bytes (default 256 MB); past that, images that were not
+ * asked for a while are dropped.
+ */
+void image_cache_set_limit(struct image_cache *cache, size_t limit);
 
 /* Ask for parsing if that was not done yet; image_state() tells when it is. */
 void image_load(struct image_cache *cache, struct image *image);

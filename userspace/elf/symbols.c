@@ -111,6 +111,7 @@ static void copy_ranges(const struct symbols_builder *builder, struct symbols *s
 	for (size_t i = 0; i < builder->raw.len; i++)
 		bytes += strlen(all_names + builder->raw.items[i].name) + 1;
 	symbols->names = xmalloc(bytes + 1);
+	symbols->name_bytes = bytes + 1;
 	symbols->ranges.cap = builder->raw.len;
 	symbols->ranges.items = xmalloc((builder->raw.len + 1) * sizeof(struct symbol_range));
 	for (size_t i = 0; i < builder->raw.len; i++) {
@@ -129,7 +130,7 @@ static void copy_ranges(const struct symbols_builder *builder, struct symbols *s
 void symbols_build(struct symbols_builder *builder, struct elf_file *file,
 		   struct symbols *ret_symbols)
 {
-	struct symbols symbols = { VEC_INIT, NULL, HMAP_INIT };
+	struct symbols symbols = { VEC_INIT, NULL, 0, HMAP_INIT };
 
 	if (builder->raw.len > 0)
 		qsort(builder->raw.items, builder->raw.len, sizeof(struct raw_range), compare_raw);
@@ -156,6 +157,12 @@ void symbols_release(struct symbols *symbols)
 	vec_release(&symbols->ranges);
 	free(symbols->names);
 	symbols->names = NULL;
+	symbols->name_bytes = 0;
+}
+
+size_t symbols_bytes(const struct symbols *symbols)
+{
+	return symbols->ranges.cap * sizeof(struct symbol_range) + symbols->name_bytes;
 }
 
 /* The innermost range that holds ADDRESS, or NULL. */

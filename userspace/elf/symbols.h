@@ -20,7 +20,8 @@ struct symbol_range {
 struct symbols {
 	VEC(struct symbol_range) ranges; /* sorted by address, one per address */
 	char *names;			 /* owned */
-	struct hmap demangled;		 /* index of range → owned struct demangled_name */
+	size_t name_bytes;
+	struct hmap demangled; /* index of range → owned struct demangled_name */
 };
 
 /* Collects symbols of a file and of its debug files, then makes the table. */
@@ -45,6 +46,9 @@ void symbols_builder_add(struct symbols_builder *builder, struct elf_file *file)
 void symbols_build(struct symbols_builder *builder, struct elf_file *file,
 		   struct symbols *ret_symbols);
 void symbols_release(struct symbols *symbols);
+
+/* What the table holds in memory, without what was demangled. */
+size_t symbols_bytes(const struct symbols *symbols);
 
 /* Not thread-safe: keeps what it demangled. */
 bool symbols_find(struct symbols *symbols, uint64_t address, struct elf_symbol *ret_symbol);

@@ -13,7 +13,7 @@ struct image *mapping_get_image(struct symbolizer *symbolizer, struct process *p
 	struct image_key key = { mapping->key.major, mapping->key.minor, mapping->key.inode,
 				 mapping->key.generation };
 
-	if (mapping->image)
+	if (mapping->image && image_state(mapping->image) != IMAGE_DROPPED)
 		return mapping->image;
 	if (strcmp(mapping->path, "[vdso]") == 0)
 		mapping->image = vdso_image(symbolizer);

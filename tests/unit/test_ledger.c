@@ -56,11 +56,25 @@ static void test_figures_reach_the_profile(void **state)
 	assert_int_equal(profile.quality.items[0].weight, 30);
 	assert_int_equal(profile.quality.items[0].lost_weight, 40);
 	/* Only what keeps a stack from being whole is a counter. */
+	ledger_write_reasons(&ledger, &profile);
 	assert_int_equal(profile.counters.len, 1);
 	assert_string_equal(profile_get_string(&profile, profile.counters.items[0].name),
 			    "unwind.page-not-resident");
 	ledger_release(&ledger);
 	profile_release(&profile);
+}
+
+static bool nobody(const struct ledger_entry *entry, void *data)
+{
+	(void)entry;
+	(void)data;
+	return false;
+}
+
+static bool odd_pids(const struct ledger_entry *entry, void *data)
+{
+	(void)data;
+	return entry->pid % 2;
 }
 
 static void test_ids_follow_the_tables(void **state)
@@ -79,12 +93,43 @@ static void test_ids_follow_the_tables(void **state)
 	assert_int_not_equal(thread, ledger_profile_thread(entry, &profile, 8, "renamed", 1));
 	profile_release(&profile);
 	profile_init(&profile);
-	ledger_reset_ids(&ledger);
+	ledger_reset_ids(&ledger, nobody, NULL);
 	thread = ledger_profile_thread(entry, &profile, 8, "renamed", 1);
 	assert_int_equal(profile_get_thread(&profile, thread)->tid, 8);
 	assert_string_equal(
 		profile_get_string(&profile, profile_get_thread(&profile, thread)->name),
 		"renamed");
+	ledger_release(&ledger);
+	profile_release(&profile);
+}
+
+/* A new chunk: who is gone is forgotten, whoever lives keeps labels, and nothing counts twice. */
+static void test_processes_that_are_gone(void **state)
+{
+	struct ledger ledger;
+	struct ledger_entry *last;
+	struct profile profile;
+	uint32_t event;
+
+	(void)state;
+	ledger_init(&ledger);
+	profile_init(&profile);
+	event = profile_event(&profile, &(struct profile_event){ .period = 10 });
+	for (uint32_t pid = 1; pid <= 100; pid++)
+		count(&ledger, get(&ledger, pid, 1, "sh"), UNWIND_DONE, 10);
+	last = get(&ledger, 100, 1, "sh");
+	ledger_write(&ledger, &profile, &event, 1);
+	assert_int_equal(profile.quality.len, 100);
+	ledger_reset_ids(&ledger, odd_pids, NULL);
+	assert_int_equal(ledger.entries.len, 50);
+	assert_ptr_equal(get(&ledger, 100, 1, "renamed"), last);
+	assert_int_equal(last->counts[0].samples, 0);
+	assert_int_equal(ledger.entries.len, 50);
+	assert_int_equal(get(&ledger, 1, 1, "again")->counts[0].samples, 0);
+	assert_int_equal(ledger.entries.len, 51);
+	assert_int_equal(ledger.processes, 101);
+	assert_int_equal(ledger.samples, 100);
+	assert_int_equal(ledger.complete, 100);
 	ledger_release(&ledger);
 	profile_release(&profile);
 }
@@ -95,6 +140,7 @@ int main(void)
 		cmocka_unit_test(test_generations_are_apart),
 		cmocka_unit_test(test_figures_reach_the_profile),
 		cmocka_unit_test(test_ids_follow_the_tables),
+		cmocka_unit_test(test_processes_that_are_gone),
 	};
 
 	return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);

@@ -105,6 +105,9 @@ static void test_roundtrip(void **state)
 	profile_release(&got);
 }
 
+/* Of the first chunk; the second one has more of the same process. */
+static const struct profile_quality early_quality = { 0, 0, 7, 6, 70, 5, 50 };
+
 /* Two flushes, a new chunk with new tables, one flush more. */
 static void write_two_chunks(int fd)
 {
@@ -118,6 +121,7 @@ static void write_two_chunks(int fd)
 	assert_int_equal(p.samples.len, 0);
 	profile_string(&p, "shifts the ids that follow");
 	fixture_add(&p, FIXTURE_SAMPLES);
+	profile_add_quality(&p, &early_quality);
 	assert_int_equal(recording_writer_rotate(writer, &p, &err), 0);
 	profile_release(&p);
 	profile_init(&p);
@@ -138,6 +142,7 @@ static void test_chunks(void **state)
 	profile_init(&expected);
 	for (unsigned int i = 0; i < 3; i++)
 		fixture_add(&expected, i * FIXTURE_SAMPLES);
+	profile_add_quality(&expected, &early_quality);
 	fixture_add_figures(&expected);
 	write_two_chunks(fd);
 	assert_int_equal(read_back(fd, NULL, false, &got, &truncated), 0);

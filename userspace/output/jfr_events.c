@@ -142,11 +142,16 @@ static void put_quality(struct strbuf *out, const struct jfr_pools *pools, const
 	jfr_end_event(out, event);
 }
 
-void jfr_put_figures(struct strbuf *out, const struct jfr_pools *pools, const struct profile *p,
+void jfr_put_quality(struct strbuf *out, const struct jfr_pools *pools, const struct profile *p,
 		     uint64_t time_ns)
 {
 	for (size_t i = 0; i < p->quality.len; i++)
 		put_quality(out, pools, p, &p->quality.items[i], time_ns);
+}
+
+void jfr_put_counters(struct strbuf *out, const struct jfr_pools *pools, const struct profile *p,
+		      uint64_t time_ns)
+{
 	for (size_t i = 0; i < p->counters.len; i++) {
 		const struct profile_counter *counter = &p->counters.items[i];
 		size_t event = jfr_begin_event(out, JFR_COUNTER_EVENT);

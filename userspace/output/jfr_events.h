@@ -25,7 +25,9 @@ void jfr_put_mappings(struct strbuf *out, const struct jfr_pools *pools, const s
 		      uint32_t first, uint64_t time_ns);
 
 /* hostprof.Quality and hostprof.Counter. */
-void jfr_put_figures(struct strbuf *out, const struct jfr_pools *pools, const struct profile *p,
+void jfr_put_quality(struct strbuf *out, const struct jfr_pools *pools, const struct profile *p,
 		     uint64_t time_ns);
+void jfr_put_counters(struct strbuf *out, const struct jfr_pools *pools, const struct profile *p,
+		      uint64_t time_ns);
 
 #endif

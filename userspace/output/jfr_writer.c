@@ -187,7 +187,11 @@ static int write_out(struct recording_writer *writer, bool is_new, bool final, s
 	return 0;
 }
 
-static int flush(struct recording_writer *writer, struct profile *p, bool final, struct err *err)
+/* What a flush ends. */
+enum ending { ENDS_NOTHING, ENDS_CHUNK, ENDS_RECORDING };
+
+static int flush(struct recording_writer *writer, struct profile *p, enum ending ending,
+		 struct err *err)
 {
 	bool is_new = !writer->chunk.open;
 	int r;
@@ -201,10 +205,12 @@ static int flush(struct recording_writer *writer, struct profile *p, bool final,
 	jfr_pools_update(&writer->pools, p);
 	put_tables(writer, p);
 	jfr_put_samples(&writer->buf, &writer->pools, p);
-	if (final)
-		jfr_put_figures(&writer->buf, &writer->pools, p, writer->end_ns);
+	if (ending != ENDS_NOTHING)
+		jfr_put_quality(&writer->buf, &writer->pools, p, writer->end_ns);
+	if (ending == ENDS_RECORDING)
+		jfr_put_counters(&writer->buf, &writer->pools, p, writer->end_ns);
 	put_checkpoint(writer, p);
-	r = write_out(writer, is_new, final, err);
+	r = write_out(writer, is_new, ending == ENDS_RECORDING, err);
 	if (r == 0)
 		profile_clear_samples(p);
 	return r;
@@ -213,7 +219,7 @@ static int flush(struct recording_writer *writer, struct profile *p, bool final,
 int recording_writer_flush(struct recording_writer *writer, struct profile *profile,
 			   struct err *err)
 {
-	return flush(writer, profile, false, err);
+	return flush(writer, profile, ENDS_NOTHING, err);
 }
 
 bool recording_writer_wants_rotation(const struct recording_writer *writer)
@@ -232,7 +238,7 @@ static void end_chunk(struct recording_writer *writer)
 int recording_writer_rotate(struct recording_writer *writer, struct profile *profile,
 			    struct err *err)
 {
-	int r = flush(writer, profile, false, err);
+	int r = flush(writer, profile, ENDS_CHUNK, err);
 
 	if (r == 0)
 		end_chunk(writer);
@@ -242,7 +248,7 @@ int recording_writer_rotate(struct recording_writer *writer, struct profile *pro
 int recording_writer_finish(struct recording_writer *writer, struct profile *profile,
 			    struct err *err)
 {
-	int r = flush(writer, profile, true, err);
+	int r = flush(writer, profile, ENDS_RECORDING, err);
 
 	if (r == 0)
 		end_chunk(writer);

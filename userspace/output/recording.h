@@ -32,7 +32,7 @@ int recording_writer_flush(struct recording_writer *writer, struct profile *prof
 bool recording_writer_wants_rotation(const struct recording_writer *writer);
 
 /*
- * Flush, end the chunk, and let the next flush begin a new one with tables from their first entry:
+ * Flush, write the quality (readers add up that of all chunks), end the chunk, and let the next flush begin a new one with tables from their first entry:
  * the caller empties PROFILE's tables (profile_release, profile_init) and its caches of ids.
  */
 int recording_writer_rotate(struct recording_writer *writer, struct profile *profile,

@@ -23,6 +23,11 @@ void ledger_init(struct ledger *ledger)
 	intern_init(&ledger->keys);
 }
 
+static struct ledger_key key_of(const struct ledger_entry *entry)
+{
+	return (struct ledger_key){ entry->pid, entry->exec_id, entry->start_ns };
+}
+
 static void entry_free(struct ledger_entry *entry)
 {
 	free(entry->exe);
@@ -71,8 +76,10 @@ struct ledger_entry *ledger_get(struct ledger *ledger, uint32_t pid, uint32_t ex
 	bool is_new;
 	uint32_t index = intern_put(&ledger->keys, &key, sizeof(key), &is_new);
 
-	if (is_new)
+	if (is_new) {
 		vec_push(&ledger->entries, entry_new(&key, process, comm));
+		ledger->processes++;
+	}
 	return ledger->entries.items[index];
 }
 
@@ -99,6 +106,8 @@ void ledger_count_sample(struct ledger *ledger, struct ledger_entry *entry,
 	count->samples++;
 	count->weight += sample->weight;
 	count->complete += reason_info[sample->reason].whole;
+	ledger->samples++;
+	ledger->complete += reason_info[sample->reason].whole;
 	ledger->reasons[sample->reason]++;
 }
 
@@ -138,14 +147,28 @@ uint32_t ledger_profile_thread(struct ledger_entry *entry, struct profile *profi
 	return (uint32_t)id;
 }
 
-void ledger_reset_ids(struct ledger *ledger)
+/* The index of an entry is its place in `keys`: those that stay are counted anew. */
+void ledger_reset_ids(struct ledger *ledger,
+		      bool (*is_gone)(const struct ledger_entry *entry, void *data), void *data)
 {
-	struct ledger_entry **entry;
+	size_t kept = 0;
 
-	vec_for_each (entry, &ledger->entries) {
-		(*entry)->profile_id = PROFILE_NONE;
-		hmap_clear(&(*entry)->threads);
+	intern_release(&ledger->keys);
+	intern_init(&ledger->keys);
+	for (size_t i = 0; i < ledger->entries.len; i++) {
+		struct ledger_entry *entry = ledger->entries.items[i];
+		struct ledger_key key = key_of(entry);
+
+		if (is_gone(entry, data)) {
+			entry_free(entry);
+			continue;
+		}
+		entry->profile_id = PROFILE_NONE;
+		hmap_clear(&entry->threads);
+		intern_put(&ledger->keys, &key, sizeof(key), NULL);
+		ledger->entries.items[kept++] = entry;
 	}
+	ledger->entries.len = kept;
 }
 
 static void write_entry(struct ledger_entry *entry, struct profile *profile,
@@ -167,6 +190,7 @@ static void write_entry(struct ledger_entry *entry, struct profile *profile,
 		quality.process = ledger_profile_process(entry, profile);
 		profile_add_quality(profile, &quality);
 	}
+	memset(entry->counts, 0, sizeof(entry->counts));
 }
 
 void ledger_write(struct ledger *ledger, struct profile *profile, const uint32_t *event_ids,
@@ -176,6 +200,10 @@ void ledger_write(struct ledger *ledger, struct profile *profile, const uint32_t
 
 	vec_for_each (entry, &ledger->entries)
 		write_entry(*entry, profile, event_ids, event_count);
+}
+
+void ledger_write_reasons(const struct ledger *ledger, struct profile *profile)
+{
 	for (unsigned int i = 0; i < UNWIND_REASON_COUNT; i++)
 		if (ledger->reasons[i] && !reason_info[i].whole)
 			profile_add_counter(profile, reason_info[i].counter, "",

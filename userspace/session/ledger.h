@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The books of a run: every process generation that was sampled or lost samples, its labels, and
- * what became of its samples. Lives longer than the processes and than the profile's tables, which
- * are emptied with every chunk.
+ * The books of a run: the process generations that were sampled or lost samples, their labels, and
+ * what became of their samples. Lives longer than the profile's tables, which are emptied with
+ * every chunk; then the processes that are gone are written off, so that a run may last for weeks.
  */
 #ifndef HOSTPROF_SESSION_LEDGER_H
 #define HOSTPROF_SESSION_LEDGER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/hmap.h"
@@ -35,6 +36,8 @@ struct ledger {
 	VEC(struct ledger_entry *) entries; /* owned */
 	struct intern keys;		    /* of (pid, exec id, start): the entry's index */
 	uint64_t reasons[UNWIND_REASON_COUNT];
+	uint64_t samples, complete; /* of the whole run */
+	uint32_t processes;	    /* entries ever made */
 };
 
 void ledger_init(struct ledger *ledger);
@@ -58,11 +61,17 @@ uint32_t ledger_profile_process(struct ledger_entry *entry, struct profile *prof
 uint32_t ledger_profile_thread(struct ledger_entry *entry, struct profile *profile, uint32_t tid,
 			       const char *name, uint64_t java_tid);
 
-/* PROFILE's tables were emptied. */
-void ledger_reset_ids(struct ledger *ledger);
+/*
+ * PROFILE's tables were emptied: no entry has an id there any more, and those that IS_GONE says
+ * will have no samples again are forgotten.
+ */
+void ledger_reset_ids(struct ledger *ledger,
+		      bool (*is_gone)(const struct ledger_entry *entry, void *data), void *data);
 
-/* Quality of every entry and event, and the reasons, into PROFILE. */
+/* Quality of every entry and event since the last call, into PROFILE. */
 void ledger_write(struct ledger *ledger, struct profile *profile, const uint32_t *event_ids,
 		  unsigned int event_count);
+/* Why stacks were not whole, in the whole run, into PROFILE's counters. */
+void ledger_write_reasons(const struct ledger *ledger, struct profile *profile);
 
 #endif

@@ -140,13 +140,24 @@ static void count_lost(const struct wire_lost_key *key, const struct wire_lost *
 	pipeline->lost += lost->count;
 }
 
+/* The registry forgets a process some seconds after its end, when all its samples are handled. */
+static bool is_gone(const struct ledger_entry *entry, void *data)
+{
+	struct pipeline *pipeline = data;
+
+	return registry_find(pipeline->registry, entry->pid) == NULL;
+}
+
 /* A new chunk begins with empty tables; every cached id is void. */
 static int rotate(struct pipeline *pipeline, struct err *err)
 {
 	struct profile *profile = &pipeline->profile;
 	struct profile fresh;
-	int r = recording_writer_rotate(pipeline->writer, profile, err);
+	int r;
 
+	ledger_write(&pipeline->ledger, profile, pipeline->event_ids,
+		     pipeline->options->event_count);
+	r = recording_writer_rotate(pipeline->writer, profile, err);
 	if (r < 0)
 		return r;
 	profile_init(&fresh);
@@ -163,7 +174,7 @@ static int rotate(struct pipeline *pipeline, struct err *err)
 	*profile = fresh;
 	add_events(pipeline);
 	symbolizer_reset_ids(pipeline->symbolizer);
-	ledger_reset_ids(&pipeline->ledger);
+	ledger_reset_ids(&pipeline->ledger, is_gone, pipeline);
 	return 0;
 }
 
@@ -201,6 +212,7 @@ static void write_figures(struct pipeline *pipeline)
 	capture_get_stats(pipeline->capture, &stats);
 	ledger_write(&pipeline->ledger, &pipeline->profile, pipeline->event_ids,
 		     pipeline->options->event_count);
+	ledger_write_reasons(&pipeline->ledger, &pipeline->profile);
 	image_cache_for_each_failed(pipeline->images, count_failed_file, pipeline);
 	agents_for_each_failure(pipeline->agents, count_failed_agent, pipeline);
 	if (stats.counters[WIRE_COUNTER_NESTED])

@@ -60,7 +60,7 @@ static void on_progress(void *data)
 		.duration_ns = rec->options->duration_ns,
 		.samples = rec->pipeline.samples,
 		.lost = rec->pipeline.lost,
-		.processes = (uint32_t)rec->pipeline.ledger.entries.len,
+		.processes = rec->pipeline.ledger.processes,
 	};
 	uint32_t with_agent;
 
@@ -112,7 +112,6 @@ static void fill_result(struct recorder *rec)
 {
 	struct recorder_result *result = rec->result;
 	struct pipeline *pipeline = &rec->pipeline;
-	struct ledger_entry **entry;
 	struct rusage usage;
 
 	getrusage(RUSAGE_SELF, &usage);
@@ -120,18 +119,14 @@ static void fill_result(struct recorder *rec)
 		(uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NSEC_PER_SEC +
 		(uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * NSEC_PER_USEC;
 	result->peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
-	result->processes = (uint32_t)pipeline->ledger.entries.len;
+	result->processes = pipeline->ledger.processes;
 	agents_count(pipeline->agents, &result->jvms, &result->jvms_with_agent);
 	result->late_samples = pipeline->late_samples;
 	result->merge_stall_ns = pipeline->stall_ns;
 	result->lost = pipeline->lost;
 	memcpy(result->reasons, pipeline->ledger.reasons, sizeof(result->reasons));
-	vec_for_each (entry, &pipeline->ledger.entries) {
-		for (unsigned int i = 0; i < WIRE_MAX_EVENTS; i++) {
-			result->samples += (*entry)->counts[i].samples;
-			result->complete += (*entry)->counts[i].complete;
-		}
-	}
+	result->samples = pipeline->ledger.samples;
+	result->complete = pipeline->ledger.complete;
 	result->exit_status = rec->command.exit_status;
 	capture_get_stats(rec->capture, &result->capture);
 }

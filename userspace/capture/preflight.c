@@ -3,11 +3,14 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <linux/perf_event.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -131,20 +134,43 @@ static void check_kptr_restrict(struct preflight_result *result)
 		result_set(result, PREFLIGHT_OK, "kernel.kptr_restrict = %ld, cap_syslog", value);
 }
 
+/* The capabilities do not tell: kernels of Debian and Ubuntu add levels above 2, seccomp may forbid. */
+static int try_perf_event(void)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.disabled = 1,
+	};
+	long fd = syscall(SYS_perf_event_open, &attr, -1, sched_getcpu(), -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	close((int)fd);
+	return 0;
+}
+
 static void check_paranoid(struct preflight_result *result)
 {
 	long value;
+	int r;
 
 	if (read_sysctl("/proc/sys/kernel/perf_event_paranoid", &value) < 0) {
 		result_set(result, PREFLIGHT_FAIL, "kernel without perf events");
 		return;
 	}
-	/* Whole cpus need -1, or CAP_PERFMON (kernel/events/core.c, perf_allow_cpu()). */
-	if (value <= 0 || has_capability(CAP_PERFMON) || has_capability(CAP_SYS_ADMIN))
+	r = try_perf_event();
+	if (r != -EACCES && r != -EPERM)
 		result_set(result, PREFLIGHT_OK, "kernel.perf_event_paranoid = %ld", value);
-	else
+	else if (!has_capability(CAP_PERFMON) && !has_capability(CAP_SYS_ADMIN))
 		result_set(result, PREFLIGHT_FAIL,
 			   "kernel.perf_event_paranoid = %ld, no cap_perfmon", value);
+	else if (value > 2)
+		result_set(result, PREFLIGHT_FAIL,
+			   "kernel.perf_event_paranoid = %ld, no cap_sys_admin", value);
+	else
+		result_set(result, PREFLIGHT_FAIL, "perf_event_open: %s", strerror(-r));
 }
 
 static void check_sample_rate(struct preflight_result *result)
@@ -206,7 +232,8 @@ const struct preflight_check preflight_checks[] = {
 	{ "cap-perfmon", "CAP_PERFMON", "sampling whole cpus, reading memory from BPF", SETCAP,
 	  check_cap_perfmon },
 	{ "perf-paranoid", "perf events allowed", "sampling whole cpus",
-	  "run as root or with cap_perfmon, or sysctl kernel.perf_event_paranoid=-1",
+	  "run as root or with cap_perfmon; where the value is above 2 (Debian, Ubuntu), sysctl "
+	  "kernel.perf_event_paranoid=2 too",
 	  check_paranoid },
 	{ "lockdown", "no kernel lockdown for confidentiality", "BPF reading kernel memory",
 	  "boot with lockdown=integrity, or without", check_lockdown },

@@ -278,6 +278,31 @@ def full_device():
 
 
 @test
+def output_of_help_is_checked():
+    for args in (["--version"], ["help"], ["help", "reasons"], ["report", "--help"]):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            result = subprocess.run([HOSTPROF, *args], stdout=full, stderr=subprocess.PIPE,
+                                    text=True, check=False)
+        expect_equal(result.returncode, 1, f"exit code of {args}")
+        expect_equal(result.stderr, "hostprof: cannot write standard output: "
+                                    "No space left on device\n")
+
+
+@test
+def closed_standard_output():
+    """An output never becomes descriptor 1, where it would get the text as well."""
+    need_root()
+    out, page = temp_path("x.jfr"), temp_path("x.html")
+    for args in (["record", "-d", "0.2", "-o", out], ["report", out, "-o", page]):
+        run(["sh", "-c", 'exec "$0" "$@" >&-', HOSTPROF, *args], code=0)
+    expect(os.path.getsize(page) > 10000, "the page is not whole")
+    place = temp_dir()
+    message(run(["sh", "-c", 'exec "$0" "$@" >&-', HOSTPROF, "record", "-d", "0.2"], cwd=place), 1,
+            "cannot write standard output")
+    hostprof("report", os.path.join(place, os.listdir(place)[0]))
+
+
+@test
 def default_output_and_summary():
     need_root()
     native("burn", 20)

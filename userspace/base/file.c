@@ -49,6 +49,18 @@ int file_read(const char *path, size_t limit, struct strbuf *out)
 	return file_read_at(AT_FDCWD, path, limit, out);
 }
 
+void file_fill_standard(void)
+{
+	int fd;
+
+	/* The lowest free descriptor comes first. Not close-on-exec: a command gets them too. */
+	do {
+		fd = open("/dev/null", O_RDONLY);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int file_write_all(int fd, const void *data, size_t len)
 {
 	const char *at = data;

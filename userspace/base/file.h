@@ -14,6 +14,12 @@ int file_read(const char *path, size_t limit, struct strbuf *out);
 int file_read_at(int dirfd, const char *path, size_t limit, struct strbuf *out);
 int file_read_fd(int fd, size_t limit, struct strbuf *out);
 
+/*
+ * Fill the standard descriptors that are closed, so that no file we open becomes one of them.
+ * Reading such a one finds the end, writing fails.
+ */
+void file_fill_standard(void);
+
 /* Write everything, through short writes and EINTR. */
 int file_write_all(int fd, const void *data, size_t len);
 int file_pwrite_all(int fd, const void *data, size_t len, off_t at);

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "base/file.h"
 #include "cmd/cmd.h"
 
 const struct cmd cmd_table[] = {
@@ -64,7 +64,7 @@ static int unknown_command(const char *name)
 	return cmd_usage_error(&err);
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	const struct cmd *command;
 	const char *name;
@@ -84,4 +84,21 @@ int main(int argc, char **argv)
 	if (!command)
 		return unknown_command(name);
 	return command->run(argc - 1, argv + 1);
+}
+
+/* Help and versions are written without a check, so it is made here. */
+static int finish(int rc)
+{
+	struct err err;
+
+	if (rc != CMD_OK || (!fflush(stdout) && !ferror(stdout)))
+		return rc;
+	err_sys(&err, errno ? -errno : -EIO, "cannot write standard output");
+	return cmd_fail(&err);
+}
+
+int main(int argc, char **argv)
+{
+	file_fill_standard();
+	return finish(run(argc, argv));
 }

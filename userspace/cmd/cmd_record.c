@@ -67,6 +67,29 @@ static void tell_command_status(const struct record_args *args, int status)
 		log_info("%s ended with exit code %d", args->command[0], WEXITSTATUS(status));
 }
 
+static int read_back(struct record_run *run, struct err *err)
+{
+	const struct recording_read_options options = { .merge = true };
+	bool truncated;
+
+	if (lseek(run->output.fd, 0, SEEK_SET) < 0)
+		return err_sys(err, -errno, "cannot read the recording");
+	return recording_read(run->output.fd, &options, &run->profile, &truncated, err);
+}
+
+/* A recording that failed stays when there is something in it. */
+static void keep_or_drop(struct record_run *run, struct err *err)
+{
+	struct err ignored;
+
+	if (!run->output.direct)
+		return;
+	if (read_back(run, &ignored) < 0 || !run->profile.samples.len)
+		record_output_drop(&run->output);
+	else if (!err->hint[0])
+		err_hint(err, "what was recorded until then is in %s", run->output.path);
+}
+
 static int take_samples(struct record_run *run, struct err *err)
 {
 	struct recorder_options options = record_args_options(run->args);
@@ -76,20 +99,9 @@ static int take_samples(struct record_run *run, struct err *err)
 		options.progress = show_progress;
 	rc = recorder_run(&options, run->output.fd, &run->result, err);
 	clear_progress();
-	if (rc && rc != -EPERM && rc != -EOPNOTSUPP && run->output.direct &&
-	    lseek(run->output.fd, 0, SEEK_END) > 0)
-		err_hint(err, "what was recorded until then is in %s", run->output.path);
+	if (rc < 0)
+		keep_or_drop(run, err);
 	return rc;
-}
-
-static int read_back(struct record_run *run, struct err *err)
-{
-	const struct recording_read_options options = { .merge = true };
-	bool truncated;
-
-	if (lseek(run->output.fd, 0, SEEK_SET) < 0)
-		return err_sys(err, -errno, "cannot read the recording");
-	return recording_read(run->output.fd, &options, &run->profile, &truncated, err);
 }
 
 /* Everything that is made from the recording once it has ended. */
@@ -113,6 +125,17 @@ static int write_results(struct record_run *run, struct err *err)
 	return rc;
 }
 
+/* Why compiled Java code is shown as [JIT], when it is. */
+static void tell_unnamed_code(const struct recorder_result *result)
+{
+	if (result->agents_refused)
+		log_warn("JVM %u: %s%s; its compiled code is shown as [JIT]", result->refused_pid,
+			 result->refusal,
+			 result->agents_refused > 1 ? " (and other JVMs, see the report)" : "");
+	else if (result->jvms > result->jvms_with_agent)
+		log_info("compiled Java code is shown as [JIT]; --agent=always names it");
+}
+
 static void tell_figures(const struct record_run *run)
 {
 	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
@@ -120,6 +143,7 @@ static void tell_figures(const struct record_run *run)
 
 	if (run->args->command)
 		tell_command_status(run->args, run->result.exit_status);
+	tell_unnamed_code(&run->result);
 	record_stats_format_line(&line, to_stdout ? "standard output" : run->output.path,
 				 &run->result);
 	log_info("%s", line.buf);

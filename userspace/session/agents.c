@@ -160,6 +160,7 @@ static void try_map(struct agents *agents, struct agent *agent, struct jvm *jvm,
 	r = jvm_open_code_map(jvm, &err);
 	if (r == 0) {
 		agent->map_open = true;
+		agent->failure[0] = '\0';
 		if (!agents->busy_since_ns)
 			agents->busy_since_ns = now_ns;
 		return;

@@ -15,8 +15,6 @@
 #define HOLD_NS (300 * NSEC_PER_MSEC)
 /* An exited process is kept until every sample of its life has surely been handled. */
 #define EXPIRE_NS (2 * NSEC_PER_SEC)
-/* Beyond this much held back, order is given up rather than memory. */
-#define QUEUE_LIMIT_BYTES (32ULL << 20)
 
 int pipeline_init(struct pipeline *pipeline, struct capture *capture,
 		  const struct capture_options *options, bool attach, int fd, struct err *err)
@@ -113,7 +111,7 @@ void pipeline_turn(struct pipeline *pipeline)
 	worker_pool_reap(pipeline->pool);
 	jvm_table_poll(pipeline->jvms);
 	agents_poll(pipeline->agents);
-	if (pipeline->queue.bytes > QUEUE_LIMIT_BYTES)
+	if (pipeline->queue.bytes > PIPELINE_QUEUE_LIMIT_BYTES)
 		watermark_ns = now_ns - HOLD_NS / 10;
 	else if (agents_busy(pipeline->agents))
 		return;

@@ -22,6 +22,9 @@
 #include "session/merge.h"
 #include "symbolize/symbolizer.h"
 
+/* Beyond this much held back, order and symbols are given up rather than memory. */
+#define PIPELINE_QUEUE_LIMIT_BYTES (32ULL << 20)
+
 struct pipeline {
 	/* All owned. */
 	struct worker_pool *pool;
@@ -41,6 +44,9 @@ struct pipeline {
 
 	uint64_t applied_ns; /* time of the newest item that was applied */
 	uint64_t stalled_since_ns;
+	/* No sample waits until the image cache has parsed more than this many files. */
+	bool gave_up;
+	uint64_t gave_up_parsed;
 	uint64_t stall_ns;
 	uint64_t late_samples;
 	uint64_t samples, lost;

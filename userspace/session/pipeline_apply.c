@@ -3,7 +3,10 @@
 
 #include "base/clock.h"
 
-/* A sample does not wait longer for the symbols of its files. */
+/*
+ * A sample does not wait longer for the symbols of its files, and the next one not at all until
+ * another file was read: a dead network file system must not stop the recording.
+ */
 #define STALL_LIMIT_NS (3 * NSEC_PER_SEC)
 
 /* --- arrival ---------------------------------------------------------------------------------- */
@@ -175,20 +178,30 @@ static void apply_sample(struct pipeline *pipeline, struct process *process,
 	ledger_count_sample(&pipeline->ledger, entry, sample);
 }
 
+/* The oldest sample's files are still being read: is it worth while to wait for them? */
+static bool may_wait(struct pipeline *pipeline)
+{
+	uint64_t now_ns = clock_now_ns(), parsed = image_cache_parsed(pipeline->images);
+
+	if (pipeline->queue.bytes > PIPELINE_QUEUE_LIMIT_BYTES)
+		return false;
+	if (pipeline->gave_up && pipeline->gave_up_parsed == parsed)
+		return false;
+	if (!pipeline->stalled_since_ns)
+		pipeline->stalled_since_ns = now_ns;
+	pipeline->gave_up = now_ns - pipeline->stalled_since_ns >= STALL_LIMIT_NS;
+	pipeline->gave_up_parsed = parsed;
+	return !pipeline->gave_up;
+}
+
 /* False: its files are still being read; try again later. */
 static bool try_sample(struct pipeline *pipeline, const struct wire_sample *sample)
 {
 	struct process *process = registry_get(pipeline->registry, sample->tgid, sample->time_ns);
-	uint64_t now_ns;
 
 	symbolizer_touch(pipeline->symbolizer, process);
-	if (!symbolizer_ready(pipeline->symbolizer, process, sample)) {
-		now_ns = clock_now_ns();
-		if (!pipeline->stalled_since_ns)
-			pipeline->stalled_since_ns = now_ns;
-		if (now_ns - pipeline->stalled_since_ns < STALL_LIMIT_NS)
-			return false;
-	}
+	if (!symbolizer_ready(pipeline->symbolizer, process, sample) && may_wait(pipeline))
+		return false;
 	if (pipeline->stalled_since_ns)
 		pipeline->stall_ns += clock_now_ns() - pipeline->stalled_since_ns;
 	pipeline->stalled_since_ns = 0;

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/loop.h"
 #include "session/command.h"
-#include "session/pipeline.h"
+#include "session/pipeline_apply.h"
 
 #define DEFAULT_FLUSH_NS (1 * NSEC_PER_SEC)
 #define TURN_NS		 (50 * NSEC_PER_MSEC)
@@ -27,6 +27,14 @@ struct recorder {
 	uint64_t start_ns;
 	struct err failure; /* of a flush inside the loop */
 };
+
+/* The rest of a turn can wait for its time; the rings and the files of short processes cannot. */
+static void on_records(void *data)
+{
+	struct recorder *rec = data;
+
+	pipeline_drain(&rec->pipeline);
+}
 
 static void on_turn(void *data)
 {
@@ -96,7 +104,7 @@ static int add_sources(struct recorder *rec, struct err *err)
 	int r = loop_add_signals(rec->loop, signals, ARRAY_SIZE(signals), on_signal, rec, err);
 
 	if (r >= 0)
-		r = loop_add_fd(rec->loop, capture_fd(rec->capture), on_turn, rec, err);
+		r = loop_add_fd(rec->loop, capture_fd(rec->capture), on_records, rec, err);
 	if (r >= 0)
 		r = loop_add_timer(rec->loop, TURN_NS, on_turn, rec, err);
 	if (r >= 0)
@@ -106,6 +114,16 @@ static int add_sources(struct recorder *rec, struct err *err)
 	if (r >= 0 && options->progress)
 		r = loop_add_timer(rec->loop, PROGRESS_NS, on_progress, rec, err);
 	return r < 0 ? r : 0;
+}
+
+static void note_refusal(uint32_t pid, const char *why, void *data)
+{
+	struct recorder_result *result = data;
+
+	if (!result->agents_refused++) {
+		result->refused_pid = pid;
+		snprintf(result->refusal, sizeof(result->refusal), "%s", why);
+	}
 }
 
 static void fill_result(struct recorder *rec)
@@ -121,6 +139,7 @@ static void fill_result(struct recorder *rec)
 	result->peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
 	result->processes = pipeline->ledger.processes;
 	agents_count(pipeline->agents, &result->jvms, &result->jvms_with_agent);
+	agents_for_each_failure(pipeline->agents, note_refusal, result);
 	result->late_samples = pipeline->late_samples;
 	result->merge_stall_ns = pipeline->stall_ns;
 	result->lost = pipeline->lost;

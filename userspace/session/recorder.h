@@ -36,6 +36,10 @@ struct recorder_result {
 	uint64_t samples, complete, lost;
 	uint64_t elapsed_ns;
 	uint32_t processes, jvms, jvms_with_agent;
+	/* JVMs whose agent could not be used, and why in the first of them. */
+	uint32_t agents_refused;
+	uint32_t refused_pid;
+	char refusal[384];
 	int exit_status;  /* of the command, as waitpid() gives it; 0 without one */
 	bool interrupted; /* by a signal */
 	struct capture_stats capture;

@@ -37,6 +37,7 @@ struct image_cache {
 	VEC(struct image *) waiting; /* borrowed; opened in this order, parsed or not */
 	size_t waiting_first;
 	size_t open_count;
+	uint64_t parsed;
 	size_t content_bytes, content_limit;
 	size_t hand; /* index into images: where drop_unused() goes on */
 };
@@ -296,6 +297,7 @@ static void parse_done(struct worker_job *job)
 	image->used = true;
 	parse->cache->content_bytes += symbols_bytes(&image->content.symbols);
 	parse->cache->open_count--;
+	parse->cache->parsed++;
 	drop_unused(parse->cache, image);
 	close(parse->fd);
 	free(parse->path);
@@ -323,6 +325,11 @@ void image_load(struct image_cache *cache, struct image *image)
 		parse_run(&parse->job);
 		parse_done(&parse->job);
 	}
+}
+
+uint64_t image_cache_parsed(const struct image_cache *cache)
+{
+	return cache->parsed;
 }
 
 void image_wait(struct image_cache *cache, struct image *image)

@@ -62,6 +62,8 @@ void image_cache_set_limit(struct image_cache *cache, size_t limit);
 /* Ask for parsing if that was not done yet; image_state() tells when it is. */
 void image_load(struct image_cache *cache, struct image *image);
 enum image_state image_state(const struct image *image);
+/* How many files were parsed so far: whether the worker gets on. */
+uint64_t image_cache_parsed(const struct image_cache *cache);
 /* Wait for the parsing to end (tests, and the end of a run). */
 void image_wait(struct image_cache *cache, struct image *image);
 

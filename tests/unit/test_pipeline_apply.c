@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "test.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "session/pipeline_apply.h"
+
+/* A worker that is stuck in a file until it is let go. */
+struct stuck {
+	struct worker_job job;
+	int read_fd;
+};
+
+struct fixture {
+	struct pipeline pipeline;
+	struct capture_options options;
+	struct capture_event event;
+	struct stuck stuck;
+	int go_fd;
+
+	union {
+		struct wire_sample sample;
+		char space[sizeof(struct wire_sample) + sizeof(uint64_t)];
+	};
+};
+
+static void stuck_run(struct worker_job *job)
+{
+	char byte;
+
+	if (read(container_of(job, struct stuck, job)->read_fd, &byte, 1) < 0)
+		abort();
+}
+
+static void stuck_done(struct worker_job *job)
+{
+	close(container_of(job, struct stuck, job)->read_fd);
+}
+
+static void block_worker(struct fixture *f)
+{
+	int fds[2];
+
+	assert_int_equal(pipe(fds), 0);
+	f->stuck = (struct stuck){ { .run = stuck_run, .done = stuck_done }, fds[0] };
+	f->go_fd = fds[1];
+	worker_pool_submit(f->pipeline.pool, &f->stuck.job);
+}
+
+/* One function of this program, exact. */
+static void make_sample(struct fixture *f)
+{
+	f->sample.size = sizeof(f->space);
+	f->sample.kind = WIRE_SAMPLE;
+	f->sample.reason = UNWIND_DEPTH;
+	f->sample.tgid = f->sample.tid = (uint32_t)getpid();
+	f->sample.time_ns = clock_now_ns();
+	f->sample.weight = 1;
+	f->sample.user_words = f->sample.user_frames = 1;
+	f->sample.words[0] = (uintptr_t)make_sample | WIRE_FRAME_EXACT;
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct pipeline *pipeline = &f->pipeline;
+	struct err err;
+
+	*state = f;
+	f->options = (struct capture_options){ .events = &f->event, .event_count = 1 };
+	pipeline->options = &f->options;
+	profile_init(&pipeline->profile);
+	ledger_init(&pipeline->ledger);
+	if (worker_pool_new(1, &pipeline->pool, &err) < 0 ||
+	    registry_new(&pipeline->registry, &err) < 0 ||
+	    image_cache_new(pipeline->pool, &pipeline->images, &err) < 0 ||
+	    jvm_table_new(&pipeline->jvms, &err) < 0 ||
+	    symbolizer_new(pipeline->images, pipeline->jvms, &pipeline->symbolizer, &err) < 0)
+		return -1;
+	pipeline->event_ids[0] = profile_event(&pipeline->profile, &(struct profile_event){ 0 });
+	make_sample(f);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	pipeline_release(&f->pipeline);
+	free(f);
+	return 0;
+}
+
+static const char *name_of(struct fixture *f, size_t sample)
+{
+	struct profile *p = &f->pipeline.profile;
+	struct profile_stack stack = profile_get_stack(p, p->samples.items[sample].stack);
+
+	return profile_get_string(p, profile_get_frame(p, stack.frames[0])->name);
+}
+
+static void a_sample_waits_for_its_files(void **state)
+{
+	struct fixture *f = *state;
+	struct pipeline *pipeline = &f->pipeline;
+
+	merge_push_sample(&pipeline->queue, &f->sample);
+	assert_false(pipeline_apply_until(pipeline, UINT64_MAX));
+	worker_pool_drain(pipeline->pool);
+	assert_true(pipeline_apply_until(pipeline, UINT64_MAX));
+	assert_int_equal(pipeline->profile.samples.len, 1);
+	assert_string_equal(name_of(f, 0), "make_sample");
+}
+
+static void a_dead_file_system_stops_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct pipeline *pipeline = &f->pipeline;
+
+	block_worker(f);
+	for (int i = 0; i < 3; i++)
+		merge_push_sample(&pipeline->queue, &f->sample);
+	assert_false(pipeline_apply_until(pipeline, UINT64_MAX));
+	pipeline->stalled_since_ns -= 10 * NSEC_PER_SEC;
+	/* One has waited for all. */
+	assert_true(pipeline_apply_until(pipeline, UINT64_MAX));
+	assert_int_equal(pipeline->profile.samples.len, 3);
+	assert_string_equal(name_of(f, 2), "");
+	assert_true(pipeline->stall_ns >= 10 * NSEC_PER_SEC);
+	/* The file system is back. */
+	close(f->go_fd);
+	worker_pool_drain(pipeline->pool);
+	merge_push_sample(&pipeline->queue, &f->sample);
+	assert_true(pipeline_apply_until(pipeline, UINT64_MAX));
+	assert_string_equal(name_of(f, 3), "make_sample");
+}
+
+static void a_full_queue_does_not_wait(void **state)
+{
+	struct fixture *f = *state;
+	struct pipeline *pipeline = &f->pipeline;
+
+	block_worker(f);
+	merge_push_sample(&pipeline->queue, &f->sample);
+	pipeline->queue.bytes += PIPELINE_QUEUE_LIMIT_BYTES;
+	assert_true(pipeline_apply_until(pipeline, UINT64_MAX));
+	assert_int_equal(pipeline->profile.samples.len, 1);
+	close(f->go_fd);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_sample_waits_for_its_files),
+		TEST(a_dead_file_system_stops_nothing),
+		TEST(a_full_queue_does_not_wait),
+	};
+
+	return cmocka_run_group_tests_name("pipeline_apply", tests, NULL, NULL);
+}

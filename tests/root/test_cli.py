@@ -101,6 +101,9 @@ def bad_options():
             (["record", "-F", "20001"], "-F: 20001"),
             (["record", "-F", "x"], "'x' is not a number"),
             (["record", "-d", "soon"], "'soon' is not a duration"),
+            (["record", "-d", "0"], "'0' is not a duration"),
+            (["record", "-e", "cpu", "-e", "cpu"], "cpu is there twice"),
+            (["report", "a.jfr", "--all-user", "--all-kernel"], "does not go with --all-kernel"),
             (["record", "-e", "no-such-event"], "no-such-event"),
             (["record", "-f", "gif"], "there is no format 'gif'"),
             (["record", "-o", "x.gif"], "'x.gif' does not say a format"),
@@ -169,8 +172,10 @@ def no_such_cgroup():
 @test
 def no_such_command():
     out = temp_path("out.jfr")
-    message(hostprof("record", "-o", out, "--", "/nonexistent/program", code=None), 1,
-            "/nonexistent/program")
+    result = hostprof("record", "-o", out, "--", "/nonexistent/program", code=None)
+    message(result, 1, "/nonexistent/program")
+    expect_not_in("recorded until then", result.err, "message about an empty recording")
+    expect(not os.path.exists(out), "an empty recording was left behind")
 
 
 @test

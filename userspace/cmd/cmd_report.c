@@ -70,14 +70,16 @@ static int find_event(const struct profile *profile, const char *name, uint32_t 
 	return err_hint(err, "it has: %s", names.len ? names.buf : "none");
 }
 
-/* A mistake on the command line, seen before anything is read. */
-static int check_format(const struct view_format **ret_format, struct err *err)
+/* Mistakes on the command line, seen before anything is read. */
+static int check_flags(const struct view_format **ret_format, struct err *err)
 {
 	const struct view_format *format;
 	int rc = view_flags_find_format(&view, "txt", &format, err);
 
 	if (rc)
 		return rc;
+	if (view.all_user && view.all_kernel)
+		return err_set(err, -EINVAL, "--all-user does not go with --all-kernel");
 	if (!format->write)
 		return err_set(err, -EINVAL, "report makes views; it does not write %s",
 			       format->name);
@@ -100,7 +102,7 @@ int cmd_report(int argc, char **argv)
 
 	if (rc != CMD_CONTINUE)
 		return rc;
-	if (check_format(&format, &err) < 0)
+	if (check_flags(&format, &err) < 0)
 		return cmd_usage_error(&err);
 	options = view_flags_options(&view);
 	profile_init(&profile);

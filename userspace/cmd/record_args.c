@@ -37,10 +37,21 @@ static int parse_pids(const char *arg, void *value, struct err *err)
 	return 0;
 }
 
+static int parse_duration(const char *arg, void *value, struct err *err)
+{
+	(void)value;
+	if (units_parse_duration(arg, &args.duration_ns) < 0 || !args.duration_ns)
+		return err_set(err, -EINVAL, "-d: '%s' is not a duration such as 30s or 10ms", arg);
+	return 0;
+}
+
 /* The names are looked up when -F is known. */
 static int parse_event(const char *arg, void *value, struct err *err)
 {
 	(void)value;
+	for (size_t i = 0; i < args.event_names.len; i++)
+		if (!strcmp(args.event_names.items[i], arg))
+			return err_set(err, -EINVAL, "-e: %s is there twice", arg);
 	if (args.event_names.len == WIRE_MAX_EVENTS)
 		return err_set(err, -EINVAL, "more than %d events", WIRE_MAX_EVENTS);
 	vec_push(&args.event_names, arg);
@@ -78,9 +89,9 @@ static const struct option_row rows[] = {
 	{ OPTION_TYPE_FLAG, 0, "include-idle", NULL, "sample idle cpus too", &args.include_idle,
 	  NULL },
 	{ OPTION_TYPE_HEADING, .help = "How" },
-	{ OPTION_TYPE_DURATION, 'd', "duration", "TIME",
-	  "how long: 30s, 5m (default: until Ctrl-C, or until the command ends)", &args.duration_ns,
-	  NULL },
+	{ OPTION_TYPE_CALLBACK, 'd', "duration", "TIME",
+	  "how long: 30s, 5m (default: until Ctrl-C, or until the command ends)", NULL,
+	  parse_duration },
 	{ OPTION_TYPE_CALLBACK, 'e', "event", "EVENT",
 	  "cpu (default), cycles, cache-misses, page-faults, context-switches, rNNN; again for more",
 	  NULL, parse_event },

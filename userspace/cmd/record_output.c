@@ -168,6 +168,13 @@ int record_output_write(const struct record_output *output, const struct profile
 	return view_flags_write(profile, output->format, options, output->path, err);
 }
 
+void record_output_drop(struct record_output *output)
+{
+	/* Emptied it goes with the release. */
+	if (ftruncate(output->fd, 0) < 0)
+		output->created = false;
+}
+
 void record_output_release(struct record_output *output)
 {
 	struct stat st;

@@ -32,6 +32,9 @@ int record_output_open(struct record_output *output, struct err *err);
 int record_output_write(const struct record_output *output, const struct profile *profile,
 			const struct view_options *options, struct err *err);
 
+/* Nothing of the recording is wanted: a file that we made does not stay, another one is empty. */
+void record_output_drop(struct record_output *output);
+
 /* A file that we made and into which nothing was written does not stay. */
 void record_output_release(struct record_output *output);
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Whole-host recording of native programs: exact frames, CPU conserved, short lives, signals."""
-import gzip
+import datetime
 import math
 import shutil
 
@@ -249,6 +249,47 @@ def a_target_that_is_killed():
     lines = of_pid(collapsed(path), burner.pid)
     expect(total(lines) > 50, f"only {total(lines)} samples")
     expect(share(lines, "level_three") > 0.9, "symbols of the killed process")
+
+
+def set_online(cpu, online):
+    with open(f"/sys/devices/system/cpu/cpu{cpu}/online", "w", encoding="ascii") as switch:
+        switch.write("1" if online else "0")
+
+
+@test
+def a_cpu_that_goes_and_comes_back():
+    need_root()
+    cpu = max(os.sched_getaffinity(0))
+    if cpu == 0 or not os.path.exists(f"/sys/devices/system/cpu/cpu{cpu}/online"):
+        skip("this machine has no cpu that can be taken offline")
+    burner = native("burn", 60, 2)
+    path = temp_path("x.jfr")
+    recorder = start([HOSTPROF, "record", "-F", "499", "-p", burner.pid, "-o", path],
+                     stderr=subprocess.PIPE)
+    time.sleep(1.5)
+    cleanup(set_online, cpu, True)
+    try:
+        set_online(cpu, False)
+    except OSError as error:
+        skip(f"cpu {cpu} cannot be taken offline: {error}")
+    time.sleep(2)
+    set_online(cpu, True)
+    time.sleep(2.5)
+    # Pinned to the cpu that came back, both threads are sampled there and nowhere else.
+    for tid in os.listdir(f"/proc/{burner.pid}/task"):
+        os.sched_setaffinity(int(tid), {cpu})
+    pinned_ns = time.monotonic_ns()
+    time.sleep(3)
+    recorder.signal(signal.SIGINT)
+    recorder.finish(code=0)
+    offset = max(time.time_ns() - time.monotonic_ns() for _ in range(50))
+    text = run([os.path.join(jdk(17), "bin", "jfr"), "print", "--events", "jdk.ExecutionSample",
+                path], code=0).out
+    times = [datetime.datetime.fromisoformat(f"{t[:26]}+00:00").timestamp() * 1e9 - offset
+             for t in re.findall(r"startTime = (\S+)Z", text)]
+    after = [t for t in times if t > pinned_ns]
+    print(f"# {len(times)} samples, {len(after)} of them on the cpu that came back")
+    expect(len(after) > 100, f"only {len(after)} samples on a cpu that came back")
 
 
 @test

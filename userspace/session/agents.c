@@ -11,10 +11,16 @@
 /* A JVM publishes its tables within the first tenth of a second of its life; a loaded host: more. */
 #define LAYOUT_GIVE_UP_NS (20 * NSEC_PER_SEC)
 #define ATTACH_TIMEOUT_NS (5 * NSEC_PER_SEC)
-/* Looking for an agent means reading /proc/PID/fd: not more often than this. */
-#define MAP_RETRY_NS (500 * NSEC_PER_MSEC)
+/*
+ * Looking for an agent means reading /proc/PID/fd, which on a server are thousands: not more often
+ * than this, and less often the longer there is none.
+ */
+#define MAP_RETRY_NS	 (500 * NSEC_PER_MSEC)
+#define MAP_MAX_RETRY_NS (10 * NSEC_PER_SEC)
 /* A profile does not wait longer for the code maps of its JVMs. */
 #define BUSY_LIMIT_NS (5 * NSEC_PER_SEC)
+/* Of JVMs that are gone; a host may start thousands. */
+#define MAX_PAST_FAILURES 100
 /* One JVM that does not answer must not keep the others waiting. */
 #define ATTACH_THREADS 4
 
@@ -25,11 +31,11 @@ struct agent {
 	uint32_t pid;
 	uint64_t since_ns;
 	uint64_t map_tried_ns;
+	uint64_t map_retry_ns;
 	bool wanted; /* a target: its agent is used */
 	bool sampled;
 	bool layout_done;
 	bool map_open;
-	bool gone;
 	enum attach_state attach;
 	char failure[384];
 };
@@ -42,12 +48,21 @@ struct attach_job {
 	struct err err;
 };
 
+struct past_failure {
+	uint32_t pid;
+	char *why; /* owned */
+};
+
 struct agents {
 	struct registry *registry;
 	struct jvm_table *jvms;
 	struct capture *capture;
 	struct worker_pool *pool; /* owned; attaches wait for JVMs. NULL: none is attached */
-	struct hmap by_serial;	  /* struct agent *, owned */
+	struct hmap by_serial;	  /* struct agent *, owned; of processes that live */
+	struct hmap told;	  /* pid -> serial of the generation that BPF knows */
+	/* Of those that are gone. */
+	uint32_t past_jvms, past_with_agent;
+	VEC(struct past_failure) past_failures;
 	uint32_t attaching;
 	uint64_t busy_since_ns;
 };
@@ -72,6 +87,7 @@ int agents_new(struct registry *registry, struct jvm_table *jvms, struct capture
 
 void agents_free(struct agents *agents)
 {
+	struct past_failure *failure;
 	uint64_t key, value;
 	size_t at = 0;
 
@@ -81,6 +97,10 @@ void agents_free(struct agents *agents)
 	while (hmap_next(&agents->by_serial, &at, &key, &value))
 		free((struct agent *)(uintptr_t)value);
 	hmap_release(&agents->by_serial);
+	hmap_release(&agents->told);
+	vec_for_each (failure, &agents->past_failures)
+		free(failure->why);
+	vec_release(&agents->past_failures);
 	free(agents);
 }
 
@@ -104,7 +124,7 @@ static void attach_done(struct worker_job *job)
 	attach->agents->attaching--;
 	if (agent) {
 		agent->attach = ATTACH_DONE;
-		agent->map_tried_ns = 0;
+		agent->map_retry_ns = 0;
 		if (attach->err.code)
 			snprintf(agent->failure, sizeof(agent->failure), "%s", attach->err.text);
 	}
@@ -133,10 +153,13 @@ static void try_layout(struct agents *agents, struct agent *agent, struct jvm *j
 
 	if (agent->layout_done)
 		return;
-	if (jvm_get_wire(jvm, &wire) == 0)
+	if (jvm_get_wire(jvm, &wire) == 0) {
 		agent->layout_done = capture_set_jvm(agents->capture, agent->pid, &wire) == 0;
-	else if (now_ns - agent->since_ns > LAYOUT_GIVE_UP_NS)
+		if (agent->layout_done)
+			hmap_put(&agents->told, agent->pid, agent->serial);
+	} else if (now_ns - agent->since_ns > LAYOUT_GIVE_UP_NS) {
 		agent->layout_done = true;
+	}
 }
 
 /* A JVM that forked to run a program is, until the exec, a copy that no attach may signal. */
@@ -154,9 +177,10 @@ static void try_map(struct agents *agents, struct agent *agent, struct jvm *jvm,
 
 	if (!agent->wanted || agent->map_open || agent->attach == ATTACH_RUNNING)
 		return;
-	if (agent->map_tried_ns && now_ns - agent->map_tried_ns < MAP_RETRY_NS)
+	if (now_ns - agent->map_tried_ns < agent->map_retry_ns)
 		return;
 	agent->map_tried_ns = now_ns;
+	agent->map_retry_ns = MIN(MAX(2 * agent->map_retry_ns, MAP_RETRY_NS), MAP_MAX_RETRY_NS);
 	r = jvm_open_code_map(jvm, &err);
 	if (r == 0) {
 		agent->map_open = true;
@@ -224,21 +248,40 @@ void agents_poll(struct agents *agents)
 	while (hmap_next(&agents->by_serial, &at, &key, &value)) {
 		struct agent *agent = (struct agent *)(uintptr_t)value;
 
-		if (!agent->gone && !(agent->layout_done && (agent->map_open || !agent->wanted)))
+		if (!agent->layout_done || (agent->wanted && !agent->map_open))
 			try_agent(agents, agent);
 	}
 	if (!agents->attaching && jvm_table_replayed(agents->jvms))
 		agents->busy_since_ns = 0;
 }
 
+/* The pid may have gone to another JVM already: then it is that one's interpreter that BPF knows. */
+static void untell(struct agents *agents, const struct agent *agent)
+{
+	uint64_t serial;
+
+	if (!hmap_get(&agents->told, agent->pid, &serial) || serial != agent->serial)
+		return;
+	hmap_remove(&agents->told, agent->pid);
+	capture_set_jvm(agents->capture, agent->pid, NULL);
+}
+
 void agents_forget(struct agents *agents, struct process *process)
 {
 	struct agent *agent = hmap_find_ptr(&agents->by_serial, process->serial);
 
-	if (!agent || agent->gone)
+	if (!agent)
 		return;
-	agent->gone = true;
-	capture_set_jvm(agents->capture, agent->pid, NULL);
+	untell(agents, agent);
+	agents->past_jvms += agent->sampled;
+	agents->past_with_agent += agent->sampled && agent->map_open;
+	if (agent->failure[0] && agents->past_failures.len < MAX_PAST_FAILURES) {
+		struct past_failure failure = { agent->pid, xstrdup(agent->failure) };
+
+		vec_push(&agents->past_failures, failure);
+	}
+	hmap_remove(&agents->by_serial, agent->serial);
+	free(agent);
 }
 
 bool agents_busy(const struct agents *agents)
@@ -251,7 +294,8 @@ void agents_count(const struct agents *agents, uint32_t *ret_jvms, uint32_t *ret
 	uint64_t key, value;
 	size_t at = 0;
 
-	*ret_jvms = *ret_with_agent = 0;
+	*ret_jvms = agents->past_jvms;
+	*ret_with_agent = agents->past_with_agent;
 	while (hmap_next(&agents->by_serial, &at, &key, &value)) {
 		const struct agent *agent = (const struct agent *)(uintptr_t)value;
 
@@ -263,9 +307,12 @@ void agents_count(const struct agents *agents, uint32_t *ret_jvms, uint32_t *ret
 void agents_for_each_failure(const struct agents *agents,
 			     void (*fn)(uint32_t pid, const char *why, void *data), void *data)
 {
+	const struct past_failure *past;
 	uint64_t key, value;
 	size_t at = 0;
 
+	vec_for_each (past, &agents->past_failures)
+		fn(past->pid, past->why, data);
 	while (hmap_next(&agents->by_serial, &at, &key, &value)) {
 		const struct agent *agent = (const struct agent *)(uintptr_t)value;
 

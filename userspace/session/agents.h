@@ -34,7 +34,7 @@ void agents_note_sample(struct agents *agents, struct process *process);
 /* Try those that were not ready yet; call every 50-100 ms. */
 void agents_poll(struct agents *agents);
 
-/* PROCESS has gone or execed. */
+/* PROCESS has gone or execed. Its figures and (of the first hundred) its failure stay. */
 void agents_forget(struct agents *agents, struct process *process);
 
 /* True while an attach or a first replay is under way, at most for a few seconds. */

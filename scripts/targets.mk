@@ -18,39 +18,39 @@ setup: ## install the packages that building and testing need (Debian 12)
 	@scripts/setup.sh
 
 run: ## profile this host for 10 s into hostprof.html
-	@$(AGAIN) all
+	@+$(AGAIN) all
 	@$(SCRIPT_ENV) scripts/run.sh
 
 check: ## run all tests; those that need root are skipped without it
-	@$(AGAIN) all unit-tests workloads
+	@+$(AGAIN) all unit-tests workloads
 	@$(SCRIPT_ENV) scripts/check.sh unit root
 
 check-unit: ## run the unit tests
-	@$(AGAIN) unit-tests
+	@+$(AGAIN) unit-tests
 	@$(SCRIPT_ENV) scripts/check.sh unit
 
 check-root: ## run the tests that load BPF programs and profile real processes
-	@$(AGAIN) all workloads
+	@+$(AGAIN) all workloads
 	@$(SCRIPT_ENV) scripts/check.sh root
 
 check-san: ## run the unit tests with the address and undefined-behaviour sanitizers
-	@$(AGAIN) BUILD=$(BUILD)/san SAN="$(SAN_FLAGS)" \
+	@+$(AGAIN) BUILD=$(BUILD)/san SAN="$(SAN_FLAGS)" \
 		CFLAGS="-O1 -g -fno-omit-frame-pointer -Wno-format-truncation" unit-tests
 	@BUILD=$(BUILD)/san scripts/check.sh unit
 
 fuzz: ## run every fuzzer over its corpus for FUZZ_SECONDS (20; 0: only the corpus)
-	@$(AGAIN) BUILD=$(BUILD)/fuzz CC=clang SAN="$(FUZZ_FLAGS)" CFLAGS="-O1 -g -Wno-format-nonliteral" fuzzers
+	@+$(AGAIN) BUILD=$(BUILD)/fuzz CC=clang SAN="$(FUZZ_FLAGS)" CFLAGS="-O1 -g -Wno-format-nonliteral" fuzzers
 	@BUILD=$(BUILD)/fuzz FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz.sh
 
 lint: ## check format, layers, sizes, scripts, licence lines, the agent's imports
-	@$(AGAIN) $(BUILD)/libhostprof-agent.so
+	@+$(AGAIN) $(BUILD)/libhostprof-agent.so
 	@$(SCRIPT_ENV) scripts/lint.sh
 
 tidy: ## clang-tidy over everything (slow)
 	@$(SCRIPT_ENV) scripts/tidy.sh
 
 bench: ## measure what recording costs
-	@$(AGAIN) all workloads $(BUILD)/tools/gen_recording
+	@+$(AGAIN) all workloads $(BUILD)/tools/gen_recording
 	@HOSTPROF_BUILD=$(BUILD) tests/bench/bench.py
 
 install: all ## install below DESTDIR, PREFIX (/usr/local), BINDIR, LIBDIR

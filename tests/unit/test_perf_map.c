@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "symbolize/perf_map.h"
 
@@ -155,6 +156,24 @@ static void what_is_no_file(void **state)
 	assert_null(perf_map_open((uint32_t)getpid()));
 }
 
+/* Anybody can make one for his own process. */
+static void a_hole_of_a_terabyte(void **state)
+{
+	_cleanup_(perf_map_freep) struct perf_map *map = NULL;
+	uint64_t before = clock_now_ns();
+	char path[64];
+
+	(void)state;
+	own_path(path);
+	append("1000 10 one\n", O_TRUNC);
+	if (truncate(path, 1LL << 40) < 0)
+		skip();
+	map = perf_map_open((uint32_t)getpid());
+	assert_non_null(map);
+	assert_name(map, 0x1000, "one");
+	assert_true(clock_now_ns() - before < 10 * NSEC_PER_SEC);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -166,6 +185,7 @@ int main(void)
 		cmocka_unit_test_teardown(no_file, remove_own_map),
 		cmocka_unit_test_teardown(a_file_of_another_user, remove_own_map),
 		cmocka_unit_test_teardown(what_is_no_file, remove_own_map),
+		cmocka_unit_test_teardown(a_hole_of_a_terabyte, remove_own_map),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,6 +22,9 @@
 #define MAX_ENTRIES (1U << 20)
 #define MAX_NAMES   (128U << 20)
 #define MAX_NAME    512
+/* Of the file at a time, not to hold up the recording, and in all: it may be a hole of a terabyte. */
+#define MAX_STEP_BYTES (16U << 20)
+#define MAX_FILE_BYTES (256U << 20)
 /* Growth is looked for at most this often, and takes no more than a tenth of the time. */
 #define MIN_PAUSE_NS (10 * NSEC_PER_MSEC)
 #define PAUSE_FACTOR 10
@@ -39,7 +42,8 @@ struct perf_map {
 	struct strbuf names;
 	struct strbuf tail; /* an unfinished last line */
 	uint32_t lines;
-	int fd; /* owned, -1 for text */
+	uint64_t bytes; /* read so far */
+	int fd;		/* owned, -1 for text */
 	uint64_t next_check_ns;
 };
 
@@ -136,14 +140,18 @@ struct perf_map *perf_map_parse(const char *text, size_t len)
 static void read_growth(struct perf_map *map)
 {
 	_cleanup_free_ char *buffer = NULL;
+	uint64_t stop = MIN(map->bytes + MAX_STEP_BYTES, MAX_FILE_BYTES);
 	size_t before = map->entries.len;
 	ssize_t n;
 
-	if (map->fd < 0 || map->entries.len >= MAX_ENTRIES)
+	if (map->entries.len >= MAX_ENTRIES || map->bytes >= MAX_FILE_BYTES)
 		return;
 	buffer = xmalloc(READ_SIZE);
-	while ((n = read(map->fd, buffer, READ_SIZE)) > 0 && map->entries.len < MAX_ENTRIES)
+	while (map->bytes < stop && map->entries.len < MAX_ENTRIES &&
+	       (n = read(map->fd, buffer, READ_SIZE)) > 0) {
+		map->bytes += (uint64_t)n;
 		add_text(map, buffer, (size_t)n);
+	}
 	if (map->entries.len != before)
 		sort_entries(map);
 }

@@ -46,14 +46,18 @@ static int rings_make(struct rings *rings, unsigned int cpu, struct err *err)
 	fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "hostprof_ring", 0, 0, rings->ring_bytes, NULL);
 	if (fd < 0)
 		return err_sys(err, -errno, "cannot make the ring buffer of cpu %u", cpu);
-	rings->fds[cpu] = fd;
 	if (rings->reader) {
 		r = ring_buffer__add(rings->reader, fd, rings_record, rings);
 	} else {
 		rings->reader = ring_buffer__new(fd, rings_record, rings, NULL);
 		r = rings->reader ? 0 : -errno;
 	}
-	return r < 0 ? err_sys(err, r, "cannot map the ring buffer of cpu %u", cpu) : 0;
+	if (r < 0) {
+		close(fd);
+		return err_sys(err, r, "cannot map the ring buffer of cpu %u", cpu);
+	}
+	rings->fds[cpu] = fd;
+	return 0;
 }
 
 static int rings_publish(struct rings *rings, unsigned int cpu, struct err *err)
@@ -115,11 +119,10 @@ int rings_open(int array_fd, uint32_t ring_bytes, const struct cpu_list *cpus,
 
 int rings_add(struct rings *rings, unsigned int cpu, struct err *err)
 {
-	int r;
+	bool has = cpu < rings->size && rings->fds[cpu] >= 0;
+	int r = has ? 0 : rings_make(rings, cpu, err);
 
-	if (cpu < rings->size && rings->fds[cpu] >= 0)
-		return 0;
-	r = rings_make(rings, cpu, err);
+	/* Again for one that has a ring: the last attempt may have come no further. */
 	return r < 0 ? r : rings_publish(rings, cpu, err);
 }
 

@@ -22,7 +22,7 @@ int rings_open(int array_fd, uint32_t ring_bytes, const struct cpu_list *cpus,
 void rings_free(struct rings *rings);
 DEFINE_CLEANUP(struct rings *, rings_free);
 
-/* The same for a cpu that came online later; nothing happens when it has a ring. */
+/* The same for a cpu that came online later; one that has a ring keeps it. */
 int rings_add(struct rings *rings, unsigned int cpu, struct err *err);
 
 int rings_fd(const struct rings *rings);

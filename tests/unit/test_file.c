@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -137,6 +138,56 @@ static void test_output_dropped(void **state)
 	assert_int_equal(access(f->path, F_OK), -1);
 }
 
+static unsigned int count_files(const char *dir)
+{
+	DIR *d = opendir(dir);
+	unsigned int count = 0;
+
+	assert_non_null(d);
+	for (const struct dirent *e = readdir(d); e; e = readdir(d))
+		count += e->d_name[0] != '.';
+	closedir(d);
+	return count;
+}
+
+/* Nothing is left behind however hostprof ends. */
+static void test_output_has_no_name_before(void **state)
+{
+	struct fixture *f = *state;
+	struct outfile out;
+	struct err err;
+
+	assert_int_equal(outfile_open(f->path, &out, &err), 0);
+	if (!out.unnamed)
+		print_message("this file system has no unnamed files\n");
+	assert_int_equal(count_files(f->dir), out.unnamed ? 0 : 1);
+	assert_int_equal(outfile_commit(&out, &err), 0);
+	outfile_release(&out);
+	assert_int_equal(count_files(f->dir), 1);
+	assert_content(f->path, "");
+}
+
+/* Somebody else may have guessed the temporary name and put a link there. */
+static void test_output_does_not_follow_a_trap(void **state)
+{
+	struct fixture *f = *state;
+	char trap[128], victim[96];
+	struct outfile out;
+	struct err err;
+
+	snprintf(victim, sizeof(victim), "%s/victim", f->dir);
+	snprintf(trap, sizeof(trap), "%s.%d.tmp", f->path, (int)getpid());
+	put_file(victim, "precious");
+	assert_int_equal(symlink("victim", trap), 0);
+	assert_int_equal(outfile_open(f->path, &out, &err), 0);
+	assert_int_equal(file_write_all(out.fd, "new", 3), 0);
+	assert_int_equal(outfile_commit(&out, &err), 0);
+	outfile_release(&out);
+	assert_content(victim, "precious");
+	assert_content(f->path, "new");
+	unlink(victim);
+}
+
 static void test_output_through_a_link(void **state)
 {
 	struct fixture *f = *state;
@@ -198,6 +249,8 @@ int main(void)
 		TEST(test_pread_pwrite),
 		TEST(test_output_appears_whole),
 		TEST(test_output_dropped),
+		TEST(test_output_has_no_name_before),
+		TEST(test_output_does_not_follow_a_trap),
 		TEST(test_output_through_a_link),
 		TEST(test_output_in_place),
 		TEST(test_output_refused),

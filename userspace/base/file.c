@@ -128,14 +128,43 @@ static int open_in_place(const char *path, struct outfile *out, struct err *err)
 	return out->fd < 0 ? open_failed(path, -errno, err) : 0;
 }
 
-/* Beside TARGET, so that the rename stays within one file system. */
+char *file_directory(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash)
+		return xstrdup(".");
+	return slash == path ? xstrdup("/") : xstrndup(path, (size_t)(slash - path));
+}
+
+/* Naming it needs /proc. */
+static int open_unnamed(const char *target)
+{
+	_cleanup_free_ char *dir = file_directory(target);
+
+	if (access("/proc/self/fd", X_OK) < 0)
+		return -1;
+	return open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+}
+
+/* Whatever has the temporary name is from another time, or a trap: it goes, and is not followed. */
+static int open_exclusive(const char *path)
+{
+	unlink(path);
+	return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+}
+
+/* In TARGET's directory, so that the rename stays within one file system. */
 static int open_temp(const char *target, const struct stat *old, struct outfile *out,
 		     struct err *err)
 {
 	_cleanup_strbuf_ struct strbuf temp = STRBUF_INIT;
 
 	strbuf_addf(&temp, "%s.%d.tmp", target, (int)getpid());
-	out->fd = open(temp.buf, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	out->fd = open_unnamed(target);
+	out->unnamed = out->fd >= 0;
+	if (!out->unnamed)
+		out->fd = open_exclusive(temp.buf);
 	if (out->fd < 0)
 		return open_failed(out->path, -errno, err);
 	out->temp_path = strbuf_take(&temp);
@@ -186,14 +215,33 @@ int outfile_open(const char *path, struct outfile *ret_out, struct err *err)
 	return rc;
 }
 
+/* Give the file its temporary name. */
+static int name_file(struct outfile *out, int fd)
+{
+	char self[32];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	unlink(out->temp_path);
+	if (linkat(AT_FDCWD, self, AT_FDCWD, out->temp_path, AT_SYMLINK_FOLLOW) < 0)
+		return -errno;
+	out->unnamed = false;
+	return 0;
+}
+
 int outfile_commit(struct outfile *out, struct err *err)
 {
-	int fd = TAKE_FD(out->fd);
+	int rc = 0, fd = TAKE_FD(out->fd);
 
 	if (fd == STDOUT_FILENO)
 		return 0;
 	if (fd < 0)
 		return err_set(err, -EBADF, "%s is closed already", out->path);
+	if (out->unnamed)
+		rc = name_file(out, fd);
+	if (rc < 0) {
+		close(fd);
+		return err_sys(err, rc, "cannot write %s", out->path);
+	}
 	if (close(fd) < 0)
 		return err_sys(err, -errno, "cannot write %s", out->path);
 	if (!out->temp_path)
@@ -208,7 +256,7 @@ void outfile_release(struct outfile *out)
 {
 	if (out->fd >= 0 && out->fd != STDOUT_FILENO)
 		close(out->fd);
-	if (out->temp_path)
+	if (out->temp_path && !out->unnamed)
 		unlink(out->temp_path);
 	free(out->temp_path);
 	free(out->path);

@@ -67,19 +67,10 @@ static int open_unlinked(const char *dir, int *ret_fd)
 	return 0;
 }
 
-static char *directory_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	if (!slash)
-		return xstrdup(".");
-	return slash == path ? xstrdup("/") : xstrndup(path, (size_t)(slash - path));
-}
-
 /* Beside the output, where there must be room anyway; else where temporary files belong. */
 static int open_temporary(struct record_output *output, struct err *err)
 {
-	_cleanup_free_ char *dir = directory_of(output->path);
+	_cleanup_free_ char *dir = file_directory(output->path);
 	const char *tmp = getenv("TMPDIR");
 	struct stat st;
 	bool regular = !is_stdout(output) && (stat(output->path, &st) < 0 || S_ISREG(st.st_mode));

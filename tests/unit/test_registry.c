@@ -258,6 +258,30 @@ static void the_snapshot_holds_live_processes(void **state)
 	waitpid(child, NULL, 0);
 }
 
+static void a_check_finds_who_is_gone(void **state)
+{
+	struct fixture *f = *state;
+	pid_t child = fork();
+
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	registry_get(f->registry, (uint32_t)child, 100);
+	registry_get(f->registry, (uint32_t)getpid(), 100);
+	registry_get(f->registry, 0, 100);
+	registry_check(f->registry, 200);
+	assert_false(registry_find(f->registry, (uint32_t)child)->exited);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	registry_check(f->registry, 300);
+	assert_true(registry_find(f->registry, (uint32_t)child)->exited);
+	assert_false(registry_find(f->registry, (uint32_t)getpid())->exited);
+	assert_false(registry_find(f->registry, 0)->exited);
+	registry_expire(f->registry, 301, NULL, NULL);
+	assert_null(registry_find(f->registry, (uint32_t)child));
+}
+
 static void count_one(struct process *process, void *data)
 {
 	(void)process;
@@ -291,6 +315,7 @@ int main(void)
 		TEST(an_unknown_process_that_is_gone),
 		TEST(a_process_that_only_lost_its_main_thread),
 		TEST(the_snapshot_holds_live_processes),
+		TEST(a_check_finds_who_is_gone),
 		TEST(a_walk_over_all),
 	};
 

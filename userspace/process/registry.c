@@ -7,6 +7,7 @@
 #include "process/registry.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -227,6 +228,21 @@ void registry_exit(struct registry *registry, uint64_t time_ns, uint32_t pid)
 		return;
 	entry->process.exited = true;
 	entry->exit_ns = time_ns;
+}
+
+static bool is_there(uint32_t pid)
+{
+	return kill((pid_t)pid, 0) == 0 || errno != ESRCH;
+}
+
+void registry_check(struct registry *registry, uint64_t time_ns)
+{
+	uint64_t pid, value;
+	size_t at = 0;
+
+	while (hmap_next(&registry->by_pid, &at, &pid, &value))
+		if (pid != 0 && !is_there((uint32_t)pid))
+			registry_exit(registry, time_ns, (uint32_t)pid);
 }
 
 struct process *registry_find(struct registry *registry, uint32_t pid)

@@ -73,8 +73,15 @@ void registry_mmap(struct registry *registry, uint64_t time_ns, uint32_t pid,
 void registry_exit(struct registry *registry, uint64_t time_ns, uint32_t pid);
 
 /*
- * The newest generation of a pid (`exited` until it expires), or NULL. registry_get() reads /proc when the pid is not known (a
- * lost side-band record) and always returns a process, empty when it is gone.
+ * Let every process that is not there any more have exited now: those whose exit record was lost,
+ * or whose first thread ended before the others. Call every few seconds.
+ */
+void registry_check(struct registry *registry, uint64_t time_ns);
+
+/*
+ * The newest generation of a pid (`exited` until it expires), or NULL. registry_get() reads /proc
+ * when the pid is not known (a lost side-band record) and always returns a process, empty when it
+ * is gone.
  */
 struct process *registry_find(struct registry *registry, uint32_t pid);
 struct process *registry_get(struct registry *registry, uint32_t pid, uint64_t time_ns);

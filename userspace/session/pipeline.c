@@ -15,6 +15,8 @@
 #define HOLD_NS (300 * NSEC_PER_MSEC)
 /* An exited process is kept until every sample of its life has surely been handled. */
 #define EXPIRE_NS (2 * NSEC_PER_SEC)
+/* A host of a thousand processes takes a third of a millisecond. */
+#define CHECK_NS (10 * NSEC_PER_SEC)
 
 int pipeline_init(struct pipeline *pipeline, struct capture *capture,
 		  const struct capture_options *options, bool attach, int fd, struct err *err)
@@ -116,6 +118,10 @@ void pipeline_turn(struct pipeline *pipeline)
 	else if (agents_busy(pipeline->agents))
 		return;
 	pipeline_apply_until(pipeline, watermark_ns);
+	if (now_ns - pipeline->checked_ns > CHECK_NS) {
+		pipeline->checked_ns = now_ns;
+		registry_check(pipeline->registry, now_ns);
+	}
 	registry_expire(pipeline->registry, watermark_ns - EXPIRE_NS, pipeline_forget, pipeline);
 }
 

@@ -43,6 +43,7 @@ struct pipeline {
 	uint32_t event_ids[WIRE_MAX_EVENTS];
 
 	uint64_t applied_ns; /* time of the newest item that was applied */
+	uint64_t checked_ns; /* when we last looked who is still there */
 	uint64_t stalled_since_ns;
 	/* No sample waits until the image cache has parsed more than this many files. */
 	bool gave_up;

@@ -192,12 +192,28 @@ static int prepare_command(struct recorder *rec, struct err *err)
 	return 0;
 }
 
+/*
+ * Rings, events, and the files of programs not parsed yet: on large hosts more than the usual 1024.
+ * The command has the old limit, it is forked already.
+ */
+static void raise_descriptor_limit(void)
+{
+	const rlim_t enough = 65536;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= enough)
+		return;
+	limit.rlim_cur = MIN(limit.rlim_max, enough);
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static int open_all(struct recorder *rec, int fd, struct err *err)
 {
 	int r = loop_new(&rec->loop, err);
 
 	if (r == 0 && rec->options->command)
 		r = prepare_command(rec, err);
+	raise_descriptor_limit();
 	if (r == 0)
 		r = capture_open(&rec->capture_options, &rec->capture, err);
 	if (r == 0)

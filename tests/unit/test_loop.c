@@ -138,6 +138,21 @@ static void test_signals(void **state)
 	assert_false(sigismember(&mask, SIGUSR1));
 }
 
+/* As under nohup. */
+static void test_ignored_hangup(void **state)
+{
+	static const int wanted[] = { SIGHUP, SIGUSR1 };
+
+	(void)state;
+	signal(SIGHUP, SIG_IGN);
+	assert_int_equal(loop_add_signals(loop, wanted, 2, take_signal, &calls, &err), 0);
+	kill(getpid(), SIGHUP);
+	kill(getpid(), SIGUSR1);
+	assert_int_equal(loop_run(loop, &err), 0);
+	assert_int_equal(calls, 1);
+	signal(SIGHUP, SIG_DFL);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 
 int main(void)
@@ -148,6 +163,7 @@ int main(void)
 		TEST(test_past_deadline_fires_once),
 		TEST(test_remove_during_round),
 		TEST(test_signals),
+		TEST(test_ignored_hangup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

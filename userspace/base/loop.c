@@ -185,6 +185,17 @@ void loop_remove_timer(struct loop *loop, int id)
 	}
 }
 
+/*
+ * nohup ignores SIGHUP for us; but a blocked signal is queued also when it is ignored (sig_ignored()
+ * in kernel/signal.c).
+ */
+static bool is_hushed(int signo)
+{
+	struct sigaction action;
+
+	return signo == SIGHUP && !sigaction(signo, NULL, &action) && action.sa_handler == SIG_IGN;
+}
+
 int loop_add_signals(struct loop *loop, const int *signals, int n, loop_signal_fn fn, void *data,
 		     struct err *err)
 {
@@ -196,7 +207,8 @@ int loop_add_signals(struct loop *loop, const int *signals, int n, loop_signal_f
 		return err_set(err, -EBUSY, "this event loop has its signals already");
 	sigemptyset(&mask);
 	for (int i = 0; i < n; i++)
-		sigaddset(&mask, signals[i]);
+		if (!is_hushed(signals[i]))
+			sigaddset(&mask, signals[i]);
 	fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0)
 		return err_sys(err, -errno, "cannot watch signals");

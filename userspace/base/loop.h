@@ -28,7 +28,10 @@ int loop_add_deadline(struct loop *loop, uint64_t deadline_ns, loop_fn fn, void 
 		      struct err *err);
 void loop_remove_timer(struct loop *loop, int id);
 
-/* Block these signals in this thread and deliver them through FN. At most once per loop. */
+/*
+ * Block these signals in this thread and deliver them through FN, but not a SIGHUP that nohup has
+ * us ignore. At most once per loop.
+ */
 int loop_add_signals(struct loop *loop, const int *signals, int n, loop_signal_fn fn, void *data,
 		     struct err *err);
 

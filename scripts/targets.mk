@@ -38,6 +38,10 @@ check-san: ## run the unit tests with the address and undefined-behaviour saniti
 		CFLAGS="-O1 -g -fno-omit-frame-pointer -Wno-format-truncation" unit-tests
 	@BUILD=$(BUILD)/san scripts/check.sh unit
 
+check-kernels: ## boot Debian's kernels (6.1, 6.12, sid's) in qemu and try hostprof on each; no root
+	@$(AGAIN) all workloads
+	@$(SCRIPT_ENV) JAVA_HOME_BUILD=$(JAVA_HOME_BUILD) scripts/check-kernels.sh
+
 fuzz: ## run every fuzzer over its corpus for FUZZ_SECONDS (20; 0: only the corpus)
 	@+$(AGAIN) BUILD=$(BUILD)/fuzz CC=clang SAN="$(FUZZ_FLAGS)" CFLAGS="-O1 -g -Wno-format-nonliteral" fuzzers
 	@BUILD=$(BUILD)/fuzz FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz.sh
@@ -61,7 +65,7 @@ clean: ## remove the build directory
 
 # With `make -jN setup check` the packages still come first.
 ifneq ($(filter setup,$(MAKECMDGOALS)),)
-run check check-unit check-root check-san fuzz lint tidy bench: | setup
+run check check-unit check-root check-san check-kernels fuzz lint tidy bench: | setup
 endif
 
 unit-tests: $(UNIT_BIN)
@@ -75,5 +79,5 @@ $(BUILD)/fuzzers/%: tests/fuzz/%.c $(BUILD)/libhostprof.a
 	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) -Wno-missing-prototypes $(LDFLAGS) \
 		-fsanitize=fuzzer,address,undefined -o $@ $(filter %.c %.a,$^) $(LDLIBS)
 
-.PHONY: help setup run check check-unit check-root check-san fuzz lint tidy bench install clean \
+.PHONY: help setup run check check-unit check-root check-san check-kernels fuzz lint tidy bench install clean \
 	unit-tests fuzzers

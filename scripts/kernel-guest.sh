@@ -1,0 +1,182 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: Apache-2.0
+# The first process of the guests that check-kernels.sh boots: tries hostprof on the kernel it runs on
+# and writes a line per test to the second serial port, output of the programs to the first.
+# The tests are called by name.
+# shellcheck shell=dash disable=SC2317
+
+out=/tmp/out.collapsed
+result=/dev/ttyS1
+
+# expect PATTERN FILE [LEAST]: at least LEAST (1) samples of stacks that match
+expect() {
+	local n
+
+	n=$(grep -E -- "$1" "$2" | awk '{ n += $NF } END { printf "%d", n }')
+	[ "$n" -ge "${3:-1}" ] && return
+	echo "$n of $2 are of '$1', not ${3:-1}" | tee /tmp/why
+	cat "$2"
+	return 1
+}
+
+# profile ARG…: a recording, and its stacks in $out
+profile() {
+	hostprof record --annotate -F 199 -o "$out" "$@" >/tmp/profile.log 2>&1
+	r=$?
+	[ $r -eq 0 ] || tail -n 2 /tmp/profile.log | tee /tmp/why
+	return $r
+}
+
+# busy COMMAND…: what COMMAND writes goes to the console
+busy() {
+	"$@" >/dev/ttyS0 2>&1 &
+	busy=$!
+}
+
+finds_all_it_needs() {
+	hostprof doctor | tee /tmp/doctor
+	! grep "^fail" /tmp/doctor >/tmp/why
+}
+
+samples_a_command() {
+	hostprof record -d 2 -F 199 -o /tmp/x.jfr -- burn 1 >/tmp/burn.log || return 1
+	hostprof report /tmp/x.jfr -f collapsed -o "$out" || return 1
+	expect ';main;level_one;level_two;level_three( |;)' "$out" 100
+}
+
+adds_up_to_its_cpu_time() {
+	clock=$(awk '$1 == "cpu_ns" { print $2 }' /tmp/burn.log)
+	hostprof report /tmp/x.jfr --total -f collapsed -o "$out" || return 1
+	sampled=$(awk '/^burn-/ { n += $NF } END { printf "%.0f", n }' "$out")
+	echo "burn: $clock ns by its clock, $sampled ns sampled" | tee /tmp/why
+	[ "$((sampled * 100))" -gt "$((clock * 90))" ] && [ "$((sampled * 100))" -lt "$((clock * 110))" ]
+}
+
+follows_the_children() {
+	profile -d 30 -- sh -c 'sh -c "burn 1; true"; true' &&
+		expect '^burn-.*;level_three( |;)' "$out" 100
+}
+
+names_kernel_functions() {
+	busy dd if=/dev/zero of=/dev/null bs=64k
+	profile -a -d 1
+	r=$?
+	kill $busy
+	[ $r -eq 0 ] && expect 'do_syscall_64_\[k\];.*;vfs_read_\[k\];.*read_zero_\[k\]' "$out" 20
+}
+
+samples_other_events() {
+	profile -e page-faults -F 20000 -- ls -lR /sys/kernel &&
+		expect '^ls-.*asm_exc_page_fault_|^ls-' "$out" 10 || return 1
+	profile -e context-switches -F 20000 -- sh -c 'for i in 1 2 3 4 5 6 7 8 9; do sleep 0.01; done' &&
+		expect 'schedule_\[k\]' "$out" 9
+}
+
+samples_a_cgroup() {
+	mkdir -p /sys/fs/cgroup/test
+	busy burn 3
+	echo $busy >/sys/fs/cgroup/test/cgroup.procs
+	profile --cgroup /sys/fs/cgroup/test -d 1
+	r=$?
+	wait $busy
+	[ $r -eq 0 ] && expect ';level_three' "$out" 100 && ! grep -v '^burn-' "$out" >/tmp/why
+}
+
+# record_as_user ARG…: with the capabilities that README.md lists and no others
+record_as_user() {
+	cp /bin/hostprof /tmp/hostprof
+	setcap "cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog,cap_checkpoint_restore+ep" /tmp/hostprof
+	mkdir -p /etc
+	echo 'user:x:1000:1000::/tmp:/bin/sh' >/etc/passwd
+	su user -c "/tmp/hostprof record $*" >/tmp/why 2>&1
+}
+
+# Debian's and Ubuntu's kernels have levels above 2, which ask for cap_sys_admin.
+explains_perf_event_paranoid() {
+	[ -x /bin/setcap ] || return 77
+	echo 3 >/proc/sys/kernel/perf_event_paranoid
+	record_as_user -a -d 1 -o /tmp/user.jfr
+	[ $? -eq 3 ] && grep -q 'perf_event_paranoid=2' /tmp/why
+}
+
+needs_no_more_than_its_capabilities() {
+	[ -x /bin/setcap ] || return 77
+	echo 2 >/proc/sys/kernel/perf_event_paranoid
+	busy burn 4
+	record_as_user -a -d 1 -F 199 --annotate -o /tmp/user.collapsed
+	r=$?
+	wait $busy
+	[ $r -eq 0 ] || return 1
+	mv /tmp/user.collapsed "$out"
+	expect '^burn-.*;level_three( |;)' "$out" 100 && expect 'sysvec_apic_timer_interrupt_\[k\]' "$out"
+}
+
+# G1, which a host this small would not get by itself, leaves debug info in the inlined inner loop.
+names_java_methods() {
+	[ -d /java ] || return 77
+	busy /java/bin/java -Xmx64m -XX:+UseG1GC -XX:+PreserveFramePointer -cp /java Chain 60
+	sleep 8
+	profile --agent=always -p $busy -d 4
+	r=$?
+	kill $busy
+	[ $r -eq 0 ] && expect ';Chain.run_.*;Chain.first_.*;Chain.burn_' "$out" 100
+}
+
+# As on a machine with Secure Boot. There is no way back from here.
+samples_in_lockdown() {
+	[ -e /sys/kernel/security/lockdown ] || return 77
+	echo integrity >/sys/kernel/security/lockdown
+	profile -d 30 -- burn 0.5 && expect 'level_three( |;)' "$out" 40
+}
+
+explains_what_lockdown_forbids() {
+	[ -e /sys/kernel/security/lockdown ] || return 77
+	echo confidentiality >/sys/kernel/security/lockdown
+	hostprof record -d 1 -o /tmp/x.jfr >/tmp/why 2>&1
+	[ $? -eq 3 ] && grep -q lockdown /tmp/why
+}
+
+# What the verifier had to look at, of each program of a recording that runs.
+verified_instructions() {
+	hostprof record -d 4 -o /tmp/x.jfr -- sleep 3 >/dev/null 2>&1 &
+	sleep 2
+	for info in "/proc/$!/fdinfo/"*; do
+		awk '$1 == "prog_type:" { type = $2 } $1 == "verified_insns:" { n = $2 }
+			END { if (n) printf " %d (type %d)", n, type }' "$info" 2>/dev/null
+	done
+	wait $!
+}
+
+# try NAME
+try() {
+	: >/tmp/why
+	echo "--- $1"
+	"$1"
+	case $? in
+	0) echo "ok $1" ;;
+	77) echo "skip $1" ;;
+	*) echo "FAIL $1: $(tail -n 1 /tmp/why)" ;;
+	esac >$result
+}
+
+/bin/busybox --install -s /bin
+export PATH=/bin
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs dev /dev
+mount -t tmpfs tmp /tmp
+mount -t cgroup2 cgroup /sys/fs/cgroup
+mount -t securityfs security /sys/kernel/security
+ifconfig lo up
+stty -F $result raw
+echo "# $(uname -r), cpu: $(awk -F': ' '/^model name/ { print $2; exit }' /proc/cpuinfo)" >$result
+try finds_all_it_needs
+echo "# verified instructions:$(verified_instructions)" >$result
+for name in samples_a_command adds_up_to_its_cpu_time follows_the_children names_kernel_functions \
+	samples_other_events samples_a_cgroup names_java_methods explains_perf_event_paranoid \
+	needs_no_more_than_its_capabilities samples_in_lockdown explains_what_lockdown_forbids; do
+	try $name
+done
+echo "# done" >$result
+sync
+poweroff -f

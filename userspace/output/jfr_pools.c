@@ -13,18 +13,6 @@ struct thread_identity {
 	uint32_t tid, java_tid;
 };
 
-void jfr_stable_init(struct jfr_stable *stable)
-{
-	intern_init(&stable->classes);
-	intern_init(&stable->threads);
-}
-
-void jfr_stable_release(struct jfr_stable *stable)
-{
-	intern_release(&stable->classes);
-	intern_release(&stable->threads);
-}
-
 void jfr_pools_init(struct jfr_pools *pools, struct jfr_stable *stable, uint64_t chunk)
 {
 	memset(pools, 0, sizeof(*pools));
@@ -65,7 +53,7 @@ static uint32_t class_of_symbol(struct jfr_pools *pools, uint32_t symbol)
 		size_t len;
 		const void *name = intern_get(&pools->symbols, symbol, &len);
 
-		vec_push(&pools->class_keys, intern_put(&pools->stable->classes, name, len, NULL));
+		vec_push(&pools->class_keys, jfr_stable_key(&pools->stable->classes, name, len));
 	}
 	return id;
 }
@@ -86,7 +74,7 @@ static uint32_t thread_key(struct jfr_pools *pools, const struct profile *p,
 	strbuf_reset(key);
 	strbuf_add(key, &identity, sizeof(identity));
 	strbuf_addstr(key, profile_get_string(p, t->name));
-	return intern_put(&pools->stable->threads, key->buf, key->len, NULL);
+	return jfr_stable_key(&pools->stable->threads, key->buf, key->len);
 }
 
 static uint32_t frame_method(struct jfr_pools *pools, const struct profile *p,

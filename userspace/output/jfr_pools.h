@@ -11,24 +11,13 @@
 #include "base/hmap.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
+#include "output/jfr_stable.h"
 #include "profile/profile.h"
 
 #define JFR_POOL_COUNT 12
 
 /* Keys of the pools that never change; those of other pools are made by jfr_key(). */
 enum jfr_state_key { JFR_STATE_RUNNABLE = 1, JFR_STATE_SLEEPING, JFR_STATE_UNKNOWN };
-
-/*
- * What must keep its key over all chunks, because the JDK's views group by it (jdk/jfr/internal/
- * query/Histogram.java, JDK 25). Grows with the classes and threads that were ever seen.
- */
-struct jfr_stable {
-	struct intern classes; /* names */
-	struct intern threads; /* struct thread_identity and the name */
-};
-
-void jfr_stable_init(struct jfr_stable *stable);
-void jfr_stable_release(struct jfr_stable *stable);
 
 struct jfr_method {
 	uint32_t class_id;

@@ -324,4 +324,30 @@ def kernel_only_and_user_only():
     expect(not any(f.endswith("_[k]") for line in lines for f in line.frames), "kernel frames")
 
 
+TOUCH = """
+import mmap, resource
+memory = mmap.mmap(-1, 20000 * 4096)
+for _ in range(5):
+    for at in range(0, len(memory), 4096):
+        memory[at] = 1
+    memory.madvise(mmap.MADV_REMOVE)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt)
+"""
+
+
+@test
+def page_faults_are_all_counted():
+    """Samples times period are what the kernel counted, whatever -F is; several events at once."""
+    need_root()
+    for freq in (9, 997):
+        path = temp_path("x.jfr")
+        result = hostprof("record", "-e", "cpu", "-e", "page-faults", "-F", freq, "-o", path, "--",
+                          sys.executable, "-c", TOUCH)
+        faults = int(result.out)
+        expect(faults > 90000, f"{faults} page faults")
+        lines = parse_collapsed(hostprof("report", path, "--event", "page-faults", "--total", "-f",
+                                         "collapsed").out)
+        expect_between(total(lines), 0.97 * faults, 1.03 * faults, f"page faults at {freq} Hz")
+
+
 main()

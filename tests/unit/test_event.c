@@ -41,8 +41,9 @@ static void test_software_events_count(void **state)
 
 	(void)state;
 	assert_int_equal(e.config, PERF_COUNT_SW_PAGE_FAULTS);
-	assert_int_equal(e.period, 0);
-	assert_int_equal(e.freq_hz, 99);
+	assert_int_equal(e.period, 64);
+	assert_int_equal(parse("page-faults", 9999).period, 64);
+	assert_int_equal(parse("major-faults", 99).period, 1);
 	assert_string_equal(e.unit, "count");
 	assert_false(capture_event_is_clock(&e));
 	assert_int_equal(parse("minor-faults", 99).config, PERF_COUNT_SW_PAGE_FAULTS_MIN);

@@ -28,7 +28,7 @@ static uint64_t capture_want_ring_bytes(const struct capture_options *options, u
 	for (unsigned int i = 0; i < options->event_count; i++) {
 		const struct capture_event *e = &options->events[i];
 
-		hz += e->period ? NSEC_PER_SEC / e->period : e->freq_hz;
+		hz += capture_event_is_clock(e) ? NSEC_PER_SEC / e->period : e->freq_hz;
 	}
 	return MAX(least, MIN(hz * 1024 / 4, 4096ULL * 1024));
 }

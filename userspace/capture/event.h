@@ -16,13 +16,14 @@ struct capture_event {
 	uint32_t type; /* perf_event_attr.type */
 	uint64_t config;
 	uint64_t period;  /* fixed period in the event's unit; 0: by frequency */
-	uint32_t freq_hz; /* with period 0 */
+	uint32_t freq_hz; /* what was asked for; of use with period 0 */
 	bool fell_back;	  /* a PMU event was asked for and there is no PMU: this is cpu-clock */
 };
 
 /*
  * One event by name, sampled FREQ_HZ times a second. "cpu" is cpu-clock with a fixed period of
- * 1e9 / FREQ_HZ ns. A hardware event where there is no PMU becomes cpu-clock with fell_back set
+ * 1e9 / FREQ_HZ ns; what the kernel counts itself (page-faults, …) has a fixed period too, whatever
+ * FREQ_HZ is. A hardware event where there is no PMU becomes cpu-clock with fell_back set
  * (the caller says so). -EINVAL names the known events.
  */
 int capture_event_parse(const char *name, uint32_t freq_hz, struct capture_event *ret_event,

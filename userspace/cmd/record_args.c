@@ -95,7 +95,9 @@ static const struct option_row rows[] = {
 	{ OPTION_TYPE_CALLBACK, 'e', "event", "EVENT",
 	  "cpu (default), cycles, cache-misses, page-faults, context-switches, rNNN; again for more",
 	  NULL, parse_event },
-	{ OPTION_TYPE_U64, 'F', "freq", "HZ", "samples per second and cpu, 1 to 20000 (default 99)",
+	{ OPTION_TYPE_U64, 'F', "freq", "HZ",
+	  "samples per second and cpu, 1 to 20000 (default 99); page faults and the like have fixed "
+	  "periods",
 	  &args.freq_hz, NULL },
 	{ OPTION_TYPE_CALLBACK, 0, "agent", "WHEN",
 	  "load the agent into JVMs: auto (when an event needs it; default), always, never", NULL,

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "test.h"
 
+#include <fcntl.h>
 #include <search.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -258,6 +260,27 @@ static void the_snapshot_holds_live_processes(void **state)
 	waitpid(child, NULL, 0);
 }
 
+/* As after dlopen(), when its record was lost. */
+static void a_mapping_whose_record_was_lost(void **state)
+{
+	struct registry *registry = ((struct fixture *)*state)->registry;
+	_cleanup_close_ int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct process *p = registry_get(registry, (uint32_t)getpid(), 100);
+	void *at = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+
+	assert_ptr_not_equal(at, MAP_FAILED);
+	assert_ptr_equal(registry_get(registry, (uint32_t)getpid(), 200), p);
+	assert_null(process_find_mapping(p, (uintptr_t)at));
+	registry_check(registry, 200);
+	registry_get(registry, (uint32_t)getpid(), 200);
+	assert_null(process_find_mapping(p, (uintptr_t)at));
+	registry_note_loss(registry);
+	registry_check(registry, 250);
+	assert_ptr_equal(registry_get(registry, (uint32_t)getpid(), 300), p);
+	assert_non_null(process_find_mapping(p, (uintptr_t)at));
+	munmap(at, 4096);
+}
+
 static void a_check_finds_who_is_gone(void **state)
 {
 	struct fixture *f = *state;
@@ -315,6 +338,7 @@ int main(void)
 		TEST(an_unknown_process_that_is_gone),
 		TEST(a_process_that_only_lost_its_main_thread),
 		TEST(the_snapshot_holds_live_processes),
+		TEST(a_mapping_whose_record_was_lost),
 		TEST(a_check_finds_who_is_gone),
 		TEST(a_walk_over_all),
 	};

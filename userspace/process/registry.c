@@ -24,13 +24,16 @@
 struct entry {
 	struct process process;
 	uint64_t exit_ns;
-	bool detailed; /* exe and cgroup were read for this generation */
+	uint32_t losses; /* the registry's when its mappings were read */
+	bool detailed;	 /* exe and cgroup were read for this generation */
 };
 
 struct registry {
 	struct hmap by_pid;	     /* pid → owned struct entry: its newest generation */
 	VEC(struct entry *) orphans; /* owned: exited, and the pid was given to another since */
 	uint64_t next_serial;
+	uint32_t losses; /* checks before which side-band records were lost */
+	bool lost;	 /* some since the last check */
 };
 
 static void set_text(char **text, char *owned)
@@ -68,6 +71,7 @@ static struct entry *entry_add(struct registry *registry, uint32_t pid, uint64_t
 		make_orphan(registry, old, time_ns);
 	entry->process.pid = pid;
 	entry->process.serial = registry->next_serial++;
+	entry->losses = registry->losses;
 	entry->process.exe = xstrdup("");
 	entry->process.cgroup = xstrdup("");
 	hmap_put_ptr(&registry->by_pid, pid, entry);
@@ -123,12 +127,20 @@ static void entry_read_details(struct entry *entry)
 	}
 }
 
+static void entry_read_mappings(struct entry *entry)
+{
+	_cleanup_strbuf_ struct strbuf maps = STRBUF_INIT;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", entry->process.pid);
+	if (file_read(path, MAPS_LIMIT, &maps) == 0)
+		mappings_add_text(&entry->process, strbuf_str(&maps), maps.len);
+}
+
 /* Everything from /proc; a negative errno when the process is gone. */
 static int entry_read(struct entry *entry)
 {
-	_cleanup_strbuf_ struct strbuf maps = STRBUF_INIT;
 	struct proc_stat stat;
-	char path[64];
 	int r = proc_read_stat(entry->process.pid, &stat);
 
 	if (r < 0)
@@ -136,9 +148,7 @@ static int entry_read(struct entry *entry)
 	entry->process.ppid = stat.ppid;
 	entry->process.start_ns = stat.start_ns;
 	set_comm(&entry->process, stat.comm);
-	snprintf(path, sizeof(path), "/proc/%u/maps", entry->process.pid);
-	if (file_read(path, MAPS_LIMIT, &maps) == 0)
-		mappings_add_text(&entry->process, strbuf_str(&maps), maps.len);
+	entry_read_mappings(entry);
 	entry_read_details(entry);
 	return 0;
 }
@@ -230,6 +240,11 @@ void registry_exit(struct registry *registry, uint64_t time_ns, uint32_t pid)
 	entry->exit_ns = time_ns;
 }
 
+void registry_note_loss(struct registry *registry)
+{
+	registry->lost = true;
+}
+
 static bool is_there(uint32_t pid)
 {
 	return kill((pid_t)pid, 0) == 0 || errno != ESRCH;
@@ -240,6 +255,8 @@ void registry_check(struct registry *registry, uint64_t time_ns)
 	uint64_t pid, value;
 	size_t at = 0;
 
+	registry->losses += registry->lost;
+	registry->lost = false;
 	while (hmap_next(&registry->by_pid, &at, &pid, &value))
 		if (pid != 0 && !is_there((uint32_t)pid))
 			registry_exit(registry, time_ns, (uint32_t)pid);
@@ -296,6 +313,9 @@ struct process *registry_get(struct registry *registry, uint32_t pid, uint64_t t
 		entry = entry_recheck(registry, entry, time_ns);
 	if (!entry->detailed)
 		entry_read_details(entry);
+	if (entry->losses != registry->losses && !entry->process.exited)
+		entry_read_mappings(entry);
+	entry->losses = registry->losses;
 	return &entry->process;
 }
 

@@ -72,9 +72,13 @@ void registry_mmap(struct registry *registry, uint64_t time_ns, uint32_t pid,
 		   const struct mapping *mapping);
 void registry_exit(struct registry *registry, uint64_t time_ns, uint32_t pid);
 
+/* Side-band records were lost: forks, exits, mappings perhaps. */
+void registry_note_loss(struct registry *registry);
+
 /*
- * Let every process that is not there any more have exited now: those whose exit record was lost,
- * or whose first thread ended before the others. Call every few seconds.
+ * Make good what was lost: every process that is not there any more has exited now (also one whose
+ * first thread ended before the others), and what the others map is read from /proc again when
+ * registry_get() next asks for them. Call every few seconds.
  */
 void registry_check(struct registry *registry, uint64_t time_ns);
 

@@ -117,6 +117,7 @@ static void apply_side(struct pipeline *pipeline, const struct side_event *event
 		break;
 	case SIDE_LOST:
 		profile_add_counter(&pipeline->profile, "sideband.lost", "", event->lost);
+		registry_note_loss(pipeline->registry);
 		break;
 	}
 }

@@ -192,7 +192,7 @@ static void try_map(struct agents *agents, struct agent *agent, struct jvm *jvm,
 	if (r == -ENODATA && agents->pool && agent->attach == ATTACH_NONE &&
 	    may_attach(agents, agent))
 		start_attach(agents, agent);
-	else if (r != -ENODATA)
+	else if (r != -ENODATA && r != -ESRCH) /* gone: its exit is still under way to us */
 		snprintf(agent->failure, sizeof(agent->failure), "%s", err.text);
 }
 

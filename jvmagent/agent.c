@@ -52,10 +52,11 @@ bool agent_clear_exception(JNIEnv *jni)
 	return true;
 }
 
+/* A child that forked and runs on as a JVM of its own has not got the ring (MADV_DONTFORK). */
 bool agent_enter(struct agent *a)
 {
 	__atomic_fetch_add(&a->users, 1, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&a->active, __ATOMIC_SEQ_CST))
+	if (__atomic_load_n(&a->active, __ATOMIC_SEQ_CST) && getpid() == a->pid)
 		return true;
 	agent_leave(a);
 	return false;
@@ -183,31 +184,31 @@ static int open_jvmti(struct agent *a)
 	return AGENT_OK;
 }
 
-static void wait_for_callbacks(struct agent *a, uint64_t timeout_ns)
+static bool wait_for_callbacks(struct agent *a, uint64_t timeout_ns)
 {
 	uint64_t until = agent_now_ns() + timeout_ns;
 	struct timespec step = { 0, AGENT_STEP_NS };
 
-	while (__atomic_load_n(&a->users, __ATOMIC_SEQ_CST) && agent_now_ns() < until)
+	while (__atomic_load_n(&a->users, __ATOMIC_SEQ_CST)) {
+		if (agent_now_ns() >= until)
+			return false;
 		nanosleep(&step, NULL);
+	}
+	return true;
 }
 
-/* Undo agent_begin(). What is still in use after the time-out is left alone and mapped. */
+/*
+ * Undo agent_begin(). Callbacks that are inside use the JVMTI environment and the memory, so both
+ * stay until the last one has left; after a time-out all is left alone, and the next call goes on.
+ */
 static int agent_end(struct agent *a)
 {
-	bool ended;
-
-	if (!a->jvmti)
-		return AGENT_OK;
 	__atomic_store_n(&a->active, 0, __ATOMIC_SEQ_CST);
-	ended = control_stop(a, AGENT_STOP_NS);
-	if (!ended)
+	if (!control_stop(a, AGENT_STOP_NS) || !wait_for_callbacks(a, AGENT_STOP_NS))
 		return AGENT_BUSY;
-	(*a->jvmti)->DisposeEnvironment(a->jvmti);
+	if (a->jvmti)
+		(*a->jvmti)->DisposeEnvironment(a->jvmti);
 	a->jvmti = NULL;
-	wait_for_callbacks(a, AGENT_STOP_NS);
-	if (__atomic_load_n(&a->users, __ATOMIC_SEQ_CST))
-		return AGENT_BUSY;
 	close_memory(a);
 	return AGENT_OK;
 }
@@ -215,11 +216,12 @@ static int agent_end(struct agent *a)
 /* JNI is NULL before VMInit; the control thread then starts there. */
 static int agent_begin(struct agent *a, JavaVM *vm, JNIEnv *jni)
 {
-	int r;
+	int r = agent_end(a);
 
-	if (__atomic_load_n(&a->users, __ATOMIC_SEQ_CST) || a->ring.header)
-		return AGENT_BUSY;
+	if (r)
+		return r;
 	a->vm = vm;
+	a->pid = getpid();
 	a->can = 0;
 	a->stop = 0;
 	a->events_on = 0;
@@ -289,18 +291,32 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 	return JNI_OK;
 }
 
-JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
+static int attach(struct agent *a, JavaVM *vm, const char *options)
 {
 	void *jni = NULL;
 
-	(void)reserved;
 	if (options && (has_option(options, "stop") || has_option(options, "detach")))
-		return agent_end(&agent);
-	if (agent.jvmti && __atomic_load_n(&agent.active, __ATOMIC_SEQ_CST))
-		return AGENT_OK;
+		return agent_end(a);
 	if ((*vm)->GetEnv(vm, &jni, JNI_VERSION_1_6) != JNI_OK || !jni)
 		return AGENT_NO_THREAD;
-	return agent_begin(&agent, vm, jni);
+	if (!__atomic_load_n(&a->active, __ATOMIC_SEQ_CST))
+		return agent_begin(a, vm, jni);
+	/* It runs; but at the start of the JVM there may have been no room for its thread. */
+	return control_start(a, jni) ? AGENT_NO_THREAD : AGENT_OK;
+}
+
+/* JVMTI.agent_load comes on any thread when it is sent through JMX. */
+JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
+{
+	static uint32_t attaching;
+	int r;
+
+	(void)reserved;
+	if (__atomic_exchange_n(&attaching, 1, __ATOMIC_SEQ_CST))
+		return AGENT_BUSY;
+	r = attach(&agent, vm, options);
+	__atomic_store_n(&attaching, 0, __ATOMIC_SEQ_CST);
+	return r;
 }
 
 JNIEXPORT void JNICALL Agent_OnUnload(JavaVM *vm)

@@ -11,6 +11,7 @@
 #include <jvmti.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "codemap.h"
 #include "methods.h"
@@ -30,6 +31,7 @@ struct agent {
 	uint32_t can;	       /* enum codemap_want bits that this JVM can give */
 	bool can_source;
 	bool can_lines;
+	pid_t pid;		  /* whose memory the ring is */
 	uint32_t active;	  /* atomic: callbacks may work */
 	uint32_t users;		  /* atomic: callbacks inside */
 	uint32_t control_alive;	  /* atomic: the control thread runs; also a futex */
@@ -41,14 +43,14 @@ struct agent {
 
 extern struct agent agent;
 
-/* Brackets around every callback's work; false: the agent is being disposed, do nothing. */
+/* Brackets around every callback's work; false: this JVM has no agent (any more), do nothing. */
 bool agent_enter(struct agent *a);
 void agent_leave(struct agent *a);
 
 /* The events of WANT on, all others off. Control thread only. */
 void agent_switch_events(struct agent *a, uint32_t want);
 
-/* Start the control thread; needs the live phase. 0 or negative. */
+/* Start the control thread unless it runs; needs the live phase. 0 or negative. */
 int control_start(struct agent *a, JNIEnv *jni);
 /* Ask it to end and wait for that, at most TIMEOUT_NS. */
 bool control_stop(struct agent *a, uint64_t timeout_ns);

@@ -111,7 +111,8 @@ static void carry_out(struct agent *a, uint32_t seq)
 	uint32_t command = __atomic_load_n(&h->command, __ATOMIC_ACQUIRE);
 	uint32_t want = __atomic_load_n(&h->want, __ATOMIC_ACQUIRE) & a->can;
 
-	if (command == CODEMAP_COMMAND_START && ring_has_consumer(&a->ring, agent_now_ns())) {
+	if (command == CODEMAP_COMMAND_START && ring_has_consumer(&a->ring, agent_now_ns()) &&
+	    ring_allocate(&a->ring)) {
 		agent_switch_events(a, want);
 		replay(a, want);
 	} else {
@@ -201,24 +202,30 @@ static jthread new_thread(struct agent *a, JNIEnv *jni, jclass class)
 	return thread;
 }
 
-int control_start(struct agent *a, JNIEnv *jni)
+static bool run_thread(struct agent *a, JNIEnv *jni)
 {
 	jclass class = (*jni)->FindClass(jni, "java/lang/Thread");
 	jthread thread;
-	jvmtiError err = JVMTI_ERROR_INTERNAL;
+	bool runs;
 
 	if (agent_clear_exception(jni) || !class)
-		return -1;
+		return false;
 	thread = new_thread(a, jni, class);
-	__atomic_store_n(&a->control_alive, 1, __ATOMIC_SEQ_CST);
-	if (thread)
-		err = (*a->jvmti)->RunAgentThread(a->jvmti, thread, control_main, a,
-						  JVMTI_THREAD_NORM_PRIORITY);
-	if (err)
-		__atomic_store_n(&a->control_alive, 0, __ATOMIC_SEQ_CST);
+	runs = thread && !(*a->jvmti)->RunAgentThread(a->jvmti, thread, control_main, a,
+						      JVMTI_THREAD_NORM_PRIORITY);
 	(*jni)->DeleteLocalRef(jni, thread);
 	(*jni)->DeleteLocalRef(jni, class);
-	return err ? -1 : 0;
+	return runs;
+}
+
+int control_start(struct agent *a, JNIEnv *jni)
+{
+	if (__atomic_exchange_n(&a->control_alive, 1, __ATOMIC_SEQ_CST))
+		return 0;
+	if (run_thread(a, jni))
+		return 0;
+	__atomic_store_n(&a->control_alive, 0, __ATOMIC_SEQ_CST);
+	return -1;
 }
 
 bool control_stop(struct agent *a, uint64_t timeout_ns)

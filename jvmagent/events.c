@@ -98,12 +98,18 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 	agent_leave(&agent);
 }
 
-/* The memory stays mapped: other threads may still be in their callbacks. */
+/*
+ * The memory stays mapped: other threads may still be in their callbacks. A detach may be running
+ * on another thread; it waits for us like for any callback.
+ */
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 {
 	(void)jvmti, (void)jni;
+	if (!agent_enter(&agent))
+		return;
 	__atomic_store_n(&agent.active, 0, __ATOMIC_SEQ_CST);
 	control_stop(&agent, 0);
+	agent_leave(&agent);
 }
 
 void events_fill(jvmtiEventCallbacks *callbacks)

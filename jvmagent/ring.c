@@ -47,7 +47,7 @@ int ring_open(struct ring *ring)
 	ring->fd = make_memfd();
 	if (ring->fd < 0)
 		return -1;
-	if (ftruncate(ring->fd, RING_MAP_BYTES))
+	if (ftruncate(ring->fd, RING_MAP_BYTES) || fallocate(ring->fd, 0, 0, CODEMAP_HEADER_BYTES))
 		goto out_close;
 	map = mmap(NULL, RING_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
 	if (map == MAP_FAILED)
@@ -64,6 +64,11 @@ out_close:
 	close(ring->fd);
 	ring->fd = -1;
 	return -1;
+}
+
+bool ring_allocate(const struct ring *ring)
+{
+	return !fallocate(ring->fd, 0, 0, RING_MAP_BYTES);
 }
 
 void ring_close(struct ring *ring)

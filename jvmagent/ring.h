@@ -25,6 +25,11 @@ struct ring {
 
 /* Make the memfd and map it. 0 or -1. */
 int ring_open(struct ring *ring);
+/*
+ * Get all of its memory now, before anything is published: where memory is short (strict
+ * overcommit), a page that is missing at its first use would be a SIGBUS. False: there is none.
+ */
+bool ring_allocate(const struct ring *ring);
 /* Nobody may use the ring any more. Tells the consumer that this memory is dead. */
 void ring_close(struct ring *ring);
 

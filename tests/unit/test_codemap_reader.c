@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -256,6 +258,36 @@ static void one_consumer_at_a_time(void **state)
 	drop_memory(&m);
 }
 
+/* One that was stopped for longer than its lease must not disturb its successor. */
+static void a_lease_that_another_took_is_given_up(void **state)
+{
+	struct memory m = make_memory(F_SEAL_SHRINK);
+	uint64_t now = clock_now_ns();
+	struct codemap_reader reader;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(open_reader(&m, &reader), 0);
+	assert_int_equal(codemap_reader_take_lease(&reader, now, &err), 0);
+	assert_true(codemap_reader_renew_lease(&reader, now + 1));
+	assert_int_equal(m.header->lease_until_ns, now + 1 + CODEMAP_LEASE_NS);
+	m.header->lease_pid = 1;
+	m.header->lease_until_ns = 4711;
+	assert_false(codemap_reader_renew_lease(&reader, now + 2));
+	codemap_reader_release_lease(&reader);
+	assert_int_equal(m.header->lease_until_ns, 4711);
+	assert_int_equal(m.header->command_seq, 0);
+	/* Also when it is given back before that was noticed. */
+	m.header->lease_until_ns = 0;
+	assert_int_equal(codemap_reader_take_lease(&reader, now, &err), 0);
+	m.header->lease_pid = 1;
+	codemap_reader_release_lease(&reader);
+	assert_int_equal(m.header->lease_until_ns, now + CODEMAP_LEASE_NS);
+	assert_int_equal(m.header->command_seq, 0);
+	codemap_reader_close(&reader);
+	drop_memory(&m);
+}
+
 static void finds_the_newest_memory_of_a_process(void **state)
 {
 	struct memory first = make_memory(F_SEAL_SHRINK), second = make_memory(F_SEAL_SHRINK);
@@ -263,15 +295,39 @@ static void finds_the_newest_memory_of_a_process(void **state)
 	struct err err = { 0 };
 
 	(void)state;
-	second.header->ns_pid = 4711;
+	second.header->ns_pid = (uint32_t)getpid();
 	assert_int_equal(codemap_reader_open((uint32_t)getpid(), &reader, &err), 0);
-	assert_int_equal(reader.header->ns_pid, 4711);
+	assert_int_equal(reader.header->ns_pid, getpid());
 	assert_int_equal(reader.clock_offset_ns, 0);
 	codemap_reader_close(&reader);
 	drop_memory(&first);
 	drop_memory(&second);
 	assert_int_equal(codemap_reader_open((uint32_t)getpid(), &reader, &err), -ENODATA);
 	assert_int_equal(codemap_reader_open(0x7ffffff0, &reader, &err), -ESRCH);
+}
+
+static void the_memory_of_a_forked_child_is_its_parents(void **state)
+{
+	struct memory m = make_memory(F_SEAL_SHRINK);
+	struct codemap_reader reader;
+	struct err err = { 0 };
+	pid_t child;
+	int r;
+
+	(void)state;
+	m.header->ns_pid = (uint32_t)getpid();
+	child = fork();
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	r = codemap_reader_open((uint32_t)child, &reader, &err);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	assert_int_equal(r, -ENODATA);
+	assert_int_equal(codemap_reader_open((uint32_t)getpid(), &reader, &err), 0);
+	codemap_reader_close(&reader);
+	drop_memory(&m);
 }
 
 static void reads_clock_offsets(void **state)
@@ -295,7 +351,9 @@ int main(void)
 		cmocka_unit_test(refuses_wrong_headers),
 		cmocka_unit_test(refuses_hostile_rings),
 		cmocka_unit_test(one_consumer_at_a_time),
+		cmocka_unit_test(a_lease_that_another_took_is_given_up),
 		cmocka_unit_test(finds_the_newest_memory_of_a_process),
+		cmocka_unit_test(the_memory_of_a_forked_child_is_its_parents),
 		cmocka_unit_test(reads_clock_offsets),
 	};
 

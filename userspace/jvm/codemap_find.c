@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/file.h"
 #include "codemap.h"
+#include "process/proc.h"
 
 #define CODEMAP_LINK "/memfd:" CODEMAP_MEMFD_NAME
 
@@ -47,6 +49,17 @@ static int open_newest(DIR *dir)
 	return fd < 0 ? -errno : fd;
 }
 
+/* A child that the JVM forked holds the descriptor, too, until it closes it or execs. */
+static bool is_owner(int fd, uint32_t pid)
+{
+	struct proc_status status;
+	uint32_t ns_pid;
+
+	if (file_pread_full(fd, &ns_pid, sizeof(ns_pid), offsetof(struct codemap_header, ns_pid)))
+		return true; /* the reader says what is wrong with it */
+	return proc_read_status(pid, &status) < 0 || status.ns_pid == ns_pid;
+}
+
 int codemap_find_fd(uint32_t pid, struct err *err)
 {
 	char path[32];
@@ -59,6 +72,10 @@ int codemap_find_fd(uint32_t pid, struct err *err)
 		return err_sys(err, errno == ENOENT ? -ESRCH : -errno, "cannot read %s", path);
 	fd = open_newest(dir);
 	closedir(dir);
+	if (fd >= 0 && !is_owner(fd, pid)) {
+		close(fd);
+		fd = -ENODATA;
+	}
 	if (fd == -ENODATA)
 		return err_set(err, fd, "no hostprof agent is loaded in process %u", pid);
 	if (fd < 0)

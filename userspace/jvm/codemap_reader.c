@@ -146,11 +146,19 @@ int codemap_reader_take_lease(struct codemap_reader *r, uint64_t now_ns, struct 
 	return 0;
 }
 
-void codemap_reader_renew_lease(struct codemap_reader *r, uint64_t now_ns)
+static bool lease_is_ours(const struct codemap_reader *r)
 {
+	return r->leased &&
+	       __atomic_load_n(&r->header->lease_pid, __ATOMIC_ACQUIRE) == (uint32_t)getpid();
+}
+
+bool codemap_reader_renew_lease(struct codemap_reader *r, uint64_t now_ns)
+{
+	r->leased = lease_is_ours(r);
 	if (r->leased)
 		__atomic_store_n(&r->header->lease_until_ns,
 				 jvm_clock(r, now_ns) + CODEMAP_LEASE_NS, __ATOMIC_RELEASE);
+	return r->leased;
 }
 
 void codemap_reader_command(struct codemap_reader *r, uint32_t command, uint32_t want)
@@ -165,10 +173,10 @@ void codemap_reader_command(struct codemap_reader *r, uint32_t command, uint32_t
 
 void codemap_reader_release_lease(struct codemap_reader *r)
 {
-	if (!r->leased)
-		return;
-	__atomic_store_n(&r->header->lease_until_ns, 0, __ATOMIC_RELEASE);
-	codemap_reader_command(r, CODEMAP_COMMAND_STOP, 0);
+	if (lease_is_ours(r)) {
+		__atomic_store_n(&r->header->lease_until_ns, 0, __ATOMIC_RELEASE);
+		codemap_reader_command(r, CODEMAP_COMMAND_STOP, 0);
+	}
 	r->leased = false;
 }
 

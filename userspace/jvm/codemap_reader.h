@@ -44,7 +44,8 @@ uint32_t codemap_reader_lease_pid(const struct codemap_reader *reader, uint64_t 
 
 /* Take the lease and skip what was written for others. -EBUSY (err names the pid). */
 int codemap_reader_take_lease(struct codemap_reader *reader, uint64_t now_ns, struct err *err);
-void codemap_reader_renew_lease(struct codemap_reader *reader, uint64_t now_ns);
+/* False: it had lapsed and is another's now; then it is given up without touching the memory. */
+bool codemap_reader_renew_lease(struct codemap_reader *reader, uint64_t now_ns);
 /* Events off and the lease given back. */
 void codemap_reader_release_lease(struct codemap_reader *reader);
 

@@ -185,7 +185,10 @@ int jvm_open_code_map(struct jvm *jvm, struct err *err)
 	return 0;
 }
 
-/* The agent has gone, or the memory is not what it should be. What was learnt stays for the past. */
+/*
+ * The agent has gone, the lease is another's, or the memory is not what it should be. What was
+ * learnt stays for the past.
+ */
 static void close_code_map(struct jvm *jvm)
 {
 	codemap_store_set_known_until(jvm->store, jvm->polled_ns);
@@ -219,9 +222,12 @@ void jvm_poll(struct jvm *jvm, void *buffer, uint64_t now_ns)
 
 	if (!jvm->reader.leased)
 		return;
-	codemap_reader_renew_lease(&jvm->reader, now_ns);
-	closed = codemap_reader_is_closed(&jvm->reader);
-	if (codemap_reader_drain(&jvm->reader, buffer, jvm_take_event, jvm) || closed) {
+	closed = !codemap_reader_renew_lease(&jvm->reader, now_ns) ||
+		 codemap_reader_is_closed(&jvm->reader);
+	/* What another consumer left of the ring is not ours to read. */
+	if ((jvm->reader.leased &&
+	     codemap_reader_drain(&jvm->reader, buffer, jvm_take_event, jvm)) ||
+	    closed) {
 		close_code_map(jvm);
 		return;
 	}

@@ -444,6 +444,24 @@ def no_jvm():
     expect(sleeper.running(), "the process was killed")
 
 
+@for_each_jdk
+def a_copy_that_a_jvm_forked(home):
+    """It has the JVM's handlers and descriptors, but nobody in it answers."""
+    libjvm = glob.glob(os.path.join(home, "**/server/libjvm.so"), recursive=True)[0]
+    jvm = native("forked", libjvm).wait_text("child ")
+    cleanup(remove_socket, jvm.pid)
+    child = children(jvm.pid)[0]
+    attach(jvm.pid, code=0)
+    began = time.monotonic()
+    expect_in("is a copy that a JVM forked", attach(child, code=3).err, "stderr")
+    expect(time.monotonic() - began < 2, "refused at once")
+    expect_equal(status(child)["agent"], "none", "agent of the copy")
+    expect_in("no agent is loaded", hostprof("detach", child, code=1).err, "stderr")
+    agent_is_there(jvm.pid)
+    hostprof("detach", jvm.pid)
+    expect(jvm.running(), "the JVM lives")
+
+
 @test
 def a_library_that_is_no_agent():
     need_root()

@@ -16,6 +16,10 @@ static int refuse(uint32_t pid, const char *why, struct err *err)
 static int check_flags(const struct attach_target *target, const struct vm_flags *flags,
 		       struct err *err)
 {
+	if (target->is_copy)
+		return err_set(err, -EOPNOTSUPP,
+			       "process %u is a copy that a JVM forked; it has no attach listener",
+			       target->pid);
 	if (flags->disable_attach_mechanism == 1)
 		return refuse(target->pid, "runs with -XX:+DisableAttachMechanism", err);
 	if (flags->enable_dynamic_agent_loading == 0)

@@ -142,6 +142,8 @@ static int connect_as_target(const struct attach_target *target, void *data, int
 		return FAIL_NO_HANDLER;
 	if (!trigger_create(&trigger, target))
 		return FAIL_TRIGGER;
+	if (!attach_target_catches_quit(target))
+		return FAIL_NO_HANDLER;
 	if (syscall(SYS_pidfd_send_signal, target->pidfd, SIGQUIT, NULL, 0) < 0)
 		return FAIL_SIGNAL;
 	return connect_until(target, request->deadline_ns, ret_fd);

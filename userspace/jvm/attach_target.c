@@ -117,6 +117,7 @@ int attach_target_open(uint32_t pid, struct attach_target *ret_target, struct er
 	target.uid = status.uid;
 	target.gid = status.gid;
 	target.catches_quit = sets_handler(status.sig_caught, SIGQUIT);
+	target.is_copy = status.threads == 1;
 	r = check_alive(pid, err);
 	if (!r)
 		r = check_user(&target, err);
@@ -127,6 +128,15 @@ int attach_target_open(uint32_t pid, struct attach_target *ret_target, struct er
 	*ret_target = target;
 	target = (struct attach_target)ATTACH_TARGET_INIT;
 	return 0;
+}
+
+bool attach_target_catches_quit(const struct attach_target *target)
+{
+	struct proc_status status;
+
+	/* It cannot be read when the process has gone; then no signal is sent, either. */
+	return proc_read_status(target->pid, &status) < 0 ||
+	       sets_handler(status.sig_caught, SIGQUIT);
 }
 
 void attach_target_close(struct attach_target *target)

@@ -16,6 +16,7 @@ struct attach_target {
 	uint32_t ns_pid;   /* its pid in its own namespace; what its files are called by */
 	uint32_t uid, gid; /* effective, as we see them */
 	bool catches_quit; /* SIGQUIT has a handler */
+	bool is_copy;	   /* one thread, as a child has that a JVM forked and that will exec */
 	int pidfd;	   /* owned; so are the others, -1 when there is none */
 	int root_fd;
 	int tmp_fd; /* its /tmp: HotSpot ignores java.io.tmpdir here */
@@ -26,6 +27,9 @@ struct attach_target {
 	{                                                              \
 		.pidfd = -1, .root_fd = -1, .tmp_fd = -1, .cwd_fd = -1 \
 	}
+
+/* Does SIGQUIT still have a handler? An exec takes it away, and then the signal would kill. */
+bool attach_target_catches_quit(const struct attach_target *target);
 
 /* -ESRCH: no such process (or a zombie); -EAGAIN: it is stopped; -EPERM: it is not ours. */
 int attach_target_open(uint32_t pid, struct attach_target *ret_target, struct err *err);

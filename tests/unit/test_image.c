@@ -1,122 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "test.h"
+#include "image_fixture.h"
 
-#include <fcntl.h>
 #include <search.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/wait.h>
 
-#include "base/file.h"
-#include "elf/elf_file.h"
-#include "elf/image.h"
 #include "process/registry.h"
-
-/* Only .symtab knows it. */
-static __attribute__((noinline)) int image_test_local(int x)
-{
-	__asm__ volatile("");
-	return x + 1;
-}
-
-struct fixture {
-	struct worker_pool *pool;
-	struct image_cache *cache;
-	char dir[64];
-	uint64_t local_address; /* the file's own address of image_test_local() */
-};
-
-static uint64_t own_symbol(const char *name)
-{
-	_cleanup_(elf_file_closep) struct elf_file *file = NULL;
-	_cleanup_close_ int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	struct err err;
-	uint64_t address = 0;
-
-	elf_file_open(fd, &file, &err);
-	elf_file_find_symbol(file, name, &address);
-	elf_file_close(TAKE_PTR(file));
-	return address;
-}
-
-static int setup(void **state)
-{
-	struct fixture *f = calloc(1, sizeof(*f));
-	struct err err;
-
-	*state = f;
-	strcpy(f->dir, "/tmp/hostprof-image-XXXXXX");
-	f->local_address = own_symbol("image_test_local");
-	if (!mkdtemp(f->dir) || worker_pool_new(1, &f->pool, &err) < 0 ||
-	    image_cache_new(f->pool, &f->cache, &err) < 0)
-		return -1;
-	return image_test_local(1) == 2 ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-	char command[128];
-
-	image_cache_free(f->cache);
-	worker_pool_free(f->pool);
-	snprintf(command, sizeof(command), "rm -r '%s'", f->dir);
-	if (system(command) != 0)
-		return -1;
-	free(f);
-	return 0;
-}
-
-/* Run a shell command in the test's directory; false when it fails (a tool is missing). */
-static bool run(struct fixture *f, const char *command)
-{
-	char text[1024];
-
-	snprintf(text, sizeof(text), "cd '%s' && { %s; } >/dev/null 2>&1", f->dir, command);
-	return system(text) == 0;
-}
-
-static void copy_self(struct fixture *f, const char *name)
-{
-	char command[128];
-
-	snprintf(command, sizeof(command), "cp /proc/%d/exe %s", getpid(), name);
-	assert_true(run(f, command));
-}
-
-static struct image_key key_of(const char *path)
-{
-	struct stat st;
-
-	assert_int_equal(stat(path, &st), 0);
-	return (struct image_key){ .major = major(st.st_dev),
-				   .minor = minor(st.st_dev),
-				   .inode = st.st_ino };
-}
-
-/* Open NAME of the directory as if this process mapped it somewhere. */
-static struct image *open_named(struct fixture *f, const char *name)
-{
-	struct image_key key;
-	char path[128];
-
-	snprintf(path, sizeof(path), "%s/%s", f->dir, name);
-	key = key_of(path);
-	return image_cache_open(f->cache, &key, (uint32_t)getpid(), 0x1000, 0x2000, path);
-}
-
-static const char *local_name(struct fixture *f, struct image *image)
-{
-	struct elf_symbol symbol;
-
-	image_wait(f->cache, image);
-	if (image_state(image) == IMAGE_FAILED)
-		fail_msg("%s", image_failure(image));
-	return image_find_symbol(image, f->local_address, &symbol) ? symbol.name : "";
-}
 
 static void own_file_by_its_mapping(void **state)
 {
@@ -428,62 +318,6 @@ static void an_image_in_memory(void **state)
 	assert_int_equal(image_state(image), IMAGE_FAILED);
 }
 
-static int count_descriptors(void)
-{
-	int n = 0;
-
-	for (int fd = 0; fd < 2048; fd++)
-		n += fcntl(fd, F_GETFD) >= 0;
-	return n;
-}
-
-static void open_files_are_bounded(void **state)
-{
-	struct fixture *f = *state;
-	int before = count_descriptors();
-	struct image *first = NULL;
-	char name[16];
-
-	assert_true(run(f, "i=0; while [ $i -lt 700 ]; do cp /bin/true f$i; i=$((i+1)); done"));
-	for (int i = 0; i < 700; i++) {
-		struct image *image;
-
-		snprintf(name, sizeof(name), "f%d", i);
-		image = open_named(f, name);
-		assert_int_not_equal(image_state(image), IMAGE_FAILED);
-		first = first ? first : image;
-	}
-	worker_pool_drain(f->pool);
-	assert_true(count_descriptors() - before <= 520);
-	assert_int_equal(image_state(first), IMAGE_READY); /* parsed, not dropped */
-}
-
-/* No room for any symbols: what was not asked for since the last parse goes. */
-static void symbols_are_bounded(void **state)
-{
-	struct fixture *f = *state;
-	struct image *first, *second;
-	struct elf_symbol symbol;
-
-	image_cache_set_limit(f->cache, 1);
-	copy_self(f, "first");
-	copy_self(f, "second");
-	copy_self(f, "third");
-	first = open_named(f, "first");
-	assert_string_equal(local_name(f, first), "image_test_local");
-	second = open_named(f, "second");
-	assert_string_equal(local_name(f, second), "image_test_local");
-	assert_int_equal(image_state(first), IMAGE_READY);
-	assert_string_equal(local_name(f, open_named(f, "third")), "image_test_local");
-	assert_int_equal(image_state(first), IMAGE_DROPPED);
-	assert_int_equal(image_state(second), IMAGE_READY);
-	assert_false(image_find_symbol(first, f->local_address, &symbol));
-	assert_int_equal(strlen(image_build_id(first)), 40);
-	/* it comes back when it is asked for */
-	assert_ptr_equal(open_named(f, "first"), first);
-	assert_string_equal(local_name(f, first), "image_test_local");
-}
-
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -506,8 +340,6 @@ int main(void)
 		TEST(a_broken_elf_file),
 		TEST(a_deleted_program_of_a_live_process),
 		TEST(an_image_in_memory),
-		TEST(open_files_are_bounded),
-		TEST(symbols_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

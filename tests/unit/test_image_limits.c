@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "image_fixture.h"
+
+static int count_descriptors(void)
+{
+	int n = 0;
+
+	for (int fd = 0; fd < 2048; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+static void open_files_are_bounded(void **state)
+{
+	struct fixture *f = *state;
+	int before = count_descriptors();
+	struct image *first = NULL;
+	char name[16];
+
+	assert_true(run(f, "i=0; while [ $i -lt 700 ]; do cp /bin/true f$i; i=$((i+1)); done"));
+	for (int i = 0; i < 700; i++) {
+		struct image *image;
+
+		snprintf(name, sizeof(name), "f%d", i);
+		image = open_named(f, name);
+		assert_int_not_equal(image_state(image), IMAGE_FAILED);
+		first = first ? first : image;
+	}
+	worker_pool_drain(f->pool);
+	assert_true(count_descriptors() - before <= 520);
+	assert_int_equal(image_state(first), IMAGE_READY); /* parsed, not dropped */
+}
+
+/* No room for any symbols: what was not asked for since the last parse goes. */
+static void symbols_are_bounded(void **state)
+{
+	struct fixture *f = *state;
+	struct image *first, *second;
+	struct elf_symbol symbol;
+
+	image_cache_set_limit(f->cache, 1);
+	copy_self(f, "first");
+	copy_self(f, "second");
+	copy_self(f, "third");
+	first = open_named(f, "first");
+	assert_string_equal(local_name(f, first), "image_test_local");
+	second = open_named(f, "second");
+	assert_string_equal(local_name(f, second), "image_test_local");
+	assert_int_equal(image_state(first), IMAGE_READY);
+	assert_string_equal(local_name(f, open_named(f, "third")), "image_test_local");
+	assert_int_equal(image_state(first), IMAGE_DROPPED);
+	assert_int_equal(image_state(second), IMAGE_READY);
+	assert_false(image_find_symbol(first, f->local_address, &symbol));
+	assert_int_equal(strlen(image_build_id(first)), 40);
+	/* it comes back when it is asked for */
+	assert_ptr_equal(open_named(f, "first"), first);
+	assert_string_equal(local_name(f, first), "image_test_local");
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(open_files_are_bounded),
+		TEST(symbols_are_bounded),
+	};
+
+	return cmocka_run_group_tests_name("image_limits", tests, NULL, NULL);
+}

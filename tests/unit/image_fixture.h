@@ -14,7 +14,7 @@
 #include "elf/image.h"
 
 /* Only .symtab knows it. */
-static __attribute__((noinline)) int image_test_local(int x)
+static __attribute__((noinline, used)) int image_test_local(int x)
 {
 	__asm__ volatile("");
 	return x + 1;

@@ -157,7 +157,9 @@ def no_such_file():
     message(hostprof("report", "/nonexistent.jfr", code=None), 1,
             "cannot open /nonexistent.jfr: No such file or directory")
     message(hostprof("report", "/etc/passwd", code=None), 1, "cannot read /etc/passwd")
-    message(hostprof("report", "/tmp", code=None), 1, "/tmp")
+    message(hostprof("report", "/tmp", code=None), 1, "cannot read /tmp", "a regular file")
+    message(hostprof("report", "/dev/null", code=None), 1, "cannot read /dev/null")
+    message(hostprof("report", "a\033[31m", code=None), 1, "cannot open a?[31m: ")
     empty = temp_path("empty.jfr")
     open(empty, "wb").close()
     message(hostprof("report", empty, code=None), 1, empty)

@@ -62,12 +62,31 @@ static void test_take(void **state)
 	assert_string_equal(strbuf_str(&sb), "");
 }
 
+static void test_disarm(void **state)
+{
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+
+	(void)state;
+	strbuf_disarm(&sb, 0);
+	assert_string_equal(strbuf_str(&sb), "");
+	strbuf_addstr(&sb, "\033a");
+	strbuf_disarm(&sb, 1);
+	assert_string_equal(sb.buf, "\033a");
+	strbuf_reset(&sb);
+	/* ESC, CSI as one character of UTF-8, tab, DEL; umlauts and their like stay, as do newlines. */
+	strbuf_addstr(&sb, "a\033[31m\n\xc2\x9b\t\x7f \xc2\xa0\xc3\xa4\xe2\x80\xa6 \xc2");
+	strbuf_disarm(&sb, 1);
+	assert_string_equal(sb.buf, "a?[31m\n??? \xc2\xa0\xc3\xa4\xe2\x80\xa6 \xc2");
+	assert_int_equal(sb.len, strlen(sb.buf));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_add),
 		cmocka_unit_test(test_grows),
 		cmocka_unit_test(test_take),
+		cmocka_unit_test(test_disarm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,14 +85,14 @@ static void test_hostile_names(void **state)
 	(void)state;
 	profile_init(&p);
 	fixture_event(&p, "cpu", "nanoseconds", 1);
-	thread = fixture_thread(&p, fixture_process(&p, "a;b\n1 c", 5), "t", 5);
+	thread = fixture_thread(&p, fixture_process(&p, "a;b\n1\033c", 5), "t", 5);
 	a = fixture_native(&p, "f;g\r\nh 7");
 	b = fixture_java(&p, FRAME_JAVA_C1, "", "f:g;\nh 7", 0);
 	fixture_sample(&p, 0, thread, 2, 2, FIXTURE_FRAMES(a));
 	fixture_sample(&p, 0, thread, 3, 3, FIXTURE_FRAMES(b));
 	fixture_sample(&p, 0, thread, 5, 5, FIXTURE_FRAMES(fixture_native(&p, "f:g  h 7")));
 	fixture_sample(&p, 0, thread, 4, 4, NULL, 0);
-	expect_text(&p, &options, "a:b 1 c-5 4\na:b 1 c-5;f:g  h 7 7\na:b 1 c-5;f:g: h 7 3\n");
+	expect_text(&p, &options, "a:b 1?c-5 4\na:b 1?c-5;f:g  h 7 7\na:b 1?c-5;f:g: h 7 3\n");
 	profile_release(&p);
 }
 

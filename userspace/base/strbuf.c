@@ -72,6 +72,27 @@ void strbuf_addf(struct strbuf *sb, const char *fmt, ...)
 	va_end(ap);
 }
 
+void strbuf_disarm(struct strbuf *sb, size_t from)
+{
+	size_t to = from;
+
+	for (size_t i = from; i < sb->len; i++) {
+		unsigned char c = (unsigned char)sb->buf[i];
+
+		/* U+0080 to U+009F are control characters as well (ECMA-48). */
+		if (c == 0xc2 && i + 1 < sb->len && (sb->buf[i + 1] & 0xe0) == 0x80) {
+			c = '?';
+			i++;
+		} else if ((c < 0x20 && c != '\n') || c == 0x7f) {
+			c = '?';
+		}
+		sb->buf[to++] = (char)c;
+	}
+	if (sb->buf)
+		sb->buf[to] = '\0';
+	sb->len = to;
+}
+
 char *strbuf_take(struct strbuf *sb)
 {
 	strbuf_grow(sb, 0);

@@ -37,6 +37,12 @@ static inline const char *strbuf_str(const struct strbuf *sb)
 	return sb->buf ? sb->buf : "";
 }
 
+/*
+ * What comes after FROM, made fit for a terminal: control characters, which could steer it, become
+ * '?'. Newlines stay.
+ */
+void strbuf_disarm(struct strbuf *sb, size_t from);
+
 /* Hand over the buffer (caller frees); the strbuf is empty afterwards. Never NULL. */
 char *strbuf_take(struct strbuf *sb);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/cmd.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
@@ -92,9 +91,7 @@ int cmd_print(struct strbuf *text)
 	struct err err;
 	int rc;
 
-	for (size_t i = 0; i < text->len; i++)
-		if (text->buf[i] != '\n' && iscntrl((unsigned char)text->buf[i]))
-			text->buf[i] = '?';
+	strbuf_disarm(text, 0);
 	rc = file_write_all(STDOUT_FILENO, strbuf_str(text), text->len);
 	if (!rc)
 		return CMD_OK;

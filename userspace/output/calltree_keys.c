@@ -84,6 +84,7 @@ static void make_plain(struct strbuf *sb)
 		else if (sb->buf[i] == '\n' || sb->buf[i] == '\r')
 			sb->buf[i] = ' ';
 	}
+	strbuf_disarm(sb, 0);
 }
 
 /* Intern the text in scratch as a label of KIND; returns its number plus one. */

@@ -253,6 +253,8 @@ int recording_read(int fd, const struct recording_read_options *options, struct 
 
 	if (fstat(fd, &st) < 0)
 		return err_sys(err, -errno, "cannot read the recording");
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, -EINVAL, "a recording is a regular file, and this is none");
 	reader_init(&reader, profile, options);
 	r = read_chunks(&reader, fd, (uint64_t)st.st_size, &truncated, err);
 	reader_release(&reader);

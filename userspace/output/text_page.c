@@ -21,11 +21,6 @@ static uint32_t count_columns(const char *s)
 	return n;
 }
 
-static bool is_control(char c)
-{
-	return (unsigned char)c < 0x20 || c == 0x7f;
-}
-
 /* Append the characters FROM..TO of S. */
 static void add_characters(struct strbuf *sb, const char *s, uint32_t from, uint32_t to)
 {
@@ -34,25 +29,25 @@ static void add_characters(struct strbuf *sb, const char *s, uint32_t from, uint
 	for (; *s; s++) {
 		seen += begins_character(*s);
 		if (seen > from && seen <= to)
-			strbuf_addch(sb, is_control(*s) ? '?' : *s);
+			strbuf_addch(sb, *s == '\n' ? '?' : *s);
 	}
 }
 
 void text_fit(struct strbuf *sb, const char *s, uint32_t columns)
 {
 	uint32_t len = count_columns(s), head;
+	size_t from = sb->len;
 
 	if (len <= columns) {
 		add_characters(sb, s, 0, len);
-		return;
+	} else if (columns > 3) {
+		/* The end of a name says more than its beginning. */
+		head = (columns - 3) / 3;
+		add_characters(sb, s, 0, head);
+		strbuf_addstr(sb, "...");
+		add_characters(sb, s, len - (columns - 3 - head), len);
 	}
-	if (columns <= 3)
-		return;
-	/* The end of a name says more than its beginning. */
-	head = (columns - 3) / 3;
-	add_characters(sb, s, 0, head);
-	strbuf_addstr(sb, "...");
-	add_characters(sb, s, len - (columns - 3 - head), len);
+	strbuf_disarm(sb, from);
 }
 
 void text_put_row(const struct text_page *page, const struct strbuf *cells, const char *s)

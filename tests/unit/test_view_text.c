@@ -23,7 +23,7 @@ static void test_whole_page(void **state)
 	got = render(&p, &options);
 	assert_string_equal(
 		got,
-		"cpu: 12 samples (120 ns) in 10 s on build7\n"
+		"cpu: 12 samples (120 ns) in 10 s on build7; also recorded: alloc (--event)\n"
 		"complete stacks: 83.33 %, lost samples: 1 (10 ns)\n"
 		"\nHot methods\n"
 		"   self %        self   total %  method\n"
@@ -98,7 +98,8 @@ static void test_other_event_in_its_unit(void **state)
 	(void)state;
 	view_fixture_init(&p);
 	got = render(&p, &options);
-	assert_ptr_equal(strstr(got, "Title\nalloc: 1 sample (4 kB) in 10 s on build7\n"
+	assert_ptr_equal(strstr(got, "Title\nalloc: 1 sample (4 kB) in 10 s on build7; "
+				     "also recorded: cpu (--event)\n"
 				     "\nHot methods\n"),
 			 got);
 	assert_non_null(strstr(got, " 100.00 %        4 kB  100.00 %  byte[]\n"));
@@ -173,7 +174,7 @@ static void test_fit(void **state)
 	expect_fit("\xc3\xa4\xc3\xb6\xc3\xbc", 3, "\xc3\xa4\xc3\xb6\xc3\xbc");
 	expect_fit("\xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f", 6,
 		   "\xc3\xa4...\xc3\xbc\xc3\x9f");
-	expect_fit("\033[31mred\n", 20, "?[31mred?");
+	expect_fit("\033[31mred\n\xc2\x9b", 20, "?[31mred??");
 	expect_fit("abcdef", 2, "");
 }
 

@@ -12,6 +12,24 @@
 #define SUMMARY_PROCESSES 5
 #define SUMMARY_METHODS	  8
 
+/* "; also recorded: page-faults (--event)" */
+static void add_other_events(struct strbuf *line, const struct text_page *page)
+{
+	const struct profile *p = page->p;
+	bool any = false;
+
+	for (uint32_t id = 0; id < intern_len(&p->events); id++) {
+		const char *name = profile_get_string(p, profile_get_event(p, id)->name);
+
+		if (id == page->event)
+			continue;
+		strbuf_addf(line, "%s%s", any ? ", " : "; also recorded: ", name);
+		any = true;
+	}
+	if (any)
+		strbuf_addstr(line, " (--event)");
+}
+
 /* "cpu: 12,345 samples (124 s) in 10 s on build7" */
 static void put_samples(const struct text_page *page)
 {
@@ -40,6 +58,7 @@ static void put_samples(const struct text_page *page)
 	units_format_duration(&line, p->duration_ns);
 	if (p->host)
 		strbuf_addf(&line, " on %s", profile_get_string(p, p->host));
+	add_other_events(&line, page);
 	text_put_line(page, 0, strbuf_str(&line));
 }
 

@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "process/proc.h"
 
 void walk_stack(const struct walk_request *request, struct unwind_memory *memory,
 		struct walk_result *ret_result)
@@ -28,18 +26,6 @@ void walk_stack(const struct walk_request *request, struct unwind_memory *memory
 	ret_result->reason = cursor.reason;
 	ret_result->frames = cursor.frames;
 	ret_result->word_count = cursor.words;
-}
-
-static int read_process(const void *data, uint64_t address, void *dst, size_t len)
-{
-	const uint32_t *pid = data;
-
-	return proc_read_memory(*pid, address, dst, len);
-}
-
-struct unwind_memory walk_memory_of_process(const uint32_t *pid)
-{
-	return (struct unwind_memory){ .read = read_process, .data = pid };
 }
 
 static int read_copy(const void *data, uint64_t address, void *dst, size_t len)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The step functions of bpf/unwind.h seated in userspace: the same walk as at sample time, on the
- * memory of a live process, on a copy of a stack, or on a recording.
+ * The step functions of bpf/unwind.h seated in userspace: the same walk as at sample time, on a
+ * copy of a stack.
  */
 #ifndef HOSTPROF_UNWIND_WALK_H
 #define HOSTPROF_UNWIND_WALK_H
@@ -29,9 +29,6 @@ struct walk_result {
 
 void walk_stack(const struct walk_request *request, struct unwind_memory *memory,
 		struct walk_result *ret_result);
-
-/* The memory of a live process; *pid must stay. */
-struct unwind_memory walk_memory_of_process(const uint32_t *pid);
 
 /* A copy of some pieces of memory. Reads that are not wholly inside one piece fail. */
 struct walk_piece {

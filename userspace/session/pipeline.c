@@ -219,6 +219,9 @@ static void write_figures(struct pipeline *pipeline)
 	ledger_write_reasons(&pipeline->ledger, &pipeline->profile);
 	image_cache_for_each_failed(pipeline->images, count_failed_file, pipeline);
 	agents_for_each_failure(pipeline->agents, count_failed_agent, pipeline);
+	if (*symbolizer_kernel_failure(pipeline->symbolizer))
+		profile_add_counter(&pipeline->profile, "symbols.kernel-not-read",
+				    symbolizer_kernel_failure(pipeline->symbolizer), 1);
 	if (stats.counters[WIRE_COUNTER_NESTED])
 		profile_add_counter(&pipeline->profile, "samples.nested", "",
 				    stats.counters[WIRE_COUNTER_NESTED]);

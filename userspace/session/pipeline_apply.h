@@ -16,7 +16,10 @@ bool pipeline_apply_until(struct pipeline *pipeline, uint64_t watermark_ns);
  */
 bool pipeline_is_target(const struct pipeline *pipeline, const struct process *process);
 
-/* A process has gone or execed: nobody may keep what was known of it. For registry_expire(). */
-void pipeline_forget(struct process *process, void *pipeline);
+/*
+ * A process has gone or execed: nobody may keep what was known of it. For registry_expire(); DATA is
+ * the pipeline.
+ */
+void pipeline_forget(struct process *process, void *data);
 
 #endif

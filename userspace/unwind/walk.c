@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-
 void walk_stack(const struct walk_request *request, struct unwind_memory *memory,
 		struct walk_result *ret_result)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "output/markup.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -11,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void check_clean(const char *text, size_t len)
 {
 	for (size_t at = 0; at < len;) {
-		size_t n = markup_utf8_len(text + at, len - at);
+		size_t n = utf8_len(text + at, len - at);
 
 		if (!n || memchr("<>\"'", text[at], 4) || (uint8_t)text[at] == 0x7f)
 			abort();

@@ -52,25 +52,12 @@ static void test_utf8_is_kept_and_the_rest_replaced(void **state)
 	expect_escaped("\xe2<", BAD "&lt;");		     /* nothing hides behind a bad byte */
 }
 
-static void test_character_lengths(void **state)
-{
-	(void)state;
-	assert_int_equal(markup_utf8_len("a", 1), 1);
-	assert_int_equal(markup_utf8_len("\xc3\xa4", 2), 2);
-	assert_int_equal(markup_utf8_len("\xc3\xa4", 1), 0);
-	assert_int_equal(markup_utf8_len("\xef\xbf\xbd", 3), 3);
-	assert_int_equal(markup_utf8_len("\xf0\x9f\x98\x80", 4), 4);
-	assert_int_equal(markup_utf8_len("\xf0\x9f\x98\x80", 3), 0);
-	assert_int_equal(markup_utf8_len("", 0), 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_markup_becomes_text),
 		cmocka_unit_test(test_controls_are_replaced),
 		cmocka_unit_test(test_utf8_is_kept_and_the_rest_replaced),
-		cmocka_unit_test(test_character_lengths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 #define INDENT "  "
 
 void json_init(struct json *j, struct strbuf *out, bool pretty)
@@ -115,33 +117,6 @@ void json_bool(struct json *j, const char *key, bool value)
 	strbuf_addstr(j->out, value ? "true" : "false");
 }
 
-/* The table of well-formed sequences is in the Unicode Standard, section 3.9 (table 3-7). */
-static size_t utf8_sequence_len(const unsigned char *s, size_t len)
-{
-	unsigned char low = 0x80, high = 0xbf;
-	size_t need;
-
-	if (s[0] < 0x80)
-		return 1;
-	if (s[0] < 0xc2 || s[0] > 0xf4)
-		return 0;
-	need = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-	if (s[0] == 0xe0)
-		low = 0xa0;
-	else if (s[0] == 0xed)
-		high = 0x9f;
-	else if (s[0] == 0xf0)
-		low = 0x90;
-	else if (s[0] == 0xf4)
-		high = 0x8f;
-	if (len < need || s[1] < low || s[1] > high)
-		return 0;
-	for (size_t i = 2; i < need; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	return need;
-}
-
 /* NEXT follows C: "</" and "<!" are hidden from HTML parsers, for JSON inside a script element. */
 static bool is_plain(unsigned char c, unsigned char next)
 {
@@ -169,7 +144,7 @@ void json_quote(struct strbuf *out, const char *s, size_t len)
 
 	strbuf_addch(out, '"');
 	for (size_t i = 0; i < len;) {
-		size_t n = utf8_sequence_len(p + i, len - i);
+		size_t n = utf8_len(s + i, len - i);
 
 		if (n > 1 || (n && is_plain(p[i], i + 1 < len ? p[i + 1] : 0))) {
 			i += n;
@@ -179,7 +154,7 @@ void json_quote(struct strbuf *out, const char *s, size_t len)
 		if (n)
 			quote_special(out, p[i]);
 		else
-			strbuf_addstr(out, "\xef\xbf\xbd");
+			strbuf_addstr(out, UTF8_REPLACEMENT);
 		plain = ++i;
 	}
 	strbuf_add(out, s + plain, len - plain);

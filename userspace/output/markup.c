@@ -5,37 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Unicode 15, table 3-7: no overlong forms, no surrogates, nothing above U+10FFFF. */
-static bool is_second_byte(uint8_t first, uint8_t second)
-{
-	switch (first) {
-	case 0xe0: return second >= 0xa0 && second <= 0xbf;
-	case 0xed: return second >= 0x80 && second <= 0x9f;
-	case 0xf0: return second >= 0x90 && second <= 0xbf;
-	case 0xf4: return second >= 0x80 && second <= 0x8f;
-	default: return second >= 0x80 && second <= 0xbf;
-	}
-}
-
-size_t markup_utf8_len(const char *text, size_t len)
-{
-	uint8_t first = (uint8_t)text[0];
-	size_t need;
-
-	if (!len)
-		return 0;
-	if (first < 0x80)
-		return 1;
-	if (first < 0xc2 || first > 0xf4)
-		return 0;
-	need = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-	if (need > len || !is_second_byte(first, (uint8_t)text[1]))
-		return 0;
-	for (size_t i = 2; i < need; i++)
-		if (((uint8_t)text[i] & 0xc0) != 0x80)
-			return 0;
-	return need;
-}
+#include "base/utf8.h"
 
 /* XML 1.0, production 2 (Char), for what is valid UTF-8. */
 static bool is_xml_char(const char *text, size_t len)
@@ -63,7 +33,7 @@ static const char *reference(char c)
 void markup_escape(struct strbuf *out, const char *text, size_t len)
 {
 	for (size_t at = 0; at < len;) {
-		size_t n = markup_utf8_len(text + at, len - at);
+		size_t n = utf8_len(text + at, len - at);
 		const char *ref = reference(text[at]);
 
 		if (ref)
@@ -71,7 +41,7 @@ void markup_escape(struct strbuf *out, const char *text, size_t len)
 		else if (n && is_xml_char(text + at, n))
 			strbuf_add(out, text + at, n);
 		else
-			strbuf_addstr(out, "\xef\xbf\xbd");
+			strbuf_addstr(out, UTF8_REPLACEMENT);
 		at += n ? n : 1;
 	}
 }

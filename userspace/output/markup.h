@@ -14,7 +14,4 @@
  */
 void markup_escape(struct strbuf *out, const char *text, size_t len);
 
-/* Length of the UTF-8 character at TEXT (1 to 4), 0 when there is none within LEN bytes. */
-size_t markup_utf8_len(const char *text, size_t len);
-
 #endif

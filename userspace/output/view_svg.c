@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/units.h"
+#include "base/utf8.h"
 #include "output/calltree.h"
 #include "output/markup.h"
 #include "output/svg_layout.h"
@@ -152,7 +153,7 @@ static void add_label(struct picture *pic, const char *name, uint32_t kind, doub
 		at = strlen(name);
 	} else {
 		for (size_t n; name[at] && chars < room - 1; at += n, chars++) {
-			n = markup_utf8_len(name + at, strlen(name + at));
+			n = utf8_len(name + at, strlen(name + at));
 			n = n ? n : 1;
 		}
 	}

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/jfr_names.h"
 
-#include <string.h>
-
 #include "profile/frame_kind.h"
+#include "profile/title.h"
 
 /* Classes in JFR have the form of class files; readers turn '/' into '.'. */
 static void add_java_class(struct strbuf *out, const char *name)
@@ -16,27 +15,14 @@ static void add_java_class(struct strbuf *out, const char *name)
 			out->buf[i] = '/';
 }
 
-/* The file's base name without the brackets of pseudo files. */
 static void add_library(struct strbuf *out, const struct profile *p, const struct profile_frame *f,
 			const char *fallback)
 {
-	const char *path, *base;
 	size_t len;
+	const char *file = profile_mapping_name(p, f->mapping, &len);
 
-	if (f->mapping == PROFILE_NONE) {
-		strbuf_addstr(out, fallback);
-		return;
-	}
-	path = profile_get_string(p, profile_get_mapping(p, f->mapping)->path);
-	base = strrchr(path, '/');
-	base = base && base[1] ? base + 1 : path;
-	len = strlen(base);
-	if (len > 2 && base[0] == '[' && base[len - 1] == ']') {
-		base++;
-		len -= 2;
-	}
 	if (len)
-		strbuf_add(out, base, len);
+		strbuf_add(out, file, len);
 	else
 		strbuf_addstr(out, fallback);
 }

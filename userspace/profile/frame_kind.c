@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "profile/title.h"
 
 /*
  * The light colours, the suffixes and the JFR types are async-profiler's (src/res/flame.html,
@@ -54,25 +55,16 @@ static bool is_java(uint32_t kind)
 	       kind == FRAME_JAVA_INLINED;
 }
 
-/* "[libfoo.so+0x1234]"; pseudo files come with brackets of their own: "[vdso]". */
+/* "[libfoo.so+0x1234]" */
 static void add_address(struct strbuf *sb, const struct profile *p, const struct profile_frame *f)
 {
-	const char *path = "", *base;
 	size_t len;
+	const char *file = profile_mapping_name(p, f->mapping, &len);
 
-	if (f->mapping != PROFILE_NONE)
-		path = profile_get_string(p, profile_get_mapping(p, f->mapping)->path);
-	base = strrchr(path, '/');
-	base = base && base[1] ? base + 1 : path;
-	len = strlen(base);
-	if (len > 2 && base[0] == '[' && base[len - 1] == ']') {
-		base++;
-		len -= 2;
-	}
 	if (!len)
 		strbuf_addstr(sb, "[unknown");
 	else
-		strbuf_addf(sb, "[%.*s", (int)len, base);
+		strbuf_addf(sb, "[%.*s", (int)len, file);
 	if (f->address)
 		strbuf_addf(sb, "+0x%" PRIx64, f->address);
 	strbuf_addch(sb, ']');

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/title.h"
 
+#include <string.h>
+
 void profile_format_process(struct strbuf *sb, const struct profile *p, uint32_t process)
 {
 	const struct profile_process *proc;
@@ -28,4 +30,22 @@ void profile_format_thread(struct strbuf *sb, const struct profile *p, uint32_t 
 uint32_t profile_process_of(const struct profile *p, uint32_t thread)
 {
 	return thread == PROFILE_NONE ? PROFILE_NONE : profile_get_thread(p, thread)->process;
+}
+
+const char *profile_mapping_name(const struct profile *p, uint32_t mapping, size_t *ret_len)
+{
+	const char *path = "", *base;
+	size_t len;
+
+	if (mapping != PROFILE_NONE)
+		path = profile_get_string(p, profile_get_mapping(p, mapping)->path);
+	base = strrchr(path, '/');
+	base = base && base[1] ? base + 1 : path;
+	len = strlen(base);
+	if (len > 2 && base[0] == '[' && base[len - 1] == ']') {
+		base++;
+		len -= 2;
+	}
+	*ret_len = len;
+	return base;
 }

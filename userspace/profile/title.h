@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How every view calls a process and a thread. */
+/* How every view calls a process, a thread and a file. */
 #ifndef HOSTPROF_PROFILE_TITLE_H
 #define HOSTPROF_PROFILE_TITLE_H
 
@@ -14,5 +14,11 @@ void profile_format_thread(struct strbuf *sb, const struct profile *p, uint32_t 
 
 /* The process of a thread, PROFILE_NONE when THREAD is. */
 uint32_t profile_process_of(const struct profile *p, uint32_t thread);
+
+/*
+ * The base name of a mapping's file, without the brackets of pseudo files ("[vdso]"): borrowed,
+ * *RET_LEN long, 0 when MAPPING is PROFILE_NONE or has no name.
+ */
+const char *profile_mapping_name(const struct profile *p, uint32_t mapping, size_t *ret_len);
 
 #endif

@@ -172,4 +172,23 @@ def reads_recordings_of_the_jdk():
         expect(any("Spin.main" in line.frames for line in lines), "no Spin.main")
 
 
+@test
+def reads_a_recording_of_the_jdk():
+    """What another producer wrote, whole and cut off."""
+    path = temp_path("jdk.jfr")
+    flag = f"-XX:StartFlightRecording=filename={path},settings=profile"
+    run([os.path.join(jdk(17), "bin", "java"), flag, "-cp", WORKLOADS, "Shares", "3"], code=0)
+    lines = collapsed(path)
+    expect(total(lines) > 50, f"only {total(lines)} samples")
+    expect(in_order(lines[0].frames, "Shares.main"), f"frames {lines[0].frames}")
+    expect(share(lines, "Shares.loop") > 0.9, "the hot method is missing")
+    expect_match(r"java-\d+ Shares \(JVM 17\.[^ ]*\)$", hostprof("report", path).out)
+    with open(path, "rb") as file:
+        data = file.read()
+    cut = temp_path("cut.jfr")
+    with open(cut, "wb") as file:
+        file.write(data[:len(data) // 2])
+    expect_in("ends in the middle", hostprof("report", cut).err)
+
+
 main()

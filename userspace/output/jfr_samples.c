@@ -217,6 +217,17 @@ static bool find_event(struct jfr_reader *reader, uint64_t type_id, struct jfr_c
 	return false;
 }
 
+/* The number in "OpenJDK 64-Bit Server VM (17.0.15+6) for linux-amd64 JRE (…)"; else all of it. */
+static uint32_t jvm_version(struct jfr_reader *reader, uint32_t text)
+{
+	const char *whole = profile_get_string(reader->profile, text);
+	const char *open = strchr(whole, '('), *close = open ? strchr(open, ')') : NULL;
+
+	if (!close)
+		return text;
+	return profile_strn(reader->profile, open + 1, (size_t)(close - open - 1));
+}
+
 static void name_jvm(struct jfr_reader *reader, struct profile_process *proc)
 {
 	static const char *const wanted[] = { "pid", "jvmVersion", "javaArguments", NULL };
@@ -236,7 +247,7 @@ static void name_jvm(struct jfr_reader *reader, struct profile_process *proc)
 	if (event.bad)
 		return;
 	proc->pid = (uint32_t)v.number[0];
-	proc->jvm_version = jfr_text_string(reader, &v.text[1]);
+	proc->jvm_version = jvm_version(reader, jfr_text_string(reader, &v.text[1]));
 	arguments = profile_get_string(reader->profile, jfr_text_string(reader, &v.text[2]));
 	proc->main_class = profile_strn(reader->profile, arguments, strcspn(arguments, " "));
 }

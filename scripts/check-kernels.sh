@@ -106,7 +106,7 @@ run_suite() {
 		-nic none -kernel "$dir/vmlinuz" -initrd "$work/initrd" \
 		-append 'console=ttyS0 quiet panic=-1' \
 		-serial "file:$dir/console" -serial "file:$dir/results" </dev/null
-	tr -d '\r' <"$dir/results" | sed "s/\$/ ($1)/"
+	tr -d '\r' <"$dir/results" | sed "/^# done/d; s/\$/ ($1)/"
 	passed=$((passed + $(count ok))) failed=$((failed + $(count FAIL)))
 	skipped=$((skipped + $(count skip)))
 	[ "$(count FAIL)" -eq 0 ] || echo "see $dir/console"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test.h"
 
+#include <time.h>
+
 #include "codemap_fixture.h"
 #include "jvm/codemap_store.h"
 
@@ -397,6 +399,21 @@ static void memory_is_bounded(void **state)
 	assert_true(codemap_store_needs_replay(store));
 }
 
+/* A hostile JVM must not keep hostprof from its other JVMs. */
+static void code_upon_code_takes_no_long_search(void **state)
+{
+	const struct pc_spec pc = { 1, 9, 1 };
+	clock_t began = clock();
+
+	(void)state;
+	for (uint32_t n = 0; n < 60000; n++) {
+		put_load(&buffer, 0, 1000 * MS, CODE, SIZE + n, 1, &pc, 1);
+		feed();
+	}
+	assert_true(clock() - began < 2 * CLOCKS_PER_SEC);
+	assert_int_equal(who(CODE, 1001 * MS), '1');
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 
 int main(void)
@@ -422,6 +439,7 @@ int main(void)
 		TEST(threads_have_names_for_their_time),
 		TEST(older_threads_keep_their_name_until_it_changes),
 		TEST(memory_is_bounded),
+		TEST(code_upon_code_takes_no_long_search),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,8 @@
 
 /* Entries that one look-up examines; more cover one address only in fabricated input. */
 #define STORE_MAX_CANDIDATES 256
+/* Entries that a new one can take the place of: half a megabyte over pieces of 512 bytes. */
+#define STORE_MAX_OVERLAPS 1024
 
 struct codemap_store {
 	struct code_methods methods;
@@ -61,10 +63,14 @@ static struct code_entry *find_same(const struct codemap_store *s, const struct 
 	size_t at = code_index_seek(&s->code, entry->start + 1);
 	struct code_entry *old;
 
-	while ((old = code_index_prev(&s->code, &at, entry->start)))
+	for (unsigned int n = 0; n < STORE_MAX_OVERLAPS; n++) {
+		old = code_index_prev(&s->code, &at, entry->start);
+		if (!old)
+			break;
 		if (old->end == CODE_LIVE && old->start == entry->start &&
 		    old->identity == entry->identity && !old->stub == !entry->stub)
 			return old;
+	}
 	return NULL;
 }
 
@@ -74,7 +80,10 @@ static void end_overlapped(struct codemap_store *s, const struct code_entry *ent
 	size_t at = code_index_seek(&s->code, code_entry_stop(entry));
 	struct code_entry *old;
 
-	while ((old = code_index_prev(&s->code, &at, entry->start))) {
+	for (unsigned int n = 0; n < STORE_MAX_OVERLAPS; n++) {
+		old = code_index_prev(&s->code, &at, entry->start);
+		if (!old)
+			break;
 		/* A stub may be reported as a part of another one. */
 		if (entry->stub && old->stub && old->start != entry->start)
 			continue;
@@ -106,9 +115,13 @@ static void unload(struct codemap_store *s, const struct codemap_event *e)
 	size_t at = code_index_seek(&s->code, e->unload.address + 1);
 	struct code_entry *old;
 
-	while ((old = code_index_prev(&s->code, &at, e->unload.address)))
+	for (unsigned int n = 0; n < STORE_MAX_OVERLAPS; n++) {
+		old = code_index_prev(&s->code, &at, e->unload.address);
+		if (!old)
+			break;
 		if (old->start == e->unload.address && !old->stub)
 			end_entry(old, e->time_ns, CODE_UNLOADED);
+	}
 }
 
 void codemap_store_note_gap(struct codemap_store *s, uint64_t since_ns)

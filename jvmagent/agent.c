@@ -7,15 +7,6 @@
 
 #include "futex.h"
 
-/* What the attach client sees as "return code: N". */
-enum agent_result {
-	AGENT_OK,
-	AGENT_NO_MEMORY, /* no memfd (kernel before 3.17) or no memory */
-	AGENT_NO_JVMTI,
-	AGENT_NO_THREAD,
-	AGENT_BUSY, /* the one before could not be ended in time */
-};
-
 #define AGENT_STOP_NS 5000000000ULL
 #define AGENT_STEP_NS 1000000L
 

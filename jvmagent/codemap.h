@@ -40,6 +40,15 @@ enum codemap_want {
 	CODEMAP_WANT_THREADS = 2, /* thread names */
 };
 
+/* What Agent_OnAttach returns, and the attach client sees as "return code: N". */
+enum agent_result {
+	AGENT_OK,
+	AGENT_NO_MEMORY, /* no memfd (kernel before 3.17) or no memory */
+	AGENT_NO_JVMTI,
+	AGENT_NO_THREAD, /* no room in the heap, or no more threads */
+	AGENT_BUSY,	 /* the one before could not be ended in time */
+};
+
 /* The first page. Written by the agent except where said; 8-byte fields are accessed atomically. */
 struct codemap_header {
 	uint64_t magic;

@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/macros.h"
+#include "codemap.h"
+
 /* What fits into a sentence. */
 #define MAX_QUOTE 256
 
@@ -94,6 +97,20 @@ static void quote(const char *body, size_t len, char ret_text[MAX_QUOTE])
 	ret_text[out] = 0;
 }
 
+static int refused(long code, struct err *err)
+{
+	static const char *const reasons[] = {
+		[AGENT_NO_MEMORY] = ": no memory for what it publishes",
+		[AGENT_NO_JVMTI] = ": the JVM gives it no JVMTI",
+		[AGENT_NO_THREAD] = ": no room for its thread, the heap may be full",
+		[AGENT_BUSY] = ": the one before has not ended yet, try again",
+	};
+	bool known = code > 0 && code < (long)ARRAY_SIZE(reasons);
+
+	return err_set(err, -EIO, "the agent refused to start in the JVM (code %ld)%s", code,
+		       known ? reasons[code] : "");
+}
+
 int attach_reply_check_load(const char *reply, size_t len, struct err *err)
 {
 	char text[MAX_QUOTE];
@@ -109,7 +126,7 @@ int attach_reply_check_load(const char *reply, size_t len, struct err *err)
 	if (find_return_code(reply + body, len - body, &code)) {
 		if (!status && !code)
 			return 0;
-		return err_set(err, -EIO, "the agent refused to start in the JVM (code %ld)", code);
+		return refused(code, err);
 	}
 	return err_set(err, -EIO, "the JVM did not load the agent%s%s", text[0] ? ": " : "", text);
 }

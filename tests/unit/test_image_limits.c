@@ -31,6 +31,29 @@ static void open_files_are_bounded(void **state)
 	assert_int_equal(image_state(first), IMAGE_READY); /* parsed, not dropped */
 }
 
+static void idle_files_are_closed(void **state)
+{
+	struct fixture *f = *state;
+	int before = count_descriptors();
+	struct image *image;
+
+	copy_self(f, "prog");
+	image = open_named(f, "prog");
+	assert_int_equal(count_descriptors(), before + 1);
+	image_cache_close_idle(f->cache);
+	image_cache_close_idle(f->cache);
+	assert_int_equal(count_descriptors(), before);
+	assert_int_equal(image_state(image), IMAGE_DROPPED);
+	assert_ptr_equal(open_named(f, "prog"), image);
+	image_cache_close_idle(f->cache);
+	assert_int_equal(image_state(image), IMAGE_NEW);
+	assert_string_equal(local_name(f, image), "image_test_local");
+	image_cache_close_idle(f->cache);
+	image_cache_close_idle(f->cache);
+	assert_int_equal(image_state(image), IMAGE_READY);
+	assert_int_equal(count_descriptors(), before);
+}
+
 /* No room for any symbols: what was not asked for since the last parse goes. */
 static void symbols_are_bounded(void **state)
 {
@@ -63,6 +86,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(open_files_are_bounded),
+		TEST(idle_files_are_closed),
 		TEST(symbols_are_bounded),
 	};
 

@@ -26,6 +26,7 @@ struct image {
 	int fd;		    /* owned while IMAGE_NEW, else -1 */
 	bool never_opened;  /* IMAGE_FAILED, and another process may have more luck */
 	bool used;	    /* since drop_unused() last came by */
+	uint64_t opened;    /* calls of image_cache_close_idle() before it was opened */
 	struct image *twin; /* the next image with the same hash of its key */
 	struct image_content content;
 };
@@ -38,6 +39,7 @@ struct image_cache {
 	size_t waiting_first;
 	size_t open_count;
 	uint64_t parsed;
+	uint64_t close_calls;
 	size_t content_bytes, content_limit;
 	size_t hand; /* index into images: where drop_unused() goes on */
 };
@@ -156,14 +158,20 @@ static struct image *add_image(struct image_cache *cache, const struct image_key
 
 /* --- opening --- */
 
+/* Take those off the list that were seen, when it is worth while. */
+static void forget_waited(struct image_cache *cache)
+{
+	if (cache->waiting_first <= MAX_OPEN)
+		return;
+	vec_remove(&cache->waiting, 0, cache->waiting_first);
+	cache->waiting_first = 0;
+}
+
 static void make_room(struct image_cache *cache)
 {
 	while (cache->open_count >= MAX_OPEN && cache->waiting_first < cache->waiting.len)
 		image_load(cache, cache->waiting.items[cache->waiting_first++]);
-	if (cache->waiting_first > MAX_OPEN) {
-		vec_remove(&cache->waiting, 0, cache->waiting_first);
-		cache->waiting_first = 0;
-	}
+	forget_waited(cache);
 	if (cache->open_count >= MAX_OPEN_HARD)
 		worker_pool_drain(cache->pool);
 }
@@ -200,6 +208,7 @@ static void open_image(struct image_cache *cache, struct image *image, uint32_t 
 	image->fd = fd;
 	image->pid = pid;
 	image->state = IMAGE_NEW;
+	image->opened = cache->close_calls;
 	image->never_opened = false;
 	image_content_release(&image->content);
 	cache->open_count++;
@@ -272,6 +281,23 @@ static void drop_unused(struct image_cache *cache, const struct image *keep)
 			drop(cache, image);
 		image->used = false;
 	}
+}
+
+void image_cache_close_idle(struct image_cache *cache)
+{
+	for (; cache->waiting_first < cache->waiting.len; cache->waiting_first++) {
+		struct image *image = cache->waiting.items[cache->waiting_first];
+
+		if (image->state != IMAGE_NEW)
+			continue;
+		if (image->opened == cache->close_calls) /* in the last ten seconds */
+			break;
+		close(TAKE_FD(image->fd));
+		cache->open_count--;
+		image->state = IMAGE_DROPPED;
+	}
+	forget_waited(cache);
+	cache->close_calls++;
 }
 
 /* --- parsing --- */

@@ -24,7 +24,7 @@ enum image_state {
 	IMAGE_LOADING, /* on a worker */
 	IMAGE_READY,   /* parsed; may have no symbols */
 	IMAGE_FAILED,  /* could not be read: image_failure() says why */
-	IMAGE_DROPPED, /* was parsed, then given up for memory: image_cache_open() reads it again */
+	IMAGE_DROPPED, /* was opened or parsed, and let go again: image_cache_open() opens it anew */
 };
 
 struct elf_symbol {
@@ -58,6 +58,12 @@ struct image *image_cache_add_memory(struct image_cache *cache, const char *name
  * asked for a while are dropped.
  */
 void image_cache_set_limit(struct image_cache *cache, size_t limit);
+
+/*
+ * Close the files that nobody wanted parsed since the last but one call: an open file keeps its
+ * deleted content on the disk, and its file system from being unmounted. Call every ten seconds.
+ */
+void image_cache_close_idle(struct image_cache *cache);
 
 /* Ask for parsing if that was not done yet; image_state() tells when it is. */
 void image_load(struct image_cache *cache, struct image *image);

@@ -121,6 +121,7 @@ void pipeline_turn(struct pipeline *pipeline)
 	if (now_ns - pipeline->checked_ns > CHECK_NS) {
 		pipeline->checked_ns = now_ns;
 		registry_check(pipeline->registry, now_ns);
+		image_cache_close_idle(pipeline->images);
 	}
 	registry_expire(pipeline->registry, watermark_ns - EXPIRE_NS, pipeline_forget, pipeline);
 }

@@ -320,9 +320,11 @@ def default_output_and_summary():
     expect_match(r"^hostprof-\d{8}-\d{6}\.jfr$", names[0])
     expect_in("level_t", result.out, "summary")
     expect(len(result.out.splitlines()) <= 24, "the summary does not fit a screen")
-    expect_equal(len(result.err.splitlines()), 1, f"lines on stderr {result.err!r}")
+    # Above the last line only what there may be to say about this host's JVMs.
+    *above, last = result.err.splitlines()
+    expect(all("Java" in line or "JVM" in line for line in above), f"stderr {result.err!r}")
     expect_match(rf"^hostprof: {re.escape(names[0])}: [\d,]+ samples, \d+ process(es)?, \d+ JVMs?.*, "
-                 r"[\d.]+ % complete stacks, [\d,]+ lost$", result.err)
+                 r"[\d.]+ % complete stacks, [\d,]+ lost$", last)
 
 
 @test

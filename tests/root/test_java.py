@@ -45,8 +45,10 @@ def report_others(lines, good):
 def chain_is_whole(version):
     need_root()
     jvm = java(version, "Chain", 60, "with-file", flags=["-XX:+PreserveFramePointer", "-Xmx64m"])
-    time.sleep(3)
+    # Early: code from before the agent tells its inlining at safepoints only, and a fast machine
+    # has compiled all of the chain after three seconds.
     hostprof("attach", jvm.pid)
+    time.sleep(4)
     path = record("-p", jvm.pid, "-F", 997, "-d", 10)
     lines = of_pid(collapsed(path, "-t", "--annotate"), jvm.pid)
     worker = of_thread(lines, "chain-worker") or of_thread(lines, "chain-worker"[:15])

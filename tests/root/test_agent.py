@@ -57,6 +57,7 @@ def names(records):
 
 def check_publishes(version):
     process = churn(version, 60)
+    time.sleep(2)  # so that there is code with inlining to replay, also on a busy host
     attach(process)
     records = consume(process, 20, codemap.UNLOAD)
     methods = names(records)

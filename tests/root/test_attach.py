@@ -4,6 +4,7 @@
 import socket
 import stat
 
+import codemap
 from hp import *
 
 NOBODY = 65534
@@ -245,6 +246,26 @@ def pid_namespace():
     cleanup(os.unlink, "/tmp/.java_pid1")
     no_trigger_left(pid, 1)
     lives_on(outer)
+
+
+@test
+def time_namespace():
+    """Its clock is a day ahead, and so has the lease to be, or the agent does nothing."""
+    need_root()
+    outer = start(["unshare", "--time", "--monotonic", 86400, "--fork",
+                   os.path.join(jdk(17), "bin/java"), "-Xmx32m", "-cp", WORKLOADS, "Idle", 60])
+    outer.wait_text("ready")
+    pid = children(outer.pid)[0]
+    cleanup(remove_socket, pid)
+    cleanup(os.kill, pid, signal.SIGKILL)
+    attach(pid)
+    recorder = start([HOSTPROF, "record", "-p", pid, "--agent=always", "-d", 1, "-o",
+                      temp_path("out.jfr")], stderr=subprocess.DEVNULL)
+    recorder.finish()
+    code_map = codemap.CodeMap(pid)
+    if code_map["lease_pid"] != recorder.pid:
+        skip("another recording of this host has the lease")
+    expect_equal(code_map["replays"], 1, "replays")
 
 
 @test

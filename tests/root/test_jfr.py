@@ -37,7 +37,7 @@ def check_summary(version):
     expect_match(r"Start: 2026-11-18 11:06:40", out, "summary")
     expect_match(r"jdk\.ExecutionSample\s+58\s", out, "summary")
     expect_match(r"hostprof\.EventSample\s+14\s", out, "summary")
-    expect_match(r"hostprof\.Quality\s+2\s", out, "summary")
+    expect_match(r"hostprof\.Quality\s+3\s", out, "summary")
     for declared in ("ObjectAllocationSample", "Shutdown", "ActiveSetting", "JVMInformation"):
         expect_match(rf"jdk\.{declared}\s+0\s", out, "summary")
 

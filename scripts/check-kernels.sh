@@ -67,8 +67,7 @@ add_java() {
 	"$jlink" --add-modules java.base --strip-debug --no-man-pages --no-header-files \
 		--output "$root/java" || return 0
 	cp "$build"/workloads/Chain*.class "$root/java/"
-	copy_libraries "$root" "$root"/java/bin/java "$root"/java/lib/*.so "$root"/java/lib/server/*.so \
-		"$build/libhostprof-agent.so"
+	copy_libraries "$root" "$root"/java/bin/java "$root"/java/lib/*.so "$root"/java/lib/server/*.so
 }
 
 # Everything the guests have: this machine's libraries, a shell, hostprof and what it profiles.
@@ -77,10 +76,10 @@ make_initrd() {
 
 	setcap=$(command -v setcap || ls /sbin/setcap 2>/dev/null)
 	rm -rf "$root"
-	mkdir -p "$root"/{bin,dev,proc,sys,tmp,usr/local/lib/hostprof}
+	mkdir -p "$root"/{bin,dev,proc,sys,tmp}
 	cp scripts/kernel-guest.sh "$root/init"
-	cp "$(command -v busybox)" "$build/hostprof" "$build/workloads/burn" "$root/bin/"
-	cp "$build/libhostprof-agent.so" "$root/usr/local/lib/hostprof/"
+	cp "$(command -v busybox)" "$build/hostprof" "$build/libhostprof-agent.so" \
+		"$build/workloads/burn" "$root/bin/"
 	[ -n "$setcap" ] && cp "$setcap" "$root/bin/"
 	copy_libraries "$root" "$root"/bin/*
 	add_java "$root" >"$work/jlink.log" 2>&1

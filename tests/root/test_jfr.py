@@ -100,8 +100,9 @@ def check_figures(version):
                          ("cycles", "count", 1000003)}, "events")
     quality = [(v["process"]["name"], v["eventName"], v["samples"], v["complete"], v["lost"])
                for _, v in events(version, path, "hostprof.Quality")]
-    expect_equal(quality, [("java", "cpu", 1000, 999, 3), ("swapper", "alloc", 1000, 999, 3)],
-                 "quality")
+    # Of the first chunk, then of the second one.
+    expect_equal(quality, [("java", "cpu", 7, 6, 5), ("java", "cpu", 1000, 999, 3),
+                           ("swapper", "alloc", 1000, 999, 3)], "quality")
     paths = {(v["path"], v["buildId"]) for _, v in events(version, path, "hostprof.Mapping")}
     expect_equal(paths, {("/usr/lib/libc.so.6", "0123abcd"), ("[vdso]", None)}, "mappings")
 

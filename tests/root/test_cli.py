@@ -275,6 +275,7 @@ def full_disk_view():
 @test
 def full_device():
     need_root()
+    native("burn", 60)  # an idle host has no samples, and no stacks no bytes
     path = record("-d", 1)
     for extra in (["-f", "html"], ["-f", "collapsed"], ["-f", "txt"], ["-f", "svg"]):
         message(hostprof("report", path, "-o", "/dev/full", *extra, code=None), 1,

@@ -224,8 +224,9 @@ def kill_9_of_hostprof_leaves_a_readable_recording():
 
         def has_flushed():
             sizes.add(os.path.getsize(path) if os.path.exists(path) else 0)
-            return len(sizes - {0}) >= flushes and hostprof(
-                "report", path, "-f", "collapsed", "-o", "-", code=None).out.count(f"burn-{burner.pid};") > 10
+            came = hostprof("report", path, "-f", "collapsed", "-o", "-", code=None)
+            return len(sizes - {0}) >= flushes and \
+                total(of_pid(parse_collapsed(came.out), burner.pid)) > 10
 
         wait_until(has_flushed, 30, "a recording that holds the burner")
         time.sleep(0.13 * flushes)

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cmd/cmd.h"
+#include "cmd/jvm_argument.h"
 #include "cmd/jvm_show.h"
 #include "jvm/attach.h"
 
@@ -69,14 +70,11 @@ int cmd_attach(int argc, char **argv)
 {
 	struct err err = { 0 };
 	struct jvm_info info;
-	uint32_t pid;
-	int rest, rc = cmd_parse(&attach_usage, argc, argv, 1, 1, &rest);
+	int rc = jvm_argument_parse(&attach_usage, argc, argv, &info);
 
 	if (rc != CMD_CONTINUE)
 		return rc;
-	if (cmd_parse_pid(argv[rest], &pid, &err) < 0)
-		return cmd_fail_argument(&err);
-	if (jvm_info_read(pid, &info, &err) < 0 || load(pid, agent_options, &err) < 0)
+	if (load(info.pid, agent_options, &err) < 0)
 		return cmd_fail(&err);
 	tell(&info, info.agent == JVM_AGENT_NONE ? "agent loaded" : "agent has the new options");
 	return CMD_OK;
@@ -86,20 +84,15 @@ int cmd_detach(int argc, char **argv)
 {
 	struct err err = { 0 };
 	struct jvm_info info;
-	uint32_t pid;
-	int rest, rc = cmd_parse(&detach_usage, argc, argv, 1, 1, &rest);
+	int rc = jvm_argument_parse(&detach_usage, argc, argv, &info);
 
 	if (rc != CMD_CONTINUE)
 		return rc;
-	if (cmd_parse_pid(argv[rest], &pid, &err) < 0)
-		return cmd_fail_argument(&err);
-	if (jvm_info_read(pid, &info, &err) < 0)
-		return cmd_fail(&err);
 	if (info.agent == JVM_AGENT_NONE) {
-		err_set(&err, -ENODATA, "no agent is loaded in process %u", pid);
+		err_set(&err, -ENODATA, "no agent is loaded in process %u", info.pid);
 		return cmd_fail(&err);
 	}
-	if (load(pid, "stop", &err) < 0)
+	if (load(info.pid, "stop", &err) < 0)
 		return cmd_fail(&err);
 	tell(&info, "agent ended");
 	return CMD_OK;

@@ -132,11 +132,6 @@ const char *jvm_main_class(struct jvm *jvm)
 
 /* --- the agent's code map --------------------------------------------------------------------- */
 
-bool jvm_has_code_map(const struct jvm *jvm)
-{
-	return jvm->reader.leased;
-}
-
 static void ask_replay(struct jvm *jvm, uint64_t now_ns)
 {
 	jvm->replay = JVM_REPLAY_ASKED;

@@ -46,9 +46,6 @@ DEFINE_CLEANUP(struct jvm_table *, jvm_table_free);
 struct jvm *jvm_table_get(struct jvm_table *table, struct process *process);
 void jvm_table_forget(struct jvm_table *table, struct process *process);
 
-/* Is an agent loaded and was its code map opened with our lease? */
-bool jvm_has_code_map(const struct jvm *jvm);
-
 /*
  * Look for an agent's code map in the process (again), take the lease and ask for a replay. 0 when
  * it is being read; -ENODATA no agent; -EBUSY another hostprof holds the lease (err names its pid).

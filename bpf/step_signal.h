@@ -10,11 +10,20 @@
 
 #include "unwind_cursor.h"
 
-/* Of struct ucontext, to which sp points in the trampoline. */
-#define SIGNAL_R13_AT 80
-#define SIGNAL_RBP_AT 120
-#define SIGNAL_RSP_AT 160
-#define SIGNAL_RIP_AT 168
+/* Of struct ucontext, to which sp points in the trampoline: r8 to r15, then as below. */
+#define SIGNAL_REGS_AT 40
+
+enum signal_reg {
+	SIGNAL_RDI = 8,
+	SIGNAL_RSI,
+	SIGNAL_RBP,
+	SIGNAL_RBX,
+	SIGNAL_RDX,
+	SIGNAL_RAX,
+	SIGNAL_RCX,
+	SIGNAL_RSP,
+	SIGNAL_RIP
+};
 
 /*
  * glibc aligns its trampoline to 16 bytes (sysdeps/unix/sysv/linux/x86_64/libc_sigaction.c), so
@@ -33,21 +42,39 @@ static inline int signal_is_trampoline(struct unwind_cursor *c, struct unwind_me
 	return 0;
 }
 
+/* The interrupted registers in the order of their DWARF numbers. */
+static inline void signal_restore(struct unwind_cursor *c)
+{
+	const wire_u64 *context = c->context;
+	wire_u64 *regs = c->leaf_regs;
+
+	regs[0] = context[SIGNAL_RAX];
+	regs[1] = context[SIGNAL_RDX];
+	regs[2] = context[SIGNAL_RCX];
+	regs[3] = context[SIGNAL_RBX];
+	regs[4] = context[SIGNAL_RSI];
+	regs[5] = context[SIGNAL_RDI];
+	regs[6] = context[SIGNAL_RBP];
+	regs[7] = context[SIGNAL_RSP];
+	for (int i = 0; i < 8; i++)
+		regs[8 + i] = context[i];
+}
+
 static inline int step_signal(struct unwind_cursor *c, struct unwind_memory *memory)
 {
-	wire_u64 context = c->sp, fp, pc, sp;
+	wire_u64 pc, sp;
 
-	if (unwind_load(c, memory, context + SIGNAL_R13_AT, &c->r13) ||
-	    unwind_load(c, memory, context + SIGNAL_RBP_AT, &fp) ||
-	    unwind_load(c, memory, context + SIGNAL_RSP_AT, &sp) ||
-	    unwind_load(c, memory, context + SIGNAL_RIP_AT, &pc))
-		return UNWIND_STOP;
+	if (unwind_read(memory, c->context, sizeof(c->context), c->sp + SIGNAL_REGS_AT))
+		return unwind_stop(c, UNWIND_PAGE);
+	pc = c->context[SIGNAL_RIP];
+	sp = c->context[SIGNAL_RSP];
 	if (!unwind_is_user(pc) || !unwind_is_user(sp))
 		return unwind_stop(c, UNWIND_BAD_RETURN);
+	signal_restore(c);
 	/* The handler may run on an alternate stack above or below: no growth to check. */
 	c->pc = pc;
 	c->sp = sp;
-	c->fp = fp;
+	unwind_take_leaf_regs(c);
 	c->leaf = 1;
 	c->exact = 1;
 	return UNWIND_GO_ON;

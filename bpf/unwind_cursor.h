@@ -36,7 +36,10 @@ struct unwind_cursor {
 	wire_u64 pc;
 	wire_u64 sp;
 	wire_u64 fp;
-	wire_u64 r13;	      /* of the leaf: HotSpot's live bytecode pointer */
+	/* Callee-saved registers: ld.so finds frames by %rbx, HotSpot's steps want the others. */
+	wire_u64 rbx;
+	wire_u64 r13;	      /* in the interpreter: the live bytecode pointer */
+	wire_u64 r15;	      /* in Java code: the thread */
 	wire_u64 deadline_ns; /* for the loop that drives the steps */
 	wire_u32 frames;
 	wire_u32 max_frames;
@@ -46,16 +49,24 @@ struct unwind_cursor {
 	wire_u8 exact;	/* pc is no return address: WIRE_FRAME_EXACT */
 	wire_u8 linked; /* fp was loaded from a frame: 0 is then the ABI's mark of the outermost */
 	wire_u8 reason; /* enum unwind_reason, valid once a step returned UNWIND_STOP */
-	wire_u8 pad[4];
-	struct wire_jvm jvm;	/* interpreter_start 0: no JVM */
+	wire_u8 missed; /* it stopped for want of tables; the cursor stands where to go on */
+	wire_u8 listed; /* the space is known to hold all ranges: what is outside is no code */
+	wire_u8 pad[2];
+	wire_u32 serial, first, count; /* of the process's space; serial 0: it has none yet */
+	wire_u32 now_s;		       /* CLOCK_MONOTONIC seconds, for used_s and the hot cache */
+	struct wire_range range;       /* the last one that was needed; start == end: none */
+	wire_u32 row_frames, hot_frames, fp_frames, jit_frames; /* WIRE_COUNTER_…_FRAMES */
+	struct wire_jvm jvm;					/* interpreter_start 0: no JVM */
 	wire_u64 no_trampoline; /* a return address that was looked at: recursion has many such */
 
 	struct {
 		wire_u64 method, const_method, identity;
 	} seen; /* the last interpreted method */
 
-	wire_u64 window_at; /* address of window[0]; 0: empty */
+	wire_u64 window_at;	/* address of window[0]; 0: empty */
+	wire_u64 leaf_regs[16]; /* by DWARF number, while `leaf` is set */
 	/* Read buffers; a BPF stack has 512 bytes. */
+	wire_u64 context[17]; /* the registers in a ucontext */
 	wire_u64 window[UNWIND_WINDOW_WORDS];
 	wire_u8 code[UNWIND_CODE_BYTES];
 };
@@ -76,6 +87,15 @@ static inline int unwind_stop(struct unwind_cursor *c, enum unwind_reason reason
 {
 	c->reason = reason;
 	return UNWIND_STOP;
+}
+
+/* The registers that are carried on from frame to frame, out of the leaf's. */
+static inline void unwind_take_leaf_regs(struct unwind_cursor *c)
+{
+	c->rbx = c->leaf_regs[3];
+	c->fp = c->leaf_regs[6];
+	c->r13 = c->leaf_regs[13];
+	c->r15 = c->leaf_regs[15];
 }
 
 static inline int unwind_is_user(wire_u64 address)

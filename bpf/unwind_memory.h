@@ -21,10 +21,13 @@ struct unwind_memory {
 
 #include <stddef.h>
 
+struct unwind_tables;
+
 struct unwind_memory {
 	/* Read exactly LEN bytes. 0, or a negative errno. */
 	int (*read)(const void *data, uint64_t address, void *dst, size_t len);
 	const void *data;
+	const struct unwind_tables *tables; /* unwind_tables.h; NULL: frame pointers only */
 };
 
 static inline int unwind_read(const struct unwind_memory *memory, void *dst, size_t len,

@@ -9,6 +9,7 @@
 #ifndef __bpf__
 #include <stdint.h>
 typedef int8_t wire_s8;
+typedef int16_t wire_s16;
 typedef uint8_t wire_u8;
 typedef uint16_t wire_u16;
 typedef uint32_t wire_u32;
@@ -17,6 +18,7 @@ typedef int32_t wire_s32;
 typedef int64_t wire_s64;
 #else
 typedef __s8 wire_s8;
+typedef __s16 wire_s16;
 typedef __u8 wire_u8;
 typedef __u16 wire_u16;
 typedef __u32 wire_u32;
@@ -48,7 +50,12 @@ enum unwind_reason {
 
 enum wire_record_kind {
 	WIRE_SAMPLE = 1,
+	WIRE_MISS = 2, /* struct wire_miss in wire_rows.h */
 };
+
+/* Bits of wire_sample.flags. */
+#define WIRE_SAMPLE_RESUMED 1 /* its struct wire_miss came just before; userspace finishes it */
+#define WIRE_SAMPLE_STALE   2 /* the process's executable mappings are others than in its space */
 
 /*
  * A user frame is one word, or more when its kind says so. Bits 0..55 hold the address, bit 59 is
@@ -85,7 +92,7 @@ struct wire_sample {
 	wire_u32 exec_id; /* task_struct.self_exec_id: grows with every exec */
 	wire_u16 cpu;
 	wire_u8 in_user; /* 1: the cpu ran user code when the sample was taken */
-	wire_u8 pad;
+	wire_u8 flags;	 /* WIRE_SAMPLE_… */
 	wire_u16 kernel_frames;
 	wire_u16 user_words;
 	wire_u32 user_frames;
@@ -104,6 +111,12 @@ enum wire_counter {
 	WIRE_COUNTER_GAPS, /* times a cpu's clock stood still: throttled, or the cpu was gone */
 	WIRE_COUNTER_GAP_NS,
 	WIRE_COUNTER_STOLEN_NS, /* taken off weights: the hypervisor ran something else */
+	WIRE_COUNTER_MISSES,	     /* walks handed to userspace */
+	WIRE_COUNTER_MISSES_DROPPED, /* walks that could not be: the limit, or a full ring */
+	WIRE_COUNTER_ROW_FRAMES,     /* frames that were left by a row */
+	WIRE_COUNTER_HOT_FRAMES,     /* of these, by the cache of hot pcs */
+	WIRE_COUNTER_FP_FRAMES,	     /* native frames in a file, left by the frame pointer */
+	WIRE_COUNTER_JIT_FRAMES,     /* frames of code without a file, left by the frame pointer */
 	WIRE_COUNTER_COUNT
 };
 
@@ -143,6 +156,8 @@ struct wire_jvm {
 	wire_s8 sender_sp_slot;
 	wire_s8 pad[5];
 };
+
+#include "wire_rows.h"
 
 /* Settings, written once into the program's read-only data before loading. */
 struct wire_settings {

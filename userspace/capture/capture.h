@@ -29,6 +29,8 @@ struct capture_options {
 	uint32_t max_depth;  /* user frames; 0: WIRE_DEFAULT_USER_FRAMES */
 	uint64_t budget_ns;  /* of one user walk; 0: 200 us */
 	uint64_t ring_bytes; /* per cpu, power of two >= 64 KiB; 0: default */
+	/* For the unwind tables of all processes together; 0: default. */
+	uint64_t table_bytes;
 };
 
 enum side_kind { SIDE_MMAP, SIDE_COMM, SIDE_EXEC, SIDE_FORK, SIDE_EXIT, SIDE_LOST };
@@ -48,6 +50,8 @@ struct side_event {
 };
 
 struct capture_handler {
+	/* A walk that BPF could not finish; the sample that it belongs to is the next call. */
+	void (*miss)(const struct wire_miss *miss, void *data);
 	void (*sample)(const struct wire_sample *sample, void *data);
 	void (*side)(const struct side_event *event, void *data);
 	void *data;
@@ -96,6 +100,18 @@ void capture_take_lost(struct capture *capture,
 		       void (*fn)(const struct wire_lost_key *key, const struct wire_lost *lost,
 				  void *data),
 		       void *data);
+
+/* The unwind tables of the loaded programs; borrowed, mapped until capture_free(). */
+struct capture_tables {
+	struct wire_block *blocks;
+	struct wire_rule *rules;
+	struct wire_range *ranges;
+	uint32_t block_count, rule_count, range_count;
+	int pages_fd, spaces_fd; /* hash maps: wire_page_key -> wire_page, tgid -> wire_space */
+	uint32_t page_limit, space_limit;
+};
+
+void capture_get_tables(const struct capture *capture, struct capture_tables *ret_tables);
 
 void capture_get_stats(const struct capture *capture, struct capture_stats *ret_stats);
 

@@ -4,27 +4,60 @@
 #include <errno.h>
 #include <string.h>
 
+void walk_begin(struct walk *walk, const struct walk_request *request,
+		struct unwind_memory *memory, struct walk_result *result)
+{
+	struct unwind_cursor *c = &walk->cursor;
+
+	memset(walk, 0, sizeof(*walk));
+	walk->memory = memory;
+	walk->result = result;
+	if (request->jvm)
+		c->jvm = *request->jvm;
+	unwind_begin(c, request->max_frames ? request->max_frames : WIRE_DEFAULT_USER_FRAMES, 0);
+	memcpy(c->leaf_regs, request->regs, sizeof(c->leaf_regs));
+	unwind_take_leaf_regs(c);
+	c->pc = request->pc;
+	c->sp = request->regs[ROW_RSP];
+	c->exact = request->exact;
+	c->leaf = !request->caller;
+	c->linked = request->caller && request->linked;
+	c->serial = request->serial;
+	c->first = request->first;
+	c->count = request->count;
+	c->listed = request->listed;
+	c->frames = result->frames;
+	c->words = result->word_count;
+}
+
+bool walk_go_on(struct walk *walk)
+{
+	struct unwind_cursor *c = &walk->cursor;
+
+	c->missed = 0;
+	/* Every turn writes a frame or ends; the depth limit ends it at last. */
+	while (unwind_frame(c, walk->memory, walk->result->words) == UNWIND_GO_ON)
+		;
+	walk->result->reason = c->reason;
+	walk->result->frames = c->frames;
+	walk->result->word_count = c->words;
+	return c->missed;
+}
+
+uint64_t walk_missing(const struct walk *walk)
+{
+	return find_address(&walk->cursor);
+}
+
 void walk_stack(const struct walk_request *request, struct unwind_memory *memory,
 		struct walk_result *ret_result)
 {
-	struct unwind_cursor cursor = {
-		.pc = request->pc,
-		.sp = request->sp,
-		.fp = request->fp,
-		.r13 = request->r13,
-		.exact = request->exact,
-	};
+	struct walk walk;
 
-	if (request->jvm)
-		cursor.jvm = *request->jvm;
-	unwind_begin(&cursor, request->max_frames ? request->max_frames : WIRE_DEFAULT_USER_FRAMES,
-		     0);
-	/* Every turn writes a frame or ends; the depth limit ends it at last. */
-	while (unwind_frame(&cursor, memory, ret_result->words) == UNWIND_GO_ON)
-		;
-	ret_result->reason = cursor.reason;
-	ret_result->frames = cursor.frames;
-	ret_result->word_count = cursor.words;
+	ret_result->frames = 0;
+	ret_result->word_count = 0;
+	walk_begin(&walk, request, memory, ret_result);
+	walk_go_on(&walk);
 }
 
 static int read_copy(const void *data, uint64_t address, void *dst, size_t len)

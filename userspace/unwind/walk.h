@@ -13,11 +13,16 @@
 #include "unwind.h"
 
 struct walk_request {
-	uint64_t pc, sp, fp;
-	uint64_t r13;		    /* x86-64: HotSpot's bytecode pointer, of the leaf */
-	bool exact;		    /* pc is where the thread is, not where a call returns to */
-	uint32_t max_frames;	    /* 0: WIRE_DEFAULT_USER_FRAMES */
+	uint64_t pc;
+	uint64_t regs[16];   /* by DWARF number: 6 rbp, 7 rsp; not the leaf: 3, 6, 7, 13, 15 only */
+	bool caller;	     /* pc is a caller's, not the thread's own: a walk is gone on with */
+	bool linked;	     /* of a caller: struct unwind_cursor's */
+	bool exact;	     /* pc is where the thread is, not where a call returns to */
+	uint32_t max_frames; /* 0: WIRE_DEFAULT_USER_FRAMES */
 	const struct wire_jvm *jvm; /* borrowed; NULL: no JVM */
+	/* The process's ranges in the memory's tables; serial 0: none, every frame in a file is missing. */
+	uint32_t serial, first, count;
+	bool listed; /* all of its code is in them */
 };
 
 struct walk_result {
@@ -29,6 +34,23 @@ struct walk_result {
 
 void walk_stack(const struct walk_request *request, struct unwind_memory *memory,
 		struct walk_result *ret_result);
+
+/*
+ * The same a step at a time, so that the caller can make rows that are missing: walk_go_on()
+ * returns true when it stopped for that, at walk_missing(); false when RESULT is complete. The
+ * words and frames of RESULT grow from what they were at walk_begin() (0, or a part walked in BPF).
+ */
+struct walk {
+	struct unwind_cursor cursor;
+	struct unwind_memory *memory;
+	struct walk_result *result;
+};
+
+void walk_begin(struct walk *walk, const struct walk_request *request, struct unwind_memory *memory,
+		struct walk_result *result);
+bool walk_go_on(struct walk *walk);
+/* The address of which the rule is not known. */
+uint64_t walk_missing(const struct walk *walk);
 
 /* A copy of some pieces of memory. Reads that are not wholly inside one piece fail. */
 struct walk_piece {

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/*
+ * The tables seam of the step functions: in BPF maps (table_maps.h), in userspace arrays that are
+ * the same maps mapped, or a test's own. Every look-up gives NULL for what is not there.
+ */
+#ifndef HOSTPROF_UNWIND_TABLES_H
+#define HOSTPROF_UNWIND_TABLES_H
+
+#include "unwind_cursor.h"
+
+#ifdef __bpf__
+
+#include "table_maps.h"
+
+#define tables_range(memory, index) \
+	((const struct wire_range *)bpf_map_lookup_elem(&ranges, &(index)))
+#define tables_page(memory, key)    ((const struct wire_page *)bpf_map_lookup_elem(&pages, (key)))
+#define tables_block(memory, index) ((struct wire_block *)bpf_map_lookup_elem(&blocks, &(index)))
+#define tables_rule(memory, index)  ((const struct wire_rule *)bpf_map_lookup_elem(&rules, &(index)))
+#define tables_present(memory)	    1
+
+static __always_inline struct wire_hot *tables_hot(struct unwind_memory *memory, wire_u32 slot)
+{
+	wire_u32 index = bpf_get_smp_processor_id() * WIRE_HOT_ENTRIES + slot;
+
+	return bpf_map_lookup_elem(&hots, &index);
+}
+
+#else
+
+struct unwind_tables {
+	const struct wire_range *ranges;
+	uint32_t range_count;
+	uint32_t block_count;
+	uint32_t rule_count;
+	struct wire_block *blocks;
+	const struct wire_rule *rules;
+	const struct wire_page *(*page)(const struct wire_page_key *key, const void *data);
+	const void *data;
+	struct wire_hot *hots; /* WIRE_HOT_ENTRIES, or NULL */
+};
+
+static inline const struct wire_range *tables_range(const struct unwind_memory *memory,
+						    wire_u32 index)
+{
+	return index < memory->tables->range_count ? &memory->tables->ranges[index] : NULL;
+}
+
+static inline const struct wire_page *tables_page(const struct unwind_memory *memory,
+						  const struct wire_page_key *key)
+{
+	return memory->tables->page(key, memory->tables->data);
+}
+
+static inline struct wire_block *tables_block(const struct unwind_memory *memory, wire_u32 index)
+{
+	return index < memory->tables->block_count ? &memory->tables->blocks[index] : NULL;
+}
+
+static inline const struct wire_rule *tables_rule(const struct unwind_memory *memory,
+						  wire_u32 index)
+{
+	return index < memory->tables->rule_count ? &memory->tables->rules[index] : NULL;
+}
+
+static inline struct wire_hot *tables_hot(const struct unwind_memory *memory, wire_u32 slot)
+{
+	return memory->tables->hots ? &memory->tables->hots[slot] : NULL;
+}
+
+static inline int tables_present(const struct unwind_memory *memory)
+{
+	return memory->tables != NULL;
+}
+
+#endif
+#endif

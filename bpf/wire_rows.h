@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/*
+ * Unwind tables as they cross the kernel line: userspace writes, the step functions read.
+ *
+ * A *rule* says how to get from a frame to its caller. A *row* gives the rule of the code from its
+ * offset up to the next row's. The rows of one page of a file's text are a *block* (or a chain of
+ * them), found by (file, page) and shared by all processes that map the file. A process is a
+ * *space*: a sorted list of *ranges*, each a piece of a file. Included by wire.h.
+ */
+#ifndef HOSTPROF_WIRE_ROWS_H
+#define HOSTPROF_WIRE_ROWS_H
+
+#define WIRE_PAGE_SHIFT 12
+#define WIRE_PAGE_BYTES (1U << WIRE_PAGE_SHIFT)
+
+enum wire_rule_kind {
+	WIRE_RULE_NONE,	  /* nothing is known of this code: frame pointers, if it has such */
+	WIRE_RULE_CFA,	  /* CFA = register + offset */
+	WIRE_RULE_DEREF,  /* CFA = *(register + offset) + 8 * add */
+	WIRE_RULE_PLT,	  /* CFA = %rsp + offset, and 8 more from the add-th byte of 16 on */
+	WIRE_RULE_SIGNAL, /* a signal frame: the interrupted registers lie in a ucontext at %rsp */
+	WIRE_RULE_END,	  /* the thread's first frame */
+	WIRE_RULE_BAD,	  /* described, but by something that the steps cannot do */
+	WIRE_RULE_FP,	  /* the frame pointer is to be followed: code that switches stacks */
+	WIRE_RULE_KIND_COUNT
+};
+
+/* Where a register of the caller is: at CFA - 8 * slot. */
+#define WIRE_SLOT_SAME	   0	  /* it is still in the register */
+#define WIRE_SLOT_LOST	   0xff	  /* nobody knows */
+#define WIRE_RBP_SLOT_LOST 0x7fff /* the same of the wider slot */
+/* The return address is in a register (vfork), its DWARF number in the low bits. */
+#define WIRE_RA_REGISTER 0x80
+
+struct wire_rule {
+	wire_u8 kind;	 /* enum wire_rule_kind */
+	wire_u8 cfa_reg; /* DWARF number, 0..15: 3 rbx, 6 rbp, 7 rsp, 13 r13, 15 r15 */
+	wire_u8 ra_slot; /* 1 in nearly all code */
+	wire_u8 rbx_slot;
+	wire_s32 cfa_offset; /* bytes */
+	wire_s16 cfa_add;
+	wire_u16 rbp_slot;
+	wire_u8 r13_slot;
+	wire_u8 r15_slot;
+	wire_u8 pad[2];
+};
+
+struct wire_row {
+	wire_u16 offset; /* in the page */
+	wire_u16 rule;	 /* index into the rule table; 0 is WIRE_RULE_NONE */
+};
+
+#define WIRE_BLOCK_ROWS 124
+
+struct wire_block {
+	wire_u32 generation;  /* changes when the block gets other rows; 0 while it is free */
+	wire_u32 next;	      /* the block that continues this page; 0: none */
+	wire_u32 used_s;      /* when it was last read; CLOCK_MONOTONIC seconds, written by BPF */
+	wire_u16 count;	      /* rows, at least 1 */
+	wire_u16 next_offset; /* where the next block's rows begin */
+	struct wire_row rows[WIRE_BLOCK_ROWS]; /* rising offsets; a page's first row is at 0 */
+};
+
+struct wire_page_key {
+	wire_u32 file; /* number of the file's content, given by userspace; never 0 */
+	wire_u32 page; /* the file's own virtual address >> WIRE_PAGE_SHIFT */
+};
+
+struct wire_page {
+	wire_u32 block; /* the first; never 0 */
+	wire_u32 generation;
+};
+
+struct wire_range {
+	wire_u64 start;
+	wire_u64 end;
+	wire_u64 bias;	 /* process address - bias = the file's own virtual address */
+	wire_u32 file;	 /* 0: code without a file (JIT); it is walked by frame pointers */
+	wire_u32 serial; /* of the list that it is part of */
+};
+
+/* Value of a process, by tgid. */
+struct wire_space {
+	wire_u64 start_ns;   /* of the process; another one: the pid was used again */
+	wire_u32 exec_id;    /* another one: it runs another program now */
+	wire_u32 serial;     /* of its list; lists are shared after a fork, and never changed */
+	wire_u32 first;	     /* index of its first range */
+	wire_u32 count;	     /* sorted by start, without overlaps */
+	wire_u64 exec_pages; /* mm->exec_vm when it was read; 0: don't compare */
+	wire_u32 used_s;     /* written by BPF */
+	wire_u32 strays;     /* addresses outside of all ranges so far; written by BPF */
+};
+
+/* After so many the list is taken for whole, and an address outside it for a wrong one. */
+#define WIRE_MAX_STRAYS 64
+
+/* The rule of a pc, kept per cpu. */
+struct wire_hot {
+	wire_u64 pc;
+	wire_u32 serial; /* of the space; 0: empty */
+	wire_u32 epoch;	 /* entries last two seconds, so that what is used shows in used_s */
+	struct wire_rule rule;
+};
+
+/* Hot entries of one cpu; a power of two. */
+#define WIRE_HOT_ENTRIES 1024
+
+/*
+ * What userspace needs to go on with a walk that BPF could not finish for want of rows or ranges.
+ * Followed by copy_bytes of stack, and by the sample itself as the next record of the same tid and
+ * time, which has WIRE_SAMPLE_RESUMED set.
+ */
+struct wire_miss {
+	wire_u32 size; /* of the whole record in bytes */
+	wire_u16 kind; /* WIRE_MISS */
+	wire_u8 leaf, exact;
+	wire_u64 time_ns; /* the sample's */
+	wire_u32 tgid, tid;
+	wire_u64 pc;
+	/* By DWARF number; of a frame that is not the leaf only rbx, rbp, rsp, r13, r15. */
+	wire_u64 regs[16];
+	wire_u64 exec_pages;
+	wire_u64 copy_at;
+	wire_u32 copy_bytes;
+	wire_u8 linked;
+	wire_u8 code_bytes; /* of code that are valid: 0 or WIRE_MISS_CODE_BYTES */
+	wire_u8 pad[2];
+#define WIRE_MISS_CODE_BYTES  32
+#define WIRE_MISS_CODE_BEHIND 8
+	wire_u8 code[WIRE_MISS_CODE_BYTES]; /* from WIRE_MISS_CODE_BEHIND bytes before pc on */
+	wire_u8 copy[];
+};
+
+#define WIRE_MISS_MAX_COPY 65536
+/* The copy begins so far below the stack pointer: the red zone. */
+#define WIRE_MISS_BELOW 128
+
+_Static_assert(sizeof(struct wire_rule) == 16, "wire_rule");
+_Static_assert(sizeof(struct wire_row) == 4, "wire_row");
+_Static_assert(sizeof(struct wire_block) == 512, "wire_block");
+_Static_assert(sizeof(struct wire_range) == 32, "wire_range");
+_Static_assert(sizeof(struct wire_space) == 40, "wire_space");
+_Static_assert(sizeof(struct wire_hot) == 32, "wire_hot");
+_Static_assert(sizeof(struct wire_miss) == 216, "wire_miss");
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Userspace's half of the unwinder: keeps the tables of the BPF programs filled with what is asked
+ * for, and finishes the walks that asked. A miss is looked at as soon as it is drained, so that the
+ * next sample finds its rows; if its process is gone by then or its mappings were others at the
+ * sample's time, it is finished when the sample is applied, with the registry's mappings.
+ */
+#ifndef HOSTPROF_SESSION_UNWINDER_H
+#define HOSTPROF_SESSION_UNWINDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "elf/image.h"
+#include "process/registry.h"
+#include "unwind/table_memory.h"
+#include "wire.h"
+
+struct unwinder;
+
+/* IMAGES and MEMORY are borrowed. */
+int unwinder_new(struct table_memory *memory, struct image_cache *images,
+		 struct unwinder **ret_unwinder, struct err *err);
+void unwinder_free(struct unwinder *unwinder);
+DEFINE_CLEANUP(struct unwinder *, unwinder_free);
+
+/*
+ * A drained sample that BPF could not finish, and its miss. The finished sample (malloc'd, the
+ * caller's), or NULL: keep both and ask unwinder_finish() when the sample's time has come.
+ */
+struct wire_sample *unwinder_try(struct unwinder *unwinder, const struct wire_miss *miss,
+				 const struct wire_sample *sample, uint32_t max_frames,
+				 const struct wire_jvm *jvm);
+/* PROCESS has the mappings of the sample's time. Always a sample, with a reason if not whole. */
+struct wire_sample *unwinder_finish(struct unwinder *unwinder, const struct wire_miss *miss,
+				    const struct wire_sample *sample, struct process *process,
+				    uint32_t max_frames, const struct wire_jvm *jvm);
+
+/* Its mappings changed (side-band, or a sample marked WIRE_SAMPLE_STALE): read them again soon. */
+void unwinder_note_stale(struct unwinder *unwinder, uint32_t pid);
+void unwinder_note_exit(struct unwinder *unwinder, uint32_t pid);
+
+/* What came up since the last call: refresh stale spaces, close idle files. After every drain. */
+void unwinder_turn(struct unwinder *unwinder, uint64_t now_ns);
+
+/* Figures for --stats: CALL fn with "unwind.NAME" and a number for each. */
+void unwinder_for_each_figure(const struct unwinder *unwinder,
+			      void (*fn)(const char *name, uint64_t value, void *data), void *data);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rows of all files that the step functions may need: pages of rows are put in once compiled,
+ * found by (file, page), and leave again when the blocks run out, those first that were not read
+ * for longest. Equal rules have one index. A block that is given up gets another generation at
+ * once and is written again only after READERS_NS, when no walk can be reading it any more.
+ */
+#ifndef HOSTPROF_UNWIND_ROW_STORE_H
+#define HOSTPROF_UNWIND_ROW_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "elf/cfi_file.h"
+#include "unwind/table_memory.h"
+#include "unwind_tables.h"
+
+/* A walk has a budget of 200 us; this is a hundred times as long. */
+#define READERS_NS 20000000ULL
+
+struct row_store;
+
+struct row_store *row_store_new(struct table_memory *memory); /* MEMORY is borrowed */
+void row_store_free(struct row_store *store);
+DEFINE_CLEANUP(struct row_store *, row_store_free);
+
+/* Publish the rows of one page; replaces what it had. Evicts as needed; 0 or a negative errno. */
+int row_store_put(struct row_store *store, const struct wire_page_key *key,
+		  const struct cfi_row *rows, size_t count, uint64_t now_ns);
+/* The same rows for another file number (a copy of the file): no block more. */
+int row_store_alias(struct row_store *store, const struct wire_page_key *key,
+		    const struct wire_page_key *same_as);
+bool row_store_has(const struct row_store *store, const struct wire_page_key *key);
+/* Give up all pages of a file. */
+void row_store_drop_file(struct row_store *store, uint32_t file, uint64_t now_ns);
+
+/* For a walk in userspace: blocks, rules and page filled in; ranges are the caller's. */
+void row_store_tables(const struct row_store *store, struct unwind_tables *ret_tables);
+
+struct row_store_stats {
+	uint32_t pages, blocks_used, blocks_free, rules_used;
+	uint64_t pages_put, pages_evicted, rules_exhausted;
+};
+
+void row_store_get_stats(const struct row_store *store, struct row_store_stats *ret_stats);
+
+#endif

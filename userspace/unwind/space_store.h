@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The range lists of the processes that are sampled, in the table memory's array. A list is never
+ * changed once it is published: a process whose mappings changed gets a new one. Lists that are
+ * given up are written again only after READERS_NS; every range carries its list's serial, so that
+ * a reader who holds an old space (a forked child's, say) finds out.
+ */
+#ifndef HOSTPROF_UNWIND_SPACE_STORE_H
+#define HOSTPROF_UNWIND_SPACE_STORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "unwind/table_memory.h"
+
+struct space_store;
+
+struct space_store *space_store_new(struct table_memory *memory); /* MEMORY is borrowed */
+void space_store_free(struct space_store *store);
+DEFINE_CLEANUP(struct space_store *, space_store_free);
+
+struct space_identity {
+	uint32_t tgid, exec_id;
+	uint64_t start_ns;
+};
+
+/*
+ * Publish the COUNT ranges (sorted by start, without overlaps; serial is filled in here) of a
+ * process, replacing what it had. When the array is full the spaces that were not used for longest
+ * go. -ENOSPC: more ranges than fit at all.
+ */
+int space_store_put(struct space_store *store, const struct space_identity *id,
+		    const struct wire_range *ranges, size_t count, uint64_t exec_pages,
+		    uint64_t now_ns);
+
+/* The process is gone. */
+void space_store_drop(struct space_store *store, uint32_t tgid, uint64_t now_ns);
+
+/* What is published for a process; -ENOENT. The ranges are borrowed until the next put or drop. */
+int space_store_get(const struct space_store *store, uint32_t tgid, struct wire_space *ret_space,
+		    const struct wire_range **ret_ranges);
+
+struct space_store_stats {
+	uint32_t spaces, ranges_used, ranges_free;
+	uint64_t puts, evicted;
+};
+
+void space_store_get_stats(const struct space_store *store, struct space_store_stats *ret_stats);
+
+#endif

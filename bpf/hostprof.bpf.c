@@ -12,22 +12,14 @@
 #include "emit.h"
 #include "target.h"
 #include "unwind.h"
+#include "user_regs.h"
 
 /* The kernel takes only its own names for a licence that may use GPL helpers. */
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-/* include/linux/sched.h */
-#define PF_IO_WORKER 0x00000010
-#define PF_KTHREAD   0x00200000
-/* arch/x86/include/asm/segment.h: __USER32_CS, with the privilege level */
-#define USER32_CS 0x23
+#define NSEC_PER_SEC 1000000000ULL
 /* How often the walk looks at the clock, in frames (a look costs as much as a frame). */
 #define BUDGET_STRIDE 32
-
-static __always_inline bool regs_are_user(const struct pt_regs *regs)
-{
-	return (regs->cs & 3) == 3;
-}
 
 struct walk {
 	struct scratch *s;
@@ -43,42 +35,25 @@ static long walk_turn(wire_u32 turn, struct walk *walk)
 	return unwind_frame(&s->cursor, memory, s->words);
 }
 
-/* The registers with which the thread entered the kernel, into s->regs. */
-static __always_inline int regs_from_task(struct scratch *s, struct task_struct *task)
+/* What is known of the process's code; without a space the walk misses at its first frame. */
+static __always_inline void walk_take_space(struct scratch *s, struct task_struct *task)
 {
-	const struct pt_regs *entry = (const struct pt_regs *)bpf_task_pt_regs(task);
+	struct unwind_cursor *c = &s->cursor;
+	wire_u32 tgid = s->sample.tgid;
+	struct wire_space *space = bpf_map_lookup_elem(&spaces, &tgid);
 
-	/* In execve() they are the old program's, the memory may be the new one's. */
-	if (!task->mm || BPF_CORE_READ_BITFIELD(task, in_execve))
-		return UNWIND_NO_REGS;
-	if (bpf_probe_read_kernel(&s->regs, sizeof(s->regs), entry))
-		return UNWIND_NO_REGS;
-	return regs_are_user(&s->regs) ? UNWIND_DONE : UNWIND_NO_REGS;
-}
-
-/* Fill s->regs; the reason why there is nothing to walk, or UNWIND_DONE. */
-static __always_inline int regs_of_user(struct scratch *s, struct task_struct *task,
-					struct bpf_perf_event_data *ctx)
-{
-	int reason = UNWIND_DONE;
-
-	if (task->flags & (PF_KTHREAD | PF_IO_WORKER))
-		return UNWIND_KERNEL_THREAD;
-	if (settings.exclude_user)
-		return UNWIND_USER_EXCLUDED;
-	if (s->sample.in_user) {
-		s->regs.ip = ctx->regs.ip;
-		s->regs.sp = ctx->regs.sp;
-		s->regs.bp = ctx->regs.bp;
-		s->regs.r13 = ctx->regs.r13;
-		s->regs.cs = ctx->regs.cs;
-		s->regs.orig_ax = -1;
-	} else {
-		reason = regs_from_task(s, task);
-	}
-	if (reason == UNWIND_DONE && (s->regs.cs & 0xffff) == USER32_CS)
-		return UNWIND_TASK_32BIT;
-	return reason;
+	c->serial = 0;
+	c->listed = 0;
+	if (!space || space->start_ns != s->sample.start_ns || space->exec_id != s->sample.exec_id)
+		return;
+	c->serial = space->serial;
+	c->first = space->first;
+	c->count = space->count;
+	space->used_s = c->now_s;
+	if (space->exec_pages && space->exec_pages != task->mm->exec_vm)
+		s->sample.flags |= WIRE_SAMPLE_STALE;
+	else
+		c->listed = space->strays >= WIRE_MAX_STRAYS;
 }
 
 static __always_inline void walk_user(struct scratch *s, struct task_struct *task,
@@ -90,17 +65,13 @@ static __always_inline void walk_user(struct scratch *s, struct task_struct *tas
 	struct wire_jvm *jvm;
 
 	unwind_begin(c, settings.max_user_frames, s->sample.kernel_frames);
-	c->reason = regs_of_user(s, task, ctx);
+	c->reason = user_regs_take(s, task, ctx);
 	if (c->reason != UNWIND_DONE)
 		return;
 	c->reason = UNWIND_DEPTH;
-	c->pc = s->regs.ip;
-	c->sp = s->regs.sp;
-	c->fp = s->regs.bp;
-	c->r13 = s->regs.r13;
-	/* After a system call pc is where it returns to. */
-	c->exact = (long)s->regs.orig_ax < 0;
+	c->now_s = s->sample.time_ns / NSEC_PER_SEC;
 	c->deadline_ns = s->sample.time_ns + settings.budget_ns;
+	walk_take_space(s, task);
 	jvm = bpf_map_lookup_elem(&jvms, &tgid);
 	if (jvm)
 		c->jvm = *jvm;
@@ -139,8 +110,8 @@ static __always_inline int take_sample(struct scratch *s, struct task_struct *ta
 	sample->weight = weight;
 	sample->time_ns = bpf_ktime_get_ns();
 	sample->cpu = bpf_get_smp_processor_id();
-	sample->in_user = regs_are_user((const struct pt_regs *)&ctx->regs);
-	sample->pad = 0;
+	sample->in_user = user_regs_are_user((const struct pt_regs *)&ctx->regs);
+	sample->flags = 0;
 	fill_task(sample, task);
 	walk_kernel(s, ctx);
 	walk_user(s, task, ctx);
@@ -215,7 +186,7 @@ int sample(struct bpf_perf_event_data *ctx)
 	weight = sample_weight(state, task, ctx);
 	if (weight == 0)
 		return 0;
-	if (!target_wanted(task, regs_are_user((const struct pt_regs *)&ctx->regs))) {
+	if (!target_wanted(task, user_regs_are_user((const struct pt_regs *)&ctx->regs))) {
 		counter_add(WIRE_COUNTER_FILTERED, 1);
 		return 0;
 	}

@@ -34,6 +34,8 @@ enum bpf_map_type {
 
 enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
 
+enum { BPF_F_MMAPABLE = 1 << 10 };
+
 enum { BPF_RB_NO_WAKEUP = 1, BPF_RB_FORCE_WAKEUP = 2 };
 
 enum { BPF_RB_AVAIL_DATA = 0 };
@@ -56,6 +58,7 @@ struct bpf_perf_event_data {
 
 struct mm_struct {
 	unsigned long start_stack;
+	unsigned long exec_vm; /* pages of executable mappings */
 };
 
 /* kernel/sched/sched.h */

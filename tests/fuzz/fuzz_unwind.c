@@ -50,13 +50,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	stack = input.stack_bytes < size ? input.stack_bytes : size;
 	pieces[0] = (struct walk_piece){ STACK_AT, stack, data };
 	pieces[1] = (struct walk_piece){ CODE_AT, size - stack, data + stack };
-	request = (struct walk_request){ .pc = input.pc,
-					 .sp = input.sp,
-					 .fp = input.fp,
-					 .r13 = input.r13,
-					 .exact = true,
-					 .max_frames = WIRE_MAX_USER_FRAMES,
-					 .jvm = &input.jvm };
+	request = (struct walk_request){
+		.pc = input.pc,
+		.regs = { [ROW_RSP] = input.sp, [ROW_RBP] = input.fp, [ROW_R13] = input.r13 },
+		.exact = true,
+		.max_frames = WIRE_MAX_USER_FRAMES,
+		.jvm = &input.jvm
+	};
 	walk_stack(&request, &memory, &result);
 	check_words(&result);
 	return 0;

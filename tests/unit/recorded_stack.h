@@ -37,11 +37,11 @@ static inline void recorded_line(struct recorded_stack *s, const char *line)
 	if (sscanf(line, "pc 0x%" SCNx64, &value) == 1) {
 		s->request.pc = value;
 	} else if (sscanf(line, "sp 0x%" SCNx64, &value) == 1) {
-		s->request.sp = value;
+		s->request.regs[ROW_RSP] = value;
 	} else if (sscanf(line, "fp 0x%" SCNx64, &value) == 1) {
-		s->request.fp = value;
+		s->request.regs[ROW_RBP] = value;
 	} else if (sscanf(line, "r13 0x%" SCNx64, &value) == 1) {
-		s->request.r13 = value;
+		s->request.regs[ROW_R13] = value;
 	} else if (sscanf(line, "frame 0x%" SCNx64, &value) == 1 && s->frame_count < RECORDED_MAX) {
 		s->frames[s->frame_count++] = value;
 	} else if (sscanf(line, "memory 0x%" SCNx64 " %79s", &value, hex) == 2 &&

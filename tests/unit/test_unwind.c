@@ -112,7 +112,9 @@ static struct unwind_memory fake_init(struct fake *f)
 static struct walk_request fake_request(uint64_t sp_word, uint64_t fp)
 {
 	return (struct walk_request){
-		.pc = CODE_AT + 64, .sp = STACK_AT + 8 * sp_word, .fp = fp, .exact = true
+		.pc = CODE_AT + 64,
+		.regs = { [ROW_RSP] = STACK_AT + 8 * sp_word, [ROW_RBP] = fp },
+		.exact = true,
 	};
 }
 
@@ -174,13 +176,13 @@ static void test_leaf_without_frame_pointer(void **state)
 
 	(void)state;
 	walk_expect(&request, &memory, 1, UNWIND_FP_END);
-	request.fp = 1;
+	request.regs[ROW_RBP] = 1;
 	walk_expect(&request, &memory, 1, UNWIND_FP_BAD);
 	/* The code may be gone, the stack still there. */
 	request.pc = 0x10000000;
-	request.fp = STACK_AT + 8;
+	request.regs[ROW_RBP] = STACK_AT + 8;
 	walk_expect(&request, &memory, 1, UNWIND_DONE);
-	request.sp = 0xffff888000000000ULL;
+	request.regs[ROW_RSP] = 0xffff888000000000ULL;
 	walk_expect(&request, &memory, 1, UNWIND_FP_BAD);
 }
 
@@ -367,7 +369,7 @@ static void test_interpreted(void **state)
 	fake_interpreted(&f, 40, 600, CODE_AT + 9);
 	f.stack[40] = 0;
 	request.pc = CODE_AT + 130;
-	request.r13 = 0xabcdef;
+	request.regs[ROW_R13] = 0xabcdef;
 	request.jvm = &jvm;
 	walk_expect(&request, &memory, 3, UNWIND_DONE);
 	assert_int_equal(result.word_count, 2 * WIRE_INTERPRETED_WORDS + 1);
@@ -392,7 +394,7 @@ static void test_interpreted_hostile(void **state)
 	walk_expect(&request, &memory, 2, UNWIND_DONE);
 	assert_int_equal(result.words[2], 0);
 	assert_int_equal(result.words[4], 0);
-	request.fp = 0x1234;
+	request.regs[ROW_RBP] = 0x1234;
 	walk_expect(&request, &memory, 1, UNWIND_FP_BAD);
 	assert_int_equal(result.word_count, WIRE_INTERPRETED_WORDS);
 }

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "capture/preflight.h"
+#include "capture/table_sizes.h"
 
 /* Generated code casts a const away. */
 #pragma GCC diagnostic push
@@ -39,6 +40,20 @@ static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list 
 	return 0;
 }
 
+static void session_size_tables(struct hostprof_bpf *skel,
+				const struct bpf_session_options *options)
+{
+	struct table_sizes sizes;
+
+	table_sizes_choose(options->table_bytes, &sizes);
+	bpf_map__set_max_entries(skel->maps.blocks, sizes.blocks);
+	bpf_map__set_max_entries(skel->maps.rules, sizes.rules);
+	bpf_map__set_max_entries(skel->maps.ranges, sizes.ranges);
+	bpf_map__set_max_entries(skel->maps.pages, sizes.pages);
+	bpf_map__set_max_entries(skel->maps.spaces, sizes.spaces);
+	bpf_map__set_max_entries(skel->maps.hots, options->possible_cpus * WIRE_HOT_ENTRIES);
+}
+
 static void session_configure(struct hostprof_bpf *skel, const struct bpf_session_options *options)
 {
 	bool follow = options->settings.filter_tgids && options->settings.follow_children;
@@ -49,6 +64,7 @@ static void session_configure(struct hostprof_bpf *skel, const struct bpf_sessio
 			skel->rodata->clock_period_ns[i] = options->events[i].period;
 	skel->rodata->ring_wakeup_bytes = options->ring_bytes / 4;
 	bpf_map__set_max_entries(skel->maps.rings, options->possible_cpus);
+	session_size_tables(skel, options);
 	if (!options->settings.filter_tgids)
 		bpf_map__set_max_entries(skel->maps.targets, 1);
 	bpf_program__set_autoload(skel->progs.target_fork, follow);
@@ -103,7 +119,8 @@ int bpf_session_prog_fd(const struct bpf_session *session)
 	return bpf_program__fd(session->skel->progs.sample);
 }
 
-int bpf_session_map_fd(const struct bpf_session *session, enum bpf_session_map map)
+static const struct bpf_map *session_map(const struct bpf_session *session,
+					 enum bpf_session_map map)
 {
 	const struct bpf_map *maps[] = {
 		[BPF_SESSION_RINGS] = session->skel->maps.rings,
@@ -111,9 +128,24 @@ int bpf_session_map_fd(const struct bpf_session *session, enum bpf_session_map m
 		[BPF_SESSION_TARGETS] = session->skel->maps.targets,
 		[BPF_SESSION_JVMS] = session->skel->maps.jvms,
 		[BPF_SESSION_LOST] = session->skel->maps.lost,
+		[BPF_SESSION_BLOCKS] = session->skel->maps.blocks,
+		[BPF_SESSION_RULES] = session->skel->maps.rules,
+		[BPF_SESSION_RANGES] = session->skel->maps.ranges,
+		[BPF_SESSION_PAGES] = session->skel->maps.pages,
+		[BPF_SESSION_SPACES] = session->skel->maps.spaces,
 	};
 
-	return bpf_map__fd(maps[map]);
+	return maps[map];
+}
+
+int bpf_session_map_fd(const struct bpf_session *session, enum bpf_session_map map)
+{
+	return bpf_map__fd(session_map(session, map));
+}
+
+uint32_t bpf_session_map_entries(const struct bpf_session *session, enum bpf_session_map map)
+{
+	return bpf_map__max_entries(session_map(session, map));
 }
 
 uint64_t bpf_map_bytes(int map_fd)

@@ -15,6 +15,7 @@ struct bpf_session_options {
 	unsigned int event_count;
 	unsigned int possible_cpus;
 	uint32_t ring_bytes;
+	uint64_t table_bytes; /* for the unwind tables; 0: default */
 };
 
 enum bpf_session_map {
@@ -23,6 +24,11 @@ enum bpf_session_map {
 	BPF_SESSION_TARGETS,
 	BPF_SESSION_JVMS,
 	BPF_SESSION_LOST,
+	BPF_SESSION_BLOCKS,
+	BPF_SESSION_RULES,
+	BPF_SESSION_RANGES,
+	BPF_SESSION_PAGES,
+	BPF_SESSION_SPACES,
 };
 
 /* Load, and attach the tracepoints that targets need; nothing is sampled by that. */
@@ -34,6 +40,7 @@ DEFINE_CLEANUP(struct bpf_session *, bpf_session_free);
 /* Borrowed descriptors. */
 int bpf_session_prog_fd(const struct bpf_session *session);
 int bpf_session_map_fd(const struct bpf_session *session, enum bpf_session_map map);
+uint32_t bpf_session_map_entries(const struct bpf_session *session, enum bpf_session_map map);
 
 /* Bytes that all maps of the skeleton hold (not the rings, which are made later). */
 uint64_t bpf_session_map_bytes(const struct bpf_session *session);

@@ -85,6 +85,7 @@ static int capture_load(struct capture *c, const struct capture_options *options
 		.event_count = options->event_count,
 		.possible_cpus = c->cpu_count,
 		.ring_bytes = capture_ring_bytes(options, c->cpu_count),
+		.table_bytes = options->table_bytes,
 	};
 	int r = capture_settings(options, &session.settings, err);
 

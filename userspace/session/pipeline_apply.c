@@ -230,7 +230,9 @@ bool pipeline_apply_until(struct pipeline *pipeline, uint64_t watermark_ns)
 
 void pipeline_drain(struct pipeline *pipeline)
 {
-	const struct capture_handler handler = { arrive_sample, arrive_side, pipeline };
+	const struct capture_handler handler = { .sample = arrive_sample,
+						 .side = arrive_side,
+						 .data = pipeline };
 
 	capture_drain(pipeline->capture, &handler);
 }

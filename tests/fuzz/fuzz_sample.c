@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One record of a sample ring: what passes the check can be read to its end. */
+/* One record of a ring, sample or miss: what passes its check can be read to its end. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,18 +7,41 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static uint64_t read_sample(const struct wire_sample *sample)
 {
-	struct wire_sample *sample = malloc(size ? size : 1); /* aligned, and no byte longer */
 	uint64_t sum = 0;
 
-	if (!sample)
+	for (size_t i = 0; i < (size_t)sample->kernel_frames + sample->user_words; i++)
+		sum += sample->words[i];
+	return sum;
+}
+
+static uint64_t read_miss(const struct wire_miss *miss)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < miss->copy_bytes; i++)
+		sum += miss->copy[i];
+	if (miss->copy_at + miss->copy_bytes < miss->copy_at)
+		abort();
+	for (size_t i = 0; i < miss->code_bytes; i++)
+		sum += miss->code[i];
+	return sum;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	void *record = malloc(size ? size : 1); /* aligned, and no byte longer */
+	uint64_t sum = 0;
+
+	if (!record)
 		return 0;
-	memcpy(sample, data, size);
-	if (sample_check(sample, size) == 0)
-		for (size_t i = 0; i < (size_t)sample->kernel_frames + sample->user_words; i++)
-			sum += sample->words[i];
-	free(sample);
-	__asm__ volatile("" : : "r"(sum)); /* the words must be read */
+	memcpy(record, data, size);
+	if (sample_check(record, size) == 0)
+		sum = read_sample(record);
+	if (miss_check(record, size) == 0)
+		sum += read_miss(record);
+	free(record);
+	__asm__ volatile("" : : "r"(sum)); /* the bytes must be read */
 	return 0;
 }

@@ -94,6 +94,9 @@ static int capture_load(struct capture *c, const struct capture_options *options
 	r = bpf_session_open(&session, &c->session, err);
 	if (r < 0)
 		return r;
+	r = capture_map_tables(c, err);
+	if (r < 0)
+		return r;
 	c->event_options = (struct perf_events_options){
 		.events = c->events,
 		.count = options->event_count,
@@ -135,6 +138,7 @@ void capture_free(struct capture *c)
 		return;
 	capture_close_cpus(c);
 	rings_free(c->rings);
+	capture_unmap_tables(c);
 	bpf_session_free(c->session);
 	closep(&c->epoll_fd);
 	free(c->cpus);

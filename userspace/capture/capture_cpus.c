@@ -115,11 +115,15 @@ void capture_stop(struct capture *c)
 
 void capture_drain(struct capture *c, const struct capture_handler *handler)
 {
+	const struct rings_handler rings = { .miss = handler->miss,
+					     .sample = handler->sample,
+					     .data = handler->data };
+
 	for (unsigned int cpu = 0; cpu < c->cpu_count; cpu++)
 		if (c->cpus[cpu].sideband)
 			c->side_lost +=
 				sideband_drain(c->cpus[cpu].sideband, handler->side, handler->data);
-	rings_drain(c->rings, handler->sample, handler->data);
+	rings_drain(c->rings, &rings);
 }
 
 int capture_fd(const struct capture *c)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What capture.c, capture_cpus.c and capture_books.c share; nobody else includes it. */
+/* What capture.c and the other capture_*.c share; nobody else includes it. */
 #ifndef HOSTPROF_CAPTURE_CAPTURE_PRIVATE_H
 #define HOSTPROF_CAPTURE_CAPTURE_PRIVATE_H
 
@@ -15,6 +15,11 @@ struct capture_cpu {
 	struct sideband *sideband; /* owned */
 };
 
+struct capture_mapping {
+	void *at; /* NULL: not mapped */
+	size_t bytes;
+};
+
 struct capture {
 	struct capture_event *events; /* owned copy */
 	struct perf_events_options event_options;
@@ -26,6 +31,7 @@ struct capture {
 	int epoll_fd;
 	bool running;
 	uint64_t side_lost;
+	struct capture_mapping blocks, rules, ranges; /* owned */
 };
 
 /* Count the possible cpus and make c->cpus. */
@@ -33,5 +39,8 @@ int capture_count_cpus(struct capture *c, struct err *err);
 /* Rings, events and side-band of all cpus that are online. */
 int capture_open_cpus(struct capture *c, uint32_t ring_bytes, struct err *err);
 void capture_close_cpus(struct capture *c);
+
+int capture_map_tables(struct capture *c, struct err *err);
+void capture_unmap_tables(struct capture *c);
 
 #endif

@@ -15,16 +15,17 @@ struct rings {
 	uint32_t ring_bytes;
 	int *fds; /* owned, by cpu number; -1: none */
 	unsigned int size;
-	rings_fn fn; /* during a drain */
-	void *data;
+	const struct rings_handler *handler; /* during a drain */
 };
 
 static int rings_record(void *ctx, void *data, size_t len)
 {
-	struct rings *rings = ctx;
+	const struct rings_handler *handler = ((struct rings *)ctx)->handler;
 
 	if (sample_check(data, len) == 0)
-		rings->fn(data, rings->data);
+		handler->sample(data, handler->data);
+	else if (handler->miss && miss_check(data, len) == 0)
+		handler->miss(data, handler->data);
 	return 0;
 }
 
@@ -152,9 +153,8 @@ uint64_t rings_bytes(const struct rings *rings)
 	return bytes;
 }
 
-void rings_drain(struct rings *rings, rings_fn fn, void *data)
+void rings_drain(struct rings *rings, const struct rings_handler *handler)
 {
-	rings->fn = fn;
-	rings->data = data;
+	rings->handler = handler;
 	ring_buffer__consume(rings->reader);
 }

@@ -11,7 +11,11 @@
 
 struct rings;
 
-typedef void (*rings_fn)(const struct wire_sample *sample, void *data);
+struct rings_handler {
+	void (*miss)(const struct wire_miss *miss, void *data);
+	void (*sample)(const struct wire_sample *sample, void *data);
+	void *data;
+};
 
 /*
  * Make a ring of RING_BYTES for every cpu of the list and put them into ARRAY_FD, the program's
@@ -28,10 +32,11 @@ int rings_add(struct rings *rings, unsigned int cpu, struct err *err);
 int rings_fd(const struct rings *rings);
 uint64_t rings_bytes(const struct rings *rings);
 
-/* Deliver every record that passes sample_check(). */
-void rings_drain(struct rings *rings, rings_fn fn, void *data);
+/* Deliver every record that passes its check; of one ring in the order in which they came. */
+void rings_drain(struct rings *rings, const struct rings_handler *handler);
 
 /* -EBADMSG unless these bytes are one whole record whose counts agree with its size. */
 int sample_check(const void *data, size_t len);
+int miss_check(const void *data, size_t len);
 
 #endif

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "test.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "capture/rings.h"
+
+#define COPY_BYTES   40
+#define RECORD_BYTES (sizeof(struct wire_miss) + COPY_BYTES)
+
+static union {
+	struct wire_miss miss;
+	uint8_t bytes[sizeof(struct wire_miss) + WIRE_MISS_MAX_COPY + 8];
+} record;
+
+static struct wire_miss *fresh(void)
+{
+	struct wire_miss *m = &record.miss;
+
+	memset(m, 0, sizeof(*m));
+	m->size = RECORD_BYTES;
+	m->kind = WIRE_MISS;
+	m->leaf = m->exact = 1;
+	m->copy_at = 0x7ffe00000000;
+	m->copy_bytes = COPY_BYTES;
+	m->code_bytes = WIRE_MISS_CODE_BYTES;
+	return m;
+}
+
+static void test_good(void **state)
+{
+	(void)state;
+	fresh();
+	assert_int_equal(miss_check(&record, RECORD_BYTES), 0);
+	fresh()->code_bytes = 0;
+	assert_int_equal(miss_check(&record, RECORD_BYTES), 0);
+	/* No stack at all, and the most. */
+	fresh()->copy_bytes = 0;
+	record.miss.size = sizeof(struct wire_miss);
+	assert_int_equal(miss_check(&record, sizeof(struct wire_miss)), 0);
+	fresh()->copy_bytes = WIRE_MISS_MAX_COPY;
+	record.miss.size = sizeof(struct wire_miss) + WIRE_MISS_MAX_COPY;
+	assert_int_equal(miss_check(&record, record.miss.size), 0);
+}
+
+static void test_sizes(void **state)
+{
+	(void)state;
+	fresh();
+	for (size_t len = 0; len < RECORD_BYTES; len++)
+		assert_int_equal(miss_check(&record, len), -EBADMSG);
+	for (size_t len = 0; len < RECORD_BYTES; len++) {
+		fresh()->size = (uint32_t)len;
+		assert_int_equal(miss_check(&record, len), -EBADMSG);
+	}
+	fresh()->copy_bytes++;
+	assert_int_equal(miss_check(&record, RECORD_BYTES), -EBADMSG);
+	fresh()->copy_bytes = UINT32_MAX;
+	assert_int_equal(miss_check(&record, RECORD_BYTES), -EBADMSG);
+	fresh()->copy_bytes = WIRE_MISS_MAX_COPY + 8;
+	record.miss.size = sizeof(struct wire_miss) + WIRE_MISS_MAX_COPY + 8;
+	assert_int_equal(miss_check(&record, record.miss.size), -EBADMSG);
+}
+
+static void test_fields(void **state)
+{
+	(void)state;
+	fresh()->kind = WIRE_SAMPLE;
+	assert_int_equal(miss_check(&record, RECORD_BYTES), -EBADMSG);
+	fresh()->copy_at = UINT64_MAX - COPY_BYTES + 1; /* wraps around */
+	assert_int_equal(miss_check(&record, RECORD_BYTES), -EBADMSG);
+	fresh()->code_bytes = WIRE_MISS_CODE_BYTES + 1;
+	assert_int_equal(miss_check(&record, RECORD_BYTES), -EBADMSG);
+	fresh()->code_bytes = 8;
+	assert_int_equal(miss_check(&record, RECORD_BYTES), -EBADMSG);
+	fresh()->leaf = 2;
+	assert_int_equal(miss_check(&record, RECORD_BYTES), -EBADMSG);
+	fresh()->exact = 2;
+	assert_int_equal(miss_check(&record, RECORD_BYTES), -EBADMSG);
+	fresh()->linked = 2;
+	assert_int_equal(miss_check(&record, RECORD_BYTES), -EBADMSG);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_good),
+		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_fields),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

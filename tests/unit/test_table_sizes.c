@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "test.h"
+
+#include "capture/table_sizes.h"
+#include "wire.h"
+
+/* What the kernel takes: struct htab_elem (kernel/bpf/hashtab.c) and a bucket of 16 bytes. */
+#define HASH_EXTRA (48 + 16)
+
+static uint64_t bytes_of(const struct table_sizes *s)
+{
+	return s->blocks * sizeof(struct wire_block) + s->rules * sizeof(struct wire_rule) +
+	       s->ranges * sizeof(struct wire_range) +
+	       s->pages * (sizeof(struct wire_page_key) + sizeof(struct wire_page) + HASH_EXTRA) +
+	       s->spaces * (8 + sizeof(struct wire_space) + HASH_EXTRA);
+}
+
+static void test_default(void **state)
+{
+	struct table_sizes sizes, same;
+
+	(void)state;
+	table_sizes_choose(0, &sizes);
+	assert_true(bytes_of(&sizes) <= TABLE_SIZES_DEFAULT_BYTES);
+	assert_true(bytes_of(&sizes) >= TABLE_SIZES_DEFAULT_BYTES * 3 / 4);
+	table_sizes_choose(TABLE_SIZES_DEFAULT_BYTES, &same);
+	assert_memory_equal(&sizes, &same, sizeof(sizes));
+}
+
+static void test_scaled(void **state)
+{
+	struct table_sizes usual, half;
+
+	(void)state;
+	table_sizes_choose(0, &usual);
+	table_sizes_choose(TABLE_SIZES_DEFAULT_BYTES / 2, &half);
+	assert_int_equal(half.blocks, usual.blocks / 2);
+	assert_int_equal(half.rules, usual.rules / 2);
+	assert_int_equal(half.ranges, usual.ranges / 2);
+	assert_int_equal(half.pages, usual.pages / 2);
+	assert_int_equal(half.spaces, usual.spaces / 2);
+}
+
+/* One process with a hundred files can still be walked; a rule's index has 16 bits. */
+static void test_bounds(void **state)
+{
+	struct table_sizes sizes;
+
+	(void)state;
+	table_sizes_choose(1, &sizes);
+	assert_true(sizes.blocks >= 512 && sizes.rules >= 2048 && sizes.ranges >= 4096);
+	assert_true(sizes.pages >= sizes.blocks && sizes.spaces >= 256);
+	assert_true(bytes_of(&sizes) < 1 << 20);
+	table_sizes_choose(UINT64_MAX, &sizes);
+	assert_int_equal(sizes.rules, 65536);
+	assert_true(sizes.blocks >= 16384 && sizes.ranges >= 65536);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_default),
+		cmocka_unit_test(test_scaled),
+		cmocka_unit_test(test_bounds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+
+#include "capture/rings.h"
+
+int miss_check(const void *data, size_t len)
+{
+	const struct wire_miss *miss = data;
+
+	if (len < sizeof(*miss) || miss->size != len || miss->kind != WIRE_MISS)
+		return -EBADMSG;
+	if (miss->copy_bytes > WIRE_MISS_MAX_COPY || len != sizeof(*miss) + miss->copy_bytes)
+		return -EBADMSG;
+	if (miss->copy_at > UINT64_MAX - miss->copy_bytes)
+		return -EBADMSG;
+	if (miss->code_bytes != 0 && miss->code_bytes != WIRE_MISS_CODE_BYTES)
+		return -EBADMSG;
+	return miss->leaf > 1 || miss->exact > 1 || miss->linked > 1 ? -EBADMSG : 0;
+}

@@ -10,6 +10,7 @@
 
 #ifdef __bpf__
 
+#include "maps.h"
 #include "table_maps.h"
 
 #define tables_range(memory, index) \
@@ -17,7 +18,7 @@
 #define tables_page(memory, key)    ((const struct wire_page *)bpf_map_lookup_elem(&pages, (key)))
 #define tables_block(memory, index) ((struct wire_block *)bpf_map_lookup_elem(&blocks, &(index)))
 #define tables_rule(memory, index)  ((const struct wire_rule *)bpf_map_lookup_elem(&rules, &(index)))
-#define tables_present(memory)	    1
+#define tables_present(memory)	    (!settings.frame_pointers_only)
 
 static __always_inline struct wire_hot *tables_hot(struct unwind_memory *memory, wire_u32 slot)
 {

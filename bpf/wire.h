@@ -110,7 +110,7 @@ enum wire_counter {
 	WIRE_COUNTER_LOST_UNKNOWN_WEIGHT,
 	WIRE_COUNTER_GAPS, /* times a cpu's clock stood still: throttled, or the cpu was gone */
 	WIRE_COUNTER_GAP_NS,
-	WIRE_COUNTER_STOLEN_NS, /* taken off weights: the hypervisor ran something else */
+	WIRE_COUNTER_STOLEN_NS,	     /* taken off weights: the hypervisor ran something else */
 	WIRE_COUNTER_MISSES,	     /* walks handed to userspace */
 	WIRE_COUNTER_MISSES_DROPPED, /* walks that could not be: the limit, or a full ring */
 	WIRE_COUNTER_ROW_FRAMES,     /* frames that were left by a row */
@@ -172,7 +172,8 @@ struct wire_settings {
 	wire_u8 exclude_kernel;	 /* --all-user */
 	wire_u8 include_idle;
 	wire_u8 exclude_self;
-	wire_u8 pad[2];
+	wire_u8 frame_pointers_only; /* --unwind fp: no unwind tables, no misses */
+	wire_u8 pad;
 };
 
 _Static_assert(sizeof(struct wire_sample) == 80, "wire_sample header");

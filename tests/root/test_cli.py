@@ -109,6 +109,7 @@ def bad_options():
             (["record", "-o", "x.gif"], "'x.gif' does not say a format"),
             (["record", "--agent=perhaps"], "'perhaps' is none of auto, always, never"),
             (["record", "--max-depth", "3000"], "--max-depth"),
+            (["record", "--unwind", "magic"], "--unwind"),
             (["record", "--ring-size", "100k"], "--ring-size"),
             (["record", "-a", "-p", str(os.getpid())], "-a does not go with -p"),
             (["record", "true"], "unexpected 'true'"),

@@ -56,6 +56,7 @@ static int capture_settings(const struct capture_options *options, struct wire_s
 		.exclude_kernel = options->exclude_kernel,
 		.include_idle = options->include_idle,
 		.exclude_self = !options->include_self,
+		.frame_pointers_only = options->frame_pointers_only,
 	};
 	if (settings->max_user_frames > WIRE_MAX_USER_FRAMES)
 		return err_set(err, -EINVAL, "stack depth %u is over the limit of %d",

@@ -76,6 +76,15 @@ static int parse_agent(const char *arg, void *value, struct err *err)
 	return err_set(err, -EINVAL, "--agent: '%s' is none of auto, always, never", arg);
 }
 
+static int parse_unwind(const char *arg, void *value, struct err *err)
+{
+	(void)value;
+	args.frame_pointers_only = !strcmp(arg, "fp");
+	if (!args.frame_pointers_only && strcmp(arg, "auto") != 0)
+		return err_set(err, -EINVAL, "--unwind: '%s' is none of auto, fp", arg);
+	return 0;
+}
+
 static const struct option_row rows[] = {
 	{ OPTION_TYPE_HEADING, .help = "What to profile (default: the whole host)" },
 	{ OPTION_TYPE_FLAG, 'a', "all", NULL, "all processes; with a command: until it ends",
@@ -102,6 +111,9 @@ static const struct option_row rows[] = {
 	{ OPTION_TYPE_CALLBACK, 0, "agent", "WHEN",
 	  "load the agent into JVMs: auto (when an event needs it; default), always, never", NULL,
 	  parse_agent },
+	{ OPTION_TYPE_CALLBACK, 0, "unwind", "HOW",
+	  "native frames: auto (as their files describe them; default), fp (frame pointers only)",
+	  NULL, parse_unwind },
 	{ OPTION_TYPE_U64, 0, "max-depth", "N", "user frames of a stack, up to 2048 (default 1024)",
 	  &args.max_depth, NULL },
 	{ OPTION_TYPE_BYTES, 0, "ring-size", "BYTES",
@@ -235,6 +247,7 @@ struct recorder_options record_args_options(const struct record_args *a)
 			.exclude_kernel = a->view.all_user,
 			.include_idle = a->include_idle,
 			.max_depth = (uint32_t)a->max_depth,
+			.frame_pointers_only = a->frame_pointers_only,
 			.ring_bytes = a->ring_bytes,
 		},
 		.duration_ns = a->duration_ns,

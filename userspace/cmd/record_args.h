@@ -25,6 +25,7 @@ struct record_args {
 	uint64_t max_depth, ring_bytes;
 	bool include_idle;
 	enum recorder_agent_mode agent;
+	bool frame_pointers_only;
 
 	struct view_flags view;
 	const char *stats_path;

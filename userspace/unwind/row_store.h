@@ -16,19 +16,24 @@
 #include "unwind/table_memory.h"
 #include "unwind_tables.h"
 
-/* A walk has a budget of 200 us; this is a hundred times as long. */
-#define READERS_NS 20000000ULL
-
 struct row_store;
 
 struct row_store *row_store_new(struct table_memory *memory); /* MEMORY is borrowed */
 void row_store_free(struct row_store *store);
 DEFINE_CLEANUP(struct row_store *, row_store_free);
 
-/* Publish the rows of one page; replaces what it had. Evicts as needed; 0 or a negative errno. */
+/*
+ * Publish the rows of one page (the first at offset 0, rising); replaces what it had. Evicts as
+ * needed. When all that is free was given up less than READERS_NS ago, it sleeps so long: blocks
+ * are given up ahead, so this takes a thousand pages in that time. NOW_NS: CLOCK_MONOTONIC.
+ * -ENOSPC: more than fits into empty tables; -EINVAL: not a page.
+ */
 int row_store_put(struct row_store *store, const struct wire_page_key *key,
 		  const struct cfi_row *rows, size_t count, uint64_t now_ns);
-/* The same rows for another file number (a copy of the file): no block more. */
+/*
+ * The same rows for another file number (a copy of the file): no block more. They leave together.
+ * -ENOENT: SAME_AS is not there (any more).
+ */
 int row_store_alias(struct row_store *store, const struct wire_page_key *key,
 		    const struct wire_page_key *same_as);
 bool row_store_has(const struct row_store *store, const struct wire_page_key *key);
@@ -39,8 +44,9 @@ void row_store_drop_file(struct row_store *store, uint32_t file, uint64_t now_ns
 void row_store_tables(const struct row_store *store, struct unwind_tables *ret_tables);
 
 struct row_store_stats {
-	uint32_t pages, blocks_used, blocks_free, rules_used;
+	uint32_t pages, blocks_used, blocks_free, rules_used; /* rules without WIRE_RULE_NONE */
 	uint64_t pages_put, pages_evicted, rules_exhausted;
+	uint64_t waits; /* sleeps until something could be written again */
 };
 
 void row_store_get_stats(const struct row_store *store, struct row_store_stats *ret_stats);

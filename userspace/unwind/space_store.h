@@ -26,8 +26,10 @@ struct space_identity {
 
 /*
  * Publish the COUNT ranges (sorted by start, without overlaps; serial is filled in here) of a
- * process, replacing what it had. When the array is full the spaces that were not used for longest
- * go. -ENOSPC: more ranges than fit at all.
+ * process, replacing what it had; processes with equal ranges share a list. When the array is full
+ * the spaces that were not used for longest go; when all that is free was given up less than
+ * READERS_NS ago, it sleeps so long. NOW_NS: CLOCK_MONOTONIC. -ENOSPC: more ranges than fit at all;
+ * -EINVAL: not sorted.
  */
 int space_store_put(struct space_store *store, const struct space_identity *id,
 		    const struct wire_range *ranges, size_t count, uint64_t exec_pages,
@@ -36,13 +38,19 @@ int space_store_put(struct space_store *store, const struct space_identity *id,
 /* The process is gone. */
 void space_store_drop(struct space_store *store, uint32_t tgid, uint64_t now_ns);
 
-/* What is published for a process; -ENOENT. The ranges are borrowed until the next put or drop. */
+/*
+ * What is published for a process, a fork's copy of its parent's space included (which BPF made);
+ * with what BPF wrote. -ENOENT: nothing, or its list was given up. The ranges are borrowed until
+ * the next put or drop. Compare start_ns and exec_id.
+ */
 int space_store_get(const struct space_store *store, uint32_t tgid, struct wire_space *ret_space,
 		    const struct wire_range **ret_ranges);
 
 struct space_store_stats {
-	uint32_t spaces, ranges_used, ranges_free;
-	uint64_t puts, evicted;
+	uint32_t spaces, lists;		   /* lists that spaces have */
+	uint32_t ranges_used, ranges_free; /* free: given up ones included */
+	uint64_t puts, shared, evicted;	   /* shared: puts that found an equal list */
+	uint64_t waits;
 };
 
 void space_store_get_stats(const struct space_store *store, struct space_store_stats *ret_stats);

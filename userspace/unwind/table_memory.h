@@ -12,6 +12,9 @@
 #include "base/macros.h"
 #include "wire.h"
 
+/* A walk has a budget of 200 us; this is a hundred times as long. */
+#define READERS_NS 20000000ULL
+
 struct table_memory {
 	/* Borrowed; zero at first. Element 0 of blocks and rules is never used for anything else. */
 	struct wire_block *blocks;

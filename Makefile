@@ -134,6 +134,8 @@ $(BUILD)/workloads/%.class: tests/workloads/%.java
 
 workloads: $(WORKLOAD_BIN) $(JAVA_CLASSES) $(TOOL_BIN)
 
+include tests/workloads/unwind/build.mk
+
 -include $(LIB_OBJ:.o=.d) $(MAIN_OBJ:.o=.d) $(AGENT_OBJ:.o=.d) $(UNIT_BIN:=.d) $(TOOL_BIN:=.d)
 
 .PHONY: all workloads

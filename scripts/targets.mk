@@ -33,6 +33,10 @@ check-root: ## run the tests that load BPF programs and profile real processes
 	@+$(AGAIN) all workloads
 	@$(SCRIPT_ENV) scripts/check.sh root
 
+check-live: ## record native programs until LIVE_SAMPLES (30000) are judged; prints a table
+	@+$(AGAIN) all workloads
+	@HOSTPROF_BUILD=$(BUILD) tests/root/live_unwind.py $(LIVE_SAMPLES)
+
 check-san: ## run the unit tests with the address and undefined-behaviour sanitizers
 	@+$(AGAIN) BUILD=$(BUILD)/san SAN="$(SAN_FLAGS)" \
 		CFLAGS="-O1 -g -fno-omit-frame-pointer -Wno-format-truncation" unit-tests
@@ -65,7 +69,7 @@ clean: ## remove the build directory
 
 # With `make -jN setup check` the packages still come first.
 ifneq ($(filter setup,$(MAKECMDGOALS)),)
-run check check-unit check-root check-san check-kernels fuzz lint tidy bench: | setup
+run check check-unit check-root check-live check-san check-kernels fuzz lint tidy bench: | setup
 endif
 
 unit-tests: $(UNIT_BIN)
@@ -79,5 +83,5 @@ $(BUILD)/fuzzers/%: tests/fuzz/%.c $(BUILD)/libhostprof.a
 	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) -Wno-missing-prototypes $(LDFLAGS) \
 		-fsanitize=fuzzer,address,undefined -o $@ $(filter %.c %.a,$^) $(LDLIBS)
 
-.PHONY: help setup run check check-unit check-root check-san check-kernels fuzz lint tidy bench install clean \
+.PHONY: help setup run check check-unit check-root check-live check-san check-kernels fuzz lint tidy bench install clean \
 	unit-tests fuzzers

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The judge of native stacks.
+
+Every program of tests/workloads/unwind has here the exact list of its frames, root to leaf, as a
+regular expression over the frames joined by ";". hostprof's own word on whether a stack is complete
+is not asked. Frames are first brought into one form:
+
+    lib:NAME  code of a system library; NAME is "?" when the library has no symbol there
+    plt       a stub of a procedure linkage table
+    NAME      a function of the program, without C++ arguments
+
+What is above main() and above a thread's function is not taken from hostprof either: the program
+uw-roots finds those addresses with glibc's backtrace().
+"""
+import bisect
+import collections
+import functools
+import glob
+import os
+import re
+import subprocess
+
+from hp import WORKLOADS
+
+UNWIND = os.path.join(WORKLOADS, "unwind")
+MAIN = "_start;lib:__libc_start_main;lib:__libc_start_call_main;main"
+THREAD = "lib:clone3;lib:start_thread"
+LIBS = "(?:;plt)?(?:;lib:[^;]*)*"
+# Before main, after it, and a thread's or a posix_spawn child's first steps: libraries all the way.
+OUTSIDE = f"(?:_start|lib:clone3|lib:clone|lib:_start){LIBS}"
+PLUGIN = "(?:;plugin_run(?:;plugin_two(?:;plugin_burn)?)?)?"
+HANDLER = "(?:;lib:__restore_rt(?:;handler(?:;handler_burn)?)?)?"
+BRIEF = "(?:;brief_one(?:;brief_two)?)?"
+
+CHAIN = f"{MAIN}(?:;chain_one(?:;chain_two(?:;chain_three)?)?|{LIBS})"
+STACKS = {
+    "uw-chain": CHAIN,
+    "uw-static": CHAIN,
+    "uw-staticpie": CHAIN,
+    "uw-stripped": CHAIN,
+    "uw-throwing": f"{MAIN}(?:;catcher(?:;level_one(?:;level_two(?:;thrower|;guard::~guard)?)?)?)?{LIBS}",
+    "uw-handled": f"{MAIN}(?:;work_sort{LIBS}(?:;compare)?|;work_copy{LIBS}|;work_strlen{LIBS}|"
+                  f";work_leaf|{LIBS}){HANDLER}",
+    "uw-recursing": f"{MAIN}(?:(?:;descend){{900}};bottom|(?:;descend){{1,900}}|{LIBS})",
+    "uw-realigned": f"{MAIN}(?:;aligned_one(?:;aligned_two(?:;use|;plain(?:;aligned_leaf(?:;use)?)?)?)?"
+                    f"|{LIBS})",
+    "uw-loading": f"{MAIN}(?:;load_and_run(?:;plugin_run(?:;plugin_two(?:;plugin_burn)?)?)?)?{LIBS}",
+    "uw-threads": f"{MAIN}(?:;make_threads)?{LIBS}|{THREAD}(?:;thread_long|;thread_short)"
+                  f"(?:;thread_work|{LIBS})",
+    "uw-spawning": f"{MAIN}(?:;child_one(?:;child_two)?|;spawn_one(?:;spawn_by_vfork|;spawn_by_posix)?)?"
+                   f"{LIBS}",
+    "uw-bare": f"{MAIN}(?:;bare_one(?:;bare_two(?:;bare_small|;bare_three)?)?|{LIBS})",
+    "uw-calling": f"{MAIN}(?:;call_all(?:;plt)?(?:;tiny_two)?(?:;plt)?(?:;tiny_one|{LIBS})|"
+                  f";read_clock{LIBS}|{LIBS})",
+    "uw-mapped": f"{MAIN}(?:;run_mapped{PLUGIN}|(?:;read_piece|;find_entry|;map_piece)?{LIBS})",
+    "uw-jitted": f"{MAIN}(?:;run_jit(?:;jit_one(?:;jit_two(?:;jit_three(?:;back_in_c)?)?)?)?|{LIBS})",
+    "uw-brief": f"{MAIN}(?:;make_children)?(?:(?:;make_child(?:;go_on_as)?)?{BRIEF}){LIBS}",
+    "uw-linked": f"{MAIN}(?:;linked_one(?:;plt)?{PLUGIN})?{LIBS}",
+    # The main thread's and the other goroutines'; what the runtime does on its own stacks is judged
+    # by its root alone.
+    "uw-go": r"runtime\.goexit[^;]*;(?:runtime\.main;main\.main;)?main\.worker.*",
+    "uw-rust": f"(?:{MAIN};.*;rusty::main|{THREAD};.*);rusty::worker.*",
+}
+
+# The first frames that a thread can have.
+ROOTS = re.compile(r"_start|\[process start\]|\[thread start\]|lib:_start|lib:__?clone3?|lib:clone3?|"
+                   r"_rt0_amd64(?:_linux)?|runtime\.(?:goexit|mstart|rt0_go|clone|mcall)(?:\.abi0)?")
+# The kernel functions in which a task has no user stack: it leaves its old one or has none yet.
+STACKLESS = re.compile(r"do_exit|do_group_exit|begin_new_exec|load_elf_binary|exec_binprm|bprm_execve|"
+                       r"ret_from_fork|load_script")
+ALIASES = {"__libc_start_main_impl": "__libc_start_main", "__clone3": "clone3", "__clone": "clone",
+           "__GI___clone3": "clone3", "__clone_internal": "clone"}
+LIBRARIES = ("libc.so.6", "ld-linux-x86-64.so.2", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6")
+CRT = {"_init", "_fini", "frame_dummy", "__do_global_dtors_aux", "register_tm_clones",
+       "deregister_tm_clones", "_dl_relocate_static_pie"}
+
+Verdict = collections.namedtuple("Verdict", "kind why")  # kind: whole, unfinished, stackless
+
+
+def lines_of(*argv):
+    done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    return done.stdout.decode("utf-8", "replace").splitlines()
+
+
+def symbols_of(path, *flags):
+    """(address, name) of the functions in a file."""
+    rows = (row.split() for row in lines_of("nm", *flags, path))
+    return [(int(row[0], 16), row[2].split("@")[0]) for row in rows
+            if len(row) == 3 and row[1] in "tTwWi"]
+
+
+def build_id(path):
+    for row in lines_of("readelf", "-n", path):
+        if "Build ID:" in row:
+            return row.split()[-1]
+    return ""
+
+
+def demangled(path):
+    """C++ names without arguments, as hostprof may show them."""
+    names = [row.split(None, 2)[2] for row in lines_of("nm", "-DC", "--defined-only", path)]
+    return [plain_name(name) for name in names]
+
+
+def plain_name(name):
+    """A C++ function without its arguments."""
+    return re.sub(r"(?:@@?[A-Z0-9_.]+)?$", "", re.sub(r"\(.*\)(?: const)?$", "", name))
+
+
+@functools.lru_cache(None)
+def library_names():
+    """Every function name that a frame in a system library may have."""
+    names = set(CRT)
+    for library in LIBRARIES:
+        for path in glob.glob(f"/lib/x86_64-linux-gnu/{library}") + glob.glob(f"/lib64/{library}"):
+            number = build_id(path)
+            debug = f"/usr/lib/debug/.build-id/{number[:2]}/{number[2:]}.debug"
+            names |= {name for _, name in symbols_of(path, "-D")}
+            names |= {name for _, name in symbols_of(debug)}
+    names |= {name for _, name in symbols_of(os.path.join(UNWIND, "uw-static"))}
+    names |= set(demangled("/lib/x86_64-linux-gnu/libstdc++.so.6"))
+    return frozenset(names - own_names())
+
+
+@functools.lru_cache(None)
+def own_names():
+    """Functions of our programs, without what the compiler puts into each."""
+    names = set()
+    for path in glob.glob(os.path.join(UNWIND, "*uw-*")):
+        if os.path.basename(path) not in ("uw-static", "uw-staticpie", "uw-go", "uw-rust"):
+            names |= {name for _, name in symbols_of(path)}
+    names |= {plain_name(name) for name in lines_of("c++filt", *names)}
+    return frozenset(names - CRT - {"_start"})
+
+
+@functools.lru_cache(None)
+def roots():
+    """(file's name, address) → name, by a program that looks at its own callers."""
+    found = {}
+    for row in lines_of(os.path.join(UNWIND, "uw-roots")):
+        name, path, offset = row.split()
+        # A return address; shown is it, or the byte before it.
+        for address in (int(offset, 16), int(offset, 16) - 1):
+            found[os.path.basename(path), address] = name
+    return found
+
+
+@functools.lru_cache(None)
+def sections_of_plt(path):
+    """[start, end) of the linkage tables in a file."""
+    found = []
+    for row in lines_of("readelf", "-SW", path):
+        parts = re.match(r"\s*\[\s*\d+\]\s+(\.plt\S*|\.iplt)\s+\S+\s+(\w+)\s+\w+\s+(\w+)", row)
+        if parts:
+            start = int(parts.group(2), 16)
+            found.append((start, start + int(parts.group(3), 16)))
+    return found
+
+
+@functools.lru_cache(None)
+def symbol_at(path, address):
+    symbols = sorted(symbols_of(path))
+    at = bisect.bisect_right(symbols, (address, "\x7f")) - 1
+    return symbols[at][1] if at >= 0 else "?"
+
+
+def name_address(file, address):
+    """A frame that has only an address, in our own form."""
+    known = roots().get((file, address))
+    if known:
+        return known if known == "_start" else f"lib:{known}"
+    # "uw-stripped" has the addresses of "uw-chain"; fresh copies have a number behind.
+    original = os.path.join(UNWIND, re.sub(r"\.\d+$", "", file).replace("uw-stripped", "uw-chain"))
+    if not file.startswith(("uw-", "libuw-")) or not os.path.exists(original):
+        return "lib:?" if file in LIBRARIES or file == "[vdso]" else f"[{file}+{address:#x}]"
+    if any(start <= address < end for start, end in sections_of_plt(original)):
+        return "plt"
+    return own_form(symbol_at(original, address))
+
+
+def own_form(name):
+    name = ALIASES.get(name, name)
+    if name in ("_start", "[process start]"):
+        return "_start"
+    if name == "[thread start]":
+        return "lib:clone3"
+    if name.endswith("@plt"):
+        return "plt"
+    if name in own_names():
+        return name
+    return f"lib:{name}" if name in library_names() or name.startswith("__vdso") else name
+
+
+@functools.lru_cache(None)
+def normal_frame(frame):
+    """One frame of the collapsed format in the judge's form."""
+    address = re.fullmatch(r"\[(.+)\+0x([0-9a-f]+)\]", frame)
+    if address:
+        return name_address(address.group(1), int(address.group(2), 16))
+    return own_form(plain_name(frame))
+
+
+def judge(program, frames):
+    """Whether FRAMES (root first, kernel frames marked _[k]) are what PROGRAM must show."""
+    kernel = [frame[:-4] for frame in frames if frame.endswith("_[k]")]
+    user = [frame for frame in frames if not frame.endswith("_[k]")]
+    broken = [frame for frame in user if frame.startswith("[unwind:")]
+    real = [frame for frame in user if frame not in broken]
+    if not real:
+        if any(STACKLESS.match(frame) for frame in kernel):
+            return Verdict("stackless", "")
+        return Verdict("unfinished", broken[0] if broken else "no user frames")
+    if broken:
+        return Verdict("unfinished", broken[0])
+    return judge_user(program, [normal_frame(frame) for frame in real])
+
+
+def judge_user(program, frames):
+    if not ROOTS.fullmatch(frames[0]):
+        return Verdict("unfinished", f"root {frames[0]}")
+    wanted = STACKS.get(re.sub(r"\.\d+$", "", program))
+    if not wanted:
+        return Verdict("whole", "")
+    stack = ";".join(frames)
+    if re.fullmatch(wanted, stack) or re.fullmatch(OUTSIDE, stack):
+        return Verdict("whole", "")
+    if program in ("uw-go", "uw-rust") and not re.search(r"main\.worker|rusty::worker", stack):
+        return Verdict("whole", "")
+    return Verdict("unfinished", "not its frames")

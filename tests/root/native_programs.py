@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The programs whose stacks must be whole, how they are run during one recording, and the table."""
+import collections
+import contextlib
+import random
+import threading
+
+from hp import *
+from known_stacks import UNWIND, judge
+
+FREQUENCY = 997
+SOURCES = os.path.join(ROOT, "tests", "workloads", "unwind")
+
+Row = collections.namedtuple("Row", "samples whole stackless reasons examples")
+
+
+def path_of(name):
+    return os.path.join(UNWIND, name)
+
+
+def own_programs(seconds):
+    """name → argv of the programs that know their frames; the name is comm, "/" sets two apart."""
+    plugins = [path_of("libuw-plugin.so"), path_of("libuw-other.so")]
+    more = {"uw-loading": plugins, "uw-mapped": plugins[:1], "uw-handled/alt": ["altstack"]}
+    names = ["uw-chain", "uw-static", "uw-staticpie", "uw-stripped", "uw-throwing", "uw-handled",
+             "uw-handled/alt", "uw-recursing", "uw-realigned", "uw-loading", "uw-threads",
+             "uw-spawning", "uw-bare", "uw-calling", "uw-mapped", "uw-jitted", "uw-go", "uw-rust"]
+    argvs = {name: [path_of(name.split("/")[0]), seconds, *more.get(name, [])] for name in names}
+    return {name: argv for name, argv in argvs.items() if os.access(argv[0], os.X_OK)}
+
+
+# --- programs of others -----------------------------------------------------------------------
+
+
+def make_text(path, megabytes):
+    """Text that compresses like text."""
+    rng = random.Random(4)
+    words = ["".join(rng.choices("etaoinshrdlu", k=rng.randint(2, 9))) for _ in range(4000)]
+    with open(path, "w", encoding="ascii") as file:
+        for _ in range(megabytes * 16):
+            file.write(" ".join(rng.choices(words, k=10000)) + "\n")
+    return path
+
+
+def make_c_file(path):
+    """Functions for cc1 -O2 to work on for a while."""
+    body = "int f{n}(int a, int b) {{ int s = 0; for (int i = 0; i < a; i++) {{ if (i & {n}) s += " \
+        "b * i ^ {n}; else s -= (a << 3) / (i + 1); switch (s & 7) {{ case 1: s++; break; case 2: " \
+        "s *= 3; break; case 5: s ^= b; default: s--; }} }} return s; }}\n"
+    with open(path, "w", encoding="ascii") as file:
+        file.writelines(body.format(n=n) for n in range(1500))
+    return path
+
+
+def make_repository(path, commits=1500):
+    """A git repository with a history to log and to pack."""
+    run(["git", "init", "-q", path], code=0)
+    rng = random.Random(5)
+    lines = [f"line {n} {rng.random()}" for n in range(400)]
+    parts = []
+    for n in range(commits):
+        lines[rng.randrange(400)] = f"line {n} {rng.random()}"
+        data = "\n".join(lines)
+        parts.append(f"commit refs/heads/main\ncommitter A <a@b> {1600000000 + n} +0000\ndata 6\n"
+                     f"commit\nM 100644 inline file{n % 7}.txt\ndata {len(data)}\n{data}\n")
+    done = subprocess.run(["git", "-C", path, "fast-import", "--quiet"],
+                          input="".join(parts).encode(), check=False)
+    expect_equal(done.returncode, 0, "git fast-import")
+    return path
+
+
+def foreign_programs(directory, seconds):
+    """name → argv; they are started again until the time is over."""
+    text, source = make_text(f"{directory}/text", 24), make_c_file(f"{directory}/source.c")
+    repository = make_repository(f"{directory}/repository")
+    cc1 = run(["gcc", "-print-prog-name=cc1"]).out.strip()
+    git = ["git", "-C", repository, "-c", "gc.auto=0"]
+    argvs = {
+        "gzip": ["gzip", "-c", text],
+        "python3": ["/usr/bin/python3", f"{SOURCES}/recursing.py", seconds],
+        "git": [*git, "log", "-p", "--stat", "refs/heads/main"],
+        "git/repack": [*git, "repack", "-adfq", "--window=50"],
+        "perl": ["perl", f"{SOURCES}/working.pl", seconds],
+        "cc1": [cc1, "-quiet", "-O2", source, "-o", "/dev/null"],
+        "node": ["node", f"{SOURCES}/jitting.js", seconds],
+        "openssl": ["openssl", "speed", "-seconds", "1", "sha512", "aes-256-gcm", "rsa2048",
+                    "ed25519", "ecdsap256"],
+    }
+    return {name: argv for name, argv in argvs.items() if shutil.which(argv[0])}
+
+
+class Again:
+    """A program that is started again and again until stop()."""
+
+    def __init__(self, argv):
+        self.argv = [str(a) for a in argv]
+        self.pids = set()
+        self.child = None
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self._loop, daemon=True)
+        self.thread.start()
+        cleanup(self.stop)
+
+    def _loop(self):
+        while not self.over.is_set():
+            self.child = subprocess.Popen(self.argv, stdin=subprocess.DEVNULL,
+                                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            self.pids.add(self.child.pid)
+            self.child.wait()
+
+    def stop(self):
+        self.over.set()
+        if self.child and self.child.poll() is None:
+            self.child.terminate()
+        self.thread.join(10)
+
+
+# --- one recording ----------------------------------------------------------------------------
+
+
+class Recording:
+    """hostprof over the whole host, from its making to finish()."""
+
+    def __init__(self, *args):
+        self.path, self.stats_path = temp_path("x.jfr"), temp_path("stats.json")
+        self.recorder = start([HOSTPROF, "record", "-F", FREQUENCY, "-o", self.path, "--stats",
+                               self.stats_path, *args], stderr=subprocess.PIPE)
+        time.sleep(1.5)
+
+    def finish(self):
+        """Lines of the whole host with marked kernel frames, and the figures."""
+        time.sleep(0.3)
+        self.recorder.signal(signal.SIGINT)
+        self.recorder.finish()
+        return collapsed(self.path, "--annotate"), read_json(self.stats_path)
+
+
+class Outcome:
+    """What one round of all programs came to, by the program's name."""
+
+    def __init__(self):
+        self.rows, self.lines, self.lost, self.clocks = {}, {}, {}, {}
+
+    def add(self, name, lines, lost):
+        self.lines[name], self.lost[name] = lines, lost
+        self.rows[name] = add_lost(judge_lines(name.split("/")[0], lines), lost)
+
+
+def pick(name, pids, lines, stats):
+    """Lines and number of lost samples of a program: of its pids, of others of its name if any."""
+    comm, by_pid = name.split("/")[0], name.partition("/")[2] or name in ("uw-handled", "git")
+    mine = [line for line in lines if comm_of(line) == comm and
+            (not by_pid or int(line.process.rpartition("-")[2]) in pids)]
+    lost = sum(row["lost"] for row in stats["processes"]
+               if row["name"] == comm and (not by_pid or row["pid"] in pids))
+    return mine, lost
+
+
+def record_round(seconds):
+    """Run everything at once below one recording of the whole host."""
+    foreign = foreign_programs(temp_dir(), seconds)
+    recording = Recording()
+    again = {name: Again(argv) for name, argv in foreign.items()}
+    own = {name: start(argv) for name, argv in own_programs(seconds).items()}
+    texts = {name: process.finish(seconds + 60) for name, process in own.items()}
+    for program in again.values():
+        program.stop()
+    lines, stats = recording.finish()
+    outcome = Outcome()
+    for name, process in own.items():
+        outcome.add(name, *pick(name, {process.pid}, lines, stats))
+        clock = re.search(r"cpu_ns (\d+)", texts[name])
+        if clock and name != "uw-spawning":
+            outcome.clocks[name] = int(clock.group(1))
+    for name, program in again.items():
+        outcome.add(name, *pick(name, program.pids, lines, stats))
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(f"/tmp/perf-{own['uw-jitted'].pid}.map")
+    return outcome
+
+
+def comm_of(line):
+    return line.process.rpartition("-")[0]
+
+
+def judge_lines(program, lines):
+    """The row of a program in the table."""
+    reasons, examples, kinds = collections.Counter(), {}, collections.Counter()
+    for line in lines:
+        verdict = judge(program, line.frames)
+        kinds[verdict.kind] += line.count
+        if verdict.kind == "unfinished":
+            reasons[verdict.why] += line.count
+            examples.setdefault(verdict.why, ";".join(line.frames))
+    return Row(total(lines), kinds["whole"], kinds["stackless"], reasons, examples)
+
+
+def add_lost(row, count):
+    """A sample that was lost is one that was not finished."""
+    if not count:
+        return row
+    return row._replace(samples=row.samples + count, reasons=row.reasons + collections.Counter(lost=count))
+
+
+def add_rows(rows):
+    """The sum of rows."""
+    rows = list(rows)
+    examples = {}
+    for row in rows:
+        examples.update(row.examples)
+    return Row(sum(row.samples for row in rows), sum(row.whole for row in rows),
+               sum(row.stackless for row in rows), sum((row.reasons for row in rows),
+                                                       collections.Counter()), examples)
+
+
+def unfinished(row):
+    return sum(row.reasons.values())
+
+
+def print_table(rows):
+    """One line per program: samples, whole, without a user stack, unfinished, share, reasons."""
+    print(f"# {'program':16} {'samples':>8} {'whole':>8} {'no stack':>8} {'unfin.':>7} {'share':>8}")
+    for name, row in [*rows.items(), ("all", add_rows(rows.values()))]:
+        part = 100 * unfinished(row) / max(row.samples, 1)
+        reasons = ", ".join(f"{why} {count}" for why, count in row.reasons.most_common(4))
+        print(f"# {name:16} {row.samples:8} {row.whole:8} {row.stackless:8} {unfinished(row):7} "
+              f"{part:7.3f}%  {reasons}")
+
+
+def print_examples(rows, limit=12):
+    """One stack for each kind of failure."""
+    for name, row in rows.items():
+        for why, stack in list(row.examples.items())[:limit]:
+            text = stack if len(stack) < 1500 else f"{stack[:700]} … {stack[-700:]}"
+            print(f"# {name}: {why}: {text}")
+
+
+__all__ = [name for name in list(globals()) if not name.startswith("_")]

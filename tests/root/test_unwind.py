@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Whole native stacks of real programs without frame pointers, judged by known frame lists."""
+import math
+
+from hp import *
+from known_stacks import UNWIND, judge
+from native_programs import *
+
+ROUND_SECONDS = 12
+MUST_SHARE = 0.001
+
+
+def expect_conserved(name, lines, lost, clock_ns):
+    """What was recorded and what is known to be lost is the program's CPU time."""
+    period = 1e9 / FREQUENCY
+    recorded = total(lines) + lost
+    sigma = math.sqrt(max(clock_ns / period, 1))
+    expect(abs(recorded - clock_ns / period) <= 0.02 * clock_ns / period + 4 * sigma,
+           f"{name}: {recorded} samples, {clock_ns / period:.0f} on its clock")
+
+
+@test
+def stacks_are_whole():
+    """All programs at once, whole host."""
+    need_root()
+    outcome = record_round(ROUND_SECONDS)
+    print_table(outcome.rows)
+    print_examples(outcome.rows)
+    everything = add_rows(outcome.rows.values())
+    expect(everything.samples >= 5000, f"only {everything.samples} samples")
+    few = [name for name, row in outcome.rows.items() if row.samples < 30]
+    expect_equal(few, [], "programs with hardly a sample")
+    expect(unfinished(everything) <= MUST_SHARE * everything.samples,
+           f"{unfinished(everything)} of {everything.samples} stacks are not whole")
+    for name, clock_ns in outcome.clocks.items():
+        expect_conserved(name, outcome.lines[name], outcome.lost[name], clock_ns)
+
+
+@test
+def known_programs_burn_where_they_should():
+    """A stack that ends too early at the leaf would be as wrong as one at the root."""
+    need_root()
+    path = record("-F", FREQUENCY, "--", os.path.join(UNWIND, "uw-chain"), 2)
+    lines = [line for line in collapsed(path) if line.process.startswith("uw-chain-")]
+    expect(total(lines) > 200, f"only {total(lines)} samples")
+    expect_between(share(lines, "chain_three"), 0.95, 1, "share of chain_three")
+    expect_between(share(lines, "chain_two"), 0.95, 1, "share of chain_two")
+
+
+# --- short lives ------------------------------------------------------------------------------
+
+
+def brief_rows(lines, pids):
+    """The sum over all of these processes, and those that have a sample and no whole one."""
+    rows = {pid: judge_lines("uw-brief", of_pid(lines, pid)) for pid in pids}
+    return add_rows(rows.values()), [pid for pid, row in rows.items()
+                                     if row.samples and not row.whole]
+
+
+@test
+def processes_of_50_ms_are_whole():
+    """Children that go on, that exec, that exec twice: 100 of each."""
+    need_root()
+    recording = Recording()
+    drivers = {how: start([os.path.join(UNWIND, "uw-brief"), how, 100])
+               for how in ("forks", "execs", "twice")}
+    pids = {how: [int(n) for n in re.findall(r"pid (\d+)", driver.finish())]
+            for how, driver in drivers.items()}
+    lines, _ = recording.finish()
+    rows, without = {}, []
+    for how, children in pids.items():
+        expect_equal(len(children), 100, f"{how}: children")
+        rows[how], bad = brief_rows(lines, children)
+        without += bad
+        expect(rows[how].samples > 2000, f"{how}: only {rows[how].samples} samples")
+    print_table(rows)
+    print_examples(rows)
+    everything = add_rows(rows.values())
+    expect(unfinished(everything) <= 0.01 * everything.samples, "stacks of short-lived processes")
+    expect(len(without) <= 3, f"{len(without)} of 300 processes have no whole stack")
+
+
+# --- images that were never seen --------------------------------------------------------------
+
+
+def copy_as_new(source, target, number):
+    """A copy with a build id of its own, every second one without: no table can know it."""
+    with open(source, "rb") as file:
+        data = file.read()
+    note = re.search(rb"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0", data)
+    expect(note, f"{source} has no build id")
+    name, at = (b"GNU\0" if number % 2 else b"XYZ\0"), note.end()
+    data = data[:at - 4] + name + os.urandom(20) + data[at + 20:]
+    with open(target, "wb") as file:
+        file.write(data)
+    os.chmod(target, 0o755)
+
+
+def start_new_image(directory, number, seconds):
+    place = os.path.join(directory, str(number))
+    os.mkdir(place)
+    copy_as_new(os.path.join(UNWIND, "libuw-plugin.so"), f"{place}/libuw-plugin.so", number)
+    copy_as_new(os.path.join(UNWIND, "uw-linked"), f"{place}/uw-linked.{number}", number)
+    return start([f"{place}/uw-linked.{number}", seconds])
+
+
+@test
+def images_that_were_never_seen():
+    """A program and its library that are new to the host: 20 times, and one that runs before."""
+    need_root()
+    directory = temp_dir()
+    known = start_new_image(directory, 0, 30)
+    recording = Recording()
+    fresh = {}
+    for number in range(1, 21):
+        process = start_new_image(directory, number, 0.4)
+        process.finish()
+        fresh[number] = process.pid
+    known_pid = known.pid
+    known.stop()
+    lines, _ = recording.finish()
+    rows = {f"uw-linked.{number}": judge_lines("uw-linked", of_pid(lines, pid))
+            for number, pid in {0: known_pid, **fresh}.items()}
+    print_table(rows)
+    print_examples(rows)
+    expect(all(row.samples > 50 for row in rows.values()), "a program with hardly a sample")
+    expect_equal(unfinished(rows["uw-linked.0"]), 0, "unfinished of an image known since the start")
+    worst = max(unfinished(row) for row in rows.values())
+    expect(worst <= 20, f"{worst} unfinished stacks of a new image")
+
+
+main()

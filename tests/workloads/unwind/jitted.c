@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * usage: jitted SECONDS
+ * Code without a file, with frame pointers: main -> run_jit -> jit_one -> jit_two -> jit_three ->
+ * back_in_c. The names of the three are in /tmp/perf-PID.map, which stays for the test to remove.
+ */
+#include "known.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define JIT_BYTES 64
+
+KNOWN static uint64_t back_in_c(uint64_t rounds)
+{
+	known_spin(rounds);
+	return known_sink;
+}
+
+KNOWN static uint64_t run_jit(uint64_t (*jit)(uint64_t), uint64_t rounds)
+{
+	return jit(rounds) + 1;
+}
+
+/* push %rbp; mov %rsp,%rbp; movabs $callee,%rax; call *%rax; mov $N,%ecx; 1: dec; jnz 1b; pop; ret */
+static void emit(uint8_t *at, const void *callee)
+{
+	static const uint8_t code[] = { 0x55, 0x48, 0x89, 0xe5, 0x48, 0xb8, 0,	  0,	0,
+					0,    0,    0,	  0,	0,    0xff, 0xd0, 0xb9, 0x00,
+					0x40, 0x00, 0x00, 0xff, 0xc9, 0x75, 0xfc, 0x5d, 0xc3 };
+
+	memcpy(at, code, sizeof(code));
+	memcpy(at + 6, &callee, sizeof(callee));
+}
+
+static void write_map(const uint8_t *code)
+{
+	static const char *const names[] = { "jit_three", "jit_two", "jit_one" };
+	char path[64];
+	FILE *map;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	map = fopen(path, "w");
+	for (int i = 0; map && i < 3; i++)
+		fprintf(map, "%lx %x %s\n", (unsigned long)(code + i * JIT_BYTES), JIT_BYTES,
+			names[i]);
+	if (map)
+		fclose(map);
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t end_ns = known_end_ns(argc, argv);
+	uint8_t *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const void *callee = (const void *)back_in_c;
+
+	if (code == MAP_FAILED)
+		return 1;
+	for (int i = 0; i < 3; i++) {
+		emit(code + i * JIT_BYTES, callee);
+		callee = code + i * JIT_BYTES;
+	}
+	write_map(code);
+	puts("ready");
+	while (known_goes_on(end_ns))
+		known_sink += run_jit((uint64_t(*)(uint64_t))(uintptr_t)callee, 50000);
+	return known_done();
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+/* From an address to its rule: ranges, pages, rows, the cache of hot addresses, and what is not there. */
+#include "test.h"
+
+#include "walk_world.h"
+
+/* --- rows -------------------------------------------------------------------------------- */
+
+/* Rows at 0, 0x100, 0x108, 0x10c and 0x110, each with a return address of its own. */
+static void add_stairs(void)
+{
+	static const uint16_t offsets[] = { 0x100, 0x108, 0x10c, 0x110 };
+
+	for (uint32_t i = 0; i < ARRAY_SIZE(offsets); i++) {
+		add_row(0, offsets[i], rule_rsp(8 + 8 * (int32_t)i));
+		w.stack[i] = OUTERMOST + i;
+	}
+}
+
+static void expect_stair(uint64_t offset, uint64_t stair)
+{
+	w.request.pc = TEXT_AT + offset;
+	expect_walk(2, UNWIND_DONE);
+	expect_frame(1, OUTERMOST + stair);
+}
+
+static void test_row_of_an_address(void **state)
+{
+	(void)state;
+	add_stairs();
+	w.request.pc = TEXT_AT + 0xff;
+	expect_walk(1, UNWIND_DONE);
+	expect_stair(0x100, 0);
+	expect_stair(0x107, 0);
+	expect_stair(0x108, 1);
+	expect_stair(0x10b, 1);
+	expect_stair(0x10c, 2);
+	expect_stair(0x10f, 2);
+	expect_stair(0x110, 3);
+	expect_stair(0xfff, 3);
+}
+
+/* A page whose rows fill more than one block. */
+static void test_rows_in_a_chain(void **state)
+{
+	struct wire_block *first = &w.blocks[1], *second = &w.blocks[10], *third = &w.blocks[11];
+
+	(void)state;
+	first->next = 10;
+	first->next_offset = second->rows[0].offset = 0x200;
+	second->next = 11;
+	second->next_offset = third->rows[0].offset = 0x300;
+	first->count = second->count = third->count = 1;
+	first->rows[0].rule = add_rule(rule_rsp(8));
+	second->rows[0].rule = add_rule(rule_rsp(16));
+	third->rows[0].rule = add_rule(rule_rsp(24));
+	for (uint32_t i = 0; i < 3; i++)
+		w.stack[i] = OUTERMOST + i;
+	expect_stair(0, 0);
+	expect_stair(0x1ff, 0);
+	expect_stair(0x200, 1);
+	expect_stair(0x2ff, 1);
+	expect_stair(0x300, 2);
+	expect_stair(0xfff, 2);
+}
+
+/*
+ * A call may be a function's last instruction: what it returns to belongs to other code, or to
+ * another page, or to nothing. The frame's row is that of the call.
+ */
+static void test_call_at_the_end(void **state)
+{
+	(void)state;
+	set_page(0, rule_rsp(8));
+	add_row(1, 0x100, rule_rsp(16));
+	add_row(1, 0x108, rule_rsp(64));
+	w.stack[0] = TEXT_AT + 0x1108;
+	w.stack[2] = OUTERMOST;
+	expect_walk(3, UNWIND_DONE);
+	expect_frame(1, TEXT_AT + 0x1108);
+	expect_frame(2, OUTERMOST);
+	/* The last byte of the mapping is that of the call. */
+	w.stack[0] = TEXT_AT + TEXT_PAGES * WIRE_PAGE_BYTES;
+	w.request.listed = true;
+	expect_walk(2, UNWIND_DONE);
+}
+
+/* The thread's own pc, and one that a signal interrupted, is itself. */
+static void test_exact_addresses(void **state)
+{
+	(void)state;
+	add_stairs();
+	w.request.caller = true;
+	w.request.exact = true;
+	expect_stair(0x108, 1);
+	w.request.exact = false;
+	expect_stair(0x108, 0);
+	expect_stair(0x109, 1);
+}
+
+static void test_bias(void **state)
+{
+	(void)state;
+	set_page(1, rule_rsp(8));
+	w.stack[0] = OUTERMOST;
+	w.request.pc = TEXT_AT + 0x1000;
+	expect_walk(2, UNWIND_DONE);
+	w.ranges[1].bias -= WIRE_PAGE_BYTES; /* the same address is page 2 of the file now */
+	expect_walk(1, UNWIND_DONE);
+}
+
+/* --- what is not there ------------------------------------------------------------------------ */
+
+/* The walk stops before a frame without rows, and goes on from there with nothing lost. */
+static void test_page_that_comes_later(void **state)
+{
+	(void)state;
+	set_page(0, rule_rsp(8));
+	set_page(1, rule_rsp(16));
+	w.stack[0] = CALLER;
+	w.stack[2] = OUTERMOST;
+	w.present[1] = false;
+	begin_walk();
+	assert_true(walk_go_on(&w.walk));
+	assert_int_equal(w.result.reason, UNWIND_NO_ROWS);
+	assert_int_equal(w.result.frames, 1);
+	assert_int_equal(walk_missing(&w.walk), CALLER - 1);
+	w.present[1] = true;
+	assert_false(walk_go_on(&w.walk));
+	assert_int_equal(w.result.reason, UNWIND_DONE);
+	assert_int_equal(w.result.frames, 3);
+	assert_int_equal(w.result.word_count, 3);
+	expect_frame(0, w.request.pc);
+	expect_frame(1, CALLER);
+	expect_frame(2, OUTERMOST);
+}
+
+static void expect_miss(void)
+{
+	begin_walk();
+	assert_true(walk_go_on(&w.walk));
+	assert_int_equal(w.result.frames, 0);
+	assert_int_equal(w.result.reason, UNWIND_NO_ROWS);
+}
+
+static void test_rows_of_another_generation(void **state)
+{
+	(void)state;
+	expect_walk(1, UNWIND_DONE);
+	w.blocks[1].generation++;
+	expect_miss();
+	w.blocks[1].generation = 0;
+	expect_miss();
+	w.pages[0].generation = 0;
+	w.pages[0].block = ARRAY_SIZE(w.blocks);
+	expect_miss();
+}
+
+/* The place of a list that was given up holds another process's ranges now. */
+static void test_ranges_of_another_list(void **state)
+{
+	(void)state;
+	w.ranges[1].serial++;
+	expect_miss();
+	w.ranges[1].serial = SERIAL;
+	expect_walk(1, UNWIND_DONE);
+	w.request.serial = SERIAL + 1;
+	expect_miss();
+	w.request.serial = 0;
+	expect_miss();
+}
+
+static void test_outside_of_all_ranges(void **state)
+{
+	static const uint64_t outside[] = { TEXT_AT - 1, TEXT_AT + TEXT_PAGES * WIRE_PAGE_BYTES,
+					    0x501000, 0x10000 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(outside); i++) {
+		w.request.pc = outside[i];
+		w.request.listed = false;
+		expect_miss();
+		w.request.listed = true;
+		expect_walk(1, UNWIND_BAD_RETURN);
+	}
+	w.request.pc = TEXT_AT;
+	w.request.count = 0;
+	expect_walk(1, UNWIND_BAD_RETURN);
+}
+
+static void test_code_without_a_file(void **state)
+{
+	(void)state;
+	w.request.pc = 0x500800;
+	w.request.regs[ROW_RBP] = stack_at(10);
+	w.stack[11] = OUTERMOST;
+	begin_walk();
+	assert_false(walk_go_on(&w.walk));
+	assert_int_equal(w.result.frames, 2);
+	assert_int_equal(w.walk.cursor.jit_frames, 1);
+	assert_int_equal(w.walk.cursor.fp_frames, 0);
+}
+
+static void test_rows_are_marked_as_used(void **state)
+{
+	(void)state;
+	begin_walk();
+	w.walk.cursor.now_s = 4711;
+	assert_false(walk_go_on(&w.walk));
+	assert_int_equal(w.blocks[1].used_s, 4711);
+	assert_int_equal(w.blocks[2].used_s, 0);
+}
+
+/* --- the cache of hot addresses --------------------------------------------------------------- */
+
+static uint32_t walk_at(uint32_t now_s)
+{
+	begin_walk();
+	w.walk.cursor.now_s = now_s;
+	walk_go_on(&w.walk);
+	return w.walk.cursor.hot_frames;
+}
+
+static void test_hot_addresses(void **state)
+{
+	(void)state;
+	w.tables.hots = w.hots;
+	set_page(0, rule_rsp(8));
+	w.stack[0] = OUTERMOST;
+	assert_int_equal(walk_at(100), 0);
+	assert_int_equal(walk_at(100), 2);
+	assert_int_equal(walk_at(101), 2);
+	assert_int_equal(w.result.frames, 2);
+	/* Then the rows are read again, so that they show as used. */
+	assert_int_equal(walk_at(102), 0);
+	assert_int_equal(w.blocks[1].used_s, 102);
+}
+
+/* Another process, or other mappings of this one, at the same address. */
+static void test_hot_addresses_of_another_list(void **state)
+{
+	(void)state;
+	w.tables.hots = w.hots;
+	set_page(0, rule_rsp(8));
+	w.stack[0] = OUTERMOST;
+	walk_at(100);
+	w.request.serial = w.ranges[1].serial = SERIAL + 1;
+	w.blocks[1].rows[0].rule = RULE_END;
+	assert_int_equal(walk_at(100), 0);
+	assert_int_equal(w.result.frames, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_row_of_an_address, set_up),
+		cmocka_unit_test_setup(test_rows_in_a_chain, set_up),
+		cmocka_unit_test_setup(test_call_at_the_end, set_up),
+		cmocka_unit_test_setup(test_exact_addresses, set_up),
+		cmocka_unit_test_setup(test_bias, set_up),
+		cmocka_unit_test_setup(test_page_that_comes_later, set_up),
+		cmocka_unit_test_setup(test_rows_of_another_generation, set_up),
+		cmocka_unit_test_setup(test_ranges_of_another_list, set_up),
+		cmocka_unit_test_setup(test_outside_of_all_ranges, set_up),
+		cmocka_unit_test_setup(test_code_without_a_file, set_up),
+		cmocka_unit_test_setup(test_rows_are_marked_as_used, set_up),
+		cmocka_unit_test_setup(test_hot_addresses, set_up),
+		cmocka_unit_test_setup(test_hot_addresses_of_another_list, set_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -2,6 +2,7 @@
 #include "elf/image.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 #include "base/hmap.h"
@@ -23,7 +24,7 @@ struct image {
 	enum image_state state;
 	char *path; /* owned; as the process that mapped it first calls it */
 	uint32_t pid;
-	int fd;		    /* owned while IMAGE_NEW, else -1 */
+	int fd;		    /* owned while IMAGE_NEW or IMAGE_LOADING, else -1 */
 	bool never_opened;  /* IMAGE_FAILED, and another process may have more luck */
 	bool used;	    /* since drop_unused() last came by */
 	uint64_t opened;    /* calls of image_cache_close_idle() before it was opened */
@@ -44,14 +45,14 @@ struct image_cache {
 	size_t hand; /* index into images: where drop_unused() goes on */
 };
 
-/* A parse under way: owns its descriptor and what it has read until `done`. */
+/* A parse under way: owns what it has read until `done`. */
 struct parse_job {
 	struct worker_job job;
 	struct image_cache *cache; /* borrowed */
 	struct image *image;	   /* borrowed; only `done` touches it */
 	char *path;		   /* owned */
 	uint32_t pid;
-	int fd; /* owned */
+	int fd; /* borrowed from the image */
 	bool ran;
 	struct image_content content;
 };
@@ -325,7 +326,7 @@ static void parse_done(struct worker_job *job)
 	parse->cache->open_count--;
 	parse->cache->parsed++;
 	drop_unused(parse->cache, image);
-	close(parse->fd);
+	close(TAKE_FD(image->fd));
 	free(parse->path);
 	free(parse);
 }
@@ -343,7 +344,7 @@ void image_load(struct image_cache *cache, struct image *image)
 	parse->image = image;
 	parse->path = xstrdup(image->path);
 	parse->pid = image->pid;
-	parse->fd = TAKE_FD(image->fd);
+	parse->fd = image->fd;
 	image->state = IMAGE_LOADING;
 	if (cache->pool) {
 		worker_pool_submit(cache->pool, &parse->job);
@@ -351,6 +352,16 @@ void image_load(struct image_cache *cache, struct image *image)
 		parse_run(&parse->job);
 		parse_done(&parse->job);
 	}
+}
+
+int image_dup_fd(const struct image *image)
+{
+	int fd;
+
+	if (image->fd < 0)
+		return -ENODATA;
+	fd = fcntl(image->fd, F_DUPFD_CLOEXEC, 0);
+	return fd < 0 ? -errno : fd;
 }
 
 uint64_t image_cache_parsed(const struct image_cache *cache)

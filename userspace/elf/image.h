@@ -70,6 +70,11 @@ void image_load(struct image_cache *cache, struct image *image);
 enum image_state image_state(const struct image *image);
 /* How many files were parsed so far: whether the worker gets on. */
 uint64_t image_cache_parsed(const struct image_cache *cache);
+/*
+ * A descriptor of its own on the file (read it by pread()), while the image has it open: until it
+ * was parsed, or close_idle(). -ENODATA afterwards.
+ */
+int image_dup_fd(const struct image *image);
 /* Wait for the parsing to end (tests, and the end of a run). */
 void image_wait(struct image_cache *cache, struct image *image);
 

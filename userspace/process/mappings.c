@@ -134,8 +134,10 @@ void mappings_copy(struct process *to, const struct process *from)
 }
 
 /* The kernel prints a newline in a path as "\012" and escapes nothing else. */
-static char *unescape_path(const char *text, size_t len)
+char *maps_line_path(const struct maps_line *line)
 {
+	const char *text = line->path;
+	size_t len = line->path_len;
 	char *path = xmalloc(len + 1), *out = path;
 
 	for (size_t i = 0; i < len; i++) {
@@ -159,7 +161,7 @@ void mappings_add_text(struct process *process, const char *text, size_t len)
 		text += taken;
 		len -= (size_t)taken;
 		if (line.perms[2] == 'x') {
-			_cleanup_free_ char *path = unescape_path(line.path, line.path_len);
+			_cleanup_free_ char *path = maps_line_path(&line);
 			struct mapping m = { .start = line.start,
 					     .end = line.end,
 					     .pgoff = line.pgoff,

@@ -21,6 +21,8 @@ struct maps_line {
 };
 
 ssize_t proc_parse_maps_line(const char *text, size_t len, struct maps_line *ret_line);
+/* The path without escapes; caller frees. */
+char *maps_line_path(const struct maps_line *line);
 
 struct proc_stat {
 	char comm[64];

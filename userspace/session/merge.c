@@ -5,7 +5,9 @@
 
 static uint64_t item_bytes(const struct merge_item *item)
 {
-	return item->sample ? item->sample->size : sizeof(*item->side);
+	if (!item->sample)
+		return sizeof(*item->side);
+	return item->sample->size + (item->miss ? item->miss->size : 0);
 }
 
 static bool item_before(const struct merge_item *a, const struct merge_item *b)
@@ -46,13 +48,29 @@ void merge_push_side(struct merge_queue *queue, const struct side_event *event)
 
 void merge_push_sample(struct merge_queue *queue, const struct wire_sample *sample)
 {
-	push(queue, (struct merge_item){ .time_ns = sample->time_ns,
-					 .sample = xmemdup(sample, sample->size) });
+	merge_push_owned(queue, xmemdup(sample, sample->size), NULL);
+}
+
+void merge_push_owned(struct merge_queue *queue, struct wire_sample *sample, struct wire_miss *miss)
+{
+	push(queue,
+	     (struct merge_item){ .time_ns = sample->time_ns, .sample = sample, .miss = miss });
 }
 
 const struct merge_item *merge_peek(const struct merge_queue *queue)
 {
 	return queue->heap.len ? &queue->heap.items[0] : NULL;
+}
+
+void merge_finish_oldest(struct merge_queue *queue, struct wire_sample *sample)
+{
+	struct merge_item *item = &queue->heap.items[0];
+
+	queue->bytes -= item_bytes(item);
+	free(item->sample);
+	free(TAKE_PTR(item->miss));
+	item->sample = sample;
+	queue->bytes += item_bytes(item);
 }
 
 struct merge_item merge_pop(struct merge_queue *queue)
@@ -84,6 +102,7 @@ void merge_item_release(struct merge_item *item)
 {
 	free(item->side);
 	free(item->sample);
+	free(item->miss);
 	*item = (struct merge_item){ 0 };
 }
 

@@ -18,12 +18,13 @@ struct merge_item {
 	/* One of the two, owned. At equal times side-band comes first: it tells what the sample saw. */
 	struct side_event *side;
 	struct wire_sample *sample;
+	struct wire_miss *miss; /* owned: the sample's walk is yet to be finished; else NULL */
 };
 
 struct merge_queue {
 	VEC(struct merge_item) heap;
 	uint64_t next_seq;
-	uint64_t bytes; /* held in samples and side-band records */
+	uint64_t bytes; /* held in samples, misses and side-band records */
 };
 
 void merge_release(struct merge_queue *queue);
@@ -31,9 +32,15 @@ void merge_release(struct merge_queue *queue);
 /* Copies of what a ring delivered. */
 void merge_push_side(struct merge_queue *queue, const struct side_event *event);
 void merge_push_sample(struct merge_queue *queue, const struct wire_sample *sample);
+/* Takes both over (malloc'd); MISS may be NULL. */
+void merge_push_owned(struct merge_queue *queue, struct wire_sample *sample,
+		      struct wire_miss *miss);
 
 /* The oldest item, borrowed; NULL when empty. */
 const struct merge_item *merge_peek(const struct merge_queue *queue);
+
+/* The oldest item's walk is finished: SAMPLE (taken over) stands for its sample and its miss. */
+void merge_finish_oldest(struct merge_queue *queue, struct wire_sample *sample);
 
 /* Take the oldest item out; the caller releases it. */
 struct merge_item merge_pop(struct merge_queue *queue);

@@ -15,6 +15,8 @@
 #define HOLD_NS (300 * NSEC_PER_MSEC)
 /* An exited process is kept until every sample of its life has surely been handled. */
 #define EXPIRE_NS (2 * NSEC_PER_SEC)
+/* What the files that rows are made from may hold. */
+#define UNWIND_FILE_BYTES (8UL << 20)
 /* A host of a thousand processes takes a third of a millisecond. */
 #define CHECK_NS (10 * NSEC_PER_SEC)
 
@@ -28,11 +30,15 @@ int pipeline_init(struct pipeline *pipeline, struct capture *capture,
 	ledger_init(&pipeline->ledger);
 	pipeline->capture = capture;
 	pipeline->options = options;
+	table_link_init(&pipeline->tables, capture);
 	r = worker_pool_new(1, &pipeline->pool, err);
 	if (r == 0)
 		r = registry_new(&pipeline->registry, err);
 	if (r == 0)
 		r = image_cache_new(pipeline->pool, &pipeline->images, err);
+	if (r == 0)
+		r = unwinder_new(&pipeline->tables.memory, pipeline->images, UNWIND_FILE_BYTES,
+				 &pipeline->unwinder, err);
 	if (r == 0)
 		r = jvm_table_new(&pipeline->jvms, err);
 	if (r == 0)
@@ -53,9 +59,11 @@ void pipeline_release(struct pipeline *pipeline)
 	recording_writer_free(pipeline->writer);
 	symbolizer_free(pipeline->symbolizer);
 	jvm_table_free(pipeline->jvms);
+	unwinder_free(pipeline->unwinder);
 	image_cache_free(pipeline->images);
 	registry_free(pipeline->registry);
 	merge_release(&pipeline->queue);
+	miss_join_release(&pipeline->misses);
 	ledger_release(&pipeline->ledger);
 	profile_release(&pipeline->profile);
 }
@@ -210,6 +218,37 @@ static void count_failed_agent(uint32_t pid, const char *why, void *data)
 	profile_add_counter(&pipeline->profile, "jvm.no-agent", strbuf_str(&detail), 1);
 }
 
+static void add_figure(const char *name, const char *detail, uint64_t value, void *data)
+{
+	struct pipeline *pipeline = data;
+
+	profile_add_counter(&pipeline->profile, name, detail, value);
+}
+
+/* What BPF counted; its frames and those that were walked here become one number. */
+static void add_unwinding(struct pipeline *pipeline, const struct capture_stats *stats)
+{
+	static const struct {
+		enum wire_counter counter;
+		const char *name;
+	} figures[] = {
+		{ WIRE_COUNTER_MISSES, "unwind.misses" },
+		{ WIRE_COUNTER_MISSES_DROPPED, "unwind.misses-dropped" },
+		{ WIRE_COUNTER_ROW_FRAMES, "unwind.frames.row" },
+		{ WIRE_COUNTER_HOT_FRAMES, "unwind.frames.hot" },
+		{ WIRE_COUNTER_FP_FRAMES, "unwind.frames.frame-pointer" },
+		{ WIRE_COUNTER_JIT_FRAMES, "unwind.frames.jit" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
+		if (stats->counters[figures[i].counter])
+			add_figure(figures[i].name, "", stats->counters[figures[i].counter],
+				   pipeline);
+	if (pipeline->misses.orphans)
+		add_figure("unwind.orphans", "", pipeline->misses.orphans, pipeline);
+	unwinder_for_each_figure(pipeline->unwinder, add_figure, pipeline);
+}
+
 static void write_figures(struct pipeline *pipeline)
 {
 	struct capture_stats stats;
@@ -218,6 +257,7 @@ static void write_figures(struct pipeline *pipeline)
 	ledger_write(&pipeline->ledger, &pipeline->profile, pipeline->event_ids,
 		     pipeline->options->event_count);
 	ledger_write_reasons(&pipeline->ledger, &pipeline->profile);
+	add_unwinding(pipeline, &stats);
 	image_cache_for_each_failed(pipeline->images, count_failed_file, pipeline);
 	agents_for_each_failure(pipeline->agents, count_failed_agent, pipeline);
 	if (*symbolizer_kernel_failure(pipeline->symbolizer))
@@ -242,6 +282,7 @@ int pipeline_finish(struct pipeline *pipeline, struct err *err)
 	}
 	pipeline_drain(pipeline);
 	while (!pipeline_apply_until(pipeline, UINT64_MAX)) {
+		unwinder_turn(pipeline->unwinder, clock_now_ns());
 		worker_pool_reap(pipeline->pool);
 		usleep(1000);
 	}

@@ -20,6 +20,9 @@
 #include "session/agents.h"
 #include "session/ledger.h"
 #include "session/merge.h"
+#include "session/miss_join.h"
+#include "session/table_link.h"
+#include "session/unwinder.h"
 #include "symbolize/symbolizer.h"
 
 /* Beyond this much held back, order and symbols are given up rather than memory. */
@@ -33,11 +36,14 @@ struct pipeline {
 	struct jvm_table *jvms;
 	struct symbolizer *symbolizer;
 	struct agents *agents;
+	struct unwinder *unwinder;
 	struct recording_writer *writer;
 	struct profile profile;
 	struct ledger ledger;
 	struct merge_queue queue;
+	struct miss_join misses;
 
+	struct table_link tables;	       /* of `capture` */
 	struct capture *capture;	       /* borrowed */
 	const struct capture_options *options; /* borrowed */
 	uint32_t event_ids[WIRE_MAX_EVENTS];

@@ -9,7 +9,18 @@
  */
 #define STALL_LIMIT_NS (3 * NSEC_PER_SEC)
 
+/* A miss and its sample are sent in one go; not together only when the sample was lost. */
+#define ORPHAN_NS NSEC_PER_SEC
+
 /* --- arrival ---------------------------------------------------------------------------------- */
+
+static void tell_unwinder(struct unwinder *unwinder, const struct side_event *event)
+{
+	if (event->kind == SIDE_MMAP)
+		unwinder_note_stale(unwinder, event->pid);
+	else if (event->kind == SIDE_EXEC || (event->kind == SIDE_EXIT && event->pid == event->tid))
+		unwinder_note_exit(unwinder, event->pid);
+}
 
 /* A file that a process maps now may be gone in a moment: open it before anything else. */
 static void arrive_side(const struct side_event *event, void *data)
@@ -21,25 +32,63 @@ static void arrive_side(const struct side_event *event, void *data)
 	if (event->kind == SIDE_MMAP && event->inode)
 		image_cache_open(pipeline->images, &key, event->pid, event->addr,
 				 event->addr + event->len, event->name);
+	tell_unwinder(pipeline->unwinder, event);
 	merge_push_side(&pipeline->queue, event);
 }
 
-static void arrive_sample(const struct wire_sample *sample, void *data)
+static void arrive_miss(const struct wire_miss *miss, void *data)
 {
 	struct pipeline *pipeline = data;
-	struct process *process = registry_find(pipeline->registry, sample->tgid);
 
-	if (sample->event >= pipeline->options->event_count ||
-	    sample->reason >= UNWIND_REASON_COUNT)
+	miss_join_put(&pipeline->misses, miss);
+}
+
+/* What the step functions need to know of a JVM; NULL: it is none, or not known yet. */
+static const struct wire_jvm *wire_of(struct pipeline *pipeline, struct process *process,
+				      struct wire_jvm *wire)
+{
+	struct jvm *jvm = process ? jvm_table_get(pipeline->jvms, process) : NULL;
+
+	return jvm && jvm_get_wire(jvm, wire) == 0 ? wire : NULL;
+}
+
+/* SAMPLE itself when BPF has finished it; *MISS is NULL unless it must be finished later. */
+static struct wire_sample *finish_now(struct pipeline *pipeline, const struct wire_sample *sample,
+				      struct process *process, struct wire_miss **ret_miss)
+{
+	struct wire_miss *miss = miss_join_take(&pipeline->misses, sample);
+	struct wire_sample *finished = NULL;
+	struct wire_jvm wire;
+
+	if (miss)
+		finished =
+			unwinder_try(pipeline->unwinder, miss, sample, pipeline->options->max_depth,
+				     wire_of(pipeline, process, &wire));
+	if (finished)
+		free(TAKE_PTR(miss));
+	*ret_miss = miss;
+	return finished ? finished : xmemdup(sample, sample->size);
+}
+
+static void arrive_sample(const struct wire_sample *raw, void *data)
+{
+	struct pipeline *pipeline = data;
+	struct process *process = registry_find(pipeline->registry, raw->tgid);
+	struct wire_sample *sample;
+	struct wire_miss *miss;
+
+	if (raw->event >= pipeline->options->event_count || raw->reason >= UNWIND_REASON_COUNT)
 		return;
 	pipeline->samples++;
+	unwinder_note_sample(pipeline->unwinder, raw);
+	sample = finish_now(pipeline, raw, process, &miss);
 	if (process) {
 		symbolizer_touch(pipeline->symbolizer, process);
 		symbolizer_prefetch(pipeline->symbolizer, process, sample);
 	}
 	if (sample->time_ns < pipeline->applied_ns)
 		pipeline->late_samples++;
-	merge_push_sample(&pipeline->queue, sample);
+	merge_push_owned(&pipeline->queue, sample, miss);
 }
 
 /* --- in order --------------------------------------------------------------------------------- */
@@ -195,11 +244,35 @@ static bool may_wait(struct pipeline *pipeline)
 	return !pipeline->gave_up;
 }
 
-/* False: its files are still being read; try again later. */
-static bool try_sample(struct pipeline *pipeline, const struct wire_sample *sample)
+/*
+ * The oldest sample's walk could not be finished when it arrived. False: the rings come first; but
+ * not when there is too much to hold back.
+ */
+static bool finish_oldest(struct pipeline *pipeline, const struct merge_item *item,
+			  struct process *process)
 {
+	struct wire_sample *finished;
+	struct wire_jvm wire;
+
+	if (unwinder_is_busy(pipeline->unwinder) &&
+	    pipeline->queue.bytes <= PIPELINE_QUEUE_LIMIT_BYTES)
+		return false;
+	finished = unwinder_finish(pipeline->unwinder, item->miss, item->sample, process,
+				   pipeline->options->max_depth, wire_of(pipeline, process, &wire));
+	symbolizer_prefetch(pipeline->symbolizer, process, finished);
+	merge_finish_oldest(&pipeline->queue, finished);
+	return true;
+}
+
+/* False: its files are still being read; try again later. */
+static bool try_sample(struct pipeline *pipeline, const struct merge_item *item)
+{
+	const struct wire_sample *sample = item->sample;
 	struct process *process = registry_get(pipeline->registry, sample->tgid, sample->time_ns);
 
+	if (item->miss && !finish_oldest(pipeline, item, process))
+		return false;
+	sample = item->sample;
 	symbolizer_touch(pipeline->symbolizer, process);
 	if (!symbolizer_ready(pipeline->symbolizer, process, sample) && may_wait(pipeline))
 		return false;
@@ -216,7 +289,7 @@ bool pipeline_apply_until(struct pipeline *pipeline, uint64_t watermark_ns)
 	struct merge_item item;
 
 	while ((top = merge_peek(&pipeline->queue)) && top->time_ns <= watermark_ns) {
-		if (top->sample && !try_sample(pipeline, top->sample))
+		if (top->sample && !try_sample(pipeline, top))
 			return false;
 		if (top->side)
 			apply_side(pipeline, top->side);
@@ -230,9 +303,12 @@ bool pipeline_apply_until(struct pipeline *pipeline, uint64_t watermark_ns)
 
 void pipeline_drain(struct pipeline *pipeline)
 {
-	const struct capture_handler handler = { .sample = arrive_sample,
-						 .side = arrive_side,
-						 .data = pipeline };
+	const struct capture_handler handler = {
+		.miss = arrive_miss, .sample = arrive_sample, .side = arrive_side, .data = pipeline
+	};
+	uint64_t now_ns = clock_now_ns();
 
 	capture_drain(pipeline->capture, &handler);
+	miss_join_expire(&pipeline->misses, now_ns - ORPHAN_NS);
+	unwinder_turn(pipeline->unwinder, now_ns);
 }

@@ -18,8 +18,11 @@
 
 struct unwinder;
 
-/* IMAGES and MEMORY are borrowed. */
-int unwinder_new(struct table_memory *memory, struct image_cache *images,
+/*
+ * IMAGES and MEMORY are borrowed. FILE_BYTES: what the files that are kept open for their rows may
+ * take of memory.
+ */
+int unwinder_new(struct table_memory *memory, struct image_cache *images, size_t file_bytes,
 		 struct unwinder **ret_unwinder, struct err *err);
 void unwinder_free(struct unwinder *unwinder);
 DEFINE_CLEANUP(struct unwinder *, unwinder_free);
@@ -36,15 +39,24 @@ struct wire_sample *unwinder_finish(struct unwinder *unwinder, const struct wire
 				    const struct wire_sample *sample, struct process *process,
 				    uint32_t max_frames, const struct wire_jvm *jvm);
 
-/* Its mappings changed (side-band, or a sample marked WIRE_SAMPLE_STALE): read them again soon. */
+/* Enough was compiled since the last turn: the rings come first, unwinder_finish() later. */
+bool unwinder_is_busy(const struct unwinder *unwinder);
+
+/* Its mappings changed, says the side-band: read them again soon. */
 void unwinder_note_stale(struct unwinder *unwinder, uint32_t pid);
+/* A sample marked WIRE_SAMPLE_STALE says so. */
+void unwinder_note_sample(struct unwinder *unwinder, const struct wire_sample *sample);
+/* Its end, or an exec. */
 void unwinder_note_exit(struct unwinder *unwinder, uint32_t pid);
 
-/* What came up since the last call: refresh stale spaces, close idle files. After every drain. */
+/* What came up since the last call: refresh stale spaces. After every drain. */
 void unwinder_turn(struct unwinder *unwinder, uint64_t now_ns);
 
-/* Figures for --stats: CALL fn with "unwind.NAME" and a number for each. */
-void unwinder_for_each_figure(const struct unwinder *unwinder,
-			      void (*fn)(const char *name, uint64_t value, void *data), void *data);
+/* A figure: "unwind.NAME", and of what ("" when there is no more to say). */
+typedef void (*unwinder_figure_fn)(const char *name, const char *detail, uint64_t value,
+				   void *data);
+
+/* CALL fn for each figure that is not 0. */
+void unwinder_for_each_figure(const struct unwinder *unwinder, unwinder_figure_fn fn, void *data);
 
 #endif

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/unwind_ranges.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "process/proc.h"
+#include "unwind_cursor.h"
+
+/* 65,530 mappings (vm.max_map_count) with usual paths. */
+#define MAPS_LIMIT (16UL * 1024 * 1024)
+
+void unwind_ranges_release(struct unwind_ranges *ranges)
+{
+	vec_release(&ranges->v);
+}
+
+static void clear(struct unwind_ranges *ranges)
+{
+	ranges->v.len = 0;
+	ranges->exec_pages = 0;
+}
+
+/* A mapping may come in pieces (mprotect), a code cache in many: one range is enough for them. */
+static void add(struct unwind_ranges *ranges, struct unwind_files *files, uint32_t pid,
+		const struct mapping *m)
+{
+	struct unwind_piece piece = unwind_files_piece(files, pid, m);
+	struct wire_range range = { m->start, m->end, piece.bias, piece.file, 0 };
+	struct wire_range *last = ranges->v.len ? &ranges->v.items[ranges->v.len - 1] : NULL;
+
+	if (last && last->end == range.start && last->file == range.file &&
+	    last->bias == range.bias)
+		last->end = range.end;
+	else if (ranges->v.len < UNWIND_MAX_RANGES)
+		vec_push(&ranges->v, range);
+}
+
+/* The vsyscall page lies above all user memory: nobody calls from there. */
+static bool is_wanted(const struct maps_line *line)
+{
+	return line->perms[2] == 'x' && line->start < UNWIND_USER_END;
+}
+
+void unwind_ranges_parse(struct unwind_ranges *ranges, struct unwind_files *files, uint32_t pid,
+			 const char *text, size_t len)
+{
+	struct maps_line line;
+	ssize_t taken;
+
+	clear(ranges);
+	while ((taken = proc_parse_maps_line(text, len, &line)) > 0) {
+		text += taken;
+		len -= (size_t)taken;
+		if (is_wanted(&line)) {
+			_cleanup_free_ char *path = maps_line_path(&line);
+			struct mapping m = { .start = line.start,
+					     .end = line.end,
+					     .pgoff = line.pgoff,
+					     .key = line.key,
+					     .path = path };
+
+			add(ranges, files, pid, &m);
+			/* mm/internal.h, is_exec_mapping(): code that is not writable */
+			if (line.perms[1] != 'w')
+				ranges->exec_pages += (line.end - line.start) >> WIRE_PAGE_SHIFT;
+		}
+	}
+}
+
+/* A process whose first thread has ended has no maps; its other threads have. */
+static int read_maps(uint32_t pid, uint32_t tid, struct strbuf *text)
+{
+	char path[64];
+	int r;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	r = file_read(path, MAPS_LIMIT, text);
+	if (r < 0 || text->len || !tid || tid == pid)
+		return r;
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/maps", pid, tid);
+	return file_read(path, MAPS_LIMIT, text);
+}
+
+int unwind_ranges_read(struct unwind_ranges *ranges, struct unwind_files *files, uint32_t pid,
+		       uint32_t tid)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	int r = read_maps(pid, tid, &text);
+
+	if (r < 0)
+		return r;
+	unwind_ranges_parse(ranges, files, pid, strbuf_str(&text), text.len);
+	return ranges->v.len ? 0 : -ENODATA;
+}
+
+void unwind_ranges_of_process(struct unwind_ranges *ranges, struct unwind_files *files,
+			      const struct process *process)
+{
+	const struct mapping *m;
+
+	clear(ranges);
+	vec_for_each (m, &process->mappings)
+		if (m->start < UNWIND_USER_END)
+			add(ranges, files, process->pid, m);
+}
+
+/* A published list has a serial, one just read has not. */
+bool unwind_ranges_equal(const struct unwind_ranges *ranges, const struct wire_range *others,
+			 size_t count)
+{
+	if (ranges->v.len != count)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		const struct wire_range *a = &ranges->v.items[i], *b = &others[i];
+
+		if (a->start != b->start || a->end != b->end || a->bias != b->bias ||
+		    a->file != b->file)
+			return false;
+	}
+	return true;
+}
+
+const struct wire_range *unwind_ranges_find(const struct unwind_ranges *ranges, uint64_t address)
+{
+	size_t low = 0, high = ranges->v.len;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (ranges->v.items[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < ranges->v.len && ranges->v.items[low].start <= address)
+		return &ranges->v.items[low];
+	return NULL;
+}

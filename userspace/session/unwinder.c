@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/unwinder.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "session/unwind_ranges.h"
+#include "session/unwind_spaces.h"
+#include "session/unwind_stack.h"
+#include "unwind/row_store.h"
+#include "unwind/walk.h"
+
+/*
+ * Of walks and of the rows they want, between two turns. A full ring at 20,000 Hz is a quarter of a
+ * second away; a page of rows takes 0.1 ms.
+ */
+#define TURN_BUDGET_NS (20 * NSEC_PER_MSEC)
+/* Files whose rows are being asked for; at the start of a large program these are all of its own. */
+#define MAX_OPEN_FILES 128
+
+struct unwinder {
+	struct table_memory *memory;  /* borrowed */
+	struct unwind_files *files;   /* all owned from here on */
+	struct unwind_spaces *spaces; /* its processes */
+	struct row_store *rows;
+	struct cfi_rows page;	   /* being made */
+	struct unwind_ranges late; /* of the process that unwinder_finish() last had */
+	uint64_t late_serial, late_mappings_serial;
+	struct walk walk;
+	struct walk_result result;
+	uint64_t spent_ns; /* in this turn */
+	uint64_t at_once, late_count, unfinished, pages_made, make_ns;
+	uint64_t frames[4]; /* of walks here, by row, hot, fp, jit */
+};
+
+/* One walk. */
+struct job {
+	const struct wire_miss *miss;	  /* borrowed, as is the sample */
+	const struct wire_sample *sample; /* with what was walked so far */
+	const struct wire_jvm *jvm;
+	uint32_t max_frames;
+	bool live; /* with the published ranges, which can be read anew */
+	bool read; /* they were, for this walk */
+	struct unwind_tables tables;
+	struct unwind_stack stack;
+	uint64_t failed_at;
+	struct wire_page_key made; /* the last page that was put */
+};
+
+int unwinder_new(struct table_memory *memory, struct image_cache *images, size_t file_bytes,
+		 struct unwinder **ret_unwinder, struct err *err)
+{
+	struct unwinder *unwinder = xcalloc(1, sizeof(*unwinder));
+
+	(void)err;
+	unwinder->memory = memory;
+	unwinder->files = unwind_files_new(images, MAX_OPEN_FILES, file_bytes);
+	unwinder->spaces = unwind_spaces_new(memory, unwinder->files);
+	unwinder->rows = row_store_new(memory);
+	*ret_unwinder = unwinder;
+	return 0;
+}
+
+void unwinder_free(struct unwinder *unwinder)
+{
+	if (!unwinder)
+		return;
+	unwind_spaces_free(unwinder->spaces);
+	unwind_files_free(unwinder->files);
+	row_store_free(unwinder->rows);
+	unwind_ranges_release(&unwinder->late);
+	vec_release(&unwinder->page.v);
+	free(unwinder);
+}
+
+/* --- what a walk wants ------------------------------------------------------------------------ */
+
+/* False: its rows were put just now and are gone again, or there is no room for them. */
+static bool make_page(struct unwinder *unwinder, struct job *job, const struct wire_range *range,
+		      uint64_t address)
+{
+	uint64_t own = address - range->bias, begin_ns = clock_now_ns();
+	struct wire_page_key key = { range->file, (uint32_t)(own >> WIRE_PAGE_SHIFT) };
+	int r;
+
+	if (memcmp(&key, &job->made, sizeof(key)) == 0)
+		return false;
+	job->made = key;
+	unwind_files_rows(unwinder->files, key.file, own, &unwinder->page);
+	unwinder->make_ns += clock_now_ns() - begin_ns;
+	unwinder->pages_made++;
+	r = row_store_put(unwinder->rows, &key, unwinder->page.v.items, unwinder->page.v.len,
+			  begin_ns);
+	return r == 0;
+}
+
+static void use_space(struct unwind_cursor *c, const struct wire_space *space)
+{
+	c->serial = space->serial;
+	c->first = space->first;
+	c->count = space->count;
+	c->range.start = c->range.end = 0;
+}
+
+/*
+ * The walk stands at an address that no range holds. With BPF's count of executable pages equal to
+ * that of the list there cannot be more code; else the list is read again, if that is possible.
+ */
+static bool find_code(struct unwinder *unwinder, struct job *job, struct unwind_cursor *c)
+{
+	struct wire_space space;
+
+	if (!job->live) {
+		c->listed = 1;
+		return c->count > 0; /* else nothing is known of the process */
+	}
+	if (unwind_spaces_get(unwinder->spaces, job->sample, &space) < 0)
+		return false;
+	if (space.exec_pages && space.exec_pages == job->miss->exec_pages) {
+		c->listed = 1;
+		return true;
+	}
+	if (job->read ||
+	    unwind_spaces_read(unwinder->spaces, job->miss, job->sample, clock_now_ns()) < 0)
+		return false;
+	job->read = true;
+	if (unwind_spaces_get(unwinder->spaces, job->sample, &space) < 0)
+		return false;
+	use_space(c, &space);
+	return true;
+}
+
+static bool supply(struct unwinder *unwinder, struct job *job)
+{
+	struct unwind_cursor *c = &unwinder->walk.cursor;
+	uint64_t address = walk_missing(&unwinder->walk);
+
+	if (find_in_range(c, address))
+		return make_page(unwinder, job, &c->range, address);
+	return find_code(unwinder, job, c);
+}
+
+/* --- the walk --------------------------------------------------------------------------------- */
+
+static struct walk_request request_of(const struct job *job, const struct wire_space *space)
+{
+	const struct wire_miss *miss = job->miss;
+	struct walk_request request = {
+		.pc = miss->pc,
+		.caller = !miss->leaf,
+		.linked = miss->linked,
+		.exact = miss->exact,
+		.max_frames = job->max_frames,
+		.jvm = job->jvm,
+		.serial = space->serial,
+		.first = space->first,
+		.count = space->count,
+	};
+
+	memcpy(request.regs, miss->regs, sizeof(request.regs));
+	return request;
+}
+
+static void count_frames(struct unwinder *unwinder)
+{
+	const struct unwind_cursor *c = &unwinder->walk.cursor;
+
+	unwinder->frames[0] += c->row_frames;
+	unwinder->frames[1] += c->hot_frames;
+	unwinder->frames[2] += c->fp_frames;
+	unwinder->frames[3] += c->jit_frames;
+}
+
+/* False: something that it wanted cannot be had; the result ends there. */
+static bool go(struct unwinder *unwinder, struct job *job, const struct wire_space *space)
+{
+	struct walk_request request = request_of(job, space);
+	struct walk_result *result = &unwinder->result;
+	const struct wire_sample *sample = job->sample;
+	struct unwind_memory memory;
+	bool whole = true;
+
+	job->stack.miss = job->miss;
+	job->stack.failed_at = &job->failed_at;
+	memory = unwind_stack_memory(&job->stack, &job->tables);
+	memcpy(result->words, sample->words + sample->kernel_frames,
+	       sample->user_words * sizeof(result->words[0]));
+	result->word_count = sample->user_words;
+	result->frames = sample->user_frames;
+	walk_begin(&unwinder->walk, &request, &memory, result);
+	while (whole && walk_go_on(&unwinder->walk))
+		whole = supply(unwinder, job);
+	if (result->reason == UNWIND_PAGE && unwind_stack_ended(&job->stack))
+		result->reason = UNWIND_COPY_END;
+	count_frames(unwinder);
+	return whole;
+}
+
+static struct wire_sample *make_sample(const struct job *job, const struct walk_result *result)
+{
+	const struct wire_sample *from = job->sample;
+	size_t kernel_bytes = from->kernel_frames * sizeof(from->words[0]);
+	size_t user_bytes = result->word_count * sizeof(from->words[0]);
+	struct wire_sample *sample = xmalloc(sizeof(*sample) + kernel_bytes + user_bytes);
+
+	memcpy(sample, from, sizeof(*sample) + kernel_bytes);
+	memcpy(sample->words + from->kernel_frames, result->words, user_bytes);
+	sample->size = (uint32_t)(sizeof(*sample) + kernel_bytes + user_bytes);
+	sample->user_words = (uint16_t)result->word_count;
+	sample->user_frames = result->frames;
+	sample->reason = (uint8_t)result->reason;
+	sample->flags &= (uint8_t)~WIRE_SAMPLE_RESUMED;
+	return sample;
+}
+
+/* --- at once ---------------------------------------------------------------------------------- */
+
+static void drop_revived(struct unwinder *unwinder)
+{
+	uint32_t file;
+
+	while ((file = unwind_files_take_revived(unwinder->files)))
+		row_store_drop_file(unwinder->rows, file, clock_now_ns());
+}
+
+static bool take_space(struct unwinder *unwinder, struct job *job, struct wire_space *ret_space)
+{
+	if (unwind_spaces_get(unwinder->spaces, job->sample, ret_space) == 0)
+		return true;
+	if (unwind_spaces_read(unwinder->spaces, job->miss, job->sample, clock_now_ns()) < 0)
+		return false;
+	job->read = true;
+	drop_revived(unwinder);
+	return unwind_spaces_get(unwinder->spaces, job->sample, ret_space) == 0;
+}
+
+static bool try_live(struct unwinder *unwinder, struct job *job)
+{
+	struct wire_space space;
+
+	if (!take_space(unwinder, job, &space))
+		return false;
+	row_store_tables(unwinder->rows, &job->tables);
+	job->tables.ranges = unwinder->memory->ranges;
+	job->tables.range_count = unwinder->memory->range_count;
+	return go(unwinder, job, &space);
+}
+
+struct wire_sample *unwinder_try(struct unwinder *unwinder, const struct wire_miss *miss,
+				 const struct wire_sample *sample, uint32_t max_frames,
+				 const struct wire_jvm *jvm)
+{
+	struct job job = { .miss = miss,
+			   .sample = sample,
+			   .jvm = jvm,
+			   .max_frames = max_frames,
+			   .live = true,
+			   .stack.alive = true };
+	uint64_t begin_ns = clock_now_ns();
+	bool done;
+
+	if (unwinder_is_busy(unwinder))
+		return NULL;
+	done = try_live(unwinder, &job);
+	unwinder->spent_ns += clock_now_ns() - begin_ns;
+	unwinder->at_once += done;
+	return done ? make_sample(&job, &unwinder->result) : NULL;
+}
+
+/* --- later ------------------------------------------------------------------------------------ */
+
+static void take_process(struct unwinder *unwinder, const struct process *process)
+{
+	if (unwinder->late_serial == process->serial &&
+	    unwinder->late_mappings_serial == process->mappings_serial)
+		return;
+	unwind_ranges_of_process(&unwinder->late, unwinder->files, process);
+	drop_revived(unwinder);
+	for (size_t i = 0; i < unwinder->late.v.len; i++)
+		unwinder->late.v.items[i].serial = 1;
+	unwinder->late_serial = process->serial;
+	unwinder->late_mappings_serial = process->mappings_serial;
+}
+
+static void finish_late(struct unwinder *unwinder, struct job *job, const struct process *process)
+{
+	struct wire_space space = { .serial = 1 };
+
+	take_process(unwinder, process);
+	space.count = (uint32_t)unwinder->late.v.len;
+	row_store_tables(unwinder->rows, &job->tables);
+	job->tables.ranges = unwinder->late.v.items;
+	job->tables.range_count = space.count;
+	if (!go(unwinder, job, &space))
+		unwinder->unfinished++;
+	else
+		unwinder->late_count++;
+}
+
+struct wire_sample *unwinder_finish(struct unwinder *unwinder, const struct wire_miss *miss,
+				    const struct wire_sample *sample, struct process *process,
+				    uint32_t max_frames, const struct wire_jvm *jvm)
+{
+	struct job job = { .miss = miss,
+			   .sample = sample,
+			   .jvm = jvm,
+			   .max_frames = max_frames,
+			   .stack.alive = !process->exited };
+	uint64_t begin_ns = clock_now_ns();
+
+	finish_late(unwinder, &job, process);
+	unwinder->spent_ns += clock_now_ns() - begin_ns;
+	return make_sample(&job, &unwinder->result);
+}
+
+/* --- news ------------------------------------------------------------------------------------- */
+
+bool unwinder_is_busy(const struct unwinder *unwinder)
+{
+	return unwinder->spent_ns > TURN_BUDGET_NS;
+}
+
+void unwinder_note_stale(struct unwinder *unwinder, uint32_t pid)
+{
+	unwind_spaces_note_stale(unwinder->spaces, pid);
+}
+
+void unwinder_note_sample(struct unwinder *unwinder, const struct wire_sample *sample)
+{
+	if (sample->flags & WIRE_SAMPLE_STALE)
+		unwind_spaces_note_differs(unwinder->spaces, sample->tgid, sample->time_ns);
+}
+
+void unwinder_note_exit(struct unwinder *unwinder, uint32_t pid)
+{
+	unwind_spaces_forget(unwinder->spaces, pid, clock_now_ns());
+}
+
+void unwinder_turn(struct unwinder *unwinder, uint64_t now_ns)
+{
+	unwinder->spent_ns = 0;
+	unwind_spaces_turn(unwinder->spaces, now_ns);
+	drop_revived(unwinder);
+}
+
+/* --- figures ---------------------------------------------------------------------------------- */
+
+struct figure {
+	const char *name;
+	uint64_t value;
+};
+
+struct failed_sink {
+	unwinder_figure_fn fn;
+	void *data;
+};
+
+static void report_failed(const char *path, const char *why, uint64_t pages, void *data)
+{
+	const struct failed_sink *sink = data;
+	char detail[512];
+
+	snprintf(detail, sizeof(detail), "%s: %s", path, why);
+	sink->fn("unwind.file-not-read", detail, pages, sink->data);
+}
+
+void unwinder_for_each_figure(const struct unwinder *unwinder, unwinder_figure_fn fn, void *data)
+{
+	struct failed_sink sink = { fn, data };
+	struct unwind_spaces_stats spaces;
+	struct row_store_stats rows;
+	size_t files, open;
+
+	unwind_spaces_get_stats(unwinder->spaces, &spaces);
+	row_store_get_stats(unwinder->rows, &rows);
+	unwind_files_count(unwinder->files, &files, &open);
+	const struct figure figures[] = {
+		{ "unwind.misses-finished-at-once", unwinder->at_once },
+		{ "unwind.misses-finished-late", unwinder->late_count },
+		{ "unwind.misses-unfinished", unwinder->unfinished },
+		{ "unwind.frames.row", unwinder->frames[0] },
+		{ "unwind.frames.hot", unwinder->frames[1] },
+		{ "unwind.frames.frame-pointer", unwinder->frames[2] },
+		{ "unwind.frames.jit", unwinder->frames[3] },
+		{ "unwind.files", files },
+		{ "unwind.pages", rows.pages },
+		{ "unwind.pages-made", unwinder->pages_made },
+		{ "unwind.pages-made-ns", unwinder->make_ns },
+		{ "unwind.pages-evicted", rows.pages_evicted },
+		{ "unwind.rules", rows.rules_used },
+		{ "unwind.rules-exhausted", rows.rules_exhausted },
+		{ "unwind.spaces", spaces.store.spaces },
+		{ "unwind.spaces-evicted", spaces.store.evicted },
+		{ "unwind.mappings-read", spaces.reads },
+		{ "unwind.mappings-read-ns", spaces.read_ns },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
+		if (figures[i].value)
+			fn(figures[i].name, "", figures[i].value, data);
+	unwind_files_for_each_failed(unwinder->files, report_failed, &sink);
+}

@@ -25,7 +25,7 @@ from hp import WORKLOADS
 UNWIND = os.path.join(WORKLOADS, "unwind")
 MAIN = "_start;lib:__libc_start_main;lib:__libc_start_call_main;main"
 THREAD = "lib:clone3;lib:start_thread"
-LIBS = "(?:;plt)?(?:;lib:[^;]*)*"
+LIBS = "(?:;plt|;lib:[^;]*)*"
 # Before main, after it, and a thread's or a posix_spawn child's first steps: libraries all the way.
 OUTSIDE = f"(?:_start|lib:clone3|lib:clone|lib:_start){LIBS}"
 PLUGIN = "(?:;plugin_run(?:;plugin_two(?:;plugin_burn)?)?)?"

@@ -48,7 +48,7 @@ def make_c_file(path):
         "b * i ^ {n}; else s -= (a << 3) / (i + 1); switch (s & 7) {{ case 1: s++; break; case 2: " \
         "s *= 3; break; case 5: s ^= b; default: s--; }} }} return s; }}\n"
     with open(path, "w", encoding="ascii") as file:
-        file.writelines(body.format(n=n) for n in range(1500))
+        file.writelines(body.format(n=n) for n in range(150))
     return path
 
 
@@ -71,7 +71,7 @@ def make_repository(path, commits=1500):
 
 def foreign_programs(directory, seconds):
     """name → argv; they are started again until the time is over."""
-    text, source = make_text(f"{directory}/text", 24), make_c_file(f"{directory}/source.c")
+    text, source = make_text(f"{directory}/text", 12), make_c_file(f"{directory}/source.c")
     repository = make_repository(f"{directory}/repository")
     cc1 = run(["gcc", "-print-prog-name=cc1"]).out.strip()
     git = ["git", "-C", repository, "-c", "gc.auto=0"]
@@ -83,7 +83,7 @@ def foreign_programs(directory, seconds):
         "perl": ["perl", f"{SOURCES}/working.pl", seconds],
         "cc1": [cc1, "-quiet", "-O2", source, "-o", "/dev/null"],
         "node": ["node", f"{SOURCES}/jitting.js", seconds],
-        "openssl": ["openssl", "speed", "-seconds", "1", "sha512", "aes-256-gcm", "rsa2048",
+        "openssl": ["openssl", "speed", "-seconds", "1", "sha512", "aes-256-cbc", "rsa2048",
                     "ed25519", "ecdsap256"],
     }
     return {name: argv for name, argv in argvs.items() if shutil.which(argv[0])}

@@ -29,7 +29,7 @@ CPPFLAGS += -Iuserspace -Ibpf -Ijvmagent -I$(BUILD)/gen -DHOSTPROF_VERSION='"$(V
 	-DHOSTPROF_LIBDIR='"$(LIBDIR)"'
 USER_CFLAGS = $(BASE_CFLAGS) $(FORTIFY) $(HARDEN) $(SAN)
 LDFLAGS	 += -Wl,-z,relro,-z,now $(SAN)
-LDLIBS	 := -lbpf -lelf -liberty -llzma -lz -lxxhash -lpthread
+LDLIBS	 := -lbpf -ldw -lelf -liberty -llzma -lz -lxxhash -lpthread
 
 USER_SRC := $(sort $(wildcard userspace/*/*.c))
 LIB_SRC	 := $(filter-out userspace/cmd/main.c,$(USER_SRC))
@@ -119,6 +119,9 @@ $(BUILD)/tools/%: tests/tools/%.c $(BUILD)/libhostprof.a
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) $(LDFLAGS) -o $@ $(filter %.c %.a,$^) $(LDLIBS)
+
+# Of more than one file, and with elfutils' unwinder beside ours.
+$(BUILD)/tools/differential: $(wildcard tests/tools/differential/*.c)
 
 $(BUILD)/workloads/%: tests/workloads/%.c
 	@mkdir -p $(@D)

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "elf/cfi_file.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "elf/cfi_private.h"
+#include "elf/elf_private.h"
+
+/* The longest entry code known (musl's, with what it calls inlined) is shorter. */
+#define MAX_ENTRY_BYTES 64
+
+static int check_machine(const struct elf_file *elf, struct err *err)
+{
+	if (elf->header.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    elf->header.e_ident[EI_DATA] != ELFDATA2LSB || elf->header.e_machine != EM_X86_64)
+		return err_set(err, -EBADMSG, "not an ELF file of this machine");
+	return 0;
+}
+
+static void take_segments(struct cfi_file *file, struct elf_file *elf)
+{
+	const struct elf_segment *segments;
+	int count = elf_file_segments(elf, &segments);
+
+	for (int i = 0; i < count; i++)
+		vec_push(&file->segments, segments[i]);
+}
+
+/* Without an FDE it would look like code of which nothing is known. */
+static void add_entry(struct cfi_file *file, struct elf_file *elf)
+{
+	uint64_t entry = elf->header.e_entry, end = entry + MAX_ENTRY_BYTES;
+	struct cfi_layer *layers[] = { &file->eh_frame, &file->debug_frame };
+
+	if (entry == 0 || end < entry)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(layers); i++) {
+		if (cfi_layer_covers(layers[i], entry))
+			return;
+		end = MIN(end, cfi_layer_next_start(layers[i], entry));
+	}
+	cfi_roots_add_entry(&file->roots, elf, entry, end);
+}
+
+static void read_elf(struct cfi_file *file, struct elf_file *elf)
+{
+	elf_file_build_id(elf, file->build_id, sizeof(file->build_id));
+	take_segments(file, elf);
+	cfi_layer_init(&file->eh_frame, &file->reader);
+	cfi_layer_init(&file->debug_frame, &file->reader);
+	cfi_find_eh_frame(file, elf);
+	cfi_find_debug_frame(file, elf);
+	add_entry(file, elf);
+	if (cfi_roots_is_go(elf)) {
+		file->debug_frame.go = true;
+		cfi_roots_add_go(&file->roots, elf);
+	}
+}
+
+int cfi_file_open(int fd, struct cfi_file **ret_file, struct err *err)
+{
+	_cleanup_(cfi_file_closep) struct cfi_file *file = xcalloc(1, sizeof(*file));
+	_cleanup_(elf_file_closep) struct elf_file *elf = NULL;
+	struct stat st;
+	int r;
+
+	file->fd = fd;
+	if (fstat(fd, &st) < 0)
+		return err_sys(err, -errno, "cannot look at it");
+	cfi_reader_init_fd(&file->reader, fd, (uint64_t)st.st_size);
+	r = elf_file_open(fd, &elf, err);
+	if (r == 0)
+		r = check_machine(elf, err);
+	if (r < 0)
+		return r;
+	read_elf(file, elf);
+	*ret_file = TAKE_PTR(file);
+	return 0;
+}
+
+int cfi_file_open_memory(const void *data, size_t len, struct cfi_file **ret_file, struct err *err)
+{
+	_cleanup_(cfi_file_closep) struct cfi_file *file = xcalloc(1, sizeof(*file));
+	_cleanup_(elf_file_closep) struct elf_file *elf = NULL;
+	int r;
+
+	file->fd = -1;
+	cfi_reader_init_memory(&file->reader, data, len);
+	r = elf_file_open_memory(data, len, &elf, err);
+	if (r == 0)
+		r = check_machine(elf, err);
+	if (r < 0)
+		return r;
+	read_elf(file, elf);
+	*ret_file = TAKE_PTR(file);
+	return 0;
+}
+
+void cfi_file_close(struct cfi_file *file)
+{
+	if (!file)
+		return;
+	cfi_layer_release(&file->eh_frame);
+	cfi_layer_release(&file->debug_frame);
+	cfi_reader_release(&file->reader);
+	cfi_reader_release(&file->debug_reader);
+	free(file->debug_bytes);
+	vec_release(&file->roots.v);
+	vec_release(&file->segments);
+	vec_release(&file->scratch.v);
+	closep(&file->fd);
+	free(file);
+}
+
+const char *cfi_file_build_id(const struct cfi_file *file)
+{
+	return file->build_id;
+}
+
+bool cfi_file_address(const struct cfi_file *file, uint64_t offset, uint64_t *ret_address)
+{
+	const struct elf_segment *segment;
+
+	vec_for_each (segment, &file->segments) {
+		if (!(segment->flags & PF_X) || offset < segment->offset ||
+		    offset - segment->offset >= segment->file_size)
+			continue;
+		*ret_address = segment->address + (offset - segment->offset);
+		return true;
+	}
+	return false;
+}
+
+int cfi_file_page(struct cfi_file *file, uint64_t address, struct cfi_rows *rows, struct err *err)
+{
+	uint64_t page = address & ~(uint64_t)(WIRE_PAGE_BYTES - 1);
+
+	if (file->debug_frame.index.own.len) {
+		cfi_layer_rows(&file->debug_frame, page, rows);
+		cfi_layer_rows(&file->eh_frame, page, &file->scratch);
+		cfi_rows_lay_over(rows, &file->scratch);
+	} else {
+		cfi_layer_rows(&file->eh_frame, page, rows);
+	}
+	cfi_roots_apply(&file->roots, page, rows);
+	if (file->reader.error)
+		return err_sys(err, file->reader.error, "cannot read its call frame information");
+	return 0;
+}
+
+size_t cfi_file_bytes(const struct cfi_file *file)
+{
+	return sizeof(*file) + file->reader.window_cap + file->debug_len +
+	       cfi_layer_bytes(&file->eh_frame) + cfi_layer_bytes(&file->debug_frame) +
+	       file->segments.cap * sizeof(file->segments.items[0]) +
+	       file->roots.v.cap * sizeof(file->roots.v.items[0]) +
+	       file->scratch.v.cap * sizeof(file->scratch.v.items[0]);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files that make a cfi_file share and nobody else needs. */
+#ifndef HOSTPROF_ELF_CFI_PRIVATE_H
+#define HOSTPROF_ELF_CFI_PRIVATE_H
+
+#include "elf/cfi_file.h"
+#include "elf/cfi_layer.h"
+#include "elf/cfi_reader.h"
+#include "elf/cfi_roots.h"
+#include "elf/elf_file.h"
+
+struct cfi_file {
+	int fd; /* owned; -1: memory */
+	struct cfi_reader reader;
+	struct cfi_reader debug_reader; /* of .debug_frame, when that was compressed */
+	void *debug_bytes;		/* owned */
+	size_t debug_len;
+	struct cfi_layer eh_frame, debug_frame;
+	struct cfi_roots roots;
+	VEC(struct elf_segment) segments;
+	struct cfi_rows scratch;
+	char build_id[129];
+};
+
+/* Find the call frame information of ELF and prepare the layers; what is damaged is left out. */
+void cfi_find_eh_frame(struct cfi_file *file, struct elf_file *elf);
+void cfi_find_debug_frame(struct cfi_file *file, struct elf_file *elf);
+
+#endif

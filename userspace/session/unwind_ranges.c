@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "process/proc.h"
-#include "unwind_cursor.h"
+#include "unwind/walk.h"
 
 /* 65,530 mappings (vm.max_map_count) with usual paths. */
 #define MAPS_LIMIT (16UL * 1024 * 1024)

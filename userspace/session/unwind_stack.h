@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "unwind.h"
+#include "unwind/walk.h"
 #include "wire.h"
 
 struct unwind_stack {

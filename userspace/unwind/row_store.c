@@ -16,12 +16,10 @@
 #include "unwind/rule_set.h"
 
 /*
- * So much of the blocks is kept free or on its way to be so, and given up at a time: one look at
- * all pages then pays for a thousand.
+ * So much of the blocks and of the rules is kept free or on its way to be so, and given up at a
+ * time: one look at all pages then pays for a thousand, and nobody waits for readers.
  */
 #define SPARE_SHARE 16
-/* Of the rules, once they have run out. */
-#define RULE_SPARE_SHARE 32
 
 struct row_age {
 	uint64_t rank; /* when it was last read, and of equal ones when it was put */
@@ -143,14 +141,28 @@ static uint32_t evict(struct row_store *store, uint32_t wanted, uint64_t now_ns)
 
 /* --- putting ---------------------------------------------------------------------------------- */
 
+/* Pages go until rules will be free, WANTED or all of them. */
+static void make_rule_room(struct row_store *store, uint32_t wanted, uint64_t now_ns)
+{
+	uint32_t blocks = store->pool.total / SPARE_SHARE + 1;
+
+	store->rules_exhausted++;
+	while (rule_set_free(&store->rules) < wanted)
+		if (!evict(store, blocks, now_ns))
+			break;
+}
+
 static int make_room(struct row_store *store, uint32_t blocks, uint64_t now_ns)
 {
 	uint32_t wanted = blocks + store->pool.total / SPARE_SHARE;
+	uint32_t spare_rules = store->rules.count / SPARE_SHARE;
 
 	if (blocks > store->pool.total)
 		return -ENOSPC;
 	if (store->pool.free < wanted)
 		evict(store, wanted, now_ns);
+	if (rule_set_free(&store->rules) < spare_rules)
+		make_rule_room(store, 2 * spare_rules, now_ns);
 	return 0;
 }
 
@@ -166,25 +178,13 @@ static uint32_t take_block(struct row_store *store, uint64_t *now_ns)
 	return block;
 }
 
-/* True when there are indexes that will be free. */
-static bool make_rule_room(struct row_store *store, uint64_t now_ns)
-{
-	uint32_t blocks = store->pool.total / SPARE_SHARE + 1;
-
-	if (store->rules.idle)
-		return true;
-	store->rules_exhausted++;
-	while (store->rules.idle <= store->rules.count / RULE_SPARE_SHARE)
-		if (!evict(store, blocks, now_ns))
-			break;
-	return store->rules.idle > 0;
-}
-
 static int ref_rule(struct row_store *store, const struct wire_rule *rule, uint64_t *now_ns,
 		    uint16_t *ret_index)
 {
 	while (rule_set_ref(&store->rules, rule, *now_ns, ret_index) < 0) {
-		if (!make_rule_room(store, *now_ns))
+		if (!store->rules.idle)
+			make_rule_room(store, 1, *now_ns);
+		if (!store->rules.idle)
 			return -ENOSPC;
 		*now_ns = quarantine_wait(rule_set_idle_since(&store->rules), *now_ns);
 		store->waits++;
@@ -251,10 +251,23 @@ static int set_page(struct row_store *store, const struct wire_page_key *key,
 	struct table_memory *memory = store->memory;
 	int ret;
 
-	while ((ret = memory->set_page(key, page, memory->data)) == -E2BIG)
+	while ((ret = memory->set_page(key, page, memory->data)) == -E2BIG) {
 		if (!evict(store, page_index_len(&store->pages) / SPARE_SHARE + 1, now_ns))
 			break;
+		/* An alias of what just went. */
+		if (memory->blocks[page->block].generation != page->generation)
+			return -ENOENT;
+	}
 	return ret;
+}
+
+/* As if it was read, so that it is not the first to go. */
+static void mark_read(struct wire_block *block, uint64_t now_ns)
+{
+	uint32_t now_s = (uint32_t)(now_ns / NSEC_PER_SEC);
+
+	if (__atomic_load_n(&block->used_s, __ATOMIC_RELAXED) < now_s)
+		__atomic_store_n(&block->used_s, now_s, __ATOMIC_RELAXED);
 }
 
 /* The entry is set; what the key had before goes. */
@@ -300,40 +313,27 @@ int row_store_put(struct row_store *store, const struct wire_page_key *key,
 	return ret;
 }
 
-/* The rows of PAGE for KEY too. */
-static int add_alias(struct row_store *store, const struct wire_page_key *key,
-		     const struct wire_page *page)
-{
-	struct wire_block *first = &store->memory->blocks[page->block];
-	uint64_t now_ns = clock_now_ns();
-	int ret;
-
-	/* Set as if they were read now, so that they are not what goes for the entry. */
-	__atomic_store_n(&first->used_s, (uint32_t)(now_ns / NSEC_PER_SEC), __ATOMIC_RELAXED);
-	ret = set_page(store, key, page, now_ns);
-	if (ret < 0)
-		return ret;
-	if (!page_index_of_block(&store->pages, page->block)) {
-		store->memory->set_page(key, NULL, store->memory->data);
-		return -ENOENT;
-	}
-	note_page(store, key, page, now_ns);
-	return 0;
-}
-
 int row_store_alias(struct row_store *store, const struct wire_page_key *key,
 		    const struct wire_page_key *same_as)
 {
 	const struct page_entry *other = page_index_find(&store->pages, same_as);
 	const struct page_entry *old = page_index_find(&store->pages, key);
+	uint64_t now_ns = clock_now_ns();
 	struct wire_page page;
+	int ret;
 
 	if (!key->file)
 		return -EINVAL;
 	if (!other)
 		return -ENOENT;
 	page = other->page;
-	return old && old->page.block == page.block ? 0 : add_alias(store, key, &page);
+	if (old && old->page.block == page.block)
+		return 0;
+	mark_read(&store->memory->blocks[page.block], now_ns);
+	ret = set_page(store, key, &page, now_ns);
+	if (ret == 0)
+		note_page(store, key, &page, now_ns);
+	return ret;
 }
 
 bool row_store_has(const struct row_store *store, const struct wire_page_key *key)

@@ -27,6 +27,12 @@ struct rule_set {
 void rule_set_init(struct rule_set *set, struct wire_rule *rules, uint32_t count);
 void rule_set_release(struct rule_set *set);
 
+/* Indexes without references, those that may still be in readers' hands included. */
+static inline uint32_t rule_set_free(const struct rule_set *set)
+{
+	return set->count > set->fresh ? set->count - set->fresh + set->idle : set->idle;
+}
+
 /* The index of RULE, with a reference more. -EAGAIN: no index can be written at NOW_NS. */
 int rule_set_ref(struct rule_set *set, const struct wire_rule *rule, uint64_t now_ns,
 		 uint16_t *ret_index);

@@ -46,6 +46,14 @@ check-kernels: ## boot Debian's kernels (6.1, 6.12, sid's) in qemu and try hostp
 	@$(AGAIN) all workloads
 	@$(SCRIPT_ENV) JAVA_HOME_BUILD=$(JAVA_HOME_BUILD) scripts/check-kernels.sh
 
+check-scale: ## record 2,000 processes and 501 large files within the memory limit (root, 4 minutes)
+	@+$(AGAIN) all workloads
+	@HOSTPROF_BUILD=$(BUILD) tests/root/scale.py
+
+check-mutants: ## break the unwinder line by line: a unit test must notice each
+	@+$(AGAIN) unit-tests
+	@$(SCRIPT_ENV) CC=$(CC) LDLIBS="$(LDLIBS)" scripts/check-mutants.py
+
 fuzz: ## run every fuzzer over its corpus for FUZZ_SECONDS (20; 0: only the corpus)
 	@+$(AGAIN) BUILD=$(BUILD)/fuzz CC=clang SAN="$(FUZZ_FLAGS)" CFLAGS="-O1 -g -Wno-format-nonliteral" fuzzers
 	@BUILD=$(BUILD)/fuzz FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz.sh
@@ -69,7 +77,7 @@ clean: ## remove the build directory
 
 # With `make -jN setup check` the packages still come first.
 ifneq ($(filter setup,$(MAKECMDGOALS)),)
-run check check-unit check-root check-live check-san check-kernels fuzz lint tidy bench: | setup
+run check check-unit check-root check-live check-san check-kernels check-scale check-mutants fuzz lint tidy bench: | setup
 endif
 
 unit-tests: $(UNIT_BIN)
@@ -83,5 +91,5 @@ $(BUILD)/fuzzers/%: tests/fuzz/%.c $(BUILD)/libhostprof.a
 	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) -Wno-missing-prototypes $(LDFLAGS) \
 		-fsanitize=fuzzer,address,undefined -o $@ $(filter %.c %.a,$^) $(LDLIBS)
 
-.PHONY: help setup run check check-unit check-root check-live check-san check-kernels fuzz lint tidy bench install clean \
-	unit-tests fuzzers
+.PHONY: help setup run check check-unit check-root check-live check-san check-kernels check-scale check-mutants \
+	fuzz lint tidy bench install clean unit-tests fuzzers

@@ -2,6 +2,9 @@
 /* From an address to its rule: ranges, pages, rows, the cache of hot addresses, and what is not there. */
 #include "test.h"
 
+#include <signal.h>
+#include <sys/mman.h>
+
 #include "walk_world.h"
 
 /* --- rows -------------------------------------------------------------------------------- */
@@ -135,6 +138,38 @@ static void test_page_that_comes_later(void **state)
 	expect_frame(2, OUTERMOST);
 }
 
+/* What BPF has walked stays in front; the walk goes on at the first frame that it missed. */
+static void test_part_that_was_walked_before(void **state)
+{
+	(void)state;
+	set_page(1, rule_rsp(8));
+	w.request.pc = CALLER;
+	w.request.exact = false;
+	w.request.caller = true;
+	w.request.max_frames = 4;
+	w.stack[0] = OUTERMOST;
+	memset(&w.result, 0, sizeof(w.result));
+	w.result.words[0] = 0x1111 | WIRE_FRAME_EXACT;
+	w.result.words[1] = 0x2222;
+	w.result.frames = w.result.word_count = 2;
+	walk_begin(&w.walk, &w.request, &w.memory, &w.result);
+	assert_false(walk_go_on(&w.walk));
+	assert_int_equal(w.result.reason, UNWIND_DONE);
+	assert_int_equal(w.result.frames, 4);
+	assert_int_equal(w.result.word_count, 4);
+	assert_int_equal(w.result.words[0], 0x1111 | WIRE_FRAME_EXACT);
+	expect_frame(1, 0x2222);
+	expect_frame(2, CALLER);
+	expect_frame(3, OUTERMOST);
+	/* The limit is of the whole stack. */
+	w.request.max_frames = 3;
+	w.result.frames = w.result.word_count = 2;
+	walk_begin(&w.walk, &w.request, &w.memory, &w.result);
+	assert_false(walk_go_on(&w.walk));
+	assert_int_equal(w.result.reason, UNWIND_DEPTH);
+	assert_int_equal(w.result.frames, 3);
+}
+
 static void expect_miss(void)
 {
 	begin_walk();
@@ -151,9 +186,43 @@ static void test_rows_of_another_generation(void **state)
 	expect_miss();
 	w.blocks[1].generation = 0;
 	expect_miss();
+	/* It is another page's block by now, and was not used. */
+	begin_walk();
+	w.walk.cursor.now_s = 4711;
+	assert_true(walk_go_on(&w.walk));
+	assert_int_equal(w.blocks[1].used_s, 0);
 	w.pages[0].generation = 0;
 	w.pages[0].block = ARRAY_SIZE(w.blocks);
 	expect_miss();
+}
+
+static struct wire_rule *guarded;
+
+/* The rule is being read: what userspace does to the rows at just this moment. */
+static void give_up_rows(int number)
+{
+	(void)number;
+	w.blocks[1].generation++;
+	mprotect(guarded, WIRE_PAGE_BYTES, PROT_READ | PROT_WRITE);
+}
+
+/* Rows that are given up while they are read are not believed. */
+static void test_rows_that_change_under_the_reader(void **state)
+{
+	struct sigaction guard = { .sa_handler = give_up_rows }, before;
+
+	(void)state;
+	guarded = mmap(NULL, WIRE_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		       -1, 0);
+	assert_ptr_not_equal(guarded, MAP_FAILED);
+	memcpy(guarded, w.rules, sizeof(w.rules));
+	w.tables.rules = guarded;
+	expect_walk(1, UNWIND_DONE);
+	mprotect(guarded, WIRE_PAGE_BYTES, PROT_NONE);
+	sigaction(SIGSEGV, &guard, &before);
+	expect_miss();
+	sigaction(SIGSEGV, &before, NULL);
+	munmap(guarded, WIRE_PAGE_BYTES);
 }
 
 /* The place of a list that was given up holds another process's ranges now. */
@@ -259,7 +328,9 @@ int main(void)
 		cmocka_unit_test_setup(test_exact_addresses, set_up),
 		cmocka_unit_test_setup(test_bias, set_up),
 		cmocka_unit_test_setup(test_page_that_comes_later, set_up),
+		cmocka_unit_test_setup(test_part_that_was_walked_before, set_up),
 		cmocka_unit_test_setup(test_rows_of_another_generation, set_up),
+		cmocka_unit_test_setup(test_rows_that_change_under_the_reader, set_up),
 		cmocka_unit_test_setup(test_ranges_of_another_list, set_up),
 		cmocka_unit_test_setup(test_outside_of_all_ranges, set_up),
 		cmocka_unit_test_setup(test_code_without_a_file, set_up),

@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Breaks the unwinder one line at a time; a unit test must notice each. `make check-mutants`.
+
+A mutant (scripts/mutants.py) is an exact piece of text, its replacement, and the tests that are for that
+behaviour. It is put into a copy of the sources; the library's sources that see it are compiled
+beside the test and take the place of their parts of libhostprof.a, so that one mutant costs a
+second. A piece that is not there exactly once, a mutant that does not compile, or one that no test
+notices fails the run; so does a test that fails without any mutant.
+
+    scripts/check-mutants.py [NAME…]      only these; --list shows them
+"""
+import concurrent.futures
+import functools
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from mutants import MUTANTS
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build"))
+BUILD = BUILD if BUILD.is_absolute() else ROOT / BUILD
+COPIED = ("bpf", "userspace", "jvmagent", "vmlinux", "tests/test.h", "tests/unit", "tests/tools", "tests/data")
+FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-O0", "-w", "-Iuserspace", "-Ibpf", "-Ijvmagent", "-Itests",
+         "-Itests/unit", f"-I{BUILD}/gen", '-DHOSTPROF_VERSION="0"', '-DHOSTPROF_LIBDIR="/usr/local/lib"']
+CC = shlex.split(os.environ.get("CC", "gcc"))
+LDLIBS = shlex.split(os.environ.get("LDLIBS", ""))
+# A broken walk may not end.
+TEST_SECONDS = 20
+
+
+class Broken(Exception):
+    """The mutant says nothing: it does not apply or does not compile."""
+
+
+def copy_tree(to):
+    for name in COPIED:
+        source, target = ROOT / name, to / name
+        if source.is_dir():
+            shutil.copytree(source, target)
+        elif source.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target)
+
+
+def dependencies():
+    """Library source -> the files that it sees, by the compiler's .d files."""
+    seen = {}
+    for path in (BUILD / "obj" / "userspace").glob("*/*.d"):
+        rule = path.read_text(encoding="utf-8").replace("\\\n", " ").partition("\n")[0]
+        names = {os.path.relpath(w, ROOT) if os.path.isabs(w) else w for w in rule.split()[1:]}
+        source = next((n for n in names if n.endswith(".c")), None)
+        if source and (ROOT / source).exists():
+            seen[source] = names
+    return seen
+
+
+SEEN_BY = dependencies()
+
+
+def affected(name):
+    """The library's sources that must be compiled again; the BPF program's skeleton sees none."""
+    return sorted(source for source, names in SEEN_BY.items() if name in names)
+
+
+def put_in(tree, mutant):
+    path = tree / mutant.file
+    if not path.exists():
+        raise Broken(f"there is no {mutant.file}")
+    text = path.read_text(encoding="utf-8")
+    count = text.count(mutant.old)
+    if count != 1:
+        raise Broken(f"{mutant.old!r} is {count} times in {mutant.file}")
+    path.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
+    return path, text
+
+
+def link(tree, test, program, *more):
+    """Compile a test against the library; the compiler's output."""
+    argv = [*CC, *FLAGS, "-o", program, f"tests/unit/{test}.c", *more, BUILD / "libhostprof.a", *LDLIBS,
+            "-lcmocka"]
+    done = subprocess.run([str(a) for a in argv], cwd=tree, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode:
+        raise Broken(f"{test} does not compile:\n{done.stdout[-3000:]}")
+    return done.stdout
+
+
+@functools.lru_cache(maxsize=None)
+def linked_parts(test):
+    """Names of the library's sources that end up in a test: no others need be compiled for it."""
+    trace = link(ROOT, test, "/dev/null", "-Wl,-t,-t")
+    parts = set(re.findall(r"libhostprof\.a\)?\(?(\w+)\.o", trace))
+    if not parts:
+        raise Broken(f"the linker does not say which parts of the library {test} has")
+    return parts
+
+
+def compile_test(tree, test, mutant):
+    program = tree / test
+    sources = [s for s in affected(mutant.file) if pathlib.Path(s).stem in linked_parts(test)]
+    link(tree, test, program, *sources)
+    return program
+
+
+def run_test(program, cwd):
+    """What failed: names of test functions, or how the program ended; empty when all is well."""
+    try:
+        done = subprocess.run([str(program)], cwd=cwd, timeout=TEST_SECONDS, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    except subprocess.TimeoutExpired:
+        return ["no end"]
+    if done.returncode == 0:
+        return []
+    text = done.stdout.decode("utf-8", "replace")
+    failed = sorted(set(re.findall(r"\[  FAILED  \] (test_\w+)", text)))
+    return failed or [f"exit code {done.returncode}"]
+
+
+def caught_by(tree, mutant):
+    """(test, what failed in it) of the first test that notices the mutant, or None."""
+    path, text = put_in(tree, mutant)
+    try:
+        for test in mutant.tests:
+            failed = run_test(compile_test(tree, test, mutant), tree)
+            if failed:
+                return test, failed
+        return None
+    finally:
+        path.write_text(text, encoding="utf-8")
+
+
+def check(tree, mutant):
+    """One row of the table: (good, text)."""
+    try:
+        caught = caught_by(tree, mutant)
+    except Broken as error:
+        return False, f"BROKEN {mutant.name}: {error}"
+    if not caught:
+        return False, f"SURVIVED {mutant.name}: {', '.join(mutant.tests)} did not notice"
+    more = f" and {len(caught[1]) - 1} more" if len(caught[1]) > 1 else ""
+    return True, f"caught {mutant.name:<44} {caught[0]}: {caught[1][0]}{more}"
+
+
+def check_unbroken(mutants):
+    """The tests as they are built pass."""
+    bad = 0
+    for test in sorted({test for mutant in mutants for test in mutant.tests}):
+        failed = run_test(BUILD / "tests" / test, ROOT)
+        if failed:
+            print(f"FAILED {test} without a mutant: {', '.join(failed)}")
+            bad += 1
+    return bad
+
+
+def check_all(mutants, top):
+    """Run the mutants, each worker in a copy of its own; the number that is not caught."""
+    own, bad = threading.local(), 0
+
+    def work(mutant):
+        if not hasattr(own, "tree"):
+            own.tree = pathlib.Path(tempfile.mkdtemp(dir=top))
+            copy_tree(own.tree)
+        return check(own.tree, mutant)
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for good, text in pool.map(work, mutants):
+            print(text, flush=True)
+            bad += not good
+    return bad
+
+
+def main():
+    names = sys.argv[1:]
+    if names == ["--list"]:
+        print("\n".join(mutant.name for mutant in MUTANTS))
+        return 0
+    mutants = [m for m in MUTANTS if not names or m.name in names]
+    begin = time.monotonic()
+    if check_unbroken(mutants):
+        return 1
+    with tempfile.TemporaryDirectory(prefix="hostprof-mutants-") as top:
+        bad = check_all(mutants, top)
+    print(f"{len(mutants) - bad} of {len(mutants)} mutants caught in {time.monotonic() - begin:.0f} s")
+    return 1 if bad or not mutants else 0
+
+
+sys.exit(main())

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The mutants of check-mutants.py: what is broken, where, and the tests that are for it."""
+import collections
+
+Mutant = collections.namedtuple("Mutant", "name file old new tests")
+
+STEP = "bpf/step_row.h"
+FIND = "bpf/unwind_find.h"
+SIGNAL = "bpf/step_signal.h"
+UNWIND = "bpf/unwind.h"
+WALK = "userspace/unwind/walk.c"
+ROWS = "userspace/unwind/row_store.c"
+
+# --- the row step -----------------------------------------------------------------------------
+
+STEPS = [
+    Mutant("wrong CFA register", STEP, "case ROW_RBX: *ret_value = c->rbx;",
+           "case ROW_RBX: *ret_value = c->r13;", ["test_step_row"]),
+    Mutant("CFA offset with the wrong sign", STEP, "base += (wire_u64)(wire_s64)rule->cfa_offset;",
+           "base -= (wire_u64)(wire_s64)rule->cfa_offset;", ["test_step_row"]),
+    Mutant("CFA offset without its sign", STEP, "(wire_u64)(wire_s64)rule->cfa_offset",
+           "(wire_u64)(wire_u32)rule->cfa_offset", ["test_step_row"]),
+    Mutant("CFA in memory taken for a plain one", STEP, "if (rule->kind == WIRE_RULE_DEREF) {",
+           "if (0) {", ["test_step_row"]),
+    Mutant("no addend to a CFA in memory", STEP, "base += (wire_u64)((wire_s64)rule->cfa_add * 8);",
+           "", ["test_step_row"]),
+    Mutant("PLT threshold one too far", STEP, "(wire_s64)(c->pc & 15) >= rule->cfa_add",
+           "(wire_s64)(c->pc & 15) > rule->cfa_add", ["test_step_row"]),
+    Mutant("no PLT rule", STEP, "rule->kind == WIRE_RULE_PLT", "0", ["test_step_row"]),
+    Mutant("return address always below the CFA", STEP, "cfa - 8ULL * rule->ra_slot, ret_pc",
+           "cfa - 8, ret_pc", ["test_step_row"]),
+    Mutant("return address never in a register", STEP, "if (rule->ra_slot & WIRE_RA_REGISTER)",
+           "if (0)", ["test_step_row"]),
+    Mutant("rbp not restored", STEP, "else if (row_restore(c, memory, cfa, rule->rbp_slot, &c->fp))",
+           "else if (0)", ["test_step_row"]),
+    Mutant("r15 not restored", STEP,
+           "row_restore_byte(c, memory, cfa, rule->r15_slot, &c->r15)", "0", ["test_step_row"]),
+    Mutant("a lost register taken for the same", STEP, "*value = 0;", "", ["test_step_row"]),
+    Mutant("a lost rbp taken for the same", STEP, "c->fp = 1; /* no frame pointer */", ";",
+           ["test_step_row"]),
+    Mutant("registers of the leaf kept for its caller", STEP, "c->leaf = 0;", "", ["test_step_row"]),
+    Mutant("exact mark kept for the caller", STEP, "c->exact = 0;", "", ["test_step_row"]),
+    Mutant("a frame that does not rise", STEP, "if (cfa < sp || (cfa == sp && !leaf))",
+           "if (cfa < sp)", ["test_step_row"]),
+    Mutant("no signal-frame rule", UNWIND, "case WIRE_RULE_SIGNAL: return UNWIND_STEP_SIGNAL;",
+           "case WIRE_RULE_SIGNAL: return UNWIND_STEP_ROW;", ["test_step_row"]),
+    Mutant("exact mark not set after a signal", SIGNAL, "c->exact = 1;", "c->exact = 0;",
+           ["test_step_row", "test_unwind"]),
+    Mutant("registers of the interrupted code not taken", SIGNAL, "signal_restore(c);", "",
+           ["test_step_row"]),
+    Mutant("interrupted code not taken for a leaf", SIGNAL, "c->leaf = 1;", "", ["test_step_row"]),
+    Mutant("END not recognised", UNWIND, "case WIRE_RULE_END: return UNWIND_STEP_END;",
+           "case WIRE_RULE_END: return UNWIND_STEP_FP;", ["test_step_row"]),
+    Mutant("a bad row walked by the frame pointer", UNWIND, "default: return UNWIND_STEP_BAD_ROW;",
+           "default: return UNWIND_STEP_FP;", ["test_step_row"]),
+]
+
+# --- from an address to its rule --------------------------------------------------------------
+
+FINDS = [
+    Mutant("return address looked up at pc", FIND, "return c->exact ? c->pc : c->pc - 1;",
+           "return c->pc;", ["test_unwind_find"]),
+    Mutant("exact address looked up at pc - 1", FIND, "return c->exact ? c->pc : c->pc - 1;",
+           "return c->pc - 1;", ["test_unwind_find"]),
+    Mutant("row off by one", FIND, "if (block->rows[middle].offset <= offset)",
+           "if (block->rows[middle].offset < offset)", ["test_unwind_find"]),
+    Mutant("last row of a block never found", FIND, "high = block->count;", "high = block->count - 1;",
+           ["test_unwind_find"]),
+    Mutant("block chain not followed", FIND, "if (!block || !block->next || offset < block->next_offset)",
+           "if (1)", ["test_unwind_find"]),
+    Mutant("block chain left one row late", FIND, "offset < block->next_offset",
+           "offset <= block->next_offset", ["test_unwind_find"]),
+    Mutant("no generation check before reading", FIND,
+           "if (!head || *(volatile wire_u32 *)&head->generation != generation)", "if (!head)",
+           ["test_unwind_find"]),
+    Mutant("no generation check after reading", FIND,
+           "return *(volatile wire_u32 *)&head->generation == generation ? UNWIND_FOUND : UNWIND_ABSENT;",
+           "return UNWIND_FOUND;", ["test_unwind_find"]),
+    Mutant("no range-serial check", FIND, "if (c->range.serial != c->serial)", "if (0)",
+           ["test_unwind_find"]),
+    Mutant("end of a range belongs to it", FIND, "address < c->range.end;", "address <= c->range.end;",
+           ["test_unwind_find"]),
+    Mutant("range off by one", FIND, "if (range->start <= address)", "if (range->start < address)",
+           ["test_unwind_find"]),
+    Mutant("bias ignored", FIND, "address - c->range.bias", "address", ["test_unwind_find"]),
+    Mutant("hot cache ignores the serial", FIND, "hot->serial != c->serial ||", "",
+           ["test_unwind_find"]),
+    Mutant("hot cache ignores the epoch", FIND, "|| hot->epoch != c->now_s >> 1", "",
+           ["test_unwind_find"]),
+    Mutant("use of rows not marked", FIND, "head->used_s = c->now_s;", "", ["test_unwind_find"]),
+    Mutant("code without a file taken for missing rows", UNWIND,
+           "case UNWIND_FOUND_JIT: c->jit_frames++; return unwind_choose_blind(c, memory);",
+           "case UNWIND_FOUND_JIT: return UNWIND_STEP_MISS;", ["test_unwind_find"]),
+    Mutant("a frame written before its miss", UNWIND,
+           "if (step == UNWIND_STEP_MISS)\n\t\treturn unwind_miss(c);",
+           "if (step == UNWIND_STEP_MISS)\n\t\treturn unwind_put_frame(c, out, WIRE_FRAME_CODE, 1), "
+           "unwind_miss(c);", ["test_unwind_find"]),
+    Mutant("resume drops frames", WALK, "c->words = result->word_count;", "c->words = 0;", ["test_unwind_find"]),
+    Mutant("resume counts no frames", WALK, "c->frames = result->frames;", "", ["test_unwind_find"]),
+]
+
+# --- stores -----------------------------------------------------------------------------------
+
+STORES = [
+    Mutant("block quarantine skipped", "userspace/unwind/quarantine.h",
+           "return now_ns >= begin_ns + READERS_NS;", "return true;", ["test_row_store"]),
+    Mutant("alias not deleted with its rows", ROWS,
+           "while ((entry = page_index_of_block(&store->pages, store->ages[i].block))) {",
+           "if ((entry = page_index_of_block(&store->pages, store->ages[i].block))) {",
+           ["test_row_store"]),
+    Mutant("a generation given out twice", ROWS, "if (++store->generation == 0)",
+           "if (store->generation == 0)", ["test_row_store"]),
+    Mutant("most recently used evicted first", ROWS, "return x->rank < y->rank ? -1 : x->rank > y->rank;",
+           "return x->rank > y->rank ? -1 : x->rank < y->rank;", ["test_row_store"]),
+    Mutant("next_offset of the following block's end", ROWS, "block->next_offset = rows[done].offset;",
+           "block->next_offset = rows[done - 1].offset;", ["test_row_store"]),
+    Mutant("rules never released", ROWS, "rule_set_unref(&store->rules, b->rows[i].rule, now_ns);", "",
+           ["test_row_store"]),
+]
+
+MUTANTS = STEPS + FINDS + STORES

@@ -148,7 +148,7 @@ static void run_model(uint32_t blocks, uint32_t rules, uint32_t page_limit)
 static void test_few_blocks(void **state)
 {
 	(void)state;
-	run_model(80, 16384, UINT32_MAX);
+	run_model(48, 16384, UINT32_MAX);
 }
 
 static void test_few_rules(void **state)

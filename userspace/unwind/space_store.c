@@ -118,7 +118,8 @@ static void list_ages(struct space_store *store)
 			age.used_s = space.used_s;
 		vec_push(&store->ages, age);
 	}
-	qsort(store->ages.items, store->ages.len, sizeof(*store->ages.items), compare_ages);
+	if (store->ages.len)
+		qsort(store->ages.items, store->ages.len, sizeof(*store->ages.items), compare_ages);
 }
 
 /* Give up the spaces that were not used for longest: at least one, and RANGES ranges of them. */

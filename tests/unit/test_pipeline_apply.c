@@ -70,6 +70,7 @@ static int setup(void **state)
 	*state = f;
 	f->options = (struct capture_options){ .events = &f->event, .event_count = 1 };
 	pipeline->options = &f->options;
+	pipeline->plan.queue_bytes = 1 << 20;
 	profile_init(&pipeline->profile);
 	ledger_init(&pipeline->ledger);
 	if (worker_pool_new(1, &pipeline->pool, &err) < 0 ||
@@ -143,7 +144,7 @@ static void a_full_queue_does_not_wait(void **state)
 
 	block_worker(f);
 	merge_push_sample(&pipeline->queue, &f->sample);
-	pipeline->queue.bytes += PIPELINE_QUEUE_LIMIT_BYTES;
+	pipeline->queue.bytes += pipeline->plan.queue_bytes;
 	assert_true(pipeline_apply_until(pipeline, UINT64_MAX));
 	assert_int_equal(pipeline->profile.samples.len, 1);
 	close(f->go_fd);

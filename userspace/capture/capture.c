@@ -37,6 +37,9 @@ static uint32_t capture_ring_bytes(const struct capture_options *options, unsign
 {
 	uint64_t want = capture_want_ring_bytes(options, cpus), size = MIN_RING_BYTES;
 
+	/* What was asked for is given; else the default is halved until all fit. */
+	if (!options->ring_bytes && options->rings_limit_bytes)
+		want = MIN(want, options->rings_limit_bytes / MAX(cpus, 1U) / 2);
 	while (size < want)
 		size *= 2;
 	return (uint32_t)size;

@@ -30,6 +30,8 @@ struct capture_options {
 	uint32_t max_depth;	  /* user frames; 0: WIRE_DEFAULT_USER_FRAMES */
 	uint64_t budget_ns;	  /* of one user walk; 0: 200 us */
 	uint64_t ring_bytes;	  /* per cpu, power of two >= 64 KiB; 0: default */
+	/* What the rings of all cpus may take by default; 0: no limit. */
+	uint64_t rings_limit_bytes;
 	/* For the unwind tables of all processes together; 0: default. */
 	uint64_t table_bytes;
 };

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "session/memory_plan.h"
 
 #define DEFAULT_FREQ_HZ 99
 #define MIN_RING_BYTES	(64ULL << 10)
@@ -118,6 +119,9 @@ static const struct option_row rows[] = {
 	  &args.max_depth, NULL },
 	{ OPTION_TYPE_BYTES, 0, "ring-size", "BYTES",
 	  "ring buffer of each cpu, a power of two from 64k on", &args.ring_bytes, NULL },
+	{ OPTION_TYPE_BYTES, 0, "memory-limit", "BYTES",
+	  "of hostprof's own memory and its BPF maps together, from 48M on (default 128M)",
+	  &args.memory_limit_bytes, NULL },
 	{ OPTION_TYPE_HEADING, .help = "Result" },
 	VIEW_FLAGS_ROWS(args.view),
 	{ OPTION_TYPE_STRING, 0, "stats", "FILE", "write the figures of the run to FILE, as JSON",
@@ -164,6 +168,8 @@ static int check_numbers(struct err *err)
 		return err_set(err, -EINVAL, "--max-depth: more than %d", WIRE_MAX_USER_FRAMES);
 	if (ring && (ring < MIN_RING_BYTES || ring > MAX_RING_BYTES || (ring & (ring - 1))))
 		return err_set(err, -EINVAL, "--ring-size: not a power of two from 64k to 1G");
+	if (args.memory_limit_bytes && args.memory_limit_bytes < MEMORY_LEAST_LIMIT_BYTES)
+		return err_set(err, -EINVAL, "--memory-limit: less than 48M is not enough");
 	if (args.view.all_user && args.view.all_kernel)
 		return err_set(err, -EINVAL, "--all-user does not go with --all-kernel");
 	return 0;
@@ -254,6 +260,7 @@ struct recorder_options record_args_options(const struct record_args *a)
 		.command = a->command,
 		.whole_host = a->all,
 		.agent = a->agent,
+		.memory_limit_bytes = a->memory_limit_bytes,
 		.command_line = a->command_line.buf,
 	};
 }

@@ -22,7 +22,7 @@ struct record_args {
 	VEC(const char *) event_names;
 	struct capture_event events[WIRE_MAX_EVENTS];
 	uint64_t freq_hz, duration_ns;
-	uint64_t max_depth, ring_bytes;
+	uint64_t max_depth, ring_bytes, memory_limit_bytes;
 	bool include_idle;
 	enum recorder_agent_mode agent;
 	bool frame_pointers_only;

@@ -57,6 +57,9 @@ void elf_file_for_each_raw_symbol(struct elf_file *file,
 				  void (*fn)(const struct elf_raw_symbol *symbol, void *data),
 				  void *data);
 
+/* What its symbol tables and their names take in the file. */
+uint64_t elf_file_symbol_bytes(struct elf_file *file);
+
 /* Does it have a .symtab with functions, so that no debug file is needed? */
 bool elf_file_has_symtab(struct elf_file *file);
 

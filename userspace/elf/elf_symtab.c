@@ -35,11 +35,31 @@ static int open_table(struct elf_file *file, uint32_t type, struct table_view *r
 	return 0;
 }
 
+/* Of a table whose names are missing nothing will be read. */
+static uint64_t table_bytes(struct elf_file *file, uint32_t type)
+{
+	GElf_Shdr header, strings_header;
+	Elf_Scn *section = elf_file_find_section(file, NULL, type, &header);
+	Elf_Scn *strings = section ? elf_getscn(file->elf, header.sh_link) : NULL;
+
+	if (!strings || !gelf_getshdr(strings, &strings_header))
+		return 0;
+	return MIN(header.sh_size, ELF_MAX_SECTION_BYTES) +
+	       MIN(strings_header.sh_size, ELF_MAX_SECTION_BYTES);
+}
+
+uint64_t elf_file_symbol_bytes(struct elf_file *file)
+{
+	return table_bytes(file, SHT_SYMTAB) + table_bytes(file, SHT_DYNSYM);
+}
+
 bool elf_file_has_symtab(struct elf_file *file)
 {
-	struct table_view table;
+	GElf_Shdr header;
 
-	return open_table(file, SHT_SYMTAB, &table) == 0 && table.count > 1;
+	/* its header is enough: the table itself may be larger than what may be read */
+	return elf_file_find_section(file, NULL, SHT_SYMTAB, &header) && header.sh_entsize &&
+	       header.sh_size / header.sh_entsize > 1;
 }
 
 static bool is_function(const GElf_Sym *symbol)

@@ -41,7 +41,7 @@ struct image_cache {
 	size_t open_count;
 	uint64_t parsed;
 	uint64_t close_calls;
-	size_t content_bytes, content_limit;
+	size_t content_bytes, content_limit, parse_limit;
 	size_t hand; /* index into images: where drop_unused() goes on */
 };
 
@@ -53,6 +53,7 @@ struct parse_job {
 	char *path;		   /* owned */
 	uint32_t pid;
 	int fd; /* borrowed from the image */
+	size_t limit_bytes;
 	bool ran;
 	struct image_content content;
 };
@@ -64,6 +65,7 @@ int image_cache_new(struct worker_pool *pool, struct image_cache **ret_cache, st
 	(void)err;
 	cache->pool = pool;
 	cache->content_limit = MAX_CONTENT_BYTES;
+	cache->parse_limit = SIZE_MAX;
 	*ret_cache = cache;
 	return 0;
 }
@@ -251,6 +253,11 @@ void image_cache_set_limit(struct image_cache *cache, size_t limit)
 	cache->content_limit = limit;
 }
 
+void image_cache_set_parse_limit(struct image_cache *cache, size_t parse_limit)
+{
+	cache->parse_limit = parse_limit;
+}
+
 /* An image in memory has no file to be read again from. */
 static bool may_drop(const struct image *image)
 {
@@ -264,16 +271,12 @@ static void drop(struct image_cache *cache, struct image *image)
 	image->state = IMAGE_DROPPED;
 }
 
-/*
- * The clock algorithm: an image that was asked for since the hand last came by is passed over. One
- * round only, so that the images of one stack can be there together, however large they are. KEEP
- * is the one that has just come.
- */
-static void drop_unused(struct image_cache *cache, const struct image *keep)
+/* One round of the clock's hand: images that were not asked for since it last came by. */
+static void drop_round(struct image_cache *cache, const struct image *keep, size_t limit)
 {
 	size_t turns = cache->images.len;
 
-	for (; turns > 0 && cache->content_bytes > cache->content_limit; turns--) {
+	for (; turns > 0 && cache->content_bytes > limit; turns--) {
 		struct image *image = cache->images.items[cache->hand++ % cache->images.len];
 
 		if (image == keep || !may_drop(image))
@@ -282,6 +285,24 @@ static void drop_unused(struct image_cache *cache, const struct image *keep)
 			drop(cache, image);
 		image->used = false;
 	}
+}
+
+/*
+ * One round only, so that the images of one stack can be there together; in the second, which is
+ * for when memory is bounded strictly, nothing counts as asked for any more. KEEP is the one that
+ * has just come.
+ */
+static void drop_unused(struct image_cache *cache, const struct image *keep)
+{
+	drop_round(cache, keep, cache->content_limit);
+	if (cache->parse_limit != SIZE_MAX)
+		drop_round(cache, keep, cache->content_limit + cache->parse_limit / 4);
+}
+
+void image_cache_shrink(struct image_cache *cache)
+{
+	drop_round(cache, NULL, 0);
+	drop_round(cache, NULL, 0);
 }
 
 void image_cache_close_idle(struct image_cache *cache)
@@ -307,7 +328,7 @@ static void parse_run(struct worker_job *job)
 {
 	struct parse_job *parse = container_of(job, struct parse_job, job);
 
-	image_content_read(parse->fd, parse->pid, parse->path, &parse->content);
+	image_content_read(parse->fd, parse->pid, parse->path, parse->limit_bytes, &parse->content);
 	parse->ran = true;
 }
 
@@ -345,6 +366,7 @@ void image_load(struct image_cache *cache, struct image *image)
 	parse->path = xstrdup(image->path);
 	parse->pid = image->pid;
 	parse->fd = image->fd;
+	parse->limit_bytes = cache->parse_limit;
 	image->state = IMAGE_LOADING;
 	if (cache->pool) {
 		worker_pool_submit(cache->pool, &parse->job);
@@ -451,8 +473,12 @@ void image_cache_for_each_failed(struct image_cache *cache,
 				 void (*fn)(const char *path, const char *why, void *data),
 				 void *data)
 {
-	for (size_t i = 0; i < cache->images.len; i++)
-		if (cache->images.items[i]->state == IMAGE_FAILED)
-			fn(cache->images.items[i]->path, image_failure(cache->images.items[i]),
-			   data);
+	for (size_t i = 0; i < cache->images.len; i++) {
+		const struct image *image = cache->images.items[i];
+
+		if (image->state == IMAGE_FAILED)
+			fn(image->path, image_failure(image), data);
+		else if (image->content.left_out)
+			fn(image->path, image->content.left_out, data);
+	}
 }

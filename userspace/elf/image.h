@@ -55,9 +55,14 @@ struct image *image_cache_add_memory(struct image_cache *cache, const char *name
 
 /*
  * Symbols of all images take at most LIMIT bytes (default 256 MB); past that, images that were not
- * asked for a while are dropped.
+ * asked for a while are dropped. A file whose symbols take more than PARSE_LIMIT bytes (default:
+ * no limit) to be read stays without them; with such a limit, past a quarter of it more, images are
+ * dropped that are in use.
  */
 void image_cache_set_limit(struct image_cache *cache, size_t limit);
+void image_cache_set_parse_limit(struct image_cache *cache, size_t parse_limit);
+/* Drop all symbols that can be read again. */
+void image_cache_shrink(struct image_cache *cache);
 
 /*
  * Close the files that nobody wanted parsed since the last but one call: an open file keeps its
@@ -90,7 +95,7 @@ bool image_offset_to_address(const struct image *image, uint64_t offset, uint64_
 /* The function that holds ADDRESS (file's own virtual address); false when there is none. */
 bool image_find_symbol(struct image *image, uint64_t address, struct elf_symbol *ret_symbol);
 
-/* Call FN for every image that failed; for the quality figures. */
+/* Call FN for every image that failed or has no symbols for its size; for the quality figures. */
 void image_cache_for_each_failed(struct image_cache *cache,
 				 void (*fn)(const char *path, const char *why, void *data),
 				 void *data);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/units.h"
 #include "elf/debug_file.h"
 
 void image_content_release(struct image_content *content)
@@ -12,8 +13,22 @@ void image_content_release(struct image_content *content)
 	vec_release(&content->segments);
 	symbols_release(&content->symbols);
 	free(content->failure);
-	content->failure = NULL;
+	free(content->left_out);
+	content->failure = content->left_out = NULL;
 }
+
+/*
+ * The table and its names as they are in the file, the same once more as they are collected, room
+ * to sort them, and the result.
+ */
+#define BYTES_PER_SYMBOL_BYTE 3
+
+struct symbol_reader {
+	struct symbols_builder builder;
+	struct image_content *content;
+	const char *path;
+	uint64_t left_bytes;
+};
 
 void image_content_fail(struct image_content *content, const char *fmt, ...)
 {
@@ -36,8 +51,31 @@ static void read_segments(struct elf_file *file, struct image_content *content)
 		vec_push(&content->segments, segments[i]);
 }
 
+static void leave_out(struct symbol_reader *reader, uint64_t bytes)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	strbuf_addf(&text, "the symbols of %s take ", reader->path ? reader->path : "it");
+	units_format_bytes(&text, bytes);
+	strbuf_addstr(&text, ": more than --memory-limit leaves for one file");
+	free(reader->content->left_out);
+	reader->content->left_out = strbuf_take(&text);
+}
+
+static void add_file(struct symbol_reader *reader, struct elf_file *file)
+{
+	uint64_t bytes = elf_file_symbol_bytes(file) * BYTES_PER_SYMBOL_BYTE;
+
+	if (bytes > reader->left_bytes) {
+		leave_out(reader, bytes);
+		return;
+	}
+	reader->left_bytes -= bytes;
+	symbols_builder_add(&reader->builder, file);
+}
+
 /* .gnu_debugdata of FILE, if any. */
-static void add_debugdata(struct symbols_builder *builder, struct elf_file *file)
+static void add_debugdata(struct symbol_reader *reader, struct elf_file *file)
 {
 	_cleanup_strbuf_ struct strbuf bytes = STRBUF_INIT;
 	_cleanup_(elf_file_closep) struct elf_file *inner = NULL;
@@ -45,10 +83,10 @@ static void add_debugdata(struct symbols_builder *builder, struct elf_file *file
 
 	if (elf_file_debugdata(file, &bytes, &err) == 0 &&
 	    elf_file_open_memory(bytes.buf, bytes.len, &inner, &err) == 0)
-		symbols_builder_add(builder, inner);
+		add_file(reader, inner);
 }
 
-static void add_debug_file(struct symbols_builder *builder, struct elf_file *file, uint32_t pid,
+static void add_debug_file(struct symbol_reader *reader, struct elf_file *file, uint32_t pid,
 			   const char *path)
 {
 	_cleanup_(elf_file_closep) struct elf_file *debug = NULL;
@@ -58,22 +96,24 @@ static void add_debug_file(struct symbols_builder *builder, struct elf_file *fil
 	if (fd < 0)
 		return;
 	if (elf_file_open(fd, &debug, &err) == 0)
-		symbols_builder_add(builder, debug);
+		add_file(reader, debug);
 	elf_file_close(TAKE_PTR(debug)); /* before its descriptor */
 }
 
-static void read_symbols(struct elf_file *file, uint32_t pid, const char *path,
+static void read_symbols(struct elf_file *file, uint32_t pid, const char *path, size_t limit_bytes,
 			 struct image_content *content)
 {
-	struct symbols_builder builder = { 0 };
+	struct symbol_reader reader = { .content = content,
+					.path = path,
+					.left_bytes = limit_bytes };
 
-	symbols_builder_add(&builder, file);
+	add_file(&reader, file);
 	if (!elf_file_has_symtab(file)) {
-		add_debugdata(&builder, file);
+		add_debugdata(&reader, file);
 		if (path)
-			add_debug_file(&builder, file, pid, path);
+			add_debug_file(&reader, file, pid, path);
 	}
-	symbols_build(&builder, file, &content->symbols);
+	symbols_build(&reader.builder, file, &content->symbols);
 }
 
 static bool is_elf(int fd)
@@ -84,7 +124,8 @@ static bool is_elf(int fd)
 	       memcmp(magic, "\177ELF", sizeof(magic)) == 0;
 }
 
-void image_content_read(int fd, uint32_t pid, const char *path, struct image_content *ret_content)
+void image_content_read(int fd, uint32_t pid, const char *path, size_t limit_bytes,
+			struct image_content *ret_content)
 {
 	_cleanup_(elf_file_closep) struct elf_file *file = NULL;
 	struct image_content content = { 0 };
@@ -99,7 +140,7 @@ void image_content_read(int fd, uint32_t pid, const char *path, struct image_con
 	} else {
 		elf_file_build_id(file, content.build_id, sizeof(content.build_id));
 		read_segments(file, &content);
-		read_symbols(file, pid, path, &content);
+		read_symbols(file, pid, path, limit_bytes, &content);
 	}
 	*ret_content = content;
 }
@@ -116,7 +157,7 @@ void image_content_read_memory(const void *data, size_t len, const char *name,
 	} else {
 		elf_file_build_id(file, content.build_id, sizeof(content.build_id));
 		read_segments(file, &content);
-		read_symbols(file, 0, NULL, &content);
+		read_symbols(file, 0, NULL, SIZE_MAX, &content);
 	}
 	*ret_content = content;
 }

@@ -9,14 +9,17 @@ struct image_content {
 	char build_id[129];
 	VEC(struct elf_segment) segments;
 	struct symbols symbols;
-	char *failure; /* owned sentence; NULL when it was read */
+	char *failure;	/* owned sentence; NULL when it was read */
+	char *left_out; /* owned sentence: symbols that were too large to be read; NULL: none */
 };
 
 /*
  * Read the file FD, named PATH by process PID (both for messages and for debug files beside it).
- * A file that is no ELF file is empty content, not a failure: JITs map such.
+ * A file that is no ELF file is empty content, not a failure: JITs map such. Symbol tables that
+ * would take more than LIMIT_BYTES while they are read are left out.
  */
-void image_content_read(int fd, uint32_t pid, const char *path, struct image_content *ret_content);
+void image_content_read(int fd, uint32_t pid, const char *path, size_t limit_bytes,
+			struct image_content *ret_content);
 void image_content_read_memory(const void *data, size_t len, const char *name,
 			       struct image_content *ret_content);
 void image_content_release(struct image_content *content);

@@ -15,13 +15,22 @@
 #define HOLD_NS (300 * NSEC_PER_MSEC)
 /* An exited process is kept until every sample of its life has surely been handled. */
 #define EXPIRE_NS (2 * NSEC_PER_SEC)
-/* What the files that rows are made from may hold. */
-#define UNWIND_FILE_BYTES (8UL << 20)
 /* A host of a thousand processes takes a third of a millisecond. */
 #define CHECK_NS (10 * NSEC_PER_SEC)
 
+static void share_memory(struct pipeline *pipeline, const struct memory_plan *plan)
+{
+	struct capture_stats stats;
+
+	capture_get_stats(pipeline->capture, &stats);
+	pipeline->plan = *plan;
+	memory_plan_share(&pipeline->plan, stats.map_bytes);
+	memory_guard_init(&pipeline->guard, plan->limit_bytes, stats.map_bytes);
+}
+
 int pipeline_init(struct pipeline *pipeline, struct capture *capture,
-		  const struct capture_options *options, bool attach, int fd, struct err *err)
+		  const struct capture_options *options, const struct memory_plan *plan,
+		  bool attach, int fd, struct err *err)
 {
 	int r;
 
@@ -30,15 +39,20 @@ int pipeline_init(struct pipeline *pipeline, struct capture *capture,
 	ledger_init(&pipeline->ledger);
 	pipeline->capture = capture;
 	pipeline->options = options;
+	share_memory(pipeline, plan);
 	table_link_init(&pipeline->tables, capture);
 	r = worker_pool_new(1, &pipeline->pool, err);
 	if (r == 0)
 		r = registry_new(&pipeline->registry, err);
 	if (r == 0)
 		r = image_cache_new(pipeline->pool, &pipeline->images, err);
+	if (r == 0) {
+		image_cache_set_limit(pipeline->images, pipeline->plan.symbol_bytes);
+		image_cache_set_parse_limit(pipeline->images, pipeline->plan.parse_bytes);
+	}
 	if (r == 0)
-		r = unwinder_new(&pipeline->tables.memory, pipeline->images, UNWIND_FILE_BYTES,
-				 &pipeline->unwinder, err);
+		r = unwinder_new(&pipeline->tables.memory, pipeline->images,
+				 pipeline->plan.file_bytes, &pipeline->unwinder, err);
 	if (r == 0)
 		r = jvm_table_new(&pipeline->jvms, err);
 	if (r == 0)
@@ -112,6 +126,15 @@ int pipeline_snapshot(struct pipeline *pipeline, struct err *err)
 	return 0;
 }
 
+/* What can be read again is given up before there is more than --memory-limit. */
+static void make_room(struct pipeline *pipeline, uint64_t now_ns)
+{
+	if (!memory_guard_wants_room(&pipeline->guard, now_ns))
+		return;
+	image_cache_shrink(pipeline->images);
+	memory_guard_trim();
+}
+
 void pipeline_turn(struct pipeline *pipeline)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -119,9 +142,10 @@ void pipeline_turn(struct pipeline *pipeline)
 
 	pipeline_drain(pipeline);
 	worker_pool_reap(pipeline->pool);
+	make_room(pipeline, now_ns);
 	jvm_table_poll(pipeline->jvms);
 	agents_poll(pipeline->agents);
-	if (pipeline->queue.bytes > PIPELINE_QUEUE_LIMIT_BYTES)
+	if (pipeline->queue.bytes > pipeline->plan.queue_bytes)
 		watermark_ns = now_ns - HOLD_NS / 10;
 	else if (agents_busy(pipeline->agents))
 		return;
@@ -247,6 +271,8 @@ static void add_unwinding(struct pipeline *pipeline, const struct capture_stats 
 	if (pipeline->misses.orphans)
 		add_figure("unwind.orphans", "", pipeline->misses.orphans, pipeline);
 	unwinder_for_each_figure(pipeline->unwinder, add_figure, pipeline);
+	if (pipeline->guard.sheds)
+		add_figure("memory.room-made", "", pipeline->guard.sheds, pipeline);
 }
 
 static void write_figures(struct pipeline *pipeline)

@@ -19,14 +19,12 @@
 #include "profile/profile.h"
 #include "session/agents.h"
 #include "session/ledger.h"
+#include "session/memory_plan.h"
 #include "session/merge.h"
 #include "session/miss_join.h"
 #include "session/table_link.h"
 #include "session/unwinder.h"
 #include "symbolize/symbolizer.h"
-
-/* Beyond this much held back, order and symbols are given up rather than memory. */
-#define PIPELINE_QUEUE_LIMIT_BYTES (32ULL << 20)
 
 struct pipeline {
 	/* All owned. */
@@ -42,6 +40,9 @@ struct pipeline {
 	struct ledger ledger;
 	struct merge_queue queue;
 	struct miss_join misses;
+	/* Beyond plan.queue_bytes held back, order and symbols are given up rather than memory. */
+	struct memory_plan plan;
+	struct memory_guard guard;
 
 	struct table_link tables;	       /* of `capture` */
 	struct capture *capture;	       /* borrowed */
@@ -59,8 +60,10 @@ struct pipeline {
 	uint64_t samples, lost;
 };
 
+/* PLAN: as memory_plan_begin() made it. */
 int pipeline_init(struct pipeline *pipeline, struct capture *capture,
-		  const struct capture_options *options, bool attach, int fd, struct err *err);
+		  const struct capture_options *options, const struct memory_plan *plan,
+		  bool attach, int fd, struct err *err);
 void pipeline_release(struct pipeline *pipeline);
 
 /* What the profile says of itself: host, command line, start. After init, before samples. */

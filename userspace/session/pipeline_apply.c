@@ -233,7 +233,7 @@ static bool may_wait(struct pipeline *pipeline)
 {
 	uint64_t now_ns = clock_now_ns(), parsed = image_cache_parsed(pipeline->images);
 
-	if (pipeline->queue.bytes > PIPELINE_QUEUE_LIMIT_BYTES)
+	if (pipeline->queue.bytes > pipeline->plan.queue_bytes)
 		return false;
 	if (pipeline->gave_up && pipeline->gave_up_parsed == parsed)
 		return false;
@@ -255,7 +255,7 @@ static bool finish_oldest(struct pipeline *pipeline, const struct merge_item *it
 	struct wire_jvm wire;
 
 	if (unwinder_is_busy(pipeline->unwinder) &&
-	    pipeline->queue.bytes <= PIPELINE_QUEUE_LIMIT_BYTES)
+	    pipeline->queue.bytes <= pipeline->plan.queue_bytes)
 		return false;
 	finished = unwinder_finish(pipeline->unwinder, item->miss, item->sample, process,
 				   pipeline->options->max_depth, wire_of(pipeline, process, &wire));

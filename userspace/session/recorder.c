@@ -19,6 +19,7 @@ struct recorder {
 	const struct recorder_options *options;
 	struct recorder_result *result;
 	struct capture_options capture_options; /* those of `options`, or for its command */
+	struct memory_plan plan;
 	uint32_t command_pid;
 	struct loop *loop;
 	struct capture *capture;
@@ -207,6 +208,14 @@ static void raise_descriptor_limit(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static void plan_memory(struct recorder *rec)
+{
+	memory_tune_allocator();
+	memory_plan_begin(&rec->plan, rec->options->memory_limit_bytes);
+	rec->capture_options.table_bytes = rec->plan.table_bytes;
+	rec->capture_options.rings_limit_bytes = rec->plan.rings_bytes;
+}
+
 static int open_all(struct recorder *rec, int fd, struct err *err)
 {
 	int r = loop_new(&rec->loop, err);
@@ -214,10 +223,11 @@ static int open_all(struct recorder *rec, int fd, struct err *err)
 	if (r == 0 && rec->options->command)
 		r = prepare_command(rec, err);
 	raise_descriptor_limit();
+	plan_memory(rec);
 	if (r == 0)
 		r = capture_open(&rec->capture_options, &rec->capture, err);
 	if (r == 0)
-		r = pipeline_init(&rec->pipeline, rec->capture, &rec->capture_options,
+		r = pipeline_init(&rec->pipeline, rec->capture, &rec->capture_options, &rec->plan,
 				  rec->options->agent == RECORDER_AGENT_ALWAYS, fd, err);
 	if (r < 0)
 		return r;

@@ -24,8 +24,9 @@ struct recorder_options {
 	char *const *command; /* NULL-terminated argv to start and profile; NULL: none */
 	bool whole_host;      /* with a command: profile all processes until it ends */
 	enum recorder_agent_mode agent;
-	uint64_t flush_ns;	  /* 0: 1 s */
-	const char *command_line; /* ours, for the recording */
+	uint64_t flush_ns;	     /* 0: 1 s */
+	uint64_t memory_limit_bytes; /* 0: the default; see session/memory_plan.h */
+	const char *command_line;    /* ours, for the recording */
 	/* Called about twice a second for progress; may be NULL. */
 	void (*progress)(const struct recorder_progress *progress, void *data);
 	void *progress_data;

@@ -15,7 +15,7 @@
  * Of walks and of the rows they want, between two turns. A full ring at 20,000 Hz is a quarter of a
  * second away; a page of rows takes 0.1 ms.
  */
-#define TURN_BUDGET_NS (20 * NSEC_PER_MSEC)
+#define TURN_BUDGET_NS (40 * NSEC_PER_MSEC)
 /* Files whose rows are being asked for; at the start of a large program these are all of its own. */
 #define MAX_OPEN_FILES 128
 

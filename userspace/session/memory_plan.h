@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * --memory-limit: what our own memory and that of the BPF maps may take together, and who gets how
+ * much of it.
+ */
+#ifndef HOSTPROF_SESSION_MEMORY_PLAN_H
+#define HOSTPROF_SESSION_MEMORY_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MEMORY_DEFAULT_LIMIT_BYTES (128ULL << 20)
+/* Less does not hold the program, its rings and the code of a few processes. */
+#define MEMORY_LEAST_LIMIT_BYTES (48ULL << 20)
+
+struct memory_plan {
+	uint64_t limit_bytes;
+	/* Needed before anything is open. */
+	uint64_t table_bytes; /* unwind tables in BPF maps */
+	uint64_t rings_bytes; /* all rings together */
+	/* From what is left: */
+	uint64_t symbol_bytes; /* symbols of all files */
+	uint64_t parse_bytes;  /* one file while its symbols are read */
+	uint64_t queue_bytes;  /* records that are held back */
+	uint64_t file_bytes;   /* files whose rows are being made */
+};
+
+/* LIMIT_BYTES 0: the default. */
+void memory_plan_begin(struct memory_plan *plan, uint64_t limit_bytes);
+/* The maps are open and take MAP_BYTES. */
+void memory_plan_share(struct memory_plan *plan, uint64_t map_bytes);
+
+/* Watches that the sum stays below the limit. */
+struct memory_guard {
+	uint64_t limit_bytes, map_bytes;
+	uint64_t program_bytes; /* resident pages of files: text, libraries */
+	uint64_t shed_ns;	/* when memory was last given up */
+	uint64_t sheds;
+};
+
+/* Before the tables are touched: their pages would be counted twice. */
+void memory_guard_init(struct memory_guard *guard, uint64_t limit_bytes, uint64_t map_bytes);
+/* Is it time to give up what can be had again? Not more often than every half a second. */
+bool memory_guard_wants_room(struct memory_guard *guard, uint64_t now_ns);
+/* Give what was freed back to the kernel. */
+void memory_guard_trim(void);
+
+/* Before the first thread: how malloc() is to deal with large blocks and with freed memory. */
+void memory_tune_allocator(void);
+
+#endif

@@ -40,18 +40,26 @@ static __noinline int emit_lost(struct scratch *s)
 	return 0;
 }
 
-/* Wake the reader once, when this record of SIZE bytes makes the ring fuller than the mark. */
-static __always_inline wire_u64 emit_wakeup(void *ring, wire_u32 size)
+/*
+ * Wake the reader once, when this record of SIZE bytes makes the ring fuller than the mark; and
+ * for a walk that it has to finish, unless what it was woken for last is still to be read.
+ */
+static __always_inline wire_u64 emit_wakeup(const struct cpu_state *state, void *ring,
+					    wire_u32 size, bool urgent)
 {
 	wire_u64 before = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
 	bool crosses = before < ring_wakeup_bytes && before + size >= ring_wakeup_bytes;
 
+	if (urgent && bpf_ringbuf_query(ring, BPF_RB_CONS_POS) >= state->woken_at)
+		crosses = true;
 	return crosses ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
 
-static __always_inline int emit_sample(struct scratch *s, wire_u32 words)
+static __always_inline int emit_sample(struct scratch *s, struct cpu_state *state)
 {
-	wire_u32 cpu = s->sample.cpu, size;
+	wire_u32 cpu = s->sample.cpu, words = s->cursor.words, size;
+	bool urgent = s->sample.flags & WIRE_SAMPLE_RESUMED;
+	wire_u64 flags;
 	void *ring;
 
 	if (words > UNWIND_OUT_WORDS)
@@ -59,8 +67,13 @@ static __always_inline int emit_sample(struct scratch *s, wire_u32 words)
 	size = sizeof(struct wire_sample) + words * sizeof(wire_u64);
 	s->sample.size = size;
 	ring = bpf_map_lookup_elem(&rings, &cpu);
-	if (!ring || bpf_ringbuf_output(ring, &s->sample, size, emit_wakeup(ring, size)))
+	if (!ring)
 		return emit_lost(s);
+	flags = emit_wakeup(state, ring, size, urgent);
+	if (bpf_ringbuf_output(ring, &s->sample, size, flags))
+		return emit_lost(s);
+	if (flags == BPF_RB_FORCE_WAKEUP)
+		state->woken_at = bpf_ringbuf_query(ring, BPF_RB_PROD_POS);
 	counter_add(WIRE_COUNTER_SAMPLES, 1);
 	return 0;
 }

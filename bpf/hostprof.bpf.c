@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0)
 /*
- * The sampling program, and the two tracepoints that make the children of targets targets.
+ * The sampling program, and two tracepoints: children of targets become targets, and children
+ * have their parent's mappings.
  * Needs Linux 5.17 (bpf_loop); tested from 6.1 on.
  */
 #include "vmlinux.h"
@@ -10,85 +11,12 @@
 #include <bpf/bpf_tracing.h>
 
 #include "emit.h"
+#include "miss.h"
 #include "target.h"
-#include "unwind.h"
-#include "user_regs.h"
+#include "walk_task.h"
 
 /* The kernel takes only its own names for a licence that may use GPL helpers. */
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
-
-#define NSEC_PER_SEC 1000000000ULL
-/* How often the walk looks at the clock, in frames (a look costs as much as a frame). */
-#define BUDGET_STRIDE 32
-
-struct walk {
-	struct scratch *s;
-};
-
-static long walk_turn(wire_u32 turn, struct walk *walk)
-{
-	struct scratch *s = walk->s;
-	struct unwind_memory *memory = NULL;
-
-	if (turn % BUDGET_STRIDE == BUDGET_STRIDE - 1 && bpf_ktime_get_ns() > s->cursor.deadline_ns)
-		return unwind_stop(&s->cursor, UNWIND_BUDGET);
-	return unwind_frame(&s->cursor, memory, s->words);
-}
-
-/* What is known of the process's code; without a space the walk misses at its first frame. */
-static __always_inline void walk_take_space(struct scratch *s, struct task_struct *task)
-{
-	struct unwind_cursor *c = &s->cursor;
-	wire_u32 tgid = s->sample.tgid;
-	struct wire_space *space = bpf_map_lookup_elem(&spaces, &tgid);
-
-	c->serial = 0;
-	c->listed = 0;
-	if (!space || space->start_ns != s->sample.start_ns || space->exec_id != s->sample.exec_id)
-		return;
-	c->serial = space->serial;
-	c->first = space->first;
-	c->count = space->count;
-	space->used_s = c->now_s;
-	if (space->exec_pages && space->exec_pages != task->mm->exec_vm)
-		s->sample.flags |= WIRE_SAMPLE_STALE;
-	else
-		c->listed = space->strays >= WIRE_MAX_STRAYS;
-}
-
-static __always_inline void walk_user(struct scratch *s, struct task_struct *task,
-				      struct bpf_perf_event_data *ctx)
-{
-	struct unwind_cursor *c = &s->cursor;
-	struct walk walk = { .s = s };
-	wire_u32 tgid = s->sample.tgid;
-	struct wire_jvm *jvm;
-
-	unwind_begin(c, settings.max_user_frames, s->sample.kernel_frames);
-	c->reason = user_regs_take(s, task, ctx);
-	if (c->reason != UNWIND_DONE)
-		return;
-	c->reason = UNWIND_DEPTH;
-	c->now_s = s->sample.time_ns / NSEC_PER_SEC;
-	c->deadline_ns = s->sample.time_ns + settings.budget_ns;
-	walk_take_space(s, task);
-	jvm = bpf_map_lookup_elem(&jvms, &tgid);
-	if (jvm)
-		c->jvm = *jvm;
-	else
-		c->jvm.interpreter_start = 0;
-	/* One turn more than frames: the last one finds the end, or says UNWIND_DEPTH. */
-	bpf_loop(WIRE_MAX_USER_FRAMES + 1, walk_turn, &walk, 0);
-}
-
-static __always_inline void walk_kernel(struct scratch *s, struct bpf_perf_event_data *ctx)
-{
-	long bytes = 0;
-
-	if (!s->sample.in_user && !settings.exclude_kernel)
-		bytes = bpf_get_stack(ctx, s->words, WIRE_MAX_KERNEL_FRAMES * sizeof(wire_u64), 0);
-	s->sample.kernel_frames = bytes > 0 ? bytes / sizeof(wire_u64) : 0;
-}
 
 static __always_inline void fill_task(struct wire_sample *sample, struct task_struct *task)
 {
@@ -100,8 +28,9 @@ static __always_inline void fill_task(struct wire_sample *sample, struct task_st
 	bpf_get_current_comm(sample->comm, sizeof(sample->comm));
 }
 
-static __always_inline int take_sample(struct scratch *s, struct task_struct *task,
-				       struct bpf_perf_event_data *ctx, wire_u64 weight)
+static __always_inline int take_sample(struct scratch *s, struct cpu_state *state,
+				       struct task_struct *task, struct bpf_perf_event_data *ctx,
+				       wire_u64 weight)
 {
 	struct wire_sample *sample = &s->sample;
 
@@ -115,10 +44,12 @@ static __always_inline int take_sample(struct scratch *s, struct task_struct *ta
 	fill_task(sample, task);
 	walk_kernel(s, ctx);
 	walk_user(s, task, ctx);
+	if (s->cursor.missed)
+		miss_emit(s, state, task);
 	sample->reason = s->cursor.reason;
 	sample->user_words = s->cursor.words - sample->kernel_frames;
 	sample->user_frames = s->cursor.frames;
-	return emit_sample(s, s->cursor.words);
+	return emit_sample(s, state);
 }
 
 /*
@@ -197,29 +128,31 @@ int sample(struct bpf_perf_event_data *ctx)
 		return 0;
 	}
 	state->level = level + 1;
-	take_sample(s, task, ctx, weight);
+	take_sample(s, state, task, ctx, weight);
 	state->level = level;
 	return 0;
 }
 
-/* The child is a target before it runs. Threads share their process's entry. */
+/* Before the child runs. Threads share their process's entries. */
 SEC("tp_btf/sched_process_fork")
 
-int BPF_PROG(target_fork, struct task_struct *parent, struct task_struct *child)
+int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child)
 {
-	wire_u32 tgid = child->tgid;
-	wire_u64 start_ns = child->start_time;
-
-	if (child->pid == child->tgid && target_has(parent->tgid, parent->group_leader->start_time))
-		bpf_map_update_elem(&targets, &tgid, &start_ns, BPF_ANY);
+	if (child->pid != child->tgid)
+		return 0;
+	if (settings.filter_tgids && settings.follow_children)
+		target_fork(parent, child);
+	space_fork(parent, child);
 	return 0;
 }
 
 SEC("tp_btf/sched_process_free")
 
-int BPF_PROG(target_free, struct task_struct *task)
+int BPF_PROG(process_free, struct task_struct *task)
 {
-	if (task->pid == task->tgid)
-		target_forget(task->tgid, task->start_time);
+	if (task->pid != task->tgid)
+		return 0;
+	target_forget(task->tgid, task->start_time);
+	space_forget(task);
 	return 0;
 }

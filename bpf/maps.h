@@ -3,6 +3,7 @@
 #ifndef HOSTPROF_MAPS_H
 #define HOSTPROF_MAPS_H
 
+#include "bucket.h"
 #include "tick.h"
 #include "unwind_cursor.h"
 
@@ -55,6 +56,8 @@ struct cpu_state {
 	wire_u32 pad;
 	struct rq *rq; /* the scheduler's run queue of this cpu; NULL until looked for */
 	struct tick ticks[WIRE_MAX_EVENTS];
+	struct bucket misses;
+	wire_u64 woken_at; /* up to where the reader of the ring was last told to read */
 };
 
 struct {

@@ -38,7 +38,12 @@ enum { BPF_F_MMAPABLE = 1 << 10 };
 
 enum { BPF_RB_NO_WAKEUP = 1, BPF_RB_FORCE_WAKEUP = 2 };
 
-enum { BPF_RB_AVAIL_DATA = 0 };
+enum {
+	BPF_RB_AVAIL_DATA = 0,
+	BPF_RB_RING_SIZE = 1,
+	BPF_RB_CONS_POS = 2,
+	BPF_RB_PROD_POS = 3,
+};
 
 /* arch/x86/include/asm/ptrace.h; the layout is user ABI (core dumps, signal frames). */
 struct pt_regs {
@@ -74,8 +79,14 @@ struct sched_entity {
 	struct cfs_rq *cfs_rq; /* the same */
 };
 
+/* arch/x86/include/asm/processor.h */
+struct thread_struct {
+	unsigned long fsbase;
+};
+
 /* include/linux/sched.h */
 struct task_struct {
+	struct thread_struct thread;
 	struct sched_entity se;
 	unsigned int flags;
 	struct mm_struct *mm;

@@ -56,19 +56,16 @@ static void session_size_tables(struct hostprof_bpf *skel,
 
 static void session_configure(struct hostprof_bpf *skel, const struct bpf_session_options *options)
 {
-	bool follow = options->settings.filter_tgids && options->settings.follow_children;
-
 	skel->rodata->settings = options->settings;
 	for (unsigned int i = 0; i < options->event_count; i++)
 		if (capture_event_is_clock(&options->events[i]))
 			skel->rodata->clock_period_ns[i] = options->events[i].period;
 	skel->rodata->ring_wakeup_bytes = options->ring_bytes / 4;
 	bpf_map__set_max_entries(skel->maps.rings, options->possible_cpus);
+	bpf_map__set_max_entries(skel->maps.miss_buffers, options->possible_cpus);
 	session_size_tables(skel, options);
 	if (!options->settings.filter_tgids)
 		bpf_map__set_max_entries(skel->maps.targets, 1);
-	bpf_program__set_autoload(skel->progs.target_fork, follow);
-	bpf_program__set_autoload(skel->progs.target_free, options->settings.filter_tgids);
 }
 
 /* Why the kernel refused: a failed preflight check says it best. */

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/*
+ * A walk that ended for want of tables is handed to userspace: registers and a copy of the stack,
+ * in a record just before the sample's own.
+ */
+#ifndef HOSTPROF_MISS_H
+#define HOSTPROF_MISS_H
+
+#include "emit.h"
+#include "space.h"
+#include "step_row.h"
+#include "unwind_find.h"
+
+/* What is tried when the ring has no room for more: the frames of most stacks. */
+#define MISS_SMALL_COPY 8192
+/* Of the words at the very top a walk wants at most the return address of _start's caller. */
+#define MISS_TOP_BYTES 64
+/* Pages that WIRE_MISS_MAX_COPY bytes lie in, and the one below the stack pointer. */
+#define MISS_COPY_TURNS (WIRE_MISS_MAX_COPY / WIRE_PAGE_BYTES + 2)
+
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wgnu-variable-sized-type-not-at-end"
+
+struct miss_buffer {
+	wire_u64 busy;
+	struct wire_miss miss; /* its copy[] is the next member */
+	/* A page more, so that the verifier need not know that a piece ends where the copy does. */
+	wire_u8 room[WIRE_MISS_MAX_COPY + WIRE_PAGE_BYTES];
+};
+
+#pragma clang diagnostic pop
+
+/* By cpu. A per-cpu map's values end at 32 KiB. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* possible cpus */
+	__type(key, wire_u32);
+	__type(value, struct miss_buffer);
+} miss_buffers SEC(".maps");
+
+static __always_inline wire_u64 miss_nearer(wire_u64 top, wire_u64 at, wire_u64 sp)
+{
+	return at > sp && at < top ? at : top;
+}
+
+/*
+ * Where the copy may end. The main thread's stack ends at mm->start_stack (fs/binfmt_elf.c: where
+ * argc is); that of a thread of the C library at its control block (glibc's allocatestack.c and
+ * musl's pthread_create.c put it at the top), to which %fs points.
+ */
+static __always_inline wire_u64 miss_top(struct task_struct *task, wire_u64 sp)
+{
+	wire_u64 top = sp - WIRE_MISS_BELOW + WIRE_MISS_MAX_COPY;
+
+	top = miss_nearer(top, task->mm->start_stack + MISS_TOP_BYTES, sp);
+	return miss_nearer(top, task->thread.fsbase, sp);
+}
+
+struct miss_copy {
+	struct miss_buffer *b;
+	wire_u64 sp, top;
+};
+
+/*
+ * Copy one page's piece of what is left up to top. How far it came is in the record, as the
+ * verifier would follow a variable through every turn.
+ */
+static long miss_copy_turn(wire_u32 turn, struct miss_copy *copy)
+{
+	struct wire_miss *miss = &copy->b->miss;
+	wire_u32 done = miss->copy_bytes, piece;
+	wire_u64 from = miss->copy_at + done;
+
+	if (from >= copy->top || done >= WIRE_MISS_MAX_COPY)
+		return 1;
+	piece = WIRE_PAGE_BYTES - (from & (WIRE_PAGE_BYTES - 1));
+	if (piece > copy->top - from)
+		piece = copy->top - from;
+	UNWIND_OPAQUE(piece);
+	if (piece > WIRE_PAGE_BYTES)
+		return 1;
+	if (!bpf_probe_read_user(copy->b->room + done, piece, (const void *)from)) {
+		miss->copy_bytes = done + piece;
+		return 0;
+	}
+	/* A stack may end where its mapping begins: the page below its pointer is then missing. */
+	if (done || from + piece > copy->sp)
+		return 1;
+	miss->copy_at += piece;
+	return 0;
+}
+
+static __always_inline void miss_copy_stack(struct miss_buffer *b, wire_u64 sp, wire_u64 top)
+{
+	struct miss_copy copy = { .b = b, .sp = sp, .top = top };
+
+	b->miss.copy_at = sp - WIRE_MISS_BELOW;
+	b->miss.copy_bytes = 0;
+	bpf_loop(MISS_COPY_TURNS, miss_copy_turn, &copy, 0);
+}
+
+static __always_inline void miss_fill_regs(struct wire_miss *miss, const struct unwind_cursor *c)
+{
+	if (c->leaf)
+		__builtin_memcpy(miss->regs, c->leaf_regs, sizeof(miss->regs));
+	else
+		__builtin_memset(miss->regs, 0, sizeof(miss->regs));
+	miss->regs[ROW_RBX] = c->rbx;
+	miss->regs[ROW_RBP] = c->fp;
+	miss->regs[ROW_RSP] = c->sp;
+	miss->regs[ROW_R13] = c->r13;
+	miss->regs[ROW_R15] = c->r15;
+}
+
+static __always_inline void miss_fill(struct wire_miss *miss, const struct scratch *s,
+				      struct task_struct *task)
+{
+	const struct unwind_cursor *c = &s->cursor;
+
+	miss->kind = WIRE_MISS;
+	miss->leaf = c->leaf;
+	miss->exact = c->exact;
+	miss->linked = c->linked;
+	miss->time_ns = s->sample.time_ns;
+	miss->tgid = s->sample.tgid;
+	miss->tid = s->sample.tid;
+	miss->pc = c->pc;
+	miss_fill_regs(miss, c);
+	miss->exec_pages = task->mm->exec_vm;
+	miss->code_bytes = 0;
+	if (c->leaf && !bpf_probe_read_user(miss->code, WIRE_MISS_CODE_BYTES,
+					    (const void *)(c->pc - WIRE_MISS_CODE_BEHIND)))
+		miss->code_bytes = WIRE_MISS_CODE_BYTES;
+}
+
+/* A large copy only while it leaves the ring half empty: it is there for samples. */
+static __always_inline wire_u64 miss_bound(void *ring, wire_u64 sp, wire_u64 top)
+{
+	wire_u64 used = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
+	wire_u64 small = sp - WIRE_MISS_BELOW + MISS_SMALL_COPY;
+
+	if (used + (top - sp) > bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 2 && top > small)
+		return small;
+	return top;
+}
+
+static __always_inline int miss_send(struct miss_buffer *b, struct scratch *s,
+				     struct task_struct *task, void *ring)
+{
+	wire_u64 sp = s->cursor.sp;
+	wire_u32 bytes;
+
+	miss_fill(&b->miss, s, task);
+	miss_copy_stack(b, sp, miss_bound(ring, sp, miss_top(task, sp)));
+	bytes = b->miss.copy_bytes;
+	UNWIND_OPAQUE(bytes);
+	if (bytes > WIRE_MISS_MAX_COPY)
+		return -1;
+	bytes += sizeof(b->miss);
+	b->miss.size = bytes;
+	/* The sample that follows wakes the reader. */
+	return bpf_ringbuf_output(ring, &b->miss, bytes, BPF_RB_NO_WAKEUP);
+}
+
+static __always_inline int miss_try(struct scratch *s, struct cpu_state *state,
+				    struct task_struct *task)
+{
+	wire_u32 cpu = s->sample.cpu;
+	struct miss_buffer *b = bpf_map_lookup_elem(&miss_buffers, &cpu);
+	void *ring = bpf_map_lookup_elem(&rings, &cpu);
+	int r;
+
+	/* Busy: this sample interrupted another one at just this. */
+	if (!ring || !b || b->busy || !bucket_take(&state->misses, s->sample.time_ns))
+		return -1;
+	*(volatile wire_u64 *)&b->busy = 1;
+	r = miss_send(b, s, task, ring);
+	*(volatile wire_u64 *)&b->busy = 0;
+	return r;
+}
+
+/* After a walk that missed; the sample says whether its rest is on the way. */
+static __always_inline void miss_emit(struct scratch *s, struct cpu_state *state,
+				      struct task_struct *task)
+{
+	struct unwind_cursor *c = &s->cursor;
+
+	if (miss_try(s, state, task)) {
+		counter_add(WIRE_COUNTER_MISSES_DROPPED, 1);
+		return;
+	}
+	counter_add(WIRE_COUNTER_MISSES, 1);
+	s->sample.flags |= WIRE_SAMPLE_RESUMED;
+	if (c->serial && !find_in_range(c, find_address(c)))
+		space_count_stray(s);
+}
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/* The step functions seated in BPF: the current task's stacks into the scratch record. */
+#ifndef HOSTPROF_WALK_TASK_H
+#define HOSTPROF_WALK_TASK_H
+
+#include "space.h"
+#include "unwind.h"
+#include "user_regs.h"
+
+#define NSEC_PER_SEC 1000000000ULL
+/* How often the walk looks at the clock, in frames (a look costs as much as a frame). */
+#define BUDGET_STRIDE 32
+
+struct walk {
+	struct scratch *s;
+};
+
+static long walk_turn(wire_u32 turn, struct walk *walk)
+{
+	struct scratch *s = walk->s;
+	struct unwind_memory *memory = NULL;
+
+	if (turn % BUDGET_STRIDE == BUDGET_STRIDE - 1 && bpf_ktime_get_ns() > s->cursor.deadline_ns)
+		return unwind_stop(&s->cursor, UNWIND_BUDGET);
+	return unwind_frame(&s->cursor, memory, s->words);
+}
+
+static __always_inline void walk_take_jvm(struct unwind_cursor *c, wire_u32 tgid)
+{
+	struct wire_jvm *jvm = bpf_map_lookup_elem(&jvms, &tgid);
+
+	if (jvm)
+		c->jvm = *jvm;
+	else
+		c->jvm.interpreter_start = 0;
+}
+
+static __always_inline void walk_count(const struct unwind_cursor *c)
+{
+	if (c->row_frames)
+		counter_add(WIRE_COUNTER_ROW_FRAMES, c->row_frames);
+	if (c->hot_frames)
+		counter_add(WIRE_COUNTER_HOT_FRAMES, c->hot_frames);
+	if (c->fp_frames)
+		counter_add(WIRE_COUNTER_FP_FRAMES, c->fp_frames);
+	if (c->jit_frames)
+		counter_add(WIRE_COUNTER_JIT_FRAMES, c->jit_frames);
+}
+
+static __always_inline void walk_user(struct scratch *s, struct task_struct *task,
+				      struct bpf_perf_event_data *ctx)
+{
+	struct unwind_cursor *c = &s->cursor;
+	struct walk walk = { .s = s };
+
+	unwind_begin(c, settings.max_user_frames, s->sample.kernel_frames);
+	c->reason = user_regs_take(s, task, ctx);
+	if (c->reason != UNWIND_DONE)
+		return;
+	c->reason = UNWIND_DEPTH;
+	c->now_s = s->sample.time_ns / NSEC_PER_SEC;
+	c->deadline_ns = s->sample.time_ns + settings.budget_ns;
+	space_take(s, task);
+	walk_take_jvm(c, s->sample.tgid);
+	/* One turn more than frames: the last one finds the end, or says UNWIND_DEPTH. */
+	bpf_loop(WIRE_MAX_USER_FRAMES + 1, walk_turn, &walk, 0);
+	walk_count(c);
+}
+
+static __always_inline void walk_kernel(struct scratch *s, struct bpf_perf_event_data *ctx)
+{
+	long bytes = 0;
+
+	if (!s->sample.in_user && !settings.exclude_kernel)
+		bytes = bpf_get_stack(ctx, s->words, WIRE_MAX_KERNEL_FRAMES * sizeof(wire_u64), 0);
+	s->sample.kernel_frames = bytes > 0 ? bytes / sizeof(wire_u64) : 0;
+}
+
+#endif

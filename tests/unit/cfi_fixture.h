@@ -4,6 +4,7 @@
 #define HOSTPROF_TESTS_CFI_FIXTURE_H
 
 #include <elf.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/strbuf.h"

@@ -65,6 +65,13 @@ void cfi_image_begin(struct cfi_image *image)
 	image->bytes.len = FRAME_AT;
 }
 
+/*
+ * Registers that a function keeps unless it says something else (x86-64 psABI, 3.2.1). libdw has
+ * such defaults too, but takes %rbx for lost.
+ */
+static const uint8_t kept_registers[] = { DW_CFA_same_value, 3,	 DW_CFA_same_value, 6,
+					  DW_CFA_same_value, 13, DW_CFA_same_value, 15 };
+
 /* Version 1, addresses in eight bytes as they are, no augmentation but "signal frame". */
 static void add_cie(struct cfi_image *image, struct cfi_cie *cie)
 {
@@ -79,6 +86,7 @@ static void add_cie(struct cfi_image *image, struct cfi_cie *cie)
 	put(sb, 16, 1); /* the column of the return address */
 	put_uleb(sb, 1);
 	put(sb, DW_EH_PE_absptr, 1);
+	strbuf_add(sb, kept_registers, sizeof(kept_registers));
 	strbuf_add(sb, cie->program, cie->program_len);
 	end_record(sb, at);
 	cie->image_at = (uint32_t)at;

@@ -17,11 +17,12 @@
 /*
  * A quarter of a second at the frequency asked for, with stacks of 1 KiB (a hundred frames), and
  * not less than 1 MiB, since stacks may be deeper and the reader late; on large machines a quarter
- * of that, to stay within design.md's budget of map memory.
+ * of that, to stay within design.md's budget of map memory. Where a few cpus share that budget they
+ * get more: a program that starts sends copies of its stacks, of 64 KiB each.
  */
 static uint64_t capture_want_ring_bytes(const struct capture_options *options, unsigned int cpus)
 {
-	uint64_t least = cpus > 16 ? 256ULL * 1024 : 1024ULL * 1024, hz = 0;
+	uint64_t least = (cpus > 16 ? 256ULL : cpus > 4 ? 1024ULL : 4096ULL) * 1024, hz = 0;
 
 	if (options->ring_bytes)
 		return MIN(options->ring_bytes, MAX_RING_BYTES);

@@ -63,6 +63,12 @@ static void put_capture(struct json *j, const struct capture_stats *capture)
 		[WIRE_COUNTER_GAPS] = "gaps",
 		[WIRE_COUNTER_GAP_NS] = "gap_ns",
 		[WIRE_COUNTER_STOLEN_NS] = "stolen_ns",
+		[WIRE_COUNTER_MISSES] = "misses",
+		[WIRE_COUNTER_MISSES_DROPPED] = "misses_dropped",
+		[WIRE_COUNTER_ROW_FRAMES] = "row_frames",
+		[WIRE_COUNTER_HOT_FRAMES] = "hot_frames",
+		[WIRE_COUNTER_FP_FRAMES] = "fp_frames",
+		[WIRE_COUNTER_JIT_FRAMES] = "jit_frames",
 	};
 
 	json_object_begin(j, "capture");

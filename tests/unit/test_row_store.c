@@ -357,8 +357,31 @@ static void test_generation_check(void **state)
 		assert_int_equal(put_page(&view, 1, 0, 2, 2, 30), 0);
 		assert_int_equal(view.pages[1][0].block, block);
 		assert_int_equal(view_find_in(&tables, 9, 1, 0, &rule), UNWIND_ABSENT);
+		/* Nor does it mark the page that is there now as read. */
+		assert_int_not_equal(view.memory->blocks[block].used_s, 9);
 		row_store_drop_file(view.store, 1, view.now_ns);
 	}
+	view_release(&view);
+}
+
+/*
+ * The page is evicted while its rule is copied: the copy goes where the generation is, so that this
+ * happens at the very moment.
+ */
+static void test_generation_check_after_the_copy(void **state)
+{
+	struct rows_view view;
+	struct wire_block *block;
+	void *rule;
+
+	(void)state;
+	view_init(&view, 2, 64);
+	assert_int_equal(put_page(&view, 1, 0, 2, 2, 10), 0);
+	block = rule = &view.memory->blocks[view.pages[1][0].block];
+	block->generation = 0xeeeeeeee; /* what view_find_in() fills a rule with */
+	view.pages[1][0].generation = 0xeeeeeeee;
+	assert_int_equal(view_find(&view, 1, 0, rule), UNWIND_ABSENT);
+	assert_int_not_equal(block->generation, 0xeeeeeeee);
 	view_release(&view);
 }
 
@@ -431,6 +454,7 @@ int main(void)
 		cmocka_unit_test(test_full_page_map_evicts),
 		cmocka_unit_test(test_alias_of_evicted),
 		cmocka_unit_test(test_generation_check),
+		cmocka_unit_test(test_generation_check_after_the_copy),
 		cmocka_unit_test(test_blocks_rest_before_they_are_written),
 		cmocka_unit_test(test_callers_clock_may_be_old),
 	};

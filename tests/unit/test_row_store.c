@@ -138,7 +138,6 @@ static void test_rules_are_shared_and_released(void **state)
 
 	(void)state;
 	view_init(&view, 32, 64);
-	rows[2].rule.pad[1] = 77;
 	for (key.page = 0; key.page < 10; key.page++)
 		assert_int_equal(row_store_put(view.store, &key, rows, 3, view.now_ns), 0);
 	assert_int_equal(stats_of(&view).rules_used, 1);

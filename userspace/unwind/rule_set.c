@@ -122,16 +122,14 @@ static uint32_t add_rule(struct rule_set *set, const struct wire_rule *rule, uin
 int rule_set_ref(struct rule_set *set, const struct wire_rule *rule, uint64_t now_ns,
 		 uint16_t *ret_index)
 {
-	struct wire_rule clean = *rule;
 	uint32_t index = 0;
 
-	memset(clean.pad, 0, sizeof(clean.pad));
-	if (clean.kind != WIRE_RULE_NONE) {
-		index = find_rule_index(set, &clean);
+	if (rule->kind != WIRE_RULE_NONE) {
+		index = find_rule_index(set, rule);
 		if (index && set->notes[index].refs == 0)
 			idle_remove(set, index);
 		if (!index)
-			index = add_rule(set, &clean, now_ns);
+			index = add_rule(set, rule, now_ns);
 		if (!index)
 			return -EAGAIN;
 		set->used += set->notes[index].refs++ == 0;

@@ -175,6 +175,7 @@ static void put_run(struct json *j, const struct recorder_result *result)
 	json_u64(j, "merge_stall_ns", result->merge_stall_ns);
 	json_u64(j, "own_cpu_ns", result->own_cpu_ns);
 	json_u64(j, "peak_rss_bytes", result->peak_rss_bytes);
+	json_u64(j, "memory_limit_bytes", result->memory_limit_bytes);
 }
 
 int record_stats_write(const char *path, const struct recorder_result *result,

@@ -138,6 +138,7 @@ static void fill_result(struct recorder *rec)
 		(uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NSEC_PER_SEC +
 		(uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * NSEC_PER_USEC;
 	result->peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
+	result->memory_limit_bytes = pipeline->plan.limit_bytes;
 	result->processes = pipeline->ledger.processes;
 	agents_count(pipeline->agents, &result->jvms, &result->jvms_with_agent);
 	agents_for_each_failure(pipeline->agents, note_refusal, result);

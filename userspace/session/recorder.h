@@ -45,7 +45,7 @@ struct recorder_result {
 	bool interrupted; /* by a signal */
 	struct capture_stats capture;
 	uint64_t own_cpu_ns;
-	uint64_t peak_rss_bytes;
+	uint64_t peak_rss_bytes, memory_limit_bytes;
 	uint64_t reasons[UNWIND_REASON_COUNT];
 	uint64_t late_samples;	 /* came behind the watermark */
 	uint64_t merge_stall_ns; /* waited for images */

@@ -9,6 +9,8 @@
 #include "elf/image_open.h"
 #include "process/own_vdso.h"
 
+/* As cfi_file_build_id() and image_build_id() give it: 64 bytes in hex. */
+#define BUILD_ID_SIZE 129
 /* A file has one or two executable segments; pieces of them are mapped by mprotect(). */
 #define MAX_PLACES 64
 
@@ -16,6 +18,17 @@
 struct segment_place {
 	uint64_t offset, address;
 	bool known; /* false: outside of its executable segments */
+};
+
+/*
+ * What makes two files the same: build ids are not always unique, so that size and the first page,
+ * with the headers, must agree too.
+ */
+#define HEAD_BYTES 4096
+
+struct content {
+	char build_id[BUILD_ID_SIZE]; /* "" when it has none */
+	uint64_t size, head_hash;
 };
 
 /* The process that was last seen to map a file: the way to open it again. */
@@ -28,8 +41,7 @@ struct source {
 
 struct unwind_file {
 	uint32_t number;
-	char *build_id; /* owned; "" when it has none */
-	uint64_t size;
+	struct content content;
 	struct cfi_file *cfi; /* owned; NULL: not open now */
 	size_t cfi_bytes;
 	uint64_t used; /* larger: later */
@@ -74,7 +86,6 @@ void unwind_files_free(struct unwind_files *files)
 
 		cfi_file_close(file->cfi);
 		vec_release(&file->places);
-		free(file->build_id);
 		free(file->failure);
 		free(file);
 	}
@@ -134,23 +145,48 @@ static void keep_open(struct unwind_files *files, struct unwind_file *file, stru
 	account(files, file);
 }
 
-static int open_source(const struct source *source, struct cfi_file **ret_cfi, uint64_t *ret_size,
-		       struct err *err)
+static int open_source_fd(const struct source *source)
 {
-	struct stat st;
 	int fd = image_dup_fd(source->image);
 
-	if (fd < 0)
-		fd = image_open_file(&source->key, source->pid, source->start, source->end,
-				     image_path(source->image));
-	if (fd < 0)
-		return err_sys(err, fd, "it cannot be opened");
-	if (fstat(fd, &st) < 0) {
-		close(fd);
-		return err_sys(err, -errno, "it cannot be opened");
-	}
-	*ret_size = (uint64_t)st.st_size;
-	return cfi_file_open(fd, ret_cfi, err);
+	if (fd >= 0)
+		return fd;
+	return image_open_file(&source->key, source->pid, source->start, source->end,
+			       image_path(source->image));
+}
+
+static int read_head(int fd, struct content *content)
+{
+	unsigned char head[HEAD_BYTES];
+	struct stat st;
+	ssize_t len = fstat(fd, &st) < 0 ? -1 : pread(fd, head, sizeof(head), 0);
+
+	if (len < 0)
+		return -errno;
+	content->size = (uint64_t)st.st_size;
+	content->head_hash = hash_bytes(head, (size_t)len);
+	return 0;
+}
+
+static int open_source(const struct source *source, struct cfi_file **ret_cfi,
+		       struct content *ret_content, struct err *err)
+{
+	_cleanup_close_ int fd = open_source_fd(source);
+	int r = fd < 0 ? fd : read_head(fd, ret_content);
+
+	if (r < 0)
+		return err_sys(err, r, "it cannot be opened");
+	r = cfi_file_open(TAKE_FD(fd), ret_cfi, err);
+	if (r == 0)
+		snprintf(ret_content->build_id, sizeof(ret_content->build_id), "%s",
+			 cfi_file_build_id(*ret_cfi));
+	return r;
+}
+
+static bool same_content(const struct content *a, const struct content *b)
+{
+	return a->size == b->size && a->head_hash == b->head_hash &&
+	       strcmp(a->build_id, b->build_id) == 0;
 }
 
 static void fail(struct unwind_file *file, const char *why)
@@ -163,16 +199,16 @@ static void fail(struct unwind_file *file, const char *why)
 static int reopen(struct unwind_files *files, struct unwind_file *file)
 {
 	_cleanup_(cfi_file_closep) struct cfi_file *cfi = NULL;
+	struct content content;
 	struct err err = { 0 };
-	uint64_t size;
 	int r;
 
 	if (file->cfi)
 		return 0;
 	if (file->failure)
 		return -ESTALE;
-	r = open_source(&file->source, &cfi, &size, &err);
-	if (r == 0 && (size != file->size || strcmp(cfi_file_build_id(cfi), file->build_id) != 0))
+	r = open_source(&file->source, &cfi, &content, &err);
+	if (r == 0 && !same_content(&content, &file->content))
 		r = err_set(&err, -ESTALE, "another file has its name now");
 	if (r < 0) {
 		fail(file, err.text);
@@ -184,27 +220,27 @@ static int reopen(struct unwind_files *files, struct unwind_file *file)
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
-static struct unwind_file *add_file(struct unwind_files *files, const char *build_id, uint64_t size)
+static struct unwind_file *add_file(struct unwind_files *files, const struct content *content)
 {
 	struct unwind_file *file = xcalloc(1, sizeof(*file));
 
 	vec_push(&files->files, file);
 	file->number = (uint32_t)files->files.len;
-	file->build_id = xstrdup(build_id);
-	file->size = size;
+	file->content = *content;
 	return file;
 }
 
 /* A copy of a file is the same file; one without a build id has no copies. */
-static struct unwind_file *file_of_content(struct unwind_files *files, const char *build_id,
-					   uint64_t size)
+static struct unwind_file *file_of_content(struct unwind_files *files,
+					   const struct content *content)
 {
-	uint64_t hash = hash_bytes(build_id, strlen(build_id)) ^ size;
+	const char *build_id = content->build_id;
+	uint64_t hash = hash_bytes(build_id, strlen(build_id)) ^ content->head_hash;
 	struct unwind_file *file = *build_id ? hmap_find_ptr(&files->by_content, hash) : NULL;
 
-	if (file && file->size == size && strcmp(file->build_id, build_id) == 0)
+	if (file && same_content(&file->content, content))
 		return file;
-	file = add_file(files, build_id, size);
+	file = add_file(files, content);
 	if (*build_id)
 		hmap_put_ptr(&files->by_content, hash, file);
 	return file;
@@ -215,15 +251,15 @@ static struct unwind_file *examine(struct unwind_files *files, const struct sour
 {
 	_cleanup_(cfi_file_closep) struct cfi_file *cfi = NULL;
 	struct unwind_file *file;
+	struct content content;
 	struct err err = { 0 };
-	uint64_t size;
-	int r = open_source(source, &cfi, &size, &err);
+	int r = open_source(source, &cfi, &content, &err);
 
 	if (r == -EBADMSG)
 		return &no_file;
 	if (r < 0)
 		return NULL;
-	file = file_of_content(files, cfi_file_build_id(cfi), size);
+	file = file_of_content(files, &content);
 	if (!file->cfi)
 		keep_open(files, file, TAKE_PTR(cfi));
 	return file;
@@ -279,6 +315,7 @@ static bool find_place(struct unwind_files *files, struct unwind_file *file, uin
 
 static struct unwind_file *vdso_file(struct unwind_files *files, uint64_t len)
 {
+	const struct content content = { .build_id = "" };
 	struct cfi_file *cfi;
 	const void *data;
 	struct err err;
@@ -286,7 +323,7 @@ static struct unwind_file *vdso_file(struct unwind_files *files, uint64_t len)
 	if (!files->vdso && !files->vdso_len) {
 		data = own_vdso(&files->vdso_len);
 		if (data && cfi_file_open_memory(data, files->vdso_len, &cfi, &err) == 0) {
-			files->vdso = add_file(files, "[vdso]", files->vdso_len);
+			files->vdso = add_file(files, &content);
 			files->vdso->cfi = cfi; /* never closed, so not in `open` */
 		}
 	}

@@ -16,8 +16,8 @@
  * second away; a page of rows takes 0.1 ms.
  */
 #define TURN_BUDGET_NS (40 * NSEC_PER_MSEC)
-/* Files whose rows are being asked for; at the start of a large program these are all of its own. */
-#define MAX_OPEN_FILES 128
+/* Files whose rows are being asked for: those of a few large programs. */
+#define MAX_OPEN_FILES 512
 
 struct unwinder {
 	struct table_memory *memory;  /* borrowed */

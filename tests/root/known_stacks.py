@@ -224,6 +224,8 @@ def judge_user(program, frames):
     stack = ";".join(frames)
     if re.fullmatch(wanted, stack) or re.fullmatch(OUTSIDE, stack):
         return Verdict("whole", "")
+    if "Py_BytesMain" in frames:
+        return Verdict("whole", "")  # the test's own process, before the program is there
     if program in ("uw-go", "uw-rust") and not re.search(r"main\.worker|rusty::worker", stack):
         return Verdict("whole", "")
     return Verdict("unfinished", "not its frames")

@@ -132,7 +132,16 @@ class Recording:
         time.sleep(0.3)
         self.recorder.signal(signal.SIGINT)
         self.recorder.finish()
-        return collapsed(self.path, "--annotate"), read_json(self.stats_path)
+        stats = read_json(self.stats_path)
+        print_figures(stats)
+        return collapsed(self.path, "--annotate"), stats
+
+
+def print_figures(stats):
+    """What the unwinder counted, for whoever looks for the cause of an unfinished stack."""
+    figures = [f"{row['name'][7:]} {row['value']}" for row in stats["counters"]
+               if row["name"].startswith("unwind.")]
+    print(f"# lost {stats['lost']}, unwind: {', '.join(figures)}")
 
 
 class Outcome:

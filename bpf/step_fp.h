@@ -33,4 +33,23 @@ static inline int step_fp(struct unwind_cursor *c, struct unwind_memory *memory)
 	return unwind_execute(c, memory, &rule);
 }
 
+/*
+ * The same from code that has put the stack pointer on another stack (WIRE_RULE_FP): the frame may
+ * be anywhere. A chain that runs in circles ends with the frames.
+ */
+static inline int step_switch(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 fp = c->fp, pc;
+
+	if (fp == 0)
+		return unwind_stop(c, c->linked ? UNWIND_DONE : UNWIND_FP_END);
+	if ((fp & 7) || !unwind_is_user(fp))
+		return unwind_stop(c, UNWIND_FP_BAD);
+	if (unwind_load(c, memory, fp + 8, &pc) || unwind_load(c, memory, fp, &c->fp))
+		return UNWIND_STOP;
+	c->linked = 1;
+	c->sp = 0; /* every stack pointer is above it */
+	return unwind_enter(c, pc, fp + 16, c->fp);
+}
+
 #endif

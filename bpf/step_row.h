@@ -7,7 +7,11 @@
 
 enum row_register { ROW_RBX = 3, ROW_RBP = 6, ROW_RSP = 7, ROW_R13 = 13, ROW_R15 = 15 };
 
-/* A register's value in this frame; of a caller only what callees must keep is known. */
+/*
+ * A register's value in this frame. By the ABI callees keep only some. Assembly with conventions of
+ * its own keeps others where it needs them (OpenSSL's bn_power5, x86_64-mont5.pl, has its CFA in
+ * %rax while it calls): they are what they were in the leaf.
+ */
 static inline int row_register(struct unwind_cursor *c, wire_u8 reg, wire_u64 *ret_value)
 {
 	switch (reg) {
@@ -18,9 +22,22 @@ static inline int row_register(struct unwind_cursor *c, wire_u8 reg, wire_u64 *r
 	case ROW_R15: *ret_value = c->r15; return UNWIND_GO_ON;
 	default: break;
 	}
-	if (!c->leaf)
+	if (!c->regs_kept)
 		return unwind_stop(c, UNWIND_BAD_ROW);
 	*ret_value = c->leaf_regs[reg & 15];
+	return UNWIND_GO_ON;
+}
+
+/* The address of the word that holds the CFA of a WIRE_RULE_DEREF. */
+static inline int row_index(struct unwind_cursor *c, const struct wire_rule *rule, wire_u64 *base)
+{
+	wire_u64 index;
+
+	if (!rule->cfa_index)
+		return UNWIND_GO_ON;
+	if (row_register(c, rule->cfa_index, &index))
+		return UNWIND_STOP;
+	*base += 8 * index;
 	return UNWIND_GO_ON;
 }
 
@@ -33,7 +50,7 @@ static inline int row_cfa(struct unwind_cursor *c, struct unwind_memory *memory,
 		return UNWIND_STOP;
 	base += (wire_u64)(wire_s64)rule->cfa_offset;
 	if (rule->kind == WIRE_RULE_DEREF) {
-		if (unwind_load(c, memory, base, &base))
+		if (row_index(c, rule, &base) || unwind_load(c, memory, base, &base))
 			return UNWIND_STOP;
 		base += (wire_u64)((wire_s64)rule->cfa_add * 8);
 	} else if (rule->kind == WIRE_RULE_PLT && (wire_s64)(c->pc & 15) >= rule->cfa_add) {
@@ -51,6 +68,19 @@ static inline int row_return_address(struct unwind_cursor *c, struct unwind_memo
 	if (rule->ra_slot & WIRE_RA_REGISTER)
 		return row_register(c, rule->ra_slot & 15, ret_pc);
 	return unwind_load(c, memory, cfa - 8ULL * rule->ra_slot, ret_pc);
+}
+
+/* What the slots of the saved registers count from. */
+static inline int row_home(struct unwind_cursor *c, const struct wire_rule *rule, wire_u64 cfa,
+			   wire_u64 *ret_home)
+{
+	*ret_home = cfa;
+	if (!rule->home_reg)
+		return UNWIND_GO_ON;
+	if (row_register(c, rule->home_reg, ret_home))
+		return UNWIND_STOP;
+	*ret_home += 16;
+	return UNWIND_GO_ON;
 }
 
 static inline int row_restore(struct unwind_cursor *c, struct unwind_memory *memory, wire_u64 cfa,
@@ -73,10 +103,11 @@ static inline int row_restore_byte(struct unwind_cursor *c, struct unwind_memory
 static inline int step_row(struct unwind_cursor *c, struct unwind_memory *memory,
 			   const struct wire_rule *rule)
 {
-	wire_u64 cfa, pc, sp = c->sp;
+	wire_u64 cfa, home, pc, sp = c->sp;
 	int leaf = c->leaf;
 
-	if (row_cfa(c, memory, rule, &cfa) || row_return_address(c, memory, rule, cfa, &pc))
+	if (row_cfa(c, memory, rule, &cfa) || row_home(c, rule, cfa, &home) ||
+	    row_return_address(c, memory, rule, cfa, &pc))
 		return UNWIND_STOP;
 	if (pc == 0)
 		return unwind_stop(c, UNWIND_DONE);
@@ -87,11 +118,11 @@ static inline int step_row(struct unwind_cursor *c, struct unwind_memory *memory
 		return unwind_stop(c, UNWIND_BAD_ROW);
 	if (rule->rbp_slot == WIRE_RBP_SLOT_LOST)
 		c->fp = 1; /* no frame pointer */
-	else if (row_restore(c, memory, cfa, rule->rbp_slot, &c->fp))
+	else if (row_restore(c, memory, home, rule->rbp_slot, &c->fp))
 		return UNWIND_STOP;
-	if (row_restore_byte(c, memory, cfa, rule->rbx_slot, &c->rbx) ||
-	    row_restore_byte(c, memory, cfa, rule->r13_slot, &c->r13) ||
-	    row_restore_byte(c, memory, cfa, rule->r15_slot, &c->r15))
+	if (row_restore_byte(c, memory, home, rule->rbx_slot, &c->rbx) ||
+	    row_restore_byte(c, memory, home, rule->r13_slot, &c->r13) ||
+	    row_restore_byte(c, memory, home, rule->r15_slot, &c->r15))
 		return UNWIND_STOP;
 	c->pc = pc;
 	c->sp = cfa;

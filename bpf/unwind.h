@@ -18,7 +18,8 @@
 enum unwind_step {
 	UNWIND_STEP_ROW,	 /* as the call frame information says */
 	UNWIND_STEP_FP,		 /* follow the frame pointer */
-	UNWIND_STEP_LEAF,	 /* the same for the thread's own pc, with a look at the code */
+	UNWIND_STEP_SWITCH,	 /* the same, to a frame on any stack */
+	UNWIND_STEP_LEAF,	 /* follow it from the thread's own pc, with a look at the code */
 	UNWIND_STEP_SIGNAL,	 /* a signal handler's return trampoline */
 	UNWIND_STEP_INTERPRETED, /* HotSpot's interpreter */
 	UNWIND_STEP_END,	 /* the thread's first frame */
@@ -34,6 +35,7 @@ static inline void unwind_begin(struct unwind_cursor *c, wire_u32 max_frames, wi
 	c->begin = begin;
 	c->words = begin;
 	c->leaf = 1;
+	c->regs_kept = 1;
 	c->linked = 0;
 	c->missed = 0;
 	c->no_trampoline = 0;
@@ -72,7 +74,7 @@ static inline enum unwind_step unwind_choose_by_rule(struct unwind_cursor *c,
 	case WIRE_RULE_PLT: return UNWIND_STEP_ROW;
 	case WIRE_RULE_SIGNAL: return UNWIND_STEP_SIGNAL;
 	case WIRE_RULE_END: return UNWIND_STEP_END;
-	case WIRE_RULE_FP: c->fp_frames++; return UNWIND_STEP_FP;
+	case WIRE_RULE_FP: c->fp_frames++; return UNWIND_STEP_SWITCH;
 	default: return UNWIND_STEP_BAD_ROW;
 	}
 }
@@ -118,6 +120,7 @@ static inline int unwind_frame(struct unwind_cursor *c, struct unwind_memory *me
 	case UNWIND_STEP_LEAF: return step_leaf(c, memory);
 	case UNWIND_STEP_SIGNAL: return step_signal(c, memory);
 	case UNWIND_STEP_FP: return step_fp(c, memory);
+	case UNWIND_STEP_SWITCH: return step_switch(c, memory);
 	case UNWIND_STEP_END: return unwind_stop(c, UNWIND_DONE);
 	case UNWIND_STEP_NOWHERE: return unwind_stop(c, UNWIND_BAD_RETURN);
 	default: return unwind_stop(c, UNWIND_BAD_ROW);

@@ -16,7 +16,7 @@
 enum wire_rule_kind {
 	WIRE_RULE_NONE,	  /* nothing is known of this code: frame pointers, if it has such */
 	WIRE_RULE_CFA,	  /* CFA = register + offset */
-	WIRE_RULE_DEREF,  /* CFA = *(register + offset) + 8 * add */
+	WIRE_RULE_DEREF,  /* CFA = *(register + offset [+ 8 * index]) + 8 * add */
 	WIRE_RULE_PLT,	  /* CFA = %rsp + offset, and 8 more from the add-th byte of 16 on */
 	WIRE_RULE_SIGNAL, /* a signal frame: the interrupted registers lie in a ucontext at %rsp */
 	WIRE_RULE_END,	  /* the thread's first frame */
@@ -42,7 +42,13 @@ struct wire_rule {
 	wire_u16 rbp_slot;
 	wire_u8 r13_slot;
 	wire_u8 r15_slot;
-	wire_u8 pad[2];
+	/* DEREF: 8 times this register is added before (DWARF number; 0: none). */
+	wire_u8 cfa_index;
+	/*
+	 * The slots of rbp, rbx, r13 and r15 count from this register + 16, not from the CFA (DWARF
+	 * number; 0: from the CFA): code that realigns its stack.
+	 */
+	wire_u8 home_reg;
 };
 
 struct wire_row {

@@ -174,6 +174,44 @@ static void a_cfa_that_is_kept_on_the_stack(void **state)
 	assert_int_equal(rule.kind, WIRE_RULE_BAD);
 }
 
+/* OpenSSL's bn_mul_mont: the CFA lies behind an array of r9 words at %rsp. */
+static void a_cfa_behind_an_array(void **state)
+{
+	struct wire_rule rule = frames_single(
+		PROGRAM(DW_CFA_def_cfa_expression, 10, DW_OP_breg7, 8, DW_OP_breg9, 0, DW_OP_lit8,
+			DW_OP_mul, DW_OP_plus, DW_OP_deref, DW_OP_plus_uconst, 8),
+		0x20);
+
+	(void)state;
+	assert_int_equal(rule.kind, WIRE_RULE_DEREF);
+	assert_int_equal(rule.cfa_reg, RSP);
+	assert_int_equal(rule.cfa_offset, 8);
+	assert_int_equal(rule.cfa_index, 9);
+	assert_int_equal(rule.cfa_add, 1);
+}
+
+/* gcc's realigned functions: CFA at *(rbp - 40), registers saved below the new %rbp. */
+static void a_stack_that_is_realigned(void **state)
+{
+	struct wire_rule rule =
+		frames_single(PROGRAM(DW_CFA_expression, 6, 2, DW_OP_breg6, 0, DW_CFA_expression,
+				      15, 2, DW_OP_breg6, 0x78, DW_CFA_expression, 13, 2,
+				      DW_OP_breg6, 0x68, DW_CFA_expression, 3, 2, DW_OP_breg7, 0,
+				      DW_CFA_def_cfa_expression, 3, DW_OP_breg6, 0x58, DW_OP_deref),
+			      0x20);
+
+	(void)state;
+	assert_int_equal(rule.kind, WIRE_RULE_DEREF);
+	assert_int_equal(rule.cfa_reg, RBP);
+	assert_int_equal(rule.cfa_offset, -40);
+	assert_int_equal(rule.home_reg, RBP);
+	assert_int_equal(rule.rbp_slot, 2);
+	assert_int_equal(rule.r15_slot, 3);
+	assert_int_equal(rule.r13_slot, 5);
+	/* relative to another register */
+	assert_int_equal(rule.rbx_slot, WIRE_SLOT_LOST);
+}
+
 static void callee_saved_registers(void **state)
 {
 	struct wire_rule rule = frames_single(PROGRAM(DW_CFA_def_cfa_offset, 0x40,
@@ -451,6 +489,8 @@ int main(void)
 		cmocka_unit_test(an_undefined_return_address_ends_the_stack),
 		cmocka_unit_test(a_return_address_in_a_register),
 		cmocka_unit_test(a_cfa_that_is_kept_on_the_stack),
+		cmocka_unit_test(a_cfa_behind_an_array),
+		cmocka_unit_test(a_stack_that_is_realigned),
 		cmocka_unit_test(callee_saved_registers),
 		cmocka_unit_test(what_the_steps_cannot_do_is_bad),
 		cmocka_unit_test(other_forms_of_the_section),

@@ -12,7 +12,7 @@ enum unwind_found {
 	UNWIND_FOUND,	  /* a rule, WIRE_RULE_NONE included */
 	UNWIND_FOUND_JIT, /* code without a file */
 	UNWIND_OUTSIDE,	  /* in no range */
-	UNWIND_ABSENT,	  /* the page's rows are not there (any more) */
+	UNWIND_ABSENT,	  /* the page's rows, or the space's list, are not there (any more) */
 };
 
 /* 2^16 ranges in a process at most; 124 rows in a block; a page of one-byte rows has 34 blocks. */
@@ -33,7 +33,10 @@ static inline int find_in_range(const struct unwind_cursor *c, wire_u64 address)
 	return address >= c->range.start && address < c->range.end;
 }
 
-/* The last range that starts at or below ADDRESS, into c->range; 0 when ADDRESS is in it. */
+/*
+ * The last range that starts at or below ADDRESS, into c->range. UNWIND_FOUND: ADDRESS is in it;
+ * UNWIND_ABSENT: the list was given up, and its place used again.
+ */
 static inline int find_range(struct unwind_cursor *c, struct unwind_memory *memory,
 			     wire_u64 address)
 {
@@ -45,22 +48,29 @@ static inline int find_range(struct unwind_cursor *c, struct unwind_memory *memo
 
 		range = tables_range(memory, middle);
 		if (!range)
-			return 1;
+			return UNWIND_ABSENT;
 		if (range->start <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	low--; /* before the first: not this list's, or wraps around */
-	range = tables_range(memory, low);
+	if (!c->count)
+		return UNWIND_OUTSIDE;
+	/* Below the first, that one tells whose list it is. */
+	if (low > c->first)
+		low--;
 	c->range.start = c->range.end = 0;
-	if (!range || low < c->first)
-		return 1;
+	range = tables_range(memory, low);
+	if (!range)
+		return UNWIND_ABSENT;
 	c->range = *range;
-	/* The list was given up and its place used again. */
-	if (c->range.serial != c->serial)
+	/* It is written in the order serial 0, ranges, serial: read last, it is that of the copy. */
+	__asm__ volatile("" ::: "memory");
+	if (*(const volatile wire_u32 *)&range->serial != c->serial) {
 		c->range.start = c->range.end = 0;
-	return !find_in_range(c, address);
+		return UNWIND_ABSENT;
+	}
+	return find_in_range(c, address) ? UNWIND_FOUND : UNWIND_OUTSIDE;
 }
 
 /* --- row -------------------------------------------------------------------------------------- */
@@ -170,14 +180,16 @@ static inline enum unwind_found unwind_find(struct unwind_cursor *c, struct unwi
 {
 	wire_u64 address = find_address(c);
 	struct wire_hot *hot = tables_hot(memory, find_hot_slot(address));
-	int found;
+	int found = UNWIND_FOUND;
 
 	if (hot && find_hot(c, hot, address, ret_rule)) {
 		c->hot_frames++;
 		return UNWIND_FOUND;
 	}
-	if (!find_in_range(c, address) && find_range(c, memory, address))
-		return UNWIND_OUTSIDE;
+	if (!find_in_range(c, address))
+		found = find_range(c, memory, address);
+	if (found != UNWIND_FOUND)
+		return (enum unwind_found)found;
 	if (!c->range.file)
 		return UNWIND_FOUND_JIT;
 	found = find_rule(c, memory, address - c->range.bias, ret_rule);

@@ -52,7 +52,7 @@ static void race_look(struct race *race, uint64_t word, uint64_t random)
 	c.count = LIST_LEN;
 	expected = tagged_range(c.serial, i);
 	if (find_range(&c, &memory, expected.start + (random >> 40) % 0x20000)) {
-		race->outside++;
+		race->outside++; /* or given up */
 		return;
 	}
 	race->found++;

@@ -76,6 +76,7 @@ static inline int step_signal(struct unwind_cursor *c, struct unwind_memory *mem
 	c->sp = sp;
 	unwind_take_leaf_regs(c);
 	c->leaf = 1;
+	c->regs_kept = 1;
 	c->exact = 1;
 	return UNWIND_GO_ON;
 }

@@ -51,7 +51,8 @@ struct unwind_cursor {
 	wire_u8 reason; /* enum unwind_reason, valid once a step returned UNWIND_STOP */
 	wire_u8 missed; /* it stopped for want of tables; the cursor stands where to go on */
 	wire_u8 listed; /* the space is known to hold all ranges: what is outside is no code */
-	wire_u8 pad[2];
+	wire_u8 regs_kept; /* by row from the leaf on: leaf_regs may still be this frame's */
+	wire_u8 pad[1];
 	wire_u32 serial, first, count; /* of the process's space; serial 0: it has none yet */
 	wire_u32 now_s;		       /* CLOCK_MONOTONIC seconds, for used_s and the hot cache */
 	struct wire_range range;       /* the last one that was needed; start == end: none */
@@ -64,7 +65,7 @@ struct unwind_cursor {
 	} seen; /* the last interpreted method */
 
 	wire_u64 window_at;	/* address of window[0]; 0: empty */
-	wire_u64 leaf_regs[16]; /* by DWARF number, while `leaf` is set */
+	wire_u64 leaf_regs[16]; /* by DWARF number, while `regs_kept` is set */
 	/* Read buffers; a BPF stack has 512 bytes. */
 	wire_u64 context[17]; /* the registers in a ucontext */
 	wire_u64 window[UNWIND_WINDOW_WORDS];
@@ -144,6 +145,7 @@ static inline int unwind_enter(struct unwind_cursor *c, wire_u64 pc, wire_u64 sp
 	c->sp = sp;
 	c->fp = fp;
 	c->leaf = 0;
+	c->regs_kept = 0;
 	c->exact = 0;
 	return UNWIND_GO_ON;
 }

@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
-void walk_begin(struct walk *walk, const struct walk_request *request,
-		struct unwind_memory *memory, struct walk_result *result)
+#include "base/clock.h"
+
+void walk_begin(struct walk *walk, const struct walk_request *request, struct unwind_memory *memory,
+		struct walk_result *result)
 {
 	struct unwind_cursor *c = &walk->cursor;
 
@@ -21,11 +23,13 @@ void walk_begin(struct walk *walk, const struct walk_request *request,
 	c->sp = request->regs[ROW_RSP];
 	c->exact = request->exact;
 	c->leaf = !request->caller;
+	c->regs_kept = !request->caller;
 	c->linked = request->caller && request->linked;
 	c->serial = request->serial;
 	c->first = request->first;
 	c->count = request->count;
 	c->listed = request->listed;
+	c->now_s = (uint32_t)(clock_now_ns() / NSEC_PER_SEC);
 	c->frames = result->frames;
 	c->words = result->word_count;
 }

@@ -118,7 +118,7 @@ $(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libhostprof.a
 $(BUILD)/tools/%: tests/tools/%.c $(BUILD)/libhostprof.a
 	@mkdir -p $(@D)
 	$(call say,LINK)
-	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) $(LDFLAGS) -o $@ $(filter %.c %.a,$^) $(LDLIBS)
+	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^) $(filter %.a,$^) $(LDLIBS)
 
 # Of more than one file, and with elfutils' unwinder beside ours.
 $(BUILD)/tools/differential: $(wildcard tests/tools/differential/*.c)

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two lists of frames of one snapshot: are they equal, and if not, why not. */
+#ifndef HOSTPROF_TESTS_COMPARE_H
+#define HOSTPROF_TESTS_COMPARE_H
+
+#include "own_walk.h"
+
+/* Each but the last two is a property that is looked up, not the name of a program. */
+enum verdict {
+	VERDICT_EQUAL,
+	VERDICT_CUT,	 /* equal up to where the copy of the stack ends */
+	VERDICT_NO_CFI,	 /* equal up to code that no call frame information describes */
+	VERDICT_END,	 /* equal up to a frame that has no caller by its call frame information */
+	VERDICT_NOWHERE, /* equal up to where the reference takes what is no code for a caller */
+	VERDICT_SHORT,	 /* equal up to where the reference gave up with an error */
+	VERDICT_DIFFERS, /* not explained */
+	VERDICT_COUNT
+};
+
+extern const char *const verdict_names[VERDICT_COUNT];
+
+/* The reference's frames; ERROR is its number, 0 when it came to what it holds for the end. */
+enum verdict compare_frames(struct own_walk *own, const struct snapshot *snapshot,
+			    const struct frames *ours, const struct frames *reference, int error);
+
+#endif

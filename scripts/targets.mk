@@ -54,6 +54,10 @@ check-mutants: ## break the unwinder line by line: a unit test must notice each
 	@+$(AGAIN) unit-tests
 	@$(SCRIPT_ENV) CC=$(CC) LDLIBS="$(LDLIBS)" scripts/check-mutants.py
 
+check-differential: ## walk 10,000 stacks that perf takes as we do, as libdwfl and as gdb do
+	@+$(AGAIN) $(BUILD)/tools/differential
+	@$(SCRIPT_ENV) tests/tools/differential/run.py
+
 fuzz: ## run every fuzzer over its corpus for FUZZ_SECONDS (20; 0: only the corpus)
 	@+$(AGAIN) BUILD=$(BUILD)/fuzz CC=clang SAN="$(FUZZ_FLAGS)" CFLAGS="-O1 -g -Wno-format-nonliteral" fuzzers
 	@BUILD=$(BUILD)/fuzz FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz.sh
@@ -91,5 +95,5 @@ $(BUILD)/fuzzers/%: tests/fuzz/%.c $(BUILD)/libhostprof.a
 	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) -Wno-missing-prototypes $(LDFLAGS) \
 		-fsanitize=fuzzer,address,undefined -o $@ $(filter %.c %.a,$^) $(LDLIBS)
 
-.PHONY: help setup run check check-unit check-root check-live check-san check-kernels check-scale check-mutants \
+.PHONY: help setup run check check-unit check-differential check-root check-live check-san check-kernels check-scale check-mutants \
 	fuzz lint tidy bench install clean unit-tests fuzzers

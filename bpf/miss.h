@@ -101,7 +101,8 @@ static __always_inline void miss_copy_stack(struct miss_buffer *b, wire_u64 sp, 
 
 static __always_inline void miss_fill_regs(struct wire_miss *miss, const struct unwind_cursor *c)
 {
-	if (c->leaf)
+	miss->regs_kept = c->regs_kept;
+	if (c->regs_kept)
 		__builtin_memcpy(miss->regs, c->leaf_regs, sizeof(miss->regs));
 	else
 		__builtin_memset(miss->regs, 0, sizeof(miss->regs));

@@ -75,6 +75,7 @@ static inline int step_signal(struct unwind_cursor *c, struct unwind_memory *mem
 	c->pc = pc;
 	c->sp = sp;
 	unwind_take_leaf_regs(c);
+	c->linked = 0; /* the frame pointer's register is any value again */
 	c->leaf = 1;
 	c->regs_kept = 1;
 	c->exact = 1;

@@ -123,14 +123,15 @@ struct wire_miss {
 	wire_u64 time_ns; /* the sample's */
 	wire_u32 tgid, tid;
 	wire_u64 pc;
-	/* By DWARF number; of a frame that is not the leaf only rbx, rbp, rsp, r13, r15. */
+	/* By DWARF number; without regs_kept only rbx, rbp, rsp, r13, r15. */
 	wire_u64 regs[16];
 	wire_u64 exec_pages;
 	wire_u64 copy_at;
 	wire_u32 copy_bytes;
 	wire_u8 linked;
 	wire_u8 code_bytes; /* of code that are valid: 0 or WIRE_MISS_CODE_BYTES */
-	wire_u8 pad[2];
+	wire_u8 regs_kept;  /* all of regs are what they are in this frame, leaf or not */
+	wire_u8 pad[1];
 #define WIRE_MISS_CODE_BYTES  32
 #define WIRE_MISS_CODE_BEHIND 8
 	wire_u8 code[WIRE_MISS_CODE_BYTES]; /* from WIRE_MISS_CODE_BEHIND bytes before pc on */

@@ -80,6 +80,8 @@ static void test_fields(void **state)
 	assert_int_equal(miss_check(&record, RECORD_BYTES), -EBADMSG);
 	fresh()->linked = 2;
 	assert_int_equal(miss_check(&record, RECORD_BYTES), -EBADMSG);
+	fresh()->regs_kept = 2;
+	assert_int_equal(miss_check(&record, RECORD_BYTES), -EBADMSG);
 }
 
 int main(void)

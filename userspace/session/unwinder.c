@@ -150,6 +150,7 @@ static struct walk_request request_of(const struct job *job, const struct wire_s
 		.pc = miss->pc,
 		.caller = !miss->leaf,
 		.linked = miss->linked,
+		.regs_kept = miss->regs_kept,
 		.exact = miss->exact,
 		.max_frames = job->max_frames,
 		.jvm = job->jvm,

@@ -23,7 +23,7 @@ void walk_begin(struct walk *walk, const struct walk_request *request, struct un
 	c->sp = request->regs[ROW_RSP];
 	c->exact = request->exact;
 	c->leaf = !request->caller;
-	c->regs_kept = !request->caller;
+	c->regs_kept = !request->caller || request->regs_kept;
 	c->linked = request->caller && request->linked;
 	c->serial = request->serial;
 	c->first = request->first;

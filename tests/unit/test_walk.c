@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Walks that are interrupted by a miss, and go on in another walk, find what one walk finds. */
+#include "test.h"
+
+#include "walk_world.h"
+
+/* Four frames on pages 0 to 3, of which the second restores registers that the third needs. */
+static void set_up_frames(void)
+{
+	struct wire_rule saves = rule_rsp(8 * 8);
+	struct wire_rule by_rbp = { .kind = WIRE_RULE_CFA,
+				    .cfa_reg = ROW_RBP,
+				    .cfa_offset = 16,
+				    .ra_slot = 1,
+				    .rbp_slot = 2 };
+
+	set_page(0, rule_rsp(8 * 2));
+	saves.rbp_slot = 2;
+	saves.rbx_slot = 3;
+	saves.r13_slot = 4;
+	saves.r15_slot = 5;
+	set_page(1, saves);
+	set_page(2, by_rbp);
+	w.stack[1] = CALLER;
+	w.stack[9] = TEXT_AT + 0x2100;
+	w.stack[8] = stack_at(20);
+	w.stack[7] = 0xb0;
+	w.stack[6] = 0xd0;
+	w.stack[5] = 0xf0;
+	w.stack[21] = TEXT_AT + 0x3100;
+}
+
+/* What BPF puts into a miss, from the cursor where it stopped. */
+static void resume_request(const struct unwind_cursor *c, struct walk_request *request)
+{
+	*request = w.request;
+	request->pc = c->pc;
+	request->caller = !c->leaf;
+	request->linked = c->linked;
+	request->exact = c->exact;
+	request->regs_kept = c->regs_kept;
+	memset(request->regs, 0, sizeof(request->regs));
+	if (c->regs_kept)
+		memcpy(request->regs, c->leaf_regs, sizeof(request->regs));
+	request->regs[ROW_RBX] = c->rbx;
+	request->regs[ROW_RBP] = c->fp;
+	request->regs[ROW_RSP] = c->sp;
+	request->regs[ROW_R13] = c->r13;
+	request->regs[ROW_R15] = c->r15;
+}
+
+/* Walk with page MISSING absent, then go on in a fresh walk with it; the same as EXPECTED. */
+static void expect_resumed(uint32_t missing, const struct walk_result *expected)
+{
+	static struct walk first;
+	struct walk_request request;
+
+	w.present[missing] = false;
+	begin_walk();
+	if (!walk_go_on(&w.walk))
+		fail_msg("nothing was missing on page %u", missing);
+	assert_int_equal(w.result.frames, missing);
+	assert_int_equal(w.result.reason, UNWIND_NO_ROWS);
+	first = w.walk;
+	w.present[missing] = true;
+	resume_request(&first.cursor, &request);
+	walk_begin(&w.walk, &request, &w.memory, &w.result);
+	assert_false(walk_go_on(&w.walk));
+	assert_int_equal(w.result.reason, expected->reason);
+	assert_int_equal(w.result.frames, expected->frames);
+	assert_int_equal(w.result.word_count, expected->word_count);
+	assert_memory_equal(w.result.words, expected->words, 8 * expected->word_count);
+}
+
+static void test_resumed_at_every_frame(void **state)
+{
+	static struct walk_result whole;
+
+	(void)state;
+	set_up_frames();
+	expect_walk(4, UNWIND_DONE);
+	expect_frame(3, TEXT_AT + 0x3100);
+	whole = w.result;
+	for (uint32_t page = 0; page < TEXT_PAGES; page++)
+		expect_resumed(page, &whole);
+}
+
+/* A register that callees need not keep, but that is still known. */
+static void test_resumed_with_all_registers(void **state)
+{
+	static struct walk_result whole;
+	struct wire_rule by_r9 = {
+		.kind = WIRE_RULE_CFA, .cfa_reg = 9, .cfa_offset = 8, .ra_slot = 1
+	};
+
+	(void)state;
+	set_up_frames();
+	set_page(1, by_r9);
+	w.request.regs[9] = stack_at(9);
+	w.request.regs[ROW_RBP] = stack_at(20);
+	expect_walk(4, UNWIND_DONE);
+	whole = w.result;
+	expect_resumed(1, &whole);
+}
+
+/* By frame pointers a caller's registers are not known any more, whoever goes on. */
+static void test_resumed_without_all_registers(void **state)
+{
+	struct wire_rule by_r9 = {
+		.kind = WIRE_RULE_CFA, .cfa_reg = 9, .cfa_offset = 8, .ra_slot = 1
+	};
+
+	(void)state;
+	set_up_frames();
+	set_page(1, by_r9);
+	w.request.pc = CALLER;
+	w.request.exact = false;
+	w.request.caller = true;
+	w.request.regs[9] = stack_at(9);
+	w.request.regs[ROW_RBP] = stack_at(20);
+	expect_walk(1, UNWIND_BAD_ROW);
+	w.request.regs_kept = true;
+	expect_walk(3, UNWIND_DONE);
+}
+
+/* The walk goes on by itself, too, when the page came: nothing is written twice. */
+static void test_goes_on_after_every_miss(void **state)
+{
+	static struct walk_result whole;
+
+	(void)state;
+	set_up_frames();
+	expect_walk(4, UNWIND_DONE);
+	whole = w.result;
+	memset(w.present, 0, sizeof(w.present));
+	begin_walk();
+	for (uint32_t page = 0; page < TEXT_PAGES; page++) {
+		assert_true(walk_go_on(&w.walk));
+		assert_int_equal(walk_missing(&w.walk) >> WIRE_PAGE_SHIFT,
+				 (TEXT_AT >> WIRE_PAGE_SHIFT) + page);
+		w.present[page] = true;
+	}
+	assert_false(walk_go_on(&w.walk));
+	assert_int_equal(w.result.word_count, whole.word_count);
+	assert_memory_equal(w.result.words, whole.words, 8 * whole.word_count);
+	assert_int_equal(w.result.reason, UNWIND_DONE);
+}
+
+/* A frame pointer of 0 that no frame handed down does not end a stack; nor one after a signal. */
+static void test_linked_is_carried_on(void **state)
+{
+	(void)state;
+	set_page(1, (struct wire_rule){ .kind = WIRE_RULE_FP });
+	w.request.pc = CALLER;
+	w.request.exact = false;
+	w.request.caller = true;
+	expect_walk(1, UNWIND_FP_END);
+	w.request.linked = true;
+	expect_walk(1, UNWIND_DONE);
+	w.request.caller = false;
+	expect_walk(1, UNWIND_FP_END);
+}
+
+static void test_signal_ends_the_link(void **state)
+{
+	(void)state;
+	set_up_frames();
+	/* The frame that links, then a signal frame; it interrupted code without any rule. */
+	set_page(1, (struct wire_rule){ .kind = WIRE_RULE_SIGNAL });
+	set_page(2, (struct wire_rule){ .kind = WIRE_RULE_NONE });
+	memset(&w.stack[2], 0, 64 * 8);
+	w.stack[2 + SIGNAL_REGS_AT / 8 + SIGNAL_RSP] = stack_at(100);
+	w.stack[2 + SIGNAL_REGS_AT / 8 + SIGNAL_RIP] = OUTERMOST;
+	expect_walk(3, UNWIND_FP_END);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_resumed_at_every_frame, set_up),
+		cmocka_unit_test_setup(test_resumed_with_all_registers, set_up),
+		cmocka_unit_test_setup(test_resumed_without_all_registers, set_up),
+		cmocka_unit_test_setup(test_goes_on_after_every_miss, set_up),
+		cmocka_unit_test_setup(test_linked_is_carried_on, set_up),
+		cmocka_unit_test_setup(test_signal_ends_the_link, set_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "image_fixture.h"
 
+#include <errno.h>
+
 static int count_descriptors(void)
 {
 	int n = 0;
@@ -80,14 +82,81 @@ static void symbols_are_bounded(void **state)
 	assert_string_equal(local_name(f, first), "image_test_local");
 }
 
+static void note_reason(const char *path, const char *why, void *data)
+{
+	assert_non_null(strstr(path, "/prog"));
+	assert_non_null(strstr(why, "more than --memory-limit leaves"));
+	++*(int *)data;
+}
+
+/* A table too large to be read: the file has no names, and that is reported. */
+static void large_symbols_are_left_out(void **state)
+{
+	struct fixture *f = *state;
+	struct elf_symbol symbol;
+	struct image *image;
+	uint64_t address;
+	int reported = 0;
+
+	image_cache_set_parse_limit(f->cache, 1000);
+	copy_self(f, "prog");
+	image = open_named(f, "prog");
+	image_wait(f->cache, image);
+	assert_int_equal(image_state(image), IMAGE_READY);
+	assert_false(image_find_symbol(image, f->local_address, &symbol));
+	assert_int_equal(strlen(image_build_id(image)), 40);
+	assert_true(image_offset_to_address(image, 0, &address));
+	image_cache_for_each_failed(f->cache, note_reason, &reported);
+	assert_int_equal(reported, 1);
+}
+
+/* With such a limit not even what was just asked for stays when there is no room. */
+static void memory_comes_before_symbols(void **state)
+{
+	struct fixture *f = *state;
+	struct image *first, *second;
+
+	image_cache_set_limit(f->cache, 1);
+	image_cache_set_parse_limit(f->cache, 64UL << 20);
+	copy_self(f, "first");
+	copy_self(f, "second");
+	first = open_named(f, "first");
+	assert_string_equal(local_name(f, first), "image_test_local");
+	second = open_named(f, "second");
+	assert_string_equal(local_name(f, second), "image_test_local");
+	image_cache_shrink(f->cache);
+	assert_int_equal(image_state(first), IMAGE_DROPPED);
+	assert_int_equal(image_state(second), IMAGE_DROPPED);
+}
+
+/* The descriptor is there until the file was parsed. */
+static void descriptor_is_shared(void **state)
+{
+	struct fixture *f = *state;
+	struct image *image;
+	char magic[4];
+	int fd;
+
+	copy_self(f, "prog");
+	image = open_named(f, "prog");
+	assert_true(run(f, "rm prog"));
+	fd = image_dup_fd(image);
+	assert_true(fd >= 0);
+	image_wait(f->cache, image);
+	assert_int_equal(image_dup_fd(image), -ENODATA);
+	assert_int_equal(pread(fd, magic, 4, 0), 4);
+	assert_memory_equal(magic, "\177ELF", 4);
+	close(fd);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(open_files_are_bounded),
-		TEST(idle_files_are_closed),
-		TEST(symbols_are_bounded),
+		TEST(open_files_are_bounded),	   TEST(idle_files_are_closed),
+		TEST(symbols_are_bounded),	   TEST(large_symbols_are_left_out),
+		TEST(memory_comes_before_symbols), TEST(descriptor_is_shared),
 	};
 
 	return cmocka_run_group_tests_name("image_limits", tests, NULL, NULL);

@@ -75,12 +75,39 @@ static void test_copies_name(void **state)
 	merge_release(&queue);
 }
 
+/* A miss counts until its walk is finished. */
+static void test_miss(void **state)
+{
+	const struct wire_sample sample = { .size = sizeof(sample), .time_ns = 5, .tid = 1 };
+	const struct wire_miss miss = { .size = sizeof(miss) + 4096 };
+	struct wire_sample finished = sample;
+	struct merge_queue queue = { 0 };
+	struct wire_miss *copy = calloc(1, miss.size);
+	struct merge_item item;
+
+	(void)state;
+	memcpy(copy, &miss, sizeof(miss));
+	push_sample(&queue, 6, 2);
+	merge_push_owned(&queue, xmemdup(&sample, sizeof(sample)), copy);
+	assert_int_equal(queue.bytes, 2 * sizeof(sample) + miss.size);
+	assert_ptr_equal(merge_peek(&queue)->miss, copy);
+	finished.reason = UNWIND_DEPTH;
+	merge_finish_oldest(&queue, xmemdup(&finished, sizeof(finished)));
+	assert_int_equal(queue.bytes, 2 * sizeof(sample));
+	item = merge_pop(&queue);
+	assert_null(item.miss);
+	assert_int_equal(item.sample->reason, UNWIND_DEPTH);
+	merge_item_release(&item);
+	merge_release(&queue);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_side_first),
 		cmocka_unit_test(test_copies_name),
+		cmocka_unit_test(test_miss),
 	};
 
 	return cmocka_run_group_tests_name("merge", tests, NULL, NULL);

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* This process's own stack, as BPF would have sent it, is walked at once and late. */
+#include "test.h"
+
+#include <string.h>
+#include <ucontext.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "capture/rings.h"
+#include "process/mappings.h"
+#include "process/proc.h"
+#include "session/unwinder.h"
+
+#define KERNEL_WORD 0xffffffff81000000ULL
+
+struct fixture {
+	struct table_memory *memory;
+	struct image_cache *images;
+	struct unwinder *unwinder;
+	struct process process; /* this one, as the registry would have it */
+	struct wire_miss *miss;
+	struct wire_sample *sample;
+	uint64_t caller; /* where the frame of `miss` returns to */
+};
+
+static uint64_t stack_end(void)
+{
+	_cleanup_strbuf_ struct strbuf maps = STRBUF_INIT;
+	uint64_t here = (uintptr_t)&maps;
+	struct maps_line line;
+	const char *text;
+	ssize_t taken;
+
+	assert_int_equal(file_read("/proc/self/maps", 1 << 20, &maps), 0);
+	text = strbuf_str(&maps);
+	while ((taken = proc_parse_maps_line(text, maps.len, &line)) > 0) {
+		if (line.start <= here && here < line.end)
+			return line.end;
+		text += taken;
+		maps.len -= (size_t)taken;
+	}
+	fail();
+	return 0;
+}
+
+static void take_registers(struct wire_miss *miss, const ucontext_t *context)
+{
+	/* by DWARF number: System V ABI, AMD64 supplement, figure 3.36 */
+	static const int order[16] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+				       REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+				       REG_R12, REG_R13, REG_R14, REG_R15 };
+
+	for (int i = 0; i < 16; i++)
+		miss->regs[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
+	miss->pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+}
+
+/* The stack from here up, and the registers. */
+static __attribute__((noinline)) void take_stack(struct fixture *f)
+{
+	struct wire_miss *miss = f->miss = calloc(1, sizeof(*miss) + WIRE_MISS_MAX_COPY);
+	ucontext_t context;
+
+	miss->kind = WIRE_MISS;
+	miss->tgid = miss->tid = (uint32_t)getpid();
+	miss->leaf = miss->exact = 1;
+	miss->time_ns = clock_now_ns();
+	f->caller = (uintptr_t)__builtin_return_address(0);
+	assert_int_equal(getcontext(&context), 0);
+	take_registers(miss, &context);
+	miss->copy_at = miss->regs[7] - WIRE_MISS_BELOW;
+	miss->copy_bytes = (uint32_t)MIN(stack_end() - miss->copy_at, WIRE_MISS_MAX_COPY);
+	memcpy(miss->copy, (const void *)(uintptr_t)miss->copy_at, miss->copy_bytes);
+	miss->size = (uint32_t)sizeof(*miss) + miss->copy_bytes;
+}
+
+/* Nothing was walked but one frame of the kernel. */
+static void make_sample(struct fixture *f)
+{
+	struct wire_sample *sample = f->sample = calloc(1, sizeof(*sample) + 8);
+
+	sample->size = sizeof(*sample) + 8;
+	sample->kind = WIRE_SAMPLE;
+	sample->flags = WIRE_SAMPLE_RESUMED;
+	sample->reason = UNWIND_NO_ROWS;
+	sample->tgid = sample->tid = f->miss->tgid;
+	sample->time_ns = f->miss->time_ns;
+	sample->start_ns = 1;
+	sample->exec_id = 3;
+	sample->kernel_frames = 1;
+	sample->words[0] = KERNEL_WORD;
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	_cleanup_strbuf_ struct strbuf maps = STRBUF_INIT;
+	struct err err;
+
+	*state = f;
+	f->memory = table_memory_new_heap(4096, 1024, 4096);
+	if (image_cache_new(NULL, &f->images, &err) < 0 ||
+	    unwinder_new(f->memory, f->images, 1 << 20, &f->unwinder, &err) < 0)
+		return -1;
+	f->process.pid = (uint32_t)getpid();
+	f->process.serial = 1;
+	if (file_read("/proc/self/maps", 1 << 20, &maps) < 0)
+		return -1;
+	mappings_add_text(&f->process, strbuf_str(&maps), maps.len);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	unwinder_free(f->unwinder);
+	image_cache_free(f->images);
+	table_memory_free_heap(f->memory);
+	mappings_clear(&f->process);
+	free(f->miss);
+	free(f->sample);
+	free(f);
+	return 0;
+}
+
+static const uint64_t *user_words(const struct wire_sample *sample)
+{
+	return sample->words + sample->kernel_frames;
+}
+
+static void check_whole(const struct fixture *f, const struct wire_sample *sample)
+{
+	assert_non_null(sample);
+	assert_int_equal(sample_check(sample, sample->size), 0);
+	assert_int_equal(sample->reason, UNWIND_DONE);
+	assert_int_equal(sample->flags, 0);
+	assert_int_equal(sample->words[0], KERNEL_WORD);
+	/* take_stack, the test, cmocka, main, the C library, _start */
+	assert_true(sample->user_frames >= 6);
+	assert_int_equal(user_words(sample)[0], f->miss->pc | WIRE_FRAME_EXACT);
+	assert_int_equal(user_words(sample)[1], f->caller);
+}
+
+static struct wire_sample *try(struct fixture *f)
+{
+	return unwinder_try(f->unwinder, f->miss, f->sample, 0, NULL);
+}
+
+static struct wire_sample *finish(struct fixture *f)
+{
+	return unwinder_finish(f->unwinder, f->miss, f->sample, &f->process, 0, NULL);
+}
+
+static uint64_t figure;
+
+static void note_figure(const char *name, const char *detail, uint64_t value, void *data)
+{
+	if (strcmp(name, data) == 0 && !*detail)
+		figure = value;
+}
+
+static uint64_t figure_of(const struct fixture *f, const char *name)
+{
+	_cleanup_free_ char *copy = xstrdup(name);
+
+	figure = 0;
+	unwinder_for_each_figure(f->unwinder, note_figure, copy);
+	return figure;
+}
+
+static void test_at_once(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_free_ struct wire_sample *first = NULL, *second = NULL;
+	uint64_t made;
+
+	take_stack(f);
+	make_sample(f);
+	first = try(f);
+	check_whole(f, first);
+	made = figure_of(f, "unwind.pages-made");
+	assert_true(made > 0);
+	assert_int_equal(figure_of(f, "unwind.spaces"), 1);
+	/* now everything is there */
+	second = try(f);
+	check_whole(f, second);
+	assert_int_equal(figure_of(f, "unwind.pages-made"), made);
+	assert_int_equal(figure_of(f, "unwind.mappings-read"), 1);
+	assert_int_equal(figure_of(f, "unwind.misses-finished-at-once"), 2);
+}
+
+/* The process is gone: its mappings are those that the registry has. */
+static void test_late(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_free_ struct wire_sample *sample = NULL;
+
+	f->process.exited = true;
+	take_stack(f);
+	make_sample(f);
+	sample = finish(f);
+	check_whole(f, sample);
+	assert_int_equal(figure_of(f, "unwind.spaces"), 0);
+	assert_int_equal(figure_of(f, "unwind.misses-finished-late"), 1);
+}
+
+/* BPF came as far as this frame. */
+static void test_goes_on(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_free_ struct wire_sample *sample = NULL;
+
+	take_stack(f);
+	make_sample(f);
+	f->sample = xrealloc(f->sample, sizeof(*f->sample) + 16);
+	f->sample->words[1] = 0x4711;
+	f->sample->user_words = f->sample->user_frames = 1;
+	f->sample->size += 8;
+	sample = try(f);
+	assert_non_null(sample);
+	assert_int_equal(sample_check(sample, sample->size), 0);
+	assert_int_equal(sample->reason, UNWIND_DONE);
+	assert_int_equal(user_words(sample)[0], 0x4711);
+	assert_int_equal(user_words(sample)[1], f->miss->pc | WIRE_FRAME_EXACT);
+	assert_int_equal(user_words(sample)[2], f->caller);
+}
+
+/* The pid has another owner now, who began after the sample. */
+static void test_other_generation(void **state)
+{
+	struct fixture *f = *state;
+
+	take_stack(f);
+	make_sample(f);
+	f->sample->time_ns = 1;
+	assert_null(try(f));
+	assert_int_equal(figure_of(f, "unwind.spaces"), 0);
+}
+
+/* It runs another program now: neither is the code there, nor does the kernel count so much. */
+static void test_execed(void **state)
+{
+	struct fixture *f = *state;
+
+	take_stack(f);
+	make_sample(f);
+	f->miss->pc = 0x1000;
+	assert_null(try(f));
+	assert_int_equal(figure_of(f, "unwind.spaces"), 0);
+}
+
+static void test_unknown_process(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_free_ struct wire_sample *sample = NULL;
+
+	mappings_clear(&f->process);
+	take_stack(f);
+	make_sample(f);
+	sample = finish(f);
+	assert_int_equal(sample_check(sample, sample->size), 0);
+	assert_int_equal(sample->reason, UNWIND_NO_ROWS);
+	assert_int_equal(sample->user_frames, 0);
+	assert_int_equal(figure_of(f, "unwind.misses-unfinished"), 1);
+}
+
+static void test_copy_ends(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_free_ struct wire_sample *sample = NULL;
+
+	take_stack(f);
+	make_sample(f);
+	f->miss->copy_bytes = WIRE_MISS_BELOW + 8;
+	sample = try(f);
+	assert_non_null(sample);
+	assert_int_equal(sample_check(sample, sample->size), 0);
+	assert_int_equal(sample->reason, UNWIND_COPY_END);
+	assert_int_equal(user_words(sample)[0], f->miss->pc | WIRE_FRAME_EXACT);
+}
+
+/* The return address is none. */
+static void test_bad_return(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_free_ struct wire_sample *sample = NULL;
+
+	take_stack(f);
+	make_sample(f);
+	for (uint32_t at = 0; at + 8 <= f->miss->copy_bytes; at += 8)
+		if (memcmp(f->miss->copy + at, &f->caller, 8) == 0)
+			memset(f->miss->copy + at, 0x33, 6);
+	sample = finish(f);
+	assert_int_equal(sample->reason, UNWIND_BAD_RETURN);
+	assert_int_equal(sample->user_frames, 2);
+}
+
+static void test_exit_drops_space(void **state)
+{
+	struct fixture *f = *state;
+
+	take_stack(f);
+	make_sample(f);
+	free(try(f));
+	unwinder_note_exit(f->unwinder, f->miss->tgid);
+	assert_int_equal(figure_of(f, "unwind.spaces"), 0);
+	unwinder_note_exit(f->unwinder, f->miss->tgid);
+}
+
+/* BPF counts other pages, and goes on to do so: after two readings it is told not to compare. */
+static void test_count_that_differs(void **state)
+{
+	struct fixture *f = *state;
+	const uint64_t step_ns = 200 * NSEC_PER_MSEC;
+	struct wire_space space;
+
+	take_stack(f);
+	make_sample(f);
+	free(try(f));
+	assert_int_equal(f->memory->get_space(f->miss->tgid, &space, f->memory->data), 0);
+	assert_true(space.exec_pages > 0);
+	f->sample->flags = WIRE_SAMPLE_STALE;
+	for (uint64_t turn = 1; turn <= 2; turn++) {
+		assert_true(space.exec_pages > 0);
+		f->sample->time_ns = clock_now_ns() + turn * step_ns;
+		unwinder_note_sample(f->unwinder, f->sample);
+		unwinder_turn(f->unwinder, f->sample->time_ns + step_ns / 2);
+		assert_int_equal(f->memory->get_space(f->miss->tgid, &space, f->memory->data), 0);
+	}
+	assert_int_equal(space.exec_pages, 0);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_at_once),	     TEST(test_late),
+		TEST(test_goes_on),	     TEST(test_other_generation),
+		TEST(test_execed),	     TEST(test_unknown_process),
+		TEST(test_copy_ends),	     TEST(test_bad_return),
+		TEST(test_exit_drops_space), TEST(test_count_that_differs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -159,6 +159,9 @@ static inline int unwind_load(struct unwind_cursor *c, struct unwind_memory *mem
 	UNWIND_OPAQUE(at);
 	if (address & 7)
 		return unwind_stop(c, UNWIND_FP_BAD);
+	/* Small numbers would be found in an empty window, which is at 0. */
+	if (!unwind_is_user(address))
+		return unwind_stop(c, UNWIND_PAGE);
 	if (at >= UNWIND_WINDOW_WORDS) {
 		c->window_at = address - UNWIND_WINDOW_BELOW;
 		at = UNWIND_WINDOW_BELOW / 8;

@@ -76,8 +76,6 @@ FINDS = [
     Mutant("no generation check after reading", FIND,
            "return *(volatile wire_u32 *)&head->generation == generation ? UNWIND_FOUND : UNWIND_ABSENT;",
            "return UNWIND_FOUND;", ["test_unwind_find"]),
-    Mutant("small addresses in an empty window", "bpf/unwind_cursor.h",
-           "if (!unwind_is_user(address))\n\t\treturn unwind_stop(c, UNWIND_PAGE);", "", ["test_unwind_cursor"]),
     Mutant("no range-serial check", FIND, "if (*(const volatile wire_u32 *)&range->serial != c->serial)", "if (0)",
            ["test_unwind_find"]),
     Mutant("end of a range belongs to it", FIND, "address < c->range.end;", "address <= c->range.end;",

@@ -20,10 +20,10 @@ FUNCTIONS = 20_000
 LARGE_FUNCTIONS = max(int(1_500_000 * SCALE), FUNCTIONS)
 PROCESSES = max(int(2_000 * SCALE), 16)
 IDLE = max(int(10_000 * SCALE), 16)
-# Of each process; all together keep one cpu busy, whatever their number.
-TURN_US = 5_000
-PERIOD_US = PROCESSES * TURN_US
-SECONDS = 20
+# Of each process; neighbours overlap a little, so that all together keep about one cpu busy.
+TURN_US = 20_000
+STEP_US = 16_000
+SECONDS = 25
 SETTLED_SECONDS = 5
 FREQUENCY = 499
 MB = 1 << 20
@@ -51,9 +51,17 @@ def scale_files():
     return _files
 
 
+def own_name():
+    """The workload by a name that no other run of this test has."""
+    path = os.path.join(os.path.dirname(scale_files()[0]), f"scale-{os.getpid()}")
+    if not os.path.lexists(path):
+        os.symlink(os.path.join(WORKLOADS, "scale"), path)
+    return path
+
+
 def turns(processes=PROCESSES):
     """PROCESSES of the workload, each mapping up to three files."""
-    workload = native("scale", "start", processes, TURN_US, processes * TURN_US, *scale_files())
+    workload = start([own_name(), "start", processes, TURN_US, processes * STEP_US, *scale_files()])
     return workload.wait_text("ready", 180)
 
 
@@ -133,8 +141,8 @@ class MemoryWatch(threading.Thread):
 
 
 def judged(path, origin_ns, after_seconds=SETTLED_SECONDS, show=3):
-    came = run([os.path.join(TOOLS, "scale_judge"), path, origin_ns, int(after_seconds * 1000), show],
-               timeout=300, code=0)
+    came = run([os.path.join(TOOLS, "scale_judge"), path, os.path.basename(own_name()), origin_ns,
+                int(after_seconds * 1000), show], timeout=300, code=0)
     for line in came.err.splitlines():
         print(f"# {line[:1500]}", flush=True)
     return json.loads(came.out)
@@ -156,7 +164,7 @@ def figures(stats):
 
 
 def lost_of_workload(stats):
-    return sum(row["lost"] for row in stats["processes"] if row["name"] == "scale")
+    return sum(row["lost"] for row in stats["processes"] if row["name"] == os.path.basename(own_name()))
 
 
 def percent(part, whole):

@@ -34,11 +34,14 @@ enum scale_kind {
 	SCALE_KINDS
 };
 
+/* The finalizer of MurmurHash3: every bit depends on every other. */
 static inline uint32_t scale_mix(uint32_t a, uint32_t b)
 {
-	uint64_t x = ((uint64_t)a << 32 | b) * 0x9e3779b97f4a7c15ULL;
+	uint64_t x = (uint64_t)a << 32 | b;
 
-	return (uint32_t)(x >> 32 ^ x >> 13);
+	x = (x ^ x >> 33) * 0xff51afd7ed558ccdULL;
+	x = (x ^ x >> 33) * 0xc4ceb9fe1a85ec53ULL;
+	return (uint32_t)(x ^ x >> 33);
 }
 
 static inline enum scale_kind scale_kind_of(struct scale_file f, uint32_t function)

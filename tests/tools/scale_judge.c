@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * usage: scale_judge RECORDING ORIGIN_NS AFTER_MS [SHOW]
- * Judges every sample of tests/workloads/scale.c in a recording by what its code does: the frames
+ * usage: scale_judge RECORDING COMM ORIGIN_NS AFTER_MS [SHOW]
+ * Judges every sample of tests/workloads/scale.c (run as COMM) by what its code does: the frames
  * of a chain follow from its first one, and below it lie take_turn, run_turns, main, the C
  * library's two and _start. Prints figures as JSON, times from ORIGIN_NS (CLOCK_MONOTONIC) on;
  * samples before AFTER_MS are counted apart. With SHOW, so many broken stacks on standard error.
@@ -24,6 +24,7 @@ struct tally {
 
 struct judge {
 	struct profile p;
+	const char *comm;
 	uint64_t origin_ns, after_ns;
 	uint64_t first_ns, first_whole_ns; /* times of samples; 0: none yet */
 	struct tally early, late;
@@ -125,7 +126,9 @@ static void show_stack(struct judge *j, const struct profile_sample *s, struct p
 	if (!j->show)
 		return;
 	j->show--;
-	fprintf(stderr, "broken at %+.3f s:", (double)(s->time_ns - j->origin_ns) / 1e9);
+	fprintf(stderr, "pid %u, broken at %+.3f s:",
+		profile_get_process(&j->p, profile_get_thread(&j->p, s->thread)->process)->pid,
+		(double)(s->time_ns - j->origin_ns) / 1e9);
 	for (uint32_t i = 0; i < stack.len; i++) {
 		const struct profile_frame *f = frame_at(j, stack, i);
 		const char *path =
@@ -171,7 +174,7 @@ static bool is_ours(const struct judge *j, const struct profile_sample *s)
 	const struct profile_thread *t = profile_get_thread(&j->p, s->thread);
 
 	return !strcmp(profile_get_string(&j->p, profile_get_process(&j->p, t->process)->name),
-		       "scale");
+		       j->comm);
 }
 
 static void print_tally(const char *name, const struct tally *t)
@@ -199,9 +202,10 @@ int main(int argc, char **argv)
 		return fprintf(stderr, "usage: scale_judge RECORDING ORIGIN_NS AFTER_MS [SHOW]\n"),
 		       2;
 	fd = open(argv[1], O_RDONLY | O_CLOEXEC);
-	j.origin_ns = strtoull(argv[2], NULL, 10);
-	j.after_ns = strtoull(argv[3], NULL, 10) * 1000000;
-	j.show = argc > 4 ? (unsigned int)atoi(argv[4]) : 0;
+	j.comm = argv[2];
+	j.origin_ns = strtoull(argv[3], NULL, 10);
+	j.after_ns = strtoull(argv[4], NULL, 10) * 1000000;
+	j.show = argc > 5 ? (unsigned int)atoi(argv[5]) : 0;
 	profile_init(&j.p);
 	if (fd < 0 || recording_read(fd, &options, &j.p, &truncated, &err))
 		return fprintf(stderr, "scale_judge: cannot read %s\n", argv[1]), 1;

@@ -105,20 +105,18 @@ __attribute__((noipa)) void take_turn(uint32_t number, uint32_t turn, uint64_t u
 		chain(frames, DELAY);
 }
 
+/* Turns of neighbours follow each other; one that the machine has no time for is left out. */
 __attribute__((noipa)) void run_turns(uint32_t number, uint64_t turn_ns, uint64_t period_ns)
 {
-	/* Turns of neighbours follow each other. */
-	uint64_t at = clock_ns() / period_ns * period_ns + (uint64_t)number * turn_ns % period_ns;
+	uint64_t phase = number * turn_ns % period_ns;
 
 	for (uint32_t turn = 0;; turn++) {
-		struct timespec ts;
+		uint64_t at = ((clock_ns() - phase) / period_ns + 1) * period_ns + phase;
+		struct timespec ts = { (time_t)(at / 1000000000ULL), (long)(at % 1000000000ULL) };
 
-		at += period_ns;
-		ts.tv_sec = (time_t)(at / 1000000000ULL);
-		ts.tv_nsec = (long)(at % 1000000000ULL);
 		while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL))
 			;
-		take_turn(number, turn, clock_ns() + turn_ns);
+		take_turn(number, turn, at + turn_ns);
 	}
 }
 

@@ -5,6 +5,7 @@
  * compared one by one. differential/run.py makes the files.
  *
  *     differential [--gdb N] [--show N] [--unfinished] [--record DIR] FILE...
+ *     differential --snapshot FILE OUT        OUT: the recording of a snapshot of record_stack.py
  */
 #include <elfutils/libdwfl.h>
 #include <getopt.h>
@@ -17,6 +18,7 @@
 #include "differential/gdb_walk.h"
 #include "differential/perf_data.h"
 #include "differential/recording.h"
+#include "differential/snapshot_file.h"
 
 /* Of all snapshots so many must be equal, of 100,000. */
 #define MINIMUM_EQUAL 99950
@@ -82,7 +84,7 @@ static void show_difference(struct run *run, const struct snapshot *s, const cha
 	       ours->pcs[same] == reference->pcs[same])
 		same++;
 	printf("  %s pid %u: %zu frames (reason %d), %s %zu (%s); sp %#" PRIx64 ", %zu bytes\n",
-	       run->name, s->process->pid, ours->count, reason, who, reference->count, error,
+	       run->name ?: "", s->process->pid, ours->count, reason, who, reference->count, error,
 	       s->stack_at, s->stack_len);
 	for (size_t i = same > SHOWN_FRAMES ? same - SHOWN_FRAMES : 0; i < same + SHOWN_FRAMES;
 	     i++) {
@@ -188,6 +190,27 @@ static void try_snapshot(const struct snapshot *taken, void *data)
 				&(struct candidate){ run, s, &ours, &reference });
 }
 
+/* One snapshot of record_stack.py: its recording, if our frames are gdb's. */
+static int record_snapshot(struct run *run, const char *from, const char *to)
+{
+	static struct frames ours, by_gdb;
+	struct snapshot s;
+	char origin[256];
+	enum unwind_reason reason;
+
+	if (snapshot_file_read(from, &s, &by_gdb) < 0)
+		return 1;
+	reason = own_walk_frames(run->own, &s, &ours);
+	if (reason != UNWIND_DONE || !is_same(&ours, &by_gdb)) {
+		run->show = 1;
+		show_difference(run, &s, "gdb", &ours, &by_gdb, reason, "");
+		return 1;
+	}
+	snprintf(origin, sizeof(origin), "%s: tests/tools/record_stack.py --rows; frames by gdb",
+		 base_name(to));
+	return recording_write(to, origin, &s, run->own, &by_gdb, MAX_RECORDING_BYTES) < 0;
+}
+
 /* --- report ----------------------------------------------------------------------------------- */
 
 static size_t equal_of(const struct counts *c)
@@ -245,8 +268,10 @@ int main(int argc, char **argv)
 						 { "show", required_argument, NULL, 's' },
 						 { "unfinished", no_argument, NULL, 'u' },
 						 { "record", required_argument, NULL, 'r' },
+						 { "snapshot", required_argument, NULL, 'n' },
 						 { NULL, 0, NULL, 0 } };
 	struct run run = { .own = own_walk_new(), .show = 20 };
+	const char *snapshot = NULL;
 	size_t wanted = 0;
 	int option, status = 0;
 
@@ -255,10 +280,13 @@ int main(int argc, char **argv)
 		case 'g': wanted = strtoul(optarg, NULL, 10); break;
 		case 's': run.show = strtoul(optarg, NULL, 10); break;
 		case 'r': run.record_to = optarg; break;
+		case 'n': snapshot = optarg; break;
 		case 'u': run.unfinished = true; break;
 		default: return 2;
 		}
 	}
+	if (snapshot)
+		return optind < argc ? record_snapshot(&run, snapshot, argv[optind]) : 2;
 	if (wanted && argc > optind)
 		run.gdb = gdb_walk_new(wanted / (size_t)(argc - optind) + 1);
 	for (int i = optind; i < argc; i++)

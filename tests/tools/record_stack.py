@@ -5,6 +5,10 @@ the frames that gdb gives for them.
 
     record_stack.py PROGRAM LOCATION OUT      record one stack at a gdb location, e.g. '*leaf+1'
     record_stack.py --all DIR                 build tests/tools/stacks.c and record the committed set
+    record_stack.py --rows PID LIBRARY ADDRESS OUT
+                                              record PID when it is at ADDRESS (the file's own) of
+                                              LIBRARY, with the rows that it is walked by; needs
+                                              build/tools/differential
 
 The program runs with an empty environment and without address randomisation, so that a recording
 can be made again."""
@@ -46,6 +50,32 @@ memory(inferior, reg('rsp') - 128, (top - reg('rsp') + 128 + 64) // 32 * 32)
 for pc in sorted(set(code)):
     memory(inferior, pc - 8, 32)
 gdb.execute('kill', to_string=True)
+"""
+
+# Runs inside gdb, attached.
+ATTACHED_SCRIPT = r"""
+import gdb
+names = 'rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15'.split()
+gdb.execute('set backtrace past-main on')
+gdb.execute('set backtrace past-entry on')
+gdb.execute('break *0x%x' % ADDRESS, to_string=True)
+gdb.execute('continue', to_string=True)
+frame = gdb.newest_frame()
+def reg(name):
+    return int(frame.read_register(name)) & (2**64 - 1)
+with open(OUT, 'w') as out:
+    out.write('pc 0x%x\n' % reg('rip'))
+    for number, name in enumerate(names):
+        out.write('reg %d 0x%x\n' % (number, reg(name)))
+    out.write(MAPS)
+    at = reg('rsp') - 128
+    data = bytes(gdb.selected_inferior().read_memory(at, min(STACK_END - at, 32768)))
+    out.write('stack 0x%x %s\n' % (at, data.hex()))
+    while frame is not None:
+        if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
+            out.write('frame 0x%x\n' % frame.pc())
+        frame = frame.older()
+gdb.execute('detach', to_string=True)
 """
 
 # One recording per state that a leaf can be in; see bpf/step_leaf.h.
@@ -96,9 +126,37 @@ def record_all(directory):
         record(program, '*0x%x' % ret, os.path.join(directory, 'ret.stack'))
 
 
+def read_maps(pid):
+    """(start, end, offset, executable, path) of every mapping."""
+    with open('/proc/%d/maps' % pid) as f:
+        for line in f:
+            fields = line.split(None, 5)
+            start, end = (int(a, 16) for a in fields[0].split('-'))
+            yield start, end, int(fields[2], 16), 'x' in fields[1], (fields[5:] or [''])[0].strip()
+
+
+def record_rows(pid, library, address, out):
+    maps = list(read_maps(pid))
+    lines = ''.join('map 0x%x 0x%x 0x%x %s\n' % (m[0], m[1], m[2], m[4]) for m in maps if m[3])
+    base = min(m[0] for m in maps if os.path.basename(m[4]) == library)
+    stack_end = next(m[1] for m in maps if m[4] == '[stack]')
+    with tempfile.TemporaryDirectory() as temp:
+        snapshot, script = os.path.join(temp, 'snapshot'), os.path.join(temp, 'script.py')
+        with open(script, 'w') as f:
+            f.write('ADDRESS = 0x%x\nOUT = %r\nMAPS = %r\nSTACK_END = 0x%x\n%s'
+                    % (base + address, snapshot, lines, stack_end, ATTACHED_SCRIPT))
+        subprocess.run(['gdb', '-batch', '-nx', '-p', str(pid), '-x', script], check=True,
+                       capture_output=True)
+        build = os.environ.get('BUILD', os.path.join(HERE, '..', '..', 'build'))
+        subprocess.run([os.path.join(build, 'tools', 'differential'), '--snapshot', snapshot, out],
+                       check=True)
+
+
 if __name__ == '__main__':
     if len(sys.argv) == 3 and sys.argv[1] == '--all':
         record_all(sys.argv[2])
+    elif len(sys.argv) == 6 and sys.argv[1] == '--rows':
+        record_rows(int(sys.argv[2]), sys.argv[3], int(sys.argv[4], 0), sys.argv[5])
     elif len(sys.argv) == 4:
         record(*sys.argv[1:])
     else:

@@ -250,6 +250,10 @@ void recording_kinds(const struct snapshot *snapshot, struct own_walk *own,
 			kind = i ? "jit" : "jit_leaf";
 		if (kind)
 			fn(kind, data);
+		if (m && strstr(m->path, "/libgcc_s.so"))
+			fn("throwing", data);
+		if (m && i > 1 && strstr(m->path, "/ld-linux"))
+			fn("linker", data);
 	}
 	if (frames->count > 8 && frames->count < 40)
 		fn("plain", data);

@@ -13,6 +13,9 @@
 #define PF_KTHREAD   0x00200000
 /* arch/x86/include/asm/segment.h: __USER32_CS, with the privilege level */
 #define USER32_CS 0x23
+/* arch/x86/entry/syscalls/syscall_64.tbl */
+#define SYSCALL_EXECVE	 59
+#define SYSCALL_EXECVEAT 322
 
 static __always_inline bool user_regs_are_user(const struct pt_regs *regs)
 {
@@ -42,6 +45,15 @@ static __always_inline bool user_regs_are_user(const struct pt_regs *regs)
 		(c)->leaf_regs[15] = (regs)->r15; \
 	} while (0)
 
+/*
+ * After a system call pc is where it returns to, and its instruction the one before; but not after
+ * one that has begun a program: pc is its first instruction, and before it is other code.
+ */
+static __always_inline bool user_regs_are_exact(long orig_ax)
+{
+	return orig_ax < 0 || orig_ax == SYSCALL_EXECVE || orig_ax == SYSCALL_EXECVEAT;
+}
+
 static __always_inline int user_regs_of_entry(struct scratch *s, struct task_struct *task)
 {
 	const struct pt_regs *entry = (const struct pt_regs *)bpf_task_pt_regs(task);
@@ -54,8 +66,7 @@ static __always_inline int user_regs_of_entry(struct scratch *s, struct task_str
 	if (!user_regs_are_user(&s->regs))
 		return UNWIND_NO_REGS;
 	user_regs_fill(&s->cursor, &s->regs);
-	/* After a system call pc is where it returns to. */
-	s->cursor.exact = (long)s->regs.orig_ax < 0;
+	s->cursor.exact = user_regs_are_exact((long)s->regs.orig_ax);
 	return UNWIND_DONE;
 }
 

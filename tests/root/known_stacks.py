@@ -58,19 +58,21 @@ STACKS = {
     "uw-linked": f"{MAIN}(?:;linked_one(?:;plt)?{PLUGIN})?{LIBS}",
     # The main thread's and the other goroutines'; what the runtime does on its own stacks is judged
     # by its root alone.
-    "uw-go": r"runtime\.goexit[^;]*;(?:runtime\.main;main\.main;)?main\.worker.*",
+    "uw-go": r"runtime\.goexit\.abi0;(?:runtime\.main;main\.main|main\.main\.gowrap\d+);main\.worker.*",
     "uw-rust": f"(?:{MAIN};.*;rusty::main|{THREAD};.*);rusty::worker.*",
 }
 
 # The first frames that a thread can have.
 ROOTS = re.compile(r"_start|\[process start\]|\[thread start\]|lib:_start|lib:__?clone3?|lib:clone3?|"
-                   r"_rt0_amd64(?:_linux)?|runtime\.(?:goexit|mstart|rt0_go|clone|mcall)(?:\.abi0)?")
+                   r"_rt0_amd64(?:_linux)?|runtime\.(?:goexit|mstart|rt0_go|clone|mcall|morestack)(?:\.abi0)?")
 # The kernel functions in which a task has no user stack: it leaves its old one or has none yet.
 STACKLESS = re.compile(r"do_exit|do_group_exit|begin_new_exec|load_elf_binary|exec_binprm|bprm_execve|"
                        r"ret_from_fork|load_script")
 ALIASES = {"__libc_start_main_impl": "__libc_start_main", "__clone3": "clone3", "__clone": "clone",
            "__GI___clone3": "clone3", "__clone_internal": "clone"}
 LIBRARIES = ("libc.so.6", "ld-linux-x86-64.so.2", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6")
+# What --annotate puts behind a frame of a perf map.
+ANNOTATED = re.compile(r"_\[[j01i]\]$")
 CRT = {"_init", "_fini", "frame_dummy", "__do_global_dtors_aux", "register_tm_clones",
        "deregister_tm_clones", "_dl_relocate_static_pie"}
 
@@ -172,7 +174,7 @@ def name_address(file, address):
     # "uw-stripped" has the addresses of "uw-chain"; fresh copies have a number behind.
     original = os.path.join(UNWIND, re.sub(r"\.\d+$", "", file).replace("uw-stripped", "uw-chain"))
     if not file.startswith(("uw-", "libuw-")) or not os.path.exists(original):
-        return "lib:?" if file in LIBRARIES or file == "[vdso]" else f"[{file}+{address:#x}]"
+        return "lib:?" if file.startswith((*LIBRARIES, "[vdso]")) else f"[{file}+{address:#x}]"
     if any(start <= address < end for start, end in sections_of_plt(original)):
         return "plt"
     return own_form(symbol_at(original, address))
@@ -197,7 +199,7 @@ def normal_frame(frame):
     address = re.fullmatch(r"\[(.+)\+0x([0-9a-f]+)\]", frame)
     if address:
         return name_address(address.group(1), int(address.group(2), 16))
-    return own_form(plain_name(frame))
+    return own_form(plain_name(ANNOTATED.sub("", frame)))
 
 
 def judge(program, frames):
@@ -210,6 +212,9 @@ def judge(program, frames):
         if any(STACKLESS.match(frame) for frame in kernel):
             return Verdict("stackless", "")
         return Verdict("unfinished", broken[0] if broken else "no user frames")
+    # A thread before its first instruction: it is at clone3's, on a stack with nothing on it.
+    if broken and "ret_from_fork" in kernel and len(real) <= 2:
+        return Verdict("stackless", "")
     if broken:
         return Verdict("unfinished", broken[0])
     return judge_user(program, [normal_frame(frame) for frame in real])

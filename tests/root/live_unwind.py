@@ -11,7 +11,7 @@ MUST_SHARE, AIM_SHARE = 0.001, 0.0001
 MAX_ROUNDS = 12
 
 samples = int(sys.argv[1]) if len(sys.argv) > 1 else 30000
-seconds = int(sys.argv[2]) if len(sys.argv) > 2 else 20
+seconds = int(sys.argv[2]) if len(sys.argv) > 2 else 5
 del sys.argv[1:]
 
 

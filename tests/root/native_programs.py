@@ -9,6 +9,7 @@ from hp import *
 from known_stacks import UNWIND, judge
 
 FREQUENCY = 997
+BATCH = 5
 SOURCES = os.path.join(ROOT, "tests", "workloads", "unwind")
 
 Row = collections.namedtuple("Row", "samples whole stackless reasons examples")
@@ -21,10 +22,10 @@ def path_of(name):
 def own_programs(seconds):
     """name → argv of the programs that know their frames; the name is comm, "/" sets two apart."""
     plugins = [path_of("libuw-plugin.so"), path_of("libuw-other.so")]
-    more = {"uw-loading": plugins, "uw-mapped": plugins[:1], "uw-handled/alt": ["altstack"]}
+    more = {"uw-loading": plugins[:1], "uw-loading/two": plugins, "uw-mapped": plugins[:1], "uw-handled/alt": ["altstack"]}
     names = ["uw-chain", "uw-static", "uw-staticpie", "uw-stripped", "uw-throwing", "uw-handled",
-             "uw-handled/alt", "uw-recursing", "uw-realigned", "uw-loading", "uw-threads",
-             "uw-spawning", "uw-bare", "uw-calling", "uw-mapped", "uw-jitted", "uw-go", "uw-rust"]
+             "uw-handled/alt", "uw-recursing", "uw-realigned", "uw-loading", "uw-loading/two",
+             "uw-threads", "uw-spawning", "uw-bare", "uw-calling", "uw-mapped", "uw-jitted", "uw-go", "uw-rust"]
     argvs = {name: [path_of(name.split("/")[0]), seconds, *more.get(name, [])] for name in names}
     return {name: argv for name, argv in argvs.items() if os.access(argv[0], os.X_OK)}
 
@@ -79,7 +80,7 @@ def foreign_programs(directory, seconds):
         "gzip": ["gzip", "-c", text],
         "python3": ["/usr/bin/python3", f"{SOURCES}/recursing.py", seconds],
         "git": [*git, "log", "-p", "--stat", "refs/heads/main"],
-        "git/repack": [*git, "repack", "-adfq", "--window=50"],
+        "git/repack": [*git, "-c", "pack.threads=2", "repack", "-adfq", "--window=50"],
         "perl": ["perl", f"{SOURCES}/working.pl", seconds],
         "cc1": [cc1, "-quiet", "-O2", source, "-o", "/dev/null"],
         "node": ["node", f"{SOURCES}/jitting.js", seconds],
@@ -156,8 +157,8 @@ class Outcome:
 
 
 def pick(name, pids, lines, stats):
-    """Lines and number of lost samples of a program: of its pids, of others of its name if any."""
-    comm, by_pid = name.split("/")[0], name.partition("/")[2] or name in ("uw-handled", "git")
+    """Lines and number of lost samples of a program: all of its name, or its pids where two share it."""
+    comm, by_pid = name.split("/")[0], name.startswith(("uw-handled", "uw-loading"))
     mine = [line for line in lines if comm_of(line) == comm and
             (not by_pid or int(line.process.rpartition("-")[2]) in pids)]
     lost = sum(row["lost"] for row in stats["processes"]
@@ -165,26 +166,40 @@ def pick(name, pids, lines, stats):
     return mine, lost
 
 
-def record_round(seconds):
-    """Run everything at once below one recording of the whole host."""
-    foreign = foreign_programs(temp_dir(), seconds)
-    recording = Recording()
+def run_batch(own, foreign, seconds, texts):
+    """Run some programs at once to their end; returns the pids of each."""
     again = {name: Again(argv) for name, argv in foreign.items()}
-    own = {name: start(argv) for name, argv in own_programs(seconds).items()}
-    texts = {name: process.finish(seconds + 60) for name, process in own.items()}
+    processes = {name: start(argv) for name, argv in own.items()}
+    until = time.monotonic() + seconds
+    for name, process in processes.items():
+        texts[name] = process.finish(seconds + 60)
+    time.sleep(max(until - time.monotonic(), 0))
     for program in again.values():
         program.stop()
+    return {**{name: {process.pid} for name, process in processes.items()},
+            **{name: program.pids for name, program in again.items()}}
+
+
+def record_round(seconds):
+    """All programs below one recording of the whole host, five at once for so many seconds."""
+    own, foreign = own_programs(seconds), foreign_programs(temp_dir(), seconds)
+    names = [*own, *foreign]
+    recording, texts, pids = Recording(), {}, {}
+    for batch in (names[at:at + BATCH] for at in range(0, len(names), BATCH)):
+        pids.update(run_batch({name: own[name] for name in batch if name in own},
+                              {name: foreign[name] for name in batch if name in foreign},
+                              seconds, texts))
     lines, stats = recording.finish()
     outcome = Outcome()
-    for name, process in own.items():
-        outcome.add(name, *pick(name, {process.pid}, lines, stats))
-        clock = re.search(r"cpu_ns (\d+)", texts[name])
+    del pids["git/repack"]  # shown with the other git
+    for name, its_pids in pids.items():
+        outcome.add(name, *pick(name, its_pids, lines, stats))
+        clock = re.search(r"cpu_ns (\d+)", texts.get(name, ""))
         if clock and name != "uw-spawning":
             outcome.clocks[name] = int(clock.group(1))
-    for name, program in again.items():
-        outcome.add(name, *pick(name, program.pids, lines, stats))
-    with contextlib.suppress(FileNotFoundError):
-        os.remove(f"/tmp/perf-{own['uw-jitted'].pid}.map")
+    for pid in pids["uw-jitted"]:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(f"/tmp/perf-{pid}.map")
     return outcome
 
 

@@ -7,7 +7,7 @@ from hp import *
 from known_stacks import UNWIND, judge
 from native_programs import *
 
-ROUND_SECONDS = 12
+ROUND_SECONDS = 3
 MUST_SHARE = 0.001
 
 

@@ -10,7 +10,7 @@ work=$build/kernels
 mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
 # bookworm has Linux 6.1, the oldest that is promised; trixie the next with long-term support.
 suites=(bookworm trixie sid)
-timeout_s=${KERNEL_TIMEOUT_S:-300}
+timeout_s=${KERNEL_TIMEOUT_S:-600}
 passed=0 failed=0 skipped=0
 
 # in_suite SUITE TOOL ARG…: apt-TOOL that knows only this suite and keeps its files to itself
@@ -80,6 +80,8 @@ make_initrd() {
 	cp scripts/kernel-guest.sh "$root/init"
 	cp "$(command -v busybox)" "$build/hostprof" "$build/libhostprof-agent.so" \
 		"$build/workloads/burn" "$root/bin/"
+	cp "$build"/workloads/unwind/{uw-{chain,static,threads,handled,calling,brief},libuw-tiny.so} \
+		"$root/bin/"
 	[ -n "$setcap" ] && cp "$setcap" "$root/bin/"
 	copy_libraries "$root" "$root"/bin/*
 	add_java "$root" >"$work/jlink.log" 2>&1

@@ -126,6 +126,66 @@ names_java_methods() {
 	[ $r -eq 0 ] && expect ';Chain.run_.*;Chain.first_.*;Chain.burn_' "$out" 40
 }
 
+# --- native stacks: these programs are compiled without frame pointers --------------------------
+
+# What begins every stack of a program's first thread.
+first='^uw-[a-z]*-[0-9]+;_start;[^;]+;[^;]+;main'
+# What may follow the last frame: kernel frames, and the count.
+last='(;[^;]*_\[k\])* [0-9]+$'
+
+# whole NAME STACK [LEAST]: every stack that holds NAME is STACK, from the thread's first frame to the
+# last; there are LEAST (20) samples of it.
+whole() {
+	if grep -F -- "$1" "$out" | grep -Ev -- "$2" >/tmp/others; then
+		echo "not whole: $(head -n 1 /tmp/others)" | tee /tmp/why
+		cat /tmp/others
+		return 1
+	fi
+	expect "$2" "$out" "${3:-20}"
+}
+
+# No stack of these programs was left unfinished. In execve() and exit() there are no user registers.
+finished() {
+	grep '^uw-' "$out" | grep -F '[unwind: ' | grep -Fv '[unwind: no-user-registers]' >/tmp/others ||
+		return 0
+	echo "unfinished: $(head -n 1 /tmp/others)" | tee /tmp/why
+	cat /tmp/others
+	return 1
+}
+
+unwinds_a_program_whole() {
+	profile -d 30 -- uw-chain 2 && finished &&
+		whole ';chain_' "$first;chain_one(;chain_two(;chain_three)?)?$last"
+}
+
+unwinds_a_static_program() {
+	profile -d 30 -- uw-static 2 && finished &&
+		whole ';chain_' "$first;chain_one(;chain_two(;chain_three)?)?$last"
+}
+
+unwinds_threads() {
+	profile -d 30 -- uw-threads 2 && finished &&
+		whole ';thread_long' "^uw-threads-[0-9]+;[^;]+;[^;]+;thread_long(;thread_work)?$last" &&
+		whole ';thread_short' "^uw-threads-[0-9]+;[^;]+;[^;]+;thread_short(;thread_work)?$last" 10
+}
+
+# Between the interrupted code and the handler is the trampoline that the handler returns to.
+unwinds_through_a_signal() {
+	profile -d 30 -- uw-handled 2 && finished &&
+		whole ';handler_burn' "$first;.*;[^;]+;handler;handler_burn$last" &&
+		expect "$first;work_leaf;[^;]+;handler;handler_burn$last" "$out"
+}
+
+unwinds_the_vdso() {
+	profile -d 30 -- uw-calling 2 && finished && expect "$first;read_clock;.*vdso" "$out" 10 &&
+		whole ';read_clock' "$first;read_clock(;[^;]+)*$last"
+}
+
+unwinds_forked_children() {
+	profile -d 30 -- uw-brief forks 8 && finished &&
+		whole ';brief_two' "$first(;make_children)?;make_child;go_on_as;brief_one;brief_two$last" 10
+}
+
 # As on a machine with Secure Boot. There is no way back from here.
 samples_in_lockdown() {
 	[ -e /sys/kernel/security/lockdown ] || return 77
@@ -178,6 +238,8 @@ echo "# $(uname -r), cpu: $(awk -F': ' '/^model name/ { print $2; exit }' /proc/
 try finds_all_it_needs
 echo "# verified instructions:$(verified_instructions)" >$result
 for name in samples_a_command adds_up_to_its_cpu_time follows_the_children names_kernel_functions \
+	unwinds_a_program_whole unwinds_a_static_program unwinds_threads unwinds_through_a_signal \
+	unwinds_the_vdso unwinds_forked_children \
 	samples_other_events samples_a_cgroup names_java_methods explains_perf_event_paranoid \
 	needs_no_more_than_its_capabilities samples_in_lockdown explains_what_lockdown_forbids; do
 	try $name

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What recording costs, as one table: bench.py [--json FILE] [throughput] [host] [views]
+"""What recording costs, as one table: bench.py [--json FILE] [throughput] [host] [unwinding] [views]
 
 throughput  operations per CPU second that a CPU-bound JVM keeps while it is recorded at 1 kHz
             (windows with and without recording take turns in one run of the JVM)
 host        the whole host at 99 Hz with 20 busy JVMs: hostprof's own CPU time, memory, BPF time
+unwinding   what a native stack costs by its depth, against a walk by frame pointers; misses, rows
 views       one million samples: time and memory of each view
 
 HOSTPROF_BENCH_SECONDS is the length of one window (default 4), HOSTPROF_BENCH_JVMS the number of
@@ -17,6 +18,8 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "root"))
 import hp
 from hp import *
+from table import cpu_clock_ns, enable_bpf_stats, row, rows
+from unwinding import unwinding
 
 WINDOW = float(os.environ.get("HOSTPROF_BENCH_SECONDS", "4"))
 JVMS = int(os.environ.get("HOSTPROF_BENCH_JVMS", "20"))
@@ -27,35 +30,6 @@ HOST_SECONDS = 30
 # Time for a recording to begin, and to let go, before a window is measured.
 SETTLE = 1.5
 SAMPLES = 1_000_000
-BPF_STATS = "/proc/sys/kernel/bpf_stats_enabled"
-
-rows = []
-
-
-def row(what, value, unit, budget=None, upper=True, digits=2):
-    """One line of the table; BUDGET is a limit from above unless UPPER is false."""
-    good = budget is None or (value <= budget if upper else value >= budget)
-    rows.append({"what": what, "value": value, "unit": unit, "budget": budget, "good": good})
-    sign = "" if budget is None else f"{'<=' if upper else '>='} {budget:g}"
-    mark = "" if good else "  MISSED"
-    print(f"{what:<58} {value:>12,.{digits}f} {unit:<8} {sign:<10}{mark}", flush=True)
-
-
-def cpu_clock_ns(pid):
-    """CLOCK_PROCESS_CPUTIME_ID of another process: linux/posix-timers.h, CPUCLOCK_SCHED."""
-    return time.clock_gettime_ns((~pid << 3) | 2)
-
-
-def write_file(path, text):
-    with open(path, "w", encoding="ascii") as file:
-        file.write(text)
-
-
-def enable_bpf_stats():
-    with open(BPF_STATS, encoding="ascii") as file:
-        before = file.read()
-    write_file(BPF_STATS, "1")
-    cleanup(write_file, BPF_STATS, before)
 
 
 # --- throughput -----------------------------------------------------------------------------
@@ -201,7 +175,7 @@ def bench_main():
         report, arguments = arguments[1], arguments[2:]
     if os.geteuid() != 0:
         sys.exit("bench.py: needs root")
-    parts = {"throughput": throughput, "host": host, "views": views}
+    parts = {"throughput": throughput, "host": host, "unwinding": unwinding, "views": views}
     unknown = [name for name in arguments if name not in parts]
     if unknown:
         sys.exit(f"bench.py: no part {', '.join(unknown)}; there are {', '.join(parts)}")

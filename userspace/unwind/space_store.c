@@ -11,7 +11,6 @@
 
 struct space_note {
 	struct space_identity id;
-	uint64_t exec_pages;
 	uint64_t order; /* of its put, among all */
 	struct range_list *list;
 };
@@ -193,13 +192,13 @@ static bool is_sorted(const struct wire_range *ranges, size_t count)
 }
 
 static void note_space(struct space_store *store, const struct space_identity *id,
-		       struct range_list *list, uint64_t exec_pages, uint64_t now_ns)
+		       struct range_list *list, uint64_t now_ns)
 {
 	struct space_note *note = take_note(store, id->tgid);
 
 	if (note->list)
 		range_lists_unref(&store->lists, note->list, quarantine_begin(now_ns));
-	*note = (struct space_note){ *id, exec_pages, ++store->puts, list };
+	*note = (struct space_note){ *id, ++store->puts, list };
 }
 
 int space_store_put(struct space_store *store, const struct space_identity *id,
@@ -228,7 +227,7 @@ int space_store_put(struct space_store *store, const struct space_identity *id,
 	if (ret < 0)
 		range_lists_unref(&store->lists, list, quarantine_begin(now_ns));
 	else
-		note_space(store, id, list, exec_pages, now_ns);
+		note_space(store, id, list, now_ns);
 	return ret;
 }
 

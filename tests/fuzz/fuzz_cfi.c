@@ -13,7 +13,16 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum form { WHOLE_FILE, EH_FRAME, EH_FRAME_HDR, DEBUG_FRAME, GO_DEBUG_FRAME, COMPRESSED, FORMS };
+enum form {
+	WHOLE_FILE,
+	EH_FRAME,
+	EH_FRAME_HDR,
+	DEBUG_FRAME,
+	GO_DEBUG_FRAME,
+	COMPRESSED,
+	GO_TABLES,
+	FORMS
+};
 
 /* In front of .eh_frame: its .eh_frame_hdr has so many bytes. */
 #define HDR_BYTES 64
@@ -84,6 +93,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		parts.hdr_len = HDR_BYTES;
 		parts.eh_frame = data + HDR_BYTES;
 		parts.eh_frame_len = size - HDR_BYTES;
+	} else if (form == GO_TABLES) {
+		parts.section = ".gopclntab";
+		parts.section_data = data;
+		parts.section_len = size;
+		parts.text = 0x55;
 	} else {
 		parts.debug_frame = data;
 		parts.debug_frame_len = size;

@@ -26,7 +26,10 @@ struct cfi_parts {
 	bool compressed; /* .debug_frame is */
 	uint64_t entry;
 	uint16_t machine;    /* 0: x86-64 */
-	const char *section; /* one more section of that name */
+	const char *section; /* one more section of that name, with this in it */
+	const void *section_data;
+	size_t section_len;
+	uint8_t text; /* what the text is filled with */
 	const struct cfi_symbol *symbols;
 	size_t symbol_count;
 };
@@ -102,8 +105,12 @@ static inline void cfi_elf_frames(struct cfi_elf *elf, const struct cfi_parts *p
 		header.sh_size = parts->debug_frame_len;
 		cfi_elf_section(elf, ".debug_frame", header);
 	}
-	if (parts->section)
-		cfi_elf_section(elf, parts->section, (Elf64_Shdr){ .sh_type = SHT_PROGBITS });
+	if (parts->section) {
+		header.sh_flags = header.sh_addr = 0;
+		header.sh_offset = cfi_elf_add(elf, parts->section_data, parts->section_len);
+		header.sh_size = parts->section_len;
+		cfi_elf_section(elf, parts->section, header);
+	}
 }
 
 static inline void cfi_elf_symbols(struct cfi_elf *elf, const struct cfi_parts *parts,
@@ -182,6 +189,7 @@ static inline void cfi_elf_build(const struct cfi_parts *parts, struct strbuf *o
 	cfi_elf_frames(&elf, parts);
 	cfi_elf_symbols(&elf, parts, text);
 	cfi_elf_header(&elf, parts);
+	memset(elf.bytes.buf + CFI_TEXT, parts->text, CFI_TEXT_SIZE);
 	strbuf_release(&elf.names);
 	*out = elf.bytes;
 }

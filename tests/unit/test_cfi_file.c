@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "test.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/auxv.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include "base/file.h"
 #include "cfi_frames.h"
 
 enum { RBX = 3, RBP = 6, RSP = 7 };
@@ -373,111 +366,6 @@ static void an_entry_point_with_an_fde_is_what_that_says(void **state)
 	assert_cfa(frames_at(&f, 0x2000), RSP, 8);
 }
 
-static void addresses_by_file_offset(void **state)
-{
-	_cleanup_frames_ struct frames f = { 0 };
-	struct cfi_parts parts = { 0 };
-	uint64_t address;
-
-	(void)state;
-	frames_usual_cie(&f);
-	frames_open(&f, &parts, true);
-	assert_true(cfi_file_address(f.file, CFI_TEXT + 5, &address));
-	assert_int_equal(address, CFI_TEXT + 5);
-	assert_false(cfi_file_address(f.file, CFI_TEXT - 1, &address));
-	assert_false(cfi_file_address(f.file, CFI_EH_FRAME, &address));
-	assert_string_equal(cfi_file_build_id(f.file), "");
-}
-
-static void other_machines_are_refused(void **state)
-{
-	_cleanup_strbuf_ struct strbuf elf = STRBUF_INIT;
-	struct cfi_parts parts = { .machine = EM_AARCH64 };
-	struct cfi_file *file = NULL;
-	struct err err;
-
-	(void)state;
-	cfi_elf_build(&parts, &elf);
-	assert_int_equal(cfi_file_open_memory(elf.buf, elf.len, &file, &err), -EBADMSG);
-	elf.buf[EI_CLASS] = ELFCLASS32;
-	assert_int_equal(cfi_file_open_memory(elf.buf, elf.len, &file, &err), -EBADMSG);
-	assert_int_equal(cfi_file_open_memory("no", 2, &file, &err), -EBADMSG);
-	assert_null(file);
-}
-
-/* The descriptor is taken over, also on failure; the build id is the note's. */
-static void a_file_by_its_descriptor(void **state)
-{
-	struct cfi_file *file = NULL;
-	struct cfi_rows rows = { VEC_INIT };
-	uint64_t address;
-	struct err err;
-	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-
-	(void)state;
-	assert_int_equal(cfi_file_open(fd, &file, &err), 0);
-	assert_int_equal(strlen(cfi_file_build_id(file)), 40);
-	for (uint64_t offset = 0; !cfi_file_address(file, offset, &address);)
-		offset += WIRE_PAGE_BYTES;
-	assert_int_equal(cfi_file_page(file, address, &rows, &err), 0);
-	assert_in_range(cfi_file_bytes(file), 1000, 200000);
-	cfi_file_close(file);
-	vec_release(&rows.v);
-	assert_int_equal(fcntl(fd, F_GETFD), -1);
-	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	assert_int_equal(cfi_file_open(fd, &file, &err), -EBADMSG);
-	assert_int_equal(fcntl(fd, F_GETFD), -1);
-}
-
-/* Cut after it was opened: rows that cannot be read are unknown, and nothing is worse. */
-static void a_file_that_is_cut_under_us(void **state)
-{
-	_cleanup_frames_ struct frames f = { 0 };
-	struct cfi_parts parts = { 0 };
-	struct cfi_file *file = NULL;
-	struct err err;
-	int fd = memfd_create("cut", MFD_CLOEXEC);
-
-	(void)state;
-	frames_usual_cie(&f);
-	frames_fde(&f, 0x1100, 0x10, PROGRAM(DW_CFA_nop));
-	frames_open(&f, &parts, true);
-	assert_int_equal(write(fd, f.elf.buf, f.elf.len), f.elf.len);
-	assert_int_equal(cfi_file_open(fd, &file, &err), 0);
-	assert_int_equal(cfi_file_page(file, 0x1100, &f.rows, &err), 0);
-	assert_cfa(frames_rule(&f.rows, 0x1100), RSP, 8);
-	assert_int_equal(ftruncate(fd, 0x4000), 0);
-	assert_int_equal(cfi_file_page(file, 0x1100, &f.rows, &err), 0);
-	assert_int_equal(frames_rule(&f.rows, 0x1100).kind, WIRE_RULE_NONE);
-	cfi_file_close(file);
-}
-
-static void the_vdso_from_memory(void **state)
-{
-	const uint8_t *vdso = (const uint8_t *)getauxval(AT_SYSINFO_EHDR); /* NOLINT */
-	struct cfi_rows rows = { VEC_INIT };
-	struct cfi_file *file;
-	uint64_t address;
-	struct err err;
-	size_t described = 0;
-
-	(void)state;
-	if (!vdso)
-		skip();
-	assert_int_equal(cfi_file_open_memory(vdso, 8192, &file, &err), 0);
-	assert_true(cfi_file_build_id(file)[0]);
-	for (uint64_t offset = 0; offset < 8192; offset += WIRE_PAGE_BYTES) {
-		if (!cfi_file_address(file, offset, &address))
-			continue;
-		assert_int_equal(cfi_file_page(file, address, &rows, &err), 0);
-		for (size_t i = 0; i < rows.v.len; i++)
-			described += rows.v.items[i].rule.kind == WIRE_RULE_CFA;
-	}
-	assert_true(described > 10);
-	cfi_file_close(file);
-	vec_release(&rows.v);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -499,11 +387,6 @@ int main(void)
 		cmocka_unit_test(an_unknown_cie_describes_nothing),
 		cmocka_unit_test(the_entry_point_is_a_first_frame),
 		cmocka_unit_test(an_entry_point_with_an_fde_is_what_that_says),
-		cmocka_unit_test(addresses_by_file_offset),
-		cmocka_unit_test(other_machines_are_refused),
-		cmocka_unit_test(a_file_by_its_descriptor),
-		cmocka_unit_test(a_file_that_is_cut_under_us),
-		cmocka_unit_test(the_vdso_from_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,6 +43,22 @@ static void add_entry(struct cfi_file *file, struct elf_file *elf)
 	cfi_roots_add_entry(&file->roots, elf, entry, end);
 }
 
+/* Go's own tables are better than the .debug_frame made of them, and need no memory. */
+static void find_go_frames(struct cfi_file *file, struct elf_file *elf)
+{
+	bool go = cfi_roots_is_go(elf);
+
+	if (go && cfi_gopcln_open(&file->gopcln, &file->reader, elf) == 0) {
+		cfi_gopcln_add_roots(&file->gopcln, &file->roots);
+		return;
+	}
+	cfi_find_debug_frame(file, elf);
+	if (go) {
+		file->debug_frame.go = true;
+		cfi_roots_add_go(&file->roots, elf);
+	}
+}
+
 static void read_elf(struct cfi_file *file, struct elf_file *elf)
 {
 	elf_file_build_id(elf, file->build_id, sizeof(file->build_id));
@@ -50,12 +66,9 @@ static void read_elf(struct cfi_file *file, struct elf_file *elf)
 	cfi_layer_init(&file->eh_frame, &file->reader);
 	cfi_layer_init(&file->debug_frame, &file->reader);
 	cfi_find_eh_frame(file, elf);
-	cfi_find_debug_frame(file, elf);
+	find_go_frames(file, elf);
 	add_entry(file, elf);
-	if (cfi_roots_is_go(elf)) {
-		file->debug_frame.go = true;
-		cfi_roots_add_go(&file->roots, elf);
-	}
+	cfi_linkage_find(&file->linkage, elf);
 }
 
 int cfi_file_open(int fd, struct cfi_file **ret_file, struct err *err)
@@ -118,32 +131,46 @@ const char *cfi_file_build_id(const struct cfi_file *file)
 	return file->build_id;
 }
 
+/* Mappings are whole pages: what lies before and after the segment in its pages is mapped too. */
+static bool segment_holds(const struct elf_segment *segment, uint64_t offset)
+{
+	const uint64_t page = WIRE_PAGE_BYTES;
+	uint64_t end = segment->offset + segment->file_size;
+
+	return (segment->flags & PF_X) && offset >= (segment->offset & ~(page - 1)) &&
+	       offset < ((end + page - 1) & ~(page - 1));
+}
+
 bool cfi_file_address(const struct cfi_file *file, uint64_t offset, uint64_t *ret_address)
 {
-	const struct elf_segment *segment;
+	const struct elf_segment *segment, *found = NULL;
 
-	vec_for_each (segment, &file->segments) {
-		if (!(segment->flags & PF_X) || offset < segment->offset ||
-		    offset - segment->offset >= segment->file_size)
-			continue;
-		*ret_address = segment->address + (offset - segment->offset);
-		return true;
-	}
-	return false;
+	/* where two share a page, the one that the offset itself is in */
+	vec_for_each (segment, &file->segments)
+		if (segment_holds(segment, offset) &&
+		    (!found ||
+		     (offset >= segment->offset && offset - segment->offset < segment->file_size)))
+			found = segment;
+	if (!found)
+		return false;
+	*ret_address = found->address + (offset - found->offset);
+	return true;
 }
 
 int cfi_file_page(struct cfi_file *file, uint64_t address, struct cfi_rows *rows, struct err *err)
 {
 	uint64_t page = address & ~(uint64_t)(WIRE_PAGE_BYTES - 1);
 
-	if (file->debug_frame.index.own.len) {
-		cfi_layer_rows(&file->debug_frame, page, rows);
-		cfi_layer_rows(&file->eh_frame, page, &file->scratch);
-		cfi_rows_lay_over(rows, &file->scratch);
-	} else {
-		cfi_layer_rows(&file->eh_frame, page, rows);
-	}
+	cfi_layer_rows(&file->eh_frame, page, rows);
+	if (file->gopcln.reader)
+		cfi_gopcln_rows(&file->gopcln, page, &file->scratch);
+	else if (file->debug_frame.index.own.len)
+		cfi_layer_rows(&file->debug_frame, page, &file->scratch);
+	else
+		file->scratch.v.len = 0;
+	cfi_rows_fill(rows, &file->scratch);
 	cfi_roots_apply(&file->roots, page, rows);
+	cfi_linkage_apply(&file->linkage, page, rows);
 	if (file->reader.error)
 		return err_sys(err, file->reader.error, "cannot read its call frame information");
 	return 0;

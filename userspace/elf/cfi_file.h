@@ -40,7 +40,10 @@ DEFINE_CLEANUP(struct cfi_file *, cfi_file_close);
 /* Of its content: the build id in hex; "" when it has none. */
 const char *cfi_file_build_id(const struct cfi_file *file);
 
-/* File offset -> the file's own virtual address; false outside its executable load segments. */
+/*
+ * File offset -> the file's own virtual address; false outside the pages that its executable load
+ * segments are in.
+ */
 bool cfi_file_address(const struct cfi_file *file, uint64_t offset, uint64_t *ret_address);
 
 /*

@@ -63,7 +63,8 @@ void cfi_rows_put(struct cfi_rows *rows, uint32_t offset, const struct wire_rule
 	vec_push(&rows->v, ((struct cfi_row){ (uint16_t)offset, *rule }));
 }
 
-void cfi_rows_lay_over(struct cfi_rows *under, const struct cfi_rows *over)
+/* OVER's rows where it has any, UNDER's elsewhere. */
+static struct cfi_rows merge_rows(const struct cfi_rows *under, const struct cfi_rows *over)
 {
 	struct cfi_rows result = { VEC_INIT };
 	size_t u = 0, o = 0;
@@ -81,8 +82,25 @@ void cfi_rows_lay_over(struct cfi_rows *under, const struct cfi_rows *over)
 			rule = &under->v.items[u - 1].rule;
 		cfi_rows_put(&result, MIN(at_u, at_o), rule);
 	}
-	vec_release(&under->v);
-	*under = result;
+	return result;
+}
+
+static void replace_rows(struct cfi_rows *rows, struct cfi_rows by)
+{
+	vec_release(&rows->v);
+	*rows = by;
+}
+
+void cfi_rows_lay_over(struct cfi_rows *under, const struct cfi_rows *over)
+{
+	if (over->v.len)
+		replace_rows(under, merge_rows(under, over));
+}
+
+void cfi_rows_fill(struct cfi_rows *over, const struct cfi_rows *under)
+{
+	if (under->v.len)
+		replace_rows(over, merge_rows(under, over));
 }
 
 /* --- a page --- */

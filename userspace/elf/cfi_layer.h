@@ -35,7 +35,10 @@ uint64_t cfi_layer_next_start(struct cfi_layer *layer, uint64_t address);
 /* Append; a row that says the same as the last one is left out, one at the same offset replaces. */
 void cfi_rows_put(struct cfi_rows *rows, uint32_t offset, const struct wire_rule *rule);
 
-/* Put OVER's rows where it has any, UNDER's elsewhere; the result is in UNDER. */
+/* Change UNDER where OVER has rows. */
 void cfi_rows_lay_over(struct cfi_rows *under, const struct cfi_rows *over);
+
+/* Change OVER where it has none and UNDER has. */
+void cfi_rows_fill(struct cfi_rows *over, const struct cfi_rows *under);
 
 #endif

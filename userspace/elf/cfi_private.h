@@ -4,7 +4,9 @@
 #define HOSTPROF_ELF_CFI_PRIVATE_H
 
 #include "elf/cfi_file.h"
+#include "elf/cfi_gopcln.h"
 #include "elf/cfi_layer.h"
+#include "elf/cfi_linkage.h"
 #include "elf/cfi_reader.h"
 #include "elf/cfi_roots.h"
 #include "elf/elf_file.h"
@@ -15,8 +17,11 @@ struct cfi_file {
 	struct cfi_reader debug_reader; /* of .debug_frame, when that was compressed */
 	void *debug_bytes;		/* owned */
 	size_t debug_len;
-	struct cfi_layer eh_frame, debug_frame;
+	struct cfi_layer eh_frame;
+	struct cfi_layer debug_frame;
+	struct cfi_gopcln gopcln; /* instead of .debug_frame */
 	struct cfi_roots roots;
+	struct cfi_linkage linkage;
 	VEC(struct elf_segment) segments;
 	struct cfi_rows scratch;
 	char build_id[129];

@@ -13,7 +13,8 @@
 #define PROLOGUE_BYTES 4 /* push %rbp; mov %rsp,%rbp */
 
 /*
- * Go 1.26: runtime/asm_amd64.s, sys_linux_amd64.s and rt0_linux_amd64.s. TOPFRAME marks the first
+ * Go 1.26: runtime/asm_amd64.s, sys_linux_amd64.s, time_linux_amd64.s and
+ * rt0_linux_amd64.s. TOPFRAME marks the first
  * frames. The others put %rsp on another stack and keep %rbp where it was (or set it to 0 where
  * there is no way back), so that frame pointers lead to the true caller. gogo jumps to a goroutine
  * and leaves nothing behind.
@@ -35,6 +36,9 @@ static const struct go_function {
 	{ "runtime.asmcgocall", WIRE_RULE_FP, true },
 	{ "runtime.asmcgocall_landingpad", WIRE_RULE_FP, true },
 	{ "runtime.cgocallback", WIRE_RULE_FP, true },
+	{ "runtime.nanotime1", WIRE_RULE_FP, true },
+	{ "runtime.walltime", WIRE_RULE_FP, true },
+	{ "time.now", WIRE_RULE_FP, true },
 	{ "runtime.morestack", WIRE_RULE_FP, false },
 	{ "runtime.sigreturn__sigaction", WIRE_RULE_SIGNAL, false },
 };
@@ -67,7 +71,8 @@ static const struct go_function *find_function(const char *name)
 	return NULL;
 }
 
-static void add_function(const char *name, uint64_t address, uint64_t size, void *data)
+void cfi_roots_add_go_function(struct cfi_roots *roots, const char *name, uint64_t address,
+			       uint64_t size)
 {
 	const struct go_function *function = find_function(name);
 	struct cfi_root root;
@@ -80,7 +85,12 @@ static void add_function(const char *name, uint64_t address, uint64_t size, void
 	/* The handler returns to its first byte: one looks for the code before that. */
 	if (function->kind == WIRE_RULE_SIGNAL)
 		root.start--;
-	add_root(data, root);
+	add_root(roots, root);
+}
+
+static void add_function(const char *name, uint64_t address, uint64_t size, void *data)
+{
+	cfi_roots_add_go_function(data, name, address, size);
 }
 
 void cfi_roots_add_go(struct cfi_roots *roots, struct elf_file *elf)

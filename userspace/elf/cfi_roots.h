@@ -27,7 +27,9 @@ struct cfi_roots {
 
 bool cfi_roots_is_go(struct elf_file *elf);
 
-/* Those of Go's runtime, by their names. */
+/* Those of Go's runtime, by their names: one, or all that the symbol table has. */
+void cfi_roots_add_go_function(struct cfi_roots *roots, const char *name, uint64_t address,
+			       uint64_t size);
 void cfi_roots_add_go(struct cfi_roots *roots, struct elf_file *elf);
 
 /* The program's entry point, which no FDE describes, up to its symbol's end or LIMIT. */

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Go's own tables, as a stripped program has them. */
+#include "test.h"
+
+#include "cfi_frames.h"
+
+enum { HEADER = 72, NAMES = HEADER, PCTAB = 256, FUNCTAB = 512, FUNC = 44, FLAGS = 41 };
+
+static const struct {
+	const char *name;
+	uint32_t start;
+	uint8_t flags;
+	/* how much the stack grows, zigzag, from -1; over how many bytes */
+	uint8_t steps[16];
+} functions[] = {
+	/* push %rbp at 1, 32 more at 8, gone at 0x30; up to 0x40 */
+	{ "main.main", 0x0, 0, { 2, 2, 16, 7, 64, 0x27, 79, 0x10, 0 } },
+	{ "main.leaf", 0x40, 0, { 2, 0x20, 0 } }, /* its last half is padding */
+	{ "runtime.goexit", 0x80, 5, { 2, 0x20, 0 } },
+	{ "runtime.systemstack", 0xa0, 6, { 2, 1, 16, 0x1f, 0 } },
+	{ "runtime.mstart", 0xc0, 0, { 2, 0x20, 0 } }, /* of that name, but not assembly */
+	{ "main.long", 0xe0, 0, { 2, 2, 16, 0xfe, 0x1f, 15, 0x10, 0 } },
+};
+
+static const uint32_t text_end = 0x1200;
+
+static void set_number(struct strbuf *sb, size_t at, uint64_t value, size_t bytes)
+{
+	memcpy(sb->buf + at, &value, bytes);
+}
+
+static void make_table(struct strbuf *sb)
+{
+	size_t name_at = 0, steps_at = 1, func_at = (ARRAY_SIZE(functions) + 1) * 8;
+
+	strbuf_grow(sb, 2048);
+	memset(sb->buf, 0, 2048);
+	sb->len = 2048;
+	set_number(sb, 0, 0xfffffff1, 4);
+	set_number(sb, 6, 0x0801, 2);
+	set_number(sb, 8, ARRAY_SIZE(functions), 8);
+	set_number(sb, 32, NAMES, 8);
+	set_number(sb, 56, PCTAB, 8);
+	set_number(sb, 64, FUNCTAB, 8);
+	for (size_t i = 0; i < ARRAY_SIZE(functions); i++, func_at += FUNC) {
+		set_number(sb, FUNCTAB + 8 * i, functions[i].start, 4);
+		set_number(sb, FUNCTAB + 8 * i + 4, func_at, 4);
+		set_number(sb, FUNCTAB + func_at + 4, name_at, 4);
+		set_number(sb, FUNCTAB + func_at + 16, steps_at, 4);
+		sb->buf[FUNCTAB + func_at + FLAGS] = (char)functions[i].flags;
+		strcpy(sb->buf + NAMES + name_at, functions[i].name);
+		memcpy(sb->buf + PCTAB + steps_at, functions[i].steps, 16);
+		name_at += strlen(functions[i].name) + 1;
+		steps_at += 16;
+	}
+	set_number(sb, FUNCTAB + 8 * ARRAY_SIZE(functions), text_end, 4);
+}
+
+/* With push %rbp where the tables say so, or without. */
+static void open_table(struct frames *f, const struct strbuf *table, uint8_t text)
+{
+	struct cfi_parts parts = { .section = ".gopclntab",
+				   .section_data = table->buf,
+				   .section_len = table->len,
+				   .text = text };
+	struct err err;
+
+	cfi_elf_build(&parts, &f->elf);
+	assert_int_equal(cfi_file_open_memory(f->elf.buf, f->elf.len, &f->file, &err), 0);
+}
+
+static void assert_frame(struct wire_rule rule, int cfa, int rbp_slot)
+{
+	assert_int_equal(rule.kind, WIRE_RULE_CFA);
+	assert_int_equal(rule.cfa_reg, 7);
+	assert_int_equal(rule.cfa_offset, cfa);
+	assert_int_equal(rule.ra_slot, 1);
+	assert_int_equal(rule.rbp_slot, rbp_slot);
+}
+
+static void frames_of_a_stripped_program(void **state)
+{
+	_cleanup_strbuf_ struct strbuf table = STRBUF_INIT;
+	_cleanup_frames_ struct frames f = { 0 };
+
+	(void)state;
+	make_table(&table);
+	open_table(&f, &table, 0x55);
+	assert_frame(frames_at(&f, CFI_TEXT), 8, 0);
+	assert_frame(frames_at(&f, CFI_TEXT + 1), 8, 0);
+	assert_frame(frames_at(&f, CFI_TEXT + 2), 16, 2);
+	assert_frame(frames_at(&f, CFI_TEXT + 9), 48, 2);
+	assert_frame(frames_at(&f, CFI_TEXT + 0x2f), 48, 2);
+	assert_frame(frames_at(&f, CFI_TEXT + 0x30), 8, 0);
+	assert_frame(frames_at(&f, CFI_TEXT + 0x5f), 8, 0);
+	assert_int_equal(frames_at(&f, CFI_TEXT + 0x60).kind, WIRE_RULE_NONE);
+	assert_int_equal(frames_at(&f, CFI_TEXT + 0x7f).kind, WIRE_RULE_NONE);
+	/* the same function in the next page */
+	assert_frame(frames_at(&f, CFI_TEXT + 0x10df), 16, 2);
+	assert_frame(frames_at(&f, CFI_TEXT + 0x10e0), 8, 0);
+	assert_int_equal(frames_at(&f, CFI_TEXT + 0x10f0).kind, WIRE_RULE_NONE);
+	assert_int_equal(frames_at(&f, CFI_TEXT + 0x2000).kind, WIRE_RULE_NONE);
+}
+
+static void roots_of_a_stripped_program(void **state)
+{
+	_cleanup_strbuf_ struct strbuf table = STRBUF_INIT;
+	_cleanup_frames_ struct frames f = { 0 };
+
+	(void)state;
+	make_table(&table);
+	open_table(&f, &table, 0x55);
+	assert_int_equal(frames_at(&f, CFI_TEXT + 0x80).kind, WIRE_RULE_END);
+	assert_int_equal(frames_at(&f, CFI_TEXT + 0x9f).kind, WIRE_RULE_END);
+	assert_frame(frames_at(&f, CFI_TEXT + 0xa3), 16, 2);
+	assert_int_equal(frames_at(&f, CFI_TEXT + 0xa4).kind, WIRE_RULE_FP);
+	assert_int_equal(frames_at(&f, CFI_TEXT + 0xbf).kind, WIRE_RULE_FP);
+	assert_frame(frames_at(&f, CFI_TEXT + 0xc0), 8, 0);
+}
+
+/* Where the code does not look like it, the base is wrong: better nothing than nonsense. */
+static void a_base_that_does_not_fit(void **state)
+{
+	_cleanup_strbuf_ struct strbuf table = STRBUF_INIT;
+	_cleanup_frames_ struct frames f = { 0 };
+
+	(void)state;
+	make_table(&table);
+	open_table(&f, &table, 0x90);
+	assert_int_equal(frames_at(&f, CFI_TEXT + 2).kind, WIRE_RULE_NONE);
+	assert_int_equal(f.rows.v.len, 1);
+}
+
+static void other_versions_are_left_alone(void **state)
+{
+	_cleanup_strbuf_ struct strbuf table = STRBUF_INIT;
+	_cleanup_frames_ struct frames f = { 0 };
+
+	(void)state;
+	make_table(&table);
+	set_number(&table, 0, 0xfffffffa, 4);
+	open_table(&f, &table, 0x55);
+	assert_int_equal(frames_at(&f, CFI_TEXT + 2).kind, WIRE_RULE_NONE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(frames_of_a_stripped_program),
+		cmocka_unit_test(roots_of_a_stripped_program),
+		cmocka_unit_test(a_base_that_does_not_fit),
+		cmocka_unit_test(other_versions_are_left_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -58,7 +58,7 @@ static __always_inline wire_u64 miss_top(struct task_struct *task, wire_u64 sp)
 
 struct miss_copy {
 	struct miss_buffer *b;
-	wire_u64 sp, top;
+	wire_u64 top;
 };
 
 /*
@@ -83,16 +83,19 @@ static long miss_copy_turn(wire_u32 turn, struct miss_copy *copy)
 		miss->copy_bytes = done + piece;
 		return 0;
 	}
-	/* A stack may end where its mapping begins: the page below its pointer is then missing. */
-	if (done || from + piece > copy->sp)
+	if (done)
 		return 1;
+	/*
+	 * The first pages may be missing: the one below the stack pointer where a stack's mapping
+	 * begins, and others while the thread is in the page fault that brings them.
+	 */
 	miss->copy_at += piece;
 	return 0;
 }
 
 static __always_inline void miss_copy_stack(struct miss_buffer *b, wire_u64 sp, wire_u64 top)
 {
-	struct miss_copy copy = { .b = b, .sp = sp, .top = top };
+	struct miss_copy copy = { .b = b, .top = top };
 
 	b->miss.copy_at = sp - WIRE_MISS_BELOW;
 	b->miss.copy_bytes = 0;

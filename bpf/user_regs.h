@@ -13,9 +13,8 @@
 #define PF_KTHREAD   0x00200000
 /* arch/x86/include/asm/segment.h: __USER32_CS, with the privilege level */
 #define USER32_CS 0x23
-/* arch/x86/entry/syscalls/syscall_64.tbl */
-#define SYSCALL_EXECVE	 59
-#define SYSCALL_EXECVEAT 322
+/* The instruction `syscall`: 0f 05. */
+#define CODE_SYSCALL 0x050f
 
 static __always_inline bool user_regs_are_user(const struct pt_regs *regs)
 {
@@ -46,12 +45,18 @@ static __always_inline bool user_regs_are_user(const struct pt_regs *regs)
 	} while (0)
 
 /*
- * After a system call pc is where it returns to, and its instruction the one before; but not after
- * one that has begun a program: pc is its first instruction, and before it is other code.
+ * After a system call pc is where it returns to, and its instruction the one before. But not when
+ * the kernel has put another pc there since: a program's first instruction after execve(), a signal
+ * handler's, or the same system call once more.
  */
-static __always_inline bool user_regs_are_exact(long orig_ax)
+static __always_inline bool user_regs_are_exact(const struct pt_regs *regs)
 {
-	return orig_ax < 0 || orig_ax == SYSCALL_EXECVE || orig_ax == SYSCALL_EXECVEAT;
+	wire_u16 before = 0;
+
+	if ((long)regs->orig_ax < 0)
+		return true;
+	bpf_probe_read_user(&before, sizeof(before), (const void *)(regs->ip - sizeof(before)));
+	return before != CODE_SYSCALL;
 }
 
 static __always_inline int user_regs_of_entry(struct scratch *s, struct task_struct *task)
@@ -66,7 +71,7 @@ static __always_inline int user_regs_of_entry(struct scratch *s, struct task_str
 	if (!user_regs_are_user(&s->regs))
 		return UNWIND_NO_REGS;
 	user_regs_fill(&s->cursor, &s->regs);
-	s->cursor.exact = user_regs_are_exact((long)s->regs.orig_ax);
+	s->cursor.exact = user_regs_are_exact(&s->regs);
 	return UNWIND_DONE;
 }
 

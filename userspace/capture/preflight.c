@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/preflight.h"
 
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <linux/capability.h>
 #include <linux/perf_event.h>
@@ -9,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -208,6 +210,28 @@ static void check_lockdown(struct preflight_result *result)
 			   "%s", mode);
 }
 
+/* Arrays that BPF reads and we write without a call: from Linux 5.5 on, not under every policy. */
+static void check_unwind_tables(struct preflight_result *result)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+	_cleanup_close_ int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "hostprof_check",
+						sizeof(uint32_t), 4096, 1, &options);
+	void *at;
+
+	if (fd < 0) {
+		result_set(result, errno == EPERM ? PREFLIGHT_WARN : PREFLIGHT_FAIL,
+			   "cannot make a map: %s", strerror(errno));
+		return;
+	}
+	at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (at == MAP_FAILED) {
+		result_set(result, PREFLIGHT_FAIL, "cannot map them: %s", strerror(errno));
+		return;
+	}
+	munmap(at, 4096);
+	result_set(result, PREFLIGHT_OK, "can be mapped");
+}
+
 static void check_pid_namespace(struct preflight_result *result)
 {
 	struct stat st;
@@ -241,6 +265,8 @@ const struct preflight_check preflight_checks[] = {
 	  SETCAP, check_cap_ptrace },
 	{ "map-files", "CAP_CHECKPOINT_RESTORE",
 	  "deleted files and files in containers (map_files)", SETCAP, check_cap_map_files },
+	{ "unwind-tables", "unwind tables (BPF maps in memory)",
+	  "native stacks of code without frame pointers", SETCAP, check_unwind_tables },
 	{ "kallsyms", "kernel symbols readable", "names of kernel functions",
 	  "sysctl kernel.kptr_restrict=1, and run as root or with cap_syslog",
 	  check_kptr_restrict },

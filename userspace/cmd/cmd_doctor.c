@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+
+#include "base/file.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "capture/preflight.h"
 #include "cmd/cmd.h"
 #include "jvm/jvm_info.h"
+#include "process/proc.h"
 
 static bool as_json;
 
@@ -73,6 +78,45 @@ static void look_for_jvms(struct preflight_result *result)
 static const struct preflight_check jvm_check = { "jvms", "JVMs", "exact Java names (agent)",
 						  "hostprof list says why", look_for_jvms };
 
+/* Programs whose user stacks are not walked: e_ident[EI_CLASS] of what they run (elf.h). */
+struct stack_survey {
+	unsigned int programs, narrow, unknown;
+};
+
+static int survey_one(uint32_t pid, void *data)
+{
+	struct stack_survey *survey = data;
+	char path[64], ident[5];
+	_cleanup_close_ int fd = -1;
+
+	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0) {
+		survey->unknown += errno == EACCES;
+		return 0; /* a kernel thread, or just gone */
+	}
+	survey->programs++;
+	survey->narrow += file_pread_full(fd, ident, sizeof(ident), 0) == 0 && ident[4] == 1;
+	return 0;
+}
+
+static void look_at_stacks(struct preflight_result *result)
+{
+	struct stack_survey survey = { 0 };
+
+	result->state = PREFLIGHT_OK;
+	if (proc_for_each_pid(survey_one, &survey) < 0 || survey.narrow)
+		result->state = PREFLIGHT_WARN;
+	snprintf(result->found, sizeof(result->found),
+		 "%u programs, %u of them 32-bit; %u cannot be looked at", survey.programs,
+		 survey.narrow, survey.unknown);
+}
+
+static const struct preflight_check stack_check = { "stacks", "user stacks of all processes",
+						    "whole stacks (32-bit code is not walked)",
+						    "run a 64-bit build of these programs",
+						    look_at_stacks };
+
 static bool check_one(const struct preflight_check *check, struct strbuf *out, struct json *j)
 {
 	struct preflight_result result = { .state = PREFLIGHT_OK };
@@ -99,6 +143,7 @@ int cmd_doctor(int argc, char **argv)
 		json_array_begin(&j, NULL);
 	for (const struct preflight_check *check = preflight_checks; check->id; check++)
 		good &= check_one(check, &out, &j);
+	check_one(&stack_check, &out, &j);
 	check_one(&jvm_check, &out, &j);
 	if (as_json)
 		json_array_end(&j);

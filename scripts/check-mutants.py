@@ -121,7 +121,7 @@ def run_test(program, cwd):
     if done.returncode == 0:
         return []
     text = done.stdout.decode("utf-8", "replace")
-    failed = sorted(set(re.findall(r"\[  FAILED  \] (test_\w+)", text)))
+    failed = sorted(set(re.findall(r"\[  FAILED  \] (\w+)$", text, re.MULTILINE)))
     return failed or [f"exit code {done.returncode}"]
 
 

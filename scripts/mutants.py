@@ -10,6 +10,14 @@ SIGNAL = "bpf/step_signal.h"
 UNWIND = "bpf/unwind.h"
 WALK = "userspace/unwind/walk.c"
 ROWS = "userspace/unwind/row_store.c"
+SPACES = "userspace/unwind/space_store.c"
+LISTS = "userspace/unwind/range_lists.c"
+LAYER = "userspace/elf/cfi_layer.c"
+RULE = "userspace/elf/cfi_rule.c"
+ROOTS = "userspace/elf/cfi_roots.c"
+
+# Of the row compiler.
+CFI = ["test_cfi_file", "test_cfi_reference", "test_cfi_roots"]
 
 # --- the row step -----------------------------------------------------------------------------
 
@@ -31,10 +39,13 @@ STEPS = [
            "cfa - 8, ret_pc", ["test_step_row"]),
     Mutant("return address never in a register", STEP, "if (rule->ra_slot & WIRE_RA_REGISTER)",
            "if (0)", ["test_step_row"]),
-    Mutant("rbp not restored", STEP, "else if (row_restore(c, memory, cfa, rule->rbp_slot, &c->fp))",
+    Mutant("rbp not restored", STEP, "else if (row_restore(c, memory, home, rule->rbp_slot, &c->fp))",
            "else if (0)", ["test_step_row"]),
+    Mutant("saved registers always below the CFA", STEP, "*ret_home += 16;", "*ret_home = cfa;",
+           ["test_step_row"]),
+    Mutant("no index to a CFA in memory", STEP, "*base += 8 * index;", "", ["test_step_row"]),
     Mutant("r15 not restored", STEP,
-           "row_restore_byte(c, memory, cfa, rule->r15_slot, &c->r15)", "0", ["test_step_row"]),
+           "row_restore_byte(c, memory, home, rule->r15_slot, &c->r15)", "0", ["test_step_row"]),
     Mutant("a lost register taken for the same", STEP, "*value = 0;", "", ["test_step_row"]),
     Mutant("a lost rbp taken for the same", STEP, "c->fp = 1; /* no frame pointer */", ";",
            ["test_step_row"]),
@@ -135,4 +146,44 @@ STORES = [
            ["test_row_store"]),
 ]
 
-MUTANTS = STEPS + FINDS + STORES
+# --- rows out of call frame information --------------------------------------------------------
+
+ROWS_MADE = [
+    Mutant("gap row missing between functions", LAYER,
+           "if (pieces[i].start > at)\n\t\t\tcfi_rows_put(page->rows, (uint32_t)(at - page->start), &no_rule);",
+           "", CFI),
+    Mutant("gap row missing at the end of a page", LAYER,
+           "if (at < page->end)\n\t\tcfi_rows_put(page->rows, (uint32_t)(at - page->start), &no_rule);",
+           "", CFI),
+    Mutant("a row begins one byte late", LAYER,
+           "cfi_rows_put(page->rows, (uint32_t)(at - page->start), &rule);",
+           "cfi_rows_put(page->rows, (uint32_t)(at - page->start + 1), &rule);", CFI),
+    Mutant("a function that began on the page before left out", LAYER,
+           "ret_piece->start = MAX(fde.start, page->start);",
+           "if (fde.start < page->start)\n\t\treturn false;\n\tret_piece->start = fde.start;", CFI),
+    Mutant("bad instructions taken for no description", LAYER, ".kind = WIRE_RULE_BAD }",
+           ".kind = WIRE_RULE_NONE }", CFI),
+    Mutant("signal augmentation ignored", RULE, "if (signal)\n\t\treturn plain(WIRE_RULE_SIGNAL);", "",
+           CFI),
+    Mutant("undefined return address not taken for the end", RULE,
+           "return plain(WIRE_RULE_END);", "return plain(WIRE_RULE_BAD);", CFI),
+    Mutant("a lost register written as the same", RULE,
+           "if (place.kind != expected || place.home != rule->home_reg)\n\t\treturn lost;",
+           "if (place.kind != expected || place.home != rule->home_reg)\n\t\treturn WIRE_SLOT_SAME;", CFI),
+    Mutant("slot counted from the wrong end", RULE,
+           "return (struct place){ kind, (unsigned int)(-offset / 8), home };",
+           "return (struct place){ kind, (unsigned int)(-offset / 8 + 1), home };", CFI),
+    Mutant("rbp's slot taken from rbx", RULE, "slot_of(frame, RBP, rule, WIRE_RBP_SLOT_LOST)",
+           "slot_of(frame, RBX, rule, WIRE_RBP_SLOT_LOST)", CFI),
+    Mutant("PLT threshold misread", RULE, "*ret_limit = (int16_t)(ops[i].atom - DW_OP_lit0);",
+           "*ret_limit = (int16_t)(ops[i].atom - DW_OP_lit1);", CFI),
+    Mutant("DEREF rule written as a plain CFA", RULE, "return WIRE_RULE_DEREF;", "return WIRE_RULE_CFA;",
+           CFI),
+    Mutant("home of saved registers ignored", RULE, "rule->home_reg = rbp.home;", ";", CFI),
+    Mutant("return address in a register not known", RULE,
+           "rule.ra_slot = (wire_u8)(WIRE_RA_REGISTER | ra.number);", "rule.ra_slot = 1;", CFI),
+    Mutant("entry point not taken for the end", ROOTS, "{ entry, limit, WIRE_RULE_END, false }",
+           "{ entry, limit, WIRE_RULE_NONE, false }", CFI),
+]
+
+MUTANTS = STEPS + FINDS + STORES + ROWS_MADE

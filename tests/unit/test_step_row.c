@@ -128,6 +128,50 @@ static void test_cfa_in_memory(void **state)
 	expect_frame(1, OUTERMOST);
 }
 
+/* The same with 8 times a register added: where the stack pointer lies in an array. */
+static void test_cfa_in_an_array(void **state)
+{
+	struct wire_rule rule = {
+		.kind = WIRE_RULE_DEREF, .cfa_reg = ROW_RBP, .cfa_index = 2, .ra_slot = 1
+	};
+
+	(void)state;
+	set_page(0, rule);
+	w.request.regs[ROW_RBP] = stack_at(12);
+	w.request.regs[2] = 5;
+	w.stack[12] = stack_at(30);
+	w.stack[17] = stack_at(20);
+	w.stack[19] = OUTERMOST + 1;
+	w.stack[29] = OUTERMOST + 2;
+	expect_walk(2, UNWIND_DONE);
+	expect_frame(1, OUTERMOST + 1);
+	w.request.caller = true;
+	expect_walk(1, UNWIND_BAD_ROW);
+}
+
+/* Code that realigns its stack keeps registers below %rbp and not below the CFA. */
+static void test_saved_registers_below_another(void **state)
+{
+	struct wire_rule leaf = rule_rsp(80), caller = rule_rsp(8);
+
+	(void)state;
+	leaf.home_reg = ROW_RBP;
+	leaf.rbx_slot = 3;
+	leaf.rbp_slot = 2;
+	caller.cfa_reg = ROW_RBX;
+	set_page(0, leaf);
+	set_page(1, caller);
+	w.request.regs[ROW_RBP] = stack_at(5);
+	w.stack[9] = CALLER;
+	w.stack[5 + 2 - 3] = stack_at(30);
+	w.stack[5 + 2 - 2] = stack_at(60);
+	w.stack[10 - 3] = stack_at(40);
+	w.stack[30] = OUTERMOST;
+	w.stack[40] = OUTERMOST + 1;
+	expect_walk(3, UNWIND_DONE);
+	expect_frame(2, OUTERMOST);
+}
+
 /* A PLT entry pushes one word more from its add-th byte on. */
 static void test_plt(void **state)
 {
@@ -249,6 +293,23 @@ static void test_signal_frame(void **state)
 	assert_false(w.result.words[3] & WIRE_FRAME_EXACT);
 }
 
+/* What was interrupted may have no frame, as only a leaf can: vfork in the middle. */
+static void test_signal_in_code_without_a_frame(void **state)
+{
+	struct wire_rule interrupted = rule_rsp(0);
+
+	(void)state;
+	interrupted.ra_slot = WIRE_RA_REGISTER | 5;
+	set_page(0, rule_rsp(8));
+	set_page(1, (struct wire_rule){ .kind = WIRE_RULE_SIGNAL });
+	set_page(3, interrupted);
+	w.stack[0] = CALLER;
+	put_context(1, TEXT_AT + 0x3100, stack_at(40));
+	w.stack[1 + 5 + SIGNAL_RDI] = OUTERMOST;
+	expect_walk(4, UNWIND_DONE);
+	expect_frame(3, OUTERMOST);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -258,6 +319,8 @@ int main(void)
 		cmocka_unit_test_setup(test_registers_that_stay, set_up),
 		cmocka_unit_test_setup(test_lost_registers, set_up),
 		cmocka_unit_test_setup(test_cfa_in_memory, set_up),
+		cmocka_unit_test_setup(test_cfa_in_an_array, set_up),
+		cmocka_unit_test_setup(test_saved_registers_below_another, set_up),
 		cmocka_unit_test_setup(test_plt, set_up),
 		cmocka_unit_test_setup(test_return_address_slot, set_up),
 		cmocka_unit_test_setup(test_return_address_in_register, set_up),
@@ -265,6 +328,7 @@ int main(void)
 		cmocka_unit_test_setup(test_no_return, set_up),
 		cmocka_unit_test_setup(test_rules_without_a_row, set_up),
 		cmocka_unit_test_setup(test_signal_frame, set_up),
+		cmocka_unit_test_setup(test_signal_in_code_without_a_frame, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

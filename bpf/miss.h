@@ -15,6 +15,8 @@
 #define MISS_SMALL_COPY 8192
 /* Of the words at the very top a walk wants at most the return address of _start's caller. */
 #define MISS_TOP_BYTES 64
+/* More than this is the end of the stack, and no buffer on it. */
+#define MISS_MAX_HOLE 32768
 /* Pages that WIRE_MISS_MAX_COPY bytes lie in, and the one below the stack pointer. */
 #define MISS_COPY_TURNS (WIRE_MISS_MAX_COPY / WIRE_PAGE_BYTES + 2)
 
@@ -22,7 +24,8 @@
 #pragma clang diagnostic ignored "-Wgnu-variable-sized-type-not-at-end"
 
 struct miss_buffer {
-	wire_u64 busy;
+	wire_u32 busy;
+	wire_u32 reached;      /* bytes of the copy that were tried */
 	struct wire_miss miss; /* its copy[] is the next member */
 	/* A page more, so that the verifier need not know that a piece ends where the copy does. */
 	wire_u8 room[WIRE_MISS_MAX_COPY + WIRE_PAGE_BYTES];
@@ -56,22 +59,28 @@ static __always_inline wire_u64 miss_top(struct task_struct *task, wire_u64 sp)
 	return miss_nearer(top, task->thread.fsbase, sp);
 }
 
+/*
+ * What stands for a page of the copy that is not there: a buffer on the stack that was not written
+ * yet. As a return address or a register it ends a walk as a bad one.
+ */
+static const wire_u8 miss_hole[WIRE_PAGE_BYTES] = { [0 ... WIRE_PAGE_BYTES - 1] = 0xff };
+
 struct miss_copy {
 	struct miss_buffer *b;
 	wire_u64 top;
 };
 
 /*
- * Copy one page's piece of what is left up to top. How far it came is in the record, as the
+ * Copy one page's piece of what is left up to top. How far it came is in the buffer, as the
  * verifier would follow a variable through every turn.
  */
 static long miss_copy_turn(wire_u32 turn, struct miss_copy *copy)
 {
-	struct wire_miss *miss = &copy->b->miss;
-	wire_u32 done = miss->copy_bytes, piece;
-	wire_u64 from = miss->copy_at + done;
+	struct miss_buffer *b = copy->b;
+	wire_u32 reached = b->reached, piece;
+	wire_u64 from = b->miss.copy_at + reached;
 
-	if (from >= copy->top || done >= WIRE_MISS_MAX_COPY)
+	if (from >= copy->top || reached >= WIRE_MISS_MAX_COPY)
 		return 1;
 	piece = WIRE_PAGE_BYTES - (from & (WIRE_PAGE_BYTES - 1));
 	if (piece > copy->top - from)
@@ -79,26 +88,31 @@ static long miss_copy_turn(wire_u32 turn, struct miss_copy *copy)
 	UNWIND_OPAQUE(piece);
 	if (piece > WIRE_PAGE_BYTES)
 		return 1;
-	if (!bpf_probe_read_user(copy->b->room + done, piece, (const void *)from)) {
-		miss->copy_bytes = done + piece;
+	if (!bpf_probe_read_user(b->room + reached, piece, (const void *)from)) {
+		b->miss.copy_bytes = b->reached = reached + piece;
 		return 0;
 	}
-	if (done)
-		return 1;
 	/*
 	 * The first pages may be missing: the one below the stack pointer where a stack's mapping
 	 * begins, and others while the thread is in the page fault that brings them.
 	 */
-	miss->copy_at += piece;
-	return 0;
+	if (!reached) {
+		b->miss.copy_at += piece;
+		return 0;
+	}
+	bpf_probe_read_kernel(b->room + reached, piece, miss_hole);
+	b->reached = reached + piece;
+	return b->reached - b->miss.copy_bytes > MISS_MAX_HOLE;
 }
 
+/* The copy ends with a page that is there. */
 static __always_inline void miss_copy_stack(struct miss_buffer *b, wire_u64 sp, wire_u64 top)
 {
 	struct miss_copy copy = { .b = b, .top = top };
 
 	b->miss.copy_at = sp - WIRE_MISS_BELOW;
 	b->miss.copy_bytes = 0;
+	b->reached = 0;
 	bpf_loop(MISS_COPY_TURNS, miss_copy_turn, &copy, 0);
 }
 
@@ -177,9 +191,9 @@ static __always_inline int miss_try(struct scratch *s, struct cpu_state *state,
 	/* Busy: this sample interrupted another one at just this. */
 	if (!ring || !b || b->busy || !bucket_take(&state->misses, s->sample.time_ns))
 		return -1;
-	*(volatile wire_u64 *)&b->busy = 1;
+	*(volatile wire_u32 *)&b->busy = 1;
 	r = miss_send(b, s, task, ring);
-	*(volatile wire_u64 *)&b->busy = 0;
+	*(volatile wire_u32 *)&b->busy = 0;
 	return r;
 }
 

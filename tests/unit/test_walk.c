@@ -150,7 +150,7 @@ static void test_goes_on_after_every_miss(void **state)
 static void test_linked_is_carried_on(void **state)
 {
 	(void)state;
-	set_page(1, (struct wire_rule){ .kind = WIRE_RULE_FP });
+	set_page(1, (struct wire_rule){ .kind = WIRE_RULE_NONE });
 	w.request.pc = CALLER;
 	w.request.exact = false;
 	w.request.caller = true;

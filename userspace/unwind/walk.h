@@ -14,12 +14,13 @@
 
 struct walk_request {
 	uint64_t pc;
-	uint64_t regs[16];   /* by DWARF number: 6 rbp, 7 rsp; a caller's maybe 3, 6, 7, 13, 15 only */
-	bool caller;	     /* pc is a caller's, not the thread's own: a walk is gone on with */
-	bool linked;	     /* of a caller: struct unwind_cursor's */
-	bool regs_kept;	     /* of a caller: all of regs are known */
-	bool exact;	     /* pc is where the thread is, not where a call returns to */
-	uint32_t max_frames; /* 0: WIRE_DEFAULT_USER_FRAMES */
+	uint64_t
+		regs[16]; /* by DWARF number: 6 rbp, 7 rsp; a caller's maybe 3, 6, 7, 13, 15 only */
+	bool caller;	  /* pc is a caller's, not the thread's own: a walk is gone on with */
+	bool linked;	  /* of a caller: struct unwind_cursor's */
+	bool regs_kept;	  /* of a caller: all of regs are known */
+	bool exact;	  /* pc is where the thread is, not where a call returns to */
+	uint32_t max_frames;	    /* 0: WIRE_DEFAULT_USER_FRAMES */
 	const struct wire_jvm *jvm; /* borrowed; NULL: no JVM */
 	/* The process's ranges in the memory's tables; serial 0: none, every frame in a file is missing. */
 	uint32_t serial, first, count;

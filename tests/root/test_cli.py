@@ -111,6 +111,7 @@ def bad_options():
             (["record", "--max-depth", "3000"], "--max-depth"),
             (["record", "--unwind", "magic"], "--unwind"),
             (["record", "--ring-size", "100k"], "--ring-size"),
+            (["record", "--memory-limit", "47M"], "--memory-limit: less than 48M"),
             (["record", "-a", "-p", str(os.getpid())], "-a does not go with -p"),
             (["record", "true"], "unexpected 'true'"),
             (["record", "--"], "no command after --"),
@@ -406,7 +407,8 @@ def doctor_json():
     failed = [row["id"] for row in rows if row["state"] == "fail"]
     expect_equal(result.code, 3 if failed else 0, f"exit code, failed {failed}")
     ids = [row["id"] for row in rows]
-    for wanted in ("kernel", "btf", "cap-bpf", "cap-perfmon", "pmu", "kallsyms", "jvms"):
+    for wanted in ("kernel", "btf", "cap-bpf", "cap-perfmon", "pmu", "kallsyms", "unwind-tables",
+                   "stacks", "jvms"):
         expect_in(wanted, ids)
 
 

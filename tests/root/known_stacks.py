@@ -38,17 +38,18 @@ STACKS = {
     "uw-static": CHAIN,
     "uw-staticpie": CHAIN,
     "uw-stripped": CHAIN,
-    "uw-throwing": f"{MAIN}(?:;catcher(?:;level_one(?:;level_two(?:;thrower|;guard::~guard)?)?)?)?{LIBS}",
+    "uw-throwing": f"{MAIN}(?:;catcher(?:;level_one(?:;level_two(?:;thrower|;guard::~guard)?)?)?)?"
+                   f"{LIBS}",
     "uw-handled": f"{MAIN}(?:;work_sort{LIBS}(?:;compare)?|;work_copy{LIBS}|;work_strlen{LIBS}|"
                   f";work_leaf|{LIBS}){HANDLER}",
     "uw-recursing": f"{MAIN}(?:(?:;descend){{900}};bottom|(?:;descend){{1,900}}|{LIBS})",
-    "uw-realigned": f"{MAIN}(?:;aligned_one(?:;aligned_two(?:;use|;plain(?:;aligned_leaf(?:;use)?)?)?)?"
-                    f"|{LIBS})",
+    "uw-realigned": f"{MAIN}(?:;aligned_one(?:;aligned_two(?:;use|;plain(?:;aligned_leaf"
+                    f"(?:;use)?)?)?)?|{LIBS})",
     "uw-loading": f"{MAIN}(?:;load_and_run(?:;plugin_run(?:;plugin_two(?:;plugin_burn)?)?)?)?{LIBS}",
     "uw-threads": f"{MAIN}(?:;make_threads)?{LIBS}|{THREAD}(?:;thread_long|;thread_short)"
                   f"(?:;thread_work|{LIBS})",
-    "uw-spawning": f"{MAIN}(?:;child_one(?:;child_two)?|;spawn_one(?:;spawn_by_vfork|;spawn_by_posix)?)?"
-                   f"{LIBS}",
+    "uw-spawning": f"{MAIN}(?:;child_one(?:;child_two)?|"
+                   f";spawn_one(?:;spawn_by_vfork|;spawn_by_posix)?)?{LIBS}",
     "uw-bare": f"{MAIN}(?:;bare_one(?:;bare_two(?:;bare_small|;bare_three)?)?|{LIBS})",
     "uw-calling": f"{MAIN}(?:;call_all(?:;plt)?(?:;tiny_two)?(?:;plt)?(?:;tiny_one|{LIBS})|"
                   f";read_clock{LIBS}|{LIBS})",
@@ -58,13 +59,15 @@ STACKS = {
     "uw-linked": f"{MAIN}(?:;linked_one(?:;plt)?{PLUGIN})?{LIBS}",
     # The main thread's and the other goroutines'; what the runtime does on its own stacks is judged
     # by its root alone.
-    "uw-go": r"runtime\.goexit\.abi0;(?:runtime\.main;main\.main|main\.main\.gowrap\d+);main\.worker.*",
+    "uw-go": r"runtime\.goexit\.abi0;(?:runtime\.main;main\.main|main\.main\.gowrap\d+);"
+             r"main\.worker.*",
     "uw-rust": f"(?:{MAIN};.*;rusty::main|{THREAD};.*);rusty::worker.*",
 }
 
 # The first frames that a thread can have.
 ROOTS = re.compile(r"_start|\[process start\]|\[thread start\]|lib:_start|lib:__?clone3?|lib:clone3?|"
-                   r"_rt0_amd64(?:_linux)?|runtime\.(?:goexit|mstart|rt0_go|clone|mcall|morestack)(?:\.abi0)?")
+                   r"_rt0_amd64(?:_linux)?|"
+                   r"runtime\.(?:goexit|mstart|rt0_go|clone|mcall|morestack)(?:\.abi0)?")
 # The kernel functions in which a task has no user stack: it leaves its old one or has none yet.
 STACKLESS = re.compile(r"do_exit|do_group_exit|begin_new_exec|load_elf_binary|exec_binprm|bprm_execve|"
                        r"ret_from_fork|load_script")

@@ -22,12 +22,23 @@ def path_of(name):
 def own_programs(seconds):
     """name → argv of the programs that know their frames; the name is comm, "/" sets two apart."""
     plugins = [path_of("libuw-plugin.so"), path_of("libuw-other.so")]
-    more = {"uw-loading": plugins[:1], "uw-loading/two": plugins, "uw-mapped": plugins[:1], "uw-handled/alt": ["altstack"]}
+    more = {"uw-loading": plugins[:1], "uw-loading/two": plugins, "uw-mapped": plugins[:1],
+            "uw-handled/alt": ["altstack"]}
     names = ["uw-chain", "uw-static", "uw-staticpie", "uw-stripped", "uw-throwing", "uw-handled",
              "uw-handled/alt", "uw-recursing", "uw-realigned", "uw-loading", "uw-loading/two",
-             "uw-threads", "uw-spawning", "uw-bare", "uw-calling", "uw-mapped", "uw-jitted", "uw-go", "uw-rust"]
+             "uw-threads", "uw-spawning", "uw-bare", "uw-calling", "uw-mapped", "uw-jitted",
+             "uw-go", "uw-rust"]
     argvs = {name: [path_of(name.split("/")[0]), seconds, *more.get(name, [])] for name in names}
-    return {name: argv for name, argv in argvs.items() if os.access(argv[0], os.X_OK)}
+    return those_that_are_here(argvs)
+
+
+def those_that_are_here(argvs):
+    """Without the programs, or the languages, that this host does not have."""
+    here = {name: argv for name, argv in argvs.items() if shutil.which(argv[0])}
+    missing = [name for name in argvs if name not in here]
+    if missing:
+        print(f"# not on this host: {', '.join(missing)}")
+    return here
 
 
 # --- programs of others -----------------------------------------------------------------------
@@ -87,7 +98,7 @@ def foreign_programs(directory, seconds):
         "openssl": ["openssl", "speed", "-seconds", "1", "sha512", "aes-256-cbc", "rsa2048",
                     "ed25519", "ecdsap256"],
     }
-    return {name: argv for name, argv in argvs.items() if shutil.which(argv[0])}
+    return those_that_are_here(argvs)
 
 
 class Again:
@@ -157,7 +168,7 @@ class Outcome:
 
 
 def pick(name, pids, lines, stats):
-    """Lines and number of lost samples of a program: all of its name, or its pids where two share it."""
+    """Lines and number of lost samples of all of its name, or of its pids where two share one."""
     comm, by_pid = name.split("/")[0], name.startswith(("uw-handled", "uw-loading"))
     mine = [line for line in lines if comm_of(line) == comm and
             (not by_pid or int(line.process.rpartition("-")[2]) in pids)]
@@ -191,13 +202,13 @@ def record_round(seconds):
                               seconds, texts))
     lines, stats = recording.finish()
     outcome = Outcome()
-    del pids["git/repack"]  # shown with the other git
+    pids.pop("git/repack", None)  # shown with the other git
     for name, its_pids in pids.items():
         outcome.add(name, *pick(name, its_pids, lines, stats))
         clock = re.search(r"cpu_ns (\d+)", texts.get(name, ""))
         if clock and name != "uw-spawning":
             outcome.clocks[name] = int(clock.group(1))
-    for pid in pids["uw-jitted"]:
+    for pid in pids.get("uw-jitted", ()):
         with contextlib.suppress(FileNotFoundError):
             os.remove(f"/tmp/perf-{pid}.map")
     return outcome
@@ -223,7 +234,8 @@ def add_lost(row, count):
     """A sample that was lost is one that was not finished."""
     if not count:
         return row
-    return row._replace(samples=row.samples + count, reasons=row.reasons + collections.Counter(lost=count))
+    return row._replace(samples=row.samples + count,
+                        reasons=row.reasons + collections.Counter(lost=count))
 
 
 def add_rows(rows):

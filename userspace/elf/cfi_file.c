@@ -157,6 +157,22 @@ bool cfi_file_address(const struct cfi_file *file, uint64_t offset, uint64_t *re
 	return true;
 }
 
+/*
+ * A trampoline ends with its system call, and in rt_sigreturn the thread's pc is behind that: one
+ * byte more than the record describes (glibc's, sysdeps/unix/sysv/linux/x86_64/libc_sigaction.c).
+ */
+static void reach_behind_signals(struct cfi_rows *rows)
+{
+	for (size_t i = 1; i < rows->v.len; i++) {
+		struct cfi_row *row = &rows->v.items[i];
+		uint32_t next = i + 1 < rows->v.len ? row[1].offset : WIRE_PAGE_BYTES;
+
+		if (row[-1].rule.kind == WIRE_RULE_SIGNAL && row->rule.kind == WIRE_RULE_NONE &&
+		    row->offset + 1U < next)
+			row->offset++;
+	}
+}
+
 int cfi_file_page(struct cfi_file *file, uint64_t address, struct cfi_rows *rows, struct err *err)
 {
 	uint64_t page = address & ~(uint64_t)(WIRE_PAGE_BYTES - 1);
@@ -171,6 +187,7 @@ int cfi_file_page(struct cfi_file *file, uint64_t address, struct cfi_rows *rows
 	cfi_rows_fill(rows, &file->scratch);
 	cfi_roots_apply(&file->roots, page, rows);
 	cfi_linkage_apply(&file->linkage, page, rows);
+	reach_behind_signals(rows);
 	if (file->reader.error)
 		return err_sys(err, file->reader.error, "cannot read its call frame information");
 	return 0;

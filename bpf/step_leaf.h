@@ -99,29 +99,16 @@ static inline int leaf_is_return(const wire_u8 *p)
 	return leaf_is_return_poll(p);
 }
 
-/*
- * The C library's _init (crti.S: sub $8,%rsp; mov __gmon_start__,%rax; test %rax,%rax) has no call
- * frame information, and every new process is sampled there, as its first page faults.
- */
-static inline int leaf_is_init(const wire_u8 *p)
-{
-	return leaf_u32(p) == 0x08ec8348 && leaf_u24(p + 4) == 0x058b48 &&
-	       leaf_u24(p + 11) == 0xc08548;
-}
-
 static inline int leaf_is_entry(const wire_u8 *p)
 {
 	if (leaf_u32(p) == LEAF_ENDBR64)
-		return p[4] == LEAF_PUSH_RBP || leaf_u24(p + 4) == LEAF_SUB8 ||
-		       (p[4] == 0xff && p[5] == 0x25) ||
+		return p[4] == LEAF_PUSH_RBP || (p[4] == 0xff && p[5] == 0x25) ||
 		       (p[4] == 0xf2 && p[5] == 0xff && p[6] == 0x25);
 	if (leaf_u24(p) == 0x248489 && p[7] == LEAF_PUSH_RBP) /* mov %eax,-N(%rsp): the bang */
 		return 1;
 	if (leaf_u24(p) == LEAF_SUB32 && leaf_store_size(p + 7)) /* HotSpot without a bang */
 		return 1;
-	return leaf_is_prologue(p) || leaf_is_init(p) ||
-	       (leaf_u32(p - 4) == LEAF_ENDBR64 &&
-		(p[0] == LEAF_PUSH_RBP || leaf_u24(p) == LEAF_SUB8));
+	return leaf_is_prologue(p) || (p[0] == LEAF_PUSH_RBP && leaf_u32(p - 4) == LEAF_ENDBR64);
 }
 
 /* Decide from the bytes; P points to the byte at pc, UNWIND_CODE_BEHIND bytes before it are known. */

@@ -144,6 +144,11 @@ static void record_kind(const char *kind, void *data)
 
 /* --- snapshots -------------------------------------------------------------------------------- */
 
+static bool is_equal(enum verdict verdict)
+{
+	return verdict != VERDICT_DIFFERS && verdict != VERDICT_SHORT;
+}
+
 static void count(struct counts *counts, enum verdict verdict, const struct frames *ours,
 		  enum unwind_reason reason)
 {
@@ -161,9 +166,9 @@ static void try_gdb(struct run *run, const struct snapshot *s, const struct fram
 
 	if (!run->gdb || gdb_walk_frames(run->gdb, s, &reference) < 0)
 		return;
-	verdict = compare_frames(run->own, s, ours, &reference, 0);
+	verdict = compare_frames(run->own, run->dwfl, s, ours, &reference, 0);
 	count(&run->gdb_all, verdict, ours, reason);
-	if (verdict == VERDICT_DIFFERS)
+	if (!is_equal(verdict))
 		show_difference(run, s, "gdb", ours, &reference, reason, "");
 }
 
@@ -179,10 +184,10 @@ static void try_snapshot(const struct snapshot *taken, void *data)
 	own_walk_fill_red_zone(run->own, s);
 	reason = own_walk_frames(run->own, s, &ours);
 	error = dwfl_walk_frames(run->dwfl, s, &reference);
-	verdict = compare_frames(run->own, s, &ours, &reference, error);
+	verdict = compare_frames(run->own, run->dwfl, s, &ours, &reference, error);
 	count(&run->now, verdict, &ours, reason);
 	count(&run->all, verdict, &ours, reason);
-	if (verdict == VERDICT_DIFFERS || (run->unfinished && reason && !ours.cut))
+	if (!is_equal(verdict) || (run->unfinished && reason && !ours.cut))
 		show_difference(run, s, "libdwfl", &ours, &reference, reason, dwfl_errmsg(error));
 	try_gdb(run, s, &ours, reason);
 	if (run->record_to && reason == UNWIND_DONE)
@@ -215,7 +220,12 @@ static int record_snapshot(struct run *run, const char *from, const char *to)
 
 static size_t equal_of(const struct counts *c)
 {
-	return c->snapshots - c->verdicts[VERDICT_DIFFERS] - c->verdicts[VERDICT_SHORT];
+	size_t equal = 0;
+
+	for (int i = 0; i < VERDICT_COUNT; i++)
+		if (is_equal((enum verdict)i))
+			equal += c->verdicts[i];
+	return equal;
 }
 
 static void print_counts(const char *name, const struct counts *c)

@@ -36,6 +36,14 @@ static void load(const char *name)
 		assert_int_equal(recorded_make_tables(&stack), 0);
 }
 
+static int release(void **state)
+{
+	(void)state;
+	recorded_release(&stack);
+	memset(&stack, 0, sizeof(stack));
+	return 0;
+}
+
 static void walk(void)
 {
 	struct unwind_memory memory = { .read = recorded_read,
@@ -72,7 +80,6 @@ static void test_recording(void **state)
 	stack.word_by_word = true;
 	walk();
 	expect_frames(name, "word by word");
-	recorded_release(&stack);
 }
 
 /* Every limit on the way gives that many frames and says why there are no more. */
@@ -87,7 +94,6 @@ static void test_limits(void **state)
 		assert_int_equal(result.frames, limit);
 		assert_int_equal(result.reason, UNWIND_DEPTH);
 	}
-	recorded_release(&stack);
 }
 
 /* Is every frame's code described? Else what the code bytes look like decides too. */
@@ -117,7 +123,6 @@ static void test_torn(void **state)
 		for (size_t i = 0; i < result.frames; i++)
 			assert_true((result.words[i] & WIRE_FRAME_ADDRESS_MASK) == stack.frames[i]);
 	}
-	recorded_release(&stack);
 }
 
 static int is_recording(const struct dirent *entry)
@@ -135,26 +140,37 @@ static void test_corpus_is_whole(void **state)
 		fail_msg("%zu recordings in " STACKS "; run from the top of the tree", *count);
 }
 
+/* The three tests of one recording; NAME is its file's, and stays. */
+static void add_tests(struct CMUnitTest *list, char *name)
+{
+	char *limits, *torn;
+
+	name[strlen(name) - strlen(SUFFIX)] = 0;
+	if (asprintf(&limits, "%s_limits", name) < 0 || asprintf(&torn, "%s_torn", name) < 0)
+		abort();
+	list[0] = (struct CMUnitTest){ name, test_recording, NULL, release, name };
+	list[1] = (struct CMUnitTest){ limits, test_limits, NULL, release, name };
+	list[2] = (struct CMUnitTest){ torn, test_torn, NULL, release, name };
+}
+
 int main(void)
 {
 	struct dirent **entries = NULL;
-	int found = scandir(STACKS, &entries, is_recording, alphasort);
-	size_t count = found > 0 ? (size_t)found : 0, tests = 0;
+	int found = scandir(STACKS, &entries, is_recording, alphasort), failed;
+	size_t count = found > 0 ? (size_t)found : 0;
 	struct CMUnitTest *list = xcalloc(3 * count + 1, sizeof(*list));
 
-	list[tests++] = (struct CMUnitTest){ .name = "corpus_is_whole",
-					     .test_func = test_corpus_is_whole,
-					     .initial_state = &count };
+	for (size_t i = 0; i < count; i++)
+		add_tests(&list[3 * i], entries[i]->d_name);
+	list[3 * count] =
+		(struct CMUnitTest){ "corpus_is_whole", test_corpus_is_whole, NULL, NULL, &count };
+	failed = _cmocka_run_group_tests("recorded stacks", list, 3 * count + 1, NULL, NULL);
 	for (size_t i = 0; i < count; i++) {
-		char *name = entries[i]->d_name, *limits, *torn;
-
-		name[strlen(name) - strlen(SUFFIX)] = 0;
-		if (asprintf(&limits, "%s_limits", name) < 0 ||
-		    asprintf(&torn, "%s_torn", name) < 0)
-			return 1;
-		list[tests++] = (struct CMUnitTest){ name, test_recording, NULL, NULL, name };
-		list[tests++] = (struct CMUnitTest){ limits, test_limits, NULL, NULL, name };
-		list[tests++] = (struct CMUnitTest){ torn, test_torn, NULL, NULL, name };
+		for (size_t j = 1; j < 3; j++)
+			free((void *)(uintptr_t)list[3 * i + j].name);
+		free(entries[i]);
 	}
-	return _cmocka_run_group_tests("recorded stacks", list, tests, NULL, NULL);
+	free(entries);
+	free(list);
+	return failed;
 }

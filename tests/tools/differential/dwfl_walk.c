@@ -114,15 +114,25 @@ static int take_frame(Dwfl_Frame *state, void *arg)
 /* --- walk ------------------------------------------------------------------------------------- */
 
 /*
- * A file that is mapped again at another place (V8 has its builtins twice) cannot be told to
- * libdwfl: it gives a module's every address one bias.
+ * A file that is linked to its addresses and mapped again at others (V8 has its builtins twice)
+ * cannot be told to libdwfl, which takes it for where it was linked to.
  */
-static bool is_reported(const struct process *process, const struct mapping *mapping)
+static bool is_reportable(const struct code_file *file, uint64_t bias)
 {
-	const struct mapping *m;
+	Elf64_Ehdr header;
 
-	for (m = process->mappings.items; m < mapping; m++)
-		if (strcmp(m->path, mapping->path) == 0)
+	memcpy(&header, file->bytes, sizeof(header));
+	return bias == 0 || header.e_type != ET_EXEC;
+}
+
+/* Was it reported for a mapping before M? Once more would take the module away. */
+static bool is_reported(const struct process *process, const struct mapping *m,
+			const struct code_file *file, uint64_t bias)
+{
+	uint64_t other;
+
+	for (const struct mapping *o = process->mappings.items; o < m; o++)
+		if (code_file_get(o) == file && code_file_bias(file, o, &other) && other == bias)
 			return true;
 	return false;
 }
@@ -136,7 +146,8 @@ static void report_files(struct dwfl_walk *walk, const struct process *process)
 		const struct code_file *file = code_file_get(m);
 		uint64_t bias;
 
-		if (file && !is_reported(process, m) && code_file_bias(file, m, &bias))
+		if (file && code_file_bias(file, m, &bias) && is_reportable(file, bias) &&
+		    !is_reported(process, m, file, bias))
 			dwfl_report_elf(walk->dwfl, file->path, file->path, -1, bias, true);
 	}
 	dwfl_report_end(walk->dwfl, NULL, NULL);
@@ -168,4 +179,29 @@ int dwfl_walk_frames(struct dwfl_walk *walk, const struct snapshot *snapshot,
 				  ret_frames) == 0)
 		return 0;
 	return dwfl_errno() ?: -1;
+}
+
+static bool has_record(Dwarf_CFI *cfi, uint64_t address)
+{
+	Dwarf_Frame *frame;
+
+	if (!cfi || dwarf_cfi_addrframe(cfi, address, &frame) != 0)
+		return false;
+	free(frame);
+	return true;
+}
+
+bool dwfl_walk_describes(struct dwfl_walk *walk, uint64_t address)
+{
+	Dwfl_Module *module = dwfl_addrmodule(walk->dwfl, address);
+	Dwarf_Addr bias;
+	Dwarf_CFI *cfi;
+
+	if (!module)
+		return false;
+	cfi = dwfl_module_eh_cfi(module, &bias);
+	if (has_record(cfi, address - bias))
+		return true;
+	cfi = dwfl_module_dwarf_cfi(module, &bias);
+	return has_record(cfi, address - bias);
 }

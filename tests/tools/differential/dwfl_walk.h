@@ -15,4 +15,7 @@ DEFINE_CLEANUP(struct dwfl_walk *, dwfl_walk_free);
 int dwfl_walk_frames(struct dwfl_walk *walk, const struct snapshot *snapshot,
 		     struct frames *ret_frames);
 
+/* Of the last walk's process: has libdw call frame information of ADDRESS? */
+bool dwfl_walk_describes(struct dwfl_walk *walk, uint64_t address);
+
 #endif

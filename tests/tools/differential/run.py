@@ -18,7 +18,12 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 BUILD = os.path.abspath(os.environ.get('BUILD', os.path.join(TOP, 'build')))
 TOOL = os.path.join(BUILD, 'tools', 'differential')
 
-PERF = ['perf', 'record', '-q', '-e', 'cpu-clock', '--call-graph', 'dwarf,32768', '-c', '1000000', '-m', '16M']
+STACK_BYTES = 32768
+SAMPLE_BYTES = STACK_BYTES + 450  # with registers, and what else a record has
+# Of each program; 13 of them make the 10,000 that are asked for.
+SAMPLES, MOST_ROUNDS = 850, 12
+
+PERF = ['perf', 'record', '-q', '-e', 'cpu-clock', '--call-graph', 'dwarf,%d' % STACK_BYTES, '-c', '1000000', '-m', '16M']
 
 GCC = ('gcc', '-O2', '-D_GNU_SOURCE', '-o', 'OUT')
 
@@ -72,17 +77,26 @@ def commands(directory, seconds):
         'c': own('busy_c', *GCC, busy('busy.c'), '-lm'),
         'static': own('busy_static', *GCC, '-static', busy('busy.c'), '-lm'),
         'c++': own('busy_cc', 'g++', '-O2', '-o', 'OUT', busy('busy.cc')),
-        'lazy': lazy and [lazy, library, str(seconds)],
+        'lazy': lazy and [lazy, library, '0.5'],
     }
 
 
-def record(name, command, directory):
-    path = os.path.join(directory, name + '.data')
+def record_once(path, command):
     run = subprocess.run(PERF + ['-o', path, '--'] + command, stdout=subprocess.DEVNULL,
                          stderr=subprocess.PIPE, text=True, check=False)
     if not os.path.exists(path) or not os.path.getsize(path):
-        sys.exit('perf recorded nothing of %s: %s' % (name, run.stderr))
-    return path
+        sys.exit('perf recorded nothing of %s: %s' % (' '.join(command), run.stderr))
+    return os.path.getsize(path) // SAMPLE_BYTES
+
+
+def record(name, command, directory):
+    """As many recordings as give enough samples: on a busy host one is not enough."""
+    paths, samples = [], 0
+    while samples < SAMPLES and len(paths) < MOST_ROUNDS:
+        paths.append(os.path.join(directory, '%s.%d.data' % (name, len(paths))))
+        samples += record_once(paths[-1], command)
+    print('%s: %d snapshots' % (name, samples), flush=True)
+    return paths
 
 
 def main():
@@ -103,8 +117,7 @@ def main():
             if not command:
                 skipped.append(name)
                 continue
-            print('recording', name, flush=True)
-            found.append(record(name, command, directory))
+            found += record(name, command, directory)
         sys.stdout.flush()
         status = subprocess.run([TOOL, '--gdb', '300'] + found, check=False).returncode
     for name in skipped:

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Whole native stacks of real programs without frame pointers, judged by known frame lists."""
+import collections
 import math
 
 from hp import *
@@ -47,6 +48,26 @@ def known_programs_burn_where_they_should():
     expect(total(lines) > 200, f"only {total(lines)} samples")
     expect_between(share(lines, "chain_three"), 0.95, 1, "share of chain_three")
     expect_between(share(lines, "chain_two"), 0.95, 1, "share of chain_two")
+
+
+@test
+def python3_has_every_level():
+    """40 levels of recursion through C and the module: 41 frames of the interpreter's loop."""
+    need_root()
+    script = os.path.join(SOURCES, "recursing.py")
+    if not os.access("/usr/bin/python3", os.X_OK):
+        skip("no /usr/bin/python3")
+    path = record("-F", FREQUENCY, "--", "/usr/bin/python3", script, 3)
+    lines = [line for line in collapsed(path) if not line.frames[0].startswith("[unwind:")]
+    levels = collections.Counter()
+    for line in lines:
+        levels[line.frames.count("_PyEval_EvalFrameDefault")] += line.count
+    print(f"# interpreter frames: samples {dict(levels.most_common(5))}")
+    if not levels.total() - levels[0]:
+        skip("this python3 has no symbol for its interpreter")
+    expect(levels.total() > 100, f"only {levels.total()} samples")
+    expect_equal(max(levels), 41, "interpreter frames of the deepest stack")
+    expect(levels[41] >= 0.9 * levels.total(), "stacks with other numbers of frames")
 
 
 # --- short lives ------------------------------------------------------------------------------

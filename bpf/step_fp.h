@@ -41,8 +41,9 @@ static inline int step_switch(struct unwind_cursor *c, struct unwind_memory *mem
 {
 	wire_u64 fp = c->fp, pc;
 
+	/* Such code sets it to 0 where there is no way back. */
 	if (fp == 0)
-		return unwind_stop(c, c->linked ? UNWIND_DONE : UNWIND_FP_END);
+		return unwind_stop(c, UNWIND_DONE);
 	if ((fp & 7) || !unwind_is_user(fp))
 		return unwind_stop(c, UNWIND_FP_BAD);
 	if (unwind_load(c, memory, fp + 8, &pc) || unwind_load(c, memory, fp, &c->fp))

@@ -75,7 +75,7 @@ static void the_return_from_a_signal(void **state)
 	assert_int_equal(frames_at(&f, 0x12fe).kind, WIRE_RULE_NONE);
 	assert_int_equal(frames_at(&f, 0x12ff).kind, WIRE_RULE_SIGNAL);
 	assert_int_equal(frames_at(&f, 0x130f).kind, WIRE_RULE_SIGNAL);
-	assert_int_equal(frames_at(&f, 0x1310).kind, WIRE_RULE_NONE);
+	assert_int_equal(frames_at(&f, 0x1311).kind, WIRE_RULE_NONE);
 }
 
 /* A frame holds %rbp, although nothing says so. */

@@ -86,6 +86,14 @@ static void frame_pointers_in_a_circle_end(void **state)
 	expect_walk(1, UNWIND_FP_BAD);
 }
 
+static void no_frame_pointer_is_the_end(void **state)
+{
+	(void)state;
+	set_page(0, (struct wire_rule){ .kind = WIRE_RULE_FP });
+	w.request.regs[ROW_RBP] = 0;
+	expect_walk(1, UNWIND_DONE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -93,6 +101,7 @@ int main(void)
 		cmocka_unit_test_setup(a_cfa_behind_an_array, set_up),
 		cmocka_unit_test_setup(a_frame_on_another_stack, set_up),
 		cmocka_unit_test_setup(frame_pointers_in_a_circle_end, set_up),
+		cmocka_unit_test_setup(no_frame_pointer_is_the_end, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

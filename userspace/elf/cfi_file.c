@@ -27,6 +27,27 @@ static void take_segments(struct cfi_file *file, struct elf_file *elf)
 		vec_push(&file->segments, segments[i]);
 }
 
+static size_t read_code(struct cfi_file *file, uint64_t address, uint8_t *buf, size_t size)
+{
+	uint64_t offset, left;
+
+	if (!cfi_address_to_offset(file, address, &offset, &left))
+		return 0;
+	return cfi_reader_copy(&file->reader, offset, buf, MIN(size, left));
+}
+
+static void find_main(struct cfi_file *file, uint64_t entry)
+{
+	uint8_t code[CFI_MAIN_MAX_BYTES];
+	size_t len = read_code(file, entry, code, MAX_ENTRY_BYTES);
+	uint64_t address = cfi_main_address(code, len, entry);
+
+	if (!address || cfi_layer_covers(&file->eh_frame, address))
+		return;
+	len = read_code(file, address, code, sizeof(code));
+	cfi_main_match(code, len, address, &file->rust_main);
+}
+
 /* Without an FDE it would look like code of which nothing is known. */
 static void add_entry(struct cfi_file *file, struct elf_file *elf)
 {
@@ -35,6 +56,7 @@ static void add_entry(struct cfi_file *file, struct elf_file *elf)
 
 	if (entry == 0 || end < entry)
 		return;
+	find_main(file, entry);
 	for (size_t i = 0; i < ARRAY_SIZE(layers); i++) {
 		if (cfi_layer_covers(layers[i], entry))
 			return;
@@ -173,18 +195,30 @@ static void reach_behind_signals(struct cfi_rows *rows)
 	}
 }
 
+/* Where .eh_frame has nothing to say. */
+static void fill_gaps(struct cfi_file *file, uint64_t page, struct cfi_rows *rows)
+{
+	const struct cfi_main *rust_main = &file->rust_main;
+
+	if (file->gopcln.reader) {
+		cfi_gopcln_rows(&file->gopcln, page, &file->scratch);
+		cfi_rows_fill(rows, &file->scratch);
+	} else if (file->debug_frame.index.own.len) {
+		cfi_layer_rows(&file->debug_frame, page, &file->scratch);
+		cfi_rows_fill(rows, &file->scratch);
+	}
+	if (rust_main->end > page && rust_main->start < page + WIRE_PAGE_BYTES) {
+		cfi_main_rows(rust_main, page, &file->scratch);
+		cfi_rows_fill(rows, &file->scratch);
+	}
+}
+
 int cfi_file_page(struct cfi_file *file, uint64_t address, struct cfi_rows *rows, struct err *err)
 {
 	uint64_t page = address & ~(uint64_t)(WIRE_PAGE_BYTES - 1);
 
 	cfi_layer_rows(&file->eh_frame, page, rows);
-	if (file->gopcln.reader)
-		cfi_gopcln_rows(&file->gopcln, page, &file->scratch);
-	else if (file->debug_frame.index.own.len)
-		cfi_layer_rows(&file->debug_frame, page, &file->scratch);
-	else
-		file->scratch.v.len = 0;
-	cfi_rows_fill(rows, &file->scratch);
+	fill_gaps(file, page, rows);
 	cfi_roots_apply(&file->roots, page, rows);
 	cfi_linkage_apply(&file->linkage, page, rows);
 	reach_behind_signals(rows);

@@ -10,9 +10,8 @@
 #define MAX_DEBUG_FRAME_BYTES (64U << 20)
 #define MAX_PROGRAM_HEADERS   4096
 
-/* The file offset of ADDRESS, and how many bytes of its segment follow. */
-static bool address_to_offset(const struct cfi_file *file, uint64_t address, uint64_t *ret_offset,
-			      uint64_t *ret_left)
+bool cfi_address_to_offset(const struct cfi_file *file, uint64_t address, uint64_t *ret_offset,
+			   uint64_t *ret_left)
 {
 	const struct elf_segment *segment;
 
@@ -40,8 +39,8 @@ static int find_by_header(struct cfi_file *file, struct elf_file *elf)
 			continue;
 		if (fde_index_read_header(&layer->index, &file->reader, header.p_offset,
 					  header.p_vaddr, header.p_filesz, &address) < 0 ||
-		    !address_to_offset(file, address, &layer->section.offset,
-				       &layer->section.size)) {
+		    !cfi_address_to_offset(file, address, &layer->section.offset,
+					   &layer->section.size)) {
 			layer->index.table_offset = 0;
 			return -EBADMSG;
 		}

@@ -93,14 +93,12 @@ static void replace_rows(struct cfi_rows *rows, struct cfi_rows by)
 
 void cfi_rows_lay_over(struct cfi_rows *under, const struct cfi_rows *over)
 {
-	if (over->v.len)
-		replace_rows(under, merge_rows(under, over));
+	replace_rows(under, merge_rows(under, over));
 }
 
 void cfi_rows_fill(struct cfi_rows *over, const struct cfi_rows *under)
 {
-	if (under->v.len)
-		replace_rows(over, merge_rows(under, over));
+	replace_rows(over, merge_rows(under, over));
 }
 
 /* --- a page --- */

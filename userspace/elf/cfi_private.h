@@ -7,6 +7,7 @@
 #include "elf/cfi_gopcln.h"
 #include "elf/cfi_layer.h"
 #include "elf/cfi_linkage.h"
+#include "elf/cfi_main.h"
 #include "elf/cfi_reader.h"
 #include "elf/cfi_roots.h"
 #include "elf/elf_file.h"
@@ -21,11 +22,16 @@ struct cfi_file {
 	struct cfi_layer debug_frame;
 	struct cfi_gopcln gopcln; /* instead of .debug_frame */
 	struct cfi_roots roots;
+	struct cfi_main rust_main;
 	struct cfi_linkage linkage;
 	VEC(struct elf_segment) segments;
 	struct cfi_rows scratch;
 	char build_id[129];
 };
+
+/* The file offset of ADDRESS, and how many bytes of its segment follow. */
+bool cfi_address_to_offset(const struct cfi_file *file, uint64_t address, uint64_t *ret_offset,
+			   uint64_t *ret_left);
 
 /* Find the call frame information of ELF and prepare the layers; what is damaged is left out. */
 void cfi_find_eh_frame(struct cfi_file *file, struct elf_file *elf);

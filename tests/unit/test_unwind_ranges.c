@@ -148,7 +148,7 @@ static uint32_t file_number(struct fixture *f, const char *path)
 				.start = line.start, .end = line.end, .key = line.key, .path = name
 			};
 
-			for (uint64_t at_page = 0; at_page < 64 && !number; at_page++) {
+			for (uint64_t at_page = 0; at_page < 16384 && !number; at_page++) {
 				mapping.pgoff = at_page << 12;
 				number = unwind_files_piece(f->files, (uint32_t)getpid(), &mapping)
 						 .file;

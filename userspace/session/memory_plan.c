@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/macros.h"
+#include "process/proc_text.h"
 
 /*
  * The program with its libraries, the profile's tables of one chunk, and some 3 kB for each of two
@@ -42,11 +43,15 @@ void memory_plan_share(struct memory_plan *plan, uint64_t map_bytes)
 static bool read_statm(uint64_t *ret_anonymous, uint64_t *ret_shared)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	unsigned long long resident, shared;
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t size, resident, shared, page = (uint64_t)sysconf(_SC_PAGESIZE);
+	struct text_cursor cursor;
 
-	if (file_read("/proc/self/statm", 4096, &text) < 0 ||
-	    sscanf(strbuf_str(&text), "%*u %llu %llu", &resident, &shared) != 2)
+	if (file_read("/proc/self/statm", 4096, &text) < 0)
+		return false;
+	cursor = (struct text_cursor){ strbuf_str(&text), strbuf_str(&text) + text.len };
+	if (!text_take_number(&cursor, 10, &size) || !text_take_char(&cursor, ' ') ||
+	    !text_take_number(&cursor, 10, &resident) || !text_take_char(&cursor, ' ') ||
+	    !text_take_number(&cursor, 10, &shared))
 		return false;
 	*ret_anonymous = (resident - MIN(shared, resident)) * page;
 	*ret_shared = shared * page;

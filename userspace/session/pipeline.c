@@ -28,9 +28,20 @@ static void share_memory(struct pipeline *pipeline, const struct memory_plan *pl
 	memory_guard_init(&pipeline->guard, plan->limit_bytes, stats.map_bytes);
 }
 
+static int open_images(struct pipeline *pipeline, struct err *err)
+{
+	int r = image_cache_new(pipeline->pool, &pipeline->images, err);
+
+	if (r < 0)
+		return r;
+	image_cache_set_limit(pipeline->images, pipeline->plan.symbol_bytes);
+	image_cache_set_parse_limit(pipeline->images, pipeline->plan.parse_bytes);
+	return unwinder_new(&pipeline->tables.memory, pipeline->images, pipeline->plan.file_bytes,
+			    &pipeline->unwinder, err);
+}
+
 int pipeline_init(struct pipeline *pipeline, struct capture *capture,
-		  const struct capture_options *options, const struct memory_plan *plan,
-		  bool attach, int fd, struct err *err)
+		  const struct pipeline_options *options, struct err *err)
 {
 	int r;
 
@@ -38,29 +49,22 @@ int pipeline_init(struct pipeline *pipeline, struct capture *capture,
 	profile_init(&pipeline->profile);
 	ledger_init(&pipeline->ledger);
 	pipeline->capture = capture;
-	pipeline->options = options;
-	share_memory(pipeline, plan);
+	pipeline->options = options->capture;
+	share_memory(pipeline, options->plan);
 	table_link_init(&pipeline->tables, capture);
 	r = worker_pool_new(1, &pipeline->pool, err);
 	if (r == 0)
 		r = registry_new(&pipeline->registry, err);
 	if (r == 0)
-		r = image_cache_new(pipeline->pool, &pipeline->images, err);
-	if (r == 0) {
-		image_cache_set_limit(pipeline->images, pipeline->plan.symbol_bytes);
-		image_cache_set_parse_limit(pipeline->images, pipeline->plan.parse_bytes);
-	}
-	if (r == 0)
-		r = unwinder_new(&pipeline->tables.memory, pipeline->images,
-				 pipeline->plan.file_bytes, &pipeline->unwinder, err);
+		r = open_images(pipeline, err);
 	if (r == 0)
 		r = jvm_table_new(&pipeline->jvms, err);
 	if (r == 0)
 		r = symbolizer_new(pipeline->images, pipeline->jvms, &pipeline->symbolizer, err);
 	if (r == 0)
-		r = recording_writer_new(fd, &pipeline->writer, err);
+		r = recording_writer_new(options->fd, &pipeline->writer, err);
 	if (r == 0)
-		r = agents_new(pipeline->registry, pipeline->jvms, capture, attach,
+		r = agents_new(pipeline->registry, pipeline->jvms, capture, options->attach,
 			       &pipeline->agents, err);
 	return r;
 }

@@ -60,10 +60,15 @@ struct pipeline {
 	uint64_t samples, lost;
 };
 
-/* PLAN: as memory_plan_begin() made it. */
+struct pipeline_options {
+	const struct capture_options *capture; /* borrowed for the whole run */
+	const struct memory_plan *plan;	       /* as memory_plan_begin() made it */
+	bool attach;			       /* load the agent into all JVMs */
+	int fd;				       /* borrowed: of the recording */
+};
+
 int pipeline_init(struct pipeline *pipeline, struct capture *capture,
-		  const struct capture_options *options, const struct memory_plan *plan,
-		  bool attach, int fd, struct err *err);
+		  const struct pipeline_options *options, struct err *err);
 void pipeline_release(struct pipeline *pipeline);
 
 /* What the profile says of itself: host, command line, start. After init, before samples. */

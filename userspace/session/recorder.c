@@ -219,6 +219,12 @@ static void plan_memory(struct recorder *rec)
 
 static int open_all(struct recorder *rec, int fd, struct err *err)
 {
+	const struct pipeline_options pipeline = {
+		.capture = &rec->capture_options,
+		.plan = &rec->plan,
+		.attach = rec->options->agent == RECORDER_AGENT_ALWAYS,
+		.fd = fd,
+	};
 	int r = loop_new(&rec->loop, err);
 
 	if (r == 0 && rec->options->command)
@@ -228,8 +234,7 @@ static int open_all(struct recorder *rec, int fd, struct err *err)
 	if (r == 0)
 		r = capture_open(&rec->capture_options, &rec->capture, err);
 	if (r == 0)
-		r = pipeline_init(&rec->pipeline, rec->capture, &rec->capture_options, &rec->plan,
-				  rec->options->agent == RECORDER_AGENT_ALWAYS, fd, err);
+		r = pipeline_init(&rec->pipeline, rec->capture, &pipeline, err);
 	if (r < 0)
 		return r;
 	pipeline_describe(&rec->pipeline, rec->options->command_line);

@@ -32,10 +32,10 @@ struct unwind_piece unwind_files_piece(struct unwind_files *files, uint32_t pid,
 				       const struct mapping *mapping);
 
 /*
- * The rows of a page; when the file cannot be read any more one WIRE_RULE_NONE, and the file is
+ * The rows of a page of the file of that number; when the file cannot be read any more one WIRE_RULE_NONE, and the file is
  * counted as failed.
  */
-void unwind_files_rows(struct unwind_files *files, uint32_t file, uint64_t address,
+void unwind_files_rows(struct unwind_files *files, uint32_t number, uint64_t address,
 		       struct cfi_rows *rows);
 
 /*

@@ -11,7 +11,6 @@ struct image *vdso_image(struct symbolizer *symbolizer)
 		return symbolizer->vdso;
 	data = own_vdso(&len);
 	if (data)
-		symbolizer->vdso =
-			image_cache_add_memory(symbolizer->images, "[vdso]", data, len);
+		symbolizer->vdso = image_cache_add_memory(symbolizer->images, "[vdso]", data, len);
 	return symbolizer->vdso;
 }

@@ -20,9 +20,9 @@ FUNCTIONS = 20_000
 LARGE_FUNCTIONS = max(int(1_500_000 * SCALE), FUNCTIONS)
 PROCESSES = max(int(2_000 * SCALE), 16)
 IDLE = max(int(10_000 * SCALE), 16)
-# Of each process; neighbours overlap a little, so that all together keep about one cpu busy.
+# Of each process; all together keep two thirds of a cpu busy.
 TURN_US = 20_000
-STEP_US = 16_000
+STEP_US = 30_000
 SECONDS = 25
 SETTLED_SECONDS = 5
 FREQUENCY = 499
@@ -205,9 +205,9 @@ def expect_whole(result, stats, least=0.99):
     early = result["early"]
     print(f"# first {SETTLED_SECONDS} s: whole {percent(early['whole'], early['samples'])}; after: whole "
           f"{percent(late['whole'], late['samples'])}, {late['in_chains']} of them in chains, "
-          f"{late['frames'] / max(late['samples'], 1):.0f} frames each, {late['kernel_only']} without a "
-          f"user stack; {lost} lost", flush=True)
-    expect(late["in_chains"] > 0.8 * late["samples"] and late["in_chains"] > 1000,
+          f"{late['frames'] / max(late['samples'], 1):.0f} frames each, {late['unnamed']} whole without "
+          f"symbols, {late['kernel_only']} without a user stack; {lost} lost", flush=True)
+    expect(late["in_chains"] > 0.8 * late["samples"] and late["in_chains"] > 500,
            "too few samples are in generated code: the test proves little")
     expect(late["kernel_only"] < 0.01 * late["samples"], "samples without their user stack")
     expect(late["whole"] >= least * (late["samples"] + lost),

@@ -15,11 +15,12 @@
 #include "output/recording.h"
 #include "scale_code.h"
 
-enum verdict { WHOLE, BROKEN, NO_USER_STACK };
+/* UNNAMED: whole, but a file was not read when it was needed: no symbols, or file offsets. */
+enum verdict { WHOLE, UNNAMED, BROKEN, NO_USER_STACK };
 
 /* Samples of one part of the recording. */
 struct tally {
-	uint64_t samples, whole, in_chains, frames, kernel_only;
+	uint64_t samples, whole, unnamed, in_chains, frames, kernel_only;
 };
 
 struct judge {
@@ -42,8 +43,8 @@ static const char *frame_name(const struct judge *j, struct profile_stack stack,
 	return profile_get_string(&j->p, frame_at(j, stack, at)->name);
 }
 
-/* Whether FRAME is generated code, and which function. */
-static bool chain_frame(const struct judge *j, const struct profile_frame *frame,
+/* Whether FRAME is generated code, and which function; RAW: its address is a file offset. */
+static bool chain_frame(const struct judge *j, const struct profile_frame *frame, bool raw,
 			struct scale_file *ret_file, uint32_t *ret_function)
 {
 	const char *path, *slash;
@@ -55,19 +56,20 @@ static bool chain_frame(const struct judge *j, const struct profile_frame *frame
 	slash = strrchr(path, '/');
 	if (!scale_file_of(slash ? slash + 1 : path, ret_file))
 		return false;
-	text = scale_text_address(*ret_file);
+	text = raw ? scale_text_offset(*ret_file) : scale_text_address(*ret_file);
 	*ret_function = (uint32_t)((frame->address - text) / SCALE_SLOT);
 	return frame->address >= text && *ret_function < ret_file->count;
 }
 
 /* The frames that are generated code, from AT on; 0 also when one does not follow from the next. */
-static uint32_t chain_length(const struct judge *j, struct profile_stack stack, uint32_t at)
+static uint32_t chain_length(const struct judge *j, struct profile_stack stack, uint32_t at,
+			     bool raw)
 {
 	uint32_t begin = at, callee = 0, function;
 	struct scale_file file = {}, first = {};
 
 	for (; at < stack.len; at++) {
-		if (!chain_frame(j, frame_at(j, stack, at), &file, &function))
+		if (!chain_frame(j, frame_at(j, stack, at), raw, &file, &function))
 			break;
 		if (at == begin)
 			first = file;
@@ -78,28 +80,55 @@ static uint32_t chain_length(const struct judge *j, struct profile_stack stack, 
 	return at - begin;
 }
 
+/* A frame of the program itself that is NAME; without symbols it has none. */
+static bool is_frame(const struct judge *j, struct profile_stack stack, uint32_t at,
+		     const char *name, bool *unnamed)
+{
+	const char *have = frame_name(j, stack, at);
+
+	if (!strcmp(have, name))
+		return true;
+	*unnamed = true;
+	return !*have || !strcmp(have, "[process start]");
+}
+
 /* take_turn, run_turns, main, two of the C library, _start: from AT up to the stack's end. */
-static bool is_below_chain(const struct judge *j, struct profile_stack stack, uint32_t at)
+static bool is_below_chain(const struct judge *j, struct profile_stack stack, uint32_t at,
+			   bool *unnamed)
 {
 	static const char *const names[] = { "take_turn", "run_turns", "main" };
 
 	if (stack.len - at != 6)
 		return false;
 	for (uint32_t i = 0; i < 3; i++)
-		if (strcmp(frame_name(j, stack, at + i), names[i]))
+		if (!is_frame(j, stack, at + i, names[i], unnamed))
 			return false;
-	return strcmp(frame_name(j, stack, at + 5), "_start") == 0;
+	return is_frame(j, stack, at + 5, "_start", unnamed);
 }
 
 /* Of code that is not ours only the end is known: the program's or the dynamic linker's _start. */
 static bool ends_at_start(const struct judge *j, struct profile_stack stack)
 {
-	const struct profile_frame *last = frame_at(j, stack, stack.len - 1);
 	const char *name = frame_name(j, stack, stack.len - 1);
 
-	if (last->kind == FRAME_MARK)
-		return !strcmp(name, "[process start]");
-	return !strcmp(name, "_start") || !strcmp(name, "_dl_start_user");
+	return !strcmp(name, "[process start]") || !strcmp(name, "_start") ||
+	       !strcmp(name, "_dl_start_user");
+}
+
+static enum verdict judge_chain(const struct judge *j, struct profile_stack stack, uint32_t at,
+				uint32_t *ret_chain)
+{
+	bool unnamed = false;
+
+	*ret_chain = chain_length(j, stack, at, false);
+	if (!*ret_chain) {
+		*ret_chain = chain_length(j, stack, at, true);
+		unnamed = true;
+	}
+	if (!*ret_chain || *ret_chain > SCALE_MAX_CHAIN ||
+	    !is_below_chain(j, stack, at + *ret_chain, &unnamed))
+		return BROKEN;
+	return unnamed ? UNNAMED : WHOLE;
 }
 
 static enum verdict judge_stack(const struct judge *j, struct profile_stack stack,
@@ -113,12 +142,10 @@ static enum verdict judge_stack(const struct judge *j, struct profile_stack stac
 		at++;
 	if (at == stack.len)
 		return NO_USER_STACK;
-	if (!chain_frame(j, frame_at(j, stack, at), &file, &function))
-		return ends_at_start(j, stack) ? WHOLE : BROKEN;
-	*ret_chain = chain_length(j, stack, at);
-	if (!*ret_chain || *ret_chain > SCALE_MAX_CHAIN)
-		return BROKEN;
-	return is_below_chain(j, stack, at + *ret_chain) ? WHOLE : BROKEN;
+	if (chain_frame(j, frame_at(j, stack, at), false, &file, &function) ||
+	    chain_frame(j, frame_at(j, stack, at), true, &file, &function))
+		return judge_chain(j, stack, at, ret_chain);
+	return ends_at_start(j, stack) ? WHOLE : BROKEN;
 }
 
 static void show_stack(struct judge *j, const struct profile_sample *s, struct profile_stack stack)
@@ -165,6 +192,7 @@ static void judge_sample(struct judge *j, const struct profile_sample *s)
 		return;
 	}
 	tally->whole += s->count;
+	tally->unnamed += verdict == UNNAMED ? s->count : 0;
 	if (chain && (!j->first_whole_ns || s->time_ns < j->first_whole_ns))
 		j->first_whole_ns = s->time_ns;
 }
@@ -179,9 +207,10 @@ static bool is_ours(const struct judge *j, const struct profile_sample *s)
 
 static void print_tally(const char *name, const struct tally *t)
 {
-	printf("\"%s\": {\"samples\": %" PRIu64 ", \"whole\": %" PRIu64 ", \"in_chains\": %" PRIu64
-	       ", \"frames\": %" PRIu64 ", \"kernel_only\": %" PRIu64 "}",
-	       name, t->samples, t->whole, t->in_chains, t->frames, t->kernel_only);
+	printf("\"%s\": {\"samples\": %" PRIu64 ", \"whole\": %" PRIu64 ", \"unnamed\": %" PRIu64
+	       ", \"in_chains\": %" PRIu64 ", \"frames\": %" PRIu64 ", \"kernel_only\": %" PRIu64
+	       "}",
+	       name, t->samples, t->whole, t->unnamed, t->in_chains, t->frames, t->kernel_only);
 }
 
 static double ms_after(const struct judge *j, uint64_t time_ns)

@@ -122,9 +122,9 @@ static int read_ranges(struct unwind_spaces *spaces, uint32_t pid, uint32_t tid)
 }
 
 /*
- * A pid's next owner starts after the sample was taken. An exec since shows in the kernel's count
- * of executable pages; when that differs, by a dlopen() perhaps, in that the code at pc is gone:
- * addresses are random.
+ * A pid's next owner starts after the sample was taken. An exec since shows in that the code at pc
+ * is gone: addresses are random. The kernel's count of executable pages would not do: a shell that
+ * runs a script by exec has the same as before.
  */
 static int check_generation(const struct unwind_spaces *spaces, const struct wire_miss *miss,
 			    const struct wire_sample *sample)
@@ -136,8 +136,6 @@ static int check_generation(const struct unwind_spaces *spaces, const struct wir
 		return r;
 	if (stat.start_ns > sample->time_ns)
 		return -ESTALE;
-	if (miss->exec_pages == spaces->ranges.exec_pages)
-		return 0;
 	return unwind_ranges_find(&spaces->ranges, miss->pc) ? 0 : -ESTALE;
 }
 

@@ -37,7 +37,7 @@ static int read_from(const struct unwind_stack *stack, uint64_t address, void *d
 		memcpy(dst, miss->code + (address - code_at), len);
 		return 0;
 	}
-	if (!stack->alive || is_stack(miss, address))
+	if (!stack->alive || (is_stack(miss, address) && !stack->changed))
 		return -EFAULT;
 	return proc_read_memory(miss->tgid, address, dst, len);
 }

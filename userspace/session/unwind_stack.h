@@ -12,6 +12,7 @@
 struct unwind_stack {
 	const struct wire_miss *miss; /* borrowed */
 	bool alive;		      /* what does not change may be read from the process itself */
+	bool changed;		      /* and what does: nobody believes the walk any more */
 	uint64_t *failed_at;	      /* borrowed: where the last read failed; 0: it did not */
 };
 

@@ -44,6 +44,7 @@ struct job {
 	bool read; /* they were, for this walk */
 	struct unwind_tables tables;
 	struct unwind_stack stack;
+	struct unwind_memory memory;
 	uint64_t failed_at;
 	struct wire_page_key made; /* the last page that was put */
 };
@@ -179,17 +180,16 @@ static bool go(struct unwinder *unwinder, struct job *job, const struct wire_spa
 	struct walk_request request = request_of(job, space);
 	struct walk_result *result = &unwinder->result;
 	const struct wire_sample *sample = job->sample;
-	struct unwind_memory memory;
 	bool whole = true;
 
 	job->stack.miss = job->miss;
 	job->stack.failed_at = &job->failed_at;
-	memory = unwind_stack_memory(&job->stack, &job->tables);
+	job->memory = unwind_stack_memory(&job->stack, &job->tables);
 	memcpy(result->words, sample->words + sample->kernel_frames,
 	       sample->user_words * sizeof(result->words[0]));
 	result->word_count = sample->user_words;
 	result->frames = sample->user_frames;
-	walk_begin(&unwinder->walk, &request, &memory, result);
+	walk_begin(&unwinder->walk, &request, &job->memory, result);
 	while (whole && walk_go_on(&unwinder->walk))
 		whole = supply(unwinder, job);
 	if (result->reason == UNWIND_PAGE && unwind_stack_ended(&job->stack))
@@ -248,6 +248,17 @@ static bool try_live(struct unwinder *unwinder, struct job *job)
 	return go(unwinder, job, &space);
 }
 
+/*
+ * The copy of a deep stack ended: go on over what the stack holds now, which is most likely the
+ * same, only to have the rows when the next sample comes. The result is not used.
+ */
+static void warm_up(struct unwinder *unwinder, struct job *job)
+{
+	job->stack.changed = true;
+	while (walk_go_on(&unwinder->walk) && supply(unwinder, job))
+		;
+}
+
 struct wire_sample *unwinder_try(struct unwinder *unwinder, const struct wire_miss *miss,
 				 const struct wire_sample *sample, uint32_t max_frames,
 				 const struct wire_jvm *jvm)
@@ -259,14 +270,18 @@ struct wire_sample *unwinder_try(struct unwinder *unwinder, const struct wire_mi
 			   .live = true,
 			   .stack.alive = true };
 	uint64_t begin_ns = clock_now_ns();
-	bool done;
+	struct wire_sample *finished = NULL;
 
 	if (unwinder_is_busy(unwinder))
 		return NULL;
-	done = try_live(unwinder, &job);
+	if (try_live(unwinder, &job)) {
+		finished = make_sample(&job, &unwinder->result);
+		unwinder->at_once++;
+		if (finished->reason == UNWIND_COPY_END)
+			warm_up(unwinder, &job);
+	}
 	unwinder->spent_ns += clock_now_ns() - begin_ns;
-	unwinder->at_once += done;
-	return done ? make_sample(&job, &unwinder->result) : NULL;
+	return finished;
 }
 
 /* --- later ------------------------------------------------------------------------------------ */

@@ -221,6 +221,7 @@ static void begin_anew(struct made *m, struct walk *walk, struct walk_request *r
 	request->regs[ROW_R15] = c->r15;
 	request->caller = !c->leaf;
 	request->linked = c->linked;
+	request->regs_kept = c->regs_kept;
 	request->exact = c->exact;
 	request->serial = m->fixed.serial | 1;
 	walk_begin(walk, request, &m->memory, walk->result);

@@ -9,7 +9,7 @@ const char *const verdict_names[VERDICT_COUNT] = {
 	[VERDICT_END] = "equal up to a frame without caller (undefined return address)",
 	[VERDICT_NOWHERE] =
 		"equal up to a return address that is no code, to the reference a frame",
-	[VERDICT_SHORT] = "equal up to an error of the reference",
+	[VERDICT_SHORT] = "equal up to where the reference ended early",
 	[VERDICT_DIFFERS] = "DIFFERENT",
 };
 
@@ -51,7 +51,7 @@ enum verdict compare_frames(struct own_walk *own, struct dwfl_walk *dwfl,
 	if (same + 1 == reference->count &&
 	    !process_find_mapping(snapshot->process, reference->pcs[same]))
 		return VERDICT_NOWHERE;
-	if (same == reference->count && error)
+	if (same == reference->count && (error || same < ours->count))
 		return VERDICT_SHORT;
 	return VERDICT_DIFFERS;
 }

@@ -14,7 +14,7 @@ enum verdict {
 	VERDICT_SWITCH,	 /* equal up to code that changes stacks: the information cannot say so */
 	VERDICT_END,	 /* equal up to a frame that has no caller by its call frame information */
 	VERDICT_NOWHERE, /* equal up to where the reference takes what is no code for a caller */
-	VERDICT_SHORT,	 /* equal up to where the reference gave up with an error */
+	VERDICT_SHORT,	 /* equal up to where the reference ended early: not counted as equal */
 	VERDICT_DIFFERS, /* not explained */
 	VERDICT_COUNT
 };

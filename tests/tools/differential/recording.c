@@ -215,22 +215,32 @@ int recording_write(const char *path, const char *origin, const struct snapshot 
 
 /* --- kinds ------------------------------------------------------------------------------------ */
 
-static const char *kind_of_rule(const struct wire_rule *rule, bool leaf)
+/* What a callee must keep, besides %rsp. */
+static bool is_kept(uint8_t reg)
+{
+	return reg == ROW_RBX || reg == ROW_RBP || reg == ROW_R13 || reg == ROW_R15;
+}
+
+static const char *kind_of_cfa(const struct wire_rule *rule, bool leaf)
+{
+	if (rule->ra_slot & WIRE_RA_REGISTER)
+		return "ra_register";
+	if (rule->cfa_reg == ROW_RSP || rule->cfa_reg == ROW_RBP)
+		return NULL;
+	return leaf || is_kept(rule->cfa_reg) ? "cfa_register" : "caller_register";
+}
+
+static const char *kind_of_rule(const struct wire_rule *rule, uint64_t pc, bool leaf)
 {
 	switch (rule->kind) {
-	case WIRE_RULE_PLT: return "plt";
+	case WIRE_RULE_CFA: return kind_of_cfa(rule, leaf);
+	case WIRE_RULE_PLT: return (int)(pc & 15) >= rule->cfa_add ? "plt_pushed" : "plt";
 	case WIRE_RULE_SIGNAL: return "signal";
 	case WIRE_RULE_DEREF: return leaf ? "deref_leaf" : "deref";
 	case WIRE_RULE_NONE: return leaf ? "none_leaf" : "none";
 	case WIRE_RULE_FP: return "fp";
-	case WIRE_RULE_CFA: break;
 	default: return NULL;
 	}
-	if (rule->ra_slot & WIRE_RA_REGISTER)
-		return "ra_register";
-	if (rule->cfa_reg != ROW_RSP && rule->cfa_reg != ROW_RBP)
-		return "cfa_register";
-	return NULL;
 }
 
 void recording_kinds(const struct snapshot *snapshot, struct own_walk *own,
@@ -242,7 +252,7 @@ void recording_kinds(const struct snapshot *snapshot, struct own_walk *own,
 		const struct mapping *m = process_find_mapping(snapshot->process, address);
 		const struct wire_range *range = find_range_of(own, address);
 		struct wire_rule rule = own_walk_rule(own, address);
-		const char *kind = kind_of_rule(&rule, i == 0);
+		const char *kind = kind_of_rule(&rule, frames->pcs[i], i == 0);
 
 		if (m && strcmp(m->path, "[vdso]") == 0)
 			kind = "vdso";

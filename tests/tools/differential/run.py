@@ -23,7 +23,8 @@ SAMPLE_BYTES = STACK_BYTES + 450  # with registers, and what else a record has
 # Of each program; 13 of them make the 10,000 that are asked for.
 SAMPLES, MOST_ROUNDS = 850, 12
 
-PERF = ['perf', 'record', '-q', '-e', 'cpu-clock', '--call-graph', 'dwarf,%d' % STACK_BYTES, '-c', '1000000', '-m', '16M']
+PERF = ['perf', 'record', '-q', '-e', 'cpu-clock', '-c', '1000000', '-m', '16M',
+        '--call-graph', 'dwarf,%d' % STACK_BYTES]
 
 GCC = ('gcc', '-O2', '-D_GNU_SOURCE', '-o', 'OUT')
 
@@ -58,7 +59,8 @@ def commands(directory, seconds):
     text = os.path.join(directory, 'text')
     with open(text, 'w') as f:
         f.write(''.join('%d %x\n' % (i * 7919 % 100003, i * i) for i in range(400000)))
-    library = build(directory, 'busy_lazy.so', *GCC, '-shared', '-fPIC', '-Wl,-z,lazy', busy('busy_lazy.c'))
+    library = build(directory, 'busy_lazy.so', *GCC, '-shared', '-fPIC', '-Wl,-z,lazy',
+                    busy('busy_lazy.c'))
     lazy = build(directory, 'busy_lazy', *GCC, '-DMAIN', busy('busy_lazy.c'))
     compiled = os.path.join(TOP, 'userspace', 'base', 'json.c')
     return {
@@ -66,8 +68,8 @@ def commands(directory, seconds):
         'python3': [sys.executable, busy('busy.py'), str(seconds)],
         'git': shutil.which('git') and shell(seconds, 'git -C %s log -p -M -C --stat' % TOP),
         'perl': script('perl', 'busy.pl'),
-        'cc1': shutil.which('gcc') and shell(seconds, 'gcc -O2 -D_GNU_SOURCE -I%s/userspace -c -o /dev/null %s'
-                                             % (TOP, compiled)),
+        'cc1': shutil.which('gcc') and shell(
+            seconds, 'gcc -O2 -D_GNU_SOURCE -I%s/userspace -c -o /dev/null %s' % (TOP, compiled)),
         'node': script('node', 'busy.js'),
         'openssl': shutil.which('openssl') and shell(
             seconds, ';'.join('openssl speed -seconds 1 ' + a for a in (

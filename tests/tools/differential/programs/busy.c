@@ -79,7 +79,8 @@ __attribute__((noinline)) static void realigned(size_t n)
 
 	for (size_t i = 0; i < n; i++)
 		room[i] = wide[i & 7] = sqrt((double)i);
-	sink += (unsigned long)snprintf((char *)room, n, "%p %f %f", (void *)wide, wide[0], wide[7]);
+	sink += (unsigned long)snprintf((char *)room, n, "%p %f %f", (void *)wide, wide[0],
+					wide[7]);
 }
 
 static unsigned long recurse(unsigned int depth)

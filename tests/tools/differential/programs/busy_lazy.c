@@ -42,7 +42,8 @@ int call_all(void)
 	sum += strcasecmp(text, copy) + strncmp(text, copy, 3) + (strstr(text, "xt") != NULL);
 	sum += (strpbrk(text, "xyz") != NULL) + (long)strcspn(text, "e") + (long)strspn(text, "so");
 	sum += gmtime_r(&at, &tm)->tm_year + (long)timegm(&tm) + labs(sum) + abs((int)sum);
-	sum += (memmem(text, 9, "te", 2) != NULL) + (long)strnlen(text, 64) + (getenv("HOME") != NULL);
+	sum += (memmem(text, 9, "te", 2) != NULL) + (long)strnlen(text, 64) +
+	       (getenv("HOME") != NULL);
 	free(copy);
 	return (int)(sum & 1);
 }

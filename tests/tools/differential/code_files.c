@@ -27,8 +27,8 @@ static const char *copy_vdso(void)
 
 	if (vdso_path[0])
 		return vdso_path;
-	snprintf(vdso_path, sizeof(vdso_path), "/tmp/hostprof-vdso-%d", getpid());
-	fd = open(vdso_path, O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0600);
+	snprintf(vdso_path, sizeof(vdso_path), "/tmp/hostprof-vdso-XXXXXX");
+	fd = mkostemp(vdso_path, O_CLOEXEC);
 	if (!vdso || fd < 0 || file_write_all(fd, vdso, VDSO_BYTES) < 0)
 		vdso_path[0] = 0;
 	return vdso_path;

@@ -40,10 +40,14 @@ static void be_gdb(int questions, int answers)
 struct gdb_walk *gdb_walk_new(size_t wanted)
 {
 	struct gdb_walk *gdb = xcalloc(1, sizeof(*gdb));
-	int questions[2], answers[2];
+	int questions[2], answers[2], core;
 
 	gdb->wanted = wanted;
-	snprintf(gdb->core, sizeof(gdb->core), "/tmp/hostprof-core-%d", getpid());
+	snprintf(gdb->core, sizeof(gdb->core), "/tmp/hostprof-core-XXXXXX");
+	core = mkostemp(gdb->core, O_CLOEXEC);
+	if (core < 0)
+		abort();
+	close(core);
 	if (pipe(questions) < 0 || pipe(answers) < 0)
 		abort();
 	fcntl(questions[1], F_SETFD, FD_CLOEXEC);

@@ -31,6 +31,8 @@ OUTSIDE = f"(?:_start|lib:clone3|lib:clone|lib:_start){LIBS}"
 PLUGIN = "(?:;plugin_run(?:;plugin_two(?:;plugin_burn)?)?)?"
 HANDLER = "(?:;lib:__restore_rt(?:;handler(?:;handler_burn)?)?)?"
 BRIEF = "(?:;brief_one(?:;brief_two)?)?"
+# Named by the process's perf map, which may be gone when it is looked for: that is no loss of frames.
+JIT = [rf"(?:jit_{number}|\[anon\])" for number in ("one", "two", "three")]
 
 CHAIN = f"{MAIN}(?:;chain_one(?:;chain_two(?:;chain_three)?)?|{LIBS})"
 STACKS = {
@@ -54,7 +56,7 @@ STACKS = {
     "uw-calling": f"{MAIN}(?:;call_all(?:;plt)?(?:;tiny_two)?(?:;plt)?(?:;tiny_one|{LIBS})|"
                   f";read_clock{LIBS}|{LIBS})",
     "uw-mapped": f"{MAIN}(?:;run_mapped{PLUGIN}|(?:;read_piece|;find_entry|;map_piece)?{LIBS})",
-    "uw-jitted": f"{MAIN}(?:;run_jit(?:;jit_one(?:;jit_two(?:;jit_three(?:;back_in_c)?)?)?)?|{LIBS})",
+    "uw-jitted": f"{MAIN}(?:;run_jit(?:;{JIT[0]}(?:;{JIT[1]}(?:;{JIT[2]}(?:;back_in_c)?)?)?)?|{LIBS})",
     "uw-brief": f"{MAIN}(?:;make_children)?(?:(?:;make_child(?:;go_on_as)?)?{BRIEF}){LIBS}",
     "uw-linked": f"{MAIN}(?:;linked_one(?:;plt)?{PLUGIN})?{LIBS}",
     # The main thread's and the other goroutines'; what the runtime does on its own stacks is judged

@@ -19,6 +19,7 @@
 enum leaf_state {
 	LEAF_BODY,	/* the frame stands */
 	LEAF_ENTRY,	/* no frame yet or any more: sp points to the return address */
+	LEAF_CLONED,	/* the same; in the new thread or process it is the first frame */
 	LEAF_PUSHED,	/* sp points to the saved frame pointer, the return address is above */
 	LEAF_ALLOCATED, /* HotSpot, no bang: `size` bytes taken, %rbp not stored yet */
 	LEAF_STORED,	/* the same, %rbp stored, not yet set */
@@ -111,6 +112,15 @@ static inline int leaf_is_entry(const wire_u8 *p)
 	return leaf_is_prologue(p) || (p[0] == LEAF_PUSH_RBP && leaf_u32(p - 4) == LEAF_ENDBR64);
 }
 
+/*
+ * glibc's clone() and clone3() have no call frame information from their system call on, since it
+ * would be wrong in the child (sysdeps/unix/sysv/linux/x86_64/clone.S): test %rax,%rax; jl; je; ret.
+ */
+static inline int leaf_is_clone(const wire_u8 *p)
+{
+	return leaf_u24(p) == 0xc08548 && p[3] == 0x7c && p[5] == 0x74 && p[7] == 0xc3;
+}
+
 /* Decide from the bytes; P points to the byte at pc, UNWIND_CODE_BEHIND bytes before it are known. */
 static inline void leaf_decide(const wire_u8 *p, struct leaf_frame *ret_leaf)
 {
@@ -120,6 +130,8 @@ static inline void leaf_decide(const wire_u8 *p, struct leaf_frame *ret_leaf)
 	ret_leaf->size = size;
 	if (leaf_is_entry(p) || leaf_is_return(p)) {
 		ret_leaf->state = LEAF_ENTRY;
+	} else if (leaf_is_clone(p)) {
+		ret_leaf->state = LEAF_CLONED;
 	} else if (p[-1] == LEAF_PUSH_RBP && leaf_sets_frame(op)) {
 		ret_leaf->state = LEAF_PUSHED;
 	} else if (p[0] == LEAF_POP_RBP && leaf_is_return(p + 1)) {
@@ -154,6 +166,11 @@ static inline int step_leaf(struct unwind_cursor *c, struct unwind_memory *memor
 	case LEAF_BODY:
 		if (!leaf_was_called(c, memory))
 			return step_fp(c, memory);
+		rule.ra_at = c->sp;
+		break;
+	case LEAF_CLONED:
+		if (c->leaf_regs[0] == 0)
+			return unwind_stop(c, UNWIND_DONE);
 		rule.ra_at = c->sp;
 		break;
 	case LEAF_ENTRY: rule.ra_at = c->sp; break;

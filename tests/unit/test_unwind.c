@@ -294,6 +294,14 @@ static const struct leaf_case leaf_cases[] = {
 	{ "JDK 17: second half", { BEHIND(), 0x0f, 0x87, 1, 2, 3, 4, 0xc3 }, LEAF_ENTRY, 0 },
 	{ "a branch that is no poll", { BEHIND(), 0x0f, 0x87, 1, 2, 3, 4, 0x90 }, LEAF_BODY, 0 },
 	{ "PLT entry", { BEHIND(), 0xff, 0x25, 1, 2, 3, 4 }, LEAF_ENTRY, 0 },
+	{ "glibc's clone3()",
+	  { BEHIND(), 0x48, 0x85, 0xc0, 0x7c, 0x18, 0x74, 0x01, 0xc3, 0x31, 0xed },
+	  LEAF_CLONED,
+	  0 },
+	{ "a test that is no clone()",
+	  { BEHIND(), 0x48, 0x85, 0xc0, 0x7c, 0x18, 0x74, 0x01, 0xc9 },
+	  LEAF_BODY,
+	  0 },
 	{ "glibc's system call",
 	  { BEHIND(), 0x48, 0x3d, 0, 0xf0, 0xff, 0xff, 0x77, 0x12, 0xc3 },
 	  LEAF_ENTRY,
@@ -313,6 +321,25 @@ static void test_leaf_states(void **state)
 		if (c->size && leaf.size != c->size)
 			fail_msg("%s: size %u, expected %u", c->what, leaf.size, c->size);
 	}
+}
+
+/* In the parent the C library's clone() returns; the child has 0 in %rax and no caller. */
+static void test_leaf_in_clone(void **state)
+{
+	static const uint8_t after_syscall[] = { 0x48, 0x85, 0xc0, 0x7c, 0x18, 0x74, 0x01, 0xc3 };
+	static struct fake f;
+	struct unwind_memory memory = fake_init(&f);
+	struct walk_request request = fake_request(4, 1);
+
+	(void)state;
+	memcpy(f.code + 64, after_syscall, sizeof(after_syscall));
+	f.stack[4] = CODE_AT + 9;
+	request.exact = false;
+	request.regs[0] = (uint64_t)-38; /* as the kernel has it while the call runs */
+	walk_expect(&request, &memory, 2, UNWIND_FP_BAD);
+	assert_int_equal(result.words[1], CODE_AT + 9);
+	request.regs[0] = 0;
+	walk_expect(&request, &memory, 1, UNWIND_DONE);
 }
 
 /*
@@ -412,6 +439,7 @@ int main(void)
 		cmocka_unit_test(test_leaf_without_frame_pointer),
 		cmocka_unit_test(test_long_chain),
 		cmocka_unit_test(test_leaf_states),
+		cmocka_unit_test(test_leaf_in_clone),
 		cmocka_unit_test(test_interpreted),
 		cmocka_unit_test(test_interpreted_hostile),
 	};

@@ -4,7 +4,7 @@
  * walked by hostprof's steps and by elfutils' libdwfl, some of them by gdb too, and the frames are
  * compared one by one. differential/run.py makes the files.
  *
- *     differential [--gdb N] [--show N] [--unfinished] [--record DIR] FILE...
+ *     differential [--gdb N] [--least N] [--show N] [--unfinished] [--record DIR] FILE...
  *     differential --snapshot FILE OUT        OUT: the recording of a snapshot of record_stack.py
  */
 #include <elfutils/libdwfl.h>
@@ -40,6 +40,7 @@ struct run {
 	struct counts now, all, gdb_all;
 	const char *record_to; /* directory for recordings, or NULL */
 	size_t shown, show;
+	size_t least;	 /* snapshots that there must be */
 	bool unfinished; /* stacks that are equal but not whole are shown too */
 };
 
@@ -267,20 +268,26 @@ static int finish(struct run *run)
 	print_counts("all", c);
 	if (run->gdb)
 		print_counts("with gdb", &run->gdb_all);
-	if (c->snapshots == 0 || equal_of(c) * 100000 < c->snapshots * MINIMUM_EQUAL)
+	if (c->snapshots < run->least) {
+		printf("%zu snapshots are fewer than the %zu that were asked for\n", c->snapshots,
+		       run->least);
 		return 1;
-	return 0;
+	}
+	if (run->gdb && equal_of(&run->gdb_all) < run->gdb_all.snapshots)
+		return 1;
+	return equal_of(c) * 100000 < c->snapshots * MINIMUM_EQUAL;
 }
 
 int main(int argc, char **argv)
 {
 	static const struct option options[] = { { "gdb", required_argument, NULL, 'g' },
+						 { "least", required_argument, NULL, 'l' },
 						 { "show", required_argument, NULL, 's' },
 						 { "unfinished", no_argument, NULL, 'u' },
 						 { "record", required_argument, NULL, 'r' },
 						 { "snapshot", required_argument, NULL, 'n' },
 						 { NULL, 0, NULL, 0 } };
-	struct run run = { .own = own_walk_new(), .show = 20 };
+	struct run run = { .own = own_walk_new(), .show = 20, .least = 1 };
 	const char *snapshot = NULL;
 	size_t wanted = 0;
 	int option, status = 0;
@@ -288,6 +295,7 @@ int main(int argc, char **argv)
 	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
 		switch (option) {
 		case 'g': wanted = strtoul(optarg, NULL, 10); break;
+		case 'l': run.least = strtoul(optarg, NULL, 10); break;
 		case 's': run.show = strtoul(optarg, NULL, 10); break;
 		case 'r': run.record_to = optarg; break;
 		case 'n': snapshot = optarg; break;

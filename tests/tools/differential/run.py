@@ -121,7 +121,7 @@ def main():
                 continue
             found += record(name, command, directory)
         sys.stdout.flush()
-        status = subprocess.run([TOOL, '--gdb', '300'] + found, check=False).returncode
+        status = subprocess.run([TOOL, '--gdb', '300', '--least', '1' if args.names else '10000'] + found, check=False).returncode
     for name in skipped:
         print('SKIPPED %s: not installed' % name)
     sys.exit(status)

@@ -311,6 +311,31 @@ static void test_exit_drops_space(void **state)
 	unwinder_note_exit(f->unwinder, f->miss->tgid);
 }
 
+/* Where its code was is something else: walks wait for the mappings of their time, for a while. */
+static void test_replaced_code(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_free_ struct wire_sample *sample = NULL;
+	struct mapping mapping, *mine;
+	char none[] = "";
+
+	take_stack(f);
+	make_sample(f);
+	free(try(f));
+	mine = process_find_mapping(&f->process, f->miss->pc);
+	/* the same once more is nothing new */
+	unwinder_note_mapping(f->unwinder, f->process.pid, mine);
+	assert_int_equal(figure_of(f, "unwind.spaces"), 1);
+	mapping = *mine;
+	mapping.path = none;
+	mapping.key = (struct file_key){ 0 };
+	unwinder_note_mapping(f->unwinder, f->process.pid, &mapping);
+	assert_int_equal(figure_of(f, "unwind.spaces"), 0);
+	assert_null(try(f));
+	sample = finish(f);
+	check_whole(f, sample);
+}
+
 /* BPF counts other pages, and goes on to do so: after two readings it is told not to compare. */
 static void test_count_that_differs(void **state)
 {
@@ -344,6 +369,7 @@ int main(void)
 		TEST(test_execed),	     TEST(test_unknown_process),
 		TEST(test_copy_ends),	     TEST(test_bad_return),
 		TEST(test_exit_drops_space), TEST(test_count_that_differs),
+		TEST(test_replaced_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,12 +14,29 @@
 
 /* --- arrival ---------------------------------------------------------------------------------- */
 
+/* Path is borrowed from the event. */
+static struct mapping mapping_of(const struct side_event *event, char *path)
+{
+	return (struct mapping){
+		.start = event->addr,
+		.end = event->addr + event->len,
+		.pgoff = event->pgoff,
+		.key = { event->major, event->minor, event->inode, event->inode_generation },
+		.path = path,
+	};
+}
+
 static void tell_unwinder(struct unwinder *unwinder, const struct side_event *event)
 {
-	if (event->kind == SIDE_MMAP)
-		unwinder_note_stale(unwinder, event->pid);
-	else if (event->kind == SIDE_EXEC || (event->kind == SIDE_EXIT && event->pid == event->tid))
+	if (event->kind == SIDE_MMAP) {
+		_cleanup_free_ char *path = xstrdup(event->name);
+		struct mapping mapping = mapping_of(event, path);
+
+		unwinder_note_mapping(unwinder, event->pid, &mapping);
+	} else if (event->kind == SIDE_EXEC ||
+		   (event->kind == SIDE_EXIT && event->pid == event->tid)) {
 		unwinder_note_exit(unwinder, event->pid);
+	}
 }
 
 /* A file that a process maps now may be gone in a moment: open it before anything else. */
@@ -122,13 +139,7 @@ void pipeline_forget(struct process *process, void *data)
 static void apply_mmap(struct pipeline *pipeline, const struct side_event *event)
 {
 	_cleanup_free_ char *path = xstrdup(event->name);
-	struct mapping mapping = {
-		.start = event->addr,
-		.end = event->addr + event->len,
-		.pgoff = event->pgoff,
-		.key = { event->major, event->minor, event->inode, event->inode_generation },
-		.path = path,
-	};
+	struct mapping mapping = mapping_of(event, path);
 	struct process *process;
 
 	registry_mmap(pipeline->registry, event->time_ns, event->pid, &mapping);

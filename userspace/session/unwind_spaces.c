@@ -15,13 +15,16 @@
 #define READ_AGAIN_NS (100 * NSEC_PER_MSEC)
 /* Spaces that the store has evicted, or whose end was not reported, are looked for so often. */
 #define SWEEP_NS (10 * NSEC_PER_SEC)
+/* A program that loads one plugin after the other does so again. */
+#define UNSTEADY_NS NSEC_PER_SEC
 /* So many times the mappings were the same although BPF counted others: it counts otherwise. */
 #define MAX_REFUTED 2
 
 struct space {
 	struct space_identity id;
 	uint64_t read_ns;
-	uint64_t exec_pages; /* as published */
+	uint64_t exec_pages;	    /* as published */
+	uint64_t unsteady_until_ns; /* nothing is published before */
 	unsigned int refuted;
 	bool stale;   /* it is in the list of these */
 	bool differs; /* BPF said so since it was read */
@@ -92,6 +95,7 @@ static struct space *get_or_add(struct unwind_spaces *spaces, const struct space
 		space->refuted = 0;
 		space->read_ns = 0;
 		space->differs = false;
+		space->unsteady_until_ns = 0;
 	}
 	return space;
 }
@@ -139,6 +143,13 @@ static int check_generation(const struct unwind_spaces *spaces, const struct wir
 	return unwind_ranges_find(&spaces->ranges, miss->pc) ? 0 : -ESTALE;
 }
 
+static bool may_read(const struct unwind_spaces *spaces, const struct space *space, uint64_t now_ns)
+{
+	if (now_ns < space->unsteady_until_ns)
+		return false;
+	return spaces->credit_ns >= 0 || now_ns - space->read_ns >= READ_AGAIN_NS;
+}
+
 int unwind_spaces_read(struct unwind_spaces *spaces, const struct wire_miss *miss,
 		       const struct wire_sample *sample, uint64_t now_ns)
 {
@@ -147,7 +158,7 @@ int unwind_spaces_read(struct unwind_spaces *spaces, const struct wire_miss *mis
 	int r;
 
 	if (known && known->id.start_ns == id.start_ns && known->id.exec_id == id.exec_id &&
-	    spaces->credit_ns < 0 && now_ns - known->read_ns < READ_AGAIN_NS)
+	    !may_read(spaces, known, now_ns))
 		return -EAGAIN;
 	r = read_ranges(spaces, id.tgid, sample->tid);
 	if (r == 0)
@@ -165,12 +176,39 @@ static void make_stale(struct unwind_spaces *spaces, struct space *space)
 	vec_push(&spaces->stale, space->id.tgid);
 }
 
-void unwind_spaces_note_stale(struct unwind_spaces *spaces, uint32_t pid)
+/* Is code of a file published where something else is now? */
+static bool replaces_code(struct unwind_spaces *spaces, uint32_t pid, const struct mapping *mapping)
+{
+	const struct wire_range *ranges;
+	struct wire_space published;
+	struct unwind_piece piece;
+
+	if (space_store_get(spaces->store, pid, &published, &ranges) < 0)
+		return false;
+	for (uint32_t i = 0; i < published.count; i++) {
+		const struct wire_range *range = &ranges[i];
+
+		if (!range->file || range->end <= mapping->start || range->start >= mapping->end)
+			continue;
+		piece = unwind_files_piece(spaces->files, pid, mapping);
+		return piece.file != range->file || piece.bias != range->bias;
+	}
+	return false;
+}
+
+void unwind_spaces_note_mapping(struct unwind_spaces *spaces, uint32_t pid,
+				const struct mapping *mapping, uint64_t now_ns)
 {
 	struct space *space = hmap_find_ptr(&spaces->by_pid, pid);
 
-	if (space)
-		make_stale(spaces, space);
+	if (!space)
+		return;
+	if (now_ns < space->unsteady_until_ns || replaces_code(spaces, pid, mapping)) {
+		space->unsteady_until_ns = now_ns + UNSTEADY_NS;
+		space_store_drop(spaces->store, pid, now_ns);
+		return;
+	}
+	make_stale(spaces, space);
 }
 
 void unwind_spaces_note_differs(struct unwind_spaces *spaces, uint32_t pid, uint64_t time_ns)
@@ -244,16 +282,24 @@ static void read_stale(struct unwind_spaces *spaces, uint64_t now_ns)
 	spaces->stale.len = kept;
 }
 
-static void sweep(struct unwind_spaces *spaces)
+static bool is_in_use(const struct unwind_spaces *spaces, uint32_t pid, uint64_t now_ns)
 {
-	VEC(uint32_t) gone = VEC_INIT; /* the table must not change during the walk */
+	const struct space *space = hmap_find_ptr(&spaces->by_pid, pid);
 	const struct wire_range *ranges;
 	struct wire_space published;
+
+	return now_ns < space->unsteady_until_ns ||
+	       space_store_get(spaces->store, pid, &published, &ranges) == 0;
+}
+
+static void sweep(struct unwind_spaces *spaces, uint64_t now_ns)
+{
+	VEC(uint32_t) gone = VEC_INIT; /* the table must not change during the walk */
 	uint64_t pid, value;
 	size_t at = 0;
 
 	while (hmap_next(&spaces->by_pid, &at, &pid, &value))
-		if (space_store_get(spaces->store, (uint32_t)pid, &published, &ranges) < 0)
+		if (!is_in_use(spaces, (uint32_t)pid, now_ns))
 			vec_push(&gone, (uint32_t)pid);
 	for (size_t i = 0; i < gone.len; i++) {
 		free(hmap_find_ptr(&spaces->by_pid, gone.items[i]));
@@ -271,7 +317,7 @@ void unwind_spaces_turn(struct unwind_spaces *spaces, uint64_t now_ns)
 	read_stale(spaces, now_ns);
 	if (now_ns - spaces->swept_ns > SWEEP_NS) {
 		spaces->swept_ns = now_ns;
-		sweep(spaces);
+		sweep(spaces, now_ns);
 	}
 }
 

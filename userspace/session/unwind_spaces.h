@@ -26,13 +26,18 @@ int unwind_spaces_get(const struct unwind_spaces *spaces, const struct wire_samp
 
 /*
  * Read the mappings of MISS's process now and publish them for the generation of SAMPLE. -ESTALE:
- * it is another program by now; -EAGAIN: that was done only just now, and often.
+ * it is another program by now; -EAGAIN: that was done only just now, and often, or is in vain.
  */
 int unwind_spaces_read(struct unwind_spaces *spaces, const struct wire_miss *miss,
 		       const struct wire_sample *sample, uint64_t now_ns);
 
-/* Its mappings have changed: read them again soon, if it is one of those that are known. */
-void unwind_spaces_note_stale(struct unwind_spaces *spaces, uint32_t pid);
+/*
+ * The process maps this now: read its mappings again soon, if it is one of those that are known. One
+ * that puts another file where code was is given up for a second: BPF does not see that, and only
+ * the registry knows what was there at the time of a sample.
+ */
+void unwind_spaces_note_mapping(struct unwind_spaces *spaces, uint32_t pid,
+				const struct mapping *mapping, uint64_t now_ns);
 /* BPF says so by a sample of TIME_NS. Where reading again does not help, it is told not to. */
 void unwind_spaces_note_differs(struct unwind_spaces *spaces, uint32_t pid, uint64_t time_ns);
 void unwind_spaces_forget(struct unwind_spaces *spaces, uint32_t pid, uint64_t now_ns);

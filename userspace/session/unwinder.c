@@ -337,9 +337,9 @@ bool unwinder_is_busy(const struct unwinder *unwinder)
 	return unwinder->spent_ns > TURN_BUDGET_NS;
 }
 
-void unwinder_note_stale(struct unwinder *unwinder, uint32_t pid)
+void unwinder_note_mapping(struct unwinder *unwinder, uint32_t pid, const struct mapping *mapping)
 {
-	unwind_spaces_note_stale(unwinder->spaces, pid);
+	unwind_spaces_note_mapping(unwinder->spaces, pid, mapping, clock_now_ns());
 }
 
 void unwinder_note_sample(struct unwinder *unwinder, const struct wire_sample *sample)

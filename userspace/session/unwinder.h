@@ -42,8 +42,8 @@ struct wire_sample *unwinder_finish(struct unwinder *unwinder, const struct wire
 /* Enough was compiled since the last turn: the rings come first, unwinder_finish() later. */
 bool unwinder_is_busy(const struct unwinder *unwinder);
 
-/* Its mappings changed, says the side-band: read them again soon. */
-void unwinder_note_stale(struct unwinder *unwinder, uint32_t pid);
+/* The process maps this now, says the side-band. */
+void unwinder_note_mapping(struct unwinder *unwinder, uint32_t pid, const struct mapping *mapping);
 /* A sample marked WIRE_SAMPLE_STALE says so. */
 void unwinder_note_sample(struct unwinder *unwinder, const struct wire_sample *sample);
 /* Its end, or an exec. */

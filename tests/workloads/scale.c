@@ -105,10 +105,13 @@ __attribute__((noipa)) void take_turn(uint32_t number, uint32_t turn, uint64_t u
 		chain(frames, DELAY);
 }
 
-/* Turns of neighbours follow each other; one that the machine has no time for is left out. */
+/*
+ * Turns are spread over the period by the golden ratio (of 2^32); one that the machine has no time
+ * for is left out.
+ */
 __attribute__((noipa)) void run_turns(uint32_t number, uint64_t turn_ns, uint64_t period_ns)
 {
-	uint64_t phase = number * turn_ns % period_ns;
+	uint64_t phase = (uint64_t)(uint32_t)(number * 2654435769U) * (period_ns >> 10) >> 22;
 
 	for (uint32_t turn = 0;; turn++) {
 		uint64_t at = ((clock_ns() - phase) / period_ns + 1) * period_ns + phase;

@@ -59,13 +59,24 @@ static __always_inline bool user_regs_are_exact(const struct pt_regs *regs)
 	return before != CODE_SYSCALL;
 }
 
+/*
+ * Memory is given up early in exit(). execve() changes over to the new program's while the
+ * registers still are the old one's; where its code lies is noted last, just before it gets
+ * registers (load_elf_binary() in fs/binfmt_elf.c).
+ */
+static __always_inline bool user_regs_has_stack(struct task_struct *task)
+{
+	struct mm_struct *mm = task->mm;
+
+	return mm && mm->end_code;
+}
+
 static __always_inline int user_regs_of_entry(struct scratch *s, struct task_struct *task)
 {
 	const struct pt_regs *entry = (const struct pt_regs *)bpf_task_pt_regs(task);
 
-	/* In execve() they are the old program's, the memory may be the new one's. */
-	if (!task->mm || BPF_CORE_READ_BITFIELD(task, in_execve))
-		return UNWIND_NO_REGS;
+	if (!user_regs_has_stack(task))
+		return UNWIND_NO_STACK;
 	if (bpf_probe_read_kernel(&s->regs, sizeof(s->regs), entry))
 		return UNWIND_NO_REGS;
 	if (!user_regs_are_user(&s->regs))

@@ -63,6 +63,7 @@ struct bpf_perf_event_data {
 
 struct mm_struct {
 	unsigned long start_stack;
+	unsigned long end_code;
 	unsigned long exec_vm; /* pages of executable mappings */
 };
 
@@ -90,7 +91,6 @@ struct task_struct {
 	struct sched_entity se;
 	unsigned int flags;
 	struct mm_struct *mm;
-	unsigned int in_execve : 1;
 	int pid;
 	int tgid;
 	struct task_struct *group_leader;

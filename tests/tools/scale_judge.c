@@ -43,39 +43,59 @@ static const char *frame_name(const struct judge *j, struct profile_stack stack,
 	return profile_get_string(&j->p, frame_at(j, stack, at)->name);
 }
 
-/* Whether FRAME is generated code, and which function; RAW: its address is a file offset. */
-static bool chain_frame(const struct judge *j, const struct profile_frame *frame, bool raw,
-			struct scale_file *ret_file, uint32_t *ret_function)
+/* Of a file that was not read in time the address is a file offset: what it means then. */
+struct chain_frame {
+	struct scale_file file;
+	uint32_t function, raw_function;
+};
+
+static bool is_chain_frame(const struct judge *j, const struct profile_frame *frame,
+			   struct chain_frame *ret_frame)
 {
+	struct scale_file *file = &ret_frame->file;
 	const char *path, *slash;
-	uint64_t text;
 
 	if (frame->kind == FRAME_KERNEL || frame->mapping == PROFILE_NONE)
 		return false;
 	path = profile_get_string(&j->p, profile_get_mapping(&j->p, frame->mapping)->path);
 	slash = strrchr(path, '/');
-	if (!scale_file_of(slash ? slash + 1 : path, ret_file))
+	if (!scale_file_of(slash ? slash + 1 : path, file))
 		return false;
-	text = raw ? scale_text_offset(*ret_file) : scale_text_address(*ret_file);
-	*ret_function = (uint32_t)((frame->address - text) / SCALE_SLOT);
-	return frame->address >= text && *ret_function < ret_file->count;
+	ret_frame->function = (uint32_t)((frame->address - scale_text_address(*file)) / SCALE_SLOT);
+	ret_frame->raw_function =
+		(uint32_t)((frame->address - scale_text_offset(*file)) / SCALE_SLOT);
+	return true;
+}
+
+/* CALLER's code calls CALLEE's; *unnamed when that is true of file offsets only. */
+static bool is_call(const struct chain_frame *caller, const struct chain_frame *callee,
+		    bool *unnamed)
+{
+	uint32_t next = scale_next(caller->file, caller->function);
+	uint32_t raw_next = scale_next(caller->file, caller->raw_function);
+
+	if (caller->file.number != callee->file.number)
+		return false;
+	if (caller->function < caller->file.count && next == callee->function)
+		return true;
+	*unnamed = true;
+	return next == callee->raw_function || raw_next == callee->function ||
+	       raw_next == callee->raw_function;
 }
 
 /* The frames that are generated code, from AT on; 0 also when one does not follow from the next. */
 static uint32_t chain_length(const struct judge *j, struct profile_stack stack, uint32_t at,
-			     bool raw)
+			     bool *unnamed)
 {
-	uint32_t begin = at, callee = 0, function;
-	struct scale_file file = {}, first = {};
+	struct chain_frame frame, callee = { .function = 0 };
+	uint32_t begin = at;
 
 	for (; at < stack.len; at++) {
-		if (!chain_frame(j, frame_at(j, stack, at), raw, &file, &function))
+		if (!is_chain_frame(j, frame_at(j, stack, at), &frame))
 			break;
-		if (at == begin)
-			first = file;
-		else if (file.number != first.number || scale_next(file, function) != callee)
+		if (at > begin && !is_call(&frame, &callee, unnamed))
 			return 0;
-		callee = function;
+		callee = frame;
 	}
 	return at - begin;
 }
@@ -120,11 +140,7 @@ static enum verdict judge_chain(const struct judge *j, struct profile_stack stac
 {
 	bool unnamed = false;
 
-	*ret_chain = chain_length(j, stack, at, false);
-	if (!*ret_chain) {
-		*ret_chain = chain_length(j, stack, at, true);
-		unnamed = true;
-	}
+	*ret_chain = chain_length(j, stack, at, &unnamed);
 	if (!*ret_chain || *ret_chain > SCALE_MAX_CHAIN ||
 	    !is_below_chain(j, stack, at + *ret_chain, &unnamed))
 		return BROKEN;
@@ -134,16 +150,15 @@ static enum verdict judge_chain(const struct judge *j, struct profile_stack stac
 static enum verdict judge_stack(const struct judge *j, struct profile_stack stack,
 				uint32_t *ret_chain)
 {
-	struct scale_file file;
-	uint32_t at = 0, function;
+	struct chain_frame frame;
+	uint32_t at = 0;
 
 	*ret_chain = 0;
 	while (at < stack.len && frame_at(j, stack, at)->kind == FRAME_KERNEL)
 		at++;
 	if (at == stack.len)
 		return NO_USER_STACK;
-	if (chain_frame(j, frame_at(j, stack, at), false, &file, &function) ||
-	    chain_frame(j, frame_at(j, stack, at), true, &file, &function))
+	if (is_chain_frame(j, frame_at(j, stack, at), &frame))
 		return judge_chain(j, stack, at, ret_chain);
 	return ends_at_start(j, stack) ? WHOLE : BROKEN;
 }

@@ -3,7 +3,7 @@
 import statistics
 
 from hp import *
-from table import cpu_clock_ns, enable_bpf_stats, row
+from table import enable_bpf_stats, row
 
 DEPTHS = (10, 50, 100, 500, 1000)
 WINDOW = float(os.environ.get("HOSTPROF_BENCH_SECONDS", "4"))
@@ -33,12 +33,13 @@ def frames_of(capture):
     return capture["row_frames"] + capture["fp_frames"] + capture["jit_frames"] + capture["samples"]
 
 
-def idle_run_ns():
-    """What a tick costs that finds another process than wanted."""
-    sleeper = start(["sleep", 60])
-    capture = stats_of("-p", sleeper.pid, "-F", FAST_HZ, "-d", WINDOW / 2)[1]["capture"]
+def idle_run_ns(hz):
+    """What a tick costs that finds another process than wanted: more where ticks are rare."""
+    sleeper = start(["sleep", 600])
+    runs = [stats_of("-p", sleeper.pid, "-F", hz, "-d", WINDOW / 2)[1]["capture"]
+            for _ in range(ROUNDS)]
     sleeper.stop()
-    return capture["bpf_run_ns"] / max(capture["bpf_run_count"], 1)
+    return statistics.median(c["bpf_run_ns"] / max(c["bpf_run_count"], 1) for c in runs)
 
 
 def cost(process, idle_ns, *args, hz=FAST_HZ, seconds=WINDOW / 2):
@@ -89,7 +90,7 @@ def by_depth(idle_ns):
         row(f"one more frame, by {what}", (deep[i] - shallow[i]) / (DEPTHS[-1] - DEPTHS[0]), "ns",
             digits=1)
     # The caches were used by others in between.
-    depth_rows(100, idle_ns, SLOW_HZ, WINDOW, 2)
+    depth_rows(100, idle_run_ns(SLOW_HZ), SLOW_HZ, 2 * WINDOW, None)
 
 
 # --- programs of the world ------------------------------------------------------------------
@@ -108,7 +109,8 @@ def program_rows(name, argv, idle_ns):
     row(f"{name}: native frames per sample", frames_of(capture) / max(capture["samples"], 1), "",
         digits=1)
     row(f"{name}: frames whose rule was in the hot cache",
-        100 * capture["hot_frames"] / max(capture["row_frames"], 1), "%", digits=1)
+        100 * capture["hot_frames"] / max(frames_of(capture) - capture["jit_frames"], 1), "%",
+        digits=1)
     row(f"{name}: complete stacks", 100 * figures["complete_share"], "%")
     row(f"{name}: samples", figures["samples"], "", digits=0)
     process.stop()
@@ -117,34 +119,24 @@ def program_rows(name, argv, idle_ns):
 # --- misses ---------------------------------------------------------------------------------
 
 
-def own_cpu_of(process, seconds):
-    """hostprof's CPU ns while it records PROCESS, after its start; and the figures."""
-    stats = temp_path("stats.json")
-    recorder = start([HOSTPROF, "record", "-p", process.pid, "-F", MISS_HZ, "-d", SETTLE + seconds + 1,
-                      "-o", temp_path("x.jfr"), "--stats", stats], stderr=subprocess.DEVNULL)
-    time.sleep(SETTLE)
-    begin = cpu_clock_ns(recorder.pid)
-    time.sleep(seconds)
-    cpu = cpu_clock_ns(recorder.pid) - begin
-    recorder.finish()
-    return cpu, read_json(stats)
-
-
-def misses(idle_ns):
+def misses():
+    seconds = max(WINDOW, 4)
+    arguments = ("-F", MISS_HZ, "-d", seconds, "--ring-size", RING)
     known = native("depth", 3, 600).wait_text()
-    without, _ = own_cpu_of(known, WINDOW)
+    without = stats_of("-p", known.pid, *arguments)[1]
     known.stop()
     unknown = native("scattered", 600, MISS_MS).wait_text()
-    with_misses, figures = own_cpu_of(unknown, WINDOW)
-    capture = figures["capture"]
-    others = capture["bpf_run_count"] - capture["samples"]
-    share = capture["misses"] / max(capture["samples"], 1)
-    row("code never met before: samples that are a miss", 100 * share, "%", digits=1)
+    ns, figures = cost(unknown, idle_run_ns(MISS_HZ), hz=MISS_HZ, seconds=seconds)
+    counters = {c["name"]: c["value"] for c in figures["counters"]}
+    count = max(figures["capture"]["misses"], 1)
+    row("code never met before: samples that are a miss",
+        100 * count / max(figures["samples"], 1), "%", digits=1)
     row("code never met before: complete stacks", 100 * figures["complete_share"], "%")
-    row("code never met before: BPF time per sample",
-        (capture["bpf_run_ns"] - others * idle_ns) / max(capture["samples"], 1), "ns", digits=0)
-    row("a miss in userspace, all that it causes",
-        (with_misses - without) / max(MISS_HZ * WINDOW * share, 1) / 1000, "us", digits=1)
+    row("code never met before: BPF time per sample", ns, "ns", digits=0)
+    row("a miss in userspace: rows made", counters["unwind.pages-made-ns"] / count / 1000, "us",
+        digits=1)
+    row("a miss in userspace: own CPU, all that it causes",
+        (figures["own_cpu_ns"] - without["own_cpu_ns"]) / count / 1000, "us", digits=1)
 
 
 # --- rows -----------------------------------------------------------------------------------
@@ -216,11 +208,11 @@ def whole_host():
 
 def unwinding():
     enable_bpf_stats()
-    idle_ns = statistics.median(idle_run_ns() for _ in range(ROUNDS))
+    idle_ns = idle_run_ns(FAST_HZ)
     row("a tick that is not wanted", idle_ns, "ns", digits=0)
     by_depth(idle_ns)
     program_rows("python3", ["python3", "-c", PYTHON], idle_ns)
     program_rows("node", ["node", "-e", NODE], idle_ns)
-    misses(idle_ns)
+    misses()
     rows_of_libjvm()
     whole_host()

@@ -205,8 +205,8 @@ explains_what_lockdown_forbids() {
 
 # What the verifier had to look at, of each program of a recording that runs.
 verified_instructions() {
-	hostprof record -d 4 -o /tmp/x.jfr -- sleep 3 >/dev/null 2>&1 &
-	sleep 2
+	hostprof record -d 12 -o /tmp/x.jfr -- sleep 10 >/dev/null 2>&1 &
+	sleep 8
 	for info in "/proc/$!/fdinfo/"*; do
 		awk '$1 == "prog_type:" { type = $2 } $1 == "verified_insns:" { n = $2 }
 			END { if (n) printf " %s %d", type == 7 ? "sampler" : "tracepoint", n }' \

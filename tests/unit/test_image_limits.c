@@ -60,6 +60,7 @@ static void idle_files_are_closed(void **state)
 static void symbols_are_bounded(void **state)
 {
 	struct fixture *f = *state;
+	uint64_t start = 0, limit = 0, offset = 0, address = 1;
 	struct image *first, *second;
 	struct elf_symbol symbol;
 
@@ -77,6 +78,11 @@ static void symbols_are_bounded(void **state)
 	assert_int_equal(image_state(second), IMAGE_READY);
 	assert_false(image_find_symbol(first, f->local_address, &symbol));
 	assert_int_equal(strlen(image_build_id(first)), 40);
+	/* the addresses of its code are still known */
+	image_text_range(first, &start, &limit, &offset);
+	assert_true(image_offset_to_address(first, offset, &address));
+	assert_int_equal(address, start);
+	assert_true(limit > start);
 	/* it comes back when it is asked for */
 	assert_ptr_equal(open_named(f, "first"), first);
 	assert_string_equal(local_name(f, first), "image_test_local");

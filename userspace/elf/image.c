@@ -213,7 +213,8 @@ static void open_image(struct image_cache *cache, struct image *image, uint32_t 
 	image->state = IMAGE_NEW;
 	image->opened = cache->close_calls;
 	image->never_opened = false;
-	image_content_release(&image->content);
+	/* Segments and build id stay what they were: it is the same file. */
+	image_content_forget(&image->content);
 	cache->open_count++;
 	vec_push(&cache->waiting, image);
 }
@@ -267,7 +268,7 @@ static bool may_drop(const struct image *image)
 static void drop(struct image_cache *cache, struct image *image)
 {
 	cache->content_bytes -= symbols_bytes(&image->content.symbols);
-	image_content_release(&image->content);
+	image_content_forget(&image->content);
 	image->state = IMAGE_DROPPED;
 }
 

@@ -8,13 +8,18 @@
 #include "base/units.h"
 #include "elf/debug_file.h"
 
-void image_content_release(struct image_content *content)
+void image_content_forget(struct image_content *content)
 {
-	vec_release(&content->segments);
 	symbols_release(&content->symbols);
 	free(content->failure);
 	free(content->left_out);
 	content->failure = content->left_out = NULL;
+}
+
+void image_content_release(struct image_content *content)
+{
+	vec_release(&content->segments);
+	image_content_forget(content);
 }
 
 /*

@@ -23,6 +23,8 @@ void image_content_read(int fd, uint32_t pid, const char *path, size_t limit_byt
 void image_content_read_memory(const void *data, size_t len, const char *name,
 			       struct image_content *ret_content);
 void image_content_release(struct image_content *content);
+/* Symbols and messages only: addresses in the file and its build id are still known. */
+void image_content_forget(struct image_content *content);
 
 /* sprintf into content->failure. */
 void image_content_fail(struct image_content *content, const char *fmt, ...) PRINTF_LIKE(2, 3);

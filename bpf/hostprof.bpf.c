@@ -128,6 +128,7 @@ int sample(struct bpf_perf_event_data *ctx)
 		return 0;
 	}
 	state->level = level + 1;
+	s->cursor.nested = level > 0;
 	take_sample(s, state, task, ctx, weight);
 	state->level = level;
 	return 0;

@@ -6,15 +6,19 @@
 #include "maps.h"
 #include "table_maps.h"
 
+static __always_inline bool space_is_of(const struct wire_space *space, wire_u64 start_ns,
+					wire_u32 exec_id)
+{
+	return space->start_ns == start_ns && space->exec_id == exec_id;
+}
+
 /* NULL when there is none, or it is that of another process, or of another program. */
 static __always_inline struct wire_space *space_find(wire_u32 tgid, wire_u64 start_ns,
 						     wire_u32 exec_id)
 {
 	struct wire_space *space = bpf_map_lookup_elem(&spaces, &tgid);
 
-	if (!space || space->start_ns != start_ns || space->exec_id != exec_id)
-		return NULL;
-	return space;
+	return space && space_is_of(space, start_ns, exec_id) ? space : NULL;
 }
 
 /* What is known of the process's code; without a space the walk misses at its first frame. */
@@ -31,6 +35,12 @@ static __always_inline void space_take(struct scratch *s, struct task_struct *ta
 	c->serial = space->serial;
 	c->first = space->first;
 	c->count = space->count;
+	/* The element may have become another process's while it was read. */
+	__asm__ volatile("" ::: "memory");
+	if (!space_is_of(space, s->sample.start_ns, s->sample.exec_id)) {
+		c->serial = 0;
+		return;
+	}
 	space->used_s = c->now_s;
 	/* A list that is old by now is not whole, however many strays it had. */
 	if (space->exec_pages && space->exec_pages != task->mm->exec_vm)

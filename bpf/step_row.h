@@ -5,12 +5,21 @@
 
 #include "unwind_cursor.h"
 
-enum row_register { ROW_RBX = 3, ROW_RBP = 6, ROW_RSP = 7, ROW_R13 = 13, ROW_R15 = 15 };
+enum row_register {
+	ROW_RBX = 3,
+	ROW_RBP = 6,
+	ROW_RSP = 7,
+	ROW_R12 = 12,
+	ROW_R13 = 13,
+	ROW_R14 = 14,
+	ROW_R15 = 15
+};
 
 /*
  * A register's value in this frame. By the ABI callees keep only some. Assembly with conventions of
  * its own keeps others where it needs them (OpenSSL's bn_power5, x86_64-mont5.pl, has its CFA in
- * %rax while it calls): they are what they were in the leaf.
+ * %rax while it calls): they are what they were in the leaf. Not so %r12 and %r14, which any callee
+ * may have saved and used; rules don't say where.
  */
 static inline int row_register(struct unwind_cursor *c, wire_u8 reg, wire_u64 *ret_value)
 {
@@ -22,7 +31,7 @@ static inline int row_register(struct unwind_cursor *c, wire_u8 reg, wire_u64 *r
 	case ROW_R15: *ret_value = c->r15; return UNWIND_GO_ON;
 	default: break;
 	}
-	if (!c->regs_kept)
+	if (!c->regs_kept || (!c->leaf && (reg == ROW_R12 || reg == ROW_R14)))
 		return unwind_stop(c, UNWIND_BAD_ROW);
 	*ret_value = c->leaf_regs[reg & 15];
 	return UNWIND_GO_ON;

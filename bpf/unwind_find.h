@@ -114,7 +114,7 @@ static inline int find_rule(struct unwind_cursor *c, struct unwind_memory *memor
 			    struct wire_rule *ret_rule)
 {
 	struct wire_page_key key = { c->range.file, (wire_u32)(address >> WIRE_PAGE_SHIFT) };
-	const struct wire_page *found = tables_page(memory, &key);
+	const struct wire_page *found = tables_page(memory, &key), *again;
 	wire_u32 offset = address & (WIRE_PAGE_BYTES - 1), index, first;
 	struct wire_block *head, *block;
 	const struct wire_rule *rule;
@@ -124,6 +124,10 @@ static inline int find_rule(struct unwind_cursor *c, struct unwind_memory *memor
 		return UNWIND_ABSENT;
 	first = found->block;
 	generation = found->generation;
+	/* What was found may be another page's element by the time it is read, but not both times. */
+	again = tables_page(memory, &key);
+	if (!again || again->block != first || again->generation != generation)
+		return UNWIND_ABSENT;
 	head = tables_block(memory, first);
 	if (!head || *(volatile wire_u32 *)&head->generation != generation)
 		return UNWIND_ABSENT;
@@ -161,6 +165,7 @@ static inline int find_hot(const struct unwind_cursor *c, const struct wire_hot 
 	return *pc == address;
 }
 
+/* Not from a nested walk: the one below may be in the middle of the same entry. */
 static inline void find_keep_hot(const struct unwind_cursor *c, struct wire_hot *hot,
 				 wire_u64 address, const struct wire_rule *rule)
 {
@@ -193,7 +198,7 @@ static inline enum unwind_found unwind_find(struct unwind_cursor *c, struct unwi
 	if (!c->range.file)
 		return UNWIND_FOUND_JIT;
 	found = find_rule(c, memory, address - c->range.bias, ret_rule);
-	if (hot && found == UNWIND_FOUND)
+	if (hot && found == UNWIND_FOUND && !c->nested)
 		find_keep_hot(c, hot, address, ret_rule);
 	return (enum unwind_found)found;
 }

@@ -114,7 +114,7 @@ enum wire_counter {
 	WIRE_COUNTER_MISSES,	     /* walks handed to userspace */
 	WIRE_COUNTER_MISSES_DROPPED, /* walks that could not be: the limit, or a full ring */
 	WIRE_COUNTER_ROW_FRAMES,     /* frames that were left by a row */
-	WIRE_COUNTER_HOT_FRAMES,     /* of these, by the cache of hot pcs */
+	WIRE_COUNTER_HOT_FRAMES,     /* frames whose rule the cache of hot pcs had */
 	WIRE_COUNTER_FP_FRAMES,	     /* native frames in a file, left by the frame pointer */
 	WIRE_COUNTER_JIT_FRAMES,     /* frames of code without a file, left by the frame pointer */
 	WIRE_COUNTER_COUNT

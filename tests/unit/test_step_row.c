@@ -45,6 +45,29 @@ static void test_cfa_registers(void **state)
 	}
 }
 
+/* Behind a leaf with a row all are what they were, but for those that it may have saved anywhere. */
+static void test_cfa_registers_of_callers(void **state)
+{
+	struct wire_rule caller = rule_rsp(16);
+
+	(void)state;
+	w.stack[0] = CALLER;
+	w.stack[11] = OUTERMOST;
+	for (uint8_t reg = 0; reg < 16; reg++) {
+		if (reg == ROW_RSP)
+			continue;
+		w.request.regs[reg] = stack_at(10);
+		caller.cfa_reg = reg;
+		w.rule_count = RULE_FIRST_FREE;
+		set_page(0, rule_rsp(8));
+		set_page(1, caller);
+		if (reg == ROW_R12 || reg == ROW_R14)
+			expect_walk(2, UNWIND_BAD_ROW);
+		else
+			expect_walk(3, UNWIND_DONE);
+	}
+}
+
 /* What the leaf saved is the caller's: each register has a slot, and the next CFA shows it. */
 static void test_saved_registers(void **state)
 {
@@ -315,6 +338,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_plain_frames, set_up),
 		cmocka_unit_test_setup(test_cfa_registers, set_up),
+		cmocka_unit_test_setup(test_cfa_registers_of_callers, set_up),
 		cmocka_unit_test_setup(test_saved_registers, set_up),
 		cmocka_unit_test_setup(test_registers_that_stay, set_up),
 		cmocka_unit_test_setup(test_lost_registers, set_up),

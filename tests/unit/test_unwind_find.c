@@ -225,6 +225,36 @@ static void test_rows_that_change_under_the_reader(void **state)
 	munmap(guarded, WIRE_PAGE_BYTES);
 }
 
+static const struct wire_page *(*find_own)(const struct wire_page_key *key, const void *data);
+static unsigned int looked_up;
+
+/* The element that is found first is page 1's by the time it is read. */
+static const struct wire_page *find_reused(const struct wire_page_key *key, const void *data)
+{
+	return looked_up++ ? find_own(key, data) : &w.pages[1];
+}
+
+static const struct wire_page *find_deleted(const struct wire_page_key *key, const void *data)
+{
+	(void)key;
+	(void)data;
+	return looked_up++ ? NULL : &w.pages[1];
+}
+
+/* An element of the map that is used again under the reader is not believed. */
+static void test_page_of_another_key(void **state)
+{
+	(void)state;
+	expect_walk(1, UNWIND_DONE);
+	find_own = w.tables.page;
+	looked_up = 0;
+	w.tables.page = find_reused;
+	expect_miss();
+	looked_up = 0;
+	w.tables.page = find_deleted;
+	expect_miss();
+}
+
 /* The place of a list that was given up holds another process's ranges now. */
 static void test_ranges_of_another_list(void **state)
 {
@@ -306,6 +336,27 @@ static void test_hot_addresses(void **state)
 	assert_int_equal(w.blocks[1].used_s, 102);
 }
 
+/* A walk that interrupted another one uses the cache, but writes nothing into it. */
+static void test_hot_addresses_of_a_nested_walk(void **state)
+{
+	(void)state;
+	w.tables.hots = w.hots;
+	set_page(0, rule_rsp(8));
+	w.stack[0] = OUTERMOST;
+	for (int i = 0; i < 2; i++) {
+		begin_walk();
+		w.walk.cursor.nested = 1;
+		assert_false(walk_go_on(&w.walk));
+		assert_int_equal(w.result.frames, 2);
+		assert_int_equal(w.walk.cursor.hot_frames, 0);
+	}
+	walk_at(w.walk.cursor.now_s);
+	begin_walk();
+	w.walk.cursor.nested = 1;
+	assert_false(walk_go_on(&w.walk));
+	assert_int_equal(w.walk.cursor.hot_frames, 2);
+}
+
 /* Another process, or other mappings of this one, at the same address. */
 static void test_hot_addresses_of_another_list(void **state)
 {
@@ -332,11 +383,13 @@ int main(void)
 		cmocka_unit_test_setup(test_part_that_was_walked_before, set_up),
 		cmocka_unit_test_setup(test_rows_of_another_generation, set_up),
 		cmocka_unit_test_setup(test_rows_that_change_under_the_reader, set_up),
+		cmocka_unit_test_setup(test_page_of_another_key, set_up),
 		cmocka_unit_test_setup(test_ranges_of_another_list, set_up),
 		cmocka_unit_test_setup(test_outside_of_all_ranges, set_up),
 		cmocka_unit_test_setup(test_code_without_a_file, set_up),
 		cmocka_unit_test_setup(test_rows_are_marked_as_used, set_up),
 		cmocka_unit_test_setup(test_hot_addresses, set_up),
+		cmocka_unit_test_setup(test_hot_addresses_of_a_nested_walk, set_up),
 		cmocka_unit_test_setup(test_hot_addresses_of_another_list, set_up),
 	};
 

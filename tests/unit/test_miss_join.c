@@ -91,12 +91,35 @@ static void test_orphans(void **state)
 	miss_join_release(&join);
 }
 
+/* Of the deepest stacks fewer wait. */
+static void test_large(void **state)
+{
+	struct miss_join join = { 0 };
+	const size_t size = sizeof(struct wire_miss) + WIRE_MISS_MAX_COPY;
+	struct wire_miss *miss = calloc(1, size);
+
+	(void)state;
+	*miss = miss_of(1, 0);
+	miss->size = (uint32_t)size;
+	for (; miss->time_ns < 200; miss->time_ns++) {
+		miss_join_put(&join, miss);
+		assert_int_equal(join.bytes, join.waiting.len * size);
+		assert_true(join.bytes <= 4 << 20);
+	}
+	assert_int_equal(take(&join, 1, 199, WIRE_SAMPLE_RESUMED), 1001);
+	assert_int_equal(join.bytes, join.waiting.len * size);
+	assert_true(join.waiting.len > 16);
+	miss_join_release(&join);
+	free(miss);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_its_own),
 		cmocka_unit_test(test_sample_without_miss),
 		cmocka_unit_test(test_orphans),
+		cmocka_unit_test(test_large),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,9 +5,12 @@
 
 /* One for every cpu that is in the middle of sending; more have lost their samples. */
 #define MAX_WAITING 1024
+/* With the deepest stacks these are 64: of a shortage, when many samples are lost. */
+#define MAX_BYTES (4UL << 20)
 
 static void drop_first(struct miss_join *join)
 {
+	join->bytes -= join->waiting.items[0]->size;
 	free(join->waiting.items[0]);
 	vec_remove(&join->waiting, 0, 1);
 	join->orphans++;
@@ -22,8 +25,10 @@ void miss_join_release(struct miss_join *join)
 
 void miss_join_put(struct miss_join *join, const struct wire_miss *miss)
 {
-	if (join->waiting.len >= MAX_WAITING)
+	while (join->waiting.len &&
+	       (join->waiting.len >= MAX_WAITING || join->bytes + miss->size > MAX_BYTES))
 		drop_first(join);
+	join->bytes += miss->size;
 	vec_push(&join->waiting, xmemdup(miss, miss->size));
 }
 
@@ -42,6 +47,7 @@ struct wire_miss *miss_join_take(struct miss_join *join, const struct wire_sampl
 		struct wire_miss *miss = join->waiting.items[i];
 
 		if (belongs(miss, sample)) {
+			join->bytes -= miss->size;
 			vec_remove(&join->waiting, i, 1);
 			return miss;
 		}

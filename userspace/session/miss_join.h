@@ -13,6 +13,7 @@
 
 struct miss_join {
 	VEC(struct wire_miss *) waiting; /* owned; in order of arrival */
+	size_t bytes;			 /* of these */
 	uint64_t orphans;		 /* misses whose sample never came */
 };
 

@@ -2,6 +2,7 @@
 #include "session/unwind_files.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -31,7 +32,7 @@ struct content {
 	uint64_t size, head_hash;
 };
 
-/* The process that was last seen to map a file: the way to open it again. */
+/* A process that maps a file: the way to open it again. */
 struct source {
 	struct image_key key;
 	struct image *image; /* borrowed */
@@ -63,6 +64,7 @@ struct unwind_files {
 	VEC(uint32_t) revived;
 	size_t max_open, max_bytes, bytes;
 	uint64_t uses;
+	uint64_t idle_uses;	  /* `uses` when unwind_files_close_idle() last came by */
 	struct unwind_file *vdso; /* borrowed from `files` */
 	size_t vdso_len;
 };
@@ -124,6 +126,14 @@ static void close_oldest(struct unwind_files *files)
 		if (files->open.items[i]->used < files->open.items[oldest]->used)
 			oldest = i;
 	close_at(files, oldest);
+}
+
+void unwind_files_close_idle(struct unwind_files *files)
+{
+	for (size_t i = files->open.len; i-- > 0;)
+		if (files->open.items[i]->used <= files->idle_uses)
+			close_at(files, i);
+	files->idle_uses = files->uses;
 }
 
 /* FILE was just used; what it holds may have grown. */
@@ -265,11 +275,23 @@ static struct unwind_file *examine(struct unwind_files *files, const struct sour
 	return file;
 }
 
-/* A process that maps it: what could not be opened through another may be by this one. */
+static bool is_there(uint32_t pid)
+{
+	return kill((pid_t)pid, 0) == 0 || errno != ESRCH;
+}
+
+/*
+ * Another process maps it: what could not be opened through the one that is known may be by this
+ * one. Else the known one stays as long as it lives: it may well be a server, and this a script.
+ */
 static void set_source(struct unwind_files *files, struct unwind_file *file,
 		       const struct source *source)
 {
-	if (file->failure && file->source.pid != source->pid) {
+	bool other = file->source.image && file->source.pid != source->pid;
+
+	if (other && !file->failure && is_there(file->source.pid))
+		return;
+	if (other && file->failure) {
 		free(TAKE_PTR(file->failure));
 		vec_push(&files->revived, file->number);
 	}

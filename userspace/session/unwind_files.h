@@ -32,11 +32,17 @@ struct unwind_piece unwind_files_piece(struct unwind_files *files, uint32_t pid,
 				       const struct mapping *mapping);
 
 /*
- * The rows of a page of the file of that number; when the file cannot be read any more one WIRE_RULE_NONE, and the file is
- * counted as failed.
+ * The rows of a page of the file of that number; when the file cannot be read any more one
+ * WIRE_RULE_NONE, and the file is counted as failed.
  */
 void unwind_files_rows(struct unwind_files *files, uint32_t number, uint64_t address,
 		       struct cfi_rows *rows);
+
+/*
+ * Close the files that no rows were made from since the last call, which are opened again when they
+ * are wanted: see image_cache_close_idle(). Call every ten seconds.
+ */
+void unwind_files_close_idle(struct unwind_files *files);
 
 /*
  * A file that could not be read has been found again: its rows that were put for want of better are

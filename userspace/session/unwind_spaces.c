@@ -196,6 +196,13 @@ static bool replaces_code(struct unwind_spaces *spaces, uint32_t pid, const stru
 	return false;
 }
 
+/* A JIT compiler's memory would make it unsteady for ever. */
+static bool is_next_plugin(const struct space *space, const struct mapping *mapping,
+			   uint64_t now_ns)
+{
+	return now_ns < space->unsteady_until_ns && mapping->key.inode;
+}
+
 void unwind_spaces_note_mapping(struct unwind_spaces *spaces, uint32_t pid,
 				const struct mapping *mapping, uint64_t now_ns)
 {
@@ -203,7 +210,7 @@ void unwind_spaces_note_mapping(struct unwind_spaces *spaces, uint32_t pid,
 
 	if (!space)
 		return;
-	if (now_ns < space->unsteady_until_ns || replaces_code(spaces, pid, mapping)) {
+	if (is_next_plugin(space, mapping, now_ns) || replaces_code(spaces, pid, mapping)) {
 		space->unsteady_until_ns = now_ns + UNSTEADY_NS;
 		space_store_drop(spaces->store, pid, now_ns);
 		return;

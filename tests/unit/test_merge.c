@@ -88,11 +88,11 @@ static void test_miss(void **state)
 	(void)state;
 	memcpy(copy, &miss, sizeof(miss));
 	push_sample(&queue, 6, 2);
-	merge_push_owned(&queue, xmemdup(&sample, sizeof(sample)), copy);
+	merge_push_owned(&queue, xmemdup(&sample, sizeof(sample)), copy, false);
 	assert_int_equal(queue.bytes, 2 * sizeof(sample) + miss.size);
 	assert_ptr_equal(merge_peek(&queue)->miss, copy);
 	finished.reason = UNWIND_DEPTH;
-	merge_finish_oldest(&queue, xmemdup(&finished, sizeof(finished)));
+	merge_finish(&queue, merge_peek(&queue), xmemdup(&finished, sizeof(finished)));
 	assert_int_equal(queue.bytes, 2 * sizeof(sample));
 	item = merge_pop(&queue);
 	assert_null(item.miss);
@@ -101,13 +101,71 @@ static void test_miss(void **state)
 	merge_release(&queue);
 }
 
+struct tries {
+	struct merge_queue *queue;
+	uint64_t times[8];
+	size_t count, most;
+};
+
+/* The one of time 3 is in vain, the others are finished. */
+static bool try_again(struct merge_item *item, void *data)
+{
+	struct tries *tries = data;
+
+	assert_true(item->again);
+	tries->times[tries->count++] = item->time_ns;
+	if (item->time_ns == 3)
+		merge_keep_for_later(tries->queue, item);
+	else
+		merge_finish(tries->queue, item, xmemdup(item->sample, item->sample->size));
+	return tries->count < tries->most;
+}
+
+/* As long as there is time, the newest first, each once. */
+static void test_again(void **state)
+{
+	struct merge_queue queue = { 0 };
+	struct tries tries = { .queue = &queue, .most = 2 };
+	const struct wire_miss miss = { .size = sizeof(miss) };
+	uint64_t time_ns = 0;
+
+	(void)state;
+	for (uint64_t i = 1; i <= 5; i++) {
+		struct wire_sample sample = { .size = sizeof(sample), .time_ns = i };
+
+		merge_push_owned(&queue, xmemdup(&sample, sizeof(sample)),
+				 xmemdup(&miss, sizeof(miss)), i != 4);
+	}
+	merge_walk_again(&queue, try_again, &tries);
+	assert_int_equal(tries.count, 2);
+	assert_int_equal(tries.times[0], 5);
+	assert_int_equal(tries.times[1], 3);
+	merge_item_release(&(struct merge_item[]){ merge_pop(&queue) }[0]);
+	assert_int_equal(queue.again_count, 1);
+	tries.most = 8;
+	merge_walk_again(&queue, try_again, &tries);
+	merge_walk_again(&queue, try_again, &tries);
+	assert_int_equal(tries.count, 3);
+	assert_int_equal(tries.times[2], 2);
+	while (queue.heap.len) {
+		struct merge_item item = merge_pop(&queue);
+
+		assert_true(item.time_ns > time_ns);
+		time_ns = item.time_ns;
+		/* 3 was tried in vain, 4 need not be */
+		assert_int_equal(item.miss != NULL, time_ns == 3 || time_ns == 4);
+		merge_item_release(&item);
+	}
+	assert_int_equal(queue.bytes, 0);
+	merge_release(&queue);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_side_first),
-		cmocka_unit_test(test_copies_name),
-		cmocka_unit_test(test_miss),
+		cmocka_unit_test(test_order),	    cmocka_unit_test(test_side_first),
+		cmocka_unit_test(test_copies_name), cmocka_unit_test(test_miss),
+		cmocka_unit_test(test_again),
 	};
 
 	return cmocka_run_group_tests_name("merge", tests, NULL, NULL);

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "session/pipeline_apply.h"
+#include "session/pipeline_arrive.h"
 
 /* A worker that is stuck in a file until it is let go. */
 struct stuck {
@@ -150,6 +151,40 @@ static void a_full_queue_does_not_wait(void **state)
 	close(f->go_fd);
 }
 
+/* There was no time for its walk when it arrived: it does not wait until it is applied. */
+static void a_walk_is_tried_again(void **state)
+{
+	struct fixture *f = *state;
+	struct pipeline *pipeline = &f->pipeline;
+	_cleanup_(table_memory_free_heapp) struct table_memory *memory =
+		table_memory_new_heap(1024, 1024, 4096);
+	const struct wire_miss miss = { .size = sizeof(miss),
+					.kind = WIRE_MISS,
+					.leaf = 1,
+					.exact = 1,
+					.tgid = f->sample.tgid,
+					.tid = f->sample.tid,
+					.time_ns = f->sample.time_ns,
+					.pc = (uintptr_t)make_sample };
+	struct wire_sample raw = f->sample;
+	const struct merge_item *item;
+	struct err err;
+
+	assert_int_equal(unwinder_new(memory, pipeline->images, 1 << 20, &pipeline->unwinder, &err),
+			 0);
+	raw.size = sizeof(raw);
+	raw.flags = WIRE_SAMPLE_RESUMED;
+	raw.user_words = raw.user_frames = 0;
+	merge_push_owned(&pipeline->queue, xmemdup(&raw, sizeof(raw)), xmemdup(&miss, sizeof(miss)),
+			 true);
+	pipeline_walk_again(pipeline);
+	item = merge_peek(&pipeline->queue);
+	assert_null(item->miss);
+	assert_int_equal(item->sample->flags, 0);
+	assert_int_equal(item->sample->words[0], miss.pc | WIRE_FRAME_EXACT);
+	unwinder_free(TAKE_PTR(pipeline->unwinder));
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -158,6 +193,7 @@ int main(void)
 		TEST(a_sample_waits_for_its_files),
 		TEST(a_dead_file_system_stops_nothing),
 		TEST(a_full_queue_does_not_wait),
+		TEST(a_walk_is_tried_again),
 	};
 
 	return cmocka_run_group_tests_name("pipeline_apply", tests, NULL, NULL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/merge.h"
 
-#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
 
 static uint64_t item_bytes(const struct merge_item *item)
 {
@@ -25,6 +26,7 @@ static void push(struct merge_queue *queue, struct merge_item item)
 
 	item.seq = queue->next_seq++;
 	queue->bytes += item_bytes(&item);
+	queue->again_count += item.again;
 	vec_push(&queue->heap, item);
 	while (at > 0 && item_before(&item, &queue->heap.items[(at - 1) / 2])) {
 		queue->heap.items[at] = queue->heap.items[(at - 1) / 2];
@@ -48,29 +50,61 @@ void merge_push_side(struct merge_queue *queue, const struct side_event *event)
 
 void merge_push_sample(struct merge_queue *queue, const struct wire_sample *sample)
 {
-	merge_push_owned(queue, xmemdup(sample, sample->size), NULL);
+	merge_push_owned(queue, xmemdup(sample, sample->size), NULL, false);
 }
 
-void merge_push_owned(struct merge_queue *queue, struct wire_sample *sample, struct wire_miss *miss)
+void merge_push_owned(struct merge_queue *queue, struct wire_sample *sample, struct wire_miss *miss,
+		      bool again)
 {
 	push(queue,
-	     (struct merge_item){ .time_ns = sample->time_ns, .sample = sample, .miss = miss });
+	     (struct merge_item){
+		     .time_ns = sample->time_ns, .sample = sample, .miss = miss, .again = again });
 }
 
-const struct merge_item *merge_peek(const struct merge_queue *queue)
+struct merge_item *merge_peek(const struct merge_queue *queue)
 {
 	return queue->heap.len ? &queue->heap.items[0] : NULL;
 }
 
-void merge_finish_oldest(struct merge_queue *queue, struct wire_sample *sample)
+void merge_keep_for_later(struct merge_queue *queue, struct merge_item *item)
 {
-	struct merge_item *item = &queue->heap.items[0];
+	queue->again_count -= item->again;
+	item->again = false;
+}
 
+void merge_finish(struct merge_queue *queue, struct merge_item *item, struct wire_sample *sample)
+{
+	merge_keep_for_later(queue, item);
 	queue->bytes -= item_bytes(item);
 	free(item->sample);
 	free(TAKE_PTR(item->miss));
 	item->sample = sample;
 	queue->bytes += item_bytes(item);
+}
+
+static int newest_first(const void *left, const void *right)
+{
+	const struct merge_item *a = *(struct merge_item *const *)left;
+	const struct merge_item *b = *(struct merge_item *const *)right;
+
+	return a->time_ns != b->time_ns ? (a->time_ns < b->time_ns ? 1 : -1) : 0;
+}
+
+void merge_walk_again(struct merge_queue *queue, bool (*fn)(struct merge_item *item, void *data),
+		      void *data)
+{
+	VEC(struct merge_item *) items = VEC_INIT;
+	struct merge_item *item;
+
+	if (!queue->again_count)
+		return;
+	vec_for_each (item, &queue->heap)
+		if (item->again)
+			vec_push(&items, item);
+	qsort(items.items, items.len, sizeof(*items.items), newest_first);
+	for (size_t i = 0; i < items.len && fn(items.items[i], data); i++)
+		;
+	vec_release(&items);
 }
 
 struct merge_item merge_pop(struct merge_queue *queue)
@@ -95,6 +129,7 @@ struct merge_item merge_pop(struct merge_queue *queue)
 	if (queue->heap.len)
 		heap[at] = last;
 	queue->bytes -= item_bytes(&top);
+	queue->again_count -= top.again;
 	return top;
 }
 
@@ -112,4 +147,5 @@ void merge_release(struct merge_queue *queue)
 		merge_item_release(&queue->heap.items[i]);
 	vec_release(&queue->heap);
 	queue->bytes = 0;
+	queue->again_count = 0;
 }

@@ -7,6 +7,8 @@
 #ifndef HOSTPROF_SESSION_MERGE_H
 #define HOSTPROF_SESSION_MERGE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/vec.h"
@@ -19,12 +21,14 @@ struct merge_item {
 	struct side_event *side;
 	struct wire_sample *sample;
 	struct wire_miss *miss; /* owned: the sample's walk is yet to be finished; else NULL */
+	bool again;		/* there was no time for it when it arrived */
 };
 
 struct merge_queue {
 	VEC(struct merge_item) heap;
 	uint64_t next_seq;
-	uint64_t bytes; /* held in samples, misses and side-band records */
+	uint64_t bytes;	    /* held in samples, misses and side-band records */
+	size_t again_count; /* items that are marked so */
 };
 
 void merge_release(struct merge_queue *queue);
@@ -32,15 +36,24 @@ void merge_release(struct merge_queue *queue);
 /* Copies of what a ring delivered. */
 void merge_push_side(struct merge_queue *queue, const struct side_event *event);
 void merge_push_sample(struct merge_queue *queue, const struct wire_sample *sample);
-/* Takes both over (malloc'd); MISS may be NULL. */
-void merge_push_owned(struct merge_queue *queue, struct wire_sample *sample,
-		      struct wire_miss *miss);
+/* Takes both over (malloc'd); MISS may be NULL. AGAIN: merge_walk_again() is to try it. */
+void merge_push_owned(struct merge_queue *queue, struct wire_sample *sample, struct wire_miss *miss,
+		      bool again);
 
 /* The oldest item, borrowed; NULL when empty. */
-const struct merge_item *merge_peek(const struct merge_queue *queue);
+struct merge_item *merge_peek(const struct merge_queue *queue);
 
-/* The oldest item's walk is finished: SAMPLE (taken over) stands for its sample and its miss. */
-void merge_finish_oldest(struct merge_queue *queue, struct wire_sample *sample);
+/* The item's walk is finished: SAMPLE (taken over) stands for its sample and its miss. */
+void merge_finish(struct merge_queue *queue, struct merge_item *item, struct wire_sample *sample);
+/* It cannot be finished before its time. */
+void merge_keep_for_later(struct merge_queue *queue, struct merge_item *item);
+
+/*
+ * Call FN with the items to be tried again, the newest first, until it returns false. It may do
+ * nothing to the queue but merge_finish() and merge_keep_for_later() its item.
+ */
+void merge_walk_again(struct merge_queue *queue, bool (*fn)(struct merge_item *item, void *data),
+		      void *data);
 
 /* Take the oldest item out; the caller releases it. */
 struct merge_item merge_pop(struct merge_queue *queue);

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "session/pipeline_apply.h"
+#include "session/pipeline_arrive.h"
 
 /*
  * How long a record is held back. Rings are drained every 50 ms; a JVM's Service Thread publishes
@@ -158,6 +159,7 @@ void pipeline_turn(struct pipeline *pipeline)
 		pipeline->checked_ns = now_ns;
 		registry_check(pipeline->registry, now_ns);
 		image_cache_close_idle(pipeline->images);
+		unwinder_close_idle(pipeline->unwinder);
 	}
 	registry_expire(pipeline->registry, watermark_ns - EXPIRE_NS, pipeline_forget, pipeline);
 }

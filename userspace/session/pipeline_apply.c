@@ -9,13 +9,7 @@
  */
 #define STALL_LIMIT_NS (3 * NSEC_PER_SEC)
 
-/* A miss and its sample are sent in one go; not together only when the sample was lost. */
-#define ORPHAN_NS NSEC_PER_SEC
-
-/* --- arrival ---------------------------------------------------------------------------------- */
-
-/* Path is borrowed from the event. */
-static struct mapping mapping_of(const struct side_event *event, char *path)
+struct mapping pipeline_mapping_of(const struct side_event *event, char *path)
 {
 	return (struct mapping){
 		.start = event->addr,
@@ -26,86 +20,12 @@ static struct mapping mapping_of(const struct side_event *event, char *path)
 	};
 }
 
-static void tell_unwinder(struct unwinder *unwinder, const struct side_event *event)
-{
-	if (event->kind == SIDE_MMAP) {
-		_cleanup_free_ char *path = xstrdup(event->name);
-		struct mapping mapping = mapping_of(event, path);
-
-		unwinder_note_mapping(unwinder, event->pid, &mapping);
-	} else if (event->kind == SIDE_EXEC ||
-		   (event->kind == SIDE_EXIT && event->pid == event->tid)) {
-		unwinder_note_exit(unwinder, event->pid);
-	}
-}
-
-/* A file that a process maps now may be gone in a moment: open it before anything else. */
-static void arrive_side(const struct side_event *event, void *data)
-{
-	struct pipeline *pipeline = data;
-	struct image_key key = { event->major, event->minor, event->inode,
-				 event->inode_generation };
-
-	if (event->kind == SIDE_MMAP && event->inode)
-		image_cache_open(pipeline->images, &key, event->pid, event->addr,
-				 event->addr + event->len, event->name);
-	tell_unwinder(pipeline->unwinder, event);
-	merge_push_side(&pipeline->queue, event);
-}
-
-static void arrive_miss(const struct wire_miss *miss, void *data)
-{
-	struct pipeline *pipeline = data;
-
-	miss_join_put(&pipeline->misses, miss);
-}
-
-/* What the step functions need to know of a JVM; NULL: it is none, or not known yet. */
-static const struct wire_jvm *wire_of(struct pipeline *pipeline, struct process *process,
-				      struct wire_jvm *wire)
+const struct wire_jvm *pipeline_jvm_wire(struct pipeline *pipeline, struct process *process,
+					 struct wire_jvm *wire)
 {
 	struct jvm *jvm = process ? jvm_table_get(pipeline->jvms, process) : NULL;
 
 	return jvm && jvm_get_wire(jvm, wire) == 0 ? wire : NULL;
-}
-
-/* SAMPLE itself when BPF has finished it; *MISS is NULL unless it must be finished later. */
-static struct wire_sample *finish_now(struct pipeline *pipeline, const struct wire_sample *sample,
-				      struct process *process, struct wire_miss **ret_miss)
-{
-	struct wire_miss *miss = miss_join_take(&pipeline->misses, sample);
-	struct wire_sample *finished = NULL;
-	struct wire_jvm wire;
-
-	if (miss)
-		finished =
-			unwinder_try(pipeline->unwinder, miss, sample, pipeline->options->max_depth,
-				     wire_of(pipeline, process, &wire));
-	if (finished)
-		free(TAKE_PTR(miss));
-	*ret_miss = miss;
-	return finished ? finished : xmemdup(sample, sample->size);
-}
-
-static void arrive_sample(const struct wire_sample *raw, void *data)
-{
-	struct pipeline *pipeline = data;
-	struct process *process = registry_find(pipeline->registry, raw->tgid);
-	struct wire_sample *sample;
-	struct wire_miss *miss;
-
-	if (raw->event >= pipeline->options->event_count || raw->reason >= UNWIND_REASON_COUNT)
-		return;
-	pipeline->samples++;
-	unwinder_note_sample(pipeline->unwinder, raw);
-	sample = finish_now(pipeline, raw, process, &miss);
-	if (process) {
-		symbolizer_touch(pipeline->symbolizer, process);
-		symbolizer_prefetch(pipeline->symbolizer, process, sample);
-	}
-	if (sample->time_ns < pipeline->applied_ns)
-		pipeline->late_samples++;
-	merge_push_owned(&pipeline->queue, sample, miss);
 }
 
 /* --- in order --------------------------------------------------------------------------------- */
@@ -139,7 +59,7 @@ void pipeline_forget(struct process *process, void *data)
 static void apply_mmap(struct pipeline *pipeline, const struct side_event *event)
 {
 	_cleanup_free_ char *path = xstrdup(event->name);
-	struct mapping mapping = mapping_of(event, path);
+	struct mapping mapping = pipeline_mapping_of(event, path);
 	struct process *process;
 
 	registry_mmap(pipeline->registry, event->time_ns, event->pid, &mapping);
@@ -259,7 +179,7 @@ static bool may_wait(struct pipeline *pipeline)
  * The oldest sample's walk could not be finished when it arrived. False: the rings come first; but
  * not when there is too much to hold back.
  */
-static bool finish_oldest(struct pipeline *pipeline, const struct merge_item *item,
+static bool finish_oldest(struct pipeline *pipeline, struct merge_item *item,
 			  struct process *process)
 {
 	struct wire_sample *finished;
@@ -269,14 +189,15 @@ static bool finish_oldest(struct pipeline *pipeline, const struct merge_item *it
 	    pipeline->queue.bytes <= pipeline->plan.queue_bytes)
 		return false;
 	finished = unwinder_finish(pipeline->unwinder, item->miss, item->sample, process,
-				   pipeline->options->max_depth, wire_of(pipeline, process, &wire));
+				   pipeline->options->max_depth,
+				   pipeline_jvm_wire(pipeline, process, &wire));
 	symbolizer_prefetch(pipeline->symbolizer, process, finished);
-	merge_finish_oldest(&pipeline->queue, finished);
+	merge_finish(&pipeline->queue, item, finished);
 	return true;
 }
 
 /* False: its files are still being read; try again later. */
-static bool try_sample(struct pipeline *pipeline, const struct merge_item *item)
+static bool try_sample(struct pipeline *pipeline, struct merge_item *item)
 {
 	const struct wire_sample *sample = item->sample;
 	struct process *process = registry_get(pipeline->registry, sample->tgid, sample->time_ns);
@@ -296,7 +217,7 @@ static bool try_sample(struct pipeline *pipeline, const struct merge_item *item)
 
 bool pipeline_apply_until(struct pipeline *pipeline, uint64_t watermark_ns)
 {
-	const struct merge_item *top;
+	struct merge_item *top;
 	struct merge_item item;
 
 	while ((top = merge_peek(&pipeline->queue)) && top->time_ns <= watermark_ns) {
@@ -310,16 +231,4 @@ bool pipeline_apply_until(struct pipeline *pipeline, uint64_t watermark_ns)
 		merge_item_release(&item);
 	}
 	return true;
-}
-
-void pipeline_drain(struct pipeline *pipeline)
-{
-	const struct capture_handler handler = {
-		.miss = arrive_miss, .sample = arrive_sample, .side = arrive_side, .data = pipeline
-	};
-	uint64_t now_ns = clock_now_ns();
-
-	capture_drain(pipeline->capture, &handler);
-	miss_join_expire(&pipeline->misses, now_ns - ORPHAN_NS);
-	unwinder_turn(pipeline->unwinder, now_ns);
 }

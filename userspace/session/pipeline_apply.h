@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The middle of the pipeline: what arrives from the rings, and what is done with it in order. */
+/* The second half of the pipeline: what is done with the records in order. */
 #ifndef HOSTPROF_SESSION_PIPELINE_APPLY_H
 #define HOSTPROF_SESSION_PIPELINE_APPLY_H
 
 #include "session/pipeline.h"
 
-/* Take everything out of the rings; files that appear are opened at once. */
-void pipeline_drain(struct pipeline *pipeline);
-
 /* Apply everything up to WATERMARK_NS; false when a sample must wait for its files. */
 bool pipeline_apply_until(struct pipeline *pipeline, uint64_t watermark_ns);
+
+/* PATH is borrowed by the mapping. */
+struct mapping pipeline_mapping_of(const struct side_event *event, char *path);
+
+/* What the step functions need to know of a JVM; NULL: it is none, or not known yet. */
+const struct wire_jvm *pipeline_jvm_wire(struct pipeline *pipeline, struct process *process,
+					 struct wire_jvm *wire);
 
 /*
  * Is it surely a target? With --cgroup, and for children of targets, only its first sample tells.

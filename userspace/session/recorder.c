@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/loop.h"
 #include "session/command.h"
-#include "session/pipeline_apply.h"
+#include "session/pipeline_arrive.h"
 
 #define DEFAULT_FLUSH_NS (1 * NSEC_PER_SEC)
 #define TURN_NS		 (50 * NSEC_PER_MSEC)

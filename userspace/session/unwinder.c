@@ -12,10 +12,10 @@
 #include "unwind/walk.h"
 
 /*
- * Of walks and of the rows they want, between two turns. A full ring at 20,000 Hz is a quarter of a
- * second away; a page of rows takes 0.1 ms.
+ * Of walks and of the rows they want, three times in a turn. A full ring at 20,000 Hz is a quarter
+ * of a second away; a page of rows takes 0.1 ms.
  */
-#define TURN_BUDGET_NS (40 * NSEC_PER_MSEC)
+#define BUDGET_NS (25 * NSEC_PER_MSEC)
 /* Files whose rows are being asked for: those of a few large programs. */
 #define MAX_OPEN_FILES 512
 
@@ -29,7 +29,7 @@ struct unwinder {
 	uint64_t late_serial, late_mappings_serial;
 	struct walk walk;
 	struct walk_result result;
-	uint64_t spent_ns; /* in this turn */
+	uint64_t spent_ns; /* since unwinder_grant() */
 	uint64_t at_once, late_count, unfinished, pages_made, make_ns;
 	uint64_t frames[4]; /* of walks here, by row, hot, fp, jit */
 };
@@ -40,6 +40,7 @@ struct job {
 	const struct wire_sample *sample; /* with what was walked so far */
 	const struct wire_jvm *jvm;
 	uint32_t max_frames;
+	uint64_t begin_ns;
 	bool live; /* with the published ranges, which can be read anew */
 	bool read; /* they were, for this walk */
 	struct unwind_tables tables;
@@ -137,6 +138,9 @@ static bool supply(struct unwinder *unwinder, struct job *job)
 	struct unwind_cursor *c = &unwinder->walk.cursor;
 	uint64_t address = walk_missing(&unwinder->walk);
 
+	/* what was made so far is there when it is tried again */
+	if (job->live && clock_now_ns() - job->begin_ns > BUDGET_NS)
+		return false;
 	if (find_in_range(c, address))
 		return make_page(unwinder, job, &c->range, address);
 	return find_code(unwinder, job, c);
@@ -268,8 +272,8 @@ struct wire_sample *unwinder_try(struct unwinder *unwinder, const struct wire_mi
 			   .jvm = jvm,
 			   .max_frames = max_frames,
 			   .live = true,
-			   .stack.alive = true };
-	uint64_t begin_ns = clock_now_ns();
+			   .stack.alive = true,
+			   .begin_ns = clock_now_ns() };
 	struct wire_sample *finished = NULL;
 
 	if (unwinder_is_busy(unwinder))
@@ -280,7 +284,7 @@ struct wire_sample *unwinder_try(struct unwinder *unwinder, const struct wire_mi
 		if (finished->reason == UNWIND_COPY_END)
 			warm_up(unwinder, &job);
 	}
-	unwinder->spent_ns += clock_now_ns() - begin_ns;
+	unwinder->spent_ns += clock_now_ns() - job.begin_ns;
 	return finished;
 }
 
@@ -334,7 +338,12 @@ struct wire_sample *unwinder_finish(struct unwinder *unwinder, const struct wire
 
 bool unwinder_is_busy(const struct unwinder *unwinder)
 {
-	return unwinder->spent_ns > TURN_BUDGET_NS;
+	return unwinder->spent_ns > BUDGET_NS;
+}
+
+void unwinder_grant(struct unwinder *unwinder)
+{
+	unwinder->spent_ns = 0;
 }
 
 void unwinder_note_mapping(struct unwinder *unwinder, uint32_t pid, const struct mapping *mapping)
@@ -353,9 +362,14 @@ void unwinder_note_exit(struct unwinder *unwinder, uint32_t pid)
 	unwind_spaces_forget(unwinder->spaces, pid, clock_now_ns());
 }
 
+void unwinder_close_idle(struct unwinder *unwinder)
+{
+	unwind_files_close_idle(unwinder->files);
+}
+
 void unwinder_turn(struct unwinder *unwinder, uint64_t now_ns)
 {
-	unwinder->spent_ns = 0;
+	unwinder_grant(unwinder);
 	unwind_spaces_turn(unwinder->spaces, now_ns);
 	drop_revived(unwinder);
 }

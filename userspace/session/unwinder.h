@@ -29,7 +29,8 @@ DEFINE_CLEANUP(struct unwinder *, unwinder_free);
 
 /*
  * A drained sample that BPF could not finish, and its miss. The finished sample (malloc'd, the
- * caller's), or NULL: keep both and ask unwinder_finish() when the sample's time has come.
+ * caller's), or NULL: keep both, and try again when the unwinder was busy, else ask
+ * unwinder_finish() when the sample's time has come.
  */
 struct wire_sample *unwinder_try(struct unwinder *unwinder, const struct wire_miss *miss,
 				 const struct wire_sample *sample, uint32_t max_frames,
@@ -39,7 +40,7 @@ struct wire_sample *unwinder_finish(struct unwinder *unwinder, const struct wire
 				    const struct wire_sample *sample, struct process *process,
 				    uint32_t max_frames, const struct wire_jvm *jvm);
 
-/* Enough was compiled since the last turn: the rings come first, unwinder_finish() later. */
+/* The time for walks is used up: something else comes first. */
 bool unwinder_is_busy(const struct unwinder *unwinder);
 
 /* The process maps this now, says the side-band. */
@@ -49,8 +50,14 @@ void unwinder_note_sample(struct unwinder *unwinder, const struct wire_sample *s
 /* Its end, or an exec. */
 void unwinder_note_exit(struct unwinder *unwinder, uint32_t pid);
 
+/* Time for walks anew. The rings, what is tried again and what is applied have as much each. */
+void unwinder_grant(struct unwinder *unwinder);
+
 /* What came up since the last call: refresh stale spaces. After every drain. */
 void unwinder_turn(struct unwinder *unwinder, uint64_t now_ns);
+
+/* Close files that nobody wants rows of now: they keep what was deleted on the disk. */
+void unwinder_close_idle(struct unwinder *unwinder);
 
 /* A figure: "unwind.NAME", and of what ("" when there is no more to say). */
 typedef void (*unwinder_figure_fn)(const char *name, const char *detail, uint64_t value,

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/pipeline_arrive.h"
+
+#include "base/clock.h"
+#include "session/pipeline_apply.h"
+
+/* A miss and its sample are sent in one go; not together only when the sample was lost. */
+#define ORPHAN_NS NSEC_PER_SEC
+
+static void tell_unwinder(struct unwinder *unwinder, const struct side_event *event)
+{
+	if (event->kind == SIDE_MMAP) {
+		_cleanup_free_ char *path = xstrdup(event->name);
+		struct mapping mapping = pipeline_mapping_of(event, path);
+
+		unwinder_note_mapping(unwinder, event->pid, &mapping);
+	} else if (event->kind == SIDE_EXEC ||
+		   (event->kind == SIDE_EXIT && event->pid == event->tid)) {
+		unwinder_note_exit(unwinder, event->pid);
+	}
+}
+
+/* A file that a process maps now may be gone in a moment: open it before anything else. */
+static void arrive_side(const struct side_event *event, void *data)
+{
+	struct pipeline *pipeline = data;
+	struct image_key key = { event->major, event->minor, event->inode,
+				 event->inode_generation };
+
+	if (event->kind == SIDE_MMAP && event->inode)
+		image_cache_open(pipeline->images, &key, event->pid, event->addr,
+				 event->addr + event->len, event->name);
+	tell_unwinder(pipeline->unwinder, event);
+	merge_push_side(&pipeline->queue, event);
+}
+
+static void arrive_miss(const struct wire_miss *miss, void *data)
+{
+	struct pipeline *pipeline = data;
+
+	miss_join_put(&pipeline->misses, miss);
+}
+
+/* The walk of SAMPLE, finished by the mappings of now; NULL: not now. */
+static struct wire_sample *try_now(struct pipeline *pipeline, const struct wire_miss *miss,
+				   const struct wire_sample *sample, struct process *process)
+{
+	struct wire_jvm wire;
+
+	return unwinder_try(pipeline->unwinder, miss, sample, pipeline->options->max_depth,
+			    pipeline_jvm_wire(pipeline, process, &wire));
+}
+
+static void queue_sample(struct pipeline *pipeline, const struct wire_sample *raw,
+			 struct process *process)
+{
+	_cleanup_free_ struct wire_miss *miss = miss_join_take(&pipeline->misses, raw);
+	struct wire_sample *sample = miss ? try_now(pipeline, miss, raw, process) : NULL;
+	bool again = miss && !sample && unwinder_is_busy(pipeline->unwinder);
+
+	if (sample)
+		free(TAKE_PTR(miss));
+	else
+		sample = xmemdup(raw, raw->size);
+	if (process) {
+		symbolizer_touch(pipeline->symbolizer, process);
+		symbolizer_prefetch(pipeline->symbolizer, process, sample);
+	}
+	merge_push_owned(&pipeline->queue, sample, TAKE_PTR(miss), again);
+}
+
+static void arrive_sample(const struct wire_sample *raw, void *data)
+{
+	struct pipeline *pipeline = data;
+	struct process *process = registry_find(pipeline->registry, raw->tgid);
+
+	if (raw->event >= pipeline->options->event_count || raw->reason >= UNWIND_REASON_COUNT)
+		return;
+	pipeline->samples++;
+	if (raw->time_ns < pipeline->applied_ns)
+		pipeline->late_samples++;
+	unwinder_note_sample(pipeline->unwinder, raw);
+	queue_sample(pipeline, raw, process);
+}
+
+/* --- again ------------------------------------------------------------------------------------ */
+
+static bool walk_again(struct merge_item *item, void *data)
+{
+	struct pipeline *pipeline = data;
+	struct process *process = registry_find(pipeline->registry, item->sample->tgid);
+	struct wire_sample *sample = try_now(pipeline, item->miss, item->sample, process);
+
+	if (sample) {
+		merge_finish(&pipeline->queue, item, sample);
+		if (process)
+			symbolizer_prefetch(pipeline->symbolizer, process, sample);
+	} else if (!unwinder_is_busy(pipeline->unwinder)) {
+		merge_keep_for_later(&pipeline->queue, item);
+	}
+	return !unwinder_is_busy(pipeline->unwinder);
+}
+
+void pipeline_walk_again(struct pipeline *pipeline)
+{
+	merge_walk_again(&pipeline->queue, walk_again, pipeline);
+}
+
+void pipeline_drain(struct pipeline *pipeline)
+{
+	const struct capture_handler handler = {
+		.miss = arrive_miss, .sample = arrive_sample, .side = arrive_side, .data = pipeline
+	};
+	uint64_t now_ns = clock_now_ns();
+
+	unwinder_grant(pipeline->unwinder);
+	capture_drain(pipeline->capture, &handler);
+	miss_join_expire(&pipeline->misses, now_ns - ORPHAN_NS);
+	unwinder_turn(pipeline->unwinder, now_ns);
+	pipeline_walk_again(pipeline);
+	unwinder_grant(pipeline->unwinder); /* for what is applied now */
+}

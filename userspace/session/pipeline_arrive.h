@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The first half of the pipeline: what is done with a record as soon as it is out of its ring. */
+#ifndef HOSTPROF_SESSION_PIPELINE_ARRIVE_H
+#define HOSTPROF_SESSION_PIPELINE_ARRIVE_H
+
+#include "session/pipeline.h"
+
+/*
+ * Take everything out of the rings; files that appear are opened at once, walks that BPF could not
+ * finish are finished as far as there is time.
+ */
+void pipeline_drain(struct pipeline *pipeline);
+
+/* Walks there was no time for when they arrived, the newest first: BPF wants their rows most. */
+void pipeline_walk_again(struct pipeline *pipeline);
+
+#endif

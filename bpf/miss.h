@@ -13,10 +13,14 @@
 
 /* What is tried when the ring has no room for more: the frames of most stacks. */
 #define MISS_SMALL_COPY 8192
+/* Of a stack whose end is not known. */
+#define MISS_BLIND_COPY 65536
+/* `ulimit -s`, as it is by default: what is farther above is no end of this stack. */
+#define MISS_STACK_BYTES (8ULL << 20)
 /* Of the words at the very top a walk wants at most the return address of _start's caller. */
 #define MISS_TOP_BYTES 64
 /* More than this is the end of the stack, and no buffer on it. */
-#define MISS_MAX_HOLE 32768
+#define MISS_MAX_HOLE 131072
 /* Pages that WIRE_MISS_MAX_COPY bytes lie in, and the one below the stack pointer. */
 #define MISS_COPY_TURNS (WIRE_MISS_MAX_COPY / WIRE_PAGE_BYTES + 2)
 
@@ -41,19 +45,25 @@ struct {
 	__type(value, struct miss_buffer);
 } miss_buffers SEC(".maps");
 
+/* Where a copy ends when AT may be the end of the stack that SP points into. */
 static __always_inline wire_u64 miss_nearer(wire_u64 top, wire_u64 at, wire_u64 sp)
 {
-	return at > sp && at < top ? at : top;
+	wire_u64 most = sp - WIRE_MISS_BELOW + WIRE_MISS_MAX_COPY;
+
+	if (at <= sp || at - sp > MISS_STACK_BYTES)
+		return top;
+	return at < most ? at : most;
 }
 
 /*
  * Where the copy may end. The main thread's stack ends at mm->start_stack (fs/binfmt_elf.c: where
  * argc is); that of a thread of the C library at its control block (glibc's allocatestack.c and
- * musl's pthread_create.c put it at the top), to which %fs points.
+ * musl's pthread_create.c put it at the top), to which %fs points. What lies above other stacks
+ * (a goroutine's) is not theirs.
  */
 static __always_inline wire_u64 miss_top(struct task_struct *task, wire_u64 sp)
 {
-	wire_u64 top = sp - WIRE_MISS_BELOW + WIRE_MISS_MAX_COPY;
+	wire_u64 top = sp - WIRE_MISS_BELOW + MISS_BLIND_COPY;
 
 	top = miss_nearer(top, task->mm->start_stack + MISS_TOP_BYTES, sp);
 	return miss_nearer(top, task->thread.fsbase, sp);
@@ -151,15 +161,16 @@ static __always_inline void miss_fill(struct wire_miss *miss, const struct scrat
 		miss->code_bytes = WIRE_MISS_CODE_BYTES;
 }
 
-/* A large copy only while it leaves the ring half empty: it is there for samples. */
+/* A large copy takes at most the first half of the ring: it is there for samples. */
 static __always_inline wire_u64 miss_bound(void *ring, wire_u64 sp, wire_u64 top)
 {
 	wire_u64 used = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
-	wire_u64 small = sp - WIRE_MISS_BELOW + MISS_SMALL_COPY;
+	wire_u64 half = bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 2;
+	wire_u64 from = sp - WIRE_MISS_BELOW, room = MISS_SMALL_COPY;
 
-	if (used + (top - sp) > bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 2 && top > small)
-		return small;
-	return top;
+	if (half > used + room)
+		room = half - used;
+	return top - from > room ? from + room : top;
 }
 
 static __always_inline int miss_send(struct miss_buffer *b, struct scratch *s,
@@ -209,7 +220,7 @@ static __always_inline void miss_emit(struct scratch *s, struct cpu_state *state
 	}
 	counter_add(WIRE_COUNTER_MISSES, 1);
 	s->sample.flags |= WIRE_SAMPLE_RESUMED;
-	if (c->serial && !find_in_range(c, find_address(c)))
+	if (c->serial && c->reason == UNWIND_NO_ROWS && !find_in_range(c, find_address(c)))
 		space_count_stray(s);
 }
 

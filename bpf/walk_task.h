@@ -15,13 +15,20 @@ struct walk {
 	struct scratch *s;
 };
 
+/* Userspace may go on; a hypervisor that took the cpu away has used the time up more often than not. */
+static __always_inline int walk_end_budget(struct unwind_cursor *c)
+{
+	c->missed = !settings.frame_pointers_only;
+	return unwind_stop(c, UNWIND_BUDGET);
+}
+
 static long walk_turn(wire_u32 turn, struct walk *walk)
 {
 	struct scratch *s = walk->s;
 	struct unwind_memory *memory = NULL;
 
 	if (turn % BUDGET_STRIDE == BUDGET_STRIDE - 1 && bpf_ktime_get_ns() > s->cursor.deadline_ns)
-		return unwind_stop(&s->cursor, UNWIND_BUDGET);
+		return walk_end_budget(&s->cursor);
 	return unwind_frame(&s->cursor, memory, s->words);
 }
 

@@ -138,7 +138,8 @@ struct wire_miss {
 	wire_u8 copy[];
 };
 
-#define WIRE_MISS_MAX_COPY 65536
+/* 110 frames of python3 can be 70 KiB. */
+#define WIRE_MISS_MAX_COPY 262144
 /* The copy begins so far below the stack pointer: the red zone. */
 #define WIRE_MISS_BELOW 128
 

@@ -5,7 +5,7 @@
 
 /* One for every cpu that is in the middle of sending; more have lost their samples. */
 #define MAX_WAITING 1024
-/* With the deepest stacks these are 64: of a shortage, when many samples are lost. */
+/* Of the deepest stacks fewer are held. */
 #define MAX_BYTES (4UL << 20)
 
 static void drop_first(struct miss_join *join)

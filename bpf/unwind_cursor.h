@@ -47,10 +47,10 @@ struct unwind_cursor {
 	wire_u32 words; /* words of `out` that are used, kernel frames included */
 	wire_u8 leaf;	/* pc is where the thread itself is: the code bytes there tell its frame */
 	wire_u8 exact;	/* pc is no return address: WIRE_FRAME_EXACT */
-	wire_u8 linked; /* fp is known to be a caller's: 0 is then the ABI's mark of the outermost */
-	wire_u8 reason;	   /* enum unwind_reason, valid once a step returned UNWIND_STOP */
-	wire_u8 missed;	   /* it stopped for want of tables; the cursor stands where to go on */
-	wire_u8 listed;	   /* the space is known to hold all ranges: what is outside is no code */
+	wire_u8 linked; /* fp is known to be a caller's: 0 is then the mark of the outermost */
+	wire_u8 reason; /* enum unwind_reason, valid once a step returned UNWIND_STOP */
+	wire_u8 missed; /* it stopped for want of tables; the cursor stands where to go on */
+	wire_u8 listed; /* the space is known to hold all ranges: what is outside is no code */
 	wire_u8 regs_kept; /* by row from the leaf on: leaf_regs may still be this frame's */
 	wire_u8 nested;	   /* it interrupted another walk on its cpu: see find_keep_hot() */
 	wire_u32 serial, first, count; /* of the process's space; serial 0: it has none yet */

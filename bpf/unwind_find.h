@@ -124,7 +124,7 @@ static inline int find_rule(struct unwind_cursor *c, struct unwind_memory *memor
 		return UNWIND_ABSENT;
 	first = found->block;
 	generation = found->generation;
-	/* What was found may be another page's element by the time it is read, but not both times. */
+	/* What was found may have been another page's by the time it was read; not both times. */
 	again = tables_page(memory, &key);
 	if (!again || again->block != first || again->generation != generation)
 		return UNWIND_ABSENT;
@@ -155,17 +155,16 @@ static inline wire_u32 find_hot_slot(wire_u64 address)
 static inline int find_hot(const struct unwind_cursor *c, const struct wire_hot *hot,
 			   wire_u64 address, struct wire_rule *ret_rule)
 {
-	const volatile wire_u64 *pc = &hot->pc;
-
-	if (*pc != address || hot->serial != c->serial || hot->epoch != c->now_s >> 1)
+	if (hot->pc != address || hot->serial != c->serial || hot->epoch != c->now_s >> 1)
 		return 0;
 	*ret_rule = hot->rule;
-	/* A sample on this cpu that interrupted this one may have replaced the entry. */
-	__asm__ volatile("" ::: "memory");
-	return *pc == address;
+	return 1;
 }
 
-/* Not from a nested walk: the one below may be in the middle of the same entry. */
+/*
+ * Only a cpu's outermost walk writes: one that interrupts it may find it in the middle of the same
+ * entry, which has no pc then.
+ */
 static inline void find_keep_hot(const struct unwind_cursor *c, struct wire_hot *hot,
 				 wire_u64 address, const struct wire_rule *rule)
 {

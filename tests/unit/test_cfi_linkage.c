@@ -63,7 +63,7 @@ static void test_own_file(void **state)
 /* Across a page's end, and beside it. */
 static void test_pages(void **state)
 {
-	const struct cfi_linkage linkage = { { { 0x1ffc, 0x2000, 0x2010, 0x2011 }, { 0 } } };
+	const struct cfi_linkage linkage = { { { 0x1ffc, 0x2000, 0x2010, 0x2011, false } }, 1 };
 	struct cfi_rows rows = { VEC_INIT };
 	const struct cfi_row none = { 0 };
 

@@ -27,24 +27,15 @@ static void take_segments(struct cfi_file *file, struct elf_file *elf)
 		vec_push(&file->segments, segments[i]);
 }
 
-static size_t read_code(struct cfi_file *file, uint64_t address, uint8_t *buf, size_t size)
-{
-	uint64_t offset, left;
-
-	if (!cfi_address_to_offset(file, address, &offset, &left))
-		return 0;
-	return cfi_reader_copy(&file->reader, offset, buf, MIN(size, left));
-}
-
 static void find_main(struct cfi_file *file, uint64_t entry)
 {
 	uint8_t code[CFI_MAIN_MAX_BYTES];
-	size_t len = read_code(file, entry, code, MAX_ENTRY_BYTES);
+	size_t len = cfi_read_address(file, entry, code, MAX_ENTRY_BYTES);
 	uint64_t address = cfi_main_address(code, len, entry);
 
 	if (!address || cfi_layer_covers(&file->eh_frame, address))
 		return;
-	len = read_code(file, address, code, sizeof(code));
+	len = cfi_read_address(file, address, code, sizeof(code));
 	cfi_main_match(code, len, address, &file->rust_main);
 }
 
@@ -91,6 +82,7 @@ static void read_elf(struct cfi_file *file, struct elf_file *elf)
 	find_go_frames(file, elf);
 	add_entry(file, elf);
 	cfi_linkage_find(&file->linkage, elf);
+	cfi_linkage_find_crt(file, elf);
 }
 
 int cfi_file_open(int fd, struct cfi_file **ret_file, struct err *err)

@@ -25,6 +25,15 @@ bool cfi_address_to_offset(const struct cfi_file *file, uint64_t address, uint64
 	return false;
 }
 
+size_t cfi_read_address(struct cfi_file *file, uint64_t address, void *buf, size_t size)
+{
+	uint64_t offset, left;
+
+	if (!cfi_address_to_offset(file, address, &offset, &left))
+		return 0;
+	return cfi_reader_copy(&file->reader, offset, buf, MIN(size, left));
+}
+
 /* Through the program header, as the loaded program itself finds it. */
 static int find_by_header(struct cfi_file *file, struct elf_file *elf)
 {

@@ -32,11 +32,12 @@ static bool ends_with_epilogue(const uint8_t *code, size_t len)
 	       (len >= sizeof(pop) && memcmp(code + len - sizeof(pop), pop, sizeof(pop)) == 0);
 }
 
-static void find_part(struct elf_file *elf, const char *name, struct cfi_linkage_part *part)
+static void find_part(struct elf_file *elf, const char *name, struct cfi_linkage *linkage)
 {
 	GElf_Shdr header;
 	Elf_Scn *section = elf_file_find_section(elf, name, SHT_PROGBITS, &header);
 	Elf_Data *data;
+	uint64_t end;
 	size_t pushed;
 
 	if (!section || header.sh_size > MAX_PART_BYTES || header.sh_addr == 0 ||
@@ -49,26 +50,28 @@ static void find_part(struct elf_file *elf, const char *name, struct cfi_linkage
 	if (!pushed ||
 	    !ends_with_epilogue((const uint8_t *)data->d_buf + pushed, data->d_size - pushed))
 		return;
-	part->start = header.sh_addr;
-	part->pushed = header.sh_addr + pushed;
-	part->end = header.sh_addr + data->d_size;
-	part->popped = part->end - 1;
+	end = header.sh_addr + data->d_size;
+	linkage->parts[linkage->count++] =
+		(struct cfi_linkage_part){ header.sh_addr, header.sh_addr + pushed, end - 1, end,
+					   false };
 }
 
 void cfi_linkage_find(struct cfi_linkage *linkage, struct elf_file *elf)
 {
-	find_part(elf, ".init", &linkage->parts[0]);
-	find_part(elf, ".fini", &linkage->parts[1]);
+	find_part(elf, ".init", linkage);
+	find_part(elf, ".fini", linkage);
 }
 
 /* From ADDRESS on, where that is in the page or before it. */
-static void put_row(struct cfi_rows *rows, uint64_t page, uint64_t address, int cfa_offset)
+static void put_row(struct cfi_rows *rows, uint64_t page, uint64_t address, int cfa_offset,
+		    bool rbp)
 {
 	const struct wire_rule rule = {
 		.kind = cfa_offset ? WIRE_RULE_CFA : WIRE_RULE_NONE,
 		.cfa_reg = cfa_offset ? 7 : 0,
 		.cfa_offset = cfa_offset,
 		.ra_slot = cfa_offset ? 1 : 0,
+		.rbp_slot = rbp ? 2 : WIRE_SLOT_SAME,
 	};
 
 	if (address < page + WIRE_PAGE_BYTES)
@@ -77,16 +80,16 @@ static void put_row(struct cfi_rows *rows, uint64_t page, uint64_t address, int 
 
 void cfi_linkage_apply(const struct cfi_linkage *linkage, uint64_t page, struct cfi_rows *rows)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(linkage->parts); i++) {
+	for (size_t i = 0; i < linkage->count; i++) {
 		const struct cfi_linkage_part *part = &linkage->parts[i];
 		struct cfi_rows over = { VEC_INIT };
 
 		if (part->end <= page || part->start >= page + WIRE_PAGE_BYTES)
 			continue;
-		put_row(&over, page, part->start, 8);
-		put_row(&over, page, part->pushed, 16);
-		put_row(&over, page, part->popped, 8);
-		put_row(&over, page, part->end, 0);
+		put_row(&over, page, part->start, 8, false);
+		put_row(&over, page, part->pushed, 16, part->rbp);
+		put_row(&over, page, part->popped, 8, false);
+		put_row(&over, page, part->end, 0, false);
 		cfi_rows_lay_over(rows, &over);
 		vec_release(&over.v);
 	}

@@ -1,24 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * _init and _fini, which no FDE describes: the linker puts them together from pieces of all object
- * files (the sections .init and .fini), the first and the last of which are the C library's.
+ * Code that is linked into every file and that no FDE describes. _init and _fini: the linker puts
+ * them together from pieces of all object files (the sections .init and .fini), the first and the
+ * last of which are the C library's. And gcc's functions that .init_array and .fini_array lead to.
  */
 #ifndef HOSTPROF_ELF_CFI_LINKAGE_H
 #define HOSTPROF_ELF_CFI_LINKAGE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "elf/cfi_file.h"
 #include "elf/elf_file.h"
 
+/* .init, .fini, and gcc's four. */
+#define CFI_LINKAGE_PARTS 6
+
 struct cfi_linkage {
-	/* One of the two; start == end: there is none, or it does not look as it should. */
+	/* start == end: there is none, or it does not look as it should. */
 	struct cfi_linkage_part {
 		uint64_t start, pushed, popped, end; /* the stack is 8 bytes deeper in the middle */
-	} parts[2];
+		bool rbp;			     /* ... where %rbp lies then */
+	} parts[CFI_LINKAGE_PARTS];
+
+	size_t count;
 };
 
 void cfi_linkage_find(struct cfi_linkage *linkage, struct elf_file *elf);
+
+/* Of them only those that no FDE of FILE describes. */
+void cfi_linkage_find_crt(struct cfi_file *file, struct elf_file *elf);
 
 /* Change ROWS of the page that begins at PAGE. */
 void cfi_linkage_apply(const struct cfi_linkage *linkage, uint64_t page, struct cfi_rows *rows);

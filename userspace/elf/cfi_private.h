@@ -33,6 +33,9 @@ struct cfi_file {
 bool cfi_address_to_offset(const struct cfi_file *file, uint64_t address, uint64_t *ret_offset,
 			   uint64_t *ret_left);
 
+/* Up to SIZE bytes at ADDRESS into BUF; how many there are. */
+size_t cfi_read_address(struct cfi_file *file, uint64_t address, void *buf, size_t size);
+
 /* Find the call frame information of ELF and prepare the layers; what is damaged is left out. */
 void cfi_find_eh_frame(struct cfi_file *file, struct elf_file *elf);
 void cfi_find_debug_frame(struct cfi_file *file, struct elf_file *elf);

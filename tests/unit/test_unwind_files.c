@@ -1,35 +1,73 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "base/file.h"
 #include "process/mappings.h"
 #include "session/unwind_files.h"
 
+/* A copy of this program that is mapped and has no name any more. */
 struct fixture {
 	struct image_cache *images;
 	struct unwind_files *files;
-	struct process process; /* this one */
+	struct process process;	 /* this one */
+	struct mapping *mapping; /* of the copy */
 	struct cfi_rows rows;
 	size_t failed;
 };
 
+static int open_copy(void)
+{
+	_cleanup_strbuf_ struct strbuf program = STRBUF_INIT;
+	char path[] = "/tmp/test_unwind_files.XXXXXX";
+	int fd = mkostemp(path, O_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	unlink(path);
+	if (file_read("/proc/self/exe", 1 << 30, &program) < 0 ||
+	    write(fd, strbuf_str(&program), program.len) != (ssize_t)program.len) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static int read_mappings(struct process *process)
+{
+	_cleanup_strbuf_ struct strbuf maps = STRBUF_INIT;
+	int r = file_read("/proc/self/maps", 1 << 20, &maps);
+
+	mappings_clear(process);
+	if (r == 0)
+		mappings_add_text(process, strbuf_str(&maps), maps.len);
+	return r;
+}
+
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	_cleanup_strbuf_ struct strbuf maps = STRBUF_INIT;
+	_cleanup_close_ int fd = open_copy();
+	const struct mapping *mine;
 	struct err err;
+	void *copy;
 
 	*state = f;
-	if (image_cache_new(NULL, &f->images, &err) < 0 ||
-	    file_read("/proc/self/maps", 1 << 20, &maps) < 0)
+	f->process.pid = (uint32_t)getpid();
+	if (fd < 0 || image_cache_new(NULL, &f->images, &err) < 0 || read_mappings(&f->process) < 0)
 		return -1;
 	f->files = unwind_files_new(f->images, 16, SIZE_MAX);
-	f->process.pid = (uint32_t)getpid();
-	mappings_add_text(&f->process, strbuf_str(&maps), maps.len);
+	mine = process_find_mapping(&f->process, (uintptr_t)setup);
+	copy = mmap(NULL, mine->end - mine->start, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd,
+		    (off_t)mine->pgoff);
+	if (copy == MAP_FAILED || read_mappings(&f->process) < 0)
+		return -1;
+	f->mapping = process_find_mapping(&f->process, (uintptr_t)copy);
 	return 0;
 }
 
@@ -37,6 +75,7 @@ static int teardown(void **state)
 {
 	struct fixture *f = *state;
 
+	munmap((void *)(uintptr_t)f->mapping->start, f->mapping->end - f->mapping->start);
 	unwind_files_free(f->files);
 	image_cache_free(f->images);
 	mappings_clear(&f->process);
@@ -45,13 +84,21 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* /proc/PID/map_files wants a capability. */
+static void need_map_files(const struct fixture *f)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "/proc/self/map_files/%lx-%lx", f->mapping->start,
+		 f->mapping->end);
+	if (access(path, R_OK) < 0)
+		skip();
+}
+
 static struct unwind_piece piece_of(struct fixture *f, uint32_t pid)
 {
-	struct mapping *mine = process_find_mapping(&f->process, (uintptr_t)piece_of);
-	struct unwind_piece piece;
+	struct unwind_piece piece = unwind_files_piece(f->files, pid, f->mapping);
 
-	assert_non_null(mine);
-	piece = unwind_files_piece(f->files, pid, mine);
 	assert_int_equal(piece.file, 1);
 	return piece;
 }
@@ -65,10 +112,13 @@ static void note_failed(const char *path, const char *why, uint64_t pages, void 
 	f->failed += pages;
 }
 
-/* Of the page where this file's code is. */
+/* Of the page where this code is in the copy. */
 static void check_rows(struct fixture *f, const struct unwind_piece *piece)
 {
-	unwind_files_rows(f->files, piece->file, (uintptr_t)piece_of - piece->bias, &f->rows);
+	const struct mapping *mine = process_find_mapping(&f->process, (uintptr_t)check_rows);
+	uint64_t address = f->mapping->start + ((uintptr_t)check_rows - mine->start);
+
+	unwind_files_rows(f->files, piece->file, address - piece->bias, &f->rows);
 	unwind_files_for_each_failed(f->files, note_failed, f);
 	assert_int_equal(f->failed, 0);
 	assert_true(f->rows.v.len > 1);
@@ -96,8 +146,10 @@ static void close_all(struct fixture *f)
 static void test_idle_files_are_closed(void **state)
 {
 	struct fixture *f = *state;
-	struct unwind_piece piece = piece_of(f, f->process.pid);
+	struct unwind_piece piece;
 
+	need_map_files(f);
+	piece = piece_of(f, f->process.pid);
 	check_rows(f, &piece);
 	unwind_files_close_idle(f->files);
 	assert_int_equal(count_open(f), 1);
@@ -124,20 +176,24 @@ static uint32_t dead_pid(void)
 static void test_who_lives_is_the_source(void **state)
 {
 	struct fixture *f = *state;
-	struct unwind_piece piece = piece_of(f, f->process.pid);
+	struct unwind_piece piece;
 
+	need_map_files(f);
+	piece = piece_of(f, f->process.pid);
 	piece_of(f, dead_pid());
 	close_all(f);
 	check_rows(f, &piece);
 }
 
-/* The other way round: the first to map it is gone. */
-static void test_the_next_source(void **state)
+/* The other way round: who mapped it first is gone. */
+static void test_the_next_is_the_source(void **state)
 {
 	struct fixture *f = *state;
 	struct unwind_piece piece;
-	pid_t pid = fork();
+	pid_t pid;
 
+	need_map_files(f);
+	pid = fork();
 	if (pid == 0) {
 		pause();
 		_exit(0);
@@ -158,7 +214,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_idle_files_are_closed),
 		TEST(test_who_lives_is_the_source),
-		TEST(test_the_next_source),
+		TEST(test_the_next_is_the_source),
 	};
 
 	return cmocka_run_group_tests_name("unwind_files", tests, NULL, NULL);

@@ -21,6 +21,14 @@ static __always_inline struct wire_space *space_find(wire_u32 tgid, wire_u64 sta
 	return space && space_is_of(space, start_ns, exec_id) ? space : NULL;
 }
 
+/* Of one that was read: the element may have become another process's meanwhile. */
+static __always_inline bool space_is_still(const struct wire_space *space, wire_u64 start_ns,
+					   wire_u32 exec_id)
+{
+	__asm__ volatile("" ::: "memory");
+	return space_is_of(space, start_ns, exec_id);
+}
+
 /* What is known of the process's code; without a space the walk misses at its first frame. */
 static __always_inline void space_take(struct scratch *s, struct task_struct *task)
 {
@@ -35,9 +43,7 @@ static __always_inline void space_take(struct scratch *s, struct task_struct *ta
 	c->serial = space->serial;
 	c->first = space->first;
 	c->count = space->count;
-	/* The element may have become another process's while it was read. */
-	__asm__ volatile("" ::: "memory");
-	if (!space_is_of(space, s->sample.start_ns, s->sample.exec_id)) {
+	if (!space_is_still(space, s->sample.start_ns, s->sample.exec_id)) {
 		c->serial = 0;
 		return;
 	}
@@ -62,14 +68,16 @@ static __always_inline void space_count_stray(struct scratch *s)
 /* A child has its parent's mappings, until it execs: the exec_id tells then. */
 static __always_inline void space_fork(struct task_struct *parent, struct task_struct *child)
 {
-	struct wire_space *space = space_find(parent->tgid, parent->group_leader->start_time,
-					      (wire_u32)parent->self_exec_id);
-	wire_u32 tgid = child->tgid;
+	wire_u64 start_ns = parent->group_leader->start_time;
+	wire_u32 exec_id = parent->self_exec_id, tgid = child->tgid;
+	struct wire_space *space = space_find(parent->tgid, start_ns, exec_id);
 	struct wire_space copy;
 
 	if (!space)
 		return;
 	copy = *space;
+	if (!space_is_still(space, start_ns, exec_id))
+		return;
 	copy.start_ns = child->start_time;
 	copy.exec_id = (wire_u32)child->self_exec_id;
 	bpf_map_update_elem(&spaces, &tgid, &copy, BPF_ANY);

@@ -10,13 +10,12 @@
 #include "space.h"
 #include "step_row.h"
 #include "unwind_find.h"
+#include "user_regs.h"
 
 /* What is tried when the ring has no room for more: the frames of most stacks. */
 #define MISS_SMALL_COPY 8192
 /* Of a stack whose end is not known. */
 #define MISS_BLIND_COPY 65536
-/* `ulimit -s`, as it is by default: what is farther above is no end of this stack. */
-#define MISS_STACK_BYTES (8ULL << 20)
 /* Of the words at the very top a walk wants at most the return address of _start's caller. */
 #define MISS_TOP_BYTES 64
 /* More than this is the end of the stack, and no buffer on it. */
@@ -50,7 +49,7 @@ static __always_inline wire_u64 miss_nearer(wire_u64 top, wire_u64 at, wire_u64 
 {
 	wire_u64 most = sp - WIRE_MISS_BELOW + WIRE_MISS_MAX_COPY;
 
-	if (at <= sp || at - sp > MISS_STACK_BYTES)
+	if (at <= sp || at - sp > MAIN_STACK_BYTES)
 		return top;
 	return at < most ? at : most;
 }

@@ -13,6 +13,11 @@
 #define PF_KTHREAD   0x00200000
 /* arch/x86/include/asm/segment.h: __USER32_CS, with the privilege level */
 #define USER32_CS 0x23
+/* arch/x86/entry/syscalls/syscall_64.tbl */
+#define NR_EXECVE   59
+#define NR_EXECVEAT 322
+/* `ulimit -s`, as it is by default: what is farther above is no end of this stack. */
+#define MAIN_STACK_BYTES (8ULL << 20)
 /* The instruction `syscall`: 0f 05. */
 #define CODE_SYSCALL 0x050f
 
@@ -60,27 +65,34 @@ static __always_inline bool user_regs_are_exact(const struct pt_regs *regs)
 }
 
 /*
- * Memory is given up early in exit(). execve() changes over to the new program's while the
- * registers still are the old one's; where its code lies is noted last, just before it gets
- * registers (load_elf_binary() in fs/binfmt_elf.c).
+ * execve() changes over to the new program's memory while the registers still are the old one's.
+ * Where its code lies is noted late, and from then on the stack pointer tells: it is not the new
+ * stack's (load_elf_binary() in fs/binfmt_elf.c). Nor is it when another thread than the first
+ * calls execve(), whose last microseconds are given up for that.
  */
-static __always_inline bool user_regs_has_stack(struct task_struct *task)
+static __always_inline bool user_regs_are_replaced(const struct mm_struct *mm,
+						   const struct pt_regs *regs)
 {
-	struct mm_struct *mm = task->mm;
-
-	return mm && mm->end_code;
+	if (!mm->end_code)
+		return true;
+	if (regs->orig_ax != NR_EXECVE && regs->orig_ax != NR_EXECVEAT)
+		return false;
+	return mm->start_stack - regs->sp > MAIN_STACK_BYTES;
 }
 
 static __always_inline int user_regs_of_entry(struct scratch *s, struct task_struct *task)
 {
 	const struct pt_regs *entry = (const struct pt_regs *)bpf_task_pt_regs(task);
 
-	if (!user_regs_has_stack(task))
+	/* Memory is given up early in exit(). */
+	if (!task->mm)
 		return UNWIND_NO_STACK;
 	if (bpf_probe_read_kernel(&s->regs, sizeof(s->regs), entry))
 		return UNWIND_NO_REGS;
 	if (!user_regs_are_user(&s->regs))
 		return UNWIND_NO_REGS;
+	if (user_regs_are_replaced(task->mm, &s->regs))
+		return UNWIND_NO_STACK;
 	user_regs_fill(&s->cursor, &s->regs);
 	s->cursor.exact = user_regs_are_exact(&s->regs);
 	return UNWIND_DONE;

@@ -160,12 +160,35 @@ static void test_again(void **state)
 	merge_release(&queue);
 }
 
+/* An exec: what its process was before is known only to the registry. */
+static void test_again_until_exec(void **state)
+{
+	struct merge_queue queue = { 0 };
+	struct tries tries = { .queue = &queue, .most = 8 };
+	const struct wire_miss miss = { .size = sizeof(miss) };
+
+	(void)state;
+	for (uint32_t i = 1; i <= 5; i++) {
+		struct wire_sample sample = { .size = sizeof(sample), .time_ns = i, .tgid = i % 2 };
+
+		merge_push_owned(&queue, xmemdup(&sample, sizeof(sample)),
+				 xmemdup(&miss, sizeof(miss)), true);
+	}
+	merge_keep_process_for_later(&queue, 1);
+	merge_walk_again(&queue, try_again, &tries);
+	assert_int_equal(tries.count, 2);
+	assert_int_equal(tries.times[0], 4);
+	assert_int_equal(tries.times[1], 2);
+	assert_int_equal(queue.again_count, 0);
+	merge_release(&queue);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),	    cmocka_unit_test(test_side_first),
 		cmocka_unit_test(test_copies_name), cmocka_unit_test(test_miss),
-		cmocka_unit_test(test_again),
+		cmocka_unit_test(test_again),	    cmocka_unit_test(test_again_until_exec),
 	};
 
 	return cmocka_run_group_tests_name("merge", tests, NULL, NULL);

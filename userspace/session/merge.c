@@ -72,6 +72,17 @@ void merge_keep_for_later(struct merge_queue *queue, struct merge_item *item)
 	item->again = false;
 }
 
+void merge_keep_process_for_later(struct merge_queue *queue, uint32_t tgid)
+{
+	struct merge_item *item;
+
+	if (!queue->again_count)
+		return;
+	vec_for_each (item, &queue->heap)
+		if (item->again && item->sample->tgid == tgid)
+			merge_keep_for_later(queue, item);
+}
+
 void merge_finish(struct merge_queue *queue, struct merge_item *item, struct wire_sample *sample)
 {
 	merge_keep_for_later(queue, item);

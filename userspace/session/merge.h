@@ -48,6 +48,9 @@ void merge_finish(struct merge_queue *queue, struct merge_item *item, struct wir
 /* It cannot be finished before its time. */
 void merge_keep_for_later(struct merge_queue *queue, struct merge_item *item);
 
+/* Nor can those of this process: it runs another program now. */
+void merge_keep_process_for_later(struct merge_queue *queue, uint32_t tgid);
+
 /*
  * Call FN with the items to be tried again, the newest first, until it returns false. It may do
  * nothing to the queue but merge_finish() and merge_keep_for_later() its item.

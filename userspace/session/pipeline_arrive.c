@@ -31,6 +31,8 @@ static void arrive_side(const struct side_event *event, void *data)
 		image_cache_open(pipeline->images, &key, event->pid, event->addr,
 				 event->addr + event->len, event->name);
 	tell_unwinder(pipeline->unwinder, event);
+	if (event->kind == SIDE_EXEC)
+		merge_keep_process_for_later(&pipeline->queue, event->pid);
 	merge_push_side(&pipeline->queue, event);
 }
 

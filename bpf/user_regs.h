@@ -7,6 +7,7 @@
 #define HOSTPROF_USER_REGS_H
 
 #include "maps.h"
+#include "space.h"
 
 /* include/linux/sched.h */
 #define PF_IO_WORKER 0x00000010
@@ -67,17 +68,21 @@ static __always_inline bool user_regs_are_exact(const struct pt_regs *regs)
 /*
  * execve() changes over to the new program's memory while the registers still are the old one's.
  * Where its code lies is noted late, and from then on the stack pointer tells: it is not the new
- * stack's (load_elf_binary() in fs/binfmt_elf.c). Nor is it when another thread than the first
- * calls execve(), whose last microseconds are given up for that.
+ * stack's (load_elf_binary() in fs/binfmt_elf.c). Nor is that of another thread than the first or
+ * of posix_spawn()'s child, but theirs is the program that the space was made for.
  */
-static __always_inline bool user_regs_are_replaced(const struct mm_struct *mm,
-						   const struct pt_regs *regs)
+static __always_inline bool user_regs_are_replaced(const struct scratch *s,
+						   const struct mm_struct *mm)
 {
+	const struct wire_sample *sample = &s->sample;
+	const struct pt_regs *regs = &s->regs;
+
 	if (!mm->end_code)
 		return true;
 	if (regs->orig_ax != NR_EXECVE && regs->orig_ax != NR_EXECVEAT)
 		return false;
-	return mm->start_stack - regs->sp > MAIN_STACK_BYTES;
+	return mm->start_stack - regs->sp > MAIN_STACK_BYTES &&
+	       !space_find(sample->tgid, sample->start_ns, sample->exec_id);
 }
 
 static __always_inline int user_regs_of_entry(struct scratch *s, struct task_struct *task)
@@ -91,7 +96,7 @@ static __always_inline int user_regs_of_entry(struct scratch *s, struct task_str
 		return UNWIND_NO_REGS;
 	if (!user_regs_are_user(&s->regs))
 		return UNWIND_NO_REGS;
-	if (user_regs_are_replaced(task->mm, &s->regs))
+	if (user_regs_are_replaced(s, task->mm))
 		return UNWIND_NO_STACK;
 	user_regs_fill(&s->cursor, &s->regs);
 	s->cursor.exact = user_regs_are_exact(&s->regs);

@@ -24,6 +24,7 @@ static const struct instruction {
 	{ 3, 4, { 0x48, 0x8d, 0x35 }, PLAIN },	     /* lea REL(%rip),%rsi */
 	{ 3, 4, { 0x48, 0x8b, 0x05 }, PLAIN },	     /* mov REL(%rip),%rax */
 	{ 3, 4, { 0x48, 0x8b, 0x3d }, PLAIN },	     /* mov REL(%rip),%rdi */
+	{ 3, 4, { 0x48, 0xc7, 0xc0 }, PLAIN },	     /* mov $N,%rax */
 	{ 1, 4, { 0xb8 }, PLAIN },		     /* mov $N,%eax */
 	{ 1, 4, { 0xbe }, PLAIN },		     /* mov $N,%esi */
 	{ 1, 4, { 0xbf }, PLAIN },		     /* mov $N,%edi */

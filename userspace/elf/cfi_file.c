@@ -82,7 +82,7 @@ static void read_elf(struct cfi_file *file, struct elf_file *elf)
 	find_go_frames(file, elf);
 	add_entry(file, elf);
 	cfi_linkage_find(&file->linkage, elf);
-	cfi_linkage_find_crt(file, elf);
+	cfi_find_crt(file, elf);
 }
 
 int cfi_file_open(int fd, struct cfi_file **ret_file, struct err *err)

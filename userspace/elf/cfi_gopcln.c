@@ -133,6 +133,17 @@ static bool base_fits(struct cfi_gopcln *table, const struct elf_segment *text, 
 	return known && right >= known - known * (PROBES - PROBES_RIGHT) / PROBES;
 }
 
+/* Only the first: a hostile file has thousands in one place. */
+static const struct elf_segment *find_segment(const struct elf_segment *segments, int count,
+					      uint64_t base)
+{
+	for (int i = 0; base && i < count; i++)
+		if ((segments[i].flags & PF_X) && base >= segments[i].address &&
+		    base - segments[i].address < segments[i].file_size)
+			return &segments[i];
+	return NULL;
+}
+
 /*
  * Up to Go 1.25 the header has it, unless a relocation would have to fill it in; since then the
  * module data. Without C in front of it, it is where .text begins.
@@ -150,12 +161,12 @@ static bool find_text(struct cfi_gopcln *table, struct elf_file *elf, uint64_t s
 		memcpy(&bases[1], word, sizeof(word));
 	if (elf_file_find_section(elf, ".text", 0, &header))
 		bases[2] = header.sh_addr;
-	for (size_t i = 0; i < ARRAY_SIZE(bases); i++)
-		for (int k = 0; k < count; k++)
-			if (bases[i] && (segments[k].flags & PF_X) &&
-			    bases[i] - segments[k].address < segments[k].file_size &&
-			    base_fits(table, &segments[k], bases[i]))
-				return true;
+	for (size_t i = 0; i < ARRAY_SIZE(bases); i++) {
+		const struct elf_segment *text = find_segment(segments, count, bases[i]);
+
+		if (text && base_fits(table, text, bases[i]))
+			return true;
+	}
 	return false;
 }
 

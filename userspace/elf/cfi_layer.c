@@ -21,7 +21,7 @@ static const struct wire_rule bad_rule = { .kind = WIRE_RULE_BAD };
 struct piece {
 	uint64_t start, end;
 	bool good;
-	uint32_t program_len;
+	uint32_t cost; /* of its instructions, for each row */
 };
 
 /* What is known while the rows of a page are made. */
@@ -119,9 +119,9 @@ static bool add_piece(struct cfi_layer *layer, const struct fde_place *place, ui
 		return false;
 	ret_piece->start = MAX(fde.start, page->start);
 	ret_piece->end = MIN(fde.end, page->end);
-	ret_piece->program_len = fde.program_len + fde.cie->program_len;
-	page->budget -= MIN(page->budget, ret_piece->program_len);
-	ret_piece->good = cfi_program_is_sound(fde.program, fde.program_len);
+	ret_piece->good = cfi_program_is_sound(fde.program, fde.program_len, &ret_piece->cost);
+	ret_piece->cost += fde.cie->program_cost;
+	page->budget -= MIN(page->budget, ret_piece->cost);
 	if (ret_piece->good)
 		cfi_image_add(&layer->image, &fde, fde.end);
 	return true;
@@ -141,7 +141,7 @@ static void amend_go_rule(struct wire_rule *rule)
 static void put_piece(struct cfi_layer *layer, const struct piece *piece, struct page *page)
 {
 	uint64_t at = piece->start, end;
-	uint64_t cost = piece->program_len + ROW_BYTES;
+	uint64_t cost = piece->cost + ROW_BYTES;
 	struct wire_rule rule;
 
 	for (; piece->good && at < piece->end && page->budget >= cost; at = end) {
@@ -179,6 +179,10 @@ void cfi_layer_rows(struct cfi_layer *layer, uint64_t page_start, struct cfi_row
 	struct piece piece;
 
 	rows->v.len = 0;
+	if (page.end < page.start) { /* the last page of all: only hostile files are there */
+		cfi_rows_put(rows, 0, &no_rule);
+		return;
+	}
 	fde_index_find(&layer->index, page.start, page.end, &layer->places);
 	cfi_image_begin(&layer->image);
 	for (size_t i = 0; i < places->v.len && page.budget; i++)

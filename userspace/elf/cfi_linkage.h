@@ -27,10 +27,8 @@ struct cfi_linkage {
 	size_t count;
 };
 
+/* _init and _fini; cfi_find_crt() adds the others. */
 void cfi_linkage_find(struct cfi_linkage *linkage, struct elf_file *elf);
-
-/* Of them only those that no FDE of FILE describes. */
-void cfi_linkage_find_crt(struct cfi_file *file, struct elf_file *elf);
 
 /* Change ROWS of the page that begins at PAGE. */
 void cfi_linkage_apply(const struct cfi_linkage *linkage, uint64_t page, struct cfi_rows *rows);

@@ -40,4 +40,7 @@ size_t cfi_read_address(struct cfi_file *file, uint64_t address, void *buf, size
 void cfi_find_eh_frame(struct cfi_file *file, struct elf_file *elf);
 void cfi_find_debug_frame(struct cfi_file *file, struct elf_file *elf);
 
+/* gcc's functions (cfi_crt.h) that ELF's arrays lead to and no FDE describes, into the linkage. */
+void cfi_find_crt(struct cfi_file *file, struct elf_file *elf);
+
 #endif

@@ -11,6 +11,8 @@
 #define MAX_REGISTER 127
 /* Compilers nest two. */
 #define MAX_REMEMBERED 32
+/* libdw copies up to 3 KiB of registers for it, while it runs so many bytes of others. */
+#define REMEMBER_COST 16
 /* The longest known has 30 bytes. */
 #define MAX_EXPRESSION 512
 
@@ -90,17 +92,20 @@ static struct instruction instruction_of(uint8_t code)
 	return instructions[code];
 }
 
-bool cfi_program_is_sound(const uint8_t *program, size_t len)
+bool cfi_program_is_sound(const uint8_t *program, size_t len, uint32_t *ret_cost)
 {
 	struct cfi_bytes b = { program, program + len, false };
 	int remembered = 0;
 
+	*ret_cost = (uint32_t)len;
 	while (b.at < b.end) {
 		uint8_t code = *b.at++;
 		struct instruction instruction = instruction_of(code);
 
 		if (code == DW_CFA_remember_state && ++remembered > MAX_REMEMBERED)
 			return false;
+		if (code == DW_CFA_remember_state)
+			*ret_cost += REMEMBER_COST;
 		if (code == DW_CFA_restore_state)
 			remembered--;
 		if (remembered < 0 || !skip_operand(&b, instruction.first) ||

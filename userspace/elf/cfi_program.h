@@ -10,7 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Are these instructions whole, known, and of a sane size? */
-bool cfi_program_is_sound(const uint8_t *program, size_t len);
+/*
+ * Are these instructions whole, known, and of a sane size? And what does it cost to run them once,
+ * in bytes of ordinary instructions?
+ */
+bool cfi_program_is_sound(const uint8_t *program, size_t len, uint32_t *ret_cost);
 
 #endif

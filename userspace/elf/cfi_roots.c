@@ -13,9 +13,8 @@
 #define PROLOGUE_BYTES 4 /* push %rbp; mov %rsp,%rbp */
 
 /*
- * Go 1.26: runtime/asm_amd64.s, sys_linux_amd64.s, time_linux_amd64.s and
- * rt0_linux_amd64.s. TOPFRAME marks the first
- * frames. The others put %rsp on another stack and keep %rbp where it was (or set it to 0 where
+ * Go 1.26: runtime/asm_amd64.s, sys_linux_amd64.s, time_linux_amd64.s and rt0_linux_amd64.s.
+ * TOPFRAME marks the first frames. The others put %rsp on another stack and keep %rbp where it was (or set it to 0 where
  * there is no way back), so that frame pointers lead to the true caller. gogo jumps to a goroutine
  * and leaves nothing behind.
  */

@@ -159,7 +159,7 @@ static bool decode_cie(const struct cfi_section *section, struct cfi_bytes b, st
 		return false;
 	cie->program_len = (uint32_t)cfi_bytes_left(&b);
 	cie->program = xmemdup(b.at, cie->program_len);
-	return cfi_program_is_sound(cie->program, cie->program_len);
+	return cfi_program_is_sound(cie->program, cie->program_len, &cie->program_cost);
 }
 
 static struct cfi_cie *find_cie(struct cfi_section *section, uint64_t offset)
@@ -175,6 +175,7 @@ static struct cfi_cie *find_cie(struct cfi_section *section, uint64_t offset)
 	b = read_record(section, offset);
 	cie->good = !b.bad && decode_cie(section, b, cie);
 	vec_push(&section->cies, cie);
+	section->cies_read++;
 	section->cie_bytes += sizeof(*cie) + cie->program_len;
 	return cie;
 }

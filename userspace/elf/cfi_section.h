@@ -23,7 +23,7 @@ struct cfi_cie {
 	uint64_t code_align;
 	int64_t data_align;
 	uint8_t *program; /* owned */
-	uint32_t program_len;
+	uint32_t program_len, program_cost;
 	uint32_t image_at; /* where a cfi_image has it; 0: not in one */
 };
 
@@ -42,6 +42,7 @@ struct cfi_section {
 	bool debug;		    /* .debug_frame */
 	VEC(struct cfi_cie *) cies; /* owned; a cache */
 	size_t cie_bytes;
+	uint32_t cies_read; /* so far, also those that were forgotten */
 };
 
 void cfi_section_release(struct cfi_section *section);

@@ -13,6 +13,9 @@
 /* A static binary has some thousand FDEs; these are 16 MiB of index and 256 MiB of records. */
 #define MAX_OWN_ENTRIES (2U << 20)
 #define MAX_SCAN_BYTES	(256ULL << 20)
+/* Small records and one CIE for each would cost minutes; an object file has one CIE, or two. */
+#define MAX_SCAN_RECORDS (4U << 20)
+#define MAX_SCAN_CIES	 (256U << 10)
 /* So few entries are looked through in one piece. */
 #define PIECE_ENTRIES 256
 
@@ -150,9 +153,11 @@ void fde_index_scan(struct fde_index *index)
 {
 	struct cfi_section *section = index->section;
 	uint64_t offset = 0;
+	uint32_t records = 0;
 	struct cfi_fde fde;
 
 	index->table_offset = 0;
+	section->cies_read = 0;
 	index->own.len = 0;
 	do {
 		cfi_section_trim(section);
@@ -160,7 +165,8 @@ void fde_index_scan(struct fde_index *index)
 		if (cfi_section_fde(section, offset, &fde) == 0 && fde.start)
 			add_entry(index, fde.start, offset);
 		offset = cfi_section_next(section, offset);
-	} while (offset && offset < MAX_SCAN_BYTES && index->own.len < MAX_OWN_ENTRIES);
+	} while (offset && offset < MAX_SCAN_BYTES && index->own.len < MAX_OWN_ENTRIES &&
+		 ++records < MAX_SCAN_RECORDS && section->cies_read < MAX_SCAN_CIES);
 	if (index->own.len == 0)
 		return;
 	qsort(index->own.items, index->own.len, sizeof(index->own.items[0]), compare_entries);

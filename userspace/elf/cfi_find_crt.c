@@ -103,7 +103,7 @@ static void find_pair(struct cfi_file *file, struct elf_file *elf, const char *n
 	}
 }
 
-void cfi_linkage_find_crt(struct cfi_file *file, struct elf_file *elf)
+void cfi_find_crt(struct cfi_file *file, struct elf_file *elf)
 {
 	find_pair(file, elf, ".init_array", SHT_INIT_ARRAY);
 	find_pair(file, elf, ".fini_array", SHT_FINI_ARRAY);

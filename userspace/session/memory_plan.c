@@ -20,13 +20,15 @@ void memory_plan_begin(struct memory_plan *plan, uint64_t limit_bytes)
 {
 	memset(plan, 0, sizeof(*plan));
 	plan->limit_bytes = limit_bytes ? limit_bytes : MEMORY_DEFAULT_LIMIT_BYTES;
-	plan->table_bytes = plan->limit_bytes / 8;
-	plan->rings_bytes = plan->limit_bytes / 8;
+	plan->table_bytes = plan->limit_bytes / 10;
+	plan->rings_bytes = plan->limit_bytes / 12;
 }
 
 void memory_plan_share(struct memory_plan *plan, uint64_t map_bytes)
 {
-	uint64_t taken = map_bytes + MIN(OWN_BYTES, plan->limit_bytes / 3);
+	/* Pages of maps that are mapped here are ours once more, those of rings, mapped twice, again. */
+	uint64_t maps = 2 * map_bytes + plan->rings_bytes;
+	uint64_t taken = maps + MIN(OWN_BYTES, plan->limit_bytes / 3);
 	uint64_t left = plan->limit_bytes > taken ? plan->limit_bytes - taken : 0;
 
 	/* Of a shortage there is always this much: a guard gives it up again. */
@@ -39,43 +41,34 @@ void memory_plan_share(struct memory_plan *plan, uint64_t map_bytes)
 
 /* --- guard ------------------------------------------------------------------------------------ */
 
-/* Documentation/filesystems/proc.rst: size, resident, shared (resident pages of files), … */
-static bool read_statm(uint64_t *ret_anonymous, uint64_t *ret_shared)
+/* Documentation/filesystems/proc.rst: size, resident, … in pages. 0: no /proc, nothing to watch. */
+static uint64_t resident_bytes(void)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	uint64_t size, resident, shared, page = (uint64_t)sysconf(_SC_PAGESIZE);
 	struct text_cursor cursor;
+	uint64_t size, resident;
 
 	if (file_read("/proc/self/statm", 4096, &text) < 0)
-		return false;
+		return 0;
 	cursor = (struct text_cursor){ strbuf_str(&text), strbuf_str(&text) + text.len };
 	if (!text_take_number(&cursor, 10, &size) || !text_take_char(&cursor, ' ') ||
-	    !text_take_number(&cursor, 10, &resident) || !text_take_char(&cursor, ' ') ||
-	    !text_take_number(&cursor, 10, &shared))
-		return false;
-	*ret_anonymous = (resident - MIN(shared, resident)) * page;
-	*ret_shared = shared * page;
-	return true;
+	    !text_take_number(&cursor, 10, &resident))
+		return 0;
+	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 void memory_guard_init(struct memory_guard *guard, uint64_t limit_bytes, uint64_t map_bytes)
 {
-	uint64_t anonymous;
-
 	memset(guard, 0, sizeof(*guard));
 	guard->limit_bytes = limit_bytes;
 	guard->map_bytes = map_bytes;
-	if (!read_statm(&anonymous, &guard->program_bytes))
-		guard->limit_bytes = UINT64_MAX; /* no /proc: nothing to watch */
 }
 
 bool memory_guard_wants_room(struct memory_guard *guard, uint64_t now_ns)
 {
-	uint64_t anonymous, shared;
-
-	if (now_ns - guard->shed_ns < SHED_NS || !read_statm(&anonymous, &shared))
+	if (now_ns - guard->shed_ns < SHED_NS)
 		return false;
-	if (anonymous + guard->program_bytes + guard->map_bytes < guard->limit_bytes / 8 * 7)
+	if (resident_bytes() + guard->map_bytes < guard->limit_bytes / 8 * 7)
 		return false;
 	guard->shed_ns = now_ns;
 	guard->sheds++;

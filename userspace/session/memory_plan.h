@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * --memory-limit: what our own memory and that of the BPF maps may take together, and who gets how
- * much of it.
+ * --memory-limit: what our resident memory and the BPF maps may take together, and who gets how
+ * much of it. As `ps` and bpftool show them: pages of maps that are mapped here count in both.
  */
 #ifndef HOSTPROF_SESSION_MEMORY_PLAN_H
 #define HOSTPROF_SESSION_MEMORY_PLAN_H
@@ -33,12 +33,10 @@ void memory_plan_share(struct memory_plan *plan, uint64_t map_bytes);
 /* Watches that the sum stays below the limit. */
 struct memory_guard {
 	uint64_t limit_bytes, map_bytes;
-	uint64_t program_bytes; /* resident pages of files: text, libraries */
-	uint64_t shed_ns;	/* when memory was last given up */
+	uint64_t shed_ns; /* when memory was last given up */
 	uint64_t sheds;
 };
 
-/* Before the tables are touched: their pages would be counted twice. */
 void memory_guard_init(struct memory_guard *guard, uint64_t limit_bytes, uint64_t map_bytes);
 /* Is it time to give up what can be had again? Not more often than every half a second. */
 bool memory_guard_wants_room(struct memory_guard *guard, uint64_t now_ns);

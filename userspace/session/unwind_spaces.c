@@ -80,6 +80,14 @@ int unwind_spaces_get(const struct unwind_spaces *spaces, const struct wire_samp
 	return 0;
 }
 
+bool unwind_spaces_read_since(const struct unwind_spaces *spaces, const struct wire_sample *sample)
+{
+	const struct space *space = hmap_find_ptr(&spaces->by_pid, sample->tgid);
+
+	return space && space->id.start_ns == sample->start_ns &&
+	       space->id.exec_id == sample->exec_id && space->read_ns > sample->time_ns;
+}
+
 /* --- reading ---------------------------------------------------------------------------------- */
 
 static struct space *get_or_add(struct unwind_spaces *spaces, const struct space_identity *id)

@@ -24,6 +24,9 @@ DEFINE_CLEANUP(struct unwind_spaces *, unwind_spaces_free);
 int unwind_spaces_get(const struct unwind_spaces *spaces, const struct wire_sample *sample,
 		      struct wire_space *ret_space);
 
+/* Were its mappings read after SAMPLE was taken? */
+bool unwind_spaces_read_since(const struct unwind_spaces *spaces, const struct wire_sample *sample);
+
 /*
  * Read the mappings of MISS's process now and publish them for the generation of SAMPLE. -ESTALE:
  * it is another program by now; -EAGAIN: that was done only just now, and often, or is in vain.

@@ -106,8 +106,9 @@ static void use_space(struct unwind_cursor *c, const struct wire_space *space)
 }
 
 /*
- * The walk stands at an address that no range holds. With BPF's count of executable pages equal to
- * that of the list there cannot be more code; else the list is read again, if that is possible.
+ * The walk stands at an address that no range holds. There is no code when the list was read since
+ * the sample; else it is read again, if that is possible. (BPF's count of executable pages does not
+ * tell: code that is writable is not counted.)
  */
 static bool find_code(struct unwinder *unwinder, struct job *job, struct unwind_cursor *c)
 {
@@ -119,7 +120,7 @@ static bool find_code(struct unwinder *unwinder, struct job *job, struct unwind_
 	}
 	if (unwind_spaces_get(unwinder->spaces, job->sample, &space) < 0)
 		return false;
-	if (space.exec_pages && space.exec_pages == job->miss->exec_pages) {
+	if (unwind_spaces_read_since(unwinder->spaces, job->sample)) {
 		c->listed = 1;
 		return true;
 	}

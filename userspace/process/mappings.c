@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "process/exec_maps.h"
 #include "process/proc.h"
 
 /* The first mapping that ends after ADDRESS. */
@@ -152,23 +153,21 @@ char *maps_line_path(const struct maps_line *line)
 	return path;
 }
 
+static void add_one(const struct mapping *m, bool writable, void *data)
+{
+	(void)writable;
+	mappings_add(data, m);
+}
+
 void mappings_add_text(struct process *process, const char *text, size_t len)
 {
-	struct maps_line line;
-	ssize_t taken;
+	exec_maps_parse(text, len, add_one, process);
+}
 
-	while ((taken = proc_parse_maps_line(text, len, &line)) > 0) {
-		text += taken;
-		len -= (size_t)taken;
-		if (line.perms[2] == 'x') {
-			_cleanup_free_ char *path = maps_line_path(&line);
-			struct mapping m = { .start = line.start,
-					     .end = line.end,
-					     .pgoff = line.pgoff,
-					     .key = line.key,
-					     .path = path };
+int mappings_read(struct process *process)
+{
+	char path[64];
 
-			mappings_add(process, &m);
-		}
-	}
+	snprintf(path, sizeof(path), "/proc/%u/maps", process->pid);
+	return exec_maps_read(path, add_one, process);
 }

@@ -18,6 +18,9 @@ void mappings_copy(struct process *to, const struct process *from);
 /* Add the executable lines of /proc/PID/maps text; stops at the first malformed line. */
 void mappings_add_text(struct process *process, const char *text, size_t len);
 
+/* Add those that the process has now. A negative errno when it may not be read, or is gone. */
+int mappings_read(struct process *process);
+
 /* vm.max_map_count is 65530 by default; unmapping is not reported, so old ones can pile up. */
 #define MAPPINGS_MAX 65536
 

@@ -11,13 +11,10 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/hmap.h"
 #include "process/mappings.h"
 #include "process/proc.h"
 
-/* 65,530 mappings (vm.max_map_count) with usual paths. */
-#define MAPS_LIMIT (16UL * 1024 * 1024)
 /* A thread runs on for a moment after its exit record; later samples mean somebody lives. */
 #define EXIT_GRACE_NS (100 * NSEC_PER_MSEC)
 
@@ -127,16 +124,6 @@ static void entry_read_details(struct entry *entry)
 	}
 }
 
-static void entry_read_mappings(struct entry *entry)
-{
-	_cleanup_strbuf_ struct strbuf maps = STRBUF_INIT;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%u/maps", entry->process.pid);
-	if (file_read(path, MAPS_LIMIT, &maps) == 0)
-		mappings_add_text(&entry->process, strbuf_str(&maps), maps.len);
-}
-
 /* Everything from /proc; a negative errno when the process is gone. */
 static int entry_read(struct entry *entry)
 {
@@ -148,7 +135,7 @@ static int entry_read(struct entry *entry)
 	entry->process.ppid = stat.ppid;
 	entry->process.start_ns = stat.start_ns;
 	set_comm(&entry->process, stat.comm);
-	entry_read_mappings(entry);
+	(void)mappings_read(&entry->process);
 	entry_read_details(entry);
 	return 0;
 }
@@ -314,7 +301,7 @@ struct process *registry_get(struct registry *registry, uint32_t pid, uint64_t t
 	if (!entry->detailed)
 		entry_read_details(entry);
 	if (entry->losses != registry->losses && !entry->process.exited)
-		entry_read_mappings(entry);
+		(void)mappings_read(&entry->process);
 	entry->losses = registry->losses;
 	return &entry->process;
 }

@@ -2,14 +2,17 @@
 #include "session/unwind_ranges.h"
 
 #include <errno.h>
-#include <string.h>
+#include <stdio.h>
 
-#include "base/file.h"
-#include "process/proc.h"
+#include "process/exec_maps.h"
 #include "unwind/walk.h"
 
-/* 65,530 mappings (vm.max_map_count) with usual paths. */
-#define MAPS_LIMIT (16UL * 1024 * 1024)
+/* A list that is being read. */
+struct reading {
+	struct unwind_ranges *ranges;
+	struct unwind_files *files;
+	uint32_t pid;
+};
 
 void unwind_ranges_release(struct unwind_ranges *ranges)
 {
@@ -37,61 +40,44 @@ static void add(struct unwind_ranges *ranges, struct unwind_files *files, uint32
 		vec_push(&ranges->v, range);
 }
 
-/* The vsyscall page lies above all user memory: nobody calls from there. */
-static bool is_wanted(const struct maps_line *line)
+static void add_read(const struct mapping *m, bool writable, void *data)
 {
-	return line->perms[2] == 'x' && line->start < UNWIND_USER_END;
+	const struct reading *reading = data;
+
+	if (m->start >= UNWIND_USER_END)
+		return;
+	add(reading->ranges, reading->files, reading->pid, m);
+	/* mm/internal.h, is_exec_mapping(): code that is not writable */
+	if (!writable)
+		reading->ranges->exec_pages += (m->end - m->start) >> WIRE_PAGE_SHIFT;
 }
 
 void unwind_ranges_parse(struct unwind_ranges *ranges, struct unwind_files *files, uint32_t pid,
 			 const char *text, size_t len)
 {
-	struct maps_line line;
-	ssize_t taken;
+	struct reading reading = { ranges, files, pid };
 
 	clear(ranges);
-	while ((taken = proc_parse_maps_line(text, len, &line)) > 0) {
-		text += taken;
-		len -= (size_t)taken;
-		if (is_wanted(&line)) {
-			_cleanup_free_ char *path = maps_line_path(&line);
-			struct mapping m = { .start = line.start,
-					     .end = line.end,
-					     .pgoff = line.pgoff,
-					     .key = line.key,
-					     .path = path };
-
-			add(ranges, files, pid, &m);
-			/* mm/internal.h, is_exec_mapping(): code that is not writable */
-			if (line.perms[1] != 'w')
-				ranges->exec_pages += (line.end - line.start) >> WIRE_PAGE_SHIFT;
-		}
-	}
+	exec_maps_parse(text, len, add_read, &reading);
 }
 
 /* A process whose first thread has ended has no maps; its other threads have. */
-static int read_maps(uint32_t pid, uint32_t tid, struct strbuf *text)
-{
-	char path[64];
-	int r;
-
-	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	r = file_read(path, MAPS_LIMIT, text);
-	if (r < 0 || text->len || !tid || tid == pid)
-		return r;
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/maps", pid, tid);
-	return file_read(path, MAPS_LIMIT, text);
-}
-
 int unwind_ranges_read(struct unwind_ranges *ranges, struct unwind_files *files, uint32_t pid,
 		       uint32_t tid)
 {
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	int r = read_maps(pid, tid, &text);
+	struct reading reading = { ranges, files, pid };
+	char path[64];
+	int r;
 
+	clear(ranges);
+	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	r = exec_maps_read(path, add_read, &reading);
+	if (r == 0 && !ranges->v.len && tid && tid != pid) {
+		snprintf(path, sizeof(path), "/proc/%u/task/%u/maps", pid, tid);
+		r = exec_maps_read(path, add_read, &reading);
+	}
 	if (r < 0)
 		return r;
-	unwind_ranges_parse(ranges, files, pid, strbuf_str(&text), text.len);
 	return ranges->v.len ? 0 : -ENODATA;
 }
 

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What /proc/PID/maps tells of code: the executable mappings of a process, one after the other. */
+#ifndef HOSTPROF_PROCESS_EXEC_MAPS_H
+#define HOSTPROF_PROCESS_EXEC_MAPS_H
+
+#include "process/registry.h"
+
+/* M and its path are the callee's until it returns. */
+typedef void (*exec_map_fn)(const struct mapping *m, bool writable, void *data);
+
+/*
+ * Call FN for every executable mapping that the maps file PATH has, in the order of addresses. The
+ * kernel is asked for just these (Linux 6.11 on); older ones print all mappings as text. A process
+ * that has none (a kernel thread, a first thread that has ended) is no error.
+ */
+int exec_maps_read(const char *path, exec_map_fn fn, void *data);
+
+/*
+ * The two ways of it. Text stops at the first malformed line. A query goes on from *AT, and leaves
+ * there where it stopped: -ENOTTY on older kernels, -ENAMETOOLONG at a path that has no room.
+ */
+void exec_maps_parse(const char *text, size_t len, exec_map_fn fn, void *data);
+int exec_maps_query(int fd, uint64_t *at, exec_map_fn fn, void *data);
+
+#endif

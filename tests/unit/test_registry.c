@@ -260,6 +260,83 @@ static void the_snapshot_holds_live_processes(void **state)
 	waitpid(child, NULL, 0);
 }
 
+static void snapshot(struct registry *registry)
+{
+	struct err err;
+
+	assert_int_equal(registry_snapshot(registry, &err), 0);
+	assert_string_equal(registry_find(registry, (uint32_t)getpid())->exe, "");
+}
+
+static void the_snapshot_is_completed_on_demand(void **state)
+{
+	struct registry *registry = ((struct fixture *)*state)->registry;
+	uint32_t self = (uint32_t)getpid();
+	struct process *p;
+
+	snapshot(registry);
+	p = registry_find_complete(registry, self);
+	assert_ptr_equal(p, registry_find(registry, self));
+	assert_non_null(strstr(p->exe, "/test_registry"));
+	assert_int_equal(p->cgroup[0], '/');
+	assert_null(registry_find_complete(registry, PID_A));
+	/* registry_get() does too, here for the parent of a fork */
+	registry_fork(registry, clock_now_ns(), PID_A, (uint32_t)getppid());
+	assert_int_not_equal(registry_find(registry, PID_A)->exe[0], 0);
+}
+
+static void the_snapshot_is_completed_bit_by_bit(void **state)
+{
+	struct registry *registry = ((struct fixture *)*state)->registry;
+	struct process *p;
+	size_t turns = 0;
+
+	snapshot(registry);
+	p = registry_find(registry, (uint32_t)getpid());
+	registry_complete(registry, 0);
+	assert_string_equal(p->exe, "");
+	for (; p->exe[0] == '\0' && turns < registry_count(registry); turns++)
+		registry_complete(registry, 1);
+	assert_non_null(strstr(p->exe, "/test_registry"));
+	registry_complete(registry, SIZE_MAX);
+	registry_complete(registry, 1); /* nothing is left */
+}
+
+/* A library loaded before anything else is known of the process. */
+static void what_is_mapped_later_is_not_the_executable(void **state)
+{
+	struct registry *registry = ((struct fixture *)*state)->registry;
+
+	snapshot(registry);
+	map(registry, clock_now_ns(), (uint32_t)getpid(), 0x1000, 7, "/lib/late.so");
+	assert_non_null(strstr(registry_find(registry, (uint32_t)getpid())->exe, "/test_registry"));
+}
+
+/* What /proc says now is another program's than the one that the pid had at the snapshot. */
+static void an_exec_is_not_completed(void **state)
+{
+	struct registry *registry = ((struct fixture *)*state)->registry;
+	uint32_t self = (uint32_t)getpid();
+
+	snapshot(registry);
+	registry_exec(registry, clock_now_ns(), self, "next");
+	registry_complete(registry, SIZE_MAX);
+	assert_string_equal(registry_find_complete(registry, self)->exe, "");
+	map(registry, clock_now_ns(), self, 0x400000, 7, "/bin/next");
+	assert_string_equal(registry_find_complete(registry, self)->exe, "/bin/next");
+}
+
+static void an_exit_is_not_completed(void **state)
+{
+	struct registry *registry = ((struct fixture *)*state)->registry;
+	uint32_t self = (uint32_t)getpid();
+
+	snapshot(registry);
+	registry_exit(registry, clock_now_ns(), self);
+	registry_complete(registry, SIZE_MAX);
+	assert_string_equal(registry_find_complete(registry, self)->exe, "");
+}
+
 /* As after dlopen(), when its record was lost. */
 static void a_mapping_whose_record_was_lost(void **state)
 {
@@ -338,6 +415,11 @@ int main(void)
 		TEST(an_unknown_process_that_is_gone),
 		TEST(a_process_that_only_lost_its_main_thread),
 		TEST(the_snapshot_holds_live_processes),
+		TEST(the_snapshot_is_completed_on_demand),
+		TEST(the_snapshot_is_completed_bit_by_bit),
+		TEST(what_is_mapped_later_is_not_the_executable),
+		TEST(an_exec_is_not_completed),
+		TEST(an_exit_is_not_completed),
 		TEST(a_mapping_whose_record_was_lost),
 		TEST(a_check_finds_who_is_gone),
 		TEST(a_walk_over_all),

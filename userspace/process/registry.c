@@ -28,6 +28,7 @@ struct entry {
 struct registry {
 	struct hmap by_pid;	     /* pid → owned struct entry: its newest generation */
 	VEC(struct entry *) orphans; /* owned: exited, and the pid was given to another since */
+	VEC(uint32_t) undetailed;    /* pids that the snapshot left without exe and cgroup */
 	uint64_t next_serial;
 	uint32_t losses; /* checks before which side-band records were lost */
 	bool lost;	 /* some since the last check */
@@ -105,6 +106,7 @@ void registry_free(struct registry *registry)
 	for (size_t i = 0; i < registry->orphans.len; i++)
 		entry_free(registry->orphans.items[i]);
 	vec_release(&registry->orphans);
+	vec_release(&registry->undetailed);
 	hmap_release(&registry->by_pid);
 	free(registry);
 }
@@ -124,7 +126,17 @@ static void entry_read_details(struct entry *entry)
 	}
 }
 
-/* Everything from /proc; a negative errno when the process is gone. */
+/*
+ * The same for one that the snapshot left without, and that is still the program it was: nobody
+ * else has the pid, no exec was seen.
+ */
+static void entry_complete(struct entry *entry)
+{
+	if (!entry->detailed && !entry->process.exited && entry->process.begin_ns == 0)
+		entry_read_details(entry);
+}
+
+/* All but the details from /proc; a negative errno when the process is gone. */
 static int entry_read(struct entry *entry)
 {
 	struct proc_stat stat;
@@ -136,24 +148,7 @@ static int entry_read(struct entry *entry)
 	entry->process.start_ns = stat.start_ns;
 	set_comm(&entry->process, stat.comm);
 	(void)mappings_read(&entry->process);
-	entry_read_details(entry);
 	return 0;
-}
-
-static int snapshot_one(uint32_t pid, void *data)
-{
-	struct registry *registry = data;
-
-	if (!hmap_find_ptr(&registry->by_pid, pid))
-		(void)registry_get(registry, pid, clock_now_ns());
-	return 0;
-}
-
-int registry_snapshot(struct registry *registry, struct err *err)
-{
-	int r = proc_for_each_pid(snapshot_one, registry);
-
-	return r < 0 ? err_sys(err, r, "cannot list the processes in /proc") : 0;
 }
 
 void registry_fork(struct registry *registry, uint64_t time_ns, uint32_t pid, uint32_t ppid)
@@ -206,7 +201,7 @@ void registry_comm(struct registry *registry, uint64_t time_ns, uint32_t pid, ui
 void registry_mmap(struct registry *registry, uint64_t time_ns, uint32_t pid,
 		   const struct mapping *mapping)
 {
-	struct process *process = registry_find(registry, pid);
+	struct process *process = registry_find_complete(registry, pid);
 
 	if (!process)
 		process = registry_get(registry, pid, time_ns);
@@ -256,6 +251,16 @@ struct process *registry_find(struct registry *registry, uint32_t pid)
 	return entry ? &entry->process : NULL;
 }
 
+struct process *registry_find_complete(struct registry *registry, uint32_t pid)
+{
+	struct entry *entry = hmap_find_ptr(&registry->by_pid, pid);
+
+	if (!entry)
+		return NULL;
+	entry_complete(entry);
+	return &entry->process;
+}
+
 /* A pid that is not known: from /proc, or an empty process that will expire. */
 static struct entry *entry_add_from_proc(struct registry *registry, uint32_t pid, uint64_t time_ns)
 {
@@ -270,6 +275,35 @@ static struct entry *entry_add_from_proc(struct registry *registry, uint32_t pid
 		entry->detailed = true;
 	}
 	return entry;
+}
+
+static int snapshot_one(uint32_t pid, void *data)
+{
+	struct registry *registry = data;
+
+	if (!hmap_find_ptr(&registry->by_pid, pid)) {
+		(void)entry_add_from_proc(registry, pid, clock_now_ns());
+		vec_push(&registry->undetailed, pid);
+	}
+	return 0;
+}
+
+int registry_snapshot(struct registry *registry, struct err *err)
+{
+	int r = proc_for_each_pid(snapshot_one, registry);
+
+	return r < 0 ? err_sys(err, r, "cannot list the processes in /proc") : 0;
+}
+
+void registry_complete(struct registry *registry, size_t count)
+{
+	for (; count > 0 && registry->undetailed.len > 0; count--) {
+		uint32_t pid = registry->undetailed.items[--registry->undetailed.len];
+
+		(void)registry_find_complete(registry, pid);
+	}
+	if (registry->undetailed.len == 0)
+		vec_release(&registry->undetailed);
 }
 
 /*

@@ -59,8 +59,14 @@ int registry_new(struct registry **ret_registry, struct err *err);
 void registry_free(struct registry *registry);
 DEFINE_CLEANUP(struct registry *, registry_free);
 
-/* Read all of /proc. What is learnt has the time of the call; later events override it. */
+/*
+ * Read all of /proc. What is learnt has the time of the call; later events override it. Samples
+ * cannot be taken before, so that executables and cgroups are left for later: for who asks by
+ * registry_get() or registry_find_complete(), and for calls of registry_complete(), which reads
+ * those of up to COUNT more processes.
+ */
 int registry_snapshot(struct registry *registry, struct err *err);
+void registry_complete(struct registry *registry, size_t count);
 
 /* Side-band, in time order. */
 void registry_fork(struct registry *registry, uint64_t time_ns, uint32_t pid, uint32_t ppid);
@@ -83,11 +89,13 @@ void registry_note_loss(struct registry *registry);
 void registry_check(struct registry *registry, uint64_t time_ns);
 
 /*
- * The newest generation of a pid (`exited` until it expires), or NULL. registry_get() reads /proc
+ * The newest generation of a pid (`exited` until it expires), or NULL; its exe and cgroup are known
+ * for sure only after registry_find_complete() or registry_get(). registry_get() reads /proc
  * when the pid is not known (a lost side-band record) and always returns a process, empty when it
  * is gone.
  */
 struct process *registry_find(struct registry *registry, uint32_t pid);
+struct process *registry_find_complete(struct registry *registry, uint32_t pid);
 struct process *registry_get(struct registry *registry, uint32_t pid, uint64_t time_ns);
 
 /* Forget exited processes whose exit lies before TIME_NS. `gone` (may be NULL) is called first. */

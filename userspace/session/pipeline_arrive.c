@@ -31,6 +31,8 @@ static void arrive_side(const struct side_event *event, void *data)
 		image_cache_open(pipeline->images, &key, event->pid, event->addr,
 				 event->addr + event->len, event->name);
 	tell_unwinder(pipeline->unwinder, event);
+	if (event->kind == SIDE_FORK) /* the child inherits them */
+		(void)registry_find_complete(pipeline->registry, event->ppid);
 	if (event->kind == SIDE_EXEC)
 		merge_keep_process_for_later(&pipeline->queue, event->pid);
 	merge_push_side(&pipeline->queue, event);
@@ -74,7 +76,7 @@ static void queue_sample(struct pipeline *pipeline, const struct wire_sample *ra
 static void arrive_sample(const struct wire_sample *raw, void *data)
 {
 	struct pipeline *pipeline = data;
-	struct process *process = registry_find(pipeline->registry, raw->tgid);
+	struct process *process = registry_find_complete(pipeline->registry, raw->tgid);
 
 	if (raw->event >= pipeline->options->event_count || raw->reason >= UNWIND_REASON_COUNT)
 		return;

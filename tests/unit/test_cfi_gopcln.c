@@ -118,6 +118,32 @@ static void roots_of_a_stripped_program(void **state)
 	assert_frame(frames_at(&f, CFI_TEXT + 0xc0), 8, 0);
 }
 
+/* More than is read of a table at first: it is read again, and nothing of the first time stays. */
+static void a_table_longer_than_most(void **state)
+{
+	enum { LONG = 2048, PAIRS = 700 };
+	_cleanup_strbuf_ struct strbuf table = STRBUF_INIT;
+	_cleanup_frames_ struct frames f = { 0 };
+	size_t last = ARRAY_SIZE(functions) - 1, func_at = (last + 2) * 8 + last * FUNC;
+
+	(void)state;
+	make_table(&table);
+	strbuf_grow(&table, 2 * PAIRS + 2);
+	memset(table.buf + LONG, 0, 2 * PAIRS + 2);
+	table.len = LONG + 2 * PAIRS + 2;
+	set_number(&table, FUNCTAB + func_at + 16, LONG - PCTAB, 4);
+	for (size_t i = 0; i < PAIRS; i++) { /* 8 more, 8 less, each for two bytes */
+		table.buf[LONG + 2 * i] = i == 0 ? 2 : i % 2 ? 16 : 15;
+		table.buf[LONG + 2 * i + 1] = 2;
+	}
+	open_table(&f, &table, 0x55);
+	for (uint64_t i = 0; i < PAIRS; i++)
+		assert_frame(frames_at(&f, CFI_TEXT + 0xe0 + 2 * i), i % 2 ? 16 : 8, i % 2 ? 2 : 0);
+	assert_int_equal(frames_at(&f, CFI_TEXT + 0xe0 + 2 * PAIRS).kind, WIRE_RULE_NONE);
+	for (size_t i = 1; i < f.rows.v.len; i++)
+		assert_true(f.rows.v.items[i].offset > f.rows.v.items[i - 1].offset);
+}
+
 /* Where the code does not look like it, the base is wrong: better nothing than nonsense. */
 static void a_base_that_does_not_fit(void **state)
 {
@@ -148,6 +174,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_of_a_stripped_program),
 		cmocka_unit_test(roots_of_a_stripped_program),
+		cmocka_unit_test(a_table_longer_than_most),
 		cmocka_unit_test(a_base_that_does_not_fit),
 		cmocka_unit_test(other_versions_are_left_alone),
 	};

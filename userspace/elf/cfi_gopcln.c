@@ -259,10 +259,12 @@ static void put_function(struct cfi_gopcln *table, const struct function *functi
 	/* Most tables are short; one that is cut is read again, longer. */
 	static const uint64_t lengths[] = { 1024, CFI_READER_MAX_BYTES };
 	uint64_t at = table->pctab + function->pcsp;
-	size_t before = rows->v.len;
+	size_t before = rows->v.len; /* 1 at least */
+	const struct cfi_row last = rows->v.items[before - 1];
 
 	for (size_t i = 0; function->pcsp && at < table->size && i < ARRAY_SIZE(lengths); i++) {
 		rows->v.len = before;
+		rows->v.items[before - 1] = last; /* a row at the same place replaces it */
 		if (put_steps(bytes_at(table, at, MIN(lengths[i], table->size - at)), function,
 			      page, rows))
 			break;

@@ -280,9 +280,15 @@ static void the_snapshot_is_completed_on_demand(void **state)
 	assert_non_null(strstr(p->exe, "/test_registry"));
 	assert_int_equal(p->cgroup[0], '/');
 	assert_null(registry_find_complete(registry, PID_A));
-	/* registry_get() does too, here for the parent of a fork */
-	registry_fork(registry, clock_now_ns(), PID_A, (uint32_t)getppid());
-	assert_int_not_equal(registry_find(registry, PID_A)->exe[0], 0);
+}
+
+static void the_snapshot_is_completed_for_children(void **state)
+{
+	struct registry *registry = ((struct fixture *)*state)->registry;
+
+	snapshot(registry);
+	registry_fork(registry, clock_now_ns(), PID_A, (uint32_t)getpid());
+	assert_non_null(strstr(registry_find(registry, PID_A)->exe, "/test_registry"));
 }
 
 static void the_snapshot_is_completed_bit_by_bit(void **state)
@@ -416,6 +422,7 @@ int main(void)
 		TEST(a_process_that_only_lost_its_main_thread),
 		TEST(the_snapshot_holds_live_processes),
 		TEST(the_snapshot_is_completed_on_demand),
+		TEST(the_snapshot_is_completed_for_children),
 		TEST(the_snapshot_is_completed_bit_by_bit),
 		TEST(what_is_mapped_later_is_not_the_executable),
 		TEST(an_exec_is_not_completed),

@@ -168,7 +168,7 @@ unwinds_a_static_program() {
 
 unwinds_threads() {
 	profile -d 30 -- uw-threads 2 && finished &&
-		whole ';thread_long' "^uw-threads-[0-9]+;[^;]+;[^;]+;thread_long(;thread_work)?$last" &&
+		whole ';thread_long' "^uw-threads-[0-9]+;[^;]+;[^;]+;thread_long(;thread_work|(;[^;]*clock_gettime)+)?$last" &&
 		whole ';thread_short' "^uw-threads-[0-9]+;[^;]+;[^;]+;thread_short(;thread_work)?$last" 10
 }
 

@@ -121,10 +121,6 @@ def program_rows(name, argv, idle_ns):
 
 def misses():
     seconds = max(WINDOW, 4)
-    arguments = ("-F", MISS_HZ, "-d", seconds, "--ring-size", RING)
-    known = native("depth", 3, 600).wait_text()
-    without = stats_of("-p", known.pid, *arguments)[1]
-    known.stop()
     unknown = native("scattered", 600, MISS_MS).wait_text()
     ns, figures = cost(unknown, idle_run_ns(MISS_HZ), hz=MISS_HZ, seconds=seconds)
     counters = {c["name"]: c["value"] for c in figures["counters"]}
@@ -135,8 +131,6 @@ def misses():
     row("code never met before: BPF time per sample", ns, "ns", digits=0)
     row("a miss in userspace: rows made", counters["unwind.pages-made-ns"] / count / 1000, "us",
         digits=1)
-    row("a miss in userspace: own CPU, all that it causes",
-        (figures["own_cpu_ns"] - without["own_cpu_ns"]) / count / 1000, "us", digits=1)
 
 
 # --- rows -----------------------------------------------------------------------------------

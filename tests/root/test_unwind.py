@@ -33,7 +33,9 @@ def stacks_are_whole():
     expect(everything.samples >= 5000, f"only {everything.samples} samples")
     few = [name for name, row in outcome.rows.items() if row.samples < 30]
     expect_equal(few, [], "programs with hardly a sample")
-    expect(unfinished(everything) <= MUST_SHARE * everything.samples,
+    # make check-live takes as many samples as the share itself needs; these are fewer.
+    must = MUST_SHARE * everything.samples
+    expect(unfinished(everything) <= must + 4 * math.sqrt(must),
            f"{unfinished(everything)} of {everything.samples} stacks are not whole")
     for name, clock_ns in outcome.clocks.items():
         expect_conserved(name, outcome.lines[name], outcome.lost[name], clock_ns)

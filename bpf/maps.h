@@ -82,6 +82,7 @@ struct {
 	__type(value, wire_u64);
 } targets SEC(".maps");
 
+/* By wire_space.jvm: a layout that is not its process's own any more is not found. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, WIRE_MAX_JVMS);

@@ -38,13 +38,15 @@ static __always_inline void space_take(struct scratch *s, struct task_struct *ta
 
 	c->serial = 0;
 	c->listed = 0;
+	c->jvm_serial = 0;
 	if (!space)
 		return;
 	c->serial = space->serial;
 	c->first = space->first;
 	c->count = space->count;
+	c->jvm_serial = space->jvm;
 	if (!space_is_still(space, s->sample.start_ns, s->sample.exec_id)) {
-		c->serial = 0;
+		c->serial = c->jvm_serial = 0;
 		return;
 	}
 	space->used_s = c->now_s;

@@ -57,7 +57,15 @@ struct unwind_cursor {
 	wire_u32 now_s;		       /* CLOCK_MONOTONIC seconds, for used_s and the hot cache */
 	struct wire_range range;       /* the last one that was needed; start == end: none */
 	wire_u32 row_frames, hot_frames, fp_frames, jit_frames; /* WIRE_COUNTER_…_FRAMES */
-	struct wire_jvm jvm;					/* interpreter_start 0: no JVM */
+	wire_u32 java_frames, java_hot_frames, anchors, frozen; /* the same */
+	wire_u32 jvm_serial; /* of the space: 0, a JVM's, or WIRE_JVM_PENDING */
+	struct wire_jvm jvm; /* serial 0: none, or not known yet */
+	wire_u64 thread;     /* the JavaThread; 0: not known */
+	wire_u64
+		anchor_at; /* the JavaFrameAnchor that leads on when native code cannot be walked; 0: none */
+	/* The last blob that was too many hops away, and what was looked for. */
+	wire_u64 far_pc, far_blob;
+	struct wire_hot_code code_seen; /* of the last frame in a blob, in this walk */
 	wire_u64 no_trampoline; /* a return address that was looked at: recursion has many such */
 
 	struct {
@@ -70,6 +78,7 @@ struct unwind_cursor {
 	wire_u64 context[17]; /* the registers in a ucontext */
 	wire_u64 window[UNWIND_WINDOW_WORDS];
 	wire_u8 code[UNWIND_CODE_BYTES];
+	wire_u8 blob[WIRE_BLOB_BYTES]; /* the beginning of a code blob */
 };
 
 enum unwind_verdict { UNWIND_GO_ON = 0, UNWIND_STOP = 1 };

@@ -15,16 +15,33 @@
 
 #define tables_range(memory, index) \
 	((const struct wire_range *)bpf_map_lookup_elem(&ranges, &(index)))
-#define tables_page(memory, key)    ((const struct wire_page *)bpf_map_lookup_elem(&pages, (key)))
-#define tables_block(memory, index) ((struct wire_block *)bpf_map_lookup_elem(&blocks, &(index)))
-#define tables_rule(memory, index)  ((const struct wire_rule *)bpf_map_lookup_elem(&rules, &(index)))
-#define tables_present(memory)	    (!settings.frame_pointers_only)
+#define tables_page(memory, key)     ((const struct wire_page *)bpf_map_lookup_elem(&pages, (key)))
+#define tables_block(memory, index)  ((struct wire_block *)bpf_map_lookup_elem(&blocks, &(index)))
+#define tables_rule(memory, index)   ((const struct wire_rule *)bpf_map_lookup_elem(&rules, &(index)))
+#define tables_present(memory)	     (!settings.frame_pointers_only)
+#define tables_far_blob(memory, key) ((const wire_u64 *)bpf_map_lookup_elem(&far_blobs, (key)))
 
 static __always_inline struct wire_hot *tables_hot(struct unwind_memory *memory, wire_u32 slot)
 {
 	wire_u32 index = bpf_get_smp_processor_id() * WIRE_HOT_ENTRIES + slot;
 
 	return bpf_map_lookup_elem(&hots, &index);
+}
+
+static __always_inline struct wire_hot_code *tables_hot_code(struct unwind_memory *memory,
+							     wire_u32 slot)
+{
+	wire_u32 index = bpf_get_smp_processor_id() * WIRE_HOT_CODES + slot;
+
+	return bpf_map_lookup_elem(&hot_codes, &index);
+}
+
+static __always_inline struct wire_hot_method *tables_hot_method(struct unwind_memory *memory,
+								 wire_u32 slot)
+{
+	wire_u32 index = bpf_get_smp_processor_id() * WIRE_HOT_METHODS + slot;
+
+	return bpf_map_lookup_elem(&hot_methods, &index);
 }
 
 #else
@@ -39,6 +56,10 @@ struct unwind_tables {
 	const struct wire_page *(*page)(const struct wire_page_key *key, const void *data);
 	const void *data;
 	struct wire_hot *hots; /* WIRE_HOT_ENTRIES, or NULL */
+	/* May be NULL, all three. */
+	const wire_u64 *(*far_blob)(const struct wire_far_key *key, const void *data);
+	struct wire_hot_code *hot_codes;     /* WIRE_HOT_CODES */
+	struct wire_hot_method *hot_methods; /* WIRE_HOT_METHODS */
 };
 
 static inline const struct wire_range *tables_range(const struct unwind_memory *memory,
@@ -67,6 +88,30 @@ static inline const struct wire_rule *tables_rule(const struct unwind_memory *me
 static inline struct wire_hot *tables_hot(const struct unwind_memory *memory, wire_u32 slot)
 {
 	return memory->tables->hots ? &memory->tables->hots[slot] : NULL;
+}
+
+static inline const wire_u64 *tables_far_blob(const struct unwind_memory *memory,
+					      const struct wire_far_key *key)
+{
+	if (!memory->tables || !memory->tables->far_blob)
+		return NULL;
+	return memory->tables->far_blob(key, memory->tables->data);
+}
+
+static inline struct wire_hot_code *tables_hot_code(const struct unwind_memory *memory,
+						    wire_u32 slot)
+{
+	if (!memory->tables || !memory->tables->hot_codes)
+		return NULL;
+	return &memory->tables->hot_codes[slot];
+}
+
+static inline struct wire_hot_method *tables_hot_method(const struct unwind_memory *memory,
+							wire_u32 slot)
+{
+	if (!memory->tables || !memory->tables->hot_methods)
+		return NULL;
+	return &memory->tables->hot_methods[slot];
 }
 
 static inline int tables_present(const struct unwind_memory *memory)

@@ -32,14 +32,18 @@ static long walk_turn(wire_u32 turn, struct walk *walk)
 	return unwind_frame(&s->cursor, memory, s->words);
 }
 
-static __always_inline void walk_take_jvm(struct unwind_cursor *c, wire_u32 tgid)
+/* Without one, code that has no file is walked blindly, or missed while there may be one. */
+static __always_inline void walk_take_jvm(struct unwind_cursor *c)
 {
-	struct wire_jvm *jvm = bpf_map_lookup_elem(&jvms, &tgid);
+	wire_u32 serial = c->jvm_serial;
+	struct wire_jvm *jvm = NULL;
 
+	if (serial)
+		jvm = bpf_map_lookup_elem(&jvms, &serial);
 	if (jvm)
 		c->jvm = *jvm;
 	else
-		c->jvm.interpreter_start = 0;
+		c->jvm.serial = c->jvm.interpreter_start = c->jvm.code_end = 0;
 }
 
 static __always_inline void walk_count(const struct unwind_cursor *c)
@@ -68,7 +72,7 @@ static __always_inline void walk_user(struct scratch *s, struct task_struct *tas
 	c->now_s = s->sample.time_ns / NSEC_PER_SEC;
 	c->deadline_ns = s->sample.time_ns + settings.budget_ns;
 	space_take(s, task);
-	walk_take_jvm(c, s->sample.tgid);
+	walk_take_jvm(c);
 	/* One turn more than frames: the last one finds the end, or says UNWIND_DEPTH. */
 	bpf_loop(WIRE_MAX_USER_FRAMES + 1, walk_turn, &walk, 0);
 	walk_count(c);

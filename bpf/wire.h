@@ -70,9 +70,21 @@ enum wire_frame_kind {
 	WIRE_FRAME_CODE = 0,	    /* 1 word: an address in a file or in JIT code */
 	WIRE_FRAME_INTERPRETED = 1, /* 5 words: address, Method*, ConstMethod*, bytecode pointer,
 				       the identity of its class */
+	WIRE_FRAME_COMPILED = 2,    /* 2 words: an address in a JVM's code blob, and in the low 32
+				       bits the compile id of the nmethod (of a stub: any number) */
+	WIRE_FRAME_MARK = 3,	    /* 1 word: no frame; the address is an enum wire_mark */
+	WIRE_FRAME_KIND_COUNT
+};
+
+/* What a stack says between two frames. */
+enum wire_mark {
+	WIRE_MARK_FROZEN = 1, /* here lie a virtual thread's frames that are in the heap */
+	WIRE_MARK_ANCHOR = 2, /* native frames could not be walked: the JVM's own note led on */
+	WIRE_MARK_COUNT
 };
 
 #define WIRE_INTERPRETED_WORDS 5
+#define WIRE_COMPILED_WORDS    2
 
 /* Which class it is, of all that ever had these addresses: its name's Symbol* and first word. */
 #define WIRE_CLASS_IDENTITY(symbol, word, mask) (((word) & (mask)) ^ (symbol))
@@ -110,13 +122,17 @@ enum wire_counter {
 	WIRE_COUNTER_LOST_UNKNOWN_WEIGHT,
 	WIRE_COUNTER_GAPS, /* times a cpu's clock stood still: throttled, or the cpu was gone */
 	WIRE_COUNTER_GAP_NS,
-	WIRE_COUNTER_STOLEN_NS,	     /* taken off weights: the hypervisor ran something else */
-	WIRE_COUNTER_MISSES,	     /* walks handed to userspace */
-	WIRE_COUNTER_MISSES_DROPPED, /* walks that could not be: the limit, or a full ring */
-	WIRE_COUNTER_ROW_FRAMES,     /* frames that were left by a row */
-	WIRE_COUNTER_HOT_FRAMES,     /* frames whose rule the cache of hot pcs had */
-	WIRE_COUNTER_FP_FRAMES,	     /* native frames in a file, left by the frame pointer */
-	WIRE_COUNTER_JIT_FRAMES,     /* frames of code without a file, left by the frame pointer */
+	WIRE_COUNTER_STOLEN_NS,	      /* taken off weights: the hypervisor ran something else */
+	WIRE_COUNTER_MISSES,	      /* walks handed to userspace */
+	WIRE_COUNTER_MISSES_DROPPED,  /* walks that could not be: the limit, or a full ring */
+	WIRE_COUNTER_ROW_FRAMES,      /* frames that were left by a row */
+	WIRE_COUNTER_HOT_FRAMES,      /* frames whose rule the cache of hot pcs had */
+	WIRE_COUNTER_FP_FRAMES,	      /* native frames in a file, left by the frame pointer */
+	WIRE_COUNTER_JIT_FRAMES,      /* frames of code without a file, left by the frame pointer */
+	WIRE_COUNTER_JAVA_FRAMES,     /* frames in a JVM's code cache, interpreted ones included */
+	WIRE_COUNTER_JAVA_HOT_FRAMES, /* of these what the caches of hot pcs and methods had */
+	WIRE_COUNTER_ANCHORS,	      /* walks that went on by the JVM's last-Java-frame anchor */
+	WIRE_COUNTER_FROZEN, /* walks past frames of a virtual thread that are in the heap */
 	WIRE_COUNTER_COUNT
 };
 
@@ -135,28 +151,7 @@ struct wire_lost {
 	char comm[WIRE_COMM_LEN];
 };
 
-/*
- * What the step functions need to know of one JVM to name its interpreted frames; made by
- * userspace from the JVM's own VMStructs. Slots are in 8-byte words from the frame pointer.
- */
-struct wire_jvm {
-	wire_u64 interpreter_start; /* 0: not known yet */
-	wire_u64 interpreter_end;
-	wire_u64 code_start; /* code cache, reserved bounds */
-	wire_u64 code_end;
-	wire_u32 method_const_method; /* offset of Method::_constMethod */
-	/* The way from a ConstMethod to its class's name: offsets of the pointers to follow. */
-	wire_u32 const_method_constants;
-	wire_u32 pool_holder;
-	wire_u32 klass_name;
-	/* Of a Symbol's first 8 bytes those that never change: without its reference count. */
-	wire_u64 symbol_mask;
-	wire_s8 method_slot;
-	wire_s8 bcp_slot;
-	wire_s8 sender_sp_slot;
-	wire_s8 pad[5];
-};
-
+#include "wire_jvm.h"
 #include "wire_rows.h"
 
 /* Settings, written once into the program's read-only data before loading. */
@@ -179,7 +174,6 @@ struct wire_settings {
 _Static_assert(sizeof(struct wire_sample) == 80, "wire_sample header");
 _Static_assert(sizeof(struct wire_lost_key) == 24, "wire_lost_key");
 _Static_assert(sizeof(struct wire_lost) == 32, "wire_lost");
-_Static_assert(sizeof(struct wire_jvm) == 64, "wire_jvm");
 _Static_assert(sizeof(struct wire_settings) == 40, "wire_settings");
 
 #endif

@@ -95,7 +95,12 @@ struct wire_space {
 	wire_u64 exec_pages; /* mm->exec_vm when it was read; 0: don't compare */
 	wire_u32 used_s;     /* written by BPF */
 	wire_u32 strays;     /* addresses outside of all ranges so far; written by BPF */
+	wire_u32 jvm;	     /* key of its layout in the map of JVMs; 0: no JVM */
+	wire_u32 pad;
 };
+
+/* wire_space.jvm: libjvm.so is mapped, but its layout is not known yet; Java frames are missed. */
+#define WIRE_JVM_PENDING 0xffffffff
 
 /* After so many the list is taken for whole, and an address outside it for a wrong one. */
 #define WIRE_MAX_STRAYS 64
@@ -132,6 +137,10 @@ struct wire_miss {
 	wire_u8 code_bytes; /* of code that are valid: 0 or WIRE_MISS_CODE_BYTES */
 	wire_u8 regs_kept;  /* all of regs are what they are in this frame, leaf or not */
 	wire_u8 pad[1];
+	wire_u32 jvm; /* wire_space.jvm */
+	wire_u32 pad1;
+	wire_u64 thread;    /* the JavaThread, 0: not known; its anchor as it was then: */
+	wire_u64 anchor[3]; /* sp, pc, fp */
 #define WIRE_MISS_CODE_BYTES  32
 #define WIRE_MISS_CODE_BEHIND 8
 	wire_u8 code[WIRE_MISS_CODE_BYTES]; /* from WIRE_MISS_CODE_BEHIND bytes before pc on */
@@ -147,8 +156,8 @@ _Static_assert(sizeof(struct wire_rule) == 16, "wire_rule");
 _Static_assert(sizeof(struct wire_row) == 4, "wire_row");
 _Static_assert(sizeof(struct wire_block) == 512, "wire_block");
 _Static_assert(sizeof(struct wire_range) == 32, "wire_range");
-_Static_assert(sizeof(struct wire_space) == 40, "wire_space");
+_Static_assert(sizeof(struct wire_space) == 48, "wire_space");
 _Static_assert(sizeof(struct wire_hot) == 32, "wire_hot");
-_Static_assert(sizeof(struct wire_miss) == 216, "wire_miss");
+_Static_assert(sizeof(struct wire_miss) == 256, "wire_miss");
 
 #endif

@@ -52,6 +52,8 @@ static void session_size_tables(struct hostprof_bpf *skel,
 	bpf_map__set_max_entries(skel->maps.pages, sizes.pages);
 	bpf_map__set_max_entries(skel->maps.spaces, sizes.spaces);
 	bpf_map__set_max_entries(skel->maps.hots, options->possible_cpus * WIRE_HOT_ENTRIES);
+	bpf_map__set_max_entries(skel->maps.hot_codes, options->possible_cpus * WIRE_HOT_CODES);
+	bpf_map__set_max_entries(skel->maps.hot_methods, options->possible_cpus * WIRE_HOT_METHODS);
 }
 
 static void session_configure(struct hostprof_bpf *skel, const struct bpf_session_options *options)
@@ -124,6 +126,7 @@ static const struct bpf_map *session_map(const struct bpf_session *session,
 		[BPF_SESSION_COUNTERS] = session->skel->maps.counters,
 		[BPF_SESSION_TARGETS] = session->skel->maps.targets,
 		[BPF_SESSION_JVMS] = session->skel->maps.jvms,
+		[BPF_SESSION_FAR_BLOBS] = session->skel->maps.far_blobs,
 		[BPF_SESSION_LOST] = session->skel->maps.lost,
 		[BPF_SESSION_BLOCKS] = session->skel->maps.blocks,
 		[BPF_SESSION_RULES] = session->skel->maps.rules,

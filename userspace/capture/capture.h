@@ -94,9 +94,11 @@ int capture_fd(const struct capture *capture);
 /* Open events on cpus that came online and forget those that went; call about once a second. */
 int capture_update_cpus(struct capture *capture, struct err *err);
 
-/* Add a target, or make the interpreter of a JVM known to the step functions (NULL: forget). */
 int capture_add_target(struct capture *capture, uint32_t pid);
-int capture_set_jvm(struct capture *capture, uint32_t pid, const struct wire_jvm *jvm);
+/* Make a JVM known to the step functions, by its serial (NULL: forget it). */
+int capture_set_jvm(struct capture *capture, uint32_t serial, const struct wire_jvm *jvm);
+/* A blob that was found for a pc, too many hops away for them. */
+int capture_set_far_blob(struct capture *capture, const struct wire_far_key *key, uint64_t blob);
 
 /* Lost records by process generation, since the last call. */
 void capture_take_lost(struct capture *capture,

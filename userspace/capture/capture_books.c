@@ -14,13 +14,20 @@ int capture_add_target(struct capture *c, uint32_t pid)
 	return bpf_map_update_elem(fd, &pid, &start_ns, BPF_ANY) < 0 ? -errno : 0;
 }
 
-int capture_set_jvm(struct capture *c, uint32_t pid, const struct wire_jvm *jvm)
+int capture_set_jvm(struct capture *c, uint32_t serial, const struct wire_jvm *jvm)
 {
 	int fd = bpf_session_map_fd(c->session, BPF_SESSION_JVMS);
 
 	if (jvm)
-		return bpf_map_update_elem(fd, &pid, jvm, BPF_ANY) < 0 ? -errno : 0;
-	return bpf_map_delete_elem(fd, &pid) < 0 && errno != ENOENT ? -errno : 0;
+		return bpf_map_update_elem(fd, &serial, jvm, BPF_ANY) < 0 ? -errno : 0;
+	return bpf_map_delete_elem(fd, &serial) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+int capture_set_far_blob(struct capture *c, const struct wire_far_key *key, uint64_t blob)
+{
+	int fd = bpf_session_map_fd(c->session, BPF_SESSION_FAR_BLOBS);
+
+	return bpf_map_update_elem(fd, key, &blob, BPF_ANY) < 0 ? -errno : 0;
 }
 
 /*

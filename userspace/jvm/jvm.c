@@ -92,11 +92,17 @@ static bool has_layout(struct jvm *jvm)
 	return jvm->has_layout;
 }
 
-int jvm_get_wire(struct jvm *jvm, struct wire_jvm *ret_wire)
+int jvm_get_wire(struct jvm *jvm, bool urgent, struct wire_jvm *ret_wire)
 {
-	if (!has_layout(jvm))
+	if (urgent && !jvm->no_layout)
+		jvm->layout_retry_ns = 0;
+	if (!has_layout(jvm) && !jvm->no_layout)
 		return -ENODATA;
-	jvm_layout_to_wire(&jvm->layout, ret_wire);
+	if (jvm->has_layout)
+		*ret_wire = jvm->layout.wire;
+	else
+		memset(ret_wire, 0, sizeof(*ret_wire));
+	ret_wire->serial = (uint32_t)jvm->serial;
 	return 0;
 }
 

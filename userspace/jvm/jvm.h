@@ -61,8 +61,12 @@ bool jvm_table_replayed(const struct jvm_table *table);
 /* Let the leases go (end of a recording). */
 void jvm_table_release_leases(struct jvm_table *table);
 
-/* What BPF needs for interpreted frames; -ENODATA when VMStructs could not be read (yet). */
-int jvm_get_wire(struct jvm *jvm, struct wire_jvm *ret_wire);
+/*
+ * What the step functions need to know of it. -ENODATA when VMStructs could not be read yet; when
+ * they never will, 0 and a layout whose ranges are all 0. URGENT: a sample waits for it, so that a
+ * JVM which is still starting is looked at now and not at its next time.
+ */
+int jvm_get_wire(struct jvm *jvm, bool urgent, struct wire_jvm *ret_wire);
 
 /* Does ADDRESS lie in the JVM's code cache? */
 bool jvm_owns_address(const struct jvm *jvm, uint64_t address);
@@ -82,6 +86,14 @@ enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_
  */
 enum java_lookup jvm_find_interpreted(struct jvm *jvm, const uint64_t words[WIRE_INTERPRETED_WORDS],
 				      struct java_frame *ret_frame);
+
+/*
+ * The method of a frame in a code blob, or the name of a stub, read from the JVM's memory:
+ * WORDS are its WIRE_COMPILED_WORDS. The compile id tells whether it is still that code. What was
+ * inlined is not told. Ask as soon as a sample arrives; what was read once is remembered.
+ */
+enum java_lookup jvm_find_compiled(struct jvm *jvm, const uint64_t words[WIRE_COMPILED_WORDS],
+				   struct java_frame *ret_frame, const char **ret_stub);
 
 /* Full name of a thread by the host's tid, or NULL (comm is then all there is). */
 const char *jvm_thread_name(struct jvm *jvm, uint32_t tid, uint64_t time_ns,

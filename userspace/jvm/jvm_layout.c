@@ -201,6 +201,24 @@ static int read_ranges(const struct vmstructs *vs, struct jvm_layout *layout, st
 	return r < 0 ? err_sys(err, r, "cannot read where the JVM's code lies") : 0;
 }
 
+static void fill_wire(struct jvm_layout *layout)
+{
+	layout->wire = (struct wire_jvm){
+		.interpreter_start = layout->interpreter_start,
+		.interpreter_end = layout->interpreter_end,
+		.code_start = layout->code_start,
+		.code_end = layout->code_end,
+		.method_const_method = layout->method_const_method,
+		.const_method_constants = layout->const_method_constants,
+		.pool_holder = layout->pool_holder,
+		.klass_name = layout->klass_name,
+		.symbol_mask = layout->symbol_mask,
+		.method_slot = layout->method_slot,
+		.bcp_slot = layout->bcp_slot,
+		.sender_sp_slot = layout->sender_sp_slot,
+	};
+}
+
 int jvm_layout_read(const struct vmstructs *vs, struct jvm_layout *ret_layout, struct err *err)
 {
 	struct jvm_layout layout = { .feature_release = vm_version_feature(vs) };
@@ -219,24 +237,7 @@ int jvm_layout_read(const struct vmstructs *vs, struct jvm_layout *ret_layout, s
 	layout.sender_sp_slot = SENDER_SP_SLOT;
 	layout.symbol_mask = layout.symbol_length ? SYMBOL_MASK : SYMBOL_MASK_JDK_11;
 	layout.unsigned5_bias = layout.feature_release >= UNSIGNED5_BIAS_SINCE;
+	fill_wire(&layout);
 	*ret_layout = layout;
 	return 0;
-}
-
-void jvm_layout_to_wire(const struct jvm_layout *layout, struct wire_jvm *ret_wire)
-{
-	*ret_wire = (struct wire_jvm){
-		.interpreter_start = layout->interpreter_start,
-		.interpreter_end = layout->interpreter_end,
-		.code_start = layout->code_start,
-		.code_end = layout->code_end,
-		.method_const_method = layout->method_const_method,
-		.const_method_constants = layout->const_method_constants,
-		.pool_holder = layout->pool_holder,
-		.klass_name = layout->klass_name,
-		.symbol_mask = layout->symbol_mask,
-		.method_slot = layout->method_slot,
-		.bcp_slot = layout->bcp_slot,
-		.sender_sp_slot = layout->sender_sp_slot,
-	};
 }

@@ -51,6 +51,18 @@ struct jvm_layout {
 	uint32_t const_method_bytes;
 	uint32_t pool_bytes;
 
+	/*
+	 * Code blobs: where the name (a C string's address), the kind (a byte; absent before JDK 23,
+	 * where nmethods are told by their name) and an nmethod's Method* are.
+	 */
+	uint32_t blob_name;
+	uint32_t blob_kind;
+	uint8_t blob_kind_nmethod;
+	uint32_t nmethod_method;
+
+	/* The part of it that the step functions need; its serial is for the caller to set. */
+	struct wire_jvm wire;
+
 	/* Of a Symbol's first 8 bytes those that never change; see WIRE_CLASS_IDENTITY. */
 	uint64_t symbol_mask;
 
@@ -60,8 +72,5 @@ struct jvm_layout {
 
 /* -EAGAIN: the JVM is still starting; -EOPNOTSUPP: it lacks a field that we need. */
 int jvm_layout_read(const struct vmstructs *vs, struct jvm_layout *ret_layout, struct err *err);
-
-/* The part of it that BPF needs. */
-void jvm_layout_to_wire(const struct jvm_layout *layout, struct wire_jvm *ret_wire);
 
 #endif

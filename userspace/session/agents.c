@@ -153,8 +153,8 @@ static void try_layout(struct agents *agents, struct agent *agent, struct jvm *j
 
 	if (agent->layout_done)
 		return;
-	if (jvm_get_wire(jvm, &wire) == 0) {
-		agent->layout_done = capture_set_jvm(agents->capture, agent->pid, &wire) == 0;
+	if (jvm_get_wire(jvm, false, &wire) == 0) {
+		agent->layout_done = capture_set_jvm(agents->capture, wire.serial, &wire) == 0;
 		if (agent->layout_done)
 			hmap_put(&agents->told, agent->pid, agent->serial);
 	} else if (now_ns - agent->since_ns > LAYOUT_GIVE_UP_NS) {
@@ -263,7 +263,7 @@ static void untell(struct agents *agents, const struct agent *agent)
 	if (!hmap_get(&agents->told, agent->pid, &serial) || serial != agent->serial)
 		return;
 	hmap_remove(&agents->told, agent->pid);
-	capture_set_jvm(agents->capture, agent->pid, NULL);
+	capture_set_jvm(agents->capture, (uint32_t)agent->serial, NULL);
 }
 
 void agents_forget(struct agents *agents, struct process *process)

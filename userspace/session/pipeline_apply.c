@@ -25,7 +25,7 @@ const struct wire_jvm *pipeline_jvm_wire(struct pipeline *pipeline, struct proce
 {
 	struct jvm *jvm = process ? jvm_table_get(pipeline->jvms, process) : NULL;
 
-	return jvm && jvm_get_wire(jvm, wire) == 0 ? wire : NULL;
+	return jvm && jvm_get_wire(jvm, true, wire) == 0 ? wire : NULL;
 }
 
 /* --- in order --------------------------------------------------------------------------------- */

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/*
+ * One JVM as the step functions see it: where its code lies and how its code blobs and frames are
+ * laid out. Made by userspace from the JVM's own VMStructs (src/hotspot/share/runtime/vmStructs.cpp),
+ * never from a table of versions. Included by wire.h.
+ */
+#ifndef HOSTPROF_WIRE_JVM_H
+#define HOSTPROF_WIRE_JVM_H
+
+/* Code heaps: one, or three with SegmentedCodeCache; newer releases may add one. */
+#define WIRE_JVM_HEAPS 6
+/* The interpreter's method entry points (share/interpreter/abstractInterpreter.hpp, MethodKind). */
+#define WIRE_JVM_ENTRIES 48
+/* Bytes of a blob's beginning that are read at once; the fields below lie in them. */
+#define WIRE_BLOB_BYTES 384
+/* An offset that this JVM does not have. */
+#define WIRE_JVM_ABSENT 0xffff
+
+/* share/memory/heap.hpp: CodeHeap. A segment's byte says how far back its block begins. */
+struct wire_code_heap {
+	wire_u64 start; /* reserved bounds of its code */
+	wire_u64 end;
+	wire_u64 segmap; /* address of the first segment's byte */
+};
+
+/* A method entry point; both in bytes from `entries_start`. */
+struct wire_entry {
+	wire_u16 start;
+	/*
+	 * The instructions push %rax, push %rbp, mov %rsp,%rbp, push %r13 that begin the fixed frame
+	 * (generate_fixed_frame() in cpu/x86/templateInterpreterGenerator_x86.cpp); 0: it makes none.
+	 */
+	wire_u16 frame;
+};
+
+/* How a CodeBlob says where its code begins. */
+enum wire_code_begin {
+	WIRE_CODE_BEGIN_OFFSET,	 /* int32 from the blob (JDK 8, 23 and later) */
+	WIRE_CODE_BEGIN_POINTER, /* address (9 to 22) */
+};
+
+/* Where an nmethod's deoptimisation handler is: the patched return address of a frame. */
+enum wire_deopt {
+	WIRE_DEOPT_NONE,
+	WIRE_DEOPT_OFFSET,  /* int32 from the blob (8, 23 and later) */
+	WIRE_DEOPT_POINTER, /* address (9 to 22) */
+};
+
+struct wire_jvm {
+	wire_u32 serial; /* of this JVM, as in struct wire_space; 0: no JVM */
+	wire_u8 heap_count;
+	wire_u8 log2_segment;
+	wire_u8 block_header; /* bytes of a HeapBlock before its blob */
+	wire_u8 entry_count;
+	/* 0, all of these: a HotSpot whose layout cannot be read; its code is walked blindly. */
+	wire_u64 interpreter_start;
+	wire_u64 interpreter_end;
+	wire_u64 code_start; /* code cache, reserved bounds of all heaps */
+	wire_u64 code_end;
+	wire_u64 call_stub_return; /* StubRoutines::_call_stub_return_address */
+	wire_u64 return_barrier;   /* StubRoutines::_cont_returnBarrier; 0: none */
+	wire_u64 enter_return;	   /* ContinuationEntry::_return_pc, in enterSpecial; 0: none */
+	struct wire_code_heap heaps[WIRE_JVM_HEAPS];
+
+	/* Of a CodeBlob or nmethod, in bytes from its beginning; all below WIRE_BLOB_BYTES - 8. */
+	wire_u16 blob_bytes; /* to read, so that all of these are in it */
+	wire_u16 blob_size;  /* int32 */
+	wire_u16 frame_size; /* int32, in 8-byte words, saved %rbp and return address included */
+	wire_u16 frame_complete; /* int32 or int16, bytes from the code's beginning; < 0: never */
+	wire_u16 code_begin;	 /* as code_begin_kind says */
+	wire_u16 deopt;		 /* as deopt_kind says */
+	wire_u16 deopt_mh;   /* a second one, for method handle call sites, or WIRE_JVM_ABSENT */
+	wire_u16 orig_pc;    /* int32: where in the frame, from its sp, the true pc is kept */
+	wire_u16 compile_id; /* int32 */
+	wire_u8 frame_complete_bytes; /* 2 or 4 */
+	wire_u8 code_begin_kind;      /* enum wire_code_begin */
+	wire_u8 deopt_kind;	      /* enum wire_deopt */
+	wire_u8 pad[3];
+
+	/* Of a JavaThread and what it points to, bytes; WIRE_JVM_ABSENT: not known. */
+	wire_u16 thread_anchor;	    /* JavaThread::_anchor; sp, pc, fp follow, each 8 bytes */
+	wire_u16 thread_cont_entry; /* JavaThread::_cont_entry */
+	wire_u16 anchor_sp, anchor_pc, anchor_fp; /* in a JavaFrameAnchor */
+	wire_u16 wrapper_anchor;		  /* JavaCallWrapper::_anchor */
+
+	/* Slots of an interpreted frame in 8-byte words from the frame pointer. */
+	wire_s8 method_slot;
+	wire_s8 bcp_slot;
+	wire_s8 sender_sp_slot;
+	wire_s8 pad1;
+
+	/* The way from a Method to its class's name: offsets of the pointers to follow. */
+	wire_u32 method_const_method;
+	wire_u32 const_method_constants;
+	wire_u32 pool_holder;
+	wire_u32 klass_name;
+	/* Of a Symbol's first 8 bytes those that never change: without its reference count. */
+	wire_u64 symbol_mask;
+
+	/* Entry points, by start. The last one is no entry: its start is where they end. */
+	wire_u64 entries_start;
+	struct wire_entry entries[WIRE_JVM_ENTRIES];
+};
+
+/* Slots of the call stub's frame, words from %rbp: cpu/x86/stubGenerator_x86_64.cpp, call_stub. */
+#define WIRE_ENTRY_WRAPPER (-6)
+#define WIRE_ENTRY_RBX	   (-7)
+#define WIRE_ENTRY_R13	   (-9)
+#define WIRE_ENTRY_R15	   (-11)
+
+/* What is known of a pc in a code blob, kept per cpu; checked by the compile id when it is used. */
+struct wire_hot_code {
+	wire_u64 pc;
+	wire_u64 blob;
+	wire_u32 serial; /* of the JVM */
+	wire_u32 epoch;
+	wire_u32 frame_size; /* words */
+	wire_u32 compile_id;
+};
+
+/* What is known of a Method, kept per cpu; checked by its class's name when it is used. */
+struct wire_hot_method {
+	wire_u64 method;
+	wire_u64 const_method;
+	wire_u64 name_at; /* address of the Klass's _name */
+	wire_u64 symbol;  /* what was there */
+	wire_u64 identity;
+	wire_u32 serial;
+	wire_u32 epoch;
+};
+
+/* Entries of one cpu; powers of two. */
+#define WIRE_HOT_CODES	 1024
+#define WIRE_HOT_METHODS 256
+
+/* A blob that is too many hops of the segment map away: found by userspace. */
+struct wire_far_key {
+	wire_u64 segment; /* address of the segment that holds the pc */
+	wire_u32 serial;
+	wire_u32 pad;
+};
+
+#define WIRE_MAX_FAR_BLOBS 4096
+
+/* The JavaThread of a thread, by tid: seen in %r15 while it ran Java code. */
+struct wire_thread {
+	wire_u64 thread;
+	wire_u64 start_ns; /* of the task; another one: the tid was used again */
+	wire_u32 serial;   /* of the JVM */
+	wire_u32 pad;
+};
+
+#define WIRE_MAX_THREADS 4096
+
+_Static_assert(sizeof(struct wire_code_heap) == 24, "wire_code_heap");
+_Static_assert(sizeof(struct wire_hot_code) == 32, "wire_hot_code");
+_Static_assert(sizeof(struct wire_hot_method) == 48, "wire_hot_method");
+_Static_assert(sizeof(struct wire_far_key) == 16, "wire_far_key");
+_Static_assert(sizeof(struct wire_thread) == 24, "wire_thread");
+
+#endif

@@ -21,7 +21,12 @@ struct walk_request {
 	bool regs_kept;	  /* of a caller: all of regs are known */
 	bool exact;	  /* pc is where the thread is, not where a call returns to */
 	uint32_t max_frames;	    /* 0: WIRE_DEFAULT_USER_FRAMES */
-	const struct wire_jvm *jvm; /* borrowed; NULL: no JVM */
+	const struct wire_jvm *jvm; /* borrowed; NULL: no JVM, or not known yet: */
+	uint32_t jvm_serial;	    /* wire_space.jvm */
+	/* The JavaThread, 0: not known; if has_anchor its sp, pc and fp as they were then. */
+	uint64_t thread;
+	uint64_t anchor[3];
+	bool has_anchor;
 	/* The process's ranges in the memory's tables; serial 0: none, every frame in a file is missing. */
 	uint32_t serial, first, count;
 	bool listed; /* all of its code is in them */

@@ -86,6 +86,18 @@ enum wire_mark {
 #define WIRE_INTERPRETED_WORDS 5
 #define WIRE_COMPILED_WORDS    2
 
+/* The words of a frame whose first one is WORD; 0: of no kind that there is. */
+static inline wire_u32 wire_frame_words(wire_u64 word)
+{
+	switch (word >> WIRE_FRAME_KIND_SHIFT) {
+	case WIRE_FRAME_CODE:
+	case WIRE_FRAME_MARK: return 1;
+	case WIRE_FRAME_INTERPRETED: return WIRE_INTERPRETED_WORDS;
+	case WIRE_FRAME_COMPILED: return WIRE_COMPILED_WORDS;
+	}
+	return 0;
+}
+
 /* Which class it is, of all that ever had these addresses: its name's Symbol* and first word. */
 #define WIRE_CLASS_IDENTITY(symbol, word, mask) (((word) & (mask)) ^ (symbol))
 

@@ -23,10 +23,13 @@ static void check_words(const struct walk_result *result)
 {
 	uint32_t at = 0, frames = 0;
 
-	for (; at < result->word_count; frames++)
-		at += result->words[at] >> WIRE_FRAME_KIND_SHIFT == WIRE_FRAME_INTERPRETED
-			      ? WIRE_INTERPRETED_WORDS
-			      : 1;
+	for (; at < result->word_count; frames++) {
+		uint32_t len = wire_frame_words(result->words[at]);
+
+		if (!len)
+			abort();
+		at += len;
+	}
 	if (at != result->word_count || frames != result->frames ||
 	    result->word_count > WIRE_MAX_USER_WORDS || result->reason >= UNWIND_REASON_COUNT)
 		abort();

@@ -6,15 +6,18 @@
 
 #include "capture/rings.h"
 
-/* Two kernel frames, an interpreted frame, a code frame. */
+#define USER_WORDS   (WIRE_INTERPRETED_WORDS + WIRE_COMPILED_WORDS + 2)
+#define RECORD_WORDS (2 + USER_WORDS)
+
+/* Two kernel frames, an interpreted frame, a compiled one, a mark, a code frame. */
 static union {
 	struct wire_sample sample;
-	uint8_t bytes[sizeof(struct wire_sample) + 8 * 9];
+	uint8_t bytes[sizeof(struct wire_sample) + 8 * (RECORD_WORDS + 1)];
 	uint64_t align;
 } record;
 
-#define RECORD_WORDS (2 + WIRE_INTERPRETED_WORDS + 1)
-#define RECORD_BYTES (sizeof(struct wire_sample) + RECORD_WORDS * 8)
+#define FIRST_WORD(kind, address) ((address) | (uint64_t)(kind) << WIRE_FRAME_KIND_SHIFT)
+#define RECORD_BYTES		  (sizeof(struct wire_sample) + RECORD_WORDS * 8)
 
 static struct wire_sample *fresh(void)
 {
@@ -24,9 +27,11 @@ static struct wire_sample *fresh(void)
 	s->size = RECORD_BYTES;
 	s->kind = WIRE_SAMPLE;
 	s->kernel_frames = 2;
-	s->user_words = WIRE_INTERPRETED_WORDS + 1;
-	s->user_frames = 2;
-	s->words[2] = 0x1234 | (uint64_t)WIRE_FRAME_INTERPRETED << WIRE_FRAME_KIND_SHIFT;
+	s->user_words = USER_WORDS;
+	s->user_frames = 4;
+	s->words[2] = FIRST_WORD(WIRE_FRAME_INTERPRETED, 0x1234);
+	s->words[2 + WIRE_INTERPRETED_WORDS] = FIRST_WORD(WIRE_FRAME_COMPILED, 0x2345);
+	s->words[RECORD_WORDS - 2] = FIRST_WORD(WIRE_FRAME_MARK, WIRE_MARK_ANCHOR);
 	s->words[RECORD_WORDS - 1] = 0x4321 | WIRE_FRAME_EXACT;
 	return s;
 }
@@ -66,23 +71,36 @@ static void test_fields(void **state)
 static void test_frames(void **state)
 {
 	(void)state;
-	fresh()->user_frames = 3;
+	fresh()->user_frames = 5;
 	assert_int_equal(sample_check(&record, RECORD_BYTES), -EBADMSG);
-	/* An interpreted frame that reaches beyond the end. */
-	fresh()->words[RECORD_WORDS - 1] = (uint64_t)WIRE_FRAME_INTERPRETED
-					   << WIRE_FRAME_KIND_SHIFT;
+	/* Frames that reach beyond the end. */
+	fresh()->words[RECORD_WORDS - 1] = FIRST_WORD(WIRE_FRAME_INTERPRETED, 0);
 	assert_int_equal(sample_check(&record, RECORD_BYTES), -EBADMSG);
-	fresh()->words[RECORD_WORDS - 1] = 9ULL << WIRE_FRAME_KIND_SHIFT;
+	fresh()->words[RECORD_WORDS - 1] = FIRST_WORD(WIRE_FRAME_COMPILED, 0);
+	assert_int_equal(sample_check(&record, RECORD_BYTES), -EBADMSG);
+	fresh()->words[RECORD_WORDS - 1] = FIRST_WORD(WIRE_FRAME_KIND_COUNT, 0);
+	assert_int_equal(sample_check(&record, RECORD_BYTES), -EBADMSG);
+}
+
+static void test_marks(void **state)
+{
+	(void)state;
+	for (uint64_t mark = 1; mark < WIRE_MARK_COUNT; mark++) {
+		fresh()->words[RECORD_WORDS - 2] = FIRST_WORD(WIRE_FRAME_MARK, mark);
+		assert_int_equal(sample_check(&record, RECORD_BYTES), 0);
+	}
+	fresh()->words[RECORD_WORDS - 2] = FIRST_WORD(WIRE_FRAME_MARK, 0);
+	assert_int_equal(sample_check(&record, RECORD_BYTES), -EBADMSG);
+	fresh()->words[RECORD_WORDS - 2] = FIRST_WORD(WIRE_FRAME_MARK, WIRE_MARK_COUNT);
 	assert_int_equal(sample_check(&record, RECORD_BYTES), -EBADMSG);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good),
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_fields),
-		cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_good),   cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_fields), cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_marks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,20 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <stdbool.h>
 
 #include "capture/rings.h"
 
-/* The user words are frames of 1 or WIRE_INTERPRETED_WORDS words, as many as the header says. */
+static bool is_mark(uint64_t word)
+{
+	uint64_t mark = word & WIRE_FRAME_ADDRESS_MASK;
+
+	return mark > 0 && mark < WIRE_MARK_COUNT;
+}
+
+/* The user words are whole frames of known kinds, as many as the header says. */
 static int check_frames(const struct wire_sample *sample)
 {
 	const uint64_t *words = sample->words + sample->kernel_frames;
 	uint32_t frames = 0, at = 0;
 
 	for (; at < sample->user_words; frames++) {
-		uint64_t kind = words[at] >> WIRE_FRAME_KIND_SHIFT;
+		uint32_t len = wire_frame_words(words[at]);
 
-		if (kind > WIRE_FRAME_INTERPRETED)
+		if (len == 0)
 			return -EBADMSG;
-		at += kind == WIRE_FRAME_INTERPRETED ? WIRE_INTERPRETED_WORDS : 1;
+		if (words[at] >> WIRE_FRAME_KIND_SHIFT == WIRE_FRAME_MARK && !is_mark(words[at]))
+			return -EBADMSG;
+		at += len;
 	}
 	return at == sample->user_words && frames == sample->user_frames ? 0 : -EBADMSG;
 }

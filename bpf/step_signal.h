@@ -64,7 +64,7 @@ static inline int step_signal(struct unwind_cursor *c, struct unwind_memory *mem
 {
 	wire_u64 pc, sp;
 
-	if (unwind_read(memory, c->context, sizeof(c->context), c->sp + SIGNAL_REGS_AT))
+	if (unwind_read_stack(memory, c->context, sizeof(c->context), c->sp + SIGNAL_REGS_AT))
 		return unwind_stop(c, UNWIND_PAGE);
 	pc = c->context[SIGNAL_RIP];
 	sp = c->context[SIGNAL_RSP];

@@ -174,10 +174,11 @@ static inline int unwind_load(struct unwind_cursor *c, struct unwind_memory *mem
 	if (at >= UNWIND_WINDOW_WORDS) {
 		c->window_at = address - UNWIND_WINDOW_BELOW;
 		at = UNWIND_WINDOW_BELOW / 8;
-		if (unwind_read(memory, c->window, sizeof(c->window), c->window_at)) {
+		if (unwind_read_stack(memory, c->window, sizeof(c->window), c->window_at)) {
 			/* Near the stack's end, or beside a page that is not there: just the word. */
 			c->window_at = 0;
-			if (unwind_read(memory, &c->window[UNWIND_WINDOW_BELOW / 8], 8, address))
+			if (unwind_read_stack(memory, &c->window[UNWIND_WINDOW_BELOW / 8], 8,
+					      address))
 				return unwind_stop(c, UNWIND_PAGE);
 		}
 	}

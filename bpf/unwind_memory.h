@@ -16,6 +16,7 @@ struct unwind_memory {
 
 #define unwind_read(memory, dst, len, address) \
 	bpf_probe_read_user(dst, len, (const void *)(unsigned long)(address))
+#define unwind_read_stack unwind_read
 
 #else
 
@@ -26,6 +27,8 @@ struct unwind_tables;
 struct unwind_memory {
 	/* Read exactly LEN bytes. 0, or a negative errno. */
 	int (*read)(const void *data, uint64_t address, void *dst, size_t len);
+	/* The same of a stack, which is another one a moment later; NULL: `read` does for both. */
+	int (*read_stack)(const void *data, uint64_t address, void *dst, size_t len);
 	const void *data;
 	const struct unwind_tables *tables; /* unwind_tables.h; NULL: frame pointers only */
 };
@@ -33,6 +36,14 @@ struct unwind_memory {
 static inline int unwind_read(const struct unwind_memory *memory, void *dst, size_t len,
 			      wire_u64 address)
 {
+	return memory->read(memory->data, address, dst, len);
+}
+
+static inline int unwind_read_stack(const struct unwind_memory *memory, void *dst, size_t len,
+				    wire_u64 address)
+{
+	if (memory->read_stack)
+		return memory->read_stack(memory->data, address, dst, len);
 	return memory->read(memory->data, address, dst, len);
 }
 

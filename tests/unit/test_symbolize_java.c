@@ -16,6 +16,11 @@
 #define EVICTED	 (CODE + 0x300)
 #define MOVING	 (CODE + 0x400) /* another method every second */
 
+#define NMETHOD (CODE + 0x500) /* known from outside only */
+
+static bool has_code_map;
+static unsigned int outside_reads;
+
 static char some_jvm; /* its address is all that matters */
 #define THE_JVM ((struct jvm *)(void *)&some_jvm)
 
@@ -86,6 +91,30 @@ enum java_lookup jvm_find_interpreted(struct jvm *jvm, const uint64_t words[WIRE
 	return JAVA_FRAMES;
 }
 
+bool jvm_has_code_map(const struct jvm *jvm)
+{
+	(void)jvm;
+	return has_code_map;
+}
+
+enum java_lookup jvm_find_compiled(struct jvm *jvm, const uint64_t words[WIRE_COMPILED_WORDS],
+				   struct java_frame *ret_frame, const char **ret_stub)
+{
+	(void)jvm;
+	outside_reads++;
+	*ret_stub = "vtable chunks";
+	if ((words[0] & WIRE_FRAME_ADDRESS_MASK) == STUB)
+		return JAVA_STUB;
+	if (words[1] == 0xdead)
+		return JAVA_EVICTED;
+	if (words[1] == 0)
+		return JAVA_UNKNOWN;
+	*ret_frame = (struct java_frame){ .class_name = "demo.Outside",
+					  .method = words[1] == 7 ? "seven" : "other",
+					  .bci = -1 };
+	return JAVA_FRAMES;
+}
+
 struct fixture {
 	struct image_cache *images;
 	struct registry *registry;
@@ -104,6 +133,8 @@ static int setup(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 	struct err err;
 
+	has_code_map = true;
+	outside_reads = 0;
 	*state = f;
 	profile_init(&f->profile);
 	image_cache_new(NULL, &f->images, &err);
@@ -215,6 +246,115 @@ static void interpreted_frames(void **state)
 			       FRAME_JAVA_INTERPRETED, FRAME_MARK, FRAME_STUB));
 }
 
+static void add_compiled(struct fixture *f, uint64_t address, uint64_t compile_id)
+{
+	add_word(f, address | (uint64_t)WIRE_FRAME_COMPILED << WIRE_FRAME_KIND_SHIFT);
+	add_word(f, compile_id);
+}
+
+/* The agent knows more, and when. */
+static void the_code_map_wins(void **state)
+{
+	struct fixture *f = *state;
+
+	add_compiled(f, CHAIN | WIRE_FRAME_EXACT, 7);
+	add_compiled(f, STUB | WIRE_FRAME_EXACT, 7);
+	add_compiled(f, NMETHOD, 7);
+	add_compiled(f, EVICTED | WIRE_FRAME_EXACT, 7);
+	assert_stack(f, expect("java.lang.Math.sqrt:7 %u|demo.Work.inner:30 %u|"
+			       "demo.Work.outer:12 %u|StubRoutines (2):0 %u|"
+			       "demo.Outside.seven:0 %u|demo.Outside.seven:0 %u|",
+			       FRAME_JAVA_INLINED, FRAME_JAVA_INLINED, FRAME_JAVA_JIT, FRAME_STUB,
+			       FRAME_JAVA_JIT, FRAME_JAVA_JIT));
+}
+
+static void names_from_outside(void **state)
+{
+	struct fixture *f = *state;
+
+	has_code_map = false;
+	add_compiled(f, CHAIN | WIRE_FRAME_EXACT, 7);
+	add_compiled(f, STUB, 1);
+	add_compiled(f, NMETHOD, 8);
+	add_compiled(f, NMETHOD, 0xdead);
+	add_compiled(f, NMETHOD, 0);
+	assert_stack(f, expect("demo.Outside.seven:0 %u|vtable chunks:0 %u|demo.Outside.other:0 %u|"
+			       "[evicted]:0 %u|[JIT]:0 %u|",
+			       FRAME_JAVA_JIT, FRAME_STUB, FRAME_JAVA_JIT, FRAME_MARK,
+			       FRAME_JAVA_JIT));
+}
+
+/* One address, two compile ids: two methods. What is known is not asked again. */
+static void compile_ids_tell_code_apart(void **state)
+{
+	struct fixture *f = *state;
+
+	has_code_map = false;
+	add_compiled(f, NMETHOD, 7);
+	add_compiled(f, NMETHOD, 8);
+	add_compiled(f, NMETHOD, 7);
+	for (int i = 0; i < 2; i++) {
+		assert_stack(f, expect("demo.Outside.seven:0 %u|demo.Outside.other:0 %u|"
+				       "demo.Outside.seven:0 %u|",
+				       FRAME_JAVA_JIT, FRAME_JAVA_JIT, FRAME_JAVA_JIT));
+		assert_int_equal(outside_reads, 2);
+		f->sample.time_ns += NSEC_PER_SEC;
+	}
+	symbolizer_prefetch(f->symbolizer, f->process, &f->sample);
+	assert_int_equal(outside_reads, 2);
+}
+
+/* What was not known may be known the next time. */
+static void evicted_frames_are_asked_again(void **state)
+{
+	struct fixture *f = *state;
+
+	has_code_map = false;
+	add_compiled(f, NMETHOD, 0xdead);
+	for (unsigned int i = 1; i <= 2; i++) {
+		assert_stack(f, expect("[evicted]:0 %u|", FRAME_MARK));
+		assert_int_equal(outside_reads, i);
+	}
+}
+
+/* An agent comes: it knows what was inlined. */
+static void a_new_code_map_is_asked(void **state)
+{
+	struct fixture *f = *state;
+
+	has_code_map = false;
+	add_compiled(f, CHAIN | WIRE_FRAME_EXACT, 7);
+	assert_stack(f, expect("demo.Outside.seven:0 %u|", FRAME_JAVA_JIT));
+	has_code_map = true;
+	assert_stack(f, expect("java.lang.Math.sqrt:7 %u|demo.Work.inner:30 %u|"
+			       "demo.Work.outer:12 %u|",
+			       FRAME_JAVA_INLINED, FRAME_JAVA_INLINED, FRAME_JAVA_JIT));
+}
+
+static void names_are_read_on_arrival(void **state)
+{
+	struct fixture *f = *state;
+
+	has_code_map = false;
+	add_compiled(f, NMETHOD, 7);
+	add_compiled(f, NMETHOD, 8);
+	symbolizer_prefetch(f->symbolizer, f->process, &f->sample);
+	assert_int_equal(outside_reads, 2);
+}
+
+static void marks_stand_between_frames(void **state)
+{
+	struct fixture *f = *state;
+
+	add_compiled(f, NMETHOD, 7);
+	add_word(f, (uint64_t)WIRE_FRAME_MARK << WIRE_FRAME_KIND_SHIFT | WIRE_MARK_FROZEN);
+	add_word(f, (uint64_t)WIRE_FRAME_MARK << WIRE_FRAME_KIND_SHIFT | WIRE_MARK_ANCHOR);
+	add_compiled(f, NMETHOD, 8);
+	assert_stack(f, expect("demo.Outside.seven:0 %u|[frozen frames]:0 %u|"
+			       "[native frames skipped]:0 %u|demo.Outside.other:0 %u|",
+			       FRAME_JAVA_JIT, FRAME_MARK, FRAME_MARK, FRAME_JAVA_JIT));
+}
+
 /* Equal stacks of different times are different: nothing of a JVM's code is kept. */
 static void names_are_those_of_the_moment(void **state)
 {
@@ -239,6 +379,13 @@ int main(void)
 		TEST(what_has_no_name),
 		TEST(interpreted_frames),
 		TEST(names_are_those_of_the_moment),
+		TEST(the_code_map_wins),
+		TEST(names_from_outside),
+		TEST(compile_ids_tell_code_apart),
+		TEST(evicted_frames_are_asked_again),
+		TEST(a_new_code_map_is_asked),
+		TEST(names_are_read_on_arrival),
+		TEST(marks_stand_between_frames),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

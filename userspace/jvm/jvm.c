@@ -42,6 +42,7 @@ void jvm_free(struct jvm *jvm)
 	codemap_reader_release_lease(&jvm->reader);
 	codemap_reader_close(&jvm->reader);
 	codemap_store_free(jvm->store);
+	code_names_free(jvm->code);
 	method_names_free(jvm->names);
 	vmstructs_close(jvm->vs);
 	hmap_release(&jvm->ns_tids);
@@ -65,6 +66,7 @@ static int read_layout(struct jvm *jvm)
 	if (vm_version_read(jvm->vs, jvm->version, sizeof(jvm->version)))
 		jvm->version[0] = '\0';
 	jvm->names = method_names_new(vmstructs_memory(jvm->vs), &jvm->layout);
+	jvm->code = code_names_new(vmstructs_memory(jvm->vs), &jvm->layout, jvm->names);
 	return 0;
 }
 
@@ -117,6 +119,25 @@ enum java_lookup jvm_find_interpreted(struct jvm *jvm, const uint64_t words[WIRE
 	if (!ret)
 		return JAVA_FRAMES;
 	return ret == -ESTALE || ret == -ESRCH ? JAVA_EVICTED : JAVA_UNKNOWN;
+}
+
+enum java_lookup jvm_find_compiled(struct jvm *jvm, const uint64_t words[WIRE_COMPILED_WORDS],
+				   struct java_frame *ret_frame, const char **ret_stub)
+{
+	uint64_t address = words[0] & WIRE_FRAME_ADDRESS_MASK;
+	int ret;
+
+	if (!has_layout(jvm))
+		return JAVA_UNKNOWN;
+	ret = code_names_find(jvm->code, address, (uint32_t)words[1], ret_frame, ret_stub);
+	if (!ret)
+		return *ret_stub ? JAVA_STUB : JAVA_FRAMES;
+	return ret == -ESTALE || ret == -ESRCH ? JAVA_EVICTED : JAVA_UNKNOWN;
+}
+
+bool jvm_has_code_map(const struct jvm *jvm)
+{
+	return jvm->store;
 }
 
 const char *jvm_version(struct jvm *jvm)

@@ -68,6 +68,9 @@ void jvm_table_release_leases(struct jvm_table *table);
  */
 int jvm_get_wire(struct jvm *jvm, bool urgent, struct wire_jvm *ret_wire);
 
+/* An agent told, or tells, what its code is: jvm_find_code() may know an answer. */
+bool jvm_has_code_map(const struct jvm *jvm);
+
 /* Does ADDRESS lie in the JVM's code cache? */
 bool jvm_owns_address(const struct jvm *jvm, uint64_t address);
 

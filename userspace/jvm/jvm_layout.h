@@ -52,9 +52,11 @@ struct jvm_layout {
 	uint32_t pool_bytes;
 
 	/*
-	 * Code blobs: where the name (a C string's address), the kind (a byte; absent before JDK 23,
-	 * where nmethods are told by their name) and an nmethod's Method* are.
+	 * Code blobs: where a block's flag that it is in use (HeapBlock::Header._used, a byte; or
+	 * absent), the name (a C string's address), the kind (a byte; absent before JDK 23, where
+	 * nmethods are told by their name) and an nmethod's Method* are.
 	 */
+	uint32_t block_used;
 	uint32_t blob_name;
 	uint32_t blob_kind;
 	uint8_t blob_kind_nmethod;

@@ -4,6 +4,7 @@
 #define HOSTPROF_JVM_JVM_PRIVATE_H
 
 #include "base/hmap.h"
+#include "jvm/code_names.h"
 #include "jvm/codemap_reader.h"
 #include "jvm/codemap_store.h"
 #include "jvm/jvm.h"
@@ -25,6 +26,7 @@ struct jvm {
 	/* From outside; NULL until read. */
 	struct vmstructs *vs;	    /* owned */
 	struct method_names *names; /* owned */
+	struct code_names *code;    /* owned */
 	struct jvm_layout layout;
 	bool has_layout;
 	bool no_layout; /* for good */

@@ -113,9 +113,8 @@ static int read_lengths(const struct vm_memory *memory, const struct jvm_layout 
 	return c->class_len && c->name_len ? 0 : -EBADMSG;
 }
 
-int method_chain_read(const struct vm_memory *memory, const struct jvm_layout *layout,
-		      uint64_t method, uint64_t const_method, uint64_t identity,
-		      struct method_chain *ret_chain)
+static int read_chain(const struct vm_memory *memory, const struct jvm_layout *layout,
+		      uint64_t method, uint64_t const_method, struct method_chain *ret_chain)
 {
 	struct method_chain c = { .method = method, .const_method = const_method };
 	int r;
@@ -129,12 +128,36 @@ int method_chain_read(const struct vm_memory *memory, const struct jvm_layout *l
 		r = read_klass(memory, layout, &c);
 	if (!r)
 		r = read_lengths(memory, layout, &c);
+	if (!r)
+		*ret_chain = c;
+	return r;
+}
+
+int method_chain_read(const struct vm_memory *memory, const struct jvm_layout *layout,
+		      uint64_t method, uint64_t const_method, uint64_t identity,
+		      struct method_chain *ret_chain)
+{
+	struct method_chain c;
+	int r = read_chain(memory, layout, method, const_method, &c);
+
 	if (r < 0)
 		return r;
 	if (c.identity != identity)
 		return -ESTALE;
 	*ret_chain = c;
 	return 0;
+}
+
+int method_chain_follow(const struct vm_memory *memory, const struct jvm_layout *layout,
+			uint64_t method, struct method_chain *ret_chain)
+{
+	struct gather g = { .count = 0 };
+	uint64_t const_method = 0;
+	int r;
+
+	GATHER(&g, method + layout->method_const_method, const_method);
+	r = gather_read(&g, memory);
+	return r ? r : read_chain(memory, layout, method, const_method, ret_chain);
 }
 
 /* End TEXT of LEN bytes; of a cut name not half a character stays. Control characters go. */

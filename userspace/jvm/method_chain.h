@@ -47,6 +47,13 @@ int method_chain_read(const struct vm_memory *memory, const struct jvm_layout *l
 		      uint64_t method, uint64_t const_method, uint64_t identity,
 		      struct method_chain *ret_chain);
 
+/*
+ * The same of a METHOD of which nothing else is known: the caller must know by other means that it
+ * was one before this read, and look again afterwards.
+ */
+int method_chain_follow(const struct vm_memory *memory, const struct jvm_layout *layout,
+			uint64_t method, struct method_chain *ret_chain);
+
 int method_chain_read_text(const struct vm_memory *memory, const struct jvm_layout *layout,
 			   const struct method_chain *chain, struct method_text *ret_text);
 

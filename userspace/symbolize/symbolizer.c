@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "symbolize/sample_words.h"
 #include "symbolize/symbolizer_private.h"
 
 /* Per process; a full table is emptied. A large program's hot code is a few thousand addresses. */
@@ -37,12 +38,14 @@ int symbolizer_new(struct image_cache *images, struct jvm_table *jvms,
 static void cache_clear(struct process_cache *cache)
 {
 	hmap_clear(&cache->frames);
+	hmap_clear(&cache->code);
 	hmap_clear(&cache->stacks);
 }
 
 static void cache_free(struct process_cache *cache)
 {
 	hmap_release(&cache->frames);
+	hmap_release(&cache->code);
 	hmap_release(&cache->stacks);
 	perf_map_free(cache->perf_map);
 	free(cache);
@@ -126,73 +129,29 @@ void symbolizer_touch(struct symbolizer *symbolizer, struct process *process)
 		mapping_get_image(symbolizer, process, mapping);
 }
 
-/* --- words --- */
-
-struct word_reader {
-	const uint64_t *at;
-	const uint64_t *end;
-};
-
-struct user_word {
-	uint64_t address;      /* to look up: within the call for a return address */
-	uint64_t cache_key;    /* address and exactness */
-	const uint64_t *words; /* all words of the frame */
-	enum wire_frame_kind kind;
-	bool exact;
-};
-
-/* The header's counts, bounded by the record's size. */
-static void sample_words(const struct wire_sample *sample, struct word_reader *ret_kernel,
-			 struct word_reader *ret_user)
-{
-	size_t bytes = MAX(sample->size, sizeof(*sample)) - sizeof(*sample);
-	size_t kernel = MIN(sample->kernel_frames, bytes / sizeof(uint64_t));
-	size_t user = MIN(sample->user_words, bytes / sizeof(uint64_t) - kernel);
-
-	*ret_kernel = (struct word_reader){ sample->words, sample->words + kernel };
-	*ret_user = (struct word_reader){ ret_kernel->end, ret_kernel->end + user };
-}
-
-/* False at the end, or when a frame's words are cut off. */
-static bool next_user_word(struct word_reader *reader, struct user_word *ret_word)
-{
-	size_t left = (size_t)(reader->end - reader->at);
-	uint64_t word, address;
-	size_t len;
-
-	if (left == 0)
-		return false;
-	word = *reader->at;
-	ret_word->kind = (enum wire_frame_kind)(word >> WIRE_FRAME_KIND_SHIFT);
-	len = ret_word->kind == WIRE_FRAME_INTERPRETED ? WIRE_INTERPRETED_WORDS : 1;
-	if (len > left)
-		return false;
-	/* the vsyscall page lies at the top: addresses are signed */
-	address = (uint64_t)((int64_t)(word << 8) >> 8);
-	ret_word->exact = (word & WIRE_FRAME_EXACT) != 0;
-	ret_word->address = ret_word->exact ? address : address - 1;
-	ret_word->cache_key = word & (WIRE_FRAME_ADDRESS_MASK | WIRE_FRAME_EXACT);
-	ret_word->words = reader->at;
-	reader->at += len;
-	return true;
-}
-
 /* --- early reads --- */
 
 void symbolizer_prefetch(struct symbolizer *symbolizer, struct process *process,
 			 const struct wire_sample *sample)
 {
-	struct word_reader kernel, user;
-	struct java_frame ignored;
-	struct user_word word;
 	struct jvm *jvm = symbolizer->jvms ? jvm_table_get(symbolizer->jvms, process) : NULL;
+	struct word_reader kernel, user;
+	struct java_frame frame;
+	struct user_word word;
+	const char *stub;
+	uint64_t known;
 
 	if (!jvm)
 		return;
-	sample_words(sample, &kernel, &user);
-	while (next_user_word(&user, &word))
+	sample_words_read(sample, &kernel, &user);
+	if (hmap_get(&get_cache(symbolizer, process)->stacks,
+		     sample_words_hash(sample, &kernel, &user), &known))
+		return;
+	while (user_word_next(&user, &word))
 		if (word.kind == WIRE_FRAME_INTERPRETED)
-			jvm_find_interpreted(jvm, word.words, &ignored);
+			jvm_find_interpreted(jvm, word.words, &frame);
+		else if (word.kind == WIRE_FRAME_COMPILED)
+			jvm_find_compiled(jvm, word.words, &frame, &stub);
 }
 
 /* --- readiness --- */
@@ -218,8 +177,8 @@ bool symbolizer_ready(struct symbolizer *symbolizer, struct process *process,
 	bool ready = true;
 	uint64_t id;
 
-	sample_words(sample, &kernel, &user);
-	while (next_user_word(&user, &word))
+	sample_words_read(sample, &kernel, &user);
+	while (user_word_next(&user, &word))
 		if (word.kind == WIRE_FRAME_CODE && !hmap_get(&cache->frames, word.cache_key, &id))
 			ready &= is_ready(symbolizer, process, word.address);
 	return ready;
@@ -261,16 +220,39 @@ static void push_kernel_frames(struct stack_build *build, const struct word_read
 		kernel_push(build, at == kernel->at ? *at : *at - 1);
 }
 
+static const char *const marks[] = {
+	[WIRE_MARK_FROZEN] = "[frozen frames]",
+	[WIRE_MARK_ANCHOR] = "[native frames skipped]",
+};
+
+_Static_assert(ARRAY_SIZE(marks) == WIRE_MARK_COUNT, "each mark has a text");
+
+static void push_mark(struct stack_build *build, uint64_t mark)
+{
+	if (mark > 0 && mark < WIRE_MARK_COUNT)
+		stack_push_name(build, marks[mark], FRAME_MARK, PROFILE_NONE);
+}
+
+static void push_user_frame(struct stack_build *build, const struct user_word *word)
+{
+	switch (word->kind) {
+	case WIRE_FRAME_MARK: push_mark(build, word->words[0] & WIRE_FRAME_ADDRESS_MASK); break;
+	case WIRE_FRAME_INTERPRETED: java_push_interpreted(build, word->words); break;
+	case WIRE_FRAME_COMPILED:
+		java_push_compiled(build, word->words, word->address, word->exact);
+		break;
+	default:
+		if (!java_push_code(build, word->address, word->exact))
+			native_push(build, word->address, word->cache_key);
+	}
+}
+
 static void push_user_frames(struct stack_build *build, struct word_reader user)
 {
 	struct user_word word;
 
-	while (next_user_word(&user, &word)) {
-		if (word.kind == WIRE_FRAME_INTERPRETED)
-			java_push_interpreted(build, word.words);
-		else if (!java_push_code(build, word.address, word.exact))
-			native_push(build, word.address, word.cache_key);
-	}
+	while (user_word_next(&user, &word))
+		push_user_frame(build, &word);
 }
 
 /* What stands at the root: why the walk ended early, or the role of a nameless first frame. */
@@ -292,16 +274,6 @@ static void push_root(struct stack_build *build, const struct wire_sample *sampl
 	}
 }
 
-static uint64_t stack_hash(const struct wire_sample *sample, const struct word_reader *kernel,
-			   const struct word_reader *user)
-{
-	uint64_t words = hash_bytes(kernel->at, (size_t)(user->end - kernel->at) * 8);
-	uint64_t rest = (uint64_t)sample->kernel_frames << 16 | (uint64_t)sample->reason << 8 |
-			(sample->tid == sample->tgid);
-
-	return words ^ (rest * 0x9e3779b97f4a7c15ULL);
-}
-
 static uint32_t build_stack(struct stack_build *build, const struct wire_sample *sample,
 			    const struct word_reader *kernel, const struct word_reader *user)
 {
@@ -310,6 +282,8 @@ static uint32_t build_stack(struct stack_build *build, const struct wire_sample 
 	symbolizer->frames.len = 0;
 	if (build->cache->frames.len >= MAX_CACHED_FRAMES)
 		hmap_clear(&build->cache->frames);
+	if (build->cache->code.len >= MAX_CACHED_FRAMES)
+		hmap_clear(&build->cache->code);
 	if (symbolizer->kernel_frames.len >= MAX_KERNEL_FRAMES)
 		hmap_clear(&symbolizer->kernel_frames);
 	push_kernel_frames(build, kernel);
@@ -317,6 +291,16 @@ static uint32_t build_stack(struct stack_build *build, const struct wire_sample 
 	push_root(build, sample);
 	return profile_stack(build->profile, symbolizer->frames.items,
 			     (uint32_t)symbolizer->frames.len);
+}
+
+/* Before an agent is there and after, the same words may have other frames. */
+static void note_code_map(struct process_cache *cache, const struct jvm *jvm)
+{
+	bool has_code_map = jvm && jvm_has_code_map(jvm);
+
+	if (cache->has_code_map != has_code_map)
+		cache_clear(cache);
+	cache->has_code_map = has_code_map;
 }
 
 uint32_t symbolizer_stack(struct symbolizer *symbolizer, struct profile *profile,
@@ -329,12 +313,13 @@ uint32_t symbolizer_stack(struct symbolizer *symbolizer, struct profile *profile
 	uint64_t hash, known;
 	uint32_t stack;
 
-	sample_words(sample, &kernel, &user);
-	hash = stack_hash(sample, &kernel, &user);
-	if (hmap_get(&cache->stacks, hash, &known))
-		return (uint32_t)known;
 	if (symbolizer->jvms)
 		build.jvm = jvm_table_get(symbolizer->jvms, process);
+	note_code_map(cache, build.jvm);
+	sample_words_read(sample, &kernel, &user);
+	hash = sample_words_hash(sample, &kernel, &user);
+	if (hmap_get(&cache->stacks, hash, &known))
+		return (uint32_t)known;
 	stack = build_stack(&build, sample, &kernel, &user);
 	if (build.cacheable) {
 		if (cache->stacks.len >= MAX_CACHED_STACKS)

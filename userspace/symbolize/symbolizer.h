@@ -31,8 +31,8 @@ DEFINE_CLEANUP(struct symbolizer *, symbolizer_free);
 void symbolizer_touch(struct symbolizer *symbolizer, struct process *process);
 
 /*
- * A sample has just arrived, its turn comes later: read the names that may be gone by then, those
- * of interpreted methods whose class is unloaded.
+ * A sample has just arrived, its turn comes later: read the names that may be gone by then: code
+ * is thrown away, classes are unloaded.
  */
 void symbolizer_prefetch(struct symbolizer *symbolizer, struct process *process,
 			 const struct wire_sample *sample);

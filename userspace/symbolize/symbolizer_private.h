@@ -15,7 +15,9 @@ struct process_cache {
 	uint64_t mappings_serial;  /* that frames and stacks hold for */
 	uint64_t touched_serial;   /* mappings_serial + 1 whose files were opened */
 	struct hmap frames;	   /* user address and exactness → frame id; no JIT code */
-	struct hmap stacks;	   /* hash of a raw stack → stack id; none with JIT code */
+	struct hmap code;	   /* hash of a compiled frame's words → frame id */
+	struct hmap stacks;	   /* hash of a raw stack → stack id; none that time changes */
+	bool has_code_map;	   /* of an agent: then time decides what compiled code is */
 	struct perf_map *perf_map; /* owned; NULL: none */
 	uint64_t next_perf_map_ns; /* when to look for one again */
 };
@@ -65,6 +67,8 @@ void native_push(struct stack_build *build, uint64_t address, uint64_t cache_key
 
 /* symbolize/java.c: false when ADDRESS is none of the JVM's code. */
 bool java_push_code(struct stack_build *build, uint64_t address, bool exact);
+void java_push_compiled(struct stack_build *build, const uint64_t words[WIRE_COMPILED_WORDS],
+			uint64_t address, bool exact);
 void java_push_interpreted(struct stack_build *build, const uint64_t words[WIRE_INTERPRETED_WORDS]);
 uint32_t jit_mapping_id(struct stack_build *build);
 

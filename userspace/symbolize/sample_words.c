@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "symbolize/sample_words.h"
+
+#include "base/hmap.h"
+
+void sample_words_read(const struct wire_sample *sample, struct word_reader *ret_kernel,
+		       struct word_reader *ret_user)
+{
+	size_t bytes = MAX(sample->size, sizeof(*sample)) - sizeof(*sample);
+	size_t kernel = MIN(sample->kernel_frames, bytes / sizeof(uint64_t));
+	size_t user = MIN(sample->user_words, bytes / sizeof(uint64_t) - kernel);
+
+	*ret_kernel = (struct word_reader){ sample->words, sample->words + kernel };
+	*ret_user = (struct word_reader){ ret_kernel->end, ret_kernel->end + user };
+}
+
+uint64_t sample_words_hash(const struct wire_sample *sample, const struct word_reader *kernel,
+			   const struct word_reader *user)
+{
+	uint64_t words = hash_bytes(kernel->at, (size_t)(user->end - kernel->at) * 8);
+	uint64_t rest = (uint64_t)sample->kernel_frames << 16 | (uint64_t)sample->reason << 8 |
+			(sample->tid == sample->tgid);
+
+	return words ^ (rest * 0x9e3779b97f4a7c15ULL);
+}
+
+bool user_word_next(struct word_reader *reader, struct user_word *ret_word)
+{
+	size_t left = (size_t)(reader->end - reader->at);
+	uint64_t word, address;
+	size_t len;
+
+	if (left == 0)
+		return false;
+	word = *reader->at;
+	len = wire_frame_words(word);
+	if (len == 0 || len > left)
+		return false;
+	ret_word->kind = (enum wire_frame_kind)(word >> WIRE_FRAME_KIND_SHIFT);
+	/* the vsyscall page lies at the top: addresses are signed */
+	address = (uint64_t)((int64_t)(word << 8) >> 8);
+	ret_word->exact = (word & WIRE_FRAME_EXACT) != 0;
+	ret_word->address = ret_word->exact ? address : address - 1;
+	ret_word->cache_key = word & (WIRE_FRAME_ADDRESS_MASK | WIRE_FRAME_EXACT);
+	ret_word->words = reader->at;
+	reader->at += len;
+	return true;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A sample's words, taken apart: kernel addresses, then user frames of one or more words each. */
+#ifndef HOSTPROF_SYMBOLIZE_SAMPLE_WORDS_H
+#define HOSTPROF_SYMBOLIZE_SAMPLE_WORDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wire.h"
+
+struct word_reader {
+	const uint64_t *at;
+	const uint64_t *end;
+};
+
+struct user_word {
+	uint64_t address;      /* to look up: within the call for a return address */
+	uint64_t cache_key;    /* address and exactness */
+	const uint64_t *words; /* all words of the frame; borrowed from the sample */
+	enum wire_frame_kind kind;
+	bool exact;
+};
+
+/* The header's counts, bounded by the record's size. */
+void sample_words_read(const struct wire_sample *sample, struct word_reader *ret_kernel,
+		       struct word_reader *ret_user);
+
+/* Equal samples have equal stacks, unless time or the process makes a difference. */
+uint64_t sample_words_hash(const struct wire_sample *sample, const struct word_reader *kernel,
+			   const struct word_reader *user);
+
+/* False at the end, or when a frame's words are cut off. */
+bool user_word_next(struct word_reader *reader, struct user_word *ret_word);
+
+#endif

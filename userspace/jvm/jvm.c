@@ -13,19 +13,20 @@
 /* A starting JVM has no tables yet; later failures are rarer, so look less often. */
 #define JVM_LAYOUT_WAIT_NS     (20 * NSEC_PER_MSEC)
 #define JVM_LAYOUT_MAX_WAIT_NS (5 * NSEC_PER_SEC)
+/* A layout that lacks the continuation stubs is looked at this often; see jvm_get_wire(). */
+#define JVM_REFRESH_WAIT_NS (200 * NSEC_PER_MSEC)
 /* An agent that has not replayed by then (a stopped process, say) is not waited for. */
 #define JVM_REPLAY_TIMEOUT_NS (5 * NSEC_PER_SEC)
 /* After lost records we ask again; each time later when it does not help. */
 #define JVM_REPLAY_PAUSE_NS	(500 * NSEC_PER_MSEC)
 #define JVM_REPLAY_MAX_PAUSE_NS (60 * NSEC_PER_SEC)
 
-struct jvm *jvm_new(const struct process *process, const struct mapping *libjvm,
-		    struct vmstructs_cache *cache)
+struct jvm *jvm_new(uint32_t pid, const struct mapping *libjvm, struct vmstructs_cache *cache)
 {
 	struct jvm *jvm = xcalloc(1, sizeof(*jvm));
 
-	jvm->pid = process->pid;
-	jvm->serial = process->serial;
+	jvm->pid = pid;
+	jvm->made_ns = clock_now_ns();
 	jvm->libjvm = *libjvm;
 	jvm->libjvm.path = xstrdup(libjvm->path);
 	jvm->libjvm.image = NULL;
@@ -94,17 +95,33 @@ static bool has_layout(struct jvm *jvm)
 	return jvm->has_layout;
 }
 
+/* Its first virtual thread may have run since: that brings the last of the stubs. */
+static void refresh_layout(struct jvm *jvm, bool urgent)
+{
+	uint64_t now_ns;
+
+	if (!jvm->layout.provisional)
+		return;
+	now_ns = clock_now_ns();
+	if (!urgent && now_ns < jvm->layout_retry_ns)
+		return;
+	jvm_layout_refresh(jvm->vs, &jvm->layout);
+	jvm->layout_retry_ns = now_ns + JVM_REFRESH_WAIT_NS;
+}
+
 int jvm_get_wire(struct jvm *jvm, bool urgent, struct wire_jvm *ret_wire)
 {
 	if (urgent && !jvm->no_layout)
 		jvm->layout_retry_ns = 0;
 	if (!has_layout(jvm) && !jvm->no_layout)
 		return -ENODATA;
-	if (jvm->has_layout)
+	if (jvm->has_layout) {
+		refresh_layout(jvm, urgent);
 		*ret_wire = jvm->layout.wire;
-	else
+	} else {
 		memset(ret_wire, 0, sizeof(*ret_wire));
-	ret_wire->serial = (uint32_t)jvm->serial;
+	}
+	ret_wire->serial = jvm->id;
 	return 0;
 }
 

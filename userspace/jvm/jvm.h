@@ -47,6 +47,13 @@ struct jvm *jvm_table_get(struct jvm_table *table, struct process *process);
 void jvm_table_forget(struct jvm_table *table, struct process *process);
 
 /*
+ * The JVM that maps LIBJVM (code of it) now: made when it is not known, if MAKE. The registry is
+ * some hundred milliseconds behind; when it knows the process, jvm_table_get() finds the same.
+ */
+struct jvm *jvm_table_find(struct jvm_table *table, uint32_t pid, const struct mapping *libjvm,
+			   bool make);
+
+/*
  * Look for an agent's code map in the process (again), take the lease and ask for a replay. 0 when
  * it is being read; -ENODATA no agent; -EBUSY another hostprof holds the lease (err names its pid).
  */
@@ -65,6 +72,8 @@ void jvm_table_release_leases(struct jvm_table *table);
  * What the step functions need to know of it. -ENODATA when VMStructs could not be read yet; when
  * they never will, 0 and a layout whose ranges are all 0. URGENT: a sample waits for it, so that a
  * JVM which is still starting is looked at now and not at its next time.
+ * A JVM of JDK 19 or later gets return_barrier, enter_return and thread_cont_entry only with its
+ * first virtual thread: ask again at every poll, and compare with what was published.
  */
 int jvm_get_wire(struct jvm *jvm, bool urgent, struct wire_jvm *ret_wire);
 

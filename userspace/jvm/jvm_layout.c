@@ -5,12 +5,14 @@
 #include <stddef.h>
 
 #include "base/macros.h"
+#include "jvm/jvm_blob_layout.h"
+#include "jvm/jvm_entries.h"
+#include "jvm/jvm_heaps.h"
+#include "jvm/jvm_stubs.h"
 #include "jvm/vm_flags.h"
 
 /* The interpreter takes 100 to 262 kB. */
 #define MAX_INTERPRETER_BYTES (16U << 20)
-/* ReservedCodeCacheSize is at most 2 GB. */
-#define MAX_CODE_BYTES (4ULL << 30)
 
 /*
  * Slots of an interpreted frame on x86-64: src/hotspot/cpu/x86/frame_x86.hpp, interpreter_frame_*.
@@ -110,12 +112,30 @@ static int read_sizes(const struct vmstructs *vs, struct jvm_layout *layout, str
 	return 0;
 }
 
-/* share/code/stubs.hpp: AbstractInterpreter::_code is a StubQueue. */
-static int read_interpreter(const struct vmstructs *vs, struct jvm_layout *layout)
+/*
+ * JDK 8 to 16 list their threads from Threads::_thread_list, where the first one comes when all
+ * stubs and the interpreter are made: share/runtime/thread.cpp, Threads::create_vm(). Later
+ * releases are told by their interpreter's buffer alone.
+ */
+static int check_has_threads(const struct vmstructs *vs)
+{
+	uint64_t first;
+	int r = vmstructs_static_u64(vs, "Threads", "_thread_list", &first);
+
+	if (r == -ENODATA)
+		return 0;
+	return r < 0 ? r : first ? 0 : -EAGAIN;
+}
+
+struct queue {
+	uint64_t buffer;
+	int32_t limit, end;
+};
+
+static int read_queue(const struct vmstructs *vs, struct queue *ret_queue)
 {
 	const struct vm_memory *memory = vmstructs_memory(vs);
 	uint64_t queue, buffer = 0, limit = 0, end = 0;
-	int32_t limit_bytes, end_bytes;
 	int r = vmstructs_static_u64(vs, "AbstractInterpreter", "_code", &queue);
 
 	if (!r)
@@ -129,94 +149,75 @@ static int read_interpreter(const struct vmstructs *vs, struct jvm_layout *layou
 	if (!queue)
 		return -EAGAIN;
 	const struct vm_span spans[] = {
-		{ queue + buffer, &layout->interpreter_start, sizeof(layout->interpreter_start) },
-		{ queue + limit, &limit_bytes, sizeof(limit_bytes) },
-		{ queue + end, &end_bytes, sizeof(end_bytes) },
-	};
-	r = memory->read(memory, spans, ARRAY_SIZE(spans));
-	if (r < 0)
-		return r;
-	/* Still being made: the rest of the buffer will go back to the code cache. */
-	if (layout->feature_release >= BUFFER_TRIMMED_SINCE && end_bytes != limit_bytes)
-		return -EAGAIN;
-	if (limit_bytes <= 0 || limit_bytes > (int32_t)MAX_INTERPRETER_BYTES)
-		return -EBADMSG;
-	layout->interpreter_end = layout->interpreter_start + (uint32_t)limit_bytes;
-	return 0;
-}
-
-/* JDK 8 has one CodeHeap, whose reserved memory is a VirtualSpace: share/memory/heap.hpp. */
-static int read_code_heap(const struct vmstructs *vs, struct jvm_layout *layout)
-{
-	const struct vm_memory *memory = vmstructs_memory(vs);
-	uint64_t heap, space = 0, low = 0, high = 0;
-	int r = vmstructs_static_u64(vs, "CodeCache", "_heap", &heap);
-
-	if (!r)
-		r = vmstructs_field_offset(vs, "CodeHeap", "_memory", &space);
-	if (!r)
-		r = vmstructs_field_offset(vs, "VirtualSpace", "_low_boundary", &low);
-	if (!r)
-		r = vmstructs_field_offset(vs, "VirtualSpace", "_high_boundary", &high);
-	if (r < 0)
-		return r;
-	if (!heap)
-		return -EAGAIN;
-	const struct vm_span spans[] = {
-		{ heap + space + low, &layout->code_start, sizeof(layout->code_start) },
-		{ heap + space + high, &layout->code_end, sizeof(layout->code_end) },
+		{ queue + buffer, &ret_queue->buffer, sizeof(ret_queue->buffer) },
+		{ queue + limit, &ret_queue->limit, sizeof(ret_queue->limit) },
+		{ queue + end, &ret_queue->end, sizeof(ret_queue->end) },
 	};
 	return memory->read(memory, spans, ARRAY_SIZE(spans));
 }
 
-static int read_code_bounds(const struct vmstructs *vs, struct jvm_layout *layout)
+/* share/code/stubs.hpp: AbstractInterpreter::_code is a StubQueue. */
+static int read_interpreter(const struct vmstructs *vs, struct jvm_layout *layout,
+			    uint32_t *ret_used)
 {
-	int r = vmstructs_static_u64(vs, "CodeCache", "_low_bound", &layout->code_start);
+	struct queue queue;
+	int r = check_has_threads(vs);
 
 	if (!r)
-		r = vmstructs_static_u64(vs, "CodeCache", "_high_bound", &layout->code_end);
-	else if (r == -ENODATA)
-		r = read_code_heap(vs, layout);
+		r = read_queue(vs, &queue);
 	if (r < 0)
 		return r;
-	if (!layout->code_start)
+	/* Still being made: the rest of the buffer will go back to the code cache. */
+	if (layout->feature_release >= BUFFER_TRIMMED_SINCE && queue.end != queue.limit)
 		return -EAGAIN;
-	if (layout->code_end <= layout->code_start ||
-	    layout->code_end - layout->code_start > MAX_CODE_BYTES)
+	if (queue.limit <= 0 || queue.limit > (int32_t)MAX_INTERPRETER_BYTES || queue.end < 0 ||
+	    queue.end > queue.limit)
+		return -EBADMSG;
+	layout->interpreter_start = queue.buffer;
+	layout->interpreter_end = queue.buffer + (uint32_t)queue.limit;
+	*ret_used = (uint32_t)queue.end;
+	if (layout->interpreter_start < layout->wire.code_start ||
+	    layout->interpreter_end > layout->wire.code_end)
 		return -EBADMSG;
 	return 0;
 }
 
-static int read_ranges(const struct vmstructs *vs, struct jvm_layout *layout, struct err *err)
+static int read_code(const struct vmstructs *vs, struct jvm_layout *layout, struct err *err)
 {
-	int r = read_code_bounds(vs, layout);
+	uint32_t used = 0;
+	bool complete = true;
+	int r = jvm_heaps_read(vs, &layout->wire, err);
 
-	if (!r)
-		r = read_interpreter(vs, layout);
-	if (!r && (layout->interpreter_start < layout->code_start ||
-		   layout->interpreter_end > layout->code_end))
-		r = -EBADMSG;
+	if (r < 0)
+		return r;
+	r = read_interpreter(vs, layout, &used);
 	if (r == -EAGAIN)
 		return err_set(err, r, "the JVM is still starting");
-	return r < 0 ? err_sys(err, r, "cannot read where the JVM's code lies") : 0;
+	if (r < 0)
+		return err_sys(err, r, "cannot read where the JVM's interpreter lies");
+	r = jvm_stubs_read(vs, &layout->wire, &complete, err);
+	if (!r)
+		r = jvm_entries_read(vs, layout->interpreter_start, used, &layout->wire, err);
+	layout->provisional = !complete;
+	return r;
 }
 
 static void fill_wire(struct jvm_layout *layout)
 {
-	layout->wire = (struct wire_jvm){
-		.interpreter_start = layout->interpreter_start,
-		.interpreter_end = layout->interpreter_end,
-		.code_start = layout->code_start,
-		.code_end = layout->code_end,
-		.method_const_method = layout->method_const_method,
-		.const_method_constants = layout->const_method_constants,
-		.pool_holder = layout->pool_holder,
-		.klass_name = layout->klass_name,
-		.symbol_mask = layout->symbol_mask,
-		.method_slot = layout->method_slot,
-		.bcp_slot = layout->bcp_slot,
-		.sender_sp_slot = layout->sender_sp_slot,
-	};
+	struct wire_jvm *wire = &layout->wire;
+
+	layout->code_start = wire->code_start;
+	layout->code_end = wire->code_end;
+	wire->interpreter_start = layout->interpreter_start;
+	wire->interpreter_end = layout->interpreter_end;
+	wire->method_const_method = layout->method_const_method;
+	wire->const_method_constants = layout->const_method_constants;
+	wire->pool_holder = layout->pool_holder;
+	wire->klass_name = layout->klass_name;
+	wire->symbol_mask = layout->symbol_mask;
+	wire->method_slot = layout->method_slot;
+	wire->bcp_slot = layout->bcp_slot;
+	wire->sender_sp_slot = layout->sender_sp_slot;
 }
 
 int jvm_layout_read(const struct vmstructs *vs, struct jvm_layout *ret_layout, struct err *err)
@@ -227,7 +228,9 @@ int jvm_layout_read(const struct vmstructs *vs, struct jvm_layout *ret_layout, s
 	if (!r)
 		r = read_sizes(vs, &layout, err);
 	if (!r)
-		r = read_ranges(vs, &layout, err);
+		r = jvm_blob_layout_read(vs, &layout, err);
+	if (!r)
+		r = read_code(vs, &layout, err);
 	if (r < 0)
 		return r;
 	if (!layout.feature_release)
@@ -239,5 +242,19 @@ int jvm_layout_read(const struct vmstructs *vs, struct jvm_layout *ret_layout, s
 	layout.unsigned5_bias = layout.feature_release >= UNSIGNED5_BIAS_SINCE;
 	fill_wire(&layout);
 	*ret_layout = layout;
+	return 0;
+}
+
+int jvm_layout_refresh(const struct vmstructs *vs, struct jvm_layout *layout)
+{
+	struct wire_jvm wire = layout->wire;
+	struct err err = { 0 };
+	bool complete = false;
+	int r = jvm_stubs_read(vs, &wire, &complete, &err);
+
+	if (r < 0)
+		return r;
+	layout->wire = wire;
+	layout->provisional = !complete;
 	return 0;
 }

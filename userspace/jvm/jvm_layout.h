@@ -65,6 +65,12 @@ struct jvm_layout {
 	/* The part of it that the step functions need; its serial is for the caller to set. */
 	struct wire_jvm wire;
 
+	/*
+	 * `wire` lacks what virtual threads need, since none has run yet: its return_barrier,
+	 * enter_return or thread_cont_entry may still come. See jvm_layout_refresh().
+	 */
+	bool provisional;
+
 	/* Of a Symbol's first 8 bytes those that never change; see WIRE_CLASS_IDENTITY. */
 	uint64_t symbol_mask;
 
@@ -74,5 +80,8 @@ struct jvm_layout {
 
 /* -EAGAIN: the JVM is still starting; -EOPNOTSUPP: it lacks a field that we need. */
 int jvm_layout_read(const struct vmstructs *vs, struct jvm_layout *ret_layout, struct err *err);
+
+/* Look again for what a provisional layout lacks; cheap. On failure LAYOUT stays as it is. */
+int jvm_layout_refresh(const struct vmstructs *vs, struct jvm_layout *layout);
 
 #endif

@@ -86,6 +86,24 @@ static int find_symbols(const struct libjvm *lib, uint64_t ret_addresses[VM_SYMB
 	return 0;
 }
 
+/* Not in the VMStructs of every release that has them, but in a library that was not stripped. */
+static const struct {
+	const char *symbol, *type, *field;
+} symbol_statics[] = {
+	{ "_ZN12StubRoutines19_cont_returnBarrierE", "StubRoutines", "_cont_returnBarrier" },
+	{ "_ZN17ContinuationEntry10_return_pcE", "ContinuationEntry", "_return_pc" },
+};
+
+static void add_symbol_statics(struct vmtables *tables, const struct libjvm *lib)
+{
+	uint64_t address;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(symbol_statics); i++)
+		if (elf_file_find_symbol(lib->file, symbol_statics[i].symbol, &address) == 0)
+			vmtables_add_static(tables, symbol_statics[i].type, symbol_statics[i].field,
+					    "address", address);
+}
+
 static int read_tables(struct vmstructs *vs, const struct libjvm *lib, struct err *err)
 {
 	uint64_t addresses[VM_SYMBOL_COUNT];
@@ -95,6 +113,8 @@ static int read_tables(struct vmstructs *vs, const struct libjvm *lib, struct er
 		return err_set(err, r, "libjvm.so of process %u is not HotSpot's: no VMStructs",
 			       vs->memory.pid);
 	r = vmtables_read(&vs->memory, addresses, lib->bias, &vs->tables);
+	if (!r)
+		add_symbol_statics(vs->tables, lib);
 	/* Pointers that ld.so has not relocated yet lead nowhere. */
 	if (r == -EFAULT)
 		r = -EAGAIN;

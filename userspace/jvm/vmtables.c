@@ -279,6 +279,26 @@ int vmtables_read(const struct vm_memory *memory, const uint64_t addresses[VM_SY
 	return 0;
 }
 
+static const char *own_name(struct vmtables *tables, const char *text)
+{
+	return intern_get(&tables->names, intern_put(&tables->names, text, strlen(text), NULL),
+			  NULL);
+}
+
+void vmtables_add_static(struct vmtables *tables, const char *type, const char *name,
+			 const char *ctype, uint64_t relative)
+{
+	struct vmtables_field field = { .value = relative, .is_static = true };
+
+	if (vmtables_find_field(tables, type, name))
+		return;
+	field.type = own_name(tables, type);
+	field.name = own_name(tables, name);
+	field.ctype = own_name(tables, ctype);
+	vec_push(&tables->fields, field);
+	vmtables_sort(tables);
+}
+
 const struct vmtables_field *vmtables_find_field(const struct vmtables *tables, const char *type,
 						 const char *field)
 {

@@ -61,6 +61,14 @@ struct vmtables;
 int vmtables_read(const struct vm_memory *memory, const uint64_t addresses[VM_SYMBOL_COUNT],
 		  uint64_t bias, struct vmtables **ret_tables);
 
+/*
+ * Add a static field that the tables do not have, but that the library's symbol table tells of; a
+ * field that is there stays. RELATIVE is its address less the load bias. Strings are copied. Not
+ * for tables that are shared already.
+ */
+void vmtables_add_static(struct vmtables *tables, const char *type, const char *name,
+			 const char *ctype, uint64_t relative);
+
 /* Shared by reference count; made with one reference. */
 struct vmtables *vmtables_ref(struct vmtables *tables);
 void vmtables_unref(struct vmtables *tables);

@@ -139,14 +139,14 @@ class Recording:
                                self.stats_path, *args], stderr=subprocess.PIPE)
         time.sleep(1.5)
 
-    def finish(self):
-        """Lines of the whole host with marked kernel frames, and the figures."""
+    def finish(self, *view):
+        """Lines of the whole host with marked kernel frames, and the figures; VIEW: for report."""
         time.sleep(0.3)
         self.recorder.signal(signal.SIGINT)
         self.recorder.finish()
         stats = read_json(self.stats_path)
         print_figures(stats)
-        return collapsed(self.path, "--annotate"), stats
+        return collapsed(self.path, "--annotate", *view), stats
 
 
 def print_figures(stats):

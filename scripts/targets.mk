@@ -50,6 +50,10 @@ check-scale: ## record 2,000 processes and 501 large files within the memory lim
 	@+$(AGAIN) all workloads
 	@HOSTPROF_BUILD=$(BUILD) tests/root/scale.py
 
+check-real: ## record Tomcat, Kafka, Helidon, scalac, JRuby, H2, Lucene under load (root, Maven, 8 minutes)
+	@+$(AGAIN) all
+	@HOSTPROF_BUILD=$(BUILD) tests/real/check_real.py
+
 check-mutants: ## break the unwinder line by line: a unit test must notice each
 	@+$(AGAIN) unit-tests
 	@$(SCRIPT_ENV) CC=$(CC) LDLIBS="$(LDLIBS)" scripts/check-mutants.py
@@ -81,7 +85,7 @@ clean: ## remove the build directory
 
 # With `make -jN setup check` the packages still come first.
 ifneq ($(filter setup,$(MAKECMDGOALS)),)
-run check check-unit check-root check-live check-san check-kernels check-scale check-mutants fuzz lint tidy bench: | setup
+run check check-unit check-root check-live check-san check-kernels check-scale check-real check-mutants fuzz lint tidy bench: | setup
 endif
 
 unit-tests: $(UNIT_BIN)
@@ -95,5 +99,5 @@ $(BUILD)/fuzzers/%: tests/fuzz/%.c $(BUILD)/libhostprof.a
 	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) -Wno-missing-prototypes $(LDFLAGS) \
 		-fsanitize=fuzzer,address,undefined -o $@ $(filter %.c %.a,$^) $(LDLIBS)
 
-.PHONY: help setup run check check-unit check-differential check-root check-live check-san check-kernels check-scale check-mutants \
+.PHONY: help setup run check check-unit check-differential check-root check-live check-san check-kernels check-scale check-real check-mutants \
 	fuzz lint tidy bench install clean unit-tests fuzzers

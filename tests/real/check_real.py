@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""make check-real: programs that people run, under load while the whole host is recorded, without an
+agent and without a flag: how many of their samples are whole?
+
+usage: check_real.py [--list] [NAME…]
+
+The time that is recorded of each is HOSTPROF_REAL_SECONDS (25). A program whose files cannot be had is
+skipped. One that misses the mark is recorded once more; both recordings are then judged as one. With
+HOSTPROF_REAL_KEEP=DIR the recordings, their stacks and figures stay there.
+"""
+import collections
+import time
+
+from fetch import Unavailable
+from programs import PROGRAMS
+from hp import *
+from judge import ANCHOR, FROZEN, is_java, judge
+from threads import dump_threads, without_its_start
+
+MUST_SHARE = 0.001
+FREQUENCY = 997
+SECONDS = int(os.environ.get("HOSTPROF_REAL_SECONDS", "25"))
+KEEP = os.environ.get("HOSTPROF_REAL_KEEP")
+# What the recorder needs to begin, and the program's load to outlive it.
+START_S, SLACK_S = 1.5, 20
+# Less is nothing to judge by.
+MIN_SAMPLES = 1000
+
+
+class Row:
+    """What the samples of one program came to; two recordings of it add up."""
+
+    def __init__(self):
+        self.counts, self.reasons, self.leaves = (collections.Counter() for _ in range(3))
+        self.examples, self.cpu_s = {}, 0.0
+
+    def add(self, line, why):
+        """WHY it is unfinished; "" if it is not."""
+        self.counts["samples"] += line.count
+        self.counts["java"] += line.count * any(map(is_java, line.frames))
+        self.counts["anchors"] += line.count * line.frames.count(ANCHOR)
+        self.counts["frozen"] += line.count * (FROZEN in line.frames)
+        if why:
+            self.reasons[why] += line.count
+            self.leaves[why, ";".join(line.frames[-3:])] += line.count
+            self.examples.setdefault(why, ";".join(line.frames))
+
+    def add_lost(self, count):
+        if count:
+            self.counts["samples"] += count
+            self.reasons["lost"] += count
+
+    def unfinished(self):
+        return sum(self.reasons.values())
+
+    def share(self):
+        return self.unfinished() / max(self.counts["samples"], 1)
+
+
+ROWS = collections.defaultdict(Row)
+
+
+# --- one recording --------------------------------------------------------------------------
+
+
+class Recording:
+    """hostprof over the whole host, beside the program, with its threads as the JVM names them."""
+
+    def __init__(self, program, home, running):
+        directory = KEEP or temp_dir()
+        os.makedirs(directory, exist_ok=True)
+        base = os.path.join(directory, program.name)
+        self.path, self.stats_path = f"{base}.jfr", f"{base}.json"
+        recorder = start([HOSTPROF, "record", "-a", "-F", FREQUENCY, "--agent=never", "-d", SECONDS,
+                          "-o", self.path, "--stats", self.stats_path], stderr=subprocess.PIPE)
+        time.sleep(START_S)
+        before = self.clocks(running)
+        time.sleep(SECONDS / 2)
+        self.threads = {pid: dump_threads(home, pid) for pid in running.jvms.values()}
+        time.sleep(max(SECONDS / 2 - START_S - 1.5, 0))
+        self.cpu_s = {pid: clock - before.get(pid, 0) for pid, clock in self.clocks(running).items()}
+        recorder.finish(SECONDS + 60)
+        self.stats = read_json(self.stats_path)
+        text = hostprof("report", self.path, "-f", "collapsed", "-o", "-", "-t", "--annotate",
+                        timeout=300).out
+        if KEEP:
+            with open(f"{base}.collapsed", "w", encoding="utf-8") as file:
+                file.write(text)
+        self.lines = parse_collapsed(text)
+
+    @staticmethod
+    def clocks(running):
+        return {pid: cpu_seconds(pid) for pid in running.jvms.values()}
+
+    def judge_jvm(self, pid, row):
+        """Add the samples of one JVM to a row."""
+        for line in of_pid(self.lines, pid):
+            verdict = judge(line.frames)
+            why = verdict.why
+            wanted = None if why else without_its_start(line, self.threads[pid])
+            row.add(line, f"does not begin with {', '.join(wanted)}" if wanted else why)
+        row.add_lost(sum(each["lost"] for each in self.stats["processes"] if each["pid"] == pid))
+        row.cpu_s += self.cpu_s.get(pid, 0)
+
+
+def print_figures(stats):
+    """What the unwinder counted, for whoever looks for the cause of an unfinished stack."""
+    figures = ", ".join(f"{row['name'].removeprefix('unwind.')} {row['value']}"
+                        for row in stats["counters"])
+    print(f"# whole host: {stats['samples']} samples, {100 * stats['complete_share']:.3f} % complete "
+          f"by its own word, lost {stats['lost']}; {figures}")
+
+
+def record_program(program):
+    """Run a program and record it; returns its rows' names."""
+    home = jdk(program.version)
+    try:
+        running = program.start(home, temp_dir(), program.warm_s + SECONDS + SLACK_S)
+    except Unavailable as error:
+        skip(str(error))
+    running.load()
+    time.sleep(program.warm_s)
+    recording = Recording(program, home, running)
+    for name, pid in running.jvms.items():
+        recording.judge_jvm(pid, ROWS[name])
+    print_figures(recording.stats)
+    return list(running.jvms)
+
+
+# --- what it shows --------------------------------------------------------------------------
+
+
+def print_table(rows):
+    print(f"# {'program':16} {'samples':>8} {'with Java':>9} {'unfinished':>10} {'share':>9} "
+          f"{'anchors':>7} {'frozen':>7}  reasons")
+    for name, row in rows.items():
+        counts = row.counts
+        reasons = ", ".join(f"{why} {count}" for why, count in row.reasons.most_common(6))
+        print(f"# {name:16} {counts['samples']:8} {counts['java']:9} {row.unfinished():10} "
+              f"{100 * row.share():8.4f}% {counts['anchors']:7} {counts['frozen']:7}  {reasons}")
+
+
+def print_reasons(name, row):
+    """Where the unfinished stacks stood, and one whole stack for each reason."""
+    for (why, leaf), count in row.leaves.most_common(12):
+        print(f"# {name}: {count} x {why}: … {leaf}")
+    for why, stack in list(row.examples.items())[:12]:
+        text = stack if len(stack) < 1600 else f"{stack[:800]} … {stack[-800:]}"
+        print(f"# {name}: {why}: {text}")
+
+
+def check_program(program):
+    need_root()
+    names = record_program(program)
+    rows = {name: ROWS[name] for name in names}
+    print_table(rows)
+    for name, row in rows.items():
+        print_reasons(name, row)
+    for name, row in rows.items():
+        samples = row.counts["samples"]
+        expect(samples >= MIN_SAMPLES, f"{name}: only {samples} samples")
+        # Nothing may vanish without being counted as lost.
+        expect(samples >= 0.95 * FREQUENCY * row.cpu_s,
+               f"{name}: {samples} samples in more than {row.cpu_s:.1f} s of its CPU")
+        expect(row.share() <= MUST_SHARE, f"{name}: {row.unfinished()} of {samples} are not whole")
+
+
+def register(program):
+    def check():
+        check_program(program)
+    check.__name__ = program.name.replace("-", "_")
+    test(check)
+
+
+for each in PROGRAMS:
+    register(each)
+try:
+    main()
+finally:
+    if len(ROWS) > 1:
+        print_table(ROWS)

@@ -138,6 +138,7 @@ $(BUILD)/workloads/%.class: tests/workloads/%.java
 workloads: $(WORKLOAD_BIN) $(JAVA_CLASSES) $(TOOL_BIN)
 
 include tests/workloads/unwind/build.mk
+include tests/workloads/spine/build.mk
 
 -include $(LIB_OBJ:.o=.d) $(MAIN_OBJ:.o=.d) $(AGENT_OBJ:.o=.d) $(UNIT_BIN:=.d) $(TOOL_BIN:=.d)
 

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.reflect.Method;
+
+/** The same, called through vtable stubs. */
+abstract class Link implements Step {
+    @Override
+    public abstract long step(Path path, int depth);
+}
+
+interface Op {
+    long apply(Path path, int depth);
+}
+
+/** Thrown by leaves and caught by those links that are made for it. */
+final class Thrown extends RuntimeException {
+    private static final long serialVersionUID = 1;
+    int levels;
+
+    Thrown(boolean withTrace) {
+        super("thrown", null, false, withTrace);
+    }
+}
+
+/**
+ * What one stack is made of: one letter per link, the last is a leaf. Each letter is a class of its
+ * own, and no call site sees less than three of them in turn: no compiler inlines one into another,
+ * so that each is a frame of its own. spine_cases.py knows the frames of each letter.
+ */
+public final class Path {
+    static final Method STEP = findMethod();
+    static final MethodHandle[] HANDLES = {findHandle(), findHandle(), findHandle()};
+
+    public final Step[] steps;
+    final Link[] links;
+    long sink;
+    int round;
+    int turn;
+
+    Path(String letters) {
+        steps = new Step[letters.length()];
+        links = new Link[letters.length()];
+        for (int i = 0; i < letters.length(); i++) {
+            char letter = letters.charAt(i);
+            links[i] = Character.isUpperCase(letter) ? Links.of(letter) : Leaves.of(letter);
+            steps[i] = links[i];
+        }
+    }
+
+    /** Some work for a frame: its pc is not always at a call. */
+    long mix(long x) {
+        x ^= sink;
+        x ^= x << 13;
+        x ^= x >>> 7;
+        return x ^ x << 17;
+    }
+
+    private static Method findMethod() {
+        try {
+            return Step.class.getMethod("step", Path.class, int.class);
+        } catch (NoSuchMethodException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static MethodHandle findHandle() {
+        try {
+            return MethodHandles.lookup().findVirtual(Step.class, "step",
+                MethodType.methodType(long.class, Path.class, int.class));
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

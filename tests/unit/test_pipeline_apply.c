@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -151,6 +152,17 @@ static void a_full_queue_does_not_wait(void **state)
 	close(f->go_fd);
 }
 
+static int read_no_jvm(uint32_t pid, const struct mapping *libjvm, bool urgent,
+		       struct wire_jvm *ret_wire, void *data)
+{
+	(void)pid;
+	(void)libjvm;
+	(void)urgent;
+	(void)ret_wire;
+	(void)data;
+	return -ENODATA;
+}
+
 /* There was no time for its walk when it arrived: it does not wait until it is applied. */
 static void a_walk_is_tried_again(void **state)
 {
@@ -166,11 +178,13 @@ static void a_walk_is_tried_again(void **state)
 					.tid = f->sample.tid,
 					.time_ns = f->sample.time_ns,
 					.pc = (uintptr_t)make_sample };
+	const struct unwind_jvm_source no_jvms = { .read = read_no_jvm };
 	struct wire_sample raw = f->sample;
 	const struct merge_item *item;
 	struct err err;
 
-	assert_int_equal(unwinder_new(memory, pipeline->images, 1 << 20, &pipeline->unwinder, &err),
+	assert_int_equal(unwinder_new(memory, pipeline->images, &no_jvms, 1 << 20,
+				      &pipeline->unwinder, &err),
 			 0);
 	raw.size = sizeof(raw);
 	raw.flags = WIRE_SAMPLE_RESUMED;

@@ -57,7 +57,9 @@ static int put_space(struct stage *stage, uint32_t tgid, uint32_t count, uint64_
 	struct space_identity id = { .tgid = tgid, .exec_id = tgid + 1, .start_ns = tgid * 10 };
 
 	fill_ranges(ranges, count, 0x3000, bias);
-	return space_store_put(stage->store, &id, ranges, count, 77, stage->now_ns);
+	return space_store_put(stage->store, &id,
+			       &(struct space_content){ ranges, count, .exec_pages = 77 },
+			       stage->now_ns);
 }
 
 static struct wire_space space_of(const struct stage *stage, uint32_t tgid)
@@ -159,15 +161,16 @@ static void test_longest_list(void **state)
 {
 	struct space_identity id = { 1, 1, 1 };
 	struct wire_range *ranges = xcalloc(65537, sizeof(*ranges));
+	struct space_content content = { ranges, 65537, 0, 0 };
 	struct wire_space space;
 	struct stage stage;
 
 	(void)state;
 	stage_init(&stage, 70000);
 	fill_ranges(ranges, 65537, 0x3000, 0);
-	assert_int_equal(space_store_put(stage.store, &id, ranges, 65537, 0, stage.now_ns),
-			 -ENOSPC);
-	assert_int_equal(space_store_put(stage.store, &id, ranges, 65536, 0, stage.now_ns), 0);
+	assert_int_equal(space_store_put(stage.store, &id, &content, stage.now_ns), -ENOSPC);
+	content.count = 65536;
+	assert_int_equal(space_store_put(stage.store, &id, &content, stage.now_ns), 0);
 	space = space_of(&stage, 1);
 	for (uint32_t i = 0; i < 65536; i++)
 		expect_file(&stage, &space, (i + 1) * 0x3000ULL + 5, i + 1);
@@ -179,14 +182,15 @@ static void test_refused(void **state)
 {
 	struct wire_range ranges[2] = { { .start = 0x1000, .end = 0x3000 },
 					{ .start = 0x2000, .end = 0x4000 } };
+	const struct space_content content = { ranges, 2, 0, 0 };
 	struct space_identity id = { 1, 1, 1 };
 	struct stage stage;
 
 	(void)state;
 	stage_init(&stage, 8);
-	assert_int_equal(space_store_put(stage.store, &id, ranges, 2, 0, stage.now_ns), -EINVAL);
+	assert_int_equal(space_store_put(stage.store, &id, &content, stage.now_ns), -EINVAL);
 	ranges[1].start = ranges[1].end;
-	assert_int_equal(space_store_put(stage.store, &id, ranges, 2, 0, stage.now_ns), -EINVAL);
+	assert_int_equal(space_store_put(stage.store, &id, &content, stage.now_ns), -EINVAL);
 	assert_int_equal(put_space(&stage, 1, 9, 0), -ENOSPC);
 	assert_int_equal(put_space(&stage, 1, 8, 0), 0);
 	assert_int_equal(put_space(&stage, 1, 9, 0), -ENOSPC);

@@ -2,6 +2,7 @@
 /* This process's own stack, as BPF would have sent it, is walked at once and late. */
 #include "test.h"
 
+#include <errno.h>
 #include <string.h>
 #include <ucontext.h>
 
@@ -18,6 +19,9 @@ struct fixture {
 	struct table_memory *memory;
 	struct image_cache *images;
 	struct unwinder *unwinder;
+	struct unwind_jvm_source jvms;
+	struct wire_jvm jvm; /* what it gives; serial 0: nothing yet */
+	unsigned int jvm_reads;
 	struct process process; /* this one, as the registry would have it */
 	struct wire_miss *miss;
 	struct wire_sample *sample;
@@ -94,6 +98,18 @@ static void make_sample(struct fixture *f)
 	sample->words[0] = KERNEL_WORD;
 }
 
+static int read_jvm(uint32_t pid, const struct mapping *libjvm, bool urgent,
+		    struct wire_jvm *ret_wire, void *data)
+{
+	struct fixture *f = data;
+
+	(void)pid;
+	(void)libjvm;
+	f->jvm_reads += urgent;
+	*ret_wire = f->jvm;
+	return f->jvm.serial ? 0 : -ENODATA;
+}
+
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
@@ -102,8 +118,9 @@ static int setup(void **state)
 
 	*state = f;
 	f->memory = table_memory_new_heap(4096, 1024, 4096);
+	f->jvms = (struct unwind_jvm_source){ read_jvm, f };
 	if (image_cache_new(NULL, &f->images, &err) < 0 ||
-	    unwinder_new(f->memory, f->images, 1 << 20, &f->unwinder, &err) < 0)
+	    unwinder_new(f->memory, f->images, &f->jvms, 1 << 20, &f->unwinder, &err) < 0)
 		return -1;
 	f->process.pid = (uint32_t)getpid();
 	f->process.serial = 1;
@@ -147,12 +164,12 @@ static void check_whole(const struct fixture *f, const struct wire_sample *sampl
 
 static struct wire_sample *try(struct fixture *f)
 {
-	return unwinder_try(f->unwinder, f->miss, f->sample, 0, NULL);
+	return unwinder_try(f->unwinder, f->miss, f->sample, 0);
 }
 
 static struct wire_sample *finish(struct fixture *f)
 {
-	return unwinder_finish(f->unwinder, f->miss, f->sample, &f->process, 0, NULL);
+	return unwinder_finish(f->unwinder, f->miss, f->sample, &f->process, 0);
 }
 
 static uint64_t figure;

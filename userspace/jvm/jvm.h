@@ -47,11 +47,11 @@ struct jvm *jvm_table_get(struct jvm_table *table, struct process *process);
 void jvm_table_forget(struct jvm_table *table, struct process *process);
 
 /*
- * The JVM that maps LIBJVM (code of it) now: made when it is not known, if MAKE. The registry is
+ * The JVM that maps LIBJVM (code of it) now: made when it is not known, if MAKE_NEW. The registry is
  * some hundred milliseconds behind; when it knows the process, jvm_table_get() finds the same.
  */
 struct jvm *jvm_table_find(struct jvm_table *table, uint32_t pid, const struct mapping *libjvm,
-			   bool make);
+			   bool make_new);
 
 /*
  * Look for an agent's code map in the process (again), take the lease and ask for a replay. 0 when

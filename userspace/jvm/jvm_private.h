@@ -19,7 +19,9 @@ enum jvm_replay {
 
 struct jvm {
 	uint32_t pid;
-	uint64_t serial;	       /* of the process generation */
+	uint64_t serial; /* of the process generation; 0: the registry is behind */
+	uint32_t id;	 /* of this JVM, over all of a run; from 1 on */
+	uint64_t made_ns;
 	struct mapping libjvm;	       /* path owned */
 	struct vmstructs_cache *cache; /* borrowed from the table */
 
@@ -49,8 +51,7 @@ struct jvm {
 	bool same_tids;
 };
 
-struct jvm *jvm_new(const struct process *process, const struct mapping *libjvm,
-		    struct vmstructs_cache *cache);
+struct jvm *jvm_new(uint32_t pid, const struct mapping *libjvm, struct vmstructs_cache *cache);
 void jvm_free(struct jvm *jvm);
 
 /* One record of the agent's; DATA is the struct jvm. Older threads get their tid here. */

@@ -9,6 +9,8 @@
 /* Samples are resolved within a second of being taken; the rest is for a busy host. */
 #define TABLE_HISTORY_NS (10 * NSEC_PER_SEC)
 #define TABLE_EXPIRE_NS	 NSEC_PER_SEC
+/* The registry knows a process some hundred milliseconds after its events came, or never. */
+#define TABLE_UNCLAIMED_NS (30 * NSEC_PER_SEC)
 
 struct jvm_table {
 	VEC(struct jvm *) jvms;	       /* owned */
@@ -16,6 +18,7 @@ struct jvm_table {
 	struct vmstructs_cache *cache; /* owned */
 	void *buffer;		       /* owned, CODEMAP_READ_BYTES */
 	uint64_t expired_ns;
+	uint32_t last_id;
 };
 
 int jvm_table_new(struct jvm_table **ret_table, struct err *err)
@@ -52,9 +55,40 @@ static void remove_at(struct jvm_table *table, size_t at)
 static void remove_older(struct jvm_table *table, const struct process *process)
 {
 	for (size_t i = table->jvms.len; i-- > 0;)
-		if (table->jvms.items[i]->pid == process->pid &&
+		if (table->jvms.items[i]->pid == process->pid && table->jvms.items[i]->serial &&
 		    table->jvms.items[i]->serial != process->serial)
 			remove_at(table, i);
+}
+
+/* What the registry never heard of. */
+static void remove_unclaimed(struct jvm_table *table, uint64_t now_ns)
+{
+	for (size_t i = table->jvms.len; i-- > 0;)
+		if (!table->jvms.items[i]->serial &&
+		    now_ns - table->jvms.items[i]->made_ns > TABLE_UNCLAIMED_NS)
+			remove_at(table, i);
+}
+
+static struct jvm *make(struct jvm_table *table, uint32_t pid, const struct mapping *libjvm)
+{
+	struct jvm *jvm = jvm_new(pid, libjvm, table->cache);
+
+	jvm->id = ++table->last_id;
+	vec_push(&table->jvms, jvm);
+	return jvm;
+}
+
+struct jvm *jvm_table_find(struct jvm_table *table, uint32_t pid, const struct mapping *libjvm,
+			   bool make_new)
+{
+	for (size_t i = table->jvms.len; i-- > 0;) {
+		struct jvm *jvm = table->jvms.items[i];
+
+		if (jvm->pid == pid && jvm->libjvm.start == libjvm->start &&
+		    jvm->libjvm.key.inode == libjvm->key.inode)
+			return jvm;
+	}
+	return make_new ? make(table, pid, libjvm) : NULL;
 }
 
 static const struct mapping *find_libjvm(const struct process *process)
@@ -76,6 +110,15 @@ static bool nothing_new(struct jvm_table *table, const struct process *process)
 	return hmap_get(&table->looked, process->serial, &count) && count == process->mappings.len;
 }
 
+/* Made before the registry knew of PROCESS, and after that began. */
+static struct jvm *find_unclaimed(struct jvm_table *table, const struct process *process,
+				  const struct mapping *libjvm)
+{
+	struct jvm *jvm = jvm_table_find(table, process->pid, libjvm, false);
+
+	return jvm && !jvm->serial && jvm->made_ns >= process->begin_ns ? jvm : NULL;
+}
+
 struct jvm *jvm_table_get(struct jvm_table *table, struct process *process)
 {
 	const struct mapping *libjvm;
@@ -92,8 +135,10 @@ struct jvm *jvm_table_get(struct jvm_table *table, struct process *process)
 		return NULL;
 	}
 	hmap_remove(&table->looked, process->serial);
-	jvm = jvm_new(process, libjvm, table->cache);
-	vec_push(&table->jvms, jvm);
+	jvm = find_unclaimed(table, process, libjvm);
+	if (!jvm)
+		jvm = make(table, process->pid, libjvm);
+	jvm->serial = process->serial;
 	process->jvm = jvm;
 	return jvm;
 }
@@ -117,8 +162,10 @@ void jvm_table_poll(struct jvm_table *table)
 		if (expire)
 			jvm_expire(table->jvms.items[i], now_ns - TABLE_HISTORY_NS);
 	}
-	if (expire)
+	if (expire) {
 		table->expired_ns = now_ns;
+		remove_unclaimed(table, now_ns);
+	}
 }
 
 bool jvm_table_replayed(const struct jvm_table *table)

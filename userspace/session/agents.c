@@ -8,8 +8,6 @@
 #include "base/worker.h"
 #include "jvm/attach.h"
 
-/* A JVM publishes its tables within the first tenth of a second of its life; a loaded host: more. */
-#define LAYOUT_GIVE_UP_NS (20 * NSEC_PER_SEC)
 #define ATTACH_TIMEOUT_NS (5 * NSEC_PER_SEC)
 /*
  * Looking for an agent means reading /proc/PID/fd, which on a server are thousands: not more often
@@ -29,12 +27,10 @@ enum attach_state { ATTACH_NONE, ATTACH_RUNNING, ATTACH_DONE };
 struct agent {
 	uint64_t serial; /* of the process generation */
 	uint32_t pid;
-	uint64_t since_ns;
 	uint64_t map_tried_ns;
 	uint64_t map_retry_ns;
 	bool wanted; /* a target: its agent is used */
 	bool sampled;
-	bool layout_done;
 	bool map_open;
 	enum attach_state attach;
 	char failure[384];
@@ -56,10 +52,8 @@ struct past_failure {
 struct agents {
 	struct registry *registry;
 	struct jvm_table *jvms;
-	struct capture *capture;
 	struct worker_pool *pool; /* owned; attaches wait for JVMs. NULL: none is attached */
 	struct hmap by_serial;	  /* struct agent *, owned; of processes that live */
-	struct hmap told;	  /* pid -> serial of the generation that BPF knows */
 	/* Of those that are gone. */
 	uint32_t past_jvms, past_with_agent;
 	VEC(struct past_failure) past_failures;
@@ -67,8 +61,8 @@ struct agents {
 	uint64_t busy_since_ns;
 };
 
-int agents_new(struct registry *registry, struct jvm_table *jvms, struct capture *capture,
-	       bool attach, struct agents **ret_agents, struct err *err)
+int agents_new(struct registry *registry, struct jvm_table *jvms, bool attach,
+	       struct agents **ret_agents, struct err *err)
 {
 	struct agents *agents = xcalloc(1, sizeof(*agents));
 	int r = attach ? worker_pool_new(ATTACH_THREADS, &agents->pool, err) : 0;
@@ -80,7 +74,6 @@ int agents_new(struct registry *registry, struct jvm_table *jvms, struct capture
 
 	agents->registry = registry;
 	agents->jvms = jvms;
-	agents->capture = capture;
 	*ret_agents = agents;
 	return 0;
 }
@@ -97,7 +90,6 @@ void agents_free(struct agents *agents)
 	while (hmap_next(&agents->by_serial, &at, &key, &value))
 		free((struct agent *)(uintptr_t)value);
 	hmap_release(&agents->by_serial);
-	hmap_release(&agents->told);
 	vec_for_each (failure, &agents->past_failures)
 		free(failure->why);
 	vec_release(&agents->past_failures);
@@ -147,21 +139,6 @@ static void start_attach(struct agents *agents, struct agent *agent)
 	worker_pool_submit(agents->pool, &attach->job);
 }
 
-static void try_layout(struct agents *agents, struct agent *agent, struct jvm *jvm, uint64_t now_ns)
-{
-	struct wire_jvm wire;
-
-	if (agent->layout_done)
-		return;
-	if (jvm_get_wire(jvm, false, &wire) == 0) {
-		agent->layout_done = capture_set_jvm(agents->capture, wire.serial, &wire) == 0;
-		if (agent->layout_done)
-			hmap_put(&agents->told, agent->pid, agent->serial);
-	} else if (now_ns - agent->since_ns > LAYOUT_GIVE_UP_NS) {
-		agent->layout_done = true;
-	}
-}
-
 /* A JVM that forked to run a program is, until the exec, a copy that no attach may signal. */
 static bool may_attach(const struct agents *agents, const struct agent *agent)
 {
@@ -207,7 +184,6 @@ static void try_agent(struct agents *agents, struct agent *agent)
 	jvm = jvm_table_get(agents->jvms, process);
 	if (!jvm)
 		return;
-	try_layout(agents, agent, jvm, now_ns);
 	try_map(agents, agent, jvm, now_ns);
 }
 
@@ -221,7 +197,6 @@ void agents_add(struct agents *agents, struct process *process, bool wanted)
 	agent->serial = process->serial;
 	agent->pid = process->pid;
 	agent->wanted = wanted;
-	agent->since_ns = clock_now_ns();
 	hmap_put_ptr(&agents->by_serial, agent->serial, agent);
 	try_agent(agents, agent);
 }
@@ -248,22 +223,11 @@ void agents_poll(struct agents *agents)
 	while (hmap_next(&agents->by_serial, &at, &key, &value)) {
 		struct agent *agent = (struct agent *)(uintptr_t)value;
 
-		if (!agent->layout_done || (agent->wanted && !agent->map_open))
+		if (agent->wanted && !agent->map_open)
 			try_agent(agents, agent);
 	}
 	if (!agents->attaching && jvm_table_replayed(agents->jvms))
 		agents->busy_since_ns = 0;
-}
-
-/* The pid may have gone to another JVM already: then it is that one's interpreter that BPF knows. */
-static void untell(struct agents *agents, const struct agent *agent)
-{
-	uint64_t serial;
-
-	if (!hmap_get(&agents->told, agent->pid, &serial) || serial != agent->serial)
-		return;
-	hmap_remove(&agents->told, agent->pid);
-	capture_set_jvm(agents->capture, (uint32_t)agent->serial, NULL);
 }
 
 void agents_forget(struct agents *agents, struct process *process)
@@ -272,7 +236,6 @@ void agents_forget(struct agents *agents, struct process *process)
 
 	if (!agent)
 		return;
-	untell(agents, agent);
 	agents->past_jvms += agent->sampled;
 	agents->past_with_agent += agent->sampled && agent->map_open;
 	if (agent->failure[0] && agents->past_failures.len < MAX_PAST_FAILURES) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The JVMs of a run: told to BPF when their layout is known, their agents attached when asked for,
- * their code maps opened when there is one. A JVM that is still starting is tried again.
+ * The JVMs of a run: their agents attached when asked for, their code maps opened when there is one.
+ * A JVM that is still starting is tried again.
  */
 #ifndef HOSTPROF_SESSION_AGENTS_H
 #define HOSTPROF_SESSION_AGENTS_H
@@ -10,15 +10,14 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "capture/capture.h"
 #include "jvm/jvm.h"
 #include "process/registry.h"
 
 struct agents;
 
 /* All borrowed and outlive it. ATTACH: load the agent into every JVM that allows it. */
-int agents_new(struct registry *registry, struct jvm_table *jvms, struct capture *capture,
-	       bool attach, struct agents **ret_agents, struct err *err);
+int agents_new(struct registry *registry, struct jvm_table *jvms, bool attach,
+	       struct agents **ret_agents, struct err *err);
 void agents_free(struct agents *agents);
 DEFINE_CLEANUP(struct agents *, agents_free);
 

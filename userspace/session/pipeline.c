@@ -39,8 +39,24 @@ static int open_images(struct pipeline *pipeline, struct err *err)
 		return r;
 	image_cache_set_limit(pipeline->images, pipeline->plan.symbol_bytes);
 	image_cache_set_parse_limit(pipeline->images, pipeline->plan.parse_bytes);
-	return unwinder_new(&pipeline->tables.memory, pipeline->images, pipeline->plan.file_bytes,
-			    &pipeline->unwinder, err);
+	return 0;
+}
+
+static int read_jvm(uint32_t pid, const struct mapping *libjvm, bool urgent,
+		    struct wire_jvm *ret_wire, void *data)
+{
+	struct pipeline *pipeline = data;
+	struct jvm *jvm = jvm_table_find(pipeline->jvms, pid, libjvm, urgent);
+
+	return jvm ? jvm_get_wire(jvm, urgent, ret_wire) : -ENODATA;
+}
+
+static int open_unwinder(struct pipeline *pipeline, struct err *err)
+{
+	const struct unwind_jvm_source jvms = { read_jvm, pipeline };
+
+	return unwinder_new(&pipeline->tables.memory, pipeline->images, &jvms,
+			    pipeline->plan.file_bytes, &pipeline->unwinder, err);
 }
 
 int pipeline_init(struct pipeline *pipeline, struct capture *capture,
@@ -63,11 +79,13 @@ int pipeline_init(struct pipeline *pipeline, struct capture *capture,
 	if (r == 0)
 		r = jvm_table_new(&pipeline->jvms, err);
 	if (r == 0)
+		r = open_unwinder(pipeline, err);
+	if (r == 0)
 		r = symbolizer_new(pipeline->images, pipeline->jvms, &pipeline->symbolizer, err);
 	if (r == 0)
 		r = recording_writer_new(options->fd, &pipeline->writer, err);
 	if (r == 0)
-		r = agents_new(pipeline->registry, pipeline->jvms, capture, options->attach,
+		r = agents_new(pipeline->registry, pipeline->jvms, options->attach,
 			       &pipeline->agents, err);
 	return r;
 }
@@ -271,6 +289,10 @@ static void add_unwinding(struct pipeline *pipeline, const struct capture_stats 
 		{ WIRE_COUNTER_HOT_FRAMES, "unwind.frames.hot" },
 		{ WIRE_COUNTER_FP_FRAMES, "unwind.frames.frame-pointer" },
 		{ WIRE_COUNTER_JIT_FRAMES, "unwind.frames.jit" },
+		{ WIRE_COUNTER_JAVA_FRAMES, "unwind.frames.java" },
+		{ WIRE_COUNTER_JAVA_HOT_FRAMES, "unwind.frames.java-hot" },
+		{ WIRE_COUNTER_ANCHORS, "unwind.anchors" },
+		{ WIRE_COUNTER_FROZEN, "unwind.frozen" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)

@@ -20,14 +20,6 @@ struct mapping pipeline_mapping_of(const struct side_event *event, char *path)
 	};
 }
 
-const struct wire_jvm *pipeline_jvm_wire(struct pipeline *pipeline, struct process *process,
-					 struct wire_jvm *wire)
-{
-	struct jvm *jvm = process ? jvm_table_get(pipeline->jvms, process) : NULL;
-
-	return jvm && jvm_get_wire(jvm, true, wire) == 0 ? wire : NULL;
-}
-
 /* --- in order --------------------------------------------------------------------------------- */
 
 static bool is_libjvm(const char *path)
@@ -183,14 +175,12 @@ static bool finish_oldest(struct pipeline *pipeline, struct merge_item *item,
 			  struct process *process)
 {
 	struct wire_sample *finished;
-	struct wire_jvm wire;
 
 	if (unwinder_is_busy(pipeline->unwinder) &&
 	    pipeline->queue.bytes <= pipeline->plan.queue_bytes)
 		return false;
 	finished = unwinder_finish(pipeline->unwinder, item->miss, item->sample, process,
-				   pipeline->options->max_depth,
-				   pipeline_jvm_wire(pipeline, process, &wire));
+				   pipeline->options->max_depth);
 	symbolizer_prefetch(pipeline->symbolizer, process, finished);
 	merge_finish(&pipeline->queue, item, finished);
 	return true;

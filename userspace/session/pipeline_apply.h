@@ -11,10 +11,6 @@ bool pipeline_apply_until(struct pipeline *pipeline, uint64_t watermark_ns);
 /* PATH is borrowed by the mapping. */
 struct mapping pipeline_mapping_of(const struct side_event *event, char *path);
 
-/* What the step functions need to know of a JVM; NULL: it is none, or not known yet. */
-const struct wire_jvm *pipeline_jvm_wire(struct pipeline *pipeline, struct process *process,
-					 struct wire_jvm *wire);
-
 /*
  * Is it surely a target? With --cgroup, and for children of targets, only its first sample tells.
  */

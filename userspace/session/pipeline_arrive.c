@@ -47,20 +47,17 @@ static void arrive_miss(const struct wire_miss *miss, void *data)
 
 /* The walk of SAMPLE, finished by the mappings of now; NULL: not now. */
 static struct wire_sample *try_now(struct pipeline *pipeline, const struct wire_miss *miss,
-				   const struct wire_sample *sample, struct process *process)
+				   const struct wire_sample *sample)
 {
-	struct wire_jvm wire;
-
-	return unwinder_try(pipeline->unwinder, miss, sample, pipeline->options->max_depth,
-			    pipeline_jvm_wire(pipeline, process, &wire));
+	return unwinder_try(pipeline->unwinder, miss, sample, pipeline->options->max_depth);
 }
 
 static void queue_sample(struct pipeline *pipeline, const struct wire_sample *raw,
 			 struct process *process)
 {
 	_cleanup_free_ struct wire_miss *miss = miss_join_take(&pipeline->misses, raw);
-	struct wire_sample *sample = miss ? try_now(pipeline, miss, raw, process) : NULL;
-	bool again = miss && !sample && unwinder_is_busy(pipeline->unwinder);
+	struct wire_sample *sample = miss ? try_now(pipeline, miss, raw) : NULL;
+	bool again = miss && !sample && unwinder_wants_again(pipeline->unwinder);
 
 	if (sample)
 		free(TAKE_PTR(miss));
@@ -93,13 +90,13 @@ static bool walk_again(struct merge_item *item, void *data)
 {
 	struct pipeline *pipeline = data;
 	struct process *process = registry_find(pipeline->registry, item->sample->tgid);
-	struct wire_sample *sample = try_now(pipeline, item->miss, item->sample, process);
+	struct wire_sample *sample = try_now(pipeline, item->miss, item->sample);
 
 	if (sample) {
 		merge_finish(&pipeline->queue, item, sample);
 		if (process)
 			symbolizer_prefetch(pipeline->symbolizer, process, sample);
-	} else if (!unwinder_is_busy(pipeline->unwinder)) {
+	} else if (!unwinder_wants_again(pipeline->unwinder)) {
 		merge_keep_for_later(&pipeline->queue, item);
 	}
 	return !unwinder_is_busy(pipeline->unwinder);

@@ -7,10 +7,11 @@
 #include "unwind/table_memory.h"
 
 struct table_link {
-	struct capture_tables capture; /* borrowed memory and descriptors */
-	struct table_memory memory;    /* its `data` is this struct, which must not move */
+	struct capture *of; /* borrowed, as are the next's memory and descriptors */
+	struct capture_tables capture;
+	struct table_memory memory; /* its `data` is this struct, which must not move */
 };
 
-void table_link_init(struct table_link *link, const struct capture *capture);
+void table_link_init(struct table_link *link, struct capture *capture);
 
 #endif

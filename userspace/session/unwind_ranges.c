@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "jvm/libjvm.h"
 #include "process/exec_maps.h"
 #include "unwind/walk.h"
 
@@ -17,12 +19,25 @@ struct reading {
 void unwind_ranges_release(struct unwind_ranges *ranges)
 {
 	vec_release(&ranges->v);
+	free(ranges->libjvm.path);
 }
 
 static void clear(struct unwind_ranges *ranges)
 {
 	ranges->v.len = 0;
 	ranges->exec_pages = 0;
+	ranges->libjvm.start = ranges->libjvm.end = 0;
+}
+
+static void note_libjvm(struct unwind_ranges *ranges, const struct mapping *m)
+{
+	struct mapping *libjvm = &ranges->libjvm;
+
+	if (libjvm->end || !m->path || !libjvm_is_path(m->path, strlen(m->path)))
+		return;
+	free(libjvm->path);
+	*libjvm = *m;
+	libjvm->path = xstrdup(m->path);
 }
 
 /* A mapping may come in pieces (mprotect), a code cache in many: one range is enough for them. */
@@ -38,6 +53,7 @@ static void add(struct unwind_ranges *ranges, struct unwind_files *files, uint32
 		last->end = range.end;
 	else if (ranges->v.len < UNWIND_MAX_RANGES)
 		vec_push(&ranges->v, range);
+	note_libjvm(ranges, m);
 }
 
 static void add_read(const struct mapping *m, bool writable, void *data)

@@ -14,6 +14,8 @@
 struct unwind_ranges {
 	VEC(struct wire_range) v; /* sorted, without overlaps; serial 0 */
 	uint64_t exec_pages;	  /* as the kernel counts them in mm->exec_vm */
+	/* Code of HotSpot's library, its path owned; start == end: it is not mapped. */
+	struct mapping libjvm;
 };
 
 void unwind_ranges_release(struct unwind_ranges *ranges);

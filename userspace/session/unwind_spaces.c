@@ -2,9 +2,11 @@
 #include "session/unwind_spaces.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/hmap.h"
+#include "jvm/libjvm.h"
 #include "process/proc.h"
 #include "session/unwind_ranges.h"
 
@@ -25,6 +27,8 @@ struct space {
 	uint64_t read_ns;
 	uint64_t exec_pages;	    /* as published */
 	uint64_t unsteady_until_ns; /* nothing is published before */
+	struct mapping libjvm;	    /* its path owned; start == end: none */
+	uint32_t jvm;		    /* its layout is published; 0: not yet */
 	unsigned int refuted;
 	bool stale;   /* it is in the list of these */
 	bool differs; /* BPF said so since it was read */
@@ -40,6 +44,12 @@ struct unwind_spaces {
 	uint64_t credited_ns, swept_ns;
 	uint64_t reads, spent_ns, refuted;
 };
+
+static void free_space(struct space *space)
+{
+	free(space->libjvm.path);
+	free(space);
+}
 
 struct unwind_spaces *unwind_spaces_new(struct table_memory *memory, struct unwind_files *files)
 {
@@ -59,7 +69,7 @@ void unwind_spaces_free(struct unwind_spaces *spaces)
 	if (!spaces)
 		return;
 	while (hmap_next(&spaces->by_pid, &at, &pid, &value))
-		free(hmap_find_ptr(&spaces->by_pid, pid));
+		free_space(hmap_find_ptr(&spaces->by_pid, pid));
 	hmap_release(&spaces->by_pid);
 	vec_release(&spaces->stale);
 	unwind_ranges_release(&spaces->ranges);
@@ -80,12 +90,41 @@ int unwind_spaces_get(const struct unwind_spaces *spaces, const struct wire_samp
 	return 0;
 }
 
-bool unwind_spaces_read_since(const struct unwind_spaces *spaces, const struct wire_sample *sample)
+static struct space *find_of(const struct unwind_spaces *spaces, const struct wire_sample *sample)
 {
-	const struct space *space = hmap_find_ptr(&spaces->by_pid, sample->tgid);
+	struct space *space = hmap_find_ptr(&spaces->by_pid, sample->tgid);
 
 	return space && space->id.start_ns == sample->start_ns &&
-	       space->id.exec_id == sample->exec_id && space->read_ns > sample->time_ns;
+			       space->id.exec_id == sample->exec_id
+		       ? space
+		       : NULL;
+}
+
+const struct mapping *unwind_spaces_libjvm(const struct unwind_spaces *spaces,
+					   const struct wire_sample *sample)
+{
+	const struct space *space = find_of(spaces, sample);
+
+	return space && space->libjvm.end ? &space->libjvm : NULL;
+}
+
+int unwind_spaces_set_jvm(struct unwind_spaces *spaces, const struct wire_sample *sample,
+			  uint32_t serial)
+{
+	const struct space_identity id = { sample->tgid, sample->exec_id, sample->start_ns };
+	struct space *space = find_of(spaces, sample);
+
+	if (!space)
+		return -ENOENT;
+	space->jvm = serial;
+	return space_store_set_jvm(spaces->store, &id, serial);
+}
+
+bool unwind_spaces_read_since(const struct unwind_spaces *spaces, const struct wire_sample *sample)
+{
+	const struct space *space = find_of(spaces, sample);
+
+	return space && space->read_ns > sample->time_ns;
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -104,8 +143,30 @@ static struct space *get_or_add(struct unwind_spaces *spaces, const struct space
 		space->read_ns = 0;
 		space->differs = false;
 		space->unsteady_until_ns = 0;
+		space->libjvm.start = space->libjvm.end = 0;
+		space->jvm = 0;
 	}
 	return space;
+}
+
+static uint32_t jvm_of(const struct space *space)
+{
+	if (!space->libjvm.end)
+		return 0;
+	return space->jvm ? space->jvm : WIRE_JVM_PENDING;
+}
+
+static void note_libjvm(struct space *space, const struct mapping *libjvm)
+{
+	char *path;
+
+	if (space->libjvm.start == libjvm->start)
+		return;
+	path = libjvm->end ? xstrdup(libjvm->path) : NULL;
+	free(space->libjvm.path);
+	space->libjvm = *libjvm;
+	space->libjvm.path = path;
+	space->jvm = 0;
 }
 
 /* spaces->ranges, which were just read. */
@@ -117,7 +178,10 @@ static int publish(struct unwind_spaces *spaces, const struct space_identity *id
 	space->read_ns = now_ns;
 	space->exec_pages = space->refuted < MAX_REFUTED ? ranges->exec_pages : 0;
 	space->differs = false;
-	return space_store_put(spaces->store, id, ranges->v.items, ranges->v.len, space->exec_pages,
+	note_libjvm(space, &ranges->libjvm);
+	return space_store_put(spaces->store, id,
+			       &(struct space_content){ ranges->v.items, ranges->v.len,
+							space->exec_pages, jvm_of(space) },
 			       now_ns);
 }
 
@@ -211,6 +275,16 @@ static bool is_next_plugin(const struct space *space, const struct mapping *mapp
 	return now_ns < space->unsteady_until_ns && mapping->key.inode;
 }
 
+/* Its first Java frame is some ten milliseconds away. */
+static void note_new_libjvm(struct unwind_spaces *spaces, struct space *space,
+			    const struct mapping *mapping)
+{
+	if (space->libjvm.end || !libjvm_is_path(mapping->path, strlen(mapping->path)))
+		return;
+	note_libjvm(space, mapping);
+	space_store_set_jvm(spaces->store, &space->id, jvm_of(space));
+}
+
 void unwind_spaces_note_mapping(struct unwind_spaces *spaces, uint32_t pid,
 				const struct mapping *mapping, uint64_t now_ns)
 {
@@ -218,6 +292,7 @@ void unwind_spaces_note_mapping(struct unwind_spaces *spaces, uint32_t pid,
 
 	if (!space)
 		return;
+	note_new_libjvm(spaces, space, mapping);
 	if (is_next_plugin(space, mapping, now_ns) || replaces_code(spaces, pid, mapping)) {
 		space->unsteady_until_ns = now_ns + UNSTEADY_NS;
 		space_store_drop(spaces->store, pid, now_ns);
@@ -243,7 +318,7 @@ void unwind_spaces_forget(struct unwind_spaces *spaces, uint32_t pid, uint64_t n
 	if (!space)
 		return;
 	hmap_remove(&spaces->by_pid, pid);
-	free(space);
+	free_space(space);
 	space_store_drop(spaces->store, pid, now_ns);
 }
 
@@ -317,7 +392,7 @@ static void sweep(struct unwind_spaces *spaces, uint64_t now_ns)
 		if (!is_in_use(spaces, (uint32_t)pid, now_ns))
 			vec_push(&gone, (uint32_t)pid);
 	for (size_t i = 0; i < gone.len; i++) {
-		free(hmap_find_ptr(&spaces->by_pid, gone.items[i]));
+		free_space(hmap_find_ptr(&spaces->by_pid, gone.items[i]));
 		hmap_remove(&spaces->by_pid, gone.items[i]);
 	}
 	vec_release(&gone);

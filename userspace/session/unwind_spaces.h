@@ -24,6 +24,16 @@ DEFINE_CLEANUP(struct unwind_spaces *, unwind_spaces_free);
 int unwind_spaces_get(const struct unwind_spaces *spaces, const struct wire_sample *sample,
 		      struct wire_space *ret_space);
 
+/*
+ * The code of HotSpot's library in that process, borrowed until its mappings are read again. NULL:
+ * it maps none, or its mappings are not known.
+ */
+const struct mapping *unwind_spaces_libjvm(const struct unwind_spaces *spaces,
+					   const struct wire_sample *sample);
+/* Its layout is published. -ENOENT: the process is not. */
+int unwind_spaces_set_jvm(struct unwind_spaces *spaces, const struct wire_sample *sample,
+			  uint32_t serial);
+
 /* Were its mappings read after SAMPLE was taken? */
 bool unwind_spaces_read_since(const struct unwind_spaces *spaces, const struct wire_sample *sample);
 
@@ -35,9 +45,11 @@ int unwind_spaces_read(struct unwind_spaces *spaces, const struct wire_miss *mis
 		       const struct wire_sample *sample, uint64_t now_ns);
 
 /*
- * The process maps this now: read its mappings again soon, if it is one of those that are known. One
- * that puts another file where code was is given up for a second: BPF does not see that, and only
- * the registry knows what was there at the time of a sample.
+ * The process maps this now: read its mappings again soon, if it is one of those that are known.
+ * If
+ * it is HotSpot's library, its Java frames are missed from now on. One that puts another file where
+ * code was is given up for a second: BPF does not see that, and only the registry knows what was
+ * there at the time of a sample.
  */
 void unwind_spaces_note_mapping(struct unwind_spaces *spaces, uint32_t pid,
 				const struct mapping *mapping, uint64_t now_ns);

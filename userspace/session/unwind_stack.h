@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory of a process that a walk in userspace may read: the stack copy that came with a miss. */
+/*
+ * The memory of a process that a walk in userspace may read: the stack copy that came with a miss,
+ * the JavaThread's anchor as it was then, and for all else the process itself while it lives.
+ */
 #ifndef HOSTPROF_SESSION_UNWIND_STACK_H
 #define HOSTPROF_SESSION_UNWIND_STACK_H
 
@@ -9,11 +12,24 @@
 #include "unwind/walk.h"
 #include "wire.h"
 
+/*
+ * Pages of a process, for one walk: a read of another process takes a microsecond, and a walk of a
+ * hundred Java frames makes a thousand, in a few dozen pages.
+ */
+struct unwind_pages;
+
+struct unwind_pages *unwind_pages_new(void);
+void unwind_pages_free(struct unwind_pages *pages);
+/* What was read is old. */
+void unwind_pages_drop(struct unwind_pages *pages);
+
 struct unwind_stack {
-	const struct wire_miss *miss; /* borrowed */
-	bool alive;		      /* what does not change may be read from the process itself */
-	bool changed;		      /* and what does: nobody believes the walk any more */
-	uint64_t *failed_at;	      /* borrowed: where the last read failed; 0: it did not */
+	const struct wire_miss *miss; /* borrowed, as are the next two */
+	const struct wire_jvm *jvm;   /* the cursor's; serial 0: none */
+	struct unwind_pages *pages;
+	bool alive;	     /* what does not change may be read from the process itself */
+	bool changed;	     /* and what does: nobody believes the walk any more */
+	uint64_t *failed_at; /* borrowed: where the last read of the stack failed; 0: it did not */
 };
 
 /* The seam of the step functions; STACK must stay. */

@@ -23,26 +23,32 @@ struct unwinder {
 	struct table_memory *memory;  /* borrowed */
 	struct unwind_files *files;   /* all owned from here on */
 	struct unwind_spaces *spaces; /* its processes */
+	struct unwind_jvms *jvms;
 	struct row_store *rows;
 	struct cfi_rows page;	   /* being made */
 	struct unwind_ranges late; /* of the process that unwinder_finish() last had */
 	uint64_t late_serial, late_mappings_serial;
+	struct wire_jvm late_jvm;   /* of a walk there */
+	struct unwind_pages *pages; /* of the process that is being walked */
+	bool wants_again;
 	struct walk walk;
 	struct walk_result result;
 	uint64_t spent_ns; /* since unwinder_grant() */
 	uint64_t at_once, late_count, unfinished, pages_made, make_ns;
-	uint64_t frames[4]; /* of walks here, by row, hot, fp, jit */
+	/* Of walks here. */
+	uint64_t row_frames, hot_frames, fp_frames, jit_frames, java_frames, java_hot_frames;
+	uint64_t anchors, frozen;
 };
 
 /* One walk. */
 struct job {
 	const struct wire_miss *miss;	  /* borrowed, as is the sample */
 	const struct wire_sample *sample; /* with what was walked so far */
-	const struct wire_jvm *jvm;
 	uint32_t max_frames;
 	uint64_t begin_ns;
-	bool live; /* with the published ranges, which can be read anew */
-	bool read; /* they were, for this walk */
+	bool live;  /* with the published ranges, which can be read anew */
+	bool read;  /* they were, for this walk */
+	bool waits; /* for a JVM that is starting */
 	struct unwind_tables tables;
 	struct unwind_stack stack;
 	struct unwind_memory memory;
@@ -50,7 +56,8 @@ struct job {
 	struct wire_page_key made; /* the last page that was put */
 };
 
-int unwinder_new(struct table_memory *memory, struct image_cache *images, size_t file_bytes,
+int unwinder_new(struct table_memory *memory, struct image_cache *images,
+		 const struct unwind_jvm_source *jvms, size_t file_bytes,
 		 struct unwinder **ret_unwinder, struct err *err)
 {
 	struct unwinder *unwinder = xcalloc(1, sizeof(*unwinder));
@@ -59,6 +66,8 @@ int unwinder_new(struct table_memory *memory, struct image_cache *images, size_t
 	unwinder->memory = memory;
 	unwinder->files = unwind_files_new(images, MAX_OPEN_FILES, file_bytes);
 	unwinder->spaces = unwind_spaces_new(memory, unwinder->files);
+	unwinder->jvms = unwind_jvms_new(memory, jvms);
+	unwinder->pages = unwind_pages_new();
 	unwinder->rows = row_store_new(memory);
 	*ret_unwinder = unwinder;
 	return 0;
@@ -69,6 +78,8 @@ void unwinder_free(struct unwinder *unwinder)
 	if (!unwinder)
 		return;
 	unwind_spaces_free(unwinder->spaces);
+	unwind_jvms_free(unwinder->jvms);
+	unwind_pages_free(unwinder->pages);
 	unwind_files_free(unwinder->files);
 	row_store_free(unwinder->rows);
 	unwind_ranges_release(&unwinder->late);
@@ -97,12 +108,34 @@ static bool make_page(struct unwinder *unwinder, struct job *job, const struct w
 	return r == 0;
 }
 
-static void use_space(struct unwind_cursor *c, const struct wire_space *space)
+/* NULL: it is not known yet. */
+static void use_jvm(struct unwind_cursor *c, const struct wire_jvm *jvm)
+{
+	if (jvm)
+		c->jvm = *jvm;
+	else
+		memset(&c->jvm, 0, sizeof(c->jvm));
+	c->jvm_serial = jvm ? jvm->serial : WIRE_JVM_PENDING;
+}
+
+/* Its code is walked blindly. */
+static void use_no_jvm(struct unwind_cursor *c)
+{
+	memset(&c->jvm, 0, sizeof(c->jvm));
+	c->jvm_serial = 0;
+}
+
+static void use_space(const struct unwinder *unwinder, struct unwind_cursor *c,
+		      const struct wire_space *space)
 {
 	c->serial = space->serial;
 	c->first = space->first;
 	c->count = space->count;
 	c->range.start = c->range.end = 0;
+	if (!space->jvm)
+		use_no_jvm(c);
+	else if (space->jvm != c->jvm.serial)
+		use_jvm(c, unwind_jvms_find(unwinder->jvms, space->jvm));
 }
 
 /*
@@ -130,7 +163,45 @@ static bool find_code(struct unwinder *unwinder, struct job *job, struct unwind_
 	job->read = true;
 	if (unwind_spaces_get(unwinder->spaces, job->sample, &space) < 0)
 		return false;
-	use_space(c, &space);
+	use_space(unwinder, c, &space);
+	return true;
+}
+
+/* HotSpot's library in the process of JOB; NULL: none. A child of a fork is not known by itself. */
+static const struct mapping *find_libjvm(struct unwinder *unwinder, struct job *job)
+{
+	const struct mapping *libjvm = unwind_spaces_libjvm(unwinder->spaces, job->sample);
+
+	if (libjvm || job->read)
+		return libjvm;
+	job->read = true;
+	if (unwind_spaces_read(unwinder->spaces, job->miss, job->sample, clock_now_ns()) < 0)
+		return NULL;
+	return unwind_spaces_libjvm(unwinder->spaces, job->sample);
+}
+
+/* The walk stands in code that may be a JVM's, whose layout is not known yet. */
+static bool find_jvm(struct unwinder *unwinder, struct job *job, struct unwind_cursor *c)
+{
+	const struct mapping *libjvm;
+	const struct wire_jvm *jvm;
+
+	if (!job->live) {
+		use_no_jvm(c);
+		return true;
+	}
+	libjvm = find_libjvm(unwinder, job);
+	if (!libjvm) {
+		use_no_jvm(c);
+		return true;
+	}
+	if (unwind_jvms_learn(unwinder->jvms, job->sample->tgid, libjvm, clock_now_ns(), &jvm) <
+	    0) {
+		job->waits = true;
+		return false;
+	}
+	unwind_spaces_set_jvm(unwinder->spaces, job->sample, jvm->serial);
+	use_jvm(c, jvm);
 	return true;
 }
 
@@ -142,14 +213,17 @@ static bool supply(struct unwinder *unwinder, struct job *job)
 	/* what was made so far is there when it is tried again */
 	if (job->live && clock_now_ns() - job->begin_ns > BUDGET_NS)
 		return false;
-	if (find_in_range(c, address))
+	if (find_in_range(c, address) && c->range.file)
 		return make_page(unwinder, job, &c->range, address);
-	return find_code(unwinder, job, c);
+	if (c->jvm_serial && !c->jvm.serial)
+		return find_jvm(unwinder, job, c);
+	return !find_in_range(c, address) && find_code(unwinder, job, c);
 }
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
-static struct walk_request request_of(const struct job *job, const struct wire_space *space)
+static struct walk_request request_of(const struct job *job, const struct wire_space *space,
+				      const struct wire_jvm *jvm)
 {
 	const struct wire_miss *miss = job->miss;
 	struct walk_request request = {
@@ -159,13 +233,17 @@ static struct walk_request request_of(const struct job *job, const struct wire_s
 		.regs_kept = miss->regs_kept,
 		.exact = miss->exact,
 		.max_frames = job->max_frames,
-		.jvm = job->jvm,
+		.jvm = jvm,
+		.jvm_serial = jvm ? jvm->serial : space->jvm,
+		.thread = miss->thread,
+		.has_anchor = miss->thread != 0,
 		.serial = space->serial,
 		.first = space->first,
 		.count = space->count,
 	};
 
 	memcpy(request.regs, miss->regs, sizeof(request.regs));
+	memcpy(request.anchor, miss->anchor, sizeof(request.anchor));
 	return request;
 }
 
@@ -173,21 +251,28 @@ static void count_frames(struct unwinder *unwinder)
 {
 	const struct unwind_cursor *c = &unwinder->walk.cursor;
 
-	unwinder->frames[0] += c->row_frames;
-	unwinder->frames[1] += c->hot_frames;
-	unwinder->frames[2] += c->fp_frames;
-	unwinder->frames[3] += c->jit_frames;
+	unwinder->row_frames += c->row_frames;
+	unwinder->hot_frames += c->hot_frames;
+	unwinder->fp_frames += c->fp_frames;
+	unwinder->jit_frames += c->jit_frames;
+	unwinder->java_frames += c->java_frames;
+	unwinder->java_hot_frames += c->java_hot_frames;
+	unwinder->anchors += c->anchors;
+	unwinder->frozen += c->frozen;
 }
 
-/* False: something that it wanted cannot be had; the result ends there. */
-static bool go(struct unwinder *unwinder, struct job *job, const struct wire_space *space)
+/* JVM is NULL when there is none, or it is not known yet. */
+static void begin(struct unwinder *unwinder, struct job *job, const struct wire_space *space,
+		  const struct wire_jvm *jvm)
 {
-	struct walk_request request = request_of(job, space);
+	struct walk_request request = request_of(job, space, jvm);
 	struct walk_result *result = &unwinder->result;
 	const struct wire_sample *sample = job->sample;
-	bool whole = true;
 
+	unwind_pages_drop(unwinder->pages);
 	job->stack.miss = job->miss;
+	job->stack.jvm = &unwinder->walk.cursor.jvm;
+	job->stack.pages = unwinder->pages;
 	job->stack.failed_at = &job->failed_at;
 	job->memory = unwind_stack_memory(&job->stack, &job->tables);
 	memcpy(result->words, sample->words + sample->kernel_frames,
@@ -195,10 +280,21 @@ static bool go(struct unwinder *unwinder, struct job *job, const struct wire_spa
 	result->word_count = sample->user_words;
 	result->frames = sample->user_frames;
 	walk_begin(&unwinder->walk, &request, &job->memory, result);
+}
+
+/* False: something that it wanted cannot be had; the result ends there. */
+static bool go(struct unwinder *unwinder, struct job *job)
+{
+	const struct unwind_cursor *c = &unwinder->walk.cursor;
+	struct walk_result *result = &unwinder->result;
+	bool whole = true;
+
 	while (whole && walk_go_on(&unwinder->walk))
 		whole = supply(unwinder, job);
 	if (result->reason == UNWIND_PAGE && unwind_stack_ended(&job->stack))
 		result->reason = UNWIND_COPY_END;
+	if (c->far_blob && job->live)
+		unwind_jvms_note_far(unwinder->jvms, &c->jvm, c->far_pc, c->far_blob);
 	count_frames(unwinder);
 	return whole;
 }
@@ -250,7 +346,8 @@ static bool try_live(struct unwinder *unwinder, struct job *job)
 	row_store_tables(unwinder->rows, &job->tables);
 	job->tables.ranges = unwinder->memory->ranges;
 	job->tables.range_count = unwinder->memory->range_count;
-	return go(unwinder, job, &space);
+	begin(unwinder, job, &space, unwind_jvms_find(unwinder->jvms, space.jvm));
+	return go(unwinder, job);
 }
 
 /*
@@ -265,19 +362,18 @@ static void warm_up(struct unwinder *unwinder, struct job *job)
 }
 
 struct wire_sample *unwinder_try(struct unwinder *unwinder, const struct wire_miss *miss,
-				 const struct wire_sample *sample, uint32_t max_frames,
-				 const struct wire_jvm *jvm)
+				 const struct wire_sample *sample, uint32_t max_frames)
 {
 	struct job job = { .miss = miss,
 			   .sample = sample,
-			   .jvm = jvm,
 			   .max_frames = max_frames,
 			   .live = true,
 			   .stack.alive = true,
 			   .begin_ns = clock_now_ns() };
 	struct wire_sample *finished = NULL;
 
-	if (unwinder_is_busy(unwinder))
+	unwinder->wants_again = unwinder_is_busy(unwinder);
+	if (unwinder->wants_again)
 		return NULL;
 	if (try_live(unwinder, &job)) {
 		finished = make_sample(&job, &unwinder->result);
@@ -286,7 +382,13 @@ struct wire_sample *unwinder_try(struct unwinder *unwinder, const struct wire_mi
 			warm_up(unwinder, &job);
 	}
 	unwinder->spent_ns += clock_now_ns() - job.begin_ns;
+	unwinder->wants_again = !finished && (job.waits || unwinder_is_busy(unwinder));
 	return finished;
+}
+
+bool unwinder_wants_again(const struct unwinder *unwinder)
+{
+	return unwinder->wants_again;
 }
 
 /* --- later ------------------------------------------------------------------------------------ */
@@ -304,6 +406,15 @@ static void take_process(struct unwinder *unwinder, const struct process *proces
 	unwinder->late_mappings_serial = process->mappings_serial;
 }
 
+/* NULL: it has none, or nothing was learnt of it while it lived. */
+static const struct wire_jvm *take_jvm(struct unwinder *unwinder, const struct process *process)
+{
+	int r = unwind_jvms_read(unwinder->jvms, process->pid, &unwinder->late.libjvm,
+				 &unwinder->late_jvm);
+
+	return r < 0 ? NULL : &unwinder->late_jvm;
+}
+
 static void finish_late(struct unwinder *unwinder, struct job *job, const struct process *process)
 {
 	struct wire_space space = { .serial = 1 };
@@ -313,7 +424,8 @@ static void finish_late(struct unwinder *unwinder, struct job *job, const struct
 	row_store_tables(unwinder->rows, &job->tables);
 	job->tables.ranges = unwinder->late.v.items;
 	job->tables.range_count = space.count;
-	if (!go(unwinder, job, &space))
+	begin(unwinder, job, &space, take_jvm(unwinder, process));
+	if (!go(unwinder, job))
 		unwinder->unfinished++;
 	else
 		unwinder->late_count++;
@@ -321,11 +433,10 @@ static void finish_late(struct unwinder *unwinder, struct job *job, const struct
 
 struct wire_sample *unwinder_finish(struct unwinder *unwinder, const struct wire_miss *miss,
 				    const struct wire_sample *sample, struct process *process,
-				    uint32_t max_frames, const struct wire_jvm *jvm)
+				    uint32_t max_frames)
 {
 	struct job job = { .miss = miss,
 			   .sample = sample,
-			   .jvm = jvm,
 			   .max_frames = max_frames,
 			   .stack.alive = !process->exited };
 	uint64_t begin_ns = clock_now_ns();
@@ -361,6 +472,7 @@ void unwinder_note_sample(struct unwinder *unwinder, const struct wire_sample *s
 void unwinder_note_exit(struct unwinder *unwinder, uint32_t pid)
 {
 	unwind_spaces_forget(unwinder->spaces, pid, clock_now_ns());
+	unwind_jvms_forget(unwinder->jvms, pid);
 }
 
 void unwinder_close_idle(struct unwinder *unwinder)
@@ -372,6 +484,7 @@ void unwinder_turn(struct unwinder *unwinder, uint64_t now_ns)
 {
 	unwinder_grant(unwinder);
 	unwind_spaces_turn(unwinder->spaces, now_ns);
+	unwind_jvms_turn(unwinder->jvms, now_ns);
 	drop_revived(unwinder);
 }
 
@@ -400,20 +513,26 @@ void unwinder_for_each_figure(const struct unwinder *unwinder, unwinder_figure_f
 {
 	struct failed_sink sink = { fn, data };
 	struct unwind_spaces_stats spaces;
+	struct unwind_jvms_stats jvms;
 	struct row_store_stats rows;
 	size_t files, open;
 
 	unwind_spaces_get_stats(unwinder->spaces, &spaces);
+	unwind_jvms_get_stats(unwinder->jvms, &jvms);
 	row_store_get_stats(unwinder->rows, &rows);
 	unwind_files_count(unwinder->files, &files, &open);
 	const struct figure figures[] = {
 		{ "unwind.misses-finished-at-once", unwinder->at_once },
 		{ "unwind.misses-finished-late", unwinder->late_count },
 		{ "unwind.misses-unfinished", unwinder->unfinished },
-		{ "unwind.frames.row", unwinder->frames[0] },
-		{ "unwind.frames.hot", unwinder->frames[1] },
-		{ "unwind.frames.frame-pointer", unwinder->frames[2] },
-		{ "unwind.frames.jit", unwinder->frames[3] },
+		{ "unwind.frames.row", unwinder->row_frames },
+		{ "unwind.frames.hot", unwinder->hot_frames },
+		{ "unwind.frames.frame-pointer", unwinder->fp_frames },
+		{ "unwind.frames.jit", unwinder->jit_frames },
+		{ "unwind.frames.java", unwinder->java_frames },
+		{ "unwind.frames.java-hot", unwinder->java_hot_frames },
+		{ "unwind.anchors", unwinder->anchors },
+		{ "unwind.frozen", unwinder->frozen },
 		{ "unwind.files", files },
 		{ "unwind.pages", rows.pages },
 		{ "unwind.pages-made", unwinder->pages_made },
@@ -425,6 +544,12 @@ void unwinder_for_each_figure(const struct unwinder *unwinder, unwinder_figure_f
 		{ "unwind.spaces-evicted", spaces.store.evicted },
 		{ "unwind.mappings-read", spaces.reads },
 		{ "unwind.mappings-read-ns", spaces.read_ns },
+		{ "unwind.jvms", jvms.known },
+		{ "unwind.jvms-read", jvms.reads },
+		{ "unwind.jvms-read-ns", jvms.read_ns },
+		{ "unwind.jvms-waited-for", jvms.waits },
+		{ "unwind.jvms-changed", jvms.changes },
+		{ "unwind.far-blobs", jvms.far_blobs },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)

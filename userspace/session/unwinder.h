@@ -13,32 +13,35 @@
 
 #include "elf/image.h"
 #include "process/registry.h"
+#include "session/unwind_jvms.h"
 #include "unwind/table_memory.h"
 #include "wire.h"
 
 struct unwinder;
 
 /*
- * IMAGES and MEMORY are borrowed. FILE_BYTES: what the files that are kept open for their rows may
- * take of memory.
+ * IMAGES and MEMORY are borrowed, JVMS's data too. FILE_BYTES: what the files that are kept open for
+ * their rows may take of memory.
  */
-int unwinder_new(struct table_memory *memory, struct image_cache *images, size_t file_bytes,
+int unwinder_new(struct table_memory *memory, struct image_cache *images,
+		 const struct unwind_jvm_source *jvms, size_t file_bytes,
 		 struct unwinder **ret_unwinder, struct err *err);
 void unwinder_free(struct unwinder *unwinder);
 DEFINE_CLEANUP(struct unwinder *, unwinder_free);
 
 /*
  * A drained sample that BPF could not finish, and its miss. The finished sample (malloc'd, the
- * caller's), or NULL: keep both, and try again when the unwinder was busy, else ask
+ * caller's), or NULL: keep both, and try again if unwinder_wants_again(), else ask
  * unwinder_finish() when the sample's time has come.
  */
 struct wire_sample *unwinder_try(struct unwinder *unwinder, const struct wire_miss *miss,
-				 const struct wire_sample *sample, uint32_t max_frames,
-				 const struct wire_jvm *jvm);
+				 const struct wire_sample *sample, uint32_t max_frames);
+/* The last try was in vain for want of time, or because a JVM is still starting. */
+bool unwinder_wants_again(const struct unwinder *unwinder);
 /* PROCESS has the mappings of the sample's time. Always a sample, with a reason if not whole. */
 struct wire_sample *unwinder_finish(struct unwinder *unwinder, const struct wire_miss *miss,
 				    const struct wire_sample *sample, struct process *process,
-				    uint32_t max_frames, const struct wire_jvm *jvm);
+				    uint32_t max_frames);
 
 /* The time for walks is used up: something else comes first. */
 bool unwinder_is_busy(const struct unwinder *unwinder);
@@ -53,7 +56,7 @@ void unwinder_note_exit(struct unwinder *unwinder, uint32_t pid);
 /* Time for walks anew. The rings, what is tried again and what is applied have as much each. */
 void unwinder_grant(struct unwinder *unwinder);
 
-/* What came up since the last call: refresh stale spaces. After every drain. */
+/* What came up since the last call: refresh stale spaces, and JVMs. After every drain. */
 void unwinder_turn(struct unwinder *unwinder, uint64_t now_ns);
 
 /* Close files that nobody wants rows of now: they keep what was deleted on the disk. */

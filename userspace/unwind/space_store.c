@@ -202,26 +202,26 @@ static void note_space(struct space_store *store, const struct space_identity *i
 }
 
 int space_store_put(struct space_store *store, const struct space_identity *id,
-		    const struct wire_range *ranges, size_t count, uint64_t exec_pages,
-		    uint64_t now_ns)
+		    const struct space_content *content, uint64_t now_ns)
 {
 	struct range_list *list;
 	struct wire_space space;
 	int ret;
 
-	if (count > MIN(store->lists.range_count, RANGE_LIST_MAX))
+	if (content->count > MIN(store->lists.range_count, RANGE_LIST_MAX))
 		return -ENOSPC;
-	if (!is_sorted(ranges, count))
+	if (!is_sorted(content->ranges, content->count))
 		return -EINVAL;
-	list = ref_list(store, ranges, (uint32_t)count, &now_ns);
+	list = ref_list(store, content->ranges, (uint32_t)content->count, &now_ns);
 	space = (struct wire_space){
 		.start_ns = id->start_ns,
 		.exec_id = id->exec_id,
 		.serial = list->serial,
 		.first = list->first,
 		.count = list->count,
-		.exec_pages = exec_pages,
+		.exec_pages = content->exec_pages,
 		.used_s = (uint32_t)(now_ns / NSEC_PER_SEC),
+		.jvm = content->jvm,
 	};
 	ret = set_space(store, id->tgid, &space, now_ns);
 	if (ret < 0)
@@ -229,6 +229,21 @@ int space_store_put(struct space_store *store, const struct space_identity *id,
 	else
 		note_space(store, id, list, now_ns);
 	return ret;
+}
+
+/* What BPF writes meanwhile (used_s, strays) may be lost: it is written again. */
+int space_store_set_jvm(struct space_store *store, const struct space_identity *id, uint32_t jvm)
+{
+	struct table_memory *memory = store->memory;
+	struct wire_space space;
+
+	if (memory->get_space(id->tgid, &space, memory->data) < 0 ||
+	    space.start_ns != id->start_ns || space.exec_id != id->exec_id)
+		return -ENOENT;
+	if (space.jvm == jvm)
+		return 0;
+	space.jvm = jvm;
+	return memory->set_space(id->tgid, &space, memory->data);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */

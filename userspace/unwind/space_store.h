@@ -24,16 +24,24 @@ struct space_identity {
 	uint64_t start_ns;
 };
 
+struct space_content {
+	const struct wire_range *ranges; /* borrowed: sorted by start, without overlaps */
+	size_t count;
+	uint64_t exec_pages; /* as the next two in struct wire_space */
+	uint32_t jvm;
+};
+
 /*
- * Publish the COUNT ranges (sorted by start, without overlaps; serial is filled in here) of a
- * process, replacing what it had; processes with equal ranges share a list. When the array is full
- * the spaces that were not used for longest go; when all that is free was given up less than
- * READERS_NS ago, it sleeps so long. NOW_NS: CLOCK_MONOTONIC. -ENOSPC: more ranges than fit at all;
- * -EINVAL: not sorted.
+ * Publish the ranges (serial is filled in here) of a process, replacing what it had; processes with
+ * equal ranges share a list. When the array is full the spaces that were not used for longest go;
+ * when all that is free was given up less than READERS_NS ago, it sleeps so long. NOW_NS:
+ * CLOCK_MONOTONIC. -ENOSPC: more ranges than fit at all; -EINVAL: not sorted.
  */
 int space_store_put(struct space_store *store, const struct space_identity *id,
-		    const struct wire_range *ranges, size_t count, uint64_t exec_pages,
-		    uint64_t now_ns);
+		    const struct space_content *content, uint64_t now_ns);
+
+/* Of what is published for ID, a fork's copy included. -ENOENT: nothing is. */
+int space_store_set_jvm(struct space_store *store, const struct space_identity *id, uint32_t jvm);
 
 /* The process is gone. */
 void space_store_drop(struct space_store *store, uint32_t tgid, uint64_t now_ns);

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The input is a request and a JVM's memory from BASE on, which begins with a code heap and its
+ * segment map and changes while it is read.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jvm/code_names.h"
+#include "jvm/method_chain.h"
+
+#define BASE	      0x1000
+#define SEGMENTS      16
+#define SEGMENT_BYTES 128
+#define SEGMAP	      (BASE + SEGMENTS * SEGMENT_BYTES)
+#define MAX_TEXT      (2 * METHOD_MAX_NAME)
+
+struct request {
+	uint16_t offset;      /* of the address, from BASE */
+	uint8_t release;      /* odd: blobs as JDK 25 has them, else JDK 17 */
+	uint8_t change_after; /* so many reads */
+	uint32_t compile_id;
+	uint16_t change_at; /* this byte of the memory */
+	uint8_t change_to;
+	uint8_t asked; /* so many times */
+};
+
+struct input {
+	const struct request *request;
+	const uint8_t *data;
+	size_t size;
+	unsigned int reads;
+};
+
+static const struct jvm_layout layout_17 = {
+	.method_const_method = 8,
+	.const_method_constants = 8,
+	.const_method_size_words = 24,
+	.const_method_code_size = 32,
+	.const_method_name_index = 34,
+	.const_method_flags = 28,
+	.pool_holder = 24,
+	.pool_source_index = 54,
+	.klass_source_index = JVM_LAYOUT_ABSENT,
+	.klass_name = 24,
+	.symbol_length = 4,
+	.symbol_body = 6,
+	.symbol_mask = 0xffffffffffff0000ULL,
+	.const_method_bytes = 48,
+	.pool_bytes = 72,
+	.block_used = 8,
+	.blob_name = 96,
+	.blob_kind = JVM_LAYOUT_ABSENT,
+	.nmethod_method = 112,
+	.wire = { .heap_count = 1,
+		  .log2_segment = 7,
+		  .heaps = { { BASE, SEGMAP, SEGMAP } },
+		  .block_header = 16,
+		  .blob_size = 12,
+		  .compile_id = 304 },
+};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static int read_span(struct input *input, const struct vm_span *span)
+{
+	uint64_t at = span->address - BASE, change = input->request->change_at - at;
+
+	if (span->address < BASE || at > input->size || span->len > input->size - at)
+		return -EFAULT;
+	memcpy(span->data, input->data + at, span->len);
+	if (input->reads > input->request->change_after && change < span->len)
+		((uint8_t *)span->data)[change] = input->request->change_to;
+	return 0;
+}
+
+static int read_input(const struct vm_memory *memory, const struct vm_span *spans,
+		      unsigned int count)
+{
+	struct input *input = memory->data;
+	int r = 0;
+
+	input->reads++;
+	for (unsigned int i = 0; i < count && !r; i++)
+		r = read_span(input, &spans[i]);
+	return r;
+}
+
+static void check_text(const char *text)
+{
+	if (!text || strlen(text) > MAX_TEXT)
+		abort();
+}
+
+static void find(struct code_names *names, const struct request *request)
+{
+	struct java_frame frame;
+	const char *stub;
+
+	if (code_names_find(names, BASE + request->offset, request->compile_id, &frame, &stub) < 0)
+		return;
+	if (stub) {
+		check_text(stub);
+		return;
+	}
+	check_text(frame.class_name);
+	check_text(frame.method);
+	check_text(frame.source);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct jvm_layout layout = layout_17;
+	struct request request;
+	struct input input = { .request = &request };
+	const struct vm_memory memory = { .read = read_input, .data = &input };
+	struct method_names *methods;
+	struct code_names *names;
+
+	if (size < sizeof(request))
+		return 0;
+	memcpy(&request, data, sizeof(request));
+	input.data = data + sizeof(request);
+	input.size = size - sizeof(request);
+	if (request.release % 2) {
+		layout.blob_name = 8;
+		layout.blob_kind = 56;
+		layout.blob_kind_nmethod = 1;
+		layout.nmethod_method = 80;
+		layout.block_used = 4;
+		layout.wire.block_header = 8;
+		layout.wire.blob_size = 24;
+		layout.wire.compile_id = 212;
+	}
+	methods = method_names_new(&memory, &layout);
+	names = code_names_new(&memory, &layout, methods);
+	for (unsigned int i = 0; i <= request.asked % 4; i++)
+		find(names, &request);
+	code_names_free(names);
+	method_names_free(methods);
+	return 0;
+}

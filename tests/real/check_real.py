@@ -15,7 +15,7 @@ import time
 from fetch import Unavailable
 from programs import PROGRAMS
 from hp import *
-from judge import ANCHOR, FROZEN, is_java, judge
+from judge import ANCHOR, FROZEN, NAMELESS, is_java, judge
 from threads import dump_threads, without_its_start
 
 MUST_SHARE = 0.001
@@ -41,6 +41,7 @@ class Row:
         self.counts["java"] += line.count * any(map(is_java, line.frames))
         self.counts["anchors"] += line.count * line.frames.count(ANCHOR)
         self.counts["frozen"] += line.count * (FROZEN in line.frames)
+        self.counts["nameless"] += line.count * any(frame in NAMELESS for frame in line.frames)
         if why:
             self.reasons[why] += line.count
             self.leaves[why, ";".join(line.frames[-3:])] += line.count
@@ -133,12 +134,13 @@ def record_program(program):
 
 def print_table(rows):
     print(f"# {'program':16} {'samples':>8} {'with Java':>9} {'unfinished':>10} {'share':>9} "
-          f"{'anchors':>7} {'frozen':>7}  reasons")
+          f"{'anchors':>7} {'frozen':>7} {'nameless':>8}  reasons")
     for name, row in rows.items():
         counts = row.counts
         reasons = ", ".join(f"{why} {count}" for why, count in row.reasons.most_common(6))
         print(f"# {name:16} {counts['samples']:8} {counts['java']:9} {row.unfinished():10} "
-              f"{100 * row.share():8.4f}% {counts['anchors']:7} {counts['frozen']:7}  {reasons}")
+              f"{100 * row.share():8.4f}% {counts['anchors']:7} {counts['frozen']:7} "
+              f"{counts['nameless']:8}  {reasons}")
 
 
 def print_reasons(name, row):

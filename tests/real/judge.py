@@ -12,25 +12,26 @@ from known_stacks import STACKLESS, plain_name
 ROOTS = re.compile(r"_start|\[process start\]|\[thread start\]|(?:__)?clone3?")
 LIBC = r"(?:start_thread|\[libc\.so\.6\+0x[0-9a-f]+\])"
 LIBJLI = r"(?:JavaMain|ThreadJavaMain|\[libjli\.so\+0x[0-9a-f]+\])"
-# The frame of the generated call stub: share/runtime/stubRoutines.hpp, call_stub().
-CALL_STUB = r"(?:\[call stub\]|call_stub|StubRoutines[^;]*|\[stub[^;]*\])"
-# The only way of HotSpot into Java (share/runtime/javaCalls.cpp), behind a thread of its own
-# (os/linux/os_linux.cpp), or behind the launcher's main thread
+# The only way of HotSpot into Java is the call stub (share/runtime/javaCalls.cpp, stubRoutines.hpp);
+# below it lies a thread of the JVM's own (os/linux/os_linux.cpp) or the launcher's main thread
 # (java.base/share/native/libjli/java.c).
-BEGIN = re.compile(rf"[^;]+(?:;{LIBC})?(?:;thread_native_entry;Thread::call_run;.*|(?:;{LIBJLI})+;jni_.*)")
-ENTRY = re.compile(rf"JavaCalls::call_helper;{CALL_STUB}$")
+BEGIN = re.compile(rf"[^;]+(?:;{LIBC})?(?:;thread_native_entry;Thread::call_run;.*|"
+                   rf"(?:;{LIBJLI})+;jni_.*)")
+ENTRY = re.compile(r"JavaCalls::call_helper;call_stub$")
 # An upcall of the foreign function interface: share/prims/upcallLinker.cpp.
 UPCALL = re.compile(r"(?:upcall_stub|\[upcall stub\])[^;]*$")
 
 ANCHOR, FROZEN = "[native frames skipped]", "[frozen frames]"
 JAVA = re.compile(r"_\[[j01i]\]$")
+# Java frames whose names are not there (any more).
+NAMELESS = {"[evicted]", "[JIT]_[j]", "Interpreter"}
 
 Verdict = collections.namedtuple("Verdict", "kind why")  # kind: whole, unfinished, stackless
 WHOLE, STACK_LESS = Verdict("whole", ""), Verdict("stackless", "")
 
 
 def is_java(frame):
-    return bool(JAVA.search(frame)) and not re.fullmatch(CALL_STUB, JAVA.sub("", frame))
+    return frame in NAMELESS or bool(JAVA.search(frame))
 
 
 def name_of(frame):

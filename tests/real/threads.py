@@ -3,7 +3,7 @@
 import re
 
 from hp import *
-from judge import is_java, name_of
+from judge import NAMELESS, is_java, name_of
 
 HEAD = re.compile(r'^"(?P<name>.*)" .*\bnid=(?P<tid>0x[0-9a-f]+|\d+)\b')
 FRAME = re.compile(r"^\s+at ([^()]+)\(")
@@ -46,7 +46,7 @@ def without_its_start(line, threads):
     """What the JVM says that the line's Java frames must begin with, if they do not; else None."""
     tid = int(re.search(r"tid=(\d+)\]$", line.thread).group(1))
     java = [frame for frame in line.frames if is_java(frame)]
-    if tid not in threads or not java:
+    if tid not in threads or not java or any(frame in NAMELESS for frame in java[:3]):
         return None
     wanted = first_methods(threads[tid][1])
     came = [without_numbers(name_of(frame)) for frame in java[:len(wanted)]]

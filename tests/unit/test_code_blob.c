@@ -97,6 +97,9 @@ static void nothing_where_no_code_is(void **state)
 	assert_int_equal(find(f, at + 400, &blob), -ESTALE);
 	f->layout.wire.heap_count = 0;
 	assert_int_equal(find(f, at, &blob), -ENODATA);
+	f->layout.wire.heap_count = 1;
+	f->layout.blob_name = JVM_LAYOUT_ABSENT;
+	assert_int_equal(find(f, at, &blob), -ENODATA);
 }
 
 /* The segments of a freed block stay as they were until it is cut up again. */

@@ -156,7 +156,8 @@ int code_blob_find(const struct vm_memory *memory, const struct jvm_layout *layo
 	struct code_blob blob = { 0 };
 	int r;
 
-	if (!layout->wire.heap_count || layout->wire.log2_segment >= 32)
+	if (!layout->wire.heap_count || layout->wire.log2_segment >= 32 ||
+	    layout->blob_name == JVM_LAYOUT_ABSENT || layout->nmethod_method == JVM_LAYOUT_ABSENT)
 		return -ENODATA;
 	r = find_start(memory, layout, address, &blob.start);
 	if (!r)

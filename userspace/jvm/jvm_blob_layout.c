@@ -160,6 +160,7 @@ static void read_names(const struct vmstructs *vs, struct jvm_layout *layout)
 {
 	int64_t kind;
 
+	layout->block_used = name_offset(vs, "HeapBlock::Header", "_used");
 	layout->blob_name = name_offset(vs, "CodeBlob", "_name");
 	layout->blob_kind = name_offset(vs, "CodeBlob", "_kind");
 	layout->nmethod_method = name_offset(vs, "nmethod", "_method");

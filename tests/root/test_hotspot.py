@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Whole Java stacks of JVMs without agent or flag, judged by what the workload knows.
+
+One case alone, on a JDK of /usr/lib/jvm or of a directory in HOSTPROF_JDKS, with examples of every
+stack that is not as it must be; the samples default to 3000, the case may be `all`:
+
+    sudo HOSTPROF_BUILD=build tests/root/test_hotspot.py --case mixed 17 [SAMPLES]
+"""
+import math
+
+from hp import *
+from spine_cases import *
+
+SUBSET = ["mixed", "interpreted", "c1", "jni", "deopt", "gc g1"]
+SAMPLES = int(os.environ.get("HOSTPROF_SAMPLES", "1200"))
+
+
+def expect_whole(version, rows):
+    print_rows(version, rows)
+    print_examples(rows)
+    for name, row in rows.items():
+        must = (CASES[name].must if name in CASES else 0.002) * row.samples
+        expect(bad(row) <= must + 4 * math.sqrt(must),
+               f"JDK {version}, {name}: {bad(row)} of {row.samples} stacks are not whole")
+
+
+@test
+def subset_17():
+    """The named small subset of make check-jdks."""
+    need_root()
+    expect_whole(17, run_cases(SUBSET, 17, SAMPLES, 6))
+
+
+@test
+def subset_25():
+    need_root()
+    expect_whole(25, run_cases(SUBSET, 25, SAMPLES, 6))
+
+
+def main_of_case(name, version, samples="3000"):
+    names = list(CASES) if name == "all" else name.split(",")
+    rows = run_cases(names, int(version), int(samples), 4)
+    print_rows(version, rows, reasons=8)
+    print_examples(rows, reasons=8, stacks=2)
+
+
+if sys.argv[1:2] == ["--case"]:
+    main_of_case(*sys.argv[2:])
+else:
+    main()

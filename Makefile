@@ -122,6 +122,14 @@ $(BUILD)/tools/%: tests/tools/%.c $(BUILD)/libhostprof.a
 
 # Of more than one file, and with elfutils' unwinder beside ours.
 $(BUILD)/tools/differential: $(wildcard tests/tools/differential/*.c)
+$(BUILD)/tools/java_steps: $(filter-out %_jni.c,$(wildcard tests/tools/java_steps/*.c))
+
+# The C half of Steps.java, without frame pointers.
+$(BUILD)/workloads/libsteps.so: tests/tools/java_steps/steps_jni.c
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -fomit-frame-pointer -fPIC -shared -Wall \
+		-isystem $(JAVA_HOME_BUILD)/include -isystem $(JAVA_HOME_BUILD)/include/linux -o $@ $<
 
 $(BUILD)/workloads/%: tests/workloads/%.c
 	@mkdir -p $(@D)
@@ -135,7 +143,7 @@ $(BUILD)/workloads/%.class: tests/workloads/%.java
 	$(Q)$(JAVA_HOME_BUILD)/bin/javac -nowarn --release 8 -d $(BUILD)/workloads $< 2>&1 | { grep -v '^warning\|^[0-9]* warning' || true; }
 	@test -f $@
 
-workloads: $(WORKLOAD_BIN) $(JAVA_CLASSES) $(TOOL_BIN)
+workloads: $(WORKLOAD_BIN) $(JAVA_CLASSES) $(TOOL_BIN) $(BUILD)/workloads/libsteps.so
 
 include tests/workloads/unwind/build.mk
 include tests/workloads/spine/build.mk

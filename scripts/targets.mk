@@ -37,6 +37,10 @@ check-live: ## record native programs until LIVE_SAMPLES (30000) are judged; pri
 	@+$(AGAIN) all workloads
 	@HOSTPROF_BUILD=$(BUILD) tests/root/live_unwind.py $(LIVE_SAMPLES)
 
+check-steps: ## walk Java threads at every instruction, each JDK of HOSTPROF_JDKS (root, minutes)
+	@+$(AGAIN) all workloads
+	@HOSTPROF_BUILD=$(BUILD) tests/root/java_steps.py $(STEPS_OF)
+
 check-san: ## run the unit tests with the address and undefined-behaviour sanitizers
 	@+$(AGAIN) BUILD=$(BUILD)/san SAN="$(SAN_FLAGS)" \
 		CFLAGS="-O1 -g -fno-omit-frame-pointer -Wno-format-truncation" unit-tests
@@ -85,7 +89,7 @@ clean: ## remove the build directory
 
 # With `make -jN setup check` the packages still come first.
 ifneq ($(filter setup,$(MAKECMDGOALS)),)
-run check check-unit check-root check-live check-san check-kernels check-scale check-real check-mutants fuzz lint tidy bench: | setup
+run check check-unit check-root check-live check-steps check-san check-kernels check-scale check-real check-mutants fuzz lint tidy bench: | setup
 endif
 
 unit-tests: $(UNIT_BIN)
@@ -99,5 +103,5 @@ $(BUILD)/fuzzers/%: tests/fuzz/%.c $(BUILD)/libhostprof.a
 	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) -Wno-missing-prototypes $(LDFLAGS) \
 		-fsanitize=fuzzer,address,undefined -o $@ $(filter %.c %.a,$^) $(LDLIBS)
 
-.PHONY: help setup run check check-unit check-differential check-root check-live check-san check-kernels check-scale check-real check-mutants \
+.PHONY: help setup run check check-unit check-differential check-root check-live check-steps check-san check-kernels check-scale check-real check-mutants \
 	fuzz lint tidy bench install clean unit-tests fuzzers

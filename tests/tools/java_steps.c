@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Walks the stack of a Java thread at every instruction that it executes, and says which walks
+ * cannot be right (java_steps/step_judge.h). java_steps/check.py starts the workload and judges the
+ * names.
+ *
+ *     java_steps [--rounds N] [--signal N] [--record FILE] PID COMM STEPS
+ *
+ * The thread is the one whose name begins with COMM. --rounds: so many times, at other moments.
+ * --signal: SIGUSR2 every N steps. Needs root, or ptrace rights.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+#include "java_steps/java_recording.h"
+#include "java_steps/step_report.h"
+
+/* Between two rounds the thread runs, for it to be somewhere else. */
+#define PAUSE_US 30000
+
+struct run {
+	uint32_t pid, tid;
+	const char *comm;
+	unsigned long steps, rounds, signal_every;
+	struct vmstructs *vs;
+	struct jvm_layout layout;
+	struct live_walk *walk;
+	struct frame_names *names;
+	struct step_report *report;
+	struct java_recording *recording; /* NULL: nothing is recorded */
+	struct live_stack good, now;	  /* `good` is whole */
+	unsigned long step;
+};
+
+/* --- the thread ------------------------------------------------------------------------------- */
+
+static bool has_name(uint32_t pid, const char *tid, const char *comm)
+{
+	char path[320], name[32] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%s/comm", pid, tid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	if (!fgets(name, sizeof(name), f))
+		name[0] = 0;
+	fclose(f);
+	return strncmp(name, comm, strlen(comm)) == 0;
+}
+
+static uint32_t find_thread(uint32_t pid, const char *comm)
+{
+	struct dirent *entry;
+	uint32_t tid = 0;
+	char path[64];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%u/task", pid);
+	dir = opendir(path);
+	while (dir && !tid && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.' && has_name(pid, entry->d_name, comm))
+			tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+	if (dir)
+		closedir(dir);
+	return tid;
+}
+
+/* 0 and why it stopped, or -1: it is gone. */
+static int wait_stop(uint32_t tid, int *ret_signal)
+{
+	int status;
+
+	if (waitpid((pid_t)tid, &status, __WALL) < 0 || !WIFSTOPPED(status))
+		return -1;
+	*ret_signal = WSTOPSIG(status);
+	return 0;
+}
+
+/* --- one step --------------------------------------------------------------------------------- */
+
+static void look(struct run *run, bool anew)
+{
+	struct user_regs_struct regs;
+	enum step_change change;
+
+	if (ptrace(PTRACE_GETREGS, run->tid, NULL, &regs) < 0)
+		return;
+	live_walk_take(run->walk, run->tid, &regs, &run->now);
+	change = anew && run->now.reason == UNWIND_DONE
+			 ? STEP_SAME
+			 : step_judge(&run->layout.wire, &run->good, &run->now);
+	step_report_add(run->report, change, &regs, &run->good, &run->now);
+	if (run->recording && change < STEP_UNFINISHED)
+		java_recording_add(run->recording, &regs, run->tid, &run->now, change);
+	if (change != STEP_UNFINISHED)
+		run->good = run->now;
+}
+
+/* What a signal stop asks to be delivered; the tracer's own stops are none. */
+static int signal_to_give(int stopped_by)
+{
+	return stopped_by == SIGTRAP || stopped_by == SIGSTOP ? 0 : stopped_by;
+}
+
+static int step(struct run *run, int *deliver)
+{
+	int stopped_by;
+
+	if (run->signal_every && ++run->step % run->signal_every == 0 && !*deliver)
+		*deliver = SIGUSR2;
+	if (ptrace(PTRACE_SINGLESTEP, run->tid, NULL, (long)*deliver) < 0 ||
+	    wait_stop(run->tid, &stopped_by) < 0)
+		return -1;
+	*deliver = signal_to_give(stopped_by);
+	/* A signal that came: the next step begins its handler. */
+	if (!*deliver)
+		look(run, false);
+	return 0;
+}
+
+static int run_round(struct run *run)
+{
+	int deliver = 0, stopped_by, r = 0;
+
+	run->tid = find_thread(run->pid, run->comm);
+	if (!run->tid || ptrace(PTRACE_SEIZE, run->tid, NULL, NULL) < 0)
+		return -1;
+	if (ptrace(PTRACE_INTERRUPT, run->tid, NULL, NULL) < 0 ||
+	    wait_stop(run->tid, &stopped_by) < 0)
+		return -1;
+	look(run, true);
+	for (unsigned long i = 0; i < run->steps && r == 0; i++)
+		r = step(run, &deliver);
+	ptrace(PTRACE_DETACH, run->tid, NULL, (long)deliver);
+	usleep(PAUSE_US);
+	return r;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+static int open_jvm(struct run *run)
+{
+	struct err err = { 0 };
+	int r = vmstructs_open(NULL, run->pid, NULL, &run->vs, &err);
+
+	if (r == 0)
+		r = jvm_layout_read(run->vs, &run->layout, &err);
+	if (r < 0) {
+		fprintf(stderr, "java_steps: %s\n", err.text);
+		return r;
+	}
+	run->layout.wire.serial = 1;
+	r = live_walk_new(run->pid, &run->layout.wire, &run->walk);
+	if (r < 0) {
+		fprintf(stderr, "java_steps: process %u: %s\n", run->pid, strerror(-r));
+		return r;
+	}
+	run->names = frame_names_new(run->pid, run->vs, &run->layout);
+	run->report = step_report_new(run->vs, run->names, run->walk);
+	return 0;
+}
+
+static int run_all(struct run *run, const char *record_to)
+{
+	int r = 0;
+
+	if (record_to)
+		run->recording = java_recording_new(run->vs, &run->layout, run->walk, run->names);
+	for (unsigned long i = 0; i < run->rounds && r == 0; i++)
+		r = run_round(run);
+	if (r < 0)
+		fprintf(stderr, "java_steps: the thread cannot be traced, or is gone\n");
+	step_report_print(run->report);
+	if (record_to && java_recording_write(run->recording, record_to) < 0)
+		r = -1;
+	java_recording_free(run->recording);
+	return r;
+}
+
+static void release(struct run *run)
+{
+	step_report_free(run->report);
+	frame_names_free(run->names);
+	live_walk_free(run->walk);
+	vmstructs_close(run->vs);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = { { "rounds", required_argument, NULL, 'r' },
+						 { "signal", required_argument, NULL, 's' },
+						 { "record", required_argument, NULL, 'o' },
+						 { NULL, 0, NULL, 0 } };
+	static struct run run = { .rounds = 1 };
+	const char *record_to = NULL;
+	int option, status = 1;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
+		switch (option) {
+		case 'r': run.rounds = strtoul(optarg, NULL, 10); break;
+		case 's': run.signal_every = strtoul(optarg, NULL, 10); break;
+		case 'o': record_to = optarg; break;
+		default: return 2;
+		}
+	}
+	if (argc - optind != 3)
+		return 2;
+	run.pid = (uint32_t)strtoul(argv[optind], NULL, 10);
+	run.comm = argv[optind + 1];
+	run.steps = strtoul(argv[optind + 2], NULL, 10);
+	if (open_jvm(&run) == 0)
+		status = run_all(&run, record_to) < 0;
+	release(&run);
+	return status;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes stacks of one JVM as a file of tests/data/java (see its README): the first stack of every
+ * kind of leaf and state of it. What all of them read outside their own stack is there once.
+ */
+#ifndef HOSTPROF_TESTS_JAVA_RECORDING_H
+#define HOSTPROF_TESTS_JAVA_RECORDING_H
+
+#include "frame_names.h"
+#include "step_judge.h"
+
+struct java_recording;
+
+/* All borrowed. */
+struct java_recording *java_recording_new(const struct vmstructs *vs,
+					  const struct jvm_layout *layout, struct live_walk *walk,
+					  struct frame_names *names);
+void java_recording_free(struct java_recording *recording);
+
+/* STACK is whole; the thread is still stopped at REGS. CHANGE: how it came there. */
+void java_recording_add(struct java_recording *recording, const struct user_regs_struct *regs,
+			uint32_t tid, const struct live_stack *stack, enum step_change change);
+
+int java_recording_write(const struct java_recording *recording, const char *path);
+
+#endif

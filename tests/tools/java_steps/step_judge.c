@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "step_judge.h"
+
+/* The longest instruction has 15 bytes. */
+#define MAX_CALL_BYTES 15
+
+static bool same_frame(const struct live_frame *a, const struct live_frame *b)
+{
+	return (a->words[0] & ~WIRE_FRAME_EXACT) == (b->words[0] & ~WIRE_FRAME_EXACT) &&
+	       a->words[1] == b->words[1];
+}
+
+/* The frames from I of A on are those from J of B on. */
+static bool same_from(const struct live_stack *a, size_t i, const struct live_stack *b, size_t j)
+{
+	if (a->count < i || b->count < j || a->count - i != b->count - j)
+		return false;
+	for (; i < a->count; i++, j++)
+		if (!same_frame(&a->frames[i], &b->frames[j]))
+			return false;
+	return true;
+}
+
+static bool is_interpreter(const struct wire_jvm *jvm, uint64_t pc)
+{
+	return pc >= jvm->interpreter_start && pc < jvm->interpreter_end;
+}
+
+/* The interpreter pushes the address of another piece of itself and jumps. */
+static bool is_call_from(const struct wire_jvm *jvm, const struct live_stack *from,
+			 const struct live_stack *to)
+{
+	uint64_t pc = live_frame_address(&from->frames[0]);
+	uint64_t back = live_frame_address(&to->frames[1]);
+
+	if (is_interpreter(jvm, pc))
+		return is_interpreter(jvm, back);
+	return back > pc && back - pc <= MAX_CALL_BYTES;
+}
+
+enum step_change step_judge(const struct wire_jvm *jvm, const struct live_stack *from,
+			    const struct live_stack *to)
+{
+	if (to->reason != UNWIND_DONE || !to->count)
+		return STEP_UNFINISHED;
+	if (same_from(from, 1, to, 1))
+		return STEP_SAME;
+	if (same_from(from, 1, to, 2) && is_call_from(jvm, from, to))
+		return STEP_CALL;
+	/* The instruction that returned to is the one that is next: the same address. */
+	if (from->count > 1 && same_from(from, 2, to, 1) &&
+	    live_frame_address(&from->frames[1]) == live_frame_address(&to->frames[0]))
+		return STEP_RETURN;
+	if (same_from(from, 0, to, 2))
+		return STEP_SIGNAL;
+	return STEP_ODD;
+}

@@ -92,6 +92,68 @@ static void test_jit_does_not(void **state)
 	assert_int_equal(read_at(f, 1100), 0);
 }
 
+static uint32_t published_jvm(struct fixture *f)
+{
+	struct wire_space space;
+
+	assert_int_equal(unwind_spaces_get(f->spaces, &f->sample, &space), 0);
+	return space.jvm;
+}
+
+static void load_libjvm(struct fixture *f, uint64_t start)
+{
+	char path[] = "/opt/jdk/lib/server/libjvm.so";
+	const struct mapping mapping = { .start = start, .end = start + 4096, .path = path };
+
+	unwind_spaces_note_mapping(f->spaces, f->miss.tgid, &mapping, f->now_ns);
+}
+
+/* The java launcher loads HotSpot's library some milliseconds after its first sample. */
+static void test_becomes_a_jvm(void **state)
+{
+	struct fixture *f = *state;
+
+	load_libjvm(f, 0x10000); /* nobody knows it yet */
+	assert_int_equal(read_at(f, 0), 0);
+	assert_int_equal(published_jvm(f), 0);
+	assert_null(unwind_spaces_libjvm(f->spaces, &f->sample));
+	load_libjvm(f, 0x10000);
+	assert_int_equal(published_jvm(f), WIRE_JVM_PENDING);
+	assert_int_equal(unwind_spaces_libjvm(f->spaces, &f->sample)->start, 0x10000);
+	assert_int_equal(unwind_spaces_set_jvm(f->spaces, &f->sample, 5), 0);
+	assert_int_equal(published_jvm(f), 5);
+	/* it stays what it is */
+	load_libjvm(f, 0x10000);
+	assert_int_equal(published_jvm(f), 5);
+}
+
+/* Its mappings say that it is none: the library is gone again, or it was another program's. */
+static void test_is_no_jvm(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(read_at(f, 0), 0);
+	load_libjvm(f, 0x10000);
+	assert_int_equal(unwind_spaces_set_jvm(f->spaces, &f->sample, 5), 0);
+	assert_int_equal(read_at(f, 1000), 0);
+	assert_int_equal(published_jvm(f), 0);
+	load_libjvm(f, 0x20000);
+	assert_int_equal(published_jvm(f), WIRE_JVM_PENDING);
+}
+
+static void test_jvm_of_another_generation(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(read_at(f, 0), 0);
+	load_libjvm(f, 0x10000);
+	f->sample.exec_id++;
+	assert_null(unwind_spaces_libjvm(f->spaces, &f->sample));
+	assert_int_equal(unwind_spaces_set_jvm(f->spaces, &f->sample, 5), -ENOENT);
+	assert_int_equal(read_at(f, 0), 0);
+	assert_int_equal(published_jvm(f), 0);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -99,6 +161,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_next_plugin_prolongs),
 		TEST(test_jit_does_not),
+		TEST(test_becomes_a_jvm),
+		TEST(test_is_no_jvm),
+		TEST(test_jvm_of_another_generation),
 	};
 
 	return cmocka_run_group_tests_name("unwind_spaces", tests, NULL, NULL);

@@ -69,6 +69,10 @@ static void put_capture(struct json *j, const struct capture_stats *capture)
 		[WIRE_COUNTER_HOT_FRAMES] = "hot_frames",
 		[WIRE_COUNTER_FP_FRAMES] = "fp_frames",
 		[WIRE_COUNTER_JIT_FRAMES] = "jit_frames",
+		[WIRE_COUNTER_JAVA_FRAMES] = "java_frames",
+		[WIRE_COUNTER_JAVA_HOT_FRAMES] = "java_hot_frames",
+		[WIRE_COUNTER_ANCHORS] = "anchors",
+		[WIRE_COUNTER_FROZEN] = "frozen",
 	};
 
 	json_object_begin(j, "capture");

@@ -139,10 +139,28 @@ static __always_inline void miss_fill_regs(struct wire_miss *miss, const struct 
 	miss->regs[ROW_R15] = c->r15;
 }
 
-static __always_inline void miss_fill(struct wire_miss *miss, const struct scratch *s,
+/* The thread's anchor as it is now; userspace walks later. */
+static __always_inline void miss_fill_java(struct wire_miss *miss, struct unwind_cursor *c)
+{
+	miss->jvm = c->jvm_serial;
+	miss->thread = 0;
+	miss->anchor[0] = miss->anchor[1] = miss->anchor[2] = 0;
+	if (!c->jvm.serial)
+		return;
+	miss->thread = tables_thread(NULL, c);
+	if (miss->thread && c->jvm.thread_anchor != WIRE_JVM_ABSENT) {
+		wire_u64 at = miss->thread + c->jvm.thread_anchor;
+
+		unwind_read(NULL, &miss->anchor[0], 8, at + c->jvm.anchor_sp);
+		unwind_read(NULL, &miss->anchor[1], 8, at + c->jvm.anchor_pc);
+		unwind_read(NULL, &miss->anchor[2], 8, at + c->jvm.anchor_fp);
+	}
+}
+
+static __always_inline void miss_fill(struct wire_miss *miss, struct scratch *s,
 				      struct task_struct *task)
 {
-	const struct unwind_cursor *c = &s->cursor;
+	struct unwind_cursor *c = &s->cursor;
 
 	miss->kind = WIRE_MISS;
 	miss->leaf = c->leaf;
@@ -153,6 +171,7 @@ static __always_inline void miss_fill(struct wire_miss *miss, const struct scrat
 	miss->tid = s->sample.tid;
 	miss->pc = c->pc;
 	miss_fill_regs(miss, c);
+	miss_fill_java(miss, c);
 	miss->exec_pages = task->mm->exec_vm;
 	miss->code_bytes = 0;
 	if (c->leaf && !bpf_probe_read_user(miss->code, WIRE_MISS_CODE_BYTES,

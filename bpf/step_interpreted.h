@@ -7,11 +7,11 @@
 #ifndef HOSTPROF_STEP_INTERPRETED_H
 #define HOSTPROF_STEP_INTERPRETED_H
 
+#include "interpreter_leaf.h"
 #include "step_fp.h"
 
-struct interpreted_frame {
-	wire_u64 method, bcp, sender_sp, fp, ra;
-};
+/* Bytecodes lie behind their ConstMethod, 64 KiB of them at most. */
+#define INTERPRETED_MAX_BYTECODES (66U << 10)
 
 static inline int interpreted_slot(struct unwind_cursor *c, struct unwind_memory *memory,
 				   wire_s8 slot, wire_u64 *ret_word)
@@ -24,6 +24,8 @@ static inline int step_is_interpreted(const struct unwind_cursor *c)
 	return c->jvm.interpreter_start && c->pc >= c->jvm.interpreter_start &&
 	       c->pc < c->jvm.interpreter_end;
 }
+
+/* --- which method ----------------------------------------------------------------------------- */
 
 /* The word at an offset of aligned metadata, 0 when it cannot be read. */
 static inline wire_u64 interpreted_metadata(struct unwind_memory *memory, wire_u64 base,
@@ -43,34 +45,94 @@ static inline wire_u64 interpreted_metadata(struct unwind_memory *memory, wire_u
  * 11 _identity_hash). 0: could not be read.
  */
 static inline wire_u64 interpreted_identity(struct unwind_cursor *c, struct unwind_memory *memory,
-					    wire_u64 const_method)
+					    struct wire_hot_method *found)
 {
-	wire_u64 pool, holder, symbol, word;
+	wire_u64 pool, holder, word;
 
-	pool = interpreted_metadata(memory, const_method, c->jvm.const_method_constants);
+	pool = interpreted_metadata(memory, found->const_method, c->jvm.const_method_constants);
 	holder = interpreted_metadata(memory, pool, c->jvm.pool_holder);
-	symbol = interpreted_metadata(memory, holder, c->jvm.klass_name);
-	word = interpreted_metadata(memory, symbol, 0);
-	return word ? WIRE_CLASS_IDENTITY(symbol, word, c->jvm.symbol_mask) : 0;
+	found->name_at = holder + c->jvm.klass_name;
+	found->symbol = interpreted_metadata(memory, holder, c->jvm.klass_name);
+	word = interpreted_metadata(memory, found->symbol, 0);
+	return word ? WIRE_CLASS_IDENTITY(found->symbol, word, c->jvm.symbol_mask) : 0;
 }
 
-/*
- * Into c->seen, which holds for the rest of this walk: five reads otherwise for every frame of a
- * recursion.
- */
+static inline wire_u32 interpreted_hot_slot(wire_u64 method)
+{
+	return (wire_u32)((method >> 3 ^ method >> 11) & (WIRE_HOT_METHODS - 1));
+}
+
+/* Is it still that class's method? Then what is known of it holds. */
+static inline int interpreted_take_hot(struct unwind_cursor *c, struct unwind_memory *memory,
+				       const struct wire_hot_method *hot, wire_u64 method)
+{
+	wire_u64 symbol;
+
+	if (hot->method != method || hot->serial != c->jvm.serial || hot->epoch != c->now_s >> 1)
+		return 0;
+	if (unwind_read(memory, &symbol, 8, hot->name_at) || symbol != hot->symbol)
+		return 0;
+	c->seen.const_method = hot->const_method;
+	c->seen.identity = hot->identity;
+	return 1;
+}
+
+/* Only a cpu's outermost walk writes: see find_keep_hot(). */
+static inline void interpreted_keep_hot(struct wire_hot_method *hot,
+					const struct wire_hot_method *found)
+{
+	volatile wire_u64 *method = &hot->method;
+
+	*method = 0;
+	__asm__ volatile("" ::: "memory");
+	hot->const_method = found->const_method;
+	hot->name_at = found->name_at;
+	hot->symbol = found->symbol;
+	hot->identity = found->identity;
+	hot->serial = found->serial;
+	hot->epoch = found->epoch;
+	__asm__ volatile("" ::: "memory");
+	*method = found->method;
+}
+
+/* Into c->seen, which holds for the rest of this walk: a recursion pays once. */
 static inline void interpreted_identify(struct unwind_cursor *c, struct unwind_memory *memory,
 					wire_u64 method)
 {
+	struct wire_hot_method found = { .method = method, .serial = c->jvm.serial };
+	struct wire_hot_method *hot;
+
 	if (c->seen.method == method)
 		return;
 	c->seen.method = method;
-	c->seen.const_method = interpreted_metadata(memory, method, c->jvm.method_const_method);
-	c->seen.identity = interpreted_identity(c, memory, c->seen.const_method);
+	hot = tables_hot_method(memory, interpreted_hot_slot(method));
+	if (hot && interpreted_take_hot(c, memory, hot, method)) {
+		c->java_hot_frames++;
+		return;
+	}
+	found.epoch = c->now_s >> 1;
+	found.const_method = interpreted_metadata(memory, method, c->jvm.method_const_method);
+	found.identity = interpreted_identity(c, memory, &found);
+	c->seen.const_method = found.const_method;
+	c->seen.identity = found.identity;
+	if (hot && found.identity && !c->nested)
+		interpreted_keep_hot(hot, &found);
 }
 
-static inline int interpreted_read(struct unwind_cursor *c, struct unwind_memory *memory,
-				   struct interpreted_frame *frame)
+/* --- the frame -------------------------------------------------------------------------------- */
+
+/* Of a leaf the slot is old, and the register current - but not in all of the interpreter's code. */
+static inline wire_u64 interpreted_live_bcp(const struct unwind_cursor *c, wire_u64 slot)
 {
+	wire_u64 bcp = c->r13, from = c->seen.const_method;
+
+	return from && bcp > from && bcp - from < INTERPRETED_MAX_BYTECODES ? bcp : slot;
+}
+
+static inline int interpreted_read(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	struct interpreted_frame *frame = &c->interpreted;
+
 	if (step_fp_check(c))
 		return unwind_stop(c, UNWIND_FP_BAD);
 	if (interpreted_slot(c, memory, c->jvm.method_slot, &frame->method) ||
@@ -81,7 +143,7 @@ static inline int interpreted_read(struct unwind_cursor *c, struct unwind_memory
 		return UNWIND_STOP;
 	interpreted_identify(c, memory, frame->method);
 	if (c->leaf)
-		frame->bcp = c->r13;
+		frame->bcp = interpreted_live_bcp(c, frame->bcp);
 	/* Adapters move sp between caller and interpreter, so that it is a slot and not fp + 16. */
 	if (frame->sender_sp < c->fp + 16 || frame->sender_sp - c->fp > UNWIND_MAX_FRAME_BYTES)
 		frame->sender_sp = c->fp + 16;
@@ -89,21 +151,60 @@ static inline int interpreted_read(struct unwind_cursor *c, struct unwind_memory
 	return UNWIND_GO_ON;
 }
 
+/* Into c->interpreted; which kind of frame it is. On UNWIND_STOP the method may be known. */
+static inline int interpreted_look(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	int state = INTERPRETER_STANDS;
+
+	c->interpreted.method = c->interpreted.bcp = 0;
+	c->seen_here = 0;
+	if (c->leaf)
+		state = interpreter_leaf(c, memory);
+	if (state == INTERPRETER_STANDS && interpreted_read(c, memory))
+		return INTERPRETER_LOST;
+	if (state == INTERPRETER_UNBUILT)
+		interpreted_identify(c, memory, c->interpreted.method);
+	c->seen_here = state <= INTERPRETER_UNBUILT;
+	return state;
+}
+
+#ifdef __bpf__
+
+/* Functions of their own for the verifier: see step_leaf_alone(). */
+__attribute__((noinline)) int interpreted_look_alone(struct unwind_cursor *c)
+{
+	return c ? interpreted_look(c, NULL) : INTERPRETER_LOST;
+}
+
+#define interpreted_look(c, memory) interpreted_look_alone(c)
+
+#endif
+
 /* Writes the whole frame and goes on to its caller. */
 static inline int step_interpreted(struct unwind_cursor *c, struct unwind_memory *memory,
 				   wire_u64 *out)
 {
-	struct interpreted_frame frame = {};
-	int stop;
+	const struct interpreted_frame *frame = &c->interpreted;
+	int state = interpreted_look(c, memory);
+	wire_u8 reason = c->reason;
 
+	c->java_frames++;
+	/* The method has been left: the frame is the interpreter's own. */
+	if (state == INTERPRETER_GONE) {
+		if (unwind_put_frame(c, out, WIRE_FRAME_COMPILED, WIRE_COMPILED_WORDS) ||
+		    unwind_put(c, out, 0))
+			return UNWIND_STOP;
+		return code_enter(c, frame->ra, frame->sender_sp, frame->fp);
+	}
 	if (unwind_put_frame(c, out, WIRE_FRAME_INTERPRETED, WIRE_INTERPRETED_WORDS))
 		return UNWIND_STOP;
-	stop = interpreted_read(c, memory, &frame);
-	unwind_put(c, out, frame.method);
-	unwind_put(c, out, stop ? 0 : c->seen.const_method);
-	unwind_put(c, out, frame.bcp);
-	unwind_put(c, out, stop ? 0 : c->seen.identity);
-	return stop ? UNWIND_STOP : unwind_enter(c, frame.ra, frame.sender_sp, frame.fp);
+	unwind_put(c, out, frame->method);
+	unwind_put(c, out, c->seen_here ? c->seen.const_method : 0);
+	unwind_put(c, out, frame->bcp);
+	unwind_put(c, out, c->seen_here ? c->seen.identity : 0);
+	if (state == INTERPRETER_LOST)
+		return unwind_stop(c, reason);
+	return code_enter(c, frame->ra, frame->sender_sp, frame->fp);
 }
 
 #endif

@@ -2,17 +2,18 @@
 /*
  * The unwinder: one frame of a user stack at a time. unwind_choose() says which step takes the
  * frame at pc; the loop around unwind_frame() belongs to the seat (bpf_loop in BPF, `for` in
- * userspace). A step for compiled Java frames becomes one more enum unwind_step, chosen by the
- * pc's range.
+ * userspace).
  */
 #ifndef HOSTPROF_UNWIND_H
 #define HOSTPROF_UNWIND_H
 
+#include "anchor.h"
 #include "step_fp.h"
 #include "step_interpreted.h"
 #include "step_leaf.h"
 #include "step_row.h"
 #include "step_signal.h"
+#include "step_stub.h"
 #include "unwind_find.h"
 
 enum unwind_step {
@@ -22,6 +23,8 @@ enum unwind_step {
 	UNWIND_STEP_LEAF,	 /* follow it from the thread's own pc, with a look at the code */
 	UNWIND_STEP_SIGNAL,	 /* a signal handler's return trampoline */
 	UNWIND_STEP_INTERPRETED, /* HotSpot's interpreter */
+	UNWIND_STEP_COMPILED,	 /* what else is in its code cache */
+	UNWIND_STEP_BARRIER,	 /* a virtual thread's frames on the stack end */
 	UNWIND_STEP_END,	 /* the thread's first frame */
 	UNWIND_STEP_NOWHERE,	 /* no code is at pc */
 	UNWIND_STEP_MISS,	 /* userspace must say first what code is at pc */
@@ -46,6 +49,17 @@ static inline void unwind_begin(struct unwind_cursor *c, wire_u32 max_frames, wi
 	c->hot_frames = 0;
 	c->fp_frames = 0;
 	c->jit_frames = 0;
+	c->java_frames = 0;
+	c->java_hot_frames = 0;
+	c->anchors = 0;
+	c->frozen = 0;
+	c->thread = 0;
+	c->anchor_at = 0;
+	c->anchor_own = 1;
+	c->has_anchor = 0;
+	c->far_pc = 0;
+	c->code_seen.pc = 0;
+	c->blob_at = 0;
 	c->seen.method = 0;
 	c->seen.const_method = 0;
 	c->seen.identity = 0;
@@ -79,6 +93,12 @@ static inline enum unwind_step unwind_choose_by_rule(struct unwind_cursor *c,
 	}
 }
 
+/* There is a JVM, and its layout is to come: code without a file may be Java code. */
+static inline int unwind_jvm_is_pending(const struct unwind_cursor *c)
+{
+	return c->jvm_serial && !c->jvm.serial;
+}
+
 static inline enum unwind_step unwind_choose(struct unwind_cursor *c, struct unwind_memory *memory,
 					     struct wire_rule *rule)
 {
@@ -86,12 +106,20 @@ static inline enum unwind_step unwind_choose(struct unwind_cursor *c, struct unw
 		return UNWIND_STEP_INTERPRETED;
 	if (!tables_present(memory))
 		return unwind_choose_blind(c, memory);
+	if (code_is_at_pc(c))
+		return c->pc == c->jvm.return_barrier ? UNWIND_STEP_BARRIER : UNWIND_STEP_COMPILED;
 	if (!c->serial)
 		return UNWIND_STEP_MISS;
 	switch (unwind_find(c, memory, rule)) {
 	case UNWIND_FOUND: return unwind_choose_by_rule(c, memory, rule);
-	case UNWIND_FOUND_JIT: c->jit_frames++; return unwind_choose_blind(c, memory);
-	case UNWIND_OUTSIDE: return c->listed ? UNWIND_STEP_NOWHERE : UNWIND_STEP_MISS;
+	case UNWIND_FOUND_JIT:
+		if (unwind_jvm_is_pending(c))
+			return UNWIND_STEP_MISS;
+		c->jit_frames++;
+		return unwind_choose_blind(c, memory);
+	case UNWIND_OUTSIDE:
+		return c->listed && !unwind_jvm_is_pending(c) ? UNWIND_STEP_NOWHERE
+							      : UNWIND_STEP_MISS;
 	default: return UNWIND_STEP_MISS;
 	}
 }
@@ -102,21 +130,59 @@ static inline int unwind_miss(struct unwind_cursor *c)
 	return unwind_stop(c, UNWIND_NO_ROWS);
 }
 
-/* Write the frame at pc to OUT (UNWIND_OUT_WORDS words) and go to its caller: enum unwind_verdict. */
-static inline int unwind_frame(struct unwind_cursor *c, struct unwind_memory *memory, wire_u64 *out)
+static inline int unwind_put_mark(struct unwind_cursor *c, wire_u64 *out, enum wire_mark mark)
 {
-	struct wire_rule rule = {};
-	enum unwind_step step = unwind_choose(c, memory, &rule);
+	wire_u64 word = mark | (wire_u64)WIRE_FRAME_MARK << WIRE_FRAME_KIND_SHIFT;
 
-	if (step == UNWIND_STEP_INTERPRETED)
-		return step_interpreted(c, memory, out);
+	if (c->frames >= c->max_frames || c->words - c->begin >= WIRE_MAX_USER_WORDS)
+		return unwind_stop(c, UNWIND_DEPTH);
+	c->frames++;
+	return unwind_put(c, out, word);
+}
+
+/* Compiled code or a stub. */
+static inline int unwind_java_frame(struct unwind_cursor *c, struct unwind_memory *memory,
+				    wire_u64 *out)
+{
+	int stop;
+
+	if (code_find(c, memory))
+		return UNWIND_STOP;
+	if (unwind_put_frame(c, out, WIRE_FRAME_COMPILED, WIRE_COMPILED_WORDS) ||
+	    unwind_put(c, out, c->code_seen.compile_id))
+		return UNWIND_STOP;
+	c->java_frames++;
+	if (c->code_seen.frame_size == 0)
+		stop = c->leaf ? step_stub_leaf(c, memory) : step_stub(c, memory);
+	else
+		stop = c->leaf ? step_compiled_leaf(c, memory) : step_compiled(c, memory);
+	/* It will be walked again. */
+	if (c->missed) {
+		c->frames--;
+		c->words -= WIRE_COMPILED_WORDS;
+	}
+	return stop;
+}
+
+static inline int unwind_barrier(struct unwind_cursor *c, struct unwind_memory *memory,
+				 wire_u64 *out)
+{
+	if (unwind_put_mark(c, out, WIRE_MARK_FROZEN))
+		return UNWIND_STOP;
+	return step_barrier(c, memory);
+}
+
+static inline int unwind_native_frame(struct unwind_cursor *c, struct unwind_memory *memory,
+				      enum unwind_step step, const struct wire_rule *rule,
+				      wire_u64 *out)
+{
 	/* The frame is written when the walk goes on. */
 	if (step == UNWIND_STEP_MISS)
 		return unwind_miss(c);
 	if (unwind_put_frame(c, out, WIRE_FRAME_CODE, 1))
 		return UNWIND_STOP;
 	switch (step) {
-	case UNWIND_STEP_ROW: return step_row(c, memory, &rule);
+	case UNWIND_STEP_ROW: return step_row(c, memory, rule);
 	case UNWIND_STEP_LEAF: return step_leaf(c, memory);
 	case UNWIND_STEP_SIGNAL: return step_signal(c, memory);
 	case UNWIND_STEP_FP: return step_fp(c, memory);
@@ -125,6 +191,25 @@ static inline int unwind_frame(struct unwind_cursor *c, struct unwind_memory *me
 	case UNWIND_STEP_NOWHERE: return unwind_stop(c, UNWIND_BAD_RETURN);
 	default: return unwind_stop(c, UNWIND_BAD_ROW);
 	}
+}
+
+/* Write the frame at pc to OUT (UNWIND_OUT_WORDS words) and go to its caller: enum unwind_verdict. */
+static inline int unwind_frame(struct unwind_cursor *c, struct unwind_memory *memory, wire_u64 *out)
+{
+	struct wire_rule rule = {};
+	enum unwind_step step = unwind_choose(c, memory, &rule);
+
+	if (step == UNWIND_STEP_INTERPRETED)
+		return step_interpreted(c, memory, out);
+	if (step == UNWIND_STEP_COMPILED)
+		return unwind_java_frame(c, memory, out);
+	if (step == UNWIND_STEP_BARRIER)
+		return unwind_barrier(c, memory, out);
+	if (unwind_native_frame(c, memory, step, &rule, out) == UNWIND_GO_ON)
+		return UNWIND_GO_ON;
+	if (!anchor_may_help(c) || anchor_enter(c, memory))
+		return UNWIND_STOP;
+	return unwind_put_mark(c, out, WIRE_MARK_ANCHOR);
 }
 
 #endif

@@ -29,8 +29,16 @@
  * frame and holds ten to forty of them.
  */
 #define UNWIND_WINDOW_WORDS 256
+/* Around a leaf's pc in Java code: to its exit sequences behind, and to its prologue's end. */
+#define UNWIND_TEXT_BEHIND 32
+#define UNWIND_TEXT_BYTES  144
 /* A piece begins this far below the word that was missing: slots of an interpreted frame. */
 #define UNWIND_WINDOW_BELOW 72
+
+/* An interpreted frame, and the way to its caller. */
+struct interpreted_frame {
+	wire_u64 method, bcp, sender_sp, fp, ra;
+};
 
 struct unwind_cursor {
 	wire_u64 pc;
@@ -61,8 +69,13 @@ struct unwind_cursor {
 	wire_u32 jvm_serial; /* of the space: 0, a JVM's, or WIRE_JVM_PENDING */
 	struct wire_jvm jvm; /* serial 0: none, or not known yet */
 	wire_u64 thread;     /* the JavaThread; 0: not known */
-	wire_u64
-		anchor_at; /* the JavaFrameAnchor that leads on when native code cannot be walked; 0: none */
+	/* The JavaFrameAnchor that leads on when native code cannot be walked; 0: none. */
+	wire_u64 anchor_at;
+	wire_u64 anchor[3]; /* the thread's own: sp, pc, fp */
+	wire_u8 has_anchor; /* it is that of the sample's time; else it is read when it is needed */
+	wire_u8 anchor_own; /* the thread's own may lead on */
+	wire_u8 native;	    /* the frame is no Java frame */
+	wire_u8 seen_here;  /* `seen` is the method of this frame */
 	/* The last blob that was too many hops away, and what was looked for. */
 	wire_u64 far_pc, far_blob;
 	struct wire_hot_code code_seen; /* of the last frame in a blob, in this walk */
@@ -72,13 +85,17 @@ struct unwind_cursor {
 		wire_u64 method, const_method, identity;
 	} seen; /* the last interpreted method */
 
+	struct interpreted_frame interpreted; /* the one at pc */
+
 	wire_u64 window_at;	/* address of window[0]; 0: empty */
 	wire_u64 leaf_regs[16]; /* by DWARF number, while `regs_kept` is set */
 	/* Read buffers; a BPF stack has 512 bytes. */
 	wire_u64 context[17]; /* the registers in a ucontext */
 	wire_u64 window[UNWIND_WINDOW_WORDS];
 	wire_u8 code[UNWIND_CODE_BYTES];
-	wire_u8 blob[WIRE_BLOB_BYTES]; /* the beginning of a code blob */
+	wire_u64 blob_at; /* address of the code blob whose beginning is in `blob`; 0: none */
+	wire_u8 blob[WIRE_BLOB_BYTES];
+	wire_u8 text[UNWIND_TEXT_BYTES];
 };
 
 enum unwind_verdict { UNWIND_GO_ON = 0, UNWIND_STOP = 1 };

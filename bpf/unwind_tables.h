@@ -44,6 +44,21 @@ static __always_inline struct wire_hot_method *tables_hot_method(struct unwind_m
 	return bpf_map_lookup_elem(&hot_methods, &index);
 }
 
+/* The JavaThread of the current thread, 0: not known. */
+static __always_inline wire_u64 tables_thread(struct unwind_memory *memory, struct unwind_cursor *c)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	wire_u32 tid = task->pid;
+	struct wire_thread *known;
+
+	if (c->thread)
+		return c->thread;
+	known = bpf_map_lookup_elem(&threads, &tid);
+	if (known && known->start_ns == task->start_time && known->serial == c->jvm.serial)
+		c->thread = known->thread;
+	return c->thread;
+}
+
 #else
 
 struct unwind_tables {
@@ -112,6 +127,13 @@ static inline struct wire_hot_method *tables_hot_method(const struct unwind_memo
 	if (!memory->tables || !memory->tables->hot_methods)
 		return NULL;
 	return &memory->tables->hot_methods[slot];
+}
+
+static inline wire_u64 tables_thread(const struct unwind_memory *memory,
+				     const struct unwind_cursor *c)
+{
+	(void)memory;
+	return c->thread;
 }
 
 static inline int tables_present(const struct unwind_memory *memory)

@@ -46,6 +46,26 @@ static __always_inline void walk_take_jvm(struct unwind_cursor *c)
 		c->jvm.serial = c->jvm.interpreter_start = c->jvm.code_end = 0;
 }
 
+/*
+ * In Java code %r15 is the JavaThread: noted for the thread's other samples. Signal handlers and
+ * native code have other values there.
+ */
+static __always_inline void walk_note_thread(struct unwind_cursor *c, struct task_struct *task)
+{
+	struct wire_thread thread = { .thread = c->r15, .start_ns = task->start_time };
+	wire_u32 tid = task->pid;
+	struct wire_thread *known;
+
+	if (!code_is_at_pc(c))
+		return;
+	thread.serial = c->jvm.serial;
+	c->thread = c->r15;
+	known = bpf_map_lookup_elem(&threads, &tid);
+	if (!known || known->thread != thread.thread || known->start_ns != thread.start_ns ||
+	    known->serial != thread.serial)
+		bpf_map_update_elem(&threads, &tid, &thread, BPF_ANY);
+}
+
 static __always_inline void walk_count(const struct unwind_cursor *c)
 {
 	if (c->row_frames)
@@ -56,6 +76,14 @@ static __always_inline void walk_count(const struct unwind_cursor *c)
 		counter_add(WIRE_COUNTER_FP_FRAMES, c->fp_frames);
 	if (c->jit_frames)
 		counter_add(WIRE_COUNTER_JIT_FRAMES, c->jit_frames);
+	if (c->java_frames)
+		counter_add(WIRE_COUNTER_JAVA_FRAMES, c->java_frames);
+	if (c->java_hot_frames)
+		counter_add(WIRE_COUNTER_JAVA_HOT_FRAMES, c->java_hot_frames);
+	if (c->anchors)
+		counter_add(WIRE_COUNTER_ANCHORS, c->anchors);
+	if (c->frozen)
+		counter_add(WIRE_COUNTER_FROZEN, c->frozen);
 }
 
 static __always_inline void walk_user(struct scratch *s, struct task_struct *task,
@@ -73,6 +101,7 @@ static __always_inline void walk_user(struct scratch *s, struct task_struct *tas
 	c->deadline_ns = s->sample.time_ns + settings.budget_ns;
 	space_take(s, task);
 	walk_take_jvm(c);
+	walk_note_thread(c, task);
 	/* One turn more than frames: the last one finds the end, or says UNWIND_DEPTH. */
 	bpf_loop(WIRE_MAX_USER_FRAMES + 1, walk_turn, &walk, 0);
 	walk_count(c);

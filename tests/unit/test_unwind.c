@@ -396,14 +396,18 @@ static void test_interpreted(void **state)
 	fake_interpreted(&f, 40, 600, CODE_AT + 9);
 	f.stack[40] = 0;
 	request.pc = CODE_AT + 130;
-	request.regs[ROW_R13] = 0xabcdef;
+	request.regs[ROW_R13] = stack_word(510) + 51;
 	request.jvm = &jvm;
 	walk_expect(&request, &memory, 3, UNWIND_DONE);
 	assert_int_equal(result.word_count, 2 * WIRE_INTERPRETED_WORDS + 1);
-	/* The leaf's bytecode pointer is live in r13. */
-	expect_interpreted(&result.words[0], (CODE_AT + 130) | WIRE_FRAME_EXACT, 500, 0xabcdef);
+	/* The leaf's bytecode pointer is live in r13, if it is one of this method. */
+	expect_interpreted(&result.words[0], (CODE_AT + 130) | WIRE_FRAME_EXACT, 500,
+			   stack_word(510) + 51);
 	expect_interpreted(&result.words[5], CODE_AT + 200, 600, 0xbc000 + 40);
 	assert_int_equal(result.words[10], CODE_AT + 9);
+	request.regs[ROW_R13] = 0xabcdef;
+	walk_expect(&request, &memory, 3, UNWIND_DONE);
+	assert_true(result.words[3] == 0xbc000 + 20);
 }
 
 static void test_interpreted_hostile(void **state)

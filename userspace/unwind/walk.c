@@ -29,6 +29,10 @@ void walk_begin(struct walk *walk, const struct walk_request *request, struct un
 	c->first = request->first;
 	c->count = request->count;
 	c->listed = request->listed;
+	c->jvm_serial = request->jvm_serial;
+	c->thread = request->thread;
+	c->has_anchor = request->has_anchor;
+	memcpy(c->anchor, request->anchor, sizeof(c->anchor));
 	c->now_s = (uint32_t)(clock_now_ns() / NSEC_PER_SEC);
 	c->frames = result->frames;
 	c->words = result->word_count;

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/*
+ * The leaf in compiled Java code: whether its frame stands, by the bytes around pc and the frame's
+ * exact size, JDK 8 to 28. Prologues: verified_entry() in cpu/x86/macroAssembler_x86.cpp (C2),
+ * build_frame() in c1_MacroAssembler_x86.cpp, generate_native_wrapper() in
+ * sharedRuntime_x86_64.cpp. Epilogues: MachEpilogNode in x86_64.ad, remove_frame(); the return
+ * polls of step_leaf.h; C2SafepointPollStub in c2_CodeStubs_x86.cpp (C1SafepointPollStub alike).
+ */
+#ifndef HOSTPROF_CODE_LEAF_H
+#define HOSTPROF_CODE_LEAF_H
+
+#include "step_compiled.h"
+#include "step_leaf.h"
+
+/* How far ahead of pc the instruction that builds the frame is looked for. */
+#define CODE_PROLOGUE_BYTES 96
+
+#define CODE_ADD8  0xc48348 /* 48 83 c4: add $imm8,%rsp */
+#define CODE_ADD32 0xc48148 /* 48 81 c4: add $imm32,%rsp */
+#define CODE_BANG  0x248489 /* 89 84 24: mov %eax,d32(%rsp) */
+#define CODE_LEAVE 0xc9
+#define CODE_JMP32 0xe9
+
+enum code_state {
+	CODE_BODY,	/* the frame stands */
+	CODE_ENTRY,	/* no frame yet or any more: sp points to the return address */
+	CODE_PUSHED,	/* sp points to the saved frame pointer, the return address is above */
+	CODE_ALLOCATED, /* the frame's size is taken, %rbp not stored yet */
+};
+
+static inline int code_is_sub(const wire_u8 *p, wire_u32 bytes)
+{
+	wire_u32 op = leaf_u24(p);
+
+	return (op == LEAF_SUB8 && p[3] == bytes) || (op == LEAF_SUB32 && leaf_u32(p + 3) == bytes);
+}
+
+/* Does `add $BYTES,%rsp` end right before P? */
+static inline int code_is_behind_add(const wire_u8 *p, wire_u32 bytes)
+{
+	return (leaf_u24(p - 4) == CODE_ADD8 && p[-1] == bytes) ||
+	       (leaf_u24(p - 7) == CODE_ADD32 && leaf_u32(p - 4) == bytes);
+}
+
+/* The instruction at P is the first one of the prologue that changes %rsp; BYTES: the frame's. */
+static inline int code_builds_frame(const wire_u8 *p, wire_u32 bytes)
+{
+	wire_u32 op = leaf_u24(p + 1);
+
+	if (p[0] != LEAF_PUSH_RBP)
+		return code_is_sub(p, bytes - 8);
+	if (op == LEAF_MOV_RBP_JIT || op == LEAF_MOV_RBP || code_is_sub(p + 1, bytes - 16))
+		return 1;
+	return bytes == 16 && leaf_u24(p - 7) == CODE_BANG;
+}
+
+/* Is the frame of BYTES still to be built, at most AHEAD bytes from P on? */
+static inline int code_is_unbuilt(const wire_u8 *p, wire_u32 ahead, wire_u32 bytes)
+{
+	for (wire_u32 i = 0; i < CODE_PROLOGUE_BYTES && i < ahead; i++)
+		if (code_builds_frame(p + i, bytes))
+			return 1;
+	return 0;
+}
+
+/* In front of the end of the prologue. */
+static inline enum code_state code_prologue(const wire_u8 *p, wire_u32 ahead, wire_u32 bytes)
+{
+	wire_u32 op = leaf_u24(p);
+
+	if (code_is_sub(p, bytes - 16))
+		return CODE_PUSHED;
+	if (p[-1] == LEAF_PUSH_RBP && (op == LEAF_MOV_RBP_JIT || op == LEAF_MOV_RBP))
+		return CODE_PUSHED;
+	if (op == 0x6c8948 || op == 0xac8948 || op == 0x2c8948) /* mov %rbp,d(%rsp) */
+		if (code_is_sub(p - 7, bytes - 8) || code_is_sub(p - 4, bytes - 8))
+			return CODE_ALLOCATED;
+	return code_is_unbuilt(p, ahead, bytes) ? CODE_ENTRY : CODE_BODY;
+}
+
+/* jmp rel32; jmp *%reg: behind a frame's end. */
+static inline int code_is_jump(const wire_u8 *p)
+{
+	if (p[0] == CODE_JMP32)
+		return 1;
+	if (p[0] == 0x41)
+		p++;
+	return p[0] == 0xff && (p[1] & 0xf8) == 0xe0;
+}
+
+/*
+ * The stub to which a return poll goes, the frame removed: lea pc(%rip),%r10; mov %r10,
+ * saved_exception_pc(%r15); jmp. P may be at any of the three.
+ */
+static inline int code_is_poll_stub(const wire_u8 *p)
+{
+	if (leaf_u24(p) == 0x158d4c && leaf_u24(p + 7) == 0x97894d)
+		return p[14] == CODE_JMP32;
+	if (leaf_u24(p) == 0x97894d && leaf_u24(p - 7) == 0x158d4c)
+		return p[7] == CODE_JMP32;
+	return p[0] == CODE_JMP32 && leaf_u24(p - 7) == 0x97894d && leaf_u24(p - 14) == 0x158d4c;
+}
+
+/* JDK 8 with its polling page far away: mov $page,%r10; test %eax,(%r10); ret. */
+static inline int code_is_far_poll(const wire_u8 *p)
+{
+	return p[0] == 0x49 && p[1] == 0xba && leaf_u24(p + 10) == 0x028541 && p[13] == LEAF_RET;
+}
+
+/* Behind the `leave` of a native wrapper: cmpq $0,pending_exception(%r15); jne; ret. */
+static inline int code_is_behind_leave(const wire_u8 *p)
+{
+	if (p[-1] == CODE_LEAVE && leaf_u24(p) == 0x7f8349)
+		return 1;
+	return p[-6] == CODE_LEAVE && leaf_u24(p - 5) == 0x7f8349 && p[0] == 0x0f;
+}
+
+static inline int code_is_gone(const wire_u8 *p, wire_u32 bytes)
+{
+	if (leaf_is_return(p) || code_is_far_poll(p) || code_is_poll_stub(p))
+		return 1;
+	if (p[-1] == LEAF_POP_RBP && bytes > 16 && code_is_behind_add(p - 1, bytes - 16))
+		return 1;
+	if (p[-1] == LEAF_POP_RBP && code_is_jump(p))
+		return 1;
+	return code_is_behind_leave(p);
+}
+
+static inline int code_is_pop(const wire_u8 *p, wire_u32 bytes)
+{
+	if (p[0] != LEAF_POP_RBP)
+		return 0;
+	if (bytes > 16 && code_is_behind_add(p, bytes - 16))
+		return 1;
+	return leaf_is_return(p + 1) || code_is_far_poll(p + 1) || code_is_jump(p + 1);
+}
+
+/* P points to the byte at pc, AHEAD is how far the prologue reaches from there. */
+static inline enum code_state code_decide(const wire_u8 *p, wire_u32 ahead, wire_u32 bytes)
+{
+	if (ahead)
+		return code_prologue(p, ahead, bytes);
+	if (code_is_gone(p, bytes))
+		return CODE_ENTRY;
+	return code_is_pop(p, bytes) ? CODE_PUSHED : CODE_BODY;
+}
+
+/* --- execution -------------------------------------------------------------------------------- */
+
+/* The bytes around pc into c->text; at the code's end there may be fewer. */
+static inline int code_read_text(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 from = c->pc - UNWIND_TEXT_BEHIND;
+
+	if (!unwind_read(memory, c->text, UNWIND_TEXT_BYTES, from))
+		return UNWIND_GO_ON;
+	__builtin_memset(c->text, 0, UNWIND_TEXT_BYTES);
+	if (!unwind_read(memory, c->text, UNWIND_TEXT_BEHIND + 16, from))
+		return UNWIND_GO_ON;
+	return blob_miss(c, UNWIND_PAGE);
+}
+
+/* Bytes from pc to where the frame is complete; 0: behind that. */
+static inline wire_u32 code_ahead(const struct unwind_cursor *c)
+{
+	wire_s32 complete = blob_frame_complete(c);
+	wire_u64 done = c->pc - blob_code_begin(c);
+
+	if (complete <= 0 || done >= (wire_u32)complete)
+		return 0;
+	return (wire_u32)complete - (wire_u32)done;
+}
+
+static inline void code_rule(const struct unwind_cursor *c, enum code_state state,
+			     struct unwind_rule *ret_rule)
+{
+	wire_u64 top = c->sp + 8ULL * c->code_seen.frame_size;
+
+	switch (state) {
+	case CODE_ENTRY: *ret_rule = (struct unwind_rule){ .cfa = c->sp + 8 }; break;
+	case CODE_PUSHED:
+		*ret_rule = (struct unwind_rule){ .cfa = c->sp + 16, .fp_at = c->sp };
+		break;
+	case CODE_ALLOCATED: *ret_rule = (struct unwind_rule){ .cfa = top }; break;
+	case CODE_BODY: *ret_rule = (struct unwind_rule){ .cfa = top, .fp_at = top - 16 }; break;
+	}
+	ret_rule->ra_at = ret_rule->cfa - 8;
+}
+
+static inline int code_follow(struct unwind_cursor *c, struct unwind_memory *memory,
+			      const struct unwind_rule *rule)
+{
+	wire_u64 ra, fp = c->fp;
+
+	if (rule->fp_at && unwind_load(c, memory, rule->fp_at, &fp))
+		return UNWIND_STOP;
+	if (unwind_load(c, memory, rule->ra_at, &ra))
+		return UNWIND_STOP;
+	return code_enter(c, ra, rule->cfa, fp);
+}
+
+/* Does the rule lead to where Java code was called from? */
+static inline int code_fits(struct unwind_cursor *c, struct unwind_memory *memory,
+			    const struct unwind_rule *rule)
+{
+	wire_u64 ra;
+
+	return !unwind_load(c, memory, rule->ra_at, &ra) && blob_owns(c, ra);
+}
+
+/* What the bytes say; or if that is no return address, another state that has one. */
+static inline int code_leave(struct unwind_cursor *c, struct unwind_memory *memory,
+			     enum code_state state)
+{
+	static const enum code_state others[] = { CODE_BODY, CODE_ENTRY, CODE_PUSHED };
+	struct unwind_rule rule, other;
+
+	code_rule(c, state, &rule);
+	if (code_fits(c, memory, &rule))
+		return code_follow(c, memory, &rule);
+	for (unsigned int i = 0; i < 3; i++) {
+		code_rule(c, others[i], &other);
+		if (code_fits(c, memory, &other))
+			return code_follow(c, memory, &other);
+	}
+	return code_follow(c, memory, &rule);
+}
+
+static inline int step_compiled_leaf(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u32 ahead, bytes = 8 * c->code_seen.frame_size;
+	enum code_state state;
+
+	if ((c->blob_at != c->code_seen.blob && blob_read(c, memory, c->code_seen.blob)) ||
+	    code_read_text(c, memory))
+		return UNWIND_STOP;
+	ahead = code_ahead(c);
+	state = code_decide(c->text + UNWIND_TEXT_BEHIND, ahead, bytes);
+	return code_leave(c, memory, state);
+}
+
+#ifdef __bpf__
+
+__attribute__((noinline)) int step_compiled_leaf_alone(struct unwind_cursor *c)
+{
+	return c ? step_compiled_leaf(c, NULL) : UNWIND_STOP;
+}
+
+#define step_compiled_leaf(c, memory) (step_compiled_leaf_alone(c) & UNWIND_STOP)
+
+#endif
+#endif

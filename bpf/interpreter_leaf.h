@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/*
+ * The leaf in the template interpreter where no frame of fixed slots stands: in a method's entry
+ * before it is built (generate_fixed_frame() in cpu/x86/templateInterpreterGenerator_x86.cpp; the
+ * Method* is in %rbx, the caller's stack pointer in %r13, the return address on the stack or in
+ * %rax), and where an activation was removed (remove_activation() in interp_masm_x86.cpp): leave;
+ * pop %reg; mov %rbx,%rsp; [pop_cont_fastpath()]; jmp *%reg.
+ */
+#ifndef HOSTPROF_INTERPRETER_LEAF_H
+#define HOSTPROF_INTERPRETER_LEAF_H
+
+#include "code_leaf.h"
+
+enum interpreter_state {
+	INTERPRETER_STANDS,  /* the frame's slots hold */
+	INTERPRETER_UNBUILT, /* c->interpreted is filled from registers */
+	INTERPRETER_GONE,    /* the same, and no method any more */
+	INTERPRETER_LOST,    /* c->reason says why */
+};
+
+/* Locals are pushed above the return address's place: 65,535 words would fit, few are used. */
+#define INTERPRETER_MAX_LOCALS (64U << 10)
+/* From `mov %rbx,%rsp` to the jump: cmp, jcc and a store between them. */
+#define INTERPRETER_EXIT_BYTES 24
+
+/* --- entry ------------------------------------------------------------------------------------ */
+
+/* The method entry that pc is in, or NULL. */
+static inline const struct wire_entry *interpreter_entry(const struct unwind_cursor *c,
+							 wire_u32 *ret_at)
+{
+	wire_u64 at = c->pc - c->jvm.entries_start;
+
+	for (wire_u32 i = 0; i + 1 < WIRE_JVM_ENTRIES; i++) {
+		const struct wire_entry *entry = &c->jvm.entries[i];
+
+		if (i + 1 >= c->jvm.entry_count)
+			break;
+		if (at >= entry->start && at < entry[1].start) {
+			*ret_at = (wire_u32)at;
+			return entry;
+		}
+	}
+	return NULL;
+}
+
+/* The caller's stack pointer: %r13, unless that is something else already. */
+static inline wire_u64 interpreter_sender_sp(const struct unwind_cursor *c, wire_u64 otherwise)
+{
+	if ((c->r13 & 7) == 0 && c->r13 >= c->sp && c->r13 - c->sp < INTERPRETER_MAX_LOCALS)
+		return c->r13;
+	return otherwise;
+}
+
+/* Nothing of the frame is pushed; the return address may be in %rax, to be pushed anew. */
+static inline int interpreter_before_frame(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	struct interpreted_frame *frame = &c->interpreted;
+
+	if (unwind_load(c, memory, c->sp, &frame->ra))
+		return INTERPRETER_LOST;
+	if (!blob_owns(c, frame->ra))
+		frame->ra = c->leaf_regs[0];
+	frame->fp = c->fp;
+	frame->sender_sp = interpreter_sender_sp(c, c->sp + 8);
+	return INTERPRETER_UNBUILT;
+}
+
+/* DONE bytes of the instructions that begin the frame were executed: struct wire_entry's `frame`. */
+static inline int interpreter_in_frame(struct unwind_cursor *c, struct unwind_memory *memory,
+				       wire_u32 done)
+{
+	struct interpreted_frame *frame = &c->interpreted;
+	wire_u64 at = done == 1 ? c->sp - 8 : done < 5 ? c->sp : c->fp;
+
+	if (unwind_load(c, memory, at + 8, &frame->ra))
+		return INTERPRETER_LOST;
+	frame->fp = c->fp;
+	if (done > 1 && unwind_load(c, memory, at, &frame->fp))
+		return INTERPRETER_LOST;
+	/* %r13 becomes the bytecode pointer once it is pushed. */
+	if (done >= 5 && c->sp < at)
+		return unwind_load(c, memory, at + (wire_u64)(c->jvm.sender_sp_slot * 8LL),
+				   &frame->sender_sp)
+			       ? INTERPRETER_LOST
+			       : INTERPRETER_UNBUILT;
+	frame->sender_sp = interpreter_sender_sp(c, at + 16);
+	return INTERPRETER_UNBUILT;
+}
+
+static inline int interpreter_at_entry(struct unwind_cursor *c, struct unwind_memory *memory,
+				       wire_u32 frame, wire_u32 at)
+{
+	wire_u64 method_at = c->fp + (wire_u64)(c->jvm.method_slot * 8LL);
+
+	if (frame && at >= frame + 5 && c->sp <= method_at)
+		return INTERPRETER_STANDS;
+	c->interpreted.method = c->rbx;
+	if (!frame || at <= frame)
+		return interpreter_before_frame(c, memory);
+	return interpreter_in_frame(c, memory, at - frame);
+}
+
+/* --- exit ------------------------------------------------------------------------------------- */
+
+/* pop %reg at P: its length, 0: it is none. *ret_reg is the register's number in instructions. */
+static inline wire_u32 interpreter_pop(const wire_u8 *p, wire_u32 *ret_reg)
+{
+	wire_u32 rex = p[0] == 0x41;
+
+	*ret_reg = (p[rex] & 7) | rex << 3;
+	return (p[rex] & 0xf8) == 0x58 ? 1 + rex : 0;
+}
+
+/* mov %reg,%rsp: 48 8b e0+r, 49 8b e0+r. */
+static inline int interpreter_sets_sp(const wire_u8 *p, wire_u32 *ret_reg)
+{
+	*ret_reg = (p[2] & 7) | (wire_u32)(p[0] & 1) << 3;
+	return (p[0] & 0xfe) == 0x48 && p[1] == 0x8b && (p[2] & 0xf8) == 0xe0;
+}
+
+/* jmp *%reg */
+static inline int interpreter_jumps(const wire_u8 *p, wire_u32 reg)
+{
+	if (reg >= 8)
+		return p[0] == 0x41 && p[1] == 0xff && p[2] == (0xe0 | (reg & 7));
+	return p[0] == 0xff && p[1] == (0xe0 | reg);
+}
+
+/* A register by its number in instructions. */
+static inline wire_u64 interpreter_register(const struct unwind_cursor *c, wire_u32 reg)
+{
+	switch (reg & 15) {
+	case 1: return c->leaf_regs[2]; /* rcx */
+	case 2: return c->leaf_regs[1]; /* rdx */
+	case 4: return c->leaf_regs[7]; /* rsp */
+	case 5: return c->leaf_regs[6]; /* rbp */
+	case 6: return c->leaf_regs[4]; /* rsi */
+	case 7: return c->leaf_regs[5]; /* rdi */
+	default: return c->leaf_regs[reg & 15];
+	}
+}
+
+/* Does the sequence that removes an activation have its `leave` right before P? */
+static inline int interpreter_leaves(const wire_u8 *p, wire_u32 *ret_pop, wire_u32 *ret_reg,
+				     wire_u32 *ret_sp_reg)
+{
+	if (p[-1] != CODE_LEAVE)
+		return 0;
+	*ret_pop = interpreter_pop(p, ret_reg);
+	return *ret_pop && interpreter_sets_sp(p + *ret_pop, ret_sp_reg);
+}
+
+/* P is at pc, Q at the pop behind the `leave`. */
+static inline int interpreter_exit(struct unwind_cursor *c, struct unwind_memory *memory,
+				   wire_u32 passed, wire_u32 pop, wire_u32 reg, wire_u32 sp_reg)
+{
+	struct interpreted_frame *frame = &c->interpreted;
+
+	frame->fp = c->fp;
+	frame->sender_sp = passed < pop + 3 ? interpreter_register(c, sp_reg) : c->sp;
+	if (passed < pop)
+		return unwind_load(c, memory, c->sp, &frame->ra) ? INTERPRETER_LOST
+								 : INTERPRETER_GONE;
+	frame->ra = interpreter_register(c, reg);
+	return INTERPRETER_GONE;
+}
+
+static inline int interpreter_removed(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u32 pop, reg, sp_reg;
+
+	for (wire_u32 passed = 0; passed < INTERPRETER_EXIT_BYTES; passed++) {
+		const wire_u8 *from = c->text + UNWIND_TEXT_BEHIND - passed;
+
+		if (!interpreter_leaves(from, &pop, &reg, &sp_reg))
+			continue;
+		/* What lies behind the jump is other code. */
+		for (wire_u32 i = 0; i < INTERPRETER_EXIT_BYTES && i < passed; i++)
+			if (i >= pop + 3 && interpreter_jumps(from + i, reg))
+				return INTERPRETER_STANDS;
+		return interpreter_exit(c, memory, passed, pop, reg, sp_reg);
+	}
+	return INTERPRETER_STANDS;
+}
+
+/* enum interpreter_state */
+static inline int interpreter_leaf(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	const struct wire_entry *entry;
+	wire_u32 at = 0;
+
+	entry = interpreter_entry(c, &at);
+	if (entry)
+		return interpreter_at_entry(c, memory, entry->frame, at);
+	if (code_read_text(c, memory))
+		return INTERPRETER_STANDS;
+	return interpreter_removed(c, memory);
+}
+
+#endif

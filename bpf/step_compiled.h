@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/*
+ * The step of compiled Java code (C1, C2, native wrappers) and of runtime stubs: inside its body
+ * such code never moves %rsp, and CodeBlob::_frame_size says how many words up the caller's is.
+ * Saved %rbp and return address are the two topmost words (share/runtime/frame.inline.hpp,
+ * sender_for_compiled_frame() in cpu/x86/frame_x86.inline.hpp). No other register is kept.
+ */
+#ifndef HOSTPROF_STEP_COMPILED_H
+#define HOSTPROF_STEP_COMPILED_H
+
+#include "blob_find.h"
+
+/* Is pc Java code of this walk's JVM, by a layout that is known? */
+static inline int code_is_at_pc(const struct unwind_cursor *c)
+{
+	return c->jvm.serial && blob_owns(c, c->pc);
+}
+
+/* --- what is at pc ---------------------------------------------------------------------------- */
+
+static inline wire_u32 code_hot_slot(wire_u64 pc)
+{
+	return (wire_u32)((pc ^ pc >> 10 ^ pc >> 20) & (WIRE_HOT_CODES - 1));
+}
+
+/* Only a cpu's outermost walk writes: see find_keep_hot(). */
+static inline void code_keep_hot(const struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	struct wire_hot_code *hot = tables_hot_code(memory, code_hot_slot(c->code_seen.pc));
+	volatile wire_u64 *pc;
+
+	if (!hot || c->nested)
+		return;
+	pc = &hot->pc;
+	*pc = 0;
+	__asm__ volatile("" ::: "memory");
+	hot->blob = c->code_seen.blob;
+	hot->serial = c->code_seen.serial;
+	hot->epoch = c->code_seen.epoch;
+	hot->frame_size = c->code_seen.frame_size;
+	hot->compile_id = c->code_seen.compile_id;
+	__asm__ volatile("" ::: "memory");
+	*pc = c->code_seen.pc;
+}
+
+/*
+ * Before a frame that is to be deoptimised is written: its return address leads to the handler,
+ * the true one is kept in it (share/code/nmethod.hpp, orig_pc_addr()).
+ */
+static inline int code_take_true_pc(struct unwind_cursor *c, struct unwind_memory *memory,
+				    wire_u32 frame_size)
+{
+	wire_s32 at = blob_s32(c, c->jvm.orig_pc);
+	wire_u64 pc;
+
+	if (at < 0 || (wire_u64)at >= 8ULL * frame_size)
+		return unwind_stop(c, UNWIND_JAVA_FRAME);
+	if (unwind_load(c, memory, c->sp + (wire_u32)at, &pc))
+		return UNWIND_STOP;
+	if (!blob_holds(c, pc))
+		return unwind_stop(c, UNWIND_JAVA_FRAME);
+	c->pc = pc;
+	c->exact = 0;
+	c->leaf = 0;
+	return UNWIND_GO_ON;
+}
+
+/* By the segment map; into c->code_seen. */
+static inline int code_look(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_s32 frame_size;
+
+	c->code_seen.pc = 0;
+	if (blob_find(c, memory))
+		return UNWIND_STOP;
+	frame_size = blob_s32(c, c->jvm.frame_size);
+	if (frame_size < 0)
+		frame_size = 0;
+	if (frame_size >= (wire_s32)BLOB_MAX_FRAME)
+		return unwind_stop(c, UNWIND_NO_BLOB);
+	if (frame_size && blob_is_deopt(c, c->pc) &&
+	    code_take_true_pc(c, memory, (wire_u32)frame_size))
+		return UNWIND_STOP;
+	c->code_seen.pc = c->pc;
+	c->code_seen.blob = c->blob_at;
+	c->code_seen.serial = c->jvm.serial;
+	c->code_seen.epoch = c->now_s >> 1;
+	c->code_seen.frame_size = (wire_u32)frame_size;
+	c->code_seen.compile_id = (wire_u32)blob_s32(c, c->jvm.compile_id);
+	code_keep_hot(c, memory);
+	return UNWIND_GO_ON;
+}
+
+#ifdef __bpf__
+
+/* Functions of their own for the verifier: see step_leaf_alone(). */
+__attribute__((noinline)) int code_look_alone(struct unwind_cursor *c)
+{
+	return c ? code_look(c, NULL) : UNWIND_STOP;
+}
+
+#define code_look(c, memory) (code_look_alone(c) & UNWIND_STOP)
+
+#endif
+
+/* What the cache has of pc, if the blob still is what it was. */
+static inline int code_take_hot(struct unwind_cursor *c, struct unwind_memory *memory,
+				const struct wire_hot_code *hot)
+{
+	wire_u32 compile_id;
+
+	if (hot->pc != c->pc || hot->serial != c->jvm.serial || hot->epoch != c->now_s >> 1)
+		return 0;
+	if (unwind_read(memory, &compile_id, 4, hot->blob + c->jvm.compile_id) ||
+	    compile_id != hot->compile_id)
+		return 0;
+	c->code_seen = *hot;
+	return 1;
+}
+
+/* Into c->code_seen: a recursion pays once. */
+static inline int code_find(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	const struct wire_hot_code *hot;
+
+	if (c->code_seen.pc == c->pc) {
+		c->java_hot_frames++;
+		return UNWIND_GO_ON;
+	}
+	hot = tables_hot_code(memory, code_hot_slot(c->pc));
+	if (hot && code_take_hot(c, memory, hot)) {
+		c->java_hot_frames++;
+		return UNWIND_GO_ON;
+	}
+	return code_look(c, memory);
+}
+
+/* --- to the caller ---------------------------------------------------------------------------- */
+
+/* As unwind_enter(), from Java code. A leaf's return address may be in a register. */
+static inline int code_enter(struct unwind_cursor *c, wire_u64 pc, wire_u64 sp, wire_u64 fp)
+{
+	if (!unwind_is_user(pc) || (sp & 7) || sp < c->sp || (sp == c->sp && !c->leaf) ||
+	    sp - c->sp > UNWIND_MAX_FRAME_BYTES)
+		return unwind_stop(c, UNWIND_JAVA_FRAME);
+	c->pc = pc;
+	c->sp = sp;
+	c->fp = fp;
+	c->rbx = 0;
+	c->r13 = 0;
+	c->leaf = 0;
+	c->regs_kept = 0;
+	c->exact = 0;
+	c->linked = 1;
+	c->anchor_own = 0; /* it is this frame, or a newer one */
+	return UNWIND_GO_ON;
+}
+
+/* The size rule. */
+static inline int step_compiled(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 top = c->sp + 8ULL * c->code_seen.frame_size, ra, fp;
+
+	if (unwind_load(c, memory, top - 8, &ra) || unwind_load(c, memory, top - 16, &fp))
+		return UNWIND_STOP;
+	return code_enter(c, ra, top, fp);
+}
+
+#endif

@@ -155,6 +155,30 @@ static bool blob_has(const struct blob *blob, uint64_t pc)
 	return pc >= blob->code && pc < blob->at + (uint32_t)blob->size;
 }
 
+/*
+ * Handlers begin with: C2 call of what follows, C1 mov imm64,%r10; JDK 26 and later jmp -7. See
+ * emit_deopt_handler() in cpu/x86/x86.ad and c1_LIRAssembler_x86.cpp.
+ */
+static void check_deopt_code(struct check *c, const struct blob *blob)
+{
+	static const struct {
+		uint8_t len, bytes[10];
+	} known[] = {
+		{ 10, { 0xe8, 0, 0, 0, 0, 0x48, 0x83, 0x2c, 0x24, 0x05 } },
+		{ 2, { 0x49, 0xba } },
+		{ 2, { 0xeb, 0xf9 } },
+	};
+
+	uint8_t code[10] = { 0 };
+
+	vm_memory_read(c->memory, blob->deopt, code, sizeof(code));
+	for (unsigned int i = 0; i < ARRAY_SIZE(known); i++)
+		if (!memcmp(code, known[i].bytes, known[i].len))
+			return;
+	fail(c, "%s at %" PRIx64 ": no deoptimisation handler at %" PRIx64, blob->name, blob->at,
+	     blob->deopt);
+}
+
 static void check_nmethod(struct check *c, const struct blob *blob)
 {
 	c->nmethods++;
@@ -169,6 +193,7 @@ static void check_nmethod(struct check *c, const struct blob *blob)
 	if (!blob->deopt || blob->deopt == blob->at || !strcmp(blob->name, "native nmethod"))
 		return;
 	c->deopts++;
+	check_deopt_code(c, blob);
 	if (!blob_has(blob, blob->deopt))
 		fail(c, "%s at %" PRIx64 ": deoptimisation handler %" PRIx64 " lies outside",
 		     blob->name, blob->at, blob->deopt);

@@ -7,8 +7,8 @@
 #include "jvm/vmstructs.h"
 
 struct fake_field {
-	const char *type, *name;
-	uint64_t value; /* offset; address when STATIC */
+	const char *type, *name; /* "_size:int16_t" is a field of that C++ type; else "int" */
+	uint64_t value;		 /* offset; address when STATIC */
 	int is_static;
 };
 
@@ -32,14 +32,19 @@ static inline void fake_vm_variable(struct fake_vm *vm, enum vmtables_symbol sym
 static inline void fake_vm_add_fields(struct fake_vm *vm, const struct fake_field *fields,
 				      size_t count)
 {
-	uint64_t table = fake_alloc(&vm->fake, (count + 1) * 56), ctype;
+	uint64_t table = fake_alloc(&vm->fake, (count + 1) * 56);
 
-	ctype = fake_string(&vm->fake, "int");
 	for (size_t i = 0; i < count; i++) {
+		char name[64] = "", *ctype;
+
+		strncpy(name, fields[i].name, sizeof(name) - 1);
+		ctype = strchr(name, ':');
+		if (ctype)
+			*ctype++ = '\0';
 		const uint64_t entry[7] = {
 			fake_string(&vm->fake, fields[i].type),
-			fake_string(&vm->fake, fields[i].name),
-			ctype,
+			fake_string(&vm->fake, name),
+			fake_string(&vm->fake, ctype ? ctype : "int"),
 			(uint64_t)fields[i].is_static,
 			fields[i].is_static ? 0 : fields[i].value,
 			fields[i].is_static ? fields[i].value : 0,
@@ -74,7 +79,7 @@ static inline void fake_vm_open(struct fake_vm *vm, const struct fake_field *fie
 				size_t field_count, const struct fake_type *types,
 				size_t type_count)
 {
-	static const struct fake_type constant = { "constant", 1 };
+	static const struct fake_type constant = { "CodeBlobKind::Nmethod", 1 };
 
 	fake_vm_add_fields(vm, fields, field_count);
 	fake_vm_add_pairs(vm, VM_TYPES, types, type_count);

@@ -1,230 +1,382 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test.h"
 
-#include "fake_vm.h"
 #include "jvm/jvm_layout.h"
+#include "jvm_fixture.h"
 
-#define CODE_START 0x7f0010000000ULL
-#define CODE_BYTES 0xf000000ULL
-#define BUFFER	   (CODE_START + 0x8b80)
-
-struct layout_vm {
-	struct fake_vm vm;
-	uint64_t code, low, high, major; /* statics */
-	uint64_t queue;			 /* the interpreter's StubQueue */
-	uint64_t heap;			 /* JDK 8's CodeHeap */
-};
-
-static const struct fake_field common_fields[] = {
-	{ "Method", "_constMethod", 8, 0 },
-	{ "ConstMethod", "_constants", 8, 0 },
-	{ "ConstMethod", "_constMethod_size", 24, 0 },
-	{ "ConstMethod", "_code_size", 32, 0 },
-	{ "ConstMethod", "_name_index", 34, 0 },
-	{ "ConstMethod", "_signature_index", 36, 0 },
-	{ "ConstantPool", "_pool_holder", 24, 0 },
-	{ "Klass", "_name", 24, 0 },
-	{ "Symbol", "_length", 4, 0 },
-	{ "Symbol", "_body", 6, 0 },
-	{ "StubQueue", "_stub_buffer", 8, 0 },
-	{ "StubQueue", "_buffer_limit", 20, 0 },
-	{ "StubQueue", "_queue_end", 28, 0 },
-};
-
-#define COMMON ARRAY_SIZE(common_fields)
-
-static void put_queue(struct layout_vm *f, int32_t limit, int32_t end)
-{
-	fake_put_u64(&f->vm.fake, f->queue + 8, BUFFER);
-	fake_put(&f->vm.fake, f->queue + 20, &limit, sizeof(limit));
-	fake_put(&f->vm.fake, f->queue + 28, &end, sizeof(end));
-}
-
-static struct layout_vm *layout_vm_begin(int32_t major)
-{
-	struct layout_vm *f = calloc(1, sizeof(*f));
-	struct fake_memory *fake = &f->vm.fake;
-
-	fake_init(fake);
-	f->code = fake_alloc(fake, 8);
-	f->low = fake_alloc(fake, 8);
-	f->high = fake_alloc(fake, 8);
-	f->major = fake_alloc(fake, 8);
-	f->queue = fake_alloc(fake, 48);
-	f->heap = fake_alloc(fake, 280);
-	fake_put_u64(fake, f->code, f->queue);
-	fake_put(fake, f->major, &major, sizeof(major));
-	return f;
-}
-
-static struct layout_vm *layout_vm_new(int32_t major, const char *flags_field)
-{
-	struct layout_vm *f = layout_vm_begin(major);
-	const struct fake_field own[] = {
-		{ "ConstMethod", flags_field, 28, 0 },
-		{ "ConstantPool", "_source_file_name_index", 54, 0 },
-		{ "AbstractInterpreter", "_code", f->code, 1 },
-		{ "CodeCache", "_low_bound", f->low, 1 },
-		{ "CodeCache", "_high_bound", f->high, 1 },
-		{ "Abstract_VM_Version", "_vm_major_version", f->major, 1 },
-	};
-	const struct fake_type types[] = { { "ConstMethod", 56 }, { "ConstantPool", 72 } };
-	struct fake_field fields[COMMON + ARRAY_SIZE(own)];
-
-	memcpy(fields, common_fields, sizeof(common_fields));
-	memcpy(fields + COMMON, own, sizeof(own));
-	fake_put_u64(&f->vm.fake, f->low, CODE_START);
-	fake_put_u64(&f->vm.fake, f->high, CODE_START + CODE_BYTES);
-	put_queue(f, 97600, 97600);
-	fake_vm_open(&f->vm, fields, ARRAY_SIZE(fields), types, ARRAY_SIZE(types));
-	return f;
-}
-
-/* One CodeHeap, the source file in the class, no mirror in frames, a buffer with room left. */
-static struct layout_vm *layout_vm_new_8(void)
-{
-	struct layout_vm *f = layout_vm_begin(25);
-	const struct fake_field own[] = {
-		{ "ConstMethod", "_flags", 28, 0 },
-		{ "InstanceKlass", "_source_file_name_index", 258, 0 },
-		{ "AbstractInterpreter", "_code", f->code, 1 },
-		{ "CodeCache", "_heap", f->low, 1 },
-		{ "CodeHeap", "_memory", 16, 0 },
-		{ "VirtualSpace", "_low_boundary", 0, 0 },
-		{ "VirtualSpace", "_high_boundary", 8, 0 },
-		{ "Abstract_VM_Version", "_vm_major_version", f->major, 1 },
-	};
-	const struct fake_type types[] = { { "ConstMethod", 48 },
-					   { "ConstantPool", 80 },
-					   { "Flag", 32 } };
-	struct fake_field fields[COMMON + ARRAY_SIZE(own)];
-
-	memcpy(fields, common_fields, sizeof(common_fields));
-	memcpy(fields + COMMON, own, sizeof(own));
-	fake_put_u64(&f->vm.fake, f->low, f->heap);
-	fake_put_u64(&f->vm.fake, f->heap + 16, CODE_START);
-	fake_put_u64(&f->vm.fake, f->heap + 24, CODE_START + CODE_BYTES);
-	put_queue(f, 262144, 145408);
-	fake_vm_open(&f->vm, fields, ARRAY_SIZE(fields), types, ARRAY_SIZE(types));
-	return f;
-}
-
-static int setup(void **state)
-{
-	*state = layout_vm_new(21, "_flags._flags");
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct layout_vm *f = *state;
-
-	fake_vm_release(&f->vm);
-	free(f);
-	return 0;
-}
-
-static int read_layout(struct layout_vm *f, struct jvm_layout *ret_layout)
+static int read_layout(struct fake_jvm *f, struct jvm_layout *ret_layout)
 {
 	struct err err = { 0 };
 
 	return jvm_layout_read(f->vm.vs, ret_layout, &err);
 }
 
-static void layout_of_21(void **state)
+static void jvm_of(uint32_t release, struct fake_jvm **ret_jvm, struct jvm_layout *ret_layout)
 {
-	struct jvm_layout layout;
-	struct wire_jvm wire;
+	*ret_jvm = fake_jvm_new(release, false);
+	assert_int_equal(read_layout(*ret_jvm, ret_layout), 0);
+	assert_int_equal(ret_layout->feature_release, release);
+}
 
-	assert_int_equal(read_layout(*state, &layout), 0);
-	assert_int_equal(layout.feature_release, 21);
+static void check_ranges(const struct fake_jvm *f, const struct wire_jvm *wire)
+{
+	assert_int_equal(wire->heap_count, 1);
+	assert_true(wire->heaps[0].start == f->heap);
+	assert_true(wire->heaps[0].end == f->heap + JVM_RESERVED);
+	assert_true(wire->heaps[0].segmap == f->segmap);
+	assert_int_equal(wire->log2_segment, 7);
+	assert_true(wire->code_start == f->heap);
+	assert_true(wire->code_end == f->heap + JVM_RESERVED);
+	assert_true(wire->interpreter_start == f->interpreter);
+	assert_true(wire->interpreter_end == f->interpreter + JVM_INTERPRETER_BYTES);
+	assert_true(wire->call_stub_return == f->call_stub);
+}
+
+static void check_entries(const struct fake_jvm *f, const struct wire_jvm *wire)
+{
+	const struct wire_entry *entries = wire->entries;
+
+	assert_int_equal(wire->entry_count, 4);
+	assert_true(wire->entries_start == f->interpreter + 96 + 16);
+	assert_int_equal(entries[0].start, 0);
+	assert_int_equal(entries[0].frame, JVM_FRAME_OFFSET);
+	assert_int_equal(entries[1].start, 160);
+	assert_int_equal(entries[1].frame, 0);
+	assert_int_equal(entries[2].start, 160 + 64);
+	assert_int_equal(entries[2].frame, 160 + 64 + JVM_FRAME_OFFSET);
+	/* Their end: where the next codelet begins, its header included. */
+	assert_int_equal(entries[3].start, 160 + 64 + 128 - 16);
+	assert_int_equal(entries[3].frame, 0);
+}
+
+static void layout_of_17(void **state)
+{
+	struct fake_jvm *f;
+	struct jvm_layout layout;
+	const struct wire_jvm *wire = &layout.wire;
+
+	(void)state;
+	jvm_of(17, &f, &layout);
 	assert_int_equal(layout.const_method_flags, 28);
 	assert_int_equal(layout.pool_source_index, 54);
 	assert_int_equal(layout.klass_source_index, JVM_LAYOUT_ABSENT);
 	assert_int_equal(layout.const_method_bytes, 56);
 	assert_int_equal(layout.pool_bytes, 72);
-	assert_int_equal(layout.unsigned5_bias, 1);
-	jvm_layout_to_wire(&layout, &wire);
-	assert_true(wire.interpreter_start == BUFFER);
-	assert_true(wire.interpreter_end == BUFFER + 97600);
-	assert_true(wire.code_start == CODE_START);
-	assert_true(wire.code_end == CODE_START + CODE_BYTES);
-	assert_int_equal(wire.method_const_method, 8);
-	assert_int_equal(wire.method_slot, -3);
-	assert_int_equal(wire.bcp_slot, -8);
-	assert_int_equal(wire.sender_sp_slot, -1);
+	assert_int_equal(layout.unsigned5_bias, 0);
+	assert_int_equal(layout.provisional, false);
+	check_ranges(f, wire);
+	check_entries(f, wire);
+	assert_int_equal(wire->block_header, 16);
+	assert_int_equal(wire->method_const_method, 8);
+	assert_int_equal(wire->method_slot, -3);
+	assert_int_equal(wire->bcp_slot, -8);
+	assert_int_equal(wire->sender_sp_slot, -1);
+	fake_jvm_free(f);
 }
 
+static void blobs_of_17(void **state)
+{
+	struct fake_jvm *f;
+	struct jvm_layout layout;
+	const struct wire_jvm *wire = &layout.wire;
+
+	(void)state;
+	jvm_of(17, &f, &layout);
+	assert_int_equal(wire->blob_bytes, 312);
+	assert_int_equal(wire->blob_size, 12);
+	assert_int_equal(wire->frame_size, 28);
+	assert_int_equal(wire->frame_complete, 20);
+	assert_int_equal(wire->frame_complete_bytes, 4);
+	assert_int_equal(wire->code_begin, 32);
+	assert_int_equal(wire->code_begin_kind, WIRE_CODE_BEGIN_POINTER);
+	assert_int_equal(wire->deopt, 128);
+	assert_int_equal(wire->deopt_mh, 136);
+	assert_int_equal(wire->deopt_kind, WIRE_DEOPT_POINTER);
+	assert_int_equal(wire->orig_pc, 300);
+	assert_int_equal(wire->compile_id, 304);
+	assert_int_equal(wire->thread_anchor, 656);
+	assert_int_equal(wire->thread_cont_entry, WIRE_JVM_ABSENT);
+	assert_int_equal(wire->anchor_pc, 8);
+	assert_int_equal(wire->wrapper_anchor, 32);
+	assert_int_equal(layout.blob_name, 96);
+	assert_int_equal(layout.blob_kind, JVM_LAYOUT_ABSENT);
+	assert_int_equal(layout.nmethod_method, 112);
+	fake_jvm_free(f);
+}
+
+static void layout_of_25(void **state)
+{
+	struct fake_jvm *f;
+	struct jvm_layout layout;
+	const struct wire_jvm *wire = &layout.wire;
+
+	(void)state;
+	jvm_of(25, &f, &layout);
+	check_ranges(f, wire);
+	check_entries(f, wire);
+	assert_int_equal(layout.unsigned5_bias, 1);
+	assert_int_equal(wire->block_header, 8);
+	assert_int_equal(wire->blob_bytes, 216);
+	assert_int_equal(wire->frame_complete, 54);
+	assert_int_equal(wire->frame_complete_bytes, 2);
+	assert_int_equal(wire->code_begin, 36);
+	assert_int_equal(wire->code_begin_kind, WIRE_CODE_BEGIN_OFFSET);
+	assert_int_equal(wire->deopt, 176);
+	assert_int_equal(wire->deopt_mh, 180);
+	assert_int_equal(wire->deopt_kind, WIRE_DEOPT_OFFSET);
+	assert_int_equal(wire->thread_cont_entry, 1560);
+	assert_true(wire->return_barrier == f->barrier);
+	assert_true(wire->enter_return == f->enter_return);
+	assert_int_equal(layout.blob_kind, 56);
+	assert_int_equal(layout.blob_kind_nmethod, 1);
+	assert_int_equal(layout.nmethod_method, 80);
+	fake_jvm_free(f);
+}
+
+/* One heap, the source file in the class, no mirror in frames, a buffer with room left. */
 static void layout_of_8(void **state)
 {
-	struct layout_vm *f = layout_vm_new_8();
+	struct fake_jvm *f;
 	struct jvm_layout layout;
 
 	(void)state;
+	jvm_of(8, &f, &layout);
+	jvm_put_queue(f, JVM_INTERPRETER_BYTES + 64, JVM_INTERPRETER_BYTES);
 	assert_int_equal(read_layout(f, &layout), 0);
-	assert_int_equal(layout.feature_release, 8);
+	assert_true(layout.wire.interpreter_end == f->interpreter + JVM_INTERPRETER_BYTES + 64);
+	check_entries(f, &layout.wire);
 	assert_int_equal(layout.bcp_slot, -7);
 	assert_int_equal(layout.klass_source_index, 258);
 	assert_int_equal(layout.pool_source_index, JVM_LAYOUT_ABSENT);
-	assert_int_equal(layout.unsigned5_bias, 0);
-	assert_true(layout.code_start == CODE_START);
-	assert_true(layout.interpreter_end == BUFFER + 262144);
-	fake_vm_release(&f->vm);
-	free(f);
+	assert_true(layout.wire.heaps[0].start == f->heap);
+	assert_int_equal(layout.wire.code_begin_kind, WIRE_CODE_BEGIN_OFFSET);
+	assert_int_equal(layout.wire.deopt, 148);
+	assert_int_equal(layout.wire.deopt_kind, WIRE_DEOPT_OFFSET);
+	assert_int_equal(layout.provisional, false);
+	fake_jvm_free(f);
 }
 
 static void starting_jvm_says_try_again(void **state)
 {
-	struct layout_vm *f = *state;
+	struct fake_jvm *f;
 	struct jvm_layout layout;
 
-	put_queue(f, 300000, 5000); /* codelets are still being made */
+	(void)state;
+	jvm_of(21, &f, &layout);
+	jvm_put_queue(f, 2 * JVM_INTERPRETER_BYTES, 96); /* codelets are still being made */
 	assert_int_equal(read_layout(f, &layout), -EAGAIN);
-	fake_put_u64(&f->vm.fake, f->code, 0);
+	jvm_put_queue(f, JVM_INTERPRETER_BYTES, JVM_INTERPRETER_BYTES);
+	fake_put_u64(&f->vm.fake, f->at_call_stub, 0);
 	assert_int_equal(read_layout(f, &layout), -EAGAIN);
-	fake_put_u64(&f->vm.fake, f->low, 0);
+	fake_put_u64(&f->vm.fake, f->at_code, 0);
 	assert_int_equal(read_layout(f, &layout), -EAGAIN);
+	fake_put_u64(&f->vm.fake, f->at_heaps, 0);
+	assert_int_equal(read_layout(f, &layout), -EAGAIN);
+	fake_jvm_free(f);
+	jvm_of(8, &f, &layout);
+	fake_put_u64(&f->vm.fake, f->at_threads, 0); /* its buffer does not tell */
+	assert_int_equal(read_layout(f, &layout), -EAGAIN);
+	fake_jvm_free(f);
 }
 
-static void impossible_ranges_are_refused(void **state)
+static void first_virtual_thread_completes_it(void **state)
 {
-	struct layout_vm *f = *state;
+	struct fake_jvm *f;
 	struct jvm_layout layout;
 
-	put_queue(f, -1, -1);
+	(void)state;
+	jvm_of(25, &f, &layout);
+	fake_put_u64(&f->vm.fake, f->at_enter, 0);
+	assert_int_equal(read_layout(f, &layout), 0);
+	assert_int_equal(layout.provisional, true);
+	assert_int_equal(layout.wire.enter_return, 0);
+	assert_int_equal(jvm_layout_refresh(f->vm.vs, &layout), 0);
+	assert_int_equal(layout.provisional, true);
+	fake_put_u64(&f->vm.fake, f->at_enter, f->enter_return);
+	assert_int_equal(jvm_layout_refresh(f->vm.vs, &layout), 0);
+	assert_int_equal(layout.provisional, false);
+	assert_true(layout.wire.enter_return == f->enter_return);
+	check_entries(f, &layout.wire);
+	fake_jvm_free(f);
+}
+
+static void stripped_jvm_is_searched(void **state)
+{
+	static const uint32_t releases[] = { 21, 25 };
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(releases); i++) {
+		struct fake_jvm *f = fake_jvm_new(releases[i], true);
+		struct jvm_layout layout;
+
+		assert_int_equal(read_layout(f, &layout), 0);
+		assert_true(layout.wire.return_barrier == f->barrier);
+		assert_true(layout.wire.enter_return == f->enter_return);
+		assert_int_equal(layout.wire.thread_cont_entry,
+				 releases[i] == 21 ? JVM_CONT_ENTRY : 1560);
+		assert_int_equal(layout.provisional, false);
+		fake_jvm_free(f);
+	}
+}
+
+static void stripped_jvm_without_virtual_threads(void **state)
+{
+	struct fake_jvm *f = fake_jvm_new(21, true);
+	struct jvm_layout layout;
+
+	(void)state;
+	fake_put(&f->vm.fake, f->enter_nmethod + 90, &(uint8_t){ 0x90 }, 1);
+	assert_int_equal(read_layout(f, &layout), 0);
+	assert_true(layout.wire.return_barrier == f->barrier);
+	assert_int_equal(layout.wire.enter_return, 0);
+	assert_int_equal(layout.provisional, true);
+	fake_put(&f->vm.fake, f->enter_nmethod + 90, &(uint8_t){ 0xe8 }, 1);
+	assert_int_equal(jvm_layout_refresh(f->vm.vs, &layout), 0);
+	assert_true(layout.wire.enter_return == f->enter_return);
+	assert_int_equal(layout.provisional, false);
+	fake_jvm_free(f);
+}
+
+static void heaps_outside_of_the_code_cache_are_left_out(void **state)
+{
+	struct fake_jvm *f;
+	struct jvm_layout layout;
+	uint64_t other;
+
+	(void)state;
+	jvm_of(17, &f, &layout);
+	other = fake_alloc(&f->vm.fake, 264);
+	fake_put_u64(&f->vm.fake, other + 8, 0x7e0000000000);
+	fake_put_u64(&f->vm.fake, other + 16, 0x7e0000100000);
+	fake_put_u64(&f->vm.fake, other + 136, 0x7e0000200000);
+	jvm_put_i32(f, other + 256, 5);
+	fake_put_u64(&f->vm.fake, f->heap_items + 8, other);
+	jvm_put_i32(f, f->heap_list, 2);
+	assert_int_equal(read_layout(f, &layout), 0);
+	check_ranges(f, &layout.wire);
+	/* In the code cache it may not differ from the others. */
+	fake_put_u64(&f->vm.fake, other + 8, f->heap + JVM_RESERVED - 4096);
+	fake_put_u64(&f->vm.fake, other + 16, f->heap + JVM_RESERVED);
 	assert_int_equal(read_layout(f, &layout), -EBADMSG);
-	put_queue(f, INT32_MAX, INT32_MAX);
+	fake_jvm_free(f);
+}
+
+static void impossible_heaps_are_refused(void **state)
+{
+	struct fake_jvm *f;
+	struct jvm_layout layout;
+
+	(void)state;
+	jvm_of(17, &f, &layout);
+	jvm_put_i32(f, f->heap_list, -1);
 	assert_int_equal(read_layout(f, &layout), -EBADMSG);
-	put_queue(f, 97600, 97600);
+	jvm_put_i32(f, f->heap_list, 1000);
+	assert_int_equal(read_layout(f, &layout), -EBADMSG);
+	jvm_put_i32(f, f->heap_list, WIRE_JVM_HEAPS + 1);
+	for (unsigned int i = 0; i <= WIRE_JVM_HEAPS; i++)
+		fake_put_u64(&f->vm.fake, f->heap_items + 8UL * i, f->heap_object);
+	assert_int_equal(read_layout(f, &layout), -EBADMSG);
+	jvm_put_heap(f);
+	jvm_put_i32(f, f->heap_object + 256, 40);
+	assert_int_equal(read_layout(f, &layout), -EBADMSG);
+	jvm_put_heap(f);
+	fake_put_u64(&f->vm.fake, f->heap_object + 16, f->heap - 1);
+	assert_int_equal(read_layout(f, &layout), -EBADMSG);
+	fake_put_u64(&f->vm.fake, f->heap_object + 16, f->heap + (8ULL << 30));
+	fake_put_u64(&f->vm.fake, f->at_high, UINT64_MAX);
+	assert_int_equal(read_layout(f, &layout), -EBADMSG);
+	fake_jvm_free(f);
+}
+
+static void impossible_interpreters_are_refused(void **state)
+{
+	struct fake_jvm *f;
+	struct jvm_layout layout;
+
+	(void)state;
+	jvm_of(17, &f, &layout);
+	jvm_put_queue(f, -1, -1);
+	assert_int_equal(read_layout(f, &layout), -EBADMSG);
+	jvm_put_queue(f, INT32_MAX, INT32_MAX);
+	assert_int_equal(read_layout(f, &layout), -EBADMSG);
+	jvm_put_queue(f, JVM_INTERPRETER_BYTES, JVM_INTERPRETER_BYTES);
 	fake_put_u64(&f->vm.fake, f->queue + 8, 0x1000);
 	assert_int_equal(read_layout(f, &layout), -EBADMSG);
-	fake_put_u64(&f->vm.fake, f->queue + 8, BUFFER);
-	fake_put_u64(&f->vm.fake, f->high, CODE_START - 1);
+	fake_put_u64(&f->vm.fake, f->queue + 8, f->interpreter);
+	fake_put_u64(&f->vm.fake, f->at_call_stub, f->heap - 8);
 	assert_int_equal(read_layout(f, &layout), -EBADMSG);
+	fake_jvm_free(f);
+}
+
+static void impossible_codelets_are_refused(void **state)
+{
+	static const int32_t sizes[] = { 0, -16, 8, JVM_INTERPRETER_BYTES, INT32_MAX };
+	struct fake_jvm *f;
+	struct jvm_layout layout;
+
+	(void)state;
+	jvm_of(17, &f, &layout);
+	for (unsigned int i = 0; i < ARRAY_SIZE(sizes); i++) {
+		jvm_put_i32(f, f->interpreter + 96 + 8, sizes[i]);
+		assert_int_equal(read_layout(f, &layout), -EBADMSG);
+	}
+	fake_jvm_free(f);
+}
+
+/* The wire has room for some; the rest is left out, and the last one is still their end. */
+static void too_many_entries_are_cut(void **state)
+{
+	struct fake_jvm *f;
+	struct jvm_layout layout;
+	uint64_t at;
+
+	(void)state;
+	jvm_of(17, &f, &layout);
+	at = f->interpreter = jvm_add_blob(f, "Interpreter", 0, 64 * 100);
+	for (unsigned int i = 0; i < 100; i++)
+		at = jvm_put_codelet(f, at, "method entry point", 64, true);
+	jvm_put_queue(f, 64 * 100, 64 * 100);
+	assert_int_equal(read_layout(f, &layout), 0);
+	assert_int_equal(layout.wire.entry_count, WIRE_JVM_ENTRIES);
+	assert_int_equal(layout.wire.entries[WIRE_JVM_ENTRIES - 2].start,
+			 64 * (WIRE_JVM_ENTRIES - 2));
+	assert_int_equal(layout.wire.entries[WIRE_JVM_ENTRIES - 1].start,
+			 64 * (WIRE_JVM_ENTRIES - 1) - 16);
+	fake_jvm_free(f);
 }
 
 static void a_missing_field_is_named(void **state)
 {
-	struct layout_vm *f = layout_vm_begin(17);
+	struct fake_vm *vm = calloc(1, sizeof(*vm));
 	const struct fake_type types[] = { { "ConstMethod", 56 } };
 	struct jvm_layout layout;
 	struct err err = { 0 };
 
 	(void)state;
-	fake_vm_open(&f->vm, common_fields, 1, types, 1);
-	assert_int_equal(jvm_layout_read(f->vm.vs, &layout, &err), -EOPNOTSUPP);
+	fake_init(&vm->fake);
+	fake_vm_open(vm, jvm_common_fields, 1, types, 1);
+	assert_int_equal(jvm_layout_read(vm->vs, &layout, &err), -EOPNOTSUPP);
 	assert_string_equal(err.text, "this JVM's VMStructs have no ConstMethod._constants");
-	fake_vm_release(&f->vm);
-	free(f);
+	fake_vm_release(vm);
+	free(vm);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(layout_of_21, setup, teardown),
+		cmocka_unit_test(layout_of_17),
+		cmocka_unit_test(blobs_of_17),
+		cmocka_unit_test(layout_of_25),
 		cmocka_unit_test(layout_of_8),
-		cmocka_unit_test_setup_teardown(starting_jvm_says_try_again, setup, teardown),
-		cmocka_unit_test_setup_teardown(impossible_ranges_are_refused, setup, teardown),
+		cmocka_unit_test(starting_jvm_says_try_again),
+		cmocka_unit_test(first_virtual_thread_completes_it),
+		cmocka_unit_test(stripped_jvm_is_searched),
+		cmocka_unit_test(stripped_jvm_without_virtual_threads),
+		cmocka_unit_test(heaps_outside_of_the_code_cache_are_left_out),
+		cmocka_unit_test(impossible_heaps_are_refused),
+		cmocka_unit_test(impossible_interpreters_are_refused),
+		cmocka_unit_test(impossible_codelets_are_refused),
+		cmocka_unit_test(too_many_entries_are_cut),
 		cmocka_unit_test(a_missing_field_is_named),
 	};
 

@@ -95,28 +95,32 @@ static bool has_layout(struct jvm *jvm)
 	return jvm->has_layout;
 }
 
-/* Its first virtual thread may have run since: that brings the last of the stubs. */
+/*
+ * Its first virtual thread may have run since: that brings the last of the stubs. In a library that
+ * was stripped they are searched, which may take milliseconds: 1 % of the time at most, 10 % while
+ * samples wait.
+ */
 static void refresh_layout(struct jvm *jvm, bool urgent)
 {
-	uint64_t now_ns;
+	uint64_t now_ns = clock_now_ns(), took_ns;
 
-	if (!jvm->layout.provisional)
-		return;
-	now_ns = clock_now_ns();
-	if (!urgent && now_ns < jvm->layout_retry_ns)
+	if (now_ns < jvm->layout_retry_ns + (urgent ? 0 : jvm->layout_wait_ns))
 		return;
 	jvm_layout_refresh(jvm->vs, &jvm->layout);
-	jvm->layout_retry_ns = now_ns + JVM_REFRESH_WAIT_NS;
+	took_ns = clock_now_ns() - now_ns;
+	jvm->layout_retry_ns = now_ns + 10 * took_ns;
+	jvm->layout_wait_ns = MAX(JVM_REFRESH_WAIT_NS, 100 * took_ns);
 }
 
 int jvm_get_wire(struct jvm *jvm, bool urgent, struct wire_jvm *ret_wire)
 {
-	if (urgent && !jvm->no_layout)
+	if (urgent && !jvm->has_layout && !jvm->no_layout)
 		jvm->layout_retry_ns = 0;
 	if (!has_layout(jvm) && !jvm->no_layout)
 		return -ENODATA;
 	if (jvm->has_layout) {
-		refresh_layout(jvm, urgent);
+		if (jvm->layout.provisional)
+			refresh_layout(jvm, urgent);
 		*ret_wire = jvm->layout.wire;
 	} else {
 		memset(ret_wire, 0, sizeof(*ret_wire));

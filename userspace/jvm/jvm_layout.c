@@ -185,7 +185,6 @@ static int read_interpreter(const struct vmstructs *vs, struct jvm_layout *layou
 static int read_code(const struct vmstructs *vs, struct jvm_layout *layout, struct err *err)
 {
 	uint32_t used = 0;
-	bool complete = true;
 	int r = jvm_heaps_read(vs, &layout->wire, err);
 
 	if (r < 0)
@@ -195,10 +194,9 @@ static int read_code(const struct vmstructs *vs, struct jvm_layout *layout, stru
 		return err_set(err, r, "the JVM is still starting");
 	if (r < 0)
 		return err_sys(err, r, "cannot read where the JVM's interpreter lies");
-	r = jvm_stubs_read(vs, &layout->wire, &complete, err);
+	r = jvm_stubs_read(vs, layout, err);
 	if (!r)
 		r = jvm_entries_read(vs, layout->interpreter_start, used, &layout->wire, err);
-	layout->provisional = !complete;
 	return r;
 }
 
@@ -247,14 +245,12 @@ int jvm_layout_read(const struct vmstructs *vs, struct jvm_layout *ret_layout, s
 
 int jvm_layout_refresh(const struct vmstructs *vs, struct jvm_layout *layout)
 {
-	struct wire_jvm wire = layout->wire;
+	struct jvm_layout fresh = *layout;
 	struct err err = { 0 };
-	bool complete = false;
-	int r = jvm_stubs_read(vs, &wire, &complete, &err);
+	int r = jvm_stubs_read(vs, &fresh, &err);
 
 	if (r < 0)
 		return r;
-	layout->wire = wire;
-	layout->provisional = !complete;
+	*layout = fresh;
 	return 0;
 }

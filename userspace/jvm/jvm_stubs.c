@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/macros.h"
-#include "jvm/jvm_layout.h"
+#include "jvm/jvm_continuations.h"
 
 #define SLOT(name) offsetof(struct wire_jvm, name)
 
@@ -46,26 +46,16 @@ static uint64_t static_or_zero(const struct vmstructs *vs, const char *type, con
 	return vmstructs_static_u64(vs, type, field, &value) < 0 ? 0 : value;
 }
 
-/*
- * VMStructs know JavaThread::_cont_entry from JDK 25 on. The return barrier begins by loading it:
- * mov disp32(%r15),%rsp in generate_cont_thaw(), cpu/x86/stubGenerator_x86_64.cpp.
- */
-static uint16_t decode_cont_entry(const struct vm_memory *memory, uint64_t barrier)
-{
-	static const uint8_t load[] = { 0x49, 0x8b, 0xa7 };
-	uint8_t code[sizeof(load) + sizeof(uint32_t)];
-	uint32_t offset;
-
-	if (vm_memory_read(memory, barrier, code, sizeof(code)) < 0 ||
-	    memcmp(code, load, sizeof(load)) != 0)
-		return WIRE_JVM_ABSENT;
-	memcpy(&offset, code + sizeof(load), sizeof(offset));
-	return offset % 8 || offset >= JVM_LAYOUT_MAX_STRUCT ? WIRE_JVM_ABSENT : (uint16_t)offset;
-}
-
 static bool in_code(const struct wire_jvm *wire, uint64_t pc)
 {
 	return pc >= wire->code_start && pc < wire->code_end;
+}
+
+static bool has_static(const struct vmstructs *vs, const char *type, const char *field)
+{
+	uint64_t address;
+
+	return vmstructs_static(vs, type, field, &address) == 0;
 }
 
 /* JavaThread::_vthread came with virtual threads. */
@@ -76,21 +66,26 @@ static bool has_continuations(const struct vmstructs *vs)
 	return vmstructs_field_offset(vs, "JavaThread", "_vthread", &offset) == 0;
 }
 
-static void read_continuations(const struct vmstructs *vs, struct wire_jvm *wire)
+static void read_continuations(const struct vmstructs *vs, struct jvm_layout *layout)
 {
+	struct wire_jvm *wire = &layout->wire;
 	uint64_t barrier = static_or_zero(vs, "StubRoutines", "_cont_returnBarrier");
 	uint64_t enter = static_or_zero(vs, "ContinuationEntry", "_return_pc");
 
 	wire->return_barrier = in_code(wire, barrier) ? barrier : 0;
 	wire->enter_return = in_code(wire, enter) ? enter : 0;
+	if (!has_static(vs, "StubRoutines", "_cont_returnBarrier") ||
+	    !has_static(vs, "ContinuationEntry", "_return_pc"))
+		jvm_continuations_find(vs, layout);
+	/* VMStructs know it from JDK 25 on. */
 	if (wire->return_barrier && wire->thread_cont_entry == WIRE_JVM_ABSENT)
 		wire->thread_cont_entry =
-			decode_cont_entry(vmstructs_memory(vs), wire->return_barrier);
+			jvm_continuations_entry(vmstructs_memory(vs), wire->return_barrier);
 }
 
-int jvm_stubs_read(const struct vmstructs *vs, struct wire_jvm *wire, bool *ret_complete,
-		   struct err *err)
+int jvm_stubs_read(const struct vmstructs *vs, struct jvm_layout *layout, struct err *err)
 {
+	struct wire_jvm *wire = &layout->wire;
 	int r = vmstructs_static_u64(vs, "StubRoutines", "_call_stub_return_address",
 				     &wire->call_stub_return);
 
@@ -103,7 +98,10 @@ int jvm_stubs_read(const struct vmstructs *vs, struct wire_jvm *wire, bool *ret_
 	if (r < 0)
 		return err_sys(err, r, "cannot read where the JVM's call stub is");
 	read_thread_fields(vs, wire);
-	read_continuations(vs, wire);
-	*ret_complete = !has_continuations(vs) || (wire->return_barrier && wire->enter_return);
+	layout->provisional = false;
+	if (has_continuations(vs)) {
+		read_continuations(vs, layout);
+		layout->provisional = !wire->return_barrier || !wire->enter_return;
+	}
 	return 0;
 }

@@ -3,18 +3,16 @@
 #ifndef HOSTPROF_JVM_JVM_STUBS_H
 #define HOSTPROF_JVM_JVM_STUBS_H
 
-#include <stdbool.h>
-
 #include "base/err.h"
+#include "jvm/jvm_layout.h"
 #include "jvm/vmstructs.h"
-#include "wire.h"
 
 /*
- * Fill WIRE's call stub, continuation stubs and offsets of a JavaThread. -EAGAIN: there is no call
- * stub yet. *RET_COMPLETE is false while what virtual threads need is not there yet: enterSpecial
- * is made when the first of them runs. Read it again then; nothing else depends on it.
+ * Fill the call stub, the continuation stubs and the offsets of a JavaThread in LAYOUT->wire, which
+ * has its heaps and blobs already. -EAGAIN: there is no call stub yet. LAYOUT is provisional while
+ * what virtual threads need is not there: enterSpecial is made when the first of them runs. Read it
+ * again then; nothing else depends on it.
  */
-int jvm_stubs_read(const struct vmstructs *vs, struct wire_jvm *wire, bool *ret_complete,
-		   struct err *err);
+int jvm_stubs_read(const struct vmstructs *vs, struct jvm_layout *layout, struct err *err);
 
 #endif

@@ -52,6 +52,26 @@ static struct wire_sample *try_now(struct pipeline *pipeline, const struct wire_
 	return unwinder_try(pipeline->unwinder, miss, sample, pipeline->options->max_depth);
 }
 
+/*
+ * The names that SAMPLE needs are read now. A JVM that has just started is known by its library
+ * before the registry knows the process.
+ */
+static void read_names(struct pipeline *pipeline, struct process *process,
+		       const struct wire_sample *sample)
+{
+	const struct mapping *libjvm;
+	struct jvm *jvm;
+
+	if (process)
+		symbolizer_prefetch(pipeline->symbolizer, process, sample);
+	if (process && process->jvm)
+		return;
+	libjvm = unwinder_libjvm(pipeline->unwinder, sample);
+	jvm = libjvm ? jvm_table_find(pipeline->jvms, sample->tgid, libjvm, false) : NULL;
+	if (jvm)
+		symbolizer_prefetch_jvm(jvm, sample);
+}
+
 static void queue_sample(struct pipeline *pipeline, const struct wire_sample *raw,
 			 struct process *process)
 {
@@ -63,10 +83,9 @@ static void queue_sample(struct pipeline *pipeline, const struct wire_sample *ra
 		free(TAKE_PTR(miss));
 	else
 		sample = xmemdup(raw, raw->size);
-	if (process) {
+	if (process)
 		symbolizer_touch(pipeline->symbolizer, process);
-		symbolizer_prefetch(pipeline->symbolizer, process, sample);
-	}
+	read_names(pipeline, process, sample);
 	merge_push_owned(&pipeline->queue, sample, TAKE_PTR(miss), again);
 }
 
@@ -94,8 +113,7 @@ static bool walk_again(struct merge_item *item, void *data)
 
 	if (sample) {
 		merge_finish(&pipeline->queue, item, sample);
-		if (process)
-			symbolizer_prefetch(pipeline->symbolizer, process, sample);
+		read_names(pipeline, process, sample);
 	} else if (!unwinder_wants_again(pipeline->unwinder)) {
 		merge_keep_for_later(&pipeline->queue, item);
 	}

@@ -57,7 +57,7 @@ void unwind_jvms_free(struct unwind_jvms *jvms)
 }
 
 /* A child that a JVM forked has its parent's serial. */
-const struct wire_jvm *unwind_jvms_find(const struct unwind_jvms *jvms, uint32_t serial)
+static struct layout *find_layout(const struct unwind_jvms *jvms, uint32_t serial)
 {
 	uint64_t pid, value;
 	size_t at = 0;
@@ -65,12 +65,19 @@ const struct wire_jvm *unwind_jvms_find(const struct unwind_jvms *jvms, uint32_t
 	if (!serial || serial == WIRE_JVM_PENDING)
 		return NULL;
 	while (hmap_next(&jvms->by_pid, &at, &pid, &value)) {
-		const struct layout *layout = hmap_find_ptr(&jvms->by_pid, pid);
+		struct layout *layout = hmap_find_ptr(&jvms->by_pid, pid);
 
 		if (layout->wire.serial == serial)
-			return &layout->wire;
+			return layout;
 	}
 	return NULL;
+}
+
+const struct wire_jvm *unwind_jvms_find(const struct unwind_jvms *jvms, uint32_t serial)
+{
+	const struct layout *layout = find_layout(jvms, serial);
+
+	return layout ? &layout->wire : NULL;
 }
 
 /* --- publishing ------------------------------------------------------------------------------- */
@@ -121,14 +128,22 @@ static bool give_one_up(struct unwind_jvms *jvms)
 	return true;
 }
 
+/* Not by every sample. */
+static bool may_ask(struct layout *layout, uint64_t now_ns)
+{
+	if (layout->asked_ns && now_ns - layout->asked_ns < ASK_AGAIN_NS)
+		return false;
+	layout->asked_ns = now_ns;
+	return true;
+}
+
 static int ask(struct unwind_jvms *jvms, struct layout *layout, uint64_t now_ns,
 	       struct wire_jvm *ret_wire)
 {
 	int r;
 
-	if (layout->asked_ns && now_ns - layout->asked_ns < ASK_AGAIN_NS)
+	if (!may_ask(layout, now_ns))
 		return -EAGAIN;
-	layout->asked_ns = now_ns;
 	r = jvms->source.read(layout->pid, &layout->libjvm, true, ret_wire, jvms->source.data);
 	jvms->stats.reads++;
 	jvms->stats.read_ns += clock_now_ns() - now_ns;
@@ -188,16 +203,25 @@ void unwind_jvms_forget(struct unwind_jvms *jvms, uint32_t pid)
 	free_layout(layout);
 }
 
-static void refresh(struct unwind_jvms *jvms, struct layout *layout)
+static bool refresh(struct unwind_jvms *jvms, struct layout *layout, bool urgent)
 {
 	struct wire_jvm wire;
 
 	if (!layout->wire.serial ||
-	    jvms->source.read(layout->pid, &layout->libjvm, false, &wire, jvms->source.data) < 0 ||
+	    jvms->source.read(layout->pid, &layout->libjvm, urgent, &wire, jvms->source.data) < 0 ||
 	    memcmp(&wire, &layout->wire, sizeof(wire)) == 0)
-		return;
+		return false;
 	jvms->stats.changes++;
-	publish(jvms, layout, &wire);
+	return publish(jvms, layout, &wire) == 0;
+}
+
+const struct wire_jvm *unwind_jvms_refresh(struct unwind_jvms *jvms, uint32_t serial,
+					   uint64_t now_ns)
+{
+	struct layout *layout = find_layout(jvms, serial);
+
+	return layout && may_ask(layout, now_ns) && refresh(jvms, layout, true) ? &layout->wire
+										: NULL;
 }
 
 void unwind_jvms_turn(struct unwind_jvms *jvms, uint64_t now_ns)
@@ -209,7 +233,7 @@ void unwind_jvms_turn(struct unwind_jvms *jvms, uint64_t now_ns)
 		return;
 	jvms->refreshed_ns = now_ns;
 	while (hmap_next(&jvms->by_pid, &at, &pid, &value))
-		refresh(jvms, hmap_find_ptr(&jvms->by_pid, pid));
+		refresh(jvms, hmap_find_ptr(&jvms->by_pid, pid), false);
 }
 
 void unwind_jvms_get_stats(const struct unwind_jvms *jvms, struct unwind_jvms_stats *ret_stats)

@@ -39,6 +39,10 @@ const struct wire_jvm *unwind_jvms_find(const struct unwind_jvms *jvms, uint32_t
 int unwind_jvms_learn(struct unwind_jvms *jvms, uint32_t pid, const struct mapping *libjvm,
 		      uint64_t now_ns, const struct wire_jvm **ret_wire);
 
+/* Look at once whether it has changed; NULL: it has not. */
+const struct wire_jvm *unwind_jvms_refresh(struct unwind_jvms *jvms, uint32_t serial,
+					   uint64_t now_ns);
+
 /* The same of a JVM that may be gone; it is not published. -ENODATA. */
 int unwind_jvms_read(struct unwind_jvms *jvms, uint32_t pid, const struct mapping *libjvm,
 		     struct wire_jvm *ret_wire);

@@ -49,6 +49,7 @@ struct job {
 	bool live;  /* with the published ranges, which can be read anew */
 	bool read;  /* they were, for this walk */
 	bool waits; /* for a JVM that is starting */
+	bool looked_again;
 	struct unwind_tables tables;
 	struct unwind_stack stack;
 	struct unwind_memory memory;
@@ -205,6 +206,20 @@ static bool find_jvm(struct unwinder *unwinder, struct job *job, struct unwind_c
 	return true;
 }
 
+/* The walk stands in a JVM's code, of which some was made only just now. */
+static bool find_more_of_jvm(struct unwinder *unwinder, struct job *job, struct unwind_cursor *c)
+{
+	const struct wire_jvm *jvm;
+
+	if (!job->live || job->looked_again)
+		return false;
+	job->looked_again = true;
+	jvm = unwind_jvms_refresh(unwinder->jvms, c->jvm.serial, clock_now_ns());
+	if (jvm)
+		use_jvm(c, jvm);
+	return jvm != NULL;
+}
+
 static bool supply(struct unwinder *unwinder, struct job *job)
 {
 	struct unwind_cursor *c = &unwinder->walk.cursor;
@@ -213,6 +228,8 @@ static bool supply(struct unwinder *unwinder, struct job *job)
 	/* what was made so far is there when it is tried again */
 	if (job->live && clock_now_ns() - job->begin_ns > BUDGET_NS)
 		return false;
+	if (c->jvm.serial && c->pc >= c->jvm.code_start && c->pc < c->jvm.code_end)
+		return find_more_of_jvm(unwinder, job, c);
 	if (find_in_range(c, address) && c->range.file)
 		return make_page(unwinder, job, &c->range, address);
 	if (c->jvm_serial && !c->jvm.serial)
@@ -444,6 +461,12 @@ struct wire_sample *unwinder_finish(struct unwinder *unwinder, const struct wire
 	finish_late(unwinder, &job, process);
 	unwinder->spent_ns += clock_now_ns() - begin_ns;
 	return make_sample(&job, &unwinder->result);
+}
+
+const struct mapping *unwinder_libjvm(const struct unwinder *unwinder,
+				      const struct wire_sample *sample)
+{
+	return unwind_spaces_libjvm(unwinder->spaces, sample);
 }
 
 /* --- news ------------------------------------------------------------------------------------- */

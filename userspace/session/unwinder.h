@@ -43,6 +43,10 @@ struct wire_sample *unwinder_finish(struct unwinder *unwinder, const struct wire
 				    const struct wire_sample *sample, struct process *process,
 				    uint32_t max_frames);
 
+/* HotSpot's library in the process of a sample that was walked, borrowed; NULL: none is known. */
+const struct mapping *unwinder_libjvm(const struct unwinder *unwinder,
+				      const struct wire_sample *sample);
+
 /* The time for walks is used up: something else comes first. */
 bool unwinder_is_busy(const struct unwinder *unwinder);
 

@@ -131,14 +131,26 @@ void symbolizer_touch(struct symbolizer *symbolizer, struct process *process)
 
 /* --- early reads --- */
 
+void symbolizer_prefetch_jvm(struct jvm *jvm, const struct wire_sample *sample)
+{
+	struct word_reader kernel, user;
+	struct java_frame frame;
+	struct user_word word;
+	const char *stub;
+
+	sample_words_read(sample, &kernel, &user);
+	while (user_word_next(&user, &word))
+		if (word.kind == WIRE_FRAME_INTERPRETED)
+			jvm_find_interpreted(jvm, word.words, &frame);
+		else if (word.kind == WIRE_FRAME_COMPILED)
+			jvm_find_compiled(jvm, word.words, &frame, &stub);
+}
+
 void symbolizer_prefetch(struct symbolizer *symbolizer, struct process *process,
 			 const struct wire_sample *sample)
 {
 	struct jvm *jvm = symbolizer->jvms ? jvm_table_get(symbolizer->jvms, process) : NULL;
 	struct word_reader kernel, user;
-	struct java_frame frame;
-	struct user_word word;
-	const char *stub;
 	uint64_t known;
 
 	if (!jvm)
@@ -147,11 +159,7 @@ void symbolizer_prefetch(struct symbolizer *symbolizer, struct process *process,
 	if (hmap_get(&get_cache(symbolizer, process)->stacks,
 		     sample_words_hash(sample, &kernel, &user), &known))
 		return;
-	while (user_word_next(&user, &word))
-		if (word.kind == WIRE_FRAME_INTERPRETED)
-			jvm_find_interpreted(jvm, word.words, &frame);
-		else if (word.kind == WIRE_FRAME_COMPILED)
-			jvm_find_compiled(jvm, word.words, &frame, &stub);
+	symbolizer_prefetch_jvm(jvm, sample);
 }
 
 /* --- readiness --- */

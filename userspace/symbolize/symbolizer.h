@@ -16,7 +16,8 @@
 #include "wire.h"
 
 struct symbolizer;
-struct jvm_table; /* jvm/jvm.h */
+struct jvm; /* jvm/jvm.h */
+struct jvm_table;
 
 /* JVMS may be NULL: no Java names then. */
 int symbolizer_new(struct image_cache *images, struct jvm_table *jvms,
@@ -36,6 +37,8 @@ void symbolizer_touch(struct symbolizer *symbolizer, struct process *process);
  */
 void symbolizer_prefetch(struct symbolizer *symbolizer, struct process *process,
 			 const struct wire_sample *sample);
+/* The same while the registry does not know the JVM's process yet. */
+void symbolizer_prefetch_jvm(struct jvm *jvm, const struct wire_sample *sample);
 
 /* True when every image that the sample needs is parsed (or failed); else parsing was asked for. */
 bool symbolizer_ready(struct symbolizer *symbolizer, struct process *process,

@@ -11,37 +11,26 @@ import tempfile
 
 from hp import *
 from native_programs import Recording
+from random_judge import compiled, judge_pid, print_row
 from random_program import Judge, Program
-from random_sources import write_sources
 
 FREQUENCY = 997
 SECONDS = 9
 MUST_SHARE = 0.002
 MODES = {"default": [], "-Xint": ["-Xint"], "C1": ["-XX:TieredStopAtLevel=1"]}
-EXAMPLES = 6
 
 first_seed = int(os.environ.get("HOSTPROF_SEED") or random.randrange(2**31))
 seeds = [first_seed + number for number in range(int(os.environ.get("HOSTPROF_SEEDS") or 1))]
 directories = {}
 
-Row = collections.namedtuple("Row", "kinds paths reasons")
 
-
-def compiled(seed):
+def program_of(seed):
     """Where the program of a seed is; it is compiled once for all tests."""
-    if seed in directories:
-        return directories[seed]
-    directory = tempfile.mkdtemp(prefix="hostprof-random-")
-    atexit.register(shutil.rmtree, directory, True)
-    java_files, c_file = write_sources(Program(seed), directory)
-    home = jdk(17)
-    run([f"{home}/bin/javac", "-nowarn", "--release", "8", "-d", directory,
-         *(os.path.join(directory, name) for name in java_files)], code=0, timeout=120)
-    run(["gcc", "-O2", "-fomit-frame-pointer", "-fno-optimize-sibling-calls", "-fwrapv", "-shared",
-         "-fPIC", f"-I{home}/include", f"-I{home}/include/linux", "-o", f"{directory}/libmade.so",
-         os.path.join(directory, c_file)], code=0, timeout=120)
-    directories[seed] = directory
-    return directory
+    if seed not in directories:
+        directory = tempfile.mkdtemp(prefix="hostprof-random-")
+        atexit.register(shutil.rmtree, directory, True)
+        directories[seed] = compiled(seed, directory)
+    return directories[seed]
 
 
 class Running:
@@ -66,55 +55,6 @@ class Running:
         return {(int(row[0]), int(row[1])): (int(row[2]), int(row[3])) for row in rows}
 
 
-# --- judging ------------------------------------------------------------------------------------
-
-
-def judge_line(judge, worker, frames):
-    """Kind and path, or the reason, of one stack."""
-    user = [re.sub(r"_\[[a-z0-9]\]$", "", frame) for frame in frames if not frame.endswith("_[k]")]
-    run_frame = f"made.W{worker}.run"
-    if run_frame not in user:
-        return "bad", user[0] if user else "no user frames"
-    at = user.index(run_frame)
-    if not is_thread_start(user[:at]):
-        return "bad", f"starts with {user[0] if at else run_frame}"
-    return judge.judge(worker, user[at + 1:])
-
-
-def is_thread_start(frames):
-    """clone3, start_thread, the JVM's, the call stub."""
-    return len(frames) > 4 and re.fullmatch(r"\[thread start\]|(?:__)?clone3?", frames[0]) and \
-        not any(frame.startswith(("[unwind", "made.")) for frame in frames)
-
-
-def judge_lines(judge, lines):
-    """One row of the table; prints some of what is wrong."""
-    row = Row(collections.Counter(), collections.Counter(), collections.Counter())
-    examples = collections.defaultdict(list)
-    for line in lines:
-        name = re.match(r"\[made-(\d) tid", line.thread)
-        if not name:
-            continue
-        worker = int(name.group(1))
-        kind, what = judge_line(judge, worker, line.frames)
-        row.kinds[kind] += line.count
-        if kind == "bad":
-            row.reasons[what] += line.count
-            examples[what].append(";".join(line.frames))
-        elif kind != "outside":
-            row.paths[worker, what] += line.count
-    for what, _ in row.reasons.most_common(EXAMPLES):
-        print(f"# {row.reasons[what]} x {what}: {shortened(examples[what][0], what)}")
-    return row
-
-
-def shortened(text, what):
-    """Its beginning, its end, and what is around the place where it goes wrong."""
-    at = text.find(";".join(reversed(what.split(" behind "))))
-    middle = text[max(at - 300, 300):at + 300] if at > 0 else ""
-    return text if len(text) < 1200 else f"{text[:300]} … {middle} … {text[-400:]}"
-
-
 def expect_shares(row, before, after):
     """Each path has its part of its worker's samples; a call may lie across either end."""
     for worker in sorted({worker for worker, _ in after}):
@@ -130,15 +70,8 @@ def expect_shares(row, before, after):
                    f"{part * samples:.0f} ± {slack:.0f} by its clock")
 
 
-def print_row(name, row):
-    count = row.kinds.total()
-    kinds = ", ".join(f"{kind} {row.kinds[kind]}" for kind in ("leaf", "part", "outside", "bad"))
-    print(f"# {name:12} {count:6} samples: {kinds}: "
-          f"{100 * row.kinds['bad'] / max(count, 1):.4f} % bad", flush=True)
-
-
 def stacks_are_exact(version, seed):
-    home, directory = jdk(version), compiled(seed)
+    home, directory = jdk(version), program_of(seed)
     judge = Judge(Program(seed))
     jvms = {mode: Running(directory, home, version, flags) for mode, flags in MODES.items()}
     before = {mode: jvm.clocks() for mode, jvm in jvms.items()}
@@ -148,7 +81,7 @@ def stacks_are_exact(version, seed):
     rows = {}
     for mode, jvm in jvms.items():
         print(f"# JDK {version} {mode}, seed {seed}")
-        rows[mode] = judge_lines(judge, of_pid(lines, jvm.process.pid))
+        rows[mode] = judge_pid(judge, lines, jvm.process.pid)
         print_row(mode, rows[mode])
     for mode, row in rows.items():
         count = row.kinds.total()

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Java program of virtual threads that knows its frames, and the judge of its carriers' stacks.
+
+Every virtual thread runs Task.run > deepN > s(N-1) > ... > s0 > leaf, where s(k) is the method s0 to
+s6 by k modulo 7. Some pause at the leaf in one way or another, some on the way back at every level,
+some never. In some, level 4 goes through a synchronized block, or level 3 through C.
+"""
+import os
+import random
+import re
+
+from random_sources import indented, mixing
+
+CYCLE = 7
+DEPTHS = (5, 12, 23, 40, 64, 100)
+RUN, DOWN, LOCKED, LEAF = "made.Task.run", "made.Virtual.down", "made.Virtual.locked", "made.Virtual.leaf"
+NATIVE_DOWN = "Java_made_Virtual_down"
+FROZEN = "[frozen frames]"
+ENTER = "jdk.internal.vm.Continuation.enterSpecial"
+CARRIER = "java.util.concurrent.ForkJoinWorkerThread.run"
+
+NAMES = [("int", "depth"), ("int", "how"), ("int", "n"), ("int", "v0"), ("int", "v1"), ("int", "v2"),
+         ("double", "v3")]
+
+JAVA = """package made;
+
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+public final class Virtual {
+	static final int NEVER = 0, YIELD = 1, SLEEP = 2, PARK = 3, LOCK = 4, SYNC = 5, NATIVE = 6, BACK = 7;
+	static final int WAYS = 8;
+	static final int[] DEPTHS = { %(depths)s };
+	static final ReentrantLock LOCKED = new ReentrantLock();
+	static final Object[] MONITORS = new Object[64];
+	static volatile boolean stop;
+	static volatile double sink;
+
+	static native int down(int depth, int how, int n);
+
+	static void pause(int how) {
+		if (how == YIELD || how == NATIVE) {
+			Thread.yield();
+		} else if (how == SLEEP || how == SYNC) {
+			LockSupport.parkNanos(1000000);
+		} else if (how == PARK) {
+			LockSupport.parkNanos(100000);
+		} else if (how == LOCK) {
+			LOCKED.lock();
+			try {
+				Thread.yield();
+			} finally {
+				LOCKED.unlock();
+			}
+		}
+	}
+
+%(methods)s
+	public static void main(String[] args) throws Exception {
+		System.load(args[0]);
+		java.util.Arrays.setAll(MONITORS, k -> new Object());
+		for (int k = 0; k < 48; k++) {
+			Thread.ofVirtual().start(new Task(DEPTHS[k %% DEPTHS.length], 1 + k %% (WAYS - 1), 1 << 30));
+		}
+		Thread.sleep(1000);
+		System.out.println("ready");
+		long end = System.nanoTime() + Long.parseLong(args[1]) * 1000000000L;
+		for (int k = 0; System.nanoTime() < end; k++) {
+			Thread.ofVirtual().start(new Task(DEPTHS[k %% DEPTHS.length], NEVER, 10));
+			Thread.sleep(20);
+		}
+		stop = true;
+		System.out.println("done");
+		System.exit(0);
+	}
+}
+
+final class Task implements Runnable {
+	final int depth, how, rounds;
+
+	Task(int depth, int how, int rounds) {
+		this.depth = depth;
+		this.how = how;
+		this.rounds = rounds;
+	}
+
+	@Override
+	public void run() {
+%(locals)s		for (n = 0; n < rounds && !Virtual.stop; n++) {
+%(mixing)s			switch (depth) {
+%(cases)s			}
+			if (how != Virtual.NEVER) {
+				Thread.yield();
+			}
+%(mixing)s		}
+		Virtual.sink = v0 + v1 + v2 + v3;
+	}
+}
+"""
+
+NATIVE_SOURCE = """#include <jni.h>
+
+JNIEXPORT jint JNICALL Java_made_Virtual_down(JNIEnv *env, jclass self, jint depth, jint how, jint n)
+{
+	char odd[251 + (depth & 7)];
+	jmethodID next = (*env)->GetStaticMethodID(env, self, "s2", "(III)I");
+
+	__asm__ volatile("" : : "r"(&odd[0]) : "memory");
+	return next ? (*env)->CallStaticIntMethod(env, self, next, depth, how, n) + odd[0] * 0 : 0;
+}
+"""
+
+
+def locals_of():
+    return "int v0 = depth * 31, v1 = how + 7, v2 = n;\n" "double v3 = n;\n"
+
+
+def method(rng, name, body, count=16):
+    """A method that is too large to be inlined."""
+    rows = ["int v0 = depth * 31, v1 = how + 7, v2 = n;", "double v3 = n;", *mixing_of(rng, count),
+            *body, *mixing_of(rng, count), "return v0 + v1 + v2 + (int) v3;"]
+    return f"\tstatic int {name}(int depth, int how, int n) {{\n{indented(rows, 2)}\t}}\n"
+
+
+def mixing_of(rng, count):
+    """Statements over the variables; parameters are read only."""
+    return [row for row in mixing(rng, NAMES, 3 * count) if row.startswith("v")][:count]
+
+
+def step(rng, number):
+    """s(number): its level is its depth."""
+    below = f"s{(number - 1) % CYCLE}(depth - 1, how, n)"
+    rows = [f"v0 += depth == 0 ? leaf(0, how, n) : {below};"]
+    if number == 0:
+        pass
+    elif number == 3:
+        rows = [f"v0 += depth == 3 && how == NATIVE ? down(2, how, n) : {below};"]
+    elif number == 4:
+        rows = [f"v0 += depth == 4 && how == SYNC ? locked(3, how, n) : {below};"]
+    else:
+        rows = [f"v0 += {below};"]
+    # The frames above it, in the heap, come back one after the other.
+    rows += ["if (how == BACK && (n + depth) % 3 == 0) {", "\tThread.yield();", "}"]
+    return method(rng, f"s{number}", rows)
+
+
+def methods(rng):
+    text = [step(rng, number) for number in range(CYCLE)]
+    text += [method(rng, f"deep{depth}", [f"v0 += s{(depth - 1) % CYCLE}({depth - 1}, how, n);"])
+             for depth in DEPTHS]
+    text.append(method(rng, "locked", ["synchronized (MONITORS[System.identityHashCode(Thread.currentThread()) & 63]) {", "\tv0 += s3(3, how, n);", "}"]))
+    spin = ["for (int turn = 0; turn < 8; turn++) {", "\tfor (int k = 0; k < 4000; k++) {",
+            *("\t\t" + row for row in mixing_of(rng, 25)), "\t\tv1 += k;", "\t}",
+            "\tpause(how);", "}"]
+    return "\n".join([*text, method(rng, "leaf", spin, 4)])
+
+
+def write_sources(directory):
+    rng = random.Random(1)
+    os.makedirs(os.path.join(directory, "made"), exist_ok=True)
+    cases = "".join(f"\t\t\tcase {depth}:\n\t\t\t\tv0 += Virtual.deep{depth}({depth}, how, n);\n"
+                    "\t\t\t\tbreak;\n" for depth in DEPTHS)
+    text = JAVA % {"depths": ", ".join(map(str, DEPTHS)), "methods": methods(rng), "cases": cases,
+                   "locals": indented(["int n = 0, v0 = depth, v1 = how, v2 = 5;", "double v3 = 1;"], 2),
+                   "mixing": indented(mixing_of(rng, 14), 3)}
+    with open(os.path.join(directory, "made", "Virtual.java"), "w", encoding="ascii") as file:
+        file.write(text)
+    with open(os.path.join(directory, "virtual.c"), "w", encoding="ascii") as file:
+        file.write(NATIVE_SOURCE)
+
+
+# --- the judge ----------------------------------------------------------------------------------
+
+# Methods of the JDK that lie between the two, any of which may be inlined into another.
+SCHEDULER = re.compile(r"java\.util\.concurrent\.ForkJoin.*|java\.lang\.VirtualThread.*|"
+                       r"java\.lang\.Runnable.*|java\.util\.concurrent\..*\$Adapted.*|"
+                       r"jdk\.internal\.vm\.Continuation\.run|jdk\.internal\.misc\.CarrierThread.*")
+MOUNTING = re.compile(r"jdk\.internal\.vm\.Continuation\.enter0?|java\.lang\.VirtualThread\..*|"
+                      r"java\.lang\.VirtualThread\$.*|java\.lang\.Thread\.runWith|java\.lang\.Thread\.run|"
+                      r"java\.lang\.ScopedValue.*")
+
+
+def is_own(frame):
+    return frame.startswith("made.") or frame == NATIVE_DOWN
+
+
+def may_follow(frame):
+    """The own frames that may come behind an own frame."""
+    if frame == RUN:
+        return {f"made.Virtual.deep{depth}" for depth in DEPTHS}
+    if frame == DOWN:
+        return {NATIVE_DOWN}
+    if frame in (NATIVE_DOWN, LOCKED):
+        return {"made.Virtual.s2" if frame == NATIVE_DOWN else "made.Virtual.s3"}
+    kind, number = re.fullmatch(r"made\.Virtual\.(deep|s)(\d+)", frame).groups()
+    below = {f"made.Virtual.s{(int(number) - 1) % CYCLE}"}
+    if kind == "deep":
+        return below
+    more = {"s0": {LEAF}, "s3": {DOWN}, "s4": {LOCKED}}
+    return below | more.get(f"s{number}", set())
+
+
+def judge_carrier(frames):
+    """
+    FRAMES of a carrier thread without the kernel's, root first. (kind, "") with a kind of "carrier",
+    "whole" and "frozen", or ("bad", why).
+    """
+    if not frames or not re.fullmatch(r"\[thread start\]|(?:__)?clone3?", frames[0]):
+        return "bad", frames[0] if frames else "no user frames"
+    if CARRIER not in frames:
+        return "bad", "no ForkJoinWorkerThread.run"
+    if any(frame.startswith("[unwind") or frame == "[anchor]" for frame in frames):
+        return "bad", "an end or an anchor in the midst"
+    marks = frames.count(FROZEN)
+    if ENTER not in frames:
+        strange = marks or any(map(is_own, frames))
+        return ("bad", "frames of a virtual thread without enterSpecial") if strange else ("carrier", "")
+    at = frames.index(ENTER)
+    between = frames[frames.index(CARRIER) + 1:at]
+    strange = [frame for frame in between if not SCHEDULER.fullmatch(frame)]
+    if strange:
+        return "bad", f"{strange[0]} in the scheduler"
+    if marks > 1 or marks and frames[at + 1] != FROZEN:
+        return "bad", f"{marks} marks"
+    return judge_mounted(frames[at + 1 + marks:], marks)
+
+
+def judge_mounted(frames, marks):
+    """The frames of the virtual thread that are on the stack."""
+    own = [at for at, frame in enumerate(frames) if is_own(frame)]
+    before = frames[:own[0]] if own else frames
+    if own and not all(MOUNTING.fullmatch(frame) for frame in before):
+        return "bad", f"{before[-1]} before {frames[own[0]]}"
+    if not marks and own and (before[:1] != ["jdk.internal.vm.Continuation.enter"] or
+                              frames[own[0]] != RUN):
+        return "bad", f"no mark, but {frames[0]} and then {frames[own[0]]}"
+    for here, there in zip(own, own[1:]):
+        if frames[there] not in may_follow(frames[here]):
+            return "bad", f"{frames[there]} behind {frames[here]}"
+        if there - here > 1 and (frames[here] != NATIVE_DOWN or there - here < 4):
+            return "bad", f"{frames[here + 1]} behind {frames[here]}"
+    return judge_depth(frames, marks)
+
+
+def judge_depth(frames, marks):
+    """With its leaf and its beginning on the stack it has all levels."""
+    deep = [int(frame[17:]) for frame in frames if frame.startswith("made.Virtual.deep")]
+    levels = sum(bool(re.fullmatch(r"made\.Virtual\.s\d", frame)) for frame in frames)
+    if deep and LEAF in frames and levels != deep[0]:
+        return "bad", f"{levels} levels of {deep[0]}"
+    if levels > (deep[0] if deep else max(DEPTHS)):
+        return "bad", f"{levels} levels"
+    return ("frozen" if marks else "whole"), ""

@@ -207,6 +207,13 @@ static int stop(uint32_t pid, void *data)
 	return -ECANCELED;
 }
 
+static void whether_a_process_is_there(void **state)
+{
+	(void)state;
+	assert_true(proc_is_there((uint32_t)getpid()));
+	assert_false(proc_is_there(INT32_MAX));
+}
+
 static void every_process_once(void **state)
 {
 	int seen = 0;
@@ -232,6 +239,7 @@ int main(void)
 		cmocka_unit_test(exe_and_cmdline_of_this_process),
 		cmocka_unit_test(memory_of_this_process),
 		cmocka_unit_test(a_process_that_is_not_there),
+		cmocka_unit_test(whether_a_process_is_there),
 		cmocka_unit_test(every_process_once),
 	};
 

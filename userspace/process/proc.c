@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -278,6 +279,14 @@ int proc_read_memory(uint32_t pid, uint64_t address, void *data, size_t len)
 	if (n < 0)
 		return -errno;
 	return (size_t)n == len ? 0 : -EFAULT;
+}
+
+bool proc_is_there(uint32_t pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%u", pid);
+	return access(path, F_OK) == 0;
 }
 
 int proc_for_each_pid(int (*fn)(uint32_t pid, void *data), void *data)

@@ -50,6 +50,9 @@ int proc_read_status(uint32_t pid, struct proc_status *ret_status);
 int proc_read_cgroup(uint32_t pid, char **ret_path);
 void container_id_from_cgroup(const char *cgroup_path, char ret_id[65]);
 
+/* Asked of /proc: no system call of ours is about the process itself, not even kill(pid, 0). */
+bool proc_is_there(uint32_t pid);
+
 /* readlink of /proc/PID/exe; caller frees. */
 int proc_read_exe(uint32_t pid, char **ret_path);
 

@@ -7,7 +7,6 @@
 #include "process/registry.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -227,11 +226,6 @@ void registry_note_loss(struct registry *registry)
 	registry->lost = true;
 }
 
-static bool is_there(uint32_t pid)
-{
-	return kill((pid_t)pid, 0) == 0 || errno != ESRCH;
-}
-
 void registry_check(struct registry *registry, uint64_t time_ns)
 {
 	uint64_t pid, value;
@@ -240,7 +234,7 @@ void registry_check(struct registry *registry, uint64_t time_ns)
 	registry->losses += registry->lost;
 	registry->lost = false;
 	while (hmap_next(&registry->by_pid, &at, &pid, &value))
-		if (pid != 0 && !is_there((uint32_t)pid))
+		if (pid != 0 && !proc_is_there((uint32_t)pid))
 			registry_exit(registry, time_ns, (uint32_t)pid);
 }
 

@@ -2,13 +2,13 @@
 #include "session/unwind_files.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/hmap.h"
 #include "elf/image_open.h"
 #include "process/own_vdso.h"
+#include "process/proc.h"
 
 /* As cfi_file_build_id() and image_build_id() give it: 64 bytes in hex. */
 #define BUILD_ID_SIZE 129
@@ -275,11 +275,6 @@ static struct unwind_file *examine(struct unwind_files *files, const struct sour
 	return file;
 }
 
-static bool is_there(uint32_t pid)
-{
-	return kill((pid_t)pid, 0) == 0 || errno != ESRCH;
-}
-
 /*
  * Another process maps it: what could not be opened through the one that is known may be by this
  * one. Else the known one stays as long as it lives: it may well be a server, and this a script.
@@ -289,7 +284,7 @@ static void set_source(struct unwind_files *files, struct unwind_file *file,
 {
 	bool other = file->source.image && file->source.pid != source->pid;
 
-	if (other && !file->failure && is_there(file->source.pid))
+	if (other && !file->failure && proc_is_there(file->source.pid))
 		return;
 	if (other && file->failure) {
 		free(TAKE_PTR(file->failure));

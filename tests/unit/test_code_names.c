@@ -152,6 +152,17 @@ static void a_stub_in_the_place_of_an_nmethod(void **state)
 	assert_stub(f, f->nmethod + 500, 0xcccccccc, "I2C/C2I adapters");
 }
 
+/* The compile id of what was here is still there. */
+static void a_buffer_in_the_place_of_an_nmethod(void **state)
+{
+	struct fixture *f = *state;
+
+	code_fixture_blob(&f->code, 4, 8, "Compile::scratch_buffer", KIND_STUB);
+	assert_fails(f, f->nmethod + 500, 77, -ESTALE);
+	code_fixture_blob(&f->code, 4, 8, "C1 temporary CodeBuffer", KIND_STUB);
+	assert_fails(f, f->nmethod + 500, 77, -ESTALE);
+}
+
 /* Code comes and goes: the JVM has any number of ids, the cache has a limit. */
 static void the_cache_is_bounded(void **state)
 {
@@ -184,6 +195,7 @@ int main(void)
 		TEST(an_unloaded_method),
 		TEST(names_a_stub),
 		TEST(a_stub_in_the_place_of_an_nmethod),
+		TEST(a_buffer_in_the_place_of_an_nmethod),
 		TEST(the_cache_is_bounded),
 	};
 

@@ -164,6 +164,22 @@ static int read_nmethod(struct code_names *names, const struct code_blob *blob,
 	return 0;
 }
 
+/*
+ * Where compilers work (share/c1/c1_Compilation.cpp, share/opto/output.cpp): this is never run, and
+ * what it has not overwritten yet of an nmethod that was here may be that one's compile id.
+ */
+static bool is_never_run(const struct code_blob *blob)
+{
+	static const char *const buffers[] = { "Compile::", "C1 temporary CodeBuffer",
+					       "Signature Handler Temp Buffer",
+					       "JVMCI Compiler CodeBuffer" };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(buffers); i++)
+		if (!strncmp(blob->name, buffers[i], strlen(buffers[i])))
+			return true;
+	return false;
+}
+
 static int read_entry(struct code_names *names, uint64_t address, uint32_t compile_id,
 		      const struct code_name **ret_entry)
 {
@@ -177,6 +193,8 @@ static int read_entry(struct code_names *names, uint64_t address, uint32_t compi
 		return -ESTALE;
 	if (blob.is_nmethod)
 		return blob.method ? read_nmethod(names, &blob, ret_entry) : -ESTALE;
+	if (is_never_run(&blob))
+		return -ESTALE;
 	*ret_entry = add_stub(names, &blob, address);
 	return 0;
 }

@@ -18,6 +18,7 @@ struct fixture {
 	struct pipeline pipeline;
 	struct capture_options options;
 	struct capture_event event;
+	struct table_memory *memory;
 	struct stuck stuck;
 	int go_fd;
 
@@ -63,13 +64,26 @@ static void make_sample(struct fixture *f)
 	f->sample.words[0] = (uintptr_t)make_sample | WIRE_FRAME_EXACT;
 }
 
+static int read_no_jvm(uint32_t pid, const struct mapping *libjvm, bool urgent,
+		       struct wire_jvm *ret_wire, void *data)
+{
+	(void)pid;
+	(void)libjvm;
+	(void)urgent;
+	(void)ret_wire;
+	(void)data;
+	return -ENODATA;
+}
+
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
 	struct pipeline *pipeline = &f->pipeline;
+	const struct unwind_jvm_source no_jvms = { .read = read_no_jvm };
 	struct err err;
 
 	*state = f;
+	f->memory = table_memory_new_heap(1024, 1024, 4096);
 	f->options = (struct capture_options){ .events = &f->event, .event_count = 1 };
 	pipeline->options = &f->options;
 	pipeline->plan.queue_bytes = 1 << 20;
@@ -79,7 +93,9 @@ static int setup(void **state)
 	    registry_new(&pipeline->registry, &err) < 0 ||
 	    image_cache_new(pipeline->pool, &pipeline->images, &err) < 0 ||
 	    jvm_table_new(&pipeline->jvms, &err) < 0 ||
-	    symbolizer_new(pipeline->images, pipeline->jvms, &pipeline->symbolizer, &err) < 0)
+	    symbolizer_new(pipeline->images, pipeline->jvms, &pipeline->symbolizer, &err) < 0 ||
+	    unwinder_new(f->memory, pipeline->images, &no_jvms, 1 << 20, &pipeline->unwinder,
+			 &err) < 0)
 		return -1;
 	pipeline->event_ids[0] = profile_event(&pipeline->profile, &(struct profile_event){ 0 });
 	make_sample(f);
@@ -91,6 +107,7 @@ static int teardown(void **state)
 	struct fixture *f = *state;
 
 	pipeline_release(&f->pipeline);
+	table_memory_free_heap(f->memory);
 	free(f);
 	return 0;
 }
@@ -152,24 +169,11 @@ static void a_full_queue_does_not_wait(void **state)
 	close(f->go_fd);
 }
 
-static int read_no_jvm(uint32_t pid, const struct mapping *libjvm, bool urgent,
-		       struct wire_jvm *ret_wire, void *data)
-{
-	(void)pid;
-	(void)libjvm;
-	(void)urgent;
-	(void)ret_wire;
-	(void)data;
-	return -ENODATA;
-}
-
 /* There was no time for its walk when it arrived: it does not wait until it is applied. */
 static void a_walk_is_tried_again(void **state)
 {
 	struct fixture *f = *state;
 	struct pipeline *pipeline = &f->pipeline;
-	_cleanup_(table_memory_free_heapp) struct table_memory *memory =
-		table_memory_new_heap(1024, 1024, 4096);
 	const struct wire_miss miss = { .size = sizeof(miss),
 					.kind = WIRE_MISS,
 					.leaf = 1,
@@ -178,14 +182,9 @@ static void a_walk_is_tried_again(void **state)
 					.tid = f->sample.tid,
 					.time_ns = f->sample.time_ns,
 					.pc = (uintptr_t)make_sample };
-	const struct unwind_jvm_source no_jvms = { .read = read_no_jvm };
 	struct wire_sample raw = f->sample;
 	const struct merge_item *item;
-	struct err err;
 
-	assert_int_equal(unwinder_new(memory, pipeline->images, &no_jvms, 1 << 20,
-				      &pipeline->unwinder, &err),
-			 0);
 	raw.size = sizeof(raw);
 	raw.flags = WIRE_SAMPLE_RESUMED;
 	raw.user_words = raw.user_frames = 0;
@@ -196,7 +195,6 @@ static void a_walk_is_tried_again(void **state)
 	assert_null(item->miss);
 	assert_int_equal(item->sample->flags, 0);
 	assert_int_equal(item->sample->words[0], miss.pc | WIRE_FRAME_EXACT);
-	unwinder_free(TAKE_PTR(pipeline->unwinder));
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)

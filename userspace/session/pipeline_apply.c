@@ -20,6 +20,13 @@ struct mapping pipeline_mapping_of(const struct side_event *event, char *path)
 	};
 }
 
+struct jvm *pipeline_new_jvm(struct pipeline *pipeline, const struct wire_sample *sample)
+{
+	const struct mapping *libjvm = unwinder_libjvm(pipeline->unwinder, sample);
+
+	return libjvm ? jvm_table_find(pipeline->jvms, sample->tgid, libjvm, false) : NULL;
+}
+
 /* --- in order --------------------------------------------------------------------------------- */
 
 static bool is_libjvm(const char *path)
@@ -122,11 +129,15 @@ static struct ledger_entry *entry_of(struct pipeline *pipeline, struct process *
 	entry = ledger_get(&pipeline->ledger, sample->tgid, sample->exec_id, sample->start_ns,
 			   process, comm);
 	jvm = jvm_table_get(pipeline->jvms, process);
-	if (jvm) {
+	if (jvm)
 		agents_note_sample(pipeline->agents, process);
-		if (entry->profile_id == PROFILE_NONE)
-			ledger_entry_set_jvm(entry, jvm_version(jvm), jvm_main_class(jvm));
-	}
+	if (entry->profile_id != PROFILE_NONE)
+		return entry;
+	/* The java launcher's first sample comes before HotSpot's library does. */
+	if (!jvm)
+		jvm = pipeline_new_jvm(pipeline, sample);
+	if (jvm)
+		ledger_entry_set_jvm(entry, jvm_version(jvm), jvm_main_class(jvm));
 	return entry;
 }
 

@@ -12,6 +12,12 @@ bool pipeline_apply_until(struct pipeline *pipeline, uint64_t watermark_ns);
 struct mapping pipeline_mapping_of(const struct side_event *event, char *path);
 
 /*
+ * The JVM of SAMPLE's process, which has just started: its library is known before the registry knows
+ * the process. NULL: none.
+ */
+struct jvm *pipeline_new_jvm(struct pipeline *pipeline, const struct wire_sample *sample);
+
+/*
  * Is it surely a target? With --cgroup, and for children of targets, only its first sample tells.
  */
 bool pipeline_is_target(const struct pipeline *pipeline, const struct process *process);

@@ -52,22 +52,17 @@ static struct wire_sample *try_now(struct pipeline *pipeline, const struct wire_
 	return unwinder_try(pipeline->unwinder, miss, sample, pipeline->options->max_depth);
 }
 
-/*
- * The names that SAMPLE needs are read now. A JVM that has just started is known by its library
- * before the registry knows the process.
- */
+/* The names that SAMPLE needs are read now. */
 static void read_names(struct pipeline *pipeline, struct process *process,
 		       const struct wire_sample *sample)
 {
-	const struct mapping *libjvm;
 	struct jvm *jvm;
 
 	if (process)
 		symbolizer_prefetch(pipeline->symbolizer, process, sample);
 	if (process && process->jvm)
 		return;
-	libjvm = unwinder_libjvm(pipeline->unwinder, sample);
-	jvm = libjvm ? jvm_table_find(pipeline->jvms, sample->tgid, libjvm, false) : NULL;
+	jvm = pipeline_new_jvm(pipeline, sample);
 	if (jvm)
 		symbolizer_prefetch_jvm(jvm, sample);
 }

@@ -24,6 +24,9 @@
 /* Between two rounds the thread runs, for it to be somewhere else. */
 #define PAUSE_US 30000
 
+#define PUSHF	  0x9c
+#define TRAP_FLAG 0x100ULL
+
 struct run {
 	uint32_t pid, tid;
 	const char *comm;
@@ -77,10 +80,29 @@ static int wait_stop(uint32_t tid, int *ret_signal)
 {
 	int status;
 
-	if (waitpid((pid_t)tid, &status, __WALL) < 0 || !WIFSTOPPED(status))
+	if (waitpid((pid_t)tid, &status, __WALL) < 0)
 		return -1;
+	if (!WIFSTOPPED(status)) {
+		fprintf(stderr, "java_steps: thread %u: %s %d\n", tid,
+			WIFSIGNALED(status) ? "signal" : "exit",
+			WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+		return -1;
+	}
 	*ret_signal = WSTOPSIG(status);
 	return 0;
+}
+
+/* A single-stepped pushf pushes the trap flag too, which its popf would set for good. */
+static void hide_trap_flag(const struct run *run, const struct user_regs_struct *regs)
+{
+	uint64_t word;
+	uint8_t code;
+
+	if (live_walk_read(run->walk, regs->rip - 1, &code, 1) < 0 || code != PUSHF ||
+	    live_walk_read(run->walk, regs->rsp, &word, 8) < 0 || !(word & TRAP_FLAG))
+		return;
+	ptrace(PTRACE_POKEDATA, run->tid, (void *)(uintptr_t)regs->rsp, /* NOLINT */
+	       (void *)(uintptr_t)(word & ~TRAP_FLAG));			/* NOLINT */
 }
 
 /* --- one step --------------------------------------------------------------------------------- */
@@ -92,6 +114,7 @@ static void look(struct run *run, bool anew)
 
 	if (ptrace(PTRACE_GETREGS, run->tid, NULL, &regs) < 0)
 		return;
+	hide_trap_flag(run, &regs);
 	live_walk_take(run->walk, run->tid, &regs, &run->now);
 	change = anew && run->now.reason == UNWIND_DONE
 			 ? STEP_SAME

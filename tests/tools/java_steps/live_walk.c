@@ -14,7 +14,7 @@
 #define MAX_FILES  64
 #define FILE_BYTES (256U << 20)
 /* So often in a row Java code had it. */
-#define SURE_OF_THREAD 64
+#define SURE_OF_THREAD 8
 
 struct live_walk {
 	uint32_t pid;

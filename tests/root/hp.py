@@ -343,7 +343,9 @@ def _feature_version(home):
         with open(os.path.join(home, "release"), encoding="utf-8") as release:
             found = re.search(r'^JAVA_VERSION="(?:1\.)?(\d+)', release.read(), re.MULTILINE)
     except OSError:
-        return None
+        # Debian's 8 has no such file; get-jdks.sh names directories by their version.
+        name = os.path.basename(home)
+        return int(name) if name.isdigit() else None
     return int(found.group(1)) if found else None
 
 

@@ -2,7 +2,12 @@
 /*
  * Is the layout that was read of a live JVM true? Its heaps are walked block by block, and what
  * the step functions will do with the layout is held against that. Prints the layout, then "ok" or
- * what is wrong. Usage: jvm_check PID
+ * what is wrong.
+ *
+ *     jvm_check [--early] PID
+ *
+ * --early: PID is a JVM that is being started. Its layout is read at the first moment that it can
+ * be, and must be the same when it has started.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,11 +21,14 @@
 #include "jvm/jvm_layout.h"
 #include "jvm/vm_flags.h"
 
-#define MAX_FAILS   20
-#define MAX_FRAME   100000 /* words */
-#define MAX_HOPS    100000
-#define START_TRIES 100
-#define NAME_BYTES  96
+#define MAX_FAILS 20
+#define MAX_FRAME 100000 /* words */
+#define MAX_HOPS  100000
+/* A JVM is looked at for ten seconds, and given this long to start. */
+#define START_TRIES    20000
+#define START_PAUSE_US 500
+#define START_SECONDS  2
+#define NAME_BYTES     96
 
 struct check {
 	const struct vm_memory *memory;
@@ -316,21 +324,49 @@ static void print_layout(const struct jvm_layout *l)
 	       (uint64_t)w->enter_return, w->entry_count);
 }
 
-static int open_jvm(uint32_t pid, struct vmstructs **ret_vs, struct jvm_layout *layout)
+/* EARLY: the library may not be mapped yet. */
+static int open_jvm(uint32_t pid, bool early, struct vmstructs **ret_vs, struct jvm_layout *layout)
 {
 	struct err err = { 0 };
 	int r = -EAGAIN;
 
-	for (unsigned int i = 0; i < START_TRIES && r == -EAGAIN; i++) {
-		if (i)
-			usleep(20000);
+	for (unsigned int i = 0; i < START_TRIES; i++) {
 		r = *ret_vs ? 0 : vmstructs_open(NULL, pid, NULL, ret_vs, &err);
 		if (!r)
 			r = jvm_layout_read(*ret_vs, layout, &err);
+		if (r != -EAGAIN && !(early && r == -ENODATA))
+			break;
+		usleep(START_PAUSE_US);
 	}
 	if (r < 0)
 		fprintf(stderr, "%s\n", err.text);
 	return r;
+}
+
+/* Nothing of an early layout may change but what is said to be missing. */
+static int check_early(const struct vmstructs *vs, struct jvm_layout *layout)
+{
+	struct jvm_layout early = *layout;
+	struct err err = { 0 };
+
+	printf("early: provisional %d barrier %d\n", early.provisional,
+	       early.wire.return_barrier != 0);
+	sleep(START_SECONDS);
+	if (jvm_layout_read(vs, layout, &err))
+		return -ESRCH;
+	if (early.provisional) {
+		early.provisional = layout->provisional;
+		early.wire.return_barrier = layout->wire.return_barrier;
+		early.wire.enter_return = layout->wire.enter_return;
+		early.wire.thread_cont_entry = layout->wire.thread_cont_entry;
+	}
+	if (memcmp(&early, layout, sizeof(early)) != 0) {
+		print_layout(&early);
+		printf("FAIL it has changed:\n");
+		print_layout(layout);
+		return -EBADMSG;
+	}
+	return 0;
 }
 
 static int check_init(struct check *c, const struct vmstructs *vs, const struct jvm_layout *layout)
@@ -350,27 +386,37 @@ static int check_init(struct check *c, const struct vmstructs *vs, const struct 
 	return 0;
 }
 
-int main(int argc, char **argv)
+static int check_all(const struct vmstructs *vs, const struct jvm_layout *layout)
 {
-	_cleanup_(vmstructs_closep) struct vmstructs *vs = NULL;
-	struct jvm_layout layout = { 0 };
 	struct check c;
 
-	if (argc != 2) {
-		fprintf(stderr, "usage: %s PID\n", argv[0]);
+	if (check_init(&c, vs, layout))
 		return 2;
-	}
-	if (open_jvm((uint32_t)atoi(argv[1]), &vs, &layout) || check_init(&c, vs, &layout))
-		return 2;
-	print_layout(&layout);
-	for (unsigned int i = 0; i < layout.wire.heap_count; i++)
-		check_heap(&c, &layout.wire.heaps[i]);
+	print_layout(layout);
+	for (unsigned int i = 0; i < layout->wire.heap_count; i++)
+		check_heap(&c, &layout->wire.heaps[i]);
 	check_entries(&c);
 	check_stubs(&c);
 	printf("blobs %u nmethods %u deopts %u hops %u far %u\n", c.blobs, c.nmethods, c.deopts,
 	       c.hops, c.far);
-	if (c.fails)
+	if (!c.fails)
+		printf("ok\n");
+	return c.fails ? 1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	_cleanup_(vmstructs_closep) struct vmstructs *vs = NULL;
+	struct jvm_layout layout = { 0 };
+	bool early = argc == 3 && !strcmp(argv[1], "--early");
+
+	if (argc != 2 + early) {
+		fprintf(stderr, "usage: %s [--early] PID\n", argv[0]);
+		return 2;
+	}
+	if (open_jvm((uint32_t)atoi(argv[1 + early]), early, &vs, &layout))
+		return 2;
+	if (early && check_early(vs, &layout))
 		return 1;
-	printf("ok\n");
-	return 0;
+	return check_all(vs, &layout);
 }

@@ -75,7 +75,7 @@ static inline void fake_vm_add_pairs(struct fake_vm *vm, enum vmtables_symbol fi
 	fake_vm_variable(vm, first + 3, 8);
 }
 
-static inline void fake_vm_open(struct fake_vm *vm, const struct fake_field *fields,
+static inline void fake_vm_fill(struct fake_vm *vm, const struct fake_field *fields,
 				size_t field_count, const struct fake_type *types,
 				size_t type_count)
 {
@@ -85,6 +85,13 @@ static inline void fake_vm_open(struct fake_vm *vm, const struct fake_field *fie
 	fake_vm_add_pairs(vm, VM_TYPES, types, type_count);
 	fake_vm_add_pairs(vm, VM_INTS, &constant, 1);
 	fake_vm_add_pairs(vm, VM_LONGS, &constant, 1);
+}
+
+static inline void fake_vm_open(struct fake_vm *vm, const struct fake_field *fields,
+				size_t field_count, const struct fake_type *types,
+				size_t type_count)
+{
+	fake_vm_fill(vm, fields, field_count, types, type_count);
 	assert_int_equal(vmstructs_open_memory(&vm->fake.memory, vm->symbols, &vm->vs), 0);
 }
 

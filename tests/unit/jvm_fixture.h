@@ -340,8 +340,8 @@ static inline void jvm_fill(struct fake_jvm *f)
 	fake_put(fake, f->at_major, &major, sizeof(major));
 }
 
-/* RELEASE is 8, 17, 21, 25 or 27. */
-static inline struct fake_jvm *fake_jvm_new(uint32_t release, bool stripped)
+/* Memory only: its VMStructs are not open. RELEASE is 8, 17, 21 or 25. */
+static inline struct fake_jvm *fake_jvm_fill(uint32_t release, bool stripped)
 {
 	static const struct fake_type flag = { "Flag", 32 };
 	struct fake_jvm *f = calloc(1, sizeof(*f));
@@ -361,7 +361,15 @@ static inline struct fake_jvm *fake_jvm_new(uint32_t release, bool stripped)
 	jvm_fill(f);
 	jvm_add_shape(f, &fields);
 	jvm_add_statics(f, &fields);
-	fake_vm_open(&f->vm, fields.items, fields.count, types, ARRAY_SIZE(types));
+	fake_vm_fill(&f->vm, fields.items, fields.count, types, ARRAY_SIZE(types));
+	return f;
+}
+
+static inline struct fake_jvm *fake_jvm_new(uint32_t release, bool stripped)
+{
+	struct fake_jvm *f = fake_jvm_fill(release, stripped);
+
+	assert_int_equal(vmstructs_open_memory(&f->vm.fake.memory, f->vm.symbols, &f->vm.vs), 0);
 	return f;
 }
 

@@ -103,31 +103,18 @@ static bool take_enter(const struct jvm_blob *blob, void *data)
 	return true;
 }
 
-/* Where the stubs' code begins, when VMStructs told of the barrier in it. */
-static bool take_thaw(const struct jvm_blob *blob, void *data)
-{
-	struct search *s = data;
-
-	if (s->barrier < blob->code || s->barrier >= blob->end)
-		return s->left-- > 0;
-	s->thaw = blob->code;
-	return false;
-}
-
 void jvm_continuations_find(const struct vmstructs *vs, struct jvm_layout *layout)
 {
 	struct wire_jvm *wire = &layout->wire;
-	struct search s = { .memory = vmstructs_memory(vs),
-			    .barrier = wire->return_barrier,
-			    .left = MAX_STUB_BLOBS };
+	struct search s = { .memory = vmstructs_memory(vs), .left = MAX_STUB_BLOBS };
 
-	jvm_blobs_walk(vs, layout, wire->call_stub_return, s.barrier ? take_thaw : take_barrier,
-		       &s);
-	if (!s.thaw)
+	jvm_blobs_walk(vs, layout, wire->call_stub_return, take_barrier, &s);
+	if (!s.barrier)
 		return;
-	wire->return_barrier = s.barrier;
+	if (!wire->return_barrier)
+		wire->return_barrier = s.barrier;
 	if (!wire->enter_return)
 		jvm_blobs_walk(vs, layout, 0, take_enter, &s);
-	if (s.enter_return)
+	if (!wire->enter_return)
 		wire->enter_return = s.enter_return;
 }

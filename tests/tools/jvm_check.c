@@ -355,12 +355,11 @@ static int check_early(const struct vmstructs *vs, struct jvm_layout *layout)
 	if (jvm_layout_read(vs, layout, &err))
 		return -ESRCH;
 	if (early.provisional) {
-		early.provisional = layout->provisional;
 		early.wire.return_barrier = layout->wire.return_barrier;
 		early.wire.enter_return = layout->wire.enter_return;
 		early.wire.thread_cont_entry = layout->wire.thread_cont_entry;
 	}
-	if (memcmp(&early, layout, sizeof(early)) != 0) {
+	if (memcmp(&early.wire, &layout->wire, sizeof(early.wire)) != 0) {
 		print_layout(&early);
 		printf("FAIL it has changed:\n");
 		print_layout(layout);

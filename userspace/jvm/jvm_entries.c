@@ -19,7 +19,7 @@
 
 struct codelets {
 	struct vm_pages *pages; /* for names */
-	uint8_t *bytes;
+	uint8_t *bytes;		/* owned */
 	uint32_t used;
 	uint32_t header;
 	uint32_t size_at, name_at; /* in a codelet */
@@ -147,7 +147,6 @@ int jvm_entries_read(const struct vmstructs *vs, uint64_t start, uint32_t used,
 		     struct wire_jvm *wire, struct err *err)
 {
 	_cleanup_(vm_pages_freep) struct vm_pages *pages = vm_pages_new(vmstructs_memory(vs));
-	_cleanup_free_ uint8_t *bytes = NULL;
 	struct codelets c = { .pages = pages, .used = used };
 	int r;
 
@@ -155,8 +154,9 @@ int jvm_entries_read(const struct vmstructs *vs, uint64_t start, uint32_t used,
 	wire->entries_start = 0;
 	if (used > MAX_USED_BYTES)
 		return err_set(err, -EBADMSG, "the interpreter has an impossible size");
-	c.bytes = bytes = xmalloc(used + 1);
+	c.bytes = xmalloc(used + 1);
 	r = read_codelets(vs, start, &c, wire);
+	free(c.bytes);
 	if (r == -ENODATA)
 		return 0;
 	return r < 0 ? err_sys(err, r, "cannot read the interpreter's codelets") : 0;

@@ -28,6 +28,14 @@ static __always_inline void fill_task(struct wire_sample *sample, struct task_st
 	bpf_get_current_comm(sample->comm, sizeof(sample->comm));
 }
 
+/* NULL: too many samples are nested on this cpu. */
+static __always_inline struct scratch *scratch_get(wire_u32 level)
+{
+	wire_u32 index = bpf_get_smp_processor_id() * WIRE_SCRATCH_LEVELS + level;
+
+	return level < WIRE_SCRATCH_LEVELS ? bpf_map_lookup_elem(&scratches, &index) : NULL;
+}
+
 static __always_inline int take_sample(struct scratch *s, struct cpu_state *state,
 				       struct task_struct *task, struct bpf_perf_event_data *ctx,
 				       wire_u64 weight)
@@ -122,7 +130,7 @@ int sample(struct bpf_perf_event_data *ctx)
 		return 0;
 	}
 	level = state->level;
-	s = bpf_map_lookup_elem(&scratches, &level);
+	s = scratch_get(level);
 	if (!s) {
 		counter_add(WIRE_COUNTER_NESTED, 1);
 		return 0;

@@ -28,9 +28,9 @@ struct {
 
 /*
  * The record under construction. A sample can interrupt another program of ours on the same cpu
- * (a probe, a tracepoint), so that there is one per level of nesting.
+ * (a probe, a tracepoint), so that there is one per level of nesting. By cpu and level: a per-cpu
+ * map's values end at 32 KiB, and 1,024 interpreted frames take 40.
  */
-#define SCRATCH_LEVELS 3
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wgnu-variable-sized-type-not-at-end"
 
@@ -42,11 +42,10 @@ struct scratch {
 };
 
 #pragma clang diagnostic pop
-_Static_assert(sizeof(struct scratch) <= 32768, "a per-cpu value ends at 32 KiB");
 
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, SCRATCH_LEVELS);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WIRE_SCRATCH_LEVELS); /* times possible cpus */
 	__type(key, wire_u32);
 	__type(value, struct scratch);
 } scratches SEC(".maps");

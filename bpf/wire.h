@@ -33,7 +33,9 @@ typedef __s64 wire_s64;
 #define WIRE_MAX_USER_FRAMES	 2048
 #define WIRE_DEFAULT_USER_FRAMES 1024
 /* An interpreted frame takes WIRE_INTERPRETED_WORDS words; such stacks end a little earlier. */
-#define WIRE_MAX_USER_WORDS 3072
+#define WIRE_MAX_USER_WORDS 5120
+/* Samples that may be nested on one cpu. */
+#define WIRE_SCRATCH_LEVELS 3
 #define WIRE_COMM_LEN	    16
 #define WIRE_MAX_EVENTS	    16
 #define WIRE_MAX_TARGETS    4096

@@ -64,6 +64,8 @@ static void session_configure(struct hostprof_bpf *skel, const struct bpf_sessio
 			skel->rodata->clock_period_ns[i] = options->events[i].period;
 	skel->rodata->ring_wakeup_bytes = options->ring_bytes / 4;
 	bpf_map__set_max_entries(skel->maps.rings, options->possible_cpus);
+	bpf_map__set_max_entries(skel->maps.scratches,
+				 options->possible_cpus * WIRE_SCRATCH_LEVELS);
 	bpf_map__set_max_entries(skel->maps.miss_buffers, options->possible_cpus);
 	session_size_tables(skel, options);
 	if (!options->settings.filter_tgids)

@@ -21,11 +21,25 @@
 #define CODE_LEAVE 0xc9
 #define CODE_JMP32 0xe9
 
+/* From behind it to the last jump. */
+#define CODE_LEAVE_BYTES 20
+
+#define CODE_PUSH_RDX 0x52
+#define CODE_POP_RDX  0x5a
+
+/* Stubs that don't say where their frame is complete have it within so many bytes. */
+#define CODE_STUB_PROLOGUE 48
+/* String intrinsics push registers within a body (string_indexof() and others): so many words. */
+#define CODE_MAX_PUSHED 6
+
 enum code_state {
 	CODE_BODY,	/* the frame stands */
 	CODE_ENTRY,	/* no frame yet or any more: sp points to the return address */
 	CODE_PUSHED,	/* sp points to the saved frame pointer, the return address is above */
 	CODE_ALLOCATED, /* the frame's size is taken, %rbp not stored yet */
+	CODE_FP,	/* push %rbp, mov %rsp,%rbp were done, whatever else */
+	CODE_SPILLED,	/* the frame stands, one word was pushed */
+	CODE_POPPED,	/* no frame; the return address is in %rdx */
 };
 
 static inline int code_is_sub(const wire_u8 *p, wire_u32 bytes)
@@ -68,6 +82,9 @@ static inline enum code_state code_prologue(const wire_u8 *p, wire_u32 ahead, wi
 {
 	wire_u32 op = leaf_u24(p);
 
+	/* The exception blob, to which code jumps: OptoRuntime::generate_exception_blob(). */
+	if (p[0] == CODE_PUSH_RDX && code_is_sub(p + 1, bytes - 8))
+		return CODE_POPPED;
 	if (code_is_sub(p, bytes - 16))
 		return CODE_PUSHED;
 	if (p[-1] == LEAF_PUSH_RBP && (op == LEAF_MOV_RBP_JIT || op == LEAF_MOV_RBP))
@@ -107,12 +124,16 @@ static inline int code_is_far_poll(const wire_u8 *p)
 	return p[0] == 0x49 && p[1] == 0xba && leaf_u24(p + 10) == 0x028541 && p[13] == LEAF_RET;
 }
 
-/* Behind the `leave` of a native wrapper: cmpq $0,pending_exception(%r15); jne; ret. */
+/* Behind the `leave` of a native wrapper: cmpq $0,pending_exception(%r15); jne; ret; jmp. */
 static inline int code_is_behind_leave(const wire_u8 *p)
 {
-	if (p[-1] == CODE_LEAVE && leaf_u24(p) == 0x7f8349)
-		return 1;
-	return p[-6] == CODE_LEAVE && leaf_u24(p - 5) == 0x7f8349 && p[0] == 0x0f;
+	for (int i = 0; i < CODE_LEAVE_BYTES; i++) {
+		wire_u32 op = leaf_u24(p - i);
+
+		if (p[-i - 1] == CODE_LEAVE && (op == 0x7f8349 || op == 0x7f8149))
+			return 1;
+	}
+	return 0;
 }
 
 static inline int code_is_gone(const wire_u8 *p, wire_u32 bytes)
@@ -135,11 +156,44 @@ static inline int code_is_pop(const wire_u8 *p, wire_u32 bytes)
 	return leaf_is_return(p + 1) || code_is_far_poll(p + 1) || code_is_jump(p + 1);
 }
 
+/* C2 copies from stack to stack by push d(%rsp), pop d(%rsp): at the pop? */
+static inline int code_is_spill(const wire_u8 *p)
+{
+	if (p[0] == 0x48)
+		p++;
+	return p[0] == 0x8f && (p[1] & 0x3f) == 0x04 && p[2] == 0x24;
+}
+
+/*
+ * Near the end of the exception blob: mov (%rsp),%rbp; add $8,%rsp; pop %rdx; and on to the jump,
+ * 30 bytes on.
+ */
+static inline int code_is_exception_end(const wire_u8 *p, wire_u32 bytes)
+{
+	if (bytes != 16)
+		return 0;
+	for (int i = 0; i < UNWIND_TEXT_BEHIND - 5; i++)
+		if (p[-i - 1] == CODE_POP_RDX && leaf_u32(p - i - 5) == 0x08c48348)
+			return 1;
+	return 0;
+}
+
 /* P points to the byte at pc, AHEAD is how far the prologue reaches from there. */
 static inline enum code_state code_decide(const wire_u8 *p, wire_u32 ahead, wire_u32 bytes)
 {
-	if (ahead)
-		return code_prologue(p, ahead, bytes);
+	if (ahead) {
+		enum code_state state = code_prologue(p, ahead, bytes);
+
+		if (state != CODE_BODY)
+			return state;
+	}
+	/* OptoRuntime's rethrow stub: pop %rbp; pop %rdx; jmp. */
+	if (p[-2] == LEAF_POP_RBP && p[-1] == CODE_POP_RDX && code_is_jump(p))
+		return CODE_POPPED;
+	if (code_is_exception_end(p, bytes))
+		return CODE_POPPED;
+	if (code_is_spill(p))
+		return CODE_SPILLED;
 	if (code_is_gone(p, bytes))
 		return CODE_ENTRY;
 	return code_is_pop(p, bytes) ? CODE_PUSHED : CODE_BODY;
@@ -160,13 +214,37 @@ static inline int code_read_text(struct unwind_cursor *c, struct unwind_memory *
 	return blob_miss(c, UNWIND_PAGE);
 }
 
+static inline struct unwind_rule code_fp_rule(const struct unwind_cursor *c)
+{
+	return (struct unwind_rule){ .cfa = c->fp + 16, .ra_at = c->fp + 8, .fp_at = c->fp };
+}
+
+/*
+ * Do push %rbp, mov %rsp,%rbp lie between the code's beginning and pc? Runtime stubs do, and then
+ * save all registers. Uses c->code.
+ */
+static inline int code_keeps_fp(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 begin = blob_code_begin(c), done = c->pc - begin;
+
+	if (c->fp < c->sp || c->fp - c->sp > UNWIND_MAX_FRAME_BYTES || (c->fp & 7) ||
+	    unwind_read(memory, c->code, UNWIND_CODE_BYTES, begin))
+		return 0;
+	for (wire_u32 i = 0; i + 4 <= UNWIND_CODE_BYTES && i + 4 <= done; i++)
+		if (c->code[i] == LEAF_PUSH_RBP && leaf_u24(c->code + i + 1) == LEAF_MOV_RBP_JIT)
+			return 1;
+	return 0;
+}
+
 /* Bytes from pc to where the frame is complete; 0: behind that. */
 static inline wire_u32 code_ahead(const struct unwind_cursor *c)
 {
 	wire_s32 complete = blob_frame_complete(c);
 	wire_u64 done = c->pc - blob_code_begin(c);
 
-	if (complete <= 0 || done >= (wire_u32)complete)
+	if (complete < 0)
+		complete = CODE_STUB_PROLOGUE;
+	if (complete == 0 || done >= (wire_u32)complete)
 		return 0;
 	return (wire_u32)complete - (wire_u32)done;
 }
@@ -181,6 +259,11 @@ static inline void code_rule(const struct unwind_cursor *c, enum code_state stat
 	case CODE_PUSHED:
 		*ret_rule = (struct unwind_rule){ .cfa = c->sp + 16, .fp_at = c->sp };
 		break;
+	case CODE_FP: *ret_rule = code_fp_rule(c); break;
+	case CODE_SPILLED:
+		*ret_rule = (struct unwind_rule){ .cfa = top + 8, .fp_at = top - 8 };
+		break;
+	case CODE_POPPED: *ret_rule = (struct unwind_rule){ .cfa = c->sp }; break;
 	case CODE_ALLOCATED: *ret_rule = (struct unwind_rule){ .cfa = top }; break;
 	case CODE_BODY: *ret_rule = (struct unwind_rule){ .cfa = top, .fp_at = top - 16 }; break;
 	}
@@ -208,22 +291,111 @@ static inline int code_fits(struct unwind_cursor *c, struct unwind_memory *memor
 	return !unwind_load(c, memory, rule->ra_at, &ra) && blob_owns(c, ra);
 }
 
-/* What the bytes say; or if that is no return address, another state that has one. */
+/*
+ * Where the call before RA leads, if that is into this blob; else 0. call rel32, or
+ * mov $target,%r10; call *%r10. Uses c->code.
+ */
+static inline wire_u64 code_target(struct unwind_cursor *c, struct unwind_memory *memory,
+				   wire_u64 ra)
+{
+	const wire_u8 *p = c->code;
+	wire_u64 target;
+
+	if (!blob_owns(c, ra) || unwind_read(memory, c->code, 16, ra - 13))
+		return 0;
+	if (p[8] == 0xe8)
+		target = leaf_relative(ra, p + 9);
+	else if (p[0] == 0x49 && p[1] == 0xba && leaf_u24(p + 10) == 0xd2ff41)
+		target = leaf_u32(p + 2) | (wire_u64)leaf_u32(p + 6) << 32;
+	else
+		return 0;
+	return blob_holds(c, target) ? target : 0;
+}
+
+#ifdef __bpf__
+
+__attribute__((noinline)) wire_u64 code_target_alone(struct unwind_cursor *c, wire_u64 ra)
+{
+	return c ? code_target(c, NULL, ra) : 0;
+}
+
+#define code_target(c, memory, ra) code_target_alone(c, ra)
+
+#endif
+
+/* The frame stands, and below it PUSHED words. */
+static inline void code_rule_pushed(const struct unwind_cursor *c, wire_u32 pushed,
+				    struct unwind_rule *ret_rule)
+{
+	code_rule(c, CODE_BODY, ret_rule);
+	ret_rule->cfa += 8ULL * pushed;
+	ret_rule->ra_at += 8ULL * pushed;
+	ret_rule->fp_at += 8ULL * pushed;
+}
+
+/* Does the rule lead to a call of this very code? */
+static inline int code_is_certain(struct unwind_cursor *c, struct unwind_memory *memory,
+				  const struct unwind_rule *rule)
+{
+	wire_u64 ra;
+
+	return !unwind_load(c, memory, rule->ra_at, &ra) && code_target(c, memory, ra);
+}
+
+/*
+ * In a body, but words may be pushed in it. Frames are aligned to 16 bytes (StackAlignmentInBytes),
+ * so that their number is even or odd as the stack pointer is; the best is one that leads to a call
+ * of this very code.
+ */
+static inline int code_leave_body(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u32 odd = c->sp >> 3 & 1;
+	struct unwind_rule first = {}, rule;
+
+	for (wire_u32 pushed = odd; pushed <= CODE_MAX_PUSHED; pushed += 2) {
+		code_rule_pushed(c, pushed, &rule);
+		if (!code_fits(c, memory, &rule))
+			continue;
+		if (!first.cfa)
+			first = rule;
+		if (code_is_certain(c, memory, &rule))
+			return code_follow(c, memory, &rule);
+	}
+	if (first.cfa)
+		return code_follow(c, memory, &first);
+	code_rule(c, odd ? CODE_ENTRY : CODE_PUSHED, &rule);
+	if (!code_fits(c, memory, &rule))
+		code_rule(c, CODE_BODY, &rule);
+	return code_follow(c, memory, &rule);
+}
+
+/* The return address in a register: %rdx; behind that the handler of an exception is in %r8. */
+static inline int code_leave_popped(struct unwind_cursor *c)
+{
+	wire_u64 ra = c->leaf_regs[1];
+
+	if (!blob_owns(c, ra))
+		ra = c->leaf_regs[8];
+	if (!blob_owns(c, ra))
+		ra = c->leaf_regs[0];
+	return code_enter(c, ra, c->sp, c->fp);
+}
+
 static inline int code_leave(struct unwind_cursor *c, struct unwind_memory *memory,
 			     enum code_state state)
 {
-	static const enum code_state others[] = { CODE_BODY, CODE_ENTRY, CODE_PUSHED };
-	struct unwind_rule rule, other;
+	struct unwind_rule rule;
 
+	if (state == CODE_BODY && code_keeps_fp(c, memory))
+		state = CODE_FP;
+	if (state == CODE_BODY)
+		return code_leave_body(c, memory);
+	if (state == CODE_POPPED)
+		return code_leave_popped(c);
 	code_rule(c, state, &rule);
 	if (code_fits(c, memory, &rule))
 		return code_follow(c, memory, &rule);
-	for (unsigned int i = 0; i < 3; i++) {
-		code_rule(c, others[i], &other);
-		if (code_fits(c, memory, &other))
-			return code_follow(c, memory, &other);
-	}
-	return code_follow(c, memory, &rule);
+	return code_leave_body(c, memory);
 }
 
 static inline int step_compiled_leaf(struct unwind_cursor *c, struct unwind_memory *memory)

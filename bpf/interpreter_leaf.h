@@ -4,7 +4,8 @@
  * before it is built (generate_fixed_frame() in cpu/x86/templateInterpreterGenerator_x86.cpp; the
  * Method* is in %rbx, the caller's stack pointer in %r13, the return address on the stack or in
  * %rax), and where an activation was removed (remove_activation() in interp_masm_x86.cpp): leave;
- * pop %reg; mov %rbx,%rsp; [pop_cont_fastpath()]; jmp *%reg.
+ * pop %reg; mov %rbx,%rsp; [pop_cont_fastpath()]; jmp *%reg. On-stack replacement
+ * goes the same way (TemplateTable::branch()).
  */
 #ifndef HOSTPROF_INTERPRETER_LEAF_H
 #define HOSTPROF_INTERPRETER_LEAF_H
@@ -119,12 +120,12 @@ static inline int interpreter_sets_sp(const wire_u8 *p, wire_u32 *ret_reg)
 	return (p[0] & 0xfe) == 0x48 && p[1] == 0x8b && (p[2] & 0xf8) == 0xe0;
 }
 
-/* jmp *%reg */
-static inline int interpreter_jumps(const wire_u8 *p, wire_u32 reg)
+/* jmp *%reg; of on-stack replacement, jmp *d(%reg). */
+static inline int interpreter_jumps(const wire_u8 *p)
 {
-	if (reg >= 8)
-		return p[0] == 0x41 && p[1] == 0xff && p[2] == (0xe0 | (reg & 7));
-	return p[0] == 0xff && p[1] == (0xe0 | reg);
+	if (p[0] == 0x41)
+		p++;
+	return p[0] == 0xff && (p[1] & 0x38) == 0x20;
 }
 
 /* A register by its number in instructions. */
@@ -158,7 +159,10 @@ static inline int interpreter_exit(struct unwind_cursor *c, struct unwind_memory
 	struct interpreted_frame *frame = &c->interpreted;
 
 	frame->fp = c->fp;
-	frame->sender_sp = passed < pop + 3 ? interpreter_register(c, sp_reg) : c->sp;
+	frame->sender_sp = interpreter_register(c, sp_reg);
+	/* Method handle adapters have taken words off it. */
+	if (frame->sender_sp < c->sp)
+		frame->sender_sp = c->sp;
 	if (passed < pop)
 		return unwind_load(c, memory, c->sp, &frame->ra) ? INTERPRETER_LOST
 								 : INTERPRETER_GONE;
@@ -177,11 +181,33 @@ static inline int interpreter_removed(struct unwind_cursor *c, struct unwind_mem
 			continue;
 		/* What lies behind the jump is other code. */
 		for (wire_u32 i = 0; i < INTERPRETER_EXIT_BYTES && i < passed; i++)
-			if (i >= pop + 3 && interpreter_jumps(from + i, reg))
+			if (i >= pop + 3 && interpreter_jumps(from + i))
 				return INTERPRETER_STANDS;
 		return interpreter_exit(c, memory, passed, pop, reg, sp_reg);
 	}
 	return INTERPRETER_STANDS;
+}
+
+/*
+ * A stub was called by an entry that makes no frame (Math.pow(), generate_math_entry()): the
+ * registers are those of the thread, if the stub has not used them.
+ */
+static inline int interpreter_caller(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	const struct wire_entry *entry;
+	wire_u64 r13 = c->leaf_regs[13];
+	wire_u32 at = 0;
+
+	entry = interpreter_entry(c, &at);
+	if (!entry || entry->frame)
+		return INTERPRETER_STANDS;
+	c->interpreted.method = c->leaf_regs[3];
+	c->interpreted.fp = c->fp;
+	c->interpreted.sender_sp = c->sp + 8;
+	if ((r13 & 7) == 0 && r13 > c->sp && r13 - c->sp < INTERPRETER_MAX_LOCALS)
+		c->interpreted.sender_sp = r13;
+	return unwind_load(c, memory, c->sp, &c->interpreted.ra) ? INTERPRETER_LOST
+								 : INTERPRETER_UNBUILT;
 }
 
 /* enum interpreter_state */
@@ -189,12 +215,18 @@ static inline int interpreter_leaf(struct unwind_cursor *c, struct unwind_memory
 {
 	const struct wire_entry *entry;
 	wire_u32 at = 0;
+	int state;
 
 	entry = interpreter_entry(c, &at);
-	if (entry)
-		return interpreter_at_entry(c, memory, entry->frame, at);
-	if (code_read_text(c, memory))
+	if (entry) {
+		state = interpreter_at_entry(c, memory, entry->frame, at);
+		if (state != INTERPRETER_STANDS)
+			return state;
+	}
+	if (code_read_text(c, memory)) {
+		c->missed = 0;
 		return INTERPRETER_STANDS;
+	}
 	return interpreter_removed(c, memory);
 }
 

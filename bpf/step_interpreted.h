@@ -66,11 +66,15 @@ static inline wire_u32 interpreted_hot_slot(wire_u64 method)
 static inline int interpreted_take_hot(struct unwind_cursor *c, struct unwind_memory *memory,
 				       const struct wire_hot_method *hot, wire_u64 method)
 {
-	wire_u64 symbol;
+	wire_u64 symbol, word;
 
 	if (hot->method != method || hot->serial != c->jvm.serial || hot->epoch != c->now_s >> 1)
 		return 0;
 	if (unwind_read(memory, &symbol, 8, hot->name_at) || symbol != hot->symbol)
+		return 0;
+	/* The next class's name often gets the address of this one's. */
+	if (unwind_read(memory, &word, 8, symbol) ||
+	    WIRE_CLASS_IDENTITY(symbol, word, c->jvm.symbol_mask) != hot->identity)
 		return 0;
 	c->seen.const_method = hot->const_method;
 	c->seen.identity = hot->identity;
@@ -160,10 +164,15 @@ static inline int interpreted_look(struct unwind_cursor *c, struct unwind_memory
 	c->seen_here = 0;
 	if (c->leaf)
 		state = interpreter_leaf(c, memory);
+	else
+		state = interpreter_caller(c, memory);
 	if (state == INTERPRETER_STANDS && interpreted_read(c, memory))
 		return INTERPRETER_LOST;
 	if (state == INTERPRETER_UNBUILT)
 		interpreted_identify(c, memory, c->interpreted.method);
+	/* A register that held a Method* may hold something else by now. */
+	if (state == INTERPRETER_UNBUILT && !c->seen.identity)
+		state = INTERPRETER_GONE;
 	c->seen_here = state <= INTERPRETER_UNBUILT;
 	return state;
 }

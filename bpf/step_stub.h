@@ -12,6 +12,9 @@
 
 /* Words of the stack in which a return address is looked for. */
 #define STUB_SCAN_WORDS 16
+/* The call stub's code lies around the address that Java returns to: the parameters' loop before. */
+#define STUB_CALL_BEFORE 320
+#define STUB_CALL_BEHIND 160
 /* Adapters move sp by the arguments, 255 words at most, and leave the caller's in %r13. */
 #define STUB_MAX_ARGUMENTS 4096
 
@@ -44,7 +47,7 @@ static inline int stub_leave_java(struct unwind_cursor *c, struct unwind_memory 
 /* A frame by the frame pointer. */
 static inline int step_stub(struct unwind_cursor *c, struct unwind_memory *memory)
 {
-	struct unwind_rule rule = { .cfa = c->fp + 16, .ra_at = c->fp + 8, .fp_at = c->fp };
+	struct unwind_rule rule = code_fp_rule(c);
 	wire_u64 rbx = 0, r13 = 0;
 
 	if (c->fp < c->sp || c->fp - c->sp > UNWIND_MAX_FRAME_BYTES)
@@ -61,45 +64,38 @@ static inline int step_stub(struct unwind_cursor *c, struct unwind_memory *memor
 /* --- the leaf --------------------------------------------------------------------------------- */
 
 /*
- * Is RA behind a call that leads into this blob? call rel32, or mov $target,%r10; call *%r10.
- * Uses c->code.
+ * Can the code at RA have SP as its stack pointer: is the word its own return address, then? Of
+ * frames by the frame pointer nothing can be said.
  */
-static inline int stub_was_called(struct unwind_cursor *c, struct unwind_memory *memory,
-				  wire_u64 ra)
+static inline int stub_checks_out(struct unwind_cursor *c, struct unwind_memory *memory,
+				  wire_u64 ra, wire_u64 sp)
 {
-	const wire_u8 *p = c->code;
-	wire_u64 target;
+	wire_u64 pc = c->pc, word;
+	int found;
 
-	if (!blob_owns(c, ra) || unwind_read(memory, c->code, 16, ra - 13))
+	if (ra >= c->jvm.interpreter_start && ra < c->jvm.interpreter_end)
+		return 1;
+	c->pc = ra;
+	found = code_find(c, memory);
+	c->pc = pc;
+	c->missed = 0;
+	if (found || !c->code_seen.frame_size)
+		return !found;
+	if (unwind_load(c, memory, sp + 8ULL * c->code_seen.frame_size - 8, &word))
 		return 0;
-	if (p[8] == 0xe8)
-		target = leaf_relative(ra, p + 9);
-	else if (p[0] == 0x49 && p[1] == 0xba && leaf_u24(p + 10) == 0xd2ff41)
-		target = leaf_u32(p + 2) | (wire_u64)leaf_u32(p + 6) << 32;
-	else
-		return 0;
-	return blob_holds(c, target);
+	return blob_owns(c, word);
 }
 
-#ifdef __bpf__
-
-__attribute__((noinline)) int stub_was_called_alone(struct unwind_cursor *c, wire_u64 ra)
-{
-	return c ? stub_was_called(c, NULL, ra) : 0;
-}
-
-#define stub_was_called(c, memory, ra) stub_was_called_alone(c, ra)
-
-#endif
-
-/* Behind the return address, or what an adapter has noted. */
-static inline wire_u64 stub_sender_sp(const struct unwind_cursor *c, wire_u64 sp)
+/* Of the caller at RA: behind the return address, or what an adapter has noted. */
+static inline wire_u64 stub_sender_sp(struct unwind_cursor *c, struct unwind_memory *memory,
+				      wire_u64 ra, wire_u64 sp)
 {
 	wire_u64 r13 = c->leaf_regs[13];
 
-	if ((r13 & 7) == 0 && r13 > c->sp && r13 - c->sp < STUB_MAX_ARGUMENTS)
-		return r13;
-	return sp;
+	if ((r13 & 7) || r13 <= c->sp || r13 == sp || r13 - c->sp >= STUB_MAX_ARGUMENTS)
+		return sp;
+	return !stub_checks_out(c, memory, ra, sp) && stub_checks_out(c, memory, ra, r13) ? r13
+											  : sp;
 }
 
 /* What the bytes at pc say: 1 when it is sure that the return address is at [sp] or above. */
@@ -117,23 +113,79 @@ static inline int stub_decide(const wire_u8 *p, wire_u64 sp, struct unwind_rule 
 	return 1;
 }
 
-/* The word of the stack's top that is a return address into a caller of this blob: its index. */
-static inline int stub_scan(struct unwind_cursor *c, struct unwind_memory *memory)
-{
-	for (int i = 0; i < STUB_SCAN_WORDS; i++) {
-		wire_u64 word;
-
-		if (unwind_load(c, memory, c->sp + 8ULL * i, &word))
-			return -1;
-		if (stub_was_called(c, memory, word))
-			return i;
-	}
-	return -1;
-}
-
 static inline int stub_fp_frame(const struct unwind_cursor *c)
 {
 	return (c->fp & 7) == 0 && c->fp >= c->sp && c->fp - c->sp <= UNWIND_MAX_FRAME_BYTES;
+}
+
+/* Where the call leads whose return address lies at AT, if to a place in front of pc; else 0. */
+static inline wire_u64 stub_start(struct unwind_cursor *c, struct unwind_memory *memory,
+				  wire_u64 at)
+{
+	wire_u64 word, start;
+
+	if (unwind_load(c, memory, at, &word))
+		return 0;
+	start = code_target(c, memory, word);
+	return start <= c->pc ? start : 0;
+}
+
+/*
+ * A return address into a caller of this stub: where it lies, or 0. A blob holds many stubs and a
+ * stack old words, so that it is the call to the nearest place in front of pc.
+ */
+static inline wire_u64 stub_scan(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 nearest = 0, found = 0;
+
+	if (stub_fp_frame(c)) {
+		nearest = stub_start(c, memory, c->fp + 8);
+		found = nearest ? c->fp + 8 : 0;
+	}
+	for (int i = 0; i < STUB_SCAN_WORDS; i++) {
+		wire_u64 start = stub_start(c, memory, c->sp + 8ULL * i);
+
+		if (start <= nearest)
+			continue;
+		nearest = start;
+		found = c->sp + 8ULL * i;
+	}
+	return found;
+}
+
+/* In the call stub, where its frame stands: its caller is no Java code. */
+static inline int stub_is_call_stub(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 from = c->jvm.call_stub_return - STUB_CALL_BEFORE, ra;
+
+	if (c->pc < from || c->pc >= c->jvm.call_stub_return + STUB_CALL_BEHIND ||
+	    !stub_fp_frame(c))
+		return 0;
+	return !unwind_load(c, memory, c->fp + 8, &ra) && unwind_is_user(ra) && !blob_owns(c, ra);
+}
+
+/* Method handle adapters take words off the stack: pop %rax; [pop %reg]; push %rax. */
+static inline int stub_has_popped(const wire_u8 *p)
+{
+	if (p[-1] == 0x58)
+		return p[0] == 0x50 || ((p[0] & 0xf8) == 0x58 && p[1] == 0x50);
+	return p[-2] == 0x58 && (p[-1] & 0xf8) == 0x58 && p[0] == 0x50;
+}
+
+/* Was it called by native code, with nothing pushed yet? call rel32; call *%reg; call *d(%reg). */
+static inline int stub_is_from_native(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	const wire_u8 *p = c->code + 8;
+	wire_u64 ra;
+
+	if (unwind_load(c, memory, c->sp, &ra) || !unwind_is_user(ra) || blob_owns(c, ra) ||
+	    unwind_read(memory, c->code, 8, ra - 8))
+		return 0;
+	if (p[-5] == 0xe8)
+		return 1;
+	return (p[-2] == 0xff && (p[-1] & 0xf8) == 0xd0) ||
+	       (p[-3] == 0xff && (p[-2] & 0xf8) == 0x50) ||
+	       (p[-6] == 0xff && (p[-5] & 0x38) == 0x10);
 }
 
 /* The first place that holds an address of Java code, of those where stubs have it. */
@@ -141,41 +193,57 @@ static inline int stub_guess(struct unwind_cursor *c, struct unwind_memory *memo
 			     struct unwind_rule *rule)
 {
 	*rule = (struct unwind_rule){ .cfa = c->sp + 8, .ra_at = c->sp };
-	if (code_fits(c, memory, rule))
+	if (code_fits(c, memory, rule) || stub_is_from_native(c, memory))
 		return 1;
 	*rule = (struct unwind_rule){ .cfa = c->sp + 16, .ra_at = c->sp + 8, .fp_at = c->sp };
 	if (code_fits(c, memory, rule))
 		return 1;
-	*rule = (struct unwind_rule){ .cfa = c->fp + 16, .ra_at = c->fp + 8, .fp_at = c->fp };
+	*rule = code_fp_rule(c);
 	return stub_fp_frame(c) && code_fits(c, memory, rule);
+}
+
+/* By a return address that is known to be one of this stub, AT: what is around it. */
+static inline int stub_follow(struct unwind_cursor *c, struct unwind_memory *memory, wire_u64 at)
+{
+	struct unwind_rule rule = { .ra_at = at };
+	wire_u64 ra;
+
+	if (unwind_load(c, memory, at, &ra))
+		return UNWIND_STOP;
+	/* A frame pointer that was pushed, or a whole frame. */
+	if (at == c->fp + 8)
+		rule.fp_at = c->fp;
+	else if (at == c->sp + 8)
+		rule.fp_at = c->sp;
+	rule.cfa = stub_sender_sp(c, memory, ra, at + 8);
+	return code_follow(c, memory, &rule);
 }
 
 static inline int stub_leave(struct unwind_cursor *c, struct unwind_memory *memory)
 {
+	const wire_u8 *p = c->text + UNWIND_TEXT_BEHIND;
 	struct unwind_rule rule;
-	int at;
+	wire_u64 ra = c->leaf_regs[0], at;
 
-	if (stub_decide(c->text + UNWIND_TEXT_BEHIND, c->sp, &rule))
+	if (stub_decide(p, c->sp, &rule))
 		return code_follow(c, memory, &rule);
-	at = stub_scan(c, memory);
-	if (at >= 0) {
-		rule = (struct unwind_rule){ .ra_at = c->sp + 8ULL * at };
-		rule.cfa = stub_sender_sp(c, rule.ra_at + 8);
-		/* Behind a frame pointer that was pushed, or a whole frame. */
-		if (at > 0 && c->fp + 8 == rule.ra_at)
-			rule.fp_at = c->fp;
-		else if (at == 1)
-			rule.fp_at = c->sp;
+	if (stub_is_call_stub(c, memory)) {
+		rule = code_fp_rule(c);
 		return code_follow(c, memory, &rule);
 	}
+	if (stub_has_popped(p) && blob_owns(c, ra))
+		return code_enter(c, ra, c->sp, c->fp);
+	at = stub_scan(c, memory);
+	if (at)
+		return stub_follow(c, memory, at);
 	if (stub_guess(c, memory, &rule)) {
 		if (rule.ra_at == c->sp)
-			rule.cfa = stub_sender_sp(c, rule.cfa);
+			return stub_follow(c, memory, c->sp);
 		return code_follow(c, memory, &rule);
 	}
 	/* An adapter has taken it off the stack. */
-	if (blob_owns(c, c->leaf_regs[0]))
-		return code_enter(c, c->leaf_regs[0], stub_sender_sp(c, c->sp), c->fp);
+	if (blob_owns(c, ra))
+		return code_enter(c, ra, stub_sender_sp(c, memory, ra, c->sp), c->fp);
 	return stub_fp_frame(c) ? code_follow(c, memory, &rule) : unwind_stop(c, UNWIND_JAVA_FRAME);
 }
 
@@ -203,6 +271,9 @@ static inline int step_barrier(struct unwind_cursor *c, struct unwind_memory *me
 	if (unwind_read(memory, &entry, 8, thread + c->jvm.thread_cont_entry))
 		return unwind_stop(c, UNWIND_NO_THREAD);
 	c->frozen++;
+	/* Nothing lies between when the last frame took no arguments from the stack. */
+	if (entry == c->sp)
+		c->sp -= 8;
 	return code_enter(c, c->jvm.enter_return, entry, c->fp);
 }
 

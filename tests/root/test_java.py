@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Java stacks with frame pointers and the agent: exact chains, shares, names of that moment."""
+"""Java stacks with and without the agent: exact chains, shares, kinds, names of that moment."""
 import collections
 import datetime
 import re
@@ -11,6 +11,8 @@ from hp import *
 PREFIX = "Chain."
 CHAIN = ["java.lang.Thread.run", "Chain.run", "Chain.first", "Chain.second", "Chain.third",
          "Chain.burn"]
+# What is left when nobody tells what was inlined.
+PHYSICAL = ["java.lang.Thread.run", "Chain.run", "Chain.first"]
 LATE = ["java.lang.Thread.run", "Chain.lateWhenAsked", "Chain.late", "Chain.lateBurn"]
 
 
@@ -43,10 +45,10 @@ def report_others(lines, good):
     return counts["as it must be"] / max(everything, 1)
 
 
-def chain_of(lines, thread, chain, version):
+def chain_of(lines, thread, chain, version, least=1500):
     """The samples of a thread, after at least 99 % of them were found to hold the chain."""
     worker = of_thread(lines, thread)
-    expect(total(worker) > 1500, f"only {total(worker)} samples of {thread}; threads: "
+    expect(total(worker) > least, f"only {total(worker)} samples of {thread}; threads: "
            f"{sorted({line.thread for line in lines})}")
     print(f"# JDK {version}: {total(worker)} samples of {thread}")
     share_good = report_others(
@@ -71,10 +73,10 @@ def inlined_frames_stand_alone(worker):
         expect(names[at - 1] == "Chain.lateBurn", f"odd caller of an inlined frame: {line}")
 
 
-def chain_is_whole(version):
+def chain_is_whole(version, *flags):
     need_root()
     jvm = java(version, "Chain", 60, "with-file", "late", stdin=subprocess.PIPE,
-               flags=["-XX:+PreserveFramePointer", "-Xmx64m"])
+               flags=["-Xmx64m", *flags])
     time.sleep(1)
     hostprof("attach", jvm.pid)
     path = temp_path("out.jfr")
@@ -118,9 +120,70 @@ def chain_25():
     chain_is_whole(25)
 
 
+@test
+def chain_with_frame_pointers():
+    chain_is_whole(17, "-XX:+PreserveFramePointer")
+
+
+def stock_jvm_is_readable(version):
+    """No flag, no agent, and none is loaded: methods with their kinds in every format."""
+    need_root()
+    jvm = java(version, "Chain", 60, "with-file", flags=["-Xmx64m"])
+    time.sleep(1.5)
+    path = record("-p", jvm.pid, "-F", 997, "-d", 8)
+    expect_equal(json.loads(hostprof("status", jvm.pid, "--json").out)["agent"], "none", "agent")
+    lines = of_pid(collapsed(path, "-t", "--annotate"), jvm.pid)
+    worker = chain_of(lines, "chain-worker", PHYSICAL, version, least=800)
+    kinds = {"java.lang.Thread.run_[0]", "Chain.run_[0]", "Chain.first_[j]"}
+    right = [line for line in worker if kinds <= set(line.frames)]
+    expect(total(right) > 0.99 * total(worker),
+           f"{total(right)} of {total(worker)} samples have the frames {sorted(kinds)}")
+    unnamed = [line for line in lines
+               if {"[JIT]", "[evicted]", "[unknown]"} & set(map(plain, line.frames))]
+    expect(total(unnamed) <= 0.002 * total(lines),
+           f"{total(unnamed)} of {total(lines)} samples have nameless frames: {unnamed[:3]}")
+    kernel_below_java(lines)
+    for format_name in ("txt", "svg"):
+        out = temp_path(f"out.{format_name}")
+        hostprof("report", path, "-o", out)
+        with open(out, encoding="utf-8") as file:
+            expect_in("Chain.readFile", file.read(), format_name)
+
+
+@test
+def stock_17():
+    stock_jvm_is_readable(17)
+
+
+@test
+def stock_25():
+    stock_jvm_is_readable(25)
+
+
+@test
+def an_agent_that_comes_later():
+    """The first half of a recording is named from outside, the second by the agent."""
+    need_root()
+    jvm = java(17, "Chain", 60, flags=["-Xmx64m"])
+    time.sleep(1)
+    path = temp_path("out.jfr")
+    recorder = start([HOSTPROF, "record", "-p", jvm.pid, "-F", 997, "-d", 10, "-o", path],
+                     stderr=subprocess.PIPE)
+    time.sleep(5)
+    hostprof("attach", jvm.pid)
+    recorder.finish()
+    worker = of_thread(of_pid(collapsed(path, "-t"), jvm.pid), "chain-worker")
+    whole = [line for line in worker if in_order(line.frames, *CHAIN)]
+    physical = [line for line in worker if in_order(line.frames, *PHYSICAL)]
+    print(f"# {total(worker)} samples, {total(physical)} have the compiled methods, "
+          f"{total(whole)} of them the inlined ones, too")
+    expect(total(physical) >= 0.99 * total(worker), "compiled methods are missing")
+    expect_between(total(whole) / total(worker), 0.2, 0.8, "share with inlined methods")
+
+
 def shares_are_true(version):
     need_root()
-    jvm = java(version, "Shares", 14, flags=["-XX:+PreserveFramePointer", "-Xmx64m"])
+    jvm = java(version, "Shares", 14, flags=["-Xmx64m"])
     time.sleep(1)
     hostprof("attach", jvm.pid)
     path = record("-p", jvm.pid, "-F", 997, "-d", 11)
@@ -168,14 +231,15 @@ def samples_with_time(path, home):
         yield wall_of(values["startTime"]), names
 
 
-def names_of_that_moment(version):
+def names_of_that_moment(version, agent):
     need_root()
     home = jdk(version)
     log = temp_path("compilations.xml")
     jvm = java(version, "Epochs", 25,
-               flags=["-XX:+PreserveFramePointer", "-XX:ReservedCodeCacheSize=4m", "-Xmx64m",
+               flags=["-XX:ReservedCodeCacheSize=4m", "-Xmx64m",
                       "-XX:+UnlockDiagnosticVMOptions", "-XX:+LogCompilation", f"-XX:LogFile={log}"])
-    hostprof("attach", jvm.pid)
+    if agent:
+        hostprof("attach", jvm.pid)
     offset = max(time.time_ns() - time.monotonic_ns() for _ in range(50))
     path = record("-p", jvm.pid, "-F", 997, "-d", 20)
     said = jvm.finish()
@@ -197,9 +261,9 @@ def names_of_that_moment(version):
             # Class definition and the moment of printing lie outside: 5 ms on both sides.
             if not begin - 5e6 <= when - offset <= end + 5e6:
                 wrong += 1
-                print(f"# Epoch_{k:03} at {(when - offset - begin) / 1e6:.3f} ms of its "
+                wrong <= 5 and print(f"# Epoch_{k:03} at {(when - offset - begin) / 1e6:.3f} ms of its "
                       f"{(end - begin) / 1e6:.1f} ms: {names[-3:]}")
-    print(f"# JDK {version}: {named} samples with an epoch's name, {evicted} evicted, "
+    print(f"# JDK {version}, {'agent' if agent else 'outside'}: {named} samples with an epoch's name, {evicted} evicted, "
           f"{reused} addresses used again, {len(epochs)} epochs")
     expect(named > 2500, f"only {named} samples carry an epoch's name")
     expect_equal(wrong, 0, "samples with the name of another epoch")
@@ -208,12 +272,22 @@ def names_of_that_moment(version):
 
 @test
 def names_of_that_moment_17():
-    names_of_that_moment(17)
+    names_of_that_moment(17, agent=True)
 
 
 @test
 def names_of_that_moment_25():
-    names_of_that_moment(25)
+    names_of_that_moment(25, agent=True)
+
+
+@test
+def names_of_that_moment_from_outside_17():
+    names_of_that_moment(17, agent=False)
+
+
+@test
+def names_of_that_moment_from_outside_25():
+    names_of_that_moment(25, agent=False)
 
 
 def crowd_class(directory, number):
@@ -235,8 +309,7 @@ def twenty_jvms():
     for k in range(1, 21):
         crowd_class(directory, k)
         jvms.append(start([os.path.join(homes[k % 2], "bin", "java"), "-Xmx32m", "-Xss512k",
-                           "-XX:+UseSerialGC", "-XX:+PreserveFramePointer", "-cp", directory,
-                           f"Named{k:02}", 90]))
+                           "-XX:+UseSerialGC", "-cp", directory, f"Named{k:02}", 90]))
     for jvm in jvms:
         jvm.wait_text("ready")
     listed = {row["pid"]: row for row in json.loads(hostprof("list", "--json").out)}

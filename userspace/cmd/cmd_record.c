@@ -125,21 +125,22 @@ static int write_results(struct record_run *run, struct err *err)
 	return rc;
 }
 
-/* Why compiled Java code is shown as [JIT], when it is. */
-static void tell_unnamed_code(const struct record_run *run)
+/* Why compiled Java code has no inlined methods and no lines, when it has not. */
+static void tell_inlining(const struct record_run *run)
 {
 	const struct recorder_result *result = &run->result;
 
 	if (result->agents_refused)
-		log_warn("JVM %u: %s%s; its compiled code is shown as [JIT]", result->refused_pid,
-			 result->refusal,
+		log_warn("JVM %u: %s%s; methods inlined in its code are not shown",
+			 result->refused_pid, result->refusal,
 			 result->agents_refused > 1 ? " (and other JVMs, see the report)" : "");
 	else if (result->jvms <= result->jvms_with_agent)
 		return;
 	else if (run->args->agent == RECORDER_AGENT_ALWAYS)
-		log_info("JVMs that ended before they took the agent have compiled code as [JIT]");
+		log_info(
+			"of JVMs that ended before they took the agent inlined methods are not shown");
 	else
-		log_info("compiled Java code is shown as [JIT]; --agent=always names it");
+		log_info("inlined Java methods are not shown; --agent=always shows them");
 }
 
 static void tell_figures(const struct record_run *run)
@@ -149,7 +150,7 @@ static void tell_figures(const struct record_run *run)
 
 	if (run->args->command)
 		tell_command_status(run->args, run->result.exit_status);
-	tell_unnamed_code(run);
+	tell_inlining(run);
 	record_stats_format_line(&line, to_stdout ? "standard output" : run->output.path,
 				 &run->result);
 	log_info("%s", line.buf);

@@ -172,7 +172,7 @@ static inline int code_is_exception_end(const wire_u8 *p, wire_u32 bytes)
 {
 	if (bytes != 16)
 		return 0;
-	for (int i = 0; i < UNWIND_TEXT_BEHIND - 5; i++)
+	for (int i = 0; i <= UNWIND_TEXT_BEHIND - 5; i++)
 		if (p[-i - 1] == CODE_POP_RDX && leaf_u32(p - i - 5) == 0x08c48348)
 			return 1;
 	return 0;
@@ -192,6 +192,8 @@ static inline enum code_state code_decide(const wire_u8 *p, wire_u32 ahead, wire
 		return CODE_POPPED;
 	if (code_is_exception_end(p, bytes))
 		return CODE_POPPED;
+	if (p[0] == CODE_POP_RDX && bytes == 16 && leaf_u32(p - 4) == 0x08c48348)
+		return CODE_ENTRY;
 	if (code_is_spill(p))
 		return CODE_SPILLED;
 	if (code_is_gone(p, bytes))

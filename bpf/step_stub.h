@@ -44,16 +44,44 @@ static inline int stub_leave_java(struct unwind_cursor *c, struct unwind_memory 
 	return UNWIND_GO_ON;
 }
 
-/* A frame by the frame pointer. */
+/*
+ * Stubs that are jumped to and call on may have no frame (C1's unwind_exception): the return
+ * address is where sp points, or above a word of alignment.
+ */
+static inline void stub_caller_rule(struct unwind_cursor *c, struct unwind_memory *memory,
+				    struct unwind_rule *rule)
+{
+	struct unwind_rule other = { .cfa = c->sp + 8, .ra_at = c->sp };
+	wire_u64 ra;
+
+	*rule = code_fp_rule(c);
+	if (!unwind_load(c, memory, rule->ra_at, &ra) && code_target(c, memory, ra))
+		return;
+	if (code_fits(c, memory, &other)) {
+		*rule = other;
+		return;
+	}
+	other = (struct unwind_rule){ .cfa = c->sp + 16, .ra_at = c->sp + 8 };
+	if (code_fits(c, memory, &other))
+		*rule = other;
+}
+
 static inline int step_stub(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	struct unwind_rule rule = code_fp_rule(c);
 	wire_u64 rbx = 0, r13 = 0;
 
-	if (c->fp < c->sp || c->fp - c->sp > UNWIND_MAX_FRAME_BYTES)
+	if (c->pc == c->jvm.call_stub_return) {
+		if (stub_leave_java(c, memory, &rbx, &r13))
+			return UNWIND_STOP;
+	} else {
+		/* Of a frame that the cache had. */
+		if (c->blob_at != c->code_seen.blob && blob_read(c, memory, c->code_seen.blob))
+			return UNWIND_STOP;
+		stub_caller_rule(c, memory, &rule);
+	}
+	if (rule.fp_at && (c->fp < c->sp || c->fp - c->sp > UNWIND_MAX_FRAME_BYTES || (c->fp & 7)))
 		return unwind_stop(c, UNWIND_JAVA_FRAME);
-	if (c->pc == c->jvm.call_stub_return && stub_leave_java(c, memory, &rbx, &r13))
-		return UNWIND_STOP;
 	if (code_follow(c, memory, &rule))
 		return UNWIND_STOP;
 	c->rbx = rbx;
@@ -258,20 +286,30 @@ static inline int step_stub_leaf(struct unwind_cursor *c, struct unwind_memory *
 /* --- virtual threads -------------------------------------------------------------------------- */
 
 /*
+ * Where the ContinuationEntry is: right behind the frames on the stack, or the last one's arguments
+ * are between. A walk that userspace finishes may find the thread elsewhere by now.
+ */
+static inline wire_u64 stub_cont_entry(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 thread = tables_thread(memory, c), entry;
+
+	if (!thread || c->jvm.thread_cont_entry == WIRE_JVM_ABSENT ||
+	    unwind_read(memory, &entry, 8, thread + c->jvm.thread_cont_entry))
+		return c->sp;
+	return entry >= c->sp && entry - c->sp < STUB_MAX_ARGUMENTS ? entry : c->sp;
+}
+
+/*
  * The oldest frame of a virtual thread that is on the stack returns to this barrier; older ones
  * lie in the heap. The carrier's go on at Continuation.enterSpecial(), whose frame holds the
  * thread's ContinuationEntry (share/runtime/continuationEntry.hpp).
  */
 static inline int step_barrier(struct unwind_cursor *c, struct unwind_memory *memory)
 {
-	wire_u64 thread = tables_thread(memory, c), entry;
+	wire_u64 entry = stub_cont_entry(c, memory);
 
-	if (!thread || c->jvm.thread_cont_entry == WIRE_JVM_ABSENT || !c->jvm.enter_return)
-		return unwind_stop(c, UNWIND_NO_THREAD);
-	if (unwind_read(memory, &entry, 8, thread + c->jvm.thread_cont_entry))
-		return unwind_stop(c, UNWIND_NO_THREAD);
 	c->frozen++;
-	/* Nothing lies between when the last frame took no arguments from the stack. */
+	/* For code_enter() a caller is higher. */
 	if (entry == c->sp)
 		c->sp -= 8;
 	return code_enter(c, c->jvm.enter_return, entry, c->fp);

@@ -92,6 +92,11 @@ static bool has_layout(struct jvm *jvm)
 	jvm->no_layout = is_final(ret);
 	jvm->layout_retry_ns = now_ns + jvm->layout_wait_ns;
 	jvm->layout_wait_ns = MIN(jvm->layout_wait_ns * 2, JVM_LAYOUT_MAX_WAIT_NS);
+	/* From now on they say when it is refreshed. */
+	if (jvm->has_layout) {
+		jvm->layout_retry_ns = now_ns;
+		jvm->layout_wait_ns = JVM_REFRESH_WAIT_NS;
+	}
 	return jvm->has_layout;
 }
 

@@ -118,7 +118,7 @@ needs_no_more_than_its_capabilities() {
 # G1, which a host this small would not get by itself, leaves debug info in the inlined inner loop.
 names_java_methods() {
 	[ -d /java ] || return 77
-	busy /java/bin/java -Xmx64m -XX:+UseG1GC -XX:+PreserveFramePointer -cp /java Chain 60
+	busy /java/bin/java -Xmx64m -XX:+UseG1GC -cp /java Chain 60
 	sleep 8
 	profile --agent=always -p $busy -d 4
 	r=$?

@@ -45,7 +45,7 @@ def report_others(lines, good):
     return counts["as it must be"] / max(everything, 1)
 
 
-def chain_of(lines, thread, chain, version, least=1500):
+def chain_of(lines, thread, chain, version, least=500):
     """The samples of a thread, after at least 99 % of them were found to hold the chain."""
     worker = of_thread(lines, thread)
     expect(total(worker) > least, f"only {total(worker)} samples of {thread}; threads: "
@@ -133,7 +133,7 @@ def stock_jvm_is_readable(version):
     path = record("-p", jvm.pid, "-F", 997, "-d", 8)
     expect_equal(json.loads(hostprof("status", jvm.pid, "--json").out)["agent"], "none", "agent")
     lines = of_pid(collapsed(path, "-t", "--annotate"), jvm.pid)
-    worker = chain_of(lines, "chain-worker", PHYSICAL, version, least=800)
+    worker = chain_of(lines, "chain-worker", PHYSICAL, version)
     kinds = {"java.lang.Thread.run_[0]", "Chain.run_[0]", "Chain.first_[j]"}
     right = [line for line in worker if kinds <= set(line.frames)]
     expect(total(right) > 0.99 * total(worker),
@@ -190,7 +190,7 @@ def shares_are_true(version):
     lines = of_pid(collapsed(path), jvm.pid)
     spent = [int(n) for n in expect_match(r"spent (\d+) (\d+) (\d+)", jvm.finish()).groups()]
     main_lines = [line for line in lines if "Shares.main" in line.frames]
-    expect(total(main_lines) > 2500, f"only {total(main_lines)} samples below Shares.main")
+    expect(total(main_lines) > 1200, f"only {total(main_lines)} samples below Shares.main")
     print(f"# JDK {version}: {total(main_lines)} samples")
     for name, ns in zip(("seventy", "twenty", "ten"), spent):
         true_share = ns / sum(spent)

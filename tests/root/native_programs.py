@@ -137,7 +137,10 @@ class Recording:
         self.path, self.stats_path = temp_path("x.jfr"), temp_path("stats.json")
         self.recorder = start([HOSTPROF, "record", "-F", FREQUENCY, "-o", self.path, "--stats",
                                self.stats_path, *args], stderr=subprocess.PIPE)
-        time.sleep(1.5)
+        # On a busy machine it takes long to start; what is flushed tells that it runs.
+        wait_until(lambda: not self.recorder.running() or
+                   os.path.exists(self.path) and os.path.getsize(self.path), 90, "recording")
+        expect(self.recorder.running(), "hostprof ended at its start")
 
     def finish(self, *view):
         """Lines of the whole host with marked kernel frames, and the figures; VIEW: for report."""

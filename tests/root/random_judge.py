@@ -5,7 +5,8 @@ import os
 import re
 
 from hp import jdk, of_pid, run
-from random_program import Program
+from known_stacks import symbol_at
+from random_program import Judge, Program
 from random_sources import write_sources
 
 EXAMPLES = 6
@@ -25,9 +26,27 @@ def compiled(seed, directory):
     return directory
 
 
-def judge_line(judge, worker, frames):
-    """Kind and path, or the reason, of one stack."""
-    user = [re.sub(r"_\[[a-z0-9]\]$", "", frame) for frame in frames if not frame.endswith("_[k]")]
+class LineJudge:
+    """Judges whole lines of the collapsed format."""
+
+    def __init__(self, seed, directory):
+        self.judge = Judge(Program(seed))
+        self.library = os.path.join(directory, "libmade.so")
+
+    def plain(self, frame):
+        """A frame's name. On a busy machine a file's symbols may be read too late for a sample."""
+        address = re.fullmatch(r"\[libmade\.so\+0x([0-9a-f]+)\]", frame)
+        if address:
+            return symbol_at(self.library, int(address.group(1), 16))
+        return re.sub(r"_\[[a-z0-9]\]$", "", frame)
+
+    def judge_line(self, worker, frames):
+        """Kind and path, or the reason, of one stack."""
+        user = [self.plain(frame) for frame in frames if not frame.endswith("_[k]")]
+        return judge_user(self.judge, worker, user)
+
+
+def judge_user(judge, worker, user):
     run_frame = f"made.W{worker}.run"
     if run_frame not in user:
         return "bad", user[0] if user else "no user frames"
@@ -52,7 +71,7 @@ def judge_pid(judge, lines, pid):
         if not name:
             continue
         worker = int(name.group(1))
-        kind, what = judge_line(judge, worker, line.frames)
+        kind, what = judge.judge_line(worker, line.frames)
         row.kinds[kind] += line.count
         if kind == "bad":
             row.reasons[what] += line.count

@@ -11,8 +11,7 @@ import tempfile
 
 from hp import *
 from native_programs import Recording
-from random_judge import compiled, judge_pid, print_row
-from random_program import Judge, Program
+from random_judge import LineJudge, compiled, judge_pid, print_row
 
 FREQUENCY = 997
 SECONDS = 9
@@ -72,7 +71,7 @@ def expect_shares(row, before, after):
 
 def stacks_are_exact(version, seed):
     home, directory = jdk(version), program_of(seed)
-    judge = Judge(Program(seed))
+    judge = LineJudge(seed, directory)
     jvms = {mode: Running(directory, home, version, flags) for mode, flags in MODES.items()}
     before = {mode: jvm.clocks() for mode, jvm in jvms.items()}
     recording = Recording("--max-depth", 2048)

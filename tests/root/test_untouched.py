@@ -7,8 +7,7 @@ The program is one made at random, so that its stacks can be judged (test_random
 import random
 
 from hp import *
-from random_judge import compiled, judge_pid, print_row
-from random_program import Judge, Program
+from random_judge import LineJudge, compiled, judge_pid, print_row
 
 NOBODY = 65534
 SECONDS = 5
@@ -66,7 +65,7 @@ def state_of(jvm, directory):
 def record_traced(jvm):
     """A recording of the whole host by a hostprof below strace; (path, what strace saw)."""
     path, log = temp_path("x.jfr"), temp_path("strace")
-    recorder = start(["strace", "-f", "-o", log, "-e", f"trace={','.join(FORBIDDEN + OPENS + READS)}",
+    recorder = start(["strace", "-f", "--seccomp-bpf", "-o", log, "-e", f"trace={','.join(FORBIDDEN + OPENS + READS)}",
                       HOSTPROF, "record", "-F", 997, "--max-depth", 2048, "-d", SECONDS, "-o", path],
                      stderr=subprocess.PIPE)
     recorder.finish(120)
@@ -101,7 +100,7 @@ def leaves_alone(version):
     path, calls = record_traced(jvm)
     expect_equal(state_of(jvm, directory), before, "state of the JVM")
     expect_untouched(calls, jvm, directory)
-    row = judge_pid(Judge(Program(seed)), collapsed(path, "--annotate", "-t"), jvm.pid)
+    row = judge_pid(LineJudge(seed, directory), collapsed(path, "--annotate", "-t"), jvm.pid)
     print_row(f"JDK {version}", row)
     count = row.kinds.total()
     expect(count > 300 * SECONDS, f"only {count} samples")

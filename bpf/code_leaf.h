@@ -21,8 +21,10 @@
 #define CODE_LEAVE 0xc9
 #define CODE_JMP32 0xe9
 
+/* Of the exception blob's end, from behind the pop on. */
+#define CODE_EXCEPTION_BYTES 32
 /* From behind it to the last jump. */
-#define CODE_LEAVE_BYTES 20
+#define CODE_LEAVE_BYTES 52
 
 #define CODE_PUSH_RDX 0x52
 #define CODE_POP_RDX  0x5a
@@ -124,13 +126,24 @@ static inline int code_is_far_poll(const wire_u8 *p)
 	return p[0] == 0x49 && p[1] == 0xba && leaf_u24(p + 10) == 0x028541 && p[13] == LEAF_RET;
 }
 
-/* Behind the `leave` of a native wrapper: cmpq $0,pending_exception(%r15); jne; ret; jmp. */
+/*
+ * A native wrapper's end begins at P: leave; then testb poll(%r15) or cmpq $0,
+ * pending_exception(%r15).
+ */
+static inline int code_is_leave(const wire_u8 *p)
+{
+	wire_u32 op = leaf_u24(p + 1);
+
+	return p[0] == CODE_LEAVE && (op == 0x7f8349 || op == 0x7f8149 || op == 0x47f641);
+}
+
+/* Is P behind such a `leave`, and not behind the last `ret; jmp`? */
 static inline int code_is_behind_leave(const wire_u8 *p)
 {
-	for (int i = 0; i < CODE_LEAVE_BYTES; i++) {
-		wire_u32 op = leaf_u24(p - i);
-
-		if (p[-i - 1] == CODE_LEAVE && (op == 0x7f8349 || op == 0x7f8149))
+	for (int i = 1; i <= CODE_LEAVE_BYTES; i++) {
+		if (i > 6 && p[-i] == LEAF_RET && p[-i + 1] == CODE_JMP32)
+			return 0;
+		if (code_is_leave(p - i))
 			return 1;
 	}
 	return 0;
@@ -172,7 +185,7 @@ static inline int code_is_exception_end(const wire_u8 *p, wire_u32 bytes)
 {
 	if (bytes != 16)
 		return 0;
-	for (int i = 0; i <= UNWIND_TEXT_BEHIND - 5; i++)
+	for (int i = 0; i < CODE_EXCEPTION_BYTES; i++)
 		if (p[-i - 1] == CODE_POP_RDX && leaf_u32(p - i - 5) == 0x08c48348)
 			return 1;
 	return 0;

@@ -21,8 +21,8 @@ enum interpreter_state {
 
 /* Locals are pushed above the return address's place: 65,535 words would fit, few are used. */
 #define INTERPRETER_MAX_LOCALS (64U << 10)
-/* From `mov %rbx,%rsp` to the jump: cmp, jcc and a store between them. */
-#define INTERPRETER_EXIT_BYTES 24
+/* From the `leave` to the jump: the pop, the move, and a compare, a branch and a store between. */
+#define INTERPRETER_EXIT_BYTES 40
 
 /* --- entry ------------------------------------------------------------------------------------ */
 
@@ -142,50 +142,91 @@ static inline wire_u64 interpreter_register(const struct unwind_cursor *c, wire_
 	}
 }
 
-/* Does the sequence that removes an activation have its `leave` right before P? */
-static inline int interpreter_leaves(const wire_u8 *p, wire_u32 *ret_pop, wire_u32 *ret_reg,
-				     wire_u32 *ret_sp_reg)
+/* What follows the `leave` that removes an activation. */
+struct interpreter_exit {
+	wire_u32 pop;	 /* offset of the pop */
+	wire_u32 set_sp; /* of the instruction behind it, mov %reg,%rsp */
+	wire_u32 ra_reg, sp_reg;
+};
+
+/* movb $0,flag(%r15): leave_jfr_critical_section() of JDK 25 and later. Its length, or 0. */
+static inline wire_u32 interpreter_flag(const wire_u8 *p)
 {
-	if (p[-1] != CODE_LEAVE)
-		return 0;
-	*ret_pop = interpreter_pop(p, ret_reg);
-	return *ret_pop && interpreter_sets_sp(p + *ret_pop, ret_sp_reg);
+	if (leaf_u24(p) == 0x87c641)
+		return 8;
+	return leaf_u24(p) == 0x47c641 ? 5 : 0;
 }
 
-/* P is at pc, Q at the pop behind the `leave`. */
-static inline int interpreter_exit(struct unwind_cursor *c, struct unwind_memory *memory,
-				   wire_u32 passed, wire_u32 pop, wire_u32 reg, wire_u32 sp_reg)
+/* Is a `leave` right before P, and what follows it removes an activation? */
+static inline int interpreter_leaves(const wire_u8 *p, struct interpreter_exit *ret_exit)
+{
+	wire_u32 len;
+
+	if (p[-1] != CODE_LEAVE)
+		return 0;
+	ret_exit->pop = interpreter_flag(p);
+	len = interpreter_pop(p + ret_exit->pop, &ret_exit->ra_reg);
+	ret_exit->set_sp = ret_exit->pop + len;
+	return len && interpreter_sets_sp(p + ret_exit->set_sp, &ret_exit->sp_reg);
+}
+
+/* PASSED bytes behind the `leave`. */
+static inline int interpreter_take_exit(struct unwind_cursor *c, struct unwind_memory *memory,
+					const struct interpreter_exit *exit, wire_u32 passed)
 {
 	struct interpreted_frame *frame = &c->interpreted;
 
 	frame->fp = c->fp;
-	frame->sender_sp = interpreter_register(c, sp_reg);
+	frame->sender_sp = interpreter_register(c, exit->sp_reg);
 	/* Method handle adapters have taken words off it. */
 	if (frame->sender_sp < c->sp)
 		frame->sender_sp = c->sp;
-	if (passed < pop)
+	if (passed < exit->set_sp)
 		return unwind_load(c, memory, c->sp, &frame->ra) ? INTERPRETER_LOST
 								 : INTERPRETER_GONE;
-	frame->ra = interpreter_register(c, reg);
+	frame->ra = interpreter_register(c, exit->ra_reg);
 	return INTERPRETER_GONE;
 }
 
-static inline int interpreter_removed(struct unwind_cursor *c, struct unwind_memory *memory)
+#define INTERPRETER_NO_EXIT 0xff
+
+/* How many bytes behind such a `leave` pc is, with no jump between: that would end the sequence. */
+static inline wire_u32 interpreter_find_exit(const struct unwind_cursor *c)
 {
-	wire_u32 pop, reg, sp_reg;
+	const wire_u8 *p = c->text + UNWIND_TEXT_BEHIND;
+	struct interpreter_exit exit = {};
 
 	for (wire_u32 passed = 0; passed < INTERPRETER_EXIT_BYTES; passed++) {
-		const wire_u8 *from = c->text + UNWIND_TEXT_BEHIND - passed;
-
-		if (!interpreter_leaves(from, &pop, &reg, &sp_reg))
-			continue;
-		/* What lies behind the jump is other code. */
-		for (wire_u32 i = 0; i < INTERPRETER_EXIT_BYTES && i < passed; i++)
-			if (i >= pop + 3 && interpreter_jumps(from + i))
-				return INTERPRETER_STANDS;
-		return interpreter_exit(c, memory, passed, pop, reg, sp_reg);
+		if (interpreter_leaves(p - passed, &exit))
+			return passed;
+		if (passed >= 2 && interpreter_jumps(p - passed))
+			break;
 	}
-	return INTERPRETER_STANDS;
+	return INTERPRETER_NO_EXIT;
+}
+
+#ifdef __bpf__
+
+/* Functions of their own for the verifier: see step_leaf_alone(). */
+__attribute__((noinline)) int interpreter_find_exit_alone(struct unwind_cursor *c)
+{
+	return c ? (int)interpreter_find_exit(c) : INTERPRETER_NO_EXIT;
+}
+
+#define interpreter_find_exit(c) ((wire_u32)interpreter_find_exit_alone(c))
+
+#endif
+
+static inline int interpreter_removed(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u32 passed = interpreter_find_exit(c), at = UNWIND_TEXT_BEHIND - passed;
+	struct interpreter_exit exit = {};
+
+	UNWIND_OPAQUE(at);
+	if (at == 0 || at > UNWIND_TEXT_BEHIND)
+		return INTERPRETER_STANDS;
+	interpreter_leaves(c->text + at, &exit);
+	return interpreter_take_exit(c, memory, &exit, passed);
 }
 
 /*

@@ -17,6 +17,10 @@
 #define STUB_CALL_BEHIND 160
 /* Adapters move sp by the arguments, 255 words at most, and leave the caller's in %r13. */
 #define STUB_MAX_ARGUMENTS 4096
+/* Of an adapter: how far its beginning is looked for, and the pop of the return address. */
+#define STUB_COPY_BYTES		 56
+#define STUB_POPPED_BYTES	 15
+#define STUB_POPPED_INSTRUCTIONS 4
 
 /* --- a caller --------------------------------------------------------------------------------- */
 
@@ -114,6 +118,38 @@ static inline int stub_checks_out(struct unwind_cursor *c, struct unwind_memory 
 	return blob_owns(c, word);
 }
 
+/*
+ * In the part of an adapter to the interpreter that copies arguments: %r13 is the caller's stack
+ * pointer from its beginning on, pop %rax; mov %rsp,%r13; sub or lea 8(%rsp),%r13; pop %rax; sub.
+ */
+static inline int stub_is_to_interpreter(const struct unwind_cursor *c)
+{
+	const wire_u8 *p = c->text + UNWIND_TEXT_BEHIND;
+
+	for (int i = 5; i < STUB_COPY_BYTES; i++) {
+		const wire_u8 *q = p - i;
+
+		if (q[0] == 0xff && q[1] == 0xe1) /* jmp *%rcx: its end */
+			return 0;
+		if (q[0] == 0x58 && leaf_u24(q + 1) == 0xec8b4c)
+			return 1;
+		if (q[0] == 0x58 && leaf_u32(q - 5) == 0x246c8d4c)
+			return 1;
+	}
+	return 0;
+}
+
+#ifdef __bpf__
+
+__attribute__((noinline)) int stub_is_to_interpreter_alone(struct unwind_cursor *c)
+{
+	return c ? stub_is_to_interpreter(c) : 0;
+}
+
+#define stub_is_to_interpreter(c) stub_is_to_interpreter_alone(c)
+
+#endif
+
 /* Of the caller at RA: behind the return address, or what an adapter has noted. */
 static inline wire_u64 stub_sender_sp(struct unwind_cursor *c, struct unwind_memory *memory,
 				      wire_u64 ra, wire_u64 sp)
@@ -122,6 +158,8 @@ static inline wire_u64 stub_sender_sp(struct unwind_cursor *c, struct unwind_mem
 
 	if ((r13 & 7) || r13 <= c->sp || r13 == sp || r13 - c->sp >= STUB_MAX_ARGUMENTS)
 		return sp;
+	if (stub_is_to_interpreter(c))
+		return r13;
 	return !stub_checks_out(c, memory, ra, sp) && stub_checks_out(c, memory, ra, r13) ? r13
 											  : sp;
 }
@@ -192,12 +230,72 @@ static inline int stub_is_call_stub(struct unwind_cursor *c, struct unwind_memor
 	return !unwind_load(c, memory, c->fp + 8, &ra) && unwind_is_user(ra) && !blob_owns(c, ra);
 }
 
-/* Method handle adapters take words off the stack: pop %rax; [pop %reg]; push %rax. */
-static inline int stub_has_popped(const wire_u8 *p)
+/*
+ * The length of an instruction that adapters have between the pop of the return address into %rax
+ * and the place where they put it again: mov %rsp,%r13 or %r11; sub or and $imm,%rsp; pop %reg.
+ * *ret_moved is set when it moves sp.
+ */
+static inline wire_u32 stub_popped_length(const wire_u8 *p, int *moved)
 {
-	if (p[-1] == 0x58)
-		return p[0] == 0x50 || ((p[0] & 0xf8) == 0x58 && p[1] == 0x50);
-	return p[-2] == 0x58 && (p[-1] & 0xf8) == 0x58 && p[0] == 0x50;
+	wire_u32 op = leaf_u24(p);
+
+	if (op == 0xec8b4c || op == 0xdc8b4c)
+		return 3;
+	if ((p[0] & 0xf8) == 0x58)
+		return 1;
+	*moved = 1;
+	if (op == LEAF_SUB8 || op == 0xe48348)
+		return 4;
+	return op == LEAF_SUB32 ? 7 : 0;
+}
+
+/* Do only such lie between FROM and P? */
+static inline int stub_is_popped_since(const wire_u8 *from, const wire_u8 *p, int *moved)
+{
+	*moved = 0;
+	for (int i = 0; i < STUB_POPPED_INSTRUCTIONS && from < p; i++) {
+		wire_u32 len = stub_popped_length(from, moved);
+
+		if (!len)
+			return 0;
+		from += len;
+	}
+	return from == p;
+}
+
+enum stub_popped { STUB_NOT_POPPED, STUB_POPPED, STUB_POPPED_MOVED };
+
+/* Has an adapter the return address in %rax, and not on the stack? And is sp another one already? */
+static inline enum stub_popped stub_has_popped(const struct unwind_cursor *c)
+{
+	const wire_u8 *p = c->text + UNWIND_TEXT_BEHIND;
+	int moved;
+
+	for (int i = 1; i <= STUB_POPPED_BYTES; i++)
+		if (p[-i] == 0x58 && stub_is_popped_since(p - i + 1, p, &moved))
+			return moved ? STUB_POPPED_MOVED : STUB_POPPED;
+	return STUB_NOT_POPPED;
+}
+
+#ifdef __bpf__
+
+__attribute__((noinline)) int stub_has_popped_alone(struct unwind_cursor *c)
+{
+	return c ? (int)stub_has_popped(c) : STUB_NOT_POPPED;
+}
+
+#define stub_has_popped(c) ((enum stub_popped)stub_has_popped_alone(c))
+
+#endif
+
+static inline int stub_enter_popped(struct unwind_cursor *c, struct unwind_memory *memory,
+				    int moved)
+{
+	wire_u64 ra = c->leaf_regs[0], r13 = c->leaf_regs[13];
+
+	if (moved && (r13 & 7) == 0 && r13 > c->sp && r13 - c->sp < STUB_MAX_ARGUMENTS)
+		return code_enter(c, ra, r13, c->fp);
+	return code_enter(c, ra, stub_sender_sp(c, memory, ra, c->sp), c->fp);
 }
 
 /* Was it called by native code, with nothing pushed yet? call rel32; call *%reg; call *d(%reg). */
@@ -252,6 +350,7 @@ static inline int stub_leave(struct unwind_cursor *c, struct unwind_memory *memo
 	const wire_u8 *p = c->text + UNWIND_TEXT_BEHIND;
 	struct unwind_rule rule;
 	wire_u64 ra = c->leaf_regs[0], at;
+	enum stub_popped popped;
 
 	if (stub_decide(p, c->sp, &rule))
 		return code_follow(c, memory, &rule);
@@ -259,8 +358,9 @@ static inline int stub_leave(struct unwind_cursor *c, struct unwind_memory *memo
 		rule = code_fp_rule(c);
 		return code_follow(c, memory, &rule);
 	}
-	if (stub_has_popped(p) && blob_owns(c, ra))
-		return code_enter(c, ra, c->sp, c->fp);
+	popped = stub_has_popped(c);
+	if (popped != STUB_NOT_POPPED && blob_owns(c, ra))
+		return stub_enter_popped(c, memory, popped == STUB_POPPED_MOVED);
 	at = stub_scan(c, memory);
 	if (at)
 		return stub_follow(c, memory, at);

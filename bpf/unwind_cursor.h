@@ -30,8 +30,8 @@
  */
 #define UNWIND_WINDOW_WORDS 256
 /* Around a leaf's pc in Java code: to its exit sequences behind, and to its prologue's end. */
-#define UNWIND_TEXT_BEHIND 40
-#define UNWIND_TEXT_BYTES  152
+#define UNWIND_TEXT_BEHIND 64
+#define UNWIND_TEXT_BYTES  176
 /* A piece begins this far below the word that was missing: slots of an interpreted frame. */
 #define UNWIND_WINDOW_BELOW 72
 

@@ -157,6 +157,9 @@ static inline int code_is_gone(const wire_u8 *p, wire_u32 bytes)
 		return 1;
 	if (p[-1] == LEAF_POP_RBP && code_is_jump(p))
 		return 1;
+	/* C1's handle_exception: leave; pop %rcx; jmp *%rcx. */
+	if (p[-1] == CODE_LEAVE && (p[0] & 0xf8) == 0x58 && code_is_jump(p + 1))
+		return 1;
 	return code_is_behind_leave(p);
 }
 
@@ -365,7 +368,7 @@ static inline int code_is_certain(struct unwind_cursor *c, struct unwind_memory 
 static inline int code_leave_body(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	wire_u32 odd = c->sp >> 3 & 1;
-	struct unwind_rule first = {}, rule;
+	struct unwind_rule first = {}, rule = {};
 
 	for (wire_u32 pushed = odd; pushed <= CODE_MAX_PUSHED; pushed += 2) {
 		code_rule_pushed(c, pushed, &rule);

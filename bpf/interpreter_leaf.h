@@ -24,6 +24,63 @@ enum interpreter_state {
 /* From the `leave` to the jump: the pop, the move, and a compare, a branch and a store between. */
 #define INTERPRETER_EXIT_BYTES 40
 
+/* --- instructions -------------------------------------------------------------------------------- */
+
+/* pop %reg at P: its length, 0: it is none. *ret_reg is the register's number in instructions. */
+static inline wire_u32 interpreter_pop(const wire_u8 *p, wire_u32 *ret_reg)
+{
+	wire_u32 rex = p[0] == 0x41;
+
+	*ret_reg = (p[rex] & 7) | rex << 3;
+	return (p[rex] & 0xf8) == 0x58 ? 1 + rex : 0;
+}
+
+/* mov %reg,%rsp: 48 8b e0+r, 49 8b e0+r. */
+static inline int interpreter_sets_sp(const wire_u8 *p, wire_u32 *ret_reg)
+{
+	*ret_reg = (p[2] & 7) | (wire_u32)(p[0] & 1) << 3;
+	return (p[0] & 0xfe) == 0x48 && p[1] == 0x8b && (p[2] & 0xf8) == 0xe0;
+}
+
+/* jmp *%reg; of on-stack replacement, jmp *d(%reg). */
+static inline int interpreter_jumps(const wire_u8 *p)
+{
+	if (p[0] == 0x41)
+		p++;
+	return p[0] == 0xff && (p[1] & 0x38) == 0x20;
+}
+
+/* A register by its number in instructions. */
+static inline wire_u64 interpreter_register(const struct unwind_cursor *c, wire_u32 reg)
+{
+	switch (reg & 15) {
+	case 1: return c->leaf_regs[2]; /* rcx */
+	case 2: return c->leaf_regs[1]; /* rdx */
+	case 4: return c->leaf_regs[7]; /* rsp */
+	case 5: return c->leaf_regs[6]; /* rbp */
+	case 6: return c->leaf_regs[4]; /* rsi */
+	case 7: return c->leaf_regs[5]; /* rdi */
+	default: return c->leaf_regs[reg & 15];
+	}
+}
+
+/*
+ * Entries without a frame end with pop %reg; mov %r13,%rsp; jmp *%reg. Behind the pop: the register
+ * holds the return address.
+ */
+static inline int interpreter_popped(const wire_u8 *p, wire_u32 *ret_reg)
+{
+	const wire_u8 *pop = p - 1;
+
+	if (leaf_u24(p) != 0xe58b49) {
+		if (leaf_u24(p - 3) != 0xe58b49)
+			return 0;
+		pop = p - 4;
+	}
+	*ret_reg = pop[0] & 7;
+	return (pop[0] & 0xf8) == 0x58;
+}
+
 /* --- entry ------------------------------------------------------------------------------------ */
 
 /* The method entry that pc is in, or NULL. */
@@ -57,10 +114,13 @@ static inline wire_u64 interpreter_sender_sp(const struct unwind_cursor *c, wire
 static inline int interpreter_before_frame(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	struct interpreted_frame *frame = &c->interpreted;
+	wire_u32 reg;
 
 	if (unwind_load(c, memory, c->sp, &frame->ra))
 		return INTERPRETER_LOST;
-	if (!blob_owns(c, frame->ra))
+	if (interpreter_popped(c->text + UNWIND_TEXT_BEHIND, &reg))
+		frame->ra = interpreter_register(c, reg);
+	else if (!blob_owns(c, frame->ra))
 		frame->ra = c->leaf_regs[0];
 	frame->fp = c->fp;
 	frame->sender_sp = interpreter_sender_sp(c, c->sp + 8);
@@ -103,44 +163,6 @@ static inline int interpreter_at_entry(struct unwind_cursor *c, struct unwind_me
 }
 
 /* --- exit ------------------------------------------------------------------------------------- */
-
-/* pop %reg at P: its length, 0: it is none. *ret_reg is the register's number in instructions. */
-static inline wire_u32 interpreter_pop(const wire_u8 *p, wire_u32 *ret_reg)
-{
-	wire_u32 rex = p[0] == 0x41;
-
-	*ret_reg = (p[rex] & 7) | rex << 3;
-	return (p[rex] & 0xf8) == 0x58 ? 1 + rex : 0;
-}
-
-/* mov %reg,%rsp: 48 8b e0+r, 49 8b e0+r. */
-static inline int interpreter_sets_sp(const wire_u8 *p, wire_u32 *ret_reg)
-{
-	*ret_reg = (p[2] & 7) | (wire_u32)(p[0] & 1) << 3;
-	return (p[0] & 0xfe) == 0x48 && p[1] == 0x8b && (p[2] & 0xf8) == 0xe0;
-}
-
-/* jmp *%reg; of on-stack replacement, jmp *d(%reg). */
-static inline int interpreter_jumps(const wire_u8 *p)
-{
-	if (p[0] == 0x41)
-		p++;
-	return p[0] == 0xff && (p[1] & 0x38) == 0x20;
-}
-
-/* A register by its number in instructions. */
-static inline wire_u64 interpreter_register(const struct unwind_cursor *c, wire_u32 reg)
-{
-	switch (reg & 15) {
-	case 1: return c->leaf_regs[2]; /* rcx */
-	case 2: return c->leaf_regs[1]; /* rdx */
-	case 4: return c->leaf_regs[7]; /* rsp */
-	case 5: return c->leaf_regs[6]; /* rbp */
-	case 6: return c->leaf_regs[4]; /* rsi */
-	case 7: return c->leaf_regs[5]; /* rdi */
-	default: return c->leaf_regs[reg & 15];
-	}
-}
 
 /* What follows the `leave` that removes an activation. */
 struct interpreter_exit {
@@ -258,15 +280,15 @@ static inline int interpreter_leaf(struct unwind_cursor *c, struct unwind_memory
 	wire_u32 at = 0;
 	int state;
 
+	if (code_read_text(c, memory)) {
+		c->missed = 0;
+		__builtin_memset(c->text, 0, sizeof(c->text));
+	}
 	entry = interpreter_entry(c, &at);
 	if (entry) {
 		state = interpreter_at_entry(c, memory, entry->frame, at);
 		if (state != INTERPRETER_STANDS)
 			return state;
-	}
-	if (code_read_text(c, memory)) {
-		c->missed = 0;
-		return INTERPRETER_STANDS;
 	}
 	return interpreter_removed(c, memory);
 }

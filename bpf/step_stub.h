@@ -48,6 +48,38 @@ static inline int stub_leave_java(struct unwind_cursor *c, struct unwind_memory 
 	return UNWIND_GO_ON;
 }
 
+static inline int stub_fp_frame(const struct unwind_cursor *c)
+{
+	return (c->fp & 7) == 0 && c->fp >= c->sp && c->fp - c->sp <= UNWIND_MAX_FRAME_BYTES;
+}
+
+/*
+ * The nmethod entry barrier pushes -1 above its frame: generate_method_entry_barrier() in
+ * stubGenerator_x86_64.cpp. Is that at AT, with the return address behind it?
+ */
+static inline int stub_has_cookie(struct unwind_cursor *c, struct unwind_memory *memory,
+				  wire_u64 at)
+{
+	wire_u64 word, ra;
+
+	return !unwind_load(c, memory, at, &word) && word == ~0ULL &&
+	       !unwind_load(c, memory, at + 8, &ra) && blob_owns(c, ra);
+}
+
+static inline int stub_is_barrier(struct unwind_cursor *c, struct unwind_memory *memory,
+				  struct unwind_rule *rule)
+{
+	if (stub_has_cookie(c, memory, c->sp))
+		*rule = (struct unwind_rule){ .cfa = c->sp + 16, .ra_at = c->sp + 8 };
+	else if (stub_has_cookie(c, memory, c->sp + 8))
+		*rule = (struct unwind_rule){ c->sp + 24, c->sp + 16, c->sp };
+	else if (stub_fp_frame(c) && stub_has_cookie(c, memory, c->fp + 8))
+		*rule = (struct unwind_rule){ c->fp + 24, c->fp + 16, c->fp };
+	else
+		return 0;
+	return 1;
+}
+
 /*
  * Stubs that are jumped to and call on may have no frame (C1's unwind_exception): the return
  * address is where sp points, or above a word of alignment.
@@ -58,6 +90,8 @@ static inline void stub_caller_rule(struct unwind_cursor *c, struct unwind_memor
 	struct unwind_rule other = { .cfa = c->sp + 8, .ra_at = c->sp };
 	wire_u64 ra;
 
+	if (stub_is_barrier(c, memory, rule))
+		return;
 	*rule = code_fp_rule(c);
 	if (!unwind_load(c, memory, rule->ra_at, &ra) && code_target(c, memory, ra))
 		return;
@@ -179,11 +213,6 @@ static inline int stub_decide(const wire_u8 *p, wire_u64 sp, struct unwind_rule 
 	return 1;
 }
 
-static inline int stub_fp_frame(const struct unwind_cursor *c)
-{
-	return (c->fp & 7) == 0 && c->fp >= c->sp && c->fp - c->sp <= UNWIND_MAX_FRAME_BYTES;
-}
-
 /* Where the call leads whose return address lies at AT, if to a place in front of pc; else 0. */
 static inline wire_u64 stub_start(struct unwind_cursor *c, struct unwind_memory *memory,
 				  wire_u64 at)
@@ -197,25 +226,21 @@ static inline wire_u64 stub_start(struct unwind_cursor *c, struct unwind_memory 
 }
 
 /*
- * A return address into a caller of this stub: where it lies, or 0. A blob holds many stubs and a
- * stack old words, so that it is the call to the nearest place in front of pc.
+ * A return address into a caller of this stub: where it lies, or 0. A stack holds old words, and a
+ * blob many stubs, so that it is the call to the nearest place in front of pc.
  */
 static inline wire_u64 stub_scan(struct unwind_cursor *c, struct unwind_memory *memory)
 {
-	wire_u64 nearest = 0, found = 0;
+	wire_u64 nearest = stub_start(c, memory, c->sp), found = nearest ? c->sp : 0, start;
 
 	if (stub_fp_frame(c)) {
-		nearest = stub_start(c, memory, c->fp + 8);
-		found = nearest ? c->fp + 8 : 0;
+		start = stub_start(c, memory, c->fp + 8);
+		if (start > nearest)
+			return c->fp + 8;
 	}
-	for (int i = 0; i < STUB_SCAN_WORDS; i++) {
-		wire_u64 start = stub_start(c, memory, c->sp + 8ULL * i);
-
-		if (start <= nearest)
-			continue;
-		nearest = start;
-		found = c->sp + 8ULL * i;
-	}
+	for (int i = 1; i < STUB_SCAN_WORDS && !found; i++)
+		if (stub_start(c, memory, c->sp + 8ULL * i))
+			found = c->sp + 8ULL * i;
 	return found;
 }
 
@@ -353,6 +378,8 @@ static inline int stub_leave(struct unwind_cursor *c, struct unwind_memory *memo
 	enum stub_popped popped;
 
 	if (stub_decide(p, c->sp, &rule))
+		return code_follow(c, memory, &rule);
+	if (stub_is_barrier(c, memory, &rule))
 		return code_follow(c, memory, &rule);
 	if (stub_is_call_stub(c, memory)) {
 		rule = code_fp_rule(c);

@@ -11,6 +11,7 @@ each other, so that a skipped frame is no way in the tree. hostprof's own word o
 complete is not asked, but a stack that it calls broken is.
 """
 import collections
+import functools
 import re
 
 Verdict = collections.namedtuple("Verdict", "good why")
@@ -108,6 +109,7 @@ def _add_link(node, letter, before):
         return last
     if before == "K":
         node = node.child("Initialized.<clinit>")
+        node.leaf_java = ANYTHING
     return _add_frames(node, letter, {})
 
 
@@ -142,9 +144,11 @@ def tree_of_garbage():
 
 # --- one stack --------------------------------------------------------------------------------
 
-Frame = collections.namedtuple("Frame", "name kind")
+# `own`: the workload's; `java`: a Java frame; `kind`: the letter that --annotate gives it.
+Frame = collections.namedtuple("Frame", "name kind own java")
 
 
+@functools.lru_cache(100000)
 def parse_frame(text):
     """A frame of `collapsed --annotate`: its name without what differs, and its kind."""
     found = re.match(r"(.*?)(?:_\[([a-z0-9])\])?$", text)
@@ -153,17 +157,15 @@ def parse_frame(text):
         name = LAMBDA
     elif name.startswith(BODY):
         name = BODY
-    return Frame(name, kind)
-
-
-def is_java(frame):
-    return frame.kind != "k" and bool(JAVA.match(frame.name)) and \
-        (frame.kind != "" or OWN.match(frame.name) is not None)
+    own = kind != "k" and bool(OWN.match(name))
+    java = kind != "k" and bool(JAVA.match(name)) and (kind != "" or own)
+    return Frame(name, kind, own, java)
 
 
 def broken(frames):
     """Why hostprof itself says that this stack is not whole, or ""."""
-    marks = [frame.name for frame in frames if frame.kind != "k" and MARKS.match(frame.name)]
+    marks = [frame.name for frame in frames
+             if frame.name[0] == "[" and frame.kind != "k" and MARKS.match(frame.name)]
     return marks[0] if marks else ""
 
 
@@ -172,9 +174,9 @@ def without_handler(frames):
     at = next((i for i, frame in enumerate(frames) if frame.name == HANDLER[0]), None)
     if at is None:
         return frames
-    own = [frame.name for frame in frames[at:] if OWN.match(frame.name)]
-    if own != HANDLER[:len(own)] or any(is_java(frame) for frame in frames[at:]
-                                        if not OWN.match(frame.name)):
+    own = [frame.name for frame in frames[at:] if frame.own]
+    if own != HANDLER[:len(own)] or any(frame.java for frame in frames[at:]
+                                        if not frame.own):
         return None
     return frames[:at]
 
@@ -195,7 +197,7 @@ class Judge:
 
     def _fixed_parts(self, frames):
         names = [frame.name for frame in frames]
-        own = [i for i, frame in enumerate(frames) if OWN.match(frame.name)]
+        own = [i for i, frame in enumerate(frames) if frame.own]
         if own and names[own[0]] in self.tree.children:
             yield "way into Java", tuple(names[:own[0]])
         for here, after in zip(own, own[1:]):
@@ -220,7 +222,7 @@ class Judge:
         """Follow the workload's own frames through the tree."""
         node, depth, gap, last = self.tree, 0, [], None
         for at, frame in enumerate(frames):
-            if not OWN.match(frame.name):
+            if not frame.own:
                 gap.append(frame)
                 continue
             after = node.children.get(frame.name)
@@ -240,7 +242,7 @@ def _bad_gap(node, gap):
 
 
 def _fits(gap, frame):
-    if is_java(frame):
+    if frame.java:
         return bool(gap.java and gap.java.match(frame.name))
     return gap.native
 
@@ -250,11 +252,11 @@ def _judge_end(node, depth, rest, is_child):
     if not node.name:
         return Verdict(False, "the thread's own frames are missing")
     for frame in rest:
-        if OWN.match(frame.name):
+        if frame.own:
             if is_child or not (node.leaf_own and node.leaf_own.match(frame.name)):
                 gap = " over a gap" if is_child else ""
                 return Verdict(False, f"{frame.name} below {node.name}{gap}")
-        elif is_java(frame) and not (node.leaf_java and node.leaf_java.match(frame.name)):
+        elif frame.java and not (node.leaf_java and node.leaf_java.match(frame.name)):
             return Verdict(False, f"{frame.name} below {node.name}")
     return GOOD
 

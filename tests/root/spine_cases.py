@@ -102,16 +102,21 @@ def start_case(name, version, seconds):
     quiet = ["--enable-native-access=ALL-UNNAMED"] if version >= 22 else []
     argv = [os.path.join(jdk(version), "bin", "java"), "-Xmx64m", *quiet, *case.flags, "-cp", SPINE,
             case.workload, seconds, *args, *case.args]
-    return start(argv, stderr=subprocess.DEVNULL)
+    # Two dozen busy threads would leave hostprof little time to begin and to end.
+    return start(argv, stderr=subprocess.DEVNULL, preexec_fn=lambda: os.nice(7))
 
 
 class Running:
-    """JVMs of several cases, until stop(); all have said that they are ready."""
+    """JVMs of several cases, until stop(). One that is ready waits for the others."""
 
     def __init__(self, names, version, seconds):
-        self.processes = {name: start_case(name, version, seconds) for name in names}
+        self.processes = {}
+        for name in names:
+            process = start_case(name, version, seconds)
+            process.wait_text("ready", timeout=120).signal(signal.SIGSTOP)
+            self.processes[name] = process
         for process in self.processes.values():
-            process.wait_text("ready", timeout=120)
+            process.signal(signal.SIGCONT)
 
     def stop(self, names=None):
         for name in list(self.processes if names is None else names):
@@ -183,9 +188,12 @@ def run_cases(names, version, samples, seconds):
     names = [name for name in names if has_case(name, version)]
     running = Running(names, version, 600)
     rows = {name: NO_ROW for name in [*names, OTHERS]}
-    for _ in range(100):
+    for number in range(100):
         for name, row in record_round(running, seconds).items():
             rows[name] = add_rows(rows[name], row)
+        least = min(rows[name].samples for name in running.processes)
+        print(f"# JDK {version}, round {number + 1}: {least} samples and more of "
+              f"{len(running.processes)} cases", flush=True)
         done = [name for name in running.pids() if rows[name].samples >= samples]
         running.stop(done)
         if not running.processes:

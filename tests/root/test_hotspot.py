@@ -29,18 +29,18 @@ def expect_whole(version, rows):
 def subset_17():
     """The named small subset of make check-jdks."""
     need_root()
-    expect_whole(17, run_cases(SUBSET, 17, SAMPLES, 6))
+    expect_whole(17, run_cases(SUBSET, 17, SAMPLES, 12))
 
 
 @test
 def subset_25():
     need_root()
-    expect_whole(25, run_cases(SUBSET, 25, SAMPLES, 6))
+    expect_whole(25, run_cases(SUBSET, 25, SAMPLES, 12))
 
 
 def main_of_case(name, version, samples="3000"):
     names = list(CASES) if name == "all" else name.split(",")
-    rows = run_cases(names, int(version), int(samples), 4)
+    rows = run_cases(names, int(version), int(samples), 10)
     print_rows(version, rows, reasons=8)
     print_examples(rows, reasons=8, stacks=2)
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Arrays;
 
 /**
  * usage: Spine SECONDS LIBRARY [signal=MICROSECONDS] PATH...
@@ -14,10 +13,10 @@ public final class Spine extends Thread {
     /** For a link that cannot hand them on otherwise. */
     public Path path;
     public int depth;
-    private final List<Path> paths;
+    private final Path[] paths;
     private final int interruptEvery;
 
-    private Spine(List<Path> paths, int interruptEvery) {
+    private Spine(Path[] paths, int interruptEvery) {
         super("spine");
         this.paths = paths;
         this.interruptEvery = interruptEvery;
@@ -29,8 +28,8 @@ public final class Spine extends Thread {
             Native.interrupt(interruptEvery);
         }
         for (int round = 0; !stop; round++) {
-            for (int i = 0; i < paths.size(); i++) {
-                Path current = paths.get(i);
+            for (int i = 0; i < paths.length; i++) {
+                Path current = paths[i];
                 long until = System.nanoTime() + TURN_NS;
                 do {
                     current.sink += current.steps[0].step(current, 0);
@@ -45,15 +44,10 @@ public final class Spine extends Thread {
 
     public static void main(String[] args) throws Exception {
         Native.load(args[1]);
-        List<Path> paths = new ArrayList<>();
-        int interruptEvery = 0;
-        for (int i = 2; i < args.length; i++) {
-            if (args[i].startsWith("signal=")) {
-                interruptEvery = Integer.parseInt(args[i].substring(7));
-            } else {
-                paths.add(new Path(args[i]));
-            }
-        }
+        int first = args[2].startsWith("signal=") ? 3 : 2;
+        int interruptEvery = first == 3 ? Integer.parseInt(args[2].substring(7)) : 0;
+        Path[] paths = Arrays.stream(args, first, args.length).map(Path::new)
+            .toArray(Path[]::new);
         Spine spine = new Spine(paths, interruptEvery);
         spine.start();
         spine.join((long) (Double.parseDouble(args[0]) * 1000));

@@ -6,6 +6,7 @@
 AGAIN	 = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 SCRIPT_ENV = BUILD=$(BUILD)
 FUZZ_SECONDS ?= 20
+JDKS	 ?= $(BUILD)/jdks
 SAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 # clang calls NULL + 0 an overflow, which every empty array would be.
 FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined \
@@ -57,6 +58,11 @@ check-scale: ## record 2,000 processes and 501 large files within the memory lim
 check-real: ## record Tomcat, Kafka, Helidon, scalac, JRuby, H2, Lucene under load (root, Maven, 8 minutes)
 	@+$(AGAIN) all
 	@HOSTPROF_BUILD=$(BUILD) tests/real/check_real.py
+
+check-jdks: ## Java stacks on OpenJDK 8 to 28: fetches them into JDKS, prints a table (root, 10 minutes)
+	@+$(AGAIN) all workloads
+	@$(if $(HOSTPROF_JDKS),,scripts/get-jdks.sh $(JDKS))
+	@HOSTPROF_BUILD=$(BUILD) HOSTPROF_JDKS=$(or $(HOSTPROF_JDKS),$(abspath $(JDKS))) tests/root/jdk_matrix.py
 
 check-mutants: ## break the unwinder line by line: a unit test must notice each
 	@+$(AGAIN) unit-tests

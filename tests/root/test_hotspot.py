@@ -7,8 +7,6 @@ stack that is not as it must be; the samples default to 3000, the case may be `a
 
     sudo HOSTPROF_BUILD=build tests/root/test_hotspot.py --case mixed 17 [SAMPLES]
 """
-import math
-
 from hp import *
 from spine_cases import *
 
@@ -19,10 +17,9 @@ SAMPLES = int(os.environ.get("HOSTPROF_SAMPLES", "1200"))
 def expect_whole(version, rows):
     print_rows(version, rows)
     print_examples(rows)
-    for name, row in rows.items():
-        must = (CASES[name].must if name in CASES else 0.002) * row.samples
-        expect(bad(row) <= must + 4 * math.sqrt(must),
-               f"JDK {version}, {name}: {bad(row)} of {row.samples} stacks are not whole")
+    misses = [f"{name}: {bad(row)} of {row.samples}" for name, row in rows.items()
+              if too_many(name, version, row)]
+    expect_equal(misses, [], f"cases with too many bad stacks on JDK {version}")
 
 
 @test

@@ -249,16 +249,24 @@ final class Leaves {
         }
     }
 
-    /** With all of its path on the stack, makes old code of it, and goes on for a while. */
+    /** With all of its path on the stack, makes old code of it and goes on for a while. */
     static final class Retransform extends Link {
+        private static final long EVERY_NS = 60_000_000;
+        private static final long WORK_NS = 20_000_000;
+        private static long last;
+
         @Override
         public long step(Path path, int depth) {
+            long now = System.nanoTime();
+            if (now - last < EVERY_NS) {
+                return path.mix(now);
+            }
             Again.retransform();
-            long until = System.nanoTime() + 2_000_000;
+            last = System.nanoTime();
             long sum = 0;
             do {
                 sum += path.mix(sum);
-            } while (System.nanoTime() < until);
+            } while (System.nanoTime() - last < WORK_NS && !Spine.stop);
             return sum;
         }
     }

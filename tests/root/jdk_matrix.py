@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""make check-jdks: the completeness suite on each JDK, and a table of cases and JDKs.
+
+usage: jdk_matrix.py [VERSION…]
+HOSTPROF_SAMPLES is how many samples each cell needs (3000), HOSTPROF_JDKS where the JDKs are.
+"""
+from hp import *
+from spine_cases import *
+
+SAMPLES = int(os.environ.get("HOSTPROF_SAMPLES", "3000"))
+SECONDS = 15
+AIM = 0.0001
+
+versions = [int(arg) for arg in sys.argv[1:]] or [8, 11, 17, 21, 25, 26, 27, 28]
+del sys.argv[1:]
+
+
+def print_matrix(table):
+    """One line per case: samples and share of those that are bad, per JDK."""
+    print("# " + " ".join([f"{'':14}"] + [f"{f'JDK {version}':>14}" for version in table]))
+    for name in [*CASES, OTHERS]:
+        cells = [cell_of(rows.get(name)) for rows in table.values()]
+        print("# " + " ".join([f"{name:14}", *cells]))
+
+
+def cell_of(row):
+    return f"{row.samples:>6} {100 * bad(row) / row.samples:6.3f}%" if row else f"{'-':>14}"
+
+
+@test
+def stacks_are_whole_on_each_jdk():
+    need_root()
+    table = {}
+    for version in versions:
+        table[version] = run_cases(list(CASES), version, SAMPLES, SECONDS)
+        print_rows(version, table[version])
+        print_examples(table[version], reasons=3)
+    print_matrix(table)
+    cells = [row for rows in table.values() for row in rows.values()]
+    reached = sum(bad(row) <= AIM * row.samples for row in cells)
+    print(f"# {sum(row.samples for row in cells)} samples; {reached} of {len(cells)} cells have no "
+          f"more than {100 * AIM} % that are not whole")
+    misses = [f"{name} on JDK {version}: {bad(row)} of {row.samples}"
+              for version, rows in table.items() for name, row in rows.items()
+              if too_many(name, version, row)]
+    expect_equal(misses, [], "cells above their share")
+
+
+main()

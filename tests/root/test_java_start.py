@@ -67,12 +67,12 @@ def sum_up(lines):
     return counts, examples
 
 
-def print_sums(version, counts, examples):
+def print_sums(version, lives, counts, examples):
     judged = sum(counts.values()) - counts[STACK_LESS]
     bad = judged - counts[WHOLE]
-    print(f"# JDK {version}: {judged} samples of {len({e.process for e in examples.values()})} or "
-          f"more starts, {bad} not whole: {100 * bad / max(judged, 1):.3f} %; "
-          f"{counts[STACK_LESS]} have no user stack", flush=True)
+    print(f"# JDK {version}, {len(lives)} starts: {bad} of {judged} stacks are not whole, "
+          f"{100 * bad / max(judged, 1):.3f} %; {counts[STACK_LESS]} samples have no user stack",
+          flush=True)
     for verdict, count in counts.most_common():
         if verdict not in (WHOLE, STACK_LESS):
             print(f"#   {count}  {verdict.why}\n#      {';'.join(examples[verdict].frames)[-900:]}",
@@ -83,7 +83,7 @@ def print_sums(version, counts, examples):
 def starts_whole(version, lives):
     lines, stats, pids = run_starts(version, lives)
     counts, examples = sum_up(lines)
-    judged, bad = print_sums(version, counts, examples)
+    judged, bad = print_sums(version, lives, counts, examples)
     expect(judged >= 1000, f"only {judged} samples")
     java = total([line for line in lines if any(map(is_java, line.frames))])
     expect(java > judged / 5, f"only {java} of {judged} samples have Java frames")

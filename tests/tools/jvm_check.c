@@ -324,7 +324,7 @@ static void print_layout(const struct jvm_layout *l)
 	       (uint64_t)w->enter_return, w->entry_count);
 }
 
-/* EARLY: the library may not be mapped yet. */
+/* EARLY: the library may not be mapped yet, or what is in it half made. */
 static int open_jvm(uint32_t pid, bool early, struct vmstructs **ret_vs, struct jvm_layout *layout)
 {
 	struct err err = { 0 };
@@ -334,7 +334,7 @@ static int open_jvm(uint32_t pid, bool early, struct vmstructs **ret_vs, struct 
 		r = *ret_vs ? 0 : vmstructs_open(NULL, pid, NULL, ret_vs, &err);
 		if (!r)
 			r = jvm_layout_read(*ret_vs, layout, &err);
-		if (r != -EAGAIN && !(early && r == -ENODATA))
+		if (r != -EAGAIN && !(early && r < 0))
 			break;
 		usleep(START_PAUSE_US);
 	}

@@ -13,6 +13,8 @@
 /* A starting JVM has no tables yet; later failures are rarer, so look less often. */
 #define JVM_LAYOUT_WAIT_NS     (20 * NSEC_PER_MSEC)
 #define JVM_LAYOUT_MAX_WAIT_NS (5 * NSEC_PER_SEC)
+/* Even a slow machine has a JVM started by then. */
+#define JVM_START_NS (10 * NSEC_PER_SEC)
 /* A layout that lacks the continuation stubs is looked at this often; see jvm_get_wire(). */
 #define JVM_REFRESH_WAIT_NS (200 * NSEC_PER_MSEC)
 /* An agent that has not replayed by then (a stopped process, say) is not waited for. */
@@ -71,10 +73,15 @@ static int read_layout(struct jvm *jvm)
 	return 0;
 }
 
-/* Errors that another attempt does not mend. */
-static bool is_final(int ret)
+/*
+ * Errors that another attempt does not mend. Of a JVM that is starting, what is half there looks
+ * malformed, too: the variables that VMStructs are found by are set one by one.
+ */
+static bool is_final(const struct jvm *jvm, int ret, uint64_t now_ns)
 {
-	return ret == -EOPNOTSUPP || ret == -EPERM || ret == -EACCES || ret == -EBADMSG;
+	if (ret == -EPERM || ret == -EACCES)
+		return true;
+	return (ret == -EOPNOTSUPP || ret == -EBADMSG) && now_ns - jvm->made_ns > JVM_START_NS;
 }
 
 static bool has_layout(struct jvm *jvm)
@@ -89,7 +96,7 @@ static bool has_layout(struct jvm *jvm)
 		return false;
 	ret = read_layout(jvm);
 	jvm->has_layout = !ret;
-	jvm->no_layout = is_final(ret);
+	jvm->no_layout = is_final(jvm, ret, now_ns);
 	jvm->layout_retry_ns = now_ns + jvm->layout_wait_ns;
 	jvm->layout_wait_ns = MIN(jvm->layout_wait_ns * 2, JVM_LAYOUT_MAX_WAIT_NS);
 	/* From now on they say when it is refreshed. */

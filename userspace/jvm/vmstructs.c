@@ -112,6 +112,7 @@ static int read_tables(struct vmstructs *vs, const struct libjvm *lib, struct er
 	if (r < 0)
 		return err_set(err, r, "libjvm.so of process %u is not HotSpot's: no VMStructs",
 			       vs->memory.pid);
+	vmtables_unref(TAKE_PTR(vs->tables));
 	r = vmtables_read(&vs->memory, addresses, lib->bias, &vs->tables);
 	if (!r)
 		add_symbol_statics(vs->tables, lib);
@@ -157,6 +158,9 @@ static int open_build(struct vmstructs_cache *cache, const struct libjvm *lib, s
 		r = read_tables(vs, lib, err);
 	if (!r)
 		r = check_started(vs, err);
+	/* What was read may have been half made, though the JVM is ready by now. */
+	if (!r && !shared)
+		r = read_tables(vs, lib, err);
 	if (!r && !shared && cache && vs->build_id[0])
 		cache_add(cache, vs);
 	return r;

@@ -139,15 +139,18 @@ static __always_inline void miss_fill_regs(struct wire_miss *miss, const struct 
 	miss->regs[ROW_R15] = c->r15;
 }
 
-/* The thread's anchor as it is now; userspace walks later. */
+/* The thread's anchor and continuation as they are now; userspace walks later. */
 static __always_inline void miss_fill_java(struct wire_miss *miss, struct unwind_cursor *c)
 {
 	miss->jvm = c->jvm_serial;
 	miss->thread = 0;
+	miss->cont_entry = 0;
 	miss->anchor[0] = miss->anchor[1] = miss->anchor[2] = 0;
 	if (!c->jvm.serial)
 		return;
 	miss->thread = tables_thread(NULL, c);
+	if (miss->thread && c->jvm.thread_cont_entry != WIRE_JVM_ABSENT)
+		unwind_read(NULL, &miss->cont_entry, 8, miss->thread + c->jvm.thread_cont_entry);
 	if (miss->thread && c->jvm.thread_anchor != WIRE_JVM_ABSENT) {
 		wire_u64 at = miss->thread + c->jvm.thread_anchor;
 

@@ -410,38 +410,6 @@ static inline int step_stub_leaf(struct unwind_cursor *c, struct unwind_memory *
 	return stub_leave(c, memory);
 }
 
-/* --- virtual threads -------------------------------------------------------------------------- */
-
-/*
- * Where the ContinuationEntry is: right behind the frames on the stack, or the last one's arguments
- * are between. A walk that userspace finishes may find the thread elsewhere by now.
- */
-static inline wire_u64 stub_cont_entry(struct unwind_cursor *c, struct unwind_memory *memory)
-{
-	wire_u64 thread = tables_thread(memory, c), entry;
-
-	if (!thread || c->jvm.thread_cont_entry == WIRE_JVM_ABSENT ||
-	    unwind_read(memory, &entry, 8, thread + c->jvm.thread_cont_entry))
-		return c->sp;
-	return entry >= c->sp && entry - c->sp < STUB_MAX_ARGUMENTS ? entry : c->sp;
-}
-
-/*
- * The oldest frame of a virtual thread that is on the stack returns to this barrier; older ones
- * lie in the heap. The carrier's go on at Continuation.enterSpecial(), whose frame holds the
- * thread's ContinuationEntry (share/runtime/continuationEntry.hpp).
- */
-static inline int step_barrier(struct unwind_cursor *c, struct unwind_memory *memory)
-{
-	wire_u64 entry = stub_cont_entry(c, memory);
-
-	c->frozen++;
-	/* For code_enter() a caller is higher. */
-	if (entry == c->sp)
-		c->sp -= 8;
-	return code_enter(c, c->jvm.enter_return, entry, c->fp);
-}
-
 #ifdef __bpf__
 
 __attribute__((noinline)) int step_stub_alone(struct unwind_cursor *c)
@@ -454,14 +422,8 @@ __attribute__((noinline)) int step_stub_leaf_alone(struct unwind_cursor *c)
 	return c ? step_stub_leaf(c, NULL) : UNWIND_STOP;
 }
 
-__attribute__((noinline)) int step_barrier_alone(struct unwind_cursor *c)
-{
-	return c ? step_barrier(c, NULL) : UNWIND_STOP;
-}
-
 #define step_stub(c, memory)	  (step_stub_alone(c) & UNWIND_STOP)
 #define step_stub_leaf(c, memory) (step_stub_leaf_alone(c) & UNWIND_STOP)
-#define step_barrier(c, memory)	  (step_barrier_alone(c) & UNWIND_STOP)
 
 #endif
 #endif

@@ -8,12 +8,12 @@
 #define HOSTPROF_UNWIND_H
 
 #include "anchor.h"
+#include "step_continuation.h"
 #include "step_fp.h"
 #include "step_interpreted.h"
 #include "step_leaf.h"
 #include "step_row.h"
 #include "step_signal.h"
-#include "step_stub.h"
 #include "unwind_find.h"
 
 enum unwind_step {
@@ -140,6 +140,30 @@ static inline int unwind_put_mark(struct unwind_cursor *c, wire_u64 *out, enum w
 	return unwind_put(c, out, word);
 }
 
+static inline int unwind_barrier(struct unwind_cursor *c, struct unwind_memory *memory,
+				 wire_u64 *out)
+{
+	/* JDK 21 to 23 make enterSpecial for the first virtual thread: userspace looks for it. */
+	if (!c->jvm.enter_return) {
+		c->missed = 1;
+		return unwind_stop(c, UNWIND_NO_THREAD);
+	}
+	if (unwind_put_mark(c, out, WIRE_MARK_FROZEN))
+		return UNWIND_STOP;
+	return step_barrier(c, memory);
+}
+
+/* From the frame at c->code_seen, which is written, to its caller. */
+static inline int unwind_java_caller(struct unwind_cursor *c, struct unwind_memory *memory,
+				     wire_u64 *out)
+{
+	if (c->code_seen.frame_size)
+		return c->leaf ? step_compiled_leaf(c, memory) : step_compiled(c, memory);
+	if (continuation_thaws(c))
+		return unwind_barrier(c, memory, out);
+	return c->leaf ? step_stub_leaf(c, memory) : step_stub(c, memory);
+}
+
 /* Compiled code or a stub. */
 static inline int unwind_java_frame(struct unwind_cursor *c, struct unwind_memory *memory,
 				    wire_u64 *out)
@@ -152,24 +176,13 @@ static inline int unwind_java_frame(struct unwind_cursor *c, struct unwind_memor
 	    unwind_put(c, out, c->code_seen.compile_id))
 		return UNWIND_STOP;
 	c->java_frames++;
-	if (c->code_seen.frame_size == 0)
-		stop = c->leaf ? step_stub_leaf(c, memory) : step_stub(c, memory);
-	else
-		stop = c->leaf ? step_compiled_leaf(c, memory) : step_compiled(c, memory);
+	stop = unwind_java_caller(c, memory, out);
 	/* It will be walked again. */
 	if (c->missed) {
 		c->frames--;
 		c->words -= WIRE_COMPILED_WORDS;
 	}
 	return stop;
-}
-
-static inline int unwind_barrier(struct unwind_cursor *c, struct unwind_memory *memory,
-				 wire_u64 *out)
-{
-	if (unwind_put_mark(c, out, WIRE_MARK_FROZEN))
-		return UNWIND_STOP;
-	return step_barrier(c, memory);
 }
 
 static inline int unwind_native_frame(struct unwind_cursor *c, struct unwind_memory *memory,

@@ -120,7 +120,7 @@ static void test_read_across_pages(void **state)
 	assert_memory_equal(came, beyond, sizeof(came));
 }
 
-/* The anchor of the JavaThread is that of the sample, the rest of the thread is not. */
+/* Anchor and continuation of the JavaThread are those of the sample, its other words are not. */
 static void test_anchor(void **state)
 {
 	struct fixture *f = *state;
@@ -138,7 +138,12 @@ static void test_anchor(void **state)
 	assert_int_equal(unwind_read(&f->memory, came, sizeof(came), (uintptr_t)&beyond[1]), 0);
 	assert_int_equal(came[0], 2);
 	assert_int_equal(came[3], 102);
+	f->miss.cont_entry = 200;
+	f->jvm.thread_cont_entry = 8;
+	assert_int_equal(word_of(f, &beyond[1]), 200);
+	assert_int_equal(word_of(f, &beyond[0]), 1);
 	f->miss.thread = 0;
+	assert_int_equal(word_of(f, &beyond[1]), 2);
 	assert_int_equal(word_of(f, &beyond[2]), 3);
 }
 

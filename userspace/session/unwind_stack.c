@@ -97,20 +97,32 @@ static int read_copy(const struct wire_miss *miss, uint64_t address, void *dst, 
 	return -ENOENT;
 }
 
-/* Of the anchor what was sampled; DST holds what is there now. */
-static void put_anchor(const struct unwind_stack *stack, uint64_t address, uint8_t *dst, size_t len)
+/* Of the JavaThread what was sampled; DST holds what is there now. */
+static void put_thread(const struct unwind_stack *stack, uint64_t address, uint8_t *dst, size_t len)
 {
 	const struct wire_miss *miss = stack->miss;
 	const struct wire_jvm *jvm = stack->jvm;
-	uint64_t anchor = miss->thread + jvm->thread_anchor;
-	const uint64_t at[] = { anchor + jvm->anchor_sp, anchor + jvm->anchor_pc,
-				anchor + jvm->anchor_fp };
+	const bool anchor = jvm->thread_anchor != WIRE_JVM_ABSENT;
 
-	if (!miss->thread || !jvm->serial || jvm->thread_anchor == WIRE_JVM_ABSENT)
+	const struct {
+		bool known;
+		uint32_t offset;
+		uint64_t value;
+	} words[] = {
+		{ anchor, (uint32_t)jvm->thread_anchor + jvm->anchor_sp, miss->anchor[0] },
+		{ anchor, (uint32_t)jvm->thread_anchor + jvm->anchor_pc, miss->anchor[1] },
+		{ anchor, (uint32_t)jvm->thread_anchor + jvm->anchor_fp, miss->anchor[2] },
+		{ miss->cont_entry != 0, jvm->thread_cont_entry, miss->cont_entry },
+	};
+
+	if (!miss->thread || !jvm->serial)
 		return;
-	for (size_t i = 0; i < ARRAY_SIZE(at); i++)
-		if (is_within(at[i], sizeof(at[i]), address, len))
-			memcpy(dst + (at[i] - address), &miss->anchor[i], sizeof(at[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		uint64_t at = miss->thread + words[i].offset;
+
+		if (words[i].known && is_within(at, sizeof(at), address, len))
+			memcpy(dst + (at - address), &words[i].value, sizeof(words[i].value));
+	}
 }
 
 static int read_other(const void *data, uint64_t address, void *dst, size_t len)
@@ -121,7 +133,7 @@ static int read_other(const void *data, uint64_t address, void *dst, size_t len)
 		return 0;
 	if (!stack->alive || read_process(stack, address, dst, len) < 0)
 		return -EFAULT;
-	put_anchor(stack, address, dst, len);
+	put_thread(stack, address, dst, len);
 	return 0;
 }
 

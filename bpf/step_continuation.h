@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/*
+ * Virtual threads: the frames on the carrier's stack end at the return barrier, and the older ones
+ * lie in the heap. The carrier's own go on at Continuation.enterSpecial(), in whose frame the
+ * ContinuationEntry lies: share/runtime/continuationEntry.hpp, generate_cont_thaw() in
+ * cpu/x86/stubGenerator_x86_64.cpp.
+ */
+#ifndef HOSTPROF_STEP_CONTINUATION_H
+#define HOSTPROF_STEP_CONTINUATION_H
+
+#include "step_stub.h"
+
+/* The thaw stub lies before the return barrier; behind it are the one for exceptions, and others. */
+#define CONTINUATION_BEFORE 160
+#define CONTINUATION_BEHIND 512
+/* Arguments of the last frame, or the room for frames that are being brought back. */
+#define CONTINUATION_MAX_BYTES (64U << 10)
+
+/*
+ * Where the ContinuationEntry is: right behind the frames on the stack, or the last one's arguments
+ * are between. The thread tells, but may be elsewhere by now when userspace finishes the walk.
+ */
+static inline wire_u64 continuation_entry(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 thread = tables_thread(memory, c), entry;
+
+#ifndef __bpf__
+	if (stub_checks_out(c, memory, c->jvm.enter_return, c->sp))
+		return c->sp;
+#endif
+	if (!thread)
+		thread = c->r15;
+	if (!thread || c->jvm.thread_cont_entry == WIRE_JVM_ABSENT ||
+	    unwind_read(memory, &entry, 8, thread + c->jvm.thread_cont_entry))
+		return c->sp;
+	return entry >= c->sp && entry - c->sp < CONTINUATION_MAX_BYTES ? entry : c->sp;
+}
+
+static inline int step_barrier(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 entry = continuation_entry(c, memory);
+
+	c->frozen++;
+	/* For code_enter() a caller is higher. */
+	if (entry == c->sp)
+		c->sp -= 8;
+	return code_enter(c, c->jvm.enter_return, entry, c->fp);
+}
+
+/*
+ * In the stubs that bring frames back: they were called from enterSpecial, and took that return
+ * address off the stack, or were returned to in its place.
+ */
+static inline int continuation_thaws(const struct unwind_cursor *c)
+{
+	wire_u64 from = c->jvm.return_barrier - CONTINUATION_BEFORE;
+
+	return c->jvm.return_barrier && c->code_seen.frame_size == 0 &&
+	       c->pc - from < CONTINUATION_BEFORE + CONTINUATION_BEHIND;
+}
+
+#ifdef __bpf__
+
+__attribute__((noinline)) int step_barrier_alone(struct unwind_cursor *c)
+{
+	return c ? step_barrier(c, NULL) : UNWIND_STOP;
+}
+
+#define step_barrier(c, memory) (step_barrier_alone(c) & UNWIND_STOP)
+
+#endif
+#endif

@@ -129,8 +129,6 @@ static void other_code_is_not_the_same(void **state)
 	/* JDK 17 and before: its class was unloaded. */
 	fake_put_u64(&f->fake, at + f->layout.nmethod_method, 0);
 	assert_false(code_blob_is_same(&f->fake.memory, &f->layout, &blob));
-	code_fixture_blob(f, 4, 4, "RuntimeStub", KIND_STUB);
-	assert_false(code_blob_is_same(&f->fake.memory, &f->layout, &blob));
 }
 
 /* Joined free blocks leave chains that go back by one segment: 1,896 hops were seen. */

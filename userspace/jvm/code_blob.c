@@ -174,9 +174,17 @@ int code_blob_find(const struct vm_memory *memory, const struct jvm_layout *layo
 bool code_blob_is_same(const struct vm_memory *memory, const struct jvm_layout *layout,
 		       const struct code_blob *blob)
 {
-	struct code_blob now;
+	const bool has_used = layout->block_used != JVM_LAYOUT_ABSENT;
+	uint64_t block = blob->start - layout->wire.block_header, method;
+	uint32_t compile_id;
+	uint8_t used;
+	const struct vm_span spans[] = {
+		{ block + (has_used ? layout->block_used : 0), &used, sizeof(used) },
+		{ blob->start + layout->wire.compile_id, &compile_id, sizeof(compile_id) },
+		{ blob->start + layout->nmethod_method, &method, sizeof(method) },
+	};
 
-	return code_blob_find(memory, layout, blob->start, &now) == 0 && now.is_nmethod &&
-	       now.start == blob->start && now.compile_id == blob->compile_id &&
-	       now.method == blob->method;
+	if (memory->read(memory, spans, ARRAY_SIZE(spans)) < 0)
+		return false;
+	return (used || !has_used) && compile_id == blob->compile_id && method == blob->method;
 }

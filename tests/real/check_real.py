@@ -13,7 +13,7 @@ import collections
 import time
 
 from fetch import Unavailable
-from programs import PROGRAMS
+from programs import PROGRAMS, Beside
 from hp import *
 from judge import ANCHOR, FROZEN, NAMELESS, is_java, judge
 from threads import dump_threads, without_its_start
@@ -73,15 +73,15 @@ class Recording:
         os.makedirs(directory, exist_ok=True)
         base = os.path.join(directory, program.name)
         self.path, self.stats_path = f"{base}.jfr", f"{base}.json"
-        recorder = start([HOSTPROF, "record", "-a", "-F", FREQUENCY, "--agent=never", "-d", SECONDS,
-                          "-o", self.path, "--stats", self.stats_path], stderr=subprocess.PIPE)
+        recorder = Beside([HOSTPROF, "record", "-a", "-F", FREQUENCY, "--agent=never", "-d", SECONDS,
+                           "-o", self.path, "--stats", self.stats_path], f"{base}.log")
         time.sleep(START_S)
         before = self.clocks(running)
         time.sleep(SECONDS / 2)
         self.threads = {pid: dump_threads(home, pid) for pid in running.jvms.values()}
         time.sleep(max(SECONDS / 2 - START_S - 1.5, 0))
         self.cpu_s = {pid: clock - before.get(pid, 0) for pid, clock in self.clocks(running).items()}
-        recorder.finish(SECONDS + 60)
+        expect(not recorder.popen.wait(SECONDS + 60), f"hostprof failed: {recorder.text()}")
         self.stats = read_json(self.stats_path)
         text = hostprof("report", self.path, "-f", "collapsed", "-o", "-", "-t", "--annotate",
                         timeout=300).out

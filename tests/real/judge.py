@@ -8,16 +8,18 @@ import re
 
 from known_stacks import STACKLESS, plain_name
 
-# Where a thread begins; libc's functions have no names where its debug file is not installed.
+# Where a thread begins. Functions have no names where no debug file is installed, and those of libjvm
+# have none while its symbols do not fit into hostprof's memory.
 ROOTS = re.compile(r"_start|\[process start\]|\[thread start\]|(?:__)?clone3?")
 LIBC = r"(?:start_thread|\[libc\.so\.6\+0x[0-9a-f]+\])"
 LIBJLI = r"(?:JavaMain|ThreadJavaMain|\[libjli\.so\+0x[0-9a-f]+\])"
 # The only way of HotSpot into Java is the call stub (share/runtime/javaCalls.cpp, stubRoutines.hpp);
 # below it lies a thread of the JVM's own (os/linux/os_linux.cpp) or the launcher's main thread
 # (java.base/share/native/libjli/java.c).
-BEGIN = re.compile(rf"[^;]+(?:;{LIBC})?(?:;thread_native_entry;Thread::call_run;.*|"
-                   rf"(?:;{LIBJLI})+;jni_.*)")
-ENTRY = re.compile(r"JavaCalls::call_helper;call_stub$")
+LIBJVM = r"\[libjvm\.so\+0x[0-9a-f]+\]"
+BEGIN = re.compile(rf"[^;]+(?:;{LIBC})?(?:;thread_native_entry;Thread::call_run;|"
+                   rf"(?:;{LIBJLI})+;(?:jni_|{LIBJVM})|(?:;{LIBJVM}){{2}}).*")
+ENTRY = re.compile(rf"(?:JavaCalls::call_helper|{LIBJVM});call_stub$")
 # An upcall of the foreign function interface: share/prims/upcallLinker.cpp.
 UPCALL = re.compile(r"(?:upcall_stub|\[upcall stub\])[^;]*$")
 

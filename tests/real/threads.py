@@ -48,7 +48,8 @@ def without_its_start(line, threads):
     java = [frame for frame in line.frames if is_java(frame)]
     if tid not in threads or not java or any(frame in NAMELESS for frame in java[:3]):
         return None
-    wanted = first_methods(threads[tid][1])
+    # A thread that has not come to its task yet has fewer.
+    wanted = first_methods(threads[tid][1])[:len(java)]
     came = [without_numbers(name_of(frame)) for frame in java[:len(wanted)]]
     # What a compiled method has inlined is no frame of its own here.
     for index, frame in enumerate(java[:len(wanted)]):

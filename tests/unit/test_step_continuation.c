@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A virtual thread's last frame on the stack, in front of the carrier's enterSpecial. */
+#include "test.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/macros.h"
+#include "unwind.h"
+
+#define HEAP_AT	   0x7f0010000000ULL
+#define SEGMAP_AT  0x7f0020000000ULL
+#define THREAD_AT  0x7f0030000000ULL
+#define STACK_AT   0x7f0040000000ULL
+#define SEGMENT	   128U
+#define SEGMENTS   32U
+#define FRAME	   10 /* words of enterSpecial's */
+#define CONT_ENTRY 64 /* in the thread */
+
+#define ENTER_BLOB   (HEAP_AT + 8)
+#define ENTER_RETURN (ENTER_BLOB + 300)
+#define STUB_BLOB    (HEAP_AT + 16 * SEGMENT + 8)
+#define BARRIER	     (STUB_BLOB + 300)
+#define CALLER	     (ENTER_BLOB + 400) /* enterSpecial's; any code will do */
+
+static uint8_t heap[SEGMENTS * SEGMENT], segmap[SEGMENTS];
+static uint64_t thread[16], stack[256], out[UNWIND_OUT_WORDS];
+static struct unwind_cursor cursor;
+
+static const struct {
+	uint64_t at;
+	void *bytes;
+	size_t len;
+} pieces[] = {
+	{ HEAP_AT, heap, sizeof(heap) },
+	{ SEGMAP_AT, segmap, sizeof(segmap) },
+	{ THREAD_AT, thread, sizeof(thread) },
+	{ STACK_AT, stack, sizeof(stack) },
+};
+
+static int read_piece(const void *data, uint64_t address, void *dst, size_t len)
+{
+	(void)data;
+	for (size_t i = 0; i < ARRAY_SIZE(pieces); i++) {
+		uint64_t at = address - pieces[i].at;
+
+		if (address < pieces[i].at || at > pieces[i].len || len > pieces[i].len - at)
+			continue;
+		memcpy(dst, (const uint8_t *)pieces[i].bytes + at, len);
+		return 0;
+	}
+	return -EFAULT;
+}
+
+static const struct unwind_tables tables;
+static struct unwind_memory memory = { .read = read_piece, .tables = &tables };
+
+static void put_blob(uint64_t blob, int32_t segments, int32_t frame_size)
+{
+	int32_t size = segments * (int32_t)SEGMENT - 8;
+	uint32_t first = (uint32_t)(blob - HEAP_AT) / SEGMENT;
+
+	memcpy(heap + (blob - HEAP_AT) + 24, &size, sizeof(size));
+	memcpy(heap + (blob - HEAP_AT) + 44, &frame_size, sizeof(frame_size));
+	for (uint32_t i = 0; i < (uint32_t)segments; i++)
+		segmap[first + i] = (uint8_t)i;
+}
+
+/* The stack pointer is word SP of the stack, the ContinuationEntry its word ENTRY. */
+static void begin(uint64_t pc, unsigned int sp, unsigned int entry)
+{
+	memset(heap, 0, sizeof(heap));
+	memset(segmap, 0xff, sizeof(segmap));
+	memset(stack, 0, sizeof(stack));
+	memset(&cursor, 0, sizeof(cursor));
+	put_blob(ENTER_BLOB, 8, FRAME);
+	put_blob(STUB_BLOB, 8, 0);
+	unwind_begin(&cursor, 100, 0);
+	cursor.leaf = 0;
+	cursor.pc = pc;
+	cursor.sp = STACK_AT + 8ULL * sp;
+	cursor.jvm = (struct wire_jvm){
+		.serial = 1,
+		.heap_count = 1,
+		.log2_segment = 7,
+		.block_header = 8,
+		.code_start = HEAP_AT,
+		.code_end = HEAP_AT + sizeof(heap),
+		.heaps = { { HEAP_AT, HEAP_AT + sizeof(heap), SEGMAP_AT } },
+		.return_barrier = BARRIER,
+		.enter_return = ENTER_RETURN,
+		.blob_bytes = 216,
+		.blob_size = 24,
+		.frame_size = 44,
+		.code_begin = 36,
+		.compile_id = 212,
+		.thread_cont_entry = CONT_ENTRY,
+	};
+	cursor.thread = THREAD_AT;
+	thread[CONT_ENTRY / 8] = STACK_AT + 8ULL * entry;
+	stack[entry + FRAME - 1] = CALLER;
+}
+
+static void expect_enter(unsigned int entry)
+{
+	assert_true(cursor.pc == ENTER_RETURN);
+	assert_true(cursor.sp == STACK_AT + 8ULL * entry);
+	assert_int_equal(cursor.frozen, 1);
+	assert_int_equal(unwind_frame(&cursor, &memory, out), UNWIND_GO_ON);
+	assert_true(cursor.pc == CALLER);
+	assert_true(cursor.sp == STACK_AT + 8ULL * (entry + FRAME));
+}
+
+static void expect_mark(wire_u32 at)
+{
+	assert_true(out[at] ==
+		    (WIRE_MARK_FROZEN | (wire_u64)WIRE_FRAME_MARK << WIRE_FRAME_KIND_SHIFT));
+}
+
+static void the_entry_lies_right_there(void **state)
+{
+	(void)state;
+	begin(BARRIER, 20, 20);
+	assert_int_equal(unwind_frame(&cursor, &memory, out), UNWIND_GO_ON);
+	assert_int_equal(cursor.frames, 1);
+	expect_mark(0);
+	expect_enter(20);
+}
+
+static void arguments_lie_between(void **state)
+{
+	(void)state;
+	begin(BARRIER, 20, 24);
+	assert_int_equal(unwind_frame(&cursor, &memory, out), UNWIND_GO_ON);
+	expect_enter(24);
+}
+
+/* The walk is finished later. */
+static void the_thread_has_gone_on(void **state)
+{
+	static const uint64_t others[] = { 0, STACK_AT, STACK_AT + 8ULL * 40, UINT64_MAX };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		begin(BARRIER, 20, 20);
+		thread[CONT_ENTRY / 8] = others[i];
+		assert_int_equal(unwind_frame(&cursor, &memory, out), UNWIND_GO_ON);
+		expect_enter(20);
+	}
+	begin(BARRIER, 20, 20);
+	cursor.thread = 0;
+	assert_int_equal(unwind_frame(&cursor, &memory, out), UNWIND_GO_ON);
+	expect_enter(20);
+}
+
+/* It makes room for the frames that it brings back; its own return address is gone. */
+static void a_stub_that_thaws(void **state)
+{
+	static const uint64_t pcs[] = { BARRIER - 100, BARRIER + 60, BARRIER + 200 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(pcs); i++) {
+		begin(pcs[i], 20, 60);
+		stack[20] = CALLER; /* an old word */
+		assert_int_equal(unwind_frame(&cursor, &memory, out), UNWIND_GO_ON);
+		assert_int_equal(cursor.frames, 2);
+		expect_mark(WIRE_COMPILED_WORDS);
+		expect_enter(60);
+	}
+}
+
+static void an_unknown_enter_is_a_miss(void **state)
+{
+	static const uint64_t pcs[] = { BARRIER, BARRIER + 60 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(pcs); i++) {
+		begin(pcs[i], 20, 20);
+		cursor.jvm.enter_return = 0;
+		assert_int_equal(unwind_frame(&cursor, &memory, out), UNWIND_STOP);
+		assert_true(cursor.missed);
+		assert_int_equal(cursor.reason, UNWIND_NO_THREAD);
+		assert_int_equal(cursor.frames, 0);
+		assert_int_equal(cursor.words, 0);
+		assert_true(cursor.pc == pcs[i]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_entry_lies_right_there),
+		cmocka_unit_test(arguments_lie_between),
+		cmocka_unit_test(the_thread_has_gone_on),
+		cmocka_unit_test(a_stub_that_thaws),
+		cmocka_unit_test(an_unknown_enter_is_a_miss),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -27,6 +27,8 @@ MODES = {
     "int": (["-Xint", "-Dsteps.warmup=10"], {}),
     "comp": (["-Xcomp", "-Dsteps.warmup=20"], {}),
     "signal": (INLINE_NONE, {"signal": SIGNAL_EVERY}),
+    # Everything at once, from the first compilation on.
+    "mixed": ([*INLINE_NONE, "-Dsteps.warmup=100"], {"signal": SIGNAL_EVERY}),
     "virtual": ([*INLINE_NONE, "-Djdk.virtualThreadScheduler.parallelism=1", "-Dsteps.warmup=5000"],
                 {"virtual": True}),
 }
@@ -128,8 +130,65 @@ def judge(reason, names, mode):
     if any("?" in name for name in names):
         return "a frame without a name"
     names = [bare(name) for name in reversed(names)]
-    inlined = mode not in ("c2", "c1", "int", "signal")
+    inlined = mode in ("inlined", "comp")
     return judge_virtual(names, inlined) if mode == "virtual" else judge_platform(names, inlined)
+
+
+# --- recordings -----------------------------------------------------------------------------
+
+# Of each JDK: its modes, so many steps, and how many stacks of a file are kept.
+RECORDED = (("mixed", 60000), ("virtual", 40000))
+KEPT = 56
+# There is one of each of these among them, where the JDK has it.
+NEEDED = ("c1_prologue", "c1_pop", "c1_ret", "c1_poll", "c2_prologue_push", "c2_prologue_sub", "c2_pop", "c2_ret",
+          "c2_poll", "osr", "wrapper_prologue", "wrapper_leave", "wrapper_ret", "jni", "libjvm", "under_signal",
+          "_deopt", "frozen", "vtable", "i2c", "stubroutines.*leave", "stubroutines.*_push", "stubroutines.*_ret",
+          "exceptionblob", "interpreter_entry_push", "interpreter_entry_setfp", "interpreter_body_leave",
+          "interpreter_body_setsp", "interpreter_body_popcx", "interpreter_frameless", "deoptimization|deopt_?blob",
+          "uncommon", "native", "continuation")
+
+
+def names_of_stack(lines):
+    """Leaf first, as java_steps prints them: a run in one library is one."""
+    names = []
+    for line in lines:
+        if line.startswith("frame "):
+            name = line.split(" ", 2)[2].replace("_", " ")
+            if not (names and names[-1] == name and name[:2] == "N:" and name != "N:libsteps.so"):
+                names.append(name)
+    return names
+
+
+def spread(stacks):
+    """Of many stacks KEPT: what is needed, and of the rest some of each kind, which lie beside each other."""
+    stacks = sorted(stacks)
+    needed = {next((s for s in stacks if re.search(pattern, s.split()[1])), None) for pattern in NEEDED} - {None}
+    rest = [s for s in stacks if s not in needed]
+    count = min(KEPT - len(needed), len(rest))
+    return sorted(needed | {rest[i * len(rest) // count] for i in range(count)})
+
+
+def filter_recording(source, target, version, mode):
+    """Only stacks whose names are those that the program has; returns their number."""
+    with open(source, encoding="utf-8") as file:
+        head, *stacks = re.split(r"^(?=stack )", file.read(), flags=re.MULTILINE)
+    good = [s for s in stacks if not judge("complete", names_of_stack(s.splitlines()), mode)]
+    kept = spread(good)
+    with open(target, "w", encoding="utf-8") as file:
+        file.write(f"# JDK {version}: tests/root/java_steps.py --record; frames as Steps.java has them\n")
+        file.write(head + "".join(kept))
+    return len(kept), len(stacks) - len(good)
+
+
+def record_jdk(version, directory):
+    for mode, steps in RECORDED:
+        if mode == "virtual" and version < 21:
+            continue
+        raw = temp_path("raw")
+        seen = run_mode(version, mode, steps, record_to=raw)
+        name = f"jdk{version}" + ("_virtual" if mode == "virtual" else "")
+        kept, refused = filter_recording(raw, os.path.join(directory, name + ".stacks"), version, mode)
+        print(f"JDK {version} {mode}: {kept} stacks kept, {refused} refused; {dict(seen.steps)}", flush=True)
 
 
 # --- one run --------------------------------------------------------------------------------
@@ -214,11 +273,16 @@ def steps_main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--steps", type=int, default=20000)
     parser.add_argument("--show", type=int, default=5)
+    parser.add_argument("--record", metavar="DIR")
     parser.add_argument("--keep", help="directory for what java_steps printed")
     parser.add_argument("what", nargs="*")
     arguments = parser.parse_args()
     need_root()
     wrong = 0
+    if arguments.record:
+        for version in [int(what) for what in arguments.what] or JDKS:
+            record_jdk(version, arguments.record)
+        return
     for version, mode in wanted(arguments.what):
         try:
             seen = run_mode(version, mode, arguments.steps)

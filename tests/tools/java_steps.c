@@ -24,6 +24,9 @@
 /* Between two rounds the thread runs, for it to be somewhere else. */
 #define PAUSE_US 30000
 
+/* A step that takes longer is one into a system call that waits. */
+#define SLEEP_SECONDS 1
+
 #define PUSHF	  0x9c
 #define TRAP_FLAG 0x100ULL
 
@@ -43,45 +46,67 @@ struct run {
 
 /* --- the thread ------------------------------------------------------------------------------- */
 
-static bool has_name(uint32_t pid, const char *tid, const char *comm)
+/* How long the thread has run, in clock ticks; 0: it has another name. */
+static unsigned long run_time(uint32_t pid, const char *tid, const char *comm)
 {
-	char path[320], name[32] = "";
+	char path[320], text[512] = "";
+	unsigned long user = 0, kernel = 0;
+	const char *end;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%u/task/%s/comm", pid, tid);
+	snprintf(path, sizeof(path), "/proc/%u/task/%s/stat", pid, tid);
 	f = fopen(path, "re");
 	if (!f)
-		return false;
-	if (!fgets(name, sizeof(name), f))
-		name[0] = 0;
+		return 0;
+	text[fread(text, 1, sizeof(text) - 1, f)] = 0;
 	fclose(f);
-	return strncmp(name, comm, strlen(comm)) == 0;
+	end = strrchr(text, ')');
+	if (!end || strncmp(text + strcspn(text, "(") + 1, comm, strlen(comm)) != 0 ||
+	    sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
+		   &kernel) != 2)
+		return 0;
+	return user + kernel + 1;
 }
 
+/* Of the threads with that name the one that has run longest. */
 static uint32_t find_thread(uint32_t pid, const char *comm)
 {
 	struct dirent *entry;
+	unsigned long most = 0;
 	uint32_t tid = 0;
 	char path[64];
 	DIR *dir;
 
 	snprintf(path, sizeof(path), "/proc/%u/task", pid);
 	dir = opendir(path);
-	while (dir && !tid && (entry = readdir(dir)))
-		if (entry->d_name[0] != '.' && has_name(pid, entry->d_name, comm))
+	while (dir && (entry = readdir(dir))) {
+		unsigned long ran = run_time(pid, entry->d_name, comm);
+
+		if (ran > most) {
+			most = ran;
 			tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+		}
+	}
 	if (dir)
 		closedir(dir);
 	return tid;
 }
 
-/* 0 and why it stopped, or -1: it is gone. */
+static void on_alarm(int number)
+{
+	(void)number;
+}
+
+/* 0 and why it stopped, or -1: it is gone. A thread that sleeps in the kernel is woken up. */
 static int wait_stop(uint32_t tid, int *ret_signal)
 {
 	int status;
 
-	if (waitpid((pid_t)tid, &status, __WALL) < 0)
-		return -1;
+	alarm(SLEEP_SECONDS);
+	while (waitpid((pid_t)tid, &status, __WALL) < 0)
+		if (errno != EINTR || ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0)
+			return -1;
+	alarm(0);
 	if (!WIFSTOPPED(status)) {
 		fprintf(stderr, "java_steps: thread %u: %s %d\n", tid,
 			WIFSIGNALED(status) ? "signal" : "exit",
@@ -92,12 +117,19 @@ static int wait_stop(uint32_t tid, int *ret_signal)
 	return 0;
 }
 
-/* A single-stepped pushf pushes the trap flag too, which its popf would set for good. */
-static void hide_trap_flag(const struct run *run, const struct user_regs_struct *regs)
+/*
+ * A single-stepped pushf pushes the trap flag too, which its popf would set for good; and once the
+ * kernel takes the flag for the program's own it stays.
+ */
+static void hide_trap_flag(const struct run *run, struct user_regs_struct *regs)
 {
 	uint64_t word;
 	uint8_t code;
 
+	if (regs->eflags & TRAP_FLAG) {
+		regs->eflags &= ~TRAP_FLAG;
+		ptrace(PTRACE_SETREGS, run->tid, NULL, regs);
+	}
 	if (live_walk_read(run->walk, regs->rip - 1, &code, 1) < 0 || code != PUSHF ||
 	    live_walk_read(run->walk, regs->rsp, &word, 8) < 0 || !(word & TRAP_FLAG))
 		return;
@@ -107,21 +139,17 @@ static void hide_trap_flag(const struct run *run, const struct user_regs_struct 
 
 /* --- one step --------------------------------------------------------------------------------- */
 
-static void look(struct run *run, bool anew)
+static void look(struct run *run, const struct user_regs_struct *regs, bool anew)
 {
-	struct user_regs_struct regs;
 	enum step_change change;
 
-	if (ptrace(PTRACE_GETREGS, run->tid, NULL, &regs) < 0)
-		return;
-	hide_trap_flag(run, &regs);
-	live_walk_take(run->walk, run->tid, &regs, &run->now);
+	live_walk_take(run->walk, run->tid, regs, &run->now);
 	change = anew && run->now.reason == UNWIND_DONE
 			 ? STEP_SAME
-			 : step_judge(&run->layout.wire, &run->good, &run->now);
-	step_report_add(run->report, change, &regs, &run->good, &run->now);
+			 : step_judge(run->vs, &run->layout.wire, &run->good, &run->now);
+	step_report_add(run->report, change, regs, &run->good, &run->now);
 	if (run->recording && change < STEP_UNFINISHED)
-		java_recording_add(run->recording, &regs, run->tid, &run->now, change);
+		java_recording_add(run->recording, regs, run->tid, &run->now, change);
 	if (change != STEP_UNFINISHED)
 		run->good = run->now;
 }
@@ -134,6 +162,7 @@ static int signal_to_give(int stopped_by)
 
 static int step(struct run *run, int *deliver)
 {
+	struct user_regs_struct regs;
 	int stopped_by;
 
 	if (run->signal_every && ++run->step % run->signal_every == 0 && !*deliver)
@@ -141,24 +170,32 @@ static int step(struct run *run, int *deliver)
 	if (ptrace(PTRACE_SINGLESTEP, run->tid, NULL, (long)*deliver) < 0 ||
 	    wait_stop(run->tid, &stopped_by) < 0)
 		return -1;
+	if (ptrace(PTRACE_GETREGS, run->tid, NULL, &regs) < 0)
+		return -1;
+	hide_trap_flag(run, &regs);
 	*deliver = signal_to_give(stopped_by);
 	/* A signal that came: the next step begins its handler. */
 	if (!*deliver)
-		look(run, false);
+		look(run, &regs, false);
 	return 0;
 }
 
 static int run_round(struct run *run)
 {
+	struct user_regs_struct regs;
 	int deliver = 0, stopped_by, r = 0;
 
 	run->tid = find_thread(run->pid, run->comm);
-	if (!run->tid || ptrace(PTRACE_SEIZE, run->tid, NULL, NULL) < 0)
+	if (!run->tid || ptrace(PTRACE_SEIZE, run->tid, NULL, NULL) < 0) {
+		fprintf(stderr, "java_steps: thread \"%s\": %s\n", run->comm,
+			run->tid ? strerror(errno) : "there is none");
 		return -1;
+	}
 	if (ptrace(PTRACE_INTERRUPT, run->tid, NULL, NULL) < 0 ||
-	    wait_stop(run->tid, &stopped_by) < 0)
+	    wait_stop(run->tid, &stopped_by) < 0 ||
+	    ptrace(PTRACE_GETREGS, run->tid, NULL, &regs) < 0)
 		return -1;
-	look(run, true);
+	look(run, &regs, true);
 	for (unsigned long i = 0; i < run->steps && r == 0; i++)
 		r = step(run, &deliver);
 	ptrace(PTRACE_DETACH, run->tid, NULL, (long)deliver);
@@ -199,7 +236,7 @@ static int run_all(struct run *run, const char *record_to)
 	for (unsigned long i = 0; i < run->rounds && r == 0; i++)
 		r = run_round(run);
 	if (r < 0)
-		fprintf(stderr, "java_steps: the thread cannot be traced, or is gone\n");
+		fprintf(stderr, "java_steps: the thread is gone, or cannot be traced\n");
 	step_report_print(run->report);
 	if (record_to && java_recording_write(run->recording, record_to) < 0)
 		r = -1;
@@ -225,6 +262,7 @@ int main(int argc, char **argv)
 	const char *record_to = NULL;
 	int option, status = 1;
 
+	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = on_alarm }, NULL);
 	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
 		switch (option) {
 		case 'r': run.rounds = strtoul(optarg, NULL, 10); break;

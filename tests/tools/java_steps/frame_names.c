@@ -6,6 +6,7 @@
 
 #include "base/hmap.h"
 #include "base/strbuf.h"
+#include "jvm/method_chain.h"
 #include "jvm/method_name.h"
 #include "process/mappings.h"
 
@@ -45,24 +46,14 @@ void frame_names_free(struct frame_names *names)
 	free(names);
 }
 
-static uint64_t follow(const struct frame_names *names, uint64_t at)
-{
-	uint64_t value = 0;
-
-	vm_memory_read_u64(vmstructs_memory(names->vs), at, &value);
-	return value;
-}
-
 static void add_method(struct frame_names *names, uint64_t method, struct strbuf *name)
 {
-	const struct jvm_layout *l = names->layout;
-	uint64_t const_method = follow(names, method + l->method_const_method);
-	uint64_t pool = follow(names, const_method + l->const_method_constants);
-	uint64_t symbol = follow(names, follow(names, pool + l->pool_holder) + l->klass_name);
-	uint64_t identity = WIRE_CLASS_IDENTITY(symbol, follow(names, symbol), l->symbol_mask);
+	struct method_chain chain;
 	struct java_frame frame;
 
-	if (method_names_find(names->methods, method, const_method, identity, 0, &frame) < 0)
+	if (method_chain_follow(vmstructs_memory(names->vs), names->layout, method, &chain) < 0 ||
+	    method_names_find(names->methods, method, chain.const_method, chain.identity, 0,
+			      &frame) < 0)
 		strbuf_addf(name, "?%#lx", (unsigned long)method);
 	else
 		strbuf_addf(name, "%s.%s", frame.class_name, frame.method);

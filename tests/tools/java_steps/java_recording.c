@@ -12,10 +12,7 @@
 #include "leaf_state.h"
 
 /* Deeper stacks say nothing more. */
-#define MAX_FRAMES 48
-/* A stack lies in this many bytes from its pointer on; the red zone is below. */
-#define STACK_BYTES (64U << 10)
-#define RED_ZONE    256
+#define MAX_FRAMES 40
 
 struct byte {
 	uint64_t address;
@@ -39,7 +36,6 @@ struct java_recording {
 	struct hmap seen;   /* hash of a state's name */
 	struct hmap shared; /* address -> byte that all stacks see */
 	struct bytes own;   /* of the stack at hand */
-	uint64_t sp;
 	VEC(struct wire_range) ranges;
 	VEC(struct used_row) rows;
 	struct strbuf stacks; /* their text */
@@ -73,7 +69,7 @@ void java_recording_free(struct java_recording *r)
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-/* What another stack saw otherwise is this one's own. */
+/* What the first stack saw otherwise is this one's own. */
 static void keep_bytes(uint64_t address, const void *bytes, size_t len, void *data)
 {
 	struct java_recording *r = data;
@@ -81,12 +77,11 @@ static void keep_bytes(uint64_t address, const void *bytes, size_t len, void *da
 
 	for (size_t i = 0; i < len; i++, address++) {
 		struct byte byte = { address, ((const uint8_t *)bytes)[i] };
-		bool is_stack = address + RED_ZONE - r->sp < STACK_BYTES;
 
-		if (is_stack || (hmap_get(&r->shared, address, &value) && value != byte.value))
-			vec_push(&r->own.v, byte);
-		else
+		if (!hmap_get(&r->shared, address, &value))
 			hmap_put(&r->shared, address, byte.value);
+		else if (value != byte.value)
+			vec_push(&r->own.v, byte);
 	}
 }
 
@@ -239,7 +234,6 @@ static void record(struct java_recording *r, const char *state, const struct use
 	static struct live_stack again;
 
 	r->own.v.len = 0;
-	r->sp = regs->rsp;
 	live_walk_trace(r->walk, keep_bytes, r);
 	live_walk_take(r->walk, tid, regs, &again);
 	live_walk_trace(r->walk, NULL, NULL);

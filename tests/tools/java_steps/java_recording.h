@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes stacks of one JVM as a file of tests/data/java (see its README): the first stack of every
- * kind of leaf and state of it. What all of them read outside their own stack is there once.
+ * kind of leaf and state of it. What all of them read is there once.
  */
 #ifndef HOSTPROF_TESTS_JAVA_RECORDING_H
 #define HOSTPROF_TESTS_JAVA_RECORDING_H

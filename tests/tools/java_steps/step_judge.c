@@ -38,8 +38,33 @@ static bool is_call_from(const struct wire_jvm *jvm, const struct live_stack *fr
 	return back > pc && back - pc <= MAX_CALL_BYTES;
 }
 
-enum step_change step_judge(const struct wire_jvm *jvm, const struct live_stack *from,
-			    const struct live_stack *to)
+/* Do both lie in one nmethod? */
+static bool same_blob(const struct vmstructs *vs, const struct live_frame *a,
+		      const struct live_frame *b)
+{
+	struct code_blob x, y;
+
+	return code_blob_find(vs, live_frame_address(a), &x) == 0 &&
+	       code_blob_find(vs, live_frame_address(b), &y) == 0 && x.address == y.address &&
+	       x.method;
+}
+
+/*
+ * Exceptions: code jumps to the exception blob, which has the throwing pc for its return address
+ * (in a register), and jumps back to the handler. Calls by way of a stub in the code itself.
+ */
+static bool is_jump(const struct vmstructs *vs, const struct live_stack *from,
+		    const struct live_stack *to)
+{
+	if (to->count > 1 && same_from(from, 1, to, 2))
+		return same_blob(vs, &from->frames[0], &to->frames[1]);
+	if (from->count > 1 && same_from(from, 2, to, 1))
+		return same_blob(vs, &from->frames[1], &to->frames[0]);
+	return false;
+}
+
+enum step_change step_judge(const struct vmstructs *vs, const struct wire_jvm *jvm,
+			    const struct live_stack *from, const struct live_stack *to)
 {
 	if (to->reason != UNWIND_DONE || !to->count)
 		return STEP_UNFINISHED;
@@ -53,5 +78,5 @@ enum step_change step_judge(const struct wire_jvm *jvm, const struct live_stack 
 		return STEP_RETURN;
 	if (same_from(from, 0, to, 2))
 		return STEP_SIGNAL;
-	return STEP_ODD;
+	return is_jump(vs, from, to) ? STEP_JUMP : STEP_ODD;
 }

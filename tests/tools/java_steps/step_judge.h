@@ -7,12 +7,14 @@
 #ifndef HOSTPROF_TESTS_STEP_JUDGE_H
 #define HOSTPROF_TESTS_STEP_JUDGE_H
 
+#include "code_blob.h"
 #include "live_walk.h"
 
 enum step_change {
 	STEP_SAME,   /* the callers are what they were */
 	STEP_CALL,   /* one caller more, which is where the thread was */
 	STEP_RETURN, /* the thread is where the first caller was */
+	STEP_JUMP,   /* between a frame and a stub that has that frame for its caller */
 	STEP_SIGNAL, /* a handler and its trampoline lie on the stack as it was */
 	STEP_UNFINISHED,
 	STEP_ODD,
@@ -20,7 +22,7 @@ enum step_change {
 };
 
 /* FROM was whole. */
-enum step_change step_judge(const struct wire_jvm *jvm, const struct live_stack *from,
-			    const struct live_stack *to);
+enum step_change step_judge(const struct vmstructs *vs, const struct wire_jvm *jvm,
+			    const struct live_stack *from, const struct live_stack *to);
 
 #endif

@@ -42,85 +42,35 @@ static inline wire_u64 interpreted_metadata(struct unwind_memory *memory, wire_u
  * When a class is unloaded, the next one of the same shape gets the same addresses: Method*,
  * ConstMethod*, Klass*. What differs is the Symbol of its name: another address, or another of the
  * random numbers that every Symbol gets (share/oops/symbol.hpp: _hash_and_refcount, in JDK 8 and
- * 11 _identity_hash). 0: could not be read.
+ * 11 _identity_hash). When a class is redefined, the places of its old methods go to others of
+ * living classes. So the whole way is gone each time: what was found a moment ago proves nothing.
+ * 0: could not be read.
  */
 static inline wire_u64 interpreted_identity(struct unwind_cursor *c, struct unwind_memory *memory,
-					    struct wire_hot_method *found)
+					    wire_u64 const_method)
 {
-	wire_u64 pool, holder, word;
+	wire_u64 pool, holder, symbol, word, ids = 0;
 
-	pool = interpreted_metadata(memory, found->const_method, c->jvm.const_method_constants);
+	pool = interpreted_metadata(memory, const_method, c->jvm.const_method_constants);
 	holder = interpreted_metadata(memory, pool, c->jvm.pool_holder);
-	found->name_at = holder + c->jvm.klass_name;
-	found->symbol = interpreted_metadata(memory, holder, c->jvm.klass_name);
-	word = interpreted_metadata(memory, found->symbol, 0);
-	return word ? WIRE_CLASS_IDENTITY(found->symbol, word, c->jvm.symbol_mask) : 0;
-}
-
-static inline wire_u32 interpreted_hot_slot(wire_u64 method)
-{
-	return (wire_u32)((method >> 3 ^ method >> 11) & (WIRE_HOT_METHODS - 1));
-}
-
-/* Is it still that class's method? Then what is known of it holds. */
-static inline int interpreted_take_hot(struct unwind_cursor *c, struct unwind_memory *memory,
-				       const struct wire_hot_method *hot, wire_u64 method)
-{
-	wire_u64 symbol, word;
-
-	if (hot->method != method || hot->serial != c->jvm.serial || hot->epoch != c->now_s >> 1)
+	symbol = interpreted_metadata(memory, holder, c->jvm.klass_name);
+	word = interpreted_metadata(memory, symbol, 0);
+	if (!word)
 		return 0;
-	if (unwind_read(memory, &symbol, 8, hot->name_at) || symbol != hot->symbol)
-		return 0;
-	/* The next class's name often gets the address of this one's. */
-	if (unwind_read(memory, &word, 8, symbol) ||
-	    WIRE_CLASS_IDENTITY(symbol, word, c->jvm.symbol_mask) != hot->identity)
-		return 0;
-	c->seen.const_method = hot->const_method;
-	c->seen.identity = hot->identity;
-	return 1;
-}
-
-/* Only a cpu's outermost walk writes: see find_keep_hot(). */
-static inline void interpreted_keep_hot(struct wire_hot_method *hot,
-					const struct wire_hot_method *found)
-{
-	volatile wire_u64 *method = &hot->method;
-
-	*method = 0;
-	__asm__ volatile("" ::: "memory");
-	hot->const_method = found->const_method;
-	hot->name_at = found->name_at;
-	hot->symbol = found->symbol;
-	hot->identity = found->identity;
-	hot->serial = found->serial;
-	hot->epoch = found->epoch;
-	__asm__ volatile("" ::: "memory");
-	*method = found->method;
+	if (c->jvm.const_method_ids)
+		ids = interpreted_metadata(memory, const_method, c->jvm.const_method_ids);
+	return WIRE_METHOD_IDENTITY(WIRE_CLASS_IDENTITY(symbol, word, c->jvm.symbol_mask), ids);
 }
 
 /* Into c->seen, which holds for the rest of this walk: a recursion pays once. */
 static inline void interpreted_identify(struct unwind_cursor *c, struct unwind_memory *memory,
 					wire_u64 method)
 {
-	struct wire_hot_method found = { .method = method, .serial = c->jvm.serial };
-	struct wire_hot_method *hot;
-
 	if (c->seen.method == method)
 		return;
 	c->seen.method = method;
-	hot = tables_hot_method(memory, interpreted_hot_slot(method));
-	if (hot && interpreted_take_hot(c, memory, hot, method)) {
-		c->java_hot_frames++;
-		return;
-	}
-	found.epoch = c->now_s >> 1;
-	found.const_method = interpreted_metadata(memory, method, c->jvm.method_const_method);
-	found.identity = interpreted_identity(c, memory, &found);
-	c->seen.const_method = found.const_method;
-	c->seen.identity = found.identity;
-	if (hot && found.identity && !c->nested)
-		interpreted_keep_hot(hot, &found);
+	c->seen.const_method = interpreted_metadata(memory, method, c->jvm.method_const_method);
+	c->seen.identity = interpreted_identity(c, memory, c->seen.const_method);
 }
 
 /* --- the frame -------------------------------------------------------------------------------- */

@@ -103,6 +103,14 @@ static inline wire_u32 wire_frame_words(wire_u64 word)
 /* Which class it is, of all that ever had these addresses: its name's Symbol* and first word. */
 #define WIRE_CLASS_IDENTITY(symbol, word, mask) (((word) & (mask)) ^ (symbol))
 
+/*
+ * And which method of its class: a retransformed one leaves its place to another. IDS is the word
+ * in its ConstMethod from the code's size on: that, the indexes of name and signature, and a number
+ * that changes when the method becomes obsolete.
+ */
+#define WIRE_METHOD_IDENTITY(class_identity, ids) \
+	((class_identity) ^ (((ids)&0xffffffffffffULL) * 0x9e3779b97f4a7c15ULL))
+
 struct wire_sample {
 	wire_u32 size;	  /* of the whole record in bytes */
 	wire_u16 kind;	  /* enum wire_record_kind */

@@ -31,6 +31,7 @@
 	X(orig_pc)                \
 	X(compile_id)             \
 	X(frame_complete_bytes)   \
+	X(const_method_ids)       \
 	X(code_begin_kind)        \
 	X(deopt_kind)             \
 	X(thread_anchor)          \

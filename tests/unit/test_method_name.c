@@ -21,6 +21,7 @@ static const struct jvm_layout layout_17 = {
 	.symbol_length = 4,
 	.symbol_body = 6,
 	.symbol_mask = 0xffffffffffff0000ULL,
+	.wire = { .const_method_ids = 32 },
 	.const_method_bytes = 48,
 	.pool_bytes = 72,
 };
@@ -112,10 +113,14 @@ static uint64_t bcp(const struct fixture *f, unsigned int bci)
 /* What BPF would have found when the sample was taken. */
 static uint64_t identity(const struct fixture *f)
 {
-	uint64_t word;
+	const struct jvm_layout *l = &f->layout;
+	const uint8_t *const_method = f->fake.bytes + (f->const_method - FAKE_BASE);
+	uint64_t word, ids;
 
 	memcpy(&word, f->fake.bytes + (f->class_symbol - FAKE_BASE), sizeof(word));
-	return WIRE_CLASS_IDENTITY(f->class_symbol, word, f->layout.symbol_mask);
+	memcpy(&ids, const_method + l->wire.const_method_ids, sizeof(ids));
+	return WIRE_METHOD_IDENTITY(WIRE_CLASS_IDENTITY(f->class_symbol, word, l->symbol_mask),
+				    ids);
 }
 
 static int find(struct fixture *f, uint64_t at, struct java_frame *ret_frame)
@@ -209,6 +214,51 @@ static void a_twin_is_noticed(void **state)
 }
 
 /* Its reference count is no part of a Symbol's identity. */
+/* A class was redefined: where its old method was is another of the same class. */
+static void another_method_of_the_class_is_noticed(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t other = fake_alloc(&f->fake, SYMBOL_BYTES), before = identity(f);
+	struct java_frame frame;
+
+	assert_int_equal(find(f, bcp(f, 0), &frame), 0);
+	put_symbol(f, other, "other");
+	fake_put_u16(&f->fake, f->const_method + f->layout.const_method_name_index, SOURCE_INDEX);
+	fake_put_u64(&f->fake, f->pool + f->layout.pool_bytes + 8 * SOURCE_INDEX, other);
+	assert_int_equal(find(f, bcp(f, 0), &frame), 0);
+	assert_string_equal(frame.method, "other");
+	assert_int_equal(method_names_find(f->names, f->method, f->const_method, before, 0, &frame),
+			 0);
+	assert_string_equal(frame.method, "work");
+}
+
+/* It gets another number when it is obsolete. */
+static void an_obsolete_method_keeps_its_name(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t before = identity(f);
+
+	fake_put_u16(&f->fake, f->const_method + f->layout.const_method_signature_index + 2, 77);
+	assert_true(identity(f) == before);
+}
+
+/* Method handle intrinsics have a source's index, and no source. */
+static void a_source_that_cannot_be_read_costs_no_name(void **state)
+{
+	struct fixture *f = *state;
+	const uint64_t wrong[] = { 8, FAKE_BASE + FAKE_BYTES - 5, UINT64_MAX - 3 };
+	struct java_frame frame;
+
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		fake_put_u64(&f->fake, f->pool + f->layout.pool_bytes + 8 * SOURCE_INDEX, wrong[i]);
+		method_names_free(f->names);
+		f->names = method_names_new(&f->fake.memory, &f->layout);
+		assert_int_equal(find(f, bcp(f, 5), &frame), 0);
+		assert_string_equal(frame.method, "work");
+		assert_string_equal(frame.source, "");
+	}
+}
+
 static void counting_references_changes_nothing(void **state)
 {
 	struct fixture *f = *state;
@@ -312,6 +362,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(hidden_class_is_named_as_java_does, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_twin_is_noticed, setup, teardown),
+		cmocka_unit_test_setup_teardown(another_method_of_the_class_is_noticed, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(an_obsolete_method_keeps_its_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_source_that_cannot_be_read_costs_no_name, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(counting_references_changes_nothing, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(what_was_read_is_kept, setup, teardown),

@@ -212,6 +212,11 @@ static void fill_wire(struct jvm_layout *layout)
 	wire->const_method_constants = layout->const_method_constants;
 	wire->pool_holder = layout->pool_holder;
 	wire->klass_name = layout->klass_name;
+	/* share/oops/constMethod.hpp: _code_size, _name_index, _signature_index, _method_idnum. */
+	if (layout->const_method_name_index == layout->const_method_code_size + 2 &&
+	    layout->const_method_signature_index == layout->const_method_code_size + 4 &&
+	    layout->const_method_code_size <= UINT8_MAX)
+		wire->const_method_ids = (uint8_t)layout->const_method_code_size;
 	wire->symbol_mask = layout->symbol_mask;
 	wire->method_slot = layout->method_slot;
 	wire->bcp_slot = layout->bcp_slot;

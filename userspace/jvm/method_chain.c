@@ -54,6 +54,8 @@ static int read_const_method(const struct vm_memory *memory, const struct jvm_la
 	GATHER(&g, c->const_method + l->const_method_size_words, c->size_words);
 	if (l->const_method_flags != JVM_LAYOUT_ABSENT)
 		GATHER(&g, c->const_method + l->const_method_flags, c->flags);
+	if (l->wire.const_method_ids)
+		GATHER(&g, c->const_method + l->wire.const_method_ids, c->ids);
 	r = gather_read(&g, memory);
 	if (r < 0)
 		return r;
@@ -85,13 +87,30 @@ static int read_klass(const struct vm_memory *memory, const struct jvm_layout *l
 	if (l->pool_source_index == JVM_LAYOUT_ABSENT && l->klass_source_index != JVM_LAYOUT_ABSENT)
 		GATHER(&g, c->holder + l->klass_source_index, c->source_index);
 	r = gather_read(&g, memory);
-	if (r < 0 || !c->source_index)
-		return r;
-	g.count = 0;
-	GATHER(&g, pool_entry(l, c->pool, c->source_index), c->source_symbol);
-	r = gather_read(&g, memory);
-	c->source_symbol &= ~POINTER_MARK;
 	return r;
+}
+
+/*
+ * The pools of method handle intrinsics have nothing behind their source's index: a source that
+ * cannot be read costs no name.
+ */
+static void read_source(const struct vm_memory *memory, const struct jvm_layout *l,
+			struct method_chain *c)
+{
+	struct gather g = { .count = 0 };
+
+	if (!c->source_index)
+		return;
+	GATHER(&g, pool_entry(l, c->pool, c->source_index), c->source_symbol);
+	if (gather_read(&g, memory) < 0)
+		c->source_symbol = 0;
+	c->source_symbol &= ~POINTER_MARK;
+	if (!c->source_symbol)
+		return;
+	g.count = 0;
+	GATHER(&g, c->source_symbol + l->symbol_length, c->source_len);
+	if (gather_read(&g, memory) < 0)
+		c->source_symbol = c->source_len = 0;
 }
 
 static int read_lengths(const struct vm_memory *memory, const struct jvm_layout *l,
@@ -104,12 +123,11 @@ static int read_lengths(const struct vm_memory *memory, const struct jvm_layout 
 	GATHER(&g, c->class_symbol, word);
 	GATHER(&g, c->class_symbol + l->symbol_length, c->class_len);
 	GATHER(&g, c->name_symbol + l->symbol_length, c->name_len);
-	if (c->source_symbol)
-		GATHER(&g, c->source_symbol + l->symbol_length, c->source_len);
 	r = gather_read(&g, memory);
 	if (r < 0)
 		return r;
-	c->identity = WIRE_CLASS_IDENTITY(c->class_symbol, word, l->symbol_mask);
+	c->identity = WIRE_METHOD_IDENTITY(
+		WIRE_CLASS_IDENTITY(c->class_symbol, word, l->symbol_mask), c->ids);
 	return c->class_len && c->name_len ? 0 : -EBADMSG;
 }
 
@@ -128,9 +146,11 @@ static int read_chain(const struct vm_memory *memory, const struct jvm_layout *l
 		r = read_klass(memory, layout, &c);
 	if (!r)
 		r = read_lengths(memory, layout, &c);
-	if (!r)
-		*ret_chain = c;
-	return r;
+	if (r < 0)
+		return r;
+	read_source(memory, layout, &c);
+	*ret_chain = c;
+	return 0;
 }
 
 int method_chain_read(const struct vm_memory *memory, const struct jvm_layout *layout,
@@ -182,12 +202,12 @@ int method_chain_read_text(const struct vm_memory *memory, const struct jvm_layo
 
 	gather_add(&g, c->class_symbol + layout->symbol_body, ret_text->class_name, class_len);
 	gather_add(&g, c->name_symbol + layout->symbol_body, ret_text->name, name_len);
-	if (source_len)
-		gather_add(&g, c->source_symbol + layout->symbol_body, ret_text->source,
-			   source_len);
 	r = gather_read(&g, memory);
 	if (r < 0)
 		return r;
+	if (source_len && vm_memory_read(memory, c->source_symbol + layout->symbol_body,
+					 ret_text->source, source_len) < 0)
+		source_len = 0;
 	finish_text(ret_text->class_name, class_len, class_len < c->class_len);
 	finish_text(ret_text->name, name_len, name_len < c->name_len);
 	finish_text(ret_text->source, source_len, source_len < c->source_len);

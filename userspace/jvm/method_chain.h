@@ -30,7 +30,8 @@ struct method_chain {
 	uint16_t flags;
 	uint16_t source_index;
 	int32_t size_words;
-	uint64_t identity; /* WIRE_CLASS_IDENTITY */
+	uint64_t ids;
+	uint64_t identity; /* WIRE_METHOD_IDENTITY */
 };
 
 struct method_text {

@@ -33,6 +33,9 @@
 #define CODE_STUB_PROLOGUE 48
 /* String intrinsics push registers within a body (string_indexof() and others): so many words. */
 #define CODE_MAX_PUSHED 6
+/* Words that are pushed for a call and taken off behind it: so many, and the bytes of those pops. */
+#define CODE_MAX_ARGUMENTS 3
+#define CODE_POPS_BYTES	   8
 
 enum code_state {
 	CODE_BODY,	/* the frame stands */
@@ -70,18 +73,40 @@ static inline int code_builds_frame(const wire_u8 *p, wire_u32 bytes)
 	return bytes == 16 && leaf_u24(p - 7) == CODE_BANG;
 }
 
-/* Is the frame of BYTES still to be built, at most AHEAD bytes from P on? */
-static inline int code_is_unbuilt(const wire_u8 *p, wire_u32 ahead, wire_u32 bytes)
+#ifdef __bpf__
+
+/* A function of its own: Linux 6.1 refuses the loop that clang makes of all this. */
+__attribute__((noinline)) int code_builds_frame_alone(struct unwind_cursor *c, wire_u32 at,
+						      wire_u32 bytes)
+{
+	if (!c || at >= CODE_PROLOGUE_BYTES)
+		return 0;
+	return code_builds_frame(c->text + UNWIND_TEXT_BEHIND + at, bytes);
+}
+
+#else
+
+static inline int code_builds_frame_alone(const struct unwind_cursor *c, wire_u32 at,
+					  wire_u32 bytes)
+{
+	return code_builds_frame(c->text + UNWIND_TEXT_BEHIND + at, bytes);
+}
+
+#endif
+
+/* Is the frame of BYTES still to be built, at most AHEAD bytes from pc on? */
+static inline int code_is_unbuilt(struct unwind_cursor *c, wire_u32 ahead, wire_u32 bytes)
 {
 	for (wire_u32 i = 0; i < CODE_PROLOGUE_BYTES && i < ahead; i++)
-		if (code_builds_frame(p + i, bytes))
+		if (code_builds_frame_alone(c, i, bytes))
 			return 1;
 	return 0;
 }
 
 /* In front of the end of the prologue. */
-static inline enum code_state code_prologue(const wire_u8 *p, wire_u32 ahead, wire_u32 bytes)
+static inline enum code_state code_prologue(struct unwind_cursor *c, wire_u32 ahead, wire_u32 bytes)
 {
+	const wire_u8 *p = c->text + UNWIND_TEXT_BEHIND;
 	wire_u32 op = leaf_u24(p);
 
 	/* The exception blob, to which code jumps: OptoRuntime::generate_exception_blob(). */
@@ -94,7 +119,7 @@ static inline enum code_state code_prologue(const wire_u8 *p, wire_u32 ahead, wi
 	if (op == 0x6c8948 || op == 0xac8948 || op == 0x2c8948) /* mov %rbp,d(%rsp) */
 		if (code_is_sub(p - 7, bytes - 8) || code_is_sub(p - 4, bytes - 8))
 			return CODE_ALLOCATED;
-	return code_is_unbuilt(p, ahead, bytes) ? CODE_ENTRY : CODE_BODY;
+	return code_is_unbuilt(c, ahead, bytes) ? CODE_ENTRY : CODE_BODY;
 }
 
 /* jmp rel32; jmp *%reg: behind a frame's end. */
@@ -194,11 +219,13 @@ static inline int code_is_exception_end(const wire_u8 *p, wire_u32 bytes)
 	return 0;
 }
 
-/* P points to the byte at pc, AHEAD is how far the prologue reaches from there. */
-static inline enum code_state code_decide(const wire_u8 *p, wire_u32 ahead, wire_u32 bytes)
+/* By the bytes around pc; AHEAD is how far the prologue reaches from there. */
+static inline enum code_state code_decide(struct unwind_cursor *c, wire_u32 ahead, wire_u32 bytes)
 {
+	const wire_u8 *p = c->text + UNWIND_TEXT_BEHIND;
+
 	if (ahead) {
-		enum code_state state = code_prologue(p, ahead, bytes);
+		enum code_state state = code_prologue(c, ahead, bytes);
 
 		if (state != CODE_BODY)
 			return state;
@@ -288,6 +315,40 @@ static inline void code_rule(const struct unwind_cursor *c, enum code_state stat
 	ret_rule->ra_at = ret_rule->cfa - 8;
 }
 
+/*
+ * Bytes that the caller has pushed for a call and takes off behind it, so that its frame lies above
+ * them: for d2i_fixup() and its like (convertD2I() in cpu/x86/macroAssembler_x86.cpp), for C1's
+ * slow_subtype_check (emit_typecheck_helper() in c1_LIRAssembler_x86.cpp). Uses c->code.
+ */
+static inline wire_u32 code_pushed_bytes(struct unwind_cursor *c, struct unwind_memory *memory,
+					 wire_u64 ra)
+{
+	const wire_u8 *p = c->code;
+	wire_u32 at = 0, bytes = 0;
+
+	if (!blob_owns(c, ra) || unwind_read(memory, c->code, CODE_POPS_BYTES, ra))
+		return 0;
+	for (int i = 0; i < CODE_MAX_ARGUMENTS; i++) {
+		at += p[at] == 0x41;
+		if ((p[at] & 0xf8) != 0x58 || (p[at] == LEAF_POP_RBP && (!at || p[at - 1] != 0x41)))
+			break;
+		bytes += 8;
+		at++;
+	}
+	return bytes;
+}
+
+#ifdef __bpf__
+
+__attribute__((noinline)) int code_pushed_bytes_alone(struct unwind_cursor *c, wire_u64 ra)
+{
+	return c ? (int)code_pushed_bytes(c, NULL, ra) : 0;
+}
+
+#define code_pushed_bytes(c, memory, ra) (code_pushed_bytes_alone(c, ra) & 0x38)
+
+#endif
+
 static inline int code_follow(struct unwind_cursor *c, struct unwind_memory *memory,
 			      const struct unwind_rule *rule)
 {
@@ -297,7 +358,7 @@ static inline int code_follow(struct unwind_cursor *c, struct unwind_memory *mem
 		return UNWIND_STOP;
 	if (unwind_load(c, memory, rule->ra_at, &ra))
 		return UNWIND_STOP;
-	return code_enter(c, ra, rule->cfa, fp);
+	return code_enter(c, ra, rule->cfa + code_pushed_bytes(c, memory, ra), fp);
 }
 
 /* Does the rule lead to where Java code was called from? */
@@ -351,13 +412,47 @@ static inline void code_rule_pushed(const struct unwind_cursor *c, wire_u32 push
 	ret_rule->fp_at += 8ULL * pushed;
 }
 
-/* Does the rule lead to a call of this very code? */
-static inline int code_is_certain(struct unwind_cursor *c, struct unwind_memory *memory,
-				  const struct unwind_rule *rule)
+enum code_try { CODE_UNFIT, CODE_FITS, CODE_CERTAIN };
+
+/* Do PUSHED words lead to where Java code was called from, or even to a call of this very code? */
+static inline int code_try(struct unwind_cursor *c, struct unwind_memory *memory, wire_u32 pushed)
 {
+	struct unwind_rule rule;
 	wire_u64 ra;
 
-	return !unwind_load(c, memory, rule->ra_at, &ra) && code_target(c, memory, ra);
+	code_rule_pushed(c, pushed, &rule);
+	if (unwind_load(c, memory, rule.ra_at, &ra) || !blob_owns(c, ra))
+		return CODE_UNFIT;
+	return code_target(c, memory, ra) ? CODE_CERTAIN : CODE_FITS;
+}
+
+#ifdef __bpf__
+
+__attribute__((noinline)) int code_try_alone(struct unwind_cursor *c, wire_u32 pushed)
+{
+	return c ? code_try(c, NULL, pushed) : CODE_UNFIT;
+}
+
+#define code_try(c, memory, pushed) code_try_alone(c, pushed)
+
+#endif
+
+#define CODE_NO_TRY 0xff
+
+/* The number of pushed words that is the best, or CODE_NO_TRY. */
+static inline wire_u32 code_try_all(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u32 odd = c->sp >> 3 & 1, first = CODE_NO_TRY;
+
+	for (wire_u32 i = 0; i <= CODE_MAX_PUSHED / 2; i++) {
+		int found = code_try(c, memory, 2 * i + odd);
+
+		if (found == CODE_CERTAIN)
+			return 2 * i + odd;
+		if (found == CODE_FITS && first == CODE_NO_TRY)
+			first = 2 * i + odd;
+	}
+	return first;
 }
 
 /*
@@ -367,21 +462,14 @@ static inline int code_is_certain(struct unwind_cursor *c, struct unwind_memory 
  */
 static inline int code_leave_body(struct unwind_cursor *c, struct unwind_memory *memory)
 {
-	wire_u32 odd = c->sp >> 3 & 1;
-	struct unwind_rule first = {}, rule = {};
+	wire_u32 pushed = code_try_all(c, memory);
+	struct unwind_rule rule;
 
-	for (wire_u32 pushed = odd; pushed <= CODE_MAX_PUSHED; pushed += 2) {
+	if (pushed != CODE_NO_TRY) {
 		code_rule_pushed(c, pushed, &rule);
-		if (!code_fits(c, memory, &rule))
-			continue;
-		if (!first.cfa)
-			first = rule;
-		if (code_is_certain(c, memory, &rule))
-			return code_follow(c, memory, &rule);
+		return code_follow(c, memory, &rule);
 	}
-	if (first.cfa)
-		return code_follow(c, memory, &first);
-	code_rule(c, odd ? CODE_ENTRY : CODE_PUSHED, &rule);
+	code_rule(c, c->sp & 8 ? CODE_ENTRY : CODE_PUSHED, &rule);
 	if (!code_fits(c, memory, &rule))
 		code_rule(c, CODE_BODY, &rule);
 	return code_follow(c, memory, &rule);
@@ -425,7 +513,7 @@ static inline int step_compiled_leaf(struct unwind_cursor *c, struct unwind_memo
 	    code_read_text(c, memory))
 		return UNWIND_STOP;
 	ahead = code_ahead(c);
-	state = code_decide(c->text + UNWIND_TEXT_BEHIND, ahead, bytes);
+	state = code_decide(c, ahead, bytes);
 	return code_leave(c, memory, state);
 }
 

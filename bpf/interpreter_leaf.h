@@ -60,7 +60,7 @@ static inline wire_u64 interpreter_register(const struct unwind_cursor *c, wire_
 	case 5: return c->leaf_regs[6]; /* rbp */
 	case 6: return c->leaf_regs[4]; /* rsi */
 	case 7: return c->leaf_regs[5]; /* rdi */
-	default: return c->leaf_regs[reg & 15];
+	default: UNWIND_OPAQUE(reg); return c->leaf_regs[reg & 15];
 	}
 }
 
@@ -210,34 +210,51 @@ static inline int interpreter_take_exit(struct unwind_cursor *c, struct unwind_m
 	return INTERPRETER_GONE;
 }
 
-#define INTERPRETER_NO_EXIT 0xff
+enum interpreter_mark { INTERPRETER_NO_MARK, INTERPRETER_LEAVE, INTERPRETER_JUMP };
 
-/* How many bytes behind such a `leave` pc is, with no jump between: that would end the sequence. */
-static inline wire_u32 interpreter_find_exit(const struct unwind_cursor *c)
+/* What is at c->text + AT: right behind a `leave` that removes an activation, or a jump. */
+static inline int interpreter_mark(const struct unwind_cursor *c, wire_u32 at)
 {
-	const wire_u8 *p = c->text + UNWIND_TEXT_BEHIND;
 	struct interpreter_exit exit = {};
 
-	for (wire_u32 passed = 0; passed < INTERPRETER_EXIT_BYTES; passed++) {
-		if (interpreter_leaves(p - passed, &exit))
-			return passed;
-		if (passed >= 2 && interpreter_jumps(p - passed))
-			break;
-	}
-	return INTERPRETER_NO_EXIT;
+	if (interpreter_leaves(c->text + at, &exit))
+		return INTERPRETER_LEAVE;
+	return interpreter_jumps(c->text + at) ? INTERPRETER_JUMP : INTERPRETER_NO_MARK;
 }
 
 #ifdef __bpf__
 
 /* Functions of their own for the verifier: see step_leaf_alone(). */
-__attribute__((noinline)) int interpreter_find_exit_alone(struct unwind_cursor *c)
+__attribute__((noinline)) int interpreter_mark_alone(struct unwind_cursor *c, wire_u32 at)
 {
-	return c ? (int)interpreter_find_exit(c) : INTERPRETER_NO_EXIT;
+	UNWIND_OPAQUE(at);
+	if (!c || at > UNWIND_TEXT_BEHIND)
+		return INTERPRETER_NO_MARK;
+	UNWIND_OPAQUE(at);
+	if (at < 1)
+		return INTERPRETER_NO_MARK;
+	return interpreter_mark(c, at);
 }
 
-#define interpreter_find_exit(c) ((wire_u32)interpreter_find_exit_alone(c))
+#define interpreter_mark(c, at) interpreter_mark_alone(c, at)
 
 #endif
+
+#define INTERPRETER_NO_EXIT 0xff
+
+/* How many bytes behind such a `leave` pc is, with no jump between: that would end the sequence. */
+static inline wire_u32 interpreter_find_exit(struct unwind_cursor *c)
+{
+	for (wire_u32 passed = 0; passed < INTERPRETER_EXIT_BYTES; passed++) {
+		int mark = interpreter_mark(c, UNWIND_TEXT_BEHIND - passed);
+
+		if (mark == INTERPRETER_LEAVE)
+			return passed;
+		if (mark == INTERPRETER_JUMP && passed >= 2)
+			break;
+	}
+	return INTERPRETER_NO_EXIT;
+}
 
 static inline int interpreter_removed(struct unwind_cursor *c, struct unwind_memory *memory)
 {

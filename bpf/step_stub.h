@@ -152,37 +152,50 @@ static inline int stub_checks_out(struct unwind_cursor *c, struct unwind_memory 
 	return blob_owns(c, word);
 }
 
-/*
- * In the part of an adapter to the interpreter that copies arguments: %r13 is the caller's stack
- * pointer from its beginning on, pop %rax; mov %rsp,%r13; sub or lea 8(%rsp),%r13; pop %rax; sub.
- */
-static inline int stub_is_to_interpreter(const struct unwind_cursor *c)
+enum stub_mark { STUB_NO_MARK, STUB_BEGINNING, STUB_END };
+
+/* Does an adapter to the interpreter note the caller's stack pointer at c->text + AT? */
+static inline enum stub_mark stub_adapter_mark(const struct unwind_cursor *c, wire_u32 at)
 {
-	const wire_u8 *p = c->text + UNWIND_TEXT_BEHIND;
+	const wire_u8 *p = c->text + at;
 
-	for (int i = 5; i < STUB_COPY_BYTES; i++) {
-		const wire_u8 *q = p - i;
-
-		if (q[0] == 0xff && q[1] == 0xe1) /* jmp *%rcx: its end */
-			return 0;
-		if (q[0] == 0x58 && leaf_u24(q + 1) == 0xec8b4c)
-			return 1;
-		if (q[0] == 0x58 && leaf_u32(q - 5) == 0x246c8d4c)
-			return 1;
-	}
-	return 0;
+	if (p[0] == 0xff && p[1] == 0xe1) /* jmp *%rcx */
+		return STUB_END;
+	if (p[0] != 0x58)
+		return STUB_NO_MARK;
+	/* pop %rax; mov %rsp,%r13. Or lea 8(%rsp),%r13; pop %rax. */
+	return leaf_u24(p + 1) == 0xec8b4c || leaf_u32(p - 5) == 0x246c8d4c ? STUB_BEGINNING
+									    : STUB_NO_MARK;
 }
 
 #ifdef __bpf__
 
-__attribute__((noinline)) int stub_is_to_interpreter_alone(struct unwind_cursor *c)
+__attribute__((noinline)) int stub_adapter_mark_alone(struct unwind_cursor *c, wire_u32 at)
 {
-	return c ? stub_is_to_interpreter(c) : 0;
+	UNWIND_OPAQUE(at);
+	if (!c || at > UNWIND_TEXT_BEHIND)
+		return STUB_NO_MARK;
+	UNWIND_OPAQUE(at);
+	if (at < 5)
+		return STUB_NO_MARK;
+	return stub_adapter_mark(c, at);
 }
 
-#define stub_is_to_interpreter(c) stub_is_to_interpreter_alone(c)
+#define stub_adapter_mark(c, at) stub_adapter_mark_alone(c, at)
 
 #endif
+
+/* In the part of such an adapter that copies arguments %r13 is the caller's stack pointer. */
+static inline int stub_is_to_interpreter(struct unwind_cursor *c)
+{
+	for (wire_u32 i = 5; i < STUB_COPY_BYTES; i++) {
+		int mark = stub_adapter_mark(c, UNWIND_TEXT_BEHIND - i);
+
+		if (mark != STUB_NO_MARK)
+			return mark == STUB_BEGINNING;
+	}
+	return 0;
+}
 
 /* Of the caller at RA: behind the return address, or what an adapter has noted. */
 static inline wire_u64 stub_sender_sp(struct unwind_cursor *c, struct unwind_memory *memory,
@@ -190,6 +203,10 @@ static inline wire_u64 stub_sender_sp(struct unwind_cursor *c, struct unwind_mem
 {
 	wire_u64 r13 = c->leaf_regs[13];
 
+	/* Compiled code aligns its frames to 16 bytes, and pushes the operand of d2i_fixup() and such. */
+	if ((sp & 15) && stub_checks_out(c, memory, ra, sp + 8) && c->code_seen.frame_size &&
+	    c->code_seen.pc == ra)
+		return sp + 8;
 	if ((r13 & 7) || r13 <= c->sp || r13 == sp || r13 - c->sp >= STUB_MAX_ARGUMENTS)
 		return sp;
 	if (stub_is_to_interpreter(c))
@@ -198,19 +215,15 @@ static inline wire_u64 stub_sender_sp(struct unwind_cursor *c, struct unwind_mem
 											  : sp;
 }
 
-/* What the bytes at pc say: 1 when it is sure that the return address is at [sp] or above. */
-static inline int stub_decide(const wire_u8 *p, wire_u64 sp, struct unwind_rule *ret_rule)
+/* Where the return address is by the bytes at pc; 0: they don't say. */
+static inline wire_u64 stub_decide(const wire_u8 *p, wire_u64 sp)
 {
 	struct leaf_frame leaf;
 
 	leaf_decide(p, &leaf);
 	if (leaf.state == LEAF_ENTRY)
-		*ret_rule = (struct unwind_rule){ .cfa = sp + 8, .ra_at = sp };
-	else if (leaf.state == LEAF_PUSHED)
-		*ret_rule = (struct unwind_rule){ .cfa = sp + 16, .ra_at = sp + 8, .fp_at = sp };
-	else
-		return 0;
-	return 1;
+		return sp;
+	return leaf.state == LEAF_PUSHED ? sp + 8 : 0;
 }
 
 /* Where the call leads whose return address lies at AT, if to a place in front of pc; else 0. */
@@ -224,6 +237,17 @@ static inline wire_u64 stub_start(struct unwind_cursor *c, struct unwind_memory 
 	start = code_target(c, memory, word);
 	return start <= c->pc ? start : 0;
 }
+
+#ifdef __bpf__
+
+__attribute__((noinline)) wire_u64 stub_start_alone(struct unwind_cursor *c, wire_u64 at)
+{
+	return c ? stub_start(c, NULL, at) : 0;
+}
+
+#define stub_start(c, memory, at) stub_start_alone(c, at)
+
+#endif
 
 /*
  * A return address into a caller of this stub: where it lies, or 0. A stack holds old words, and a
@@ -377,8 +401,9 @@ static inline int stub_leave(struct unwind_cursor *c, struct unwind_memory *memo
 	wire_u64 ra = c->leaf_regs[0], at;
 	enum stub_popped popped;
 
-	if (stub_decide(p, c->sp, &rule))
-		return code_follow(c, memory, &rule);
+	at = stub_decide(p, c->sp);
+	if (at)
+		return stub_follow(c, memory, at);
 	if (stub_is_barrier(c, memory, &rule))
 		return code_follow(c, memory, &rule);
 	if (stub_is_call_stub(c, memory)) {

@@ -88,6 +88,7 @@ struct unwind_cursor {
 	struct interpreted_frame interpreted; /* the one at pc */
 
 	wire_u64 window_at;	/* address of window[0]; 0: empty */
+	wire_u64 loaded;	/* by unwind_load_far() */
 	wire_u64 leaf_regs[16]; /* by DWARF number, while `regs_kept` is set */
 	/* Read buffers; a BPF stack has 512 bytes. */
 	wire_u64 context[17]; /* the registers in a ucontext */
@@ -176,30 +177,52 @@ static inline int unwind_enter(struct unwind_cursor *c, wire_u64 pc, wire_u64 sp
 	return UNWIND_GO_ON;
 }
 
+/* A word that is not in the window: it becomes one of the next; into c->loaded. */
+static inline int unwind_load_far(struct unwind_cursor *c, struct unwind_memory *memory,
+				  wire_u64 address)
+{
+	if (!unwind_is_user(address))
+		return unwind_stop(c, UNWIND_PAGE);
+	c->window_at = address - UNWIND_WINDOW_BELOW;
+	if (unwind_read_stack(memory, c->window, sizeof(c->window), c->window_at)) {
+		/* Near the stack's end, or beside a page that is not there: just the word. */
+		c->window_at = 0;
+		if (unwind_read_stack(memory, &c->window[UNWIND_WINDOW_BELOW / 8], 8, address))
+			return unwind_stop(c, UNWIND_PAGE);
+	}
+	c->loaded = c->window[UNWIND_WINDOW_BELOW / 8];
+	return UNWIND_GO_ON;
+}
+
+#ifdef __bpf__
+
+/* A function of its own for the verifier: there are many loads. */
+__attribute__((noinline)) int unwind_load_far_alone(struct unwind_cursor *c, wire_u64 address)
+{
+	return c ? unwind_load_far(c, NULL, address) : UNWIND_STOP;
+}
+
+#define unwind_load_far(c, memory, address) (unwind_load_far_alone(c, address) & UNWIND_STOP)
+
+#endif
+
 /* One aligned word of the stack. */
 static inline int unwind_load(struct unwind_cursor *c, struct unwind_memory *memory,
 			      wire_u64 address, wire_u64 *ret_word)
 {
 	wire_u64 at = (address - c->window_at) / 8;
 
-	UNWIND_OPAQUE(at);
 	if (address & 7)
 		return unwind_stop(c, UNWIND_FP_BAD);
+	UNWIND_OPAQUE(at);
 	/* Small numbers would be found in an empty window, which is at 0. */
-	if (!unwind_is_user(address))
-		return unwind_stop(c, UNWIND_PAGE);
-	if (at >= UNWIND_WINDOW_WORDS) {
-		c->window_at = address - UNWIND_WINDOW_BELOW;
-		at = UNWIND_WINDOW_BELOW / 8;
-		if (unwind_read_stack(memory, c->window, sizeof(c->window), c->window_at)) {
-			/* Near the stack's end, or beside a page that is not there: just the word. */
-			c->window_at = 0;
-			if (unwind_read_stack(memory, &c->window[UNWIND_WINDOW_BELOW / 8], 8,
-					      address))
-				return unwind_stop(c, UNWIND_PAGE);
-		}
+	if (at < UNWIND_WINDOW_WORDS && address >= UNWIND_USER_BEGIN) {
+		*ret_word = c->window[at];
+		return UNWIND_GO_ON;
 	}
-	*ret_word = c->window[at];
+	if (unwind_load_far(c, memory, address))
+		return UNWIND_STOP;
+	*ret_word = c->loaded;
 	return UNWIND_GO_ON;
 }
 

@@ -12,7 +12,7 @@ from known_stacks import STACKLESS, plain_name
 # have none while its symbols do not fit into hostprof's memory.
 ROOTS = re.compile(r"_start|\[process start\]|\[thread start\]|(?:__)?clone3?")
 LIBC = r"(?:start_thread|\[libc\.so\.6\+0x[0-9a-f]+\])"
-LIBJLI = r"(?:JavaMain|ThreadJavaMain|\[libjli\.so\+0x[0-9a-f]+\])"
+LIBJLI = r"(?:JavaMain|ThreadJavaMain|invoke\w+Main\w*|\[libjli\.so\+0x[0-9a-f]+\])"
 # The only way of HotSpot into Java is the call stub (share/runtime/javaCalls.cpp, stubRoutines.hpp);
 # below it lies a thread of the JVM's own (os/linux/os_linux.cpp) or the launcher's main thread
 # (java.base/share/native/libjli/java.c).

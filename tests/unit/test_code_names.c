@@ -19,6 +19,8 @@ static int setup(void **state)
 
 	code_fixture_init(&f.code, &code_layout_17);
 	f.code.layout.wire.call_stub_return = 0x7f0000000100ULL;
+	f.code.layout.wire.interpreter_start = 0x7f0000000200ULL;
+	f.code.layout.wire.interpreter_end = 0x7f0000000300ULL;
 	f.methods = method_names_new(&f.code.fake.memory, &f.code.layout);
 	f.names = code_names_new(&f.code.fake.memory, &f.code.layout, f.methods);
 	f.method = code_fixture_method(&f.code, "pkg/Work$$Lambda+0x00007f1c", "run");
@@ -139,6 +141,8 @@ static void names_a_stub(void **state)
 	assert_stub(f, stub + 200, 0x90909090, "vtable chunks");
 	assert_stub(f, stub + 200, 0x90909090, "vtable chunks");
 	assert_stub(f, f->code.layout.wire.call_stub_return, 1, "call_stub");
+	assert_stub(f, f->code.layout.wire.interpreter_start, 0, "Interpreter");
+	assert_fails(f, f->code.layout.wire.interpreter_end, 0, -ESTALE);
 }
 
 /* A stub must not name the nmethod whose place it took. */

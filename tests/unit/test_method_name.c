@@ -232,6 +232,20 @@ static void another_method_of_the_class_is_noticed(void **state)
 	assert_string_equal(frame.method, "work");
 }
 
+static void without_an_identity_the_method_of_now_is_taken(void **state)
+{
+	struct fixture *f = *state;
+	struct java_frame frame;
+
+	assert_int_equal(
+		method_names_find(f->names, f->method, f->const_method, 0, bcp(f, 5), &frame), 0);
+	assert_string_equal(frame.method, "work");
+	assert_int_equal(frame.line, 31);
+	assert_int_equal(method_names_find(f->names, f->method, f->const_method + 8, 0, 0, &frame),
+			 -ESTALE);
+	assert_int_equal(method_names_find(f->names, f->method, 0, 0, 0, &frame), -ESTALE);
+}
+
 /* It gets another number when it is obsolete. */
 static void an_obsolete_method_keeps_its_name(void **state)
 {
@@ -364,6 +378,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_twin_is_noticed, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_method_of_the_class_is_noticed, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(without_an_identity_the_method_of_now_is_taken,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(an_obsolete_method_keeps_its_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_source_that_cannot_be_read_costs_no_name, setup,
 						teardown),

@@ -199,16 +199,24 @@ static int read_entry(struct code_names *names, uint64_t address, uint32_t compi
 	return 0;
 }
 
+/* Of what the layout knows: no compile id is asked for there. */
+static const char *place_name(const struct wire_jvm *wire, uint64_t address)
+{
+	if (address && address == wire->call_stub_return)
+		return "call_stub";
+	if (address >= wire->interpreter_start && address < wire->interpreter_end)
+		return "Interpreter";
+	return NULL;
+}
+
 int code_names_find(struct code_names *names, uint64_t address, uint32_t compile_id,
 		    struct java_frame *ret_frame, const char **ret_stub)
 {
 	const struct code_name *entry;
 
-	*ret_stub = NULL;
-	if (address == names->layout.wire.call_stub_return && address) {
-		*ret_stub = "call_stub";
+	*ret_stub = place_name(&names->layout.wire, address);
+	if (*ret_stub)
 		return 0;
-	}
 	entry = find_entry(names, address, compile_id);
 	if (!entry) {
 		int r = read_entry(names, address, compile_id, &entry);

@@ -181,15 +181,36 @@ static int32_t bci_of(const struct method_names *names, const struct method_entr
 	return (int32_t)(bcp - first);
 }
 
+/* BPF met a page on the way that was not in memory: the sample is young, and so the class. */
+static int read_identity(struct method_names *names, uint64_t method, uint64_t const_method,
+			 uint64_t *ret_identity)
+{
+	struct method_chain chain;
+	int r = method_chain_follow(&names->memory, &names->layout, method, &chain);
+
+	if (r < 0)
+		return r;
+	if (chain.const_method != const_method)
+		return -ESTALE;
+	*ret_identity = chain.identity;
+	return 0;
+}
+
 int method_names_find(struct method_names *names, uint64_t method, uint64_t const_method,
 		      uint64_t identity, uint64_t bcp, struct java_frame *ret_frame)
 {
-	const struct method_entry *entry = find_entry(names, method, const_method, identity);
+	const struct method_entry *entry;
 	int32_t bci;
+	int r;
 
+	if (!identity) {
+		r = read_identity(names, method, const_method, &identity);
+		if (r < 0)
+			return r;
+	}
+	entry = find_entry(names, method, const_method, identity);
 	if (!entry) {
-		int r = read_entry(names, method, const_method, identity, &entry);
-
+		r = read_entry(names, method, const_method, identity, &entry);
 		if (r < 0)
 			return r;
 	}

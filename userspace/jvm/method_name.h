@@ -23,8 +23,8 @@ void method_names_free(struct method_names *names);
 DEFINE_CLEANUP(struct method_names *, method_names_free);
 
 /*
- * Name the method of an interpreted frame. BCP 0 (a native method) gives bci -1. The strings are
- * borrowed until the next call. 0, or
+ * Name the method of an interpreted frame. IDENTITY 0: it is not known. BCP 0 (a native method)
+ * gives bci -1. The strings are borrowed until the next call. 0, or
  *   -ESTALE	the method is not, or no longer, the one of the sample
  *   -EBADMSG	the memory does not look like a method
  *   -ESRCH, -EPERM as the read says

@@ -120,7 +120,8 @@ void java_push_interpreted(struct stack_build *build, const uint64_t words[WIRE_
 
 	if (build->jvm)
 		found = jvm_find_interpreted(build->jvm, words, &frame);
-	build->cacheable &= found == JAVA_FRAMES;
+	/* Without an identity the next one may be another's. */
+	build->cacheable &= found == JAVA_FRAMES && words[4] != 0;
 	if (found == JAVA_FRAMES)
 		push_java_frame(build, &frame, FRAME_JAVA_INTERPRETED);
 	else if (found == JAVA_EVICTED)

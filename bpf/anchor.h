@@ -12,7 +12,7 @@
 /* Did the walk end in native code that a JVM runs, and may there be Java frames beyond? */
 static inline int anchor_may_help(const struct unwind_cursor *c)
 {
-	if (!c->jvm.serial || !c->native || c->missed || !(c->anchor_at || c->anchor_own))
+	if (!c->jvm.serial || c->missed || !(c->anchor_at || c->anchor_own))
 		return 0;
 	switch (c->reason) {
 	case UNWIND_PAGE:

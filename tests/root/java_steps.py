@@ -235,7 +235,7 @@ def start_steps(version, mode):
 def run_mode(version, mode, steps, record_to=None):
     more = MODES[mode][1]
     jvm = start_steps(version, mode)
-    comm = "ForkJoin" if more.get("virtual") else "steps"
+    comm = "ForkJoi" if more.get("virtual") else "steps"
     options = ["--rounds", max(steps // ROUND_STEPS, 1)]
     if "signal" in more:
         options += ["--signal", more["signal"]]

@@ -75,7 +75,6 @@ struct unwind_cursor {
 	wire_u8 has_anchor; /* it is that of the sample's time; else it is read when it is needed */
 	wire_u8 anchor_own; /* the thread's own may lead on */
 	wire_u8 native;	    /* the frame before was no Java frame */
-	wire_u8 native;	    /* the frame is no Java frame */
 	wire_u8 seen_here;  /* `seen` is the method of this frame */
 	/* The last blob that was too many hops away, and what was looked for. */
 	wire_u64 far_pc, far_blob;

@@ -16,25 +16,69 @@
 /* Arguments of the last frame, or the room for frames that are being brought back. */
 #define CONTINUATION_MAX_BYTES (64U << 10)
 
-/*
- * Where the ContinuationEntry is: right behind the frames on the stack, or the last one's arguments
- * are between. The thread tells, but may be elsewhere by now when userspace finishes the walk.
- */
-static inline wire_u64 continuation_entry(struct unwind_cursor *c, struct unwind_memory *memory)
+/* JavaThread::_cont_entry, 0: not known. */
+static inline wire_u64 continuation_of_thread(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	wire_u64 thread = tables_thread(memory, c), entry;
 
-#ifndef __bpf__
-	if (stub_checks_out(c, memory, c->jvm.enter_return, c->sp))
-		return c->sp;
-#endif
 	if (!thread)
 		thread = c->r15;
 	if (!thread || c->jvm.thread_cont_entry == WIRE_JVM_ABSENT ||
 	    unwind_read(memory, &entry, 8, thread + c->jvm.thread_cont_entry))
-		return c->sp;
-	return entry >= c->sp && entry - c->sp < CONTINUATION_MAX_BYTES ? entry : c->sp;
+		return 0;
+	return entry;
 }
+
+static inline int continuation_may_be(const struct unwind_cursor *c, wire_u64 entry)
+{
+	return entry >= c->sp && entry - c->sp < CONTINUATION_MAX_BYTES && (entry & 7) == 0;
+}
+
+#ifdef __bpf__
+
+/* Right behind the frames on the stack, when the last one has no arguments there. */
+static inline wire_u64 continuation_entry(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 entry = continuation_of_thread(c, memory);
+
+	return continuation_may_be(c, entry) ? entry : c->sp;
+}
+
+#else
+
+/* Words of enterSpecial's frame, 0: not found. */
+static inline wire_u32 continuation_frame(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 pc = c->pc;
+	int stop;
+
+	c->pc = c->jvm.enter_return;
+	stop = code_find(c, memory);
+	c->pc = pc;
+	c->missed = 0;
+	return stop ? 0 : c->code_seen.frame_size;
+}
+
+/*
+ * The thread may have gone on: the first place where enterSpecial's frame can be. The stubs keep
+ * its frame pointer in %rbp; at their stack pointer are old words.
+ */
+static inline wire_u64 continuation_entry(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	const wire_u64 places[] = {
+		c->pc == c->jvm.return_barrier ? c->sp : 0,
+		continuation_of_thread(c, memory),
+		c->fp + 16 - 8ULL * continuation_frame(c, memory),
+	};
+
+	for (unsigned int i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (continuation_may_be(c, places[i]) &&
+		    stub_checks_out(c, memory, c->jvm.enter_return, places[i]))
+			return places[i];
+	return c->sp;
+}
+
+#endif
 
 static inline int step_barrier(struct unwind_cursor *c, struct unwind_memory *memory)
 {

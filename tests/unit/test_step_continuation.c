@@ -169,6 +169,18 @@ static void a_stub_that_thaws(void **state)
 	}
 }
 
+/* The same when the thread has gone on: the frame pointer is enterSpecial's. */
+static void a_stub_that_thaws_later(void **state)
+{
+	(void)state;
+	begin(BARRIER + 60, 20, 60);
+	stack[20 + FRAME - 1] = CALLER; /* an old word */
+	thread[CONT_ENTRY / 8] = 0;
+	cursor.fp = STACK_AT + 8ULL * (60 + FRAME - 2);
+	assert_int_equal(unwind_frame(&cursor, &memory, out), UNWIND_GO_ON);
+	expect_enter(60);
+}
+
 static void an_unknown_enter_is_a_miss(void **state)
 {
 	static const uint64_t pcs[] = { BARRIER, BARRIER + 60 };
@@ -193,6 +205,7 @@ int main(void)
 		cmocka_unit_test(arguments_lie_between),
 		cmocka_unit_test(the_thread_has_gone_on),
 		cmocka_unit_test(a_stub_that_thaws),
+		cmocka_unit_test(a_stub_that_thaws_later),
 		cmocka_unit_test(an_unknown_enter_is_a_miss),
 	};
 

@@ -264,6 +264,9 @@ def _bad_gap(node, gap):
     """What lies between two links, against what may."""
     if node.gap is None:
         return bool(gap)
+    # The JVM's own code enters Java by its call stub only.
+    if any(not frame.java for frame in gap) and gap[-1].name != "call_stub":
+        return True
     return len(gap) > MAX_GAP or any(not _fits(node.gap, frame) for frame in gap)
 
 

@@ -75,7 +75,7 @@ struct wire_jvm {
 	wire_u8 frame_complete_bytes; /* 2 or 4 */
 	wire_u8 code_begin_kind;      /* enum wire_code_begin */
 	wire_u8 deopt_kind;	      /* enum wire_deopt */
-	wire_u8 const_method_ids; /* offset, see WIRE_METHOD_IDENTITY; 0: they are elsewhere */
+	wire_u8 const_method_ids;     /* offset, see WIRE_METHOD_IDENTITY; 0: they are elsewhere */
 	wire_u8 pad[2];
 
 	/* Of a JavaThread and what it points to, bytes; WIRE_JVM_ABSENT: not known. */

@@ -240,6 +240,11 @@ int jvm_open_code_map(struct jvm *jvm, struct err *err)
 	return 0;
 }
 
+bool jvm_reads_code_map(const struct jvm *jvm)
+{
+	return jvm->reader.leased;
+}
+
 /*
  * The agent has gone, the lease is another's, or the memory is not what it should be. What was
  * learnt stays for the past.

@@ -59,6 +59,9 @@ struct jvm *jvm_table_find(struct jvm_table *table, uint32_t pid, const struct m
  */
 int jvm_open_code_map(struct jvm *jvm, struct err *err);
 
+/* An agent's code map is being read: false again when the agent or the lease has gone. */
+bool jvm_reads_code_map(const struct jvm *jvm);
+
 /* Read what the agents wrote, renew leases; call every 50-100 ms. */
 void jvm_table_poll(struct jvm_table *table);
 

@@ -32,6 +32,7 @@ struct agent {
 	bool wanted; /* a target: its agent is used */
 	bool sampled;
 	bool map_open;
+	bool had_map; /* at some time */
 	enum attach_state attach;
 	char failure[384];
 };
@@ -160,7 +161,7 @@ static void try_map(struct agents *agents, struct agent *agent, struct jvm *jvm,
 	agent->map_retry_ns = MIN(MAX(2 * agent->map_retry_ns, MAP_RETRY_NS), MAP_MAX_RETRY_NS);
 	r = jvm_open_code_map(jvm, &err);
 	if (r == 0) {
-		agent->map_open = true;
+		agent->map_open = agent->had_map = true;
 		agent->failure[0] = '\0';
 		if (!agents->busy_since_ns)
 			agents->busy_since_ns = now_ns;
@@ -184,6 +185,10 @@ static void try_agent(struct agents *agents, struct agent *agent)
 	jvm = jvm_table_get(agents->jvms, process);
 	if (!jvm)
 		return;
+	if (agent->map_open && !jvm_reads_code_map(jvm)) {
+		agent->map_open = false;
+		agent->map_retry_ns = 0;
+	}
 	try_map(agents, agent, jvm, now_ns);
 }
 
@@ -223,7 +228,7 @@ void agents_poll(struct agents *agents)
 	while (hmap_next(&agents->by_serial, &at, &key, &value)) {
 		struct agent *agent = (struct agent *)(uintptr_t)value;
 
-		if (agent->wanted && !agent->map_open)
+		if (agent->wanted)
 			try_agent(agents, agent);
 	}
 	if (!agents->attaching && jvm_table_replayed(agents->jvms))
@@ -237,7 +242,7 @@ void agents_forget(struct agents *agents, struct process *process)
 	if (!agent)
 		return;
 	agents->past_jvms += agent->sampled;
-	agents->past_with_agent += agent->sampled && agent->map_open;
+	agents->past_with_agent += agent->sampled && agent->had_map;
 	if (agent->failure[0] && agents->past_failures.len < MAX_PAST_FAILURES) {
 		struct past_failure failure = { agent->pid, xstrdup(agent->failure) };
 
@@ -263,7 +268,7 @@ void agents_count(const struct agents *agents, uint32_t *ret_jvms, uint32_t *ret
 		const struct agent *agent = (const struct agent *)(uintptr_t)value;
 
 		*ret_jvms += agent->sampled;
-		*ret_with_agent += agent->sampled && agent->map_open;
+		*ret_with_agent += agent->sampled && agent->had_map;
 	}
 }
 

@@ -62,15 +62,26 @@ static inline wire_u64 interpreted_identity(struct unwind_cursor *c, struct unwi
 	return WIRE_METHOD_IDENTITY(WIRE_CLASS_IDENTITY(symbol, word, c->jvm.symbol_mask), ids);
 }
 
-/* Into c->seen, which holds for the rest of this walk: a recursion pays once. */
+/*
+ * Into c->seen. What was read is kept for the rest of this walk, in which nothing changes: a
+ * recursion pays once for each of its methods.
+ */
 static inline void interpreted_identify(struct unwind_cursor *c, struct unwind_memory *memory,
 					wire_u64 method)
 {
+	wire_u64 slot = (method >> 3 ^ method >> 7) & (UNWIND_SEEN_METHODS - 1);
+
+	UNWIND_OPAQUE(slot);
+	slot &= UNWIND_SEEN_METHODS - 1;
+	if (c->seen.method == method)
+		return;
+	c->seen = c->methods[slot];
 	if (c->seen.method == method)
 		return;
 	c->seen.method = method;
 	c->seen.const_method = interpreted_metadata(memory, method, c->jvm.method_const_method);
 	c->seen.identity = interpreted_identity(c, memory, c->seen.const_method);
+	c->methods[slot] = c->seen;
 }
 
 /* --- the frame -------------------------------------------------------------------------------- */

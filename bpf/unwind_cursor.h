@@ -40,6 +40,13 @@ struct interpreted_frame {
 	wire_u64 method, bcp, sender_sp, fp, ra;
 };
 
+/* What was read of an interpreted frame's method. */
+struct seen_method {
+	wire_u64 method, const_method, identity;
+};
+
+#define UNWIND_SEEN_METHODS 8 /* a power of two */
+
 struct unwind_cursor {
 	wire_u64 pc;
 	wire_u64 sp;
@@ -81,9 +88,9 @@ struct unwind_cursor {
 	struct wire_hot_code code_seen; /* of the last frame in a blob, in this walk */
 	wire_u64 no_trampoline; /* a return address that was looked at: recursion has many such */
 
-	struct {
-		wire_u64 method, const_method, identity;
-	} seen; /* the last interpreted method */
+	struct seen_method seen; /* the last interpreted method */
+	/* Others of this walk, by a hash of their address. */
+	struct seen_method methods[UNWIND_SEEN_METHODS];
 
 	struct interpreted_frame interpreted; /* the one at pc */
 

@@ -186,7 +186,7 @@ def kafka(home, directory, seconds):
     def load():
         tools, address = [*java[:1], "-Xmx256m", *java[2:]], f"bootstrap.servers=127.0.0.1:{broker}"
         producer = [*tools, "org.apache.kafka.tools.ProducerPerformance", "--topic", "t",
-                    "--num-records", 100_000_000, "--record-size", 200, "--throughput", 20_000,
+                    "--num-records", 100_000_000, "--record-size", 200, "--throughput", 40_000,
                     "--producer-props", address]
         consumer = [*tools, "org.apache.kafka.tools.ConsumerPerformance", "--topic", "t",
                     "--num-records", 100_000_000, "--bootstrap-server", f"127.0.0.1:{broker}",

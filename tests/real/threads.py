@@ -5,7 +5,8 @@ import re
 from hp import *
 from judge import NAMELESS, is_java, name_of
 
-HEAD = re.compile(r'^"(?P<name>.*)" .*\bnid=(?P<tid>0x[0-9a-f]+|\d+)\b')
+# The thread id is called nid, and since JDK 21 also stands behind the thread's number.
+HEAD = re.compile(r'^"(?P<name>.*)" .*?(?:#\d+ \[|\bnid=)(?P<tid>0x[0-9a-f]+|\d+)\b')
 FRAME = re.compile(r"^\s+at ([^()]+)\(")
 
 
@@ -18,6 +19,8 @@ def dump_threads(home, pid):
         if head:
             methods = []
             threads[int(head["tid"], 0)] = (head["name"], methods)
+        elif line.startswith('"') or "Mounted virtual thread" in line:
+            methods = []  # of none; the carrier's methods come before those of what it carries
         elif frame:
             methods.insert(0, without_numbers(frame.group(1)))
     return {tid: entry for tid, entry in threads.items() if entry[1]}

@@ -119,20 +119,8 @@ struct wire_hot_code {
 	wire_u32 compile_id;
 };
 
-/* What is known of a Method, kept per cpu; checked by its class's name when it is used. */
-struct wire_hot_method {
-	wire_u64 method;
-	wire_u64 const_method;
-	wire_u64 name_at; /* address of the Klass's _name */
-	wire_u64 symbol;  /* what was there */
-	wire_u64 identity;
-	wire_u32 serial;
-	wire_u32 epoch;
-};
-
-/* Entries of one cpu; powers of two. */
-#define WIRE_HOT_CODES	 1024
-#define WIRE_HOT_METHODS 256
+/* Entries of one cpu; a power of two. */
+#define WIRE_HOT_CODES 1024
 
 /* A blob that is too many hops of the segment map away: found by userspace. */
 struct wire_far_key {
@@ -155,7 +143,6 @@ struct wire_thread {
 
 _Static_assert(sizeof(struct wire_code_heap) == 24, "wire_code_heap");
 _Static_assert(sizeof(struct wire_hot_code) == 32, "wire_hot_code");
-_Static_assert(sizeof(struct wire_hot_method) == 48, "wire_hot_method");
 _Static_assert(sizeof(struct wire_far_key) == 16, "wire_far_key");
 _Static_assert(sizeof(struct wire_thread) == 24, "wire_thread");
 

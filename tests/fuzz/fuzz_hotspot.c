@@ -65,7 +65,6 @@ struct made {
 	struct unwind_memory copied, memory;
 	struct unwind_tables tables;
 	struct wire_hot_code hot_codes[WIRE_HOT_CODES];
-	struct wire_hot_method hot_methods[WIRE_HOT_METHODS];
 	uint64_t reads;
 };
 
@@ -241,10 +240,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					      .page = no_page,
 					      .far_blob = find_far_blob,
 					      .data = &self };
-	if (!(made.fixed.options & OPTION_NO_CACHES)) {
+	if (!(made.fixed.options & OPTION_NO_CACHES))
 		made.tables.hot_codes = made.hot_codes;
-		made.tables.hot_methods = made.hot_methods;
-	}
 	made.memory = (struct unwind_memory){ .read = read_made, .data = &self };
 	if (!(made.fixed.options & OPTION_BLIND))
 		made.memory.tables = &made.tables;

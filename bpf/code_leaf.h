@@ -26,6 +26,11 @@
 /* From behind it to the last jump. */
 #define CODE_LEAVE_BYTES 52
 
+/* How far ahead of pc another frame's epilogue is looked for. */
+#define CODE_EPILOGUE_BYTES 64
+/* All registers with AVX-512 are less. */
+#define CODE_MAX_SAVED 8192
+
 #define CODE_PUSH_RDX 0x52
 #define CODE_POP_RDX  0x5a
 
@@ -299,6 +304,7 @@ static inline void code_rule(const struct unwind_cursor *c, enum code_state stat
 {
 	wire_u64 top = c->sp + 8ULL * c->code_seen.frame_size;
 
+	*ret_rule = (struct unwind_rule){ .cfa = 0 };
 	switch (state) {
 	case CODE_ENTRY: *ret_rule = (struct unwind_rule){ .cfa = c->sp + 8 }; break;
 	case CODE_PUSHED:
@@ -455,6 +461,44 @@ static inline wire_u32 code_try_all(struct unwind_cursor *c, struct unwind_memor
 	return first;
 }
 
+/* add $imm,%rsp; pop %rbp at c->text + AT: bytes from sp to behind the return address, or 0. */
+static inline wire_u32 code_epilogue(const struct unwind_cursor *c, wire_u32 at)
+{
+	const wire_u8 *p = c->text + at;
+
+	return leaf_u24(p) == CODE_ADD8 && p[4] == LEAF_POP_RBP ? p[3] + 16U : 0;
+}
+
+#ifdef __bpf__
+
+__attribute__((noinline)) wire_u32 code_epilogue_alone(struct unwind_cursor *c, wire_u32 at)
+{
+	UNWIND_OPAQUE(at);
+	return c && at < UNWIND_TEXT_BYTES - 8 ? code_epilogue(c, at) : 0;
+}
+
+#define code_epilogue(c, at) code_epilogue_alone(c, at)
+
+#endif
+
+/*
+ * Continuation.doYield() ends in the frame of enterSpecial(), of another size (gen_continuation_yield()
+ * in sharedRuntime_x86_64.cpp): what the epilogue ahead takes off tells.
+ */
+static inline void code_rule_ahead(struct unwind_cursor *c, struct unwind_rule *rule)
+{
+	for (wire_u32 i = 0; i < CODE_EPILOGUE_BYTES; i++) {
+		wire_u32 bytes = code_epilogue(c, UNWIND_TEXT_BEHIND + i);
+
+		if (!bytes)
+			continue;
+		rule->cfa = c->sp + bytes;
+		rule->ra_at = rule->cfa - 8;
+		rule->fp_at = rule->cfa - 16;
+		break;
+	}
+}
+
 /*
  * In a body, but words may be pushed in it. Frames are aligned to 16 bytes (StackAlignmentInBytes),
  * so that their number is even or odd as the stack pointer is; the best is one that leads to a call
@@ -470,8 +514,10 @@ static inline int code_leave_body(struct unwind_cursor *c, struct unwind_memory 
 		return code_follow(c, memory, &rule);
 	}
 	code_rule(c, c->sp & 8 ? CODE_ENTRY : CODE_PUSHED, &rule);
-	if (!code_fits(c, memory, &rule))
+	if (!code_fits(c, memory, &rule)) {
 		code_rule(c, CODE_BODY, &rule);
+		code_rule_ahead(c, &rule);
+	}
 	return code_follow(c, memory, &rule);
 }
 
@@ -503,6 +549,97 @@ static inline int code_leave(struct unwind_cursor *c, struct unwind_memory *memo
 		return code_follow(c, memory, &rule);
 	return code_leave_body(c, memory);
 }
+
+/* --- below native code ------------------------------------------------------------------------ */
+
+/* add $imm,%rsp at c->text + AT, and it is no epilogue's: how much, or 0. */
+static inline wire_u32 code_added(const struct unwind_cursor *c, wire_u32 at)
+{
+	const wire_u8 *p = c->text + at;
+	wire_u32 op = leaf_u24(p);
+
+	if (op == CODE_ADD8 && p[4] != LEAF_POP_RBP)
+		return p[3];
+	if (op != CODE_ADD32 || p[7] == LEAF_POP_RBP || leaf_u32(p + 3) > CODE_MAX_SAVED)
+		return 0;
+	return leaf_u32(p + 3);
+}
+
+#ifdef __bpf__
+
+__attribute__((noinline)) wire_u32 code_added_alone(struct unwind_cursor *c, wire_u32 at)
+{
+	UNWIND_OPAQUE(at);
+	return c && at < UNWIND_TEXT_BYTES - 8 ? code_added(c, at) : 0;
+}
+
+#define code_added(c, at) code_added_alone(c, at)
+
+#endif
+
+/* The first such instruction in c->text: where << 16 | how much, or 0. */
+static inline wire_u32 code_find_added(struct unwind_cursor *c)
+{
+	for (wire_u32 at = 0; at < UNWIND_TEXT_BYTES - 8; at++) {
+		wire_u32 added = code_added(c, at);
+
+		if (added)
+			return at << 16 | (added & 0xffff);
+	}
+	return 0;
+}
+
+#ifdef __bpf__
+
+__attribute__((noinline)) wire_u32 code_find_added_alone(struct unwind_cursor *c)
+{
+	return c ? code_find_added(c) : 0;
+}
+
+#define code_find_added(c) code_find_added_alone(c)
+
+#endif
+
+/* Does the frame begin LOWERED bytes above sp? */
+static inline int code_is_lowered(struct unwind_cursor *c, struct unwind_memory *memory,
+				  wire_u32 lowered)
+{
+	wire_u64 end = c->sp + lowered + 8ULL * c->code_seen.frame_size, ra;
+
+	return !unwind_load(c, memory, end - 8, &ra) && blob_owns(c, ra);
+}
+
+/*
+ * A compiled frame that native code returns to: a barrier's stub (SaveLiveRegisters of ZGC and G1)
+ * or JDK 8's trigonometry has saved registers below it, and adds that up again behind the call, in
+ * two steps at the most. Puts sp to where the frame begins.
+ */
+static inline int code_settle(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u32 found, lowered;
+
+	if (code_is_lowered(c, memory, 0) || unwind_read(memory, c->text, UNWIND_TEXT_BYTES, c->pc))
+		return UNWIND_GO_ON;
+	found = code_find_added(c);
+	lowered = found & 0xffff;
+	if (found && !code_is_lowered(c, memory, lowered) &&
+	    !unwind_read(memory, c->text, UNWIND_TEXT_BYTES, c->pc + (found >> 16) + 4))
+		lowered += code_find_added(c) & 0xffff;
+	if (lowered && code_is_lowered(c, memory, lowered))
+		c->sp += lowered;
+	return UNWIND_GO_ON;
+}
+
+#ifdef __bpf__
+
+__attribute__((noinline)) int code_settle_alone(struct unwind_cursor *c)
+{
+	return c ? code_settle(c, NULL) : UNWIND_STOP;
+}
+
+#define code_settle(c, memory) (code_settle_alone(c) & UNWIND_STOP)
+
+#endif
 
 static inline int step_compiled_leaf(struct unwind_cursor *c, struct unwind_memory *memory)
 {

@@ -275,15 +275,20 @@ static inline int interpreter_removed(struct unwind_cursor *c, struct unwind_mem
 static inline int interpreter_caller(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	const struct wire_entry *entry;
-	wire_u64 r13 = c->leaf_regs[13];
+	wire_u64 r13 = c->leaf_regs[13], at_sp = c->sp, ra;
 	wire_u32 at = 0;
 
 	entry = interpreter_entry(c, &at);
 	if (!entry || entry->frame)
 		return INTERPRETER_STANDS;
+	/* A word of alignment may be below the return address (CRC32.update()). */
+	if (unwind_load(c, memory, at_sp, &ra))
+		return INTERPRETER_LOST;
+	if (!blob_owns(c, ra))
+		at_sp += 8;
 	c->interpreted.method = c->leaf_regs[3];
 	c->interpreted.fp = c->fp;
-	c->interpreted.sender_sp = c->sp + 8;
+	c->interpreted.sender_sp = at_sp + 8;
 	if ((r13 & 7) == 0 && r13 > c->sp && r13 - c->sp < INTERPRETER_MAX_LOCALS)
 		c->interpreted.sender_sp = r13;
 	return unwind_load(c, memory, c->sp, &c->interpreted.ra) ? INTERPRETER_LOST

@@ -81,6 +81,22 @@ static inline int stub_is_barrier(struct unwind_cursor *c, struct unwind_memory 
 }
 
 /*
+ * An adapter to the interpreter that calls native code to have its caller call another way
+ * (patch_callers_callsite() in sharedRuntime_x86_64.cpp): the return address is where %r13 points.
+ */
+static inline int stub_is_adapter(struct unwind_cursor *c, struct unwind_memory *memory,
+				  struct unwind_rule *rule)
+{
+	wire_u64 ra;
+
+	if ((c->r13 & 7) || c->r13 <= c->sp || c->r13 - c->sp >= STUB_MAX_ARGUMENTS ||
+	    unwind_load(c, memory, c->r13, &ra) || !code_target(c, memory, ra))
+		return 0;
+	*rule = (struct unwind_rule){ .cfa = c->r13 + 8, .ra_at = c->r13 };
+	return 1;
+}
+
+/*
  * Stubs that are jumped to and call on may have no frame (C1's unwind_exception): the return
  * address is where sp points, or above a word of alignment.
  */
@@ -90,7 +106,7 @@ static inline void stub_caller_rule(struct unwind_cursor *c, struct unwind_memor
 	struct unwind_rule other = { .cfa = c->sp + 8, .ra_at = c->sp };
 	wire_u64 ra;
 
-	if (stub_is_barrier(c, memory, rule))
+	if (stub_is_barrier(c, memory, rule) || stub_is_adapter(c, memory, rule))
 		return;
 	*rule = code_fp_rule(c);
 	if (!unwind_load(c, memory, rule->ra_at, &ra) && code_target(c, memory, ra))
@@ -203,10 +219,6 @@ static inline wire_u64 stub_sender_sp(struct unwind_cursor *c, struct unwind_mem
 {
 	wire_u64 r13 = c->leaf_regs[13];
 
-	/* Compiled code aligns its frames to 16 bytes, and pushes the operand of d2i_fixup() and such. */
-	if ((sp & 15) && stub_checks_out(c, memory, ra, sp + 8) && c->code_seen.frame_size &&
-	    c->code_seen.pc == ra)
-		return sp + 8;
 	if ((r13 & 7) || r13 <= c->sp || r13 == sp || r13 - c->sp >= STUB_MAX_ARGUMENTS)
 		return sp;
 	if (stub_is_to_interpreter(c))
@@ -323,6 +335,9 @@ static inline enum stub_popped stub_has_popped(const struct unwind_cursor *c)
 	for (int i = 1; i <= STUB_POPPED_BYTES; i++)
 		if (p[-i] == 0x58 && stub_is_popped_since(p - i + 1, p, &moved))
 			return moved ? STUB_POPPED_MOVED : STUB_POPPED;
+	/* Or it was copied: mov (%rsp),%rax; mov %rsp,%r11; and $-16,%rsp. */
+	if (leaf_u32(p - 11) == 0x24048b48 && leaf_u24(p - 4) == 0xe48348)
+		return STUB_POPPED;
 	return STUB_NOT_POPPED;
 }
 
@@ -401,11 +416,11 @@ static inline int stub_leave(struct unwind_cursor *c, struct unwind_memory *memo
 	wire_u64 ra = c->leaf_regs[0], at;
 	enum stub_popped popped;
 
+	if (stub_is_barrier(c, memory, &rule))
+		return code_follow(c, memory, &rule);
 	at = stub_decide(p, c->sp);
 	if (at)
 		return stub_follow(c, memory, at);
-	if (stub_is_barrier(c, memory, &rule))
-		return code_follow(c, memory, &rule);
 	if (stub_is_call_stub(c, memory)) {
 		rule = code_fp_rule(c);
 		return code_follow(c, memory, &rule);
@@ -413,6 +428,8 @@ static inline int stub_leave(struct unwind_cursor *c, struct unwind_memory *memo
 	popped = stub_has_popped(c);
 	if (popped != STUB_NOT_POPPED && blob_owns(c, ra))
 		return stub_enter_popped(c, memory, popped == STUB_POPPED_MOVED);
+	if (!stub_start(c, memory, c->sp) && stub_is_adapter(c, memory, &rule))
+		return code_follow(c, memory, &rule);
 	at = stub_scan(c, memory);
 	if (at)
 		return stub_follow(c, memory, at);

@@ -56,6 +56,7 @@ static inline void unwind_begin(struct unwind_cursor *c, wire_u32 max_frames, wi
 	c->thread = 0;
 	c->anchor_at = 0;
 	c->anchor_own = 1;
+	c->native = 0;
 	c->has_anchor = 0;
 	c->far_pc = 0;
 	c->code_seen.pc = 0;
@@ -159,6 +160,9 @@ static inline int unwind_barrier(struct unwind_cursor *c, struct unwind_memory *
 static inline int unwind_java_caller(struct unwind_cursor *c, struct unwind_memory *memory,
 				     wire_u64 *out)
 {
+	if (c->code_seen.frame_size && c->native && !c->leaf && code_settle(c, memory))
+		return UNWIND_STOP;
+	c->native = 0;
 	if (c->code_seen.frame_size)
 		return c->leaf ? step_compiled_leaf(c, memory) : step_compiled(c, memory);
 	if (continuation_thaws(c))
@@ -172,7 +176,10 @@ static inline int unwind_java_frame(struct unwind_cursor *c, struct unwind_memor
 {
 	int stop;
 
-	if (code_find(c, memory))
+	/* Of the call stub nothing need be known: it may be read when its process is gone. */
+	if (c->pc == c->jvm.call_stub_return)
+		c->code_seen = (struct wire_hot_code){ .pc = c->pc };
+	else if (code_find(c, memory))
 		return UNWIND_STOP;
 	if (unwind_put_frame(c, out, WIRE_FRAME_COMPILED, WIRE_COMPILED_WORDS) ||
 	    unwind_put(c, out, c->code_seen.compile_id))
@@ -214,12 +221,15 @@ static inline int unwind_frame(struct unwind_cursor *c, struct unwind_memory *me
 	struct wire_rule rule = {};
 	enum unwind_step step = unwind_choose(c, memory, &rule);
 
-	if (step == UNWIND_STEP_INTERPRETED)
+	if (step == UNWIND_STEP_INTERPRETED) {
+		c->native = 0;
 		return step_interpreted(c, memory, out);
+	}
 	if (step == UNWIND_STEP_COMPILED)
 		return unwind_java_frame(c, memory, out);
 	if (step == UNWIND_STEP_BARRIER)
 		return unwind_barrier(c, memory, out);
+	c->native = 1;
 	if (unwind_native_frame(c, memory, step, &rule, out) == UNWIND_GO_ON)
 		return UNWIND_GO_ON;
 	if (!anchor_may_help(c) || anchor_enter(c, memory))

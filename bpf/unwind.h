@@ -8,12 +8,14 @@
 #define HOSTPROF_UNWIND_H
 
 #include "anchor.h"
+#include "code_settle.h"
 #include "step_continuation.h"
 #include "step_fp.h"
 #include "step_interpreted.h"
 #include "step_leaf.h"
 #include "step_row.h"
 #include "step_signal.h"
+#include "stub_leaf.h"
 #include "unwind_find.h"
 
 enum unwind_step {

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/*
+ * Whether a leaf's frame stands in compiled Java code, by the bytes around pc and the frame's
+ * exact size, JDK 8 to 28. Prologues: verified_entry() in cpu/x86/macroAssembler_x86.cpp (C2),
+ * build_frame() in c1_MacroAssembler_x86.cpp, generate_native_wrapper() in
+ * sharedRuntime_x86_64.cpp. Epilogues: MachEpilogNode in x86_64.ad, remove_frame(); the return
+ * polls of step_leaf.h; C2SafepointPollStub in c2_CodeStubs_x86.cpp (C1SafepointPollStub alike).
+ */
+#ifndef HOSTPROF_CODE_BYTES_H
+#define HOSTPROF_CODE_BYTES_H
+
+#include "step_compiled.h"
+#include "step_leaf.h"
+
+/* How far ahead of pc the instruction that builds the frame is looked for. */
+#define CODE_PROLOGUE_BYTES 96
+
+#define CODE_ADD8  0xc48348 /* 48 83 c4: add $imm8,%rsp */
+#define CODE_ADD32 0xc48148 /* 48 81 c4: add $imm32,%rsp */
+#define CODE_BANG  0x248489 /* 89 84 24: mov %eax,d32(%rsp) */
+#define CODE_LEAVE 0xc9
+#define CODE_JMP32 0xe9
+
+/* Of the exception blob's end, from behind the pop on. */
+#define CODE_EXCEPTION_BYTES 32
+/* From behind it to the last jump. */
+#define CODE_LEAVE_BYTES 52
+
+#define CODE_PUSH_RDX 0x52
+#define CODE_POP_RDX  0x5a
+
+enum code_state {
+	CODE_BODY,	/* the frame stands */
+	CODE_ENTRY,	/* no frame yet or any more: sp points to the return address */
+	CODE_PUSHED,	/* sp points to the saved frame pointer, the return address is above */
+	CODE_ALLOCATED, /* the frame's size is taken, %rbp not stored yet */
+	CODE_FP,	/* push %rbp, mov %rsp,%rbp were done, whatever else */
+	CODE_SPILLED,	/* the frame stands, one word was pushed */
+	CODE_POPPED,	/* no frame; the return address is in %rdx */
+};
+
+static inline int code_is_sub(const wire_u8 *p, wire_u32 bytes)
+{
+	wire_u32 op = leaf_u24(p);
+
+	return (op == LEAF_SUB8 && p[3] == bytes) || (op == LEAF_SUB32 && leaf_u32(p + 3) == bytes);
+}
+
+/* Does `add $BYTES,%rsp` end right before P? */
+static inline int code_is_behind_add(const wire_u8 *p, wire_u32 bytes)
+{
+	return (leaf_u24(p - 4) == CODE_ADD8 && p[-1] == bytes) ||
+	       (leaf_u24(p - 7) == CODE_ADD32 && leaf_u32(p - 4) == bytes);
+}
+
+/* The instruction at P is the first one of the prologue that changes %rsp; BYTES: the frame's. */
+static inline int code_builds_frame(const wire_u8 *p, wire_u32 bytes)
+{
+	wire_u32 op = leaf_u24(p + 1);
+
+	if (p[0] != LEAF_PUSH_RBP)
+		return code_is_sub(p, bytes - 8);
+	if (op == LEAF_MOV_RBP_JIT || op == LEAF_MOV_RBP || code_is_sub(p + 1, bytes - 16))
+		return 1;
+	return bytes == 16 && leaf_u24(p - 7) == CODE_BANG;
+}
+
+#ifdef __bpf__
+
+/* A function of its own: Linux 6.1 refuses the loop that clang makes of all this. */
+__attribute__((noinline)) int code_builds_frame_alone(struct unwind_cursor *c, wire_u32 at,
+						      wire_u32 bytes)
+{
+	if (!c || at >= CODE_PROLOGUE_BYTES)
+		return 0;
+	return code_builds_frame(c->text + UNWIND_TEXT_BEHIND + at, bytes);
+}
+
+#else
+
+static inline int code_builds_frame_alone(const struct unwind_cursor *c, wire_u32 at,
+					  wire_u32 bytes)
+{
+	return code_builds_frame(c->text + UNWIND_TEXT_BEHIND + at, bytes);
+}
+
+#endif
+
+/* Is the frame of BYTES still to be built, at most AHEAD bytes from pc on? */
+static inline int code_is_unbuilt(struct unwind_cursor *c, wire_u32 ahead, wire_u32 bytes)
+{
+	for (wire_u32 i = 0; i < CODE_PROLOGUE_BYTES && i < ahead; i++)
+		if (code_builds_frame_alone(c, i, bytes))
+			return 1;
+	return 0;
+}
+
+/* In front of the end of the prologue. */
+static inline enum code_state code_prologue(struct unwind_cursor *c, wire_u32 ahead, wire_u32 bytes)
+{
+	const wire_u8 *p = c->text + UNWIND_TEXT_BEHIND;
+	wire_u32 op = leaf_u24(p);
+
+	/* The exception blob, to which code jumps: OptoRuntime::generate_exception_blob(). */
+	if (p[0] == CODE_PUSH_RDX && code_is_sub(p + 1, bytes - 8))
+		return CODE_POPPED;
+	if (code_is_sub(p, bytes - 16))
+		return CODE_PUSHED;
+	if (p[-1] == LEAF_PUSH_RBP && (op == LEAF_MOV_RBP_JIT || op == LEAF_MOV_RBP))
+		return CODE_PUSHED;
+	if (op == 0x6c8948 || op == 0xac8948 || op == 0x2c8948) /* mov %rbp,d(%rsp) */
+		if (code_is_sub(p - 7, bytes - 8) || code_is_sub(p - 4, bytes - 8))
+			return CODE_ALLOCATED;
+	return code_is_unbuilt(c, ahead, bytes) ? CODE_ENTRY : CODE_BODY;
+}
+
+/* jmp rel32; jmp *%reg: behind a frame's end. */
+static inline int code_is_jump(const wire_u8 *p)
+{
+	if (p[0] == CODE_JMP32)
+		return 1;
+	if (p[0] == 0x41)
+		p++;
+	return p[0] == 0xff && (p[1] & 0xf8) == 0xe0;
+}
+
+/*
+ * The stub to which a return poll goes, the frame removed: lea pc(%rip),%r10; mov %r10,
+ * saved_exception_pc(%r15); jmp. P may be at any of the three.
+ */
+static inline int code_is_poll_stub(const wire_u8 *p)
+{
+	if (leaf_u24(p) == 0x158d4c && leaf_u24(p + 7) == 0x97894d)
+		return p[14] == CODE_JMP32;
+	if (leaf_u24(p) == 0x97894d && leaf_u24(p - 7) == 0x158d4c)
+		return p[7] == CODE_JMP32;
+	return p[0] == CODE_JMP32 && leaf_u24(p - 7) == 0x97894d && leaf_u24(p - 14) == 0x158d4c;
+}
+
+/* JDK 8 with its polling page far away: mov $page,%r10; test %eax,(%r10); ret. */
+static inline int code_is_far_poll(const wire_u8 *p)
+{
+	return p[0] == 0x49 && p[1] == 0xba && leaf_u24(p + 10) == 0x028541 && p[13] == LEAF_RET;
+}
+
+/*
+ * A native wrapper's end begins at P: leave; then testb poll(%r15) or cmpq $0,
+ * pending_exception(%r15).
+ */
+static inline int code_is_leave(const wire_u8 *p)
+{
+	wire_u32 op = leaf_u24(p + 1);
+
+	return p[0] == CODE_LEAVE && (op == 0x7f8349 || op == 0x7f8149 || op == 0x47f641);
+}
+
+/* Is P behind such a `leave`, and not behind the last `ret; jmp`? */
+static inline int code_is_behind_leave(const wire_u8 *p)
+{
+	for (int i = 1; i <= CODE_LEAVE_BYTES; i++) {
+		if (i > 6 && p[-i] == LEAF_RET && p[-i + 1] == CODE_JMP32)
+			return 0;
+		if (code_is_leave(p - i))
+			return 1;
+	}
+	return 0;
+}
+
+static inline int code_is_gone(const wire_u8 *p, wire_u32 bytes)
+{
+	if (leaf_is_return(p) || code_is_far_poll(p) || code_is_poll_stub(p))
+		return 1;
+	if (p[-1] == LEAF_POP_RBP && bytes > 16 && code_is_behind_add(p - 1, bytes - 16))
+		return 1;
+	if (p[-1] == LEAF_POP_RBP && code_is_jump(p))
+		return 1;
+	/* C1's handle_exception: leave; pop %rcx; jmp *%rcx. */
+	if (p[-1] == CODE_LEAVE && (p[0] & 0xf8) == 0x58 && code_is_jump(p + 1))
+		return 1;
+	return code_is_behind_leave(p);
+}
+
+static inline int code_is_pop(const wire_u8 *p, wire_u32 bytes)
+{
+	if (p[0] != LEAF_POP_RBP)
+		return 0;
+	if (bytes > 16 && code_is_behind_add(p, bytes - 16))
+		return 1;
+	return leaf_is_return(p + 1) || code_is_far_poll(p + 1) || code_is_jump(p + 1);
+}
+
+/* C2 copies from stack to stack by push d(%rsp), pop d(%rsp): at the pop? */
+static inline int code_is_spill(const wire_u8 *p)
+{
+	if (p[0] == 0x48)
+		p++;
+	return p[0] == 0x8f && (p[1] & 0x3f) == 0x04 && p[2] == 0x24;
+}
+
+/*
+ * Near the end of the exception blob: mov (%rsp),%rbp; add $8,%rsp; pop %rdx; and on to the jump,
+ * 30 bytes on.
+ */
+static inline int code_is_exception_end(const wire_u8 *p, wire_u32 bytes)
+{
+	if (bytes != 16)
+		return 0;
+	for (int i = 0; i < CODE_EXCEPTION_BYTES; i++)
+		if (p[-i - 1] == CODE_POP_RDX && leaf_u32(p - i - 5) == 0x08c48348)
+			return 1;
+	return 0;
+}
+
+/* By the bytes around pc; AHEAD is how far the prologue reaches from there. */
+static inline enum code_state code_decide(struct unwind_cursor *c, wire_u32 ahead, wire_u32 bytes)
+{
+	const wire_u8 *p = c->text + UNWIND_TEXT_BEHIND;
+
+	if (ahead) {
+		enum code_state state = code_prologue(c, ahead, bytes);
+
+		if (state != CODE_BODY)
+			return state;
+	}
+	/* OptoRuntime's rethrow stub: pop %rbp; pop %rdx; jmp. */
+	if (p[-2] == LEAF_POP_RBP && p[-1] == CODE_POP_RDX && code_is_jump(p))
+		return CODE_POPPED;
+	if (code_is_exception_end(p, bytes))
+		return CODE_POPPED;
+	if (p[0] == CODE_POP_RDX && bytes == 16 && leaf_u32(p - 4) == 0x08c48348)
+		return CODE_ENTRY;
+	if (code_is_spill(p))
+		return CODE_SPILLED;
+	if (code_is_gone(p, bytes))
+		return CODE_ENTRY;
+	return code_is_pop(p, bytes) ? CODE_PUSHED : CODE_BODY;
+}
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/* What a state of a frame in Java code means for the way to its caller, and whether that fits. */
+#ifndef HOSTPROF_CODE_RULE_H
+#define HOSTPROF_CODE_RULE_H
+
+#include "code_bytes.h"
+
+/* Stubs that don't say where their frame is complete have it within so many bytes. */
+#define CODE_STUB_PROLOGUE 48
+/* Words that are pushed for a call and taken off behind it: so many, and the bytes of those pops. */
+#define CODE_MAX_ARGUMENTS 3
+#define CODE_POPS_BYTES	   8
+
+/* The bytes around pc into c->text; at the code's end there may be fewer. */
+static inline int code_read_text(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 from = c->pc - UNWIND_TEXT_BEHIND;
+
+	if (!unwind_read(memory, c->text, UNWIND_TEXT_BYTES, from))
+		return UNWIND_GO_ON;
+	__builtin_memset(c->text, 0, UNWIND_TEXT_BYTES);
+	if (!unwind_read(memory, c->text, UNWIND_TEXT_BEHIND + 16, from))
+		return UNWIND_GO_ON;
+	return blob_miss(c, UNWIND_PAGE);
+}
+
+static inline struct unwind_rule code_fp_rule(const struct unwind_cursor *c)
+{
+	return (struct unwind_rule){ .cfa = c->fp + 16, .ra_at = c->fp + 8, .fp_at = c->fp };
+}
+
+/*
+ * Do push %rbp, mov %rsp,%rbp lie between the code's beginning and pc? Runtime stubs do, and then
+ * save all registers. Uses c->code.
+ */
+static inline int code_keeps_fp(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 begin = blob_code_begin(c), done = c->pc - begin;
+
+	if (c->fp < c->sp || c->fp - c->sp > UNWIND_MAX_FRAME_BYTES || (c->fp & 7) ||
+	    unwind_read(memory, c->code, UNWIND_CODE_BYTES, begin))
+		return 0;
+	for (wire_u32 i = 0; i + 4 <= UNWIND_CODE_BYTES && i + 4 <= done; i++)
+		if (c->code[i] == LEAF_PUSH_RBP && leaf_u24(c->code + i + 1) == LEAF_MOV_RBP_JIT)
+			return 1;
+	return 0;
+}
+
+/* Bytes from pc to where the frame is complete; 0: behind that. */
+static inline wire_u32 code_ahead(const struct unwind_cursor *c)
+{
+	wire_s32 complete = blob_frame_complete(c);
+	wire_u64 done = c->pc - blob_code_begin(c);
+
+	if (complete < 0)
+		complete = CODE_STUB_PROLOGUE;
+	if (complete == 0 || done >= (wire_u32)complete)
+		return 0;
+	return (wire_u32)complete - (wire_u32)done;
+}
+
+static inline void code_rule(const struct unwind_cursor *c, enum code_state state,
+			     struct unwind_rule *ret_rule)
+{
+	wire_u64 top = c->sp + 8ULL * c->code_seen.frame_size;
+
+	*ret_rule = (struct unwind_rule){ .cfa = 0 };
+	switch (state) {
+	case CODE_ENTRY: *ret_rule = (struct unwind_rule){ .cfa = c->sp + 8 }; break;
+	case CODE_PUSHED:
+		*ret_rule = (struct unwind_rule){ .cfa = c->sp + 16, .fp_at = c->sp };
+		break;
+	case CODE_FP: *ret_rule = code_fp_rule(c); break;
+	case CODE_SPILLED:
+		*ret_rule = (struct unwind_rule){ .cfa = top + 8, .fp_at = top - 8 };
+		break;
+	case CODE_POPPED: *ret_rule = (struct unwind_rule){ .cfa = c->sp }; break;
+	case CODE_ALLOCATED: *ret_rule = (struct unwind_rule){ .cfa = top }; break;
+	case CODE_BODY: *ret_rule = (struct unwind_rule){ .cfa = top, .fp_at = top - 16 }; break;
+	}
+	ret_rule->ra_at = ret_rule->cfa - 8;
+}
+
+/*
+ * Bytes that the caller has pushed for a call and takes off behind it, so that its frame lies above
+ * them: for d2i_fixup() and its like (convertD2I() in cpu/x86/macroAssembler_x86.cpp), for C1's
+ * slow_subtype_check (emit_typecheck_helper() in c1_LIRAssembler_x86.cpp). Uses c->code.
+ */
+static inline wire_u32 code_pushed_bytes(struct unwind_cursor *c, struct unwind_memory *memory,
+					 wire_u64 ra)
+{
+	const wire_u8 *p = c->code;
+	wire_u32 at = 0, bytes = 0;
+
+	if (!blob_owns(c, ra) || unwind_read(memory, c->code, CODE_POPS_BYTES, ra))
+		return 0;
+	for (int i = 0; i < CODE_MAX_ARGUMENTS; i++) {
+		at += p[at] == 0x41;
+		if ((p[at] & 0xf8) != 0x58 || (p[at] == LEAF_POP_RBP && (!at || p[at - 1] != 0x41)))
+			break;
+		bytes += 8;
+		at++;
+	}
+	return bytes;
+}
+
+#ifdef __bpf__
+
+__attribute__((noinline)) int code_pushed_bytes_alone(struct unwind_cursor *c, wire_u64 ra)
+{
+	return c ? (int)code_pushed_bytes(c, NULL, ra) : 0;
+}
+
+#define code_pushed_bytes(c, memory, ra) (code_pushed_bytes_alone(c, ra) & 0x38)
+
+#endif
+
+static inline int code_follow(struct unwind_cursor *c, struct unwind_memory *memory,
+			      const struct unwind_rule *rule)
+{
+	wire_u64 ra, fp = c->fp;
+
+	if (rule->fp_at && unwind_load(c, memory, rule->fp_at, &fp))
+		return UNWIND_STOP;
+	if (unwind_load(c, memory, rule->ra_at, &ra))
+		return UNWIND_STOP;
+	return code_enter(c, ra, rule->cfa + code_pushed_bytes(c, memory, ra), fp);
+}
+
+/* Does the rule lead to where Java code was called from? */
+static inline int code_fits(struct unwind_cursor *c, struct unwind_memory *memory,
+			    const struct unwind_rule *rule)
+{
+	wire_u64 ra;
+
+	return !unwind_load(c, memory, rule->ra_at, &ra) && blob_owns(c, ra);
+}
+
+/*
+ * Where the call before RA leads, if that is into this blob; else 0. call rel32, or
+ * mov $target,%r10; call *%r10. Uses c->code.
+ */
+static inline wire_u64 code_target(struct unwind_cursor *c, struct unwind_memory *memory,
+				   wire_u64 ra)
+{
+	const wire_u8 *p = c->code;
+	wire_u64 target;
+
+	if (!blob_owns(c, ra) || unwind_read(memory, c->code, 16, ra - 13))
+		return 0;
+	if (p[8] == 0xe8)
+		target = leaf_relative(ra, p + 9);
+	else if (p[0] == 0x49 && p[1] == 0xba && leaf_u24(p + 10) == 0xd2ff41)
+		target = leaf_u32(p + 2) | (wire_u64)leaf_u32(p + 6) << 32;
+	else
+		return 0;
+	return blob_holds(c, target) ? target : 0;
+}
+
+#ifdef __bpf__
+
+__attribute__((noinline)) wire_u64 code_target_alone(struct unwind_cursor *c, wire_u64 ra)
+{
+	return c ? code_target(c, NULL, ra) : 0;
+}
+
+#define code_target(c, memory, ra) code_target_alone(c, ra)
+
+#endif
+
+#endif

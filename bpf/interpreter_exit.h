@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/*
+ * The leaf where the template interpreter has removed an activation (remove_activation() in
+ * cpu/x86/interp_masm_x86.cpp): leave; pop %reg; mov %rbx,%rsp; [pop_cont_fastpath()]; jmp *%reg.
+ * On-stack replacement goes the same way (TemplateTable::branch()).
+ */
+#ifndef HOSTPROF_INTERPRETER_EXIT_H
+#define HOSTPROF_INTERPRETER_EXIT_H
+
+#include "code_leaf.h"
+
+enum interpreter_state {
+	INTERPRETER_STANDS,  /* the frame's slots hold */
+	INTERPRETER_UNBUILT, /* c->interpreted is filled from registers */
+	INTERPRETER_GONE,    /* the same, and no method any more */
+	INTERPRETER_LOST,    /* c->reason says why */
+};
+
+/* Locals are pushed above the return address's place: 65,535 words would fit, few are used. */
+#define INTERPRETER_MAX_LOCALS (64U << 10)
+
+/* From the `leave` to the jump: the pop, the move, and a compare, a branch and a store between. */
+#define INTERPRETER_EXIT_BYTES 40
+
+/* --- instructions ------------------------------------------------------------------------------ */
+
+/* pop %reg at P: its length, 0: it is none. *ret_reg is the register's number in instructions. */
+static inline wire_u32 interpreter_pop(const wire_u8 *p, wire_u32 *ret_reg)
+{
+	wire_u32 rex = p[0] == 0x41;
+
+	*ret_reg = (p[rex] & 7) | rex << 3;
+	return (p[rex] & 0xf8) == 0x58 ? 1 + rex : 0;
+}
+
+/* mov %reg,%rsp: 48 8b e0+r, 49 8b e0+r. */
+static inline int interpreter_sets_sp(const wire_u8 *p, wire_u32 *ret_reg)
+{
+	*ret_reg = (p[2] & 7) | (wire_u32)(p[0] & 1) << 3;
+	return (p[0] & 0xfe) == 0x48 && p[1] == 0x8b && (p[2] & 0xf8) == 0xe0;
+}
+
+/* jmp *%reg; of on-stack replacement, jmp *d(%reg). */
+static inline int interpreter_jumps(const wire_u8 *p)
+{
+	if (p[0] == 0x41)
+		p++;
+	return p[0] == 0xff && (p[1] & 0x38) == 0x20;
+}
+
+/* A register by its number in instructions. */
+static inline wire_u64 interpreter_register(const struct unwind_cursor *c, wire_u32 reg)
+{
+	switch (reg & 15) {
+	case 1: return c->leaf_regs[2]; /* rcx */
+	case 2: return c->leaf_regs[1]; /* rdx */
+	case 4: return c->leaf_regs[7]; /* rsp */
+	case 5: return c->leaf_regs[6]; /* rbp */
+	case 6: return c->leaf_regs[4]; /* rsi */
+	case 7: return c->leaf_regs[5]; /* rdi */
+	default: UNWIND_OPAQUE(reg); return c->leaf_regs[reg & 15];
+	}
+}
+
+/*
+ * Entries without a frame end with pop %reg; mov %r13,%rsp; jmp *%reg. Behind the pop: the register
+ * holds the return address.
+ */
+static inline int interpreter_popped(const wire_u8 *p, wire_u32 *ret_reg)
+{
+	const wire_u8 *pop = p - 1;
+
+	if (leaf_u24(p) != 0xe58b49) {
+		if (leaf_u24(p - 3) != 0xe58b49)
+			return 0;
+		pop = p - 4;
+	}
+	*ret_reg = pop[0] & 7;
+	return (pop[0] & 0xf8) == 0x58;
+}
+
+/* --- the sequence ------------------------------------------------------------------------------ */
+
+/* What follows the `leave` that removes an activation. */
+struct interpreter_exit {
+	wire_u32 pop;	 /* offset of the pop */
+	wire_u32 set_sp; /* of the instruction behind it, mov %reg,%rsp */
+	wire_u32 ra_reg, sp_reg;
+};
+
+/* movb $0,flag(%r15): leave_jfr_critical_section() of JDK 25 and later. Its length, or 0. */
+static inline wire_u32 interpreter_flag(const wire_u8 *p)
+{
+	if (leaf_u24(p) == 0x87c641)
+		return 8;
+	return leaf_u24(p) == 0x47c641 ? 5 : 0;
+}
+
+/* Is a `leave` right before P, and what follows it removes an activation? */
+static inline int interpreter_leaves(const wire_u8 *p, struct interpreter_exit *ret_exit)
+{
+	wire_u32 len;
+
+	if (p[-1] != CODE_LEAVE)
+		return 0;
+	ret_exit->pop = interpreter_flag(p);
+	len = interpreter_pop(p + ret_exit->pop, &ret_exit->ra_reg);
+	ret_exit->set_sp = ret_exit->pop + len;
+	return len && interpreter_sets_sp(p + ret_exit->set_sp, &ret_exit->sp_reg);
+}
+
+/* PASSED bytes behind the `leave`. */
+static inline int interpreter_take_exit(struct unwind_cursor *c, struct unwind_memory *memory,
+					const struct interpreter_exit *exit, wire_u32 passed)
+{
+	struct interpreted_frame *frame = &c->interpreted;
+
+	frame->fp = c->fp;
+	frame->sender_sp = interpreter_register(c, exit->sp_reg);
+	/* Method handle adapters have taken words off it. */
+	if (frame->sender_sp < c->sp)
+		frame->sender_sp = c->sp;
+	if (passed < exit->set_sp)
+		return unwind_load(c, memory, c->sp, &frame->ra) ? INTERPRETER_LOST
+								 : INTERPRETER_GONE;
+	frame->ra = interpreter_register(c, exit->ra_reg);
+	return INTERPRETER_GONE;
+}
+
+enum interpreter_mark { INTERPRETER_NO_MARK, INTERPRETER_LEAVE, INTERPRETER_JUMP };
+
+/* What is at c->text + AT: right behind a `leave` that removes an activation, or a jump. */
+static inline int interpreter_mark(const struct unwind_cursor *c, wire_u32 at)
+{
+	struct interpreter_exit exit = {};
+
+	if (interpreter_leaves(c->text + at, &exit))
+		return INTERPRETER_LEAVE;
+	return interpreter_jumps(c->text + at) ? INTERPRETER_JUMP : INTERPRETER_NO_MARK;
+}
+
+#ifdef __bpf__
+
+/* Functions of their own for the verifier: see step_leaf_alone(). */
+__attribute__((noinline)) int interpreter_mark_alone(struct unwind_cursor *c, wire_u32 at)
+{
+	UNWIND_OPAQUE(at);
+	if (!c || at > UNWIND_TEXT_BEHIND)
+		return INTERPRETER_NO_MARK;
+	UNWIND_OPAQUE(at);
+	if (at < 1)
+		return INTERPRETER_NO_MARK;
+	return interpreter_mark(c, at);
+}
+
+#define interpreter_mark(c, at) interpreter_mark_alone(c, at)
+
+#endif
+
+#define INTERPRETER_NO_EXIT 0xff
+
+/* How many bytes behind such a `leave` pc is, with no jump between: that would end the sequence. */
+static inline wire_u32 interpreter_find_exit(struct unwind_cursor *c)
+{
+	for (wire_u32 passed = 0; passed < INTERPRETER_EXIT_BYTES; passed++) {
+		int mark = interpreter_mark(c, UNWIND_TEXT_BEHIND - passed);
+
+		if (mark == INTERPRETER_LEAVE)
+			return passed;
+		if (mark == INTERPRETER_JUMP && passed >= 2)
+			break;
+	}
+	return INTERPRETER_NO_EXIT;
+}
+
+static inline int interpreter_removed(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u32 passed = interpreter_find_exit(c), at = UNWIND_TEXT_BEHIND - passed;
+	struct interpreter_exit exit = {};
+
+	UNWIND_OPAQUE(at);
+	if (at == 0 || at > UNWIND_TEXT_BEHIND)
+		return INTERPRETER_STANDS;
+	interpreter_leaves(c->text + at, &exit);
+	return interpreter_take_exit(c, memory, &exit, passed);
+}
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/*
+ * What the bytes around pc say of adapters between compiled code and the interpreter, and of method
+ * handle adapters: cpu/x86/sharedRuntime_x86_64.cpp, methodHandles_x86.cpp.
+ */
+#ifndef HOSTPROF_STUB_ADAPTER_H
+#define HOSTPROF_STUB_ADAPTER_H
+
+#include "code_leaf.h"
+
+/* Of an adapter: how far its beginning is looked for, and the pop of the return address. */
+#define STUB_COPY_BYTES		 56
+#define STUB_POPPED_BYTES	 15
+#define STUB_POPPED_INSTRUCTIONS 4
+
+enum stub_mark { STUB_NO_MARK, STUB_BEGINNING, STUB_END };
+
+/* Does an adapter to the interpreter note the caller's stack pointer at c->text + AT? */
+static inline enum stub_mark stub_adapter_mark(const struct unwind_cursor *c, wire_u32 at)
+{
+	const wire_u8 *p = c->text + at;
+
+	if (p[0] == 0xff && p[1] == 0xe1) /* jmp *%rcx */
+		return STUB_END;
+	if (p[0] != 0x58)
+		return STUB_NO_MARK;
+	/* pop %rax; mov %rsp,%r13. Or lea 8(%rsp),%r13; pop %rax. */
+	return leaf_u24(p + 1) == 0xec8b4c || leaf_u32(p - 5) == 0x246c8d4c ? STUB_BEGINNING
+									    : STUB_NO_MARK;
+}
+
+#ifdef __bpf__
+
+__attribute__((noinline)) int stub_adapter_mark_alone(struct unwind_cursor *c, wire_u32 at)
+{
+	UNWIND_OPAQUE(at);
+	if (!c || at > UNWIND_TEXT_BEHIND)
+		return STUB_NO_MARK;
+	UNWIND_OPAQUE(at);
+	if (at < 5)
+		return STUB_NO_MARK;
+	return stub_adapter_mark(c, at);
+}
+
+#define stub_adapter_mark(c, at) stub_adapter_mark_alone(c, at)
+
+#endif
+
+/* In the part of such an adapter that copies arguments %r13 is the caller's stack pointer. */
+static inline int stub_is_to_interpreter(struct unwind_cursor *c)
+{
+	for (wire_u32 i = 5; i < STUB_COPY_BYTES; i++) {
+		int mark = stub_adapter_mark(c, UNWIND_TEXT_BEHIND - i);
+
+		if (mark != STUB_NO_MARK)
+			return mark == STUB_BEGINNING;
+	}
+	return 0;
+}
+
+/*
+ * The length of an instruction that adapters have between the pop of the return address into %rax
+ * and the place where they put it again: mov %rsp,%r13 or %r11; sub or and $imm,%rsp; pop %reg.
+ * *ret_moved is set when it moves sp.
+ */
+static inline wire_u32 stub_popped_length(const wire_u8 *p, int *moved)
+{
+	wire_u32 op = leaf_u24(p);
+
+	if (op == 0xec8b4c || op == 0xdc8b4c)
+		return 3;
+	if ((p[0] & 0xf8) == 0x58)
+		return 1;
+	*moved = 1;
+	if (op == LEAF_SUB8 || op == 0xe48348)
+		return 4;
+	return op == LEAF_SUB32 ? 7 : 0;
+}
+
+/* Do only such lie between FROM and P? */
+static inline int stub_is_popped_since(const wire_u8 *from, const wire_u8 *p, int *moved)
+{
+	*moved = 0;
+	for (int i = 0; i < STUB_POPPED_INSTRUCTIONS && from < p; i++) {
+		wire_u32 len = stub_popped_length(from, moved);
+
+		if (!len)
+			return 0;
+		from += len;
+	}
+	return from == p;
+}
+
+enum stub_popped { STUB_NOT_POPPED, STUB_POPPED, STUB_POPPED_MOVED };
+
+/* Has an adapter the return address in %rax, and not on the stack? And is sp another one already? */
+static inline enum stub_popped stub_has_popped(const struct unwind_cursor *c)
+{
+	const wire_u8 *p = c->text + UNWIND_TEXT_BEHIND;
+	int moved;
+
+	for (int i = 1; i <= STUB_POPPED_BYTES; i++)
+		if (p[-i] == 0x58 && stub_is_popped_since(p - i + 1, p, &moved))
+			return moved ? STUB_POPPED_MOVED : STUB_POPPED;
+	/* Or it was copied: mov (%rsp),%rax; mov %rsp,%r11; and $-16,%rsp. */
+	if (leaf_u32(p - 11) == 0x24048b48 && leaf_u24(p - 4) == 0xe48348)
+		return STUB_POPPED;
+	return STUB_NOT_POPPED;
+}
+
+#ifdef __bpf__
+
+__attribute__((noinline)) int stub_has_popped_alone(struct unwind_cursor *c)
+{
+	return c ? (int)stub_has_popped(c) : STUB_NOT_POPPED;
+}
+
+#define stub_has_popped(c) ((enum stub_popped)stub_has_popped_alone(c))
+
+#endif
+
+#endif

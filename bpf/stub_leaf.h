@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/*
+ * The leaf's step in a JVM's code that has no frame size. The bytes at pc tell, else a return
+ * address whose call leads here, else where stubs mostly have theirs.
+ */
+#ifndef HOSTPROF_STUB_LEAF_H
+#define HOSTPROF_STUB_LEAF_H
+
+#include "step_stub.h"
+
+/* Words of the stack in which a return address is looked for. */
+#define STUB_SCAN_WORDS 16
+/* The call stub's code lies around the address that Java returns to: the parameters' loop before. */
+#define STUB_CALL_BEFORE 320
+#define STUB_CALL_BEHIND 160
+
+/* Of the caller at RA: behind the return address, or what an adapter has noted. */
+static inline wire_u64 stub_sender_sp(struct unwind_cursor *c, struct unwind_memory *memory,
+				      wire_u64 ra, wire_u64 sp)
+{
+	wire_u64 r13 = c->leaf_regs[13];
+
+	if ((r13 & 7) || r13 <= c->sp || r13 == sp || r13 - c->sp >= STUB_MAX_ARGUMENTS)
+		return sp;
+	if (stub_is_to_interpreter(c))
+		return r13;
+	return !stub_checks_out(c, memory, ra, sp) && stub_checks_out(c, memory, ra, r13) ? r13
+											  : sp;
+}
+
+/* Where the return address is by the bytes at pc; 0: they don't say. */
+static inline wire_u64 stub_decide(const wire_u8 *p, wire_u64 sp)
+{
+	struct leaf_frame leaf;
+
+	leaf_decide(p, &leaf);
+	if (leaf.state == LEAF_ENTRY)
+		return sp;
+	return leaf.state == LEAF_PUSHED ? sp + 8 : 0;
+}
+
+/* Where the call leads whose return address lies at AT, if to a place in front of pc; else 0. */
+static inline wire_u64 stub_start(struct unwind_cursor *c, struct unwind_memory *memory,
+				  wire_u64 at)
+{
+	wire_u64 word, start;
+
+	if (unwind_load(c, memory, at, &word))
+		return 0;
+	start = code_target(c, memory, word);
+	return start <= c->pc ? start : 0;
+}
+
+#ifdef __bpf__
+
+__attribute__((noinline)) wire_u64 stub_start_alone(struct unwind_cursor *c, wire_u64 at)
+{
+	return c ? stub_start(c, NULL, at) : 0;
+}
+
+#define stub_start(c, memory, at) stub_start_alone(c, at)
+
+#endif
+
+/*
+ * A return address into a caller of this stub: where it lies, or 0. A stack holds old words, and a
+ * blob many stubs, so that it is the call to the nearest place in front of pc.
+ */
+static inline wire_u64 stub_scan(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 nearest = stub_start(c, memory, c->sp), found = nearest ? c->sp : 0, start;
+
+	if (stub_fp_frame(c)) {
+		start = stub_start(c, memory, c->fp + 8);
+		if (start > nearest)
+			return c->fp + 8;
+	}
+	for (int i = 1; i < STUB_SCAN_WORDS && !found; i++)
+		if (stub_start(c, memory, c->sp + 8ULL * i))
+			found = c->sp + 8ULL * i;
+	return found;
+}
+
+/* In the call stub, where its frame stands: its caller is no Java code. */
+static inline int stub_is_call_stub(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 from = c->jvm.call_stub_return - STUB_CALL_BEFORE, ra;
+
+	if (c->pc < from || c->pc >= c->jvm.call_stub_return + STUB_CALL_BEHIND ||
+	    !stub_fp_frame(c))
+		return 0;
+	return !unwind_load(c, memory, c->fp + 8, &ra) && unwind_is_user(ra) && !blob_owns(c, ra);
+}
+
+static inline int stub_enter_popped(struct unwind_cursor *c, struct unwind_memory *memory,
+				    int moved)
+{
+	wire_u64 ra = c->leaf_regs[0], r13 = c->leaf_regs[13];
+
+	if (moved && (r13 & 7) == 0 && r13 > c->sp && r13 - c->sp < STUB_MAX_ARGUMENTS)
+		return code_enter(c, ra, r13, c->fp);
+	return code_enter(c, ra, stub_sender_sp(c, memory, ra, c->sp), c->fp);
+}
+
+/* Was it called by native code, with nothing pushed yet? call rel32; call *%reg; call *d(%reg). */
+static inline int stub_is_from_native(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	const wire_u8 *p = c->code + 8;
+	wire_u64 ra;
+
+	if (unwind_load(c, memory, c->sp, &ra) || !unwind_is_user(ra) || blob_owns(c, ra) ||
+	    unwind_read(memory, c->code, 8, ra - 8))
+		return 0;
+	if (p[-5] == 0xe8)
+		return 1;
+	return (p[-2] == 0xff && (p[-1] & 0xf8) == 0xd0) ||
+	       (p[-3] == 0xff && (p[-2] & 0xf8) == 0x50) ||
+	       (p[-6] == 0xff && (p[-5] & 0x38) == 0x10);
+}
+
+/* The first place that holds an address of Java code, of those where stubs have it. */
+static inline int stub_guess(struct unwind_cursor *c, struct unwind_memory *memory,
+			     struct unwind_rule *rule)
+{
+	*rule = (struct unwind_rule){ .cfa = c->sp + 8, .ra_at = c->sp };
+	if (code_fits(c, memory, rule) || stub_is_from_native(c, memory))
+		return 1;
+	*rule = (struct unwind_rule){ .cfa = c->sp + 16, .ra_at = c->sp + 8, .fp_at = c->sp };
+	if (code_fits(c, memory, rule))
+		return 1;
+	*rule = code_fp_rule(c);
+	return stub_fp_frame(c) && code_fits(c, memory, rule);
+}
+
+/* By a return address that is known to be one of this stub, AT: what is around it. */
+static inline int stub_follow(struct unwind_cursor *c, struct unwind_memory *memory, wire_u64 at)
+{
+	struct unwind_rule rule = { .ra_at = at };
+	wire_u64 ra;
+
+	if (unwind_load(c, memory, at, &ra))
+		return UNWIND_STOP;
+	/* A frame pointer that was pushed, or a whole frame. */
+	if (at == c->fp + 8)
+		rule.fp_at = c->fp;
+	else if (at == c->sp + 8)
+		rule.fp_at = c->sp;
+	rule.cfa = stub_sender_sp(c, memory, ra, at + 8);
+	return code_follow(c, memory, &rule);
+}
+
+static inline int stub_leave(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	const wire_u8 *p = c->text + UNWIND_TEXT_BEHIND;
+	struct unwind_rule rule;
+	wire_u64 ra = c->leaf_regs[0], at;
+	enum stub_popped popped;
+
+	if (stub_is_barrier(c, memory, &rule))
+		return code_follow(c, memory, &rule);
+	at = stub_decide(p, c->sp);
+	if (at)
+		return stub_follow(c, memory, at);
+	if (stub_is_call_stub(c, memory)) {
+		rule = code_fp_rule(c);
+		return code_follow(c, memory, &rule);
+	}
+	popped = stub_has_popped(c);
+	if (popped != STUB_NOT_POPPED && blob_owns(c, ra))
+		return stub_enter_popped(c, memory, popped == STUB_POPPED_MOVED);
+	if (!stub_start(c, memory, c->sp) && stub_is_adapter(c, memory, &rule))
+		return code_follow(c, memory, &rule);
+	at = stub_scan(c, memory);
+	if (at)
+		return stub_follow(c, memory, at);
+	if (stub_guess(c, memory, &rule)) {
+		if (rule.ra_at == c->sp)
+			return stub_follow(c, memory, c->sp);
+		return code_follow(c, memory, &rule);
+	}
+	/* An adapter has taken it off the stack. */
+	if (blob_owns(c, ra))
+		return code_enter(c, ra, stub_sender_sp(c, memory, ra, c->sp), c->fp);
+	return stub_fp_frame(c) ? code_follow(c, memory, &rule) : unwind_stop(c, UNWIND_JAVA_FRAME);
+}
+
+static inline int step_stub_leaf(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	if ((c->blob_at != c->code_seen.blob && blob_read(c, memory, c->code_seen.blob)) ||
+	    code_read_text(c, memory))
+		return UNWIND_STOP;
+	return stub_leave(c, memory);
+}
+
+#ifdef __bpf__
+
+__attribute__((noinline)) int step_stub_leaf_alone(struct unwind_cursor *c)
+{
+	return c ? step_stub_leaf(c, NULL) : UNWIND_STOP;
+}
+
+#define step_stub_leaf(c, memory) (step_stub_leaf_alone(c) & UNWIND_STOP)
+
+#endif
+#endif

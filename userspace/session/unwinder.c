@@ -1,61 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/unwinder.h"
 
-#include <errno.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "session/unwind_ranges.h"
-#include "session/unwind_spaces.h"
-#include "session/unwind_stack.h"
-#include "unwind/row_store.h"
-#include "unwind/walk.h"
+#include "session/unwinder_private.h"
 
-/*
- * Of walks and of the rows they want, three times in a turn. A full ring at 20,000 Hz is a quarter
- * of a second away; a page of rows takes 0.1 ms.
- */
-#define BUDGET_NS (25 * NSEC_PER_MSEC)
 /* Files whose rows are being asked for: those of a few large programs. */
 #define MAX_OPEN_FILES 512
-
-struct unwinder {
-	struct table_memory *memory;  /* borrowed */
-	struct unwind_files *files;   /* all owned from here on */
-	struct unwind_spaces *spaces; /* its processes */
-	struct unwind_jvms *jvms;
-	struct row_store *rows;
-	struct cfi_rows page;	   /* being made */
-	struct unwind_ranges late; /* of the process that unwinder_finish() last had */
-	uint64_t late_serial, late_mappings_serial;
-	struct wire_jvm late_jvm;   /* of a walk there */
-	struct unwind_pages *pages; /* of the process that is being walked */
-	bool wants_again;
-	struct walk walk;
-	struct walk_result result;
-	uint64_t spent_ns; /* since unwinder_grant() */
-	uint64_t at_once, late_count, unfinished, pages_made, make_ns;
-	/* Of walks here. */
-	uint64_t row_frames, hot_frames, fp_frames, jit_frames, java_frames, java_hot_frames;
-	uint64_t anchors, frozen;
-};
-
-/* One walk. */
-struct job {
-	const struct wire_miss *miss;	  /* borrowed, as is the sample */
-	const struct wire_sample *sample; /* with what was walked so far */
-	uint32_t max_frames;
-	uint64_t begin_ns;
-	bool live;  /* with the published ranges, which can be read anew */
-	bool read;  /* they were, for this walk */
-	bool waits; /* for a JVM that is starting */
-	bool looked_again;
-	struct unwind_tables tables;
-	struct unwind_stack stack;
-	struct unwind_memory memory;
-	uint64_t failed_at;
-	struct wire_page_key made; /* the last page that was put */
-};
 
 int unwinder_new(struct table_memory *memory, struct image_cache *images,
 		 const struct unwind_jvm_source *jvms, size_t file_bytes,
@@ -86,155 +37,6 @@ void unwinder_free(struct unwinder *unwinder)
 	unwind_ranges_release(&unwinder->late);
 	vec_release(&unwinder->page.v);
 	free(unwinder);
-}
-
-/* --- what a walk wants ------------------------------------------------------------------------ */
-
-/* False: its rows were put just now and are gone again, or there is no room for them. */
-static bool make_page(struct unwinder *unwinder, struct job *job, const struct wire_range *range,
-		      uint64_t address)
-{
-	uint64_t own = address - range->bias, begin_ns = clock_now_ns();
-	struct wire_page_key key = { range->file, (uint32_t)(own >> WIRE_PAGE_SHIFT) };
-	int r;
-
-	if (memcmp(&key, &job->made, sizeof(key)) == 0)
-		return false;
-	job->made = key;
-	unwind_files_rows(unwinder->files, key.file, own, &unwinder->page);
-	unwinder->make_ns += clock_now_ns() - begin_ns;
-	unwinder->pages_made++;
-	r = row_store_put(unwinder->rows, &key, unwinder->page.v.items, unwinder->page.v.len,
-			  begin_ns);
-	return r == 0;
-}
-
-/* NULL: it is not known yet. */
-static void use_jvm(struct unwind_cursor *c, const struct wire_jvm *jvm)
-{
-	if (jvm)
-		c->jvm = *jvm;
-	else
-		memset(&c->jvm, 0, sizeof(c->jvm));
-	c->jvm_serial = jvm ? jvm->serial : WIRE_JVM_PENDING;
-}
-
-/* Its code is walked blindly. */
-static void use_no_jvm(struct unwind_cursor *c)
-{
-	memset(&c->jvm, 0, sizeof(c->jvm));
-	c->jvm_serial = 0;
-}
-
-static void use_space(const struct unwinder *unwinder, struct unwind_cursor *c,
-		      const struct wire_space *space)
-{
-	c->serial = space->serial;
-	c->first = space->first;
-	c->count = space->count;
-	c->range.start = c->range.end = 0;
-	if (!space->jvm)
-		use_no_jvm(c);
-	else if (space->jvm != c->jvm.serial)
-		use_jvm(c, unwind_jvms_find(unwinder->jvms, space->jvm));
-}
-
-/*
- * The walk stands at an address that no range holds. There is no code when the list was read since
- * the sample; else it is read again, if that is possible. (BPF's count of executable pages does not
- * tell: code that is writable is not counted.)
- */
-static bool find_code(struct unwinder *unwinder, struct job *job, struct unwind_cursor *c)
-{
-	struct wire_space space;
-
-	if (!job->live) {
-		c->listed = 1;
-		return c->count > 0; /* else nothing is known of the process */
-	}
-	if (unwind_spaces_get(unwinder->spaces, job->sample, &space) < 0)
-		return false;
-	if (unwind_spaces_read_since(unwinder->spaces, job->sample)) {
-		c->listed = 1;
-		return true;
-	}
-	if (job->read ||
-	    unwind_spaces_read(unwinder->spaces, job->miss, job->sample, clock_now_ns()) < 0)
-		return false;
-	job->read = true;
-	if (unwind_spaces_get(unwinder->spaces, job->sample, &space) < 0)
-		return false;
-	use_space(unwinder, c, &space);
-	return true;
-}
-
-/* HotSpot's library in the process of JOB; NULL: none. A child of a fork is not known by itself. */
-static const struct mapping *find_libjvm(struct unwinder *unwinder, struct job *job)
-{
-	const struct mapping *libjvm = unwind_spaces_libjvm(unwinder->spaces, job->sample);
-
-	if (libjvm || job->read)
-		return libjvm;
-	job->read = true;
-	if (unwind_spaces_read(unwinder->spaces, job->miss, job->sample, clock_now_ns()) < 0)
-		return NULL;
-	return unwind_spaces_libjvm(unwinder->spaces, job->sample);
-}
-
-/* The walk stands in code that may be a JVM's, whose layout is not known yet. */
-static bool find_jvm(struct unwinder *unwinder, struct job *job, struct unwind_cursor *c)
-{
-	const struct mapping *libjvm;
-	const struct wire_jvm *jvm;
-
-	if (!job->live) {
-		use_no_jvm(c);
-		return true;
-	}
-	libjvm = find_libjvm(unwinder, job);
-	if (!libjvm) {
-		use_no_jvm(c);
-		return true;
-	}
-	if (unwind_jvms_learn(unwinder->jvms, job->sample->tgid, libjvm, clock_now_ns(), &jvm) <
-	    0) {
-		job->waits = true;
-		return false;
-	}
-	unwind_spaces_set_jvm(unwinder->spaces, job->sample, jvm->serial);
-	use_jvm(c, jvm);
-	return true;
-}
-
-/* The walk stands in a JVM's code, of which some was made only just now. */
-static bool find_more_of_jvm(struct unwinder *unwinder, struct job *job, struct unwind_cursor *c)
-{
-	const struct wire_jvm *jvm;
-
-	if (!job->live || job->looked_again)
-		return false;
-	job->looked_again = true;
-	jvm = unwind_jvms_refresh(unwinder->jvms, c->jvm.serial, clock_now_ns());
-	if (jvm)
-		use_jvm(c, jvm);
-	return jvm != NULL;
-}
-
-static bool supply(struct unwinder *unwinder, struct job *job)
-{
-	struct unwind_cursor *c = &unwinder->walk.cursor;
-	uint64_t address = walk_missing(&unwinder->walk);
-
-	/* what was made so far is there when it is tried again */
-	if (job->live && clock_now_ns() - job->begin_ns > BUDGET_NS)
-		return false;
-	if (c->jvm.serial && c->pc >= c->jvm.code_start && c->pc < c->jvm.code_end)
-		return find_more_of_jvm(unwinder, job, c);
-	if (find_in_range(c, address) && c->range.file)
-		return make_page(unwinder, job, &c->range, address);
-	if (c->jvm_serial && !c->jvm.serial)
-		return find_jvm(unwinder, job, c);
-	return !find_in_range(c, address) && find_code(unwinder, job, c);
 }
 
 /* --- the walk --------------------------------------------------------------------------------- */
@@ -307,7 +109,7 @@ static bool go(struct unwinder *unwinder, struct job *job)
 	bool whole = true;
 
 	while (whole && walk_go_on(&unwinder->walk))
-		whole = supply(unwinder, job);
+		whole = unwinder_supply(unwinder, job);
 	if (result->reason == UNWIND_PAGE && unwind_stack_ended(&job->stack))
 		result->reason = UNWIND_COPY_END;
 	if (c->far_blob && job->live)
@@ -374,7 +176,7 @@ static bool try_live(struct unwinder *unwinder, struct job *job)
 static void warm_up(struct unwinder *unwinder, struct job *job)
 {
 	job->stack.changed = true;
-	while (walk_go_on(&unwinder->walk) && supply(unwinder, job))
+	while (walk_go_on(&unwinder->walk) && unwinder_supply(unwinder, job))
 		;
 }
 
@@ -509,74 +311,4 @@ void unwinder_turn(struct unwinder *unwinder, uint64_t now_ns)
 	unwind_spaces_turn(unwinder->spaces, now_ns);
 	unwind_jvms_turn(unwinder->jvms, now_ns);
 	drop_revived(unwinder);
-}
-
-/* --- figures ---------------------------------------------------------------------------------- */
-
-struct figure {
-	const char *name;
-	uint64_t value;
-};
-
-struct failed_sink {
-	unwinder_figure_fn fn;
-	void *data;
-};
-
-static void report_failed(const char *path, const char *why, uint64_t pages, void *data)
-{
-	const struct failed_sink *sink = data;
-	char detail[512];
-
-	snprintf(detail, sizeof(detail), "%s: %s", path, why);
-	sink->fn("unwind.file-not-read", detail, pages, sink->data);
-}
-
-void unwinder_for_each_figure(const struct unwinder *unwinder, unwinder_figure_fn fn, void *data)
-{
-	struct failed_sink sink = { fn, data };
-	struct unwind_spaces_stats spaces;
-	struct unwind_jvms_stats jvms;
-	struct row_store_stats rows;
-	size_t files, open;
-
-	unwind_spaces_get_stats(unwinder->spaces, &spaces);
-	unwind_jvms_get_stats(unwinder->jvms, &jvms);
-	row_store_get_stats(unwinder->rows, &rows);
-	unwind_files_count(unwinder->files, &files, &open);
-	const struct figure figures[] = {
-		{ "unwind.misses-finished-at-once", unwinder->at_once },
-		{ "unwind.misses-finished-late", unwinder->late_count },
-		{ "unwind.misses-unfinished", unwinder->unfinished },
-		{ "unwind.frames.row", unwinder->row_frames },
-		{ "unwind.frames.hot", unwinder->hot_frames },
-		{ "unwind.frames.frame-pointer", unwinder->fp_frames },
-		{ "unwind.frames.jit", unwinder->jit_frames },
-		{ "unwind.frames.java", unwinder->java_frames },
-		{ "unwind.frames.java-hot", unwinder->java_hot_frames },
-		{ "unwind.anchors", unwinder->anchors },
-		{ "unwind.frozen", unwinder->frozen },
-		{ "unwind.files", files },
-		{ "unwind.pages", rows.pages },
-		{ "unwind.pages-made", unwinder->pages_made },
-		{ "unwind.pages-made-ns", unwinder->make_ns },
-		{ "unwind.pages-evicted", rows.pages_evicted },
-		{ "unwind.rules", rows.rules_used },
-		{ "unwind.rules-exhausted", rows.rules_exhausted },
-		{ "unwind.spaces", spaces.store.spaces },
-		{ "unwind.spaces-evicted", spaces.store.evicted },
-		{ "unwind.mappings-read", spaces.reads },
-		{ "unwind.mappings-read-ns", spaces.read_ns },
-		{ "unwind.jvms", jvms.known },
-		{ "unwind.jvms-read", jvms.reads },
-		{ "unwind.jvms-read-ns", jvms.read_ns },
-		{ "unwind.jvms-waited-for", jvms.waits },
-		{ "unwind.jvms-changed", jvms.changes },
-		{ "unwind.far-blobs", jvms.far_blobs },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
-		if (figures[i].value)
-			fn(figures[i].name, "", figures[i].value, data);
-	unwind_files_for_each_failed(unwinder->files, report_failed, &sink);
 }

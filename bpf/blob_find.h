@@ -16,7 +16,8 @@
 #ifdef __bpf__
 #define BLOB_MAX_HOPS BLOB_NEAR_HOPS
 #else
-#define BLOB_MAX_HOPS (1U << 20)
+/* HotSpot defragments the map after 10,000 (share/memory/heap.hpp, fragmentation_limit). */
+#define BLOB_MAX_HOPS (1U << 14)
 #endif
 #define BLOB_SEGMENT_FREE 0xff
 

@@ -135,6 +135,22 @@ static void test_other_program(void **state)
 	assert_null(table_memory_heap_jvm(f->memory, 5));
 }
 
+/* The same, found out only after the old one's layout was published once more. */
+static void test_other_serial(void **state)
+{
+	struct fixture *f = *state;
+	struct unwind_jvms_stats stats;
+
+	f->wire.serial = 5;
+	learn(f, PID, 0);
+	f->wire.serial = 9;
+	unwind_jvms_turn(f->jvms, f->now_ns + NSEC_PER_SEC);
+	assert_null(table_memory_heap_jvm(f->memory, 5));
+	assert_non_null(table_memory_heap_jvm(f->memory, 9));
+	unwind_jvms_get_stats(f->jvms, &stats);
+	assert_int_equal(stats.known, 1);
+}
+
 static int full_at_one(uint32_t serial, const struct wire_jvm *value, void *data)
 {
 	static uint32_t held;
@@ -193,9 +209,9 @@ static void test_late(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_starts), TEST(test_changes),	TEST(test_forgotten),
-		TEST(test_full),   TEST(test_far_blob), TEST(test_other_program),
-		TEST(test_late),
+		TEST(test_starts), TEST(test_changes),	    TEST(test_forgotten),
+		TEST(test_full),   TEST(test_far_blob),	    TEST(test_other_program),
+		TEST(test_late),   TEST(test_other_serial),
 	};
 
 	return cmocka_run_group_tests_name("unwind_jvms", tests, NULL, NULL);

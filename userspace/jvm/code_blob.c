@@ -17,8 +17,6 @@
 #define MAX_HOPS       (1U << 18)
 #define MAX_BLOB_BYTES (16U << 20)
 
-#define PAGE_BYTES 4096
-
 static int stale_if_gone(int r)
 {
 	return r == -EFAULT ? -ESTALE : r;
@@ -88,24 +86,6 @@ static int find_start(const struct vm_memory *memory, const struct jvm_layout *l
 	return 0;
 }
 
-/* A C string; what lies behind its page is read only if it goes on there. */
-static int read_name(const struct vm_memory *memory, uint64_t address,
-		     char ret_name[CODE_BLOB_MAX_NAME + 1])
-{
-	size_t first = MIN(CODE_BLOB_MAX_NAME, PAGE_BYTES - address % PAGE_BYTES);
-	int r = vm_memory_read(memory, address, ret_name, first);
-
-	ret_name[first] = 0;
-	if (!r && first < CODE_BLOB_MAX_NAME && strlen(ret_name) == first)
-		r = vm_memory_read(memory, address + first, ret_name + first,
-				   CODE_BLOB_MAX_NAME - first);
-	ret_name[CODE_BLOB_MAX_NAME] = 0;
-	for (char *c = ret_name; *c; c++)
-		if (*c < ' ' || *c > '~')
-			*c = '?';
-	return r == -EFAULT ? -EBADMSG : r;
-}
-
 /* Before JDK 23 a blob says by its name only what it is. */
 static bool tells_nmethod(const struct jvm_layout *layout, const struct code_blob *blob,
 			  uint8_t kind)
@@ -143,9 +123,9 @@ static int read_blob(const struct vm_memory *memory, const struct jvm_layout *la
 	if (size > MAX_BLOB_BYTES)
 		return -EBADMSG;
 	blob->end = blob->start + size;
-	r = read_name(memory, name, blob->name);
+	r = vm_memory_read_text(memory, name, blob->name, sizeof(blob->name));
 	if (r < 0)
-		return r;
+		return r == -EFAULT ? -EBADMSG : r;
 	blob->is_nmethod = tells_nmethod(layout, blob, kind);
 	return blob->is_nmethod ? read_method(memory, layout, blob) : 0;
 }

@@ -97,10 +97,8 @@ static const char *name_at(struct walk *w, uint64_t at)
 	char *text = w->names[slot].text;
 
 	if (w->names[slot].at != at) {
-		memset(text, 0, NAME_BYTES);
-		for (unsigned int i = 0; i + 1 < NAME_BYTES; i++)
-			if (vm_memory_read(w->memory, at + i, &text[i], 1) < 0 || !text[i])
-				break;
+		if (vm_memory_read_text(w->memory, at, text, NAME_BYTES) < 0)
+			text[0] = 0;
 		w->names[slot].at = at;
 	}
 	return text;

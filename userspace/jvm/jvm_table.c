@@ -51,15 +51,6 @@ static void remove_at(struct jvm_table *table, size_t at)
 	table->jvms.items[at] = table->jvms.items[--table->jvms.len];
 }
 
-/* What an exec or the pid's next owner has left behind. */
-static void remove_older(struct jvm_table *table, const struct process *process)
-{
-	for (size_t i = table->jvms.len; i-- > 0;)
-		if (table->jvms.items[i]->pid == process->pid && table->jvms.items[i]->serial &&
-		    table->jvms.items[i]->serial != process->serial)
-			remove_at(table, i);
-}
-
 /* What the registry never heard of. */
 static void remove_unclaimed(struct jvm_table *table, uint64_t now_ns)
 {
@@ -128,7 +119,6 @@ struct jvm *jvm_table_get(struct jvm_table *table, struct process *process)
 		return process->jvm;
 	if (nothing_new(table, process))
 		return NULL;
-	remove_older(table, process);
 	libjvm = find_libjvm(process);
 	if (!libjvm) {
 		hmap_put(&table->looked, process->serial, process->mappings.len);

@@ -56,6 +56,26 @@ int vm_memory_read_u64(const struct vm_memory *memory, uint64_t address, uint64_
 	return 0;
 }
 
+int vm_memory_read_text(const struct vm_memory *memory, uint64_t address, char *ret_text,
+			size_t size)
+{
+	/* What lies behind its page is read only if it goes on there. */
+	size_t max = size - 1, first = MIN(max, PAGE_BYTES - address % PAGE_BYTES);
+	int r = vm_memory_read(memory, address, ret_text, first);
+
+	if (r < 0)
+		first = 0;
+	ret_text[first] = 0;
+	if (!r && first < max && strlen(ret_text) == first) {
+		r = vm_memory_read(memory, address + first, ret_text + first, max - first);
+		ret_text[r < 0 ? first : max] = 0;
+	}
+	for (char *c = ret_text; *c; c++)
+		if (*c < ' ' || *c > '~')
+			*c = '?';
+	return r;
+}
+
 struct page {
 	uint64_t address; /* 0: empty */
 	char data[PAGE_BYTES];

@@ -35,6 +35,10 @@ void vm_memory_init_process(struct vm_memory *memory, uint32_t pid);
 int vm_memory_read(const struct vm_memory *memory, uint64_t address, void *data, size_t len);
 int vm_memory_read_u64(const struct vm_memory *memory, uint64_t address, uint64_t *ret_value);
 
+/* A C string, cut to SIZE - 1 bytes; what is no printable ASCII becomes '?'. */
+int vm_memory_read_text(const struct vm_memory *memory, uint64_t address, char *ret_text,
+			size_t size);
+
 /*
  * Many small reads that lie close together (tables and their strings): whole pages are fetched
  * and kept. Short-lived; it never sees what changes after the first look.

@@ -114,8 +114,6 @@ static int read_tables(struct vmstructs *vs, const struct libjvm *lib, struct er
 			       vs->memory.pid);
 	vmtables_unref(TAKE_PTR(vs->tables));
 	r = vmtables_read(&vs->memory, addresses, lib->bias, &vs->tables);
-	if (!r)
-		add_symbol_statics(vs->tables, lib);
 	/* Pointers that ld.so has not relocated yet lead nowhere. */
 	if (r == -EFAULT)
 		r = -EAGAIN;
@@ -161,6 +159,9 @@ static int open_build(struct vmstructs_cache *cache, const struct libjvm *lib, s
 	/* What was read may have been half made, though the JVM is ready by now. */
 	if (!r && !shared)
 		r = read_tables(vs, lib, err);
+	/* Late: they are searched among 100,000 symbols. */
+	if (!r && !shared)
+		add_symbol_statics(vs->tables, lib);
 	if (!r && !shared && cache && vs->build_id[0])
 		cache_add(cache, vs);
 	return r;

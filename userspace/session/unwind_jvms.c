@@ -104,6 +104,9 @@ static int publish(struct unwind_jvms *jvms, struct layout *layout, const struct
 
 	if (r < 0)
 		return r;
+	/* The JVM is another one than was thought: its exec is reported late. */
+	if (layout->wire.serial && layout->wire.serial != wire->serial)
+		jvms->memory->set_jvm(layout->wire.serial, NULL, jvms->memory->data);
 	jvms->stats.known += !layout->wire.serial;
 	layout->wire = *wire;
 	return 0;

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The JVMs of processes that come and go; this one maps no libjvm.so, so that no layout is read. */
+#include "test.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "jvm/jvm_private.h"
+
+static char path[] = "/opt/jdk/lib/server/libjvm.so";
+
+static void add_libjvm(struct process *process)
+{
+	vec_push(&process->mappings,
+		 ((struct mapping){ .start = 0x1000, .end = 0x2000, .path = path }));
+}
+
+struct fixture {
+	struct jvm_table *table;
+	struct process first, next;
+};
+
+static int setup(void **state)
+{
+	static struct fixture f;
+	struct err err;
+
+	f = (struct fixture){ .first = { .pid = (uint32_t)getpid(), .serial = 1 },
+			      .next = { .pid = (uint32_t)getpid(), .serial = 2 } };
+	add_libjvm(&f.first);
+	add_libjvm(&f.next);
+	*state = &f;
+	return jvm_table_new(&f.table, &err);
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	jvm_table_free(f->table);
+	vec_release(&f->first.mappings);
+	vec_release(&f->next.mappings);
+	return 0;
+}
+
+/* The pid is used again while samples of its last owner may still come. */
+static void test_pid_used_again(void **state)
+{
+	struct fixture *f = *state;
+	struct jvm *first = jvm_table_get(f->table, &f->first);
+	struct jvm *next = jvm_table_get(f->table, &f->next);
+
+	assert_ptr_not_equal(first, next);
+	assert_ptr_equal(jvm_table_get(f->table, &f->first), first);
+	assert_int_equal(first->serial, 1);
+	jvm_table_forget(f->table, &f->first);
+	assert_null(f->first.jvm);
+	assert_ptr_equal(jvm_table_find(f->table, f->next.pid, &f->next.mappings.items[0], false),
+			 next);
+}
+
+/* Its samples came before the registry knew it. */
+static void test_claimed(void **state)
+{
+	struct fixture *f = *state;
+	const struct mapping *libjvm = &f->next.mappings.items[0];
+	struct jvm *jvm = jvm_table_find(f->table, f->next.pid, libjvm, true);
+
+	assert_int_equal(jvm->serial, 0);
+	assert_ptr_equal(jvm_table_get(f->table, &f->next), jvm);
+	assert_int_equal(jvm->serial, 2);
+}
+
+/* One that stays without VMStructs is walked blindly, instead of being asked for ever. */
+static void test_no_hotspot(void **state)
+{
+	struct fixture *f = *state;
+	struct jvm *jvm = jvm_table_get(f->table, &f->first);
+	struct wire_jvm wire;
+
+	assert_int_equal(jvm_get_wire(jvm, true, &wire), -ENODATA);
+	assert_false(jvm->no_layout);
+	jvm->made_ns -= 11 * NSEC_PER_SEC;
+	assert_int_equal(jvm_get_wire(jvm, true, &wire), 0);
+	assert_int_equal(wire.serial, jvm->id);
+	assert_int_equal(wire.code_end, 0);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_pid_used_again),
+		TEST(test_claimed),
+		TEST(test_no_hotspot),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -167,6 +167,22 @@ static void a_buffer_in_the_place_of_an_nmethod(void **state)
 	assert_fails(f, f->nmethod + 500, 77, -ESTALE);
 }
 
+/* Of many JVMs each may keep less. */
+static void the_limit_can_be_lowered(void **state)
+{
+	struct fixture *f = *state;
+	const uint64_t id_at = f->nmethod + f->code.layout.wire.compile_id;
+
+	code_names_limit(f->names, 4096);
+	for (uint32_t id = 100; id < 200; id++) {
+		put_u32(&f->code, id_at, id);
+		assert_method(f, f->nmethod + 500, id, "pkg.Work$$Lambda/0x00007f1c run");
+	}
+	memset(f->code.fake.bytes, 0, sizeof(f->code.fake.bytes));
+	assert_method(f, f->nmethod + 500, 199, "pkg.Work$$Lambda/0x00007f1c run");
+	assert_fails(f, f->nmethod + 500, 100, -ESTALE); /* it was forgotten */
+}
+
 /* Code comes and goes: the JVM has any number of ids, the cache has a limit. */
 static void the_cache_is_bounded(void **state)
 {
@@ -201,6 +217,7 @@ int main(void)
 		TEST(a_stub_in_the_place_of_an_nmethod),
 		TEST(a_buffer_in_the_place_of_an_nmethod),
 		TEST(the_cache_is_bounded),
+		TEST(the_limit_can_be_lowered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

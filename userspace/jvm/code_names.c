@@ -9,7 +9,7 @@
 #include "jvm/code_blob.h"
 #include "jvm/method_chain.h"
 
-/* Of one JVM. A large program has 40,000 nmethods: 2 MB and their names. */
+/* A large program has 40,000 nmethods: 2 MB and their names. */
 #define MAX_CACHE_BYTES (3U << 20)
 /* Of a hash table's slots, which are at most three quarters full. */
 #define INDEX_BYTES 32
@@ -34,6 +34,7 @@ struct code_names {
 	struct hmap stubs;    /* hash of address and what stood for the compile id -> entry */
 	VEC(struct code_name) entries;
 	struct intern strings;
+	size_t limit_bytes;
 };
 
 struct code_names *code_names_new(const struct vm_memory *memory, const struct jvm_layout *layout,
@@ -44,6 +45,7 @@ struct code_names *code_names_new(const struct vm_memory *memory, const struct j
 	names->memory = *memory;
 	names->layout = *layout;
 	names->methods = methods;
+	names->limit_bytes = MAX_CACHE_BYTES;
 	intern_init(&names->strings);
 	return names;
 }
@@ -57,6 +59,11 @@ void code_names_free(struct code_names *names)
 	vec_release(&names->entries);
 	intern_release(&names->strings);
 	free(names);
+}
+
+void code_names_limit(struct code_names *names, size_t bytes)
+{
+	names->limit_bytes = MIN(bytes, MAX_CACHE_BYTES);
 }
 
 /* --- what is known ---------------------------------------------------------------------------- */
@@ -98,7 +105,7 @@ static void make_room(struct code_names *names)
 	size_t bytes = names->strings.bytes +
 		       names->entries.len * (sizeof(*names->entries.items) + INDEX_BYTES);
 
-	if (bytes <= MAX_CACHE_BYTES)
+	if (bytes <= names->limit_bytes)
 		return;
 	hmap_clear(&names->nmethods);
 	hmap_clear(&names->stubs);

@@ -21,6 +21,9 @@ struct code_names *code_names_new(const struct vm_memory *memory, const struct j
 void code_names_free(struct code_names *names);
 DEFINE_CLEANUP(struct code_names *, code_names_free);
 
+/* They may take so much memory, and 3 MB at most. */
+void code_names_limit(struct code_names *names, size_t bytes);
+
 /*
  * What ADDRESS is, where COMPILE_ID was the blob's at the sample's time. An nmethod: *ret_stub is
  * NULL and *ret_frame its method, without bytecode index and line. A stub: *ret_stub is its name.

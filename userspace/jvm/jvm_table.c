@@ -12,6 +12,9 @@
 /* The registry knows a process some hundred milliseconds after its events came, or never. */
 #define TABLE_UNCLAIMED_NS (30 * NSEC_PER_SEC)
 
+/* What the names of compiled code may take of memory, of all JVMs. */
+#define TABLE_NAMES_BYTES (16U << 20)
+
 struct jvm_table {
 	VEC(struct jvm *) jvms;	       /* owned */
 	struct hmap looked;	       /* process serial -> mappings when libjvm.so was not found */
@@ -142,6 +145,14 @@ void jvm_table_forget(struct jvm_table *table, struct process *process)
 	process->jvm = NULL;
 }
 
+static void share_names(struct jvm_table *table)
+{
+	for (size_t i = 0; i < table->jvms.len; i++)
+		if (table->jvms.items[i]->code)
+			code_names_limit(table->jvms.items[i]->code,
+					 TABLE_NAMES_BYTES / table->jvms.len);
+}
+
 void jvm_table_poll(struct jvm_table *table)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -153,6 +164,7 @@ void jvm_table_poll(struct jvm_table *table)
 			jvm_expire(table->jvms.items[i], now_ns - TABLE_HISTORY_NS);
 	}
 	if (expire) {
+		share_names(table);
 		table->expired_ns = now_ns;
 		remove_unclaimed(table, now_ns);
 	}

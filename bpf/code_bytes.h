@@ -158,7 +158,7 @@ static inline int code_is_leave(const wire_u8 *p)
 static inline int code_is_behind_leave(const wire_u8 *p)
 {
 	for (int i = 1; i <= CODE_LEAVE_BYTES; i++) {
-		if (i > 6 && p[-i] == LEAF_RET && p[-i + 1] == CODE_JMP32)
+		if (i > 5 && p[-i] == LEAF_RET && p[-i + 1] == CODE_JMP32)
 			return 0;
 		if (code_is_leave(p - i))
 			return 1;

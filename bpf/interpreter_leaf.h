@@ -112,7 +112,7 @@ static inline int interpreter_caller(struct unwind_cursor *c, struct unwind_memo
 	c->interpreted.sender_sp = at_sp + 8;
 	if ((r13 & 7) == 0 && r13 > c->sp && r13 - c->sp < INTERPRETER_MAX_LOCALS)
 		c->interpreted.sender_sp = r13;
-	return unwind_load(c, memory, c->sp, &c->interpreted.ra) ? INTERPRETER_LOST
+	return unwind_load(c, memory, at_sp, &c->interpreted.ra) ? INTERPRETER_LOST
 								 : INTERPRETER_UNBUILT;
 }
 

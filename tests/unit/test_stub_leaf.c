@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The leaf in stubs and adapters, which have no frame size, and stubs that call on. */
+#include "test.h"
+
+#include <inttypes.h>
+
+#include "java_world.h"
+
+/* Stubs, two compiled callers with frames of 8 words, native code. */
+#define STUBS	8
+#define CALLER	64
+#define OTHER	80
+#define RA	(CODE_OF(CALLER) + 64)
+#define OLD_RA	(CODE_OF(OTHER) + 64)
+#define RAX_RA	(CODE_OF(CALLER) + 128)
+#define SP_WORD 100
+#define STUB_PC (CODE_OF(STUBS) + 128)
+#define SENDER	(SP_WORD + 6)
+
+static void put(uint64_t at, const void *bytes, size_t len)
+{
+	memcpy(world_heap + (at - HEAP_AT), bytes, len);
+}
+
+/* A call at RA - 5 that leads to TARGET. */
+static void put_call(uint64_t ra, uint64_t target)
+{
+	int32_t displacement = (int32_t)(target - ra);
+
+	put(ra - 5, "\xe8", 1);
+	put(ra - 4, &displacement, sizeof(displacement));
+}
+
+/* BEHIND and AT are bytes right before pc and from there on; no word of the stack is code. */
+static void stub_begin(const char *behind, size_t behind_len, const char *at, size_t at_len)
+{
+	world_begin(STUB_PC, SP_WORD);
+	world_blob(STUBS, 32, 0);
+	world_blob(CALLER, 8, 8);
+	world_blob(OTHER, 8, 8);
+	for (unsigned int i = 0; i < ARRAY_SIZE(world_stack); i++)
+		world_stack[i] = 0x10 + i;
+	put(STUB_PC - behind_len, behind, behind_len);
+	put(STUB_PC, at, at_len);
+	world.leaf = world.exact = 1;
+	world.fp = world.leaf_regs[6] = 0x1234;
+}
+
+#define BEGIN(behind, at) stub_begin(behind, sizeof(behind) - 1, at, sizeof(at) - 1)
+
+static void expect_caller(uint64_t pc, unsigned int sp, uint64_t fp)
+{
+	assert_int_equal(world_step(), UNWIND_GO_ON);
+	assert_true(world.pc == pc);
+	assert_int_equal(world.sp, world_word(sp));
+	assert_true(world.fp == fp);
+}
+
+static void test_frameless(void **state)
+{
+	(void)state;
+	BEGIN("\x90", "\x90");
+	world_stack[SP_WORD] = RA;
+	expect_caller(RA, SP_WORD + 1, 0x1234);
+	BEGIN("\x90", "\xc3"); /* ret: whatever [sp] is */
+	world_stack[SP_WORD] = RA;
+	world_stack[SP_WORD + 1] = OLD_RA;
+	expect_caller(RA, SP_WORD + 1, 0x1234);
+}
+
+static void test_pushed_frame_pointer(void **state)
+{
+	(void)state;
+	BEGIN("\x90", "\x90");
+	world_stack[SP_WORD + 1] = RA;
+	expect_caller(RA, SP_WORD + 2, 0x10 + SP_WORD);
+}
+
+/* By %rbp, with registers below it over an old return address. */
+static void test_frame_pointer(void **state)
+{
+	(void)state;
+	BEGIN("\x90", "\x90");
+	world.fp = world_word(SP_WORD + 20);
+	world_stack[SP_WORD + 21] = RA;
+	put_call(RA, CODE_OF(STUBS) + 64);
+	world_stack[SP_WORD + 2] = OLD_RA;
+	put_call(OLD_RA, CODE_OF(STUBS) + 32);
+	expect_caller(RA, SP_WORD + 22, 0x10 + SP_WORD + 20);
+}
+
+/* Registers are pushed: the word is taken whose call leads to a place in front of pc. */
+static void test_scan(void **state)
+{
+	(void)state;
+	BEGIN("\x90", "\x90");
+	world_stack[SP_WORD + 2] = OLD_RA;
+	put_call(OLD_RA, STUB_PC + 64);
+	world_stack[SP_WORD + 4] = RA;
+	put_call(RA, CODE_OF(STUBS) + 32);
+	expect_caller(RA, SP_WORD + 5, 0x1234);
+}
+
+static void test_called_by_native_code(void **state)
+{
+	(void)state;
+	/* The fixture's native code cannot be read; a return address in the stack's piece can. */
+	BEGIN("\x90", "\x90");
+	world_stack[SP_WORD] = world_word(10);
+	world_stack[9] = 0xd0ff000000000000; /* call *%rax */
+	world_stack[SP_WORD + 1] = OLD_RA;
+	expect_caller(world_word(10), SP_WORD + 1, 0x1234);
+}
+
+/* The nmethod entry barrier has -1 above its frame. */
+static void test_entry_barrier(void **state)
+{
+	(void)state;
+	BEGIN("\x68\xff\xff\xff\xff", "\x55\x48\x8b\xec");
+	world_stack[SP_WORD] = ~0ULL;
+	world_stack[SP_WORD + 1] = RA;
+	expect_caller(RA, SP_WORD + 2, 0x1234);
+	BEGIN("\x55", "\x48\x8b\xec");
+	world_stack[SP_WORD + 1] = ~0ULL;
+	world_stack[SP_WORD + 2] = RA;
+	expect_caller(RA, SP_WORD + 3, 0x10 + SP_WORD);
+	BEGIN("\x90", "\x90");
+	world.leaf = 0; /* it calls on */
+	world.fp = world_word(SP_WORD + 20);
+	world_stack[SP_WORD + 21] = ~0ULL;
+	world_stack[SP_WORD + 22] = RA;
+	expect_caller(RA, SP_WORD + 23, 0x10 + SP_WORD + 20);
+}
+
+/* c2i of JDK 17: pop %rax; mov %rsp,%r13; sub; mov %rax,(%rsp). */
+static void test_popped(void **state)
+{
+	(void)state;
+	BEGIN("\x58", "\x4c\x8b\xec\x48\x83\xec\x20");
+	world.leaf_regs[0] = RAX_RA;
+	world_stack[SP_WORD] = OLD_RA;
+	expect_caller(RAX_RA, SP_WORD, 0x1234);
+	BEGIN("\x58\x4c\x8b\xec\x48\x83\xec\x20", "\x48\x89\x04\x24");
+	world.leaf_regs[0] = RAX_RA;
+	world.leaf_regs[13] = world_word(SENDER);
+	world_stack[SP_WORD] = OLD_RA;
+	expect_caller(RAX_RA, SENDER, 0x1234);
+	/* Of JDK 25: lea 8(%rsp),%r13; pop %rax; sub; push %rax. */
+	BEGIN("\x4c\x8d\x6c\x24\x08\x58\x48\x83\xec\x10", "\x50");
+	world.leaf_regs[0] = RAX_RA;
+	world.leaf_regs[13] = world_word(SENDER);
+	world_stack[SP_WORD] = OLD_RA;
+	expect_caller(RAX_RA, SENDER, 0x1234);
+	/* i2c: mov (%rsp),%rax; mov %rsp,%r11; and $-16,%rsp. */
+	BEGIN("\x48\x8b\x04\x24\x4c\x8b\xdc\x48\x83\xe4\xf0", "\x50");
+	world.leaf_regs[0] = RAX_RA;
+	world_stack[SP_WORD] = OLD_RA;
+	expect_caller(RAX_RA, SP_WORD, 0x1234);
+}
+
+/* Where an adapter copies arguments %r13 is the caller's stack pointer; elsewhere any value. */
+static void test_sender_sp(void **state)
+{
+	(void)state;
+	BEGIN("\x58\x4c\x8b\xec\x48\x83\xec\x20\x48\x89\x04\x24", "\x48\x89\x74\x24\x08");
+	world_stack[SP_WORD] = RA;
+	world.leaf_regs[13] = world_word(SENDER);
+	expect_caller(RA, SENDER, 0x1234);
+	BEGIN("\x90", "\x48\x89\x74\x24\x08");
+	world_stack[SP_WORD] = RA;
+	world_stack[SP_WORD + 1 + 7] = OLD_RA; /* the frame behind it checks out */
+	world.leaf_regs[13] = world_word(SENDER);
+	expect_caller(RA, SP_WORD + 1, 0x1234);
+}
+
+/* An adapter that called native code to have its caller patched. */
+static void test_adapter_calls(void **state)
+{
+	(void)state;
+	BEGIN("\x90", "\x90");
+	world.leaf = 0;
+	world.r13 = world_word(SP_WORD + 30);
+	world_stack[SP_WORD + 30] = RA;
+	put_call(RA, CODE_OF(STUBS) + 32);
+	expect_caller(RA, SP_WORD + 31, 0x1234);
+}
+
+/* C1's unwind_exception has no frame when it calls on, or a word of alignment. */
+static void test_stub_calls(void **state)
+{
+	(void)state;
+	for (unsigned int words = 0; words < 2; words++) {
+		BEGIN("\x90", "\x90");
+		world.leaf = 0;
+		world_stack[SP_WORD + words] = RA;
+		expect_caller(RA, SP_WORD + words + 1, 0x1234);
+	}
+}
+
+/* The call stub before and behind the call: its caller is native, old words don't count. */
+static void test_call_stub_leaf(void **state)
+{
+	(void)state;
+	for (int i = -1; i < 2; i += 2) {
+		BEGIN("\x90", "\x90");
+		world.jvm.call_stub_return = STUB_PC + (uint64_t)(i * 40);
+		world.fp = world_word(SP_WORD + 20);
+		world_stack[SP_WORD] = world.jvm.call_stub_return;
+		world_stack[SP_WORD + 21] = NATIVE_AT + 64;
+		expect_caller(NATIVE_AT + 64, SP_WORD + 22, 0x10 + SP_WORD + 20);
+	}
+}
+
+static void test_nothing_fits(void **state)
+{
+	(void)state;
+	BEGIN("\x90", "\x90");
+	assert_int_equal(world_step(), UNWIND_STOP);
+	assert_int_equal(world.reason, UNWIND_JAVA_FRAME);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_frameless),
+		cmocka_unit_test(test_pushed_frame_pointer),
+		cmocka_unit_test(test_frame_pointer),
+		cmocka_unit_test(test_scan),
+		cmocka_unit_test(test_called_by_native_code),
+		cmocka_unit_test(test_entry_barrier),
+		cmocka_unit_test(test_popped),
+		cmocka_unit_test(test_sender_sp),
+		cmocka_unit_test(test_adapter_calls),
+		cmocka_unit_test(test_stub_calls),
+		cmocka_unit_test(test_call_stub_leaf),
+		cmocka_unit_test(test_nothing_fits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -119,7 +119,7 @@ def tomcat_base(home, directory, port, connector):
     return base
 
 
-def start_tomcat(java_home, directory, seconds, connector=""):
+def start_tomcat(name, java_home, directory, seconds, connector=""):
     home = unpack("tomcat", artifact("tomcat-archive", "org.apache.tomcat:tomcat:11.0.24:tar.gz"))
     home, = glob.glob(os.path.join(home, "apache-tomcat-*"))
     port = free_port()
@@ -129,17 +129,17 @@ def start_tomcat(java_home, directory, seconds, connector=""):
                     os.path.join(directory, "tomcat.log"), env=env)
     server.wait_for(lambda: accepts(port))
     page = "/examples/jsp/jsp2/el/basic-arithmetic.jsp"
-    return Running({"tomcat": server.pid}, http_load(port, page, seconds, directory))
+    return Running({name: server.pid}, http_load(port, page, seconds, directory))
 
 
 @program("tomcat", 17)
 def tomcat(home, directory, seconds):
-    return start_tomcat(home, directory, seconds)
+    return start_tomcat("tomcat", home, directory, seconds)
 
 
 @program("tomcat-virtual", 25)
 def tomcat_virtual(home, directory, seconds):
-    return start_tomcat(home, directory, seconds, 'useVirtualThreads="true"')
+    return start_tomcat("tomcat-virtual", home, directory, seconds, 'useVirtualThreads="true"')
 
 
 @program("helidon", 25)

@@ -29,7 +29,7 @@ LAMBDA = "Links$$Lambda.apply"
 BODY = "Links.lambda$"
 HANDLER = ["spine_on_signal", "spine_work", "spine_libc", "compare_bytes"]
 # Words of marks that are no frames: what hostprof did not know how to walk.
-MARKS = re.compile(r"\[(unwind|.*anchor|.*frozen|no agent|evicted)[^\]]*\]$")
+MARKS = re.compile(r"\[(unwind: .*|native frames skipped|frozen frames|evicted)\]$")
 ANYTHING = re.compile(JDK)
 
 # A gap: which Java frames may lie before the next frame, whether native ones may.

@@ -201,7 +201,7 @@ def bad(row):
 def run_cases(names, version, samples, seconds):
     """Rounds of all these cases at once until each has so many samples."""
     names = [name for name in names if has_case(name, version)]
-    running = Running(names, version, 600)
+    running = Running(names, version, 3600)
     rows = {name: NO_ROW for name in [*names, OTHERS]}
     for number in range(100):
         for name, row in record_round(running, seconds).items():

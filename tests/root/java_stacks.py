@@ -177,6 +177,8 @@ def parse_frame(text):
         name = LAMBDA
     elif name.startswith(BODY):
         name = BODY
+    elif re.fullmatch(r"(__)?clone3?", name):
+        name = "[thread start]"  # with the C library's debug symbols
     own = kind != "k" and bool(OWN.match(name))
     java = kind != "k" and bool(JAVA.match(name)) and (kind != "" or own)
     return Frame(name, kind, own, java)

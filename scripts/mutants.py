@@ -9,6 +9,16 @@ FIND = "bpf/unwind_find.h"
 SIGNAL = "bpf/step_signal.h"
 UNWIND = "bpf/unwind.h"
 WALK = "userspace/unwind/walk.c"
+BLOB = "bpf/blob_find.h"
+COMPILED = "bpf/step_compiled.h"
+CODE = "bpf/code_bytes.h"
+ADAPTER = "bpf/stub_adapter.h"
+STUB_LEAF = "bpf/stub_leaf.h"
+STUB = "bpf/step_stub.h"
+INTERPRETED = "bpf/step_interpreted.h"
+INTERPRETER = "bpf/interpreter_leaf.h"
+CONTINUATION = "bpf/step_continuation.h"
+ANCHOR = "bpf/anchor.h"
 ROWS = "userspace/unwind/row_store.c"
 SPACES = "userspace/unwind/space_store.c"
 LISTS = "userspace/unwind/range_lists.c"
@@ -16,8 +26,78 @@ LAYER = "userspace/elf/cfi_layer.c"
 RULE = "userspace/elf/cfi_rule.c"
 ROOTS = "userspace/elf/cfi_roots.c"
 
+# Of HotSpot: stacks of JDK 8 to 28, and what is made up.
+JAVA = ["test_java_recorded", "test_code_leaf", "test_stub_leaf"]
+HOTSPOT = ["test_step_hotspot"]
+
 # Of the row compiler.
 CFI = ["test_cfi_file", "test_cfi_reference", "test_cfi_roots"]
+
+# --- HotSpot ------------------------------------------------------------------------------------
+
+JAVA_STEPS = [
+    Mutant("frame size in bytes", COMPILED, "wire_u64 top = c->sp + 8ULL * c->code_seen.frame_size, ra, fp;",
+           "wire_u64 top = c->sp + c->code_seen.frame_size, ra, fp;", HOTSPOT),
+    Mutant("no rule for deoptimised frames", COMPILED, "if (frame_size && blob_is_deopt(c, c->pc) &&",
+           "if (0 &&", HOTSPOT),
+    Mutant("a true pc of other code believed", COMPILED,
+           "if (!blob_holds(c, pc))\n\t\treturn unwind_stop(c, UNWIND_JAVA_FRAME);", "", HOTSPOT),
+    Mutant("a place of the true pc outside of the frame", COMPILED,
+           "if (at < 0 || (wire_u64)at >= 8ULL * frame_size)", "if (0)", HOTSPOT),
+    Mutant("compile id not checked", COMPILED, "compile_id != hot->compile_id)", "0)", HOTSPOT),
+    Mutant("another JVM's hot code used", COMPILED, "hot->serial != c->jvm.serial ||", "", HOTSPOT),
+    Mutant("hot code never expires", COMPILED, "|| hot->epoch != c->now_s >> 1)", ")", HOTSPOT),
+    Mutant("registers of compiled code taken for its caller's", COMPILED, "c->rbx = 0;\n\tc->r13 = 0;", "",
+           HOTSPOT),
+    Mutant("a blob taken for as large as its block", BLOB,
+           "if (!blob_holds(c, c->pc))\n\t\treturn unwind_stop(c, UNWIND_NO_BLOB);", "", HOTSPOT),
+    Mutant("hops of userspace bounded as in BPF", BLOB, "#define BLOB_MAX_HOPS (1U << 14)",
+           "#define BLOB_MAX_HOPS BLOB_NEAR_HOPS", HOTSPOT),
+    Mutant("far blobs not noted", BLOB, "if (hops >= BLOB_NEAR_HOPS) {", "if (0) {", HOTSPOT),
+    Mutant("free segments hopped from", BLOB, "back == BLOB_SEGMENT_FREE || ", "", HOTSPOT),
+    Mutant("a hop over the segment map's beginning", BLOB, "|| back > *segment)", ")", HOTSPOT),
+    Mutant("frame_complete read with four bytes", BLOB,
+           "c->jvm.frame_complete_bytes == 2 ? (wire_s16)value : value", "value", HOTSPOT),
+    Mutant("code begins where the blob does", BLOB, "return blob_place(c, c->jvm.code_begin,",
+           "return blob_place(c, c->jvm.blob_size,", JAVA),
+    Mutant("no prologue rule", CODE, "return code_is_unbuilt(c, ahead, bytes) ? CODE_ENTRY : CODE_BODY;",
+           "return CODE_BODY;", JAVA),
+    Mutant("no rule behind a prologue's push", CODE, "if (code_is_sub(p, bytes - 16))\n\t\treturn CODE_PUSHED;",
+           "", JAVA),
+    Mutant("no epilogue rule", CODE,
+           "if (leaf_is_return(p) || code_is_far_poll(p) || code_is_poll_stub(p))\n\t\treturn 1;", "", JAVA),
+    Mutant("no rule for pop %rbp", CODE, "return code_is_pop(p, bytes) ? CODE_PUSHED : CODE_BODY;",
+           "return CODE_BODY;", JAVA),
+    Mutant("no rule behind a wrapper's leave", CODE, "return code_is_behind_leave(p);", "return 0;", JAVA),
+    Mutant("interpreter: sender sp is behind the frame", INTERPRETED, "frame->sender_sp < c->fp + 16 ||", "1 ||",
+           JAVA),
+    Mutant("interpreter: no rule for entries", INTERPRETER,
+           "entry = interpreter_entry(c, &at);\n\tif (entry) {", "entry = interpreter_entry(c, &at);\n\tif (0) {",
+           JAVA),
+    Mutant("interpreter: no rule for removed activations", INTERPRETER, "return interpreter_removed(c, memory);",
+           "return INTERPRETER_STANDS;", JAVA),
+    Mutant("interpreter: wrong bcp slot", INTERPRETED, "interpreted_slot(c, memory, c->jvm.bcp_slot, &frame->bcp)",
+           "interpreted_slot(c, memory, c->jvm.method_slot, &frame->bcp)", ["test_unwind"]),
+    Mutant("call stub: no registers given back", STUB, "stub_slot(c, memory, WIRE_ENTRY_R15, &c->r15)", "0", HOTSPOT),
+    Mutant("call stub: rbx lost", STUB, "c->rbx = rbx;", "", HOTSPOT),
+    Mutant("call stub: wrapper's anchor not noted", STUB, "c->anchor_at = wrapper + c->jvm.wrapper_anchor;", "",
+           HOTSPOT),
+    Mutant("no return barrier", UNWIND, "c->pc == c->jvm.return_barrier ?", "0 ?", ["test_step_continuation"]),
+    Mutant("no mark of frozen frames", UNWIND,
+           "if (unwind_put_mark(c, out, WIRE_MARK_FROZEN))\n\t\treturn UNWIND_STOP;", "", ["test_step_continuation"]),
+    Mutant("no mark of an anchor", UNWIND, "return unwind_put_mark(c, out, WIRE_MARK_ANCHOR);",
+           "return UNWIND_GO_ON;", HOTSPOT),
+    Mutant("an anchor of other code believed", ANCHOR, "if (!blob_owns(c, anchor.pc))\n\t\treturn UNWIND_STOP;", "",
+           HOTSPOT),
+    Mutant("an anchor that leads back believed", ANCHOR, "anchor.sp <= c->sp ||", "", HOTSPOT),
+    Mutant("an anchor without a pc given up", ANCHOR,
+           "if (!anchor.pc && unwind_load(c, memory, anchor.sp - 8, &anchor.pc))", "if (0)", HOTSPOT),
+    Mutant("adapters: sender sp not from %r13", STUB_LEAF, "if (stub_is_to_interpreter(c))\n\t\treturn r13;", "", JAVA),
+    Mutant("adapters: return address not from %rax", ADAPTER, "return moved ? STUB_POPPED_MOVED : STUB_POPPED;",
+           "return STUB_NOT_POPPED;", JAVA),
+    Mutant("stubs: no frame pointer's frame in a leaf", STUB_LEAF, "if (start > nearest)", "if (0)", JAVA),
+    Mutant("entry barrier: no cookie", STUB, "word == ~0ULL &&", "0 &&", JAVA),
+]
 
 # --- the row step -----------------------------------------------------------------------------
 
@@ -192,4 +272,4 @@ ROWS_MADE = [
            "{ entry, limit, WIRE_RULE_NONE, false }", CFI),
 ]
 
-MUTANTS = STEPS + FINDS + STORES + ROWS_MADE
+MUTANTS = JAVA_STEPS + STEPS + FINDS + STORES + ROWS_MADE

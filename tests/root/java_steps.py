@@ -40,6 +40,9 @@ RUNNING = ["Steps.run", "Steps.round", *["Steps.outer"] * 3]
 PINNED = ["Steps.through", "N:libsteps.so", "N:libsteps.so", "N:libjvm.so", "S:call stub", "Steps.back"]
 WORKING = ["Steps.work", "Steps.pieces"]
 SPINE = ROOT_FRAMES + RUNNING + PINNED + WORKING
+# What runs virtual threads.
+CARRIER = ("java.util.concurrent.", "java.lang.Thread", "java.lang.VirtualThread", "java.lang.System",
+           "java.lang.BaseVirtualThread", "jdk.internal.vm.Continuation")
 VIRTUAL_SPINE = RUNNING + ["Steps.yielding"] + WORKING
 # A compiler may put these into their callers.
 # Newer JDKs have one more method between.
@@ -112,7 +115,11 @@ def judge_virtual(names, inlined):
         return f"not the carrier's beginning: {names[:5]}"
     if "jdk.internal.vm.Continuation.enterSpecial" not in names:
         return None if "Steps.run" not in names else "no enterSpecial"
-    body = names[names.index("jdk.internal.vm.Continuation.enterSpecial") + 1:]
+    at = names.index("jdk.internal.vm.Continuation.enterSpecial") + 1
+    carrier, body = names[:at], names[at:]
+    strange = [n for n in carrier if is_java(n) and not n.startswith(CARRIER)]
+    if strange or body.count("M:frozen") > 1 or "M:frozen" in body[1:]:
+        return f"not a carrier's stack: {strange or body[:4]}"
     first = next((i for i, n in enumerate(body) if n in VIRTUAL_SPINE), None)
     if first is None:
         return None
@@ -185,7 +192,7 @@ def record_jdk(version, directory):
         if mode == "virtual" and version < 21:
             continue
         raw = temp_path("raw")
-        seen = run_mode(version, mode, steps, record_to=raw)
+        seen = run_again(version, mode, steps, record_to=raw)
         name = f"jdk{version}" + ("_virtual" if mode == "virtual" else "")
         kept, refused = filter_recording(raw, os.path.join(directory, name + ".stacks"), version, mode)
         print(f"JDK {version} {mode}: {kept} stacks kept, {refused} refused; {dict(seen.steps)}", flush=True)
@@ -248,6 +255,15 @@ def run_mode(version, mode, steps, record_to=None):
     return read_output(done.out, mode)
 
 
+def run_again(*what, **more):
+    """A program that is stepped through may die of it (a trap flag that slips out): once more, then."""
+    try:
+        return run_mode(*what, **more)
+    except Failed as error:
+        print(f"once more: {error}", file=sys.stderr)
+        return run_mode(*what, **more)
+
+
 def report(version, mode, seen, show):
     steps = sum(seen.steps.values())
     wrong = sum(count for count, _, _ in seen.bad)
@@ -285,7 +301,7 @@ def steps_main():
         return
     for version, mode in wanted(arguments.what):
         try:
-            seen = run_mode(version, mode, arguments.steps)
+            seen = run_again(version, mode, arguments.steps)
         except Skipped as error:
             print(f"JDK {version}: {error}")
             continue

@@ -29,6 +29,8 @@
 
 #define PUSHF	  0x9c
 #define TRAP_FLAG 0x100ULL
+/* From a handler's first stack pointer: return address, ucontext, of that gregs[REG_EFL]. */
+#define SIGNAL_FLAGS_AT (8 + 40 + 8 * 17)
 
 struct run {
 	uint32_t pid, tid;
@@ -92,9 +94,12 @@ static uint32_t find_thread(uint32_t pid, const char *comm)
 	return tid;
 }
 
+static volatile sig_atomic_t slept; /* the round is over: the thread waits for something */
+
 static void on_alarm(int number)
 {
 	(void)number;
+	slept = 1;
 }
 
 /* 0 and why it stopped, or -1: it is gone. A thread that sleeps in the kernel is woken up. */
@@ -117,24 +122,30 @@ static int wait_stop(uint32_t tid, int *ret_signal)
 	return 0;
 }
 
+/* Clear the trap flag in the flags that lie at ADDRESS. */
+static void clear_trap_flag(const struct run *run, uint64_t address)
+{
+	uint64_t word;
+
+	if (live_walk_read(run->walk, address, &word, 8) == 0 && (word & TRAP_FLAG))
+		ptrace(PTRACE_POKEDATA, run->tid, (void *)(uintptr_t)address, /* NOLINT */
+		       (void *)(uintptr_t)(word & ~TRAP_FLAG));		      /* NOLINT */
+}
+
 /*
  * A single-stepped pushf pushes the trap flag too, which its popf would set for good; and once the
  * kernel takes the flag for the program's own it stays.
  */
 static void hide_trap_flag(const struct run *run, struct user_regs_struct *regs)
 {
-	uint64_t word;
 	uint8_t code;
 
 	if (regs->eflags & TRAP_FLAG) {
 		regs->eflags &= ~TRAP_FLAG;
 		ptrace(PTRACE_SETREGS, run->tid, NULL, regs);
 	}
-	if (live_walk_read(run->walk, regs->rip - 1, &code, 1) < 0 || code != PUSHF ||
-	    live_walk_read(run->walk, regs->rsp, &word, 8) < 0 || !(word & TRAP_FLAG))
-		return;
-	ptrace(PTRACE_POKEDATA, run->tid, (void *)(uintptr_t)regs->rsp, /* NOLINT */
-	       (void *)(uintptr_t)(word & ~TRAP_FLAG));			/* NOLINT */
+	if (live_walk_read(run->walk, regs->rip - 1, &code, 1) == 0 && code == PUSHF)
+		clear_trap_flag(run, regs->rsp);
 }
 
 /* --- one step --------------------------------------------------------------------------------- */
@@ -163,16 +174,19 @@ static int signal_to_give(int stopped_by)
 static int step(struct run *run, int *deliver)
 {
 	struct user_regs_struct regs;
-	int stopped_by;
+	int stopped_by, delivered;
 
 	if (run->signal_every && ++run->step % run->signal_every == 0 && !*deliver)
 		*deliver = SIGUSR2;
-	if (ptrace(PTRACE_SINGLESTEP, run->tid, NULL, (long)*deliver) < 0 ||
+	delivered = *deliver;
+	if (ptrace(PTRACE_SINGLESTEP, run->tid, NULL, (long)delivered) < 0 ||
 	    wait_stop(run->tid, &stopped_by) < 0)
 		return -1;
 	if (ptrace(PTRACE_GETREGS, run->tid, NULL, &regs) < 0)
 		return -1;
 	hide_trap_flag(run, &regs);
+	if (delivered)
+		clear_trap_flag(run, regs.rsp + SIGNAL_FLAGS_AT);
 	*deliver = signal_to_give(stopped_by);
 	/* A signal that came: the next step begins its handler. */
 	if (!*deliver)
@@ -196,7 +210,8 @@ static int run_round(struct run *run)
 	    ptrace(PTRACE_GETREGS, run->tid, NULL, &regs) < 0)
 		return -1;
 	look(run, &regs, true);
-	for (unsigned long i = 0; i < run->steps && r == 0; i++)
+	slept = 0;
+	for (unsigned long i = 0; i < run->steps && r == 0 && !slept; i++)
 		r = step(run, &deliver);
 	ptrace(PTRACE_DETACH, run->tid, NULL, (long)deliver);
 	usleep(PAUSE_US);

@@ -14,7 +14,7 @@
 #include "unwind/row_store.h"
 #include "unwind/walk.h"
 
-#define RECORDED_MAX	1024
+#define RECORDED_MAX	4096
 #define RECORDED_SERIAL 7
 /* What memory holds that the walk did not read when it was recorded: no address, not aligned. */
 #define RECORDED_POISON 0xdb

@@ -62,10 +62,22 @@ static void a_free_segment_has_none(void **state)
 	begin_in_frame(4);
 	world.pc = CODE_OF(50);
 	expect_no_blob();
-	/* A hop over the map's beginning. */
+	/* Taken for a hop it would lead to the blob. */
 	begin_in_frame(4);
-	world.pc = HEAP_AT + 3 * SEGMENT;
-	world_segmap[3] = 4;
+	world_put_int(BLOB_AT(10), FIELD_SIZE, 300 * SEGMENT);
+	world.pc = HEAP_AT + (10 + 0xff) * SEGMENT;
+	expect_no_blob();
+}
+
+/* Nor is there anything in front of a heap. */
+static void no_hop_leads_out_of_the_heap(void **state)
+{
+	(void)state;
+	begin_in_frame(4);
+	world_blob(15, 40, 4);
+	world.jvm.heaps[0].start += 16 * SEGMENT;
+	world.jvm.heaps[0].segmap += 16;
+	world.pc = HEAP_AT + 18 * SEGMENT;
 	expect_no_blob();
 }
 
@@ -96,6 +108,22 @@ static void a_frame_of_no_size_or_too_large_is_none(void **state)
 		world_put_int(BLOB_AT(10), FIELD_FRAME, sizes[i]);
 		expect_no_blob();
 	}
+}
+
+/* An int16 in front of other fields; code behind it is no prologue, whatever it looks like. */
+static void the_prologue_ends_where_the_blob_says(void **state)
+{
+	static const uint8_t code[] = { 0x55, 0x48, 0x8b, 0xec };
+
+	(void)state;
+	begin_in_frame(4);
+	world_heap[BLOB_AT(10) - HEAP_AT + FIELD_COMPLETE + 2] = 1;
+	memcpy(world_heap + (world.pc - HEAP_AT), code, sizeof(code));
+	world_stack[20] = FARTHER;
+	world.leaf = 1;
+	assert_int_equal(world_step(), UNWIND_GO_ON);
+	assert_true(world.pc == CALLER);
+	assert_true(world.sp == world_word(24));
 }
 
 /* --- caches ----------------------------------------------------------------------------------- */
@@ -184,6 +212,7 @@ static void a_true_pc_elsewhere_is_none(void **state)
 	assert_int_equal(world.reason, UNWIND_JAVA_FRAME);
 	begin_deoptimised(CODE_OF(10) + 40);
 	world_put_int(BLOB_AT(10), FIELD_ORIG_PC, 32);
+	world_stack[24] = CODE_OF(10) + 40;
 	assert_int_equal(world_step(), UNWIND_STOP);
 	assert_int_equal(world.reason, UNWIND_JAVA_FRAME);
 }
@@ -289,6 +318,8 @@ int main(void)
 		cmocka_unit_test(the_frame_size_leads_to_the_caller),
 		cmocka_unit_test(a_blob_ends_before_its_block),
 		cmocka_unit_test(a_free_segment_has_none),
+		cmocka_unit_test(no_hop_leads_out_of_the_heap),
+		cmocka_unit_test(the_prologue_ends_where_the_blob_says),
 		cmocka_unit_test(many_hops_are_gone_and_noted),
 		cmocka_unit_test(a_frame_of_no_size_or_too_large_is_none),
 		cmocka_unit_test(what_was_found_is_kept),

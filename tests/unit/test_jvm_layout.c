@@ -345,6 +345,25 @@ static void too_many_entries_are_cut(void **state)
 	fake_jvm_free(f);
 }
 
+/* Each name is a read of the process. */
+static void too_many_codelets_are_refused(void **state)
+{
+	struct fake_jvm *f;
+	struct jvm_layout layout;
+	uint64_t at;
+
+	(void)state;
+	jvm_of(17, &f, &layout);
+	at = f->interpreter = jvm_add_blob(f, "Interpreter", 0, 16 * 540);
+	for (unsigned int i = 0; i < 540; i++, at += 16)
+		jvm_put_i32(f, at + 8, 16);
+	jvm_put_queue(f, 16 * 512, 16 * 512);
+	assert_int_equal(read_layout(f, &layout), 0);
+	jvm_put_queue(f, 16 * 540, 16 * 540);
+	assert_int_equal(read_layout(f, &layout), -EBADMSG);
+	fake_jvm_free(f);
+}
+
 static void a_missing_field_is_named(void **state)
 {
 	struct fake_vm *vm = calloc(1, sizeof(*vm));
@@ -376,6 +395,7 @@ int main(void)
 		cmocka_unit_test(impossible_heaps_are_refused),
 		cmocka_unit_test(impossible_interpreters_are_refused),
 		cmocka_unit_test(impossible_codelets_are_refused),
+		cmocka_unit_test(too_many_codelets_are_refused),
 		cmocka_unit_test(too_many_entries_are_cut),
 		cmocka_unit_test(a_missing_field_is_named),
 	};

@@ -16,6 +16,8 @@
 /* "method entry point (kind = …)", since JDK 17 also "native method entry point (…)". */
 #define ENTRY_NAME     "method entry point"
 #define MAX_NAME_BYTES 96
+/* Some 50 come before the last entry. */
+#define MAX_CODELETS 512
 
 struct codelets {
 	struct vm_pages *pages; /* for names */
@@ -105,10 +107,11 @@ static bool add_entry(const struct codelets *c, struct wire_jvm *wire, uint32_t 
 static int collect(const struct codelets *c, uint64_t start, struct wire_jvm *wire)
 {
 	struct codelet codelet = { 0 };
+	unsigned int count = 0;
 	uint32_t first = 0;
 
 	for (uint32_t at = 0; at < c->used; at = codelet.end) {
-		int r = codelets_get(c, at, &codelet);
+		int r = count++ < MAX_CODELETS ? codelets_get(c, at, &codelet) : -EBADMSG;
 
 		if (r < 0)
 			return r;

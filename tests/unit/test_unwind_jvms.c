@@ -15,6 +15,7 @@ struct fixture {
 	struct unwind_jvms *jvms;
 	struct wire_jvm wire; /* what the source gives; serial 0: nothing yet */
 	unsigned int urgent, calm;
+	long slow_ns;
 	uint64_t now_ns;
 };
 
@@ -29,6 +30,8 @@ static int read_jvm(uint32_t pid, const struct mapping *mapping, bool urgent,
 	assert_true(pid == PID || pid == PID + 1);
 	assert_string_equal(mapping->path, path);
 	*(urgent ? &f->urgent : &f->calm) += 1;
+	if (f->slow_ns)
+		nanosleep(&(struct timespec){ .tv_nsec = f->slow_ns }, NULL);
 	*ret_wire = f->wire;
 	ret_wire->serial += pid - PID;
 	return f->wire.serial ? 0 : -ENODATA;
@@ -76,15 +79,28 @@ static void test_starts(void **state)
 	assert_int_equal(f->urgent, 1);
 	f->wire.serial = 5;
 	assert_null(learn(f, PID, 1));
-	assert_int_equal(learn(f, PID, 3)->serial, 5);
+	assert_int_equal(learn(f, PID, 3000)->serial, 5);
 	assert_int_equal(f->urgent, 2);
 	assert_memory_equal(table_memory_heap_jvm(f->memory, 5), &f->wire, sizeof(f->wire));
 	/* now it is known */
-	assert_ptr_equal(learn(f, PID, 3), unwind_jvms_find(f->jvms, 5));
+	assert_ptr_equal(learn(f, PID, 3000), unwind_jvms_find(f->jvms, 5));
 	assert_int_equal(f->urgent, 2);
 	assert_null(unwind_jvms_find(f->jvms, 6));
 	assert_null(unwind_jvms_find(f->jvms, 0));
 	assert_null(unwind_jvms_find(f->jvms, WIRE_JVM_PENDING));
+}
+
+/* One whose looks are slow: a full machine, or a program that only looks like a JVM. */
+static void test_slow_to_ask(void **state)
+{
+	struct fixture *f = *state;
+
+	f->slow_ns = 3 * NSEC_PER_MSEC;
+	assert_null(learn(f, PID, 0));
+	assert_null(learn(f, PID, 10));
+	assert_int_equal(f->urgent, 1);
+	assert_null(learn(f, PID, 10000));
+	assert_int_equal(f->urgent, 2);
 }
 
 static void test_changes(void **state)
@@ -209,9 +225,9 @@ static void test_late(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_starts), TEST(test_changes),	    TEST(test_forgotten),
-		TEST(test_full),   TEST(test_far_blob),	    TEST(test_other_program),
-		TEST(test_late),   TEST(test_other_serial),
+		TEST(test_starts),	  TEST(test_slow_to_ask), TEST(test_changes),
+		TEST(test_forgotten),	  TEST(test_full),	  TEST(test_far_blob),
+		TEST(test_other_program), TEST(test_late),	  TEST(test_other_serial),
 	};
 
 	return cmocka_run_group_tests_name("unwind_jvms", tests, NULL, NULL);

@@ -7,15 +7,19 @@
 #include "base/clock.h"
 #include "base/hmap.h"
 
-/* A JVM that is still starting is asked by every sample; a vain look takes 50 us. */
+/*
+ * A JVM that is still starting is asked by every sample. A vain look takes from 50 us to 2 ms, the
+ * more of it is there: a fifth of the time at most.
+ */
 #define ASK_AGAIN_NS (2 * NSEC_PER_MSEC)
+#define ASK_PAUSES   4
 /* A continuation's code is made when the first virtual thread starts. */
 #define REFRESH_NS (100 * NSEC_PER_MSEC)
 
 struct layout {
 	uint32_t pid;
 	struct mapping libjvm; /* its path owned */
-	uint64_t asked_ns;
+	uint64_t asked_ns, took_ns;
 	struct wire_jvm wire; /* as published; serial 0: it is not */
 };
 
@@ -134,7 +138,9 @@ static bool give_one_up(struct unwind_jvms *jvms)
 /* Not by every sample. */
 static bool may_ask(struct layout *layout, uint64_t now_ns)
 {
-	if (layout->asked_ns && now_ns - layout->asked_ns < ASK_AGAIN_NS)
+	uint64_t pause_ns = MAX(ASK_AGAIN_NS, ASK_PAUSES * layout->took_ns);
+
+	if (layout->asked_ns && now_ns - layout->asked_ns < pause_ns)
 		return false;
 	layout->asked_ns = now_ns;
 	return true;
@@ -143,13 +149,15 @@ static bool may_ask(struct layout *layout, uint64_t now_ns)
 static int ask(struct unwind_jvms *jvms, struct layout *layout, uint64_t now_ns,
 	       struct wire_jvm *ret_wire)
 {
+	uint64_t begin_ns = clock_now_ns();
 	int r;
 
 	if (!may_ask(layout, now_ns))
 		return -EAGAIN;
 	r = jvms->source.read(layout->pid, &layout->libjvm, true, ret_wire, jvms->source.data);
+	layout->took_ns = clock_now_ns() - begin_ns;
 	jvms->stats.reads++;
-	jvms->stats.read_ns += clock_now_ns() - now_ns;
+	jvms->stats.read_ns += layout->took_ns;
 	return r < 0 ? -EAGAIN : 0;
 }
 

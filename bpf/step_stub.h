@@ -72,14 +72,17 @@ static inline int stub_is_barrier(struct unwind_cursor *c, struct unwind_memory 
 /*
  * An adapter to the interpreter that calls native code to have its caller call another way
  * (patch_callers_callsite() in sharedRuntime_x86_64.cpp): the return address is where %r13 points.
+ * A call leads here, or to a stub that jumps here, or elsewhere already: if not PATCHES, it must.
  */
 static inline int stub_is_adapter(struct unwind_cursor *c, struct unwind_memory *memory,
-				  struct unwind_rule *rule)
+				  int patches, struct unwind_rule *rule)
 {
 	wire_u64 ra;
 
 	if ((c->r13 & 7) || c->r13 <= c->sp || c->r13 - c->sp >= STUB_MAX_ARGUMENTS ||
-	    unwind_load(c, memory, c->r13, &ra) || !code_target(c, memory, ra))
+	    unwind_load(c, memory, c->r13, &ra) || !blob_owns(c, ra))
+		return 0;
+	if (!patches && !code_target(c, memory, ra))
 		return 0;
 	*rule = (struct unwind_rule){ .cfa = c->r13 + 8, .ra_at = c->r13 };
 	return 1;
@@ -95,7 +98,8 @@ static inline void stub_caller_rule(struct unwind_cursor *c, struct unwind_memor
 	struct unwind_rule other = { .cfa = c->sp + 8, .ra_at = c->sp };
 	wire_u64 ra;
 
-	if (stub_is_barrier(c, memory, rule) || stub_is_adapter(c, memory, rule))
+	if (stub_is_barrier(c, memory, rule) ||
+	    stub_is_adapter(c, memory, stub_called_patcher(c, memory), rule))
 		return;
 	*rule = code_fp_rule(c);
 	if (!unwind_load(c, memory, rule->ra_at, &ra) && code_target(c, memory, ra))

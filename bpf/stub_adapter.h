@@ -58,6 +58,71 @@ static inline int stub_is_to_interpreter(struct unwind_cursor *c)
 	return 0;
 }
 
+enum stub_patch { STUB_PATCH_NONE, STUB_PATCH_AHEAD, STUB_PATCH_HERE };
+
+/* At c->text + AT: an adapter's way to have its caller patched begins, or is under way. */
+static inline enum stub_patch stub_patch_mark(const struct unwind_cursor *c, wire_u32 at)
+{
+	wire_u32 op = leaf_u32(c->text + at);
+
+	if (op == 0xf0e48348) /* and $-16,%rsp */
+		return STUB_PATCH_AHEAD;
+	/* fxsave (%rsp); fxrstor (%rsp); popf, mov %r13,%rsp */
+	if (op == 0x04ae0f48 || op == 0x0cae0f48 || op == 0xe58b499d)
+		return STUB_PATCH_HERE;
+	return STUB_PATCH_NONE;
+}
+
+#ifdef __bpf__
+
+__attribute__((noinline)) int stub_patch_mark_alone(struct unwind_cursor *c, wire_u32 at)
+{
+	UNWIND_OPAQUE(at);
+	return c && at < UNWIND_TEXT_BYTES - 8 ? (int)stub_patch_mark(c, at) : STUB_PATCH_NONE;
+}
+
+#define stub_patch_mark(c, at) stub_patch_mark_alone(c, at)
+
+#endif
+
+/*
+ * Does the leaf save or restore all registers to have its caller patched
+ * (patch_callers_callsite())? %r13 points to the return address then.
+ */
+static inline int stub_patches_caller(struct unwind_cursor *c)
+{
+	for (wire_u32 at = UNWIND_TEXT_BEHIND; at < UNWIND_TEXT_BYTES - 8; at++) {
+		int mark = stub_patch_mark(c, at);
+
+		if (mark != STUB_PATCH_NONE)
+			return mark == STUB_PATCH_HERE;
+	}
+	return 0;
+}
+
+#ifdef __bpf__
+
+__attribute__((noinline)) int stub_patches_caller_alone(struct unwind_cursor *c)
+{
+	return c ? stub_patches_caller(c) : 0;
+}
+
+#define stub_patches_caller(c) stub_patches_caller_alone(c)
+
+#endif
+
+/* The same of a caller: [vzeroupper;] fxrstor (%rsp) is behind the call. Uses c->code. */
+static inline int stub_called_patcher(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	const wire_u8 *p = c->code;
+
+	if (unwind_read(memory, c->code, 8, c->pc))
+		return 0;
+	if (leaf_u24(p) == 0x77f8c5)
+		p += 3;
+	return leaf_u32(p) == 0x0cae0f48;
+}
+
 /*
  * The length of an instruction that adapters have between the pop of the return address into %rax
  * and the place where they put it again: mov %rsp,%r13 or %r11; sub or and $imm,%rsp; pop %reg.

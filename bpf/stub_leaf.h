@@ -165,10 +165,12 @@ static inline int stub_leave(struct unwind_cursor *c, struct unwind_memory *memo
 		rule = code_fp_rule(c);
 		return code_follow(c, memory, &rule);
 	}
+	if (stub_patches_caller(c) && stub_is_adapter(c, memory, 1, &rule))
+		return code_follow(c, memory, &rule);
 	popped = stub_has_popped(c);
 	if (popped != STUB_NOT_POPPED && blob_owns(c, ra))
 		return stub_enter_popped(c, memory, popped == STUB_POPPED_MOVED);
-	if (!stub_start(c, memory, c->sp) && stub_is_adapter(c, memory, &rule))
+	if (!stub_start(c, memory, c->sp) && stub_is_adapter(c, memory, 0, &rule))
 		return code_follow(c, memory, &rule);
 	at = stub_scan(c, memory);
 	if (at)

@@ -185,6 +185,46 @@ static void test_adapter_calls(void **state)
 	expect_caller(RA, SP_WORD + 31, 0x1234);
 }
 
+/*
+ * The same where the call leads to a stub of the caller's own, or was patched: by the bytes behind
+ * the call, and as the leaf by what is ahead.
+ */
+static void patch_begin(const char *at, size_t len)
+{
+	stub_begin("\x90", 1, at, len);
+	world.r13 = world.leaf_regs[13] = world_word(SP_WORD + 30);
+	world_stack[SP_WORD + 30] = RA;
+	put_call(RA, CODE_OF(CALLER) + 256);
+	/* %rbp is the call stub's, and an old word is on the stack. */
+	world.fp = world_word(SP_WORD + 40);
+	world_stack[SP_WORD + 41] = NATIVE_AT + 64;
+}
+
+#define PATCH_BEGIN(at) patch_begin(at, sizeof(at) - 1)
+
+static void test_adapter_patches(void **state)
+{
+	(void)state;
+	PATCH_BEGIN("\xc5\xf8\x77\x48\x0f\xae\x0c\x24");
+	world.leaf = 0;
+	expect_caller(RA, SP_WORD + 31, world_word(SP_WORD + 40));
+	PATCH_BEGIN("\x48\x0f\xae\x0c\x24");
+	world.leaf = 0;
+	expect_caller(RA, SP_WORD + 31, world_word(SP_WORD + 40));
+	/* sub $8,%rsp; ... fxsave (%rsp) */
+	PATCH_BEGIN("\x48\x83\xec\x08\x48\x89\x44\x24\x78\x48\x0f\xae\x04\x24");
+	world_stack[SP_WORD] = OLD_RA;
+	expect_caller(RA, SP_WORD + 31, world_word(SP_WORD + 40));
+	/* popf; mov %r13,%rsp */
+	PATCH_BEGIN("\x9d\x49\x8b\xe5");
+	world_stack[SP_WORD] = OLD_RA;
+	expect_caller(RA, SP_WORD + 31, world_word(SP_WORD + 40));
+	/* Not yet: mov %rsp,%r13; mov (%rsp),%rax; and $-16,%rsp; ... fxsave. */
+	PATCH_BEGIN("\x4c\x8b\xec\x48\x8b\x04\x24\x48\x83\xe4\xf0\x48\x0f\xae\x04\x24");
+	world_stack[SP_WORD] = OLD_RA;
+	expect_caller(OLD_RA, SP_WORD + 1, world_word(SP_WORD + 40));
+}
+
 /* C1's unwind_exception has no frame when it calls on, or a word of alignment. */
 static void test_stub_calls(void **state)
 {
@@ -231,6 +271,7 @@ int main(void)
 		cmocka_unit_test(test_popped),
 		cmocka_unit_test(test_sender_sp),
 		cmocka_unit_test(test_adapter_calls),
+		cmocka_unit_test(test_adapter_patches),
 		cmocka_unit_test(test_stub_calls),
 		cmocka_unit_test(test_call_stub_leaf),
 		cmocka_unit_test(test_nothing_fits),

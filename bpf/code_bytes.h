@@ -28,6 +28,7 @@
 
 #define CODE_PUSH_RDX 0x52
 #define CODE_POP_RDX  0x5a
+#define CODE_POP_RCX  0x59
 
 enum code_state {
 	CODE_BODY,	/* the frame stands */
@@ -37,6 +38,7 @@ enum code_state {
 	CODE_FP,	/* push %rbp, mov %rsp,%rbp were done, whatever else */
 	CODE_SPILLED,	/* the frame stands, one word was pushed */
 	CODE_POPPED,	/* no frame; the return address is in %rdx */
+	CODE_IN_RCX,	/* the same, in %rcx */
 };
 
 static inline int code_is_sub(const wire_u8 *p, wire_u32 bytes)
@@ -227,6 +229,9 @@ static inline enum code_state code_decide(struct unwind_cursor *c, wire_u32 ahea
 		return CODE_POPPED;
 	if (code_is_exception_end(p, bytes))
 		return CODE_POPPED;
+	/* The end of C1's handle_exception_from_callee: generate_handle_exception(). */
+	if (p[-2] == CODE_LEAVE && p[-1] == CODE_POP_RCX && code_is_jump(p))
+		return CODE_IN_RCX;
 	if (p[0] == CODE_POP_RDX && bytes == 16 && leaf_u32(p - 4) == 0x08c48348)
 		return CODE_ENTRY;
 	if (code_is_spill(p))

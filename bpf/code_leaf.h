@@ -146,6 +146,8 @@ static inline int code_leave(struct unwind_cursor *c, struct unwind_memory *memo
 		return code_leave_body(c, memory);
 	if (state == CODE_POPPED)
 		return code_leave_popped(c);
+	if (state == CODE_IN_RCX)
+		return code_enter(c, c->leaf_regs[2], c->sp, c->fp);
 	code_rule(c, state, &rule);
 	if (code_fits(c, memory, &rule))
 		return code_follow(c, memory, &rule);

@@ -74,6 +74,7 @@ static inline void code_rule(const struct unwind_cursor *c, enum code_state stat
 	case CODE_SPILLED:
 		*ret_rule = (struct unwind_rule){ .cfa = top + 8, .fp_at = top - 8 };
 		break;
+	case CODE_IN_RCX:
 	case CODE_POPPED: *ret_rule = (struct unwind_rule){ .cfa = c->sp }; break;
 	case CODE_ALLOCATED: *ret_rule = (struct unwind_rule){ .cfa = top }; break;
 	case CODE_BODY: *ret_rule = (struct unwind_rule){ .cfa = top, .fp_at = top - 16 }; break;

@@ -15,7 +15,11 @@ static inline const struct wire_entry *interpreter_entry(const struct unwind_cur
 							 wire_u32 *ret_at)
 {
 	wire_u64 at = c->pc - c->jvm.entries_start;
+	wire_u32 last = c->jvm.entry_count - 1U;
 
+	/* Nearly all interpreted frames are in other code. */
+	if (last >= WIRE_JVM_ENTRIES || at >= c->jvm.entries[last].start)
+		return NULL;
 	for (wire_u32 i = 0; i + 1 < WIRE_JVM_ENTRIES; i++) {
 		const struct wire_entry *entry = &c->jvm.entries[i];
 
@@ -89,6 +93,35 @@ static inline int interpreter_at_entry(struct unwind_cursor *c, struct unwind_me
 	return interpreter_in_frame(c, memory, at - frame);
 }
 
+/* Of the code below. */
+#define INTERPRETER_RETHROW_BYTES 16
+
+/*
+ * An exception leaves an activation that was removed: push %rax; push %rdx (the return address); a
+ * call that looks for the caller's handler; mov %rax,%rbx; pop %rdx; pop %rax; jmp *%rbx
+ * (generate_throw_exception() in templateInterpreterGenerator_x86.cpp). With a word of alignment
+ * the call has an end of its own: add $8,%rsp; jmp. Uses c->code.
+ */
+static inline int interpreter_rethrows(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	const wire_u8 *p = c->code;
+	wire_u64 at = c->sp, ra;
+
+	if (unwind_read(memory, c->code, INTERPRETER_RETHROW_BYTES, c->pc))
+		return 0;
+	if (leaf_u32(p) == 0x08c48348 && p[4] == CODE_JMP32) {
+		p += 9;
+		at += 8;
+	}
+	if (leaf_u32(p) != 0x5ad88b48 || leaf_u24(p + 4) != 0xe3ff58 ||
+	    unwind_load(c, memory, at, &ra) || !blob_owns(c, ra))
+		return 0;
+	c->interpreted.ra = ra;
+	c->interpreted.sender_sp = at + 16;
+	c->interpreted.fp = c->fp;
+	return 1;
+}
+
 /*
  * A stub was called by an entry that makes no frame (Math.pow(), generate_math_entry()): the
  * registers are those of the thread, if the stub has not used them.
@@ -99,6 +132,8 @@ static inline int interpreter_caller(struct unwind_cursor *c, struct unwind_memo
 	wire_u64 r13 = c->leaf_regs[13], at_sp = c->sp, ra;
 	wire_u32 at = 0;
 
+	if (c->native && interpreter_rethrows(c, memory))
+		return INTERPRETER_GONE;
 	entry = interpreter_entry(c, &at);
 	if (!entry || entry->frame)
 		return INTERPRETER_STANDS;

@@ -224,8 +224,10 @@ static inline int unwind_frame(struct unwind_cursor *c, struct unwind_memory *me
 	enum unwind_step step = unwind_choose(c, memory, &rule);
 
 	if (step == UNWIND_STEP_INTERPRETED) {
+		int stop = step_interpreted(c, memory, out);
+
 		c->native = 0;
-		return step_interpreted(c, memory, out);
+		return stop;
 	}
 	if (step == UNWIND_STEP_COMPILED)
 		return unwind_java_frame(c, memory, out);

@@ -49,10 +49,11 @@ static void leaf_begin(uint64_t code_offset, const char *behind, const char *at,
 	world.leaf = world.exact = 1;
 	world.fp = world.leaf_regs[6] = 0x1234;
 	world.leaf_regs[1] = RA_OF(901);
+	world.leaf_regs[2] = RA_OF(902);
 	world.leaf_regs[8] = RA_OF(908);
 }
 
-enum where { BODY, ENTRY, PUSHED, ALLOCATED, SPILLED, POPPED };
+enum where { BODY, ENTRY, PUSHED, ALLOCATED, SPILLED, POPPED, IN_RCX };
 
 struct leaf_case {
 	const char *name, *behind, *at;
@@ -92,6 +93,7 @@ static void expect_case(const struct leaf_case *row, uint64_t code_offset)
 	case SPILLED:
 		expect_caller(row->name, RA_OF(top), world_word(top + 1), RA_OF(top - 1));
 		break;
+	case IN_RCX: expect_caller(row->name, RA_OF(902), world_word(SP_WORD), 0x1234); break;
 	case POPPED: expect_caller(row->name, RA_OF(901), world_word(SP_WORD), 0x1234); break;
 	}
 }
@@ -137,6 +139,7 @@ static void test_epilogue(void **state)
 		{ "pop and jump", "90", "5d e9 11 22 33 44", 8, PUSHED },
 		{ "jump behind the pop", "5d", "41 ff e2", 8, ENTRY },
 		{ "rethrow", "5d 5a", "41 ff e2", 4, POPPED },
+		{ "handle_exception_from_callee", "c9 59", "ff e1", 2, IN_RCX },
 		{ "at rethrow's pop", "48 83 c4 10 5d", "5a 41 ff e2", 4, ENTRY },
 		{ "exception blob's pop", "48 83 c4 08", "5a 4c 8b c0", 2, ENTRY },
 		{ "behind that", "48 83 c4 08 5a", "4c 8b c0 49 8b 87", 2, POPPED },

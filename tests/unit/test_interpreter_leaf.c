@@ -136,6 +136,24 @@ static void test_entry_without_frame_calls(void **state)
 	}
 }
 
+/* It looks for the caller's handler, the return address and the exception pushed: both calls. */
+static void test_rethrows(void **state)
+{
+	static const char end[] = "\x48\x8b\xd8\x5a\x58\xff\xe3";
+
+	(void)state;
+	for (unsigned int words = 0; words < 2; words++) {
+		begin(1024);
+		put(1024, "\x48\x83\xc4\x08\xe9\x05\0\0\0", 9);
+		put(words ? 1024 + 9 : 1024, end, sizeof(end) - 1);
+		world.leaf = 0;
+		world.native = 1;
+		world_stack[SP_WORD + words] = RA;
+		expect_caller(WIRE_FRAME_COMPILED, world_word(SP_WORD + words + 2),
+			      world_word(SP_WORD + 40));
+	}
+}
+
 /* leave; pop %r13; mov %rbx,%rsp; jmp *%r13: the method is gone, its caller is not. */
 static void test_removed(void **state)
 {
@@ -202,6 +220,7 @@ int main(void)
 		cmocka_unit_test(test_frame_has_sender),
 		cmocka_unit_test(test_entry_without_frame),
 		cmocka_unit_test(test_entry_without_frame_calls),
+		cmocka_unit_test(test_rethrows),
 		cmocka_unit_test(test_removed),
 		cmocka_unit_test(test_removed_with_flag),
 		cmocka_unit_test(test_replaced),

@@ -130,6 +130,28 @@ static void test_copy_ends(void **state)
 	assert_int_equal(user_words(sample)[0], f->miss->pc | WIRE_FRAME_EXACT);
 }
 
+/* Its end lies in frames that are still the same: the rest is read from the process. */
+static void test_stack_goes_on(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_free_ struct wire_sample *sample = NULL, *late = NULL, *old = NULL;
+	uint64_t end = (uintptr_t)__builtin_frame_address(0) + 1024;
+
+	take_stack(f);
+	make_sample(f);
+	f->miss->copy_bytes = (uint32_t)(end - f->miss->copy_at);
+	sample = try(f);
+	check_whole(f, sample);
+	late = finish(f);
+	check_whole(f, late);
+	assert_int_equal(figure_of(f, "unwind.stacks-continued"), 2);
+	/* its memory is another program's since */
+	unwinder_note_exec(f->unwinder, f->miss->tgid, f->sample->time_ns + 1);
+	old = finish(f);
+	assert_int_equal(old->reason, UNWIND_COPY_END);
+	assert_int_equal(figure_of(f, "unwind.stacks-continued"), 2);
+}
+
 /* The return address is none. */
 static void test_bad_return(void **state)
 {
@@ -211,11 +233,17 @@ static void test_count_that_differs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_at_once),	     TEST(test_late),
-		TEST(test_goes_on),	     TEST(test_other_generation),
-		TEST(test_execed),	     TEST(test_unknown_process),
-		TEST(test_copy_ends),	     TEST(test_bad_return),
-		TEST(test_exit_drops_space), TEST(test_count_that_differs),
+		TEST(test_at_once),
+		TEST(test_late),
+		TEST(test_goes_on),
+		TEST(test_other_generation),
+		TEST(test_execed),
+		TEST(test_unknown_process),
+		TEST(test_copy_ends),
+		TEST(test_stack_goes_on),
+		TEST(test_bad_return),
+		TEST(test_exit_drops_space),
+		TEST(test_count_that_differs),
 		TEST(test_replaced_code),
 	};
 

@@ -20,6 +20,9 @@
 #define SMALL_FILE_LIMIT (64UL * 1024)
 /* The kernel bounds arguments to a quarter of the stack limit; nobody reads more than this. */
 #define CMDLINE_LIMIT (2UL * 1024 * 1024)
+/* Of proc_read_pages(). */
+#define READ_PIECE_BYTES 4096
+#define READ_PIECES	 128
 
 static bool parse_perms(struct text_cursor *text, char ret_perms[5])
 {
@@ -279,6 +282,34 @@ int proc_read_memory(uint32_t pid, uint64_t address, void *data, size_t len)
 	if (n < 0)
 		return -errno;
 	return (size_t)n == len ? 0 : -EFAULT;
+}
+
+/* A transfer ends between two pieces of the list, by its man page. */
+ssize_t proc_read_pages(uint32_t pid, uint64_t address, void *data, size_t len)
+{
+	struct iovec local = { data, len }, remote[READ_PIECES];
+	unsigned int count = 0;
+	ssize_t n;
+
+	while (len && count < READ_PIECES) {
+		size_t part = READ_PIECE_BYTES - address % READ_PIECE_BYTES;
+
+		part = MIN(part, len);
+		remote[count++] =
+			(struct iovec){ (void *)(uintptr_t)address, part }; /* NOLINT: not ours */
+		address += part;
+		len -= part;
+	}
+	n = process_vm_readv((pid_t)pid, &local, 1, remote, count, 0);
+	return n < 0 ? -errno : n;
+}
+
+bool proc_has_thread(uint32_t pid, uint32_t tid)
+{
+	char path[48];
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u", pid, tid);
+	return access(path, F_OK) == 0;
 }
 
 bool proc_is_there(uint32_t pid)

@@ -61,6 +61,10 @@ int proc_read_cmdline(uint32_t pid, struct strbuf *out);
 
 /* Read another process's memory (process_vm_readv). 0 or -EFAULT, -ESRCH, -EPERM. */
 int proc_read_memory(uint32_t pid, uint64_t address, void *data, size_t len);
+/* The same up to the first page that is not there: how many bytes there were, or -errno. */
+ssize_t proc_read_pages(uint32_t pid, uint64_t address, void *data, size_t len);
+/* Is TID one of its threads? */
+bool proc_has_thread(uint32_t pid, uint32_t tid);
 
 /* Call FN for every process directory of /proc. */
 int proc_for_each_pid(int (*fn)(uint32_t pid, void *data), void *data);

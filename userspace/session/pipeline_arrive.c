@@ -14,8 +14,9 @@ static void tell_unwinder(struct unwinder *unwinder, const struct side_event *ev
 		struct mapping mapping = pipeline_mapping_of(event, path);
 
 		unwinder_note_mapping(unwinder, event->pid, &mapping);
-	} else if (event->kind == SIDE_EXEC ||
-		   (event->kind == SIDE_EXIT && event->pid == event->tid)) {
+	} else if (event->kind == SIDE_EXEC) {
+		unwinder_note_exec(unwinder, event->pid, event->time_ns);
+	} else if (event->kind == SIDE_EXIT && event->pid == event->tid) {
 		unwinder_note_exit(unwinder, event->pid);
 	}
 }

@@ -97,11 +97,21 @@ static int read_copy(const struct wire_miss *miss, uint64_t address, void *dst, 
 	return -ENOENT;
 }
 
+/* The stack as it was at the sample. 0, or -ENOENT. */
+static int read_sampled(const struct unwind_stack *stack, uint64_t address, void *dst, size_t len)
+{
+	int r = read_copy(stack->miss, address, dst, len);
+
+	if (r < 0 && stack->alive)
+		r = stack_rest_read(stack->rest, stack->miss, stack->cursor->sp, address, dst, len);
+	return r;
+}
+
 /* Of the JavaThread what was sampled; DST holds what is there now. */
 static void put_thread(const struct unwind_stack *stack, uint64_t address, uint8_t *dst, size_t len)
 {
 	const struct wire_miss *miss = stack->miss;
-	const struct wire_jvm *jvm = stack->jvm;
+	const struct wire_jvm *jvm = &stack->cursor->jvm;
 	const bool anchor = jvm->thread_anchor != WIRE_JVM_ABSENT;
 
 	const struct {
@@ -129,7 +139,7 @@ static int read_other(const void *data, uint64_t address, void *dst, size_t len)
 {
 	const struct unwind_stack *stack = data;
 
-	if (read_copy(stack->miss, address, dst, len) == 0)
+	if (read_sampled(stack, address, dst, len) == 0)
 		return 0;
 	if (!stack->alive || read_process(stack, address, dst, len) < 0)
 		return -EFAULT;
@@ -137,14 +147,11 @@ static int read_other(const void *data, uint64_t address, void *dst, size_t len)
 	return 0;
 }
 
-/* The live stack has changed since the sample. */
 static int read_stack(const void *data, uint64_t address, void *dst, size_t len)
 {
 	const struct unwind_stack *stack = data;
-	int r = read_copy(stack->miss, address, dst, len);
+	int r = read_sampled(stack, address, dst, len);
 
-	if (r < 0 && stack->alive && stack->changed)
-		r = read_process(stack, address, dst, len);
 	*stack->failed_at = r < 0 ? address : 0;
 	return r < 0 ? -EFAULT : 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The memory of a process that a walk in userspace may read: the stack copy that came with a miss,
- * the JavaThread's anchor as it was then, and for all else the process itself while it lives.
+ * The memory of a process that a walk in userspace may read: the stack copy that came with a miss
+ * and what is surely unchanged above it, the JavaThread's anchor as it was then, and for all else
+ * the process itself while it lives.
  */
 #ifndef HOSTPROF_SESSION_UNWIND_STACK_H
 #define HOSTPROF_SESSION_UNWIND_STACK_H
@@ -9,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "session/stack_rest.h"
 #include "unwind/walk.h"
 #include "wire.h"
 
@@ -24,12 +26,12 @@ void unwind_pages_free(struct unwind_pages *pages);
 void unwind_pages_drop(struct unwind_pages *pages);
 
 struct unwind_stack {
-	const struct wire_miss *miss; /* borrowed, as are the next two */
-	const struct wire_jvm *jvm;   /* the cursor's; serial 0: none */
+	const struct wire_miss *miss;	    /* borrowed, as is all here */
+	const struct unwind_cursor *cursor; /* of the walk */
 	struct unwind_pages *pages;
-	bool alive;	     /* what does not change may be read from the process itself */
-	bool changed;	     /* and what does: nobody believes the walk any more */
-	uint64_t *failed_at; /* borrowed: where the last read of the stack failed; 0: it did not */
+	struct stack_rest *rest;
+	bool alive;	     /* the process still runs the same program, and may be read */
+	uint64_t *failed_at; /* where the last read of the stack failed; 0: it did not */
 };
 
 /* The seam of the step functions; STACK must stay. */

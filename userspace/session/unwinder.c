@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "process/proc.h"
 #include "session/unwinder_private.h"
 
 /* Files whose rows are being asked for: those of a few large programs. */
@@ -20,6 +21,7 @@ int unwinder_new(struct table_memory *memory, struct image_cache *images,
 	unwinder->spaces = unwind_spaces_new(memory, unwinder->files);
 	unwinder->jvms = unwind_jvms_new(memory, jvms);
 	unwinder->pages = unwind_pages_new();
+	unwinder->rest = stack_rest_new();
 	unwinder->rows = row_store_new(memory);
 	*ret_unwinder = unwinder;
 	return 0;
@@ -32,6 +34,8 @@ void unwinder_free(struct unwinder *unwinder)
 	unwind_spaces_free(unwinder->spaces);
 	unwind_jvms_free(unwinder->jvms);
 	unwind_pages_free(unwinder->pages);
+	stack_rest_free(unwinder->rest);
+	hmap_release(&unwinder->execs);
 	unwind_files_free(unwinder->files);
 	row_store_free(unwinder->rows);
 	unwind_ranges_release(&unwinder->late);
@@ -89,9 +93,11 @@ static void begin(struct unwinder *unwinder, struct job *job, const struct wire_
 	const struct wire_sample *sample = job->sample;
 
 	unwind_pages_drop(unwinder->pages);
+	stack_rest_drop(unwinder->rest);
 	job->stack.miss = job->miss;
-	job->stack.jvm = &unwinder->walk.cursor.jvm;
+	job->stack.cursor = &unwinder->walk.cursor;
 	job->stack.pages = unwinder->pages;
+	job->stack.rest = unwinder->rest;
 	job->stack.failed_at = &job->failed_at;
 	job->memory = unwind_stack_memory(&job->stack, &job->tables);
 	memcpy(result->words, sample->words + sample->kernel_frames,
@@ -135,6 +141,14 @@ static struct wire_sample *make_sample(const struct job *job, const struct walk_
 	return sample;
 }
 
+/* The process runs another program since the sample. */
+static bool is_older(const struct unwinder *unwinder, const struct wire_sample *sample)
+{
+	uint64_t exec_ns;
+
+	return hmap_get(&unwinder->execs, sample->tgid, &exec_ns) && exec_ns > sample->time_ns;
+}
+
 /* --- at once ---------------------------------------------------------------------------------- */
 
 static void drop_revived(struct unwinder *unwinder)
@@ -169,17 +183,6 @@ static bool try_live(struct unwinder *unwinder, struct job *job)
 	return go(unwinder, job);
 }
 
-/*
- * The copy of a deep stack ended: go on over what the stack holds now, which is most likely the
- * same, only to have the rows when the next sample comes. The result is not used.
- */
-static void warm_up(struct unwinder *unwinder, struct job *job)
-{
-	job->stack.changed = true;
-	while (walk_go_on(&unwinder->walk) && unwinder_supply(unwinder, job))
-		;
-}
-
 struct wire_sample *unwinder_try(struct unwinder *unwinder, const struct wire_miss *miss,
 				 const struct wire_sample *sample, uint32_t max_frames)
 {
@@ -187,7 +190,7 @@ struct wire_sample *unwinder_try(struct unwinder *unwinder, const struct wire_mi
 			   .sample = sample,
 			   .max_frames = max_frames,
 			   .live = true,
-			   .stack.alive = true,
+			   .stack.alive = !is_older(unwinder, sample),
 			   .begin_ns = clock_now_ns() };
 	struct wire_sample *finished = NULL;
 
@@ -197,8 +200,6 @@ struct wire_sample *unwinder_try(struct unwinder *unwinder, const struct wire_mi
 	if (try_live(unwinder, &job)) {
 		finished = make_sample(&job, &unwinder->result);
 		unwinder->at_once++;
-		if (finished->reason == UNWIND_COPY_END)
-			warm_up(unwinder, &job);
 	}
 	unwinder->spent_ns += clock_now_ns() - job.begin_ns;
 	unwinder->wants_again = !finished && (job.waits || unwinder_is_busy(unwinder));
@@ -250,6 +251,16 @@ static void finish_late(struct unwinder *unwinder, struct job *job, const struct
 		unwinder->late_count++;
 }
 
+/* The pid is that of the sample, and so is the program as far as we have heard. */
+static bool is_still_there(const struct unwinder *unwinder, const struct wire_sample *sample,
+			   const struct process *process)
+{
+	struct proc_stat stat;
+
+	return !process->exited && !is_older(unwinder, sample) &&
+	       proc_read_stat(sample->tgid, &stat) == 0 && stat.start_ns <= sample->time_ns;
+}
+
 struct wire_sample *unwinder_finish(struct unwinder *unwinder, const struct wire_miss *miss,
 				    const struct wire_sample *sample, struct process *process,
 				    uint32_t max_frames)
@@ -257,7 +268,7 @@ struct wire_sample *unwinder_finish(struct unwinder *unwinder, const struct wire
 	struct job job = { .miss = miss,
 			   .sample = sample,
 			   .max_frames = max_frames,
-			   .stack.alive = !process->exited };
+			   .stack.alive = is_still_there(unwinder, sample, process) };
 	uint64_t begin_ns = clock_now_ns();
 
 	finish_late(unwinder, &job, process);
@@ -294,10 +305,22 @@ void unwinder_note_sample(struct unwinder *unwinder, const struct wire_sample *s
 		unwind_spaces_note_differs(unwinder->spaces, sample->tgid, sample->time_ns);
 }
 
-void unwinder_note_exit(struct unwinder *unwinder, uint32_t pid)
+static void forget(struct unwinder *unwinder, uint32_t pid)
 {
 	unwind_spaces_forget(unwinder->spaces, pid, clock_now_ns());
 	unwind_jvms_forget(unwinder->jvms, pid);
+}
+
+void unwinder_note_exec(struct unwinder *unwinder, uint32_t pid, uint64_t time_ns)
+{
+	hmap_put(&unwinder->execs, pid, time_ns);
+	forget(unwinder, pid);
+}
+
+void unwinder_note_exit(struct unwinder *unwinder, uint32_t pid)
+{
+	(void)hmap_remove(&unwinder->execs, pid);
+	forget(unwinder, pid);
 }
 
 void unwinder_close_idle(struct unwinder *unwinder)

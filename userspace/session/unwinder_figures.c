@@ -46,6 +46,7 @@ void unwinder_for_each_figure(const struct unwinder *unwinder, unwinder_figure_f
 		{ "unwind.frames.java-hot", unwinder->java_hot_frames },
 		{ "unwind.anchors", unwinder->anchors },
 		{ "unwind.frozen", unwinder->frozen },
+		{ "unwind.stacks-continued", stack_rest_count(unwinder->rest) },
 		{ "unwind.files", files },
 		{ "unwind.pages", rows.pages },
 		{ "unwind.pages-made", unwinder->pages_made },

@@ -4,6 +4,7 @@
 #define HOSTPROF_SESSION_UNWINDER_PRIVATE_H
 
 #include "base/clock.h"
+#include "base/hmap.h"
 #include "session/unwind_ranges.h"
 #include "session/unwind_spaces.h"
 #include "session/unwind_stack.h"
@@ -28,6 +29,8 @@ struct unwinder {
 	uint64_t late_serial, late_mappings_serial;
 	struct wire_jvm late_jvm;   /* of a walk there */
 	struct unwind_pages *pages; /* of the process that is being walked */
+	struct stack_rest *rest;    /* of its stack */
+	struct hmap execs;	    /* pid -> when it last began another program */
 	bool wants_again;
 	struct walk walk;
 	struct walk_result result;

@@ -9,7 +9,7 @@
 #define CODE_STUB_PROLOGUE 48
 /* Words that are pushed for a call and taken off behind it: so many, and the bytes of those pops. */
 #define CODE_MAX_ARGUMENTS 3
-#define CODE_POPS_BYTES	   8
+#define CODE_POPS_BYTES	   24
 
 /* The bytes around pc into c->text; at the code's end there may be fewer. */
 static inline int code_read_text(struct unwind_cursor *c, struct unwind_memory *memory)
@@ -95,9 +95,12 @@ static inline wire_u32 code_pushed_bytes(struct unwind_cursor *c, struct unwind_
 
 	if (!blob_owns(c, ra) || unwind_read(memory, c->code, CODE_POPS_BYTES, ra))
 		return 0;
+	/* The end of a frame of two words. */
+	if (p[0] == LEAF_POP_RBP && leaf_is_return(p + 1))
+		return 0;
 	for (int i = 0; i < CODE_MAX_ARGUMENTS; i++) {
 		at += p[at] == 0x41;
-		if ((p[at] & 0xf8) != 0x58 || (p[at] == LEAF_POP_RBP && (!at || p[at - 1] != 0x41)))
+		if ((p[at] & 0xf8) != 0x58)
 			break;
 		bytes += 8;
 		at++;

@@ -69,6 +69,20 @@ static inline int code_is_lowered(struct unwind_cursor *c, struct unwind_memory 
 }
 
 /*
+ * How far above sp a frame begins that %rbp says: of blobs that align sp for a call
+ * (generate_deopt_blob(), generate_uncommon_trap_blob() in sharedRuntime_x86_64.cpp, call_RT() in
+ * c1_Runtime1_x86.cpp), of native wrappers that save their arguments for one (save_args()).
+ */
+static inline wire_u32 code_lowered_by_fp(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 lowered = c->fp + 16 - 8ULL * c->code_seen.frame_size - c->sp;
+
+	if ((lowered & 7) || lowered > CODE_MAX_SAVED)
+		return 0;
+	return code_is_lowered(c, memory, (wire_u32)lowered) ? (wire_u32)lowered : 0;
+}
+
+/*
  * A compiled frame that native code returns to: a barrier's stub (SaveLiveRegisters of ZGC and G1)
  * or JDK 8's trigonometry has saved registers below it, and adds that up again behind the call, in
  * two steps at the most. Puts sp to where the frame begins.
@@ -77,7 +91,14 @@ static inline int code_settle(struct unwind_cursor *c, struct unwind_memory *mem
 {
 	wire_u32 found, lowered;
 
-	if (code_is_lowered(c, memory, 0) || unwind_read(memory, c->text, UNWIND_TEXT_BYTES, c->pc))
+	if (code_is_lowered(c, memory, 0))
+		return UNWIND_GO_ON;
+	lowered = code_lowered_by_fp(c, memory);
+	if (lowered) {
+		c->sp += lowered;
+		return UNWIND_GO_ON;
+	}
+	if (unwind_read(memory, c->text, UNWIND_TEXT_BYTES, c->pc))
 		return UNWIND_GO_ON;
 	found = code_find_added(c);
 	lowered = found & 0xffff;

@@ -63,6 +63,23 @@ __attribute__((noinline)) wire_u64 stub_start_alone(struct unwind_cursor *c, wir
 #endif
 
 /*
+ * Does the stub at START make a frame at once? Compiled code leaves an older interpreted frame's
+ * address in %rbp, and what called that may have come through a stub of this blob too. Uses c->code.
+ */
+static inline int stub_enters(struct unwind_cursor *c, struct unwind_memory *memory, wire_u64 start)
+{
+	const wire_u8 *p = c->code;
+
+	if (unwind_read(memory, c->code, 16, start))
+		return 0;
+	for (int i = 0; i < 12; i++)
+		if (p[i] == LEAF_PUSH_RBP && (leaf_u24(p + i + 1) == LEAF_MOV_RBP_JIT ||
+					      leaf_u24(p + i + 1) == LEAF_MOV_RBP))
+			return 1;
+	return 0;
+}
+
+/*
  * A return address into a caller of this stub: where it lies, or 0. A stack holds old words, and a
  * blob many stubs, so that it is the call to the nearest place in front of pc.
  */
@@ -72,7 +89,7 @@ static inline wire_u64 stub_scan(struct unwind_cursor *c, struct unwind_memory *
 
 	if (stub_fp_frame(c)) {
 		start = stub_start(c, memory, c->fp + 8);
-		if (start > nearest)
+		if (start > nearest && (!nearest || stub_enters(c, memory, start)))
 			return c->fp + 8;
 	}
 	for (int i = 1; i < STUB_SCAN_WORDS && !found; i++)

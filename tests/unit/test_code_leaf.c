@@ -279,6 +279,20 @@ static void test_saved_below_frame(void **state)
 	expect_caller("add", RA_OF(top + 40 - 1), world_word(top + 40), 0x7777);
 }
 
+/* A word of alignment is below the frame, whose place %rbp says. */
+static void test_aligned_for_call(void **state)
+{
+	unsigned int top = SP_WORD + 9;
+
+	(void)state;
+	leaf_begin(IN_BODY, "90", "90", 8);
+	world_stack[top - 2] = 0x7777;
+	world.fp = world_word(top - 2);
+	world.leaf = 0;
+	world.native = 1;
+	expect_caller("and $-16", RA_OF(top - 1), world_word(top), 0x7777);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -292,6 +306,7 @@ int main(void)
 		cmocka_unit_test(test_other_epilogue),
 		cmocka_unit_test(test_pops_behind_call),
 		cmocka_unit_test(test_saved_below_frame),
+		cmocka_unit_test(test_aligned_for_call),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,6 +89,26 @@ static void test_frame_pointer(void **state)
 	expect_caller(RA, SP_WORD + 22, 0x10 + SP_WORD + 20);
 }
 
+/* Compiled code leaves an interpreted frame's address in %rbp: that came through a stub as well. */
+static void test_other_frame_pointer(void **state)
+{
+	(void)state;
+	for (unsigned int enters = 0; enters < 2; enters++) {
+		BEGIN("\x90", "\x90");
+		world.fp = world_word(SP_WORD + 20);
+		world_stack[SP_WORD] = RA;
+		put_call(RA, CODE_OF(STUBS) + 32);
+		world_stack[SP_WORD + 21] = OLD_RA;
+		put_call(OLD_RA, CODE_OF(STUBS) + 64);
+		if (enters) {
+			put(CODE_OF(STUBS) + 64, "\x55\x48\x8b\xec", 4);
+			expect_caller(OLD_RA, SP_WORD + 22, 0x10 + SP_WORD + 20);
+		} else {
+			expect_caller(RA, SP_WORD + 1, world_word(SP_WORD + 20));
+		}
+	}
+}
+
 /* Registers are pushed: the word is taken whose call leads to a place in front of pc. */
 static void test_scan(void **state)
 {
@@ -265,6 +285,7 @@ int main(void)
 		cmocka_unit_test(test_frameless),
 		cmocka_unit_test(test_pushed_frame_pointer),
 		cmocka_unit_test(test_frame_pointer),
+		cmocka_unit_test(test_other_frame_pointer),
 		cmocka_unit_test(test_scan),
 		cmocka_unit_test(test_called_by_native_code),
 		cmocka_unit_test(test_entry_barrier),

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What recording costs, as one table: bench.py [--json FILE] [throughput] [host] [unwinding] [views]
+"""What recording costs, as one table: bench.py [--json FILE] [PART...]
 
-throughput  operations per CPU second that a CPU-bound JVM keeps while it is recorded at 1 kHz
-            (windows with and without recording take turns in one run of the JVM)
-host        the whole host at 99 Hz with 20 busy JVMs: hostprof's own CPU time, memory, BPF time
+throughput  operations per CPU second that a CPU-bound stock JVM keeps while it is recorded at 1 kHz
+            (windows with and without recording take turns in one run of the JVM), and with an agent
+host        the whole host at 99 Hz with 20 busy JVMs and 300 other processes: hostprof's own CPU
+            time, memory, BPF time
 unwinding   what a native stack costs by its depth, against a walk by frame pointers; misses, rows
+java        what a Java stack costs, by the kind of its frames
 views       one million samples: time and memory of each view
 
 HOSTPROF_BENCH_SECONDS is the length of one window (default 4), HOSTPROF_BENCH_JVMS the number of
@@ -18,12 +20,24 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "root"))
 import hp
 from hp import *
+from java_unwinding import java_unwinding
 from table import cpu_clock_ns, enable_bpf_stats, row, rows
 from unwinding import unwinding
 
 WINDOW = float(os.environ.get("HOSTPROF_BENCH_SECONDS", "4"))
 JVMS = int(os.environ.get("HOSTPROF_BENCH_JVMS", "20"))
 PAIRS = 6
+OTHERS, FORKS = 300, 30
+# Its children end with it: prctl(PR_SET_PDEATHSIG, SIGKILL).
+FORKING = f"""import ctypes, os, time
+for _ in range({FORKS} - 1):
+    if os.fork() == 0:
+        ctypes.CDLL(None).prctl(1, 9)
+        break
+while True:
+    sum(i * i for i in range(5000))
+    time.sleep(1)
+"""
 # After these many seconds the start's cost is over (symbols read, agents attached).
 START_SECONDS = 10
 HOST_SECONDS = 30
@@ -82,24 +96,26 @@ def bpf_figures(stats, what):
     row(f"{what}: BPF time per sample", capture["bpf_run_ns"] / max(stats["samples"], 1) / 1000,
         "us", 8)
     row(f"{what}: complete stacks", 100 * stats["complete_share"], "%")
+    for reason, count in sorted(stats["reasons"].items(), key=lambda item: -item[1])[:5]:
+        row(f"{what}: samples that end {reason}", count, "", digits=0)
     row(f"{what}: lost samples", stats["lost"], "", digits=0)
 
 
 def throughput():
     enable_bpf_stats()
     stats = temp_path("stats.json")
-    jvm = java(17, "Bench", 1, 60, flags=["-XX:+PreserveFramePointer", "-Xmx256m"],
-               stdin=subprocess.PIPE)
+    jvm = java(17, "Bench", 1, 60, flags=["-Xmx256m"], stdin=subprocess.PIPE)
     alone = statistics.mean([rate(jvm), rate(jvm)])
     row("JVM alone: operations per CPU second", alone, "ops/s", digits=0)
-    hostprof("attach", jvm.pid)
-    row("with agent, not recorded: throughput kept", rate(jvm) / alone, "", digits=4)
     ratios = alternate(jvm, stats)
     row(f"recorded at 1 kHz: throughput kept (median of {PAIRS})", statistics.median(ratios), "",
         0.985, upper=False, digits=4)
     row("recorded at 1 kHz: lowest pair", min(ratios), "", digits=4)
     row("recorded at 1 kHz: highest pair", max(ratios), "", digits=4)
     bpf_figures(read_json(stats), "1 kHz")
+    alone = rate(jvm)
+    hostprof("attach", jvm.pid)
+    row("with agent, not recorded: throughput kept", rate(jvm) / alone, "", digits=4)
 
 
 # --- the whole host -------------------------------------------------------------------------
@@ -110,18 +126,24 @@ def peak_rss_mb(pid):
         return int(expect_match(r"VmHWM:\s+(\d+) kB", status.read()).group(1)) / 1024
 
 
+def other_processes():
+    """As a host has them: each wakes up once a second and does a little."""
+    for _ in range(OTHERS // FORKS):
+        start([sys.executable, "-c", FORKING])
+
+
 def busy_jvms():
-    flags = ["-XX:+PreserveFramePointer", "-Xmx48m", "-XX:+UseSerialGC", "-XX:CICompilerCount=2"]
+    flags = ["-Xmx48m", "-XX:+UseSerialGC", "-XX:CICompilerCount=2"]
     jvms = [java(17, "Bench", 1, 60, flags=flags, ready=None, stdin=subprocess.PIPE)
             for _ in range(JVMS)]
     for jvm in jvms:
         jvm.wait_text(timeout=120)
-        hostprof("attach", jvm.pid)
 
 
 def host():
     enable_bpf_stats()
     busy_jvms()
+    other_processes()
     stats = temp_path("stats.json")
     recorder = start([HOSTPROF, "record", "-F", 99, "-d", START_SECONDS + HOST_SECONDS, "-o",
                       temp_path("x.jfr"), "--stats", stats], stderr=subprocess.DEVNULL)
@@ -132,7 +154,7 @@ def host():
     peak = peak_rss_mb(recorder.pid)
     recorder.finish(timeout=120)
     figures = read_json(stats)
-    what = f"99 Hz, {JVMS} JVMs"
+    what = f"99 Hz, {JVMS} JVMs, {OTHERS} more"
     row(f"{what}: own CPU of the first {START_SECONDS} s", begin / START_SECONDS / 1e7, "% core")
     row(f"{what}: own CPU after that", steady / (HOST_SECONDS - 2) / 1e7, "% core", 1)
     row(f"{what}: peak RSS while recording", peak, "MB", 64)
@@ -175,7 +197,8 @@ def bench_main():
         report, arguments = arguments[1], arguments[2:]
     if os.geteuid() != 0:
         sys.exit("bench.py: needs root")
-    parts = {"throughput": throughput, "host": host, "unwinding": unwinding, "views": views}
+    parts = {"throughput": throughput, "host": host, "unwinding": unwinding, "java": java_unwinding,
+             "views": views}
     unknown = [name for name in arguments if name not in parts]
     if unknown:
         sys.exit(f"bench.py: no part {', '.join(unknown)}; there are {', '.join(parts)}")

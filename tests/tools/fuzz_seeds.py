@@ -14,6 +14,7 @@ import sys
 IN_STACK, IN_CODE = 1 << 56, 2 << 56  # place() in the fuzzer makes addresses of these
 CODE_PAGE = 0x400000 >> 12
 SERIAL = 7
+JVM_BYTES = 472  # struct wire_jvm: there is none
 MAX_PAGES, MAX_STACK = 200, 16384
 
 
@@ -91,7 +92,7 @@ def seed(recording):
     span = struct.pack('<QQQII', IN_CODE, IN_CODE | len(pages) << 12, 0, 1, SERIAL)
     fixed = struct.pack('<BBBBBBHIIII', 16, 1, len(rules), len(entries), len(blocks), 0, len(words), SERIAL,
                         0, 1, 1000)
-    fixed += struct.pack('<Q16Q', moved(recording.pc), *map(moved, recording.regs)) + bytes(64 + 4 * 16)
+    fixed += struct.pack('<Q16Q', moved(recording.pc), *map(moved, recording.regs)) + bytes(JVM_BYTES + 4 * 16)
     return fixed + span + b''.join(map(rule_bytes, rules)) + b''.join(entries + blocks) + words
 
 

@@ -36,7 +36,7 @@ static inline void code_keep_hot(const struct unwind_cursor *c, struct unwind_me
 	__asm__ volatile("" ::: "memory");
 	hot->blob = c->code_seen.blob;
 	hot->serial = c->code_seen.serial;
-	hot->epoch = c->code_seen.epoch;
+	hot->tick = c->code_seen.tick;
 	hot->frame_size = c->code_seen.frame_size;
 	hot->compile_id = c->code_seen.compile_id;
 	__asm__ volatile("" ::: "memory");
@@ -84,7 +84,7 @@ static inline int code_look(struct unwind_cursor *c, struct unwind_memory *memor
 	c->code_seen.pc = c->pc;
 	c->code_seen.blob = c->blob_at;
 	c->code_seen.serial = c->jvm.serial;
-	c->code_seen.epoch = c->now_s >> 1;
+	c->code_seen.tick = c->tick;
 	c->code_seen.frame_size = (wire_u32)frame_size;
 	c->code_seen.compile_id = (wire_u32)blob_s32(c, c->jvm.compile_id);
 	code_keep_hot(c, memory);
@@ -105,23 +105,27 @@ __attribute__((noinline)) int code_look_alone(struct unwind_cursor *c)
 
 /* What the cache has of pc, if the blob still is what it was. */
 static inline int code_take_hot(struct unwind_cursor *c, struct unwind_memory *memory,
-				const struct wire_hot_code *hot)
+				struct wire_hot_code *hot)
 {
 	wire_u32 compile_id;
 
-	if (hot->pc != c->pc || hot->serial != c->jvm.serial || hot->epoch != c->now_s >> 1)
-		return 0;
-	if (unwind_read(memory, &compile_id, 4, hot->blob + c->jvm.compile_id) ||
-	    compile_id != hot->compile_id)
+	if (hot->pc != c->pc || hot->serial != c->jvm.serial)
 		return 0;
 	c->code_seen = *hot;
+	if (c->code_seen.tick == c->tick)
+		return 1;
+	if (unwind_read(memory, &compile_id, 4, c->code_seen.blob + c->jvm.compile_id) ||
+	    compile_id != c->code_seen.compile_id)
+		return 0;
+	if (!c->nested)
+		hot->tick = c->tick;
 	return 1;
 }
 
 /* Into c->code_seen: a recursion pays once. */
 static inline int code_find(struct unwind_cursor *c, struct unwind_memory *memory)
 {
-	const struct wire_hot_code *hot;
+	struct wire_hot_code *hot;
 
 	if (c->code_seen.pc == c->pc) {
 		c->java_hot_frames++;

@@ -43,23 +43,69 @@ static inline wire_u64 interpreted_metadata(struct unwind_memory *memory, wire_u
  * ConstMethod*, Klass*. What differs is the Symbol of its name: another address, or another of the
  * random numbers that every Symbol gets (share/oops/symbol.hpp: _hash_and_refcount, in JDK 8 and
  * 11 _identity_hash). When a class is redefined, the places of its old methods go to others of
- * living classes. So the whole way is gone each time: what was found a moment ago proves nothing.
+ * living classes. So the whole way is gone: what was found a while ago proves nothing.
  * 0: could not be read.
  */
-static inline wire_u64 interpreted_identity(struct unwind_cursor *c, struct unwind_memory *memory,
-					    wire_u64 const_method)
+static inline void interpreted_identity(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	wire_u64 pool, holder, symbol, word, ids = 0;
 
-	pool = interpreted_metadata(memory, const_method, c->jvm.const_method_constants);
+	pool = interpreted_metadata(memory, c->seen.const_method, c->jvm.const_method_constants);
 	holder = interpreted_metadata(memory, pool, c->jvm.pool_holder);
 	symbol = interpreted_metadata(memory, holder, c->jvm.klass_name);
 	word = interpreted_metadata(memory, symbol, 0);
+	c->seen.symbol = symbol;
+	c->seen.word = word & c->jvm.symbol_mask;
+	c->seen.identity = 0;
 	if (!word)
-		return 0;
+		return;
 	if (c->jvm.const_method_ids)
-		ids = interpreted_metadata(memory, const_method, c->jvm.const_method_ids);
-	return WIRE_METHOD_IDENTITY(WIRE_CLASS_IDENTITY(symbol, word, c->jvm.symbol_mask), ids);
+		ids = interpreted_metadata(memory, c->seen.const_method, c->jvm.const_method_ids);
+	c->seen.identity =
+		WIRE_METHOD_IDENTITY(WIRE_CLASS_IDENTITY(symbol, word, c->jvm.symbol_mask), ids);
+}
+
+/* --- the cache of hot methods ----------------------------------------------------------------- */
+
+static inline struct wire_hot_method *interpreted_hot(struct unwind_memory *memory, wire_u64 method)
+{
+	return tables_hot_method(memory, (method >> 3 ^ method >> 11) & (WIRE_HOT_METHODS - 1));
+}
+
+/* Into c->seen what was read of it a moment ago. */
+static inline int interpreted_take_hot(struct unwind_cursor *c, struct unwind_memory *memory,
+				       const struct wire_hot_method *hot, wire_u64 method)
+{
+	wire_u64 word;
+
+	if (!hot || hot->method != method || hot->serial != c->jvm.serial || hot->tick != c->tick)
+		return 0;
+	c->seen.const_method = hot->const_method;
+	c->seen.symbol = hot->symbol;
+	c->seen.word = hot->word;
+	c->seen.identity = hot->identity;
+	word = interpreted_metadata(memory, c->seen.symbol, 0);
+	return word && (word & c->jvm.symbol_mask) == c->seen.word;
+}
+
+/* Only a cpu's outermost walk writes: see find_keep_hot(). */
+static inline void interpreted_keep_hot(const struct unwind_cursor *c, struct wire_hot_method *hot)
+{
+	volatile wire_u64 *method;
+
+	if (!hot || c->nested || !c->seen.identity)
+		return;
+	method = &hot->method;
+	*method = 0;
+	__asm__ volatile("" ::: "memory");
+	hot->const_method = c->seen.const_method;
+	hot->symbol = c->seen.symbol;
+	hot->word = c->seen.word;
+	hot->identity = c->seen.identity;
+	hot->serial = c->jvm.serial;
+	hot->tick = c->tick;
+	__asm__ volatile("" ::: "memory");
+	*method = c->seen.method;
 }
 
 /*
@@ -70,17 +116,26 @@ static inline void interpreted_identify(struct unwind_cursor *c, struct unwind_m
 					wire_u64 method)
 {
 	wire_u64 slot = (method >> 3 ^ method >> 7) & (UNWIND_SEEN_METHODS - 1);
+	struct wire_hot_method *hot;
 
 	UNWIND_OPAQUE(slot);
 	slot &= UNWIND_SEEN_METHODS - 1;
-	if (c->seen.method == method)
+	if (c->seen.method != method)
+		c->seen = c->methods[slot];
+	if (c->seen.method == method) {
+		c->java_hot_frames++;
 		return;
-	c->seen = c->methods[slot];
-	if (c->seen.method == method)
-		return;
+	}
 	c->seen.method = method;
-	c->seen.const_method = interpreted_metadata(memory, method, c->jvm.method_const_method);
-	c->seen.identity = interpreted_identity(c, memory, c->seen.const_method);
+	hot = interpreted_hot(memory, method);
+	if (interpreted_take_hot(c, memory, hot, method)) {
+		c->java_hot_frames++;
+	} else {
+		c->seen.const_method =
+			interpreted_metadata(memory, method, c->jvm.method_const_method);
+		interpreted_identity(c, memory);
+		interpreted_keep_hot(c, hot);
+	}
 	c->methods[slot] = c->seen;
 }
 

@@ -61,6 +61,14 @@ struct {
 	__type(value, struct wire_hot_code);
 } hot_codes SEC(".maps");
 
+/* WIRE_HOT_METHODS of every possible cpu. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WIRE_HOT_METHODS);
+	__type(key, wire_u32);
+	__type(value, struct wire_hot_method);
+} hot_methods SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, WIRE_MAX_FAR_BLOBS);

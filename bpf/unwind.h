@@ -66,6 +66,8 @@ static inline void unwind_begin(struct unwind_cursor *c, wire_u32 max_frames, wi
 	c->seen.method = 0;
 	c->seen.const_method = 0;
 	c->seen.identity = 0;
+	c->seen.symbol = 0;
+	c->seen.word = 0;
 	for (int i = 0; i < UNWIND_SEEN_METHODS; i++)
 		c->methods[i] = c->seen;
 	c->reason = UNWIND_DEPTH; /* until a step says otherwise: the loop's turns were used up */

@@ -43,6 +43,7 @@ struct interpreted_frame {
 /* What was read of an interpreted frame's method. */
 struct seen_method {
 	wire_u64 method, const_method, identity;
+	wire_u64 symbol, word; /* of its class's name, and the part of it that never changes */
 };
 
 #define UNWIND_SEEN_METHODS 8 /* a power of two */
@@ -70,6 +71,7 @@ struct unwind_cursor {
 	wire_u8 nested;	   /* it interrupted another walk on its cpu: see find_keep_hot() */
 	wire_u32 serial, first, count; /* of the process's space; serial 0: it has none yet */
 	wire_u32 now_s;		       /* CLOCK_MONOTONIC seconds, for used_s and the hot cache */
+	wire_u32 tick;		       /* WIRE_TICK_SHIFT */
 	struct wire_range range;       /* the last one that was needed; start == end: none */
 	wire_u32 row_frames, hot_frames, fp_frames, jit_frames; /* WIRE_COUNTER_…_FRAMES */
 	wire_u32 java_frames, java_hot_frames, anchors, frozen; /* the same */

@@ -36,6 +36,14 @@ static __always_inline struct wire_hot_code *tables_hot_code(struct unwind_memor
 	return bpf_map_lookup_elem(&hot_codes, &index);
 }
 
+static __always_inline struct wire_hot_method *tables_hot_method(struct unwind_memory *memory,
+								 wire_u32 slot)
+{
+	wire_u32 index = bpf_get_smp_processor_id() * WIRE_HOT_METHODS + slot;
+
+	return bpf_map_lookup_elem(&hot_methods, &index);
+}
+
 /* The JavaThread of the current thread, 0: not known. */
 static __always_inline wire_u64 tables_thread(struct unwind_memory *memory, struct unwind_cursor *c)
 {
@@ -63,9 +71,10 @@ struct unwind_tables {
 	const struct wire_page *(*page)(const struct wire_page_key *key, const void *data);
 	const void *data;
 	struct wire_hot *hots; /* WIRE_HOT_ENTRIES, or NULL */
-	/* Both may be NULL. */
+	/* May be NULL, all three. */
 	const wire_u64 *(*far_blob)(const struct wire_far_key *key, const void *data);
-	struct wire_hot_code *hot_codes; /* WIRE_HOT_CODES */
+	struct wire_hot_code *hot_codes;     /* WIRE_HOT_CODES */
+	struct wire_hot_method *hot_methods; /* WIRE_HOT_METHODS */
 };
 
 static inline const struct wire_range *tables_range(const struct unwind_memory *memory,
@@ -110,6 +119,14 @@ static inline struct wire_hot_code *tables_hot_code(const struct unwind_memory *
 	if (!memory->tables || !memory->tables->hot_codes)
 		return NULL;
 	return &memory->tables->hot_codes[slot];
+}
+
+static inline struct wire_hot_method *tables_hot_method(const struct unwind_memory *memory,
+							wire_u32 slot)
+{
+	if (!memory->tables || !memory->tables->hot_methods)
+		return NULL;
+	return &memory->tables->hot_methods[slot];
 }
 
 static inline wire_u64 tables_thread(const struct unwind_memory *memory,

@@ -98,6 +98,7 @@ static __always_inline void walk_user(struct scratch *s, struct task_struct *tas
 		return;
 	c->reason = UNWIND_DEPTH;
 	c->now_s = s->sample.time_ns / NSEC_PER_SEC;
+	c->tick = s->sample.time_ns >> WIRE_TICK_SHIFT;
 	c->deadline_ns = s->sample.time_ns + settings.budget_ns;
 	space_take(s, task);
 	walk_take_jvm(c);

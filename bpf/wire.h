@@ -152,7 +152,7 @@ enum wire_counter {
 	WIRE_COUNTER_FP_FRAMES,	      /* native frames in a file, left by the frame pointer */
 	WIRE_COUNTER_JIT_FRAMES,      /* frames of code without a file, left by the frame pointer */
 	WIRE_COUNTER_JAVA_FRAMES,     /* frames in a JVM's code cache, interpreted ones included */
-	WIRE_COUNTER_JAVA_HOT_FRAMES, /* of these what the cache of hot pcs had */
+	WIRE_COUNTER_JAVA_HOT_FRAMES, /* of these what the caches of hot pcs and methods had */
 	WIRE_COUNTER_ANCHORS,	      /* walks that went on by the JVM's last-Java-frame anchor */
 	WIRE_COUNTER_FROZEN, /* walks past frames of a virtual thread that are in the heap */
 	WIRE_COUNTER_COUNT

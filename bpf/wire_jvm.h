@@ -109,18 +109,40 @@ struct wire_jvm {
 #define WIRE_ENTRY_R13	   (-9)
 #define WIRE_ENTRY_R15	   (-11)
 
-/* What is known of a pc in a code blob, kept per cpu; checked by the compile id when it is used. */
+/*
+ * What is known of a pc in a code blob, kept per cpu; checked by the compile id when it is used, once
+ * in a tick.
+ */
 struct wire_hot_code {
 	wire_u64 pc;
 	wire_u64 blob;
-	wire_u32 serial; /* of the JVM */
-	wire_u32 epoch;
+	wire_u32 serial;     /* of the JVM */
+	wire_u32 tick;	     /* when it was checked */
 	wire_u32 frame_size; /* words */
 	wire_u32 compile_id;
 };
 
-/* Entries of one cpu; a power of two. */
-#define WIRE_HOT_CODES 1024
+/*
+ * What is known of an interpreted Method, kept per cpu. It holds for one tick, while the name of
+ * its class still begins with the same word: nobody unloads a class that was on a stack, uses its
+ * memory anew and runs that within so short a time.
+ */
+struct wire_hot_method {
+	wire_u64 method;
+	wire_u64 const_method;
+	wire_u64 symbol; /* of its class's name */
+	wire_u64 word;	 /* what was there, by the mask */
+	wire_u64 identity;
+	wire_u32 serial;
+	wire_u32 tick;
+};
+
+/* Time in ticks of 8 ms. */
+#define WIRE_TICK_SHIFT 23
+
+/* Entries of one cpu; powers of two. */
+#define WIRE_HOT_CODES	 1024
+#define WIRE_HOT_METHODS 256
 
 /* A blob that is too many hops of the segment map away: found by userspace. */
 struct wire_far_key {
@@ -143,6 +165,7 @@ struct wire_thread {
 
 _Static_assert(sizeof(struct wire_code_heap) == 24, "wire_code_heap");
 _Static_assert(sizeof(struct wire_hot_code) == 32, "wire_hot_code");
+_Static_assert(sizeof(struct wire_hot_method) == 48, "wire_hot_method");
 _Static_assert(sizeof(struct wire_far_key) == 16, "wire_far_key");
 _Static_assert(sizeof(struct wire_thread) == 24, "wire_thread");
 

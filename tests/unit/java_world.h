@@ -40,6 +40,7 @@ static uint8_t world_heap[SEGMENTS * SEGMENT], world_segmap[SEGMENTS];
 static uint64_t world_thread[16], world_stack[1024], world_out[UNWIND_OUT_WORDS];
 static struct wire_range world_range = { NATIVE_AT, NATIVE_AT + 0x10000, 0, 0, 1 };
 static struct wire_hot_code world_hot_codes[WIRE_HOT_CODES];
+static struct wire_hot_method world_hot_methods[WIRE_HOT_METHODS];
 static struct unwind_cursor world;
 
 static const struct {
@@ -70,7 +71,8 @@ static inline int world_read(const void *data, uint64_t address, void *dst, size
 
 static struct unwind_tables world_tables = { .ranges = &world_range,
 					     .range_count = 1,
-					     .hot_codes = world_hot_codes };
+					     .hot_codes = world_hot_codes,
+					     .hot_methods = world_hot_methods };
 static struct unwind_memory world_memory = { .read = world_read, .tables = &world_tables };
 
 static inline void world_put_int(uint64_t blob, uint32_t field, int32_t value)
@@ -108,6 +110,7 @@ static inline void world_begin(uint64_t pc, unsigned int sp)
 	memset(world_stack, 0, sizeof(world_stack));
 	memset(world_thread, 0, sizeof(world_thread));
 	memset(world_hot_codes, 0, sizeof(world_hot_codes));
+	memset(world_hot_methods, 0, sizeof(world_hot_methods));
 	memset(&world, 0, sizeof(world));
 	unwind_begin(&world, 100, 0);
 	world.leaf = 0;
@@ -116,6 +119,7 @@ static inline void world_begin(uint64_t pc, unsigned int sp)
 	world.sp = STACK_AT + 8ULL * sp;
 	world.serial = world.count = world.listed = 1;
 	world.jvm_serial = 1;
+	world.tick = 100;
 	world.jvm = (struct wire_jvm){
 		.serial = 1,
 		.heap_count = 1,

@@ -157,6 +157,7 @@ static void expect_looked_up_anew(struct wire_hot_code entry)
 	*hot_of(world.pc) = entry;
 	assert_int_equal(world_step(), UNWIND_GO_ON);
 	assert_true(world.sp == world_word(26));
+	assert_int_equal(hot_of(CODE_OF(10) + 64)->tick, world.tick);
 }
 
 static void an_old_entry_is_not_used(void **state)
@@ -164,6 +165,7 @@ static void an_old_entry_is_not_used(void **state)
 	struct wire_hot_code good = { .pc = CODE_OF(10) + 64,
 				      .blob = BLOB_AT(10),
 				      .serial = 1,
+				      .tick = 99,
 				      .frame_size = 4,
 				      .compile_id = 10 },
 			     old;
@@ -176,14 +178,134 @@ static void an_old_entry_is_not_used(void **state)
 	old.serial = 2;
 	expect_looked_up_anew(old);
 	old = good;
-	old.epoch = 1;
-	expect_looked_up_anew(old);
-	old = good;
 	old.pc++;
 	expect_looked_up_anew(old);
 	old = good;
 	old.blob = STACK_AT - 4096;
 	expect_looked_up_anew(old);
+}
+
+/* A compile id is looked at once in a tick: code that is on a stack does not go so fast. */
+static void an_entry_is_checked_once_in_a_tick(void **state)
+{
+	struct wire_hot_code entry = { .pc = CODE_OF(10) + 64,
+				       .blob = BLOB_AT(10),
+				       .serial = 1,
+				       .tick = 99,
+				       .frame_size = 4,
+				       .compile_id = 10 };
+
+	(void)state;
+	begin_in_frame(4);
+	*hot_of(world.pc) = entry;
+	assert_int_equal(world_step(), UNWIND_GO_ON);
+	assert_int_equal(world.java_hot_frames, 1);
+	assert_int_equal(hot_of(CODE_OF(10) + 64)->tick, 100);
+	begin_in_frame(4);
+	world.nested = 1;
+	*hot_of(world.pc) = entry;
+	assert_int_equal(world_step(), UNWIND_GO_ON);
+	assert_int_equal(hot_of(CODE_OF(10) + 64)->tick, 99);
+	begin_in_frame(4);
+	entry.tick = 100;
+	world_put_int(BLOB_AT(10), FIELD_ID, 9);
+	*hot_of(world.pc) = entry;
+	assert_int_equal(world_step(), UNWIND_GO_ON);
+	assert_int_equal(world.java_hot_frames, 1);
+}
+
+/* --- interpreted methods ---------------------------------------------------------------------- */
+
+#define METHOD	     world_word(500)
+#define CONST_METHOD world_word(520)
+#define SYMBOL	     world_word(580)
+
+/* Method 500 -> ConstMethod 520 -> pool 540 -> class 560 -> its name 580; the frame's fp is word 60. */
+static void begin_interpreted(uint64_t name_word)
+{
+	uint32_t tick = world.tick;
+
+	begin_in_frame(4);
+	world.tick = tick;
+	world.jvm.interpreter_start = CODE_OF(300);
+	world.jvm.interpreter_end = CODE_OF(320);
+	world.jvm.method_slot = -3;
+	world.jvm.bcp_slot = -8;
+	world.jvm.sender_sp_slot = -1;
+	world.jvm.method_const_method = 8;
+	world.jvm.const_method_constants = 8;
+	world.jvm.pool_holder = 24;
+	world.jvm.klass_name = 16;
+	world.jvm.symbol_mask = 0xffffffffffff0000;
+	world_stack[501] = CONST_METHOD;
+	world_stack[521] = world_word(540);
+	world_stack[543] = world_word(560);
+	world_stack[562] = SYMBOL;
+	world_stack[580] = name_word;
+	world.pc = CODE_OF(310);
+	world.fp = world_word(60);
+	world_stack[57] = METHOD;
+	world_stack[59] = world_word(62);
+	world_stack[60] = world_word(80);
+	world_stack[61] = CALLER;
+}
+
+/* The identity in the interpreted frame that is written. */
+static uint64_t interpreted_once(void)
+{
+	assert_int_equal(world_step(), UNWIND_GO_ON);
+	assert_true(world.pc == CALLER && world.sp == world_word(62));
+	assert_true(world_out[1] == METHOD && world_out[2] == CONST_METHOD);
+	return world_out[4];
+}
+
+static void step_again(uint64_t name_word, uint32_t tick)
+{
+	static struct wire_hot_method kept[WIRE_HOT_METHODS];
+
+	memcpy(kept, world_hot_methods, sizeof(kept));
+	begin_interpreted(name_word);
+	memcpy(world_hot_methods, kept, sizeof(kept));
+	world.tick = tick;
+}
+
+static void a_method_is_read_once_in_a_tick(void **state)
+{
+	uint64_t first;
+
+	(void)state;
+	begin_interpreted(0x123450007);
+	first = interpreted_once();
+	assert_true(first ==
+		    WIRE_METHOD_IDENTITY(
+			    WIRE_CLASS_IDENTITY(SYMBOL, 0x123450007, 0xffffffffffff0000), 0));
+	assert_int_equal(world.java_hot_frames, 0);
+	/* Another reference count; the way to the name is not gone again. */
+	step_again(0x123450009, world.tick);
+	world_stack[562] = 0;
+	assert_true(interpreted_once() == first);
+	assert_int_equal(world.java_hot_frames, 1);
+	step_again(0x123450009, world.tick + 1);
+	world_stack[562] = 0;
+	assert_true(interpreted_once() != first);
+}
+
+static void a_method_of_another_class_is_read_anew(void **state)
+{
+	uint64_t first;
+
+	(void)state;
+	begin_interpreted(0x123450007);
+	first = interpreted_once();
+	step_again(0x543210007, world.tick);
+	assert_true(interpreted_once() != first);
+	assert_int_equal(world.java_hot_frames, 0);
+	begin_interpreted(0x123450007);
+	first = interpreted_once();
+	step_again(0x123450007, world.tick);
+	world.jvm.serial = 2; /* another JVM's method, at the same address */
+	assert_true(interpreted_once() == first);
+	assert_int_equal(world.java_hot_frames, 0);
 }
 
 /* --- deoptimised frames ----------------------------------------------------------------------- */
@@ -324,6 +446,9 @@ int main(void)
 		cmocka_unit_test(a_frame_of_no_size_or_too_large_is_none),
 		cmocka_unit_test(what_was_found_is_kept),
 		cmocka_unit_test(an_old_entry_is_not_used),
+		cmocka_unit_test(an_entry_is_checked_once_in_a_tick),
+		cmocka_unit_test(a_method_is_read_once_in_a_tick),
+		cmocka_unit_test(a_method_of_another_class_is_read_anew),
 		cmocka_unit_test(a_deoptimised_frame_has_its_true_pc),
 		cmocka_unit_test(a_true_pc_elsewhere_is_none),
 		cmocka_unit_test(the_call_stub_gives_registers_back),

@@ -53,6 +53,7 @@ static void session_size_tables(struct hostprof_bpf *skel,
 	bpf_map__set_max_entries(skel->maps.spaces, sizes.spaces);
 	bpf_map__set_max_entries(skel->maps.hots, options->possible_cpus * WIRE_HOT_ENTRIES);
 	bpf_map__set_max_entries(skel->maps.hot_codes, options->possible_cpus * WIRE_HOT_CODES);
+	bpf_map__set_max_entries(skel->maps.hot_methods, options->possible_cpus * WIRE_HOT_METHODS);
 }
 
 static void session_configure(struct hostprof_bpf *skel, const struct bpf_session_options *options)

@@ -34,6 +34,7 @@ void walk_begin(struct walk *walk, const struct walk_request *request, struct un
 	c->has_anchor = request->has_anchor;
 	memcpy(c->anchor, request->anchor, sizeof(c->anchor));
 	c->now_s = (uint32_t)(clock_now_ns() / NSEC_PER_SEC);
+	c->tick = (uint32_t)(clock_now_ns() >> WIRE_TICK_SHIFT);
 	c->frames = result->frames;
 	c->words = result->word_count;
 }

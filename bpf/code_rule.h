@@ -141,6 +141,25 @@ static inline int code_fits(struct unwind_cursor *c, struct unwind_memory *memor
 }
 
 /*
+ * A call may lead to a piece of code that loads a register and jumps on: an inline cache that is
+ * changing (InlineCacheBuffer::assemble_ic_buffer_code() in cpu/x86/icBuffer_x86.cpp, until JDK 22),
+ * or a static call to the interpreter. mov $imm64,%rax or %rbx; jmp. Uses c->code.
+ */
+static inline wire_u64 code_jump_target(struct unwind_cursor *c, struct unwind_memory *memory,
+					wire_u64 at)
+{
+	const wire_u8 *p = c->code;
+	wire_u64 target;
+
+	if (!blob_owns(c, at) || unwind_read(memory, c->code, 16, at))
+		return 0;
+	if (p[0] != 0x48 || (p[1] != 0xb8 && p[1] != 0xbb) || p[10] != CODE_JMP32)
+		return 0;
+	target = leaf_relative(at + 15, p + 11);
+	return blob_holds(c, target) ? target : 0;
+}
+
+/*
  * Where the call before RA leads, if that is into this blob; else 0. call rel32, or
  * mov $target,%r10; call *%r10. Uses c->code.
  */
@@ -158,7 +177,7 @@ static inline wire_u64 code_target(struct unwind_cursor *c, struct unwind_memory
 		target = leaf_u32(p + 2) | (wire_u64)leaf_u32(p + 6) << 32;
 	else
 		return 0;
-	return blob_holds(c, target) ? target : 0;
+	return blob_holds(c, target) ? target : code_jump_target(c, memory, target);
 }
 
 #ifdef __bpf__

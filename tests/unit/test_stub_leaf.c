@@ -109,6 +109,22 @@ static void test_other_frame_pointer(void **state)
 	}
 }
 
+/* The call leads to a changing inline cache, which jumps here: nearer than an older frame's. */
+static void test_inline_cache(void **state)
+{
+	int32_t displacement = (int32_t)(CODE_OF(STUBS) + 32 - (CODE_OF(OTHER) + 32 + 15));
+
+	(void)state;
+	BEGIN("\x90", "\x90");
+	put_call(RA, CODE_OF(OTHER) + 32);
+	put(CODE_OF(OTHER) + 32, "\x48\xb8\1\2\3\4\5\6\7\0\xe9", 11);
+	put(CODE_OF(OTHER) + 32 + 11, &displacement, 4);
+	world_stack[SP_WORD] = RA;
+	world_stack[SP_WORD + 4] = OLD_RA;
+	put_call(OLD_RA, CODE_OF(STUBS) + 32);
+	expect_caller(RA, SP_WORD + 1, 0x1234);
+}
+
 /* Registers are pushed: the word is taken whose call leads to a place in front of pc. */
 static void test_scan(void **state)
 {
@@ -286,6 +302,7 @@ int main(void)
 		cmocka_unit_test(test_pushed_frame_pointer),
 		cmocka_unit_test(test_frame_pointer),
 		cmocka_unit_test(test_other_frame_pointer),
+		cmocka_unit_test(test_inline_cache),
 		cmocka_unit_test(test_scan),
 		cmocka_unit_test(test_called_by_native_code),
 		cmocka_unit_test(test_entry_barrier),

@@ -29,8 +29,11 @@
 
 #define PUSHF	  0x9c
 #define TRAP_FLAG 0x100ULL
-/* From a handler's first stack pointer: return address, ucontext, of that gregs[REG_EFL]. */
-#define SIGNAL_FLAGS_AT (8 + 40 + 8 * 17)
+/*
+ * From a handler's first stack pointer: return address, ucontext, of that gregs[REG_RIP]; the flags
+ * are next to it.
+ */
+#define SIGNAL_PC_AT (8 + 40 + 8 * 16)
 
 struct run {
 	uint32_t pid, tid;
@@ -44,6 +47,7 @@ struct run {
 	struct java_recording *recording; /* NULL: nothing is recorded */
 	struct live_stack good, now;	  /* `good` is whole */
 	unsigned long step;
+	uint64_t pc; /* of the last stop */
 };
 
 /* --- the thread ------------------------------------------------------------------------------- */
@@ -171,6 +175,15 @@ static int signal_to_give(int stopped_by)
 	return stopped_by == SIGTRAP || stopped_by == SIGSTOP ? 0 : stopped_by;
 }
 
+/* In front of a handler's first instruction, if it is one: the signal may be blocked. */
+static void hide_saved_flag(const struct run *run, const struct user_regs_struct *regs)
+{
+	uint64_t pc;
+
+	if (live_walk_read(run->walk, regs->rsp + SIGNAL_PC_AT, &pc, 8) == 0 && pc == run->pc)
+		clear_trap_flag(run, regs->rsp + SIGNAL_PC_AT + 8);
+}
+
 static int step(struct run *run, int *deliver)
 {
 	struct user_regs_struct regs;
@@ -186,7 +199,8 @@ static int step(struct run *run, int *deliver)
 		return -1;
 	hide_trap_flag(run, &regs);
 	if (delivered)
-		clear_trap_flag(run, regs.rsp + SIGNAL_FLAGS_AT);
+		hide_saved_flag(run, &regs);
+	run->pc = regs.rip;
 	*deliver = signal_to_give(stopped_by);
 	/* A signal that came: the next step begins its handler. */
 	if (!*deliver)
@@ -209,6 +223,7 @@ static int run_round(struct run *run)
 	    wait_stop(run->tid, &stopped_by) < 0 ||
 	    ptrace(PTRACE_GETREGS, run->tid, NULL, &regs) < 0)
 		return -1;
+	run->pc = regs.rip;
 	look(run, &regs, true);
 	slept = 0;
 	for (unsigned long i = 0; i < run->steps && r == 0 && !slept; i++)

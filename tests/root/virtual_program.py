@@ -38,6 +38,11 @@ public final class Virtual {
 
 	static native int down(int depth, int how, int n);
 
+	/** Every other half second belongs to those that never pause; else one kind starves the other. */
+	static boolean nobodyPauses() {
+		return (System.nanoTime() >> 29 & 1) == 0;
+	}
+
 	static void pause(int how) {
 		if (how == YIELD || how == NATIVE) {
 			Thread.yield();
@@ -60,12 +65,19 @@ public final class Virtual {
 		System.load(args[0]);
 		java.util.Arrays.setAll(MONITORS, k -> new Object());
 		for (int k = 0; k < 48; k++) {
-			int how = k %% WAYS;
-			Thread.ofVirtual().start(new Task(DEPTHS[k %% DEPTHS.length], how, how == NEVER ? 5 : 1 << 30));
+			Thread.ofVirtual().start(new Task(DEPTHS[k %% DEPTHS.length], 1 + k %% (WAYS - 1), 1 << 30));
 		}
 		Thread.sleep(1000);
 		System.out.println("ready");
-		Thread.sleep(Long.parseLong(args[1]) * 1000);
+		long end = System.nanoTime() + Long.parseLong(args[1]) * 1000000000L;
+		while (System.nanoTime() < end) {
+			for (int depth : nobodyPauses() ? DEPTHS : new int[0]) {
+				Thread.ofVirtual().start(new Task(depth, NEVER, 10));
+			}
+			for (boolean before = nobodyPauses(); before == nobodyPauses();) {
+				Thread.sleep(5);
+			}
+		}
 		stop = true;
 		System.out.println("done");
 		System.exit(0);
@@ -84,6 +96,9 @@ final class Task implements Runnable {
 	@Override
 	public void run() {
 %(locals)s		for (n = 0; n < rounds && !Virtual.stop; n++) {
+			while (how != Virtual.NEVER && Virtual.nobodyPauses() && !Virtual.stop) {
+				LockSupport.parkNanos(50000000);
+			}
 %(mixing)s			switch (depth) {
 %(cases)s			}
 			if (how != Virtual.NEVER) {
@@ -92,7 +107,7 @@ final class Task implements Runnable {
 %(mixing)s		}
 		Virtual.sink = v0 + v1 + v2 + v3;
 		// A thread that never paused has no frame in the heap; so another one goes on for it.
-		if (!Virtual.stop) {
+		if (Virtual.nobodyPauses() && !Virtual.stop) {
 			Thread.ofVirtual().start(this);
 		}
 	}
@@ -150,10 +165,11 @@ def methods(rng):
     text += [method(rng, f"deep{depth}", [f"v0 += s{(depth - 1) % CYCLE}({depth - 1}, how, n);"])
              for depth in DEPTHS]
     text.append(method(rng, "locked", ["synchronized (MONITORS[System.identityHashCode(Thread.currentThread()) & 63]) {", "\tv0 += s3(3, how, n);", "}"]))
+    # Each of these needs the one before, so that no compiler takes them out of the loop.
     spin = ["for (int turn = 0; turn < 8; turn++) {", "\tfor (int k = 0; k < 4000; k++) {",
-            *("\t\t" + row for row in mixing_of(rng, 25)), "\t\tv1 += k;", "\t}",
-            "\tpause(how);", "}"]
-    return "\n".join([*text, method(rng, "leaf", spin, 4)])
+            *["\t\tv0 = v0 * 31 + (v1 ^ k);", "\t\tv1 ^= v0 >>> 3;", "\t\tv2 += v1 * 7 ^ v0;",
+              "\t\tv3 = v3 * 0.5 + v2;"] * 4, "\t}", "\tpause(how);", "}"]
+    return "\n".join([*text, method(rng, "leaf", spin, 8)])
 
 
 def write_sources(directory):
@@ -182,7 +198,9 @@ MOUNTING = re.compile(r"jdk\.internal\.vm\.Continuation\.enter0?|java\.lang\.Vir
 
 
 def is_own(frame):
-    return frame.startswith("made.") or frame == NATIVE_DOWN
+    """Of its spine."""
+    return frame == NATIVE_DOWN or \
+        frame.startswith("made.") and not frame.endswith((".pause", ".nobodyPauses"))
 
 
 def may_follow(frame):
@@ -206,8 +224,12 @@ def judge_carrier(frames):
     FRAMES of a carrier thread without the kernel's, root first. (kind, "") with a kind of "carrier",
     "whole" and "frozen", or ("bad", why).
     """
+    # On a busy machine a file's symbols may be read too late for a sample; it has one function.
+    frames = [re.sub(r"^\[libvirtual\.so\+0x\w+\]$", NATIVE_DOWN, frame) for frame in frames]
     if not frames or not re.fullmatch(r"\[thread start\]|(?:__)?clone3?", frames[0]):
         return "bad", frames[0] if frames else "no user frames"
+    if "java.util.concurrent.DelayScheduler.run" in frames:
+        return "carrier", ""  # a thread of the pool since JDK 25, of a like name
     if CARRIER not in frames:
         return "bad", "no ForkJoinWorkerThread.run"
     if any(frame.startswith("[unwind") or frame == "[anchor]" for frame in frames):

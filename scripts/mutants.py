@@ -100,7 +100,8 @@ JAVA_STEPS = [
     Mutant("adapters: sender sp not from %r13", STUB_LEAF, "if (stub_is_to_interpreter(c))\n\t\treturn r13;", "", JAVA),
     Mutant("adapters: return address not from %rax", ADAPTER, "return moved ? STUB_POPPED_MOVED : STUB_POPPED;",
            "return STUB_NOT_POPPED;", JAVA),
-    Mutant("stubs: no frame pointer's frame in a leaf", STUB_LEAF, "if (start > nearest)", "if (0)", JAVA),
+    Mutant("stubs: no frame pointer's frame in a leaf", STUB_LEAF, "if (start > nearest && (!nearest || stub_enters(c, memory, start)))", "if (0)",
+           JAVA),
     Mutant("entry barrier: no cookie", STUB, "word == ~0ULL &&", "0 &&", JAVA),
 ]
 

@@ -7,7 +7,7 @@ set -eu
 build='gcc libc6-dev make clang bpftool libbpf-dev libelf-dev libdw-dev zlib1g-dev liblzma-dev
 libiberty-dev libxxhash-dev default-jdk-headless'
 test='g++ binutils libcmocka-dev libclang-rt-14-dev llvm python3 python3-selenium chromium chromium-driver
-clang-format clang-tidy shellcheck libcap2-bin util-linux'
+clang-format clang-tidy shellcheck libcap2-bin util-linux strace'
 
 missing=
 for package in $build $test; do

@@ -6,7 +6,7 @@ import re
 
 from hp import jdk, of_pid, run
 from known_stacks import symbol_at
-from random_program import Judge, Program
+from random_program import Judge
 from random_sources import write_sources
 
 EXAMPLES = 6
@@ -14,9 +14,9 @@ EXAMPLES = 6
 Row = collections.namedtuple("Row", "kinds paths reasons")
 
 
-def compiled(seed, directory):
-    """The program of a seed in a directory; returns that."""
-    java_files, c_file = write_sources(Program(seed), directory)
+def compiled(program, directory):
+    """The program in a directory; returns that."""
+    java_files, c_file = write_sources(program, directory)
     home = jdk(17)
     run([f"{home}/bin/javac", "-nowarn", "--release", "8", "-d", directory,
          *(os.path.join(directory, name) for name in java_files)], code=0, timeout=120)
@@ -29,8 +29,8 @@ def compiled(seed, directory):
 class LineJudge:
     """Judges whole lines of the collapsed format."""
 
-    def __init__(self, seed, directory):
-        self.judge = Judge(Program(seed))
+    def __init__(self, program, directory):
+        self.judge = Judge(program)
         self.library = os.path.join(directory, "libmade.so")
 
     def plain(self, frame):

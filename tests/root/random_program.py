@@ -58,10 +58,10 @@ def calls_back(caller, callee):
 
 
 class Program:
-    """SEED decides everything."""
+    """SEED decides everything; DEEP: with two paths of hundreds of frames for each thread."""
 
-    def __init__(self, seed):
-        self.rng = random.Random(seed)
+    def __init__(self, seed, deep=True):
+        self.rng, self.deep = random.Random(seed), deep
         self.functions, self.workers = [], []
         for worker in range(WORKERS):
             self.workers.append(self._make_paths(worker))
@@ -77,11 +77,12 @@ class Program:
         return NATIVE if kind == JAVA else self.rng.choice((NATIVE, C, C, C))
 
     def _make_paths(self, worker):
-        """Three of functions of their own, one deep and one very deep recursion in a pool."""
+        """Some of functions of their own, one deep and one very deep recursion in a pool."""
         rng = self.rng
         chains = [self._distinct_chain(worker, rng.randint(5, 40)) for _ in range(3)]
-        chains += [self._pooled_chain(worker, rng.randint(60, 300), 0.5),
-                   self._pooled_chain(worker, rng.randint(600, 900), 0.15)]
+        if self.deep:
+            chains += [self._pooled_chain(worker, rng.randint(60, 300), 0.5),
+                       self._pooled_chain(worker, rng.randint(600, 900), 0.15)]
         paths = []
         for number, chain in enumerate(chains):
             steps = [caller.index_of(callee) for caller, callee in zip(chain, chain[1:])]

@@ -12,6 +12,7 @@ import tempfile
 from hp import *
 from native_programs import Recording
 from random_judge import LineJudge, compiled, judge_pid, print_row
+from random_program import Program
 
 FREQUENCY = 997
 SECONDS = 9
@@ -28,7 +29,7 @@ def program_of(seed):
     if seed not in directories:
         directory = tempfile.mkdtemp(prefix="hostprof-random-")
         atexit.register(shutil.rmtree, directory, True)
-        directories[seed] = compiled(seed, directory)
+        directories[seed] = compiled(Program(seed), directory)
     return directories[seed]
 
 
@@ -71,7 +72,7 @@ def expect_shares(row, before, after):
 
 def stacks_are_exact(version, seed):
     home, directory = jdk(version), program_of(seed)
-    judge = LineJudge(seed, directory)
+    judge = LineJudge(Program(seed), directory)
     jvms = {mode: Running(directory, home, version, flags) for mode, flags in MODES.items()}
     before = {mode: jvm.clocks() for mode, jvm in jvms.items()}
     recording = Recording("--max-depth", 2048)

@@ -8,6 +8,7 @@ import random
 
 from hp import *
 from random_judge import LineJudge, compiled, judge_pid, print_row
+from random_program import Program
 
 NOBODY = 65534
 SECONDS = 5
@@ -93,14 +94,15 @@ def leaves_alone(version):
     if not shutil.which("strace"):
         skip("no strace on this host")
     print(f"# again with HOSTPROF_SEED={seed}")
-    directory = compiled(seed, temp_dir())
+    program = Program(seed, deep=False)
+    directory = compiled(program, temp_dir())
     os.chmod(directory, 0o755)
     jvm = start_shy(version, directory)
     before = state_of(jvm, directory)
     path, calls = record_traced(jvm)
     expect_equal(state_of(jvm, directory), before, "state of the JVM")
     expect_untouched(calls, jvm, directory)
-    row = judge_pid(LineJudge(seed, directory), collapsed(path, "--annotate", "-t"), jvm.pid)
+    row = judge_pid(LineJudge(program, directory), collapsed(path, "--annotate", "-t"), jvm.pid)
     print_row(f"JDK {version}", row)
     count = row.kinds.total()
     expect(count > 300 * SECONDS, f"only {count} samples")

@@ -33,6 +33,11 @@ def program_of(seed):
     return directories[seed]
 
 
+def yield_to_hostprof():
+    """Twelve threads that never sleep: on two cpus a recorder would wait for them for long."""
+    os.nice(10)
+
+
 class Running:
     """The program in one JVM."""
 
@@ -40,7 +45,7 @@ class Running:
         allowed = ["--enable-native-access=ALL-UNNAMED"] if version > 21 else []
         self.process = start([f"{home}/bin/java", "-Xmx64m", "-XX:+UseSerialGC", *allowed, *flags,
                               "-cp", directory, "made.Plan", f"{directory}/libmade.so", 500],
-                             stdin=subprocess.PIPE)
+                             stdin=subprocess.PIPE, preexec_fn=yield_to_hostprof)
         self.asked = 0
 
     def clocks(self):
@@ -87,15 +92,24 @@ def stacks_are_exact(version, seed):
         count = row.kinds.total()
         expect(count > 300 * SECONDS, f"{mode}: only {count} samples")
         expect(row.kinds["leaf"] > 0.5 * count, f"{mode}: {row.kinds['leaf']} of {count} at a leaf")
-        expect(row.kinds["bad"] <= MUST_SHARE * count, f"{mode}: {row.kinds['bad']} of {count} are bad")
+        # Of few samples; several seeds together must keep to the share itself.
+        must = MUST_SHARE * count
+        expect(row.kinds["bad"] <= must + 4 * math.sqrt(must),
+               f"{mode}: {row.kinds['bad']} of {count} are bad")
         expect_shares(row, before[mode], jvms[mode].clocks())
+    return rows
 
 
 def try_seeds(version):
     need_root()
+    kinds = collections.defaultdict(collections.Counter)
     for seed in seeds:
         print(f"# JDK {version}: again with HOSTPROF_SEED={seed}", flush=True)
-        stacks_are_exact(version, seed)
+        for mode, row in stacks_are_exact(version, seed).items():
+            kinds[mode].update(row.kinds)
+    for mode, sums in kinds.items() if len(seeds) > 1 else ():
+        print(f"# JDK {version} {mode}: {sums['bad']} of {sums.total()} are bad")
+        expect(sums["bad"] <= MUST_SHARE * sums.total(), f"{mode}: {sums['bad']} are bad")
 
 
 @test

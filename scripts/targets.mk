@@ -42,6 +42,12 @@ check-steps: ## walk Java threads at every instruction, each JDK of HOSTPROF_JDK
 	@+$(AGAIN) all workloads
 	@HOSTPROF_BUILD=$(BUILD) tests/root/java_steps.py $(STEPS_OF)
 
+check-random: ## RANDOM_SEEDS (5) Java/JNI programs made at random, jstack's word on one, 30,000 samples of virtual threads
+	@+$(AGAIN) all
+	@HOSTPROF_BUILD=$(BUILD) HOSTPROF_SEEDS=$(or $(RANDOM_SEEDS),5) tests/root/test_random.py
+	@HOSTPROF_BUILD=$(BUILD) tests/root/random_jstack.py
+	@HOSTPROF_BUILD=$(BUILD) HOSTPROF_SAMPLES=30000 tests/root/test_virtual.py
+
 check-san: ## run the unit tests with the address and undefined-behaviour sanitizers
 	@+$(AGAIN) BUILD=$(BUILD)/san SAN="$(SAN_FLAGS)" \
 		CFLAGS="-O1 -g -fno-omit-frame-pointer -Wno-format-truncation" unit-tests
@@ -95,7 +101,7 @@ clean: ## remove the build directory
 
 # With `make -jN setup check` the packages still come first.
 ifneq ($(filter setup,$(MAKECMDGOALS)),)
-run check check-unit check-root check-live check-steps check-san check-kernels check-scale check-real check-mutants fuzz lint tidy bench: | setup
+run check check-unit check-root check-live check-steps check-random check-san check-kernels check-scale check-real check-mutants fuzz lint tidy bench: | setup
 endif
 
 unit-tests: $(UNIT_BIN)
@@ -109,5 +115,5 @@ $(BUILD)/fuzzers/%: tests/fuzz/%.c $(BUILD)/libhostprof.a
 	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) -Wno-missing-prototypes $(LDFLAGS) \
 		-fsanitize=fuzzer,address,undefined -o $@ $(filter %.c %.a,$^) $(LDLIBS)
 
-.PHONY: help setup run check check-unit check-differential check-root check-live check-steps check-san check-kernels check-scale check-real check-mutants \
+.PHONY: help setup run check check-unit check-differential check-root check-live check-steps check-random check-san check-kernels check-scale check-real check-mutants \
 	fuzz lint tidy bench install clean unit-tests fuzzers

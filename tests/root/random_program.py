@@ -4,8 +4,8 @@
 Each of its threads runs paths in turn. A path is a chain of functions: methods in Java, native
 methods in C, C functions below those, and Java methods that C calls back. Every function calls the
 next one of the path and stays on the stack, so that the frames of a path are the list of its
-functions; at its end a leaf in Java or C spins. The thread's own CPU clock says what each path took.
-What is decided here is written as source code by random_sources.py.
+functions; at its end a leaf in Java or C spins. The thread's own CPU clock says what each path
+took. What is decided here is written as source code by random_sources.py.
 """
 import collections
 import random

@@ -115,7 +115,8 @@ def java_method(function):
     rows = indented(declarations(function), 2)
     if function.leaf:
         rows += "\t\tfor (int k = 0; k < n; k++) {\n" + \
-            indented([*mixing(rng, kept(function), 30), f"{kept(function)[0][1]} += k;"], 3) + "\t\t}\n"
+            indented([*mixing(rng, kept(function), 30), f"{kept(function)[0][1]} += k;"], 3) + \
+            "\t\t}\n"
     else:
         rows += indented(mixing(rng, kept(function), 16), 2)
         rows += "\t\tswitch (Plan.NEXT[path][depth]) {\n"
@@ -132,8 +133,8 @@ def java_class(program, number):
     name = f"T{number}"
     methods = [java_method(function) for function in program.functions
                if function.class_name == name and function.kind != C]
-    return f"package made;\n\nfinal class {name} {{\n\tstatic final {name} SELF = new {name}();\n\n" + \
-        "\n".join(methods) + "}\n"
+    head = f"package made;\n\nfinal class {name} {{\n\tstatic final {name} SELF = new {name}();\n\n"
+    return head + "\n".join(methods) + "}\n"
 
 
 WORKER = """package made;
@@ -297,12 +298,12 @@ def c_call_java(rng, callee, args):
     place = {"Static": f"class_{callee.class_name}", "": f"self_{callee.class_name}",
              "Nonvirtual": f"self_{callee.class_name}, class_{callee.class_name}"}[how]
     place += f", id_{callee.symbol}"
-    name = f"(*env)->Call{how}{CALLS[callee.result]}Method"
+    call = f"(*env)->Call{how}{CALLS[callee.result]}Method"
     if rng.random() < 0.5:
-        return f"{name}(env, {place}, {', '.join(args)})"
+        return f"{call}(env, {place}, {', '.join(args)})"
     types = ["int"] * 3 + callee.params
-    values = ", ".join(f"{{ .{UNION[type_name]} = {text} }}" for type_name, text in zip(types, args))
-    return f"{name}A(env, {place}, (const jvalue[]) {{ {values} }})"
+    values = ", ".join(f"{{ .{UNION[name]} = {text} }}" for name, text in zip(types, args))
+    return f"{call}A(env, {place}, (const jvalue[]) {{ {values} }})"
 
 
 def c_function(function):
@@ -360,8 +361,8 @@ def c_ids(program):
         rows.append(f"id_{function.symbol} = (*env)->Get{'Static' * function.static}MethodID(env, "
                     f"class_{function.class_name}, \"{function.name}\", "
                     f"\"(III{letters}){LETTERS[function.result]}\");")
-    return f"{text}\nJNIEXPORT void JNICALL Java_made_Plan_init(JNIEnv *env, jclass self{params})\n" \
-        f"{{\n{indented(rows, 1)}}}\n"
+    head = f"JNIEXPORT void JNICALL Java_made_Plan_init(JNIEnv *env, jclass self{params})"
+    return f"{text}\n{head}\n{{\n{indented(rows, 1)}}}\n"
 
 
 def c_file(program):

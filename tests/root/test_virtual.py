@@ -59,11 +59,12 @@ def carriers_are_whole(version):
         judge_lines(of_pid(lines, jvm.pid), kinds, reasons)
         if kinds.total() >= SAMPLES:
             break
-    print(f"# JDK {version}: {dict(kinds)}: {100 * kinds['bad'] / max(kinds.total(), 1):.4f} % bad; "
-          f"{dict(reasons.most_common(8))}")
+    print(f"# JDK {version}: {dict(kinds)}: {100 * kinds['bad'] / max(kinds.total(), 1):.4f} % bad"
+          f"; {dict(reasons.most_common(8))}")
     expect(kinds.total() >= SAMPLES, f"only {kinds.total()} samples of carriers")
     for kind in ("frozen", "whole"):
-        expect(kinds[kind] > 0.03 * kinds.total(), f"only {kinds[kind]} stacks are {kind}: this proves nothing")
+        expect(kinds[kind] > 0.03 * kinds.total(),
+               f"only {kinds[kind]} stacks are {kind}: this proves nothing")
     expect(kinds["bad"] <= MUST_SHARE * kinds.total(), f"{kinds['bad']} of {kinds.total()} are bad")
 
 

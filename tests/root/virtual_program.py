@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Java program of virtual threads that knows its frames, and the judge of its carriers' stacks.
 
-Every virtual thread runs Task.run > deepN > s(N-1) > ... > s0 > leaf, where s(k) is the method s0 to
-s6 by k modulo 7. Some pause at the leaf in one way or another, some on the way back at every level,
+Every virtual thread runs Task.run > deepN > s(N-1) > ... > s0 > leaf, where s(k) is the method s0
+to s6 by k modulo 7. Some pause at the leaf in one way or another, some on the way back at every level,
 some never. In some, level 4 goes through a synchronized block, or level 3 through C.
 """
 import os
@@ -13,14 +13,14 @@ from random_sources import indented, mixing
 
 CYCLE = 7
 DEPTHS = (5, 12, 23, 40, 64, 100)
-RUN, DOWN, LOCKED, LEAF = "made.Task.run", "made.Virtual.down", "made.Virtual.locked", "made.Virtual.leaf"
+RUN, LEAF = "made.Task.run", "made.Virtual.leaf"
+DOWN, LOCKED = "made.Virtual.down", "made.Virtual.locked"
 NATIVE_DOWN = "Java_made_Virtual_down"
 FROZEN = "[frozen frames]"
 ENTER = "jdk.internal.vm.Continuation.enterSpecial"
 CARRIER = "java.util.concurrent.ForkJoinWorkerThread.run"
 
-NAMES = [("int", "depth"), ("int", "how"), ("int", "n"), ("int", "v0"), ("int", "v1"), ("int", "v2"),
-         ("double", "v3")]
+NAMES = [*(("int", name) for name in ("depth", "how", "n", "v0", "v1", "v2")), ("double", "v3")]
 
 JAVA = """package made;
 
@@ -28,8 +28,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 public final class Virtual {
-	static final int NEVER = 0, YIELD = 1, SLEEP = 2, PARK = 3, LOCK = 4, SYNC = 5, NATIVE = 6, BACK = 7;
-	static final int WAYS = 8;
+	static final int NEVER = 0, YIELD = 1, SLEEP = 2, PARK = 3, LOCK = 4, SYNC = 5, NATIVE = 6;
+	static final int BACK = 7, WAYS = 8;
 	static final int[] DEPTHS = { %(depths)s };
 	static final ReentrantLock LOCKED = new ReentrantLock();
 	static final Object[] MONITORS = new Object[64];
@@ -116,7 +116,8 @@ final class Task implements Runnable {
 
 NATIVE_SOURCE = """#include <jni.h>
 
-JNIEXPORT jint JNICALL Java_made_Virtual_down(JNIEnv *env, jclass self, jint depth, jint how, jint n)
+JNIEXPORT jint JNICALL Java_made_Virtual_down(JNIEnv *env, jclass self, jint depth, jint how,
+					      jint n)
 {
 	char odd[251 + (depth & 7)];
 	jmethodID next = (*env)->GetStaticMethodID(env, self, "s2", "(III)I");
@@ -125,10 +126,6 @@ JNIEXPORT jint JNICALL Java_made_Virtual_down(JNIEnv *env, jclass self, jint dep
 	return next ? (*env)->CallStaticIntMethod(env, self, next, depth, how, n) + odd[0] * 0 : 0;
 }
 """
-
-
-def locals_of():
-    return "int v0 = depth * 31, v1 = how + 7, v2 = n;\n" "double v3 = n;\n"
 
 
 def method(rng, name, body, count=16):
@@ -146,25 +143,21 @@ def mixing_of(rng, count):
 def step(rng, number):
     """s(number): its level is its depth."""
     below = f"s{(number - 1) % CYCLE}(depth - 1, how, n)"
-    rows = [f"v0 += depth == 0 ? leaf(0, how, n) : {below};"]
-    if number == 0:
-        pass
-    elif number == 3:
-        rows = [f"v0 += depth == 3 && how == NATIVE ? down(2, how, n) : {below};"]
-    elif number == 4:
-        rows = [f"v0 += depth == 4 && how == SYNC ? locked(3, how, n) : {below};"]
-    else:
-        rows = [f"v0 += {below};"]
-    # The frames above it, in the heap, come back one after the other.
-    rows += ["if (how == BACK && (n + depth) % 3 == 0) {", "\tThread.yield();", "}"]
-    return method(rng, f"s{number}", rows)
+    other = {0: "depth == 0 ? leaf(0, how, n) : ", 3: "depth == 3 && how == NATIVE ? down(2, how, n) : ",
+             4: "depth == 4 && how == SYNC ? locked(3, how, n) : "}.get(number, "")
+    # The yield: frames above it, in the heap, come back one after the other.
+    return method(rng, f"s{number}", [f"v0 += {other}{below};",
+                                      "if (how == BACK && (n + depth) % 3 == 0) {",
+                                      "\tThread.yield();", "}"])
 
 
 def methods(rng):
     text = [step(rng, number) for number in range(CYCLE)]
     text += [method(rng, f"deep{depth}", [f"v0 += s{(depth - 1) % CYCLE}({depth - 1}, how, n);"])
              for depth in DEPTHS]
-    text.append(method(rng, "locked", ["synchronized (MONITORS[System.identityHashCode(Thread.currentThread()) & 63]) {", "\tv0 += s3(3, how, n);", "}"]))
+    text.append(method(rng, "locked", ["int own = System.identityHashCode(Thread.currentThread()) & 63;",
+                                       "synchronized (MONITORS[own]) {", "\tv0 += s3(3, how, n);",
+                                       "}"]))
     # Each of these needs the one before, so that no compiler takes them out of the loop.
     spin = ["for (int turn = 0; turn < 8; turn++) {", "\tfor (int k = 0; k < 4000; k++) {",
             *["\t\tv0 = v0 * 31 + (v1 ^ k);", "\t\tv1 ^= v0 >>> 3;", "\t\tv2 += v1 * 7 ^ v0;",
@@ -193,7 +186,7 @@ SCHEDULER = re.compile(r"java\.util\.concurrent\.ForkJoin.*|java\.lang\.VirtualT
                        r"java\.lang\.Runnable.*|java\.util\.concurrent\..*\$Adapted.*|"
                        r"jdk\.internal\.vm\.Continuation\.run|jdk\.internal\.misc\.CarrierThread.*")
 MOUNTING = re.compile(r"jdk\.internal\.vm\.Continuation\.enter0?|java\.lang\.VirtualThread\..*|"
-                      r"java\.lang\.VirtualThread\$.*|java\.lang\.Thread\.runWith|java\.lang\.Thread\.run|"
+                      r"java\.lang\.VirtualThread\$.*|java\.lang\.Thread\.run(?:With)?|"
                       r"java\.lang\.ScopedValue.*")
 
 
@@ -221,8 +214,8 @@ def may_follow(frame):
 
 def judge_carrier(frames):
     """
-    FRAMES of a carrier thread without the kernel's, root first. (kind, "") with a kind of "carrier",
-    "whole" and "frozen", or ("bad", why).
+    FRAMES of a carrier thread without the kernel's, root first: "carrier", "whole" or "frozen", and
+    ""; or "bad" and why.
     """
     # On a busy machine a file's symbols may be read too late for a sample; it has one function.
     frames = [re.sub(r"^\[libvirtual\.so\+0x\w+\]$", NATIVE_DOWN, frame) for frame in frames]
@@ -236,8 +229,9 @@ def judge_carrier(frames):
         return "bad", "an end or an anchor in the midst"
     marks = frames.count(FROZEN)
     if ENTER not in frames:
-        strange = marks or any(map(is_own, frames))
-        return ("bad", "frames of a virtual thread without enterSpecial") if strange else ("carrier", "")
+        if marks or any(map(is_own, frames)):
+            return "bad", "frames of a virtual thread without enterSpecial"
+        return "carrier", ""
     at = frames.index(ENTER)
     between = frames[frames.index(CARRIER) + 1:at]
     strange = [frame for frame in between if not SCHEDULER.fullmatch(frame)]

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../unit/layout_17.h"
 #include "jvm/code_names.h"
 #include "jvm/method_chain.h"
 
@@ -36,31 +37,10 @@ struct input {
 };
 
 static const struct jvm_layout layout_17 = {
-	.method_const_method = 8,
-	.const_method_constants = 8,
-	.const_method_size_words = 24,
-	.const_method_code_size = 32,
-	.const_method_name_index = 34,
-	.const_method_flags = 28,
-	.pool_holder = 24,
+	LAYOUT_17_NAMES,
 	.pool_source_index = 54,
-	.klass_source_index = JVM_LAYOUT_ABSENT,
-	.klass_name = 24,
-	.symbol_length = 4,
-	.symbol_body = 6,
-	.symbol_mask = 0xffffffffffff0000ULL,
-	.const_method_bytes = 48,
-	.pool_bytes = 72,
-	.block_used = 8,
-	.blob_name = 96,
-	.blob_kind = JVM_LAYOUT_ABSENT,
-	.nmethod_method = 112,
-	.wire = { .heap_count = 1,
-		  .log2_segment = 7,
-		  .heaps = { { BASE, SEGMAP, SEGMAP } },
-		  .block_header = 16,
-		  .blob_size = 12,
-		  .compile_id = 304 },
+	LAYOUT_17_BLOBS,
+	.wire = { LAYOUT_17_WIRE_BLOBS, .heaps = { { BASE, SEGMAP, SEGMAP } } },
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

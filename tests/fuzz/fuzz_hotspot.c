@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_words.h"
 #include "unwind/walk.h"
 
 #define STACK_AT  0x7ffff0000000ULL
@@ -156,22 +157,6 @@ static void make_pieces(struct made *m, const uint8_t *data, size_t size)
 }
 
 /* --- the walk --------------------------------------------------------------------------------- */
-
-static void check_words(const struct walk_result *result, uint32_t max_frames)
-{
-	uint32_t at = 0, frames = 0;
-
-	for (; at < result->word_count; frames++) {
-		uint32_t len = wire_frame_words(result->words[at]);
-
-		if (!len)
-			abort();
-		at += len;
-	}
-	if (at != result->word_count || frames != result->frames || frames > max_frames ||
-	    result->word_count > WIRE_MAX_USER_WORDS || result->reason >= UNWIND_REASON_COUNT)
-		abort();
-}
 
 static struct walk_request make_request(const struct made *m)
 {

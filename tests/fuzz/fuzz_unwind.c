@@ -3,9 +3,9 @@
  * Walk a made-up memory: the input is the registers, a JVM's layout, and the bytes of a stack and
  * of code. No input may read outside its pieces, write outside the words, or go on for ever.
  */
-#include <stdlib.h>
 #include <string.h>
 
+#include "check_words.h"
 #include "unwind/walk.h"
 
 #define STACK_AT 0x7ffff0000000ULL
@@ -18,22 +18,6 @@ struct input {
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check_words(const struct walk_result *result)
-{
-	uint32_t at = 0, frames = 0;
-
-	for (; at < result->word_count; frames++) {
-		uint32_t len = wire_frame_words(result->words[at]);
-
-		if (!len)
-			abort();
-		at += len;
-	}
-	if (at != result->word_count || frames != result->frames ||
-	    result->word_count > WIRE_MAX_USER_WORDS || result->reason >= UNWIND_REASON_COUNT)
-		abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -61,6 +45,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.jvm = &input.jvm
 	};
 	walk_stack(&request, &memory, &result);
-	check_words(&result);
+	check_words(&result, WIRE_MAX_USER_FRAMES);
 	return 0;
 }

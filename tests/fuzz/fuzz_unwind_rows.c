@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_words.h"
 #include "unwind/walk.h"
 
 #define STACK_AT 0x7ffff0000000ULL
@@ -192,22 +193,6 @@ static void make_memory(struct made *m, const uint8_t *data, size_t len)
 	m->pieces[1] = (struct walk_piece){ CODE_AT, len - stack, data + stack };
 	m->copy = (struct walk_copy){ m->pieces, 2 };
 	m->copied = walk_memory_of_copy(&m->copy);
-}
-
-static void check_words(const struct walk_result *result, uint32_t max_frames)
-{
-	uint32_t at = 0, frames = 0;
-
-	for (; at < result->word_count; frames++) {
-		uint32_t len = wire_frame_words(result->words[at]);
-
-		if (!len)
-			abort();
-		at += len;
-	}
-	if (at != result->word_count || frames != result->frames || frames > max_frames ||
-	    result->word_count > WIRE_MAX_USER_WORDS || result->reason >= UNWIND_REASON_COUNT)
-		abort();
 }
 
 /* As userspace goes on with a walk that BPF has begun. */

@@ -7,6 +7,7 @@
 
 #include "fake_memory.h"
 #include "jvm/jvm_layout.h"
+#include "layout_17.h"
 
 #define SEGMENTS      64U
 #define SEGMENT_BYTES 128U
@@ -16,32 +17,12 @@
 
 /* Offsets as JDK 17 (17.0.15) has them. */
 static const struct jvm_layout code_layout_17 = {
+	LAYOUT_17_NAMES,
 	.feature_release = 17,
-	.method_const_method = 8,
-	.const_method_constants = 8,
-	.const_method_size_words = 24,
-	.const_method_code_size = 32,
-	.const_method_name_index = 34,
 	.const_method_signature_index = 36,
-	.const_method_flags = 28,
-	.pool_holder = 24,
 	.pool_source_index = JVM_LAYOUT_ABSENT,
-	.klass_source_index = JVM_LAYOUT_ABSENT,
-	.klass_name = 24,
-	.symbol_length = 4,
-	.symbol_body = 6,
-	.symbol_mask = 0xffffffffffff0000ULL,
-	.const_method_bytes = 48,
-	.pool_bytes = 72,
-	.block_used = 8,
-	.blob_name = 96,
-	.blob_kind = JVM_LAYOUT_ABSENT,
-	.nmethod_method = 112,
-	.wire = { .heap_count = 1,
-		  .log2_segment = 7,
-		  .block_header = 16,
-		  .blob_size = 12,
-		  .compile_id = 304 },
+	LAYOUT_17_BLOBS,
+	.wire = { LAYOUT_17_WIRE_BLOBS },
 };
 
 struct code_fixture {

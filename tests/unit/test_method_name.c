@@ -3,27 +3,15 @@
 
 #include "fake_memory.h"
 #include "jvm/method_name.h"
+#include "layout_17.h"
 
 /* Offsets as JDK 17 (17.0.15) has them. */
 static const struct jvm_layout layout_17 = {
+	LAYOUT_17_NAMES,
 	.feature_release = 17,
-	.method_const_method = 8,
-	.const_method_constants = 8,
-	.const_method_size_words = 24,
-	.const_method_code_size = 32,
-	.const_method_name_index = 34,
 	.const_method_signature_index = 36,
-	.const_method_flags = 28,
-	.pool_holder = 24,
 	.pool_source_index = 54,
-	.klass_source_index = JVM_LAYOUT_ABSENT,
-	.klass_name = 24,
-	.symbol_length = 4,
-	.symbol_body = 6,
-	.symbol_mask = 0xffffffffffff0000ULL,
 	.wire = { .const_method_ids = 32 },
-	.const_method_bytes = 48,
-	.pool_bytes = 72,
 };
 
 #define NAME_INDEX   7UL

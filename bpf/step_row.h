@@ -92,6 +92,16 @@ static inline int row_home(struct unwind_cursor *c, const struct wire_rule *rule
 	return UNWIND_GO_ON;
 }
 
+/*
+ * Of the end of code that realigned its stack gcc says nothing: behind pop %r10; pop %rbp registers
+ * would still be counted from %rbp, which is the caller's already and lies in no place of this frame.
+ */
+static inline int row_has_popped(const struct unwind_cursor *c, const struct wire_rule *rule,
+				 wire_u64 cfa, wire_u64 home)
+{
+	return rule->home_reg && rule->kind == WIRE_RULE_CFA && home - 16 - c->sp >= cfa - c->sp;
+}
+
 static inline int row_restore(struct unwind_cursor *c, struct unwind_memory *memory, wire_u64 cfa,
 			      wire_u32 slot, wire_u64 *value)
 {
@@ -106,6 +116,20 @@ static inline int row_restore_byte(struct unwind_cursor *c, struct unwind_memory
 	if (slot != WIRE_SLOT_LOST)
 		return row_restore(c, memory, cfa, slot, value);
 	*value = 0;
+	return UNWIND_GO_ON;
+}
+
+static inline int row_restore_all(struct unwind_cursor *c, struct unwind_memory *memory,
+				  const struct wire_rule *rule, wire_u64 home)
+{
+	if (rule->rbp_slot == WIRE_RBP_SLOT_LOST)
+		c->fp = 1; /* no frame pointer */
+	else if (row_restore(c, memory, home, rule->rbp_slot, &c->fp))
+		return UNWIND_STOP;
+	if (row_restore_byte(c, memory, home, rule->rbx_slot, &c->rbx) ||
+	    row_restore_byte(c, memory, home, rule->r13_slot, &c->r13) ||
+	    row_restore_byte(c, memory, home, rule->r15_slot, &c->r15))
+		return UNWIND_STOP;
 	return UNWIND_GO_ON;
 }
 
@@ -125,13 +149,7 @@ static inline int step_row(struct unwind_cursor *c, struct unwind_memory *memory
 	/* Stacks grow down; only a leaf can have its return address in a register and no frame. */
 	if (cfa < sp || (cfa == sp && !leaf))
 		return unwind_stop(c, UNWIND_BAD_ROW);
-	if (rule->rbp_slot == WIRE_RBP_SLOT_LOST)
-		c->fp = 1; /* no frame pointer */
-	else if (row_restore(c, memory, home, rule->rbp_slot, &c->fp))
-		return UNWIND_STOP;
-	if (row_restore_byte(c, memory, home, rule->rbx_slot, &c->rbx) ||
-	    row_restore_byte(c, memory, home, rule->r13_slot, &c->r13) ||
-	    row_restore_byte(c, memory, home, rule->r15_slot, &c->r15))
+	if (!row_has_popped(c, rule, cfa, home) && row_restore_all(c, memory, rule, home))
 		return UNWIND_STOP;
 	c->pc = pc;
 	c->sp = cfa;

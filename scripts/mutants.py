@@ -120,6 +120,8 @@ STEPS = [
            "", ["test_step_row"]),
     Mutant("PLT threshold one too far", STEP, "(wire_s64)(c->pc & 15) >= rule->cfa_add",
            "(wire_s64)(c->pc & 15) > rule->cfa_add", ["test_step_row"]),
+    Mutant("registers taken from a home that was popped", STEP, "if (!row_has_popped(c, rule, cfa, home) && ",
+           "if (", ["test_step_row"]),
     Mutant("no PLT rule", STEP, "rule->kind == WIRE_RULE_PLT", "0", ["test_step_row"]),
     Mutant("r12 of the leaf taken for its caller's", STEP,
            "if (!c->regs_kept || (!c->leaf && (reg == ROW_R12 || reg == ROW_R14)))",

@@ -195,6 +195,45 @@ static void test_saved_registers_below_another(void **state)
 	expect_frame(2, OUTERMOST);
 }
 
+/*
+ * At the end of such code, behind pop %r10; pop %rbp: gcc's rows still count from %rbp, which is the
+ * caller's. lea -8(%r10),%rsp; ret (gcc 12, -O2, char odd[] _Alignas(32) and alloca()).
+ */
+static void test_home_that_was_popped(void **state)
+{
+	struct wire_rule leaf = rule_rsp(0), caller = rule_rsp(16);
+
+	(void)state;
+	leaf.cfa_reg = 10;
+	leaf.home_reg = ROW_RBP;
+	leaf.rbp_slot = 2;
+	caller.cfa_reg = ROW_RBP;
+	set_page(0, leaf);
+	set_page(1, caller);
+	w.request.regs[10] = stack_at(8);
+	w.stack[7] = CALLER;
+	/* Still this frame's: it may be where %rsp is. */
+	w.request.regs[ROW_RBP] = STACK_AT;
+	w.stack[0] = stack_at(20);
+	w.stack[21] = OUTERMOST;
+	expect_walk(3, UNWIND_DONE);
+	expect_frame(2, OUTERMOST);
+	/* The caller's frame. */
+	w.request.regs[ROW_RBP] = stack_at(20);
+	w.stack[20] = stack_at(30);
+	w.stack[31] = OUTERMOST + 1;
+	expect_walk(3, UNWIND_DONE);
+	expect_frame(2, OUTERMOST);
+	/* The caller has something else in it. */
+	caller.cfa_reg = ROW_RSP;
+	set_page(1, caller);
+	w.stack[9] = OUTERMOST;
+	w.request.regs[ROW_RBP] = 7;
+	expect_walk(3, UNWIND_DONE);
+	w.request.regs[ROW_RBP] = (uint64_t)-8;
+	expect_walk(3, UNWIND_DONE);
+}
+
 /* A PLT entry pushes one word more from its add-th byte on. */
 static void test_plt(void **state)
 {
@@ -345,6 +384,7 @@ int main(void)
 		cmocka_unit_test_setup(test_cfa_in_memory, set_up),
 		cmocka_unit_test_setup(test_cfa_in_an_array, set_up),
 		cmocka_unit_test_setup(test_saved_registers_below_another, set_up),
+		cmocka_unit_test_setup(test_home_that_was_popped, set_up),
 		cmocka_unit_test_setup(test_plt, set_up),
 		cmocka_unit_test_setup(test_return_address_slot, set_up),
 		cmocka_unit_test_setup(test_return_address_in_register, set_up),

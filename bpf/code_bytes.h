@@ -156,20 +156,47 @@ static inline int code_is_leave(const wire_u8 *p)
 	return p[0] == CODE_LEAVE && (op == 0x7f8349 || op == 0x7f8149 || op == 0x47f641);
 }
 
-/* Is P behind such a `leave`, and not behind the last `ret; jmp`? */
-static inline int code_is_behind_leave(const wire_u8 *p)
+enum code_leave_mark { CODE_NO_LEAVE, CODE_LEAVE_BEGINS, CODE_LEAVE_ENDED };
+
+/* Is at c->text + AT such a `leave`, or the last `ret; jmp`? */
+static inline enum code_leave_mark code_leave_mark(const struct unwind_cursor *c, wire_u32 at)
 {
-	for (int i = 1; i <= CODE_LEAVE_BYTES; i++) {
-		if (i > 5 && p[-i] == LEAF_RET && p[-i + 1] == CODE_JMP32)
-			return 0;
-		if (code_is_leave(p - i))
-			return 1;
+	const wire_u8 *p = c->text + at;
+
+	if (at < UNWIND_TEXT_BEHIND - 5 && p[0] == LEAF_RET && p[1] == CODE_JMP32)
+		return CODE_LEAVE_ENDED;
+	return code_is_leave(p) ? CODE_LEAVE_BEGINS : CODE_NO_LEAVE;
+}
+
+#ifdef __bpf__
+
+/* Functions of their own for the verifier: see step_leaf_alone(). */
+__attribute__((noinline)) int code_leave_mark_alone(struct unwind_cursor *c, wire_u32 at)
+{
+	UNWIND_OPAQUE(at);
+	return c && at < UNWIND_TEXT_BEHIND ? (int)code_leave_mark(c, at) : CODE_NO_LEAVE;
+}
+
+#define code_leave_mark(c, at) code_leave_mark_alone(c, at)
+
+#endif
+
+/* Is pc behind such a `leave`, and not behind the last `ret; jmp`? */
+static inline int code_is_behind_leave(struct unwind_cursor *c)
+{
+	for (wire_u32 i = 1; i <= CODE_LEAVE_BYTES; i++) {
+		int mark = code_leave_mark(c, UNWIND_TEXT_BEHIND - i);
+
+		if (mark != CODE_NO_LEAVE)
+			return mark == CODE_LEAVE_BEGINS;
 	}
 	return 0;
 }
 
-static inline int code_is_gone(const wire_u8 *p, wire_u32 bytes)
+static inline int code_is_gone(struct unwind_cursor *c, wire_u32 bytes)
 {
+	const wire_u8 *p = c->text + UNWIND_TEXT_BEHIND;
+
 	if (leaf_is_return(p) || code_is_far_poll(p) || code_is_poll_stub(p))
 		return 1;
 	if (p[-1] == LEAF_POP_RBP && bytes > 16 && code_is_behind_add(p - 1, bytes - 16))
@@ -179,7 +206,7 @@ static inline int code_is_gone(const wire_u8 *p, wire_u32 bytes)
 	/* C1's handle_exception: leave; pop %rcx; jmp *%rcx. */
 	if (p[-1] == CODE_LEAVE && (p[0] & 0xf8) == 0x58 && code_is_jump(p + 1))
 		return 1;
-	return code_is_behind_leave(p);
+	return code_is_behind_leave(c);
 }
 
 static inline int code_is_pop(const wire_u8 *p, wire_u32 bytes)
@@ -236,9 +263,21 @@ static inline enum code_state code_decide(struct unwind_cursor *c, wire_u32 ahea
 		return CODE_ENTRY;
 	if (code_is_spill(p))
 		return CODE_SPILLED;
-	if (code_is_gone(p, bytes))
+	if (code_is_gone(c, bytes))
 		return CODE_ENTRY;
 	return code_is_pop(p, bytes) ? CODE_PUSHED : CODE_BODY;
 }
+
+#ifdef __bpf__
+
+__attribute__((noinline)) int code_decide_alone(struct unwind_cursor *c, wire_u32 ahead,
+						wire_u32 bytes)
+{
+	return c ? (int)code_decide(c, ahead, bytes) : CODE_BODY;
+}
+
+#define code_decide(c, ahead, bytes) ((enum code_state)code_decide_alone(c, ahead, bytes))
+
+#endif
 
 #endif

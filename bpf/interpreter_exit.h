@@ -62,6 +62,18 @@ static inline wire_u64 interpreter_register(const struct unwind_cursor *c, wire_
 	}
 }
 
+#ifdef __bpf__
+
+/* Functions of their own for the verifier: see step_leaf_alone(). */
+__attribute__((noinline)) wire_u64 interpreter_register_alone(struct unwind_cursor *c, wire_u32 reg)
+{
+	return c ? interpreter_register(c, reg) : 0;
+}
+
+#define interpreter_register(c, reg) interpreter_register_alone(c, reg)
+
+#endif
+
 /*
  * Entries without a frame end with pop %reg; mov %r13,%rsp; jmp *%reg. Behind the pop: the register
  * holds the return address.
@@ -141,7 +153,6 @@ static inline int interpreter_mark(const struct unwind_cursor *c, wire_u32 at)
 
 #ifdef __bpf__
 
-/* Functions of their own for the verifier: see step_leaf_alone(). */
 __attribute__((noinline)) int interpreter_mark_alone(struct unwind_cursor *c, wire_u32 at)
 {
 	UNWIND_OPAQUE(at);
@@ -172,6 +183,17 @@ static inline wire_u32 interpreter_find_exit(struct unwind_cursor *c)
 	}
 	return INTERPRETER_NO_EXIT;
 }
+
+#ifdef __bpf__
+
+__attribute__((noinline)) wire_u32 interpreter_find_exit_alone(struct unwind_cursor *c)
+{
+	return c ? interpreter_find_exit(c) : INTERPRETER_NO_EXIT;
+}
+
+#define interpreter_find_exit(c) interpreter_find_exit_alone(c)
+
+#endif
 
 static inline int interpreter_removed(struct unwind_cursor *c, struct unwind_memory *memory)
 {

@@ -123,50 +123,85 @@ static inline int stub_called_patcher(struct unwind_cursor *c, struct unwind_mem
 	return leaf_u32(p) == 0x0cae0f48;
 }
 
+#define STUB_LENGTH_MASK 7
+#define STUB_MOVES_SP	 8
+
 /*
  * The length of an instruction that adapters have between the pop of the return address into %rax
  * and the place where they put it again: mov %rsp,%r13 or %r11; sub or and $imm,%rsp; pop %reg.
- * *ret_moved is set when it moves sp.
+ * STUB_MOVES_SP is added when it does. 0: it is another one.
  */
-static inline wire_u32 stub_popped_length(const wire_u8 *p, int *moved)
+static inline wire_u32 stub_popped_length(const struct unwind_cursor *c, wire_u32 at)
 {
+	const wire_u8 *p = c->text + at;
 	wire_u32 op = leaf_u24(p);
 
 	if (op == 0xec8b4c || op == 0xdc8b4c)
 		return 3;
 	if ((p[0] & 0xf8) == 0x58)
 		return 1;
-	*moved = 1;
 	if (op == LEAF_SUB8 || op == 0xe48348)
-		return 4;
-	return op == LEAF_SUB32 ? 7 : 0;
+		return 4 | STUB_MOVES_SP;
+	return op == LEAF_SUB32 ? 7 | STUB_MOVES_SP : 0;
 }
 
-/* Do only such lie between FROM and P? */
-static inline int stub_is_popped_since(const wire_u8 *from, const wire_u8 *p, int *moved)
+#ifdef __bpf__
+
+__attribute__((noinline)) wire_u32 stub_popped_length_alone(struct unwind_cursor *c, wire_u32 at)
 {
-	*moved = 0;
-	for (int i = 0; i < STUB_POPPED_INSTRUCTIONS && from < p; i++) {
-		wire_u32 len = stub_popped_length(from, moved);
-
-		if (!len)
-			return 0;
-		from += len;
-	}
-	return from == p;
+	UNWIND_OPAQUE(at);
+	return c && at < UNWIND_TEXT_BEHIND ? stub_popped_length(c, at) : 0;
 }
+
+#define stub_popped_length(c, at) stub_popped_length_alone(c, at)
+
+#endif
 
 enum stub_popped { STUB_NOT_POPPED, STUB_POPPED, STUB_POPPED_MOVED };
 
+/* Is the pop at c->text + AT, and do only such instructions lie between it and pc? */
+static inline enum stub_popped stub_popped_at(struct unwind_cursor *c, wire_u32 at)
+{
+	wire_u32 all = 0;
+
+	if (c->text[at++] != 0x58)
+		return STUB_NOT_POPPED;
+	for (int i = 0; i < STUB_POPPED_INSTRUCTIONS && at < UNWIND_TEXT_BEHIND; i++) {
+		wire_u32 length = stub_popped_length(c, at);
+
+		if (!length)
+			return STUB_NOT_POPPED;
+		at += length & STUB_LENGTH_MASK;
+		all |= length;
+	}
+	if (at != UNWIND_TEXT_BEHIND)
+		return STUB_NOT_POPPED;
+	return all & STUB_MOVES_SP ? STUB_POPPED_MOVED : STUB_POPPED;
+}
+
+#ifdef __bpf__
+
+__attribute__((noinline)) int stub_popped_at_alone(struct unwind_cursor *c, wire_u32 at)
+{
+	UNWIND_OPAQUE(at);
+	return c && at < UNWIND_TEXT_BEHIND ? (int)stub_popped_at(c, at) : STUB_NOT_POPPED;
+}
+
+#define stub_popped_at(c, at) ((enum stub_popped)stub_popped_at_alone(c, at))
+
+#endif
+
 /* Has an adapter the return address in %rax, and not on the stack? And is sp another one already? */
-static inline enum stub_popped stub_has_popped(const struct unwind_cursor *c)
+static inline enum stub_popped stub_has_popped(struct unwind_cursor *c)
 {
 	const wire_u8 *p = c->text + UNWIND_TEXT_BEHIND;
-	int moved;
 
-	for (int i = 1; i <= STUB_POPPED_BYTES; i++)
-		if (p[-i] == 0x58 && stub_is_popped_since(p - i + 1, p, &moved))
-			return moved ? STUB_POPPED_MOVED : STUB_POPPED;
+	for (wire_u32 i = 1; i <= STUB_POPPED_BYTES; i++) {
+		enum stub_popped popped = stub_popped_at(c, UNWIND_TEXT_BEHIND - i);
+
+		if (popped != STUB_NOT_POPPED)
+			return popped;
+	}
 	/* Or it was copied: mov (%rsp),%rax; mov %rsp,%r11; and $-16,%rsp. */
 	if (leaf_u32(p - 11) == 0x24048b48 && leaf_u24(p - 4) == 0xe48348)
 		return STUB_POPPED;

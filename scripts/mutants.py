@@ -73,7 +73,7 @@ JAVA_STEPS = [
            "if (leaf_is_return(p) || code_is_far_poll(p) || code_is_poll_stub(p))\n\t\treturn 1;", "", JAVA),
     Mutant("no rule for pop %rbp", CODE, "return code_is_pop(p, bytes) ? CODE_PUSHED : CODE_BODY;",
            "return CODE_BODY;", JAVA),
-    Mutant("no rule behind a wrapper's leave", CODE, "return code_is_behind_leave(p);", "return 0;", JAVA),
+    Mutant("no rule behind a wrapper's leave", CODE, "return code_is_behind_leave(c);", "return 0;", JAVA),
     Mutant("interpreter: sender sp is behind the frame", INTERPRETED, "frame->sender_sp < c->fp + 16 ||", "1 ||",
            JAVA),
     Mutant("interpreter: no rule for entries", INTERPRETER,

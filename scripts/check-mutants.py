@@ -9,7 +9,9 @@ second. A piece that is not there exactly once, a mutant that does not compile, 
 notices fails the run; so does a test that fails without any mutant.
 
     scripts/check-mutants.py [NAME…]      only these; --list shows them
+    scripts/check-mutants.py --texts      only whether every piece is there; `make lint` asks
 """
+import collections
 import concurrent.futures
 import functools
 import os
@@ -71,7 +73,8 @@ def affected(name):
     return sorted(source for source, names in SEEN_BY.items() if name in names)
 
 
-def put_in(tree, mutant):
+def place_of(tree, mutant):
+    """The file that the mutant breaks, and its text."""
     path = tree / mutant.file
     if not path.exists():
         raise Broken(f"there is no {mutant.file}")
@@ -79,8 +82,29 @@ def put_in(tree, mutant):
     count = text.count(mutant.old)
     if count != 1:
         raise Broken(f"{mutant.old!r} is {count} times in {mutant.file}")
+    return path, text
+
+
+def put_in(tree, mutant):
+    path, text = place_of(tree, mutant)
     path.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
     return path, text
+
+
+def check_texts(mutants):
+    """The number of mutants that do not apply, or whose name is another's."""
+    bad = 0
+    for name, count in collections.Counter(mutant.name for mutant in mutants).items():
+        if count > 1:
+            print(f"BROKEN {name}: {count} mutants have this name")
+            bad += 1
+    for mutant in mutants:
+        try:
+            place_of(ROOT, mutant)
+        except Broken as error:
+            print(f"BROKEN {mutant.name}: {error}")
+            bad += 1
+    return bad
 
 
 def link(tree, test, program, *more):
@@ -183,9 +207,15 @@ def main():
     if names == ["--list"]:
         print("\n".join(mutant.name for mutant in MUTANTS))
         return 0
+    if names == ["--texts"]:
+        return 1 if check_texts(MUTANTS) else 0
+    unknown = set(names) - {mutant.name for mutant in MUTANTS}
+    if unknown:
+        print(f"no such mutant: {', '.join(sorted(unknown))}; --list shows them")
+        return 2
     mutants = [m for m in MUTANTS if not names or m.name in names]
     begin = time.monotonic()
-    if check_unbroken(mutants):
+    if check_texts(mutants) or check_unbroken(mutants):
         return 1
     with tempfile.TemporaryDirectory(prefix="hostprof-mutants-") as top:
         bad = check_all(mutants, top)

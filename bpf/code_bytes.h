@@ -226,16 +226,34 @@ static inline int code_is_spill(const wire_u8 *p)
 	return p[0] == 0x8f && (p[1] & 0x3f) == 0x04 && p[2] == 0x24;
 }
 
+/* add $8,%rsp; pop %rdx: the pop is at c->text + AT. */
+static inline int code_pops_exception(const struct unwind_cursor *c, wire_u32 at)
+{
+	return c->text[at] == CODE_POP_RDX && leaf_u32(c->text + at - 4) == 0x08c48348;
+}
+
+#ifdef __bpf__
+
+__attribute__((noinline)) int code_pops_exception_alone(struct unwind_cursor *c, wire_u32 at)
+{
+	UNWIND_OPAQUE(at);
+	return c && at >= 4 && at < UNWIND_TEXT_BEHIND ? code_pops_exception(c, at) : 0;
+}
+
+#define code_pops_exception(c, at) code_pops_exception_alone(c, at)
+
+#endif
+
 /*
  * Near the end of the exception blob: mov (%rsp),%rbp; add $8,%rsp; pop %rdx; and on to the jump,
  * 30 bytes on.
  */
-static inline int code_is_exception_end(const wire_u8 *p, wire_u32 bytes)
+static inline int code_is_exception_end(struct unwind_cursor *c, wire_u32 bytes)
 {
 	if (bytes != 16)
 		return 0;
-	for (int i = 0; i < CODE_EXCEPTION_BYTES; i++)
-		if (p[-i - 1] == CODE_POP_RDX && leaf_u32(p - i - 5) == 0x08c48348)
+	for (wire_u32 i = 1; i <= CODE_EXCEPTION_BYTES; i++)
+		if (code_pops_exception(c, UNWIND_TEXT_BEHIND - i))
 			return 1;
 	return 0;
 }
@@ -254,12 +272,12 @@ static inline enum code_state code_decide(struct unwind_cursor *c, wire_u32 ahea
 	/* OptoRuntime's rethrow stub: pop %rbp; pop %rdx; jmp. */
 	if (p[-2] == LEAF_POP_RBP && p[-1] == CODE_POP_RDX && code_is_jump(p))
 		return CODE_POPPED;
-	if (code_is_exception_end(p, bytes))
+	if (code_is_exception_end(c, bytes))
 		return CODE_POPPED;
 	/* The end of C1's handle_exception_from_callee: generate_handle_exception(). */
 	if (p[-2] == CODE_LEAVE && p[-1] == CODE_POP_RCX && code_is_jump(p))
 		return CODE_IN_RCX;
-	if (p[0] == CODE_POP_RDX && bytes == 16 && leaf_u32(p - 4) == 0x08c48348)
+	if (bytes == 16 && code_pops_exception(c, UNWIND_TEXT_BEHIND))
 		return CODE_ENTRY;
 	if (code_is_spill(p))
 		return CODE_SPILLED;

@@ -83,22 +83,39 @@ __attribute__((noinline)) wire_u32 code_epilogue_alone(struct unwind_cursor *c, 
 
 #endif
 
+static inline wire_u32 code_find_epilogue(struct unwind_cursor *c)
+{
+	wire_u32 bytes = 0;
+
+	for (wire_u32 i = 0; i < CODE_EPILOGUE_BYTES && !bytes; i++)
+		bytes = code_epilogue(c, UNWIND_TEXT_BEHIND + i);
+	return bytes;
+}
+
+#ifdef __bpf__
+
+__attribute__((noinline)) wire_u32 code_find_epilogue_alone(struct unwind_cursor *c)
+{
+	return c ? code_find_epilogue(c) : 0;
+}
+
+#define code_find_epilogue(c) code_find_epilogue_alone(c)
+
+#endif
+
 /*
  * Continuation.doYield() ends in the frame of enterSpecial(), of another size (gen_continuation_yield()
  * in sharedRuntime_x86_64.cpp): what the epilogue ahead takes off tells.
  */
 static inline void code_rule_ahead(struct unwind_cursor *c, struct unwind_rule *rule)
 {
-	for (wire_u32 i = 0; i < CODE_EPILOGUE_BYTES; i++) {
-		wire_u32 bytes = code_epilogue(c, UNWIND_TEXT_BEHIND + i);
+	wire_u32 bytes = code_find_epilogue(c);
 
-		if (!bytes)
-			continue;
-		rule->cfa = c->sp + bytes;
-		rule->ra_at = rule->cfa - 8;
-		rule->fp_at = rule->cfa - 16;
-		break;
-	}
+	if (!bytes)
+		return;
+	rule->cfa = c->sp + bytes;
+	rule->ra_at = rule->cfa - 8;
+	rule->fp_at = rule->cfa - 16;
 }
 
 /*

@@ -37,14 +37,25 @@ static inline int code_keeps_fp(struct unwind_cursor *c, struct unwind_memory *m
 {
 	wire_u64 begin = blob_code_begin(c), done = c->pc - begin;
 
-	if (c->fp < c->sp || c->fp - c->sp > UNWIND_MAX_FRAME_BYTES || (c->fp & 7) ||
-	    unwind_read(memory, c->code, UNWIND_CODE_BYTES, begin))
+	if (!step_fp_is_near(c) || unwind_read(memory, c->code, UNWIND_CODE_BYTES, begin))
 		return 0;
 	for (wire_u32 i = 0; i + 4 <= UNWIND_CODE_BYTES && i + 4 <= done; i++)
 		if (c->code[i] == LEAF_PUSH_RBP && leaf_u24(c->code + i + 1) == LEAF_MOV_RBP_JIT)
 			return 1;
 	return 0;
 }
+
+#ifdef __bpf__
+
+/* Functions of their own for the verifier: see step_leaf_alone(). */
+__attribute__((noinline)) int code_keeps_fp_alone(struct unwind_cursor *c)
+{
+	return c ? code_keeps_fp(c, NULL) : 0;
+}
+
+#define code_keeps_fp(c, memory) code_keeps_fp_alone(c)
+
+#endif
 
 /* Bytes from pc to where the frame is complete; 0: behind that. */
 static inline wire_u32 code_ahead(const struct unwind_cursor *c)
@@ -80,6 +91,12 @@ static inline void code_rule(const struct unwind_cursor *c, enum code_state stat
 	case CODE_BODY: *ret_rule = (struct unwind_rule){ .cfa = top, .fp_at = top - 16 }; break;
 	}
 	ret_rule->ra_at = ret_rule->cfa - 8;
+}
+
+/* Can ADDRESS be a caller's stack pointer, less than MAX bytes above this one? */
+static inline int code_is_sender_sp(const struct unwind_cursor *c, wire_u64 address, wire_u32 max)
+{
+	return (address & 7) == 0 && address > c->sp && address - c->sp < max;
 }
 
 /*

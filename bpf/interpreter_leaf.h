@@ -10,33 +10,45 @@
 
 #include "interpreter_exit.h"
 
+/* The number of the entry that holds AT, bytes from the first one's start; or WIRE_JVM_ENTRIES. */
+static inline wire_u32 interpreter_find_entry(const struct unwind_cursor *c, wire_u32 at)
+{
+	for (wire_u32 i = 0; i + 1 < WIRE_JVM_ENTRIES && i + 1 < c->jvm.entry_count; i++)
+		if (at >= c->jvm.entries[i].start && at < c->jvm.entries[i + 1].start)
+			return i;
+	return WIRE_JVM_ENTRIES;
+}
+
+#ifdef __bpf__
+
+__attribute__((noinline)) wire_u32 interpreter_find_entry_alone(struct unwind_cursor *c,
+								wire_u32 at)
+{
+	return c ? interpreter_find_entry(c, at) : WIRE_JVM_ENTRIES;
+}
+
+#define interpreter_find_entry(c, at) interpreter_find_entry_alone(c, at)
+
+#endif
+
 /* The method entry that pc is in, or NULL. */
-static inline const struct wire_entry *interpreter_entry(const struct unwind_cursor *c,
-							 wire_u32 *ret_at)
+static inline const struct wire_entry *interpreter_entry(struct unwind_cursor *c, wire_u32 *ret_at)
 {
 	wire_u64 at = c->pc - c->jvm.entries_start;
-	wire_u32 last = c->jvm.entry_count - 1U;
+	wire_u32 last = c->jvm.entry_count - 1U, found;
 
 	/* Nearly all interpreted frames are in other code. */
 	if (last >= WIRE_JVM_ENTRIES || at >= c->jvm.entries[last].start)
 		return NULL;
-	for (wire_u32 i = 0; i + 1 < WIRE_JVM_ENTRIES; i++) {
-		const struct wire_entry *entry = &c->jvm.entries[i];
-
-		if (i + 1 >= c->jvm.entry_count)
-			break;
-		if (at >= entry->start && at < entry[1].start) {
-			*ret_at = (wire_u32)at;
-			return entry;
-		}
-	}
-	return NULL;
+	*ret_at = (wire_u32)at;
+	found = interpreter_find_entry(c, (wire_u32)at);
+	return found < WIRE_JVM_ENTRIES ? &c->jvm.entries[found] : NULL;
 }
 
 /* The caller's stack pointer: %r13, unless that is something else already. */
 static inline wire_u64 interpreter_sender_sp(const struct unwind_cursor *c, wire_u64 otherwise)
 {
-	if ((c->r13 & 7) == 0 && c->r13 >= c->sp && c->r13 - c->sp < INTERPRETER_MAX_LOCALS)
+	if (c->r13 == c->sp || code_is_sender_sp(c, c->r13, INTERPRETER_MAX_LOCALS))
 		return c->r13;
 	return otherwise;
 }
@@ -145,7 +157,7 @@ static inline int interpreter_caller(struct unwind_cursor *c, struct unwind_memo
 	c->interpreted.method = c->leaf_regs[3];
 	c->interpreted.fp = c->fp;
 	c->interpreted.sender_sp = at_sp + 8;
-	if ((r13 & 7) == 0 && r13 > c->sp && r13 - c->sp < INTERPRETER_MAX_LOCALS)
+	if (code_is_sender_sp(c, r13, INTERPRETER_MAX_LOCALS))
 		c->interpreted.sender_sp = r13;
 	return unwind_load(c, memory, at_sp, &c->interpreted.ra) ? INTERPRETER_LOST
 								 : INTERPRETER_UNBUILT;

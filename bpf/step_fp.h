@@ -8,6 +8,12 @@
 
 #include "unwind_cursor.h"
 
+/* Can the frame pointer be that of this frame, or of an older one near by? */
+static inline int step_fp_is_near(const struct unwind_cursor *c)
+{
+	return (c->fp & 7) == 0 && c->fp >= c->sp && c->fp - c->sp <= UNWIND_MAX_FRAME_BYTES;
+}
+
 /*
  * Zero marks the outermost frame (System V ABI, "Initial Stack and Register State": %rbp should be
  * zeroed) - but only when a frame handed it down. In the leaf's register it may be any value of
@@ -15,11 +21,9 @@
  */
 static inline int step_fp_check(struct unwind_cursor *c)
 {
-	wire_u64 fp = c->fp;
-
-	if (fp == 0)
+	if (c->fp == 0)
 		return unwind_stop(c, c->linked ? UNWIND_DONE : UNWIND_FP_END);
-	if ((fp & 7) || fp < c->sp || fp - c->sp > UNWIND_MAX_FRAME_BYTES || !unwind_is_user(fp))
+	if (!step_fp_is_near(c) || !unwind_is_user(c->fp))
 		return unwind_stop(c, UNWIND_FP_BAD);
 	return UNWIND_GO_ON;
 }

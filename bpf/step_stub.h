@@ -37,11 +37,6 @@ static inline int stub_leave_java(struct unwind_cursor *c, struct unwind_memory 
 	return UNWIND_GO_ON;
 }
 
-static inline int stub_fp_frame(const struct unwind_cursor *c)
-{
-	return (c->fp & 7) == 0 && c->fp >= c->sp && c->fp - c->sp <= UNWIND_MAX_FRAME_BYTES;
-}
-
 /*
  * The nmethod entry barrier pushes -1 above its frame: generate_method_entry_barrier() in
  * stubGenerator_x86_64.cpp. Is that at AT, with the return address behind it?
@@ -62,7 +57,7 @@ static inline int stub_is_barrier(struct unwind_cursor *c, struct unwind_memory 
 		*rule = (struct unwind_rule){ .cfa = c->sp + 16, .ra_at = c->sp + 8 };
 	else if (stub_has_cookie(c, memory, c->sp + 8))
 		*rule = (struct unwind_rule){ c->sp + 24, c->sp + 16, c->sp };
-	else if (stub_fp_frame(c) && stub_has_cookie(c, memory, c->fp + 8))
+	else if (step_fp_is_near(c) && stub_has_cookie(c, memory, c->fp + 8))
 		*rule = (struct unwind_rule){ c->fp + 24, c->fp + 16, c->fp };
 	else
 		return 0;
@@ -79,7 +74,7 @@ static inline int stub_is_adapter(struct unwind_cursor *c, struct unwind_memory 
 {
 	wire_u64 ra;
 
-	if ((c->r13 & 7) || c->r13 <= c->sp || c->r13 - c->sp >= STUB_MAX_ARGUMENTS ||
+	if (!code_is_sender_sp(c, c->r13, STUB_MAX_ARGUMENTS) ||
 	    unwind_load(c, memory, c->r13, &ra) || !blob_owns(c, ra))
 		return 0;
 	if (!patches && !code_target(c, memory, ra))
@@ -127,7 +122,7 @@ static inline int step_stub(struct unwind_cursor *c, struct unwind_memory *memor
 			return UNWIND_STOP;
 		stub_caller_rule(c, memory, &rule);
 	}
-	if (rule.fp_at && (c->fp < c->sp || c->fp - c->sp > UNWIND_MAX_FRAME_BYTES || (c->fp & 7)))
+	if (rule.fp_at && !step_fp_is_near(c))
 		return unwind_stop(c, UNWIND_JAVA_FRAME);
 	if (code_follow(c, memory, &rule))
 		return UNWIND_STOP;
@@ -160,6 +155,15 @@ static inline int stub_checks_out(struct unwind_cursor *c, struct unwind_memory 
 }
 
 #ifdef __bpf__
+
+/* Functions of their own for the verifier: see step_leaf_alone(). */
+__attribute__((noinline)) int stub_checks_out_alone(struct unwind_cursor *c, wire_u64 ra,
+						    wire_u64 sp)
+{
+	return c ? stub_checks_out(c, NULL, ra, sp) : 0;
+}
+
+#define stub_checks_out(c, memory, ra, sp) stub_checks_out_alone(c, ra, sp)
 
 __attribute__((noinline)) int step_stub_alone(struct unwind_cursor *c)
 {

@@ -20,13 +20,25 @@ static inline wire_u64 stub_sender_sp(struct unwind_cursor *c, struct unwind_mem
 {
 	wire_u64 r13 = c->leaf_regs[13];
 
-	if ((r13 & 7) || r13 <= c->sp || r13 == sp || r13 - c->sp >= STUB_MAX_ARGUMENTS)
+	if (r13 == sp || !code_is_sender_sp(c, r13, STUB_MAX_ARGUMENTS))
 		return sp;
 	if (stub_is_to_interpreter(c))
 		return r13;
 	return !stub_checks_out(c, memory, ra, sp) && stub_checks_out(c, memory, ra, r13) ? r13
 											  : sp;
 }
+
+#ifdef __bpf__
+
+__attribute__((noinline)) wire_u64 stub_sender_sp_alone(struct unwind_cursor *c, wire_u64 ra,
+							wire_u64 sp)
+{
+	return c ? stub_sender_sp(c, NULL, ra, sp) : 0;
+}
+
+#define stub_sender_sp(c, memory, ra, sp) stub_sender_sp_alone(c, ra, sp)
+
+#endif
 
 /* Where the return address is by the bytes at pc; 0: they don't say. */
 static inline wire_u64 stub_decide(const wire_u8 *p, wire_u64 sp)
@@ -87,7 +99,7 @@ static inline wire_u64 stub_scan(struct unwind_cursor *c, struct unwind_memory *
 {
 	wire_u64 nearest = stub_start(c, memory, c->sp), found = nearest ? c->sp : 0, start;
 
-	if (stub_fp_frame(c)) {
+	if (step_fp_is_near(c)) {
 		start = stub_start(c, memory, c->fp + 8);
 		if (start > nearest && (!nearest || stub_enters(c, memory, start)))
 			return c->fp + 8;
@@ -98,13 +110,24 @@ static inline wire_u64 stub_scan(struct unwind_cursor *c, struct unwind_memory *
 	return found;
 }
 
+#ifdef __bpf__
+
+__attribute__((noinline)) wire_u64 stub_scan_alone(struct unwind_cursor *c)
+{
+	return c ? stub_scan(c, NULL) : 0;
+}
+
+#define stub_scan(c, memory) stub_scan_alone(c)
+
+#endif
+
 /* In the call stub, where its frame stands: its caller is no Java code. */
 static inline int stub_is_call_stub(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	wire_u64 from = c->jvm.call_stub_return - STUB_CALL_BEFORE, ra;
 
 	if (c->pc < from || c->pc >= c->jvm.call_stub_return + STUB_CALL_BEHIND ||
-	    !stub_fp_frame(c))
+	    !step_fp_is_near(c))
 		return 0;
 	return !unwind_load(c, memory, c->fp + 8, &ra) && unwind_is_user(ra) && !blob_owns(c, ra);
 }
@@ -114,7 +137,7 @@ static inline int stub_enter_popped(struct unwind_cursor *c, struct unwind_memor
 {
 	wire_u64 ra = c->leaf_regs[0], r13 = c->leaf_regs[13];
 
-	if (moved && (r13 & 7) == 0 && r13 > c->sp && r13 - c->sp < STUB_MAX_ARGUMENTS)
+	if (moved && code_is_sender_sp(c, r13, STUB_MAX_ARGUMENTS))
 		return code_enter(c, ra, r13, c->fp);
 	return code_enter(c, ra, stub_sender_sp(c, memory, ra, c->sp), c->fp);
 }
@@ -146,7 +169,7 @@ static inline int stub_guess(struct unwind_cursor *c, struct unwind_memory *memo
 	if (code_fits(c, memory, rule))
 		return 1;
 	*rule = code_fp_rule(c);
-	return stub_fp_frame(c) && code_fits(c, memory, rule);
+	return step_fp_is_near(c) && code_fits(c, memory, rule);
 }
 
 /* By a return address that is known to be one of this stub, AT: what is around it. */
@@ -200,7 +223,8 @@ static inline int stub_leave(struct unwind_cursor *c, struct unwind_memory *memo
 	/* An adapter has taken it off the stack. */
 	if (blob_owns(c, ra))
 		return code_enter(c, ra, stub_sender_sp(c, memory, ra, c->sp), c->fp);
-	return stub_fp_frame(c) ? code_follow(c, memory, &rule) : unwind_stop(c, UNWIND_JAVA_FRAME);
+	return step_fp_is_near(c) ? code_follow(c, memory, &rule)
+				  : unwind_stop(c, UNWIND_JAVA_FRAME);
 }
 
 static inline int step_stub_leaf(struct unwind_cursor *c, struct unwind_memory *memory)

@@ -121,8 +121,9 @@ $(BUILD)/tools/%: tests/tools/%.c $(BUILD)/libhostprof.a
 	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^) $(filter %.a,$^) $(LDLIBS)
 
 # Of more than one file, and with elfutils' unwinder beside ours.
-$(BUILD)/tools/differential: $(wildcard tests/tools/differential/*.c)
-$(BUILD)/tools/java_steps: $(filter-out %_jni.c,$(wildcard tests/tools/java_steps/*.c))
+RECORDED_SRC := $(wildcard tests/tools/recorded/*.c)
+$(BUILD)/tools/differential: $(wildcard tests/tools/differential/*.c) $(RECORDED_SRC)
+$(BUILD)/tools/java_steps: $(filter-out %_jni.c,$(wildcard tests/tools/java_steps/*.c)) $(RECORDED_SRC)
 
 # The C half of Steps.java, without frame pointers.
 $(BUILD)/workloads/libsteps.so: tests/tools/java_steps/steps_jni.c

@@ -9,69 +9,21 @@
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "code_files.h"
-
-struct byte {
-	uint64_t address;
-	uint8_t value;
-};
-
-struct used_row {
-	uint32_t file, page;
-	struct cfi_row row;
-};
+#include "tools/recorded/recorded_walk.h"
 
 struct recording {
-	VEC(struct byte) bytes;
-	VEC(struct used_row) rows;
-	VEC(const struct wire_range *) ranges;
+	struct recorded_bytes bytes;
+	struct recorded_tables tables;
 	struct strbuf text;
 };
-
-/* --- memory ----------------------------------------------------------------------------------- */
 
 static void keep_bytes(uint64_t address, const void *bytes, size_t len, void *data)
 {
 	struct recording *r = data;
 
-	for (size_t i = 0; i < len; i++) {
-		struct byte byte = { address + i, ((const uint8_t *)bytes)[i] };
-
-		vec_push(&r->bytes, byte);
-	}
+	for (size_t i = 0; i < len; i++)
+		recorded_bytes_add(&r->bytes, address + i, ((const uint8_t *)bytes)[i]);
 }
-
-static int compare_bytes(const void *a, const void *b)
-{
-	const struct byte *x = a, *y = b;
-
-	return x->address < y->address ? -1 : x->address > y->address;
-}
-
-/* Runs of bytes, at most 32 to a line. */
-static void add_memory(struct recording *r)
-{
-	uint64_t next = 0;
-	size_t run = 0;
-
-	qsort(r->bytes.items, r->bytes.len, sizeof(r->bytes.items[0]), compare_bytes);
-	for (size_t i = 0; i < r->bytes.len; i++) {
-		const struct byte *byte = &r->bytes.items[i];
-
-		if (i && byte->address == byte[-1].address)
-			continue;
-		if (!i || byte->address != next || run == 32) {
-			strbuf_addf(&r->text, "%smemory %#" PRIx64 " ", i ? "\n" : "",
-				    byte->address);
-			run = 0;
-		}
-		strbuf_addf(&r->text, "%02x", byte->value);
-		next = byte->address + 1;
-		run++;
-	}
-	strbuf_addch(&r->text, '\n');
-}
-
-/* --- tables ----------------------------------------------------------------------------------- */
 
 static const struct wire_range *find_range_of(const struct own_walk *own, uint64_t address)
 {
@@ -84,89 +36,20 @@ static const struct wire_range *find_range_of(const struct own_walk *own, uint64
 	return NULL;
 }
 
-static void keep_range(struct recording *r, const struct wire_range *range)
-{
-	for (size_t i = 0; i < r->ranges.len; i++)
-		if (r->ranges.items[i] == range)
-			return;
-	vec_push(&r->ranges, range);
-}
-
-static void keep_row(struct recording *r, uint32_t file, uint32_t page, const struct cfi_row *row)
-{
-	struct used_row used = { file, page, *row };
-
-	for (size_t i = 0; i < r->rows.len; i++)
-		if (r->rows.items[i].file == file && r->rows.items[i].page == page &&
-		    r->rows.items[i].row.offset == row->offset)
-			return;
-	vec_push(&r->rows, used);
-}
-
-/* The row of ADDRESS and its neighbours: what goes wrong by one row is to show. */
 static void keep_rows(struct recording *r, const struct own_walk *own, uint64_t address)
 {
 	const struct wire_range *range = find_range_of(own, address);
 	struct code_file *file = range ? code_file_by_number(range->file) : NULL;
 	struct cfi_rows rows = { VEC_INIT };
 	struct err err = { 0 };
-	size_t at = 0;
 
 	if (range)
-		keep_range(r, range);
+		recorded_tables_keep_range(&r->tables, range);
 	if (!file || cfi_file_page(file->cfi, address - range->bias, &rows, &err) < 0)
 		return;
-	address -= range->bias;
-	while (at + 1 < rows.v.len &&
-	       rows.v.items[at + 1].offset <= (address & (WIRE_PAGE_BYTES - 1)))
-		at++;
-	keep_row(r, file->number, (uint32_t)(address >> WIRE_PAGE_SHIFT), &rows.v.items[0]);
-	for (size_t i = at ? at - 1 : 0; i < rows.v.len && i <= at + 1; i++)
-		keep_row(r, file->number, (uint32_t)(address >> WIRE_PAGE_SHIFT), &rows.v.items[i]);
+	recorded_tables_keep_rows(&r->tables, file->number, address - range->bias, &rows);
 	vec_release(&rows.v);
 }
-
-static int compare_rows(const void *a, const void *b)
-{
-	const struct used_row *x = a, *y = b;
-
-	if (x->file != y->file)
-		return x->file < y->file ? -1 : 1;
-	if (x->page != y->page)
-		return x->page < y->page ? -1 : 1;
-	return x->row.offset < y->row.offset ? -1 : x->row.offset > y->row.offset;
-}
-
-static int compare_ranges(const void *a, const void *b)
-{
-	const struct wire_range *const *x = a, *const *y = b;
-
-	return (*x)->start < (*y)->start ? -1 : (*x)->start > (*y)->start;
-}
-
-static void add_tables(struct recording *r)
-{
-	qsort(r->ranges.items, r->ranges.len, sizeof(r->ranges.items[0]), compare_ranges);
-	for (size_t i = 0; i < r->ranges.len; i++) {
-		const struct wire_range *range = r->ranges.items[i];
-
-		strbuf_addf(&r->text, "range %#" PRIx64 " %#" PRIx64 " %#" PRIx64 " %u\n",
-			    range->start, range->end, range->bias, range->file);
-	}
-	qsort(r->rows.items, r->rows.len, sizeof(r->rows.items[0]), compare_rows);
-	for (size_t i = 0; i < r->rows.len; i++) {
-		const struct used_row *used = &r->rows.items[i];
-		const struct wire_rule *rule = &used->row.rule;
-
-		strbuf_addf(&r->text, "row %u %#x %#x  %u %u %d %d %u %u %u %u %u %u %u\n",
-			    used->file, used->page, used->row.offset, rule->kind, rule->cfa_reg,
-			    rule->cfa_offset, rule->cfa_add, rule->ra_slot, rule->rbx_slot,
-			    rule->rbp_slot, rule->r13_slot, rule->r15_slot, rule->cfa_index,
-			    rule->home_reg);
-	}
-}
-
-/* --- the whole -------------------------------------------------------------------------------- */
 
 static void add_frames(struct recording *r, const struct snapshot *s, const struct frames *expected)
 {
@@ -199,16 +82,15 @@ int recording_write(const char *path, const char *origin, const struct snapshot 
 		keep_rows(&r, own, frames.pcs[i] - !frames.exact[i]);
 	strbuf_addf(&r.text, "# %s\n", origin);
 	add_frames(&r, snapshot, expected);
-	add_tables(&r);
-	add_memory(&r);
+	recorded_tables_print(&r.tables, &r.text);
+	recorded_bytes_print(&r.bytes, &r.text);
 	if (r.text.len <= limit) {
 		fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644);
 		ret = fd < 0 ? -errno : file_write_all(fd, r.text.buf, r.text.len);
 		closep(&fd);
 	}
-	vec_release(&r.bytes);
-	vec_release(&r.rows);
-	vec_release(&r.ranges);
+	vec_release(&r.bytes.v);
+	recorded_tables_release(&r.tables);
 	strbuf_release(&r.text);
 	return ret;
 }

@@ -21,6 +21,6 @@ void java_recording_free(struct java_recording *recording);
 void java_recording_add(struct java_recording *recording, const struct user_regs_struct *regs,
 			uint32_t tid, const struct live_stack *stack, enum step_change change);
 
-int java_recording_write(const struct java_recording *recording, const char *path);
+int java_recording_write(struct java_recording *recording, const char *path);
 
 #endif

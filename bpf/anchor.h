@@ -28,43 +28,41 @@ struct anchor {
 	wire_u64 sp, pc, fp;
 };
 
-/* The thread's own, as it was when the sample was taken. */
-static inline int anchor_read_own(struct unwind_cursor *c, struct unwind_memory *memory,
-				  struct anchor *ret_anchor)
+/* A word of an anchor: of that in a JavaThread, or in a call stub's wrapper on the stack. */
+static inline int anchor_word(struct unwind_cursor *c, struct unwind_memory *memory, int on_stack,
+			      wire_u64 at, wire_u64 *ret_word)
 {
-	wire_u64 thread;
-
-	if (c->has_anchor) {
-		*ret_anchor = (struct anchor){ c->anchor[0], c->anchor[1], c->anchor[2] };
-		return 0;
-	}
-	thread = tables_thread(memory, c);
-	if (!thread || c->jvm.thread_anchor == WIRE_JVM_ABSENT)
-		return -1;
-	thread += c->jvm.thread_anchor;
-	return unwind_read(memory, &ret_anchor->sp, 8, thread + c->jvm.anchor_sp) ||
-			       unwind_read(memory, &ret_anchor->pc, 8, thread + c->jvm.anchor_pc) ||
-			       unwind_read(memory, &ret_anchor->fp, 8, thread + c->jvm.anchor_fp)
-		       ? -1
-		       : 0;
+	if (on_stack)
+		return unwind_load(c, memory, at, ret_word);
+	return unwind_read(memory, ret_word, 8, at) ? UNWIND_STOP : UNWIND_GO_ON;
 }
 
-/* That of a call stub's wrapper lies on the stack. */
+static inline int anchor_read_at(struct unwind_cursor *c, struct unwind_memory *memory,
+				 int on_stack, wire_u64 at, struct anchor *ret_anchor)
+{
+	return anchor_word(c, memory, on_stack, at + c->jvm.anchor_sp, &ret_anchor->sp) ||
+	       anchor_word(c, memory, on_stack, at + c->jvm.anchor_pc, &ret_anchor->pc) ||
+	       anchor_word(c, memory, on_stack, at + c->jvm.anchor_fp, &ret_anchor->fp);
+}
+
+/* A wrapper's, else the thread's own as it was when the sample was taken. */
 static inline int anchor_read(struct unwind_cursor *c, struct unwind_memory *memory,
 			      struct anchor *ret_anchor)
 {
-	wire_u64 at = c->anchor_at;
+	wire_u64 at = c->anchor_at, thread;
 
 	c->anchor_at = 0;
-	if (!at) {
-		c->anchor_own = 0;
-		return anchor_read_own(c, memory, ret_anchor);
+	if (at)
+		return anchor_read_at(c, memory, 1, at, ret_anchor);
+	c->anchor_own = 0;
+	if (c->has_anchor) {
+		*ret_anchor = (struct anchor){ c->anchor[0], c->anchor[1], c->anchor[2] };
+		return UNWIND_GO_ON;
 	}
-	return unwind_load(c, memory, at + c->jvm.anchor_sp, &ret_anchor->sp) ||
-			       unwind_load(c, memory, at + c->jvm.anchor_pc, &ret_anchor->pc) ||
-			       unwind_load(c, memory, at + c->jvm.anchor_fp, &ret_anchor->fp)
-		       ? -1
-		       : 0;
+	thread = tables_thread(memory, c);
+	if (!thread || c->jvm.thread_anchor == WIRE_JVM_ABSENT)
+		return UNWIND_STOP;
+	return anchor_read_at(c, memory, 0, thread + c->jvm.thread_anchor, ret_anchor);
 }
 
 /* Go on at the anchor; c->reason stays when there is none. Each is used once. */
@@ -72,10 +70,10 @@ static inline int anchor_enter(struct unwind_cursor *c, struct unwind_memory *me
 {
 	wire_u8 reason = c->reason;
 	struct anchor anchor = {};
-	int r = anchor_read(c, memory, &anchor);
+	int stop = anchor_read(c, memory, &anchor);
 
 	c->reason = reason;
-	if (r < 0 || anchor.sp <= c->sp || (anchor.sp & 7) || !unwind_is_user(anchor.sp))
+	if (stop || anchor.sp <= c->sp || (anchor.sp & 7) || !unwind_is_user(anchor.sp))
 		return UNWIND_STOP;
 	if (!anchor.pc && unwind_load(c, memory, anchor.sp - 8, &anchor.pc))
 		return UNWIND_STOP;

@@ -13,6 +13,9 @@
 /* Bytecodes lie behind their ConstMethod, 64 KiB of them at most. */
 #define INTERPRETED_MAX_BYTECODES (66U << 10)
 
+/* interpreter_frame_last_sp_offset in cpu/x86/frame_x86.hpp, in words from %rbp. */
+#define INTERPRETED_LAST_SP_SLOT (-2)
+
 static inline int interpreted_slot(struct unwind_cursor *c, struct unwind_memory *memory,
 				   wire_s8 slot, wire_u64 *ret_word)
 {
@@ -171,6 +174,23 @@ static inline int interpreted_read(struct unwind_cursor *c, struct unwind_memory
 	return UNWIND_GO_ON;
 }
 
+/*
+ * Deoptimised frames become interpreted ones in two steps: generate_deopt_blob() in
+ * sharedRuntime_x86_64.cpp makes them of a size and leaves their slots as they were, but for a last
+ * sp of 0; AbstractInterpreter::layout_activation() fills them in. Who called Java has another.
+ */
+static inline int interpreted_is_empty(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 last_sp;
+
+	if (!c->unpacks)
+		return 0;
+	if (!interpreted_slot(c, memory, INTERPRETED_LAST_SP_SLOT, &last_sp) && last_sp == 0)
+		return 1;
+	c->unpacks = 0;
+	return 0;
+}
+
 /* Into c->interpreted; which kind of frame it is. On UNWIND_STOP the method may be known. */
 static inline int interpreted_look(struct unwind_cursor *c, struct unwind_memory *memory)
 {
@@ -184,6 +204,8 @@ static inline int interpreted_look(struct unwind_cursor *c, struct unwind_memory
 		state = interpreter_caller(c, memory);
 	if (state == INTERPRETER_STANDS && interpreted_read(c, memory))
 		return INTERPRETER_LOST;
+	if (state == INTERPRETER_STANDS && interpreted_is_empty(c, memory))
+		return INTERPRETER_GONE;
 	if (state == INTERPRETER_UNBUILT)
 		interpreted_identify(c, memory, c->interpreted.method);
 	/* A register that held a Method* may hold something else by now. */
@@ -214,7 +236,7 @@ static inline int step_interpreted(struct unwind_cursor *c, struct unwind_memory
 	wire_u8 reason = c->reason;
 
 	c->java_frames++;
-	/* The method has been left: the frame is the interpreter's own. */
+	/* The method has been left, or is not known yet: the frame is the interpreter's own. */
 	if (state == INTERPRETER_GONE) {
 		if (unwind_put_frame(c, out, WIRE_FRAME_COMPILED, WIRE_COMPILED_WORDS) ||
 		    unwind_put(c, out, 0))

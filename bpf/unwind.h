@@ -59,6 +59,7 @@ static inline void unwind_begin(struct unwind_cursor *c, wire_u32 max_frames, wi
 	c->anchor_at = 0;
 	c->anchor_own = 1;
 	c->native = 0;
+	c->unpacks = 0;
 	c->has_anchor = 0;
 	c->far_pc = 0;
 	c->code_seen.pc = 0;
@@ -164,7 +165,8 @@ static inline int unwind_barrier(struct unwind_cursor *c, struct unwind_memory *
 static inline int unwind_java_caller(struct unwind_cursor *c, struct unwind_memory *memory,
 				     wire_u64 *out)
 {
-	if (c->code_seen.frame_size && c->native && !c->leaf && code_settle(c, memory))
+	c->unpacks = c->code_seen.frame_size && c->native && !c->leaf;
+	if (c->unpacks && code_settle(c, memory))
 		return UNWIND_STOP;
 	c->native = 0;
 	if (c->code_seen.frame_size)

@@ -85,6 +85,7 @@ struct unwind_cursor {
 	wire_u8 anchor_own; /* the thread's own may lead on */
 	wire_u8 native;	    /* the frame before was no Java frame */
 	wire_u8 seen_here;  /* `seen` is the method of this frame */
+	wire_u8 unpacks; /* below native code of a blob that may put interpreted frames in place */
 	/* The last blob that was too many hops away, and what was looked for. */
 	wire_u64 far_pc, far_blob;
 	struct wire_hot_code code_seen; /* of the last frame in a blob, in this walk */

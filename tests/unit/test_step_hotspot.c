@@ -308,6 +308,32 @@ static void a_method_of_another_class_is_read_anew(void **state)
 	assert_int_equal(world.java_hot_frames, 0);
 }
 
+/* The same below a blob that calls native code, or does not: what its frame is shown as. */
+static void expect_below_blob(int native, uint64_t last_sp, enum wire_frame_kind kind)
+{
+	begin_interpreted(0x123450007);
+	world.pc = CODE_OF(10) + 64;
+	world.native = (uint8_t)native;
+	world_stack[22] = world_word(60);
+	world_stack[23] = CODE_OF(310);
+	world_stack[58] = last_sp;
+	assert_int_equal(world_step(), UNWIND_GO_ON);
+	assert_true(world.pc == CODE_OF(310));
+	world.words = world.begin;
+	assert_int_equal(world_step(), UNWIND_GO_ON);
+	assert_int_equal(world_out[0] >> WIRE_FRAME_KIND_SHIFT, kind);
+	assert_true(world_out[1] == (kind == WIRE_FRAME_INTERPRETED ? METHOD : 0));
+	assert_true(world.pc == CALLER && world.sp == world_word(62));
+}
+
+static void a_frame_that_is_put_in_place_has_no_method(void **state)
+{
+	(void)state;
+	expect_below_blob(1, 0, WIRE_FRAME_COMPILED);
+	expect_below_blob(1, world_word(40), WIRE_FRAME_INTERPRETED);
+	expect_below_blob(0, 0, WIRE_FRAME_INTERPRETED);
+}
+
 /* --- deoptimised frames ----------------------------------------------------------------------- */
 
 static void begin_deoptimised(uint64_t true_pc)
@@ -449,6 +475,7 @@ int main(void)
 		cmocka_unit_test(an_entry_is_checked_once_in_a_tick),
 		cmocka_unit_test(a_method_is_read_once_in_a_tick),
 		cmocka_unit_test(a_method_of_another_class_is_read_anew),
+		cmocka_unit_test(a_frame_that_is_put_in_place_has_no_method),
 		cmocka_unit_test(a_deoptimised_frame_has_its_true_pc),
 		cmocka_unit_test(a_true_pc_elsewhere_is_none),
 		cmocka_unit_test(the_call_stub_gives_registers_back),

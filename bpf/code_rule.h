@@ -102,7 +102,8 @@ static inline int code_is_sender_sp(const struct unwind_cursor *c, wire_u64 addr
 /*
  * Bytes that the caller has pushed for a call and takes off behind it, so that its frame lies above
  * them: for d2i_fixup() and its like (convertD2I() in cpu/x86/macroAssembler_x86.cpp), for C1's
- * slow_subtype_check (emit_typecheck_helper() in c1_LIRAssembler_x86.cpp). Uses c->code.
+ * slow_subtype_check (emit_typecheck_helper() in c1_LIRAssembler_x86.cpp). What the interpreter pops
+ * there is a return address. Uses c->code.
  */
 static inline wire_u32 code_pushed_bytes(struct unwind_cursor *c, struct unwind_memory *memory,
 					 wire_u64 ra)
@@ -110,7 +111,8 @@ static inline wire_u32 code_pushed_bytes(struct unwind_cursor *c, struct unwind_
 	const wire_u8 *p = c->code;
 	wire_u32 at = 0, bytes = 0;
 
-	if (!blob_owns(c, ra) || unwind_read(memory, c->code, CODE_POPS_BYTES, ra))
+	if (!blob_owns(c, ra) || blob_is_interpreter(c, ra) ||
+	    unwind_read(memory, c->code, CODE_POPS_BYTES, ra))
 		return 0;
 	/* The end of a frame of two words. */
 	if (p[0] == LEAF_POP_RBP && leaf_is_return(p + 1))

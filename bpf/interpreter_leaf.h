@@ -53,20 +53,40 @@ static inline wire_u64 interpreter_sender_sp(const struct unwind_cursor *c, wire
 	return otherwise;
 }
 
+/* 48 83 c4 08: add $8,%rsp */
+#define INTERPRETER_UNALIGN 0x08c48348
+
+/*
+ * An entry that makes no frame aligns sp by a word for a call: it is taken off again behind that
+ * (MacroAssembler::call_VM_leaf_base() in macroAssembler_x86.cpp). P is where the call returns.
+ */
+static inline wire_u32 interpreter_alignment(const wire_u8 *p)
+{
+	return leaf_u32(p) == INTERPRETER_UNALIGN ? 8 : 0;
+}
+
+/* The same where P may be at the call: call rel32. */
+static inline wire_u32 interpreter_leaf_alignment(const wire_u8 *p)
+{
+	return interpreter_alignment(p) | interpreter_alignment(p[0] == 0xe8 ? p + 5 : p);
+}
+
 /* Nothing of the frame is pushed; the return address may be in %rax, to be pushed anew. */
 static inline int interpreter_before_frame(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	struct interpreted_frame *frame = &c->interpreted;
+	const wire_u8 *p = c->text + UNWIND_TEXT_BEHIND;
+	wire_u64 ra_at = c->sp + interpreter_leaf_alignment(p);
 	wire_u32 reg;
 
-	if (unwind_load(c, memory, c->sp, &frame->ra))
+	if (unwind_load(c, memory, ra_at, &frame->ra))
 		return INTERPRETER_LOST;
-	if (interpreter_popped(c->text + UNWIND_TEXT_BEHIND, &reg))
+	if (interpreter_popped(p, &reg))
 		frame->ra = interpreter_register(c, reg);
 	else if (!blob_owns(c, frame->ra))
 		frame->ra = c->leaf_regs[0];
 	frame->fp = c->fp;
-	frame->sender_sp = interpreter_sender_sp(c, c->sp + 8);
+	frame->sender_sp = interpreter_sender_sp(c, ra_at + 8);
 	return INTERPRETER_UNBUILT;
 }
 
@@ -121,7 +141,7 @@ static inline int interpreter_rethrows(struct unwind_cursor *c, struct unwind_me
 
 	if (unwind_read(memory, c->code, INTERPRETER_RETHROW_BYTES, c->pc))
 		return 0;
-	if (leaf_u32(p) == 0x08c48348 && p[4] == CODE_JMP32) {
+	if (leaf_u32(p) == INTERPRETER_UNALIGN && p[4] == CODE_JMP32) {
 		p += 9;
 		at += 8;
 	}
@@ -136,12 +156,12 @@ static inline int interpreter_rethrows(struct unwind_cursor *c, struct unwind_me
 
 /*
  * A stub was called by an entry that makes no frame (Math.pow(), generate_math_entry()): the
- * registers are those of the thread, if the stub has not used them.
+ * registers are those of the thread, if the stub has not used them. Uses c->code.
  */
 static inline int interpreter_caller(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	const struct wire_entry *entry;
-	wire_u64 r13 = c->leaf_regs[13], at_sp = c->sp, ra;
+	wire_u64 r13 = c->leaf_regs[13], ra_at;
 	wire_u32 at = 0;
 
 	if (c->native && interpreter_rethrows(c, memory))
@@ -149,17 +169,15 @@ static inline int interpreter_caller(struct unwind_cursor *c, struct unwind_memo
 	entry = interpreter_entry(c, &at);
 	if (!entry || entry->frame)
 		return INTERPRETER_STANDS;
-	/* A word of alignment may be below the return address (CRC32.update()). */
-	if (unwind_load(c, memory, at_sp, &ra))
+	if (unwind_read(memory, c->code, 8, c->pc))
 		return INTERPRETER_LOST;
-	if (!blob_owns(c, ra))
-		at_sp += 8;
+	ra_at = c->sp + interpreter_alignment(c->code);
 	c->interpreted.method = c->leaf_regs[3];
 	c->interpreted.fp = c->fp;
-	c->interpreted.sender_sp = at_sp + 8;
+	c->interpreted.sender_sp = ra_at + 8;
 	if (code_is_sender_sp(c, r13, INTERPRETER_MAX_LOCALS))
 		c->interpreted.sender_sp = r13;
-	return unwind_load(c, memory, at_sp, &c->interpreted.ra) ? INTERPRETER_LOST
+	return unwind_load(c, memory, ra_at, &c->interpreted.ra) ? INTERPRETER_LOST
 								 : INTERPRETER_UNBUILT;
 }
 

@@ -24,8 +24,7 @@ static inline int interpreted_slot(struct unwind_cursor *c, struct unwind_memory
 
 static inline int step_is_interpreted(const struct unwind_cursor *c)
 {
-	return c->jvm.interpreter_start && c->pc >= c->jvm.interpreter_start &&
-	       c->pc < c->jvm.interpreter_end;
+	return blob_is_interpreter(c, c->pc);
 }
 
 /* --- which method ----------------------------------------------------------------------------- */

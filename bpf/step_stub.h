@@ -50,6 +50,42 @@ static inline int stub_has_cookie(struct unwind_cursor *c, struct unwind_memory 
 	       !unwind_load(c, memory, at + 8, &ra) && blob_owns(c, ra);
 }
 
+/*
+ * Into a method that is not to be entered any more it does not return: the cookie is where the
+ * return address of that method lies now, and its frame is gone (BarrierSetNMethod::deoptimize() in
+ * barrierSetNMethod_x86.cpp). That place, of a cookie at AT, or 0.
+ */
+static inline wire_u64 stub_new_sp(struct unwind_cursor *c, struct unwind_memory *memory,
+				   wire_u64 at)
+{
+	wire_u64 sp, ra;
+
+	if (unwind_load(c, memory, at, &sp) || sp <= at || sp - at > UNWIND_MAX_FRAME_BYTES ||
+	    unwind_load(c, memory, sp, &ra))
+		return 0;
+	return blob_owns(c, ra) ? sp : 0;
+}
+
+#ifdef __bpf__
+
+__attribute__((noinline)) wire_u64 stub_new_sp_alone(struct unwind_cursor *c, wire_u64 at)
+{
+	return c ? stub_new_sp(c, NULL, at) : 0;
+}
+
+#define stub_new_sp(c, memory, at) stub_new_sp_alone(c, at)
+
+#endif
+
+static inline int stub_is_left_barrier(struct unwind_cursor *c, struct unwind_memory *memory,
+				       struct unwind_rule *rule)
+{
+	wire_u64 sp = step_fp_is_near(c) ? stub_new_sp(c, memory, c->fp + 8) : 0;
+
+	*rule = (struct unwind_rule){ sp + 8, sp, c->fp };
+	return sp != 0;
+}
+
 static inline int stub_is_barrier(struct unwind_cursor *c, struct unwind_memory *memory,
 				  struct unwind_rule *rule)
 {
@@ -60,7 +96,7 @@ static inline int stub_is_barrier(struct unwind_cursor *c, struct unwind_memory 
 	else if (step_fp_is_near(c) && stub_has_cookie(c, memory, c->fp + 8))
 		*rule = (struct unwind_rule){ c->fp + 24, c->fp + 16, c->fp };
 	else
-		return 0;
+		return stub_is_left_barrier(c, memory, rule);
 	return 1;
 }
 
@@ -141,7 +177,7 @@ static inline int stub_checks_out(struct unwind_cursor *c, struct unwind_memory 
 	wire_u64 pc = c->pc, word;
 	int found;
 
-	if (ra >= c->jvm.interpreter_start && ra < c->jvm.interpreter_end)
+	if (blob_is_interpreter(c, ra))
 		return 1;
 	c->pc = ra;
 	found = code_find(c, memory);

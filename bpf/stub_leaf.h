@@ -41,10 +41,18 @@ __attribute__((noinline)) wire_u64 stub_sender_sp_alone(struct unwind_cursor *c,
 #endif
 
 /* Where the return address is by the bytes at pc; 0: they don't say. */
-static inline wire_u64 stub_decide(const wire_u8 *p, wire_u64 sp)
+static inline wire_u64 stub_decide(struct unwind_cursor *c, struct unwind_memory *memory)
 {
+	const wire_u8 *p = c->text + UNWIND_TEXT_BEHIND;
+	wire_u32 op = leaf_u32(p);
+	wire_u64 sp = c->sp;
 	struct leaf_frame leaf;
 
+	/* A left barrier's end: test %rsp,(%rsp); mov (%rsp),%rsp; jmp *-8(%rsp). */
+	if (op == 0x24248548 || op == 0x24248b48)
+		return stub_new_sp(c, memory, sp);
+	if (op == 0xf82464ff)
+		return sp;
 	leaf_decide(p, &leaf);
 	if (leaf.state == LEAF_ENTRY)
 		return sp;
@@ -191,14 +199,13 @@ static inline int stub_follow(struct unwind_cursor *c, struct unwind_memory *mem
 
 static inline int stub_leave(struct unwind_cursor *c, struct unwind_memory *memory)
 {
-	const wire_u8 *p = c->text + UNWIND_TEXT_BEHIND;
 	struct unwind_rule rule;
 	wire_u64 ra = c->leaf_regs[0], at;
 	enum stub_popped popped;
 
 	if (stub_is_barrier(c, memory, &rule))
 		return code_follow(c, memory, &rule);
-	at = stub_decide(p, c->sp);
+	at = stub_decide(c, memory);
 	if (at)
 		return stub_follow(c, memory, at);
 	if (stub_is_call_stub(c, memory)) {

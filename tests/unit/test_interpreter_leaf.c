@@ -6,6 +6,7 @@
 
 #define INTERPRETER 8
 #define CALLER	    64
+#define STUB	    80
 #define RA	    (CODE_OF(CALLER) + 64)
 #define OLD_RA	    (CODE_OF(CALLER) + 128)
 #define CODE	    CODE_OF(INTERPRETER)
@@ -124,16 +125,59 @@ static void test_entry_without_frame(void **state)
 	}
 }
 
-/* It called a stub: the caller's registers are still the thread's; a word of alignment may be there. */
+/*
+ * It calls a stub, from an aligned sp or not (CRC32.updateBytes(), JDK 17 to 28): call; add
+ * $8,%rsp; jmp; pop %rdi; mov %r13,%rsp; jmp *%rdi. The caller's registers are still the thread's.
+ */
+static const char crc_entry[] = "\xe8\x10\0\0\0\x48\x83\xc4\x08\xe9\x05\0\0\0\xe8\x02\0\0\0"
+				"\x5f\x49\x8b\xe5\xff\xe7";
+
 static void test_entry_without_frame_calls(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
-		begin(BARE + 8);
+		begin(BARE + (i ? 5 : 19));
+		put(BARE, crc_entry, sizeof(crc_entry) - 1);
 		world.leaf = 0;
+		world_stack[SP_WORD] = OLD_RA;
 		world_stack[SP_WORD + i] = RA;
 		expect_caller(WIRE_FRAME_INTERPRETED, world_word(SENDER), world_word(SP_WORD + 40));
 	}
+}
+
+/* The same with the entry as the leaf, at the call and behind it; %r13 is another value by now. */
+static void test_entry_without_frame_aligned(void **state)
+{
+	static const uint32_t at[] = { 0, 5, 9, 14, 19 };
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(at); i++) {
+		unsigned int words = at[i] < 9;
+
+		begin(BARE + at[i]);
+		put(BARE, crc_entry, sizeof(crc_entry) - 1);
+		world.r13 = world.leaf_regs[13] = 17;
+		world_stack[SP_WORD] = OLD_RA;
+		world_stack[SP_WORD + words] = RA;
+		expect_caller(WIRE_FRAME_INTERPRETED, world_word(SP_WORD + words + 1),
+			      world_word(SP_WORD + 40));
+	}
+}
+
+/* What is popped behind a call in the interpreter is a return address, nothing that was pushed for it. */
+static void test_stub_returns_to_pop(void **state)
+{
+	(void)state;
+	begin(BARE);
+	world_blob(STUB, 8, 0);
+	put(BARE, crc_entry, sizeof(crc_entry) - 1);
+	world.pc = CODE_OF(STUB) + 32;
+	memcpy(world_heap + (world.pc - HEAP_AT), "\xc3", 1);
+	world_stack[SP_WORD] = CODE + BARE + 19;
+	world_stack[SP_WORD + 1] = RA;
+	assert_int_equal(world_step(), UNWIND_GO_ON);
+	assert_true(world.pc == CODE + BARE + 19);
+	assert_int_equal(world.sp, world_word(SP_WORD + 1));
 }
 
 /* It looks for the caller's handler, the return address and the exception pushed: both calls. */
@@ -220,6 +264,8 @@ int main(void)
 		cmocka_unit_test(test_frame_has_sender),
 		cmocka_unit_test(test_entry_without_frame),
 		cmocka_unit_test(test_entry_without_frame_calls),
+		cmocka_unit_test(test_entry_without_frame_aligned),
+		cmocka_unit_test(test_stub_returns_to_pop),
 		cmocka_unit_test(test_rethrows),
 		cmocka_unit_test(test_removed),
 		cmocka_unit_test(test_removed_with_flag),

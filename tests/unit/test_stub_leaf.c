@@ -168,6 +168,33 @@ static void test_entry_barrier(void **state)
 	expect_caller(RA, SP_WORD + 23, 0x10 + SP_WORD + 20);
 }
 
+/*
+ * Its method is not entered any more: the cookie says where the caller's return address is. Also at
+ * the end: add; pop; leave; test %rsp,(%rsp); mov (%rsp),%rsp; jmp *-8(%rsp) (JDK 28).
+ */
+static void test_left_barrier(void **state)
+{
+	static const char end[] = "\x5f\xc9\x48\x85\x24\x24\x48\x8b\x24\x24\xff\x64\x24\xf8";
+
+	(void)state;
+	for (unsigned int leaf = 0; leaf < 2; leaf++) {
+		BEGIN("\x90", "\x90");
+		world.leaf = (uint8_t)leaf;
+		world.fp = world_word(SP_WORD + 20);
+		world_stack[SP_WORD + 21] = world_word(SP_WORD + 30);
+		world_stack[SP_WORD + 22] = OLD_RA;
+		world_stack[SP_WORD + 30] = RA;
+		expect_caller(RA, SP_WORD + 31, 0x10 + SP_WORD + 20);
+	}
+	for (size_t at = 2; at <= 10; at += 4) {
+		stub_begin(end, at, end + at, sizeof(end) - 1 - at);
+		world_stack[SP_WORD] = at < 10 ? world_word(SP_WORD + 10) : RA;
+		world_stack[SP_WORD + 1] = OLD_RA;
+		world_stack[SP_WORD + 10] = RA;
+		expect_caller(RA, SP_WORD + (at < 10 ? 11 : 1), 0x1234);
+	}
+}
+
 /* c2i of JDK 17: pop %rax; mov %rsp,%r13; sub; mov %rax,(%rsp). */
 static void test_popped(void **state)
 {
@@ -306,6 +333,7 @@ int main(void)
 		cmocka_unit_test(test_scan),
 		cmocka_unit_test(test_called_by_native_code),
 		cmocka_unit_test(test_entry_barrier),
+		cmocka_unit_test(test_left_barrier),
 		cmocka_unit_test(test_popped),
 		cmocka_unit_test(test_sender_sp),
 		cmocka_unit_test(test_adapter_calls),

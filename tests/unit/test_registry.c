@@ -59,6 +59,20 @@ static void note_gone(struct process *process, void *data)
 		 (unsigned long long)process->serial);
 }
 
+static void count_one(struct process *process, void *data)
+{
+	(void)process;
+	++*(size_t *)data;
+}
+
+static size_t process_count(struct registry *registry)
+{
+	size_t count = 0;
+
+	registry_for_each(registry, count_one, &count);
+	return count;
+}
+
 static void fork_then_exec(void **state)
 {
 	struct registry *registry = ((struct fixture *)*state)->registry;
@@ -95,7 +109,7 @@ static void fork_then_exec(void **state)
 	/* the parent is as it was */
 	p = registry_find(registry, PID_A);
 	assert_string_equal(process_find_mapping(p, 0x400800)->path, "/bin/parent");
-	assert_int_equal(registry_count(registry), 2);
+	assert_int_equal(process_count(registry), 2);
 }
 
 static void an_exec_forgets_the_jvm(void **state)
@@ -137,7 +151,7 @@ static void exit_marks_and_expire_removes(void **state)
 	registry_expire(f->registry, 2001, note_gone, f);
 	assert_string_equal(f->gone, expected);
 	assert_null(registry_find(f->registry, PID_A));
-	assert_int_equal(registry_count(f->registry), 0);
+	assert_int_equal(process_count(f->registry), 0);
 }
 
 static void a_pid_that_is_used_again(void **state)
@@ -223,7 +237,7 @@ static void an_unknown_process_that_is_gone(void **state)
 	assert_int_equal(p->mappings.len, 0);
 	assert_string_equal(p->exe, "");
 	registry_expire(f->registry, 2000, note_gone, f);
-	assert_int_equal(registry_count(f->registry), 0);
+	assert_int_equal(process_count(f->registry), 0);
 }
 
 static void a_process_that_only_lost_its_main_thread(void **state)
@@ -301,7 +315,7 @@ static void the_snapshot_is_completed_bit_by_bit(void **state)
 	p = registry_find(registry, (uint32_t)getpid());
 	registry_complete(registry, 0);
 	assert_string_equal(p->exe, "");
-	for (; p->exe[0] == '\0' && turns < registry_count(registry); turns++)
+	for (; p->exe[0] == '\0' && turns < process_count(registry); turns++)
 		registry_complete(registry, 1);
 	assert_non_null(strstr(p->exe, "/test_registry"));
 	registry_complete(registry, SIZE_MAX);
@@ -388,21 +402,13 @@ static void a_check_finds_who_is_gone(void **state)
 	assert_null(registry_find(f->registry, (uint32_t)child));
 }
 
-static void count_one(struct process *process, void *data)
-{
-	(void)process;
-	++*(int *)data;
-}
-
 static void a_walk_over_all(void **state)
 {
 	struct registry *registry = ((struct fixture *)*state)->registry;
-	int n = 0;
 
 	for (uint32_t i = 0; i < 100; i++)
 		registry_exec(registry, i, PID_A + i, "x");
-	registry_for_each(registry, count_one, &n);
-	assert_int_equal(n, 100);
+	assert_int_equal(process_count(registry), 100);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)

@@ -15,8 +15,7 @@ enum source_kind { SOURCE_FD, SOURCE_TIMER, SOURCE_DEADLINE, SOURCE_SIGNALS };
 struct source {
 	enum source_kind kind;
 	int fd;	   /* owned unless SOURCE_FD */
-	int id;	   /* of timers */
-	bool dead; /* removed while events of this round may still point to it */
+	bool past; /* a deadline that was met; its memory goes at the end of the round */
 	loop_fn fn;
 	loop_signal_fn signal_fn;
 	void *data;
@@ -25,7 +24,6 @@ struct source {
 struct loop {
 	int epoll_fd;
 	VEC(struct source *) sources; /* owned */
-	int next_id;
 	bool quit;
 	bool have_signals;
 	sigset_t old_mask;
@@ -111,26 +109,6 @@ int loop_add_fd(struct loop *loop, int fd, loop_fn fn, void *data, struct err *e
 	return source_add(loop, source, err);
 }
 
-/* The memory goes at the end of the round, see sweep(). */
-static void source_remove(struct loop *loop, struct source *source)
-{
-	epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, source->fd, NULL);
-	source->dead = true;
-	if (source->kind != SOURCE_FD) {
-		close(source->fd);
-		source->fd = -1;
-	}
-}
-
-void loop_remove_fd(struct loop *loop, int fd)
-{
-	struct source **s;
-
-	vec_for_each (s, &loop->sources)
-		if ((*s)->kind == SOURCE_FD && (*s)->fd == fd && !(*s)->dead)
-			source_remove(loop, *s);
-}
-
 static struct timespec to_timespec(uint64_t ns)
 {
 	return (struct timespec){ (time_t)(ns / NSEC_PER_SEC), (long)(ns % NSEC_PER_SEC) };
@@ -139,7 +117,7 @@ static struct timespec to_timespec(uint64_t ns)
 static int timer_add(struct loop *loop, struct source *source, const struct itimerspec *when,
 		     int flags, struct err *err)
 {
-	int id, rc;
+	int rc;
 
 	source->fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (source->fd < 0 || timerfd_settime(source->fd, flags, when, NULL) < 0) {
@@ -147,9 +125,7 @@ static int timer_add(struct loop *loop, struct source *source, const struct itim
 		source_free(source);
 		return err_sys(err, rc, "cannot create a timer");
 	}
-	id = source->id = loop->next_id++;
-	rc = source_add(loop, source, err);
-	return rc ? rc : id;
+	return source_add(loop, source, err);
 }
 
 int loop_add_timer(struct loop *loop, uint64_t period_ns, loop_fn fn, void *data, struct err *err)
@@ -171,18 +147,6 @@ int loop_add_deadline(struct loop *loop, uint64_t deadline_ns, loop_fn fn, void 
 
 	source->fn = fn;
 	return timer_add(loop, source, &when, TFD_TIMER_ABSTIME, err);
-}
-
-void loop_remove_timer(struct loop *loop, int id)
-{
-	struct source **s;
-
-	vec_for_each (s, &loop->sources) {
-		bool timer = (*s)->kind == SOURCE_TIMER || (*s)->kind == SOURCE_DEADLINE;
-
-		if (timer && (*s)->id == id && !(*s)->dead)
-			source_remove(loop, *s);
-	}
 }
 
 /*
@@ -223,18 +187,14 @@ static void dispatch_signals(struct source *source)
 {
 	struct signalfd_siginfo info;
 
-	while (!source->dead && read(source->fd, &info, sizeof(info)) == sizeof(info))
+	while (read(source->fd, &info, sizeof(info)) == sizeof(info))
 		source->signal_fn((int)info.ssi_signo, source->data);
 }
 
-static void dispatch(struct loop *loop, struct source *source)
+static void dispatch(struct source *source)
 {
-	loop_fn fn = source->fn;
-	void *data = source->data;
 	uint64_t expirations;
 
-	if (source->dead)
-		return;
 	if (source->kind == SOURCE_SIGNALS) {
 		dispatch_signals(source);
 		return;
@@ -242,9 +202,8 @@ static void dispatch(struct loop *loop, struct source *source)
 	if (source->kind != SOURCE_FD &&
 	    read(source->fd, &expirations, sizeof(expirations)) != sizeof(expirations))
 		return;
-	if (source->kind == SOURCE_DEADLINE)
-		source_remove(loop, source);
-	fn(data);
+	source->past = source->kind == SOURCE_DEADLINE;
+	source->fn(source->data);
 }
 
 static void sweep(struct loop *loop)
@@ -252,7 +211,7 @@ static void sweep(struct loop *loop)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < loop->sources.len; i++) {
-		if (loop->sources.items[i]->dead)
+		if (loop->sources.items[i]->past)
 			source_free(loop->sources.items[i]);
 		else
 			loop->sources.items[kept++] = loop->sources.items[i];
@@ -271,7 +230,7 @@ int loop_run(struct loop *loop, struct err *err)
 		if (n < 0 && errno != EINTR)
 			return err_sys(err, -errno, "cannot wait for events");
 		for (int i = 0; i < n && !loop->quit; i++)
-			dispatch(loop, events[i].data.ptr);
+			dispatch(events[i].data.ptr);
 		sweep(loop);
 	}
 	return 0;

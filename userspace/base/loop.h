@@ -17,16 +17,14 @@ int loop_new(struct loop **ret_loop, struct err *err);
 void loop_free(struct loop *loop);
 DEFINE_CLEANUP(struct loop *, loop_free);
 
-/* Call FN whenever FD is readable (level-triggered). FD is borrowed; remove it before closing. */
+/* Call FN whenever FD is readable (level-triggered). FD is borrowed for the loop's life. */
 int loop_add_fd(struct loop *loop, int fd, loop_fn fn, void *data, struct err *err);
-void loop_remove_fd(struct loop *loop, int fd);
 
-/* Call FN every PERIOD_NS. Returns an id >= 0, or a negative errno. */
+/* Call FN every PERIOD_NS. */
 int loop_add_timer(struct loop *loop, uint64_t period_ns, loop_fn fn, void *data, struct err *err);
 /* Call FN once, at the CLOCK_MONOTONIC time DEADLINE_NS. */
 int loop_add_deadline(struct loop *loop, uint64_t deadline_ns, loop_fn fn, void *data,
 		      struct err *err);
-void loop_remove_timer(struct loop *loop, int id);
 
 /*
  * Block these signals in this thread and deliver them through FN, but not a SIGHUP that nohup has

@@ -393,8 +393,3 @@ void registry_for_each(struct registry *registry, void (*fn)(struct process *p, 
 	while (hmap_next(&registry->by_pid, &at, &pid, &value))
 		fn(registry_find(registry, (uint32_t)pid), data);
 }
-
-size_t registry_count(const struct registry *registry)
-{
-	return registry->by_pid.len;
-}

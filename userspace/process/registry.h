@@ -104,7 +104,6 @@ void registry_expire(struct registry *registry, uint64_t time_ns,
 
 void registry_for_each(struct registry *registry, void (*fn)(struct process *p, void *data),
 		       void *data);
-size_t registry_count(const struct registry *registry);
 
 struct mapping *process_find_mapping(struct process *process, uint64_t address);
 

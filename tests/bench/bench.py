@@ -4,8 +4,8 @@
 
 throughput  operations per CPU second that a CPU-bound stock JVM keeps while it is recorded at 1 kHz
             (windows with and without recording take turns in one run of the JVM), and with an agent
-host        the whole host at 99 Hz with 20 busy JVMs and 300 other processes: hostprof's own CPU
-            time, memory, BPF time
+host        the whole host at 99 Hz with 20 busy JVMs and 300 other processes: from start to the
+            first whole sample, hostprof's own CPU time, memory, BPF time
 unwinding   what a native stack costs by its depth, against a walk by frame pointers; misses, rows
 java        what a Java stack costs, by the kind of its frames
 views       one million samples: time and memory of each view
@@ -41,6 +41,9 @@ while True:
 # After these many seconds the start's cost is over (symbols read, agents attached).
 START_SECONDS = 10
 HOST_SECONDS = 30
+STARTS = 5
+# Root and leaf side of what a thread of Bench does all the time; C2 inlines the recursion between.
+BENCH_STACK = re.compile(r"(?:\[thread start\]|(?:__)?clone3?);.*;java\.lang\.Thread\.run;Bench\.run;Bench\.descend\b")
 # Time for a recording to begin, and to let go, before a window is measured.
 SETTLE = 1.5
 SAMPLES = 1_000_000
@@ -138,12 +141,28 @@ def busy_jvms():
             for _ in range(JVMS)]
     for jvm in jvms:
         jvm.wait_text(timeout=120)
+    return {jvm.pid for jvm in jvms}
+
+
+def first_whole_ms(pids):
+    """From hostprof's exec to the first sample of one of these JVMs that is whole."""
+    path = temp_path("start.jfr")
+    origin = time.monotonic_ns()
+    hostprof("record", "-F", 99, "-d", 1, "-o", path)
+    lines = run([os.path.join(BUILD, "tools", "timed_stacks"), path], code=0).out.splitlines()
+    samples = [line.split(" ", 2) for line in lines]
+    return min(int(ns) - origin for ns, pid, stack in samples
+               if int(pid) in pids and BENCH_STACK.match(stack)) / 1e6
 
 
 def host():
-    enable_bpf_stats()
-    busy_jvms()
+    pids = busy_jvms()
     other_processes()
+    starts = [first_whole_ms(pids) for _ in range(STARTS)]
+    what = f"{JVMS} JVMs, {OTHERS} more: start to first whole sample"
+    row(f"{what} (median of {STARTS})", statistics.median(starts), "ms", 300, digits=0)
+    row(f"{what}: the longest", max(starts), "ms", digits=0)
+    enable_bpf_stats()
     stats = temp_path("stats.json")
     recorder = start([HOSTPROF, "record", "-F", 99, "-d", START_SECONDS + HOST_SECONDS, "-o",
                       temp_path("x.jfr"), "--stats", stats], stderr=subprocess.DEVNULL)

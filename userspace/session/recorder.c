@@ -9,12 +9,12 @@
 #include "base/loop.h"
 #include "session/command.h"
 #include "session/pipeline_arrive.h"
+#include "session/priority.h"
 
 #define DEFAULT_FLUSH_NS (1 * NSEC_PER_SEC)
 #define TURN_NS		 (50 * NSEC_PER_MSEC)
 #define CPU_CHECK_NS	 (1 * NSEC_PER_SEC)
 #define PROGRESS_NS	 (500 * NSEC_PER_MSEC)
-#define DRAIN_NICE	 10
 
 struct recorder {
 	const struct recorder_options *options;
@@ -153,30 +153,16 @@ static void fill_result(struct recorder *rec)
 	capture_get_stats(rec->capture, &result->capture);
 }
 
-/*
- * Rings are drained in time also on a host that has more to do than it can: of this thread only,
- * which takes a percent of a cpu; workers and the command were started before. Without the right to
- * it nothing is changed.
- */
-static int raise_priority(void)
-{
-	int before = getpriority(PRIO_PROCESS, 0);
-
-	setpriority(PRIO_PROCESS, 0, before - DRAIN_NICE);
-	return before;
-}
-
 /* From "everything is open" to "the recording is ended". */
 static int run(struct recorder *rec, struct err *err)
 {
 	const struct recorder_options *options = rec->options;
 	struct err finish_err = { 0 };
-	int r, finished, nice_before;
+	int r, finished;
 
 	r = capture_start(rec->capture, err);
 	if (r < 0)
 		return r;
-	nice_before = raise_priority();
 	rec->start_ns = clock_now_ns();
 	if (rec->command.pid)
 		r = command_go(&rec->command, options->command[0], err);
@@ -187,7 +173,7 @@ static int run(struct recorder *rec, struct err *err)
 		r = loop_run(rec->loop, err);
 	rec->result->elapsed_ns = clock_now_ns() - rec->start_ns;
 	capture_stop(rec->capture);
-	setpriority(PRIO_PROCESS, 0, nice_before);
+	priority_restore();
 	if (rec->failure.code) {
 		*err = rec->failure;
 		return rec->failure.code;
@@ -245,6 +231,7 @@ static int open_all(struct recorder *rec, int fd, struct err *err)
 
 	if (r == 0 && rec->options->command)
 		r = prepare_command(rec, err);
+	priority_raise(); /* the command is forked */
 	raise_descriptor_limit();
 	plan_memory(rec);
 	if (r == 0)
@@ -274,6 +261,7 @@ int recorder_run(const struct recorder_options *options, int fd, struct recorder
 		fill_result(&rec);
 		*ret_result = result;
 	}
+	priority_restore();
 	command_release(&rec.command);
 	pipeline_release(&rec.pipeline);
 	capture_free(rec.capture);

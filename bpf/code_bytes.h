@@ -193,11 +193,22 @@ static inline int code_is_behind_leave(struct unwind_cursor *c)
 	return 0;
 }
 
+/*
+ * Behind the frame's end of methods that may use the reserved zone of the stack, at the branch around
+ * the call that protects it again: cmp d32(%r15),%rsp; jb (reserved_stack_check() in
+ * cpu/x86/macroAssembler_x86.cpp).
+ */
+static inline int code_is_reserved_check(const wire_u8 *p)
+{
+	return leaf_u24(p - 7) == 0xa73b49 && p[0] == 0x0f && p[1] == 0x82;
+}
+
 static inline int code_is_gone(struct unwind_cursor *c, wire_u32 bytes)
 {
 	const wire_u8 *p = c->text + UNWIND_TEXT_BEHIND;
 
-	if (leaf_is_return(p) || code_is_far_poll(p) || code_is_poll_stub(p))
+	if (leaf_is_return(p) || code_is_far_poll(p) || code_is_poll_stub(p) ||
+	    code_is_reserved_check(p))
 		return 1;
 	if (p[-1] == LEAF_POP_RBP && bytes > 16 && code_is_behind_add(p - 1, bytes - 16))
 		return 1;

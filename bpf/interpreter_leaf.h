@@ -126,13 +126,13 @@ static inline int interpreter_at_entry(struct unwind_cursor *c, struct unwind_me
 }
 
 /* Of the code below. */
-#define INTERPRETER_RETHROW_BYTES 16
+#define INTERPRETER_RETHROW_BYTES 24
 
 /*
  * An exception leaves an activation that was removed: push %rax; push %rdx (the return address); a
  * call that looks for the caller's handler; mov %rax,%rbx; pop %rdx; pop %rax; jmp *%rbx
  * (generate_throw_exception() in templateInterpreterGenerator_x86.cpp). With a word of alignment
- * the call has an end of its own: add $8,%rsp; jmp. Uses c->code.
+ * the call has an end of its own: add $8,%rsp; jmp over the other call. Uses c->code.
  */
 static inline int interpreter_rethrows(struct unwind_cursor *c, struct unwind_memory *memory)
 {
@@ -142,7 +142,7 @@ static inline int interpreter_rethrows(struct unwind_cursor *c, struct unwind_me
 	if (unwind_read(memory, c->code, INTERPRETER_RETHROW_BYTES, c->pc))
 		return 0;
 	if (leaf_u32(p) == INTERPRETER_UNALIGN && p[4] == CODE_JMP32) {
-		p += 9;
+		p += 14;
 		at += 8;
 	}
 	if (leaf_u32(p) != 0x5ad88b48 || leaf_u24(p + 4) != 0xe3ff58 ||

@@ -191,21 +191,31 @@ __attribute__((noinline)) int stub_popped_at_alone(struct unwind_cursor *c, wire
 
 #endif
 
+/*
+ * Or it was copied: mov (%rsp),%rax; mov %rsp,%r11; [sub $imm8,%rsp]; and $-16,%rsp. Behind one of
+ * the last two?
+ */
+static inline int stub_has_copied(const wire_u8 *p)
+{
+	const wire_u8 *from = p;
+
+	if (leaf_u24(from - 4) == 0xe48348)
+		from -= 4;
+	if (leaf_u24(from - 4) == LEAF_SUB8)
+		from -= 4;
+	return from != p && leaf_u24(from - 3) == 0xdc8b4c && leaf_u32(from - 7) == 0x24048b48;
+}
+
 /* Has an adapter the return address in %rax, and not on the stack? And is sp another one already? */
 static inline enum stub_popped stub_has_popped(struct unwind_cursor *c)
 {
-	const wire_u8 *p = c->text + UNWIND_TEXT_BEHIND;
-
 	for (wire_u32 i = 1; i <= STUB_POPPED_BYTES; i++) {
 		enum stub_popped popped = stub_popped_at(c, UNWIND_TEXT_BEHIND - i);
 
 		if (popped != STUB_NOT_POPPED)
 			return popped;
 	}
-	/* Or it was copied: mov (%rsp),%rax; mov %rsp,%r11; and $-16,%rsp. */
-	if (leaf_u32(p - 11) == 0x24048b48 && leaf_u24(p - 4) == 0xe48348)
-		return STUB_POPPED;
-	return STUB_NOT_POPPED;
+	return stub_has_copied(c->text + UNWIND_TEXT_BEHIND) ? STUB_POPPED : STUB_NOT_POPPED;
 }
 
 #ifdef __bpf__

@@ -59,28 +59,34 @@ static inline wire_u64 stub_decide(struct unwind_cursor *c, struct unwind_memory
 	return leaf.state == LEAF_PUSHED ? sp + 8 : 0;
 }
 
-/* Where the call leads whose return address lies at AT, if to a place in front of pc; else 0. */
-static inline wire_u64 stub_start(struct unwind_cursor *c, struct unwind_memory *memory,
-				  wire_u64 at)
+/* Where the call leads whose return address lies at AT, if into this blob; else 0. */
+static inline wire_u64 stub_called(struct unwind_cursor *c, struct unwind_memory *memory,
+				   wire_u64 at)
 {
-	wire_u64 word, start;
+	wire_u64 word;
 
-	if (unwind_load(c, memory, at, &word))
-		return 0;
-	start = code_target(c, memory, word);
-	return start <= c->pc ? start : 0;
+	return unwind_load(c, memory, at, &word) ? 0 : code_target(c, memory, word);
 }
 
 #ifdef __bpf__
 
-__attribute__((noinline)) wire_u64 stub_start_alone(struct unwind_cursor *c, wire_u64 at)
+__attribute__((noinline)) wire_u64 stub_called_alone(struct unwind_cursor *c, wire_u64 at)
 {
-	return c ? stub_start(c, NULL, at) : 0;
+	return c ? stub_called(c, NULL, at) : 0;
 }
 
-#define stub_start(c, memory, at) stub_start_alone(c, at)
+#define stub_called(c, memory, at) stub_called_alone(c, at)
 
 #endif
+
+/* The same, if it is in front of pc. */
+static inline wire_u64 stub_start(struct unwind_cursor *c, struct unwind_memory *memory,
+				  wire_u64 at)
+{
+	wire_u64 start = stub_called(c, memory, at);
+
+	return start <= c->pc ? start : 0;
+}
 
 /*
  * Does the stub at START make a frame at once? Compiled code leaves an older interpreted frame's
@@ -100,18 +106,33 @@ static inline int stub_enters(struct unwind_cursor *c, struct unwind_memory *mem
 }
 
 /*
+ * Does the frame that %rbp says belong to this stub, when a call that [sp] tells of leads to NEAREST?
+ * A stub may have jumped to another with its frame standing (generate_generic_copy() to copies in
+ * front of it): where it was called is then behind pc.
+ */
+static inline int stub_has_frame(struct unwind_cursor *c, struct unwind_memory *memory,
+				 wire_u64 nearest)
+{
+	wire_u64 start;
+
+	if (!step_fp_is_near(c))
+		return 0;
+	start = stub_called(c, memory, c->fp + 8);
+	if (start > c->pc)
+		return !nearest && stub_enters(c, memory, start);
+	return start > nearest && (!nearest || stub_enters(c, memory, start));
+}
+
+/*
  * A return address into a caller of this stub: where it lies, or 0. A stack holds old words, and a
  * blob many stubs, so that it is the call to the nearest place in front of pc.
  */
 static inline wire_u64 stub_scan(struct unwind_cursor *c, struct unwind_memory *memory)
 {
-	wire_u64 nearest = stub_start(c, memory, c->sp), found = nearest ? c->sp : 0, start;
+	wire_u64 nearest = stub_start(c, memory, c->sp), found = nearest ? c->sp : 0;
 
-	if (step_fp_is_near(c)) {
-		start = stub_start(c, memory, c->fp + 8);
-		if (start > nearest && (!nearest || stub_enters(c, memory, start)))
-			return c->fp + 8;
-	}
+	if (stub_has_frame(c, memory, nearest))
+		return c->fp + 8;
 	for (int i = 1; i < STUB_SCAN_WORDS && !found; i++)
 		if (stub_start(c, memory, c->sp + 8ULL * i))
 			found = c->sp + 8ULL * i;
@@ -197,6 +218,21 @@ static inline int stub_follow(struct unwind_cursor *c, struct unwind_memory *mem
 	return code_follow(c, memory, &rule);
 }
 
+/*
+ * Is the return address in %rdx? C1's unwind_exception: pop %rdx; jmp *%rbx. generate_forward_exception()
+ * in stubGenerator_x86_64.cpp loads and clears JavaThread::_pending_exception between the two.
+ */
+static inline int stub_has_rdx(const wire_u8 *p)
+{
+	int jumps = p[0] == 0xff && p[1] == 0xe3;
+
+	if (p[-1] == CODE_POP_RDX)
+		return jumps || leaf_u24(p) == 0x478b49;
+	if (p[-5] == CODE_POP_RDX && leaf_u24(p - 4) == 0x478b49)
+		return leaf_u24(p) == 0x47c749;
+	return jumps && p[-13] == CODE_POP_RDX && leaf_u24(p - 8) == 0x47c749;
+}
+
 static inline int stub_leave(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	struct unwind_rule rule;
@@ -205,6 +241,8 @@ static inline int stub_leave(struct unwind_cursor *c, struct unwind_memory *memo
 
 	if (stub_is_barrier(c, memory, &rule))
 		return code_follow(c, memory, &rule);
+	if (stub_has_rdx(c->text + UNWIND_TEXT_BEHIND) && blob_owns(c, c->leaf_regs[1]))
+		return code_enter(c, c->leaf_regs[1], c->sp, c->fp);
 	at = stub_decide(c, memory);
 	if (at)
 		return stub_follow(c, memory, at);

@@ -145,6 +145,9 @@ static void test_epilogue(void **state)
 		{ "behind that", "48 83 c4 08 5a", "4c 8b c0 49 8b 87", 2, POPPED },
 		{ "and on", "48 83 c4 08 5a 4c 8b c0 49 8b 87 d0 03 00 00", "41 ff e0", 2, POPPED },
 		{ "C1's handler", "c9", "59 ff e1", 2, ENTRY },
+		/* VirtualThread.mount() of JDK 21 and 25 */
+		{ "reserved zone", "48 83 c4 30 5d 49 3b a7 d8 04 00 00",
+		  "0f 82 3d 00 00 00 49 8b ff", 8, ENTRY },
 	};
 
 	(void)state;

@@ -188,8 +188,8 @@ static void test_rethrows(void **state)
 	(void)state;
 	for (unsigned int words = 0; words < 2; words++) {
 		begin(1024);
-		put(1024, "\x48\x83\xc4\x08\xe9\x05\0\0\0", 9);
-		put(words ? 1024 + 9 : 1024, end, sizeof(end) - 1);
+		put(1024, "\x48\x83\xc4\x08\xe9\x05\0\0\0\xe8\x11\x22\x33\x44", 14);
+		put(words ? 1024 + 14 : 1024, end, sizeof(end) - 1);
 		world.leaf = 0;
 		world.native = 1;
 		world_stack[SP_WORD + words] = RA;

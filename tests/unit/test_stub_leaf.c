@@ -89,6 +89,26 @@ static void test_frame_pointer(void **state)
 	expect_caller(RA, SP_WORD + 22, 0x10 + SP_WORD + 20);
 }
 
+/* The stub that was called has jumped to one in front of it, with its frame. */
+static void test_frame_of_another_stub(void **state)
+{
+	(void)state;
+	for (unsigned int enters = 0; enters < 2; enters++) {
+		BEGIN("\x90", "\x90");
+		world.fp = world_word(SP_WORD + 20);
+		world_stack[SP_WORD + 21] = RA;
+		put_call(RA, STUB_PC + 64);
+		if (enters)
+			put(STUB_PC + 64, "\x55\x48\x8b\xec", 4);
+		world_stack[SP_WORD + 2] = OLD_RA;
+		put_call(OLD_RA, CODE_OF(STUBS) + 32);
+		if (enters)
+			expect_caller(RA, SP_WORD + 22, 0x10 + SP_WORD + 20);
+		else
+			expect_caller(OLD_RA, SP_WORD + 3, world_word(SP_WORD + 20));
+	}
+}
+
 /* Compiled code leaves an interpreted frame's address in %rbp: that came through a stub as well. */
 static void test_other_frame_pointer(void **state)
 {
@@ -214,11 +234,55 @@ static void test_popped(void **state)
 	world.leaf_regs[13] = world_word(SENDER);
 	world_stack[SP_WORD] = OLD_RA;
 	expect_caller(RAX_RA, SENDER, 0x1234);
-	/* i2c: mov (%rsp),%rax; mov %rsp,%r11; and $-16,%rsp. */
+}
+
+/* i2c of JDK 17: mov (%rsp),%rax; mov %rsp,%r11; sub $32,%rsp; and $-16,%rsp; push %rax. */
+static void test_copied(void **state)
+{
+	static const char code[] =
+		"\x48\x8b\x04\x24\x4c\x8b\xdc\x48\x83\xec\x20\x48\x83\xe4\xf0\x50";
+	static const unsigned int lowered[] = { 11, 15 };
+
+	(void)state;
 	BEGIN("\x48\x8b\x04\x24\x4c\x8b\xdc\x48\x83\xe4\xf0", "\x50");
 	world.leaf_regs[0] = RAX_RA;
 	world_stack[SP_WORD] = OLD_RA;
 	expect_caller(RAX_RA, SP_WORD, 0x1234);
+	for (size_t i = 0; i < ARRAY_SIZE(lowered); i++) {
+		stub_begin(code, lowered[i], code + lowered[i], sizeof(code) - 1 - lowered[i]);
+		world.leaf_regs[0] = RAX_RA;
+		world_stack[SP_WORD] = OLD_RA;
+		expect_caller(RAX_RA, SP_WORD, 0x1234);
+	}
+	/* Not yet. */
+	stub_begin(code, 7, code + 7, sizeof(code) - 1 - 7);
+	world.leaf_regs[0] = RAX_RA;
+	world_stack[SP_WORD] = RA;
+	expect_caller(RA, SP_WORD + 1, 0x1234);
+}
+
+/* Between pop %rdx and jmp *%rbx: C1's unwind_exception of JDK 17, the stub that forwards exceptions. */
+static void test_in_rdx(void **state)
+{
+	static const char forward[] = "\x5a\x49\x8b\x47\x08\x49\xc7\x47\x08\0\0\0\0\xff\xe3";
+	static const unsigned int at[] = { 1, 5, 13 };
+
+	(void)state;
+	BEGIN("\x49\x8b\xc6\x5a", "\xff\xe3");
+	world.leaf_regs[1] = RAX_RA;
+	world_stack[SP_WORD] = world_stack[SP_WORD + 1] = OLD_RA;
+	expect_caller(RAX_RA, SP_WORD, 0x1234);
+	for (size_t i = 0; i < ARRAY_SIZE(at); i++) {
+		stub_begin(forward, at[i], forward + at[i], sizeof(forward) - 1 - at[i]);
+		world.leaf_regs[1] = RAX_RA;
+		world_stack[SP_WORD] = world_stack[SP_WORD + 1] = OLD_RA;
+		expect_caller(RAX_RA, SP_WORD, 0x1234);
+	}
+	/* At the pop. */
+	BEGIN("\x49\x8b\xc6", "\x5a\xff\xe3");
+	world.leaf_regs[1] = RAX_RA;
+	world_stack[SP_WORD] = RA;
+	expect_caller(RA, SP_WORD + 1, 0x1234);
 }
 
 /* Where an adapter copies arguments %r13 is the caller's stack pointer; elsewhere any value. */
@@ -328,6 +392,7 @@ int main(void)
 		cmocka_unit_test(test_frameless),
 		cmocka_unit_test(test_pushed_frame_pointer),
 		cmocka_unit_test(test_frame_pointer),
+		cmocka_unit_test(test_frame_of_another_stub),
 		cmocka_unit_test(test_other_frame_pointer),
 		cmocka_unit_test(test_inline_cache),
 		cmocka_unit_test(test_scan),
@@ -335,6 +400,8 @@ int main(void)
 		cmocka_unit_test(test_entry_barrier),
 		cmocka_unit_test(test_left_barrier),
 		cmocka_unit_test(test_popped),
+		cmocka_unit_test(test_copied),
+		cmocka_unit_test(test_in_rdx),
 		cmocka_unit_test(test_sender_sp),
 		cmocka_unit_test(test_adapter_calls),
 		cmocka_unit_test(test_adapter_patches),

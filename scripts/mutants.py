@@ -98,7 +98,7 @@ JAVA_STEPS = [
     Mutant("an anchor without a pc given up", ANCHOR,
            "if (!anchor.pc && unwind_load(c, memory, anchor.sp - 8, &anchor.pc))", "if (0)", HOTSPOT),
     Mutant("adapters: sender sp not from %r13", STUB_LEAF, "if (stub_is_to_interpreter(c))\n\t\treturn r13;", "", JAVA),
-    Mutant("adapters: return address not from %rax", ADAPTER, "return moved ? STUB_POPPED_MOVED : STUB_POPPED;",
+    Mutant("adapters: return address not from %rax", ADAPTER, "return all & STUB_MOVES_SP ? STUB_POPPED_MOVED : STUB_POPPED;",
            "return STUB_NOT_POPPED;", JAVA),
     Mutant("stubs: no frame pointer's frame in a leaf", STUB_LEAF,
            "return start > nearest && (!nearest || stub_enters(c, memory, start));", "return 0;", JAVA),

@@ -21,6 +21,7 @@ ended when it is over, also when it failed. The build directory comes from HOSTP
 """
 import atexit
 import collections
+import contextlib
 import glob
 import inspect
 import json
@@ -295,6 +296,30 @@ def start(argv, **more):
     return Process(argv, **more)
 
 
+class Recorder(Process):
+    """hostprof recording beside the test: from its first samples, which are flushed, to end()."""
+
+    def __init__(self, *args):
+        self.path, self.stats_path = temp_path("x.jfr"), temp_path("stats.json")
+        super().__init__([HOSTPROF, "record", "-o", self.path, "--stats", self.stats_path, *args],
+                         stderr=subprocess.PIPE)
+        # On a busy machine it takes long to start.
+        wait_until(lambda: not self.running() or
+                   os.path.exists(self.path) and os.path.getsize(self.path), 90, "recording")
+        expect(self.running(), "hostprof ended at its start")
+
+    def end(self):
+        """The recording's path; its figures are at stats_path."""
+        self.signal(signal.SIGINT)
+        self.finish()
+        return self.path
+
+    def wait_lease(self, pid):
+        """Until it reads the agent of this JVM: another recording of the host may have it first."""
+        wait_until(lambda: json_of("status", pid)["agent_lease_pid"] == self.pid, 180,
+                   "the agent's lease", step=0.5)
+
+
 def native(name, *args, **more):
     """Start a workload of tests/workloads/NAME.c."""
     return Process([os.path.join(WORKLOADS, name), *args], **more)
@@ -317,6 +342,26 @@ def cpu_seconds(pid):
     with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
         fields = stat.read().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def thread_seconds(pid, name):
+    """As cpu_seconds(), of the threads with this name; the kernel keeps 15 letters of it."""
+    ticks = 0
+    for path in glob.glob(f"/proc/{pid}/task/*/stat"):
+        with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as stat:
+            _, comm, fields = re.fullmatch(r"(\d+) \((.*)\) (.*)", stat.read().strip()).groups()
+            if comm == name[:15]:
+                ticks += sum(map(int, fields.split()[11:13]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def let_run(pid, frequency, samples, timeout=150):
+    """Wait until each thread of SAMPLES (name → number) has run for as long as its samples take, and
+    a tenth more: on a busy machine that is much longer than on an idle one."""
+    wanted = {name: thread_seconds(pid, name) + 1.1 * count / frequency
+              for name, count in samples.items()}
+    wait_until(lambda: all(thread_seconds(pid, name) >= seconds for name, seconds in wanted.items()),
+               timeout, f"CPU time of {', '.join(samples)}", step=0.1)
 
 
 def rss_bytes(pid):
@@ -399,6 +444,11 @@ def in_order(frames, *wanted):
     """Whether WANTED appear in FRAMES in this order (others may lie between)."""
     rest = iter(frames)
     return all(any(frame == want for frame in rest) for want in wanted)
+
+
+def json_of(*args):
+    """What a command says with --json."""
+    return json.loads(hostprof(*args, "--json").out)
 
 
 def read_json(path):

@@ -134,22 +134,15 @@ class Recording:
     """hostprof over the whole host, from its making to finish()."""
 
     def __init__(self, *args):
-        self.path, self.stats_path = temp_path("x.jfr"), temp_path("stats.json")
-        self.recorder = start([HOSTPROF, "record", "-F", FREQUENCY, "-o", self.path, "--stats",
-                               self.stats_path, *args], stderr=subprocess.PIPE)
-        # On a busy machine it takes long to start; what is flushed tells that it runs.
-        wait_until(lambda: not self.recorder.running() or
-                   os.path.exists(self.path) and os.path.getsize(self.path), 90, "recording")
-        expect(self.recorder.running(), "hostprof ended at its start")
+        self.recorder = Recorder("-F", FREQUENCY, *args)
 
     def finish(self, *view):
         """Lines of the whole host with marked kernel frames, and the figures; VIEW: for report."""
         time.sleep(0.3)
-        self.recorder.signal(signal.SIGINT)
-        self.recorder.finish()
-        stats = read_json(self.stats_path)
+        path = self.recorder.end()
+        stats = read_json(self.recorder.stats_path)
         print_figures(stats)
-        return collapsed(self.path, "--annotate", *view), stats
+        return collapsed(path, "--annotate", *view), stats
 
 
 def print_figures(stats):

@@ -61,7 +61,7 @@ def as_nobody():
 
 
 def status(pid):
-    return json.loads(hostprof("status", pid, "--json").out)
+    return json_of("status", pid)
 
 
 def agent_is_there(pid):
@@ -512,7 +512,7 @@ def without_root():
 
 
 def rows():
-    return {row["pid"]: row for row in json.loads(hostprof("list", "--json").out)}
+    return {row["pid"]: row for row in json_of("list")}
 
 
 @test

@@ -417,14 +417,14 @@ def list_and_status():
     need_root()
     home = jdk(17)
     jvm = java(home, "Named00", 30)
-    rows = [row for row in json.loads(hostprof("list", "--json").out) if row["pid"] == jvm.pid]
+    rows = [row for row in json_of("list") if row["pid"] == jvm.pid]
     expect_equal(len(rows), 1, "rows of the JVM")
     row = rows[0]
     expect_equal(row["main_class"], "Named00")
     expect_match(r"^17\.", row["version"])
     expect_equal(row["agent"], "none")
     expect_equal(row["can_attach"], True, "can_attach")
-    expect_equal(json.loads(hostprof("status", jvm.pid, "--json").out)["main_class"], "Named00")
+    expect_equal(json_of("status", jvm.pid)["main_class"], "Named00")
     expect_match(rf"^{jvm.pid} .* Named00$", hostprof("list").out)
     expect_in("main class: Named00", hostprof("status", jvm.pid).out)
 
@@ -434,10 +434,10 @@ def attach_and_detach():
     need_root()
     jvm = java(17, "Named00", 60)
     expect_in("agent loaded", hostprof("attach", jvm.pid).err)
-    expect_equal(json.loads(hostprof("status", jvm.pid, "--json").out)["agent"], "idle", "agent")
+    expect_equal(json_of("status", jvm.pid)["agent"], "idle", "agent")
     expect_in("new options", hostprof("attach", jvm.pid).err)
     expect_in("agent ended", hostprof("detach", jvm.pid).err)
-    wait_until(lambda: json.loads(hostprof("status", jvm.pid, "--json").out)["agent"] == "none",
+    wait_until(lambda: json_of("status", jvm.pid)["agent"] == "none",
                what="the agent's end")
     message(hostprof("detach", jvm.pid, code=None), 1, f"no agent is loaded in process {jvm.pid}")
     expect(jvm.running(), "the JVM has gone")

@@ -142,9 +142,7 @@ def short_lives():
     directory = temp_dir()
     plain = [short_life(directory, k) for k in range(1, 101)]
     second = [(short_life(directory, 1000 + k), short_life(directory, k)) for k in range(101, 201)]
-    recorder = start([HOSTPROF, "record", "-F", "997", "-o", os.path.join(directory, "x.jfr"),
-                      "--stats", os.path.join(directory, "s.json")], stderr=subprocess.PIPE)
-    time.sleep(1.5)
+    recorder = Recorder("-F", 997)
     pids = {}
     for batch in range(0, 100, 2):
         some = [(plain[batch + i], ) for i in range(2)] + [second[batch + i] for i in range(2)]
@@ -153,9 +151,7 @@ def short_lives():
             expect_equal(child.wait(30), 0, "short-lived program")
             pids[child.pid] = int(argv[-1][-5:])
     time.sleep(0.3)
-    recorder.signal(signal.SIGINT)
-    recorder.finish()
-    lines = collapsed(os.path.join(directory, "x.jfr"))
+    lines = collapsed(recorder.end())
     good, seen, strangers = 0, 0, []
     for pid, number in pids.items():
         frames = {frame for line in of_pid(lines, pid) for frame in line.frames}
@@ -163,7 +159,7 @@ def short_lives():
         seen += bool(of_pid(lines, pid))
         good += f"hot_{number:05}" in hot
         strangers += [(pid, number, frame) for frame in hot if frame != f"hot_{number:05}"]
-    stats = read_json(os.path.join(directory, "s.json"))
+    stats = read_json(recorder.stats_path)
     print(f"# {good} of 200 have their own symbol, {seen} were sampled, "
           f"{len(stats.get('files_not_read', []))} files not read")
     expect_equal(strangers, [], "symbols of another process")
@@ -190,16 +186,15 @@ def opens_in_jfr(path, least=1):
 def ended_by(number):
     need_root()
     burner = native("burn", 30)
-    path = temp_path("x.jfr")
-    recorder = start([HOSTPROF, "record", "-F", "199", "-o", path], stderr=subprocess.PIPE)
-    time.sleep(3)
+    recorder = Recorder("-F", 199)
+    let_run(burner.pid, 199, {"burn": 100})
     recorder.signal(number)
     recorder.finish(code=0)
     last = recorder.popen.stderr.read().decode().strip().splitlines()[-1]
-    expect_in(path, last, "last line")
-    mine = total(of_pid(collapsed(path), burner.pid))
-    expect(mine > 20, f"only {mine} samples of the burner")
-    expect(opens_in_jfr(path) >= mine, "the JDK's tool finds less than we do")
+    expect_in(recorder.path, last, "last line")
+    mine = total(of_pid(collapsed(recorder.path), burner.pid))
+    expect(mine >= 100, f"only {mine} samples of the burner")
+    expect(opens_in_jfr(recorder.path) >= mine, "the JDK's tool finds less than we do")
 
 
 @test
@@ -264,10 +259,7 @@ def a_cpu_that_goes_and_comes_back():
     if cpu == 0 or not os.path.exists(f"/sys/devices/system/cpu/cpu{cpu}/online"):
         skip("this machine has no cpu that can be taken offline")
     burner = native("burn", 60, 2)
-    path = temp_path("x.jfr")
-    recorder = start([HOSTPROF, "record", "-F", "499", "-p", burner.pid, "-o", path],
-                     stderr=subprocess.PIPE)
-    time.sleep(1.5)
+    recorder = Recorder("-F", 499, "-p", burner.pid)
     cleanup(set_online, cpu, True)
     try:
         set_online(cpu, False)
@@ -281,8 +273,7 @@ def a_cpu_that_goes_and_comes_back():
         os.sched_setaffinity(int(tid), {cpu})
     pinned_ns = time.monotonic_ns()
     time.sleep(3)
-    recorder.signal(signal.SIGINT)
-    recorder.finish(code=0)
+    path = recorder.end()
     offset = max(time.time_ns() - time.monotonic_ns() for _ in range(50))
     text = run([os.path.join(jdk(17), "bin", "jfr"), "print", "--events", "jdk.ExecutionSample",
                 path], code=0).out

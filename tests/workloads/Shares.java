@@ -4,8 +4,9 @@ import java.lang.management.ThreadMXBean;
 
 /**
  * usage: Shares SECONDS
- * The main thread burns 70, 20 and 10 % of its CPU in seventy, twenty and ten. It measures with its
- * own thread CPU clock what it really spent in each, and prints that at the end.
+ * The main thread burns 70, 20 and 10 % of its CPU in seventy, twenty and ten, until it has had so
+ * many seconds of CPU. It measures with its own thread CPU clock what it really spent in each, and
+ * prints that at the end.
  */
 public final class Shares {
     static volatile long sink;
@@ -34,10 +35,10 @@ public final class Shares {
 
     public static void main(String[] args) {
         ThreadMXBean bean = ManagementFactory.getThreadMXBean();
-        long until = System.nanoTime() + (long) (Double.parseDouble(args[0]) * 1e9);
+        long until = (long) (Double.parseDouble(args[0]) * 1e9);
         long[] spent = new long[3];
         System.out.println("ready");
-        while (System.nanoTime() < until) {
+        while (bean.getCurrentThreadCpuTime() < until) {
             long t0 = bean.getCurrentThreadCpuTime();
             seventy();
             long t1 = bean.getCurrentThreadCpuTime();

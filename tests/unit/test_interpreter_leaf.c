@@ -145,6 +145,17 @@ static void test_entry_without_frame_calls(void **state)
 	}
 }
 
+/* The same in an entry that makes its frame behind that (JDK 8). */
+static void test_entry_calls_before_frame(void **state)
+{
+	(void)state;
+	begin(ENTRY + 19);
+	put(ENTRY, crc_entry, sizeof(crc_entry) - 1);
+	world.leaf = 0;
+	world_stack[SP_WORD] = RA;
+	expect_caller(WIRE_FRAME_INTERPRETED, world_word(SENDER), world_word(SP_WORD + 40));
+}
+
 /* The same with the entry as the leaf, at the call and behind it; %r13 is another value by now. */
 static void test_entry_without_frame_aligned(void **state)
 {
@@ -264,6 +275,7 @@ int main(void)
 		cmocka_unit_test(test_frame_has_sender),
 		cmocka_unit_test(test_entry_without_frame),
 		cmocka_unit_test(test_entry_without_frame_calls),
+		cmocka_unit_test(test_entry_calls_before_frame),
 		cmocka_unit_test(test_entry_without_frame_aligned),
 		cmocka_unit_test(test_stub_returns_to_pop),
 		cmocka_unit_test(test_rethrows),

@@ -3,7 +3,7 @@
 #ifndef HOSTPROF_CODE_LEAF_H
 #define HOSTPROF_CODE_LEAF_H
 
-#include "code_rule.h"
+#include "code_safepoint.h"
 
 /* String intrinsics push registers within a body (string_indexof() and others): so many words. */
 #define CODE_MAX_PUSHED 6
@@ -175,10 +175,14 @@ static inline int step_compiled_leaf(struct unwind_cursor *c, struct unwind_memo
 {
 	wire_u32 ahead, bytes = 8 * c->code_seen.frame_size;
 	enum code_state state;
+	int stop;
 
 	if ((c->blob_at != c->code_seen.blob && blob_read(c, memory, c->code_seen.blob)) ||
 	    code_read_text(c, memory))
 		return UNWIND_STOP;
+	stop = code_leave_poll(c, memory);
+	if (stop != CODE_NO_POLL)
+		return stop;
 	ahead = code_ahead(c);
 	state = code_decide(c, ahead, bytes);
 	return code_leave(c, memory, state);

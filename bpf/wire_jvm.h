@@ -76,9 +76,9 @@ struct wire_jvm {
 	wire_u8 code_begin_kind;      /* enum wire_code_begin */
 	wire_u8 deopt_kind;	      /* enum wire_deopt */
 	wire_u8 const_method_ids;     /* offset, see WIRE_METHOD_IDENTITY; 0: they are elsewhere */
-	wire_u8 pad[2];
 
 	/* Of a JavaThread and what it points to, bytes; WIRE_JVM_ABSENT: not known. */
+	wire_u16 thread_saved_pc;   /* JavaThread::_saved_exception_pc */
 	wire_u16 thread_anchor;	    /* JavaThread::_anchor; sp, pc, fp follow, each 8 bytes */
 	wire_u16 thread_cont_entry; /* JavaThread::_cont_entry */
 	wire_u16 anchor_sp, anchor_pc, anchor_fp; /* in a JavaFrameAnchor */

@@ -12,6 +12,8 @@ WALK = "userspace/unwind/walk.c"
 BLOB = "bpf/blob_find.h"
 COMPILED = "bpf/step_compiled.h"
 CODE = "bpf/code_bytes.h"
+POLL = "bpf/code_safepoint.h"
+CODE_LEAF = "bpf/code_leaf.h"
 ADAPTER = "bpf/stub_adapter.h"
 STUB_LEAF = "bpf/stub_leaf.h"
 STUB = "bpf/step_stub.h"
@@ -104,8 +106,10 @@ JAVA_STEPS = [
            "return start > nearest && (!nearest || stub_enters(c, memory, start));", "return 0;", JAVA),
     Mutant("stubs: no frame of the stub that jumped here", STUB_LEAF,
            "return !nearest && stub_enters(c, memory, start);", "return 0;", JAVA),
-    Mutant("stubs: no return address in %rdx", STUB_LEAF, "if (stub_has_rdx(p) &&", "if (0 &&", JAVA),
+    Mutant("stubs: no return address in %rdx", STUB_LEAF, "if (stub_has_rdx(c->text + UNWIND_TEXT_BEHIND) &&", "if (0 &&", JAVA),
     Mutant("adapters: no sub behind the copy", ADAPTER, "if (leaf_u24(from - 4) == LEAF_SUB8)", "if (0)", JAVA),
+    Mutant("%rbx taken for where a poll was", POLL, "word == c->leaf_regs[3] || ", "", JAVA),
+    Mutant("no way out of a poll's first instructions", CODE_LEAF, "if (stop != CODE_NO_POLL)", "if (0)", JAVA),
     Mutant("no end of methods with a reserved zone", CODE, "return leaf_u24(p - 7) == 0xa73b49 &&", "return 0 &&",
            JAVA),
     Mutant("stale methods of frames that are put in place", INTERPRETED, "if (!c->unpacks)\n\t\treturn 0;", "return 0;",

@@ -20,7 +20,8 @@ AROUND = 64   # bytes of the interpreter around a pc
 # struct wire_jvm behind its heaps; see bpf/wire_jvm.h
 U16 = ("blob_bytes blob_size frame_size frame_complete code_begin deopt deopt_mh orig_pc compile_id").split()
 U8 = "frame_complete_bytes code_begin_kind deopt_kind const_method_ids".split()
-MORE = "thread_anchor thread_cont_entry anchor_sp anchor_pc anchor_fp wrapper_anchor".split()
+MORE = "thread_saved_pc thread_anchor thread_cont_entry anchor_sp anchor_pc anchor_fp wrapper_anchor".split()
+ABSENT = 0xffff
 SLOTS = "method_slot bcp_slot sender_sp_slot".split()
 CHAIN = "method_const_method const_method_constants pool_holder klass_name".split()
 
@@ -115,8 +116,8 @@ class Seed:
                            *(moved(f[name]) for name in ("call_stub_return", "return_barrier", "enter_return")))
         out += struct.pack("<QQQ", CODE, CODE | end, SEGMAP) + bytes(5 * 24)
         out += struct.pack("<9H", *(f[name] for name in U16))
-        out += struct.pack("<4B", *(f[name] for name in U8)) + bytes(2)
-        out += struct.pack("<6H", *(f[name] for name in MORE))
+        out += struct.pack("<4B", *(f[name] for name in U8))
+        out += struct.pack("<7H", *(f.get(name, ABSENT) for name in MORE))
         out += struct.pack("<3Bx", *(f[name] & 0xff for name in SLOTS))
         out += struct.pack("<4I", *(f[name] & 0xffffffff for name in CHAIN))
         out += bytes(-len(out) % 8) + struct.pack("<QQ", f["symbol_mask"], 0)

@@ -317,8 +317,9 @@ static void print_layout(const struct jvm_layout *l)
 	       w->deopt_mh, w->orig_pc, w->compile_id);
 	printf("names %u kind %d is %u method %u\n", l->blob_name, (int)l->blob_kind,
 	       l->blob_kind_nmethod, l->nmethod_method);
-	printf("thread anchor %u cont_entry %u anchor %u %u %u wrapper %u\n", w->thread_anchor,
-	       w->thread_cont_entry, w->anchor_sp, w->anchor_pc, w->anchor_fp, w->wrapper_anchor);
+	printf("thread anchor %u cont_entry %u saved pc %u anchor %u %u %u wrapper %u\n",
+	       w->thread_anchor, w->thread_cont_entry, w->thread_saved_pc, w->anchor_sp,
+	       w->anchor_pc, w->anchor_fp, w->wrapper_anchor);
 	printf("call stub %" PRIx64 " barrier %" PRIx64 " enter %" PRIx64 " entries %u\n",
 	       (uint64_t)w->call_stub_return, (uint64_t)w->return_barrier,
 	       (uint64_t)w->enter_return, w->entry_count);

@@ -36,6 +36,7 @@
 	X(deopt_kind)             \
 	X(thread_anchor)          \
 	X(thread_cont_entry)      \
+	X(thread_saved_pc)        \
 	X(anchor_sp)              \
 	X(anchor_pc)              \
 	X(anchor_fp)              \

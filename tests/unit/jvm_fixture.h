@@ -107,6 +107,7 @@ static const struct fake_field jvm_fields_17[] = {
 	{ "nmethod", "_orig_pc_offset", 300, 0 },
 	{ "nmethod", "_compile_id", 304, 0 },
 	{ "JavaThread", "_anchor", 656, 0 },
+	{ "JavaThread", "_saved_exception_pc", 856, 0 },
 };
 
 static const struct fake_field jvm_fields_25[] = {
@@ -128,6 +129,7 @@ static const struct fake_field jvm_fields_25[] = {
 	{ "nmethod", "_orig_pc_offset", 208, 0 },
 	{ "nmethod", "_compile_id", 212, 0 },
 	{ "JavaThread", "_anchor", 1152, 0 },
+	{ "JavaThread", "_saved_exception_pc", 1336, 0 },
 	{ "JavaThread", "_vthread", 1128, 0 },
 };
 

@@ -245,6 +245,46 @@ static void test_stub_with_frame_pointer(void **state)
 	expect_caller("pusha", RA_OF(SP_WORD + 17), world_word(SP_WORD + 18), RA_OF(SP_WORD + 16));
 }
 
+/* A poll in a loop leads to push %rbx; push %rbp; mov %rsp,%rbp; save all; then the address is stored. */
+static void poll_begin(unsigned int done)
+{
+	int16_t never = -1;
+
+	leaf_begin(0, "", "53 55 48 8b ec 9c 48 83 ec 08", 84);
+	memcpy(world_heap + (BLOB_AT(SEGMENT_OF_CODE) - HEAP_AT) + FIELD_COMPLETE, &never, 2);
+	world.pc += done;
+	world.r15 = THREAD_AT;
+	world_thread[THREAD_SAVED_PC] = RA_OF(900);
+	/* The words that it pushes. */
+	world_stack[SP_WORD + 12] = world.rbx = world.leaf_regs[3] = RA_OF(800);
+	world_stack[SP_WORD + 11] = 0x1234;
+	if (done >= 5)
+		world.fp = world_word(SP_WORD + 11);
+}
+
+static void test_safepoint_poll(void **state)
+{
+	static const unsigned int pushed[] = { 0, 1, 2 };
+
+	(void)state;
+	for (unsigned int done = 0; done < ARRAY_SIZE(pushed); done++) {
+		poll_begin(done);
+		world.sp = world_word(SP_WORD + 13 - pushed[done]);
+		expect_caller("first pushes", RA_OF(900), world_word(SP_WORD + 13), 0x1234);
+	}
+	poll_begin(6);
+	expect_caller("all are being saved", RA_OF(900), world_word(SP_WORD + 13), 0x1234);
+	poll_begin(6);
+	world_stack[SP_WORD + 12] = 7;
+	expect_caller("about to store it", RA_OF(900), world_word(SP_WORD + 13), 0x1234);
+	poll_begin(6);
+	world_stack[SP_WORD + 12] = RA_OF(700);
+	expect_caller("stored, and moved on", RA_OF(700), world_word(SP_WORD + 13), 0x1234);
+	poll_begin(6);
+	world_thread[THREAD_SAVED_PC] = 0;
+	expect_caller("none was saved", RA_OF(800), world_word(SP_WORD + 13), 0x1234);
+}
+
 /* Continuation.doYield() ends in the frame of enterSpecial(). */
 static void test_other_epilogue(void **state)
 {
@@ -306,6 +346,7 @@ int main(void)
 		cmocka_unit_test(test_spill),
 		cmocka_unit_test(test_pushed_in_body),
 		cmocka_unit_test(test_stub_with_frame_pointer),
+		cmocka_unit_test(test_safepoint_poll),
 		cmocka_unit_test(test_other_epilogue),
 		cmocka_unit_test(test_pops_behind_call),
 		cmocka_unit_test(test_saved_below_frame),

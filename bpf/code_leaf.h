@@ -3,6 +3,7 @@
 #ifndef HOSTPROF_CODE_LEAF_H
 #define HOSTPROF_CODE_LEAF_H
 
+#include "code_check.h"
 #include "code_safepoint.h"
 
 /* String intrinsics push registers within a body (string_indexof() and others): so many words. */
@@ -20,9 +21,12 @@ static inline void code_rule_pushed(const struct unwind_cursor *c, wire_u32 push
 	ret_rule->fp_at += 8ULL * pushed;
 }
 
-enum code_try { CODE_UNFIT, CODE_FITS, CODE_CERTAIN };
+enum code_try { CODE_UNFIT, CODE_FITS, CODE_CHECKS_OUT, CODE_CERTAIN };
 
-/* Do PUSHED words lead to where Java code was called from, or even to a call of this very code? */
+/*
+ * Do PUSHED words lead to where Java code was called from, to a frame that has been called itself, or
+ * even to a call of this very code?
+ */
 static inline int code_try(struct unwind_cursor *c, struct unwind_memory *memory, wire_u32 pushed)
 {
 	struct unwind_rule rule;
@@ -31,7 +35,10 @@ static inline int code_try(struct unwind_cursor *c, struct unwind_memory *memory
 	code_rule_pushed(c, pushed, &rule);
 	if (unwind_load(c, memory, rule.ra_at, &ra) || !blob_owns(c, ra))
 		return CODE_UNFIT;
-	return code_target(c, memory, ra) ? CODE_CERTAIN : CODE_FITS;
+	if (code_target(c, memory, ra))
+		return CODE_CERTAIN;
+	rule.cfa += code_pushed_bytes(c, memory, ra);
+	return code_checks_out(c, memory, ra, rule.cfa) ? CODE_CHECKS_OUT : CODE_FITS;
 }
 
 #ifdef __bpf__
@@ -50,17 +57,18 @@ __attribute__((noinline)) int code_try_alone(struct unwind_cursor *c, wire_u32 p
 /* The number of pushed words that is the best, or CODE_NO_TRY. */
 static inline wire_u32 code_try_all(struct unwind_cursor *c, struct unwind_memory *memory)
 {
-	wire_u32 odd = c->sp >> 3 & 1, first = CODE_NO_TRY;
+	wire_u32 odd = c->sp >> 3 & 1, best = CODE_NO_TRY;
+	int how = CODE_UNFIT;
 
-	for (wire_u32 i = 0; i <= CODE_MAX_PUSHED / 2; i++) {
+	for (wire_u32 i = 0; i <= CODE_MAX_PUSHED / 2 && how != CODE_CERTAIN; i++) {
 		int found = code_try(c, memory, 2 * i + odd);
 
-		if (found == CODE_CERTAIN)
-			return 2 * i + odd;
-		if (found == CODE_FITS && first == CODE_NO_TRY)
-			first = 2 * i + odd;
+		if (found <= how)
+			continue;
+		how = found;
+		best = 2 * i + odd;
 	}
-	return first;
+	return best;
 }
 
 /* add $imm,%rsp; pop %rbp at c->text + AT: bytes from sp to behind the return address, or 0. */

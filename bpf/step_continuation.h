@@ -73,7 +73,7 @@ static inline wire_u64 continuation_entry(struct unwind_cursor *c, struct unwind
 
 	for (unsigned int i = 0; i < sizeof(places) / sizeof(places[0]); i++)
 		if (continuation_may_be(c, places[i]) &&
-		    stub_checks_out(c, memory, c->jvm.enter_return, places[i]))
+		    code_checks_out(c, memory, c->jvm.enter_return, places[i]))
 			return places[i];
 	return c->sp;
 }

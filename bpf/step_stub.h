@@ -167,40 +167,9 @@ static inline int step_stub(struct unwind_cursor *c, struct unwind_memory *memor
 	return UNWIND_GO_ON;
 }
 
-/*
- * Can the code at RA have SP as its stack pointer: is the word its own return address, then? Of
- * frames by the frame pointer nothing can be said.
- */
-static inline int stub_checks_out(struct unwind_cursor *c, struct unwind_memory *memory,
-				  wire_u64 ra, wire_u64 sp)
-{
-	wire_u64 pc = c->pc, word;
-	int found;
-
-	if (blob_is_interpreter(c, ra))
-		return 1;
-	c->pc = ra;
-	found = code_find(c, memory);
-	c->pc = pc;
-	c->missed = 0;
-	if (found || !c->code_seen.frame_size)
-		return !found;
-	if (unwind_load(c, memory, sp + 8ULL * c->code_seen.frame_size - 8, &word))
-		return 0;
-	return blob_owns(c, word);
-}
-
 #ifdef __bpf__
 
-/* Functions of their own for the verifier: see step_leaf_alone(). */
-__attribute__((noinline)) int stub_checks_out_alone(struct unwind_cursor *c, wire_u64 ra,
-						    wire_u64 sp)
-{
-	return c ? stub_checks_out(c, NULL, ra, sp) : 0;
-}
-
-#define stub_checks_out(c, memory, ra, sp) stub_checks_out_alone(c, ra, sp)
-
+/* A function of its own for the verifier: see step_leaf_alone(). */
 __attribute__((noinline)) int step_stub_alone(struct unwind_cursor *c)
 {
 	return c ? step_stub(c, NULL) : UNWIND_STOP;

@@ -24,7 +24,7 @@ static inline wire_u64 stub_sender_sp(struct unwind_cursor *c, struct unwind_mem
 		return sp;
 	if (stub_is_to_interpreter(c))
 		return r13;
-	return !stub_checks_out(c, memory, ra, sp) && stub_checks_out(c, memory, ra, r13) ? r13
+	return !code_checks_out(c, memory, ra, sp) && code_checks_out(c, memory, ra, r13) ? r13
 											  : sp;
 }
 

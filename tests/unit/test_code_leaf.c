@@ -232,6 +232,23 @@ static void test_pushed_in_body(void **state)
 	expect_caller("four words", RA_OF(top - 1), world_word(top), RA_OF(top - 2));
 }
 
+/* C1's arraycopy() pushes registers for a type check: an old word below the return address fits too. */
+static void test_old_word_in_body(void **state)
+{
+	unsigned int top = SP_WORD + 8;
+	uint64_t ra = CODE_OF(64) + 32, old = CODE_OF(96) + 32;
+
+	(void)state;
+	leaf_begin(IN_BODY, "90", "90", 8);
+	world_blob(64, 8, 6);
+	world_blob(96, 8, 6);
+	world.sp -= 16;
+	world_stack[top - 1] = ra;
+	world_stack[top - 3] = old;
+	world_stack[top - 3 + 6] = 5; /* where its frame would have a return address */
+	expect_caller("two words", ra, world_word(top), RA_OF(top - 2));
+}
+
 /* Runtime stubs save all registers below their frame pointer's frame, and don't say when. */
 static void test_stub_with_frame_pointer(void **state)
 {
@@ -346,6 +363,7 @@ int main(void)
 		cmocka_unit_test(test_spill),
 		cmocka_unit_test(test_pushed_in_body),
 		cmocka_unit_test(test_stub_with_frame_pointer),
+		cmocka_unit_test(test_old_word_in_body),
 		cmocka_unit_test(test_safepoint_poll),
 		cmocka_unit_test(test_other_epilogue),
 		cmocka_unit_test(test_pops_behind_call),

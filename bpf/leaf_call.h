@@ -6,7 +6,8 @@
  * most of the C library's string functions. The chain of frame pointers would skip the caller.
  *
  * The call must lead to code that begins at or a little below pc and pushes no frame pointer:
- * directly, through a PLT entry, or through a pointer beside the code.
+ * directly, through a PLT entry or a function that jumps on (libjvm's copies in assembly), or through
+ * a pointer beside the code.
  */
 #ifndef HOSTPROF_LEAF_CALL_H
 #define HOSTPROF_LEAF_CALL_H
@@ -49,6 +50,16 @@ static inline wire_u64 leaf_call_plt_slot(const wire_u8 *p, wire_u64 at)
 	return 0;
 }
 
+/* [endbr64;] jmp rel32 at AT: a function that only calls another. Where that is, or 0. */
+static inline wire_u64 leaf_call_jump(const wire_u8 *p, wire_u64 at)
+{
+	if (p[0] == 0xe9)
+		return leaf_relative(at + 5, p + 1);
+	if (leaf_u32(p) == LEAF_ENDBR64 && p[4] == 0xe9)
+		return leaf_relative(at + 9, p + 5);
+	return 0;
+}
+
 /* Does the function at TARGET hold pc and push no frame pointer? CODE is its beginning. */
 static inline int leaf_call_fits(const struct unwind_cursor *c, wire_u64 target)
 {
@@ -62,7 +73,7 @@ static inline int leaf_call_fits(const struct unwind_cursor *c, wire_u64 target)
 /* Uses c->code. */
 static inline int leaf_was_called(struct unwind_cursor *c, struct unwind_memory *memory)
 {
-	wire_u64 ra, slot = 0, target = 0;
+	wire_u64 ra, slot = 0, target = 0, jump = 0;
 
 	if (unwind_load(c, memory, c->sp, &ra) || !unwind_is_user(ra))
 		return 0;
@@ -78,6 +89,12 @@ static inline int leaf_was_called(struct unwind_cursor *c, struct unwind_memory 
 		if (unwind_read(memory, c->code, 16, target))
 			return 0;
 		slot = leaf_call_plt_slot(c->code, target);
+		jump = leaf_call_jump(c->code, target);
+	}
+	if (jump) {
+		target = jump;
+		if (unwind_read(memory, c->code, 16, target))
+			return 0;
 	}
 	if (slot &&
 	    (unwind_read(memory, &target, 8, slot) || unwind_read(memory, c->code, 16, target)))

@@ -108,6 +108,7 @@ JAVA_STEPS = [
            "return !nearest && stub_enters(c, memory, start);", "return 0;", JAVA),
     Mutant("stubs: no return address in %rdx", STUB_LEAF, "if (stub_has_rdx(c->text + UNWIND_TEXT_BEHIND) &&", "if (0 &&", JAVA),
     Mutant("adapters: no sub behind the copy", ADAPTER, "if (leaf_u24(from - 4) == LEAF_SUB8)", "if (0)", JAVA),
+    Mutant("a leaf's function that jumps on not followed", "bpf/leaf_call.h", "if (jump) {", "if (0) {", ["test_unwind"]),
     Mutant("no look at the frame that an old word leads to", CODE_LEAF, "? CODE_CHECKS_OUT : CODE_FITS;",
            "? CODE_FITS : CODE_FITS;", JAVA),
     Mutant("%rbx taken for where a poll was", POLL, "word == c->leaf_regs[3] || ", "", JAVA),

@@ -186,6 +186,31 @@ static void test_leaf_without_frame_pointer(void **state)
 	walk_expect(&request, &memory, 1, UNWIND_FP_BAD);
 }
 
+/* A call to endbr64; jmp f, where f has no frame: _Copy_arrayof_conjoint_jints() of libjvm.so. */
+static void test_leaf_behind_a_jump(void **state)
+{
+	static const uint8_t call[] = { 0xe8, 0x06, 0, 0, 0 };
+	static const uint8_t jump[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0xe9, 0x1b, 0, 0, 0 };
+	static struct fake f;
+	struct unwind_memory memory = fake_init(&f);
+	struct walk_request request = fake_request(0, STACK_AT + 8 * 16);
+
+	(void)state;
+	memcpy(f.code + 16, call, sizeof(call)); /* to 27 */
+	memcpy(f.code + 27, jump, sizeof(jump)); /* to 63 */
+	request.pc = CODE_AT + 64;
+	f.stack[0] = CODE_AT + 21;
+	f.stack[16] = STACK_AT + 8 * 32;
+	f.stack[17] = CODE_AT + 100;
+	walk_stack(&request, &memory, &result);
+	assert_int_equal(result.frames, 3);
+	assert_true((result.words[1] & WIRE_FRAME_ADDRESS_MASK) == CODE_AT + 21);
+	/* Elsewhere. */
+	f.code[27 + 5] = 0x40;
+	walk_stack(&request, &memory, &result);
+	assert_int_equal(result.frames, 2);
+}
+
 /* The longest chain that fits, longer than a window and deeper than any limit. */
 static void test_long_chain(void **state)
 {
@@ -441,6 +466,7 @@ int main(void)
 		cmocka_unit_test(test_hostile_chains),
 		cmocka_unit_test(test_hostile_returns),
 		cmocka_unit_test(test_leaf_without_frame_pointer),
+		cmocka_unit_test(test_leaf_behind_a_jump),
 		cmocka_unit_test(test_long_chain),
 		cmocka_unit_test(test_leaf_states),
 		cmocka_unit_test(test_leaf_in_clone),

@@ -63,6 +63,67 @@ static bool is_jump(const struct vmstructs *vs, const struct live_stack *from,
 	return false;
 }
 
+/*
+ * One caller goes on elsewhere in its method: what an exception does to the throwing frame's return
+ * address (C1's handle_exception), and a handler of a fault to the context that it returns to.
+ */
+static bool is_moved(const struct vmstructs *vs, const struct wire_jvm *jvm,
+		     const struct live_stack *from, const struct live_stack *to)
+{
+	size_t i = 1;
+	const struct live_frame *a, *b;
+
+	if (from->count != to->count)
+		return false;
+	while (i < to->count && same_frame(&from->frames[i], &to->frames[i]))
+		i++;
+	if (i == to->count || !same_from(from, i + 1, to, i + 1))
+		return false;
+	a = &from->frames[i];
+	b = &to->frames[i];
+	if (is_interpreter(jvm, live_frame_address(a)))
+		return is_interpreter(jvm, live_frame_address(b)) && a->words[1] == b->words[1];
+	return same_blob(vs, a, b);
+}
+
+/* Of the blob that holds the return barrier. */
+#define MAX_CONTINUATION_STUB 1024
+
+static bool in_continuation_stub(const struct wire_jvm *jvm, const struct live_stack *stack)
+{
+	uint64_t pc = live_frame_address(&stack->frames[0]);
+
+	return jvm->return_barrier &&
+	       pc - jvm->return_barrier + MAX_CONTINUATION_STUB < 2 * MAX_CONTINUATION_STUB;
+}
+
+/* The frame behind enterSpecial(), 0: there is none. */
+static size_t carrier_at(const struct vmstructs *vs, const struct wire_jvm *jvm,
+			 const struct live_stack *stack)
+{
+	const struct live_frame enter = { .words = { jvm->enter_return } };
+
+	for (size_t i = 0; jvm->enter_return && i < stack->count; i++)
+		if (same_blob(vs, &stack->frames[i], &enter))
+			return i + 1;
+	return 0;
+}
+
+/*
+ * A virtual thread's frames come or go at once, in a stub or in doYield(), which has taken
+ * enterSpecial()'s frame for its own by then; the carrier's stay.
+ */
+static bool is_switch(const struct vmstructs *vs, const struct wire_jvm *jvm,
+		      const struct live_stack *from, const struct live_stack *to)
+{
+	size_t at = carrier_at(vs, jvm, from), rest = from->count - at;
+
+	if (!at || to->count <= rest || !same_from(from, at, to, to->count - rest))
+		return false;
+	return in_continuation_stub(jvm, from) || in_continuation_stub(jvm, to) ||
+	       to->count == rest + 1;
+}
+
 enum step_change step_judge(const struct vmstructs *vs, const struct wire_jvm *jvm,
 			    const struct live_stack *from, const struct live_stack *to)
 {
@@ -78,5 +139,7 @@ enum step_change step_judge(const struct vmstructs *vs, const struct wire_jvm *j
 		return STEP_RETURN;
 	if (same_from(from, 0, to, 2))
 		return STEP_SIGNAL;
-	return is_jump(vs, from, to) ? STEP_JUMP : STEP_ODD;
+	if (is_switch(vs, jvm, from, to))
+		return STEP_SWITCH;
+	return is_jump(vs, from, to) || is_moved(vs, jvm, from, to) ? STEP_JUMP : STEP_ODD;
 }

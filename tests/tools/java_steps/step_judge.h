@@ -14,8 +14,9 @@ enum step_change {
 	STEP_SAME,   /* the callers are what they were */
 	STEP_CALL,   /* one caller more, which is where the thread was */
 	STEP_RETURN, /* the thread is where the first caller was */
-	STEP_JUMP,   /* between a frame and a stub that has that frame for its caller */
+	STEP_JUMP, /* between a frame and a stub that has that frame for its caller, or within one */
 	STEP_SIGNAL, /* a handler and its trampoline lie on the stack as it was */
+	STEP_SWITCH, /* a virtual thread's frames come or go at once, the carrier's stay */
 	STEP_UNFINISHED,
 	STEP_ODD,
 	STEP_CHANGE_COUNT

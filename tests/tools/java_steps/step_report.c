@@ -34,7 +34,9 @@ static const char *const change_names[STEP_CHANGE_COUNT] = {
 	[STEP_SAME] = "same",
 	[STEP_CALL] = "call",
 	[STEP_RETURN] = "return",
+	[STEP_JUMP] = "jump",
 	[STEP_SIGNAL] = "signal",
+	[STEP_SWITCH] = "switch",
 	[STEP_UNFINISHED] = "unfinished",
 	[STEP_ODD] = "odd",
 };

@@ -5,6 +5,7 @@
 
 #include "code_check.h"
 #include "code_safepoint.h"
+#include "code_saved.h"
 
 /* String intrinsics push registers within a body (string_indexof() and others): so many words. */
 #define CODE_MAX_PUSHED 6
@@ -71,6 +72,27 @@ static inline wire_u32 code_try_all(struct unwind_cursor *c, struct unwind_memor
 	return best;
 }
 
+/* Does the frame begin at sp beyond doubt? Any word can be an address in the interpreter. */
+static inline int code_stands(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 ra = 0;
+	int how = code_try(c, memory, 0);
+
+	unwind_load(c, memory, c->sp + 8ULL * c->code_seen.frame_size - 8, &ra);
+	return how == CODE_CERTAIN || (how == CODE_CHECKS_OUT && !blob_is_interpreter(c, ra));
+}
+
+/* Registers may be saved below the frame, and may look like a return address. */
+static inline wire_u32 code_try_body(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u32 saved;
+
+	if (code_stands(c, memory))
+		return 0;
+	saved = code_saved_bytes(c, memory);
+	return saved ? saved / 8 : code_try_all(c, memory);
+}
+
 /* add $imm,%rsp; pop %rbp at c->text + AT: bytes from sp to behind the return address, or 0. */
 static inline wire_u32 code_epilogue(const struct unwind_cursor *c, wire_u32 at)
 {
@@ -127,13 +149,29 @@ static inline void code_rule_ahead(struct unwind_cursor *c, struct unwind_rule *
 }
 
 /*
+ * Nothing fits: the frame is that of other code, which jumped here. Of C1's forward_exception it is
+ * one by the frame pointer (generate_handle_exception() in c1_Runtime1_x86.cpp).
+ */
+static inline void code_rule_last(struct unwind_cursor *c, struct unwind_memory *memory,
+				  struct unwind_rule *rule)
+{
+	struct unwind_rule other = code_fp_rule(c);
+
+	code_rule(c, CODE_BODY, rule);
+	if (c->fp - c->sp < 8ULL * c->code_seen.frame_size && code_fits(c, memory, &other))
+		*rule = other;
+	else if (!code_read_text(c, memory))
+		code_rule_ahead(c, rule);
+}
+
+/*
  * In a body, but words may be pushed in it. Frames are aligned to 16 bytes (StackAlignmentInBytes),
  * so that their number is even or odd as the stack pointer is; the best is one that leads to a call
  * of this very code.
  */
 static inline int code_leave_body(struct unwind_cursor *c, struct unwind_memory *memory)
 {
-	wire_u32 pushed = code_try_all(c, memory);
+	wire_u32 pushed = code_try_body(c, memory);
 	struct unwind_rule rule;
 
 	if (pushed != CODE_NO_TRY) {
@@ -141,10 +179,8 @@ static inline int code_leave_body(struct unwind_cursor *c, struct unwind_memory 
 		return code_follow(c, memory, &rule);
 	}
 	code_rule(c, c->sp & 8 ? CODE_ENTRY : CODE_PUSHED, &rule);
-	if (!code_fits(c, memory, &rule)) {
-		code_rule(c, CODE_BODY, &rule);
-		code_rule_ahead(c, &rule);
-	}
+	if (!code_fits(c, memory, &rule))
+		code_rule_last(c, memory, &rule);
 	return code_follow(c, memory, &rule);
 }
 

@@ -71,8 +71,34 @@ static inline wire_u32 interpreter_leaf_alignment(const wire_u8 *p)
 	return interpreter_alignment(p) | interpreter_alignment(p[0] == 0xe8 ? p + 5 : p);
 }
 
+/* Only JDK 8 has it there: later ones keep a mirror of the class below the Method*. */
+#define INTERPRETER_BCP_SLOT_8 (-7)
+
+/*
+ * JDK 8's Math.sin() and its like save all registers to call native code, and keep words on the stack
+ * for the x87 (generate_math_entry()). Is SENDER the caller's stack pointer, with the call's return
+ * address below it? An adapter from compiled code puts another one below the arguments that it
+ * copies, but leaves the first: of a double it writes the lower word only (gen_c2i_adapter() in
+ * cpu/x86/vm/sharedRuntime_x86_64.cpp).
+ */
+static inline int interpreter_was_sent(struct unwind_cursor *c, struct unwind_memory *memory,
+				       wire_u64 sender)
+{
+	wire_u64 ra;
+
+	if (c->jvm.bcp_slot != INTERPRETER_BCP_SLOT_8 ||
+	    !code_is_sender_sp(c, sender, INTERPRETER_MAX_LOCALS) ||
+	    unwind_load(c, memory, sender - 8, &ra) || !blob_owns(c, ra))
+		return 0;
+	c->interpreted.ra = ra;
+	c->interpreted.sender_sp = sender;
+	c->interpreted.fp = c->fp;
+	return 1;
+}
+
 /* Nothing of the frame is pushed; the return address may be in %rax, to be pushed anew. */
-static inline int interpreter_before_frame(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline int interpreter_before_frame(struct unwind_cursor *c, struct unwind_memory *memory,
+					   int frameless)
 {
 	struct interpreted_frame *frame = &c->interpreted;
 	const wire_u8 *p = c->text + UNWIND_TEXT_BEHIND;
@@ -83,6 +109,8 @@ static inline int interpreter_before_frame(struct unwind_cursor *c, struct unwin
 		return INTERPRETER_LOST;
 	if (interpreter_popped(p, &reg))
 		frame->ra = interpreter_register(c, reg);
+	else if (frameless && interpreter_was_sent(c, memory, c->r13))
+		return INTERPRETER_UNBUILT;
 	else if (!blob_owns(c, frame->ra))
 		frame->ra = c->leaf_regs[0];
 	frame->fp = c->fp;
@@ -121,7 +149,7 @@ static inline int interpreter_at_entry(struct unwind_cursor *c, struct unwind_me
 		return INTERPRETER_STANDS;
 	c->interpreted.method = c->rbx;
 	if (!frame || at <= frame)
-		return interpreter_before_frame(c, memory);
+		return interpreter_before_frame(c, memory, !frame);
 	return interpreter_in_frame(c, memory, at - frame);
 }
 
@@ -155,13 +183,13 @@ static inline int interpreter_rethrows(struct unwind_cursor *c, struct unwind_me
 }
 
 /*
- * A stub was called by an entry that makes no frame (Math.pow(), generate_math_entry()): the
- * registers are those of the thread, if the stub has not used them. Uses c->code.
+ * A stub was called by an entry that makes no frame (Math.pow(), generate_math_entry()), or native
+ * code: the registers are those of the thread, if the stub has not used them. Uses c->code.
  */
 static inline int interpreter_caller(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	const struct wire_entry *entry;
-	wire_u64 r13 = c->leaf_regs[13], ra_at;
+	wire_u64 r13 = c->native ? c->r13 : c->leaf_regs[13], ra_at;
 	wire_u32 at = 0;
 
 	if (c->native && interpreter_rethrows(c, memory))
@@ -170,10 +198,12 @@ static inline int interpreter_caller(struct unwind_cursor *c, struct unwind_memo
 	/* JDK 8's CRC32.update() makes one only where it is not intrinsic, behind its call. */
 	if (!entry || (entry->frame && at > entry->frame))
 		return INTERPRETER_STANDS;
+	c->interpreted.method = c->native ? c->rbx : c->leaf_regs[3];
+	if (!entry->frame && interpreter_was_sent(c, memory, r13))
+		return INTERPRETER_UNBUILT;
 	if (unwind_read(memory, c->code, 8, c->pc))
 		return INTERPRETER_LOST;
 	ra_at = c->sp + interpreter_alignment(c->code);
-	c->interpreted.method = c->leaf_regs[3];
 	c->interpreted.fp = c->fp;
 	c->interpreted.sender_sp = ra_at + 8;
 	if (code_is_sender_sp(c, r13, INTERPRETER_MAX_LOCALS))

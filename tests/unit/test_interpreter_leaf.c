@@ -191,6 +191,24 @@ static void test_stub_returns_to_pop(void **state)
 	assert_int_equal(world.sp, world_word(SP_WORD + 1));
 }
 
+/* JDK 8's Math.sin() keeps words on the stack, by itself and when native code computes it. */
+static void test_entry_without_frame_pushes(void **state)
+{
+	(void)state;
+	for (unsigned int native = 0; native < 2; native++) {
+		begin(BARE + 8);
+		world.jvm.bcp_slot = -7;
+		world.leaf_regs[0] = 17;
+		world_stack[SP_WORD] = OLD_RA;
+		world_stack[SENDER - 1] = RA;
+		world.leaf = !native;
+		world.native = native != 0;
+		if (native)
+			world.leaf_regs[3] = world.leaf_regs[13] = world_word(SP_WORD + 20);
+		expect_caller(WIRE_FRAME_INTERPRETED, world_word(SENDER), world_word(SP_WORD + 40));
+	}
+}
+
 /* It looks for the caller's handler, the return address and the exception pushed: both calls. */
 static void test_rethrows(void **state)
 {
@@ -278,6 +296,7 @@ int main(void)
 		cmocka_unit_test(test_entry_calls_before_frame),
 		cmocka_unit_test(test_entry_without_frame_aligned),
 		cmocka_unit_test(test_stub_returns_to_pop),
+		cmocka_unit_test(test_entry_without_frame_pushes),
 		cmocka_unit_test(test_rethrows),
 		cmocka_unit_test(test_removed),
 		cmocka_unit_test(test_removed_with_flag),

@@ -196,12 +196,30 @@ static inline int code_leave_popped(struct unwind_cursor *c)
 	return code_enter(c, ra, c->sp, c->fp);
 }
 
+/* The words of a frame that has all registers: no other stub has so many. */
+#define CODE_ALL_REGISTERS 32
+
+/*
+ * Code that is jumped to with the frame of another, all registers in it (C1's forward_exception,
+ * generate_handle_exception() in c1_Runtime1_x86.cpp): %rbp says where it is, while sp goes up.
+ */
+static inline int code_takes_over(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 ra, bytes = 8ULL * c->code_seen.frame_size;
+
+	if (c->code_seen.frame_size < CODE_ALL_REGISTERS || blob_frame_complete(c) >= 0 ||
+	    !step_fp_is_near(c) || c->fp + 16 - c->sp > bytes ||
+	    unwind_load(c, memory, c->fp + 8, &ra) || !blob_owns(c, ra))
+		return 0;
+	return code_checks_out(c, memory, ra, c->fp + 16);
+}
+
 static inline int code_leave(struct unwind_cursor *c, struct unwind_memory *memory,
 			     enum code_state state)
 {
 	struct unwind_rule rule;
 
-	if (state == CODE_BODY && code_keeps_fp(c, memory))
+	if (state == CODE_BODY && (code_keeps_fp(c, memory) || code_takes_over(c, memory)))
 		state = CODE_FP;
 	if (state == CODE_BODY)
 		return code_leave_body(c, memory);

@@ -109,6 +109,7 @@ JAVA_STEPS = [
     Mutant("stubs: no return address in %rdx", STUB_LEAF, "if (stub_has_rdx(c->text + UNWIND_TEXT_BEHIND) &&", "if (0 &&", JAVA),
     Mutant("adapters: no sub behind the copy", ADAPTER, "if (leaf_u24(from - 4) == LEAF_SUB8)", "if (0)", JAVA),
     Mutant("a leaf's function that jumps on not followed", "bpf/leaf_call.h", "if (jump) {", "if (0) {", ["test_unwind"]),
+    Mutant("a frame that was taken over left by its size", CODE_LEAF, " || code_takes_over(c, memory)", "", JAVA),
     Mutant("no look at the frame that an old word leads to", CODE_LEAF, "? CODE_CHECKS_OUT : CODE_FITS;",
            "? CODE_FITS : CODE_FITS;", JAVA),
     Mutant("%rbx taken for where a poll was", POLL, "word == c->leaf_regs[3] || ", "", JAVA),

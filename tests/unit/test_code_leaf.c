@@ -253,8 +253,16 @@ static void test_old_word_in_body(void **state)
 static void test_stub_with_frame_pointer(void **state)
 {
 	int16_t never = -1;
+	uint64_t ra = CODE_OF(64) + 32;
 
 	(void)state;
+	/* C1's forward_exception of JDK 25: the frame was made by the stub that jumped here. */
+	leaf_begin(IN_BODY, "48 81 c4 f0 03 00 00", "4c 8b 3c 24", 144);
+	memcpy(world_heap + (BLOB_AT(SEGMENT_OF_CODE) - HEAP_AT) + FIELD_COMPLETE, &never, 2);
+	world_blob(64, 8, 6);
+	world.fp = world_word(SP_WORD + 16);
+	world_stack[SP_WORD + 17] = ra;
+	expect_caller("another's frame", ra, world_word(SP_WORD + 18), RA_OF(SP_WORD + 16));
 	leaf_begin(IN_BODY, "90", "48 89 44 24 78", 144);
 	put_hex(CODE_OF(SEGMENT_OF_CODE), "55 48 8b ec 48 81 ec 80 00 00 00");
 	memcpy(world_heap + (BLOB_AT(SEGMENT_OF_CODE) - HEAP_AT) + FIELD_COMPLETE, &never, 2);

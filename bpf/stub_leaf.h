@@ -171,13 +171,14 @@ static inline int stub_enter_popped(struct unwind_cursor *c, struct unwind_memor
 	return code_enter(c, ra, stub_sender_sp(c, memory, ra, c->sp), c->fp);
 }
 
-/* Was it called by native code, with nothing pushed yet? call rel32; call *%reg; call *d(%reg). */
-static inline int stub_is_from_native(struct unwind_cursor *c, struct unwind_memory *memory)
+/* Is there a return address of native code at AT? call rel32; call *%reg; call *d(%reg). */
+static inline int stub_is_from_native(struct unwind_cursor *c, struct unwind_memory *memory,
+				      wire_u64 at)
 {
 	const wire_u8 *p = c->code + 8;
 	wire_u64 ra;
 
-	if (unwind_load(c, memory, c->sp, &ra) || !unwind_is_user(ra) || blob_owns(c, ra) ||
+	if (unwind_load(c, memory, at, &ra) || !unwind_is_user(ra) || blob_owns(c, ra) ||
 	    unwind_read(memory, c->code, 8, ra - 8))
 		return 0;
 	if (p[-5] == 0xe8)
@@ -187,12 +188,41 @@ static inline int stub_is_from_native(struct unwind_cursor *c, struct unwind_mem
 	       (p[-6] == 0xff && (p[-5] & 0x38) == 0x10);
 }
 
+#ifdef __bpf__
+
+__attribute__((noinline)) int stub_is_from_native_alone(struct unwind_cursor *c, wire_u64 at)
+{
+	return c ? stub_is_from_native(c, NULL, at) : 0;
+}
+
+#define stub_is_from_native(c, memory, at) stub_is_from_native_alone(c, at)
+
+#endif
+
+/* Words that get_cpu_info pushes (vm_version_x86.cpp), the frame pointer first. */
+#define STUB_NATIVE_PUSHED 5
+
+/* The JVM asks for the processor's features by a stub that has no frame and uses %rbp. */
+static inline int stub_pushes_for_native(struct unwind_cursor *c, struct unwind_memory *memory,
+					 struct unwind_rule *rule)
+{
+	for (wire_u32 i = 1; i <= STUB_NATIVE_PUSHED; i++) {
+		wire_u64 at = c->sp + 8ULL * i;
+
+		if (!stub_is_from_native(c, memory, at))
+			continue;
+		*rule = (struct unwind_rule){ .cfa = at + 8, .ra_at = at, .fp_at = at - 8 };
+		return 1;
+	}
+	return 0;
+}
+
 /* The first place that holds an address of Java code, of those where stubs have it. */
 static inline int stub_guess(struct unwind_cursor *c, struct unwind_memory *memory,
 			     struct unwind_rule *rule)
 {
 	*rule = (struct unwind_rule){ .cfa = c->sp + 8, .ra_at = c->sp };
-	if (code_fits(c, memory, rule) || stub_is_from_native(c, memory))
+	if (code_fits(c, memory, rule) || stub_is_from_native(c, memory, c->sp))
 		return 1;
 	*rule = (struct unwind_rule){ .cfa = c->sp + 16, .ra_at = c->sp + 8, .fp_at = c->sp };
 	if (code_fits(c, memory, rule))
@@ -268,8 +298,9 @@ static inline int stub_leave(struct unwind_cursor *c, struct unwind_memory *memo
 	/* An adapter has taken it off the stack. */
 	if (blob_owns(c, ra))
 		return code_enter(c, ra, stub_sender_sp(c, memory, ra, c->sp), c->fp);
-	return step_fp_is_near(c) ? code_follow(c, memory, &rule)
-				  : unwind_stop(c, UNWIND_JAVA_FRAME);
+	if (step_fp_is_near(c) || stub_pushes_for_native(c, memory, &rule))
+		return code_follow(c, memory, &rule);
+	return unwind_stop(c, UNWIND_JAVA_FRAME);
 }
 
 static inline int step_stub_leaf(struct unwind_cursor *c, struct unwind_memory *memory)

@@ -10,6 +10,8 @@
 const volatile struct wire_settings settings;
 /* Period in ns of the events that are a clock, by event index; 0: no clock. */
 const volatile wire_u64 clock_period_ns[WIRE_MAX_EVENTS];
+/* Entries of each cpu in hot_codes, a power of two. */
+const volatile wire_u32 hot_code_count = WIRE_HOT_CODES;
 /* A reader is woken when a ring holds this much; it looks at times anyway. */
 const volatile wire_u32 ring_wakeup_bytes = 16384;
 

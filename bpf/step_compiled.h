@@ -18,15 +18,10 @@ static inline int code_is_at_pc(const struct unwind_cursor *c)
 
 /* --- what is at pc ---------------------------------------------------------------------------- */
 
-static inline wire_u32 code_hot_slot(wire_u64 pc)
-{
-	return (wire_u32)((pc ^ pc >> 10 ^ pc >> 20) & (WIRE_HOT_CODES - 1));
-}
-
 /* Only a cpu's outermost walk writes: see find_keep_hot(). */
 static inline void code_keep_hot(const struct unwind_cursor *c, struct unwind_memory *memory)
 {
-	struct wire_hot_code *hot = tables_hot_code(memory, code_hot_slot(c->code_seen.pc));
+	struct wire_hot_code *hot = tables_hot_code(memory, unwind_hash(c->code_seen.pc));
 	volatile wire_u64 *pc;
 
 	if (!hot || c->nested)
@@ -131,7 +126,7 @@ static inline int code_find(struct unwind_cursor *c, struct unwind_memory *memor
 		c->java_hot_frames++;
 		return UNWIND_GO_ON;
 	}
-	hot = tables_hot_code(memory, code_hot_slot(c->pc));
+	hot = tables_hot_code(memory, unwind_hash(c->pc));
 	if (hot && code_take_hot(c, memory, hot)) {
 		c->java_hot_frames++;
 		return UNWIND_GO_ON;

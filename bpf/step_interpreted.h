@@ -71,7 +71,7 @@ static inline void interpreted_identity(struct unwind_cursor *c, struct unwind_m
 
 static inline struct wire_hot_method *interpreted_hot(struct unwind_memory *memory, wire_u64 method)
 {
-	return tables_hot_method(memory, (method >> 3 ^ method >> 11) & (WIRE_HOT_METHODS - 1));
+	return tables_hot_method(memory, unwind_hash(method) & (WIRE_HOT_METHODS - 1));
 }
 
 /* Into c->seen what was read of it a moment ago. */
@@ -117,7 +117,7 @@ static inline void interpreted_keep_hot(const struct unwind_cursor *c, struct wi
 static inline void interpreted_identify(struct unwind_cursor *c, struct unwind_memory *memory,
 					wire_u64 method)
 {
-	wire_u64 slot = (method >> 3 ^ method >> 7) & (UNWIND_SEEN_METHODS - 1);
+	wire_u64 slot = unwind_hash(method);
 	struct wire_hot_method *hot;
 
 	UNWIND_OPAQUE(slot);

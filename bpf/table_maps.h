@@ -53,7 +53,7 @@ struct {
 	__type(value, struct wire_hot);
 } hots SEC(".maps");
 
-/* WIRE_HOT_CODES of every possible cpu. */
+/* hot_code_count of every possible cpu. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, WIRE_HOT_CODES);

@@ -136,6 +136,12 @@ static inline void unwind_take_leaf_regs(struct unwind_cursor *c)
 	c->r15 = c->leaf_regs[15];
 }
 
+/* For the caches: code and metadata lie at distances of which many are multiples of each other. */
+static inline wire_u32 unwind_hash(wire_u64 address)
+{
+	return (wire_u32)((address * 0x9e3779b97f4a7c15ULL) >> 32);
+}
+
 static inline int unwind_is_user(wire_u64 address)
 {
 	return address >= UNWIND_USER_BEGIN && address < UNWIND_USER_END;

@@ -161,7 +161,7 @@ static inline int find_rule(struct unwind_cursor *c, struct unwind_memory *memor
 
 static inline wire_u32 find_hot_slot(wire_u64 address)
 {
-	return (wire_u32)((address ^ address >> 10 ^ address >> 20) & (WIRE_HOT_ENTRIES - 1));
+	return unwind_hash(address) & (WIRE_HOT_ENTRIES - 1);
 }
 
 static inline int find_hot(const struct unwind_cursor *c, const struct wire_hot *hot,

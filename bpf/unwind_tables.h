@@ -29,9 +29,10 @@ static __always_inline struct wire_hot *tables_hot(struct unwind_memory *memory,
 }
 
 static __always_inline struct wire_hot_code *tables_hot_code(struct unwind_memory *memory,
-							     wire_u32 slot)
+							     wire_u32 hash)
 {
-	wire_u32 index = bpf_get_smp_processor_id() * WIRE_HOT_CODES + slot;
+	wire_u32 index =
+		bpf_get_smp_processor_id() * hot_code_count + (hash & (hot_code_count - 1));
 
 	return bpf_map_lookup_elem(&hot_codes, &index);
 }
@@ -114,11 +115,11 @@ static inline const wire_u64 *tables_far_blob(const struct unwind_memory *memory
 }
 
 static inline struct wire_hot_code *tables_hot_code(const struct unwind_memory *memory,
-						    wire_u32 slot)
+						    wire_u32 hash)
 {
 	if (!memory->tables || !memory->tables->hot_codes)
 		return NULL;
-	return &memory->tables->hot_codes[slot];
+	return &memory->tables->hot_codes[hash & (WIRE_HOT_CODES - 1)];
 }
 
 static inline struct wire_hot_method *tables_hot_method(const struct unwind_memory *memory,

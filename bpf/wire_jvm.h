@@ -140,9 +140,10 @@ struct wire_hot_method {
 /* Time in ticks of 8 ms. */
 #define WIRE_TICK_SHIFT 23
 
-/* Entries of one cpu; powers of two. */
-#define WIRE_HOT_CODES	 1024
-#define WIRE_HOT_METHODS 256
+/* Entries of one cpu; powers of two. Of codes as many as there is room for. */
+#define WIRE_HOT_CODES	   1024
+#define WIRE_MAX_HOT_CODES 8192
+#define WIRE_HOT_METHODS   256
 
 /* A blob that is too many hops of the segment map away: found by userspace. */
 struct wire_far_key {

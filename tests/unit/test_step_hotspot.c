@@ -130,7 +130,7 @@ static void the_prologue_ends_where_the_blob_says(void **state)
 
 static struct wire_hot_code *hot_of(uint64_t pc)
 {
-	return &world_hot_codes[code_hot_slot(pc)];
+	return &world_hot_codes[unwind_hash(pc) & (WIRE_HOT_CODES - 1)];
 }
 
 static void what_was_found_is_kept(void **state)

@@ -7,6 +7,8 @@
 /* What the kernel takes: struct htab_elem (kernel/bpf/hashtab.c) and a bucket of 16 bytes. */
 #define HASH_EXTRA (48 + 16)
 
+#define CPUS 4
+
 static uint64_t bytes_of(const struct table_sizes *s)
 {
 	return s->blocks * sizeof(struct wire_block) + s->rules * sizeof(struct wire_rule) +
@@ -20,10 +22,10 @@ static void test_default(void **state)
 	struct table_sizes sizes, same;
 
 	(void)state;
-	table_sizes_choose(0, &sizes);
+	table_sizes_choose(0, CPUS, &sizes);
 	assert_true(bytes_of(&sizes) <= TABLE_SIZES_DEFAULT_BYTES);
 	assert_true(bytes_of(&sizes) >= TABLE_SIZES_DEFAULT_BYTES * 3 / 4);
-	table_sizes_choose(TABLE_SIZES_DEFAULT_BYTES, &same);
+	table_sizes_choose(TABLE_SIZES_DEFAULT_BYTES, CPUS, &same);
 	assert_memory_equal(&sizes, &same, sizeof(sizes));
 }
 
@@ -32,8 +34,8 @@ static void test_scaled(void **state)
 	struct table_sizes usual, half;
 
 	(void)state;
-	table_sizes_choose(0, &usual);
-	table_sizes_choose(TABLE_SIZES_DEFAULT_BYTES / 2, &half);
+	table_sizes_choose(0, CPUS, &usual);
+	table_sizes_choose(TABLE_SIZES_DEFAULT_BYTES / 2, CPUS, &half);
 	assert_int_equal(half.blocks, usual.blocks / 2);
 	assert_int_equal(half.rules, usual.rules / 2);
 	assert_int_equal(half.ranges, usual.ranges / 2);
@@ -47,13 +49,32 @@ static void test_bounds(void **state)
 	struct table_sizes sizes;
 
 	(void)state;
-	table_sizes_choose(1, &sizes);
+	table_sizes_choose(1, CPUS, &sizes);
 	assert_true(sizes.blocks >= 512 && sizes.rules >= 2048 && sizes.ranges >= 4096);
 	assert_true(sizes.pages >= sizes.blocks && sizes.spaces >= 256);
 	assert_true(bytes_of(&sizes) < 1 << 20);
-	table_sizes_choose(UINT64_MAX, &sizes);
+	table_sizes_choose(UINT64_MAX, CPUS, &sizes);
 	assert_int_equal(sizes.rules, 65536);
 	assert_true(sizes.blocks >= 16384 && sizes.ranges >= 65536);
+}
+
+static uint32_t hot_codes(uint64_t table_bytes, uint32_t cpus)
+{
+	struct table_sizes sizes;
+
+	table_sizes_choose(table_bytes, cpus, &sizes);
+	return sizes.hot_codes;
+}
+
+/* A quarter of the tables' memory, as long as each cpu has what it needs. */
+static void test_hot_codes(void **state)
+{
+	(void)state;
+	assert_int_equal(hot_codes(12 << 20, 2), WIRE_MAX_HOT_CODES);
+	assert_int_equal(hot_codes(12 << 20, 12), WIRE_MAX_HOT_CODES);
+	assert_int_equal(hot_codes(12 << 20, 13), WIRE_MAX_HOT_CODES / 2);
+	assert_int_equal(hot_codes(6 << 20, 12), WIRE_MAX_HOT_CODES / 2);
+	assert_int_equal(hot_codes(12 << 20, 1024), WIRE_HOT_CODES);
 }
 
 int main(void)
@@ -62,6 +83,7 @@ int main(void)
 		cmocka_unit_test(test_default),
 		cmocka_unit_test(test_scaled),
 		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_hot_codes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,14 +45,15 @@ static void session_size_tables(struct hostprof_bpf *skel,
 {
 	struct table_sizes sizes;
 
-	table_sizes_choose(options->table_bytes, &sizes);
+	table_sizes_choose(options->table_bytes, options->possible_cpus, &sizes);
 	bpf_map__set_max_entries(skel->maps.blocks, sizes.blocks);
 	bpf_map__set_max_entries(skel->maps.rules, sizes.rules);
 	bpf_map__set_max_entries(skel->maps.ranges, sizes.ranges);
 	bpf_map__set_max_entries(skel->maps.pages, sizes.pages);
 	bpf_map__set_max_entries(skel->maps.spaces, sizes.spaces);
 	bpf_map__set_max_entries(skel->maps.hots, options->possible_cpus * WIRE_HOT_ENTRIES);
-	bpf_map__set_max_entries(skel->maps.hot_codes, options->possible_cpus * WIRE_HOT_CODES);
+	skel->rodata->hot_code_count = sizes.hot_codes;
+	bpf_map__set_max_entries(skel->maps.hot_codes, options->possible_cpus * sizes.hot_codes);
 	bpf_map__set_max_entries(skel->maps.hot_methods, options->possible_cpus * WIRE_HOT_METHODS);
 }
 

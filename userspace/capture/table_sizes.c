@@ -2,6 +2,7 @@
 #include "capture/table_sizes.h"
 
 #include "base/macros.h"
+#include "wire.h"
 
 /*
  * For TABLE_SIZES_DEFAULT_BYTES: 8 MiB of rows, which is some 2 million (a page of libjvm has 30),
@@ -23,7 +24,18 @@ static uint32_t scale(uint32_t entries, uint64_t table_bytes, uint32_t least, ui
 	return (uint32_t)MAX(least, MIN(scaled, most));
 }
 
-void table_sizes_choose(uint64_t table_bytes, struct table_sizes *ret_sizes)
+/* Real programs have some thousand return addresses on their Java stacks. */
+static uint32_t choose_hot_codes(uint64_t bytes, uint32_t cpus)
+{
+	uint32_t entries = WIRE_MAX_HOT_CODES;
+
+	while (entries > WIRE_HOT_CODES &&
+	       (uint64_t)entries * cpus * sizeof(struct wire_hot_code) > bytes)
+		entries /= 2;
+	return entries;
+}
+
+void table_sizes_choose(uint64_t table_bytes, uint32_t cpus, struct table_sizes *ret_sizes)
 {
 	/* 4 GiB are as many blocks as an index can count, by far. */
 	uint64_t bytes = MIN(table_bytes ? table_bytes : TABLE_SIZES_DEFAULT_BYTES, 1ULL << 32);
@@ -34,5 +46,6 @@ void table_sizes_choose(uint64_t table_bytes, struct table_sizes *ret_sizes)
 		.ranges = scale(usual.ranges, bytes, 4096, 1U << 22),
 		.pages = scale(usual.pages, bytes, 1024, 1U << 22),
 		.spaces = scale(usual.spaces, bytes, 256, 1U << 22),
+		.hot_codes = choose_hot_codes(bytes / 4, cpus),
 	};
 }

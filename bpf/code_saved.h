@@ -47,14 +47,23 @@ __attribute__((noinline)) wire_u32 code_move_alone(struct unwind_cursor *c, wire
 
 #endif
 
-/* Does the frame begin LOWERED bytes above sp? */
+/*
+ * Does the frame begin LOWERED bytes above sp? It is aligned to 16 bytes (StackAlignmentInBytes), a
+ * return address is there, and below one into the interpreter the frame pointer of that frame: such
+ * addresses are in many registers.
+ */
 static inline int code_is_lowered(struct unwind_cursor *c, struct unwind_memory *memory,
 				  wire_u32 lowered)
 {
-	wire_u64 end = c->sp + lowered + 8ULL * c->code_seen.frame_size, ra;
+	wire_u64 end = c->sp + lowered + 8ULL * c->code_seen.frame_size, ra, fp;
 
-	return lowered <= CODE_MAX_SAVED && !unwind_load(c, memory, end - 8, &ra) &&
-	       blob_owns(c, ra);
+	if ((end & 15) || lowered > CODE_MAX_SAVED || unwind_load(c, memory, end - 8, &ra) ||
+	    !blob_owns(c, ra))
+		return 0;
+	if (!blob_is_interpreter(c, ra))
+		return 1;
+	return !unwind_load(c, memory, end - 16, &fp) && fp >= end &&
+	       fp - end < UNWIND_MAX_FRAME_BYTES;
 }
 
 #ifdef __bpf__

@@ -369,9 +369,10 @@ static void test_trigonometry(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		unsigned int top = SP_WORD + cases[i].words + 8;
+		unsigned int odd = cases[i].words & 1, top = SP_WORD + odd + cases[i].words + 8;
 
 		leaf_begin(IN_BODY, "90", cases[i].at, 8);
+		world.sp += 8ULL * odd;
 		expect_caller("leaf", RA_OF(top - 1), world_word(top), RA_OF(top - 2));
 	}
 	for (unsigned int i = 0; i < 2; i++) {
@@ -386,6 +387,26 @@ static void test_trigonometry(void **state)
 		world.fp = world_word(SP_WORD + 20);
 		world_stack[SP_WORD + 19] = world_word(SP_WORD + 24);
 		expect_caller("caller", RA_OF(top - 1), world_word(top), RA_OF(top - 2));
+	}
+}
+
+/* An address in the interpreter is a return address only where its frame pointer is below it. */
+static void test_saved_interpreter_address(void **state)
+{
+	unsigned int top = SP_WORD + 16 + 8;
+
+	(void)state;
+	for (unsigned int native = 0; native < 2; native++) {
+		leaf_begin(IN_BODY, "90", ENDS, 8);
+		for (unsigned int i = 0; i < ARRAY_SIZE(world_stack); i++)
+			world_stack[i] = 1;
+		world.jvm.interpreter_start = RA_OF(0);
+		world.jvm.interpreter_end = RA_OF(500);
+		world_stack[SP_WORD + 7] = world_stack[top - 1] = RA_OF(2);
+		world_stack[top - 2] = world_word(top + 9);
+		world.leaf = !native;
+		world.native = native != 0;
+		expect_caller("saved", RA_OF(2), world_word(top), world_word(top + 9));
 	}
 }
 
@@ -430,10 +451,11 @@ static void test_other_stubs_frame(void **state)
 /* A word of alignment is below the frame, whose place %rbp says. */
 static void test_aligned_for_call(void **state)
 {
-	unsigned int top = SP_WORD + 9;
+	unsigned int top = SP_WORD + 8;
 
 	(void)state;
 	leaf_begin(IN_BODY, "90", "90", 8);
+	world.sp -= 8;
 	world_stack[top - 2] = 0x7777;
 	world.fp = world_word(top - 2);
 	world.leaf = 0;
@@ -457,6 +479,7 @@ int main(void)
 		cmocka_unit_test(test_pops_behind_call),
 		cmocka_unit_test(test_saved_below_frame),
 		cmocka_unit_test(test_trigonometry),
+		cmocka_unit_test(test_saved_interpreter_address),
 		cmocka_unit_test(test_certain_frame),
 		cmocka_unit_test(test_other_stubs_frame),
 		cmocka_unit_test(test_aligned_for_call),

@@ -29,9 +29,11 @@ static inline int blob_owns(const struct unwind_cursor *c, wire_u64 pc)
 	return pc >= c->jvm.code_start && pc < c->jvm.code_end;
 }
 
+/* Without a JVM only the start is 0: see walk_take_jvm(). */
 static inline int blob_is_interpreter(const struct unwind_cursor *c, wire_u64 pc)
 {
-	return pc >= c->jvm.interpreter_start && pc < c->jvm.interpreter_end;
+	return c->jvm.interpreter_start && pc >= c->jvm.interpreter_start &&
+	       pc < c->jvm.interpreter_end;
 }
 
 /* Userspace may see what BPF could not: a page that is not in memory, a blob too far away. */

@@ -69,6 +69,22 @@ static void a_free_segment_has_none(void **state)
 	expect_no_blob();
 }
 
+/* What the cursor has of the last JVM on its cpu is none of this process's. */
+static void without_a_jvm_nothing_is_interpreted(void **state)
+{
+	(void)state;
+	begin_in_frame(4);
+	world.jvm.interpreter_end = NATIVE_AT + 0x10000;
+	world.jvm.serial = world.jvm_serial = 0;
+	world.jvm.interpreter_start = world.jvm.code_end = 0;
+	world.pc = NATIVE_AT + 64;
+	world.fp = world_word(30);
+	world_stack[31] = NATIVE_AT + 128;
+	assert_int_equal(world_step(), UNWIND_GO_ON);
+	assert_int_equal(world_out[0] >> WIRE_FRAME_KIND_SHIFT, WIRE_FRAME_CODE);
+	assert_int_equal(world.words - world.begin, 1);
+}
+
 /* Nor is there anything in front of a heap. */
 static void no_hop_leads_out_of_the_heap(void **state)
 {
@@ -466,6 +482,7 @@ int main(void)
 		cmocka_unit_test(the_frame_size_leads_to_the_caller),
 		cmocka_unit_test(a_blob_ends_before_its_block),
 		cmocka_unit_test(a_free_segment_has_none),
+		cmocka_unit_test(without_a_jvm_nothing_is_interpreted),
 		cmocka_unit_test(no_hop_leads_out_of_the_heap),
 		cmocka_unit_test(the_prologue_ends_where_the_blob_says),
 		cmocka_unit_test(many_hops_are_gone_and_noted),

@@ -90,7 +90,7 @@ tidy: ## clang-tidy over everything (slow)
 	@$(SCRIPT_ENV) scripts/tidy.sh
 
 bench: ## measure what recording costs
-	@+$(AGAIN) all workloads $(BUILD)/tools/gen_recording
+	@+$(AGAIN) all workloads $(BUILD)/tools/gen_recording $(BUILD)/tools/timed_stacks
 	@HOSTPROF_BUILD=$(BUILD) tests/bench/bench.py
 
 install: all ## install below DESTDIR, PREFIX (/usr/local), BINDIR, LIBDIR

@@ -33,19 +33,13 @@ def program_of(seed):
     return directories[seed]
 
 
-def yield_to_hostprof():
-    """Twelve threads that never sleep: on two cpus a recorder would wait for them for long."""
-    os.nice(10)
-
-
 class Running:
     """The program in one JVM."""
 
     def __init__(self, directory, home, version, flags):
         allowed = ["--enable-native-access=ALL-UNNAMED"] if version > 21 else []
         self.process = start([f"{home}/bin/java", "-Xmx64m", "-XX:+UseSerialGC", *allowed, *flags,
-                              "-cp", directory, "made.Plan", f"{directory}/libmade.so", 500],
-                             stdin=subprocess.PIPE, preexec_fn=yield_to_hostprof)
+                              "-cp", directory, "made.Plan", f"{directory}/libmade.so", 500], stdin=subprocess.PIPE)
         self.asked = 0
 
     def clocks(self):

@@ -36,6 +36,13 @@ static inline int blob_is_interpreter(const struct unwind_cursor *c, wire_u64 pc
 	       pc < c->jvm.interpreter_end;
 }
 
+/* No JVM, or one that is not known yet: no code is its own, whatever the layout before it said. */
+static inline void blob_forget_jvm(struct unwind_cursor *c)
+{
+	c->jvm.serial = 0;
+	c->jvm.interpreter_end = c->jvm.code_end = 0;
+}
+
 /* Userspace may see what BPF could not: a page that is not in memory, a blob too far away. */
 static inline int blob_miss(struct unwind_cursor *c, enum unwind_reason reason)
 {

@@ -43,7 +43,7 @@ static __always_inline void walk_take_jvm(struct unwind_cursor *c)
 	if (jvm)
 		c->jvm = *jvm;
 	else
-		c->jvm.serial = c->jvm.interpreter_start = c->jvm.code_end = 0;
+		blob_forget_jvm(c);
 }
 
 /*

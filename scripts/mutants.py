@@ -58,6 +58,8 @@ JAVA_STEPS = [
     Mutant("another JVM's hot method used", INTERPRETED, "|| hot->serial != c->jvm.serial ||", "||", HOTSPOT),
     Mutant("registers of compiled code taken for its caller's", COMPILED, "c->rbx = 0;\n\tc->r13 = 0;", "",
            HOTSPOT),
+    Mutant("the layout of the JVM before stays", BLOB, "c->jvm.interpreter_end = c->jvm.code_end = 0",
+           "c->jvm.interpreter_start = c->jvm.code_end = 0", HOTSPOT),
     Mutant("a blob taken for as large as its block", BLOB,
            "if (!blob_holds(c, c->pc))\n\t\treturn unwind_stop(c, UNWIND_NO_BLOB);", "", HOTSPOT),
     Mutant("hops of userspace bounded as in BPF", BLOB, "#define BLOB_MAX_HOPS (1U << 14)",

@@ -476,6 +476,23 @@ static void a_good_frame_needs_no_anchor(void **state)
 
 /* ---------------------------------------------------------------------------------------------- */
 
+/* The walk before this one, on the same cpu, was in a JVM. */
+static void without_a_jvm_no_code_is_its_own(void **state)
+{
+	(void)state;
+	begin_in_frame(4);
+	assert_true(code_is_at_pc(&world));
+	blob_forget_jvm(&world);
+	assert_false(code_is_at_pc(&world));
+	begin_interpreted(0);
+	assert_true(step_is_interpreted(&world));
+	blob_forget_jvm(&world);
+	assert_false(step_is_interpreted(&world));
+	world.pc = 0x400000; /* a program's, below all of the JVM */
+	assert_false(step_is_interpreted(&world));
+	assert_false(code_is_at_pc(&world));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -500,6 +517,7 @@ int main(void)
 		cmocka_unit_test(an_anchor_without_a_pc),
 		cmocka_unit_test(a_bad_anchor_leads_nowhere),
 		cmocka_unit_test(a_good_frame_needs_no_anchor),
+		cmocka_unit_test(without_a_jvm_no_code_is_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -110,17 +110,22 @@ struct wire_jvm {
 #define WIRE_ENTRY_R15	   (-11)
 
 /*
- * What is known of a pc in a code blob, kept per cpu; checked by the compile id when it is used, once
- * in a tick.
+ * What is known of a pc in a code blob, kept per cpu; checked by the compile id when it is used, if
+ * the last check is 2^`trust` ticks ago. Each check adds to the trust: code that has been there for
+ * long is not likely to be gone, and other code in its place, a moment later.
  */
 struct wire_hot_code {
 	wire_u64 pc;
 	wire_u64 blob;
-	wire_u32 serial;     /* of the JVM */
-	wire_u32 tick;	     /* when it was checked */
-	wire_u32 frame_size; /* words */
+	wire_u32 serial;	  /* of the JVM */
+	wire_u32 tick;		  /* when it was checked */
+	wire_u32 frame_size : 24; /* words */
+	wire_u32 trust : 8;
 	wire_u32 compile_id;
 };
+
+/* A quarter of a second without a check, for code that is as old. */
+#define WIRE_HOT_MAX_TRUST 5
 
 /*
  * What is known of an interpreted Method, kept per cpu. It holds for one tick, while the name of

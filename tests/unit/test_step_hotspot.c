@@ -230,6 +230,39 @@ static void an_entry_is_checked_once_in_a_tick(void **state)
 	assert_int_equal(world.java_hot_frames, 1);
 }
 
+/* The frame's code is checked when it should be: it has another compile id now. */
+static int is_believed(uint32_t trust, uint32_t ticks)
+{
+	begin_in_frame(4);
+	*hot_of(world.pc) = (struct wire_hot_code){ .pc = CODE_OF(10) + 64,
+						    .blob = BLOB_AT(10),
+						    .serial = 1,
+						    .tick = world.tick - ticks,
+						    .frame_size = 4,
+						    .trust = trust,
+						    .compile_id = 9 };
+	assert_int_equal(world_step(), UNWIND_GO_ON);
+	return world.java_hot_frames == 1;
+}
+
+static void old_code_is_checked_less_often(void **state)
+{
+	uint32_t trust;
+
+	(void)state;
+	assert_true(is_believed(3, 7));
+	assert_false(is_believed(3, 8));
+	begin_in_frame(4);
+	for (trust = 0; trust < WIRE_HOT_MAX_TRUST + 2; trust++) {
+		world_step();
+		assert_int_equal(hot_of(CODE_OF(10) + 64)->trust, MIN(trust, WIRE_HOT_MAX_TRUST));
+		world.pc = CODE_OF(10) + 64;
+		world.sp = world_word(20);
+		world.code_seen.pc = 0;
+		world.tick += 64;
+	}
+}
+
 /* --- interpreted methods ---------------------------------------------------------------------- */
 
 #define METHOD	     world_word(500)
@@ -507,6 +540,7 @@ int main(void)
 		cmocka_unit_test(what_was_found_is_kept),
 		cmocka_unit_test(an_old_entry_is_not_used),
 		cmocka_unit_test(an_entry_is_checked_once_in_a_tick),
+		cmocka_unit_test(old_code_is_checked_less_often),
 		cmocka_unit_test(a_method_is_read_once_in_a_tick),
 		cmocka_unit_test(a_method_of_another_class_is_read_anew),
 		cmocka_unit_test(a_frame_that_is_put_in_place_has_no_method),

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Java stacks cost, by the kind of their frames: stock JVMs, no flag that helps, no agent. Every
-frame of Deep is of a class of its own; the mixed case is that of the completeness suite: 60 levels of
-recursion through interfaces, lambdas, reflection, JNI."""
+frame of Deep is of a class of its own; the mixed case is that of the completeness suite, deeper: 80 levels of
+recursion through interfaces, lambdas, reflection, JNI, which are some 95 frames."""
 import statistics
 
 from hp import *
-from spine_cases import start_case
+from spine_cases import LEAVES, paths, spine, start_spine
 from table import enable_bpf_stats, row
 from unwinding import FAST_HZ, ROUNDS, WINDOW, cost, idle_run_ns, settle
 
 SHALLOW, DEEP = 20, 80
+MIXED_LEVELS = 80
+MIXED = spine([], *paths("ABCDEFGHLRMYXJ", 4, LEAVES + "tu", length=MIXED_LEVELS))
 # A walk of some 95 frames, all kinds, may take so long; a tick at 1 kHz is 1,000 us apart.
 MIXED_BUDGET_NS = 8000
 # So many chains that the cache of hot code is of no use: each link is code of its own.
@@ -69,7 +71,7 @@ def java_unwinding():
     enable_bpf_stats()
     idle_ns = idle_run_ns(FAST_HZ)
     for version in (17, 25):
-        jvm = start_case("mixed", version, 120).wait_text(timeout=60)
+        jvm = start_spine(MIXED, version, 120).wait_text(timeout=60)
         sample_rows(f"JDK {version}, mixed", measure(jvm, idle_ns), MIXED_BUDGET_NS)
     for name, versions, flags, chains in CASES:
         for version in versions:

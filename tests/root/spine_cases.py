@@ -98,7 +98,10 @@ def has_case(name, version):
 
 
 def start_case(name, version, seconds):
-    case = CASES[name]
+    return start_spine(CASES[name], version, seconds)
+
+
+def start_spine(case, version, seconds):
     args = [os.path.join(SPINE, "libspine.so")] if case.workload == "Spine" else []
     quiet = ["--enable-native-access=ALL-UNNAMED"] if version >= 22 else []
     argv = [os.path.join(jdk(version), "bin", "java"), "-Xmx64m", *quiet, *case.flags, "-cp", SPINE,

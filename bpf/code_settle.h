@@ -21,6 +21,21 @@ static inline int code_fp_is_interpreted(struct unwind_cursor *c, struct unwind_
 }
 
 /*
+ * May %rbp be that of the frame that begins LOWERED bytes above sp? Blobs that never say where their
+ * frame is complete set it. The deoptimisation blob's lies below interpreted frames, which are not
+ * aligned.
+ */
+static inline int code_fp_fits(struct unwind_cursor *c, struct unwind_memory *memory,
+			       wire_u32 lowered)
+{
+	wire_u64 ra;
+
+	if (blob_frame_complete(c) < 0)
+		return !unwind_load(c, memory, c->fp + 8, &ra) && blob_owns(c, ra);
+	return !code_fp_is_interpreted(c, memory) && code_is_lowered(c, memory, lowered);
+}
+
+/*
  * How far above sp a frame begins that %rbp says: of blobs that align sp for a call
  * (generate_deopt_blob(), generate_uncommon_trap_blob() in sharedRuntime_x86_64.cpp, call_RT() in
  * c1_Runtime1_x86.cpp), of native wrappers that save their arguments for one (save_args()).
@@ -29,9 +44,10 @@ static inline wire_u32 code_lowered_by_fp(struct unwind_cursor *c, struct unwind
 {
 	wire_u64 lowered = c->fp + 16 - 8ULL * c->code_seen.frame_size - c->sp;
 
-	if ((lowered & 7) || lowered > CODE_MAX_ALIGNED || code_fp_is_interpreted(c, memory))
+	if ((lowered & 7) || lowered > CODE_MAX_ALIGNED ||
+	    !code_fp_fits(c, memory, (wire_u32)lowered))
 		return 0;
-	return code_is_lowered(c, memory, (wire_u32)lowered) ? (wire_u32)lowered : 0;
+	return (wire_u32)lowered;
 }
 
 /* Does the frame begin at sp beyond doubt? Its frame pointer, or the call of this code, say so. */
@@ -50,12 +66,14 @@ static inline int code_is_settled(struct unwind_cursor *c, struct unwind_memory 
 static inline int code_settle(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	wire_u32 lowered = 0;
+	int fits;
 
 	if (c->blob_at != c->code_seen.blob && blob_read(c, memory, c->code_seen.blob))
 		return UNWIND_STOP;
-	if (!code_is_lowered(c, memory, 0))
+	fits = code_is_lowered(c, memory, 0);
+	if (!fits || blob_frame_complete(c) < 0)
 		lowered = code_lowered_by_fp(c, memory);
-	else if (code_is_settled(c, memory))
+	if (!lowered && fits && code_is_settled(c, memory))
 		return UNWIND_GO_ON;
 	if (!lowered)
 		lowered = code_saved_bytes(c, memory);

@@ -452,6 +452,7 @@ static void test_other_stubs_frame(void **state)
 static void test_aligned_for_call(void **state)
 {
 	unsigned int top = SP_WORD + 8;
+	int16_t never = -1;
 
 	(void)state;
 	leaf_begin(IN_BODY, "90", "90", 8);
@@ -461,6 +462,19 @@ static void test_aligned_for_call(void **state)
 	world.leaf = 0;
 	world.native = 1;
 	expect_caller("and $-16", RA_OF(top - 1), world_word(top), 0x7777);
+	/* The deoptimisation blob's frame when it unpacks: above are interpreted frames of any size. */
+	for (unsigned int odd = 0; odd < 2; odd++) {
+		leaf_begin(IN_BODY, "90", "90", 8);
+		memcpy(world_heap + (BLOB_AT(SEGMENT_OF_CODE) - HEAP_AT) + FIELD_COMPLETE, &never,
+		       2);
+		world.sp -= 8 + 8 * odd;
+		world_stack[top - 2 - odd] = RA_OF(7);
+		world_stack[top - 3 - odd] = world_word(top + 10); /* an old word */
+		world.fp = world_word(top - 2 - odd);
+		world.leaf = 0;
+		world.native = 1;
+		expect_caller("deopt", RA_OF(top - 1 - odd), world_word(top - odd), RA_OF(7));
+	}
 }
 
 int main(void)

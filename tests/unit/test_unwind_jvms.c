@@ -74,12 +74,16 @@ static void test_starts(void **state)
 {
 	struct fixture *f = *state;
 
+	assert_false(unwind_jvms_pauses(f->jvms, PID, f->now_ns));
 	assert_null(learn(f, PID, 0));
 	assert_null(learn(f, PID, 1));
 	assert_int_equal(f->urgent, 1);
+	assert_true(unwind_jvms_pauses(f->jvms, PID, f->now_ns + NSEC_PER_MSEC));
+	assert_false(unwind_jvms_pauses(f->jvms, PID, f->now_ns + 3 * NSEC_PER_SEC));
 	f->wire.serial = 5;
 	assert_null(learn(f, PID, 1));
 	assert_int_equal(learn(f, PID, 3000)->serial, 5);
+	assert_false(unwind_jvms_pauses(f->jvms, PID, f->now_ns + 3 * NSEC_PER_SEC));
 	assert_int_equal(f->urgent, 2);
 	assert_memory_equal(table_memory_heap_jvm(f->memory, 5), &f->wire, sizeof(f->wire));
 	/* now it is known */

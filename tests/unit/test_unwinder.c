@@ -150,6 +150,10 @@ static void test_stack_goes_on(void **state)
 	old = finish(f);
 	assert_int_equal(old->reason, UNWIND_COPY_END);
 	assert_int_equal(figure_of(f, "unwind.stacks-continued"), 2);
+	/* nobody holds a sample for a minute: that it was is forgotten */
+	unwinder_tidy(f->unwinder, f->sample->time_ns + 62 * NSEC_PER_SEC);
+	free(finish(f));
+	assert_int_equal(figure_of(f, "unwind.stacks-continued"), 3);
 }
 
 /* The return address is none. */

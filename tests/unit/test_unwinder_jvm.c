@@ -98,9 +98,11 @@ static void test_starting_jvm(void **state)
 	enter_java(f, &java);
 	assert_null(try(f));
 	assert_true(unwinder_wants_again(f->unwinder));
+	assert_true(unwinder_waits_for_jvm(f->unwinder, f->sample));
 	assert_int_equal(published_jvm(f), WIRE_JVM_PENDING);
 	f->jvm.serial = 5;
 	usleep(3000);
+	assert_false(unwinder_waits_for_jvm(f->unwinder, f->sample));
 	sample = try(f);
 	check_whole(f, sample);
 	assert_false(unwinder_wants_again(f->unwinder));
@@ -118,10 +120,15 @@ static void test_jvm_that_is_gone(void **state)
 	take_stack(f);
 	make_sample(f);
 	enter_java(f, &java);
+	assert_int_equal(mappings_read(&f->process), 0);
 	f->process.exited = true;
 	sample = finish(f);
 	assert_int_equal(sample_check(sample, sample->size), 0);
 	assert_int_equal(user_words(sample)[0], f->miss->pc | WIRE_FRAME_EXACT);
+	/* What one sample learnt is good for the next. */
+	assert_int_equal(f->jvm_reads, 1);
+	free(finish(f));
+	assert_int_equal(f->jvm_reads, 1);
 	unmap_java(&java);
 }
 

@@ -180,7 +180,7 @@ void pipeline_turn(struct pipeline *pipeline)
 		pipeline->checked_ns = now_ns;
 		registry_check(pipeline->registry, now_ns);
 		image_cache_close_idle(pipeline->images);
-		unwinder_close_idle(pipeline->unwinder);
+		unwinder_tidy(pipeline->unwinder, now_ns);
 	}
 	registry_expire(pipeline->registry, watermark_ns - EXPIRE_NS, pipeline_forget, pipeline);
 }

@@ -105,8 +105,11 @@ static bool walk_again(struct merge_item *item, void *data)
 {
 	struct pipeline *pipeline = data;
 	struct process *process = registry_find(pipeline->registry, item->sample->tgid);
-	struct wire_sample *sample = try_now(pipeline, item->miss, item->sample);
+	struct wire_sample *sample;
 
+	if (unwinder_waits_for_jvm(pipeline->unwinder, item->sample))
+		return true;
+	sample = try_now(pipeline, item->miss, item->sample);
 	if (sample) {
 		merge_finish(&pipeline->queue, item, sample);
 		read_names(pipeline, process, sample);

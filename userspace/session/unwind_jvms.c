@@ -135,15 +135,28 @@ static bool give_one_up(struct unwind_jvms *jvms)
 	return true;
 }
 
-/* Not by every sample. */
-static bool may_ask(struct layout *layout, uint64_t now_ns)
+/* It was asked only just now. */
+static bool pauses(const struct layout *layout, uint64_t now_ns)
 {
 	uint64_t pause_ns = MAX(ASK_AGAIN_NS, ASK_PAUSES * layout->took_ns);
 
-	if (layout->asked_ns && now_ns - layout->asked_ns < pause_ns)
+	return layout->asked_ns && now_ns - layout->asked_ns < pause_ns;
+}
+
+/* Not by every sample. */
+static bool may_ask(struct layout *layout, uint64_t now_ns)
+{
+	if (pauses(layout, now_ns))
 		return false;
 	layout->asked_ns = now_ns;
 	return true;
+}
+
+bool unwind_jvms_pauses(const struct unwind_jvms *jvms, uint32_t pid, uint64_t now_ns)
+{
+	const struct layout *layout = hmap_find_ptr(&jvms->by_pid, pid);
+
+	return layout && !layout->wire.serial && pauses(layout, now_ns);
 }
 
 static int ask(struct unwind_jvms *jvms, struct layout *layout, uint64_t now_ns,

@@ -39,6 +39,9 @@ const struct wire_jvm *unwind_jvms_find(const struct unwind_jvms *jvms, uint32_t
 int unwind_jvms_learn(struct unwind_jvms *jvms, uint32_t pid, const struct mapping *libjvm,
 		      uint64_t now_ns, const struct wire_jvm **ret_wire);
 
+/* That would be -EAGAIN without a look: the JVM of process PID was asked only just now, in vain. */
+bool unwind_jvms_pauses(const struct unwind_jvms *jvms, uint32_t pid, uint64_t now_ns);
+
 /* Look at once whether it has changed; NULL: it has not. */
 const struct wire_jvm *unwind_jvms_refresh(struct unwind_jvms *jvms, uint32_t serial,
 					   uint64_t now_ns);

@@ -8,6 +8,10 @@
 
 /* Files whose rows are being asked for: those of a few large programs. */
 #define MAX_OPEN_FILES 512
+/* A read of a JVM's layout takes up to 2 ms, and samples that are finished late come in dozens. */
+#define LATE_JVM_NS (20 * NSEC_PER_MSEC)
+/* No sample is held back for so long. */
+#define EXEC_KEPT_NS (60 * NSEC_PER_SEC)
 
 int unwinder_new(struct table_memory *memory, struct image_cache *images,
 		 const struct unwind_jvm_source *jvms, size_t file_bytes,
@@ -211,6 +215,11 @@ bool unwinder_wants_again(const struct unwinder *unwinder)
 	return unwinder->wants_again;
 }
 
+bool unwinder_waits_for_jvm(const struct unwinder *unwinder, const struct wire_sample *sample)
+{
+	return unwind_jvms_pauses(unwinder->jvms, sample->tgid, clock_now_ns());
+}
+
 /* --- later ------------------------------------------------------------------------------------ */
 
 static void take_process(struct unwinder *unwinder, const struct process *process)
@@ -224,15 +233,24 @@ static void take_process(struct unwinder *unwinder, const struct process *proces
 		unwinder->late.v.items[i].serial = 1;
 	unwinder->late_serial = process->serial;
 	unwinder->late_mappings_serial = process->mappings_serial;
+	unwinder->late_jvm_ns = 0;
 }
 
-/* NULL: it has none, or nothing was learnt of it while it lived. */
+/*
+ * Of the process that take_process() took. NULL: it has none, or nothing was learnt of it while it
+ * lived.
+ */
 static const struct wire_jvm *take_jvm(struct unwinder *unwinder, const struct process *process)
 {
-	int r = unwind_jvms_read(unwinder->jvms, process->pid, &unwinder->late.libjvm,
-				 &unwinder->late_jvm);
+	uint64_t now_ns = clock_now_ns();
 
-	return r < 0 ? NULL : &unwinder->late_jvm;
+	if (now_ns - unwinder->late_jvm_ns >= LATE_JVM_NS) {
+		unwinder->late_jvm_ns = now_ns;
+		if (unwind_jvms_read(unwinder->jvms, process->pid, &unwinder->late.libjvm,
+				     &unwinder->late_jvm) < 0)
+			unwinder->late_jvm.serial = 0;
+	}
+	return unwinder->late_jvm.serial ? &unwinder->late_jvm : NULL;
 }
 
 static void finish_late(struct unwinder *unwinder, struct job *job, const struct process *process)
@@ -323,9 +341,25 @@ void unwinder_note_exit(struct unwinder *unwinder, uint32_t pid)
 	forget(unwinder, pid);
 }
 
-void unwinder_close_idle(struct unwinder *unwinder)
+/* The record of a process's exit may be lost. */
+static void drop_old_execs(struct unwinder *unwinder, uint64_t now_ns)
+{
+	VEC(uint32_t) old = VEC_INIT; /* the table must not change during the walk */
+	uint64_t pid, exec_ns;
+	size_t at = 0;
+
+	while (hmap_next(&unwinder->execs, &at, &pid, &exec_ns))
+		if (now_ns - exec_ns > EXEC_KEPT_NS)
+			vec_push(&old, (uint32_t)pid);
+	for (size_t i = 0; i < old.len; i++)
+		hmap_remove(&unwinder->execs, old.items[i]);
+	vec_release(&old);
+}
+
+void unwinder_tidy(struct unwinder *unwinder, uint64_t now_ns)
 {
 	unwind_files_close_idle(unwinder->files);
+	drop_old_execs(unwinder, now_ns);
 }
 
 void unwinder_turn(struct unwinder *unwinder, uint64_t now_ns)

@@ -38,6 +38,8 @@ struct wire_sample *unwinder_try(struct unwinder *unwinder, const struct wire_mi
 				 const struct wire_sample *sample, uint32_t max_frames);
 /* The last try was in vain for want of time, or because a JVM is still starting. */
 bool unwinder_wants_again(const struct unwinder *unwinder);
+/* To try SAMPLE again now would be in vain: its JVM is still starting. */
+bool unwinder_waits_for_jvm(const struct unwinder *unwinder, const struct wire_sample *sample);
 /* PROCESS has the mappings of the sample's time. Always a sample, with a reason if not whole. */
 struct wire_sample *unwinder_finish(struct unwinder *unwinder, const struct wire_miss *miss,
 				    const struct wire_sample *sample, struct process *process,
@@ -64,8 +66,11 @@ void unwinder_grant(struct unwinder *unwinder);
 /* What came up since the last call: refresh stale spaces, and JVMs. After every drain. */
 void unwinder_turn(struct unwinder *unwinder, uint64_t now_ns);
 
-/* Close files that nobody wants rows of now: they keep what was deleted on the disk. */
-void unwinder_close_idle(struct unwinder *unwinder);
+/*
+ * From time to time: close files that nobody wants rows of now (they keep what was deleted on the
+ * disk), forget what no sample can want any more.
+ */
+void unwinder_tidy(struct unwinder *unwinder, uint64_t now_ns);
 
 /* A figure: "unwind.NAME", and of what ("" when there is no more to say). */
 typedef void (*unwinder_figure_fn)(const char *name, const char *detail, uint64_t value,

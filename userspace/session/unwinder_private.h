@@ -27,7 +27,8 @@ struct unwinder {
 	struct cfi_rows page;	   /* being made */
 	struct unwind_ranges late; /* of the process that unwinder_finish() last had */
 	uint64_t late_serial, late_mappings_serial;
-	struct wire_jvm late_jvm;   /* of a walk there */
+	struct wire_jvm late_jvm;   /* of a walk there; serial 0: none */
+	uint64_t late_jvm_ns;	    /* when it was read */
 	struct unwind_pages *pages; /* of the process that is being walked */
 	struct stack_rest *rest;    /* of its stack */
 	struct hmap execs;	    /* pid -> when it last began another program */

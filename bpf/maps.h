@@ -14,6 +14,8 @@ const volatile wire_u64 clock_period_ns[WIRE_MAX_EVENTS];
 const volatile wire_u32 hot_code_count = WIRE_HOT_CODES;
 /* A reader is woken when a ring holds this much; it looks at times anyway. */
 const volatile wire_u32 ring_wakeup_bytes = 16384;
+/* Of a stack; a miss_buffer has room for it. */
+const volatile wire_u32 miss_copy_bytes = WIRE_MISS_MAX_COPY;
 
 /* One ring per cpu, made by userspace for the cpus that are online. */
 struct ring {

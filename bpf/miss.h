@@ -30,24 +30,27 @@ struct miss_buffer {
 	wire_u32 busy;
 	wire_u32 reached;      /* bytes of the copy that were tried */
 	struct wire_miss miss; /* its copy[] is the next member */
-	/* A page more, so that the verifier need not know that a piece ends where the copy does. */
+	/*
+	 * Of miss_copy_bytes, and a page more, so that the verifier need not know that a piece ends
+	 * where the copy does.
+	 */
 	wire_u8 room[WIRE_MISS_MAX_COPY + WIRE_PAGE_BYTES];
 };
 
 #pragma clang diagnostic pop
 
-/* By cpu. A per-cpu map's values end at 32 KiB. */
+/* By cpu. A per-cpu map's values end at 32 KiB. Loaded with room for miss_copy_bytes only. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1); /* possible cpus */
-	__type(key, wire_u32);
-	__type(value, struct miss_buffer);
+	__uint(key_size, sizeof(wire_u32));
+	__uint(value_size, sizeof(struct miss_buffer));
 } miss_buffers SEC(".maps");
 
 /* Where a copy ends when AT may be the end of the stack that SP points into. */
 static __always_inline wire_u64 miss_nearer(wire_u64 top, wire_u64 at, wire_u64 sp)
 {
-	wire_u64 most = sp - WIRE_MISS_BELOW + WIRE_MISS_MAX_COPY;
+	wire_u64 most = sp - WIRE_MISS_BELOW + miss_copy_bytes;
 
 	if (at <= sp || at - sp > MAIN_STACK_BYTES)
 		return top;
@@ -89,7 +92,7 @@ static long miss_copy_turn(wire_u32 turn, struct miss_copy *copy)
 	wire_u32 reached = b->reached, piece;
 	wire_u64 from = b->miss.copy_at + reached;
 
-	if (from >= copy->top || reached >= WIRE_MISS_MAX_COPY)
+	if (from >= copy->top || reached >= miss_copy_bytes)
 		return 1;
 	piece = WIRE_PAGE_BYTES - (from & (WIRE_PAGE_BYTES - 1));
 	if (piece > copy->top - from)
@@ -204,7 +207,7 @@ static __always_inline int miss_send(struct miss_buffer *b, struct scratch *s,
 	miss_copy_stack(b, sp, miss_bound(ring, sp, miss_top(task, sp)));
 	bytes = b->miss.copy_bytes;
 	UNWIND_OPAQUE(bytes);
-	if (bytes > WIRE_MISS_MAX_COPY)
+	if (bytes > miss_copy_bytes)
 		return -1;
 	bytes += sizeof(b->miss);
 	b->miss.size = bytes;

@@ -148,8 +148,12 @@ struct wire_miss {
 	wire_u8 copy[];
 };
 
-/* 110 frames of python3 can be 70 KiB. */
-#define WIRE_MISS_MAX_COPY 262144
+/*
+ * 110 frames of python3 can be 70 KiB, 900 of Java and JNI 450; Java's threads have stacks of 1 MiB.
+ * How much of it is copied is decided when the programs are loaded.
+ */
+#define WIRE_MISS_MAX_COPY   1048576
+#define WIRE_MISS_LEAST_COPY 262144
 /* The copy begins so far below the stack pointer: the red zone. */
 #define WIRE_MISS_BELOW 128
 

@@ -57,6 +57,17 @@ static void session_size_tables(struct hostprof_bpf *skel,
 	bpf_map__set_max_entries(skel->maps.hot_methods, options->possible_cpus * WIRE_HOT_METHODS);
 }
 
+static void session_size_misses(struct hostprof_bpf *skel,
+				const struct bpf_session_options *options)
+{
+	struct bpf_map *map = skel->maps.miss_buffers;
+	uint32_t too_much = WIRE_MISS_MAX_COPY - options->miss_copy_bytes;
+
+	skel->rodata->miss_copy_bytes = options->miss_copy_bytes;
+	bpf_map__set_value_size(map, bpf_map__value_size(map) - too_much);
+	bpf_map__set_max_entries(map, options->possible_cpus);
+}
+
 static void session_configure(struct hostprof_bpf *skel, const struct bpf_session_options *options)
 {
 	skel->rodata->settings = options->settings;
@@ -67,7 +78,7 @@ static void session_configure(struct hostprof_bpf *skel, const struct bpf_sessio
 	bpf_map__set_max_entries(skel->maps.rings, options->possible_cpus);
 	bpf_map__set_max_entries(skel->maps.scratches,
 				 options->possible_cpus * WIRE_SCRATCH_LEVELS);
-	bpf_map__set_max_entries(skel->maps.miss_buffers, options->possible_cpus);
+	session_size_misses(skel, options);
 	session_size_tables(skel, options);
 	if (!options->settings.filter_tgids)
 		bpf_map__set_max_entries(skel->maps.targets, 1);

@@ -15,7 +15,8 @@ struct bpf_session_options {
 	unsigned int event_count;
 	unsigned int possible_cpus;
 	uint32_t ring_bytes;
-	uint64_t table_bytes; /* for the unwind tables; 0: default */
+	uint32_t miss_copy_bytes; /* of a stack at most; WIRE_MISS_LEAST_COPY to _MAX_COPY */
+	uint64_t table_bytes;	  /* for the unwind tables; 0: default */
 };
 
 enum bpf_session_map {

@@ -46,6 +46,15 @@ static uint32_t capture_ring_bytes(const struct capture_options *options, unsign
 	return (uint32_t)size;
 }
 
+/* All of the stack of a Java thread, where few cpus share the memory. */
+static uint32_t capture_miss_copy_bytes(const struct capture_options *options, unsigned int cpus)
+{
+	uint64_t share = options->rings_limit_bytes / MAX(cpus, 1U) / 4;
+
+	share = MIN(MAX(share, WIRE_MISS_LEAST_COPY), WIRE_MISS_MAX_COPY);
+	return (uint32_t)(share & ~(WIRE_PAGE_BYTES - 1ULL));
+}
+
 static int capture_settings(const struct capture_options *options, struct wire_settings *settings,
 			    struct err *err)
 {
@@ -90,6 +99,7 @@ static int capture_load(struct capture *c, const struct capture_options *options
 		.event_count = options->event_count,
 		.possible_cpus = c->cpu_count,
 		.ring_bytes = capture_ring_bytes(options, c->cpu_count),
+		.miss_copy_bytes = capture_miss_copy_bytes(options, c->cpu_count),
 		.table_bytes = options->table_bytes,
 	};
 	int r = capture_settings(options, &session.settings, err);

@@ -133,19 +133,37 @@ __attribute__((noinline)) wire_u32 code_find_epilogue_alone(struct unwind_cursor
 
 #endif
 
-/*
- * Continuation.doYield() ends in the frame of enterSpecial(), of another size (gen_continuation_yield()
- * in sharedRuntime_x86_64.cpp): what the epilogue ahead takes off tells.
- */
-static inline void code_rule_ahead(struct unwind_cursor *c, struct unwind_rule *rule)
-{
-	wire_u32 bytes = code_find_epilogue(c);
+/* Of the native nmethod below: words, and bytes from its load of %rsp to its epilogue. */
+#define CODE_YIELD_FRAME 2
+#define CODE_YIELD_BYTES 48
 
-	if (!bytes)
-		return;
+/* Is mov d32(%r15),%rsp a little behind pc? */
+static inline int code_has_switched(const struct unwind_cursor *c)
+{
+	const wire_u8 *p = c->text + UNWIND_TEXT_BEHIND;
+
+	for (int i = 7; i < CODE_YIELD_BYTES; i++)
+		if (leaf_u24(p - i) == 0xa78b49)
+			return 1;
+	return 0;
+}
+
+/*
+ * Continuation.doYield() ends in the frame of enterSpecial(), which it takes for its own out of the
+ * thread and which is of another size (gen_continuation_yield() in sharedRuntime_x86_64.cpp): what
+ * the epilogue ahead takes off tells.
+ */
+static inline int code_rule_switched(struct unwind_cursor *c, struct unwind_rule *rule)
+{
+	wire_u32 bytes;
+
+	if (c->code_seen.frame_size != CODE_YIELD_FRAME || !code_has_switched(c))
+		return 0;
+	bytes = code_find_epilogue(c);
 	rule->cfa = c->sp + bytes;
 	rule->ra_at = rule->cfa - 8;
 	rule->fp_at = rule->cfa - 16;
+	return bytes != 0;
 }
 
 /*
@@ -160,8 +178,6 @@ static inline void code_rule_last(struct unwind_cursor *c, struct unwind_memory 
 	code_rule(c, CODE_BODY, rule);
 	if (c->fp - c->sp < 8ULL * c->code_seen.frame_size && code_fits(c, memory, &other))
 		*rule = other;
-	else if (!code_read_text(c, memory))
-		code_rule_ahead(c, rule);
 }
 
 /*
@@ -171,9 +187,12 @@ static inline void code_rule_last(struct unwind_cursor *c, struct unwind_memory 
  */
 static inline int code_leave_body(struct unwind_cursor *c, struct unwind_memory *memory)
 {
-	wire_u32 pushed = code_try_body(c, memory);
 	struct unwind_rule rule;
+	wire_u32 pushed;
 
+	if (code_rule_switched(c, &rule))
+		return code_follow(c, memory, &rule);
+	pushed = code_try_body(c, memory);
 	if (pushed != CODE_NO_TRY) {
 		code_rule_pushed(c, pushed, &rule);
 		return code_follow(c, memory, &rule);

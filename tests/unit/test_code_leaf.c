@@ -310,15 +310,19 @@ static void test_safepoint_poll(void **state)
 	expect_caller("none was saved", RA_OF(800), world_word(SP_WORD + 13), 0x1234);
 }
 
-/* Continuation.doYield() ends in the frame of enterSpecial(). */
-static void test_other_epilogue(void **state)
+/*
+ * Continuation.doYield() ends in the frame of enterSpecial(), where old return addresses are: mov
+ * 0x5b0(%r15),%rsp; …; add $0x40,%rsp; pop %rbp (JDK 27). Before that it is in its own.
+ */
+static void test_switched_frame(void **state)
 {
 	(void)state;
-	leaf_begin(IN_BODY, "90", "49 89 9f 18 06 00 00 48 83 c4 40 5d c3", 2);
-	for (unsigned int i = SP_WORD; i < SP_WORD + 9; i++)
-		world_stack[i] = 1;
+	leaf_begin(IN_BODY, "49 8b a7 b0 05 00 00", "49 89 9f 18 06 00 00 48 83 c4 40 5d c3", 2);
 	world_stack[SP_WORD + 8] = 0x7777;
 	expect_caller("doYield", RA_OF(SP_WORD + 9), world_word(SP_WORD + 10), 0x7777);
+	leaf_begin(IN_BODY, "90", "49 8b a7 b0 05 00 00 48 83 c4 40 5d c3", 2);
+	world_stack[SP_WORD] = 0x7777;
+	expect_caller("its own", RA_OF(SP_WORD + 1), world_word(SP_WORD + 2), 0x7777);
 }
 
 /* Pops right behind a return address take off what was pushed for the call. */
@@ -489,7 +493,7 @@ int main(void)
 		cmocka_unit_test(test_stub_with_frame_pointer),
 		cmocka_unit_test(test_old_word_in_body),
 		cmocka_unit_test(test_safepoint_poll),
-		cmocka_unit_test(test_other_epilogue),
+		cmocka_unit_test(test_switched_frame),
 		cmocka_unit_test(test_pops_behind_call),
 		cmocka_unit_test(test_saved_below_frame),
 		cmocka_unit_test(test_trigonometry),

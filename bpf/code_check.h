@@ -5,23 +5,49 @@
 
 #include "code_rule.h"
 
-/* What is known of the code at RA, whose stack pointer would be SP, into c->code_seen. */
-static inline int code_look_elsewhere(struct unwind_cursor *c, struct unwind_memory *memory,
+static inline void code_keep(struct unwind_cursor *c)
+{
+	c->code_kept.seen = c->code_seen;
+	c->code_kept.blob = c->blob_at;
+	c->code_kept.pc = c->pc;
+	c->code_kept.sp = c->sp;
+	c->code_kept.leaf = c->leaf;
+	c->code_kept.exact = c->exact;
+}
+
+static inline void code_give_back(struct unwind_cursor *c)
+{
+	c->code_seen = c->code_kept.seen;
+	c->pc = c->code_kept.pc;
+	c->sp = c->code_kept.sp;
+	c->leaf = c->code_kept.leaf;
+	c->exact = c->code_kept.exact;
+	c->missed = 0;
+}
+
+/* Frame size of the code at RA, whose stack pointer would be SP; 0: not known, -1: no code. */
+static inline int code_size_elsewhere(struct unwind_cursor *c, struct unwind_memory *memory,
 				      wire_u64 ra, wire_u64 sp)
 {
-	wire_u8 leaf = c->leaf, exact = c->exact;
-	wire_u64 pc = c->pc, own_sp = c->sp;
-	int found;
+	int words;
 
+	code_keep(c);
 	c->pc = ra;
 	c->sp = sp;
-	found = code_find(c, memory);
-	c->pc = pc;
-	c->sp = own_sp;
-	c->leaf = leaf;
-	c->exact = exact;
+	words = code_find(c, memory) ? -1 : (int)c->code_seen.frame_size;
+	code_give_back(c);
+	return words;
+}
+
+/* c->blob is that of c->code_kept again, if there was one. */
+static inline int code_give_back_blob(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 blob = c->code_kept.blob;
+
+	if (!blob || c->blob_at == blob || !blob_read(c, memory, blob))
+		return 0;
 	c->missed = 0;
-	return found;
+	return -1;
 }
 
 /*
@@ -31,22 +57,18 @@ static inline int code_look_elsewhere(struct unwind_cursor *c, struct unwind_mem
 static inline int code_checks_out(struct unwind_cursor *c, struct unwind_memory *memory,
 				  wire_u64 ra, wire_u64 sp)
 {
-	struct wire_hot_code seen = c->code_seen;
-	wire_u64 blob = c->blob_at, words, word;
-	int found;
+	wire_u64 word;
+	int words;
 
 	if (blob_is_interpreter(c, ra))
 		return 1;
-	found = code_look_elsewhere(c, memory, ra, sp);
-	words = c->code_seen.frame_size;
-	c->code_seen = seen;
-	if (c->blob_at != blob && blob && blob_read(c, memory, blob)) {
-		c->missed = 0;
+	words = code_size_elsewhere(c, memory, ra, sp);
+	if (code_give_back_blob(c, memory))
 		return 0;
-	}
-	if (found || !words)
-		return !found;
-	return !unwind_load(c, memory, sp + 8 * words - 8, &word) && blob_owns(c, word);
+	if (words <= 0)
+		return !words;
+	return !unwind_load(c, memory, sp + 8ULL * (wire_u32)words - 8, &word) &&
+	       blob_owns(c, word);
 }
 
 #ifdef __bpf__

@@ -46,6 +46,13 @@ struct seen_method {
 	wire_u64 symbol, word; /* of its class's name, and the part of it that never changes */
 };
 
+/* What a look at another frame changes; not on the stack, of which 6.1 has 512 bytes in all. */
+struct code_kept {
+	struct wire_hot_code seen;
+	wire_u64 blob, pc, sp;
+	wire_u8 leaf, exact;
+};
+
 #define UNWIND_SEEN_METHODS 8 /* a power of two */
 
 struct unwind_cursor {
@@ -89,6 +96,7 @@ struct unwind_cursor {
 	/* The last blob that was too many hops away, and what was looked for. */
 	wire_u64 far_pc, far_blob;
 	struct wire_hot_code code_seen; /* of the last frame in a blob, in this walk */
+	struct code_kept code_kept;	/* while another frame is looked at: code_checks_out() */
 	wire_u64 no_trampoline; /* a return address that was looked at: recursion has many such */
 
 	struct seen_method seen; /* the last interpreted method */

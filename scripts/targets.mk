@@ -82,8 +82,8 @@ fuzz: ## run every fuzzer over its corpus for FUZZ_SECONDS (20; 0: only the corp
 	@+$(AGAIN) BUILD=$(BUILD)/fuzz CC=clang SAN="$(FUZZ_FLAGS)" CFLAGS="-O1 -g -Wno-format-nonliteral" fuzzers
 	@BUILD=$(BUILD)/fuzz FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz.sh
 
-lint: ## check format, layers, sizes, scripts, licence lines, the agent's imports
-	@+$(AGAIN) $(BUILD)/libhostprof-agent.so
+lint: ## check format, layers, sizes, scripts, licence lines, mutants, BPF stacks, the agent's imports
+	@+$(AGAIN) $(BUILD)/libhostprof-agent.so $(BUILD)/gen/hostprof.bpf.o
 	@$(SCRIPT_ENV) scripts/lint.sh
 
 tidy: ## clang-tidy over everything (slow)

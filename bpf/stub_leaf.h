@@ -217,18 +217,42 @@ static inline int stub_pushes_for_native(struct unwind_cursor *c, struct unwind_
 	return 0;
 }
 
+/*
+ * Is there an address of Java code at AT? Of this very blob only behind a call within it: a register
+ * that was saved may hold the address that the stub was called by.
+ */
+static inline int stub_fits(struct unwind_cursor *c, struct unwind_memory *memory, wire_u64 at)
+{
+	wire_u64 ra;
+
+	if (unwind_load(c, memory, at, &ra) || !blob_owns(c, ra))
+		return 0;
+	return !blob_holds(c, ra) || code_target(c, memory, ra);
+}
+
+#ifdef __bpf__
+
+__attribute__((noinline)) int stub_fits_alone(struct unwind_cursor *c, wire_u64 at)
+{
+	return c ? stub_fits(c, NULL, at) : 0;
+}
+
+#define stub_fits(c, memory, at) stub_fits_alone(c, at)
+
+#endif
+
 /* The first place that holds an address of Java code, of those where stubs have it. */
 static inline int stub_guess(struct unwind_cursor *c, struct unwind_memory *memory,
 			     struct unwind_rule *rule)
 {
 	*rule = (struct unwind_rule){ .cfa = c->sp + 8, .ra_at = c->sp };
-	if (code_fits(c, memory, rule) || stub_is_from_native(c, memory, c->sp))
+	if (stub_fits(c, memory, rule->ra_at) || stub_is_from_native(c, memory, c->sp))
 		return 1;
 	*rule = (struct unwind_rule){ .cfa = c->sp + 16, .ra_at = c->sp + 8, .fp_at = c->sp };
-	if (code_fits(c, memory, rule))
+	if (stub_fits(c, memory, rule->ra_at))
 		return 1;
 	*rule = code_fp_rule(c);
-	return step_fp_is_near(c) && code_fits(c, memory, rule);
+	return step_fp_is_near(c) && stub_fits(c, memory, rule->ra_at);
 }
 
 /* By a return address that is known to be one of this stub, AT: what is around it. */
@@ -296,7 +320,7 @@ static inline int stub_leave(struct unwind_cursor *c, struct unwind_memory *memo
 		return code_follow(c, memory, &rule);
 	}
 	/* An adapter has taken it off the stack. */
-	if (blob_owns(c, ra))
+	if (blob_owns(c, ra) && !blob_holds(c, ra))
 		return code_enter(c, ra, stub_sender_sp(c, memory, ra, c->sp), c->fp);
 	if (step_fp_is_near(c) || stub_pushes_for_native(c, memory, &rule))
 		return code_follow(c, memory, &rule);

@@ -171,6 +171,12 @@ static void test_called_by_native_code(void **state)
 	world_stack[SP_WORD + 4] = world_word(10);
 	world_stack[9] = 0xd0ff000000000000;
 	expect_caller(world_word(10), SP_WORD + 5, 0x10 + SP_WORD + 3);
+	/* The same, where it was called by the address in %rax, and %rsi has it too. */
+	BEGIN("\x55\x48\x8b\xef\x53\x56\x9c", "\x58\x50\x48\x8b\xc8");
+	world_stack[SP_WORD + 1] = world.leaf_regs[0] = STUB_PC - 7;
+	world_stack[SP_WORD + 4] = world_word(10);
+	world_stack[9] = 0xd0ff000000000000;
+	expect_caller(world_word(10), SP_WORD + 5, 0x10 + SP_WORD + 3);
 }
 
 /* The nmethod entry barrier has -1 above its frame. */

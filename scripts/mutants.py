@@ -30,7 +30,7 @@ ROOTS = "userspace/elf/cfi_roots.c"
 
 # Of HotSpot: stacks of JDK 8 to 28, and what is made up.
 JAVA = ["test_java_recorded", "test_code_leaf", "test_stub_leaf"]
-HOTSPOT = ["test_step_hotspot"]
+HOTSPOT = ["test_step_hotspot", "test_step_interpreted"]
 
 # Of the row compiler.
 CFI = ["test_cfi_file", "test_cfi_reference", "test_cfi_roots"]

@@ -4,24 +4,10 @@
 
 #include "java_world.h"
 
-#define CALLER	CODE_OF(100)
-#define FARTHER CODE_OF(200)
-
-/* A walk that stands in the body of a frame of FRAME words whose caller is at CALLER. */
-static void begin_in_frame(int32_t frame)
-{
-	world_begin(CODE_OF(10) + 64, 20);
-	world_blob(10, 8, frame);
-	world_blob(100, 8, 6);
-	world_stack[20 + frame - 1] = CALLER;
-	world_stack[20 + frame - 2] = 0x1234;
-	world_stack[20 + frame + 5] = FARTHER;
-}
-
 static void the_frame_size_leads_to_the_caller(void **state)
 {
 	(void)state;
-	begin_in_frame(4);
+	world_begin_in_frame(4);
 	world.rbx = world.r13 = 77;
 	world.r15 = THREAD_AT;
 	assert_int_equal(world_step(), UNWIND_GO_ON);
@@ -48,10 +34,10 @@ static void expect_no_blob(void)
 static void a_blob_ends_before_its_block(void **state)
 {
 	(void)state;
-	begin_in_frame(4);
+	world_begin_in_frame(4);
 	world_put_int(BLOB_AT(10), FIELD_SIZE, CODE_BEGIN + 64);
 	expect_no_blob();
-	begin_in_frame(4);
+	world_begin_in_frame(4);
 	world_put_int(BLOB_AT(10), FIELD_SIZE, CODE_BEGIN + 65);
 	assert_int_equal(world_step(), UNWIND_GO_ON);
 }
@@ -59,11 +45,11 @@ static void a_blob_ends_before_its_block(void **state)
 static void a_free_segment_has_none(void **state)
 {
 	(void)state;
-	begin_in_frame(4);
+	world_begin_in_frame(4);
 	world.pc = CODE_OF(50);
 	expect_no_blob();
 	/* Taken for a hop it would lead to the blob. */
-	begin_in_frame(4);
+	world_begin_in_frame(4);
 	world_put_int(BLOB_AT(10), FIELD_SIZE, 300 * SEGMENT);
 	world.pc = HEAP_AT + (10 + 0xff) * SEGMENT;
 	expect_no_blob();
@@ -73,7 +59,7 @@ static void a_free_segment_has_none(void **state)
 static void without_a_jvm_nothing_is_interpreted(void **state)
 {
 	(void)state;
-	begin_in_frame(4);
+	world_begin_in_frame(4);
 	world.jvm.interpreter_end = NATIVE_AT + 0x10000;
 	world.jvm.serial = world.jvm_serial = 0;
 	world.jvm.interpreter_start = world.jvm.code_end = 0;
@@ -89,7 +75,7 @@ static void without_a_jvm_nothing_is_interpreted(void **state)
 static void no_hop_leads_out_of_the_heap(void **state)
 {
 	(void)state;
-	begin_in_frame(4);
+	world_begin_in_frame(4);
 	world_blob(15, 40, 4);
 	world.jvm.heaps[0].start += 16 * SEGMENT;
 	world.jvm.heaps[0].segmap += 16;
@@ -100,14 +86,14 @@ static void no_hop_leads_out_of_the_heap(void **state)
 static void many_hops_are_gone_and_noted(void **state)
 {
 	(void)state;
-	begin_in_frame(4);
+	world_begin_in_frame(4);
 	world_blob_far(300, 1000, 4, 1);
 	world.pc = HEAP_AT + 1200ULL * SEGMENT;
 	assert_int_equal(world_step(), UNWIND_GO_ON);
 	assert_true(world.pc == CALLER);
 	assert_true(world.far_pc == HEAP_AT + 1200ULL * SEGMENT);
 	assert_true(world.far_blob == BLOB_AT(300));
-	begin_in_frame(4);
+	world_begin_in_frame(4);
 	world_blob_far(300, 1000, 4, 1);
 	world.pc = HEAP_AT + (300ULL + BLOB_NEAR_HOPS - 1) * SEGMENT;
 	assert_int_equal(world_step(), UNWIND_GO_ON);
@@ -120,7 +106,7 @@ static void a_frame_of_no_size_or_too_large_is_none(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
-		begin_in_frame(4);
+		world_begin_in_frame(4);
 		world_put_int(BLOB_AT(10), FIELD_FRAME, sizes[i]);
 		expect_no_blob();
 	}
@@ -132,7 +118,7 @@ static void the_prologue_ends_where_the_blob_says(void **state)
 	static const uint8_t code[] = { 0x55, 0x48, 0x8b, 0xec };
 
 	(void)state;
-	begin_in_frame(4);
+	world_begin_in_frame(4);
 	world_heap[BLOB_AT(10) - HEAP_AT + FIELD_COMPLETE + 2] = 1;
 	memcpy(world_heap + (world.pc - HEAP_AT), code, sizeof(code));
 	world_stack[20] = FARTHER;
@@ -152,7 +138,7 @@ static struct wire_hot_code *hot_of(uint64_t pc)
 static void what_was_found_is_kept(void **state)
 {
 	(void)state;
-	begin_in_frame(4);
+	world_begin_in_frame(4);
 	world_step();
 	assert_true(hot_of(CODE_OF(10) + 64)->pc == CODE_OF(10) + 64);
 	assert_int_equal(hot_of(CODE_OF(10) + 64)->frame_size, 4);
@@ -169,7 +155,7 @@ static void what_was_found_is_kept(void **state)
 /* An entry that was good for other code: the code now has a frame of six words. */
 static void expect_looked_up_anew(struct wire_hot_code entry)
 {
-	begin_in_frame(6);
+	world_begin_in_frame(6);
 	*hot_of(world.pc) = entry;
 	assert_int_equal(world_step(), UNWIND_GO_ON);
 	assert_true(world.sp == world_word(26));
@@ -212,17 +198,17 @@ static void an_entry_is_checked_once_in_a_tick(void **state)
 				       .compile_id = 10 };
 
 	(void)state;
-	begin_in_frame(4);
+	world_begin_in_frame(4);
 	*hot_of(world.pc) = entry;
 	assert_int_equal(world_step(), UNWIND_GO_ON);
 	assert_int_equal(world.java_hot_frames, 1);
 	assert_int_equal(hot_of(CODE_OF(10) + 64)->tick, 100);
-	begin_in_frame(4);
+	world_begin_in_frame(4);
 	world.nested = 1;
 	*hot_of(world.pc) = entry;
 	assert_int_equal(world_step(), UNWIND_GO_ON);
 	assert_int_equal(hot_of(CODE_OF(10) + 64)->tick, 99);
-	begin_in_frame(4);
+	world_begin_in_frame(4);
 	entry.tick = 100;
 	world_put_int(BLOB_AT(10), FIELD_ID, 9);
 	*hot_of(world.pc) = entry;
@@ -233,7 +219,7 @@ static void an_entry_is_checked_once_in_a_tick(void **state)
 /* The frame's code is checked when it should be: it has another compile id now. */
 static int is_believed(uint32_t trust, uint32_t ticks)
 {
-	begin_in_frame(4);
+	world_begin_in_frame(4);
 	*hot_of(world.pc) = (struct wire_hot_code){ .pc = CODE_OF(10) + 64,
 						    .blob = BLOB_AT(10),
 						    .serial = 1,
@@ -252,7 +238,7 @@ static void old_code_is_checked_less_often(void **state)
 	(void)state;
 	assert_true(is_believed(3, 7));
 	assert_false(is_believed(3, 8));
-	begin_in_frame(4);
+	world_begin_in_frame(4);
 	for (trust = 0; trust < WIRE_HOT_MAX_TRUST + 2; trust++) {
 		world_step();
 		assert_int_equal(hot_of(CODE_OF(10) + 64)->trust, MIN(trust, WIRE_HOT_MAX_TRUST));
@@ -263,131 +249,11 @@ static void old_code_is_checked_less_often(void **state)
 	}
 }
 
-/* --- interpreted methods ---------------------------------------------------------------------- */
-
-#define METHOD	     world_word(500)
-#define CONST_METHOD world_word(520)
-#define SYMBOL	     world_word(580)
-
-/* Method 500 -> ConstMethod 520 -> pool 540 -> class 560 -> its name 580; the frame's fp is word 60. */
-static void begin_interpreted(uint64_t name_word)
-{
-	uint32_t tick = world.tick;
-
-	begin_in_frame(4);
-	world.tick = tick;
-	world.jvm.interpreter_start = CODE_OF(300);
-	world.jvm.interpreter_end = CODE_OF(320);
-	world.jvm.method_slot = -3;
-	world.jvm.bcp_slot = -8;
-	world.jvm.sender_sp_slot = -1;
-	world.jvm.method_const_method = 8;
-	world.jvm.const_method_constants = 8;
-	world.jvm.pool_holder = 24;
-	world.jvm.klass_name = 16;
-	world.jvm.symbol_mask = 0xffffffffffff0000;
-	world_stack[501] = CONST_METHOD;
-	world_stack[521] = world_word(540);
-	world_stack[543] = world_word(560);
-	world_stack[562] = SYMBOL;
-	world_stack[580] = name_word;
-	world.pc = CODE_OF(310);
-	world.fp = world_word(60);
-	world_stack[57] = METHOD;
-	world_stack[59] = world_word(62);
-	world_stack[60] = world_word(80);
-	world_stack[61] = CALLER;
-}
-
-/* The identity in the interpreted frame that is written. */
-static uint64_t interpreted_once(void)
-{
-	assert_int_equal(world_step(), UNWIND_GO_ON);
-	assert_true(world.pc == CALLER && world.sp == world_word(62));
-	assert_true(world_out[1] == METHOD && world_out[2] == CONST_METHOD);
-	return world_out[4];
-}
-
-static void step_again(uint64_t name_word, uint32_t tick)
-{
-	static struct wire_hot_method kept[WIRE_HOT_METHODS];
-
-	memcpy(kept, world_hot_methods, sizeof(kept));
-	begin_interpreted(name_word);
-	memcpy(world_hot_methods, kept, sizeof(kept));
-	world.tick = tick;
-}
-
-static void a_method_is_read_once_in_a_tick(void **state)
-{
-	uint64_t first;
-
-	(void)state;
-	begin_interpreted(0x123450007);
-	first = interpreted_once();
-	assert_true(first ==
-		    WIRE_METHOD_IDENTITY(
-			    WIRE_CLASS_IDENTITY(SYMBOL, 0x123450007, 0xffffffffffff0000), 0));
-	assert_int_equal(world.java_hot_frames, 0);
-	/* Another reference count; the way to the name is not gone again. */
-	step_again(0x123450009, world.tick);
-	world_stack[562] = 0;
-	assert_true(interpreted_once() == first);
-	assert_int_equal(world.java_hot_frames, 1);
-	step_again(0x123450009, world.tick + 1);
-	world_stack[562] = 0;
-	assert_true(interpreted_once() != first);
-}
-
-static void a_method_of_another_class_is_read_anew(void **state)
-{
-	uint64_t first;
-
-	(void)state;
-	begin_interpreted(0x123450007);
-	first = interpreted_once();
-	step_again(0x543210007, world.tick);
-	assert_true(interpreted_once() != first);
-	assert_int_equal(world.java_hot_frames, 0);
-	begin_interpreted(0x123450007);
-	first = interpreted_once();
-	step_again(0x123450007, world.tick);
-	world.jvm.serial = 2; /* another JVM's method, at the same address */
-	assert_true(interpreted_once() == first);
-	assert_int_equal(world.java_hot_frames, 0);
-}
-
-/* The same below a blob that calls native code, or does not: what its frame is shown as. */
-static void expect_below_blob(int native, uint64_t last_sp, enum wire_frame_kind kind)
-{
-	begin_interpreted(0x123450007);
-	world.pc = CODE_OF(10) + 64;
-	world.native = (uint8_t)native;
-	world_stack[22] = world_word(60);
-	world_stack[23] = CODE_OF(310);
-	world_stack[58] = last_sp;
-	assert_int_equal(world_step(), UNWIND_GO_ON);
-	assert_true(world.pc == CODE_OF(310));
-	world.words = world.begin;
-	assert_int_equal(world_step(), UNWIND_GO_ON);
-	assert_int_equal(world_out[0] >> WIRE_FRAME_KIND_SHIFT, kind);
-	assert_true(world_out[1] == (kind == WIRE_FRAME_INTERPRETED ? METHOD : 0));
-	assert_true(world.pc == CALLER && world.sp == world_word(62));
-}
-
-static void a_frame_that_is_put_in_place_has_no_method(void **state)
-{
-	(void)state;
-	expect_below_blob(1, 0, WIRE_FRAME_COMPILED);
-	expect_below_blob(1, world_word(40), WIRE_FRAME_INTERPRETED);
-	expect_below_blob(0, 0, WIRE_FRAME_INTERPRETED);
-}
-
 /* --- deoptimised frames ----------------------------------------------------------------------- */
 
 static void begin_deoptimised(uint64_t true_pc)
 {
-	begin_in_frame(4);
+	world_begin_in_frame(4);
 	world.pc = BLOB_AT(10) + 8 * SEGMENT - 32;
 	world_stack[21] = true_pc;
 }
@@ -509,23 +375,6 @@ static void a_good_frame_needs_no_anchor(void **state)
 
 /* ---------------------------------------------------------------------------------------------- */
 
-/* The walk before this one, on the same cpu, was in a JVM. */
-static void without_a_jvm_no_code_is_its_own(void **state)
-{
-	(void)state;
-	begin_in_frame(4);
-	assert_true(code_is_at_pc(&world));
-	blob_forget_jvm(&world);
-	assert_false(code_is_at_pc(&world));
-	begin_interpreted(0);
-	assert_true(step_is_interpreted(&world));
-	blob_forget_jvm(&world);
-	assert_false(step_is_interpreted(&world));
-	world.pc = 0x400000; /* a program's, below all of the JVM */
-	assert_false(step_is_interpreted(&world));
-	assert_false(code_is_at_pc(&world));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -541,9 +390,6 @@ int main(void)
 		cmocka_unit_test(an_old_entry_is_not_used),
 		cmocka_unit_test(an_entry_is_checked_once_in_a_tick),
 		cmocka_unit_test(old_code_is_checked_less_often),
-		cmocka_unit_test(a_method_is_read_once_in_a_tick),
-		cmocka_unit_test(a_method_of_another_class_is_read_anew),
-		cmocka_unit_test(a_frame_that_is_put_in_place_has_no_method),
 		cmocka_unit_test(a_deoptimised_frame_has_its_true_pc),
 		cmocka_unit_test(a_true_pc_elsewhere_is_none),
 		cmocka_unit_test(the_call_stub_gives_registers_back),
@@ -551,7 +397,6 @@ int main(void)
 		cmocka_unit_test(an_anchor_without_a_pc),
 		cmocka_unit_test(a_bad_anchor_leads_nowhere),
 		cmocka_unit_test(a_good_frame_needs_no_anchor),
-		cmocka_unit_test(without_a_jvm_no_code_is_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,6 +86,27 @@ static bool is_moved(const struct vmstructs *vs, const struct wire_jvm *jvm,
 	return same_blob(vs, a, b);
 }
 
+/*
+ * Native code takes away the frame that a stub returns to: a method that is not entered after all
+ * (BarrierSetNMethod::deoptimize()).
+ */
+static bool is_removed(const struct vmstructs *vs, const struct wire_jvm *jvm,
+		       const struct live_stack *from, const struct live_stack *to)
+{
+	uint64_t pc = live_frame_address(&to->frames[0]);
+	struct code_blob stub, gone;
+	size_t i = 1;
+
+	if (from->count != to->count + 1 || (pc >= jvm->code_start && pc < jvm->code_end))
+		return false;
+	while (i < to->count && same_frame(&from->frames[i], &to->frames[i]))
+		i++;
+	return same_from(from, i + 1, to, i) &&
+	       code_blob_find(vs, live_frame_address(&from->frames[i - 1]), &stub) == 0 &&
+	       code_blob_find(vs, live_frame_address(&from->frames[i]), &gone) == 0 &&
+	       !stub.method && stub.frame_size == 0 && gone.method;
+}
+
 /* Of the blob that holds the return barrier. */
 #define MAX_CONTINUATION_STUB 1024
 
@@ -141,5 +162,7 @@ enum step_change step_judge(const struct vmstructs *vs, const struct wire_jvm *j
 		return STEP_SIGNAL;
 	if (is_switch(vs, jvm, from, to))
 		return STEP_SWITCH;
-	return is_jump(vs, from, to) || is_moved(vs, jvm, from, to) ? STEP_JUMP : STEP_ODD;
+	if (is_jump(vs, from, to) || is_moved(vs, jvm, from, to) || is_removed(vs, jvm, from, to))
+		return STEP_JUMP;
+	return STEP_ODD;
 }

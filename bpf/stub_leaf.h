@@ -14,7 +14,10 @@
 #define STUB_CALL_BEFORE 320
 #define STUB_CALL_BEHIND 160
 
-/* Of the caller at RA: behind the return address, or what an adapter has noted. */
+/*
+ * Of the caller at RA: behind the return address, or what an adapter has noted. What the caller takes
+ * off behind the call is code_follow()'s to add.
+ */
 static inline wire_u64 stub_sender_sp(struct unwind_cursor *c, struct unwind_memory *memory,
 				      wire_u64 ra, wire_u64 sp)
 {
@@ -24,8 +27,9 @@ static inline wire_u64 stub_sender_sp(struct unwind_cursor *c, struct unwind_mem
 		return sp;
 	if (stub_is_to_interpreter(c))
 		return r13;
-	return !code_checks_out(c, memory, ra, sp) && code_checks_out(c, memory, ra, r13) ? r13
-											  : sp;
+	if (code_checks_out(c, memory, ra, sp + code_pushed_bytes(c, memory, ra)))
+		return sp;
+	return code_checks_out(c, memory, ra, r13) ? r13 : sp;
 }
 
 #ifdef __bpf__

@@ -112,6 +112,8 @@ JAVA_STEPS = [
            "return !nearest && stub_enters(c, memory, start);", "return 0;", JAVA),
     Mutant("stubs: nothing pushed below native code", STUB_LEAF, " || stub_pushes_for_native(c, memory, &rule)", "",
            JAVA),
+    Mutant("stubs: pushed words not counted in the look at the caller", STUB_LEAF,
+           "sp + code_pushed_bytes(c, memory, ra)))", "sp))", JAVA),
     Mutant("stubs: no return address in %rdx", STUB_LEAF, "if (stub_has_rdx(c->text + UNWIND_TEXT_BEHIND) &&", "if (0 &&", JAVA),
     Mutant("adapters: no sub behind the copy", ADAPTER, "if (leaf_u24(from - 4) == LEAF_SUB8)", "if (0)", JAVA),
     Mutant("a leaf's function that jumps on not followed", "bpf/leaf_call.h", "if (jump) {", "if (0) {", ["test_unwind"]),

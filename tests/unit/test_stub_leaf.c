@@ -311,6 +311,19 @@ static void test_sender_sp(void **state)
 	expect_caller(RA, SP_WORD + 1, 0x1234);
 }
 
+/* d2l_fixup: the caller has pushed a word and pops the result; %r13 is an old adapter's. */
+static void test_sender_has_pushed(void **state)
+{
+	(void)state;
+	BEGIN("\x90", "\x48\x89\x74\x24\x08");
+	put(RA, "\x58\x90", 2);
+	world_stack[SP_WORD] = RA;
+	world_stack[SP_WORD + 2 + 7] = OLD_RA;
+	world_stack[SENDER + 7] = OLD_RA;
+	world.leaf_regs[13] = world_word(SENDER);
+	expect_caller(RA, SP_WORD + 2, 0x1234);
+}
+
 /* An adapter that called native code to have its caller patched. */
 static void test_adapter_calls(void **state)
 {
@@ -414,6 +427,7 @@ int main(void)
 		cmocka_unit_test(test_copied),
 		cmocka_unit_test(test_in_rdx),
 		cmocka_unit_test(test_sender_sp),
+		cmocka_unit_test(test_sender_has_pushed),
 		cmocka_unit_test(test_adapter_calls),
 		cmocka_unit_test(test_adapter_patches),
 		cmocka_unit_test(test_stub_calls),

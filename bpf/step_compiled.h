@@ -18,10 +18,21 @@ static inline int code_is_at_pc(const struct unwind_cursor *c)
 
 /* --- what is at pc ---------------------------------------------------------------------------- */
 
+/* Of the two places that a pc may have the one where it is, or that was checked longer ago. */
+static inline struct wire_hot_code *code_hot_place(struct unwind_memory *memory, wire_u64 pc)
+{
+	struct wire_hot_code *one = tables_hot_code(memory, unwind_hash(pc));
+	struct wire_hot_code *other = tables_hot_code(memory, unwind_hash(pc) ^ 1);
+
+	if (!one || !other || one->pc == pc)
+		return one;
+	return other->pc == pc || (wire_s32)(one->tick - other->tick) > 0 ? other : one;
+}
+
 /* Only a cpu's outermost walk writes: see find_keep_hot(). */
 static inline void code_keep_hot(const struct unwind_cursor *c, struct unwind_memory *memory)
 {
-	struct wire_hot_code *hot = tables_hot_code(memory, unwind_hash(c->code_seen.pc));
+	struct wire_hot_code *hot = code_hot_place(memory, c->code_seen.pc);
 	volatile wire_u64 *pc;
 
 	if (!hot || c->nested)
@@ -132,6 +143,8 @@ static __always_inline int code_find(struct unwind_cursor *c, struct unwind_memo
 		return UNWIND_GO_ON;
 	}
 	hot = tables_hot_code(memory, unwind_hash(c->pc));
+	if (hot && hot->pc != c->pc)
+		hot = tables_hot_code(memory, unwind_hash(c->pc) ^ 1);
 	if (hot && code_take_hot(c, memory, hot)) {
 		c->java_hot_frames++;
 		return UNWIND_GO_ON;

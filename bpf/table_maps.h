@@ -53,9 +53,10 @@ struct {
 	__type(value, struct wire_hot);
 } hots SEC(".maps");
 
-/* hot_code_count of every possible cpu. */
+/* hot_code_count of every possible cpu. From a page on, so that pairs share a cache line. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, WIRE_HOT_CODES);
 	__type(key, wire_u32);
 	__type(value, struct wire_hot_code);

@@ -132,7 +132,11 @@ static void the_prologue_ends_where_the_blob_says(void **state)
 
 static struct wire_hot_code *hot_of(uint64_t pc)
 {
-	return &world_hot_codes[unwind_hash(pc) & (WIRE_HOT_CODES - 1)];
+	struct wire_hot_code *hot = code_hot_place(&world_memory, pc);
+
+	if (!hot)
+		abort();
+	return hot;
 }
 
 static void what_was_found_is_kept(void **state)
@@ -185,6 +189,29 @@ static void an_old_entry_is_not_used(void **state)
 	old = good;
 	old.blob = STACK_AT - 4096;
 	expect_looked_up_anew(old);
+}
+
+/* A pc has two places; the entry that was checked longer ago goes. */
+static void two_pcs_of_one_hash_are_kept(void **state)
+{
+	uint64_t pc = CODE_OF(10) + 64;
+	struct wire_hot_code *one = &world_hot_codes[unwind_hash(pc) & (WIRE_HOT_CODES - 1)];
+	struct wire_hot_code *other =
+		&world_hot_codes[(unwind_hash(pc) ^ 1) & (WIRE_HOT_CODES - 1)];
+
+	(void)state;
+	world_begin_in_frame(4);
+	*one = (struct wire_hot_code){ .pc = pc + 1, .tick = world.tick };
+	world_step();
+	assert_true(one->pc == pc + 1 && other->pc == pc);
+	world_begin_in_frame(4);
+	world_step();
+	assert_true(one->pc == pc && other->pc == 0);
+	world_begin_in_frame(4);
+	*one = (struct wire_hot_code){ .pc = pc + 1, .tick = world.tick - 2 };
+	*other = (struct wire_hot_code){ .pc = pc + 2, .tick = world.tick - 1 };
+	world_step();
+	assert_true(one->pc == pc && other->pc == pc + 2);
 }
 
 /* A compile id is looked at once in a tick: code that is on a stack does not go so fast. */
@@ -388,6 +415,7 @@ int main(void)
 		cmocka_unit_test(a_frame_of_no_size_or_too_large_is_none),
 		cmocka_unit_test(what_was_found_is_kept),
 		cmocka_unit_test(an_old_entry_is_not_used),
+		cmocka_unit_test(two_pcs_of_one_hash_are_kept),
 		cmocka_unit_test(an_entry_is_checked_once_in_a_tick),
 		cmocka_unit_test(old_code_is_checked_less_often),
 		cmocka_unit_test(a_deoptimised_frame_has_its_true_pc),

@@ -119,7 +119,7 @@ needs_no_more_than_its_capabilities() {
 ready() {
 	for _ in $(seq 60); do
 		grep -q ready "$1" && return
-		kill -0 $busy 2>/tmp/why || return 1
+		kill -0 "$busy" 2>/tmp/why || return 1
 		sleep 1
 	done
 	return 1

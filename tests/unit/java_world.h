@@ -160,18 +160,18 @@ static inline uint64_t world_word(unsigned int index)
 	return STACK_AT + 8ULL * index;
 }
 
-#define CALLER	CODE_OF(100)
-#define FARTHER CODE_OF(200)
+#define WORLD_CALLER  CODE_OF(100)
+#define WORLD_FARTHER CODE_OF(200)
 
-/* A walk that stands in the body of a frame of FRAME words whose caller is at CALLER. */
+/* A walk that stands in the body of a frame of FRAME words whose caller is at WORLD_CALLER. */
 static inline void world_begin_in_frame(int32_t frame)
 {
 	world_begin(CODE_OF(10) + 64, 20);
 	world_blob(10, 8, frame);
 	world_blob(100, 8, 6);
-	world_stack[20 + frame - 1] = CALLER;
+	world_stack[20 + frame - 1] = WORLD_CALLER;
 	world_stack[20 + frame - 2] = 0x1234;
-	world_stack[20 + frame + 5] = FARTHER;
+	world_stack[20 + frame + 5] = WORLD_FARTHER;
 }
 
 #endif

@@ -11,7 +11,7 @@ static void the_frame_size_leads_to_the_caller(void **state)
 	world.rbx = world.r13 = 77;
 	world.r15 = THREAD_AT;
 	assert_int_equal(world_step(), UNWIND_GO_ON);
-	assert_true(world.pc == CALLER);
+	assert_true(world.pc == WORLD_CALLER);
 	assert_true(world.sp == world_word(24));
 	assert_true(world.fp == 0x1234);
 	/* Compiled code keeps the thread, and no other register. */
@@ -19,7 +19,7 @@ static void the_frame_size_leads_to_the_caller(void **state)
 	assert_int_equal(world_out[0] >> WIRE_FRAME_KIND_SHIFT, WIRE_FRAME_COMPILED);
 	assert_int_equal(world_out[1], 10);
 	assert_int_equal(world_step(), UNWIND_GO_ON);
-	assert_true(world.pc == FARTHER);
+	assert_true(world.pc == WORLD_FARTHER);
 }
 
 /* --- blobs ------------------------------------------------------------------------------------ */
@@ -90,7 +90,7 @@ static void many_hops_are_gone_and_noted(void **state)
 	world_blob_far(300, 1000, 4, 1);
 	world.pc = HEAP_AT + 1200ULL * SEGMENT;
 	assert_int_equal(world_step(), UNWIND_GO_ON);
-	assert_true(world.pc == CALLER);
+	assert_true(world.pc == WORLD_CALLER);
 	assert_true(world.far_pc == HEAP_AT + 1200ULL * SEGMENT);
 	assert_true(world.far_blob == BLOB_AT(300));
 	world_begin_in_frame(4);
@@ -121,10 +121,10 @@ static void the_prologue_ends_where_the_blob_says(void **state)
 	world_begin_in_frame(4);
 	world_heap[BLOB_AT(10) - HEAP_AT + FIELD_COMPLETE + 2] = 1;
 	memcpy(world_heap + (world.pc - HEAP_AT), code, sizeof(code));
-	world_stack[20] = FARTHER;
+	world_stack[20] = WORLD_FARTHER;
 	world.leaf = 1;
 	assert_int_equal(world_step(), UNWIND_GO_ON);
-	assert_true(world.pc == CALLER);
+	assert_true(world.pc == WORLD_CALLER);
 	assert_true(world.sp == world_word(24));
 }
 
@@ -291,13 +291,13 @@ static void a_deoptimised_frame_has_its_true_pc(void **state)
 	begin_deoptimised(CODE_OF(10) + 40);
 	assert_int_equal(world_step(), UNWIND_GO_ON);
 	assert_true((world_out[0] & WIRE_FRAME_ADDRESS_MASK) == CODE_OF(10) + 40);
-	assert_true(world.pc == CALLER && world.sp == world_word(24));
+	assert_true(world.pc == WORLD_CALLER && world.sp == world_word(24));
 }
 
 static void a_true_pc_elsewhere_is_none(void **state)
 {
 	(void)state;
-	begin_deoptimised(CALLER);
+	begin_deoptimised(WORLD_CALLER);
 	assert_int_equal(world_step(), UNWIND_STOP);
 	assert_int_equal(world.reason, UNWIND_JAVA_FRAME);
 	begin_deoptimised(CODE_OF(10) + 40);
@@ -356,9 +356,9 @@ static void begin_lost(uint64_t anchor_sp, uint64_t anchor_pc)
 static void the_anchor_leads_on_and_says_so(void **state)
 {
 	(void)state;
-	begin_lost(world_word(90), CALLER);
+	begin_lost(world_word(90), WORLD_CALLER);
 	assert_int_equal(world_step(), UNWIND_GO_ON);
-	assert_true(world.pc == CALLER && world.sp == world_word(90) && world.fp == 0x77);
+	assert_true(world.pc == WORLD_CALLER && world.sp == world_word(90) && world.fp == 0x77);
 	assert_int_equal(world.anchors, 1);
 	assert_int_equal(world.frames, 3);
 	assert_true(world_out[3] ==
@@ -370,9 +370,9 @@ static void an_anchor_without_a_pc(void **state)
 {
 	(void)state;
 	begin_lost(world_word(90), 0);
-	world_stack[89] = CALLER;
+	world_stack[89] = WORLD_CALLER;
 	assert_int_equal(world_step(), UNWIND_GO_ON);
-	assert_true(world.pc == CALLER && world.sp == world_word(90));
+	assert_true(world.pc == WORLD_CALLER && world.sp == world_word(90));
 }
 
 static void a_bad_anchor_leads_nowhere(void **state)
@@ -380,9 +380,9 @@ static void a_bad_anchor_leads_nowhere(void **state)
 	(void)state;
 	begin_lost(world_word(90), NATIVE_AT + 200);
 	assert_int_equal(world_step(), UNWIND_STOP);
-	begin_lost(world_word(50), CALLER);
+	begin_lost(world_word(50), WORLD_CALLER);
 	assert_int_equal(world_step(), UNWIND_STOP);
-	begin_lost(0, CALLER);
+	begin_lost(0, WORLD_CALLER);
 	assert_int_equal(world_step(), UNWIND_STOP);
 	assert_int_equal(world.anchors, 0);
 }
@@ -391,7 +391,7 @@ static void a_bad_anchor_leads_nowhere(void **state)
 static void a_good_frame_needs_no_anchor(void **state)
 {
 	(void)state;
-	begin_lost(world_word(90), CALLER);
+	begin_lost(world_word(90), WORLD_CALLER);
 	world.fp = world_word(84);
 	world_stack[84] = world_word(95);
 	world_stack[85] = NATIVE_AT + 300;

@@ -35,14 +35,14 @@ static void begin_interpreted(uint64_t name_word)
 	world_stack[57] = METHOD;
 	world_stack[59] = world_word(62);
 	world_stack[60] = world_word(80);
-	world_stack[61] = CALLER;
+	world_stack[61] = WORLD_CALLER;
 }
 
 /* The identity in the interpreted frame that is written. */
 static uint64_t interpreted_once(void)
 {
 	assert_int_equal(world_step(), UNWIND_GO_ON);
-	assert_true(world.pc == CALLER && world.sp == world_word(62));
+	assert_true(world.pc == WORLD_CALLER && world.sp == world_word(62));
 	assert_true(world_out[1] == METHOD && world_out[2] == CONST_METHOD);
 	return world_out[4];
 }
@@ -111,7 +111,7 @@ static void expect_below_blob(int native, uint64_t last_sp, enum wire_frame_kind
 	assert_int_equal(world_step(), UNWIND_GO_ON);
 	assert_int_equal(world_out[0] >> WIRE_FRAME_KIND_SHIFT, kind);
 	assert_true(world_out[1] == (kind == WIRE_FRAME_INTERPRETED ? METHOD : 0));
-	assert_true(world.pc == CALLER && world.sp == world_word(62));
+	assert_true(world.pc == WORLD_CALLER && world.sp == world_word(62));
 }
 
 static void a_frame_that_is_put_in_place_has_no_method(void **state)

@@ -29,7 +29,7 @@ RULE = "userspace/elf/cfi_rule.c"
 ROOTS = "userspace/elf/cfi_roots.c"
 
 # Of HotSpot: stacks of JDK 8 to 28, and what is made up.
-JAVA = ["test_java_recorded", "test_code_leaf", "test_stub_leaf"]
+JAVA = ["test_java_recorded", "test_code_leaf", "test_code_saved", "test_stub_leaf"]
 HOTSPOT = ["test_step_hotspot", "test_step_interpreted"]
 
 # Of the row compiler.

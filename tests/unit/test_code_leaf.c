@@ -2,56 +2,7 @@
 /* The leaf in compiled Java code: the bytes around pc say where its return address is. */
 #include "test.h"
 
-#include <inttypes.h>
-
-#include "java_world.h"
-
-#define SEGMENT_OF_CODE 8
-/* Every word of the stack is another address of Java code. */
-#define RA_OF(word) (HEAP_AT + 0x20000 + 16ULL * (word))
-#define SP_WORD	    100
-/* Offset of pc in the code; the prologue ends at 16. */
-#define IN_BODY	    80
-#define IN_PROLOGUE 0
-
-static size_t put_hex(uint64_t at, const char *hex)
-{
-	size_t count = 0;
-
-	for (; *hex; hex += hex[2] == ' ' ? 3 : 2, count++) {
-		unsigned int byte;
-
-		if (sscanf(hex, "%2x", &byte) != 1)
-			fail_msg("bad hex: %s", hex);
-		world_heap[at - HEAP_AT + count] = (uint8_t)byte;
-		if (!hex[2])
-			return count + 1;
-	}
-	return count;
-}
-
-static size_t hex_bytes(const char *hex)
-{
-	return (strlen(hex) + 1) / 3;
-}
-
-/* A leaf in a frame of WORDS, with BEHIND right before its pc and AT from there on. */
-static void leaf_begin(uint64_t code_offset, const char *behind, const char *at, int32_t words)
-{
-	uint64_t pc = CODE_OF(SEGMENT_OF_CODE) + code_offset + hex_bytes(behind);
-
-	world_begin(pc, SP_WORD);
-	world_blob(SEGMENT_OF_CODE, 16, words);
-	for (unsigned int i = 0; i < ARRAY_SIZE(world_stack); i++)
-		world_stack[i] = RA_OF(i);
-	put_hex(pc - hex_bytes(behind), behind);
-	put_hex(pc, at);
-	world.leaf = world.exact = 1;
-	world.fp = world.leaf_regs[6] = 0x1234;
-	world.leaf_regs[1] = RA_OF(901);
-	world.leaf_regs[2] = RA_OF(902);
-	world.leaf_regs[8] = RA_OF(908);
-}
+#include "leaf_world.h"
 
 enum where { BODY, ENTRY, PUSHED, ALLOCATED, SPILLED, POPPED, IN_RCX };
 
@@ -60,20 +11,6 @@ struct leaf_case {
 	int32_t words;
 	enum where where;
 };
-
-static void expect_caller(const char *name, uint64_t pc, uint64_t sp, uint64_t fp)
-{
-	if (world_step() != UNWIND_GO_ON)
-		fail_msg("%s: the walk ended, reason %d", name, world.reason);
-	if (world.pc != pc || world.sp != sp || world.fp != fp)
-		fail_msg("%s: pc %#" PRIx64 " sp %#" PRIx64 " fp %#" PRIx64 ", not %#" PRIx64
-			 " %#" PRIx64 " %#" PRIx64,
-			 name, (uint64_t)world.pc, (uint64_t)world.sp, (uint64_t)world.fp, pc, sp,
-			 fp);
-	assert_int_equal(world.leaf, 0);
-	assert_int_equal(world_out[0] >> WIRE_FRAME_KIND_SHIFT, WIRE_FRAME_COMPILED);
-	assert_int_equal(world_out[1], SEGMENT_OF_CODE);
-}
 
 static void expect_case(const struct leaf_case *row, uint64_t code_offset)
 {
@@ -325,162 +262,6 @@ static void test_switched_frame(void **state)
 	expect_caller("its own", RA_OF(SP_WORD + 1), world_word(SP_WORD + 2), 0x7777);
 }
 
-/* Pops right behind a return address take off what was pushed for the call. */
-static void test_pops_behind_call(void **state)
-{
-	unsigned int top = SP_WORD + 8;
-
-	(void)state;
-	leaf_begin(IN_BODY, "90", "90", 8);
-	put_hex(RA_OF(top - 1), "41 5a 58 90");
-	expect_caller("two pops", RA_OF(top - 1), world_word(top + 2), RA_OF(top - 2));
-}
-
-/* A barrier's stub saved registers below the frame before it called native code. */
-static void test_saved_below_frame(void **state)
-{
-	unsigned int top = SP_WORD + 8;
-
-	(void)state;
-	leaf_begin(IN_BODY, "90", "48 8b 44 24 08 48 81 c4 40 01 00 00 e9 11 22 33 44", 8);
-	for (unsigned int i = SP_WORD; i < SP_WORD + 40 + 7; i++)
-		world_stack[i] = 1;
-	world.leaf = 0;
-	world.native = 1;
-	world_stack[top + 40 - 2] = 0x7777;
-	expect_caller("add", RA_OF(top + 40 - 1), world_word(top + 40), 0x7777);
-}
-
-/* JDK 8 saves all registers to call SharedRuntime::dsin(): the code before the call, and behind it. */
-#define SAVES	 "48 81 ec 00 01 00 00 c5 fa 7f 04 24 48 83 ec 08 dd 1c 24 "
-#define CALLS	 "f7 c4 0f 00 00 00 0f 84 12 00 00 00 48 83 ec 08 e8 7a 10 0f 18 "
-#define RETURNS	 "48 83 c4 08 e9 05 00 00 00 e8 6c 10 0f 18 c5 fb 11 04 24 dd 04 24 "
-#define RESTORES "48 83 c4 08 c5 fa 6f 04 24 48 81 c4 00 01 00 00 4c 8b 3c 24 "
-#define ENDS	 "48 8b 44 24 78 48 81 c4 80 00 00 00 dd 1c 24 48 83 ec 10"
-
-/* All words look like return addresses: the frame begins where nothing is left to be taken off. */
-static void test_trigonometry(void **state)
-{
-	static const struct {
-		const char *at;
-		unsigned int words; /* below the frame */
-	} cases[] = {
-		{ SAVES CALLS RETURNS RESTORES ENDS, 16 },
-		{ CALLS RETURNS RESTORES ENDS, 16 + 32 + 1 },
-		{ RESTORES ENDS, 16 + 32 + 1 },
-		{ ENDS, 16 },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		unsigned int odd = cases[i].words & 1, top = SP_WORD + odd + cases[i].words + 8;
-
-		leaf_begin(IN_BODY, "90", cases[i].at, 8);
-		world.sp += 8ULL * odd;
-		expect_caller("leaf", RA_OF(top - 1), world_word(top), RA_OF(top - 2));
-	}
-	for (unsigned int i = 0; i < 2; i++) {
-		unsigned int top = SP_WORD + 16 + 32 + 2 + 8;
-
-		leaf_begin(IN_BODY, "90", RETURNS RESTORES ENDS, 8);
-		world.leaf = 0;
-		world.native = 1;
-		world.jvm.sender_sp_slot = -1;
-		/* In %rbp is what an interpreted frame left there. */
-		world_stack[SP_WORD + 7] = i;
-		world.fp = world_word(SP_WORD + 20);
-		world_stack[SP_WORD + 19] = world_word(SP_WORD + 24);
-		expect_caller("caller", RA_OF(top - 1), world_word(top), RA_OF(top - 2));
-	}
-}
-
-/* An address in the interpreter is a return address only where its frame pointer is below it. */
-static void test_saved_interpreter_address(void **state)
-{
-	unsigned int top = SP_WORD + 16 + 8;
-
-	(void)state;
-	for (unsigned int native = 0; native < 2; native++) {
-		leaf_begin(IN_BODY, "90", ENDS, 8);
-		for (unsigned int i = 0; i < ARRAY_SIZE(world_stack); i++)
-			world_stack[i] = 1;
-		world.jvm.interpreter_start = RA_OF(0);
-		world.jvm.interpreter_end = RA_OF(500);
-		world_stack[SP_WORD + 7] = world_stack[top - 1] = RA_OF(2);
-		world_stack[top - 2] = world_word(top + 9);
-		world.leaf = !native;
-		world.native = native != 0;
-		expect_caller("saved", RA_OF(2), world_word(top), world_word(top + 9));
-	}
-}
-
-/* What a call of this code, or the frame pointer, says needs no look ahead. */
-static void test_certain_frame(void **state)
-{
-	unsigned int top = SP_WORD + 8;
-	uint64_t ra = RA_OF(top - 1);
-	int32_t displacement = (int32_t)(CODE_OF(SEGMENT_OF_CODE) - ra);
-
-	(void)state;
-	for (unsigned int native = 0; native < 2; native++) {
-		leaf_begin(IN_BODY, "90", ENDS, 8);
-		put_hex(ra - 5, "e8");
-		memcpy(world_heap + (ra - 4 - HEAP_AT), &displacement, 4);
-		world.leaf = !native;
-		world.native = native != 0;
-		expect_caller("call", ra, world_word(top), RA_OF(top - 2));
-	}
-	leaf_begin(IN_BODY, "90", ENDS, 8);
-	world.fp = world_word(top - 2);
-	world.leaf = 0;
-	world.native = 1;
-	expect_caller("frame pointer", ra, world_word(top), RA_OF(top - 2));
-}
-
-/* C1's forward_exception takes over another stub's frame while it restores all registers. */
-static void test_other_stubs_frame(void **state)
-{
-	unsigned int fp = SP_WORD + 16;
-
-	(void)state;
-	leaf_begin(IN_BODY, "48 81 c4 f0 03 00 00", "4c 8b 3c 24 4c 8b 74 24 08", 144);
-	for (unsigned int i = 0; i < ARRAY_SIZE(world_stack); i++)
-		world_stack[i] = 1;
-	world.fp = world_word(fp);
-	world_stack[fp] = 0x7777;
-	world_stack[fp + 1] = RA_OF(fp + 1);
-	expect_caller("leaf", RA_OF(fp + 1), world_word(fp + 2), 0x7777);
-}
-
-/* A word of alignment is below the frame, whose place %rbp says. */
-static void test_aligned_for_call(void **state)
-{
-	unsigned int top = SP_WORD + 8;
-	int16_t never = -1;
-
-	(void)state;
-	leaf_begin(IN_BODY, "90", "90", 8);
-	world.sp -= 8;
-	world_stack[top - 2] = 0x7777;
-	world.fp = world_word(top - 2);
-	world.leaf = 0;
-	world.native = 1;
-	expect_caller("and $-16", RA_OF(top - 1), world_word(top), 0x7777);
-	/* The deoptimisation blob's frame when it unpacks: above are interpreted frames of any size. */
-	for (unsigned int odd = 0; odd < 2; odd++) {
-		leaf_begin(IN_BODY, "90", "90", 8);
-		memcpy(world_heap + (BLOB_AT(SEGMENT_OF_CODE) - HEAP_AT) + FIELD_COMPLETE, &never,
-		       2);
-		world.sp -= 8 + 8 * odd;
-		world_stack[top - 2 - odd] = RA_OF(7);
-		world_stack[top - 3 - odd] = world_word(top + 10); /* an old word */
-		world.fp = world_word(top - 2 - odd);
-		world.leaf = 0;
-		world.native = 1;
-		expect_caller("deopt", RA_OF(top - 1 - odd), world_word(top - odd), RA_OF(7));
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -494,13 +275,6 @@ int main(void)
 		cmocka_unit_test(test_old_word_in_body),
 		cmocka_unit_test(test_safepoint_poll),
 		cmocka_unit_test(test_switched_frame),
-		cmocka_unit_test(test_pops_behind_call),
-		cmocka_unit_test(test_saved_below_frame),
-		cmocka_unit_test(test_trigonometry),
-		cmocka_unit_test(test_saved_interpreter_address),
-		cmocka_unit_test(test_certain_frame),
-		cmocka_unit_test(test_other_stubs_frame),
-		cmocka_unit_test(test_aligned_for_call),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,14 +4,14 @@
 
 #include "java_world.h"
 
-#define INTERPRETER 8
-#define CALLER	    64
-#define STUB	    80
-#define RA	    (CODE_OF(CALLER) + 64)
-#define OLD_RA	    (CODE_OF(CALLER) + 128)
-#define CODE	    CODE_OF(INTERPRETER)
-#define SP_WORD	    100
-#define SENDER	    (SP_WORD + 6)
+#define INTERPRETER    8
+#define CALLER_SEGMENT 64
+#define STUB	       80
+#define RA	       (CODE_OF(CALLER_SEGMENT) + 64)
+#define OLD_RA	       (CODE_OF(CALLER_SEGMENT) + 128)
+#define CODE	       CODE_OF(INTERPRETER)
+#define SP_WORD	       100
+#define SENDER	       (SP_WORD + 6)
 /* The entry with a frame, where its frame begins; one without; where all entries end. */
 #define ENTRY	512
 #define FRAME	(ENTRY + 64)
@@ -24,7 +24,7 @@ static void begin(uint64_t offset)
 {
 	world_begin(CODE + offset, SP_WORD);
 	world_blob(INTERPRETER, 32, 0);
-	world_blob(CALLER, 8, 8);
+	world_blob(CALLER_SEGMENT, 8, 8);
 	world.jvm.interpreter_start = CODE;
 	world.jvm.interpreter_end = CODE + 2048;
 	world.jvm.entries_start = CODE;

@@ -7,15 +7,15 @@
 #include "java_world.h"
 
 /* Stubs, two compiled callers with frames of 8 words, native code. */
-#define STUBS	8
-#define CALLER	64
-#define OTHER	80
-#define RA	(CODE_OF(CALLER) + 64)
-#define OLD_RA	(CODE_OF(OTHER) + 64)
-#define RAX_RA	(CODE_OF(CALLER) + 128)
-#define SP_WORD 100
-#define STUB_PC (CODE_OF(STUBS) + 128)
-#define SENDER	(SP_WORD + 6)
+#define STUBS	       8
+#define CALLER_SEGMENT 64
+#define OTHER	       80
+#define RA	       (CODE_OF(CALLER_SEGMENT) + 64)
+#define OLD_RA	       (CODE_OF(OTHER) + 64)
+#define RAX_RA	       (CODE_OF(CALLER_SEGMENT) + 128)
+#define SP_WORD	       100
+#define STUB_PC	       (CODE_OF(STUBS) + 128)
+#define SENDER	       (SP_WORD + 6)
 
 static void put(uint64_t at, const void *bytes, size_t len)
 {
@@ -36,7 +36,7 @@ static void stub_begin(const char *behind, size_t behind_len, const char *at, si
 {
 	world_begin(STUB_PC, SP_WORD);
 	world_blob(STUBS, 32, 0);
-	world_blob(CALLER, 8, 8);
+	world_blob(CALLER_SEGMENT, 8, 8);
 	world_blob(OTHER, 8, 8);
 	for (unsigned int i = 0; i < ARRAY_SIZE(world_stack); i++)
 		world_stack[i] = 0x10 + i;
@@ -345,7 +345,7 @@ static void patch_begin(const char *at, size_t len)
 	stub_begin("\x90", 1, at, len);
 	world.r13 = world.leaf_regs[13] = world_word(SP_WORD + 30);
 	world_stack[SP_WORD + 30] = RA;
-	put_call(RA, CODE_OF(CALLER) + 256);
+	put_call(RA, CODE_OF(CALLER_SEGMENT) + 256);
 	/* %rbp is the call stub's, and an old word is on the stack. */
 	world.fp = world_word(SP_WORD + 40);
 	world_stack[SP_WORD + 41] = NATIVE_AT + 64;

@@ -240,14 +240,12 @@ static inline int code_leave(struct unwind_cursor *c, struct unwind_memory *memo
 
 	if (state == CODE_BODY && (code_keeps_fp(c, memory) || code_takes_over(c, memory)))
 		state = CODE_FP;
-	if (state == CODE_BODY)
-		return code_leave_body(c, memory);
 	if (state == CODE_POPPED)
 		return code_leave_popped(c);
 	if (state == CODE_IN_RCX)
 		return code_enter(c, c->leaf_regs[2], c->sp, c->fp);
 	code_rule(c, state, &rule);
-	if (code_fits(c, memory, &rule))
+	if (state != CODE_BODY && code_fits(c, memory, &rule))
 		return code_follow(c, memory, &rule);
 	return code_leave_body(c, memory);
 }

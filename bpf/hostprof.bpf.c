@@ -76,9 +76,9 @@ static __always_inline wire_u64 cpu_steal_ns(struct cpu_state *state, struct tas
 	return BPF_CORE_READ(rq, prev_steal_time_rq);
 }
 
-static __always_inline wire_u64 clock_weight(struct cpu_state *state, wire_u32 event,
-					     struct task_struct *task,
-					     struct bpf_perf_event_data *ctx)
+/* Not inline: what is on its stack is not below the walk, for which 512 bytes are few. */
+static __noinline wire_u64 clock_weight(struct cpu_state *state, wire_u32 event,
+					struct task_struct *task, struct bpf_perf_event_data *ctx)
 {
 	struct bpf_perf_event_data_kern *kernel_ctx = (void *)ctx;
 	struct perf_event *perf_event = BPF_CORE_READ(kernel_ctx, event);

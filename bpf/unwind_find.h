@@ -191,24 +191,46 @@ static inline void find_keep_hot(const struct unwind_cursor *c, struct wire_hot 
 	*pc = address;
 }
 
+/* By the tables. */
+static inline int find_cold(struct unwind_cursor *c, struct unwind_memory *memory, wire_u64 address,
+			    struct wire_rule *ret_rule)
+{
+	int found = UNWIND_FOUND;
+
+	if (!find_in_range(c, address))
+		found = find_range(c, memory, address);
+	if (found != UNWIND_FOUND)
+		return found;
+	if (!c->range.file)
+		return UNWIND_FOUND_JIT;
+	return find_rule(c, memory, address - c->range.bias, ret_rule);
+}
+
+#ifdef __bpf__
+
+/* Its stack is not below the steps, which come after it. */
+__attribute__((noinline)) int find_cold_alone(struct unwind_cursor *c, wire_u64 address,
+					      struct wire_rule *ret_rule)
+{
+	return c && ret_rule ? find_cold(c, NULL, address, ret_rule) : UNWIND_ABSENT;
+}
+
+#define find_cold(c, memory, address, ret_rule) find_cold_alone(c, address, ret_rule)
+
+#endif
+
 static inline enum unwind_found unwind_find(struct unwind_cursor *c, struct unwind_memory *memory,
 					    struct wire_rule *ret_rule)
 {
 	wire_u64 address = find_address(c);
 	struct wire_hot *hot = tables_hot(memory, find_hot_slot(address));
-	int found = UNWIND_FOUND;
+	int found;
 
 	if (hot && find_hot(c, hot, address, ret_rule)) {
 		c->hot_frames++;
 		return UNWIND_FOUND;
 	}
-	if (!find_in_range(c, address))
-		found = find_range(c, memory, address);
-	if (found != UNWIND_FOUND)
-		return (enum unwind_found)found;
-	if (!c->range.file)
-		return UNWIND_FOUND_JIT;
-	found = find_rule(c, memory, address - c->range.bias, ret_rule);
+	found = find_cold(c, memory, address, ret_rule);
 	if (hot && found == UNWIND_FOUND && !c->nested)
 		find_keep_hot(c, hot, address, ret_rule);
 	return (enum unwind_found)found;

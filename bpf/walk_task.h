@@ -48,9 +48,9 @@ static __always_inline void walk_take_jvm(struct unwind_cursor *c)
 
 /*
  * In Java code %r15 is the JavaThread: noted for the thread's other samples. Signal handlers and
- * native code have other values there.
+ * native code have other values there. Not inline: its words are not on the stack below the walk.
  */
-static __always_inline void walk_note_thread(struct unwind_cursor *c, struct task_struct *task)
+static __noinline void walk_note_thread(struct unwind_cursor *c, struct task_struct *task)
 {
 	struct wire_thread thread = { .thread = c->r15, .start_ns = task->start_time };
 	wire_u32 tid = task->pid;

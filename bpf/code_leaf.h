@@ -140,10 +140,9 @@ __attribute__((noinline)) wire_u32 code_find_epilogue_alone(struct unwind_cursor
 /* Is mov d32(%r15),%rsp a little behind pc? */
 static inline int code_has_switched(const struct unwind_cursor *c)
 {
-	const wire_u8 *p = c->text + UNWIND_TEXT_BEHIND;
-
-	for (int i = 7; i < CODE_YIELD_BYTES; i++)
-		if (leaf_u24(p - i) == 0xa78b49)
+	/* Upwards: Linux 7.2 takes no offset from the cursor that becomes negative. */
+	for (wire_u32 i = 0; i < CODE_YIELD_BYTES - 7; i++)
+		if (leaf_u24(c->text + UNWIND_TEXT_BEHIND - CODE_YIELD_BYTES + 1 + i) == 0xa78b49)
 			return 1;
 	return 0;
 }

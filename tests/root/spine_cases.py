@@ -65,8 +65,8 @@ def garbage(*flags, jdks=None):
 
 AGAIN = f"-javaagent:{SPINE}/again.jar"
 MIXED = paths("ABCDEFGHLRMYXJ", 4, LEAVES + "tu")
-SHORT = paths("ABCDEFGH", 3, "vnsc")
-LOOPS = [path[:9] + "O" + path[9:] for path in SHORT]
+# The whole tour is in the loop: of a call site that sees two callees for long, C2 inlines both.
+LOOPS = [path[:9] + "O" + path[9:] for path in paths("ABCDEFGH", 3, "vnsc", length=9 + 25)]
 
 CASES = {
     "mixed": spine([], *MIXED),

@@ -126,17 +126,25 @@ static inline int code_is_jump(const wire_u8 *p)
 	return p[0] == 0xff && (p[1] & 0xf8) == 0xe0;
 }
 
+/* lea pc(%rip),%r10, or mov $pc,%r10, ends right before P: its length, or 0. */
+static inline wire_u32 code_poll_load(const wire_u8 *p)
+{
+	if (leaf_u24(p - 7) == 0x158d4c)
+		return 7;
+	return p[-10] == 0x49 && p[-9] == 0xba ? 10 : 0;
+}
+
 /*
- * The stub to which a return poll goes, the frame removed: lea pc(%rip),%r10; mov %r10,
- * saved_exception_pc(%r15); jmp. P may be at any of the three.
+ * The stub to which a return poll goes, the frame removed: that; mov %r10,saved_exception_pc(%r15); jmp.
+ * P may be at any of the three.
  */
 static inline int code_is_poll_stub(const wire_u8 *p)
 {
-	if (leaf_u24(p) == 0x158d4c && leaf_u24(p + 7) == 0x97894d)
-		return p[14] == CODE_JMP32;
-	if (leaf_u24(p) == 0x97894d && leaf_u24(p - 7) == 0x158d4c)
-		return p[7] == CODE_JMP32;
-	return p[0] == CODE_JMP32 && leaf_u24(p - 7) == 0x97894d && leaf_u24(p - 14) == 0x158d4c;
+	if (p[0] == CODE_JMP32)
+		return leaf_u24(p - 7) == 0x97894d && code_poll_load(p - 7);
+	if (leaf_u24(p) != 0x97894d)
+		p += leaf_u24(p) == 0x158d4c ? 7 : 10;
+	return leaf_u24(p) == 0x97894d && p[7] == CODE_JMP32 && code_poll_load(p);
 }
 
 /* JDK 8 with its polling page far away: mov $page,%r10; test %eax,(%r10); ret. */

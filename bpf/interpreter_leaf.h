@@ -229,6 +229,8 @@ static inline int interpreter_leaf(struct unwind_cursor *c, struct unwind_memory
 		if (state != INTERPRETER_STANDS)
 			return state;
 	}
+	if (interpreter_rethrows_here(c, memory))
+		return INTERPRETER_GONE;
 	return interpreter_removed(c, memory);
 }
 

@@ -115,6 +115,8 @@ JAVA_STEPS = [
            "return !nearest && stub_enters(c, memory, start);", "return 0;", JAVA),
     Mutant("stubs: nothing pushed below native code", STUB_LEAF, " || stub_pushes_for_native(c, memory, &rule)", "",
            JAVA),
+    Mutant("rethrow's own instructions taken for a frame", INTERPRETER, "if (interpreter_rethrows_here(c, memory))",
+           "if (0)", ["test_interpreter_leaf"]),
     Mutant("stubs: pushed words not counted in the look at the caller", STUB_LEAF,
            "sp + code_pushed_bytes(c, memory, ra)))", "sp))", JAVA),
     Mutant("stubs: no return address in %rdx", STUB_LEAF, "if (stub_has_rdx(c->text + UNWIND_TEXT_BEHIND) &&", "if (0 &&", JAVA),

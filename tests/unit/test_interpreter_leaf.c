@@ -227,6 +227,31 @@ static void test_rethrows(void **state)
 	}
 }
 
+/* The same as the leaf, on both sides of the call. */
+static void test_rethrows_here(void **state)
+{
+	static const char code[] =
+		"\x50\x52\x48\x8b\xf2\x49\x8b\xff\x40\xf6\xc4\x0f\x0f\x84\x12\0\0\0"
+		"\x48\x83\xec\x08\xe8\x11\x22\x33\x44"
+		"\x48\x8b\xd8\x5a\x58\xff\xe3";
+
+	static const struct {
+		uint32_t at;
+		unsigned int words;
+	} places[] = { { 0, 0 },  { 1, 1 },  { 2, 2 },	{ 8, 2 }, { 18, 2 },
+		       { 27, 2 }, { 30, 2 }, { 31, 1 }, { 32, 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		begin(1024 + places[i].at);
+		put(1024, code, sizeof(code) - 1);
+		world_stack[SP_WORD] = places[i].words == 2 ? RA : OLD_RA;
+		world.leaf_regs[1] = places[i].words == 2 ? 7 : RA;
+		expect_caller(WIRE_FRAME_COMPILED, world_word(SP_WORD + places[i].words),
+			      world_word(SP_WORD + 40));
+	}
+}
+
 /* leave; pop %r13; mov %rbx,%rsp; jmp *%r13: the method is gone, its caller is not. */
 static void test_removed(void **state)
 {
@@ -298,6 +323,7 @@ int main(void)
 		cmocka_unit_test(test_stub_returns_to_pop),
 		cmocka_unit_test(test_entry_without_frame_pushes),
 		cmocka_unit_test(test_rethrows),
+		cmocka_unit_test(test_rethrows_here),
 		cmocka_unit_test(test_removed),
 		cmocka_unit_test(test_removed_with_flag),
 		cmocka_unit_test(test_replaced),

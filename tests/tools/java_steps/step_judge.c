@@ -63,6 +63,13 @@ static bool is_jump(const struct vmstructs *vs, const struct live_stack *from,
 	return false;
 }
 
+static bool is_method(const struct vmstructs *vs, const struct live_frame *frame)
+{
+	struct code_blob blob;
+
+	return code_blob_find(vs, live_frame_address(frame), &blob) < 0 || blob.method;
+}
+
 /*
  * One caller goes on elsewhere in its method: what an exception does to the throwing frame's return
  * address (C1's handle_exception), and a handler of a fault to the context that it returns to.
@@ -73,11 +80,14 @@ static bool is_moved(const struct vmstructs *vs, const struct wire_jvm *jvm,
 	size_t i = 1;
 	const struct live_frame *a, *b;
 
-	if (from->count != to->count)
-		return false;
-	while (i < to->count && same_frame(&from->frames[i], &to->frames[i]))
+	while (i < from->count && i < to->count && same_frame(&from->frames[i], &to->frames[i]))
 		i++;
-	if (i == to->count || !same_from(from, i + 1, to, i + 1))
+	if (i >= from->count || i >= to->count)
+		return false;
+	/* Or in a stub that has the method for its caller. */
+	if (same_from(from, i, to, i + 1))
+		return !is_method(vs, &to->frames[i]);
+	if (!same_from(from, i + 1, to, i + 1))
 		return false;
 	a = &from->frames[i];
 	b = &to->frames[i];

@@ -16,6 +16,8 @@
 #define HOLD_NS (300 * NSEC_PER_MSEC)
 /* An exited process is kept until every sample of its life has surely been handled. */
 #define EXPIRE_NS (2 * NSEC_PER_SEC)
+/* To find them all processes are looked at. */
+#define EXPIRE_PAUSE_NS (500 * NSEC_PER_MSEC)
 /* A host of a thousand processes takes a third of a millisecond. */
 #define CHECK_NS (10 * NSEC_PER_SEC)
 /* Of the processes that were there at the start and have no sample yet: 40 us each. */
@@ -182,7 +184,11 @@ void pipeline_turn(struct pipeline *pipeline)
 		image_cache_close_idle(pipeline->images);
 		unwinder_tidy(pipeline->unwinder, now_ns);
 	}
-	registry_expire(pipeline->registry, watermark_ns - EXPIRE_NS, pipeline_forget, pipeline);
+	if (now_ns - pipeline->expired_ns > EXPIRE_PAUSE_NS) {
+		pipeline->expired_ns = now_ns;
+		registry_expire(pipeline->registry, watermark_ns - EXPIRE_NS, pipeline_forget,
+				pipeline);
+	}
 }
 
 /* --- lost samples, flush, finish -------------------------------------------------------------- */

@@ -51,6 +51,7 @@ struct pipeline {
 
 	uint64_t applied_ns; /* time of the newest item that was applied */
 	uint64_t checked_ns; /* when we last looked who is still there */
+	uint64_t expired_ns; /* when those that are not were last forgotten */
 	uint64_t stalled_since_ns;
 	/* No sample waits until the image cache has parsed more than this many files. */
 	bool gave_up;

@@ -7,10 +7,15 @@
 
 /* Offsets of names are 32 bits wide; no binary known has a quarter of this. */
 #define MAX_NAME_BYTES (1U << 30)
+/* The reader takes names of 4 KiB at most. */
+#define MAX_ONE_NAME_BYTES ((1U << 24) - 1)
 /* Assembly code nests functions (entry points in a larger one), a few levels at most. */
 #define MAX_NESTING 8
 /* One for each section with code; kernel modules and -ffunction-sections objects are not mapped. */
 #define MAX_SECTION_SEARCHES 1000
+/* Three digits hold the addresses of most files. */
+#define DIGIT_BITS   10
+#define DIGIT_VALUES (1U << DIGIT_BITS)
 
 struct demangled_name {
 	char *text; /* owned; NULL: not mangled */
@@ -28,9 +33,9 @@ static void add_symbol(const struct elf_raw_symbol *symbol, void *data)
 	struct symbols_builder *builder = data;
 	size_t len = strlen(symbol->name) + 1;
 	struct raw_range raw = { symbol->address, symbol->size, (uint32_t)builder->names.len,
-				 symbol->rank };
+				 len & MAX_ONE_NAME_BYTES, symbol->rank };
 
-	if (builder->names.len + len > MAX_NAME_BYTES)
+	if (len > MAX_ONE_NAME_BYTES || builder->names.len + len > MAX_NAME_BYTES)
 		return;
 	strbuf_add(&builder->names, symbol->name, len);
 	vec_push(&builder->raw, raw);
@@ -41,29 +46,70 @@ void symbols_builder_add(struct symbols_builder *builder, struct elf_file *file)
 	elf_file_for_each_raw_symbol(file, add_symbol, builder);
 }
 
-/* By address; of several names of one address the best first, equal ones in order of arrival. */
-static int compare_raw(const void *a, const void *b)
+/* From FROM to TO in the order of one digit of the address; equal ones stay in theirs. */
+static void sort_by_digit(const struct raw_range *from, struct raw_range *to, size_t len,
+			  unsigned int shift)
 {
-	const struct raw_range *left = a, *right = b;
+	size_t at[DIGIT_VALUES] = { 0 }, sum = 0;
 
-	if (left->address != right->address)
-		return left->address < right->address ? -1 : 1;
-	if (left->rank != right->rank)
-		return left->rank > right->rank ? -1 : 1;
-	return left->name < right->name ? -1 : left->name > right->name;
+	for (size_t i = 0; i < len; i++)
+		at[from[i].address >> shift & (DIGIT_VALUES - 1)]++;
+	for (size_t i = 0; i < DIGIT_VALUES; i++) {
+		size_t count = at[i];
+
+		at[i] = sum;
+		sum += count;
+	}
+	for (size_t i = 0; i < len; i++)
+		to[at[from[i].address >> shift & (DIGIT_VALUES - 1)]++] = from[i];
 }
 
-/* One entry per address, with the best name and the largest size. Returns how many. */
+/*
+ * By address, equal ones in order of arrival. A library has 100,000 symbols: by comparing them this
+ * took as long as all the rest.
+ */
+static void sort_raw(struct symbols_builder *builder)
+{
+	size_t len = builder->raw.len;
+	struct raw_range *from = builder->raw.items, *to = xcalloc(len + 1, sizeof(*to));
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < len; i++)
+		bits |= from[i].address;
+	for (unsigned int shift = 0; shift < 64 && bits >> shift; shift += DIGIT_BITS) {
+		struct raw_range *sorted = to;
+
+		sort_by_digit(from, to, len, shift);
+		to = from;
+		from = sorted;
+	}
+	builder->raw.items = from;
+	builder->raw.cap = len;
+	free(to);
+}
+
+static void take_better_name(struct raw_range *range, const struct raw_range *alias)
+{
+	if (alias->rank <= range->rank)
+		return;
+	range->name = alias->name;
+	range->len = alias->len;
+	range->rank = alias->rank;
+}
+
+/* One entry per address, with the best name (the first of equals) and the largest size. */
 static size_t drop_aliases(struct symbols_builder *builder)
 {
 	struct raw_range *items = builder->raw.items;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < builder->raw.len; i++) {
-		if (kept > 0 && items[kept - 1].address == items[i].address)
+		if (kept > 0 && items[kept - 1].address == items[i].address) {
 			items[kept - 1].size = MAX(items[kept - 1].size, items[i].size);
-		else
+			take_better_name(&items[kept - 1], &items[i]);
+		} else {
 			items[kept++] = items[i];
+		}
 	}
 	return kept;
 }
@@ -109,21 +155,19 @@ static void copy_ranges(const struct symbols_builder *builder, struct symbols *s
 	size_t bytes = 0, at = 0;
 
 	for (size_t i = 0; i < builder->raw.len; i++)
-		bytes += strlen(all_names + builder->raw.items[i].name) + 1;
+		bytes += builder->raw.items[i].len;
 	symbols->names = xmalloc(bytes + 1);
 	symbols->name_bytes = bytes + 1;
 	symbols->ranges.cap = builder->raw.len;
 	symbols->ranges.items = xmalloc((builder->raw.len + 1) * sizeof(struct symbol_range));
 	for (size_t i = 0; i < builder->raw.len; i++) {
 		const struct raw_range *raw = &builder->raw.items[i];
-		const char *name = all_names + raw->name;
-		size_t len = strlen(name) + 1;
 
 		symbols->ranges.items[symbols->ranges.len++] =
 			(struct symbol_range){ raw->address, (uint32_t)MIN(raw->size, UINT32_MAX),
 					       (uint32_t)at };
-		memcpy(symbols->names + at, name, len);
-		at += len;
+		memcpy(symbols->names + at, all_names + raw->name, raw->len);
+		at += raw->len;
 	}
 }
 
@@ -133,7 +177,7 @@ void symbols_build(struct symbols_builder *builder, struct elf_file *file,
 	struct symbols symbols = { VEC_INIT, NULL, 0, HMAP_INIT };
 
 	if (builder->raw.len > 0)
-		qsort(builder->raw.items, builder->raw.len, sizeof(struct raw_range), compare_raw);
+		sort_raw(builder);
 	builder->raw.len = drop_aliases(builder);
 	builder->raw.len = drop_labels(builder);
 	extend_unsized(builder, file);

@@ -27,8 +27,9 @@ struct symbols {
 /* Collects symbols of a file and of its debug files, then makes the table. */
 struct raw_range {
 	uint64_t address, size;
-	uint32_t name;
-	unsigned char rank;
+	uint32_t name;	   /* its place among the names */
+	uint32_t len : 24; /* of the name, with its end */
+	uint32_t rank : 8;
 };
 
 struct symbols_builder {

@@ -16,6 +16,7 @@ POLL = "bpf/code_safepoint.h"
 CODE_LEAF = "bpf/code_leaf.h"
 ADAPTER = "bpf/stub_adapter.h"
 STUB_LEAF = "bpf/stub_leaf.h"
+STUB_SCAN = "bpf/stub_scan.h"
 STUB = "bpf/step_stub.h"
 INTERPRETED = "bpf/step_interpreted.h"
 INTERPRETER = "bpf/interpreter_leaf.h"
@@ -109,9 +110,9 @@ JAVA_STEPS = [
     Mutant("adapters: sender sp not from %r13", STUB_LEAF, "if (stub_is_to_interpreter(c))\n\t\treturn r13;", "", JAVA),
     Mutant("adapters: return address not from %rax", ADAPTER, "return all & STUB_MOVES_SP ? STUB_POPPED_MOVED : STUB_POPPED;",
            "return STUB_NOT_POPPED;", JAVA),
-    Mutant("stubs: no frame pointer's frame in a leaf", STUB_LEAF,
+    Mutant("stubs: no frame pointer's frame in a leaf", STUB_SCAN,
            "return start > nearest && (!nearest || stub_enters(c, memory, start));", "return 0;", JAVA),
-    Mutant("stubs: no frame of the stub that jumped here", STUB_LEAF,
+    Mutant("stubs: no frame of the stub that jumped here", STUB_SCAN,
            "return !nearest && stub_enters(c, memory, start);", "return 0;", JAVA),
     Mutant("stubs: nothing pushed below native code", STUB_LEAF, " || stub_pushes_for_native(c, memory, &rule)", "",
            JAVA),

@@ -22,24 +22,27 @@ static inline void code_rule_pushed(const struct unwind_cursor *c, wire_u32 push
 	ret_rule->fp_at += 8ULL * pushed;
 }
 
-enum code_try { CODE_UNFIT, CODE_FITS, CODE_CHECKS_OUT, CODE_CERTAIN };
+/* In this order: a frame that was called from where it leads says more than a call of this code. */
+enum code_try { CODE_UNFIT, CODE_FITS, CODE_CALLED, CODE_CHECKS_OUT, CODE_CERTAIN };
 
 /*
- * Do PUSHED words lead to where Java code was called from, to a frame that has been called itself, or
- * even to a call of this very code?
+ * Do PUSHED words lead to where Java code was called from, to a call of this very code, to a frame that
+ * has been called itself? An old return address in a slot may be a call of this code too.
  */
 static inline int code_try(struct unwind_cursor *c, struct unwind_memory *memory, wire_u32 pushed)
 {
 	struct unwind_rule rule;
 	wire_u64 ra;
+	int called;
 
 	code_rule_pushed(c, pushed, &rule);
 	if (unwind_load(c, memory, rule.ra_at, &ra) || !blob_owns(c, ra))
 		return CODE_UNFIT;
-	if (code_target(c, memory, ra))
-		return CODE_CERTAIN;
+	called = code_target(c, memory, ra) != 0;
 	rule.cfa += code_pushed_bytes(c, memory, ra);
-	return code_checks_out(c, memory, ra, rule.cfa) ? CODE_CHECKS_OUT : CODE_FITS;
+	if (code_checks_out(c, memory, ra, rule.cfa))
+		return called ? CODE_CERTAIN : CODE_CHECKS_OUT;
+	return called ? CODE_CALLED : CODE_FITS;
 }
 
 #ifdef __bpf__

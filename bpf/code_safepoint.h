@@ -53,7 +53,8 @@ static inline int code_leave_poll(struct unwind_cursor *c, struct unwind_memory 
 	if (c->jvm.thread_saved_pc == WIRE_JVM_ABSENT || !code_is_poll_handler(c, memory))
 		return CODE_NO_POLL;
 	rule = code_poll_rule(c, c->pc - blob_code_begin(c));
-	if ((rule.fp_at == c->fp && !step_fp_is_near(c)) || !code_lacks_ra(c, memory, &rule))
+	if ((rule.fp_at && rule.fp_at == c->fp && !step_fp_is_near(c)) ||
+	    !code_lacks_ra(c, memory, &rule))
 		return CODE_NO_POLL;
 	if (unwind_read(memory, &pc, 8, c->r15 + c->jvm.thread_saved_pc) || !blob_owns(c, pc))
 		return CODE_NO_POLL;

@@ -188,6 +188,22 @@ static void test_old_word_in_body(void **state)
 	world_stack[top - 3] = old;
 	world_stack[top - 3 + 6] = 5; /* where its frame would have a return address */
 	expect_caller("two words", ra, world_word(top), RA_OF(top - 2));
+	/* JDK 17's String.indexOf(): both are calls of it. */
+	leaf_begin(IN_BODY, "50 56 57 51", "90", 8);
+	world_blob(64, 8, 6);
+	world_blob(96, 8, 6);
+	world.sp -= 32;
+	world_stack[top - 1] = ra;
+	world_stack[top - 5] = old;
+	world_stack[top - 5 + 6] = 5;
+	for (unsigned int i = 0; i < 2; i++) {
+		uint64_t from = i ? ra : old;
+		int32_t displacement = (int32_t)(CODE_OF(SEGMENT_OF_CODE) - from);
+
+		put_hex(from - 5, "e8");
+		memcpy(world_heap + (from - 4 - HEAP_AT), &displacement, 4);
+	}
+	expect_caller("four words", ra, world_word(top), RA_OF(top - 2));
 }
 
 /* Runtime stubs save all registers below their frame pointer's frame, and don't say when. */
@@ -236,7 +252,8 @@ static void test_safepoint_poll(void **state)
 	for (unsigned int done = 0; done < ARRAY_SIZE(pushed); done++) {
 		poll_begin(done);
 		world.sp = world_word(SP_WORD + 13 - pushed[done]);
-		expect_caller("first pushes", RA_OF(900), world_word(SP_WORD + 13), 0x1234);
+		world.fp = world_stack[SP_WORD + 11] = done ? 0x1234 : 0;
+		expect_caller("first pushes", RA_OF(900), world_word(SP_WORD + 13), world.fp);
 	}
 	poll_begin(6);
 	expect_caller("all are being saved", RA_OF(900), world_word(SP_WORD + 13), 0x1234);

@@ -124,8 +124,11 @@ struct wire_hot_code {
 	wire_u32 compile_id;
 };
 
-/* A quarter of a second without a check, for code that is as old. */
-#define WIRE_HOT_MAX_TRUST 5
+/*
+ * 32 ms without a check: JDK 8 to 19 go over all stacks twice before they free code (sweeper.cpp,
+ * stack_traversal_mark), later ones at a collection; then it must be compiled anew in that place.
+ */
+#define WIRE_HOT_MAX_TRUST 2
 
 /*
  * What is known of an interpreted Method, kept per cpu. It holds for one tick, while the name of

@@ -263,8 +263,8 @@ static void old_code_is_checked_less_often(void **state)
 	uint32_t trust;
 
 	(void)state;
-	assert_true(is_believed(3, 7));
-	assert_false(is_believed(3, 8));
+	assert_true(is_believed(2, 3));
+	assert_false(is_believed(2, 4));
 	world_begin_in_frame(4);
 	for (trust = 0; trust < WIRE_HOT_MAX_TRUST + 2; trust++) {
 		world_step();

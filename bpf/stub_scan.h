@@ -99,7 +99,7 @@ __attribute__((noinline)) wire_u64 stub_scan_alone(struct unwind_cursor *c)
 
 #endif
 
-/* Is there a return address of native code at AT? call rel32; call *%reg; call *d(%reg). */
+/* Is there a return address of native code at AT? call rel32; call *%reg; call *(%reg); call *d(%reg). */
 static inline int stub_is_from_native(struct unwind_cursor *c, struct unwind_memory *memory,
 				      wire_u64 at)
 {
@@ -111,7 +111,7 @@ static inline int stub_is_from_native(struct unwind_cursor *c, struct unwind_mem
 		return 0;
 	if (p[-5] == 0xe8)
 		return 1;
-	return (p[-2] == 0xff && (p[-1] & 0xf8) == 0xd0) ||
+	return (p[-2] == 0xff && (p[-1] & 0x38) == 0x10) ||
 	       (p[-3] == 0xff && (p[-2] & 0xf8) == 0x50) ||
 	       (p[-6] == 0xff && (p[-5] & 0x38) == 0x10);
 }

@@ -166,6 +166,11 @@ static void test_called_by_native_code(void **state)
 	world_stack[9] = 0xd0ff000000000000; /* call *%rax */
 	world_stack[SP_WORD + 1] = OLD_RA;
 	expect_caller(world_word(10), SP_WORD + 1, 0x1234);
+	BEGIN("\x90", "\x90");
+	world_stack[SP_WORD] = world_word(10);
+	world_stack[9] = 0x17ff410000000000; /* call *(%r15): SafeFetchN() of JDK 11 */
+	world_stack[SP_WORD + 1] = OLD_RA;
+	expect_caller(world_word(10), SP_WORD + 1, 0x1234);
 	/* get_cpu_info: push %rbp; mov %rdi,%rbp; push %rbx; push %rsi; pushf; pop %rax; push %rax. */
 	BEGIN("\x55\x48\x8b\xef\x53\x56\x9c\x58\x50", "\x48\x8b\xc8");
 	world_stack[SP_WORD + 4] = world_word(10);

@@ -9,6 +9,7 @@
 #define CODE_STUB_PROLOGUE 48
 /* Words that are pushed for a call and taken off behind it: so many, and the bytes of those pops. */
 #define CODE_MAX_ARGUMENTS 3
+#define CODE_ADD_ARGUMENTS 0x10c48348 /* add $16,%rsp */
 #define CODE_POPS_BYTES	   24
 
 /* The bytes around pc into c->text; at the code's end there may be fewer. */
@@ -102,8 +103,9 @@ static inline int code_is_sender_sp(const struct unwind_cursor *c, wire_u64 addr
 /*
  * Bytes that the caller has pushed for a call and takes off behind it, so that its frame lies above
  * them: for d2i_fixup() and its like (convertD2I() in cpu/x86/macroAssembler_x86.cpp), for C1's
- * slow_subtype_check (emit_typecheck_helper() in c1_LIRAssembler_x86.cpp). What the interpreter pops
- * there is a return address. Uses c->code.
+ * slow_subtype_check (emit_typecheck_helper() in c1_LIRAssembler_x86.cpp), for C1's barriers of ZGC
+ * (generate_c1_load_barrier_stub() in zBarrierSetAssembler_x86.cpp). What the interpreter pops there
+ * is a return address. Uses c->code.
  */
 static inline wire_u32 code_pushed_bytes(struct unwind_cursor *c, struct unwind_memory *memory,
 					 wire_u64 ra)
@@ -117,6 +119,11 @@ static inline wire_u32 code_pushed_bytes(struct unwind_cursor *c, struct unwind_
 	/* The end of a frame of two words. */
 	if (p[0] == LEAF_POP_RBP && leaf_is_return(p + 1))
 		return 0;
+	if (leaf_u32(p) == CODE_ADD_ARGUMENTS && p[4] != LEAF_POP_RBP) {
+		bytes = 16;
+		/* mov %rax,%reg: the result. */
+		at = (p[4] & 0xfb) == 0x48 && p[5] == 0x8b && (p[6] & 0xc7) == 0xc0 ? 7 : 4;
+	}
 	for (int i = 0; i < CODE_MAX_ARGUMENTS; i++) {
 		at += p[at] == 0x41;
 		if ((p[at] & 0xf8) != 0x58)

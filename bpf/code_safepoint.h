@@ -44,13 +44,14 @@ static inline int code_lacks_ra(struct unwind_cursor *c, struct unwind_memory *m
 	       (word == c->leaf_regs[3] || !blob_owns(c, word));
 }
 
-/* A verdict, or CODE_NO_POLL. */
+/* A verdict, or CODE_NO_POLL. At its last instruction %rbp is the caller's. */
 static inline int code_leave_poll(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	struct unwind_rule rule;
 	wire_u64 pc, fp = c->fp;
 
-	if (c->jvm.thread_saved_pc == WIRE_JVM_ABSENT || !code_is_poll_handler(c, memory))
+	if (c->jvm.thread_saved_pc == WIRE_JVM_ABSENT || c->text[UNWIND_TEXT_BEHIND] == LEAF_RET ||
+	    !code_is_poll_handler(c, memory))
 		return CODE_NO_POLL;
 	rule = code_poll_rule(c, c->pc - blob_code_begin(c));
 	if ((rule.fp_at && rule.fp_at == c->fp && !step_fp_is_near(c)) ||

@@ -151,11 +151,30 @@ static inline wire_u64 interpreted_live_bcp(const struct unwind_cursor *c, wire_
 	return from && bcp > from && bcp - from < INTERPRETED_MAX_BYTECODES ? bcp : slot;
 }
 
+/*
+ * JDK 28's barriers of Shenandoah make a frame within the frame to save all registers
+ * (ShenandoahBarrierSetAssembler in shenandoahBarrierSetAssembler_x86.cpp): there is no return
+ * address above its saved %rbp.
+ */
+static inline int interpreted_leave_inner(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 fp, ra;
+
+	if (!c->leaf && !c->native)
+		return UNWIND_GO_ON;
+	if (interpreted_slot(c, memory, 0, &fp) || interpreted_slot(c, memory, 1, &ra))
+		return UNWIND_STOP;
+	if (blob_owns(c, ra))
+		return UNWIND_GO_ON;
+	c->fp = fp;
+	return step_fp_check(c);
+}
+
 static inline int interpreted_read(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	struct interpreted_frame *frame = &c->interpreted;
 
-	if (step_fp_check(c))
+	if (step_fp_check(c) || interpreted_leave_inner(c, memory))
 		return unwind_stop(c, UNWIND_FP_BAD);
 	if (interpreted_slot(c, memory, c->jvm.method_slot, &frame->method) ||
 	    interpreted_slot(c, memory, c->jvm.bcp_slot, &frame->bcp) ||

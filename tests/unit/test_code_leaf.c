@@ -266,6 +266,11 @@ static void test_safepoint_poll(void **state)
 	poll_begin(6);
 	world_thread[THREAD_SAVED_PC] = 0;
 	expect_caller("none was saved", RA_OF(800), world_word(SP_WORD + 13), 0x1234);
+	poll_begin(6);
+	put_hex(world.pc, "c3");
+	world.fp = world_word(SP_WORD + 30);
+	world_stack[SP_WORD + 31] = 7;
+	expect_caller("its end", RA_OF(SP_WORD), world_word(SP_WORD + 1), world_word(SP_WORD + 30));
 }
 
 /*

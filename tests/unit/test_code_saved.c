@@ -15,6 +15,23 @@ static void test_pops_behind_call(void **state)
 	expect_caller("two pops", RA_OF(top - 1), world_word(top + 2), RA_OF(top - 2));
 }
 
+/* C1's barrier of ZGC (JDK 28): add $0x10,%rsp; mov %rax,%rdx; pop %rax; jmp. No result, no pop. */
+static void test_arguments_behind_call(void **state)
+{
+	unsigned int top = SP_WORD + 8;
+
+	(void)state;
+	leaf_begin(IN_BODY, "90", "90", 8);
+	put_hex(RA_OF(top - 1), "48 83 c4 10 48 8b d0 58 e9");
+	expect_caller("all", RA_OF(top - 1), world_word(top + 3), RA_OF(top - 2));
+	leaf_begin(IN_BODY, "90", "90", 8);
+	put_hex(RA_OF(top - 1), "48 83 c4 10 e9");
+	expect_caller("two words", RA_OF(top - 1), world_word(top + 2), RA_OF(top - 2));
+	leaf_begin(IN_BODY, "90", "90", 8);
+	put_hex(RA_OF(top - 1), "48 83 c4 10 5d c3");
+	expect_caller("an epilogue", RA_OF(top - 1), world_word(top), RA_OF(top - 2));
+}
+
 /* A barrier's stub saved registers below the frame before it called native code. */
 static void test_saved_below_frame(void **state)
 {
@@ -164,6 +181,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pops_behind_call),
+		cmocka_unit_test(test_arguments_behind_call),
 		cmocka_unit_test(test_saved_below_frame),
 		cmocka_unit_test(test_trigonometry),
 		cmocka_unit_test(test_saved_interpreter_address),

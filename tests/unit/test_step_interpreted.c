@@ -122,6 +122,21 @@ static void a_frame_that_is_put_in_place_has_no_method(void **state)
 	expect_below_blob(0, 0, WIRE_FRAME_INTERPRETED);
 }
 
+/* Shenandoah's barrier, JDK 28: push %rbp; mov %rsp,%rbp; sub $0x150,%rsp, below an expression stack. */
+static void a_barriers_frame_within_the_frame(void **state)
+{
+	(void)state;
+	for (unsigned int native = 0; native < 2; native++) {
+		begin_interpreted(0x123450007);
+		world.leaf = !native;
+		world.native = native != 0;
+		world_stack[40] = world_word(60);
+		world_stack[41] = 0xfa81f4d0;
+		world.fp = world_word(40);
+		interpreted_once();
+	}
+}
+
 /* The walk before this one, on the same cpu, was in a JVM. */
 static void without_a_jvm_no_code_is_its_own(void **state)
 {
@@ -145,6 +160,7 @@ int main(void)
 		cmocka_unit_test(a_method_is_read_once_in_a_tick),
 		cmocka_unit_test(a_method_of_another_class_is_read_anew),
 		cmocka_unit_test(a_frame_that_is_put_in_place_has_no_method),
+		cmocka_unit_test(a_barriers_frame_within_the_frame),
 		cmocka_unit_test(without_a_jvm_no_code_is_its_own),
 	};
 

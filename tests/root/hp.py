@@ -431,6 +431,16 @@ def of_pid(lines, pid):
     return [line for line in lines if line.process.endswith(f"-{pid}")]
 
 
+def plain(frame):
+    """A frame without the kind that --annotate puts behind it."""
+    return re.sub(r"_\[[a-z0-9]\]$", "", frame)
+
+
+def plain_user(frames):
+    """The names of an annotated stack's user frames."""
+    return [plain(frame) for frame in frames if not frame.endswith("_[k]")]
+
+
 def total(lines):
     return sum(line.count for line in lines)
 

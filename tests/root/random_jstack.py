@@ -34,10 +34,8 @@ def stacks_of_hostprof(lines):
     """Of each worker: the Java frames of all its stacks."""
     stacks = collections.defaultdict(set)
     for line in lines:
-        names = [re.sub(r"_\[[a-z0-9]\]$", "", frame) for frame in line.frames
-                 if not frame.endswith("_[k]")]
         stacks[line.thread[1:].partition(" ")[0]].add(
-            tuple(name for name in names if name.startswith("made.")))
+            tuple(name for name in plain_user(line.frames) if name.startswith("made.")))
     return stacks
 
 
@@ -51,15 +49,13 @@ def jstack_agrees(version):
     print(f"# again with HOSTPROF_SEED={seed}")
     directory = compiled(Program(seed), temp_dir())
     jvm = start_program(version, directory)
-    path, stacks = temp_path("x.jfr"), []
-    recorder = start([HOSTPROF, "record", "-p", jvm.pid, "-F", 997, "--max-depth", 2048,
-                      "-d", SECONDS, "-o", path], stderr=subprocess.PIPE)
-    time.sleep(2)
+    stacks = []
+    recorder = Recorder("-p", jvm.pid, "-F", 997, "--max-depth", 2048, "-d", SECONDS)
     for _ in range(STOPS):
         stacks += stacks_of_jstack(version, jvm.pid)
         time.sleep(0.1)
     recorder.finish(120)
-    seen = stacks_of_hostprof(of_pid(collapsed(path, "--annotate", "-t"), jvm.pid))
+    seen = stacks_of_hostprof(of_pid(collapsed(recorder.path, "--annotate", "-t"), jvm.pid))
     equal = [stack for thread, stack in stacks if stack in seen[thread]]
     other = [stack for thread, stack in stacks if not is_part(stack, seen[thread])]
     print(f"# JDK {version}: {len(stacks)} stacks of jstack, {len(equal)} equal, the deepest has "

@@ -4,7 +4,7 @@ import collections
 import os
 import re
 
-from hp import jdk, of_pid, run
+from hp import jdk, of_pid, plain, run
 from known_stacks import symbol_at
 from random_program import Judge
 from random_sources import write_sources
@@ -33,16 +33,16 @@ class LineJudge:
         self.judge = Judge(program)
         self.library = os.path.join(directory, "libmade.so")
 
-    def plain(self, frame):
+    def name_of(self, frame):
         """A frame's name. On a busy machine a file's symbols may be read too late for a sample."""
         address = re.fullmatch(r"\[libmade\.so\+0x([0-9a-f]+)\]", frame)
         if address:
             return symbol_at(self.library, int(address.group(1), 16))
-        return re.sub(r"_\[[a-z0-9]\]$", "", frame)
+        return plain(frame)
 
     def judge_line(self, worker, frames):
         """Kind and path, or the reason, of one stack."""
-        user = [self.plain(frame) for frame in frames if not frame.endswith("_[k]")]
+        user = [self.name_of(frame) for frame in frames if not frame.endswith("_[k]")]
         return judge_user(self.judge, worker, user)
 
 

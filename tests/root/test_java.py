@@ -18,11 +18,6 @@ SAMPLES = 2000
 LATE = ["java.lang.Thread.run", "Chain.lateWhenAsked", "Chain.late", "Chain.lateBurn"]
 
 
-def plain(frame):
-    """A frame without its kind suffix."""
-    return re.sub(r"_\[[a-z0-9]\]$", "", frame)
-
-
 def of_thread(lines, name):
     return [line for line in lines if line.thread.startswith(f"[{name} tid=")]
 

@@ -26,10 +26,6 @@ def compiled(directory):
     return directory
 
 
-def plain_user(frames):
-    return [re.sub(r"_\[[a-z0-9]\]$", "", frame) for frame in frames if not frame.endswith("_[k]")]
-
-
 def judge_lines(lines, kinds, reasons):
     """Adds up; one example of each reason."""
     for line in lines:

@@ -110,7 +110,10 @@ static void test_saved_interpreter_address(void **state)
 	}
 }
 
-/* What a call of this code, or the frame pointer, says needs no look ahead. */
+/* The blob that RA_OF() of a frame's end lies in. */
+#define CALLERS_SEGMENT 1030
+
+/* What a call of this code from a frame that was called, or the frame pointer, says needs no look ahead. */
 static void test_certain_frame(void **state)
 {
 	unsigned int top = SP_WORD + 8;
@@ -120,6 +123,7 @@ static void test_certain_frame(void **state)
 	(void)state;
 	for (unsigned int native = 0; native < 2; native++) {
 		leaf_begin(IN_BODY, "90", ENDS, 8);
+		world_blob(CALLERS_SEGMENT, 16, 6);
 		put_hex(ra - 5, "e8");
 		memcpy(world_heap + (ra - 4 - HEAP_AT), &displacement, 4);
 		world.leaf = !native;

@@ -126,6 +126,23 @@ static void test_goes_on(void **state)
 	assert_true(read_stack_at(f, &live[COPY_WORDS]) < 0);
 }
 
+/* What a walk reads ahead is no reason to ask the process. */
+static void test_read_ahead(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t piece[64];
+	const uint64_t at = (uintptr_t)&live[COPY_WORDS - 1];
+
+	make_same(f);
+	assert_true(unwind_read_stack(&f->memory, piece, sizeof(piece), at) < 0);
+	assert_int_equal(stack_rest_count(f->stack.rest), 0);
+	assert_int_equal(read_stack_at(f, &live[COPY_WORDS]), 0);
+	/* It was asked: now pieces are as good as words. */
+	assert_int_equal(unwind_read_stack(&f->memory, piece, sizeof(piece), at), 0);
+	assert_int_equal(piece[1], 4711);
+	assert_int_equal(stack_rest_count(f->stack.rest), 1);
+}
+
 static void test_changed(void **state)
 {
 	struct fixture *f = *state;
@@ -262,6 +279,7 @@ int main(void)
 		TEST(test_stack_is_the_copy),
 		TEST(test_copy_ended),
 		TEST(test_goes_on),
+		TEST(test_read_ahead),
 		TEST(test_changed),
 		TEST(test_other_call),
 		TEST(test_gone),

@@ -115,6 +115,9 @@ int stack_rest_read(struct stack_rest *rest, const struct wire_miss *miss, uint6
 	    address < copy_end(miss) - STACK_REST_COMPARED ||
 	    address - copy_end(miss) + len > REST_BYTES)
 		return -ENOENT;
+	/* A piece that was read ahead: its words come one by one, and most lie in the copy. */
+	if (!rest->tried && address < copy_end(miss) && len >= STACK_REST_COMPARED)
+		return -ENOENT;
 	if (!rest->tried) {
 		rest->tried = true;
 		rest->address = copy_end(miss) - STACK_REST_COMPARED;

@@ -12,6 +12,8 @@
 
 /* Adapters move sp by the arguments, 255 words at most, and leave the caller's in %r13. */
 #define STUB_MAX_ARGUMENTS 4096
+/* All registers, and what a stub has pushed. */
+#define STUB_MAX_SAVED 1024
 
 static inline int stub_slot(struct unwind_cursor *c, struct unwind_memory *memory, int slot,
 			    wire_u64 *ret_word)
@@ -86,6 +88,42 @@ static inline int stub_is_left_barrier(struct unwind_cursor *c, struct unwind_me
 	return sp != 0;
 }
 
+/*
+ * JDK 28's barriers of Shenandoah save all registers in a frame within their stub's, with no return
+ * address of its own (ShenandoahBarrierSetAssembler in shenandoahBarrierSetAssembler_x86.cpp). The
+ * stub's frame pointer, or 0.
+ */
+static inline wire_u64 stub_outer_fp(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 outer, ra;
+
+	if (!step_fp_is_near(c) || unwind_load(c, memory, c->fp + 8, &ra) || blob_owns(c, ra) ||
+	    unwind_load(c, memory, c->fp, &outer) || outer <= c->fp ||
+	    outer - c->fp > STUB_MAX_SAVED || unwind_load(c, memory, outer + 8, &ra))
+		return 0;
+	return code_target(c, memory, ra) ? outer : 0;
+}
+
+#ifdef __bpf__
+
+__attribute__((noinline)) wire_u64 stub_outer_fp_alone(struct unwind_cursor *c)
+{
+	return c ? stub_outer_fp(c, NULL) : 0;
+}
+
+#define stub_outer_fp(c, memory) stub_outer_fp_alone(c)
+
+#endif
+
+static inline int stub_is_nested(struct unwind_cursor *c, struct unwind_memory *memory,
+				 struct unwind_rule *rule)
+{
+	wire_u64 outer = stub_outer_fp(c, memory);
+
+	*rule = (struct unwind_rule){ outer + 16, outer + 8, outer };
+	return outer != 0;
+}
+
 static inline int stub_is_barrier(struct unwind_cursor *c, struct unwind_memory *memory,
 				  struct unwind_rule *rule)
 {
@@ -96,7 +134,7 @@ static inline int stub_is_barrier(struct unwind_cursor *c, struct unwind_memory 
 	else if (step_fp_is_near(c) && stub_has_cookie(c, memory, c->fp + 8))
 		*rule = (struct unwind_rule){ c->fp + 24, c->fp + 16, c->fp };
 	else
-		return stub_is_left_barrier(c, memory, rule);
+		return stub_is_left_barrier(c, memory, rule) || stub_is_nested(c, memory, rule);
 	return 1;
 }
 

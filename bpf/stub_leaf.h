@@ -61,6 +61,15 @@ static inline wire_u64 stub_decide(struct unwind_cursor *c, struct unwind_memory
 	return leaf.state == LEAF_PUSHED ? sp + 8 : 0;
 }
 
+/* Where such a frame begins (stub_outer_fp()) there is no return address AT: %rbp is the stub's. */
+static inline int stub_is_within(struct unwind_cursor *c, struct unwind_memory *memory, wire_u64 at)
+{
+	wire_u64 word;
+
+	return step_fp_is_near(c) && !unwind_load(c, memory, at, &word) && !blob_owns(c, word) &&
+	       stub_start(c, memory, c->fp + 8);
+}
+
 /* In the call stub, where its frame stands: its caller is no Java code. */
 static inline int stub_is_call_stub(struct unwind_cursor *c, struct unwind_memory *memory)
 {
@@ -125,7 +134,7 @@ static inline int stub_leave(struct unwind_cursor *c, struct unwind_memory *memo
 	if (stub_has_rdx(c->text + UNWIND_TEXT_BEHIND) && blob_owns(c, c->leaf_regs[1]))
 		return code_enter(c, c->leaf_regs[1], c->sp, c->fp);
 	at = stub_decide(c, memory);
-	if (at)
+	if (at && !stub_is_within(c, memory, at))
 		return stub_follow(c, memory, at);
 	if (stub_is_call_stub(c, memory)) {
 		rule = code_fp_rule(c);

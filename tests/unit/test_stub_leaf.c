@@ -231,6 +231,28 @@ static void test_left_barrier(void **state)
 	}
 }
 
+/*
+ * Shenandoah's barrier in C1's stub, JDK 28: push %rbp; mov %rsp,%rbp; sub $0x150,%rsp within the
+ * frame, whose %rbp is word 20 above sp. As a leaf at its first two instructions, and behind; calling.
+ */
+static void test_frame_within_frame(void **state)
+{
+	static const char enter[] = "\x55\x48\x8b\xec\x48\x81\xec\x50\x01\x00\x00\x48\x89\x04\x24";
+	static const size_t at[] = { 0, 1, 11, 11 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(at); i++) {
+		stub_begin(enter, at[i], enter + at[i], sizeof(enter) - 1 - at[i]);
+		put_call(RA, CODE_OF(STUBS));
+		world.leaf = i < 3;
+		world.fp = world.leaf_regs[6] = world_word(SP_WORD + (i < 2 ? 20 : 10));
+		world_stack[SP_WORD + 10] = world_word(SP_WORD + 20);
+		world_stack[SP_WORD + 20] = 0x7777;
+		world_stack[SP_WORD + 21] = RA;
+		expect_caller(RA, SP_WORD + 22, 0x7777);
+	}
+}
+
 /* c2i of JDK 17: pop %rax; mov %rsp,%r13; sub; mov %rax,(%rsp). */
 static void test_popped(void **state)
 {
@@ -428,6 +450,7 @@ int main(void)
 		cmocka_unit_test(test_called_by_native_code),
 		cmocka_unit_test(test_entry_barrier),
 		cmocka_unit_test(test_left_barrier),
+		cmocka_unit_test(test_frame_within_frame),
 		cmocka_unit_test(test_popped),
 		cmocka_unit_test(test_copied),
 		cmocka_unit_test(test_in_rdx),

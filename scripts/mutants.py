@@ -14,6 +14,7 @@ COMPILED = "bpf/step_compiled.h"
 CODE = "bpf/code_bytes.h"
 POLL = "bpf/code_safepoint.h"
 CODE_LEAF = "bpf/code_leaf.h"
+CODE_SAVED = "bpf/code_saved.h"
 ADAPTER = "bpf/stub_adapter.h"
 STUB_LEAF = "bpf/stub_leaf.h"
 STUB_SCAN = "bpf/stub_scan.h"
@@ -120,6 +121,16 @@ JAVA_STEPS = [
            "if (0)", ["test_interpreter_leaf"]),
     Mutant("stubs: pushed words not counted in the look at the caller", STUB_LEAF,
            "sp + code_pushed_bytes(c, memory, ra)))", "sp))", JAVA),
+    Mutant("the first place that fits among saved registers", CODE_SAVED, "found = (wire_u32)state;",
+           "return (wire_u32)state;", JAVA),
+    Mutant("sub between saved registers not counted", CODE_SAVED,
+           "saved += move & CODE_MOVE_SUB ? -(move & 0x7fff) : move & 0x7fff;", "saved += move & 0x7fff;", JAVA),
+    Mutant("an address in the interpreter among saved registers", CODE_SAVED,
+           "if (!blob_is_interpreter(c, ra))", "if (1)", JAVA),
+    Mutant("an interpreted frame's pointer for a compiled one's", "bpf/code_settle.h",
+           "!code_fp_is_interpreted(c, memory) && ", "", JAVA),
+    Mutant("math entries: the return address at sp", INTERPRETER,
+           "if (c->jvm.bcp_slot != INTERPRETER_BCP_SLOT_8 ||", "if (1 ||", ["test_interpreter_leaf"]),
     Mutant("stubs: no return address in %rdx", STUB_LEAF, "if (stub_has_rdx(c->text + UNWIND_TEXT_BEHIND) &&", "if (0 &&", JAVA),
     Mutant("adapters: no sub behind the copy", ADAPTER, "if (leaf_u24(from - 4) == LEAF_SUB8)", "if (0)", JAVA),
     Mutant("a leaf's function that jumps on not followed", "bpf/leaf_call.h", "if (jump) {", "if (0) {", ["test_unwind"]),

@@ -97,12 +97,12 @@ static void test_saved_interpreter_address(void **state)
 
 	(void)state;
 	for (unsigned int native = 0; native < 2; native++) {
-		leaf_begin(IN_BODY, "90", ENDS, 8);
+		leaf_begin(IN_BODY, "90", "48 81 c4 80 00 00 00 90 48 83 c4 10 90", 8);
 		for (unsigned int i = 0; i < ARRAY_SIZE(world_stack); i++)
 			world_stack[i] = 1;
 		world.jvm.interpreter_start = RA_OF(0);
 		world.jvm.interpreter_end = RA_OF(500);
-		world_stack[SP_WORD + 7] = world_stack[top - 1] = RA_OF(2);
+		world_stack[SP_WORD + 7] = world_stack[top - 1] = world_stack[top + 1] = RA_OF(2);
 		world_stack[top - 2] = world_word(top + 9);
 		world.leaf = !native;
 		world.native = native != 0;

@@ -22,10 +22,12 @@ MUST = 0.01
 SPINE = ["Startup.main", "Startup.work"]
 BELOW_WORK = {"Startup.count", "Startup.split", "Startup.format", "Startup.descend", "Startup.fail"}
 # Besides what it does later the launcher's thread creates the JVM, which runs Java code for that, and
-# asks for its arguments as Java strings (java.base/share/native/libjli/java.c).
+# asks for its arguments as Java strings (java.base/share/native/libjli/java.c). A thread that ends is
+# left by a tail call (Thread::call_run() in share/runtime/thread.cpp).
 judge.BEGIN = re.compile(
     rf"{judge.BEGIN.pattern}|"
-    rf"[^;]+(?:;{judge.LIBC})?(?:;{judge.LIBJLI})+(?:;\w+)?;(?:jni_|JNI_CreateJavaVM).*")
+    rf"[^;]+(?:;{judge.LIBC})?(?:;{judge.LIBJLI})+(?:;\w+){{0,2}};(?:jni_|JNI_CreateJavaVM).*|"
+    rf"[^;]+(?:;{judge.LIBC})?;thread_native_entry;JavaThread::post_run;.*")
 
 
 def judge_start(frames):

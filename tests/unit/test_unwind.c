@@ -371,7 +371,9 @@ static void test_leaf_in_clone(void **state)
  * HotSpot's fixed slots (JDK 11 and later). Method, ConstMethod, ConstantPool, Klass and Symbol lie
  * in the stack piece, too, 10 words from each other.
  */
-static const struct wire_jvm jvm = { .interpreter_start = CODE_AT + 128,
+static const struct wire_jvm jvm = { .code_start = CODE_AT,
+				     .code_end = CODE_AT + 256,
+				     .interpreter_start = CODE_AT + 128,
 				     .interpreter_end = CODE_AT + 256,
 				     .method_const_method = 16,
 				     .const_method_constants = 8,

@@ -14,6 +14,7 @@ COMPILED = "bpf/step_compiled.h"
 CODE = "bpf/code_bytes.h"
 POLL = "bpf/code_safepoint.h"
 CODE_LEAF = "bpf/code_leaf.h"
+CODE_RULE = "bpf/code_rule.h"
 CODE_SAVED = "bpf/code_saved.h"
 ADAPTER = "bpf/stub_adapter.h"
 STUB_LEAF = "bpf/stub_leaf.h"
@@ -92,6 +93,17 @@ JAVA_STEPS = [
            JAVA),
     Mutant("interpreter: no rule for removed activations", INTERPRETER, "return interpreter_removed(c, memory);",
            "return INTERPRETER_STANDS;", JAVA),
+    Mutant("interpreter: no word of alignment", INTERPRETER,
+           "return leaf_u32(p) == INTERPRETER_UNALIGN ? 8 : 0;", "return 0;", ["test_interpreter_leaf"]),
+    Mutant("interpreter: its return address taken for an argument", CODE_RULE, "blob_is_interpreter(c, ra) ||", "",
+           ["test_interpreter_leaf"]),
+    Mutant("interpreter: a barrier's frame taken for the method's", INTERPRETED,
+           "if (!c->leaf && !c->native)\n\t\treturn UNWIND_GO_ON;", "if (1)\n\t\treturn UNWIND_GO_ON;", HOTSPOT),
+    Mutant("a barrier's frame taken for its stub's", STUB, "return code_target(c, memory, ra) ? outer : 0;", "return 0;",
+           JAVA),
+    Mutant("a barrier returns to a method that was left", STUB, "return blob_owns(c, ra) ? sp : 0;", "return 0;", JAVA),
+    Mutant("doYield() in its own frame to the end", CODE_LEAF, "return bytes != 0;", "return 0;", JAVA),
+    Mutant("no arguments of ZGC's barriers", CODE_RULE, "if (leaf_u32(p) == CODE_ADD_ARGUMENTS &&", "if (0 &&", JAVA),
     Mutant("interpreter: wrong bcp slot", INTERPRETED, "interpreted_slot(c, memory, c->jvm.bcp_slot, &frame->bcp)",
            "interpreted_slot(c, memory, c->jvm.method_slot, &frame->bcp)", ["test_unwind"]),
     Mutant("call stub: no registers given back", STUB, "stub_slot(c, memory, WIRE_ENTRY_R15, &c->r15)", "0", HOTSPOT),

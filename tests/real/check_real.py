@@ -75,17 +75,21 @@ class Recording:
         self.path, self.stats_path = f"{base}.jfr", f"{base}.json"
         if os.path.exists(self.path):
             os.remove(self.path)
-        recorder = Beside([HOSTPROF, "record", "-a", "-F", FREQUENCY, "--agent=never", "-d", SECONDS,
-                           "-o", self.path, "--stats", self.stats_path], f"{base}.log")
+        recorder = Beside([HOSTPROF, "record", "-a", "-F", FREQUENCY, "--agent=never", "-o", self.path,
+                           "--stats", self.stats_path], f"{base}.log")
         # On a busy machine it takes long to start; what is flushed tells that it runs.
         recorder.wait_for(lambda: os.path.exists(self.path) and os.path.getsize(self.path))
         began, before = time.monotonic(), self.clocks(running)
         time.sleep(SECONDS / 3)
         self.threads = {pid: dump_threads(home, pid) for pid in running.jvms.values()}
-        time.sleep(max(began + SECONDS - 3 - time.monotonic(), 0))
-        self.cpu_s = {pid: clock - before.get(pid, 0) for pid, clock in self.clocks(running).items()}
-        expect(not recorder.popen.wait(SECONDS + 60), f"hostprof failed: {recorder.text()}")
+        time.sleep(max(began + SECONDS - time.monotonic(), 0))
+        ended, after = time.monotonic(), self.clocks(running)
+        recorder.popen.send_signal(signal.SIGINT)
+        expect(not recorder.popen.wait(60), f"hostprof failed: {recorder.text()}")
         self.stats = read_json(self.stats_path)
+        # It had begun a second before its first flush: what the clocks say of that, at the same rate.
+        longer = self.stats["elapsed_ns"] / 1e9 / (ended - began)
+        self.cpu_s = {pid: longer * (clock - before.get(pid, 0)) for pid, clock in after.items()}
         text = hostprof("report", self.path, "-f", "collapsed", "-o", "-", "-t", "--annotate",
                         timeout=300).out
         if KEEP:

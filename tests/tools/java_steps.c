@@ -138,7 +138,8 @@ static void clear_trap_flag(const struct run *run, uint64_t address)
 
 /*
  * A single-stepped pushf pushes the trap flag too, which its popf would set for good; and once the
- * kernel takes the flag for the program's own it stays.
+ * kernel takes the flag for the program's own it stays. The byte before pc may be the end of another
+ * instruction, which is longer.
  */
 static void hide_trap_flag(const struct run *run, struct user_regs_struct *regs)
 {
@@ -148,7 +149,8 @@ static void hide_trap_flag(const struct run *run, struct user_regs_struct *regs)
 		regs->eflags &= ~TRAP_FLAG;
 		ptrace(PTRACE_SETREGS, run->tid, NULL, regs);
 	}
-	if (live_walk_read(run->walk, regs->rip - 1, &code, 1) == 0 && code == PUSHF)
+	if (run->pc == regs->rip - 1 && live_walk_read(run->walk, run->pc, &code, 1) == 0 &&
+	    code == PUSHF)
 		clear_trap_flag(run, regs->rsp);
 }
 

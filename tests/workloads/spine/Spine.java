@@ -3,12 +3,14 @@ import java.util.Arrays;
 
 /**
  * usage: Spine SECONDS LIBRARY [signal=MICROSECONDS] PATH...
- * The thread "spine" runs the paths in turns of a millisecond; see Path for what a path is. Prints
- * "ready" after two rounds of all and ends when the seconds are over.
+ * The thread "spine" runs the paths in turns of a millisecond; see Path for what a path is. After two
+ * rounds of all "ready" is printed, by the main thread: nothing but paths is in spine's stack. Ends
+ * when the seconds are over.
  */
 public final class Spine extends Thread {
     private static final long TURN_NS = 1_000_000;
     static volatile boolean stop;
+    private static volatile boolean warm;
 
     /** For a link that cannot hand them on otherwise. */
     public Path path;
@@ -35,10 +37,7 @@ public final class Spine extends Thread {
                     current.sink += current.steps[0].step(current, 0);
                 } while (System.nanoTime() < until && !stop);
             }
-            if (round == 2) {
-                System.out.println("ready");
-                System.out.flush();
-            }
+            warm |= round == 2;
         }
     }
 
@@ -50,7 +49,13 @@ public final class Spine extends Thread {
             .toArray(Path[]::new);
         Spine spine = new Spine(paths, interruptEvery);
         spine.start();
-        spine.join((long) (Double.parseDouble(args[0]) * 1000));
+        long end = System.nanoTime() + (long) (Double.parseDouble(args[0]) * 1e9);
+        while (!warm && System.nanoTime() < end) {
+            Thread.sleep(5);
+        }
+        System.out.println("ready");
+        System.out.flush();
+        spine.join(Math.max(1, (end - System.nanoTime()) / 1_000_000));
         stop = true;
         spine.join();
     }

@@ -155,6 +155,22 @@ static inline const struct wire_code_heap *blob_heap(const struct unwind_cursor 
 	return NULL;
 }
 
+/*
+ * How far back the block of pc's segment begins, by the segment map: another number when another block
+ * has come there. BLOB_SEGMENT_FREE: there is none, or the map cannot be read.
+ */
+static inline wire_u8 blob_segment(const struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	const struct wire_code_heap *heap = blob_heap(c);
+	wire_u8 back;
+
+	if (!heap ||
+	    unwind_read(memory, &back, 1,
+			heap->segmap + ((c->pc - heap->start) >> (c->jvm.log2_segment & 31))))
+		return BLOB_SEGMENT_FREE;
+	return back;
+}
+
 /* One that userspace found, if a block still begins there; 0 when it did not. */
 static inline wire_u64 blob_far(struct unwind_cursor *c, struct unwind_memory *memory,
 				const struct wire_code_heap *heap, wire_u64 segment)

@@ -45,6 +45,7 @@ static inline void code_keep_hot(const struct unwind_cursor *c, struct unwind_me
 	hot->tick = c->code_seen.tick;
 	hot->frame_size = c->code_seen.frame_size;
 	hot->trust = 0;
+	hot->back = c->code_seen.back;
 	hot->compile_id = c->code_seen.compile_id;
 	__asm__ volatile("" ::: "memory");
 	*pc = c->code_seen.pc;
@@ -94,6 +95,7 @@ static inline int code_look(struct unwind_cursor *c, struct unwind_memory *memor
 	c->code_seen.tick = c->tick;
 	c->code_seen.frame_size = (wire_u32)frame_size;
 	c->code_seen.trust = 0;
+	c->code_seen.back = blob_segment(c, memory);
 	c->code_seen.compile_id = (wire_u32)blob_s32(c, c->jvm.compile_id);
 	code_keep_hot(c, memory);
 	return UNWIND_GO_ON;
@@ -123,7 +125,7 @@ static inline int code_take_hot(struct unwind_cursor *c, struct unwind_memory *m
 	if (c->tick - c->code_seen.tick < 1U << c->code_seen.trust)
 		return 1;
 	if (unwind_read(memory, &compile_id, 4, c->code_seen.blob + c->jvm.compile_id) ||
-	    compile_id != c->code_seen.compile_id)
+	    compile_id != c->code_seen.compile_id || blob_segment(c, memory) != c->code_seen.back)
 		return 0;
 	if (c->nested)
 		return 1;

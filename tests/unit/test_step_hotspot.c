@@ -130,6 +130,9 @@ static void the_prologue_ends_where_the_blob_says(void **state)
 
 /* --- caches ----------------------------------------------------------------------------------- */
 
+/* Segments from a blob's first to that of the pc here, 64 bytes from the code's beginning. */
+#define BACK ((CODE_OF(0) + 64 - HEAP_AT) / SEGMENT)
+
 static struct wire_hot_code *hot_of(uint64_t pc)
 {
 	struct wire_hot_code *hot = code_hot_place(&world_memory, pc);
@@ -146,7 +149,7 @@ static void what_was_found_is_kept(void **state)
 	world_step();
 	assert_true(hot_of(CODE_OF(10) + 64)->pc == CODE_OF(10) + 64);
 	assert_int_equal(hot_of(CODE_OF(10) + 64)->frame_size, 4);
-	/* The segment map is not looked at again. */
+	/* The segment map is not looked at again in this tick. */
 	world_segmap[12] = 0xff;
 	world.pc = CODE_OF(10) + 64;
 	world.sp = world_word(20);
@@ -173,6 +176,7 @@ static void an_old_entry_is_not_used(void **state)
 				      .serial = 1,
 				      .tick = 99,
 				      .frame_size = 4,
+				      .back = BACK,
 				      .compile_id = 10 },
 			     old;
 
@@ -188,6 +192,10 @@ static void an_old_entry_is_not_used(void **state)
 	expect_looked_up_anew(old);
 	old = good;
 	old.blob = STACK_AT - 4096;
+	expect_looked_up_anew(old);
+	/* A block that began elsewhere; its first words are still there. */
+	old = good;
+	old.back++;
 	expect_looked_up_anew(old);
 }
 
@@ -222,6 +230,7 @@ static void an_entry_is_checked_once_in_a_tick(void **state)
 				       .serial = 1,
 				       .tick = 99,
 				       .frame_size = 4,
+				       .back = BACK,
 				       .compile_id = 10 };
 
 	(void)state;
@@ -253,6 +262,7 @@ static int is_believed(uint32_t trust, uint32_t ticks)
 						    .tick = world.tick - ticks,
 						    .frame_size = 4,
 						    .trust = trust,
+						    .back = BACK,
 						    .compile_id = 9 };
 	assert_int_equal(world_step(), UNWIND_GO_ON);
 	return world.java_hot_frames == 1;

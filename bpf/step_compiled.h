@@ -44,7 +44,6 @@ static inline void code_keep_hot(const struct unwind_cursor *c, struct unwind_me
 	hot->serial = c->code_seen.serial;
 	hot->tick = c->code_seen.tick;
 	hot->frame_size = c->code_seen.frame_size;
-	hot->trust = 0;
 	hot->back = c->code_seen.back;
 	hot->compile_id = c->code_seen.compile_id;
 	__asm__ volatile("" ::: "memory");
@@ -94,7 +93,6 @@ static inline int code_look(struct unwind_cursor *c, struct unwind_memory *memor
 	c->code_seen.serial = c->jvm.serial;
 	c->code_seen.tick = c->tick;
 	c->code_seen.frame_size = (wire_u32)frame_size;
-	c->code_seen.trust = 0;
 	c->code_seen.back = blob_segment(c, memory);
 	c->code_seen.compile_id = (wire_u32)blob_s32(c, c->jvm.compile_id);
 	code_keep_hot(c, memory);
@@ -122,16 +120,13 @@ static inline int code_take_hot(struct unwind_cursor *c, struct unwind_memory *m
 	if (hot->pc != c->pc || hot->serial != c->jvm.serial)
 		return 0;
 	c->code_seen = *hot;
-	if (c->tick - c->code_seen.tick < 1U << c->code_seen.trust)
+	if (c->code_seen.tick == c->tick)
 		return 1;
 	if (unwind_read(memory, &compile_id, 4, c->code_seen.blob + c->jvm.compile_id) ||
 	    compile_id != c->code_seen.compile_id || blob_segment(c, memory) != c->code_seen.back)
 		return 0;
-	if (c->nested)
-		return 1;
-	hot->tick = c->tick;
-	if (c->code_seen.trust < WIRE_HOT_MAX_TRUST)
-		hot->trust = c->code_seen.trust + 1;
+	if (!c->nested)
+		hot->tick = c->tick;
 	return 1;
 }
 

@@ -111,27 +111,19 @@ struct wire_jvm {
 
 /*
  * What is known of a pc in a code blob, kept per cpu; checked by the compile id and the segment map
- * when it is used, if the last check is 2^`trust` ticks ago: a blob that is gone may have left its id,
- * when the next one takes the end of its place (CodeHeap::split_block() in share/memory/heap.cpp).
- * Each check adds to the trust: code that has been there for long is not likely to be gone, and
- * other code in its place, a moment later.
+ * when it is used, once in a tick: a blob that is gone may have left its id, when the next one takes
+ * the end of its place (CodeHeap::split_block() in share/memory/heap.cpp). Not less often: methods of
+ * one shape are compiled into each other's place within 30 ms.
  */
 struct wire_hot_code {
 	wire_u64 pc;
 	wire_u64 blob;
 	wire_u32 serial;	  /* of the JVM */
 	wire_u32 tick;		  /* when it was checked */
-	wire_u32 frame_size : 20; /* words */
-	wire_u32 trust : 4;
-	wire_u32 back : 8; /* what the segment map said of pc's segment */
+	wire_u32 frame_size : 24; /* words */
+	wire_u32 back : 8;	  /* what the segment map said of pc's segment */
 	wire_u32 compile_id;
 };
-
-/*
- * 32 ms without a check: JDK 8 to 19 go over all stacks twice before they free code (sweeper.cpp,
- * stack_traversal_mark), later ones at a collection; then it must be compiled anew in that place.
- */
-#define WIRE_HOT_MAX_TRUST 2
 
 /*
  * What is known of an interpreted Method, kept per cpu. It holds for one tick, while the name of

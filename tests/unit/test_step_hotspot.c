@@ -252,40 +252,6 @@ static void an_entry_is_checked_once_in_a_tick(void **state)
 	assert_int_equal(world.java_hot_frames, 1);
 }
 
-/* The frame's code is checked when it should be: it has another compile id now. */
-static int is_believed(uint32_t trust, uint32_t ticks)
-{
-	world_begin_in_frame(4);
-	*hot_of(world.pc) = (struct wire_hot_code){ .pc = CODE_OF(10) + 64,
-						    .blob = BLOB_AT(10),
-						    .serial = 1,
-						    .tick = world.tick - ticks,
-						    .frame_size = 4,
-						    .trust = trust,
-						    .back = BACK,
-						    .compile_id = 9 };
-	assert_int_equal(world_step(), UNWIND_GO_ON);
-	return world.java_hot_frames == 1;
-}
-
-static void old_code_is_checked_less_often(void **state)
-{
-	uint32_t trust;
-
-	(void)state;
-	assert_true(is_believed(2, 3));
-	assert_false(is_believed(2, 4));
-	world_begin_in_frame(4);
-	for (trust = 0; trust < WIRE_HOT_MAX_TRUST + 2; trust++) {
-		world_step();
-		assert_int_equal(hot_of(CODE_OF(10) + 64)->trust, MIN(trust, WIRE_HOT_MAX_TRUST));
-		world.pc = CODE_OF(10) + 64;
-		world.sp = world_word(20);
-		world.code_seen.pc = 0;
-		world.tick += 64;
-	}
-}
-
 /* --- deoptimised frames ----------------------------------------------------------------------- */
 
 static void begin_deoptimised(uint64_t true_pc)
@@ -427,7 +393,6 @@ int main(void)
 		cmocka_unit_test(an_old_entry_is_not_used),
 		cmocka_unit_test(two_pcs_of_one_hash_are_kept),
 		cmocka_unit_test(an_entry_is_checked_once_in_a_tick),
-		cmocka_unit_test(old_code_is_checked_less_often),
 		cmocka_unit_test(a_deoptimised_frame_has_its_true_pc),
 		cmocka_unit_test(a_true_pc_elsewhere_is_none),
 		cmocka_unit_test(the_call_stub_gives_registers_back),

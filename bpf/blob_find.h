@@ -29,7 +29,7 @@ static inline int blob_owns(const struct unwind_cursor *c, wire_u64 pc)
 	return pc >= c->jvm.code_start && pc < c->jvm.code_end;
 }
 
-/* Without a JVM only the start is 0: see walk_take_jvm(). */
+/* Of a layout that could not be read all bounds are 0. */
 static inline int blob_is_interpreter(const struct unwind_cursor *c, wire_u64 pc)
 {
 	return c->jvm.interpreter_start && pc >= c->jvm.interpreter_start &&

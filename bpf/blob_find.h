@@ -111,11 +111,13 @@ static inline int blob_is_deopt(const struct unwind_cursor *c, wire_u64 pc)
 
 /* --- pc to blob ------------------------------------------------------------------------------- */
 
-/* Read its beginning into c->blob. */
+/* Its beginning into c->blob, unless that is there. */
 static inline int blob_read(struct unwind_cursor *c, struct unwind_memory *memory, wire_u64 blob)
 {
 	wire_u32 bytes = c->jvm.blob_bytes;
 
+	if (blob == c->blob_at)
+		return UNWIND_GO_ON;
 	UNWIND_OPAQUE(bytes);
 	c->blob_at = 0;
 	if (bytes > WIRE_BLOB_BYTES || unwind_read(memory, c->blob, bytes, blob))
@@ -227,7 +229,7 @@ static inline int blob_find(struct unwind_cursor *c, struct unwind_memory *memor
 {
 	wire_u64 blob = blob_locate(c, memory);
 
-	if (!blob || (blob != c->blob_at && blob_read(c, memory, blob)))
+	if (!blob || blob_read(c, memory, blob))
 		return UNWIND_STOP;
 	if (!blob_holds(c, c->pc))
 		return unwind_stop(c, UNWIND_NO_BLOB);

@@ -44,7 +44,7 @@ static inline int code_give_back_blob(struct unwind_cursor *c, struct unwind_mem
 {
 	wire_u64 blob = c->code_kept.blob;
 
-	if (!blob || c->blob_at == blob || !blob_read(c, memory, blob))
+	if (!blob || !blob_read(c, memory, blob))
 		return 0;
 	c->missed = 0;
 	return -1;

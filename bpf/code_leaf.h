@@ -258,8 +258,7 @@ static inline int step_compiled_leaf(struct unwind_cursor *c, struct unwind_memo
 	enum code_state state;
 	int stop;
 
-	if ((c->blob_at != c->code_seen.blob && blob_read(c, memory, c->code_seen.blob)) ||
-	    code_read_text(c, memory))
+	if (blob_read(c, memory, c->code_seen.blob) || code_read_text(c, memory))
 		return UNWIND_STOP;
 	stop = code_leave_poll(c, memory);
 	if (stop != CODE_NO_POLL)

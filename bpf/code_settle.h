@@ -68,7 +68,7 @@ static inline int code_settle(struct unwind_cursor *c, struct unwind_memory *mem
 	wire_u32 lowered = 0;
 	int fits;
 
-	if (c->blob_at != c->code_seen.blob && blob_read(c, memory, c->code_seen.blob))
+	if (blob_read(c, memory, c->code_seen.blob))
 		return UNWIND_STOP;
 	fits = code_is_lowered(c, memory, 0);
 	if (!fits || blob_frame_complete(c) < 0)

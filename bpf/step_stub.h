@@ -192,7 +192,7 @@ static inline int step_stub(struct unwind_cursor *c, struct unwind_memory *memor
 			return UNWIND_STOP;
 	} else {
 		/* Of a frame that the cache had. */
-		if (c->blob_at != c->code_seen.blob && blob_read(c, memory, c->code_seen.blob))
+		if (blob_read(c, memory, c->code_seen.blob))
 			return UNWIND_STOP;
 		stub_caller_rule(c, memory, &rule);
 	}

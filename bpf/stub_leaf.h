@@ -165,8 +165,7 @@ static inline int stub_leave(struct unwind_cursor *c, struct unwind_memory *memo
 
 static inline int step_stub_leaf(struct unwind_cursor *c, struct unwind_memory *memory)
 {
-	if ((c->blob_at != c->code_seen.blob && blob_read(c, memory, c->code_seen.blob)) ||
-	    code_read_text(c, memory))
+	if (blob_read(c, memory, c->code_seen.blob) || code_read_text(c, memory))
 		return UNWIND_STOP;
 	return stub_leave(c, memory);
 }

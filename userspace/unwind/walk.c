@@ -10,6 +10,7 @@ void walk_begin(struct walk *walk, const struct walk_request *request, struct un
 		struct walk_result *result)
 {
 	struct unwind_cursor *c = &walk->cursor;
+	uint64_t now_ns = clock_now_ns();
 
 	memset(walk, 0, sizeof(*walk));
 	walk->memory = memory;
@@ -33,8 +34,8 @@ void walk_begin(struct walk *walk, const struct walk_request *request, struct un
 	c->thread = request->thread;
 	c->has_anchor = request->has_anchor;
 	memcpy(c->anchor, request->anchor, sizeof(c->anchor));
-	c->now_s = (uint32_t)(clock_now_ns() / NSEC_PER_SEC);
-	c->tick = (uint32_t)(clock_now_ns() >> WIRE_TICK_SHIFT);
+	c->now_s = (uint32_t)(now_ns / NSEC_PER_SEC);
+	c->tick = (uint32_t)(now_ns >> WIRE_TICK_SHIFT);
 	c->frames = result->frames;
 	c->words = result->word_count;
 }

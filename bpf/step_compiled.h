@@ -29,27 +29,6 @@ static inline struct wire_hot_code *code_hot_place(struct unwind_memory *memory,
 	return other->pc == pc || (wire_s32)(one->tick - other->tick) > 0 ? other : one;
 }
 
-/* Only a cpu's outermost walk writes: see find_keep_hot(). */
-static inline void code_keep_hot(const struct unwind_cursor *c, struct unwind_memory *memory)
-{
-	struct wire_hot_code *hot = code_hot_place(memory, c->code_seen.pc);
-	volatile wire_u64 *pc;
-
-	if (!hot || c->nested)
-		return;
-	pc = &hot->pc;
-	*pc = 0;
-	__asm__ volatile("" ::: "memory");
-	hot->blob = c->code_seen.blob;
-	hot->serial = c->code_seen.serial;
-	hot->tick = c->code_seen.tick;
-	hot->frame_size = c->code_seen.frame_size;
-	hot->back = c->code_seen.back;
-	hot->compile_id = c->code_seen.compile_id;
-	__asm__ volatile("" ::: "memory");
-	*pc = c->code_seen.pc;
-}
-
 /*
  * Before a frame that is to be deoptimised is written: its return address leads to the handler,
  * the true one is kept in it (share/code/nmethod.hpp, orig_pc_addr()).
@@ -95,7 +74,7 @@ static inline int code_look(struct unwind_cursor *c, struct unwind_memory *memor
 	c->code_seen.frame_size = (wire_u32)frame_size;
 	c->code_seen.back = blob_segment(c, memory);
 	c->code_seen.compile_id = (wire_u32)blob_s32(c, c->jvm.compile_id);
-	code_keep_hot(c, memory);
+	tables_keep_hot(c, code_hot_place(memory, c->pc), &c->code_seen, sizeof(c->code_seen));
 	return UNWIND_GO_ON;
 }
 

@@ -90,24 +90,20 @@ static inline int interpreted_take_hot(struct unwind_cursor *c, struct unwind_me
 	return word && (word & c->jvm.symbol_mask) == c->seen.word;
 }
 
-/* Only a cpu's outermost walk writes: see find_keep_hot(). */
 static inline void interpreted_keep_hot(const struct unwind_cursor *c, struct wire_hot_method *hot)
 {
-	volatile wire_u64 *method;
+	struct wire_hot_method fresh = {
+		.method = c->seen.method,
+		.const_method = c->seen.const_method,
+		.symbol = c->seen.symbol,
+		.word = c->seen.word,
+		.identity = c->seen.identity,
+		.serial = c->jvm.serial,
+		.tick = c->tick,
+	};
 
-	if (!hot || c->nested || !c->seen.identity)
-		return;
-	method = &hot->method;
-	*method = 0;
-	__asm__ volatile("" ::: "memory");
-	hot->const_method = c->seen.const_method;
-	hot->symbol = c->seen.symbol;
-	hot->word = c->seen.word;
-	hot->identity = c->seen.identity;
-	hot->serial = c->jvm.serial;
-	hot->tick = c->tick;
-	__asm__ volatile("" ::: "memory");
-	*method = c->seen.method;
+	if (c->seen.identity)
+		tables_keep_hot(c, hot, &fresh, sizeof(fresh));
 }
 
 /*

@@ -75,7 +75,7 @@ struct unwind_cursor {
 	wire_u8 missed; /* it stopped for want of tables; the cursor stands where to go on */
 	wire_u8 listed; /* the space is known to hold all ranges: what is outside is no code */
 	wire_u8 regs_kept; /* by row from the leaf on: leaf_regs may still be this frame's */
-	wire_u8 nested;	   /* it interrupted another walk on its cpu: see find_keep_hot() */
+	wire_u8 nested;	   /* it interrupted another walk on its cpu: see tables_keep_hot() */
 	wire_u32 serial, first, count; /* of the process's space; serial 0: it has none yet */
 	wire_u32 now_s;		       /* CLOCK_MONOTONIC seconds, for used_s and the hot cache */
 	wire_u32 tick;		       /* WIRE_TICK_SHIFT */

@@ -173,22 +173,17 @@ static inline int find_hot(const struct unwind_cursor *c, const struct wire_hot 
 	return 1;
 }
 
-/*
- * Only a cpu's outermost walk writes: one that interrupts it may find it in the middle of the same
- * entry, which has no pc then.
- */
 static inline void find_keep_hot(const struct unwind_cursor *c, struct wire_hot *hot,
 				 wire_u64 address, const struct wire_rule *rule)
 {
-	volatile wire_u64 *pc = &hot->pc;
+	struct wire_hot fresh = {
+		.pc = address,
+		.serial = c->serial,
+		.epoch = c->now_s >> 1,
+		.rule = *rule,
+	};
 
-	*pc = 0;
-	__asm__ volatile("" ::: "memory");
-	hot->serial = c->serial;
-	hot->epoch = c->now_s >> 1;
-	hot->rule = *rule;
-	__asm__ volatile("" ::: "memory");
-	*pc = address;
+	tables_keep_hot(c, hot, &fresh, sizeof(fresh));
 }
 
 /* By the tables. */
@@ -231,7 +226,7 @@ static inline enum unwind_found unwind_find(struct unwind_cursor *c, struct unwi
 		return UNWIND_FOUND;
 	}
 	found = find_cold(c, memory, address, ret_rule);
-	if (hot && found == UNWIND_FOUND && !c->nested)
+	if (found == UNWIND_FOUND)
 		find_keep_hot(c, hot, address, ret_rule);
 	return (enum unwind_found)found;
 }

@@ -143,4 +143,23 @@ static inline int tables_present(const struct unwind_memory *memory)
 }
 
 #endif
+
+/*
+ * FRESH, whose first word is its key, into an entry of a cpu's cache. Only the cpu's outermost walk
+ * writes: one that interrupts it may find it in the middle of the same entry, which has no key then.
+ */
+static __always_inline void tables_keep_hot(const struct unwind_cursor *c, void *entry,
+					    const void *fresh, wire_u32 bytes)
+{
+	volatile wire_u64 *key = entry;
+
+	if (!entry || c->nested)
+		return;
+	*key = 0;
+	__asm__ volatile("" ::: "memory");
+	__builtin_memcpy((wire_u64 *)entry + 1, (const wire_u64 *)fresh + 1, bytes - 8);
+	__asm__ volatile("" ::: "memory");
+	*key = *(const wire_u64 *)fresh;
+}
+
 #endif

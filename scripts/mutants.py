@@ -6,6 +6,7 @@ Mutant = collections.namedtuple("Mutant", "name file old new tests")
 
 STEP = "bpf/step_row.h"
 FIND = "bpf/unwind_find.h"
+TABLES = "bpf/unwind_tables.h"
 SIGNAL = "bpf/step_signal.h"
 UNWIND = "bpf/unwind.h"
 WALK = "userspace/unwind/walk.c"
@@ -242,7 +243,7 @@ FINDS = [
            ["test_unwind_find"]),
     Mutant("hot cache ignores the epoch", FIND, "|| hot->epoch != c->now_s >> 1", "",
            ["test_unwind_find"]),
-    Mutant("a nested walk writes the hot cache", FIND, "&& !c->nested", "", ["test_unwind_find"]),
+    Mutant("a nested walk writes the hot cache", TABLES, "if (!entry || c->nested)", "if (!entry)", ["test_unwind_find"]),
     Mutant("a page looked up once", FIND, "if (!again || again->block != first || again->generation != generation)",
            "if (!again)", ["test_unwind_find"]),
     Mutant("use of rows not marked", FIND, "head->used_s = c->now_s;", "", ["test_unwind_find"]),

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Listing the JVMs of the host."""
+from idle_jvms import *
+
+
+def rows():
+    return {row["pid"]: row for row in json_of("list")}
+
+
+@test
+def twenty_jvms():
+    need_root()
+    homes = [home for _, home in installed()]
+    classes = temp_dir()
+    jvms = {}
+    with open(os.path.join(WORKLOADS, "Named00.class"), "rb") as file:
+        code = file.read()
+    for i in range(20):
+        name = f"Named{i:02}"
+        with open(os.path.join(classes, name + ".class"), "wb") as file:
+            file.write(code.replace(b"Named00", name.encode()))
+        jvm = start([os.path.join(homes[i % len(homes)], "bin/java"), "-Xmx24m", "-XX:+UseSerialGC",
+                     "-cp", classes, name, 120])
+        jvms[jvm.pid] = (name, homes[i % len(homes)], jvm)
+    for _, _, jvm in jvms.values():
+        jvm.wait_text("ready", timeout=60)
+    began = time.monotonic()
+    listed = rows()
+    took = time.monotonic() - began
+    for pid, (name, home, _) in jvms.items():
+        expect(pid in listed, f"pid {pid} is not listed")
+        expect_equal(listed[pid]["main_class"], name, f"main class of {pid}")
+        expect_equal(listed[pid]["can_attach"], True, f"can_attach of {pid}")
+        with open(os.path.join(home, "release"), encoding="utf-8") as file:
+            version = re.search(r'^JAVA_VERSION="([^"]*)"', file.read(), re.MULTILINE).group(1)
+        expect_in(version, listed[pid]["version"], f"version of {pid}")
+    print(f"# 20 JVMs listed in {took * 1000:.0f} ms")
+    expect_equal(list(listed), sorted(listed), "order of pids")
+
+
+@test
+def main_classes():
+    need_root()
+    home = jdk(17)
+    place = temp_dir()
+    jar = os.path.join(place, "my app.jar")
+    run([os.path.join(home, "bin/jar"), "--create", "--file", jar, "--main-class", "Idle", "-C",
+         WORKLOADS, "Idle.class"], code=0)
+    arguments = os.path.join(place, "arguments")
+    with open(arguments, "w", encoding="ascii") as file:
+        file.write(f"-Xmx32m -cp {WORKLOADS} Idle\n")
+    source = os.path.join(place, "Hello.java")
+    with open(source, "w", encoding="ascii") as file:
+        file.write("""public class Hello { public static void main(String[] a) throws Exception {
+            System.out.println("ready"); Thread.sleep(60_000); } }""")
+    cases = [
+        (["-cp", WORKLOADS, "-Dx=y", "--add-modules", "java.base", "Idle", "60"], "Idle"),
+        (["-jar", jar, "60"], "my app.jar"),
+        ([f"@{arguments}", "60"], "Idle"),
+        ([source], source),
+    ]
+    for args, wanted in cases:
+        jvm = start([os.path.join(home, "bin/java"), *args]).wait_text("ready")
+        expect_equal(status(jvm.pid)["main_class"], wanted, f"main class of java {args}")
+
+
+@test
+def a_library_that_was_replaced_on_disk():
+    """After an upgrade the mapped file has no name any more."""
+    need_root()
+    home = os.path.join(temp_dir(), "jdk")
+    shutil.copytree(os.path.realpath(jdk(17)), home, symlinks=True,
+                    ignore=shutil.ignore_patterns("jmods", "src.zip", "man"))
+    jvm = idle(home)
+    os.unlink(os.path.join(home, "lib/server/libjvm.so"))
+    row = rows()[jvm.pid]
+    expect_match(r"^17\.", row["version"], "version")
+    expect_equal(row["can_attach"], True, "can_attach")
+    attach(jvm.pid)
+    agent_is_there(jvm.pid)
+
+
+main()

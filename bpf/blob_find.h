@@ -29,14 +29,15 @@ static inline int blob_owns(const struct unwind_cursor *c, wire_u64 pc)
 	return pc >= c->jvm.code_start && pc < c->jvm.code_end;
 }
 
-/* Of a layout that could not be read all bounds are 0. */
 static inline int blob_is_interpreter(const struct unwind_cursor *c, wire_u64 pc)
 {
-	return c->jvm.interpreter_start && pc >= c->jvm.interpreter_start &&
-	       pc < c->jvm.interpreter_end;
+	return pc >= c->jvm.interpreter_start && pc < c->jvm.interpreter_end;
 }
 
-/* No JVM, or one that is not known yet: no code is its own, whatever the layout before it said. */
+/*
+ * No JVM, or one that is not known yet: no code is its own, whatever the layout before it said. An
+ * end of 0 is enough; a layout that could not be read has it too.
+ */
 static inline void blob_forget_jvm(struct unwind_cursor *c)
 {
 	c->jvm.serial = 0;

@@ -57,8 +57,6 @@ JAVA_STEPS = [
            HOTSPOT),
     Mutant("a nested walk writes the hot code", COMPILED, "if (!c->nested)\n\t\thot->tick = c->tick",
            "hot->tick = c->tick", HOTSPOT),
-    Mutant("the interpreter of a JVM that is not there", BLOB, "return c->jvm.interpreter_start && pc", "return pc",
-           HOTSPOT),
     Mutant("hot methods never expire", INTERPRETED, "|| hot->tick != c->tick)", ")", HOTSPOT),
     Mutant("another class at a hot method's address", INTERPRETED,
            "return word && (word & c->jvm.symbol_mask) == c->seen.word;", "return 1;", HOTSPOT),

@@ -56,19 +56,31 @@ static void a_free_segment_has_none(void **state)
 }
 
 /* What the cursor has of the last JVM on its cpu is none of this process's. */
-static void without_a_jvm_nothing_is_interpreted(void **state)
+static void without_a_jvm_no_code_is_its_own(void **state)
 {
+	static const uint64_t pcs[] = {
+		NATIVE_AT + 64,	 /* where that one's interpreter was */
+		NATIVE_AT + 512, /* where its other code was */
+	};
+
 	(void)state;
-	world_begin_in_frame(4);
-	world.jvm.interpreter_end = NATIVE_AT + 0x10000;
-	world.jvm.serial = world.jvm_serial = 0;
-	world.jvm.interpreter_start = world.jvm.code_end = 0;
-	world.pc = NATIVE_AT + 64;
-	world.fp = world_word(30);
-	world_stack[31] = NATIVE_AT + 128;
-	assert_int_equal(world_step(), UNWIND_GO_ON);
-	assert_int_equal(world_out[0] >> WIRE_FRAME_KIND_SHIFT, WIRE_FRAME_CODE);
-	assert_int_equal(world.words - world.begin, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(pcs); i++) {
+		world_begin_in_frame(4);
+		world.jvm.interpreter_start = world.jvm.code_start = NATIVE_AT;
+		world.jvm.interpreter_end = NATIVE_AT + 256;
+		world.jvm.code_end = NATIVE_AT + 1024;
+		world.pc = pcs[i];
+		assert_true(code_is_at_pc(&world));
+		assert_int_equal(step_is_interpreted(&world), i == 0);
+		blob_forget_jvm(&world);
+		world.jvm_serial = 0;
+		assert_false(blob_owns(&world, world.pc));
+		world.fp = world_word(30);
+		world_stack[31] = NATIVE_AT + 128;
+		assert_int_equal(world_step(), UNWIND_GO_ON);
+		assert_int_equal(world_out[0] >> WIRE_FRAME_KIND_SHIFT, WIRE_FRAME_CODE);
+		assert_int_equal(world.words - world.begin, 1);
+	}
 }
 
 /* Nor is there anything in front of a heap. */
@@ -384,7 +396,7 @@ int main(void)
 		cmocka_unit_test(the_frame_size_leads_to_the_caller),
 		cmocka_unit_test(a_blob_ends_before_its_block),
 		cmocka_unit_test(a_free_segment_has_none),
-		cmocka_unit_test(without_a_jvm_nothing_is_interpreted),
+		cmocka_unit_test(without_a_jvm_no_code_is_its_own),
 		cmocka_unit_test(no_hop_leads_out_of_the_heap),
 		cmocka_unit_test(the_prologue_ends_where_the_blob_says),
 		cmocka_unit_test(many_hops_are_gone_and_noted),

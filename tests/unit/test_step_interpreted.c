@@ -137,23 +137,6 @@ static void a_barriers_frame_within_the_frame(void **state)
 	}
 }
 
-/* The walk before this one, on the same cpu, was in a JVM. */
-static void without_a_jvm_no_code_is_its_own(void **state)
-{
-	(void)state;
-	world_begin_in_frame(4);
-	assert_true(code_is_at_pc(&world));
-	blob_forget_jvm(&world);
-	assert_false(code_is_at_pc(&world));
-	begin_interpreted(0);
-	assert_true(step_is_interpreted(&world));
-	blob_forget_jvm(&world);
-	assert_false(step_is_interpreted(&world));
-	world.pc = 0x400000; /* a program's, below all of the JVM */
-	assert_false(step_is_interpreted(&world));
-	assert_false(code_is_at_pc(&world));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -161,7 +144,6 @@ int main(void)
 		cmocka_unit_test(a_method_of_another_class_is_read_anew),
 		cmocka_unit_test(a_frame_that_is_put_in_place_has_no_method),
 		cmocka_unit_test(a_barriers_frame_within_the_frame),
-		cmocka_unit_test(without_a_jvm_no_code_is_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

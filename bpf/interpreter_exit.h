@@ -48,6 +48,18 @@ static inline int interpreter_jumps(const wire_u8 *p)
 	return p[0] == 0xff && (p[1] & 0x38) == 0x20;
 }
 
+/* add $8,%rsp: 48 83 c4 08 */
+#define INTERPRETER_UNALIGN 0x08c48348
+
+/*
+ * Where no frame is, sp is aligned by a word for a call, which is taken off again behind it
+ * (MacroAssembler::call_VM_leaf_base() in macroAssembler_x86.cpp). P is where the call returns.
+ */
+static inline wire_u32 interpreter_alignment(const wire_u8 *p)
+{
+	return leaf_u32(p) == INTERPRETER_UNALIGN ? 8 : 0;
+}
+
 /* A register by its number in instructions. */
 static inline wire_u64 interpreter_register(const struct unwind_cursor *c, wire_u32 reg)
 {
@@ -206,55 +218,5 @@ static inline int interpreter_removed(struct unwind_cursor *c, struct unwind_mem
 	interpreter_leaves(c->text + at, &exit);
 	return interpreter_take_exit(c, memory, &exit, passed);
 }
-
-/* --- on to the caller's handler of an exception ----------------------------------------------- */
-
-#define INTERPRETER_NO_WORDS 0xff
-
-/*
- * Behind an activation that an exception removed, words on the stack at P: push %rax; push %rdx (the
- * return address); mov %rdx,%rsi; mov %r15,%rdi; test $15,%spl; je; sub; a call; mov %rax,%rbx; pop %rdx;
- * pop %rax; jmp *%rbx (generate_throw_exception() in templateInterpreterGenerator_x86.cpp).
- */
-static inline wire_u32 interpreter_rethrow_words(const wire_u8 *p)
-{
-	static const wire_u8 places[] = { 0, 1, 2, 5, 8, 12, 18 };
-
-	for (wire_u32 i = 0; i < sizeof(places); i++) {
-		const wire_u8 *from = p - places[i];
-
-		if (from[0] == 0x50 && leaf_u32(from + 1) == 0xf28b4852)
-			return places[i] < 2 ? places[i] : 2;
-	}
-	if (leaf_u32(p) == 0x5ad88b48 || leaf_u32(p - 3) == 0x5ad88b48)
-		return 2;
-	if (leaf_u32(p - 4) == 0x5ad88b48)
-		return 1;
-	return leaf_u32(p - 5) == 0x5ad88b48 && p[-1] == 0x58 ? 0 : INTERPRETER_NO_WORDS;
-}
-
-static inline int interpreter_rethrows_here(struct unwind_cursor *c, struct unwind_memory *memory)
-{
-	wire_u32 words = interpreter_rethrow_words(c->text + UNWIND_TEXT_BEHIND);
-	wire_u64 ra = c->leaf_regs[1];
-
-	if (words > 2 || (words == 2 && unwind_load(c, memory, c->sp, &ra)) || !blob_owns(c, ra))
-		return 0;
-	c->interpreted.ra = ra;
-	c->interpreted.sender_sp = c->sp + 8 * words;
-	c->interpreted.fp = c->fp;
-	return 1;
-}
-
-#ifdef __bpf__
-
-__attribute__((noinline)) int interpreter_rethrows_here_alone(struct unwind_cursor *c)
-{
-	return c ? interpreter_rethrows_here(c, NULL) : 0;
-}
-
-#define interpreter_rethrows_here(c, memory) interpreter_rethrows_here_alone(c)
-
-#endif
 
 #endif

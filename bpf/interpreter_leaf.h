@@ -3,12 +3,12 @@
  * The leaf in the template interpreter where no frame of fixed slots stands: in a method's entry
  * before it is built (generate_fixed_frame() in cpu/x86/templateInterpreterGenerator_x86.cpp; the
  * Method* is in %rbx, the caller's stack pointer in %r13, the return address on the stack or in
- * %rax), and where it was removed (interpreter_exit.h).
+ * %rax), and where it was removed (interpreter_exit.h, interpreter_rethrow.h).
  */
 #ifndef HOSTPROF_INTERPRETER_LEAF_H
 #define HOSTPROF_INTERPRETER_LEAF_H
 
-#include "interpreter_exit.h"
+#include "interpreter_rethrow.h"
 
 /* The number of the entry that holds AT, bytes from the first one's start; or WIRE_JVM_ENTRIES. */
 static inline wire_u32 interpreter_find_entry(const struct unwind_cursor *c, wire_u32 at)
@@ -51,18 +51,6 @@ static inline wire_u64 interpreter_sender_sp(const struct unwind_cursor *c, wire
 	if (c->r13 == c->sp || code_is_sender_sp(c, c->r13, INTERPRETER_MAX_LOCALS))
 		return c->r13;
 	return otherwise;
-}
-
-/* 48 83 c4 08: add $8,%rsp */
-#define INTERPRETER_UNALIGN 0x08c48348
-
-/*
- * An entry that makes no frame aligns sp by a word for a call: it is taken off again behind that
- * (MacroAssembler::call_VM_leaf_base() in macroAssembler_x86.cpp). P is where the call returns.
- */
-static inline wire_u32 interpreter_alignment(const wire_u8 *p)
-{
-	return leaf_u32(p) == INTERPRETER_UNALIGN ? 8 : 0;
 }
 
 /* The same where P may be at the call: call rel32. */
@@ -151,35 +139,6 @@ static inline int interpreter_at_entry(struct unwind_cursor *c, struct unwind_me
 	if (!frame || at <= frame)
 		return interpreter_before_frame(c, memory, !frame);
 	return interpreter_in_frame(c, memory, at - frame);
-}
-
-/* Of the code below. */
-#define INTERPRETER_RETHROW_BYTES 24
-
-/*
- * An exception leaves an activation that was removed: push %rax; push %rdx (the return address); a
- * call that looks for the caller's handler; mov %rax,%rbx; pop %rdx; pop %rax; jmp *%rbx
- * (generate_throw_exception() in templateInterpreterGenerator_x86.cpp). With a word of alignment
- * the call has an end of its own: add $8,%rsp; jmp over the other call. Uses c->code.
- */
-static inline int interpreter_rethrows(struct unwind_cursor *c, struct unwind_memory *memory)
-{
-	const wire_u8 *p = c->code;
-	wire_u64 at = c->sp, ra;
-
-	if (unwind_read(memory, c->code, INTERPRETER_RETHROW_BYTES, c->pc))
-		return 0;
-	if (leaf_u32(p) == INTERPRETER_UNALIGN && p[4] == CODE_JMP32) {
-		p += 14;
-		at += 8;
-	}
-	if (leaf_u32(p) != 0x5ad88b48 || leaf_u24(p + 4) != 0xe3ff58 ||
-	    unwind_load(c, memory, at, &ra) || !blob_owns(c, ra))
-		return 0;
-	c->interpreted.ra = ra;
-	c->interpreted.sender_sp = at + 16;
-	c->interpreted.fp = c->fp;
-	return 1;
 }
 
 /*

@@ -23,6 +23,7 @@ STUB_SCAN = "bpf/stub_scan.h"
 STUB = "bpf/step_stub.h"
 INTERPRETED = "bpf/step_interpreted.h"
 INTERPRETER = "bpf/interpreter_leaf.h"
+INTERPRETER_EXIT = "bpf/interpreter_exit.h"
 CONTINUATION = "bpf/step_continuation.h"
 ANCHOR = "bpf/anchor.h"
 ROWS = "userspace/unwind/row_store.c"
@@ -92,7 +93,7 @@ JAVA_STEPS = [
            JAVA),
     Mutant("interpreter: no rule for removed activations", INTERPRETER, "return interpreter_removed(c, memory);",
            "return INTERPRETER_STANDS;", JAVA),
-    Mutant("interpreter: no word of alignment", INTERPRETER,
+    Mutant("interpreter: no word of alignment", INTERPRETER_EXIT,
            "return leaf_u32(p) == INTERPRETER_UNALIGN ? 8 : 0;", "return 0;", ["test_interpreter_leaf"]),
     Mutant("interpreter: its return address taken for an argument", CODE_RULE, "blob_is_interpreter(c, ra) ||", "",
            ["test_interpreter_leaf"]),

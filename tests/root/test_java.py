@@ -15,6 +15,8 @@ CHAIN = ["java.lang.Thread.run", "Chain.run", "Chain.first", "Chain.second", "Ch
 PHYSICAL = ["java.lang.Thread.run", "Chain.run", "Chain.first"]
 # Of each thread that is judged; how long that takes depends on what else the host does.
 SAMPLES = 2000
+# As many it runs before: its methods are compiled then.
+WARM_SAMPLES = 1000
 LATE = ["java.lang.Thread.run", "Chain.lateWhenAsked", "Chain.late", "Chain.lateBurn"]
 
 
@@ -74,7 +76,7 @@ def chain_is_whole(version, *flags):
     need_root()
     jvm = java(version, "Chain", 600, "with-file", "late", stdin=subprocess.PIPE,
                flags=["-Xmx64m", *flags])
-    time.sleep(1)
+    let_run(jvm.pid, 997, {"chain-worker": WARM_SAMPLES})
     hostprof("attach", jvm.pid)
     recorder = Recorder("-p", jvm.pid, "-F", 997)
     recorder.wait_lease(jvm.pid)
@@ -124,7 +126,7 @@ def stock_jvm_is_readable(version):
     """No flag, no agent, and none is loaded: methods with their kinds in every format."""
     need_root()
     jvm = java(version, "Chain", 600, "with-file", flags=["-Xmx64m"])
-    time.sleep(1.5)
+    let_run(jvm.pid, 997, {"chain-worker": WARM_SAMPLES})
     recorder = Recorder("-p", jvm.pid, "-F", 997)
     let_run(jvm.pid, 997, {"chain-worker": SAMPLES, "file-worker": SAMPLES})
     path = recorder.end()
@@ -162,12 +164,15 @@ def an_agent_that_comes_later():
     """The first half of a recording is named from outside, the second by the agent."""
     need_root()
     jvm = java(17, "Chain", 600, flags=["-Xmx64m"])
-    time.sleep(1)
+    let_run(jvm.pid, 997, {"chain-worker": WARM_SAMPLES})
+    began = thread_seconds(jvm.pid, "chain-worker")
     recorder = Recorder("-p", jvm.pid, "-F", 997)
     let_run(jvm.pid, 997, {"chain-worker": SAMPLES})
     hostprof("attach", jvm.pid)
     recorder.wait_lease(jvm.pid)
-    let_run(jvm.pid, 997, {"chain-worker": SAMPLES})
+    # Attaching may take long: the second half is as long as what came before.
+    alone = thread_seconds(jvm.pid, "chain-worker") - began
+    let_run(jvm.pid, 997, {"chain-worker": 997 * alone})
     worker = of_thread(of_pid(collapsed(recorder.end(), "-t"), jvm.pid), "chain-worker")
     whole = [line for line in worker if in_order(line.frames, *CHAIN)]
     physical = [line for line in worker if in_order(line.frames, *PHYSICAL)]
@@ -313,9 +318,9 @@ def twenty_jvms():
     for k in range(1, 21):
         crowd_class(directory, k)
         jvms.append(start([os.path.join(homes[k % 2], "bin", "java"), "-Xmx32m", "-Xss512k",
-                           "-XX:+UseSerialGC", "-cp", directory, f"Named{k:02}", 90]))
+                           "-XX:+UseSerialGC", "-cp", directory, f"Named{k:02}", 600]))
     for jvm in jvms:
-        jvm.wait_text("ready")
+        jvm.wait_text("ready", timeout=90)
     listed = {row["pid"]: row for row in json_of("list")}
     for k, jvm in enumerate(jvms, 1):
         expect(jvm.pid in listed, f"pid {jvm.pid} is not listed")

@@ -21,10 +21,10 @@ def twenty_jvms():
         with open(os.path.join(classes, name + ".class"), "wb") as file:
             file.write(code.replace(b"Named00", name.encode()))
         jvm = start([os.path.join(homes[i % len(homes)], "bin/java"), "-Xmx24m", "-XX:+UseSerialGC",
-                     "-cp", classes, name, 120])
+                     "-cp", classes, name, 600])
         jvms[jvm.pid] = (name, homes[i % len(homes)], jvm)
     for _, _, jvm in jvms.values():
-        jvm.wait_text("ready", timeout=60)
+        jvm.wait_text("ready", timeout=90)
     began = time.monotonic()
     listed = rows()
     took = time.monotonic() - began

@@ -242,38 +242,84 @@ static const uint64_t endless_values[VM_SYMBOL_COUNT] = {
 	[VM_STRUCTS_ADDRESS] = 40,
 };
 
+static uint64_t variable_word(uint64_t address)
+{
+	size_t at = address % 0x1000 / 8;
+
+	return at < VM_SYMBOL_COUNT ? endless_values[at] : 0;
+}
+
 static uint64_t endless_word(uint64_t address)
 {
-	if (address / 0x1000 == VARIABLES / 0x1000)
-		return address % 0x1000 / 8 < VM_SYMBOL_COUNT ? endless_values[address % 0x1000 / 8]
-							      : 0;
 	return address / 0x1000 == NAMES / 0x1000 ? 'a' : NAMES;
 }
 
-static int read_endless(const struct vm_memory *memory, const struct vm_span *spans,
-			unsigned int count)
+#define LAVISH_ENTRIES 4096
+#define LAVISH_NAMES   0x10000000 /* one of 496 bytes every 512 */
+
+/* As many entries as a JVM may have, and no two names the same. */
+static uint64_t lavish_word(uint64_t address)
 {
-	(void)memory;
+	uint64_t table = endless_values[VM_STRUCTS], name = address >> 9, word = 0;
+
+	if (address < LAVISH_NAMES)
+		return address < table + LAVISH_ENTRIES * sizeof(struct struct_entry)
+			       ? LAVISH_NAMES + ((address - table) / 8 << 9)
+			       : 0;
+	if (address % 512 >= 496)
+		return 0;
+	for (unsigned int i = 0; i < 8; i++, name >>= 4)
+		word = word << 8 | ('a' + (address % 512 ? 0 : name & 15));
+	return word;
+}
+
+/* The process's words are made when they are read, all but the exported variables. */
+struct made {
+	uint64_t (*word)(uint64_t address);
+};
+
+static int read_made(const struct vm_memory *memory, const struct vm_span *spans,
+		     unsigned int count)
+{
+	const struct made *made = memory->data;
+
 	assert_int_equal(count, 1);
 	for (size_t k = 0; k < spans[0].len; k += 8) {
-		uint64_t word = endless_word(spans[0].address + k);
+		uint64_t at = spans[0].address + k;
+		uint64_t word =
+			at / 0x1000 == VARIABLES / 0x1000 ? variable_word(at) : made->word(at);
 
 		memcpy((char *)spans[0].data + k, &word, sizeof(word));
 	}
 	return 0;
 }
 
-static void endless_table_is_refused(void **state)
+static int read_made_tables(uint64_t (*word)(uint64_t address))
 {
-	const struct vm_memory memory = { .read = read_endless };
+	struct made made = { word };
+	const struct vm_memory memory = { .read = read_made, .data = &made };
 	uint64_t symbols[VM_SYMBOL_COUNT];
 	struct vmtables *tables = NULL;
+	int r;
 
-	(void)state;
 	for (unsigned int i = 0; i < VM_SYMBOL_COUNT; i++)
 		symbols[i] = VARIABLES + 8 * i;
-	assert_int_equal(vmtables_read(&memory, symbols, 0, &tables), -E2BIG);
+	r = vmtables_read(&memory, symbols, 0, &tables);
 	assert_null(tables);
+	return r;
+}
+
+static void endless_table_is_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(read_made_tables(endless_word), -E2BIG);
+}
+
+/* 6 MB of names: hostprof keeps the tables of 32 builds. */
+static void lavish_names_are_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(read_made_tables(lavish_word), -E2BIG);
 }
 
 static void pages_are_fetched_once(void **state)
@@ -296,6 +342,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(pointers_that_lead_nowhere, setup, teardown),
 		cmocka_unit_test_setup_teardown(endless_name_is_refused, setup, teardown),
 		cmocka_unit_test(endless_table_is_refused),
+		cmocka_unit_test(lavish_names_are_refused),
 		cmocka_unit_test_setup_teardown(pages_are_fetched_once, setup, teardown),
 	};
 

@@ -14,6 +14,8 @@
 #define MAX_STRIDE 256
 /* The longest name measured has 70 bytes. */
 #define MAX_NAME 512
+/* All of them, each once, take 29 to 41 kB; 32 builds are kept (vmstructs.c). */
+#define MAX_NAMES_BYTES (1U << 20)
 
 const char *const vmtables_symbol_names[VM_SYMBOL_COUNT] = {
 	[VM_STRUCTS] = "gHotSpotVMStructs",
@@ -121,6 +123,8 @@ static int entry_name(struct reader *r, enum vmtables_symbol offset, const char 
 			return ret;
 	}
 	id = intern_put(&r->tables->names, text, strlen(text), NULL);
+	if (r->tables->names.bytes > MAX_NAMES_BYTES)
+		return -E2BIG;
 	*ret_name = intern_get(&r->tables->names, id, NULL);
 	return 0;
 }

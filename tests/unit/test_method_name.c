@@ -201,7 +201,6 @@ static void a_twin_is_noticed(void **state)
 	assert_string_equal(frame.class_name, "pkg.Other$Inner");
 }
 
-/* Its reference count is no part of a Symbol's identity. */
 /* A class was redefined: where its old method was is another of the same class. */
 static void another_method_of_the_class_is_noticed(void **state)
 {
@@ -261,6 +260,7 @@ static void a_source_that_cannot_be_read_costs_no_name(void **state)
 	}
 }
 
+/* Its reference count is no part of a Symbol's identity. */
 static void counting_references_changes_nothing(void **state)
 {
 	struct fixture *f = *state;
@@ -289,6 +289,35 @@ static void what_was_read_is_kept(void **state)
 	assert_string_equal(frame.class_name, "pkg.Outer$Inner");
 	assert_int_equal(f->fake.reads, reads);
 	assert_int_equal(find(f, 0, &frame), -ESTALE);
+}
+
+static struct fixture *unloading;
+
+/* The class goes before its line table is read, and another has its place. */
+static int read_while_unloading(const struct vm_memory *memory, const struct vm_span *spans,
+				unsigned int count)
+{
+	struct fake_memory *fake = memory->data;
+	uint64_t lines = bcp(unloading, CODE_BYTES);
+
+	if (spans[0].address == lines)
+		fake_put_u16(fake, unloading->class_symbol + 2, 0x1234);
+	return fake_read(memory, spans, count);
+}
+
+static void lines_of_another_class_are_not_kept(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t before = identity(f);
+	struct java_frame frame;
+
+	unloading = f;
+	method_names_free(f->names);
+	f->fake.memory.read = read_while_unloading;
+	f->names = method_names_new(&f->fake.memory, &f->layout);
+	assert_int_equal(
+		method_names_find(f->names, f->method, f->const_method, before, bcp(f, 5), &frame),
+		-ESTALE);
 }
 
 static void long_names_are_cut(void **state)
@@ -374,6 +403,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(counting_references_changes_nothing, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(what_was_read_is_kept, setup, teardown),
+		cmocka_unit_test_setup_teardown(lines_of_another_class_are_not_kept, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(long_names_are_cut, setup, teardown),
 		cmocka_unit_test_setup_teardown(garbage_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(random_damage, setup, teardown),

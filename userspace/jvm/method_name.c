@@ -90,16 +90,13 @@ static const char *text_of(const struct method_names *names, uint32_t id)
 	return intern_get(&names->strings, id, NULL);
 }
 
+/* Of names->bytes. */
 static void add_lines(struct method_names *names, struct method_entry *entry)
 {
 	size_t count;
 
-	strbuf_reset(&names->bytes);
 	entry->first_line = (uint32_t)names->lines.len;
-	/* A table that cannot be read costs the line, not the name. */
-	if (method_chain_read_lines(&names->memory, &names->layout, &entry->chain, &names->bytes) <
-		    0 ||
-	    !names->bytes.len)
+	if (!names->bytes.len)
 		return;
 	count = line_table_decode(names->bytes.buf, names->bytes.len, names->layout.unsigned5_bias,
 				  names->decoded, MAX_LINES);
@@ -118,7 +115,10 @@ static void make_dotted(char *name)
 			*c = '/';
 }
 
-/* Names are read between two looks at the identity: what is unloaded meanwhile is not named. */
+/*
+ * Names and lines are read between two looks at the identity: what is unloaded meanwhile is not
+ * named.
+ */
 static int read_names(struct method_names *names, uint64_t method, uint64_t const_method,
 		      uint64_t identity, struct method_chain *ret_chain)
 {
@@ -128,6 +128,11 @@ static int read_names(struct method_names *names, uint64_t method, uint64_t cons
 
 	if (!r)
 		r = method_chain_read_text(&names->memory, &names->layout, ret_chain, &names->text);
+	strbuf_reset(&names->bytes);
+	/* A table that cannot be read costs the line, not the name. */
+	if (!r)
+		(void)method_chain_read_lines(&names->memory, &names->layout, ret_chain,
+					      &names->bytes);
 	if (!r)
 		r = method_chain_read(&names->memory, &names->layout, method, const_method,
 				      identity, &again);

@@ -198,7 +198,7 @@ static void add_sample(struct host *h, uint64_t index, bool merge)
 	s.time_ns = h->p.start_ns + index * (PERIOD_NS / 100);
 	h->p.duration_ns = s.time_ns - h->p.start_ns;
 	if (merge)
-		profile_add_merged(&h->p, &s);
+		profile_add_batch(&h->p, &s, 1);
 	else
 		profile_add(&h->p, &s);
 }

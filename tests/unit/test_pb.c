@@ -19,7 +19,7 @@ static void test_documented_examples(void **state)
 	pb_add_u64(&sb, 1, 150);
 	expect_bytes(&sb, "\x08\x96\x01", 3);
 	strbuf_reset(&sb);
-	pb_add_bytes(&sb, 2, "testing", 7);
+	pb_add_element(&sb, 2, "testing", 7);
 	expect_bytes(&sb, "\x12\x07testing", 9);
 	strbuf_reset(&sb);
 	pb_add_element(&sb, 3, "\x08\x96\x01", 3);
@@ -53,7 +53,6 @@ static void test_defaults_are_left_out(void **state)
 
 	(void)state;
 	pb_add_u64(&sb, 1, 0);
-	pb_add_bytes(&sb, 2, "", 0);
 	pb_add_packed(&sb, 3, NULL, 0);
 	assert_int_equal(sb.len, 0);
 	pb_add_element(&sb, 6, "", 0);

@@ -75,18 +75,18 @@ static void test_add_merged(void **state)
 
 	(void)state;
 	profile_init(&p);
-	profile_add_merged(&p, &s);
+	profile_add_batch(&p, &s, 1);
 	s.time_ns = 40;
-	profile_add_merged(&p, &s);
+	profile_add_batch(&p, &s, 1);
 	s.state = STATE_SLEEPING;
-	profile_add_merged(&p, &s);
+	profile_add_batch(&p, &s, 1);
 	assert_int_equal(p.samples.len, 2);
 	assert_int_equal(p.samples.items[0].weight, 20);
 	assert_int_equal(p.samples.items[0].count, 2);
 	assert_int_equal(p.samples.items[0].time_ns, 40);
 	assert_int_equal(p.samples.items[1].weight, 10);
 	profile_clear_samples(&p);
-	profile_add_merged(&p, &s);
+	profile_add_batch(&p, &s, 1);
 	assert_int_equal(p.samples.len, 1);
 	assert_int_equal(p.samples.items[0].weight, 10);
 	profile_add(&p, &s);
@@ -111,7 +111,7 @@ static void test_add_batch(void **state)
 							    .count = 1,
 							    .stack = round * 7 + i / 2,
 							    .thread = i % 4 };
-			profile_add_merged(&one, &batch[i]);
+			profile_add_batch(&one, &batch[i], 1);
 		}
 		profile_add_batch(&many, batch, round % 2 ? PROFILE_BATCH : 5);
 		if (round % 2 == 0)

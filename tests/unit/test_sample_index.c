@@ -20,7 +20,7 @@ static void test_many_are_merged(void **state)
 					    .weight = 10,
 					    .count = 1 };
 
-		profile_add_merged(&p, &s);
+		profile_add_batch(&p, &s, 1);
 	}
 	assert_int_equal(p.samples.len, STACKS * THREADS);
 	for (size_t i = 0; i < p.samples.len; i++) {
@@ -29,7 +29,7 @@ static void test_many_are_merged(void **state)
 		assert_int_equal(p.samples.items[i].time_ns, 10000 - i - 2 * STACKS * THREADS);
 	}
 	profile_clear_samples(&p);
-	profile_add_merged(&p, &(struct profile_sample){ .count = 5 });
+	profile_add_batch(&p, &(struct profile_sample){ .count = 5 }, 1);
 	assert_int_equal(p.samples.len, 1);
 	assert_int_equal(p.samples.items[0].count, 5);
 	profile_release(&p);
@@ -49,7 +49,7 @@ static void test_what_differs_stays_apart(void **state)
 	(void)state;
 	profile_init(&p);
 	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)
-		profile_add_merged(&p, &samples[i]);
+		profile_add_batch(&p, &samples[i], 1);
 	assert_int_equal(p.samples.len, ARRAY_SIZE(samples));
 	profile_release(&p);
 }

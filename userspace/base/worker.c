@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/worker.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/eventfd.h>
 
 #include "base/alloc.h"
 
@@ -21,7 +19,6 @@ struct worker_pool {
 	struct job_list waiting, finished;
 	unsigned int unfinished; /* waiting or running */
 	bool ending;
-	int event_fd; /* readable while `finished` has jobs */
 	unsigned int thread_count;
 	pthread_t *threads; /* owned */
 };
@@ -53,7 +50,6 @@ static void finish_job(struct worker_pool *pool, struct worker_job *job)
 	list_push(&pool->finished, job);
 	pool->unfinished--;
 	pthread_cond_broadcast(&pool->idle);
-	eventfd_write(pool->event_fd, 1);
 }
 
 /* NULL: time to end. */
@@ -112,9 +108,6 @@ int worker_pool_new(unsigned int threads, struct worker_pool **ret_pool, struct 
 	pthread_cond_init(&pool->work, NULL);
 	pthread_cond_init(&pool->idle, NULL);
 	pool->threads = xcalloc(threads, sizeof(*pool->threads));
-	pool->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (pool->event_fd < 0)
-		return err_sys(err, -errno, "cannot create an event descriptor");
 	rc = start_threads(pool, threads);
 	if (rc)
 		return err_sys(err, rc, "cannot start a worker thread");
@@ -142,8 +135,6 @@ void worker_pool_free(struct worker_pool *pool)
 		return;
 	end_threads(pool);
 	worker_pool_reap(pool);
-	if (pool->event_fd >= 0)
-		close(pool->event_fd);
 	pthread_cond_destroy(&pool->idle);
 	pthread_cond_destroy(&pool->work);
 	pthread_mutex_destroy(&pool->lock);
@@ -163,20 +154,13 @@ void worker_pool_submit(struct worker_pool *pool, struct worker_job *job)
 	pthread_mutex_unlock(&pool->lock);
 }
 
-int worker_pool_fd(const struct worker_pool *pool)
-{
-	return pool->event_fd;
-}
-
 /* `done` runs without the lock: it may submit the next job. */
 void worker_pool_reap(struct worker_pool *pool)
 {
 	struct job_list finished;
 	struct worker_job *job;
-	eventfd_t count;
 
 	pthread_mutex_lock(&pool->lock);
-	eventfd_read(pool->event_fd, &count);
 	finished = pool->finished;
 	pool->finished = (struct job_list){ NULL, NULL };
 	pthread_mutex_unlock(&pool->lock);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Worker threads fed by a queue of owned messages. `run` is called on a worker thread, `done` on
- * the thread that calls worker_pool_reap() (the event loop, when worker_pool_fd() is readable).
+ * the thread that calls worker_pool_reap(): the event loop, in each turn.
  * A job belongs to the pool from submit until `done`, which takes it back.
  */
 #ifndef HOSTPROF_BASE_WORKER_H
@@ -23,7 +23,6 @@ void worker_pool_free(struct worker_pool *pool);
 DEFINE_CLEANUP(struct worker_pool *, worker_pool_free);
 
 void worker_pool_submit(struct worker_pool *pool, struct worker_job *job);
-int worker_pool_fd(const struct worker_pool *pool);
 void worker_pool_reap(struct worker_pool *pool);
 /* Wait until every submitted job has run, then reap. */
 void worker_pool_drain(struct worker_pool *pool);

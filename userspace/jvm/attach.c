@@ -47,18 +47,6 @@ static int command_target(const struct attach_target *target, const char *comman
 	return r < 0 ? r : converse(target, &request, deadline_ns, reply, err);
 }
 
-int attach_command(uint32_t pid, const char *command, const char *const args[ATTACH_MAX_ARGUMENTS],
-		   uint64_t timeout_ns, struct strbuf *reply, struct err *err)
-{
-	_cleanup_(attach_target_close) struct attach_target target = ATTACH_TARGET_INIT;
-	uint64_t deadline_ns = clock_now_ns() + timeout_ns;
-	int r = attach_check_open(pid, NULL, &target, err);
-
-	if (r < 0)
-		return r;
-	return command_target(&target, command, args, deadline_ns, reply, err);
-}
-
 /*
  * An agent that runs already, be it another build's from another place, is the one that new
  * options are for: a second library in the JVM would not know of it.

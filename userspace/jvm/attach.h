@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/strbuf.h"
 
 /*
  * Whether PID can be attached to without harm: it is a HotSpot JVM, catches SIGQUIT (not -Xrs),
@@ -19,10 +18,6 @@
  * 0, or -EOPNOTSUPP/-EPERM/-ESRCH with the sentence. Nothing is sent to the process.
  */
 int attach_check(uint32_t pid, struct err *err);
-
-/* Send one command (protocol 1, up to 3 arguments) and read the whole reply. */
-int attach_command(uint32_t pid, const char *command, const char *const args[3],
-		   uint64_t timeout_ns, struct strbuf *reply, struct err *err);
 
 /*
  * Load the agent library AGENT_PATH (host path; made visible to the target's mount namespace)

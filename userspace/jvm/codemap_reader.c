@@ -117,15 +117,6 @@ static bool lease_is_held(const struct codemap_reader *r, uint64_t until, uint64
 	return until > now && until - now <= 2 * CODEMAP_LEASE_NS;
 }
 
-uint32_t codemap_reader_lease_pid(const struct codemap_reader *r, uint64_t now_ns)
-{
-	uint64_t until = __atomic_load_n(&r->header->lease_until_ns, __ATOMIC_ACQUIRE);
-
-	return lease_is_held(r, until, now_ns)
-		       ? __atomic_load_n(&r->header->lease_pid, __ATOMIC_RELAXED)
-		       : 0;
-}
-
 int codemap_reader_take_lease(struct codemap_reader *r, uint64_t now_ns, struct err *err)
 {
 	struct codemap_header *h = r->header;

@@ -39,9 +39,6 @@ int codemap_reader_open(uint32_t pid, struct codemap_reader *ret_reader, struct 
 int codemap_reader_open_fd(int fd, struct codemap_reader *ret_reader, struct err *err);
 void codemap_reader_close(struct codemap_reader *reader);
 
-/* Pid that holds an unexpired lease at NOW_NS (our clock), 0 nobody. */
-uint32_t codemap_reader_lease_pid(const struct codemap_reader *reader, uint64_t now_ns);
-
 /* Take the lease and skip what was written for others. -EBUSY (err names the pid). */
 int codemap_reader_take_lease(struct codemap_reader *reader, uint64_t now_ns, struct err *err);
 /* False: it had lapsed and is another's now; then it is given up without touching the memory. */

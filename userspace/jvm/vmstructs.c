@@ -211,11 +211,6 @@ const struct vm_memory *vmstructs_memory(const struct vmstructs *vs)
 	return &vs->memory;
 }
 
-const char *vmstructs_build_id(const struct vmstructs *vs)
-{
-	return vs->build_id;
-}
-
 int vmstructs_field_offset(const struct vmstructs *vs, const char *type, const char *field,
 			   uint64_t *ret_offset)
 {

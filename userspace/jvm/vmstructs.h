@@ -47,9 +47,6 @@ DEFINE_CLEANUP(struct vmstructs *, vmstructs_close);
 /* The process's memory; borrowed. */
 const struct vm_memory *vmstructs_memory(const struct vmstructs *vs);
 
-/* Build id of its libjvm.so in hex, "" when it has none. */
-const char *vmstructs_build_id(const struct vmstructs *vs);
-
 /* Offset of a non-static field; -ENODATA when this JVM does not have it. */
 int vmstructs_field_offset(const struct vmstructs *vs, const char *type, const char *field,
 			   uint64_t *ret_offset);

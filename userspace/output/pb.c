@@ -51,12 +51,6 @@ void pb_add_element(struct strbuf *out, uint32_t field, const void *data, size_t
 	strbuf_add(out, data, len);
 }
 
-void pb_add_bytes(struct strbuf *out, uint32_t field, const void *data, size_t len)
-{
-	if (len)
-		pb_add_element(out, field, data, len);
-}
-
 void pb_add_packed(struct strbuf *out, uint32_t field, const uint64_t *values, size_t len)
 {
 	size_t bytes = 0;

@@ -15,10 +15,9 @@ void pb_add_varint(struct strbuf *out, uint64_t value);
 
 /* int64, uint64, bool and enum fields; negative numbers take ten bytes. */
 void pb_add_u64(struct strbuf *out, uint32_t field, uint64_t value);
-void pb_add_bytes(struct strbuf *out, uint32_t field, const void *data, size_t len);
 void pb_add_packed(struct strbuf *out, uint32_t field, const uint64_t *values, size_t len);
 
-/* As pb_add_bytes(), but written also when it is empty: an element of a repeated field. */
+/* An element of a repeated field, a nested message or bytes; written also when it is empty. */
 void pb_add_element(struct strbuf *out, uint32_t field, const void *data, size_t len);
 
 #endif

@@ -129,7 +129,7 @@ struct profile_sample_index {
 struct profile {
 	struct intern strings, mappings, frames, stacks, processes, threads, events;
 	VEC(struct profile_sample) samples;
-	struct profile_sample_index sample_index; /* of profile_add_merged() */
+	struct profile_sample_index sample_index; /* of profile_add_batch() */
 	VEC(struct profile_quality) quality;
 	struct hmap quality_index; /* of profile_add_quality() */
 	VEC(struct profile_counter) counters;
@@ -165,10 +165,10 @@ const struct profile_event *profile_get_event(const struct profile *p, uint32_t 
 /* Append one sample as it is. */
 void profile_add(struct profile *p, const struct profile_sample *s);
 
-/* Add to the sample with the same event, stack, thread and state, or append. */
-void profile_add_merged(struct profile *p, const struct profile_sample *s);
-
-/* profile_add_merged() of COUNT <= PROFILE_BATCH samples, faster. */
+/*
+ * Add each of COUNT <= PROFILE_BATCH samples to the one with the same event, stack, thread and
+ * state, or append it.
+ */
 #define PROFILE_BATCH 32
 void profile_add_batch(struct profile *p, const struct profile_sample *samples, size_t count);
 

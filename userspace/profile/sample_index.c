@@ -82,11 +82,6 @@ static void add_hashed(struct profile *p, const struct profile_sample *s, uint32
 	have->count += s->count;
 }
 
-void profile_add_merged(struct profile *p, const struct profile_sample *s)
-{
-	add_hashed(p, s, hash_sample(s));
-}
-
 /* Slots and samples of a large profile are not in the cache: ask for all before using the first. */
 void profile_add_batch(struct profile *p, const struct profile_sample *samples, size_t count)
 {

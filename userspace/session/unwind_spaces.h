@@ -46,10 +46,9 @@ int unwind_spaces_read(struct unwind_spaces *spaces, const struct wire_miss *mis
 
 /*
  * The process maps this now: read its mappings again soon, if it is one of those that are known.
- * If
- * it is HotSpot's library, its Java frames are missed from now on. One that puts another file where
- * code was is given up for a second: BPF does not see that, and only the registry knows what was
- * there at the time of a sample.
+ * If it is HotSpot's library, its Java frames are missed from now on. One that puts another file
+ * where code was is given up for a second: BPF does not see that, and only the registry knows what
+ * was there at the time of a sample.
  */
 void unwind_spaces_note_mapping(struct unwind_spaces *spaces, uint32_t pid,
 				const struct mapping *mapping, uint64_t now_ns);

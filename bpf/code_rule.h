@@ -31,6 +31,20 @@ static inline struct unwind_rule code_fp_rule(const struct unwind_cursor *c)
 }
 
 /*
+ * JDK 28's barriers of Shenandoah save all registers in a frame within that of their code, with no
+ * return address of its own (ShenandoahBarrierSetAssembler in shenandoahBarrierSetAssembler_x86.cpp).
+ * Does %rbp point to such a frame? The outer one's is saved there.
+ */
+static inline int code_is_inner(struct unwind_cursor *c, struct unwind_memory *memory,
+				wire_u64 *ret_outer)
+{
+	wire_u64 word;
+
+	return !unwind_load(c, memory, c->fp + 8, &word) && !blob_owns(c, word) &&
+	       !unwind_load(c, memory, c->fp, ret_outer);
+}
+
+/*
  * Do push %rbp, mov %rsp,%rbp lie between the code's beginning and pc? Runtime stubs do, and then
  * save all registers. Uses c->code.
  */

@@ -147,22 +147,13 @@ static inline wire_u64 interpreted_live_bcp(const struct unwind_cursor *c, wire_
 	return from && bcp > from && bcp - from < INTERPRETED_MAX_BYTECODES ? bcp : slot;
 }
 
-/*
- * JDK 28's barriers of Shenandoah make a frame within the frame to save all registers
- * (ShenandoahBarrierSetAssembler in shenandoahBarrierSetAssembler_x86.cpp): there is no return
- * address above its saved %rbp.
- */
 static inline int interpreted_leave_inner(struct unwind_cursor *c, struct unwind_memory *memory)
 {
-	wire_u64 fp, ra;
+	wire_u64 outer;
 
-	if (!c->leaf && !c->native)
+	if ((!c->leaf && !c->native) || !code_is_inner(c, memory, &outer))
 		return UNWIND_GO_ON;
-	if (interpreted_slot(c, memory, 0, &fp) || interpreted_slot(c, memory, 1, &ra))
-		return UNWIND_STOP;
-	if (blob_owns(c, ra))
-		return UNWIND_GO_ON;
-	c->fp = fp;
+	c->fp = outer;
 	return step_fp_check(c);
 }
 

@@ -88,17 +88,12 @@ static inline int stub_is_left_barrier(struct unwind_cursor *c, struct unwind_me
 	return sp != 0;
 }
 
-/*
- * JDK 28's barriers of Shenandoah save all registers in a frame within their stub's, with no return
- * address of its own (ShenandoahBarrierSetAssembler in shenandoahBarrierSetAssembler_x86.cpp). The
- * stub's frame pointer, or 0.
- */
+/* The frame pointer of a stub that a barrier's frame is within (code_is_inner()), or 0. */
 static inline wire_u64 stub_outer_fp(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	wire_u64 outer, ra;
 
-	if (!step_fp_is_near(c) || unwind_load(c, memory, c->fp + 8, &ra) || blob_owns(c, ra) ||
-	    unwind_load(c, memory, c->fp, &outer) || outer <= c->fp ||
+	if (!step_fp_is_near(c) || !code_is_inner(c, memory, &outer) || outer <= c->fp ||
 	    outer - c->fp > STUB_MAX_SAVED || unwind_load(c, memory, outer + 8, &ra))
 		return 0;
 	return code_target(c, memory, ra) ? outer : 0;

@@ -98,7 +98,7 @@ JAVA_STEPS = [
     Mutant("interpreter: its return address taken for an argument", CODE_RULE, "blob_is_interpreter(c, ra) ||", "",
            ["test_interpreter_leaf"]),
     Mutant("interpreter: a barrier's frame taken for the method's", INTERPRETED,
-           "if (!c->leaf && !c->native)\n\t\treturn UNWIND_GO_ON;", "if (1)\n\t\treturn UNWIND_GO_ON;", HOTSPOT),
+           "if ((!c->leaf && !c->native) || !code_is_inner(c, memory, &outer))", "if (1)", HOTSPOT),
     Mutant("a barrier's frame taken for its stub's", STUB, "return code_target(c, memory, ra) ? outer : 0;", "return 0;",
            JAVA),
     Mutant("a barrier returns to a method that was left", STUB, "return blob_owns(c, ra) ? sp : 0;", "return 0;", JAVA),

@@ -98,6 +98,26 @@ static void a_nice_value_is_kept(void **state)
 	assert_int_equal(status, 0);
 }
 
+/* Loading the BPF program takes 0.1 s without a pause. */
+static void who_would_be_killed_is_not_raised(void **state)
+{
+	const struct rlimit hard = { 200000, 200000 };
+	int status;
+	pid_t pid;
+
+	(void)state;
+	if (!may_raise())
+		skip();
+	pid = fork();
+	if (pid == 0) {
+		setrlimit(RLIMIT_RTTIME, &hard);
+		priority_raise();
+		_exit(policy() != SCHED_OTHER || getpriority(PRIO_PROCESS, 0) >= 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
 static void nothing_to_restore(void **state)
 {
 	int before = sched_getscheduler(0);
@@ -112,9 +132,8 @@ static void nothing_to_restore(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(of_this_thread_only),
-		TEST(who_works_too_long_falls_back),
-		TEST(a_nice_value_is_kept),
+		TEST(of_this_thread_only),  TEST(who_works_too_long_falls_back),
+		TEST(a_nice_value_is_kept), TEST(who_would_be_killed_is_not_raised),
 		TEST(nothing_to_restore),
 	};
 

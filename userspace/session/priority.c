@@ -37,7 +37,8 @@ static void on_too_long(int signo)
 	(void)setpriority(PRIO_PROCESS, (id_t)raised.tid, RAISED_NICE);
 }
 
-static void watch(void)
+/* False: one who is over the limit would not be told but killed, by the hard limit. */
+static bool watch(void)
 {
 	struct sigaction action = { .sa_handler = on_too_long, .sa_flags = SA_RESTART };
 	struct rlimit limit;
@@ -48,6 +49,7 @@ static void watch(void)
 	if (limit.rlim_cur > MOST_AT_ONCE_USEC)
 		limit.rlim_cur = MOST_AT_ONCE_USEC;
 	setrlimit(RLIMIT_RTTIME, &limit);
+	return limit.rlim_max > MOST_AT_ONCE_USEC;
 }
 
 void priority_raise(void)
@@ -55,8 +57,9 @@ void priority_raise(void)
 	if (sched_getscheduler(0) != SCHED_OTHER || getpriority(PRIO_PROCESS, 0) != 0)
 		return;
 	raised.tid = gettid();
-	watch();
-	if (set_policy(raised.tid, SCHED_RR) < 0 && set_policy(raised.tid, SCHED_OTHER) == 0)
+	if (watch() && set_policy(raised.tid, SCHED_RR) == 0)
+		return;
+	if (set_policy(raised.tid, SCHED_OTHER) == 0)
 		(void)setpriority(PRIO_PROCESS, 0, RAISED_NICE);
 }
 

@@ -40,7 +40,7 @@ def public_dir():
 
 def idle(home, *flags, prefix=(), classes=WORKLOADS, **more):
     """Start Idle, behind the commands of PREFIX, which must exec it or be its parent."""
-    argv = [*prefix, os.path.join(home, "bin", "java"), "-Xmx32m", *flags, "-cp", classes, "Idle", 60]
+    argv = [*prefix, os.path.join(home, "bin", "java"), "-Xmx32m", *flags, "-cp", classes, "Idle", 600]
     jvm = start(argv, **more)
     cleanup(remove_socket, jvm.pid)
     return jvm.wait_text("ready")

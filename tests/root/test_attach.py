@@ -118,7 +118,7 @@ def private_tmp():
     shutil.copytree(public_dir(), classes)
     cleanup(shutil.rmtree, classes, True)
     outer = start(["unshare", "-m", "sh", "-c", "mount -t tmpfs none /tmp && exec \"$@\"", "sh",
-                   os.path.join(jdk(17), "bin/java"), "-Xmx32m", "-cp", classes, "Idle", 60])
+                   os.path.join(jdk(17), "bin/java"), "-Xmx32m", "-cp", classes, "Idle", 600])
     outer.wait_text("ready")
     pid = java_below(outer.pid)
     attach(pid, "--agent", os.path.join(agent_dir, "libhostprof-agent.so"))
@@ -171,7 +171,7 @@ def user_namespace():
     need_root()
     place = public_dir()
     outer = start([*as_nobody(), "unshare", "--user", "--map-root-user",
-                   os.path.join(jdk(17), "bin/java"), "-Xmx32m", "-cp", place, "Idle", 60])
+                   os.path.join(jdk(17), "bin/java"), "-Xmx32m", "-cp", place, "Idle", 600])
     try:
         outer.wait_text("ready")
     except Failed:
@@ -193,7 +193,7 @@ def a_root_of_its_own():
         mount --bind /usr $r/usr; mount --bind /etc $r/etc; mount --bind /dev $r/dev
         mount --bind "$1" $r/opt/jdk; mount --bind "$2" $r/opt/classes
         mount -t proc proc $r/proc
-        exec chroot $r /opt/jdk/bin/java -Xmx32m -cp /opt/classes Idle 60"""
+        exec chroot $r /opt/jdk/bin/java -Xmx32m -cp /opt/classes Idle 600"""
     home = os.path.realpath(jdk(17))
     outer = start(["unshare", "-m", "sh", "-c", script, "sh", root, home, WORKLOADS])
     outer.wait_text("ready")
@@ -210,7 +210,7 @@ def a_root_of_its_own():
 def a_jvm_that_is_still_starting(home):
     """Tried from the first moment on: each try attaches, or says why not and does no harm."""
     for delay in range(0, 60, 6):
-        jvm = start([os.path.join(home, "bin", "java"), "-Xmx32m", "-cp", WORKLOADS, "Idle", 60])
+        jvm = start([os.path.join(home, "bin", "java"), "-Xmx32m", "-cp", WORKLOADS, "Idle", 600])
         time.sleep(delay / 1000)
         wait_until(lambda: attach(jvm.pid, code=None).code == 0, what="attach")
         jvm.wait_text("tick 3")

@@ -416,7 +416,7 @@ def doctor_json():
 def list_and_status():
     need_root()
     home = jdk(17)
-    jvm = java(home, "Named00", 30)
+    jvm = java(home, "Named00", 600)
     rows = [row for row in json_of("list") if row["pid"] == jvm.pid]
     expect_equal(len(rows), 1, "rows of the JVM")
     row = rows[0]
@@ -432,7 +432,7 @@ def list_and_status():
 @test
 def attach_and_detach():
     need_root()
-    jvm = java(17, "Named00", 60)
+    jvm = java(17, "Named00", 600)
     expect_in("agent loaded", hostprof("attach", jvm.pid).err)
     expect_equal(json_of("status", jvm.pid)["agent"], "idle", "agent")
     expect_in("new options", hostprof("attach", jvm.pid).err)
@@ -454,7 +454,7 @@ def installed_program_finds_its_agent():
     agent = os.path.join(dest, "usr/lib/hostprof/libhostprof-agent.so")
     for path in (program, agent):
         expect(os.path.exists(path), f"{path} was not installed")
-    jvm = java(17, "Named00", 60)
+    jvm = java(17, "Named00", 600)
     run([program, "attach", jvm.pid], code=0)
     with open(f"/proc/{jvm.pid}/maps", encoding="utf-8") as maps:
         expect_in("libhostprof-agent", maps.read(), "mappings of the JVM")

@@ -66,7 +66,8 @@ def compare(wanted, came):
 @for_each_jdk
 def names_are_those_of_the_jvm(version):
     """Everything compiled: some thousand methods, lambdas and native wrappers among them."""
-    jvm = java(version, "Churn", 60, flags=["-Xcomp", "-Xmx64m"])
+    jvm = java(version, "Churn", 600, flags=["-Xcomp", "-Xmx64m"], ready=None)
+    jvm.wait_text("ready", timeout=120)
     wanted = code_list(version, jvm.pid)
     came = names_from_outside(jvm.pid, list(wanted))
     counts = compare(wanted, came)
@@ -84,7 +85,7 @@ def old_code_has_no_new_name(version):
     """Code comes, goes, and its place is used again: who asks for what was there gets that or none."""
     if version < 17:
         skip("Epochs needs hidden classes")
-    jvm = java(version, "Epochs", 60, flags=["-XX:ReservedCodeCacheSize=4m", "-Xmx64m"])
+    jvm = java(version, "Epochs", 600, flags=["-XX:ReservedCodeCacheSize=4m", "-Xmx64m"])
     known, sums = {}, collections.Counter()
     for _ in range(8):
         known.update(code_list(version, jvm.pid))

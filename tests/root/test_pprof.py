@@ -81,7 +81,7 @@ def labels_are_unique_and_sums_equal():
 @test
 def inlined_java_methods():
     need_root()
-    chain = java(17, "Chain", 60)
+    chain = java(17, "Chain", 600)
     hostprof("attach", chain.pid)
     path = record("-F", 499, "-d", 4, "-p", chain.pid)
     profile = as_pprof(path)

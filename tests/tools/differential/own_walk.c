@@ -53,10 +53,12 @@ void own_walk_trace(struct own_walk *own, read_fn *fn, void *data)
 	own->trace_data = data;
 }
 
-const struct wire_range *own_walk_ranges(const struct own_walk *own, size_t *ret_count)
+const struct wire_range *own_walk_range(const struct own_walk *own, uint64_t address)
 {
-	*ret_count = own->ranges.len;
-	return own->ranges.items;
+	for (size_t i = 0; i < own->ranges.len; i++)
+		if (address >= own->ranges.items[i].start && address < own->ranges.items[i].end)
+			return &own->ranges.items[i];
+	return NULL;
 }
 
 void own_walk_forget(struct own_walk *own)
@@ -135,18 +137,10 @@ static int read_snapshot(const void *data, uint64_t address, void *dst, size_t l
 	return 0;
 }
 
-static const struct wire_range *find_own_range(const struct own_walk *own, uint64_t address)
-{
-	for (size_t i = 0; i < own->ranges.len; i++)
-		if (address >= own->ranges.items[i].start && address < own->ranges.items[i].end)
-			return &own->ranges.items[i];
-	return NULL;
-}
-
 /* Compile the page of ADDRESS; false when there is none to compile, or it was done already. */
 static bool make_page(struct own_walk *own, uint64_t address)
 {
-	const struct wire_range *range = find_own_range(own, address);
+	const struct wire_range *range = own_walk_range(own, address);
 	struct code_file *file = range ? code_file_by_number(range->file) : NULL;
 	struct cfi_rows rows = { VEC_INIT };
 	struct wire_page_key key;
@@ -204,7 +198,7 @@ enum unwind_reason own_walk_frames(struct own_walk *own, const struct snapshot *
 
 struct wire_rule own_walk_rule(struct own_walk *own, uint64_t address)
 {
-	const struct wire_range *range = find_own_range(own, address);
+	const struct wire_range *range = own_walk_range(own, address);
 	struct code_file *file = range ? code_file_by_number(range->file) : NULL;
 	struct cfi_rows rows = { VEC_INIT };
 	struct wire_rule rule = { .kind = WIRE_RULE_NONE };

@@ -27,8 +27,8 @@ void own_walk_forget(struct own_walk *own);
 enum unwind_reason own_walk_frames(struct own_walk *own, const struct snapshot *snapshot,
 				   struct frames *ret_frames);
 
-/* The process's ranges as the last walk had them. */
-const struct wire_range *own_walk_ranges(const struct own_walk *own, size_t *ret_count);
+/* The range of an address as the last walk's process had it, or NULL. */
+const struct wire_range *own_walk_range(const struct own_walk *own, uint64_t address);
 
 /* The rule of an address of the last walk's process; kind WIRE_RULE_NONE where there is none. */
 struct wire_rule own_walk_rule(struct own_walk *own, uint64_t address);

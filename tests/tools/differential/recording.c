@@ -25,20 +25,9 @@ static void keep_bytes(uint64_t address, const void *bytes, size_t len, void *da
 		recorded_bytes_add(&r->bytes, address + i, ((const uint8_t *)bytes)[i]);
 }
 
-static const struct wire_range *find_range_of(const struct own_walk *own, uint64_t address)
-{
-	size_t count;
-	const struct wire_range *ranges = own_walk_ranges(own, &count);
-
-	for (size_t i = 0; i < count; i++)
-		if (address >= ranges[i].start && address < ranges[i].end)
-			return &ranges[i];
-	return NULL;
-}
-
 static void keep_rows(struct recording *r, const struct own_walk *own, uint64_t address)
 {
-	const struct wire_range *range = find_range_of(own, address);
+	const struct wire_range *range = own_walk_range(own, address);
 	struct code_file *file = range ? code_file_by_number(range->file) : NULL;
 	struct cfi_rows rows = { VEC_INIT };
 	struct err err = { 0 };
@@ -132,7 +121,7 @@ void recording_kinds(const struct snapshot *snapshot, struct own_walk *own,
 	for (size_t i = 0; i < frames->count; i++) {
 		uint64_t address = frames->pcs[i] - !frames->exact[i];
 		const struct mapping *m = process_find_mapping(snapshot->process, address);
-		const struct wire_range *range = find_range_of(own, address);
+		const struct wire_range *range = own_walk_range(own, address);
 		struct wire_rule rule = own_walk_rule(own, address);
 		const char *kind = kind_of_rule(&rule, frames->pcs[i], i == 0);
 

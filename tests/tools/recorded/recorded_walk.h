@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What walks read and went by, as lines of a recording (tests/data/stacks, tests/data/java): memory,
- * ranges and rows. tests/unit/recorded_stack.h and java_world.h read them.
+ * ranges and rows. tests/unit/recorded_stack.h and recorded_jvm.h read them.
  */
 #ifndef HOSTPROF_TESTS_RECORDED_WALK_H
 #define HOSTPROF_TESTS_RECORDED_WALK_H

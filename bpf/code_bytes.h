@@ -178,7 +178,7 @@ static inline enum code_leave_mark code_leave_mark(const struct unwind_cursor *c
 
 #ifdef __bpf__
 
-/* Functions of their own for the verifier: see step_leaf_alone(). */
+/* Functions of their own for the verifier: see unwind_load_far_alone(). */
 __attribute__((noinline)) int code_leave_mark_alone(struct unwind_cursor *c, wire_u32 at)
 {
 	UNWIND_OPAQUE(at);

@@ -73,7 +73,7 @@ static inline int code_checks_out(struct unwind_cursor *c, struct unwind_memory 
 
 #ifdef __bpf__
 
-/* A function of its own for the verifier: see step_leaf_alone(). */
+/* A function of its own for the verifier: see unwind_load_far_alone(). */
 __attribute__((noinline)) int code_checks_out_alone(struct unwind_cursor *c, wire_u64 ra,
 						    wire_u64 sp)
 {

@@ -62,7 +62,7 @@ static inline int code_keeps_fp(struct unwind_cursor *c, struct unwind_memory *m
 
 #ifdef __bpf__
 
-/* Functions of their own for the verifier: see step_leaf_alone(). */
+/* Functions of their own for the verifier: see unwind_load_far_alone(). */
 __attribute__((noinline)) int code_keeps_fp_alone(struct unwind_cursor *c)
 {
 	return c ? code_keeps_fp(c, NULL) : 0;

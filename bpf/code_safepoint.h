@@ -66,7 +66,7 @@ static inline int code_leave_poll(struct unwind_cursor *c, struct unwind_memory 
 
 #ifdef __bpf__
 
-/* Functions of their own for the verifier: see step_leaf_alone(). */
+/* Functions of their own for the verifier: see unwind_load_far_alone(). */
 __attribute__((noinline)) int code_leave_poll_alone(struct unwind_cursor *c)
 {
 	return c ? code_leave_poll(c, NULL) : CODE_NO_POLL;

@@ -36,7 +36,7 @@ static inline wire_u32 code_move(const struct unwind_cursor *c, wire_u32 at)
 
 #ifdef __bpf__
 
-/* Functions of their own for the verifier: see step_leaf_alone(). */
+/* Functions of their own for the verifier: see unwind_load_far_alone(). */
 __attribute__((noinline)) wire_u32 code_move_alone(struct unwind_cursor *c, wire_u32 at)
 {
 	UNWIND_OPAQUE(at);

@@ -76,7 +76,7 @@ static inline wire_u64 interpreter_register(const struct unwind_cursor *c, wire_
 
 #ifdef __bpf__
 
-/* Functions of their own for the verifier: see step_leaf_alone(). */
+/* Functions of their own for the verifier: see unwind_load_far_alone(). */
 __attribute__((noinline)) wire_u64 interpreter_register_alone(struct unwind_cursor *c, wire_u32 reg)
 {
 	return c ? interpreter_register(c, reg) : 0;

@@ -80,7 +80,7 @@ static inline int code_look(struct unwind_cursor *c, struct unwind_memory *memor
 
 #ifdef __bpf__
 
-/* Functions of their own for the verifier: see step_leaf_alone(). */
+/* Functions of their own for the verifier: see unwind_load_far_alone(). */
 __attribute__((noinline)) int code_look_alone(struct unwind_cursor *c)
 {
 	return c ? code_look(c, NULL) : UNWIND_STOP;

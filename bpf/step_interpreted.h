@@ -222,7 +222,7 @@ static inline int interpreted_look(struct unwind_cursor *c, struct unwind_memory
 
 #ifdef __bpf__
 
-/* Functions of their own for the verifier: see step_leaf_alone(). */
+/* Functions of their own for the verifier: see unwind_load_far_alone(). */
 __attribute__((noinline)) int interpreted_look_alone(struct unwind_cursor *c)
 {
 	return c ? interpreted_look(c, NULL) : INTERPRETER_LOST;

@@ -190,7 +190,7 @@ static inline int step_leaf(struct unwind_cursor *c, struct unwind_memory *memor
 
 #ifdef __bpf__
 
-/* A function of its own for the verifier, which would follow its branches anew on every way here. */
+/* A function of its own for the verifier: see unwind_load_far_alone(). */
 __attribute__((noinline)) int step_leaf_alone(struct unwind_cursor *c)
 {
 	return c ? step_leaf(c, NULL) : UNWIND_STOP;

@@ -202,7 +202,7 @@ static inline int step_stub(struct unwind_cursor *c, struct unwind_memory *memor
 
 #ifdef __bpf__
 
-/* A function of its own for the verifier: see step_leaf_alone(). */
+/* A function of its own for the verifier: see unwind_load_far_alone(). */
 __attribute__((noinline)) int step_stub_alone(struct unwind_cursor *c)
 {
 	return c ? step_stub(c, NULL) : UNWIND_STOP;

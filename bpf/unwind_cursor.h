@@ -220,7 +220,12 @@ static inline int unwind_load_far(struct unwind_cursor *c, struct unwind_memory 
 
 #ifdef __bpf__
 
-/* A function of its own for the verifier: there are many loads. */
+/*
+ * x_alone(), here and elsewhere, is what BPF calls for x(). The verifier looks once at a function that
+ * is not static, and would follow the branches of x() anew on every way to it. But it takes nothing
+ * for granted there: `c` may be NULL, an index is checked again, and the result may be any number:
+ * the macro leaves the bits that count. `memory` is nothing in BPF and is not handed on.
+ */
 __attribute__((noinline)) int unwind_load_far_alone(struct unwind_cursor *c, wire_u64 address)
 {
 	return c ? unwind_load_far(c, NULL, address) : UNWIND_STOP;

@@ -96,7 +96,7 @@ static inline wire_u32 find_row(const struct wire_block *block, wire_u32 offset)
 
 #ifdef __bpf__
 
-/* A function of its own for the verifier: see step_leaf_alone(). */
+/* A function of its own for the verifier: see unwind_load_far_alone(). */
 __attribute__((noinline)) wire_u32 find_row_alone(const struct wire_block *block, wire_u32 offset)
 {
 	return block ? find_row(block, offset) : 0;

@@ -126,6 +126,9 @@ class Running:
         for name in list(self.processes if names is None else names):
             self.processes.pop(name).stop()
 
+    def ended(self):
+        return [name for name, process in self.processes.items() if not process.running()]
+
     def pids(self):
         return {name: process.pid for name, process in self.processes.items()}
 
@@ -140,7 +143,7 @@ def record_round(running, seconds):
     rows = {}
     for name, pid in running.pids().items():
         mine, others = judge_case(CASES[name], of_pid(lines, pid))
-        rows[name] = add_rows(mine, lost_row(lost.get(pid, 0)))
+        rows[name] = add_rows(mine, missing_row(lost.get(pid, 0), "lost"))
         rows[OTHERS] = add_rows(rows.get(OTHERS, NO_ROW), others)
     return rows
 
@@ -174,9 +177,9 @@ def row_of(line, verdict):
     return Row(line.count, collections.Counter({verdict.why: line.count}), {verdict.why: [text]})
 
 
-def lost_row(count):
-    """A sample that was lost is one that is not whole."""
-    return Row(count, collections.Counter({"lost": count} if count else {}), {})
+def missing_row(count, why):
+    """A sample that is not there is one that is not whole."""
+    return Row(count, collections.Counter({why: count} if count > 0 else {}), {})
 
 
 def must_of(name, version):
@@ -212,10 +215,14 @@ def run_cases(names, version, samples, seconds):
         least = min(rows[name].samples for name in running.processes)
         print(f"# JDK {version}, round {number + 1}: {least} samples and more of "
               f"{len(running.processes)} cases", flush=True)
-        done = [name for name in running.pids() if rows[name].samples >= samples]
-        running.stop(done)
+        running.stop([name for name in running.pids() if rows[name].samples >= samples])
+        for name in running.ended():
+            rows[name] = add_rows(rows[name], missing_row(samples, "the JVM has ended"))
+            running.stop([name])
         if not running.processes:
             break
+    for name in running.pids():
+        rows[name] = add_rows(rows[name], missing_row(samples - rows[name].samples, "too few samples"))
     running.stop()
     return rows
 

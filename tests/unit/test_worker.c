@@ -12,7 +12,7 @@ struct job {
 	struct worker_job base;
 	struct worker_pool *pool;
 	pthread_t ran_on, done_on;
-	int ran, done;
+	int begun, ran, done;
 	int block_fd; /* run waits until it is readable; 0: none */
 	struct job *next;
 };
@@ -24,6 +24,7 @@ static void run(struct worker_job *base)
 	struct job *job = container_of(base, struct job, base);
 	struct pollfd p = { .fd = job->block_fd, .events = POLLIN };
 
+	__atomic_store_n(&job->begun, 1, __ATOMIC_RELEASE);
 	if (job->block_fd)
 		poll(&p, 1, 5000);
 	job->ran_on = pthread_self();
@@ -109,7 +110,8 @@ static void test_free_drops_what_waits(void **state)
 	running.block_fd = fds[0];
 	waiting = job_make(pool);
 	worker_pool_submit(pool, &running.base);
-	usleep(20000);
+	while (!__atomic_load_n(&running.begun, __ATOMIC_ACQUIRE))
+		usleep(1000);
 	worker_pool_submit(pool, &waiting.base);
 	assert_int_equal(write(fds[1], "x", 1), 1);
 	worker_pool_free(pool);

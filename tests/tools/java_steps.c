@@ -88,7 +88,8 @@ static uint32_t find_thread(uint32_t pid, const char *comm)
 	while (dir && (entry = readdir(dir))) {
 		unsigned long ran = run_time(pid, entry->d_name, comm);
 
-		if (ran > most) {
+		/* ".." is the process, with the time of all. */
+		if (ran > most && entry->d_name[0] != '.') {
 			most = ran;
 			tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
 		}

@@ -87,11 +87,11 @@ __attribute__((noinline)) int stub_patch_mark_alone(struct unwind_cursor *c, wir
 
 /*
  * Does the leaf save or restore all registers to have its caller patched
- * (patch_callers_callsite())? %r13 points to the return address then.
+ * (patch_callers_callsite())? %r13 points to the return address then, also right behind the popf.
  */
 static inline int stub_patches_caller(struct unwind_cursor *c)
 {
-	for (wire_u32 at = UNWIND_TEXT_BEHIND; at < UNWIND_TEXT_BYTES - 8; at++) {
+	for (wire_u32 at = UNWIND_TEXT_BEHIND - 1; at < UNWIND_TEXT_BYTES - 8; at++) {
 		int mark = stub_patch_mark(c, at);
 
 		if (mark != STUB_PATCH_NONE)

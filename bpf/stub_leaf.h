@@ -123,6 +123,41 @@ static inline int stub_has_rdx(const wire_u8 *p)
 	return jumps && p[-13] == CODE_POP_RDX && leaf_u24(p - 8) == 0x47c749;
 }
 
+/*
+ * An adapter begins with its entry from the interpreter: mov %rsp,%r11; pop %rax, or until JDK 17 mov
+ * (%rsp),%rax; mov %rsp,%r11 (gen_i2c_adapter() in sharedRuntime_x86_64.cpp). Uses c->code.
+ */
+static inline int stub_in_adapter(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	const wire_u8 *p = c->code;
+
+	if (unwind_read(memory, c->code, 8, blob_code_begin(c)))
+		return 0;
+	return leaf_u32(p) == 0x58dc8b4c ||
+	       (leaf_u32(p) == 0x24048b48 && leaf_u24(p + 4) == 0xdc8b4c);
+}
+
+/*
+ * An adapter's return address is where sp points, also when no call can be seen to lead there (through
+ * a vtable stub) but one to it lies higher up: %rbp is often that of an older interpreted frame, which
+ * was entered by the same adapter.
+ */
+static inline int stub_is_adapter_leaf(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	return stub_fits(c, memory, c->sp) && stub_in_adapter(c, memory);
+}
+
+#ifdef __bpf__
+
+__attribute__((noinline)) int stub_is_adapter_leaf_alone(struct unwind_cursor *c)
+{
+	return c ? stub_is_adapter_leaf(c, NULL) : 0;
+}
+
+#define stub_is_adapter_leaf(c, memory) stub_is_adapter_leaf_alone(c)
+
+#endif
+
 static inline int stub_leave(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	struct unwind_rule rule;
@@ -145,6 +180,8 @@ static inline int stub_leave(struct unwind_cursor *c, struct unwind_memory *memo
 	popped = stub_has_popped(c);
 	if (popped != STUB_NOT_POPPED && blob_owns(c, ra))
 		return stub_enter_popped(c, memory, popped == STUB_POPPED_MOVED);
+	if (stub_is_adapter_leaf(c, memory))
+		return stub_follow(c, memory, c->sp);
 	if (!stub_start(c, memory, c->sp) && stub_is_adapter(c, memory, 0, &rule))
 		return code_follow(c, memory, &rule);
 	at = stub_scan(c, memory);

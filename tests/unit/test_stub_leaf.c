@@ -397,10 +397,48 @@ static void test_adapter_patches(void **state)
 	PATCH_BEGIN("\x9d\x49\x8b\xe5");
 	world_stack[SP_WORD] = OLD_RA;
 	expect_caller(RA, SP_WORD + 31, world_word(SP_WORD + 40));
+	/* Behind the popf, at the mov. */
+	PATCH_BEGIN("\x49\x8b\xe5");
+	put(STUB_PC - 1, "\x9d", 1);
+	world_stack[SP_WORD] = OLD_RA;
+	expect_caller(RA, SP_WORD + 31, world_word(SP_WORD + 40));
 	/* Not yet: mov %rsp,%r13; mov (%rsp),%rax; and $-16,%rsp; ... fxsave. */
 	PATCH_BEGIN("\x4c\x8b\xec\x48\x8b\x04\x24\x48\x83\xe4\xf0\x48\x0f\xae\x04\x24");
 	world_stack[SP_WORD] = OLD_RA;
 	expect_caller(OLD_RA, SP_WORD + 1, world_word(SP_WORD + 40));
+}
+
+/*
+ * An adapter that was entered through a vtable stub, below an interpreted frame, to which %rbp points
+ * and that was entered by a call of the same adapter.
+ */
+static void again_begin(const char *behind, size_t behind_len, const char *at, size_t at_len)
+{
+	stub_begin(behind, behind_len, at, at_len);
+	world_stack[SP_WORD] = RA;
+	world.fp = world_word(SP_WORD + 20);
+	world_stack[SP_WORD + 21] = OLD_RA;
+	put_call(OLD_RA, CODE_OF(STUBS) + 32);
+}
+
+#define AGAIN_BEGIN(behind, at) again_begin(behind, sizeof(behind) - 1, at, sizeof(at) - 1)
+
+static void test_adapter_entered_again(void **state)
+{
+	(void)state;
+	/* JDK 25, cmpq $0,0x48(%rbx) */
+	AGAIN_BEGIN("\x90", "\x48\x83\x7b\x48\x00");
+	put(CODE_OF(STUBS), "\x4c\x8b\xdc\x58\x48\x83\xe4\xf0", 8);
+	expect_caller(RA, SP_WORD + 1, world_word(SP_WORD + 20));
+	/* JDK 17, behind sub $32,%rsp; mov %rax,(%rsp) */
+	AGAIN_BEGIN("\x58\x4c\x8b\xec\x48\x83\xec\x20\x48\x89\x04\x24", "\x89\x74\x24\x18");
+	put(CODE_OF(STUBS), "\x48\x8b\x04\x24\x4c\x8b\xdc\x48", 8);
+	world.leaf_regs[13] = world_word(SENDER);
+	expect_caller(RA, SENDER, world_word(SP_WORD + 20));
+	/* Any other stub. */
+	AGAIN_BEGIN("\x90", "\x48\x83\x7b\x48\x00");
+	put(CODE_OF(STUBS), "\x48\x8b\x04\x24\x4c\x8b\xec\x48", 8);
+	expect_caller(OLD_RA, SP_WORD + 22, 0x10 + SP_WORD + 20);
 }
 
 /* C1's unwind_exception has no frame when it calls on, or a word of alignment. */
@@ -458,6 +496,7 @@ int main(void)
 		cmocka_unit_test(test_sender_has_pushed),
 		cmocka_unit_test(test_adapter_calls),
 		cmocka_unit_test(test_adapter_patches),
+		cmocka_unit_test(test_adapter_entered_again),
 		cmocka_unit_test(test_stub_calls),
 		cmocka_unit_test(test_call_stub_leaf),
 		cmocka_unit_test(test_nothing_fits),

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "jvm/jvm_private.h"
+#include "process/mappings.h"
 
 static char path[] = "/opt/jdk/lib/server/libjvm.so";
 
@@ -72,6 +73,23 @@ static void test_claimed(void **state)
 	assert_int_equal(jvm->serial, 2);
 }
 
+/* A launcher that looks into another library first: what goes is not reported, only what comes. */
+static void test_loaded_in_the_place_of_another(void **state)
+{
+	struct fixture *f = *state;
+	struct process launcher = { .pid = (uint32_t)getpid(), .serial = 3 };
+	char other[] = "/opt/jdk/lib/libother.so";
+	struct mapping m = { .start = 0x1000, .end = 0x2000, .path = other };
+
+	mappings_add(&launcher, &m);
+	assert_null(jvm_table_get(f->table, &launcher));
+	m.path = path;
+	mappings_add(&launcher, &m);
+	assert_int_equal(launcher.mappings.len, 1);
+	assert_non_null(jvm_table_get(f->table, &launcher));
+	mappings_clear(&launcher);
+}
+
 /* One that stays without VMStructs is walked blindly, instead of being asked for ever. */
 static void test_no_hotspot(void **state)
 {
@@ -94,6 +112,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_pid_used_again),
 		TEST(test_claimed),
+		TEST(test_loaded_in_the_place_of_another),
 		TEST(test_no_hotspot),
 	};
 

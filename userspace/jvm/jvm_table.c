@@ -17,7 +17,7 @@
 
 struct jvm_table {
 	VEC(struct jvm *) jvms;	       /* owned */
-	struct hmap looked;	       /* process serial -> mappings when libjvm.so was not found */
+	struct hmap looked;	       /* process serial -> mappings_serial without libjvm.so */
 	struct vmstructs_cache *cache; /* owned */
 	void *buffer;		       /* owned, CODEMAP_READ_BYTES */
 	uint64_t expired_ns;
@@ -99,9 +99,10 @@ static const struct mapping *find_libjvm(const struct process *process)
 /* Cheap for the many processes that are no JVM: one look-up until they map something more. */
 static bool nothing_new(struct jvm_table *table, const struct process *process)
 {
-	uint64_t count;
+	uint64_t serial;
 
-	return hmap_get(&table->looked, process->serial, &count) && count == process->mappings.len;
+	return hmap_get(&table->looked, process->serial, &serial) &&
+	       serial == process->mappings_serial;
 }
 
 /* Made before the registry knew of PROCESS, and after that began. */
@@ -124,7 +125,7 @@ struct jvm *jvm_table_get(struct jvm_table *table, struct process *process)
 		return NULL;
 	libjvm = find_libjvm(process);
 	if (!libjvm) {
-		hmap_put(&table->looked, process->serial, process->mappings.len);
+		hmap_put(&table->looked, process->serial, process->mappings_serial);
 		return NULL;
 	}
 	hmap_remove(&table->looked, process->serial);

@@ -393,51 +393,43 @@ static void test_adapter_patches(void **state)
 	PATCH_BEGIN("\x48\x83\xec\x08\x48\x89\x44\x24\x78\x48\x0f\xae\x04\x24");
 	world_stack[SP_WORD] = OLD_RA;
 	expect_caller(RA, SP_WORD + 31, world_word(SP_WORD + 40));
-	/* popf; mov %r13,%rsp */
-	PATCH_BEGIN("\x9d\x49\x8b\xe5");
-	world_stack[SP_WORD] = OLD_RA;
-	expect_caller(RA, SP_WORD + 31, world_word(SP_WORD + 40));
-	/* Behind the popf, at the mov. */
-	PATCH_BEGIN("\x49\x8b\xe5");
-	put(STUB_PC - 1, "\x9d", 1);
-	world_stack[SP_WORD] = OLD_RA;
-	expect_caller(RA, SP_WORD + 31, world_word(SP_WORD + 40));
+	/* popf; mov %r13,%rsp: at each */
+	for (unsigned int i = 0; i < 2; i++) {
+		PATCH_BEGIN("\x9d\x49\x8b\xe5");
+		world.pc += i;
+		world_stack[SP_WORD] = OLD_RA;
+		expect_caller(RA, SP_WORD + 31, world_word(SP_WORD + 40));
+	}
 	/* Not yet: mov %rsp,%r13; mov (%rsp),%rax; and $-16,%rsp; ... fxsave. */
 	PATCH_BEGIN("\x4c\x8b\xec\x48\x8b\x04\x24\x48\x83\xe4\xf0\x48\x0f\xae\x04\x24");
 	world_stack[SP_WORD] = OLD_RA;
 	expect_caller(OLD_RA, SP_WORD + 1, world_word(SP_WORD + 40));
 }
 
-/*
- * An adapter that was entered through a vtable stub, below an interpreted frame, to which %rbp points
- * and that was entered by a call of the same adapter.
- */
-static void again_begin(const char *behind, size_t behind_len, const char *at, size_t at_len)
+/* Through a vtable stub, below an interpreted frame at %rbp that was called through the same CODE. */
+static void enter_again(const char *code)
 {
-	stub_begin(behind, behind_len, at, at_len);
+	put(CODE_OF(STUBS), code, 8);
 	world_stack[SP_WORD] = RA;
 	world.fp = world_word(SP_WORD + 20);
 	world_stack[SP_WORD + 21] = OLD_RA;
 	put_call(OLD_RA, CODE_OF(STUBS) + 32);
 }
 
-#define AGAIN_BEGIN(behind, at) again_begin(behind, sizeof(behind) - 1, at, sizeof(at) - 1)
-
 static void test_adapter_entered_again(void **state)
 {
 	(void)state;
 	/* JDK 25, cmpq $0,0x48(%rbx) */
-	AGAIN_BEGIN("\x90", "\x48\x83\x7b\x48\x00");
-	put(CODE_OF(STUBS), "\x4c\x8b\xdc\x58\x48\x83\xe4\xf0", 8);
+	BEGIN("\x90", "\x48\x83\x7b\x48\x00");
+	enter_again("\x4c\x8b\xdc\x58\x48\x83\xe4\xf0");
 	expect_caller(RA, SP_WORD + 1, world_word(SP_WORD + 20));
 	/* JDK 17, behind sub $32,%rsp; mov %rax,(%rsp) */
-	AGAIN_BEGIN("\x58\x4c\x8b\xec\x48\x83\xec\x20\x48\x89\x04\x24", "\x89\x74\x24\x18");
-	put(CODE_OF(STUBS), "\x48\x8b\x04\x24\x4c\x8b\xdc\x48", 8);
+	BEGIN("\x58\x4c\x8b\xec\x48\x83\xec\x20\x48\x89\x04\x24", "\x89\x74\x24\x18");
+	enter_again("\x48\x8b\x04\x24\x4c\x8b\xdc\x48");
 	world.leaf_regs[13] = world_word(SENDER);
 	expect_caller(RA, SENDER, world_word(SP_WORD + 20));
-	/* Any other stub. */
-	AGAIN_BEGIN("\x90", "\x48\x83\x7b\x48\x00");
-	put(CODE_OF(STUBS), "\x48\x8b\x04\x24\x4c\x8b\xec\x48", 8);
+	BEGIN("\x90", "\x48\x83\x7b\x48\x00"); /* any other stub */
+	enter_again("\x48\x8b\x04\x24\x4c\x8b\xec\x48");
 	expect_caller(OLD_RA, SP_WORD + 22, 0x10 + SP_WORD + 20);
 }
 

@@ -28,7 +28,8 @@ struct fixture {
 	struct process process; /* this one, as the registry would have it */
 	struct wire_miss *miss;
 	struct wire_sample *sample;
-	uint64_t caller; /* where the frame of `miss` returns to */
+	uint64_t caller;    /* where the frame of `miss` returns to */
+	uint64_t caller_fp; /* %rbp there */
 };
 
 static inline uint64_t stack_end(void)
@@ -74,6 +75,7 @@ static __attribute__((noinline, unused)) void take_stack(struct fixture *f)
 	miss->leaf = miss->exact = 1;
 	miss->time_ns = clock_now_ns();
 	f->caller = (uintptr_t)__builtin_return_address(0);
+	f->caller_fp = *(uint64_t *)__builtin_frame_address(0);
 	assert_int_equal(getcontext(&context), 0);
 	take_registers(miss, &context);
 	miss->copy_at = miss->regs[7] - WIRE_MISS_BELOW;

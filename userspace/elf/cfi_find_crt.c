@@ -10,8 +10,8 @@
 #include "elf/cfi_private.h"
 #include "elf/elf_private.h"
 
-/* Constructors with a priority are before ours. */
-#define MAX_ARRAY_ENTRIES 16
+/* Constructors with a priority are before ours: of -fsanitize=address one for each object file. */
+#define MAX_ARRAY_ENTRIES 256
 #define MAX_DISTANCE	  256
 /* The linker sorts the relative relocations to the front. */
 #define MAX_RELOCATIONS	 (64U << 10)

@@ -163,9 +163,9 @@ static int open_memory(struct agent *a)
 static int open_jvmti(struct agent *a)
 {
 	jvmtiEventCallbacks callbacks;
-	void *env = NULL;
+	void *env = a->jvmti;
 
-	if ((*a->vm)->GetEnv(a->vm, &env, JVMTI_VERSION_1_2) != JNI_OK || !env)
+	if (!env && ((*a->vm)->GetEnv(a->vm, &env, JVMTI_VERSION_1_2) != JNI_OK || !env))
 		return AGENT_NO_JVMTI;
 	a->jvmti = env;
 	add_capabilities(a);
@@ -173,6 +173,20 @@ static int open_jvmti(struct agent *a)
 	(*a->jvmti)->SetEventCallbacks(a->jvmti, &callbacks, sizeof(callbacks));
 	switch_event(a, true, JVMTI_EVENT_VM_DEATH);
 	return AGENT_OK;
+}
+
+/*
+ * The environment is never disposed. HotSpot frees the JVMTI state of a thread that ends only while
+ * some environment exists (runtime/thread.cpp, JavaThread::exit(), asks
+ * JvmtiEnvBase::environments_might_exist(); the same in 8 to 28). Behind the last one the state
+ * stays, and the next one's THREAD_END makes prims/jvmtiEventController.cpp write through it into
+ * the freed thread.
+ */
+static void rest_jvmti(struct agent *a)
+{
+	agent_switch_events(a, 0);
+	switch_event(a, false, JVMTI_EVENT_VM_INIT);
+	switch_event(a, false, JVMTI_EVENT_VM_DEATH);
 }
 
 static bool wait_for_callbacks(struct agent *a, uint64_t timeout_ns)
@@ -189,17 +203,17 @@ static bool wait_for_callbacks(struct agent *a, uint64_t timeout_ns)
 }
 
 /*
- * Undo agent_begin(). Callbacks that are inside use the JVMTI environment and the memory, so both
- * stay until the last one has left; after a time-out all is left alone, and the next call goes on.
+ * Undo agent_begin(), but for the JVMTI environment. Callbacks that are inside use the memory, so it
+ * stays until the last one has left; after a time-out all is left alone, and the next call goes on.
  */
 static int agent_end(struct agent *a)
 {
 	__atomic_store_n(&a->active, 0, __ATOMIC_SEQ_CST);
 	if (!control_stop(a, AGENT_STOP_NS) || !wait_for_callbacks(a, AGENT_STOP_NS))
 		return AGENT_BUSY;
-	if (a->jvmti)
-		(*a->jvmti)->DisposeEnvironment(a->jvmti);
-	a->jvmti = NULL;
+	if (!a->ring.header)
+		return AGENT_OK;
+	rest_jvmti(a);
 	close_memory(a);
 	return AGENT_OK;
 }

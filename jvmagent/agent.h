@@ -23,7 +23,7 @@
  */
 struct agent {
 	JavaVM *vm;
-	jvmtiEnv *jvmti;
+	jvmtiEnv *jvmti; /* the first activation's, for the life of the JVM */
 	struct ring ring;
 	struct method_table methods;
 	jfieldID thread_tid;   /* java.lang.Thread.tid, NULL unknown */
@@ -47,7 +47,7 @@ extern struct agent agent;
 bool agent_enter(struct agent *a);
 void agent_leave(struct agent *a);
 
-/* The events of WANT on, all others off. Control thread only. */
+/* The events of WANT on, all others off. The control thread, or whoever has waited for its end. */
 void agent_switch_events(struct agent *a, uint32_t want);
 
 /* Start the control thread unless it runs; needs the live phase. 0 or negative. */

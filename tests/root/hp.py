@@ -41,9 +41,12 @@ BUILD = os.path.abspath(os.environ.get("HOSTPROF_BUILD", os.path.join(ROOT, "bui
 HOSTPROF = os.path.join(BUILD, "hostprof")
 AGENT = os.path.join(BUILD, "libhostprof-agent.so")
 WORKLOADS = os.path.join(BUILD, "workloads")
+# Of a JVM's report on its crash: the signal, the thread, the registers and the stack.
+HS_ERR_LINES = 150
 
 _tests = {}
 _cleanups = []
+_processes = []
 
 
 class Failed(Exception):
@@ -157,9 +160,12 @@ def _run_one(name, function):
         traceback.print_exc()
         line, result = f"FAIL {name}: {_place(error)}: {error!r}", "failed"
     finally:
+        ended = [text for process in _processes if (text := process.unasked_end())]
+        _processes.clear()
         _run_cleanups()
     print(f"{line} ({time.monotonic() - begin:.1f} s)" if result == "passed" else line, flush=True)
     if result == "failed":
+        print("".join(ended), end="")
         script = os.path.relpath(sys.argv[0])
         print(f"# alone: sudo HOSTPROF_BUILD={BUILD} {script} {name}", flush=True)
     return result
@@ -243,10 +249,27 @@ class Process:
                                       stdout=subprocess.PIPE, stderr=stderr, env=env, cwd=cwd,
                                       preexec_fn=preexec_fn)
         self.pid = self.popen.pid
+        self._cwd = cwd
+        self._signalled = False
+        _processes.append(self)
         cleanup(self.stop)
 
     def running(self):
         return self.popen.poll() is None
+
+    def unasked_end(self):
+        """What is known of its end when it failed and nobody sent it a signal, else None."""
+        if self.running() or not self.popen.returncode or self._signalled:
+            return None
+        with contextlib.suppress(Failed, ValueError, OSError):
+            while self._read_more(time.monotonic() + 1):
+                pass
+        lines = [f"{' '.join(self.argv)} ended with {self.popen.returncode}; its last words:",
+                 *self.text.splitlines()[-30:]]
+        for path in glob.glob(os.path.join(self._cwd or ".", f"hs_err_pid{self.pid}.log")):
+            with open(path, encoding="utf-8", errors="replace") as log:
+                lines += [path, *log.read().splitlines()[:HS_ERR_LINES]]
+        return "".join(f"# {line}\n" for line in lines)
 
     def _read_more(self, until):
         """One piece of its output; False at its end. Fails when UNTIL has passed."""
@@ -278,6 +301,7 @@ class Process:
         return self.text
 
     def signal(self, number):
+        self._signalled = True
         self.popen.send_signal(number)
 
     def stop(self):
@@ -397,6 +421,7 @@ def _feature_version(home):
 def java(version, main_class, *args, flags=(), ready="ready", **more):
     """Start a Java workload; VERSION is a number or a JDK's home. Waits for its "ready"."""
     home = jdk(version) if isinstance(version, int) else version
+    more.setdefault("cwd", temp_dir())  # where it leaves its word when it crashes
     process = Process([os.path.join(home, "bin", "java"), *flags, "-cp", WORKLOADS, main_class,
                        *args], **more)
     return process.wait_text(ready) if ready else process

@@ -10,6 +10,9 @@ import codemap
 from hp import *
 
 CODEMAP = os.path.join(ROOT, "tests", "root", "codemap.py")
+# Of a JVM in 60 or 100 attachments. The agent holds 6 MB while it is used: left behind once in ten
+# times, that would be seen.
+CYCLES_GROWTH = 2 << 20
 
 
 def churn(version, seconds, *flags):
@@ -126,21 +129,36 @@ def xcheck_jni_has_no_complaint_25():
     check_jni(25)
 
 
-def check_cycles(version):
-    """100 attach/detach cycles under load: the JVM lives, its memory is flat, no thread is left."""
-    process = churn(version, 300, "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC")
-    rss = []
-    for i in range(100):
+def anonymous_bytes(pid):
+    with open(f"/proc/{pid}/status", encoding="utf-8") as status:
+        return int(re.search(r"^RssAnon:\s+(\d+) kB", status.read(), re.M)[1]) << 10
+
+
+def cycles(process, number):
+    """Attach and detach NUMBER times; the least memory that the JVM held in the last 20."""
+    held = []
+    for i in range(number):
         attach(process)
         if i % 2:
             consume(process, 0.05)
         detach(process)
-        if i >= 20:
-            rss.append(rss_bytes(process.pid))
+        held.append(anonymous_bytes(process.pid))
+    return min(held[-20:])
+
+
+def check_cycles(version):
+    """100 attach/detach cycles under load: the JVM lives, its memory is flat, no thread is left.
+
+    One compilation may leave a compiler thread's arena larger by 4 MB, once. A leak of the agent
+    goes on, so growth fails only when it comes again in the next 100.
+    """
+    process = churn(version, 300, "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC")
+    held = [cycles(process, 40), cycles(process, 60)]
+    if held[-1] - held[-2] >= CYCLES_GROWTH:
+        held.append(cycles(process, 100))
     expect(process.running(), "the JVM lives")
-    first, last = min(rss[:20]), min(rss[-20:])
-    print(f"# RSS {first >> 10} kB after 20 cycles, {last >> 10} kB after 100", flush=True)
-    expect(last - first < 4 << 20, f"memory grew from {first} to {last} bytes")
+    print(f"# anonymous memory {[n >> 10 for n in held]} kB", flush=True)
+    expect(held[-1] - held[-2] < CYCLES_GROWTH, "memory grows with every attaching")
     wait_until(lambda: "hostprof agent"[:15] not in comms(process.pid), 5, "control thread ended")
 
 
@@ -163,6 +181,40 @@ def a_hundred_cycles_17():
 @test
 def a_hundred_cycles_25():
     check_cycles(25)
+
+
+def check_generations(version):
+    """Threads that an agent saw end when it is detached; the next agent must not touch their memory.
+
+    Freed memory is filled, so that a JVM which writes there does not live through it.
+    """
+    process = java(version, "Generations", flags=("-Xmx64m",), stdin=subprocess.PIPE,
+                   stderr=subprocess.STDOUT, env={**os.environ, "MALLOC_PERTURB_": "165"})
+    for generation in range(1, 16):
+        attach(process)
+        records = consume(process, 0)
+        expect(count(records, codemap.THREAD_SEEN) >= 60, "the threads are seen")
+        detach(process)
+        process.popen.stdin.write(b"\n")
+        process.popen.stdin.flush()
+        process.wait_text(f"ready {generation}\n")
+    process.popen.stdin.close()
+    process.finish()
+
+
+@test
+def threads_end_between_two_agents_8():
+    check_generations(8)
+
+
+@test
+def threads_end_between_two_agents_17():
+    check_generations(17)
+
+
+@test
+def threads_end_between_two_agents_25():
+    check_generations(25)
 
 
 @test

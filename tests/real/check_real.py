@@ -19,9 +19,10 @@ from judge import ANCHOR, FROZEN, NAMELESS, is_java, judge
 from threads import dump_threads, without_its_start
 
 MUST_SHARE = 0.001
-# Of a program's CPU time. A tick that comes during a context switch, when interrupts are off, is a sample
-# of whoever runs next: Helidon, which switches for each request, had 0.89 and 0.93, the others 0.97 to 1.06.
-LEAST_SAMPLED = 0.85
+# Of a program's CPU time; samples of the others came to 0.95 to 1.11 of it. Helidon, which switches threads
+# for each request, came to 0.87 to 1.79: not explained yet.
+LEAST_SAMPLED = {"helidon": 0.85}
+LEAST_SAMPLED_ELSE = 0.95
 FREQUENCY = 997
 SECONDS = int(os.environ.get("HOSTPROF_REAL_SECONDS", "25"))
 KEEP = os.environ.get("HOSTPROF_REAL_KEEP")
@@ -176,7 +177,7 @@ def check_program(program):
         expect(samples >= MIN_SAMPLES, f"{name}: only {samples} samples")
         # Nothing may vanish without being counted as lost. Where the hypervisor or an interrupt keeps
         # ticks from coming, one sample stands for several: their weights count, not their number.
-        expect(row.sampled_s >= LEAST_SAMPLED * row.cpu_s,
+        expect(row.sampled_s >= LEAST_SAMPLED.get(name, LEAST_SAMPLED_ELSE) * row.cpu_s,
                f"{name}: samples of {row.sampled_s:.2f} s in {row.cpu_s:.2f} s of its CPU")
         expect(row.share() <= MUST_SHARE, f"{name}: {row.unfinished()} of {samples} are not whole")
 

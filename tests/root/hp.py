@@ -395,6 +395,8 @@ def rss_bytes(pid):
 
 # --- Java -----------------------------------------------------------------------------------
 
+JDKS = [8, 11, 17, 21, 25, 26, 27, 28]
+
 
 def jdk(version):
     """Home of a JDK of this feature version, or skip the test."""
@@ -416,6 +418,19 @@ def _feature_version(home):
         name = os.path.basename(home)
         return int(name) if name.isdigit() else None
     return int(found.group(1)) if found else None
+
+
+def for_each_jdk(versions):
+    """A function as one test per version, under its name and the version, which it is given."""
+    def register(function):
+        for version in versions:
+            def one(version=version):
+                need_root()
+                function(version)
+            one.__name__ = f"{function.__name__}_{version}"
+            test(one)
+        return function
+    return register
 
 
 def java(version, main_class, *args, flags=(), ready="ready", **more):

@@ -3,29 +3,18 @@
 from hp import *
 
 NOBODY = 65534
-VERSIONS = [8, 11, 17, 21, 25, 26, 27, 28]
 
 
-def installed():
-    """The JDKs of this machine."""
-    found = []
-    for version in VERSIONS:
-        try:
-            found.append((version, jdk(version)))
-        except Exception:
-            continue
-    return found
+def installed(version):
+    try:
+        jdk(version)
+    except Skipped:
+        return False
+    return True
 
 
-def for_each_jdk(function):
-    """FUNCTION as one test per JDK of this machine, under its name and the version."""
-    for version, home in installed():
-        def one(home=home):
-            need_root()
-            function(home)
-        one.__name__ = f"{function.__name__}_{version}"
-        test(one)
-    return function
+# Of this machine.
+INSTALLED = list(filter(installed, JDKS))
 
 
 def public_dir():

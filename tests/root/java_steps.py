@@ -13,7 +13,6 @@ import argparse
 
 from hp import *
 
-JDKS = (8, 11, 17, 21, 25, 26, 27, 28)
 ROUND_STEPS = 4000
 # Of a stack that is wrong more often than this many times in a million: the run fails.
 SIGNAL_EVERY = 97

@@ -12,7 +12,7 @@ SAMPLES = int(os.environ.get("HOSTPROF_SAMPLES", "3000"))
 SECONDS = 15
 AIM = 0.0001
 
-versions = [int(arg) for arg in sys.argv[1:]] or [8, 11, 17, 21, 25, 26, 27, 28]
+versions = [int(arg) for arg in sys.argv[1:]] or JDKS
 del sys.argv[1:]
 
 

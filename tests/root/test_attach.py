@@ -8,9 +8,9 @@ import codemap
 from idle_jvms import *
 
 
-@for_each_jdk
-def attach_again_and_detach(home):
-    jvm = idle(home)
+@for_each_jdk(INSTALLED)
+def attach_again_and_detach(version):
+    jvm = idle(jdk(version))
     attach(jvm.pid)
     no_trigger_left(jvm.pid)
     agent_is_there(jvm.pid)
@@ -21,8 +21,9 @@ def attach_again_and_detach(home):
     lives_on(jvm)
 
 
-@for_each_jdk
-def another_users_jvm(home):
+@for_each_jdk(INSTALLED)
+def another_users_jvm(version):
+    home = jdk(version)
     if not os.access(home, os.R_OK):
         skip("the JDK is not readable for others")
     place = public_dir()
@@ -206,11 +207,12 @@ def a_root_of_its_own():
     lives_on(outer)
 
 
-@for_each_jdk
-def a_jvm_that_is_still_starting(home):
+@for_each_jdk(INSTALLED)
+def a_jvm_that_is_still_starting(version):
     """Tried from the first moment on: each try attaches, or says why not and does no harm."""
     for delay in range(0, 60, 6):
-        jvm = start([os.path.join(home, "bin", "java"), "-Xmx32m", "-cp", WORKLOADS, "Idle", 600])
+        jvm = start([os.path.join(jdk(version), "bin", "java"), "-Xmx32m", "-cp", WORKLOADS, "Idle",
+                     600])
         time.sleep(delay / 1000)
         wait_until(lambda: attach(jvm.pid, code=None).code == 0, what="attach")
         jvm.wait_text("tick 3")

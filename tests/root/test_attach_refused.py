@@ -18,21 +18,22 @@ def refused(jvm, why, code=3, **more):
     lives_on(jvm)
 
 
-@for_each_jdk
-def attach_mechanism_disabled(home):
-    refused(idle(home, "-XX:+DisableAttachMechanism"), "-XX:+DisableAttachMechanism")
+@for_each_jdk(INSTALLED)
+def attach_mechanism_disabled(version):
+    refused(idle(jdk(version), "-XX:+DisableAttachMechanism"), "-XX:+DisableAttachMechanism")
 
 
-@for_each_jdk
-def dynamic_agents_disabled(home):
-    if home == dict(installed()).get(8):
+@for_each_jdk(INSTALLED)
+def dynamic_agents_disabled(version):
+    if version == 8:
         skip("JDK 8 has no such flag")
-    refused(idle(home, "-XX:-EnableDynamicAgentLoading"), "-XX:-EnableDynamicAgentLoading")
+    refused(idle(jdk(version), "-XX:-EnableDynamicAgentLoading"), "-XX:-EnableDynamicAgentLoading")
 
 
-@for_each_jdk
-def reduced_signals(home):
+@for_each_jdk(INSTALLED)
+def reduced_signals(version):
     """SIGQUIT would kill it; its listener runs from the start, so that none is needed."""
+    home = jdk(version)
     jvm = idle(home, "-Xrs")
     attach(jvm.pid)
     agent_is_there(jvm.pid)
@@ -104,9 +105,9 @@ def without_listener(home):
     return jvm
 
 
-@for_each_jdk
-def a_jvm_that_opens_no_socket(home):
-    jvm = without_listener(home)
+@for_each_jdk(INSTALLED)
+def a_jvm_that_opens_no_socket(version):
+    jvm = without_listener(jdk(version))
     began = time.monotonic()
     result = attach(jvm.pid, "--timeout", "700ms", code=1)
     expect_between(time.monotonic() - began, 0.7, 3, "seconds until it gave up")
@@ -147,10 +148,10 @@ def no_jvm():
     expect(sleeper.running(), "the process was killed")
 
 
-@for_each_jdk
-def a_copy_that_a_jvm_forked(home):
+@for_each_jdk(INSTALLED)
+def a_copy_that_a_jvm_forked(version):
     """It has the JVM's handlers and descriptors, but nobody in it answers."""
-    libjvm = glob.glob(os.path.join(home, "**/server/libjvm.so"), recursive=True)[0]
+    libjvm = glob.glob(os.path.join(jdk(version), "**/server/libjvm.so"), recursive=True)[0]
     jvm = native("forked", libjvm).wait_text("child ")
     cleanup(remove_socket, jvm.pid)
     child = children(jvm.pid)[0]

@@ -5,23 +5,13 @@ import random
 
 from hp import *
 
-VERSIONS = [11, 17, 21, 25, 26, 27, 28]
+# 8 has no Compiler.codelist.
+VERSIONS = [version for version in JDKS if version >= 11]
 CODE_NAMES = os.path.join(BUILD, "tools", "code_names")
 
 # "12 3 0 java.lang.String.hashCode()I [0x…, 0x… - 0x…]": blob's header, code, end.
 NMETHOD = re.compile(r"^ *(\d+) +\d+ +-?\d+ +(\S+)\(\S* "
                      r"\[0x([0-9a-f]+), 0x([0-9a-f]+) - 0x([0-9a-f]+)\]", re.MULTILINE)
-
-
-def for_each_jdk(function):
-    """FUNCTION as one test per JDK of this machine that has Compiler.codelist."""
-    for version in VERSIONS:
-        def one(version=version):
-            need_root()
-            function(version)
-        one.__name__ = f"{function.__name__}_{version}"
-        test(one)
-    return function
 
 
 def code_list(version, pid):
@@ -63,7 +53,7 @@ def compare(wanted, came):
     return counts
 
 
-@for_each_jdk
+@for_each_jdk(VERSIONS)
 def names_are_those_of_the_jvm(version):
     """Everything compiled: some thousand methods, lambdas and native wrappers among them."""
     jvm = java(version, "Churn", 600, flags=["-Xcomp", "-Xmx64m"], ready=None)
@@ -80,7 +70,7 @@ def names_are_those_of_the_jvm(version):
     expect_equal(named, [], "names of compile ids that are elsewhere")
 
 
-@for_each_jdk
+@for_each_jdk(VERSIONS)
 def old_code_has_no_new_name(version):
     """Code comes, goes, and its place is used again: who asks for what was there gets that or none."""
     if version < 17:

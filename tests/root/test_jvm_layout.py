@@ -3,20 +3,8 @@
 """The layout that is read of a live JVM is true: held against a walk of its code heaps."""
 from hp import *
 
-VERSIONS = [8, 11, 17, 21, 25, 26, 27, 28]
 JVM_CHECK = os.path.join(BUILD, "tools", "jvm_check")
 SMALL = ("-XX:+UseSerialGC", "-Xmx64m")
-
-
-def for_each_jdk(function):
-    """FUNCTION as one test per JDK of this machine."""
-    for version in VERSIONS:
-        def one(version=version):
-            need_root()
-            function(version)
-        one.__name__ = f"{function.__name__}_{version}"
-        test(one)
-    return function
 
 
 def check(pid, *options):
@@ -30,7 +18,7 @@ def number(name, text):
     return int(re.search(rf"\b{name} (\d+)", text).group(1))
 
 
-@for_each_jdk
+@for_each_jdk(JDKS)
 def layout(version):
     process = java(version, "Code", flags=SMALL, stdin=subprocess.PIPE)
     text = check(process.pid)
@@ -45,14 +33,14 @@ def layout(version):
     expect_equal(number("provisional", text), 0)
 
 
-@for_each_jdk
+@for_each_jdk(JDKS)
 def layout_of_one_heap(version):
     process = java(version, "Code", stdin=subprocess.PIPE,
                    flags=(*SMALL, "-XX:ReservedCodeCacheSize=24m", "-XX:TieredStopAtLevel=1"))
     expect_equal(number("heaps", check(process.pid)), 1)
 
 
-@for_each_jdk
+@for_each_jdk(JDKS)
 def layout_of_a_starting_jvm(version):
     process = java(version, "Code", flags=SMALL, ready=None, stdin=subprocess.PIPE)
     check(process.pid, "--early")

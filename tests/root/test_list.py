@@ -11,7 +11,7 @@ def rows():
 @test
 def twenty_jvms():
     need_root()
-    homes = [home for _, home in installed()]
+    homes = [jdk(version) for version in INSTALLED]
     classes = temp_dir()
     jvms = {}
     with open(os.path.join(WORKLOADS, "Named00.class"), "rb") as file:

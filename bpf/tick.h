@@ -23,10 +23,10 @@
 #include "wire.h"
 
 /* A tick takes this part (a power of two) of what is owed. */
-#define TICK_OWED_SHIFT 5
+#define TICK_OWED_SHIFT 4
 /*
  * More than so many periods are not owed any more: the clock was throttled, or the cpu was gone. A
- * thread of which every tenth tick arrives owes ten times the part above.
+ * thread of which every tenth tick arrives owes a hundred and fifty.
  */
 #define TICK_MAX_OWED 512
 /* The least that a sample weighs, as a part (a power of two) of its period. */

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * usage: handover SECONDS KIND COUNT BURST_US PAUSE_US
- * COUNT processes or threads (KIND: processes, threads) sit in a ring of pipes. Who has the token burns
- * BURST_US of its own CPU time and hands it on; after each round all wait for PAUSE_US. Prints, at the end,
- * one line for each: its pid, its tid, and its CPU clock as the scheduler keeps it (schedstat), in nanoseconds.
+ * usage: handover SECONDS processes|threads COUNT BURST_US PAUSE_US
+ *        handover SECONDS timers COUNT BURST_US PERIOD_NS
+ * Threads that are on a cpu for short times only. COUNT processes or threads sit in a ring of pipes: who
+ * has the token burns BURST_US of its own CPU time and hands it on, and after each round all wait for
+ * PAUSE_US. Or COUNT threads are woken by timers of PERIOD_NS, each at another phase of it, and burn
+ * BURST_US each time. Prints, at the end, one line for each: its pid, its tid, and its CPU clock as the
+ * scheduler keeps it (schedstat), in nanoseconds.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -21,6 +24,7 @@
 
 static int ring[MAX_COUNT][2];
 static int count;
+static double seconds;
 static uint64_t burst_ns, pause_ns, until_ns;
 static volatile uint64_t sink;
 
@@ -93,34 +97,41 @@ static void *take_turns(void *arg)
 	return NULL;
 }
 
-int main(int argc, char **argv)
+/* Woken at its own phase of the period, to the microsecond: without the slack that the kernel gives a sleep. */
+static void *be_woken(void *arg)
 {
-	int threads;
+	uint64_t period_ns = pause_ns, next_ns;
 
-	if (argc < 6)
-		return 2;
-	threads = strcmp(argv[2], "threads") == 0;
-	count = atoi(argv[3]);
-	burst_ns = (uint64_t)(atof(argv[4]) * 1e3);
-	pause_ns = (uint64_t)(atof(argv[5]) * 1e3);
-	if (count < 1 || count > MAX_COUNT)
-		return 2;
-	until_ns = clock_ns(CLOCK_MONOTONIC) + (uint64_t)(atof(argv[1]) * 1e9);
-	for (int i = 0; i < count; i++)
-		if (pipe(ring[i]))
-			return 1;
-	if (write(ring[0][1], "t", 1) != 1)
-		return 1;
-	if (threads) {
-		pthread_t ids[MAX_COUNT];
+	prctl(PR_SET_TIMERSLACK, 1);
+	next_ns = until_ns / period_ns * period_ns +
+		  (uint64_t)(intptr_t)arg * period_ns / (uint64_t)count;
+	next_ns -= (uint64_t)(seconds * 1e9) / period_ns * period_ns;
+	while (next_ns < until_ns) {
+		struct timespec ts = { (time_t)(next_ns / 1000000000ULL),
+				       (long)(next_ns % 1000000000ULL) };
 
-		for (int i = 1; i < count; i++)
-			pthread_create(&ids[i], NULL, take_turns, (void *)(intptr_t)i);
-		take_turns(NULL);
-		for (int i = 1; i < count; i++)
-			pthread_join(ids[i], NULL);
-		return 0;
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
+		burn(burst_ns);
+		next_ns += period_ns;
 	}
+	print_clock();
+	return NULL;
+}
+
+static void run_threads(void *(*body)(void *))
+{
+	pthread_t ids[MAX_COUNT];
+
+	for (int i = 1; i < count; i++)
+		if (pthread_create(&ids[i], NULL, body, (void *)(intptr_t)i))
+			exit(1);
+	body(NULL);
+	for (int i = 1; i < count; i++)
+		pthread_join(ids[i], NULL);
+}
+
+static void run_processes(void)
+{
 	for (int i = 1; i < count; i++)
 		if (fork() == 0) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -130,5 +141,37 @@ int main(int argc, char **argv)
 	take_turns(NULL);
 	while (wait(NULL) > 0)
 		;
+}
+
+static int make_ring(void)
+{
+	for (int i = 0; i < count; i++)
+		if (pipe(ring[i]))
+			return -1;
+	return write(ring[0][1], "t", 1) == 1 ? 0 : -1;
+}
+
+int main(int argc, char **argv)
+{
+	int timers;
+
+	if (argc < 6)
+		return 2;
+	timers = strcmp(argv[2], "timers") == 0;
+	seconds = atof(argv[1]);
+	count = atoi(argv[3]);
+	burst_ns = (uint64_t)(atof(argv[4]) * 1e3);
+	pause_ns = (uint64_t)(atof(argv[5]) * (timers ? 1 : 1e3));
+	if (count < 1 || count > MAX_COUNT || (timers && !pause_ns))
+		return 2;
+	until_ns = clock_ns(CLOCK_MONOTONIC) + (uint64_t)(seconds * 1e9);
+	if (make_ring())
+		return 1;
+	if (timers)
+		run_threads(be_woken);
+	else if (strcmp(argv[2], "threads") == 0)
+		run_threads(take_turns);
+	else
+		run_processes();
 	return 0;
 }

@@ -19,10 +19,10 @@
 
 #include "base/macros.h"
 
-/* These two are not in linux/magic.h: fs/configfs/mount.c, net/sunrpc/rpc_pipe.c */
+/* Not in linux/magic.h: fs/configfs/mount.c, net/sunrpc/rpc_pipe.c, fs/fuse/control.c */
 #define CONFIGFS_MAGIC	   0x62656570
 #define RPC_PIPEFS_MAGIC   0x67596969
-#define FUSE_CONTROL_MAGIC 0x65735543 /* fs/fuse/control.c */
+#define FUSE_CONTROL_MAGIC 0x65735543
 
 /* File systems whose regular files are functions of the kernel. */
 static const unsigned long made_up[] = {

@@ -19,8 +19,6 @@ static const struct {
 	{ "DisableAttachMechanism", offsetof(struct vm_flags, disable_attach_mechanism) },
 	{ "ReduceSignalUsage", offsetof(struct vm_flags, reduce_signal_usage) },
 	{ "EnableDynamicAgentLoading", offsetof(struct vm_flags, enable_dynamic_agent_loading) },
-	{ "PreserveFramePointer", offsetof(struct vm_flags, preserve_frame_pointer) },
-	{ "DebugNonSafepoints", offsetof(struct vm_flags, debug_non_safepoints) },
 };
 
 /* The array of flags: JVMFlag since JDK 10, Flag before. */

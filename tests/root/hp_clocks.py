@@ -46,8 +46,3 @@ def let_run(pid, frequency, samples, timeout=150):
               for name, count in samples.items()}
     wait_until(lambda: all(thread_seconds(pid, name) >= seconds for name, seconds in wanted.items()),
                timeout, f"CPU time of {', '.join(samples)}", step=0.1)
-
-
-def rss_bytes(pid):
-    with open(f"/proc/{pid}/statm", encoding="ascii") as statm:
-        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -90,7 +90,7 @@ static int flag_read(struct vm_pages *pages, const struct flag_table *t, const u
 int vm_flags_read(const struct vmstructs *vs, struct vm_flags *ret_flags)
 {
 	_cleanup_(vm_pages_freep) struct vm_pages *pages = vm_pages_new(vmstructs_memory(vs));
-	struct vm_flags flags = { -1, -1, -1, -1, -1 };
+	struct vm_flags flags = { -1, -1, -1 };
 	uint8_t entry[MAX_FLAG_BYTES];
 	struct flag_table table;
 	int r = flag_table_find(vs, &table);

@@ -37,6 +37,7 @@ import sys
 import time
 
 from hp_clocks import *
+from hp_deaths import *
 from hp_expect import *
 from hp_java import *
 from hp_lines import *

@@ -6,7 +6,7 @@
 AGAIN	 = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 SCRIPT_ENV = BUILD=$(BUILD)
 FUZZ_SECONDS ?= 20
-JDKS	 ?= $(BUILD)/jdks
+JDKS	 ?= .jdks
 SAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 # clang calls NULL + 0 an overflow, which every empty array would be.
 FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined \
@@ -15,7 +15,7 @@ FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=
 help: ## print this list
 	@sed -nE 's/^([a-z][a-z-]*):.*## (.*)/\1\t\2/p' Makefile scripts/targets.mk | expand -t 16
 
-setup: ## install the packages that building and testing need (Debian 12)
+setup: ## install what building and testing need (Debian 12): packages, and JDK 25 into .jdks
 	@scripts/setup.sh
 
 run: ## profile this host for 10 s into hostprof.html

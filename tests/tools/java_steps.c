@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Walks the stack of a Java thread at every instruction that it executes, and says which walks
- * cannot be right (java_steps/step_judge.h). java_steps/check.py starts the workload and judges the
+ * cannot be right (java_steps/step_judge.h). tests/root/java_steps.py starts the workload and judges the
  * names.
  *
  *     java_steps [--rounds N] [--signal N] [--record FILE] PID COMM STEPS

@@ -17,8 +17,8 @@
 /*
  * A quarter of a second at the frequency asked for, with stacks of 1 KiB (a hundred frames), and
  * not less than 1 MiB, since stacks may be deeper and the reader late; on large machines a quarter
- * of that, to stay within design.md's budget of map memory. Where a few cpus share that budget they
- * get more: a program that starts sends copies of its stacks, of 64 KiB each.
+ * of that, since every cpu has one. Where there are few cpus they get more: a program that starts
+ * sends copies of its stacks.
  */
 static uint64_t capture_want_ring_bytes(const struct capture_options *options, unsigned int cpus)
 {

@@ -5,7 +5,7 @@
 Prints a line a cell and the number of those in which a thread or process is farther from its clock than one
 percent and three standard deviations. HOSTPROF_SECONDS (6) is how long each lasts.
 """
-import hp
+
 from weights import *
 
 FREQUENCIES = [49, 99, 997, 9973]
@@ -28,7 +28,7 @@ def main():
             for kind in kinds(frequency):
                 beside(busy)
                 found = record_handover(frequency, *kind, seconds)
-                hp._run_cleanups()
+                run_cleanups()
                 words = " ".join(f"{word:g}" if isinstance(word, float) else str(word) for word in kind)
                 name = f"{host}, {frequency} Hz, {words}"
                 show(name, found)

@@ -154,6 +154,18 @@ static void test_pushed_call(void **state)
 	EXPECT(CODE + 0x300, INNER, OUTER);
 }
 
+/* From a register; and the method calls itself. */
+static void test_pushed_call_again(void **state)
+{
+	(void)state;
+	store(regs.rsp - 8, INNER);
+	run("\x41\x53", CODE + 2, regs.rsp - 8);
+	run("\xff\x63\x50", CODE + 0x300, regs.rsp);
+	EXPECT(CODE + 0x300, INNER, INNER, OUTER);
+	run("\xff\xe1", INNER, regs.rsp + 8);
+	EXPECT(INNER, INNER, OUTER);
+}
+
 /* An adapter takes the return address into a register and puts it elsewhere. */
 static void test_moved(void **state)
 {
@@ -172,6 +184,9 @@ static void test_moved(void **state)
 	run("\x50", CODE + 6, regs.rsp - 8);
 	regs.rax = 0;
 	EXPECT(CODE + 6, INNER, OUTER);
+	/* That was no call. */
+	run("\xff\x63\x50", CODE + 0x300, regs.rsp);
+	EXPECT(CODE + 0x300, INNER, OUTER);
 	run("\xc3", INNER, regs.rsp + 8);
 	EXPECT(INNER, OUTER);
 }
@@ -251,6 +266,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_calls, start),
 		cmocka_unit_test_setup(test_pushed_call, start),
+		cmocka_unit_test_setup(test_pushed_call_again, start),
 		cmocka_unit_test_setup(test_moved, start),
 		cmocka_unit_test_setup(test_signal, start),
 		cmocka_unit_test_setup(test_other_changes_end_it, start),

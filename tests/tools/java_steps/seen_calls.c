@@ -11,7 +11,7 @@ enum action {
 	ACTION_CALL,
 	ACTION_RETURN,
 	ACTION_SYSCALL,
-	ACTION_PUSH, /* of a word in memory */
+	ACTION_PUSH,
 	ACTION_JUMP, /* to an address in a register or in memory */
 	ACTION_OTHER
 };
@@ -27,7 +27,7 @@ static enum action action_of_ff(uint8_t modrm)
 	}
 }
 
-/* Prefixes, REX, then e8 or ff, c3 or c2, 0f 05. */
+/* Prefixes, REX, then e8 or ff, c3 or c2, 50 to 57, 0f 05. */
 static enum action find_action(const struct live_walk *walk, uint64_t pc)
 {
 	static const uint8_t prefixes[] = { 0xf2, 0xf3, 0x66, 0x2e, 0x3e };
@@ -43,6 +43,8 @@ static enum action find_action(const struct live_walk *walk, uint64_t pc)
 		return action_of_ff(code[at + 1]);
 	if (code[at] == 0xe8)
 		return ACTION_CALL;
+	if ((code[at] & 0xf8) == 0x50)
+		return ACTION_PUSH;
 	if (code[at] == 0xc3 || code[at] == 0xc2)
 		return ACTION_RETURN;
 	return code[at] == 0x0f && code[at + 1] == 0x05 ? ACTION_SYSCALL : ACTION_OTHER;
@@ -105,16 +107,17 @@ static void follow_stack(struct seen_calls *seen, const struct live_walk *walk,
 }
 
 /*
- * The interpreter calls by pushing an address that a table holds (TemplateTable::prepare_invoke),
- * and jumping to the method. Until then it is no call.
+ * The interpreter calls by pushing an address out of a table (TemplateTable::prepare_invoke) and
+ * jumping to the method. Until then it is no call; nor is a return address that is put elsewhere.
  */
 static void note_push(struct seen_calls *seen, const struct live_walk *walk,
 		      const struct user_regs_struct *to)
 {
+	const struct seen_frame *top = &seen->frames[seen->count - 1];
 	uint64_t word = 0;
 
 	live_walk_read(walk, to->rsp, &word, 8);
-	if (live_walk_is_code(walk, word))
+	if (live_walk_is_code(walk, word) && (top->slot != to->rsp || top->address != word))
 		seen->pushed = (struct seen_frame){ word, to->rsp, false };
 }
 

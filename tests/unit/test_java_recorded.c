@@ -240,18 +240,31 @@ static void test_is_confirmed(void **state)
 		assert_int_equal(alone, 0);
 }
 
-static void add_kinds(bool seen[ARRAY_SIZE(confirmed_kinds)])
+/* Letters of frames: interpreted, compiled, OSR, wrapper, stub, native. */
+static const char confirmed_frames[] = "ICOWSN";
+
+struct sample {
+	size_t stacks;
+	bool kinds[ARRAY_SIZE(confirmed_kinds)], frames[256];
+};
+
+static void add_to_sample(struct sample *sample)
 {
-	for (size_t i = 0; i < jvm.stack_count; i++)
+	sample->stacks += jvm.stack_count;
+	for (size_t i = 0; i < jvm.stack_count; i++) {
+		const struct recorded_java *stack = jvm.stacks[i];
+
 		for (size_t kind = 0; kind < ARRAY_SIZE(confirmed_kinds); kind++)
-			if (strstr(jvm.stacks[i]->name, confirmed_kinds[kind]))
-				seen[kind] = true;
+			if (strstr(stack->name, confirmed_kinds[kind]))
+				sample->kinds[kind] = true;
+		for (size_t frame = 0; frame < stack->frame_count; frame++)
+			sample->frames[(unsigned char)stack->frames[frame].kind] = true;
+	}
 }
 
 static void expect_sample(const char *jdk, struct dirent **entries, size_t count)
 {
-	bool seen[ARRAY_SIZE(confirmed_kinds)] = { false };
-	size_t stacks = 0;
+	struct sample sample = { 0 };
 
 	for (size_t i = 0; i < count; i++) {
 		void *name = entries[i]->d_name;
@@ -259,15 +272,17 @@ static void expect_sample(const char *jdk, struct dirent **entries, size_t count
 		if (strncmp(name, jdk, strlen(jdk)) != 0 || !strstr(name, CONFIRMED))
 			continue;
 		assert_int_equal(load(&name), 0);
-		stacks += jvm.stack_count;
-		add_kinds(seen);
+		add_to_sample(&sample);
 		release(NULL);
 	}
-	print_message("%s: %zu stacks confirmed\n", jdk, stacks);
-	assert_true(stacks >= FEWEST_CONFIRMED);
+	print_message("%s: %zu stacks confirmed\n", jdk, sample.stacks);
+	assert_true(sample.stacks >= FEWEST_CONFIRMED);
 	for (size_t kind = 0; kind < ARRAY_SIZE(confirmed_kinds); kind++)
-		if (!seen[kind])
+		if (!sample.kinds[kind])
 			fail_msg("%s: no confirmed stack is of %s", jdk, confirmed_kinds[kind]);
+	for (size_t i = 0; confirmed_frames[i]; i++)
+		if (!sample.frames[(unsigned char)confirmed_frames[i]])
+			fail_msg("%s: no frame of kind %c is confirmed", jdk, confirmed_frames[i]);
 }
 
 struct corpus {

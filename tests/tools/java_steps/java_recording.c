@@ -12,6 +12,9 @@
 #include "leaf_state.h"
 #include "tools/recorded/recorded_walk.h"
 
+/* Asking takes a third of a second: at most every so many steps. */
+#define STEPS_UNASKED 100
+
 /* Deeper stacks say nothing more. */
 #define MAX_FRAMES 40
 
@@ -43,6 +46,7 @@ struct java_recording *java_recording_new(const struct vmstructs *vs,
 	r->names = names;
 	r->witness = witness;
 	r->seen_calls = seen;
+	r->not_asked = STEPS_UNASKED;
 	return r;
 }
 
@@ -227,9 +231,6 @@ void java_recording_add(struct java_recording *r, const struct user_regs_struct 
 	hmap_put(&r->seen, key, 1);
 	record(r, state, regs, tid, stack);
 }
-
-/* Asking takes a third of a second: at most every so many steps. */
-#define STEPS_UNASKED 100
 
 void java_recording_begin_seen(struct java_recording *r, const struct user_regs_struct *regs,
 			       uint32_t tid, const struct live_stack *stack)

@@ -198,10 +198,24 @@ static void test_has_all_kinds(void **state)
 
 /* Parts of stacks' names: of each kind of code one is among them. */
 static const char *const confirmed_kinds[] = {
-	"interpreter_body", "c1",      "c1_prologue", "c2",	      "c2_prologue",
-	"wrapper",	    "_ret",    "_poll",	      "stubroutines", "i2c_c2i_adapters",
-	"vtable",	    "jni",     "libjvm",      "native",	      "under_signal",
-	"exceptionblob",    "resolve",
+	"interpreter_body",
+	"interpreter_entry",
+	"c1",
+	"c1_prologue",
+	"c2",
+	"c2_prologue",
+	"wrapper",
+	"_ret",
+	"_poll",
+	"stubroutines",
+	"i2c_c2i_adapters",
+	"vtable",
+	"jni",
+	"libjvm",
+	"native",
+	"under_signal",
+	"exceptionblob",
+	"resolve",
 };
 
 static size_t count_by(const char *tool)

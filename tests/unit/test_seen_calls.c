@@ -191,6 +191,20 @@ static void test_moved(void **state)
 	EXPECT(INNER, OUTER);
 }
 
+/* Where it was taken from the word still is. */
+static void test_moved_without_trace(void **state)
+{
+	(void)state;
+	regs.rax = INNER;
+	run("\x58", CODE + 1, regs.rsp + 8);
+	run("\x48\x83\xec\x20", CODE + 5, regs.rsp - 0x20);
+	EXPECT(CODE + 5, INNER, OUTER);
+	store(regs.rsp - 8, INNER);
+	run("\x50", CODE + 6, regs.rsp - 8);
+	run("\xff\xe1", CODE + 0x300, regs.rsp);
+	EXPECT(CODE + 0x300, INNER, OUTER);
+}
+
 static void test_signal(void **state)
 {
 	struct user_regs_struct from = regs;
@@ -268,6 +282,7 @@ int main(void)
 		cmocka_unit_test_setup(test_pushed_call, start),
 		cmocka_unit_test_setup(test_pushed_call_again, start),
 		cmocka_unit_test_setup(test_moved, start),
+		cmocka_unit_test_setup(test_moved_without_trace, start),
 		cmocka_unit_test_setup(test_signal, start),
 		cmocka_unit_test_setup(test_other_changes_end_it, start),
 	};

@@ -20,7 +20,6 @@ import java.util.zip.CRC32;
 public final class Steps implements Runnable {
     static final int KINDS = 20;
     static final int WARM_UP_ROUNDS = Integer.getInteger("steps.warmup", 30000);
-    static final int DEOPT_MASK = Integer.getInteger("steps.deopt", 63);
 
     interface Shape { long area(long x); }
     static final class Disk implements Shape { public long area(long x) { return tiny(x) + 1; } }
@@ -87,7 +86,7 @@ public final class Steps implements Runnable {
 
     static long deopt(int depth, long x) throws Throwable {
         if (depth == 0) {
-            if ((rounds & DEOPT_MASK) == 0) {
+            if ((rounds & 63) == 0) {
                 changeTarget();
             }
             return x;

@@ -84,7 +84,10 @@ void seen_calls_start(struct seen_calls *seen, const struct live_walk *walk,
 	}
 }
 
-/* A return address may have been put elsewhere, or taken into a register for a while. */
+/*
+ * A return address may have been put elsewhere, or taken into a register for a while: where it was
+ * it counts no more, even if the word is there yet.
+ */
 static void follow_stack(struct seen_calls *seen, const struct live_walk *walk,
 			 const struct user_regs_struct *to)
 {
@@ -94,7 +97,7 @@ static void follow_stack(struct seen_calls *seen, const struct live_walk *walk,
 		if (seen->frames[i].slot && seen->frames[i].slot < to->rsp)
 			seen->valid = false;
 	if (top->is_interrupted || !top->slot ||
-	    (top->slot >= to->rsp && lies_at(walk, top->slot, top->address))) {
+	    (!seen->in_air && top->slot >= to->rsp && lies_at(walk, top->slot, top->address))) {
 		seen->in_air = 0;
 		return;
 	}

@@ -123,6 +123,8 @@ $(BUILD)/tools/%: tests/tools/%.c $(BUILD)/libhostprof.a
 # Of more than one file, and with elfutils' unwinder beside ours.
 RECORDED_SRC := $(wildcard tests/tools/recorded/*.c)
 $(BUILD)/tools/differential: $(wildcard tests/tools/differential/*.c) $(RECORDED_SRC)
+$(BUILD)/tests/test_compare: tests/tools/differential/compare.c tests/tools/differential/damage.c
+$(BUILD)/tests/test_seen_calls: tests/tools/java_steps/seen_calls.c
 $(BUILD)/tools/java_steps: $(filter-out %_jni.c,$(wildcard tests/tools/java_steps/*.c)) $(RECORDED_SRC)
 
 # The C half of Steps.java, without frame pointers.

@@ -70,9 +70,9 @@ check-jdks: ## Java stacks on OpenJDK 8 to 28: fetches them into JDKS, prints a 
 	@$(if $(HOSTPROF_JDKS),,scripts/get-jdks.sh $(JDKS))
 	@HOSTPROF_BUILD=$(BUILD) HOSTPROF_JDKS=$(or $(HOSTPROF_JDKS),$(abspath $(JDKS))) tests/root/jdk_matrix.py
 
-check-mutants: ## break the unwinder line by line: a unit test must notice each
+check-mutants: ## break the product line by line: a unit test must notice each
 	@+$(AGAIN) unit-tests
-	@$(SCRIPT_ENV) CC=$(CC) LDLIBS="$(LDLIBS)" scripts/check-mutants.py
+	@$(SCRIPT_ENV) CC="$(CC)" LDLIBS="$(LDLIBS)" JAVA_HOME_BUILD=$(JAVA_HOME_BUILD) scripts/check-mutants.py
 
 check-differential: ## walk 10,000 stacks that perf takes as we do, as libdwfl and as gdb do
 	@+$(AGAIN) $(BUILD)/tools/differential

@@ -32,7 +32,7 @@ def copy_tree(to):
     for name in COPIED:
         source, target = ROOT / name, to / name
         if source.is_dir():
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns("corpus", "__pycache__"))
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
         elif source.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, target)

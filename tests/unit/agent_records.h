@@ -10,7 +10,7 @@
 #include "fake_jvmti.h"
 #include "jvm/codemap_reader.h"
 
-#define RECORDS_MAX 8192
+#define RECORDS_MAX 20000
 
 /* A record with its bytes, which the reader gives back. */
 struct kept_record {
@@ -44,6 +44,8 @@ static void keep_load(struct kept_record *kept, const struct codemap_event *even
 	for (uint32_t i = 0; i < event->load.pc_count && i < 4; i++, pc = codemap_next_pc(pc)) {
 		uint32_t depth = pc->depth < 4 ? pc->depth : 4;
 
+		for (uint32_t k = 0; k < pc->depth; k++)
+			assert_int_equal(codemap_pc_frames(pc)[k].pad, 0);
 		kept->pcs[i].offset = pc->offset;
 		kept->pcs[i].depth = pc->depth;
 		memcpy(kept->pcs[i].frames, codemap_pc_frames(pc),

@@ -62,6 +62,9 @@ static struct fake_jvm fake;
 /* Any address that is nothing else serves as a handle. */
 static char fake_class, fake_field_tid, fake_field_eetop, fake_groups[2], fake_agent_thread;
 
+/* What a call that fails leaves in its outputs: nobody may use it or give it back. */
+static char fake_poison[1];
+
 static void *fake_given(const void *data, size_t size)
 {
 	void *copy = malloc(size);
@@ -102,6 +105,7 @@ static jthread fake_thread_id(int thread)
 static jvmtiError JNICALL fake_deallocate(jvmtiEnv *env, unsigned char *memory)
 {
 	(void)env;
+	assert_ptr_not_equal(memory, fake_poison);
 	if (memory)
 		__atomic_fetch_sub(&fake.allocated, 1, __ATOMIC_SEQ_CST);
 	free(memory);
@@ -155,6 +159,7 @@ static jvmtiError JNICALL fake_method_name(jvmtiEnv *env, jmethodID method, char
 					   char **ret_signature, char **ret_generic)
 {
 	(void)env, (void)ret_signature, (void)ret_generic;
+	*ret_name = fake_poison;
 	if (!fake_method_of(method)->name)
 		return JVMTI_ERROR_INVALID_METHODID;
 	*ret_name = fake_text(fake_method_of(method)->name);
@@ -175,6 +180,7 @@ static jvmtiError JNICALL fake_signature(jvmtiEnv *env, jclass class, char **ret
 	const struct fake_method *m = (void *)class;
 
 	(void)env, (void)ret_generic;
+	*ret_signature = fake_poison;
 	if (!m->class_signature)
 		return JVMTI_ERROR_INVALID_CLASS;
 	*ret_signature = fake_text(m->class_signature);
@@ -186,6 +192,7 @@ static jvmtiError JNICALL fake_source(jvmtiEnv *env, jclass class, char **ret_na
 	const struct fake_method *m = (void *)class;
 
 	(void)env;
+	*ret_name = fake_poison;
 	if (!m->source)
 		return JVMTI_ERROR_ABSENT_INFORMATION;
 	*ret_name = fake_text(m->source);
@@ -199,6 +206,8 @@ static jvmtiError JNICALL fake_lines(jvmtiEnv *env, jmethodID method, jint *ret_
 	jvmtiLineNumberEntry *lines;
 
 	(void)env;
+	*ret_count = 77;
+	*ret_lines = (void *)fake_poison;
 	if (!m->line_count)
 		return JVMTI_ERROR_ABSENT_INFORMATION;
 	*ret_count = m->line_count;
@@ -443,8 +452,13 @@ static struct agent *fake_agent(void)
 	fake_reset();
 	agent.vm = &fake_vm;
 	agent.pid = getpid();
+	/* As an activation before may have left it. */
+	memset(&agent.ring, 0xff, sizeof(agent.ring));
+	memset(&agent.methods, 0xff, sizeof(agent.methods));
 	assert_int_equal(open_memory(&agent), AGENT_OK);
 	assert_int_equal(open_jvmti(&agent), AGENT_OK);
+	/* Once around, every byte is an old one. */
+	memset(agent.ring.data, 0xff, CODEMAP_RING_BYTES);
 	threads_init(&agent, &fake_jni, (void *)&fake_class);
 	agent.active = 1;
 	return &agent;

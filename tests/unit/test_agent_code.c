@@ -146,13 +146,15 @@ static void wrong_pcs_are_left_out(void **state)
 static void the_inline_record_is_found(void **state)
 {
 	struct agent *a = fake_agent();
-	struct inlined dummy, newer, in;
+	struct inlined dummy, newer, in, twice;
 	struct records r;
 
 	(void)state;
 	inlined_init(&dummy);
 	inlined_init(&newer);
 	inlined_init(&in);
+	inlined_init(&twice);
+	inlined_add(&twice, 4, "0");
 	inlined_add(&dummy, 1, "0");
 	inlined_add(&newer, 2, "0");
 	inlined_add(&in, 3, "0");
@@ -164,6 +166,11 @@ static void the_inline_record_is_found(void **state)
 	load(a, &dummy, 256);
 	records_read(&r);
 	assert_int_equal(records_one(&r, CODEMAP_LOAD)->event.load.pc_count, 1);
+	assert_int_equal(records_one(&r, CODEMAP_LOAD)->pcs[0].offset, 3);
+	/* Of two, the first. */
+	in.record.header.next = &twice.record.header;
+	load(a, &dummy, 256);
+	records_read(&r);
 	assert_int_equal(records_one(&r, CODEMAP_LOAD)->pcs[0].offset, 3);
 	newer.record.header.next = NULL;
 	load(a, &dummy, 256);
@@ -306,7 +313,11 @@ static void a_record_too_large_is_made_less_deep(void **state)
 	assert_int_equal(d.count, 10000);
 	assert_int_equal(d.depth, 1);
 	assert_int_equal(d.flags, CODEMAP_FLAG_CUT);
+	memset(a->ring.data + a->ring.head % CODEMAP_RING_BYTES, 0xff, 4096);
 	d = load_many(a, &r, 11000, 2);
+	/* Nothing is written behind the record. */
+	for (uint64_t i = 0; i < 256; i++)
+		assert_int_equal(a->ring.data[a->ring.head % CODEMAP_RING_BYTES + i], 0xff);
 	assert_int_equal(d.count, 0);
 	assert_int_equal(d.flags, CODEMAP_FLAG_CUT);
 	records_close(&r);

@@ -35,6 +35,7 @@ static void code_that_comes_and_goes(void **state)
 
 static void stubs_have_a_name_and_a_place(void **state)
 {
+	static char name[1030];
 	struct agent *a = fake_agent();
 	const struct kept_record *d;
 	struct records r;
@@ -55,6 +56,10 @@ static void stubs_have_a_name_and_a_place(void **state)
 	assert_string_equal(d->text, "StubRoutines (1)");
 	assert_int_equal(d->event.flags, CODEMAP_FLAG_REPLAYED);
 	assert_int_equal(d->event.dynamic.code_bytes, 1);
+	memset(name, 'n', sizeof(name) - 1);
+	fake.callbacks.DynamicCodeGenerated(&fake_jvmti, name, CODE, 1);
+	records_read(&r);
+	assert_int_equal(records_one(&r, CODEMAP_DYNAMIC)->event.dynamic.name.len, 1024);
 	fake.callbacks.DynamicCodeGenerated(&fake_jvmti, "none", CODE, 0);
 	fake.callbacks.DynamicCodeGenerated(&fake_jvmti, NULL, CODE, 4);
 	assert_int_equal(records_read(&r), 0);

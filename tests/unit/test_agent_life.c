@@ -9,7 +9,7 @@
 /* Wait for the agent's thread, at most some seconds. */
 static bool comes_true(const uint32_t *word, uint32_t value)
 {
-	for (int i = 0; i < 10000; i++) {
+	for (int i = 0; i < 5000; i++) {
 		if (__atomic_load_n(word, __ATOMIC_ACQUIRE) == value)
 			return true;
 		sleep_ns(1000000);
@@ -38,9 +38,15 @@ static void an_attached_agent_serves_until_it_is_stopped(void **state)
 	assert_true(comes_true(&h->done_seq, r.reader.seq));
 	assert_events(true, true);
 	assert_int_equal(records_read(&r), 7);
+	/* A command is carried out once. */
+	sleep_ns(20000000);
+	assert_int_equal(h->replays, 1);
 	codemap_reader_command(&r.reader, CODEMAP_COMMAND_STOP, 0);
 	assert_true(comes_true(&h->done_seq, r.reader.seq));
 	assert_events(false, false);
+	codemap_reader_command(&r.reader, CODEMAP_COMMAND_START, BOTH);
+	assert_true(comes_true(&h->done_seq, r.reader.seq));
+	assert_events(true, true);
 	/* A second one finds it running. */
 	assert_int_equal(Agent_OnAttach(&fake_vm, NULL, NULL), AGENT_OK);
 	assert_int_equal(fake.agent_threads, 1);
@@ -51,6 +57,7 @@ static void an_attached_agent_serves_until_it_is_stopped(void **state)
 	assert_int_equal(agent.control_alive, 0);
 	assert_null(agent.ring.header);
 	assert_false(fake.on[JVMTI_EVENT_VM_DEATH]);
+	assert_events(false, false);
 	/* And again, from the beginning. */
 	assert_int_equal(Agent_OnAttach(&fake_vm, (char *)(uintptr_t) "start", NULL), AGENT_OK);
 	assert_int_equal(fake.agent_threads, 2);
@@ -145,6 +152,8 @@ static void jdk_8_reports_code_from_update_382_on(void **state)
 		assert_int_equal(code_events_are_safe(a), cases[i].safe);
 		assert_int_equal(a->ring.header->jvmti_version, JVMTI_VERSION_1_2);
 		fake.jvmti_version = newer;
+		assert_true(code_events_are_safe(a));
+		fake.jvmti_version = JVMTI_VERSION_1_2 + (1 << JVMTI_VERSION_SHIFT_MAJOR);
 		assert_true(code_events_are_safe(a));
 		fake_drop(a);
 	}

@@ -168,6 +168,38 @@ static void test_light_nodes_are_pruned_and_stated(void **state)
 	profile_release(&p);
 }
 
+/* However little is kept: the page's weights and samples are those of the profile. */
+static void test_pruning_loses_no_weight(void **state)
+{
+	struct profile p;
+
+	(void)state;
+	make_profile(&p, 9);
+	for (size_t max_nodes = 1; max_nodes <= 9; max_nodes++) {
+		struct html_columns columns;
+		struct reader r = { &columns, 0 };
+		uint64_t weight = 0, samples = 0;
+		const struct html_tree *tree;
+
+		make_columns(&p, max_nodes, &columns);
+		tree = &columns.trees.items[0];
+		assert_int_equal(tree->period, 0);
+		for (uint32_t i = 0; i < 2 * tree->nodes; i++)
+			next_number(&r);
+		for (uint32_t i = 0; i < tree->nodes; i++)
+			weight += next_number(&r);
+		for (uint32_t i = 0; i < tree->nodes; i++)
+			samples += next_number(&r);
+		assert_int_equal(weight, 20 + 3000 + 10 + 50);
+		assert_int_equal(samples, 2 + 300 + 1 + 5);
+		assert_int_equal(r.at, columns.bytes.len);
+		assert_true(8 - tree->pruned_nodes <= max_nodes);
+		assert_int_equal(tree->pruned_nodes == 0, tree->pruned_below == 0);
+		html_columns_release(&columns);
+	}
+	profile_release(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +207,7 @@ int main(void)
 		cmocka_unit_test(test_processes_of_the_first_level),
 		cmocka_unit_test(test_samples_are_a_column_when_weights_differ),
 		cmocka_unit_test(test_light_nodes_are_pruned_and_stated),
+		cmocka_unit_test(test_pruning_loses_no_weight),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

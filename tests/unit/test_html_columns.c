@@ -200,6 +200,37 @@ static void test_pruning_loses_no_weight(void **state)
 	profile_release(&p);
 }
 
+/* Functions of one name in two binaries are two labels of the page. */
+static void test_a_name_in_two_modules(void **state)
+{
+	struct html_columns columns;
+	struct reader r = { &columns, 0 };
+	uint32_t main_fn, other, one, two, thread;
+	struct profile p;
+
+	(void)state;
+	profile_init(&p);
+	fixture_event(&p, "cpu", "nanoseconds", 1);
+	thread = fixture_thread(&p, fixture_process(&p, "a", 1), "a", 1);
+	main_fn = fixture_native(&p, "main");
+	other = fixture_native(&p, "other");
+	one = fixture_code(&p, FRAME_NATIVE, "free", fixture_mapping(&p, "libc", "", 0, 9), 1);
+	two = fixture_code(&p, FRAME_NATIVE, "free", fixture_mapping(&p, "jemalloc", "", 0, 9), 1);
+	fixture_sample(&p, 0, thread, 1, 1, FIXTURE_FRAMES(main_fn, one));
+	fixture_sample(&p, 0, thread, 1, 1, FIXTURE_FRAMES(other, two));
+	make_columns(&p, 100, &columns);
+	for (int i = 0; i < 6; i++)
+		next_number(&r);
+	expect_label(&r, "all", HTML_KIND_LEVEL, "");
+	expect_label(&r, "a-1", HTML_KIND_LEVEL, "");
+	expect_label(&r, "main", FRAME_NATIVE, "");
+	expect_label(&r, "free", FRAME_NATIVE, "libc");
+	expect_label(&r, "other", FRAME_NATIVE, "");
+	expect_label(&r, "free", FRAME_NATIVE, "jemalloc");
+	html_columns_release(&columns);
+	profile_release(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -208,6 +239,7 @@ int main(void)
 		cmocka_unit_test(test_samples_are_a_column_when_weights_differ),
 		cmocka_unit_test(test_light_nodes_are_pruned_and_stated),
 		cmocka_unit_test(test_pruning_loses_no_weight),
+		cmocka_unit_test(test_a_name_in_two_modules),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

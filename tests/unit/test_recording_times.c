@@ -221,6 +221,76 @@ static void a_chunk_begins_where_the_last_one_ended(void **state)
 	profile_release(&p);
 }
 
+/* A chunk ends with its last sample, and not before what the session says. */
+static void a_chunk_ends_with_what_is_in_it(void **state)
+{
+	static const struct {
+		uint64_t duration_ns, end_ns;
+	} cases[] = {
+		{ 0, (FIXTURE_SAMPLES - 1) * NSEC_PER_MSEC },
+		{ 5 * NSEC_PER_SEC, 5 * NSEC_PER_SEC },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_close_ int fd = memfd_create("recording", MFD_CLOEXEC);
+		_cleanup_(recording_writer_freep) struct recording_writer *writer = NULL;
+		struct err err = { 0 };
+		struct profile p;
+
+		assert_int_equal(recording_writer_new(fd, &writer, &err), 0);
+		profile_init(&p);
+		fixture_add(&p, 0);
+		p.duration_ns = cases[i].duration_ns;
+		assert_int_equal(recording_writer_finish(writer, &p, &err), 0);
+		assert_head(fd, 0, 0, cases[i].end_ns, true);
+		profile_release(&p);
+	}
+}
+
+/* The part of FD from AT on, as a file. */
+static int tail_of(int fd, off_t at)
+{
+	size_t size = (size_t)(lseek(fd, 0, SEEK_END) - at);
+	_cleanup_free_ char *bytes = xmalloc(size);
+	int tail = memfd_create("tail", MFD_CLOEXEC);
+
+	assert_int_equal(file_pread_full(fd, bytes, size, at), 0);
+	assert_int_equal(file_pwrite_all(tail, bytes, size, 0), 0);
+	return tail;
+}
+
+/* A later chunk has all that its events name, also when the file is cut in front of it. */
+static void each_chunk_can_be_read_alone(void **state)
+{
+	_cleanup_close_ int fd = memfd_create("recording", MFD_CLOEXEC), tail = -1;
+	_cleanup_(recording_writer_freep) struct recording_writer *writer = NULL;
+	struct err err = { 0 };
+	struct profile p, got;
+	off_t at;
+
+	(void)state;
+	assert_int_equal(recording_writer_new(fd, &writer, &err), 0);
+	profile_init(&p);
+	fixture_add(&p, 0);
+	assert_int_equal(recording_writer_rotate(writer, &p, &err), 0);
+	at = lseek(fd, 0, SEEK_END);
+	fixture_add(&p, FIXTURE_SAMPLES);
+	assert_int_equal(recording_writer_finish(writer, &p, &err), 0);
+	tail = tail_of(fd, at);
+	read_back(tail, &got);
+	assert_int_equal(got.samples.len, FIXTURE_SAMPLES);
+	assert_string_equal(str(&got, got.host), "build-7");
+	assert_string_equal(str(&got, got.command), "hostprof record -a -d 10s");
+	assert_int_equal(got.start_ns, FIXTURE_START_NS);
+	assert_int_equal(intern_len(&got.processes), intern_len(&p.processes));
+	assert_int_equal(intern_len(&got.frames), intern_len(&p.frames));
+	assert_int_equal(intern_len(&got.mappings), intern_len(&p.mappings));
+	assert_int_equal(intern_len(&got.events), intern_len(&p.events));
+	profile_release(&got);
+	profile_release(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -228,6 +298,8 @@ int main(void)
 		cmocka_unit_test(ticks_have_the_length_that_the_header_says),
 		cmocka_unit_test(each_chunk_has_its_own_start),
 		cmocka_unit_test(a_chunk_begins_where_the_last_one_ended),
+		cmocka_unit_test(a_chunk_ends_with_what_is_in_it),
+		cmocka_unit_test(each_chunk_can_be_read_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

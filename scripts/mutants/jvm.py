@@ -17,6 +17,7 @@ LINES = "userspace/jvm/line_table.c"
 
 BOTH = ["test_agent_jvm"]
 STORED = ["test_codemap_store"]
+LOOKUP = ["test_code_lookup"]
 
 MUTANTS = [
     Mutant("jvm: lost records are not asked for again", JVM, "} else if (now_ns - jvm->replay_asked_ns > jvm->replay_pause_ns) {",
@@ -47,20 +48,21 @@ MUTANTS = [
     Mutant("jvm: code at its end is not doubted", STORE, "return h->end_ns - time_ns <= (in_one_go ? CODE_QUEUE_NS : CODE_LAG_NS);",
            "return false;", STORED),
     Mutant("jvm: the youngest code for any moment", STORE, "if (entry->begin_ns > time_ns) {", "if (0) {", STORED),
-    Mutant("jvm: a stub before the method in it", STORE, "return !than || !entry->stub;", "return !than || entry->stub;", STORED),
+    Mutant("jvm: an outer stub before the one in it", STORE, "return entry->code_bytes < than->code_bytes;",
+           "return entry->code_bytes > than->code_bytes;", LOOKUP),
     Mutant("jvm: the pc before in place of the one behind", ENTRY, "if (entry->pcs[mid].offset < offset)",
            "if (entry->pcs[mid].offset <= offset)", STORED),
     Mutant("jvm: the innermost frame is not inlined", ENTRY, "frames[n++].inlined = at->caller != CODE_NO_NODE;",
            "frames[n++].inlined = false;", STORED),
     Mutant("jvm: outer frames shared with any pc", ENTRY, "return a->method == b->method && a->bci == b->bci;",
-           "return a->method == b->method;", STORED),
+           "return a->method == b->method;", LOOKUP),
     Mutant("jvm: a thread rename lost", THREADS, "if (e->kind == CODEMAP_THREAD)\n\t\tadd_thread(threads, e, newest);",
            "if (e->kind == CODEMAP_THREAD && !newest)\n\t\tadd_thread(threads, e, newest);", STORED),
     Mutant("jvm: a new name for the past", THREADS, "if (time_ns >= t->begin_ns ||", "if (1 ||", STORED),
-    Mutant("jvm: a replayed name is never new", THREADS, "!memcmp(newest->name, e->thread.name.data, e->thread.name.len);", "1;", STORED),
-    Mutant("jvm: line table off by one", METHODS, "if (l.bci <= bci && l.bci > best) {", "if (l.bci < bci && l.bci > best) {", STORED),
+    Mutant("jvm: a replayed name is never new", THREADS, "!memcmp(newest->name, e->thread.name.data, e->thread.name.len);", "1;", LOOKUP),
+    Mutant("jvm: line table off by one", METHODS, "if (l.bci <= bci && l.bci > best) {", "if (l.bci < bci && l.bci > best) {", LOOKUP),
     Mutant("jvm: the first line of a table that is not sorted", METHODS, "if (l.bci <= bci && l.bci > best) {",
-           "if (l.bci <= bci) {", STORED),
+           "if (l.bci <= bci) {", LOOKUP),
     Mutant("jvm: hidden classes lose their number", METHODS, "if (suffix == len)\n\t\treturn;", "return;", ["test_code_methods"]),
     Mutant("jvm: a name without its compile id", NAMES, "if (blob.compile_id != compile_id)\n\t\treturn -ESTALE;", "", ["test_code_names"]),
     Mutant("jvm: a name that changed while it was read", NAMES, "if (!code_blob_is_same(&names->memory, &names->layout, blob))", "if (0)",

@@ -307,13 +307,57 @@ static void threads_are_named_by_their_tid(void **state)
 	assert_string_equal(jvm_thread_name(p.jvm, tid, p.now_ns, &java_tid), "worker-1");
 	assert_int_equal(java_tid, 23);
 	assert_null(jvm_thread_name(p.jvm, tid + 1, p.now_ns, &java_tid));
-	/* In another pid namespace a tid is looked up; the process itself is in ours. */
+	end(&p, a);
+}
+
+/* Starts as the agent sees it, waits until it may end. */
+static void *start_thread(void *data)
+{
+	uint32_t *tid = data;
+
+	fake.callbacks.ThreadStart(&fake_jvmti, &fake_jni, fake_thread_id(0));
+	__atomic_store_n(tid, agent_gettid(), __ATOMIC_RELEASE);
+	futex_wake(tid);
+	while (__atomic_load_n(tid, __ATOMIC_ACQUIRE))
+		futex_wait(tid, agent_gettid(), NSEC_PER_SEC);
+	return NULL;
+}
+
+/* In another pid namespace a tid is looked up, once; here both namespaces are ours. */
+static void threads_of_a_pid_namespace(void **state)
+{
+	uint64_t java_tid = 0;
+	uint32_t tid = 0, other;
+	pthread_t thread;
+	struct pair p;
+	struct agent *a = begin(&p);
+
+	(void)state;
+	serve(a);
+	fake.callbacks.ThreadStart(&fake_jvmti, &fake_jni, fake_thread_id(1));
+	assert_int_equal(pthread_create(&thread, NULL, start_thread, &tid), 0);
+	while (!__atomic_load_n(&tid, __ATOMIC_ACQUIRE))
+		futex_wait(&tid, 0, NSEC_PER_SEC);
+	poll_after(&p, NSEC_PER_MSEC);
+	p.now_ns = clock_now_ns();
 	p.jvm->same_tids = false;
-	for (int i = 0; i < 2; i++)
-		assert_string_equal(jvm_thread_name(p.jvm, tid, p.now_ns, &java_tid), "worker-1");
-	assert_int_equal(p.jvm->ns_tids.len, 1);
-	assert_null(jvm_thread_name(p.jvm, 1, p.now_ns, &java_tid));
-	assert_int_equal(p.jvm->ns_tids.len, 1);
+	other = tid;
+	for (int i = 0; i < 2; i++) {
+		assert_string_equal(jvm_thread_name(p.jvm, other, p.now_ns, &java_tid), "main");
+		assert_int_equal(java_tid, 1);
+		assert_int_equal(p.jvm->ns_tids.len, 1);
+	}
+	assert_string_equal(jvm_thread_name(p.jvm, agent_gettid(), p.now_ns, &java_tid),
+			    "worker-1");
+	assert_int_equal(p.jvm->ns_tids.len, 2);
+	/* Of another process. */
+	assert_null(jvm_thread_name(p.jvm, (uint32_t)getppid(), p.now_ns, &java_tid));
+	assert_int_equal(p.jvm->ns_tids.len, 2);
+	__atomic_store_n(&tid, 0, __ATOMIC_RELEASE);
+	futex_wake(&tid);
+	pthread_join(thread, NULL);
+	/* It has ended, and its samples still have their name. */
+	assert_string_equal(jvm_thread_name(p.jvm, other, p.now_ns, &java_tid), "main");
 	end(&p, a);
 }
 
@@ -353,6 +397,7 @@ int main(void)
 		cmocka_unit_test(a_lost_lease_is_let_go),
 		cmocka_unit_test(the_end_gives_the_lease_back),
 		cmocka_unit_test(threads_are_named_by_their_tid),
+		cmocka_unit_test(threads_of_a_pid_namespace),
 		cmocka_unit_test(a_jvm_without_tables),
 	};
 

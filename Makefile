@@ -111,6 +111,9 @@ comma := ,
 # The agent's sources are included by its tests; a header of fakes has more than each of them needs.
 $(BUILD)/tests/test_agent_%: TEST_CFLAGS := $(JVM_INCLUDES) -Wno-unused-function -Wno-null-dereference -Wno-array-bounds
 
+# Loads it into a JVM.
+$(BUILD)/tests/test_live_jvm: | $(BUILD)/libhostprof-agent.so
+
 $(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libhostprof.a
 	@mkdir -p $(@D)
 	$(call say,LINK)

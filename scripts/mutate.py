@@ -12,8 +12,6 @@ import collections
 import concurrent.futures
 import pathlib
 import random
-import shutil
-import subprocess
 import sys
 import tempfile
 import threading
@@ -21,7 +19,8 @@ import time
 
 from mutation import equivalents, places
 from mutation.bench import Bench, applied
-from mutation.tree import BUILD, CC, ROOT, Broken, copy_tree, run_test
+from mutation.root import RootTests
+from mutation.tree import ROOT, Broken, copy_tree
 
 PRODUCT = ("bpf/*.h", "userspace/*/*.[ch]", "jvmagent/*.[ch]")
 CAUGHT, EXPLAINED, SURVIVED, INVALID = "caught", "explained", "SURVIVED", "invalid"
@@ -46,40 +45,12 @@ def product(bench, under):
     return {n: (ROOT / n).read_text(encoding="utf-8") for n in kept}, len(names) - len(kept)
 
 
-class RootTests:
-    """Survivors are built whole, in a tree of their own, and shown to tests that record."""
-    def __init__(self, top, files):
-        self.files, self.tree = files, top / "root"
-        copy_tree(self.tree)
-        for name in ("Makefile",):
-            shutil.copy2(ROOT / name, self.tree / name)
-        (self.tree / "build").mkdir()
-        (self.tree / "build" / "workloads").symlink_to(BUILD / "workloads")
-
-    def make(self):
-        subprocess.run(["make", "-s", f"CC={' '.join(CC)}", "all"], cwd=self.tree, check=True,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-    def caught_by(self, change):
-        undo = applied(self.tree, change)
-        try:
-            self.make()
-            for file in self.files:
-                failed = run_test([sys.executable, "-B", str(self.tree / "tests/root" / file)], self.tree, 900,
-                                  HOSTPROF_BUILD=str(self.tree / "build"))
-                if failed:
-                    return file, failed
-        finally:
-            undo()
-        return None
-
-
 class Run:
     """One draw: what became of each change."""
     def __init__(self, bench, options, top):
         self.bench, self.top, self.explained = bench, top, equivalents.read()
         self.own = threading.local()
-        self.root = RootTests(top, options.root.split()) if options.root else None
+        self.root = RootTests(bench, options.root.split()) if options.root else None
         self.results = collections.Counter()
         self.by_folder = collections.defaultdict(collections.Counter)
         self.survivors = []
@@ -106,13 +77,20 @@ class Run:
             result, word = EXPLAINED, self.explained[equivalents.key(change)]
         return result, word, time.monotonic() - begin
 
+    def try_root(self, change):
+        undo = applied(self.tree(), change)
+        try:
+            return self.root.caught_by(self.tree(), change)
+        finally:
+            undo()
+
     def why(self, change):
         tests = self.bench.tests_for(change)
         return f"run by {len(tests)} tests" if tests else "no test runs it"
 
     def note(self, change, result, word, seconds):
         if result == SURVIVED and self.root:
-            caught = self.root.caught_by(change)
+            caught = self.try_root(change)
             result, word = (CAUGHT, f"{caught[0]}: {caught[1][0]}") if caught else (result, word)
         self.results[result] += 1
         if result == INVALID:
@@ -173,8 +151,8 @@ def main():
     summary(run)
     for text in stale:
         print(f"mutate-equivalent.txt explains what is no longer there: {text}")
-    print(f"seed {seed}: {share(run.results):.1f} % of {run.done()} caught or explained, {run.results[INVALID]} more did "
-          f"not compile, in {time.monotonic() - begin:.0f} s")
+    print(f"seed {seed}: {share(run.results):.1f} % of {run.done()} caught or explained, "
+          f"{run.results[INVALID]} more did not compile, in {time.monotonic() - begin:.0f} s")
     return 1 if stale or not run.done() or share(run.results) < options.at_least else 0
 
 

@@ -47,7 +47,7 @@ def flags(more):
 def compile_object(cwd, source, target, *more):
     target.parent.mkdir(parents=True, exist_ok=True)
     # The table of commands is in main.c; a test has a main() of its own.
-    run([*CC, *flags(more), "-fPIC", "-MMD", "-Dmain=hostprof_main", *more, "-c", source, "-o", target], cwd)
+    run([*CC, *more, *flags(more), "-fPIC", "-MMD", "-Dmain=hostprof_main", "-c", source, "-o", target], cwd)
 
 
 def link_library(target, objects):
@@ -183,10 +183,13 @@ class Bench:
             number -= 1
         return [t for t in self.tests if number in self.lines[t].get(name, ())]
 
-    def tests_for(self, change):
+    def places_of(self, change):
+        """[(file, line number)] whose code the change is."""
         macro = re.match(r"#\s*define\s+(\w+)", change.old)
-        places = self.places_of_macro(macro.group(1)) if macro else [(change.file, change.number)]
-        tests = {t for name, number in places for t in self.ran_by(name, number)}
+        return self.places_of_macro(macro.group(1)) if macro else [(change.file, change.number)]
+
+    def tests_for(self, change):
+        tests = {t for name, number in self.places_of(change) for t in self.ran_by(name, number)}
         stem = pathlib.Path(change.file).stem
         return sorted(tests, key=lambda t: (t != f"test_{stem}", self.seconds[t]))
 

@@ -36,6 +36,7 @@ def stale():
     for name, old, _ in read():
         if name not in texts:
             path = ROOT / name
-            texts[name] = {line.strip() for line in path.read_text(encoding="utf-8").split("\n")} if path.exists() else ()
+            lines = path.read_text(encoding="utf-8").split("\n") if path.exists() else []
+            texts[name] = {line.strip() for line in lines}
         if old not in texts[name]:
             yield f"{name}: {old}"

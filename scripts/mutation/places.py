@@ -25,6 +25,12 @@ STATEMENT = re.compile(r"\s*(return\b.*|continue|break|goto \w+|\(void\)\w.*|\*?
 INITIALISED = re.compile(r"\s*(const |static |struct |enum |unsigned )*\w+ \**\w+ = ")
 # A leak is the sanitizer's to find, not the profile's reader.
 GIVES_BACK = re.compile(r"\s*(\(void\))?(free|va_end|close|fclose|munmap|\w+_(release|free|unref|close))\(.*\);$")
+# Of a limit or a size one more is no fault; no such constant is 0.
+MAX_PLUS_ONE = 64
+# More memory than is needed is no fault.
+ALLOCATES = re.compile(r"\bx?(malloc|calloc|realloc)\(")
+UNUSED = re.compile(r"\s*\(void\)\w+(, \(void\)\w+)*;$")
+LENGTH = re.compile(r"^(\s*(?:static |const )*(?:struct )?\w+ \w+)\[[^\]]*\]")
 PAIR = re.compile(r"(?<=[(, ])([A-Za-z_]\w*), ([A-Za-z_]\w*)(?=[,)])")
 SYMMETRIC = re.compile(r"\b(MIN|MAX)\(\w+, \w+\)")
 
@@ -52,9 +58,13 @@ def operator_changes(line, mask):
 
 
 def constant_changes(line, mask):
+    mask = re.sub(r"sizeof\([^()]*\)", lambda m: " " * len(m.group()), mask)
     for found in NUMBER.finditer(mask):
+        if ALLOCATES.search(mask):
+            break
         value, suffix = int(found.group(1), 16 if found.group(1)[:2] in ("0x", "0X") else 10), found.group(2)
-        yield "constant", replaced(line, found, f"{value + 1}{suffix}")
+        if value <= MAX_PLUS_ONE:
+            yield "constant", replaced(line, found, f"{value + 1}{suffix}")
         if value > 1:
             yield "constant", replaced(line, found, f"0{suffix}")
     for found in re.finditer(r"\b(true|false)\b", mask):
@@ -88,7 +98,7 @@ def removal(line, mask, before):
     if not STATEMENT.match(mask) or mask.count("(") != mask.count(")") or not begins_statement(before):
         return
     # The last return of a function says its result: without it the program means nothing.
-    if re.match(r"\treturn\b", mask) or INITIALISED.match(mask) or GIVES_BACK.match(mask) or re.match(r"\s*\(void\)\w+(, \(void\)\w+)*;$", mask):
+    if re.match(r"\treturn\b", mask) or INITIALISED.match(mask) or GIVES_BACK.match(mask) or UNUSED.match(mask):
         return
     yield "removed", f"{indent};"
 
@@ -109,7 +119,7 @@ def line_changes(line, mask, before):
     if SPARED.search(mask) or DECLARATION.match(mask):
         return []
     # An array's length in a declaration is no behaviour.
-    code = re.sub(r"^(\s*(?:static |const )*(?:struct )?\w+ \w+)\[[^\]]*\]", lambda m: m.group(1).ljust(len(m.group())), mask)
+    code = LENGTH.sub(lambda m: m.group(1).ljust(len(m.group())), mask)
     changes = [*operator_changes(line, code), *constant_changes(line, code), *condition_changes(line, code),
                *argument_changes(line, code), *removal(line, mask, before)]
     return [c for c in dict.fromkeys(changes) if c[1] != line]

@@ -56,7 +56,8 @@ def container():
     A pid namespace where one can be had: a mutant that sends a signal must not hit others. The shell is
     its first process, so that a test has a parent.
     """
-    argv = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", '"$@"; exit $?', "sh"]
+    argv = ["setpriv", "--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--kill-child", "--mount-proc",
+            "sh", "-c", '"$@"; exit $?', "sh"]
     return argv if os.geteuid() == 0 and not subprocess.run(argv + ["true"], check=False).returncode else []
 
 

@@ -168,6 +168,29 @@ static void each_chunk_has_its_own_start(void **state)
 	profile_release(&p);
 }
 
+/* Of a chunk without its tables the header is all that is read. */
+static void a_cut_chunk_says_when_it_began(void **state)
+{
+	size_t size;
+	_cleanup_close_ int fd = copy_of_jdk_recording(1, &size);
+	struct recording_read_options options = { NULL, false };
+	struct err err = { 0 };
+	bool truncated = false;
+	struct profile p;
+
+	(void)state;
+	if (fd < 0)
+		skip();
+	assert_int_equal(ftruncate(fd, JFR_HEADER_BYTES + 100), 0);
+	profile_init(&p);
+	assert_int_equal(recording_read(fd, &options, &p, &truncated, &err), 0);
+	assert_true(truncated);
+	assert_int_equal(p.samples.len, 0);
+	assert_int_equal(p.start_wall_ns, JDK17_START_NS);
+	assert_int_equal(p.duration_ns, be64toh(read_head(fd, 0).duration_ns));
+	profile_release(&p);
+}
+
 /* --- our own chunks ------------------------------------------------------------------------------ */
 
 static void assert_head(int fd, uint64_t at, uint64_t start_ns, uint64_t duration_ns, bool final)
@@ -297,6 +320,7 @@ int main(void)
 		cmocka_unit_test(times_of_a_jdk_recording),
 		cmocka_unit_test(ticks_have_the_length_that_the_header_says),
 		cmocka_unit_test(each_chunk_has_its_own_start),
+		cmocka_unit_test(a_cut_chunk_says_when_it_began),
 		cmocka_unit_test(a_chunk_begins_where_the_last_one_ended),
 		cmocka_unit_test(a_chunk_ends_with_what_is_in_it),
 		cmocka_unit_test(each_chunk_can_be_read_alone),

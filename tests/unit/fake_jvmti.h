@@ -65,6 +65,7 @@ struct fake_jvm {
 	jvmtiEventCallbacks callbacks;
 	bool on[JVMTI_MAX_EVENT_TYPE_VAL + 1];
 	void (*generate)(jvmtiEvent event); /* what exists is reported again */
+	void (*naming)(jmethodID method);   /* a method's name is asked for */
 	bool no_jni;			    /* the thread is no Java thread */
 	bool exception;			    /* the next check finds one */
 	bool no_agent_thread;
@@ -178,6 +179,8 @@ static jvmtiError JNICALL fake_method_name(jvmtiEnv *env, jmethodID method, char
 {
 	(void)env, (void)ret_signature, (void)ret_generic;
 	*ret_name = fake_poison;
+	if (fake.naming)
+		fake.naming(method);
 	if (!fake_method_of(method)->name)
 		return JVMTI_ERROR_INVALID_METHODID;
 	*ret_name = fake_text(fake_method_of(method)->name);

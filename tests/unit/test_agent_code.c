@@ -362,6 +362,76 @@ static void a_method_without_a_name_has_number_0(void **state)
 	fake_drop(a);
 }
 
+static int named;
+
+/* Another thread fills the table meanwhile, and it is emptied. */
+static void emptied_meanwhile(jmethodID method)
+{
+	(void)method;
+	if (++named == 2)
+		forget_methods(&agent);
+}
+
+/* Then the methods are named again: a frame never has the number of nothing. */
+static void names_that_were_forgotten_are_given_again(void **state)
+{
+	struct agent *a = fake_agent();
+	const struct kept_record *l;
+	struct inlined in;
+	struct records r;
+
+	(void)state;
+	inlined_init(&in);
+	inlined_add(&in, 8, "10");
+	records_open(&r, a);
+	named = 0;
+	fake.naming = emptied_meanwhile;
+	load(a, &in, 256);
+	assert_int_equal(named, 3);
+	assert_int_equal(records_read(&r), 4);
+	l = records_one(&r, CODEMAP_LOAD);
+	assert_int_equal(l->event.load.method, 3);
+	assert_int_equal(l->pcs[0].frames[0].method, 2);
+	assert_int_equal(l->pcs[0].frames[1].method, 3);
+	assert_int_equal(pthread_mutex_trylock(&a->ring.lock), 0);
+	pthread_mutex_unlock(&a->ring.lock);
+	records_close(&r);
+	fake_drop(a);
+}
+
+/* As often as it happens, the code is published at last, with the names that are left. */
+static void emptied_always(jmethodID method)
+{
+	(void)method;
+	named++;
+	forget_methods(&agent);
+}
+
+static void naming_has_an_end(void **state)
+{
+	struct agent *a = fake_agent();
+	struct inlined in;
+	struct records r;
+
+	(void)state;
+	inlined_init(&in);
+	inlined_add(&in, 8, "10");
+	records_open(&r, a);
+	named = 0;
+	fake.naming = emptied_always;
+	load(a, &in, 256);
+	/* Three in the first turn, then the two that the last one of them forgot. */
+	assert_int_equal(named, 3 + 2 * (CODE_TRIES - 1));
+	records_read(&r);
+	assert_int_equal(records_one(&r, CODEMAP_LOAD)->event.load.method, named);
+	assert_int_equal(records_one(&r, CODEMAP_LOAD)->pcs[0].frames[0].method, 0);
+	assert_int_equal(records_one(&r, CODEMAP_LOAD)->pcs[0].frames[1].method, named);
+	assert_int_equal(pthread_mutex_trylock(&a->ring.lock), 0);
+	pthread_mutex_unlock(&a->ring.lock);
+	records_close(&r);
+	fake_drop(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -373,6 +443,8 @@ int main(void)
 		cmocka_unit_test(a_record_too_large_is_made_less_deep),
 		cmocka_unit_test(a_full_ring_loses_code_and_counts_it),
 		cmocka_unit_test(a_method_without_a_name_has_number_0),
+		cmocka_unit_test(names_that_were_forgotten_are_given_again),
+		cmocka_unit_test(naming_has_an_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -294,6 +294,22 @@ static void an_agent_is_loaded_read_and_stopped(void **state)
 	jvm_free(jvm);
 }
 
+/* An agent that is found can be read; where there is none, that is said. */
+static void what_is_found_is_there(void **state)
+{
+	struct err err = { 0 };
+	char path[PATH_MAX] = "";
+
+	(void)state;
+	if (attach_find_agent(path, sizeof(path), &err) == 0) {
+		assert_int_equal(access(path, R_OK), 0);
+		return;
+	}
+	assert_int_equal(err.code, -ENOENT);
+	assert_true(access(HOSTPROF_LIBDIR "/hostprof/libhostprof-agent.so", R_OK) < 0);
+	assert_string_equal(path, "");
+}
+
 /* What cannot be loaded is the JVM's to say; nothing is left behind. */
 static void what_is_no_agent_is_refused(void **state)
 {
@@ -365,6 +381,7 @@ int main(void)
 		cmocka_unit_test(its_main_class_is_what_was_started),
 		cmocka_unit_test(it_is_listed),
 		cmocka_unit_test(an_agent_is_loaded_read_and_stopped),
+		cmocka_unit_test(what_is_found_is_there),
 		cmocka_unit_test(what_is_no_agent_is_refused),
 		cmocka_unit_test(a_stopped_jvm_is_let_alone),
 		cmocka_unit_test(a_jvm_that_forbids_it_is_not_attached_to),

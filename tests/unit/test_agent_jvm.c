@@ -361,6 +361,45 @@ static void threads_of_a_pid_namespace(void **state)
 	end(&p, a);
 }
 
+/* The table polls all of them, says when all have replayed, and lets all leases go at the end. */
+static void a_table_of_jvms(void **state)
+{
+	char path[] = "/nowhere/libjvm.so";
+	struct process process = { .pid = (uint32_t)getpid(), .serial = 1 };
+	struct agent *a = fake_agent();
+	struct jvm_table *table;
+	struct err err = { 0 };
+	struct jvm *jvm;
+
+	(void)state;
+	fake.generate = one_stub_and_one_method;
+	assert_int_equal(jvm_table_new(&table, &err), 0);
+	vec_push(&process.mappings,
+		 ((struct mapping){ .start = 0x1000, .end = 0x2000, .path = path }));
+	jvm = jvm_table_get(table, &process);
+	assert_int_equal(jvm_open_code_map(jvm, &err), 0);
+	assert_false(jvm_table_replayed(table));
+	serve(a);
+	jvm_table_poll(table);
+	assert_true(jvm_table_replayed(table));
+	assert_int_equal(codemap_store_replays(jvm->store), 1);
+	assert_true(jvm_reads_code_map(jvm));
+	/* A thread that ended 10 s before the poll is not asked for any more. */
+	fake.callbacks.ThreadStart(&fake_jvmti, &fake_jni, fake_thread_id(1));
+	fake.callbacks.ThreadEnd(&fake_jvmti, &fake_jni, fake_thread_id(1));
+	jvm_table_poll(table);
+	assert_int_equal(a->ring.header->tail, a->ring.header->head);
+	jvm_table_release_leases(table);
+	assert_int_equal(a->ring.header->lease_until_ns, 0);
+	assert_int_equal(a->ring.header->command, CODEMAP_COMMAND_STOP);
+	assert_false(jvm_reads_code_map(jvm));
+	jvm_table_forget(table, &process);
+	assert_null(process.jvm);
+	jvm_table_free(table);
+	vec_release(&process.mappings);
+	fake_drop(a);
+}
+
 /* Without its tables nothing is known of a JVM from outside. */
 static void a_jvm_without_tables(void **state)
 {
@@ -398,6 +437,7 @@ int main(void)
 		cmocka_unit_test(the_end_gives_the_lease_back),
 		cmocka_unit_test(threads_are_named_by_their_tid),
 		cmocka_unit_test(threads_of_a_pid_namespace),
+		cmocka_unit_test(a_table_of_jvms),
 		cmocka_unit_test(a_jvm_without_tables),
 	};
 

@@ -283,6 +283,8 @@ static void an_agent_is_loaded_read_and_stopped(void **state)
 	assert_int_equal(info.agent, JVM_AGENT_ACTIVE);
 	assert_int_equal(info.agent_lease_pid, getpid());
 	assert_int_equal(info.agent_dropped, 0);
+	jvm->reader.header->dropped = 5;
+	assert_int_equal(info_of(java).agent_dropped, 5);
 	expect_code(jvm);
 	expect_thread_names(jvm);
 	/* Again is the one that runs. */

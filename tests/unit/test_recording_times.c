@@ -314,6 +314,52 @@ static void each_chunk_can_be_read_alone(void **state)
 	profile_release(&p);
 }
 
+/* Threads that differ only in one word of their identity; each sample keeps its own. */
+static void threads_of_equal_names_are_apart(void **state)
+{
+	_cleanup_close_ int fd = memfd_create("recording", MFD_CLOEXEC);
+	_cleanup_(recording_writer_freep) struct recording_writer *writer = NULL;
+	struct profile_event cpu = { .period = 1 };
+	struct err err = { 0 };
+	struct profile p, got;
+	struct strbuf a = STRBUF_INIT, b = STRBUF_INIT;
+
+	(void)state;
+	assert_int_equal(recording_writer_new(fd, &writer, &err), 0);
+	profile_init(&p);
+	fixture_head(&p);
+	cpu.name = profile_string(&p, "cpu");
+	cpu.unit = profile_string(&p, "nanoseconds");
+	for (uint32_t i = 0; i < 6; i++) {
+		struct profile_process proc = { .pid = 7 + (i == 1),
+						.exec_count = i == 2,
+						.start_ns = 100 + (i == 3),
+						.name = profile_string(&p, "java") };
+		struct profile_thread thread = { .tid = 9 + (i == 4), .java_tid = 3 };
+		struct profile_sample s = { .weight = 1, .count = 1, .time_ns = FIXTURE_START_NS };
+
+		thread.process = profile_process(&p, &proc);
+		thread.name = profile_string(&p, i == 5 ? "other" : "worker");
+		s.event = profile_event(&p, &cpu);
+		s.thread = profile_thread(&p, &thread);
+		s.stack = profile_stack(&p, NULL, 0);
+		profile_add(&p, &s);
+	}
+	for (uint32_t i = 0; i < 6; i++)
+		describe_sample(&a, &p, i);
+	assert_int_equal(recording_writer_finish(writer, &p, &err), 0);
+	read_back(fd, &got);
+	assert_int_equal(got.samples.len, 6);
+	assert_int_equal(intern_len(&got.threads), 6);
+	for (uint32_t i = 0; i < 6; i++)
+		describe_sample(&b, &got, i);
+	assert_string_equal(strbuf_str(&b), strbuf_str(&a));
+	strbuf_release(&a);
+	strbuf_release(&b);
+	profile_release(&got);
+	profile_release(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -323,6 +369,7 @@ int main(void)
 		cmocka_unit_test(a_cut_chunk_says_when_it_began),
 		cmocka_unit_test(a_chunk_begins_where_the_last_one_ended),
 		cmocka_unit_test(a_chunk_ends_with_what_is_in_it),
+		cmocka_unit_test(threads_of_equal_names_are_apart),
 		cmocka_unit_test(each_chunk_can_be_read_alone),
 	};
 

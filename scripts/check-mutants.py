@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Breaks the unwinder one line at a time; a unit test must notice each. `make check-mutants`.
+"""Breaks the product one line at a time; a unit test must notice each. `make check-mutants`.
 
-A mutant (scripts/mutants.py) is an exact piece of text, its replacement, and the tests that are for that
+A mutant (scripts/mutants/) is an exact piece of text, its replacement, and the tests that are for that
 behaviour. It is put into a copy of the sources; the library's sources that see it are compiled
 beside the test and take the place of their parts of libhostprof.a, so that one mutant costs a
-second. A piece that is not there exactly once, a mutant that does not compile, or one that no test
+second. A source of the agent is seen by the tests that include it. A test may be a script, which is run in
+the copy. A piece that is not there exactly once, a mutant that does not compile, or one that no test
 notices fails the run; so does a test that fails without any mutant.
 
-    scripts/check-mutants.py [NAME…]      only these; --list shows them
+    scripts/check-mutants.py [NAME…]      only these mutants or areas; --list shows them
     scripts/check-mutants.py --texts      only whether every piece is there; `make lint` asks
 """
 import collections
@@ -17,48 +18,21 @@ import functools
 import os
 import pathlib
 import re
-import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 
-from mutants import MUTANTS
-
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build"))
-BUILD = BUILD if BUILD.is_absolute() else ROOT / BUILD
-COPIED = ("bpf", "userspace", "jvmagent", "vmlinux", "tests/test.h", "tests/unit", "tests/tools", "tests/data")
-FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-O0", "-w", "-Iuserspace", "-Ibpf", "-Ijvmagent", "-Itests",
-         "-Itests/unit", f"-I{BUILD}/gen", '-DHOSTPROF_VERSION="0"', '-DHOSTPROF_LIBDIR="/usr/local/lib"']
-CC = shlex.split(os.environ.get("CC", "gcc"))
-LDLIBS = shlex.split(os.environ.get("LDLIBS", ""))
-# A broken walk may not end.
-TEST_SECONDS = 20
-
-
-class Broken(Exception):
-    """The mutant says nothing: it does not apply or does not compile."""
-
-
-def copy_tree(to):
-    for name in COPIED:
-        source, target = ROOT / name, to / name
-        if source.is_dir():
-            shutil.copytree(source, target)
-        elif source.exists():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source, target)
+from mutants import AREAS, MUTANTS
+from mutation.tree import BUILD, CC, FLAGS, LDLIBS, ROOT, Broken, copy_tree, read_rule, run_test
 
 
 def dependencies():
     """Library source -> the files that it sees, by the compiler's .d files."""
     seen = {}
     for path in (BUILD / "obj" / "userspace").glob("*/*.d"):
-        rule = path.read_text(encoding="utf-8").replace("\\\n", " ").partition("\n")[0]
-        names = {os.path.relpath(w, ROOT) if os.path.isabs(w) else w for w in rule.split()[1:]}
+        names = read_rule(path)
         source = next((n for n in names if n.endswith(".c")), None)
         if source and (ROOT / source).exists():
             seen[source] = names
@@ -70,6 +44,8 @@ SEEN_BY = dependencies()
 
 def affected(name):
     """The library's sources that must be compiled again; the BPF program's skeleton sees none."""
+    if name.endswith((".js", ".css", ".html")):
+        return ["userspace/output/embedded.c"]
     return sorted(source for source, names in SEEN_BY.items() if name in names)
 
 
@@ -135,18 +111,13 @@ def compile_test(tree, test, mutant):
     return program
 
 
-def run_test(program, cwd):
-    """What failed: names of test functions, or how the program ended; empty when all is well."""
-    try:
-        done = subprocess.run([str(program)], cwd=cwd, timeout=TEST_SECONDS, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-    except subprocess.TimeoutExpired:
-        return ["no end"]
-    if done.returncode == 0:
-        return []
-    text = done.stdout.decode("utf-8", "replace")
-    failed = sorted(set(re.findall(r"\[  FAILED  \] (\w+)$", text, re.MULTILINE)))
-    return failed or [f"exit code {done.returncode}"]
+def is_script(test):
+    return "/" in test
+
+
+def command_of(tree, test, program):
+    """How a test is run: a script from its tree, a unit test as it was built."""
+    return [sys.executable, "-B", str(tree / test)] if is_script(test) else [str(program)]
 
 
 def caught_by(tree, mutant):
@@ -154,7 +125,8 @@ def caught_by(tree, mutant):
     path, text = put_in(tree, mutant)
     try:
         for test in mutant.tests:
-            failed = run_test(compile_test(tree, test, mutant), tree)
+            program = None if is_script(test) else compile_test(tree, test, mutant)
+            failed = run_test(command_of(tree, test, program), tree)
             if failed:
                 return test, failed
         return None
@@ -178,7 +150,7 @@ def check_unbroken(mutants):
     """The tests as they are built pass."""
     bad = 0
     for test in sorted({test for mutant in mutants for test in mutant.tests}):
-        failed = run_test(BUILD / "tests" / test, ROOT)
+        failed = run_test(command_of(ROOT, test, BUILD / "tests" / test), ROOT)
         if failed:
             print(f"FAILED {test} without a mutant: {', '.join(failed)}")
             bad += 1
@@ -205,15 +177,17 @@ def check_all(mutants, top):
 def main():
     names = sys.argv[1:]
     if names == ["--list"]:
-        print("\n".join(mutant.name for mutant in MUTANTS))
+        for area, mutants in AREAS.items():
+            print("\n".join([f"{area}:"] + [f"\t{mutant.name}" for mutant in mutants]))
         return 0
     if names == ["--texts"]:
         return 1 if check_texts(MUTANTS) else 0
-    unknown = set(names) - {mutant.name for mutant in MUTANTS}
+    unknown = set(names) - {mutant.name for mutant in MUTANTS} - set(AREAS)
     if unknown:
         print(f"no such mutant: {', '.join(sorted(unknown))}; --list shows them")
         return 2
-    mutants = [m for m in MUTANTS if not names or m.name in names]
+    mutants = [m for area, those in AREAS.items() for m in those
+               if not names or area in names or m.name in names]
     begin = time.monotonic()
     if check_texts(mutants) or check_unbroken(mutants):
         return 1

@@ -70,9 +70,14 @@ check-jdks: ## Java stacks on OpenJDK 8 to 28: fetches them into JDKS, prints a 
 	@$(if $(HOSTPROF_JDKS),,scripts/get-jdks.sh $(JDKS))
 	@HOSTPROF_BUILD=$(BUILD) HOSTPROF_JDKS=$(or $(HOSTPROF_JDKS),$(abspath $(JDKS))) tests/root/jdk_matrix.py
 
-check-mutants: ## break the unwinder line by line: a unit test must notice each
+check-mutants: ## break the product line by line: a unit test must notice each
 	@+$(AGAIN) unit-tests
-	@$(SCRIPT_ENV) CC=$(CC) LDLIBS="$(LDLIBS)" scripts/check-mutants.py
+	@$(SCRIPT_ENV) CC="$(CC)" LDLIBS="$(LDLIBS)" JAVA_HOME_BUILD=$(JAVA_HOME_BUILD) scripts/check-mutants.py
+
+check-random-mutants: ## break NUMBER (300) random lines, SEED to repeat: 90 % must be noticed by unit tests
+	@+$(AGAIN) all unit-tests
+	@$(SCRIPT_ENV) CC="$(CC)" LDLIBS="$(LDLIBS)" JAVA_HOME_BUILD=$(JAVA_HOME_BUILD) scripts/mutate.py \
+		$(if $(SEED),--seed $(SEED)) $(if $(NUMBER),--number $(NUMBER)) $(MUTATE_FLAGS)
 
 check-differential: ## walk 10,000 stacks that perf takes as we do, as libdwfl and as gdb do
 	@+$(AGAIN) $(BUILD)/tools/differential
@@ -101,7 +106,7 @@ clean: ## remove the build directory
 
 # With `make -jN setup check` the packages still come first.
 ifneq ($(filter setup,$(MAKECMDGOALS)),)
-run check check-unit check-root check-live check-steps check-random check-san check-kernels check-scale check-real check-mutants fuzz lint tidy bench: | setup
+run check check-unit check-root check-live check-steps check-random check-san check-kernels check-scale check-real check-mutants check-random-mutants fuzz lint tidy bench: | setup
 endif
 
 unit-tests: $(UNIT_BIN)
@@ -115,5 +120,5 @@ $(BUILD)/fuzzers/%: tests/fuzz/%.c $(BUILD)/libhostprof.a
 	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) -Wno-missing-prototypes $(LDFLAGS) \
 		-fsanitize=fuzzer,address,undefined -o $@ $(filter %.c %.a,$^) $(LDLIBS)
 
-.PHONY: help setup run check check-unit check-differential check-root check-live check-steps check-random check-san check-kernels check-scale check-real check-mutants \
+.PHONY: help setup run check check-unit check-differential check-root check-live check-steps check-random check-san check-kernels check-scale check-real check-mutants check-random-mutants \
 	fuzz lint tidy bench install clean unit-tests fuzzers

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The mutants of check-mutants.py: what is broken, where, and the tests that are for it."""
-import collections
-
-Mutant = collections.namedtuple("Mutant", "name file old new tests")
+"""Of the unwinder: the step functions, the tables, the row compiler."""
+from .mutant import Mutant
 
 STEP = "bpf/step_row.h"
 FIND = "bpf/unwind_find.h"

@@ -11,6 +11,7 @@ AGENTS = "userspace/session/agents.c"
 WRITER = "userspace/output/jfr_writer.c"
 
 RUN = ["test_pipeline"]
+LOOKED_FOR = ["test_agents"]
 
 ORDER = [
     Mutant("nothing is held back", PIPELINE, "#define HOLD_NS (300 * NSEC_PER_MSEC)", "#define HOLD_NS 0ULL", RUN),
@@ -97,4 +98,35 @@ CHUNKS = [
            ";", RUN),
 ]
 
-MUTANTS = ORDER + PROCESSES + FIGURES + CHUNKS
+AGENTS_USED = [
+    Mutant("a detached agent is never looked for again", AGENTS, "if (agent->map_open && !jvm_reads_code_map(jvm)) {",
+           "if (0) {", LOOKED_FOR),
+    Mutant("an agent that went is looked for much later", AGENTS,
+           "agent->map_open = false;\n\t\tagent->map_retry_ns = 0;",
+           "agent->map_open = false;\n\t\tagent->map_retry_ns = MAP_MAX_RETRY_NS;", LOOKED_FOR),
+    Mutant("agents of all JVMs are used", AGENTS, "agent->wanted = wanted;", "agent->wanted = true;", LOOKED_FOR),
+    Mutant("a sampled JVM is no target", AGENTS, "agent->wanted = true;\n", "", LOOKED_FOR),
+    Mutant("an agent is looked for once", AGENTS, "if (now_ns - agent->map_tried_ns < agent->map_retry_ns)",
+           "if (agent->map_tried_ns)", LOOKED_FOR),
+    Mutant("ever longer pauses without an end", AGENTS,
+           "MIN(MAX(2 * agent->map_retry_ns, MAP_RETRY_NS), MAP_MAX_RETRY_NS)",
+           "MAX(2 * agent->map_retry_ns, MAP_RETRY_NS)", LOOKED_FOR),
+    Mutant("a fork of a JVM is attached to", AGENTS, "return process && (process->exec_count > 0 || process->begin_ns == 0);",
+           "return process;", LOOKED_FOR),
+    Mutant("an agent is loaded into each generation's pid", AGENTS, "process->serial != agent->serial ||", "",
+           LOOKED_FOR),
+    Mutant("an agent is loaded again and again", AGENTS, "agent->attach = ATTACH_DONE;", "agent->attach = ATTACH_NONE;",
+           LOOKED_FOR),
+    Mutant("samples do not wait for a loaded agent", AGENTS,
+           "agents->attaching++;\n\tif (!agents->busy_since_ns)", "agents->attaching++;\n\tif (0)", LOOKED_FOR),
+    Mutant("samples do not wait for a replay", AGENTS,
+           "agent->failure[0] = '\\0';\n\t\tif (!agents->busy_since_ns)",
+           "agent->failure[0] = '\\0';\n\t\tif (0)", LOOKED_FOR),
+    Mutant("samples wait for a replay for ever", AGENTS,
+           "return agents->busy_since_ns && clock_now_ns() - agents->busy_since_ns < BUSY_LIMIT_NS;",
+           "return agents->busy_since_ns;", LOOKED_FOR),
+    Mutant("a JVM's failure is not told", AGENTS, "if (attach->err.code)", "if (0)", LOOKED_FOR),
+    Mutant("JVMs that ended are not counted", AGENTS, "agents->past_jvms += agent->sampled;", "", LOOKED_FOR),
+]
+
+MUTANTS = AGENTS_USED + ORDER + PROCESSES + FIGURES + CHUNKS

@@ -229,6 +229,7 @@ static void children_of_targets(void **state)
 	add_target(17);
 	other.group_leader = &other;
 	child.group_leader = &child;
+	assert_true(wanted(&named));
 	target_fork(&other, &stranger);
 	target_fork(&thread, &child); /* of any of its threads */
 	assert_true(wanted(&child));

@@ -9,6 +9,7 @@
 
 #include "test.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

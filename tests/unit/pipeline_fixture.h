@@ -155,6 +155,7 @@ static inline void fill_sample(const struct fixture *f, uint64_t ms, const struc
 			       struct wire_sample *sample)
 {
 	size_t kernel = count_words(spec->kernel), user = count_words(spec->user);
+	const char *comm = spec->comm ? spec->comm : "kernel's";
 
 	*sample = (struct wire_sample){
 		.size = (uint32_t)(sizeof(*sample) + 8 * (kernel + user)),
@@ -172,7 +173,7 @@ static inline void fill_sample(const struct fixture *f, uint64_t ms, const struc
 		.user_words = (uint16_t)user,
 		.user_frames = (uint32_t)user,
 	};
-	strcpy(sample->comm, spec->comm ? spec->comm : "kernel's");
+	memcpy(sample->comm, comm, MIN(strlen(comm), sizeof(sample->comm)));
 	memcpy(sample->words, spec->kernel, 8 * kernel);
 	memcpy(sample->words + kernel, spec->user, 8 * user);
 }

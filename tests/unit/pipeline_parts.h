@@ -487,6 +487,13 @@ static inline void apply_until(struct fixture *f, uint64_t ms)
 	assert_true(pipeline_apply_until(&f->pipeline, at_ms(f, ms)));
 }
 
+static inline void snapshot(struct fixture *f)
+{
+	struct err err;
+
+	assert_int_equal(pipeline_snapshot(&f->pipeline, &err), 0);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup_parts, teardown_parts)
 
 #endif

@@ -116,126 +116,55 @@ static void a_samples_names_are_read_at_once(void **state)
 	assert_non_null(strstr(noted(), "sample 1\ntouch 1\nprefetch 1\nunwinder"));
 }
 
-/* --- JVMs --- */
-
-static void put_libjvm(struct fixture *f, uint32_t pid, const char *path)
-{
-	put_side(f, 0,
-		 (struct side_event){ .kind = SIDE_MMAP,
-				      .pid = pid,
-				      .addr = MAPPED,
-				      .len = 0x1000,
-				      .name = path });
-}
-
-static void a_jvms_agent_is_looked_for(void **state)
+/* As only a kernel that is not ours would write it. */
+static void samples_that_cannot_be(void **state)
 {
 	struct fixture *f = *state;
 
 	begin(f);
-	put_libjvm(f, PID_A, "/jdk/lib/server/libjvm.so"); /* but it is none */
+	put_sample(f, 5, (struct sample_spec){ .pid = PID_A, .event = 2 });
+	put_sample(f, 5, (struct sample_spec){ .pid = PID_A, .reason = UNWIND_REASON_COUNT });
 	pipeline_drain(&f->pipeline);
-	noted();
-	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
-	assert_string_equal(noted(), "");
-	parts.is_jvm = true;
-	put_libjvm(f, PID_A, "/jdk/lib/libjava.so");
-	put_libjvm(f, PID_A, "/jdk/lib/server/libjvm.so (deleted)");
-	put_libjvm(f, PID_B, "libjvm.so");
-	pipeline_drain(&f->pipeline);
-	noted();
-	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
-	assert_string_equal(noted(), "agent of 1, a target\nagent of 2, a target\n");
+	assert_string_equal(noted(), "grant\nunwinder turn\ngrant\n");
+	assert_int_equal(f->pipeline.samples, 0);
+	assert_null(merge_peek(&f->pipeline.queue));
 }
 
-static void only_targets_agents_are_used(void **state)
+/* The kernel ends it with a zero only where there is room. */
+static void a_name_of_sixteen_letters(void **state)
 {
-	static const uint32_t pids[] = { PID_C, PID_B };
 	struct fixture *f = *state;
 
-	parts.is_jvm = true;
-	f->options.pids = pids;
-	f->options.pid_count = 2;
 	begin(f);
-	put_libjvm(f, PID_A, "/libjvm.so");
-	put_libjvm(f, PID_B, "/libjvm.so");
+	put_sample(f, 5, (struct sample_spec){ .pid = PID_A, .comm = "sixteen letters!" });
 	pipeline_drain(&f->pipeline);
-	noted();
 	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
-	assert_string_equal(noted(), "agent of 1\nagent of 2, a target\n");
-	/* With --cgroup a sample tells. */
-	f->options.pid_count = 0;
-	f->options.cgroup_path = "/sys/fs/cgroup/a";
-	put_libjvm(f, PID_C, "/libjvm.so");
-	pipeline_drain(&f->pipeline);
-	noted();
-	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
-	assert_string_equal(noted(), "agent of 3\n");
+	assert_string_equal(applied(f),
+			    "5 cpu 100 kernel sixteen letters.1/sixteen letters!.1: frame\n");
 }
 
-static void a_jvms_thread_has_its_name(void **state)
+/* --- processes that were there before us --- */
+
+/* What a child inherits is read while its parent lives, the others' some at a time. */
+static void what_is_known_of_them(void **state)
 {
 	struct fixture *f = *state;
-	const struct profile *p = &f->pipeline.profile;
-	const struct profile_process *process;
-
-	parts.is_jvm = true;
-	parts.thread_name = "main thread of Java";
-	begin(f);
-	put_sample(f, 5, (struct sample_spec){ .pid = PID_A, .tid = PID_B, .comm = "java" });
-	pipeline_drain(&f->pipeline);
-	noted();
-	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
-	assert_string_equal(noted(), "touch 1\nsampled 1\nname of 2 at 5\nstack of 1\n");
-	assert_string_equal(applied(f), "5 cpu 100 kernel java.1/main thread of Java.2: frame\n");
-	assert_int_equal(profile_get_thread(p, 0)->java_tid, 31);
-	process = profile_get_process(p, 0);
-	assert_string_equal(profile_get_string(p, process->jvm_version), "17.0.9");
-	assert_string_equal(profile_get_string(p, process->main_class), "a.Main");
-	/* Without a name the kernel's is good enough. */
-	parts.thread_name = "";
-	put_sample(f, 6, (struct sample_spec){ .pid = PID_A, .tid = PID_C, .comm = "comm" });
-	pipeline_drain(&f->pipeline);
-	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
-	assert_non_null(strstr(applied(f), "java.1/comm.3: frame\n"));
-}
-
-/* The launcher's first sample comes before the registry knows that it is a JVM. */
-static void a_jvm_that_is_just_starting(void **state)
-{
-	struct fixture *f = *state;
-	const struct profile *p = &f->pipeline.profile;
-
-	parts.is_libjvm = parts.jvm_is_new = true;
-	begin(f);
-	put_leaf(f, 5, PID_A);
-	pipeline_drain(&f->pipeline);
-	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
-	assert_string_equal(profile_get_string(p, profile_get_process(p, 0)->jvm_version),
-			    "17.0.9");
-	/* And that is known for good. */
-	noted();
-	put_leaf(f, 6, PID_A);
-	pipeline_drain(&f->pipeline);
-	noted();
-	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
-	assert_string_equal(noted(), "touch 1\nstack of 1\n");
-}
-
-static void layouts_for_the_unwinder(void **state)
-{
-	struct fixture *f = *state;
-	const struct mapping libjvm = { .start = 1 };
-	struct wire_jvm wire;
+	const struct process *self, *parent;
 
 	begin(f);
-	assert_int_equal(parts.jvm_source.read(PID_A, &libjvm, false, &wire, parts.jvm_source.data),
-			 -ENODATA);
-	parts.jvm_is_new = true;
-	assert_int_equal(parts.jvm_source.read(PID_A, &libjvm, true, &wire, parts.jvm_source.data),
-			 0);
-	assert_int_equal(wire.serial, 44);
-	assert_string_equal(noted(), "find jvm 1\nfind jvm 1 or make it\nwire now\n");
+	snapshot(f);
+	self = registry_find(f->pipeline.registry, (uint32_t)getpid());
+	parent = registry_find(f->pipeline.registry, (uint32_t)getppid());
+	put_side(f, 1, (struct side_event){ .kind = SIDE_EXIT, .pid = PID_A, .ppid = self->pid });
+	pipeline_drain(&f->pipeline);
+	assert_string_equal(self->exe, "");
+	put_fork(f, 2, PID_A, self->pid);
+	pipeline_drain(&f->pipeline);
+	assert_string_not_equal(self->exe, "");
+	assert_true(!parent || parent->cgroup[0] == '\0');
+	for (int i = 0; i < 100; i++) /* 200 each */
+		pipeline_turn(&f->pipeline);
+	assert_true(!parent || parent->cgroup[0] != '\0');
 }
 
 /* --- the order of things --- */
@@ -270,6 +199,41 @@ static void a_full_queue_goes_on(void **state)
 	assert_int_equal(f->pipeline.profile.samples.len, 1);
 }
 
+/* Files that are not read in three seconds are not waited for, until the worker gets on. */
+static void files_that_cannot_be_read(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	parts.not_ready = true;
+	parts.parsed = 5;
+	put_leaf(f, 1, PID_A);
+	put_leaf(f, 2, PID_A);
+	run_until(f, 3200);
+	assert_int_equal(f->pipeline.profile.samples.len, 0);
+	run_until(f, 3400);
+	assert_int_equal(f->pipeline.profile.samples.len, 2);
+	assert_in_range(f->pipeline.stall_ns, 3000 * MS, 3100 * MS);
+	put_leaf(f, 3300, PID_A);
+	run_until(f, 3700);
+	assert_int_equal(f->pipeline.profile.samples.len, 3);
+	parts.parsed++;
+	put_leaf(f, 3600, PID_A);
+	run_until(f, 6500);
+	assert_int_equal(f->pipeline.profile.samples.len, 3);
+	run_until(f, 7200);
+	assert_int_equal(f->pipeline.profile.samples.len, 4);
+}
+
+static unsigned int count_of(const char *text, const char *word)
+{
+	unsigned int count = 0;
+
+	for (; (text = strstr(text, word)); text += strlen(word))
+		count++;
+	return count;
+}
+
 static void the_end_waits_for_agents(void **state)
 {
 	struct fixture *f = *state;
@@ -279,7 +243,7 @@ static void the_end_waits_for_agents(void **state)
 	before = now_ms(f);
 	finish(f);
 	assert_in_range(now_ms(f) - before, 300, 330);
-	assert_non_null(strstr(noted(), "release leases\n"));
+	assert_in_range(count_of(noted(), "poll jvms\n"), 14, 16);
 }
 
 static void nobody_keeps_what_is_gone(void **state)
@@ -379,13 +343,12 @@ int main(void)
 		TEST(memory_is_given_up),
 		TEST(a_file_is_opened_at_once),
 		TEST(a_samples_names_are_read_at_once),
-		TEST(a_jvms_agent_is_looked_for),
-		TEST(only_targets_agents_are_used),
-		TEST(a_jvms_thread_has_its_name),
-		TEST(a_jvm_that_is_just_starting),
-		TEST(layouts_for_the_unwinder),
+		TEST(samples_that_cannot_be),
+		TEST(a_name_of_sixteen_letters),
+		TEST(what_is_known_of_them),
 		TEST(samples_wait_for_agents),
 		TEST(a_full_queue_goes_on),
+		TEST(files_that_cannot_be_read),
 		TEST(the_end_waits_for_agents),
 		TEST(nobody_keeps_what_is_gone),
 		TEST(ids_begin_anew_with_a_chunk),

@@ -39,11 +39,12 @@ static inline void fake_advance(uint64_t ns)
 int clock_gettime(clockid_t id, struct timespec *ret)
 {
 	uint64_t ns = fake_begun_ns + __atomic_load_n(&fake_ahead_ns, __ATOMIC_RELAXED);
+	uint64_t real_ns = fake_real_ns(CLOCK_MONOTONIC);
 
 	if (id == CLOCK_REALTIME)
 		ns += 1000000 * NSEC_PER_SEC;
 	else if (id != CLOCK_MONOTONIC)
-		ns += fake_real_ns(id) - fake_real_ns(CLOCK_MONOTONIC);
+		ns += fake_real_ns(id) - real_ns;
 	ret->tv_sec = (time_t)(ns / NSEC_PER_SEC);
 	ret->tv_nsec = (long)(ns % NSEC_PER_SEC);
 	return 0;

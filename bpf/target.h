@@ -7,7 +7,10 @@
 #ifndef HOSTPROF_TARGET_H
 #define HOSTPROF_TARGET_H
 
+/* For the host a test has declared settings, targets, the kernel's structs and helpers. */
+#ifdef __bpf__
 #include "maps.h"
+#endif
 
 static __always_inline bool target_has(wire_u32 tgid, wire_u64 start_ns)
 {

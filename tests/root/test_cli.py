@@ -112,6 +112,8 @@ def bad_options():
             (["record", "--unwind", "magic"], "--unwind"),
             (["record", "--ring-size", "100k"], "--ring-size"),
             (["record", "--memory-limit", "47M"], "--memory-limit: less than 48M"),
+            (["record", "--chunk-size", "257M"], "--chunk-size: more than 256M"),
+            (["record", "--chunk-time", "soon"], "'soon' is not a duration"),
             (["record", "-a", "-p", str(os.getpid())], "-a does not go with -p"),
             (["record", "true"], "unexpected 'true'"),
             (["record", "--"], "no command after --"),

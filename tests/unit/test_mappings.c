@@ -116,6 +116,10 @@ static void a_growing_code_cache_is_one_mapping(void **state)
 	add(&p, 0x4000, 0x5000, 0, file_a);
 	add(&p, 0x5000, 0x6000, 0x1000, file_a);
 	assert_int_equal(p.mappings.len, 3);
+	add_anonymous(&p, 0x7000, 0x8000, anonymous);
+	add_anonymous(&p, 0x9000, 0xa000, anonymous);
+	assert_int_equal(p.mappings.len, 5);
+	assert_null(process_find_mapping(&p, 0x8000));
 	mappings_clear(&p);
 }
 

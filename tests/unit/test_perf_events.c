@@ -1,10 +1,208 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The timers of a clock: together they have its rate, and no two are in step. */
+/* What is asked of perf_event_open(): the system calls are the test's. */
 #include "test.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "capture/perf_events.h"
 
-#define PERIOD 1003009ULL
+#define PROG_FD	 77
+#define FIRST_FD 5000 /* far above any that is open */
+#define LINK_FD	 6000
+#define PERIOD	 1003009ULL
+/* Of the events below the first is a clock. */
+#define OPENED 6
+
+static struct {
+	struct perf_event_attr attrs[8];
+	long cpus[8];
+	unsigned int opened;
+	unsigned int fail_at; /* the number of the event that cannot be opened, from 1 on */
+	bool no_link;
+	uint64_t cookies[8];
+	unsigned int links;
+	char log[256];
+} seen;
+
+static void note(const char *what, int fd)
+{
+	size_t len = strlen(seen.log);
+
+	snprintf(seen.log + len, sizeof(seen.log) - len, "%s %d\n", what, fd);
+}
+
+long syscall(long number, ...)
+{
+	const struct perf_event_attr *attr;
+	va_list ap;
+	long pid, group;
+
+	if (number != SYS_perf_event_open)
+		return -1;
+	va_start(ap, number);
+	attr = va_arg(ap, const struct perf_event_attr *);
+	pid = va_arg(ap, int);
+	seen.cpus[seen.opened] = va_arg(ap, int);
+	group = va_arg(ap, int);
+	va_end(ap);
+	if (pid != -1 || group != -1) /* all processes, no group */
+		return -1;
+	seen.attrs[seen.opened++] = *attr;
+	if (seen.opened == seen.fail_at) {
+		errno = EMFILE;
+		return -1;
+	}
+	return FIRST_FD + (long)seen.opened - 1;
+}
+
+int bpf_link_create(int prog_fd, int target_fd, enum bpf_attach_type type,
+		    const struct bpf_link_create_opts *opts)
+{
+	if (prog_fd != PROG_FD || type != BPF_PERF_EVENT ||
+	    target_fd != FIRST_FD + (int)seen.opened - 1)
+		return -1;
+	seen.cookies[seen.links++] = opts->perf_event.bpf_cookie;
+	errno = EACCES;
+	return seen.no_link ? -1 : LINK_FD + (int)seen.links - 1;
+}
+
+int close(int fd)
+{
+	if (fd >= FIRST_FD)
+		note("close", fd);
+	return 0;
+}
+
+ssize_t getrandom(void *bytes, size_t len, unsigned int flags)
+{
+	(void)flags;
+	memset(bytes, 0, len);
+	return (ssize_t)len;
+}
+
+static const struct capture_event events[] = {
+	{ .name = "cpu",
+	  .type = PERF_TYPE_SOFTWARE,
+	  .config = PERF_COUNT_SW_CPU_CLOCK,
+	  .period = PERIOD },
+	{ .name = "cycles",
+	  .type = PERF_TYPE_HARDWARE,
+	  .config = PERF_COUNT_HW_CPU_CYCLES,
+	  .freq_hz = 997 },
+	{ .name = "page-faults",
+	  .type = PERF_TYPE_SOFTWARE,
+	  .config = PERF_COUNT_SW_PAGE_FAULTS,
+	  .period = 64 },
+};
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&seen, 0, sizeof(seen));
+	return 0;
+}
+
+static struct perf_events_options all(void)
+{
+	return (struct perf_events_options){ .events = events, .count = 3, .prog_fd = PROG_FD };
+}
+
+/* Each event as it was asked for; a clock as its timers. */
+static void each_as_it_was_asked_for(void **state)
+{
+	static const unsigned int of[OPENED] = { 0, 0, 0, 0, 1, 2 };
+	struct perf_events_options options = all();
+	struct perf_events opened;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(perf_events_open(&options, 3, &opened, &err), 0);
+	assert_int_equal(opened.count, OPENED);
+	assert_int_equal(seen.opened, OPENED);
+	for (unsigned int i = 0; i < OPENED; i++) {
+		assert_int_equal(seen.attrs[i].size, sizeof(struct perf_event_attr));
+		assert_int_equal(seen.attrs[i].type, events[of[i]].type);
+		assert_int_equal(seen.attrs[i].config, events[of[i]].config);
+		assert_false(seen.attrs[i].disabled); /* the program says when sampling begins */
+		assert_false(seen.attrs[i].exclude_user);
+		assert_false(seen.attrs[i].exclude_kernel);
+		assert_int_equal(seen.cpus[i], 3);
+		assert_int_equal(opened.fds[i], FIRST_FD + i);
+		assert_int_equal(opened.links[i], LINK_FD + i);
+		assert_int_equal(seen.cookies[i], of[i]); /* tells the program which it was */
+		assert_int_equal(seen.attrs[i].freq, of[i] == 1);
+	}
+	for (unsigned int i = 0; i < WIRE_CLOCK_TIMERS; i++)
+		assert_int_equal(seen.attrs[i].sample_period,
+				 perf_events_timer_period(PERIOD, i, 0));
+	assert_int_equal(seen.attrs[4].sample_freq, 997);
+	assert_int_equal(seen.attrs[5].sample_period, 64);
+}
+
+/* The program must see every tick of a clock. */
+static void clocks_leave_nothing_out(void **state)
+{
+	struct perf_events_options options = all();
+	struct perf_events opened;
+	struct err err;
+
+	(void)state;
+	options.exclude_user = true;
+	assert_int_equal(perf_events_open(&options, 0, &opened, &err), 0);
+	assert_false(seen.attrs[0].exclude_user);
+	assert_true(seen.attrs[4].exclude_user);
+	assert_true(seen.attrs[5].exclude_user);
+	assert_false(seen.attrs[4].exclude_kernel);
+	setup(NULL);
+	options.exclude_user = false;
+	options.exclude_kernel = true;
+	assert_int_equal(perf_events_open(&options, 0, &opened, &err), 0);
+	assert_false(seen.attrs[0].exclude_kernel);
+	assert_true(seen.attrs[4].exclude_kernel);
+	assert_true(seen.attrs[5].exclude_kernel);
+	assert_false(seen.attrs[4].exclude_user);
+}
+
+static void all_or_none(void **state)
+{
+	struct perf_events_options options = all();
+	struct perf_events opened = { .count = 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	seen.fail_at = 5;
+	assert_int_equal(perf_events_open(&options, 1, &opened, &err), -EMFILE);
+	assert_non_null(strstr(err.text, "'cycles' on cpu 1"));
+	assert_string_equal(seen.log, "close 6000\nclose 5000\nclose 6001\nclose 5001\n"
+				      "close 6002\nclose 5002\nclose 6003\nclose 5003\n");
+	assert_int_equal(opened.count, 0);
+	setup(NULL);
+	seen.no_link = true;
+	assert_int_equal(perf_events_open(&options, 1, &opened, &err), -EACCES);
+	assert_non_null(strstr(err.text, "'cpu' on cpu 1"));
+	assert_string_equal(seen.log, "close 5000\n");
+}
+
+static void released_once(void **state)
+{
+	struct perf_events_options options = all();
+	struct perf_events opened;
+	struct err err;
+
+	(void)state;
+	options.count = 1;
+	perf_events_open(&options, 0, &opened, &err);
+	perf_events_release(&opened);
+	perf_events_release(&opened);
+	assert_string_equal(seen.log, "close 6000\nclose 5000\nclose 6001\nclose 5001\n"
+				      "close 6002\nclose 5002\nclose 6003\nclose 5003\n");
+}
 
 static uint64_t period(unsigned int number, uint32_t random)
 {
@@ -42,13 +240,19 @@ static void test_chance_moves_a_period(void **state)
 	assert_true(period(2, 0xffff) < period(2, 0) + period(2, 0) / 60);
 }
 
+#define TEST(fn) cmocka_unit_test_setup(fn, setup)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rates_make_the_clocks),
-		cmocka_unit_test(test_no_two_are_in_step),
-		cmocka_unit_test(test_chance_moves_a_period),
+		TEST(each_as_it_was_asked_for),
+		TEST(clocks_leave_nothing_out),
+		TEST(all_or_none),
+		TEST(released_once),
+		TEST(test_rates_make_the_clocks),
+		TEST(test_no_two_are_in_step),
+		TEST(test_chance_moves_a_period),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests_name("perf_events", tests, NULL, NULL);
 }

@@ -224,6 +224,29 @@ static void every_process_once(void **state)
 	assert_int_equal(proc_for_each_pid(stop, NULL), -ECANCELED);
 }
 
+static void assert_cgroup(const char *text, const char *expected)
+{
+	_cleanup_free_ char *path = NULL;
+
+	assert_int_equal(proc_parse_cgroup(text, strlen(text), &path), expected ? 0 : -ENODATA);
+	if (expected)
+		assert_string_equal(path, expected);
+}
+
+/* The second version's tree counts; where there is none, the first line. */
+static void cgroup_text(void **state)
+{
+	(void)state;
+	assert_cgroup("0::/system.slice/a.service\n", "/system.slice/a.service");
+	assert_cgroup("0::/\n", "/");
+	assert_cgroup("12:cpu,cpuacct:/old\n1:name=systemd:/older\n0::/new\n", "/new");
+	assert_cgroup("0::/new\n12:cpu,cpuacct:/old\n", "/new");
+	assert_cgroup("12:cpu,cpuacct:/first:with colon\n1:name=systemd:/second\n",
+		      "/first:with colon");
+	assert_cgroup("", NULL);
+	assert_cgroup("12\n12:x\n", NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -235,6 +258,7 @@ int main(void)
 		cmocka_unit_test(stat_line_refuses_garbage),
 		cmocka_unit_test(stat_of_this_process),
 		cmocka_unit_test(status_text),
+		cmocka_unit_test(cgroup_text),
 		cmocka_unit_test(status_of_this_process),
 		cmocka_unit_test(exe_and_cmdline_of_this_process),
 		cmocka_unit_test(memory_of_this_process),

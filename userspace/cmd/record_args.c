@@ -13,6 +13,8 @@
 #define DEFAULT_FREQ_HZ 99
 #define MIN_RING_BYTES	(64ULL << 10)
 #define MAX_RING_BYTES	(1ULL << 30)
+/* report holds one chunk in memory. */
+#define MAX_CHUNK_BYTES (256ULL << 20)
 #define CGROUP_MOUNT	"/sys/fs/cgroup"
 
 static struct record_args args = { .freq_hz = DEFAULT_FREQ_HZ };
@@ -124,6 +126,11 @@ static const struct option_row rows[] = {
 	  &args.memory_limit_bytes, NULL },
 	{ OPTION_TYPE_HEADING, .help = "Result" },
 	VIEW_FLAGS_ROWS(args.view),
+	{ OPTION_TYPE_DURATION, 0, "chunk-time", "TIME",
+	  "a chunk of a .jfr ends after this (default 60s); checked every second", &args.chunk_ns,
+	  NULL },
+	{ OPTION_TYPE_BYTES, 0, "chunk-size", "BYTES", "or when it has grown to this (default 16M)",
+	  &args.chunk_bytes, NULL },
 	{ OPTION_TYPE_STRING, 0, "stats", "FILE", "write the figures of the run to FILE, as JSON",
 	  &args.stats_path, NULL },
 	OPTION_END,
@@ -168,6 +175,8 @@ static int check_numbers(struct err *err)
 		return err_set(err, -EINVAL, "--max-depth: more than %d", WIRE_MAX_USER_FRAMES);
 	if (ring && (ring < MIN_RING_BYTES || ring > MAX_RING_BYTES || (ring & (ring - 1))))
 		return err_set(err, -EINVAL, "--ring-size: not a power of two from 64k to 1G");
+	if (args.chunk_bytes > MAX_CHUNK_BYTES)
+		return err_set(err, -EINVAL, "--chunk-size: more than 256M");
 	if (args.memory_limit_bytes && args.memory_limit_bytes < MEMORY_LEAST_LIMIT_BYTES)
 		return err_set(err, -EINVAL, "--memory-limit: less than 48M is not enough");
 	if (args.view.all_user && args.view.all_kernel)
@@ -261,6 +270,8 @@ struct recorder_options record_args_options(const struct record_args *a)
 		.whole_host = a->all,
 		.agent = a->agent,
 		.memory_limit_bytes = a->memory_limit_bytes,
+		.chunk_bytes = a->chunk_bytes,
+		.chunk_ns = a->chunk_ns,
 		.command_line = a->command_line.buf,
 	};
 }

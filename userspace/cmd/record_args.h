@@ -23,6 +23,7 @@ struct record_args {
 	struct capture_event events[WIRE_MAX_EVENTS];
 	uint64_t freq_hz, duration_ns;
 	uint64_t max_depth, ring_bytes, memory_limit_bytes;
+	uint64_t chunk_bytes, chunk_ns;
 	bool include_idle;
 	enum recorder_agent_mode agent;
 	bool frame_pointers_only;

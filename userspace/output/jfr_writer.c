@@ -41,6 +41,7 @@ struct recording_writer {
 	off_t end; /* of the last flush */
 	uint64_t end_ns;
 	uint64_t chunk_count;
+	uint64_t chunk_limit_bytes, chunk_limit_ns;
 	int64_t gmt_offset_ms;
 	struct chunk chunk;
 	struct jfr_chunk_header header; /* as it is in the file */
@@ -69,11 +70,21 @@ int recording_writer_new(int fd, struct recording_writer **ret_writer, struct er
 	writer = xcalloc(1, sizeof(*writer));
 	writer->fd = fd;
 	writer->end = end;
+	writer->chunk_limit_bytes = CHUNK_LIMIT_BYTES;
+	writer->chunk_limit_ns = CHUNK_LIMIT_NS;
 	writer->gmt_offset_ms = local_offset_ms();
 	jfr_stable_init(&writer->stable);
 	jfr_pools_init(&writer->pools, &writer->stable, 0);
 	*ret_writer = writer;
 	return 0;
+}
+
+void recording_writer_limit_chunks(struct recording_writer *writer, uint64_t bytes, uint64_t ns)
+{
+	if (bytes)
+		writer->chunk_limit_bytes = bytes;
+	if (ns)
+		writer->chunk_limit_ns = ns;
 }
 
 void recording_writer_free(struct recording_writer *writer)
@@ -224,8 +235,12 @@ int recording_writer_flush(struct recording_writer *writer, struct profile *prof
 
 bool recording_writer_wants_rotation(const struct recording_writer *writer)
 {
-	return writer->chunk.open && (writer->end - writer->chunk_at >= CHUNK_LIMIT_BYTES ||
-				      writer->end_ns - writer->chunk.start_ns >= CHUNK_LIMIT_NS);
+	const struct chunk *chunk = &writer->chunk;
+
+	if (!chunk->open)
+		return false;
+	return (uint64_t)(writer->end - writer->chunk_at) >= writer->chunk_limit_bytes ||
+	       writer->end_ns - chunk->start_ns >= writer->chunk_limit_ns;
 }
 
 static void end_chunk(struct recording_writer *writer)

@@ -21,6 +21,9 @@ int recording_writer_new(int fd, struct recording_writer **ret_writer, struct er
 void recording_writer_free(struct recording_writer *writer);
 DEFINE_CLEANUP(struct recording_writer *, recording_writer_free);
 
+/* How large and how long a chunk becomes before the writer asks for a rotation; 0: as it is. */
+void recording_writer_limit_chunks(struct recording_writer *writer, uint64_t bytes, uint64_t ns);
+
 /*
  * Append the table entries that are new since the last flush and all samples; profile->samples is
  * emptied. After it returned 0 the file is readable up to here, whatever happens next.

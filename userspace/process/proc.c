@@ -233,15 +233,10 @@ static bool cgroup_line_path(struct text_cursor line, struct text_cursor *ret_pa
 }
 
 /* On a host with cgroup v1 hierarchies only, the first one's path stands in. */
-int proc_read_cgroup(uint32_t pid, char **ret_path)
+int proc_parse_cgroup(const char *text, size_t len, char **ret_path)
 {
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	struct text_cursor cursor, line, path = { NULL, NULL }, unified;
-	int r = read_pid_file(pid, "cgroup", SMALL_FILE_LIMIT, &text);
+	struct text_cursor cursor = { text, text + len }, line, path = { NULL, NULL }, unified;
 
-	if (r < 0)
-		return r;
-	cursor = (struct text_cursor){ strbuf_str(&text), strbuf_str(&text) + text.len };
 	while (text_next_line(&cursor, &line)) {
 		unified = line;
 		if (text_take_prefix(&unified, "0::"))
@@ -253,6 +248,14 @@ int proc_read_cgroup(uint32_t pid, char **ret_path)
 		return -ENODATA;
 	*ret_path = xstrndup(path.at, (size_t)(path.end - path.at));
 	return 0;
+}
+
+int proc_read_cgroup(uint32_t pid, char **ret_path)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	int r = read_pid_file(pid, "cgroup", SMALL_FILE_LIMIT, &text);
+
+	return r < 0 ? r : proc_parse_cgroup(strbuf_str(&text), text.len, ret_path);
 }
 
 int proc_read_exe(uint32_t pid, char **ret_path)

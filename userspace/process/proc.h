@@ -47,6 +47,7 @@ int proc_parse_status(const char *text, size_t len, struct proc_status *ret_stat
 int proc_read_status(uint32_t pid, struct proc_status *ret_status);
 
 /* cgroup2 path of a process ("0::/path"), and the container id in it ("" when none). */
+int proc_parse_cgroup(const char *text, size_t len, char **ret_path);
 int proc_read_cgroup(uint32_t pid, char **ret_path);
 void container_id_from_cgroup(const char *cgroup_path, char ret_id[65]);
 

@@ -61,6 +61,17 @@ static int open_unwinder(struct pipeline *pipeline, struct err *err)
 			    pipeline->plan.file_bytes, &pipeline->unwinder, err);
 }
 
+static int open_writer(struct pipeline *pipeline, const struct pipeline_options *options,
+		       struct err *err)
+{
+	int r = recording_writer_new(options->fd, &pipeline->writer, err);
+
+	if (r == 0)
+		recording_writer_limit_chunks(pipeline->writer, options->chunk_bytes,
+					      options->chunk_ns);
+	return r;
+}
+
 int pipeline_init(struct pipeline *pipeline, struct capture *capture,
 		  const struct pipeline_options *options, struct err *err)
 {
@@ -85,7 +96,7 @@ int pipeline_init(struct pipeline *pipeline, struct capture *capture,
 	if (r == 0)
 		r = symbolizer_new(pipeline->images, pipeline->jvms, &pipeline->symbolizer, err);
 	if (r == 0)
-		r = recording_writer_new(options->fd, &pipeline->writer, err);
+		r = open_writer(pipeline, options, err);
 	if (r == 0)
 		r = agents_new(pipeline->registry, pipeline->jvms, options->attach,
 			       &pipeline->agents, err);

@@ -66,6 +66,7 @@ struct pipeline_options {
 	const struct memory_plan *plan;	       /* as memory_plan_begin() made it */
 	bool attach;			       /* load the agent into all JVMs */
 	int fd;				       /* borrowed: of the recording */
+	uint64_t chunk_bytes, chunk_ns;	       /* of its chunks; 0: the default */
 };
 
 int pipeline_init(struct pipeline *pipeline, struct capture *capture,

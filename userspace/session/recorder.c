@@ -226,6 +226,8 @@ static int open_all(struct recorder *rec, int fd, struct err *err)
 		.plan = &rec->plan,
 		.attach = rec->options->agent == RECORDER_AGENT_ALWAYS,
 		.fd = fd,
+		.chunk_bytes = rec->options->chunk_bytes,
+		.chunk_ns = rec->options->chunk_ns,
 	};
 	int r = loop_new(&rec->loop, err);
 

@@ -349,7 +349,7 @@ static void drop_old_execs(struct unwinder *unwinder, uint64_t now_ns)
 	size_t at = 0;
 
 	while (hmap_next(&unwinder->execs, &at, &pid, &exec_ns))
-		if (now_ns - exec_ns > EXEC_KEPT_NS)
+		if (now_ns > exec_ns && now_ns - exec_ns > EXEC_KEPT_NS)
 			vec_push(&old, (uint32_t)pid);
 	for (size_t i = 0; i < old.len; i++)
 		hmap_remove(&unwinder->execs, old.items[i]);

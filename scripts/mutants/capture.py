@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Of taking samples: which tasks, which events, which cpus, and the side-band."""
+from .mutant import Mutant
+
+TARGET = "bpf/target.h"
+CAPTURE = "userspace/capture/capture.c"
+CPUS = "userspace/capture/capture_cpus.c"
+BOOKS = "userspace/capture/capture_books.c"
+EVENTS = "userspace/capture/perf_events.c"
+EVENT = "userspace/capture/event.c"
+SIDEBAND = "userspace/capture/sideband.c"
+DECODE = "userspace/capture/sideband_decode.c"
+CGROUP = "userspace/capture/cgroup_filter.c"
+SAMPLE = "userspace/capture/sample_check.c"
+
+WANTED = ["test_target"]
+WHOLE = ["test_capture"]
+OPENED = ["test_perf_events"]
+RING = ["test_sideband_ring"]
+
+TASKS = [
+    Mutant("hostprof samples itself", TARGET,
+           "if (settings.exclude_self && (wire_u32)task->tgid == settings.self_tgid)", "if (0)", WANTED),
+    Mutant("hostprof does not know its own pid", CAPTURE, ".self_tgid = (uint32_t)getpid(),", ".self_tgid = 0,",
+           WHOLE),
+    Mutant("hostprof is asked to sample itself", CAPTURE, ".exclude_self = !options->include_self,",
+           ".exclude_self = options->include_self,", WHOLE),
+    Mutant("--cgroup filters nothing", TARGET,
+           "bpf_get_current_ancestor_cgroup_id(settings.cgroup_level) != settings.cgroup_id)", "0)", WANTED),
+    Mutant("--cgroup is not passed on", CAPTURE, "if (!options->cgroup_path)", "if (1)", WHOLE),
+    Mutant("--cgroup of another level", CGROUP, "level++;", "level += 2;", ["test_cgroup_filter"]),
+    Mutant("--cgroup by a number of 32 bits", CGROUP, "*ret_id = st.st_ino;", "*ret_id = (uint32_t)st.st_ino;",
+           ["test_cgroup_filter"]),
+    Mutant("a reused pid stays a target", TARGET, "return *known == start_ns;", "return true;", WANTED),
+    Mutant("a target has no start time", TARGET, "if (*known == 0)\n\t\t*known = start_ns;", "if (*known == 0)\n\t\treturn true;",
+           WANTED),
+    Mutant("a target that ended stays one", TARGET, "if (known && (*known == 0 || *known == start_ns))", "if (0)",
+           WANTED),
+    Mutant("the end of another process with its pid", TARGET,
+           "if (known && (*known == 0 || *known == start_ns))", "if (known)", WANTED),
+    Mutant("children of all processes are targets", TARGET,
+           "if (target_has(parent->tgid, parent->group_leader->start_time))", "if (1)", WANTED),
+    Mutant("children of a target's threads are none", TARGET,
+           "if (target_has(parent->tgid, parent->group_leader->start_time))",
+           "if (target_has(parent->tgid, parent->start_time))", WANTED),
+    Mutant("-p samples everything", TARGET, "return !settings.filter_tgids ||", "return 1 ||", WANTED),
+    Mutant("-p is not passed on", CAPTURE, ".filter_tgids = options->pid_count > 0,", ".filter_tgids = 0,", WHOLE),
+    Mutant("only the first of -p", CAPTURE, "for (unsigned int i = 0; i < options->pid_count; i++) {",
+           "for (unsigned int i = 0; i < MIN(options->pid_count, 1U); i++) {", WHOLE),
+    Mutant("--all-user and --all-kernel mixed up", TARGET,
+           "if (in_user ? settings.exclude_user : settings.exclude_kernel)",
+           "if (in_user ? settings.exclude_kernel : settings.exclude_user)", WANTED),
+    Mutant("idle cpus sampled unasked", TARGET, "return settings.include_idle;", "return true;", WANTED),
+]
+
+PERF = [
+    Mutant("a clock leaves out modes", EVENTS, "if (!capture_event_is_clock(event)) {", "{", OPENED),
+    Mutant("modes of a counter mixed up", EVENTS, "attr.exclude_user = options->exclude_user;",
+           "attr.exclude_user = options->exclude_kernel;", OPENED),
+    Mutant("a period taken for a frequency", EVENTS, ".freq = event->period == 0,", ".freq = 1,", OPENED),
+    Mutant("every event is the first", EVENTS, "link = perf_event_attach(options->prog_fd, fd, i);",
+           "link = perf_event_attach(options->prog_fd, fd, 0);", OPENED),
+    Mutant("every event on the first cpu", EVENTS, "syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1,",
+           "syscall(SYS_perf_event_open, &attr, -1, 0, -1,", OPENED),
+    Mutant("only the first event begins", EVENTS,
+           "for (unsigned int i = 0; i < events->count; i++)\n\t\tif (ioctl(",
+           "for (unsigned int i = 0; i < MIN(events->count, 1U); i++)\n\t\tif (ioctl(", OPENED),
+    Mutant("a clock of half the period", EVENT, "event.period = NSEC_PER_SEC / freq_hz;\n\t\t\tevent",
+           "event.period = NSEC_PER_SEC / freq_hz / 2;\n\t\t\tevent", ["test_event"]),
+    Mutant("faults by frequency", EVENT, "event->period = row->period;", "event->period = 0;", ["test_event"]),
+]
+
+ALL_CPUS = [
+    Mutant("a cpu that came is not sampled", CPUS, "if (is && !was) {", "if (0) {", WHOLE),
+    Mutant("a cpu that came has stopped events", CPUS, "if (!c->running)\n\t\treturn 0;", "return 0;", WHOLE),
+    Mutant("a cpu that came has no ring", CPUS, "int r = rings_add(c->rings, cpu, err);", "int r = 0;", WHOLE),
+    Mutant("events of the first cpu only", CPUS, "int r = perf_events_enable(&c->cpus[cpu].events);",
+           "int r = cpu ? 0 : perf_events_enable(&c->cpus[cpu].events);", WHOLE),
+    Mutant("samples before the side-band", CPUS, "rings_drain(c->rings, &rings);\n}", "}", WHOLE),
+    Mutant("side-band losses of one cpu", CPUS, "c->side_lost +=", "c->side_lost =", WHOLE),
+    Mutant("counters of one cpu", BOOKS, "stats->counters[which] += values[cpu];",
+           "stats->counters[which] = values[cpu];", WHOLE),
+    Mutant("lost samples told again", BOOKS, "bpf_map_lookup_and_delete_elem(fd, &key, &lost) == 0)",
+           "bpf_map_lookup_elem(fd, &key, &lost) == 0)", WHOLE),
+    Mutant("a target's start time made up", BOOKS, "uint64_t start_ns = 0;", "uint64_t start_ns = 1;", WHOLE),
+]
+
+SIDE = [
+    Mutant("records around the ring's end are torn", SIDEBAND, "memcpy(s->linear + first, ring, len - first);", "",
+           RING),
+    Mutant("records are told again", SIDEBAND, "__atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);", "",
+           RING),
+    Mutant("side-band losses not told", SIDEBAND, "lost += event.lost;", "", RING),
+    Mutant("side-band in another clock", SIDEBAND, ".clockid = CLOCK_MONOTONIC,", ".clockid = CLOCK_REALTIME,",
+           RING),
+    Mutant("an exec looks like a new name", SIDEBAND, ".comm_exec = 1,", "", RING),
+    Mutant("no forks and exits", SIDEBAND, ".task = 1,", "", RING),
+    Mutant("every exec is a new name", DECODE,
+           "r->header.misc & PERF_RECORD_MISC_COMM_EXEC ? SIDE_EXEC : SIDE_COMM", "SIDE_COMM", ["test_sideband"]),
+    Mutant("a child is its own parent", DECODE, "e->ppid = t.ppid;", "e->ppid = t.pid;", ["test_sideband"]),
+    Mutant("a mapping's file offset lost", DECODE, "e->pgoff = m.pgoff;", "", ["test_sideband"]),
+    Mutant("forks and exits mixed up", DECODE, "r->header.type == PERF_RECORD_FORK ? SIDE_FORK : SIDE_EXIT",
+           "r->header.type == PERF_RECORD_FORK ? SIDE_EXIT : SIDE_FORK", ["test_sideband"]),
+    Mutant("a thread's exit is its process's", DECODE, "e->tid = t.tid;", "e->tid = t.pid;", ["test_sideband"]),
+    Mutant("words that are no whole frames pass", SAMPLE,
+           "return at == sample->user_words && frames == sample->user_frames ? 0 : -EBADMSG;", "return 0;",
+           ["test_sample_check"]),
+]
+
+MUTANTS = TASKS + PERF + ALL_CPUS + SIDE

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Of processes: who is who at which time, and what they map."""
+from .mutant import Mutant
+
+REGISTRY = "userspace/process/registry.c"
+MAPPINGS = "userspace/process/mappings.c"
+MAPS = "userspace/process/exec_maps.c"
+PROC = "userspace/process/proc.c"
+CONTAINER = "userspace/process/container.c"
+
+WHO = ["test_registry", "test_registry_proc"]
+WHERE = ["test_mappings"]
+
+GENERATIONS = [
+    Mutant("an exec is the same generation", REGISTRY,
+           "process->exec_count++;\n\tprocess->serial = registry->next_serial++;", "process->exec_count++;", WHO),
+    Mutant("an exec is not counted", REGISTRY, "process->exec_count++;", "", WHO),
+    Mutant("an exec keeps the mappings", REGISTRY,
+           'set_text(&process->exe, xstrdup("")); /* the first file mapped, see registry_mmap() */\n\tmappings_clear(process);',
+           'set_text(&process->exe, xstrdup(""));', WHO),
+    Mutant("an exec keeps the name", REGISTRY, "entry->detailed = false;\n\tset_comm(process, comm);",
+           "entry->detailed = false;", WHO),
+    Mutant("an exec keeps the JVM", REGISTRY, "process->jvm = NULL;", "", WHO),
+    Mutant("an exec keeps the executable's name", REGISTRY, 'set_text(&process->exe, xstrdup("")); /* the first', '/* the first',
+           WHO),
+    Mutant("every exec began at the fork", REGISTRY, "process->begin_ns = time_ns;\n\tprocess->exited",
+           "process->exited", WHO),
+    Mutant("an exec of a process that is thought dead", REGISTRY, "process->exited = false;\n\tprocess->jvm",
+           "process->jvm", WHO),
+    Mutant("a child has no mappings", REGISTRY, "mappings_copy(&child->process, parent);", "", WHO),
+    Mutant("a child has no name", REGISTRY, "memcpy(child->process.comm, parent->comm, sizeof(parent->comm));", "",
+           WHO),
+    Mutant("a child's container forgotten", REGISTRY,
+           "memcpy(child->process.container_id, parent->container_id, sizeof(parent->container_id));", "", WHO),
+    Mutant("a child is its parent's generation", REGISTRY, "entry->process.serial = registry->next_serial++;",
+           "entry->process.serial = registry->next_serial;", WHO),
+    Mutant("a thread's name is its process's", REGISTRY, "if (entry && pid == tid)", "if (entry)", WHO),
+    Mutant("a reused pid keeps the dead process's name", REGISTRY,
+           "if (stat.start_ns > entry->exit_ns)", "if (0)", WHO),
+    Mutant("a process whose first thread ended is another", REGISTRY,
+           "if (stat.start_ns > entry->exit_ns)", "if (1)", WHO),
+    Mutant("a live process stays dead", REGISTRY, "\tentry->process.exited = false;\n\treturn entry;",
+           "\treturn entry;", WHO),
+    Mutant("the living are forgotten", REGISTRY, "return entry->process.exited && entry->exit_ns < time_ns;",
+           "return entry->exit_ns < time_ns;", WHO),
+    Mutant("the dead are never forgotten", REGISTRY, "return entry->process.exited && entry->exit_ns < time_ns;",
+           "return false;", WHO),
+    Mutant("a second exit record moves the first", REGISTRY, "if (!entry || entry->process.exited)\n\t\treturn;",
+           "if (!entry)\n\t\treturn;", WHO),
+    Mutant("lost mappings are not looked for", REGISTRY, "registry->losses += registry->lost;", "", WHO),
+    Mutant("who is gone is not noticed", REGISTRY, "if (pid != 0 && !proc_is_there((uint32_t)pid))", "if (0)", WHO),
+    Mutant("details of the next program for the last one", REGISTRY,
+           "if (!entry->detailed && !entry->process.exited && entry->process.begin_ns == 0)",
+           "if (!entry->detailed)", WHO),
+]
+
+MEMORY = [
+    Mutant("the end of a mapping is its", MAPPINGS, "if (process->mappings.items[middle].end <= address)",
+           "if (process->mappings.items[middle].end < address)", WHERE),
+    Mutant("addresses below a mapping are its", MAPPINGS,
+           "if (i < process->mappings.len && process->mappings.items[i].start <= address)",
+           "if (i < process->mappings.len)", WHERE),
+    Mutant("a cut mapping keeps its file offset", MAPPINGS, "m->pgoff += address - m->start;", "", WHERE),
+    Mutant("the rest behind a hole is lost", MAPPINGS, "vec_insert(&process->mappings, at + 1, tail);", "", WHERE),
+    Mutant("an older mapping stays below a new one", MAPPINGS, "m->end = start;\n\t\tat++;", "at++;", WHERE),
+    Mutant("covered mappings stay", MAPPINGS, "if (covered > 0)\n\t\tvec_remove", "if (0)\n\t\tvec_remove", WHERE),
+    Mutant("pieces of two files become one", MAPPINGS, "if (at == 0 || !is_anonymous(m))", "if (at == 0)", WHERE),
+    Mutant("neighbours with a gap become one", MAPPINGS, "if (left->end != m->start || !is_anonymous(left))",
+           "if (!is_anonymous(left))", WHERE),
+    Mutant("a change of mappings is not counted", MAPPINGS, "process->mappings_serial++;\n\tat = punch_hole",
+           "at = punch_hole", WHERE),
+    Mutant("anonymous memory has a name", MAPPINGS, 'strcmp(m->path, "//anon") != 0', "1", WHERE),
+    Mutant("data taken for code", MAPS, "if (line.perms[2] == 'x' &&", "if (", ["test_exec_maps"]),
+    Mutant("the vsyscall page in every process", MAPS, " && line.start < KERNEL_HALF)", ")", ["test_exec_maps"]),
+    Mutant("queried mappings without their file offset", MAPS, "m.pgoff = q.vma_offset;", "", ["test_exec_maps"]),
+]
+
+TEXT = [
+    Mutant("inode in hexadecimal", PROC, "text_take_number(&cursor, 10, &line.key.inode)",
+           "text_take_number(&cursor, 16, &line.key.inode)", ["test_proc"]),
+    Mutant("another field for the start time", PROC, "!skip_fields(&cursor, 18)", "!skip_fields(&cursor, 17)",
+           ["test_proc"]),
+    Mutant("a name ends at its first parenthesis", PROC, "memrchr(text, ')', len)", "memchr(text, ')', len)",
+           ["test_proc"]),
+    Mutant("the host's pid for the namespace's", PROC, "last_number(line, &value)", "nth_number(line, 0, 10, &value)",
+           ["test_proc"]),
+    Mutant("the real user for the effective one", PROC, "nth_number(line, 1, 10, &value)) /* real",
+           "nth_number(line, 0, 10, &value)) /* real", ["test_proc"]),
+    Mutant("the cgroup of an old hierarchy", PROC, "else if (!path.at)\n\t\t\tcgroup_line_path", "else\n\t\t\tcgroup_line_path",
+           ["test_proc"]),
+    Mutant("the outer container", CONTAINER, "const char *slash = memrchr(cgroup_path, '/', (size_t)(end - cgroup_path));",
+           "const char *slash = memchr(cgroup_path, '/', (size_t)(end - cgroup_path));", ["test_container"]),
+    Mutant("a container's helper is in it", CONTAINER, 'if (has_suffix(segment, (size_t)(id - segment), "conmon-"))',
+           "if (0)", ["test_container"]),
+]
+
+MUTANTS = GENERATIONS + MEMORY + TEXT

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Of a run: the order of records, processes, chunks, agents, what is counted."""
+from .mutant import Mutant
+
+PIPELINE = "userspace/session/pipeline.c"
+APPLY = "userspace/session/pipeline_apply.c"
+ARRIVE = "userspace/session/pipeline_arrive.c"
+MERGE = "userspace/session/merge.c"
+LEDGER = "userspace/session/ledger.c"
+AGENTS = "userspace/session/agents.c"
+WRITER = "userspace/output/jfr_writer.c"
+
+RUN = ["test_pipeline"]
+LOOKED_FOR = ["test_agents"]
+
+ORDER = [
+    Mutant("nothing is held back", PIPELINE, "#define HOLD_NS (300 * NSEC_PER_MSEC)", "#define HOLD_NS 0ULL", RUN),
+    Mutant("held back too short", PIPELINE, "#define HOLD_NS (300 * NSEC_PER_MSEC)",
+           "#define HOLD_NS (30 * NSEC_PER_MSEC)", RUN),
+    Mutant("the newest record first", MERGE, "return a->time_ns < b->time_ns;", "return a->time_ns > b->time_ns;",
+           ["test_merge"]),
+    Mutant("a sample before the mapping of its moment", MERGE, "return a->side != NULL;",
+           "return a->side == NULL;", RUN),
+    Mutant("late samples are not counted", ARRIVE, "if (raw->time_ns < pipeline->applied_ns)", "if (0)", RUN),
+    Mutant("everything counts as late", ARRIVE, "if (raw->time_ns < pipeline->applied_ns)",
+           "if (raw->time_ns <= pipeline->applied_ns)", RUN),
+]
+
+PROCESSES = [
+    Mutant("a thread's exit ends its process", APPLY, "if (event->pid == event->tid)\n\t\t\tregistry_exit",
+           "registry_exit", RUN),
+    Mutant("no exit is noted", APPLY, "registry_exit(pipeline->registry, event->time_ns, event->pid);", ";", RUN),
+    Mutant("a fork is not applied", APPLY,
+           "registry_fork(pipeline->registry, event->time_ns, event->pid, event->ppid);", ";", RUN),
+    Mutant("an exec keeps the old program", APPLY,
+           "registry_exec(pipeline->registry, event->time_ns, event->pid, event->name);", ";", RUN),
+    Mutant("a comm is not applied", APPLY, "registry_comm(pipeline->registry, event->time_ns, event->pid, event->tid,",
+           "if (0) registry_comm(pipeline->registry, event->time_ns, event->pid, event->tid,", RUN),
+    Mutant("a mapping ends where it begins", APPLY, ".end = event->addr + event->len,", ".end = event->addr + 1,",
+           RUN),
+    Mutant("the gone are forgotten at once", PIPELINE, "#define EXPIRE_NS (2 * NSEC_PER_SEC)",
+           "#define EXPIRE_NS 0ULL", RUN),
+    Mutant("side-band losses ignored", APPLY, "registry_note_loss(pipeline->registry);", "", RUN),
+    Mutant("side-band losses not counted", APPLY,
+           'profile_add_counter(&pipeline->profile, "sideband.lost", "", event->lost);', "", RUN),
+    Mutant("processes are never checked against /proc", PIPELINE,
+           "registry_check(pipeline->registry, now_ns);", "", RUN),
+]
+
+FIGURES = [
+    Mutant("a sample weighs one", APPLY, ".weight = sample->weight,", ".weight = 1,", RUN),
+    Mutant("every sample is of the first event", APPLY, ".event = pipeline->event_ids[sample->event],",
+           ".event = pipeline->event_ids[0],", RUN),
+    Mutant("user and kernel mixed up", APPLY, "sample->in_user ? STATE_RUNNING_USER : STATE_RUNNING_KERNEL",
+           "sample->in_user ? STATE_RUNNING_KERNEL : STATE_RUNNING_USER", RUN),
+    Mutant("a thread by its process's number", APPLY, "&pipeline->profile, sample->tid, name, java_tid",
+           "&pipeline->profile, sample->tgid, name, java_tid", RUN),
+    Mutant("a thread by its process's name", APPLY, "if (name && *name)\n\t\treturn name;",
+           "if (process->comm[0])\n\t\treturn process->comm;", RUN),
+    Mutant("an exec is no new process in the ledger", APPLY,
+           "sample->tgid, sample->exec_id, sample->start_ns,", "sample->tgid, 0, sample->start_ns,", RUN),
+    Mutant("lost samples without their weight", PIPELINE,
+           "entry->counts[key->event].lost_weight += lost->weight;", "", RUN),
+    Mutant("lost samples not counted", PIPELINE, "entry->counts[key->event].lost += lost->count;", "", RUN),
+    Mutant("lost samples are of the first event", PIPELINE, "entry->counts[key->event].lost += lost->count;",
+           "entry->counts[0].lost += lost->count;", RUN),
+    Mutant("losses of the last second forgotten", PIPELINE,
+           "capture_take_lost(pipeline->capture, count_lost, pipeline);\n\tjvm_table_release",
+           "jvm_table_release", RUN),
+    Mutant("every stack counts as whole", LEDGER, '{ "unwind." id, whole },', '{ "unwind." id, true },', RUN),
+    Mutant("weights of a process not added up", LEDGER, "count->weight += sample->weight;",
+           "count->weight = sample->weight;", RUN),
+    Mutant("the recording's start is that of its last chunk", PIPELINE,
+           "fresh.start_ns = profile->start_ns;", "fresh.start_ns = clock_now_ns();", RUN),
+]
+
+CHUNKS = [
+    Mutant("a new chunk keeps the symbolizer's ids", PIPELINE,
+           "symbolizer_reset_ids(pipeline->symbolizer);", "", RUN),
+    Mutant("a new chunk keeps the ledger's ids", PIPELINE,
+           "ledger_reset_ids(&pipeline->ledger, is_gone, pipeline);", "", RUN),
+    Mutant("a new chunk does not know the events", PIPELINE, "*profile = fresh;\n\tadd_events(pipeline);",
+           "*profile = fresh;", RUN),
+    Mutant("a chunk's quality is not written", PIPELINE,
+           "ledger_write(&pipeline->ledger, profile, pipeline->event_ids,\n\t\t     pipeline->options->event_count);\n\tr =",
+           "r =", RUN),
+    Mutant("quality written again in each chunk", LEDGER, "memset(entry->counts, 0, sizeof(entry->counts));", "",
+           RUN),
+    Mutant("the living leave the ledger", PIPELINE, "registry_find(pipeline->registry, entry->pid) == NULL;",
+           "registry_find(pipeline->registry, entry->pid) != NULL;", RUN),
+    Mutant("counters of the first chunk lost", PIPELINE,
+           "for (size_t i = 0; i < profile->counters.len; i++)", "for (size_t i = 0; i < 0; i++)", RUN),
+    Mutant("chunks never end", WRITER, "writer->end_ns - chunk->start_ns >= writer->chunk_limit_ns", "0", RUN),
+    Mutant("chunks grow without a limit", WRITER,
+           "return (uint64_t)(writer->end - writer->chunk_at) >= writer->chunk_limit_bytes ||", "return", RUN),
+    Mutant("a limit of chunks is not passed on", PIPELINE, "recording_writer_limit_chunks(pipeline->writer, options->chunk_bytes,\n\t\t\t\t\t      options->chunk_ns);",
+           ";", RUN),
+]
+
+AGENTS_USED = [
+    Mutant("a detached agent is never looked for again", AGENTS, "if (agent->map_open && !jvm_reads_code_map(jvm)) {",
+           "if (0) {", LOOKED_FOR),
+    Mutant("an agent that went is looked for much later", AGENTS,
+           "agent->map_open = false;\n\t\tagent->map_retry_ns = 0;",
+           "agent->map_open = false;\n\t\tagent->map_retry_ns = MAP_MAX_RETRY_NS;", LOOKED_FOR),
+    Mutant("agents of all JVMs are used", AGENTS, "agent->wanted = wanted;", "agent->wanted = true;", LOOKED_FOR),
+    Mutant("a sampled JVM is no target", AGENTS, "agent->wanted = true;\n", "", LOOKED_FOR),
+    Mutant("an agent is looked for once", AGENTS, "if (now_ns - agent->map_tried_ns < agent->map_retry_ns)",
+           "if (agent->map_tried_ns)", LOOKED_FOR),
+    Mutant("ever longer pauses without an end", AGENTS,
+           "MIN(MAX(2 * agent->map_retry_ns, MAP_RETRY_NS), MAP_MAX_RETRY_NS)",
+           "MAX(2 * agent->map_retry_ns, MAP_RETRY_NS)", LOOKED_FOR),
+    Mutant("a fork of a JVM is attached to", AGENTS, "return process && (process->exec_count > 0 || process->begin_ns == 0);",
+           "return process;", LOOKED_FOR),
+    Mutant("an agent is loaded into each generation's pid", AGENTS, "process->serial != agent->serial ||", "",
+           LOOKED_FOR),
+    Mutant("an agent is loaded again and again", AGENTS, "agent->attach = ATTACH_DONE;", "agent->attach = ATTACH_NONE;",
+           LOOKED_FOR),
+    Mutant("samples do not wait for a loaded agent", AGENTS,
+           "agents->attaching++;\n\tif (!agents->busy_since_ns)", "agents->attaching++;\n\tif (0)", LOOKED_FOR),
+    Mutant("samples do not wait for a replay", AGENTS,
+           "agent->failure[0] = '\\0';\n\t\tif (!agents->busy_since_ns)",
+           "agent->failure[0] = '\\0';\n\t\tif (0)", LOOKED_FOR),
+    Mutant("samples wait for a replay for ever", AGENTS,
+           "return agents->busy_since_ns && clock_now_ns() - agents->busy_since_ns < BUSY_LIMIT_NS;",
+           "return agents->busy_since_ns;", LOOKED_FOR),
+    Mutant("a JVM's failure is not told", AGENTS, "if (attach->err.code)", "if (0)", LOOKED_FOR),
+    Mutant("JVMs that ended are not counted", AGENTS, "agents->past_jvms += agent->sampled;", "", LOOKED_FOR),
+]
+
+MUTANTS = AGENTS_USED + ORDER + PROCESSES + FIGURES + CHUNKS

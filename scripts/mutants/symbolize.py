@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Of names: kernel, native and Java addresses, perf maps, what is kept of them."""
+from .mutant import Mutant
+
+SYMBOLIZER = "userspace/symbolize/symbolizer.c"
+KERNEL = "userspace/symbolize/kernel.c"
+KERNEL_FRAME = "userspace/symbolize/kernel_frame.c"
+NATIVE = "userspace/symbolize/native.c"
+JAVA = "userspace/symbolize/java.c"
+PERF_MAP = "userspace/symbolize/perf_map.c"
+WORDS = "userspace/symbolize/sample_words.c"
+
+STACKS = ["test_symbolize_parts", "test_symbolizer", "test_pipeline"]
+NAMES = ["test_kernel", "test_kernel_read"]
+MAPS = ["test_perf_map", "test_perf_map_pid"]
+JVMS = ["test_symbolize_code", "test_symbolize_java"]
+
+ADDRESSES = [
+    Mutant("kernel return addresses as they are", SYMBOLIZER, "at == kernel->at ? *at : *at - 1", "*at", STACKS),
+    Mutant("the kernel's leaf is a call", SYMBOLIZER, "at == kernel->at ? *at : *at - 1", "*at - 1", STACKS),
+    Mutant("user return addresses as they are", WORDS, "ret_word->exact ? address : address - 1", "address", STACKS),
+    Mutant("every user address is a call", WORDS, "ret_word->exact ? address : address - 1", "address - 1", STACKS),
+    Mutant("a pc and a return address are one", WORDS, "word & (WIRE_FRAME_ADDRESS_MASK | WIRE_FRAME_EXACT);",
+           "word & WIRE_FRAME_ADDRESS_MASK;", STACKS),
+    Mutant("addresses without a sign", WORDS, "(uint64_t)((int64_t)(word << 8) >> 8);", "word << 8 >> 8;", STACKS),
+    Mutant("a mapping's file offset forgotten", NATIVE, "address - mapping->start + mapping->pgoff;",
+           "address - mapping->start;", STACKS),
+    Mutant("a file that is not ready gives its last name", NATIVE, "*ret_final = !image || is_final(image);",
+           "*ret_final = true;", STACKS),
+]
+
+KEPT = [
+    Mutant("equal words of other reasons are one stack", WORDS, "(uint64_t)sample->reason << 8 |", "", STACKS),
+    Mutant("kernel and user words are alike", WORDS, "(uint64_t)sample->kernel_frames << 16 |", "", STACKS),
+    Mutant("first and other threads are alike", WORDS, "|\n\t\t\t(sample->tid == sample->tgid);", ";", STACKS),
+    Mutant("names of the last mappings", SYMBOLIZER, "if (cache->mappings_serial != process->mappings_serial) {",
+           "if (0) {", STACKS),
+    Mutant("names of the last program", SYMBOLIZER, "if (cache && cache->serial != process->serial) {", "if (0) {",
+           STACKS),
+    Mutant("stacks of the last chunk", SYMBOLIZER, "cache_clear(hmap_find_ptr(&symbolizer->processes, pid));", "",
+           STACKS),
+    Mutant("files of the last chunk", SYMBOLIZER, "hmap_clear(&symbolizer->image_mappings);", "", STACKS),
+    Mutant("kernel frames of the last chunk", SYMBOLIZER,
+           "hmap_clear(&symbolizer->kernel_frames);\n\tsymbolizer->jit", "symbolizer->jit", STACKS),
+    Mutant("the JIT of the last chunk", SYMBOLIZER,
+           "hmap_clear(&symbolizer->kernel_frames);\n\tsymbolizer->jit_mapping = PROFILE_NONE;",
+           "hmap_clear(&symbolizer->kernel_frames);", STACKS),
+    Mutant("stacks that time changes are kept", SYMBOLIZER, "if (build.cacheable) {", "{", STACKS),
+    Mutant("stacks of before an agent are kept", SYMBOLIZER,
+           "if (cache->has_code_map != has_code_map)\n\t\tcache_clear(cache);", "", JVMS),
+]
+
+KINDS = [
+    Mutant("the end's reason left out", SYMBOLIZER, "} else if (!unwind_reasons[reason].whole) {", "} else if (0) {",
+           STACKS),
+    Mutant("a thread's start has no name", SYMBOLIZER, "} else if (reason == UNWIND_DONE && build->unnamed_tail) {",
+           "} else if (0) {", STACKS),
+    Mutant("thread and process start mixed up", SYMBOLIZER,
+           'sample->tid == sample->tgid ? "[process start]" : "[thread start]"',
+           'sample->tid == sample->tgid ? "[thread start]" : "[process start]"', STACKS),
+    Mutant("user frames before the kernel's", SYMBOLIZER,
+           "push_kernel_frames(build, kernel);\n\tpush_user_frames(build, *user);",
+           "push_user_frames(build, *user);\n\tpush_kernel_frames(build, kernel);", STACKS),
+    Mutant("marks left out", SYMBOLIZER, "stack_push_name(build, marks[mark], FRAME_MARK, PROFILE_NONE);", ";", STACKS),
+    Mutant("marks mixed up", SYMBOLIZER, '[WIRE_MARK_FROZEN] = "[frozen frames]",\n\t[WIRE_MARK_ANCHOR] = "[native frames skipped]",',
+           '[WIRE_MARK_ANCHOR] = "[frozen frames]",\n\t[WIRE_MARK_FROZEN] = "[native frames skipped]",', STACKS),
+    Mutant("C++ is not told", NATIVE, "frame.kind = symbol.cpp ? FRAME_CPP : FRAME_NATIVE;", "", STACKS),
+    Mutant("a deleted file is another", NATIVE, "len -= suffix;", "", STACKS),
+    Mutant("kernel modules are the kernel", KERNEL_FRAME, 'snprintf(path, sizeof(path), "[%s]", module);',
+           'snprintf(path, sizeof(path), "[kernel]");', STACKS),
+    Mutant("a module has the kernel's build id", KERNEL_FRAME, 'if (kernel && strcmp(module, "kernel") == 0)',
+           "if (kernel)", STACKS),
+]
+
+KALLSYMS = [
+    Mutant("the next symbol's name", KERNEL, "if (items[middle].address <= address)", "if (items[middle].address < address)",
+           NAMES),
+    Mutant("data among the functions", KERNEL, "type == 't' || type == 'T' || type == 'w' || type == 'W'", "1", NAMES),
+    Mutant("weak functions left out", KERNEL, "|| type == 'w' || type == 'W'", "", NAMES),
+    Mutant("modules are not sorted in", KERNEL, "if (!is_sorted(symbols))", "if (0)", NAMES),
+    Mutant("the worse of two names", KERNEL, 'return strspn(name, "_") < strspn(than, "_");',
+           'return strspn(name, "_") > strspn(than, "_");', NAMES),
+    Mutant("a name torn between two reads", KERNEL, "memmove(buffer, buffer + taken, kept);", "", NAMES),
+]
+
+PERF_MAPS = [
+    Mutant("perf map by the host's pid", PERF_MAP, "status.ns_pid ? status.ns_pid : pid", "pid", MAPS),
+    Mutant("anybody's perf map", PERF_MAP, "(st.st_uid == uid || st.st_uid == 0)", "1", MAPS),
+    Mutant("an end too far", PERF_MAP, "if (address < entry->end &&", "if (address <= entry->end &&", MAPS),
+    Mutant("the older of two codes", PERF_MAP, "entry->sequence > best->sequence", "entry->sequence < best->sequence",
+           MAPS),
+    Mutant("of one start the first", PERF_MAP, "\t\t\tkept--;", "\t\t\tcontinue;", MAPS),
+    Mutant("a map that grew is not read", PERF_MAP, "check_growth(map);\n\tentries", "entries", MAPS),
+    Mutant("half a line is lost", PERF_MAP, "memmove(map->tail.buf, last + 1, map->tail.len);", "map->tail.len = 0;",
+           MAPS),
+    Mutant("a perf map is looked for once", NATIVE, "if (now < cache->next_perf_map_ns)", "if (cache->next_perf_map_ns)",
+           STACKS),
+]
+
+CODE = [
+    Mutant("an inlined method is one of its own", JAVA, "frames[i].inlined ? FRAME_JAVA_INLINED : FRAME_JAVA_JIT",
+           "FRAME_JAVA_JIT", JVMS),
+    Mutant("the innermost inlined method only", JAVA, "for (unsigned int i = 0; i < count; i++)\n\t\t\tpush_java_frame",
+           "for (unsigned int i = 0; i < MIN(count, 1U); i++)\n\t\t\tpush_java_frame", JVMS),
+    Mutant("code of another time is kept", JAVA,
+           "build->cacheable = false;\n\tfound = jvm_find_code(build->jvm, address, build->time_ns, exact, frames, &count, &stub);",
+           "found = jvm_find_code(build->jvm, address, build->time_ns, exact, frames, &count, &stub);", JVMS),
+    Mutant("evicted code is kept", JAVA, "build->cacheable = false;\n\t\tpush_found", "push_found", JVMS),
+    Mutant("the code map is asked in vain", JAVA, "if (found == JAVA_FRAMES || found == JAVA_STUB)", "if (0)", JVMS),
+    Mutant("lines are lost", JAVA, ".line = java->line,", "", JVMS),
+    Mutant("evicted code is unknown", JAVA, 'stack_push_name(build, "[evicted]", FRAME_MARK, PROFILE_NONE); break;',
+           "break;", JVMS),
+    Mutant("an interpreted method without identity is kept", JAVA, "found == JAVA_FRAMES && words[4] != 0;",
+           "found == JAVA_FRAMES;", JVMS),
+    Mutant("interpreted frames look compiled", JAVA, "push_java_frame(build, &frame, FRAME_JAVA_INTERPRETED);",
+           "push_java_frame(build, &frame, FRAME_JAVA_JIT);", JVMS),
+]
+
+MUTANTS = ADDRESSES + KEPT + KINDS + KALLSYMS + PERF_MAPS + CODE

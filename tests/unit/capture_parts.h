@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * BPF, perf and the cpus as capture.c sees them, and what was asked of them. These take the place
+ * of the other parts of capture/ and of libbpf's functions. Included once per test.
+ */
+#ifndef HOSTPROF_TESTS_CAPTURE_PARTS_H
+#define HOSTPROF_TESTS_CAPTURE_PARTS_H
+
+#include "test.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/vec.h"
+#include "capture/bpf_session.h"
+#include "capture/capture.h"
+#include "capture/cgroup_filter.h"
+#include "capture/cpu_list.h"
+#include "capture/perf_events.h"
+#include "capture/preflight.h"
+#include "capture/rings.h"
+#include "capture/sideband.h"
+
+#define CPUS	  4 /* that are possible; values of a per-cpu map, too */
+#define ENTRIES	  512
+#define PROG_FD	  900
+#define MAP_FD	  1000 /* and the number of the map */
+#define MAP_BYTES 5000
+
+struct bpf_session {
+	int table_fds[3];
+};
+
+struct rings {
+	int fd;
+	bool has[CPUS];
+};
+
+struct sideband {
+	unsigned int cpu;
+	int fd;
+};
+
+static struct fixture {
+	struct capture_event event;
+	struct capture_options options;
+	struct capture *capture;
+	bool online[CPUS];
+	int open_error[CPUS]; /* of perf events */
+	/* What was asked for. */
+	struct bpf_session_options session;
+	struct perf_events_options perf;
+	uint32_t ring_bytes;
+	char log[1024];
+	/* Maps. */
+	VEC(uint32_t) targets;
+	uint64_t target_start;
+	struct wire_lost_key lost_keys[3];
+	struct wire_lost lost[3];
+	unsigned int lost_count;
+	uint32_t jvm_serial;
+	bool jvm_is_there;
+	uint64_t blob;
+} f;
+
+static void note(const char *format, ...)
+{
+	size_t len = strlen(f.log);
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(f.log + len, sizeof(f.log) - len, format, ap);
+	va_end(ap);
+}
+
+/* --- in place of the parts of capture/ --- */
+
+int bpf_session_open(const struct bpf_session_options *options, struct bpf_session **ret_session,
+		     struct err *err)
+{
+	static const size_t sizes[3] = { sizeof(struct wire_block), sizeof(struct wire_rule),
+					 sizeof(struct wire_range) };
+
+	(void)err;
+	f.session = *options;
+	*ret_session = xcalloc(1, sizeof(**ret_session));
+	for (int i = 0; i < 3; i++) {
+		(*ret_session)->table_fds[i] = memfd_create("table", MFD_CLOEXEC);
+		assert_int_equal(ftruncate((*ret_session)->table_fds[i],
+					   (off_t)(sizes[i] * (ENTRIES + (size_t)i))),
+				 0);
+	}
+	return 0;
+}
+
+void bpf_session_free(struct bpf_session *session)
+{
+	for (int i = 0; session && i < 3; i++)
+		close(session->table_fds[i]);
+	free(session);
+}
+
+int bpf_session_prog_fd(const struct bpf_session *session)
+{
+	(void)session;
+	return PROG_FD;
+}
+
+int bpf_session_map_fd(const struct bpf_session *session, enum bpf_session_map map)
+{
+	if (map >= BPF_SESSION_BLOCKS && map <= BPF_SESSION_RANGES)
+		return session->table_fds[map - BPF_SESSION_BLOCKS];
+	return MAP_FD + (int)map;
+}
+
+uint32_t bpf_session_map_entries(const struct bpf_session *session, enum bpf_session_map map)
+{
+	(void)session;
+	return ENTRIES + (uint32_t)map - BPF_SESSION_BLOCKS;
+}
+
+uint64_t bpf_session_map_bytes(const struct bpf_session *session)
+{
+	(void)session;
+	return MAP_BYTES;
+}
+
+void bpf_session_run_stats(const struct bpf_session *session, uint64_t *ret_ns, uint64_t *ret_count)
+{
+	(void)session;
+	*ret_ns = 77;
+	*ret_count = 7;
+}
+
+int perf_events_open(const struct perf_events_options *options, unsigned int cpu,
+		     struct perf_events *ret_events, struct err *err)
+{
+	f.perf = *options;
+	if (f.open_error[cpu])
+		return err_set(err, f.open_error[cpu], "cpu %u", cpu);
+	note("open %u\n", cpu);
+	*ret_events = (struct perf_events){ .fds = { (int)cpu }, .count = 1 };
+	return 0;
+}
+
+void perf_events_release(struct perf_events *events)
+{
+	if (events->count)
+		note("close %d\n", events->fds[0]);
+	events->count = 0;
+}
+
+int perf_events_enable(const struct perf_events *events)
+{
+	if (events->count)
+		note("start %d\n", events->fds[0]);
+	return 0;
+}
+
+void perf_events_disable(const struct perf_events *events)
+{
+	if (events->count)
+		note("stop %d\n", events->fds[0]);
+}
+
+int rings_open(int array_fd, uint32_t ring_bytes, const struct cpu_list *cpus,
+	       struct rings **ret_rings, struct err *err)
+{
+	(void)err;
+	assert_int_equal(array_fd, MAP_FD + BPF_SESSION_RINGS);
+	f.ring_bytes = ring_bytes;
+	*ret_rings = xcalloc(1, sizeof(**ret_rings));
+	(*ret_rings)->fd = eventfd(0, EFD_CLOEXEC);
+	for (unsigned int cpu = 0; cpu < cpus->size; cpu++)
+		(*ret_rings)->has[cpu] = cpus->has[cpu];
+	return 0;
+}
+
+int rings_add(struct rings *rings, unsigned int cpu, struct err *err)
+{
+	(void)err;
+	rings->has[cpu] = true;
+	note("ring %u\n", cpu);
+	return 0;
+}
+
+void rings_free(struct rings *rings)
+{
+	if (rings)
+		close(rings->fd);
+	free(rings);
+}
+
+int rings_fd(const struct rings *rings)
+{
+	return rings->fd;
+}
+
+uint64_t rings_bytes(const struct rings *rings)
+{
+	uint64_t bytes = 0;
+
+	for (int cpu = 0; cpu < CPUS; cpu++)
+		bytes += rings->has[cpu] ? 100 : 0;
+	return bytes;
+}
+
+void rings_drain(struct rings *rings, const struct rings_handler *handler)
+{
+	struct wire_sample sample = { .size = sizeof(sample) };
+	struct wire_miss miss = { .size = sizeof(miss) };
+
+	(void)rings;
+	handler->miss(&miss, handler->data);
+	handler->sample(&sample, handler->data);
+}
+
+int sideband_open(unsigned int cpu, struct sideband **ret_sideband, struct err *err)
+{
+	(void)err;
+	note("side %u\n", cpu);
+	*ret_sideband = xcalloc(1, sizeof(**ret_sideband));
+	(*ret_sideband)->cpu = cpu;
+	(*ret_sideband)->fd = eventfd(0, EFD_CLOEXEC);
+	return 0;
+}
+
+void sideband_free(struct sideband *sideband)
+{
+	if (sideband)
+		close(sideband->fd);
+	free(sideband);
+}
+
+int sideband_fd(const struct sideband *sideband)
+{
+	return sideband->fd;
+}
+
+size_t sideband_bytes(const struct sideband *sideband)
+{
+	(void)sideband;
+	return 10;
+}
+
+uint64_t sideband_drain(struct sideband *sideband,
+			void (*fn)(const struct side_event *event, void *data), void *data)
+{
+	const struct side_event event = { .kind = SIDE_EXIT, .pid = sideband->cpu };
+
+	fn(&event, data);
+	return sideband->cpu * 10;
+}
+
+static int read_list(struct cpu_list *ret_list, bool all)
+{
+	ret_list->has = xcalloc(CPUS, sizeof(bool));
+	ret_list->size = 0;
+	for (unsigned int cpu = 0; cpu < CPUS; cpu++) {
+		ret_list->has[cpu] = all || f.online[cpu];
+		if (ret_list->has[cpu])
+			ret_list->size = cpu + 1;
+	}
+	return 0;
+}
+
+int cpu_list_read_online(struct cpu_list *ret_list)
+{
+	return read_list(ret_list, false);
+}
+
+int cpu_list_read_possible(struct cpu_list *ret_list)
+{
+	return read_list(ret_list, true);
+}
+
+void cpu_list_release(struct cpu_list *list)
+{
+	free(list->has);
+}
+
+int preflight_explain(struct err *err)
+{
+	return err_set(err, -EPERM, "cap_perfmon is missing");
+}
+
+int cgroup_filter_resolve(const char *path, uint64_t *ret_id, uint32_t *ret_level, struct err *err)
+{
+	if (strcmp(path, "/sys/fs/cgroup/a/b") != 0)
+		return err_set(err, -EINVAL, "no cgroup");
+	*ret_id = 4321;
+	*ret_level = 2;
+	return 0;
+}
+
+/* --- in place of libbpf --- */
+
+int libbpf_num_possible_cpus(void)
+{
+	return CPUS;
+}
+
+int bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
+{
+	assert_int_equal(flags, BPF_ANY);
+	if (fd == MAP_FD + BPF_SESSION_TARGETS) {
+		vec_push(&f.targets, *(const uint32_t *)key);
+		f.target_start |= *(const uint64_t *)value;
+	} else if (fd == MAP_FD + BPF_SESSION_JVMS) {
+		f.jvm_serial = *(const uint32_t *)key;
+		f.jvm_is_there = ((const struct wire_jvm *)value)->serial == f.jvm_serial;
+	} else if (fd == MAP_FD + BPF_SESSION_FAR_BLOBS) {
+		f.blob = *(const uint64_t *)value;
+	} else {
+		fail_msg("map %d", fd);
+	}
+	return 0;
+}
+
+int bpf_map_delete_elem(int fd, const void *key)
+{
+	bool was_there = f.jvm_is_there;
+
+	assert_int_equal(fd, MAP_FD + BPF_SESSION_JVMS);
+	assert_int_equal(*(const uint32_t *)key, f.jvm_serial);
+	f.jvm_is_there = false;
+	errno = ENOENT;
+	return was_there ? 0 : -1;
+}
+
+int bpf_map_lookup_elem(int fd, const void *key, void *value)
+{
+	uint32_t which = *(const uint32_t *)key;
+
+	assert_int_equal(fd, MAP_FD + BPF_SESSION_COUNTERS);
+	if (which == WIRE_COUNTER_FROZEN)
+		return -1;
+	for (uint64_t cpu = 0; cpu < CPUS; cpu++)
+		((uint64_t *)value)[cpu] = which + (cpu << 32);
+	return 0;
+}
+
+int bpf_map_get_next_key(int fd, const void *key, void *next_key)
+{
+	assert_int_equal(fd, MAP_FD + BPF_SESSION_LOST);
+	assert_null(key);
+	if (!f.lost_count)
+		return -1;
+	memcpy(next_key, &f.lost_keys[f.lost_count - 1], sizeof(f.lost_keys[0]));
+	return 0;
+}
+
+int bpf_map_lookup_and_delete_elem(int fd, const void *key, void *value)
+{
+	assert_int_equal(fd, MAP_FD + BPF_SESSION_LOST);
+	assert_memory_equal(key, &f.lost_keys[f.lost_count - 1], sizeof(f.lost_keys[0]));
+	memcpy(value, &f.lost[--f.lost_count], sizeof(f.lost[0]));
+	return 0;
+}
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Capture without a kernel: what a test puts into it comes out of capture_drain(), and the tables
+ * of the BPF programs are on the heap. These take the place of the library's own functions.
+ * Included once per test.
+ */
+#ifndef HOSTPROF_TESTS_FAKE_CAPTURE_H
+#define HOSTPROF_TESTS_FAKE_CAPTURE_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/vec.h"
+#include "capture/capture.h"
+#include "capture/map_entry.h"
+#include "unwind/table_memory.h"
+
+/* One of the three, owned. */
+struct fake_record {
+	struct side_event *side;
+	struct wire_sample *sample;
+	struct wire_miss *miss;
+};
+
+struct fake_lost {
+	struct wire_lost_key key;
+	struct wire_lost lost;
+};
+
+struct capture {
+	struct table_memory *tables; /* owned */
+	VEC(struct fake_record) records;
+	VEC(struct fake_lost) lost;
+	struct capture_stats stats;
+};
+
+enum { FAKE_PAGES_FD = -100, FAKE_SPACES_FD = -101 };
+
+/* Descriptors are numbers here; the tables are those of the last capture made. */
+static struct table_memory *fake_tables;
+
+static inline struct capture *fake_capture_new(void)
+{
+	struct capture *c = xcalloc(1, sizeof(*c));
+
+	c->tables = fake_tables = table_memory_new_heap(1024, 1024, 4096);
+	return c;
+}
+
+static inline void fake_capture_free(struct capture *c)
+{
+	struct fake_record *record;
+
+	vec_for_each (record, &c->records) {
+		free(record->side);
+		free(record->sample);
+		free(record->miss);
+	}
+	vec_release(&c->records);
+	vec_release(&c->lost);
+	table_memory_free_heap(c->tables);
+	free(c);
+}
+
+/* A name lives behind its event. */
+static inline void fake_put_side(struct capture *c, const struct side_event *event)
+{
+	const char *name = event->name ? event->name : "";
+	struct side_event *copy = xmalloc(sizeof(*copy) + strlen(name) + 1);
+
+	*copy = *event;
+	copy->name = strcpy((char *)(copy + 1), name);
+	vec_push(&c->records, (struct fake_record){ .side = copy });
+}
+
+static inline void fake_put_sample(struct capture *c, const struct wire_sample *sample)
+{
+	struct fake_record record = { .sample = xmemdup(sample, sample->size) };
+
+	vec_push(&c->records, record);
+}
+
+static inline void fake_put_miss(struct capture *c, const struct wire_miss *miss)
+{
+	struct fake_record record = { .miss = xmemdup(miss, miss->size) };
+
+	vec_push(&c->records, record);
+}
+
+/* --- in place of capture/ --- */
+
+void capture_drain(struct capture *c, const struct capture_handler *handler)
+{
+	for (size_t i = 0; i < c->records.len; i++) {
+		struct fake_record record = c->records.items[i];
+
+		if (record.side)
+			handler->side(record.side, handler->data);
+		if (record.miss)
+			handler->miss(record.miss, handler->data);
+		if (record.sample)
+			handler->sample(record.sample, handler->data);
+		free(record.side);
+		free(record.miss);
+		free(record.sample);
+	}
+	c->records.len = 0;
+}
+
+void capture_take_lost(struct capture *c,
+		       void (*fn)(const struct wire_lost_key *key, const struct wire_lost *lost,
+				  void *data),
+		       void *data)
+{
+	for (size_t i = 0; i < c->lost.len; i++)
+		fn(&c->lost.items[i].key, &c->lost.items[i].lost, data);
+	c->lost.len = 0;
+}
+
+void capture_get_stats(const struct capture *c, struct capture_stats *ret_stats)
+{
+	*ret_stats = c->stats;
+}
+
+void capture_get_tables(const struct capture *c, struct capture_tables *ret_tables)
+{
+	*ret_tables = (struct capture_tables){
+		.blocks = c->tables->blocks,
+		.rules = c->tables->rules,
+		.ranges = c->tables->ranges,
+		.block_count = c->tables->block_count,
+		.rule_count = c->tables->rule_count,
+		.range_count = c->tables->range_count,
+		.pages_fd = FAKE_PAGES_FD,
+		.spaces_fd = FAKE_SPACES_FD,
+		.page_limit = c->tables->page_limit,
+		.space_limit = c->tables->space_limit,
+	};
+}
+
+int capture_set_jvm(struct capture *c, uint32_t serial, const struct wire_jvm *jvm)
+{
+	return c->tables->set_jvm(serial, jvm, c->tables->data);
+}
+
+int capture_set_far_blob(struct capture *c, const struct wire_far_key *key, uint64_t blob)
+{
+	return c->tables->set_far_blob(key, blob, c->tables->data);
+}
+
+int map_entry_set(int map_fd, const void *key, const void *value)
+{
+	uint32_t tgid;
+
+	if (map_fd == FAKE_PAGES_FD)
+		return fake_tables->set_page(key, value, fake_tables->data);
+	memcpy(&tgid, key, sizeof(tgid));
+	return fake_tables->set_space(tgid, value, fake_tables->data);
+}
+
+int map_entry_get(int map_fd, const void *key, void *ret_value)
+{
+	uint32_t tgid;
+
+	(void)map_fd;
+	memcpy(&tgid, key, sizeof(tgid));
+	return fake_tables->get_space(tgid, ret_value, fake_tables->data);
+}
+
+#endif

@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Unwinder, symbolizer, files, JVMs and agents of a pipeline that only note what they are asked, in
+ * place of the library's. A note is a word, the process's number (PID_A is 1) where there is one,
+ * and what else matters. Included once per test, after pipeline_fixture.h.
+ */
+#ifndef HOSTPROF_TESTS_PIPELINE_PARTS_H
+#define HOSTPROF_TESTS_PIPELINE_PARTS_H
+
+#include "pipeline_fixture.h"
+
+static struct {
+	struct strbuf log;
+	bool quiet;	/* nothing is noted */
+	bool is_libjvm; /* the unwinder knows a libjvm of every sample */
+	bool is_jvm;	/* the registry's processes are JVMs */
+	bool jvm_is_new;
+	bool agents_busy, not_ready;
+	bool try_fails, wants_again, waits_for_jvm, unwinder_busy;
+	unsigned int busy_finishes; /* so often it is busy yet */
+	const char *thread_name, *kernel_failure;
+	uint64_t parsed;
+	uint64_t start_ns; /* that times are counted from */
+	struct unwind_jvm_source jvm_source;
+} parts;
+
+static void note(const char *format, ...)
+{
+	char text[256];
+	va_list ap;
+
+	if (parts.quiet)
+		return;
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	strbuf_addf(&parts.log, "%s\n", text);
+}
+
+/* What was noted since the last call. */
+static const char *noted(void)
+{
+	static char text[4096];
+
+	snprintf(text, sizeof(text), "%s", strbuf_str(&parts.log));
+	strbuf_reset(&parts.log);
+	return text;
+}
+
+static unsigned int number(uint32_t pid)
+{
+	return pid - PID_A + 1;
+}
+
+/* --- elf/ --- */
+
+#define A_POINTER(type) ((struct type *)0x1000) /* never looked into */
+
+int image_cache_new(struct worker_pool *pool, struct image_cache **ret_cache, struct err *err)
+{
+	(void)err;
+	assert_non_null(pool);
+	*ret_cache = A_POINTER(image_cache);
+	return 0;
+}
+
+void image_cache_free(struct image_cache *cache)
+{
+	(void)cache;
+}
+
+void image_cache_set_limit(struct image_cache *cache, size_t limit)
+{
+	(void)cache;
+	note("symbols up to %zu", limit);
+}
+
+void image_cache_set_parse_limit(struct image_cache *cache, size_t limit)
+{
+	(void)cache;
+	note("parsing up to %zu", limit);
+}
+
+struct image *image_cache_open(struct image_cache *cache, const struct image_key *key, uint32_t pid,
+			       uint64_t start, uint64_t end, const char *path)
+{
+	(void)cache;
+	note("open %u %u:%u:%" PRIu64 ":%" PRIu64 " %" PRIx64 "-%" PRIx64 " %s", number(pid),
+	     key->major, key->minor, key->inode, key->generation, start, end, path);
+	return NULL;
+}
+
+void image_cache_shrink(struct image_cache *cache)
+{
+	(void)cache;
+	note("shrink");
+}
+
+void image_cache_close_idle(struct image_cache *cache)
+{
+	(void)cache;
+	note("close idle");
+}
+
+uint64_t image_cache_parsed(const struct image_cache *cache)
+{
+	(void)cache;
+	return parts.parsed;
+}
+
+void image_cache_for_each_failed(struct image_cache *cache,
+				 void (*fn)(const char *path, const char *why, void *data),
+				 void *data)
+{
+	(void)cache;
+	fn("/lib/a", "torn", data);
+	fn("/lib/b", "gone", data);
+}
+
+/* --- jvm/ --- */
+
+int jvm_table_new(struct jvm_table **ret_table, struct err *err)
+{
+	(void)err;
+	*ret_table = A_POINTER(jvm_table);
+	return 0;
+}
+
+void jvm_table_free(struct jvm_table *table)
+{
+	(void)table;
+}
+
+struct jvm *jvm_table_find(struct jvm_table *table, uint32_t pid, const struct mapping *libjvm,
+			   bool make_new)
+{
+	(void)table;
+	assert_non_null(libjvm);
+	note("find jvm %u%s", number(pid), make_new ? " or make it" : "");
+	return parts.jvm_is_new ? A_POINTER(jvm) : NULL;
+}
+
+struct jvm *jvm_table_get(struct jvm_table *table, struct process *process)
+{
+	(void)table;
+	assert_non_null(process);
+	process->jvm = parts.is_jvm ? A_POINTER(jvm) : NULL;
+	return process->jvm;
+}
+
+void jvm_table_forget(struct jvm_table *table, struct process *process)
+{
+	(void)table;
+	note("forget jvm %u", number(process->pid));
+}
+
+void jvm_table_poll(struct jvm_table *table)
+{
+	(void)table;
+	note("poll jvms");
+}
+
+void jvm_table_release_leases(struct jvm_table *table)
+{
+	(void)table;
+	note("release leases");
+}
+
+int jvm_get_wire(struct jvm *jvm, bool urgent, struct wire_jvm *ret_wire)
+{
+	assert_non_null(jvm);
+	note("wire%s", urgent ? " now" : "");
+	ret_wire->serial = 44;
+	return 0;
+}
+
+const char *jvm_thread_name(struct jvm *jvm, uint32_t tid, uint64_t time_ns, uint64_t *ret_java_tid)
+{
+	assert_non_null(jvm);
+	note("name of %u at %" PRIu64, number(tid), (uint64_t)((time_ns - parts.start_ns) / MS));
+	*ret_java_tid = 31;
+	return parts.thread_name;
+}
+
+const char *jvm_version(struct jvm *jvm)
+{
+	assert_non_null(jvm);
+	return "17.0.9";
+}
+
+const char *jvm_main_class(struct jvm *jvm)
+{
+	assert_non_null(jvm);
+	return "a.Main";
+}
+
+/* --- session/ --- */
+
+int agents_new(struct registry *registry, struct jvm_table *jvms, bool attach,
+	       struct agents **ret_agents, struct err *err)
+{
+	(void)err;
+	assert_true(registry && jvms);
+	note("agents%s", attach ? ", attached" : "");
+	*ret_agents = A_POINTER(agents);
+	return 0;
+}
+
+void agents_free(struct agents *agents)
+{
+	(void)agents;
+}
+
+void agents_add(struct agents *agents, struct process *process, bool wanted)
+{
+	(void)agents;
+	note("agent of %u%s", number(process->pid), wanted ? ", a target" : "");
+}
+
+void agents_note_sample(struct agents *agents, struct process *process)
+{
+	(void)agents;
+	note("sampled %u", number(process->pid));
+}
+
+void agents_poll(struct agents *agents)
+{
+	(void)agents;
+	note("poll agents");
+}
+
+void agents_forget(struct agents *agents, struct process *process)
+{
+	(void)agents;
+	note("forget agent %u", number(process->pid));
+}
+
+bool agents_busy(const struct agents *agents)
+{
+	(void)agents;
+	return parts.agents_busy;
+}
+
+void agents_for_each_failure(const struct agents *agents,
+			     void (*fn)(uint32_t pid, const char *why, void *data), void *data)
+{
+	(void)agents;
+	fn(PID_A, "refused", data);
+}
+
+int unwinder_new(struct table_memory *memory, struct image_cache *images,
+		 const struct unwind_jvm_source *jvms, size_t file_bytes,
+		 struct unwinder **ret_unwinder, struct err *err)
+{
+	(void)err;
+	assert_true(memory && images);
+	note("unwinder files %zu", file_bytes);
+	parts.jvm_source = *jvms;
+	*ret_unwinder = A_POINTER(unwinder);
+	return 0;
+}
+
+void unwinder_free(struct unwinder *unwinder)
+{
+	(void)unwinder;
+}
+
+struct wire_sample *unwinder_try(struct unwinder *unwinder, const struct wire_miss *miss,
+				 const struct wire_sample *sample, uint32_t max_frames)
+{
+	struct wire_sample *finished;
+
+	(void)unwinder;
+	note("try %u, %u frames%s", number(sample->tgid), max_frames,
+	     miss->time_ns == sample->time_ns ? "" : ", another's");
+	if (parts.try_fails)
+		return NULL;
+	finished = xmemdup(sample, sample->size);
+	finished->flags = 0;
+	return finished;
+}
+
+bool unwinder_wants_again(const struct unwinder *unwinder)
+{
+	(void)unwinder;
+	return parts.wants_again;
+}
+
+bool unwinder_waits_for_jvm(const struct unwinder *unwinder, const struct wire_sample *sample)
+{
+	(void)unwinder;
+	return parts.waits_for_jvm && sample->tgid == PID_A;
+}
+
+struct wire_sample *unwinder_finish(struct unwinder *unwinder, const struct wire_miss *miss,
+				    const struct wire_sample *sample, struct process *process,
+				    uint32_t max_frames)
+{
+	struct wire_sample *finished = xmemdup(sample, sample->size);
+
+	(void)unwinder;
+	assert_int_equal(process->pid, sample->tgid);
+	assert_int_equal(miss->time_ns, sample->time_ns);
+	note("finish %u, %u frames", number(sample->tgid), max_frames);
+	finished->flags = 0;
+	return finished;
+}
+
+const struct mapping *unwinder_libjvm(const struct unwinder *unwinder,
+				      const struct wire_sample *sample)
+{
+	static const struct mapping libjvm;
+
+	(void)unwinder, (void)sample;
+	return parts.is_libjvm ? &libjvm : NULL;
+}
+
+bool unwinder_is_busy(const struct unwinder *unwinder)
+{
+	(void)unwinder;
+	if (parts.busy_finishes)
+		return parts.busy_finishes--;
+	return parts.unwinder_busy;
+}
+
+void unwinder_note_mapping(struct unwinder *unwinder, uint32_t pid, const struct mapping *mapping)
+{
+	(void)unwinder;
+	note("unwinder: %u maps %" PRIx64 "-%" PRIx64 "+%" PRIx64 " %s", number(pid),
+	     mapping->start, mapping->end, mapping->pgoff, mapping->path);
+}
+
+void unwinder_note_sample(struct unwinder *unwinder, const struct wire_sample *sample)
+{
+	(void)unwinder;
+	note("unwinder: sample %u", number(sample->tgid));
+}
+
+void unwinder_note_exec(struct unwinder *unwinder, uint32_t pid, uint64_t time_ns)
+{
+	(void)unwinder;
+	note("unwinder: exec %u at %" PRIu64, number(pid),
+	     (uint64_t)((time_ns - parts.start_ns) / MS));
+}
+
+void unwinder_note_exit(struct unwinder *unwinder, uint32_t pid)
+{
+	(void)unwinder;
+	note("unwinder: exit %u", number(pid));
+}
+
+void unwinder_grant(struct unwinder *unwinder)
+{
+	(void)unwinder;
+	note("grant");
+}
+
+void unwinder_turn(struct unwinder *unwinder, uint64_t now_ns)
+{
+	(void)unwinder;
+	assert_int_equal(now_ns, clock_now_ns());
+	note("unwinder turn");
+}
+
+void unwinder_tidy(struct unwinder *unwinder, uint64_t now_ns)
+{
+	(void)unwinder;
+	assert_int_equal(now_ns, clock_now_ns());
+	note("tidy");
+}
+
+void unwinder_for_each_figure(const struct unwinder *unwinder,
+			      void (*fn)(const char *name, const char *detail, uint64_t value,
+					 void *data),
+			      void *data)
+{
+	(void)unwinder;
+	fn("unwind.test", "detail", 55, data);
+}
+
+/* --- symbolize/ --- */
+
+int symbolizer_new(struct image_cache *images, struct jvm_table *jvms,
+		   struct symbolizer **ret_symbolizer, struct err *err)
+{
+	(void)err;
+	assert_true(images && jvms);
+	*ret_symbolizer = A_POINTER(symbolizer);
+	return 0;
+}
+
+void symbolizer_free(struct symbolizer *symbolizer)
+{
+	(void)symbolizer;
+}
+
+void symbolizer_touch(struct symbolizer *symbolizer, struct process *process)
+{
+	(void)symbolizer;
+	note("touch %u", number(process->pid));
+}
+
+void symbolizer_prefetch(struct symbolizer *symbolizer, struct process *process,
+			 const struct wire_sample *sample)
+{
+	(void)symbolizer;
+	note("prefetch %u%s", number(process->pid), sample->flags ? " unfinished" : "");
+}
+
+void symbolizer_prefetch_jvm(struct jvm *jvm, const struct wire_sample *sample)
+{
+	assert_non_null(jvm);
+	note("prefetch jvm of %u", number(sample->tgid));
+}
+
+bool symbolizer_ready(struct symbolizer *symbolizer, struct process *process,
+		      const struct wire_sample *sample)
+{
+	(void)symbolizer, (void)process, (void)sample;
+	return !parts.not_ready;
+}
+
+uint32_t symbolizer_stack(struct symbolizer *symbolizer, struct profile *profile,
+			  struct process *process, const struct wire_sample *sample)
+{
+	struct profile_frame frame = { .name = profile_string(profile, "frame"),
+				       .mapping = PROFILE_NONE };
+	uint32_t id = profile_frame(profile, &frame);
+
+	(void)symbolizer;
+	note("stack of %u%s", number(process->pid), sample->flags ? " unfinished" : "");
+	return profile_stack(profile, &id, 1);
+}
+
+const char *symbolizer_kernel_failure(const struct symbolizer *symbolizer)
+{
+	(void)symbolizer;
+	return parts.kernel_failure ? parts.kernel_failure : "";
+}
+
+void symbolizer_forget(struct symbolizer *symbolizer, struct process *process)
+{
+	(void)symbolizer;
+	note("forget names %u", number(process->pid));
+}
+
+void symbolizer_reset_ids(struct symbolizer *symbolizer)
+{
+	(void)symbolizer;
+	note("reset ids");
+}
+
+/* --- a pipeline over them --- */
+
+static inline int setup_parts(void **state)
+{
+	struct fixture *f;
+
+	memset(&parts, 0, sizeof(parts));
+	if (setup(state) < 0)
+		return -1;
+	f = *state;
+	parts.start_ns = f->start_ns;
+	return 0;
+}
+
+static inline int teardown_parts(void **state)
+{
+	parts.quiet = true;
+	strbuf_release(&parts.log);
+	return teardown(state);
+}
+
+/* Noted from here on. */
+static inline void begin(struct fixture *f)
+{
+	open_pipeline(f);
+	noted();
+}
+
+/* Without the notes of every turn. */
+static inline void apply_until(struct fixture *f, uint64_t ms)
+{
+	parts.quiet = true;
+	run_until(f, ms - 1);
+	parts.quiet = false;
+	assert_true(pipeline_apply_until(&f->pipeline, at_ms(f, ms)));
+}
+
+static inline void snapshot(struct fixture *f)
+{
+	struct err err;
+
+	assert_int_equal(pipeline_snapshot(&f->pipeline, &err), 0);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup_parts, teardown_parts)
+
+#endif

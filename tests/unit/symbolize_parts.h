@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Files, kernel symbols, perf maps and a JVM that the test makes up, in place of the library's. A
+ * function is 0x100 bytes long and its name says where: "f3" at 0x300. Included once per test.
+ */
+#ifndef HOSTPROF_TESTS_SYMBOLIZE_PARTS_H
+#define HOSTPROF_TESTS_SYMBOLIZE_PARTS_H
+
+#include "test.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "elf/image.h"
+#include "fake_clock.h"
+#include "jvm/jvm.h"
+#include "process/mappings.h"
+#include "symbolize/kernel.h"
+#include "symbolize/perf_map.h"
+#include "symbolize/symbolizer.h"
+
+struct image {
+	enum image_state state;
+	const char *path, *build_id;
+	uint64_t start, limit; /* of its text; limit 0: not ELF */
+	uint64_t bias;	       /* address minus offset */
+	bool cpp;
+	unsigned int opens, loads;
+};
+
+struct jvm {
+	uint64_t code_start, code_end;
+	bool has_code_map;
+	enum java_lookup of_code, of_compiled, of_interpreted; /* answers */
+	unsigned int inlined;				       /* methods at every address */
+	const char *method;
+	unsigned int asked_code, asked_compiled, asked_interpreted;
+	uint64_t asked_ns;
+};
+
+static struct {
+	struct image images[8]; /* by inode */
+	struct jvm jvm;
+	bool is_jvm;
+	int kernel;
+	unsigned int kernel_reads;
+	const char *perf_map; /* the name that it gives; NULL: there is none */
+	unsigned int perf_map_opens;
+} parts;
+
+/* --- elf/ --- */
+
+struct image *image_cache_open(struct image_cache *cache, const struct image_key *key, uint32_t pid,
+			       uint64_t start, uint64_t end, const char *path)
+{
+	struct image *image = &parts.images[key->inode];
+
+	(void)cache;
+	assert_true(pid && start < end);
+	image->path = path;
+	image->opens++;
+	if (image->state == IMAGE_DROPPED)
+		image->state = IMAGE_NEW;
+	return image;
+}
+
+struct image *image_cache_add_memory(struct image_cache *cache, const char *name, const void *data,
+				     size_t len)
+{
+	struct image *image = &parts.images[7];
+
+	(void)cache;
+	assert_true(data && len);
+	image->path = name;
+	image->opens++;
+	return image;
+}
+
+void image_load(struct image_cache *cache, struct image *image)
+{
+	(void)cache;
+	image->loads++;
+	image->state = IMAGE_LOADING;
+}
+
+enum image_state image_state(const struct image *image)
+{
+	return image->state;
+}
+
+const char *image_path(const struct image *image)
+{
+	return image->path;
+}
+
+const char *image_build_id(const struct image *image)
+{
+	return image->build_id ? image->build_id : "";
+}
+
+void image_text_range(const struct image *image, uint64_t *ret_start, uint64_t *ret_limit,
+		      uint64_t *ret_offset)
+{
+	*ret_start = image->start;
+	*ret_limit = image->limit;
+	*ret_offset = image->start - image->bias;
+}
+
+bool image_offset_to_address(const struct image *image, uint64_t offset, uint64_t *ret_address)
+{
+	*ret_address = offset + image->bias;
+	return image->state == IMAGE_READY && image->limit;
+}
+
+bool image_find_symbol(struct image *image, uint64_t address, struct elf_symbol *ret_symbol)
+{
+	static char name[32];
+
+	snprintf(name, sizeof(name), "f%" PRIx64, address >> 8);
+	*ret_symbol = (struct elf_symbol){ .name = name, .cpp = image->cpp };
+	return address >= image->start && address < image->limit;
+}
+
+/* --- kernel --- */
+
+struct kernel_symbols {
+	int unused;
+};
+
+int kernel_symbols_new(struct kernel_symbols **ret_symbols, struct err *err)
+{
+	static struct kernel_symbols symbols;
+
+	parts.kernel_reads++;
+	if (parts.kernel)
+		return err_set(err, parts.kernel, "hidden");
+	*ret_symbols = &symbols;
+	return 0;
+}
+
+void kernel_symbols_free(struct kernel_symbols *symbols)
+{
+	(void)symbols;
+}
+
+bool kernel_symbols_find(const struct kernel_symbols *symbols, uint64_t address,
+			 const char **ret_name, const char **ret_module)
+{
+	static char name[32];
+
+	(void)symbols;
+	snprintf(name, sizeof(name), "k%" PRIx64, address >> 8 & 0xfff);
+	*ret_name = name;
+	*ret_module = address & 0x10000000 ? "ext4" : "kernel";
+	return true;
+}
+
+const char *kernel_symbols_build_id(const struct kernel_symbols *symbols)
+{
+	(void)symbols;
+	return "c0ffee";
+}
+
+/* --- perf maps --- */
+
+struct perf_map *perf_map_open(uint32_t pid)
+{
+	assert_true(pid);
+	parts.perf_map_opens++;
+	return parts.perf_map ? xcalloc(1, 1) : NULL;
+}
+
+void perf_map_free(struct perf_map *map)
+{
+	free(map);
+}
+
+const char *perf_map_find(struct perf_map *map, uint64_t address)
+{
+	assert_non_null(map);
+	return address & 0x800 ? NULL : parts.perf_map;
+}
+
+/* --- jvm/ --- */
+
+struct jvm *jvm_table_get(struct jvm_table *table, struct process *process)
+{
+	assert_true(table && process);
+	return parts.is_jvm ? &parts.jvm : NULL;
+}
+
+bool jvm_owns_address(const struct jvm *jvm, uint64_t address)
+{
+	return address >= jvm->code_start && address < jvm->code_end;
+}
+
+bool jvm_has_code_map(const struct jvm *jvm)
+{
+	return jvm->has_code_map;
+}
+
+static inline struct java_frame java_frame_of(const struct jvm *jvm, bool inlined)
+{
+	return (struct java_frame){ .class_name = "p.C",
+				    .method = jvm->method ? jvm->method : "m",
+				    .source = "C.java",
+				    .line = inlined ? 7 : 70,
+				    .bci = inlined ? 3 : 30,
+				    .inlined = inlined };
+}
+
+enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_ns, bool exact,
+			       struct java_frame *frames, unsigned int *ret_count,
+			       const char **ret_stub)
+{
+	(void)address, (void)exact;
+	jvm->asked_code++;
+	jvm->asked_ns = time_ns;
+	*ret_stub = "stub";
+	*ret_count = jvm->inlined + 1;
+	for (unsigned int i = 0; i <= jvm->inlined; i++)
+		frames[i] = java_frame_of(jvm, i < jvm->inlined);
+	return jvm->of_code;
+}
+
+enum java_lookup jvm_find_interpreted(struct jvm *jvm, const uint64_t words[WIRE_INTERPRETED_WORDS],
+				      struct java_frame *ret_frame)
+{
+	(void)words;
+	jvm->asked_interpreted++;
+	*ret_frame = java_frame_of(jvm, false);
+	return jvm->of_interpreted;
+}
+
+enum java_lookup jvm_find_compiled(struct jvm *jvm, const uint64_t words[WIRE_COMPILED_WORDS],
+				   struct java_frame *ret_frame, const char **ret_stub)
+{
+	(void)words;
+	jvm->asked_compiled++;
+	*ret_stub = "blob";
+	*ret_frame = java_frame_of(jvm, false);
+	return jvm->of_compiled;
+}
+
+/* --- a symbolizer over them --- */
+
+#define PID    5000001U
+#define MAPPED 0x10000000ULL
+#define KERNEL 0xffffffff81000000ULL
+#define MODULE 0xffffffff90000000ULL
+#define EXACT  WIRE_FRAME_EXACT
+#define CACHE  ((struct image_cache *)0x1000) /* never looked into */
+#define TABLE  ((struct jvm_table *)0x1000)
+
+#define KIND(kind) ((uint64_t)WIRE_FRAME_##kind << WIRE_FRAME_KIND_SHIFT)
+
+struct fixture {
+	struct symbolizer *symbolizer;
+	struct profile profile;
+	struct process process;
+	struct strbuf text;
+
+	union {
+		struct wire_sample sample;
+		char space[sizeof(struct wire_sample) + 32 * sizeof(uint64_t)];
+	};
+};
+
+static inline int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct err err;
+
+	*state = f;
+	fake_begin();
+	memset(&parts, 0, sizeof(parts));
+	for (size_t i = 0; i < ARRAY_SIZE(parts.images); i++)
+		parts.images[i] = (struct image){
+			.state = IMAGE_READY, .start = 0x1000, .limit = 0x9000, .bias = 0x1000
+		};
+	profile_init(&f->profile);
+	f->process = (struct process){ .pid = PID, .serial = 1 };
+	return symbolizer_new(CACHE, TABLE, &f->symbolizer, &err);
+}
+
+static inline int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	symbolizer_free(f->symbolizer);
+	profile_release(&f->profile);
+	mappings_clear(&f->process);
+	strbuf_release(&f->text);
+	free(f);
+	return 0;
+}
+
+static inline void map_file(struct fixture *f, uint64_t at, uint64_t inode, uint64_t pgoff,
+			    const char *path)
+{
+	_cleanup_free_ char *copy = xstrdup(path);
+	const struct mapping m = { .start = at,
+				   .end = at + 0x10000,
+				   .pgoff = pgoff,
+				   .key = { .inode = inode },
+				   .path = copy };
+
+	mappings_add(&f->process, &m);
+}
+
+/* The words of a sample, kernel and then user, up to the first 0. */
+static inline void set_words(struct fixture *f, const uint64_t kernel[4], const uint64_t user[12])
+{
+	struct wire_sample *sample = &f->sample;
+	uint64_t *at = sample->words;
+
+	*sample = (struct wire_sample){ .kind = WIRE_SAMPLE, .tgid = PID, .tid = PID };
+	for (int i = 0; i < 4 && kernel[i]; i++, sample->kernel_frames++)
+		*at++ = kernel[i];
+	for (int i = 0; i < 12 && user[i]; i++, sample->user_words++)
+		*at++ = user[i];
+	sample->time_ns = clock_now_ns();
+	sample->size = (uint32_t)((char *)at - (char *)sample);
+}
+
+static inline void add_frame(struct fixture *f, const struct profile_frame *frame)
+{
+	static const char kinds[] = "nck01jisopm";
+	const struct profile *p = &f->profile;
+
+	if (f->text.len)
+		strbuf_addch(&f->text, ' ');
+	if (frame->class_name)
+		strbuf_addf(&f->text, "%s.", profile_get_string(p, frame->class_name));
+	strbuf_addf(&f->text, "%s", profile_get_string(p, frame->name));
+	if (frame->address)
+		strbuf_addf(&f->text, "+%" PRIx64, (uint64_t)frame->address);
+	if (frame->line)
+		strbuf_addf(&f->text, ":%d", frame->line);
+	strbuf_addf(&f->text, "_%c", kinds[frame->kind]);
+	if (frame->mapping != PROFILE_NONE)
+		strbuf_addf(&f->text, "@%s",
+			    profile_get_string(p, profile_get_mapping(p, frame->mapping)->path));
+}
+
+/* The stack, leaf first: "name+address:line_kind@file". */
+static inline const char *stack(struct fixture *f)
+{
+	struct profile_stack stack;
+
+	strbuf_reset(&f->text);
+	stack = profile_get_stack(
+		&f->profile, symbolizer_stack(f->symbolizer, &f->profile, &f->process, &f->sample));
+	for (uint32_t i = 0; i < stack.len; i++)
+		add_frame(f, profile_get_frame(&f->profile, stack.frames[i]));
+	return strbuf_str(&f->text);
+}
+
+#define KERNEL_WORDS(...) ((const uint64_t[4]){ __VA_ARGS__ })
+#define USER_WORDS(...)	  ((const uint64_t[12]){ __VA_ARGS__ })
+#define NO_KERNEL	  KERNEL_WORDS(0)
+#define NO_USER		  USER_WORDS(0)
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+#endif

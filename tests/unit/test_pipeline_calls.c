@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Whom the pipeline asks what, and when. */
+#include "pipeline_parts.h"
+
+/* --- shares of memory, and turns --- */
+
+static void what_is_opened(void **state)
+{
+	struct fixture *f = *state;
+	char expected[256];
+
+	f->capture->stats.map_bytes = 10 << 20;
+	f->pipeline_options.attach = true;
+	open_pipeline(f);
+	assert_true(f->pipeline.plan.symbol_bytes > f->pipeline.plan.file_bytes);
+	snprintf(expected, sizeof(expected),
+		 "symbols up to %zu\nparsing up to %zu\nunwinder files %zu\nagents, attached\n",
+		 (size_t)f->pipeline.plan.symbol_bytes, (size_t)f->pipeline.plan.parse_bytes,
+		 (size_t)f->pipeline.plan.file_bytes);
+	assert_memory_equal(noted(), expected, strlen(expected));
+	assert_int_equal(f->pipeline.guard.map_bytes, 10 << 20);
+	assert_int_equal(f->pipeline.guard.limit_bytes, MEMORY_DEFAULT_LIMIT_BYTES);
+}
+
+static void a_turn(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	fake_advance(50 * MS);
+	pipeline_turn(&f->pipeline);
+	assert_string_equal(noted(), "grant\nunwinder turn\ngrant\npoll jvms\npoll agents\n");
+	fake_advance(9951 * MS);
+	pipeline_turn(&f->pipeline);
+	assert_string_equal(noted(), "grant\nunwinder turn\ngrant\npoll jvms\npoll agents\n"
+				     "close idle\ntidy\n");
+	pipeline_turn(&f->pipeline);
+	assert_null(strstr(noted(), "tidy"));
+}
+
+static void memory_is_given_up(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	fake_advance(1000 * MS);
+	pipeline_turn(&f->pipeline);
+	assert_null(strstr(noted(), "shrink"));
+	f->pipeline.guard.limit_bytes = 1;
+	pipeline_turn(&f->pipeline);
+	assert_non_null(strstr(noted(), "shrink"));
+	pipeline_turn(&f->pipeline);
+	assert_null(strstr(noted(), "shrink"));
+	assert_int_equal(f->pipeline.guard.sheds, 1);
+	finish(f);
+	assert_true(counter_of(&f->read, "memory.room-made") >= 1);
+}
+
+/* --- what arrives --- */
+
+static void a_file_is_opened_at_once(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	put_side(f, 0,
+		 (struct side_event){ .kind = SIDE_MMAP,
+				      .pid = PID_A,
+				      .addr = 0x5000,
+				      .len = 0x2000,
+				      .pgoff = 0x1000,
+				      .major = 8,
+				      .minor = 1,
+				      .inode = 77,
+				      .inode_generation = 5,
+				      .name = "/bin/a" });
+	put_mmap(f, 0, PID_A, "[anon]"); /* no file */
+	put_named(f, 7, SIDE_EXEC, PID_A, "x");
+	put_side(f, 0, (struct side_event){ .kind = SIDE_EXIT, .pid = PID_A, .tid = PID_B });
+	put_side(f, 0, (struct side_event){ .kind = SIDE_EXIT, .pid = PID_A });
+	pipeline_drain(&f->pipeline);
+	assert_string_equal(noted(), "grant\n"
+				     "open 1 8:1:77:5 5000-7000 /bin/a\n"
+				     "unwinder: 1 maps 5000-7000+1000 /bin/a\n"
+				     "unwinder: 1 maps 10000000-10001000+0 [anon]\n"
+				     "unwinder: exec 1 at 7\n"
+				     "unwinder: exit 1\n"
+				     "unwinder turn\ngrant\n");
+}
+
+static void a_samples_names_are_read_at_once(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	put_leaf(f, 0, PID_A); /* not known yet */
+	pipeline_drain(&f->pipeline);
+	assert_string_equal(noted(), "grant\nunwinder: sample 1\nunwinder turn\ngrant\n");
+	parts.is_libjvm = true;
+	put_leaf(f, 0, PID_A);
+	pipeline_drain(&f->pipeline);
+	assert_non_null(strstr(noted(), "sample 1\nfind jvm 1\nunwinder"));
+	parts.jvm_is_new = true;
+	put_leaf(f, 0, PID_A);
+	pipeline_drain(&f->pipeline);
+	assert_non_null(strstr(noted(), "sample 1\nfind jvm 1\nprefetch jvm of 1\nunwinder"));
+	registry_exec(f->pipeline.registry, f->start_ns, PID_A, "java");
+	put_leaf(f, 0, PID_A);
+	pipeline_drain(&f->pipeline);
+	assert_non_null(strstr(noted(), "sample 1\ntouch 1\nprefetch 1\nfind jvm 1\n"
+					"prefetch jvm of 1\nunwinder"));
+	parts.is_jvm = true;
+	jvm_table_get(f->pipeline.jvms, registry_find(f->pipeline.registry, PID_A));
+	put_leaf(f, 0, PID_A);
+	pipeline_drain(&f->pipeline);
+	assert_non_null(strstr(noted(), "sample 1\ntouch 1\nprefetch 1\nunwinder"));
+}
+
+/* As only a kernel that is not ours would write it. */
+static void samples_that_cannot_be(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	put_sample(f, 5, (struct sample_spec){ .pid = PID_A, .event = 2 });
+	put_sample(f, 5, (struct sample_spec){ .pid = PID_A, .reason = UNWIND_REASON_COUNT });
+	pipeline_drain(&f->pipeline);
+	assert_string_equal(noted(), "grant\nunwinder turn\ngrant\n");
+	assert_int_equal(f->pipeline.samples, 0);
+	assert_null(merge_peek(&f->pipeline.queue));
+}
+
+/* The kernel ends it with a zero only where there is room. */
+static void a_name_of_sixteen_letters(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	put_sample(f, 5, (struct sample_spec){ .pid = PID_A, .comm = "sixteen letters!" });
+	pipeline_drain(&f->pipeline);
+	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	assert_string_equal(applied(f),
+			    "5 cpu 100 kernel sixteen letters.1/sixteen letters!.1: frame\n");
+}
+
+/* --- processes that were there before us --- */
+
+/* What a child inherits is read while its parent lives, the others' some at a time. */
+static void what_is_known_of_them(void **state)
+{
+	struct fixture *f = *state;
+	const struct process *self, *parent;
+
+	begin(f);
+	snapshot(f);
+	self = registry_find(f->pipeline.registry, (uint32_t)getpid());
+	parent = registry_find(f->pipeline.registry, (uint32_t)getppid());
+	put_side(f, 1, (struct side_event){ .kind = SIDE_EXIT, .pid = PID_A, .ppid = self->pid });
+	pipeline_drain(&f->pipeline);
+	assert_string_equal(self->exe, "");
+	put_fork(f, 2, PID_A, self->pid);
+	pipeline_drain(&f->pipeline);
+	assert_string_not_equal(self->exe, "");
+	assert_true(!parent || parent->cgroup[0] == '\0');
+	for (int i = 0; i < 100; i++) /* 200 each */
+		pipeline_turn(&f->pipeline);
+	assert_true(!parent || parent->cgroup[0] != '\0');
+}
+
+/* --- the order of things --- */
+
+static void samples_wait_for_agents(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	put_leaf(f, 5, PID_A);
+	parts.agents_busy = true;
+	run_until(f, 2000);
+	assert_string_equal(applied(f), "");
+	parts.agents_busy = false;
+	run_until(f, 2100);
+	assert_int_equal(f->pipeline.profile.samples.len, 1);
+}
+
+/* Too much is held back: order is given up before memory is. */
+static void a_full_queue_goes_on(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	f->pipeline.plan.queue_bytes = 10;
+	parts.agents_busy = true;
+	put_leaf(f, 100, PID_A);
+	run_until(f, 100);
+	assert_int_equal(f->pipeline.profile.samples.len, 0);
+	fake_advance(30 * MS);
+	pipeline_turn(&f->pipeline);
+	assert_int_equal(f->pipeline.profile.samples.len, 1);
+}
+
+/* Files that are not read in three seconds are not waited for, until the worker gets on. */
+static void files_that_cannot_be_read(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	parts.not_ready = true;
+	parts.parsed = 5;
+	put_leaf(f, 1, PID_A);
+	put_leaf(f, 2, PID_A);
+	run_until(f, 3200);
+	assert_int_equal(f->pipeline.profile.samples.len, 0);
+	run_until(f, 3400);
+	assert_int_equal(f->pipeline.profile.samples.len, 2);
+	assert_in_range(f->pipeline.stall_ns, 3000 * MS, 3100 * MS);
+	put_leaf(f, 3300, PID_A);
+	run_until(f, 3700);
+	assert_int_equal(f->pipeline.profile.samples.len, 3);
+	parts.parsed++;
+	put_leaf(f, 3600, PID_A);
+	run_until(f, 6500);
+	assert_int_equal(f->pipeline.profile.samples.len, 3);
+	run_until(f, 7200);
+	assert_int_equal(f->pipeline.profile.samples.len, 4);
+}
+
+static unsigned int count_of(const char *text, const char *word)
+{
+	unsigned int count = 0;
+
+	for (; (text = strstr(text, word)); text += strlen(word))
+		count++;
+	return count;
+}
+
+static void the_end_waits_for_agents(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t before;
+
+	begin(f);
+	before = now_ms(f);
+	finish(f);
+	assert_in_range(now_ms(f) - before, 300, 330);
+	assert_in_range(count_of(noted(), "poll jvms\n"), 14, 16);
+}
+
+static void nobody_keeps_what_is_gone(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	put_fork(f, 1, PID_A, PID_A + 100);
+	put_named(f, 2, SIDE_EXEC, PID_A, "next");
+	pipeline_drain(&f->pipeline);
+	noted();
+	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	assert_string_equal(noted(), "forget agent 1\nforget names 1\nforget jvm 1\n");
+	put_side(f, 10, (struct side_event){ .kind = SIDE_EXIT, .pid = PID_A });
+	run_until(f, 2200);
+	assert_null(strstr(noted(), "forget jvm 1"));
+	run_until(f, 3000);
+	assert_non_null(strstr(noted(), "forget agent 1\nforget names 1\nforget jvm 1\n"));
+	assert_null(registry_find(f->pipeline.registry, PID_A));
+}
+
+static void ids_begin_anew_with_a_chunk(void **state)
+{
+	struct fixture *f = *state;
+
+	f->pipeline_options.chunk_bytes = 1;
+	begin(f);
+	flush(f);
+	assert_null(strstr(noted(), "reset ids"));
+	flush(f);
+	assert_string_equal(noted(), "reset ids\n");
+}
+
+/* --- figures --- */
+
+static void each_figure_has_its_name(void **state)
+{
+	static const struct {
+		enum wire_counter counter;
+		const char *name;
+	} figures[] = {
+		{ WIRE_COUNTER_MISSES, "unwind.misses" },
+		{ WIRE_COUNTER_MISSES_DROPPED, "unwind.misses-dropped" },
+		{ WIRE_COUNTER_ROW_FRAMES, "unwind.frames.row" },
+		{ WIRE_COUNTER_HOT_FRAMES, "unwind.frames.hot" },
+		{ WIRE_COUNTER_FP_FRAMES, "unwind.frames.frame-pointer" },
+		{ WIRE_COUNTER_JIT_FRAMES, "unwind.frames.jit" },
+		{ WIRE_COUNTER_JAVA_FRAMES, "unwind.frames.java" },
+		{ WIRE_COUNTER_JAVA_HOT_FRAMES, "unwind.frames.java-hot" },
+		{ WIRE_COUNTER_ANCHORS, "unwind.anchors" },
+		{ WIRE_COUNTER_FROZEN, "unwind.frozen" },
+	};
+	struct fixture *f = *state;
+
+	begin(f);
+	parts.kernel_failure = "hidden";
+	for (uint64_t i = 0; i < WIRE_COUNTER_COUNT; i++)
+		f->capture->stats.counters[i] = 1000 + i;
+	finish(f);
+	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
+		assert_int_equal(counter_of(&f->read, figures[i].name), 1000 + figures[i].counter);
+	assert_int_equal(counter_of(&f->read, "unwind.test"), 55);
+	assert_int_equal(counter_of(&f->read, "symbols.file-not-read"), 2);
+	assert_int_equal(counter_of(&f->read, "symbols.kernel-not-read"), 1);
+	assert_int_equal(counter_of(&f->read, "jvm.no-agent"), 1);
+}
+
+static const char *detail_of(const struct profile *p, const char *name)
+{
+	const struct profile_counter *counter;
+
+	vec_for_each (counter, &p->counters)
+		if (!strcmp(profile_get_string(p, counter->name), name))
+			return profile_get_string(p, counter->detail);
+	return "";
+}
+
+static void what_figures_say(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	finish(f);
+	assert_string_equal(detail_of(&f->read, "symbols.file-not-read"), "/lib/a: torn");
+	assert_string_equal(detail_of(&f->read, "jvm.no-agent"), "pid 5000001: refused");
+	assert_int_equal(counter_of(&f->read, "symbols.kernel-not-read"), 0);
+	assert_int_equal(counter_of(&f->read, "unwind.misses"), 0);
+	assert_int_equal(counter_of(&f->read, "samples.late"), 0);
+	assert_int_equal(counter_of(&f->read, "unwind.orphans"), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_is_opened),
+		TEST(a_turn),
+		TEST(memory_is_given_up),
+		TEST(a_file_is_opened_at_once),
+		TEST(a_samples_names_are_read_at_once),
+		TEST(samples_that_cannot_be),
+		TEST(a_name_of_sixteen_letters),
+		TEST(what_is_known_of_them),
+		TEST(samples_wait_for_agents),
+		TEST(a_full_queue_goes_on),
+		TEST(files_that_cannot_be_read),
+		TEST(the_end_waits_for_agents),
+		TEST(nobody_keeps_what_is_gone),
+		TEST(ids_begin_anew_with_a_chunk),
+		TEST(each_figure_has_its_name),
+		TEST(what_figures_say),
+	};
+
+	return cmocka_run_group_tests_name("pipeline_calls", tests, NULL, NULL);
+}

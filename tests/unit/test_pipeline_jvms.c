@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the pipeline does of JVMs: agents, names of threads, layouts for the unwinder. */
+#include "pipeline_parts.h"
+
+static void put_libjvm(struct fixture *f, uint32_t pid, const char *path)
+{
+	put_side(f, 0,
+		 (struct side_event){ .kind = SIDE_MMAP,
+				      .pid = pid,
+				      .addr = MAPPED,
+				      .len = 0x1000,
+				      .name = path });
+}
+
+static void a_jvms_agent_is_looked_for(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	put_libjvm(f, PID_A, "/jdk/lib/server/libjvm.so"); /* but it is none */
+	pipeline_drain(&f->pipeline);
+	noted();
+	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	assert_string_equal(noted(), "");
+	parts.is_jvm = true;
+	put_libjvm(f, PID_A, "/jdk/lib/libjava.so");
+	put_libjvm(f, PID_A, "/jdk/lib/server/libjvm.so (deleted)");
+	put_libjvm(f, PID_B, "libjvm.so");
+	pipeline_drain(&f->pipeline);
+	noted();
+	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	assert_string_equal(noted(), "agent of 1, a target\nagent of 2, a target\n");
+}
+
+static void only_targets_agents_are_used(void **state)
+{
+	static const uint32_t pids[] = { PID_C, PID_B };
+	struct fixture *f = *state;
+
+	parts.is_jvm = true;
+	f->options.pids = pids;
+	f->options.pid_count = 2;
+	begin(f);
+	put_libjvm(f, PID_A, "/libjvm.so");
+	put_libjvm(f, PID_B, "/libjvm.so");
+	pipeline_drain(&f->pipeline);
+	noted();
+	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	assert_string_equal(noted(), "agent of 1\nagent of 2, a target\n");
+	/* With --cgroup a sample tells. */
+	f->options.pid_count = 0;
+	f->options.cgroup_path = "/sys/fs/cgroup/a";
+	put_libjvm(f, PID_C, "/libjvm.so");
+	pipeline_drain(&f->pipeline);
+	noted();
+	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	assert_string_equal(noted(), "agent of 3\n");
+}
+
+static void a_jvms_thread_has_its_name(void **state)
+{
+	struct fixture *f = *state;
+	const struct profile *p = &f->pipeline.profile;
+	const struct profile_process *process;
+
+	parts.is_jvm = true;
+	parts.thread_name = "main thread of Java";
+	begin(f);
+	put_sample(f, 5, (struct sample_spec){ .pid = PID_A, .tid = PID_B, .comm = "java" });
+	pipeline_drain(&f->pipeline);
+	noted();
+	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	assert_string_equal(noted(), "touch 1\nsampled 1\nname of 2 at 5\nstack of 1\n");
+	assert_string_equal(applied(f), "5 cpu 100 kernel java.1/main thread of Java.2: frame\n");
+	assert_int_equal(profile_get_thread(p, 0)->java_tid, 31);
+	process = profile_get_process(p, 0);
+	assert_string_equal(profile_get_string(p, process->jvm_version), "17.0.9");
+	assert_string_equal(profile_get_string(p, process->main_class), "a.Main");
+	/* Without a name the kernel's is good enough. */
+	parts.thread_name = "";
+	put_sample(f, 6, (struct sample_spec){ .pid = PID_A, .tid = PID_C, .comm = "comm" });
+	pipeline_drain(&f->pipeline);
+	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	assert_non_null(strstr(applied(f), "java.1/comm.3: frame\n"));
+}
+
+/* The launcher's first sample comes before the registry knows that it is a JVM. */
+static void a_jvm_that_is_just_starting(void **state)
+{
+	struct fixture *f = *state;
+	const struct profile *p = &f->pipeline.profile;
+
+	parts.is_libjvm = parts.jvm_is_new = true;
+	begin(f);
+	put_leaf(f, 5, PID_A);
+	pipeline_drain(&f->pipeline);
+	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	assert_string_equal(profile_get_string(p, profile_get_process(p, 0)->jvm_version),
+			    "17.0.9");
+	/* And that is known for good. */
+	noted();
+	put_leaf(f, 6, PID_A);
+	pipeline_drain(&f->pipeline);
+	noted();
+	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	assert_string_equal(noted(), "touch 1\nstack of 1\n");
+}
+
+static void layouts_for_the_unwinder(void **state)
+{
+	struct fixture *f = *state;
+	const struct mapping libjvm = { .start = 1 };
+	struct wire_jvm wire;
+
+	begin(f);
+	assert_int_equal(parts.jvm_source.read(PID_A, &libjvm, false, &wire, parts.jvm_source.data),
+			 -ENODATA);
+	parts.jvm_is_new = true;
+	assert_int_equal(parts.jvm_source.read(PID_A, &libjvm, true, &wire, parts.jvm_source.data),
+			 0);
+	assert_int_equal(wire.serial, 44);
+	assert_string_equal(noted(), "find jvm 1\nfind jvm 1 or make it\nwire now\n");
+}
+
+static void jvms_that_run_already(void **state)
+{
+	const uint32_t self[] = { (uint32_t)getpid() };
+	struct fixture *f = *state;
+	char expected[64];
+
+	f->options.pids = self;
+	f->options.pid_count = 1;
+	begin(f);
+	snapshot(f);
+	assert_string_equal(noted(), "");
+	parts.is_jvm = true;
+	snapshot(f);
+	snprintf(expected, sizeof(expected), "agent of %u, a target\n", number(self[0]));
+	assert_non_null(strstr(noted(), expected));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_jvms_agent_is_looked_for), TEST(only_targets_agents_are_used),
+		TEST(a_jvms_thread_has_its_name), TEST(a_jvm_that_is_just_starting),
+		TEST(layouts_for_the_unwinder),	  TEST(jvms_that_run_already),
+	};
+
+	return cmocka_run_group_tests_name("pipeline_jvms", tests, NULL, NULL);
+}

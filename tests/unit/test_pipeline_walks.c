@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Walks that BPF could not finish: now, again, or when their turn has come. */
+#include "pipeline_parts.h"
+
+static void put_resumed(struct fixture *f, uint64_t ms, uint32_t pid, bool with_miss)
+{
+	const struct wire_miss miss = { .size = sizeof(miss),
+					.kind = WIRE_MISS,
+					.tgid = pid,
+					.tid = pid,
+					.time_ns = at_ms(f, ms) };
+	struct sample_spec spec = { .pid = pid };
+	struct wire_sample sample;
+
+	fill_sample(f, ms, &spec, &sample);
+	sample.flags = WIRE_SAMPLE_RESUMED;
+	if (with_miss)
+		fake_put_miss(f->capture, &miss);
+	fake_put_sample(f->capture, &sample);
+}
+
+static void a_walk_is_finished_at_once(void **state)
+{
+	struct fixture *f = *state;
+
+	f->options.max_depth = 33;
+	begin(f);
+	registry_exec(f->pipeline.registry, f->start_ns, PID_A, "a");
+	put_resumed(f, 1, PID_A, true);
+	pipeline_drain(&f->pipeline);
+	assert_string_equal(noted(), "grant\nunwinder: sample 1\ntry 1, 33 frames\ntouch 1\n"
+				     "prefetch 1\nunwinder turn\ngrant\n");
+	apply_until(f, 1);
+	assert_string_equal(noted(), "touch 1\nstack of 1\n");
+}
+
+/* When its turn has come, by what the registry knows. */
+static void a_walk_is_finished_late(void **state)
+{
+	struct fixture *f = *state;
+
+	f->options.max_depth = 33;
+	parts.try_fails = true;
+	begin(f);
+	registry_exec(f->pipeline.registry, f->start_ns, PID_A, "a");
+	put_resumed(f, 1, PID_A, true);
+	pipeline_drain(&f->pipeline);
+	assert_non_null(strstr(noted(), "try 1, 33 frames\ntouch 1\nprefetch 1 unfinished\n"));
+	pipeline_drain(&f->pipeline);
+	assert_string_equal(noted(), "grant\nunwinder turn\ngrant\n");
+	apply_until(f, 1);
+	assert_string_equal(noted(), "finish 1, 33 frames\nprefetch 1\ntouch 1\nstack of 1\n");
+}
+
+/* For want of time: the newest first, then what cannot be had now is left for later. */
+static void walks_are_tried_again(void **state)
+{
+	struct fixture *f = *state;
+
+	parts.try_fails = parts.wants_again = true;
+	begin(f);
+	registry_exec(f->pipeline.registry, f->start_ns, PID_A, "a");
+	put_resumed(f, 1, PID_A, true);
+	put_resumed(f, 2, PID_B, true);
+	pipeline_drain(&f->pipeline);
+	noted();
+	pipeline_walk_again(&f->pipeline);
+	assert_string_equal(noted(), "try 2, 0 frames\ntry 1, 0 frames\n");
+	parts.waits_for_jvm = true; /* the first's JVM is still starting */
+	pipeline_walk_again(&f->pipeline);
+	assert_string_equal(noted(), "try 2, 0 frames\n");
+	parts.waits_for_jvm = false;
+	parts.unwinder_busy = true;
+	pipeline_walk_again(&f->pipeline);
+	assert_string_equal(noted(), "try 2, 0 frames\n");
+	parts.unwinder_busy = false;
+	parts.wants_again = false; /* no more use */
+	pipeline_walk_again(&f->pipeline);
+	assert_string_equal(noted(), "try 2, 0 frames\ntry 1, 0 frames\n");
+	pipeline_walk_again(&f->pipeline);
+	assert_string_equal(noted(), "");
+	apply_until(f, 2);
+	assert_string_equal(noted(), "finish 1, 0 frames\nprefetch 1\ntouch 1\nstack of 1\n"
+				     "finish 2, 0 frames\nprefetch 2\ntouch 2\nstack of 2\n");
+}
+
+static void a_later_try_succeeds(void **state)
+{
+	struct fixture *f = *state;
+
+	parts.try_fails = parts.wants_again = true;
+	begin(f);
+	registry_exec(f->pipeline.registry, f->start_ns, PID_A, "a");
+	put_resumed(f, 1, PID_A, true);
+	pipeline_drain(&f->pipeline);
+	noted();
+	parts.try_fails = false;
+	pipeline_walk_again(&f->pipeline);
+	assert_string_equal(noted(), "try 1, 0 frames\nprefetch 1\n");
+	apply_until(f, 1);
+	assert_string_equal(noted(), "touch 1\nstack of 1\n");
+}
+
+/* It runs another program now: nothing of the old one may be read any more. */
+static void not_after_an_exec(void **state)
+{
+	struct fixture *f = *state;
+
+	parts.try_fails = parts.wants_again = true;
+	begin(f);
+	put_resumed(f, 1, PID_A, true);
+	put_resumed(f, 2, PID_B, true);
+	put_named(f, 3, SIDE_EXEC, PID_A, "next");
+	pipeline_drain(&f->pipeline);
+	noted();
+	pipeline_walk_again(&f->pipeline);
+	assert_string_equal(noted(), "try 2, 0 frames\n");
+}
+
+/* While the unwinder has no time the rings come first; not when too much is held back. */
+static void finishing_can_wait(void **state)
+{
+	struct fixture *f = *state;
+
+	parts.try_fails = true;
+	begin(f);
+	put_resumed(f, 1, PID_A, true);
+	pipeline_drain(&f->pipeline);
+	parts.unwinder_busy = true;
+	noted();
+	assert_false(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	assert_string_equal(noted(), "");
+	f->pipeline.plan.queue_bytes = 0;
+	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	assert_non_null(strstr(noted(), "finish 1"));
+}
+
+static void the_end_waits_for_the_unwinder(void **state)
+{
+	struct fixture *f = *state;
+
+	parts.try_fails = true;
+	begin(f);
+	put_resumed(f, 100000, PID_A, true); /* never due before the end */
+	pipeline_drain(&f->pipeline);
+	parts.busy_finishes = 3;
+	noted();
+	finish(f);
+	assert_int_equal(f->read.samples.len, 1);
+	assert_non_null(strstr(noted(), "grant\nunwinder turn\nunwinder turn\nunwinder turn\n"
+					"finish 1, 0 frames\nprefetch 1\ntouch 1\nstack of 1\n"
+					"release leases\n"));
+}
+
+/* A miss whose sample was lost is dropped after a second, and counted. */
+static void orphans(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_miss miss = { .size = sizeof(miss),
+				  .kind = WIRE_MISS,
+				  .tgid = PID_A,
+				  .tid = PID_A,
+				  .time_ns = at_ms(f, 5) };
+
+	begin(f);
+	fake_put_miss(f->capture, &miss);
+	put_resumed(f, 6, PID_A, false); /* another one of its thread */
+	run_until(f, 1000);
+	assert_null(strstr(noted(), "try"));
+	assert_int_equal(f->pipeline.misses.waiting.len, 1);
+	assert_int_equal(f->pipeline.misses.orphans, 0);
+	run_until(f, 1100);
+	assert_int_equal(f->pipeline.misses.orphans, 1);
+	finish(f);
+	assert_int_equal(counter_of(&f->read, "unwind.orphans"), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_walk_is_finished_at_once),
+		TEST(a_walk_is_finished_late),
+		TEST(walks_are_tried_again),
+		TEST(a_later_try_succeeds),
+		TEST(not_after_an_exec),
+		TEST(finishing_can_wait),
+		TEST(the_end_waits_for_the_unwinder),
+		TEST(orphans),
+	};
+
+	return cmocka_run_group_tests_name("pipeline_walks", tests, NULL, NULL);
+}

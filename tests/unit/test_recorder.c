@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: Apache-2.0
+/* One run: what is opened, how it ends, what is told of it. Capture and pipeline are the test's. */
+#include "test.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/strbuf.h"
+#include "session/pipeline.h"
+#include "session/pipeline_arrive.h"
+#include "session/priority.h"
+#include "session/recorder.h"
+
+#define MS NSEC_PER_MSEC
+
+static struct {
+	struct strbuf log;
+	struct capture_options asked;
+	uint32_t pids[4];
+	struct pipeline_options pipeline;
+	int fd; /* of the capture, readable */
+	int fail_at_flush, fail_at_finish, fail_at_open, fail_at_start;
+	int signal; /* sent in the first turn */
+	unsigned int turns, flushes, drains, progresses;
+	struct recorder_progress progress;
+	bool running;
+} run;
+
+static void note(const char *text)
+{
+	strbuf_addf(&run.log, "%s ", text);
+}
+
+/* --- in place of capture/ and the rest of session/ --- */
+
+int capture_open(const struct capture_options *options, struct capture **ret_capture,
+		 struct err *err)
+{
+	note("open");
+	run.asked = *options;
+	for (unsigned int i = 0; i < options->pid_count && i < 4; i++)
+		run.pids[i] = options->pids[i];
+	if (run.fail_at_open)
+		return err_set(err, run.fail_at_open, "no capture");
+	*ret_capture = (struct capture *)0x1000;
+	return 0;
+}
+
+void capture_free(struct capture *capture)
+{
+	note(capture ? "free" : "free-none");
+}
+
+int capture_start(struct capture *capture, struct err *err)
+{
+	(void)capture;
+	note("start");
+	run.running = true;
+	return run.fail_at_start ? err_set(err, run.fail_at_start, "no start") : 0;
+}
+
+void capture_stop(struct capture *capture)
+{
+	(void)capture;
+	note("stop");
+	run.running = false;
+}
+
+int capture_fd(const struct capture *capture)
+{
+	(void)capture;
+	return run.fd;
+}
+
+int capture_update_cpus(struct capture *capture, struct err *err)
+{
+	(void)capture;
+	return err_set(err, -ENODEV, "ignored");
+}
+
+void capture_get_stats(const struct capture *capture, struct capture_stats *ret_stats)
+{
+	(void)capture;
+	*ret_stats = (struct capture_stats){ .side_lost = 91, .cpus = 92 };
+}
+
+int pipeline_init(struct pipeline *pipeline, struct capture *capture,
+		  const struct pipeline_options *options, struct err *err)
+{
+	(void)err;
+	assert_non_null(capture);
+	note("init");
+	memset(pipeline, 0, sizeof(*pipeline));
+	run.pipeline = *options;
+	pipeline->plan.limit_bytes = options->plan->limit_bytes;
+	pipeline->late_samples = 11;
+	pipeline->stall_ns = 12;
+	pipeline->lost = 13;
+	pipeline->samples = 14;
+	pipeline->ledger.processes = 15;
+	pipeline->ledger.samples = 16;
+	pipeline->ledger.complete = 17;
+	for (uint64_t i = 0; i < UNWIND_REASON_COUNT; i++)
+		pipeline->ledger.reasons[i] = 100 + i;
+	return 0;
+}
+
+void pipeline_release(struct pipeline *pipeline)
+{
+	(void)pipeline;
+	note("release");
+}
+
+void pipeline_describe(struct pipeline *pipeline, const char *command_line)
+{
+	(void)pipeline;
+	assert_string_equal(command_line, "hostprof record");
+	note("describe");
+}
+
+int pipeline_snapshot(struct pipeline *pipeline, struct err *err)
+{
+	(void)pipeline, (void)err;
+	note("snapshot");
+	return 0;
+}
+
+void pipeline_drain(struct pipeline *pipeline)
+{
+	uint64_t count;
+
+	(void)pipeline;
+	run.drains++;
+	if (read(run.fd, &count, sizeof(count)) < 0)
+		note("drained-too-often");
+}
+
+void pipeline_turn(struct pipeline *pipeline)
+{
+	(void)pipeline;
+	assert_true(run.running);
+	if (!run.turns++ && run.signal)
+		kill(getpid(), run.signal);
+}
+
+int pipeline_flush(struct pipeline *pipeline, struct err *err)
+{
+	(void)pipeline;
+	run.flushes++;
+	return run.fail_at_flush ? err_set(err, run.fail_at_flush, "disk full") : 0;
+}
+
+int pipeline_finish(struct pipeline *pipeline, struct err *err)
+{
+	(void)pipeline;
+	assert_false(run.running);
+	note("finish");
+	return run.fail_at_finish ? err_set(err, run.fail_at_finish, "no end") : 0;
+}
+
+void agents_count(const struct agents *agents, uint32_t *ret_jvms, uint32_t *ret_with_agent)
+{
+	(void)agents;
+	*ret_jvms = 21;
+	*ret_with_agent = 22;
+}
+
+void agents_for_each_failure(const struct agents *agents,
+			     void (*fn)(uint32_t pid, const char *why, void *data), void *data)
+{
+	(void)agents;
+	fn(31, "first", data);
+	fn(32, "second", data);
+}
+
+void priority_raise(void)
+{
+	note("raise");
+}
+
+void priority_restore(void)
+{
+	note("restore");
+}
+
+/* --- */
+
+static const struct capture_event event = { .name = "cpu" };
+
+static void see_progress(const struct recorder_progress *progress, void *data)
+{
+	assert_ptr_equal(data, &run);
+	run.progresses++;
+	run.progress = *progress;
+}
+
+static struct recorder_options usual(void)
+{
+	return (struct recorder_options){
+		.capture = { .events = &event, .event_count = 1 },
+		.duration_ns = 120 * MS,
+		.flush_ns = 20 * MS,
+		.command_line = "hostprof record",
+	};
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&run, 0, sizeof(run));
+	run.fd = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+	return run.fd < 0 ? -1 : 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	strbuf_release(&run.log);
+	close(run.fd);
+	return 0;
+}
+
+static int record(const struct recorder_options *options, struct recorder_result *result)
+{
+	struct err err = { 0 };
+	int r;
+
+	strbuf_reset(&run.log);
+	memset(result, 0xee, sizeof(*result));
+	r = recorder_run(options, 77, result, &err);
+	assert_int_equal(r, err.code);
+	return r;
+}
+
+/* --- */
+
+static void a_run_of_some_time(void **state)
+{
+	struct recorder_options options = usual();
+	struct recorder_result result;
+
+	(void)state;
+	assert_int_equal(record(&options, &result), 0);
+	assert_string_equal(strbuf_str(&run.log), "raise open init describe snapshot start stop "
+						  "restore finish restore release free ");
+	assert_in_range(result.elapsed_ns, 120 * MS, 60000 * MS);
+	assert_false(result.interrupted);
+	assert_int_equal(run.drains, 1); /* when the rings say so */
+	assert_true(run.turns >= 1);
+	assert_true(run.flushes >= 1);
+	assert_int_equal(run.pipeline.fd, 77);
+	assert_false(run.pipeline.attach);
+	assert_int_equal(run.asked.pid_count, 0);
+}
+
+static void what_is_told_of_it(void **state)
+{
+	struct recorder_options options = usual();
+	struct recorder_result result;
+
+	(void)state;
+	options.memory_limit_bytes = 99 << 20;
+	assert_int_equal(record(&options, &result), 0);
+	assert_int_equal(result.late_samples, 11);
+	assert_int_equal(result.merge_stall_ns, 12);
+	assert_int_equal(result.lost, 13);
+	assert_int_equal(result.processes, 15);
+	assert_int_equal(result.samples, 16);
+	assert_int_equal(result.complete, 17);
+	assert_int_equal(result.jvms, 21);
+	assert_int_equal(result.jvms_with_agent, 22);
+	assert_int_equal(result.agents_refused, 2);
+	assert_int_equal(result.refused_pid, 31);
+	assert_string_equal(result.refusal, "first");
+	assert_int_equal(result.capture.side_lost, 91);
+	assert_int_equal(result.capture.cpus, 92);
+	assert_int_equal(result.memory_limit_bytes, 99 << 20);
+	for (uint64_t i = 0; i < UNWIND_REASON_COUNT; i++)
+		assert_int_equal(result.reasons[i], 100 + i);
+	assert_true(result.own_cpu_ns > 0);
+	assert_in_range(result.own_cpu_ns, 1, (uint64_t)clock() * 1000 + 100 * MS);
+	assert_in_range(result.peak_rss_bytes, 1 << 20, 1 << 30);
+	assert_int_equal(result.exit_status, 0);
+}
+
+static void what_is_passed_on(void **state)
+{
+	struct recorder_options options = usual();
+	struct recorder_result result;
+	struct memory_plan plan;
+
+	(void)state;
+	options.agent = RECORDER_AGENT_ALWAYS;
+	options.chunk_bytes = 5;
+	options.chunk_ns = 6;
+	options.memory_limit_bytes = 64 << 20;
+	options.capture.max_depth = 19;
+	options.duration_ns = 10 * MS;
+	assert_int_equal(record(&options, &result), 0);
+	memory_plan_begin(&plan, 64 << 20);
+	assert_true(run.pipeline.attach);
+	assert_int_equal(run.pipeline.chunk_bytes, 5);
+	assert_int_equal(run.pipeline.chunk_ns, 6);
+	assert_int_equal(run.asked.table_bytes, plan.table_bytes);
+	assert_int_equal(run.asked.rings_limit_bytes, plan.rings_bytes);
+	assert_int_equal(run.asked.max_depth, 19);
+	options.agent = RECORDER_AGENT_NEVER;
+	record(&options, &result);
+	assert_false(run.pipeline.attach);
+}
+
+static void progress(void **state)
+{
+	struct recorder_options options = usual();
+	struct recorder_result result;
+
+	(void)state;
+	options.duration_ns = 700 * MS;
+	options.progress = see_progress;
+	options.progress_data = &run;
+	assert_int_equal(record(&options, &result), 0);
+	assert_true(run.progresses >= 1);
+	assert_in_range(run.progress.elapsed_ns, 450 * MS, 60000 * MS);
+	assert_int_equal(run.progress.duration_ns, 700 * MS);
+	assert_int_equal(run.progress.samples, 14);
+	assert_int_equal(run.progress.lost, 13);
+	assert_int_equal(run.progress.processes, 15);
+	assert_int_equal(run.progress.jvms, 21);
+}
+
+/* --- how it ends --- */
+
+static void a_signal_ends_it(void **state)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct recorder_options options = usual();
+	struct recorder_result result;
+
+	options.duration_ns = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+		teardown(state);
+		setup(state);
+		run.signal = signals[i];
+		signal(run.signal, SIG_DFL); /* nohup ignores one of them */
+		assert_int_equal(record(&options, &result), 0);
+		assert_true(result.interrupted);
+		assert_non_null(strstr(strbuf_str(&run.log), "stop restore finish"));
+	}
+}
+
+static void a_full_disk_ends_it(void **state)
+{
+	struct recorder_options options = usual();
+	struct recorder_result result;
+
+	(void)state;
+	run.fail_at_flush = -ENOSPC;
+	options.duration_ns = 0;
+	assert_int_equal(record(&options, &result), -ENOSPC);
+	assert_int_equal(run.flushes, 1);
+	assert_null(strstr(strbuf_str(&run.log), "finish"));
+	assert_non_null(strstr(strbuf_str(&run.log), "stop restore restore release free"));
+}
+
+static void failures(void **state)
+{
+	struct recorder_options options = usual();
+	struct recorder_result result;
+
+	(void)state;
+	options.duration_ns = 1 * MS;
+	run.fail_at_finish = -EIO;
+	assert_int_equal(record(&options, &result), -EIO);
+	run.fail_at_finish = 0;
+	run.fail_at_start = -EPERM;
+	assert_int_equal(record(&options, &result), -EPERM);
+	assert_string_equal(strbuf_str(&run.log), "raise open init describe snapshot start "
+						  "restore release free ");
+	run.fail_at_open = -EACCES;
+	assert_int_equal(record(&options, &result), -EACCES);
+	assert_string_equal(strbuf_str(&run.log), "raise open restore release free-none ");
+}
+
+/* --- commands --- */
+
+/* It and its children are the targets, and its end is the run's. */
+static void a_command(void **state)
+{
+	char name[] = "/bin/sh", flag[] = "-c", script[] = "exit 3";
+	char *argv[] = { name, flag, script, NULL };
+	struct recorder_options options = usual();
+	struct recorder_result result;
+
+	(void)state;
+	options.duration_ns = 0;
+	options.command = argv;
+	assert_int_equal(record(&options, &result), 0);
+	assert_true(WIFEXITED(result.exit_status));
+	assert_int_equal(WEXITSTATUS(result.exit_status), 3);
+	assert_false(result.interrupted);
+	assert_int_equal(run.asked.pid_count, 1);
+	assert_true(run.pids[0] > 1);
+	assert_true(run.asked.follow_children);
+}
+
+static void a_command_and_the_whole_host(void **state)
+{
+	char name[] = "true", *argv[] = { name, NULL };
+	struct recorder_options options = usual();
+	struct recorder_result result;
+
+	(void)state;
+	options.duration_ns = 0;
+	options.command = argv;
+	options.whole_host = true;
+	assert_int_equal(record(&options, &result), 0);
+	assert_int_equal(run.asked.pid_count, 0);
+	assert_false(run.asked.follow_children);
+}
+
+/* The time is over first: the command is ended. */
+static void a_command_that_goes_on(void **state)
+{
+	char name[] = "sleep", seconds[] = "60", *argv[] = { name, seconds, NULL };
+	struct recorder_options options = usual();
+	struct recorder_result result;
+
+	(void)state;
+	options.command = argv;
+	assert_int_equal(record(&options, &result), 0);
+	assert_in_range(result.elapsed_ns, 120 * MS, 30000 * MS);
+	assert_int_equal(kill((pid_t)run.pids[0], 0), -1);
+}
+
+static void a_command_that_is_not_there(void **state)
+{
+	char name[] = "/no/such/program", *argv[] = { name, NULL };
+	struct recorder_options options = usual();
+	struct recorder_result result;
+
+	(void)state;
+	options.command = argv;
+	assert_int_equal(record(&options, &result), -ENOENT);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_run_of_some_time),
+		TEST(what_is_told_of_it),
+		TEST(what_is_passed_on),
+		TEST(progress),
+		TEST(a_signal_ends_it),
+		TEST(a_full_disk_ends_it),
+		TEST(failures),
+		TEST(a_command),
+		TEST(a_command_and_the_whole_host),
+		TEST(a_command_that_goes_on),
+		TEST(a_command_that_is_not_there),
+	};
+
+	return cmocka_run_group_tests_name("recorder", tests, NULL, NULL);
+}

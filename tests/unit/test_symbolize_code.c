@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Frames of a JVM's code, whose answers are the test's: what is asked, and what is kept. */
+#include "symbolize_parts.h"
+
+/* Innermost first; as of the sample's time, and never kept. */
+static void code_by_an_agents_map(void **state)
+{
+	struct fixture *f = *state;
+
+	parts.is_jvm = true;
+	parts.jvm = (struct jvm){ .code_start = MAPPED,
+				  .code_end = MAPPED + 0x100,
+				  .of_code = JAVA_FRAMES,
+				  .inlined = 2 };
+	map_file(f, MAPPED, 0, 0, "");
+	set_words(f, NO_KERNEL, USER_WORDS(MAPPED | EXACT, MAPPED + 0x100, MAPPED + 0x101));
+	assert_string_equal(stack(f), "p.C.m:7_i@[JIT] p.C.m:7_i@[JIT] p.C.m:70_j@[JIT] "
+				      "p.C.m:7_i@[JIT] p.C.m:7_i@[JIT] p.C.m:70_j@[JIT] "
+				      "[anon]_n@[anon]");
+	assert_int_equal(parts.jvm.asked_ns, f->sample.time_ns);
+	parts.jvm.of_code = JAVA_STUB;
+	assert_string_equal(stack(f), "stub_s@[JIT] stub_s@[JIT] [anon]_n@[anon]");
+	parts.jvm.of_code = JAVA_EVICTED;
+	assert_string_equal(stack(f), "[evicted]_m [evicted]_m [anon]_n@[anon]");
+	parts.jvm.of_code = JAVA_UNKNOWN;
+	assert_string_equal(stack(f), "[JIT]_j@[JIT] [JIT]_j@[JIT] [anon]_n@[anon]");
+	assert_int_equal(parts.jvm.asked_code, 8);
+}
+
+/* Its words say for ever what it is; but not when it was not found. */
+static void code_read_from_outside(void **state)
+{
+	struct fixture *f = *state;
+
+	parts.is_jvm = true;
+	parts.jvm.of_compiled = JAVA_EVICTED;
+	set_words(f, NO_KERNEL, USER_WORDS(KIND(COMPILED) | 0x7000, 5, KIND(COMPILED) | 0x8000, 6));
+	assert_string_equal(stack(f), "[evicted]_m [evicted]_m");
+	parts.jvm.of_compiled = JAVA_UNKNOWN;
+	assert_string_equal(stack(f), "[JIT]_j@[JIT] [JIT]_j@[JIT]");
+	assert_int_equal(parts.jvm.asked_compiled, 4);
+	parts.jvm.of_compiled = JAVA_FRAMES;
+	assert_string_equal(stack(f), "p.C.m:70_j@[JIT] p.C.m:70_j@[JIT]");
+	parts.jvm.method = "other";
+	assert_string_equal(stack(f), "p.C.m:70_j@[JIT] p.C.m:70_j@[JIT]");
+	assert_int_equal(parts.jvm.asked_compiled, 6);
+	f->sample.words[1] = 7; /* another compilation at its place */
+	assert_string_equal(stack(f), "p.C.other:70_j@[JIT] p.C.m:70_j@[JIT]");
+	parts.jvm.of_compiled = JAVA_STUB;
+	f->sample.words[1] = 8;
+	assert_string_equal(stack(f), "blob_s@[JIT] p.C.m:70_j@[JIT]");
+	assert_int_equal(parts.jvm.asked_code, 0);
+}
+
+/* An agent knows inlining; what it does not know is read from outside. */
+static void an_agent_is_asked_first(void **state)
+{
+	struct fixture *f = *state;
+
+	parts.is_jvm = true;
+	parts.jvm = (struct jvm){ .of_code = JAVA_UNKNOWN, .of_compiled = JAVA_FRAMES };
+	set_words(f, NO_KERNEL, USER_WORDS(KIND(COMPILED) | 0x7000, 5));
+	assert_string_equal(stack(f), "p.C.m:70_j@[JIT]");
+	parts.jvm.has_code_map = true;
+	parts.jvm.inlined = 1;
+	parts.jvm.of_code = JAVA_FRAMES;
+	assert_string_equal(stack(f), "p.C.m:7_i@[JIT] p.C.m:70_j@[JIT]");
+	parts.jvm.of_code = JAVA_UNKNOWN;
+	assert_string_equal(stack(f), "p.C.m:70_j@[JIT]");
+	parts.jvm.of_code = JAVA_STUB;
+	assert_string_equal(stack(f), "stub_s@[JIT]");
+	assert_int_equal(parts.jvm.asked_code, 3);
+}
+
+static void interpreted_methods(void **state)
+{
+	struct fixture *f = *state;
+
+	parts.is_jvm = true;
+	parts.jvm.of_interpreted = JAVA_FRAMES;
+	set_words(f, NO_KERNEL, USER_WORDS(KIND(INTERPRETED) | 0x7000, 2, 3, 4, 99));
+	assert_string_equal(stack(f), "p.C.m:70_0@[JIT]");
+	parts.jvm.method = "other";
+	assert_string_equal(stack(f), "p.C.m:70_0@[JIT]"); /* its identity is the same */
+	f->sample.words[4] = 100;
+	assert_string_equal(stack(f), "p.C.other:70_0@[JIT]");
+	/* Without an identity nobody knows. */
+	f->sample.words[4] = 0;
+	f->sample.user_words = 5;
+	assert_string_equal(stack(f), "p.C.other:70_0@[JIT]");
+	parts.jvm.method = "third";
+	assert_string_equal(stack(f), "p.C.third:70_0@[JIT]");
+	parts.jvm.of_interpreted = JAVA_EVICTED;
+	assert_string_equal(stack(f), "[evicted]_m");
+	parts.jvm.of_interpreted = JAVA_UNKNOWN;
+	assert_string_equal(stack(f), "Interpreter_s@[JIT]");
+	parts.is_jvm = false;
+	assert_string_equal(stack(f), "Interpreter_s@[JIT]");
+}
+
+/* When a sample arrives; its turn comes when the code may be gone. */
+static void names_are_read_early(void **state)
+{
+	struct fixture *f = *state;
+
+	set_words(f, NO_KERNEL,
+		  USER_WORDS(KIND(COMPILED) | 0x7000, 5, MAPPED, KIND(INTERPRETED) | 0x7000, 2, 3,
+			     4, 99));
+	symbolizer_prefetch(f->symbolizer, &f->process, &f->sample); /* no JVM */
+	assert_int_equal(parts.jvm.asked_compiled, 0);
+	parts.is_jvm = true;
+	parts.jvm.of_compiled = parts.jvm.of_interpreted = JAVA_FRAMES;
+	symbolizer_prefetch(f->symbolizer, &f->process, &f->sample);
+	assert_int_equal(parts.jvm.asked_compiled, 1);
+	assert_int_equal(parts.jvm.asked_interpreted, 1);
+	stack(f);
+	assert_int_equal(parts.jvm.asked_compiled, 2);
+	symbolizer_prefetch(f->symbolizer, &f->process, &f->sample); /* the stack is known */
+	assert_int_equal(parts.jvm.asked_compiled, 2);
+	symbolizer_prefetch_jvm(&parts.jvm, &f->sample);
+	assert_int_equal(parts.jvm.asked_compiled, 3);
+	assert_int_equal(parts.jvm.asked_interpreted, 3);
+}
+
+static void marks(void **state)
+{
+	struct fixture *f = *state;
+
+	set_words(f, NO_KERNEL,
+		  USER_WORDS((MAPPED) | EXACT, KIND(MARK) | WIRE_MARK_FROZEN, MAPPED,
+			     KIND(MARK) | WIRE_MARK_ANCHOR, MAPPED));
+	assert_string_equal(stack(f), "[unknown]_n [frozen frames]_m [unknown]_n "
+				      "[native frames skipped]_m [unknown]_n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(code_by_an_agents_map),   TEST(code_read_from_outside),
+		TEST(an_agent_is_asked_first), TEST(interpreted_methods),
+		TEST(names_are_read_early),    TEST(marks),
+	};
+
+	return cmocka_run_group_tests_name("symbolize_code", tests, NULL, NULL);
+}

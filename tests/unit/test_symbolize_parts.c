@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+/* From words to frames, with files, symbols and a JVM of which everything is known. */
+#include "symbolize_parts.h"
+
+/* --- addresses --- */
+
+static void addresses_of_files(void **state)
+{
+	struct fixture *f = *state;
+
+	map_file(f, MAPPED, 1, 0x2000, "/bin/a");
+	map_file(f, 2 * MAPPED, 2, 0, "/lib/b");
+	set_words(f, NO_KERNEL, USER_WORDS((MAPPED + 0x100) | EXACT, 2 * MAPPED + 0x100));
+	assert_string_equal(stack(f), "f31+3100_n@/bin/a f10+10ff_n@/lib/b");
+	/* The same word, as a pc and as a return address. */
+	set_words(f, NO_KERNEL, USER_WORDS(MAPPED + 0x100, (MAPPED + 0x100) | EXACT));
+	assert_string_equal(stack(f), "f30+30ff_n@/bin/a f31+3100_n@/bin/a");
+}
+
+/* The vsyscall page is at the top of all addresses. */
+static void addresses_have_a_sign(void **state)
+{
+	struct fixture *f = *state;
+
+	map_file(f, 0xffffffffff600000ULL, 1, 0, "/vsyscall");
+	set_words(f, NO_KERNEL,
+		  USER_WORDS((0xffffffffff600100ULL & WIRE_FRAME_ADDRESS_MASK) | EXACT));
+	assert_string_equal(stack(f), "f11+1100_n@/vsyscall");
+}
+
+static void kernel_addresses(void **state)
+{
+	struct fixture *f = *state;
+
+	set_words(f, KERNEL_WORDS(KERNEL + 0x100, KERNEL + 0x200, MODULE + 0x300), NO_USER);
+	assert_string_equal(stack(f), "k1+ffffffff81000100_k@[kernel]"
+				      " k1+ffffffff810001ff_k@[kernel]"
+				      " k2+ffffffff900002ff_k@[ext4]");
+}
+
+/* The core alone has a build id. */
+static void build_ids(void **state)
+{
+	struct fixture *f = *state;
+	const struct profile *p = &f->profile;
+
+	parts.images[1].build_id = "abcd";
+	map_file(f, MAPPED, 1, 0, "/bin/a");
+	set_words(f, KERNEL_WORDS(KERNEL + 1, MODULE + 1), USER_WORDS(MAPPED | EXACT));
+	stack(f);
+	assert_string_equal(profile_get_string(p, profile_get_mapping(p, 0)->build_id), "c0ffee");
+	assert_string_equal(profile_get_string(p, profile_get_mapping(p, 1)->path), "[ext4]");
+	assert_int_equal(profile_get_mapping(p, 1)->build_id, 0);
+	assert_string_equal(profile_get_string(p, profile_get_mapping(p, 2)->build_id), "abcd");
+	assert_int_equal(profile_get_mapping(p, 2)->start, 0x1000);
+	assert_int_equal(profile_get_mapping(p, 2)->limit, 0x9000);
+	assert_int_equal(profile_get_mapping(p, 2)->offset, 0);
+}
+
+static void hidden_kernel_symbols(void **state)
+{
+	struct fixture *f = *state;
+
+	parts.kernel = -EPERM;
+	assert_string_equal(symbolizer_kernel_failure(f->symbolizer), "");
+	set_words(f, KERNEL_WORDS(KERNEL + 0x100), NO_USER);
+	assert_string_equal(stack(f), "+ffffffff81000100_k@[kernel]");
+	set_words(f, KERNEL_WORDS(KERNEL + 0x200), NO_USER);
+	stack(f);
+	assert_int_equal(parts.kernel_reads, 1);
+	assert_string_equal(symbolizer_kernel_failure(f->symbolizer), "hidden");
+}
+
+/* --- files --- */
+
+static void kinds_of_code(void **state)
+{
+	struct fixture *f = *state;
+
+	parts.images[1].cpp = true;
+	parts.images[2].limit = 0; /* mapped, but no ELF file */
+	parts.images[3].state = IMAGE_FAILED;
+	map_file(f, MAPPED, 1, 0, "/lib/c++ (deleted)");
+	map_file(f, 2 * MAPPED, 2, 0, "/memfd:jit (deleted)");
+	map_file(f, 3 * MAPPED, 3, 0x5000, "/lib/unreadable");
+	map_file(f, 4 * MAPPED, 0, 0, "[heap]");
+	map_file(f, 5 * MAPPED, 0, 0, "");
+	set_words(f, NO_KERNEL,
+		  USER_WORDS((MAPPED + 0x100) | EXACT, (2 * MAPPED) | EXACT,
+			     (3 * MAPPED + 0x10) | EXACT, (4 * MAPPED) | EXACT,
+			     (5 * MAPPED) | EXACT, (6 * MAPPED) | EXACT, MAPPED + 0x8f00));
+	assert_string_equal(stack(f), "f11+1100_c@/lib/c++ "
+				      "/memfd:jit (deleted)_n@/memfd:jit "
+				      "+5010_n@/lib/unreadable [heap]_n@[heap] [anon]_n@[anon] "
+				      "[unknown]_n [process start]_m");
+}
+
+static void files_are_waited_for(void **state)
+{
+	struct fixture *f = *state;
+
+	parts.images[1].state = parts.images[2].state = IMAGE_NEW;
+	map_file(f, MAPPED, 1, 0, "/bin/a");
+	map_file(f, 2 * MAPPED, 2, 0, "/bin/b");
+	set_words(f, KERNEL_WORDS(KERNEL),
+		  USER_WORDS(MAPPED | EXACT, 2 * MAPPED + 1, (3 * MAPPED) | EXACT));
+	assert_false(symbolizer_ready(f->symbolizer, &f->process, &f->sample));
+	/* Both are asked for at once, and once. */
+	assert_int_equal(parts.images[1].loads + parts.images[2].loads, 2);
+	parts.images[1].state = IMAGE_READY;
+	assert_false(symbolizer_ready(f->symbolizer, &f->process, &f->sample));
+	parts.images[2].state = IMAGE_FAILED;
+	assert_true(symbolizer_ready(f->symbolizer, &f->process, &f->sample));
+	assert_int_equal(parts.images[1].loads + parts.images[2].loads, 2);
+}
+
+/* One that could not wait has no names; the next has. */
+static void what_was_not_ready_is_not_kept(void **state)
+{
+	struct fixture *f = *state;
+
+	parts.images[1].state = IMAGE_LOADING;
+	parts.images[1].build_id = "";
+	map_file(f, MAPPED, 1, 0, "/bin/a");
+	set_words(f, NO_KERNEL, USER_WORDS((MAPPED + 0x100) | EXACT));
+	f->sample.reason = UNWIND_DEPTH;
+	assert_string_equal(stack(f), "+100_n@/bin/a [unwind: depth]_m");
+	parts.images[1].state = IMAGE_READY;
+	assert_string_equal(stack(f), "f11+1100_n@/bin/a [unwind: depth]_m");
+}
+
+static void files_are_opened_early_and_once(void **state)
+{
+	struct fixture *f = *state;
+
+	map_file(f, MAPPED, 1, 0, "/bin/a");
+	map_file(f, 2 * MAPPED, 2, 0, "/bin/b");
+	symbolizer_touch(f->symbolizer, &f->process);
+	symbolizer_touch(f->symbolizer, &f->process);
+	assert_int_equal(parts.images[1].opens, 1);
+	assert_int_equal(parts.images[2].opens, 1);
+	map_file(f, 3 * MAPPED, 3, 0, "/bin/c");
+	symbolizer_touch(f->symbolizer, &f->process);
+	assert_int_equal(parts.images[3].opens, 1);
+	assert_int_equal(parts.images[1].opens, 1);
+	parts.images[1].state = IMAGE_DROPPED; /* for want of memory */
+	set_words(f, NO_KERNEL, USER_WORDS(MAPPED | EXACT));
+	assert_false(symbolizer_ready(f->symbolizer, &f->process, &f->sample));
+	assert_int_equal(parts.images[1].opens, 2);
+	assert_int_equal(parts.images[1].loads, 1);
+}
+
+static void the_vdso(void **state)
+{
+	struct fixture *f = *state;
+
+	map_file(f, MAPPED, 0, 0, "[vdso]");
+	set_words(f, NO_KERNEL, USER_WORDS((MAPPED + 0x100) | EXACT, MAPPED + 0x301));
+	assert_string_equal(stack(f), "f11+1100_n@[vdso] f13+1300_n@[vdso]");
+	assert_int_equal(parts.images[7].opens, 1);
+}
+
+/* --- other JITs --- */
+
+/* A runtime may begin to write its map at any time. */
+static void perf_maps_are_looked_for_again(void **state)
+{
+	struct fixture *f = *state;
+
+	map_file(f, MAPPED, 0, 0, "");
+	set_words(f, NO_KERNEL, USER_WORDS(MAPPED | EXACT, (MAPPED + 0x800) | EXACT));
+	assert_string_equal(stack(f), "[anon]_n@[anon] [anon]_n@[anon]");
+	assert_int_equal(parts.perf_map_opens, 1);
+	parts.perf_map = "js";
+	fake_advance(999 * NSEC_PER_MSEC);
+	assert_string_equal(stack(f), "[anon]_n@[anon] [anon]_n@[anon]");
+	fake_advance(1 * NSEC_PER_MSEC);
+	assert_string_equal(stack(f), "js_o@[JIT] [anon]_n@[anon]");
+	parts.perf_map = "js2";
+	assert_string_equal(stack(f), "js2_o@[JIT] [anon]_n@[anon]");
+	assert_int_equal(parts.perf_map_opens, 2);
+}
+
+/* --- what is kept --- */
+
+static void programs_of_one_pid(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t serial;
+
+	map_file(f, MAPPED, 1, 0, "/bin/a");
+	set_words(f, NO_KERNEL, USER_WORDS((MAPPED + 0x100) | EXACT));
+	assert_string_equal(stack(f), "f11+1100_n@/bin/a");
+	serial = f->process.mappings_serial;
+	mappings_clear(&f->process);
+	map_file(f, MAPPED, 2, 0x1000, "/bin/b");
+	f->process.mappings_serial = serial; /* as it was in the first program's life */
+	f->process.serial++;
+	assert_string_equal(stack(f), "f21+2100_n@/bin/b");
+}
+
+static void a_changed_mapping(void **state)
+{
+	struct fixture *f = *state;
+
+	map_file(f, MAPPED, 1, 0, "/bin/a");
+	set_words(f, NO_KERNEL, USER_WORDS((MAPPED + 0x100) | EXACT));
+	stack(f);
+	map_file(f, MAPPED, 2, 0x1000, "/bin/b");
+	assert_string_equal(stack(f), "f21+2100_n@/bin/b");
+}
+
+static void equal_words_of_different_stacks(void **state)
+{
+	struct fixture *f = *state;
+
+	map_file(f, KERNEL & WIRE_FRAME_ADDRESS_MASK, 1, 0, "/user");
+	set_words(f, KERNEL_WORDS(KERNEL + 0x10, MODULE + 0x10), NO_USER);
+	assert_string_equal(stack(f),
+			    "k0+ffffffff81000010_k@[kernel] k0+ffffffff9000000f_k@[ext4]");
+	f->sample.kernel_frames = 1;
+	f->sample.user_words = 1;
+	assert_null(strstr(stack(f), "[ext4]"));
+	/* The root tells the reason, and whose thread it is. */
+	parts.images[1].limit = 0x1000;
+	map_file(f, MAPPED, 1, 0x100000, "/bin/stripped");
+	parts.images[1].limit = 0x1001;
+	set_words(f, NO_KERNEL, USER_WORDS(MAPPED | EXACT));
+	assert_string_equal(stack(f), "[process start]_m");
+	f->sample.tid++;
+	assert_string_equal(stack(f), "[thread start]_m");
+	f->sample.reason = UNWIND_PAGE;
+	assert_string_equal(stack(f), "+101000_n@/bin/stripped [unwind: page-not-resident]_m");
+	f->sample.reason = UNWIND_BUDGET;
+	assert_string_equal(stack(f), "+101000_n@/bin/stripped [unwind: budget]_m");
+	f->sample.reason = UNWIND_KERNEL_THREAD;
+	assert_string_equal(stack(f), "+101000_n@/bin/stripped");
+	f->sample.reason = 255;
+	assert_string_equal(stack(f), "+101000_n@/bin/stripped [unwind: unknown]_m");
+}
+
+/* Numbers of the last chunk's tables mean something else in the next. */
+static void a_new_chunk(void **state)
+{
+	struct fixture *f = *state;
+	char *first;
+
+	parts.perf_map = "js";
+	parts.is_jvm = true;
+	parts.jvm = (struct jvm){ .of_compiled = JAVA_FRAMES };
+	map_file(f, MAPPED, 1, 0, "/bin/a");
+	map_file(f, 2 * MAPPED, 0, 0, "");
+	set_words(f, KERNEL_WORDS(KERNEL + 1, MODULE + 1),
+		  USER_WORDS(MAPPED | EXACT, (2 * MAPPED) | EXACT, KIND(COMPILED) | 0x7000, 5));
+	first = xstrdup(stack(f));
+	for (int i = 0; i < 3; i++) {
+		struct profile_mapping other = { .start = 1 };
+
+		profile_release(&f->profile);
+		profile_init(&f->profile);
+		for (int j = 0; j <= i; j++) {
+			char path[8];
+
+			snprintf(path, sizeof(path), "/o%d", j);
+			other.path = profile_string(&f->profile, path);
+			profile_mapping(&f->profile, &other);
+			profile_frame(&f->profile,
+				      &(struct profile_frame){ .name = other.path,
+							       .mapping = PROFILE_NONE });
+		}
+		symbolizer_reset_ids(f->symbolizer);
+		assert_string_equal(stack(f), first);
+		/* Words that are new, files and kernel functions that are not. */
+		f->sample.words[2] += 0x1000;
+		stack(f);
+		f->sample.words[2] -= 0x1000;
+	}
+	free(first);
+}
+
+/* One that is gone leaves nothing for its pid's next owner, and takes nothing from him. */
+static void what_is_forgotten(void **state)
+{
+	struct fixture *f = *state;
+	struct process old = { .pid = PID, .serial = 99 };
+
+	parts.perf_map = "js";
+	map_file(f, MAPPED, 0, 0, "");
+	set_words(f, NO_KERNEL, USER_WORDS(MAPPED | EXACT));
+	stack(f);
+	symbolizer_forget(f->symbolizer, &old);
+	stack(f);
+	assert_int_equal(parts.perf_map_opens, 1);
+	symbolizer_forget(f->symbolizer, &f->process);
+	stack(f);
+	assert_int_equal(parts.perf_map_opens, 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(addresses_of_files),
+		TEST(addresses_have_a_sign),
+		TEST(kernel_addresses),
+		TEST(build_ids),
+		TEST(hidden_kernel_symbols),
+		TEST(kinds_of_code),
+		TEST(files_are_waited_for),
+		TEST(what_was_not_ready_is_not_kept),
+		TEST(files_are_opened_early_and_once),
+		TEST(the_vdso),
+		TEST(perf_maps_are_looked_for_again),
+		TEST(programs_of_one_pid),
+		TEST(a_changed_mapping),
+		TEST(equal_words_of_different_stacks),
+		TEST(a_new_chunk),
+		TEST(what_is_forgotten),
+	};
+
+	return cmocka_run_group_tests_name("symbolize_parts", tests, NULL, NULL);
+}

@@ -118,7 +118,7 @@ $(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libhostprof.a
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) -Wno-missing-prototypes $(TEST_CFLAGS) $(LDFLAGS) \
-		-o $@ $< $(filter %.a,$^) $(LDLIBS) -lcmocka
+		-o $@ $(filter tests/%.c,$^) $(filter %.a,$^) $(LDLIBS) -lcmocka
 
 # Programs that make what a test reads.
 $(BUILD)/tools/%: tests/tools/%.c $(BUILD)/libhostprof.a

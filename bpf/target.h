@@ -45,7 +45,7 @@ static __always_inline bool target_wanted(struct task_struct *task)
 {
 	if (task->pid == 0)
 		return settings.include_idle;
-	if (settings.exclude_self && (wire_u32)task->tgid == settings.self_tgid)
+	if ((wire_u32)task->tgid == settings.self_tgid)
 		return false;
 	if (settings.cgroup_id &&
 	    bpf_get_current_ancestor_cgroup_id(settings.cgroup_level) != settings.cgroup_id)

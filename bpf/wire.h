@@ -192,15 +192,14 @@ struct wire_settings {
 	wire_u64 cgroup_id; /* 0: any */
 	wire_u32 cgroup_level;
 	wire_u32 max_user_frames;
-	wire_u32 self_tgid;	 /* hostprof itself, for exclude_self */
+	wire_u32 self_tgid;	 /* hostprof itself, which is not sampled */
 	wire_u8 filter_tgids;	 /* 1: only processes in the target map */
 	wire_u8 follow_children; /* 1: children of targets become targets */
 	wire_u8 exclude_user;	 /* --all-kernel */
 	wire_u8 exclude_kernel;	 /* --all-user */
 	wire_u8 include_idle;
-	wire_u8 exclude_self;
 	wire_u8 frame_pointers_only; /* --unwind fp: no unwind tables, no misses */
-	wire_u8 pad;
+	wire_u8 pad[2];
 };
 
 _Static_assert(sizeof(struct wire_sample) == 80, "wire_sample header");

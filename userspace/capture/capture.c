@@ -10,7 +10,8 @@
 #include "capture/capture_private.h"
 #include "capture/cgroup_filter.h"
 
-#define DEFAULT_BUDGET_NS (200 * NSEC_PER_USEC)
+/* Of one user walk. */
+#define WALK_BUDGET_NS (200 * NSEC_PER_USEC)
 #define MIN_RING_BYTES	  (64ULL * 1024)
 #define MAX_RING_BYTES	  (1ULL << 30)
 
@@ -59,7 +60,7 @@ static int capture_settings(const struct capture_options *options, struct wire_s
 			    struct err *err)
 {
 	*settings = (struct wire_settings){
-		.budget_ns = options->budget_ns ? options->budget_ns : DEFAULT_BUDGET_NS,
+		.budget_ns = WALK_BUDGET_NS,
 		.max_user_frames =
 			options->max_depth ? options->max_depth : WIRE_DEFAULT_USER_FRAMES,
 		.self_tgid = (uint32_t)getpid(),
@@ -68,7 +69,6 @@ static int capture_settings(const struct capture_options *options, struct wire_s
 		.exclude_user = options->exclude_user,
 		.exclude_kernel = options->exclude_kernel,
 		.include_idle = options->include_idle,
-		.exclude_self = !options->include_self,
 		.frame_pointers_only = options->frame_pointers_only,
 	};
 	if (settings->max_user_frames > WIRE_MAX_USER_FRAMES)

@@ -25,10 +25,8 @@ struct capture_options {
 	bool exclude_user;
 	bool exclude_kernel;
 	bool include_idle;
-	bool include_self;	  /* sample hostprof too (off by default) */
 	bool frame_pointers_only; /* walk native frames without unwind tables */
 	uint32_t max_depth;	  /* user frames; 0: WIRE_DEFAULT_USER_FRAMES */
-	uint64_t budget_ns;	  /* of one user walk; 0: 200 us */
 	uint64_t ring_bytes;	  /* per cpu, power of two >= 64 KiB; 0: default */
 	/* What the rings of all cpus may take by default; 0: no limit. */
 	uint64_t rings_limit_bytes;

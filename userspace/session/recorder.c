@@ -75,7 +75,7 @@ static void on_progress(void *data)
 	uint32_t with_agent;
 
 	agents_count(rec->pipeline.agents, &progress.jvms, &with_agent);
-	rec->options->progress(&progress, rec->options->progress_data);
+	rec->options->progress(&progress);
 }
 
 static void on_deadline(void *data)

@@ -31,8 +31,7 @@ struct recorder_options {
 	uint64_t memory_limit_bytes; /* 0: the default; see session/memory_plan.h */
 	const char *command_line;    /* ours, for the recording */
 	/* Called about twice a second for progress; may be NULL. */
-	void (*progress)(const struct recorder_progress *progress, void *data);
-	void *progress_data;
+	void (*progress)(const struct recorder_progress *progress);
 };
 
 /* The run's figures: the last line, and --stats. */

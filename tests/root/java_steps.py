@@ -149,7 +149,7 @@ KEPT = 56
 # With --confirm other tools are asked for each stack (tests/tools/java_steps/witness.h): the JDKs, and of each
 # mode steps and stacks that are kept.
 CONFIRMED_JDKS = (17, 25)
-CONFIRMED = (("mixed", 40000, 96), ("int", 8000, 40), ("virtual", 12000, 32))
+CONFIRMED = (("mixed", 40000, 96), ("int", 8000, 40), ("virtual", 6000, 32))
 # There is one of each of these among them, where the JDK has it.
 NEEDED = ("c1_prologue", "c1_pop", "c1_ret", "c1_poll", "c2_prologue_push", "c2_prologue_sub", "c2_pop", "c2_ret",
           "c2_poll", "osr", "wrapper_prologue", "wrapper_leave", "wrapper_ret", "jni", "libjvm", "under_signal",

@@ -121,8 +121,10 @@ void ledger_count_sample(struct ledger *ledger, struct ledger_entry *entry,
 void ledger_count_lost(struct ledger *ledger, struct ledger_entry *entry, unsigned int event,
 		       enum wire_loss why, const struct ledger_loss *loss)
 {
-	entry->counts[event].lost += loss->count;
-	entry->counts[event].lost_weight += loss->weight;
+	if (entry) {
+		entry->counts[event].lost += loss->count;
+		entry->counts[event].lost_weight += loss->weight;
+	}
 	ledger->losses[why].count += loss->count;
 	ledger->losses[why].weight += loss->weight;
 }

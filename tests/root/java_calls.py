@@ -16,7 +16,7 @@ HIDDEN = re.compile(r"java\.lang\.invoke\.LambdaForm\$|java\.lang\.invoke\.\w+\$
                     r".*\$\$Lambda|(jdk\.internal|sun)\.reflect\.Generated(Method|Constructor)Accessor\d+$")
 # Which of their methods stand for something else: share/classes/java/lang/invoke.
 POLYMORPHIC = re.compile(r"java\.lang\.invoke\.(MethodHandle|VarHandle|LambdaForm)\b.*\.\w+$")
-INVOKE = re.compile(r"\s+\d+: invoke(\w+) .*// (?:Interface)?Method (?:(\S+?)\.)?(\S+?):\(")
+INVOKE = re.compile(r"\s+\d+: invoke(\w+) .*// (?:Interface)?Method (?:(\S+?)\.)?([^.\s]+?):\(")
 DYNAMIC = re.compile(r"\s+\d+: invokedynamic ")
 MAKES = re.compile(r"\s+\d+: (?:multia|a)?new(?:array)? ")
 LOCKS = re.compile(r"\s+\d+: monitorenter")
@@ -25,7 +25,9 @@ METHOD = re.compile(r"  (?! )(.*?)([\w.$]+)\(.*\)(?: throws .*)?;$|  static \{\}
 # Whom a method handle's form calls here: links, what reflection makes, and what boxes and checks for it.
 FROM_FORM = re.compile(r"java\.lang\.invoke\.|sun\.invoke\.util\.|java\.util\.DualPivotQuicksort\$\$Lambda|"
                        r"Links[.$]|Leaves[.$]|Loaded\.|java\.lang\.(Class|Object|Long|Integer)\.|"
-                       r"jdk\.internal\.misc\.Unsafe\.|\(")
+                       r"jdk\.internal\.misc\.Unsafe\.|"
+                       # Reflection's accessors wrap what is thrown.
+                       r"java\.lang\.(reflect\.InvocationTarget|ReflectiveOperation)?(Exception|Throwable)\.|\(")
 # Classes behind interfaces of the JDK's own that nobody names.
 BEHIND = ["java.lang.System$1", "java.lang.System$2", "java.lang.reflect.ReflectAccess",
           "java.lang.invoke.MethodHandleImpl$1", "jdk.internal.loader.ClassLoaders$AppClassLoader",
@@ -33,6 +35,7 @@ BEHIND = ["java.lang.System$1", "java.lang.System$2", "java.lang.reflect.Reflect
 # So many classes are asked for at once, and so many calls deep a compiler inlines (MaxInlineLevel is 15).
 BATCH = 400
 DEEP = 15
+MOST = 12000
 
 
 def owner_of(method):
@@ -49,6 +52,7 @@ class Calls:
     def __init__(self, read):
         self._read = read
         self.asked, self.supers, self.callees, self.by_name = set(), {}, {}, {}
+        self.used = set()  # methods whose calls were looked at
         self._reached = {}
 
     def load(self, names):
@@ -98,6 +102,7 @@ class Calls:
         found = INVOKE.match(row)
         if found:
             called = (found.group(2) or owner).replace("/", ".").strip('"')
+            called = "java.lang.Object" if called.startswith("[") else called
             method.add(f"{called}.{found.group(3).strip(chr(34))}")
         elif DYNAMIC.match(row):
             method.add("(indy)")
@@ -109,7 +114,7 @@ class Calls:
     def is_native(self, method):
         return "(native)" in self.callees.get(method, ())
 
-    def _above(self, name):
+    def above(self, name):
         """The class and all that it inherits from."""
         seen, todo = set(), [name]
         while todo:
@@ -120,7 +125,7 @@ class Calls:
         return seen
 
     def related(self, one, other):
-        return one == other or other in self._above(one) or one in self._above(other)
+        return one == other or other in self.above(one) or one in self.above(other)
 
     def methods_of(self, owner):
         return {f"{owner}.{name}" for name, owners in self.by_name.items() if owner in owners}
@@ -147,6 +152,7 @@ class Calls:
         if is_hidden(owner_of(caller)):
             return self._from_hidden(caller, callee)
         self.load([owner_of(caller)])
+        self.used.add(caller)
         name = callee.rpartition(".")[2]
         called = [one for one in self.callees.get(caller, ())
                   if one.startswith("(") or one.rpartition(".")[2] == name or POLYMORPHIC.match(one)]
@@ -180,12 +186,13 @@ class Calls:
             if callee in edge:
                 return True
             seen |= edge
-            if not edge or len(seen) > 4000:
+            if not edge or len(seen) > MOST:
                 break
         return False
 
     def _inlined(self, methods):
         """What a compiler may put into the code of these."""
+        self.used |= methods
         called = {one for method in methods for one in self.callees.get(method, ())
                   if not one.startswith("(") and not self.stops(one)}
         self.load({owner_of(one) for one in called})
@@ -203,6 +210,30 @@ class Calls:
     def stops(called):
         """The next link of a path: who is called by it is no callee of the link before."""
         return re.match(r"(Step|Link|Op)\.(step|apply)$", called)
+
+
+def write(calls, path):
+    """What was looked at, for of_file()."""
+    with open(path, "w", encoding="utf-8") as file:
+        owners = {owner_of(method) for method in calls.used}
+        for owner in sorted(owners.union(*(calls.above(one) for one in owners))):
+            print(":", owner, *calls.supers.get(owner, []), file=file)
+        for method in sorted(calls.used & set(calls.callees)):
+            print(method, *sorted(calls.callees[method]), file=file)
+
+
+def of_file(path):
+    """As of_jdk(), of what was written: needs no JDK."""
+    calls = Calls(lambda names: "")
+    with open(path, encoding="utf-8") as file:
+        for row in file:
+            name, *rest = row.split()
+            if name == ":":
+                calls.supers[rest[0]] = rest[1:]
+            else:
+                calls.callees[name] = set(rest)
+                calls.by_name.setdefault(name.rpartition(".")[2], set()).add(owner_of(name))
+    return calls
 
 
 def of_jdk(home, class_path):

@@ -44,12 +44,11 @@ ACCESSOR = r"(?:jdk\.internal|sun)\.reflect\."
 GENERATED = rf"{ACCESSOR}GeneratedMethodAccessor\d+\.invoke"
 REFLECT = {
     8: rf"(?:java\.lang\.reflect\.Method\.invoke;)?{ACCESSOR}DelegatingMethodAccessorImpl\.invoke(?:;{GENERATED})?|"
-       r"java\.lang\.reflect\.Method\.invoke",
+       # Path.STEP is final, so that a compiler may put all of it into its caller's code.
+       r"java\.lang\.reflect\.Method\.invoke|",
     18: rf"(?:java\.lang\.reflect\.Method\.invoke;)?{ACCESSOR}DirectMethodHandleAccessor\.invoke;"
         rf"(?:{ACCESSOR}DirectMethodHandleAccessor\.invokeImpl;)?"
-        rf"{FORM}MH\.invokeExact_MT;{FORM}MH\.invoke;{FORM}DMH\.invokeInterface|"
-        # Path.STEP is final, so that a compiler may put all of it into its caller's code.
-        "",
+        rf"{FORM}MH\.invokeExact_MT;{FORM}MH\.invoke;{FORM}DMH\.invokeInterface|",
 }
 
 
@@ -91,7 +90,9 @@ def start_of(thread, version):
 
 # A thread that has not come to its JVM's code yet, or has left it.
 STARTING = re.compile(r"\[(?:thread|process) start\](?:;(?:start_thread|\[libc\.so\.6\+0x[0-9a-f]+\]|"
-                      r"thread_native_entry|Thread::call_run|_start)){0,3}(?:;[^;]+)?")
+                      r"thread_native_entry|Thread::call_run|_start)){0,3}(?:;(?:(?:os|Thread|NonJavaThread|JavaThread|"
+                      r"OSThread|Threads|Monitor|Mutex|Events)::|pthread_|prctl|sched_|\[libc\.so\.6\+)[^;]*(?:;[^;]+)*)?")
+
 
 # --- native frames below Java -----------------------------------------------------------------
 
@@ -104,23 +105,23 @@ STUB = re.compile(r"StubRoutines ?|vtable chunks|itable chunks|I2C/C2I adapters|
 # What only code that allocates, or locks, may get to; all others may come of a call, a poll or an exception.
 STUB_NEEDS = [(re.compile(r".*(?:new_(?:instance|array|object|type|multi)|multianewarray)"), "(new)"),
               (re.compile(r".*monitor(?:enter|exit|_)"), "(lock)")]
+# share/gc/*/*BarrierSetRuntime.cpp; they may be left by tail calls.
+BARRIERS = r"(?:G1|[ZX]|Shenandoah)\w*Runtime\w*::\w+|[ZX]Barrier::\w+|(?:SATBMarkQueueSet|PtrQueue)::\w+"
 # share/interpreter/interpreterRuntime.cpp and what an interpreter's templates call besides.
-INTERPRETER = re.compile(r"InterpreterRuntime::\w+|SharedRuntime::\w+|os::javaTimeNanos|_Copy_\w+")
+INTERPRETER = re.compile(rf"InterpreterRuntime::\w+|SharedRuntime::\w+|os::javaTimeNanos|_Copy_\w+|{BARRIERS}")
 INTERPRETER_NEEDS = [(re.compile(r"InterpreterRuntime::(?:_new|newarray|anewarray|multianewarray)$"), "(new)"),
                      (re.compile(r"InterpreterRuntime::monitor"), "(lock)")]
 # Compiled code calls these without a stub; the second is the method that they are an intrinsic of.
 LEAF_CALLS = [
     (re.compile(r"os::javaTimeNanos"), r"java.lang.System.nanoTime"),
     (re.compile(r"avx(?:2|512)_|sort_n_vec|qsort_<|std_sort|partition_"), "java.util.DualPivotQuicksort.sort"),
-    # Barriers' functions may be left by tail calls.
-    (re.compile(r"SharedRuntime::\w+|Runtime1::is_instance_of|OptoRuntime::\w+|ZBarrier::\w+|SATBMarkQueueSet::\w+|"
-                r"(?:G1|[ZX]|Shenandoah)\w*Runtime\w*::\w+|JavaThread::check_special_condition_for_native_trans|"
+    (re.compile(rf"SharedRuntime::\w+|Runtime1::is_instance_of|OptoRuntime::\w+|{BARRIERS}|"
+                r"JavaThread::check_special_condition_for_native_trans|"
                 r"SafepointMechanism::\w+|_Copy_\w+"), ""),
 ]
 # What a native method's function may be that does not have the method's name: it is registered under another
 # one, or was left by a tail call (libjava, libzip, libinstrument, share/prims).
-ENDS_NATIVE = re.compile(r"InterpreterRuntime::exception_handler_for_exception$|"
-                         r"(?:SharedRuntime|SafepointMechanism|JavaThread)::\w+$")
+ENDS_NATIVE = re.compile(r"(?:(?:InterpreterRuntime|SharedRuntime|SafepointMechanism|JavaThread)::|_Copy_)\w+$")
 REGISTERED = re.compile(r"(?:JVM|jni|Unsafe|MHN)_\w+(?:@plt)?$|check(?:De|In)flateStatus$|retransformClasses$|"
                         r"JavaThread::check_special_condition_for_native_trans|"
                         r"SharedRuntime::check_special_condition_for_native_trans|os::javaTimeNanos$")
@@ -139,7 +140,7 @@ LIBC = r"(?:\[libc\.so\.6\+0x[0-9a-f]+\]|(?:__)?mem\w+(?:@plt)?)"
 SORTS = rf"qsort(?:@plt)?(?:;{LIBC})*|(?:qsort;)?qsort_r(?:;{LIBC})*(?:;compare_bytes)?"
 WORKS = rf"spine_work(?:;spine_libc(?:;(?:{LIBC}|{SORTS}))?)?"
 # Below the call stub, of a method that has no frame yet, or none any more: then it ends by an exception.
-NO_FRAME_YET = (r"(?:I2C/C2I adapters|(?:StubRoutines ?|Interpreter|\S*(?:C[12] Runtime )?\S*(?:rethrow|unwind_exception)"
+NO_FRAME_YET = (r"(?:I2C/C2I adapters|SafepointBlob(?:;[^;]+)*|(?:StubRoutines ?|Interpreter|\S*(?:C[12] Runtime )?\S*(?:rethrow|unwind_exception)"
                 r"[^;]*)(?:;(?:SharedRuntime::(?:raw_)?exception_handler_for_return_address|\[libjvm)[^;]*(?:;[^;]+)*)?)")
 IN_C = {
     "Java_Native_call": LIBC,

@@ -38,6 +38,10 @@ public final class Path {
     long sink;
     int round;
     int turn;
+    /** CPU time of the leaf, in nanoseconds. */
+    volatile long leafNs;
+    private int random = 1;
+    private long clockNs;
 
     Path(String letters) {
         steps = new Step[letters.length()];
@@ -55,6 +59,36 @@ public final class Path {
         x ^= x << 13;
         x ^= x >>> 7;
         return x ^ x << 17;
+    }
+
+    /** One call of so many is measured, at random: the clock must not be what the profile shows. */
+    private static final int EVERY = 32;
+
+    /** At the beginning of a leaf's work; what it gives is for end(). */
+    long begin() {
+        random ^= random << 13;
+        random ^= random >>> 17;
+        random ^= random << 5;
+        return (random & EVERY - 1) == 0 ? beginAlways() : 0;
+    }
+
+    /** As begin(), for work that takes long, or not always as long. */
+    long beginAlways() {
+        long before = Native.clock();
+        long begin = Native.clock();
+        clockNs = begin - before;
+        return begin;
+    }
+
+    /** At its end: all but what the clock itself took counts, so that less is said rather than more. */
+    void end(long begin) {
+        if (begin != 0) {
+            leafNs += (Native.clock() - begin - clockNs) * EVERY;
+        }
+    }
+
+    void endAlways(long begin) {
+        leafNs += Native.clock() - begin - clockNs;
     }
 
     private static Method findMethod() {

@@ -24,7 +24,7 @@ HEAD = re.compile(r"(?:[\w-]+ )*?(?:class|interface) ([\w.$]+)(.*)\{$")
 METHOD = re.compile(r"  (?! )(.*?)([\w.$]+)\(.*\)(?: throws .*)?;$|  static \{\};$")
 # Whom a method handle's form calls here: links, what reflection makes, and what boxes and checks for it.
 FROM_FORM = re.compile(r"java\.lang\.invoke\.|sun\.invoke\.util\.|java\.util\.DualPivotQuicksort\$\$Lambda|"
-                       r"Links[.$]|Leaves[.$]|Loaded\.|java\.lang\.(Class|Object|Long|Integer)\.|"
+                       r"(Links|Leaves)\$\w+\.step$|Loaded\.<|java\.lang\.(Class|Object|Long|Integer)\.|"
                        r"jdk\.internal\.misc\.Unsafe\.|"
                        # Reflection's accessors wrap what is thrown.
                        r"java\.lang\.(reflect\.InvocationTarget|ReflectiveOperation)?(Exception|Throwable)\.|\(")
@@ -112,6 +112,8 @@ class Calls:
             method.add("(lock)")
 
     def is_native(self, method):
+        self.load([owner_of(method)])
+        self.used.add(method)
         return "(native)" in self.callees.get(method, ())
 
     def above(self, name):

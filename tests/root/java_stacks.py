@@ -288,7 +288,7 @@ class Judge:
             if after is None:
                 continue
             if at > begin or node.ways:
-                why = self._bad_way(node, last, frames[begin:at])
+                why = self._bad_way(node, last, frames[begin:at], frame)
                 if why:
                     return Verdict(False, f"{frame.name} below {node.name or 'the start'}: {why}")
             if node.needs_body and last.kind == "0" and frame.name != BODY:
@@ -300,7 +300,7 @@ class Judge:
         verdict = self._tail(node, last, frames[begin:])
         return verdict._replace(leaf="" if in_handler else LEAVES.get(node.leaf, ""))
 
-    def _bad_way(self, node, last, gap):
+    def _bad_way(self, node, last, gap, link):
         """What lies between two links, against the ways that there are."""
         if not node.ways:
             return f"{gap[0].name} between links"
@@ -312,6 +312,8 @@ class Judge:
         for above, frame in zip([last, *gap], gap):
             if above.java and frame.java and not self._edge(above, frame):
                 return f"{frame.name} called by {above.name}"
+        if gap and gap[-1].kind == "0" and not self.calls.direct(gap[-1].name, link.name):
+            return f"called by {gap[-1].name}"
         return ""
 
     def _edge(self, above, frame):

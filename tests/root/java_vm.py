@@ -89,9 +89,9 @@ def start_of(thread, version):
 
 
 # A thread that has not come to its JVM's code yet, or has left it.
-STARTING = re.compile(r"\[(?:thread|process) start\](?:;(?:start_thread|\[libc\.so\.6\+0x[0-9a-f]+\]|"
-                      r"thread_native_entry|Thread::call_run|_start)){0,3}(?:;(?:(?:os|Thread|NonJavaThread|JavaThread|"
-                      r"OSThread|Threads|Monitor|Mutex|Events)::|pthread_|prctl|sched_|\[libc\.so\.6\+)[^;]*(?:;[^;]+)*)?")
+AT_ITS_ENDS = r"(?:(?:os|Thread|NonJavaThread|JavaThread|OSThread|Threads|Monitor|Mutex|Events)::|pthread_|prctl|sched_)[^;]*"
+STARTING = re.compile(rf"(?:{START_OF_THREAD[:-1]}(?:;thread_native_entry(?:;Thread::call_run)?(?:;{AT_ITS_ENDS}(?:;[^;]+)*)?)?|"
+                      r"\[(?:thread|process) start\](?:;_start|;\[libc\.so\.6\+0x[0-9a-f]+\]|;pthread_\w+)?)")
 
 
 # --- native frames below Java -----------------------------------------------------------------
@@ -114,6 +114,7 @@ INTERPRETER_NEEDS = [(re.compile(r"InterpreterRuntime::(?:_new|newarray|anewarra
 # Compiled code calls these without a stub; the second is the method that they are an intrinsic of.
 LEAF_CALLS = [
     (re.compile(r"os::javaTimeNanos"), r"java.lang.System.nanoTime"),
+    (re.compile(r"(?:__)?(?:fmod|sin|cos|tan|exp|log|pow)\w*$"), "java.lang.Math.pow"),
     (re.compile(r"avx(?:2|512)_|sort_n_vec|qsort_<|std_sort|partition_"), "java.util.DualPivotQuicksort.sort"),
     (re.compile(rf"SharedRuntime::\w+|Runtime1::is_instance_of|OptoRuntime::\w+|{BARRIERS}|"
                 r"JavaThread::check_special_condition_for_native_trans|"
@@ -135,9 +136,11 @@ UPCALLS = [
     (r".*", r"java\.lang\.invoke\.MethodHandleNatives\.(?:link|find)\w+"),
 ]
 UPCALLS = [(re.compile(above), re.compile(below)) for above, below in UPCALLS]
-# Below the workload's C functions; a function of glibc's that is not exported is an address.
-LIBC = r"(?:\[libc\.so\.6\+0x[0-9a-f]+\]|(?:__)?mem\w+(?:@plt)?)"
-SORTS = rf"qsort(?:@plt)?(?:;{LIBC})*|(?:qsort;)?qsort_r(?:;{LIBC})*(?:;compare_bytes)?"
+# Below the workload's C functions: glibc's, which are addresses where they are not exported and no debug file is
+# installed. It sorts by itself and calls back.
+LIBC = r"(?:\[libc\.so\.6\+0x[0-9a-f]+\]|(?:__)?mem(?:cpy|move|set|cmp)\w*(?:@plt)?)"
+SORTING = rf"(?:{LIBC}|msort_with_tmp(?:\.part\.\d+)?|indirect_\w+|\w*quicksort\w*|__x86_\w+|qsort_r)"
+SORTS = rf"(?:qsort(?:@plt)?;)?(?:qsort(?:_r)?(?:@plt)?)(?:;{SORTING})*(?:;compare_bytes)?"
 WORKS = rf"spine_work(?:;spine_libc(?:;(?:{LIBC}|{SORTS}))?)?"
 # Below the call stub, of a method that has no frame yet, or none any more: then it ends by an exception.
 NO_FRAME_YET = (r"(?:I2C/C2I adapters|SafepointBlob(?:;[^;]+)*|(?:StubRoutines ?|Interpreter|\S*(?:C[12] Runtime )?\S*(?:rethrow|unwind_exception)"
@@ -151,7 +154,7 @@ IN_C = {
     "Java_Native_work": WORKS,
     "spine_on_signal": WORKS,
     "Java_Native_interrupt": r"(?:timer_\w+|sigaction|syscall|\w*sigaction)(?:;[^;]+)*",
-    "Java_Native_clock": rf"clock_gettime(?:@plt)?(?:;__vdso_clock_gettime)?(?:;{LIBC})*|__vdso_clock_gettime",
+    "Java_Native_clock": rf"clock_gettime(?:@plt)?(?:;__vdso_clock_gettime|;{LIBC})*|__vdso_clock_gettime",
     "spine_work": rf"spine_libc(?:;(?:{LIBC}|{SORTS}))?",
     "spine_libc": rf"{LIBC}|{SORTS}",
 }

@@ -176,7 +176,7 @@ def record_round(running, seconds):
         process = JudgedProcess(running.version, calls_of(running.version), files_of(pid))
         mine, others = judge_case(CASES[name], process, of_pid(lines, pid))
         # Of a thread that is in a signal's handler most of the time the leaves' clocks say nothing.
-        if name in before and name in after and paths_of(CASES[name]) == CASES[name].args:
+        if name in before and name in after and len(paths_of(CASES[name])) == len(CASES[name].args):
             mine = mine._replace(due=due_leaves(CASES[name], mine.samples, before[name], after[name]))
         rows[name] = add_rows(mine, missing_row(lost.get(pid, 0), "lost"))
         rows[OTHERS] = add_rows(rows[OTHERS], others)

@@ -144,8 +144,11 @@ class Calls:
         if called == callee:
             return True
         owner, _, name = callee.rpartition(".")
-        if POLYMORPHIC.match(called) and (is_hidden(owner) or owner.startswith("java.lang.invoke.")):
-            return True
+        if POLYMORPHIC.match(called):
+            # A VarHandle's access goes through its guard.
+            behind = "VarHandleGuards" if called.startswith("java.lang.invoke.VarHandle.") else ""
+            if is_hidden(owner) or owner.startswith(f"java.lang.invoke.{behind}"):
+                return True
         if called.rpartition(".")[2] != name:
             return False
         return is_hidden(owner) or self.related(called.rpartition(".")[0], owner)
@@ -220,7 +223,9 @@ def write(calls, path):
         owners = {owner_of(method) for method in calls.used}
         for owner in sorted(owners.union(*(calls.above(one) for one in owners))):
             print(":", owner, *calls.supers.get(owner, []), file=file)
-        for method in sorted(calls.used & set(calls.callees)):
+        dynamic = {owner_of(one) for one in calls.used if "(indy)" in calls.callees.get(one, ())}
+        named = {method for owner in dynamic for method in calls.methods_of(owner)}
+        for method in sorted(calls.used.union(named) & set(calls.callees)):
             print(method, *sorted(calls.callees[method]), file=file)
 
 

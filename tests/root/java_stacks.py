@@ -78,6 +78,9 @@ BELOW_LEAF = {
     "Throw": (0.45, r"Java_java_lang_Throwable_fillInStackTrace$"),
 }
 BELOW_LEAF = {leaf: (share, re.compile(pattern)) for leaf, (share, pattern) in BELOW_LEAF.items()}
+# What an interpreted link calls to get to its successor.
+FIRST = {"Links$Reflect.step": r"java\.lang\.reflect\.Method\.invoke$", "Links$Handle.step": rf"{FORM}MH\.",
+         "Links$ClassInit.step": r"java\.lang\.Class\.forName$"}
 # What may lie before a link's successor, of this family of JDKs.
 Letter = collections.namedtuple("Letter", "frames ways java")
 
@@ -307,8 +310,8 @@ class Judge:
         if not re.fullmatch(of_family(node.ways, self.version), ";".join(frame.name for frame in gap)):
             return "not the way between links"
         # What was left out can only have been inlined: the frame above is compiled.
-        if last and last.java and last.kind == "0" and not gap:
-            return "nothing between links"
+        if last and last.kind == "0" and not (gap and re.match(FIRST[last.name], gap[0].name)):
+            return "not the first frame of the way between links"
         for above, frame in zip([last, *gap], gap):
             if above.java and frame.java and not self._edge(above, frame):
                 return f"{frame.name} called by {above.name}"
@@ -390,7 +393,8 @@ class Judge:
             return self._lacks(above, frame, STUB_NEEDS)
         if self.calls.is_native(above.name):
             own = frame.name in (jni_name(above.name), "Java_" + above.name.replace(".", "_"))
-            others = not above.own and (REGISTERED.match(frame.name) or ADDRESS.match(frame.name))
+            others = not above.own and (ADDRESS.match(frame.name) or any(
+                one.match(above.name) and names.match(frame.name) for one, names in REGISTERED))
             return "" if own or others or ENDS_NATIVE.match(frame.name) or \
                 self.version < 11 and re.match(JVM8, frame.name) else "not its function"
         if above.kind == "0":
@@ -420,7 +424,7 @@ class Judge:
             return "" if STUB.fullmatch(frame.name) else "below the call stub"
         if frame.name == "call_stub":
             return "" if re.match(r"JavaCalls::call_helper$|\[libjvm", above.name) else "not from call_helper"
-        return "the workload's C code" if frame.own else ""
+        return "called by native code" if frame.own or frame.name.startswith("Java_") else ""
 
     @staticmethod
     def _below_c(above, rest):

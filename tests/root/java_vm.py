@@ -89,7 +89,7 @@ def start_of(thread, version):
 
 
 # A thread that has not come to its JVM's code yet, or has left it.
-AT_ITS_ENDS = r"(?:(?:os|Thread|NonJavaThread|JavaThread|OSThread|Threads|Monitor|Mutex|Events)::|pthread_|prctl|sched_)[^;]*"
+AT_ITS_ENDS = r"(?:(?:os|Thread(?!::call_run)|NonJavaThread|JavaThread|OSThread|Threads|Monitor|Mutex|Events)::|pthread_|prctl|sched_)[^;]*"
 STARTING = re.compile(rf"(?:{START_OF_THREAD[:-1]}(?:;thread_native_entry(?:;Thread::call_run)?(?:;{AT_ITS_ENDS}(?:;[^;]+)*)?)?|"
                       r"\[(?:thread|process) start\](?:;_start|;\[libc\.so\.6\+0x[0-9a-f]+\]|;pthread_\w+)?)")
 
@@ -120,12 +120,31 @@ LEAF_CALLS = [
                 r"JavaThread::check_special_condition_for_native_trans|"
                 r"SafepointMechanism::\w+|_Copy_\w+"), ""),
 ]
-# What a native method's function may be that does not have the method's name: it is registered under another
-# one, or was left by a tail call (libjava, libzip, libinstrument, share/prims).
+# How an interpreted native method goes back, or counts its calls.
 ENDS_NATIVE = re.compile(r"(?:(?:InterpreterRuntime|SharedRuntime|SafepointMechanism|JavaThread)::|_Copy_)\w+$")
-REGISTERED = re.compile(r"(?:JVM|jni|Unsafe|MHN)_\w+(?:@plt)?$|check(?:De|In)flateStatus$|retransformClasses$|"
-                        r"JavaThread::check_special_condition_for_native_trans|"
-                        r"SharedRuntime::check_special_condition_for_native_trans|os::javaTimeNanos$")
+# Native methods whose function has another name: it is registered by that (libjava's tables, share/prims), or is
+# what the function with the name ends with, by a tail call.
+REGISTERED = [
+    (r"java\.lang\.Object\.", r"JVM_(?:Clone|IHashCode|Monitor\w+)|jni_GetObjectClass"),
+    (r"java\.lang\.System\.", r"JVM_(?:ArrayCopy|IHashCode|NanoTime|CurrentTimeMillis)|os::javaTimeNanos"),
+    (r"java\.lang\.Class\.", r"JVM_(?:GetClass\w+|IsInterface|IsArrayClass|IsPrimitiveClass|IsHiddenClass|IsRecord|"
+                              r"InitClassName|GetSimpleBinaryName)|jni_(?:IsInstanceOf|IsAssignableFrom|GetSuperclass)"),
+    (r"(?:jdk\.internal|sun)\.reflect\.Reflection\.", r"JVM_(?:GetCallerClass|GetClassAccessFlags)"),
+    (r"(?:jdk\.internal|sun)\.reflect\.Native\w+\.", r"JVM_(?:NewInstanceFromConstructor|InvokeMethod)"),
+    (r"java\.lang\.ClassLoader\.", r"JVM_(?:FindLoadedClass|FindClassFromBootLoader|DefineClass\w*)"),
+    (r"java\.lang\.Thread\.", r"JVM_(?:CurrentThread|\w*Carrier\w*|HoldsLock|Yield)"),
+    (r"java\.lang\.String\.intern", r"JVM_InternString"),
+    (r"java\.lang\.Throwable\.fillInStackTrace", r"JVM_FillInStackTrace"),
+    (r"java\.lang\.ref\.Reference\.", r"JVM_Reference\w+"),
+    (r"(?:jdk\.internal|sun)\.misc\.Unsafe\.", r"Unsafe_\w+"),
+    (r"java\.lang\.invoke\.MethodHandleNatives\.", r"MHN_\w+"),
+    (r"java\.util\.zip\.Deflater\.", r"checkDeflateStatus|deflate\w*"),
+    (r"java\.util\.zip\.Inflater\.", r"checkInflateStatus|inflate\w*"),
+    (r"sun\.instrument\.InstrumentationImpl\.retransformClasses0", r"retransformClasses"),
+    # The wrapper's own way back.
+    (r"", r"(?:JavaThread|SharedRuntime)::check_special_condition_for_native_trans"),
+]
+REGISTERED = [(re.compile(method), re.compile(rf"(?:{names})(?:@plt)?$")) for method, names in REGISTERED]
 # From the JVM into Java: the Java method that went into it, and the one that it calls.
 UPCALLS = [
     (r"java\.lang\.(?:ClassLoader\.defineClass1|Class\.\w+0)|.*\.<clinit>|Loading\.|Leaves\$Load\.|.*newInstance0",

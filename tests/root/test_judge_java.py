@@ -147,12 +147,17 @@ def leaf_of_another_java_method(frames):
                 yield [*frames[:at + 1], f"{name}_[{kind}]"]
 
 
+def method_of(frame):
+    return parse_frame(frame).name.rpartition(".")[2]
+
+
 def jdk_frame_missing(frames):
-    """Between two interpreted frames: nothing can be inlined there."""
+    """Between two interpreted frames: nothing can be inlined there. Where a method's callee has its own name, in
+    another class behind the same interface, nobody can tell."""
     for at in places(frames, r"(java|jdk|sun)[\w.$/]+_\[0\]$"):
         if at + 1 < len(frames) and frames[at - 1].endswith("_[0]") and re.match(JAVA_FRAME, frames[at + 1]) and \
            parse_frame(frames[at]).name != parse_frame(frames[at - 1]).name and \
-           parse_frame(frames[at]).name != parse_frame(frames[at + 1]).name:
+           method_of(frames[at]) != method_of(frames[at + 1]):
             yield with_frame(frames, at)
 
 
@@ -283,7 +288,7 @@ def every_damage_is_rejected():
                     accepted.append(f"{name}: {';'.join(stack)}")
     print(f"# {judged.total()} damaged stacks of {len(judged)} kinds")
     for text in accepted[:10]:
-        print(f"# accepted: {text}")
+        print(f"# accepted: {text[:40]} … {text[-400:]}")
     expect_equal(len(accepted), 0, "damaged stacks that are accepted")
     expect_equal([name for name in DAMAGES if not judged[name]], [], "damages that no stack can have")
 

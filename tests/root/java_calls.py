@@ -146,9 +146,9 @@ class Calls:
         owner, _, name = callee.rpartition(".")
         if POLYMORPHIC.match(called):
             # A VarHandle's access goes through its guard.
-            behind = "VarHandleGuards" if called.startswith("java.lang.invoke.VarHandle.") else ""
-            if is_hidden(owner) or owner.startswith(f"java.lang.invoke.{behind}"):
-                return True
+            guarded = called.startswith("java.lang.invoke.VarHandle.")
+            return is_hidden(owner) or called == callee or \
+                owner.startswith("java.lang.invoke.VarHandleGuards" if guarded else "java.lang.invoke.")
         if called.rpartition(".")[2] != name:
             return False
         return is_hidden(owner) or self.related(called.rpartition(".")[0], owner)

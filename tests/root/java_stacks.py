@@ -48,7 +48,7 @@ LOADS = (r"java\.lang\.(ClassLoader|Class|String|StringLatin1|AbstractStringBuil
          r"Objects|concurrent\.Concurrent)|java\.security\.|(sun\.misc|jdk\.internal)\.")
 LEAF_CLASSES = {
     "Allocate": r"java\.lang\.(Object|Integer|String|StringLatin1|\w*StringBuilder|System|Math)\.|"
-                r"java\.util\.(HashMap|Arrays)[.$]|jdk\.internal\.util\.",
+                r"java\.util\.(HashMap|Arrays)[.$]|jdk\.internal\.(util\.|misc\.Unsafe\.)",
     "BigNumbers": r"java\.math\.BigInteger\.|java\.lang\.(Integer|Number|Object|Math|System)\.|"
                   r"java\.util\.(Arrays|Objects)\.|jdk\.internal\.util\.Preconditions\.",
     "Checksum": r"java\.util\.(zip\.CRC32|Objects)\.|java\.lang\.Object\.|jdk\.internal\.util\.Preconditions\.",
@@ -368,6 +368,8 @@ class Judge:
             return f"called from the JVM below {method.name}"
         elif not before[-2:-1] or not re.match(r"JavaCalls::call_helper$|\[libjvm", before[-2].name):
             return "the call stub's caller"
+        if above.name.startswith("Path.") and re.match(r"java\.lang\.(System\.nanoTime|Math\.min)$", frame.name):
+            return ""
         if not frame.own and not is_hidden(owner_of(frame.name)) and \
            not (node.java and node.java.match(frame.name)):
             return "not of the link's classes"

@@ -14,8 +14,9 @@ NO_ROW = Row(0, EMPTY, {}, EMPTY, EMPTY, EMPTY, EMPTY)
 OTHERS = "jvm threads"
 # More than this share of accepted stacks that have no method's name at their end are bad.
 MOST_NOTED = 0.02
-# The clock is read inside of the leaf's frame: what it says is less than what a profile shows.
-CLOCK_ERROR = 0.05
+# The clock is read inside of the leaf's frame, and interruptions are not counted, so that it says less than a
+# profile shows; caches that it fills make it say more.
+CLOCK_ERROR = 0.15
 SIGMAS = 4
 # No stack of these can be whole: they are bad, and shown as that, but a cell may have this share of them besides
 # what its gate allows. Two cases deoptimise sixteen times a second, so that a sum of all cells shows 0.01 % of it.

@@ -308,7 +308,7 @@ def lost_leaves_are_noticed():
     """Truncated stacks are whole each by itself: too few samples that reach a leaf tell."""
     expect_equal(misses_of({"good": row_with(3000, 610, 600)}, "", BELOW_LEAF), [], "a good cell")
     for what, row in {"half of the leaves": row_with(3000, 300, 600), "all leaves": row_with(3000, 0, 600),
-                      "a quarter": row_with(3000, 450, 600),
+                      "a third": row_with(3000, 400, 600),
                       "what is below the leaf": row_with(3000, 600, 600, below=100)}.items():
         expect(misses_of({what: row}, "", BELOW_LEAF), f"{what}: not noticed")
         expect(misses_of_sum([row], BELOW_LEAF), f"{what}: not noticed in the sum")

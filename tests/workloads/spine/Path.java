@@ -38,10 +38,11 @@ public final class Path {
     long sink;
     int round;
     int turn;
-    /** CPU time of the leaf, in nanoseconds. */
+    /** Time of the leaf, in nanoseconds. */
     volatile long leafNs;
     private int random = 1;
     private long clockNs;
+    private long usualNs;
 
     Path(String letters) {
         steps = new Step[letters.length()];
@@ -63,19 +64,22 @@ public final class Path {
 
     /** One call of so many is measured, at random: the clock must not be what the profile shows. */
     private static final int EVERY = 32;
+    /** What takes so many times as long as others of its kind was interrupted. */
+    private static final int INTERRUPTED = 8;
 
-    /** At the beginning of a leaf's work; what it gives is for end(). */
+    /**
+     * At the beginning of a leaf's work; what it gives is for end(). The clock is not that of the
+     * thread: code that is interpreted is slower for microseconds after a system call.
+     */
     long begin() {
         random ^= random << 13;
         random ^= random >>> 17;
         random ^= random << 5;
-        return (random & EVERY - 1) == 0 ? beginAlways() : 0;
-    }
-
-    /** As begin(), for work that takes long, or not always as long. */
-    long beginAlways() {
-        long before = Native.clock();
-        long begin = Native.clock();
+        if ((random & EVERY - 1) != 0) {
+            return 0;
+        }
+        long before = System.nanoTime();
+        long begin = System.nanoTime();
         clockNs = begin - before;
         return begin;
     }
@@ -83,12 +87,10 @@ public final class Path {
     /** At its end: all but what the clock itself took counts, so that less is said rather than more. */
     void end(long begin) {
         if (begin != 0) {
-            leafNs += (Native.clock() - begin - clockNs) * EVERY;
+            long took = System.nanoTime() - begin - clockNs;
+            usualNs = usualNs == 0 ? took : usualNs + (Math.min(took, 2 * usualNs) - usualNs) / 16;
+            leafNs += (took > INTERRUPTED * usualNs ? usualNs : took) * EVERY;
         }
-    }
-
-    void endAlways(long begin) {
-        leafNs += Native.clock() - begin - clockNs;
     }
 
     private static Method findMethod() {

@@ -89,7 +89,8 @@ def start_of(thread, version):
 
 
 # A thread that has not come to its JVM's code yet, or has left it.
-AT_ITS_ENDS = r"(?:(?:os|Thread(?!::call_run)|NonJavaThread|JavaThread|OSThread|Threads|Monitor|Mutex|Events)::|pthread_|prctl|sched_)[^;]*"
+AT_ITS_ENDS = (r"(?:(?:os|Thread(?!::call_run)|NonJavaThread|JavaThread|OSThread|Threads|Monitor|Mutex|Events)::|"
+               r"pthread_|prctl|sched_)[^;]*")
 STARTING = re.compile(rf"(?:{START_OF_THREAD[:-1]}(?:;thread_native_entry(?:;Thread::call_run)?(?:;{AT_ITS_ENDS}(?:;[^;]+)*)?)?|"
                       r"\[(?:thread|process) start\](?:;_start|;\[libc\.so\.6\+0x[0-9a-f]+\]|;pthread_\w+)?)")
 
@@ -162,8 +163,9 @@ SORTING = rf"(?:{LIBC}|msort_with_tmp(?:\.part\.\d+)?|indirect_\w+|\w*quicksort\
 SORTS = rf"(?:qsort(?:@plt)?;)?(?:qsort(?:_r)?(?:@plt)?)(?:;{SORTING})*(?:;compare_bytes)?"
 WORKS = rf"spine_work(?:;spine_libc(?:;(?:{LIBC}|{SORTS}))?)?"
 # Below the call stub, of a method that has no frame yet, or none any more: then it ends by an exception.
-NO_FRAME_YET = (r"(?:I2C/C2I adapters|SafepointBlob(?:;[^;]+)*|(?:StubRoutines ?|Interpreter|\S*(?:C[12] Runtime )?\S*(?:rethrow|unwind_exception)"
-                r"[^;]*)(?:;(?:SharedRuntime::(?:raw_)?exception_handler_for_return_address|\[libjvm)[^;]*(?:;[^;]+)*)?)")
+NO_FRAME_YET = (r"(?:I2C/C2I adapters|SafepointBlob(?:;[^;]+)*|"
+                r"(?:StubRoutines ?|Interpreter|\S*(?:C[12] Runtime )?\S*(?:rethrow|unwind_exception)[^;]*)"
+                r"(?:;(?:SharedRuntime::(?:raw_)?exception_handler_for_return_address|\[libjvm)[^;]*(?:;[^;]+)*)?)")
 IN_C = {
     "Java_Native_call": LIBC,
     "spine_outer": LIBC,

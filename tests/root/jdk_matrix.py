@@ -30,7 +30,6 @@ def cell_of(row):
     return f"{row.samples:>6} {100 * bad(row) / row.samples:6.3f}%" if row else f"{'-':>14}"
 
 
-@test
 def stacks_are_whole_on_each_jdk():
     need_root()
     table = {}
@@ -45,7 +44,15 @@ def stacks_are_whole_on_each_jdk():
     misses = misses_of_sum(cells, BELOW_LEAF)
     misses += [miss for version, rows in table.items()
                for miss in misses_of(rows, f" on JDK {version}", BELOW_LEAF)]
-    expect_equal(misses, [], "cells and their sum")
+    for miss in misses:
+        print(f"# {miss}")
+    return not misses
 
 
-main()
+# No test of the harness, which would try it again: what failed once has failed.
+try:
+    whole = stacks_are_whole_on_each_jdk()
+    print("ok" if whole else "FAIL: cells or their sum, see above")
+    sys.exit(0 if whole else 1)
+except Skipped as error:
+    print(f"skip: {error}")

@@ -30,7 +30,7 @@ FROM_FORM = re.compile(r"java\.lang\.invoke\.|sun\.invoke\.util\.|java\.util\.Du
                        r"java\.lang\.(reflect\.InvocationTarget|ReflectiveOperation)?(Exception|Throwable)\.|\(")
 # Classes behind interfaces of the JDK's own that nobody names.
 BEHIND = ["java.lang.System$1", "java.lang.System$2", "java.lang.reflect.ReflectAccess",
-          "java.lang.invoke.MethodHandleImpl$1", "jdk.internal.loader.ClassLoaders$AppClassLoader",
+          "java.lang.invoke.MethodHandleImpl$1", "java.util.ArrayList$SubList", "java.util.SubList", "jdk.internal.loader.ClassLoaders$AppClassLoader",
           "jdk.internal.loader.ClassLoaders$BootClassLoader"]
 # So many classes are asked for at once, and so many calls deep a compiler inlines (MaxInlineLevel is 15).
 BATCH = 400
@@ -53,7 +53,7 @@ class Calls:
         self._read = read
         self.asked, self.supers, self.callees, self.by_name = set(), {}, {}, {}
         self.used = set()  # methods whose calls were looked at
-        self._reached = {}
+        self._reached, self._related, self._above = {}, {}, {}
 
     def load(self, names):
         names = [name for name in names if name not in self.asked and not HIDDEN.match(name)]
@@ -65,7 +65,8 @@ class Calls:
             names = [name for parents in self.supers.values() for name in parents
                      if name not in self.asked]
             names = sorted(set(names))
-            self._reached.clear()
+            for known in (self._reached, self._related, self._above):
+                known.clear()
 
     def _parse(self, text):
         owner = method = None
@@ -118,16 +119,23 @@ class Calls:
 
     def above(self, name):
         """The class and all that it inherits from."""
-        seen, todo = set(), [name]
-        while todo:
-            one = todo.pop()
-            if one not in seen:
-                seen.add(one)
-                todo += self.supers.get(one, [])
-        return seen
+        if name not in self._above:
+            seen, todo = set(), [name]
+            while todo:
+                one = todo.pop()
+                if one not in seen:
+                    seen.add(one)
+                    todo += self.supers.get(one, [])
+            self._above[name] = seen
+        return self._above[name]
 
     def related(self, one, other):
-        return one == other or other in self.above(one) or one in self.above(other)
+        """Whether an object can be of both: one inherits from the other, or a third class from both."""
+        key = one, other
+        if key not in self._related:
+            self._related[key] = one == other or other in self.above(one) or one in self.above(other) or any(
+                {one, other} <= self.above(third) for third in self.supers)
+        return self._related[key]
 
     def methods_of(self, owner):
         return {f"{owner}.{name}" for name, owners in self.by_name.items() if owner in owners}

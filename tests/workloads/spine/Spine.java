@@ -14,7 +14,7 @@ import java.util.Arrays;
 public final class Spine extends Thread {
     private static final long TURN_NS = 1_000_000;
     static volatile boolean stop;
-    private static volatile boolean warm;
+    static volatile boolean warm;
 
     /** For a link that cannot hand them on otherwise. */
     public Path path;

@@ -14,7 +14,7 @@ import collections
 import functools
 import re
 
-from java_calls import Calls, is_hidden, owner_of
+from java_calls import is_hidden, owner_of
 from java_vm import *
 
 # `noted`: a stack that is accepted and counted; only a small share may be so.

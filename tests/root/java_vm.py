@@ -159,7 +159,7 @@ UPCALLS = [(re.compile(above), re.compile(below)) for above, below in UPCALLS]
 # Below the workload's C functions: glibc's, which are addresses where they are not exported and no debug file is
 # installed. It sorts by itself and calls back.
 LIBC = r"(?:\[libc\.so\.6\+0x[0-9a-f]+\]|(?:__)?mem(?:p?cpy|move|set|cmp)\w*(?:@plt)?)"
-SORTING = rf"(?:{LIBC}|msort_with_tmp(?:\.part\.\d+)?|indirect_\w+|\w*quicksort\w*|__x86_\w+|qsort_r)"
+SORTING = rf"(?:{LIBC}|msort_with_tmp(?:\.part\.\d+)?|indirect_\w+|\w*quicksort\w*|__x86_\w+|qsort_r|malloc|c?free)"
 SORTS = rf"(?:qsort(?:@plt)?;)?(?:qsort(?:_r)?(?:@plt)?)(?:;{SORTING})*(?:;compare_bytes)?"
 WORKS = rf"spine_work(?:;spine_libc(?:;(?:{LIBC}|{SORTS}))?)?"
 # Below the call stub, of a method that has no frame yet, or none any more: then it ends by an exception.

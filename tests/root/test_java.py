@@ -4,7 +4,6 @@
 import collections
 import datetime
 import re
-import shutil
 
 import gates
 from hp import *

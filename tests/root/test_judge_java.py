@@ -12,7 +12,7 @@ import gates
 import spine_rows
 from hp import *
 from java_calls import of_file
-from java_stacks import BELOW_LEAF, JVM_HANDLER, Judge, Process, Verdict, judge_other, parse_frame, tree_of
+from java_stacks import BELOW_LEAF, Judge, Process, Verdict, judge_other, parse_frame, tree_of
 from spine_cases import CASES, NO_ROW, misses_of, misses_of_sum, paths_of, row_of
 
 DATA = os.path.join(ROOT, "tests", "data", "judges")

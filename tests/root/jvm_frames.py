@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is the same around the Java frames of every program, for judges of annotated stacks (root first).
+
+How HotSpot begins a thread that runs Java, how C calls Java, by what Java frames are left downwards,
+and which frames have no name. JDK 17 to 25 have the same here; names are those of libjvm.so's symbols.
+"""
+import re
+
+from known_stacks import plain_name
+
+JAVA = re.compile(r"_\[[j01i]\]$")
+KIND = re.compile(r"_\[[a-z0-9]\]$")
+# What hostprof shows where it has no name: code of a JVM that is gone or not known, an interpreted
+# method that could not be read, an address outside every mapping or in memory without a file.
+NAMELESS = {"[evicted]", "[JIT]", "Interpreter", "[unknown]", "[anon]", "[heap]", "[stack]", ""}
+ANCHOR, FROZEN = "[native frames skipped]", "[frozen frames]"
+
+# A library's symbols may be read too late for a sample: then a frame has its address.
+LIBJVM = r"\[libjvm\.so\+0x[0-9a-f]+\]"
+LIBC = r"\[libc\.so\.6\+0x[0-9a-f]+\]"
+STARTS = r"(?:\[thread start\]|(?:__)?clone3?)"
+
+
+def _names(*names):
+    return ";".join(rf"(?:{name}|{LIBJVM})" for name in names)
+
+
+# os/linux/os_linux.cpp, share/runtime/javaThread.cpp, share/prims/jvm.cpp, share/runtime/javaCalls.cpp.
+THREAD_START = re.compile(
+    rf"{STARTS};(?:start_thread|{LIBC});" +
+    _names("thread_native_entry", "Thread::call_run", "JavaThread::thread_main_inner", "thread_entry",
+           "JavaCalls::call_virtual", "JavaCalls::call_helper") + ";call_stub")
+# share/prims/jni.cpp; TYPE and HOW are the method's.
+CALL_BACK = "jni_Call{how}{type}MethodA?;{invoke};JavaCalls::call_helper;call_stub"
+
+# Stubs and blobs of the JVM, and the functions of libjvm that compiled or interpreted code calls by
+# itself. What native methods are is not among them: their own frame is above.
+STUBS = re.compile(r"StubRoutines ?|I2C/C2I adapters|\w+Blob|(?:Shared|C1|C2) Runtime \w+|"
+                   r"resolve_\w+|wrong_method\w*|ic_miss\w*|vtable chunks|\w+ Runtime1 stub|call_stub|"
+                   r"_(?:new|multianewarray|complete|rethrow|monitor|slow)\w*|handler for .*")
+RUNTIME = re.compile(r"(?:SharedRuntime|InterpreterRuntime|OptoRuntime|Runtime1|Deoptimization|"
+                     r"BarrierSetNMethod|\w*BarrierSetRuntime|os|SafepointMechanism|StubRoutines)::.*|"
+                     r"freeze<.*|thaw<.*|prepare_thaw.*|JVM_\w+|Unsafe_\w+|jni_\w+|JRT_\w+")
+
+
+def name_of(frame):
+    """A frame without its annotation and without a C++ function's arguments."""
+    return plain_name(KIND.sub("", frame))
+
+
+def is_kernel(frame):
+    return frame.endswith("_[k]")
+
+
+def is_java(frame):
+    """A Java frame that has a name."""
+    return bool(JAVA.search(frame)) and not is_nameless(frame)
+
+
+def is_nameless(frame):
+    return KIND.sub("", frame) in NAMELESS
+
+
+def is_compiled(frame):
+    """Methods that it calls may be inlined into it, and then are no frames."""
+    return frame.endswith(("_[j]", "_[1]", "_[i]"))
+
+
+def flaw(user):
+    """What no stack may have anywhere: a walk that ended, frames that were skipped or have no name; or ""."""
+    if not user:
+        return "no user frames"
+    for frame in user:
+        if frame.startswith("[unwind:") or frame == ANCHOR:
+            return frame
+        if is_nameless(frame):
+            return f"nameless {frame}"
+    return ""
+
+
+def thread_start(user):
+    """How many of the first frames are a Java thread's start; 0 when they are not."""
+    names = [name_of(frame) for frame in user[:12]]
+    if "call_stub" not in names:
+        return 0
+    count = names.index("call_stub") + 1
+    return count if THREAD_START.fullmatch(";".join(names[:count])) else 0
+
+
+def call_back(static, result):
+    """The frames between C and a Java method that it calls: a regular expression over their names."""
+    invoke, how = ("jni_invoke_static", "Static") if static else \
+        ("jni_invoke_nonstatic", "(?:Nonvirtual)?")
+    parts = CALL_BACK.format(how=how, type=result, invoke=invoke).split(";")
+    return re.compile(";".join([_names(*parts[:-1]), parts[-1]]))
+
+
+def is_below_java(name, above, natives):
+    """A native frame that the Java method ABOVE may have called; NATIVES: native method → C function."""
+    return bool(natives.get(above) == name or STUBS.fullmatch(name) or RUNTIME.fullmatch(name) or
+                re.fullmatch(LIBJVM, name))
+
+
+def below_leaf(leaf, rest, may_be_java=None, natives=()):
+    """
+    What is wrong with the frames below the Java frame LEAF, or "". MAY_BE_JAVA (a pattern) says which
+    Java frames may be there; each run of native frames begins as Java code calls one, and only the
+    call stub leads back. NATIVES: the C functions of native methods that may be there.
+    """
+    above, from_java = name_of(leaf), True
+    for frame in rest:
+        name = name_of(frame)
+        if is_java(frame):
+            if not (may_be_java and may_be_java.fullmatch(name)):
+                return f"{name} below its leaf"
+            if not from_java and above != "call_stub":
+                return f"{name} called by {above}"
+        elif from_java and not is_below_java(name, above, dict(natives)):
+            return f"{name} called by {above}"
+        above, from_java = name, is_java(frame)
+    return ""
+
+
+def after_chain(frames, chain):
+    """
+    How many of FRAMES are as CHAIN, a list of (pattern of a method, whether it may be left out). A
+    method that is left out else must be inlined: the frame above it is compiled.
+    """
+    at, above = -1, None
+    for count, frame in enumerate(frames):
+        found = next((place for place in range(at + 1, len(chain))
+                      if chain[place][0].fullmatch(name_of(frame))), None)
+        if found is None:
+            return count
+        skipped = [place for place in range(at + 1, found) if not chain[place][1]]
+        if skipped and not (above and is_compiled(above)):
+            return count
+        at, above = found, frame
+    return len(frames)

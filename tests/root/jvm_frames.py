@@ -37,7 +37,8 @@ CALL_BACK = "jni_Call{how}{type}MethodA?;{invoke};JavaCalls::call_helper;call_st
 # itself. What native methods are is not among them: their own frame is above.
 STUBS = re.compile(r"StubRoutines ?|I2C/C2I adapters|\w+Blob|(?:Shared|C1|C2) Runtime \w+|"
                    r"resolve_\w+|wrong_method\w*|ic_miss\w*|vtable chunks|\w+ Runtime1 stub|call_stub|"
-                   r"_(?:new|multianewarray|complete|rethrow|monitor|slow)\w*|handler for .*")
+                   r"_(?:new|multianewarray|complete|rethrow|monitor|slow)\w*|handler for .*|"
+                   r"\w+_(?:slow|blob|stub|slow_id)")
 RUNTIME = re.compile(r"(?:SharedRuntime|InterpreterRuntime|OptoRuntime|Runtime1|Deoptimization|"
                      r"BarrierSetNMethod|\w*BarrierSetRuntime|os|SafepointMechanism|StubRoutines)::.*|"
                      r"freeze<.*|thaw<.*|prepare_thaw.*|JVM_\w+|Unsafe_\w+|jni_\w+|JRT_\w+")
@@ -121,19 +122,23 @@ def below_leaf(leaf, rest, may_be_java=None, natives=()):
     return ""
 
 
+FRAME, INLINED, OPTIONAL = range(3)
+
+
 def after_chain(frames, chain):
     """
-    How many of FRAMES are as CHAIN, a list of (pattern of a method, whether it may be left out). A
-    method that is left out else must be inlined: the frame above it is compiled.
+    How many of FRAMES are as CHAIN, a list of (pattern of a method, how it may be missing): OPTIONAL
+    ones need not be called, INLINED ones may have no frame when the frame above is compiled, and a
+    FRAME is always there.
     """
-    at, above = -1, None
+    at, above = -1, ""
     for count, frame in enumerate(frames):
         found = next((place for place in range(at + 1, len(chain))
-                      if chain[place][0].fullmatch(name_of(frame))), None)
+                      if is_java(frame) and chain[place][0].fullmatch(name_of(frame))), None)
         if found is None:
             return count
-        skipped = [place for place in range(at + 1, found) if not chain[place][1]]
-        if skipped and not (above and is_compiled(above)):
+        skipped = {chain[place][1] for place in range(at + 1, found)}
+        if FRAME in skipped or INLINED in skipped and not is_compiled(above):
             return count
         at, above = found, frame
     return len(frames)

@@ -102,6 +102,12 @@ def is_below_java(name, above, natives):
                 re.fullmatch(LIBJVM, name))
 
 
+def is_signal(names):
+    """A page fault of Java code that the JVM handles: a safepoint's poll, an access to null."""
+    return len(names) > 1 and re.fullmatch(rf"__restore_rt|{LIBC}", names[0]) and \
+        re.fullmatch(rf"(?:java)?[sS]ignalHandler|{LIBJVM}", names[1])
+
+
 def below_leaf(leaf, rest, may_be_java=None, natives=()):
     """
     What is wrong with the frames below the Java frame LEAF, or "". MAY_BE_JAVA (a pattern) says which
@@ -109,14 +115,15 @@ def below_leaf(leaf, rest, may_be_java=None, natives=()):
     call stub leads back. NATIVES: the C functions of native methods that may be there.
     """
     above, from_java = name_of(leaf), True
-    for frame in rest:
-        name = name_of(frame)
+    names = list(map(name_of, rest))
+    for at, (name, frame) in enumerate(zip(names, rest)):
         if is_java(frame):
             if not (may_be_java and may_be_java.fullmatch(name)):
                 return f"{name} below its leaf"
             if not from_java and above != "call_stub":
                 return f"{name} called by {above}"
-        elif from_java and not is_below_java(name, above, dict(natives)):
+        elif from_java and not (is_below_java(name, above, dict(natives)) or
+                                is_signal(names[at:at + 2])):
             return f"{name} called by {above}"
         above, from_java = name, is_java(frame)
     return ""

@@ -41,7 +41,9 @@ def damaged_carrier(frames):
             [*frames[:enter], FROZEN, frames[enter], *frames[enter + 2:]]
         yield "an evicted frame behind the mark", \
             [*frames[:enter + 2], "[evicted]", *frames[enter + 2:]]
-        yield "a mark in the midst", [*frames[:enter + 1], *frames[enter + 2:-1], FROZEN, frames[-1]]
+        if len(frames) > enter + 3:
+            yield "a mark in the midst", \
+                [*frames[:enter + 1], *frames[enter + 2:-1], FROZEN, frames[-1]]
     elif len(own) > 1:
         yield "a lost beginning", [*frames[:enter + 1], *frames[own[0]:]]
         yield "the JDK's beginning alone is lost", [*frames[:enter + 2], *frames[own[0] + 1:]]

@@ -44,14 +44,14 @@ MOUNTING = _chain(
     (r"java\.lang\.VirtualThread\.run", INLINED), (r"java\.lang\.VirtualThread\.runWith", OPTIONAL),
     (r"java\.lang\.Thread\.runWith", INLINED), (re.escape(RUN), FRAME))
 # A thread of the pool since JDK 25, of a like name.
-DELAYS = re.compile(r"java\.util\.concurrent\.DelayScheduler\.(?:run|loop)")
+DELAYS = "java.util.concurrent.DelayScheduler.run"
 
 # What the JDK does below a method: the pool between two tasks; a virtual thread that begins, pauses
 # and ends; the monitor's number; a new thread.
 POOL = re.compile(r"java\.util\.concurrent\..*|java\.lang\.(?:VirtualThread|Thread|System|Integer)\b.*|"
-                  r"jdk\.internal\.(?:misc|vm)\..*|java\.lang\.invoke\..*|java\.lang\.ThreadLocal.*")
-PAUSES = (r"java\.lang\.Thread\.yield|java\.lang\.VirtualThread\..*|java\.util\.concurrent\..*|"
-          r"jdk\.internal\.(?:misc|vm)\..*|java\.lang\.(?:System|Thread)\b.*|java\.lang\.invoke\..*|"
+                  r"jdk\.internal\.(?:misc|vm|event)\..*|java\.lang\.invoke\..*|java\.lang\.ThreadLocal.*")
+PAUSES = (r"java\.lang\.VirtualThread\b.*|java\.util\.concurrent\..*|"
+          r"jdk\.internal\.(?:misc|vm|event)\..*|java\.lang\.(?:System|Thread)\b.*|java\.lang\.invoke\..*|"
           r"made\.Virtual\.(?:pause|nobodyPauses)")
 BELOW = {
     LEAF: re.compile(PAUSES),
@@ -78,12 +78,13 @@ def may_follow(name):
     if name == DOWN:
         return {NATIVE_DOWN}
     if name in (NATIVE_DOWN, LOCKED):
-        return {"made.Virtual.s2" if name == NATIVE_DOWN else "made.Virtual.s3"}
-    kind, number = re.fullmatch(r"made\.Virtual\.(deep|s|leaf)(\d*)", name).groups()
-    if kind == "leaf":
+        return {"made.Virtual.called2" if name == NATIVE_DOWN else "made.Virtual.locked3"}
+    found = re.fullmatch(r"made\.Virtual\.(deep|s|locked|called)(\d+)", name)
+    if not found:
         return set()
+    kind, number = found.groups()
     below = {f"made.Virtual.s{(int(number) - 1) % CYCLE}"}
-    if kind == "deep":
+    if kind != "s":
         return below
     more = {"s0": {LEAF}, "s3": {DOWN}, "s4": {LOCKED}}
     return below | more.get(f"s{number}", set())
@@ -107,9 +108,8 @@ def judge_carrier(frames):
 
 def judge_java(frames):
     """From the thread's first method on."""
-    if DELAYS.fullmatch(name_of(frames[0])):
-        why = below_leaf(frames[0], frames[1:], POOL)
-        return ("bad", why) if why else ("carrier", False)
+    if name_of(frames[0]) == DELAYS:
+        return judge_pool(frames, 1)
     if name_of(frames[0]) != CARRIER:
         return "bad", f"begins with {name_of(frames[0])}"
     at = after_chain(frames, SCHEDULER)
@@ -202,7 +202,7 @@ def wrong_depth(spine, frozen):
     """With its leaf and its beginning on the stack it has all levels; never more than there are."""
     names = [name_of(frame) for frame in spine]
     deep = [int(name[17:]) for name in names if name.startswith("made.Virtual.deep")]
-    levels = sum(bool(re.fullmatch(r"made\.Virtual\.s\d", name)) for name in names)
+    levels = sum(bool(re.fullmatch(r"made\.Virtual\.(?:s|locked|called)\d", name)) for name in names)
     if deep and names[-1] == LEAF and levels != deep[0]:
         return f"{levels} levels of {deep[0]}"
     if levels > (deep[0] if deep else max(DEPTHS)):

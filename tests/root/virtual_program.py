@@ -112,7 +112,7 @@ JNIEXPORT jint JNICALL Java_made_Virtual_down(JNIEnv *env, jclass self, jint dep
 					      jint n)
 {
 	char odd[251 + (depth & 7)];
-	jmethodID next = (*env)->GetStaticMethodID(env, self, "s2", "(III)I");
+	jmethodID next = (*env)->GetStaticMethodID(env, self, "called2", "(III)I");
 
 	__asm__ volatile("" : : "r"(&odd[0]) : "memory");
 	return next ? (*env)->CallStaticIntMethod(env, self, next, depth, how, n) + odd[0] * 0 : 0;
@@ -132,23 +132,25 @@ def mixing_of(rng, count):
     return [row for row in mixing(rng, NAMES, 3 * count) if row.startswith("v")][:count]
 
 
-def step(rng, number):
-    """s(number): its level is its depth."""
+def step(rng, number, kind="s"):
+    """s(number): its level is its depth. Other kinds are called by one method only."""
     below = f"s{(number - 1) % CYCLE}(depth - 1, how, n)"
     other = {0: "depth == 0 ? leaf(0, how, n) : ", 3: "depth == 3 && how == NATIVE ? down(2, how, n) : ",
              4: "depth == 4 && how == SYNC ? locked(3, how, n) : "}.get(number, "")
     # The yield: frames above it, in the heap, come back one after the other.
-    return method(rng, f"s{number}", [f"v0 += {other}{below};",
+    return method(rng, f"{kind}{number}", [f"v0 += {other}{below};",
                                       "if (how == BACK && (n + depth) % 3 == 0) {",
                                       "\tThread.yield();", "}"])
 
 
 def methods(rng):
     text = [step(rng, number) for number in range(CYCLE)]
+    # So that locked() or down() cannot be missing unseen.
+    text += [step(rng, 3, "locked"), step(rng, 2, "called")]
     text += [method(rng, f"deep{depth}", [f"v0 += s{(depth - 1) % CYCLE}({depth - 1}, how, n);"])
              for depth in DEPTHS]
     text.append(method(rng, "locked", ["int own = System.identityHashCode(Thread.currentThread()) & 63;",
-                                       "synchronized (MONITORS[own]) {", "\tv0 += s3(3, how, n);",
+                                       "synchronized (MONITORS[own]) {", "\tv0 += locked3(3, how, n);",
                                        "}"]))
     # Each of these needs the one before, so that no compiler takes them out of the loop.
     spin = ["for (int turn = 0; turn < 8; turn++) {", "\tfor (int k = 0; k < 4000; k++) {",

@@ -30,7 +30,8 @@ def damaged_carrier(frames):
         yield "frozen frames of nobody", [*frames, FROZEN]
         yield "a task without enterSpecial", [*frames, "made.Task.run_[j]"]
         return
-    yield "no enterSpecial", frames[:enter] + frames[enter + 1:]
+    if len(frames) > enter + 1:
+        yield "no enterSpecial", frames[:enter] + frames[enter + 1:]
     yield "no runContinuation", frames[:enter - 2] + frames[enter:]
     yield "two marks", [*frames[:enter + 1], FROZEN, FROZEN, *frames[enter + 1:]]
     yield "a strange method in the pool", \

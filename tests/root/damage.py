@@ -7,7 +7,7 @@ from jvm_frames import is_java, is_kernel, name_of, thread_start
 
 DATA = os.path.join(ROOT, "tests", "data", "judges")
 # What stands in a frame's place when its method is not known.
-WITHOUT_NAME = ("[JIT]_[j]", "Interpreter", "[unknown]", "[evicted]", "[anon]")
+WITHOUT_NAME = ("[JIT]_[j]", "[interpreted]_[0]", "[unknown]", "[evicted]", "[anon]")
 STRANGE_NATIVE = ("memcpy", "[libc.so.6+0x9f3a1]", "Java_made_Other_call", "deflate")
 STRANGE_JAVA = ("java.util.HashMap.get_[j]", "java.lang.String.format_[0]", "com.acme.Order.place_[1]")
 
@@ -49,6 +49,8 @@ def damaged_everywhere(frames):
         for name in WITHOUT_NAME:
             yield f"{name} for {frames[at]}", with_frame(frames, at, name)
         yield f"{frames[at]} as if it were native", with_frame(frames, at, name_of(frames[at]))
+        if any(map(is_java, frames[at + 1:])):
+            yield f"Interpreter for {frames[at]}", with_frame(frames, at, "Interpreter")
     for name in WITHOUT_NAME:
         yield f"{name} below the leaf", [*frames[:user[-1] + 1], name, *frames[user[-1] + 1:]]
 

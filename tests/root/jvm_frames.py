@@ -6,13 +6,24 @@ and which frames have no name. JDK 17 to 25 have the same here; names are those 
 """
 import re
 
+import gates
 from known_stacks import plain_name
 
 JAVA = re.compile(r"_\[[j01i]\]$")
 KIND = re.compile(r"_\[[a-z0-9]\]$")
-# What hostprof shows where it has no name: code of a JVM that is gone or not known, an interpreted
-# method that could not be read, an address outside every mapping or in memory without a file.
-NAMELESS = {"[evicted]", "[JIT]", "Interpreter", "[unknown]", "[anon]", "[heap]", "[stack]", ""}
+# What hostprof shows where it has no name: code of a JVM that is gone or not known, methods that could
+# not be read, an address outside every mapping or in memory without a file.
+NAMELESS = {"[evicted]", "[JIT]", "[interpreted]", "[unknown]", "[anon]", "[heap]", "[stack]", ""}
+# The interpreter's own code: the callee has no frame yet, has left its frame, or deoptimisation is just
+# making it. So Java code is above, and no Java frame below. A method that could not be read is none of
+# these, and this frame in a method's place has Java below it.
+INTERPRETER = "Interpreter"
+# HotSpot's copy loops are assembler without call frame information (os_cpu/linux_x86/copy_linux_x86_64.S):
+# a walk by the frame pointer comes past the C++ functions that called them.
+COPY_LOOP = "_Copy_ below Java"
+# Known causes, told by the stack itself, and the share of a JVM's samples that each may have. Whatever
+# has one is counted and printed, and is not among the bad.
+ALLOWED = {INTERPRETER: 0.001, COPY_LOOP: 0.001}
 ANCHOR, FROZEN = "[native frames skipped]", "[frozen frames]"
 
 # A library's symbols may be read too late for a sample: then a frame has its address.
@@ -35,13 +46,14 @@ CALL_BACK = "jni_Call{how}{type}MethodA?;{invoke};JavaCalls::call_helper;call_st
 
 # Stubs and blobs of the JVM, and the functions of libjvm that compiled or interpreted code calls by
 # itself. What native methods are is not among them: their own frame is above.
-STUBS = re.compile(r"StubRoutines ?|I2C/C2I adapters|\w+Blob|(?:Shared|C1|C2) Runtime \w+|"
-                   r"resolve_\w+|wrong_method\w*|ic_miss\w*|vtable chunks|\w+ Runtime1 stub|call_stub|"
+STUBS = re.compile(r"Interpreter|StubRoutines ?|I2C/C2I adapters|\w+Blob|(?:Shared|C1|C2) Runtime \w+|"
+                   r"resolve_\w+|wrong_method\w*|ic_miss\w*|vtable chunks|MethodHandles adapters|InlineCacheBuffer|\w+ Runtime1 stub|call_stub|"
                    r"_(?:new|multianewarray|complete|rethrow|monitor|slow)\w*|handler for .*|"
                    r"\w+_(?:slow|blob|stub|slow_id)")
 RUNTIME = re.compile(r"(?:SharedRuntime|InterpreterRuntime|OptoRuntime|Runtime1|Deoptimization|"
                      r"BarrierSetNMethod|\w*BarrierSetRuntime|os|SafepointMechanism|StubRoutines)::.*|"
-                     r"freeze<.*|thaw<.*|prepare_thaw.*|JVM_\w+|Unsafe_\w+|jni_\w+|JRT_\w+")
+                     r"freeze<.*|thaw<.*|prepare_thaw.*|JVM_\w+|Unsafe_\w+|jni_\w+|JRT_\w+|jmm_\w+|"
+                     r"JavaThread::check_special_condition_for_native_trans")
 
 
 def name_of(frame):
@@ -71,12 +83,35 @@ def flaw(user):
     """What no stack may have anywhere: a walk that ended, frames that were skipped or have no name; or ""."""
     if not user:
         return "no user frames"
-    for frame in user:
+    for at, frame in enumerate(user):
         if frame.startswith("[unwind:") or frame == ANCHOR:
             return frame
-        if is_nameless(frame):
+        if is_nameless(frame) or frame == INTERPRETER and not is_own_interpreter(user, at):
             return f"nameless {frame}"
     return ""
+
+
+def is_own_interpreter(user, at):
+    """Whether the frame INTERPRETER at this place can be that: below Java, and no Java below it."""
+    return at > 0 and (is_java(user[at - 1]) or user[at - 1] in ("call_stub", "I2C/C2I adapters")) and \
+        not any(is_java(frame) or frame == INTERPRETER for frame in user[at + 1:])
+
+
+def allowed_cause(frames):
+    """The cause of ALLOWED that a good stack has, or ""."""
+    if any(is_java(one) and is_copy_loop(two) for one, two in zip(frames, frames[1:])):
+        return COPY_LOOP
+    return INTERPRETER if INTERPRETER in frames else ""
+
+
+def is_copy_loop(frame):
+    return bool(re.match(r"_Copy_(?:conjoint|disjoint|arrayof)\w+$", frame))
+
+
+def over_allowance(counts, samples):
+    """Which causes took more than their share; a handful is none."""
+    return [f"{counts[cause]} of {samples} samples have {cause}" for cause, share in ALLOWED.items()
+            if counts[cause] > gates.most_bad(samples, share)]
 
 
 def thread_start(user):
@@ -98,7 +133,7 @@ def call_back(static, result):
 
 def is_below_java(name, above, natives):
     """A native frame that the Java method ABOVE may have called; NATIVES: native method → C function."""
-    return bool(natives.get(above) == name or STUBS.fullmatch(name) or RUNTIME.fullmatch(name) or
+    return bool(natives.get(above) == name or is_copy_loop(name) or STUBS.fullmatch(name) or RUNTIME.fullmatch(name) or
                 re.fullmatch(LIBJVM, name))
 
 

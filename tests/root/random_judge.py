@@ -6,7 +6,7 @@ import os
 import re
 
 from hp import jdk, of_pid, plain, run
-from jvm_frames import (LIBJVM, below_leaf, call_back, flaw, is_java, is_kernel, name_of,
+from jvm_frames import (LIBJVM, allowed_cause, below_leaf, call_back, flaw, is_java, is_kernel, name_of,
                         thread_start)
 from known_stacks import symbol_at
 from random_program import C, calls_back
@@ -17,8 +17,8 @@ EXAMPLES = 6
 OUTSIDE = r"made\.W%d\.(?:adjust|poorest)|made\.Plan\.clock|java\.lang\.Math\.(?:max|min)|" \
     r"java\.util\.Arrays\.fill"
 
-# paths: (worker, path) → samples; leaves: of these, those that reach the leaf.
-Row = collections.namedtuple("Row", "kinds paths leaves reasons")
+# paths: (worker, path) → samples; leaves: of these, those that reach the leaf; allowed: known causes.
+Row = collections.namedtuple("Row", "kinds paths leaves reasons allowed")
 
 
 def compiled(program, directory):
@@ -154,6 +154,8 @@ def judge_pid(judge, lines, pid):
         worker = int(name.group(1))
         kind, what = judge.judge_line(worker, line.frames)
         row.kinds[kind] += line.count
+        cause = "" if kind == "bad" else allowed_cause(line.frames)
+        row.allowed.update({cause: line.count} if cause else {})
         if kind == "bad":
             row.reasons[what] += line.count
             examples.setdefault(what, ";".join(line.frames))
@@ -176,7 +178,7 @@ def print_row(name, row):
     count = row.kinds.total()
     kinds = ", ".join(f"{kind} {row.kinds[kind]}" for kind in ("leaf", "part", "outside", "bad"))
     print(f"# {name:12} {count:6} samples: {kinds}: "
-          f"{100 * row.kinds['bad'] / max(count, 1):.4f} % bad", flush=True)
+          f"{100 * row.kinds['bad'] / max(count, 1):.4f} % bad; allowed {dict(row.allowed)}", flush=True)
 
 
 # --- shares -------------------------------------------------------------------------------------

@@ -102,7 +102,7 @@ def row_of(leaves, parts, outside):
     kinds = {"leaf": sum(leaves), "part": sum(parts), "outside": outside}
     return Row(collections.Counter(kinds), collections.Counter(paths),
                collections.Counter({(0, number): leaf for number, leaf in enumerate(leaves)}),
-               collections.Counter())
+               collections.Counter(), collections.Counter())
 
 
 @test

@@ -9,8 +9,8 @@ import collections
 import re
 
 import gates
-from jvm_frames import (FRAME, FROZEN, INLINED, OPTIONAL, after_chain, below_leaf, call_back, flaw,
-                        is_java, is_kernel, name_of, thread_start)
+from jvm_frames import (FRAME, FROZEN, INLINED, OPTIONAL, after_chain, allowed_cause, below_leaf,
+                        call_back, flaw, is_java, is_kernel, name_of, over_allowance, thread_start)
 from virtual_program import CYCLE, DEPTHS
 
 RUN, LEAF = "made.Task.run", "made.Virtual.leaf"
@@ -221,13 +221,15 @@ class Row:
     """What the carriers' samples came to."""
 
     def __init__(self):
-        self.kinds, self.reasons = collections.Counter(), collections.Counter()
+        self.kinds, self.reasons, self.allowed = (collections.Counter() for _ in range(3))
         self.mounted = self.at_leaf = 0
 
     def add(self, line):
         """One example of each reason is printed."""
         kind, what = judge_carrier([frame for frame in line.frames if not is_kernel(frame)])
         self.kinds[kind] += line.count
+        cause = "" if kind == "bad" else allowed_cause(line.frames)
+        self.allowed.update({cause: line.count} if cause else {})
         if kind == "bad":
             self.reasons[what] += line.count
             if self.reasons[what] == line.count:
@@ -244,7 +246,7 @@ class Row:
     def show(self, name):
         kinds = ", ".join(f"{kind} {count}" for kind, count in self.kinds.items())
         print(f"# {name}: {kinds}; {self.at_leaf} of {self.mounted} at the leaf; "
-              f"{dict(self.reasons.most_common(8))}")
+              f"{dict(self.reasons.most_common(8))}; allowed {dict(self.allowed)}")
 
     def faults(self):
         """Why what came cannot be."""
@@ -258,3 +260,4 @@ class Row:
                 yield f"only {self.kinds[kind]} stacks are {kind}: this proves nothing"
         if self.kinds["carrier"] > MOST_CARRIERS * samples:
             yield f"{self.kinds['carrier']} of {samples} stacks are without a virtual thread"
+        yield from over_allowance(self.allowed, samples)

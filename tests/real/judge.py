@@ -29,6 +29,8 @@ UPCALL = re.compile(r"(?:upcall_stub|\[upcall stub\])[^;]*$")
 # Functions of the C library: Java code calls none, but native methods do. Those of other libraries may
 # be native methods, or what these end by jumping to (readBytes of libjava, convertReturnVal of libnio).
 SYSTEM = re.compile(r"\[(?:libc|libm|libz|ld-linux-x86-64|libstdc\+\+)\.so[\d.]*\+0x[0-9a-f]+\]")
+# The name of a method, which only a Java frame has; GCC's parts of functions have such words behind a dot.
+METHOD = re.compile(r"(?!.*\.(?:part|isra|constprop|cold|llvm)\b)[\w$/]+(?:\.[\w$/+]+)*\.[\w$<>]+")
 
 Verdict = collections.namedtuple("Verdict", "kind why")  # kind: whole, unfinished, stackless
 WHOLE, STACK_LESS = Verdict("whole", ""), Verdict("stackless", "")
@@ -73,11 +75,13 @@ def wrong_exit(user):
     """Each native frame below a Java frame is one that Java code calls."""
     names = [name_of(frame) for frame in user]
     for at in range(1, len(user)):
-        if not is_java(user[at - 1]) or is_java(user[at]) or user[at] == FROZEN:
+        from_java = is_java(user[at - 1]) or names[at - 1] == "call_stub"
+        if not from_java or is_java(user[at]) or user[at] == FROZEN:
             continue
         if is_below_java(names[at], "", {}) or is_signal(names[at:at + 2]):
             continue
-        if SYSTEM.fullmatch(names[at]) or names[at] in library_names():
+        if SYSTEM.fullmatch(names[at]) or METHOD.fullmatch(names[at]) or \
+                names[at] in library_names():
             return f"Java called {names[at]}"
     return ""
 

@@ -33,9 +33,10 @@ def damaged_everywhere(frames):
     half = len(user) // 2
     yield "nothing", []
     yield "kernel frames alone", [frame for frame in frames if is_kernel(frame)] + ["schedule_[k]"]
-    yield "no thread start", frames[count:]
-    yield "a thread start and nothing else", frames[:count]
-    yield "two thread starts", frames[:count] + frames
+    if count:
+        yield "no thread start", frames[count:]
+        yield "a thread start and nothing else", frames[:count]
+        yield "two thread starts", frames[:count] + frames
     yield "the leaf side alone", frames[max(half, 1):]
     for at in range(count):
         yield f"thread start without {frames[at]}", frames[:at] + frames[at + 1:]

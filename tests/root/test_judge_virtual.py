@@ -53,6 +53,8 @@ def damaged_carrier(frames):
         if deep and name_of(frames[own[-1]]) == LEAF:
             cycle = frames[deep + 1:deep + 8]
             yield "seven levels more", [*frames[:deep + 1], *cycle, *frames[deep + 1:]]
+            if int(name_of(frames[deep])[17:]) > 7:
+                yield "seven levels less", frames[:deep + 1] + frames[deep + 8:]
 
 
 @test

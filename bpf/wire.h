@@ -40,6 +40,8 @@ typedef __s64 wire_s64;
 #define WIRE_MAX_EVENTS	    16
 #define WIRE_MAX_TARGETS    4096
 #define WIRE_MAX_JVMS	    512
+/* Timers that make one clock on each cpu; see bpf/tick.h. */
+#define WIRE_CLOCK_TIMERS 4
 
 /* enum unwind_reason: UNWIND_DONE, UNWIND_PAGE, … */
 enum unwind_reason {
@@ -137,15 +139,14 @@ struct wire_sample {
 /* What BPF counts that is no sample: one slot each in a per-cpu array. */
 enum wire_counter {
 	WIRE_COUNTER_SAMPLES,	   /* records written */
-	WIRE_COUNTER_LOST,	   /* records that did not fit into the ring */
-	WIRE_COUNTER_NESTED,	   /* dropped: scratch levels used up */
+	WIRE_COUNTER_LOST,	   /* samples that were dropped, for any reason of enum wire_loss */
 	WIRE_COUNTER_FILTERED,	   /* not a target */
 	WIRE_COUNTER_LOST_UNKNOWN, /* lost records whose process did not fit into the lost map */
 	WIRE_COUNTER_LOST_UNKNOWN_WEIGHT,
-	WIRE_COUNTER_GAPS, /* times a cpu's clock stood still: throttled, or the cpu was gone */
+	WIRE_COUNTER_GAPS, /* times a thread had run long without a tick: the clock was throttled */
 	WIRE_COUNTER_GAP_NS,
-	WIRE_COUNTER_STOLEN_NS,	      /* taken off weights: the hypervisor ran something else */
-	WIRE_COUNTER_MISSES,	      /* walks handed to userspace */
+	WIRE_COUNTER_NO_BOOKS, /* ticks whose thread had no books of its run time: no memory */
+	WIRE_COUNTER_MISSES,   /* walks handed to userspace */
 	WIRE_COUNTER_MISSES_DROPPED,  /* walks that could not be: the limit, or a full ring */
 	WIRE_COUNTER_ROW_FRAMES,      /* frames that were left by a row */
 	WIRE_COUNTER_HOT_FRAMES,      /* frames whose rule the cache of hot pcs had */
@@ -158,13 +159,22 @@ enum wire_counter {
 	WIRE_COUNTER_COUNT
 };
 
-/* Lost records per process generation and event. */
+/* Why a sample was dropped. */
+enum wire_loss {
+
+#define WIRE_LOSS(name, id, text) WIRE_LOSS_##name,
+#include "wire_losses.def"
+#undef WIRE_LOSS
+	WIRE_LOSS_COUNT
+};
+
+/* Dropped samples per process generation, event and reason. */
 struct wire_lost_key {
 	wire_u32 tgid;
 	wire_u32 exec_id;
 	wire_u64 start_ns;
 	wire_u32 event;
-	wire_u32 pad;
+	wire_u32 why; /* enum wire_loss */
 };
 
 struct wire_lost {

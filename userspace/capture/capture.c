@@ -147,6 +147,16 @@ int capture_open(const struct capture_options *options, struct capture **ret_cap
 	return 0;
 }
 
+void capture_start(struct capture *c)
+{
+	bpf_session_set_sampling(c->session, clock_now_ns());
+}
+
+void capture_stop(struct capture *c)
+{
+	bpf_session_set_sampling(c->session, 0);
+}
+
 void capture_free(struct capture *c)
 {
 	if (!c)

@@ -57,6 +57,8 @@ struct capture_handler {
 	void (*miss)(const struct wire_miss *miss, void *data);
 	void (*sample)(const struct wire_sample *sample, void *data);
 	void (*side)(const struct side_event *event, void *data);
+	/* A record of a ring that is neither a sample nor a miss, or not whole. */
+	void (*invalid)(const void *record, size_t len, void *data);
 	void *data;
 };
 
@@ -82,7 +84,7 @@ void capture_free(struct capture *capture);
 DEFINE_CLEANUP(struct capture *, capture_free);
 
 /* Begin and end sampling. After stop, what is in the rings can still be drained. */
-int capture_start(struct capture *capture, struct err *err);
+void capture_start(struct capture *capture);
 void capture_stop(struct capture *capture);
 
 /* Deliver everything that is in the rings now. */

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "capture/capture.h"
 #include "profile/profile.h"
+#include "session/ledger.h"
 
 enum recorder_agent_mode { RECORDER_AGENT_AUTO, RECORDER_AGENT_ALWAYS, RECORDER_AGENT_NEVER };
 
@@ -34,7 +35,9 @@ struct recorder_options {
 
 /* The run's figures: the last line, and --stats. */
 struct recorder_result {
-	uint64_t samples, complete, lost;
+	uint64_t samples, complete;
+	uint64_t lost; /* dropped, for any reason; of unknown processes too */
+	struct ledger_loss losses[WIRE_LOSS_COUNT];
 	uint64_t elapsed_ns;
 	uint32_t processes, jvms, jvms_with_agent;
 	/* JVMs whose agent could not be used, and why in the first of them. */

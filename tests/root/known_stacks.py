@@ -72,7 +72,7 @@ STACKS = {
 # Of a program whose functions are not known: the C library leads to main() and to a thread's function, and no
 # address is outside every mapping. Only node has code without a file.
 NAMED = r"(?:;(?!\[unknown\]|\[anon\]|\[heap\]|\[stack\])[^;]+)*"
-BEGIN = f"(?:_start;lib:__libc_start_main|{THREAD}|lib:clone)"
+BEGIN = f"(?:_start;(?:lib:__libc_start_main|lib:_dl_init;lib:call_init)|{THREAD}|lib:clone)"
 FOREIGN = {True: f"{BEGIN};.+|{OUTSIDE}", False: f"{BEGIN}{NAMED}|{OUTSIDE}"}
 MAKES_CODE = {"node"}
 
@@ -95,9 +95,11 @@ LEAVES = {
 # like, and the share of that program's samples that they may have. They are counted and printed apart.
 Cause = collections.namedtuple("Cause", "program stack share")
 ALLOWED = {
-    # On a thread's own stack (g0) only the runtime knows where the goroutine's lies.
-    "Go: above systemstack": Cause("uw-go", re.compile(
-        r"\[unwind: [\w-]+\];runtime\.(?:systemstack|mcall|morestack)(?:\.abi0)?(?:;.*)?"), 0.03),
+    # On a thread's own stack (g0) and on that of its signals only the runtime knows where the goroutine's
+    # lies, and a stack's copy holds one stack.
+    "Go: above a switch of stacks": Cause("uw-go", re.compile(
+        r"\[unwind: [\w-]+\];(?:.*;)?runtime\.(?:systemstack|mcall|morestack|sigtramp)(?:\.abi0)?(?:;.*)?"),
+        0.03),
 }
 
 # The first frames that a thread can have.

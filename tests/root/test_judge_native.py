@@ -108,6 +108,8 @@ FOREIGN = ["_start", "__libc_start_main", "__libc_start_call_main", "main", "def
 def programs_of_others_begin_as_c_programs_do():
     expect_equal(judge("gzip", FOREIGN).kind, "whole", "as it is")
     expect_equal(judge("node", [*FOREIGN, "[anon]"]).kind, "whole", "code that node made")
+    expect_equal(judge("cc1", ["[process start]", "_dl_init", "call_init", "[libmpc.so.3+0x6004]"]).kind,
+                 "whole", "a library's constructor")
     for what, frames in {
             "no _start": FOREIGN[1:], "no __libc_start_main": FOREIGN[:1] + FOREIGN[2:],
             "main as the root": FOREIGN[3:], "an unknown frame": [*FOREIGN, "[unknown]"],
@@ -124,6 +126,18 @@ def programs_of_others_begin_as_c_programs_do():
 def row_of(samples=5000, reasons=(), allowed=(), leaves=(("chain_three", 4990),)):
     return Row(samples, samples, 0, collections.Counter(dict(reasons)), {},
                collections.Counter(dict(allowed)), collections.Counter(dict(leaves)))
+
+
+@test
+def causes_are_told_by_the_stack():
+    ended, inner = "[unwind: page-not-resident]", "runtime.gcDrain"
+    for frames in ([ended, "runtime.systemstack.abi0", inner],
+                   ["[unwind: stack-copy-ended]", "main.inner", "runtime.sigtramp.abi0", "runtime.sighandler"]):
+        expect_equal(judge("uw-go", frames).kind, "allowed", ";".join(frames))
+        expect_equal(judge("uw-chain", frames).kind, "unfinished", "of another program")
+        expect_equal(judge("uw-go", frames[1:]).kind, "unfinished", "a lost root")
+    for frames in ([ended, "main.outer", "main.inner"], [ended, inner], ["[unwind: depth]"]):
+        expect_equal(judge("uw-go", frames).kind, "unfinished", ";".join(frames))
 
 
 @test

@@ -6,7 +6,7 @@ and left as HotSpot leaves it, and each of its frames has a name. The patterns t
 import collections
 import re
 
-from jvm_frames import (ANCHOR, FROZEN, LIBC, LIBJVM, NAMELESS, STARTS, THREAD_START, flaw,
+from jvm_frames import (ANCHOR, FROZEN, LIBC_CODE, LIBJVM, NAMELESS, STARTS, THREAD_START, flaw,
                         is_below_java, is_java, is_kernel, is_signal, name_of)
 from known_stacks import STACKLESS, library_names
 
@@ -17,7 +17,8 @@ LIBJLI = r"(?:JavaMain|ThreadJavaMain|invoke\w+Main\w*|\[libjli\.so\+0x[0-9a-f]+
 # The only way of HotSpot into Java is the call stub (share/runtime/javaCalls.cpp, stubRoutines.hpp);
 # below it lies a thread that runs Java, another thread of the JVM's (os/linux/os_linux.cpp), or the
 # launcher's main thread (java.base/share/native/libjli/java.c).
-LIBC_START = rf"{STARTS};(?:start_thread|{LIBC})"
+LIBC = rf"(?:start_thread|{LIBC_CODE})"
+LIBC_START = rf"{STARTS};{LIBC}"
 BEGIN = re.compile(
     rf"{THREAD_START.pattern}(?:;.*)?|"
     rf"{LIBC_START};(?:thread_native_entry|{LIBJVM});(?:Thread::call_run|{LIBJVM});"

@@ -28,7 +28,7 @@ ANCHOR, FROZEN = "[native frames skipped]", "[frozen frames]"
 
 # A library's symbols may be read too late for a sample: then a frame has its address.
 LIBJVM = r"\[libjvm\.so\+0x[0-9a-f]+\]"
-LIBC = r"\[libc\.so\.6\+0x[0-9a-f]+\]"
+LIBC_CODE = r"\[libc\.so\.6\+0x[0-9a-f]+\]"
 STARTS = r"(?:\[thread start\]|(?:__)?clone3?)"
 
 
@@ -38,7 +38,7 @@ def _names(*names):
 
 # os/linux/os_linux.cpp, share/runtime/javaThread.cpp, share/prims/jvm.cpp, share/runtime/javaCalls.cpp.
 THREAD_START = re.compile(
-    rf"{STARTS};(?:start_thread|{LIBC});" +
+    rf"{STARTS};(?:start_thread|{LIBC_CODE});" +
     _names("thread_native_entry", "Thread::call_run", "JavaThread::thread_main_inner", "thread_entry",
            "JavaCalls::call_virtual", "JavaCalls::call_helper") + ";call_stub")
 # share/prims/jni.cpp; TYPE and HOW are the method's.
@@ -139,7 +139,7 @@ def is_below_java(name, above, natives):
 
 def is_signal(names):
     """A page fault of Java code that the JVM handles: a safepoint's poll, an access to null."""
-    return len(names) > 1 and re.fullmatch(rf"__restore_rt|{LIBC}", names[0]) and \
+    return len(names) > 1 and re.fullmatch(rf"__restore_rt|{LIBC_CODE}", names[0]) and \
         re.fullmatch(rf"(?:java)?[sS]ignalHandler|{LIBJVM}", names[1])
 
 

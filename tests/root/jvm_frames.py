@@ -47,12 +47,13 @@ CALL_BACK = "jni_Call{how}{type}MethodA?;{invoke};JavaCalls::call_helper;call_st
 # Stubs and blobs of the JVM, and the functions of libjvm that compiled or interpreted code calls by
 # itself. What native methods are is not among them: their own frame is above.
 STUBS = re.compile(r"Interpreter|StubRoutines ?|I2C/C2I adapters|\w+Blob|(?:Shared|C1|C2) Runtime \w+|"
-                   r"resolve_\w+|wrong_method\w*|ic_miss\w*|vtable chunks|MethodHandles adapters|InlineCacheBuffer|\w+ Runtime1 stub|call_stub|"
+                   r"resolve_\w+|wrong_method\w*|ic_miss\w*|vtable chunks|MethodHandles adapters|"
+                   r"InlineCacheBuffer|\w+ Runtime1 stub|call_stub|"
                    r"_(?:new|multianewarray|complete|rethrow|monitor|slow)\w*|handler for .*|"
                    r"\w+_(?:slow|blob|stub|slow_id)")
 RUNTIME = re.compile(r"(?:SharedRuntime|InterpreterRuntime|OptoRuntime|Runtime1|Deoptimization|"
                      r"BarrierSetNMethod|\w*BarrierSetRuntime|os|SafepointMechanism|StubRoutines)::.*|"
-                     r"freeze<.*|thaw<.*|prepare_thaw.*|JVM_\w+|Unsafe_\w+|jni_\w+|JRT_\w+|jmm_\w+|"
+                     r"freeze<.*|thaw<.*|prepare_thaw.*|JVM_\w+|Unsafe_\w+|"
                      r"JavaThread::check_special_condition_for_native_trans")
 
 
@@ -133,8 +134,8 @@ def call_back(static, result):
 
 def is_below_java(name, above, natives):
     """A native frame that the Java method ABOVE may have called; NATIVES: native method → C function."""
-    return bool(natives.get(above) == name or is_copy_loop(name) or STUBS.fullmatch(name) or RUNTIME.fullmatch(name) or
-                re.fullmatch(LIBJVM, name))
+    return bool(natives.get(above) == name or is_copy_loop(name) or STUBS.fullmatch(name) or
+                RUNTIME.fullmatch(name) or re.fullmatch(LIBJVM, name))
 
 
 def is_signal(names):

@@ -25,7 +25,8 @@ def damaged_carrier(frames):
     enter = next((at for at, name in enumerate(names) if name.endswith(".enterSpecial")), None)
     own = [at for at, frame in enumerate(frames) if is_own(frame)]
     yield "no ForkJoinWorkerThread.run", [
-        frame for frame, name in zip(frames, names) if not name.endswith(("WorkerThread.run", "DelayScheduler.run"))]
+        frame for frame, name in zip(frames, names)
+        if not name.endswith(("WorkerThread.run", "DelayScheduler.run"))]
     if enter is None:
         yield "frozen frames of nobody", [*frames, FROZEN]
         yield "a task without enterSpecial", [*frames, "made.Task.run_[j]"]

@@ -41,7 +41,8 @@ class Running:
     def __init__(self, directory, home, version, flags):
         allowed = ["--enable-native-access=ALL-UNNAMED"] if version > 21 else []
         self.process = start([f"{home}/bin/java", "-Xmx64m", "-XX:+UseSerialGC", *allowed, *flags,
-                              "-cp", directory, "made.Plan", f"{directory}/libmade.so", 500], stdin=subprocess.PIPE)
+                              "-cp", directory, "made.Plan", f"{directory}/libmade.so", 500],
+                             stdin=subprocess.PIPE)
         self.asked = 0
 
     def clocks(self):

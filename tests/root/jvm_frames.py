@@ -18,8 +18,9 @@ NAMELESS = {"[evicted]", "[JIT]", "[interpreted]", "[unknown]", "[anon]", "[heap
 # making it. So Java code is above, and no Java frame below. A method that could not be read is none of
 # these, and this frame in a method's place has Java below it.
 INTERPRETER = "Interpreter"
-# HotSpot's copy loops are assembler without call frame information (os_cpu/linux_x86/copy_linux_x86_64.S):
-# a walk by the frame pointer comes past the C++ functions that called them.
+# HotSpot's copy loops are assembler without call frame information (os_cpu/linux_x86/copy_linux_x86_64.S),
+# and TypeArrayKlass::copy_array(), which a virtual call enters, jumps to them: that call does not tell
+# where it led, so the walk goes by the frame pointer, past JVM_ArrayCopy.
 COPY_LOOP = "_Copy_ below Java"
 # Known causes, told by the stack itself, and the share of a JVM's samples that each may have. Whatever
 # has one is counted and printed, and is not among the bad.

@@ -100,6 +100,11 @@ ALLOWED = {
     "Go: above a switch of stacks": Cause("uw-go", re.compile(
         r"\[unwind: [\w-]+\];(?:.*;)?runtime\.(?:systemstack|mcall|morestack|sigtramp)(?:\.abi0)?(?:;.*)?"),
         0.03),
+    # libgcc's uw_install_context_1() writes the handler's registers over those that its caller saved:
+    # what these frames say of their callers is the handler's then.
+    "C++: registers of the handler": Cause("uw-throwing", re.compile(
+        r".*;_Unwind_(?:Resume|RaiseException);(?:uw_install_context_1|\[libgcc_s\.so\.1\+0x[0-9a-f]+\])"),
+        0.01),
 }
 
 # The first frames that a thread can have.
@@ -257,10 +262,10 @@ def judge(program, frames):
     # A thread before its first instruction: it is at clone3's, on a stack with nothing on it.
     if broken and "ret_from_fork" in kernel and len(real) <= 2:
         return Verdict("stackless", "")
-    if broken:
-        why = allowed_cause(program, user)
-        return Verdict("allowed", why) if why else Verdict("unfinished", broken[0])
-    return judge_user(program, [normal_frame(frame) for frame in real])
+    verdict = Verdict("unfinished", broken[0]) if broken else \
+        judge_user(program, [normal_frame(frame) for frame in real])
+    why = allowed_cause(program, user) if verdict.kind == "unfinished" else ""
+    return Verdict("allowed", why) if why else verdict
 
 
 def allowed_cause(program, user):

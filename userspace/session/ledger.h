@@ -59,6 +59,7 @@ struct ledger_entry *ledger_get(struct ledger *ledger, uint32_t pid, uint32_t ex
 /* A JVM's labels, copied. */
 void ledger_entry_set_jvm(struct ledger_entry *entry, const char *version, const char *main_class);
 
+/* Into both sums; a stack with WIRE_MARK_ANCHOR in it is not complete. */
 void ledger_count_sample(struct ledger *ledger, struct ledger_entry *entry,
 			 const struct wire_sample *sample);
 

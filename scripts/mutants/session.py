@@ -11,7 +11,7 @@ RECORDER = "userspace/session/recorder.c"
 AGENTS = "userspace/session/agents.c"
 WRITER = "userspace/output/jfr_writer.c"
 
-RUN = ["test_pipeline"]
+RUN = ["test_pipeline", "test_pipeline_losses"]
 LOOKED_FOR = ["test_agents"]
 
 ORDER = [

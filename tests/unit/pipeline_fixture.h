@@ -318,4 +318,16 @@ static inline uint64_t counter_of(const struct profile *p, const char *name)
 	return sum;
 }
 
+/* A record is surely applied this long after it was made. */
+#define HELD_MS 350
+
+/* A process that runs a program NAME whose code is "[CODE]". */
+static inline void put_process(struct fixture *f, uint64_t ms, uint32_t pid, const char *name,
+			       const char *code)
+{
+	put_fork(f, ms, pid, pid + 100);
+	put_named(f, ms, SIDE_EXEC, pid, name);
+	put_mmap(f, ms, pid, code);
+}
+
 #endif

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whole-host recording of native programs: exact frames, CPU conserved, short lives, signals."""
 import datetime
-import math
 import shutil
 
 from hp import *
@@ -26,13 +25,18 @@ def burn_is_conserved(frequency, *more, seconds=6, stop_for=0.0):
     return path, read_json(stats), total(burn), lost, clock
 
 
+# What a busy thread's samples may be off its clock: books are kept of each (bpf/tick.h), so that it is no
+# matter of chance. A sample in 67 that is dropped and not told is more than that from 997 Hz on.
+CONSERVED_SHARE = 0.005
+CONSERVED_PERIODS = 64
+
+
 def expect_conserved(frequency, recorded, lost, clock):
     period = 1e9 / frequency
-    sigma = math.sqrt(clock / period) * period
     off = (recorded + lost - clock) / clock
-    print(f"# {frequency} Hz: {recorded / period:.0f} samples x period + {lost / 1e6:.0f} ms lost = "
+    print(f"# {frequency} Hz: {recorded / period:.0f} periods + {lost / 1e6:.0f} ms lost = "
           f"{(recorded + lost) / 1e6:.0f} ms, CPU clock {clock / 1e6:.0f} ms ({100 * off:+.3f} %)")
-    expect(abs(recorded + lost - clock) <= 0.02 * clock + 3 * sigma,
+    expect(abs(recorded + lost - clock) <= CONSERVED_SHARE * clock + CONSERVED_PERIODS * period,
            f"{frequency} Hz: {recorded + lost} ns in the profile, {clock} ns on its clock")
 
 

@@ -31,7 +31,8 @@ SCHEDULER = _chain(
     (FORK_JOIN + r"WorkerThread\.run", FRAME), (FORK_JOIN + r"Pool\.runWorker", INLINED),
     (FORK_JOIN + r"Pool\.scan", OPTIONAL), (FORK_JOIN + r"Pool\$WorkQueue\.topLevelExec", INLINED),
     (FORK_JOIN + r"Task\.doExec", INLINED), (FORK_JOIN + r"Task\$\w+\.exec", OPTIONAL),
-    (FORK_JOIN + r"Task\$\w+\.compute", OPTIONAL),
+    # One that returns Object, and the one that it calls.
+    (FORK_JOIN + r"Task\$\w+\.compute", OPTIONAL), (FORK_JOIN + r"Task\$\w+\.compute", OPTIONAL),
     (r"java\.lang\.VirtualThread\$\$Lambda[^;]*\.run", OPTIONAL),
     (r"java\.lang\.VirtualThread\.runContinuation", FRAME),
     (r"jdk\.internal\.vm\.Continuation\.run", FRAME),

@@ -50,10 +50,11 @@ DELAYS = "java.util.concurrent.DelayScheduler.run"
 # What the JDK does below a method: the pool between two tasks; a virtual thread that begins, pauses
 # and ends; the monitor's number; a new thread.
 POOL = re.compile(r"java\.util\.concurrent\..*|java\.lang\.(?:VirtualThread|Thread|System|Integer)\b.*|"
-                  r"jdk\.internal\.(?:misc|vm|event)\..*|java\.lang\.invoke\..*|java\.lang\.ThreadLocal.*")
+                  r"jdk\.internal\.(?:misc|vm|event)\..*|java\.lang\.invoke\..*|java\.lang\.ThreadLocal.*|"
+                  r"java\.util\.Objects\..*")
 PAUSES = (r"java\.lang\.VirtualThread\b.*|java\.util\.concurrent\..*|"
           r"jdk\.internal\.(?:misc|vm|event)\..*|java\.lang\.(?:System|Thread)\b.*|java\.lang\.invoke\..*|"
-          r"made\.Virtual\.(?:pause|nobodyPauses)")
+          r"java\.util\.Objects\..*|made\.Virtual\.(?:pause|nobodyPauses)")
 BELOW = {
     LEAF: re.compile(PAUSES),
     LOCKED: re.compile(r"java\.lang\.(?:System\.identityHashCode|Thread\.currentThread)"),

@@ -31,7 +31,8 @@ SCHEDULER = _chain(
     (FORK_JOIN + r"WorkerThread\.run", FRAME), (FORK_JOIN + r"Pool\.runWorker", INLINED),
     (FORK_JOIN + r"Pool\.scan", OPTIONAL), (FORK_JOIN + r"Pool\$WorkQueue\.topLevelExec", INLINED),
     (FORK_JOIN + r"Task\.doExec", INLINED), (FORK_JOIN + r"Task\$\w+\.exec", OPTIONAL),
-    (FORK_JOIN + r"Task\$\w+\.compute", OPTIONAL),
+    # One that returns Object, and the one that it calls.
+    (FORK_JOIN + r"Task\$\w+\.compute", OPTIONAL), (FORK_JOIN + r"Task\$\w+\.compute", OPTIONAL),
     (r"java\.lang\.VirtualThread\$\$Lambda[^;]*\.run", OPTIONAL),
     (r"java\.lang\.VirtualThread\.runContinuation", FRAME),
     (r"jdk\.internal\.vm\.Continuation\.run", FRAME),
@@ -49,10 +50,11 @@ DELAYS = "java.util.concurrent.DelayScheduler.run"
 # What the JDK does below a method: the pool between two tasks; a virtual thread that begins, pauses
 # and ends; the monitor's number; a new thread.
 POOL = re.compile(r"java\.util\.concurrent\..*|java\.lang\.(?:VirtualThread|Thread|System|Integer)\b.*|"
-                  r"jdk\.internal\.(?:misc|vm|event)\..*|java\.lang\.invoke\..*|java\.lang\.ThreadLocal.*")
+                  r"jdk\.internal\.(?:misc|vm|event)\..*|java\.lang\.invoke\..*|java\.lang\.ThreadLocal.*|"
+                  r"java\.util\.Objects\..*")
 PAUSES = (r"java\.lang\.VirtualThread\b.*|java\.util\.concurrent\..*|"
           r"jdk\.internal\.(?:misc|vm|event)\..*|java\.lang\.(?:System|Thread)\b.*|java\.lang\.invoke\..*|"
-          r"made\.Virtual\.(?:pause|nobodyPauses)")
+          r"java\.util\.Objects\..*|made\.Virtual\.(?:pause|nobodyPauses)")
 BELOW = {
     LEAF: re.compile(PAUSES),
     LOCKED: re.compile(r"java\.lang\.(?:System\.identityHashCode|Thread\.currentThread)"),

@@ -56,8 +56,9 @@ def is_chain(frames, chain, version):
     at = names.index("call_stub") + 1
     if not re.fullmatch(of_family(INTO_JAVA, version), ";".join(names[:at])):
         return False
-    # runWith() is of newer JDKs.
-    methods = [frame.name for frame in user[at:] if frame.java and frame.name != "java.lang.Thread.runWith"]
+    # runWith() is of newer JDKs; a thread's Runnable may be a class of its own.
+    methods = [frame.name for frame in user[at:] if frame.java and
+               not re.match(r"java\.lang\.Thread\.runWith$|Chain\$\d+\.run$|Chain\$\$Lambda", frame.name)]
     return in_order(methods, *chain) or 1 < len(methods) and methods == chain[:len(methods)]
 
 

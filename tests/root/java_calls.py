@@ -20,7 +20,7 @@ INVOKE = re.compile(r"\s+\d+: invoke(\w+) .*// (?:Interface)?Method (?:(\S+?)\.)
 DYNAMIC = re.compile(r"\s+\d+: invokedynamic ")
 MAKES = re.compile(r"\s+\d+: (?:multia|a)?new(?:array)? ")
 LOCKS = re.compile(r"\s+\d+: monitorenter")
-HEAD = re.compile(r"(?:[\w-]+ )*?(?:class|interface) ([\w.$]+)(.*)\{$")
+HEAD = re.compile(r"(?:[\w-]+ )*?(class|interface) ([\w.$]+)(.*)\{$")
 METHOD = re.compile(r"  (?! )(.*?)([\w.$]+)\(.*\)(?: throws .*)?;$|  static \{\};$")
 # Whom a method handle's form calls here: links, what reflection makes, and what boxes and checks for it.
 FROM_FORM = re.compile(r"java\.lang\.invoke\.|sun\.invoke\.util\.|java\.util\.DualPivotQuicksort\$\$Lambda|"
@@ -52,6 +52,7 @@ class Calls:
     def __init__(self, read):
         self._read = read
         self.asked, self.supers, self.callees, self.by_name = set(), {}, {}, {}
+        self.interfaces = set()
         self.used = set()  # methods whose calls were looked at
         self._reached, self._related, self._above = {}, {}, {}
 
@@ -73,8 +74,10 @@ class Calls:
         for row in text.splitlines():
             head = HEAD.match(row)
             if head:
-                owner, method = head.group(1), None
-                words = re.sub(r"<[^<>]*>", "", re.sub(r"<[^<>]*>", "", head.group(2)))
+                owner, method = head.group(2), None
+                if head.group(1) == "interface":
+                    self.interfaces.add(owner)
+                words = re.sub(r"<[^<>]*>", "", re.sub(r"<[^<>]*>", "", head.group(3)))
                 self.supers[owner] = [word for word in re.findall(r"[\w.$]+", words)
                                       if word not in ("extends", "implements", "permits")]
                 if owner != "java.lang.Object" and not self.supers[owner]:
@@ -159,7 +162,9 @@ class Calls:
                 owner.startswith("java.lang.invoke.VarHandleGuards" if guarded else "java.lang.invoke.")
         if called.rpartition(".")[2] != name:
             return False
-        return is_hidden(owner) or self.related(called.rpartition(".")[0], owner)
+        # Of an interface's method any class's may do, for a class below it that nobody has asked for.
+        called_owner = called.rpartition(".")[0]
+        return is_hidden(owner) or called_owner in self.interfaces or self.related(called_owner, owner)
 
     def direct(self, caller, callee):
         if is_hidden(owner_of(caller)):
@@ -230,7 +235,7 @@ def write(calls, path):
     with open(path, "w", encoding="utf-8") as file:
         owners = {owner_of(method) for method in calls.used}
         for owner in sorted(owners.union(*(calls.above(one) for one in owners))):
-            print(":", owner, *calls.supers.get(owner, []), file=file)
+            print("interface" if owner in calls.interfaces else "class", owner, *calls.supers.get(owner, []), file=file)
         dynamic = {owner_of(one) for one in calls.used if "(indy)" in calls.callees.get(one, ())}
         named = {method for owner in dynamic for method in calls.methods_of(owner)}
         for method in sorted(calls.used.union(named) & set(calls.callees)):
@@ -243,8 +248,9 @@ def of_file(path):
     with open(path, encoding="utf-8") as file:
         for row in file:
             name, *rest = row.split()
-            if name == ":":
+            if name in ("class", "interface"):
                 calls.supers[rest[0]] = rest[1:]
+                calls.interfaces.update(rest[:1] if name == "interface" else [])
             else:
                 calls.callees[name] = set(rest)
                 calls.by_name.setdefault(name.rpartition(".")[2], set()).add(owner_of(name))

@@ -109,7 +109,8 @@ STUB_NEEDS = [(re.compile(r".*(?:new_(?:instance|array|object|type|multi)|multia
 # share/gc/*/*BarrierSetRuntime.cpp; they may be left by tail calls.
 BARRIERS = r"(?:G1|[ZX]|Shenandoah)\w*Runtime\w*::\w+|[ZX]Barrier::\w+|(?:SATBMarkQueueSet|PtrQueue)::\w+"
 # share/interpreter/interpreterRuntime.cpp and what an interpreter's templates call besides.
-INTERPRETER = re.compile(rf"InterpreterRuntime::\w+|SharedRuntime::\w+|os::javaTimeNanos|_Copy_\w+|{BARRIERS}")
+INTERPRETER = re.compile(rf"InterpreterRuntime::\w+|SharedRuntime::\w+|os::javaTimeNanos|_Copy_\w+|"
+                         rf"(?:__)?fmod\w*|{BARRIERS}")
 INTERPRETER_NEEDS = [(re.compile(r"InterpreterRuntime::(?:_new|newarray|anewarray|multianewarray)$"), "(new)"),
                      (re.compile(r"InterpreterRuntime::monitor"), "(lock)")]
 # Compiled code calls these without a stub; the second is the method that they are an intrinsic of.

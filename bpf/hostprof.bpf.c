@@ -84,7 +84,7 @@ static __always_inline wire_u64 task_run_ns(struct cpu_state *state, struct task
 
 /* The run time up to which this thread's samples stand for it; NULL: nobody keeps that. */
 static __always_inline wire_u64 *task_seen_ns(struct task_struct *task, wire_u32 event,
-					      wire_u64 run_ns)
+					      const struct tick_input *in)
 {
 	struct task_clock *clock = bpf_task_storage_get(&task_clocks, task, NULL, 0);
 
@@ -96,7 +96,7 @@ static __always_inline wire_u64 *task_seen_ns(struct task_struct *task, wire_u32
 		/* One value for all events, since all are asked from the same tick on. */
 		if (task->start_time < sampling_since_ns)
 			for (int i = 0; i < WIRE_MAX_EVENTS; i++)
-				clock->seen_ns[i] = run_ns;
+				clock->seen_ns[i] = tick_open(in);
 	}
 	return &clock->seen_ns[event];
 }
@@ -118,7 +118,7 @@ static __noinline wire_u64 clock_weight(struct cpu_state *state, wire_u32 event,
 	if (task->pid == 0 || in.period_ns == 0)
 		return in.period_ns ? tick_plain(&in) : 1;
 	in.run_ns = task_run_ns(state, task, perf_event);
-	seen_ns = task_seen_ns(task, event, in.run_ns);
+	seen_ns = task_seen_ns(task, event, &in);
 	if (!seen_ns) {
 		counter_add(WIRE_COUNTER_NO_BOOKS, 1);
 		return tick_plain(&in);

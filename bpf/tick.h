@@ -23,10 +23,10 @@
 #include "wire.h"
 
 /* A tick takes this part (a power of two) of what is owed. */
-#define TICK_OWED_SHIFT 4
+#define TICK_OWED_SHIFT 3
 /*
  * More than so many periods are not owed any more: the clock was throttled, or the cpu was gone. A
- * thread of which every tenth tick arrives owes a hundred and fifty.
+ * thread of which every tenth tick arrives owes seventy.
  */
 #define TICK_MAX_OWED 512
 /* The least that a sample weighs, as a part (a power of two) of its period. */
@@ -56,9 +56,15 @@ static inline wire_u64 tick_plain(const struct tick_input *in)
 }
 
 /*
- * *SEEN_NS is the run time up to which the thread's samples stand for it; 0 for a new thread, its run
- * time for one that was there before it was looked at.
+ * The books of a thread that ran before it was looked at, of which this is the first tick: on the average
+ * it has run for a period since then.
  */
+static inline wire_u64 tick_open(const struct tick_input *in)
+{
+	return in->run_ns > in->share_ns ? in->run_ns - in->share_ns : 0;
+}
+
+/* *SEEN_NS is the run time up to which the thread's samples stand for it; 0 for a new thread. */
 static inline void tick_take(wire_u64 *seen_ns, const struct tick_input *in,
 			     struct tick_weight *ret)
 {

@@ -24,8 +24,8 @@ struct recorder_options {
 	char *const *command; /* NULL-terminated argv to start and profile; NULL: none */
 	bool whole_host;      /* with a command: profile all processes until it ends */
 	enum recorder_agent_mode agent;
-	uint64_t flush_ns;	     /* 0: 1 s */
-	uint64_t chunk_bytes;	     /* a longer chunk is ended at the next flush; 0: the default */
+	uint64_t flush_ns;    /* 0: 1 s */
+	uint64_t chunk_bytes; /* a longer chunk is ended at the next flush; 0: the default */
 	uint64_t chunk_ns;
 	uint64_t memory_limit_bytes; /* 0: the default; see session/memory_plan.h */
 	const char *command_line;    /* ours, for the recording */

@@ -90,9 +90,9 @@ $(BUILD)/hostprof: $(MAIN_OBJ) $(BUILD)/libhostprof.a
 
 AGENT_SRC := $(sort $(wildcard jvmagent/*.c))
 AGENT_OBJ := $(AGENT_SRC:%.c=$(BUILD)/agent/%.o)
+JVM_INCLUDES := -isystem $(JAVA_HOME_BUILD)/include -isystem $(JAVA_HOME_BUILD)/include/linux
 AGENT_CFLAGS = $(BASE_CFLAGS) -fPIC -fno-stack-protector -U_FORTIFY_SOURCE \
-	-fno-stack-clash-protection -fcf-protection=branch \
-	-isystem $(JAVA_HOME_BUILD)/include -isystem $(JAVA_HOME_BUILD)/include/linux
+	-fno-stack-clash-protection -fcf-protection=branch $(JVM_INCLUDES)
 
 $(BUILD)/agent/%.o: %.c
 	@mkdir -p $(@D)
@@ -108,11 +108,17 @@ comma := ,
 
 # --- tests and workloads ---------------------------------------------------------------------
 
+# The agent's sources are included by its tests; a header of fakes has more than each of them needs.
+$(BUILD)/tests/test_agent_%: TEST_CFLAGS := $(JVM_INCLUDES) -Wno-unused-function -Wno-null-dereference -Wno-array-bounds
+
+# Loads it into a JVM.
+$(BUILD)/tests/test_live_jvm: | $(BUILD)/libhostprof-agent.so
+
 $(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libhostprof.a
 	@mkdir -p $(@D)
 	$(call say,LINK)
-	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) -Wno-missing-prototypes $(LDFLAGS) -o $@ \
-		$(filter %.c %.a,$^) $(LDLIBS) -lcmocka
+	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) -Wno-missing-prototypes $(TEST_CFLAGS) $(LDFLAGS) \
+		-o $@ $(filter tests/%.c,$^) $(filter %.a,$^) $(LDLIBS) -lcmocka
 
 # Programs that make what a test reads.
 $(BUILD)/tools/%: tests/tools/%.c $(BUILD)/libhostprof.a
@@ -123,6 +129,8 @@ $(BUILD)/tools/%: tests/tools/%.c $(BUILD)/libhostprof.a
 # Of more than one file, and with elfutils' unwinder beside ours.
 RECORDED_SRC := $(wildcard tests/tools/recorded/*.c)
 $(BUILD)/tools/differential: $(wildcard tests/tools/differential/*.c) $(RECORDED_SRC)
+$(BUILD)/tests/test_compare: tests/tools/differential/compare.c tests/tools/differential/damage.c
+$(BUILD)/tests/test_seen_calls: tests/tools/java_steps/seen_calls.c
 $(BUILD)/tools/java_steps: $(filter-out %_jni.c,$(wildcard tests/tools/java_steps/*.c)) $(RECORDED_SRC)
 
 # The C half of Steps.java, without frame pointers.

@@ -11,32 +11,29 @@ static __always_inline void emit_count_lost(struct wire_lost *entry, wire_u64 we
 	__sync_fetch_and_add(&entry->weight, weight);
 }
 
-/* Not inlined: its stack is its own, and this path is rare. */
-static __noinline int emit_lost(struct scratch *s)
+/* A sample of the current task was dropped. Not inlined: its stack is its own, and this path is rare. */
+static __noinline int emit_lost(wire_u32 event, wire_u64 weight, wire_u32 why)
 {
-	struct wire_lost_key key = {};
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct wire_lost_key key = { .tgid = task->tgid, .event = event, .why = why };
 	struct wire_lost fresh = {};
 	struct wire_lost *entry;
 
-	if (!s)
-		return 0;
-	key.tgid = s->sample.tgid;
-	key.exec_id = s->sample.exec_id;
-	key.start_ns = s->sample.start_ns;
-	key.event = s->sample.event;
+	key.exec_id = task->self_exec_id;
+	key.start_ns = task->group_leader->start_time;
 	counter_add(WIRE_COUNTER_LOST, 1);
 	entry = bpf_map_lookup_elem(&lost, &key);
 	if (!entry) {
-		__builtin_memcpy(fresh.comm, s->sample.comm, WIRE_COMM_LEN);
+		bpf_get_current_comm(fresh.comm, sizeof(fresh.comm));
 		bpf_map_update_elem(&lost, &key, &fresh, BPF_NOEXIST);
 		entry = bpf_map_lookup_elem(&lost, &key);
 	}
 	if (entry) {
-		emit_count_lost(entry, s->sample.weight);
+		emit_count_lost(entry, weight);
 		return 0;
 	}
 	counter_add(WIRE_COUNTER_LOST_UNKNOWN, 1);
-	counter_add(WIRE_COUNTER_LOST_UNKNOWN_WEIGHT, s->sample.weight);
+	counter_add(WIRE_COUNTER_LOST_UNKNOWN_WEIGHT, weight);
 	return 0;
 }
 
@@ -68,10 +65,10 @@ static __always_inline int emit_sample(struct scratch *s, struct cpu_state *stat
 	s->sample.size = size;
 	ring = bpf_map_lookup_elem(&rings, &cpu);
 	if (!ring)
-		return emit_lost(s);
+		return emit_lost(s->sample.event, s->sample.weight, WIRE_LOSS_RING);
 	flags = emit_wakeup(state, ring, size, urgent);
 	if (bpf_ringbuf_output(ring, &s->sample, size, flags))
-		return emit_lost(s);
+		return emit_lost(s->sample.event, s->sample.weight, WIRE_LOSS_RING);
 	if (flags == BPF_RB_FORCE_WAKEUP)
 		state->woken_at = bpf_ringbuf_query(ring, BPF_RB_PROD_POS);
 	counter_add(WIRE_COUNTER_SAMPLES, 1);

@@ -61,19 +61,44 @@ static __always_inline int take_sample(struct scratch *s, struct cpu_state *stat
 }
 
 /*
- * How long this cpu was stolen since boot, as far as the scheduler has taken that off the tasks'
- * run time (update_rq_clock_task() in kernel/sched/core.c); 0 where it does not.
+ * How long a task has run, up to this tick: what the scheduler has charged it with, and what it will
+ * charge for since then (update_curr() in kernel/sched/fair.c). The event has just read the clock that
+ * run queues go by (cpu_clock_event_read() in kernel/events/core.c).
  */
-static __always_inline wire_u64 cpu_steal_ns(struct cpu_state *state, struct task_struct *task)
+static __always_inline wire_u64 task_run_ns(struct cpu_state *state, struct task_struct *task,
+					    struct perf_event *event)
 {
+	wire_u64 charged_ns = task->se.sum_exec_runtime, since_ns;
 	struct rq *rq = state->rq;
+	local64_t clock;
 
-	if (!bpf_core_field_exists(rq->prev_steal_time_rq) ||
-	    !bpf_core_field_exists(task->se.cfs_rq))
-		return 0;
+	if (!bpf_core_field_exists(task->se.cfs_rq) || !bpf_core_field_exists(event->hw.prev_count))
+		return charged_ns;
 	if (!rq)
 		state->rq = rq = BPF_CORE_READ(task, se.cfs_rq, rq);
-	return BPF_CORE_READ(rq, prev_steal_time_rq);
+	BPF_CORE_READ_INTO(&clock, event, hw.prev_count);
+	since_ns = clock.a + BPF_CORE_READ(rq, clock_task) - BPF_CORE_READ(rq, clock) -
+		   task->se.exec_start;
+	return since_ns < NSEC_PER_SEC ? charged_ns + since_ns : charged_ns;
+}
+
+/* The run time up to which this thread's samples stand for it; NULL: nobody keeps that. */
+static __always_inline wire_u64 *task_seen_ns(struct task_struct *task, wire_u32 event,
+					      wire_u64 run_ns)
+{
+	struct task_clock *clock = bpf_task_storage_get(&task_clocks, task, NULL, 0);
+
+	if (!clock) {
+		clock = bpf_task_storage_get(&task_clocks, task, NULL,
+					     BPF_LOCAL_STORAGE_GET_F_CREATE);
+		if (!clock)
+			return NULL;
+		/* One value for all events, since all are asked from the same tick on. */
+		if (task->start_time < sampling_since_ns)
+			for (int i = 0; i < WIRE_MAX_EVENTS; i++)
+				clock->seen_ns[i] = run_ns;
+	}
+	return &clock->seen_ns[event];
 }
 
 /* Not inline: what is on its stack is not below the walk, for which 512 bytes are few. */
@@ -82,64 +107,77 @@ static __noinline wire_u64 clock_weight(struct cpu_state *state, wire_u32 event,
 {
 	struct bpf_perf_event_data_kern *kernel_ctx = (void *)ctx;
 	struct perf_event *perf_event = BPF_CORE_READ(kernel_ctx, event);
-	struct tick_input in = { .period_ns = clock_period_ns[event], .idle = task->pid == 0 };
+	struct tick_input in = { .period_ns = ctx->sample_period };
 	struct tick_weight out;
+	wire_u64 *seen_ns;
 
-	in.expiry_ns = BPF_CORE_READ(perf_event, hw.hrtimer.node.expires);
-	in.now_ns = bpf_ktime_get_ns();
-	in.steal_ns = cpu_steal_ns(state, task);
-	tick_take(&state->ticks[event], &in, &out);
+	in.share_ns = in.period_ns / WIRE_CLOCK_TIMERS;
+	in.now_ns = in.expiry_ns = bpf_ktime_get_ns();
+	if (bpf_core_field_exists(perf_event->hw.hrtimer.node.expires))
+		in.expiry_ns = BPF_CORE_READ(perf_event, hw.hrtimer.node.expires);
+	if (task->pid == 0 || in.period_ns == 0)
+		return in.period_ns ? tick_plain(&in) : 1;
+	in.run_ns = task_run_ns(state, task, perf_event);
+	seen_ns = task_seen_ns(task, event, in.run_ns);
+	if (!seen_ns) {
+		counter_add(WIRE_COUNTER_NO_BOOKS, 1);
+		return tick_plain(&in);
+	}
+	tick_take(seen_ns, &in, &out);
 	if (out.gap_ns) {
 		counter_add(WIRE_COUNTER_GAPS, 1);
 		counter_add(WIRE_COUNTER_GAP_NS, out.gap_ns);
 	}
-	if (out.stolen_ns)
-		counter_add(WIRE_COUNTER_STOLEN_NS, out.stolen_ns);
 	return out.weight_ns;
 }
 
-/* Every tick of a clock passes here, whether its sample is wanted or not: see tick.h. */
+/* Every tick of a clock that finds a wanted task passes here, whether its sample is wanted or not. */
 static __always_inline wire_u64 sample_weight(struct cpu_state *state, struct task_struct *task,
 					      struct bpf_perf_event_data *ctx)
 {
 	wire_u32 event = bpf_get_attach_cookie(ctx) & (WIRE_MAX_EVENTS - 1);
-	struct perf_event *any = NULL;
 
-	if (!clock_period_ns[event] || !bpf_core_field_exists(any->hw.hrtimer.node.expires))
+	if (!event_is_clock[event])
 		return ctx->sample_period;
 	return clock_weight(state, event, task, ctx);
+}
+
+static __always_inline int sample_task(struct cpu_state *state, struct task_struct *task,
+				       struct bpf_perf_event_data *ctx, wire_u64 weight)
+{
+	wire_u32 level = state->level;
+	struct scratch *s = scratch_get(level);
+
+	if (!s)
+		return emit_lost(bpf_get_attach_cookie(ctx), weight, WIRE_LOSS_NESTED);
+	state->level = level + 1;
+	s->cursor.nested = level > 0;
+	take_sample(s, state, task, ctx, weight);
+	state->level = level;
+	return 0;
 }
 
 SEC("perf_event")
 
 int sample(struct bpf_perf_event_data *ctx)
 {
-	wire_u32 zero = 0, level;
+	wire_u32 zero = 0;
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct cpu_state *state = bpf_map_lookup_elem(&cpu_states, &zero);
-	struct scratch *s;
 	wire_u64 weight;
 
-	if (!state)
+	if (!state || !sampling)
 		return 0;
-	weight = sample_weight(state, task, ctx);
-	if (weight == 0)
-		return 0;
-	if (!target_wanted(task, user_regs_are_user((const struct pt_regs *)&ctx->regs))) {
+	if (!target_wanted(task)) {
 		counter_add(WIRE_COUNTER_FILTERED, 1);
 		return 0;
 	}
-	level = state->level;
-	s = scratch_get(level);
-	if (!s) {
-		counter_add(WIRE_COUNTER_NESTED, 1);
+	weight = sample_weight(state, task, ctx);
+	if (!target_mode_wanted(task, user_regs_are_user((const struct pt_regs *)&ctx->regs))) {
+		counter_add(WIRE_COUNTER_FILTERED, 1);
 		return 0;
 	}
-	state->level = level + 1;
-	s->cursor.nested = level > 0;
-	take_sample(s, state, task, ctx, weight);
-	state->level = level;
-	return 0;
+	return sample_task(state, task, ctx, weight);
 }
 
 /* Before the child runs. Threads share their process's entries. */

@@ -8,8 +8,12 @@
 #include "unwind_cursor.h"
 
 const volatile struct wire_settings settings;
-/* Period in ns of the events that are a clock, by event index; 0: no clock. */
-const volatile wire_u64 clock_period_ns[WIRE_MAX_EVENTS];
+/* By event index: its ticks are timers of the cpu, and weigh nanoseconds. */
+const volatile bool event_is_clock[WIRE_MAX_EVENTS];
+/* Nothing is sampled before. Timers run from when they are opened, so that they are out of step by then. */
+volatile bool sampling;
+/* CLOCK_MONOTONIC when that began: of a thread that was made later all the run time is ours. */
+volatile wire_u64 sampling_since_ns;
 /* Entries of each cpu in hot_codes, a power of two. */
 const volatile wire_u32 hot_code_count = WIRE_HOT_CODES;
 /* A reader is woken when a ring holds this much; it looks at times anyway. */
@@ -58,7 +62,6 @@ struct cpu_state {
 	wire_u32 level; /* scratch records in use */
 	wire_u32 pad;
 	struct rq *rq; /* the scheduler's run queue of this cpu; NULL until looked for */
-	struct tick ticks[WIRE_MAX_EVENTS];
 	struct bucket misses;
 	wire_u64 woken_at; /* up to where the reader of the ring was last told to read */
 };
@@ -69,6 +72,18 @@ struct {
 	__type(key, wire_u32);
 	__type(value, struct cpu_state);
 } cpu_states SEC(".maps");
+
+/* Of each thread that a clock has sampled: see tick_take(). */
+struct task_clock {
+	wire_u64 seen_ns[WIRE_MAX_EVENTS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct task_clock);
+} task_clocks SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

@@ -40,19 +40,23 @@ static __always_inline void target_forget(wire_u32 tgid, wire_u64 start_ns)
 		bpf_map_delete_elem(&targets, &tgid);
 }
 
-/* Is this task's CPU time asked for? IN_USER: it ran user code when the sample was taken. */
-static __always_inline bool target_wanted(struct task_struct *task, bool in_user)
+/* Is this task asked for? */
+static __always_inline bool target_wanted(struct task_struct *task)
 {
 	if (task->pid == 0)
 		return settings.include_idle;
-	if (in_user ? settings.exclude_user : settings.exclude_kernel)
-		return false;
-	if (settings.exclude_self && (wire_u32)task->tgid == settings.self_tgid)
+	if ((wire_u32)task->tgid == settings.self_tgid)
 		return false;
 	if (settings.cgroup_id &&
 	    bpf_get_current_ancestor_cgroup_id(settings.cgroup_level) != settings.cgroup_id)
 		return false;
 	return !settings.filter_tgids || target_has(task->tgid, task->group_leader->start_time);
+}
+
+/* And what it did then? IN_USER: it ran user code. */
+static __always_inline bool target_mode_wanted(struct task_struct *task, bool in_user)
+{
+	return task->pid == 0 || !(in_user ? settings.exclude_user : settings.exclude_kernel);
 }
 
 #endif

@@ -2,99 +2,87 @@
 /*
  * What one tick of a cpu's sampling clock stands for.
  *
- * The cpu-clock event is a timer of fixed period. When it fires late (interrupts off, or a
- * hypervisor that ran something else) the kernel skips the expiries that passed and fires once
- * (perf_swevent_hrtimer() in kernel/events/core.c: hrtimer_forward_now()), and it drops ticks
- * that come while another BPF program runs (bpf_overflow_handler()). Samples times period would
- * then fall short of the CPU time spent. So a tick weighs all periods from its expiry until now,
- * and those between the last tick and its expiry that left no trace.
+ * A tick that finds a thread running stands, on the average, for one period of CPU time; but not every
+ * period has its tick. The cpu-clock event is a timer (perf_swevent_hrtimer() in kernel/events/core.c):
+ * late, it skips the expiries that passed; while another BPF program runs it is dropped
+ * (bpf_overflow_handler()); on an idle cpu some kernels report none, so that a gap before a tick says
+ * nothing of who ran in it; in a virtual machine it comes some microseconds after its time, when a
+ * thread that ran for fifty may be off the cpu again; and the scheduler does not charge a thread for
+ * what the hypervisor stole. So a tick weighs a period, and what the thread's own run time, as the
+ * scheduler keeps it, says beyond the weights that it was given before: a small part of that each time,
+ * so that chance is not followed, and a thread that is seen seldom keeps the unbiased period.
  *
- * Where the kernel knows how long the hypervisor ran something else (steal time) it does not
- * charge that to the process, and neither do we: whole periods of it are taken off again, and a
- * tick of which nothing is left is no sample. The scheduler learns of a theft a few ms later, so
- * that it is the ticks after it that pay; on an idle cpu nobody was charged, and nobody pays.
+ * Phases are the other half: a timer of one period falls into step with threads that sleep for a time
+ * (the kernel lets a sleeper wake with a tick that is due anyway), and then always, or never, finds them
+ * running. So a clock is WIRE_CLOCK_TIMERS timers of unequal periods (capture/perf_events.c), each of
+ * which has its part of the frequency.
  */
 #ifndef HOSTPROF_TICK_H
 #define HOSTPROF_TICK_H
 
 #include "wire.h"
 
-/* More than this is a suspended machine or a throttled event: nobody's CPU time. */
-#define TICK_MAX_NS 100000000ULL
-
-struct tick {
-	wire_u64 next_ns;   /* when the next tick is due; 0: none was seen */
-	wire_u64 steal_ns;  /* the cpu's steal time at the last tick */
-	wire_u64 stolen_ns; /* of it not taken off yet */
-	wire_u64 idle;	    /* the last tick found the cpu idle: its timer may have stood still */
-};
+/* A tick takes this part (a power of two) of what is owed. */
+#define TICK_OWED_SHIFT 4
+/*
+ * More than so many periods are not owed any more: the clock was throttled, or the cpu was gone. A
+ * thread of which every tenth tick arrives owes a hundred and fifty.
+ */
+#define TICK_MAX_OWED 512
+/* The least that a sample weighs, as a part (a power of two) of its period. */
+#define TICK_LEAST_SHIFT 2
 
 struct tick_input {
+	wire_u64 period_ns; /* of the timer */
+	wire_u64 share_ns;  /* its part of the clock: what one of its ticks stands for */
 	wire_u64 expiry_ns; /* when the tick was due */
 	wire_u64 now_ns;
-	wire_u64 steal_ns; /* of this cpu since boot; 0 when not known or not taken off */
-	wire_u64 period_ns;
-	wire_u64 idle; /* no task runs */
+	wire_u64 run_ns; /* how long the thread has run since it was made */
 };
 
 struct tick_weight {
 	wire_u64 weight_ns;
-	wire_u64 gap_ns;    /* time that no tick covers */
-	wire_u64 stolen_ns; /* taken off the weight */
+	wire_u64 gap_ns; /* CPU time of the thread that no tick covers */
 };
 
-/* From the last tick's end until now, in whole periods; *ret_missed_ns of it without a tick. */
-static inline wire_u64 tick_elapsed(struct tick *tick, const struct tick_input *in,
-				    wire_u64 *ret_missed_ns)
+/* Of a tick whose thread has no books: the expiries that were skipped are the running one's. */
+static inline wire_u64 tick_plain(const struct tick_input *in)
 {
-	wire_u64 periods = 1, missed_ns = 0;
+	wire_u64 periods = 1;
 
 	if (in->now_ns > in->expiry_ns)
 		periods += (in->now_ns - in->expiry_ns) / in->period_ns;
-	if (tick->next_ns && in->expiry_ns > tick->next_ns)
-		missed_ns = in->expiry_ns - tick->next_ns;
-	tick->next_ns = in->expiry_ns + periods * in->period_ns;
-	*ret_missed_ns = missed_ns;
-	return missed_ns + periods * in->period_ns;
+	return periods * in->share_ns;
 }
 
-/* Take up to WEIGHT_NS off for time that was stolen; what is left is kept for the next tick. */
-static inline wire_u64 tick_stolen(struct tick *tick, const struct tick_input *in,
-				   wire_u64 weight_ns)
-{
-	wire_u64 stolen = in->steal_ns - tick->steal_ns;
-
-	/* More is a gap, and had no weight in the first place. */
-	if (stolen <= TICK_MAX_NS)
-		tick->stolen_ns += stolen;
-	tick->steal_ns = in->steal_ns;
-	if (in->idle)
-		tick->stolen_ns = 0;
-	stolen = tick->stolen_ns / in->period_ns * in->period_ns;
-	if (stolen > weight_ns)
-		stolen = weight_ns;
-	tick->stolen_ns -= stolen;
-	return stolen;
-}
-
-static inline void tick_take(struct tick *tick, const struct tick_input *in,
+/*
+ * *SEEN_NS is the run time up to which the thread's samples stand for it; 0 for a new thread, its run
+ * time for one that was there before it was looked at.
+ */
+static inline void tick_take(wire_u64 *seen_ns, const struct tick_input *in,
 			     struct tick_weight *ret)
 {
-	wire_u64 seen = tick->next_ns, missed_ns, weight_ns = tick_elapsed(tick, in, &missed_ns);
+	wire_s64 share = (wire_s64)in->share_ns, owed = (wire_s64)(in->run_ns - *seen_ns);
+	wire_s64 weight = (wire_s64)tick_plain(in);
 
 	ret->gap_ns = 0;
-	/* A timer that was stopped and started again is off the grid of periods. */
-	if (weight_ns > TICK_MAX_NS + in->period_ns || missed_ns % in->period_ns) {
-		/* Beside idle time a gap cost nobody anything. */
-		if (!in->idle && !tick->idle)
-			ret->gap_ns = weight_ns - in->period_ns;
-		weight_ns = in->period_ns;
+	if (owed > TICK_MAX_OWED * share) {
+		ret->gap_ns = (wire_u64)owed;
+		*seen_ns += (wire_u64)owed;
+		owed = 0;
 	}
-	if (!seen) /* what was stolen before we looked */
-		tick->steal_ns = in->steal_ns;
-	ret->stolen_ns = tick_stolen(tick, in, weight_ns);
-	ret->weight_ns = weight_ns - ret->stolen_ns;
-	tick->idle = in->idle;
+	/* Skipped expiries were not the thread's when it did not run: the cpu was stolen. */
+	if (weight > share && weight > owed)
+		weight = owed > share ? owed : share;
+	/*
+	 * What runs after a thread's last tick is never seen: on the average the samples should be
+	 * ahead by what that may be, up to a period; a quarter where WIRE_CLOCK_TIMERS are four.
+	 */
+	weight += (owed - (weight - share) - (share >> TICK_LEAST_SHIFT)) >> TICK_OWED_SHIFT;
+	if (weight < share >> TICK_LEAST_SHIFT)
+		weight = share >> TICK_LEAST_SHIFT;
+	*seen_ns += (wire_u64)weight;
+	ret->weight_ns = (wire_u64)weight;
 }
 
 #endif

@@ -40,6 +40,8 @@ typedef __s64 wire_s64;
 #define WIRE_MAX_EVENTS	    16
 #define WIRE_MAX_TARGETS    4096
 #define WIRE_MAX_JVMS	    512
+/* Timers that make one clock on each cpu; see bpf/tick.h. */
+#define WIRE_CLOCK_TIMERS 4
 
 /* enum unwind_reason: UNWIND_DONE, UNWIND_PAGE, … */
 enum unwind_reason {
@@ -137,15 +139,14 @@ struct wire_sample {
 /* What BPF counts that is no sample: one slot each in a per-cpu array. */
 enum wire_counter {
 	WIRE_COUNTER_SAMPLES,	   /* records written */
-	WIRE_COUNTER_LOST,	   /* records that did not fit into the ring */
-	WIRE_COUNTER_NESTED,	   /* dropped: scratch levels used up */
+	WIRE_COUNTER_LOST,	   /* samples that were dropped, for any reason of enum wire_loss */
 	WIRE_COUNTER_FILTERED,	   /* not a target */
 	WIRE_COUNTER_LOST_UNKNOWN, /* lost records whose process did not fit into the lost map */
 	WIRE_COUNTER_LOST_UNKNOWN_WEIGHT,
-	WIRE_COUNTER_GAPS, /* times a cpu's clock stood still: throttled, or the cpu was gone */
+	WIRE_COUNTER_GAPS, /* times a thread had run long without a tick: the clock was throttled */
 	WIRE_COUNTER_GAP_NS,
-	WIRE_COUNTER_STOLEN_NS,	      /* taken off weights: the hypervisor ran something else */
-	WIRE_COUNTER_MISSES,	      /* walks handed to userspace */
+	WIRE_COUNTER_NO_BOOKS, /* ticks whose thread had no books of its run time: no memory */
+	WIRE_COUNTER_MISSES,   /* walks handed to userspace */
 	WIRE_COUNTER_MISSES_DROPPED,  /* walks that could not be: the limit, or a full ring */
 	WIRE_COUNTER_ROW_FRAMES,      /* frames that were left by a row */
 	WIRE_COUNTER_HOT_FRAMES,      /* frames whose rule the cache of hot pcs had */
@@ -158,13 +159,22 @@ enum wire_counter {
 	WIRE_COUNTER_COUNT
 };
 
-/* Lost records per process generation and event. */
+/* Why a sample was dropped. */
+enum wire_loss {
+
+#define WIRE_LOSS(name, id, text) WIRE_LOSS_##name,
+#include "wire_losses.def"
+#undef WIRE_LOSS
+	WIRE_LOSS_COUNT
+};
+
+/* Dropped samples per process generation, event and reason. */
 struct wire_lost_key {
 	wire_u32 tgid;
 	wire_u32 exec_id;
 	wire_u64 start_ns;
 	wire_u32 event;
-	wire_u32 pad;
+	wire_u32 why; /* enum wire_loss */
 };
 
 struct wire_lost {
@@ -182,15 +192,14 @@ struct wire_settings {
 	wire_u64 cgroup_id; /* 0: any */
 	wire_u32 cgroup_level;
 	wire_u32 max_user_frames;
-	wire_u32 self_tgid;	 /* hostprof itself, for exclude_self */
+	wire_u32 self_tgid;	 /* hostprof itself, which is not sampled */
 	wire_u8 filter_tgids;	 /* 1: only processes in the target map */
 	wire_u8 follow_children; /* 1: children of targets become targets */
 	wire_u8 exclude_user;	 /* --all-kernel */
 	wire_u8 exclude_kernel;	 /* --all-user */
 	wire_u8 include_idle;
-	wire_u8 exclude_self;
 	wire_u8 frame_pointers_only; /* --unwind fp: no unwind tables, no misses */
-	wire_u8 pad;
+	wire_u8 pad[2];
 };
 
 _Static_assert(sizeof(struct wire_sample) == 80, "wire_sample header");

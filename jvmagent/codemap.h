@@ -22,7 +22,7 @@
 #define CODEMAP_MAGIC	     0x31504d4350545348ULL /* "HSTPCMP1" */
 #define CODEMAP_VERSION	     1
 #define CODEMAP_HEADER_BYTES 4096
-/* With the agent's own tables this keeps a JVM below the 8 MB of design.md §4. */
+/* With its own tables the agent takes less than 8 MB of a JVM. */
 #define CODEMAP_RING_BYTES (4U << 20)
 #define CODEMAP_LEASE_NS   3000000000ULL /* the consumer renews well before */
 /* Code that inlines more than this is published without its innermost frames (flag CUT). */

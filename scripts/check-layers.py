@@ -22,7 +22,7 @@ BELOW = {
     "cmd": "base profile process elf capture jvm unwind symbolize session output service",
 }
 # The two contracts, from anywhere (unwind_reasons.def belongs to wire.h).
-CONTRACTS = {"wire.h", "codemap.h", "unwind_reasons.def"}
+CONTRACTS = {"wire.h", "codemap.h", "unwind_reasons.def", "wire_losses.def"}
 # The step functions are written once, in bpf/, and seated in userspace by unwind/.
 ALSO = {"unwind": {path.name for path in (ROOT / "bpf").glob("*.h")}}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)

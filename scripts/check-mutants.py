@@ -18,8 +18,6 @@ import functools
 import os
 import pathlib
 import re
-import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,43 +25,14 @@ import threading
 import time
 
 from mutants import AREAS, MUTANTS
-
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build"))
-BUILD = BUILD if BUILD.is_absolute() else ROOT / BUILD
-JAVA_HOME = os.environ.get("JAVA_HOME_BUILD", "/usr/lib/jvm/default-java")
-COPIED = ("bpf", "userspace", "jvmagent", "vmlinux", "scripts", "tests")
-FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-O0", "-w", "-Iuserspace", "-Ibpf", "-Ijvmagent", "-Itests",
-         "-Itests/unit", f"-I{BUILD}/gen", f"-I{JAVA_HOME}/include", f"-I{JAVA_HOME}/include/linux",
-         '-DHOSTPROF_VERSION="0"', '-DHOSTPROF_LIBDIR="/usr/local/lib"']
-CC = shlex.split(os.environ.get("CC", "gcc"))
-LDLIBS = shlex.split(os.environ.get("LDLIBS", ""))
-# Of a script: where the programs are that it needs.
-ENVIRONMENT = dict(os.environ, HOSTPROF_BUILD=str(BUILD))
-# A broken walk may not end.
-TEST_SECONDS = 20
-
-
-class Broken(Exception):
-    """The mutant says nothing: it does not apply or does not compile."""
-
-
-def copy_tree(to):
-    for name in COPIED:
-        source, target = ROOT / name, to / name
-        if source.is_dir():
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns("corpus", "__pycache__"))
-        elif source.exists():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source, target)
+from mutation.tree import BUILD, CC, FLAGS, LDLIBS, ROOT, Broken, copy_tree, read_rule, run_test
 
 
 def dependencies():
     """Library source -> the files that it sees, by the compiler's .d files."""
     seen = {}
     for path in (BUILD / "obj" / "userspace").glob("*/*.d"):
-        rule = path.read_text(encoding="utf-8").replace("\\\n", " ").partition("\n")[0]
-        names = {os.path.relpath(w, ROOT) if os.path.isabs(w) else w for w in rule.split()[1:]}
+        names = read_rule(path)
         source = next((n for n in names if n.endswith(".c")), None)
         if source and (ROOT / source).exists():
             seen[source] = names
@@ -149,20 +118,6 @@ def is_script(test):
 def command_of(tree, test, program):
     """How a test is run: a script from its tree, a unit test as it was built."""
     return [sys.executable, "-B", str(tree / test)] if is_script(test) else [str(program)]
-
-
-def run_test(argv, cwd):
-    """What failed: names of test functions, or how the program ended; empty when all is well."""
-    try:
-        done = subprocess.run(argv, cwd=cwd, env=ENVIRONMENT, timeout=TEST_SECONDS, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-    except subprocess.TimeoutExpired:
-        return ["no end"]
-    if done.returncode == 0:
-        return []
-    text = done.stdout.decode("utf-8", "replace")
-    failed = sorted(set(re.findall(r"\[  FAILED  \] (\w+)$", text, re.MULTILINE)))
-    return failed or [f"exit code {done.returncode}"]
 
 
 def caught_by(tree, mutant):

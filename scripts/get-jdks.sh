@@ -100,10 +100,13 @@ get_jdk() {
 }
 
 mkdir -p "$dir"
+started=
 trap 'rm -rf "$dir"/tmp.*' EXIT
 for version; do
 	[ -x "$dir/$version/bin/java" ] && continue
-	[ -e "$apt/sid.sources" ] || start_apt
+	# Anew in each run: an old list names packages that sid has no more.
+	[ -n "$started" ] || start_apt
+	started=yes
 	get_system
 	get_jdk "$version"
 done

@@ -6,7 +6,7 @@
 AGAIN	 = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 SCRIPT_ENV = BUILD=$(BUILD)
 FUZZ_SECONDS ?= 20
-JDKS	 ?= $(BUILD)/jdks
+JDKS	 ?= .jdks
 SAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 # clang calls NULL + 0 an overflow, which every empty array would be.
 FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined \
@@ -15,7 +15,7 @@ FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=
 help: ## print this list
 	@sed -nE 's/^([a-z][a-z-]*):.*## (.*)/\1\t\2/p' Makefile scripts/targets.mk | expand -t 16
 
-setup: ## install the packages that building and testing need (Debian 12)
+setup: ## install what building and testing need (Debian 12): packages, and JDK 25 into .jdks
 	@scripts/setup.sh
 
 run: ## profile this host for 10 s into hostprof.html
@@ -74,6 +74,11 @@ check-mutants: ## break the product line by line: a unit test must notice each
 	@+$(AGAIN) unit-tests
 	@$(SCRIPT_ENV) CC="$(CC)" LDLIBS="$(LDLIBS)" JAVA_HOME_BUILD=$(JAVA_HOME_BUILD) scripts/check-mutants.py
 
+check-random-mutants: ## break NUMBER (300) random lines, SEED to repeat: 90 % must be noticed by unit tests
+	@+$(AGAIN) all unit-tests
+	@$(SCRIPT_ENV) CC="$(CC)" LDLIBS="$(LDLIBS)" JAVA_HOME_BUILD=$(JAVA_HOME_BUILD) scripts/mutate.py \
+		$(if $(SEED),--seed $(SEED)) $(if $(NUMBER),--number $(NUMBER)) $(MUTATE_FLAGS)
+
 check-differential: ## walk 10,000 stacks that perf takes as we do, as libdwfl and as gdb do
 	@+$(AGAIN) $(BUILD)/tools/differential
 	@$(SCRIPT_ENV) tests/tools/differential/run.py
@@ -101,7 +106,7 @@ clean: ## remove the build directory
 
 # With `make -jN setup check` the packages still come first.
 ifneq ($(filter setup,$(MAKECMDGOALS)),)
-run check check-unit check-root check-live check-steps check-random check-san check-kernels check-scale check-real check-mutants fuzz lint tidy bench: | setup
+run check check-unit check-root check-live check-steps check-random check-san check-kernels check-scale check-real check-mutants check-random-mutants fuzz lint tidy bench: | setup
 endif
 
 unit-tests: $(UNIT_BIN)
@@ -115,5 +120,5 @@ $(BUILD)/fuzzers/%: tests/fuzz/%.c $(BUILD)/libhostprof.a
 	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) -Wno-missing-prototypes $(LDFLAGS) \
 		-fsanitize=fuzzer,address,undefined -o $@ $(filter %.c %.a,$^) $(LDLIBS)
 
-.PHONY: help setup run check check-unit check-differential check-root check-live check-steps check-random check-san check-kernels check-scale check-real check-mutants \
+.PHONY: help setup run check check-unit check-differential check-root check-live check-steps check-random check-san check-kernels check-scale check-real check-mutants check-random-mutants \
 	fuzz lint tidy bench install clean unit-tests fuzzers

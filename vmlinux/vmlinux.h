@@ -31,11 +31,14 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
 	BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
 
 enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
 
-enum { BPF_F_MMAPABLE = 1 << 10 };
+enum { BPF_F_NO_PREALLOC = 1 << 0, BPF_F_MMAPABLE = 1 << 10 };
+
+enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1 << 0 };
 
 enum { BPF_RB_NO_WAKEUP = 1, BPF_RB_FORCE_WAKEUP = 2 };
 
@@ -60,6 +63,11 @@ struct bpf_perf_event_data {
 	__u64 addr;
 };
 
+/* arch/x86/include/asm/local64.h: a counter of 8 bytes, read as it is */
+typedef struct {
+	long a;
+} local64_t;
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct mm_struct {
@@ -70,7 +78,8 @@ struct mm_struct {
 
 /* kernel/sched/sched.h */
 struct rq {
-	__u64 prev_steal_time_rq; /* only with CONFIG_PARAVIRT_TIME_ACCOUNTING */
+	__u64 clock;
+	__u64 clock_task; /* less what interrupts and the hypervisor took */
 };
 
 struct cfs_rq {
@@ -78,7 +87,9 @@ struct cfs_rq {
 };
 
 struct sched_entity {
-	struct cfs_rq *cfs_rq; /* the same */
+	__u64 exec_start; /* up to when sum_exec_runtime is, by the run queue's clock_task */
+	__u64 sum_exec_runtime;
+	struct cfs_rq *cfs_rq; /* only with CONFIG_FAIR_GROUP_SCHED */
 };
 
 /* arch/x86/include/asm/processor.h */
@@ -111,6 +122,7 @@ struct hrtimer {
 
 struct hw_perf_event {
 	struct hrtimer hrtimer;
+	local64_t prev_count; /* of cpu-clock: local_clock() at its last tick */
 };
 
 struct perf_event {

@@ -262,10 +262,6 @@ FINDS = [
 STORES = [
     Mutant("block quarantine skipped", "userspace/unwind/quarantine.h",
            "return now_ns >= begin_ns + READERS_NS;", "return true;", ["test_row_store"]),
-    Mutant("alias not deleted with its rows", ROWS,
-           "while ((entry = page_index_of_block(&store->pages, store->ages[i].block))) {",
-           "if ((entry = page_index_of_block(&store->pages, store->ages[i].block))) {",
-           ["test_row_store"]),
     Mutant("a generation given out twice", ROWS, "if (++store->generation == 0)",
            "if (store->generation == 0)", ["test_row_store"]),
     Mutant("most recently used evicted first", ROWS, "return x->rank < y->rank ? -1 : x->rank > y->rank;",

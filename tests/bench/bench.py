@@ -228,7 +228,7 @@ def bench_main():
             print(f"{name}: {error}", file=sys.stderr)
             failed = True
         finally:
-            hp._run_cleanups()
+            hp.run_cleanups()
     if report:
         with open(report, "w", encoding="utf-8") as file:
             json.dump(rows, file, indent=1)

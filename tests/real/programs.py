@@ -39,7 +39,16 @@ class Beside:
             self.popen = subprocess.Popen([str(arg) for arg in argv], stdin=subprocess.DEVNULL,
                                           stdout=out, stderr=subprocess.STDOUT, **more)
         self.pid, self.log, self.what = self.popen.pid, log, os.path.basename(log)
+        at_end(self._judge_end)
         cleanup(self.stop)
+
+    def _judge_end(self):
+        """Who is not there any more at the end must have ended well."""
+        if self.popen.poll():
+            self._note_death()
+
+    def _note_death(self):
+        note_death(f"{self.what} ended with {self.popen.returncode} unasked; its last words:", self.text())
 
     def text(self):
         with open(self.log, encoding="utf-8", errors="replace") as file:
@@ -58,13 +67,16 @@ class Beside:
         return self.wait_for(lambda: text in self.text())
 
     def stop(self):
-        if self.popen.poll() is None:
-            self.popen.terminate()
-            try:
-                self.popen.wait(10)
-            except subprocess.TimeoutExpired:
-                self.popen.kill()
-                self.popen.wait()
+        if self.popen.poll() is not None:
+            return
+        self.popen.terminate()
+        try:
+            self.popen.wait(10)
+        except subprocess.TimeoutExpired:
+            self.popen.kill()
+            self.popen.wait()
+        if crashed(self.popen.returncode):
+            self._note_death()
 
 
 def free_port():

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Walk a Java thread's stack at every instruction: `make check-steps`.
 
-    java_steps.py [--steps N] [--record DIR] [--show N] [JDK[:MODE]...]
+    java_steps.py [--steps N] [--record DIR | --confirm DIR] [--show N] [JDK[:MODE]...]
 
 For each JDK (default: those of the matrix that are there) and mode tests/workloads/Steps.java runs, and
 build/tools/java_steps single-steps its thread in rounds of ROUND_STEPS instructions at random moments.
 Two things are checked at every instruction: that the walk before, one instruction earlier, can have become
 this one (a call, a return, or the same callers); and that the names are those that the program has. Both
-know nothing of how frames are found. --record writes tests/data/java anew out of what was right."""
+know nothing of how frames are found. --record writes tests/data/java anew out of what was right, --confirm those of its files whose
+stacks other tools have, too."""
 import argparse
 
 from hp import *
@@ -145,6 +146,10 @@ def judge(reason, names, mode):
 # Of each JDK: its modes, so many steps, and how many stacks of a file are kept.
 RECORDED = (("mixed", 60000), ("virtual", 40000))
 KEPT = 56
+# With --confirm other tools are asked for each stack (tests/tools/java_steps/witness.h): the JDKs, and of each
+# mode steps and stacks that are kept.
+CONFIRMED_JDKS = (17, 25)
+CONFIRMED = (("mixed", 40000, 96), ("int", 8000, 40), ("virtual", 6000, 32))
 # There is one of each of these among them, where the JDK has it.
 NEEDED = ("c1_prologue", "c1_pop", "c1_ret", "c1_poll", "c2_prologue_push", "c2_prologue_sub", "c2_pop", "c2_ret",
           "c2_poll", "osr", "wrapper_prologue", "wrapper_leave", "wrapper_ret", "jni", "libjvm", "under_signal",
@@ -165,25 +170,55 @@ def names_of_stack(lines):
     return names
 
 
-def spread(stacks):
-    """Of many stacks KEPT: what is needed, and of the rest some of each kind, which lie beside each other."""
+def confirmed_by(stack):
+    """Who has the same frames: "jhsdb+gdb", "calls", both, or "steps", nobody but the judge above."""
+    return next((line[3:] for line in stack.splitlines() if line.startswith("by ")), "steps")
+
+
+def spread(stacks, most):
+    """Of many stacks MOST: what is needed, and of the rest some of each kind, which lie beside each other."""
     stacks = sorted(stacks)
     needed = {next((s for s in stacks if re.search(pattern, s.split()[1])), None) for pattern in NEEDED} - {None}
     rest = [s for s in stacks if s not in needed]
-    count = min(KEPT - len(needed), len(rest))
+    count = min(most - len(needed), len(rest))
     return sorted(needed | {rest[i * len(rest) // count] for i in range(count)})
 
 
-def filter_recording(source, target, version, mode):
-    """Only stacks whose names are those that the program has; returns their number."""
+def filter_recording(source, target, origin, mode, most, confirmed=False):
+    """Only stacks whose names are those that the program has, CONFIRMED: and that others have, too; returns
+    how many are kept, and how many names were refused."""
     with open(source, encoding="utf-8") as file:
         head, *stacks = re.split(r"^(?=stack )", file.read(), flags=re.MULTILINE)
     good = [s for s in stacks if not judge("complete", names_of_stack(s.splitlines()), mode)]
-    kept = spread(good)
+    kept = spread([s for s in good if not confirmed or confirmed_by(s) != "steps"], most)
     with open(target, "w", encoding="utf-8") as file:
-        file.write(f"# JDK {version}: tests/root/java_steps.py --record; frames as Steps.java has them\n")
-        file.write(head + "".join(kept))
+        file.write(f"# {origin}; frames as Steps.java has them\n" + head + "".join(kept))
     return len(kept), len(stacks) - len(good)
+
+
+def report_answers(source):
+    """Of all stacks that were recorded: who confirms them, and why others do not."""
+    with open(source, encoding="utf-8") as file:
+        _, *stacks = re.split(r"^(?=stack )", file.read(), flags=re.MULTILINE)
+    print("  recorded: " + ", ".join(f"{n} by {by}" for by, n in sorted(collections.Counter(
+        map(confirmed_by, stacks)).items())))
+    for stack in (s for s in stacks if confirmed_by(s) == "steps"):
+        lines = stack.splitlines()
+        silent = [line for line in lines if line.startswith("silent ")]
+        print(f"  {lines[0]}: " + "; ".join([s[:90] for s in silent] + [
+            f"{who} has {theirs} where we have {ours}" for who, theirs, ours in other_answers(lines)]))
+
+
+def other_answers(lines):
+    """(who, the first frame that they have otherwise, ours)."""
+    ours = [line.split()[1:] for line in lines if line.startswith("frame ")]
+    for who in ("theirs", "seen"):
+        theirs = [line.split()[1:] for line in lines if line.startswith(who + " ")]
+        for i in range(max(len(ours), len(theirs)) if theirs else 0):
+            here, there = (" ".join(f[i]) if i < len(f) else "nothing" for f in (ours, theirs))
+            if here.split()[:len(there.split())] != there.split():
+                yield who, f"{i} {there}", here
+                break
 
 
 def record_jdk(version, directory):
@@ -191,10 +226,23 @@ def record_jdk(version, directory):
         if mode == "virtual" and version < 21:
             continue
         raw = temp_path("raw")
-        seen = run_again(version, mode, steps, record_to=raw)
+        seen = run_again(version, mode, steps, ["--record", raw])
         name = f"jdk{version}" + ("_virtual" if mode == "virtual" else "")
-        kept, refused = filter_recording(raw, os.path.join(directory, name + ".stacks"), version, mode)
+        kept, refused = filter_recording(raw, os.path.join(directory, name + ".stacks"),
+                                         f"JDK {version}: tests/root/java_steps.py --record", mode, KEPT)
         print(f"JDK {version} {mode}: {kept} stacks kept, {refused} refused; {dict(seen.steps)}", flush=True)
+
+
+def confirm_jdk(version, wanted_mode, directory):
+    for mode, steps, most in CONFIRMED:
+        if wanted_mode not in ("", mode) or (mode == "virtual" and version < 21):
+            continue
+        raw = temp_path("raw")
+        run_again(version, mode, steps, ["--record", raw, "--witness", home_of(version)])
+        kept, refused = filter_recording(raw, os.path.join(directory, f"jdk{version}_{mode}_confirmed.stacks"),
+                                         f"JDK {version}: tests/root/java_steps.py --confirm", mode, most, True)
+        print(f"JDK {version} {mode}: {kept} confirmed stacks kept, {refused} refused", flush=True)
+        report_answers(raw)
 
 
 # --- one run --------------------------------------------------------------------------------
@@ -238,15 +286,14 @@ def start_steps(version, mode):
                 stdin=subprocess.PIPE, stderr=subprocess.DEVNULL).wait_text(timeout=120)
 
 
-def run_mode(version, mode, steps, record_to=None):
+def run_mode(version, mode, steps, more_options=()):
     more = MODES[mode][1]
     jvm = start_steps(version, mode)
     comm = "ForkJoi" if more.get("virtual") else "steps"
     options = ["--rounds", max(steps // ROUND_STEPS, 1)]
     if "signal" in more:
         options += ["--signal", more["signal"]]
-    if record_to:
-        options += ["--record", record_to]
+    options += more_options
     done = run([os.path.join(BUILD, "tools", "java_steps"), *options, jvm.pid, comm,
                 min(ROUND_STEPS, steps)], timeout=600)
     jvm.stop()
@@ -289,6 +336,7 @@ def steps_main():
     parser.add_argument("--steps", type=int, default=20000)
     parser.add_argument("--show", type=int, default=5)
     parser.add_argument("--record", metavar="DIR")
+    parser.add_argument("--confirm", metavar="DIR")
     parser.add_argument("--keep", help="directory for what java_steps printed")
     parser.add_argument("what", nargs="*")
     arguments = parser.parse_args()
@@ -297,6 +345,11 @@ def steps_main():
     if arguments.record:
         for version in [int(what) for what in arguments.what] or JDKS:
             record_jdk(version, arguments.record)
+        return
+    if arguments.confirm:
+        for what in arguments.what or map(str, CONFIRMED_JDKS):
+            version, _, mode = what.partition(":")
+            confirm_jdk(int(version), mode, arguments.confirm)
         return
     for version, mode in wanted(arguments.what):
         try:

@@ -3,7 +3,7 @@
 
 One case, with its table and examples of what is not as it must be:
 
-    sudo HOSTPROF_BUILD=build HOSTPROF_JDKS=build/jdks tests/root/test_hotspot.py --case mixed 17
+    sudo HOSTPROF_BUILD=build HOSTPROF_JDKS=.jdks tests/root/test_hotspot.py --case mixed 17
 """
 import collections
 import math

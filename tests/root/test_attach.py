@@ -8,7 +8,7 @@ import codemap
 from idle_jvms import *
 
 
-@for_each_jdk(INSTALLED)
+@for_each_jdk(TRIED)
 def attach_again_and_detach(version):
     jvm = idle(jdk(version))
     attach(jvm.pid)
@@ -21,7 +21,7 @@ def attach_again_and_detach(version):
     lives_on(jvm)
 
 
-@for_each_jdk(INSTALLED)
+@for_each_jdk(TRIED)
 def another_users_jvm(version):
     home = jdk(version)
     if not os.access(home, os.R_OK):
@@ -176,6 +176,7 @@ def user_namespace():
     try:
         outer.wait_text("ready")
     except Failed:
+        outer.finish(code=1)
         skip("users may not make namespaces here")
     pid = java_below(outer.pid)
     attach(pid, "--agent", os.path.join(place, "libhostprof-agent.so"))
@@ -207,7 +208,7 @@ def a_root_of_its_own():
     lives_on(outer)
 
 
-@for_each_jdk(INSTALLED)
+@for_each_jdk(TRIED)
 def a_jvm_that_is_still_starting(version):
     """Tried from the first moment on: each try attaches, or says why not and does no harm."""
     for delay in range(0, 60, 6):

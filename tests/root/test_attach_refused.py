@@ -18,19 +18,19 @@ def refused(jvm, why, code=3, **more):
     lives_on(jvm)
 
 
-@for_each_jdk(INSTALLED)
+@for_each_jdk(TRIED)
 def attach_mechanism_disabled(version):
     refused(idle(jdk(version), "-XX:+DisableAttachMechanism"), "-XX:+DisableAttachMechanism")
 
 
-@for_each_jdk(INSTALLED)
+@for_each_jdk(TRIED)
 def dynamic_agents_disabled(version):
     if version == 8:
         skip("JDK 8 has no such flag")
     refused(idle(jdk(version), "-XX:-EnableDynamicAgentLoading"), "-XX:-EnableDynamicAgentLoading")
 
 
-@for_each_jdk(INSTALLED)
+@for_each_jdk(TRIED)
 def reduced_signals(version):
     """SIGQUIT would kill it; its listener runs from the start, so that none is needed."""
     home = jdk(version)
@@ -105,7 +105,7 @@ def without_listener(home):
     return jvm
 
 
-@for_each_jdk(INSTALLED)
+@for_each_jdk(TRIED)
 def a_jvm_that_opens_no_socket(version):
     jvm = without_listener(jdk(version))
     began = time.monotonic()
@@ -125,7 +125,7 @@ def interrupted_while_it_waits():
     client = start([HOSTPROF, "attach", jvm.pid, "--timeout", "2s"], stderr=subprocess.DEVNULL)
     wait_until(lambda: os.path.exists(trigger), what="the trigger file")
     client.signal(signal.SIGINT)
-    client.popen.wait(5)
+    client.finish(5, code=None)
     wait_until(lambda: not os.path.exists(trigger), what="no trigger file")
     lives_on(jvm)
 
@@ -148,7 +148,7 @@ def no_jvm():
     expect(sleeper.running(), "the process was killed")
 
 
-@for_each_jdk(INSTALLED)
+@for_each_jdk(TRIED)
 def a_copy_that_a_jvm_forked(version):
     """It has the JVM's handlers and descriptors, but nobody in it answers."""
     libjvm = glob.glob(os.path.join(jdk(version), "**/server/libjvm.so"), recursive=True)[0]

@@ -250,7 +250,7 @@ def names_of_that_moment(version, agent):
     let_run(jvm.pid, 997, {"java": 4000})
     jvm.wait_text("epoch 50 ", 60)
     path = recorder.end()
-    jvm.popen.terminate()
+    jvm.signal(signal.SIGTERM)
     said = jvm.finish(code=None)
     epochs = {int(k): (int(a), int(b)) for k, a, b in
               re.findall(r"^epoch (\d+) (\d+) (\d+)$", said, re.MULTILINE)}

@@ -11,7 +11,7 @@ def rows():
 @test
 def twenty_jvms():
     need_root()
-    homes = [jdk(version) for version in INSTALLED]
+    homes = list(filter(None, map(find_jdk, JDKS))) or skip("no JDK")
     classes = temp_dir()
     jvms = {}
     with open(os.path.join(WORKLOADS, "Named00.class"), "rb") as file:

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Walks the stack of a Java thread at every instruction that it executes, and says which walks
- * cannot be right (java_steps/step_judge.h). java_steps/check.py starts the workload and judges the
+ * cannot be right (java_steps/step_judge.h). tests/root/java_steps.py starts the workload and judges the
  * names.
  *
- *     java_steps [--rounds N] [--signal N] [--record FILE] PID COMM STEPS
+ *     java_steps [--rounds N] [--signal N] [--record FILE [--witness JAVA_HOME]] PID COMM STEPS
  *
  * The thread is the one whose name begins with COMM. --rounds: so many times, at other moments.
- * --signal: SIGUSR2 every N steps. Needs root, or ptrace rights.
+ * --signal: SIGUSR2 every N steps. --witness: other tools are asked for each stack that is recorded
+ * (java_steps/witness.h); JAVA_HOME is the JDK that runs. Needs root, or ptrace rights.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -45,6 +46,9 @@ struct run {
 	struct frame_names *names;
 	struct step_report *report;
 	struct java_recording *recording; /* NULL: nothing is recorded */
+	struct witness *witness;	  /* of what is recorded, or NULL */
+	struct seen_calls seen;		  /* with a witness */
+	struct user_regs_struct regs;	  /* of the last stop */
 	struct live_stack good, now;	  /* `good` is whole */
 	unsigned long step;
 	uint64_t pc; /* of the last stop */
@@ -167,6 +171,8 @@ static void look(struct run *run, const struct user_regs_struct *regs, bool anew
 			 : step_judge(run->vs, &run->layout.wire, &run->good, &run->now);
 	step_report_add(run->report, change, regs, &run->good, &run->now);
 	if (run->recording && change < STEP_UNFINISHED)
+		java_recording_begin_seen(run->recording, regs, run->tid, &run->now);
+	if (run->recording && change < STEP_UNFINISHED)
 		java_recording_add(run->recording, regs, run->tid, &run->now, change);
 	if (change != STEP_UNFINISHED)
 		run->good = run->now;
@@ -178,13 +184,26 @@ static int signal_to_give(int stopped_by)
 	return stopped_by == SIGTRAP || stopped_by == SIGSTOP ? 0 : stopped_by;
 }
 
-/* In front of a handler's first instruction, if it is one: the signal may be blocked. */
-static void hide_saved_flag(const struct run *run, const struct user_regs_struct *regs)
+/* Is this in front of a handler's first instruction? The signal may be blocked. */
+static bool is_handler(const struct run *run, const struct user_regs_struct *regs)
 {
 	uint64_t pc;
 
-	if (live_walk_read(run->walk, regs->rsp + SIGNAL_PC_AT, &pc, 8) == 0 && pc == run->pc)
+	return live_walk_read(run->walk, regs->rsp + SIGNAL_PC_AT, &pc, 8) == 0 && pc == run->pc;
+}
+
+/* DELIVERED: a signal's number or 0. */
+static void note_step(struct run *run, const struct user_regs_struct *regs, int delivered)
+{
+	bool begins = delivered && is_handler(run, regs);
+
+	if (begins)
 		clear_trap_flag(run, regs->rsp + SIGNAL_PC_AT + 8);
+	/* A signal came before the instruction. */
+	if (regs->rip != run->pc || regs->rsp != run->regs.rsp || begins)
+		seen_calls_step(&run->seen, run->walk, &run->regs, regs, begins);
+	run->regs = *regs;
+	run->pc = regs->rip;
 }
 
 static int step(struct run *run, int *deliver)
@@ -201,9 +220,7 @@ static int step(struct run *run, int *deliver)
 	if (ptrace(PTRACE_GETREGS, run->tid, NULL, &regs) < 0)
 		return -1;
 	hide_trap_flag(run, &regs);
-	if (delivered)
-		hide_saved_flag(run, &regs);
-	run->pc = regs.rip;
+	note_step(run, &regs, delivered);
 	*deliver = signal_to_give(stopped_by);
 	/* A signal that came: the next step begins its handler. */
 	if (!*deliver)
@@ -227,6 +244,8 @@ static int run_round(struct run *run)
 	    ptrace(PTRACE_GETREGS, run->tid, NULL, &regs) < 0)
 		return -1;
 	run->pc = regs.rip;
+	run->regs = regs;
+	run->seen.valid = false;
 	look(run, &regs, true);
 	slept = 0;
 	for (unsigned long i = 0; i < run->steps && r == 0 && !slept; i++)
@@ -265,7 +284,8 @@ static int run_all(struct run *run, const char *record_to)
 	int r = 0;
 
 	if (record_to)
-		run->recording = java_recording_new(run->vs, &run->layout, run->walk, run->names);
+		run->recording = java_recording_new(run->vs, &run->layout, run->walk, run->names,
+						    run->witness, &run->seen);
 	for (unsigned long i = 0; i < run->rounds && r == 0; i++)
 		r = run_round(run);
 	if (r < 0)
@@ -290,9 +310,10 @@ int main(int argc, char **argv)
 	static const struct option options[] = { { "rounds", required_argument, NULL, 'r' },
 						 { "signal", required_argument, NULL, 's' },
 						 { "record", required_argument, NULL, 'o' },
+						 { "witness", required_argument, NULL, 'w' },
 						 { NULL, 0, NULL, 0 } };
 	static struct run run = { .rounds = 1 };
-	const char *record_to = NULL;
+	const char *record_to = NULL, *java_home = NULL;
 	int option, status = 1;
 
 	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = on_alarm }, NULL);
@@ -301,6 +322,7 @@ int main(int argc, char **argv)
 		case 'r': run.rounds = strtoul(optarg, NULL, 10); break;
 		case 's': run.signal_every = strtoul(optarg, NULL, 10); break;
 		case 'o': record_to = optarg; break;
+		case 'w': java_home = optarg; break;
 		default: return 2;
 		}
 	}
@@ -309,8 +331,11 @@ int main(int argc, char **argv)
 	run.pid = (uint32_t)strtoul(argv[optind], NULL, 10);
 	run.comm = argv[optind + 1];
 	run.steps = strtoul(argv[optind + 2], NULL, 10);
+	if (java_home)
+		run.witness = witness_new(java_home, run.pid);
 	if (open_jvm(&run) == 0)
 		status = run_all(&run, record_to) < 0;
+	witness_free(run.witness);
 	release(&run);
 	return status;
 }

@@ -57,6 +57,7 @@ static struct fixture {
 	int open_error[CPUS]; /* of perf events */
 	/* What was asked for. */
 	struct bpf_session_options session;
+	uint64_t sampling_since_ns;
 	struct perf_events_options perf;
 	uint32_t ring_bytes;
 	char log[1024];
@@ -106,6 +107,12 @@ void bpf_session_free(struct bpf_session *session)
 	for (int i = 0; session && i < 3; i++)
 		close(session->table_fds[i]);
 	free(session);
+}
+
+void bpf_session_set_sampling(struct bpf_session *session, uint64_t since_ns)
+{
+	(void)session;
+	f.sampling_since_ns = since_ns;
 }
 
 int bpf_session_prog_fd(const struct bpf_session *session)
@@ -158,19 +165,6 @@ void perf_events_release(struct perf_events *events)
 	events->count = 0;
 }
 
-int perf_events_enable(const struct perf_events *events)
-{
-	if (events->count)
-		note("start %d\n", events->fds[0]);
-	return 0;
-}
-
-void perf_events_disable(const struct perf_events *events)
-{
-	if (events->count)
-		note("stop %d\n", events->fds[0]);
-}
-
 int rings_open(int array_fd, uint32_t ring_bytes, const struct cpu_list *cpus,
 	       struct rings **ret_rings, struct err *err)
 {
@@ -221,6 +215,7 @@ void rings_drain(struct rings *rings, const struct rings_handler *handler)
 	(void)rings;
 	handler->miss(&miss, handler->data);
 	handler->sample(&sample, handler->data);
+	handler->invalid("no", 3, handler->data);
 }
 
 int sideband_open(unsigned int cpu, struct sideband **ret_sideband, struct err *err)

@@ -16,8 +16,10 @@
 #include "capture/map_entry.h"
 #include "unwind/table_memory.h"
 
-/* One of the three, owned. */
+/* One of the four, owned. */
 struct fake_record {
+	void *invalid;
+	size_t invalid_len;
 	struct side_event *side;
 	struct wire_sample *sample;
 	struct wire_miss *miss;
@@ -56,6 +58,7 @@ static inline void fake_capture_free(struct capture *c)
 		free(record->side);
 		free(record->sample);
 		free(record->miss);
+		free(record->invalid);
 	}
 	vec_release(&c->records);
 	vec_release(&c->lost);
@@ -88,6 +91,13 @@ static inline void fake_put_miss(struct capture *c, const struct wire_miss *miss
 	vec_push(&c->records, record);
 }
 
+static inline void fake_put_invalid(struct capture *c, const void *bytes, size_t len)
+{
+	struct fake_record record = { .invalid = xmemdup(bytes, len), .invalid_len = len };
+
+	vec_push(&c->records, record);
+}
+
 /* --- in place of capture/ --- */
 
 void capture_drain(struct capture *c, const struct capture_handler *handler)
@@ -101,6 +111,9 @@ void capture_drain(struct capture *c, const struct capture_handler *handler)
 			handler->miss(record.miss, handler->data);
 		if (record.sample)
 			handler->sample(record.sample, handler->data);
+		if (record.invalid)
+			handler->invalid(record.invalid, record.invalid_len, handler->data);
+		free(record.invalid);
 		free(record.side);
 		free(record.miss);
 		free(record.sample);

@@ -25,6 +25,7 @@ struct recorded_frame {
 
 struct recorded_java {
 	char name[160];
+	char by[32]; /* who else has these frames: "jhsdb+gdb", "calls"; "" nobody */
 	struct walk_request request;
 	struct recorded_frame frames[RECORDED_FRAMES]; /* as the program knows them, leaf first */
 	size_t frame_count;
@@ -73,6 +74,8 @@ static inline void recorded_java_line(struct recorded_java *stack, const char *l
 		stack->request.regs[number] = value;
 	else if (sscanf(line, "pc 0x%" SCNx64, &value) == 1)
 		stack->request.pc = value;
+	else if (sscanf(line, "by %31s", stack->by) == 1)
+		return;
 	else if (sscanf(line, "thread %" SCNx64, &value) == 1)
 		stack->request.thread = value;
 	else if (stack->frame_count < RECORDED_FRAMES &&

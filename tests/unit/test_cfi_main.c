@@ -47,13 +47,61 @@ static void main_without_an_fde(void **state)
 	open_program(&f, rust_main, sizeof(rust_main), false);
 	assert_int_equal(frames_at(&f, MAIN - 1).kind, WIRE_RULE_NONE);
 	assert_int_equal(frames_at(&f, MAIN).cfa_offset, 8);
-	assert_int_equal(frames_at(&f, MAIN + 1).kind, WIRE_RULE_CFA);
-	assert_int_equal(frames_at(&f, MAIN + 1).cfa_reg, 7);
+	for (uint64_t at = MAIN; at < end; at++) {
+		assert_int_equal(frames_at(&f, at).kind, WIRE_RULE_CFA);
+		assert_int_equal(frames_at(&f, at).cfa_reg, 7);
+		assert_int_equal(frames_at(&f, at).ra_slot, 1);
+	}
 	assert_int_equal(frames_at(&f, MAIN + 1).cfa_offset, 16);
 	assert_int_equal(frames_at(&f, end - 2).cfa_offset, 16);
 	assert_int_equal(frames_at(&f, end - 1).cfa_offset, 8);
 	assert_int_equal(frames_at(&f, end).kind, WIRE_RULE_NONE);
 	assert_int_equal(frames_at(&f, CFI_TEXT).kind, WIRE_RULE_END);
+}
+
+/* The instruction may be the last that was read, and one byte less is not enough. */
+static void the_place_of_main(void **state)
+{
+	uint8_t code[64];
+
+	(void)state;
+	for (size_t at = 0; at + 7 <= sizeof(code); at++) {
+		static const uint8_t lea[] = { 0x48, 0x8d, 0x3d, 0x10, 0, 0, 0 };
+		static const uint8_t mov[] = { 0x48, 0xc7, 0xc7, 0x10, 0x20, 0x40, 0 };
+
+		memset(code, 0x90, sizeof(code));
+		memcpy(code + at, lea, sizeof(lea));
+		assert_int_equal(cfi_main_address(code, at + 7, 0x1000), 0x1000 + at + 7 + 0x10);
+		assert_int_equal(cfi_main_address(code, at + 6, 0x1000), 0);
+		memcpy(code + at, mov, sizeof(mov));
+		assert_int_equal(cfi_main_address(code, at + 7, 0x1000), 0x402010);
+		assert_int_equal(cfi_main_address(code, at + 6, 0x1000), 0);
+	}
+}
+
+/* Rust's main to its last byte, at any length that its call may have before it. */
+static void the_end_of_main(void **state)
+{
+	uint8_t code[CFI_MAIN_MAX_BYTES + 8];
+	struct cfi_main found;
+
+	(void)state;
+	for (size_t at = 1; at + 8 <= sizeof(code); at++) {
+		memset(code, 0x90, sizeof(code));
+		code[0] = 0x50;
+		memcpy(code + at, rust_main + 7, 8);
+		if (at + 8 > CFI_MAIN_MAX_BYTES) {
+			assert_false(cfi_main_match(code, sizeof(code), MAIN, &found));
+			continue;
+		}
+		assert_true(cfi_main_match(code, at + 8, MAIN, &found));
+		assert_int_equal(found.start, MAIN);
+		assert_int_equal(found.end, MAIN + at + 8);
+		assert_false(cfi_main_match(code, at + 7, MAIN, &found));
+		code[0] = 0x51;
+		assert_false(cfi_main_match(code, at + 8, MAIN, &found));
+	}
+	assert_false(cfi_main_match(code, 0, MAIN, &found));
 }
 
 static void an_fde_has_the_word(void **state)
@@ -87,6 +135,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(main_without_an_fde),
+		cmocka_unit_test(the_place_of_main),
+		cmocka_unit_test(the_end_of_main),
 		cmocka_unit_test(an_fde_has_the_word),
 		cmocka_unit_test(other_code_is_not_guessed_at),
 	};

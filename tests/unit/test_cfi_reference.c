@@ -13,7 +13,8 @@
 #include "base/macros.h"
 #include "elf/cfi_file.h"
 
-#define MAX_COLUMNS 32
+#define MAX_COLUMNS	32
+#define MAX_SIGNAL_CIES 8
 /* A positive or odd offset, or something else that no slot can express. */
 #define NO_SLOT (-1)
 
@@ -26,6 +27,10 @@ struct reference {
 	int column_count;
 	uint64_t fde_end;
 	size_t compared, kinds[WIRE_RULE_KIND_COUNT];
+	size_t expressions; /* places whose CFA the table gives as an expression, without its text */
+	uint64_t signal_cies[MAX_SIGNAL_CIES];
+	int signal_cie_count;
+	bool is_signal; /* the FDE's CIE has 'S' in its augmentation */
 	/* The row that was read before this one: its end is this one's start. */
 	uint64_t start;
 	bool pending;
@@ -112,9 +117,8 @@ static bool matches(const struct reference *r, const struct wire_rule *rule)
 	const char *ra = cell(r, "ra");
 	int slot = slot_of(ra);
 
-	/* Signal frames are not marked in the table. */
-	if (rule->kind == WIRE_RULE_SIGNAL)
-		return strcmp(r->cfa, "exp") == 0;
+	if (r->is_signal || rule->kind == WIRE_RULE_SIGNAL)
+		return r->is_signal && rule->kind == WIRE_RULE_SIGNAL;
 	if (strcmp(ra, "u") == 0)
 		return rule->kind == WIRE_RULE_END;
 	if (strcmp(r->cfa, "exp") == 0)
@@ -141,6 +145,7 @@ static void compare(struct reference *r, uint64_t address)
 			r->cfa, cell(r, "ra"), cell(r, "rbx"), cell(r, "rbp"), cell(r, "r13"),
 			cell(r, "r15"));
 	r->compared++;
+	r->expressions += strcmp(r->cfa, "exp") == 0;
 	r->kinds[rule.kind]++;
 }
 
@@ -184,6 +189,29 @@ static void read_row(struct reference *r, char *line)
 	r->pending = true;
 }
 
+/* "00000050 0000000000000014 00000000 CIE "zRS" cf=1 df=-8 ra=16" */
+static void read_cie(struct reference *r, const char *line)
+{
+	const char *augmentation = strchr(line, '"');
+	const char *end = augmentation ? strchr(augmentation + 1, '"') : NULL;
+	const char *mark = augmentation ? strchr(augmentation + 1, 'S') : NULL;
+
+	if (!mark || !end || mark > end)
+		return;
+	assert_true(r->signal_cie_count < MAX_SIGNAL_CIES);
+	r->signal_cies[r->signal_cie_count++] = strtoull(line, NULL, 16);
+}
+
+static bool is_signal_fde(const struct reference *r, const char *line)
+{
+	const char *cie = strstr(line, " cie=");
+
+	for (int i = 0; cie && i < r->signal_cie_count; i++)
+		if (r->signal_cies[i] == strtoull(cie + 5, NULL, 16))
+			return true;
+	return false;
+}
+
 static void read_line(struct reference *r, char *line)
 {
 	const char *range = strstr(line, " pc=");
@@ -191,6 +219,9 @@ static void read_line(struct reference *r, char *line)
 	if (range || strstr(line, " CIE ")) {
 		end_row(r, r->fde_end);
 		r->column_count = 0;
+		if (!range)
+			read_cie(r, line);
+		r->is_signal = range && is_signal_fde(r, line);
 		r->fde_end = range ? strtoull(strstr(range, "..") + 2, NULL, 16) : 0;
 	} else if (strncmp(line, "   LOC", 6) == 0) {
 		read_columns(r, line);
@@ -235,7 +266,11 @@ static void compare_or_skip(const char *path, size_t at_least, struct reference 
 
 	if (compared == 0)
 		skip();
-	print_message("%s: %zu places equal\n", path, compared);
+	print_message(
+		"%s: %zu places equal; of them %zu expressions: %zu of the PLT, %zu loads, %zu "
+		"signals, %zu that no row can say\n",
+		path, compared, r->expressions, r->kinds[WIRE_RULE_PLT], r->kinds[WIRE_RULE_DEREF],
+		r->kinds[WIRE_RULE_SIGNAL], r->kinds[WIRE_RULE_BAD]);
 	assert_true(compared >= at_least);
 }
 

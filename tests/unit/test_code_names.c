@@ -202,6 +202,54 @@ static void the_cache_is_bounded(void **state)
 	assert_true(f->code.fake.reads > reads); /* it was forgotten */
 }
 
+/* A JVM that puts another method there after the N-th read. */
+static struct fixture *changing;
+static unsigned int change_after;
+static uint64_t change_to;
+
+static int changing_read(const struct vm_memory *memory, const struct vm_span *spans,
+			 unsigned int count)
+{
+	const struct vm_memory *fake = &changing->code.fake.memory;
+	int r = fake->read(fake, spans, count);
+
+	(void)memory;
+	if (changing->code.fake.reads == change_after)
+		code_fixture_nmethod(&changing->code, 4, 8, change_to, 78);
+	return r;
+}
+
+/* Whenever it happens: the id's own name, or none. */
+static void code_that_changes_while_it_is_read(void **state)
+{
+	struct fixture *f = *state;
+	const struct vm_memory memory = { .read = changing_read };
+	unsigned int named = 0, refused = 0;
+
+	changing = f;
+	change_to = code_fixture_method(&f->code, "Other", "work");
+	for (change_after = 1; change_after < 30; change_after++) {
+		struct method_names *methods = method_names_new(&memory, &f->code.layout);
+		struct code_names *names = code_names_new(&memory, &f->code.layout, methods);
+		struct java_frame frame;
+		const char *stub;
+		int r;
+
+		code_fixture_nmethod(&f->code, 4, 8, f->method, 77);
+		f->code.fake.reads = 0;
+		r = code_names_find(names, f->nmethod + 500, 77, &frame, &stub);
+		if (r == 0)
+			assert_string_equal(frame.class_name, "pkg.Work$$Lambda/0x00007f1c");
+		else
+			assert_int_equal(r, -ESTALE);
+		named += r == 0;
+		refused += r != 0;
+		code_names_free(names);
+		method_names_free(methods);
+	}
+	assert_true(named > 0 && refused > 3);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -217,6 +265,7 @@ int main(void)
 		TEST(a_stub_in_the_place_of_an_nmethod),
 		TEST(a_buffer_in_the_place_of_an_nmethod),
 		TEST(the_cache_is_bounded),
+		TEST(code_that_changes_while_it_is_read),
 		TEST(the_limit_can_be_lowered),
 	};
 

@@ -151,6 +151,35 @@ static void a_rest_of_eight_bytes_has_no_record(void **state)
 	drop_memory(&m);
 }
 
+static void see_time(const struct codemap_event *event, void *data)
+{
+	*(uint64_t *)data = event->time_ns;
+}
+
+/* A JVM in a time namespace has another clock: its times come in ours, the lease goes in its. */
+static void times_are_in_our_clock(void **state)
+{
+	static _Alignas(8) char buffer[CODEMAP_READ_BYTES];
+	struct memory m = make_memory(F_SEAL_SHRINK);
+	struct codemap_reader reader;
+	struct err err = { 0 };
+	uint64_t time_ns = 0;
+
+	(void)state;
+	assert_int_equal(open_reader(&m, &reader), 0);
+	reader.clock_offset_ns = 5000;
+	assert_int_equal(codemap_reader_take_lease(&reader, 100, &err), 0);
+	assert_int_equal(m.header->lease_until_ns, 100 + 5000 + CODEMAP_LEASE_NS);
+	assert_true(codemap_reader_renew_lease(&reader, 200));
+	assert_int_equal(m.header->lease_until_ns, 200 + 5000 + CODEMAP_LEASE_NS);
+	write_method(&m, 1, 10);
+	((struct codemap_record *)(void *)(m.map + CODEMAP_HEADER_BYTES))->time_ns = 7000;
+	assert_int_equal(codemap_reader_drain(&reader, buffer, see_time, &time_ns), 0);
+	assert_int_equal(time_ns, 2000);
+	codemap_reader_close(&reader);
+	drop_memory(&m);
+}
+
 static void refuses_memory_that_may_shrink(void **state)
 {
 	struct memory m = make_memory(0);
@@ -345,6 +374,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_around_the_end_of_the_ring),
 		cmocka_unit_test(a_rest_of_eight_bytes_has_no_record),
+		cmocka_unit_test(times_are_in_our_clock),
 		cmocka_unit_test(refuses_memory_that_may_shrink),
 		cmocka_unit_test(refuses_wrong_headers),
 		cmocka_unit_test(refuses_hostile_rings),

@@ -168,6 +168,69 @@ static void test_light_nodes_are_pruned_and_stated(void **state)
 	profile_release(&p);
 }
 
+/* However little is kept: the page's weights and samples are those of the profile. */
+static void test_pruning_loses_no_weight(void **state)
+{
+	struct profile p;
+
+	(void)state;
+	make_profile(&p, 9);
+	for (size_t max_nodes = 1; max_nodes <= 9; max_nodes++) {
+		struct html_columns columns;
+		struct reader r = { &columns, 0 };
+		uint64_t weight = 0, samples = 0;
+		const struct html_tree *tree;
+
+		make_columns(&p, max_nodes, &columns);
+		tree = &columns.trees.items[0];
+		assert_int_equal(tree->period, 0);
+		for (uint32_t i = 0; i < 2 * tree->nodes; i++)
+			next_number(&r);
+		for (uint32_t i = 0; i < tree->nodes; i++)
+			weight += next_number(&r);
+		for (uint32_t i = 0; i < tree->nodes; i++)
+			samples += next_number(&r);
+		assert_int_equal(weight, 20 + 3000 + 10 + 50);
+		assert_int_equal(samples, 2 + 300 + 1 + 5);
+		assert_int_equal(r.at, columns.bytes.len);
+		assert_true(8 - tree->pruned_nodes <= max_nodes);
+		assert_int_equal(tree->pruned_nodes == 0, tree->pruned_below == 0);
+		html_columns_release(&columns);
+	}
+	profile_release(&p);
+}
+
+/* Functions of one name in two binaries are two labels of the page. */
+static void test_a_name_in_two_modules(void **state)
+{
+	struct html_columns columns;
+	struct reader r = { &columns, 0 };
+	uint32_t main_fn, other, one, two, thread;
+	struct profile p;
+
+	(void)state;
+	profile_init(&p);
+	fixture_event(&p, "cpu", "nanoseconds", 1);
+	thread = fixture_thread(&p, fixture_process(&p, "a", 1), "a", 1);
+	main_fn = fixture_native(&p, "main");
+	other = fixture_native(&p, "other");
+	one = fixture_code(&p, FRAME_NATIVE, "free", fixture_mapping(&p, "libc", "", 0, 9), 1);
+	two = fixture_code(&p, FRAME_NATIVE, "free", fixture_mapping(&p, "jemalloc", "", 0, 9), 1);
+	fixture_sample(&p, 0, thread, 1, 1, FIXTURE_FRAMES(main_fn, one));
+	fixture_sample(&p, 0, thread, 1, 1, FIXTURE_FRAMES(other, two));
+	make_columns(&p, 100, &columns);
+	for (int i = 0; i < 6; i++)
+		next_number(&r);
+	expect_label(&r, "all", HTML_KIND_LEVEL, "");
+	expect_label(&r, "a-1", HTML_KIND_LEVEL, "");
+	expect_label(&r, "main", FRAME_NATIVE, "");
+	expect_label(&r, "free", FRAME_NATIVE, "libc");
+	expect_label(&r, "other", FRAME_NATIVE, "");
+	expect_label(&r, "free", FRAME_NATIVE, "jemalloc");
+	html_columns_release(&columns);
+	profile_release(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +238,8 @@ int main(void)
 		cmocka_unit_test(test_processes_of_the_first_level),
 		cmocka_unit_test(test_samples_are_a_column_when_weights_differ),
 		cmocka_unit_test(test_light_nodes_are_pruned_and_stated),
+		cmocka_unit_test(test_pruning_loses_no_weight),
+		cmocka_unit_test(test_a_name_in_two_modules),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,20 +26,21 @@ static void a_name_keeps_its_key(void **state)
 
 static void a_large_table_is_trimmed(void **state)
 {
-	const uint32_t used[] = { 7, JFR_STABLE_MAX };
+	const uint32_t used[] = { 7, JFR_STABLE_MAX, 9 };
 	struct jfr_stable stable;
 
 	(void)state;
 	jfr_stable_init(&stable);
 	for (uint32_t name = 0; name <= JFR_STABLE_MAX; name++)
 		assert_int_equal(key_of(&stable, name), name);
-	jfr_stable_trim(&stable.threads, used, ARRAY_SIZE(used));
+	jfr_stable_trim(&stable.threads, used, 2);
 	assert_int_equal(intern_len(&stable.threads.names), 2);
 	assert_int_equal(key_of(&stable, 7), 7);
 	assert_int_equal(key_of(&stable, JFR_STABLE_MAX), JFR_STABLE_MAX);
 	/* One that was forgotten gets a key that nobody had. */
 	assert_int_equal(key_of(&stable, 8), JFR_STABLE_MAX + 1);
 	assert_int_equal(key_of(&stable, 8), JFR_STABLE_MAX + 1);
+	assert_int_equal(key_of(&stable, 9), JFR_STABLE_MAX + 2);
 	jfr_stable_release(&stable);
 }
 

@@ -73,6 +73,56 @@ static void test_claimed(void **state)
 	assert_int_equal(jvm->serial, 2);
 }
 
+/* One that was made before the process began is of a process that had its pid. */
+static void test_of_a_process_before(void **state)
+{
+	struct fixture *f = *state;
+	const struct mapping *libjvm = &f->next.mappings.items[0];
+	struct jvm *jvm = jvm_table_find(f->table, f->next.pid, libjvm, true);
+
+	f->next.begin_ns = jvm->made_ns + 1;
+	assert_ptr_not_equal(jvm_table_get(f->table, &f->next), jvm);
+	f->first.begin_ns = jvm->made_ns;
+	assert_int_equal(jvm->serial, 0);
+}
+
+/* Where, in which file and in which process: a JVM is known by all three. */
+static void test_found_by_its_mapping(void **state)
+{
+	struct fixture *f = *state;
+	struct mapping libjvm = f->next.mappings.items[0];
+	struct jvm *jvm = jvm_table_find(f->table, f->next.pid, &libjvm, true);
+
+	assert_ptr_equal(jvm_table_find(f->table, f->next.pid, &libjvm, false), jvm);
+	assert_null(jvm_table_find(f->table, f->next.pid + 1, &libjvm, false));
+	libjvm.start += 0x1000;
+	assert_null(jvm_table_find(f->table, f->next.pid, &libjvm, false));
+	libjvm.start -= 0x1000;
+	libjvm.key.inode++;
+	assert_null(jvm_table_find(f->table, f->next.pid, &libjvm, false));
+	assert_int_equal(jvm->id, 1);
+	assert_int_equal(jvm_table_find(f->table, f->next.pid, &libjvm, true)->id, 2);
+}
+
+/* Nobody claims it for half a minute: it goes. */
+static void test_unclaimed(void **state)
+{
+	struct fixture *f = *state;
+	const struct mapping *libjvm = &f->next.mappings.items[0];
+	struct jvm *jvm = jvm_table_find(f->table, f->next.pid, libjvm, true);
+
+	jvm_table_get(f->table, &f->first)->made_ns -= 60 * NSEC_PER_SEC;
+	jvm = jvm_table_find(f->table, f->next.pid + 1, libjvm, true);
+	jvm->made_ns -= 29 * NSEC_PER_SEC;
+	jvm_table_find(f->table, f->next.pid + 2, libjvm, true)->made_ns -= 31 * NSEC_PER_SEC;
+	jvm_table_poll(f->table);
+	assert_true(jvm_table_replayed(f->table));
+	assert_ptr_equal(jvm_table_find(f->table, f->next.pid + 1, libjvm, false), jvm);
+	assert_null(jvm_table_find(f->table, f->next.pid + 2, libjvm, false));
+	assert_non_null(f->first.jvm);
+	assert_ptr_equal(jvm_table_find(f->table, f->first.pid, libjvm, false), f->first.jvm);
+}
+
 /* A launcher that looks into another library first: what goes is not reported, only what comes. */
 static void test_loaded_in_the_place_of_another(void **state)
 {
@@ -110,9 +160,9 @@ static void test_no_hotspot(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_pid_used_again),
-		TEST(test_claimed),
-		TEST(test_loaded_in_the_place_of_another),
+		TEST(test_pid_used_again),	TEST(test_claimed),
+		TEST(test_of_a_process_before), TEST(test_found_by_its_mapping),
+		TEST(test_unclaimed),		TEST(test_loaded_in_the_place_of_another),
 		TEST(test_no_hotspot),
 	};
 

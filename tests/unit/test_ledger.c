@@ -64,6 +64,46 @@ static void test_figures_reach_the_profile(void **state)
 	profile_release(&profile);
 }
 
+static void test_losses_by_reason(void **state)
+{
+	const struct ledger_loss three = { 3, 30 }, four = { 4, 40 };
+	struct ledger ledger;
+	struct ledger_entry *entry;
+	struct profile profile;
+	uint32_t events[2];
+
+	(void)state;
+	ledger_init(&ledger);
+	profile_init(&profile);
+	events[0] = profile_event(&profile, &(struct profile_event){ .period = 10 });
+	events[1] = profile_event(&profile, &(struct profile_event){ .period = 20 });
+	entry = get(&ledger, 7, 1, "burn");
+	ledger_count_lost(&ledger, entry, 1, WIRE_LOSS_RING, &three);
+	ledger_count_lost(&ledger, entry, 1, WIRE_LOSS_NESTED, &four);
+	ledger_count_lost(&ledger, get(&ledger, 8, 1, "sh"), 0, WIRE_LOSS_NESTED, &four);
+	assert_int_equal(ledger_lost(&ledger), 11);
+	assert_int_equal(ledger.losses[WIRE_LOSS_NESTED].count, 8);
+	assert_int_equal(ledger.losses[WIRE_LOSS_NESTED].weight, 80);
+	ledger_write(&ledger, &profile, events, 2);
+	assert_int_equal(profile.quality.len, 2);
+	assert_int_equal(profile.quality.items[0].event, events[1]);
+	assert_int_equal(profile.quality.items[0].lost, 7);
+	assert_int_equal(profile.quality.items[0].lost_weight, 70);
+	assert_int_equal(profile.quality.items[1].event, events[0]);
+	assert_int_equal(profile.quality.items[1].lost_weight, 40);
+	ledger_write_reasons(&ledger, &profile);
+	assert_int_equal(profile.counters.len, 2);
+	assert_string_equal(profile_get_string(&profile, profile.counters.items[0].name),
+			    "samples.lost");
+	assert_string_equal(profile_get_string(&profile, profile.counters.items[0].detail), "ring");
+	assert_int_equal(profile.counters.items[0].value, 3);
+	assert_string_equal(profile_get_string(&profile, profile.counters.items[1].detail),
+			    "nested");
+	assert_int_equal(profile.counters.items[1].value, 8);
+	ledger_release(&ledger);
+	profile_release(&profile);
+}
+
 static bool nobody(const struct ledger_entry *entry, void *data)
 {
 	(void)entry;
@@ -139,6 +179,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_generations_are_apart),
 		cmocka_unit_test(test_figures_reach_the_profile),
+		cmocka_unit_test(test_losses_by_reason),
 		cmocka_unit_test(test_ids_follow_the_tables),
 		cmocka_unit_test(test_processes_that_are_gone),
 	};

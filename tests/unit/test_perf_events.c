@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
-#include <sys/ioctl.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,14 +15,17 @@
 #define PROG_FD	 77
 #define FIRST_FD 5000 /* far above any that is open */
 #define LINK_FD	 6000
+#define PERIOD	 1003009ULL
+/* Of the events below the first is a clock. */
+#define OPENED 6
 
 static struct {
-	struct perf_event_attr attrs[4];
-	long cpus[4];
+	struct perf_event_attr attrs[8];
+	long cpus[8];
 	unsigned int opened;
 	unsigned int fail_at; /* the number of the event that cannot be opened, from 1 on */
 	bool no_link;
-	uint64_t cookies[4];
+	uint64_t cookies[8];
 	unsigned int links;
 	char log[256];
 } seen;
@@ -69,15 +72,6 @@ int bpf_link_create(int prog_fd, int target_fd, enum bpf_attach_type type,
 	return seen.no_link ? -1 : LINK_FD + (int)seen.links - 1;
 }
 
-int ioctl(int fd, unsigned long request, ...)
-{
-	note(request == PERF_EVENT_IOC_ENABLE	 ? "on"
-	     : request == PERF_EVENT_IOC_DISABLE ? "off"
-						 : "?",
-	     fd);
-	return 0;
-}
-
 int close(int fd)
 {
 	if (fd >= FIRST_FD)
@@ -85,11 +79,18 @@ int close(int fd)
 	return 0;
 }
 
+ssize_t getrandom(void *bytes, size_t len, unsigned int flags)
+{
+	(void)flags;
+	memset(bytes, 0, len);
+	return (ssize_t)len;
+}
+
 static const struct capture_event events[] = {
 	{ .name = "cpu",
 	  .type = PERF_TYPE_SOFTWARE,
 	  .config = PERF_COUNT_SW_CPU_CLOCK,
-	  .period = 1003009 },
+	  .period = PERIOD },
 	{ .name = "cycles",
 	  .type = PERF_TYPE_HARDWARE,
 	  .config = PERF_COUNT_HW_CPU_CYCLES,
@@ -112,34 +113,36 @@ static struct perf_events_options all(void)
 	return (struct perf_events_options){ .events = events, .count = 3, .prog_fd = PROG_FD };
 }
 
+/* Each event as it was asked for; a clock as its timers. */
 static void each_as_it_was_asked_for(void **state)
 {
+	static const unsigned int of[OPENED] = { 0, 0, 0, 0, 1, 2 };
 	struct perf_events_options options = all();
 	struct perf_events opened;
 	struct err err;
 
 	(void)state;
 	assert_int_equal(perf_events_open(&options, 3, &opened, &err), 0);
-	assert_int_equal(opened.count, 3);
-	assert_int_equal(seen.opened, 3);
-	for (unsigned int i = 0; i < 3; i++) {
+	assert_int_equal(opened.count, OPENED);
+	assert_int_equal(seen.opened, OPENED);
+	for (unsigned int i = 0; i < OPENED; i++) {
 		assert_int_equal(seen.attrs[i].size, sizeof(struct perf_event_attr));
-		assert_int_equal(seen.attrs[i].type, events[i].type);
-		assert_int_equal(seen.attrs[i].config, events[i].config);
-		assert_true(seen.attrs[i].disabled);
+		assert_int_equal(seen.attrs[i].type, events[of[i]].type);
+		assert_int_equal(seen.attrs[i].config, events[of[i]].config);
+		assert_false(seen.attrs[i].disabled); /* the program says when sampling begins */
 		assert_false(seen.attrs[i].exclude_user);
 		assert_false(seen.attrs[i].exclude_kernel);
 		assert_int_equal(seen.cpus[i], 3);
 		assert_int_equal(opened.fds[i], FIRST_FD + i);
 		assert_int_equal(opened.links[i], LINK_FD + i);
-		assert_int_equal(seen.cookies[i], i); /* tells the program which it was */
+		assert_int_equal(seen.cookies[i], of[i]); /* tells the program which it was */
+		assert_int_equal(seen.attrs[i].freq, of[i] == 1);
 	}
-	assert_false(seen.attrs[0].freq);
-	assert_int_equal(seen.attrs[0].sample_period, 1003009);
-	assert_true(seen.attrs[1].freq);
-	assert_int_equal(seen.attrs[1].sample_freq, 997);
-	assert_false(seen.attrs[2].freq);
-	assert_int_equal(seen.attrs[2].sample_period, 64);
+	for (unsigned int i = 0; i < WIRE_CLOCK_TIMERS; i++)
+		assert_int_equal(seen.attrs[i].sample_period,
+				 perf_events_timer_period(PERIOD, i, 0));
+	assert_int_equal(seen.attrs[4].sample_freq, 997);
+	assert_int_equal(seen.attrs[5].sample_period, 64);
 }
 
 /* The program must see every tick of a clock. */
@@ -153,17 +156,17 @@ static void clocks_leave_nothing_out(void **state)
 	options.exclude_user = true;
 	assert_int_equal(perf_events_open(&options, 0, &opened, &err), 0);
 	assert_false(seen.attrs[0].exclude_user);
-	assert_true(seen.attrs[1].exclude_user);
-	assert_true(seen.attrs[2].exclude_user);
-	assert_false(seen.attrs[1].exclude_kernel);
+	assert_true(seen.attrs[4].exclude_user);
+	assert_true(seen.attrs[5].exclude_user);
+	assert_false(seen.attrs[4].exclude_kernel);
 	setup(NULL);
 	options.exclude_user = false;
 	options.exclude_kernel = true;
 	assert_int_equal(perf_events_open(&options, 0, &opened, &err), 0);
 	assert_false(seen.attrs[0].exclude_kernel);
-	assert_true(seen.attrs[1].exclude_kernel);
-	assert_true(seen.attrs[2].exclude_kernel);
-	assert_false(seen.attrs[1].exclude_user);
+	assert_true(seen.attrs[4].exclude_kernel);
+	assert_true(seen.attrs[5].exclude_kernel);
+	assert_false(seen.attrs[4].exclude_user);
 }
 
 static void all_or_none(void **state)
@@ -173,33 +176,68 @@ static void all_or_none(void **state)
 	struct err err = { 0 };
 
 	(void)state;
-	seen.fail_at = 2;
+	seen.fail_at = 5;
 	assert_int_equal(perf_events_open(&options, 1, &opened, &err), -EMFILE);
 	assert_non_null(strstr(err.text, "'cycles' on cpu 1"));
-	assert_string_equal(seen.log, "close 6000\nclose 5000\n");
+	assert_string_equal(seen.log, "close 6000\nclose 5000\nclose 6001\nclose 5001\n"
+				      "close 6002\nclose 5002\nclose 6003\nclose 5003\n");
 	assert_int_equal(opened.count, 0);
 	setup(NULL);
 	seen.no_link = true;
 	assert_int_equal(perf_events_open(&options, 1, &opened, &err), -EACCES);
+	assert_non_null(strstr(err.text, "'cpu' on cpu 1"));
 	assert_string_equal(seen.log, "close 5000\n");
 }
 
-static void on_and_off(void **state)
+static void released_once(void **state)
 {
 	struct perf_events_options options = all();
 	struct perf_events opened;
 	struct err err;
 
 	(void)state;
-	options.count = 2;
+	options.count = 1;
 	perf_events_open(&options, 0, &opened, &err);
-	assert_int_equal(perf_events_enable(&opened), 0);
-	perf_events_disable(&opened);
 	perf_events_release(&opened);
 	perf_events_release(&opened);
-	perf_events_enable(&opened);
-	assert_string_equal(seen.log, "on 5000\non 5001\noff 5000\noff 5001\n"
-				      "close 6000\nclose 5000\nclose 6001\nclose 5001\n");
+	assert_string_equal(seen.log, "close 6000\nclose 5000\nclose 6001\nclose 5001\n"
+				      "close 6002\nclose 5002\nclose 6003\nclose 5003\n");
+}
+
+static uint64_t period(unsigned int number, uint32_t random)
+{
+	return perf_events_timer_period(PERIOD, number, random);
+}
+
+static void test_rates_make_the_clocks(void **state)
+{
+	const uint32_t randoms[] = { 0, 0x8000, 0xffff, 0xffff1234 };
+
+	(void)state;
+	for (size_t r = 0; r < sizeof(randoms) / sizeof(randoms[0]); r++) {
+		double rate = 0;
+
+		for (unsigned int i = 0; i < WIRE_CLOCK_TIMERS; i++)
+			rate += 1e9 / (double)period(i, randoms[r]);
+		assert_true(rate > 0.985 * 1e9 / PERIOD && rate < 1.015 * 1e9 / PERIOD);
+	}
+}
+
+/* In twenty periods of one timer no other one keeps its place, whatever chance adds. */
+static void test_no_two_are_in_step(void **state)
+{
+	(void)state;
+	for (unsigned int a = 0; a < WIRE_CLOCK_TIMERS; a++)
+		for (unsigned int b = a + 1; b < WIRE_CLOCK_TIMERS; b++)
+			assert_true(period(b, 0) > period(a, 0xffff) * 21 / 20);
+}
+
+static void test_chance_moves_a_period(void **state)
+{
+	(void)state;
+	assert_int_equal(period(2, 0), period(2, 0x10000));
+	assert_true(period(2, 0xffff) > period(2, 0) + period(2, 0) / 70);
+	assert_true(period(2, 0xffff) < period(2, 0) + period(2, 0) / 60);
 }
 
 #define TEST(fn) cmocka_unit_test_setup(fn, setup)
@@ -210,7 +248,10 @@ int main(void)
 		TEST(each_as_it_was_asked_for),
 		TEST(clocks_leave_nothing_out),
 		TEST(all_or_none),
-		TEST(on_and_off),
+		TEST(released_once),
+		TEST(test_rates_make_the_clocks),
+		TEST(test_no_two_are_in_step),
+		TEST(test_chance_moves_a_period),
 	};
 
 	return cmocka_run_group_tests_name("perf_events", tests, NULL, NULL);

@@ -146,6 +146,14 @@ static void a_file_of_another_user(void **state)
 	assert_null(perf_map_open((uint32_t)getpid()));
 }
 
+static void assert_map_opens(void)
+{
+	_cleanup_(perf_map_freep) struct perf_map *map = perf_map_open((uint32_t)getpid());
+
+	assert_non_null(map);
+	assert_name(map, 0x1000, "one");
+}
+
 static void what_is_no_file(void **state)
 {
 	char path[64];
@@ -154,6 +162,33 @@ static void what_is_no_file(void **state)
 	own_path(path);
 	assert_int_equal(mkfifo(path, 0644), 0);
 	assert_null(perf_map_open((uint32_t)getpid()));
+	unlink(path);
+	assert_int_equal(mkdir(path, 0755), 0);
+	assert_null(perf_map_open((uint32_t)getpid()));
+	assert_int_equal(rmdir(path), 0);
+}
+
+/* /tmp is everybody's: a link may lead anywhere, also to a file of the same user. */
+static void a_link_is_not_followed(void **state)
+{
+	static const char *const targets[] = { "/proc/kmsg", "/proc/self/status", "/dev/zero" };
+	char path[64], real[80];
+
+	(void)state;
+	own_path(path);
+	for (size_t i = 0; i < ARRAY_SIZE(targets); i++) {
+		assert_int_equal(symlink(targets[i], path), 0);
+		assert_null(perf_map_open((uint32_t)getpid()));
+		assert_int_equal(unlink(path), 0);
+	}
+	append("1000 10 one\n", O_TRUNC);
+	snprintf(real, sizeof(real), "%s.real", path);
+	assert_int_equal(rename(path, real), 0);
+	assert_int_equal(symlink(real, path), 0);
+	assert_null(perf_map_open((uint32_t)getpid()));
+	unlink(path);
+	assert_int_equal(rename(real, path), 0);
+	assert_map_opens();
 }
 
 /* Anybody can make one for his own process. */
@@ -185,6 +220,7 @@ int main(void)
 		cmocka_unit_test_teardown(no_file, remove_own_map),
 		cmocka_unit_test_teardown(a_file_of_another_user, remove_own_map),
 		cmocka_unit_test_teardown(what_is_no_file, remove_own_map),
+		cmocka_unit_test_teardown(a_link_is_not_followed, remove_own_map),
 		cmocka_unit_test_teardown(a_hole_of_a_terabyte, remove_own_map),
 	};
 

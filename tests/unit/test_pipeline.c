@@ -268,11 +268,37 @@ static void lost_samples_are_their_processs(void **state)
 	assert_int_equal(f->capture->lost.len, 0);
 	put_lost(f, PID_A, 0, 1, 50);
 	finish(f);
-	assert_int_equal(f->pipeline.lost, 6);
+	assert_int_equal(ledger_lost(&f->pipeline.ledger), 6);
 	assert_string_equal(quality_of(f, &f->read), "busy.1 cpu 1 1 100 4 500\n"
 						     "busy.1 faults 1 0 7 0 0\n"
 						     "lost.2 faults 0 0 0 2 128\n");
 	assert_int_equal(counter_of(&f->read, "unwind.budget"), 1);
+}
+
+/* A record that fails its check is a lost sample of its process, if it says that much. */
+static void invalid_records_are_told(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_sample sample = { .kind = WIRE_SAMPLE,
+				      .event = 1,
+				      .weight = 64,
+				      .tgid = PID_A,
+				      .start_ns = PID_A,
+				      .comm = "torn" };
+
+	open_pipeline(f);
+	fake_put_invalid(f->capture, &sample, sizeof(sample));
+	sample.event = 2; /* there is no such event */
+	fake_put_invalid(f->capture, &sample, sizeof(sample));
+	fake_put_invalid(f->capture, &sample, sizeof(sample) - 1);
+	sample.kind = WIRE_MISS;
+	fake_put_invalid(f->capture, &sample, sizeof(sample));
+	finish(f);
+	assert_int_equal(ledger_lost(&f->pipeline.ledger), 4);
+	assert_int_equal(f->pipeline.ledger.losses[WIRE_LOSS_INVALID].weight, 128);
+	assert_string_equal(quality_of(f, &f->read), "torn.1 cpu 0 0 0 1 64\n"
+						     "torn.1 faults 0 0 0 1 64\n"
+						     ".0 cpu 0 0 0 2 0\n");
 }
 
 /* --- what a sample says ----------------------------------------------------------------------- */
@@ -477,6 +503,7 @@ int main(void)
 		TEST(a_pid_that_is_used_again),
 		TEST(lost_side_band),
 		TEST(lost_samples_are_their_processs),
+		TEST(invalid_records_are_told),
 		TEST(samples_are_as_they_came),
 		TEST(the_recording_says_what_it_is),
 		TEST(chunks_change_nothing),

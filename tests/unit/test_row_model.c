@@ -64,19 +64,6 @@ static void put_random(struct model *m, uint32_t file, uint32_t page)
 	assert_true(row_store_has(m->view.store, &key));
 }
 
-static void alias_random(struct model *m, uint32_t file, uint32_t page)
-{
-	struct wire_page_key key = { file, page };
-	struct wire_page_key other = { 1 + random_below(m, MODEL_FILES),
-				       random_below(m, MODEL_PAGES) };
-	bool has = row_store_has(m->view.store, &other);
-	int ret = row_store_alias(m->view.store, &key, &other);
-
-	if (ret == 0)
-		m->pages[file][page] = m->pages[other.file][other.page];
-	assert_true(has ? ret == 0 || ret == -ENOENT : ret == -ENOENT);
-}
-
 static void act(struct model *m)
 {
 	uint32_t file = 1 + random_below(m, MODEL_FILES), page = random_below(m, MODEL_PAGES);
@@ -84,10 +71,8 @@ static void act(struct model *m)
 
 	/* Now and then so soon that the store has to wait. */
 	m->view.now_ns += random_below(m, 256) ? 8 * READERS_NS : READERS_NS / 8;
-	if (what < 30)
+	if (what < 40)
 		put_random(m, file, page);
-	else if (what < 40)
-		alias_random(m, file, page);
 	else if (what < 41)
 		row_store_drop_file(m->view.store, file, m->view.now_ns);
 	else

@@ -66,7 +66,7 @@ static void test_every_offset(void **state)
 static void test_refused(void **state)
 {
 	static struct cfi_row rows[WIRE_PAGE_BYTES + 1];
-	struct wire_page_key key = { 1, 1 }, none = { 0, 1 }, other = { 2, 1 };
+	struct wire_page_key key = { 1, 1 }, none = { 0, 1 };
 	struct rows_view view;
 
 	(void)state;
@@ -76,7 +76,6 @@ static void test_refused(void **state)
 	assert_int_equal(row_store_put(view.store, &none, rows, 1, view.now_ns), -EINVAL);
 	assert_int_equal(row_store_put(view.store, &key, rows + 1, 2, view.now_ns), -EINVAL);
 	assert_int_equal(row_store_put(view.store, &key, rows, 4097, view.now_ns), -EINVAL);
-	assert_int_equal(row_store_alias(view.store, &other, &key), -ENOENT);
 	rows[2].offset = 1;
 	assert_int_equal(row_store_put(view.store, &key, rows, 3, view.now_ns), -EINVAL);
 	rows[2].offset = 4096;
@@ -86,7 +85,6 @@ static void test_refused(void **state)
 	assert_int_equal(row_store_put(view.store, &key, rows, 869, view.now_ns), -ENOSPC);
 	assert_int_equal(stats_of(&view).blocks_free, 7);
 	assert_int_equal(row_store_put(view.store, &key, rows, 868, view.now_ns), 0);
-	assert_int_equal(row_store_alias(view.store, &none, &key), -EINVAL);
 	view_release(&view);
 }
 
@@ -226,59 +224,8 @@ static void test_pages_just_put_stay(void **state)
 	view_release(&view);
 }
 
-static void test_alias(void **state)
-{
-	struct wire_page_key first = { 1, 3 }, copy = { 2, 3 }, third = { 3, 9 };
-	struct rows_view view;
-	struct wire_rule rule;
-
-	(void)state;
-	view_init(&view, 8, 1024);
-	assert_int_equal(put_page(&view, 1, 3, 200, 3, 40), 0);
-	assert_int_equal(row_store_alias(view.store, &copy, &first), 0);
-	assert_int_equal(row_store_alias(view.store, &copy, &first), 0);
-	assert_int_equal(row_store_alias(view.store, &third, &copy), 0);
-	assert_int_equal(stats_of(&view).blocks_used, 2);
-	assert_int_equal(stats_of(&view).pages, 3);
-	assert_int_equal(view_find(&view, 2, 0x3000 + 599, &rule), UNWIND_FOUND);
-	expect_rule(&rule, 239);
-	/* The first is replaced: the others keep what they had. */
-	assert_int_equal(put_page(&view, 1, 3, 1, 1, 7), 0);
-	assert_int_equal(view_find(&view, 3, 0x9000 + 4, &rule), UNWIND_FOUND);
-	expect_rule(&rule, 41);
-	row_store_drop_file(view.store, 2, view.now_ns);
-	assert_false(has_page(&view, 2, 3));
-	assert_int_equal(view_find(&view, 3, 0x9000 + 4, &rule), UNWIND_FOUND);
-	assert_int_equal(stats_of(&view).blocks_used, 3);
-	row_store_drop_file(view.store, 3, view.now_ns);
-	assert_int_equal(stats_of(&view).blocks_used, 1);
-	assert_int_equal(stats_of(&view).rules_used, 1);
-	view_release(&view);
-}
-
-static void test_aliases_leave_together(void **state)
-{
-	struct wire_page_key first = { 1, 0 }, copy = { 2, 5 };
-	struct rows_view view;
-
-	(void)state;
-	view_init(&view, 5, 1024);
-	assert_int_equal(put_page(&view, 1, 0, 200, 3, 0), 0);
-	assert_int_equal(row_store_alias(view.store, &copy, &first), 0);
-	view.memory->blocks[view.pages[1][0].block].used_s = 1;
-	assert_int_equal(put_page(&view, 1, 1, 200, 3, 0), 0);
-	view.now_ns += READERS_NS;
-	assert_int_equal(put_page(&view, 1, 2, 1, 1, 0), 0);
-	assert_false(has_page(&view, 1, 0));
-	assert_false(has_page(&view, 2, 5));
-	assert_true(has_page(&view, 1, 1));
-	assert_int_equal(stats_of(&view).pages_evicted, 2);
-	view_release(&view);
-}
-
 static void test_full_page_map_evicts(void **state)
 {
-	struct wire_page_key first = { 1, 99 }, copy = { 2, 1 };
 	struct rows_view view;
 
 	(void)state;
@@ -293,29 +240,12 @@ static void test_full_page_map_evicts(void **state)
 	assert_true(view.page_count > 30);
 	while (view.page_count < view.page_limit)
 		assert_int_equal(put_page(&view, 3, view.page_count, 2, 2, 0), 0);
-	assert_int_equal(row_store_alias(view.store, &copy, &first), 0);
-	assert_true(has_page(&view, 2, 1));
 	/* A map that takes nothing at all. */
 	view.page_limit = 0;
 	assert_int_equal(put_page(&view, 4, 0, 2, 2, 0), -E2BIG);
 	assert_int_equal(view.page_count, 0);
 	assert_int_equal(stats_of(&view).blocks_used, 0);
 	assert_int_equal(stats_of(&view).rules_used, 0);
-	view_release(&view);
-}
-
-/* The page that the alias is of may be the one that goes. */
-static void test_alias_of_evicted(void **state)
-{
-	struct wire_page_key first = { 1, 0 }, copy = { 2, 0 };
-	struct rows_view view;
-
-	(void)state;
-	view_init(&view, 8, 64);
-	view.page_limit = 1;
-	assert_int_equal(put_page(&view, 1, 0, 2, 2, 0), 0);
-	assert_int_equal(row_store_alias(view.store, &copy, &first), -ENOENT);
-	assert_false(has_page(&view, 1, 0) || has_page(&view, 2, 0));
 	view_release(&view);
 }
 
@@ -448,10 +378,7 @@ int main(void)
 		cmocka_unit_test(test_full_rules_evict_pages),
 		cmocka_unit_test(test_least_recently_read_goes_first),
 		cmocka_unit_test(test_pages_just_put_stay),
-		cmocka_unit_test(test_alias),
-		cmocka_unit_test(test_aliases_leave_together),
 		cmocka_unit_test(test_full_page_map_evicts),
-		cmocka_unit_test(test_alias_of_evicted),
 		cmocka_unit_test(test_generation_check),
 		cmocka_unit_test(test_generation_check_after_the_copy),
 		cmocka_unit_test(test_blocks_rest_before_they_are_written),

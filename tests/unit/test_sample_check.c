@@ -95,12 +95,56 @@ static void test_marks(void **state)
 	assert_int_equal(sample_check(&record, RECORD_BYTES), -EBADMSG);
 }
 
+static char delivered[64];
+
+static void note(const char *what)
+{
+	snprintf(delivered + strlen(delivered), sizeof(delivered) - strlen(delivered), "%s ", what);
+}
+
+static void note_sample(const struct wire_sample *sample, void *data)
+{
+	(void)sample;
+	(void)data;
+	note("sample");
+}
+
+static void note_miss(const struct wire_miss *miss, void *data)
+{
+	(void)miss;
+	(void)data;
+	note("miss");
+}
+
+static void note_invalid(const void *bytes, size_t len, void *data)
+{
+	assert_ptr_equal(bytes, data);
+	assert_int_equal(len, RECORD_BYTES);
+	note("invalid");
+}
+
+/* Every record goes to one callback, that which fails its check too. */
+static void test_delivery(void **state)
+{
+	const struct rings_handler handler = {
+		.sample = note_sample, .miss = note_miss, .invalid = note_invalid, .data = &record
+	};
+
+	(void)state;
+	rings_deliver(&handler, fresh(), RECORD_BYTES);
+	fresh()->user_frames = 5;
+	rings_deliver(&handler, &record, RECORD_BYTES);
+	fresh()->kind = WIRE_MISS;
+	rings_deliver(&handler, &record, RECORD_BYTES);
+	assert_string_equal(delivered, "sample invalid invalid ");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good),   cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_fields), cmocka_unit_test(test_frames),
-		cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_delivery), cmocka_unit_test(test_good),
+		cmocka_unit_test(test_sizes),	 cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_frames),	 cmocka_unit_test(test_marks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,7 +74,7 @@ static void add_target(uint32_t pid)
 static int setup(void **state)
 {
 	(void)state;
-	settings = (struct wire_settings){ .self_tgid = 4000, .exclude_self = 1 };
+	settings = (struct wire_settings){ .self_tgid = 4000 };
 	for (int i = 0; i < TREE_LEVELS; i++)
 		ancestors[i] = (uint64_t)i + 1;
 	return 0;
@@ -95,10 +95,8 @@ static int teardown(void **state)
 static bool wanted(struct task_struct *leader)
 {
 	struct task_struct thread = task_of(leader, leader->tgid + 1);
-	bool is = target_wanted(&thread, false);
 
-	assert_int_equal(target_wanted(&thread, true), is);
-	return is;
+	return target_wanted(&thread);
 }
 
 static void the_whole_host(void **state)
@@ -116,8 +114,6 @@ static void not_ourselves(void **state)
 	(void)state;
 	assert_false(wanted(&self));
 	assert_true(wanted(&other));
-	settings.exclude_self = 0;
-	assert_true(wanted(&self));
 }
 
 /* Even when it is named. */
@@ -137,9 +133,11 @@ static void idle_cpus_when_asked_for(void **state)
 
 	(void)state;
 	idle.group_leader = &idle;
-	assert_false(target_wanted(&idle, false));
+	assert_false(target_wanted(&idle));
 	settings.include_idle = 1;
-	assert_true(target_wanted(&idle, false));
+	assert_true(target_wanted(&idle));
+	settings.exclude_kernel = 1;
+	assert_true(target_mode_wanted(&idle, false));
 }
 
 static void one_mode_only(void **state)
@@ -148,12 +146,12 @@ static void one_mode_only(void **state)
 
 	(void)state;
 	settings.exclude_kernel = 1;
-	assert_true(target_wanted(&thread, true));
-	assert_false(target_wanted(&thread, false));
+	assert_true(target_mode_wanted(&thread, true));
+	assert_false(target_mode_wanted(&thread, false));
 	settings.exclude_kernel = 0;
 	settings.exclude_user = 1;
-	assert_false(target_wanted(&thread, true));
-	assert_true(target_wanted(&thread, false));
+	assert_false(target_mode_wanted(&thread, true));
+	assert_true(target_mode_wanted(&thread, false));
 }
 
 /* And those below it. */

@@ -1,126 +1,168 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Weights of ticks: their sum is the time that went by, late and dropped ones included. */
+/* Weights of ticks: what a thread's samples weigh follows its run time, and one sample its period. */
 #include "test.h"
 
+#include "base/macros.h"
 #include "tick.h"
 
-#define PERIOD 100000ULL
+#define PERIOD 400000ULL
+#define SHARE  100000ULL
+/* Of a thread without history: a quarter of a period less, of which a sixteenth is taken. */
+#define QUIET (SHARE - SHARE / 4 / 16 - 1)
 
-static struct tick_weight take(struct tick *tick, uint64_t expiry, uint64_t now, uint64_t steal)
+static struct tick_weight take(uint64_t *seen_ns, uint64_t run_ns, uint64_t late_ns)
 {
-	struct tick_input in = {
-		.expiry_ns = expiry, .now_ns = now, .steal_ns = steal, .period_ns = PERIOD
-	};
+	struct tick_input in = { .period_ns = PERIOD,
+				 .share_ns = SHARE,
+				 .expiry_ns = 5 * PERIOD,
+				 .now_ns = 5 * PERIOD + late_ns,
+				 .run_ns = run_ns };
 	struct tick_weight out;
 
-	tick_take(tick, &in, &out);
+	tick_take(seen_ns, &in, &out);
 	return out;
 }
 
-static void expect(struct tick_weight out, uint64_t weight, uint64_t gap, uint64_t stolen)
+static uint64_t weight(uint64_t *seen_ns, uint64_t run_ns)
 {
-	assert_int_equal(out.weight_ns, weight);
-	assert_int_equal(out.gap_ns, gap);
-	assert_int_equal(out.stolen_ns, stolen);
+	struct tick_weight out = take(seen_ns, run_ns, 300);
+
+	assert_int_equal(out.gap_ns, 0);
+	return out.weight_ns;
 }
 
-static void test_on_time(void **state)
+/* A thread that was there before: its first sample stands for a period, whatever it ran before. */
+static void test_first_of_an_old_thread(void **state)
 {
-	struct tick tick = { 0 };
+	uint64_t seen_ns = 77 * PERIOD;
 
 	(void)state;
-	for (uint64_t at = PERIOD; at < 10 * PERIOD; at += PERIOD) {
-		expect(take(&tick, at, at + 300, 0), PERIOD, 0, 0);
-		assert_int_equal(tick.next_ns, at + PERIOD);
+	assert_in_range(weight(&seen_ns, 77 * PERIOD), QUIET, QUIET + 1);
+	assert_in_range(seen_ns, 77 * PERIOD + QUIET, 77 * PERIOD + QUIET + 1);
+}
+
+/* A new thread's first sample takes a sixteenth of what it ran before; a quarter of a period is to be ahead. */
+static void test_first_of_a_new_thread(void **state)
+{
+	uint64_t seen_ns = 0;
+
+	(void)state;
+	assert_int_equal(weight(&seen_ns, SHARE / 4), SHARE);
+	seen_ns = 0;
+	assert_int_equal(weight(&seen_ns, SHARE / 4 + 64000), SHARE + 4000);
+	assert_int_equal(seen_ns, SHARE + 4000);
+}
+
+/*
+ * The sum of weights follows the run time, however many of the ticks arrive: each, every other one, one
+ * of eight, and twice as many as there should be.
+ */
+static void test_sum_follows_the_run_time(void **state)
+{
+	const uint64_t steps[] = { SHARE, 2 * SHARE, 8 * SHARE, SHARE / 2 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		uint64_t seen_ns = 0, run_ns = 0, sum = 0, lag;
+
+		for (int tick = 0; tick < 4000; tick++) {
+			run_ns += steps[i];
+			sum += weight(&seen_ns, run_ns);
+		}
+		/* What is owed in the steady state: 16 times what each tick falls short. */
+		lag = steps[i] > SHARE ? 17 * (steps[i] - SHARE) : 17 * (SHARE - steps[i]);
+		assert_int_equal(sum, seen_ns);
+		assert_in_range(sum, run_ns - MIN(lag + SHARE, run_ns), run_ns + lag + SHARE);
 	}
 }
 
-/* Fired three and a half periods late: the kernel skips three expiries. */
+/* Ticks that come by chance: no weight is far from a period, and the sum is right all the same. */
+static void test_chance_is_not_followed(void **state)
+{
+	uint64_t seen_ns = 0, run_ns = 0, sum = 0, random = 12345;
+
+	(void)state;
+	for (int tick = 0; tick < 20000; tick++) {
+		uint64_t w;
+
+		random = random * 6364136223846793005ULL + 1442695040888963407ULL;
+		run_ns += (random >> 33) % (2 * SHARE);
+		w = weight(&seen_ns, run_ns);
+		assert_in_range(w, SHARE / 2, 2 * SHARE);
+		sum += w;
+	}
+	assert_in_range(sum, run_ns - 16 * SHARE, run_ns + 16 * SHARE);
+}
+
+/* Three periods late: the kernel skips their expiries, which are the thread's if it ran. */
 static void test_late(void **state)
 {
-	struct tick tick = { .next_ns = 5 * PERIOD };
+	uint64_t seen_ns = 0;
 
 	(void)state;
-	expect(take(&tick, 5 * PERIOD, 8 * PERIOD + PERIOD / 2, 0), 4 * PERIOD, 0, 0);
-	assert_int_equal(tick.next_ns, 9 * PERIOD);
-	expect(take(&tick, 9 * PERIOD, 9 * PERIOD + 10, 0), PERIOD, 0, 0);
+	assert_int_equal(take(&seen_ns, 4 * SHARE, 3 * PERIOD + 5).weight_ns,
+			 4 * SHARE + 3 * SHARE / 4 / 16);
+	/* It did not: the hypervisor ran something else. */
+	seen_ns = 1000 * SHARE;
+	assert_in_range(take(&seen_ns, 1000 * SHARE, 3 * PERIOD + 5).weight_ns, QUIET, QUIET + 1);
+	/* Or for a part of that time. */
+	seen_ns = 1000 * SHARE;
+	assert_in_range(take(&seen_ns, 1002 * SHARE, 3 * PERIOD + 5).weight_ns,
+			2 * SHARE - SHARE / 16, 2 * SHARE + SHARE / 16);
 }
 
-/* Two ticks came while another program ran and never reached us. */
-static void test_dropped(void **state)
-{
-	struct tick tick = { .next_ns = 5 * PERIOD };
-
-	(void)state;
-	expect(take(&tick, 7 * PERIOD, 7 * PERIOD + 1, 0), 3 * PERIOD, 0, 0);
-}
-
-/* Stopped and started again, or asleep for seconds: one period, and a gap that is told. */
-static void test_gaps(void **state)
-{
-	struct tick tick = { .next_ns = 5 * PERIOD };
-
-	(void)state;
-	expect(take(&tick, 7 * PERIOD + 33, 7 * PERIOD + 40, 0), PERIOD, 2 * PERIOD + 33, 0);
-	expect(take(&tick, 8 * PERIOD + 33, 5008 * PERIOD, 0), PERIOD, 4999 * PERIOD, 0);
-	assert_int_equal(tick.next_ns, 5008 * PERIOD + 33);
-}
-
-/* The handler's clock may be read a little before the timer's expiry is due. */
 static void test_early_clock(void **state)
 {
-	struct tick tick = { 0 };
+	struct tick_input in = {
+		.period_ns = PERIOD, .share_ns = SHARE, .expiry_ns = 10, .now_ns = 3
+	};
 
 	(void)state;
-	expect(take(&tick, 5 * PERIOD, 5 * PERIOD - 7, 0), PERIOD, 0, 0);
+	assert_int_equal(tick_plain(&in), SHARE);
+	in.now_ns = 10 + PERIOD - 1;
+	assert_int_equal(tick_plain(&in), SHARE);
+	in.now_ns = 10 + 2 * PERIOD;
+	assert_int_equal(tick_plain(&in), 3 * SHARE);
 }
 
-/* Steal time before the first tick is nobody's; later thefts are taken off in whole periods. */
-static void test_steal(void **state)
+/* Beyond the limit the clock stood still: told once, and not made up for. */
+static void test_gap(void **state)
 {
-	struct tick tick = { 0 };
+	uint64_t seen_ns = 0;
+	struct tick_weight out = take(&seen_ns, TICK_MAX_OWED * SHARE, 0);
 
 	(void)state;
-	expect(take(&tick, PERIOD, PERIOD, 1000 * PERIOD), PERIOD, 0, 0);
-	/* Late by four periods; the scheduler learns of three stolen ones a tick later. */
-	expect(take(&tick, 2 * PERIOD, 6 * PERIOD + 1, 1000 * PERIOD), 5 * PERIOD, 0, 0);
-	expect(take(&tick, 7 * PERIOD, 7 * PERIOD, 1003 * PERIOD + 60000), 0, 0, PERIOD);
-	expect(take(&tick, 8 * PERIOD, 8 * PERIOD, 1003 * PERIOD + 60000), 0, 0, PERIOD);
-	expect(take(&tick, 9 * PERIOD, 9 * PERIOD, 1003 * PERIOD + 60000), 0, 0, PERIOD);
-	expect(take(&tick, 10 * PERIOD, 10 * PERIOD, 1003 * PERIOD + 60000), PERIOD, 0, 0);
-	/* 60 % of a period is left over; with 50 % more another tick has gone. */
-	expect(take(&tick, 11 * PERIOD, 11 * PERIOD, 1004 * PERIOD + 10000), 0, 0, PERIOD);
-	assert_int_equal(tick.stolen_ns, 10000);
-	/* A suspended machine: the tick weighed one period, so that nothing is owed. */
-	expect(take(&tick, 12 * PERIOD, 12 * PERIOD, 9999 * PERIOD), PERIOD, 0, 0);
+	assert_int_equal(out.gap_ns, 0);
+	assert_in_range(out.weight_ns, 32 * SHARE, 34 * SHARE);
+	seen_ns = 0;
+	out = take(&seen_ns, TICK_MAX_OWED * SHARE + 1, 0);
+	assert_int_equal(out.gap_ns, TICK_MAX_OWED * SHARE + 1);
+	assert_in_range(out.weight_ns, QUIET, QUIET + 1);
+	assert_int_equal(seen_ns, TICK_MAX_OWED * SHARE + 1 + out.weight_ns);
 }
 
-static void test_idle(void **state)
+/* Far more samples than run time: each still weighs something, and later ones pay for it. */
+static void test_least(void **state)
 {
-	struct tick tick = { .next_ns = 5 * PERIOD, .steal_ns = 7 };
-	struct tick_input in = { .expiry_ns = 9 * PERIOD + 1,
-				 .now_ns = 9 * PERIOD + 1,
-				 .steal_ns = 7 + 3 * PERIOD,
-				 .period_ns = PERIOD,
-				 .idle = 1 };
-	struct tick_weight out;
+	uint64_t seen_ns = 1000 * SHARE;
 
 	(void)state;
-	tick_take(&tick, &in, &out);
-	expect(out, PERIOD, 0, 0);
-	/* The gap may have begun while the cpu was idle. */
-	expect(take(&tick, 20 * PERIOD, 20 * PERIOD, 7 + 3 * PERIOD), PERIOD, 0, 0);
-	expect(take(&tick, 30 * PERIOD + 5, 30 * PERIOD + 5, 7 + 3 * PERIOD), PERIOD,
-	       9 * PERIOD + 5, 0);
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(weight(&seen_ns, 500 * SHARE), SHARE / 4);
+	assert_int_equal(seen_ns, 1000 * SHARE + 10 * SHARE / 4);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_on_time),	    cmocka_unit_test(test_late),
-		cmocka_unit_test(test_dropped),	    cmocka_unit_test(test_gaps),
-		cmocka_unit_test(test_early_clock), cmocka_unit_test(test_steal),
-		cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_first_of_an_old_thread),
+		cmocka_unit_test(test_first_of_a_new_thread),
+		cmocka_unit_test(test_sum_follows_the_run_time),
+		cmocka_unit_test(test_chance_is_not_followed),
+		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_early_clock),
+		cmocka_unit_test(test_gap),
+		cmocka_unit_test(test_least),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

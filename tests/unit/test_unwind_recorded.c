@@ -53,18 +53,46 @@ static void walk(void)
 	walk_stack(&stack.request, &memory, &result);
 }
 
+static char why[256];
+
+/* Is the result what was recorded? WHY says why not. */
+static bool is_recorded(void)
+{
+	for (size_t i = 0; i < stack.frame_count && i < result.frames; i++) {
+		uint64_t address = result.words[i] & WIRE_FRAME_ADDRESS_MASK;
+
+		snprintf(why, sizeof(why), "frame %zu is %#" PRIx64 ", expected %#" PRIx64, i,
+			 address, stack.frames[i]);
+		if (address != stack.frames[i])
+			return false;
+	}
+	snprintf(why, sizeof(why), "%u frames, expected %zu; ended with reason %d", result.frames,
+		 stack.frame_count, result.reason);
+	return result.frames == stack.frame_count && result.word_count == stack.frame_count &&
+	       result.reason == UNWIND_DONE;
+}
+
 static void expect_frames(const char *name, const char *how)
 {
-	for (size_t i = 0; i < stack.frame_count && i < result.frames; i++)
-		if ((result.words[i] & WIRE_FRAME_ADDRESS_MASK) != stack.frames[i])
-			fail_msg("%s, %s: frame %zu is %#" PRIx64 ", expected %#" PRIx64, name, how,
-				 i, (uint64_t)(result.words[i] & WIRE_FRAME_ADDRESS_MASK),
-				 stack.frames[i]);
-	if (result.frames != stack.frame_count)
-		fail_msg("%s, %s: %u frames, expected %zu; ended with reason %d", name, how,
-			 result.frames, stack.frame_count, result.reason);
-	assert_int_equal(result.word_count, stack.frame_count);
-	assert_int_equal(result.reason, UNWIND_DONE);
+	if (!is_recorded())
+		fail_msg("%s, %s: %s", name, how, why);
+}
+
+/* The comparison on trial: what was recorded with one thing changed is not what the walk gives. */
+static void expect_damages_seen(void)
+{
+	for (size_t i = 0; i < stack.frame_count; i++) {
+		stack.frames[i]++;
+		assert_false(is_recorded());
+		stack.frames[i]--;
+	}
+	stack.frame_count--;
+	assert_false(is_recorded());
+	stack.frame_count += 2;
+	assert_false(is_recorded());
+	stack.frame_count--;
+	result.reason = UNWIND_DEPTH;
+	assert_false(is_recorded());
 }
 
 static void test_recording(void **state)
@@ -80,6 +108,7 @@ static void test_recording(void **state)
 	stack.word_by_word = true;
 	walk();
 	expect_frames(name, "word by word");
+	expect_damages_seen();
 }
 
 /* Every limit on the way gives that many frames and says why there are no more. */

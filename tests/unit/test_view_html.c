@@ -2,12 +2,10 @@
 #include "test.h"
 
 #include <string.h>
-#include <zlib.h>
 
+#include "html_page.h"
 #include "output/view_html.h"
 #include "view_fixture.h"
-
-static const char data_begins[] = "<script id=\"data\" type=\"text/plain\">";
 
 static size_t count(const char *text, const char *part)
 {
@@ -16,57 +14,6 @@ static size_t count(const char *text, const char *part)
 	for (const char *at = text; (at = strstr(at, part)); at += strlen(part))
 		n++;
 	return n;
-}
-
-static int digit_value(char c)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	const char *at = strchr(digits, c);
-
-	assert_true(c && at);
-	return (int)(at - digits);
-}
-
-/* The bytes of the page's base64 text; caller frees. */
-static uint8_t *decode_data(const char *page, size_t *ret_len)
-{
-	const char *text = strstr(page, data_begins);
-	size_t len;
-	uint8_t *bytes;
-
-	assert_non_null(text);
-	text += strlen(data_begins);
-	len = strcspn(text, "<");
-	assert_int_equal(len % 4, 0);
-	bytes = xmalloc(len);
-	*ret_len = 0;
-	for (size_t i = 0; i < len; i += 4) {
-		int pad = text[i + 3] != '=' ? 0 : text[i + 2] != '=' ? 1 : 2;
-		uint32_t bits = 0;
-
-		for (int k = 0; k < 4; k++)
-			bits = bits << 6 | (uint32_t)(k < 4 - pad ? digit_value(text[i + k]) : 0);
-		for (int k = 0; k < 3 - pad; k++)
-			bytes[(*ret_len)++] = (uint8_t)(bits >> (16 - 8 * k));
-	}
-	return bytes;
-}
-
-/* The JSON inside of the page's data; caller frees. */
-static char *page_json(const char *page)
-{
-	size_t len;
-	_cleanup_free_ uint8_t *packed = decode_data(page, &len);
-	uLongf size = 1 << 20;
-	_cleanup_free_ uint8_t *bytes = xmalloc(size);
-	uint32_t json_len;
-
-	assert_int_equal(uncompress(bytes, &size, packed, len), Z_OK);
-	assert_true(size > 4);
-	memcpy(&json_len, bytes, 4);
-	assert_true(json_len < size - 4);
-	return xstrndup((const char *)bytes + 4, json_len);
 }
 
 static char *render(const struct profile *p, const char *title)

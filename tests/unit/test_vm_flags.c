@@ -99,7 +99,6 @@ static void reads_flags(void **state)
 	assert_int_equal(flags.disable_attach_mechanism, 1);
 	assert_int_equal(flags.enable_dynamic_agent_loading, 0);
 	assert_int_equal(flags.reduce_signal_usage, -1);
-	assert_int_equal(flags.debug_non_safepoints, -1);
 }
 
 static void impossible_tables_are_refused(void **state)

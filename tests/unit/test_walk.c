@@ -2,6 +2,7 @@
 /* Walks that are interrupted by a miss, and go on in another walk, find what one walk finds. */
 #include "test.h"
 
+#include "base/clock.h"
 #include "walk_world.h"
 
 /* Four frames on pages 0 to 3, of which the second restores registers that the third needs. */
@@ -174,6 +175,65 @@ static void test_signal_ends_the_link(void **state)
 	expect_walk(3, UNWIND_FP_END);
 }
 
+/* A walk begins with all that was asked. */
+static void test_begins_as_asked(void **state)
+{
+	const struct unwind_cursor *c = &w.walk.cursor;
+	struct wire_jvm jvm = { .serial = 77, .code_start = 0x1000, .code_end = 0x2000 };
+	uint32_t before_s = (uint32_t)(clock_now_ns() / NSEC_PER_SEC);
+
+	(void)state;
+	for (uint64_t i = 0; i < 16; i++)
+		w.request.regs[i] = 0x1000 + i;
+	w.request.jvm = &jvm;
+	w.request.jvm_serial = 77;
+	w.request.thread = 0x7eadULL;
+	w.request.has_anchor = true;
+	for (uint64_t i = 0; i < 3; i++)
+		w.request.anchor[i] = 0xa0 + i;
+	w.request.listed = true;
+	w.request.max_frames = 5;
+	w.result.frames = 2;
+	w.result.word_count = 3;
+	walk_begin(&w.walk, &w.request, &w.memory, &w.result);
+	assert_int_equal(c->pc, w.request.pc);
+	assert_int_equal(c->sp, 0x1000 + ROW_RSP);
+	assert_int_equal(c->fp, 0x1000 + ROW_RBP);
+	assert_int_equal(c->rbx, 0x1000 + ROW_RBX);
+	assert_int_equal(c->r13, 0x1000 + ROW_R13);
+	assert_int_equal(c->r15, 0x1000 + ROW_R15);
+	assert_memory_equal(c->leaf_regs, w.request.regs, sizeof(c->leaf_regs));
+	assert_memory_equal(&c->jvm, &jvm, sizeof(jvm));
+	assert_int_equal(c->jvm_serial, 77);
+	assert_int_equal(c->thread, 0x7ead);
+	assert_true(c->has_anchor);
+	assert_memory_equal(c->anchor, w.request.anchor, sizeof(c->anchor));
+	assert_int_equal(c->serial, SERIAL);
+	assert_int_equal(c->first, 1);
+	assert_int_equal(c->count, 2);
+	assert_int_equal(c->frames, 2);
+	assert_int_equal(c->words, 3);
+	assert_true(c->listed && c->leaf && c->exact && c->regs_kept && !c->linked);
+	assert_in_range(c->now_s, before_s, before_s + 60);
+	assert_in_range((uint64_t)c->tick << WIRE_TICK_SHIFT, (before_s - 1) * NSEC_PER_SEC,
+			(before_s + 60) * NSEC_PER_SEC);
+}
+
+/* Rows that were walked by have been used now: the least recently used go first. */
+static void test_marks_what_it_used(void **state)
+{
+	uint32_t before_s = (uint32_t)(clock_now_ns() / NSEC_PER_SEC);
+
+	(void)state;
+	set_up_frames();
+	w.present[3] = false;
+	begin_walk();
+	assert_true(walk_go_on(&w.walk));
+	for (int page = 0; page < 3; page++)
+		assert_in_range(w.blocks[page + 1].used_s, before_s, before_s + 60);
+	assert_int_equal(w.blocks[4].used_s, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -183,6 +243,8 @@ int main(void)
 		cmocka_unit_test_setup(test_goes_on_after_every_miss, set_up),
 		cmocka_unit_test_setup(test_linked_is_carried_on, set_up),
 		cmocka_unit_test_setup(test_signal_ends_the_link, set_up),
+		cmocka_unit_test_setup(test_begins_as_asked, set_up),
+		cmocka_unit_test_setup(test_marks_what_it_used, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

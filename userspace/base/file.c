@@ -35,18 +35,13 @@ int file_read_fd(int fd, size_t limit, struct strbuf *out)
 	}
 }
 
-int file_read_at(int dirfd, const char *path, size_t limit, struct strbuf *out)
+int file_read(const char *path, size_t limit, struct strbuf *out)
 {
-	_cleanup_close_ int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
 	if (fd < 0)
 		return -errno;
 	return file_read_fd(fd, limit, out);
-}
-
-int file_read(const char *path, size_t limit, struct strbuf *out)
-{
-	return file_read_at(AT_FDCWD, path, limit, out);
 }
 
 void file_fill_standard(void)

@@ -12,7 +12,6 @@
 
 /* Append the file's bytes (works for /proc files of size 0); -E2BIG when over LIMIT bytes. */
 int file_read(const char *path, size_t limit, struct strbuf *out);
-int file_read_at(int dirfd, const char *path, size_t limit, struct strbuf *out);
 int file_read_fd(int fd, size_t limit, struct strbuf *out);
 
 /*

@@ -72,8 +72,7 @@ static void session_configure(struct hostprof_bpf *skel, const struct bpf_sessio
 {
 	skel->rodata->settings = options->settings;
 	for (unsigned int i = 0; i < options->event_count; i++)
-		if (capture_event_is_clock(&options->events[i]))
-			skel->rodata->clock_period_ns[i] = options->events[i].period;
+		skel->rodata->event_is_clock[i] = capture_event_is_clock(&options->events[i]);
 	skel->rodata->ring_wakeup_bytes = options->ring_bytes / 4;
 	bpf_map__set_max_entries(skel->maps.rings, options->possible_cpus);
 	bpf_map__set_max_entries(skel->maps.scratches,
@@ -125,6 +124,14 @@ void bpf_session_free(struct bpf_session *session)
 		return;
 	hostprof_bpf__destroy(session->skel);
 	free(session);
+}
+
+void bpf_session_set_sampling(struct bpf_session *session, uint64_t since_ns)
+{
+	struct hostprof_bpf__bss *bss = session->skel->bss;
+
+	bss->sampling_since_ns = since_ns;
+	__atomic_store_n(&bss->sampling, since_ns != 0, __ATOMIC_RELEASE);
 }
 
 int bpf_session_prog_fd(const struct bpf_session *session)

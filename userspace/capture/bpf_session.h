@@ -39,6 +39,9 @@ int bpf_session_open(const struct bpf_session_options *options, struct bpf_sessi
 void bpf_session_free(struct bpf_session *session);
 DEFINE_CLEANUP(struct bpf_session *, bpf_session_free);
 
+/* Take samples from SINCE_NS (CLOCK_MONOTONIC, now) on; 0: none any more. */
+void bpf_session_set_sampling(struct bpf_session *session, uint64_t since_ns);
+
 /* Borrowed descriptors. */
 int bpf_session_prog_fd(const struct bpf_session *session);
 int bpf_session_map_fd(const struct bpf_session *session, enum bpf_session_map map);

@@ -10,15 +10,16 @@
 #include "capture/capture_private.h"
 #include "capture/cgroup_filter.h"
 
-#define DEFAULT_BUDGET_NS (200 * NSEC_PER_USEC)
+/* Of one user walk. */
+#define WALK_BUDGET_NS (200 * NSEC_PER_USEC)
 #define MIN_RING_BYTES	  (64ULL * 1024)
 #define MAX_RING_BYTES	  (1ULL << 30)
 
 /*
  * A quarter of a second at the frequency asked for, with stacks of 1 KiB (a hundred frames), and
  * not less than 1 MiB, since stacks may be deeper and the reader late; on large machines a quarter
- * of that, to stay within design.md's budget of map memory. Where a few cpus share that budget they
- * get more: a program that starts sends copies of its stacks, of 64 KiB each.
+ * of that, since every cpu has one. Where there are few cpus they get more: a program that starts
+ * sends copies of its stacks.
  */
 static uint64_t capture_want_ring_bytes(const struct capture_options *options, unsigned int cpus)
 {
@@ -59,7 +60,7 @@ static int capture_settings(const struct capture_options *options, struct wire_s
 			    struct err *err)
 {
 	*settings = (struct wire_settings){
-		.budget_ns = options->budget_ns ? options->budget_ns : DEFAULT_BUDGET_NS,
+		.budget_ns = WALK_BUDGET_NS,
 		.max_user_frames =
 			options->max_depth ? options->max_depth : WIRE_DEFAULT_USER_FRAMES,
 		.self_tgid = (uint32_t)getpid(),
@@ -68,7 +69,6 @@ static int capture_settings(const struct capture_options *options, struct wire_s
 		.exclude_user = options->exclude_user,
 		.exclude_kernel = options->exclude_kernel,
 		.include_idle = options->include_idle,
-		.exclude_self = !options->include_self,
 		.frame_pointers_only = options->frame_pointers_only,
 	};
 	if (settings->max_user_frames > WIRE_MAX_USER_FRAMES)
@@ -145,6 +145,16 @@ int capture_open(const struct capture_options *options, struct capture **ret_cap
 		return r;
 	*ret_capture = TAKE_PTR(c);
 	return 0;
+}
+
+void capture_start(struct capture *c)
+{
+	bpf_session_set_sampling(c->session, clock_now_ns());
+}
+
+void capture_stop(struct capture *c)
+{
+	bpf_session_set_sampling(c->session, 0);
 }
 
 void capture_free(struct capture *c)

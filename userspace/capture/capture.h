@@ -25,10 +25,8 @@ struct capture_options {
 	bool exclude_user;
 	bool exclude_kernel;
 	bool include_idle;
-	bool include_self;	  /* sample hostprof too (off by default) */
 	bool frame_pointers_only; /* walk native frames without unwind tables */
 	uint32_t max_depth;	  /* user frames; 0: WIRE_DEFAULT_USER_FRAMES */
-	uint64_t budget_ns;	  /* of one user walk; 0: 200 us */
 	uint64_t ring_bytes;	  /* per cpu, power of two >= 64 KiB; 0: default */
 	/* What the rings of all cpus may take by default; 0: no limit. */
 	uint64_t rings_limit_bytes;
@@ -57,6 +55,8 @@ struct capture_handler {
 	void (*miss)(const struct wire_miss *miss, void *data);
 	void (*sample)(const struct wire_sample *sample, void *data);
 	void (*side)(const struct side_event *event, void *data);
+	/* A record of a ring that is neither a sample nor a miss, or not whole. */
+	void (*invalid)(const void *record, size_t len, void *data);
 	void *data;
 };
 
@@ -82,7 +82,7 @@ void capture_free(struct capture *capture);
 DEFINE_CLEANUP(struct capture *, capture_free);
 
 /* Begin and end sampling. After stop, what is in the rings can still be drained. */
-int capture_start(struct capture *capture, struct err *err);
+void capture_start(struct capture *capture);
 void capture_stop(struct capture *capture);
 
 /* Deliver everything that is in the rings now. */

@@ -94,29 +94,11 @@ void capture_close_cpus(struct capture *c)
 		capture_close_cpu(c, cpu);
 }
 
-int capture_start(struct capture *c, struct err *err)
-{
-	for (unsigned int cpu = 0; cpu < c->cpu_count; cpu++) {
-		int r = perf_events_enable(&c->cpus[cpu].events);
-
-		if (r < 0)
-			return err_sys(err, r, "cannot start the events of cpu %u", cpu);
-	}
-	c->running = true;
-	return 0;
-}
-
-void capture_stop(struct capture *c)
-{
-	for (unsigned int cpu = 0; cpu < c->cpu_count; cpu++)
-		perf_events_disable(&c->cpus[cpu].events);
-	c->running = false;
-}
-
 void capture_drain(struct capture *c, const struct capture_handler *handler)
 {
 	const struct rings_handler rings = { .miss = handler->miss,
 					     .sample = handler->sample,
+					     .invalid = handler->invalid,
 					     .data = handler->data };
 
 	for (unsigned int cpu = 0; cpu < c->cpu_count; cpu++)
@@ -141,12 +123,7 @@ static int capture_cpu_came(struct capture *c, unsigned int cpu, struct err *err
 	/* An event that went offline with its cpu does not come back with it. */
 	capture_close_cpu(c, cpu);
 	r = capture_open_cpu(c, cpu, err);
-	if (r < 0)
-		return r == -ENODEV ? 0 : r;
-	if (!c->running)
-		return 0;
-	r = perf_events_enable(&c->cpus[cpu].events);
-	return r < 0 ? err_sys(err, r, "cannot start the events of cpu %u", cpu) : 0;
+	return r == -ENODEV ? 0 : r;
 }
 
 int capture_update_cpus(struct capture *c, struct err *err)

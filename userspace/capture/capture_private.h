@@ -29,7 +29,6 @@ struct capture {
 	unsigned int cpu_count;	     /* of possible cpus */
 	unsigned int possible;	     /* libbpf's count: values of a per-cpu map */
 	int epoll_fd;
-	bool running;
 	uint64_t side_lost;
 	struct capture_mapping blocks, rules, ranges; /* owned */
 };

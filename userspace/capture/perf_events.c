@@ -4,29 +4,44 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <sys/ioctl.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/*
+ * Of four equal parts of a clock's rate, in 1,024ths of their period: far enough from each other that
+ * the timers are out of step after two or three ticks, and of no simple ratio. The mean of their
+ * inverses is 1.
+ */
+static const uint64_t timer_parts[WIRE_CLOCK_TIMERS] = { 811, 949, 1109, 1356 };
+/* A timer's period is up to a 64th part longer by chance. */
+#define TIMER_RANDOM_SHIFT 6
+
+uint64_t perf_events_timer_period(uint64_t period_ns, unsigned int number, uint32_t random)
+{
+	uint64_t whole = period_ns * WIRE_CLOCK_TIMERS * timer_parts[number] / 1024;
+
+	return whole + ((whole >> TIMER_RANDOM_SHIFT) * (random & 0xffff) >> 16);
+}
+
 static int perf_event_open_cpu(const struct perf_events_options *options,
-			       const struct capture_event *event, unsigned int cpu)
+			       const struct capture_event *event, uint64_t period, unsigned int cpu)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = event->type,
 		.config = event->config,
-		.disabled = 1,
-		.freq = event->period == 0,
+		.freq = period == 0,
 	};
 	long fd;
 
-	if (event->period)
-		attr.sample_period = event->period;
+	if (period)
+		attr.sample_period = period;
 	else
 		attr.sample_freq = event->freq_hz;
 	/*
-	 * A hardware counter can leave out modes itself. A clock must not: the program counts its
-	 * ticks (bpf/tick.h) and leaves out samples.
+	 * A hardware counter can leave out modes itself. A clock must not: the program keeps books of
+	 * a thread's run time (bpf/tick.h), in which modes are not told apart, and leaves out samples.
 	 */
 	if (!capture_event_is_clock(event)) {
 		attr.exclude_user = options->exclude_user;
@@ -45,6 +60,41 @@ static int perf_event_attach(int prog_fd, int event_fd, unsigned int index)
 	return link < 0 ? -errno : link;
 }
 
+static int perf_events_add(const struct perf_events_options *options, unsigned int index,
+			   uint64_t period, unsigned int cpu, struct perf_events *events,
+			   struct err *err)
+{
+	const struct capture_event *event = &options->events[index];
+	int fd = perf_event_open_cpu(options, event, period, cpu), link;
+
+	if (fd < 0)
+		return err_sys(err, fd, "cannot open perf event '%s' on cpu %u", event->name, cpu);
+	events->fds[events->count] = fd;
+	events->links[events->count++] = -1;
+	link = perf_event_attach(options->prog_fd, fd, index);
+	if (link < 0)
+		return err_sys(err, link,
+			       "cannot attach the BPF program to perf event '%s' on cpu %u",
+			       event->name, cpu);
+	events->links[events->count - 1] = link;
+	return 0;
+}
+
+static int perf_events_add_clock(const struct perf_events_options *options, unsigned int index,
+				 unsigned int cpu, struct perf_events *events, struct err *err)
+{
+	uint64_t period = options->events[index].period;
+	uint32_t random[WIRE_CLOCK_TIMERS] = { 0 };
+	int r = 0;
+
+	/* Without it the periods are merely known. */
+	(void)!getrandom(random, sizeof(random), GRND_NONBLOCK);
+	for (unsigned int i = 0; i < WIRE_CLOCK_TIMERS && r == 0; i++)
+		r = perf_events_add(options, index, perf_events_timer_period(period, i, random[i]),
+				    cpu, events, err);
+	return r;
+}
+
 int perf_events_open(const struct perf_events_options *options, unsigned int cpu,
 		     struct perf_events *ret_events, struct err *err)
 {
@@ -52,20 +102,12 @@ int perf_events_open(const struct perf_events_options *options, unsigned int cpu
 
 	for (unsigned int i = 0; i < options->count; i++) {
 		const struct capture_event *event = &options->events[i];
-		int fd = perf_event_open_cpu(options, event, cpu), link;
+		int r = capture_event_is_clock(event)
+				? perf_events_add_clock(options, i, cpu, &events, err)
+				: perf_events_add(options, i, event->period, cpu, &events, err);
 
-		if (fd < 0)
-			return err_sys(err, fd, "cannot open perf event '%s' on cpu %u",
-				       event->name, cpu);
-		events.fds[i] = fd;
-		events.links[i] = -1;
-		events.count = i + 1;
-		link = perf_event_attach(options->prog_fd, fd, i);
-		if (link < 0)
-			return err_sys(err, link,
-				       "cannot attach the BPF program to perf event '%s' on cpu %u",
-				       event->name, cpu);
-		events.links[i] = link;
+		if (r < 0)
+			return r;
 	}
 	*ret_events = events;
 	events.count = 0;
@@ -80,18 +122,4 @@ void perf_events_release(struct perf_events *events)
 		close(events->fds[i]);
 	}
 	events->count = 0;
-}
-
-int perf_events_enable(const struct perf_events *events)
-{
-	for (unsigned int i = 0; i < events->count; i++)
-		if (ioctl(events->fds[i], PERF_EVENT_IOC_ENABLE, 0) < 0)
-			return -errno;
-	return 0;
-}
-
-void perf_events_disable(const struct perf_events *events)
-{
-	for (unsigned int i = 0; i < events->count; i++)
-		ioctl(events->fds[i], PERF_EVENT_IOC_DISABLE, 0);
 }

@@ -9,9 +9,10 @@
 #include "capture/event.h"
 #include "wire.h"
 
+/* A clock is WIRE_CLOCK_TIMERS events (bpf/tick.h says why), any other event one. */
 struct perf_events {
-	int fds[WIRE_MAX_EVENTS];   /* owned; -1 when there is none */
-	int links[WIRE_MAX_EVENTS]; /* owned BPF links */
+	int fds[WIRE_MAX_EVENTS * WIRE_CLOCK_TIMERS];	/* owned */
+	int links[WIRE_MAX_EVENTS * WIRE_CLOCK_TIMERS]; /* owned BPF links; -1 when there is none */
 	unsigned int count;
 };
 
@@ -24,14 +25,18 @@ struct perf_events_options {
 };
 
 /*
- * Open every event on CPU, disabled, with the program attached; the event's index is the
- * program's cookie. -ENODEV when the cpu is offline.
+ * Open every event on CPU with the program attached; the event's index is the program's cookie. They
+ * run at once: the program says when sampling begins. -ENODEV when the cpu is offline.
  */
 int perf_events_open(const struct perf_events_options *options, unsigned int cpu,
 		     struct perf_events *ret_events, struct err *err);
 void perf_events_release(struct perf_events *events);
 
-int perf_events_enable(const struct perf_events *events);
-void perf_events_disable(const struct perf_events *events);
+/*
+ * The period of a clock's timer NUMBER (below WIRE_CLOCK_TIMERS), for a clock of PERIOD_NS. RANDOM, any
+ * number, moves it a little, so that nobody can know it. The timers' rates come to the clock's within a
+ * percent; each has ticks that stand for a WIRE_CLOCK_TIMERS-th of its period.
+ */
+uint64_t perf_events_timer_period(uint64_t period_ns, unsigned int number, uint32_t random);
 
 #endif

@@ -20,12 +20,7 @@ struct rings {
 
 static int rings_record(void *ctx, void *data, size_t len)
 {
-	const struct rings_handler *handler = ((struct rings *)ctx)->handler;
-
-	if (sample_check(data, len) == 0)
-		handler->sample(data, handler->data);
-	else if (handler->miss && miss_check(data, len) == 0)
-		handler->miss(data, handler->data);
+	rings_deliver(((struct rings *)ctx)->handler, data, len);
 	return 0;
 }
 

@@ -14,6 +14,8 @@ struct rings;
 struct rings_handler {
 	void (*miss)(const struct wire_miss *miss, void *data);
 	void (*sample)(const struct wire_sample *sample, void *data);
+	/* A record that no check passes: all that is known of it. */
+	void (*invalid)(const void *record, size_t len, void *data);
 	void *data;
 };
 
@@ -32,11 +34,14 @@ int rings_add(struct rings *rings, unsigned int cpu, struct err *err);
 int rings_fd(const struct rings *rings);
 uint64_t rings_bytes(const struct rings *rings);
 
-/* Deliver every record that passes its check; of one ring in the order in which they came. */
+/* Deliver every record by what it is; of one ring in the order in which they came. */
 void rings_drain(struct rings *rings, const struct rings_handler *handler);
 
 /* -EBADMSG unless these bytes are one whole record whose counts agree with its size. */
 int sample_check(const void *data, size_t len);
 int miss_check(const void *data, size_t len);
+
+/* What one record is, to its callback. */
+void rings_deliver(const struct rings_handler *handler, const void *data, size_t len);
 
 #endif

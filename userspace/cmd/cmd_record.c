@@ -24,11 +24,10 @@ struct record_run {
 #define CLEAR_LINE "\r\033[K"
 
 /* One line that is written over and over; only for terminals. */
-static void show_progress(const struct recorder_progress *progress, void *data)
+static void show_progress(const struct recorder_progress *progress)
 {
 	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
 
-	(void)data;
 	strbuf_addstr(&line, CLEAR_LINE);
 	units_format_duration(&line, progress->elapsed_ns / 100000000 * 100000000);
 	if (progress->duration_ns) {

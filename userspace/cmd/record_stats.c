@@ -15,6 +15,37 @@ static void add_count(struct strbuf *line, uint64_t n, const char *one, const ch
 	strbuf_addf(line, " %s", n == 1 ? one : many);
 }
 
+static const char *const loss_ids[WIRE_LOSS_COUNT] = {
+
+#define WIRE_LOSS(name, id, text) [WIRE_LOSS_##name] = id,
+#include "wire_losses.def"
+#undef WIRE_LOSS
+};
+
+/* Where all fell out of rings, that is what "lost" means. */
+static void add_losses(struct strbuf *line, const struct recorder_result *result)
+{
+	uint64_t unknown = result->capture.counters[WIRE_COUNTER_LOST_UNKNOWN];
+	const char *before = " (";
+
+	if (result->losses[WIRE_LOSS_RING].count == result->lost)
+		return;
+	for (unsigned int i = 0; i < WIRE_LOSS_COUNT; i++) {
+		if (!result->losses[i].count)
+			continue;
+		strbuf_addstr(line, before);
+		units_format_count(line, result->losses[i].count);
+		strbuf_addf(line, " %s", loss_ids[i]);
+		before = ", ";
+	}
+	if (unknown) {
+		strbuf_addstr(line, before);
+		units_format_count(line, unknown);
+		strbuf_addstr(line, " of unknown processes");
+	}
+	strbuf_addstr(line, ")");
+}
+
 void record_stats_format_line(struct strbuf *line, const char *path,
 			      const struct recorder_result *result)
 {
@@ -29,6 +60,12 @@ void record_stats_format_line(struct strbuf *line, const char *path,
 	profile_format_share(line, result->complete, result->samples);
 	strbuf_addstr(line, " complete stacks");
 	add_count(line, result->lost, "lost", "lost");
+	add_losses(line, result);
+	if (result->late_samples)
+		add_count(line, result->late_samples, "late", "late");
+	if (result->capture.side_lost)
+		add_count(line, result->capture.side_lost, "side-band record lost",
+			  "side-band records lost");
 }
 
 static double share(uint64_t part, uint64_t whole)
@@ -51,18 +88,37 @@ static void put_reasons(struct json *j, const struct recorder_result *result)
 	json_object_end(j);
 }
 
+static void put_loss(struct json *j, const char *id, uint64_t count, uint64_t weight)
+{
+	json_object_begin(j, id);
+	json_u64(j, "samples", count);
+	json_u64(j, "weight", weight);
+	json_object_end(j);
+}
+
+static void put_losses(struct json *j, const struct recorder_result *result)
+{
+	const uint64_t *counters = result->capture.counters;
+
+	json_object_begin(j, "losses");
+	for (unsigned int i = 0; i < WIRE_LOSS_COUNT; i++)
+		put_loss(j, loss_ids[i], result->losses[i].count, result->losses[i].weight);
+	put_loss(j, "unknown", counters[WIRE_COUNTER_LOST_UNKNOWN],
+		 counters[WIRE_COUNTER_LOST_UNKNOWN_WEIGHT]);
+	json_object_end(j);
+}
+
 static void put_capture(struct json *j, const struct capture_stats *capture)
 {
 	static const char *const names[WIRE_COUNTER_COUNT] = {
 		[WIRE_COUNTER_SAMPLES] = "samples",
 		[WIRE_COUNTER_LOST] = "lost",
-		[WIRE_COUNTER_NESTED] = "nested",
 		[WIRE_COUNTER_FILTERED] = "filtered",
 		[WIRE_COUNTER_LOST_UNKNOWN] = "lost_unknown",
 		[WIRE_COUNTER_LOST_UNKNOWN_WEIGHT] = "lost_unknown_weight",
 		[WIRE_COUNTER_GAPS] = "gaps",
 		[WIRE_COUNTER_GAP_NS] = "gap_ns",
-		[WIRE_COUNTER_STOLEN_NS] = "stolen_ns",
+		[WIRE_COUNTER_NO_BOOKS] = "no_books",
 		[WIRE_COUNTER_MISSES] = "misses",
 		[WIRE_COUNTER_MISSES_DROPPED] = "misses_dropped",
 		[WIRE_COUNTER_ROW_FRAMES] = "row_frames",
@@ -194,6 +250,7 @@ int record_stats_write(const char *path, const struct recorder_result *result,
 	json_object_begin(&j, NULL);
 	put_run(&j, result);
 	put_reasons(&j, result);
+	put_losses(&j, result);
 	put_capture(&j, &result->capture);
 	put_profile(&j, profile);
 	json_object_end(&j);

@@ -10,8 +10,9 @@
 #define MAX_DEBUG_FRAME_BYTES (64U << 20)
 #define MAX_PROGRAM_HEADERS   4096
 
-bool cfi_address_to_offset(const struct cfi_file *file, uint64_t address, uint64_t *ret_offset,
-			   uint64_t *ret_left)
+/* The file offset of ADDRESS, and how many bytes of its segment follow. */
+static bool address_to_offset(const struct cfi_file *file, uint64_t address, uint64_t *ret_offset,
+			      uint64_t *ret_left)
 {
 	const struct elf_segment *segment;
 
@@ -29,7 +30,7 @@ size_t cfi_read_address(struct cfi_file *file, uint64_t address, void *buf, size
 {
 	uint64_t offset, left;
 
-	if (!cfi_address_to_offset(file, address, &offset, &left))
+	if (!address_to_offset(file, address, &offset, &left))
 		return 0;
 	return cfi_reader_copy(&file->reader, offset, buf, MIN(size, left));
 }
@@ -48,8 +49,8 @@ static int find_by_header(struct cfi_file *file, struct elf_file *elf)
 			continue;
 		if (fde_index_read_header(&layer->index, &file->reader, header.p_offset,
 					  header.p_vaddr, header.p_filesz, &address) < 0 ||
-		    !cfi_address_to_offset(file, address, &layer->section.offset,
-					   &layer->section.size)) {
+		    !address_to_offset(file, address, &layer->section.offset,
+				       &layer->section.size)) {
 			layer->index.table_offset = 0;
 			return -EBADMSG;
 		}

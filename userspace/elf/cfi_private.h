@@ -29,10 +29,6 @@ struct cfi_file {
 	char build_id[129];
 };
 
-/* The file offset of ADDRESS, and how many bytes of its segment follow. */
-bool cfi_address_to_offset(const struct cfi_file *file, uint64_t address, uint64_t *ret_offset,
-			   uint64_t *ret_left);
-
 /* Up to SIZE bytes at ADDRESS into BUF; how many there are. */
 size_t cfi_read_address(struct cfi_file *file, uint64_t address, void *buf, size_t size);
 

@@ -77,10 +77,10 @@ enum image_state image_state(const struct image *image);
 uint64_t image_cache_parsed(const struct image_cache *cache);
 /*
  * A descriptor of its own on the file (read it by pread()), while the image has it open: until it
- * was parsed, or close_idle(). -ENODATA afterwards.
+ * was parsed, or image_cache_close_idle(). -ENODATA afterwards.
  */
 int image_dup_fd(const struct image *image);
-/* Wait for the parsing to end (tests, and the end of a run). */
+/* Wait for the parsing to end, for tests. */
 void image_wait(struct image_cache *cache, struct image *image);
 
 const char *image_path(const struct image *image);

@@ -7,61 +7,21 @@
 #include "elf/image_open.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/foreign_file.h"
 #include "elf/elf_file.h"
 
 #define DELETED " (deleted)"
 /* Own uprobes put one-byte breakpoints into text. */
 #define MAX_PATCHED_BYTES 16
 #define PAGE		  4096ULL
-
-/* PATH_FD is an O_PATH descriptor: look before opening, for opening a device has effects. */
-static int reopen_regular(int path_fd)
-{
-	struct stat st;
-	char link[64];
-	int fd;
-
-	if (fstat(path_fd, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EINVAL;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", path_fd);
-	fd = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	return fd < 0 ? -errno : fd;
-}
-
-/* Follows links, the kernel's own in /proc too. */
-static int open_regular(const char *path)
-{
-	_cleanup_close_ int path_fd = open(path, O_PATH | O_CLOEXEC);
-
-	return path_fd < 0 ? -errno : reopen_regular(path_fd);
-}
-
-int root_open(uint32_t pid, const char *path)
-{
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
-	_cleanup_close_ int root_fd = -1, path_fd = -1;
-	char root[64];
-
-	snprintf(root, sizeof(root), "/proc/%u/root", pid);
-	root_fd = open(pid ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root_fd < 0)
-		return -errno;
-	path_fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
-	return path_fd < 0 ? -errno : reopen_regular(path_fd);
-}
 
 /* --- is it the same file? --- */
 
@@ -150,7 +110,7 @@ static int open_map_file(const struct request *request)
 
 	snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", request->pid,
 		 (unsigned long long)request->start, (unsigned long long)request->end);
-	fd = open_regular(link);
+	fd = foreign_file_open(link);
 	if (fd < 0)
 		return fd;
 	if (match_key(fd, request->key) == MATCH_NONE && !link_names_path(link, request->path))
@@ -160,7 +120,7 @@ static int open_map_file(const struct request *request)
 
 static int open_in_root(const struct request *request)
 {
-	_cleanup_close_ int fd = root_open(request->pid, request->path);
+	_cleanup_close_ int fd = foreign_file_open_in_root(request->pid, request->path, 0);
 
 	if (fd < 0)
 		return fd;
@@ -176,7 +136,7 @@ static int open_exe(const struct request *request)
 	char link[64];
 
 	snprintf(link, sizeof(link), "/proc/%u/exe", request->pid);
-	fd = open_regular(link);
+	fd = foreign_file_open(link);
 	if (fd < 0)
 		return fd;
 	return match_key(fd, request->key) == MATCH_NONE ? -ENOENT : TAKE_FD(fd);
@@ -185,7 +145,7 @@ static int open_exe(const struct request *request)
 /* The process is gone; its file may still be there. */
 static int open_by_path(const struct request *request)
 {
-	_cleanup_close_ int fd = root_open(0, request->path);
+	_cleanup_close_ int fd = foreign_file_open_in_root(0, request->path, 0);
 
 	if (fd < 0)
 		return fd;

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening the file behind a mapping of a process, and files as a process would see them. */
+/* Opening the file behind a mapping of a process. */
 #ifndef HOSTPROF_ELF_IMAGE_OPEN_H
 #define HOSTPROF_ELF_IMAGE_OPEN_H
 
 #include <stdint.h>
 
 #include "elf/image.h"
-
-/*
- * A regular file as process PID sees PATH (absolute): symbolic links stay within its root, devices
- * and pipes are not opened. PID 0: our own root. Returns a descriptor or a negative errno.
- */
-int root_open(uint32_t pid, const char *path);
 
 /* The file that is mapped at start..end of PID; a descriptor, or a negative errno. */
 int image_open_file(const struct image_key *key, uint32_t pid, uint64_t start, uint64_t end,

@@ -22,7 +22,7 @@ struct demangled_name {
 	bool cpp;
 };
 
-void symbols_builder_release(struct symbols_builder *builder)
+static void builder_release(struct symbols_builder *builder)
 {
 	vec_release(&builder->raw);
 	strbuf_release(&builder->names);
@@ -182,7 +182,7 @@ void symbols_build(struct symbols_builder *builder, struct elf_file *file,
 	builder->raw.len = drop_labels(builder);
 	extend_unsized(builder, file);
 	copy_ranges(builder, &symbols);
-	symbols_builder_release(builder);
+	builder_release(builder);
 	*ret_symbols = symbols;
 }
 

@@ -37,7 +37,6 @@ struct symbols_builder {
 	struct strbuf names;
 };
 
-void symbols_builder_release(struct symbols_builder *builder);
 void symbols_builder_add(struct symbols_builder *builder, struct elf_file *file);
 
 /*

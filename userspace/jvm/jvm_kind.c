@@ -2,11 +2,11 @@
 #include "jvm/jvm_kind.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/file.h"
+#include "base/foreign_file.h"
 #include "elf/elf_file.h"
 #include "jvm/libjvm.h"
 
@@ -55,7 +55,7 @@ enum jvm_kind jvm_kind_of_executable(uint32_t pid)
 	uint64_t address;
 
 	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = foreign_file_open(path);
 	if (fd < 0 || elf_file_open(fd, &file, &err) < 0)
 		return JVM_KIND_NONE;
 	for (unsigned int i = 0; i < ARRAY_SIZE(image_symbols); i++)

@@ -2,13 +2,13 @@
 #include "jvm/libjvm.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/foreign_file.h"
 #include "process/proc.h"
 
 /* 65,530 mappings (vm.max_map_count) of some 250 bytes each. */
@@ -79,35 +79,28 @@ static int find_mapping(uint32_t pid, struct mapping *ret_mapping, struct err *e
 	return 0;
 }
 
-/* The name may lead to another file by now, or to a device that a hostile container put there. */
-static int open_checked(const char *path, uint64_t inode)
+/* By its name it may be another file by now. */
+static int open_by_name(uint32_t pid, const struct mapping *mapping)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	_cleanup_close_ int fd = foreign_file_open_in_root(pid, mapping->path, 0);
 	struct stat st;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	if (!S_ISREG(st.st_mode) || (inode && st.st_ino != inode))
-		return -ESTALE;
-	return TAKE_FD(fd);
+	return st.st_ino == mapping->key.inode ? TAKE_FD(fd) : -ESTALE;
 }
 
 static int open_mapping(uint32_t pid, const struct mapping *mapping)
 {
-	char path[4200];
+	char path[96];
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, pid, mapping->start,
 		 mapping->end);
-	fd = open_checked(path, 0);
-	if (fd >= 0)
-		return fd;
-	if (snprintf(path, sizeof(path), "/proc/%u/root%s", pid, mapping->path) >=
-	    (int)sizeof(path))
-		return -ENAMETOOLONG;
-	return open_checked(path, mapping->key.inode);
+	fd = foreign_file_open(path);
+	return fd < 0 ? open_by_name(pid, mapping) : fd;
 }
 
 static int find_bias(struct elf_file *file, const struct mapping *mapping, uint64_t *ret_bias)

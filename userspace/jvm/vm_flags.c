@@ -19,8 +19,6 @@ static const struct {
 	{ "DisableAttachMechanism", offsetof(struct vm_flags, disable_attach_mechanism) },
 	{ "ReduceSignalUsage", offsetof(struct vm_flags, reduce_signal_usage) },
 	{ "EnableDynamicAgentLoading", offsetof(struct vm_flags, enable_dynamic_agent_loading) },
-	{ "PreserveFramePointer", offsetof(struct vm_flags, preserve_frame_pointer) },
-	{ "DebugNonSafepoints", offsetof(struct vm_flags, debug_non_safepoints) },
 };
 
 /* The array of flags: JVMFlag since JDK 10, Flag before. */
@@ -92,7 +90,7 @@ static int flag_read(struct vm_pages *pages, const struct flag_table *t, const u
 int vm_flags_read(const struct vmstructs *vs, struct vm_flags *ret_flags)
 {
 	_cleanup_(vm_pages_freep) struct vm_pages *pages = vm_pages_new(vmstructs_memory(vs));
-	struct vm_flags flags = { -1, -1, -1, -1, -1 };
+	struct vm_flags flags = { -1, -1, -1 };
 	uint8_t entry[MAX_FLAG_BYTES];
 	struct flag_table table;
 	int r = flag_table_find(vs, &table);

@@ -17,8 +17,6 @@ struct vm_flags {
 	int8_t disable_attach_mechanism;
 	int8_t reduce_signal_usage;
 	int8_t enable_dynamic_agent_loading;
-	int8_t preserve_frame_pointer;
-	int8_t debug_non_safepoints;
 };
 
 /* -EBADMSG when the table is not what we know. */

@@ -35,7 +35,8 @@ void jfr_pools_release(struct jfr_pools *pools)
 	strbuf_release(&pools->scratch);
 }
 
-uint32_t jfr_symbol(struct jfr_pools *pools, const char *text, size_t len)
+/* A text of our own as a symbol; only before the checkpoint that will hold it. */
+static uint32_t symbol_of(struct jfr_pools *pools, const char *text, size_t len)
 {
 	struct strbuf *clean = &pools->scratch;
 
@@ -84,10 +85,10 @@ static uint32_t frame_method(struct jfr_pools *pools, const struct profile *p,
 	struct jfr_method method;
 
 	jfr_class_name(&name, p, f);
-	method.class_id = class_of_symbol(pools, jfr_symbol(pools, strbuf_str(&name), name.len));
+	method.class_id = class_of_symbol(pools, symbol_of(pools, strbuf_str(&name), name.len));
 	strbuf_reset(&name);
 	jfr_method_name(&name, p, f);
-	method.name = jfr_symbol(pools, strbuf_str(&name), name.len);
+	method.name = symbol_of(pools, strbuf_str(&name), name.len);
 	return intern_put(&pools->methods, &method, sizeof(method), NULL);
 }
 
@@ -96,12 +97,12 @@ void jfr_pools_update(struct jfr_pools *pools, const struct profile *p)
 	uint32_t id;
 
 	if (!intern_len(&pools->symbols))
-		jfr_symbol(pools, descriptor, sizeof(descriptor) - 1);
+		symbol_of(pools, descriptor, sizeof(descriptor) - 1);
 	for (id = (uint32_t)pools->string_symbols.len; id < intern_len(&p->strings); id++) {
 		size_t len;
 		const char *s = intern_get(&p->strings, id, &len);
 
-		vec_push(&pools->string_symbols, jfr_symbol(pools, s, len));
+		vec_push(&pools->string_symbols, symbol_of(pools, s, len));
 	}
 	for (id = (uint32_t)pools->frame_methods.len; id < intern_len(&p->frames); id++)
 		vec_push(&pools->frame_methods, frame_method(pools, p, profile_get_frame(p, id)));

@@ -70,9 +70,6 @@ static inline uint64_t jfr_string_key(const struct jfr_pools *pools, uint32_t st
 	return string ? jfr_key(pools, pools->string_symbols.items[string]) : 0;
 }
 
-/* A text of our own as a symbol; only before the checkpoint that will hold it. */
-uint32_t jfr_symbol(struct jfr_pools *pools, const char *text, size_t len);
-
 /* Give new strings and frames of the profile their symbols, classes and methods. */
 void jfr_pools_update(struct jfr_pools *pools, const struct profile *p);
 

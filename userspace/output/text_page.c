@@ -66,7 +66,8 @@ void text_put_line(const struct text_page *page, uint32_t indent, const char *s)
 	text_put_row(page, &cells, s);
 }
 
-void text_format_value(struct strbuf *sb, const struct text_page *page, uint64_t value)
+/* Append VALUE of the shown event: samples, or its unit with --total. */
+static void format_value(struct strbuf *sb, const struct text_page *page, uint64_t value)
 {
 	if (page->options->total)
 		units_format_value(sb, value, page->unit);
@@ -98,7 +99,7 @@ void text_format_row(struct strbuf *sb, const struct text_page *page, uint64_t p
 	text_format_share(&cell, part, whole);
 	add_right(sb, &cell, SHARE_COLUMNS);
 	strbuf_reset(&cell);
-	text_format_value(&cell, page, part);
+	format_value(&cell, page, part);
 	add_right(sb, &cell, VALUE_COLUMNS + 1);
 }
 

@@ -34,9 +34,6 @@ void text_put_row(const struct text_page *page, const struct strbuf *cells, cons
 /* Write S as one line of at most TEXT_COLUMNS columns, the first INDENT of them blank. */
 void text_put_line(const struct text_page *page, uint32_t indent, const char *s);
 
-/* Append VALUE of the shown event: samples, or its unit with --total. */
-void text_format_value(struct strbuf *sb, const struct text_page *page, uint64_t value);
-
 /* Append "16.67 %", rounded; for completeness there is profile_format_share(). */
 void text_format_share(struct strbuf *sb, uint64_t part, uint64_t whole);
 

@@ -15,7 +15,7 @@ void mappings_clear(struct process *process);
 /* TO's mappings become copies of FROM's. */
 void mappings_copy(struct process *to, const struct process *from);
 
-/* Add the executable lines of /proc/PID/maps text; stops at the first malformed line. */
+/* For tests: add the executable lines of /proc/PID/maps text, up to the first malformed one. */
 void mappings_add_text(struct process *process, const char *text, size_t len);
 
 /* Add those that the process has now. A negative errno when it may not be read, or is gone. */

@@ -14,23 +14,22 @@
  * for the last four kinds; they take the nearest one, and our files say the kind beside it.
  */
 static const struct frame_kind_info kinds[FRAME_KIND_COUNT] = {
-	[FRAME_NATIVE] = { "native", "Native", "Native", "", "native", "#e15a5a", "#a84444" },
-	[FRAME_CPP] = { "cpp", "C++, JVM", "C++", "", "native", "#c8c83c", "#85852a" },
-	[FRAME_KERNEL] = { "kernel", "Kernel", "Kernel", "_[k]", "kernel", "#e17d00", "#a35b00" },
+	[FRAME_NATIVE] = { "native", "Native", "Native", "", "#e15a5a", "#a84444" },
+	[FRAME_CPP] = { "cpp", "C++, JVM", "C++", "", "#c8c83c", "#85852a" },
+	[FRAME_KERNEL] = { "kernel", "Kernel", "Kernel", "_[k]", "#e17d00", "#a35b00" },
 	[FRAME_JAVA_INTERPRETED] = { "java-interpreted", "Java, interpreted", "Interpreted", "_[0]",
-				     "jvm", "#b2e1b2", "#5f8a5f" },
-	[FRAME_JAVA_C1] = { "java-c1", "Java, C1 compiled", "C1 compiled", "_[1]", "jvm", "#cce880",
+				     "#b2e1b2", "#5f8a5f" },
+	[FRAME_JAVA_C1] = { "java-c1", "Java, C1 compiled", "C1 compiled", "_[1]", "#cce880",
 			    "#6f8a38" },
-	[FRAME_JAVA_JIT] = { "java-jit", "Java, compiled", "JIT compiled", "_[j]", "jvm", "#50e150",
+	[FRAME_JAVA_JIT] = { "java-jit", "Java, compiled", "JIT compiled", "_[j]", "#50e150",
 			     "#2c8a2c" },
-	[FRAME_JAVA_INLINED] = { "java-inlined", "Java, inlined", "Inlined", "_[i]", "jvm",
-				 "#50cccc", "#2a8080" },
-	[FRAME_STUB] = { "stub", "JVM stub", "Native", "", "jvm", "#b8a0d8", "#6e5a94" },
-	[FRAME_JIT_OTHER] = { "jit-other", "Other JIT", "JIT compiled", "_[j]", "native", "#7fb2e5",
+	[FRAME_JAVA_INLINED] = { "java-inlined", "Java, inlined", "Inlined", "_[i]", "#50cccc",
+				 "#2a8080" },
+	[FRAME_STUB] = { "stub", "JVM stub", "Native", "", "#b8a0d8", "#6e5a94" },
+	[FRAME_JIT_OTHER] = { "jit-other", "Other JIT", "JIT compiled", "_[j]", "#7fb2e5",
 			      "#42709c" },
-	[FRAME_CLASS] = { "class", "Allocated class", "Inlined", "_[i]", "jvm", "#50cccc",
-			  "#2a8080" },
-	[FRAME_MARK] = { "mark", "Not code", "Native", "", "native", "#b4b4b4", "#666666" },
+	[FRAME_CLASS] = { "class", "Allocated class", "Inlined", "_[i]", "#50cccc", "#2a8080" },
+	[FRAME_MARK] = { "mark", "Not code", "Native", "", "#b4b4b4", "#666666" },
 };
 
 const struct frame_kind_info *frame_kind_info(enum frame_kind kind)

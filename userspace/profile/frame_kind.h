@@ -10,7 +10,6 @@ struct frame_kind_info {
 	const char *title;    /* "Java, inlined"; for legends */
 	const char *jfr_type; /* jdk.types.FrameType text: what JFR tools key on */
 	const char *suffix;   /* with --annotate: "_[i]"; "" when none */
-	const char *otlp;     /* profile.frame.type: "jvm", "native", "kernel" */
 	const char *color;    /* light theme, "#50e150" */
 	const char *color_dark;
 };
@@ -28,7 +27,7 @@ struct frame_name_options {
 };
 
 /*
- * Append the name that people see (design.md §6): "pkg.Class.method", the symbol, or
+ * Append the name that people see : "pkg.Class.method", the symbol, or
  * "[libfoo.so+0x1234]" for native code without one.
  */
 void frame_format_name(struct strbuf *sb, const struct profile *p, const struct profile_frame *f,

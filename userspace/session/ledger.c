@@ -17,6 +17,13 @@ static const struct {
 #undef UNWIND_REASON
 };
 
+static const char *const loss_ids[WIRE_LOSS_COUNT] = {
+
+#define WIRE_LOSS(name, id, text) [WIRE_LOSS_##name] = id,
+#include "wire_losses.def"
+#undef WIRE_LOSS
+};
+
 void ledger_init(struct ledger *ledger)
 {
 	memset(ledger, 0, sizeof(*ledger));
@@ -109,6 +116,24 @@ void ledger_count_sample(struct ledger *ledger, struct ledger_entry *entry,
 	ledger->samples++;
 	ledger->complete += reason_info[sample->reason].whole;
 	ledger->reasons[sample->reason]++;
+}
+
+void ledger_count_lost(struct ledger *ledger, struct ledger_entry *entry, unsigned int event,
+		       enum wire_loss why, const struct ledger_loss *loss)
+{
+	entry->counts[event].lost += loss->count;
+	entry->counts[event].lost_weight += loss->weight;
+	ledger->losses[why].count += loss->count;
+	ledger->losses[why].weight += loss->weight;
+}
+
+uint64_t ledger_lost(const struct ledger *ledger)
+{
+	uint64_t count = 0;
+
+	for (unsigned int i = 0; i < WIRE_LOSS_COUNT; i++)
+		count += ledger->losses[i].count;
+	return count;
 }
 
 uint32_t ledger_profile_process(struct ledger_entry *entry, struct profile *profile)
@@ -208,4 +233,8 @@ void ledger_write_reasons(const struct ledger *ledger, struct profile *profile)
 		if (ledger->reasons[i] && !reason_info[i].whole)
 			profile_add_counter(profile, reason_info[i].counter, "",
 					    ledger->reasons[i]);
+	for (unsigned int i = 0; i < WIRE_LOSS_COUNT; i++)
+		if (ledger->losses[i].count)
+			profile_add_counter(profile, "samples.lost", loss_ids[i],
+					    ledger->losses[i].count);
 }

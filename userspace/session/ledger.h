@@ -20,6 +20,11 @@ struct ledger_count {
 	uint64_t samples, complete, weight, lost, lost_weight;
 };
 
+/* Samples that were dropped for one reason, in the whole run. */
+struct ledger_loss {
+	uint64_t count, weight;
+};
+
 struct ledger_entry {
 	uint32_t pid;
 	uint32_t exec_id; /* the kernel's */
@@ -37,7 +42,8 @@ struct ledger {
 	struct intern keys;		    /* of (pid, exec id, start): the entry's index */
 	uint64_t reasons[UNWIND_REASON_COUNT];
 	uint64_t samples, complete; /* of the whole run */
-	uint32_t processes;	    /* entries ever made */
+	struct ledger_loss losses[WIRE_LOSS_COUNT];
+	uint32_t processes; /* entries ever made */
 };
 
 void ledger_init(struct ledger *ledger);
@@ -56,6 +62,12 @@ void ledger_entry_set_jvm(struct ledger_entry *entry, const char *version, const
 void ledger_count_sample(struct ledger *ledger, struct ledger_entry *entry,
 			 const struct wire_sample *sample);
 
+/* Samples of an entry's process that were dropped; COUNT with its sum of weights. */
+void ledger_count_lost(struct ledger *ledger, struct ledger_entry *entry, unsigned int event,
+		       enum wire_loss why, const struct ledger_loss *loss);
+/* Of all reasons together. */
+uint64_t ledger_lost(const struct ledger *ledger);
+
 /* The entry in PROFILE's tables; made there when it is not. */
 uint32_t ledger_profile_process(struct ledger_entry *entry, struct profile *profile);
 uint32_t ledger_profile_thread(struct ledger_entry *entry, struct profile *profile, uint32_t tid,
@@ -71,7 +83,7 @@ void ledger_reset_ids(struct ledger *ledger,
 /* Quality of every entry and event since the last call, into PROFILE. */
 void ledger_write(struct ledger *ledger, struct profile *profile, const uint32_t *event_ids,
 		  unsigned int event_count);
-/* Why stacks were not whole, in the whole run, into PROFILE's counters. */
+/* Why stacks were not whole and samples were dropped, in the whole run, into PROFILE's counters. */
 void ledger_write_reasons(const struct ledger *ledger, struct profile *profile);
 
 #endif

@@ -211,14 +211,13 @@ static void count_lost(const struct wire_lost_key *key, const struct wire_lost *
 	struct ledger_entry *entry;
 	char comm[WIRE_COMM_LEN + 1] = { 0 };
 
-	if (key->event >= pipeline->options->event_count)
+	if (key->event >= pipeline->options->event_count || key->why >= WIRE_LOSS_COUNT)
 		return;
 	memcpy(comm, lost->comm, WIRE_COMM_LEN);
 	entry = ledger_get(&pipeline->ledger, key->tgid, key->exec_id, key->start_ns, process,
 			   comm);
-	entry->counts[key->event].lost += lost->count;
-	entry->counts[key->event].lost_weight += lost->weight;
-	pipeline->lost += lost->count;
+	ledger_count_lost(&pipeline->ledger, entry, key->event, key->why,
+			  &(struct ledger_loss){ lost->count, lost->weight });
 }
 
 /* The registry forgets a process some seconds after its end, when all its samples are handled. */
@@ -337,9 +336,9 @@ static void write_figures(struct pipeline *pipeline)
 	if (*symbolizer_kernel_failure(pipeline->symbolizer))
 		profile_add_counter(&pipeline->profile, "symbols.kernel-not-read",
 				    symbolizer_kernel_failure(pipeline->symbolizer), 1);
-	if (stats.counters[WIRE_COUNTER_NESTED])
-		profile_add_counter(&pipeline->profile, "samples.nested", "",
-				    stats.counters[WIRE_COUNTER_NESTED]);
+	if (stats.counters[WIRE_COUNTER_LOST_UNKNOWN])
+		profile_add_counter(&pipeline->profile, "samples.lost", "of unknown processes",
+				    stats.counters[WIRE_COUNTER_LOST_UNKNOWN]);
 	if (pipeline->late_samples)
 		profile_add_counter(&pipeline->profile, "samples.late", "", pipeline->late_samples);
 }

@@ -58,7 +58,7 @@ struct pipeline {
 	uint64_t gave_up_parsed;
 	uint64_t stall_ns;
 	uint64_t late_samples;
-	uint64_t samples, lost;
+	uint64_t samples;
 };
 
 struct pipeline_options {

@@ -85,13 +85,37 @@ static void queue_sample(struct pipeline *pipeline, const struct wire_sample *ra
 	merge_push_owned(&pipeline->queue, sample, TAKE_PTR(miss), again);
 }
 
+/* All that is taken from it is whose it was, where it has a sample's header. */
+static void arrive_invalid(const void *record, size_t len, void *data)
+{
+	struct pipeline *pipeline = data;
+	struct wire_sample header = { 0 };
+	struct ledger_loss loss = { .count = 1 };
+	struct ledger_entry *entry;
+	char comm[WIRE_COMM_LEN + 1] = { 0 };
+
+	if (len >= sizeof(header))
+		memcpy(&header, record, sizeof(header));
+	if (header.kind != WIRE_SAMPLE)
+		header = (struct wire_sample){ 0 };
+	if (header.event >= pipeline->options->event_count)
+		header.event = 0;
+	loss.weight = header.weight;
+	memcpy(comm, header.comm, WIRE_COMM_LEN);
+	entry = ledger_get(&pipeline->ledger, header.tgid, header.exec_id, header.start_ns, NULL,
+			   comm);
+	ledger_count_lost(&pipeline->ledger, entry, header.event, WIRE_LOSS_INVALID, &loss);
+}
+
 static void arrive_sample(const struct wire_sample *raw, void *data)
 {
 	struct pipeline *pipeline = data;
 	struct process *process = registry_find_complete(pipeline->registry, raw->tgid);
 
-	if (raw->event >= pipeline->options->event_count || raw->reason >= UNWIND_REASON_COUNT)
+	if (raw->event >= pipeline->options->event_count) {
+		arrive_invalid(raw, raw->size, pipeline);
 		return;
+	}
 	pipeline->samples++;
 	if (raw->time_ns < pipeline->applied_ns)
 		pipeline->late_samples++;
@@ -126,9 +150,11 @@ void pipeline_walk_again(struct pipeline *pipeline)
 
 void pipeline_drain(struct pipeline *pipeline)
 {
-	const struct capture_handler handler = {
-		.miss = arrive_miss, .sample = arrive_sample, .side = arrive_side, .data = pipeline
-	};
+	const struct capture_handler handler = { .miss = arrive_miss,
+						 .sample = arrive_sample,
+						 .side = arrive_side,
+						 .invalid = arrive_invalid,
+						 .data = pipeline };
 	uint64_t now_ns = clock_now_ns();
 
 	unwinder_grant(pipeline->unwinder);

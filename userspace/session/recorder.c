@@ -69,13 +69,13 @@ static void on_progress(void *data)
 		.elapsed_ns = clock_now_ns() - rec->start_ns,
 		.duration_ns = rec->options->duration_ns,
 		.samples = rec->pipeline.samples,
-		.lost = rec->pipeline.lost,
+		.lost = ledger_lost(&rec->pipeline.ledger),
 		.processes = rec->pipeline.ledger.processes,
 	};
 	uint32_t with_agent;
 
 	agents_count(rec->pipeline.agents, &progress.jvms, &with_agent);
-	rec->options->progress(&progress, rec->options->progress_data);
+	rec->options->progress(&progress);
 }
 
 static void on_deadline(void *data)
@@ -145,12 +145,14 @@ static void fill_result(struct recorder *rec)
 	agents_for_each_failure(pipeline->agents, note_refusal, result);
 	result->late_samples = pipeline->late_samples;
 	result->merge_stall_ns = pipeline->stall_ns;
-	result->lost = pipeline->lost;
+	memcpy(result->losses, pipeline->ledger.losses, sizeof(result->losses));
 	memcpy(result->reasons, pipeline->ledger.reasons, sizeof(result->reasons));
 	result->samples = pipeline->ledger.samples;
 	result->complete = pipeline->ledger.complete;
 	result->exit_status = rec->command.exit_status;
 	capture_get_stats(rec->capture, &result->capture);
+	result->lost = ledger_lost(&pipeline->ledger) +
+		       result->capture.counters[WIRE_COUNTER_LOST_UNKNOWN];
 }
 
 /* From "everything is open" to "the recording is ended". */
@@ -158,11 +160,9 @@ static int run(struct recorder *rec, struct err *err)
 {
 	const struct recorder_options *options = rec->options;
 	struct err finish_err = { 0 };
-	int r, finished;
+	int r = 0, finished;
 
-	r = capture_start(rec->capture, err);
-	if (r < 0)
-		return r;
+	capture_start(rec->capture);
 	rec->start_ns = clock_now_ns();
 	if (rec->command.pid)
 		r = command_go(&rec->command, options->command[0], err);

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "capture/capture.h"
 #include "profile/profile.h"
+#include "session/ledger.h"
 
 enum recorder_agent_mode { RECORDER_AGENT_AUTO, RECORDER_AGENT_ALWAYS, RECORDER_AGENT_NEVER };
 
@@ -30,13 +31,14 @@ struct recorder_options {
 	uint64_t memory_limit_bytes; /* 0: the default; see session/memory_plan.h */
 	const char *command_line;    /* ours, for the recording */
 	/* Called about twice a second for progress; may be NULL. */
-	void (*progress)(const struct recorder_progress *progress, void *data);
-	void *progress_data;
+	void (*progress)(const struct recorder_progress *progress);
 };
 
 /* The run's figures: the last line, and --stats. */
 struct recorder_result {
-	uint64_t samples, complete, lost;
+	uint64_t samples, complete;
+	uint64_t lost; /* dropped, for any reason; of unknown processes too */
+	struct ledger_loss losses[WIRE_LOSS_COUNT];
 	uint64_t elapsed_ns;
 	uint32_t processes, jvms, jvms_with_agent;
 	/* JVMs whose agent could not be used, and why in the first of them. */

@@ -20,7 +20,7 @@ struct unwind_ranges {
 
 void unwind_ranges_release(struct unwind_ranges *ranges);
 
-/* Of /proc/PID/maps text; stops at the first malformed line. RANGES is emptied first. */
+/* For tests: of /proc/PID/maps text, up to the first malformed line. RANGES is emptied first. */
 void unwind_ranges_parse(struct unwind_ranges *ranges, struct unwind_files *files, uint32_t pid,
 			 const char *text, size_t len);
 

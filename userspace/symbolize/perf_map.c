@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The format is that of Linux tools/perf/Documentation/jit-interface.txt. The file is any user's
- * in a world-writable directory: it counts only when the process's user or root owns it, and its
- * text may hold anything.
+ * in a world-writable directory: it counts only when it is no link and the process's user or root
+ * owns it, and its text may hold anything.
  */
 #include "symbolize/perf_map.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "base/foreign_file.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
-#include "elf/image_open.h"
 #include "process/proc.h"
 #include "process/proc_text.h"
 
@@ -184,7 +185,7 @@ struct perf_map *perf_map_open(uint32_t pid)
 	if (proc_read_status(pid, &status) < 0)
 		return NULL;
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", status.ns_pid ? status.ns_pid : pid);
-	fd = root_open(pid, path);
+	fd = foreign_file_open_in_root(pid, path, O_NOFOLLOW);
 	if (fd < 0 || !is_trusted(fd, status.uid))
 		return NULL;
 	map = map_new(TAKE_FD(fd));

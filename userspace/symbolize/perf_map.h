@@ -13,6 +13,7 @@ struct perf_map;
 
 /* The map of a process (in its own mount namespace, by its pid there); NULL when there is none. */
 struct perf_map *perf_map_open(uint32_t pid);
+/* For tests and fuzzers: of text. */
 struct perf_map *perf_map_parse(const char *text, size_t len);
 void perf_map_free(struct perf_map *map);
 DEFINE_CLEANUP(struct perf_map *, perf_map_free);

@@ -49,10 +49,10 @@ static uint32_t take_entry(struct page_index *index)
 void page_index_add(struct page_index *index, const struct wire_page_key *key,
 		    const struct wire_page *page)
 {
-	uint32_t number = take_entry(index), *first = &index->by_block[page->block];
+	uint32_t number = take_entry(index);
 
-	index->entries.items[number] = (struct page_entry){ *key, *page, *first };
-	*first = number + 1;
+	index->entries.items[number] = (struct page_entry){ *key, *page };
+	index->by_block[page->block] = number + 1;
 	hmap_put(&index->by_key, key_number(key), number);
 }
 
@@ -60,15 +60,11 @@ void page_index_remove(struct page_index *index, const struct wire_page_key *key
 {
 	uint64_t number;
 	struct page_entry *entry;
-	uint32_t *link;
 
 	if (!hmap_get(&index->by_key, key_number(key), &number))
 		return;
 	entry = &index->entries.items[number];
-	link = &index->by_block[entry->page.block];
-	while (*link != number + 1)
-		link = &index->entries.items[*link - 1].next;
-	*link = entry->next;
+	index->by_block[entry->page.block] = 0;
 	hmap_remove(&index->by_key, key_number(key));
 	entry->key.file = 0;
 	vec_push(&index->unused, (uint32_t)number);

@@ -80,14 +80,12 @@ static void give_up_rows(struct row_store *store, uint32_t first, uint64_t now_n
 	}
 }
 
-/* Rows without a key are given up. */
 static void forget_key(struct row_store *store, const struct wire_page_key *key, uint64_t now_ns)
 {
 	uint32_t block = page_index_find(&store->pages, key)->page.block;
 
 	page_index_remove(&store->pages, key);
-	if (!page_index_of_block(&store->pages, block))
-		give_up_rows(store, block, now_ns);
+	give_up_rows(store, block, now_ns);
 }
 
 static void delete_page(struct row_store *store, struct wire_page_key key, uint64_t now_ns)
@@ -129,12 +127,11 @@ static uint32_t evict(struct row_store *store, uint32_t wanted, uint64_t now_ns)
 
 	qsort(store->ages, count, sizeof(*store->ages), compare_ages);
 	for (uint32_t i = 0; i < count && store->pool.free - before < wanted; i++) {
-		const struct page_entry *entry;
+		const struct page_entry *entry =
+			page_index_of_block(&store->pages, store->ages[i].block);
 
-		while ((entry = page_index_of_block(&store->pages, store->ages[i].block))) {
-			delete_page(store, entry->key, now_ns);
-			store->pages_evicted++;
-		}
+		delete_page(store, entry->key, now_ns);
+		store->pages_evicted++;
 	}
 	return store->pool.free - before;
 }
@@ -251,23 +248,10 @@ static int set_page(struct row_store *store, const struct wire_page_key *key,
 	struct table_memory *memory = store->memory;
 	int ret;
 
-	while ((ret = memory->set_page(key, page, memory->data)) == -E2BIG) {
+	while ((ret = memory->set_page(key, page, memory->data)) == -E2BIG)
 		if (!evict(store, page_index_len(&store->pages) / SPARE_SHARE + 1, now_ns))
 			break;
-		/* An alias of what just went. */
-		if (memory->blocks[page->block].generation != page->generation)
-			return -ENOENT;
-	}
 	return ret;
-}
-
-/* As if it was read, so that it is not the first to go. */
-static void mark_read(struct wire_block *block, uint64_t now_ns)
-{
-	uint32_t now_s = (uint32_t)(now_ns / NSEC_PER_SEC);
-
-	if (__atomic_load_n(&block->used_s, __ATOMIC_RELAXED) < now_s)
-		__atomic_store_n(&block->used_s, now_s, __ATOMIC_RELAXED);
 }
 
 /* The entry is set; what the key had before goes. */
@@ -309,29 +293,6 @@ int row_store_put(struct row_store *store, const struct wire_page_key *key,
 	if (ret < 0)
 		give_up_rows(store, page.block, now_ns);
 	else
-		note_page(store, key, &page, now_ns);
-	return ret;
-}
-
-int row_store_alias(struct row_store *store, const struct wire_page_key *key,
-		    const struct wire_page_key *same_as)
-{
-	const struct page_entry *other = page_index_find(&store->pages, same_as);
-	const struct page_entry *old = page_index_find(&store->pages, key);
-	uint64_t now_ns = clock_now_ns();
-	struct wire_page page;
-	int ret;
-
-	if (!key->file)
-		return -EINVAL;
-	if (!other)
-		return -ENOENT;
-	page = other->page;
-	if (old && old->page.block == page.block)
-		return 0;
-	mark_read(&store->memory->blocks[page.block], now_ns);
-	ret = set_page(store, key, &page, now_ns);
-	if (ret == 0)
 		note_page(store, key, &page, now_ns);
 	return ret;
 }

@@ -30,12 +30,7 @@ DEFINE_CLEANUP(struct row_store *, row_store_free);
  */
 int row_store_put(struct row_store *store, const struct wire_page_key *key,
 		  const struct cfi_row *rows, size_t count, uint64_t now_ns);
-/*
- * The same rows for another file number (a copy of the file): no block more. They leave together.
- * -ENOENT: SAME_AS is not there (any more).
- */
-int row_store_alias(struct row_store *store, const struct wire_page_key *key,
-		    const struct wire_page_key *same_as);
+/* For tests and tools: is it published? */
 bool row_store_has(const struct row_store *store, const struct wire_page_key *key);
 /* Give up all pages of a file. */
 void row_store_drop_file(struct row_store *store, uint32_t file, uint64_t now_ns);

@@ -39,11 +39,12 @@ struct walk_result {
 	uint64_t words[UNWIND_OUT_WORDS]; /* as in struct wire_sample, leaf first */
 };
 
+/* The whole walk, for tests and fuzzers: the product makes what is missing on the way. */
 void walk_stack(const struct walk_request *request, struct unwind_memory *memory,
 		struct walk_result *ret_result);
 
 /*
- * The same a step at a time, so that the caller can make rows that are missing: walk_go_on()
+ * A step at a time, so that the caller can make rows that are missing: walk_go_on()
  * returns true when it stopped for that, at walk_missing(); false when RESULT is complete. The
  * words and frames of RESULT grow from what they were at walk_begin() (0, or a part walked in BPF).
  */
@@ -59,7 +60,10 @@ bool walk_go_on(struct walk *walk);
 /* The address of which the rule is not known. */
 uint64_t walk_missing(const struct walk *walk);
 
-/* A copy of some pieces of memory. Reads that are not wholly inside one piece fail. */
+/*
+ * A copy of some pieces of memory, for tests and fuzzers. Reads that are not wholly inside one
+ * piece fail.
+ */
 struct walk_piece {
 	uint64_t address;
 	size_t len;

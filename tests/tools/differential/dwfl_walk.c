@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dwfl_walk.h"
 
+#include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <string.h>
 
@@ -107,6 +108,7 @@ static int take_frame(Dwfl_Frame *state, void *arg)
 	/* Its way to say that there is no caller. */
 	if (pc == 0 && frames->count)
 		return DWARF_CB_ABORT;
+	frames->exact[frames->count] = activation;
 	frames->pcs[frames->count++] = pc;
 	return DWARF_CB_OK;
 }
@@ -181,27 +183,105 @@ int dwfl_walk_frames(struct dwfl_walk *walk, const struct snapshot *snapshot,
 	return dwfl_errno() ?: -1;
 }
 
-static bool has_record(Dwarf_CFI *cfi, uint64_t address)
+/* --- what libdw says of an address ------------------------------------------------------------ */
+
+/* The caller frees it; NULL: there is nothing. */
+static Dwarf_Frame *frame_of(Dwarf_CFI *cfi, uint64_t address)
 {
 	Dwarf_Frame *frame;
 
-	if (!cfi || dwarf_cfi_addrframe(cfi, address, &frame) != 0)
-		return false;
-	free(frame);
-	return true;
+	return cfi && dwarf_cfi_addrframe(cfi, address, &frame) == 0 ? frame : NULL;
 }
 
-bool dwfl_walk_describes(struct dwfl_walk *walk, uint64_t address)
+static Dwarf_Frame *find_frame(struct dwfl_walk *walk, uint64_t address)
 {
 	Dwfl_Module *module = dwfl_addrmodule(walk->dwfl, address);
+	Dwarf_Frame *frame;
 	Dwarf_Addr bias;
 	Dwarf_CFI *cfi;
 
 	if (!module)
-		return false;
+		return NULL;
 	cfi = dwfl_module_eh_cfi(module, &bias);
-	if (has_record(cfi, address - bias))
-		return true;
+	frame = frame_of(cfi, address - bias);
+	if (frame)
+		return frame;
 	cfi = dwfl_module_dwarf_cfi(module, &bias);
-	return has_record(cfi, address - bias);
+	return frame_of(cfi, address - bias);
+}
+
+bool dwfl_walk_describes(struct dwfl_walk *walk, uint64_t address)
+{
+	Dwarf_Frame *frame = find_frame(walk, address);
+
+	free(frame);
+	return frame != NULL;
+}
+
+bool dwfl_walk_ends(struct dwfl_walk *walk, uint64_t address)
+{
+	Dwarf_Frame *frame = find_frame(walk, address);
+	Dwarf_Op memory[3], *ops = NULL;
+	size_t count = 1;
+	bool ends = false;
+
+	/* No operations, but a place for them: undefined (dwarf_frame_register(3)). */
+	if (frame && dwarf_frame_register(frame, dwarf_frame_info(frame, NULL, NULL, NULL), memory,
+					  &ops, &count) == 0)
+		ends = count == 0 && ops == memory;
+	free(frame);
+	return ends;
+}
+
+const char *dwfl_walk_symbol(struct dwfl_walk *walk, uint64_t address)
+{
+	Dwfl_Module *module = dwfl_addrmodule(walk->dwfl, address);
+
+	return module ? dwfl_module_addrname(module, address) : NULL;
+}
+
+/* --- red zone --------------------------------------------------------------------------------- */
+
+/* A register and an offset, or false. */
+static bool find_cfa(Dwarf_Frame *frame, const struct snapshot *s, uint64_t *ret_cfa)
+{
+	Dwarf_Op *ops;
+	size_t count;
+
+	if (dwarf_frame_cfa(frame, &ops, &count) != 0 || count != 1 || ops[0].atom != DW_OP_bregx ||
+	    ops[0].number > 15)
+		return false;
+	*ret_cfa = s->regs[ops[0].number] + ops[0].number2;
+	return true;
+}
+
+static void note_saved(Dwarf_Frame *frame, struct snapshot *s, uint64_t cfa, int reg)
+{
+	Dwarf_Op memory[3], *ops;
+	uint64_t address, depth;
+	size_t count;
+
+	if (dwarf_frame_register(frame, reg, memory, &ops, &count) != 0 || count != 2 ||
+	    ops[0].atom != DW_OP_call_frame_cfa || ops[1].atom != DW_OP_plus_uconst)
+		return;
+	address = cfa + ops[1].number;
+	depth = (s->regs[7] - address) / 8;
+	if (address >= s->regs[7] || depth > RED_ZONE_WORDS)
+		return;
+	s->red_zone[RED_ZONE_WORDS - depth] = s->regs[reg];
+	s->red_zone_known[RED_ZONE_WORDS - depth] = true;
+}
+
+void dwfl_walk_fill_red_zone(struct dwfl_walk *walk, struct snapshot *s)
+{
+	static const int kept[] = { 3, 6, 12, 13, 14, 15 };
+	Dwarf_Frame *frame;
+	uint64_t cfa;
+
+	use_process(walk, s->process);
+	frame = find_frame(walk, s->pc);
+	if (frame && find_cfa(frame, s, &cfa))
+		for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+			note_saved(frame, s, cfa, kept[i]);
+	free(frame);
 }

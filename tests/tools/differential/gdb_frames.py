@@ -20,7 +20,9 @@ def frames():
     while frame is not None:
         # Inlined functions and tail calls are no frames of the stack.
         if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
-            answers.write('pc %#x\n' % frame.pc())
+            newer = frame.newer()
+            interrupted = newer is None or newer.type() == gdb.SIGTRAMP_FRAME
+            answers.write('pc %#x %d\n' % (frame.pc(), interrupted))
         if frame.unwind_stop_reason() in (gdb.FRAME_UNWIND_UNAVAILABLE, gdb.FRAME_UNWIND_MEMORY_ERROR):
             answers.write('cut\n')
         frame = frame.older()

@@ -103,6 +103,7 @@ int gdb_walk_ask(struct gdb_walk *gdb, const struct snapshot *snapshot, struct f
 {
 	char line[256];
 	uint64_t pc;
+	int exact;
 	int r = core_file_write(gdb->core, snapshot);
 
 	if (r < 0)
@@ -113,12 +114,17 @@ int gdb_walk_ask(struct gdb_walk *gdb, const struct snapshot *snapshot, struct f
 	fprintf(gdb->to, "walk %s\n", gdb->core);
 	fflush(gdb->to);
 	while (fgets(line, sizeof(line), gdb->from)) {
-		if (sscanf(line, "pc %" SCNx64, &pc) == 1 && ret_frames->count < MAX_FRAMES)
+		if (sscanf(line, "pc %" SCNx64 " %d", &pc, &exact) == 2) {
+			/* Its way to say that there is no caller. */
+			if (!pc || ret_frames->count == MAX_FRAMES)
+				continue;
+			ret_frames->exact[ret_frames->count] = exact;
 			ret_frames->pcs[ret_frames->count++] = pc;
-		else if (strcmp(line, "cut\n") == 0)
+		} else if (strcmp(line, "cut\n") == 0) {
 			ret_frames->cut = true;
-		else if (strcmp(line, "end\n") == 0)
+		} else if (strcmp(line, "end\n") == 0) {
 			return 0;
+		}
 	}
 	return -EIO;
 }

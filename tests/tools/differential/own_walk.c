@@ -92,37 +92,6 @@ static void use_process(struct own_walk *own, const struct process *process)
 	own->tables.range_count = (uint32_t)own->ranges.len;
 }
 
-/*
- * In an epilogue the call frame information may still say that a register is where it was saved
- * when it was popped already. The word is below the stack pointer then, outside of the copy; but it
- * still is what the register is.
- */
-static void note_popped(struct snapshot *s, uint64_t address, int reg)
-{
-	uint64_t depth = (s->regs[7] - address) / 8;
-
-	if (address >= s->regs[7] || depth > RED_ZONE_WORDS)
-		return;
-	s->red_zone[RED_ZONE_WORDS - depth] = s->regs[reg];
-	s->red_zone_known[RED_ZONE_WORDS - depth] = true;
-}
-
-void own_walk_fill_red_zone(struct own_walk *own, struct snapshot *s)
-{
-	struct wire_rule rule;
-	uint64_t cfa;
-
-	use_process(own, s->process);
-	rule = own_walk_rule(own, s->pc);
-	if (rule.kind != WIRE_RULE_CFA)
-		return;
-	cfa = s->regs[rule.cfa_reg & 15] + (uint64_t)rule.cfa_offset;
-	note_popped(s, cfa - 8ULL * rule.rbx_slot, ROW_RBX);
-	note_popped(s, cfa - 8ULL * rule.rbp_slot, ROW_RBP);
-	note_popped(s, cfa - 8ULL * rule.r13_slot, ROW_R13);
-	note_popped(s, cfa - 8ULL * rule.r15_slot, ROW_R15);
-}
-
 static int read_snapshot(const void *data, uint64_t address, void *dst, size_t len)
 {
 	struct own_walk *own = *(struct own_walk *const *)data;

@@ -17,9 +17,6 @@ DEFINE_CLEANUP(struct own_walk *, own_walk_free);
 typedef void read_fn(uint64_t address, const void *bytes, size_t len, void *data);
 void own_walk_trace(struct own_walk *own, read_fn *fn, void *data);
 
-/* perf takes no copy of the red zone; what is known of it from the registers. */
-void own_walk_fill_red_zone(struct own_walk *own, struct snapshot *snapshot);
-
 /* The processes of later snapshots are others, even at the same address. */
 void own_walk_forget(struct own_walk *own);
 

@@ -33,7 +33,7 @@ int snapshot_read(const struct snapshot *snapshot, uint64_t address, void *dst, 
 
 struct frames {
 	uint64_t pcs[MAX_FRAMES]; /* leaf first */
-	bool exact[MAX_FRAMES];	  /* no return address; only our own walk says so */
+	bool exact[MAX_FRAMES];	  /* no return address */
 	size_t count;
 	bool cut; /* memory that the snapshot does not hold was wanted */
 };

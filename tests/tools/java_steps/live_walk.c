@@ -129,6 +129,12 @@ const struct wire_range *live_walk_range(const struct live_walk *walk, uint64_t 
 	return unwind_ranges_find(&walk->ranges, address);
 }
 
+bool live_walk_is_code(const struct live_walk *walk, uint64_t address)
+{
+	return live_walk_range(walk, address) ||
+	       (address >= walk->jvm->code_start && address < walk->jvm->code_end);
+}
+
 const struct cfi_rows *live_walk_rows(struct live_walk *walk, const struct wire_range *range,
 				      uint64_t address)
 {

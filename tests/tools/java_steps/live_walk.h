@@ -52,6 +52,9 @@ void live_walk_order(const struct user_regs_struct *regs, uint64_t ret_regs[16])
 uint64_t live_walk_thread(const struct live_walk *walk);
 int live_walk_read(const struct live_walk *walk, uint64_t address, void *dst, size_t len);
 
+/* Does the process execute what is there, or the JVM's code heaps? */
+bool live_walk_is_code(const struct live_walk *walk, uint64_t address);
+
 /* The range of an address, and the rows of its page (borrowed until the next call). */
 const struct wire_range *live_walk_range(const struct live_walk *walk, uint64_t address);
 const struct cfi_rows *live_walk_rows(struct live_walk *walk, const struct wire_range *range,

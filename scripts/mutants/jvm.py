@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Of Java from outside and of the agent's reader: which method a pc was in, then, and in which line."""
+from .mutant import Mutant
+
+JVM = "userspace/jvm/jvm.c"
+TABLE = "userspace/jvm/jvm_table.c"
+STORE = "userspace/jvm/codemap_store.c"
+ENTRY = "userspace/jvm/code_entry.c"
+THREADS = "userspace/jvm/code_threads.c"
+METHODS = "userspace/jvm/code_methods.c"
+READER = "userspace/jvm/codemap_reader.c"
+RECORD = "userspace/jvm/codemap_record.c"
+NAMES = "userspace/jvm/code_names.c"
+BLOB = "userspace/jvm/code_blob.c"
+CHAIN = "userspace/jvm/method_chain.c"
+LINES = "userspace/jvm/line_table.c"
+
+BOTH = ["test_agent_jvm"]
+STORED = ["test_codemap_store"]
+LOOKUP = ["test_code_lookup"]
+
+MUTANTS = [
+    Mutant("jvm: lost records are not asked for again", JVM, "} else if (now_ns - jvm->replay_asked_ns > jvm->replay_pause_ns) {",
+           "} else if (0) {", BOTH),
+    Mutant("jvm: events that the agent turned off are no gap", JVM, "if (codemap_reader_events_off(&jvm->reader))", "if (0)", BOTH),
+    Mutant("jvm: a gap begins when it is noticed", JVM, "codemap_store_note_gap(jvm->store, jvm->polled_ns);",
+           "codemap_store_note_gap(jvm->store, now_ns);", BOTH),
+    Mutant("jvm: an agent that left is believed for ever", JVM, "codemap_store_set_known_until(jvm->store, jvm->polled_ns);", ";",
+           BOTH),
+    Mutant("jvm: a detached agent is never reopened", JVM, "if (jvm->reader.leased)\n\t\treturn 0;\n\tret",
+           "if (jvm->store)\n\t\treturn 0;\n\tret", BOTH),
+    Mutant("jvm: what an earlier agent told is kept", JVM, "codemap_store_free(jvm->store);\n\tjvm->store = codemap_store_new();",
+           "if (!jvm->store)\n\t\tjvm->store = codemap_store_new();", BOTH),
+    Mutant("jvm: another's lease is read on", JVM, "if ((jvm->reader.leased &&\n\t     codemap_reader_drain",
+           "if ((1 &&\n\t     codemap_reader_drain", BOTH),
+    Mutant("jvm: a replay is never over", JVM, "codemap_store_replays(jvm->store) != jvm->replays_before ||", "", BOTH),
+    Mutant("jvm: tids of the host in the JVM's namespace", JVM, "value = status.ns_pid;\n\telse", "value = jvm->pid;\n\telse", BOTH),
+    Mutant("jvm: a lease is not renewed", READER, "if (r->leased)\n\t\t__atomic_store_n(&r->header->lease_until_ns,",
+           "if (0)\n\t\t__atomic_store_n(&r->header->lease_until_ns,", BOTH),
+    Mutant("jvm: a lease is not given back", READER, "__atomic_store_n(&r->header->lease_until_ns, 0, __ATOMIC_RELEASE);", ";", BOTH),
+    Mutant("jvm: records in the JVM's clock", READER, "event.time_ns -= (uint64_t)r->clock_offset_ns;", ";", ["test_codemap_reader"]),
+    Mutant("jvm: an unload is not heard", STORE, "case CODEMAP_UNLOAD: unload(s, e); break;", "case CODEMAP_UNLOAD: break;", STORED),
+    Mutant("jvm: a gap is not heard", STORE, "case CODEMAP_GAP: codemap_store_note_gap(s, e->time_ns); break;",
+           "case CODEMAP_GAP: break;", STORED),
+    Mutant("jvm: what was replaced lives on", STORE, "\tend_overlapped(s, entry);\n", "", STORED),
+    Mutant("jvm: code before a loss is believed", STORE, "return !s->replaying || h->replay != s->replay;", "return false;", STORED),
+    Mutant("jvm: what a replay leaves out lives on", STORE, "if (entry->replay != s->replay)", "if (0)", STORED),
+    Mutant("jvm: code at its end is not doubted", STORE, "return h->end_ns - time_ns <= (in_one_go ? CODE_QUEUE_NS : CODE_LAG_NS);",
+           "return false;", STORED),
+    Mutant("jvm: the youngest code for any moment", STORE, "if (entry->begin_ns > time_ns) {", "if (0) {", STORED),
+    Mutant("jvm: an outer stub before the one in it", STORE, "return entry->code_bytes < than->code_bytes;",
+           "return entry->code_bytes > than->code_bytes;", LOOKUP),
+    Mutant("jvm: the pc before in place of the one behind", ENTRY, "if (entry->pcs[mid].offset < offset)",
+           "if (entry->pcs[mid].offset <= offset)", STORED),
+    Mutant("jvm: the innermost frame is not inlined", ENTRY, "frames[n++].inlined = at->caller != CODE_NO_NODE;",
+           "frames[n++].inlined = false;", STORED),
+    Mutant("jvm: outer frames shared with any pc", ENTRY, "return a->method == b->method && a->bci == b->bci;",
+           "return a->method == b->method;", LOOKUP),
+    Mutant("jvm: a thread rename lost", THREADS, "if (e->kind == CODEMAP_THREAD)\n\t\tadd_thread(threads, e, newest);",
+           "if (e->kind == CODEMAP_THREAD && !newest)\n\t\tadd_thread(threads, e, newest);", STORED),
+    Mutant("jvm: a new name for the past", THREADS, "if (time_ns >= t->begin_ns ||", "if (1 ||", STORED),
+    Mutant("jvm: a replayed name is never new", THREADS, "!memcmp(newest->name, e->thread.name.data, e->thread.name.len);", "1;", LOOKUP),
+    Mutant("jvm: line table off by one", METHODS, "if (l.bci <= bci && l.bci > best) {", "if (l.bci < bci && l.bci > best) {", LOOKUP),
+    Mutant("jvm: the first line of a table that is not sorted", METHODS, "if (l.bci <= bci && l.bci > best) {",
+           "if (l.bci <= bci) {", LOOKUP),
+    Mutant("jvm: hidden classes lose their number", METHODS, "if (suffix == len)\n\t\treturn;", "return;", ["test_code_methods"]),
+    Mutant("jvm: a name without its compile id", NAMES, "if (blob.compile_id != compile_id)\n\t\treturn -ESTALE;", "", ["test_code_names"]),
+    Mutant("jvm: a name that changed while it was read", NAMES, "if (!code_blob_is_same(&names->memory, &names->layout, blob))", "if (0)",
+           ["test_code_names"]),
+    Mutant("jvm: a known name for any address", NAMES, "return address >= entry->start && address < entry->end ? entry : NULL;",
+           "return entry;", ["test_code_names"]),
+    Mutant("jvm: compilers' buffers are code", NAMES, "if (is_never_run(&blob))", "if (0)", ["test_code_names"]),
+    Mutant("jvm: freed blocks are code", BLOB, "if (r < 0 || !used)", "if (r < 0)", ["test_code_blob"]),
+    Mutant("jvm: the rest behind a blob is its code", BLOB, "if (address < blob.start || address >= blob.end)", "if (address < blob.start)",
+           ["test_code_blob"]),
+    Mutant("jvm: another class at the same Method", CHAIN, "if (c.identity != identity)\n\t\treturn -ESTALE;", "", ["test_method_name"]),
+    Mutant("jvm: another ConstMethod of the Method", CHAIN, "return now == c->const_method ? 0 : -ESTALE;", "return 0;",
+           ["test_method_name"]),
+    Mutant("jvm: interpreted lines off by one", LINES, "if (entries[i].bci < bci && (!best || entries[i].bci >= best->bci))",
+           "if (entries[i].bci > bci && (!best || entries[i].bci >= best->bci))", ["test_line_table"]),
+    Mutant("jvm: signed steps without their sign", LINES, "*ret_value = (int32_t)(value >> 1) ^ -(int32_t)(value & 1);",
+           "*ret_value = (int32_t)(value >> 1);", ["test_line_table"]),
+    Mutant("jvm: a JVM of a generation before", TABLE, "jvm->made_ns >= process->begin_ns ? jvm : NULL;", "1 ? jvm : NULL;",
+           ["test_jvm_table"]),
+    Mutant("jvm: no look at what was mapped later", TABLE, "serial == process->mappings_serial;", "1;", ["test_jvm_table"]),
+]

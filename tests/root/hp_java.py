@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""JDKs of this machine, and JVMs beside a test."""
+import glob
+import os
+import re
+
+from hp_expect import skip
+from hp_process import WORKLOADS, Process
+from hp_run import ROOT, need_root, temp_dir, test
+
+JDKS = [8, 11, 17, 21, 25, 26, 27, 28]
+# What `make setup` leaves on Debian 12: its own, and sid's by scripts/get-jdks.sh.
+SETUP_JDKS = [17, 25]
+# Where setup and `make check-jdks` put them.
+FETCHED = os.path.join(ROOT, ".jdks")
+
+
+def find_jdk(version):
+    """Home of a JDK of this feature version, or None."""
+    places = [*os.environ.get("HOSTPROF_JDKS", "").split(":"), "/usr/lib/jvm", FETCHED]
+    for place in filter(None, places):
+        for home in sorted(glob.glob(os.path.join(place, f"*{version}*"))):
+            if os.access(os.path.join(home, "bin", "java"), os.X_OK) and \
+               _feature_version(home) == version:
+                return home
+    return None
+
+
+def jdk(version):
+    """As find_jdk(), but skip the test when there is none."""
+    return find_jdk(version) or skip(f"no JDK {version} in /usr/lib/jvm or {FETCHED}")
+
+
+def _feature_version(home):
+    try:
+        with open(os.path.join(home, "release"), encoding="utf-8") as release:
+            found = re.search(r'^JAVA_VERSION="(?:1\.)?(\d+)', release.read(), re.MULTILINE)
+    except OSError:
+        # Debian's 8 has no such file; get-jdks.sh names directories by their version.
+        name = os.path.basename(home)
+        return int(name) if name.isdigit() else None
+    return int(found.group(1)) if found else None
+
+
+def for_each_jdk(versions):
+    """A function as one test per version, under its name and the version, which it is given."""
+    def register(function):
+        for version in versions:
+            def one(version=version):
+                need_root()
+                function(version)
+            one.__name__ = f"{function.__name__}_{version}"
+            test(one)
+        return function
+    return register
+
+
+def java(version, main_class, *args, flags=(), ready="ready", **more):
+    """Start a Java workload; VERSION is a number or a JDK's home. Waits for its "ready"."""
+    home = jdk(version) if isinstance(version, int) else version
+    more.setdefault("cwd", temp_dir())  # where it leaves its word when it crashes
+    process = Process([os.path.join(home, "bin", "java"), *flags, "-cp", WORKLOADS, main_class,
+                       *args], **more)
+    return process.wait_text(ready) if ready else process

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Who is sampled: a cgroup and nobody beside it, not hostprof, not a process that got a target's pid."""
+import ctypes
+import shutil
+
+from hp import *
+
+FREQUENCY = 499
+SAMPLES = 150
+
+
+def make_cgroup(name, below=None):
+    """A directory in the cgroup2 tree that goes when the test is over."""
+    with open("/proc/mounts", encoding="utf-8") as mounts:
+        trees = [line.split()[1] for line in mounts if line.split()[2] == "cgroup2"]
+    if not trees:
+        skip("no cgroup2 tree is mounted")
+    path = os.path.join(below or trees[0], name)
+    try:
+        os.mkdir(path)
+    except OSError as error:
+        skip(f"no cgroup can be made: {error}")
+    cleanup(os.rmdir, path)
+    return path
+
+
+def burner_in(cgroup):
+    def enter():
+        with open(os.path.join(cgroup, "cgroup.procs"), "w", encoding="ascii") as procs:
+            procs.write("0")
+    return native("burn", 120, preexec_fn=enter)
+
+
+@test
+def a_cgroup_and_nobody_else():
+    need_root()
+    name = f"hostprof-test-{os.getpid()}"
+    cgroup = make_cgroup(name)
+    below, beside = make_cgroup("below", cgroup), make_cgroup(f"{name}-beside")
+    wanted = [burner_in(cgroup), burner_in(below)]
+    others = [burner_in(beside), native("burn", 120)]
+    recorder = Recorder("-F", FREQUENCY, "--cgroup", cgroup)
+    for burner in wanted + others:
+        let_run(burner.pid, FREQUENCY, {"burn": SAMPLES})
+    lines = collapsed(recorder.end())
+    for burner in wanted:
+        came = total(of_pid(lines, burner.pid))
+        expect(came >= SAMPLES, f"only {came} samples of {burner.pid}, which is in the cgroup")
+    strangers = {line.process for line in lines} - {f"burn-{burner.pid}" for burner in wanted}
+    expect_equal(strangers, set(), "processes that are not in the cgroup")
+
+
+@test
+def hostprof_is_not_in_its_own_profile():
+    need_root()
+    native("burn", 120, 2)
+    recorder = Recorder("-F", 9973)
+    # Its threads: the loop, which drains the rings, and those that read symbols.
+    wait_until(lambda: cpu_seconds(recorder.pid) > 0.3, 90, "hostprof's own CPU time")
+    lines = collapsed(recorder.end())
+    expect(total(lines) > 1000, f"only {total(lines)} samples")
+    expect_equal(total(of_pid(lines, recorder.pid)), 0, "samples of hostprof")
+
+
+# linux/sched.h: struct clone_args
+CLONE_ARGS = ("flags pidfd child_tid parent_tid exit_signal stack stack_size tls set_tid "
+              "set_tid_size").split()
+SYS_CLONE3 = 435
+
+
+class CloneArgs(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint64) for name in CLONE_ARGS]
+
+
+def start_with_pid(pid, argv):
+    """A child that runs ARGV as process PID, which must be free; killed when the test is over."""
+    wanted = ctypes.c_int(pid)
+    args = CloneArgs(exit_signal=signal.SIGCHLD, set_tid=ctypes.addressof(wanted), set_tid_size=1)
+    libc = ctypes.CDLL(None, use_errno=True)
+    # In the child the address space is a copy: nothing but the exec may be done there.
+    came = libc.syscall(SYS_CLONE3, ctypes.byref(args), ctypes.sizeof(args))
+    if came == 0:
+        try:
+            os.execv(argv[0], argv)
+        finally:
+            os._exit(127)
+    if came < 0:
+        skip(f"no process can be given the pid {pid}: {os.strerror(ctypes.get_errno())}")
+    cleanup(os.waitpid, pid, 0)
+    cleanup(os.kill, pid, signal.SIGKILL)
+
+
+@test
+def a_pid_that_is_used_again():
+    """The process that had it was the target."""
+    need_root()
+    other = os.path.join(temp_dir(), "reborn")
+    shutil.copy(os.path.join(WORKLOADS, "burn"), other)
+    first = native("burn", 120)
+    recorder = Recorder("-F", FREQUENCY, "-p", first.pid)
+    let_run(first.pid, FREQUENCY, {"burn": SAMPLES})
+    first.signal(signal.SIGKILL)
+    first.popen.wait()
+    start_with_pid(first.pid, [other, "120"])
+    wait_until(lambda: thread_seconds(first.pid, "reborn") > 1, 90, "CPU time of the second one")
+    lines = collapsed(recorder.end())
+    expect_equal({line.process for line in lines}, {f"burn-{first.pid}"}, "whose samples there are")
+    expect(total(lines) >= SAMPLES, f"only {total(lines)} samples")
+
+
+main()

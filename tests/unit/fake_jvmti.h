@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A JVM as the agent sees it: tables of JVMTI, JNI and the invocation interface over methods and
+ * threads that a test makes up. The agent's sources are compiled into the test. What JVMTI gives
+ * out, and local references, are counted: a test ends with both at 0 (fake_check_balance()).
+ */
+#ifndef HOSTPROF_TESTS_FAKE_JVMTI_H
+#define HOSTPROF_TESTS_FAKE_JVMTI_H
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* The agent's clock is the test's: ours, and what a test lets pass. */
+static uint64_t fake_passed_ns;
+
+static int fake_clock(clockid_t id, struct timespec *ret)
+{
+	uint64_t ns;
+
+	clock_gettime(id, ret);
+	ns = (uint64_t)ret->tv_sec * 1000000000 + (uint64_t)ret->tv_nsec + fake_passed_ns;
+	ret->tv_sec = (time_t)(ns / 1000000000);
+	ret->tv_nsec = (long)(ns % 1000000000);
+	return 0;
+}
+
+#define clock_gettime fake_clock
+#include "agent.c"
+#undef clock_gettime
+#include "code.c"
+#include "control.c"
+#include "events.c"
+#include "methods.c"
+#include "ring.c"
+#include "threads.c"
+
+#define FAKE_METHODS 4000
+#define FAKE_THREADS 8
+#define FAKE_LINES   4
+#define CODE	     ((const void *)0x7f1000001000)
+#define STUB	     ((const void *)0x7f1000100000)
+#define BOTH	     (CODEMAP_WANT_CODE | CODEMAP_WANT_THREADS)
+
+struct fake_method {
+	const char *class_signature; /* NULL: the class is gone */
+	const char *name;
+	const char *source;
+	jvmtiLineNumberEntry lines[FAKE_LINES];
+	jint line_count;
+};
+
+struct fake_thread {
+	const char *name;
+	jlong tid, eetop;
+};
+
+struct fake_jvm {
+	struct fake_method methods[FAKE_METHODS];
+	struct fake_thread threads[FAKE_THREADS];
+	jint thread_count;
+	const char *vm_version;
+	jint jvmti_version;
+	jvmtiCapabilities refused;
+	jvmtiEventCallbacks callbacks;
+	bool on[JVMTI_MAX_EVENT_TYPE_VAL + 1];
+	void (*generate)(jvmtiEvent event); /* what exists is reported again */
+	void (*naming)(jmethodID method);   /* a method's name is asked for */
+	bool no_jni;			    /* the thread is no Java thread */
+	bool exception;			    /* the next check finds one */
+	bool no_agent_thread;
+	int allocated;	    /* by JVMTI, not given back */
+	int references;	    /* local ones, not given back */
+	pthread_t control;  /* the agent's thread */
+	int agent_threads;  /* that were started */
+	jthreadGroup group; /* of the agent's thread */
+};
+
+static struct fake_jvm fake;
+
+/* Any address that is nothing else serves as a handle. */
+static char fake_class, fake_field_tid, fake_field_eetop, fake_groups[2], fake_agent_thread;
+
+/* What a call that fails leaves in its outputs: nobody may use it or give it back. */
+static char fake_poison[1];
+
+static void *fake_given(const void *data, size_t size)
+{
+	void *copy = malloc(size);
+
+	memcpy(copy, data, size);
+	__atomic_fetch_add(&fake.allocated, 1, __ATOMIC_SEQ_CST);
+	return copy;
+}
+
+static char *fake_text(const char *text)
+{
+	return text ? fake_given(text, strlen(text) + 1) : NULL;
+}
+
+static void *fake_reference(void *object)
+{
+	__atomic_fetch_add(&fake.references, 1, __ATOMIC_SEQ_CST);
+	return object;
+}
+
+static struct fake_method *fake_method_of(jmethodID method)
+{
+	return (void *)method;
+}
+
+static jmethodID fake_id(int method)
+{
+	return (void *)&fake.methods[method];
+}
+
+static jthread fake_thread_id(int thread)
+{
+	return (void *)&fake.threads[thread];
+}
+
+/* --- JVMTI ------------------------------------------------------------------------------------- */
+
+static jvmtiError JNICALL fake_deallocate(jvmtiEnv *env, unsigned char *memory)
+{
+	(void)env;
+	assert_ptr_not_equal(memory, fake_poison);
+	if (memory)
+		__atomic_fetch_sub(&fake.allocated, 1, __ATOMIC_SEQ_CST);
+	free(memory);
+	return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL fake_set_mode(jvmtiEnv *env, jvmtiEventMode mode, jvmtiEvent event,
+					jthread thread, ...)
+{
+	(void)env, (void)thread;
+	__atomic_store_n(&fake.on[event], mode == JVMTI_ENABLE, __ATOMIC_SEQ_CST);
+	return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL fake_set_callbacks(jvmtiEnv *env, const jvmtiEventCallbacks *callbacks,
+					     jint size)
+{
+	(void)env;
+	fake.callbacks = *callbacks;
+	return size == sizeof(*callbacks) ? JVMTI_ERROR_NONE : JVMTI_ERROR_ILLEGAL_ARGUMENT;
+}
+
+static jvmtiError JNICALL fake_add_capabilities(jvmtiEnv *env, const jvmtiCapabilities *wanted)
+{
+	const unsigned char *w = (const void *)wanted, *refused = (const void *)&fake.refused;
+
+	(void)env;
+	for (size_t i = 0; i < sizeof(*wanted); i++)
+		if (w[i] & refused[i])
+			return JVMTI_ERROR_NOT_AVAILABLE;
+	return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL fake_version(jvmtiEnv *env, jint *ret_version)
+{
+	(void)env;
+	*ret_version = fake.jvmti_version;
+	return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL fake_property(jvmtiEnv *env, const char *name, char **ret_value)
+{
+	(void)env;
+	if (strcmp(name, "java.vm.version") || !fake.vm_version)
+		return JVMTI_ERROR_NOT_AVAILABLE;
+	*ret_value = fake_text(fake.vm_version);
+	return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL fake_method_name(jvmtiEnv *env, jmethodID method, char **ret_name,
+					   char **ret_signature, char **ret_generic)
+{
+	(void)env, (void)ret_signature, (void)ret_generic;
+	*ret_name = fake_poison;
+	if (fake.naming)
+		fake.naming(method);
+	if (!fake_method_of(method)->name)
+		return JVMTI_ERROR_INVALID_METHODID;
+	*ret_name = fake_text(fake_method_of(method)->name);
+	return JVMTI_ERROR_NONE;
+}
+
+/* Each method has a class of its own here: the class is the method. */
+static jvmtiError JNICALL fake_declaring_class(jvmtiEnv *env, jmethodID method, jclass *ret_class)
+{
+	(void)env;
+	*ret_class = fake_reference(fake_method_of(method));
+	return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL fake_signature(jvmtiEnv *env, jclass class, char **ret_signature,
+					 char **ret_generic)
+{
+	const struct fake_method *m = (void *)class;
+
+	(void)env, (void)ret_generic;
+	*ret_signature = fake_poison;
+	if (!m->class_signature)
+		return JVMTI_ERROR_INVALID_CLASS;
+	*ret_signature = fake_text(m->class_signature);
+	return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL fake_source(jvmtiEnv *env, jclass class, char **ret_name)
+{
+	const struct fake_method *m = (void *)class;
+
+	(void)env;
+	*ret_name = fake_poison;
+	if (!m->source)
+		return JVMTI_ERROR_ABSENT_INFORMATION;
+	*ret_name = fake_text(m->source);
+	return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL fake_lines(jvmtiEnv *env, jmethodID method, jint *ret_count,
+				     jvmtiLineNumberEntry **ret_lines)
+{
+	const struct fake_method *m = fake_method_of(method);
+	jvmtiLineNumberEntry *lines;
+
+	(void)env;
+	*ret_count = 77;
+	*ret_lines = (void *)fake_poison;
+	if (!m->line_count)
+		return JVMTI_ERROR_ABSENT_INFORMATION;
+	*ret_count = m->line_count;
+	if (m->line_count <= FAKE_LINES) {
+		*ret_lines = fake_given(m->lines, sizeof(m->lines));
+		return JVMTI_ERROR_NONE;
+	}
+	/* More than a test can write down: line N is at bci N. */
+	lines = calloc((size_t)m->line_count, sizeof(*lines));
+	__atomic_fetch_add(&fake.allocated, 1, __ATOMIC_SEQ_CST);
+	for (jint i = 0; i < m->line_count; i++)
+		lines[i] = (jvmtiLineNumberEntry){ i, i };
+	*ret_lines = lines;
+	return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL fake_generate(jvmtiEnv *env, jvmtiEvent event)
+{
+	(void)env;
+	if (fake.generate)
+		fake.generate(event);
+	return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL fake_top_groups(jvmtiEnv *env, jint *ret_count, jthreadGroup **ret_groups)
+{
+	jthreadGroup groups[] = { fake_reference(&fake_groups[0]),
+				  fake_reference(&fake_groups[1]) };
+
+	(void)env;
+	*ret_groups = fake_given(groups, sizeof(groups));
+	*ret_count = 2;
+	return JVMTI_ERROR_NONE;
+}
+
+struct fake_start {
+	jvmtiStartFunction proc;
+	void *arg;
+};
+
+static struct fake_start fake_start;
+
+static void *fake_run_thread(void *arg);
+
+static jvmtiError JNICALL fake_run_agent_thread(jvmtiEnv *env, jthread thread,
+						jvmtiStartFunction proc, const void *arg,
+						jint priority)
+{
+	(void)env, (void)thread, (void)priority;
+	if (fake.no_agent_thread)
+		return JVMTI_ERROR_INVALID_PRIORITY;
+	fake_start = (struct fake_start){ proc, (void *)(uintptr_t)arg };
+	fake.agent_threads++;
+	return pthread_create(&fake.control, NULL, fake_run_thread, NULL) ? JVMTI_ERROR_INTERNAL
+									  : JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL fake_thread_info(jvmtiEnv *env, jthread thread, jvmtiThreadInfo *ret_info)
+{
+	const struct fake_thread *t = (void *)thread;
+
+	(void)env;
+	if (t < fake.threads || t >= fake.threads + FAKE_THREADS)
+		return JVMTI_ERROR_INVALID_THREAD;
+	ret_info->name = fake_text(t->name);
+	ret_info->thread_group = fake_reference(&fake_groups[1]);
+	ret_info->context_class_loader = NULL;
+	return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL fake_all_threads(jvmtiEnv *env, jint *ret_count, jthread **ret_threads)
+{
+	jthread threads[FAKE_THREADS];
+
+	(void)env;
+	for (jint i = 0; i < fake.thread_count; i++)
+		threads[i] = fake_reference(&fake.threads[i]);
+	*ret_threads = fake_given(threads, sizeof(threads));
+	*ret_count = fake.thread_count;
+	return JVMTI_ERROR_NONE;
+}
+
+static const struct jvmtiInterface_1_ fake_jvmti_table = {
+	.SetEventNotificationMode = fake_set_mode,
+	.GetAllThreads = fake_all_threads,
+	.GetThreadInfo = fake_thread_info,
+	.RunAgentThread = fake_run_agent_thread,
+	.GetTopThreadGroups = fake_top_groups,
+	.Deallocate = fake_deallocate,
+	.GetClassSignature = fake_signature,
+	.GetSourceFileName = fake_source,
+	.GetMethodName = fake_method_name,
+	.GetMethodDeclaringClass = fake_declaring_class,
+	.GetLineNumberTable = fake_lines,
+	.GetVersionNumber = fake_version,
+	.SetEventCallbacks = fake_set_callbacks,
+	.GenerateEvents = fake_generate,
+	.GetSystemProperty = fake_property,
+	.AddCapabilities = fake_add_capabilities,
+};
+static jvmtiEnv fake_jvmti = &fake_jvmti_table;
+
+/* --- JNI --------------------------------------------------------------------------------------- */
+
+static jboolean JNICALL fake_exception_check(JNIEnv *jni)
+{
+	(void)jni;
+	return fake.exception;
+}
+
+static void JNICALL fake_exception_clear(JNIEnv *jni)
+{
+	(void)jni;
+	fake.exception = false;
+}
+
+static void JNICALL fake_delete_reference(JNIEnv *jni, jobject object)
+{
+	(void)jni;
+	if (object)
+		__atomic_fetch_sub(&fake.references, 1, __ATOMIC_SEQ_CST);
+}
+
+static jclass JNICALL fake_find_class(JNIEnv *jni, const char *name)
+{
+	(void)jni;
+	return strcmp(name, "java/lang/Thread") ? NULL : fake_reference(&fake_class);
+}
+
+static jfieldID JNICALL fake_field(JNIEnv *jni, jclass class, const char *name, const char *type)
+{
+	(void)jni, (void)class;
+	if (!strcmp(type, "J") && !strcmp(name, "tid"))
+		return (void *)&fake_field_tid;
+	if (!strcmp(type, "J") && !strcmp(name, "eetop"))
+		return (void *)&fake_field_eetop;
+	fake.exception = true;
+	return NULL;
+}
+
+static jmethodID JNICALL fake_method(JNIEnv *jni, jclass class, const char *name, const char *type)
+{
+	(void)jni, (void)class, (void)name, (void)type;
+	return fake_id(0);
+}
+
+static jstring JNICALL fake_string(JNIEnv *jni, const char *text)
+{
+	(void)jni, (void)text;
+	return fake_reference(&fake_class);
+}
+
+static jobject JNICALL fake_new_object(JNIEnv *jni, jclass class, jmethodID method, ...)
+{
+	va_list ap;
+
+	(void)jni, (void)class;
+	va_start(ap, method);
+	fake.group = va_arg(ap, jthreadGroup);
+	va_end(ap);
+	return fake_reference(&fake_agent_thread);
+}
+
+static jlong JNICALL fake_long(JNIEnv *jni, jobject object, jfieldID field)
+{
+	const struct fake_thread *t = (void *)object;
+
+	(void)jni;
+	return (void *)field == &fake_field_tid ? t->tid : t->eetop;
+}
+
+static jint JNICALL fake_capacity(JNIEnv *jni, jint count)
+{
+	(void)jni, (void)count;
+	return 0;
+}
+
+static jobject JNICALL fake_pop(JNIEnv *jni, jobject object)
+{
+	(void)jni;
+	return object;
+}
+
+static const struct JNINativeInterface_ fake_jni_table = {
+	.FindClass = fake_find_class,
+	.ExceptionClear = fake_exception_clear,
+	.PushLocalFrame = fake_capacity,
+	.PopLocalFrame = fake_pop,
+	.DeleteLocalRef = fake_delete_reference,
+	.EnsureLocalCapacity = fake_capacity,
+	.NewObject = fake_new_object,
+	.GetMethodID = fake_method,
+	.GetFieldID = fake_field,
+	.GetLongField = fake_long,
+	.NewStringUTF = fake_string,
+	.ExceptionCheck = fake_exception_check,
+};
+static JNIEnv fake_jni = &fake_jni_table;
+
+/* --- the JVM ----------------------------------------------------------------------------------- */
+
+static jint JNICALL fake_get_env(JavaVM *vm, void **ret_env, jint version)
+{
+	(void)vm;
+	if (version == JVMTI_VERSION_1_2)
+		*ret_env = &fake_jvmti;
+	else if (version == JNI_VERSION_1_6 && !fake.no_jni)
+		*ret_env = &fake_jni;
+	else
+		return JNI_EDETACHED;
+	return JNI_OK;
+}
+
+static const struct JNIInvokeInterface_ fake_vm_table = { .GetEnv = fake_get_env };
+static JavaVM fake_vm = &fake_vm_table;
+
+static void *fake_run_thread(void *arg)
+{
+	(void)arg;
+	fake_start.proc(&fake_jvmti, &fake_jni, fake_start.arg);
+	return NULL;
+}
+
+/* A JVM with two methods and two threads, which can do all that is asked. */
+static void fake_reset(void)
+{
+	memset(&fake, 0, sizeof(fake));
+	memset(&agent, 0, sizeof(agent));
+	fake_passed_ns = 0;
+	fake.jvmti_version = JVMTI_VERSION_1_2 + (8 << JVMTI_VERSION_SHIFT_MAJOR);
+	fake.methods[0] = (struct fake_method){
+		"Lpkg/A;", "run", "A.java", { { 0, 10 }, { 4, 11 }, { 9, 14 } }, 3
+	};
+	fake.methods[1] = (struct fake_method){ "Lpkg/B;", "add", NULL, { { 0, 0 } }, 0 };
+	fake.threads[0] = (struct fake_thread){ "main", 1, 0x7000 };
+	fake.threads[1] = (struct fake_thread){ "worker-1", 23, 0x8000 };
+	fake.thread_count = 2;
+}
+
+/* An agent with its memory, without a control thread: a test calls what that would do. */
+static struct agent *fake_agent(void)
+{
+	fake_reset();
+	agent.vm = &fake_vm;
+	agent.pid = getpid();
+	/* As an activation before may have left it. */
+	memset(&agent.ring, 0xff, sizeof(agent.ring));
+	memset(&agent.methods, 0xff, sizeof(agent.methods));
+	assert_int_equal(open_memory(&agent), AGENT_OK);
+	assert_int_equal(open_jvmti(&agent), AGENT_OK);
+	/* Once around, every byte is an old one. */
+	memset(agent.ring.data, 0xff, CODEMAP_RING_BYTES);
+	threads_init(&agent, &fake_jni, (void *)&fake_class);
+	agent.active = 1;
+	return &agent;
+}
+
+/* As HotSpot answers GenerateEvents(). */
+static void one_stub_and_one_method(jvmtiEvent event)
+{
+	if (event == JVMTI_EVENT_DYNAMIC_CODE_GENERATED)
+		fake.callbacks.DynamicCodeGenerated(&fake_jvmti, "Interpreter", STUB, 4096);
+	else if (event == JVMTI_EVENT_COMPILED_METHOD_LOAD)
+		fake.callbacks.CompiledMethodLoad(&fake_jvmti, fake_id(0), 512, CODE, 0, NULL,
+						  NULL);
+}
+
+static void assert_events(bool code, bool threads)
+{
+	assert_int_equal(fake.on[JVMTI_EVENT_COMPILED_METHOD_LOAD], code);
+	assert_int_equal(fake.on[JVMTI_EVENT_COMPILED_METHOD_UNLOAD], code);
+	assert_int_equal(fake.on[JVMTI_EVENT_DYNAMIC_CODE_GENERATED], code);
+	assert_int_equal(fake.on[JVMTI_EVENT_THREAD_START], threads);
+	assert_int_equal(fake.on[JVMTI_EVENT_THREAD_END], threads);
+}
+
+static void fake_check_balance(void)
+{
+	assert_int_equal(fake.allocated, 0);
+	assert_int_equal(fake.references, 0);
+}
+
+static void fake_drop(struct agent *a)
+{
+	close_memory(a);
+	fake_check_balance();
+}
+
+#endif

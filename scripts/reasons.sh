@@ -11,7 +11,8 @@ Made from `bpf/unwind_reasons.def` by `scripts/reasons.sh`; `hostprof help reaso
 
 Every sample says how its user stack ended. *Complete* stacks reached the thread's first frame, or had
 no user part to walk. The others show `[unwind: reason]` at the root side of the stack, in every
-format, and are counted by reason in `--stats`.
+format, and are counted by reason in `--stats`; `native-frames-skipped` shows `[native frames skipped]`
+in the midst of the stack instead.
 
 | reason | complete | what it means |
 |---|---|---|

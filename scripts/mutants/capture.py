@@ -13,6 +13,8 @@ DECODE = "userspace/capture/sideband_decode.c"
 CGROUP = "userspace/capture/cgroup_filter.c"
 SAMPLE = "userspace/capture/sample_check.c"
 
+TICK = "bpf/tick.h"
+WEIGHT = ["test_tick"]
 WANTED = ["test_target"]
 WHOLE = ["test_capture"]
 OPENED = ["test_perf_events"]
@@ -20,11 +22,9 @@ RING = ["test_sideband_ring"]
 
 TASKS = [
     Mutant("hostprof samples itself", TARGET,
-           "if (settings.exclude_self && (wire_u32)task->tgid == settings.self_tgid)", "if (0)", WANTED),
+           "if ((wire_u32)task->tgid == settings.self_tgid)", "if (0)", WANTED),
     Mutant("hostprof does not know its own pid", CAPTURE, ".self_tgid = (uint32_t)getpid(),", ".self_tgid = 0,",
            WHOLE),
-    Mutant("hostprof is asked to sample itself", CAPTURE, ".exclude_self = !options->include_self,",
-           ".exclude_self = options->include_self,", WHOLE),
     Mutant("--cgroup filters nothing", TARGET,
            "bpf_get_current_ancestor_cgroup_id(settings.cgroup_level) != settings.cgroup_id)", "0)", WANTED),
     Mutant("--cgroup is not passed on", CAPTURE, "if (!options->cgroup_path)", "if (1)", WHOLE),
@@ -48,8 +48,8 @@ TASKS = [
     Mutant("only the first of -p", CAPTURE, "for (unsigned int i = 0; i < options->pid_count; i++) {",
            "for (unsigned int i = 0; i < MIN(options->pid_count, 1U); i++) {", WHOLE),
     Mutant("--all-user and --all-kernel mixed up", TARGET,
-           "if (in_user ? settings.exclude_user : settings.exclude_kernel)",
-           "if (in_user ? settings.exclude_kernel : settings.exclude_user)", WANTED),
+           "(in_user ? settings.exclude_user : settings.exclude_kernel)",
+           "(in_user ? settings.exclude_kernel : settings.exclude_user)", WANTED),
     Mutant("idle cpus sampled unasked", TARGET, "return settings.include_idle;", "return true;", WANTED),
 ]
 
@@ -57,14 +57,18 @@ PERF = [
     Mutant("a clock leaves out modes", EVENTS, "if (!capture_event_is_clock(event)) {", "{", OPENED),
     Mutant("modes of a counter mixed up", EVENTS, "attr.exclude_user = options->exclude_user;",
            "attr.exclude_user = options->exclude_kernel;", OPENED),
-    Mutant("a period taken for a frequency", EVENTS, ".freq = event->period == 0,", ".freq = 1,", OPENED),
-    Mutant("every event is the first", EVENTS, "link = perf_event_attach(options->prog_fd, fd, i);",
+    Mutant("a period taken for a frequency", EVENTS, ".freq = period == 0,", ".freq = 1,", OPENED),
+    Mutant("every event is the first", EVENTS, "link = perf_event_attach(options->prog_fd, fd, index);",
            "link = perf_event_attach(options->prog_fd, fd, 0);", OPENED),
     Mutant("every event on the first cpu", EVENTS, "syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1,",
            "syscall(SYS_perf_event_open, &attr, -1, 0, -1,", OPENED),
-    Mutant("only the first event begins", EVENTS,
-           "for (unsigned int i = 0; i < events->count; i++)\n\t\tif (ioctl(",
-           "for (unsigned int i = 0; i < MIN(events->count, 1U); i++)\n\t\tif (ioctl(", OPENED),
+    Mutant("the timers of a clock are one", EVENTS, "i < WIRE_CLOCK_TIMERS && r == 0;", "i < 1 && r == 0;", OPENED),
+    Mutant("the timers of a clock are in step", EVENTS, "{ 811, 949, 1109, 1356 }", "{ 1024, 1024, 1024, 1024 }",
+           OPENED),
+    Mutant("a clock faster than asked for", EVENTS, "period_ns * WIRE_CLOCK_TIMERS * timer_parts",
+           "period_ns * (WIRE_CLOCK_TIMERS - 1) * timer_parts", OPENED),
+    Mutant("a clock's timers are known to everybody", EVENTS,
+           "return whole + ((whole >> TIMER_RANDOM_SHIFT) * (random & 0xffff) >> 16);", "return whole;", OPENED),
     Mutant("a clock of half the period", EVENT, "event.period = NSEC_PER_SEC / freq_hz;\n\t\t\tevent",
            "event.period = NSEC_PER_SEC / freq_hz / 2;\n\t\t\tevent", ["test_event"]),
     Mutant("faults by frequency", EVENT, "event->period = row->period;", "event->period = 0;", ["test_event"]),
@@ -72,10 +76,11 @@ PERF = [
 
 ALL_CPUS = [
     Mutant("a cpu that came is not sampled", CPUS, "if (is && !was) {", "if (0) {", WHOLE),
-    Mutant("a cpu that came has stopped events", CPUS, "if (!c->running)\n\t\treturn 0;", "return 0;", WHOLE),
+    Mutant("sampling never begins", CAPTURE, "bpf_session_set_sampling(c->session, clock_now_ns());", "", WHOLE),
+    Mutant("sampling does not end", CAPTURE, "bpf_session_set_sampling(c->session, 0);", "", WHOLE),
     Mutant("a cpu that came has no ring", CPUS, "int r = rings_add(c->rings, cpu, err);", "int r = 0;", WHOLE),
-    Mutant("events of the first cpu only", CPUS, "int r = perf_events_enable(&c->cpus[cpu].events);",
-           "int r = cpu ? 0 : perf_events_enable(&c->cpus[cpu].events);", WHOLE),
+    Mutant("records that are not whole vanish", "userspace/capture/rings_deliver.c",
+           "else\n\t\thandler->invalid(data, len, handler->data);", "", ["test_sample_check", "test_rings"]),
     Mutant("samples before the side-band", CPUS, "rings_drain(c->rings, &rings);\n}", "}", WHOLE),
     Mutant("side-band losses of one cpu", CPUS, "c->side_lost +=", "c->side_lost =", WHOLE),
     Mutant("counters of one cpu", BOOKS, "stats->counters[which] += values[cpu];",
@@ -107,4 +112,19 @@ SIDE = [
            ["test_sample_check"]),
 ]
 
-MUTANTS = TASKS + PERF + ALL_CPUS + SIDE
+WEIGHTS = [
+    Mutant("a tick weighs its timer's whole period", TICK, "return periods * in->share_ns;", "return periods * in->period_ns;",
+           WEIGHT),
+    Mutant("skipped expiries weigh nothing", TICK, "periods += (in->now_ns - in->expiry_ns) / in->period_ns;", "", WEIGHT),
+    Mutant("skipped expiries of a cpu that was stolen", TICK, "weight = owed > share ? owed : share;", "", WEIGHT),
+    Mutant("run time without ticks is not made up for", TICK,
+           "weight += (owed - (weight - share) - (share >> TICK_LEAST_SHIFT)) >> TICK_OWED_SHIFT;", "", WEIGHT),
+    Mutant("all that is owed at once", TICK, "#define TICK_OWED_SHIFT 4", "#define TICK_OWED_SHIFT 0", WEIGHT),
+    Mutant("the books do not follow", TICK, "*seen_ns += (wire_u64)weight;", "", WEIGHT),
+    Mutant("a clock that stood still is made up for", TICK, "if (owed > TICK_MAX_OWED * share) {", "if (0) {", WEIGHT),
+    Mutant("a gap is not told", TICK, "ret->gap_ns = (wire_u64)owed;", "", WEIGHT),
+    Mutant("weights below nothing", TICK, "if (weight < share >> TICK_LEAST_SHIFT)\n\t\tweight = share >> TICK_LEAST_SHIFT;",
+           "", WEIGHT),
+]
+
+MUTANTS = TASKS + WEIGHTS + PERF + ALL_CPUS + SIDE

@@ -7,6 +7,7 @@ APPLY = "userspace/session/pipeline_apply.c"
 ARRIVE = "userspace/session/pipeline_arrive.c"
 MERGE = "userspace/session/merge.c"
 LEDGER = "userspace/session/ledger.c"
+RECORDER = "userspace/session/recorder.c"
 AGENTS = "userspace/session/agents.c"
 WRITER = "userspace/output/jfr_writer.c"
 
@@ -67,11 +68,22 @@ FIGURES = [
            "if (process->comm[0])\n\t\treturn process->comm;", RUN),
     Mutant("an exec is no new process in the ledger", APPLY,
            "sample->tgid, sample->exec_id, sample->start_ns,", "sample->tgid, 0, sample->start_ns,", RUN),
-    Mutant("lost samples without their weight", PIPELINE,
-           "entry->counts[key->event].lost_weight += lost->weight;", "", RUN),
-    Mutant("lost samples not counted", PIPELINE, "entry->counts[key->event].lost += lost->count;", "", RUN),
-    Mutant("lost samples are of the first event", PIPELINE, "entry->counts[key->event].lost += lost->count;",
-           "entry->counts[0].lost += lost->count;", RUN),
+    Mutant("lost samples without their weight", LEDGER,
+           "entry->counts[event].lost_weight += loss->weight;", "", RUN),
+    Mutant("lost samples not counted", LEDGER, "entry->counts[event].lost += loss->count;", "", RUN),
+    Mutant("lost samples of no reason", LEDGER, "ledger->losses[why].count += loss->count;", "", RUN + ["test_ledger"]),
+    Mutant("lost samples of one reason", LEDGER, "ledger->losses[why].weight += loss->weight;",
+           "ledger->losses[0].weight += loss->weight;", ["test_ledger"]),
+    Mutant("records that fail their check are not lost", ARRIVE,
+           "ledger_count_lost(&pipeline->ledger, entry, header.event, WIRE_LOSS_INVALID, &loss);", "", RUN),
+    Mutant("samples of unknown processes are not in the sum", RECORDER,
+           "result->capture.counters[WIRE_COUNTER_LOST_UNKNOWN];", "0;", ["test_recorder"]),
+    Mutant("the last line keeps late samples to itself", "userspace/cmd/record_stats.c", "if (result->late_samples)", "if (0)",
+           ["test_record_stats"]),
+    Mutant("the last line keeps other losses to itself", "userspace/cmd/record_stats.c",
+           "add_losses(line, result);\n\tif", "if", ["test_record_stats"]),
+    Mutant("lost samples are of the first event", LEDGER, "entry->counts[event].lost += loss->count;",
+           "entry->counts[0].lost += loss->count;", RUN),
     Mutant("losses of the last second forgotten", PIPELINE,
            "capture_take_lost(pipeline->capture, count_lost, pipeline);\n\tjvm_table_release",
            "jvm_table_release", RUN),

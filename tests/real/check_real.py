@@ -6,8 +6,8 @@ agent and without a flag: how many of their samples are whole?
 usage: check_real.py [--list] [NAME…]
 
 The time that is recorded of each is HOSTPROF_REAL_SECONDS (25). A program whose files cannot be had is
-skipped. One that misses the mark is recorded once more; both recordings are then judged as one. With
-HOSTPROF_REAL_KEEP=DIR the recordings, their stacks and figures stay there.
+skipped; recordings of the same one are judged as one. With HOSTPROF_REAL_KEEP=DIR the recordings,
+their stacks and figures stay there.
 """
 import collections
 import time
@@ -15,10 +15,11 @@ import time
 from fetch import Unavailable
 from programs import PROGRAMS, Beside
 from hp import *
-from judge import ANCHOR, FROZEN, NAMELESS, is_java, judge
-from threads import dump_threads, without_its_start
+import gates
+from judge import judge
+from row import Row
+from threads import dump_threads, tid_of, without_its_start
 
-MUST_SHARE = 0.001
 # Of a program's CPU time; samples of the others came to 0.95 to 1.11 of it. Helidon, which switches threads
 # for each request, came to 0.87 to 1.79: not explained yet.
 LEAST_SAMPLED = {"helidon": 0.85}
@@ -28,41 +29,6 @@ SECONDS = int(os.environ.get("HOSTPROF_REAL_SECONDS", "25"))
 KEEP = os.environ.get("HOSTPROF_REAL_KEEP")
 # What the program's load must outlive the recording by.
 SLACK_S = 30
-# Less is nothing to judge by.
-MIN_SAMPLES = 1000
-
-
-class Row:
-    """What the samples of one program came to; two recordings of it add up."""
-
-    def __init__(self):
-        self.counts, self.reasons, self.leaves = (collections.Counter() for _ in range(3))
-        self.examples, self.cpu_s, self.sampled_s = {}, 0.0, 0.0
-
-    def add(self, line, why):
-        """WHY it is unfinished; "" if it is not."""
-        self.counts["samples"] += line.count
-        self.counts["java"] += line.count * any(map(is_java, line.frames))
-        self.counts["anchors"] += line.count * line.frames.count(ANCHOR)
-        self.counts["frozen"] += line.count * (FROZEN in line.frames)
-        self.counts["nameless"] += line.count * any(frame in NAMELESS for frame in line.frames)
-        if why:
-            self.reasons[why] += line.count
-            self.leaves[why, ";".join(line.frames[-3:])] += line.count
-            self.examples.setdefault(why, ";".join(line.frames))
-
-    def add_lost(self, count):
-        if count:
-            self.counts["samples"] += count
-            self.reasons["lost"] += count
-
-    def unfinished(self):
-        return sum(self.reasons.values())
-
-    def share(self):
-        return self.unfinished() / max(self.counts["samples"], 1)
-
-
 ROWS = collections.defaultdict(Row)
 
 
@@ -109,11 +75,13 @@ class Recording:
         """Add the samples of one JVM to a row."""
         for line in of_pid(self.lines, pid):
             verdict = judge(line.frames)
-            why = verdict.why
-            wanted = None if why else without_its_start(line, self.threads[pid])
-            row.add(line, f"does not begin with {', '.join(wanted)}" if wanted else why)
+            wanted = None if verdict.why else without_its_start(line, self.threads[pid])
+            row.add(line, f"does not begin with {', '.join(wanted)}" if wanted else verdict.why,
+                    tid_of(line) in self.threads[pid])
         own = [each for each in self.stats["processes"] if each["pid"] == pid]
-        row.add_lost(sum(each["lost"] for each in own))
+        others = [each for each in self.stats["processes"] if each["pid"] != pid]
+        # Of late, nested and invalid samples nobody knows the process: they may be its own.
+        row.add_dropped(gates.dropped(self.stats) - sum(each["lost"] for each in others))
         row.sampled_s += sum(each["weight"] + each["lost_weight"] for each in own) / 1e9
         row.cpu_s += self.cpu_s.get(pid, 0)
 
@@ -147,13 +115,14 @@ def record_program(program):
 
 def print_table(rows):
     print(f"# {'program':16} {'samples':>8} {'with Java':>9} {'unfinished':>10} {'share':>9} "
-          f"{'anchors':>7} {'frozen':>7} {'nameless':>8} {'CPU s':>6} {'sampled':>7}  reasons")
+          f"{'threads':>8} {'ends':>5} {'frozen':>7} {'CPU s':>6} {'sampled':>7}  reasons")
     for name, row in rows.items():
         counts = row.counts
-        reasons = ", ".join(f"{why} {count}" for why, count in row.reasons.most_common(6))
+        reasons = ", ".join([f"{why} {count}" for why, count in row.reasons.most_common(6)] +
+                            [f"allowed: {cause} {count}" for cause, count in row.allowed.items()])
         print(f"# {name:16} {counts['samples']:8} {counts['java']:9} {row.unfinished():10} "
-              f"{100 * row.share():8.4f}% {counts['anchors']:7} {counts['frozen']:7} "
-              f"{counts['nameless']:8} {row.cpu_s:6.1f} {row.sampled_s:7.1f}  {reasons}")
+              f"{100 * row.share():8.4f}% {counts['threads']:8} {counts['ends']:5} "
+              f"{counts['frozen']:7} {row.cpu_s:6.1f} {row.sampled_s:7.1f}  {reasons}")
 
 
 def print_reasons(name, row):
@@ -172,14 +141,9 @@ def check_program(program):
     print_table(rows)
     for name, row in rows.items():
         print_reasons(name, row)
-    for name, row in rows.items():
-        samples = row.counts["samples"]
-        expect(samples >= MIN_SAMPLES, f"{name}: only {samples} samples")
-        # Nothing may vanish without being counted as lost. Where the hypervisor or an interrupt keeps
-        # ticks from coming, one sample stands for several: their weights count, not their number.
-        expect(row.sampled_s >= LEAST_SAMPLED.get(name, LEAST_SAMPLED_ELSE) * row.cpu_s,
-               f"{name}: samples of {row.sampled_s:.2f} s in {row.cpu_s:.2f} s of its CPU")
-        expect(row.share() <= MUST_SHARE, f"{name}: {row.unfinished()} of {samples} are not whole")
+    faults = [f"{name}: {why}" for name, row in rows.items()
+              for why in row.faults(LEAST_SAMPLED.get(name, LEAST_SAMPLED_ELSE))]
+    expect(not faults, "; ".join(faults))
 
 
 def register(program):
@@ -191,8 +155,18 @@ def register(program):
 
 for each in PROGRAMS:
     register(each)
-try:
-    main()
-finally:
-    if len(ROWS) > 1:
-        print_table(ROWS)
+
+
+@test
+def all_together():
+    """The sum over the programs that were recorded before."""
+    if not ROWS:
+        skip("it judges what other tests of this file record")
+    print_table(ROWS)
+    samples = sum(row.counts["samples"] for row in ROWS.values())
+    bad, most = sum(row.unfinished() for row in ROWS.values()), gates.most_bad_of_suite(samples)
+    print(f"# {bad} of {samples} are not whole; {most} may be")
+    expect(bad <= most, f"{bad} of {samples} are not whole")
+
+
+main()

@@ -3,7 +3,7 @@
 import re
 
 from hp import *
-from judge import NAMELESS, is_java, name_of
+from judge import is_java, name_of
 
 # The thread id is called nid, and since JDK 21 also stands behind the thread's number.
 HEAD = re.compile(r'^"(?P<name>.*)" .*?(?:#\d+ \[|\bnid=)(?P<tid>0x[0-9a-f]+|\d+)\b')
@@ -45,12 +45,23 @@ def first_methods(methods):
     return found
 
 
+def tid_of(line):
+    return int(re.search(r"tid=(\d+)\]$", line.thread).group(1))
+
+
+def is_at_its_end(line):
+    """Of a thread that runs Java: it has not called its first method yet, or has left it."""
+    return not any(is_java(frame) or frame == "call_stub" for frame in line.frames)
+
+
 def without_its_start(line, threads):
     """What the JVM says that the line's Java frames must begin with, if they do not; else None."""
-    tid = int(re.search(r"tid=(\d+)\]$", line.thread).group(1))
+    tid = tid_of(line)
     java = [frame for frame in line.frames if is_java(frame)]
-    if tid not in threads or not java or any(frame in NAMELESS for frame in java[:3]):
+    if tid not in threads:
         return None
+    if not java:
+        return None if is_at_its_end(line) else first_methods(threads[tid][1])
     # A thread that has not come to its task yet has fewer.
     wanted = first_methods(threads[tid][1])[:len(java)]
     came = [without_numbers(name_of(frame)) for frame in java[:len(wanted)]]

@@ -2,17 +2,20 @@
 """The programs whose stacks must be whole, how they are run during one recording, and the table."""
 import collections
 import contextlib
+import math
 import random
 import threading
 
 from hp import *
-from known_stacks import UNWIND, judge
+import gates
+from known_stacks import ALLOWED, LEAVES, UNWIND, judge, own_leaf
 
 FREQUENCY = 997
 BATCH = 5
 SOURCES = os.path.join(ROOT, "tests", "workloads", "unwind")
 
-Row = collections.namedtuple("Row", "samples whole stackless reasons examples")
+# allowed: known causes; leaves: the last own functions of whole stacks.
+Row = collections.namedtuple("Row", "samples whole stackless reasons examples allowed leaves")
 
 
 def path_of(name):
@@ -157,6 +160,7 @@ class Outcome:
 
     def __init__(self):
         self.rows, self.lines, self.lost, self.clocks = {}, {}, {}, {}
+        self.dropped = 0  # of the whole recording
 
     def add(self, name, lines, lost):
         self.lines[name], self.lost[name] = lines, lost
@@ -198,6 +202,7 @@ def record_round(seconds):
                               seconds, texts))
     lines, stats = recording.finish()
     outcome = Outcome()
+    outcome.dropped = gates.dropped(stats)
     pids.pop("git/repack", None)  # shown with the other git
     for name, its_pids in pids.items():
         outcome.add(name, *pick(name, its_pids, lines, stats))
@@ -216,14 +221,19 @@ def comm_of(line):
 
 def judge_lines(program, lines):
     """The row of a program in the table."""
-    reasons, examples, kinds = collections.Counter(), {}, collections.Counter()
+    reasons, examples, kinds, allowed, leaves = collections.Counter(), {}, collections.Counter(), \
+        collections.Counter(), collections.Counter()
     for line in lines:
         verdict = judge(program, line.frames)
         kinds[verdict.kind] += line.count
         if verdict.kind == "unfinished":
             reasons[verdict.why] += line.count
             examples.setdefault(verdict.why, ";".join(line.frames))
-    return Row(total(lines), kinds["whole"], kinds["stackless"], reasons, examples)
+        elif verdict.kind == "allowed":
+            allowed[verdict.why] += line.count
+        elif program in LEAVES:
+            leaves[own_leaf(line.frames)] += line.count
+    return Row(total(lines), kinds["whole"], kinds["stackless"], reasons, examples, allowed, leaves)
 
 
 def add_lost(row, count):
@@ -240,9 +250,30 @@ def add_rows(rows):
     examples = {}
     for row in rows:
         examples.update(row.examples)
+    sums = [sum((getattr(row, name) for row in rows), collections.Counter())
+            for name in ("reasons", "allowed", "leaves")]
     return Row(sum(row.samples for row in rows), sum(row.whole for row in rows),
-               sum(row.stackless for row in rows), sum((row.reasons for row in rows),
-                                                       collections.Counter()), examples)
+               sum(row.stackless for row in rows), sums[0], examples, sums[1], sums[2])
+
+
+def faults(rows, dropped):
+    """What is wrong of rows by their programs' names; DROPPED samples of whichever process are bad."""
+    for name, row in rows.items():
+        if unfinished(row) > gates.most_bad(row.samples):
+            yield f"{name}: {unfinished(row)} of {row.samples} are not whole"
+        for cause, count in row.allowed.items():
+            if count > gates.most_bad(row.samples, ALLOWED[cause].share):
+                yield f"{name}: {count} of {row.samples} are allowed by {cause}"
+        for leaf, part in LEAVES.get(name.split("/")[0], {}).items():
+            # Chance spreads the rest of its samples, too.
+            least = part * row.samples - 4 * math.sqrt(part * (1 - part) * row.samples)
+            if row.leaves[leaf] < least:
+                yield f"{name}: {row.leaves[leaf]} of {row.samples} at {leaf}, at least {least:.0f} are"
+    both = add_rows(rows.values())
+    # One that is lost is in its program's row; the others have none.
+    bad = unfinished(both) + max(dropped - both.reasons["lost"], 0)
+    if bad > gates.most_bad_of_suite(both.samples):
+        yield f"{bad} of {both.samples} are not whole; {gates.most_bad_of_suite(both.samples)} may be"
 
 
 def unfinished(row):
@@ -251,12 +282,14 @@ def unfinished(row):
 
 def print_table(rows):
     """One line per program: samples, whole, without a user stack, unfinished, share, reasons."""
-    print(f"# {'program':16} {'samples':>8} {'whole':>8} {'no stack':>8} {'unfin.':>7} {'share':>8}")
+    print(f"# {'program':16} {'samples':>8} {'whole':>8} {'no stack':>8} {'allowed':>7} {'unfin.':>7} "
+          f"{'share':>8}")
     for name, row in [*rows.items(), ("all", add_rows(rows.values()))]:
         part = 100 * unfinished(row) / max(row.samples, 1)
-        reasons = ", ".join(f"{why} {count}" for why, count in row.reasons.most_common(4))
-        print(f"# {name:16} {row.samples:8} {row.whole:8} {row.stackless:8} {unfinished(row):7} "
-              f"{part:7.3f}%  {reasons}")
+        reasons = ", ".join(f"{why} {count}" for why, count in
+                            [*row.reasons.most_common(4), *row.allowed.items()])
+        print(f"# {name:16} {row.samples:8} {row.whole:8} {row.stackless:8} {row.allowed.total():7} "
+              f"{unfinished(row):7} {part:7.3f}%  {reasons}")
 
 
 def print_examples(rows, limit=12):

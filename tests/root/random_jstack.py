@@ -3,8 +3,9 @@
 """A second judge of the program made at random: the JDK's own jstack says the same Java frames."""
 import random
 
+import gates
 from hp import *
-from random_judge import compiled
+from random_judge import LineJudge, compiled, judge_pid, print_row
 from random_program import Program
 
 STOPS = 20
@@ -47,7 +48,8 @@ def is_part(stack, stacks):
 def jstack_agrees(version):
     need_root()
     print(f"# again with HOSTPROF_SEED={seed}")
-    directory = compiled(Program(seed), temp_dir())
+    program = Program(seed)
+    directory = compiled(program, temp_dir())
     jvm = start_program(version, directory)
     stacks = []
     recorder = Recorder("-p", jvm.pid, "-F", 997, "--max-depth", 2048, "-d", SECONDS)
@@ -55,7 +57,12 @@ def jstack_agrees(version):
         stacks += stacks_of_jstack(version, jvm.pid)
         time.sleep(0.1)
     recorder.finish(120)
-    seen = stacks_of_hostprof(of_pid(collapsed(recorder.path, "--annotate", "-t"), jvm.pid))
+    lines = of_pid(collapsed(recorder.path, "--annotate", "-t"), jvm.pid)
+    row = judge_pid(LineJudge(program, directory), lines, jvm.pid)
+    print_row(f"JDK {version}", row)
+    bad = row.kinds["bad"] + gates.dropped(read_json(recorder.stats_path))
+    expect(bad <= gates.most_bad(row.kinds.total()), f"{bad} of {row.kinds.total()} are bad")
+    seen = stacks_of_hostprof([line for line in lines if line.thread.startswith("[made-")])
     equal = [stack for thread, stack in stacks if stack in seen[thread]]
     other = [stack for thread, stack in stacks if not is_part(stack, seen[thread])]
     print(f"# JDK {version}: {len(stacks)} stacks of jstack, {len(equal)} equal, the deepest has "

@@ -5,7 +5,8 @@ Each of its threads runs paths in turn. A path is a chain of functions: methods 
 methods in C, C functions below those, and Java methods that C calls back. Every function calls the
 next one of the path and stays on the stack, so that the frames of a path are the list of its
 functions; at its end a leaf in Java or C spins. The thread's own CPU clock says what each path
-took. What is decided here is written as source code by random_sources.py.
+took. What is decided here is written as source code by random_sources.py;
+random_judge.py knows from it which stacks there can be.
 """
 import collections
 import random
@@ -16,7 +17,6 @@ WORKERS = 2
 # Physical frames of the longest path; hostprof keeps 2048.
 MAX_FRAMES = 1700
 # What lies between C and the Java method that it calls: jni_*, JavaCalls::call*, the call stub.
-CALL_BACK = None
 CALL_BACK_FRAMES = 5
 
 Path = collections.namedtuple("Path", "number weight functions extras")
@@ -111,65 +111,3 @@ class Program:
             chain.append(rng.choice([function for function in pool if function.kind == kind]))
             frames += len(chain[-1].frames) + CALL_BACK_FRAMES * calls_back(*chain[-2:])
         return chain + [self._leaf(worker, chain[-1])]
-
-
-def frames_of(path):
-    """The frames of a path, root first; CALL_BACK for the JVM's own between C and Java."""
-    frames = []
-    for caller, callee in zip([None, *path.functions], path.functions):
-        if caller and calls_back(caller, callee):
-            frames.append(CALL_BACK)
-        frames += callee.frames
-    return frames
-
-
-# --- the judge ----------------------------------------------------------------------------------
-
-
-class Judge:
-    """Says of a stack of a worker whether it is one that the program can have."""
-
-    def __init__(self, program):
-        self.own = {frame for function in program.functions for frame in function.frames}
-        self.paths = [{path.functions[0].frames[0]: (path.number, frames_of(path))
-                       for path in paths} for paths in program.workers]
-
-    def judge(self, worker, frames):
-        """
-        FRAMES root first, from behind the worker's run() on. ("leaf" or "part", number of the path)
-        or ("bad", why); ("outside", "") between two paths.
-        """
-        if not frames or frames[0] not in self.own:
-            strange = [frame for frame in frames if frame in self.own]
-            return ("bad", f"{strange[0]} without a caller") if strange else ("outside", "")
-        number, wanted = self.paths[worker].get(frames[0], (None, None))
-        if number is None:
-            return "bad", f"{frames[0]} begins no path"
-        at = self._follow(frames, wanted)
-        if any(frame in self.own or frame.startswith("[") and "+0x" not in frame
-               for frame in frames[at:]):
-            return "bad", f"{frames[at]} behind {frames[at - 1]}"
-        whole = sum(frame in self.own for frame in frames) == len([f for f in wanted if f])
-        return "leaf" if whole else "part", number
-
-    def _follow(self, frames, wanted):
-        """How many of FRAMES are as WANTED."""
-        at = 0
-        for frame in wanted:
-            if frame is CALL_BACK:
-                end = at
-                while end < len(frames) and frames[end] not in self.own:
-                    end += 1
-                if not is_call_back(frames[at:end]):
-                    break
-                at = end
-            elif at < len(frames) and frames[at] == frame:
-                at += 1
-            else:
-                break
-        return at
-
-
-def is_call_back(frames):
-    """Frames of the JVM between C and the Java method that it calls."""
-    return len(frames) >= 3

@@ -145,6 +145,11 @@ final class W%(number)d extends Thread {
 	static final long[] BASE = new long[WEIGHTS.length];
 	static final int[] COUNTS = new int[WEIGHTS.length];
 	static final int[] TURNS = new int[WEIGHTS.length];
+	/** What turns took that do not work at the leaf, and their number. */
+	static final long[] WAY = new long[WEIGHTS.length];
+	static final int[] WAYS = new int[WEIGHTS.length];
+	/** CPU time up to the end of its last turn. */
+	static long clock;
 
 	W%(number)d() {
 		super(null, null, "made-%(number)d", 512L << 20);
@@ -166,6 +171,8 @@ final class W%(number)d extends Thread {
 		SPENT[k] += took;
 		if (n == 0) {
 			BASE[k] = Math.min(took, 200000000L);
+			WAY[k] += took;
+			WAYS[k]++;
 			return;
 		}
 		double wanted = 3e6 + 4.0 * BASE[k];
@@ -182,7 +189,8 @@ final class W%(number)d extends Thread {
 			long before = Plan.clock();
 			switch (k) {
 %(cases)s			}
-			adjust(k, n, Plan.clock() - before);
+			clock = Plan.clock();
+			adjust(k, n, clock - before);
 		}
 	}
 }
@@ -216,9 +224,10 @@ public final class Plan {
 
 	static native void init(%(init)s);
 
-	private static void show(int worker, long[] spent, int[] turns) {
+	private static void show(int worker, long[] spent, int[] turns, long[] way, int[] ways) {
 		for (int path = 0; path < spent.length; path++) {
-			System.out.println("path " + worker + " " + path + " " + spent[path] + " " + turns[path]);
+			System.out.println("path " + worker + " " + path + " " + spent[path] + " " + turns[path]
+					+ " " + way[path] + " " + ways[path]);
 		}
 	}
 
@@ -247,7 +256,9 @@ def plan_class(program):
         "init": ", ".join(f"T{n} t{n}" for n in numbers),
         "selves": ", ".join(f"T{n}.SELF" for n in numbers),
         "start": "".join(f"\t\tnew W{n}().start();\n" for n in numbers),
-        "show": "".join(f'\t\t\tshow({n}, W{n}.SPENT, W{n}.TURNS);\n' for n in numbers),
+        "show": "".join(f"\t\t\tshow({n}, W{n}.SPENT, W{n}.TURNS, W{n}.WAY, W{n}.WAYS);\n"
+                        f'\t\t\tSystem.out.println("worker {n} " + W{n}.clock);\n'
+                        for n in numbers),
     }
 
 

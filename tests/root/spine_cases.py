@@ -6,11 +6,15 @@ One case, with its table and examples of what is not as it must be:
     sudo HOSTPROF_BUILD=build HOSTPROF_JDKS=.jdks tests/root/test_hotspot.py --case mixed 17
 """
 import collections
-import math
+import functools
 import random
 
+from gates import dropped
 from hp import *
-from java_stacks import Judge, judge_other, parse_frame, tree_of, tree_of_garbage
+from java_calls import of_jdk, owner_of
+from java_stacks import (BELOW_LEAF, LEAVES as LEAF_CLASS, Judge, Process as JudgedProcess, judge_other, parse_frame,
+                         tree_of, tree_of_garbage)
+from spine_rows import *
 
 SPINE = os.path.join(WORKLOADS, "spine")
 FREQUENCY = 997
@@ -18,8 +22,6 @@ LEAVES = "abcdgjmnsvy"
 
 # `workload` is Spine or Garbage; `jdks` those that have what the flags ask for, None: all.
 Case = collections.namedtuple("Case", "flags workload args jdks")
-Row = collections.namedtuple("Row", "samples reasons examples")
-NO_ROW = Row(0, collections.Counter(), {})
 
 
 # --- paths ------------------------------------------------------------------------------------
@@ -87,7 +89,6 @@ CASES = {
     "gc z": garbage("-XX:+UseZGC", jdks=range(17, 99)),
     "gc shenandoah": garbage("-XX:+UseShenandoahGC", jdks=range(11, 99)),
 }
-OTHERS = "jvm threads"
 
 
 # --- running ----------------------------------------------------------------------------------
@@ -107,14 +108,27 @@ def start_spine(case, version, seconds):
     argv = [os.path.join(jdk(version), "bin", "java"), "-Xmx64m", *quiet, *case.flags, "-cp", SPINE,
             case.workload, seconds, *args, *case.args]
     # Two dozen busy threads would leave hostprof little time to begin and to end.
-    return start(argv, stderr=subprocess.DEVNULL, preexec_fn=lambda: os.nice(7))
+    return start(argv, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, preexec_fn=lambda: os.nice(7))
+
+
+@functools.lru_cache(None)
+def calls_of(version):
+    return of_jdk(jdk(version), SPINE)
+
+
+def files_of(pid):
+    """The libraries that a process maps, by their names."""
+    with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
+        paths = {row.split(None, 5)[5].rstrip("\n") for row in maps if row.count("/")}
+    return {os.path.basename(path): f"/proc/{pid}/root{path}" for path in paths if ".so" in path}
 
 
 class Running:
     """JVMs of several cases, until stop(). One that is ready waits for the others."""
 
     def __init__(self, names, version, seconds):
-        self.processes = {}
+        self.version = version
+        self.processes, self.asked = {}, collections.Counter()
         for name in names:
             process = start_case(name, version, seconds)
             process.wait_text("ready", timeout=120).signal(signal.SIGSTOP)
@@ -132,76 +146,78 @@ class Running:
     def pids(self):
         return {name: process.pid for name, process in self.processes.items()}
 
+    def ask(self):
+        """By case: nanoseconds of CPU time of the thread "spine", and of each of its leaves."""
+        return {name: self._ask_one(name, process) for name, process in self.processes.items()
+                if CASES[name].workload == "Spine" and process.running()}
+
+    def _ask_one(self, name, process):
+        self.asked[name] += 1
+        process.popen.stdin.write(b"\n")
+        process.popen.stdin.flush()
+        process.wait_text(f" answer {self.asked[name]}\n")
+        spent, *leaves = map(int, re.findall(r"^spent (.*) answer", process.text, re.MULTILINE)[-1].split())
+        return spent, leaves
+
 
 def record_round(running, seconds):
     """Rows of each case, and of the JVMs' other threads, of so many seconds of the whole host."""
     stats_path = temp_path("stats.json")
+    before = running.ask()
     path = record("-a", "-F", FREQUENCY, "--agent=never", "-d", seconds, "--stats", stats_path)
+    after = running.ask()
     stats = read_json(stats_path)
     lines = collapsed(path, "-t", "--annotate")
     lost = {row["pid"]: row["lost"] for row in stats["processes"]}
-    rows = {}
+    # Whosever they were: what is not some case's own is bad in the row of all other threads.
+    elsewhere = dropped(stats) - sum(lost.get(pid, 0) for pid in running.pids().values())
+    rows = {OTHERS: missing_row(max(elsewhere, 0), "lost, late or dropped")}
     for name, pid in running.pids().items():
-        mine, others = judge_case(CASES[name], of_pid(lines, pid))
+        process = JudgedProcess(running.version, calls_of(running.version), files_of(pid))
+        mine, others = judge_case(CASES[name], process, of_pid(lines, pid))
+        # Of a thread that is in a signal's handler most of the time the leaves' clocks say nothing.
+        if name in before and name in after and len(paths_of(CASES[name])) == len(CASES[name].args):
+            mine = mine._replace(due=due_leaves(CASES[name], mine.samples, before[name], after[name]))
         rows[name] = add_rows(mine, missing_row(lost.get(pid, 0), "lost"))
-        rows[OTHERS] = add_rows(rows.get(OTHERS, NO_ROW), others)
+        rows[OTHERS] = add_rows(rows[OTHERS], others)
     return rows
 
 
-def judge_case(case, lines):
+def paths_of(case):
+    return [path for path in case.args if "=" not in path]
+
+
+def due_leaves(case, samples, before, after):
+    """How many of the samples must have each leaf, by the program's clock of that time."""
+    due = collections.Counter()
+    for path, begin, end in zip(paths_of(case), before[1], after[1]):
+        due[LEAF_CLASS[path[-1]]] += samples * (end - begin) / max(after[0] - before[0], 1)
+    return due
+
+
+def judge_case(case, process, lines):
     """The row of the workload's own threads, and that of the JVM's."""
-    tree = tree_of_garbage() if case.workload == "Garbage" else \
-        tree_of([path for path in case.args if "=" not in path])
-    judge, parsed = Judge(tree), []
-    for line in lines:
-        frames = [parse_frame(frame) for frame in line.frames]
-        own = line.thread.startswith(("[spine ", "[garbage "))
-        parsed.append((line, frames, own))
-        if own:
-            judge.learn([frame for frame in frames if frame.kind != "k"], line.count)
+    judge = Judge(tree_of_garbage() if case.workload == "Garbage" else tree_of(paths_of(case)), process)
+    parsed = [(line, [parse_frame(frame) for frame in line.frames]) for line in lines]
+    process.calls.load(sorted({owner_of(frame.name) for _, frames in parsed for frame in frames if frame.java}))
     mine, others = NO_ROW, NO_ROW
-    for line, frames, own in parsed:
-        row = row_of(line, judge.judge(frames) if own else judge_other(frames))
+    for line, frames in parsed:
+        if line.thread.startswith(("[spine ", "[garbage ")):
+            verdict = judge.judge(frames)
+            mine = add_rows(mine, row_of(line, verdict, has_below(verdict.leaf, frames)))
+            continue
+        row = row_of(line, judge_other(process, line.thread[1:].partition(" tid=")[0], frames))
         # The collectors' threads are what their cases are about.
-        if own or case.workload == "Garbage":
+        if case.workload == "Garbage":
             mine = add_rows(mine, row)
         else:
             others = add_rows(others, row)
     return mine, others
 
 
-def row_of(line, verdict):
-    if verdict.good:
-        return Row(line.count, collections.Counter(), {})
-    text = f"{line.count} x {line.thread} {';'.join(line.frames)}"
-    return Row(line.count, collections.Counter({verdict.why: line.count}), {verdict.why: [text]})
-
-
-def missing_row(count, why):
-    """A sample that is not there is one that is not whole."""
-    return Row(count, collections.Counter({why: count} if count > 0 else {}), {})
-
-
-def must_of(name, version):
-    """The share of a cell that may be bad: for the mixed case less on the JDKs that most run."""
-    return 0.001 if name == "mixed" and version in (17, 25) else 0.002
-
-
-def too_many(name, version, row):
-    """Whether a cell has too many bad samples, with an allowance for chance where they are few."""
-    must = must_of(name, version) * row.samples
-    return bad(row) > must + 4 * math.sqrt(must)
-
-
-def add_rows(one, other, limit=5):
-    examples = dict(one.examples)
-    for why, texts in other.examples.items():
-        examples[why] = (examples.get(why, []) + texts)[:limit]
-    return Row(one.samples + other.samples, one.reasons + other.reasons, examples)
-
-
-def bad(row):
-    return sum(row.reasons.values())
+def has_below(leaf, frames):
+    """Whether the stack shows what its leaf works in."""
+    return leaf in BELOW_LEAF and any(BELOW_LEAF[leaf][1].match(frame.name) for frame in frames)
 
 
 def run_cases(names, version, samples, seconds):
@@ -225,28 +241,6 @@ def run_cases(names, version, samples, seconds):
         rows[name] = add_rows(rows[name], missing_row(samples - rows[name].samples, "too few samples"))
     running.stop()
     return rows
-
-
-# --- showing ----------------------------------------------------------------------------------
-
-
-def print_rows(version, rows, reasons=4):
-    print(f"# JDK {version}: {'case':14} {'samples':>8} {'bad':>6} {'share':>9}  reasons")
-    for name, row in rows.items():
-        part = 100 * bad(row) / max(row.samples, 1)
-        why = "; ".join(f"{count} {what}" for what, count in row.reasons.most_common(reasons))
-        print(f"#         {name:14} {row.samples:8} {bad(row):6} {part:8.3f}%  {why}", flush=True)
-
-
-def print_examples(rows, reasons=5, stacks=1):
-    for name, row in rows.items():
-        for why, _ in row.reasons.most_common(reasons):
-            for text in row.examples.get(why, [])[:stacks]:
-                print(f"# {name}: {why}: {shorten(text)}")
-
-
-def shorten(text, limit=4000):
-    return text if len(text) <= limit else f"{text[:limit // 2]} … {text[-limit // 2:]}"
 
 
 __all__ = [name for name in list(globals()) if not name.startswith("_")]

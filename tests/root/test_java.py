@@ -4,9 +4,11 @@
 import collections
 import datetime
 import re
-import shutil
 
+import gates
 from hp import *
+from java_stacks import broken, parse_frame
+from java_vm import INTO_JAVA, of_family
 
 PREFIX = "Chain."
 CHAIN = ["java.lang.Thread.run", "Chain.run", "Chain.first", "Chain.second", "Chain.third",
@@ -41,18 +43,28 @@ def report_others(lines, good):
     bad = [line for line in lines if not good(line)]
     for line in sorted(bad, key=lambda each: -each.count)[:5]:
         print(f"#   {line.count} x {';'.join(line.frames)}")
-    return counts["as it must be"] / max(everything, 1)
+    return counts["as it must be"]
 
 
-def chain_of(lines, thread, chain, version, least=SAMPLES):
-    """The samples of a thread, after at least 99 % of them were found to hold the chain."""
+def holds_chain(frames, chain, version):
+    """The thread's start as it is a constant, then the chain; no frame without a name in between or below."""
+    user = [parse_frame(frame) for frame in frames if not frame.endswith("_[k]")]
+    names = [frame.name for frame in user]
+    if "call_stub" not in names or broken(user) or "Interpreter" in names:
+        return False
+    at = names.index("call_stub") + 1
+    return bool(re.fullmatch(of_family(INTO_JAVA, version), ";".join(names[:at]))) and in_order(names[at:], *chain)
+
+
+def chain_of(lines, thread, chain, version, lost=0, least=SAMPLES):
+    """The samples of a thread, after no more than its gate allows were found to lack the chain; LOST ones do."""
     worker = of_thread(lines, thread)
     expect(total(worker) >= least, f"only {total(worker)} samples of {thread}; threads: "
            f"{sorted({line.thread for line in lines})}")
     print(f"# JDK {version}: {total(worker)} samples of {thread}")
-    share_good = report_others(
-        worker, lambda line: in_order([plain(frame) for frame in line.frames], *chain))
-    expect(share_good >= 0.99, f"{100 * share_good:.2f} % of the stacks hold the whole chain")
+    good = report_others(worker, lambda line: holds_chain(line.frames, chain, version))
+    bad, count = total(worker) - good + lost, total(worker) + lost
+    expect(bad <= gates.most_bad(count), f"{bad} of {count} stacks do not hold the whole chain, {lost} are lost")
     return worker
 
 
@@ -84,8 +96,9 @@ def chain_is_whole(version, *flags):
     jvm.popen.stdin.flush()
     let_run(jvm.pid, 997, {name: SAMPLES for name in ("chain-worker", "late-worker", "file-worker")})
     lines = of_pid(collapsed(recorder.end(), "-t", "--annotate"), jvm.pid)
-    chain_of(lines, "chain-worker", CHAIN, version)
-    late = chain_of(lines, "late-worker", LATE, version)
+    lost = gates.dropped(read_json(recorder.stats_path))
+    chain_of(lines, "chain-worker", CHAIN, version, lost)
+    late = chain_of(lines, "late-worker", LATE, version, lost)
     inlined_frames_stand_alone(late)
     kernel_below_java(lines)
 
@@ -132,14 +145,14 @@ def stock_jvm_is_readable(version):
     path = recorder.end()
     expect_equal(json_of("status", jvm.pid)["agent"], "none", "agent")
     lines = of_pid(collapsed(path, "-t", "--annotate"), jvm.pid)
-    worker = chain_of(lines, "chain-worker", PHYSICAL, version)
+    worker = chain_of(lines, "chain-worker", PHYSICAL, version, gates.dropped(read_json(recorder.stats_path)))
     kinds = {"java.lang.Thread.run_[0]", "Chain.run_[0]", "Chain.first_[j]"}
     right = [line for line in worker if kinds <= set(line.frames)]
     expect(total(right) > 0.99 * total(worker),
            f"{total(right)} of {total(worker)} samples have the frames {sorted(kinds)}")
     unnamed = [line for line in lines
                if {"[JIT]", "[evicted]", "[unknown]"} & set(map(plain, line.frames))]
-    expect(total(unnamed) <= 0.002 * total(lines),
+    expect(total(unnamed) <= gates.most_bad(total(lines)),
            f"{total(unnamed)} of {total(lines)} samples have nameless frames: {unnamed[:3]}")
     kernel_below_java(lines)
     for format_name in ("txt", "svg"):

@@ -4,14 +4,16 @@
 
 HOSTPROF_SAMPLES=N: records until there are so many (3000).
 """
+import gates
 from hp import *
 from native_programs import Recording
-from virtual_program import judge_carrier, write_sources
+from virtual_judge import Row
+from virtual_program import write_sources
 
-MUST_SHARE = 0.005
 SECONDS = 5
 MAX_ROUNDS = 30
 SAMPLES = int(os.environ.get("HOSTPROF_SAMPLES") or 3000)
+sums = collections.Counter()  # samples, bad
 
 
 def compiled(directory):
@@ -26,20 +28,6 @@ def compiled(directory):
     return directory
 
 
-def judge_lines(lines, kinds, reasons):
-    """Adds up; one example of each reason."""
-    for line in lines:
-        if not line.thread.startswith("[ForkJoin"):
-            continue
-        frames = plain_user(line.frames)
-        kind, why = judge_carrier(frames)
-        kinds[kind] += line.count
-        if kind == "bad":
-            reasons[why] += line.count
-            if reasons[why] == line.count:
-                print(f"# {why}: {';'.join(line.frames)[:3000]}")
-
-
 def carriers_are_whole(version):
     need_root()
     home, directory = jdk(version), compiled(temp_dir())
@@ -47,21 +35,22 @@ def carriers_are_whole(version):
                  "-Djdk.virtualThreadScheduler.parallelism=2", "-cp", directory, "made.Virtual",
                  f"{directory}/libvirtual.so", 40 + SAMPLES // 100])
     jvm.wait_text("ready")
-    kinds, reasons = collections.Counter(), collections.Counter()
+    row = Row()
     for _ in range(MAX_ROUNDS):
         recording = Recording()
         time.sleep(SECONDS)
-        lines, _ = recording.finish("-t")
-        judge_lines(of_pid(lines, jvm.pid), kinds, reasons)
-        if kinds.total() >= SAMPLES:
+        lines, stats = recording.finish("-t")
+        for line in of_pid(lines, jvm.pid):
+            if line.thread.startswith("[ForkJoin"):
+                row.add(line)
+        row.add_dropped(gates.dropped(stats))
+        if row.kinds.total() >= SAMPLES:
             break
-    print(f"# JDK {version}: {dict(kinds)}: {100 * kinds['bad'] / max(kinds.total(), 1):.4f} % bad"
-          f"; {dict(reasons.most_common(8))}")
-    expect(kinds.total() >= SAMPLES, f"only {kinds.total()} samples of carriers")
-    for kind in ("frozen", "whole"):
-        expect(kinds[kind] > 0.03 * kinds.total(),
-               f"only {kinds[kind]} stacks are {kind}: this proves nothing")
-    expect(kinds["bad"] <= MUST_SHARE * kinds.total(), f"{kinds['bad']} of {kinds.total()} are bad")
+    row.show(f"JDK {version}")
+    samples = row.kinds.total()
+    sums.update(samples=samples, bad=row.kinds["bad"])
+    expect(samples >= SAMPLES, f"only {samples} samples of carriers")
+    expect_equal(list(row.faults()), [], f"JDK {version}")
 
 
 @test
@@ -72,6 +61,16 @@ def virtual_threads_21():
 @test
 def virtual_threads_25():
     carriers_are_whole(25)
+
+
+@test
+def virtual_threads_together():
+    """The sum over what the tests before recorded."""
+    if not sums:
+        skip("it judges what other tests of this file record")
+    most = gates.most_bad_of_suite(sums["samples"])
+    print(f"# {sums['bad']} of {sums['samples']} are bad; {most} may be")
+    expect(sums["bad"] <= most, f"{sums['bad']} of {sums['samples']} are bad")
 
 
 main()

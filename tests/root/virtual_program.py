@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Java program of virtual threads that knows its frames, and the judge of its carriers' stacks.
+"""A Java program of virtual threads that knows its frames; virtual_judge.py judges its carriers' stacks.
 
 Every virtual thread runs Task.run > deepN > s(N-1) > ... > s0 > leaf, where s(k) is the method s0
 to s6 by k modulo 7. Some pause at the leaf in one way or another, some on the way back at every level,
@@ -7,19 +7,11 @@ some never. In some, level 4 goes through a synchronized block, or level 3 throu
 """
 import os
 import random
-import re
 
 from random_sources import indented, mixing
 
 CYCLE = 7
 DEPTHS = (5, 12, 23, 40, 64, 100)
-RUN, LEAF = "made.Task.run", "made.Virtual.leaf"
-DOWN, LOCKED = "made.Virtual.down", "made.Virtual.locked"
-NATIVE_DOWN = "Java_made_Virtual_down"
-FROZEN = "[frozen frames]"
-ENTER = "jdk.internal.vm.Continuation.enterSpecial"
-CARRIER = "java.util.concurrent.ForkJoinWorkerThread.run"
-
 NAMES = [*(("int", name) for name in ("depth", "how", "n", "v0", "v1", "v2")), ("double", "v3")]
 
 JAVA = """package made;
@@ -120,7 +112,7 @@ JNIEXPORT jint JNICALL Java_made_Virtual_down(JNIEnv *env, jclass self, jint dep
 					      jint n)
 {
 	char odd[251 + (depth & 7)];
-	jmethodID next = (*env)->GetStaticMethodID(env, self, "s2", "(III)I");
+	jmethodID next = (*env)->GetStaticMethodID(env, self, "called2", "(III)I");
 
 	__asm__ volatile("" : : "r"(&odd[0]) : "memory");
 	return next ? (*env)->CallStaticIntMethod(env, self, next, depth, how, n) + odd[0] * 0 : 0;
@@ -140,23 +132,25 @@ def mixing_of(rng, count):
     return [row for row in mixing(rng, NAMES, 3 * count) if row.startswith("v")][:count]
 
 
-def step(rng, number):
-    """s(number): its level is its depth."""
+def step(rng, number, kind="s"):
+    """s(number): its level is its depth. Other kinds are called by one method only."""
     below = f"s{(number - 1) % CYCLE}(depth - 1, how, n)"
     other = {0: "depth == 0 ? leaf(0, how, n) : ", 3: "depth == 3 && how == NATIVE ? down(2, how, n) : ",
              4: "depth == 4 && how == SYNC ? locked(3, how, n) : "}.get(number, "")
     # The yield: frames above it, in the heap, come back one after the other.
-    return method(rng, f"s{number}", [f"v0 += {other}{below};",
+    return method(rng, f"{kind}{number}", [f"v0 += {other}{below};",
                                       "if (how == BACK && (n + depth) % 3 == 0) {",
                                       "\tThread.yield();", "}"])
 
 
 def methods(rng):
     text = [step(rng, number) for number in range(CYCLE)]
+    # So that locked() or down() cannot be missing unseen.
+    text += [step(rng, 3, "locked"), step(rng, 2, "called")]
     text += [method(rng, f"deep{depth}", [f"v0 += s{(depth - 1) % CYCLE}({depth - 1}, how, n);"])
              for depth in DEPTHS]
     text.append(method(rng, "locked", ["int own = System.identityHashCode(Thread.currentThread()) & 63;",
-                                       "synchronized (MONITORS[own]) {", "\tv0 += s3(3, how, n);",
+                                       "synchronized (MONITORS[own]) {", "\tv0 += locked3(3, how, n);",
                                        "}"]))
     # Each of these needs the one before, so that no compiler takes them out of the loop.
     spin = ["for (int turn = 0; turn < 8; turn++) {", "\tfor (int k = 0; k < 4000; k++) {",
@@ -177,94 +171,3 @@ def write_sources(directory):
         file.write(text)
     with open(os.path.join(directory, "virtual.c"), "w", encoding="ascii") as file:
         file.write(NATIVE_SOURCE)
-
-
-# --- the judge ----------------------------------------------------------------------------------
-
-# Methods of the JDK that lie between the two, any of which may be inlined into another.
-SCHEDULER = re.compile(r"java\.util\.concurrent\.ForkJoin.*|java\.lang\.VirtualThread.*|"
-                       r"java\.lang\.Runnable.*|java\.util\.concurrent\..*\$Adapted.*|"
-                       r"jdk\.internal\.vm\.Continuation\.run|jdk\.internal\.misc\.CarrierThread.*")
-MOUNTING = re.compile(r"jdk\.internal\.vm\.Continuation\.enter0?|java\.lang\.VirtualThread\..*|"
-                      r"java\.lang\.VirtualThread\$.*|java\.lang\.Thread\.run(?:With)?|"
-                      r"java\.lang\.ScopedValue.*")
-
-
-def is_own(frame):
-    """Of its spine."""
-    return frame == NATIVE_DOWN or \
-        frame.startswith("made.") and not frame.endswith((".pause", ".nobodyPauses"))
-
-
-def may_follow(frame):
-    """The own frames that may come behind an own frame."""
-    if frame == RUN:
-        return {f"made.Virtual.deep{depth}" for depth in DEPTHS}
-    if frame == DOWN:
-        return {NATIVE_DOWN}
-    if frame in (NATIVE_DOWN, LOCKED):
-        return {"made.Virtual.s2" if frame == NATIVE_DOWN else "made.Virtual.s3"}
-    kind, number = re.fullmatch(r"made\.Virtual\.(deep|s)(\d+)", frame).groups()
-    below = {f"made.Virtual.s{(int(number) - 1) % CYCLE}"}
-    if kind == "deep":
-        return below
-    more = {"s0": {LEAF}, "s3": {DOWN}, "s4": {LOCKED}}
-    return below | more.get(f"s{number}", set())
-
-
-def judge_carrier(frames):
-    """
-    FRAMES of a carrier thread without the kernel's, root first: "carrier", "whole" or "frozen", and
-    ""; or "bad" and why.
-    """
-    # On a busy machine a file's symbols may be read too late for a sample; it has one function.
-    frames = [re.sub(r"^\[libvirtual\.so\+0x\w+\]$", NATIVE_DOWN, frame) for frame in frames]
-    if not frames or not re.fullmatch(r"\[thread start\]|(?:__)?clone3?", frames[0]):
-        return "bad", frames[0] if frames else "no user frames"
-    if "java.util.concurrent.DelayScheduler.run" in frames:
-        return "carrier", ""  # a thread of the pool since JDK 25, of a like name
-    if CARRIER not in frames:
-        return "bad", "no ForkJoinWorkerThread.run"
-    if any(frame.startswith("[unwind") or frame == "[anchor]" for frame in frames):
-        return "bad", "an end or an anchor in the midst"
-    marks = frames.count(FROZEN)
-    if ENTER not in frames:
-        if marks or any(map(is_own, frames)):
-            return "bad", "frames of a virtual thread without enterSpecial"
-        return "carrier", ""
-    at = frames.index(ENTER)
-    between = frames[frames.index(CARRIER) + 1:at]
-    strange = [frame for frame in between if not SCHEDULER.fullmatch(frame)]
-    if strange:
-        return "bad", f"{strange[0]} in the scheduler"
-    if marks > 1 or marks and frames[at + 1] != FROZEN:
-        return "bad", f"{marks} marks"
-    return judge_mounted(frames[at + 1 + marks:], marks)
-
-
-def judge_mounted(frames, marks):
-    """The frames of the virtual thread that are on the stack."""
-    own = [at for at, frame in enumerate(frames) if is_own(frame)]
-    before = frames[:own[0]] if own else frames
-    if own and not all(MOUNTING.fullmatch(frame) for frame in before):
-        return "bad", f"{before[-1]} before {frames[own[0]]}"
-    if not marks and own and (before[:1] != ["jdk.internal.vm.Continuation.enter"] or
-                              frames[own[0]] != RUN):
-        return "bad", f"no mark, but {frames[0]} and then {frames[own[0]]}"
-    for here, there in zip(own, own[1:]):
-        if frames[there] not in may_follow(frames[here]):
-            return "bad", f"{frames[there]} behind {frames[here]}"
-        if there - here > 1 and (frames[here] != NATIVE_DOWN or there - here < 4):
-            return "bad", f"{frames[here + 1]} behind {frames[here]}"
-    return judge_depth(frames, marks)
-
-
-def judge_depth(frames, marks):
-    """With its leaf and its beginning on the stack it has all levels."""
-    deep = [int(frame[17:]) for frame in frames if frame.startswith("made.Virtual.deep")]
-    levels = sum(bool(re.fullmatch(r"made\.Virtual\.s\d", frame)) for frame in frames)
-    if deep and LEAF in frames and levels != deep[0]:
-        return "bad", f"{levels} levels of {deep[0]}"
-    if levels > (deep[0] if deep else max(DEPTHS)):
-        return "bad", f"{levels} levels"
-    return ("frozen" if marks else "whole"), ""

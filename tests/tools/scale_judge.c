@@ -112,6 +112,17 @@ static bool is_frame(const struct judge *j, struct profile_stack stack, uint32_t
 	return !*have || !strcmp(have, "[process start]");
 }
 
+static bool is_libc(const struct judge *j, struct profile_stack stack, uint32_t at)
+{
+	uint32_t mapping = frame_at(j, stack, at)->mapping;
+	const char *path;
+
+	if (mapping == PROFILE_NONE)
+		return false;
+	path = profile_get_string(&j->p, profile_get_mapping(&j->p, mapping)->path);
+	return strstr(path, "/libc.so.") || strstr(path, "/libc-");
+}
+
 /* take_turn, run_turns, main, two of the C library, _start: from AT up to the stack's end. */
 static bool is_below_chain(const struct judge *j, struct profile_stack stack, uint32_t at,
 			   bool *unnamed)
@@ -123,7 +134,8 @@ static bool is_below_chain(const struct judge *j, struct profile_stack stack, ui
 	for (uint32_t i = 0; i < 3; i++)
 		if (!is_frame(j, stack, at + i, names[i], unnamed))
 			return false;
-	return is_frame(j, stack, at + 5, "_start", unnamed);
+	return is_libc(j, stack, at + 3) && is_libc(j, stack, at + 4) &&
+	       is_frame(j, stack, at + 5, "_start", unnamed);
 }
 
 /* Of code that is not ours only the end is known: the program's or the dynamic linker's _start. */

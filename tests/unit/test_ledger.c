@@ -12,7 +12,9 @@ static struct ledger_entry *get(struct ledger *ledger, uint32_t pid, uint32_t ex
 static void count(struct ledger *ledger, struct ledger_entry *entry, enum unwind_reason reason,
 		  uint64_t weight)
 {
-	struct wire_sample sample = { .reason = (uint8_t)reason, .weight = weight };
+	struct wire_sample sample = { .size = sizeof(sample),
+				      .reason = (uint8_t)reason,
+				      .weight = weight };
 
 	ledger_count_sample(ledger, entry, &sample);
 }
@@ -104,6 +106,66 @@ static void test_losses_by_reason(void **state)
 	profile_release(&profile);
 }
 
+/* A stack of four words: kernel, native, a mark, native. */
+static void count_marked(struct ledger *ledger, struct ledger_entry *entry,
+			 enum unwind_reason reason, enum wire_mark mark)
+{
+	const uint64_t words[] = { 0xffffffff81000000, 0x401000,
+				   (uint64_t)WIRE_FRAME_MARK << WIRE_FRAME_KIND_SHIFT | mark,
+				   0x402000 };
+	_cleanup_free_ struct wire_sample *sample = xcalloc(1, sizeof(*sample) + sizeof(words));
+
+	sample->size = (uint32_t)(sizeof(*sample) + sizeof(words));
+	sample->reason = (uint8_t)reason;
+	sample->weight = 10;
+	sample->kernel_frames = 1;
+	sample->user_words = 3;
+	sample->user_frames = 3;
+	memcpy(sample->words, words, sizeof(words));
+	ledger_count_sample(ledger, entry, sample);
+}
+
+static uint64_t counter(const struct profile *profile, const char *name)
+{
+	const struct profile_counter *c;
+
+	vec_for_each (c, &profile->counters)
+		if (!strcmp(profile_get_string(profile, c->name), name))
+			return c->value;
+	return 0;
+}
+
+/* That a walk went on past frames which it could not walk does not make its stack whole. */
+static void test_skipped_frames_are_not_complete(void **state)
+{
+	struct ledger ledger;
+	struct ledger_entry *entry;
+	struct profile profile;
+	uint32_t event;
+
+	(void)state;
+	ledger_init(&ledger);
+	profile_init(&profile);
+	event = profile_event(&profile, &(struct profile_event){ .period = 10 });
+	entry = get(&ledger, 7, 1, "java");
+	count(&ledger, entry, UNWIND_DONE, 10);
+	count_marked(&ledger, entry, UNWIND_DONE, WIRE_MARK_ANCHOR);
+	count_marked(&ledger, entry, UNWIND_DONE, WIRE_MARK_FROZEN);
+	/* One that did not end well either is counted once, by its end. */
+	count_marked(&ledger, entry, UNWIND_DEPTH, WIRE_MARK_ANCHOR);
+	assert_int_equal(ledger.samples, 4);
+	assert_int_equal(ledger.complete, 2);
+	ledger_write(&ledger, &profile, &event, 1);
+	assert_int_equal(profile.quality.items[0].samples, 4);
+	assert_int_equal(profile.quality.items[0].complete, 2);
+	ledger_write_reasons(&ledger, &profile);
+	assert_int_equal(profile.counters.len, 2);
+	assert_int_equal(counter(&profile, "unwind.native-frames-skipped"), 1);
+	assert_int_equal(counter(&profile, "unwind.depth"), 1);
+	ledger_release(&ledger);
+	profile_release(&profile);
+}
+
 static bool nobody(const struct ledger_entry *entry, void *data)
 {
 	(void)entry;
@@ -180,6 +242,7 @@ int main(void)
 		cmocka_unit_test(test_generations_are_apart),
 		cmocka_unit_test(test_figures_reach_the_profile),
 		cmocka_unit_test(test_losses_by_reason),
+		cmocka_unit_test(test_skipped_frames_are_not_complete),
 		cmocka_unit_test(test_ids_follow_the_tables),
 		cmocka_unit_test(test_processes_that_are_gone),
 	};

@@ -127,6 +127,7 @@ static void samples_that_cannot_be(void **state)
 	pipeline_drain(&f->pipeline);
 	assert_string_equal(noted(), "grant\nunwinder turn\ngrant\n");
 	assert_int_equal(f->pipeline.samples, 0);
+	assert_int_equal(f->pipeline.ledger.losses[WIRE_LOSS_INVALID].count, 2);
 	assert_null(merge_peek(&f->pipeline.queue));
 }
 

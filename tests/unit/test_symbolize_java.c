@@ -242,8 +242,8 @@ static void interpreted_frames(void **state)
 		for (int k = 2; k < WIRE_INTERPRETED_WORDS; k++)
 			add_word(f, 0x55);
 	}
-	assert_stack(f, expect("demo.Work.outer:12 %u|[evicted]:0 %u|Interpreter:0 %u|",
-			       FRAME_JAVA_INTERPRETED, FRAME_MARK, FRAME_STUB));
+	assert_stack(f, expect("demo.Work.outer:12 %u|[evicted]:0 %u|[interpreted]:0 %u|",
+			       FRAME_JAVA_INTERPRETED, FRAME_MARK, FRAME_JAVA_INTERPRETED));
 }
 
 static void add_compiled(struct fixture *f, uint64_t address, uint64_t compile_id)

@@ -106,7 +106,7 @@ struct profile_quality {
 	uint32_t process;
 	uint32_t event;
 	uint64_t samples;     /* taken */
-	uint64_t complete;    /* of these, stacks that reached the thread's first frame */
+	uint64_t complete;    /* of these, stacks that have all frames up to the thread's first */
 	uint64_t weight;      /* of the samples taken */
 	uint64_t lost;	      /* samples that did not fit into the ring */
 	uint64_t lost_weight; /* their weight */

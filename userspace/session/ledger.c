@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/ledger.h"
 
+#include "symbolize/sample_words.h"
+
 struct ledger_key {
 	uint32_t pid;
 	uint32_t exec_id;
@@ -105,24 +107,43 @@ void ledger_entry_set_jvm(struct ledger_entry *entry, const char *version, const
 	replace_string(&entry->main_class, main_class);
 }
 
+/* What reached the thread's first frame past frames that are missing is not whole. */
+static enum unwind_reason reason_of(const struct wire_sample *sample)
+{
+	struct word_reader kernel, user;
+	struct user_word word;
+
+	if (!reason_info[sample->reason].whole)
+		return sample->reason;
+	sample_words_read(sample, &kernel, &user);
+	while (user_word_next(&user, &word))
+		if (word.kind == WIRE_FRAME_MARK &&
+		    (word.words[0] & WIRE_FRAME_ADDRESS_MASK) == WIRE_MARK_ANCHOR)
+			return UNWIND_SKIPPED;
+	return sample->reason;
+}
+
 void ledger_count_sample(struct ledger *ledger, struct ledger_entry *entry,
 			 const struct wire_sample *sample)
 {
 	struct ledger_count *count = &entry->counts[sample->event];
+	enum unwind_reason reason = reason_of(sample);
 
 	count->samples++;
 	count->weight += sample->weight;
-	count->complete += reason_info[sample->reason].whole;
+	count->complete += reason_info[reason].whole;
 	ledger->samples++;
-	ledger->complete += reason_info[sample->reason].whole;
-	ledger->reasons[sample->reason]++;
+	ledger->complete += reason_info[reason].whole;
+	ledger->reasons[reason]++;
 }
 
 void ledger_count_lost(struct ledger *ledger, struct ledger_entry *entry, unsigned int event,
 		       enum wire_loss why, const struct ledger_loss *loss)
 {
-	entry->counts[event].lost += loss->count;
-	entry->counts[event].lost_weight += loss->weight;
+	if (entry) {
+		entry->counts[event].lost += loss->count;
+		entry->counts[event].lost_weight += loss->weight;
+	}
 	ledger->losses[why].count += loss->count;
 	ledger->losses[why].weight += loss->weight;
 }

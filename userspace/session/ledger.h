@@ -59,10 +59,11 @@ struct ledger_entry *ledger_get(struct ledger *ledger, uint32_t pid, uint32_t ex
 /* A JVM's labels, copied. */
 void ledger_entry_set_jvm(struct ledger_entry *entry, const char *version, const char *main_class);
 
+/* Into both sums; a stack with WIRE_MARK_ANCHOR in it is not complete. */
 void ledger_count_sample(struct ledger *ledger, struct ledger_entry *entry,
 			 const struct wire_sample *sample);
 
-/* Samples of an entry's process that were dropped; COUNT with its sum of weights. */
+/* Samples that were dropped, of an entry's process; NULL: nobody knows whose. */
 void ledger_count_lost(struct ledger *ledger, struct ledger_entry *entry, unsigned int event,
 		       enum wire_loss why, const struct ledger_loss *loss);
 /* Of all reasons together. */

@@ -89,21 +89,19 @@ static void queue_sample(struct pipeline *pipeline, const struct wire_sample *ra
 static void arrive_invalid(const void *record, size_t len, void *data)
 {
 	struct pipeline *pipeline = data;
-	struct wire_sample header = { 0 };
+	struct ledger_entry *entry = NULL;
 	struct ledger_loss loss = { .count = 1 };
-	struct ledger_entry *entry;
+	struct wire_sample header = { 0 };
 	char comm[WIRE_COMM_LEN + 1] = { 0 };
 
 	if (len >= sizeof(header))
 		memcpy(&header, record, sizeof(header));
-	if (header.kind != WIRE_SAMPLE)
-		header = (struct wire_sample){ 0 };
-	if (header.event >= pipeline->options->event_count)
-		header.event = 0;
-	loss.weight = header.weight;
-	memcpy(comm, header.comm, WIRE_COMM_LEN);
-	entry = ledger_get(&pipeline->ledger, header.tgid, header.exec_id, header.start_ns, NULL,
-			   comm);
+	if (header.kind == WIRE_SAMPLE && header.event < pipeline->options->event_count) {
+		memcpy(comm, header.comm, WIRE_COMM_LEN);
+		entry = ledger_get(&pipeline->ledger, header.tgid, header.exec_id, header.start_ns,
+				   NULL, comm);
+		loss.weight = header.weight;
+	}
 	ledger_count_lost(&pipeline->ledger, entry, header.event, WIRE_LOSS_INVALID, &loss);
 }
 
@@ -112,7 +110,7 @@ static void arrive_sample(const struct wire_sample *raw, void *data)
 	struct pipeline *pipeline = data;
 	struct process *process = registry_find_complete(pipeline->registry, raw->tgid);
 
-	if (raw->event >= pipeline->options->event_count) {
+	if (raw->event >= pipeline->options->event_count || raw->reason >= UNWIND_REASON_COUNT) {
 		arrive_invalid(raw, raw->size, pipeline);
 		return;
 	}

@@ -127,5 +127,7 @@ void java_push_interpreted(struct stack_build *build, const uint64_t words[WIRE_
 	else if (found == JAVA_EVICTED)
 		push_found(build, JAVA_EVICTED, NULL, 0, NULL);
 	else
-		push_found(build, JAVA_STUB, NULL, 0, "Interpreter");
+		/* "Interpreter" is its own code, without a method; here one is that cannot be read. */
+		stack_push_name(build, "[interpreted]", FRAME_JAVA_INTERPRETED,
+				jit_mapping_id(build));
 }

@@ -56,11 +56,13 @@ final class Leaves {
 
         @Override
         public long step(Path path, int depth) {
+            long begin = path.begin();
             int x = path.round++;
             for (int i = 0; i < numbers.length; i++) {
                 numbers[i] = x = x * 1103515245 + 12345;
             }
             Arrays.sort(numbers);
+            path.end(begin);
             return numbers[3];
         }
     }
@@ -70,8 +72,10 @@ final class Leaves {
 
         @Override
         public long step(Path path, int depth) {
+            long begin = path.begin();
             CRC32 crc = new CRC32();
             crc.update(data, 0, data.length - (path.round++ & 63));
+            path.end(begin);
             return crc.getValue();
         }
     }
@@ -84,11 +88,13 @@ final class Leaves {
 
         @Override
         public long step(Path path, int depth) {
+            long begin = path.begin();
             int start = path.round++ & 31;
             System.arraycopy(from, start, to, 3, 3000);
             System.arraycopy(to, 0, to, start, 900);
             System.arraycopy(others, start, things, 0, 100);
             Arrays.fill(from, 0, 700, (byte) start);
+            path.end(begin);
             return to[start] + things.length;
         }
     }
@@ -101,6 +107,7 @@ final class Leaves {
 
         @Override
         public long step(Path path, int depth) {
+            long begin = path.begin();
             deflater.reset();
             deflater.setInput(data);
             deflater.finish();
@@ -111,6 +118,8 @@ final class Leaves {
                 return inflater.inflate(data);
             } catch (DataFormatException e) {
                 throw new IllegalStateException(e);
+            } finally {
+                path.end(begin);
             }
         }
     }
@@ -129,7 +138,10 @@ final class Leaves {
 
         @Override
         public long step(Path path, int depth) {
-            return digest.digest(data)[0];
+            long begin = path.begin();
+            long first = digest.digest(data)[0];
+            path.end(begin);
+            return first;
         }
     }
 
@@ -139,20 +151,26 @@ final class Leaves {
 
         @Override
         public long step(Path path, int depth) {
-            return a.multiply(b).add(a.multiply(a)).bitLength();
+            long begin = path.begin();
+            long length = a.multiply(b).add(a.multiply(a)).bitLength();
+            path.end(begin);
+            return length;
         }
     }
 
     static final class Maths extends Link {
         @Override
         public long step(Path path, int depth) {
+            long begin = path.begin();
             double x = (path.round++ & 1023) * 0.01;
             double sum = 0;
             for (int i = 0; i < 8; i++) {
                 sum += Math.sin(x + i) * Math.exp(-x) + Math.pow(x, 1.7) + Math.log(x + i + 1)
                     + Math.tan(x) + Math.cos(sum);
             }
-            return (long) sum + Math.round((sum * 1000) % 3.7);
+            long rounded = Math.round((sum * 1000) % 3.7);
+            path.end(begin);
+            return (long) sum + rounded;
         }
     }
 
@@ -161,18 +179,24 @@ final class Leaves {
 
         @Override
         public long step(Path path, int depth) {
+            long begin = path.begin();
             int key = path.round++;
             map.put(key & 127, "value " + key);
             String found = map.get(key * 7 & 127);
             byte[] room = new byte[100 + (key & 255)];
-            return room.length + (found == null ? 0 : found.hashCode());
+            long hash = found == null ? 0 : found.hashCode();
+            path.end(begin);
+            return room.length + hash;
         }
     }
 
     static final class InC extends Link {
         @Override
         public long step(Path path, int depth) {
-            return Native.work(1);
+            long begin = path.begin();
+            long done = Native.work(1);
+            path.end(begin);
+            return done;
         }
     }
 
@@ -187,8 +211,10 @@ final class Leaves {
 
         @Override
         public long step(Path path, int depth) {
+            long begin = path.begin();
             Thrown thrown = new Thrown(withTrace);
             thrown.levels = levels++ % 3;
+            path.end(begin);
             throw thrown;
         }
     }
@@ -233,10 +259,12 @@ final class Leaves {
 
         @Override
         public long step(Path path, int depth) {
+            long begin = path.begin();
             int x = path.round++;
             for (int i = 0; i < 200; i++) {
                 x = getters[i & 3].get(x) + getters[i + 1 & 3].get(x);
             }
+            path.end(begin);
             return x;
         }
     }
@@ -245,7 +273,10 @@ final class Leaves {
     static final class Load extends Link {
         @Override
         public long step(Path path, int depth) {
-            return Loading.anew();
+            long begin = Native.clock();
+            long hash = Loading.anew();
+            path.leafNs += Native.clock() - begin;
+            return hash;
         }
     }
 
@@ -261,12 +292,14 @@ final class Leaves {
             if (now - last < EVERY_NS) {
                 return path.mix(now);
             }
+            long begin = Native.clock();
             Again.retransform();
             last = System.nanoTime();
             long sum = 0;
             do {
                 sum += path.mix(sum);
             } while (System.nanoTime() - last < WORK_NS && !Spine.stop);
+            path.leafNs += Native.clock() - begin;
             return sum;
         }
     }

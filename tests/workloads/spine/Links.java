@@ -4,6 +4,8 @@ import java.lang.reflect.InvocationTargetException;
 /** The links of a path, by letter. */
 final class Links {
     static final long LOOP_NS = 20_000_000;
+    /** Until the program is warm: no loop is compiled before all of its receivers were seen. */
+    static final long SHORT_LOOP_NS = 20_000;
     /** What Again changes in a class file. */
     static final int CONSTANT = 0x53504e45;
 
@@ -172,7 +174,7 @@ final class Links {
     static final class Loop extends Link {
         @Override
         public long step(Path path, int depth) {
-            long until = System.nanoTime() + LOOP_NS;
+            long until = System.nanoTime() + (Spine.warm ? LOOP_NS : SHORT_LOOP_NS);
             long sum = 0;
             do {
                 for (int i = 0; i < 8; i++) {

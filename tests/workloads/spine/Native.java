@@ -15,6 +15,9 @@ final class Native {
     /** Works in libc at the end of two C functions. */
     static native long work(int rounds);
 
+    /** CPU time of this thread, in nanoseconds. */
+    static native long clock();
+
     /** From now on a signal interrupts this thread every so many microseconds. */
     static native void interrupt(int everyMicroseconds);
 }

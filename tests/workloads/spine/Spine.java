@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
 import java.util.Arrays;
 
 /**
  * usage: Spine SECONDS LIBRARY [signal=MICROSECONDS] PATH...
  * The thread "spine" runs the paths in turns of a millisecond; see Path for what a path is. After two
- * rounds of all "ready" is printed, by the main thread: nothing but paths is in spine's stack. Ends
- * when the seconds are over.
+ * rounds of all "ready" is printed, by the main thread: nothing but paths is in spine's stack. For each
+ * line of its input it prints "spent", the CPU time of spine, and that of each path's leaf, in nanoseconds
+ * (what a leaf does not measure is 0), and the number of this answer. Ends when the seconds are over.
  */
 public final class Spine extends Thread {
     private static final long TURN_NS = 1_000_000;
     static volatile boolean stop;
-    private static volatile boolean warm;
+    static volatile boolean warm;
 
     /** For a link that cannot hand them on otherwise. */
     public Path path;
     public int depth;
     private final Path[] paths;
     private final int interruptEvery;
+    private volatile long spentNs;
+    private int answers;
 
     private Spine(Path[] paths, int interruptEvery) {
         super("spine");
@@ -36,8 +42,29 @@ public final class Spine extends Thread {
                 do {
                     current.sink += current.steps[0].step(current, 0);
                 } while (System.nanoTime() < until && !stop);
+                spentNs = Native.clock();
             }
             warm |= round == 2;
+        }
+    }
+
+    private void tell() {
+        StringBuilder line = new StringBuilder("spent ").append(spentNs);
+        for (Path one : paths) {
+            line.append(' ').append(one.leafNs);
+        }
+        System.out.println(line.append(" answer ").append(++answers));
+        System.out.flush();
+    }
+
+    private void tellWhenAsked() {
+        try {
+            BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+            while (in.readLine() != null) {
+                tell();
+            }
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
         }
     }
 
@@ -55,6 +82,9 @@ public final class Spine extends Thread {
         }
         System.out.println("ready");
         System.out.flush();
+        Thread teller = new Thread(spine::tellWhenAsked, "teller");
+        teller.setDaemon(true);
+        teller.start();
         spine.join(Math.max(1, (end - System.nanoTime()) / 1_000_000));
         stop = true;
         spine.join();

@@ -89,6 +89,16 @@ JNIEXPORT jlong JNICALL Java_Native_work(JNIEnv *env, jclass self, jint rounds)
 	return spine_work(rounds) + 1;
 }
 
+JNIEXPORT jlong JNICALL Java_Native_clock(JNIEnv *env, jclass self)
+{
+	(void)env;
+	(void)self;
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return now.tv_sec * 1000000000L + now.tv_nsec;
+}
+
 static void spine_on_signal(int number)
 {
 	sink += spine_work(100) + number;

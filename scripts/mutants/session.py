@@ -202,7 +202,7 @@ RUNS = [
     Mutant("what the rings hold at the end is lost", RECORDER,
            "finished = pipeline_finish(&rec->pipeline, r < 0 ? &finish_err : err);", "finished = 0;", ENDS),
     Mutant("it records on while it finishes", RECORDER, "capture_stop(rec->capture);\n\tpriority", "priority", ENDS),
-    Mutant("lost samples are not in the figures", RECORDER, "result->lost = pipeline->lost;", "result->lost = 0;", ENDS),
+    Mutant("lost samples are not in the figures", RECORDER, "result->lost = ledger_lost(&pipeline->ledger) +", "result->lost =", ENDS),
     Mutant("complete is all", RECORDER, "result->complete = pipeline->ledger.complete;",
            "result->complete = pipeline->ledger.samples;", ENDS),
     Mutant("agents are always loaded", RECORDER, ".attach = rec->options->agent == RECORDER_AGENT_ALWAYS,",

@@ -93,9 +93,9 @@ static void interpreted_methods(void **state)
 	parts.jvm.of_interpreted = JAVA_EVICTED;
 	assert_string_equal(stack(f), "[evicted]_m");
 	parts.jvm.of_interpreted = JAVA_UNKNOWN;
-	assert_string_equal(stack(f), "Interpreter_s@[JIT]");
+	assert_string_equal(stack(f), "[interpreted]_0@[JIT]");
 	parts.is_jvm = false;
-	assert_string_equal(stack(f), "Interpreter_s@[JIT]");
+	assert_string_equal(stack(f), "[interpreted]_0@[JIT]");
 }
 
 /* When a sample arrives; its turn comes when the code may be gone. */

@@ -16,7 +16,7 @@ RECORDER = "userspace/session/recorder.c"
 UNWINDER = "userspace/session/unwinder.c"
 SPACES = "userspace/session/unwind_spaces.c"
 
-RUN = ["test_pipeline"]
+RUN = ["test_pipeline", "test_pipeline_chunks"]
 CALLS = ["test_pipeline_calls", "test_pipeline_walks", "test_pipeline_jvms"]
 REQUEST = ["test_unwinder_request"]
 ENDS = ["test_recorder"]

@@ -12,8 +12,8 @@
 
 /* Of one user walk. */
 #define WALK_BUDGET_NS (200 * NSEC_PER_USEC)
-#define MIN_RING_BYTES	  (64ULL * 1024)
-#define MAX_RING_BYTES	  (1ULL << 30)
+#define MIN_RING_BYTES (64ULL * 1024)
+#define MAX_RING_BYTES (1ULL << 30)
 
 /*
  * A quarter of a second at the frequency asked for, with stacks of 1 KiB (a hundred frames), and

@@ -20,6 +20,8 @@ RUN = ["test_pipeline", "test_pipeline_chunks"]
 CALLS = ["test_pipeline_calls", "test_pipeline_walks", "test_pipeline_jvms"]
 REQUEST = ["test_unwinder_request"]
 ENDS = ["test_recorder"]
+REST_OF = "userspace/session/stack_rest.c"
+ABOVE = ["test_stack_rest"]
 LOOKED_FOR = ["test_agents"]
 
 ORDER = [
@@ -195,6 +197,16 @@ WALKS = [
     Mutant("mappings of the last process", UNWINDER, "if (unwinder->late_serial == process->serial &&", "if (", REQUEST),
 ]
 
+REST = [
+    Mutant("a stack that is another goes on", REST_OF, "memcmp(now, miss->copy + (address - miss->copy_at), len) == 0;",
+           "1;", ABOVE),
+    Mutant("the call below may be another", REST_OF, "!is_same_call(miss, sp) ||", "", ABOVE),
+    Mutant("a thread that ended leaves its stack", REST_OF,
+           "||\n\t    !proc_has_thread(miss->tgid, miss->tid))", ")", ABOVE),
+    Mutant("words of the last walk's stack", REST_OF, "rest->tried = false;\n\trest->len = 0;", "", ABOVE),
+    Mutant("bytes that are made up are the stack's", REST_OF, "!has_hole(miss, address, len) &&", "", ABOVE),
+]
+
 RUNS = [
     Mutant("a command's children are no targets", RECORDER, "rec->capture_options.follow_children = true;", "", ENDS),
     Mutant("a command is not the target", RECORDER, "rec->capture_options.pid_count = 1;", "", ENDS),
@@ -209,4 +221,4 @@ RUNS = [
            ".attach = true,", ENDS),
 ]
 
-MUTANTS = ARRIVING + WALKS + RUNS + AGENTS_USED + ORDER + PROCESSES + FIGURES + CHUNKS
+MUTANTS = ARRIVING + WALKS + REST + RUNS + AGENTS_USED + ORDER + PROCESSES + FIGURES + CHUNKS

@@ -14,7 +14,7 @@ WORKER = "userspace/base/worker.c"
 ARGS = "userspace/cmd/record_args.c"
 
 SAMPLES = ["test_sample_index", "test_profile"]
-SUMS = ["test_quality", "test_profile", "test_pipeline", "test_pipeline_chunks"]
+SUMS = ["test_quality", "test_profile", "test_pipeline_losses", "test_pipeline_chunks"]
 ASKED = ["test_record_args"]
 
 MODEL = [

@@ -12,11 +12,10 @@ AGENTS = "userspace/session/agents.c"
 WRITER = "userspace/output/jfr_writer.c"
 
 JOIN = "userspace/session/miss_join.c"
-RECORDER = "userspace/session/recorder.c"
 UNWINDER = "userspace/session/unwinder.c"
 SPACES = "userspace/session/unwind_spaces.c"
 
-RUN = ["test_pipeline", "test_pipeline_chunks"]
+RUN = ["test_pipeline", "test_pipeline_losses", "test_pipeline_chunks"]
 CALLS = ["test_pipeline_calls", "test_pipeline_walks", "test_pipeline_jvms"]
 REQUEST = ["test_unwinder_request"]
 ENDS = ["test_recorder"]

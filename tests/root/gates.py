@@ -33,13 +33,10 @@ def most_bad_of_suite(samples, share=AIM):
     return int(samples * share)
 
 
-# Samples that a profile has not, or not in their place: the fields of the figures of --stats, and of "capture" in them.
-DROPPED = ("lost", "late_samples", "invalid", "dropped")
-DROPPED_BY_CAPTURE = ("nested", "lost_unknown", "invalid", "dropped")
+# Samples that a profile has not, or not in their place: fields of --stats. "lost" has those of all reasons.
+DROPPED = ("lost", "late_samples")
 
 
 def dropped(stats):
     """How many samples of a recording were lost, late or thrown away, of whichever process: all are bad."""
-    capture = stats.get("capture", {})
-    return sum(stats.get(name, 0) for name in DROPPED) + \
-        sum(capture.get(name, 0) for name in DROPPED_BY_CAPTURE)
+    return sum(stats[name] for name in DROPPED)

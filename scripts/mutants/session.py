@@ -11,7 +11,16 @@ RECORDER = "userspace/session/recorder.c"
 AGENTS = "userspace/session/agents.c"
 WRITER = "userspace/output/jfr_writer.c"
 
-RUN = ["test_pipeline", "test_pipeline_losses"]
+JOIN = "userspace/session/miss_join.c"
+UNWINDER = "userspace/session/unwinder.c"
+SPACES = "userspace/session/unwind_spaces.c"
+
+RUN = ["test_pipeline", "test_pipeline_losses", "test_pipeline_chunks"]
+CALLS = ["test_pipeline_calls", "test_pipeline_walks", "test_pipeline_jvms"]
+REQUEST = ["test_unwinder_request"]
+ENDS = ["test_recorder"]
+REST_OF = "userspace/session/stack_rest.c"
+ABOVE = ["test_stack_rest"]
 LOOKED_FOR = ["test_agents"]
 
 ORDER = [
@@ -140,4 +149,75 @@ AGENTS_USED = [
     Mutant("JVMs that ended are not counted", AGENTS, "agents->past_jvms += agent->sampled;", "", LOOKED_FOR),
 ]
 
-MUTANTS = AGENTS_USED + ORDER + PROCESSES + FIGURES + CHUNKS
+ARRIVING = [
+    Mutant("a file is opened when it may be gone", ARRIVE, "if (event->kind == SIDE_MMAP && event->inode)", "if (0)",
+           CALLS),
+    Mutant("names are read when code may be gone", ARRIVE, "symbolizer_prefetch(pipeline->symbolizer, process, sample);",
+           ";", CALLS),
+    Mutant("an exec does not stop walks of the old program", ARRIVE,
+           "merge_keep_process_for_later(&pipeline->queue, event->pid);", ";", CALLS),
+    Mutant("the unwinder does not hear of execs", ARRIVE,
+           "unwinder_note_exec(unwinder, event->pid, event->time_ns);", ";", CALLS),
+    Mutant("a thread's exit is its process's for the unwinder", ARRIVE,
+           "} else if (event->kind == SIDE_EXIT && event->pid == event->tid) {", "} else if (event->kind == SIDE_EXIT) {",
+           CALLS),
+    Mutant("walks are not tried again", ARRIVE, "merge_walk_again(&pipeline->queue, walk_again, pipeline);", ";", CALLS),
+    Mutant("a late walk is left unfinished", APPLY, "if (item->miss && !finish_oldest(pipeline, item, process))", "if (0)",
+           CALLS),
+    Mutant("samples do not wait for their files", APPLY,
+           "if (!symbolizer_ready(pipeline->symbolizer, process, sample) && may_wait(pipeline))", "if (0)", CALLS),
+    Mutant("samples do not wait for agents", PIPELINE, "else if (agents_busy(pipeline->agents))\n\t\treturn;", "", CALLS),
+    Mutant("agents of all JVMs are targets'", APPLY, "if (options->pids[i] == process->pid)", "if (1)", CALLS),
+    Mutant("a JVM's threads have the kernel's names", APPLY,
+           "name = jvm_thread_name(jvm, sample->tid, sample->time_ns, ret_java_tid);", "*ret_java_tid = 0;", CALLS),
+    Mutant("names of threads as of now", APPLY, "jvm_thread_name(jvm, sample->tid, sample->time_ns, ret_java_tid)",
+           "jvm_thread_name(jvm, sample->tid, clock_now_ns(), ret_java_tid)", CALLS),
+    Mutant("nobody forgets a process's names", APPLY, "symbolizer_forget(pipeline->symbolizer, process);", "", CALLS),
+    Mutant("a miss of another moment", JOIN, "miss->time_ns == sample->time_ns && miss->tid", "miss->tid", CALLS),
+    Mutant("a miss of another thread", JOIN, "miss->tid == sample->tid &&", "", CALLS + ["test_miss_join"]),
+    Mutant("the last samples are left out", PIPELINE, "while (clock_now_ns() < end_ns + HOLD_NS ||", "while (", CALLS),
+]
+
+WALKS = [
+    Mutant("the JVM's note of its last frame is lost", UNWINDER,
+           "memcpy(request.anchor, miss->anchor, sizeof(request.anchor));", "", REQUEST),
+    Mutant("a caller is taken for a leaf", UNWINDER, ".caller = !miss->leaf,", ".caller = false,", REQUEST),
+    Mutant("a leaf's registers for all callers", UNWINDER, ".regs_kept = miss->regs_kept,", ".regs_kept = true,",
+           REQUEST),
+    Mutant("what BPF walked is left out", UNWINDER, "result->word_count = sample->user_words;", "result->word_count = 0;",
+           REQUEST),
+    Mutant("kernel frames are left out", UNWINDER, "memcpy(sample, from, sizeof(*sample) + kernel_bytes);",
+           "memcpy(sample, from, sizeof(*sample));", REQUEST),
+    Mutant("a finished walk ends as it was", UNWINDER, "sample->reason = (uint8_t)result->reason;", "", REQUEST),
+    Mutant("a pid's last owner is walked in the next", SPACES, "if (stat.start_ns > sample->time_ns)", "if (0)",
+           REQUEST),
+    Mutant("an exec is forgotten at once", UNWINDER, "if (now_ns > exec_ns && now_ns - exec_ns > EXEC_KEPT_NS)",
+           "if (now_ns - exec_ns > EXEC_KEPT_NS)", REQUEST),
+    Mutant("mappings of the last process", UNWINDER, "if (unwinder->late_serial == process->serial &&", "if (", REQUEST),
+]
+
+REST = [
+    Mutant("a stack that is another goes on", REST_OF, "memcmp(now, miss->copy + (address - miss->copy_at), len) == 0;",
+           "1;", ABOVE),
+    Mutant("the call below may be another", REST_OF, "!is_same_call(miss, sp) ||", "", ABOVE),
+    Mutant("a thread that ended leaves its stack", REST_OF,
+           "||\n\t    !proc_has_thread(miss->tgid, miss->tid))", ")", ABOVE),
+    Mutant("words of the last walk's stack", REST_OF, "rest->tried = false;\n\trest->len = 0;", "", ABOVE),
+    Mutant("bytes that are made up are the stack's", REST_OF, "!has_hole(miss, address, len) &&", "", ABOVE),
+]
+
+RUNS = [
+    Mutant("a command's children are no targets", RECORDER, "rec->capture_options.follow_children = true;", "", ENDS),
+    Mutant("a command is not the target", RECORDER, "rec->capture_options.pid_count = 1;", "", ENDS),
+    Mutant("a command alone instead of the host", RECORDER, "if (r < 0 || rec->options->whole_host)", "if (r < 0)", ENDS),
+    Mutant("what the rings hold at the end is lost", RECORDER,
+           "finished = pipeline_finish(&rec->pipeline, r < 0 ? &finish_err : err);", "finished = 0;", ENDS),
+    Mutant("it records on while it finishes", RECORDER, "capture_stop(rec->capture);\n\tpriority", "priority", ENDS),
+    Mutant("lost samples are not in the figures", RECORDER, "result->lost = ledger_lost(&pipeline->ledger) +", "result->lost =", ENDS),
+    Mutant("complete is all", RECORDER, "result->complete = pipeline->ledger.complete;",
+           "result->complete = pipeline->ledger.samples;", ENDS),
+    Mutant("agents are always loaded", RECORDER, ".attach = rec->options->agent == RECORDER_AGENT_ALWAYS,",
+           ".attach = true,", ENDS),
+]
+
+MUTANTS = ARRIVING + WALKS + REST + RUNS + AGENTS_USED + ORDER + PROCESSES + FIGURES + CHUNKS

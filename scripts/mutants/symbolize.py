@@ -10,7 +10,7 @@ JAVA = "userspace/symbolize/java.c"
 PERF_MAP = "userspace/symbolize/perf_map.c"
 WORDS = "userspace/symbolize/sample_words.c"
 
-STACKS = ["test_symbolize_parts", "test_symbolizer", "test_pipeline"]
+STACKS = ["test_symbolize_parts", "test_symbolize_code", "test_symbolizer", "test_pipeline_chunks"]
 NAMES = ["test_kernel", "test_kernel_read"]
 MAPS = ["test_perf_map", "test_perf_map_pid"]
 JVMS = ["test_symbolize_code", "test_symbolize_java"]

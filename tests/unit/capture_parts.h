@@ -29,7 +29,7 @@
 #include "capture/rings.h"
 #include "capture/sideband.h"
 
-#define CPUS	  4 /* that are possible; values of a per-cpu map, too */
+#define CPUS	  8 /* that are possible; values of a per-cpu map, too */
 #define ENTRIES	  512
 #define PROG_FD	  900
 #define MAP_FD	  1000 /* and the number of the map */

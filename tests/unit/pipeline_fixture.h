@@ -30,6 +30,8 @@
 #define KERNEL 0xffffffff81000000ULL
 
 #define MS NSEC_PER_MSEC
+/* A record is surely applied this long after it was made. */
+#define HELD_MS 350
 
 struct fixture {
 	struct capture *capture;
@@ -131,6 +133,15 @@ static inline void put_named(struct fixture *f, uint64_t ms, enum side_kind kind
 			     const char *name)
 {
 	put_side(f, ms, (struct side_event){ .kind = kind, .pid = pid, .name = name });
+}
+
+/* A process that runs a program NAME whose code is "[CODE]". */
+static inline void put_process(struct fixture *f, uint64_t ms, uint32_t pid, const char *name,
+			       const char *code)
+{
+	put_fork(f, ms, pid, pid + 100);
+	put_named(f, ms, SIDE_EXEC, pid, name);
+	put_mmap(f, ms, pid, code);
 }
 
 struct sample_spec {
@@ -316,18 +327,6 @@ static inline uint64_t counter_of(const struct profile *p, const char *name)
 		if (!strcmp(profile_get_string(p, counter->name), name))
 			sum += counter->value;
 	return sum;
-}
-
-/* A record is surely applied this long after it was made. */
-#define HELD_MS 350
-
-/* A process that runs a program NAME whose code is "[CODE]". */
-static inline void put_process(struct fixture *f, uint64_t ms, uint32_t pid, const char *name,
-			       const char *code)
-{
-	put_fork(f, ms, pid, pid + 100);
-	put_named(f, ms, SIDE_EXEC, pid, name);
-	put_mmap(f, ms, pid, code);
 }
 
 #endif

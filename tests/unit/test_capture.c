@@ -147,34 +147,47 @@ static void named_processes(void **state)
 	assert_int_equal(f.target_start, 0);
 }
 
+/* A quarter of a second of stacks of 1 KiB, in powers of two; from 1 to 4 MiB by default. */
 static void how_large_the_rings_are(void **state)
 {
+	static const struct {
+		uint32_t hz, bytes;
+	} by_frequency[] = {
+		{ 99, 1 << 20 },   { 4096, 1 << 20 }, { 4100, 2 << 20 },
+		{ 8192, 2 << 20 }, { 8200, 4 << 20 }, { 20000, 4 << 20 },
+	};
 	struct capture_event events[2];
 
 	(void)state;
-	open_capture(); /* 99 Hz */
-	assert_int_equal(f.ring_bytes, 4 << 20);
-	assert_int_equal(f.session.ring_bytes, 4 << 20);
-	f.options.rings_limit_bytes = 4 << 20; /* half of each cpu's share */
+	for (size_t i = 0; i < ARRAY_SIZE(by_frequency); i++) {
+		f.event.period = NSEC_PER_SEC / by_frequency[i].hz;
+		open_capture();
+		assert_int_equal(f.ring_bytes, by_frequency[i].bytes);
+		assert_int_equal(f.session.ring_bytes, by_frequency[i].bytes);
+	}
+	/* Of all events together; a counter has a frequency instead of a period. */
+	events[0] = (struct capture_event){ .name = "cycles", .type = 0, .freq_hz = 3000 };
+	events[1] = events[0];
+	f.options.events = events;
+	f.options.event_count = 1;
+	open_capture();
+	assert_int_equal(f.ring_bytes, 1 << 20);
+	f.options.event_count = 2;
+	open_capture();
+	assert_int_equal(f.ring_bytes, 2 << 20);
+	f.options.rings_limit_bytes = 8 << 20; /* half of each cpu's share */
 	open_capture();
 	assert_int_equal(f.ring_bytes, 512 << 10);
 	f.options.rings_limit_bytes = 1;
 	open_capture();
 	assert_int_equal(f.ring_bytes, 64 << 10);
+	/* What was asked for is given. */
 	f.options.ring_bytes = 1 << 20;
 	open_capture();
 	assert_int_equal(f.ring_bytes, 1 << 20);
 	f.options.ring_bytes = 4ULL << 30;
 	open_capture();
 	assert_int_equal(f.ring_bytes, 1 << 30);
-	/* By frequency: no more than 4 MiB. */
-	f.options.ring_bytes = f.options.rings_limit_bytes = 0;
-	events[0] = (struct capture_event){ .name = "cycles", .type = 0, .freq_hz = 20000 };
-	events[1] = events[0];
-	f.options.events = events;
-	f.options.event_count = 2;
-	open_capture();
-	assert_int_equal(f.ring_bytes, 4 << 20);
 }
 
 static void how_much_of_a_stack_is_copied(void **state)
@@ -352,7 +365,7 @@ static void figures_are_sums_over_cpus(void **state)
 	capture_get_stats(f.capture, &stats);
 	for (uint64_t which = 0; which < WIRE_COUNTER_COUNT; which++)
 		if (which != WIRE_COUNTER_FROZEN) /* could not be read */
-			assert_int_equal(stats.counters[which], 4 * which + (6ULL << 32));
+			assert_int_equal(stats.counters[which], CPUS * which + (28ULL << 32));
 	assert_int_equal(stats.counters[WIRE_COUNTER_FROZEN], 0);
 	assert_int_equal(stats.bpf_run_ns, 77);
 	assert_int_equal(stats.bpf_run_count, 7);

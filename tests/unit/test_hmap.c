@@ -148,12 +148,34 @@ static void test_intern_grows(void **state)
 	intern_release(&t);
 }
 
+/* Of so many some have equal hashes of 32 bits, and many begin as others do. */
+static void test_intern_equal_hashes(void **state)
+{
+	enum { MANY = 300000 };
+	struct intern t;
+	char text[16];
+
+	(void)state;
+	intern_init(&t);
+	for (int turn = 0; turn < 2; turn++)
+		for (int i = 0; i < MANY; i++) {
+			int len = snprintf(text, sizeof(text), "%d", MANY - i);
+
+			assert_int_equal(intern_put(&t, text, (size_t)len, NULL), i);
+		}
+	intern_release(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_put_get_remove), cmocka_unit_test(test_pointers),
-		cmocka_unit_test(test_against_array),  cmocka_unit_test(test_next_sees_each_once),
-		cmocka_unit_test(test_intern),	       cmocka_unit_test(test_intern_grows),
+		cmocka_unit_test(test_put_get_remove),
+		cmocka_unit_test(test_pointers),
+		cmocka_unit_test(test_against_array),
+		cmocka_unit_test(test_next_sees_each_once),
+		cmocka_unit_test(test_intern),
+		cmocka_unit_test(test_intern_grows),
+		cmocka_unit_test(test_intern_equal_hashes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

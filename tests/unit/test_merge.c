@@ -183,10 +183,56 @@ static void test_again_until_exec(void **state)
 	merge_release(&queue);
 }
 
+/* Of what is held back, whatever it is. */
+static void test_bytes(void **state)
+{
+	struct merge_queue queue = { 0 };
+	struct merge_item item;
+
+	(void)state;
+	push_side(&queue, 1, "a");
+	assert_int_equal(queue.bytes, sizeof(struct side_event));
+	push_sample(&queue, 2, 1);
+	assert_int_equal(queue.bytes, sizeof(struct side_event) + sizeof(struct wire_sample));
+	item = merge_pop(&queue);
+	merge_item_release(&item);
+	assert_int_equal(queue.bytes, sizeof(struct wire_sample));
+	merge_release(&queue);
+	assert_int_equal(queue.bytes, 0);
+}
+
+/* Of many, in any order, each is where it belongs. */
+static void test_many(void **state)
+{
+	struct merge_queue queue = { 0 };
+	struct merge_item item;
+	uint32_t random = 1;
+	uint64_t last = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 3000; i++) {
+		random = random * 1103515245 + 12345;
+		push_sample(&queue, random >> 16, i);
+		if (i % 3 != 2)
+			continue;
+		item = merge_pop(&queue);
+		merge_item_release(&item);
+	}
+	assert_int_equal(queue.heap.len, 2000);
+	while (merge_peek(&queue)) {
+		item = merge_pop(&queue);
+		assert_true(item.time_ns >= last);
+		last = item.time_ns;
+		merge_item_release(&item);
+	}
+	merge_release(&queue);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),	    cmocka_unit_test(test_side_first),
+		cmocka_unit_test(test_order),	    cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_many),	    cmocka_unit_test(test_side_first),
 		cmocka_unit_test(test_copies_name), cmocka_unit_test(test_miss),
 		cmocka_unit_test(test_again),	    cmocka_unit_test(test_again_until_exec),
 	};

@@ -74,8 +74,9 @@ int bpf_link_create(int prog_fd, int target_fd, enum bpf_attach_type type,
 
 int close(int fd)
 {
-	if (fd >= FIRST_FD)
-		note("close", fd);
+	if (fd < FIRST_FD)
+		return close_range((unsigned int)fd, (unsigned int)fd, 0);
+	note("close", fd);
 	return 0;
 }
 

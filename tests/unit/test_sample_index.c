@@ -54,6 +54,31 @@ static void test_what_differs_stays_apart(void **state)
 	profile_release(&p);
 }
 
+/* Of so many some have equal hashes of 32 bits: they are looked at in whole. */
+static void test_equal_hashes(void **state)
+{
+	enum { MANY = 200000 };
+	struct profile_sample sample;
+	struct profile p;
+
+	(void)state;
+	for (int field = 0; field < 4; field++) {
+		profile_init(&p);
+		for (uint32_t i = 0; i < 2 * MANY; i++) {
+			sample = (struct profile_sample){ .weight = 1, .count = 1 };
+			*(field == 0   ? &sample.event
+			  : field == 1 ? &sample.stack
+			  : field == 2 ? &sample.thread
+				       : &sample.state) = i % MANY;
+			profile_add_batch(&p, &sample, 1);
+		}
+		assert_int_equal(p.samples.len, MANY);
+		for (size_t i = 0; i < MANY; i++)
+			assert_int_equal(p.samples.items[i].weight, 2);
+		profile_release(&p);
+	}
+}
+
 static void test_order_by_stack(void **state)
 {
 	const uint32_t stacks[] = { 2, 0, 1, 2, 0 }, expected[] = { 1, 4, 2, 0, 3 };
@@ -76,6 +101,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_many_are_merged),
 		cmocka_unit_test(test_what_differs_stays_apart),
+		cmocka_unit_test(test_equal_hashes),
 		cmocka_unit_test(test_order_by_stack),
 	};
 

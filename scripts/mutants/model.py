@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Of the model, the tables below it, units, and what a command line asks for."""
+from .mutant import Mutant
+
+PROFILE = "userspace/profile/profile.c"
+INDEX = "userspace/profile/sample_index.c"
+FILTER = "userspace/profile/filter.c"
+QUALITY = "userspace/profile/quality.c"
+KIND = "userspace/profile/frame_kind.c"
+TITLE = "userspace/profile/title.c"
+HMAP = "userspace/base/hmap.c"
+UNITS = "userspace/base/units.c"
+WORKER = "userspace/base/worker.c"
+ARGS = "userspace/cmd/record_args.c"
+
+SAMPLES = ["test_sample_index", "test_profile"]
+SUMS = ["test_quality", "test_profile", "test_pipeline_losses", "test_pipeline_chunks"]
+ASKED = ["test_record_args"]
+
+MODEL = [
+    Mutant("samples of other events are added up", INDEX, "a->event == b->event", "1", SAMPLES),
+    Mutant("samples of other threads are added up", INDEX, "a->thread == b->thread", "1", SAMPLES),
+    Mutant("added up by number, not by weight", INDEX, "have->weight += s->weight;", "have->weight++;", SAMPLES),
+    Mutant("added up samples count once", INDEX, "have->count += s->count;", "", SAMPLES),
+    Mutant("the last time of several", INDEX, "MIN(have->time_ns, s->time_ns)", "MAX(have->time_ns, s->time_ns)",
+           SAMPLES),
+    Mutant("samples lost when the table grows", INDEX, "index->slots[to] = old[i];", "", SAMPLES),
+    Mutant("cleared samples are found again", INDEX,
+           "memset(index->slots, 0, (index->mask + 1) * sizeof(*index->slots));", ";", SAMPLES),
+    Mutant("quality of one event for all", PROFILE, "(uint64_t)v->process << 32 | v->event;",
+           "(uint64_t)v->process << 32;", SUMS),
+    Mutant("lost samples of one chunk", PROFILE, "have->lost += v->lost;", "", SUMS),
+    Mutant("lost weight of one chunk", PROFILE, "have->lost_weight += v->lost_weight;", "", SUMS),
+    Mutant("complete stacks of one chunk", PROFILE, "have->complete += v->complete;", "", SUMS),
+    Mutant("a counter's last value", PROFILE, "p->counters.items[at].value += value;",
+           "p->counters.items[at].value = value;", SUMS),
+    Mutant("counters of all details are one", PROFILE, "(uint64_t)counter.name << 32 | counter.detail;",
+           "(uint64_t)counter.name << 32;", SUMS),
+    Mutant("quality of all events together", QUALITY, "if (event != PROFILE_NONE && q->event != event)", "if (0)", SUMS),
+    Mutant("quality of all processes", QUALITY, "if (process != PROFILE_NONE && q->process != process)", "if (0)", SUMS),
+    Mutant("shares rounded to whole per cents", QUALITY, "hundredths / 100, hundredths % 100", "hundredths / 100, 0",
+           SUMS),
+    Mutant("--all-user keeps the kernel's last frame", FILTER, "stack.frames += kernel;\n\t\tstack.len -= kernel;",
+           "stack.frames += kernel - 1;\n\t\tstack.len -= kernel - 1;", ["test_filter"]),
+    Mutant("--all-kernel filters nothing", FILTER, "stack.len = kernel;", "", ["test_filter"]),
+    Mutant("--event shows the first", FILTER, "if (wanted == PROFILE_NONE)", "if (1)", ["test_filter"]),
+]
+
+BASE = [
+    Mutant("different bytes are one entry", HMAP, "e->hash == hash && e->len == len && !memcmp(e->data, data, len)",
+           "e->hash == hash", ["test_hmap"]),
+    Mutant("a prefix is the same", HMAP, "e->hash == hash && e->len == len &&", "e->len >= len &&",
+           ["test_hmap"]),
+    Mutant("minutes of a hundred seconds", UNITS, '"m", 60', '"m", 100', ["test_units"]),
+    Mutant("decimal fractions lost", UNITS, "billionths = (uint64_t)((__uint128_t)billionths * unit->factor / 1000000000);",
+           "billionths = 0;", ["test_units"]),
+    Mutant("a kilobyte of a thousand bytes", UNITS, '{ "kB", 1 << 10 }', '{ "kB", 1000 }', ["test_units"]),
+]
+
+OPTIONS = [
+    Mutant("-F is ignored", ARGS, "(uint32_t)args.freq_hz,", "99,", ASKED),
+    Mutant("only the first of -e", ARGS, "for (size_t i = 0; i < args.event_names.len; i++) {\n\t\tint rc",
+           "for (size_t i = 0; i < 1; i++) {\n\t\tint rc", ASKED),
+    Mutant("--all-user is --all-kernel", ARGS, ".exclude_user = a->view.all_kernel,", ".exclude_user = a->view.all_user,",
+           ASKED),
+    Mutant("--include-idle is ignored", ARGS, ".include_idle = a->include_idle,", "", ASKED),
+    Mutant("--cgroup of the command line is not asked for", ARGS, ".cgroup_path = a->cgroup ? a->cgroup_path.buf : NULL,",
+           ".cgroup_path = NULL,", ASKED),
+    Mutant("-p of the command line is not asked for", ARGS, ".pid_count = (unsigned int)a->pids.len,",
+           ".pid_count = 0,", ASKED),
+    Mutant("-d is ignored", ARGS, ".duration_ns = a->duration_ns,", "", ASKED),
+    Mutant("-a with a command is ignored", ARGS, ".whole_host = a->all,", "", ASKED),
+    Mutant("--max-depth is ignored", ARGS, ".max_depth = (uint32_t)a->max_depth,", "", ASKED),
+    Mutant("--unwind is ignored", ARGS, ".frame_pointers_only = a->frame_pointers_only,", "", ASKED),
+    Mutant("--chunk-time is ignored", ARGS, ".chunk_ns = a->chunk_ns,", "", ASKED),
+    Mutant("one event twice", ARGS, "if (!strcmp(args.event_names.items[i], arg))", "if (0)", ASKED),
+]
+
+MUTANTS = MODEL + BASE + OPTIONS

@@ -64,7 +64,7 @@ def container():
 def run_test(argv, cwd, seconds=TEST_SECONDS, **environment):
     """What failed: names of test functions, or how the program ended; empty when all is well."""
     # HOSTPROF_BUILD is for a script: where the programs are that it needs.
-    env = dict(os.environ, HOSTPROF_BUILD=str(BUILD), **environment)
+    env = {**os.environ, "HOSTPROF_BUILD": str(BUILD), **environment}
     try:
         done = subprocess.run(container() + argv, cwd=cwd, env=env, timeout=seconds, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, preexec_fn=limit)

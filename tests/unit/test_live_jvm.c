@@ -104,6 +104,30 @@ static void its_main_class_is_what_was_started(void **state)
 	assert_string_equal(name, "");
 }
 
+/* A file of arguments hides it from outside; the JVM knows. */
+static void its_main_class_behind_a_file(void **state)
+{
+	char option[] = "@/tmp/hostprof-test-XXXXXX", name[256] = "";
+	int fd = mkstemp(option + 1);
+	struct vmstructs *own;
+	pid_t pid;
+
+	(void)state;
+	need_java();
+	assert_int_equal(write(fd, "-Da=b", 5), 5);
+	close(fd);
+	pid = live_start(option);
+	own = live_open(pid);
+	for (int i = 0; i < 1000 && !name[0]; i++, live_pause())
+		java_command_main_class((uint32_t)pid, own, name, sizeof(name));
+	assert_string_equal(name, LIVE_MAIN);
+	java_command_main_class((uint32_t)pid, NULL, name, sizeof(name));
+	assert_string_equal(name, "");
+	vmstructs_close(own);
+	live_end(pid);
+	unlink(option + 1);
+}
+
 /* The agent of this build: beside the tests' directory. */
 static bool find_agent(char path[PATH_MAX])
 {
@@ -381,6 +405,7 @@ int main(void)
 		cmocka_unit_test(its_version_is_the_jdks),
 		cmocka_unit_test(tables_of_a_library_are_shared),
 		cmocka_unit_test(its_main_class_is_what_was_started),
+		cmocka_unit_test(its_main_class_behind_a_file),
 		cmocka_unit_test(it_is_listed),
 		cmocka_unit_test(an_agent_is_loaded_read_and_stopped),
 		cmocka_unit_test(what_is_found_is_there),

@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import struct
 import subprocess
 import time
@@ -110,7 +111,11 @@ class Bench:
         return HOME / "tests" / test
 
     def build(self):
+        said = HOME / "flags"
+        if said.exists() and said.read_text(encoding="utf-8") != " ".join(FLAGS):
+            shutil.rmtree(HOME)
         HOME.mkdir(parents=True, exist_ok=True)
+        said.write_text(" ".join(FLAGS), encoding="utf-8")
         coverage = HOME / "coverage.h"
         if not coverage.exists() or coverage.read_text(encoding="utf-8") != COVERAGE_H:
             coverage.write_text(COVERAGE_H, encoding="utf-8")
@@ -213,9 +218,9 @@ class Bench:
             if test in seen_by:
                 program = tree / test
                 compile_test(tree, test, program, tree / LIBRARY.name, *STRICT_TEST)
-            # Nothing is written of what gcov counts.
+            # What gcov counts goes where nobody reads it; if it could not be written, stderr would say so.
             failed = run_test([str(program)], tree, 6 + 8 * self.seconds[test], LD_LIBRARY_PATH=str(tree),
-                              GCOV_PREFIX="/dev/null")
+                              GCOV_PREFIX=str(tree / "gcda"))
             failed = [name for name in failed if name not in self.unfit[test]]
             if failed:
                 return test, failed

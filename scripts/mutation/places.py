@@ -24,7 +24,7 @@ STATEMENT = re.compile(r"\s*(return\b.*|continue|break|goto \w+|\(void\)\w.*|\*?
 # A declaration with a value: without it the program does not compile.
 INITIALISED = re.compile(r"\s*(const |static |struct |enum |unsigned )*\w+ \**\w+ = ")
 # A leak is the sanitizer's to find, not the profile's reader.
-GIVES_BACK = re.compile(r"\s*(\(void\))?(free|va_end|close|fclose|munmap|\w+_(release|free|unref|close))\(.*\);$")
+GIVES_BACK = re.compile(r"\s*(\(void\))?(free|va_end|closep?|fclose|munmap|\w+_(release|free|unref|close))\(.*\);$")
 # Of a limit or a size one more is no fault; no such constant is 0.
 MAX_PLUS_ONE = 64
 # More memory than is needed is no fault.

@@ -4,7 +4,6 @@
 hostprof is a small program here that loads the library beside it, so that a mutant is put in by a copy.
 """
 import json
-import os
 import pathlib
 import shutil
 import subprocess
@@ -47,7 +46,8 @@ class RootTests:
     def run(self, test, seconds, **environment):
         file, name = test
         argv = [sys.executable, "-B", str(ROOT / "tests" / "root" / file), name]
-        return run_test(argv, ROOT, seconds, HOSTPROF_BUILD=str(self.home), **environment)
+        # In a pid namespace of its own hostprof would not know the pids that the kernel gives it.
+        return run_test(argv, ROOT, seconds, contained=False, HOSTPROF_BUILD=str(self.home), **environment)
 
     def cover(self, test):
         """Which lines a test runs, and how long it takes; kept. None: it does not pass without a mutant."""
@@ -102,7 +102,7 @@ class RootTests:
         library = self.compile_bpf(tree, change) if change.file.startswith("bpf/") else tree / LIBRARY.name
         self.put_in(tree, library, agent)
         for test in tests:
-            failed = self.run(test, 30 + 4 * self.covered[test][0], GCOV_PREFIX=os.devnull)
+            failed = self.run(test, 30 + 4 * self.covered[test][0], GCOV_PREFIX=str(tree / "gcda"))
             if failed:
                 return " ".join(test), failed
         return None

@@ -7,20 +7,22 @@ import re
 import resource
 import shlex
 import shutil
+import signal
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(os.environ.get("BUILD", ROOT / "build"))
 BUILD = BUILD if BUILD.is_absolute() else ROOT / BUILD
 JAVA_HOME = os.environ.get("JAVA_HOME_BUILD", "/usr/lib/jvm/default-java")
+VERSION = re.search(r"^VERSION\s*:=\s*(\S+)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE).group(1)
 COPIED = ("bpf", "userspace", "jvmagent", "vmlinux", "scripts", "tests")
 FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-O0", "-w", "-Iuserspace", "-Ibpf", "-Ijvmagent", "-Itests",
          "-Itests/unit", f"-I{BUILD}/gen", "-isystem", f"{JAVA_HOME}/include", "-isystem", f"{JAVA_HOME}/include/linux",
-         '-DHOSTPROF_VERSION="0"', '-DHOSTPROF_LIBDIR="/usr/local/lib"']
+         f'-DHOSTPROF_VERSION="{VERSION}"', '-DHOSTPROF_LIBDIR="/usr/local/lib"']
 CC = shlex.split(os.environ.get("CC", "gcc"))
 LDLIBS = shlex.split(os.environ.get("LDLIBS", ""))
-# A broken walk may not end.
-TEST_SECONDS = 20
+# A broken walk may not end; a test takes up to 20 s on a machine that has other work.
+TEST_SECONDS = 60
 MEMORY_BYTES = 12 << 30
 
 
@@ -61,17 +63,19 @@ def container():
     return argv if os.geteuid() == 0 and not subprocess.run(argv + ["true"], check=False).returncode else []
 
 
-def run_test(argv, cwd, seconds=TEST_SECONDS, **environment):
+def run_test(argv, cwd, seconds=TEST_SECONDS, contained=True, **environment):
     """What failed: names of test functions, or how the program ended; empty when all is well."""
     # HOSTPROF_BUILD is for a script: where the programs are that it needs.
-    env = dict(os.environ, HOSTPROF_BUILD=str(BUILD), **environment)
-    try:
-        done = subprocess.run(container() + argv, cwd=cwd, env=env, timeout=seconds, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, preexec_fn=limit)
-    except subprocess.TimeoutExpired:
-        return ["no end"]
+    env = {**os.environ, "HOSTPROF_BUILD": str(BUILD), **environment}
+    argv = container() * contained + argv
+    with subprocess.Popen(argv, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, preexec_fn=limit, start_new_session=True) as done:
+        try:
+            text = done.communicate(timeout=seconds)[0].decode("utf-8", "replace")
+        except subprocess.TimeoutExpired:
+            os.killpg(done.pid, signal.SIGKILL)
+            return ["no end"]
     if done.returncode == 0:
         return []
-    text = done.stdout.decode("utf-8", "replace")
     failed = sorted(set(re.findall(r"\[  FAILED  \] (\w+)$", text, re.MULTILINE)))
     return failed or [f"exit code {done.returncode}"]

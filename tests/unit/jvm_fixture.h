@@ -113,7 +113,8 @@ static const struct fake_field jvm_fields_17[] = {
 static const struct fake_field jvm_fields_25[] = {
 	{ "ConstMethod", "_flags._flags", 28, 0 },
 	{ "ConstantPool", "_source_file_name_index", 62, 0 },
-	{ "GrowableArrayBase", "_len", 0, 0 },
+	/* Elsewhere than any release has it, so that its offset counts. */
+	{ "GrowableArrayBase", "_len", 16, 0 },
 	{ "GrowableArray<int>", "_data", 8, 0 },
 	{ "HeapBlock::Header", "_length:uint32_t", 0, 0 },
 	{ "HeapBlock::Header", "_used:bool", 4, 0 },
@@ -297,7 +298,7 @@ static inline void jvm_put_heap(struct fake_jvm *f)
 	fake_put_u64(fake, f->heap_object + 16, f->heap + JVM_RESERVED);
 	fake_put_u64(fake, f->heap_object + 120 + 16, f->segmap);
 	jvm_put_i32(f, f->heap_object + 256, 7);
-	jvm_put_i32(f, f->heap_list, 1);
+	jvm_put_i32(f, f->heap_list + (f->release == 25 ? 16 : 0), 1);
 	fake_put_u64(fake, f->heap_list + 8, f->heap_items);
 	fake_put_u64(fake, f->heap_items, f->heap_object);
 	fake_put_u64(fake, f->at_heaps, f->release == 8 ? f->heap_object : f->heap_list);
@@ -319,7 +320,7 @@ static inline void jvm_alloc(struct fake_jvm *f)
 		*variables[i] = fake_alloc(&f->vm.fake, 8);
 	f->queue = fake_alloc(&f->vm.fake, 48);
 	f->heap_object = fake_alloc(&f->vm.fake, 264);
-	f->heap_list = fake_alloc(&f->vm.fake, 16);
+	f->heap_list = fake_alloc(&f->vm.fake, 24);
 	f->heap_items = fake_alloc(&f->vm.fake, 64);
 }
 

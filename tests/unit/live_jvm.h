@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -39,8 +40,8 @@ static inline void live_pause(void)
 	nanosleep(&step, NULL);
 }
 
-/* java with OPTION (may be NULL); -1 when there is no JDK. It dies with the test. */
-static pid_t live_start(const char *option)
+/* java with OPTION (may be NULL) as user UID; -1 when there is no JDK. It dies with the test. */
+static pid_t live_start_as(uid_t uid, const char *option)
 {
 	char java[PATH_MAX];
 	pid_t pid;
@@ -52,6 +53,8 @@ static pid_t live_start(const char *option)
 	if (pid == 0) {
 		int null = open("/dev/null", O_RDWR);
 
+		if (uid != geteuid() && (setgroups(0, NULL) || setgid(uid) || setuid(uid)))
+			_exit(126);
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		dup2(null, 0);
 		dup2(null, 1);
@@ -60,6 +63,11 @@ static pid_t live_start(const char *option)
 		_exit(127);
 	}
 	return pid;
+}
+
+static inline pid_t live_start(const char *option)
+{
+	return live_start_as(geteuid(), option);
 }
 
 static void live_end(pid_t pid)

@@ -84,6 +84,7 @@ static void a_replay_brings_what_exists(void **state)
 	struct agent *a = begin(&p);
 
 	(void)state;
+	assert_true(p.jvm->same_tids);
 	assert_int_equal(look_up(&p, p.now_ns, &frame), JAVA_UNKNOWN);
 	assert_false(jvm_is_replayed(p.jvm, p.now_ns));
 	serve(a);

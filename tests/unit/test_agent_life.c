@@ -121,7 +121,9 @@ static void an_agent_from_the_command_line_waits_for_the_jvm(void **state)
 	pthread_join(fake.control, NULL);
 	/* The memory stays: other threads may be in their callbacks. */
 	assert_non_null(agent.ring.header);
+	agent.active = 1;
 	Agent_OnUnload(&fake_vm);
+	assert_int_equal(agent.active, 0);
 	assert_int_equal(agent_end(&agent), AGENT_OK);
 	assert_null(agent.ring.header);
 	assert_false(fake.on[JVMTI_EVENT_VM_INIT]);

@@ -275,6 +275,35 @@ static void threads_write_one_after_the_other(void **state)
 	fake_drop(a);
 }
 
+static void *drop_many(void *data)
+{
+	(void)data;
+	for (int i = 0; i < 50 * WRITER_PUTS; i++)
+		ring_drop(&agent.ring, 5);
+	return NULL;
+}
+
+/* What several threads lose at the same time is counted whole. */
+static void threads_lose_records_together(void **state)
+{
+	struct agent *a = fake_agent();
+	pthread_t threads[WRITERS];
+	struct records r;
+
+	(void)state;
+	records_open(&r, a);
+	for (int i = 0; i < WRITERS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, drop_many, NULL), 0);
+	for (int i = 0; i < WRITERS; i++)
+		pthread_join(threads[i], NULL);
+	ring_announce_gap(&a->ring);
+	assert_int_equal(records_read(&r), 1);
+	assert_int_equal(r.all[0].event.gap.dropped, WRITERS * 50 * WRITER_PUTS);
+	assert_int_equal(a->ring.header->dropped, WRITERS * 50 * WRITER_PUTS);
+	records_close(&r);
+	fake_drop(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -289,6 +318,7 @@ int main(void)
 		cmocka_unit_test(the_memory_is_what_the_reader_expects),
 		cmocka_unit_test(a_closed_ring_says_so),
 		cmocka_unit_test(threads_write_one_after_the_other),
+		cmocka_unit_test(threads_lose_records_together),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -115,6 +115,24 @@ static void a_freed_block_is_no_code(void **state)
 	assert_false(code_blob_is_same(&f->fake.memory, &f->layout, &before));
 }
 
+/* 255 says free, and is no hop of 255 segments to the code that happens to be there. */
+static void a_free_segment_is_no_hop(void **state)
+{
+	struct code_fixture *f = *state;
+	uint8_t map[SEGMENTS + 255];
+	uint64_t at = code_fixture_nmethod(f, 4, 4, METHOD, 77);
+	struct code_blob blob;
+
+	memset(map, FREE_SEGMENT, sizeof(map));
+	map[4] = 0;
+	map[5] = map[6] = map[7] = 1;
+	f->layout.wire.heaps[0].segmap = fake_add(&f->fake, map, sizeof(map));
+	f->layout.wire.heaps[0].end = f->heap + sizeof(map) * SEGMENT_BYTES;
+	put_u32(f, at + f->layout.wire.blob_size, 300 * SEGMENT_BYTES);
+	assert_int_equal(find(f, at + SEGMENT_BYTES, &blob), 0);
+	assert_int_equal(find(f, at + 255 * SEGMENT_BYTES, &blob), -ESTALE);
+}
+
 static void other_code_is_not_the_same(void **state)
 {
 	struct code_fixture *f = *state;
@@ -214,6 +232,7 @@ int main(void)
 		cmocka_unit_test_setup(tells_a_stub_by_its_kind, setup),
 		cmocka_unit_test_setup(nothing_where_no_code_is, setup),
 		cmocka_unit_test_setup(a_freed_block_is_no_code, setup),
+		cmocka_unit_test_setup(a_free_segment_is_no_hop, setup),
 		cmocka_unit_test_setup(other_code_is_not_the_same, setup),
 		cmocka_unit_test_setup(any_number_of_hops, setup),
 		cmocka_unit_test_setup(a_hostile_segment_map, setup),

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test.h"
 
+#include <string.h>
+
 #include "output/jfr_stable.h"
 
 static uint32_t key_of(struct jfr_stable *stable, uint32_t name)
@@ -13,6 +15,7 @@ static void a_name_keeps_its_key(void **state)
 	struct jfr_stable stable;
 
 	(void)state;
+	memset(&stable, 0xff, sizeof(stable));
 	jfr_stable_init(&stable);
 	assert_int_equal(key_of(&stable, 1000), 0);
 	assert_int_equal(key_of(&stable, 2000), 1);
@@ -30,6 +33,7 @@ static void a_large_table_is_trimmed(void **state)
 	struct jfr_stable stable;
 
 	(void)state;
+	memset(&stable, 0xff, sizeof(stable));
 	jfr_stable_init(&stable);
 	for (uint32_t name = 0; name <= JFR_STABLE_MAX; name++)
 		assert_int_equal(key_of(&stable, name), name);

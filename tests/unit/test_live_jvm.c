@@ -3,8 +3,10 @@
 #include "test.h"
 
 #include <dirent.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "jvm/attach.h"
 #include "jvm/java_command.h"
 #include "jvm/jvm_info.h"
@@ -102,6 +104,30 @@ static void its_main_class_is_what_was_started(void **state)
 	/* Nobody else's arguments. */
 	java_command_main_class((uint32_t)getpid(), NULL, name, sizeof(name));
 	assert_string_equal(name, "");
+}
+
+/* A file of arguments hides it from outside; the JVM knows. */
+static void its_main_class_behind_a_file(void **state)
+{
+	char option[] = "@/tmp/hostprof-test-XXXXXX", name[256] = "";
+	int fd = mkstemp(option + 1);
+	struct vmstructs *own;
+	pid_t pid;
+
+	(void)state;
+	need_java();
+	assert_int_equal(write(fd, "-Da=b", 5), 5);
+	close(fd);
+	pid = live_start(option);
+	own = live_open(pid);
+	for (int i = 0; i < 1000 && !name[0]; i++, live_pause())
+		java_command_main_class((uint32_t)pid, own, name, sizeof(name));
+	assert_string_equal(name, LIVE_MAIN);
+	java_command_main_class((uint32_t)pid, NULL, name, sizeof(name));
+	assert_string_equal(name, "");
+	vmstructs_close(own);
+	live_end(pid);
+	unlink(option + 1);
 }
 
 /* The agent of this build: beside the tests' directory. */
@@ -296,6 +322,83 @@ static void an_agent_is_loaded_read_and_stopped(void **state)
 	jvm_free(jvm);
 }
 
+#define NOBODY 65534
+
+/* The path by which PID has the agent mapped; false: it has not. */
+static bool loaded_agent(pid_t pid, char path[PATH_MAX])
+{
+	char maps[64], line[PATH_MAX + 128];
+	bool found = false;
+	FILE *f;
+
+	snprintf(maps, sizeof(maps), "/proc/%d/maps", pid);
+	f = fopen(maps, "re");
+	assert_non_null(f);
+	while (!found && fgets(line, sizeof(line), f)) {
+		char *at = strchr(line, '/');
+
+		found = at && strstr(at, "hostprof-agent");
+		if (found) {
+			at[strcspn(at, "\n")] = '\0';
+			snprintf(path, PATH_MAX, "%.*s", PATH_MAX - 1, at);
+		}
+	}
+	fclose(f);
+	return found;
+}
+
+static void copy_file(const char *from, const char *to)
+{
+	_cleanup_strbuf_ struct strbuf bytes = STRBUF_INIT;
+	int fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+
+	assert_true(fd >= 0);
+	assert_int_equal(file_read(from, 64 << 20, &bytes), 0);
+	assert_int_equal(file_pwrite_all(fd, bytes.buf, bytes.len, 0), 0);
+	close(fd);
+}
+
+/*
+ * Root attaches as the JVM's user, and hands it a copy of an agent that this user cannot read. The
+ * copy is the user's to read, not to write.
+ */
+static void a_jvm_of_another_user(void **state)
+{
+	char dir[] = "/tmp/hostprof-test-XXXXXX", own[64], path[PATH_MAX], loaded[PATH_MAX] = "";
+	struct vmstructs *tables;
+	struct err err = { 0 };
+	struct jvm_info info;
+	struct stat st;
+	pid_t pid;
+
+	(void)state;
+	need_java();
+	if (geteuid() != 0 || !find_agent(path))
+		skip();
+	assert_non_null(mkdtemp(dir));
+	snprintf(own, sizeof(own), "%s/agent.so", dir);
+	copy_file(path, own);
+	pid = live_start_as(NOBODY, NULL);
+	tables = live_open(pid);
+	assert_int_equal(attach_load_agent((uint32_t)pid, own, "start", ATTACH_NS, &err), 0);
+	assert_true(loaded_agent(pid, loaded));
+	assert_int_not_equal(strncmp(loaded, dir, strlen(dir)), 0);
+	assert_int_equal(stat(loaded, &st), 0);
+	assert_int_equal(st.st_mode & 022, 0);
+	info = info_of(pid);
+	assert_int_equal(info.uid, NOBODY);
+	assert_int_equal(info.agent, JVM_AGENT_IDLE);
+	/* A second time the copy that is there is used. */
+	assert_int_equal(attach_load_agent((uint32_t)pid, own, "start", ATTACH_NS, &err), 0);
+	assert_int_equal(attach_load_agent((uint32_t)pid, own, "stop", ATTACH_NS, &err), 0);
+	assert_int_equal(info_of(pid).agent, JVM_AGENT_NONE);
+	vmstructs_close(tables);
+	live_end(pid);
+	unlink(loaded);
+	unlink(own);
+	rmdir(dir);
+}
+
 /* An agent that is found can be read; where there is none, that is said. */
 static void what_is_found_is_there(void **state)
 {
@@ -381,8 +484,10 @@ int main(void)
 		cmocka_unit_test(its_version_is_the_jdks),
 		cmocka_unit_test(tables_of_a_library_are_shared),
 		cmocka_unit_test(its_main_class_is_what_was_started),
+		cmocka_unit_test(its_main_class_behind_a_file),
 		cmocka_unit_test(it_is_listed),
 		cmocka_unit_test(an_agent_is_loaded_read_and_stopped),
+		cmocka_unit_test(a_jvm_of_another_user),
 		cmocka_unit_test(what_is_found_is_there),
 		cmocka_unit_test(what_is_no_agent_is_refused),
 		cmocka_unit_test(a_stopped_jvm_is_let_alone),

@@ -2,11 +2,15 @@
 /* Interpreted frames in a made-up JVM: what is remembered of their methods, and frames without one. */
 #include "test.h"
 
+#include <stdbool.h>
+
 #include "java_world.h"
 
 #define METHOD	     world_word(500)
 #define CONST_METHOD world_word(520)
 #define SYMBOL	     world_word(580)
+/* Where no memory is: only compared. */
+#define CONST_METHOD_AT 0x7f0000001000ULL
 
 /* Method 500 -> ConstMethod 520 -> pool 540 -> class 560 -> its name 580; the frame's fp is word 60. */
 static void begin_interpreted(uint64_t name_word)
@@ -137,6 +141,59 @@ static void a_barriers_frame_within_the_frame(void **state)
 	}
 }
 
+/* Of a leaf %r13 says where in the bytecodes it is, if it points into them; else its slot. */
+static void the_bytecode_of_a_leaf(void **state)
+{
+	static const struct {
+		uint64_t r13;
+		bool live;
+	} cases[] = {
+		{ 0, false },
+		{ CONST_METHOD_AT - 1, false },
+		{ CONST_METHOD_AT, false },
+		{ CONST_METHOD_AT + 1, true },
+		{ CONST_METHOD_AT + INTERPRETED_MAX_BYTECODES - 1, true },
+		{ CONST_METHOD_AT + INTERPRETED_MAX_BYTECODES, false },
+		{ UINT64_MAX, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		world.seen.const_method = CONST_METHOD_AT;
+		world.r13 = cases[i].r13;
+		assert_int_equal(interpreted_live_bcp(&world, 77),
+				 cases[i].live ? cases[i].r13 : 77);
+		/* Without a method nothing is known of its bytecodes. */
+		world.seen.const_method = 0;
+		assert_int_equal(interpreted_live_bcp(&world, 77), 77);
+	}
+}
+
+/* jmp *slot(%rip) in the forms of a PLT, and nothing else. */
+static void the_slot_of_a_plt_entry(void **state)
+{
+	static const struct {
+		uint8_t code[12];
+		uint64_t slot;
+	} cases[] = {
+		{ { 0xff, 0x25, 0x10, 0, 0, 0 }, 0x1016 },
+		{ { 0xff, 0x25, 0xf0, 0xff, 0xff, 0xff }, 0x0ff6 },
+		{ { 0xff, 0x15, 0x25, 0, 0, 0 }, 0 },
+		{ { 0xfe, 0x25, 0x10, 0, 0, 0 }, 0 },
+		{ { 0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, 0x10, 0, 0, 0 }, 0x101a },
+		{ { 0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x24, 0x25, 0, 0, 0 }, 0 },
+		{ { 0xf3, 0x0f, 0x1e, 0xfa, 0xfe, 0x25, 0x10, 0, 0, 0 }, 0 },
+		{ { 0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25, 0x10, 0, 0, 0 }, 0x101b },
+		{ { 0xf3, 0x0f, 0x1e, 0xfa, 0xf3, 0xff, 0x25, 0x10, 0, 0, 0 }, 0 },
+		{ { 0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x24, 0x25, 0, 0, 0 }, 0 },
+		{ { 0xf3, 0x0f, 0x1e, 0xfb, 0xff, 0x25, 0x10, 0, 0, 0 }, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(leaf_call_plt_slot(cases[i].code, 0x1000), cases[i].slot);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +201,8 @@ int main(void)
 		cmocka_unit_test(a_method_of_another_class_is_read_anew),
 		cmocka_unit_test(a_frame_that_is_put_in_place_has_no_method),
 		cmocka_unit_test(a_barriers_frame_within_the_frame),
+		cmocka_unit_test(the_bytecode_of_a_leaf),
+		cmocka_unit_test(the_slot_of_a_plt_entry),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -261,3 +261,17 @@ def lucene(home, directory, seconds):
     return alone("lucene", [java_of(home), HEAP, "--add-modules", "jdk.incubator.vector",
                             "--enable-native-access=ALL-UNNAMED", "-cp", class_path, "LuceneWork",
                             text, directory, seconds], directory)
+
+
+@program("clojure", 17)
+def clojure(home, directory, seconds):
+    class_path = f"{libraries('clojure', 'org.clojure:clojure:1.12.3')}/*"
+    return alone("clojure", [java_of(home), HEAP, "-cp", class_path, "clojure.main",
+                             os.path.join(HERE, "working.clj"), seconds], directory)
+
+
+@program("hazelcast", 25)
+def hazelcast(home, directory, seconds):
+    class_path = f"{libraries('hazelcast', 'com.hazelcast:hazelcast:5.5.0')}/*"
+    class_path = compiled(home, "HazelcastWork", class_path, directory)
+    return alone("hazelcast", [java_of(home), HEAP, "-cp", class_path, "HazelcastWork", seconds], directory)

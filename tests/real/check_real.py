@@ -21,7 +21,7 @@ from judge import judge
 from row import Row
 from thread_clocks import SELDOM_S, Polling
 from threads import dump_threads, tid_of, without_its_start
-from weighing import Weighing
+from weighing import Weighing, faults_of
 
 FREQUENCY = 997
 SECONDS = int(os.environ.get("HOSTPROF_REAL_SECONDS", "25"))
@@ -173,7 +173,11 @@ def all_together():
     samples = sum(row.counts["samples"] for row in ROWS.values())
     bad, most = sum(row.unfinished() for row in ROWS.values()), gates.most_bad_of_suite(samples)
     print(f"# {bad} of {samples} are not whole; {most} may be")
-    expect(bad <= most, f"{bad} of {samples} are not whole")
+    weighings = [weighing for row in ROWS.values() for weighing in row.weighings]
+    print(f"# {sum(len(each.wrong()) for each in weighings)} of {sum(len(each.threads) for each in weighings)} "
+          "threads weigh what they did not run")
+    faults = [f"{bad} of {samples} are not whole"] if bad > most else []
+    expect(not faults + list(faults_of(weighings)), "; ".join(faults + list(faults_of(weighings))))
 
 
 main()

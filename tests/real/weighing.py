@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the samples of one process and of each of its threads weigh, against their clocks (thread_clocks.py)."""
 import collections
+import math
 
 import gates
 from thread_clocks import Span
 from weights import TOLERANCE, allowed
 
-# Of threads whose weights are right, so many are farther off than three standard deviations.
-BEYOND_3_SIGMA = 0.0027
+# Of threads whose weights are right, so many are farther off than three standard deviations; and five: none.
+BEYOND = {3: 0.0027, 5: 6e-7}
 # How many of the farthest threads are shown.
 SHOWN = 4
 
@@ -20,15 +21,15 @@ def cell_of(name, weighed_ns, samples, clock):
     return Cell(name, weighed_ns, clock, samples, off)
 
 
-def limit(clock_ns, frequency):
+def limit(clock_ns, frequency, sigmas=3):
     """
-    How far a weight may be from a clock: as tests/root/weights.py has it. Of a few samples chance is not
-    normal: a thread that ran for a hundredth of a period has one sample now and then, which is a whole one.
+    How far a thread's weight may be from its clock: one percent, and so many standard deviations. Of few
+    samples chance is not normal: a thread that ran for a hundredth of a period has one now and then, a whole one.
     """
     expected = clock_ns * frequency / 1e9
-    many = gates.most_bad(1, expected, BEYOND_3_SIGMA / 2) if expected < 20 else 0
-    chance = TOLERANCE * clock_ns + (many - expected) * 1e9 / frequency
-    return max(allowed(clock_ns, frequency), chance)
+    many = gates.most_bad(1, expected, BEYOND[sigmas] / 2) if expected < 20 else 0
+    chance = max(sigmas * math.sqrt(expected), many - expected)
+    return TOLERANCE * clock_ns + chance * 1e9 / frequency
 
 
 class Weighing:
@@ -49,35 +50,47 @@ class Weighing:
         whole = process.whole.between(start_ns, end_ns).ns
         self.process = cell_of("process", weighed + lost_ns, samples, Span(whole, whole, whole))
 
-    def wrong(self):
-        """Cells of threads outside of what they may be off."""
-        return [cell for cell in self.threads if abs(cell.off_ns) > limit(cell.clock.ns, self.frequency)]
+    def wrong(self, sigmas=3):
+        """Cells of threads outside of what they may be off, the farthest first."""
+        return [cell for cell in sorted(self.threads, key=self.distance, reverse=True)
+                if abs(cell.off_ns) > limit(cell.clock.ns, self.frequency, sigmas)]
+
+    def distance(self, cell):
+        return abs(cell.off_ns) / max(limit(cell.clock.ns, self.frequency), 1)
 
     def faults(self):
-        process, wrong = self.process, self.wrong()
-        if abs(process.off_ns) > allowed(process.clock.ns, self.frequency):
-            yield f"samples weigh {process.weighed_ns / 1e9:.3f} s of {process.clock.ns / 1e9:.3f} s of CPU time"
-        most = gates.most_bad(len(self.threads), BEYOND_3_SIGMA)
-        if len(wrong) > most:
-            yield f"{len(wrong)} of {len(self.threads)} threads weigh what they did not run; {most} may"
+        yield from faults_of([self])
+        for cell in self.wrong(5):
+            yield f"{cell.name} weighs {cell.weighed_ns / 1e6:.1f} ms of {cell.clock.ns / 1e6:.1f}"
 
     def lines(self):
         """The process, the farthest threads, and all that are wrong."""
         process, wrong = self.process, self.wrong()
-        slack = sum(cell.clock.high_ns - cell.clock.low_ns for cell in self.threads)
-        yield (f"{process.samples} samples weigh {process.weighed_ns / 1e9:.3f} s of "
-               f"{process.clock.ns / 1e9:.3f} s ({percent(process)}, "
+        slack_ns = sum(cell.clock.high_ns - cell.clock.low_ns for cell in self.threads)
+        unseen_ns = sum(row[0] for row in self.unseen.values())
+        yield (f"{process.samples} samples (x period {process.samples / self.frequency:.3f} s) weigh "
+               f"{process.weighed_ns / 1e9:.3f} s of {process.clock.ns / 1e9:.3f} s ({percent(process)}, "
                f"{100 * allowed(process.clock.ns, self.frequency) / max(process.clock.ns, 1):.2f} % allowed); "
                f"{len(self.threads)} threads, {len(wrong)} outside; {self.died} ended; slack "
-               f"{slack / 1e9:.3f} s; {len(self.unseen)} never polled weigh "
-               f"{sum(row[0] for row in self.unseen.values()) / 1e9:.3f} s")
-        farthest = sorted(self.threads, reverse=True,
-                          key=lambda cell: abs(cell.off_ns) / limit(cell.clock.ns, self.frequency))
-        for cell in farthest[:max(SHOWN, len(wrong))]:
+               f"{slack_ns / 1e9:.3f} s; {len(self.unseen)} never polled weigh {unseen_ns / 1e9:.3f} s")
+        for cell in sorted(self.threads, key=self.distance, reverse=True)[:max(SHOWN, len(wrong))]:
             yield (f"{'WRONG ' if cell in wrong else ''}{cell.name}: {cell.samples} samples weigh "
                    f"{cell.weighed_ns / 1e6:.1f} ms of {cell.clock.ns / 1e6:.1f} "
                    f"({cell.clock.low_ns / 1e6:.1f} to {cell.clock.high_ns / 1e6:.1f}; {percent(cell)}), "
                    f"{limit(cell.clock.ns, self.frequency) / 1e6:.1f} allowed")
+
+
+def faults_of(weighings):
+    """What is wrong with one process, or with several together: they are recorded at one frequency."""
+    weighed = sum(each.process.weighed_ns for each in weighings)
+    clock = sum(each.process.clock.ns for each in weighings)
+    wrong, threads = (sum(map(len, lists)) for lists in ([each.wrong() for each in weighings],
+                                                        [each.threads for each in weighings]))
+    most = gates.most_bad(threads, BEYOND[3])
+    if abs(weighed - clock) > allowed(clock, weighings[0].frequency):
+        yield f"samples weigh {weighed / 1e9:.3f} s of {clock / 1e9:.3f} s of CPU time"
+    if wrong > most:
+        yield f"{wrong} of {threads} threads weigh what they did not run; {most} may"
 
 
 def percent(cell):

@@ -149,6 +149,8 @@ def damaged(runs, sums):
         shifted[PID, tid] = (sums[PID, tid][0] - ns, 1)
         shifted[PID, tid + 1] = (sums[PID, tid + 1][0] + ns, 1)
     yield "from each to its neighbour", shifted
+    some = min(range(len(runs)), key=lambda tid: abs(runs[tid] - 200 * MS))
+    yield "one thread, twice what it ran", {**sums, (PID, some): (2 * runs[some], 1)}
     yield "threads that were never polled", {**sums, (PID, 999): (whole // 20, 1)}
 
 

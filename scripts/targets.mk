@@ -48,6 +48,10 @@ check-random: ## RANDOM_SEEDS (5) Java/JNI programs made at random, jstack's wor
 	@HOSTPROF_BUILD=$(BUILD) tests/root/random_jstack.py
 	@HOSTPROF_BUILD=$(BUILD) HOSTPROF_SAMPLES=30000 tests/root/test_virtual.py
 
+check-weights: ## weights of samples against the scheduler's clocks, 49 to 9,973 Hz, idle and busy (root, 12 minutes)
+	@+$(AGAIN) all workloads
+	@HOSTPROF_BUILD=$(BUILD) tests/root/weights_table.py
+
 check-san: ## run the unit tests with the address and undefined-behaviour sanitizers
 	@+$(AGAIN) BUILD=$(BUILD)/san SAN="$(SAN_FLAGS)" \
 		CFLAGS="-O1 -g -fno-omit-frame-pointer -Wno-format-truncation" unit-tests
@@ -106,7 +110,7 @@ clean: ## remove the build directory
 
 # With `make -jN setup check` the packages still come first.
 ifneq ($(filter setup,$(MAKECMDGOALS)),)
-run check check-unit check-root check-live check-steps check-random check-san check-kernels check-scale check-real check-mutants check-random-mutants fuzz lint tidy bench: | setup
+run check check-unit check-root check-live check-steps check-random check-weights check-san check-kernels check-scale check-real check-mutants check-random-mutants fuzz lint tidy bench: | setup
 endif
 
 unit-tests: $(UNIT_BIN)
@@ -120,5 +124,5 @@ $(BUILD)/fuzzers/%: tests/fuzz/%.c $(BUILD)/libhostprof.a
 	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) -Wno-missing-prototypes $(LDFLAGS) \
 		-fsanitize=fuzzer,address,undefined -o $@ $(filter %.c %.a,$^) $(LDLIBS)
 
-.PHONY: help setup run check check-unit check-differential check-root check-live check-steps check-random check-san check-kernels check-scale check-real check-mutants check-random-mutants \
+.PHONY: help setup run check check-unit check-differential check-root check-live check-steps check-random check-weights check-san check-kernels check-scale check-real check-mutants check-random-mutants \
 	fuzz lint tidy bench install clean unit-tests fuzzers

@@ -159,22 +159,24 @@ class Outcome:
     """What one round of all programs came to, by the program's name."""
 
     def __init__(self):
-        self.rows, self.lines, self.lost, self.clocks = {}, {}, {}, {}
+        # Nanoseconds: what a program's samples weigh with those that were lost, and its own clock.
+        self.rows, self.weights, self.clocks = {}, {}, {}
         self.dropped = 0  # of the whole recording
 
-    def add(self, name, lines, lost):
-        self.lines[name], self.lost[name] = lines, lost
+    def add(self, name, lines, books):
+        lost = sum(row["lost"] for row in books)
+        self.weights[name] = sum(row["weight"] + row["lost_weight"] for row in books)
         self.rows[name] = add_lost(judge_lines(name.split("/")[0], lines), lost)
 
 
 def pick(name, pids, lines, stats):
-    """Lines and number of lost samples of all of its name, or of its pids where two share one."""
+    """Lines and books of all of its name, or of its pids where two share one."""
     comm, by_pid = name.split("/")[0], name.startswith(("uw-handled", "uw-loading"))
     mine = [line for line in lines if comm_of(line) == comm and
             (not by_pid or int(line.process.rpartition("-")[2]) in pids)]
-    lost = sum(row["lost"] for row in stats["processes"]
-               if row["name"] == comm and (not by_pid or row["pid"] in pids))
-    return mine, lost
+    books = [row for row in stats["processes"]
+             if row["name"] == comm and (not by_pid or row["pid"] in pids)]
+    return mine, books
 
 
 def run_batch(own, foreign, seconds, texts):

@@ -460,7 +460,7 @@ def installed_program_finds_its_agent():
     run([program, "attach", jvm.pid], code=0)
     with open(f"/proc/{jvm.pid}/maps", encoding="utf-8") as maps:
         expect_in("libhostprof-agent", maps.read(), "mappings of the JVM")
-    expect(not glob.glob("/tmp/.attach_pid*"), "files of the attach protocol are left over")
+    expect(not os.path.exists(f"/tmp/.attach_pid{jvm.pid}"), "a file of the attach protocol is left over")
 
 
 main()

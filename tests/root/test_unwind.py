@@ -2,24 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whole native stacks of real programs without frame pointers, judged by known frame lists."""
 import collections
-import math
 
 import gates
+import weights
 from hp import *
 from known_stacks import UNWIND
 from native_programs import *
 
 ROUND_SECONDS = 3
 BRIEF_LIVES = 70  # of each kind
-
-
-def expect_conserved(name, lines, lost, clock_ns):
-    """What was recorded and what is known to be lost is the program's CPU time."""
-    period = 1e9 / FREQUENCY
-    recorded = total(lines) + lost
-    sigma = math.sqrt(max(clock_ns / period, 1))
-    expect(abs(recorded - clock_ns / period) <= 0.02 * clock_ns / period + 4 * sigma,
-           f"{name}: {recorded} samples, {clock_ns / period:.0f} on its clock")
 
 
 @test
@@ -34,8 +25,9 @@ def stacks_are_whole():
     few = [name for name, row in outcome.rows.items() if row.samples < 30]
     expect_equal(few, [], "programs with hardly a sample")
     expect_equal(list(faults(outcome.rows, outcome.dropped)), [], "all programs")
-    for name, clock_ns in outcome.clocks.items():
-        expect_conserved(name, outcome.lines[name], outcome.lost[name], clock_ns)
+    far = [f"{name}: {outcome.weights[name]} ns of {clock_ns}" for name, clock_ns in outcome.clocks.items()
+           if abs(outcome.weights[name] - clock_ns) > weights.allowed(clock_ns, FREQUENCY)]
+    expect_equal(far, [], "what samples weigh, by the programs' own clocks")
 
 
 @test

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test.h"
 
+#include <string.h>
+
 #include "session/ledger.h"
 
 static struct ledger_entry *get(struct ledger *ledger, uint32_t pid, uint32_t exec_id,
@@ -236,10 +238,42 @@ static void test_processes_that_are_gone(void **state)
 	profile_release(&profile);
 }
 
+static void test_labels(void **state)
+{
+	char exe[] = "/bin/x", cgroup[] = "/a.slice";
+	struct process process = {
+		.comm = "its name", .exe = exe, .cgroup = cgroup, .exec_count = 3
+	};
+	const struct profile_process *p;
+	struct ledger_entry *entry;
+	struct profile profile;
+	struct ledger ledger;
+
+	(void)state;
+	strcpy(process.container_id, "abcdef");
+	ledger_init(&ledger);
+	profile_init(&profile);
+	entry = ledger_get(&ledger, 7, 1, 1000, &process, "comm");
+	ledger_entry_set_jvm(entry, "17", "a.Main");
+	p = profile_get_process(&profile, ledger_profile_process(entry, &profile));
+	assert_int_equal(p->pid, 7);
+	assert_int_equal(p->start_ns, 1000);
+	assert_int_equal(p->exec_count, 3);
+	assert_string_equal(profile_get_string(&profile, p->name), "its name");
+	assert_string_equal(profile_get_string(&profile, p->exe), "/bin/x");
+	assert_string_equal(profile_get_string(&profile, p->cgroup), "/a.slice");
+	assert_string_equal(profile_get_string(&profile, p->container_id), "abcdef");
+	assert_string_equal(profile_get_string(&profile, p->jvm_version), "17");
+	assert_string_equal(profile_get_string(&profile, p->main_class), "a.Main");
+	ledger_release(&ledger);
+	profile_release(&profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_generations_are_apart),
+		cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_figures_reach_the_profile),
 		cmocka_unit_test(test_losses_by_reason),
 		cmocka_unit_test(test_skipped_frames_are_not_complete),

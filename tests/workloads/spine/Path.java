@@ -41,7 +41,7 @@ public final class Path {
     /** Time of the leaf, in nanoseconds. */
     volatile long leafNs;
     private int random = 1;
-    private long clockNs;
+    private long clockNs = Long.MAX_VALUE;
     private long usualNs;
 
     Path(String letters) {
@@ -80,14 +80,15 @@ public final class Path {
         }
         long before = System.nanoTime();
         long begin = System.nanoTime();
-        clockNs = begin - before;
+        /* The least that it took: it may have been interrupted just there. */
+        clockNs = Math.min(clockNs, begin - before);
         return begin;
     }
 
     /** At its end: all but what the clock itself took counts, so that less is said rather than more. */
     void end(long begin) {
         if (begin != 0) {
-            long took = System.nanoTime() - begin - clockNs;
+            long took = Math.max(System.nanoTime() - begin - clockNs, 1);
             usualNs = usualNs == 0 ? took : usualNs + (Math.min(took, 2 * usualNs) - usualNs) / 16;
             leafNs += (took > INTERRUPTED * usualNs ? usualNs : took) * EVERY;
         }

@@ -35,7 +35,8 @@ def damaged_program(frames):
     for at in (at for at in java if not is_java(frames[at - 1])):
         yield f"C calls {frames[at]} by itself", with_frame(frames, at - 1, "memcpy")
         yield f"frozen frames above {frames[at]}", [*frames[:at], "[frozen frames]", *frames[at:]]
-    for name in ("memcpy", "malloc", "[libc.so.6+0x9f3a1]", "[libz.so.1+0x4a1]", "pthread_mutex_lock"):
+    for name in ("memcpy", "malloc", "[libc.so.6+0x9f3a1]", "[libz.so.1+0x4a1]", "pthread_mutex_lock",
+                 "pthread_self"):
         for at in java:
             if at + 1 < len(frames) and is_java(frames[at + 1]):
                 yield f"{name} between Java frames", [*frames[:at + 1], name, *frames[at + 1:]]

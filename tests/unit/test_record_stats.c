@@ -69,7 +69,7 @@ static void test_one_other_loss(void **state)
 }
 
 /* When and how long, for whoever compares with other clocks. */
-static void test_times_are_written(void **state)
+static void test_start_and_length_are_written(void **state)
 {
 	const struct recorder_result result = { .start_ns = 7000000001, .elapsed_ns = 5000000002 };
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
@@ -97,7 +97,7 @@ int main(void)
 		cmocka_unit_test(test_lost_from_rings),
 		cmocka_unit_test(test_every_loss_is_told),
 		cmocka_unit_test(test_one_other_loss),
-		cmocka_unit_test(test_times_are_written),
+		cmocka_unit_test(test_start_and_length_are_written),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

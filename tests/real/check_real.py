@@ -21,7 +21,7 @@ from judge import judge
 from row import Row
 from thread_clocks import SELDOM_S, Polling
 from threads import dump_threads, tid_of, without_its_start
-from weighing import Weighing, faults_of
+from weighing import Weighing, faults_of, rare_threads
 
 FREQUENCY = 997
 SECONDS = int(os.environ.get("HOSTPROF_REAL_SECONDS", "25"))
@@ -176,6 +176,8 @@ def all_together():
     weighings = [weighing for row in ROWS.values() for weighing in row.weighings]
     print(f"# {sum(len(each.wrong()) for each in weighings)} of {sum(len(each.threads) for each in weighings)} "
           "threads weigh what they did not run")
+    rare = rare_threads(weighings)
+    print(f"# {rare.name}: {rare.samples} samples weigh {rare.weighed_ns / 1e6:.1f} ms of {rare.clock.ns / 1e6:.1f}")
     faults = [f"{bad} of {samples} are not whole"] if bad > most else []
     expect(not faults + list(faults_of(weighings)), "; ".join(faults + list(faults_of(weighings))))
 

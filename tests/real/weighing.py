@@ -11,6 +11,8 @@ from weights import TOLERANCE, allowed
 BEYOND = {3: 0.0027, 5: 6e-7}
 # How many of the farthest threads are shown.
 SHOWN = 4
+# In periods: threads that ran for less are judged together, too.
+RARE = 20
 
 # CLOCK is a Span, SAMPLES how many there are, OFF how far the weight is from anything the clock can have been.
 Cell = collections.namedtuple("Cell", "name weighed_ns clock samples off_ns")
@@ -73,11 +75,20 @@ class Weighing:
                f"{100 * allowed(process.clock.ns, self.frequency) / max(process.clock.ns, 1):.2f} % allowed); "
                f"{len(self.threads)} threads, {len(wrong)} outside; {self.died} ended; slack "
                f"{slack_ns / 1e9:.3f} s; {len(self.unseen)} never polled weigh {unseen_ns / 1e9:.3f} s")
-        for cell in sorted(self.threads, key=self.distance, reverse=True)[:max(SHOWN, len(wrong))]:
+        for cell in [rare_threads([self]), *sorted(
+                self.threads, key=self.distance, reverse=True)[:max(SHOWN, len(wrong))]]:
             yield (f"{'WRONG ' if cell in wrong else ''}{cell.name}: {cell.samples} samples weigh "
                    f"{cell.weighed_ns / 1e6:.1f} ms of {cell.clock.ns / 1e6:.1f} "
                    f"({cell.clock.low_ns / 1e6:.1f} to {cell.clock.high_ns / 1e6:.1f}; {percent(cell)}), "
                    f"{limit(cell.clock.ns, self.frequency) / 1e6:.1f} allowed")
+
+
+def rare_threads(weighings):
+    """One cell of all threads that ran for a few periods only: of these one alone shows nothing."""
+    cells = [cell for each in weighings for cell in each.threads if cell.clock.ns * each.frequency < RARE * 1e9]
+    clock = Span(*(sum(cell.clock[i] for cell in cells) for i in range(3)))
+    weighed, samples = sum(cell.weighed_ns for cell in cells), sum(cell.samples for cell in cells)
+    return cell_of(f"{len(cells)} threads of less than {RARE} periods", weighed, samples, clock)
 
 
 def faults_of(weighings):
@@ -87,8 +98,11 @@ def faults_of(weighings):
     wrong, threads = (sum(map(len, lists)) for lists in ([each.wrong() for each in weighings],
                                                         [each.threads for each in weighings]))
     most = gates.most_bad(threads, BEYOND[3])
+    rare = rare_threads(weighings)
     if abs(weighed - clock) > allowed(clock, weighings[0].frequency):
         yield f"samples weigh {weighed / 1e9:.3f} s of {clock / 1e9:.3f} s of CPU time"
+    if abs(rare.off_ns) > limit(rare.clock.ns, weighings[0].frequency, 5):
+        yield f"{rare.name} weigh {rare.weighed_ns / 1e6:.1f} ms of {rare.clock.ns / 1e6:.1f}"
     if wrong > most:
         yield f"{wrong} of {threads} threads weigh what they did not run; {most} may"
 

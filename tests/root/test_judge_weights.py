@@ -164,6 +164,11 @@ def wrong_weights_are_rejected():
         for what, bad in damaged(runs, sums):
             expect(faults(runs, bad), f"accepted: {what}")
         expect(faults(runs, sums, sum(runs) // 20), "accepted: samples lost that nobody had")
+    # Of each of these alone it could be chance.
+    runs = [9 * S] * 3 + [3 * MS] * 200
+    for part in 2, 0.5:
+        sums = sums_of(runs[:3]) | {(PID, tid): (int(3 * MS * part), 3) for tid in range(3, len(runs))}
+        expect(faults(runs, sums), f"accepted: threads that seldom run weigh {part} of what they ran")
 
 
 main()

@@ -28,6 +28,9 @@ FROM_FORM = re.compile(r"java\.lang\.invoke\.|sun\.invoke\.util\.|java\.util\.Du
                        r"jdk\.internal\.misc\.Unsafe\.|"
                        # Reflection's accessors wrap what is thrown.
                        r"java\.lang\.(reflect\.InvocationTarget|ReflectiveOperation)?(Exception|Throwable)\.|\(")
+# A generated accessor, which has no class file, wraps what the method that it calls throws.
+WRAPS = re.compile(r"java\.lang\.reflect\.InvocationTargetException\.")
+ACCESSORS = re.compile(r"(?:jdk\.internal|sun)\.reflect\.(?:Method|Constructor)Accessor(?:Impl)?\.(?:invoke|newInstance)$")
 # Classes behind interfaces of the JDK's own that nobody names.
 BEHIND = ["java.lang.System$1", "java.lang.System$2", "java.lang.reflect.ReflectAccess",
           "java.lang.invoke.MethodHandleImpl$1", "java.util.ArrayList$SubList", "java.util.SubList", "jdk.internal.loader.ClassLoaders$AppClassLoader",
@@ -221,8 +224,10 @@ class Calls:
 
     def _may_call(self, method, callee):
         """As direct(), also when a method handle's forms are inlined between."""
-        return self.direct(method, callee) or bool(FROM_FORM.match(callee)) and any(
-            POLYMORPHIC.match(called) for called in self.callees.get(method, ()))
+        called = self.callees.get(method, ())
+        return self.direct(method, callee) or \
+            bool(FROM_FORM.match(callee)) and any(map(POLYMORPHIC.match, called)) or \
+            bool(WRAPS.match(callee)) and any(map(ACCESSORS.match, called))
 
     @staticmethod
     def stops(called):

@@ -110,13 +110,13 @@ STUB_NEEDS = [(re.compile(r".*(?:new_(?:instance|array|object|type|multi)|multia
 BARRIERS = r"(?:G1|[ZX]|Shenandoah)\w*Runtime\w*::\w+|[ZX]Barrier::\w+|(?:SATBMarkQueueSet|PtrQueue)::\w+"
 # share/interpreter/interpreterRuntime.cpp and what an interpreter's templates call besides.
 INTERPRETER = re.compile(rf"InterpreterRuntime::\w+|SharedRuntime::\w+|os::javaTimeNanos|_Copy_\w+|"
-                         rf"(?:__)?fmod\w*|{BARRIERS}")
+                         rf"(?:__)?fmod\w*(?:@plt)?|{BARRIERS}")
 INTERPRETER_NEEDS = [(re.compile(r"InterpreterRuntime::(?:_new|newarray|anewarray|multianewarray)$"), "(new)"),
                      (re.compile(r"InterpreterRuntime::monitor"), "(lock)")]
 # Compiled code calls these without a stub; the second is the method that they are an intrinsic of.
 LEAF_CALLS = [
     (re.compile(r"os::javaTimeNanos"), r"java.lang.System.nanoTime"),
-    (re.compile(r"(?:__)?(?:fmod|sin|cos|tan|exp|log|pow)\w*$"), "java.lang.Math.pow"),
+    (re.compile(r"(?:__)?(?:fmod|sin|cos|tan|exp|log|pow)\w*(?:@plt)?$"), "java.lang.Math.pow"),
     (re.compile(r"avx(?:2|512)_|sort_n_vec|qsort_<|std_sort|partition_"), "java.util.DualPivotQuicksort.sort"),
     (re.compile(rf"SharedRuntime::\w+|Runtime1::is_instance_of|OptoRuntime::\w+|{BARRIERS}|"
                 r"JavaThread::check_special_condition_for_native_trans|"
@@ -142,7 +142,7 @@ REGISTERED = [
     (r"java\.lang\.invoke\.MethodHandleNatives\.", r"MHN_\w+"),
     (r"java\.util\.zip\.Deflater\.", r"checkDeflateStatus|deflate\w*"),
     (r"java\.util\.zip\.Inflater\.", r"checkInflateStatus|inflate\w*"),
-    (r"sun\.instrument\.InstrumentationImpl\.retransformClasses0", r"retransformClasses"),
+    (r"sun\.instrument\.InstrumentationImpl\.retransformClasses0", r"retransformClasses|mapThrownThrowableIfNecessary"),
     # The wrapper's own way back.
     (r"", r"(?:JavaThread|SharedRuntime)::check_special_condition_for_native_trans"),
 ]

@@ -43,6 +43,7 @@ public final class Path {
     private int random = 1;
     private long clockNs = Long.MAX_VALUE;
     private long usualNs;
+    private boolean isLong;
 
     Path(String letters) {
         steps = new Step[letters.length()];
@@ -67,9 +68,12 @@ public final class Path {
     /** What takes so many times as long as others of its kind was interrupted. */
     private static final int INTERRUPTED = 8;
 
+    /** From here on the thread's own clock is asked: a busy machine runs others meanwhile. */
+    private static final long LONG_NS = 50_000;
+
     /**
-     * At the beginning of a leaf's work; what it gives is for end(). The clock is not that of the
-     * thread: code that is interpreted is slower for microseconds after a system call.
+     * At the beginning of a leaf's work; what it gives is for end(). Of short work the clock is not that
+     * of the thread: code that is interpreted is slower for microseconds after a system call.
      */
     long begin() {
         random ^= random << 13;
@@ -78,18 +82,31 @@ public final class Path {
         if ((random & EVERY - 1) != 0) {
             return 0;
         }
+        isLong = usualNs > LONG_NS;
+        if (isLong) {
+            return Native.clock();
+        }
         long before = System.nanoTime();
         long begin = System.nanoTime();
         /* The least that it took: it may have been interrupted just there. */
-        clockNs = Math.min(clockNs, begin - before);
+        if (begin - before < clockNs) {
+            clockNs = begin - before;
+        }
         return begin;
     }
 
     /** At its end: all but what the clock itself took counts, so that less is said rather than more. */
     void end(long begin) {
         if (begin != 0) {
-            long took = Math.max(System.nanoTime() - begin - clockNs, 1);
-            usualNs = usualNs == 0 ? took : usualNs + (Math.min(took, 2 * usualNs) - usualNs) / 16;
+            long took = isLong ? Native.clock() - begin : System.nanoTime() - begin - clockNs;
+            if (took < 1) {
+                took = 1;
+            }
+            if (usualNs == 0) {
+                usualNs = took; // nobody knows yet whether it was interrupted
+                return;
+            }
+            usualNs = took < usualNs / 2 ? took : usualNs + (Math.min(took, 2 * usualNs) - usualNs) / 16;
             leafNs += (took > INTERRUPTED * usualNs ? usualNs : took) * EVERY;
         }
     }

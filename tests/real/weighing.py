@@ -13,6 +13,9 @@ BEYOND = {3: 0.0027, 5: 6e-7}
 SHOWN = 4
 # In periods: threads that ran for less are judged together, too.
 RARE = 20
+# Of their sum. Where turns are short ticks are lost, and what is owed to a thread is given to its later ticks,
+# which such a thread has not: 164 of Kafka and Hazelcast came to 0.84 of 399 ms.
+RARE_TOLERANCE = 0.1
 
 # CLOCK is a Span, SAMPLES how many there are, OFF how far the weight is from anything the clock can have been.
 Cell = collections.namedtuple("Cell", "name weighed_ns clock samples off_ns")
@@ -101,7 +104,7 @@ def faults_of(weighings):
     rare = rare_threads(weighings)
     if abs(weighed - clock) > allowed(clock, weighings[0].frequency):
         yield f"samples weigh {weighed / 1e9:.3f} s of {clock / 1e9:.3f} s of CPU time"
-    if abs(rare.off_ns) > limit(rare.clock.ns, weighings[0].frequency, 5):
+    if abs(rare.off_ns) > RARE_TOLERANCE * rare.clock.ns + limit(rare.clock.ns, weighings[0].frequency, 5):
         yield f"{rare.name} weigh {rare.weighed_ns / 1e6:.1f} ms of {rare.clock.ns / 1e6:.1f}"
     if wrong > most:
         yield f"{wrong} of {threads} threads weigh what they did not run; {most} may"

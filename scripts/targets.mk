@@ -65,7 +65,7 @@ check-scale: ## record 2,000 processes and 501 large files within the memory lim
 	@+$(AGAIN) all workloads
 	@HOSTPROF_BUILD=$(BUILD) tests/root/scale.py
 
-check-real: ## record Tomcat, Kafka, Helidon, scalac, JRuby, H2, Lucene under load (root, Maven, 8 minutes)
+check-real: ## record Tomcat, Kafka, Helidon, scalac, JRuby, H2, Lucene, Clojure, Hazelcast under load (root, Maven, 10 minutes)
 	@+$(AGAIN) all
 	@HOSTPROF_BUILD=$(BUILD) tests/real/check_real.py
 

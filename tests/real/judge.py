@@ -32,6 +32,8 @@ UPCALL = re.compile(r"(?:upcall_stub|\[upcall stub\])[^;]*$")
 SYSTEM = re.compile(r"\[(?:libc|libm|libz|ld-linux-x86-64|libstdc\+\+)\.so[\d.]*\+0x[0-9a-f]+\]")
 # The name of a method, which only a Java frame has; GCC's parts of functions have such words behind a dot.
 METHOD = re.compile(r"(?!.*\.(?:part|isra|constprop|cold|llvm)\b)[\w$/]+(?:\.[\w$/+]+)*\.[\w$<>]+")
+# All that this native method does is to jump there (java.base/unix/native/libnio/ch/NativeThread.c).
+JUMPS = {"pthread_self": re.compile(r"sun\.nio\.ch\.NativeThread\.current0?")}
 
 Verdict = collections.namedtuple("Verdict", "kind why")  # kind: whole, unfinished, stackless
 WHOLE, STACK_LESS = Verdict("whole", ""), Verdict("stackless", "")
@@ -80,6 +82,8 @@ def wrong_exit(user):
         if not from_java or is_java(user[at]) or user[at] == FROZEN:
             continue
         if is_below_java(names[at], "", {}) or is_signal(names[at:at + 2]):
+            continue
+        if names[at] in JUMPS and JUMPS[names[at]].fullmatch(names[at - 1]):
             continue
         if SYSTEM.fullmatch(names[at]) or METHOD.fullmatch(names[at]) or \
                 names[at] in library_names():

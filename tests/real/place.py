@@ -4,8 +4,8 @@ import os
 import shutil
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "root"))
+REAL = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(REAL), "root"))
 
 from hp import BUILD  # noqa: E402  (the path is set above)
 
@@ -18,4 +18,4 @@ def write_file(path, text):
     return path
 
 
-__all__ = ["BUILD", "HERE", "PLACE", "os", "shutil", "write_file"]
+__all__ = ["BUILD", "REAL", "PLACE", "os", "shutil", "write_file"]

@@ -97,7 +97,7 @@ def java_of(home):
 def compiled(home, name, class_path, directory):
     """A class path with NAME.java of this directory compiled in front."""
     run([os.path.join(home, "bin", "javac"), "-cp", class_path, "-d", directory,
-         os.path.join(HERE, "java", f"{name}.java")], code=0)
+         os.path.join(REAL, "java", f"{name}.java")], code=0)
     return f"{directory}:{class_path}"
 
 
@@ -108,7 +108,7 @@ def http_load(port, path, seconds, directory):
     if generator:
         argv = [*generator, "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", url]
     else:
-        argv = [sys.executable, os.path.join(HERE, "http_load.py"), CONNECTIONS, seconds, url]
+        argv = [sys.executable, os.path.join(REAL, "http_load.py"), CONNECTIONS, seconds, url]
     return lambda: Beside(argv, os.path.join(directory, "load.log"))
 
 
@@ -240,13 +240,13 @@ def scala(home, directory, seconds):
 def jruby(home, directory, seconds):
     jar = artifact("jruby", "org.jruby:jruby-complete:9.4.15.0:jar")
     return alone("jruby", [java_of(home), HEAP, "-Djruby.compile.invokedynamic=true", "-jar", jar,
-                           os.path.join(HERE, "working.rb"), seconds], directory)
+                           os.path.join(REAL, "working.rb"), seconds], directory)
 
 
 @program("h2", 17)
 def h2(home, directory, seconds):
     jar = artifact("h2", "com.h2database:h2:2.5.252:jar")
-    with open(os.path.join(HERE, "working.sql"), encoding="utf-8") as file:
+    with open(os.path.join(REAL, "working.sql"), encoding="utf-8") as file:
         script = write_file(os.path.join(directory, "many.sql"), file.read() * 1000)
     return alone("h2", [java_of(home), HEAP, "-cp", jar, "org.h2.tools.RunScript", "-url",
                         "jdbc:h2:mem:t", "-script", script], directory)
@@ -261,3 +261,17 @@ def lucene(home, directory, seconds):
     return alone("lucene", [java_of(home), HEAP, "--add-modules", "jdk.incubator.vector",
                             "--enable-native-access=ALL-UNNAMED", "-cp", class_path, "LuceneWork",
                             text, directory, seconds], directory)
+
+
+@program("clojure", 17)
+def clojure(home, directory, seconds):
+    class_path = f"{libraries('clojure', 'org.clojure:clojure:1.12.3')}/*"
+    return alone("clojure", [java_of(home), HEAP, "-cp", class_path, "clojure.main",
+                             os.path.join(REAL, "working.clj"), seconds], directory)
+
+
+@program("hazelcast", 25)
+def hazelcast(home, directory, seconds):
+    class_path = f"{libraries('hazelcast', 'com.hazelcast:hazelcast:5.5.0')}/*"
+    class_path = compiled(home, "HazelcastWork", class_path, directory)
+    return alone("hazelcast", [java_of(home), HEAP, "-cp", class_path, "HazelcastWork", seconds], directory)

@@ -22,7 +22,7 @@ class Row:
     def __init__(self):
         self.counts, self.reasons, self.leaves, self.allowed = \
             (collections.Counter() for _ in range(4))
-        self.examples, self.cpu_s, self.sampled_s = {}, 0.0, 0.0
+        self.examples, self.cpu_s, self.sampled_s, self.weighings = {}, 0.0, 0.0, []
 
     def add(self, line, why, runs_java=False):
         """WHY it is unfinished; "" if it is not. RUNS_JAVA: its thread does, as the JVM says."""
@@ -44,13 +44,22 @@ class Row:
             self.counts["samples"] += count
             self.reasons["lost, late or thrown away"] += count
 
+    def add_weighing(self, weighing):
+        """What its samples and its clocks came to."""
+        self.weighings.append(weighing)
+        self.sampled_s += weighing.process.weighed_ns / 1e9
+        self.cpu_s += weighing.process.clock.ns / 1e9
+
+    def weighing_lines(self):
+        return [line for weighing in self.weighings for line in weighing.lines()]
+
     def unfinished(self):
         return sum(self.reasons.values())
 
     def share(self):
         return self.unfinished() / max(self.counts["samples"], 1)
 
-    def faults(self, least_sampled):
+    def faults(self):
         """Why what came cannot be, or proves nothing."""
         counts, samples, most = self.counts, self.counts["samples"], gates.most_bad(self.counts["samples"])
         if samples < MIN_SAMPLES:
@@ -59,10 +68,8 @@ class Row:
             yield f"{counts['java']} of {samples} samples have a Java frame"
         if not counts["threads"] or counts["ends"] > MOST_ENDS * counts["threads"] + 3:
             yield f"{counts['ends']} of {counts['threads']} samples of Java's threads have no Java frame"
-        # Nothing may vanish without being counted as lost. Where the hypervisor or an interrupt keeps
-        # ticks from coming, one sample stands for several: their weights count, not their number.
-        if self.sampled_s < least_sampled * self.cpu_s:
-            yield f"samples of {self.sampled_s:.2f} s in {self.cpu_s:.2f} s of its CPU"
+        for weighing in self.weighings:
+            yield from weighing.faults()
         if self.unfinished() > most:
             yield f"{self.unfinished()} of {samples} are not whole; {most} may be"
         yield from over_allowance(self.allowed, samples)

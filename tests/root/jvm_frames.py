@@ -140,9 +140,12 @@ def is_below_java(name, above, natives):
 
 
 def is_signal(names):
-    """A page fault of Java code that the JVM handles: a safepoint's poll, an access to null."""
+    """
+    A page fault of Java code that the JVM handles: a safepoint's poll, an access to null. JDK 17's handler
+    jumps to JVM_handle_linux_signal() at its end (os/posix/signals_posix.cpp).
+    """
     return len(names) > 1 and re.fullmatch(rf"__restore_rt|{LIBC_CODE}", names[0]) and \
-        re.fullmatch(rf"(?:java)?[sS]ignalHandler|{LIBJVM}", names[1])
+        re.fullmatch(rf"(?:java)?[sS]ignalHandler|JVM_handle_linux_signal|{LIBJVM}", names[1])
 
 
 def below_leaf(leaf, rest, may_be_java=None, natives=()):

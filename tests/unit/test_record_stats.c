@@ -2,6 +2,10 @@
 /* The last line of a recording: nothing that was dropped is left out of it. */
 #include "test.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/file.h"
 #include "cmd/record_stats.h"
 
 static void expect_line(const struct recorder_result *result, const char *wanted)
@@ -64,6 +68,28 @@ static void test_one_other_loss(void **state)
 			     "(3 nested)");
 }
 
+/* When and how long, for whoever compares with other clocks. */
+static void test_start_and_length_are_written(void **state)
+{
+	const struct recorder_result result = { .start_ns = 7000000001, .elapsed_ns = 5000000002 };
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	char path[] = "/tmp/hostprof-stats-XXXXXX";
+	struct profile profile;
+	struct err err = { 0 };
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	profile_init(&profile);
+	assert_int_equal(record_stats_write(path, &result, &profile, &err), 0);
+	profile_release(&profile);
+	assert_int_equal(file_read(path, 1 << 20, &text), 0);
+	unlink(path);
+	assert_non_null(strstr(strbuf_str(&text), "\"start_ns\": 7000000001,"));
+	assert_non_null(strstr(strbuf_str(&text), "\"elapsed_ns\": 5000000002,"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -71,6 +97,7 @@ int main(void)
 		cmocka_unit_test(test_lost_from_rings),
 		cmocka_unit_test(test_every_loss_is_told),
 		cmocka_unit_test(test_one_other_loss),
+		cmocka_unit_test(test_start_and_length_are_written),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

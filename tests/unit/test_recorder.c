@@ -27,6 +27,7 @@ static struct {
 	int fd; /* of the capture, readable */
 	int fail_at_flush, fail_at_finish, fail_at_open;
 	int signal; /* sent in the first turn */
+	uint64_t started_ns, stopped_ns;
 	unsigned int turns, flushes, drains, progresses;
 	struct recorder_progress progress;
 	bool running;
@@ -61,6 +62,7 @@ void capture_start(struct capture *capture)
 {
 	(void)capture;
 	note("start");
+	run.started_ns = clock_now_ns();
 	run.running = true;
 }
 
@@ -68,6 +70,7 @@ void capture_stop(struct capture *capture)
 {
 	(void)capture;
 	note("stop");
+	run.stopped_ns = clock_now_ns();
 	run.running = false;
 }
 
@@ -250,6 +253,8 @@ static void a_run_of_some_time(void **state)
 	assert_string_equal(strbuf_str(&run.log), "raise open init describe snapshot start stop "
 						  "restore finish restore release free ");
 	assert_in_range(result.elapsed_ns, 120 * MS, 60000 * MS);
+	/* Whoever compares with other clocks has to know when that was. */
+	assert_in_range(result.start_ns, run.started_ns, run.stopped_ns - result.elapsed_ns);
 	assert_false(result.interrupted);
 	assert_int_equal(run.drains, 1); /* when the rings say so */
 	assert_true(run.turns >= 1);

@@ -221,6 +221,7 @@ static void put_command(struct json *j, int status)
 static void put_run(struct json *j, const struct recorder_result *result)
 {
 	json_str(j, "version", HOSTPROF_VERSION);
+	json_u64(j, "start_ns", result->start_ns);
 	json_u64(j, "elapsed_ns", result->elapsed_ns);
 	json_bool(j, "interrupted", result->interrupted);
 	put_command(j, result->exit_status);

@@ -171,6 +171,7 @@ static int run(struct recorder *rec, struct err *err)
 				      rec, err);
 	if (r >= 0)
 		r = loop_run(rec->loop, err);
+	rec->result->start_ns = rec->start_ns;
 	rec->result->elapsed_ns = clock_now_ns() - rec->start_ns;
 	capture_stop(rec->capture);
 	priority_restore();

@@ -39,6 +39,7 @@ struct recorder_result {
 	uint64_t samples, complete;
 	uint64_t lost; /* dropped, for any reason; of unknown processes too */
 	struct ledger_loss losses[WIRE_LOSS_COUNT];
+	uint64_t start_ns; /* CLOCK_MONOTONIC: sampling began */
 	uint64_t elapsed_ns;
 	uint32_t processes, jvms, jvms_with_agent;
 	/* JVMs whose agent could not be used, and why in the first of them. */

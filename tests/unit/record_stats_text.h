@@ -1,0 +1,1 @@
+static const char every_figure[] = "";

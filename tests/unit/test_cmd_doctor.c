@@ -3,8 +3,12 @@
 #include "test.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -83,14 +87,28 @@ static int set_up(void **state)
 static void all_is_well(void **state)
 {
 	(void)state;
-	assert_string_equal(command_run(cmd_doctor, "doctor"), "");
+	assert_string_equal(
+		command_run(cmd_doctor, "doctor"),
+		"ok    Linux >= 6.1                            6.18.44\n"
+		"ok    CAP_BPF                                 cap_bpf \"missing\"\n"
+		"ok    user stacks of all processes            1 programs, 0 of them 32-bit; 0 cannot be looked at\n"
+		"ok    JVMs                                    1 seen, agent possible in 1\n"
+		"exit 0\n");
 }
 
 static void a_warning(void **state)
 {
 	(void)state;
 	second = PREFLIGHT_WARN;
-	assert_string_equal(command_run(cmd_doctor, "doctor"), "");
+	assert_string_equal(
+		command_run(cmd_doctor, "doctor"),
+		"ok    Linux >= 6.1                            6.18.44\n"
+		"warn  CAP_BPF                                 cap_bpf \"missing\"\n"
+		"      needed for: loading\n"
+		"      mend: sudo\n"
+		"ok    user stacks of all processes            1 programs, 0 of them 32-bit; 0 cannot be looked at\n"
+		"ok    JVMs                                    1 seen, agent possible in 1\n"
+		"exit 0\n");
 }
 
 static void a_failure(void **state)
@@ -105,19 +123,64 @@ static void as_json(void **state)
 {
 	(void)state;
 	second = PREFLIGHT_FAIL;
-	assert_string_equal(command_run(cmd_doctor, "doctor --json"), "");
+	assert_string_equal(
+		command_run(cmd_doctor, "doctor --json"),
+		"[\n"
+		"  {\n"
+		"    \"id\": \"kernel\",\n"
+		"    \"title\": \"Linux >= 6.1\",\n"
+		"    \"state\": \"ok\",\n"
+		"    \"found\": \"6.18.44\",\n"
+		"    \"needed\": \"everything\",\n"
+		"    \"mend\": \"a newer kernel\"\n"
+		"  },\n"
+		"  {\n"
+		"    \"id\": \"cap-bpf\",\n"
+		"    \"title\": \"CAP_BPF\",\n"
+		"    \"state\": \"fail\",\n"
+		"    \"found\": \"cap_bpf \\\"missing\\\"\",\n"
+		"    \"needed\": \"loading\",\n"
+		"    \"mend\": \"sudo\"\n"
+		"  },\n"
+		"  {\n"
+		"    \"id\": \"stacks\",\n"
+		"    \"title\": \"user stacks of all processes\",\n"
+		"    \"state\": \"ok\",\n"
+		"    \"found\": \"1 programs, 0 of them 32-bit; 0 cannot be looked at\",\n"
+		"    \"needed\": \"whole stacks (32-bit code is not walked)\",\n"
+		"    \"mend\": \"run a 64-bit build of these programs\"\n"
+		"  },\n"
+		"  {\n"
+		"    \"id\": \"jvms\",\n"
+		"    \"title\": \"JVMs\",\n"
+		"    \"state\": \"ok\",\n"
+		"    \"found\": \"1 seen, agent possible in 1\",\n"
+		"    \"needed\": \"inlined Java methods (agent)\",\n"
+		"    \"mend\": \"hostprof list says why\"\n"
+		"  }\n"
+		"]\n"
+		"exit 3\n");
 }
 
 static void jvms_that_take_no_agent(void **state)
 {
 	(void)state;
 	jvm_count = 3;
-	assert_string_equal(strstr(command_run(cmd_doctor, "doctor"), "warn"), "");
+	assert_string_equal(
+		strstr(command_run(cmd_doctor, "doctor"), "warn"),
+		"warn  JVMs                                    3 seen, agent possible in 2\n"
+		"      needed for: inlined Java methods (agent)\n"
+		"      mend: hostprof list says why\n"
+		"exit 0\n");
 	jvm_error = -EIO;
-	assert_string_equal(strstr(command_run(cmd_doctor, "doctor"), "warn"), "");
+	assert_string_equal(strstr(command_run(cmd_doctor, "doctor"), "warn"),
+			    "warn  JVMs                                    no list\n"
+			    "      needed for: inlined Java methods (agent)\n"
+			    "      mend: hostprof list says why\n"
+			    "exit 0\n");
 }
 
-/* A file of 32-bit code as a process's program: ours is 64-bit, and of pid 0 there is none. */
+/* Ours is 64-bit, and of a pid that nobody has there is none. */
 static void programs(void **state)
 {
 	(void)state;
@@ -126,7 +189,63 @@ static void programs(void **state)
 	assert_non_null(strstr(command_run(cmd_doctor, "doctor"),
 			       "2 programs, 0 of them 32-bit; 0 cannot be looked at\n"));
 	proc_error = -EIO;
-	assert_string_equal(strstr(command_run(cmd_doctor, "doctor"), "warn"), "");
+	assert_string_equal(
+		strstr(command_run(cmd_doctor, "doctor"), "warn"),
+		"warn  user stacks of all processes            2 programs, 0 of them 32-bit; 0 cannot be looked at\n"
+		"      needed for: whole stacks (32-bit code is not walked)\n"
+		"      mend: run a 64-bit build of these programs\n"
+		"ok    JVMs                                    1 seen, agent possible in 1\n"
+		"exit 0\n");
+}
+
+/* pause(), pause() ... as a 32-bit program of one segment. */
+static const unsigned char narrow_program[] = {
+	0x7f, 'E',  'L',  'F', 1,    1,	 1, 0, 0,    0,	   0,	 0,    0,    0, 0, 0, 2, 0, 3, 0,
+	1,    0,    0,	  0,   0x54, 0,	 5, 8, 0x34, 0,	   0,	 0,    0,    0, 0, 0, 0, 0, 0, 0,
+	0x34, 0,    0x20, 0,   1,    0,	 0, 0, 0,    0,	   0,	 0,    1,    0, 0, 0, 0, 0, 0, 0,
+	0,    0,    5,	  8,   0,    0,	 5, 8, 0x5d, 0,	   0,	 0,    0x5d, 0, 0, 0, 5, 0, 0, 0,
+	0,    0x10, 0,	  0,   0xb8, 29, 0, 0, 0,    0xcd, 0x80, 0xeb, 0xf7,
+};
+
+/* Start it and wait until it runs; 0: this kernel runs no 32-bit programs. */
+static pid_t start_narrow(void)
+{
+	int fd = memfd_create("narrow", MFD_CLOEXEC), fds[2];
+	char *argv[] = { (char[]){ "narrow" }, NULL }, *envp[] = { NULL }, failed;
+	pid_t pid;
+
+	assert_int_equal(write(fd, narrow_program, sizeof(narrow_program)), sizeof(narrow_program));
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	pid = fork();
+	if (pid == 0) {
+		fexecve(fd, argv, envp);
+		failed = write(fds[1], "x", 1) == 1;
+		_exit(failed);
+	}
+	close(fds[1]);
+	close(fd);
+	if (read(fds[0], &failed, 1) == 1) {
+		waitpid(pid, NULL, 0);
+		pid = 0;
+	}
+	close(fds[0]);
+	return pid;
+}
+
+static void a_narrow_program(void **state)
+{
+	pid_t pid = start_narrow();
+
+	(void)state;
+	if (!pid)
+		skip();
+	pids[1] = (uint32_t)pid;
+	assert_non_null(
+		strstr(command_run(cmd_doctor, "doctor"),
+		       "warn  user stacks of all processes            2 programs, 1 of them "
+		       "32-bit; 0 cannot be looked at\n"));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
 }
 
 int main(void)
@@ -138,6 +257,7 @@ int main(void)
 		cmocka_unit_test_setup(as_json, set_up),
 		cmocka_unit_test_setup(jvms_that_take_no_agent, set_up),
 		cmocka_unit_test_setup(programs, set_up),
+		cmocka_unit_test_setup(a_narrow_program, set_up),
 	};
 
 	return cmocka_run_group_tests_name("cmd_doctor", tests, NULL, NULL);

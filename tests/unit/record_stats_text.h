@@ -1,1 +1,0 @@
-static const char every_figure[] = "";

@@ -374,8 +374,32 @@ static void another_file_where_code_was(void **state)
 	f.piece = (struct unwind_piece){ 6, 3 };
 	map(0, 0x0800, 0x1001);
 	assert_false(is_published(0, &space));
-	/* Another process is another matter. */
+	/* Another process is another matter; and each of its ranges is looked at. */
+	f.ranges[1].file = 5;
 	assert_int_equal(read_of(1), 0);
+	map(1, 0x5800, 0x5900);
+	assert_false(is_published(1, &space));
+}
+
+/* A second after the last one it is no longer the next plugin. */
+static void plugins(void **state)
+{
+	char path[] = "/lib/plugin.so";
+	const struct mapping plugin = {
+		.start = 0x9000, .end = 0xa000, .key.inode = 7, .path = path
+	};
+
+	(void)state;
+	assert_int_equal(read_of(0), 0);
+	f.piece.file = 6;
+	map(0, 0x1000, 0x2000);
+	f.now_ns += 1000 * MS - 1;
+	unwind_spaces_note_mapping(f.spaces, FIRST_PID, &plugin, f.now_ns);
+	f.now_ns += 1000 * MS - 1;
+	assert_int_equal(read_of(0), -EAGAIN);
+	f.now_ns++;
+	unwind_spaces_note_mapping(f.spaces, FIRST_PID, &plugin, f.now_ns);
+	assert_int_equal(read_of(0), 0);
 }
 
 /* --- ends --- */
@@ -505,6 +529,7 @@ int main(void)
 		TEST(it_counts_otherwise),
 		TEST(it_was_right),
 		TEST(another_file_where_code_was),
+		TEST(plugins),
 		TEST(ended),
 		TEST(swept),
 		TEST(a_jvm_that_is_read_again),

@@ -508,7 +508,13 @@ static void a_jvms_pid(void **state)
 	f.libjvm = (struct mapping){ .start = 0x7000, .end = 0x8000, .path = path };
 	assert_int_equal(read_of(0), 0);
 	assert_int_equal(unwind_spaces_set_jvm(f.spaces, &sample, 5), 0);
+	sample.exec_id = 1;
+	assert_int_equal(unwind_spaces_get(f.spaces, &sample, &space), -ENOENT);
+	assert_null(unwind_spaces_libjvm(f.spaces, &sample));
+	sample.exec_id = 0;
 	sample.start_ns = 2;
+	assert_int_equal(unwind_spaces_get(f.spaces, &sample, &space), -ENOENT);
+	assert_null(unwind_spaces_libjvm(f.spaces, &sample));
 	assert_int_equal(unwind_spaces_set_jvm(f.spaces, &sample, 7), -ENOENT);
 	assert_int_equal(unwind_spaces_read(f.spaces, &miss, &sample, f.now_ns), 0);
 	assert_int_equal(unwind_spaces_get(f.spaces, &sample, &space), 0);

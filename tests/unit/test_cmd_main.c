@@ -101,6 +101,9 @@ static void no_such_command(void **state)
 	       "hostprof: there is no command 'reporter'\n"
 	       "hint: did you mean 'hostprof report'? hostprof help lists all\n"
 	       "exit 2\n");
+	expect("hostprof lib", "hostprof: there is no command 'lib'\n"
+			       "hint: did you mean 'hostprof list'? hostprof help lists all\n"
+			       "exit 2\n");
 	expect("hostprof rxcord", "hostprof: there is no command 'rxcord'\n"
 				  "hint: hostprof help lists the commands\n"
 				  "exit 2\n");

@@ -142,6 +142,7 @@ static void a_name_of_sixteen_letters(void **state)
 	put_sample(f, 5, (struct sample_spec){ .pid = PID_A, .comm = "sixteen letters!" });
 	pipeline_drain(&f->pipeline);
 	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	assert_int_equal(profile_get_thread(&f->pipeline.profile, 0)->java_tid, 0);
 	assert_string_equal(applied(f),
 			    "5 cpu 100 kernel sixteen letters.1/sixteen letters!.1: frame\n");
 }

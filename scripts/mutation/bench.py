@@ -191,16 +191,25 @@ class Bench:
                 found += self.places_of_macro(other.group(1)) if other else [(str(path.relative_to(ROOT)), at)]
         return found
 
+    @functools.lru_cache(maxsize=None)
+    def text_of(self, name):
+        return (ROOT / name).read_text(encoding="utf-8").split("\n")
+
     def ran_by(self, name, number):
         """
-        The tests that run this line. A line without code of its own belongs to the one above; of what
-        gcov does not know at all nobody knows who runs it.
+        The tests that run this line. A line without code of its own belongs to the one above; one outside of
+        functions (a table) to the file; of what gcov does not know at all nobody knows who runs it.
         """
         known = self.known.get(name)
         if not known:
             return []
+        text = self.text_of(name)
         while number not in known and number > 1:
             number -= 1
+            if text[number - 1].startswith("}"):
+                number = 1
+        if number not in known:
+            return [t for t in self.tests if self.lines[t].get(name)]
         return [t for t in self.tests if number in self.lines[t].get(name, ())]
 
     def places_of(self, change):

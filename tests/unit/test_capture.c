@@ -147,6 +147,30 @@ static void named_processes(void **state)
 	assert_int_equal(f.target_start, 0);
 }
 
+static void one_process(void **state)
+{
+	const uint32_t pid = 17;
+
+	(void)state;
+	f.options.pids = &pid;
+	f.options.pid_count = 1;
+	open_capture();
+	assert_true(f.session.settings.filter_tgids);
+	assert_int_equal(f.targets.len, 1);
+}
+
+static void all_is_closed(void **state)
+{
+	(void)state;
+	open_capture();
+	capture_start(f.capture);
+	f.log[0] = '\0';
+	capture_free(f.capture);
+	f.capture = NULL;
+	assert_string_equal(f.log, "close 0\n"
+				   "close 2\n");
+}
+
 /* A quarter of a second of stacks of 1 KiB, in powers of two; from 1 to 4 MiB by default. */
 static void how_large_the_rings_are(void **state)
 {
@@ -421,6 +445,8 @@ int main(void)
 		TEST(limits_of_options),
 		TEST(a_cgroup),
 		TEST(named_processes),
+		TEST(one_process),
+		TEST(all_is_closed),
 		TEST(how_large_the_rings_are),
 		TEST(how_much_of_a_stack_is_copied),
 		TEST(all_cpus_that_are_online),

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -240,6 +241,35 @@ static void test_output_refused(void **state)
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 
+static size_t most_at_once; /* that the kernel takes; 0: all */
+
+ssize_t write(int fd, const void *data, size_t len)
+{
+	return syscall(SYS_write, fd, data, most_at_once ? MIN(len, most_at_once) : len);
+}
+
+ssize_t pwrite(int fd, const void *data, size_t len, off_t at)
+{
+	return syscall(SYS_pwrite64, fd, data, most_at_once ? MIN(len, most_at_once) : len, at);
+}
+
+static void test_short_writes(void **state)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct fixture *f = *state;
+	int fd = open(f->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600), first, second;
+
+	most_at_once = 3;
+	first = file_write_all(fd, "0123456789", 10);
+	second = file_pwrite_all(fd, "abcdefg", 7, 2);
+	most_at_once = 0;
+	assert_int_equal(first, 0);
+	assert_int_equal(second, 0);
+	close(fd);
+	assert_int_equal(file_read(f->path, 100, &text), 0);
+	assert_string_equal(strbuf_str(&text), "01abcdefg9");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -247,6 +277,7 @@ int main(void)
 		TEST(test_read_limits),
 		TEST(test_read_grows),
 		TEST(test_pread_pwrite),
+		TEST(test_short_writes),
 		TEST(test_output_appears_whole),
 		TEST(test_output_dropped),
 		TEST(test_output_has_no_name_before),

@@ -46,6 +46,20 @@ static void names_and_modules(void **state)
 	assert_symbol(symbols, 0, "none", "none");
 }
 
+/* Of names of one address the one with fewer underscores counts, of the last address too. */
+static void names_of_the_last_address(void **state)
+{
+	static const char text[] = "ffffffff81000100 t f\nffffffff81000100 t __f\n"
+				   "ffffffff81000000 t __e\t[ext4\nffffffff81000000 t e\text4]\n";
+	_cleanup_(kernel_symbols_freep) struct kernel_symbols *symbols = NULL;
+
+	(void)state;
+	assert_int_equal(kernel_symbols_parse(text, strlen(text), &symbols), 0);
+	assert_symbol(symbols, 0xffffffff81000000, "e", "kernel");
+	assert_symbol(symbols, 0xffffffff81000100, "f", "kernel");
+	assert_symbol(symbols, UINT64_MAX, "f", "kernel");
+}
+
 static void hidden_addresses(void **state)
 {
 	static const char hidden[] = "0000000000000000 T _stext\n0000000000000000 t foo\n";
@@ -62,6 +76,7 @@ static void odd_lines_are_skipped(void **state)
 	static const char odd[] = "garbage\n\nffffffff81000000\nffffffff81000000 T\n"
 				  "ffffffff81000000 TT two\nfffffffffffffffff81000000 T over\n"
 				  "ffffffff81000000 T one\t[\nffffffff81000100 T two\t[]\n"
+				  "ffffffff81000140 T three\t[x\nffffffff81000180 T four\tx]\n"
 				  "ffffffff81000200 T unterminated";
 	_cleanup_(kernel_symbols_freep) struct kernel_symbols *symbols = NULL;
 
@@ -69,7 +84,9 @@ static void odd_lines_are_skipped(void **state)
 	assert_int_equal(kernel_symbols_parse(odd, strlen(odd), &symbols), 0);
 	assert_symbol(symbols, 0xffffffff81000000, "one", "kernel");
 	assert_symbol(symbols, 0xffffffff81000100, "two", "kernel");
-	assert_symbol(symbols, 0xffffffff81000200, "two", "kernel");
+	assert_symbol(symbols, 0xffffffff81000140, "three", "kernel");
+	assert_symbol(symbols, 0xffffffff81000180, "four", "kernel");
+	assert_symbol(symbols, 0xffffffff81000200, "four", "kernel");
 }
 
 static void the_running_kernel(void **state)
@@ -90,9 +107,8 @@ static void the_running_kernel(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_and_modules),
-		cmocka_unit_test(hidden_addresses),
-		cmocka_unit_test(odd_lines_are_skipped),
+		cmocka_unit_test(names_and_modules),  cmocka_unit_test(names_of_the_last_address),
+		cmocka_unit_test(hidden_addresses),   cmocka_unit_test(odd_lines_are_skipped),
 		cmocka_unit_test(the_running_kernel),
 	};
 

@@ -149,7 +149,13 @@ static void the_build_id(void **state)
 	put_note(3, "GNU", "\x01\xab\xff\x00\x7f", 5);
 	put_note(3, "GNU", "\x99", 1);
 	assert_string_equal(build_id(&symbols), "01abff007f");
-	notes.len = 30; /* cut off */
+	/* Not a note behind the end: the last one that is whole was of another kind. */
+	notes.len = 0;
+	put_note(6, "Linux", "\x33\x44\x55", 3);
+	put_note(3, "GNU", "\x01", 1);
+	notes.len -= 20;
+	assert_string_equal(build_id(&symbols), "");
+	notes.len = 10;
 	assert_string_equal(build_id(&symbols), "");
 }
 

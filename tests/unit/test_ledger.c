@@ -198,6 +198,8 @@ static void test_ids_follow_the_tables(void **state)
 	profile_release(&profile);
 	profile_init(&profile);
 	ledger_reset_ids(&ledger, nobody, NULL);
+	assert_int_equal(ledger.entries.len, 1);
+	assert_ptr_equal(ledger.entries.items[0], entry);
 	thread = ledger_profile_thread(entry, &profile, 8, "renamed", 1);
 	assert_int_equal(profile_get_thread(&profile, thread)->tid, 8);
 	assert_string_equal(

@@ -124,13 +124,34 @@ static void test_ignored_hangup(void **state)
 	signal(SIGHUP, SIG_DFL);
 }
 
+static void count_and_quit(void *data)
+{
+	int *count = data;
+
+	++*count;
+	loop_quit(loop);
+}
+
+/* A loop that was left is as good as new; what its end was asked for counts once. */
+static void test_run_again(void **state)
+{
+	int count = 0;
+
+	(void)state;
+	assert_int_equal(loop_add_fd(loop, pipe_fds[0], count_and_quit, &count, &err), 0);
+	assert_int_equal(write(pipe_fds[1], "a", 1), 1);
+	assert_int_equal(loop_run(loop, &err), 0);
+	assert_int_equal(loop_run(loop, &err), 0);
+	assert_int_equal(count, 2);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_fd),	    TEST(test_timer),	       TEST(test_past_deadline_fires_once),
-		TEST(test_signals), TEST(test_ignored_hangup),
+		TEST(test_signals), TEST(test_ignored_hangup), TEST(test_run_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

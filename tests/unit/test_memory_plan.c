@@ -43,6 +43,15 @@ static void test_default(void **state)
 	(void)state;
 	memory_plan_begin(&plan, 0);
 	assert_int_equal(plan.limit_bytes, 128 * MB);
+	memory_plan_begin(&plan, 120 * MB);
+	assert_int_equal(plan.table_bytes, 12 * MB);
+	assert_int_equal(plan.rings_bytes, 10 * MB);
+	/* 28 MB are the program's own, twice 7 the maps', the rings' once more. */
+	memory_plan_share(&plan, 7 * MB);
+	assert_int_equal(plan.parse_bytes, (120 - 28 - 14 - 10) * MB * 40 / 100);
+	assert_int_equal(plan.symbol_bytes, (120 - 28 - 14 - 10) * MB * 30 / 100);
+	assert_int_equal(plan.queue_bytes, (120 - 28 - 14 - 10) * MB * 15 / 100);
+	assert_int_equal(plan.file_bytes, (120 - 28 - 14 - 10) * MB * 10 / 100);
 }
 
 /* Maps of a host with very many cpus: something is left for each even so. */

@@ -77,6 +77,7 @@ static void a_file_is_opened_at_once(void **state)
 	put_mmap(f, 0, PID_A, "[anon]"); /* no file */
 	put_named(f, 7, SIDE_EXEC, PID_A, "x");
 	put_side(f, 0, (struct side_event){ .kind = SIDE_EXIT, .pid = PID_A, .tid = PID_B });
+	put_named(f, 8, SIDE_EXEC, PID_A, "y");
 	put_side(f, 0, (struct side_event){ .kind = SIDE_EXIT, .pid = PID_A });
 	pipeline_drain(&f->pipeline);
 	assert_string_equal(noted(), "grant\n"
@@ -84,6 +85,7 @@ static void a_file_is_opened_at_once(void **state)
 				     "unwinder: 1 maps 5000-7000+1000 /bin/a\n"
 				     "unwinder: 1 maps 10000000-10001000+0 [anon]\n"
 				     "unwinder: exec 1 at 7\n"
+				     "unwinder: exec 1 at 8\n"
 				     "unwinder: exit 1\n"
 				     "unwinder turn\ngrant\n");
 }
@@ -140,6 +142,7 @@ static void a_name_of_sixteen_letters(void **state)
 	put_sample(f, 5, (struct sample_spec){ .pid = PID_A, .comm = "sixteen letters!" });
 	pipeline_drain(&f->pipeline);
 	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	assert_int_equal(profile_get_thread(&f->pipeline.profile, 0)->java_tid, 0);
 	assert_string_equal(applied(f),
 			    "5 cpu 100 kernel sixteen letters.1/sixteen letters!.1: frame\n");
 }

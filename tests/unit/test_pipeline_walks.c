@@ -69,6 +69,8 @@ static void walks_are_tried_again(void **state)
 	parts.waits_for_jvm = true; /* the first's JVM is still starting */
 	pipeline_walk_again(&f->pipeline);
 	assert_string_equal(noted(), "try 2, 0 frames\n");
+	pipeline_drain(&f->pipeline); /* which does so in each turn */
+	assert_string_equal(noted(), "grant\nunwinder turn\ntry 2, 0 frames\ngrant\n");
 	parts.waits_for_jvm = false;
 	parts.unwinder_busy = true;
 	pipeline_walk_again(&f->pipeline);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,6 +92,15 @@ void capture_get_stats(const struct capture *capture, struct capture_stats *ret_
 	(void)capture;
 	*ret_stats = (struct capture_stats){ .side_lost = 91, .cpus = 92 };
 	ret_stats->counters[WIRE_COUNTER_LOST_UNKNOWN] = 1000;
+}
+
+int getrusage(__rusage_who_t who, struct rusage *usage)
+{
+	assert_int_equal(who, RUSAGE_SELF);
+	*usage = (struct rusage){ .ru_utime = { 3, 400000 },
+				  .ru_stime = { 1, 200000 },
+				  .ru_maxrss = 5000 };
+	return 0;
 }
 
 int pipeline_init(struct pipeline *pipeline, struct capture *capture,
@@ -290,9 +300,8 @@ static void what_is_told_of_it(void **state)
 	assert_int_equal(result.memory_limit_bytes, 99 << 20);
 	for (uint64_t i = 0; i < UNWIND_REASON_COUNT; i++)
 		assert_int_equal(result.reasons[i], 100 + i);
-	assert_true(result.own_cpu_ns > 0);
-	assert_in_range(result.own_cpu_ns, 1, (uint64_t)clock() * 1000 + 100 * MS);
-	assert_in_range(result.peak_rss_bytes, 1 << 20, 1 << 30);
+	assert_int_equal(result.own_cpu_ns, 4600 * MS);
+	assert_int_equal(result.peak_rss_bytes, 5000 * 1024);
 	assert_int_equal(result.exit_status, 0);
 }
 

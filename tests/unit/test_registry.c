@@ -413,9 +413,26 @@ static void a_walk_over_all(void **state)
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
+/* Caches are kept by it: no two generations have the same, whatever began them. */
+static void serials_are_unique(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t serials[4];
+
+	for (int i = 0; i < 4; i++) {
+		uint32_t pid = i < 2 ? PID_A : PID_B;
+
+		registry_exec(f->registry, (uint64_t)i + 1, pid, "x");
+		serials[i] = registry_find(f->registry, pid)->serial;
+		for (int other = 0; other < i; other++)
+			assert_int_not_equal(serials[i], serials[other]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(serials_are_unique, setup, teardown),
 		TEST(fork_then_exec),
 		TEST(an_exec_forgets_the_jvm),
 		TEST(only_the_main_thread_names_the_process),

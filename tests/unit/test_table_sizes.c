@@ -55,7 +55,10 @@ static void test_bounds(void **state)
 	assert_true(bytes_of(&sizes) < 1 << 20);
 	table_sizes_choose(UINT64_MAX, CPUS, &sizes);
 	assert_int_equal(sizes.rules, 65536);
-	assert_true(sizes.blocks >= 16384 && sizes.ranges >= 65536);
+	assert_int_equal(sizes.blocks, 1 << 22);
+	assert_int_equal(sizes.ranges, 1 << 22);
+	assert_int_equal(sizes.pages, 1 << 22);
+	assert_int_equal(sizes.spaces, 1 << 22);
 }
 
 static uint32_t hot_codes(uint64_t table_bytes, uint32_t cpus)

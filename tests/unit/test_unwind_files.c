@@ -207,6 +207,58 @@ static void test_the_next_is_the_source(void **state)
 	check_rows(f, &piece);
 }
 
+/* Every file that this program maps, through FILES; how many are open then. */
+static size_t open_after_all(struct fixture *f, struct unwind_files *files, size_t most)
+{
+	const struct mapping *mapping;
+	size_t count, open = 0;
+
+	vec_for_each (mapping, &f->process.mappings) {
+		unwind_files_piece(files, f->process.pid, mapping);
+		unwind_files_count(files, &count, &open);
+		assert_true(open <= most);
+	}
+	assert_true(count > 3); /* the C library, cmocka, libbpf */
+	return open;
+}
+
+/* Rows of each of the files 1 to 3, many times: they are open or opened again. */
+static void read_rows(struct fixture *f, struct unwind_files *files, int times)
+{
+	for (int i = 0; i < times; i++) {
+		for (uint32_t number = 1; number <= 3; number++)
+			unwind_files_rows(files, number, 0x10000, &f->rows);
+	}
+	unwind_files_for_each_failed(files, note_failed, f);
+	assert_int_equal(f->failed, 0);
+}
+
+static void test_open_files_are_limited(void **state)
+{
+	struct fixture *f = *state;
+	struct unwind_files *files = unwind_files_new(f->images, 2, SIZE_MAX);
+	size_t count, open;
+
+	assert_int_equal(open_after_all(f, files, 2), 2);
+	read_rows(f, files, 2);
+	unwind_files_count(files, &count, &open);
+	assert_int_equal(open, 2);
+	unwind_files_free(files);
+	/* One at least, however large it is. */
+	files = unwind_files_new(f->images, 16, 1);
+	assert_int_equal(open_after_all(f, files, 1), 1);
+	read_rows(f, files, 2);
+	unwind_files_free(files);
+	/* What a file holds counts once, however often it is used. */
+	files = unwind_files_new(f->images, 16, 64 << 20);
+	open = open_after_all(f, files, 16);
+	assert_true(open > 3);
+	read_rows(f, files, 1000);
+	unwind_files_count(files, &count, &count);
+	assert_int_equal(count, open);
+	unwind_files_free(files);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -215,6 +267,7 @@ int main(void)
 		TEST(test_idle_files_are_closed),
 		TEST(test_who_lives_is_the_source),
 		TEST(test_the_next_is_the_source),
+		TEST(test_open_files_are_limited),
 	};
 
 	return cmocka_run_group_tests_name("unwind_files", tests, NULL, NULL);

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "process/proc.h"
@@ -182,9 +188,59 @@ static void test_copies(void **state)
 	assert_true(other > 0 && other != first);
 }
 
+static void *tell_and_wait(void *data)
+{
+	uint32_t tid = (uint32_t)gettid();
+
+	if (write(*(int *)data, &tid, sizeof(tid)) != sizeof(tid))
+		_exit(1);
+	pause();
+	return NULL;
+}
+
+/* A process whose first thread has ended; its other thread's id. */
+static pid_t start_without_first(uint32_t *ret_tid)
+{
+	pthread_t thread;
+	int fds[2];
+	pid_t pid;
+
+	assert_int_equal(pipe(fds), 0);
+	pid = fork();
+	if (pid == 0) {
+		pthread_create(&thread, NULL, tell_and_wait, &fds[1]);
+		syscall(SYS_exit, 0); /* of this thread */
+	}
+	assert_int_equal(read(fds[0], ret_tid, sizeof(*ret_tid)), sizeof(*ret_tid));
+	close(fds[0]);
+	close(fds[1]);
+	return pid;
+}
+
+static void test_first_thread_ended(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t tid;
+	pid_t pid = start_without_first(&tid);
+	int r = 0;
+
+	for (int i = 0; i < 1000 && r == 0; i++) {
+		usleep(1000);
+		r = unwind_ranges_read(&f->ranges, f->files, (uint32_t)pid, 0);
+	}
+	assert_int_equal(r, -ENODATA);
+	assert_int_equal(unwind_ranges_read(&f->ranges, f->files, (uint32_t)pid, (uint32_t)pid),
+			 -ENODATA);
+	assert_int_equal(unwind_ranges_read(&f->ranges, f->files, (uint32_t)pid, tid), 0);
+	assert_non_null(unwind_ranges_find(&f->ranges, (uintptr_t)test_first_thread_ended));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_first_thread_ended, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_code_without_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_malformed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_own_program, setup, teardown),

@@ -83,6 +83,10 @@ static void test_first_java_frame(void **state)
 	assert_int_equal(f->jvm_reads, 1);
 	assert_int_equal(published_jvm(f), 5);
 	assert_int_equal(table_memory_heap_jvm(f->memory, 5)->serial, 5);
+	/* What changes in it is published by a later turn. */
+	f->jvm.return_barrier = 0x4711;
+	unwinder_turn(f->unwinder, clock_now_ns() + 2 * NSEC_PER_SEC);
+	assert_int_equal(table_memory_heap_jvm(f->memory, 5)->return_barrier, 0x4711);
 	unmap_java(&java);
 }
 

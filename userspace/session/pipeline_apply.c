@@ -108,7 +108,6 @@ static const char *thread_name(struct pipeline *pipeline, struct process *proces
 	struct jvm *jvm = jvm_table_get(pipeline->jvms, process);
 	const char *name = NULL;
 
-	*ret_java_tid = 0;
 	if (jvm)
 		name = jvm_thread_name(jvm, sample->tid, sample->time_ns, ret_java_tid);
 	if (name && *name)
@@ -153,7 +152,7 @@ static void apply_sample(struct pipeline *pipeline, struct process *process,
 		.event = pipeline->event_ids[sample->event],
 		.state = sample->in_user ? STATE_RUNNING_USER : STATE_RUNNING_KERNEL,
 	};
-	uint64_t java_tid;
+	uint64_t java_tid = 0;
 	const char *name = thread_name(pipeline, process, sample, comm, &java_tid);
 
 	row.stack = symbolizer_stack(pipeline->symbolizer, &pipeline->profile, process, sample);

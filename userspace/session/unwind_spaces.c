@@ -140,8 +140,6 @@ static struct space *get_or_add(struct unwind_spaces *spaces, const struct space
 	if (space->id.start_ns != id->start_ns || space->id.exec_id != id->exec_id) {
 		space->id = *id;
 		space->refuted = 0;
-		space->read_ns = 0;
-		space->differs = false;
 		space->unsteady_until_ns = 0;
 		space->libjvm.start = space->libjvm.end = 0;
 		space->jvm = 0;

@@ -175,8 +175,8 @@ static void text_is_executable(void **state)
 	content.text.p_offset = PAGE;
 	content.text.p_filesz = content.text.p_memsz = PAGE;
 	write_content(f, "prog");
-	expect_file(open_by_text(f, start, 1), &(struct image_key){
-						       .inode = key_of(path_in(f, "prog")).inode });
+	expect_file(open_by_text(f, start, 1),
+		    &(struct image_key){ .inode = key_of(path_in(f, "prog")).inode });
 	content.text.p_filesz = content.text.p_memsz = PAGE - 1;
 	write_content(f, "prog");
 	assert_int_equal(open_by_text(f, start, 1), -ESTALE);

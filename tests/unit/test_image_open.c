@@ -2,55 +2,15 @@
 /* Which file is chosen for a mapping: each way alone, and what is refused on it. */
 #include "image_fixture.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <sys/mman.h>
 
 #include "elf/image_open.h"
+#include "text_file.h"
 
-#define PAGE	   4096UL
-#define TEXT_PAGES 5UL
-#define NO_PID	   0x7ffffff0U
-
-/* A program of one segment of text, whose first page is the file's second, and half a page behind it. */
-struct text_file {
-	Elf64_Ehdr header;
-	Elf64_Phdr data, text;
-	unsigned char room[PAGE - sizeof(Elf64_Ehdr) - 2 * sizeof(Elf64_Phdr)];
-	unsigned char pages[TEXT_PAGES * PAGE + PAGE / 2];
-};
+#define NO_PID 0x7ffffff0U
 
 static struct text_file content;
-
-static void fill_content(void)
-{
-	memset(&content, 0, sizeof(content));
-	content.header = (Elf64_Ehdr){
-		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
-			     EV_CURRENT },
-		.e_type = ET_DYN,
-		.e_machine = EM_X86_64,
-		.e_version = EV_CURRENT,
-		.e_phoff = offsetof(struct text_file, data),
-		.e_ehsize = sizeof(Elf64_Ehdr),
-		.e_phentsize = sizeof(Elf64_Phdr),
-		.e_phnum = 2,
-	};
-	/* Data of the same size: no text, though it lies elsewhere in the file. */
-	content.data = (Elf64_Phdr){ .p_type = PT_LOAD,
-				     .p_flags = PF_R | PF_W,
-				     .p_filesz = TEXT_PAGES * PAGE,
-				     .p_memsz = TEXT_PAGES * PAGE };
-	/* It begins within its first page and ends within its last one. */
-	content.text = (Elf64_Phdr){ .p_type = PT_LOAD,
-				     .p_flags = PF_R | PF_X,
-				     .p_offset = PAGE + 0x40,
-				     .p_vaddr = 64 * PAGE + 0x40,
-				     .p_filesz = sizeof(content.pages) - 0x40,
-				     .p_memsz = sizeof(content.pages) - 0x40 };
-	for (size_t i = 0; i < sizeof(content.pages); i++)
-		content.pages[i] = (unsigned char)(i * 7 + i / PAGE * 31 + 1);
-}
 
 static char *path_in(const struct fixture *f, const char *name)
 {
@@ -106,7 +66,7 @@ static void by_its_inode_in_the_root_of_the_process(void **state)
 	struct fixture *f = *state;
 	struct image_key key, other_device;
 
-	fill_content();
+	text_file_fill(&content);
 	key = other_device = write_content(f, "prog");
 	expect_file(image_open_file(&key, (uint32_t)getpid(), 1, 2, path_in(f, "prog")), &key);
 	/* overlayfs: the kernel's records have another device */
@@ -121,7 +81,7 @@ static void by_its_text(void **state)
 	unsigned char *start;
 	struct image_key key;
 
-	fill_content();
+	text_file_fill(&content);
 	key = write_content(f, "prog");
 	start = map_text(TEXT_PAGES + 2);
 	/* The last page may be there or not. */
@@ -147,7 +107,7 @@ static void by_text_with_breakpoints(void **state)
 	unsigned char *start;
 	struct image_key key;
 
-	fill_content();
+	text_file_fill(&content);
 	key = write_content(f, "prog");
 	for (size_t i = 0; i < ARRAY_SIZE(asked); i++) {
 		start = map_text(TEXT_PAGES);
@@ -166,7 +126,7 @@ static void text_is_executable(void **state)
 	struct fixture *f = *state;
 	unsigned char *start;
 
-	fill_content();
+	text_file_fill(&content);
 	content.text.p_flags = PF_R | PF_W;
 	write_content(f, "prog");
 	start = map_text(TEXT_PAGES);
@@ -226,7 +186,7 @@ static void a_mapped_file_that_was_replaced(void **state)
 	struct mapped mapped;
 	struct image_key key;
 
-	fill_content();
+	text_file_fill(&content);
 	write_content(f, "prog");
 	mapped = map_file(f, "prog");
 	skip_without_map_files(&mapped);
@@ -250,7 +210,7 @@ static void a_range_that_another_file_has(void **state)
 	struct mapped mapped;
 	struct image_key key;
 
-	fill_content();
+	text_file_fill(&content);
 	write_content(f, "prog");
 	write_content(f, "prog2");
 	mapped = map_file(f, "prog");
@@ -283,7 +243,7 @@ static void a_process_that_is_gone(void **state)
 	struct fixture *f = *state;
 	struct image_key key, other;
 
-	fill_content();
+	text_file_fill(&content);
 	key = write_content(f, "prog");
 	expect_file(image_open_file(&key, NO_PID, 1, 2, path_in(f, "prog")), &key);
 	expect_file(image_open_file(&key, NO_PID, 1, 2, path_in(f, "prog (deleted)")), &key);
@@ -305,7 +265,7 @@ static void names_with_an_end(void **state)
 	struct fixture *f = *state;
 	struct image_key key;
 
-	fill_content();
+	text_file_fill(&content);
 	key = write_content(f, "x (deleted)");
 	assert_int_equal(image_open_file(&key, NO_PID, 1, 2, path_in(f, "x (deleted)")), -ENOENT);
 	key = write_content(f, "prog (deleted)x");

@@ -79,11 +79,19 @@ static void by_its_text(void **state)
 {
 	struct fixture *f = *state;
 	unsigned char *start;
+	struct text_file swapped;
 	struct image_key key;
 
 	text_file_fill(&content);
 	key = write_content(f, "prog");
 	start = map_text(TEXT_PAGES + 2);
+	expect_file(open_by_text(f, start, TEXT_PAGES), &key);
+	/* Its text may be the first segment, too. */
+	swapped = content;
+	swapped.data = content.text;
+	swapped.text = content.data;
+	content = swapped;
+	key = write_content(f, "prog");
 	/* The last page may be there or not. */
 	expect_file(open_by_text(f, start, TEXT_PAGES), &key);
 	expect_file(open_by_text(f, start, TEXT_PAGES + 1), &key);

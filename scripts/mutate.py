@@ -10,6 +10,7 @@ change that no test can notice because it changes nothing may be explained in sc
 import argparse
 import collections
 import concurrent.futures
+import os
 import pathlib
 import random
 import sys
@@ -23,14 +24,14 @@ from mutation.root import RootTests
 from mutation.tree import ROOT, Broken, copy_tree
 
 PRODUCT = ("bpf/*.h", "userspace/*/*.[ch]", "jvmagent/*.[ch]")
-CAUGHT, EXPLAINED, SURVIVED, INVALID = "caught", "explained", "SURVIVED", "invalid"
+CAUGHT, NO_END, EXPLAINED, SURVIVED, INVALID = "caught", "no end", "explained", "SURVIVED", "invalid"
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seed", help="of the draw; without one, a new one that is printed")
     parser.add_argument("--number", type=int, default=300, metavar="N", help="of changes that compile (300)")
-    parser.add_argument("--under", default="", metavar="PATH", help="only files that begin with PATH")
+    parser.add_argument("--under", default="", metavar="PATHS", help="only files that begin with one of PATHS")
     parser.add_argument("--at-least", type=float, default=90, metavar="PERCENT", help="fail below this share (90)")
     parser.add_argument("--root", default="", metavar="FILES", help="show survivors to these files of tests/root")
     parser.add_argument("-j", type=int, default=1, dest="jobs", metavar="N", help="so many at a time (1)")
@@ -40,9 +41,15 @@ def arguments():
 def product(bench, under):
     """The files that may be broken, and how many are not compiled for the host."""
     names = sorted(str(p.relative_to(ROOT)) for pattern in PRODUCT for p in ROOT.glob(pattern))
-    names = [n for n in names if n.startswith(under)]
+    names = [n for n in names if n.startswith(tuple(under.split()) or "")]
     kept = [n for n in names if n.startswith("jvmagent/") or bench.is_compiled(n)]
     return {n: (ROOT / n).read_text(encoding="utf-8") for n in kept}, len(names) - len(kept)
+
+
+def noticed(by):
+    """BY a test and what failed in it. A test that did not end says less than an assertion: it may be the machine."""
+    test, failed = by
+    return NO_END if failed == ["no end"] else CAUGHT, f"{test}: {failed[0]}"
 
 
 class Run:
@@ -72,7 +79,7 @@ class Run:
         finally:
             if undo:
                 undo()
-        result, word = (CAUGHT, f"{caught[0]}: {caught[1][0]}") if caught else (SURVIVED, self.why(change))
+        result, word = noticed(caught) if caught else (SURVIVED, self.why(change))
         if not caught and equivalents.key(change) in self.explained:
             result, word = EXPLAINED, self.explained[equivalents.key(change)]
         return result, word, time.monotonic() - begin
@@ -91,7 +98,7 @@ class Run:
     def note(self, change, result, word, seconds):
         if result == SURVIVED and self.root:
             caught = self.try_root(change)
-            result, word = (CAUGHT, f"{caught[0]}: {caught[1][0]}") if caught else (result, word)
+            result, word = noticed(caught) if caught else (result, word)
         self.results[result] += 1
         if result == INVALID:
             return
@@ -107,15 +114,15 @@ class Run:
 
 def share(results):
     tried = sum(n for result, n in results.items() if result != INVALID)
-    return 100 * (results[CAUGHT] + results[EXPLAINED]) / tried if tried else 0
+    return 100 * (tried - results[SURVIVED]) / tried if tried else 0
 
 
 def summary(run):
-    print(f"{'':<24}{'tried':>7}{'caught':>8}{'explained':>11}{'survived':>10}{'share':>8}")
+    print(f"{'':<24}{'tried':>7}{'caught':>8}{'no end':>8}{'explained':>11}{'survived':>10}{'share':>8}")
     for name, results in [*sorted(run.by_folder.items()), ("all", run.results)]:
         tried = sum(n for result, n in results.items() if result != INVALID)
-        print(f"{name:<24}{tried:>7}{results[CAUGHT]:>8}{results[EXPLAINED]:>11}{results[SURVIVED]:>10}"
-              f"{share(results):>7.1f}%")
+        print(f"{name:<24}{tried:>7}{results[CAUGHT]:>8}{results[NO_END]:>8}{results[EXPLAINED]:>11}"
+              f"{results[SURVIVED]:>10}{share(results):>7.1f}%")
 
 
 def run_all(run, drawn, number, jobs):
@@ -134,13 +141,17 @@ def run_all(run, drawn, number, jobs):
 
 def main():
     options = arguments()
+    # Without the libraries no test links, and all of them would be left out.
+    if "LDLIBS" not in os.environ:
+        raise SystemExit("mutate.py: run `make check-random-mutants`, which says the compiler and libraries")
     seed = options.seed or str(random.randrange(10 ** 6))
     bench = Bench(options.jobs)
     files, not_compiled = product(bench, options.under)
-    drawn, spared = places.draw(files, seed)
+    drawn, left = places.draw(files, seed)
     stale = list(equivalents.stale())
     print(f"seed {seed}: {len(drawn)} lines of {len(files)} files can be broken; {not_compiled} headers are only of "
-          f"the BPF programs; {spared} statements only give something back and are not drawn")
+          "the BPF programs")
+    print(f"left out by rule: {', '.join(f'{n} {rule}' for rule, n in left.most_common())}")
     unfit = [f"{test}: {name}" for test, names in bench.unfit.items() for name in sorted(names)]
     print(f"{len(bench.tests)} unit tests; without a mutant {len(unfit)} of their functions fail in this build and do "
           f"not count{': ' if unfit else ''}{', '.join(unfit)}", flush=True)

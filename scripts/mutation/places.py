@@ -1,11 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the product can be broken at random, and how: one line each (mutate.py)."""
+"""
+Where the product can be broken at random, and how: one line each (mutate.py).
+
+A change that a rule leaves out is given as (RULE, None), so that it can be counted.
+"""
 import collections
 import hashlib
 import re
 
 # One line of a file and one way to break it. `nth` tells equal lines of a file apart.
 Change = collections.namedtuple("Change", "file number nth old new how")
+
+MANY, LENGTHS, SIZEOF = "constants above 64, one more", "lengths of arrays", "numbers in sizeof"
+ALLOCATION, BACK = "numbers in allocations", "statements that only give something back"
+LAST, VALUE, VOID = "last returns of functions", "declarations with a value", "(void)x"
+SAME, MESSAGE, BPF = "arguments of MIN and MAX", "lines of messages and assertions", "lines for the BPF compiler only"
+TABLE, MACRO = "numbers outside of functions", "lines of macros of several lines"
 
 # Written with blanks around it, an operator is binary: clang-format sees to that.
 SWAPS = {"==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "+": "-", "-": "+", "*": "/",
@@ -58,13 +68,18 @@ def operator_changes(line, mask):
 
 
 def constant_changes(line, mask):
+    for found in re.finditer(r"sizeof\([^()]*\)", mask):
+        yield from ((SIZEOF, None) for _ in NUMBER.finditer(found.group()))
     mask = re.sub(r"sizeof\([^()]*\)", lambda m: " " * len(m.group()), mask)
     for found in NUMBER.finditer(mask):
         if ALLOCATES.search(mask):
-            break
+            yield ALLOCATION, None
+            continue
         value, suffix = int(found.group(1), 16 if found.group(1)[:2] in ("0x", "0X") else 10), found.group(2)
         if value <= MAX_PLUS_ONE:
             yield "constant", replaced(line, found, f"{value + 1}{suffix}")
+        else:
+            yield MANY, None
         if value > 1:
             yield "constant", replaced(line, found, f"0{suffix}")
     for found in re.finditer(r"\b(true|false)\b", mask):
@@ -83,8 +98,8 @@ def argument_changes(line, mask):
     for found in PAIR.finditer(mask):
         first, second = found.groups()
         inside = any(begin < found.start() < end for begin, end in same)
-        if first != second and "(" in mask[:found.start()] and not inside:
-            yield "arguments", replaced(line, found, f"{second}, {first}")
+        if first != second and "(" in mask[:found.start()]:
+            yield (SAME, None) if inside else ("arguments", replaced(line, found, f"{second}, {first}"))
 
 
 def begins_statement(before):
@@ -98,9 +113,8 @@ def removal(line, mask, before):
     if not STATEMENT.match(mask) or mask.count("(") != mask.count(")") or not begins_statement(before):
         return
     # The last return of a function says its result: without it the program means nothing.
-    if re.match(r"\treturn\b", mask) or INITIALISED.match(mask) or GIVES_BACK.match(mask) or UNUSED.match(mask):
-        return
-    yield "removed", f"{indent};"
+    rules = {LAST: re.compile(r"\treturn\b"), VALUE: INITIALISED, BACK: GIVES_BACK, VOID: UNUSED}
+    yield next(((rule, None) for rule, what in rules.items() if what.match(mask)), ("removed", f"{indent};"))
 
 
 def body_lines(masks):
@@ -116,46 +130,77 @@ def body_lines(masks):
 
 
 def line_changes(line, mask, before):
-    if SPARED.search(mask) or DECLARATION.match(mask):
-        return []
+    if SPARED.search(mask):
+        return [(MESSAGE, None)]
+    if DECLARATION.match(mask):
+        return [(LENGTHS, None)] * len(NUMBER.findall(mask))
     # An array's length in a declaration is no behaviour.
     code = LENGTH.sub(lambda m: m.group(1).ljust(len(m.group())), mask)
+    lengths = len(NUMBER.findall(mask)) - len(NUMBER.findall(code))
     changes = [*operator_changes(line, code), *constant_changes(line, code), *condition_changes(line, code),
-               *argument_changes(line, code), *removal(line, mask, before)]
-    return [c for c in dict.fromkeys(changes) if c[1] != line]
+               *argument_changes(line, code), *removal(line, mask, before), *[(LENGTHS, None)] * lengths]
+    return [c for c in changes if c[1] != line]
+
+
+def define_changes(line, mask, define):
+    if define.group(1).endswith("_H"):
+        return []
+    start = define.start(2)
+    return [(how, new and line[:start] + new) for how, new in constant_changes(line[start:], mask[start:])]
+
+
+def bpf_lines(masks):
+    """Line numbers (from 0) that only the BPF compiler sees."""
+    open_ifs = []
+    for at, mask in enumerate(masks):
+        if re.match(r"#\s*if", mask):
+            open_ifs.append(re.match(r"#\s*ifdef __bpf__$", mask) is not None)
+        elif re.match(r"#\s*el", mask) and open_ifs:
+            open_ifs[-1] = re.match(r"#\s*ifndef __bpf__$", mask) is not None
+        elif re.match(r"#\s*endif", mask) and open_ifs:
+            open_ifs.pop()
+        elif any(open_ifs):
+            yield at
 
 
 def file_changes(name, text):
-    """All changes of a file, as lists by line."""
+    """All changes of a file, as lists by line; and what of each line is left out."""
     lines, masks = text.split("\n"), masked(text).split("\n")
     masks = [mask.rstrip() for mask in masks]
-    inside, seen = set(body_lines(masks)), collections.Counter()
+    inside, bpf, seen = set(body_lines(masks)), set(bpf_lines(masks)), collections.Counter()
     for at, (line, mask) in enumerate(zip(lines, masks)):
         nth = seen[line]
         seen[line] += 1
         define = DEFINE.match(mask)
         if at in inside:
             found = line_changes(line, mask, masks[at - 1])
-        elif define and not define.group(1).endswith("_H"):
-            start = define.start(2)
-            found = [(how, line[:start] + new) for how, new in constant_changes(line[start:], mask[start:])]
+        elif define:
+            found = define_changes(line, mask, define)
+        elif mask.endswith("\\") or (at and masks[at - 1].endswith("\\")):
+            found = [(MACRO, None)]
         else:
-            continue
-        if found:
-            yield [Change(name, at + 1, nth, line, new, how) for how, new in found]
+            found = [(TABLE, None)] * (len(NUMBER.findall(mask)) if not mask.startswith("#") else 0)
+        if at in bpf and any(new for _, new in found):
+            found = [(BPF, None)]
+        left = [how for how, new in found if new is None]
+        yield [Change(name, at + 1, nth, line, new, how) for how, new in dict.fromkeys(found) if new is not None], left
 
 
 def draw(files, seed):
     """
     Changes of FILES ({name: text}) in the order in which they are drawn, one per line. The order of two
     lines depends on themselves alone, so that a seed means the same after a change elsewhere. And how many
-    statements are spared, since they only give something back.
+    changes each rule leaves out.
     """
     def key(change, *more):
         word = "\0".join(str(w) for w in (seed, change.file, change.old, change.nth, *more))
         return hashlib.sha256(word.encode()).digest()
 
-    found = [place for name, text in files.items() for place in file_changes(name, text)]
+    found, left = [], collections.Counter()
+    for name, text in files.items():
+        for place, rules in file_changes(name, text):
+            left.update(rules)
+            if place:
+                found.append(place)
     found.sort(key=lambda place: key(place[0]))
-    spared = sum(bool(GIVES_BACK.match(line)) for text in files.values() for line in masked(text).split("\n"))
-    return [min(place, key=lambda c: key(c, c.how, c.new)) for place in found], spared
+    return [min(place, key=lambda c: key(c, c.how, c.new)) for place in found], left

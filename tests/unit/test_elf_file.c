@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "test.h"
 
+#include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -166,6 +168,71 @@ static void plt_entries_have_names(void **state)
 	elf_file_close(TAKE_PTR(file));
 }
 
+struct plt_check {
+	uint64_t bias;
+	int entries, bound;
+};
+
+/* The entry jumps through a slot; once it is bound, the function of that name is in it. */
+static void check_plt(const struct elf_raw_symbol *symbol, void *data)
+{
+	struct plt_check *check = data;
+	const unsigned char *code =
+		(const unsigned char *)(check->bias + symbol->address); /* NOLINT */
+	size_t name_len = strlen(symbol->name), at = 0;
+	char name[128];
+	int32_t displacement;
+	void *bound;
+
+	if (name_len < 4 || strcmp(symbol->name + name_len - 4, ELF_PLT_SUFFIX) != 0)
+		return;
+	check->entries++;
+	while (at < 10 && (code[at] != 0xff || code[at + 1] != 0x25))
+		at++;
+	memcpy(&displacement, code + at + 2, sizeof(displacement));
+	memcpy(&bound, code + at + 6 + displacement, sizeof(bound));
+	snprintf(name, sizeof(name), "%.*s", (int)(name_len - 4), symbol->name);
+	check->bound += bound == dlsym(RTLD_DEFAULT, name);
+}
+
+static void plt_entries_lead_to_their_functions(void **state)
+{
+	_cleanup_(elf_file_closep) struct elf_file *file = NULL;
+	_cleanup_close_ int fd = open_own(&file);
+	struct plt_check check = { .entries = 0 };
+	uint64_t own = 0;
+
+	(void)state;
+	elf_file_find_symbol(file, "elf_test_local", &own);
+	check.bias = (uintptr_t)elf_test_local - own;
+	elf_file_for_each_raw_symbol(file, check_plt, &check);
+	/* Of a program that binds late, those that were called. */
+	assert_true(check.entries > 10);
+	assert_true(check.bound * 3 > check.entries);
+	elf_file_close(TAKE_PTR(file));
+}
+
+/* Symbol tables and their strings, as the section headers say. */
+static void bytes_of_symbols(void **state)
+{
+	_cleanup_(elf_file_closep) struct elf_file *file = NULL;
+	_cleanup_close_ int fd = open_own(&file);
+	Elf64_Shdr sections[128];
+	Elf64_Ehdr header;
+	uint64_t expected = 0;
+
+	(void)state;
+	assert_int_equal(pread(fd, &header, sizeof(header), 0), sizeof(header));
+	assert_true(header.e_shnum <= ARRAY_SIZE(sections));
+	assert_true(pread(fd, sections, header.e_shnum * sizeof(sections[0]),
+			  (off_t)header.e_shoff) > 0);
+	for (int i = 0; i < header.e_shnum; i++)
+		if (sections[i].sh_type == SHT_SYMTAB || sections[i].sh_type == SHT_DYNSYM)
+			expected += sections[i].sh_size + sections[sections[i].sh_link].sh_size;
+	assert_int_equal(elf_file_symbol_bytes(file), expected);
+	elf_file_close(TAKE_PTR(file));
+}
+
 static void sections_end(void **state)
 {
 	_cleanup_(elf_file_closep) struct elf_file *file = NULL;
@@ -263,6 +330,8 @@ int main(void)
 		cmocka_unit_test(addresses_of_own_symbols),
 		cmocka_unit_test(functions_are_visited),
 		cmocka_unit_test(plt_entries_have_names),
+		cmocka_unit_test(plt_entries_lead_to_their_functions),
+		cmocka_unit_test(bytes_of_symbols),
 		cmocka_unit_test(sections_end),
 		cmocka_unit_test(the_vdso_in_memory),
 		cmocka_unit_test(what_is_no_elf_file),

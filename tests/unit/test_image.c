@@ -135,6 +135,32 @@ static void a_debug_file_of_another_build(void **state)
 	assert_string_equal(local_name(f, open_named(f, "prog")), "");
 }
 
+/* The build id is enough: tools rewrite debug files, and the checksum is another one then. */
+static void debug_link_checked_by_build_id(void **state)
+{
+	struct fixture *f = *state;
+
+	copy_self(f, "prog");
+	if (!run(f, "objcopy --only-keep-debug prog prog.debug && strip prog && "
+		    "objcopy --add-gnu-debuglink=prog.debug prog && echo x >>prog.debug"))
+		skip();
+	assert_string_equal(local_name(f, open_named(f, "prog")), "image_test_local");
+}
+
+/* The program has one; the debug file, of another content, has none. */
+static void a_debug_file_without_build_id(void **state)
+{
+	struct fixture *f = *state;
+
+	copy_self(f, "prog");
+	if (!run(f,
+		 "objcopy --only-keep-debug --remove-section=.note.gnu.build-id prog prog.debug && "
+		 "strip prog && objcopy --add-gnu-debuglink=prog.debug prog && "
+		 "echo x >>prog.debug"))
+		skip();
+	assert_string_equal(local_name(f, open_named(f, "prog")), "");
+}
+
 static void compressed_symbols(void **state)
 {
 	struct fixture *f = *state;
@@ -330,6 +356,8 @@ int main(void)
 		TEST(debug_link_in_the_debug_directory),
 		TEST(debug_link_checked_by_checksum),
 		TEST(a_debug_file_of_another_build),
+		TEST(debug_link_checked_by_build_id),
+		TEST(a_debug_file_without_build_id),
 		TEST(compressed_symbols),
 		TEST(damaged_compressed_symbols),
 		TEST(equal_files_are_one_image),

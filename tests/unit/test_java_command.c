@@ -2,8 +2,14 @@
 #include "test.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/macros.h"
+#include "fake_vm.h"
 #include "jvm/java_command.h"
 
 static const struct {
@@ -76,12 +82,108 @@ static void long_names_are_cut(void **state)
 	assert_string_equal(found, "xxxxxxxxxxxxxxx");
 }
 
+/* --- a process, and what its JVM says --- */
+
+struct fixture {
+	struct fake_vm vm;
+	uint64_t command; /* the variable */
+	pid_t child;
+	int input;
+};
+
+static void start(struct fixture *f, const char *script)
+{
+	int ends[2];
+
+	assert_int_equal(pipe(ends), 0);
+	f->input = ends[1];
+	f->child = fork();
+	if (f->child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dup2(ends[0], 0);
+		close(1);
+		close(2);
+		execl("/bin/sh", "java", "-c", script, NULL);
+		_exit(1);
+	}
+	close(ends[0]);
+	fake_init(&f->vm.fake);
+	f->command = fake_alloc(&f->vm.fake, 8);
+	const struct fake_field fields[] = { { "Arguments", "_java_command", f->command, 1 } };
+
+	const struct fake_type types[] = { { "Arguments", 8 } };
+
+	fake_vm_open(&f->vm, fields, ARRAY_SIZE(fields), types, ARRAY_SIZE(types));
+}
+
+static void stop(struct fixture *f)
+{
+	kill(f->child, SIGKILL);
+	waitpid(f->child, NULL, 0);
+	close(f->input);
+	fake_vm_release(&f->vm);
+}
+
+/* COMMAND is what the JVM says; NULL: it says nothing. */
+static void expect_main(struct fixture *f, const char *command, const char *expected)
+{
+	char found[64] = "";
+
+	if (command)
+		fake_put_u64(&f->vm.fake, f->command, fake_string(&f->vm.fake, command));
+	/* Until the child has become what it is to be. */
+	for (int i = 0; i < 500 && strcmp(found, expected) != 0; i++) {
+		java_command_main_class((uint32_t)f->child, command ? f->vm.vs : NULL, found,
+					sizeof(found));
+		usleep(1000);
+	}
+	assert_string_equal(found, expected);
+}
+
+static void the_jvm_knows_better(void **state)
+{
+	char text[3000] = "long.Main ";
+	struct fixture f;
+
+	(void)state;
+	memset(&f, 0, sizeof(f));
+	start(&f, "read x #");
+	expect_main(&f, NULL, "read x #");
+	expect_main(&f, "pkg.Main arg", "pkg.Main");
+	expect_main(&f, "pkg.Main", "pkg.Main");
+	/* What is shown is one word; of that which the command line says the JVM's has no more. */
+	expect_main(&f, "read x # arg", "read x #");
+	expect_main(&f, "read x #2 arg", "read");
+	expect_main(&f, "", "read x #");
+	expect_main(&f, "jdk.compiler/com.sun.tools.javac.launcher.Main A.java", "read x #");
+	expect_main(&f, "/opt/lib/app.jar x", "app.jar");
+	expect_main(&f, "app.jar", "app.jar");
+	expect_main(&f, "/opt/app.jarx", "/opt/app.jarx");
+	expect_main(&f, "a\x1f\x7f\x20", "a??");
+	memset(text + strlen(text), 'x', sizeof(text) - strlen(text) - 1);
+	expect_main(&f, text, "long.Main");
+	stop(&f);
+}
+
+static void a_jar_without_its_directory(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	memset(&f, 0, sizeof(f));
+	start(&f, "read x #/opt/my app.jar");
+	expect_main(&f, NULL, "my app.jar");
+	stop(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_what_is_run),
 		cmocka_unit_test(last_argument_may_lack_its_nul),
 		cmocka_unit_test(long_names_are_cut),
+		cmocka_unit_test(the_jvm_knows_better),
+		cmocka_unit_test(a_jar_without_its_directory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -291,6 +291,32 @@ static void what_was_read_is_kept(void **state)
 	assert_int_equal(find(f, 0, &frame), -ESTALE);
 }
 
+/* Another class in the same place has lines of its own, and takes nothing of the first one's. */
+static void lines_of_two_classes(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t first = identity(f), second, word;
+	struct java_frame frame;
+
+	assert_int_equal(find(f, bcp(f, 5), &frame), 0);
+	assert_int_equal(frame.line, 31);
+	memcpy(&word, f->fake.bytes + (f->class_symbol - FAKE_BASE), sizeof(word));
+	fake_put_u64(&f->fake, f->class_symbol, word ^ 0x5a5a0000);
+	f->fake.bytes[bcp(f, CODE_BYTES) + 2 - FAKE_BASE] = 100; /* from line 50 on */
+	second = identity(f);
+	assert_true(first != second);
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(method_names_find(f->names, f->method, f->const_method, second,
+						   bcp(f, 5), &frame),
+				 0);
+		assert_int_equal(frame.line, 51);
+		assert_int_equal(method_names_find(f->names, f->method, f->const_method, first,
+						   bcp(f, 5), &frame),
+				 0);
+		assert_int_equal(frame.line, 31);
+	}
+}
+
 static struct fixture *unloading;
 
 /* The class goes before its line table is read, and another has its place. */
@@ -403,6 +429,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(counting_references_changes_nothing, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(what_was_read_is_kept, setup, teardown),
+		cmocka_unit_test_setup_teardown(lines_of_two_classes, setup, teardown),
 		cmocka_unit_test_setup_teardown(lines_of_another_class_are_not_kept, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(long_names_are_cut, setup, teardown),

@@ -56,12 +56,14 @@ static void test_equal_lists_are_one(void **state)
 	assert_int_equal(lists.used, 9);
 	range_lists_unref(&lists, b, 20);
 	assert_int_equal(lists.used, 4);
+	assert_int_equal(lists.held, 1);
 	assert_int_equal(lists.idle, 5);
 	assert_int_equal(a->idle_ns, 20);
 	/* It is still there, under its serial, and comes back. */
 	expect_ranges(a, 1);
 	assert_ptr_equal(range_lists_find(&lists, a->serial), a);
 	assert_ptr_equal(ref_ranges(&lists, 1, 5, &found), a);
+	assert_int_equal(lists.held, 2);
 	assert_int_equal(lists.idle, 0);
 	assert_null(lists.idle_first);
 	range_lists_release(&lists);

@@ -93,6 +93,7 @@ static void test_unknown_processes_only(void **state)
 
 static const char every_figure[] = "{\n"
 				   "  \"version\": \"" HOSTPROF_VERSION "\",\n"
+				   "  \"start_ns\": 116,\n"
 				   "  \"elapsed_ns\": 102,\n"
 				   "  \"interrupted\": true,\n"
 				   "  \"command_exit\": 7,\n"
@@ -221,6 +222,7 @@ static struct recorder_result one_of_each(void)
 	struct recorder_result r = { .samples = 8000,
 				     .complete = 6000,
 				     .lost = 101,
+				     .start_ns = 116,
 				     .elapsed_ns = 102,
 				     .processes = 103,
 				     .jvms = 104,

@@ -99,6 +99,51 @@ static void the_innermost_range_has_the_word(void **state)
 	symbols_release(&symbols);
 }
 
+static __attribute__((noinline, used)) int own_function(int x)
+{
+	__asm__ volatile("");
+	return x + 1;
+}
+
+/* An address of this program's own text, as the file has it, and the end of its section. */
+static uint64_t own_text(uint64_t *ret_end)
+{
+	struct elf_file *file = own_file();
+	uint64_t address;
+
+	assert_int_equal(own_function(1), 2);
+	assert_int_equal(elf_file_find_symbol(file, "own_function", &address), 0);
+	*ret_end = elf_file_section_end(file, address);
+	elf_file_close(file);
+	assert_true(*ret_end > address + 0x100);
+	return address;
+}
+
+/* Assembly: it goes on to the next name or to the end of its section; a label in a function is none. */
+static void names_without_a_size(void **state)
+{
+	struct symbols_builder b = { 0 };
+	struct symbols symbols;
+	uint64_t end, text = own_text(&end);
+
+	(void)state;
+	add(&b, text, 0, 1, "first");
+	add(&b, text + 0x10, 0x20, 1, "sized");
+	add(&b, text + 0x2f, 0, 1, "label");
+	add(&b, text + 0x30, 0, 1, "behind");
+	add(&b, text + 0x40, 0, 1, "last");
+	add(&b, end, 0, 1, "at_the_end");
+	add(&b, BASE, 0, 1, "nowhere");
+	build(&b, &symbols);
+	expect_symbol(&symbols, text, "first", text, 0x10);
+	expect_symbol(&symbols, text + 0x0f, "first", text, 0x10);
+	expect_symbol(&symbols, text + 0x2f, "sized", text + 0x10, 0x20);
+	expect_symbol(&symbols, text + 0x30, "behind", text + 0x30, 0x10);
+	expect_symbol(&symbols, end - 1, "last", text + 0x40, end - text - 0x40);
+	expect_symbol(&symbols, BASE, NULL, 0, 0);
+	symbols_release(&symbols);
+}
+
 /* Any number of addresses in any order, up to the highest bit. */
 static void addresses_are_sorted(void **state)
 {
@@ -139,6 +184,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_best_name_of_an_address),
 		cmocka_unit_test(the_innermost_range_has_the_word),
+		cmocka_unit_test(names_without_a_size),
 		cmocka_unit_test(addresses_are_sorted),
 		cmocka_unit_test(an_empty_table_finds_nothing),
 	};

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A leaf's caller by the bytes around pc: where its return address and its frame pointer are taken from. */
+#include "test.h"
+
+#include "walk_world.h"
+
+#define RETURN_TO 0x9876543210ULL
+#define PC_AT	  32 /* of the code */
+
+/* BEHIND bytes of CODE lie before pc. */
+static void put_code(const uint8_t *code, size_t len, size_t behind)
+{
+	assert_true(len <= sizeof(w.code) - PC_AT + behind);
+	memset(w.code, 0x90, sizeof(w.code));
+	memcpy(w.code + PC_AT - behind, code, len);
+}
+
+/* The caller's frame pointer is at one word of the stack and its address at the next; -1: in %rbp. */
+static void expect_caller(const char *what, int fp_word, uint32_t ra_word)
+{
+	w.memory.tables = NULL;
+	w.request.pc = TEXT_AT + PC_AT;
+	w.request.regs[ROW_RSP] = stack_at(100);
+	/* A frame pointer that leads to one more frame, and one that leads elsewhere. */
+	w.request.regs[ROW_RBP] = stack_at(fp_word < 0 ? 200 : 300);
+	memset(w.stack, 0, sizeof(w.stack));
+	for (uint32_t i = 100; i < 180; i++)
+		w.stack[i] = 0x10;
+	w.stack[ra_word] = RETURN_TO;
+	if (fp_word >= 0)
+		w.stack[fp_word] = stack_at(200);
+	w.stack[200] = 0;
+	w.stack[201] = RETURN_TO + 0x1000;
+	w.stack[300] = 0;
+	w.stack[301] = RETURN_TO + 0x2000;
+	walk_stack(&w.request, &w.memory, &w.result);
+	if (w.result.frames != 3 || w.result.words[1] != RETURN_TO ||
+	    w.result.words[2] != RETURN_TO + 0x1000)
+		fail_msg("%s: %u frames, %#llx %#llx", what, w.result.frames,
+			 (unsigned long long)w.result.words[1],
+			 (unsigned long long)w.result.words[2]);
+}
+
+#define CASE(what, behind, fp, ra, ...)                        \
+	do {                                                   \
+		static const uint8_t code[] = { __VA_ARGS__ }; \
+		put_code(code, sizeof(code), behind);          \
+		expect_caller(what, fp, ra);                   \
+	} while (0)
+
+static void test_states(void **state)
+{
+	(void)state;
+	CASE("at push", 0, -1, 100, 0x55, 0x48, 0x89, 0xe5);
+	CASE("at ret", 0, -1, 100, 0xc3);
+	CASE("behind push", 1, 100, 101, 0x55, 0x48, 0x89, 0xe5);
+	CASE("at pop", 0, 100, 101, 0x5d, 0xc3);
+	CASE("allocated", 7, -1, 106, 0x48, 0x81, 0xec, 0x38, 0, 0, 0, 0x48, 0x89, 0x6c, 0x24,
+	     0x28);
+	CASE("allocated, wide", 7, -1, 150, 0x48, 0x81, 0xec, 0x98, 1, 0, 0, 0x48, 0x89, 0xac, 0x24,
+	     0x88, 1, 0, 0);
+	CASE("stored", 5, 105, 106, 0x48, 0x89, 0x6c, 0x24, 0x28, 0x48, 0x8b, 0xec);
+	CASE("stored, wide", 8, 149, 150, 0x48, 0x89, 0xac, 0x24, 0x88, 1, 0, 0, 0x48, 0x8b, 0xec);
+	CASE("set too low", 3, 105, 106, 0x48, 0x8b, 0xec, 0x48, 0x83, 0xc5, 0x28);
+	CASE("set too low, wide", 3, 149, 150, 0x48, 0x8b, 0xec, 0x48, 0x81, 0xc5, 0x88, 1, 0, 0);
+}
+
+/* The page before is absent: what lies behind pc decides alone. */
+static void test_first_page(void **state)
+{
+	static const uint8_t code[] = { 0xc3 };
+
+	(void)state;
+	put_code(code, sizeof(code), 0);
+	w.pieces[1].address = TEXT_AT + PC_AT;
+	w.pieces[1].data = w.code + PC_AT;
+	w.pieces[1].len = sizeof(w.code) - PC_AT;
+	expect_caller("ret at the beginning", -1, 100);
+}
+
+#define TEST(fn) cmocka_unit_test_setup(fn, set_up)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_states),
+		TEST(test_first_page),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -380,7 +380,8 @@ static void a_jvm_of_another_user(void **state)
 	copy_file(path, own);
 	pid = live_start_as(NOBODY, NULL);
 	tables = live_open(pid);
-	assert_int_equal(attach_load_agent((uint32_t)pid, own, "start", ATTACH_NS, &err), 0);
+	if (attach_load_agent((uint32_t)pid, own, "start", ATTACH_NS, &err) != 0)
+		fail_msg("%s", err.text);
 	assert_true(loaded_agent(pid, loaded));
 	assert_int_not_equal(strncmp(loaded, dir, strlen(dir)), 0);
 	assert_int_equal(stat(loaded, &st), 0);
@@ -389,7 +390,8 @@ static void a_jvm_of_another_user(void **state)
 	assert_int_equal(info.uid, NOBODY);
 	assert_int_equal(info.agent, JVM_AGENT_IDLE);
 	/* A second time the copy that is there is used. */
-	assert_int_equal(attach_load_agent((uint32_t)pid, own, "start", ATTACH_NS, &err), 0);
+	if (attach_load_agent((uint32_t)pid, own, "start", ATTACH_NS, &err) != 0)
+		fail_msg("%s", err.text);
 	assert_int_equal(attach_load_agent((uint32_t)pid, own, "stop", ATTACH_NS, &err), 0);
 	assert_int_equal(info_of(pid).agent, JVM_AGENT_NONE);
 	vmstructs_close(tables);

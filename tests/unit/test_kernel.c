@@ -46,16 +46,18 @@ static void names_and_modules(void **state)
 	assert_symbol(symbols, 0, "none", "none");
 }
 
-/* Of names of one address the one with fewer underscores counts, of the last address too. */
+/* Of names of one address the one with fewer underscores counts, else the first; of the last address too. */
 static void names_of_the_last_address(void **state)
 {
 	static const char text[] = "ffffffff81000100 t f\nffffffff81000100 t __f\n"
+				   "ffffffff81000080 t g\nffffffff81000080 t h\n"
 				   "ffffffff81000000 t __e\t[ext4\nffffffff81000000 t e\text4]\n";
 	_cleanup_(kernel_symbols_freep) struct kernel_symbols *symbols = NULL;
 
 	(void)state;
 	assert_int_equal(kernel_symbols_parse(text, strlen(text), &symbols), 0);
 	assert_symbol(symbols, 0xffffffff81000000, "e", "kernel");
+	assert_symbol(symbols, 0xffffffff81000080, "g", "kernel");
 	assert_symbol(symbols, 0xffffffff81000100, "f", "kernel");
 	assert_symbol(symbols, UINT64_MAX, "f", "kernel");
 }

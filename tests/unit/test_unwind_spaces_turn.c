@@ -61,6 +61,7 @@ static void what_is_stale_is_read_once(void **state)
 	assert_int_equal(turn_after(99), 0);
 	assert_int_equal(turn_after(1), 1);
 	assert_int_equal(f.pid, FIRST_PID);
+	assert_int_equal(f.tid, 0); /* whichever thread lives */
 	assert_int_equal(turn_after(500), 0);
 	assert_int_equal(stats().store.puts, 3);
 	/* Nothing has changed: what is published stays. */

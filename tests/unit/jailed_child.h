@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -79,7 +80,8 @@ static inline void jail_run(const struct jail *jail, enum on_quit what, uid_t ui
 	sigset_t quit, others;
 	int seen = 0;
 
-	if (chroot(jail->dir) < 0 || chdir("/cwd") < 0 || setgid(uid) < 0 || setuid(uid) < 0)
+	if (chroot(jail->dir) < 0 || chdir("/cwd") < 0 || setgid(uid) < 0 || setuid(uid) < 0 ||
+	    prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		_exit(1);
 	sigemptyset(&quit);
 	sigaddset(&quit, SIGQUIT);

@@ -142,7 +142,7 @@ static void expect_main(struct fixture *f, const char *command, const char *expe
 
 static void the_jvm_knows_better(void **state)
 {
-	char text[3000] = "long.Main ";
+	char text[6000] = "long.Main ";
 	struct fixture f;
 
 	(void)state;

@@ -49,6 +49,28 @@ static void check_entries(const struct fake_jvm *f, const struct wire_jvm *wire)
 	assert_int_equal(entries[3].frame, 0);
 }
 
+/* What every walk of interpreted frames follows; signature and name ids lie behind the code size. */
+static void expect_chain(const struct jvm_layout *layout, int bcp_slot, uint64_t symbol_mask)
+{
+	const struct wire_jvm *wire = &layout->wire;
+
+	assert_int_equal(wire->method_const_method, 8);
+	assert_int_equal(wire->const_method_constants, 8);
+	assert_int_equal(wire->pool_holder, 24);
+	assert_int_equal(wire->klass_name, 24);
+	assert_int_equal(wire->const_method_ids, 32);
+	assert_int_equal(wire->method_slot, -3);
+	assert_int_equal(wire->bcp_slot, bcp_slot);
+	assert_int_equal(wire->sender_sp_slot, -1);
+	assert_true(wire->symbol_mask == symbol_mask);
+	assert_int_equal(wire->anchor_sp, 0);
+	assert_int_equal(wire->anchor_pc, 8);
+	assert_int_equal(wire->anchor_fp, 16);
+	assert_int_equal(wire->wrapper_anchor, 32);
+	assert_true(layout->code_start == wire->code_start && layout->code_start);
+	assert_true(layout->code_end == wire->code_end);
+}
+
 static void layout_of_17(void **state)
 {
 	struct fake_jvm *f;
@@ -132,6 +154,7 @@ static void layout_of_25(void **state)
 	assert_int_equal(layout.blob_kind, 56);
 	assert_int_equal(layout.blob_kind_nmethod, 1);
 	assert_int_equal(layout.nmethod_method, 80);
+	expect_chain(&layout, -8, 0xffffffffffff0000ULL);
 	fake_jvm_free(f);
 }
 
@@ -155,6 +178,7 @@ static void layout_of_8(void **state)
 	assert_int_equal(layout.wire.deopt, 148);
 	assert_int_equal(layout.wire.deopt_kind, WIRE_DEOPT_OFFSET);
 	assert_int_equal(layout.provisional, false);
+	expect_chain(&layout, -7, 0xffffffffffff0000ULL);
 	fake_jvm_free(f);
 }
 

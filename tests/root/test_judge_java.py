@@ -327,6 +327,7 @@ def gates_are_as_small_as_samples_allow():
     for samples, most in {1200: 2, 3000: 3, 15000: 6}.items():
         expect_equal(gates.most_bad(samples), most, f"{samples} samples")
     expect_equal(gates.most_bad_of_suite(100000), 10, "a suite of 100,000")
+    expect_equal(gates.most_bad_of_suite(30000), gates.most_bad(30000), "one of 30,000 is judged as a cell")
 
 
 @test

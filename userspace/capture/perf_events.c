@@ -11,7 +11,7 @@
 /*
  * Of four equal parts of a clock's rate, in 1,024ths of their period: far enough from each other that
  * the timers are out of step after two or three ticks, and of no simple ratio. The mean of their
- * inverses is 1.
+ * inverses is 1 within a percent.
  */
 static const uint64_t timer_parts[WIRE_CLOCK_TIMERS] = { 811, 949, 1109, 1356 };
 /* A timer's period is up to a 64th part longer by chance. */

@@ -15,13 +15,6 @@ static void add_count(struct strbuf *line, uint64_t n, const char *one, const ch
 	strbuf_addf(line, " %s", n == 1 ? one : many);
 }
 
-static const char *const loss_ids[WIRE_LOSS_COUNT] = {
-
-#define WIRE_LOSS(name, id, text) [WIRE_LOSS_##name] = id,
-#include "wire_losses.def"
-#undef WIRE_LOSS
-};
-
 /* Where all fell out of rings, that is what "lost" means. */
 static void add_losses(struct strbuf *line, const struct recorder_result *result)
 {
@@ -35,7 +28,7 @@ static void add_losses(struct strbuf *line, const struct recorder_result *result
 			continue;
 		strbuf_addstr(line, before);
 		units_format_count(line, result->losses[i].count);
-		strbuf_addf(line, " %s", loss_ids[i]);
+		strbuf_addf(line, " %s", ledger_loss_id(i));
 		before = ", ";
 	}
 	if (unknown) {
@@ -102,7 +95,7 @@ static void put_losses(struct json *j, const struct recorder_result *result)
 
 	json_object_begin(j, "losses");
 	for (unsigned int i = 0; i < WIRE_LOSS_COUNT; i++)
-		put_loss(j, loss_ids[i], result->losses[i].count, result->losses[i].weight);
+		put_loss(j, ledger_loss_id(i), result->losses[i].count, result->losses[i].weight);
 	put_loss(j, "unknown", counters[WIRE_COUNTER_LOST_UNKNOWN],
 		 counters[WIRE_COUNTER_LOST_UNKNOWN_WEIGHT]);
 	json_object_end(j);

@@ -148,6 +148,11 @@ void ledger_count_lost(struct ledger *ledger, struct ledger_entry *entry, unsign
 	ledger->losses[why].weight += loss->weight;
 }
 
+const char *ledger_loss_id(enum wire_loss why)
+{
+	return loss_ids[why];
+}
+
 uint64_t ledger_lost(const struct ledger *ledger)
 {
 	uint64_t count = 0;

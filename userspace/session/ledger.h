@@ -66,6 +66,8 @@ void ledger_count_sample(struct ledger *ledger, struct ledger_entry *entry,
 /* Samples that were dropped, of an entry's process; NULL: nobody knows whose. */
 void ledger_count_lost(struct ledger *ledger, struct ledger_entry *entry, unsigned int event,
 		       enum wire_loss why, const struct ledger_loss *loss);
+/* A reason's name in recordings, stats and the last line. */
+const char *ledger_loss_id(enum wire_loss why);
 /* Of all reasons together. */
 uint64_t ledger_lost(const struct ledger *ledger);
 

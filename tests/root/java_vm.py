@@ -163,10 +163,12 @@ LIBC = r"(?:\[libc\.so\.6\+0x[0-9a-f]+\]|(?:__)?mem(?:p?cpy|move|set|cmp)\w*(?:@
 SORTING = rf"(?:{LIBC}|msort_with_tmp(?:\.part\.\d+)?|indirect_\w+|\w*quicksort\w*|__x86_\w+|qsort_r|malloc|c?free)"
 SORTS = rf"(?:qsort(?:@plt)?;)?(?:qsort(?:_r)?(?:@plt)?)(?:;{SORTING})*(?:;compare_bytes)?"
 WORKS = rf"spine_work(?:;spine_libc(?:;(?:{LIBC}|{SORTS}))?)?"
-# Below the call stub, of a method that has no frame yet, or none any more: then it ends by an exception.
+# Below the call stub, of a method that has no frame yet, or none any more: then it ends by an exception
+# (share/opto/runtime.cpp: rethrow_C() looks for the caller's handler).
 NO_FRAME_YET = (r"(?:I2C/C2I adapters|SafepointBlob(?:;[^;]+)*|"
                 r"(?:StubRoutines ?|Interpreter|\S*(?:C[12] Runtime )?\S*(?:rethrow|unwind_exception)[^;]*)"
-                r"(?:;(?:SharedRuntime::(?:raw_)?exception_handler_for_return_address|\[libjvm)[^;]*(?:;[^;]+)*)?)")
+                r"(?:;(?:SharedRuntime::(?:raw_)?exception_handler_for_return_address|OptoRuntime::rethrow_C|"
+                r"\[libjvm)[^;]*(?:;[^;]+)*)?)")
 IN_C = {
     "Java_Native_call": LIBC,
     "spine_outer": LIBC,

@@ -31,12 +31,13 @@ USER_CFLAGS = $(BASE_CFLAGS) $(FORTIFY) $(HARDEN) $(SAN)
 LDFLAGS	 += -Wl,-z,relro,-z,now $(SAN)
 LDLIBS	 := -lbpf -ldw -lelf -liberty -llzma -lz -lxxhash -lpthread
 
-USER_SRC := $(sort $(wildcard userspace/*/*.c))
+USER_SRC := $(sort $(shell find userspace -name '*.c'))
 LIB_SRC	 := $(filter-out userspace/cmd/main.c,$(USER_SRC))
 LIB_OBJ	 := $(LIB_SRC:%.c=$(BUILD)/obj/%.o)
 MAIN_OBJ := $(BUILD)/obj/userspace/cmd/main.o
-UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
-UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/%)
+UNIT_SRC := $(sort $(wildcard tests/unit/*/test_*.c))
+UNIT_BIN := $(addprefix $(BUILD)/tests/,$(notdir $(UNIT_SRC:.c=)))
+vpath test_%.c $(sort $(dir $(UNIT_SRC)))
 # stacks.c has no C library; record_stack.py builds it.
 TOOL_SRC := $(sort $(filter-out tests/tools/stacks.c,$(wildcard tests/tools/*.c)))
 TOOL_BIN := $(TOOL_SRC:tests/tools/%.c=$(BUILD)/tools/%)
@@ -44,7 +45,7 @@ WORKLOAD_SRC := $(sort $(wildcard tests/workloads/*.c))
 WORKLOAD_BIN := $(WORKLOAD_SRC:tests/workloads/%.c=$(BUILD)/workloads/%)
 JAVA_SRC := $(sort $(wildcard tests/workloads/*.java))
 JAVA_CLASSES := $(JAVA_SRC:tests/workloads/%.java=$(BUILD)/workloads/%.class)
-EMBEDDED := $(wildcard userspace/output/*.js userspace/output/*.css userspace/output/*.html)
+EMBEDDED := $(wildcard userspace/output/html/*.js userspace/output/html/*.css userspace/output/html/*.html)
 
 all: $(BUILD)/hostprof $(BUILD)/libhostprof-agent.so ## build both binaries
 
@@ -55,7 +56,7 @@ include scripts/targets.mk
 BPF_CFLAGS := -target bpf -g -O2 -mcpu=v3 -Wall -Werror -D__TARGET_ARCH_$(ARCH) -Ibpf -Ivmlinux \
 	-I/usr/include/$(shell $(CC) -print-multiarch 2>/dev/null)
 
-$(BUILD)/gen/hostprof.bpf.o: bpf/hostprof.bpf.c $(wildcard bpf/*.h bpf/*.def vmlinux/*.h)
+$(BUILD)/gen/hostprof.bpf.o: bpf/hostprof.bpf.c $(wildcard bpf/*.h bpf/*/*.h bpf/*.def vmlinux/*.h)
 	@mkdir -p $(@D)
 	$(call say,BPF)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
@@ -75,7 +76,7 @@ $(BUILD)/obj/%.o: %.c
 	$(Q)$(CC) $(CPPFLAGS) $(USER_CFLAGS) -c $< -o $@
 
 # Pages and scripts are embedded with .incbin.
-$(BUILD)/obj/userspace/output/embedded.o: $(EMBEDDED)
+$(BUILD)/obj/userspace/output/html/embedded.o: $(EMBEDDED)
 
 $(BUILD)/libhostprof.a: $(LIB_OBJ)
 	@rm -f $@
@@ -114,7 +115,7 @@ $(BUILD)/tests/test_agent_%: TEST_CFLAGS := $(JVM_INCLUDES) -Wno-unused-function
 # Loads it into a JVM.
 $(BUILD)/tests/test_live_jvm: | $(BUILD)/libhostprof-agent.so
 
-$(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libhostprof.a
+$(BUILD)/tests/test_%: test_%.c $(BUILD)/libhostprof.a
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) -Wno-missing-prototypes $(TEST_CFLAGS) $(LDFLAGS) \

@@ -10,10 +10,10 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "emit.h"
-#include "miss.h"
-#include "target.h"
-#include "walk_task.h"
+#include "sample/emit.h"
+#include "sample/miss.h"
+#include "sample/target.h"
+#include "sample/walk.h"
 
 /* The kernel takes only its own names for a licence that may use GPL helpers. */
 char LICENSE[] SEC("license") = "Dual MIT/GPL";

@@ -7,16 +7,16 @@
 #ifndef HOSTPROF_UNWIND_H
 #define HOSTPROF_UNWIND_H
 
-#include "anchor.h"
-#include "code_settle.h"
-#include "step_continuation.h"
-#include "step_fp.h"
-#include "step_interpreted.h"
-#include "step_leaf.h"
-#include "step_row.h"
-#include "step_signal.h"
-#include "stub_leaf.h"
-#include "unwind_find.h"
+#include "hotspot/anchor.h"
+#include "hotspot/compiled_settle.h"
+#include "hotspot/continuation.h"
+#include "hotspot/interpreted.h"
+#include "hotspot/stub_leaf.h"
+#include "native/frame_pointer.h"
+#include "native/leaf.h"
+#include "native/row.h"
+#include "native/signal.h"
+#include "unwind/find.h"
 
 enum unwind_step {
 	UNWIND_STEP_ROW,	 /* as the call frame information says */
@@ -62,7 +62,7 @@ static inline void unwind_begin(struct unwind_cursor *c, wire_u32 max_frames, wi
 	c->unpacks = 0;
 	c->has_anchor = 0;
 	c->far_pc = 0;
-	c->code_seen.pc = 0;
+	c->compiled_seen.pc = 0;
 	c->blob_at = 0;
 	c->seen.method = 0;
 	c->seen.const_method = 0;
@@ -110,15 +110,15 @@ static inline int unwind_jvm_is_pending(const struct unwind_cursor *c)
 static inline enum unwind_step unwind_choose(struct unwind_cursor *c, struct unwind_memory *memory,
 					     struct wire_rule *rule)
 {
-	if (step_is_interpreted(c))
+	if (interpreted_is_at_pc(c))
 		return UNWIND_STEP_INTERPRETED;
 	if (!tables_present(memory))
 		return unwind_choose_blind(c, memory);
-	if (code_is_at_pc(c))
+	if (compiled_is_at_pc(c))
 		return c->pc == c->jvm.return_barrier ? UNWIND_STEP_BARRIER : UNWIND_STEP_COMPILED;
 	if (!c->serial)
 		return UNWIND_STEP_MISS;
-	switch (unwind_find(c, memory, rule)) {
+	switch (find_at_pc(c, memory, rule)) {
 	case UNWIND_FOUND: return unwind_choose_by_rule(c, memory, rule);
 	case UNWIND_FOUND_JIT:
 		if (unwind_jvm_is_pending(c))
@@ -135,7 +135,7 @@ static inline enum unwind_step unwind_choose(struct unwind_cursor *c, struct unw
 static inline int unwind_miss(struct unwind_cursor *c)
 {
 	c->missed = 1;
-	return unwind_stop(c, UNWIND_NO_ROWS);
+	return cursor_stop(c, UNWIND_NO_ROWS);
 }
 
 static inline int unwind_put_mark(struct unwind_cursor *c, wire_u64 *out, enum wire_mark mark)
@@ -143,9 +143,9 @@ static inline int unwind_put_mark(struct unwind_cursor *c, wire_u64 *out, enum w
 	wire_u64 word = mark | (wire_u64)WIRE_FRAME_MARK << WIRE_FRAME_KIND_SHIFT;
 
 	if (c->frames >= c->max_frames || c->words - c->begin >= WIRE_MAX_USER_WORDS)
-		return unwind_stop(c, UNWIND_DEPTH);
+		return cursor_stop(c, UNWIND_DEPTH);
 	c->frames++;
-	return unwind_put(c, out, word);
+	return cursor_put(c, out, word);
 }
 
 static inline int unwind_barrier(struct unwind_cursor *c, struct unwind_memory *memory,
@@ -154,26 +154,26 @@ static inline int unwind_barrier(struct unwind_cursor *c, struct unwind_memory *
 	/* JDK 21 to 23 make enterSpecial for the first virtual thread: userspace looks for it. */
 	if (!c->jvm.enter_return) {
 		c->missed = 1;
-		return unwind_stop(c, UNWIND_NO_THREAD);
+		return cursor_stop(c, UNWIND_NO_THREAD);
 	}
 	if (unwind_put_mark(c, out, WIRE_MARK_FROZEN))
 		return UNWIND_STOP;
-	return step_barrier(c, memory);
+	return continuation_step(c, memory);
 }
 
-/* From the frame at c->code_seen, which is written, to its caller. */
+/* From the frame at c->compiled_seen, which is written, to its caller. */
 static inline int unwind_java_caller(struct unwind_cursor *c, struct unwind_memory *memory,
 				     wire_u64 *out)
 {
-	c->unpacks = c->code_seen.frame_size && c->native && !c->leaf;
-	if (c->unpacks && code_settle(c, memory))
+	c->unpacks = c->compiled_seen.frame_size && c->native && !c->leaf;
+	if (c->unpacks && compiled_settle(c, memory))
 		return UNWIND_STOP;
 	c->native = 0;
-	if (c->code_seen.frame_size)
-		return c->leaf ? step_compiled_leaf(c, memory) : step_compiled(c, memory);
+	if (c->compiled_seen.frame_size)
+		return c->leaf ? compiled_leaf_step(c, memory) : compiled_step(c, memory);
 	if (continuation_thaws(c))
 		return unwind_barrier(c, memory, out);
-	return c->leaf ? step_stub_leaf(c, memory) : step_stub(c, memory);
+	return c->leaf ? stub_leaf_step(c, memory) : stub_step(c, memory);
 }
 
 /* Compiled code or a stub. */
@@ -184,11 +184,11 @@ static inline int unwind_java_frame(struct unwind_cursor *c, struct unwind_memor
 
 	/* Of the call stub nothing need be known: it may be read when its process is gone. */
 	if (c->pc == c->jvm.call_stub_return)
-		c->code_seen = (struct wire_hot_code){ .pc = c->pc };
-	else if (code_find(c, memory))
+		c->compiled_seen = (struct wire_hot_code){ .pc = c->pc };
+	else if (compiled_find(c, memory))
 		return UNWIND_STOP;
-	if (unwind_put_frame(c, out, WIRE_FRAME_COMPILED, WIRE_COMPILED_WORDS) ||
-	    unwind_put(c, out, c->code_seen.compile_id))
+	if (cursor_put_frame(c, out, WIRE_FRAME_COMPILED, WIRE_COMPILED_WORDS) ||
+	    cursor_put(c, out, c->compiled_seen.compile_id))
 		return UNWIND_STOP;
 	c->java_frames++;
 	stop = unwind_java_caller(c, memory, out);
@@ -207,17 +207,17 @@ static inline int unwind_native_frame(struct unwind_cursor *c, struct unwind_mem
 	/* The frame is written when the walk goes on. */
 	if (step == UNWIND_STEP_MISS)
 		return unwind_miss(c);
-	if (unwind_put_frame(c, out, WIRE_FRAME_CODE, 1))
+	if (cursor_put_frame(c, out, WIRE_FRAME_CODE, 1))
 		return UNWIND_STOP;
 	switch (step) {
-	case UNWIND_STEP_ROW: return step_row(c, memory, rule);
-	case UNWIND_STEP_LEAF: return step_leaf(c, memory);
-	case UNWIND_STEP_SIGNAL: return step_signal(c, memory);
-	case UNWIND_STEP_FP: return step_fp(c, memory);
-	case UNWIND_STEP_SWITCH: return step_switch(c, memory);
-	case UNWIND_STEP_END: return unwind_stop(c, UNWIND_DONE);
-	case UNWIND_STEP_NOWHERE: return unwind_stop(c, UNWIND_BAD_RETURN);
-	default: return unwind_stop(c, UNWIND_BAD_ROW);
+	case UNWIND_STEP_ROW: return row_step(c, memory, rule);
+	case UNWIND_STEP_LEAF: return leaf_step(c, memory);
+	case UNWIND_STEP_SIGNAL: return signal_step(c, memory);
+	case UNWIND_STEP_FP: return frame_pointer_step(c, memory);
+	case UNWIND_STEP_SWITCH: return frame_pointer_switch(c, memory);
+	case UNWIND_STEP_END: return cursor_stop(c, UNWIND_DONE);
+	case UNWIND_STEP_NOWHERE: return cursor_stop(c, UNWIND_BAD_RETURN);
+	default: return cursor_stop(c, UNWIND_BAD_ROW);
 	}
 }
 
@@ -228,7 +228,7 @@ static inline int unwind_frame(struct unwind_cursor *c, struct unwind_memory *me
 	enum unwind_step step = unwind_choose(c, memory, &rule);
 
 	if (step == UNWIND_STEP_INTERPRETED) {
-		int stop = step_interpreted(c, memory, out);
+		int stop = interpreted_step(c, memory, out);
 
 		c->native = 0;
 		return stop;

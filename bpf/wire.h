@@ -40,7 +40,7 @@ typedef __s64 wire_s64;
 #define WIRE_MAX_EVENTS	    16
 #define WIRE_MAX_TARGETS    4096
 #define WIRE_MAX_JVMS	    512
-/* Timers that make one clock on each cpu; see bpf/tick.h. */
+/* Timers that make one clock on each cpu; see bpf/sample/tick.h. */
 #define WIRE_CLOCK_TIMERS 4
 
 /* enum unwind_reason: UNWIND_DONE, UNWIND_PAGE, … */

@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Includes point downwards only: the table of docs/architecture.md, checked."""
+"""Includes point downwards only: the table of docs/architecture.md, checked; and no folder is crowded.
+
+A folder below a layer is a room of it: rooms may include the layer's others, but no two rooms each other.
+"""
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+MOST_FILES = 30
 
 BELOW = {
     "base": "",
@@ -16,21 +20,33 @@ BELOW = {
     "jvm": "base profile process elf",
     "unwind": "base profile process elf jvm",
     "symbolize": "base profile process elf jvm unwind",
-    "session": "base profile process elf capture jvm unwind symbolize output",
-    "output": "base profile",
-    "service": "base profile process elf capture jvm unwind symbolize session output",
-    "cmd": "base profile process elf capture jvm unwind symbolize session output service",
+    "recording": "base profile",
+    "output": "base profile recording",
+    "session": "base profile process elf capture jvm unwind symbolize recording output",
+    "service": "base profile process elf capture jvm unwind symbolize session recording output",
+    "cmd": "base profile process elf capture jvm unwind symbolize session recording output service",
+}
+# The rooms of bpf/: what every step shares, steps, and what makes samples of walks.
+BPF_BELOW = {
+    "unwind": "",
+    "native": "unwind",
+    "hotspot": "unwind native",
+    "sample": "unwind native hotspot",
 }
 # The two contracts, from anywhere (unwind_reasons.def belongs to wire.h).
 CONTRACTS = {"wire.h", "codemap.h", "unwind_reasons.def", "wire_losses.def"}
 # The step functions are written once, in bpf/, and seated in userspace by unwind/.
-ALSO = {"unwind": {path.name for path in (ROOT / "bpf").glob("*.h")}}
+ALSO = {"unwind": {str(path.relative_to(ROOT / "bpf")) for path in (ROOT / "bpf").rglob("*.h")}}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+
+
+def includes(path):
+    return INCLUDE.findall(path.read_text(encoding="utf-8"))
 
 
 def check_file(path, layer):
     """Yield one sentence per include that is not allowed."""
-    for name in INCLUDE.findall(path.read_text(encoding="utf-8")):
+    for name in includes(path):
         if name in CONTRACTS or name in ALSO.get(layer, ()) or name.endswith(".skel.h"):
             continue
         target = name.split("/")[0]
@@ -42,22 +58,69 @@ def check_file(path, layer):
             yield f'{layer}/ must not include "{name}"'
 
 
-def main():
-    bad = 0
-    for path in sorted((ROOT / "userspace").glob("*/*.[ch]")):
-        layer = path.parent.name
+def check_userspace():
+    for path in sorted((ROOT / "userspace").rglob("*.[ch]")):
+        layer = path.relative_to(ROOT / "userspace").parts[0]
         if layer not in BELOW:
-            print(f"{path.relative_to(ROOT)}: {layer}/ is no known layer")
-            bad += 1
+            yield f"{path.relative_to(ROOT)}: {layer}/ is no known layer"
             continue
         for sentence in check_file(path, layer):
-            print(f"{path.relative_to(ROOT)}: {sentence}")
-            bad += 1
-    for path in sorted((ROOT / "jvmagent").glob("*.[ch]")) + sorted((ROOT / "bpf").glob("*.[ch]")):
-        for name in INCLUDE.findall(path.read_text(encoding="utf-8")):
+            yield f"{path.relative_to(ROOT)}: {sentence}"
+
+
+def check_bpf():
+    for path in sorted((ROOT / "bpf").rglob("*.[ch]")):
+        room = path.parent.name
+        for name in includes(path):
+            target = name.split("/")[0]
+            if not (ROOT / "bpf" / name).exists() and name != "vmlinux.h":
+                yield f'{path.relative_to(ROOT)}: "{name}" is not in bpf/'
+            elif room in BPF_BELOW and target != room and target not in BPF_BELOW[room].split() and "/" in name:
+                yield f'{path.relative_to(ROOT)}: {room}/ must not include "{name}"'
+
+
+def check_agent():
+    for path in sorted((ROOT / "jvmagent").glob("*.[ch]")):
+        for name in includes(path):
             if name.split("/")[0] in BELOW:
-                print(f'{path.relative_to(ROOT)}: must not include userspace\'s "{name}"')
-                bad += 1
+                yield f'{path.relative_to(ROOT)}: must not include userspace\'s "{name}"'
+
+
+def check_rooms():
+    """No folder is crowded, and rooms of a layer don't include each other in a circle."""
+    for folder in [ROOT / "jvmagent", *(p for top in ("bpf", "userspace") for p in (ROOT / top).rglob("*"))]:
+        if folder.is_dir() and (count := sum(p.is_file() for p in folder.iterdir())) > MOST_FILES:
+            yield f"{folder.relative_to(ROOT)}: {count} files, more than {MOST_FILES}"
+    below = {}
+    for path in (ROOT / "userspace").rglob("*.[ch]"):
+        room = str(path.parent.relative_to(ROOT / "userspace"))
+        for name in includes(path):
+            other = name.rpartition("/")[0]
+            if other != room and other.split("/")[0] == room.split("/")[0]:
+                below.setdefault(room, {}).setdefault(other, f"{path.name} -> {name}")
+    for room in below:
+        for other, where in below[room].items():
+            if room in reached(below, other):
+                yield f"userspace/{room}: in a circle with {other} ({where})"
+
+
+def reached(below, room):
+    """All rooms that ROOM includes, by way of others too."""
+    found, left = set(), [room]
+    while left:
+        for other in below.get(left.pop(), {}):
+            if other not in found:
+                found.add(other)
+                left.append(other)
+    return found
+
+
+def main():
+    bad = 0
+    for check in (check_userspace, check_bpf, check_agent, check_rooms):
+        for sentence in check():
+            print(sentence)
+            bad += 1
     sys.exit(1 if bad else 0)
 
 

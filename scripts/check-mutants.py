@@ -31,7 +31,7 @@ from mutation.tree import BUILD, CC, FLAGS, LDLIBS, ROOT, Broken, copy_tree, rea
 def dependencies():
     """Library source -> the files that it sees, by the compiler's .d files."""
     seen = {}
-    for path in (BUILD / "obj" / "userspace").glob("*/*.d"):
+    for path in (BUILD / "obj" / "userspace").rglob("*.d"):
         names = read_rule(path)
         source = next((n for n in names if n.endswith(".c")), None)
         if source and (ROOT / source).exists():
@@ -45,7 +45,7 @@ SEEN_BY = dependencies()
 def affected(name):
     """The library's sources that must be compiled again; the BPF program's skeleton sees none."""
     if name.endswith((".js", ".css", ".html")):
-        return ["userspace/output/embedded.c"]
+        return ["userspace/output/html/embedded.c"]
     return sorted(source for source, names in SEEN_BY.items() if name in names)
 
 
@@ -85,7 +85,7 @@ def check_texts(mutants):
 
 def link(tree, test, program, *more):
     """Compile a test against the library; the compiler's output."""
-    argv = [*CC, *FLAGS, "-o", program, f"tests/unit/{test}.c", *more, BUILD / "libhostprof.a", *LDLIBS,
+    argv = [*CC, *FLAGS, "-o", program, *ROOT.glob(f"tests/unit/*/{test}.c"), *more, BUILD / "libhostprof.a", *LDLIBS,
             "-lcmocka"]
     done = subprocess.run([str(a) for a in argv], cwd=tree, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False)

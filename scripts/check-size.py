@@ -9,7 +9,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MAX_FUNCTION_LINES = 70
 MAX_FILE_LINES = 500
-PLACES = ("userspace/*/*.[ch]", "bpf/*.[ch]", "jvmagent/*.[ch]", "tests/*/*.c", "tests/*/*.py")
+PLACES = ("userspace/**/*.[ch]", "bpf/**/*.[ch]", "jvmagent/*.[ch]", "tests/**/*.c", "tests/*/*.py")
 
 
 def functions(lines):

@@ -45,7 +45,7 @@ samples_a_command() {
 	expect ';main;level_one;level_two;level_three( |;)' "$out" 40
 }
 
-# A guest that the host keeps waiting for more than 100 ms has a gap (tick.h); its clock ran on.
+# A guest that the host keeps waiting for more than 100 ms has a gap (sample/tick.h); its clock ran on.
 adds_up_to_its_cpu_time() {
 	clock=$(awk '$1 == "cpu_ns" { print $2 }' /tmp/burn.log)
 	gaps=$(awk '$1 == "\"gap_ns\":" { printf "%.0f", $2 }' /tmp/stats)

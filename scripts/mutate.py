@@ -23,7 +23,7 @@ from mutation.bench import Bench, applied
 from mutation.root import RootTests
 from mutation.tree import ROOT, Broken, copy_tree
 
-PRODUCT = ("bpf/*.h", "userspace/*/*.[ch]", "jvmagent/*.[ch]")
+PRODUCT = ("bpf/**/*.h", "userspace/**/*.[ch]", "jvmagent/*.[ch]")
 CAUGHT, NO_END, EXPLAINED, SURVIVED, INVALID = "caught", "no end", "explained", "SURVIVED", "invalid"
 
 

@@ -2,7 +2,7 @@
 """Of taking samples: which tasks, which events, which cpus, and the side-band."""
 from .mutant import Mutant
 
-TARGET = "bpf/target.h"
+TARGET = "bpf/sample/target.h"
 CAPTURE = "userspace/capture/capture.c"
 CPUS = "userspace/capture/capture_cpus.c"
 BOOKS = "userspace/capture/capture_books.c"
@@ -13,7 +13,7 @@ DECODE = "userspace/capture/sideband_decode.c"
 CGROUP = "userspace/capture/cgroup_filter.c"
 SAMPLE = "userspace/capture/sample_check.c"
 
-TICK = "bpf/tick.h"
+TICK = "bpf/sample/tick.h"
 WEIGHT = ["test_tick"]
 WANTED = ["test_target"]
 WHOLE = ["test_capture"]

@@ -4,16 +4,16 @@ from .mutant import Mutant
 
 JVM = "userspace/jvm/jvm.c"
 TABLE = "userspace/jvm/jvm_table.c"
-STORE = "userspace/jvm/codemap_store.c"
-ENTRY = "userspace/jvm/code_entry.c"
-THREADS = "userspace/jvm/code_threads.c"
-METHODS = "userspace/jvm/code_methods.c"
-READER = "userspace/jvm/codemap_reader.c"
-RECORD = "userspace/jvm/codemap_record.c"
-NAMES = "userspace/jvm/code_names.c"
-BLOB = "userspace/jvm/code_blob.c"
-CHAIN = "userspace/jvm/method_chain.c"
-LINES = "userspace/jvm/line_table.c"
+STORE = "userspace/jvm/codemap/codemap_store.c"
+ENTRY = "userspace/jvm/codemap/code_entry.c"
+THREADS = "userspace/jvm/codemap/code_threads.c"
+METHODS = "userspace/jvm/codemap/code_methods.c"
+READER = "userspace/jvm/codemap/codemap_reader.c"
+RECORD = "userspace/jvm/codemap/codemap_record.c"
+NAMES = "userspace/jvm/names/code_names.c"
+BLOB = "userspace/jvm/names/code_blob.c"
+CHAIN = "userspace/jvm/names/method_chain.c"
+LINES = "userspace/jvm/names/line_table.c"
 
 BOTH = ["test_agent_jvm"]
 STORED = ["test_codemap_store"]

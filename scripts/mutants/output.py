@@ -2,15 +2,15 @@
 """Of recordings and views: weights, times and names between what was sampled and what is read."""
 from .mutant import Mutant
 
-SAMPLES = "userspace/output/jfr_samples.c"
-READER = "userspace/output/jfr_reader.c"
-WRITER = "userspace/output/jfr_writer.c"
-EVENTS = "userspace/output/jfr_events.c"
-MODEL = "userspace/output/jfr_model.c"
-COLUMNS = "userspace/output/html_columns.c"
+SAMPLES = "userspace/recording/read_events.c"
+READER = "userspace/recording/read.c"
+WRITER = "userspace/recording/write.c"
+EVENTS = "userspace/recording/write_events.c"
+MODEL = "userspace/recording/read_pools.c"
+COLUMNS = "userspace/output/html/html_columns.c"
 TREE = "userspace/output/calltree.c"
-PPROF = "userspace/output/view_pprof.c"
-SVG = "userspace/output/svg_layout.c"
+PPROF = "userspace/output/pprof/view_pprof.c"
+SVG = "userspace/output/svg/svg_layout.c"
 
 RECORDING = ["test_recording"]
 TIMES = ["test_recording_times"]

@@ -9,17 +9,17 @@ MERGE = "userspace/session/merge.c"
 LEDGER = "userspace/session/ledger.c"
 RECORDER = "userspace/session/recorder.c"
 AGENTS = "userspace/session/agents.c"
-WRITER = "userspace/output/jfr_writer.c"
+WRITER = "userspace/recording/write.c"
 
-JOIN = "userspace/session/miss_join.c"
-UNWINDER = "userspace/session/unwinder.c"
-SPACES = "userspace/session/unwind_spaces.c"
+JOIN = "userspace/unwind/miss_join.c"
+UNWINDER = "userspace/unwind/unwinder.c"
+SPACES = "userspace/unwind/unwind_spaces.c"
 
 RUN = ["test_pipeline", "test_pipeline_losses", "test_pipeline_chunks"]
 CALLS = ["test_pipeline_calls", "test_pipeline_walks", "test_pipeline_jvms"]
 REQUEST = ["test_unwinder_request"]
 ENDS = ["test_recorder"]
-REST_OF = "userspace/session/stack_rest.c"
+REST_OF = "userspace/unwind/stack_rest.c"
 ABOVE = ["test_stack_rest"]
 LOOKED_FOR = ["test_agents"]
 

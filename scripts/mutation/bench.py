@@ -58,7 +58,7 @@ def link_library(target, objects):
 def compile_test(cwd, test, target, library, *more):
     """A test against the shared library; LD_LIBRARY_PATH says which one."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    run([*CC, *flags(more), "-MMD", *more, "-o", target, f"tests/unit/{test}.c", library, *LDLIBS, "-lcmocka"], cwd)
+    run([*CC, *flags(more), "-MMD", *more, "-o", target, *ROOT.glob(f"tests/unit/*/{test}.c"), library, *LDLIBS, "-lcmocka"], cwd)
 
 
 def is_fresh(target, rule):
@@ -108,8 +108,8 @@ def is_linked(test, target, counted):
 class Bench:
     def __init__(self, jobs):
         self.jobs = jobs
-        self.sources = sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("userspace/*/*.c"))
-        self.tests = sorted(p.stem for p in ROOT.glob("tests/unit/test_*.c"))
+        self.sources = sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("userspace/**/*.c"))
+        self.tests = sorted(p.stem for p in ROOT.glob("tests/unit/*/test_*.c"))
         self.build()
         self.seen = {s: read_rule(self.object(s).with_suffix(".d")) for s in self.sources}
         self.test_seen = {t: read_rule(self.program(t).with_name(f"{t}.d")) for t in self.tests}

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "cfi_fixture.h"
-#include "elf/cfi_file.h"
+#include "elf/cfi/cfi_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "../unit/layout_17.h"
-#include "jvm/code_names.h"
-#include "jvm/method_chain.h"
+#include "jvm/names/code_names.h"
+#include "jvm/names/method_chain.h"
 
 #define BASE	      0x1000
 #define SEGMENTS      16

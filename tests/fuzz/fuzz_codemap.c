@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jvm/codemap_store.h"
+#include "jvm/codemap/codemap_store.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

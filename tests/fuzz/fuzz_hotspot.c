@@ -97,7 +97,7 @@ static int read_made(const void *data, uint64_t address, void *dst, size_t len)
 		if (change->when == m->reads && change->at + 8ULL <= m->pieces[piece].len)
 			memcpy(m->bytes[piece] + change->at, &value, 8);
 	}
-	return unwind_read(&m->copied, dst, len, address);
+	return memory_read(&m->copied, dst, len, address);
 }
 
 static const wire_u64 *find_far_blob(const struct wire_far_key *key, const void *data)

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 
 #include "base/file.h"
-#include "output/recording.h"
+#include "recording/recording.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -16,8 +16,8 @@
 	} while (0)
 #define assert_int_equal(a, b) assert_true((a) == (b))
 
-#include "jvm/jvm_blobs.h"
-#include "jvm/jvm_layout.h"
+#include "jvm/layout/jvm_blobs.h"
+#include "jvm/layout/jvm_layout.h"
 #include "jvm_fixture.h"
 
 #define MAX_CHANGE 32

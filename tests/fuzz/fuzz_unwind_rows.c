@@ -101,7 +101,7 @@ static int read_made(const void *data, uint64_t address, void *dst, size_t len)
 	struct made *m = *(struct made *const *)data;
 
 	take_turn(m);
-	return unwind_read(&m->copied, dst, len, address);
+	return memory_read(&m->copied, dst, len, address);
 }
 
 static const struct wire_page *find_made_page(const struct wire_page_key *key, const void *data)

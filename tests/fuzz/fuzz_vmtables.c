@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jvm/vmtables.h"
+#include "jvm/layout/vmtables.h"
 
 #define BASE 0x1000
 

@@ -11,7 +11,7 @@ def jfr(version, *args, code=0):
 
 
 def fixture():
-    """The recording that tests/unit/test_recording.c compares with its model."""
+    """The recording that tests/unit/recording/test_recording.c compares with its model."""
     path = temp_path("fixture.jfr")
     run([os.path.join(BUILD, "tests", "test_recording"), "--write", path], code=0)
     return path

@@ -25,7 +25,7 @@ def burn_is_conserved(frequency, *more, seconds=6, stop_for=0.0):
     return path, read_json(stats), total(burn), lost, clock
 
 
-# What a busy thread's samples may be off its clock: books are kept of each (bpf/tick.h), so that it is no
+# What a busy thread's samples may be off its clock: books are kept of each (bpf/sample/tick.h), so that it is no
 # matter of chance. A sample in 67 that is dropped and not told is more than that from 997 Hz on.
 CONSERVED_SHARE = 0.005
 CONSERVED_PERIODS = 64

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jvm/code_names.h"
-#include "jvm/vmstructs.h"
+#include "jvm/layout/vmstructs.h"
+#include "jvm/names/code_names.h"
 
 static void answer(struct code_names *names, uint64_t address, uint32_t compile_id)
 {

@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "elf/cfi_file.h"
+#include "elf/cfi/cfi_file.h"
 
 typedef VEC(uint64_t) address_list;
 

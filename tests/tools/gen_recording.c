@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "output/recording.h"
 #include "output/view.h"
+#include "recording/recording.h"
 
 #define PROCESSES	  24
 #define THREADS		  8 /* of a process */

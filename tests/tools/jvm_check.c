@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "jvm/jvm_layout.h"
-#include "jvm/vm_flags.h"
+#include "jvm/layout/jvm_layout.h"
+#include "jvm/layout/vm_flags.h"
 
 #define MAX_FAILS 20
 #define MAX_FRAME 100000 /* words */

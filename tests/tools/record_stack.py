@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Record stacks for tests/unit/test_unwind.c: registers, the memory that an unwinder reads, and
+"""Record stacks for tests/unit/bpf/test_unwind.c: registers, the memory that an unwinder reads, and
 the frames that gdb gives for them.
 
     record_stack.py PROGRAM LOCATION OUT      record one stack at a gdb location, e.g. '*leaf+1'
@@ -78,7 +78,7 @@ with open(OUT, 'w') as out:
 gdb.execute('detach', to_string=True)
 """
 
-# One recording per state that a leaf can be in; see bpf/step_leaf.h.
+# One recording per state that a leaf can be in; see bpf/native/leaf.h.
 SET = {
     'body': '*leaf+8',
     'entry': '*leaf',

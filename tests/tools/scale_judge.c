@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "output/recording.h"
+#include "recording/recording.h"
 #include "scale_code.h"
 
 /* UNNAMED: whole, but a file was not read when it was needed: no symbols, or file offsets. */

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/strbuf.h"
-#include "output/recording.h"
 #include "profile/frame_kind.h"
+#include "recording/recording.h"
 
 static void print_sample(const struct profile *p, const struct profile_sample *s)
 {

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "fake_jvmti.h"
-#include "jvm/codemap_reader.h"
+#include "jvm/codemap/codemap_reader.h"
 
 #define RECORDS_MAX 20000
 

@@ -25,7 +25,7 @@
 #include "capture/cgroup_filter.h"
 #include "capture/cpu_list.h"
 #include "capture/perf_events.h"
-#include "capture/preflight.h"
+#include "capture/preflight/preflight.h"
 #include "capture/rings.h"
 #include "capture/sideband.h"
 

@@ -6,7 +6,7 @@
 #include <dwarf.h>
 
 #include "cfi_fixture.h"
-#include "elf/cfi_file.h"
+#include "elf/cfi/cfi_file.h"
 
 struct frames {
 	struct strbuf bytes; /* of the section */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "fake_memory.h"
-#include "jvm/jvm_layout.h"
+#include "jvm/layout/jvm_layout.h"
 #include "layout_17.h"
 
 #define SEGMENTS      64U

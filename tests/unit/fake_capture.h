@@ -14,7 +14,7 @@
 #include "base/vec.h"
 #include "capture/capture.h"
 #include "capture/map_entry.h"
-#include "unwind/table_memory.h"
+#include "unwind/tables/table_memory.h"
 
 /* One of the four, owned. */
 struct fake_record {

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "jvm/vm_memory.h"
+#include "jvm/layout/vm_memory.h"
 
 #define FAKE_BASE  0x7f0000100000ULL
 #define FAKE_BYTES (64U << 10)

@@ -4,7 +4,7 @@
 #define HOSTPROF_TESTS_FAKE_VM_H
 
 #include "fake_memory.h"
-#include "jvm/vmstructs.h"
+#include "jvm/layout/vmstructs.h"
 
 struct fake_field {
 	const char *type, *name; /* "_size:int16_t" is a field of that C++ type; else "int" */

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
-#include "jvm/attach_target.h"
+#include "jvm/attach/attach_target.h"
 
 /* What the child does when SIGQUIT comes. */
 enum on_quit {

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "jvm/vmstructs.h"
+#include "jvm/layout/vmstructs.h"
 
 /* A program of every JDK that runs until it is ended. */
 #define LIVE_MAIN    "sun.rmi.registry.RegistryImpl"

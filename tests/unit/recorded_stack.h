@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "unwind/row_store.h"
+#include "unwind/tables/row_store.h"
 #include "unwind/walk.h"
 
 #define RECORDED_MAX	4096

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Row tables as a reader in the kernel has them: only what the store gave to set_page() is there,
- * and unwind_find() of bpf/ is asked. The view checks the order of the store's writes as they come.
+ * and find_at_pc() of bpf/ is asked. The view checks the order of the store's writes as they come.
  */
 #ifndef HOSTPROF_TESTS_ROWS_FIXTURE_H
 #define HOSTPROF_TESTS_ROWS_FIXTURE_H
@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "unwind/row_store.h"
-#include "unwind_find.h"
+#include "unwind/find.h"
+#include "unwind/tables/row_store.h"
 
 #define VIEW_FILES 8
 #define VIEW_PAGES 128
@@ -93,7 +93,7 @@ static inline const struct wire_page *view_find_page(const struct wire_page_key 
 	return page->block ? page : NULL;
 }
 
-/* unwind_find() at an offset of a page, through TABLES. */
+/* find_at_pc() at an offset of a page, through TABLES. */
 static inline enum unwind_found view_find_in(const struct unwind_tables *tables, uint32_t now_s,
 					     uint32_t file, uint64_t address,
 					     struct wire_rule *ret_rule)
@@ -112,7 +112,7 @@ static inline enum unwind_found view_find_in(const struct unwind_tables *tables,
 				       .file = file,
 				       .serial = 1 };
 	memset(ret_rule, 0xee, sizeof(*ret_rule));
-	return unwind_find(&c, &memory, ret_rule);
+	return find_at_pc(&c, &memory, ret_rule);
 }
 
 /* As BPF finds it. */

@@ -12,8 +12,8 @@
 #include "base/alloc.h"
 #include "fake_clock.h"
 #include "process/proc.h"
-#include "session/unwind_ranges.h"
-#include "session/unwind_spaces.h"
+#include "unwind/unwind_ranges.h"
+#include "unwind/unwind_spaces.h"
 
 #define MS	   NSEC_PER_MSEC
 #define FIRST_PID  100

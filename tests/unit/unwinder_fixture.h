@@ -14,7 +14,7 @@
 #include "capture/rings.h"
 #include "process/mappings.h"
 #include "process/proc.h"
-#include "session/unwinder.h"
+#include "unwind/unwinder.h"
 
 #define KERNEL_WORD 0xffffffff81000000ULL
 

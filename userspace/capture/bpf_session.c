@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "capture/preflight.h"
+#include "capture/preflight/preflight.h"
 #include "capture/table_sizes.h"
 
 /* Generated code casts a const away. */

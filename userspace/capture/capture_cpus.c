@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "capture/capture_private.h"
 #include "capture/cpu_list.h"
-#include "capture/preflight.h"
+#include "capture/preflight/preflight.h"
 
 int capture_count_cpus(struct capture *c, struct err *err)
 {

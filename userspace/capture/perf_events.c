@@ -41,7 +41,7 @@ static int perf_event_open_cpu(const struct perf_events_options *options,
 		attr.sample_freq = event->freq_hz;
 	/*
 	 * A hardware counter can leave out modes itself. A clock must not: the program keeps books of
-	 * a thread's run time (bpf/tick.h), in which modes are not told apart, and leaves out samples.
+	 * a thread's run time (bpf/sample/tick.h), in which modes are not told apart, and leaves out samples.
 	 */
 	if (!capture_event_is_clock(event)) {
 		attr.exclude_user = options->exclude_user;

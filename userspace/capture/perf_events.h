@@ -9,7 +9,7 @@
 #include "capture/event.h"
 #include "wire.h"
 
-/* A clock is WIRE_CLOCK_TIMERS events (bpf/tick.h says why), any other event one. */
+/* A clock is WIRE_CLOCK_TIMERS events (bpf/sample/tick.h says why), any other event one. */
 struct perf_events {
 	int fds[WIRE_MAX_EVENTS * WIRE_CLOCK_TIMERS];	/* owned */
 	int links[WIRE_MAX_EVENTS * WIRE_CLOCK_TIMERS]; /* owned BPF links; -1 when there is none */

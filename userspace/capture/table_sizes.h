@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Entries of the maps of bpf/table_maps.h. */
+/* Entries of the maps of bpf/unwind/table_maps.h. */
 struct table_sizes {
 	uint32_t blocks, rules, ranges, pages, spaces;
 	uint32_t hot_codes; /* of each cpu, a power of two */

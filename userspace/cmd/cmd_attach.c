@@ -7,7 +7,7 @@
 #include "cmd/cmd.h"
 #include "cmd/jvm_argument.h"
 #include "cmd/jvm_show.h"
-#include "jvm/attach.h"
+#include "jvm/attach/attach.h"
 
 #define DEFAULT_TIMEOUT_NS (10 * NSEC_PER_SEC)
 

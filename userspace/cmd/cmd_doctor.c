@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/log.h"
-#include "capture/preflight.h"
+#include "capture/preflight/preflight.h"
 #include "cmd/cmd.h"
 #include "jvm/jvm_info.h"
 #include "process/proc.h"

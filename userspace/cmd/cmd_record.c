@@ -6,13 +6,13 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/units.h"
-#include "capture/preflight.h"
+#include "capture/preflight/preflight.h"
 #include "cmd/cmd.h"
 #include "cmd/record_args.h"
 #include "cmd/record_output.h"
 #include "cmd/record_stats.h"
-#include "output/recording.h"
-#include "output/view_text.h"
+#include "output/text/view_text.h"
+#include "recording/recording.h"
 
 struct record_run {
 	const struct record_args *args; /* borrowed */

@@ -7,7 +7,7 @@
 #include "base/strbuf.h"
 #include "cmd/cmd.h"
 #include "cmd/view_flags.h"
-#include "output/recording.h"
+#include "recording/recording.h"
 
 static struct view_flags view;
 static const char *event_name;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "jvm/vmstructs.h"
+#include "jvm/layout/vmstructs.h"
 
 /*
  * The main class ("pkg.Main"), jar ("/opt/app.jar"), module ("module/pkg.Main") or source file of a

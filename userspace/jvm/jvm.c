@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "jvm/java_command.h"
 #include "jvm/jvm_private.h"
-#include "jvm/vm_flags.h"
+#include "jvm/layout/vm_flags.h"
 #include "process/proc.h"
 
 /* A starting JVM has no tables yet; later failures are rarer, so look less often. */

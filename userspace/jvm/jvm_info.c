@@ -10,12 +10,12 @@
 #include "base/file.h"
 #include "base/vec.h"
 #include "codemap.h"
-#include "jvm/attach_check.h"
-#include "jvm/codemap_find.h"
+#include "jvm/attach/attach_check.h"
+#include "jvm/codemap/codemap_find.h"
 #include "jvm/java_command.h"
 #include "jvm/jvm_kind.h"
-#include "jvm/vm_flags.h"
-#include "jvm/vmstructs.h"
+#include "jvm/layout/vm_flags.h"
+#include "jvm/layout/vmstructs.h"
 #include "process/proc.h"
 
 /* A lease longer than this was not written by a hostprof. */

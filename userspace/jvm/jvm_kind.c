@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/foreign_file.h"
 #include "elf/elf_file.h"
-#include "jvm/libjvm.h"
+#include "jvm/layout/libjvm.h"
 
 #define MAX_MAPS_BYTES (16U << 20)
 

@@ -4,13 +4,13 @@
 #define HOSTPROF_JVM_JVM_PRIVATE_H
 
 #include "base/hmap.h"
-#include "jvm/code_names.h"
-#include "jvm/codemap_reader.h"
-#include "jvm/codemap_store.h"
+#include "jvm/codemap/codemap_reader.h"
+#include "jvm/codemap/codemap_store.h"
 #include "jvm/jvm.h"
-#include "jvm/jvm_layout.h"
-#include "jvm/method_name.h"
-#include "jvm/vmstructs.h"
+#include "jvm/layout/jvm_layout.h"
+#include "jvm/layout/vmstructs.h"
+#include "jvm/names/code_names.h"
+#include "jvm/names/method_name.h"
 
 enum jvm_replay {
 	JVM_REPLAY_NONE,

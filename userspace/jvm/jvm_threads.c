@@ -5,7 +5,7 @@
  * tables of JDK 8 to 21 and a Thread's from 25 on.
  */
 #include "jvm/jvm_private.h"
-#include "jvm/vm_memory.h"
+#include "jvm/layout/vm_memory.h"
 
 static bool find_offsets(const struct vmstructs *vs, uint64_t *ret_osthread, uint64_t *ret_tid)
 {

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
+#include "output/html/view_html.h"
+#include "output/pprof/view_pprof.h"
+#include "output/svg/view_svg.h"
+#include "output/text/view_text.h"
 #include "output/view_collapsed.h"
-#include "output/view_html.h"
-#include "output/view_pprof.h"
-#include "output/view_svg.h"
-#include "output/view_text.h"
 
 const struct view_format view_formats[] = {
 	{ .name = "jfr",

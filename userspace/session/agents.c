@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/hmap.h"
 #include "base/worker.h"
-#include "jvm/attach.h"
+#include "jvm/attach/attach.h"
 
 #define ATTACH_TIMEOUT_NS (5 * NSEC_PER_SEC)
 /*

@@ -14,17 +14,17 @@
 #include "capture/capture.h"
 #include "elf/image.h"
 #include "jvm/jvm.h"
-#include "output/recording.h"
 #include "process/registry.h"
 #include "profile/profile.h"
+#include "recording/recording.h"
 #include "session/agents.h"
 #include "session/ledger.h"
 #include "session/memory_plan.h"
 #include "session/merge.h"
-#include "session/miss_join.h"
 #include "session/table_link.h"
-#include "session/unwinder.h"
 #include "symbolize/symbolizer.h"
+#include "unwind/miss_join.h"
+#include "unwind/unwinder.h"
 
 struct pipeline {
 	/* All owned. */

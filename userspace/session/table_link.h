@@ -4,7 +4,7 @@
 #define HOSTPROF_SESSION_TABLE_LINK_H
 
 #include "capture/capture.h"
-#include "unwind/table_memory.h"
+#include "unwind/tables/table_memory.h"
 
 struct table_link {
 	struct capture *of; /* borrowed, as are the next's memory and descriptors */

@@ -19,7 +19,7 @@ void walk_begin(struct walk *walk, const struct walk_request *request, struct un
 		c->jvm = *request->jvm;
 	unwind_begin(c, request->max_frames ? request->max_frames : WIRE_DEFAULT_USER_FRAMES, 0);
 	memcpy(c->leaf_regs, request->regs, sizeof(c->leaf_regs));
-	unwind_take_leaf_regs(c);
+	cursor_take_leaf_regs(c);
 	c->pc = request->pc;
 	c->sp = request->regs[ROW_RSP];
 	c->exact = request->exact;

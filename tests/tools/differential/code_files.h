@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "elf/cfi_file.h"
+#include "elf/cfi/cfi_file.h"
 #include "elf/elf_file.h"
 #include "process/registry.h"
 

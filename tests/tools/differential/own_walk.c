@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "code_files.h"
-#include "unwind/row_store.h"
+#include "unwind/tables/row_store.h"
 
 #define BLOCKS 65536
 #define RULES  65535

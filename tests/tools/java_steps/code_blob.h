@@ -6,8 +6,8 @@
 #ifndef HOSTPROF_TESTS_CODE_BLOB_H
 #define HOSTPROF_TESTS_CODE_BLOB_H
 
-#include "jvm/jvm_layout.h"
-#include "jvm/vmstructs.h"
+#include "jvm/layout/jvm_layout.h"
+#include "jvm/layout/vmstructs.h"
 
 struct code_blob {
 	uint64_t address, code_begin;

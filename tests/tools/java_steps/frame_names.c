@@ -6,8 +6,8 @@
 
 #include "base/hmap.h"
 #include "base/strbuf.h"
-#include "jvm/method_chain.h"
-#include "jvm/method_name.h"
+#include "jvm/names/method_chain.h"
+#include "jvm/names/method_name.h"
 #include "process/mappings.h"
 
 struct frame_names {

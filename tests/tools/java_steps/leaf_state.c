@@ -65,7 +65,7 @@ static void add(char *state, const char *more)
 }
 
 /* After a call into the interpreter, and before a return out of it, its frame is not there. */
-static const char *interpreter_state(const struct wire_jvm *jvm,
+static const char *interpreted_state(const struct wire_jvm *jvm,
 				     const struct user_regs_struct *regs)
 {
 	uint64_t at = regs->rip - jvm->entries_start;
@@ -90,7 +90,7 @@ static void add_leaf(const struct vmstructs *vs, const struct jvm_layout *layout
 								: "native");
 	} else if (name[0] == 'I') {
 		add(state, "interpreter");
-		add(state, interpreter_state(&layout->wire, regs));
+		add(state, interpreted_state(&layout->wire, regs));
 	} else if (code_blob_find(vs, regs->rip, &blob) == 0) {
 		if (!blob.method)
 			add(state, blob.name);

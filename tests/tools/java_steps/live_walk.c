@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "session/unwind_ranges.h"
-#include "unwind/row_store.h"
+#include "unwind/tables/row_store.h"
+#include "unwind/unwind_ranges.h"
 
 #define BLOCKS	   16384
 #define RULES	   16384

@@ -5,7 +5,7 @@
 
 #include <sys/user.h>
 
-#include "session/unwind_files.h"
+#include "unwind/unwind_files.h"
 #include "unwind/walk.h"
 
 #define LIVE_MAX_FRAMES 512

@@ -8,7 +8,7 @@
 
 #include "base/strbuf.h"
 #include "base/vec.h"
-#include "elf/cfi_file.h"
+#include "elf/cfi/cfi_file.h"
 
 struct recorded_byte {
 	uint64_t address;

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/*
+ * Virtual threads: the frames on the carrier's stack end at the return barrier, and the older ones
+ * lie in the heap. The carrier's own go on at Continuation.enterSpecial(), in whose frame the
+ * ContinuationEntry lies: share/runtime/continuationEntry.hpp, generate_cont_thaw() in
+ * cpu/x86/stubGenerator_x86_64.cpp.
+ */
+#ifndef HOSTPROF_BPF_HOTSPOT_CONTINUATION_H
+#define HOSTPROF_BPF_HOTSPOT_CONTINUATION_H
+
+#include "hotspot/stub.h"
+
+/* The thaw stub lies before the return barrier; behind it are the one for exceptions, and others. */
+#define CONTINUATION_BEFORE 160
+#define CONTINUATION_BEHIND 512
+/* Arguments of the last frame, or the room for frames that are being brought back. */
+#define CONTINUATION_MAX_BYTES (64U << 10)
+
+/* JavaThread::_cont_entry, 0: not known. */
+static inline wire_u64 continuation_of_thread(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 thread = tables_thread(memory, c), entry;
+
+	if (!thread)
+		thread = c->r15;
+	if (!thread || c->jvm.thread_cont_entry == WIRE_JVM_ABSENT ||
+	    memory_read(memory, &entry, 8, thread + c->jvm.thread_cont_entry))
+		return 0;
+	return entry;
+}
+
+static inline int continuation_may_be(const struct unwind_cursor *c, wire_u64 entry)
+{
+	return entry >= c->sp && entry - c->sp < CONTINUATION_MAX_BYTES && (entry & 7) == 0;
+}
+
+#ifdef __bpf__
+
+/* Right behind the frames on the stack, when the last one has no arguments there. */
+static inline wire_u64 continuation_entry(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 entry = continuation_of_thread(c, memory);
+
+	return continuation_may_be(c, entry) ? entry : c->sp;
+}
+
+#else
+
+/* Words of enterSpecial's frame, 0: not found. */
+static inline wire_u32 continuation_frame(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 pc = c->pc;
+	int stop;
+
+	c->pc = c->jvm.enter_return;
+	stop = compiled_find(c, memory);
+	c->pc = pc;
+	c->missed = 0;
+	return stop ? 0 : c->compiled_seen.frame_size;
+}
+
+/*
+ * The thread may have gone on: the first place where enterSpecial's frame can be. The stubs keep
+ * its frame pointer in %rbp; at their stack pointer are old words.
+ */
+static inline wire_u64 continuation_entry(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	const wire_u64 places[] = {
+		c->pc == c->jvm.return_barrier ? c->sp : 0,
+		continuation_of_thread(c, memory),
+		c->fp + 16 - 8ULL * continuation_frame(c, memory),
+	};
+
+	for (unsigned int i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (continuation_may_be(c, places[i]) &&
+		    compiled_checks_out(c, memory, c->jvm.enter_return, places[i]))
+			return places[i];
+	return c->sp;
+}
+
+#endif
+
+static inline int continuation_step(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 entry = continuation_entry(c, memory);
+
+	c->frozen++;
+	/* For compiled_enter() a caller is higher. */
+	if (entry == c->sp)
+		c->sp -= 8;
+	return compiled_enter(c, c->jvm.enter_return, entry, c->fp);
+}
+
+/*
+ * In the stubs that bring frames back: they were called from enterSpecial, and took that return
+ * address off the stack, or were returned to in its place.
+ */
+static inline int continuation_thaws(const struct unwind_cursor *c)
+{
+	wire_u64 from = c->jvm.return_barrier - CONTINUATION_BEFORE;
+
+	return c->jvm.return_barrier && c->compiled_seen.frame_size == 0 &&
+	       c->pc - from < CONTINUATION_BEFORE + CONTINUATION_BEHIND;
+}
+
+#ifdef __bpf__
+
+__attribute__((noinline)) int continuation_step_alone(struct unwind_cursor *c)
+{
+	return c ? continuation_step(c, NULL) : UNWIND_STOP;
+}
+
+#define continuation_step(c, memory) (continuation_step_alone(c) & UNWIND_STOP)
+
+#endif
+#endif

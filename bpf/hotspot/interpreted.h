@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/*
+ * The interpreted step: HotSpot's template interpreter keeps a frame-pointer frame of fixed slots
+ * (src/hotspot/cpu/x86/frame_x86.hpp: sender sp -1, Method* -3, bcp -8, or -7 in JDK 8), in words
+ * from %rbp. The slots come with struct wire_jvm.
+ */
+#ifndef HOSTPROF_BPF_HOTSPOT_INTERPRETED_H
+#define HOSTPROF_BPF_HOTSPOT_INTERPRETED_H
+
+#include "hotspot/interpreted_leaf.h"
+#include "native/frame_pointer.h"
+
+/* Bytecodes lie behind their ConstMethod, 64 KiB of them at most. */
+#define INTERPRETED_MAX_BYTECODES (66U << 10)
+
+/* interpreter_frame_last_sp_offset in cpu/x86/frame_x86.hpp, in words from %rbp. */
+#define INTERPRETED_LAST_SP_SLOT (-2)
+
+static inline int interpreted_slot(struct unwind_cursor *c, struct unwind_memory *memory,
+				   wire_s8 slot, wire_u64 *ret_word)
+{
+	return cursor_load(c, memory, c->fp + (wire_u64)((wire_s64)slot * 8), ret_word);
+}
+
+static inline int interpreted_is_at_pc(const struct unwind_cursor *c)
+{
+	return blob_is_interpreter(c, c->pc);
+}
+
+/* --- which method ----------------------------------------------------------------------------- */
+
+/* The word at an offset of aligned metadata, 0 when it cannot be read. */
+static inline wire_u64 interpreted_metadata(struct unwind_memory *memory, wire_u64 base,
+					    wire_u32 offset)
+{
+	wire_u64 at = base + offset, word = 0;
+
+	if (!base || (base & 7) || !cursor_is_user(at) || memory_read(memory, &word, 8, at))
+		return 0;
+	return word;
+}
+
+/*
+ * When a class is unloaded, the next one of the same shape gets the same addresses: Method*,
+ * ConstMethod*, Klass*. What differs is the Symbol of its name: another address, or another of the
+ * random numbers that every Symbol gets (share/oops/symbol.hpp: _hash_and_refcount, in JDK 8 and
+ * 11 _identity_hash). When a class is redefined, the places of its old methods go to others of
+ * living classes. So the whole way is gone: what was found a while ago proves nothing.
+ * 0: could not be read.
+ */
+static inline void interpreted_identity(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 pool, holder, symbol, word, ids = 0;
+
+	pool = interpreted_metadata(memory, c->seen.const_method, c->jvm.const_method_constants);
+	holder = interpreted_metadata(memory, pool, c->jvm.pool_holder);
+	symbol = interpreted_metadata(memory, holder, c->jvm.klass_name);
+	word = interpreted_metadata(memory, symbol, 0);
+	c->seen.symbol = symbol;
+	c->seen.word = word & c->jvm.symbol_mask;
+	c->seen.identity = 0;
+	if (!word)
+		return;
+	if (c->jvm.const_method_ids)
+		ids = interpreted_metadata(memory, c->seen.const_method, c->jvm.const_method_ids);
+	c->seen.identity =
+		WIRE_METHOD_IDENTITY(WIRE_CLASS_IDENTITY(symbol, word, c->jvm.symbol_mask), ids);
+}
+
+/* --- the cache of hot methods ----------------------------------------------------------------- */
+
+static inline struct wire_hot_method *interpreted_hot(struct unwind_memory *memory, wire_u64 method)
+{
+	return tables_hot_method(memory, cursor_hash(method) & (WIRE_HOT_METHODS - 1));
+}
+
+/* Into c->seen what was read of it a moment ago. */
+static inline int interpreted_take_hot(struct unwind_cursor *c, struct unwind_memory *memory,
+				       const struct wire_hot_method *hot, wire_u64 method)
+{
+	wire_u64 word;
+
+	if (!hot || hot->method != method || hot->serial != c->jvm.serial || hot->tick != c->tick)
+		return 0;
+	c->seen.const_method = hot->const_method;
+	c->seen.symbol = hot->symbol;
+	c->seen.word = hot->word;
+	c->seen.identity = hot->identity;
+	word = interpreted_metadata(memory, c->seen.symbol, 0);
+	return word && (word & c->jvm.symbol_mask) == c->seen.word;
+}
+
+static inline void interpreted_keep_hot(const struct unwind_cursor *c, struct wire_hot_method *hot)
+{
+	struct wire_hot_method fresh = {
+		.method = c->seen.method,
+		.const_method = c->seen.const_method,
+		.symbol = c->seen.symbol,
+		.word = c->seen.word,
+		.identity = c->seen.identity,
+		.serial = c->jvm.serial,
+		.tick = c->tick,
+	};
+
+	if (c->seen.identity)
+		tables_keep_hot(c, hot, &fresh, sizeof(fresh));
+}
+
+/*
+ * Into c->seen. What was read is kept for the rest of this walk, in which nothing changes: a
+ * recursion pays once for each of its methods.
+ */
+static inline void interpreted_identify(struct unwind_cursor *c, struct unwind_memory *memory,
+					wire_u64 method)
+{
+	wire_u64 slot = cursor_hash(method);
+	struct wire_hot_method *hot;
+
+	UNWIND_OPAQUE(slot);
+	slot &= UNWIND_SEEN_METHODS - 1;
+	if (c->seen.method != method)
+		c->seen = c->methods[slot];
+	if (c->seen.method == method) {
+		c->java_hot_frames++;
+		return;
+	}
+	c->seen.method = method;
+	hot = interpreted_hot(memory, method);
+	if (interpreted_take_hot(c, memory, hot, method)) {
+		c->java_hot_frames++;
+	} else {
+		c->seen.const_method =
+			interpreted_metadata(memory, method, c->jvm.method_const_method);
+		interpreted_identity(c, memory);
+		interpreted_keep_hot(c, hot);
+	}
+	c->methods[slot] = c->seen;
+}
+
+/* --- the frame -------------------------------------------------------------------------------- */
+
+/* Of a leaf the slot is old, and the register current - but not in all of the interpreter's code. */
+static inline wire_u64 interpreted_live_bcp(const struct unwind_cursor *c, wire_u64 slot)
+{
+	wire_u64 bcp = c->r13, from = c->seen.const_method;
+
+	return from && bcp > from && bcp - from < INTERPRETED_MAX_BYTECODES ? bcp : slot;
+}
+
+static inline int interpreted_leave_inner(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 outer;
+
+	if ((!c->leaf && !c->native) || !compiled_is_inner(c, memory, &outer))
+		return UNWIND_GO_ON;
+	c->fp = outer;
+	return frame_pointer_check(c);
+}
+
+static inline int interpreted_read(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	struct interpreted_frame *frame = &c->interpreted;
+
+	if (frame_pointer_check(c) || interpreted_leave_inner(c, memory))
+		return cursor_stop(c, UNWIND_FP_BAD);
+	if (interpreted_slot(c, memory, c->jvm.method_slot, &frame->method) ||
+	    interpreted_slot(c, memory, c->jvm.bcp_slot, &frame->bcp) ||
+	    interpreted_slot(c, memory, c->jvm.sender_sp_slot, &frame->sender_sp) ||
+	    interpreted_slot(c, memory, 0, &frame->fp) ||
+	    interpreted_slot(c, memory, 1, &frame->ra))
+		return UNWIND_STOP;
+	interpreted_identify(c, memory, frame->method);
+	if (c->leaf)
+		frame->bcp = interpreted_live_bcp(c, frame->bcp);
+	/* Adapters move sp between caller and interpreter, so that it is a slot and not fp + 16. */
+	if (frame->sender_sp < c->fp + 16 || frame->sender_sp - c->fp > UNWIND_MAX_FRAME_BYTES)
+		frame->sender_sp = c->fp + 16;
+	c->linked = 1;
+	return UNWIND_GO_ON;
+}
+
+/*
+ * Deoptimised frames become interpreted ones in two steps: generate_deopt_blob() in
+ * sharedRuntime_x86_64.cpp makes them of a size and leaves their slots as they were, but for a last
+ * sp of 0; AbstractInterpreter::layout_activation() fills them in. Who called Java has another.
+ */
+static inline int interpreted_is_empty(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 last_sp;
+
+	if (!c->unpacks)
+		return 0;
+	if (!interpreted_slot(c, memory, INTERPRETED_LAST_SP_SLOT, &last_sp) && last_sp == 0)
+		return 1;
+	c->unpacks = 0;
+	return 0;
+}
+
+/* Into c->interpreted; which kind of frame it is. On UNWIND_STOP the method may be known. */
+static inline int interpreted_look(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	int state = INTERPRETED_STANDS;
+
+	c->interpreted.method = c->interpreted.bcp = 0;
+	c->seen_here = 0;
+	if (c->leaf)
+		state = interpreted_leaf(c, memory);
+	else
+		state = interpreted_caller(c, memory);
+	if (state == INTERPRETED_STANDS && interpreted_read(c, memory))
+		return INTERPRETED_LOST;
+	if (state == INTERPRETED_STANDS && interpreted_is_empty(c, memory))
+		return INTERPRETED_GONE;
+	if (state == INTERPRETED_UNBUILT)
+		interpreted_identify(c, memory, c->interpreted.method);
+	/* A register that held a Method* may hold something else by now. */
+	if (state == INTERPRETED_UNBUILT && !c->seen.identity)
+		state = INTERPRETED_GONE;
+	c->seen_here = state <= INTERPRETED_UNBUILT;
+	return state;
+}
+
+#ifdef __bpf__
+
+/* Functions of their own for the verifier: see cursor_load_far_alone(). */
+__attribute__((noinline)) int interpreted_look_alone(struct unwind_cursor *c)
+{
+	return c ? interpreted_look(c, NULL) : INTERPRETED_LOST;
+}
+
+#define interpreted_look(c, memory) interpreted_look_alone(c)
+
+#endif
+
+/* Writes the whole frame and goes on to its caller. */
+static inline int interpreted_step(struct unwind_cursor *c, struct unwind_memory *memory,
+				   wire_u64 *out)
+{
+	const struct interpreted_frame *frame = &c->interpreted;
+	int state = interpreted_look(c, memory);
+	wire_u8 reason = c->reason;
+
+	c->java_frames++;
+	/* The method has been left, or is not known yet: the frame is the interpreter's own. */
+	if (state == INTERPRETED_GONE) {
+		if (cursor_put_frame(c, out, WIRE_FRAME_COMPILED, WIRE_COMPILED_WORDS) ||
+		    cursor_put(c, out, 0))
+			return UNWIND_STOP;
+		return compiled_enter(c, frame->ra, frame->sender_sp, frame->fp);
+	}
+	if (cursor_put_frame(c, out, WIRE_FRAME_INTERPRETED, WIRE_INTERPRETED_WORDS))
+		return UNWIND_STOP;
+	cursor_put(c, out, frame->method);
+	cursor_put(c, out, c->seen_here ? c->seen.const_method : 0);
+	cursor_put(c, out, frame->bcp);
+	cursor_put(c, out, c->seen_here ? c->seen.identity : 0);
+	if (state == INTERPRETED_LOST)
+		return cursor_stop(c, reason);
+	return compiled_enter(c, frame->ra, frame->sender_sp, frame->fp);
+}
+
+#endif

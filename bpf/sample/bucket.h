@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/*
+ * How many walks one cpu may hand to userspace: a token bucket. Its refill is as fast as samples
+ * come at 997 Hz, so that at any usual frequency no walk is given up, not even while userspace
+ * is busy with the host's first hundred programs; an event that fires more often (page faults,
+ * a probe) can cost no more than that, beyond a burst.
+ */
+#ifndef HOSTPROF_BPF_SAMPLE_BUCKET_H
+#define HOSTPROF_BPF_SAMPLE_BUCKET_H
+
+#include "wire.h"
+
+/* Tokens that a full bucket has: half a second at 997 Hz, for a second event beside the clock. */
+#define BUCKET_BURST 512
+/* One more token after so long. */
+#define BUCKET_INTERVAL_NS 1000000ULL
+
+struct bucket {
+	wire_u64 filled_ns; /* up to when tokens were put in; 0: never, it is full */
+	wire_u64 tokens;
+};
+
+/* Take a token: 1, or 0 when there is none. */
+static inline int bucket_take(struct bucket *bucket, wire_u64 now_ns)
+{
+	wire_u64 fresh = 0;
+
+	/* The clock that is asked never goes back, but its reader may be interrupted. */
+	if (now_ns > bucket->filled_ns)
+		fresh = (now_ns - bucket->filled_ns) / BUCKET_INTERVAL_NS;
+	bucket->filled_ns += fresh * BUCKET_INTERVAL_NS;
+	bucket->tokens += fresh;
+	if (bucket->tokens > BUCKET_BURST)
+		bucket->tokens = BUCKET_BURST;
+	if (!bucket->tokens)
+		return 0;
+	bucket->tokens--;
+	return 1;
+}
+
+#endif

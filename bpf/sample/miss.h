@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/*
+ * A walk that ended for want of tables is handed to userspace: registers and a copy of the stack,
+ * in a record just before the sample's own.
+ */
+#ifndef HOSTPROF_BPF_SAMPLE_MISS_H
+#define HOSTPROF_BPF_SAMPLE_MISS_H
+
+#include "native/row.h"
+#include "sample/emit.h"
+#include "sample/space.h"
+#include "sample/user_regs.h"
+#include "unwind/find.h"
+
+/* What is tried when the ring has no room for more: the frames of most stacks. */
+#define MISS_SMALL_COPY 8192
+/* Of a stack whose end is not known. */
+#define MISS_BLIND_COPY 65536
+/* Of the words at the very top a walk wants at most the return address of _start's caller. */
+#define MISS_TOP_BYTES 64
+/* More than this is the end of the stack, and no buffer on it. */
+#define MISS_MAX_HOLE 131072
+/* Pages that WIRE_MISS_MAX_COPY bytes lie in, and the one below the stack pointer. */
+#define MISS_COPY_TURNS (WIRE_MISS_MAX_COPY / WIRE_PAGE_BYTES + 2)
+
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wgnu-variable-sized-type-not-at-end"
+
+struct miss_buffer {
+	wire_u32 busy;
+	wire_u32 reached;      /* bytes of the copy that were tried */
+	struct wire_miss miss; /* its copy[] is the next member */
+	/*
+	 * Of miss_copy_bytes, and a page more, so that the verifier need not know that a piece ends
+	 * where the copy does.
+	 */
+	wire_u8 room[WIRE_MISS_MAX_COPY + WIRE_PAGE_BYTES];
+};
+
+#pragma clang diagnostic pop
+
+/* By cpu. A per-cpu map's values end at 32 KiB. Loaded with room for miss_copy_bytes only. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* possible cpus */
+	__uint(key_size, sizeof(wire_u32));
+	__uint(value_size, sizeof(struct miss_buffer));
+} miss_buffers SEC(".maps");
+
+/* Where a copy ends when AT may be the end of the stack that SP points into. */
+static __always_inline wire_u64 miss_nearer(wire_u64 top, wire_u64 at, wire_u64 sp)
+{
+	wire_u64 most = sp - WIRE_MISS_BELOW + miss_copy_bytes;
+
+	if (at <= sp || at - sp > MAIN_STACK_BYTES)
+		return top;
+	return at < most ? at : most;
+}
+
+/*
+ * Where the copy may end. The main thread's stack ends at mm->start_stack (fs/binfmt_elf.c: where
+ * argc is); that of a thread of the C library at its control block (glibc's allocatestack.c and
+ * musl's pthread_create.c put it at the top), to which %fs points. What lies above other stacks
+ * (a goroutine's) is not theirs.
+ */
+static __always_inline wire_u64 miss_top(struct task_struct *task, wire_u64 sp)
+{
+	wire_u64 top = sp - WIRE_MISS_BELOW + MISS_BLIND_COPY;
+
+	top = miss_nearer(top, task->mm->start_stack + MISS_TOP_BYTES, sp);
+	return miss_nearer(top, task->thread.fsbase, sp);
+}
+
+/*
+ * What stands for a page of the copy that is not there: a buffer on the stack that was not written
+ * yet. As a return address or a register it ends a walk as a bad one.
+ */
+static const wire_u8 miss_hole[WIRE_PAGE_BYTES] = { [0 ... WIRE_PAGE_BYTES - 1] = 0xff };
+
+struct miss_copy {
+	struct miss_buffer *b;
+	wire_u64 top;
+};
+
+/*
+ * Copy one page's piece of what is left up to top. How far it came is in the buffer, as the
+ * verifier would follow a variable through every turn.
+ */
+static long miss_copy_turn(wire_u32 turn, struct miss_copy *copy)
+{
+	struct miss_buffer *b = copy->b;
+	wire_u32 reached = b->reached, piece;
+	wire_u64 from = b->miss.copy_at + reached;
+
+	if (from >= copy->top || reached >= miss_copy_bytes)
+		return 1;
+	piece = WIRE_PAGE_BYTES - (from & (WIRE_PAGE_BYTES - 1));
+	if (piece > copy->top - from)
+		piece = copy->top - from;
+	UNWIND_OPAQUE(piece);
+	if (piece > WIRE_PAGE_BYTES)
+		return 1;
+	if (!bpf_probe_read_user(b->room + reached, piece, (const void *)from)) {
+		b->miss.copy_bytes = b->reached = reached + piece;
+		return 0;
+	}
+	/*
+	 * The first pages may be missing: the one below the stack pointer where a stack's mapping
+	 * begins, and others while the thread is in the page fault that brings them.
+	 */
+	if (!reached) {
+		b->miss.copy_at += piece;
+		return 0;
+	}
+	bpf_probe_read_kernel(b->room + reached, piece, miss_hole);
+	b->reached = reached + piece;
+	return b->reached - b->miss.copy_bytes > MISS_MAX_HOLE;
+}
+
+/* The copy ends with a page that is there. */
+static __always_inline void miss_copy_stack(struct miss_buffer *b, wire_u64 sp, wire_u64 top)
+{
+	struct miss_copy copy = { .b = b, .top = top };
+
+	b->miss.copy_at = sp - WIRE_MISS_BELOW;
+	b->miss.copy_bytes = 0;
+	b->reached = 0;
+	bpf_loop(MISS_COPY_TURNS, miss_copy_turn, &copy, 0);
+}
+
+static __always_inline void miss_fill_regs(struct wire_miss *miss, const struct unwind_cursor *c)
+{
+	miss->regs_kept = c->regs_kept;
+	if (c->regs_kept)
+		__builtin_memcpy(miss->regs, c->leaf_regs, sizeof(miss->regs));
+	else
+		__builtin_memset(miss->regs, 0, sizeof(miss->regs));
+	miss->regs[ROW_RBX] = c->rbx;
+	miss->regs[ROW_RBP] = c->fp;
+	miss->regs[ROW_RSP] = c->sp;
+	miss->regs[ROW_R13] = c->r13;
+	miss->regs[ROW_R15] = c->r15;
+}
+
+/* The thread's anchor and continuation as they are now; userspace walks later. */
+static __always_inline void miss_fill_java(struct wire_miss *miss, struct unwind_cursor *c)
+{
+	miss->jvm = c->jvm_serial;
+	miss->thread = 0;
+	miss->cont_entry = 0;
+	miss->anchor[0] = miss->anchor[1] = miss->anchor[2] = 0;
+	if (!c->jvm.serial)
+		return;
+	miss->thread = tables_thread(NULL, c);
+	if (miss->thread && c->jvm.thread_cont_entry != WIRE_JVM_ABSENT)
+		memory_read(NULL, &miss->cont_entry, 8, miss->thread + c->jvm.thread_cont_entry);
+	if (miss->thread && c->jvm.thread_anchor != WIRE_JVM_ABSENT) {
+		wire_u64 at = miss->thread + c->jvm.thread_anchor;
+
+		memory_read(NULL, &miss->anchor[0], 8, at + c->jvm.anchor_sp);
+		memory_read(NULL, &miss->anchor[1], 8, at + c->jvm.anchor_pc);
+		memory_read(NULL, &miss->anchor[2], 8, at + c->jvm.anchor_fp);
+	}
+}
+
+static __always_inline void miss_fill(struct wire_miss *miss, struct scratch *s,
+				      struct task_struct *task)
+{
+	struct unwind_cursor *c = &s->cursor;
+
+	miss->kind = WIRE_MISS;
+	miss->leaf = c->leaf;
+	miss->exact = c->exact;
+	miss->linked = c->linked;
+	miss->time_ns = s->sample.time_ns;
+	miss->tgid = s->sample.tgid;
+	miss->tid = s->sample.tid;
+	miss->pc = c->pc;
+	miss_fill_regs(miss, c);
+	miss_fill_java(miss, c);
+	miss->exec_pages = task->mm->exec_vm;
+	miss->code_bytes = 0;
+	if (c->leaf && !bpf_probe_read_user(miss->code, WIRE_MISS_CODE_BYTES,
+					    (const void *)(c->pc - WIRE_MISS_CODE_BEHIND)))
+		miss->code_bytes = WIRE_MISS_CODE_BYTES;
+}
+
+/* A large copy takes at most the first half of the ring: it is there for samples. */
+static __always_inline wire_u64 miss_bound(void *ring, wire_u64 sp, wire_u64 top)
+{
+	wire_u64 used = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
+	wire_u64 half = bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 2;
+	wire_u64 from = sp - WIRE_MISS_BELOW, room = MISS_SMALL_COPY;
+
+	if (half > used + room)
+		room = half - used;
+	return top - from > room ? from + room : top;
+}
+
+static __always_inline int miss_send(struct miss_buffer *b, struct scratch *s,
+				     struct task_struct *task, void *ring)
+{
+	wire_u64 sp = s->cursor.sp;
+	wire_u32 bytes;
+
+	miss_fill(&b->miss, s, task);
+	miss_copy_stack(b, sp, miss_bound(ring, sp, miss_top(task, sp)));
+	bytes = b->miss.copy_bytes;
+	UNWIND_OPAQUE(bytes);
+	if (bytes > miss_copy_bytes)
+		return -1;
+	bytes += sizeof(b->miss);
+	b->miss.size = bytes;
+	/* The sample that follows wakes the reader. */
+	return bpf_ringbuf_output(ring, &b->miss, bytes, BPF_RB_NO_WAKEUP);
+}
+
+static __always_inline int miss_try(struct scratch *s, struct cpu_state *state,
+				    struct task_struct *task)
+{
+	wire_u32 cpu = s->sample.cpu;
+	struct miss_buffer *b = bpf_map_lookup_elem(&miss_buffers, &cpu);
+	void *ring = bpf_map_lookup_elem(&rings, &cpu);
+	int r;
+
+	/* Busy: this sample interrupted another one at just this. */
+	if (!ring || !b || b->busy || !bucket_take(&state->misses, s->sample.time_ns))
+		return -1;
+	*(volatile wire_u32 *)&b->busy = 1;
+	r = miss_send(b, s, task, ring);
+	*(volatile wire_u32 *)&b->busy = 0;
+	return r;
+}
+
+/* After a walk that missed; the sample says whether its rest is on the way. */
+static __always_inline void miss_emit(struct scratch *s, struct cpu_state *state,
+				      struct task_struct *task)
+{
+	struct unwind_cursor *c = &s->cursor;
+
+	if (miss_try(s, state, task)) {
+		counter_add(WIRE_COUNTER_MISSES_DROPPED, 1);
+		return;
+	}
+	counter_add(WIRE_COUNTER_MISSES, 1);
+	s->sample.flags |= WIRE_SAMPLE_RESUMED;
+	if (c->serial && c->reason == UNWIND_NO_ROWS && !find_in_range(c, find_address(c)))
+		space_count_stray(s);
+}
+
+#endif

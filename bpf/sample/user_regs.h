@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/*
+ * The registers that a thread has, or had, in user code: the sample's own, or those with which it
+ * entered the kernel.
+ */
+#ifndef HOSTPROF_BPF_SAMPLE_USER_REGS_H
+#define HOSTPROF_BPF_SAMPLE_USER_REGS_H
+
+#include "sample/maps.h"
+#include "sample/space.h"
+
+/* include/linux/sched.h */
+#define PF_IO_WORKER 0x00000010
+#define PF_KTHREAD   0x00200000
+/* arch/x86/include/asm/segment.h: __USER32_CS, with the privilege level */
+#define USER32_CS 0x23
+/* arch/x86/entry/syscalls/syscall_64.tbl */
+#define NR_EXECVE   59
+#define NR_EXECVEAT 322
+/* `ulimit -s`, as it is by default: what is farther above is no end of this stack. */
+#define MAIN_STACK_BYTES (8ULL << 20)
+/* The instruction `syscall`: 0f 05. */
+#define COMPILED_SYSCALL 0x050f
+
+static __always_inline bool user_regs_are_user(const struct pt_regs *regs)
+{
+	return (regs->cs & 3) == 3;
+}
+
+/* Of REGS, struct pt_regs, into C; a macro since the program's context is read like no other memory. */
+#define user_regs_fill(c, regs)                   \
+	do {                                      \
+		(c)->pc = (regs)->ip;             \
+		(c)->sp = (regs)->sp;             \
+		(c)->leaf_regs[0] = (regs)->ax;   \
+		(c)->leaf_regs[1] = (regs)->dx;   \
+		(c)->leaf_regs[2] = (regs)->cx;   \
+		(c)->leaf_regs[3] = (regs)->bx;   \
+		(c)->leaf_regs[4] = (regs)->si;   \
+		(c)->leaf_regs[5] = (regs)->di;   \
+		(c)->leaf_regs[6] = (regs)->bp;   \
+		(c)->leaf_regs[7] = (regs)->sp;   \
+		(c)->leaf_regs[8] = (regs)->r8;   \
+		(c)->leaf_regs[9] = (regs)->r9;   \
+		(c)->leaf_regs[10] = (regs)->r10; \
+		(c)->leaf_regs[11] = (regs)->r11; \
+		(c)->leaf_regs[12] = (regs)->r12; \
+		(c)->leaf_regs[13] = (regs)->r13; \
+		(c)->leaf_regs[14] = (regs)->r14; \
+		(c)->leaf_regs[15] = (regs)->r15; \
+	} while (0)
+
+/*
+ * After a system call pc is where it returns to, and its instruction the one before. But not when
+ * the kernel has put another pc there since: a program's first instruction after execve(), a signal
+ * handler's, or the same system call once more.
+ */
+static __always_inline bool user_regs_are_exact(const struct pt_regs *regs)
+{
+	wire_u16 before = 0;
+
+	if ((long)regs->orig_ax < 0)
+		return true;
+	bpf_probe_read_user(&before, sizeof(before), (const void *)(regs->ip - sizeof(before)));
+	return before != COMPILED_SYSCALL;
+}
+
+/*
+ * execve() changes over to the new program's memory while the registers still are the old one's.
+ * Where its code lies is noted late, and from then on the stack pointer tells: it is not the new
+ * stack's (load_elf_binary() in fs/binfmt_elf.c). Nor is that of another thread than the first or
+ * of posix_spawn()'s child, but theirs is the program that the space was made for.
+ */
+static __always_inline bool user_regs_are_replaced(const struct scratch *s,
+						   const struct mm_struct *mm)
+{
+	const struct wire_sample *sample = &s->sample;
+	const struct pt_regs *regs = &s->regs;
+
+	if (!mm->end_code)
+		return true;
+	if (regs->orig_ax != NR_EXECVE && regs->orig_ax != NR_EXECVEAT)
+		return false;
+	return mm->start_stack - regs->sp > MAIN_STACK_BYTES &&
+	       !space_find(sample->tgid, sample->start_ns, sample->exec_id);
+}
+
+static __always_inline int user_regs_of_entry(struct scratch *s, struct task_struct *task)
+{
+	const struct pt_regs *entry = (const struct pt_regs *)bpf_task_pt_regs(task);
+
+	/* Memory is given up early in exit(). */
+	if (!task->mm)
+		return UNWIND_NO_STACK;
+	if (bpf_probe_read_kernel(&s->regs, sizeof(s->regs), entry))
+		return UNWIND_NO_REGS;
+	if (!user_regs_are_user(&s->regs))
+		return UNWIND_NO_REGS;
+	if (user_regs_are_replaced(s, task->mm))
+		return UNWIND_NO_STACK;
+	user_regs_fill(&s->cursor, &s->regs);
+	s->cursor.exact = user_regs_are_exact(&s->regs);
+	return UNWIND_DONE;
+}
+
+/* Fill the cursor's; the reason why there is nothing to walk, or UNWIND_DONE. */
+static __always_inline int user_regs_take(struct scratch *s, struct task_struct *task,
+					  struct bpf_perf_event_data *ctx)
+{
+	struct unwind_cursor *c = &s->cursor;
+	wire_u64 cs = ctx->regs.cs;
+
+	if (task->flags & (PF_KTHREAD | PF_IO_WORKER))
+		return UNWIND_KERNEL_THREAD;
+	if (settings.exclude_user)
+		return UNWIND_USER_EXCLUDED;
+	if (s->sample.in_user) {
+		user_regs_fill(c, &ctx->regs);
+		c->exact = 1;
+	} else {
+		int reason = user_regs_of_entry(s, task);
+
+		if (reason != UNWIND_DONE)
+			return reason;
+		cs = s->regs.cs;
+	}
+	cursor_take_leaf_regs(c);
+	return (cs & 0xffff) == USER32_CS ? UNWIND_TASK_32BIT : UNWIND_DONE;
+}
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/* The step functions seated in BPF: the current task's stacks into the scratch record. */
+#ifndef HOSTPROF_BPF_SAMPLE_WALK_H
+#define HOSTPROF_BPF_SAMPLE_WALK_H
+
+#include "sample/space.h"
+#include "sample/user_regs.h"
+#include "unwind.h"
+
+#define NSEC_PER_SEC 1000000000ULL
+/* How often the walk looks at the clock, in frames (a look costs as much as a frame). */
+#define BUDGET_STRIDE 32
+
+struct walk {
+	struct scratch *s;
+};
+
+/* Userspace may go on; a hypervisor that took the cpu away has used the time up more often than not. */
+static __always_inline int walk_end_budget(struct unwind_cursor *c)
+{
+	c->missed = !settings.frame_pointers_only;
+	return cursor_stop(c, UNWIND_BUDGET);
+}
+
+static long walk_turn(wire_u32 turn, struct walk *walk)
+{
+	struct scratch *s = walk->s;
+	struct unwind_memory *memory = NULL;
+
+	if (turn % BUDGET_STRIDE == BUDGET_STRIDE - 1 && bpf_ktime_get_ns() > s->cursor.deadline_ns)
+		return walk_end_budget(&s->cursor);
+	return unwind_frame(&s->cursor, memory, s->words);
+}
+
+/* Without one, code that has no file is walked blindly, or missed while there may be one. */
+static __always_inline void walk_take_jvm(struct unwind_cursor *c)
+{
+	wire_u32 serial = c->jvm_serial;
+	struct wire_jvm *jvm = NULL;
+
+	if (serial)
+		jvm = bpf_map_lookup_elem(&jvms, &serial);
+	if (jvm)
+		c->jvm = *jvm;
+	else
+		blob_forget_jvm(c);
+}
+
+/*
+ * In Java code %r15 is the JavaThread: noted for the thread's other samples. Signal handlers and
+ * native code have other values there. Not inline: its words are not on the stack below the walk.
+ */
+static __noinline void walk_note_thread(struct unwind_cursor *c, struct task_struct *task)
+{
+	struct wire_thread thread = { .thread = c->r15, .start_ns = task->start_time };
+	wire_u32 tid = task->pid;
+	struct wire_thread *known;
+
+	if (!compiled_is_at_pc(c))
+		return;
+	thread.serial = c->jvm.serial;
+	c->thread = c->r15;
+	known = bpf_map_lookup_elem(&threads, &tid);
+	if (!known || known->thread != thread.thread || known->start_ns != thread.start_ns ||
+	    known->serial != thread.serial)
+		bpf_map_update_elem(&threads, &tid, &thread, BPF_ANY);
+}
+
+static __always_inline void walk_count(const struct unwind_cursor *c)
+{
+	if (c->row_frames)
+		counter_add(WIRE_COUNTER_ROW_FRAMES, c->row_frames);
+	if (c->hot_frames)
+		counter_add(WIRE_COUNTER_HOT_FRAMES, c->hot_frames);
+	if (c->fp_frames)
+		counter_add(WIRE_COUNTER_FP_FRAMES, c->fp_frames);
+	if (c->jit_frames)
+		counter_add(WIRE_COUNTER_JIT_FRAMES, c->jit_frames);
+	if (c->java_frames)
+		counter_add(WIRE_COUNTER_JAVA_FRAMES, c->java_frames);
+	if (c->java_hot_frames)
+		counter_add(WIRE_COUNTER_JAVA_HOT_FRAMES, c->java_hot_frames);
+	if (c->anchors)
+		counter_add(WIRE_COUNTER_ANCHORS, c->anchors);
+	if (c->frozen)
+		counter_add(WIRE_COUNTER_FROZEN, c->frozen);
+}
+
+static __always_inline void walk_user(struct scratch *s, struct task_struct *task,
+				      struct bpf_perf_event_data *ctx)
+{
+	struct unwind_cursor *c = &s->cursor;
+	struct walk walk = { .s = s };
+
+	unwind_begin(c, settings.max_user_frames, s->sample.kernel_frames);
+	c->reason = user_regs_take(s, task, ctx);
+	if (c->reason != UNWIND_DONE)
+		return;
+	c->reason = UNWIND_DEPTH;
+	c->now_s = s->sample.time_ns / NSEC_PER_SEC;
+	c->tick = s->sample.time_ns >> WIRE_TICK_SHIFT;
+	c->deadline_ns = s->sample.time_ns + settings.budget_ns;
+	space_take(s, task);
+	walk_take_jvm(c);
+	walk_note_thread(c, task);
+	/* One turn more than frames: the last one finds the end, or says UNWIND_DEPTH. */
+	bpf_loop(WIRE_MAX_USER_FRAMES + 1, walk_turn, &walk, 0);
+	walk_count(c);
+}
+
+static __always_inline void walk_kernel(struct scratch *s, struct bpf_perf_event_data *ctx)
+{
+	long bytes = 0;
+
+	if (!s->sample.in_user && !settings.exclude_kernel)
+		bytes = bpf_get_stack(ctx, s->words, WIRE_MAX_KERNEL_FRAMES * sizeof(wire_u64), 0);
+	s->sample.kernel_frames = bytes > 0 ? bytes / sizeof(wire_u64) : 0;
+}
+
+#endif

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "elf/cfi/cfi_file.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "elf/cfi/cfi_private.h"
+#include "elf/elf_private.h"
+
+/* The longest entry code known (musl's, with what it calls inlined) is shorter. */
+#define MAX_ENTRY_BYTES 64
+
+static int check_machine(const struct elf_file *elf, struct err *err)
+{
+	if (elf->header.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    elf->header.e_ident[EI_DATA] != ELFDATA2LSB || elf->header.e_machine != EM_X86_64)
+		return err_set(err, -EBADMSG, "not an ELF file of this machine");
+	return 0;
+}
+
+static void take_segments(struct cfi_file *file, struct elf_file *elf)
+{
+	const struct elf_segment *segments;
+	int count = elf_file_segments(elf, &segments);
+
+	for (int i = 0; i < count; i++)
+		vec_push(&file->segments, segments[i]);
+}
+
+static void find_main(struct cfi_file *file, uint64_t entry)
+{
+	uint8_t code[CFI_MAIN_MAX_BYTES];
+	size_t len = cfi_read_address(file, entry, code, MAX_ENTRY_BYTES);
+	uint64_t address = cfi_main_address(code, len, entry);
+
+	if (!address || cfi_layer_covers(&file->eh_frame, address))
+		return;
+	len = cfi_read_address(file, address, code, sizeof(code));
+	cfi_main_match(code, len, address, &file->rust_main);
+}
+
+/* Without an FDE it would look like code of which nothing is known. */
+static void add_entry(struct cfi_file *file, struct elf_file *elf)
+{
+	uint64_t entry = elf->header.e_entry, end = entry + MAX_ENTRY_BYTES;
+	struct cfi_layer *layers[] = { &file->eh_frame, &file->debug_frame };
+
+	if (entry == 0 || end < entry)
+		return;
+	find_main(file, entry);
+	for (size_t i = 0; i < ARRAY_SIZE(layers); i++) {
+		if (cfi_layer_covers(layers[i], entry))
+			return;
+		end = MIN(end, cfi_layer_next_start(layers[i], entry));
+	}
+	cfi_roots_add_entry(&file->roots, elf, entry, end);
+}
+
+/* Go's own tables are better than the .debug_frame made of them, and need no memory. */
+static void find_go_frames(struct cfi_file *file, struct elf_file *elf)
+{
+	bool go = cfi_roots_is_go(elf);
+
+	if (go && cfi_gopcln_open(&file->gopcln, &file->reader, elf) == 0) {
+		cfi_gopcln_add_roots(&file->gopcln, &file->roots);
+		return;
+	}
+	cfi_find_debug_frame(file, elf);
+	if (go) {
+		file->debug_frame.go = true;
+		cfi_roots_add_go(&file->roots, elf);
+	}
+}
+
+static void read_elf(struct cfi_file *file, struct elf_file *elf)
+{
+	elf_file_build_id(elf, file->build_id, sizeof(file->build_id));
+	take_segments(file, elf);
+	cfi_layer_init(&file->eh_frame, &file->reader);
+	cfi_layer_init(&file->debug_frame, &file->reader);
+	cfi_find_eh_frame(file, elf);
+	find_go_frames(file, elf);
+	add_entry(file, elf);
+	cfi_linkage_find(&file->linkage, elf);
+	cfi_find_crt(file, elf);
+}
+
+int cfi_file_open(int fd, struct cfi_file **ret_file, struct err *err)
+{
+	_cleanup_(cfi_file_closep) struct cfi_file *file = xcalloc(1, sizeof(*file));
+	_cleanup_(elf_file_closep) struct elf_file *elf = NULL;
+	struct stat st;
+	int r;
+
+	file->fd = fd;
+	if (fstat(fd, &st) < 0)
+		return err_sys(err, -errno, "cannot look at it");
+	cfi_reader_init_fd(&file->reader, fd, (uint64_t)st.st_size);
+	r = elf_file_open(fd, &elf, err);
+	if (r == 0)
+		r = check_machine(elf, err);
+	if (r < 0)
+		return r;
+	read_elf(file, elf);
+	*ret_file = TAKE_PTR(file);
+	return 0;
+}
+
+int cfi_file_open_memory(const void *data, size_t len, struct cfi_file **ret_file, struct err *err)
+{
+	_cleanup_(cfi_file_closep) struct cfi_file *file = xcalloc(1, sizeof(*file));
+	_cleanup_(elf_file_closep) struct elf_file *elf = NULL;
+	int r;
+
+	file->fd = -1;
+	cfi_reader_init_memory(&file->reader, data, len);
+	r = elf_file_open_memory(data, len, &elf, err);
+	if (r == 0)
+		r = check_machine(elf, err);
+	if (r < 0)
+		return r;
+	read_elf(file, elf);
+	*ret_file = TAKE_PTR(file);
+	return 0;
+}
+
+void cfi_file_close(struct cfi_file *file)
+{
+	if (!file)
+		return;
+	cfi_layer_release(&file->eh_frame);
+	cfi_layer_release(&file->debug_frame);
+	cfi_reader_release(&file->reader);
+	cfi_reader_release(&file->debug_reader);
+	free(file->debug_bytes);
+	vec_release(&file->roots.v);
+	vec_release(&file->segments);
+	vec_release(&file->scratch.v);
+	closep(&file->fd);
+	free(file);
+}
+
+const char *cfi_file_build_id(const struct cfi_file *file)
+{
+	return file->build_id;
+}
+
+/* Mappings are whole pages: what lies before and after the segment in its pages is mapped too. */
+static bool segment_holds(const struct elf_segment *segment, uint64_t offset)
+{
+	const uint64_t page = WIRE_PAGE_BYTES;
+	uint64_t end = segment->offset + segment->file_size;
+
+	return (segment->flags & PF_X) && offset >= (segment->offset & ~(page - 1)) &&
+	       offset < ((end + page - 1) & ~(page - 1));
+}
+
+bool cfi_file_address(const struct cfi_file *file, uint64_t offset, uint64_t *ret_address)
+{
+	const struct elf_segment *segment, *found = NULL;
+
+	/* where two share a page, the one that the offset itself is in */
+	vec_for_each (segment, &file->segments)
+		if (segment_holds(segment, offset) &&
+		    (!found ||
+		     (offset >= segment->offset && offset - segment->offset < segment->file_size)))
+			found = segment;
+	if (!found)
+		return false;
+	*ret_address = found->address + (offset - found->offset);
+	return true;
+}
+
+/*
+ * A trampoline ends with its system call, and in rt_sigreturn the thread's pc is behind that: one
+ * byte more than the record describes (glibc's, sysdeps/unix/sysv/linux/x86_64/libc_sigaction.c).
+ */
+static void reach_behind_signals(struct cfi_rows *rows)
+{
+	for (size_t i = 1; i < rows->v.len; i++) {
+		struct cfi_row *row = &rows->v.items[i];
+		uint32_t next = i + 1 < rows->v.len ? row[1].offset : WIRE_PAGE_BYTES;
+
+		if (row[-1].rule.kind == WIRE_RULE_SIGNAL && row->rule.kind == WIRE_RULE_NONE &&
+		    row->offset + 1U < next)
+			row->offset++;
+	}
+}
+
+/* Where .eh_frame has nothing to say. */
+static void fill_gaps(struct cfi_file *file, uint64_t page, struct cfi_rows *rows)
+{
+	const struct cfi_main *rust_main = &file->rust_main;
+
+	if (file->gopcln.reader) {
+		cfi_gopcln_rows(&file->gopcln, page, &file->scratch);
+		cfi_rows_fill(rows, &file->scratch);
+	} else if (file->debug_frame.index.own.len) {
+		cfi_layer_rows(&file->debug_frame, page, &file->scratch);
+		cfi_rows_fill(rows, &file->scratch);
+	}
+	if (rust_main->end > page && rust_main->start < page + WIRE_PAGE_BYTES) {
+		cfi_main_rows(rust_main, page, &file->scratch);
+		cfi_rows_fill(rows, &file->scratch);
+	}
+}
+
+int cfi_file_page(struct cfi_file *file, uint64_t address, struct cfi_rows *rows, struct err *err)
+{
+	uint64_t page = address & ~(uint64_t)(WIRE_PAGE_BYTES - 1);
+
+	cfi_layer_rows(&file->eh_frame, page, rows);
+	fill_gaps(file, page, rows);
+	cfi_roots_apply(&file->roots, page, rows);
+	cfi_linkage_apply(&file->linkage, page, rows);
+	reach_behind_signals(rows);
+	if (file->reader.error)
+		return err_sys(err, file->reader.error, "cannot read its call frame information");
+	return 0;
+}
+
+size_t cfi_file_bytes(const struct cfi_file *file)
+{
+	return sizeof(*file) + file->reader.window_cap + file->debug_len +
+	       cfi_layer_bytes(&file->eh_frame) + cfi_layer_bytes(&file->debug_frame) +
+	       file->segments.cap * sizeof(file->segments.items[0]) +
+	       file->roots.v.cap * sizeof(file->roots.v.items[0]) +
+	       file->scratch.v.cap * sizeof(file->scratch.v.items[0]);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files that make a cfi_file share and nobody else needs. */
+#ifndef HOSTPROF_ELF_CFI_CFI_PRIVATE_H
+#define HOSTPROF_ELF_CFI_CFI_PRIVATE_H
+
+#include "elf/cfi/cfi_file.h"
+#include "elf/cfi/cfi_gopcln.h"
+#include "elf/cfi/cfi_layer.h"
+#include "elf/cfi/cfi_linkage.h"
+#include "elf/cfi/cfi_main.h"
+#include "elf/cfi/cfi_reader.h"
+#include "elf/cfi/cfi_roots.h"
+#include "elf/elf_file.h"
+
+struct cfi_file {
+	int fd; /* owned; -1: memory */
+	struct cfi_reader reader;
+	struct cfi_reader debug_reader; /* of .debug_frame, when that was compressed */
+	void *debug_bytes;		/* owned */
+	size_t debug_len;
+	struct cfi_layer eh_frame;
+	struct cfi_layer debug_frame;
+	struct cfi_gopcln gopcln; /* instead of .debug_frame */
+	struct cfi_roots roots;
+	struct cfi_main rust_main;
+	struct cfi_linkage linkage;
+	VEC(struct elf_segment) segments;
+	struct cfi_rows scratch;
+	char build_id[129];
+};
+
+/* Up to SIZE bytes at ADDRESS into BUF; how many there are. */
+size_t cfi_read_address(struct cfi_file *file, uint64_t address, void *buf, size_t size);
+
+/* Find the call frame information of ELF and prepare the layers; what is damaged is left out. */
+void cfi_find_eh_frame(struct cfi_file *file, struct elf_file *elf);
+void cfi_find_debug_frame(struct cfi_file *file, struct elf_file *elf);
+
+/* gcc's functions (cfi_crt.h) that ELF's arrays lead to and no FDE describes, into the linkage. */
+void cfi_find_crt(struct cfi_file *file, struct elf_file *elf);
+
+#endif

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "elf/cfi/cfi_roots.h"
+
+#include <string.h>
+
+#include "elf/cfi/cfi_layer.h"
+#include "elf/elf_private.h"
+
+/* A file with more functions of these names is not Go's work. */
+#define MAX_ROOTS 64
+/* A symbol's size is foreign; Go's longest of these has some 400 bytes. */
+#define MAX_ROOT_BYTES 4096
+#define PROLOGUE_BYTES 4 /* push %rbp; mov %rsp,%rbp */
+
+/*
+ * Go 1.26: runtime/asm_amd64.s, sys_linux_amd64.s, time_linux_amd64.s and rt0_linux_amd64.s.
+ * TOPFRAME marks the first frames. The others put %rsp on another stack and keep %rbp where it was (or set it to 0 where
+ * there is no way back), so that frame pointers lead to the true caller. gogo jumps to a goroutine
+ * and leaves nothing behind.
+ */
+static const struct go_function {
+	const char *name; /* up to ".abi0" or ".args_stackmap" or the like */
+	uint8_t kind;
+	bool framed;
+} go_functions[] = {
+	{ "runtime.goexit", WIRE_RULE_END, false },
+	{ "runtime.mstart", WIRE_RULE_END, false },
+	{ "runtime.rt0_go", WIRE_RULE_END, false },
+	{ "_rt0_amd64_linux", WIRE_RULE_END, false },
+	{ "_rt0_amd64", WIRE_RULE_END, false },
+	{ "runtime.clone", WIRE_RULE_END, true },
+	{ "gogo", WIRE_RULE_END, false },
+	{ "runtime.systemstack", WIRE_RULE_FP, true },
+	{ "runtime.mcall", WIRE_RULE_FP, true },
+	{ "runtime.asmcgocall", WIRE_RULE_FP, true },
+	{ "runtime.asmcgocall_landingpad", WIRE_RULE_FP, true },
+	{ "runtime.cgocallback", WIRE_RULE_FP, true },
+	{ "runtime.nanotime1", WIRE_RULE_FP, true },
+	{ "runtime.walltime", WIRE_RULE_FP, true },
+	{ "time.now", WIRE_RULE_FP, true },
+	{ "runtime.morestack", WIRE_RULE_FP, false },
+	{ "runtime.sigreturn__sigaction", WIRE_RULE_SIGNAL, false },
+};
+
+bool cfi_roots_is_go(struct elf_file *elf)
+{
+	GElf_Shdr header;
+
+	return elf_file_find_section(elf, ".go.buildinfo", 0, &header) ||
+	       elf_file_find_section(elf, ".note.go.buildid", 0, &header) ||
+	       elf_file_find_section(elf, ".gopclntab", 0, &header);
+}
+
+static void add_root(struct cfi_roots *roots, struct cfi_root root)
+{
+	if (root.start < root.end && root.end - root.start <= MAX_ROOT_BYTES &&
+	    roots->v.len < MAX_ROOTS)
+		vec_push(&roots->v, root);
+}
+
+static const struct go_function *find_function(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(go_functions); i++) {
+		size_t len = strlen(go_functions[i].name);
+
+		if (strncmp(name, go_functions[i].name, len) == 0 &&
+		    (name[len] == '\0' || strcmp(name + len, ".abi0") == 0))
+			return &go_functions[i];
+	}
+	return NULL;
+}
+
+void cfi_roots_add_go_function(struct cfi_roots *roots, const char *name, uint64_t address,
+			       uint64_t size)
+{
+	const struct go_function *function = find_function(name);
+	struct cfi_root root;
+
+	if (!function)
+		return;
+	root = (struct cfi_root){ address, address + size, function->kind, function->framed };
+	if (function->kind == WIRE_RULE_FP)
+		root.start += PROLOGUE_BYTES;
+	/* The handler returns to its first byte: one looks for the code before that. */
+	if (function->kind == WIRE_RULE_SIGNAL)
+		root.start--;
+	add_root(roots, root);
+}
+
+static void add_function(const char *name, uint64_t address, uint64_t size, void *data)
+{
+	cfi_roots_add_go_function(data, name, address, size);
+}
+
+void cfi_roots_add_go(struct cfi_roots *roots, struct elf_file *elf)
+{
+	elf_file_for_each_function(elf, add_function, roots);
+}
+
+static void limit_entry(const char *name, uint64_t address, uint64_t size, void *data)
+{
+	struct cfi_root *root = data;
+
+	(void)name;
+	if (address == root->start && size)
+		root->end = MIN(root->end, address + size);
+}
+
+void cfi_roots_add_entry(struct cfi_roots *roots, struct elf_file *elf, uint64_t entry,
+			 uint64_t limit)
+{
+	struct cfi_root root = { entry, limit, WIRE_RULE_END, false };
+
+	elf_file_for_each_function(elf, limit_entry, &root);
+	add_root(roots, root);
+}
+
+/* Where the frame is not set up (or gone again) the CFA is %rsp + 8. */
+static bool is_framed(const struct wire_rule *rule)
+{
+	return rule->kind != WIRE_RULE_CFA || rule->cfa_offset != 8;
+}
+
+static void overlay_root(const struct cfi_root *root, uint32_t start, uint32_t end,
+			 const struct cfi_rows *rows, struct cfi_rows *over)
+{
+	const struct wire_rule rule = { .kind = root->kind }, none = { .kind = WIRE_RULE_NONE };
+
+	for (size_t i = 0; i < rows->v.len; i++) {
+		const struct cfi_row *row = &rows->v.items[i];
+		uint32_t from = MAX(row->offset, start);
+		uint32_t to = i + 1 < rows->v.len ? rows->v.items[i + 1].offset : WIRE_PAGE_BYTES;
+
+		if (from >= MIN(to, end))
+			continue;
+		cfi_rows_put(over, from, root->framed && !is_framed(&row->rule) ? &none : &rule);
+	}
+	if (end < WIRE_PAGE_BYTES)
+		cfi_rows_put(over, end, &none);
+}
+
+void cfi_roots_apply(const struct cfi_roots *roots, uint64_t page, struct cfi_rows *rows)
+{
+	const struct cfi_root *root;
+
+	vec_for_each (root, &roots->v) {
+		struct cfi_rows over = { VEC_INIT };
+		uint64_t start = MAX(root->start, page);
+		uint64_t end = MIN(root->end, page + WIRE_PAGE_BYTES);
+
+		if (start >= end)
+			continue;
+		overlay_root(root, (uint32_t)(start - page), (uint32_t)(end - page), rows, &over);
+		cfi_rows_lay_over(rows, &over);
+		vec_release(&over.v);
+	}
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The child that acts with a target's ids. Ids are taken by system calls of its own: the library's
+ * functions would change all threads of a process, and hostprof itself must stay what it is.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+#include "jvm/attach/attach_target.h"
+
+/* The child ends by itself at the deadline; this much later it is ended. */
+#define GRACE_NS (500 * NSEC_PER_MSEC)
+
+union fd_control {
+	struct cmsghdr align;
+	char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+static int take_ids(const struct attach_target *target)
+{
+	uid_t uid = target->uid;
+	gid_t gid = target->gid;
+
+	if (geteuid() == uid && getegid() == gid)
+		return 0;
+	/* Without the privilege our groups stay, and the target's user is ours anyway. */
+	if (geteuid() == 0 && syscall(SYS_setgroups, 1, &gid) < 0)
+		return -EPERM;
+	if (syscall(SYS_setresgid, gid, gid, gid) < 0 || syscall(SYS_setresuid, uid, uid, uid) < 0)
+		return -EPERM;
+	return 0;
+}
+
+/* Ctrl-C reaches us too; what we made in the target's directories must go before we do. */
+static void block_signals(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+}
+
+static void send_result(int socket, int code, int fd)
+{
+	union fd_control control = { 0 };
+	struct iovec iov = { &code, sizeof(code) };
+	struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct cmsghdr *header;
+
+	if (fd >= 0) {
+		message.msg_control = control.bytes;
+		message.msg_controllen = sizeof(control.bytes);
+		header = CMSG_FIRSTHDR(&message);
+		header->cmsg_level = SOL_SOCKET;
+		header->cmsg_type = SCM_RIGHTS;
+		header->cmsg_len = CMSG_LEN(sizeof(fd));
+		memcpy(CMSG_DATA(header), &fd, sizeof(fd));
+	}
+	while (sendmsg(socket, &message, MSG_NOSIGNAL) < 0 && errno == EINTR)
+		;
+}
+
+static int receive_result(int socket, int *ret_fd)
+{
+	union fd_control control = { 0 };
+	int code;
+	struct iovec iov = { &code, sizeof(code) };
+	struct msghdr message = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control.bytes),
+	};
+	struct cmsghdr *header;
+	ssize_t n;
+
+	do
+		n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n != (ssize_t)sizeof(code))
+		return n < 0 ? -errno : -EIO;
+	header = CMSG_FIRSTHDR(&message);
+	if (header && header->cmsg_type == SCM_RIGHTS &&
+	    header->cmsg_len == CMSG_LEN(sizeof(*ret_fd)))
+		memcpy(ret_fd, CMSG_DATA(header), sizeof(*ret_fd));
+	return code;
+}
+
+static int wait_readable(int fd, uint64_t deadline_ns)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+
+	for (;;) {
+		uint64_t now = clock_now_ns();
+		int n;
+
+		if (now >= deadline_ns)
+			return -ETIMEDOUT;
+		n = poll(&poll_fd, 1, (int)((deadline_ns - now) / NSEC_PER_MSEC) + 1);
+		if (n > 0)
+			return 0;
+		if (n < 0 && errno != EINTR)
+			return -errno;
+	}
+}
+
+int attach_target_run(const struct attach_target *target,
+		      int (*fn)(const struct attach_target *target, void *data, int *ret_fd),
+		      void *data, uint64_t deadline_ns, int *ret_fd)
+{
+	_cleanup_close_ int ours = -1;
+	int pair[2], fd = -1, r;
+	pid_t child;
+
+	*ret_fd = -1;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	ours = pair[0];
+	child = fork();
+	if (child == 0) {
+		block_signals();
+		r = take_ids(target);
+		if (!r)
+			r = fn(target, data, &fd);
+		send_result(pair[1], r, fd);
+		_exit(0);
+	}
+	r = child < 0 ? -errno : 0;
+	close(pair[1]);
+	if (r < 0)
+		return r;
+	r = wait_readable(ours, deadline_ns + GRACE_NS);
+	if (!r)
+		r = receive_result(ours, ret_fd);
+	else
+		kill(child, SIGKILL);
+	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+	return r;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jvm/codemap/code_methods.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* The bytes behind an id: this head, lines, then class, name and source with their NULs. */
+struct method_head {
+	uint32_t line_count;
+	uint32_t name_at; /* from the class name */
+	uint32_t source_at;
+};
+
+void code_methods_init(struct code_methods *m)
+{
+	memset(m, 0, sizeof(*m));
+	intern_init(&m->methods);
+}
+
+void code_methods_release(struct code_methods *m)
+{
+	intern_release(&m->methods);
+	hmap_release(&m->numbers);
+	strbuf_release(&m->scratch);
+}
+
+size_t code_methods_bytes(const struct code_methods *m)
+{
+	/* An entry of a table takes some 16 bytes, at about half load. */
+	return m->methods.bytes + (intern_len(&m->methods) + m->numbers.len) * 32;
+}
+
+/* Bytes that a UTF-8 sequence with this first byte has, 0 when none begins with it. */
+static size_t utf8_expected(unsigned char first)
+{
+	if (first < 0x80)
+		return 1;
+	if (first < 0xc2 || first > 0xf4)
+		return 0;
+	return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+}
+
+/* Length of the UTF-8 sequence at TEXT, 0 when it is none: RFC 3629, table of §4. */
+static size_t utf8_len(const unsigned char *text, size_t len)
+{
+	size_t n = utf8_expected(text[0]);
+
+	if (!n || n > len)
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+	if ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] >= 0xa0) ||
+	    (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] >= 0x90))
+		return 0;
+	return n;
+}
+
+void code_clean_text(const char *text, size_t len, struct strbuf *out)
+{
+	for (size_t i = 0; i < len;) {
+		unsigned char c = (unsigned char)text[i];
+		size_t n = c < 0x20 || c == 0x7f
+				   ? 0
+				   : utf8_len((const unsigned char *)text + i, len - i);
+
+		if (n)
+			strbuf_add(out, text + i, n);
+		else
+			strbuf_addch(out, '?');
+		i += n ? n : 1;
+	}
+}
+
+/* Is what follows the separator at AT the tail of a hidden class's name: digits, or 0x and hex? */
+static bool is_hidden_suffix(const char *name, size_t len, size_t at)
+{
+	size_t i = at + 1;
+
+	if (i < len && name[at] != '/' && name[i] != '0')
+		return false;
+	if (i >= len || !isdigit((unsigned char)name[i]))
+		return false;
+	for (; i < len; i++)
+		if (!isxdigit((unsigned char)name[i]) && name[i] != 'x')
+			return false;
+	return true;
+}
+
+void code_class_name(const char *name, size_t len, struct strbuf *out)
+{
+	size_t start = out->len;
+	size_t suffix = len;
+
+	for (size_t i = 0; i < len; i++)
+		if (name[i] == '/' || name[i] == '.' || name[i] == '+')
+			suffix = i;
+	if (suffix < len && !is_hidden_suffix(name, len, suffix))
+		suffix = len;
+	code_clean_text(name, suffix, out);
+	for (char *s = out->buf + start; out->buf && s < out->buf + out->len; s++)
+		if (*s == '/')
+			*s = '.';
+	if (suffix == len)
+		return;
+	strbuf_addch(out, '/');
+	code_clean_text(name + suffix + 1, len - suffix - 1, out);
+}
+
+void code_methods_add(struct code_methods *m, const struct codemap_event *e)
+{
+	struct method_head head = { .line_count = e->method.line_count };
+	struct strbuf *s = &m->scratch;
+	size_t text;
+
+	strbuf_reset(s);
+	strbuf_add(s, &head, sizeof(head));
+	strbuf_add(s, e->method.lines, head.line_count * sizeof(struct codemap_line));
+	text = s->len;
+	code_class_name(e->method.class_name.data, e->method.class_name.len, s);
+	strbuf_addch(s, '\0');
+	head.name_at = (uint32_t)(s->len - text);
+	code_clean_text(e->method.name.data, e->method.name.len, s);
+	strbuf_addch(s, '\0');
+	head.source_at = (uint32_t)(s->len - text);
+	code_clean_text(e->method.source.data, e->method.source.len, s);
+	strbuf_addch(s, '\0');
+	memcpy(s->buf, &head, sizeof(head));
+	hmap_put(&m->numbers, e->method.number, intern_put(&m->methods, s->buf, s->len, NULL));
+	m->highest_number = MAX(m->highest_number, e->method.number);
+}
+
+void code_methods_begin_replay(struct code_methods *m)
+{
+	uint64_t number, id;
+	size_t at = 0;
+	VEC(uint64_t) old = VEC_INIT;
+
+	while (hmap_next(&m->numbers, &at, &number, &id))
+		if (number <= m->replay_number)
+			vec_push(&old, number);
+	for (size_t i = 0; i < old.len; i++)
+		hmap_remove(&m->numbers, old.items[i]);
+	vec_release(&old);
+	m->replay_number = m->highest_number;
+}
+
+uint32_t code_methods_find(const struct code_methods *m, uint64_t number)
+{
+	uint64_t id;
+
+	return hmap_get(&m->numbers, number, &id) ? (uint32_t)id : CODE_METHOD_UNKNOWN;
+}
+
+/*
+ * Tables are not always sorted: the entry that starts last before the bci covers it. LINES is not
+ * aligned.
+ */
+static int32_t find_line(const char *lines, uint32_t count, int32_t bci)
+{
+	int32_t best = -1, line = 0;
+
+	bci = MAX(bci, 0);
+	for (uint32_t i = 0; i < count; i++) {
+		struct codemap_line l;
+
+		memcpy(&l, lines + i * sizeof(l), sizeof(l));
+		if (l.bci <= bci && l.bci > best) {
+			best = l.bci;
+			line = l.line;
+		}
+	}
+	return line;
+}
+
+void code_methods_fill_frame(const struct code_methods *m, uint32_t id, int32_t bci,
+			     struct java_frame *ret_frame)
+{
+	struct java_frame f = { "", "[unknown method]", "", 0, MAX(bci, -1), false };
+	struct method_head head;
+	const char *lines;
+
+	if (id < intern_len(&m->methods)) {
+		const char *data = intern_get(&m->methods, id, NULL);
+
+		memcpy(&head, data, sizeof(head));
+		lines = data + sizeof(head);
+		f.class_name = lines + head.line_count * sizeof(struct codemap_line);
+		f.method = f.class_name + head.name_at;
+		f.source = f.class_name + head.source_at;
+		f.line = find_line(lines, head.line_count, bci);
+	}
+	*ret_frame = f;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jvm/codemap/codemap_find.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "codemap.h"
+#include "process/proc.h"
+
+#define CODEMAP_LINK "/memfd:" CODEMAP_MEMFD_NAME
+
+static bool is_code_map(int dirfd, const char *name)
+{
+	char link[sizeof(CODEMAP_LINK) + 16];
+	ssize_t len = readlinkat(dirfd, name, link, sizeof(link) - 1);
+
+	if (len < (ssize_t)strlen(CODEMAP_LINK))
+		return false;
+	link[len] = '\0';
+	return !strcmp(link, CODEMAP_LINK) || !strcmp(link, CODEMAP_LINK " (deleted)");
+}
+
+/*
+ * A detached agent leaves nothing, but one that could not close in time leaves its old memory: the
+ * highest number is the newest. O_NONBLOCK, as the link may be something else by now.
+ */
+static int open_newest(DIR *dir)
+{
+	long newest = -1;
+	char name[24];
+	int fd;
+
+	for (struct dirent *d; (d = readdir(dir));) {
+		long n = strtol(d->d_name, NULL, 10);
+
+		if (d->d_name[0] != '.' && n > newest && is_code_map(dirfd(dir), d->d_name))
+			newest = n;
+	}
+	if (newest < 0)
+		return -ENODATA;
+	snprintf(name, sizeof(name), "%ld", newest);
+	fd = openat(dirfd(dir), name, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return fd < 0 ? -errno : fd;
+}
+
+/* A child that the JVM forked holds the descriptor, too, until it closes it or execs. */
+static bool is_owner(int fd, uint32_t pid)
+{
+	struct proc_status status;
+	uint32_t ns_pid;
+
+	if (file_pread_full(fd, &ns_pid, sizeof(ns_pid), offsetof(struct codemap_header, ns_pid)))
+		return true; /* the reader says what is wrong with it */
+	return proc_read_status(pid, &status) < 0 || status.ns_pid == ns_pid;
+}
+
+int codemap_find_fd(uint32_t pid, struct err *err)
+{
+	char path[32];
+	DIR *dir;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/fd", pid);
+	dir = opendir(path);
+	if (!dir)
+		return err_sys(err, errno == ENOENT ? -ESRCH : -errno, "cannot read %s", path);
+	fd = open_newest(dir);
+	closedir(dir);
+	if (fd >= 0 && !is_owner(fd, pid)) {
+		close(fd);
+		fd = -ENODATA;
+	}
+	if (fd == -ENODATA)
+		return err_set(err, fd, "no hostprof agent is loaded in process %u", pid);
+	if (fd < 0)
+		return err_sys(err, fd, "cannot open the code map of process %u", pid);
+	return fd;
+}
+
+int64_t codemap_parse_timens(const char *text, size_t len)
+{
+	char copy[256];
+	const char *line;
+	char *end;
+	long sec, nsec;
+
+	len = MIN(len, sizeof(copy) - 1);
+	memcpy(copy, text, len);
+	copy[len] = '\0';
+	line = strstr(copy, "monotonic");
+	if (!line)
+		return 0;
+	sec = strtol(line + strlen("monotonic"), &end, 10);
+	nsec = strtol(end, NULL, 10);
+	/* The kernel refuses more than 146 years, kernel/time/namespace.c; so nothing overflows. */
+	if (sec > INT32_MAX || sec < INT32_MIN || nsec < 0 || nsec > 999999999)
+		return 0;
+	return sec * 1000000000 + nsec;
+}
+
+static bool same_time_namespace(uint32_t pid)
+{
+	struct stat theirs, ours;
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%u/ns/time", pid);
+	if (stat(path, &theirs) || stat("/proc/self/ns/time", &ours))
+		return true;
+	return theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino;
+}
+
+static int64_t read_offset(const char *pid)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	char path[48];
+
+	snprintf(path, sizeof(path), "/proc/%s/timens_offsets", pid);
+	if (file_read(path, 4096, &text))
+		return 0;
+	return codemap_parse_timens(strbuf_str(&text), text.len);
+}
+
+int64_t codemap_clock_offset_ns(uint32_t pid)
+{
+	char name[16];
+
+	if (same_time_namespace(pid))
+		return 0;
+	snprintf(name, sizeof(name), "%u", pid);
+	return read_offset(name) - read_offset("self");
+}

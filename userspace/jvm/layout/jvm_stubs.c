@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jvm/layout/jvm_stubs.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/macros.h"
+#include "jvm/layout/jvm_continuations.h"
+
+#define SLOT(name) offsetof(struct wire_jvm, name)
+
+static const struct {
+	const char *type, *field;
+	size_t slot;
+} thread_fields[] = {
+	{ "JavaThread", "_anchor", SLOT(thread_anchor) },
+	{ "JavaThread", "_cont_entry", SLOT(thread_cont_entry) },
+	{ "JavaThread", "_saved_exception_pc", SLOT(thread_saved_pc) },
+	{ "JavaFrameAnchor", "_last_Java_sp", SLOT(anchor_sp) },
+	{ "JavaFrameAnchor", "_last_Java_pc", SLOT(anchor_pc) },
+	{ "JavaFrameAnchor", "_last_Java_fp", SLOT(anchor_fp) },
+	{ "JavaCallWrapper", "_anchor", SLOT(wrapper_anchor) },
+};
+
+#undef SLOT
+
+/* What is absent leaves a way unused; a stack is walked without it. */
+static void read_thread_fields(const struct vmstructs *vs, struct wire_jvm *wire)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(thread_fields); i++) {
+		uint16_t *slot = (uint16_t *)(void *)((char *)wire + thread_fields[i].slot);
+		uint64_t offset;
+		int r = vmstructs_field_offset(vs, thread_fields[i].type, thread_fields[i].field,
+					       &offset);
+
+		*slot = r < 0 || offset >= JVM_LAYOUT_MAX_STRUCT ? WIRE_JVM_ABSENT
+								 : (uint16_t)offset;
+	}
+}
+
+/* The pointer in a static field; 0 when there is no such field, or nothing in it yet. */
+static uint64_t static_or_zero(const struct vmstructs *vs, const char *type, const char *field)
+{
+	uint64_t value;
+
+	return vmstructs_static_u64(vs, type, field, &value) < 0 ? 0 : value;
+}
+
+static bool in_code(const struct wire_jvm *wire, uint64_t pc)
+{
+	return pc >= wire->code_start && pc < wire->code_end;
+}
+
+static bool has_static(const struct vmstructs *vs, const char *type, const char *field)
+{
+	uint64_t address;
+
+	return vmstructs_static(vs, type, field, &address) == 0;
+}
+
+/* JavaThread::_vthread came with virtual threads. */
+static bool has_continuations(const struct vmstructs *vs)
+{
+	uint64_t offset;
+
+	return vmstructs_field_offset(vs, "JavaThread", "_vthread", &offset) == 0;
+}
+
+static void read_continuations(const struct vmstructs *vs, struct jvm_layout *layout)
+{
+	struct wire_jvm *wire = &layout->wire;
+	uint64_t barrier = static_or_zero(vs, "StubRoutines", "_cont_returnBarrier");
+	uint64_t enter = static_or_zero(vs, "ContinuationEntry", "_return_pc");
+
+	wire->return_barrier = in_code(wire, barrier) ? barrier : 0;
+	wire->enter_return = in_code(wire, enter) ? enter : 0;
+	if (!has_static(vs, "StubRoutines", "_cont_returnBarrier") ||
+	    !has_static(vs, "ContinuationEntry", "_return_pc"))
+		jvm_continuations_find(vs, layout);
+	/* VMStructs know it from JDK 25 on. */
+	if (wire->return_barrier && wire->thread_cont_entry == WIRE_JVM_ABSENT)
+		wire->thread_cont_entry =
+			jvm_continuations_entry(vmstructs_memory(vs), wire->return_barrier);
+}
+
+int jvm_stubs_read(const struct vmstructs *vs, struct jvm_layout *layout, struct err *err)
+{
+	struct wire_jvm *wire = &layout->wire;
+	int r = vmstructs_static_u64(vs, "StubRoutines", "_call_stub_return_address",
+				     &wire->call_stub_return);
+
+	if (r == -ENODATA)
+		return err_set(err, -EOPNOTSUPP, "this JVM's VMStructs do not tell of a call stub");
+	if (!r && !wire->call_stub_return)
+		return err_set(err, -EAGAIN, "the JVM is still starting");
+	if (!r && !in_code(wire, wire->call_stub_return))
+		r = -EBADMSG;
+	if (r < 0)
+		return err_sys(err, r, "cannot read where the JVM's call stub is");
+	read_thread_fields(vs, wire);
+	layout->provisional = false;
+	if (has_continuations(vs)) {
+		read_continuations(vs, layout);
+		layout->provisional = !wire->return_barrier || !wire->enter_return;
+	}
+	return 0;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jvm/layout/libjvm.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/foreign_file.h"
+#include "process/proc.h"
+
+/* 65,530 mappings (vm.max_map_count) of some 250 bytes each. */
+#define MAX_MAPS_BYTES (16U << 20)
+#define PAGE_MASK      4095ULL
+
+static const char deleted[] = " (deleted)";
+
+bool libjvm_path_has_name(const char *path, size_t len, const char *name)
+{
+	size_t name_len = strlen(name), suffix = sizeof(deleted) - 1;
+
+	if (len > suffix && !memcmp(path + len - suffix, deleted, suffix))
+		len -= suffix;
+	return len > name_len && path[len - name_len - 1] == '/' &&
+	       !memcmp(path + len - name_len, name, name_len);
+}
+
+bool libjvm_is_path(const char *path, size_t len)
+{
+	return libjvm_path_has_name(path, len, "libjvm.so");
+}
+
+/* Owned copy in *ret_mapping. */
+static int maps_find(const struct strbuf *text, struct mapping *ret_mapping)
+{
+	struct maps_line line;
+	size_t at = 0;
+	ssize_t n;
+
+	while ((n = proc_parse_maps_line(text->buf + at, text->len - at, &line)) > 0) {
+		at += (size_t)n;
+		if (!libjvm_is_path(line.path, line.path_len))
+			continue;
+		*ret_mapping = (struct mapping){
+			.start = line.start,
+			.end = line.end,
+			.pgoff = line.pgoff,
+			.key = line.key,
+			.path = xstrndup(line.path, line.path_len),
+		};
+		return 0;
+	}
+	return n < 0 ? (int)n : -ENODATA;
+}
+
+/* Of /proc/PID some files say EACCES and some EPERM for the same want of rights. */
+static int as_eperm(int r)
+{
+	return r == -EACCES ? -EPERM : r;
+}
+
+static int find_mapping(uint32_t pid, struct mapping *ret_mapping, struct err *err)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	char path[64];
+	int r;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	r = file_read(path, MAX_MAPS_BYTES, &text);
+	if (r == -ENOENT)
+		return err_set(err, -ESRCH, "there is no process %u", pid);
+	if (r < 0)
+		return err_sys(err, as_eperm(r), "cannot read the mappings of process %u", pid);
+	r = text.len ? maps_find(&text, ret_mapping) : -ENODATA;
+	if (r < 0)
+		return err_set(err, r, "process %u is no HotSpot JVM: it maps no libjvm.so", pid);
+	return 0;
+}
+
+/* By its name it may be another file by now. */
+static int open_by_name(uint32_t pid, const struct mapping *mapping)
+{
+	_cleanup_close_ int fd = foreign_file_open_in_root(pid, mapping->path, 0);
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	return st.st_ino == mapping->key.inode ? TAKE_FD(fd) : -ESTALE;
+}
+
+static int open_mapping(uint32_t pid, const struct mapping *mapping)
+{
+	char path[96];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, pid, mapping->start,
+		 mapping->end);
+	fd = foreign_file_open(path);
+	return fd < 0 ? open_by_name(pid, mapping) : fd;
+}
+
+static int find_bias(struct elf_file *file, const struct mapping *mapping, uint64_t *ret_bias)
+{
+	const struct elf_segment *segments;
+	int n = elf_file_segments(file, &segments);
+
+	for (int i = 0; i < n; i++) {
+		uint64_t first = segments[i].offset & ~PAGE_MASK;
+
+		if (mapping->pgoff < first ||
+		    mapping->pgoff >= segments[i].offset + segments[i].file_size)
+			continue;
+		*ret_bias = mapping->start - mapping->pgoff -
+			    (segments[i].address - segments[i].offset);
+		return 0;
+	}
+	return n < 0 ? n : -EBADMSG;
+}
+
+static struct libjvm libjvm_take(struct libjvm *lib)
+{
+	struct libjvm taken = *lib;
+
+	*lib = (struct libjvm)LIBJVM_INIT;
+	return taken;
+}
+
+static int open_at(uint32_t pid, const struct mapping *mapping, struct libjvm *ret_lib,
+		   struct err *err)
+{
+	_cleanup_(libjvm_close) struct libjvm lib = LIBJVM_INIT;
+	int r;
+
+	lib.fd = open_mapping(pid, mapping);
+	if (lib.fd == -ENOENT || lib.fd == -ESTALE)
+		return err_set(err, -ESTALE, "%s of process %u was replaced and is out of reach",
+			       mapping->path, pid);
+	if (lib.fd < 0)
+		return err_sys(err, as_eperm(lib.fd), "cannot open %s of process %u", mapping->path,
+			       pid);
+	r = elf_file_open(lib.fd, &lib.file, err);
+	if (r < 0)
+		return r;
+	r = find_bias(lib.file, mapping, &lib.bias);
+	if (r < 0)
+		return err_set(err, r, "%s of process %u has no segment at file offset 0x%" PRIx64,
+			       mapping->path, pid, mapping->pgoff);
+	if (elf_file_build_id(lib.file, lib.build_id, sizeof(lib.build_id)) < 0)
+		lib.build_id[0] = 0;
+	*ret_lib = libjvm_take(&lib);
+	return 0;
+}
+
+static void release_path(struct mapping *mapping)
+{
+	free(mapping->path);
+}
+
+int libjvm_open(uint32_t pid, const struct mapping *mapping, struct libjvm *ret_lib,
+		struct err *err)
+{
+	_cleanup_(release_path) struct mapping found = { 0 };
+	int r;
+
+	if (mapping && !open_at(pid, mapping, ret_lib, err))
+		return 0;
+	/* Not given, or a range that is not one mapping any more. */
+	r = find_mapping(pid, &found, err);
+	return r < 0 ? r : open_at(pid, &found, ret_lib, err);
+}
+
+void libjvm_close(struct libjvm *lib)
+{
+	elf_file_close(lib->file);
+	closep(&lib->fd);
+	*lib = (struct libjvm)LIBJVM_INIT;
+}

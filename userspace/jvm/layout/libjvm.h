@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where HotSpot's library lies in a process, and the file behind it. */
+#ifndef HOSTPROF_JVM_LAYOUT_LIBJVM_H
+#define HOSTPROF_JVM_LAYOUT_LIBJVM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "elf/elf_file.h"
+#include "process/registry.h"
+
+struct libjvm {
+	int fd;		       /* owned, -1 when closed */
+	struct elf_file *file; /* owned */
+	uint64_t bias;	       /* process address less the file's own virtual address */
+	char build_id[129];    /* hex; "" when it has none */
+};
+
+#define LIBJVM_INIT      \
+	{                \
+		.fd = -1 \
+	}
+
+/*
+ * Open the library that process PID has mapped. MAPPING is one of its mappings, or NULL to look in
+ * /proc/PID/maps. -ENODATA: none is mapped; -ESTALE: the mapped file is out of reach.
+ */
+int libjvm_open(uint32_t pid, const struct mapping *mapping, struct libjvm *ret_lib,
+		struct err *err);
+void libjvm_close(struct libjvm *lib);
+
+/* "/usr/lib/…/libjvm.so", "… (deleted)"? */
+bool libjvm_is_path(const char *path, size_t len);
+
+/* Does the last component of PATH equal NAME, " (deleted)" aside? */
+bool libjvm_path_has_name(const char *path, size_t len, const char *name);
+
+#endif

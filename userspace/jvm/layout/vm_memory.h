@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading a JVM's memory from outside. Behind a callback, so that tests and fuzzers seat
+ * fabricated memory instead of a process. All bytes read this way are hostile input.
+ */
+#ifndef HOSTPROF_JVM_LAYOUT_VM_MEMORY_H
+#define HOSTPROF_JVM_LAYOUT_VM_MEMORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/macros.h"
+
+/* One piece of a gathered read. */
+struct vm_span {
+	uint64_t address;
+	void *data;
+	size_t len;
+};
+
+/* How many spans one call may have. */
+#define VM_MEMORY_MAX_SPANS 16
+
+struct vm_memory {
+	/* Read all spans, or fail: -EFAULT, -ESRCH, -EPERM. */
+	int (*read)(const struct vm_memory *memory, const struct vm_span *spans,
+		    unsigned int count);
+	void *data;   /* the reader's own; borrowed */
+	uint32_t pid; /* of a process; 0 in tests */
+};
+
+/* The memory of a live process, by process_vm_readv. */
+void vm_memory_init_process(struct vm_memory *memory, uint32_t pid);
+
+int vm_memory_read(const struct vm_memory *memory, uint64_t address, void *data, size_t len);
+int vm_memory_read_u64(const struct vm_memory *memory, uint64_t address, uint64_t *ret_value);
+
+/* A C string, cut to SIZE - 1 bytes; what is no printable ASCII becomes '?'. */
+int vm_memory_read_text(const struct vm_memory *memory, uint64_t address, char *ret_text,
+			size_t size);
+
+/*
+ * Many small reads that lie close together (tables and their strings): whole pages are fetched
+ * and kept. Short-lived; it never sees what changes after the first look.
+ */
+struct vm_pages;
+
+struct vm_pages *vm_pages_new(const struct vm_memory *memory);
+void vm_pages_free(struct vm_pages *pages);
+DEFINE_CLEANUP(struct vm_pages *, vm_pages_free);
+
+int vm_pages_read(struct vm_pages *pages, uint64_t address, void *data, size_t len);
+
+/* A C string; one that does not end within SIZE bytes is -E2BIG. */
+int vm_pages_read_string(struct vm_pages *pages, uint64_t address, char *ret_text, size_t size);
+
+#endif

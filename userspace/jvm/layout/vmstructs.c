@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jvm/layout/vmstructs.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/vec.h"
+#include "jvm/layout/libjvm.h"
+
+/* A host has few different builds; a long run that meets more forgets the oldest. */
+#define CACHE_MAX_BUILDS 32
+
+struct cached_build {
+	char *build_id;		 /* owned */
+	struct vmtables *tables; /* a reference */
+};
+
+struct vmstructs_cache {
+	VEC(struct cached_build) builds;
+};
+
+struct vmstructs {
+	struct vm_memory memory;
+	uint64_t bias;
+	struct vmtables *tables; /* a reference */
+	char build_id[129];
+};
+
+struct vmstructs_cache *vmstructs_cache_new(void)
+{
+	return xcalloc(1, sizeof(struct vmstructs_cache));
+}
+
+static void cached_build_release(struct cached_build *build)
+{
+	free(build->build_id);
+	vmtables_unref(build->tables);
+}
+
+void vmstructs_cache_free(struct vmstructs_cache *cache)
+{
+	struct cached_build *build;
+
+	if (!cache)
+		return;
+	vec_for_each (build, &cache->builds)
+		cached_build_release(build);
+	vec_release(&cache->builds);
+	free(cache);
+}
+
+static struct vmtables *cache_find(const struct vmstructs_cache *cache, const char *build_id)
+{
+	const struct cached_build *build;
+
+	if (!cache || !build_id[0])
+		return NULL;
+	vec_for_each (build, &cache->builds)
+		if (!strcmp(build->build_id, build_id))
+			return build->tables;
+	return NULL;
+}
+
+static void cache_add(struct vmstructs_cache *cache, const struct vmstructs *vs)
+{
+	const struct cached_build build = { xstrdup(vs->build_id), vmtables_ref(vs->tables) };
+
+	if (cache->builds.len == CACHE_MAX_BUILDS) {
+		cached_build_release(&cache->builds.items[0]);
+		vec_remove(&cache->builds, 0, 1);
+	}
+	vec_push(&cache->builds, build);
+}
+
+static int find_symbols(const struct libjvm *lib, uint64_t ret_addresses[VM_SYMBOL_COUNT])
+{
+	for (unsigned int i = 0; i < VM_SYMBOL_COUNT; i++) {
+		int r = elf_file_find_symbol(lib->file, vmtables_symbol_names[i],
+					     &ret_addresses[i]);
+
+		if (r < 0)
+			return r;
+		ret_addresses[i] += lib->bias;
+	}
+	return 0;
+}
+
+/* Not in the VMStructs of every release that has them, but in a library that was not stripped. */
+static const struct {
+	const char *symbol, *type, *field;
+} symbol_statics[] = {
+	{ "_ZN12StubRoutines19_cont_returnBarrierE", "StubRoutines", "_cont_returnBarrier" },
+	{ "_ZN17ContinuationEntry10_return_pcE", "ContinuationEntry", "_return_pc" },
+};
+
+static void add_symbol_statics(struct vmtables *tables, const struct libjvm *lib)
+{
+	uint64_t address;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(symbol_statics); i++)
+		if (elf_file_find_symbol(lib->file, symbol_statics[i].symbol, &address) == 0)
+			vmtables_add_static(tables, symbol_statics[i].type, symbol_statics[i].field,
+					    "address", address);
+}
+
+static int read_tables(struct vmstructs *vs, const struct libjvm *lib, struct err *err)
+{
+	uint64_t addresses[VM_SYMBOL_COUNT];
+	int r = find_symbols(lib, addresses);
+
+	if (r < 0)
+		return err_set(err, r, "libjvm.so of process %u is not HotSpot's: no VMStructs",
+			       vs->memory.pid);
+	vmtables_unref(TAKE_PTR(vs->tables));
+	r = vmtables_read(&vs->memory, addresses, lib->bias, &vs->tables);
+	/* Pointers that ld.so has not relocated yet lead nowhere. */
+	if (r == -EFAULT)
+		r = -EAGAIN;
+	if (r == -EAGAIN)
+		return err_set(err, r, "the JVM of process %u is still starting", vs->memory.pid);
+	return r < 0 ? err_sys(err, r, "cannot read VMStructs of process %u", vs->memory.pid) : 0;
+}
+
+/*
+ * The interpreter is made late in a JVM's start, long after the constructors that fill the tables:
+ * a JVM that has one is ready to be read, and its tables may be shared.
+ */
+static int check_started(const struct vmstructs *vs, struct err *err)
+{
+	uint64_t code;
+	int r = vmstructs_static_u64(vs, "AbstractInterpreter", "_code", &code);
+
+	if (r == -ENODATA)
+		return err_set(err, r, "VMStructs of process %u tell of no interpreter",
+			       vs->memory.pid);
+	if (r < 0)
+		return err_sys(err, r, "cannot read the memory of process %u", vs->memory.pid);
+	if (!code)
+		return err_set(err, -EAGAIN, "the JVM of process %u is still starting",
+			       vs->memory.pid);
+	return 0;
+}
+
+static int open_build(struct vmstructs_cache *cache, const struct libjvm *lib, struct vmstructs *vs,
+		      struct err *err)
+{
+	struct vmtables *shared = cache_find(cache, lib->build_id);
+	int r = 0;
+
+	vs->bias = lib->bias;
+	memcpy(vs->build_id, lib->build_id, sizeof(vs->build_id));
+	if (shared)
+		vs->tables = vmtables_ref(shared);
+	else
+		r = read_tables(vs, lib, err);
+	if (!r)
+		r = check_started(vs, err);
+	/* What was read may have been half made, though the JVM is ready by now. */
+	if (!r && !shared)
+		r = read_tables(vs, lib, err);
+	/* Late: they are searched among 100,000 symbols. */
+	if (!r && !shared)
+		add_symbol_statics(vs->tables, lib);
+	if (!r && !shared && cache && vs->build_id[0])
+		cache_add(cache, vs);
+	return r;
+}
+
+int vmstructs_open(struct vmstructs_cache *cache, uint32_t pid, const struct mapping *libjvm,
+		   struct vmstructs **ret_vs, struct err *err)
+{
+	_cleanup_(vmstructs_closep) struct vmstructs *vs = xcalloc(1, sizeof(*vs));
+	_cleanup_(libjvm_close) struct libjvm lib = LIBJVM_INIT;
+	int r = libjvm_open(pid, libjvm, &lib, err);
+
+	vm_memory_init_process(&vs->memory, pid);
+	if (!r)
+		r = open_build(cache, &lib, vs, err);
+	if (r == -EPERM)
+		return err_hint(err, "run as root");
+	if (r < 0)
+		return r;
+	*ret_vs = TAKE_PTR(vs);
+	return 0;
+}
+
+int vmstructs_open_memory(const struct vm_memory *memory, const uint64_t symbols[VM_SYMBOL_COUNT],
+			  struct vmstructs **ret_vs)
+{
+	_cleanup_(vmstructs_closep) struct vmstructs *vs = xcalloc(1, sizeof(*vs));
+	int r = vmtables_read(memory, symbols, 0, &vs->tables);
+
+	if (r < 0)
+		return r;
+	vs->memory = *memory;
+	*ret_vs = TAKE_PTR(vs);
+	return 0;
+}
+
+void vmstructs_close(struct vmstructs *vs)
+{
+	if (!vs)
+		return;
+	vmtables_unref(vs->tables);
+	free(vs);
+}
+
+const struct vm_memory *vmstructs_memory(const struct vmstructs *vs)
+{
+	return &vs->memory;
+}
+
+int vmstructs_field_offset(const struct vmstructs *vs, const char *type, const char *field,
+			   uint64_t *ret_offset)
+{
+	const struct vmtables_field *f = vmtables_find_field(vs->tables, type, field);
+
+	if (!f || f->is_static)
+		return -ENODATA;
+	*ret_offset = f->value;
+	return 0;
+}
+
+int vmstructs_static(const struct vmstructs *vs, const char *type, const char *field,
+		     uint64_t *ret_address)
+{
+	const struct vmtables_field *f = vmtables_find_field(vs->tables, type, field);
+
+	if (!f || !f->is_static)
+		return -ENODATA;
+	*ret_address = f->value + vs->bias;
+	return 0;
+}
+
+int vmstructs_static_u64(const struct vmstructs *vs, const char *type, const char *field,
+			 uint64_t *ret_value)
+{
+	uint64_t address;
+	int r = vmstructs_static(vs, type, field, &address);
+
+	return r < 0 ? r : vm_memory_read_u64(&vs->memory, address, ret_value);
+}
+
+const char *vmstructs_field_type(const struct vmstructs *vs, const char *type, const char *field)
+{
+	const struct vmtables_field *f = vmtables_find_field(vs->tables, type, field);
+
+	return f ? f->ctype : NULL;
+}
+
+int vmstructs_sizeof(const struct vmstructs *vs, const char *type, uint64_t *ret_size)
+{
+	return vmtables_find_size(vs->tables, type, ret_size) ? 0 : -ENODATA;
+}
+
+int vmstructs_int_const(const struct vmstructs *vs, const char *name, int64_t *ret_value)
+{
+	return vmtables_find_const(vs->tables, name, ret_value) ? 0 : -ENODATA;
+}
+
+bool vmstructs_is_libjvm(const char *path, size_t len)
+{
+	return libjvm_is_path(path, len);
+}

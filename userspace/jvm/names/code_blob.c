@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jvm/names/code_blob.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* A segment of no block; CodeHeap's segment map, share/memory/heap.cpp. */
+#define SEGMENT_FREE 0xff
+
+/* Bytes of the segment map that are read at once; a hop is at most 254 of them. */
+#define WINDOW_BYTES 512
+
+/*
+ * Each hop leads at least one segment (64 or 128 bytes) back, so that this suffices for blobs of
+ * 16 MB; the JVM's largest, the interpreter, has 0.3.
+ */
+#define MAX_HOPS       (1U << 18)
+#define MAX_BLOB_BYTES (16U << 20)
+
+static int stale_if_gone(int r)
+{
+	return r == -EFAULT ? -ESTALE : r;
+}
+
+static const struct wire_code_heap *find_heap(const struct wire_jvm *wire, uint64_t address)
+{
+	for (unsigned int i = 0; i < MIN(wire->heap_count, WIRE_JVM_HEAPS); i++)
+		if (address >= wire->heaps[i].start && address < wire->heaps[i].end)
+			return &wire->heaps[i];
+	return NULL;
+}
+
+/* The first segment of the block that SEGMENT belongs to. */
+static int first_segment(const struct vm_memory *memory, uint64_t map, uint64_t segment,
+			 uint64_t *ret_first)
+{
+	uint8_t window[WINDOW_BYTES];
+	uint64_t low = UINT64_MAX;
+
+	for (unsigned int hop = 0; hop < MAX_HOPS; hop++) {
+		uint8_t back;
+
+		if (segment < low) {
+			int r;
+
+			low = segment - MIN(segment, WINDOW_BYTES - 1);
+			r = vm_memory_read(memory, map + low, window, segment - low + 1);
+			if (r < 0)
+				return stale_if_gone(r);
+		}
+		back = window[segment - low];
+		if (!back) {
+			*ret_first = segment;
+			return 0;
+		}
+		if (back == SEGMENT_FREE || back > segment)
+			return -ESTALE;
+		segment -= back;
+	}
+	return -EBADMSG;
+}
+
+/* The beginning of the blob in whose block ADDRESS lies. */
+static int find_start(const struct vm_memory *memory, const struct jvm_layout *layout,
+		      uint64_t address, uint64_t *ret_start)
+{
+	const struct wire_jvm *wire = &layout->wire;
+	const struct wire_code_heap *heap = find_heap(wire, address);
+	uint64_t segment, block;
+	uint8_t used = 1;
+	int r;
+
+	if (!heap)
+		return -ESTALE;
+	r = first_segment(memory, heap->segmap, (address - heap->start) >> wire->log2_segment,
+			  &segment);
+	if (r < 0)
+		return r;
+	block = heap->start + (segment << wire->log2_segment);
+	/* The segments of a block that was freed stay as they were. */
+	if (layout->block_used != JVM_LAYOUT_ABSENT)
+		r = vm_memory_read(memory, block + layout->block_used, &used, sizeof(used));
+	if (r < 0 || !used)
+		return r < 0 ? stale_if_gone(r) : -ESTALE;
+	*ret_start = block + wire->block_header;
+	return 0;
+}
+
+/* Before JDK 23 a blob says by its name only what it is. */
+static bool tells_nmethod(const struct jvm_layout *layout, const struct code_blob *blob,
+			  uint8_t kind)
+{
+	if (layout->blob_kind != JVM_LAYOUT_ABSENT)
+		return kind == layout->blob_kind_nmethod;
+	return strcmp(blob->name, "nmethod") == 0 || strcmp(blob->name, "native nmethod") == 0;
+}
+
+static int read_method(const struct vm_memory *memory, const struct jvm_layout *layout,
+		       struct code_blob *blob)
+{
+	return stale_if_gone(
+		vm_memory_read_u64(memory, blob->start + layout->nmethod_method, &blob->method));
+}
+
+static int read_blob(const struct vm_memory *memory, const struct jvm_layout *layout,
+		     struct code_blob *blob)
+{
+	uint64_t name;
+	uint32_t size;
+	uint8_t kind;
+	const bool has_kind = layout->blob_kind != JVM_LAYOUT_ABSENT;
+	const struct vm_span spans[] = {
+		{ blob->start + layout->wire.blob_size, &size, sizeof(size) },
+		{ blob->start + layout->blob_name, &name, sizeof(name) },
+		{ blob->start + (has_kind ? layout->blob_kind : 0), &kind, sizeof(kind) },
+		{ blob->start + layout->wire.compile_id, &blob->compile_id,
+		  sizeof(blob->compile_id) },
+	};
+	int r = memory->read(memory, spans, ARRAY_SIZE(spans));
+
+	if (r < 0)
+		return stale_if_gone(r);
+	if (size > MAX_BLOB_BYTES)
+		return -EBADMSG;
+	blob->end = blob->start + size;
+	r = vm_memory_read_text(memory, name, blob->name, sizeof(blob->name));
+	if (r < 0)
+		return r == -EFAULT ? -EBADMSG : r;
+	blob->is_nmethod = tells_nmethod(layout, blob, kind);
+	return blob->is_nmethod ? read_method(memory, layout, blob) : 0;
+}
+
+int code_blob_find(const struct vm_memory *memory, const struct jvm_layout *layout,
+		   uint64_t address, struct code_blob *ret_blob)
+{
+	struct code_blob blob = { 0 };
+	int r;
+
+	if (!layout->wire.heap_count || layout->wire.log2_segment >= 32 ||
+	    layout->blob_name == JVM_LAYOUT_ABSENT || layout->nmethod_method == JVM_LAYOUT_ABSENT)
+		return -ENODATA;
+	r = find_start(memory, layout, address, &blob.start);
+	if (!r)
+		r = read_blob(memory, layout, &blob);
+	if (r < 0)
+		return r;
+	/* Behind its end the block has a rest, or the blob changed while it was read. */
+	if (address < blob.start || address >= blob.end)
+		return -ESTALE;
+	*ret_blob = blob;
+	return 0;
+}
+
+bool code_blob_is_same(const struct vm_memory *memory, const struct jvm_layout *layout,
+		       const struct code_blob *blob)
+{
+	const bool has_used = layout->block_used != JVM_LAYOUT_ABSENT;
+	uint64_t block = blob->start - layout->wire.block_header, method;
+	uint32_t compile_id;
+	uint8_t used;
+	const struct vm_span spans[] = {
+		{ block + (has_used ? layout->block_used : 0), &used, sizeof(used) },
+		{ blob->start + layout->wire.compile_id, &compile_id, sizeof(compile_id) },
+		{ blob->start + layout->nmethod_method, &method, sizeof(method) },
+	};
+
+	if (memory->read(memory, spans, ARRAY_SIZE(spans)) < 0)
+		return false;
+	return (used || !has_used) && compile_id == blob->compile_id && method == blob->method;
+}

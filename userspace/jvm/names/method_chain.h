@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One method's way to its names in a JVM's memory, in few gathered reads; method_name.h caches
+ * what comes out. Every pointer and length on the way is hostile.
+ */
+#ifndef HOSTPROF_JVM_NAMES_METHOD_CHAIN_H
+#define HOSTPROF_JVM_NAMES_METHOD_CHAIN_H
+
+#include <stdint.h>
+
+#include "base/strbuf.h"
+#include "jvm/layout/jvm_layout.h"
+#include "jvm/layout/vm_memory.h"
+
+/* The JVM allows 65,535 bytes; names longer than this are cut. */
+#define METHOD_MAX_NAME 1024
+
+/* What was found; addresses in the JVM. */
+struct method_chain {
+	uint64_t method;
+	uint64_t const_method;
+	uint64_t pool;	       /* ConstantPool* */
+	uint64_t holder;       /* Klass* */
+	uint64_t class_symbol; /* Symbol*; the others too */
+	uint64_t name_symbol;
+	uint64_t source_symbol;			  /* 0: no source file known */
+	uint16_t class_len, name_len, source_len; /* as the Symbol says */
+	uint16_t name_index;
+	uint16_t code_size;
+	uint16_t flags;
+	uint16_t source_index;
+	int32_t size_words;
+	uint64_t ids;
+	uint64_t identity; /* WIRE_METHOD_IDENTITY */
+};
+
+struct method_text {
+	char class_name[METHOD_MAX_NAME + 1]; /* as in the Symbol, with '/' */
+	char name[METHOD_MAX_NAME + 1];
+	char source[METHOD_MAX_NAME + 1]; /* "" unknown */
+};
+
+/*
+ * Follow METHOD, whose ConstMethod was CONST_METHOD and whose class was IDENTITY when the sample
+ * was taken. -ESTALE: it is another one now; -EBADMSG: this is no method.
+ */
+int method_chain_read(const struct vm_memory *memory, const struct jvm_layout *layout,
+		      uint64_t method, uint64_t const_method, uint64_t identity,
+		      struct method_chain *ret_chain);
+
+/*
+ * The same of a METHOD of which nothing else is known: the caller must know by other means that it
+ * was one before this read, and look again afterwards.
+ */
+int method_chain_follow(const struct vm_memory *memory, const struct jvm_layout *layout,
+			uint64_t method, struct method_chain *ret_chain);
+
+int method_chain_read_text(const struct vm_memory *memory, const struct jvm_layout *layout,
+			   const struct method_chain *chain, struct method_text *ret_text);
+
+/* Append the line table's bytes to OUT; nothing when the method has none. */
+int method_chain_read_lines(const struct vm_memory *memory, const struct jvm_layout *layout,
+			    const struct method_chain *chain, struct strbuf *out);
+
+#endif

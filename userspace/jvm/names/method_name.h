@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names of methods read out of a JVM's memory: Method -> ConstMethod -> ConstantPool -> Symbol.
+ * Reading races with the JVM, so that an answer is checked by what the sample carries: the
+ * ConstMethod that the Method had, and the identity of its class. Source of the layouts:
+ * src/hotspot/share/oops/{method,constMethod,constantPool,symbol,klass}.hpp, code/compressedStream.
+ */
+#ifndef HOSTPROF_JVM_NAMES_METHOD_NAME_H
+#define HOSTPROF_JVM_NAMES_METHOD_NAME_H
+
+#include <stdint.h>
+
+#include "jvm/jvm.h"
+#include "jvm/layout/jvm_layout.h"
+#include "jvm/layout/vm_memory.h"
+
+/* A bounded cache of one JVM's methods, keyed by (Method*, ConstMethod*, identity). */
+struct method_names;
+
+struct method_names *method_names_new(const struct vm_memory *memory,
+				      const struct jvm_layout *layout);
+void method_names_free(struct method_names *names);
+DEFINE_CLEANUP(struct method_names *, method_names_free);
+
+/*
+ * Name the method of an interpreted frame. IDENTITY 0: it is not known. BCP 0 (a native method)
+ * gives bci -1. The strings are borrowed until the next call. 0, or
+ *   -ESTALE	the method is not, or no longer, the one of the sample
+ *   -EBADMSG	the memory does not look like a method
+ *   -ESRCH, -EPERM as the read says
+ */
+int method_names_find(struct method_names *names, uint64_t method, uint64_t const_method,
+		      uint64_t identity, uint64_t bcp, struct java_frame *ret_frame);
+
+#endif

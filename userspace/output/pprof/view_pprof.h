@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pprof: a gzip'd profile.proto. Each event gives two sample types, "samples/count" and its own,
+ * as "cpu/nanoseconds"; options->event PROFILE_NONE writes all events that have samples. Process and
+ * thread are labels (pid, comm, tid, thread, container_id), the quality statement is comments.
+ */
+#ifndef HOSTPROF_OUTPUT_PPROF_VIEW_PPROF_H
+#define HOSTPROF_OUTPUT_PPROF_VIEW_PPROF_H
+
+#include "output/view.h"
+
+int view_pprof_write(const struct profile *p, const struct view_options *options, FILE *out,
+		     struct err *err);
+
+#endif

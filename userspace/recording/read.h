@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The state of reading one recording, shared by the reader's files. */
+#ifndef HOSTPROF_RECORDING_READ_H
+#define HOSTPROF_RECORDING_READ_H
+
+#include "recording/read_keymap.h"
+#include "recording/read_metadata.h"
+#include "recording/recording.h"
+
+/* In the order in which they are resolved: a pool refers to those before it. */
+enum jfr_pool_id {
+	JFR_POOL_STRING,
+	JFR_POOL_SYMBOL,
+	JFR_POOL_CLASS,
+	JFR_POOL_METHOD,
+	JFR_POOL_FRAME_TYPE,
+	JFR_POOL_STATE,
+	JFR_POOL_KIND,
+	JFR_POOL_EVENT,
+	JFR_POOL_MAPPING,
+	JFR_POOL_PROCESS,
+	JFR_POOL_THREAD,
+	JFR_POOL_LOCATION,
+	JFR_POOL_STACK,
+	JFR_POOL_IDS
+};
+
+/* Entries of one pool in one checkpoint. */
+struct jfr_segment {
+	enum jfr_pool_id pool;
+	uint32_t type;	/* index in the schema */
+	uint64_t count; /* not believed */
+	struct jfr_cursor entries;
+};
+
+/* A symbol or string of a pool; decoded when it is used for the first time. */
+struct jfr_pool_text {
+	struct jfr_text text;
+	uint32_t string; /* of the profile, PROFILE_NONE: not yet */
+};
+
+struct jfr_method_names {
+	uint32_t class_name, name; /* strings of the profile; the class dotted */
+};
+
+struct recording_reader {
+	struct profile *profile;
+	const struct recording_read_options *options;
+
+	/* The chunk. */
+	struct jfr_cursor events; /* sizes have been checked */
+	struct read_metadata schema;
+	uint64_t start_wall_ns, start_ticks, ticks_per_second;
+	bool ours;	   /* written by hostprof: the model lies beside JFR's fields */
+	bool native_types; /* "Native" is C, not a Java method that is native */
+	VEC(struct jfr_segment) segments;
+	struct jfr_keymap pools[JFR_POOL_IDS];
+	VEC(struct jfr_pool_text) texts;
+	VEC(struct jfr_method_names) methods;
+	uint32_t cpu_event;  /* PROFILE_NONE until met */
+	uint32_t no_thread;  /* for samples without one; PROFILE_NONE until needed */
+	uint32_t no_process; /* for threads without one; the same */
+
+	struct hmap events_by_name; /* string to event; of the whole recording */
+
+	/* Scratch. */
+	struct strbuf text;
+	VEC(uint32_t) frames;
+	struct profile_sample batch[PROFILE_BATCH]; /* not merged yet */
+	size_t batch_len;
+};
+
+/* Find the pools of a checkpoint, which begins behind its size and type. */
+int read_index_checkpoint(struct recording_reader *reader, struct jfr_cursor body);
+
+/* Bring all pools that were found into the profile. */
+int jfr_read_pools(struct recording_reader *reader);
+
+/* Read the samples and figures. */
+int jfr_read_events(struct recording_reader *reader);
+
+/* The string of the profile for a symbol's key or for a text; 0 when there is none. */
+uint32_t jfr_symbol_string(struct recording_reader *reader, uint64_t key);
+uint32_t jfr_text_string(struct recording_reader *reader, const struct jfr_text *text);
+
+/* An event kind by its name, made when it is new; and telling the name of one. */
+void jfr_name_event(struct recording_reader *reader, uint32_t event);
+uint32_t jfr_event_by_name(struct recording_reader *reader, uint32_t name, const char *unit);
+
+/* Thread and process of what has none. */
+uint32_t jfr_no_thread(struct recording_reader *reader);
+uint32_t jfr_no_process(struct recording_reader *reader);
+
+/* Reads one stack behind its key; returns its id in the profile. */
+uint32_t jfr_read_stack(struct recording_reader *reader, const struct read_layout *stack,
+			const struct read_layout *frame, struct jfr_cursor *c);
+
+/* The wanted fields of a stack and of its frames. */
+extern const char *const jfr_stack_fields[];
+extern const char *const jfr_frame_fields[];
+
+#endif

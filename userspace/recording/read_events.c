@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The events of a chunk become samples and figures of a profile. */
+#include <errno.h>
+#include <string.h>
+
+#include "recording/read.h"
+#include "recording/write_events.h"
+
+typedef void event_fn(struct recording_reader *reader, const struct jfr_values *v, uint32_t found);
+
+uint32_t jfr_no_thread(struct recording_reader *reader)
+{
+	struct profile_thread thread = { 0 };
+
+	if (reader->no_thread != PROFILE_NONE)
+		return reader->no_thread;
+	thread.process = jfr_no_process(reader);
+	thread.name = profile_string(reader->profile, "unknown");
+	reader->no_thread = profile_thread(reader->profile, &thread);
+	return reader->no_thread;
+}
+
+void jfr_name_event(struct recording_reader *reader, uint32_t event)
+{
+	uint32_t name = profile_get_event(reader->profile, event)->name;
+	uint64_t have;
+
+	if (!hmap_get(&reader->events_by_name, name, &have))
+		hmap_put(&reader->events_by_name, name, event);
+}
+
+uint32_t jfr_event_by_name(struct recording_reader *reader, uint32_t name, const char *unit)
+{
+	struct profile_event event = { .name = name };
+	uint64_t have;
+
+	if (hmap_get(&reader->events_by_name, name, &have))
+		return (uint32_t)have;
+	event.unit = profile_string(reader->profile, unit);
+	have = profile_event(reader->profile, &event);
+	hmap_put(&reader->events_by_name, name, have);
+	return (uint32_t)have;
+}
+
+static uint64_t to_ns(const struct recording_reader *reader, uint64_t ticks)
+{
+	__int128 since = (int64_t)(ticks - reader->start_ticks);
+
+	if (reader->ours)
+		return ticks;
+	return reader->start_wall_ns +
+	       (uint64_t)(since * 1000000000 / (__int128)reader->ticks_per_second);
+}
+
+/* --- samples ---------------------------------------------------------------------------------- */
+
+enum {
+	SAMPLE_TIME,
+	SAMPLE_THREAD,
+	SAMPLE_STACK,
+	SAMPLE_STATE,
+	SAMPLE_WEIGHT,
+	SAMPLE_COUNT,
+	SAMPLE_KERNEL,
+	SAMPLE_EVENT,
+};
+
+#define SAMPLE_WANTED \
+	"startTime", "sampledThread", "stackTrace", "state", "weight", "count", "kernel"
+
+static uint32_t sample_thread(struct recording_reader *reader, uint64_t key)
+{
+	uint32_t id = jfr_keymap_get(&reader->pools[JFR_POOL_THREAD], key, PROFILE_NONE);
+
+	return id != PROFILE_NONE ? id : jfr_no_thread(reader);
+}
+
+static uint32_t sample_stack(struct recording_reader *reader, uint64_t key)
+{
+	uint32_t id = jfr_keymap_get(&reader->pools[JFR_POOL_STACK], key, PROFILE_NONE);
+
+	return id != PROFILE_NONE ? id : profile_stack(reader->profile, NULL, 0);
+}
+
+static void merge_batch(struct recording_reader *reader)
+{
+	profile_add_batch(reader->profile, reader->batch, reader->batch_len);
+	reader->batch_len = 0;
+}
+
+static void add_sample(struct recording_reader *reader, const struct jfr_values *v, uint32_t found,
+		       uint32_t event)
+{
+	struct profile_sample s = {
+		.time_ns = to_ns(reader, v->number[SAMPLE_TIME]),
+		.weight = found & 1u << SAMPLE_WEIGHT ? v->number[SAMPLE_WEIGHT] : 1,
+		.count = found & 1u << SAMPLE_COUNT ? v->number[SAMPLE_COUNT] : 1,
+		.event = event,
+		.stack = sample_stack(reader, v->number[SAMPLE_STACK]),
+		.thread = sample_thread(reader, v->number[SAMPLE_THREAD]),
+		.state = jfr_keymap_get(&reader->pools[JFR_POOL_STATE], v->number[SAMPLE_STATE],
+					STATE_UNKNOWN),
+	};
+
+	if (s.state == STATE_RUNNING_USER && v->number[SAMPLE_KERNEL])
+		s.state = STATE_RUNNING_KERNEL;
+	if (!reader->options->merge) {
+		profile_add(reader->profile, &s);
+		return;
+	}
+	reader->batch[reader->batch_len++] = s;
+	if (reader->batch_len == PROFILE_BATCH)
+		merge_batch(reader);
+}
+
+static bool is_wanted(const struct recording_reader *reader, const char *name)
+{
+	return !reader->options->event || !strcmp(reader->options->event, name);
+}
+
+static void add_cpu_sample(struct recording_reader *reader, const struct jfr_values *v,
+			   uint32_t found)
+{
+	if (!is_wanted(reader, JFR_CPU_EVENT))
+		return;
+	if (reader->cpu_event == PROFILE_NONE)
+		reader->cpu_event =
+			jfr_event_by_name(reader, profile_string(reader->profile, JFR_CPU_EVENT),
+					  reader->ours ? "nanoseconds" : "count");
+	add_sample(reader, v, found, reader->cpu_event);
+}
+
+static void add_event_sample(struct recording_reader *reader, const struct jfr_values *v,
+			     uint32_t found)
+{
+	uint32_t name = jfr_symbol_string(reader, v->number[SAMPLE_EVENT]);
+
+	if (is_wanted(reader, profile_get_string(reader->profile, name)))
+		add_sample(reader, v, found, jfr_event_by_name(reader, name, "count"));
+}
+
+/* --- everything else -------------------------------------------------------------------------- */
+
+static void add_recording(struct recording_reader *reader, const struct jfr_values *v,
+			  uint32_t found)
+{
+	struct profile *p = reader->profile;
+
+	(void)found;
+	p->command = jfr_symbol_string(reader, v->number[0]);
+	p->host = jfr_symbol_string(reader, v->number[1]);
+	p->start_wall_ns = v->number[2];
+	p->start_ns = v->number[3];
+}
+
+static void add_quality(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
+{
+	uint32_t process =
+		jfr_keymap_get(&reader->pools[JFR_POOL_PROCESS], v->number[0], PROFILE_NONE);
+	struct profile_quality q = {
+		.process = process != PROFILE_NONE ? process : jfr_no_process(reader),
+		.event =
+			jfr_event_by_name(reader, jfr_symbol_string(reader, v->number[1]), "count"),
+		.samples = v->number[2],
+		.complete = v->number[3],
+		.weight = v->number[4],
+		.lost = v->number[5],
+		.lost_weight = v->number[6],
+	};
+
+	(void)found;
+	profile_add_quality(reader->profile, &q);
+}
+
+static void add_counter(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
+{
+	struct profile *p = reader->profile;
+	uint32_t name = jfr_symbol_string(reader, v->number[0]);
+	uint32_t detail = jfr_symbol_string(reader, v->number[1]);
+
+	(void)found;
+	profile_add_counter(p, profile_get_string(p, name), profile_get_string(p, detail),
+			    v->number[2]);
+}
+
+static const struct event_info {
+	const char *type;
+	const char *wanted[JFR_MAX_SLOTS];
+	event_fn *add;
+} event_infos[] = {
+	{ "jdk.ExecutionSample", { SAMPLE_WANTED }, add_cpu_sample },
+	{ "hostprof.EventSample", { SAMPLE_WANTED, "eventName" }, add_event_sample },
+	{ "hostprof.Recording",
+	  { "command", "host", "wallStart", "monotonicStart" },
+	  add_recording },
+	{ "hostprof.Quality",
+	  { "process", "eventName", "samples", "complete", "weight", "lost", "lostWeight" },
+	  add_quality },
+	{ "hostprof.Counter", { "name", "detail", "value" }, add_counter },
+};
+
+/* --- the process of another producer's recording ---------------------------------------------- */
+
+/* The first event of a type; false when there is none. */
+static bool find_event(struct recording_reader *reader, uint64_t type_id,
+		       struct jfr_cursor *ret_event)
+{
+	struct jfr_cursor events = reader->events;
+
+	while (jfr_left(&events)) {
+		const uint8_t *begin = events.at;
+		uint64_t size = jfr_get_varint(&events);
+		struct jfr_cursor event = { events.at, begin + size, false };
+
+		events.at = event.end;
+		if (jfr_get_varint(&event) != type_id)
+			continue;
+		*ret_event = event;
+		return true;
+	}
+	return false;
+}
+
+/* The number in "OpenJDK 64-Bit Server VM (17.0.15+6) for linux-amd64 JRE (…)"; else all of it. */
+static uint32_t jvm_version(struct recording_reader *reader, uint32_t text)
+{
+	const char *whole = profile_get_string(reader->profile, text);
+	const char *open = strchr(whole, '('), *close = open ? strchr(open, ')') : NULL;
+
+	if (!close)
+		return text;
+	return profile_strn(reader->profile, open + 1, (size_t)(close - open - 1));
+}
+
+static void name_jvm(struct recording_reader *reader, struct profile_process *proc)
+{
+	static const char *const wanted[] = { "pid", "jvmVersion", "javaArguments", NULL };
+	uint32_t type = jfr_schema_find(&reader->schema, "jdk.JVMInformation");
+	struct jfr_values v;
+	struct read_layout layout;
+	struct jfr_cursor event;
+	const char *arguments;
+
+	memset(&v, 0, sizeof(v));
+	proc->name = profile_string(reader->profile, "java");
+	if (type == JFR_NO_TYPE || !find_event(reader, reader->schema.types.items[type].id, &event))
+		return;
+	jfr_layout_init(&layout, &reader->schema, type, wanted);
+	read_object(&reader->schema, &layout, &event, &v);
+	jfr_layout_release(&layout);
+	if (event.bad)
+		return;
+	proc->pid = (uint32_t)v.number[0];
+	proc->jvm_version = jvm_version(reader, jfr_text_string(reader, &v.text[1]));
+	arguments = profile_get_string(reader->profile, jfr_text_string(reader, &v.text[2]));
+	proc->main_class = profile_strn(reader->profile, arguments, strcspn(arguments, " "));
+}
+
+uint32_t jfr_no_process(struct recording_reader *reader)
+{
+	struct profile_process proc = { 0 };
+
+	if (reader->no_process != PROFILE_NONE)
+		return reader->no_process;
+	if (reader->ours)
+		proc.name = profile_string(reader->profile, "unknown");
+	else
+		name_jvm(reader, &proc);
+	reader->no_process = profile_process(reader->profile, &proc);
+	return reader->no_process;
+}
+
+/* --- all events ------------------------------------------------------------------------------- */
+
+struct event_reader {
+	uint64_t type_id;
+	const struct event_info *info;
+	struct read_layout layout;
+	struct jfr_values values;
+};
+
+static struct event_reader *find_reader(struct event_reader *readers, uint64_t type_id)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(event_infos); i++)
+		if (readers[i].info && readers[i].type_id == type_id)
+			return &readers[i];
+	return NULL;
+}
+
+static int read_events(struct recording_reader *reader, struct event_reader *readers,
+		       struct jfr_cursor events)
+{
+	while (jfr_left(&events)) {
+		const uint8_t *begin = events.at;
+		uint64_t size = jfr_get_varint(&events);
+		struct jfr_cursor event = events;
+		struct event_reader *er = find_reader(readers, jfr_get_varint(&event));
+
+		/* The index has seen that sizes are good. */
+		events.at = begin + size;
+		event.end = events.at;
+		if (!er)
+			continue;
+		read_object(&reader->schema, &er->layout, &event, &er->values);
+		if (event.bad)
+			return -EBADMSG;
+		er->info->add(reader, &er->values, er->layout.found);
+	}
+	return 0;
+}
+
+int jfr_read_events(struct recording_reader *reader)
+{
+	struct event_reader readers[ARRAY_SIZE(event_infos)];
+	int r;
+
+	memset(readers, 0, sizeof(readers));
+	for (size_t i = 0; i < ARRAY_SIZE(event_infos); i++) {
+		uint32_t type = jfr_schema_find(&reader->schema, event_infos[i].type);
+
+		if (type == JFR_NO_TYPE)
+			continue;
+		readers[i].info = &event_infos[i];
+		readers[i].type_id = reader->schema.types.items[type].id;
+		jfr_layout_init(&readers[i].layout, &reader->schema, type, event_infos[i].wanted);
+	}
+	r = read_events(reader, readers, reader->events);
+	merge_batch(reader);
+	for (size_t i = 0; i < ARRAY_SIZE(event_infos); i++)
+		jfr_layout_release(&readers[i].layout);
+	return r;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "profile/frame_kind.h"
+#include "recording/read.h"
+
+const char *const jfr_stack_fields[] = { "frames", NULL };
+
+enum { FRAME_METHOD, FRAME_LINE, FRAME_BCI, FRAME_TYPE, FRAME_LOCATION };
+
+const char *const jfr_frame_fields[] = {
+	[FRAME_METHOD] = "method", [FRAME_LINE] = "lineNumber",	  [FRAME_BCI] = "bytecodeIndex",
+	[FRAME_TYPE] = "type",	   [FRAME_LOCATION] = "location", NULL,
+};
+
+static enum frame_kind foreign_kind(const struct recording_reader *reader, uint64_t type)
+{
+	uint32_t kind = jfr_keymap_get(&reader->pools[JFR_POOL_FRAME_TYPE], type, FRAME_JAVA_JIT);
+
+	return kind == FRAME_NATIVE && !reader->native_types ? FRAME_JAVA_JIT
+							     : (enum frame_kind)kind;
+}
+
+/* A frame of another producer: a method, which may stand for a symbol. */
+static uint32_t foreign_frame(struct recording_reader *reader, const struct jfr_values *v)
+{
+	struct profile_frame frame = { .mapping = PROFILE_NONE };
+	uint32_t method = jfr_keymap_get(&reader->pools[JFR_POOL_METHOD], v->number[FRAME_METHOD],
+					 PROFILE_NONE);
+
+	frame.kind = foreign_kind(reader, v->number[FRAME_TYPE]);
+	frame.line = (int32_t)v->number[FRAME_LINE];
+	frame.bci = (int32_t)v->number[FRAME_BCI];
+	if (method != PROFILE_NONE) {
+		frame.class_name = reader->methods.items[method].class_name;
+		frame.name = reader->methods.items[method].name;
+	}
+	return profile_frame(reader->profile, &frame);
+}
+
+/* The step that gives the location, when all steps are integers; -1: not so. */
+static int location_step(const struct read_layout *layout)
+{
+	int found = -1;
+
+	for (size_t i = 0; i < layout->steps.len; i++) {
+		if (layout->steps.items[i].kind != JFR_STEP_VARINT)
+			return -1;
+		if (layout->steps.items[i].slot == FRAME_LOCATION)
+			found = (int)i;
+	}
+	return found;
+}
+
+/* As read_frames() for our own files, whose stacks are most of what there is to read. */
+static void read_own_frames(struct recording_reader *reader, int location, int steps,
+			    struct jfr_cursor *c)
+{
+	const struct jfr_keymap *locations = &reader->pools[JFR_POOL_LOCATION];
+	uint64_t count = jfr_get_varint(c);
+	struct jfr_cursor at = *c;
+
+	for (uint64_t i = 0; i < count && !at.bad; i++) {
+		uint64_t key = 0;
+		uint32_t id;
+
+		for (int step = 0; step < steps; step++) {
+			uint64_t v = jfr_get_varint(&at);
+
+			if (step == location)
+				key = v;
+		}
+		id = jfr_keymap_get(locations, key, PROFILE_NONE);
+		if (id != PROFILE_NONE)
+			vec_push(&reader->frames, id);
+	}
+	*c = at;
+}
+
+static void read_frames(struct recording_reader *reader, const struct read_layout *layout,
+			struct jfr_cursor *c)
+{
+	uint64_t count = jfr_get_varint(c);
+	struct jfr_values values;
+
+	memset(&values, 0, sizeof(values));
+	for (uint64_t i = 0; i < count && !c->bad; i++) {
+		read_object(&reader->schema, layout, c, &values);
+		if (!c->bad)
+			vec_push(&reader->frames, foreign_frame(reader, &values));
+	}
+}
+
+uint32_t jfr_read_stack(struct recording_reader *reader, const struct read_layout *stack,
+			const struct read_layout *frame, struct jfr_cursor *c)
+{
+	int location = reader->ours ? location_step(frame) : -1;
+	const struct jfr_step *step;
+	struct jfr_values unused;
+
+	reader->frames.len = 0;
+	vec_for_each (step, &stack->steps) {
+		if (c->bad)
+			break;
+		if (step->kind == JFR_STEP_ARRAY && location >= 0)
+			read_own_frames(reader, location, (int)frame->steps.len, c);
+		else if (step->kind == JFR_STEP_ARRAY && frame->steps.len)
+			read_frames(reader, frame, c);
+		else
+			read_step(&reader->schema, step, c, &unused);
+	}
+	return profile_stack(reader->profile, reader->frames.items, (uint32_t)reader->frames.len);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recording/write_events.h"
+
+#include <string.h>
+
+#include "recording/types.h"
+#include "recording/write_values.h"
+
+/* Size, type, ten integers and a byte: the size of a sample fits into one byte. */
+#define SAMPLE_LIMIT_BYTES (2 + 10 * 9 + 2)
+
+struct labels {
+	uint64_t pid, name, container;
+};
+
+static struct labels sample_labels(const struct jfr_pools *pools, const struct profile *p,
+				   const struct profile_sample *s)
+{
+	struct labels labels = { 0, 0, 0 };
+	const struct profile_process *proc;
+	uint32_t process;
+
+	if (s->thread == PROFILE_NONE)
+		return labels;
+	process = profile_get_thread(p, s->thread)->process;
+	if (process == PROFILE_NONE)
+		return labels;
+	proc = profile_get_process(p, process);
+	labels.pid = proc->pid;
+	labels.name = jfr_string_key(pools, proc->name);
+	labels.container = jfr_string_key(pools, proc->container_id);
+	return labels;
+}
+
+static uint8_t state_key(uint32_t state)
+{
+	switch ((enum thread_state)state) {
+	case STATE_RUNNING_USER:
+	case STATE_RUNNING_KERNEL: return JFR_STATE_RUNNABLE;
+	case STATE_SLEEPING: return JFR_STATE_SLEEPING;
+	case STATE_UNKNOWN: break;
+	}
+	return JFR_STATE_UNKNOWN;
+}
+
+static void put_sample(struct strbuf *out, const struct jfr_pools *pools, const struct profile *p,
+		       const struct profile_sample *s)
+{
+	uint32_t event_name = profile_get_event(p, s->event)->name;
+	bool cpu = !strcmp(profile_get_string(p, event_name), JFR_CPU_EVENT);
+	struct labels labels = sample_labels(pools, p, s);
+	uint8_t *begin, *at;
+
+	strbuf_grow(out, SAMPLE_LIMIT_BYTES);
+	begin = (uint8_t *)out->buf + out->len;
+	at = begin + 1;
+	*at++ = cpu ? JFR_EXECUTION_SAMPLE : JFR_EVENT_SAMPLE;
+	at = jfr_varint(at, s->time_ns);
+	if (!cpu)
+		at = jfr_varint(at, jfr_string_key(pools, event_name));
+	at = jfr_varint(at, jfr_thread_key(pools, s->thread));
+	at = jfr_varint(at, jfr_key(pools, s->stack));
+	*at++ = state_key(s->state);
+	at = jfr_varint(at, labels.pid);
+	at = jfr_varint(at, labels.name);
+	at = jfr_varint(at, s->weight);
+	at = jfr_varint(at, s->count);
+	at = jfr_varint(at, labels.container);
+	*at++ = s->state == STATE_RUNNING_KERNEL;
+	*begin = (uint8_t)(at - begin);
+	out->len += (size_t)(at - begin);
+}
+
+void jfr_put_samples(struct strbuf *out, const struct jfr_pools *pools, const struct profile *p)
+{
+	for (size_t i = 0; i < p->samples.len; i++)
+		put_sample(out, pools, p, &p->samples.items[i]);
+}
+
+void jfr_put_recording(struct strbuf *out, const struct jfr_pools *pools, const struct profile *p,
+		       uint64_t time_ns)
+{
+	size_t event = jfr_begin_event(out, JFR_RECORDING_EVENT);
+
+	jfr_put_varint(out, time_ns);
+	jfr_put_varint(out, jfr_string_key(pools, p->command));
+	jfr_put_varint(out, jfr_string_key(pools, p->host));
+	jfr_put_varint(out, p->start_wall_ns);
+	jfr_put_varint(out, p->start_ns);
+	jfr_end_event(out, event);
+}
+
+void jfr_put_event_kinds(struct strbuf *out, const struct jfr_pools *pools, const struct profile *p,
+			 uint32_t first, uint64_t time_ns)
+{
+	for (uint32_t id = first; id < intern_len(&p->events); id++) {
+		size_t event = jfr_begin_event(out, JFR_KIND_EVENT);
+
+		jfr_put_varint(out, time_ns);
+		jfr_put_event_kind(out, pools, profile_get_event(p, id));
+		jfr_end_event(out, event);
+	}
+}
+
+void jfr_put_processes(struct strbuf *out, const struct jfr_pools *pools, const struct profile *p,
+		       uint32_t first, uint64_t time_ns)
+{
+	for (uint32_t id = first; id < intern_len(&p->processes); id++) {
+		size_t event = jfr_begin_event(out, JFR_PROCESS_EVENT);
+
+		jfr_put_varint(out, time_ns);
+		jfr_put_process(out, pools, profile_get_process(p, id));
+		jfr_end_event(out, event);
+	}
+}
+
+void jfr_put_mappings(struct strbuf *out, const struct jfr_pools *pools, const struct profile *p,
+		      uint32_t first, uint64_t time_ns)
+{
+	for (uint32_t id = first; id < intern_len(&p->mappings); id++) {
+		size_t event = jfr_begin_event(out, JFR_MAPPING_EVENT);
+
+		jfr_put_varint(out, time_ns);
+		jfr_put_mapping(out, pools, profile_get_mapping(p, id));
+		jfr_end_event(out, event);
+	}
+}
+
+static void put_quality(struct strbuf *out, const struct jfr_pools *pools, const struct profile *p,
+			const struct profile_quality *q, uint64_t time_ns)
+{
+	size_t event = jfr_begin_event(out, JFR_QUALITY_EVENT);
+
+	jfr_put_varint(out, time_ns);
+	jfr_put_varint(out, jfr_key(pools, q->process));
+	jfr_put_varint(out, jfr_string_key(pools, profile_get_event(p, q->event)->name));
+	jfr_put_varint(out, q->samples);
+	jfr_put_varint(out, q->complete);
+	jfr_put_varint(out, q->weight);
+	jfr_put_varint(out, q->lost);
+	jfr_put_varint(out, q->lost_weight);
+	jfr_end_event(out, event);
+}
+
+void jfr_put_quality(struct strbuf *out, const struct jfr_pools *pools, const struct profile *p,
+		     uint64_t time_ns)
+{
+	for (size_t i = 0; i < p->quality.len; i++)
+		put_quality(out, pools, p, &p->quality.items[i], time_ns);
+}
+
+void jfr_put_counters(struct strbuf *out, const struct jfr_pools *pools, const struct profile *p,
+		      uint64_t time_ns)
+{
+	for (size_t i = 0; i < p->counters.len; i++) {
+		const struct profile_counter *counter = &p->counters.items[i];
+		size_t event = jfr_begin_event(out, JFR_COUNTER_EVENT);
+
+		jfr_put_varint(out, time_ns);
+		jfr_put_varint(out, jfr_string_key(pools, counter->name));
+		jfr_put_varint(out, jfr_string_key(pools, counter->detail));
+		jfr_put_varint(out, counter->value);
+		jfr_end_event(out, event);
+	}
+}

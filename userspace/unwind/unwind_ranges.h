@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The executable mappings of a process as the unwind tables take them. */
+#ifndef HOSTPROF_UNWIND_UNWIND_RANGES_H
+#define HOSTPROF_UNWIND_UNWIND_RANGES_H
+
+#include "base/vec.h"
+#include "process/registry.h"
+#include "unwind/unwind_files.h"
+#include "wire.h"
+
+/* vm.max_map_count is 65530 by default; the look-up takes 2^16. */
+#define UNWIND_MAX_RANGES 65535U
+
+struct unwind_ranges {
+	VEC(struct wire_range) v; /* sorted, without overlaps; serial 0 */
+	uint64_t exec_pages;	  /* as the kernel counts them in mm->exec_vm */
+	/* Code of HotSpot's library, its path owned; start == end: it is not mapped. */
+	struct mapping libjvm;
+};
+
+void unwind_ranges_release(struct unwind_ranges *ranges);
+
+/* For tests: of /proc/PID/maps text, up to the first malformed line. RANGES is emptied first. */
+void unwind_ranges_parse(struct unwind_ranges *ranges, struct unwind_files *files, uint32_t pid,
+			 const char *text, size_t len);
+
+/* Of the process now: /proc/PID/maps. A negative errno when it is gone, or may not be read. */
+int unwind_ranges_read(struct unwind_ranges *ranges, struct unwind_files *files, uint32_t pid,
+		       uint32_t tid);
+
+/* Of the registry's mappings; exec_pages is not known (0). */
+void unwind_ranges_of_process(struct unwind_ranges *ranges, struct unwind_files *files,
+			      const struct process *process);
+
+bool unwind_ranges_equal(const struct unwind_ranges *ranges, const struct wire_range *others,
+			 size_t count);
+/* NULL when ADDRESS is in none. */
+const struct wire_range *unwind_ranges_find(const struct unwind_ranges *ranges, uint64_t address);
+
+#endif

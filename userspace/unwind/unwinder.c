@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unwind/unwinder.h"
+
+#include <string.h>
+
+#include "process/proc.h"
+#include "unwind/unwinder_private.h"
+
+/* Files whose rows are being asked for: those of a few large programs. */
+#define MAX_OPEN_FILES 512
+/* A read of a JVM's layout takes up to 2 ms, and samples that are finished late come in dozens. */
+#define LATE_JVM_NS (20 * NSEC_PER_MSEC)
+/* No sample is held back for so long. */
+#define EXEC_KEPT_NS (60 * NSEC_PER_SEC)
+
+int unwinder_new(struct table_memory *memory, struct image_cache *images,
+		 const struct unwind_jvm_source *jvms, size_t file_bytes,
+		 struct unwinder **ret_unwinder, struct err *err)
+{
+	struct unwinder *unwinder = xcalloc(1, sizeof(*unwinder));
+
+	(void)err;
+	unwinder->memory = memory;
+	unwinder->files = unwind_files_new(images, MAX_OPEN_FILES, file_bytes);
+	unwinder->spaces = unwind_spaces_new(memory, unwinder->files);
+	unwinder->jvms = unwind_jvms_new(memory, jvms);
+	unwinder->pages = unwind_pages_new();
+	unwinder->rest = stack_rest_new();
+	unwinder->rows = row_store_new(memory);
+	*ret_unwinder = unwinder;
+	return 0;
+}
+
+void unwinder_free(struct unwinder *unwinder)
+{
+	if (!unwinder)
+		return;
+	unwind_spaces_free(unwinder->spaces);
+	unwind_jvms_free(unwinder->jvms);
+	unwind_pages_free(unwinder->pages);
+	stack_rest_free(unwinder->rest);
+	hmap_release(&unwinder->execs);
+	unwind_files_free(unwinder->files);
+	row_store_free(unwinder->rows);
+	unwind_ranges_release(&unwinder->late);
+	vec_release(&unwinder->page.v);
+	free(unwinder);
+}
+
+/* --- the walk --------------------------------------------------------------------------------- */
+
+static struct walk_request request_of(const struct job *job, const struct wire_space *space,
+				      const struct wire_jvm *jvm)
+{
+	const struct wire_miss *miss = job->miss;
+	struct walk_request request = {
+		.pc = miss->pc,
+		.caller = !miss->leaf,
+		.linked = miss->linked,
+		.regs_kept = miss->regs_kept,
+		.exact = miss->exact,
+		.max_frames = job->max_frames,
+		.jvm = jvm,
+		.jvm_serial = jvm ? jvm->serial : space->jvm,
+		.thread = miss->thread,
+		.has_anchor = miss->thread != 0,
+		.serial = space->serial,
+		.first = space->first,
+		.count = space->count,
+	};
+
+	memcpy(request.regs, miss->regs, sizeof(request.regs));
+	memcpy(request.anchor, miss->anchor, sizeof(request.anchor));
+	return request;
+}
+
+static void count_frames(struct unwinder *unwinder)
+{
+	const struct unwind_cursor *c = &unwinder->walk.cursor;
+
+	unwinder->row_frames += c->row_frames;
+	unwinder->hot_frames += c->hot_frames;
+	unwinder->fp_frames += c->fp_frames;
+	unwinder->jit_frames += c->jit_frames;
+	unwinder->java_frames += c->java_frames;
+	unwinder->java_hot_frames += c->java_hot_frames;
+	unwinder->anchors += c->anchors;
+	unwinder->frozen += c->frozen;
+}
+
+/* JVM is NULL when there is none, or it is not known yet. */
+static void begin(struct unwinder *unwinder, struct job *job, const struct wire_space *space,
+		  const struct wire_jvm *jvm)
+{
+	struct walk_request request = request_of(job, space, jvm);
+	struct walk_result *result = &unwinder->result;
+	const struct wire_sample *sample = job->sample;
+
+	unwind_pages_drop(unwinder->pages);
+	stack_rest_drop(unwinder->rest);
+	job->stack.miss = job->miss;
+	job->stack.cursor = &unwinder->walk.cursor;
+	job->stack.pages = unwinder->pages;
+	job->stack.rest = unwinder->rest;
+	job->stack.failed_at = &job->failed_at;
+	job->memory = unwind_stack_memory(&job->stack, &job->tables);
+	memcpy(result->words, sample->words + sample->kernel_frames,
+	       sample->user_words * sizeof(result->words[0]));
+	result->word_count = sample->user_words;
+	result->frames = sample->user_frames;
+	walk_begin(&unwinder->walk, &request, &job->memory, result);
+}
+
+/* False: something that it wanted cannot be had; the result ends there. */
+static bool go(struct unwinder *unwinder, struct job *job)
+{
+	const struct unwind_cursor *c = &unwinder->walk.cursor;
+	struct walk_result *result = &unwinder->result;
+	bool whole = true;
+
+	while (whole && walk_go_on(&unwinder->walk))
+		whole = unwinder_supply(unwinder, job);
+	if (result->reason == UNWIND_PAGE && unwind_stack_ended(&job->stack))
+		result->reason = UNWIND_COPY_END;
+	if (c->far_blob && job->live)
+		unwind_jvms_note_far(unwinder->jvms, &c->jvm, c->far_pc, c->far_blob);
+	count_frames(unwinder);
+	return whole;
+}
+
+static struct wire_sample *make_sample(const struct job *job, const struct walk_result *result)
+{
+	const struct wire_sample *from = job->sample;
+	size_t kernel_bytes = from->kernel_frames * sizeof(from->words[0]);
+	size_t user_bytes = result->word_count * sizeof(from->words[0]);
+	struct wire_sample *sample = xmalloc(sizeof(*sample) + kernel_bytes + user_bytes);
+
+	memcpy(sample, from, sizeof(*sample) + kernel_bytes);
+	memcpy(sample->words + from->kernel_frames, result->words, user_bytes);
+	sample->size = (uint32_t)(sizeof(*sample) + kernel_bytes + user_bytes);
+	sample->user_words = (uint16_t)result->word_count;
+	sample->user_frames = result->frames;
+	sample->reason = (uint8_t)result->reason;
+	sample->flags &= (uint8_t)~WIRE_SAMPLE_RESUMED;
+	return sample;
+}
+
+/* The process runs another program since the sample. */
+static bool is_older(const struct unwinder *unwinder, const struct wire_sample *sample)
+{
+	uint64_t exec_ns;
+
+	return hmap_get(&unwinder->execs, sample->tgid, &exec_ns) && exec_ns > sample->time_ns;
+}
+
+/* --- at once ---------------------------------------------------------------------------------- */
+
+static void drop_revived(struct unwinder *unwinder)
+{
+	uint32_t file;
+
+	while ((file = unwind_files_take_revived(unwinder->files)))
+		row_store_drop_file(unwinder->rows, file, clock_now_ns());
+}
+
+static bool take_space(struct unwinder *unwinder, struct job *job, struct wire_space *ret_space)
+{
+	if (unwind_spaces_get(unwinder->spaces, job->sample, ret_space) == 0)
+		return true;
+	if (unwind_spaces_read(unwinder->spaces, job->miss, job->sample, clock_now_ns()) < 0)
+		return false;
+	job->read = true;
+	drop_revived(unwinder);
+	return unwind_spaces_get(unwinder->spaces, job->sample, ret_space) == 0;
+}
+
+static bool try_live(struct unwinder *unwinder, struct job *job)
+{
+	struct wire_space space;
+
+	if (!take_space(unwinder, job, &space))
+		return false;
+	row_store_tables(unwinder->rows, &job->tables);
+	job->tables.ranges = unwinder->memory->ranges;
+	job->tables.range_count = unwinder->memory->range_count;
+	begin(unwinder, job, &space, unwind_jvms_find(unwinder->jvms, space.jvm));
+	return go(unwinder, job);
+}
+
+struct wire_sample *unwinder_try(struct unwinder *unwinder, const struct wire_miss *miss,
+				 const struct wire_sample *sample, uint32_t max_frames)
+{
+	struct job job = { .miss = miss,
+			   .sample = sample,
+			   .max_frames = max_frames,
+			   .live = true,
+			   .stack.alive = !is_older(unwinder, sample),
+			   .begin_ns = clock_now_ns() };
+	struct wire_sample *finished = NULL;
+
+	unwinder->wants_again = unwinder_is_busy(unwinder);
+	if (unwinder->wants_again)
+		return NULL;
+	if (try_live(unwinder, &job)) {
+		finished = make_sample(&job, &unwinder->result);
+		unwinder->at_once++;
+	}
+	unwinder->spent_ns += clock_now_ns() - job.begin_ns;
+	unwinder->wants_again = !finished && (job.waits || unwinder_is_busy(unwinder));
+	return finished;
+}
+
+bool unwinder_wants_again(const struct unwinder *unwinder)
+{
+	return unwinder->wants_again;
+}
+
+bool unwinder_waits_for_jvm(const struct unwinder *unwinder, const struct wire_sample *sample)
+{
+	return unwind_jvms_pauses(unwinder->jvms, sample->tgid, clock_now_ns());
+}
+
+/* --- later ------------------------------------------------------------------------------------ */
+
+static void take_process(struct unwinder *unwinder, const struct process *process)
+{
+	if (unwinder->late_serial == process->serial &&
+	    unwinder->late_mappings_serial == process->mappings_serial)
+		return;
+	unwind_ranges_of_process(&unwinder->late, unwinder->files, process);
+	drop_revived(unwinder);
+	for (size_t i = 0; i < unwinder->late.v.len; i++)
+		unwinder->late.v.items[i].serial = 1;
+	unwinder->late_serial = process->serial;
+	unwinder->late_mappings_serial = process->mappings_serial;
+	unwinder->late_jvm_ns = 0;
+}
+
+/*
+ * Of the process that take_process() took. NULL: it has none, or nothing was learnt of it while it
+ * lived.
+ */
+static const struct wire_jvm *take_jvm(struct unwinder *unwinder, const struct process *process)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	if (now_ns - unwinder->late_jvm_ns >= LATE_JVM_NS) {
+		unwinder->late_jvm_ns = now_ns;
+		if (unwind_jvms_read(unwinder->jvms, process->pid, &unwinder->late.libjvm,
+				     &unwinder->late_jvm) < 0)
+			unwinder->late_jvm.serial = 0;
+	}
+	return unwinder->late_jvm.serial ? &unwinder->late_jvm : NULL;
+}
+
+static void finish_late(struct unwinder *unwinder, struct job *job, const struct process *process)
+{
+	struct wire_space space = { .serial = 1 };
+
+	take_process(unwinder, process);
+	space.count = (uint32_t)unwinder->late.v.len;
+	row_store_tables(unwinder->rows, &job->tables);
+	job->tables.ranges = unwinder->late.v.items;
+	job->tables.range_count = space.count;
+	begin(unwinder, job, &space, take_jvm(unwinder, process));
+	if (!go(unwinder, job))
+		unwinder->unfinished++;
+	else
+		unwinder->late_count++;
+}
+
+/* The pid is that of the sample, and so is the program as far as we have heard. */
+static bool is_still_there(const struct unwinder *unwinder, const struct wire_sample *sample,
+			   const struct process *process)
+{
+	struct proc_stat stat;
+
+	return !process->exited && !is_older(unwinder, sample) &&
+	       proc_read_stat(sample->tgid, &stat) == 0 && stat.start_ns <= sample->time_ns;
+}
+
+struct wire_sample *unwinder_finish(struct unwinder *unwinder, const struct wire_miss *miss,
+				    const struct wire_sample *sample, struct process *process,
+				    uint32_t max_frames)
+{
+	struct job job = { .miss = miss,
+			   .sample = sample,
+			   .max_frames = max_frames,
+			   .stack.alive = is_still_there(unwinder, sample, process) };
+	uint64_t begin_ns = clock_now_ns();
+
+	finish_late(unwinder, &job, process);
+	unwinder->spent_ns += clock_now_ns() - begin_ns;
+	return make_sample(&job, &unwinder->result);
+}
+
+const struct mapping *unwinder_libjvm(const struct unwinder *unwinder,
+				      const struct wire_sample *sample)
+{
+	return unwind_spaces_libjvm(unwinder->spaces, sample);
+}
+
+/* --- news ------------------------------------------------------------------------------------- */
+
+bool unwinder_is_busy(const struct unwinder *unwinder)
+{
+	return unwinder->spent_ns > BUDGET_NS;
+}
+
+void unwinder_grant(struct unwinder *unwinder)
+{
+	unwinder->spent_ns = 0;
+}
+
+void unwinder_note_mapping(struct unwinder *unwinder, uint32_t pid, const struct mapping *mapping)
+{
+	unwind_spaces_note_mapping(unwinder->spaces, pid, mapping, clock_now_ns());
+}
+
+void unwinder_note_sample(struct unwinder *unwinder, const struct wire_sample *sample)
+{
+	if (sample->flags & WIRE_SAMPLE_STALE)
+		unwind_spaces_note_differs(unwinder->spaces, sample->tgid, sample->time_ns);
+}
+
+static void forget(struct unwinder *unwinder, uint32_t pid)
+{
+	unwind_spaces_forget(unwinder->spaces, pid, clock_now_ns());
+	unwind_jvms_forget(unwinder->jvms, pid);
+}
+
+void unwinder_note_exec(struct unwinder *unwinder, uint32_t pid, uint64_t time_ns)
+{
+	hmap_put(&unwinder->execs, pid, time_ns);
+	forget(unwinder, pid);
+}
+
+void unwinder_note_exit(struct unwinder *unwinder, uint32_t pid)
+{
+	(void)hmap_remove(&unwinder->execs, pid);
+	forget(unwinder, pid);
+}
+
+/* The record of a process's exit may be lost. */
+static void drop_old_execs(struct unwinder *unwinder, uint64_t now_ns)
+{
+	VEC(uint32_t) old = VEC_INIT; /* the table must not change during the walk */
+	uint64_t pid, exec_ns;
+	size_t at = 0;
+
+	while (hmap_next(&unwinder->execs, &at, &pid, &exec_ns))
+		if (now_ns > exec_ns && now_ns - exec_ns > EXEC_KEPT_NS)
+			vec_push(&old, (uint32_t)pid);
+	for (size_t i = 0; i < old.len; i++)
+		hmap_remove(&unwinder->execs, old.items[i]);
+	vec_release(&old);
+}
+
+void unwinder_tidy(struct unwinder *unwinder, uint64_t now_ns)
+{
+	unwind_files_close_idle(unwinder->files);
+	drop_old_execs(unwinder, now_ns);
+}
+
+void unwinder_turn(struct unwinder *unwinder, uint64_t now_ns)
+{
+	unwinder_grant(unwinder);
+	unwind_spaces_turn(unwinder->spaces, now_ns);
+	unwind_jvms_turn(unwinder->jvms, now_ns);
+	drop_revived(unwinder);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Userspace's half of the unwinder: keeps the tables of the BPF programs filled with what is asked
+ * for, and finishes the walks that asked. A miss is looked at as soon as it is drained, so that the
+ * next sample finds its rows; if its process is gone by then or its mappings were others at the
+ * sample's time, it is finished when the sample is applied, with the registry's mappings.
+ */
+#ifndef HOSTPROF_UNWIND_UNWINDER_H
+#define HOSTPROF_UNWIND_UNWINDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "elf/image.h"
+#include "process/registry.h"
+#include "unwind/tables/table_memory.h"
+#include "unwind/unwind_jvms.h"
+#include "wire.h"
+
+struct unwinder;
+
+/*
+ * IMAGES and MEMORY are borrowed, JVMS's data too. FILE_BYTES: what the files that are kept open for
+ * their rows may take of memory.
+ */
+int unwinder_new(struct table_memory *memory, struct image_cache *images,
+		 const struct unwind_jvm_source *jvms, size_t file_bytes,
+		 struct unwinder **ret_unwinder, struct err *err);
+void unwinder_free(struct unwinder *unwinder);
+DEFINE_CLEANUP(struct unwinder *, unwinder_free);
+
+/*
+ * A drained sample that BPF could not finish, and its miss. The finished sample (malloc'd, the
+ * caller's), or NULL: keep both, and try again if unwinder_wants_again(), else ask
+ * unwinder_finish() when the sample's time has come.
+ */
+struct wire_sample *unwinder_try(struct unwinder *unwinder, const struct wire_miss *miss,
+				 const struct wire_sample *sample, uint32_t max_frames);
+/* The last try was in vain for want of time, or because a JVM is still starting. */
+bool unwinder_wants_again(const struct unwinder *unwinder);
+/* To try SAMPLE again now would be in vain: its JVM is still starting. */
+bool unwinder_waits_for_jvm(const struct unwinder *unwinder, const struct wire_sample *sample);
+/* PROCESS has the mappings of the sample's time. Always a sample, with a reason if not whole. */
+struct wire_sample *unwinder_finish(struct unwinder *unwinder, const struct wire_miss *miss,
+				    const struct wire_sample *sample, struct process *process,
+				    uint32_t max_frames);
+
+/* HotSpot's library in the process of a sample that was walked, borrowed; NULL: none is known. */
+const struct mapping *unwinder_libjvm(const struct unwinder *unwinder,
+				      const struct wire_sample *sample);
+
+/* The time for walks is used up: something else comes first. */
+bool unwinder_is_busy(const struct unwinder *unwinder);
+
+/* The process maps this now, says the side-band. */
+void unwinder_note_mapping(struct unwinder *unwinder, uint32_t pid, const struct mapping *mapping);
+/* A sample marked WIRE_SAMPLE_STALE says so. */
+void unwinder_note_sample(struct unwinder *unwinder, const struct wire_sample *sample);
+/* It runs another program since then: samples from before must not read its memory. */
+void unwinder_note_exec(struct unwinder *unwinder, uint32_t pid, uint64_t time_ns);
+void unwinder_note_exit(struct unwinder *unwinder, uint32_t pid);
+
+/* Time for walks anew. The rings, what is tried again and what is applied have as much each. */
+void unwinder_grant(struct unwinder *unwinder);
+
+/* What came up since the last call: refresh stale spaces, and JVMs. After every drain. */
+void unwinder_turn(struct unwinder *unwinder, uint64_t now_ns);
+
+/*
+ * From time to time: close files that nobody wants rows of now (they keep what was deleted on the
+ * disk), forget what no sample can want any more.
+ */
+void unwinder_tidy(struct unwinder *unwinder, uint64_t now_ns);
+
+/* A figure: "unwind.NAME", and of what ("" when there is no more to say). */
+typedef void (*unwinder_figure_fn)(const char *name, const char *detail, uint64_t value,
+				   void *data);
+
+/* CALL fn for each figure that is not 0. */
+void unwinder_for_each_figure(const struct unwinder *unwinder, unwinder_figure_fn fn, void *data);
+
+#endif

@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Includes point downwards only: the table of docs/architecture.md, checked; and no folder is crowded.
-
-A folder below a layer is a room of it: rooms may include the layer's others, but no two rooms each other.
-"""
+"""Includes point downwards only, as the table of docs/architecture.md says; no circle, no crowded folder."""
 import pathlib
 import re
 import sys
@@ -86,29 +83,37 @@ def check_agent():
                 yield f'{path.relative_to(ROOT)}: must not include userspace\'s "{name}"'
 
 
-def check_rooms():
-    """No folder is crowded, and rooms of a layer don't include each other in a circle."""
+def check_folders():
     for folder in [ROOT / "jvmagent", *(p for top in ("bpf", "userspace") for p in (ROOT / top).rglob("*"))]:
         if folder.is_dir() and (count := sum(p.is_file() for p in folder.iterdir())) > MOST_FILES:
             yield f"{folder.relative_to(ROOT)}: {count} files, more than {MOST_FILES}"
+
+
+def is_one_module(circle):
+    """A module and its parts: files of a folder whose names begin with another's."""
+    return any(all(other == whole or other.startswith(f"{whole}_") for other in circle) for whole in circle)
+
+
+def check_circles():
+    """Files that include each other, straight or by way of others, a header and its source taken as one."""
+    root = ROOT / "userspace"
     below = {}
-    for path in (ROOT / "userspace").rglob("*.[ch]"):
-        room = str(path.parent.relative_to(ROOT / "userspace"))
-        for name in includes(path):
-            other = name.rpartition("/")[0]
-            if other != room and other.split("/")[0] == room.split("/")[0]:
-                below.setdefault(room, {}).setdefault(other, f"{path.name} -> {name}")
-    for room in below:
-        for other, where in below[room].items():
-            if room in reached(below, other):
-                yield f"userspace/{room}: in a circle with {other} ({where})"
-
-
-def reached(below, room):
-    """All rooms that ROOM includes, by way of others too."""
-    found, left = set(), [room]
+    for path in root.rglob("*.[ch]"):
+        names = {name.removesuffix(".h") for name in includes(path) if (root / name).exists()}
+        below.setdefault(str(path.relative_to(root).with_suffix("")), set()).update(names)
+    left = sorted(below)
     while left:
-        for other in below.get(left.pop(), {}):
+        circle = sorted(other for other in reached(below, left[0]) if left[0] in reached(below, other))
+        if len(circle) > 1 and not is_one_module(circle):
+            yield f"userspace: a circle of {', '.join(circle)}"
+        left = [stem for stem in left[1:] if stem not in circle]
+
+
+def reached(below, stem):
+    """All files that STEM includes, by way of others too."""
+    found, left = set(), [stem]
+    while left:
+        for other in below.get(left.pop(), ()):
             if other not in found:
                 found.add(other)
                 left.append(other)
@@ -117,7 +122,7 @@ def reached(below, room):
 
 def main():
     bad = 0
-    for check in (check_userspace, check_bpf, check_agent, check_rooms):
+    for check in (check_userspace, check_bpf, check_agent, check_folders, check_circles):
         for sentence in check():
             print(sentence)
             bad += 1

@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
-/* Settings and maps of the BPF programs. Sizes that depend on the host are set before loading. */
+/* What is sampled, and maps of the BPF programs. Sizes that depend on the host are set before loading. */
 #ifndef HOSTPROF_BPF_SAMPLE_MAPS_H
 #define HOSTPROF_BPF_SAMPLE_MAPS_H
 
 #include "sample/bucket.h"
 #include "sample/tick.h"
 #include "unwind/cursor.h"
+#include "unwind/table_maps.h"
 
-const volatile struct wire_settings settings;
 /* By event index: its ticks are timers of the cpu, and weigh nanoseconds. */
 const volatile bool event_is_clock[WIRE_MAX_EVENTS];
 /* Nothing is sampled before. Timers run from when they are opened, so that they are out of step by then. */
 volatile bool sampling;
 /* CLOCK_MONOTONIC when that began: of a thread that was made later all the run time is ours. */
 volatile wire_u64 sampling_since_ns;
-/* Entries of each cpu in hot_codes, a power of two. */
-const volatile wire_u32 hot_code_count = WIRE_HOT_CODES;
 /* A reader is woken when a ring holds this much; it looks at times anyway. */
 const volatile wire_u32 ring_wakeup_bytes = 16384;
 /* Of a stack; a miss_buffer has room for it. */

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
 /*
- * The unwind tables: see wire_rows.h. Userspace maps the arrays into its own memory and writes
+ * What a walk is told: the settings, and the unwind tables of wire_rows.h. Userspace maps the arrays into its own memory and writes
  * them there; all sizes are set before loading.
  */
 #ifndef HOSTPROF_BPF_UNWIND_TABLE_MAPS_H
 #define HOSTPROF_BPF_UNWIND_TABLE_MAPS_H
+
+#include "wire.h"
+
+const volatile struct wire_settings settings;
+/* Entries of each cpu in hot_codes, a power of two. */
+const volatile wire_u32 hot_code_count = WIRE_HOT_CODES;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -10,7 +10,6 @@
 
 #ifdef __bpf__
 
-#include "sample/maps.h"
 #include "unwind/table_maps.h"
 
 #define tables_range(memory, index) \

@@ -3,7 +3,7 @@
 #ifndef HOSTPROF_TESTS_VIEW_FIXTURE_H
 #define HOSTPROF_TESTS_VIEW_FIXTURE_H
 
-#include "output/view.h"
+#include "output/view_options.h"
 #include "profile_fixture.h"
 
 enum { FIXTURE_CPU, FIXTURE_ALLOC };

@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "capture/event.h"
+#include "capture/sideband.h"
 #include "wire.h"
 
 struct capture_options {
@@ -32,22 +33,6 @@ struct capture_options {
 	uint64_t rings_limit_bytes;
 	/* For the unwind tables of all processes together; 0: default. */
 	uint64_t table_bytes;
-};
-
-enum side_kind { SIDE_MMAP, SIDE_COMM, SIDE_EXEC, SIDE_FORK, SIDE_EXIT, SIDE_LOST };
-
-/* One side-band record, decoded. Pointers live only inside the callback. */
-struct side_event {
-	enum side_kind kind;
-	uint64_t time_ns;
-	uint32_t pid, tid;	   /* FORK: the child's */
-	uint32_t ppid, ptid;	   /* FORK: the parent's */
-	uint64_t addr, len, pgoff; /* MMAP */
-	uint32_t major, minor;	   /* MMAP: device of the file */
-	uint64_t inode, inode_generation;
-	uint32_t prot, flags;
-	const char *name; /* MMAP: path; COMM, EXEC: comm */
-	uint64_t lost;	  /* LOST: records */
 };
 
 struct capture_handler {

@@ -8,9 +8,25 @@
 #define HOSTPROF_CAPTURE_SIDEBAND_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
-#include "capture/capture.h"
+
+enum side_kind { SIDE_MMAP, SIDE_COMM, SIDE_EXEC, SIDE_FORK, SIDE_EXIT, SIDE_LOST };
+
+/* One side-band record, decoded. Pointers live only inside the callback. */
+struct side_event {
+	enum side_kind kind;
+	uint64_t time_ns;
+	uint32_t pid, tid;	   /* FORK: the child's */
+	uint32_t ppid, ptid;	   /* FORK: the parent's */
+	uint64_t addr, len, pgoff; /* MMAP */
+	uint32_t major, minor;	   /* MMAP: device of the file */
+	uint64_t inode, inode_generation;
+	uint32_t prot, flags;
+	const char *name; /* MMAP: path; COMM, EXEC: comm */
+	uint64_t lost;	  /* LOST: records */
+};
 
 struct sideband;
 

@@ -4,23 +4,11 @@
 #define HOSTPROF_OUTPUT_VIEW_H
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "base/err.h"
+#include "output/view_options.h"
 #include "profile/profile.h"
-
-struct view_options {
-	const char *title; /* NULL: made from the profile */
-	/* Event id to show; PROFILE_NONE: the first, or all where a format holds several. */
-	uint32_t event;
-	bool threads;		   /* -t: split by thread */
-	bool annotate;		   /* frame suffixes */
-	bool total;		   /* the event's unit and not samples */
-	bool lines;		   /* Java line numbers in names */
-	bool all_kernel, all_user; /* show only these frames */
-	uint32_t top;		   /* rows of text tables; 0: 20 */
-};
 
 struct view_format {
 	const char *name;      /* for -f: "html" */
@@ -37,9 +25,5 @@ extern const struct view_format view_formats[];
 
 /* By name (-f) or, with NAME NULL, by the extension of PATH; NULL when none fits. */
 const struct view_format *view_format_find(const char *name, const char *path);
-
-/* What the options say about the call tree of a view; callers add levels and names. */
-struct calltree_options;
-void view_tree_options(const struct view_options *options, struct calltree_options *ret_tree);
 
 #endif

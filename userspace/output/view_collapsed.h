@@ -6,7 +6,7 @@
 #ifndef HOSTPROF_OUTPUT_VIEW_COLLAPSED_H
 #define HOSTPROF_OUTPUT_VIEW_COLLAPSED_H
 
-#include "output/view.h"
+#include "output/view_options.h"
 
 int view_collapsed_write(const struct profile *p, const struct view_options *options, FILE *out,
 			 struct err *err);

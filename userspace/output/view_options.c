@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "output/view_options.h"
 #include "output/calltree.h"
-#include "output/view.h"
 
 void view_tree_options(const struct view_options *options, struct calltree_options *ret_tree)
 {

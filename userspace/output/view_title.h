@@ -4,7 +4,7 @@
 #define HOSTPROF_OUTPUT_VIEW_TITLE_H
 
 #include "base/strbuf.h"
-#include "output/view.h"
+#include "output/view_options.h"
 
 /* Append --title, or one made from the host's name. */
 void view_format_title(struct strbuf *sb, const struct profile *p,

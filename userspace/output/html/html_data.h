@@ -4,7 +4,7 @@
 #define HOSTPROF_OUTPUT_HTML_HTML_DATA_H
 
 #include "base/strbuf.h"
-#include "output/view.h"
+#include "output/view_options.h"
 
 /*
  * Append zlib data of: u32 little endian length of the JSON, the JSON, the columns

@@ -6,7 +6,7 @@
 #ifndef HOSTPROF_OUTPUT_HTML_VIEW_HTML_H
 #define HOSTPROF_OUTPUT_HTML_VIEW_HTML_H
 
-#include "output/view.h"
+#include "output/view_options.h"
 
 int view_html_write(const struct profile *p, const struct view_options *options, FILE *out,
 		    struct err *err);

@@ -6,7 +6,7 @@
 #ifndef HOSTPROF_OUTPUT_SVG_VIEW_SVG_H
 #define HOSTPROF_OUTPUT_SVG_VIEW_SVG_H
 
-#include "output/view.h"
+#include "output/view_options.h"
 
 int view_svg_write(const struct profile *p, const struct view_options *options, FILE *out,
 		   struct err *err);

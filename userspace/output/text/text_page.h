@@ -8,7 +8,7 @@
 
 #include "base/strbuf.h"
 #include "output/calltree.h"
-#include "output/view.h"
+#include "output/view_options.h"
 
 #define TEXT_COLUMNS 100
 

@@ -18,7 +18,6 @@ struct view_options {
 	uint32_t top;		   /* rows of text tables; 0: 20 */
 };
 
-
 /* What the options say about the call tree of a view; callers add levels and names. */
 struct calltree_options;
 void view_tree_options(const struct view_options *options, struct calltree_options *ret_tree);

@@ -5,6 +5,7 @@
 
 #include "base/strbuf.h"
 #include "output/view_options.h"
+#include "profile/profile.h"
 
 /* Append --title, or one made from the host's name. */
 void view_format_title(struct strbuf *sb, const struct profile *p,

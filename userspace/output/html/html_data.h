@@ -3,8 +3,10 @@
 #ifndef HOSTPROF_OUTPUT_HTML_HTML_DATA_H
 #define HOSTPROF_OUTPUT_HTML_HTML_DATA_H
 
+#include "base/err.h"
 #include "base/strbuf.h"
 #include "output/view_options.h"
+#include "profile/profile.h"
 
 /*
  * Append zlib data of: u32 little endian length of the JSON, the JSON, the columns

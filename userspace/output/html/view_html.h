@@ -6,7 +6,11 @@
 #ifndef HOSTPROF_OUTPUT_HTML_VIEW_HTML_H
 #define HOSTPROF_OUTPUT_HTML_VIEW_HTML_H
 
+#include <stdio.h>
+
+#include "base/err.h"
 #include "output/view_options.h"
+#include "profile/profile.h"
 
 int view_html_write(const struct profile *p, const struct view_options *options, FILE *out,
 		    struct err *err);

@@ -7,7 +7,11 @@
 #ifndef HOSTPROF_OUTPUT_PPROF_VIEW_PPROF_H
 #define HOSTPROF_OUTPUT_PPROF_VIEW_PPROF_H
 
+#include <stdio.h>
+
+#include "base/err.h"
 #include "output/view_options.h"
+#include "profile/profile.h"
 
 int view_pprof_write(const struct profile *p, const struct view_options *options, FILE *out,
 		     struct err *err);

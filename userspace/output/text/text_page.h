@@ -9,6 +9,7 @@
 #include "base/strbuf.h"
 #include "output/calltree.h"
 #include "output/view_options.h"
+#include "profile/profile.h"
 
 #define TEXT_COLUMNS 100
 

@@ -3,6 +3,7 @@
  * Whole outputs of every format, as tests/data/views has them: nothing of them changes unless
  * somebody means it. `test_view_whole --write` writes them anew; the difference is to be read.
  */
+#include "output/view.h"
 #include "test.h"
 
 #include <fcntl.h>

@@ -116,8 +116,10 @@ static void attach_done(struct worker_job *job)
 
 	attach->agents->attaching--;
 	if (agent) {
-		agent->attach = ATTACH_DONE;
-		agent->map_retry_ns = 0;
+		/* What only is not ready yet (it starts, or is stopped) is tried again, more and more seldom. */
+		agent->attach = attach->err.code == -EAGAIN ? ATTACH_NONE : ATTACH_DONE;
+		if (agent->attach == ATTACH_DONE)
+			agent->map_retry_ns = 0;
 		if (attach->err.code)
 			snprintf(agent->failure, sizeof(agent->failure), "%s", attach->err.text);
 	}

@@ -21,6 +21,7 @@ static const struct {
 	/* 11, 17 */
 	{ "0\nreturn code: 0\n", 0, "" },
 	{ "0\nreturn code: 7\n", -EIO, "(code 7)" },
+	{ "0\nreturn code: 2\n", -EAGAIN, "still starting" },
 	{ "0\nreturn code: 3\n", -EIO, "(code 3): no room for its thread" },
 	{ "0\nreturn code: 4\n", -EIO, "(code 4): the one before" },
 	{ "-1\n/a.so was not loaded.\n/a.so: cannot open\n", -EIO,

@@ -285,6 +285,19 @@ static void wait_for_replay(struct jvm *jvm)
 	free(buffer);
 }
 
+/* A JVM that has just started takes no agent yet. */
+static int load_agent(pid_t pid, const char *path, const char *options, struct err *err)
+{
+	uint64_t until = clock_now_ns() + LIVE_SECONDS * NSEC_PER_SEC;
+	int r;
+
+	do {
+		*err = (struct err){ 0 };
+		r = attach_load_agent((uint32_t)pid, path, options, ATTACH_NS, err);
+	} while (r == -EAGAIN && clock_now_ns() < until);
+	return r;
+}
+
 static void an_agent_is_loaded_read_and_stopped(void **state)
 {
 	struct err err = { 0 };
@@ -297,7 +310,7 @@ static void an_agent_is_loaded_read_and_stopped(void **state)
 	if (!find_agent(path))
 		skip();
 	assert_int_equal(attach_check((uint32_t)java, &err), 0);
-	assert_int_equal(attach_load_agent((uint32_t)java, path, "start", ATTACH_NS, &err), 0);
+	assert_int_equal(load_agent(java, path, "start", &err), 0);
 	info = info_of(java);
 	expect_row(&info);
 	assert_int_equal(info.agent, JVM_AGENT_IDLE);
@@ -314,9 +327,9 @@ static void an_agent_is_loaded_read_and_stopped(void **state)
 	expect_code(jvm);
 	expect_thread_names(jvm);
 	/* Again is the one that runs. */
-	assert_int_equal(attach_load_agent((uint32_t)java, path, "start", ATTACH_NS, &err), 0);
+	assert_int_equal(load_agent(java, path, "start", &err), 0);
 	assert_false(codemap_reader_is_closed(&jvm->reader));
-	assert_int_equal(attach_load_agent((uint32_t)java, path, "stop", ATTACH_NS, &err), 0);
+	assert_int_equal(load_agent(java, path, "stop", &err), 0);
 	assert_true(codemap_reader_is_closed(&jvm->reader));
 	assert_int_equal(info_of(java).agent, JVM_AGENT_NONE);
 	jvm_free(jvm);
@@ -380,7 +393,7 @@ static void a_jvm_of_another_user(void **state)
 	copy_file(path, own);
 	pid = live_start_as(NOBODY, NULL);
 	tables = live_open(pid);
-	if (attach_load_agent((uint32_t)pid, own, "start", ATTACH_NS, &err) != 0)
+	if (load_agent(pid, own, "start", &err) != 0)
 		fail_msg("%s", err.text);
 	assert_true(loaded_agent(pid, loaded));
 	assert_int_not_equal(strncmp(loaded, dir, strlen(dir)), 0);
@@ -390,9 +403,9 @@ static void a_jvm_of_another_user(void **state)
 	assert_int_equal(info.uid, NOBODY);
 	assert_int_equal(info.agent, JVM_AGENT_IDLE);
 	/* A second time the copy that is there is used. */
-	if (attach_load_agent((uint32_t)pid, own, "start", ATTACH_NS, &err) != 0)
+	if (load_agent(pid, own, "start", &err) != 0)
 		fail_msg("%s", err.text);
-	assert_int_equal(attach_load_agent((uint32_t)pid, own, "stop", ATTACH_NS, &err), 0);
+	assert_int_equal(load_agent(pid, own, "stop", &err), 0);
 	assert_int_equal(info_of(pid).agent, JVM_AGENT_NONE);
 	vmstructs_close(tables);
 	live_end(pid);

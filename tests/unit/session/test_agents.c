@@ -323,6 +323,27 @@ static void a_refusal_is_told(void **state)
 	assert_string_equal(failures(f), "");
 }
 
+/* Its JVM starts, or is stopped. */
+static void one_that_is_not_ready_is_tried_again(void **state)
+{
+	struct fixture *f = *state;
+
+	f->load = -EAGAIN;
+	agents_note_sample(f->agents, f->process);
+	wait_for_load(f, 1, 0);
+	for (int i = 0; i < 20000 && !*failures(f); i++) {
+		usleep(1);
+		agents_poll(f->agents);
+	}
+	assert_string_equal(failures(f), "1: refused\n");
+	f->load = 0;
+	opens_in(f, 3000);
+	wait_for_load(f, 2, 0);
+	f->jvm.answer = 0;
+	opens_in(f, 3000);
+	assert_string_equal(failures(f), "");
+}
+
 static void one_that_must_not_be_touched(void **state)
 {
 	struct fixture *f = *state;
@@ -454,6 +475,7 @@ int main(void)
 		TEST(no_agent_is_loaded_unasked),
 		ATTACH(an_agent_is_loaded_once),
 		ATTACH(a_refusal_is_told),
+		ATTACH(one_that_is_not_ready_is_tried_again),
 		ATTACH(one_that_must_not_be_touched),
 		ATTACH(no_agent_is_installed),
 		ATTACH(a_fork_is_not_attached_to),

@@ -101,12 +101,14 @@ static int refused(long code, struct err *err)
 {
 	static const char *const reasons[] = {
 		[AGENT_NO_MEMORY] = ": no memory for what it publishes",
-		[AGENT_NO_JVMTI] = ": the JVM gives it no JVMTI",
 		[AGENT_NO_THREAD] = ": no room for its thread, the heap may be full",
 		[AGENT_BUSY] = ": the one before has not ended yet, try again",
 	};
 	bool known = code > 0 && code < (long)ARRAY_SIZE(reasons);
 
+	/* It has none before its live phase: share/prims/jvmtiExport.cpp, get_jvmti_interface(). */
+	if (code == AGENT_NO_JVMTI)
+		return err_set(err, -EAGAIN, "the JVM is still starting, or ending already");
 	return err_set(err, -EIO, "the agent refused to start in the JVM (code %ld)%s", code,
 		       known ? reasons[code] : "");
 }

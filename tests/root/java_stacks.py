@@ -433,8 +433,10 @@ class Judge:
 
     def _below_c(self, above, rest):
         """All that is below one of the workload's C functions."""
-        if len(rest) == 1 and self.process.is_trampoline(rest[0]):
-            return GOOD  # a signal's handler has ended
+        if self.process.is_trampoline(rest[-1]):
+            rest = rest[:-1]  # a signal's handler has ended
+            if not rest:
+                return GOOD
         names = ";".join(frame.name for frame in rest)
         into, _, below = names.partition(";call_stub;Interpreter;")
         if UNPACKS.match(below) and re.fullmatch(IN_C[above.name], f"{into};call_stub"):

@@ -34,7 +34,7 @@ CLASS_INIT = {
     8: rf"{FOR_NAME}JVM_FindClassFromCaller;(?:{JVM8};){{5}}call_stub",
     11: f"{FOR_NAME}JVM_FindClassFromCaller;{INITIALIZES}",
     17: f"{FOR_NAME}JVM_FindClassFromCaller;find_class_from_class_loader;{INITIALIZES}",
-    26: f"{FOR_NAME}JVM_FindClassFrom(?:Caller;find_class_from_class_loader|Loader);{INITIALIZES}",
+    26: f"{FOR_NAME}JVM_FindClassFrom(?:Caller|Loader);(?:find_class_from_class_loader;)?{INITIALIZES}",
 }
 # java.lang.invoke's forms; the first one may be inlined into compiled code.
 FORM = r"java\.lang\.invoke\.LambdaForm\$"
@@ -107,7 +107,8 @@ STUB = re.compile(r"StubRoutines ?|vtable chunks|itable chunks|I2C/C2I adapters|
 STUB_NEEDS = [(re.compile(r".*(?:new_(?:instance|array|object|type|multi)|multianewarray)"), "(new)"),
               (re.compile(r".*monitor(?:enter|exit|_)"), "(lock)")]
 # share/gc/*/*BarrierSetRuntime.cpp; they may be left by tail calls.
-BARRIERS = r"(?:G1|[ZX]|Shenandoah)\w*Runtime\w*::\w+|[ZX]Barrier::\w+|(?:SATBMarkQueueSet|PtrQueue)::\w+"
+BARRIERS = (r"(?:G1|[ZX]|Shenandoah)\w*Runtime\w*::\w+|ShenandoahBarrierSet::\w+|[ZX]Barrier::\w+|"
+            r"(?:SATBMarkQueueSet|PtrQueue)::\w+")
 # share/interpreter/interpreterRuntime.cpp and what an interpreter's templates call besides.
 INTERPRETER = re.compile(rf"InterpreterRuntime::\w+|SharedRuntime::\w+|os::javaTimeNanos|_Copy_\w+|"
                          rf"(?:__)?fmod\w*(?:@plt)?|{BARRIERS}")

@@ -69,7 +69,7 @@ public final class Path {
     private static final int INTERRUPTED = 8;
 
     /** From here on the thread's own clock is asked: a busy machine runs others meanwhile. */
-    private static final long LONG_NS = 50_000;
+    private static final long LONG_NS = 15_000;
 
     /**
      * At the beginning of a leaf's work; what it gives is for end(). Of short work the clock is not that

@@ -102,7 +102,7 @@ static inline enum unwind_step unwind_choose_by_rule(struct unwind_cursor *c,
 }
 
 /* There is a JVM, and its layout is to come: code without a file may be Java code. */
-static inline int unwind_jvm_is_pending(const struct unwind_cursor *c)
+static inline bool unwind_jvm_is_pending(const struct unwind_cursor *c)
 {
 	return c->jvm_serial && !c->jvm.serial;
 }
@@ -132,13 +132,14 @@ static inline enum unwind_step unwind_choose(struct unwind_cursor *c, struct unw
 	}
 }
 
-static inline int unwind_miss(struct unwind_cursor *c)
+static inline enum unwind_verdict unwind_miss(struct unwind_cursor *c)
 {
 	c->missed = 1;
 	return cursor_stop(c, UNWIND_NO_ROWS);
 }
 
-static inline int unwind_put_mark(struct unwind_cursor *c, wire_u64 *out, enum wire_mark mark)
+static inline enum unwind_verdict unwind_put_mark(struct unwind_cursor *c, wire_u64 *out,
+						  enum wire_mark mark)
 {
 	wire_u64 word = mark | (wire_u64)WIRE_FRAME_MARK << WIRE_FRAME_KIND_SHIFT;
 
@@ -148,8 +149,8 @@ static inline int unwind_put_mark(struct unwind_cursor *c, wire_u64 *out, enum w
 	return cursor_put(c, out, word);
 }
 
-static inline int unwind_barrier(struct unwind_cursor *c, struct unwind_memory *memory,
-				 wire_u64 *out)
+static inline enum unwind_verdict unwind_barrier(struct unwind_cursor *c,
+						 struct unwind_memory *memory, wire_u64 *out)
 {
 	/* JDK 21 to 23 make enterSpecial for the first virtual thread: userspace looks for it. */
 	if (!c->jvm.enter_return) {
@@ -162,8 +163,8 @@ static inline int unwind_barrier(struct unwind_cursor *c, struct unwind_memory *
 }
 
 /* From the frame at c->compiled_seen, which is written, to its caller. */
-static inline int unwind_java_caller(struct unwind_cursor *c, struct unwind_memory *memory,
-				     wire_u64 *out)
+static inline enum unwind_verdict unwind_java_caller(struct unwind_cursor *c,
+						     struct unwind_memory *memory, wire_u64 *out)
 {
 	c->unpacks = c->compiled_seen.frame_size && c->native && !c->leaf;
 	if (c->unpacks && compiled_settle(c, memory))
@@ -177,10 +178,10 @@ static inline int unwind_java_caller(struct unwind_cursor *c, struct unwind_memo
 }
 
 /* Compiled code or a stub. */
-static inline int unwind_java_frame(struct unwind_cursor *c, struct unwind_memory *memory,
-				    wire_u64 *out)
+static inline enum unwind_verdict unwind_java_frame(struct unwind_cursor *c,
+						    struct unwind_memory *memory, wire_u64 *out)
 {
-	int stop;
+	enum unwind_verdict stop;
 
 	/* Of the call stub nothing need be known: it may be read when its process is gone. */
 	if (c->pc == c->jvm.call_stub_return)
@@ -200,9 +201,10 @@ static inline int unwind_java_frame(struct unwind_cursor *c, struct unwind_memor
 	return stop;
 }
 
-static inline int unwind_native_frame(struct unwind_cursor *c, struct unwind_memory *memory,
-				      enum unwind_step step, const struct wire_rule *rule,
-				      wire_u64 *out)
+static inline enum unwind_verdict unwind_native_frame(struct unwind_cursor *c,
+						      struct unwind_memory *memory,
+						      enum unwind_step step,
+						      const struct wire_rule *rule, wire_u64 *out)
 {
 	/* The frame is written when the walk goes on. */
 	if (step == UNWIND_STEP_MISS)
@@ -222,13 +224,14 @@ static inline int unwind_native_frame(struct unwind_cursor *c, struct unwind_mem
 }
 
 /* Write the frame at pc to OUT (UNWIND_OUT_WORDS words) and go to its caller: enum unwind_verdict. */
-static inline int unwind_frame(struct unwind_cursor *c, struct unwind_memory *memory, wire_u64 *out)
+static inline enum unwind_verdict unwind_frame(struct unwind_cursor *c,
+					       struct unwind_memory *memory, wire_u64 *out)
 {
 	struct wire_rule rule = {};
 	enum unwind_step step = unwind_choose(c, memory, &rule);
 
 	if (step == UNWIND_STEP_INTERPRETED) {
-		int stop = interpreted_step(c, memory, out);
+		enum unwind_verdict stop = interpreted_step(c, memory, out);
 
 		c->native = 0;
 		return stop;

@@ -7,6 +7,7 @@
 #define HOSTPROF_WIRE_H
 
 #ifndef __bpf__
+#include <stdbool.h>
 #include <stdint.h>
 typedef int8_t wire_s8;
 typedef int16_t wire_s16;

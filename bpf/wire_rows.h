@@ -13,6 +13,27 @@
 #define WIRE_PAGE_SHIFT 12
 #define WIRE_PAGE_BYTES (1U << WIRE_PAGE_SHIFT)
 
+/* Numbers of registers in call frame information: System V ABI for x86-64, figure 3.36. */
+enum dwarf_register {
+	DWARF_RAX,
+	DWARF_RDX,
+	DWARF_RCX,
+	DWARF_RBX,
+	DWARF_RSI,
+	DWARF_RDI,
+	DWARF_RBP,
+	DWARF_RSP,
+	DWARF_R8,
+	DWARF_R9,
+	DWARF_R10,
+	DWARF_R11,
+	DWARF_R12,
+	DWARF_R13,
+	DWARF_R14,
+	DWARF_R15,
+	DWARF_REGISTERS
+};
+
 enum wire_rule_kind {
 	WIRE_RULE_NONE,	  /* nothing is known of this code: frame pointers, if it has such */
 	WIRE_RULE_CFA,	  /* CFA = register + offset */
@@ -34,7 +55,7 @@ enum wire_rule_kind {
 
 struct wire_rule {
 	wire_u8 kind;	 /* enum wire_rule_kind */
-	wire_u8 cfa_reg; /* DWARF number, 0..15: 3 rbx, 6 rbp, 7 rsp, 13 r13, 15 r15 */
+	wire_u8 cfa_reg; /* enum dwarf_register */
 	wire_u8 ra_slot; /* 1 in nearly all code */
 	wire_u8 rbx_slot;
 	wire_s32 cfa_offset; /* bytes */
@@ -129,7 +150,7 @@ struct wire_miss {
 	wire_u32 tgid, tid;
 	wire_u64 pc;
 	/* By DWARF number; without regs_kept only rbx, rbp, rsp, r13, r15. */
-	wire_u64 regs[16];
+	wire_u64 regs[DWARF_REGISTERS];
 	wire_u64 exec_pages;
 	wire_u64 copy_at;
 	wire_u32 copy_bytes;

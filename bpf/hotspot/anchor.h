@@ -10,17 +10,17 @@
 #include "hotspot/compiled.h"
 
 /* Did the walk end in native code that a JVM runs, and may there be Java frames beyond? */
-static inline int anchor_may_help(const struct unwind_cursor *c)
+static inline bool anchor_may_help(const struct unwind_cursor *c)
 {
 	if (!c->jvm.serial || c->missed || !(c->anchor_at || c->anchor_own))
-		return 0;
+		return false;
 	switch (c->reason) {
 	case UNWIND_PAGE:
 	case UNWIND_FP_END:
 	case UNWIND_FP_BAD:
 	case UNWIND_BAD_RETURN:
-	case UNWIND_BAD_ROW: return 1;
-	default: return 0;
+	case UNWIND_BAD_ROW: return true;
+	default: return false;
 	}
 }
 
@@ -29,16 +29,17 @@ struct anchor {
 };
 
 /* A word of an anchor: of that in a JavaThread, or in a call stub's wrapper on the stack. */
-static inline int anchor_word(struct unwind_cursor *c, struct unwind_memory *memory, int on_stack,
-			      wire_u64 at, wire_u64 *ret_word)
+static inline enum unwind_verdict anchor_word(struct unwind_cursor *c, struct unwind_memory *memory,
+					      int on_stack, wire_u64 at, wire_u64 *ret_word)
 {
 	if (on_stack)
 		return cursor_load(c, memory, at, ret_word);
 	return memory_read(memory, ret_word, 8, at) ? UNWIND_STOP : UNWIND_GO_ON;
 }
 
-static inline int anchor_read_at(struct unwind_cursor *c, struct unwind_memory *memory,
-				 int on_stack, wire_u64 at, struct anchor *ret_anchor)
+static inline enum unwind_verdict anchor_read_at(struct unwind_cursor *c,
+						 struct unwind_memory *memory, int on_stack,
+						 wire_u64 at, struct anchor *ret_anchor)
 {
 	return anchor_word(c, memory, on_stack, at + c->jvm.anchor_sp, &ret_anchor->sp) ||
 	       anchor_word(c, memory, on_stack, at + c->jvm.anchor_pc, &ret_anchor->pc) ||
@@ -46,8 +47,8 @@ static inline int anchor_read_at(struct unwind_cursor *c, struct unwind_memory *
 }
 
 /* A wrapper's, else the thread's own as it was when the sample was taken. */
-static inline int anchor_read(struct unwind_cursor *c, struct unwind_memory *memory,
-			      struct anchor *ret_anchor)
+static inline enum unwind_verdict anchor_read(struct unwind_cursor *c, struct unwind_memory *memory,
+					      struct anchor *ret_anchor)
 {
 	wire_u64 at = c->anchor_at, thread;
 
@@ -66,11 +67,12 @@ static inline int anchor_read(struct unwind_cursor *c, struct unwind_memory *mem
 }
 
 /* Go on at the anchor; c->reason stays when there is none. Each is used once. */
-static inline int anchor_enter(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline enum unwind_verdict anchor_enter(struct unwind_cursor *c,
+					       struct unwind_memory *memory)
 {
 	wire_u8 reason = c->reason;
 	struct anchor anchor = {};
-	int stop = anchor_read(c, memory, &anchor);
+	enum unwind_verdict stop = anchor_read(c, memory, &anchor);
 
 	c->reason = reason;
 	if (stop || anchor.sp <= c->sp || (anchor.sp & 7) || !cursor_is_user(anchor.sp))
@@ -79,11 +81,9 @@ static inline int anchor_enter(struct unwind_cursor *c, struct unwind_memory *me
 		return UNWIND_STOP;
 	if (!blob_owns(c, anchor.pc))
 		return UNWIND_STOP;
-	c->pc = anchor.pc;
-	c->sp = anchor.sp;
-	c->fp = anchor.fp;
+	cursor_move(c, anchor.pc, anchor.sp, anchor.fp);
 	c->rbx = c->r13 = 0;
-	c->leaf = c->exact = c->regs_kept = 0;
+	c->regs_kept = 0;
 	c->linked = 1;
 	c->reason = UNWIND_DEPTH;
 	c->anchors++;
@@ -92,10 +92,8 @@ static inline int anchor_enter(struct unwind_cursor *c, struct unwind_memory *me
 
 #ifdef __bpf__
 
-__attribute__((noinline)) int anchor_enter_alone(struct unwind_cursor *c)
-{
-	return c ? anchor_enter(c, NULL) : UNWIND_STOP;
-}
+UNWIND_ALONE(enum unwind_verdict, anchor_enter, (struct unwind_cursor * c), c, (c, NULL),
+	     UNWIND_STOP)
 
 #define anchor_enter(c, memory) (anchor_enter_alone(c) & UNWIND_STOP)
 

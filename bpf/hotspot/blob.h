@@ -24,12 +24,12 @@
 /* No frame is larger, in words. */
 #define BLOB_MAX_FRAME (UNWIND_MAX_FRAME_BYTES / 8)
 
-static inline int blob_owns(const struct unwind_cursor *c, wire_u64 pc)
+static inline bool blob_owns(const struct unwind_cursor *c, wire_u64 pc)
 {
 	return pc >= c->jvm.code_start && pc < c->jvm.code_end;
 }
 
-static inline int blob_is_interpreter(const struct unwind_cursor *c, wire_u64 pc)
+static inline bool blob_is_interpreter(const struct unwind_cursor *c, wire_u64 pc)
 {
 	return pc >= c->jvm.interpreter_start && pc < c->jvm.interpreter_end;
 }
@@ -45,7 +45,7 @@ static inline void blob_forget_jvm(struct unwind_cursor *c)
 }
 
 /* Userspace may see what BPF could not: a page that is not in memory, a blob too far away. */
-static inline int blob_miss(struct unwind_cursor *c, enum unwind_reason reason)
+static inline enum unwind_verdict blob_miss(struct unwind_cursor *c, enum unwind_reason reason)
 {
 #ifdef __bpf__
 	c->missed = 1;
@@ -90,7 +90,7 @@ static inline wire_u64 blob_code_begin(const struct unwind_cursor *c)
 	return blob_place(c, c->jvm.code_begin, c->jvm.code_begin_kind == WIRE_CODE_BEGIN_POINTER);
 }
 
-static inline int blob_holds(const struct unwind_cursor *c, wire_u64 pc)
+static inline bool blob_holds(const struct unwind_cursor *c, wire_u64 pc)
 {
 	wire_s32 size = blob_s32(c, c->jvm.blob_size);
 
@@ -98,14 +98,14 @@ static inline int blob_holds(const struct unwind_cursor *c, wire_u64 pc)
 }
 
 /* Is the pc that of the deoptimisation handler, which stands for a patched return address? */
-static inline int blob_is_deopt(const struct unwind_cursor *c, wire_u64 pc)
+static inline bool blob_is_deopt(const struct unwind_cursor *c, wire_u64 pc)
 {
 	int is_pointer = c->jvm.deopt_kind == WIRE_DEOPT_POINTER;
 
 	if (c->jvm.deopt_kind == WIRE_DEOPT_NONE)
-		return 0;
+		return false;
 	if (pc == blob_place(c, c->jvm.deopt, is_pointer))
-		return 1;
+		return true;
 	return c->jvm.deopt_mh != WIRE_JVM_ABSENT &&
 	       pc == blob_place(c, c->jvm.deopt_mh, is_pointer);
 }
@@ -113,7 +113,8 @@ static inline int blob_is_deopt(const struct unwind_cursor *c, wire_u64 pc)
 /* --- pc to blob ------------------------------------------------------------------------------- */
 
 /* Its beginning into c->blob, unless that is there. */
-static inline int blob_read(struct unwind_cursor *c, struct unwind_memory *memory, wire_u64 blob)
+static inline enum unwind_verdict blob_read(struct unwind_cursor *c, struct unwind_memory *memory,
+					    wire_u64 blob)
 {
 	wire_u32 bytes = c->jvm.blob_bytes;
 
@@ -226,7 +227,7 @@ static inline wire_u64 blob_locate(struct unwind_cursor *c, struct unwind_memory
 }
 
 /* Its beginning into c->blob, checked. */
-static inline int blob_find(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline enum unwind_verdict blob_find(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	wire_u64 blob = blob_locate(c, memory);
 

@@ -11,7 +11,7 @@
 #include "hotspot/blob.h"
 
 /* Is pc Java code of this walk's JVM, by a layout that is known? */
-static inline int compiled_is_at_pc(const struct unwind_cursor *c)
+static inline bool compiled_is_at_pc(const struct unwind_cursor *c)
 {
 	return c->jvm.serial && blob_owns(c, c->pc);
 }
@@ -33,8 +33,9 @@ static inline struct wire_hot_code *compiled_hot_place(struct unwind_memory *mem
  * Before a frame that is to be deoptimised is written: its return address leads to the handler,
  * the true one is kept in it (share/code/nmethod.hpp, orig_pc_addr()).
  */
-static inline int compiled_take_true_pc(struct unwind_cursor *c, struct unwind_memory *memory,
-					wire_u32 frame_size)
+static inline enum unwind_verdict compiled_take_true_pc(struct unwind_cursor *c,
+							struct unwind_memory *memory,
+							wire_u32 frame_size)
 {
 	wire_s32 at = blob_s32(c, c->jvm.orig_pc);
 	wire_u64 pc;
@@ -45,14 +46,13 @@ static inline int compiled_take_true_pc(struct unwind_cursor *c, struct unwind_m
 		return UNWIND_STOP;
 	if (!blob_holds(c, pc))
 		return cursor_stop(c, UNWIND_JAVA_FRAME);
-	c->pc = pc;
-	c->exact = 0;
-	c->leaf = 0;
+	cursor_move(c, pc, c->sp, c->fp);
 	return UNWIND_GO_ON;
 }
 
 /* By the segment map; into c->compiled_seen. */
-static inline int compiled_look(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline enum unwind_verdict compiled_look(struct unwind_cursor *c,
+						struct unwind_memory *memory)
 {
 	wire_s32 frame_size;
 
@@ -81,38 +81,36 @@ static inline int compiled_look(struct unwind_cursor *c, struct unwind_memory *m
 
 #ifdef __bpf__
 
-/* Functions of their own for the verifier: see cursor_load_far_alone(). */
-__attribute__((noinline)) int compiled_look_alone(struct unwind_cursor *c)
-{
-	return c ? compiled_look(c, NULL) : UNWIND_STOP;
-}
+UNWIND_ALONE(enum unwind_verdict, compiled_look, (struct unwind_cursor * c), c, (c, NULL),
+	     UNWIND_STOP)
 
 #define compiled_look(c, memory) (compiled_look_alone(c) & UNWIND_STOP)
 
 #endif
 
 /* What the cache has of pc, if the blob still is what it was. */
-static inline int compiled_take_hot(struct unwind_cursor *c, struct unwind_memory *memory,
-				    struct wire_hot_code *hot)
+static inline bool compiled_take_hot(struct unwind_cursor *c, struct unwind_memory *memory,
+				     struct wire_hot_code *hot)
 {
 	wire_u32 compile_id;
 
 	if (hot->pc != c->pc || hot->serial != c->jvm.serial)
-		return 0;
+		return false;
 	c->compiled_seen = *hot;
 	if (c->compiled_seen.tick == c->tick)
-		return 1;
+		return true;
 	if (memory_read(memory, &compile_id, 4, c->compiled_seen.blob + c->jvm.compile_id) ||
 	    compile_id != c->compiled_seen.compile_id ||
 	    blob_segment(c, memory) != c->compiled_seen.back)
-		return 0;
+		return false;
 	if (!c->nested)
 		hot->tick = c->tick;
-	return 1;
+	return true;
 }
 
 /* Into c->compiled_seen: a recursion pays once. Inline, since the verifier takes no deeper calls than eight. */
-static __always_inline int compiled_find(struct unwind_cursor *c, struct unwind_memory *memory)
+static __always_inline enum unwind_verdict compiled_find(struct unwind_cursor *c,
+							 struct unwind_memory *memory)
 {
 	struct wire_hot_code *hot;
 
@@ -133,26 +131,24 @@ static __always_inline int compiled_find(struct unwind_cursor *c, struct unwind_
 /* --- to the caller ---------------------------------------------------------------------------- */
 
 /* As cursor_enter(), from Java code. A leaf's return address may be in a register. */
-static inline int compiled_enter(struct unwind_cursor *c, wire_u64 pc, wire_u64 sp, wire_u64 fp)
+static inline enum unwind_verdict compiled_enter(struct unwind_cursor *c, wire_u64 pc, wire_u64 sp,
+						 wire_u64 fp)
 {
 	if (!cursor_is_user(pc) || (sp & 7) || sp < c->sp || (sp == c->sp && !c->leaf) ||
 	    sp - c->sp > UNWIND_MAX_FRAME_BYTES)
 		return cursor_stop(c, UNWIND_JAVA_FRAME);
-	c->pc = pc;
-	c->sp = sp;
-	c->fp = fp;
+	cursor_move(c, pc, sp, fp);
 	c->rbx = 0;
 	c->r13 = 0;
-	c->leaf = 0;
 	c->regs_kept = 0;
-	c->exact = 0;
 	c->linked = 1;
 	c->anchor_own = 0; /* it is this frame, or a newer one */
 	return UNWIND_GO_ON;
 }
 
 /* The size rule. */
-static inline int compiled_step(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline enum unwind_verdict compiled_step(struct unwind_cursor *c,
+						struct unwind_memory *memory)
 {
 	wire_u64 top = c->sp + 8ULL * c->compiled_seen.frame_size, ra, fp;
 

@@ -41,7 +41,7 @@ enum compiled_state {
 	COMPILED_IN_RCX,    /* the same, in %rcx */
 };
 
-static inline int compiled_is_sub(const wire_u8 *p, wire_u32 bytes)
+static inline bool compiled_is_sub(const wire_u8 *p, wire_u32 bytes)
 {
 	wire_u32 op = leaf_u24(p);
 
@@ -49,21 +49,21 @@ static inline int compiled_is_sub(const wire_u8 *p, wire_u32 bytes)
 }
 
 /* Does `add $BYTES,%rsp` end right before P? */
-static inline int compiled_is_behind_add(const wire_u8 *p, wire_u32 bytes)
+static inline bool compiled_is_behind_add(const wire_u8 *p, wire_u32 bytes)
 {
 	return (leaf_u24(p - 4) == COMPILED_ADD8 && p[-1] == bytes) ||
 	       (leaf_u24(p - 7) == COMPILED_ADD32 && leaf_u32(p - 4) == bytes);
 }
 
 /* The instruction at P is the first one of the prologue that changes %rsp; BYTES: the frame's. */
-static inline int compiled_builds_frame(const wire_u8 *p, wire_u32 bytes)
+static inline bool compiled_builds_frame(const wire_u8 *p, wire_u32 bytes)
 {
 	wire_u32 op = leaf_u24(p + 1);
 
 	if (p[0] != LEAF_PUSH_RBP)
 		return compiled_is_sub(p, bytes - 8);
 	if (op == LEAF_MOV_RBP_JIT || op == LEAF_MOV_RBP || compiled_is_sub(p + 1, bytes - 16))
-		return 1;
+		return true;
 	return bytes == 16 && leaf_u24(p - 7) == COMPILED_BANG;
 }
 
@@ -89,12 +89,12 @@ static inline int compiled_builds_frame_alone(const struct unwind_cursor *c, wir
 #endif
 
 /* Is the frame of BYTES still to be built, at most AHEAD bytes from pc on? */
-static inline int compiled_is_unbuilt(struct unwind_cursor *c, wire_u32 ahead, wire_u32 bytes)
+static inline bool compiled_is_unbuilt(struct unwind_cursor *c, wire_u32 ahead, wire_u32 bytes)
 {
 	for (wire_u32 i = 0; i < COMPILED_PROLOGUE_BYTES && i < ahead; i++)
 		if (compiled_builds_frame_alone(c, i, bytes))
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 /* In front of the end of the prologue. */
@@ -118,10 +118,10 @@ static inline enum compiled_state compiled_prologue(struct unwind_cursor *c, wir
 }
 
 /* jmp rel32; jmp *%reg: behind a frame's end. */
-static inline int compiled_is_jump(const wire_u8 *p)
+static inline bool compiled_is_jump(const wire_u8 *p)
 {
 	if (p[0] == COMPILED_JMP32)
-		return 1;
+		return true;
 	if (p[0] == 0x41)
 		p++;
 	return p[0] == 0xff && (p[1] & 0xf8) == 0xe0;
@@ -139,7 +139,7 @@ static inline wire_u32 compiled_poll_load(const wire_u8 *p)
  * The stub to which a return poll goes, the frame removed: that; mov %r10,saved_exception_pc(%r15); jmp.
  * P may be at any of the three.
  */
-static inline int compiled_is_poll_stub(const wire_u8 *p)
+static inline bool compiled_is_poll_stub(const wire_u8 *p)
 {
 	if (p[0] == COMPILED_JMP32)
 		return leaf_u24(p - 7) == 0x97894d && compiled_poll_load(p - 7);
@@ -149,7 +149,7 @@ static inline int compiled_is_poll_stub(const wire_u8 *p)
 }
 
 /* JDK 8 with its polling page far away: mov $page,%r10; test %eax,(%r10); ret. */
-static inline int compiled_is_far_poll(const wire_u8 *p)
+static inline bool compiled_is_far_poll(const wire_u8 *p)
 {
 	return p[0] == 0x49 && p[1] == 0xba && leaf_u24(p + 10) == 0x028541 && p[13] == LEAF_RET;
 }
@@ -158,7 +158,7 @@ static inline int compiled_is_far_poll(const wire_u8 *p)
  * A native wrapper's end begins at P: leave; then testb poll(%r15) or cmpq $0,
  * pending_exception(%r15).
  */
-static inline int compiled_is_leave(const wire_u8 *p)
+static inline bool compiled_is_leave(const wire_u8 *p)
 {
 	wire_u32 op = leaf_u24(p + 1);
 
@@ -180,19 +180,14 @@ static inline enum compiled_leave_mark compiled_leave_mark(const struct unwind_c
 
 #ifdef __bpf__
 
-/* Functions of their own for the verifier: see cursor_load_far_alone(). */
-__attribute__((noinline)) int compiled_leave_mark_alone(struct unwind_cursor *c, wire_u32 at)
-{
-	UNWIND_OPAQUE(at);
-	return c && at < UNWIND_TEXT_BEHIND ? (int)compiled_leave_mark(c, at) : COMPILED_NO_LEAVE;
-}
+UNWIND_ALONE_AT(int, compiled_leave_mark, 0, UNWIND_TEXT_BEHIND, COMPILED_NO_LEAVE)
 
 #define compiled_leave_mark(c, at) compiled_leave_mark_alone(c, at)
 
 #endif
 
 /* Is pc behind such a `leave`, and not behind the last `ret; jmp`? */
-static inline int compiled_is_behind_leave(struct unwind_cursor *c)
+static inline bool compiled_is_behind_leave(struct unwind_cursor *c)
 {
 	for (wire_u32 i = 1; i <= COMPILED_LEAVE_BYTES; i++) {
 		int mark = compiled_leave_mark(c, UNWIND_TEXT_BEHIND - i);
@@ -200,7 +195,7 @@ static inline int compiled_is_behind_leave(struct unwind_cursor *c)
 		if (mark != COMPILED_NO_LEAVE)
 			return mark == COMPILED_LEAVE_BEGINS;
 	}
-	return 0;
+	return false;
 }
 
 /*
@@ -208,39 +203,39 @@ static inline int compiled_is_behind_leave(struct unwind_cursor *c)
  * the call that protects it again: cmp d32(%r15),%rsp; jb (reserved_stack_check() in
  * cpu/x86/macroAssembler_x86.cpp).
  */
-static inline int compiled_is_reserved_check(const wire_u8 *p)
+static inline bool compiled_is_reserved_check(const wire_u8 *p)
 {
 	return leaf_u24(p - 7) == 0xa73b49 && p[0] == 0x0f && p[1] == 0x82;
 }
 
-static inline int compiled_is_gone(struct unwind_cursor *c, wire_u32 bytes)
+static inline bool compiled_is_gone(struct unwind_cursor *c, wire_u32 bytes)
 {
 	const wire_u8 *p = c->text + UNWIND_TEXT_BEHIND;
 
 	if (leaf_is_return(p) || compiled_is_far_poll(p) || compiled_is_poll_stub(p) ||
 	    compiled_is_reserved_check(p))
-		return 1;
+		return true;
 	if (p[-1] == LEAF_POP_RBP && bytes > 16 && compiled_is_behind_add(p - 1, bytes - 16))
-		return 1;
+		return true;
 	if (p[-1] == LEAF_POP_RBP && compiled_is_jump(p))
-		return 1;
+		return true;
 	/* C1's handle_exception: leave; pop %rcx; jmp *%rcx. */
 	if (p[-1] == COMPILED_LEAVE && (p[0] & 0xf8) == 0x58 && compiled_is_jump(p + 1))
-		return 1;
+		return true;
 	return compiled_is_behind_leave(c);
 }
 
-static inline int compiled_is_pop(const wire_u8 *p, wire_u32 bytes)
+static inline bool compiled_is_pop(const wire_u8 *p, wire_u32 bytes)
 {
 	if (p[0] != LEAF_POP_RBP)
-		return 0;
+		return false;
 	if (bytes > 16 && compiled_is_behind_add(p, bytes - 16))
-		return 1;
+		return true;
 	return leaf_is_return(p + 1) || compiled_is_far_poll(p + 1) || compiled_is_jump(p + 1);
 }
 
 /* C2 copies from stack to stack by push d(%rsp), pop d(%rsp): at the pop? */
-static inline int compiled_is_spill(const wire_u8 *p)
+static inline bool compiled_is_spill(const wire_u8 *p)
 {
 	if (p[0] == 0x48)
 		p++;
@@ -248,18 +243,14 @@ static inline int compiled_is_spill(const wire_u8 *p)
 }
 
 /* add $8,%rsp; pop %rdx: the pop is at c->text + AT. */
-static inline int compiled_pops_exception(const struct unwind_cursor *c, wire_u32 at)
+static inline bool compiled_pops_exception(const struct unwind_cursor *c, wire_u32 at)
 {
 	return c->text[at] == COMPILED_POP_RDX && leaf_u32(c->text + at - 4) == 0x08c48348;
 }
 
 #ifdef __bpf__
 
-__attribute__((noinline)) int compiled_pops_exception_alone(struct unwind_cursor *c, wire_u32 at)
-{
-	UNWIND_OPAQUE(at);
-	return c && at >= 4 && at < UNWIND_TEXT_BEHIND ? compiled_pops_exception(c, at) : 0;
-}
+UNWIND_ALONE_AT(bool, compiled_pops_exception, 4, UNWIND_TEXT_BEHIND, false)
 
 #define compiled_pops_exception(c, at) compiled_pops_exception_alone(c, at)
 
@@ -269,14 +260,14 @@ __attribute__((noinline)) int compiled_pops_exception_alone(struct unwind_cursor
  * Near the end of the exception blob: mov (%rsp),%rbp; add $8,%rsp; pop %rdx; and on to the jump,
  * 30 bytes on.
  */
-static inline int compiled_is_exception_end(struct unwind_cursor *c, wire_u32 bytes)
+static inline bool compiled_is_exception_end(struct unwind_cursor *c, wire_u32 bytes)
 {
 	if (bytes != 16)
-		return 0;
+		return false;
 	for (wire_u32 i = 1; i <= COMPILED_EXCEPTION_BYTES; i++)
 		if (compiled_pops_exception(c, UNWIND_TEXT_BEHIND - i))
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 /* By the bytes around pc; AHEAD is how far the prologue reaches from there. */
@@ -310,11 +301,8 @@ static inline enum compiled_state compiled_decide(struct unwind_cursor *c, wire_
 
 #ifdef __bpf__
 
-__attribute__((noinline)) int compiled_decide_alone(struct unwind_cursor *c, wire_u32 ahead,
-						    wire_u32 bytes)
-{
-	return c ? (int)compiled_decide(c, ahead, bytes) : COMPILED_BODY;
-}
+UNWIND_ALONE(int, compiled_decide, (struct unwind_cursor * c, wire_u32 ahead, wire_u32 bytes), c,
+	     (c, ahead, bytes), COMPILED_BODY)
 
 #define compiled_decide(c, ahead, bytes) \
 	((enum compiled_state)compiled_decide_alone(c, ahead, bytes))

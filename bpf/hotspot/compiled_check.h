@@ -54,17 +54,17 @@ static inline int compiled_give_back_blob(struct unwind_cursor *c, struct unwind
  * Can the code at RA have SP as its stack pointer: is the word its own return address, then? Of
  * frames by the frame pointer nothing can be said. Leaves c->compiled_seen and c->blob as they were.
  */
-static inline int compiled_checks_out(struct unwind_cursor *c, struct unwind_memory *memory,
-				      wire_u64 ra, wire_u64 sp)
+static inline bool compiled_checks_out(struct unwind_cursor *c, struct unwind_memory *memory,
+				       wire_u64 ra, wire_u64 sp)
 {
 	wire_u64 word;
 	int words;
 
 	if (blob_is_interpreter(c, ra))
-		return 1;
+		return true;
 	words = compiled_size_elsewhere(c, memory, ra, sp);
 	if (compiled_give_back_blob(c, memory))
-		return 0;
+		return false;
 	if (words <= 0)
 		return !words;
 	return !cursor_load(c, memory, sp + 8ULL * (wire_u32)words - 8, &word) &&
@@ -73,12 +73,8 @@ static inline int compiled_checks_out(struct unwind_cursor *c, struct unwind_mem
 
 #ifdef __bpf__
 
-/* A function of its own for the verifier: see cursor_load_far_alone(). */
-__attribute__((noinline)) int compiled_checks_out_alone(struct unwind_cursor *c, wire_u64 ra,
-							wire_u64 sp)
-{
-	return c ? compiled_checks_out(c, NULL, ra, sp) : 0;
-}
+UNWIND_ALONE(bool, compiled_checks_out, (struct unwind_cursor * c, wire_u64 ra, wire_u64 sp), c,
+	     (c, NULL, ra, sp), 0)
 
 #define compiled_checks_out(c, memory, ra, sp) compiled_checks_out_alone(c, ra, sp)
 

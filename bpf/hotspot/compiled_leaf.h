@@ -35,8 +35,8 @@ enum compiled_try {
  * Do PUSHED words lead to where Java code was called from, to a call of this very code, to a frame that
  * has been called itself? An old return address in a slot may be a call of this code too.
  */
-static inline int compiled_try(struct unwind_cursor *c, struct unwind_memory *memory,
-			       wire_u32 pushed)
+static inline enum compiled_try compiled_try(struct unwind_cursor *c, struct unwind_memory *memory,
+					     wire_u32 pushed)
 {
 	struct unwind_rule rule;
 	wire_u64 ra;
@@ -54,10 +54,8 @@ static inline int compiled_try(struct unwind_cursor *c, struct unwind_memory *me
 
 #ifdef __bpf__
 
-__attribute__((noinline)) int compiled_try_alone(struct unwind_cursor *c, wire_u32 pushed)
-{
-	return c ? compiled_try(c, NULL, pushed) : COMPILED_UNFIT;
-}
+UNWIND_ALONE(enum compiled_try, compiled_try, (struct unwind_cursor * c, wire_u32 pushed), c,
+	     (c, NULL, pushed), COMPILED_UNFIT)
 
 #define compiled_try(c, memory, pushed) compiled_try_alone(c, pushed)
 
@@ -69,10 +67,10 @@ __attribute__((noinline)) int compiled_try_alone(struct unwind_cursor *c, wire_u
 static inline wire_u32 compiled_try_all(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	wire_u32 odd = c->sp >> 3 & 1, best = COMPILED_NO_TRY;
-	int how = COMPILED_UNFIT;
+	enum compiled_try how = COMPILED_UNFIT;
 
 	for (wire_u32 i = 0; i <= COMPILED_MAX_PUSHED / 2 && how != COMPILED_CERTAIN; i++) {
-		int found = compiled_try(c, memory, 2 * i + odd);
+		enum compiled_try found = compiled_try(c, memory, 2 * i + odd);
 
 		if (found <= how)
 			continue;
@@ -83,10 +81,10 @@ static inline wire_u32 compiled_try_all(struct unwind_cursor *c, struct unwind_m
 }
 
 /* Does the frame begin at sp beyond doubt? Any word can be an address in the interpreter. */
-static inline int compiled_stands(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline bool compiled_stands(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	wire_u64 ra = 0;
-	int how = compiled_try(c, memory, 0);
+	enum compiled_try how = compiled_try(c, memory, 0);
 
 	cursor_load(c, memory, c->sp + 8ULL * c->compiled_seen.frame_size - 8, &ra);
 	return how == COMPILED_CERTAIN ||
@@ -114,11 +112,7 @@ static inline wire_u32 compiled_epilogue(const struct unwind_cursor *c, wire_u32
 
 #ifdef __bpf__
 
-__attribute__((noinline)) wire_u32 compiled_epilogue_alone(struct unwind_cursor *c, wire_u32 at)
-{
-	UNWIND_OPAQUE(at);
-	return c && at < UNWIND_TEXT_BYTES - 8 ? compiled_epilogue(c, at) : 0;
-}
+UNWIND_ALONE_AT(wire_u32, compiled_epilogue, 0, UNWIND_TEXT_BYTES - 8, 0)
 
 #define compiled_epilogue(c, at) compiled_epilogue_alone(c, at)
 
@@ -135,10 +129,7 @@ static inline wire_u32 compiled_find_epilogue(struct unwind_cursor *c)
 
 #ifdef __bpf__
 
-__attribute__((noinline)) wire_u32 compiled_find_epilogue_alone(struct unwind_cursor *c)
-{
-	return c ? compiled_find_epilogue(c) : 0;
-}
+UNWIND_ALONE(wire_u32, compiled_find_epilogue, (struct unwind_cursor * c), c, (c), 0)
 
 #define compiled_find_epilogue(c) compiled_find_epilogue_alone(c)
 
@@ -149,14 +140,14 @@ __attribute__((noinline)) wire_u32 compiled_find_epilogue_alone(struct unwind_cu
 #define COMPILED_YIELD_BYTES 48
 
 /* Is mov d32(%r15),%rsp a little behind pc? */
-static inline int compiled_has_switched(const struct unwind_cursor *c)
+static inline bool compiled_has_switched(const struct unwind_cursor *c)
 {
 	/* Upwards: Linux 7.2 takes no offset from the cursor that becomes negative. */
 	for (wire_u32 i = 0; i < COMPILED_YIELD_BYTES - 7; i++)
 		if (leaf_u24(c->text + UNWIND_TEXT_BEHIND - COMPILED_YIELD_BYTES + 1 + i) ==
 		    0xa78b49)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 /*
@@ -164,12 +155,12 @@ static inline int compiled_has_switched(const struct unwind_cursor *c)
  * thread and which is of another size (gen_continuation_yield() in sharedRuntime_x86_64.cpp): what
  * the epilogue ahead takes off tells.
  */
-static inline int compiled_rule_switched(struct unwind_cursor *c, struct unwind_rule *rule)
+static inline bool compiled_rule_switched(struct unwind_cursor *c, struct unwind_rule *rule)
 {
 	wire_u32 bytes;
 
 	if (c->compiled_seen.frame_size != COMPILED_YIELD_FRAME || !compiled_has_switched(c))
-		return 0;
+		return false;
 	bytes = compiled_find_epilogue(c);
 	rule->cfa = c->sp + bytes;
 	rule->ra_at = rule->cfa - 8;
@@ -196,7 +187,8 @@ static inline void compiled_rule_last(struct unwind_cursor *c, struct unwind_mem
  * so that their number is even or odd as the stack pointer is; the best is one that leads to a call
  * of this very code.
  */
-static inline int compiled_leave_body(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline enum unwind_verdict compiled_leave_body(struct unwind_cursor *c,
+						      struct unwind_memory *memory)
 {
 	struct unwind_rule rule;
 	wire_u32 pushed;
@@ -215,14 +207,14 @@ static inline int compiled_leave_body(struct unwind_cursor *c, struct unwind_mem
 }
 
 /* The return address in a register: %rdx; behind that the handler of an exception is in %r8. */
-static inline int compiled_leave_popped(struct unwind_cursor *c)
+static inline enum unwind_verdict compiled_leave_popped(struct unwind_cursor *c)
 {
-	wire_u64 ra = c->leaf_regs[1];
+	wire_u64 ra = c->leaf_regs[DWARF_RDX];
 
 	if (!blob_owns(c, ra))
-		ra = c->leaf_regs[8];
+		ra = c->leaf_regs[DWARF_R8];
 	if (!blob_owns(c, ra))
-		ra = c->leaf_regs[0];
+		ra = c->leaf_regs[DWARF_RAX];
 	return compiled_enter(c, ra, c->sp, c->fp);
 }
 
@@ -233,19 +225,20 @@ static inline int compiled_leave_popped(struct unwind_cursor *c)
  * Code that is jumped to with the frame of another, all registers in it (C1's forward_exception,
  * generate_handle_exception() in c1_Runtime1_x86.cpp): %rbp says where it is, while sp goes up.
  */
-static inline int compiled_takes_over(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline bool compiled_takes_over(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	wire_u64 ra, bytes = 8ULL * c->compiled_seen.frame_size;
 
 	if (c->compiled_seen.frame_size < COMPILED_ALL_REGISTERS || blob_frame_complete(c) >= 0 ||
 	    !frame_pointer_is_near(c) || c->fp + 16 - c->sp > bytes ||
 	    cursor_load(c, memory, c->fp + 8, &ra) || !blob_owns(c, ra))
-		return 0;
+		return false;
 	return compiled_checks_out(c, memory, ra, c->fp + 16);
 }
 
-static inline int compiled_leave(struct unwind_cursor *c, struct unwind_memory *memory,
-				 enum compiled_state state)
+static inline enum unwind_verdict compiled_leave(struct unwind_cursor *c,
+						 struct unwind_memory *memory,
+						 enum compiled_state state)
 {
 	struct unwind_rule rule;
 
@@ -255,18 +248,19 @@ static inline int compiled_leave(struct unwind_cursor *c, struct unwind_memory *
 	if (state == COMPILED_POPPED)
 		return compiled_leave_popped(c);
 	if (state == COMPILED_IN_RCX)
-		return compiled_enter(c, c->leaf_regs[2], c->sp, c->fp);
+		return compiled_enter(c, c->leaf_regs[DWARF_RCX], c->sp, c->fp);
 	compiled_rule(c, state, &rule);
 	if (state != COMPILED_BODY && compiled_fits(c, memory, &rule))
 		return compiled_follow(c, memory, &rule);
 	return compiled_leave_body(c, memory);
 }
 
-static inline int compiled_leaf_step(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline enum unwind_verdict compiled_leaf_step(struct unwind_cursor *c,
+						     struct unwind_memory *memory)
 {
 	wire_u32 ahead, bytes = 8 * c->compiled_seen.frame_size;
 	enum compiled_state state;
-	int stop;
+	enum unwind_verdict stop;
 
 	if (blob_read(c, memory, c->compiled_seen.blob) || compiled_read_text(c, memory))
 		return UNWIND_STOP;
@@ -280,10 +274,8 @@ static inline int compiled_leaf_step(struct unwind_cursor *c, struct unwind_memo
 
 #ifdef __bpf__
 
-__attribute__((noinline)) int compiled_leaf_step_alone(struct unwind_cursor *c)
-{
-	return c ? compiled_leaf_step(c, NULL) : UNWIND_STOP;
-}
+UNWIND_ALONE(enum unwind_verdict, compiled_leaf_step, (struct unwind_cursor * c), c, (c, NULL),
+	     UNWIND_STOP)
 
 #define compiled_leaf_step(c, memory) (compiled_leaf_step_alone(c) & UNWIND_STOP)
 

@@ -13,7 +13,8 @@
 #define COMPILED_POPS_BYTES    24
 
 /* The bytes around pc into c->text; at the code's end there may be fewer. */
-static inline int compiled_read_text(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline enum unwind_verdict compiled_read_text(struct unwind_cursor *c,
+						     struct unwind_memory *memory)
 {
 	wire_u64 from = c->pc - UNWIND_TEXT_BEHIND;
 
@@ -35,8 +36,8 @@ static inline struct unwind_rule compiled_fp_rule(const struct unwind_cursor *c)
  * return address of its own (ShenandoahBarrierSetAssembler in shenandoahBarrierSetAssembler_x86.cpp).
  * Does %rbp point to such a frame? The outer one's is saved there.
  */
-static inline int compiled_is_inner(struct unwind_cursor *c, struct unwind_memory *memory,
-				    wire_u64 *ret_outer)
+static inline bool compiled_is_inner(struct unwind_cursor *c, struct unwind_memory *memory,
+				     wire_u64 *ret_outer)
 {
 	wire_u64 word;
 
@@ -48,25 +49,21 @@ static inline int compiled_is_inner(struct unwind_cursor *c, struct unwind_memor
  * Do push %rbp, mov %rsp,%rbp lie between the code's beginning and pc? Runtime stubs do, and then
  * save all registers. Uses c->code.
  */
-static inline int compiled_keeps_fp(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline bool compiled_keeps_fp(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	wire_u64 begin = blob_code_begin(c), done = c->pc - begin;
 
 	if (!frame_pointer_is_near(c) || memory_read(memory, c->code, UNWIND_CODE_BYTES, begin))
-		return 0;
+		return false;
 	for (wire_u32 i = 0; i + 4 <= UNWIND_CODE_BYTES && i + 4 <= done; i++)
 		if (c->code[i] == LEAF_PUSH_RBP && leaf_u24(c->code + i + 1) == LEAF_MOV_RBP_JIT)
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 #ifdef __bpf__
 
-/* Functions of their own for the verifier: see cursor_load_far_alone(). */
-__attribute__((noinline)) int compiled_keeps_fp_alone(struct unwind_cursor *c)
-{
-	return c ? compiled_keeps_fp(c, NULL) : 0;
-}
+UNWIND_ALONE(bool, compiled_keeps_fp, (struct unwind_cursor * c), c, (c, NULL), false)
 
 #define compiled_keeps_fp(c, memory) compiled_keeps_fp_alone(c)
 
@@ -111,8 +108,8 @@ static inline void compiled_rule(const struct unwind_cursor *c, enum compiled_st
 }
 
 /* Can ADDRESS be a caller's stack pointer, less than MAX bytes above this one? */
-static inline int compiled_is_sender_sp(const struct unwind_cursor *c, wire_u64 address,
-					wire_u32 max)
+static inline bool compiled_is_sender_sp(const struct unwind_cursor *c, wire_u64 address,
+					 wire_u32 max)
 {
 	return (address & 7) == 0 && address > c->sp && address - c->sp < max;
 }
@@ -153,17 +150,16 @@ static inline wire_u32 compiled_pushed_bytes(struct unwind_cursor *c, struct unw
 
 #ifdef __bpf__
 
-__attribute__((noinline)) int compiled_pushed_bytes_alone(struct unwind_cursor *c, wire_u64 ra)
-{
-	return c ? (int)compiled_pushed_bytes(c, NULL, ra) : 0;
-}
+UNWIND_ALONE(int, compiled_pushed_bytes, (struct unwind_cursor * c, wire_u64 ra), c, (c, NULL, ra),
+	     0)
 
 #define compiled_pushed_bytes(c, memory, ra) (compiled_pushed_bytes_alone(c, ra) & 0x38)
 
 #endif
 
-static inline int compiled_follow(struct unwind_cursor *c, struct unwind_memory *memory,
-				  const struct unwind_rule *rule)
+static inline enum unwind_verdict compiled_follow(struct unwind_cursor *c,
+						  struct unwind_memory *memory,
+						  const struct unwind_rule *rule)
 {
 	wire_u64 ra, fp = c->fp;
 
@@ -175,8 +171,8 @@ static inline int compiled_follow(struct unwind_cursor *c, struct unwind_memory 
 }
 
 /* Does the rule lead to where Java code was called from? */
-static inline int compiled_fits(struct unwind_cursor *c, struct unwind_memory *memory,
-				const struct unwind_rule *rule)
+static inline bool compiled_fits(struct unwind_cursor *c, struct unwind_memory *memory,
+				 const struct unwind_rule *rule)
 {
 	wire_u64 ra;
 
@@ -225,10 +221,8 @@ static inline wire_u64 compiled_target(struct unwind_cursor *c, struct unwind_me
 
 #ifdef __bpf__
 
-__attribute__((noinline)) wire_u64 compiled_target_alone(struct unwind_cursor *c, wire_u64 ra)
-{
-	return c ? compiled_target(c, NULL, ra) : 0;
-}
+UNWIND_ALONE(wire_u64, compiled_target, (struct unwind_cursor * c, wire_u64 ra), c, (c, NULL, ra),
+	     0)
 
 #define compiled_target(c, memory, ra) compiled_target_alone(c, ra)
 

@@ -14,7 +14,7 @@
 #define COMPILED_NO_POLL 2
 
 /* push %rbx; push %rbp; mov %rsp,%rbp. Uses c->code. */
-static inline int compiled_is_poll_handler(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline bool compiled_is_poll_handler(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	return blob_frame_complete(c) < 0 && !memory_read(memory, c->code, 8, blob_code_begin(c)) &&
 	       leaf_u32(c->code) == 0x8b485553 && c->code[4] == 0xec;
@@ -33,15 +33,15 @@ static inline struct unwind_rule compiled_poll_rule(const struct unwind_cursor *
 }
 
 /* Is there the %rbx that was pushed? The register holds it still, or the address itself. */
-static inline int compiled_lacks_ra(struct unwind_cursor *c, struct unwind_memory *memory,
-				    const struct unwind_rule *rule)
+static inline bool compiled_lacks_ra(struct unwind_cursor *c, struct unwind_memory *memory,
+				     const struct unwind_rule *rule)
 {
 	wire_u64 word;
 
 	if (!rule->ra_at)
-		return 1;
+		return true;
 	return !cursor_load(c, memory, rule->ra_at, &word) &&
-	       (word == c->leaf_regs[3] || !blob_owns(c, word));
+	       (word == c->leaf_regs[DWARF_RBX] || !blob_owns(c, word));
 }
 
 /* A verdict, or COMPILED_NO_POLL. At its last instruction %rbp is the caller's. */
@@ -66,11 +66,7 @@ static inline int compiled_leave_poll(struct unwind_cursor *c, struct unwind_mem
 
 #ifdef __bpf__
 
-/* Functions of their own for the verifier: see cursor_load_far_alone(). */
-__attribute__((noinline)) int compiled_leave_poll_alone(struct unwind_cursor *c)
-{
-	return c ? compiled_leave_poll(c, NULL) : COMPILED_NO_POLL;
-}
+UNWIND_ALONE(int, compiled_leave_poll, (struct unwind_cursor * c), c, (c, NULL), COMPILED_NO_POLL)
 
 #define compiled_leave_poll(c, memory) compiled_leave_poll_alone(c)
 

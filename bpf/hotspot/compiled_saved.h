@@ -36,12 +36,7 @@ static inline wire_u32 compiled_move(const struct unwind_cursor *c, wire_u32 at)
 
 #ifdef __bpf__
 
-/* Functions of their own for the verifier: see cursor_load_far_alone(). */
-__attribute__((noinline)) wire_u32 compiled_move_alone(struct unwind_cursor *c, wire_u32 at)
-{
-	UNWIND_OPAQUE(at);
-	return c && at < UNWIND_TEXT_BYTES - 8 ? compiled_move(c, at) : COMPILED_NO_MOVE;
-}
+UNWIND_ALONE_AT(wire_u32, compiled_move, 0, UNWIND_TEXT_BYTES - 8, COMPILED_NO_MOVE)
 
 #define compiled_move(c, at) compiled_move_alone(c, at)
 
@@ -52,26 +47,24 @@ __attribute__((noinline)) wire_u32 compiled_move_alone(struct unwind_cursor *c, 
  * return address is there, and below one into the interpreter the frame pointer of that frame: such
  * addresses are in many registers.
  */
-static inline int compiled_is_lowered(struct unwind_cursor *c, struct unwind_memory *memory,
-				      wire_u32 lowered)
+static inline bool compiled_is_lowered(struct unwind_cursor *c, struct unwind_memory *memory,
+				       wire_u32 lowered)
 {
 	wire_u64 end = c->sp + lowered + 8ULL * c->compiled_seen.frame_size, ra, fp;
 
 	if ((end & 15) || lowered > COMPILED_MAX_SAVED || cursor_load(c, memory, end - 8, &ra) ||
 	    !blob_owns(c, ra))
-		return 0;
+		return false;
 	if (!blob_is_interpreter(c, ra))
-		return 1;
+		return true;
 	return !cursor_load(c, memory, end - 16, &fp) && fp >= end &&
 	       fp - end < UNWIND_MAX_FRAME_BYTES;
 }
 
 #ifdef __bpf__
 
-__attribute__((noinline)) int compiled_is_lowered_alone(struct unwind_cursor *c, wire_u32 lowered)
-{
-	return c ? compiled_is_lowered(c, NULL, lowered) : 0;
-}
+UNWIND_ALONE(bool, compiled_is_lowered, (struct unwind_cursor * c, wire_u32 lowered), c,
+	     (c, NULL, lowered), 0)
 
 #define compiled_is_lowered(c, memory, lowered) compiled_is_lowered_alone(c, lowered)
 
@@ -99,10 +92,8 @@ static inline wire_u64 compiled_pass_move(struct unwind_cursor *c, struct unwind
 
 #ifdef __bpf__
 
-__attribute__((noinline)) wire_u64 compiled_pass_move_alone(struct unwind_cursor *c, wire_u64 state)
-{
-	return c ? compiled_pass_move(c, NULL, state) : 0;
-}
+UNWIND_ALONE(wire_u64, compiled_pass_move, (struct unwind_cursor * c, wire_u64 state), c,
+	     (c, NULL, state), 0)
 
 #define compiled_pass_move(c, memory, state) compiled_pass_move_alone(c, state)
 
@@ -131,10 +122,7 @@ static inline wire_u32 compiled_saved_bytes(struct unwind_cursor *c, struct unwi
 
 #ifdef __bpf__
 
-__attribute__((noinline)) wire_u32 compiled_saved_bytes_alone(struct unwind_cursor *c)
-{
-	return c ? compiled_saved_bytes(c, NULL) : 0;
-}
+UNWIND_ALONE(wire_u32, compiled_saved_bytes, (struct unwind_cursor * c), c, (c, NULL), 0)
 
 #define compiled_saved_bytes(c, memory) compiled_saved_bytes_alone(c)
 

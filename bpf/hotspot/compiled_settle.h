@@ -12,7 +12,7 @@
 #define COMPILED_MAX_ALIGNED 256
 
 /* Compiled code leaves %rbp as it was: the frame pointer of an older interpreted frame, say. */
-static inline int compiled_fp_is_interpreted(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline bool compiled_fp_is_interpreted(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	wire_u64 slot = c->fp + (wire_u64)(c->jvm.sender_sp_slot * 8LL), sender;
 
@@ -25,8 +25,8 @@ static inline int compiled_fp_is_interpreted(struct unwind_cursor *c, struct unw
  * frame is complete set it. The deoptimisation blob's lies below interpreted frames, which are not
  * aligned.
  */
-static inline int compiled_fp_fits(struct unwind_cursor *c, struct unwind_memory *memory,
-				   wire_u32 lowered)
+static inline bool compiled_fp_fits(struct unwind_cursor *c, struct unwind_memory *memory,
+				    wire_u32 lowered)
 {
 	wire_u64 ra;
 
@@ -51,7 +51,7 @@ static inline wire_u32 compiled_lowered_by_fp(struct unwind_cursor *c, struct un
 }
 
 /* Does the frame begin at sp beyond doubt? Its frame pointer, or the call of this code, say so. */
-static inline int compiled_is_settled(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline bool compiled_is_settled(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	wire_u64 end = c->sp + 8ULL * c->compiled_seen.frame_size, ra;
 
@@ -63,7 +63,8 @@ static inline int compiled_is_settled(struct unwind_cursor *c, struct unwind_mem
  * A compiled frame that native code returns to, and that may begin above sp. Puts sp to where it
  * does.
  */
-static inline int compiled_settle(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline enum unwind_verdict compiled_settle(struct unwind_cursor *c,
+						  struct unwind_memory *memory)
 {
 	wire_u32 lowered = 0;
 	int fits;
@@ -83,10 +84,8 @@ static inline int compiled_settle(struct unwind_cursor *c, struct unwind_memory 
 
 #ifdef __bpf__
 
-__attribute__((noinline)) int compiled_settle_alone(struct unwind_cursor *c)
-{
-	return c ? compiled_settle(c, NULL) : UNWIND_STOP;
-}
+UNWIND_ALONE(enum unwind_verdict, compiled_settle, (struct unwind_cursor * c), c, (c, NULL),
+	     UNWIND_STOP)
 
 #define compiled_settle(c, memory) (compiled_settle_alone(c) & UNWIND_STOP)
 

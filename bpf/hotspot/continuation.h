@@ -29,7 +29,7 @@ static inline wire_u64 continuation_of_thread(struct unwind_cursor *c, struct un
 	return entry;
 }
 
-static inline int continuation_may_be(const struct unwind_cursor *c, wire_u64 entry)
+static inline bool continuation_may_be(const struct unwind_cursor *c, wire_u64 entry)
 {
 	return entry >= c->sp && entry - c->sp < CONTINUATION_MAX_BYTES && (entry & 7) == 0;
 }
@@ -50,7 +50,7 @@ static inline wire_u64 continuation_entry(struct unwind_cursor *c, struct unwind
 static inline wire_u32 continuation_frame(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	wire_u64 pc = c->pc;
-	int stop;
+	enum unwind_verdict stop;
 
 	c->pc = c->jvm.enter_return;
 	stop = compiled_find(c, memory);
@@ -80,7 +80,8 @@ static inline wire_u64 continuation_entry(struct unwind_cursor *c, struct unwind
 
 #endif
 
-static inline int continuation_step(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline enum unwind_verdict continuation_step(struct unwind_cursor *c,
+						    struct unwind_memory *memory)
 {
 	wire_u64 entry = continuation_entry(c, memory);
 
@@ -95,7 +96,7 @@ static inline int continuation_step(struct unwind_cursor *c, struct unwind_memor
  * In the stubs that bring frames back: they were called from enterSpecial, and took that return
  * address off the stack, or were returned to in its place.
  */
-static inline int continuation_thaws(const struct unwind_cursor *c)
+static inline bool continuation_thaws(const struct unwind_cursor *c)
 {
 	wire_u64 from = c->jvm.return_barrier - CONTINUATION_BEFORE;
 
@@ -105,10 +106,8 @@ static inline int continuation_thaws(const struct unwind_cursor *c)
 
 #ifdef __bpf__
 
-__attribute__((noinline)) int continuation_step_alone(struct unwind_cursor *c)
-{
-	return c ? continuation_step(c, NULL) : UNWIND_STOP;
-}
+UNWIND_ALONE(enum unwind_verdict, continuation_step, (struct unwind_cursor * c), c, (c, NULL),
+	     UNWIND_STOP)
 
 #define continuation_step(c, memory) (continuation_step_alone(c) & UNWIND_STOP)
 

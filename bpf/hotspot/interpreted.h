@@ -16,13 +16,14 @@
 /* interpreter_frame_last_sp_offset in cpu/x86/frame_x86.hpp, in words from %rbp. */
 #define INTERPRETED_LAST_SP_SLOT (-2)
 
-static inline int interpreted_slot(struct unwind_cursor *c, struct unwind_memory *memory,
-				   wire_s8 slot, wire_u64 *ret_word)
+static inline enum unwind_verdict interpreted_slot(struct unwind_cursor *c,
+						   struct unwind_memory *memory, wire_s8 slot,
+						   wire_u64 *ret_word)
 {
 	return cursor_load(c, memory, c->fp + (wire_u64)((wire_s64)slot * 8), ret_word);
 }
 
-static inline int interpreted_is_at_pc(const struct unwind_cursor *c)
+static inline bool interpreted_is_at_pc(const struct unwind_cursor *c)
 {
 	return blob_is_interpreter(c, c->pc);
 }
@@ -75,13 +76,13 @@ static inline struct wire_hot_method *interpreted_hot(struct unwind_memory *memo
 }
 
 /* Into c->seen what was read of it a moment ago. */
-static inline int interpreted_take_hot(struct unwind_cursor *c, struct unwind_memory *memory,
-				       const struct wire_hot_method *hot, wire_u64 method)
+static inline bool interpreted_take_hot(struct unwind_cursor *c, struct unwind_memory *memory,
+					const struct wire_hot_method *hot, wire_u64 method)
 {
 	wire_u64 word;
 
 	if (!hot || hot->method != method || hot->serial != c->jvm.serial || hot->tick != c->tick)
-		return 0;
+		return false;
 	c->seen.const_method = hot->const_method;
 	c->seen.symbol = hot->symbol;
 	c->seen.word = hot->word;
@@ -147,7 +148,8 @@ static inline wire_u64 interpreted_live_bcp(const struct unwind_cursor *c, wire_
 	return from && bcp > from && bcp - from < INTERPRETED_MAX_BYTECODES ? bcp : slot;
 }
 
-static inline int interpreted_leave_inner(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline enum unwind_verdict interpreted_leave_inner(struct unwind_cursor *c,
+							  struct unwind_memory *memory)
 {
 	wire_u64 outer;
 
@@ -157,7 +159,8 @@ static inline int interpreted_leave_inner(struct unwind_cursor *c, struct unwind
 	return frame_pointer_check(c);
 }
 
-static inline int interpreted_read(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline enum unwind_verdict interpreted_read(struct unwind_cursor *c,
+						   struct unwind_memory *memory)
 {
 	struct interpreted_frame *frame = &c->interpreted;
 
@@ -184,22 +187,23 @@ static inline int interpreted_read(struct unwind_cursor *c, struct unwind_memory
  * sharedRuntime_x86_64.cpp makes them of a size and leaves their slots as they were, but for a last
  * sp of 0; AbstractInterpreter::layout_activation() fills them in. Who called Java has another.
  */
-static inline int interpreted_is_empty(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline bool interpreted_is_empty(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	wire_u64 last_sp;
 
 	if (!c->unpacks)
-		return 0;
+		return false;
 	if (!interpreted_slot(c, memory, INTERPRETED_LAST_SP_SLOT, &last_sp) && last_sp == 0)
-		return 1;
+		return true;
 	c->unpacks = 0;
-	return 0;
+	return false;
 }
 
 /* Into c->interpreted; which kind of frame it is. On UNWIND_STOP the method may be known. */
-static inline int interpreted_look(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline enum interpreted_state interpreted_look(struct unwind_cursor *c,
+						      struct unwind_memory *memory)
 {
-	int state = INTERPRETED_STANDS;
+	enum interpreted_state state = INTERPRETED_STANDS;
 
 	c->interpreted.method = c->interpreted.bcp = 0;
 	c->seen_here = 0;
@@ -222,22 +226,19 @@ static inline int interpreted_look(struct unwind_cursor *c, struct unwind_memory
 
 #ifdef __bpf__
 
-/* Functions of their own for the verifier: see cursor_load_far_alone(). */
-__attribute__((noinline)) int interpreted_look_alone(struct unwind_cursor *c)
-{
-	return c ? interpreted_look(c, NULL) : INTERPRETED_LOST;
-}
+UNWIND_ALONE(enum interpreted_state, interpreted_look, (struct unwind_cursor * c), c, (c, NULL),
+	     INTERPRETED_LOST)
 
 #define interpreted_look(c, memory) interpreted_look_alone(c)
 
 #endif
 
 /* Writes the whole frame and goes on to its caller. */
-static inline int interpreted_step(struct unwind_cursor *c, struct unwind_memory *memory,
-				   wire_u64 *out)
+static inline enum unwind_verdict interpreted_step(struct unwind_cursor *c,
+						   struct unwind_memory *memory, wire_u64 *out)
 {
 	const struct interpreted_frame *frame = &c->interpreted;
-	int state = interpreted_look(c, memory);
+	enum interpreted_state state = interpreted_look(c, memory);
 	wire_u8 reason = c->reason;
 
 	c->java_frames++;

@@ -34,14 +34,14 @@ static inline wire_u32 interpreted_pop(const wire_u8 *p, wire_u32 *ret_reg)
 }
 
 /* mov %reg,%rsp: 48 8b e0+r, 49 8b e0+r. */
-static inline int interpreted_sets_sp(const wire_u8 *p, wire_u32 *ret_reg)
+static inline bool interpreted_sets_sp(const wire_u8 *p, wire_u32 *ret_reg)
 {
 	*ret_reg = (p[2] & 7) | (wire_u32)(p[0] & 1) << 3;
 	return (p[0] & 0xfe) == 0x48 && p[1] == 0x8b && (p[2] & 0xf8) == 0xe0;
 }
 
 /* jmp *%reg; of on-stack replacement, jmp *d(%reg). */
-static inline int interpreted_jumps(const wire_u8 *p)
+static inline bool interpreted_jumps(const wire_u8 *p)
 {
 	if (p[0] == 0x41)
 		p++;
@@ -64,23 +64,20 @@ static inline wire_u32 interpreted_alignment(const wire_u8 *p)
 static inline wire_u64 interpreted_register(const struct unwind_cursor *c, wire_u32 reg)
 {
 	switch (reg & 15) {
-	case 1: return c->leaf_regs[2]; /* rcx */
-	case 2: return c->leaf_regs[1]; /* rdx */
-	case 4: return c->leaf_regs[7]; /* rsp */
-	case 5: return c->leaf_regs[6]; /* rbp */
-	case 6: return c->leaf_regs[4]; /* rsi */
-	case 7: return c->leaf_regs[5]; /* rdi */
+	case 1: return c->leaf_regs[DWARF_RCX];
+	case 2: return c->leaf_regs[DWARF_RDX];
+	case 4: return c->leaf_regs[DWARF_RSP];
+	case 5: return c->leaf_regs[DWARF_RBP];
+	case 6: return c->leaf_regs[DWARF_RSI];
+	case 7: return c->leaf_regs[DWARF_RDI];
 	default: UNWIND_OPAQUE(reg); return c->leaf_regs[reg & 15];
 	}
 }
 
 #ifdef __bpf__
 
-/* Functions of their own for the verifier: see cursor_load_far_alone(). */
-__attribute__((noinline)) wire_u64 interpreted_register_alone(struct unwind_cursor *c, wire_u32 reg)
-{
-	return c ? interpreted_register(c, reg) : 0;
-}
+UNWIND_ALONE(wire_u64, interpreted_register, (struct unwind_cursor * c, wire_u32 reg), c, (c, reg),
+	     0)
 
 #define interpreted_register(c, reg) interpreted_register_alone(c, reg)
 
@@ -90,13 +87,13 @@ __attribute__((noinline)) wire_u64 interpreted_register_alone(struct unwind_curs
  * Entries without a frame end with pop %reg; mov %r13,%rsp; jmp *%reg. Behind the pop: the register
  * holds the return address.
  */
-static inline int interpreted_popped(const wire_u8 *p, wire_u32 *ret_reg)
+static inline bool interpreted_popped(const wire_u8 *p, wire_u32 *ret_reg)
 {
 	const wire_u8 *pop = p - 1;
 
 	if (leaf_u24(p) != 0xe58b49) {
 		if (leaf_u24(p - 3) != 0xe58b49)
-			return 0;
+			return false;
 		pop = p - 4;
 	}
 	*ret_reg = pop[0] & 7;
@@ -121,12 +118,12 @@ static inline wire_u32 interpreted_flag(const wire_u8 *p)
 }
 
 /* Is a `leave` right before P, and what follows it removes an activation? */
-static inline int interpreted_leaves(const wire_u8 *p, struct interpreted_exit *ret_exit)
+static inline bool interpreted_leaves(const wire_u8 *p, struct interpreted_exit *ret_exit)
 {
 	wire_u32 len;
 
 	if (p[-1] != COMPILED_LEAVE)
-		return 0;
+		return false;
 	ret_exit->pop = interpreted_flag(p);
 	len = interpreted_pop(p + ret_exit->pop, &ret_exit->ra_reg);
 	ret_exit->set_sp = ret_exit->pop + len;
@@ -134,8 +131,10 @@ static inline int interpreted_leaves(const wire_u8 *p, struct interpreted_exit *
 }
 
 /* PASSED bytes behind the `leave`. */
-static inline int interpreted_take_exit(struct unwind_cursor *c, struct unwind_memory *memory,
-					const struct interpreted_exit *exit, wire_u32 passed)
+static inline enum interpreted_state interpreted_take_exit(struct unwind_cursor *c,
+							   struct unwind_memory *memory,
+							   const struct interpreted_exit *exit,
+							   wire_u32 passed)
 {
 	struct interpreted_frame *frame = &c->interpreted;
 
@@ -154,7 +153,7 @@ static inline int interpreted_take_exit(struct unwind_cursor *c, struct unwind_m
 enum interpreted_mark { INTERPRETED_NO_MARK, INTERPRETED_LEAVE, INTERPRETED_JUMP };
 
 /* What is at c->text + AT: right behind a `leave` that removes an activation, or a jump. */
-static inline int interpreted_mark(const struct unwind_cursor *c, wire_u32 at)
+static inline enum interpreted_mark interpreted_mark(const struct unwind_cursor *c, wire_u32 at)
 {
 	struct interpreted_exit exit = {};
 
@@ -165,16 +164,8 @@ static inline int interpreted_mark(const struct unwind_cursor *c, wire_u32 at)
 
 #ifdef __bpf__
 
-__attribute__((noinline)) int interpreted_mark_alone(struct unwind_cursor *c, wire_u32 at)
-{
-	UNWIND_OPAQUE(at);
-	if (!c || at > UNWIND_TEXT_BEHIND)
-		return INTERPRETED_NO_MARK;
-	UNWIND_OPAQUE(at);
-	if (at < 1)
-		return INTERPRETED_NO_MARK;
-	return interpreted_mark(c, at);
-}
+UNWIND_ALONE_AT(enum interpreted_mark, interpreted_mark, 1, UNWIND_TEXT_BEHIND + 1,
+		INTERPRETED_NO_MARK)
 
 #define interpreted_mark(c, at) interpreted_mark_alone(c, at)
 
@@ -198,16 +189,15 @@ static inline wire_u32 interpreted_find_exit(struct unwind_cursor *c)
 
 #ifdef __bpf__
 
-__attribute__((noinline)) wire_u32 interpreted_find_exit_alone(struct unwind_cursor *c)
-{
-	return c ? interpreted_find_exit(c) : INTERPRETED_NO_EXIT;
-}
+UNWIND_ALONE(wire_u32, interpreted_find_exit, (struct unwind_cursor * c), c, (c),
+	     INTERPRETED_NO_EXIT)
 
 #define interpreted_find_exit(c) interpreted_find_exit_alone(c)
 
 #endif
 
-static inline int interpreted_removed(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline enum interpreted_state interpreted_removed(struct unwind_cursor *c,
+							 struct unwind_memory *memory)
 {
 	wire_u32 passed = interpreted_find_exit(c), at = UNWIND_TEXT_BEHIND - passed;
 	struct interpreted_exit exit = {};

@@ -21,11 +21,8 @@ static inline wire_u32 interpreted_find_entry(const struct unwind_cursor *c, wir
 
 #ifdef __bpf__
 
-__attribute__((noinline)) wire_u32 interpreted_find_entry_alone(struct unwind_cursor *c,
-								wire_u32 at)
-{
-	return c ? interpreted_find_entry(c, at) : WIRE_JVM_ENTRIES;
-}
+UNWIND_ALONE(wire_u32, interpreted_find_entry, (struct unwind_cursor * c, wire_u32 at), c, (c, at),
+	     WIRE_JVM_ENTRIES)
 
 #define interpreted_find_entry(c, at) interpreted_find_entry_alone(c, at)
 
@@ -69,24 +66,25 @@ static inline wire_u32 interpreted_leaf_alignment(const wire_u8 *p)
  * copies, but leaves the first: of a double it writes the lower word only (gen_c2i_adapter() in
  * cpu/x86/vm/sharedRuntime_x86_64.cpp).
  */
-static inline int interpreted_was_sent(struct unwind_cursor *c, struct unwind_memory *memory,
-				       wire_u64 sender)
+static inline bool interpreted_was_sent(struct unwind_cursor *c, struct unwind_memory *memory,
+					wire_u64 sender)
 {
 	wire_u64 ra;
 
 	if (c->jvm.bcp_slot != INTERPRETED_BCP_SLOT_8 ||
 	    !compiled_is_sender_sp(c, sender, INTERPRETED_MAX_LOCALS) ||
 	    cursor_load(c, memory, sender - 8, &ra) || !blob_owns(c, ra))
-		return 0;
+		return false;
 	c->interpreted.ra = ra;
 	c->interpreted.sender_sp = sender;
 	c->interpreted.fp = c->fp;
-	return 1;
+	return true;
 }
 
 /* Nothing of the frame is pushed; the return address may be in %rax, to be pushed anew. */
-static inline int interpreted_before_frame(struct unwind_cursor *c, struct unwind_memory *memory,
-					   int frameless)
+static inline enum interpreted_state interpreted_before_frame(struct unwind_cursor *c,
+							      struct unwind_memory *memory,
+							      int frameless)
 {
 	struct interpreted_frame *frame = &c->interpreted;
 	const wire_u8 *p = c->text + UNWIND_TEXT_BEHIND;
@@ -100,15 +98,16 @@ static inline int interpreted_before_frame(struct unwind_cursor *c, struct unwin
 	else if (frameless && interpreted_was_sent(c, memory, c->r13))
 		return INTERPRETED_UNBUILT;
 	else if (!blob_owns(c, frame->ra))
-		frame->ra = c->leaf_regs[0];
+		frame->ra = c->leaf_regs[DWARF_RAX];
 	frame->fp = c->fp;
 	frame->sender_sp = interpreted_sender_sp(c, ra_at + 8);
 	return INTERPRETED_UNBUILT;
 }
 
 /* DONE bytes of the instructions that begin the frame were executed: struct wire_entry's `frame`. */
-static inline int interpreted_in_frame(struct unwind_cursor *c, struct unwind_memory *memory,
-				       wire_u32 done)
+static inline enum interpreted_state interpreted_in_frame(struct unwind_cursor *c,
+							  struct unwind_memory *memory,
+							  wire_u32 done)
 {
 	struct interpreted_frame *frame = &c->interpreted;
 	wire_u64 at = done == 1 ? c->sp - 8 : done < 5 ? c->sp : c->fp;
@@ -128,8 +127,9 @@ static inline int interpreted_in_frame(struct unwind_cursor *c, struct unwind_me
 	return INTERPRETED_UNBUILT;
 }
 
-static inline int interpreted_at_entry(struct unwind_cursor *c, struct unwind_memory *memory,
-				       wire_u32 frame, wire_u32 at)
+static inline enum interpreted_state interpreted_at_entry(struct unwind_cursor *c,
+							  struct unwind_memory *memory,
+							  wire_u32 frame, wire_u32 at)
 {
 	wire_u64 method_at = c->fp + (wire_u64)(c->jvm.method_slot * 8LL);
 
@@ -145,10 +145,11 @@ static inline int interpreted_at_entry(struct unwind_cursor *c, struct unwind_me
  * A stub was called by an entry that makes no frame (Math.pow(), generate_math_entry()), or native
  * code: the registers are those of the thread, if the stub has not used them. Uses c->code.
  */
-static inline int interpreted_caller(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline enum interpreted_state interpreted_caller(struct unwind_cursor *c,
+							struct unwind_memory *memory)
 {
 	const struct wire_entry *entry;
-	wire_u64 r13 = c->native ? c->r13 : c->leaf_regs[13], ra_at;
+	wire_u64 r13 = c->native ? c->r13 : c->leaf_regs[DWARF_R13], ra_at;
 	wire_u32 at = 0;
 
 	if (c->native && interpreted_rethrows(c, memory))
@@ -157,7 +158,7 @@ static inline int interpreted_caller(struct unwind_cursor *c, struct unwind_memo
 	/* JDK 8's CRC32.update() makes one only where it is not intrinsic, behind its call. */
 	if (!entry || (entry->frame && at > entry->frame))
 		return INTERPRETED_STANDS;
-	c->interpreted.method = c->native ? c->rbx : c->leaf_regs[3];
+	c->interpreted.method = c->native ? c->rbx : c->leaf_regs[DWARF_RBX];
 	if (!entry->frame && interpreted_was_sent(c, memory, r13))
 		return INTERPRETED_UNBUILT;
 	if (memory_read(memory, c->code, 8, c->pc))
@@ -171,12 +172,12 @@ static inline int interpreted_caller(struct unwind_cursor *c, struct unwind_memo
 								 : INTERPRETED_UNBUILT;
 }
 
-/* enum interpreted_state */
-static inline int interpreted_leaf(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline enum interpreted_state interpreted_leaf(struct unwind_cursor *c,
+						      struct unwind_memory *memory)
 {
 	const struct wire_entry *entry;
 	wire_u32 at = 0;
-	int state;
+	enum interpreted_state state;
 
 	if (compiled_read_text(c, memory)) {
 		c->missed = 0;

@@ -18,26 +18,26 @@
 #define INTERPRETED_NO_WORDS 0xff
 
 /* The pushes and the first move. */
-static inline int interpreted_rethrow_begins(const wire_u8 *p)
+static inline bool interpreted_rethrow_begins(const wire_u8 *p)
 {
 	return p[0] == 0x50 && leaf_u32(p + 1) == 0xf28b4852;
 }
 
 /* Where a call returns. Without a branch, of which the verifier would follow both ways five times. */
-static inline int interpreted_rethrow_ends(const wire_u8 *p)
+static inline bool interpreted_rethrow_ends(const wire_u8 *p)
 {
 	return ((leaf_u32(p) ^ 0x5ad88b48) | (leaf_u24(p + 4) ^ 0xe3ff58)) == 0;
 }
 
 /* To the caller at RA, whose stack pointer is SP. */
-static inline int interpreted_rethrow_to(struct unwind_cursor *c, wire_u64 ra, wire_u64 sp)
+static inline bool interpreted_rethrow_to(struct unwind_cursor *c, wire_u64 ra, wire_u64 sp)
 {
 	if (!blob_owns(c, ra))
-		return 0;
+		return false;
 	c->interpreted.ra = ra;
 	c->interpreted.sender_sp = sp;
 	c->interpreted.fp = c->fp;
-	return 1;
+	return true;
 }
 
 /* Of the leaf at P: words on the stack. */
@@ -55,41 +55,38 @@ static inline wire_u32 interpreted_rethrow_words(const wire_u8 *p)
 	return interpreted_rethrow_ends(p - 5) ? 0 : INTERPRETED_NO_WORDS;
 }
 
-static inline int interpreted_rethrows_here(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline bool interpreted_rethrows_here(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	wire_u32 words = interpreted_rethrow_words(c->text + UNWIND_TEXT_BEHIND);
-	wire_u64 ra = c->leaf_regs[1];
+	wire_u64 ra = c->leaf_regs[DWARF_RDX];
 
 	if (words > 2 || (words == 2 && cursor_load(c, memory, c->sp, &ra)))
-		return 0;
+		return false;
 	return interpreted_rethrow_to(c, ra, c->sp + 8 * words);
 }
 
 #ifdef __bpf__
 
-__attribute__((noinline)) int interpreted_rethrows_here_alone(struct unwind_cursor *c)
-{
-	return c ? interpreted_rethrows_here(c, NULL) : 0;
-}
+UNWIND_ALONE(bool, interpreted_rethrows_here, (struct unwind_cursor * c), c, (c, NULL), false)
 
 #define interpreted_rethrows_here(c, memory) interpreted_rethrows_here_alone(c)
 
 #endif
 
 /* Of the caller of native code: pc is behind one of the calls. Uses c->code. */
-static inline int interpreted_rethrows(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline bool interpreted_rethrows(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	const wire_u8 *p = c->code;
 	wire_u64 at = c->sp, ra;
 
 	if (memory_read(memory, c->code, INTERPRETED_RETHROW_BYTES, c->pc))
-		return 0;
+		return false;
 	if (interpreted_alignment(p) && p[4] == COMPILED_JMP32) {
 		p += INTERPRETED_OTHER_CALL;
 		at += 8;
 	}
 	if (!interpreted_rethrow_ends(p) || cursor_load(c, memory, at, &ra))
-		return 0;
+		return false;
 	return interpreted_rethrow_to(c, ra, at + 16);
 }
 

@@ -15,15 +15,16 @@
 /* All registers, and what a stub has pushed. */
 #define STUB_MAX_SAVED 1024
 
-static inline int stub_slot(struct unwind_cursor *c, struct unwind_memory *memory, int slot,
-			    wire_u64 *ret_word)
+static inline enum unwind_verdict stub_slot(struct unwind_cursor *c, struct unwind_memory *memory,
+					    int slot, wire_u64 *ret_word)
 {
 	return cursor_load(c, memory, c->fp + (wire_u64)((wire_s64)slot * 8), ret_word);
 }
 
 /* The C++ code that called Java gets its registers back; the anchor of older Java frames is known. */
-static inline int stub_leave_java(struct unwind_cursor *c, struct unwind_memory *memory,
-				  wire_u64 *ret_rbx, wire_u64 *ret_r13)
+static inline enum unwind_verdict stub_leave_java(struct unwind_cursor *c,
+						  struct unwind_memory *memory, wire_u64 *ret_rbx,
+						  wire_u64 *ret_r13)
 {
 	wire_u64 wrapper;
 
@@ -43,8 +44,8 @@ static inline int stub_leave_java(struct unwind_cursor *c, struct unwind_memory 
  * The nmethod entry barrier pushes -1 above its frame: generate_method_entry_barrier() in
  * stubGenerator_x86_64.cpp. Is that at AT, with the return address behind it?
  */
-static inline int stub_has_cookie(struct unwind_cursor *c, struct unwind_memory *memory,
-				  wire_u64 at)
+static inline bool stub_has_cookie(struct unwind_cursor *c, struct unwind_memory *memory,
+				   wire_u64 at)
 {
 	wire_u64 word, ra;
 
@@ -70,17 +71,14 @@ static inline wire_u64 stub_new_sp(struct unwind_cursor *c, struct unwind_memory
 
 #ifdef __bpf__
 
-__attribute__((noinline)) wire_u64 stub_new_sp_alone(struct unwind_cursor *c, wire_u64 at)
-{
-	return c ? stub_new_sp(c, NULL, at) : 0;
-}
+UNWIND_ALONE(wire_u64, stub_new_sp, (struct unwind_cursor * c, wire_u64 at), c, (c, NULL, at), 0)
 
 #define stub_new_sp(c, memory, at) stub_new_sp_alone(c, at)
 
 #endif
 
-static inline int stub_is_left_barrier(struct unwind_cursor *c, struct unwind_memory *memory,
-				       struct unwind_rule *rule)
+static inline bool stub_is_left_barrier(struct unwind_cursor *c, struct unwind_memory *memory,
+					struct unwind_rule *rule)
 {
 	wire_u64 sp = frame_pointer_is_near(c) ? stub_new_sp(c, memory, c->fp + 8) : 0;
 
@@ -101,17 +99,14 @@ static inline wire_u64 stub_outer_fp(struct unwind_cursor *c, struct unwind_memo
 
 #ifdef __bpf__
 
-__attribute__((noinline)) wire_u64 stub_outer_fp_alone(struct unwind_cursor *c)
-{
-	return c ? stub_outer_fp(c, NULL) : 0;
-}
+UNWIND_ALONE(wire_u64, stub_outer_fp, (struct unwind_cursor * c), c, (c, NULL), 0)
 
 #define stub_outer_fp(c, memory) stub_outer_fp_alone(c)
 
 #endif
 
-static inline int stub_is_nested(struct unwind_cursor *c, struct unwind_memory *memory,
-				 struct unwind_rule *rule)
+static inline bool stub_is_nested(struct unwind_cursor *c, struct unwind_memory *memory,
+				  struct unwind_rule *rule)
 {
 	wire_u64 outer = stub_outer_fp(c, memory);
 
@@ -119,8 +114,8 @@ static inline int stub_is_nested(struct unwind_cursor *c, struct unwind_memory *
 	return outer != 0;
 }
 
-static inline int stub_is_barrier(struct unwind_cursor *c, struct unwind_memory *memory,
-				  struct unwind_rule *rule)
+static inline bool stub_is_barrier(struct unwind_cursor *c, struct unwind_memory *memory,
+				   struct unwind_rule *rule)
 {
 	if (stub_has_cookie(c, memory, c->sp))
 		*rule = (struct unwind_rule){ .cfa = c->sp + 16, .ra_at = c->sp + 8 };
@@ -130,7 +125,7 @@ static inline int stub_is_barrier(struct unwind_cursor *c, struct unwind_memory 
 		*rule = (struct unwind_rule){ c->fp + 24, c->fp + 16, c->fp };
 	else
 		return stub_is_left_barrier(c, memory, rule) || stub_is_nested(c, memory, rule);
-	return 1;
+	return true;
 }
 
 /*
@@ -138,18 +133,18 @@ static inline int stub_is_barrier(struct unwind_cursor *c, struct unwind_memory 
  * (patch_callers_callsite() in sharedRuntime_x86_64.cpp): the return address is where %r13 points.
  * A call leads here, or to a stub that jumps here, or elsewhere already: if not PATCHES, it must.
  */
-static inline int stub_is_adapter(struct unwind_cursor *c, struct unwind_memory *memory,
-				  int patches, struct unwind_rule *rule)
+static inline bool stub_is_adapter(struct unwind_cursor *c, struct unwind_memory *memory,
+				   int patches, struct unwind_rule *rule)
 {
 	wire_u64 ra;
 
 	if (!compiled_is_sender_sp(c, c->r13, STUB_MAX_ARGUMENTS) ||
 	    cursor_load(c, memory, c->r13, &ra) || !blob_owns(c, ra))
-		return 0;
+		return false;
 	if (!patches && !compiled_target(c, memory, ra))
-		return 0;
+		return false;
 	*rule = (struct unwind_rule){ .cfa = c->r13 + 8, .ra_at = c->r13 };
-	return 1;
+	return true;
 }
 
 /*
@@ -177,7 +172,7 @@ static inline void stub_caller_rule(struct unwind_cursor *c, struct unwind_memor
 		*rule = other;
 }
 
-static inline int stub_step(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline enum unwind_verdict stub_step(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	struct unwind_rule rule = compiled_fp_rule(c);
 	wire_u64 rbx = 0, r13 = 0;
@@ -202,11 +197,7 @@ static inline int stub_step(struct unwind_cursor *c, struct unwind_memory *memor
 
 #ifdef __bpf__
 
-/* A function of its own for the verifier: see cursor_load_far_alone(). */
-__attribute__((noinline)) int stub_step_alone(struct unwind_cursor *c)
-{
-	return c ? stub_step(c, NULL) : UNWIND_STOP;
-}
+UNWIND_ALONE(enum unwind_verdict, stub_step, (struct unwind_cursor * c), c, (c, NULL), UNWIND_STOP)
 
 #define stub_step(c, memory) (stub_step_alone(c) & UNWIND_STOP)
 

@@ -31,23 +31,14 @@ static inline enum stub_mark stub_adapter_mark(const struct unwind_cursor *c, wi
 
 #ifdef __bpf__
 
-__attribute__((noinline)) int stub_adapter_mark_alone(struct unwind_cursor *c, wire_u32 at)
-{
-	UNWIND_OPAQUE(at);
-	if (!c || at > UNWIND_TEXT_BEHIND)
-		return STUB_NO_MARK;
-	UNWIND_OPAQUE(at);
-	if (at < 5)
-		return STUB_NO_MARK;
-	return stub_adapter_mark(c, at);
-}
+UNWIND_ALONE_AT(int, stub_adapter_mark, 5, UNWIND_TEXT_BEHIND + 1, STUB_NO_MARK)
 
 #define stub_adapter_mark(c, at) stub_adapter_mark_alone(c, at)
 
 #endif
 
 /* In the part of such an adapter that copies arguments %r13 is the caller's stack pointer. */
-static inline int stub_is_to_interpreter(struct unwind_cursor *c)
+static inline bool stub_is_to_interpreter(struct unwind_cursor *c)
 {
 	for (wire_u32 i = 5; i < STUB_COPY_BYTES; i++) {
 		int mark = stub_adapter_mark(c, UNWIND_TEXT_BEHIND - i);
@@ -55,7 +46,7 @@ static inline int stub_is_to_interpreter(struct unwind_cursor *c)
 		if (mark != STUB_NO_MARK)
 			return mark == STUB_BEGINNING;
 	}
-	return 0;
+	return false;
 }
 
 enum stub_patch { STUB_PATCH_NONE, STUB_PATCH_AHEAD, STUB_PATCH_HERE };
@@ -75,11 +66,7 @@ static inline enum stub_patch stub_patch_mark(const struct unwind_cursor *c, wir
 
 #ifdef __bpf__
 
-__attribute__((noinline)) int stub_patch_mark_alone(struct unwind_cursor *c, wire_u32 at)
-{
-	UNWIND_OPAQUE(at);
-	return c && at < UNWIND_TEXT_BYTES - 8 ? (int)stub_patch_mark(c, at) : STUB_PATCH_NONE;
-}
+UNWIND_ALONE_AT(int, stub_patch_mark, 0, UNWIND_TEXT_BYTES - 8, STUB_PATCH_NONE)
 
 #define stub_patch_mark(c, at) stub_patch_mark_alone(c, at)
 
@@ -89,7 +76,7 @@ __attribute__((noinline)) int stub_patch_mark_alone(struct unwind_cursor *c, wir
  * Does the leaf save or restore all registers to have its caller patched
  * (patch_callers_callsite())? %r13 points to the return address then, also right behind the popf.
  */
-static inline int stub_patches_caller(struct unwind_cursor *c)
+static inline bool stub_patches_caller(struct unwind_cursor *c)
 {
 	for (wire_u32 at = UNWIND_TEXT_BEHIND - 1; at < UNWIND_TEXT_BYTES - 8; at++) {
 		int mark = stub_patch_mark(c, at);
@@ -97,27 +84,24 @@ static inline int stub_patches_caller(struct unwind_cursor *c)
 		if (mark != STUB_PATCH_NONE)
 			return mark == STUB_PATCH_HERE;
 	}
-	return 0;
+	return false;
 }
 
 #ifdef __bpf__
 
-__attribute__((noinline)) int stub_patches_caller_alone(struct unwind_cursor *c)
-{
-	return c ? stub_patches_caller(c) : 0;
-}
+UNWIND_ALONE(bool, stub_patches_caller, (struct unwind_cursor * c), c, (c), false)
 
 #define stub_patches_caller(c) stub_patches_caller_alone(c)
 
 #endif
 
 /* The same of a caller: [vzeroupper;] fxrstor (%rsp) is behind the call. Uses c->code. */
-static inline int stub_called_patcher(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline bool stub_called_patcher(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	const wire_u8 *p = c->code;
 
 	if (memory_read(memory, c->code, 8, c->pc))
-		return 0;
+		return false;
 	if (leaf_u24(p) == 0x77f8c5)
 		p += 3;
 	return leaf_u32(p) == 0x0cae0f48;
@@ -147,11 +131,7 @@ static inline wire_u32 stub_popped_length(const struct unwind_cursor *c, wire_u3
 
 #ifdef __bpf__
 
-__attribute__((noinline)) wire_u32 stub_popped_length_alone(struct unwind_cursor *c, wire_u32 at)
-{
-	UNWIND_OPAQUE(at);
-	return c && at < UNWIND_TEXT_BEHIND ? stub_popped_length(c, at) : 0;
-}
+UNWIND_ALONE_AT(wire_u32, stub_popped_length, 0, UNWIND_TEXT_BEHIND, 0)
 
 #define stub_popped_length(c, at) stub_popped_length_alone(c, at)
 
@@ -181,11 +161,7 @@ static inline enum stub_popped stub_popped_at(struct unwind_cursor *c, wire_u32 
 
 #ifdef __bpf__
 
-__attribute__((noinline)) int stub_popped_at_alone(struct unwind_cursor *c, wire_u32 at)
-{
-	UNWIND_OPAQUE(at);
-	return c && at < UNWIND_TEXT_BEHIND ? (int)stub_popped_at(c, at) : STUB_NOT_POPPED;
-}
+UNWIND_ALONE_AT(int, stub_popped_at, 0, UNWIND_TEXT_BEHIND, STUB_NOT_POPPED)
 
 #define stub_popped_at(c, at) ((enum stub_popped)stub_popped_at_alone(c, at))
 
@@ -195,7 +171,7 @@ __attribute__((noinline)) int stub_popped_at_alone(struct unwind_cursor *c, wire
  * Or it was copied: mov (%rsp),%rax; mov %rsp,%r11; [sub $imm8,%rsp]; and $-16,%rsp. Behind one of
  * the last two?
  */
-static inline int stub_has_copied(const wire_u8 *p)
+static inline bool stub_has_copied(const wire_u8 *p)
 {
 	const wire_u8 *from = p;
 
@@ -220,10 +196,7 @@ static inline enum stub_popped stub_has_popped(struct unwind_cursor *c)
 
 #ifdef __bpf__
 
-__attribute__((noinline)) int stub_has_popped_alone(struct unwind_cursor *c)
-{
-	return c ? (int)stub_has_popped(c) : STUB_NOT_POPPED;
-}
+UNWIND_ALONE(int, stub_has_popped, (struct unwind_cursor * c), c, (c), STUB_NOT_POPPED)
 
 #define stub_has_popped(c) ((enum stub_popped)stub_has_popped_alone(c))
 

@@ -19,7 +19,7 @@
 static inline wire_u64 stub_sender_sp(struct unwind_cursor *c, struct unwind_memory *memory,
 				      wire_u64 ra, wire_u64 sp)
 {
-	wire_u64 r13 = c->leaf_regs[13];
+	wire_u64 r13 = c->leaf_regs[DWARF_R13];
 
 	if (r13 == sp || !compiled_is_sender_sp(c, r13, STUB_MAX_ARGUMENTS))
 		return sp;
@@ -32,11 +32,8 @@ static inline wire_u64 stub_sender_sp(struct unwind_cursor *c, struct unwind_mem
 
 #ifdef __bpf__
 
-__attribute__((noinline)) wire_u64 stub_sender_sp_alone(struct unwind_cursor *c, wire_u64 ra,
-							wire_u64 sp)
-{
-	return c ? stub_sender_sp(c, NULL, ra, sp) : 0;
-}
+UNWIND_ALONE(wire_u64, stub_sender_sp, (struct unwind_cursor * c, wire_u64 ra, wire_u64 sp), c,
+	     (c, NULL, ra, sp), 0)
 
 #define stub_sender_sp(c, memory, ra, sp) stub_sender_sp_alone(c, ra, sp)
 
@@ -62,7 +59,8 @@ static inline wire_u64 stub_decide(struct unwind_cursor *c, struct unwind_memory
 }
 
 /* Where such a frame begins (stub_outer_fp()) there is no return address AT: %rbp is the stub's. */
-static inline int stub_is_within(struct unwind_cursor *c, struct unwind_memory *memory, wire_u64 at)
+static inline bool stub_is_within(struct unwind_cursor *c, struct unwind_memory *memory,
+				  wire_u64 at)
 {
 	wire_u64 word;
 
@@ -71,20 +69,20 @@ static inline int stub_is_within(struct unwind_cursor *c, struct unwind_memory *
 }
 
 /* In the call stub, where its frame stands: its caller is no Java code. */
-static inline int stub_is_call_stub(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline bool stub_is_call_stub(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	wire_u64 from = c->jvm.call_stub_return - STUB_CALL_BEFORE, ra;
 
 	if (c->pc < from || c->pc >= c->jvm.call_stub_return + STUB_CALL_BEHIND ||
 	    !frame_pointer_is_near(c))
-		return 0;
+		return false;
 	return !cursor_load(c, memory, c->fp + 8, &ra) && cursor_is_user(ra) && !blob_owns(c, ra);
 }
 
-static inline int stub_enter_popped(struct unwind_cursor *c, struct unwind_memory *memory,
-				    int moved)
+static inline enum unwind_verdict stub_enter_popped(struct unwind_cursor *c,
+						    struct unwind_memory *memory, int moved)
 {
-	wire_u64 ra = c->leaf_regs[0], r13 = c->leaf_regs[13];
+	wire_u64 ra = c->leaf_regs[DWARF_RAX], r13 = c->leaf_regs[DWARF_R13];
 
 	if (moved && compiled_is_sender_sp(c, r13, STUB_MAX_ARGUMENTS))
 		return compiled_enter(c, ra, r13, c->fp);
@@ -92,7 +90,8 @@ static inline int stub_enter_popped(struct unwind_cursor *c, struct unwind_memor
 }
 
 /* By a return address that is known to be one of this stub, AT: what is around it. */
-static inline int stub_follow(struct unwind_cursor *c, struct unwind_memory *memory, wire_u64 at)
+static inline enum unwind_verdict stub_follow(struct unwind_cursor *c, struct unwind_memory *memory,
+					      wire_u64 at)
 {
 	struct unwind_rule rule = { .ra_at = at };
 	wire_u64 ra;
@@ -112,7 +111,7 @@ static inline int stub_follow(struct unwind_cursor *c, struct unwind_memory *mem
  * Is the return address in %rdx? C1's unwind_exception: pop %rdx; jmp *%rbx. generate_forward_exception()
  * in stubGenerator_x86_64.cpp loads and clears JavaThread::_pending_exception between the two.
  */
-static inline int stub_has_rdx(const wire_u8 *p)
+static inline bool stub_has_rdx(const wire_u8 *p)
 {
 	int jumps = p[0] == 0xff && p[1] == 0xe3;
 
@@ -127,12 +126,12 @@ static inline int stub_has_rdx(const wire_u8 *p)
  * An adapter begins with its entry from the interpreter: mov %rsp,%r11; pop %rax, or until JDK 17 mov
  * (%rsp),%rax; mov %rsp,%r11 (gen_i2c_adapter() in sharedRuntime_x86_64.cpp). Uses c->code.
  */
-static inline int stub_in_adapter(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline bool stub_in_adapter(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	const wire_u8 *p = c->code;
 
 	if (memory_read(memory, c->code, 8, blob_code_begin(c)))
-		return 0;
+		return false;
 	return leaf_u32(p) == 0x58dc8b4c ||
 	       (leaf_u32(p) == 0x24048b48 && leaf_u24(p + 4) == 0xdc8b4c);
 }
@@ -142,32 +141,29 @@ static inline int stub_in_adapter(struct unwind_cursor *c, struct unwind_memory 
  * a vtable stub) but one to it lies higher up: %rbp is often that of an older interpreted frame, which
  * was entered by the same adapter.
  */
-static inline int stub_is_adapter_leaf(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline bool stub_is_adapter_leaf(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	return stub_fits(c, memory, c->sp) && stub_in_adapter(c, memory);
 }
 
 #ifdef __bpf__
 
-__attribute__((noinline)) int stub_is_adapter_leaf_alone(struct unwind_cursor *c)
-{
-	return c ? stub_is_adapter_leaf(c, NULL) : 0;
-}
+UNWIND_ALONE(bool, stub_is_adapter_leaf, (struct unwind_cursor * c), c, (c, NULL), false)
 
 #define stub_is_adapter_leaf(c, memory) stub_is_adapter_leaf_alone(c)
 
 #endif
 
-static inline int stub_leave(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline enum unwind_verdict stub_leave(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	struct unwind_rule rule;
-	wire_u64 ra = c->leaf_regs[0], at;
+	wire_u64 ra = c->leaf_regs[DWARF_RAX], at;
 	enum stub_popped popped;
 
 	if (stub_is_barrier(c, memory, &rule))
 		return compiled_follow(c, memory, &rule);
-	if (stub_has_rdx(c->text + UNWIND_TEXT_BEHIND) && blob_owns(c, c->leaf_regs[1]))
-		return compiled_enter(c, c->leaf_regs[1], c->sp, c->fp);
+	if (stub_has_rdx(c->text + UNWIND_TEXT_BEHIND) && blob_owns(c, c->leaf_regs[DWARF_RDX]))
+		return compiled_enter(c, c->leaf_regs[DWARF_RDX], c->sp, c->fp);
 	at = stub_decide(c, memory);
 	if (at && !stub_is_within(c, memory, at))
 		return stub_follow(c, memory, at);
@@ -200,7 +196,8 @@ static inline int stub_leave(struct unwind_cursor *c, struct unwind_memory *memo
 	return cursor_stop(c, UNWIND_JAVA_FRAME);
 }
 
-static inline int stub_leaf_step(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline enum unwind_verdict stub_leaf_step(struct unwind_cursor *c,
+						 struct unwind_memory *memory)
 {
 	if (blob_read(c, memory, c->compiled_seen.blob) || compiled_read_text(c, memory))
 		return UNWIND_STOP;
@@ -209,10 +206,8 @@ static inline int stub_leaf_step(struct unwind_cursor *c, struct unwind_memory *
 
 #ifdef __bpf__
 
-__attribute__((noinline)) int stub_leaf_step_alone(struct unwind_cursor *c)
-{
-	return c ? stub_leaf_step(c, NULL) : UNWIND_STOP;
-}
+UNWIND_ALONE(enum unwind_verdict, stub_leaf_step, (struct unwind_cursor * c), c, (c, NULL),
+	     UNWIND_STOP)
 
 #define stub_leaf_step(c, memory) (stub_leaf_step_alone(c) & UNWIND_STOP)
 

@@ -19,10 +19,7 @@ static inline wire_u64 stub_called(struct unwind_cursor *c, struct unwind_memory
 
 #ifdef __bpf__
 
-__attribute__((noinline)) wire_u64 stub_called_alone(struct unwind_cursor *c, wire_u64 at)
-{
-	return c ? stub_called(c, NULL, at) : 0;
-}
+UNWIND_ALONE(wire_u64, stub_called, (struct unwind_cursor * c, wire_u64 at), c, (c, NULL, at), 0)
 
 #define stub_called(c, memory, at) stub_called_alone(c, at)
 
@@ -41,17 +38,18 @@ static inline wire_u64 stub_start(struct unwind_cursor *c, struct unwind_memory 
  * Does the stub at START make a frame at once? Compiled code leaves an older interpreted frame's
  * address in %rbp, and what called that may have come through a stub of this blob too. Uses c->code.
  */
-static inline int stub_enters(struct unwind_cursor *c, struct unwind_memory *memory, wire_u64 start)
+static inline bool stub_enters(struct unwind_cursor *c, struct unwind_memory *memory,
+			       wire_u64 start)
 {
 	const wire_u8 *p = c->code;
 
 	if (memory_read(memory, c->code, 16, start))
-		return 0;
+		return false;
 	for (int i = 0; i < 12; i++)
 		if (p[i] == LEAF_PUSH_RBP && (leaf_u24(p + i + 1) == LEAF_MOV_RBP_JIT ||
 					      leaf_u24(p + i + 1) == LEAF_MOV_RBP))
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 /*
@@ -59,13 +57,13 @@ static inline int stub_enters(struct unwind_cursor *c, struct unwind_memory *mem
  * A stub may have jumped to another with its frame standing (generate_generic_copy() to copies in
  * front of it): where it was called is then behind pc.
  */
-static inline int stub_has_frame(struct unwind_cursor *c, struct unwind_memory *memory,
-				 wire_u64 nearest)
+static inline bool stub_has_frame(struct unwind_cursor *c, struct unwind_memory *memory,
+				  wire_u64 nearest)
 {
 	wire_u64 start;
 
 	if (!frame_pointer_is_near(c))
-		return 0;
+		return false;
 	start = stub_called(c, memory, c->fp + 8);
 	if (start > c->pc)
 		return !nearest && stub_enters(c, memory, start);
@@ -90,27 +88,24 @@ static inline wire_u64 stub_scan(struct unwind_cursor *c, struct unwind_memory *
 
 #ifdef __bpf__
 
-__attribute__((noinline)) wire_u64 stub_scan_alone(struct unwind_cursor *c)
-{
-	return c ? stub_scan(c, NULL) : 0;
-}
+UNWIND_ALONE(wire_u64, stub_scan, (struct unwind_cursor * c), c, (c, NULL), 0)
 
 #define stub_scan(c, memory) stub_scan_alone(c)
 
 #endif
 
 /* Is there a return address of native code at AT? call rel32; call *%reg; call *(%reg); call *d(%reg). */
-static inline int stub_is_from_native(struct unwind_cursor *c, struct unwind_memory *memory,
-				      wire_u64 at)
+static inline bool stub_is_from_native(struct unwind_cursor *c, struct unwind_memory *memory,
+				       wire_u64 at)
 {
 	const wire_u8 *p = c->code + 8;
 	wire_u64 ra;
 
 	if (cursor_load(c, memory, at, &ra) || !cursor_is_user(ra) || blob_owns(c, ra) ||
 	    memory_read(memory, c->code, 8, ra - 8))
-		return 0;
+		return false;
 	if (p[-5] == 0xe8)
-		return 1;
+		return true;
 	return (p[-2] == 0xff && (p[-1] & 0x38) == 0x10) ||
 	       (p[-3] == 0xff && (p[-2] & 0xf8) == 0x50) ||
 	       (p[-6] == 0xff && (p[-5] & 0x38) == 0x10);
@@ -118,10 +113,8 @@ static inline int stub_is_from_native(struct unwind_cursor *c, struct unwind_mem
 
 #ifdef __bpf__
 
-__attribute__((noinline)) int stub_is_from_native_alone(struct unwind_cursor *c, wire_u64 at)
-{
-	return c ? stub_is_from_native(c, NULL, at) : 0;
-}
+UNWIND_ALONE(bool, stub_is_from_native, (struct unwind_cursor * c, wire_u64 at), c, (c, NULL, at),
+	     false)
 
 #define stub_is_from_native(c, memory, at) stub_is_from_native_alone(c, at)
 
@@ -131,8 +124,8 @@ __attribute__((noinline)) int stub_is_from_native_alone(struct unwind_cursor *c,
 #define STUB_NATIVE_PUSHED 5
 
 /* The JVM asks for the processor's features by a stub that has no frame and uses %rbp. */
-static inline int stub_pushes_for_native(struct unwind_cursor *c, struct unwind_memory *memory,
-					 struct unwind_rule *rule)
+static inline bool stub_pushes_for_native(struct unwind_cursor *c, struct unwind_memory *memory,
+					  struct unwind_rule *rule)
 {
 	for (wire_u32 i = 1; i <= STUB_NATIVE_PUSHED; i++) {
 		wire_u64 at = c->sp + 8ULL * i;
@@ -140,45 +133,42 @@ static inline int stub_pushes_for_native(struct unwind_cursor *c, struct unwind_
 		if (!stub_is_from_native(c, memory, at))
 			continue;
 		*rule = (struct unwind_rule){ .cfa = at + 8, .ra_at = at, .fp_at = at - 8 };
-		return 1;
+		return true;
 	}
-	return 0;
+	return false;
 }
 
 /*
  * Is there an address of Java code at AT? Of this very blob only behind a call within it: a register
  * that was saved may hold the address that the stub was called by.
  */
-static inline int stub_fits(struct unwind_cursor *c, struct unwind_memory *memory, wire_u64 at)
+static inline bool stub_fits(struct unwind_cursor *c, struct unwind_memory *memory, wire_u64 at)
 {
 	wire_u64 ra;
 
 	if (cursor_load(c, memory, at, &ra) || !blob_owns(c, ra))
-		return 0;
+		return false;
 	return !blob_holds(c, ra) || compiled_target(c, memory, ra);
 }
 
 #ifdef __bpf__
 
-__attribute__((noinline)) int stub_fits_alone(struct unwind_cursor *c, wire_u64 at)
-{
-	return c ? stub_fits(c, NULL, at) : 0;
-}
+UNWIND_ALONE(bool, stub_fits, (struct unwind_cursor * c, wire_u64 at), c, (c, NULL, at), false)
 
 #define stub_fits(c, memory, at) stub_fits_alone(c, at)
 
 #endif
 
 /* The first place that holds an address of Java code, of those where stubs have it. */
-static inline int stub_guess(struct unwind_cursor *c, struct unwind_memory *memory,
-			     struct unwind_rule *rule)
+static inline bool stub_guess(struct unwind_cursor *c, struct unwind_memory *memory,
+			      struct unwind_rule *rule)
 {
 	*rule = (struct unwind_rule){ .cfa = c->sp + 8, .ra_at = c->sp };
 	if (stub_fits(c, memory, rule->ra_at) || stub_is_from_native(c, memory, c->sp))
-		return 1;
+		return true;
 	*rule = (struct unwind_rule){ .cfa = c->sp + 16, .ra_at = c->sp + 8, .fp_at = c->sp };
 	if (stub_fits(c, memory, rule->ra_at))
-		return 1;
+		return true;
 	*rule = compiled_fp_rule(c);
 	return frame_pointer_is_near(c) && stub_fits(c, memory, rule->ra_at);
 }

@@ -9,7 +9,7 @@
 #include "unwind/cursor.h"
 
 /* Can the frame pointer be that of this frame, or of an older one near by? */
-static inline int frame_pointer_is_near(const struct unwind_cursor *c)
+static inline bool frame_pointer_is_near(const struct unwind_cursor *c)
 {
 	return (c->fp & 7) == 0 && c->fp >= c->sp && c->fp - c->sp <= UNWIND_MAX_FRAME_BYTES;
 }
@@ -19,7 +19,7 @@ static inline int frame_pointer_is_near(const struct unwind_cursor *c)
  * zeroed) - but only when a frame handed it down. In the leaf's register it may be any value of
  * code that uses %rbp for something else.
  */
-static inline int frame_pointer_check(struct unwind_cursor *c)
+static inline enum unwind_verdict frame_pointer_check(struct unwind_cursor *c)
 {
 	if (c->fp == 0)
 		return cursor_stop(c, c->linked ? UNWIND_DONE : UNWIND_FP_END);
@@ -28,7 +28,8 @@ static inline int frame_pointer_check(struct unwind_cursor *c)
 	return UNWIND_GO_ON;
 }
 
-static inline int frame_pointer_step(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline enum unwind_verdict frame_pointer_step(struct unwind_cursor *c,
+						     struct unwind_memory *memory)
 {
 	struct unwind_rule rule = { .cfa = c->fp + 16, .ra_at = c->fp + 8, .fp_at = c->fp };
 
@@ -41,7 +42,8 @@ static inline int frame_pointer_step(struct unwind_cursor *c, struct unwind_memo
  * The same from code that has put the stack pointer on another stack (WIRE_RULE_FP): the frame may
  * be anywhere. A chain that runs in circles ends with the frames.
  */
-static inline int frame_pointer_switch(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline enum unwind_verdict frame_pointer_switch(struct unwind_cursor *c,
+						       struct unwind_memory *memory)
 {
 	wire_u64 fp = c->fp, pc;
 

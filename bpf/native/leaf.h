@@ -40,12 +40,12 @@ struct leaf_frame {
 #define LEAF_RET	 0xc3
 
 /* What follows `push %rbp` in a prologue. */
-static inline int leaf_sets_frame(wire_u32 op)
+static inline bool leaf_sets_frame(wire_u32 op)
 {
 	return op == LEAF_MOV_RBP || op == LEAF_MOV_RBP_JIT || op == LEAF_SUB8 || op == LEAF_SUB32;
 }
 
-static inline int leaf_is_prologue(const wire_u8 *p)
+static inline bool leaf_is_prologue(const wire_u8 *p)
 {
 	return p[0] == LEAF_PUSH_RBP && leaf_sets_frame(leaf_u24(p + 1));
 }
@@ -63,7 +63,7 @@ static inline wire_u32 leaf_store_size(const wire_u8 *p)
 }
 
 /* One of the JDK's return polls, then ret. */
-static inline int leaf_is_return_poll(const wire_u8 *p)
+static inline bool leaf_is_return_poll(const wire_u8 *p)
 {
 	wire_u32 op = leaf_u24(p);
 
@@ -87,28 +87,28 @@ static inline int leaf_is_return_poll(const wire_u8 *p)
  * jump through memory: a PLT entry (with or without endbr64) or a tail call. Or glibc's end of a
  * system call: cmp $-4095,%rax; ja; ret.
  */
-static inline int leaf_is_return(const wire_u8 *p)
+static inline bool leaf_is_return(const wire_u8 *p)
 {
 	if (p[0] == LEAF_RET || p[0] == 0xc2 || (p[0] == 0xf3 && p[1] == LEAF_RET))
-		return 1;
+		return true;
 	if (p[0] == 0xff && p[1] == 0x25)
-		return 1;
+		return true;
 	if (leaf_u32(p) == 0xf0003d48 && p[6] == 0x77 && p[8] == LEAF_RET)
-		return 1;
+		return true;
 	if (leaf_u24(p) == 0x77f8c5)
 		return p[3] == LEAF_RET || leaf_is_return_poll(p + 3);
 	return leaf_is_return_poll(p);
 }
 
-static inline int leaf_is_entry(const wire_u8 *p)
+static inline bool leaf_is_entry(const wire_u8 *p)
 {
 	if (leaf_u32(p) == LEAF_ENDBR64)
 		return p[4] == LEAF_PUSH_RBP || (p[4] == 0xff && p[5] == 0x25) ||
 		       (p[4] == 0xf2 && p[5] == 0xff && p[6] == 0x25);
 	if (leaf_u24(p) == 0x248489 && p[7] == LEAF_PUSH_RBP) /* mov %eax,-N(%rsp): the bang */
-		return 1;
+		return true;
 	if (leaf_u24(p) == LEAF_SUB32 && leaf_store_size(p + 7)) /* HotSpot without a bang */
-		return 1;
+		return true;
 	return leaf_is_prologue(p) || (p[0] == LEAF_PUSH_RBP && leaf_u32(p - 4) == LEAF_ENDBR64);
 }
 
@@ -116,7 +116,7 @@ static inline int leaf_is_entry(const wire_u8 *p)
  * glibc's clone() and clone3() have no call frame information from their system call on, since it
  * would be wrong in the child (sysdeps/unix/sysv/linux/x86_64/clone.S): test %rax,%rax; jl; je; ret.
  */
-static inline int leaf_is_clone(const wire_u8 *p)
+static inline bool leaf_is_clone(const wire_u8 *p)
 {
 	return leaf_u24(p) == 0xc08548 && p[3] == 0x7c && p[5] == 0x74 && p[7] == 0xc3;
 }
@@ -150,7 +150,7 @@ static inline void leaf_decide(const wire_u8 *p, struct leaf_frame *ret_leaf)
 	}
 }
 
-static inline int leaf_step(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline enum unwind_verdict leaf_step(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	struct leaf_frame leaf;
 	struct unwind_rule rule = { .fp_at = 0 };
@@ -169,7 +169,7 @@ static inline int leaf_step(struct unwind_cursor *c, struct unwind_memory *memor
 		rule.ra_at = c->sp;
 		break;
 	case LEAF_CLONED:
-		if (c->leaf_regs[0] == 0)
+		if (c->leaf_regs[DWARF_RAX] == 0)
 			return cursor_stop(c, UNWIND_DONE);
 		rule.ra_at = c->sp;
 		break;
@@ -190,11 +190,7 @@ static inline int leaf_step(struct unwind_cursor *c, struct unwind_memory *memor
 
 #ifdef __bpf__
 
-/* A function of its own for the verifier: see cursor_load_far_alone(). */
-__attribute__((noinline)) int leaf_step_alone(struct unwind_cursor *c)
-{
-	return c ? leaf_step(c, NULL) : UNWIND_STOP;
-}
+UNWIND_ALONE(enum unwind_verdict, leaf_step, (struct unwind_cursor * c), c, (c, NULL), UNWIND_STOP)
 
 #define leaf_step(c, memory) (leaf_step_alone(c) & UNWIND_STOP)
 

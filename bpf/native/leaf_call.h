@@ -61,44 +61,44 @@ static inline wire_u64 leaf_call_jump(const wire_u8 *p, wire_u64 at)
 }
 
 /* Does the function at TARGET hold pc and push no frame pointer? CODE is its beginning. */
-static inline int leaf_call_fits(const struct unwind_cursor *c, wire_u64 target)
+static inline bool leaf_call_fits(const struct unwind_cursor *c, wire_u64 target)
 {
 	const wire_u8 *p = c->code;
 
 	if (target > c->pc || c->pc - target > LEAF_CALL_MAX_BYTES)
-		return 0;
+		return false;
 	return p[0] != LEAF_PUSH_RBP && !(leaf_u32(p) == LEAF_ENDBR64 && p[4] == LEAF_PUSH_RBP);
 }
 
 /* Uses c->code. */
-static inline int leaf_was_called(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline bool leaf_was_called(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	wire_u64 ra, slot = 0, target = 0, jump = 0;
 
 	if (cursor_load(c, memory, c->sp, &ra) || !cursor_is_user(ra))
-		return 0;
+		return false;
 	if (memory_read(memory, c->code, 8, ra - 6))
-		return 0;
+		return false;
 	if (c->code[1] == 0xe8)
 		target = leaf_relative(ra, c->code + 2);
 	else if (c->code[0] == 0xff && c->code[1] == 0x15) /* call *slot(%rip) */
 		slot = leaf_relative(ra, c->code + 2);
 	else
-		return 0;
+		return false;
 	if (target) {
 		if (memory_read(memory, c->code, 16, target))
-			return 0;
+			return false;
 		slot = leaf_call_plt_slot(c->code, target);
 		jump = leaf_call_jump(c->code, target);
 	}
 	if (jump) {
 		target = jump;
 		if (memory_read(memory, c->code, 16, target))
-			return 0;
+			return false;
 	}
 	if (slot &&
 	    (memory_read(memory, &target, 8, slot) || memory_read(memory, c->code, 16, target)))
-		return 0;
+		return false;
 	return leaf_call_fits(c, target);
 }
 

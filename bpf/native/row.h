@@ -5,40 +5,32 @@
 
 #include "unwind/cursor.h"
 
-enum row_register {
-	ROW_RBX = 3,
-	ROW_RBP = 6,
-	ROW_RSP = 7,
-	ROW_R12 = 12,
-	ROW_R13 = 13,
-	ROW_R14 = 14,
-	ROW_R15 = 15
-};
-
 /*
  * A register's value in this frame. By the ABI callees keep only some. Assembly with conventions of
  * its own keeps others where it needs them (OpenSSL's bn_power5, x86_64-mont5.pl, has its CFA in
  * %rax while it calls): they are what they were in the leaf. Not so %r12 and %r14, which any callee
  * may have saved and used; rules don't say where.
  */
-static inline int row_register(struct unwind_cursor *c, wire_u8 reg, wire_u64 *ret_value)
+static inline enum unwind_verdict row_register(struct unwind_cursor *c, wire_u8 reg,
+					       wire_u64 *ret_value)
 {
 	switch (reg) {
-	case ROW_RSP: *ret_value = c->sp; return UNWIND_GO_ON;
-	case ROW_RBP: *ret_value = c->fp; return UNWIND_GO_ON;
-	case ROW_RBX: *ret_value = c->rbx; return UNWIND_GO_ON;
-	case ROW_R13: *ret_value = c->r13; return UNWIND_GO_ON;
-	case ROW_R15: *ret_value = c->r15; return UNWIND_GO_ON;
+	case DWARF_RSP: *ret_value = c->sp; return UNWIND_GO_ON;
+	case DWARF_RBP: *ret_value = c->fp; return UNWIND_GO_ON;
+	case DWARF_RBX: *ret_value = c->rbx; return UNWIND_GO_ON;
+	case DWARF_R13: *ret_value = c->r13; return UNWIND_GO_ON;
+	case DWARF_R15: *ret_value = c->r15; return UNWIND_GO_ON;
 	default: break;
 	}
-	if (!c->regs_kept || (!c->leaf && (reg == ROW_R12 || reg == ROW_R14)))
+	if (!c->regs_kept || (!c->leaf && (reg == DWARF_R12 || reg == DWARF_R14)))
 		return cursor_stop(c, UNWIND_BAD_ROW);
 	*ret_value = c->leaf_regs[reg & 15];
 	return UNWIND_GO_ON;
 }
 
 /* The address of the word that holds the CFA of a WIRE_RULE_DEREF. */
-static inline int row_index(struct unwind_cursor *c, const struct wire_rule *rule, wire_u64 *base)
+static inline enum unwind_verdict row_index(struct unwind_cursor *c, const struct wire_rule *rule,
+					    wire_u64 *base)
 {
 	wire_u64 index;
 
@@ -50,8 +42,8 @@ static inline int row_index(struct unwind_cursor *c, const struct wire_rule *rul
 	return UNWIND_GO_ON;
 }
 
-static inline int row_cfa(struct unwind_cursor *c, struct unwind_memory *memory,
-			  const struct wire_rule *rule, wire_u64 *ret_cfa)
+static inline enum unwind_verdict row_cfa(struct unwind_cursor *c, struct unwind_memory *memory,
+					  const struct wire_rule *rule, wire_u64 *ret_cfa)
 {
 	wire_u64 base;
 
@@ -71,8 +63,10 @@ static inline int row_cfa(struct unwind_cursor *c, struct unwind_memory *memory,
 	return UNWIND_GO_ON;
 }
 
-static inline int row_return_address(struct unwind_cursor *c, struct unwind_memory *memory,
-				     const struct wire_rule *rule, wire_u64 cfa, wire_u64 *ret_pc)
+static inline enum unwind_verdict row_return_address(struct unwind_cursor *c,
+						     struct unwind_memory *memory,
+						     const struct wire_rule *rule, wire_u64 cfa,
+						     wire_u64 *ret_pc)
 {
 	if (rule->ra_slot & WIRE_RA_REGISTER)
 		return row_register(c, rule->ra_slot & 15, ret_pc);
@@ -80,8 +74,8 @@ static inline int row_return_address(struct unwind_cursor *c, struct unwind_memo
 }
 
 /* What the slots of the saved registers count from. */
-static inline int row_home(struct unwind_cursor *c, const struct wire_rule *rule, wire_u64 cfa,
-			   wire_u64 *ret_home)
+static inline enum unwind_verdict row_home(struct unwind_cursor *c, const struct wire_rule *rule,
+					   wire_u64 cfa, wire_u64 *ret_home)
 {
 	*ret_home = cfa;
 	if (!rule->home_reg)
@@ -96,22 +90,23 @@ static inline int row_home(struct unwind_cursor *c, const struct wire_rule *rule
  * Of the end of code that realigned its stack gcc says nothing: behind pop %r10; pop %rbp registers
  * would still be counted from %rbp, which is the caller's already and lies in no place of this frame.
  */
-static inline int row_has_popped(const struct unwind_cursor *c, const struct wire_rule *rule,
-				 wire_u64 cfa, wire_u64 home)
+static inline bool row_has_popped(const struct unwind_cursor *c, const struct wire_rule *rule,
+				  wire_u64 cfa, wire_u64 home)
 {
 	return rule->home_reg && rule->kind == WIRE_RULE_CFA && home - 16 - c->sp >= cfa - c->sp;
 }
 
-static inline int row_restore(struct unwind_cursor *c, struct unwind_memory *memory, wire_u64 cfa,
-			      wire_u32 slot, wire_u64 *value)
+static inline enum unwind_verdict row_restore(struct unwind_cursor *c, struct unwind_memory *memory,
+					      wire_u64 cfa, wire_u32 slot, wire_u64 *value)
 {
 	if (slot == WIRE_SLOT_SAME)
 		return UNWIND_GO_ON;
 	return cursor_load(c, memory, cfa - 8ULL * slot, value);
 }
 
-static inline int row_restore_byte(struct unwind_cursor *c, struct unwind_memory *memory,
-				   wire_u64 cfa, wire_u8 slot, wire_u64 *value)
+static inline enum unwind_verdict row_restore_byte(struct unwind_cursor *c,
+						   struct unwind_memory *memory, wire_u64 cfa,
+						   wire_u8 slot, wire_u64 *value)
 {
 	if (slot != WIRE_SLOT_LOST)
 		return row_restore(c, memory, cfa, slot, value);
@@ -119,8 +114,9 @@ static inline int row_restore_byte(struct unwind_cursor *c, struct unwind_memory
 	return UNWIND_GO_ON;
 }
 
-static inline int row_restore_all(struct unwind_cursor *c, struct unwind_memory *memory,
-				  const struct wire_rule *rule, wire_u64 home)
+static inline enum unwind_verdict row_restore_all(struct unwind_cursor *c,
+						  struct unwind_memory *memory,
+						  const struct wire_rule *rule, wire_u64 home)
 {
 	if (rule->rbp_slot == WIRE_RBP_SLOT_LOST)
 		c->fp = 1; /* no frame pointer */
@@ -133,8 +129,8 @@ static inline int row_restore_all(struct unwind_cursor *c, struct unwind_memory 
 	return UNWIND_GO_ON;
 }
 
-static inline int row_step(struct unwind_cursor *c, struct unwind_memory *memory,
-			   const struct wire_rule *rule)
+static inline enum unwind_verdict row_step(struct unwind_cursor *c, struct unwind_memory *memory,
+					   const struct wire_rule *rule)
 {
 	wire_u64 cfa, home, pc, sp = c->sp;
 	int leaf = c->leaf;
@@ -151,10 +147,7 @@ static inline int row_step(struct unwind_cursor *c, struct unwind_memory *memory
 		return cursor_stop(c, UNWIND_BAD_ROW);
 	if (!row_has_popped(c, rule, cfa, home) && row_restore_all(c, memory, rule, home))
 		return UNWIND_STOP;
-	c->pc = pc;
-	c->sp = cfa;
-	c->leaf = 0;
-	c->exact = 0;
+	cursor_move(c, pc, cfa, c->fp);
 	c->linked = 1;
 	c->row_frames++;
 	return UNWIND_GO_ON;

@@ -29,17 +29,17 @@ enum signal_reg {
  * glibc aligns its trampoline to 16 bytes (sysdeps/unix/sysv/linux/x86_64/libc_sigaction.c), so
  * that only one frame in sixteen pays for a look at the code: mov $15,%rax; syscall.
  */
-static inline int signal_is_trampoline(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline bool signal_is_trampoline(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	const wire_u8 *p = c->code;
 
 	if ((c->pc & 15) || c->pc == c->no_trampoline)
-		return 0;
+		return false;
 	if (!memory_read(memory, c->code, 16, c->pc) && p[0] == 0x48 && p[1] == 0xc7 &&
 	    p[2] == 0xc0 && p[3] == 15 && p[4] == 0 && p[7] == 0x0f && p[8] == 0x05)
-		return 1;
+		return true;
 	c->no_trampoline = c->pc;
-	return 0;
+	return false;
 }
 
 /* The interrupted registers in the order of their DWARF numbers. */
@@ -48,19 +48,19 @@ static inline void signal_restore(struct unwind_cursor *c)
 	const wire_u64 *context = c->context;
 	wire_u64 *regs = c->leaf_regs;
 
-	regs[0] = context[SIGNAL_RAX];
-	regs[1] = context[SIGNAL_RDX];
-	regs[2] = context[SIGNAL_RCX];
-	regs[3] = context[SIGNAL_RBX];
-	regs[4] = context[SIGNAL_RSI];
-	regs[5] = context[SIGNAL_RDI];
-	regs[6] = context[SIGNAL_RBP];
-	regs[7] = context[SIGNAL_RSP];
+	regs[DWARF_RAX] = context[SIGNAL_RAX];
+	regs[DWARF_RDX] = context[SIGNAL_RDX];
+	regs[DWARF_RCX] = context[SIGNAL_RCX];
+	regs[DWARF_RBX] = context[SIGNAL_RBX];
+	regs[DWARF_RSI] = context[SIGNAL_RSI];
+	regs[DWARF_RDI] = context[SIGNAL_RDI];
+	regs[DWARF_RBP] = context[SIGNAL_RBP];
+	regs[DWARF_RSP] = context[SIGNAL_RSP];
 	for (int i = 0; i < 8; i++)
 		regs[8 + i] = context[i];
 }
 
-static inline int signal_step(struct unwind_cursor *c, struct unwind_memory *memory)
+static inline enum unwind_verdict signal_step(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	wire_u64 pc, sp;
 
@@ -72,13 +72,7 @@ static inline int signal_step(struct unwind_cursor *c, struct unwind_memory *mem
 		return cursor_stop(c, UNWIND_BAD_RETURN);
 	signal_restore(c);
 	/* The handler may run on an alternate stack above or below: no growth to check. */
-	c->pc = pc;
-	c->sp = sp;
-	cursor_take_leaf_regs(c);
-	c->linked = 0; /* the frame pointer's register is any value again */
-	c->leaf = 1;
-	c->regs_kept = 1;
-	c->exact = 1;
+	cursor_resume(c, pc, sp);
 	return UNWIND_GO_ON;
 }
 

@@ -21,7 +21,7 @@ struct bucket {
 };
 
 /* Take a token: 1, or 0 when there is none. */
-static inline int bucket_take(struct bucket *bucket, wire_u64 now_ns)
+static inline bool bucket_take(struct bucket *bucket, wire_u64 now_ns)
 {
 	wire_u64 fresh = 0;
 
@@ -33,9 +33,9 @@ static inline int bucket_take(struct bucket *bucket, wire_u64 now_ns)
 	if (bucket->tokens > BUCKET_BURST)
 		bucket->tokens = BUCKET_BURST;
 	if (!bucket->tokens)
-		return 0;
+		return false;
 	bucket->tokens--;
-	return 1;
+	return true;
 }
 
 #endif

@@ -135,11 +135,11 @@ static __always_inline void miss_fill_regs(struct wire_miss *miss, const struct 
 		__builtin_memcpy(miss->regs, c->leaf_regs, sizeof(miss->regs));
 	else
 		__builtin_memset(miss->regs, 0, sizeof(miss->regs));
-	miss->regs[ROW_RBX] = c->rbx;
-	miss->regs[ROW_RBP] = c->fp;
-	miss->regs[ROW_RSP] = c->sp;
-	miss->regs[ROW_R13] = c->r13;
-	miss->regs[ROW_R15] = c->r15;
+	miss->regs[DWARF_RBX] = c->rbx;
+	miss->regs[DWARF_RBP] = c->fp;
+	miss->regs[DWARF_RSP] = c->sp;
+	miss->regs[DWARF_R13] = c->r13;
+	miss->regs[DWARF_R15] = c->r15;
 }
 
 /* The thread's anchor and continuation as they are now; userspace walks later. */

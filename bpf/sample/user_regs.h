@@ -28,26 +28,26 @@ static __always_inline bool user_regs_are_user(const struct pt_regs *regs)
 }
 
 /* Of REGS, struct pt_regs, into C; a macro since the program's context is read like no other memory. */
-#define user_regs_fill(c, regs)                   \
-	do {                                      \
-		(c)->pc = (regs)->ip;             \
-		(c)->sp = (regs)->sp;             \
-		(c)->leaf_regs[0] = (regs)->ax;   \
-		(c)->leaf_regs[1] = (regs)->dx;   \
-		(c)->leaf_regs[2] = (regs)->cx;   \
-		(c)->leaf_regs[3] = (regs)->bx;   \
-		(c)->leaf_regs[4] = (regs)->si;   \
-		(c)->leaf_regs[5] = (regs)->di;   \
-		(c)->leaf_regs[6] = (regs)->bp;   \
-		(c)->leaf_regs[7] = (regs)->sp;   \
-		(c)->leaf_regs[8] = (regs)->r8;   \
-		(c)->leaf_regs[9] = (regs)->r9;   \
-		(c)->leaf_regs[10] = (regs)->r10; \
-		(c)->leaf_regs[11] = (regs)->r11; \
-		(c)->leaf_regs[12] = (regs)->r12; \
-		(c)->leaf_regs[13] = (regs)->r13; \
-		(c)->leaf_regs[14] = (regs)->r14; \
-		(c)->leaf_regs[15] = (regs)->r15; \
+#define user_regs_fill(c, regs)                          \
+	do {                                             \
+		(c)->pc = (regs)->ip;                    \
+		(c)->sp = (regs)->sp;                    \
+		(c)->leaf_regs[DWARF_RAX] = (regs)->ax;  \
+		(c)->leaf_regs[DWARF_RDX] = (regs)->dx;  \
+		(c)->leaf_regs[DWARF_RCX] = (regs)->cx;  \
+		(c)->leaf_regs[DWARF_RBX] = (regs)->bx;  \
+		(c)->leaf_regs[DWARF_RSI] = (regs)->si;  \
+		(c)->leaf_regs[DWARF_RDI] = (regs)->di;  \
+		(c)->leaf_regs[DWARF_RBP] = (regs)->bp;  \
+		(c)->leaf_regs[DWARF_RSP] = (regs)->sp;  \
+		(c)->leaf_regs[DWARF_R8] = (regs)->r8;   \
+		(c)->leaf_regs[DWARF_R9] = (regs)->r9;   \
+		(c)->leaf_regs[DWARF_R10] = (regs)->r10; \
+		(c)->leaf_regs[DWARF_R11] = (regs)->r11; \
+		(c)->leaf_regs[DWARF_R12] = (regs)->r12; \
+		(c)->leaf_regs[DWARF_R13] = (regs)->r13; \
+		(c)->leaf_regs[DWARF_R14] = (regs)->r14; \
+		(c)->leaf_regs[DWARF_R15] = (regs)->r15; \
 	} while (0)
 
 /*
@@ -85,7 +85,8 @@ static __always_inline bool user_regs_are_replaced(const struct scratch *s,
 	       !space_find(sample->tgid, sample->start_ns, sample->exec_id);
 }
 
-static __always_inline int user_regs_of_entry(struct scratch *s, struct task_struct *task)
+static __always_inline enum unwind_reason user_regs_of_entry(struct scratch *s,
+							     struct task_struct *task)
 {
 	const struct pt_regs *entry = (const struct pt_regs *)bpf_task_pt_regs(task);
 
@@ -104,8 +105,9 @@ static __always_inline int user_regs_of_entry(struct scratch *s, struct task_str
 }
 
 /* Fill the cursor's; the reason why there is nothing to walk, or UNWIND_DONE. */
-static __always_inline int user_regs_take(struct scratch *s, struct task_struct *task,
-					  struct bpf_perf_event_data *ctx)
+static __always_inline enum unwind_reason user_regs_take(struct scratch *s,
+							 struct task_struct *task,
+							 struct bpf_perf_event_data *ctx)
 {
 	struct unwind_cursor *c = &s->cursor;
 	wire_u64 cs = ctx->regs.cs;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
 /*
- * The state of one user stack walk, the rule that a step decides on, and its execution. A step
- * *decides* (which words of the stack are the return address and the saved frame pointer, where
- * the caller's stack pointer is) and cursor_execute() does it, with all checks in one place.
+ * The state of one user stack walk, and how it moves. A step *decides* where the caller is: which
+ * words of the stack are the return address and the saved frame pointer, where the caller's stack
+ * pointer is. What a caller can be depends on the kind of frame, so cursor_enter(), row_step(),
+ * compiled_enter() and anchor_enter() each check that, and all end in cursor_move(); behind a signal
+ * it is cursor_resume(). Nothing else changes pc, but for a look at another frame, which
+ * gives back what it found.
  */
 #ifndef HOSTPROF_BPF_UNWIND_CURSOR_H
 #define HOSTPROF_BPF_UNWIND_CURSOR_H
@@ -106,9 +109,9 @@ struct unwind_cursor {
 
 	struct interpreted_frame interpreted; /* the one at pc */
 
-	wire_u64 window_at;	/* address of window[0]; 0: empty */
-	wire_u64 loaded;	/* by cursor_load_far() */
-	wire_u64 leaf_regs[16]; /* by DWARF number, while `regs_kept` is set */
+	wire_u64 window_at;		     /* address of window[0]; 0: empty */
+	wire_u64 loaded;		     /* by cursor_load_far() */
+	wire_u64 leaf_regs[DWARF_REGISTERS]; /* while `regs_kept` is set */
 	/* Read buffers; a BPF stack has 512 bytes. */
 	wire_u64 context[17]; /* the registers in a ucontext */
 	wire_u64 window[UNWIND_WINDOW_WORDS];
@@ -130,7 +133,35 @@ struct unwind_rule {
 /* Hide where a value came from, so that the check below is made on the value that is used. */
 #define UNWIND_OPAQUE(variable) __asm__ volatile("" : "+r"(variable))
 
-static inline int cursor_stop(struct unwind_cursor *c, enum unwind_reason reason)
+#ifdef __bpf__
+
+/*
+ * x_alone(), which this makes, is what BPF calls for x(). The verifier looks once at a function that
+ * is not static, and would follow the branches of x() anew on every way to it. But it takes nothing
+ * for granted there: what is pointed to may be NULL (then the result is NONE), an index is checked
+ * again, and the result may be any number: the macro x() leaves the bits that count. `memory` is
+ * nothing in BPF and is not handed on.
+ */
+#define UNWIND_ALONE(type, name, params, is_there, args, none) \
+	__attribute__((noinline)) type name##_alone params     \
+	{                                                      \
+		return (is_there) ? (type)name args : (none);  \
+	}
+
+/* The same of x(c, at), where FIRST <= at < END. */
+#define UNWIND_ALONE_AT(type, name, first, end, none)                                     \
+	__attribute__((noinline)) type name##_alone(struct unwind_cursor *c, wire_u32 at) \
+	{                                                                                 \
+		UNWIND_OPAQUE(at);                                                        \
+		if (!c || at >= (end))                                                    \
+			return none;                                                      \
+		UNWIND_OPAQUE(at);                                                        \
+		return at < (first) ? (none) : (type)name(c, at);                         \
+	}
+
+#endif
+
+static inline enum unwind_verdict cursor_stop(struct unwind_cursor *c, enum unwind_reason reason)
 {
 	c->reason = reason;
 	return UNWIND_STOP;
@@ -139,10 +170,10 @@ static inline int cursor_stop(struct unwind_cursor *c, enum unwind_reason reason
 /* The registers that are carried on from frame to frame, out of the leaf's. */
 static inline void cursor_take_leaf_regs(struct unwind_cursor *c)
 {
-	c->rbx = c->leaf_regs[3];
-	c->fp = c->leaf_regs[6];
-	c->r13 = c->leaf_regs[13];
-	c->r15 = c->leaf_regs[15];
+	c->rbx = c->leaf_regs[DWARF_RBX];
+	c->fp = c->leaf_regs[DWARF_RBP];
+	c->r13 = c->leaf_regs[DWARF_R13];
+	c->r15 = c->leaf_regs[DWARF_R15];
 }
 
 /* For the caches: code and metadata lie at distances of which many are multiples of each other. */
@@ -151,13 +182,13 @@ static inline wire_u32 cursor_hash(wire_u64 address)
 	return (wire_u32)((address * 0x9e3779b97f4a7c15ULL) >> 32);
 }
 
-static inline int cursor_is_user(wire_u64 address)
+static inline bool cursor_is_user(wire_u64 address)
 {
 	return address >= UNWIND_USER_BEGIN && address < UNWIND_USER_END;
 }
 
 /* Append one word. The bound is checked on a local copy so that the verifier can follow it. */
-static inline int cursor_put(struct unwind_cursor *c, wire_u64 *out, wire_u64 word)
+static inline enum unwind_verdict cursor_put(struct unwind_cursor *c, wire_u64 *out, wire_u64 word)
 {
 	wire_u32 at = c->words;
 
@@ -170,8 +201,8 @@ static inline int cursor_put(struct unwind_cursor *c, wire_u64 *out, wire_u64 wo
 }
 
 /* Append the frame at pc: its address word; KIND says how many words the caller adds after it. */
-static inline int cursor_put_frame(struct unwind_cursor *c, wire_u64 *out,
-				   enum wire_frame_kind kind, wire_u32 words)
+static inline enum unwind_verdict cursor_put_frame(struct unwind_cursor *c, wire_u64 *out,
+						   enum wire_frame_kind kind, wire_u32 words)
 {
 	wire_u64 word = (c->pc & WIRE_FRAME_ADDRESS_MASK) | (wire_u64)kind << WIRE_FRAME_KIND_SHIFT;
 
@@ -183,8 +214,31 @@ static inline int cursor_put_frame(struct unwind_cursor *c, wire_u64 *out,
 	return cursor_put(c, out, word);
 }
 
+/* Stand in another frame, or at another pc of this one; the caller of this has checked them. */
+static inline void cursor_move(struct unwind_cursor *c, wire_u64 pc, wire_u64 sp, wire_u64 fp)
+{
+	c->pc = pc;
+	c->sp = sp;
+	c->fp = fp;
+	c->leaf = 0;
+	c->exact = 0;
+}
+
+/* Stand where a signal interrupted the thread: all registers are in c->leaf_regs. */
+static inline void cursor_resume(struct unwind_cursor *c, wire_u64 pc, wire_u64 sp)
+{
+	c->pc = pc;
+	c->sp = sp;
+	cursor_take_leaf_regs(c);
+	c->linked = 0; /* the frame pointer's register is any value again */
+	c->leaf = 1;
+	c->regs_kept = 1;
+	c->exact = 1;
+}
+
 /* Go to the caller: its registers are known now. */
-static inline int cursor_enter(struct unwind_cursor *c, wire_u64 pc, wire_u64 sp, wire_u64 fp)
+static inline enum unwind_verdict cursor_enter(struct unwind_cursor *c, wire_u64 pc, wire_u64 sp,
+					       wire_u64 fp)
 {
 	if (pc == 0)
 		return cursor_stop(c, UNWIND_DONE);
@@ -193,18 +247,14 @@ static inline int cursor_enter(struct unwind_cursor *c, wire_u64 pc, wire_u64 sp
 	/* A stack that does not shrink would be walked for ever. */
 	if (sp <= c->sp)
 		return cursor_stop(c, UNWIND_FP_BAD);
-	c->pc = pc;
-	c->sp = sp;
-	c->fp = fp;
-	c->leaf = 0;
+	cursor_move(c, pc, sp, fp);
 	c->regs_kept = 0;
-	c->exact = 0;
 	return UNWIND_GO_ON;
 }
 
 /* A word that is not in the window: it becomes one of the next; into c->loaded. */
-static inline int cursor_load_far(struct unwind_cursor *c, struct unwind_memory *memory,
-				  wire_u64 address)
+static inline enum unwind_verdict cursor_load_far(struct unwind_cursor *c,
+						  struct unwind_memory *memory, wire_u64 address)
 {
 	if (!cursor_is_user(address))
 		return cursor_stop(c, UNWIND_PAGE);
@@ -221,24 +271,16 @@ static inline int cursor_load_far(struct unwind_cursor *c, struct unwind_memory 
 
 #ifdef __bpf__
 
-/*
- * x_alone(), here and elsewhere, is what BPF calls for x(). The verifier looks once at a function that
- * is not static, and would follow the branches of x() anew on every way to it. But it takes nothing
- * for granted there: `c` may be NULL, an index is checked again, and the result may be any number:
- * the macro leaves the bits that count. `memory` is nothing in BPF and is not handed on.
- */
-__attribute__((noinline)) int cursor_load_far_alone(struct unwind_cursor *c, wire_u64 address)
-{
-	return c ? cursor_load_far(c, NULL, address) : UNWIND_STOP;
-}
+UNWIND_ALONE(enum unwind_verdict, cursor_load_far, (struct unwind_cursor * c, wire_u64 address), c,
+	     (c, NULL, address), UNWIND_STOP)
 
 #define cursor_load_far(c, memory, address) (cursor_load_far_alone(c, address) & UNWIND_STOP)
 
 #endif
 
 /* One aligned word of the stack. */
-static inline int cursor_load(struct unwind_cursor *c, struct unwind_memory *memory,
-			      wire_u64 address, wire_u64 *ret_word)
+static inline enum unwind_verdict cursor_load(struct unwind_cursor *c, struct unwind_memory *memory,
+					      wire_u64 address, wire_u64 *ret_word)
 {
 	wire_u64 at = (address - c->window_at) / 8;
 
@@ -256,8 +298,9 @@ static inline int cursor_load(struct unwind_cursor *c, struct unwind_memory *mem
 	return UNWIND_GO_ON;
 }
 
-static inline int cursor_execute(struct unwind_cursor *c, struct unwind_memory *memory,
-				 const struct unwind_rule *rule)
+static inline enum unwind_verdict cursor_execute(struct unwind_cursor *c,
+						 struct unwind_memory *memory,
+						 const struct unwind_rule *rule)
 {
 	wire_u64 ra, fp = c->fp;
 

@@ -28,7 +28,7 @@ static inline wire_u64 find_address(const struct unwind_cursor *c)
 
 /* --- range ------------------------------------------------------------------------------------ */
 
-static inline int find_in_range(const struct unwind_cursor *c, wire_u64 address)
+static inline bool find_in_range(const struct unwind_cursor *c, wire_u64 address)
 {
 	return address >= c->range.start && address < c->range.end;
 }
@@ -37,8 +37,8 @@ static inline int find_in_range(const struct unwind_cursor *c, wire_u64 address)
  * The last range that starts at or below ADDRESS, into c->range. UNWIND_FOUND: ADDRESS is in it;
  * UNWIND_ABSENT: the list was given up, and its place used again.
  */
-static inline int find_range(struct unwind_cursor *c, struct unwind_memory *memory,
-			     wire_u64 address)
+static inline enum unwind_found find_range(struct unwind_cursor *c, struct unwind_memory *memory,
+					   wire_u64 address)
 {
 	wire_u32 low = c->first, high = c->first + c->count;
 	const struct wire_range *range;
@@ -96,11 +96,8 @@ static inline wire_u32 find_row(const struct wire_block *block, wire_u32 offset)
 
 #ifdef __bpf__
 
-/* A function of its own for the verifier: see cursor_load_far_alone(). */
-__attribute__((noinline)) wire_u32 find_row_alone(const struct wire_block *block, wire_u32 offset)
-{
-	return block ? find_row(block, offset) : 0;
-}
+UNWIND_ALONE(wire_u32, find_row, (const struct wire_block *block, wire_u32 offset), block,
+	     (block, offset), 0)
 
 #define find_row(block, offset) find_row_alone(block, offset)
 
@@ -122,8 +119,8 @@ static inline struct wire_block *find_block(struct unwind_memory *memory, struct
 }
 
 /* The rule at ADDRESS (the file's own), in the page of c->range.file. */
-static inline int find_rule(struct unwind_cursor *c, struct unwind_memory *memory, wire_u64 address,
-			    struct wire_rule *ret_rule)
+static inline enum unwind_found find_rule(struct unwind_cursor *c, struct unwind_memory *memory,
+					  wire_u64 address, struct wire_rule *ret_rule)
 {
 	struct wire_page_key key = { c->range.file, (wire_u32)(address >> WIRE_PAGE_SHIFT) };
 	const struct wire_page *found = tables_page(memory, &key), *again;
@@ -164,13 +161,13 @@ static inline wire_u32 find_hot_slot(wire_u64 address)
 	return cursor_hash(address) & (WIRE_HOT_ENTRIES - 1);
 }
 
-static inline int find_hot(const struct unwind_cursor *c, const struct wire_hot *hot,
-			   wire_u64 address, struct wire_rule *ret_rule)
+static inline bool find_hot(const struct unwind_cursor *c, const struct wire_hot *hot,
+			    wire_u64 address, struct wire_rule *ret_rule)
 {
 	if (hot->pc != address || hot->serial != c->serial || hot->epoch != c->now_s >> 1)
-		return 0;
+		return false;
 	*ret_rule = hot->rule;
-	return 1;
+	return true;
 }
 
 static inline void find_keep_hot(const struct unwind_cursor *c, struct wire_hot *hot,
@@ -187,10 +184,10 @@ static inline void find_keep_hot(const struct unwind_cursor *c, struct wire_hot 
 }
 
 /* By the tables. */
-static inline int find_cold(struct unwind_cursor *c, struct unwind_memory *memory, wire_u64 address,
-			    struct wire_rule *ret_rule)
+static inline enum unwind_found find_cold(struct unwind_cursor *c, struct unwind_memory *memory,
+					  wire_u64 address, struct wire_rule *ret_rule)
 {
-	int found = UNWIND_FOUND;
+	enum unwind_found found = UNWIND_FOUND;
 
 	if (!find_in_range(c, address))
 		found = find_range(c, memory, address);
@@ -204,11 +201,9 @@ static inline int find_cold(struct unwind_cursor *c, struct unwind_memory *memor
 #ifdef __bpf__
 
 /* Its stack is not below the steps, which come after it. */
-__attribute__((noinline)) int find_cold_alone(struct unwind_cursor *c, wire_u64 address,
-					      struct wire_rule *ret_rule)
-{
-	return c && ret_rule ? find_cold(c, NULL, address, ret_rule) : UNWIND_ABSENT;
-}
+UNWIND_ALONE(enum unwind_found, find_cold,
+	     (struct unwind_cursor * c, wire_u64 address, struct wire_rule *ret_rule), c &&ret_rule,
+	     (c, NULL, address, ret_rule), UNWIND_ABSENT)
 
 #define find_cold(c, memory, address, ret_rule) find_cold_alone(c, address, ret_rule)
 
@@ -219,7 +214,7 @@ static inline enum unwind_found find_at_pc(struct unwind_cursor *c, struct unwin
 {
 	wire_u64 address = find_address(c);
 	struct wire_hot *hot = tables_hot(memory, find_hot_slot(address));
-	int found;
+	enum unwind_found found;
 
 	if (hot && find_hot(c, hot, address, ret_rule)) {
 		c->hot_frames++;

@@ -136,7 +136,7 @@ static inline wire_u64 tables_thread(const struct unwind_memory *memory,
 	return c->thread;
 }
 
-static inline int tables_present(const struct unwind_memory *memory)
+static inline bool tables_present(const struct unwind_memory *memory)
 {
 	return memory->tables != NULL;
 }

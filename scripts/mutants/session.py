@@ -139,7 +139,7 @@ AGENTS_USED = [
            "return process;", LOOKED_FOR),
     Mutant("an agent is loaded into each generation's pid", AGENTS, "process->serial != agent->serial ||", "",
            LOOKED_FOR),
-    Mutant("an agent is loaded again and again", AGENTS, "agent->attach = ATTACH_DONE;", "agent->attach = ATTACH_NONE;",
+    Mutant("an agent is loaded again and again", AGENTS, "-EAGAIN ? ATTACH_NONE : ATTACH_DONE;", "-EAGAIN ? ATTACH_NONE : ATTACH_NONE;",
            LOOKED_FOR),
     Mutant("samples do not wait for a loaded agent", AGENTS,
            "agents->attaching++;\n\tif (!agents->busy_since_ns)", "agents->attaching++;\n\tif (0)", LOOKED_FOR),

@@ -6,6 +6,7 @@ STEP = "bpf/native/row.h"
 FIND = "bpf/unwind/find.h"
 TABLES = "bpf/unwind/tables.h"
 SIGNAL = "bpf/native/signal.h"
+CURSOR = "bpf/unwind/cursor.h"
 UNWIND = "bpf/unwind.h"
 WALK = "userspace/unwind/walk.c"
 BLOB = "bpf/hotspot/blob.h"
@@ -80,7 +81,7 @@ JAVA_STEPS = [
     Mutant("no rule behind a prologue's push", CODE, "if (compiled_is_sub(p, bytes - 16))\n\t\treturn COMPILED_PUSHED;",
            "", JAVA),
     Mutant("no epilogue rule", CODE,
-           "if (leaf_is_return(p) || compiled_is_far_poll(p) || compiled_is_poll_stub(p) ||\n\t    compiled_is_reserved_check(p))\n\t\treturn 1;", "", JAVA),
+           "if (leaf_is_return(p) || compiled_is_far_poll(p) || compiled_is_poll_stub(p) ||\n\t    compiled_is_reserved_check(p))\n\t\treturn true;", "", JAVA),
     Mutant("no rule for pop %rbp", CODE, "return compiled_is_pop(p, bytes) ? COMPILED_PUSHED : COMPILED_BODY;",
            "return COMPILED_BODY;", JAVA),
     Mutant("no rule behind a wrapper's leave", CODE, "return compiled_is_behind_leave(c);", "return 0;", JAVA),
@@ -150,11 +151,11 @@ JAVA_STEPS = [
     Mutant("a frame that was taken over left by its size", CODE_LEAF, " || compiled_takes_over(c, memory)", "", JAVA),
     Mutant("no look at the frame that an old word leads to", CODE_LEAF, "if (compiled_checks_out(c, memory, ra, rule.cfa))",
            "if (0)", JAVA),
-    Mutant("%rbx taken for where a poll was", POLL, "word == c->leaf_regs[3] || ", "", JAVA),
+    Mutant("%rbx taken for where a poll was", POLL, "word == c->leaf_regs[DWARF_RBX] || ", "", JAVA),
     Mutant("no way out of a poll's first instructions", CODE_LEAF, "if (stop != COMPILED_NO_POLL)", "if (0)", JAVA),
     Mutant("no end of methods with a reserved zone", CODE, "return leaf_u24(p - 7) == 0xa73b49 &&", "return 0 &&",
            JAVA),
-    Mutant("stale methods of frames that are put in place", INTERPRETED, "if (!c->unpacks)\n\t\treturn 0;", "return 0;",
+    Mutant("stale methods of frames that are put in place", INTERPRETED, "if (!c->unpacks)\n\t\treturn false;", "return false;",
            HOTSPOT),
     Mutant("entry barrier: no cookie", STUB, "word == ~0ULL &&", "0 &&", JAVA),
 ]
@@ -162,8 +163,8 @@ JAVA_STEPS = [
 # --- the row step -----------------------------------------------------------------------------
 
 STEPS = [
-    Mutant("wrong CFA register", STEP, "case ROW_RBX: *ret_value = c->rbx;",
-           "case ROW_RBX: *ret_value = c->r13;", ["test_row"]),
+    Mutant("wrong CFA register", STEP, "case DWARF_RBX: *ret_value = c->rbx;",
+           "case DWARF_RBX: *ret_value = c->r13;", ["test_row"]),
     Mutant("CFA offset with the wrong sign", STEP, "base += (wire_u64)(wire_s64)rule->cfa_offset;",
            "base -= (wire_u64)(wire_s64)rule->cfa_offset;", ["test_row"]),
     Mutant("CFA offset without its sign", STEP, "(wire_u64)(wire_s64)rule->cfa_offset",
@@ -178,7 +179,7 @@ STEPS = [
            "if (", ["test_row"]),
     Mutant("no PLT rule", STEP, "rule->kind == WIRE_RULE_PLT", "0", ["test_row"]),
     Mutant("r12 of the leaf taken for its caller's", STEP,
-           "if (!c->regs_kept || (!c->leaf && (reg == ROW_R12 || reg == ROW_R14)))",
+           "if (!c->regs_kept || (!c->leaf && (reg == DWARF_R12 || reg == DWARF_R14)))",
            "if (!c->regs_kept)", ["test_row"]),
     Mutant("return address always below the CFA", STEP, "cfa - 8ULL * rule->ra_slot, ret_pc",
            "cfa - 8, ret_pc", ["test_row"]),
@@ -194,17 +195,17 @@ STEPS = [
     Mutant("a lost register taken for the same", STEP, "*value = 0;", "", ["test_row"]),
     Mutant("a lost rbp taken for the same", STEP, "c->fp = 1; /* no frame pointer */", ";",
            ["test_row"]),
-    Mutant("registers of the leaf kept for its caller", STEP, "c->leaf = 0;", "", ["test_row"]),
-    Mutant("exact mark kept for the caller", STEP, "c->exact = 0;", "", ["test_row"]),
+    Mutant("registers of the leaf kept for its caller", CURSOR, "c->leaf = 0;", "", ["test_row"]),
+    Mutant("exact mark kept for the caller", CURSOR, "c->exact = 0;", "", ["test_row"]),
     Mutant("a frame that does not rise", STEP, "if (cfa < sp || (cfa == sp && !leaf))",
            "if (cfa < sp)", ["test_row"]),
     Mutant("no signal-frame rule", UNWIND, "case WIRE_RULE_SIGNAL: return UNWIND_STEP_SIGNAL;",
            "case WIRE_RULE_SIGNAL: return UNWIND_STEP_ROW;", ["test_row"]),
-    Mutant("exact mark not set after a signal", SIGNAL, "c->exact = 1;", "c->exact = 0;",
+    Mutant("exact mark not set after a signal", CURSOR, "c->exact = 1;", "c->exact = 0;",
            ["test_row", "test_unwind"]),
     Mutant("registers of the interrupted code not taken", SIGNAL, "signal_restore(c);", "",
            ["test_row"]),
-    Mutant("interrupted code not taken for a leaf", SIGNAL, "c->leaf = 1;", "", ["test_row"]),
+    Mutant("interrupted code not taken for a leaf", CURSOR, "c->leaf = 1;", "", ["test_row"]),
     Mutant("END not recognised", UNWIND, "case WIRE_RULE_END: return UNWIND_STEP_END;",
            "case WIRE_RULE_END: return UNWIND_STEP_FP;", ["test_row"]),
     Mutant("a bad row walked by the frame pointer", UNWIND, "default: return UNWIND_STEP_BAD_ROW;",

@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	pieces[1] = (struct walk_piece){ CODE_AT, size - stack, data + stack };
 	request = (struct walk_request){
 		.pc = input.pc,
-		.regs = { [ROW_RSP] = input.sp, [ROW_RBP] = input.fp, [ROW_R13] = input.r13 },
+		.regs = { [DWARF_RSP] = input.sp, [DWARF_RBP] = input.fp, [DWARF_R13] = input.r13 },
 		.exact = true,
 		.max_frames = WIRE_MAX_USER_FRAMES,
 		.jvm = &input.jvm

@@ -202,11 +202,11 @@ static void begin_anew(struct made *m, struct walk *walk, struct walk_request *r
 
 	request->pc = c->pc;
 	memcpy(request->regs, c->leaf_regs, sizeof(request->regs));
-	request->regs[ROW_RBX] = c->rbx;
-	request->regs[ROW_RBP] = c->fp;
-	request->regs[ROW_RSP] = c->sp;
-	request->regs[ROW_R13] = c->r13;
-	request->regs[ROW_R15] = c->r15;
+	request->regs[DWARF_RBX] = c->rbx;
+	request->regs[DWARF_RBP] = c->fp;
+	request->regs[DWARF_RSP] = c->sp;
+	request->regs[DWARF_R13] = c->r13;
+	request->regs[DWARF_R15] = c->r15;
 	request->caller = !c->leaf;
 	request->linked = c->linked;
 	request->regs_kept = c->regs_kept;

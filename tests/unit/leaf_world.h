@@ -49,10 +49,10 @@ static inline void leaf_begin(uint64_t code_offset, const char *behind, const ch
 	put_hex(pc - hex_bytes(behind), behind);
 	put_hex(pc, at);
 	world.leaf = world.exact = 1;
-	world.fp = world.leaf_regs[6] = 0x1234;
-	world.leaf_regs[1] = RA_OF(901);
-	world.leaf_regs[2] = RA_OF(902);
-	world.leaf_regs[8] = RA_OF(908);
+	world.fp = world.leaf_regs[DWARF_RBP] = 0x1234;
+	world.leaf_regs[DWARF_RDX] = RA_OF(901);
+	world.leaf_regs[DWARF_RCX] = RA_OF(902);
+	world.leaf_regs[DWARF_R8] = RA_OF(908);
 }
 
 static inline void expect_caller(const char *name, uint64_t pc, uint64_t sp, uint64_t fp)

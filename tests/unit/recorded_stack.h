@@ -58,7 +58,7 @@ static inline bool recorded_register(struct recorded_stack *s, const char *line)
 	static const struct {
 		const char *name;
 		int number;
-	} old[] = { { "sp", ROW_RSP }, { "fp", ROW_RBP }, { "r13", ROW_R13 } };
+	} old[] = { { "sp", DWARF_RSP }, { "fp", DWARF_RBP }, { "r13", DWARF_R13 } };
 
 	char name[8];
 	uint64_t value;
@@ -170,7 +170,7 @@ static inline bool recorded_bulk(const struct recorded_stack *s, uint64_t addres
 	if (len <= 256 || s->word_by_word || !s->line_count)
 		return false;
 	last = &s->lines[s->line_count - 1];
-	return address + WIRE_MISS_BELOW >= s->request.regs[ROW_RSP] &&
+	return address + WIRE_MISS_BELOW >= s->request.regs[DWARF_RSP] &&
 	       address + len <= last->address + last->len;
 }
 

@@ -132,7 +132,7 @@ static inline enum unwind_found view_find(const struct rows_view *view, uint32_t
 static inline struct wire_rule numbered_rule(uint32_t number)
 {
 	return (struct wire_rule){ .kind = WIRE_RULE_CFA,
-				   .cfa_reg = 7,
+				   .cfa_reg = DWARF_RSP,
 				   .ra_slot = 1,
 				   .cfa_offset = (int32_t)(number * 8),
 				   .cfa_add = (int16_t)(number * 31),

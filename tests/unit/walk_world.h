@@ -90,7 +90,7 @@ static inline int set_up(void **state)
 	w.request = (struct walk_request){
 		.pc = TEXT_AT + 0x100, .exact = true, .serial = SERIAL, .first = 1, .count = 2
 	};
-	w.request.regs[ROW_RSP] = STACK_AT;
+	w.request.regs[DWARF_RSP] = STACK_AT;
 	return 0;
 }
 
@@ -103,7 +103,7 @@ static inline uint64_t stack_at(uint32_t word)
 static inline struct wire_rule rule_rsp(int32_t bytes)
 {
 	return (struct wire_rule){
-		.kind = WIRE_RULE_CFA, .cfa_reg = ROW_RSP, .cfa_offset = bytes, .ra_slot = 1
+		.kind = WIRE_RULE_CFA, .cfa_reg = DWARF_RSP, .cfa_offset = bytes, .ra_slot = 1
 	};
 }
 

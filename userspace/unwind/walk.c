@@ -21,7 +21,7 @@ void walk_begin(struct walk *walk, const struct walk_request *request, struct un
 	memcpy(c->leaf_regs, request->regs, sizeof(c->leaf_regs));
 	cursor_take_leaf_regs(c);
 	c->pc = request->pc;
-	c->sp = request->regs[ROW_RSP];
+	c->sp = request->regs[DWARF_RSP];
 	c->exact = request->exact;
 	c->leaf = !request->caller;
 	c->regs_kept = !request->caller || request->regs_kept;

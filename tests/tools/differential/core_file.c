@@ -36,7 +36,7 @@ static void add_registers(struct strbuf *notes, const struct snapshot *s)
 	for (size_t i = 0; i < ARRAY_SIZE(user_regs); i++)
 		regs[i] = s->regs[user_regs[i]];
 	regs[USER_REG_RIP] = s->pc;
-	regs[USER_REG_RSP] = s->regs[7];
+	regs[USER_REG_RSP] = s->regs[DWARF_RSP];
 	regs[USER_REG_CS] = 0x33;
 	_Static_assert(sizeof(regs) == sizeof(status.pr_reg), "user_regs_struct");
 	memcpy(&status.pr_reg, regs, sizeof(regs));

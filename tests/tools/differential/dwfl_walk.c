@@ -265,8 +265,8 @@ static void note_saved(Dwarf_Frame *frame, struct snapshot *s, uint64_t cfa, int
 	    ops[0].atom != DW_OP_call_frame_cfa || ops[1].atom != DW_OP_plus_uconst)
 		return;
 	address = cfa + ops[1].number;
-	depth = (s->regs[7] - address) / 8;
-	if (address >= s->regs[7] || depth > RED_ZONE_WORDS)
+	depth = (s->regs[DWARF_RSP] - address) / 8;
+	if (address >= s->regs[DWARF_RSP] || depth > RED_ZONE_WORDS)
 		return;
 	s->red_zone[RED_ZONE_WORDS - depth] = s->regs[reg];
 	s->red_zone_known[RED_ZONE_WORDS - depth] = true;

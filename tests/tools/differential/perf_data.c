@@ -214,7 +214,7 @@ static bool take_stack(struct body *body, struct snapshot *s)
 
 	s->stack = take_bytes(body, size);
 	s->stack_len = size ? take_u64(body) : 0;
-	s->stack_at = s->regs[7];
+	s->stack_at = s->regs[DWARF_RSP];
 	return s->stack && s->stack_len && s->stack_len <= size;
 }
 

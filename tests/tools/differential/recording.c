@@ -89,14 +89,14 @@ int recording_write(const char *path, const char *origin, const struct snapshot 
 /* What a callee must keep, besides %rsp. */
 static bool is_kept(uint8_t reg)
 {
-	return reg == ROW_RBX || reg == ROW_RBP || reg == ROW_R13 || reg == ROW_R15;
+	return reg == DWARF_RBX || reg == DWARF_RBP || reg == DWARF_R13 || reg == DWARF_R15;
 }
 
 static const char *kind_of_cfa(const struct wire_rule *rule, bool leaf)
 {
 	if (rule->ra_slot & WIRE_RA_REGISTER)
 		return "ra_register";
-	if (rule->cfa_reg == ROW_RSP || rule->cfa_reg == ROW_RBP)
+	if (rule->cfa_reg == DWARF_RSP || rule->cfa_reg == DWARF_RBP)
 		return NULL;
 	return leaf || is_kept(rule->cfa_reg) ? "cfa_register" : "caller_register";
 }

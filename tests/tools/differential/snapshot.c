@@ -9,7 +9,7 @@
 
 static int read_red_zone(const struct snapshot *s, uint64_t address, void *dst, size_t len)
 {
-	uint64_t depth = (s->regs[7] - address) / 8;
+	uint64_t depth = (s->regs[DWARF_RSP] - address) / 8;
 
 	if (len != 8 || depth == 0 || depth > RED_ZONE_WORDS ||
 	    !s->red_zone_known[RED_ZONE_WORDS - depth])

@@ -238,7 +238,7 @@ static void poll_begin(unsigned int done)
 	world.r15 = THREAD_AT;
 	world_thread[THREAD_SAVED_PC] = RA_OF(900);
 	/* The words that it pushes. */
-	world_stack[SP_WORD + 12] = world.rbx = world.leaf_regs[3] = RA_OF(800);
+	world_stack[SP_WORD + 12] = world.rbx = world.leaf_regs[DWARF_RBX] = RA_OF(800);
 	world_stack[SP_WORD + 11] = 0x1234;
 	if (done >= 5)
 		world.fp = world_word(SP_WORD + 11);

@@ -290,7 +290,7 @@ static void test_outside_of_all_ranges(void **state)
 static void test_code_without_a_file(void **state)
 {
 	(void)state;
-	w.request.regs[ROW_RBP] = stack_at(10);
+	w.request.regs[DWARF_RBP] = stack_at(10);
 	w.stack[11] = OUTERMOST;
 	for (w.request.pc = 0x500000; w.request.pc <= 0x500fff; w.request.pc += 0xfff) {
 		begin_walk();

@@ -8,13 +8,13 @@
 static void registers_below_the_frame_pointer(void **state)
 {
 	struct wire_rule leaf = { .kind = WIRE_RULE_DEREF,
-				  .cfa_reg = ROW_RBP,
+				  .cfa_reg = DWARF_RBP,
 				  .cfa_offset = -16,
 				  .ra_slot = 1,
 				  .rbp_slot = 2,
 				  .rbx_slot = 3,
-				  .home_reg = ROW_RBP };
-	static const uint8_t registers[] = { ROW_RBP, ROW_RBX };
+				  .home_reg = DWARF_RBP };
+	static const uint8_t registers[] = { DWARF_RBP, DWARF_RBX };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(registers); i++) {
@@ -24,7 +24,7 @@ static void registers_below_the_frame_pointer(void **state)
 		w.rule_count = RULE_FIRST_FREE;
 		set_page(0, leaf);
 		set_page(1, caller);
-		w.request.regs[ROW_RBP] = stack_at(10);
+		w.request.regs[DWARF_RBP] = stack_at(10);
 		w.stack[8] = stack_at(30);
 		w.stack[29] = CALLER;
 		w.stack[10] = stack_at(40);
@@ -39,7 +39,7 @@ static void registers_below_the_frame_pointer(void **state)
 static void a_cfa_behind_an_array(void **state)
 {
 	struct wire_rule rule = { .kind = WIRE_RULE_DEREF,
-				  .cfa_reg = ROW_RSP,
+				  .cfa_reg = DWARF_RSP,
 				  .cfa_offset = 8,
 				  .cfa_add = 1,
 				  .cfa_index = 9,
@@ -47,7 +47,7 @@ static void a_cfa_behind_an_array(void **state)
 
 	(void)state;
 	set_page(0, rule);
-	w.request.regs[9] = 5;
+	w.request.regs[DWARF_R9] = 5;
 	w.stack[6] = stack_at(20);
 	w.stack[20] = OUTERMOST;
 	expect_walk(2, UNWIND_DONE);
@@ -63,8 +63,8 @@ static void a_frame_on_another_stack(void **state)
 	(void)state;
 	set_page(0, (struct wire_rule){ .kind = WIRE_RULE_FP });
 	set_page(1, rule_rsp(16));
-	w.request.regs[ROW_RSP] = stack_at(500);
-	w.request.regs[ROW_RBP] = stack_at(10);
+	w.request.regs[DWARF_RSP] = stack_at(500);
+	w.request.regs[DWARF_RBP] = stack_at(10);
 	w.stack[10] = stack_at(600);
 	w.stack[11] = CALLER;
 	w.stack[13] = OUTERMOST;
@@ -78,11 +78,11 @@ static void frame_pointers_in_a_circle_end(void **state)
 	(void)state;
 	set_page(0, (struct wire_rule){ .kind = WIRE_RULE_FP });
 	w.request.max_frames = 100;
-	w.request.regs[ROW_RBP] = stack_at(10);
+	w.request.regs[DWARF_RBP] = stack_at(10);
 	w.stack[10] = stack_at(10);
 	w.stack[11] = w.request.pc;
 	expect_walk(100, UNWIND_DEPTH);
-	w.request.regs[ROW_RBP] = 12;
+	w.request.regs[DWARF_RBP] = 12;
 	expect_walk(1, UNWIND_FP_BAD);
 }
 
@@ -90,7 +90,7 @@ static void no_frame_pointer_is_the_end(void **state)
 {
 	(void)state;
 	set_page(0, (struct wire_rule){ .kind = WIRE_RULE_FP });
-	w.request.regs[ROW_RBP] = 0;
+	w.request.regs[DWARF_RBP] = 0;
 	expect_walk(1, UNWIND_DONE);
 }
 

@@ -41,9 +41,9 @@ static void begin(uint64_t offset)
 		world_thread[i] = THREAD_AT + 8 * (i + 1);
 	world.leaf = world.exact = 1;
 	world.fp = world_word(SP_WORD + 40);
-	world.rbx = world.leaf_regs[3] = METHOD;
-	world.r13 = world.leaf_regs[13] = world_word(SENDER);
-	world.leaf_regs[0] = RA;
+	world.rbx = world.leaf_regs[DWARF_RBX] = METHOD;
+	world.r13 = world.leaf_regs[DWARF_R13] = world_word(SENDER);
+	world.leaf_regs[DWARF_RAX] = RA;
 }
 
 static void put(uint64_t offset, const char *bytes, size_t len)
@@ -67,7 +67,7 @@ static void test_entry_before_pop(void **state)
 	(void)state;
 	begin(ENTRY + 8);
 	world_stack[SP_WORD] = RA;
-	world.leaf_regs[0] = 17;
+	world.leaf_regs[DWARF_RAX] = 17;
 	expect_caller(WIRE_FRAME_INTERPRETED, world_word(SENDER), world_word(SP_WORD + 40));
 }
 
@@ -101,7 +101,7 @@ static void test_frame_has_sender(void **state)
 	(void)state;
 	begin(FRAME + 20);
 	world.fp = world_word(SP_WORD + 2);
-	world.r13 = world.leaf_regs[13] = 17;
+	world.r13 = world.leaf_regs[DWARF_R13] = 17;
 	world_stack[SP_WORD + 2] = 0x7777;
 	world_stack[SP_WORD + 3] = RA;
 	world_stack[SP_WORD + 1] = world_word(SENDER);
@@ -118,8 +118,8 @@ static void test_entry_without_frame(void **state)
 	for (unsigned int i = 0; i < 2; i++) {
 		begin(BARE + 33 + 3 * i);
 		put(BARE + 32, "\x5f\x49\x8b\xe5\xff\xe7", 6);
-		world.leaf_regs[5] = RA;
-		world.leaf_regs[0] = 17;
+		world.leaf_regs[DWARF_RDI] = RA;
+		world.leaf_regs[DWARF_RAX] = 17;
 		world_stack[SP_WORD] = OLD_RA;
 		expect_caller(WIRE_FRAME_INTERPRETED, world_word(SENDER), world_word(SP_WORD + 40));
 	}
@@ -167,7 +167,7 @@ static void test_entry_without_frame_aligned(void **state)
 
 		begin(BARE + at[i]);
 		put(BARE, crc_entry, sizeof(crc_entry) - 1);
-		world.r13 = world.leaf_regs[13] = 17;
+		world.r13 = world.leaf_regs[DWARF_R13] = 17;
 		world_stack[SP_WORD] = OLD_RA;
 		world_stack[SP_WORD + words] = RA;
 		expect_caller(WIRE_FRAME_INTERPRETED, world_word(SP_WORD + words + 1),
@@ -198,13 +198,13 @@ static void test_entry_without_frame_pushes(void **state)
 	for (unsigned int native = 0; native < 2; native++) {
 		begin(BARE + 8);
 		world.jvm.bcp_slot = -7;
-		world.leaf_regs[0] = 17;
+		world.leaf_regs[DWARF_RAX] = 17;
 		world_stack[SP_WORD] = OLD_RA;
 		world_stack[SENDER - 1] = RA;
 		world.leaf = !native;
 		world.native = native != 0;
 		if (native)
-			world.leaf_regs[3] = world.leaf_regs[13] = world_word(SP_WORD + 20);
+			world.leaf_regs[DWARF_RBX] = world.leaf_regs[DWARF_R13] = world_word(SP_WORD + 20);
 		expect_caller(WIRE_FRAME_INTERPRETED, world_word(SENDER), world_word(SP_WORD + 40));
 	}
 }
@@ -246,7 +246,7 @@ static void test_rethrows_here(void **state)
 		begin(1024 + places[i].at);
 		put(1024, code, sizeof(code) - 1);
 		world_stack[SP_WORD] = places[i].words == 2 ? RA : OLD_RA;
-		world.leaf_regs[1] = places[i].words == 2 ? 7 : RA;
+		world.leaf_regs[DWARF_RDX] = places[i].words == 2 ? 7 : RA;
 		expect_caller(WIRE_FRAME_COMPILED, world_word(SP_WORD + places[i].words),
 			      world_word(SP_WORD + 40));
 	}
@@ -262,8 +262,8 @@ static void test_removed(void **state)
 		begin(1024 + at[i]);
 		put(1024, "\xc9\x41\x5d\x48\x8b\xe3\x41\xff\xe5", 9);
 		world_stack[SP_WORD] = at[i] == 1 ? RA : OLD_RA;
-		world.r13 = world.leaf_regs[13] = at[i] == 1 ? 17 : RA;
-		world.rbx = world.leaf_regs[3] = world_word(SENDER);
+		world.r13 = world.leaf_regs[DWARF_R13] = at[i] == 1 ? 17 : RA;
+		world.rbx = world.leaf_regs[DWARF_RBX] = world_word(SENDER);
 		expect_caller(WIRE_FRAME_COMPILED, world_word(SENDER), world_word(SP_WORD + 40));
 	}
 }
@@ -275,7 +275,7 @@ static void test_removed_with_flag(void **state)
 	begin(1024 + 1);
 	put(1024, "\xc9\x41\xc6\x87\xbe\x03\x00\x00\x00\x41\x5d\x48\x8b\xe3\x41\xff\xe5", 17);
 	world_stack[SP_WORD] = RA;
-	world.rbx = world.leaf_regs[3] = world_word(SENDER);
+	world.rbx = world.leaf_regs[DWARF_RBX] = world_word(SENDER);
 	expect_caller(WIRE_FRAME_COMPILED, world_word(SENDER), world_word(SP_WORD + 40));
 }
 
@@ -288,8 +288,8 @@ static void test_replaced(void **state)
 	begin(1024 + 10);
 	put(1024, code, sizeof(code) - 1);
 	world_stack[SP_WORD] = RA;
-	world.leaf_regs[2] = RA;
-	world.leaf_regs[1] = world_word(SENDER);
+	world.leaf_regs[DWARF_RCX] = RA;
+	world.leaf_regs[DWARF_RDX] = world_word(SENDER);
 	expect_caller(WIRE_FRAME_COMPILED, world_word(SENDER), world_word(SP_WORD + 40));
 }
 
@@ -301,7 +301,7 @@ static void test_behind_jump(void **state)
 	(void)state;
 	begin(1024 + 12);
 	put(1024, "\xc9\x41\x5d\x48\x8b\xe3\x41\xff\xe5\x90\x90\x90", 12);
-	world.r13 = world.leaf_regs[13] = RA;
+	world.r13 = world.leaf_regs[DWARF_R13] = RA;
 	world_stack[fp + 1] = RA;
 	world_stack[fp] = 0x7777;
 	world_stack[fp - 1] = world_word(fp + 2);

@@ -20,9 +20,9 @@ static void expect_caller(const char *what, int fp_word, uint32_t ra_word)
 {
 	w.memory.tables = NULL;
 	w.request.pc = TEXT_AT + PC_AT;
-	w.request.regs[ROW_RSP] = stack_at(100);
+	w.request.regs[DWARF_RSP] = stack_at(100);
 	/* A frame pointer that leads to one more frame, and one that leads elsewhere. */
-	w.request.regs[ROW_RBP] = stack_at(fp_word < 0 ? 200 : 300);
+	w.request.regs[DWARF_RBP] = stack_at(fp_word < 0 ? 200 : 300);
 	memset(w.stack, 0, sizeof(w.stack));
 	for (uint32_t i = 100; i < 180; i++)
 		w.stack[i] = 0x10;

@@ -27,10 +27,10 @@ static void test_cfa_registers(void **state)
 	(void)state;
 	w.stack[11] = OUTERMOST;
 	for (uint8_t reg = 0; reg < 16; reg++) {
-		if (reg == ROW_RSP)
+		if (reg == DWARF_RSP)
 			continue;
 		memset(w.request.regs, 0, sizeof(w.request.regs));
-		w.request.regs[ROW_RSP] = STACK_AT;
+		w.request.regs[DWARF_RSP] = STACK_AT;
 		w.request.regs[reg] = stack_at(10);
 		rule.cfa_reg = reg;
 		w.rule_count = RULE_FIRST_FREE;
@@ -38,7 +38,7 @@ static void test_cfa_registers(void **state)
 		w.request.caller = false;
 		expect_walk(2, UNWIND_DONE);
 		w.request.caller = true;
-		if (reg == ROW_RBX || reg == ROW_RBP || reg == ROW_R13 || reg == ROW_R15)
+		if (reg == DWARF_RBX || reg == DWARF_RBP || reg == DWARF_R13 || reg == DWARF_R15)
 			expect_walk(2, UNWIND_DONE);
 		else
 			expect_walk(1, UNWIND_BAD_ROW);
@@ -54,14 +54,14 @@ static void test_cfa_registers_of_callers(void **state)
 	w.stack[0] = CALLER;
 	w.stack[11] = OUTERMOST;
 	for (uint8_t reg = 0; reg < 16; reg++) {
-		if (reg == ROW_RSP)
+		if (reg == DWARF_RSP)
 			continue;
 		w.request.regs[reg] = stack_at(10);
 		caller.cfa_reg = reg;
 		w.rule_count = RULE_FIRST_FREE;
 		set_page(0, rule_rsp(8));
 		set_page(1, caller);
-		if (reg == ROW_R12 || reg == ROW_R14)
+		if (reg == DWARF_R12 || reg == DWARF_R14)
 			expect_walk(2, UNWIND_BAD_ROW);
 		else
 			expect_walk(3, UNWIND_DONE);
@@ -71,7 +71,7 @@ static void test_cfa_registers_of_callers(void **state)
 /* What the leaf saved is the caller's: each register has a slot, and the next CFA shows it. */
 static void test_saved_registers(void **state)
 {
-	static const uint8_t registers[] = { ROW_RBX, ROW_RBP, ROW_R13, ROW_R15 };
+	static const uint8_t registers[] = { DWARF_RBX, DWARF_RBP, DWARF_R13, DWARF_R15 };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(registers); i++) {
@@ -102,11 +102,11 @@ static void test_registers_that_stay(void **state)
 	struct wire_rule caller = rule_rsp(16);
 
 	(void)state;
-	caller.cfa_reg = ROW_RBX;
+	caller.cfa_reg = DWARF_RBX;
 	set_page(0, rule_rsp(8));
 	set_page(1, caller);
 	w.stack[0] = CALLER;
-	w.request.regs[ROW_RBX] = stack_at(10);
+	w.request.regs[DWARF_RBX] = stack_at(10);
 	w.stack[11] = OUTERMOST;
 	expect_walk(3, UNWIND_DONE);
 }
@@ -114,7 +114,7 @@ static void test_registers_that_stay(void **state)
 /* A register whose value is gone must not be taken for the one that is in it now. */
 static void test_lost_registers(void **state)
 {
-	static const uint8_t registers[] = { ROW_RBX, ROW_RBP, ROW_R13, ROW_R15 };
+	static const uint8_t registers[] = { DWARF_RBX, DWARF_RBP, DWARF_R13, DWARF_R15 };
 
 	(void)state;
 	w.stack[0] = CALLER;
@@ -137,14 +137,14 @@ static void test_lost_registers(void **state)
 static void test_cfa_in_memory(void **state)
 {
 	struct wire_rule rule = { .kind = WIRE_RULE_DEREF,
-				  .cfa_reg = ROW_RBP,
+				  .cfa_reg = DWARF_RBP,
 				  .cfa_offset = -16,
 				  .cfa_add = 2,
 				  .ra_slot = 1 };
 
 	(void)state;
 	set_page(0, rule);
-	w.request.regs[ROW_RBP] = stack_at(12);
+	w.request.regs[DWARF_RBP] = stack_at(12);
 	w.stack[10] = stack_at(20);
 	w.stack[21] = OUTERMOST;
 	expect_walk(2, UNWIND_DONE);
@@ -155,13 +155,13 @@ static void test_cfa_in_memory(void **state)
 static void test_cfa_in_an_array(void **state)
 {
 	struct wire_rule rule = {
-		.kind = WIRE_RULE_DEREF, .cfa_reg = ROW_RBP, .cfa_index = 2, .ra_slot = 1
+		.kind = WIRE_RULE_DEREF, .cfa_reg = DWARF_RBP, .cfa_index = 2, .ra_slot = 1
 	};
 
 	(void)state;
 	set_page(0, rule);
-	w.request.regs[ROW_RBP] = stack_at(12);
-	w.request.regs[2] = 5;
+	w.request.regs[DWARF_RBP] = stack_at(12);
+	w.request.regs[DWARF_RCX] = 5;
 	w.stack[12] = stack_at(30);
 	w.stack[17] = stack_at(20);
 	w.stack[19] = OUTERMOST + 1;
@@ -178,13 +178,13 @@ static void test_saved_registers_below_another(void **state)
 	struct wire_rule leaf = rule_rsp(80), caller = rule_rsp(8);
 
 	(void)state;
-	leaf.home_reg = ROW_RBP;
+	leaf.home_reg = DWARF_RBP;
 	leaf.rbx_slot = 3;
 	leaf.rbp_slot = 2;
-	caller.cfa_reg = ROW_RBX;
+	caller.cfa_reg = DWARF_RBX;
 	set_page(0, leaf);
 	set_page(1, caller);
-	w.request.regs[ROW_RBP] = stack_at(5);
+	w.request.regs[DWARF_RBP] = stack_at(5);
 	w.stack[9] = CALLER;
 	w.stack[5 + 2 - 3] = stack_at(30);
 	w.stack[5 + 2 - 2] = stack_at(60);
@@ -204,33 +204,33 @@ static void test_home_that_was_popped(void **state)
 	struct wire_rule leaf = rule_rsp(0), caller = rule_rsp(16);
 
 	(void)state;
-	leaf.cfa_reg = 10;
-	leaf.home_reg = ROW_RBP;
+	leaf.cfa_reg = DWARF_R10;
+	leaf.home_reg = DWARF_RBP;
 	leaf.rbp_slot = 2;
-	caller.cfa_reg = ROW_RBP;
+	caller.cfa_reg = DWARF_RBP;
 	set_page(0, leaf);
 	set_page(1, caller);
-	w.request.regs[10] = stack_at(8);
+	w.request.regs[DWARF_R10] = stack_at(8);
 	w.stack[7] = CALLER;
 	/* Still this frame's: it may be where %rsp is. */
-	w.request.regs[ROW_RBP] = STACK_AT;
+	w.request.regs[DWARF_RBP] = STACK_AT;
 	w.stack[0] = stack_at(20);
 	w.stack[21] = OUTERMOST;
 	expect_walk(3, UNWIND_DONE);
 	expect_frame(2, OUTERMOST);
 	/* The caller's frame. */
-	w.request.regs[ROW_RBP] = stack_at(20);
+	w.request.regs[DWARF_RBP] = stack_at(20);
 	w.stack[20] = stack_at(30);
 	w.stack[31] = OUTERMOST + 1;
 	expect_walk(3, UNWIND_DONE);
 	expect_frame(2, OUTERMOST);
 	/* The caller has something else in it. */
-	caller.cfa_reg = ROW_RSP;
+	caller.cfa_reg = DWARF_RSP;
 	set_page(1, caller);
 	w.stack[9] = OUTERMOST;
-	w.request.regs[ROW_RBP] = 7;
+	w.request.regs[DWARF_RBP] = 7;
 	expect_walk(3, UNWIND_DONE);
-	w.request.regs[ROW_RBP] = (uint64_t)-8;
+	w.request.regs[DWARF_RBP] = (uint64_t)-8;
 	expect_walk(3, UNWIND_DONE);
 }
 
@@ -238,7 +238,7 @@ static void test_home_that_was_popped(void **state)
 static void test_plt(void **state)
 {
 	struct wire_rule rule = { .kind = WIRE_RULE_PLT,
-				  .cfa_reg = ROW_RSP,
+				  .cfa_reg = DWARF_RSP,
 				  .cfa_offset = 8,
 				  .cfa_add = 11,
 				  .ra_slot = 1 };
@@ -275,7 +275,7 @@ static void test_return_address_in_register(void **state)
 	(void)state;
 	rule.ra_slot = WIRE_RA_REGISTER | 5;
 	set_page(0, rule);
-	w.request.regs[5] = OUTERMOST;
+	w.request.regs[DWARF_RDI] = OUTERMOST;
 	expect_walk(2, UNWIND_DONE);
 	w.request.caller = true;
 	expect_walk(1, UNWIND_BAD_ROW);
@@ -316,7 +316,7 @@ static void expect_kind(enum wire_rule_kind kind, uint32_t frames, enum unwind_r
 static void test_rules_without_a_row(void **state)
 {
 	(void)state;
-	w.request.regs[ROW_RBP] = stack_at(10);
+	w.request.regs[DWARF_RBP] = stack_at(10);
 	w.stack[11] = OUTERMOST;
 	expect_kind(WIRE_RULE_END, 1, UNWIND_DONE);
 	expect_kind(WIRE_RULE_BAD, 1, UNWIND_BAD_ROW);
@@ -339,7 +339,7 @@ static void test_signal_frame(void **state)
 
 	(void)state;
 	set_page(1, (struct wire_rule){ .kind = WIRE_RULE_SIGNAL });
-	interrupted.cfa_reg = 0; /* %rax: known of a leaf only */
+	interrupted.cfa_reg = DWARF_RAX; /* %rax: known of a leaf only */
 	add_row(0, 0x200, rule_rsp(8));
 	add_row(0, 0x300, interrupted);
 	w.request.pc = TEXT_AT + 0x200;

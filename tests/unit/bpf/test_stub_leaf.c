@@ -43,7 +43,7 @@ static void stub_begin(const char *behind, size_t behind_len, const char *at, si
 	put(STUB_PC - behind_len, behind, behind_len);
 	put(STUB_PC, at, at_len);
 	world.leaf = world.exact = 1;
-	world.fp = world.leaf_regs[6] = 0x1234;
+	world.fp = world.leaf_regs[DWARF_RBP] = 0x1234;
 }
 
 #define BEGIN(behind, at) stub_begin(behind, sizeof(behind) - 1, at, sizeof(at) - 1)
@@ -178,7 +178,7 @@ static void test_called_by_native_code(void **state)
 	expect_caller(world_word(10), SP_WORD + 5, 0x10 + SP_WORD + 3);
 	/* The same, where it was called by the address in %rax, and %rsi has it too. */
 	BEGIN("\x55\x48\x8b\xef\x53\x56\x9c", "\x58\x50\x48\x8b\xc8");
-	world_stack[SP_WORD + 1] = world.leaf_regs[0] = STUB_PC - 7;
+	world_stack[SP_WORD + 1] = world.leaf_regs[DWARF_RAX] = STUB_PC - 7;
 	world_stack[SP_WORD + 4] = world_word(10);
 	world_stack[9] = 0xd0ff000000000000;
 	expect_caller(world_word(10), SP_WORD + 5, 0x10 + SP_WORD + 3);
@@ -245,7 +245,7 @@ static void test_frame_within_frame(void **state)
 		stub_begin(enter, at[i], enter + at[i], sizeof(enter) - 1 - at[i]);
 		put_call(RA, CODE_OF(STUBS));
 		world.leaf = i < 3;
-		world.fp = world.leaf_regs[6] = world_word(SP_WORD + (i < 2 ? 20 : 10));
+		world.fp = world.leaf_regs[DWARF_RBP] = world_word(SP_WORD + (i < 2 ? 20 : 10));
 		world_stack[SP_WORD + 10] = world_word(SP_WORD + 20);
 		world_stack[SP_WORD + 20] = 0x7777;
 		world_stack[SP_WORD + 21] = RA;
@@ -258,18 +258,18 @@ static void test_popped(void **state)
 {
 	(void)state;
 	BEGIN("\x58", "\x4c\x8b\xec\x48\x83\xec\x20");
-	world.leaf_regs[0] = RAX_RA;
+	world.leaf_regs[DWARF_RAX] = RAX_RA;
 	world_stack[SP_WORD] = OLD_RA;
 	expect_caller(RAX_RA, SP_WORD, 0x1234);
 	BEGIN("\x58\x4c\x8b\xec\x48\x83\xec\x20", "\x48\x89\x04\x24");
-	world.leaf_regs[0] = RAX_RA;
-	world.leaf_regs[13] = world_word(SENDER);
+	world.leaf_regs[DWARF_RAX] = RAX_RA;
+	world.leaf_regs[DWARF_R13] = world_word(SENDER);
 	world_stack[SP_WORD] = OLD_RA;
 	expect_caller(RAX_RA, SENDER, 0x1234);
 	/* Of JDK 25: lea 8(%rsp),%r13; pop %rax; sub; push %rax. */
 	BEGIN("\x4c\x8d\x6c\x24\x08\x58\x48\x83\xec\x10", "\x50");
-	world.leaf_regs[0] = RAX_RA;
-	world.leaf_regs[13] = world_word(SENDER);
+	world.leaf_regs[DWARF_RAX] = RAX_RA;
+	world.leaf_regs[DWARF_R13] = world_word(SENDER);
 	world_stack[SP_WORD] = OLD_RA;
 	expect_caller(RAX_RA, SENDER, 0x1234);
 }
@@ -283,18 +283,18 @@ static void test_copied(void **state)
 
 	(void)state;
 	BEGIN("\x48\x8b\x04\x24\x4c\x8b\xdc\x48\x83\xe4\xf0", "\x50");
-	world.leaf_regs[0] = RAX_RA;
+	world.leaf_regs[DWARF_RAX] = RAX_RA;
 	world_stack[SP_WORD] = OLD_RA;
 	expect_caller(RAX_RA, SP_WORD, 0x1234);
 	for (size_t i = 0; i < ARRAY_SIZE(lowered); i++) {
 		stub_begin(code, lowered[i], code + lowered[i], sizeof(code) - 1 - lowered[i]);
-		world.leaf_regs[0] = RAX_RA;
+		world.leaf_regs[DWARF_RAX] = RAX_RA;
 		world_stack[SP_WORD] = OLD_RA;
 		expect_caller(RAX_RA, SP_WORD, 0x1234);
 	}
 	/* Not yet. */
 	stub_begin(code, 7, code + 7, sizeof(code) - 1 - 7);
-	world.leaf_regs[0] = RAX_RA;
+	world.leaf_regs[DWARF_RAX] = RAX_RA;
 	world_stack[SP_WORD] = RA;
 	expect_caller(RA, SP_WORD + 1, 0x1234);
 }
@@ -307,18 +307,18 @@ static void test_in_rdx(void **state)
 
 	(void)state;
 	BEGIN("\x49\x8b\xc6\x5a", "\xff\xe3");
-	world.leaf_regs[1] = RAX_RA;
+	world.leaf_regs[DWARF_RDX] = RAX_RA;
 	world_stack[SP_WORD] = world_stack[SP_WORD + 1] = OLD_RA;
 	expect_caller(RAX_RA, SP_WORD, 0x1234);
 	for (size_t i = 0; i < ARRAY_SIZE(at); i++) {
 		stub_begin(forward, at[i], forward + at[i], sizeof(forward) - 1 - at[i]);
-		world.leaf_regs[1] = RAX_RA;
+		world.leaf_regs[DWARF_RDX] = RAX_RA;
 		world_stack[SP_WORD] = world_stack[SP_WORD + 1] = OLD_RA;
 		expect_caller(RAX_RA, SP_WORD, 0x1234);
 	}
 	/* At the pop. */
 	BEGIN("\x49\x8b\xc6", "\x5a\xff\xe3");
-	world.leaf_regs[1] = RAX_RA;
+	world.leaf_regs[DWARF_RDX] = RAX_RA;
 	world_stack[SP_WORD] = RA;
 	expect_caller(RA, SP_WORD + 1, 0x1234);
 }
@@ -329,12 +329,12 @@ static void test_sender_sp(void **state)
 	(void)state;
 	BEGIN("\x58\x4c\x8b\xec\x48\x83\xec\x20\x48\x89\x04\x24", "\x48\x89\x74\x24\x08");
 	world_stack[SP_WORD] = RA;
-	world.leaf_regs[13] = world_word(SENDER);
+	world.leaf_regs[DWARF_R13] = world_word(SENDER);
 	expect_caller(RA, SENDER, 0x1234);
 	BEGIN("\x90", "\x48\x89\x74\x24\x08");
 	world_stack[SP_WORD] = RA;
 	world_stack[SP_WORD + 1 + 7] = OLD_RA; /* the frame behind it checks out */
-	world.leaf_regs[13] = world_word(SENDER);
+	world.leaf_regs[DWARF_R13] = world_word(SENDER);
 	expect_caller(RA, SP_WORD + 1, 0x1234);
 }
 
@@ -347,7 +347,7 @@ static void test_sender_has_pushed(void **state)
 	world_stack[SP_WORD] = RA;
 	world_stack[SP_WORD + 2 + 7] = OLD_RA;
 	world_stack[SENDER + 7] = OLD_RA;
-	world.leaf_regs[13] = world_word(SENDER);
+	world.leaf_regs[DWARF_R13] = world_word(SENDER);
 	expect_caller(RA, SP_WORD + 2, 0x1234);
 }
 
@@ -370,7 +370,7 @@ static void test_adapter_calls(void **state)
 static void patch_begin(const char *at, size_t len)
 {
 	stub_begin("\x90", 1, at, len);
-	world.r13 = world.leaf_regs[13] = world_word(SP_WORD + 30);
+	world.r13 = world.leaf_regs[DWARF_R13] = world_word(SP_WORD + 30);
 	world_stack[SP_WORD + 30] = RA;
 	put_call(RA, CODE_OF(CALLER_SEGMENT) + 256);
 	/* %rbp is the call stub's, and an old word is on the stack. */
@@ -426,7 +426,7 @@ static void test_adapter_entered_again(void **state)
 	/* JDK 17, behind sub $32,%rsp; mov %rax,(%rsp) */
 	BEGIN("\x58\x4c\x8b\xec\x48\x83\xec\x20\x48\x89\x04\x24", "\x89\x74\x24\x18");
 	enter_again("\x48\x8b\x04\x24\x4c\x8b\xdc\x48");
-	world.leaf_regs[13] = world_word(SENDER);
+	world.leaf_regs[DWARF_R13] = world_word(SENDER);
 	expect_caller(RA, SENDER, world_word(SP_WORD + 20));
 	BEGIN("\x90", "\x48\x83\x7b\x48\x00"); /* any other stub */
 	enter_again("\x48\x8b\x04\x24\x4c\x8b\xec\x48");

@@ -113,7 +113,7 @@ static struct walk_request fake_request(uint64_t sp_word, uint64_t fp)
 {
 	return (struct walk_request){
 		.pc = CODE_AT + 64,
-		.regs = { [ROW_RSP] = STACK_AT + 8 * sp_word, [ROW_RBP] = fp },
+		.regs = { [DWARF_RSP] = STACK_AT + 8 * sp_word, [DWARF_RBP] = fp },
 		.exact = true,
 	};
 }
@@ -176,13 +176,13 @@ static void test_leaf_without_frame_pointer(void **state)
 
 	(void)state;
 	walk_expect(&request, &memory, 1, UNWIND_FP_END);
-	request.regs[ROW_RBP] = 1;
+	request.regs[DWARF_RBP] = 1;
 	walk_expect(&request, &memory, 1, UNWIND_FP_BAD);
 	/* The code may be gone, the stack still there. */
 	request.pc = 0x10000000;
-	request.regs[ROW_RBP] = STACK_AT + 8;
+	request.regs[DWARF_RBP] = STACK_AT + 8;
 	walk_expect(&request, &memory, 1, UNWIND_DONE);
-	request.regs[ROW_RSP] = 0xffff888000000000ULL;
+	request.regs[DWARF_RSP] = 0xffff888000000000ULL;
 	walk_expect(&request, &memory, 1, UNWIND_FP_BAD);
 }
 
@@ -360,10 +360,10 @@ static void test_leaf_in_clone(void **state)
 	memcpy(f.code + 64, after_syscall, sizeof(after_syscall));
 	f.stack[4] = CODE_AT + 9;
 	request.exact = false;
-	request.regs[0] = (uint64_t)-38; /* as the kernel has it while the call runs */
+	request.regs[DWARF_RAX] = (uint64_t)-38; /* as the kernel has it while the call runs */
 	walk_expect(&request, &memory, 2, UNWIND_FP_BAD);
 	assert_int_equal(result.words[1], CODE_AT + 9);
-	request.regs[0] = 0;
+	request.regs[DWARF_RAX] = 0;
 	walk_expect(&request, &memory, 1, UNWIND_DONE);
 }
 
@@ -423,7 +423,7 @@ static void test_interpreted(void **state)
 	fake_interpreted(&f, 40, 600, CODE_AT + 9);
 	f.stack[40] = 0;
 	request.pc = CODE_AT + 130;
-	request.regs[ROW_R13] = stack_word(510) + 51;
+	request.regs[DWARF_R13] = stack_word(510) + 51;
 	request.jvm = &jvm;
 	walk_expect(&request, &memory, 3, UNWIND_DONE);
 	assert_int_equal(result.word_count, 2 * WIRE_INTERPRETED_WORDS + 1);
@@ -432,7 +432,7 @@ static void test_interpreted(void **state)
 			   stack_word(510) + 51);
 	expect_interpreted(&result.words[5], CODE_AT + 200, 600, 0xbc000 + 40);
 	assert_int_equal(result.words[10], CODE_AT + 9);
-	request.regs[ROW_R13] = 0xabcdef;
+	request.regs[DWARF_R13] = 0xabcdef;
 	walk_expect(&request, &memory, 3, UNWIND_DONE);
 	assert_true(result.words[3] == 0xbc000 + 20);
 }
@@ -452,7 +452,7 @@ static void test_interpreted_hostile(void **state)
 	walk_expect(&request, &memory, 2, UNWIND_DONE);
 	assert_int_equal(result.words[2], 0);
 	assert_int_equal(result.words[4], 0);
-	request.regs[ROW_RBP] = 0x1234;
+	request.regs[DWARF_RBP] = 0x1234;
 	walk_expect(&request, &memory, 1, UNWIND_FP_BAD);
 	assert_int_equal(result.word_count, WIRE_INTERPRETED_WORDS);
 }

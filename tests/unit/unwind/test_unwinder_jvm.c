@@ -48,8 +48,8 @@ static void enter_java(struct fixture *f, const struct java *java)
 
 	while (at + 8 < miss->copy_bytes && memcmp(miss->copy + at, &f->caller, 8) != 0)
 		at += 8;
-	miss->regs[6] = f->caller_fp;
-	miss->regs[7] = miss->copy_at + at;
+	miss->regs[DWARF_RBP] = f->caller_fp;
+	miss->regs[DWARF_RSP] = miss->copy_at + at;
 	miss->pc = (uintptr_t)java->code + 64;
 	miss->thread = 0;
 }

@@ -10,7 +10,7 @@ static void set_up_frames(void)
 {
 	struct wire_rule saves = rule_rsp(8 * 8);
 	struct wire_rule by_rbp = { .kind = WIRE_RULE_CFA,
-				    .cfa_reg = ROW_RBP,
+				    .cfa_reg = DWARF_RBP,
 				    .cfa_offset = 16,
 				    .ra_slot = 1,
 				    .rbp_slot = 2 };
@@ -43,11 +43,11 @@ static void resume_request(const struct unwind_cursor *c, struct walk_request *r
 	memset(request->regs, 0, sizeof(request->regs));
 	if (c->regs_kept)
 		memcpy(request->regs, c->leaf_regs, sizeof(request->regs));
-	request->regs[ROW_RBX] = c->rbx;
-	request->regs[ROW_RBP] = c->fp;
-	request->regs[ROW_RSP] = c->sp;
-	request->regs[ROW_R13] = c->r13;
-	request->regs[ROW_R15] = c->r15;
+	request->regs[DWARF_RBX] = c->rbx;
+	request->regs[DWARF_RBP] = c->fp;
+	request->regs[DWARF_RSP] = c->sp;
+	request->regs[DWARF_R13] = c->r13;
+	request->regs[DWARF_R15] = c->r15;
 }
 
 /* Walk with page MISSING absent, then go on in a fresh walk with it; the same as EXPECTED. */
@@ -91,14 +91,14 @@ static void test_resumed_with_all_registers(void **state)
 {
 	static struct walk_result whole;
 	struct wire_rule by_r9 = {
-		.kind = WIRE_RULE_CFA, .cfa_reg = 9, .cfa_offset = 8, .ra_slot = 1
+		.kind = WIRE_RULE_CFA, .cfa_reg = DWARF_R9, .cfa_offset = 8, .ra_slot = 1
 	};
 
 	(void)state;
 	set_up_frames();
 	set_page(1, by_r9);
-	w.request.regs[9] = stack_at(9);
-	w.request.regs[ROW_RBP] = stack_at(20);
+	w.request.regs[DWARF_R9] = stack_at(9);
+	w.request.regs[DWARF_RBP] = stack_at(20);
 	expect_walk(4, UNWIND_DONE);
 	whole = w.result;
 	expect_resumed(1, &whole);
@@ -108,7 +108,7 @@ static void test_resumed_with_all_registers(void **state)
 static void test_resumed_without_all_registers(void **state)
 {
 	struct wire_rule by_r9 = {
-		.kind = WIRE_RULE_CFA, .cfa_reg = 9, .cfa_offset = 8, .ra_slot = 1
+		.kind = WIRE_RULE_CFA, .cfa_reg = DWARF_R9, .cfa_offset = 8, .ra_slot = 1
 	};
 
 	(void)state;
@@ -117,8 +117,8 @@ static void test_resumed_without_all_registers(void **state)
 	w.request.pc = CALLER;
 	w.request.exact = false;
 	w.request.caller = true;
-	w.request.regs[9] = stack_at(9);
-	w.request.regs[ROW_RBP] = stack_at(20);
+	w.request.regs[DWARF_R9] = stack_at(9);
+	w.request.regs[DWARF_RBP] = stack_at(20);
 	expect_walk(1, UNWIND_BAD_ROW);
 	w.request.regs_kept = true;
 	expect_walk(3, UNWIND_DONE);
@@ -197,11 +197,11 @@ static void test_begins_as_asked(void **state)
 	w.result.word_count = 3;
 	walk_begin(&w.walk, &w.request, &w.memory, &w.result);
 	assert_int_equal(c->pc, w.request.pc);
-	assert_int_equal(c->sp, 0x1000 + ROW_RSP);
-	assert_int_equal(c->fp, 0x1000 + ROW_RBP);
-	assert_int_equal(c->rbx, 0x1000 + ROW_RBX);
-	assert_int_equal(c->r13, 0x1000 + ROW_R13);
-	assert_int_equal(c->r15, 0x1000 + ROW_R15);
+	assert_int_equal(c->sp, 0x1000 + DWARF_RSP);
+	assert_int_equal(c->fp, 0x1000 + DWARF_RBP);
+	assert_int_equal(c->rbx, 0x1000 + DWARF_RBX);
+	assert_int_equal(c->r13, 0x1000 + DWARF_R13);
+	assert_int_equal(c->r15, 0x1000 + DWARF_R15);
 	assert_memory_equal(c->leaf_regs, w.request.regs, sizeof(c->leaf_regs));
 	assert_memory_equal(&c->jvm, &jvm, sizeof(jvm));
 	assert_int_equal(c->jvm_serial, 77);

@@ -215,7 +215,7 @@ int cfi_gopcln_open(struct cfi_gopcln *table, struct cfi_reader *reader, struct 
  */
 static struct wire_rule rule_of(int64_t grown)
 {
-	struct wire_rule rule = { .kind = WIRE_RULE_CFA, .cfa_reg = 7, .ra_slot = 1 };
+	struct wire_rule rule = { .kind = WIRE_RULE_CFA, .cfa_reg = DWARF_RSP, .ra_slot = 1 };
 
 	/* -8: the return address was popped, and still is where it was (rawVforkSyscall) */
 	if (grown < -8 || grown > INT32_MAX - 8)

@@ -133,7 +133,7 @@ static bool add_piece(struct cfi_layer *layer, const struct fde_place *place, ui
  */
 static void amend_go_rule(struct wire_rule *rule)
 {
-	if (rule->kind == WIRE_RULE_CFA && rule->cfa_reg == 7 && rule->cfa_offset >= 16 &&
+	if (rule->kind == WIRE_RULE_CFA && rule->cfa_reg == DWARF_RSP && rule->cfa_offset >= 16 &&
 	    rule->rbp_slot == WIRE_SLOT_SAME)
 		rule->rbp_slot = 2;
 }

@@ -47,11 +47,11 @@ void cfi_main_rows(const struct cfi_main *it, uint64_t page, struct cfi_rows *ro
 	} parts[] = {
 		{ 0, { .kind = WIRE_RULE_NONE } },
 		{ it->start,
-		  { .kind = WIRE_RULE_CFA, .cfa_reg = 7, .cfa_offset = 8, .ra_slot = 1 } },
+		  { .kind = WIRE_RULE_CFA, .cfa_reg = DWARF_RSP, .cfa_offset = 8, .ra_slot = 1 } },
 		{ it->start + 1,
-		  { .kind = WIRE_RULE_CFA, .cfa_reg = 7, .cfa_offset = 16, .ra_slot = 1 } },
+		  { .kind = WIRE_RULE_CFA, .cfa_reg = DWARF_RSP, .cfa_offset = 16, .ra_slot = 1 } },
 		{ it->end - 1,
-		  { .kind = WIRE_RULE_CFA, .cfa_reg = 7, .cfa_offset = 8, .ra_slot = 1 } },
+		  { .kind = WIRE_RULE_CFA, .cfa_reg = DWARF_RSP, .cfa_offset = 8, .ra_slot = 1 } },
 		{ it->end, { .kind = WIRE_RULE_NONE } },
 	};
 

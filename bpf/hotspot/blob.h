@@ -77,7 +77,7 @@ static inline wire_s32 blob_frame_complete(const struct unwind_cursor *c)
 	return c->jvm.frame_complete_bytes == 2 ? (wire_s16)value : value;
 }
 
-/* Of an address that is given as an offset from the blob, or as a pointer. */
+/* The address that a field of the blob gives, as an offset from the blob or as a pointer. */
 static inline wire_u64 blob_place(const struct unwind_cursor *c, wire_u32 offset, int is_pointer)
 {
 	if (is_pointer)

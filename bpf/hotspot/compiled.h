@@ -18,7 +18,7 @@ static inline bool compiled_is_at_pc(const struct unwind_cursor *c)
 
 /* --- what is at pc ---------------------------------------------------------------------------- */
 
-/* Of the two places that a pc may have the one where it is, or that was checked longer ago. */
+/* A pc may have two places: that where it is, or that which was checked longer ago. */
 static inline struct wire_hot_code *compiled_hot_place(struct unwind_memory *memory, wire_u64 pc)
 {
 	struct wire_hot_code *one = tables_hot_code(memory, cursor_hash(pc));
@@ -50,7 +50,7 @@ static inline enum unwind_verdict compiled_take_true_pc(struct unwind_cursor *c,
 	return UNWIND_GO_ON;
 }
 
-/* By the segment map; into c->compiled_seen. */
+/* Find the blob by the segment map, and fill c->compiled_seen. */
 static inline enum unwind_verdict compiled_look(struct unwind_cursor *c,
 						struct unwind_memory *memory)
 {

@@ -21,9 +21,9 @@
 #define COMPILED_LEAVE 0xc9
 #define COMPILED_JMP32 0xe9
 
-/* Of the exception blob's end, from behind the pop on. */
+/* How long the exception blob's end is, from behind the pop on. */
 #define COMPILED_EXCEPTION_BYTES 32
-/* From behind it to the last jump. */
+/* How far the last jump can be behind a `leave`. */
 #define COMPILED_LEAVE_BYTES 52
 
 #define COMPILED_PUSH_RDX 0x52
@@ -97,7 +97,7 @@ static inline bool compiled_is_unbuilt(struct unwind_cursor *c, wire_u32 ahead, 
 	return false;
 }
 
-/* In front of the end of the prologue. */
+/* What stands of the frame when pc is in front of the prologue's end. */
 static inline enum compiled_state compiled_prologue(struct unwind_cursor *c, wire_u32 ahead,
 						    wire_u32 bytes)
 {
@@ -270,7 +270,7 @@ static inline bool compiled_is_exception_end(struct unwind_cursor *c, wire_u32 b
 	return false;
 }
 
-/* By the bytes around pc; AHEAD is how far the prologue reaches from there. */
+/* What the bytes around pc say; AHEAD is how far the prologue reaches from there. */
 static inline enum compiled_state compiled_decide(struct unwind_cursor *c, wire_u32 ahead,
 						  wire_u32 bytes)
 {

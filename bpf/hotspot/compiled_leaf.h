@@ -135,7 +135,7 @@ UNWIND_ALONE(wire_u32, compiled_find_epilogue, (struct unwind_cursor * c), c, (c
 
 #endif
 
-/* Of the native nmethod below: words, and bytes from its load of %rsp to its epilogue. */
+/* The frame of the native nmethod below has these words; its load of %rsp is these bytes before its epilogue. */
 #define COMPILED_YIELD_FRAME 2
 #define COMPILED_YIELD_BYTES 48
 

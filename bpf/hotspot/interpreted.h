@@ -140,7 +140,7 @@ static inline void interpreted_identify(struct unwind_cursor *c, struct unwind_m
 
 /* --- the frame -------------------------------------------------------------------------------- */
 
-/* Of a leaf the slot is old, and the register current - but not in all of the interpreter's code. */
+/* A leaf's slot is old, and the register current - but not in all of the interpreter's code. */
 static inline wire_u64 interpreted_live_bcp(const struct unwind_cursor *c, wire_u64 slot)
 {
 	wire_u64 bcp = c->r13, from = c->seen.const_method;

@@ -19,7 +19,7 @@ enum interpreted_state {
 /* Locals are pushed above the return address's place: 65,535 words would fit, few are used. */
 #define INTERPRETED_MAX_LOCALS (64U << 10)
 
-/* From the `leave` to the jump: the pop, the move, and a compare, a branch and a store between. */
+/* The `leave` and the jump are this far apart: the pop, the move, a compare, a branch and a store. */
 #define INTERPRETED_EXIT_BYTES 40
 
 /* --- instructions ------------------------------------------------------------------------------ */

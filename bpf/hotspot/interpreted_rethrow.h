@@ -11,7 +11,7 @@
 
 #include "hotspot/interpreted_exit.h"
 
-/* From where the first call returns to the end, and to where the other one does: add, jmp, call. */
+/* How far the end, and the other call's return, are behind the first call's: add, jmp, call. */
 #define INTERPRETED_RETHROW_BYTES 24
 #define INTERPRETED_OTHER_CALL	  14
 
@@ -40,7 +40,7 @@ static inline bool interpreted_rethrow_to(struct unwind_cursor *c, wire_u64 ra, 
 	return true;
 }
 
-/* Of the leaf at P: words on the stack. */
+/* How many words the leaf at P has on the stack. */
 static inline wire_u32 interpreted_rethrow_words(const wire_u8 *p)
 {
 	static const wire_u8 places[] = { 0, 1, 2, 5, 8, 12, 18 };

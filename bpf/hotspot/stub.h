@@ -181,7 +181,7 @@ static inline enum unwind_verdict stub_step(struct unwind_cursor *c, struct unwi
 		if (stub_leave_java(c, memory, &rbx, &r13))
 			return UNWIND_STOP;
 	} else {
-		/* Of a frame that the cache had. */
+		/* It came from the cache, so that the blob is still to be read. */
 		if (blob_read(c, memory, c->compiled_seen.blob))
 			return UNWIND_STOP;
 		stub_caller_rule(c, memory, &rule);

@@ -8,7 +8,7 @@
 
 #include "hotspot/compiled_leaf.h"
 
-/* Of an adapter: how far its beginning is looked for, and the pop of the return address. */
+/* How far an adapter's beginning is looked for, and its pop of the return address. */
 #define STUB_COPY_BYTES		 56
 #define STUB_POPPED_BYTES	 15
 #define STUB_POPPED_INSTRUCTIONS 4

@@ -89,7 +89,7 @@ static inline enum unwind_verdict stub_enter_popped(struct unwind_cursor *c,
 	return compiled_enter(c, ra, stub_sender_sp(c, memory, ra, c->sp), c->fp);
 }
 
-/* By a return address that is known to be one of this stub, AT: what is around it. */
+/* The word AT is known to be a return address of this stub: what is around it says where the caller is. */
 static inline enum unwind_verdict stub_follow(struct unwind_cursor *c, struct unwind_memory *memory,
 					      wire_u64 at)
 {

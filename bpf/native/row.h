@@ -87,7 +87,7 @@ static inline enum unwind_verdict row_home(struct unwind_cursor *c, const struct
 }
 
 /*
- * Of the end of code that realigned its stack gcc says nothing: behind pop %r10; pop %rbp registers
+ * gcc says nothing of the end of code that realigned its stack: behind pop %r10; pop %rbp registers
  * would still be counted from %rbp, which is the caller's already and lies in no place of this frame.
  */
 static inline bool row_has_popped(const struct unwind_cursor *c, const struct wire_rule *rule,

@@ -10,7 +10,7 @@
 
 #include "unwind/cursor.h"
 
-/* Of struct ucontext, to which sp points in the trampoline: r8 to r15, then as below. */
+/* In the trampoline sp points to a struct ucontext, which has registers here: r8 to r15, then as below. */
 #define SIGNAL_REGS_AT 40
 
 enum signal_reg {

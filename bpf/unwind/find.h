@@ -103,7 +103,7 @@ UNWIND_ALONE(wire_u32, find_row, (const struct wire_block *block, wire_u32 offse
 
 #endif
 
-/* In a page's chain the block whose rows reach up to OFFSET. */
+/* Find the block of a page's chain whose rows reach up to OFFSET. */
 static inline struct wire_block *find_block(struct unwind_memory *memory, struct wire_block *block,
 					    wire_u32 offset)
 {
@@ -183,7 +183,7 @@ static inline void find_keep_hot(const struct unwind_cursor *c, struct wire_hot 
 	tables_keep_hot(c, hot, &fresh, sizeof(fresh));
 }
 
-/* By the tables. */
+/* Look the rule up in the tables. */
 static inline enum unwind_found find_cold(struct unwind_cursor *c, struct unwind_memory *memory,
 					  wire_u64 address, struct wire_rule *ret_rule)
 {

@@ -10,6 +10,7 @@
 
 #include "base/hmap.h"
 #include "process/mappings.h"
+#include "wire.h"
 
 /* struct perf_file_header and perf_file_attr of tools/perf/util/header.h; "PERFILE2". */
 #define PERF_MAGIC 0x32454c4946524550ULL

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "snapshot.h"
+#include "wire.h"
 
 #include <errno.h>
 #include <string.h>

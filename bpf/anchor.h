@@ -70,12 +70,11 @@ static inline int anchor_enter(struct unwind_cursor *c, struct unwind_memory *me
 {
 	wire_u8 reason = c->reason;
 	struct anchor anchor = {};
-	int stop = anchor_read(c, memory, &anchor);
+	int stop = anchor_read(c, memory, &anchor) ||
+		   (!anchor.pc && unwind_load(c, memory, anchor.sp - 8, &anchor.pc));
 
 	c->reason = reason;
 	if (stop || anchor.sp <= c->sp || (anchor.sp & 7) || !unwind_is_user(anchor.sp))
-		return UNWIND_STOP;
-	if (!anchor.pc && unwind_load(c, memory, anchor.sp - 8, &anchor.pc))
 		return UNWIND_STOP;
 	if (!blob_owns(c, anchor.pc))
 		return UNWIND_STOP;

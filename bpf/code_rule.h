@@ -90,7 +90,6 @@ static inline void code_rule(const struct unwind_cursor *c, enum code_state stat
 {
 	wire_u64 top = c->sp + 8ULL * c->code_seen.frame_size;
 
-	*ret_rule = (struct unwind_rule){ .cfa = 0 };
 	switch (state) {
 	case CODE_ENTRY: *ret_rule = (struct unwind_rule){ .cfa = c->sp + 8 }; break;
 	case CODE_PUSHED:
@@ -103,7 +102,8 @@ static inline void code_rule(const struct unwind_cursor *c, enum code_state stat
 	case CODE_IN_RCX:
 	case CODE_POPPED: *ret_rule = (struct unwind_rule){ .cfa = c->sp }; break;
 	case CODE_ALLOCATED: *ret_rule = (struct unwind_rule){ .cfa = top }; break;
-	case CODE_BODY: *ret_rule = (struct unwind_rule){ .cfa = top, .fp_at = top - 16 }; break;
+	case CODE_BODY:
+	default: *ret_rule = (struct unwind_rule){ .cfa = top, .fp_at = top - 16 }; break;
 	}
 	ret_rule->ra_at = ret_rule->cfa - 8;
 }

@@ -173,8 +173,8 @@ static void one_that_cannot_be_read(void **state)
 		begin();
 		world.thread = THREAD_AT + 8ULL * (words - THREAD_ANCHOR - 3 + i);
 		for (unsigned int word = words - 3; word < words; word++)
-			world_thread[word] = word == words - 2 + i ? WORLD_CALLER :
-								     world_word(ANCHOR_SP);
+			world_thread[word] =
+				word == words - 2 + i ? WORLD_CALLER : world_word(ANCHOR_SP);
 		expect_none();
 	}
 	begin();

@@ -244,6 +244,7 @@ static void hops_that_are_none(void **state)
 		{ 300, 254, BLOB_FOUND }, { 300, 255, BLOB_NONE }, { 254, 254, BLOB_FOUND },
 		{ 253, 254, BLOB_NONE },  { 1, 1, BLOB_FOUND },
 	};
+
 	uint64_t segment;
 	uint32_t hops;
 
@@ -264,9 +265,9 @@ static void set_heaps(void)
 {
 	begin();
 	for (unsigned int i = 0; i < WIRE_JVM_HEAPS; i++)
-		world.jvm.heaps[i] = (struct wire_code_heap){ HEAP_AT + 0x1000 * i,
-							      HEAP_AT + 0x1000 * i + 0x800,
-							      SEGMAP_AT + 0x100 * i };
+		world.jvm.heaps[i] =
+			(struct wire_code_heap){ HEAP_AT + 0x1000 * i, HEAP_AT + 0x1000 * i + 0x800,
+						 SEGMAP_AT + 0x100 * i };
 	world.jvm.heap_count = WIRE_JVM_HEAPS;
 }
 

@@ -109,7 +109,8 @@ static void test_a_piece(void **state)
 	cursor.window[0] = 8;
 	cursor.window[UNWIND_WINDOW_WORDS - 1] = 9;
 	for (unsigned int i = 0; i < 2; i++) {
-		uint64_t at = STACK_AT + 8 * (i ? 100 - 9 + UNWIND_WINDOW_WORDS - 1 : 100 - 9), word;
+		uint64_t at = STACK_AT + 8 * (i ? 100 - 9 + UNWIND_WINDOW_WORDS - 1 : 100 - 9),
+			 word;
 
 		assert_int_equal(unwind_load(&cursor, &memory, at, &word), UNWIND_GO_ON);
 		assert_int_equal(word, 8 + i);

@@ -139,7 +139,7 @@ static void test_switch_behind(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct unwind_rule rule;
+		struct unwind_rule rule = { 0 };
 
 		begin_body("90", "90 48 83 c4 30 5d", 2);
 		put_hex(world.pc - cases[i].behind, "49 8b a7");

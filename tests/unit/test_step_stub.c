@@ -44,7 +44,7 @@ static void put_slots(void)
 
 static void what_the_call_stub_gives_back(void **state)
 {
-	wire_u64 rbx, r13;
+	wire_u64 rbx = 0, r13 = 0;
 
 	(void)state;
 	put_slots();
@@ -68,7 +68,7 @@ static void slots_that_cannot_be_read(void **state)
 {
 	static const int slots[] = { WIRE_ENTRY_WRAPPER, WIRE_ENTRY_RBX, WIRE_ENTRY_R13,
 				     WIRE_ENTRY_R15 };
-	wire_u64 rbx, r13;
+	wire_u64 rbx = 0, r13 = 0;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(slots); i++) {

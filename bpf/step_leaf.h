@@ -169,11 +169,11 @@ static inline int step_leaf(struct unwind_cursor *c, struct unwind_memory *memor
 		rule.ra_at = c->sp;
 		break;
 	case LEAF_CLONED:
-		if (c->leaf_regs[0] == 0)
+	case LEAF_ENTRY:
+		if (leaf.state == LEAF_CLONED && c->leaf_regs[0] == 0)
 			return unwind_stop(c, UNWIND_DONE);
 		rule.ra_at = c->sp;
 		break;
-	case LEAF_ENTRY: rule.ra_at = c->sp; break;
 	case LEAF_PUSHED:
 		rule.fp_at = c->sp;
 		rule.ra_at = c->sp + 8;

@@ -47,6 +47,20 @@ static void the_cursor_is_as_it_was(void **state)
 	assert_int_equal(code_size_elsewhere(&world, &world_memory, ELSEWHERE_PC, 8), 0);
 }
 
+/* Code that is to be deoptimised has another pc, which is a return address. */
+static void a_look_at_a_deoptimised_frame(void **state)
+{
+	(void)state;
+	begin();
+	world_stack[200 + 1] = CODE_OF(ELSEWHERE) + 8;
+	assert_int_equal(code_size_elsewhere(&world, &world_memory,
+					     BLOB_AT(ELSEWHERE) + 8 * SEGMENT - 32,
+					     world_word(200)),
+			 6);
+	assert_true(world.pc == CODE_OF(SEGMENT_OF_CODE) + IN_BODY + 1);
+	assert_true(world.leaf == 1 && world.exact == 1);
+}
+
 /* It stays gone when it cannot be read, and none is read when there was none. */
 static void the_blob_that_was(void **state)
 {
@@ -210,6 +224,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_cursor_is_as_it_was),
+		cmocka_unit_test(a_look_at_a_deoptimised_frame),
 		cmocka_unit_test(the_blob_that_was),
 		cmocka_unit_test(a_frame_that_checks_out),
 		cmocka_unit_test(the_frame_pointer_of_an_interpreted_frame),

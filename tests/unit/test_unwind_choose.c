@@ -192,6 +192,25 @@ static void the_room_for_words(void **state)
 	assert_int_equal(unwind_put(&world, world_out, 0x1234), UNWIND_STOP);
 }
 
+/* A native frame takes one word, compiled code two: so many must be left. */
+static void the_last_frame_that_fits(void **state)
+{
+	(void)state;
+	for (uint32_t left = 0; left < 3; left++) {
+		begin_native();
+		world_stack[30] = world_word(40);
+		world_stack[31] = NATIVE_AT + 128;
+		world.words = WIRE_MAX_USER_WORDS - left;
+		assert_int_equal(world_step(), left < 1 ? UNWIND_STOP : UNWIND_GO_ON);
+		assert_int_equal(world.frames, left < 1 ? 0 : 1);
+		world_begin_in_frame(4);
+		world.words = WIRE_MAX_USER_WORDS - left;
+		assert_int_equal(world_step(), left < 2 ? UNWIND_STOP : UNWIND_GO_ON);
+		assert_int_equal(world.frames, left < 2 ? 0 : 1);
+	}
+	assert_int_equal(world.words, WIRE_MAX_USER_WORDS);
+}
+
 static void the_words_of_a_frame(void **state)
 {
 	(void)state;
@@ -272,6 +291,7 @@ int main(void)
 		cmocka_unit_test(an_address_that_is_no_code),
 		cmocka_unit_test(java_code),
 		cmocka_unit_test(the_room_for_words),
+		cmocka_unit_test(the_last_frame_that_fits),
 		cmocka_unit_test(the_words_of_a_frame),
 		cmocka_unit_test(native_and_java_frames),
 		cmocka_unit_test(a_miss_writes_nothing),

@@ -113,6 +113,8 @@ static void code_without_a_file(void **state)
 	world.jvm.serial = 0;
 	assert_int_equal(choose(&world_memory), UNWIND_STEP_MISS);
 	assert_int_equal(world.jit_frames, 2);
+	world.jvm_serial = WIRE_JVM_PENDING;
+	assert_int_equal(choose(&world_memory), UNWIND_STEP_MISS);
 	world.jvm_serial = 0;
 	assert_int_equal(choose(&world_memory), UNWIND_STEP_LEAF);
 	/* Without a list nobody knows. */

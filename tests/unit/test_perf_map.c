@@ -58,6 +58,22 @@ static void later_code_replaces_earlier(void **state)
 	assert_name(map, 0x3090, NULL); /* the first one is gone as a whole */
 }
 
+/* Small pieces of code lie over the beginning of a large one: so many are looked at. */
+static void code_below_other_code(void **state)
+{
+	(void)state;
+	for (unsigned int small = 15; small < 17; small++) {
+		_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+		_cleanup_(perf_map_freep) struct perf_map *map = NULL;
+
+		strbuf_addstr(&text, "1000 1000 large\n");
+		for (unsigned int i = 1; i <= small; i++)
+			strbuf_addf(&text, "%x 1 small\n", 0x1000 + i);
+		map = perf_map_parse(strbuf_str(&text), text.len);
+		assert_name(map, 0x1800, small < 16 ? "large" : NULL);
+	}
+}
+
 static void hostile_text(void **state)
 {
 	_cleanup_(perf_map_freep) struct perf_map *map =
@@ -230,6 +246,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_by_address),
 		cmocka_unit_test(later_code_replaces_earlier),
+		cmocka_unit_test(code_below_other_code),
 		cmocka_unit_test(hostile_text),
 		cmocka_unit_test(an_endless_name_is_cut),
 		cmocka_unit_test(a_million_of_lines),

@@ -72,12 +72,12 @@ static inline enum unwind_verdict anchor_enter(struct unwind_cursor *c,
 {
 	wire_u8 reason = c->reason;
 	struct anchor anchor = {};
-	enum unwind_verdict stop = anchor_read(c, memory, &anchor);
+	enum unwind_verdict stop =
+		anchor_read(c, memory, &anchor) ||
+		(!anchor.pc && cursor_load(c, memory, anchor.sp - 8, &anchor.pc));
 
 	c->reason = reason;
 	if (stop || anchor.sp <= c->sp || (anchor.sp & 7) || !cursor_is_user(anchor.sp))
-		return UNWIND_STOP;
-	if (!anchor.pc && cursor_load(c, memory, anchor.sp - 8, &anchor.pc))
 		return UNWIND_STOP;
 	if (!blob_owns(c, anchor.pc))
 		return UNWIND_STOP;

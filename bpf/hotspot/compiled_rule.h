@@ -87,7 +87,6 @@ static inline void compiled_rule(const struct unwind_cursor *c, enum compiled_st
 {
 	wire_u64 top = c->sp + 8ULL * c->compiled_seen.frame_size;
 
-	*ret_rule = (struct unwind_rule){ .cfa = 0 };
 	switch (state) {
 	case COMPILED_ENTRY: *ret_rule = (struct unwind_rule){ .cfa = c->sp + 8 }; break;
 	case COMPILED_PUSHED:
@@ -101,8 +100,7 @@ static inline void compiled_rule(const struct unwind_cursor *c, enum compiled_st
 	case COMPILED_POPPED: *ret_rule = (struct unwind_rule){ .cfa = c->sp }; break;
 	case COMPILED_ALLOCATED: *ret_rule = (struct unwind_rule){ .cfa = top }; break;
 	case COMPILED_BODY:
-		*ret_rule = (struct unwind_rule){ .cfa = top, .fp_at = top - 16 };
-		break;
+	default: *ret_rule = (struct unwind_rule){ .cfa = top, .fp_at = top - 16 }; break;
 	}
 	ret_rule->ra_at = ret_rule->cfa - 8;
 }

@@ -169,11 +169,11 @@ static inline enum unwind_verdict leaf_step(struct unwind_cursor *c, struct unwi
 		rule.ra_at = c->sp;
 		break;
 	case LEAF_CLONED:
-		if (c->leaf_regs[DWARF_RAX] == 0)
+	case LEAF_ENTRY:
+		if (leaf.state == LEAF_CLONED && c->leaf_regs[DWARF_RAX] == 0)
 			return cursor_stop(c, UNWIND_DONE);
 		rule.ra_at = c->sp;
 		break;
-	case LEAF_ENTRY: rule.ra_at = c->sp; break;
 	case LEAF_PUSHED:
 		rule.fp_at = c->sp;
 		rule.ra_at = c->sp + 8;

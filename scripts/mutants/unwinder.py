@@ -118,7 +118,7 @@ JAVA_STEPS = [
            HOTSPOT),
     Mutant("an anchor that leads back believed", ANCHOR, "anchor.sp <= c->sp ||", "", HOTSPOT),
     Mutant("an anchor without a pc given up", ANCHOR,
-           "if (!anchor.pc && cursor_load(c, memory, anchor.sp - 8, &anchor.pc))", "if (0)", HOTSPOT),
+           "(!anchor.pc && cursor_load(c, memory, anchor.sp - 8, &anchor.pc));", "0;", HOTSPOT),
     Mutant("adapters: sender sp not from %r13", STUB_LEAF, "if (stub_is_to_interpreter(c))\n\t\treturn r13;", "", JAVA),
     Mutant("adapters: return address not from %rax", ADAPTER, "return all & STUB_MOVES_SP ? STUB_POPPED_MOVED : STUB_POPPED;",
            "return STUB_NOT_POPPED;", JAVA),

@@ -339,6 +339,8 @@ static inline void add_frame(struct fixture *f, const struct profile_frame *fram
 		strbuf_addf(&f->text, "+%" PRIx64, (uint64_t)frame->address);
 	if (frame->line)
 		strbuf_addf(&f->text, ":%d", frame->line);
+	/* Only a Java method has bytecodes. */
+	assert_int_equal(frame->bci, frame->line == 7 ? 3 : frame->line ? 30 : -1);
 	strbuf_addf(&f->text, "_%c", kinds[frame->kind]);
 	if (frame->mapping != PROFILE_NONE)
 		strbuf_addf(&f->text, "@%s",

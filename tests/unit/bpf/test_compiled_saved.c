@@ -181,6 +181,148 @@ static void test_aligned_for_call(void **state)
 	}
 }
 
+/* --- the instructions ahead ------------------------------------------------------------------- */
+
+static unsigned int move_at_pc(const char *hex)
+{
+	leaf_begin(IN_BODY, "90", hex, 8);
+	assert_int_equal(compiled_read_text(&world, &world_memory), UNWIND_GO_ON);
+	return compiled_move(&world, UNWIND_TEXT_BEHIND);
+}
+
+/* Not what ends the frame itself, and nothing that is larger than all registers. */
+static void test_moves(void **state)
+{
+	static const struct {
+		const char *hex;
+		unsigned int move;
+	} cases[] = {
+		{ "48 83 c4 18 90", 0x18 },
+		{ "48 83 c4 18 5d", COMPILED_NO_MOVE },
+		{ "48 83 ec 18 90", 0x18 | COMPILED_MOVE_SUB },
+		{ "48 83 ec 18 5d", 0x18 | COMPILED_MOVE_SUB },
+		{ "48 81 c4 10 02 00 00 90", 0x210 },
+		{ "48 81 c4 10 02 00 00 5d", COMPILED_NO_MOVE },
+		{ "48 81 ec 10 02 00 00 90", 0x210 | COMPILED_MOVE_SUB },
+		{ "48 81 c4 00 20 00 00 90", 8192 },
+		{ "48 81 c4 01 20 00 00 90", COMPILED_NO_MOVE },
+		{ "48 81 ec 00 20 00 00 90", 8192 | COMPILED_MOVE_SUB },
+		{ "48 81 c4 00 00 00 01 90", COMPILED_NO_MOVE },
+		{ "48 82 c4 18 90", COMPILED_NO_MOVE },
+		{ "49 83 c4 18 90", COMPILED_NO_MOVE },
+		{ "48 81 e4 10 02 00 00 90", COMPILED_NO_MOVE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		if (move_at_pc(cases[i].hex) != cases[i].move)
+			fail_msg("%s: %#x, not %#x", cases[i].hex, move_at_pc(cases[i].hex),
+				 cases[i].move);
+}
+
+/* A frame of eight words that begins LOWERED bytes above sp, with RA as its return address. */
+static int is_lowered(uint32_t lowered, uint64_t ra, uint64_t fp)
+{
+	uint64_t end = world_word(SP_WORD) + lowered + 64;
+
+	leaf_begin(IN_BODY, "90", "90", 8);
+	world.compiled_seen.frame_size = 8;
+	world.jvm.interpreter_start = HEAP_AT;
+	world.jvm.interpreter_end = HEAP_AT + 4096;
+	if (end < STACK_AT + sizeof(world_stack)) {
+		world_stack[(end - 8 - STACK_AT) / 8] = ra;
+		world_stack[(end - 16 - STACK_AT) / 8] = fp;
+	}
+	return compiled_is_lowered(&world, &world_memory, lowered);
+}
+
+static void test_lowered(void **state)
+{
+	uint64_t end = world_word(SP_WORD) + 64;
+
+	(void)state;
+	assert_true(is_lowered(0, RA_OF(7), 0));
+	assert_true(is_lowered(16, RA_OF(7), 0));
+	assert_false(is_lowered(8, RA_OF(7), 0));
+	assert_false(is_lowered(0, NATIVE_AT, 0));
+	/* Into the interpreter only with a frame pointer above. */
+	assert_true(is_lowered(0, HEAP_AT + 64, end));
+	assert_false(is_lowered(0, HEAP_AT + 64, end - 8));
+	assert_false(is_lowered(0, HEAP_AT + 64, 0));
+	assert_true(is_lowered(0, HEAP_AT + 64, end + UNWIND_MAX_FRAME_BYTES - 8));
+	assert_false(is_lowered(0, HEAP_AT + 64, end + UNWIND_MAX_FRAME_BYTES));
+	/* Nothing is so far away, or can be read there. */
+	assert_true(is_lowered(4096, RA_OF(7), 0));
+	assert_false(is_lowered(COMPILED_MAX_SAVED, RA_OF(7), 0));
+	is_lowered(0, RA_OF(7), 0);
+	world.sp -= COMPILED_MAX_SAVED;
+	assert_false(compiled_is_lowered(&world, &world_memory, COMPILED_MAX_SAVED + 16));
+}
+
+/* The text is at pc, and PASSED bytes of it were looked at; where sp is then. */
+static void expect_pass(uint64_t passed, uint32_t saved, uint64_t next, uint32_t then)
+{
+	uint64_t state = compiled_pass_move(&world, &world_memory, passed << 32 | saved);
+
+	assert_true(state >> 32 == next);
+	assert_true((uint32_t)state == then);
+}
+
+static void test_passing_moves(void **state)
+{
+	(void)state;
+	leaf_begin(IN_BODY, "90", "90 48 83 c4 18 90 48 81 ec 00 01 00 00 90", 8);
+	/* One byte behind where the instruction begins the next one is looked for. */
+	expect_pass(0, 0, 2, 0x18);
+	expect_pass(0, 0x100, 2, 0x118);
+	expect_pass(2, 0x18, 7, 0x18 - 0x100);
+	expect_pass(1, 0, 2, 0x18);
+	expect_pass(7, 0, 0, 0);
+	/* Near is what is read at a time, but for the longest instruction's bytes. */
+	leaf_begin(IN_BODY, "90", "90", 8);
+	put_hex(world.pc + UNWIND_TEXT_BYTES - 9, "48 83 c4 18 90");
+	expect_pass(0, 0, UNWIND_TEXT_BYTES - 8, 0x18);
+	leaf_begin(IN_BODY, "90", "90", 8);
+	put_hex(world.pc + UNWIND_TEXT_BYTES - 8, "48 83 c4 18 90");
+	expect_pass(0, 0, 0, 0);
+	world.pc = HEAP_AT + sizeof(world_heap) - UNWIND_TEXT_BYTES;
+	put_hex(world.pc + 1, "48 83 c4 18 90");
+	expect_pass(0, 0, 2, 0x18);
+	expect_pass(1, 0, 0, 0);
+}
+
+/* The last place that fits, before sp is lowered anew. */
+static void test_saved_bytes(void **state)
+{
+	static const char *const texts[] = {
+		"90",
+		"48 83 c4 10 90",
+		"48 83 c4 10 48 83 c4 10 90",
+		"48 83 c4 08 48 83 c4 10 90",		  /* neither is aligned */
+		"48 83 c4 08 48 83 c4 08 90",		  /* both together are */
+		"48 83 c4 10 48 83 ec 10 48 83 c4 30 90", /* lowered anew */
+		"48 83 ec 10 48 83 c4 30 90",		  /* the same first */
+		"48 83 ec 10 48 83 c4 10 90",		  /* and nothing but that */
+	};
+	static const unsigned int bytes[] = { 0, 16, 32, 0, 16, 16, 32, 0 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		leaf_begin(IN_BODY, "90", texts[i], 8);
+		world.compiled_seen.frame_size = 8;
+		if (compiled_saved_bytes(&world, &world_memory) != bytes[i])
+			fail_msg("%s: not %u bytes", texts[i], bytes[i]);
+	}
+	/* Ten of them are looked at. */
+	for (unsigned int count = 10; count < 12; count++) {
+		leaf_begin(IN_BODY, "90", "90", 8);
+		world.compiled_seen.frame_size = 8;
+		for (unsigned int i = 0; i < count; i++)
+			put_hex(world.pc + 5ULL * i, "48 83 c4 10 90");
+		assert_int_equal(compiled_saved_bytes(&world, &world_memory), 160);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,6 +334,10 @@ int main(void)
 		cmocka_unit_test(test_certain_frame),
 		cmocka_unit_test(test_other_stubs_frame),
 		cmocka_unit_test(test_aligned_for_call),
+		cmocka_unit_test(test_moves),
+		cmocka_unit_test(test_lowered),
+		cmocka_unit_test(test_passing_moves),
+		cmocka_unit_test(test_saved_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

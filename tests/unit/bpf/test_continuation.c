@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/macros.h"
@@ -198,6 +199,116 @@ static void an_unknown_enter_is_a_miss(void **state)
 	}
 }
 
+/* --- the parts -------------------------------------------------------------------------------- */
+
+/* It is aligned, at or above the stack pointer and not far. */
+static void where_an_entry_may_be(void **state)
+{
+	(void)state;
+	begin(BARRIER, 20, 20);
+	assert_true(continuation_may_be(&cursor, cursor.sp));
+	assert_false(continuation_may_be(&cursor, cursor.sp - 8));
+	assert_true(continuation_may_be(&cursor, cursor.sp + (64 << 10) - 8));
+	assert_false(continuation_may_be(&cursor, cursor.sp + (64 << 10)));
+	for (unsigned int i = 1; i < 8; i++)
+		assert_false(continuation_may_be(&cursor, cursor.sp + 8 + i));
+	assert_false(continuation_may_be(&cursor, 0));
+}
+
+/* The thread is known, or in %r15; its field may not be. */
+static void the_entry_of_a_thread(void **state)
+{
+	(void)state;
+	begin(BARRIER, 20, 60);
+	assert_true(continuation_of_thread(&cursor, &memory) == STACK_AT + 8ULL * 60);
+	cursor.r15 = STACK_AT; /* some number */
+	assert_true(continuation_of_thread(&cursor, &memory) == STACK_AT + 8ULL * 60);
+	cursor.thread = 0;
+	cursor.r15 = THREAD_AT;
+	assert_true(continuation_of_thread(&cursor, &memory) == STACK_AT + 8ULL * 60);
+	cursor.jvm.thread_cont_entry = WIRE_JVM_ABSENT;
+	assert_true(continuation_of_thread(&cursor, &memory) == 0);
+	cursor.jvm.thread_cont_entry = sizeof(thread) - 7;
+	assert_true(continuation_of_thread(&cursor, &memory) == 0);
+	cursor.jvm.thread_cont_entry = CONT_ENTRY;
+	cursor.r15 = 0;
+	assert_true(continuation_of_thread(&cursor, &memory) == 0);
+}
+
+/* Asked about another pc: what is at this one stays. */
+static void the_frame_of_enter_special(void **state)
+{
+	(void)state;
+	begin(BARRIER, 20, 20);
+	assert_int_equal(continuation_frame(&cursor, &memory), FRAME);
+	assert_true(cursor.pc == BARRIER);
+	cursor.jvm.enter_return = HEAP_AT + 30 * SEGMENT; /* no blob is there */
+	cursor.missed = 1;
+	assert_int_equal(continuation_frame(&cursor, &memory), 0);
+	assert_int_equal(cursor.missed, 0);
+	assert_true(cursor.pc == BARRIER);
+}
+
+/* Of several places the first that has a return address where enterSpecial has it. */
+static void the_place_of_an_entry(void **state)
+{
+	(void)state;
+	/* At sp, when that is the barrier itself; not so in a stub. */
+	begin(BARRIER, 20, 20);
+	stack[60 + FRAME - 1] = CALLER;
+	thread[CONT_ENTRY / 8] = STACK_AT + 8ULL * 60;
+	assert_true(continuation_entry(&cursor, &memory) == STACK_AT + 8ULL * 20);
+	cursor.pc++;
+	assert_true(continuation_entry(&cursor, &memory) == STACK_AT + 8ULL * 60);
+	/* Then the thread's, then what %rbp says. */
+	cursor.fp = STACK_AT + 8ULL * (80 + FRAME - 2);
+	stack[80 + FRAME - 1] = CALLER;
+	cursor.window_at = 0;
+	assert_true(continuation_entry(&cursor, &memory) == STACK_AT + 8ULL * 60);
+	stack[60 + FRAME - 1] = 0;
+	cursor.window_at = 0;
+	assert_true(continuation_entry(&cursor, &memory) == STACK_AT + 8ULL * 80);
+	stack[80 + FRAME - 1] = 0;
+	cursor.window_at = 0;
+	assert_true(continuation_entry(&cursor, &memory) == cursor.sp);
+}
+
+/* The stubs lie around the barrier and have no frame size; without a barrier there are none. */
+static void which_stubs_thaw(void **state)
+{
+	static const struct {
+		int from_barrier;
+		bool thaws;
+	} cases[] = { { -161, false }, { -160, true }, { 0, true }, { 511, true }, { 512, false } };
+
+	(void)state;
+	begin(BARRIER, 20, 20);
+	cursor.compiled_seen.frame_size = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cursor.pc = BARRIER + (uint64_t)cases[i].from_barrier;
+		assert_int_equal(continuation_thaws(&cursor), cases[i].thaws);
+	}
+	cursor.pc = BARRIER;
+	cursor.compiled_seen.frame_size = 1;
+	assert_false(continuation_thaws(&cursor));
+	cursor.compiled_seen.frame_size = 0;
+	cursor.jvm.return_barrier = 0;
+	cursor.pc = 100;
+	assert_false(continuation_thaws(&cursor));
+}
+
+/* The frozen frames are counted, and the carrier's frame goes on by its size. */
+static void what_is_noted(void **state)
+{
+	(void)state;
+	begin(BARRIER, 20, 20);
+	cursor.fp = 0x7777;
+	assert_int_equal(continuation_step(&cursor, &memory), UNWIND_GO_ON);
+	assert_int_equal(cursor.frozen, 1);
+	assert_true(cursor.pc == ENTER_RETURN && cursor.sp == STACK_AT + 8ULL * 20);
+	assert_true(cursor.fp == 0x7777);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -207,6 +318,12 @@ int main(void)
 		cmocka_unit_test(a_stub_that_thaws),
 		cmocka_unit_test(a_stub_that_thaws_later),
 		cmocka_unit_test(an_unknown_enter_is_a_miss),
+		cmocka_unit_test(where_an_entry_may_be),
+		cmocka_unit_test(the_entry_of_a_thread),
+		cmocka_unit_test(the_frame_of_enter_special),
+		cmocka_unit_test(the_place_of_an_entry),
+		cmocka_unit_test(which_stubs_thaw),
+		cmocka_unit_test(what_is_noted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

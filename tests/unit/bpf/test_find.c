@@ -67,6 +67,18 @@ static void test_rows_in_a_chain(void **state)
 	expect_stair(0xfff, 2);
 }
 
+/* One that leads in circles, since its blocks are being written anew, is left at last. */
+static void test_a_chain_in_circles(void **state)
+{
+	(void)state;
+	w.blocks[1].next = 10;
+	w.blocks[10].next = 1;
+	w.blocks[1].rows[0].rule = w.blocks[10].rows[0].rule = add_rule(rule_rsp(8));
+	w.blocks[10].count = 1;
+	w.stack[0] = OUTERMOST;
+	expect_walk(2, UNWIND_DONE);
+}
+
 /*
  * A call may be a function's last instruction: what it returns to belongs to other code, or to
  * another page, or to nothing. The frame's row is that of the call.
@@ -376,6 +388,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_row_of_an_address, set_up),
 		cmocka_unit_test_setup(test_rows_in_a_chain, set_up),
+		cmocka_unit_test_setup(test_a_chain_in_circles, set_up),
 		cmocka_unit_test_setup(test_call_at_the_end, set_up),
 		cmocka_unit_test_setup(test_exact_addresses, set_up),
 		cmocka_unit_test_setup(test_bias, set_up),

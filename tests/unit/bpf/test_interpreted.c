@@ -194,6 +194,213 @@ static void the_slot_of_a_plt_entry(void **state)
 		assert_int_equal(leaf_call_plt_slot(cases[i].code, 0x1000), cases[i].slot);
 }
 
+/* --- by itself -------------------------------------------------------------------------------- */
+
+/* Nothing is kept from walk to walk. */
+static struct unwind_tables no_cache;
+static struct unwind_memory uncached = { .read = world_read, .tables = &no_cache };
+
+static void identify(uint64_t method, uint64_t const_method, unsigned int hot_frames)
+{
+	interpreted_identify(&world, &uncached, method);
+	assert_true(world.seen.method == method);
+	assert_true(world.seen.const_method == const_method);
+	assert_int_equal(world.java_hot_frames, hot_frames);
+}
+
+/* Another method that this walk keeps in the same place, or in another one. */
+static uint64_t other_method(int same)
+{
+	uint64_t method = METHOD + 8;
+
+	while (((cursor_hash(method) ^ cursor_hash(METHOD)) % UNWIND_SEEN_METHODS == 0) != same)
+		method += 8;
+	return method;
+}
+
+/* Each method is read once in a walk, as long as none takes its place. */
+static void methods_of_one_walk(void **state)
+{
+	(void)state;
+	for (int same = 0; same < 2; same++) {
+		uint64_t other = other_method(same);
+
+		begin_interpreted(0x123450007);
+		world_stack[(other - STACK_AT) / 8 + 1] = 0x77;
+		identify(METHOD, CONST_METHOD, 0);
+		assert_true(world.seen.symbol == SYMBOL && world.seen.word == 0x123450000);
+		world_stack[501] = 0x99;
+		identify(METHOD, CONST_METHOD, 1);
+		identify(other, 0x77, 1);
+		identify(METHOD, same ? 0x99 : CONST_METHOD, same ? 1 : 2);
+	}
+}
+
+static void words_of_metadata(void **state)
+{
+	(void)state;
+	begin_interpreted(0x123450007);
+	assert_true(interpreted_metadata(&uncached, METHOD, 8) == CONST_METHOD);
+	assert_true(interpreted_metadata(&uncached, 0, 8) == 0);
+	for (unsigned int i = 1; i < 8; i++)
+		assert_true(interpreted_metadata(&uncached, METHOD + i, 8 - i) == 0);
+	assert_true(interpreted_metadata(&uncached, STACK_AT - 8, 0) == 0);
+	assert_true(interpreted_metadata(&uncached, UNWIND_USER_END - 8, 8) == 0);
+}
+
+/* A step of the way that leads nowhere is no identity; the ids are a part of it. */
+static void the_way_to_an_identity(void **state)
+{
+	static const unsigned int words[] = { 521, 543, 562, 580 };
+	uint64_t whole;
+
+	(void)state;
+	begin_interpreted(0x123450007);
+	world.seen.const_method = CONST_METHOD;
+	interpreted_identity(&world, &uncached);
+	whole = world.seen.identity;
+	assert_true(whole != 0);
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		begin_interpreted(0x123450007);
+		world_stack[words[i]] = 0;
+		world.seen.const_method = CONST_METHOD;
+		interpreted_identity(&world, &uncached);
+		assert_true(world.seen.identity == 0);
+	}
+	begin_interpreted(0x123450007);
+	world.seen.const_method = CONST_METHOD;
+	world.jvm.const_method_ids = 16;
+	world_stack[522] = 0x1234567;
+	interpreted_identity(&world, &uncached);
+	assert_true(world.seen.identity == WIRE_METHOD_IDENTITY(whole, 0x1234567));
+	assert_true(world.seen.identity != whole);
+}
+
+/* What was kept holds in this tick, of this JVM and method, while the class's name is the same. */
+static void what_is_kept_of_a_method(void **state)
+{
+	struct wire_hot_method good = { .method = METHOD,
+					.const_method = 0x55,
+					.symbol = SYMBOL,
+					.word = 0x123450000,
+					.identity = 0x66,
+					.serial = 1,
+					.tick = 0 },
+			       hot;
+
+	(void)state;
+	begin_interpreted(0x123450007);
+	good.tick = world.tick;
+	assert_true(interpreted_take_hot(&world, &uncached, &good, METHOD));
+	assert_true(world.seen.const_method == 0x55 && world.seen.symbol == SYMBOL);
+	assert_true(world.seen.word == 0x123450000 && world.seen.identity == 0x66);
+	assert_false(interpreted_take_hot(&world, &uncached, NULL, METHOD));
+	assert_false(interpreted_take_hot(&world, &uncached, &good, METHOD + 8));
+	hot = good;
+	hot.serial++;
+	assert_false(interpreted_take_hot(&world, &uncached, &hot, METHOD));
+	hot = good;
+	hot.tick++;
+	assert_false(interpreted_take_hot(&world, &uncached, &hot, METHOD));
+	hot = good;
+	hot.word += 0x10000;
+	assert_false(interpreted_take_hot(&world, &uncached, &hot, METHOD));
+	hot = good;
+	hot.symbol = 0;
+	hot.word = 0;
+	assert_false(interpreted_take_hot(&world, &uncached, &hot, METHOD));
+	/* One without an identity is not kept. */
+	memset(&hot, 0, sizeof(hot));
+	assert_true(interpreted_take_hot(&world, &uncached, &good, METHOD));
+	world.seen.method = METHOD;
+	interpreted_keep_hot(&world, &hot);
+	assert_memory_equal(&hot, &good, sizeof(hot));
+	world.seen.identity = 0;
+	world.seen.method = 9;
+	interpreted_keep_hot(&world, &hot);
+	assert_memory_equal(&hot, &good, sizeof(hot));
+}
+
+/* %r13 when it is in the method's bytecodes, which lie behind its ConstMethod. */
+static void the_live_bytecode(void **state)
+{
+	(void)state;
+	begin_interpreted(1);
+	world.seen.const_method = 0x10000;
+	world.r13 = 0x10000;
+	assert_true(interpreted_live_bcp(&world, 7) == 7);
+	world.r13 = 0x10001;
+	assert_true(interpreted_live_bcp(&world, 7) == 0x10001);
+	world.r13 = 0x10000 + (66 << 10) - 1;
+	assert_true(interpreted_live_bcp(&world, 7) == world.r13);
+	world.r13++;
+	assert_true(interpreted_live_bcp(&world, 7) == 7);
+	world.r13 = 0x100;
+	assert_true(interpreted_live_bcp(&world, 7) == 7);
+	world.seen.const_method = 0;
+	assert_true(interpreted_live_bcp(&world, 7) == 7);
+}
+
+/* Adapters move sp: the sender's is above the frame's two words, and not far. */
+static void the_senders_stack_pointer(void **state)
+{
+	static const struct {
+		uint64_t from_fp, result;
+	} cases[] = {
+		{ 8, 16 },    { 16, 16 }, { 24, 24 }, { 1 << 20, 1 << 20 }, { (1 << 20) + 8, 16 },
+		{ -8ULL, 16 }
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		begin_interpreted(0x123450007);
+		world_stack[59] = world.fp + cases[i].from_fp;
+		world_stack[52] = 0x88;
+		assert_int_equal(interpreted_read(&world, &uncached), UNWIND_GO_ON);
+		assert_true(world.interpreted.sender_sp == world.fp + cases[i].result);
+		assert_true(world.interpreted.method == METHOD && world.interpreted.bcp == 0x88);
+		assert_true(world.interpreted.fp == world_word(80));
+		assert_true(world.interpreted.ra == WORLD_CALLER);
+		assert_int_equal(world.linked, 1);
+	}
+}
+
+static void a_frame_that_cannot_be_read(void **state)
+{
+	(void)state;
+	begin_interpreted(0x123450007);
+	world.fp = 0;
+	assert_int_equal(interpreted_read(&world, &uncached), UNWIND_STOP);
+	assert_int_equal(world.reason, UNWIND_FP_BAD);
+	/* Its slots begin in front of the stack; its return address is behind it. */
+	for (unsigned int i = 0; i < 2; i++) {
+		begin_interpreted(0x123450007);
+		world.sp = STACK_AT;
+		world.fp = i ? STACK_AT + sizeof(world_stack) - 8 : STACK_AT + 16;
+		assert_int_equal(interpreted_read(&world, &uncached), UNWIND_STOP);
+		assert_int_equal(world.reason, UNWIND_PAGE);
+	}
+}
+
+/* Deoptimised frames that are put in place have a last sp of 0; who called Java has another. */
+static void an_empty_frame(void **state)
+{
+	(void)state;
+	begin_interpreted(1);
+	world_stack[58] = 0;
+	assert_false(interpreted_is_empty(&world, &uncached));
+	world.unpacks = 1;
+	assert_true(interpreted_is_empty(&world, &uncached));
+	assert_int_equal(world.unpacks, 1);
+	world_stack[58] = world_word(50);
+	world.window_at = 0;
+	assert_false(interpreted_is_empty(&world, &uncached));
+	assert_int_equal(world.unpacks, 0);
+	world.unpacks = 1;
+	world.fp = STACK_AT;
+	assert_false(interpreted_is_empty(&world, &uncached));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,6 +410,14 @@ int main(void)
 		cmocka_unit_test(a_barriers_frame_within_the_frame),
 		cmocka_unit_test(the_bytecode_of_a_leaf),
 		cmocka_unit_test(the_slot_of_a_plt_entry),
+		cmocka_unit_test(methods_of_one_walk),
+		cmocka_unit_test(words_of_metadata),
+		cmocka_unit_test(the_way_to_an_identity),
+		cmocka_unit_test(what_is_kept_of_a_method),
+		cmocka_unit_test(the_live_bytecode),
+		cmocka_unit_test(the_senders_stack_pointer),
+		cmocka_unit_test(a_frame_that_cannot_be_read),
+		cmocka_unit_test(an_empty_frame),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -204,7 +204,8 @@ static void test_entry_without_frame_pushes(void **state)
 		world.leaf = !native;
 		world.native = native != 0;
 		if (native)
-			world.leaf_regs[DWARF_RBX] = world.leaf_regs[DWARF_R13] = world_word(SP_WORD + 20);
+			world.leaf_regs[DWARF_RBX] = world.leaf_regs[DWARF_R13] =
+				world_word(SP_WORD + 20);
 		expect_caller(WIRE_FRAME_INTERPRETED, world_word(SENDER), world_word(SP_WORD + 40));
 	}
 }

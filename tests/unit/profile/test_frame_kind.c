@@ -76,6 +76,34 @@ static void test_java_names(void **state)
 	profile_release(&p);
 }
 
+/* A line is said of Java frames only, of every kind of them, and when it is known. */
+static void test_lines(void **state)
+{
+	static const bool java[FRAME_KIND_COUNT] = {
+		[FRAME_JAVA_INTERPRETED] = true,
+		[FRAME_JAVA_C1] = true,
+		[FRAME_JAVA_JIT] = true,
+		[FRAME_JAVA_INLINED] = true,
+	};
+	const struct frame_name_options lines = { .lines = true };
+	struct profile_frame f = { .mapping = PROFILE_NONE };
+	struct profile p;
+
+	(void)state;
+	profile_init(&p);
+	f.name = profile_string(&p, "f");
+	for (unsigned int kind = 0; kind < FRAME_KIND_COUNT; kind++) {
+		f.kind = kind;
+		f.line = 1;
+		check_name(&p, &f, lines, java[kind] ? "f:1" : "f");
+		f.line = 0;
+		check_name(&p, &f, lines, "f");
+		f.line = -1;
+		check_name(&p, &f, lines, "f");
+	}
+	profile_release(&p);
+}
+
 static void test_native_names(void **state)
 {
 	const struct frame_name_options plain = { true, true };
@@ -107,9 +135,8 @@ static void test_native_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table_is_whole),
-		cmocka_unit_test(test_from_jfr),
-		cmocka_unit_test(test_java_names),
+		cmocka_unit_test(test_table_is_whole), cmocka_unit_test(test_from_jfr),
+		cmocka_unit_test(test_java_names),     cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_native_names),
 	};
 

@@ -53,11 +53,44 @@ static void test_sums(void **state)
 	profile_release(&p);
 }
 
+/* What is said twice of a process and an event is added up, field by field. */
+static void test_added_up(void **state)
+{
+	const struct profile_quality row = { .process = 3,
+					     .event = 1,
+					     .samples = 1,
+					     .complete = 10,
+					     .weight = 100,
+					     .lost = 1000,
+					     .lost_weight = 10000 };
+	struct profile_quality other = row, sum;
+	struct profile p;
+
+	(void)state;
+	profile_init(&p);
+	profile_add_quality(&p, &row);
+	other.process = 1;
+	other.event = 3;
+	profile_add_quality(&p, &other);
+	profile_add_quality(&p, &row);
+	assert_int_equal(p.quality.len, 2);
+	sum = profile_quality_sum(&p, 1, 3);
+	assert_true(sum.process == 3 && sum.event == 1);
+	assert_int_equal(sum.samples, 2);
+	assert_int_equal(sum.complete, 20);
+	assert_int_equal(sum.weight, 200);
+	assert_int_equal(sum.lost, 2000);
+	assert_int_equal(sum.lost_weight, 20000);
+	assert_int_equal(profile_quality_sum(&p, PROFILE_NONE, PROFILE_NONE).samples, 3);
+	profile_release(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_share_is_rounded_down),
 		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_added_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/strbuf.h"
 #include "symbolize/perf_map.h"
 
 static struct perf_map *parse(const char *text)
@@ -57,6 +58,22 @@ static void later_code_replaces_earlier(void **state)
 	assert_name(map, 0x3090, NULL); /* the first one is gone as a whole */
 }
 
+/* Small pieces of code lie over the beginning of a large one: so many are looked at. */
+static void code_below_other_code(void **state)
+{
+	(void)state;
+	for (unsigned int small = 15; small < 17; small++) {
+		_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+		_cleanup_(perf_map_freep) struct perf_map *map = NULL;
+
+		strbuf_addstr(&text, "1000 1000 large\n");
+		for (unsigned int i = 1; i <= small; i++)
+			strbuf_addf(&text, "%x 1 small\n", 0x1000 + i);
+		map = perf_map_parse(strbuf_str(&text), text.len);
+		assert_name(map, 0x1800, small < 16 ? "large" : NULL);
+	}
+}
+
 static void hostile_text(void **state)
 {
 	_cleanup_(perf_map_freep) struct perf_map *map =
@@ -83,6 +100,21 @@ static void an_endless_name_is_cut(void **state)
 	text[99999] = '\n';
 	map = perf_map_parse(text, 100000);
 	assert_int_equal(strlen(perf_map_find(map, 0x1000)), 512);
+}
+
+/* A million of entries is what is kept of a file that goes on. */
+static void a_million_of_lines(void **state)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	_cleanup_(perf_map_freep) struct perf_map *map = NULL;
+
+	(void)state;
+	for (unsigned int i = 0; i < (1U << 20) + 1; i++)
+		strbuf_addf(&text, "%x 1 f\n", 0x1000 + i);
+	map = perf_map_parse(strbuf_str(&text), text.len);
+	assert_name(map, 0x1000, "f");
+	assert_name(map, 0x1000 + (1U << 20) - 1, "f");
+	assert_name(map, 0x1000 + (1U << 20), NULL);
 }
 
 static void own_path(char path[64])
@@ -214,8 +246,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_by_address),
 		cmocka_unit_test(later_code_replaces_earlier),
+		cmocka_unit_test(code_below_other_code),
 		cmocka_unit_test(hostile_text),
 		cmocka_unit_test(an_endless_name_is_cut),
+		cmocka_unit_test(a_million_of_lines),
 		cmocka_unit_test_teardown(a_growing_file, remove_own_map),
 		cmocka_unit_test_teardown(no_file, remove_own_map),
 		cmocka_unit_test_teardown(a_file_of_another_user, remove_own_map),

@@ -296,6 +296,13 @@ static void what_is_forgotten(void **state)
 	assert_int_equal(parts.perf_map_opens, 2);
 }
 
+/* What was never made. */
+static void nothing_is_freed(void **state)
+{
+	(void)state;
+	symbolizer_free(NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -315,6 +322,7 @@ int main(void)
 		TEST(equal_words_of_different_stacks),
 		TEST(a_new_chunk),
 		TEST(what_is_forgotten),
+		TEST(nothing_is_freed),
 	};
 
 	return cmocka_run_group_tests_name("symbolize_parts", tests, NULL, NULL);

@@ -197,9 +197,13 @@ static void the_reason_stands_at_the_root(void **state)
 	assert_int_equal(stack.len, 2);
 	assert_string_equal(name_at(f, stack, 1), "[unwind: page-not-resident]");
 	assert_int_equal(frame_at(f, stack, 1)->kind, FRAME_MARK);
-	f->sample.reason = 250;
-	stack = make_stack(f);
-	assert_string_equal(name_at(f, stack, 1), "[unwind: unknown]");
+	/* From the first number behind those that there are. */
+	for (unsigned int reason = UNWIND_REASON_COUNT; reason < 256; reason++) {
+		f->sample.reason = (uint8_t)reason;
+		stack = make_stack(f);
+		assert_int_equal(stack.len, 2);
+		assert_string_equal(name_at(f, stack, 1), "[unwind: unknown]");
+	}
 }
 
 static void the_vdso_has_names(void **state)

@@ -352,6 +352,39 @@ static void test_blocks_rest_before_they_are_written(void **state)
 	view_release(&view);
 }
 
+/* The place of a rule that is given up rests, too: one sleep is enough for all. */
+static void test_rules_rest_before_they_are_written(void **state)
+{
+	struct rows_view view;
+	struct wire_rule rule;
+
+	(void)state;
+	view_init(&view, 32, 4);
+	assert_int_equal(put_page(&view, 1, 0, 3, 7, 0), 0);
+	row_store_drop_file(view.store, 1, view.now_ns);
+	assert_int_equal(stats_of(&view).waits, 0);
+	assert_int_equal(put_page(&view, 1, 1, 3, 7, 100), 0);
+	assert_int_equal(stats_of(&view).waits, 1);
+	assert_int_equal(view_find(&view, 1, 0x1000 + 14, &rule), UNWIND_FOUND);
+	expect_rule(&rule, 102);
+	view_release(&view);
+}
+
+/* What is needed and a part of all more. */
+static void test_how_much_is_given_up(void **state)
+{
+	struct rows_view view;
+
+	(void)state;
+	view_init(&view, 1 + 64, 1000);
+	for (uint32_t page = 0; page < 64; page++) {
+		view.now_ns += NSEC_PER_SEC;
+		assert_int_equal(put_page(&view, 1, page, 2, 7, 0), 0);
+	}
+	assert_int_equal(stats_of(&view).pages_evicted, 5);
+	view_release(&view);
+}
+
 /* Times of the caller that stand still: what is given up counts from the real time on. */
 static void test_callers_clock_may_be_old(void **state)
 {
@@ -382,6 +415,8 @@ int main(void)
 		cmocka_unit_test(test_generation_check),
 		cmocka_unit_test(test_generation_check_after_the_copy),
 		cmocka_unit_test(test_blocks_rest_before_they_are_written),
+		cmocka_unit_test(test_rules_rest_before_they_are_written),
+		cmocka_unit_test(test_how_much_is_given_up),
 		cmocka_unit_test(test_callers_clock_may_be_old),
 	};
 

@@ -424,6 +424,41 @@ static void test_fragments(void **state)
 	stage_release(&stage);
 }
 
+/* What is needed and a sixteenth of all more, of at least as large a part of the spaces; no more. */
+static void test_how_much_is_given_up(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	stage_init(&stage, 160);
+	for (uint32_t tgid = 1; tgid <= 32; tgid++)
+		assert_int_equal(put_space(&stage, tgid, 5, tgid), 0);
+	assert_int_equal(stats_of(&stage).evicted, 0);
+	assert_int_equal(put_space(&stage, 100, 5, 100), 0);
+	assert_int_equal(stats_of(&stage).evicted, 3);
+	for (uint32_t tgid = 1; tgid <= 4; tgid++)
+		assert_int_equal(has_space(&stage, tgid), tgid > 3);
+	assert_int_equal(stats_of(&stage).ranges_used, 150);
+	assert_int_equal(stats_of(&stage).ranges_free, 10);
+	assert_int_equal(stats_of(&stage).spaces, 32 - 3 + 1);
+	assert_int_equal(stats_of(&stage).lists, 32 - 3 + 1);
+	stage_release(&stage);
+}
+
+/* 5 ranges are needed in all, and so many of 64 spaces are a sixteenth and one. */
+static void test_the_least_that_is_given_up(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	stage_init(&stage, 64);
+	for (uint32_t tgid = 1; tgid <= 64; tgid++)
+		assert_int_equal(put_space(&stage, tgid, 1, tgid), 0);
+	assert_int_equal(put_space(&stage, 100, 1, 100), 0);
+	assert_int_equal(stats_of(&stage).evicted, 5);
+	stage_release(&stage);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -438,6 +473,8 @@ int main(void)
 		cmocka_unit_test(test_full_space_map_evicts),
 		cmocka_unit_test(test_lists_rest_before_they_are_written),
 		cmocka_unit_test(test_fragments),
+		cmocka_unit_test(test_how_much_is_given_up),
+		cmocka_unit_test(test_the_least_that_is_given_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,11 +47,56 @@ static void test_spaces(void **state)
 	table_memory_free_heap(NULL);
 }
 
+/* One is replaced or taken away, others stay. */
+static void test_jvms(void **state)
+{
+	struct table_memory *memory = table_memory_new_heap(1, 1, 1);
+	struct wire_jvm one = { .serial = 1, .code_start = 11 }, two = { .serial = 2 };
+
+	(void)state;
+	assert_null(table_memory_heap_jvm(memory, 1));
+	assert_int_equal(memory->set_jvm(1, &one, memory->data), 0);
+	assert_int_equal(memory->set_jvm(2, &two, memory->data), 0);
+	assert_memory_equal(table_memory_heap_jvm(memory, 1), &one, sizeof(one));
+	assert_memory_equal(table_memory_heap_jvm(memory, 2), &two, sizeof(two));
+	one.code_start = 12;
+	assert_int_equal(memory->set_jvm(1, &one, memory->data), 0);
+	assert_memory_equal(table_memory_heap_jvm(memory, 1), &one, sizeof(one));
+	assert_int_equal(memory->set_jvm(1, NULL, memory->data), 0);
+	assert_null(table_memory_heap_jvm(memory, 1));
+	assert_non_null(table_memory_heap_jvm(memory, 2));
+	table_memory_free_heap(memory);
+}
+
+static void test_far_blobs(void **state)
+{
+	struct table_memory *memory = table_memory_new_heap(1, 1, 1);
+	struct wire_far_key one = { .segment = 0x1000 }, other = { .segment = 0x2000 };
+
+	(void)state;
+	assert_true(table_memory_heap_far_blob(memory, &one) == 0);
+	assert_int_equal(memory->set_far_blob(&one, 77, memory->data), 0);
+	assert_true(table_memory_heap_far_blob(memory, &one) == 77);
+	assert_true(table_memory_heap_far_blob(memory, &other) == 0);
+	table_memory_free_heap(memory);
+}
+
+static void test_limits(void **state)
+{
+	struct table_memory *memory = table_memory_new_heap(3, 5, 7);
+
+	(void)state;
+	assert_int_equal(memory->page_limit, 6);
+	assert_int_equal(memory->space_limit, 7);
+	table_memory_free_heap(memory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pages),
-		cmocka_unit_test(test_spaces),
+		cmocka_unit_test(test_pages),  cmocka_unit_test(test_spaces),
+		cmocka_unit_test(test_jvms),   cmocka_unit_test(test_far_blobs),
+		cmocka_unit_test(test_limits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,12 +103,14 @@ static void room_for_three(void **state)
 	expect_states(images, "ddrrr");
 	assert_false(has_function(images[0]));
 	images[5] = load(f, "f");
-	expect_states(images, "ddrrrr");
+	expect_states(images, "dddrrr");
 	assert_int_equal(image_cache_parsed(f->cache), 6);
 	/* What comes back takes its room again, not of what was asked for. */
-	assert_true(has_function(images[2]));
 	load(f, "a");
-	expect_states(images, "rdrddr");
+	expect_states(images, "rddrrr");
+	assert_true(has_function(images[3]));
+	load(f, "b");
+	expect_states(images, "rrdrdd");
 	image_cache_shrink(f->cache);
 	expect_states(images, "dddddd");
 }

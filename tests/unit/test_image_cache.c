@@ -186,7 +186,8 @@ static void open_files_are_counted(void **state)
 		snprintf(name, sizeof(name), "f%d", i);
 		write_named(f, name, "text", 4);
 		images[i] = open_named(f, name);
-		assert_int_equal(count_descriptors() - before, i < OPEN ? i + 1 : OPEN);
+		if (i % 128 == 127)
+			assert_int_equal(count_descriptors() - before, MIN(i + 1, OPEN));
 	}
 	for (int i = 0; i < FILES; i++)
 		assert_int_equal(image_state(images[i]),

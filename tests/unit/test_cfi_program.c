@@ -143,6 +143,12 @@ static void cfas_by_expression(void **state)
 	assert_true(rule.cfa_reg == 0 && rule.cfa_offset == -16);
 	rule = frames_single(PROGRAM(DW_CFA_def_cfa_expression, 3, DW_OP_bregx, 15, 0), 0x20);
 	assert_true(rule.kind == WIRE_RULE_CFA && rule.cfa_reg == 15);
+	rule = frames_single(PROGRAM(DW_CFA_def_cfa_expression, 2, DW_OP_breg0, 8), 0x20);
+	assert_true(rule.kind == WIRE_RULE_CFA && rule.cfa_reg == 0 && rule.cfa_offset == 8);
+	assert_int_equal(kind_of(PROGRAM(DW_CFA_def_cfa_expression, 2, DW_OP_breg31, 0)),
+			 WIRE_RULE_BAD);
+	assert_int_equal(kind_of(PROGRAM(DW_CFA_def_cfa_expression, 1, DW_OP_reg31)),
+			 WIRE_RULE_BAD);
 	assert_int_equal(kind_of(PROGRAM(DW_CFA_def_cfa_expression, 3, DW_OP_bregx, 16, 0)),
 			 WIRE_RULE_BAD);
 	assert_int_equal(kind_of(PROGRAM(DW_CFA_def_cfa_expression, 2, DW_OP_breg16, 0)),

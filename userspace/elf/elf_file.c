@@ -44,7 +44,7 @@ static int open_elf(Elf *elf, struct elf_file **ret_file, struct err *err)
 	_cleanup_(elf_file_closep) struct elf_file *file = xcalloc(1, sizeof(*file));
 
 	file->elf = elf;
-	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &file->header))
+	if (!gelf_getehdr(elf, &file->header)) /* also of NULL, and of an archive */
 		return err_set(err, -EBADMSG, "not an ELF file");
 	if (read_segments(file) < 0)
 		return err_set(err, -EBADMSG, "its program headers are damaged");

@@ -237,6 +237,19 @@ static void how_many_must_fit(void **state)
 	}
 }
 
+/* The last function's record ends behind the section: it is none. */
+static void a_record_that_is_cut(void **state)
+{
+	_cleanup_go_ struct go go = { .count = 20, .base = CFI_TEXT };
+
+	(void)state;
+	make_table(&go);
+	go.table.len--;
+	assert_int_equal(open_table(&go), 0);
+	expect_usual(&go, 18);
+	assert_int_equal(at(&go, CFI_TEXT + 19 * SIZE).kind, WIRE_RULE_NONE);
+}
+
 /* Each word of the header that must be so. */
 static void headers_that_are_refused(void **state)
 {
@@ -333,6 +346,7 @@ int main(void)
 		cmocka_unit_test(bases),
 		cmocka_unit_test(how_many_must_fit),
 		cmocka_unit_test(headers_that_are_refused),
+		cmocka_unit_test(a_record_that_is_cut),
 		cmocka_unit_test(steps_of_a_function),
 	};
 

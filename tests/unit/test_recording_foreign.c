@@ -420,6 +420,28 @@ static void chunks_that_are_damaged(void **state)
 	strbuf_release(&chunk.bytes);
 }
 
+/* One chunk is held in memory; of a size that is in no file is said what there is. */
+static void a_chunk_that_is_too_large(void **state)
+{
+	struct recording_read_options options = { NULL, false };
+	_cleanup_close_ int fd = memfd_create("recording", MFD_CLOEXEC);
+	struct err err = { 0 };
+	struct chunk chunk;
+	struct profile p;
+	bool truncated;
+
+	(void)state;
+	make_chunk(&chunk, NULL);
+	chunk.header.size = htobe64(UINT64_MAX);
+	assert_int_equal(file_pwrite_all(fd, &chunk.header, sizeof(chunk.header), 0), 0);
+	assert_int_equal(ftruncate(fd, (1LL << 30) + 1), 0);
+	profile_init(&p);
+	assert_int_equal(recording_read(fd, &options, &p, &truncated, &err), -E2BIG);
+	assert_string_equal(err.text, "the recording has a chunk of more than 1024 MiB");
+	profile_release(&p);
+	strbuf_release(&chunk.bytes);
+}
+
 static void what_is_no_file(void **state)
 {
 	struct recording_read_options options = { NULL, false };
@@ -446,6 +468,7 @@ int main(void)
 		cmocka_unit_test(sizes),
 		cmocka_unit_test(chunks_that_are_damaged),
 		cmocka_unit_test(what_is_no_file),
+		cmocka_unit_test(a_chunk_that_is_too_large),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

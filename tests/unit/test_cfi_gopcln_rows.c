@@ -36,7 +36,8 @@ struct go {
 	size_t count;
 	uint64_t base; /* of the first function; what the tables say is from here */
 	uint64_t stated, module;
-	size_t wrong; /* so many do not begin by push %rbp */
+	size_t wrong;	 /* so many do not begin by push %rbp, */
+	size_t wrong_at; /* nor does this one, if it is not the first */
 };
 
 static void set_number(struct strbuf *sb, size_t at, uint64_t value, size_t bytes)
@@ -90,7 +91,8 @@ static int open_table(struct go *go)
 	cfi_elf_pad(&go->elf, CFI_TEXT + CFI_TEXT_SIZE);
 	memset(go->elf.bytes.buf + CFI_TEXT, 0x90, CFI_TEXT_SIZE);
 	for (size_t i = go->wrong; i < go->count; i++)
-		go->elf.bytes.buf[go->base + SIZE * i + 1] = 0x55;
+		if (!go->wrong_at || i != go->wrong_at)
+			go->elf.bytes.buf[go->base + SIZE * i + 1] = 0x55;
 	at = made_section(&go->elf, ".text", SHT_PROGBITS, NULL, 0);
 	go->elf.sections[at].sh_addr = CFI_TEXT;
 	cfi_elf_segment(&go->elf, PT_LOAD, PF_R, CFI_TEXT, CFI_TEXT_SIZE);
@@ -218,18 +220,28 @@ static void bases(void **state)
 static void how_many_must_fit(void **state)
 {
 	static const struct {
-		size_t count, wrong;
+		size_t count, wrong, wrong_at;
 		bool good;
 	} cases[] = {
-		{ 64, 8, true },   { 64, 9, false }, { 100, 8, true },
-		{ 100, 9, false }, { 8, 1, true },   { 8, 2, false },
-		{ 7, 0, true },	   { 7, 1, false },  { 1, 1, false },
+		{ 64, 8, 0, true },
+		{ 64, 9, 0, false },
+		{ 100, 8, 0, true },
+		{ 100, 9, 0, false },
+		{ 8, 1, 0, true },
+		{ 8, 2, 0, false },
+		{ 7, 0, 0, true },
+		{ 7, 1, 0, false },
+		{ 1, 1, 0, false },
+		/* the first 64 are looked at */
+		{ 100, 8, 64, true },
+		{ 100, 8, 63, false },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		_cleanup_go_ struct go go = { .count = cases[i].count,
 					      .wrong = cases[i].wrong,
+					      .wrong_at = cases[i].wrong_at,
 					      .base = CFI_TEXT };
 
 		make_table(&go);

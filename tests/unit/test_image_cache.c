@@ -115,6 +115,23 @@ static void room_for_three(void **state)
 	expect_states(images, "dddddd");
 }
 
+/* Without being told, there is room for all that a test has. */
+static void room_by_default(void **state)
+{
+	struct fixture *f = *state;
+	struct image *images[2];
+	char name[2] = "a";
+
+	for (int round = 0; round < 2; round++)
+		for (int i = 0; i < 5; i++) {
+			name[0] = (char)('a' + i);
+			write_program(f, name);
+			images[i % 2] = load(f, name);
+		}
+	assert_int_equal(image_cache_parsed(f->cache), 5);
+	expect_states(images, "rr");
+}
+
 /* With a limit of what may be read, a quarter of it is all that images in use may take beyond theirs. */
 static void in_use_beyond_the_limit(void **state)
 {
@@ -400,15 +417,11 @@ static void offsets_in_whole_pages(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(room_for_three),
-		TEST(in_use_beyond_the_limit),
-		TEST(symbols_that_may_be_read),
-		TEST(open_files_are_counted),
-		TEST(idle_since_the_call_before),
-		TEST(files_of_one_inode),
-		TEST(another_try),
-		TEST(why_it_was_not_opened),
-		TEST(offsets_in_whole_pages),
+		TEST(room_for_three),	       TEST(room_by_default),
+		TEST(in_use_beyond_the_limit), TEST(symbols_that_may_be_read),
+		TEST(open_files_are_counted),  TEST(idle_since_the_call_before),
+		TEST(files_of_one_inode),      TEST(another_try),
+		TEST(why_it_was_not_opened),   TEST(offsets_in_whole_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -168,6 +168,28 @@ static void addresses_are_sorted(void **state)
 	symbols_release(&symbols);
 }
 
+/* Each address counts for how many digits are sorted, the first and the last one, too. */
+static void one_address_with_more_digits(void **state)
+{
+	(void)state;
+	for (int first = 0; first < 2; first++) {
+		struct symbols_builder b = { 0 };
+		struct symbols symbols;
+
+		if (first)
+			add(&b, 1 << 20, 8, 1, "high");
+		add(&b, 0x20, 8, 1, "second");
+		add(&b, 0x10, 8, 1, "first");
+		if (!first)
+			add(&b, 1 << 20, 8, 1, "high");
+		build(&b, &symbols);
+		expect_symbol(&symbols, 0x10, "first", 0x10, 8);
+		expect_symbol(&symbols, 0x27, "second", 0x20, 8);
+		expect_symbol(&symbols, 1 << 20, "high", 1 << 20, 8);
+		symbols_release(&symbols);
+	}
+}
+
 static void an_empty_table_finds_nothing(void **state)
 {
 	struct symbols_builder b = { 0 };
@@ -289,6 +311,7 @@ int main(void)
 		cmocka_unit_test(the_innermost_range_has_the_word),
 		cmocka_unit_test(names_without_a_size),
 		cmocka_unit_test(addresses_are_sorted),
+		cmocka_unit_test(one_address_with_more_digits),
 		cmocka_unit_test(an_empty_table_finds_nothing),
 		cmocka_unit_test(functions_within_a_function),
 		cmocka_unit_test(many_names_of_no_section),

@@ -299,6 +299,55 @@ static void files_of_one_inode(void **state)
 }
 
 /* What could not be opened may be openable for the next process; what is damaged stays so. */
+struct marker {
+	struct worker_job job;
+	bool done;
+};
+
+static void wait_a_moment(struct worker_job *job)
+{
+	(void)job;
+	usleep(20000);
+}
+
+static void note_done(struct worker_job *job)
+{
+	container_of(job, struct marker, job)->done = true;
+}
+
+/* A cache that goes waits for what is being parsed for it, whichever image that is. */
+static void the_end_waits(void **state)
+{
+	struct fixture *f = *state;
+
+	image_cache_free(NULL);
+	for (int loading = 0; loading < 2; loading++) {
+		struct marker before = { { wait_a_moment, note_done, NULL }, false };
+		struct image_cache *cache;
+		struct worker_pool *pool;
+		struct image_key key;
+		char path[128];
+		struct err err;
+
+		assert_int_equal(worker_pool_new(1, &pool, &err), 0);
+		assert_int_equal(image_cache_new(pool, &cache, &err), 0);
+		worker_pool_submit(pool, &before.job);
+		for (int i = 0; i < 2; i++) {
+			struct image *image;
+
+			write_program(f, i ? "second" : "first");
+			snprintf(path, sizeof(path), "%s/%s", f->dir, i ? "second" : "first");
+			key = key_of(path);
+			image = image_cache_open(cache, &key, (uint32_t)getpid(), 1, 2, path);
+			if (i == loading)
+				image_load(cache, image);
+		}
+		image_cache_free(cache);
+		assert_true(before.done);
+		worker_pool_free(pool);
+	}
+}
+
 static void another_try(void **state)
 {
 	struct fixture *f = *state;
@@ -417,11 +466,17 @@ static void offsets_in_whole_pages(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(room_for_three),	       TEST(room_by_default),
-		TEST(in_use_beyond_the_limit), TEST(symbols_that_may_be_read),
-		TEST(open_files_are_counted),  TEST(idle_since_the_call_before),
-		TEST(files_of_one_inode),      TEST(another_try),
-		TEST(why_it_was_not_opened),   TEST(offsets_in_whole_pages),
+		TEST(the_end_waits),
+		TEST(room_for_three),
+		TEST(room_by_default),
+		TEST(in_use_beyond_the_limit),
+		TEST(symbols_that_may_be_read),
+		TEST(open_files_are_counted),
+		TEST(idle_since_the_call_before),
+		TEST(files_of_one_inode),
+		TEST(another_try),
+		TEST(why_it_was_not_opened),
+		TEST(offsets_in_whole_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -144,6 +144,8 @@ static void test_keymap(void **state)
 	assert_int_equal(jfr_keymap_get(&map, 203, 77), 77);
 	jfr_keymap_clear(&map);
 	assert_int_equal(jfr_keymap_get(&map, 3, 77), 77);
+	assert_int_equal(jfr_keymap_get(&map, 4, 77), 77);
+	assert_int_equal(jfr_keymap_get(&map, UINT64_MAX, 77), 77);
 	for (uint32_t i = 0; i < 5; i++)
 		jfr_keymap_put(&map, i, i + 1);
 	for (uint32_t i = 0; i < 5; i++)

@@ -44,7 +44,7 @@ static int decode_xz(const void *data, size_t len, struct strbuf *out)
 int elf_file_debugdata(struct elf_file *file, struct strbuf *out, struct err *err)
 {
 	GElf_Shdr header;
-	Elf_Scn *section = elf_file_find_section(file, ".gnu_debugdata", 0, &header);
+	Elf_Scn *section = elf_file_find_section(file, ".gnu_debugdata", &header);
 	Elf_Data *data;
 	int r;
 

@@ -44,7 +44,7 @@ static int open_elf(Elf *elf, struct elf_file **ret_file, struct err *err)
 	_cleanup_(elf_file_closep) struct elf_file *file = xcalloc(1, sizeof(*file));
 
 	file->elf = elf;
-	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &file->header))
+	if (!gelf_getehdr(elf, &file->header)) /* also of NULL, and of an archive */
 		return err_set(err, -EBADMSG, "not an ELF file");
 	if (read_segments(file) < 0)
 		return err_set(err, -EBADMSG, "its program headers are damaged");
@@ -149,8 +149,7 @@ int elf_file_build_id(struct elf_file *file, char *ret_hex, size_t size)
 
 /* --- sections --- */
 
-Elf_Scn *elf_file_find_section(struct elf_file *file, const char *name, uint32_t type,
-			       GElf_Shdr *ret_header)
+Elf_Scn *elf_file_find_section(struct elf_file *file, const char *name, GElf_Shdr *ret_header)
 {
 	Elf_Scn *section = NULL;
 
@@ -159,15 +158,20 @@ Elf_Scn *elf_file_find_section(struct elf_file *file, const char *name, uint32_t
 
 		if (!gelf_getshdr(section, ret_header))
 			continue;
-		if (!name) {
-			if (ret_header->sh_type == type)
-				return section;
-			continue;
-		}
 		its_name = elf_strptr(file->elf, file->section_names, ret_header->sh_name);
 		if (its_name && strcmp(its_name, name) == 0)
 			return section;
 	}
+	return NULL;
+}
+
+Elf_Scn *elf_file_find_table(struct elf_file *file, uint32_t type, GElf_Shdr *ret_header)
+{
+	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(file->elf, section)))
+		if (gelf_getshdr(section, ret_header) && ret_header->sh_type == type)
+			return section;
 	return NULL;
 }
 
@@ -197,7 +201,7 @@ const char *elf_data_string(const Elf_Data *strings, uint64_t offset)
 int elf_file_debuglink(struct elf_file *file, char *ret_name, size_t size, uint32_t *ret_crc)
 {
 	GElf_Shdr header;
-	Elf_Scn *section = elf_file_find_section(file, ".gnu_debuglink", 0, &header);
+	Elf_Scn *section = elf_file_find_section(file, ".gnu_debuglink", &header);
 	Elf_Data *data;
 	size_t len, crc_at;
 

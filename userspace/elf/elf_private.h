@@ -19,9 +19,9 @@ struct elf_file {
 #define ELF_MAX_SECTION_BYTES (1ULL << 30)
 #define ELF_MAX_SYMBOL_NAME   4096
 
-/* The first section of that name, or of that type when NAME is NULL. */
-Elf_Scn *elf_file_find_section(struct elf_file *file, const char *name, uint32_t type,
-			       GElf_Shdr *ret_header);
+/* The first section of that name, or of that type. */
+Elf_Scn *elf_file_find_section(struct elf_file *file, const char *name, GElf_Shdr *ret_header);
+Elf_Scn *elf_file_find_table(struct elf_file *file, uint32_t type, GElf_Shdr *ret_header);
 
 /* The section's bytes as they are in the file (symbols converted); NULL when not readable. */
 Elf_Data *elf_file_section_data(struct elf_file *file, Elf_Scn *section, const GElf_Shdr *header);

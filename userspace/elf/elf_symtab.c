@@ -17,7 +17,7 @@ struct table_view {
 static int open_table(struct elf_file *file, uint32_t type, struct table_view *ret_table)
 {
 	GElf_Shdr header, strings_header;
-	Elf_Scn *section = elf_file_find_section(file, NULL, type, &header), *strings;
+	Elf_Scn *section = elf_file_find_table(file, type, &header), *strings;
 
 	if (!section || header.sh_entsize == 0)
 		return -ENODATA;
@@ -39,7 +39,7 @@ static int open_table(struct elf_file *file, uint32_t type, struct table_view *r
 static uint64_t table_bytes(struct elf_file *file, uint32_t type)
 {
 	GElf_Shdr header, strings_header;
-	Elf_Scn *section = elf_file_find_section(file, NULL, type, &header);
+	Elf_Scn *section = elf_file_find_table(file, type, &header);
 	Elf_Scn *strings = section ? elf_getscn(file->elf, header.sh_link) : NULL;
 
 	if (!strings || !gelf_getshdr(strings, &strings_header))
@@ -58,7 +58,7 @@ bool elf_file_has_symtab(struct elf_file *file)
 	GElf_Shdr header;
 
 	/* its header is enough: the table itself may be larger than what may be read */
-	return elf_file_find_section(file, NULL, SHT_SYMTAB, &header) && header.sh_entsize &&
+	return elf_file_find_table(file, SHT_SYMTAB, &header) && header.sh_entsize &&
 	       header.sh_size / header.sh_entsize > 1;
 }
 

@@ -28,20 +28,18 @@ static Elf_Data *linked_data(struct elf_file *file, uint32_t index, GElf_Shdr *r
 static void read_slots(struct elf_file *file, struct plt_slots *slots)
 {
 	GElf_Shdr header, symbols_header, strings_header;
-	Elf_Scn *section = elf_file_find_section(file, ".rela.plt", 0, &header);
-	Elf_Data *data, *symbols;
+	Elf_Scn *section = elf_file_find_section(file, ".rela.plt", &header);
+	Elf_Data *data = section ? elf_file_section_data(file, section, &header) : NULL;
+	Elf_Data *symbols = data ? linked_data(file, header.sh_link, &symbols_header) : NULL;
 	GElf_Rela rela;
 	GElf_Sym symbol;
 
-	if (!section || header.sh_type != SHT_RELA || header.sh_entsize == 0)
-		return;
-	data = elf_file_section_data(file, section, &header);
-	symbols = linked_data(file, header.sh_link, &symbols_header);
-	if (!data || !symbols || symbols->d_type != ELF_T_SYM)
+	if (!symbols)
 		return;
 	slots->strings = linked_data(file, symbols_header.sh_link, &strings_header);
 	if (!slots->strings)
 		return;
+	/* gelf_getrela() and gelf_getsym() refuse data of another type. */
 	for (int i = 0; i < MAX_PLT_ENTRIES && gelf_getrela(data, i, &rela); i++) {
 		const char *name;
 
@@ -75,7 +73,7 @@ static void visit_entries(struct elf_file *file, const char *section_name,
 {
 	const size_t entry_size = 16;
 	GElf_Shdr header;
-	Elf_Scn *section = elf_file_find_section(file, section_name, 0, &header);
+	Elf_Scn *section = elf_file_find_section(file, section_name, &header);
 	Elf_Data *code = section ? elf_file_section_data(file, section, &header) : NULL;
 	char name[ELF_MAX_SYMBOL_NAME + 8];
 	uint64_t slot, value;

@@ -58,8 +58,7 @@ static void reader_release(struct recording_reader *reader)
 
 static void begin_chunk(struct recording_reader *reader, const struct jfr_chunk_header *header)
 {
-	jfr_schema_release(&reader->schema);
-	jfr_schema_init(&reader->schema);
+	jfr_schema_release(&reader->schema); /* which leaves an empty one */
 	for (int pool = 0; pool < JFR_POOL_IDS; pool++)
 		jfr_keymap_clear(&reader->pools[pool]);
 	reader->segments.len = reader->texts.len = reader->methods.len = 0;

@@ -270,9 +270,31 @@ static void test_short_writes(void **state)
 	assert_string_equal(strbuf_str(&text), "01abcdefg9");
 }
 
+/* What an earlier call has left in errno says nothing of a read that has come to the end. */
+static void an_end_is_no_interruption(void **state)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	char bytes[4];
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(write(fds[1], "ab", 2), 2);
+	close(fds[1]);
+	errno = EINTR;
+	assert_int_equal(file_read_fd(fds[0], 100, &text), 0);
+	assert_string_equal(strbuf_str(&text), "ab");
+	close(fds[0]);
+	fds[0] = open("/dev/null", O_RDONLY);
+	errno = EINTR;
+	assert_int_equal(file_pread_full(fds[0], bytes, 4, 0), -ENODATA);
+	close(fds[0]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_end_is_no_interruption),
 		TEST(test_read_appends_and_knows_proc),
 		TEST(test_read_limits),
 		TEST(test_read_grows),

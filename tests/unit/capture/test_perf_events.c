@@ -25,6 +25,7 @@ static struct {
 	unsigned int opened;
 	unsigned int fail_at; /* the number of the event that cannot be opened, from 1 on */
 	bool no_link;
+	int fd_from, link_from; /* what the first ones are less */
 	uint64_t cookies[8];
 	unsigned int links;
 	char log[256];
@@ -58,23 +59,23 @@ long syscall(long number, ...)
 		errno = EMFILE;
 		return -1;
 	}
-	return FIRST_FD + (long)seen.opened - 1;
+	return FIRST_FD - seen.fd_from + (long)seen.opened - 1;
 }
 
 int bpf_link_create(int prog_fd, int target_fd, enum bpf_attach_type type,
 		    const struct bpf_link_create_opts *opts)
 {
 	if (prog_fd != PROG_FD || type != BPF_PERF_EVENT ||
-	    target_fd != FIRST_FD + (int)seen.opened - 1)
+	    target_fd != FIRST_FD - seen.fd_from + (int)seen.opened - 1)
 		return -1;
 	seen.cookies[seen.links++] = opts->perf_event.bpf_cookie;
 	errno = EACCES;
-	return seen.no_link ? -1 : LINK_FD + (int)seen.links - 1;
+	return seen.no_link ? -1 : LINK_FD - seen.link_from + (int)seen.links - 1;
 }
 
 int close(int fd)
 {
-	if (fd < FIRST_FD)
+	if (fd < FIRST_FD && !seen.fd_from && !seen.link_from)
 		return close_range((unsigned int)fd, (unsigned int)fd, 0);
 	note("close", fd);
 	return 0;
@@ -144,6 +145,30 @@ static void each_as_it_was_asked_for(void **state)
 				 perf_events_timer_period(PERIOD, i, 0));
 	assert_int_equal(seen.attrs[4].sample_freq, 997);
 	assert_int_equal(seen.attrs[5].sample_period, 64);
+}
+
+/* 0 is a descriptor, and a link, like any other. */
+static void descriptors_from_zero(void **state)
+{
+	static const char *const closed[] = { "close 6000\nclose 0\nclose 6001\nclose 1\n",
+					      "close 0\nclose 5000\nclose 1\nclose 5001\n" };
+	struct perf_events_options options = all();
+	struct perf_events opened;
+	struct err err;
+
+	(void)state;
+	options.events = &events[1];
+	options.count = 2;
+	for (int links = 0; links < 2; links++) {
+		memset(&seen, 0, sizeof(seen));
+		seen.fd_from = links ? 0 : FIRST_FD;
+		seen.link_from = links ? LINK_FD : 0;
+		assert_int_equal(perf_events_open(&options, 3, &opened, &err), 0);
+		assert_int_equal(links ? opened.links[0] : opened.fds[0], 0);
+		perf_events_release(&opened);
+		seen.fd_from = seen.link_from = 0;
+		assert_string_equal(seen.log, closed[links]);
+	}
 }
 
 /* The program must see every tick of a clock. */
@@ -247,6 +272,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(each_as_it_was_asked_for),
+		TEST(descriptors_from_zero),
 		TEST(clocks_leave_nothing_out),
 		TEST(all_or_none),
 		TEST(released_once),

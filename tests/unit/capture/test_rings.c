@@ -5,6 +5,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -123,7 +124,7 @@ int bpf_map_update_batch(int fd, const void *keys, const void *values, __u32 *co
 
 uint64_t bpf_map_bytes(int map_fd)
 {
-	assert_true(map_fd > 0);
+	assert_true(map_fd >= 0);
 	return BYTES + 1;
 }
 
@@ -254,13 +255,37 @@ static void records_in_order(void **state)
 	assert_string_equal(seen, "m0s0x0y0m1s1x1y1m2s2x2y2");
 }
 
+/* With standard input closed the first ring has descriptor 0: it is there, and is closed. */
+static void descriptor_zero(void **state)
+{
+	int kept = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 100);
+	unsigned int made;
+	struct err err;
+
+	(void)state;
+	close(STDIN_FILENO);
+	assert_int_equal(open_rings(), 0);
+	assert_true(fcntl(0, F_GETFD) >= 0);
+	assert_int_equal(rings_bytes(rings), 3 * (BYTES + 1));
+	made = kernel.made;
+	for (unsigned int cpu = 0; cpu < CPUS; cpu++)
+		if (online[cpu])
+			assert_int_equal(rings_add(rings, cpu, &err), 0);
+	assert_int_equal(kernel.made, made);
+	rings_free(rings);
+	rings = NULL;
+	assert_int_equal(fcntl(0, F_GETFD), -1);
+	dup2(kept, STDIN_FILENO);
+	close(kept);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(each_cpu_its_own), TEST(without_batches),	TEST(all_or_none),
-		TEST(a_cpu_that_comes), TEST(records_in_order),
+		TEST(descriptor_zero), TEST(each_cpu_its_own), TEST(without_batches),
+		TEST(all_or_none),     TEST(a_cpu_that_comes), TEST(records_in_order),
 	};
 
 	return cmocka_run_group_tests_name("rings", tests, NULL, NULL);

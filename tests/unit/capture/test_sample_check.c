@@ -57,6 +57,17 @@ static void test_sizes(void **state)
 	assert_int_equal(sample_check(&record, RECORD_BYTES), -EBADMSG);
 }
 
+/* A sample of which no frame could be read. */
+static void test_empty(void **state)
+{
+	struct wire_sample *s = fresh();
+
+	(void)state;
+	s->kernel_frames = s->user_words = s->user_frames = 0;
+	s->size = sizeof(*s);
+	assert_int_equal(sample_check(s, sizeof(*s)), 0);
+}
+
 static void test_fields(void **state)
 {
 	(void)state;
@@ -143,8 +154,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_delivery), cmocka_unit_test(test_good),
-		cmocka_unit_test(test_sizes),	 cmocka_unit_test(test_fields),
-		cmocka_unit_test(test_frames),	 cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_empty),	 cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_fields),	 cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_marks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

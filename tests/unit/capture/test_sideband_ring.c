@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -246,11 +247,45 @@ static void nonsense_ends(void **state)
 	assert_int_equal(seen.pids[0], 3);
 }
 
+/* With standard input closed the event may have descriptor 0. */
+static void descriptor_zero(void **state)
+{
+	int kept = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 100);
+	struct sideband *sideband;
+	struct err err;
+
+	(void)state;
+	close(STDIN_FILENO);
+	errno = EIO; /* of another call: this one succeeds */
+	assert_int_equal(sideband_open(4, &sideband, &err), 0);
+	assert_int_equal(sideband_fd(sideband), 0);
+	sideband_free(sideband);
+	assert_int_equal(fcntl(0, F_GETFD), -1);
+	dup2(kept, STDIN_FILENO);
+	close(kept);
+}
+
+/* A header without anything behind it says nothing; what comes next does. */
+static void a_header_alone(void **state)
+{
+	const struct perf_event_header header = { .type = PERF_RECORD_EXIT,
+						  .size = sizeof(header) };
+	struct ring *ring = *state;
+
+	put(ring, &header, sizeof(header));
+	put_exit(ring, 7, 70);
+	publish(ring);
+	assert_int_equal(sideband_drain(ring->sideband, see, NULL), 0);
+	assert_int_equal(seen.events, 1);
+	assert_int_equal(seen.pids[0], 7);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(descriptor_zero),	 TEST(a_header_alone),
 		TEST(what_is_asked_for), TEST(in_order_and_once),
 		TEST(around_the_end),	 TEST(losses_are_summed_and_handed_on),
 		TEST(nonsense_ends),

@@ -130,6 +130,66 @@ static void stacks_that_do_not_agree(void **state)
 	assert_false(cfi_crt_match(BYTES(0xeb, 0, 0xc3), AT, &crt));
 }
 
+/* So many calls and branches there are at most; a jump leads out of the function. */
+static void more_than_gcc_makes(void **state)
+{
+	uint8_t code[CFI_CRT_MAX_BYTES + 16];
+	struct cfi_crt crt;
+
+	(void)state;
+	for (size_t calls = 1; calls <= CFI_CRT_MAX_CALLS + 1; calls++) {
+		size_t at = 0;
+
+		code[at++] = 0x55;
+		for (size_t i = 0; i < calls; i++, at += 5)
+			memcpy(code + at, "\xe8\0\x10\0\0", 5);
+		memcpy(code + at, "\x5d\xc3", 2);
+		assert_int_equal(cfi_crt_match(code, at + 2, AT, &crt), calls <= CFI_CRT_MAX_CALLS);
+		if (calls <= CFI_CRT_MAX_CALLS)
+			assert_int_equal(crt.call_count, calls);
+	}
+	for (size_t branches = 1; branches <= 5; branches++) {
+		for (size_t i = 0; i < branches; i++)
+			memcpy(code + 2 * i, "\x74\0", 2);
+		code[2 * branches] = 0xc3;
+		assert_int_equal(cfi_crt_match(code, 2 * branches + 1, AT, &crt), branches <= 4);
+	}
+	/* Ends within its bytes, to the last. */
+	memset(code, 0x90, sizeof(code));
+	code[CFI_CRT_MAX_BYTES - 1] = 0xc3;
+	assert_true(cfi_crt_match(code, sizeof(code), AT, &crt));
+	assert_int_equal(crt.end, AT + CFI_CRT_MAX_BYTES);
+	code[CFI_CRT_MAX_BYTES - 1] = 0x90;
+	code[CFI_CRT_MAX_BYTES] = 0xc3;
+	assert_false(cfi_crt_match(code, sizeof(code), AT, &crt));
+}
+
+static void where_jumps_lead(void **state)
+{
+	struct cfi_crt crt;
+
+	(void)state;
+	/* to its own first byte, to the byte before, behind all that it could be */
+	assert_false(cfi_crt_match(BYTES(0xe9, 0xfb, 0xff, 0xff, 0xff), AT, &crt));
+	assert_true(cfi_crt_match(BYTES(0xe9, 0xfa, 0xff, 0xff, 0xff), AT, &crt));
+	assert_int_equal(crt.jump, AT - 1);
+	assert_true(cfi_crt_match(BYTES(0xe9, 0, 1, 0, 0), AT, &crt));
+	assert_int_equal(crt.jump, AT + 5 + 256);
+	/* with %rbp on the stack */
+	assert_false(cfi_crt_match(BYTES(0x55, 0xe9, 0, 0, 1, 0), AT, &crt));
+	assert_true(cfi_crt_match(BYTES(0x55, 0x5d, 0xe9, 0, 0, 1, 0), AT, &crt));
+	assert_int_equal(crt.pushed, AT + 1);
+	assert_int_equal(crt.popped, AT + 2);
+	assert_false(cfi_crt_match(BYTES(0x55, 0xff, 0xe0), AT, &crt));
+	/* a branch over the end of one way: both ways are the function's */
+	assert_true(cfi_crt_match(BYTES(0x74, 1, 0xc3, 0x90, 0xc3), AT, &crt));
+	assert_int_equal(crt.end, AT + 5);
+	assert_true(cfi_crt_match(BYTES(0x74, 0, 0xc3, 0x90, 0xc3), AT, &crt));
+	assert_int_equal(crt.end, AT + 3);
+	assert_true(cfi_crt_match(BYTES(0x75, 2, 0x74, 1, 0xc3, 0xc3), AT, &crt));
+	assert_int_equal(crt.end, AT + 6);
+}
+
 /* --- files --- */
 
 static struct wire_rule row_at(struct cfi_file *file, uint64_t address)
@@ -248,6 +308,8 @@ int main(void)
 		cmocka_unit_test(nothing_pushed),
 		cmocka_unit_test(other_code_is_not_known),
 		cmocka_unit_test(stacks_that_do_not_agree),
+		cmocka_unit_test(more_than_gcc_makes),
+		cmocka_unit_test(where_jumps_lead),
 		cmocka_unit_test(files_of_this_machine),
 		cmocka_unit_test(this_program),
 	};

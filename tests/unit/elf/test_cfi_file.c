@@ -368,6 +368,21 @@ static void an_entry_point_with_an_fde_is_what_that_says(void **state)
 	assert_cfa(frames_at(&f, 0x2000), RSP, 8);
 }
 
+/* Also of its last byte, when the next function begins behind it. */
+static void an_entry_point_at_the_end_of_an_fde(void **state)
+{
+	_cleanup_frames_ struct frames f = { 0 };
+	struct cfi_parts parts = { .entry = 0x200f };
+
+	(void)state;
+	frames_usual_cie(&f);
+	frames_fde(&f, 0x2000, 0x10, PROGRAM(DW_CFA_nop));
+	frames_fde(&f, 0x2010, 0x10, PROGRAM(DW_CFA_nop));
+	frames_open(&f, &parts, true);
+	assert_cfa(frames_at(&f, 0x200f), RSP, 8);
+	assert_cfa(frames_at(&f, 0x2010), RSP, 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -389,6 +404,7 @@ int main(void)
 		cmocka_unit_test(an_unknown_cie_describes_nothing),
 		cmocka_unit_test(the_entry_point_is_a_first_frame),
 		cmocka_unit_test(an_entry_point_with_an_fde_is_what_that_says),
+		cmocka_unit_test(an_entry_point_at_the_end_of_an_fde),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

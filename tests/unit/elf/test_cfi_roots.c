@@ -3,6 +3,8 @@
 #include "test.h"
 
 #include "cfi_frames.h"
+#include "elf/cfi/cfi_layer.h"
+#include "elf/cfi/cfi_roots.h"
 
 static const struct cfi_symbol symbols[] = {
 	{ "runtime.systemstack.abi0", 0x1000, 0x100 },
@@ -101,6 +103,108 @@ static void other_programs_have_no_such_functions(void **state)
 	assert_int_equal(frames_at(&f, 0x1501).rbp_slot, WIRE_SLOT_SAME);
 }
 
+/* By its whole name, or with the assembler's suffix; its first bytes where it has a frame. */
+static void functions_by_name(void **state)
+{
+	static const struct {
+		const char *name;
+		int kind; /* 0: none of them */
+		uint64_t start;
+		bool framed;
+	} cases[] = {
+		{ "runtime.goexit", WIRE_RULE_END, 0x1000, false },
+		{ "runtime.goexit.abi0", WIRE_RULE_END, 0x1000, false },
+		{ "runtime.goexit.abi", 0, 0, false },
+		{ "runtime.goexit.abi00", 0, 0, false },
+		{ "runtime.goexi", 0, 0, false },
+		{ "_rt0_amd64", WIRE_RULE_END, 0x1000, false },
+		{ "_rt0_amd64_linux", WIRE_RULE_END, 0x1000, false },
+		{ "runtime.clone.abi0", WIRE_RULE_END, 0x1000, true },
+		{ "runtime.mcall", WIRE_RULE_FP, 0x1004, true },
+		{ "runtime.asmcgocall", WIRE_RULE_FP, 0x1004, true },
+		{ "runtime.asmcgocall_landingpad", WIRE_RULE_FP, 0x1004, true },
+		{ "runtime.morestack", WIRE_RULE_FP, 0x1004, false },
+		{ "runtime.sigreturn__sigaction", WIRE_RULE_SIGNAL, 0xfff, false },
+		{ "", 0, 0, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct cfi_roots roots = { VEC_INIT };
+
+		cfi_roots_add_go_function(&roots, cases[i].name, 0x1000, 0x20);
+		assert_int_equal(roots.v.len, cases[i].kind != 0);
+		if (cases[i].kind) {
+			assert_int_equal(roots.v.items[0].kind, cases[i].kind);
+			assert_int_equal(roots.v.items[0].start, cases[i].start);
+			assert_int_equal(roots.v.items[0].end, 0x1020);
+			assert_int_equal(roots.v.items[0].framed, cases[i].framed);
+		}
+		vec_release(&roots.v);
+	}
+}
+
+/* Sizes are foreign, and so is how many there are. */
+static void no_more_than_go_has(void **state)
+{
+	struct cfi_roots roots = { VEC_INIT };
+
+	(void)state;
+	cfi_roots_add_go_function(&roots, "runtime.goexit", 0x1000, 0);
+	cfi_roots_add_go_function(&roots, "runtime.goexit", 0x1000, 4097);
+	cfi_roots_add_go_function(&roots, "runtime.goexit", UINT64_MAX - 3, 8);
+	cfi_roots_add_go_function(&roots, "runtime.mcall", 0x1000, 4);
+	assert_int_equal(roots.v.len, 0);
+	cfi_roots_add_go_function(&roots, "runtime.goexit", 0x1000, 4096);
+	cfi_roots_add_go_function(&roots, "runtime.mcall", 0x1000, 5);
+	assert_int_equal(roots.v.len, 2);
+	for (unsigned int i = 0; i < 1000; i++)
+		cfi_roots_add_go_function(&roots, "runtime.goexit", 0x1000, 1);
+	assert_int_equal(roots.v.len, 64);
+	vec_release(&roots.v);
+}
+
+/* Rows below a root: where the frame is not set up they stay, and behind it they go on. */
+static void roots_over_rows(void **state)
+{
+	const struct wire_rule eight = { .kind = WIRE_RULE_CFA, .cfa_reg = 7, .cfa_offset = 8 },
+			       more = { .kind = WIRE_RULE_CFA, .cfa_reg = 7, .cfa_offset = 16 };
+	const struct cfi_root root = { 0x1ff0, 0x2020, WIRE_RULE_FP, true };
+	struct cfi_roots roots = { VEC_INIT };
+	struct cfi_rows rows = { VEC_INIT };
+
+	(void)state;
+	vec_push(&roots.v, root);
+	cfi_rows_put(&rows, 0, &eight);
+	cfi_rows_put(&rows, 0x10, &more);
+	cfi_rows_put(&rows, 0x18, &eight);
+	cfi_rows_put(&rows, 0x30, &more);
+	cfi_roots_apply(&roots, 0x3000, &rows);
+	cfi_roots_apply(&roots, 0x0000, &rows);
+	assert_int_equal(rows.v.len, 4);
+	cfi_roots_apply(&roots, 0x2000, &rows);
+	assert_int_equal(frames_rule(&rows, 0xf).kind, WIRE_RULE_CFA);
+	assert_int_equal(frames_rule(&rows, 0x10).kind, WIRE_RULE_FP);
+	assert_int_equal(frames_rule(&rows, 0x17).kind, WIRE_RULE_FP);
+	assert_int_equal(frames_rule(&rows, 0x18).kind, WIRE_RULE_CFA);
+	assert_int_equal(frames_rule(&rows, 0x18).cfa_offset, 8);
+	assert_int_equal(frames_rule(&rows, 0x30).cfa_offset, 16);
+	rows.v.len = 0;
+	cfi_rows_put(&rows, 0, &more);
+	cfi_roots_apply(&roots, 0x2000, &rows);
+	assert_int_equal(rows.v.len, 2);
+	assert_int_equal(frames_rule(&rows, 0x1f).kind, WIRE_RULE_FP);
+	assert_int_equal(frames_rule(&rows, 0x20).kind, WIRE_RULE_CFA);
+	rows.v.len = 0;
+	cfi_rows_put(&rows, 0, &more);
+	cfi_roots_apply(&roots, 0x1000, &rows);
+	assert_int_equal(rows.v.len, 2);
+	assert_int_equal(frames_rule(&rows, 0xfef).kind, WIRE_RULE_CFA);
+	assert_int_equal(frames_rule(&rows, 0xff0).kind, WIRE_RULE_FP);
+	vec_release(&roots.v);
+	vec_release(&rows.v);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -109,6 +213,9 @@ int main(void)
 		cmocka_unit_test(the_return_from_a_signal),
 		cmocka_unit_test(frames_keep_the_frame_pointer),
 		cmocka_unit_test(other_programs_have_no_such_functions),
+		cmocka_unit_test(functions_by_name),
+		cmocka_unit_test(no_more_than_go_has),
+		cmocka_unit_test(roots_over_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

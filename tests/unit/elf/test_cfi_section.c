@@ -470,6 +470,7 @@ static void test_debug_frame(void **state)
 	assert_true(fde.start == 0x3000 && fde.end == 0x3010);
 	assert_int_equal(fde.program_len, 0);
 	assert_int_equal(cfi_section_fde(&section, second, &fde), -ENODATA);
+	assert_int_equal(cfi_section_fde(&section, section.size, &fde), -ENODATA);
 	open_section();
 	assert_int_not_equal(cfi_section_fde(&section, offset, &fde), 0);
 }

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <dwarf.h>
+#include <errno.h>
 #include <string.h>
 
 #include "base/strbuf.h"
@@ -98,6 +99,127 @@ static void all_functions_of_a_range_are_found(void **state)
 	cfi_section_release(&section);
 }
 
+/* --- the linker's table --- */
+
+enum { HDR = 0x7000, HDR_AT = 16, SECTION = 0x9000, TABLE_COUNT = 600 };
+
+/* The header and COUNT entries, behind sixteen bytes of something else. */
+static void put_header(struct strbuf *sb, const char encodings[4], int32_t pointer, uint32_t count,
+		       uint32_t entries)
+{
+	strbuf_add(sb, "0123456789abcdef", HDR_AT);
+	strbuf_add(sb, encodings, 4);
+	strbuf_add(sb, &pointer, sizeof(pointer));
+	strbuf_add(sb, &count, sizeof(count));
+	for (uint32_t i = 0; i < entries; i++) {
+		/* Text is in front of the header, records are behind it. */
+		const int32_t entry[] = { (int32_t)start_of(i) - HDR,
+					  SECTION + 40 * (int32_t)i - HDR };
+
+		strbuf_add(sb, entry, sizeof(entry));
+	}
+}
+
+static int read_header(const struct strbuf *sb, uint64_t size, struct fde_index *index,
+		       uint64_t *ret_eh_frame)
+{
+	struct cfi_reader reader;
+
+	cfi_reader_init_memory(&reader, sb->buf, sb->len);
+	return fde_index_read_header(index, &reader, HDR_AT, HDR, size, ret_eh_frame);
+}
+
+#define USUAL_ENCODINGS "\x01\x1b\x03\x3b"
+
+static void headers_of_the_table(void **state)
+{
+	static const struct {
+		char encodings[5];
+		uint32_t count;
+		uint64_t size;
+		size_t table; /* entries that are known then; 0: refused */
+		uint64_t eh_frame;
+	} cases[] = {
+		{ USUAL_ENCODINGS, 3, 12 + 24, 3, HDR + 4 + 0x100 },
+		{ "\x01\x3b\x03\x3b", 3, 12 + 24, 3, HDR + 0x100 },
+		{ "\x01\x0b\x03\x3b", 3, 12 + 24, 3, 0x100 },
+		/* fewer than are said, and more than are used */
+		{ USUAL_ENCODINGS, 3, 12 + 23, 2, HDR + 4 + 0x100 },
+		{ USUAL_ENCODINGS, 1, 12 + 24, 1, HDR + 4 + 0x100 },
+		{ USUAL_ENCODINGS, 1000000, 12 + 8, 1, HDR + 4 + 0x100 },
+		{ USUAL_ENCODINGS, 3, 12 + 7, 0, 0 },
+		{ USUAL_ENCODINGS, 3, 12, 0, 0 },
+		{ USUAL_ENCODINGS, 3, 11, 0, 0 },
+		{ USUAL_ENCODINGS, 0, 12 + 24, 0, 0 },
+		/* of other forms */
+		{ "\x02\x1b\x03\x3b", 3, 12 + 24, 0, 0 },
+		{ "\x01\x1c\x03\x3b", 3, 12 + 24, 0, 0 },
+		{ "\x01\x13\x03\x3b", 3, 12 + 24, 0, 0 },
+		{ "\x01\xff\x03\x3b", 3, 12 + 24, 0, 0 },
+		{ "\x01\x1b\x04\x3b", 3, 12 + 24, 0, 0 },
+		{ "\x01\x1b\xff\x3b", 3, 12 + 24, 0, 0 },
+		{ "\x01\x1b\x03\x1b", 3, 12 + 24, 0, 0 },
+		{ "\x01\x1b\x03\xff", 3, 12 + 24, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+		struct fde_index index = { NULL };
+		uint64_t eh_frame;
+
+		put_header(&sb, cases[i].encodings, 0x100, cases[i].count, 3);
+		if (!cases[i].table) {
+			assert_int_equal(read_header(&sb, cases[i].size, &index, &eh_frame),
+					 -EBADMSG);
+			continue;
+		}
+		assert_int_equal(read_header(&sb, cases[i].size, &index, &eh_frame), 0);
+		assert_int_equal(eh_frame, cases[i].eh_frame);
+		assert_int_equal(index.table_count, cases[i].table);
+		assert_int_equal(index.table_offset, HDR_AT + 12);
+		assert_int_equal(index.table_base, HDR);
+		/* the file ends in the header */
+		sb.len = HDR_AT + 11;
+		assert_int_equal(read_header(&sb, cases[i].size, &index, &eh_frame), -EBADMSG);
+	}
+}
+
+static void all_functions_of_the_table_are_found(void **state)
+{
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+	struct cfi_reader reader;
+	struct cfi_section section = { .reader = &reader, .address = SECTION };
+	struct fde_index index = { .section = &section };
+	struct fde_places places = { VEC_INIT };
+	uint64_t eh_frame;
+
+	(void)state;
+	put_header(&sb, USUAL_ENCODINGS, 0x100, TABLE_COUNT, TABLE_COUNT);
+	cfi_reader_init_memory(&reader, sb.buf, sb.len);
+	assert_int_equal(fde_index_read_header(&index, &reader, HDR_AT, HDR, 12 + 8 * TABLE_COUNT,
+					       &eh_frame),
+			 0);
+	for (uint64_t start = FIRST - 16; start < start_of(TABLE_COUNT + 2); start += 24)
+		for (uint64_t bytes = 1; bytes < 10000; bytes = bytes * 9 + 1) {
+			size_t first =
+				start < FIRST ? 0 : MIN((start - FIRST) / 16, TABLE_COUNT - 1);
+			size_t n = 0;
+
+			fde_index_find(&index, start, start + bytes, &places);
+			for (size_t i = first; i < TABLE_COUNT && start_of(i) < start + bytes;
+			     i++, n++) {
+				assert_true(n < places.v.len);
+				assert_int_equal(places.v.items[n].start, start_of(i));
+				assert_int_equal(places.v.items[n].offset, 40 * i);
+			}
+			assert_int_equal(places.v.len, n);
+		}
+	vec_release(&places.v);
+	fde_index_release(&index);
+	assert_int_equal(index.table_offset, 0);
+}
+
 static void remembered_states_are_dear(void **state)
 {
 	static const uint8_t program[] = { DW_CFA_remember_state, DW_CFA_nop,
@@ -135,6 +257,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_many_cies_as_object_files),
 		cmocka_unit_test(all_functions_of_a_range_are_found),
+		cmocka_unit_test(headers_of_the_table),
+		cmocka_unit_test(all_functions_of_the_table_are_found),
 		cmocka_unit_test(the_last_page_has_a_row),
 		cmocka_unit_test(remembered_states_are_dear),
 	};

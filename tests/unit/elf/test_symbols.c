@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "elf/symbols.h"
+#include "made_elf.h"
 
 #define BASE 0x7000000000ULL
 
@@ -167,6 +168,28 @@ static void addresses_are_sorted(void **state)
 	symbols_release(&symbols);
 }
 
+/* Each address counts for how many digits are sorted, the first and the last one, too. */
+static void one_address_with_more_digits(void **state)
+{
+	(void)state;
+	for (int first = 0; first < 2; first++) {
+		struct symbols_builder b = { 0 };
+		struct symbols symbols;
+
+		if (first)
+			add(&b, 1 << 20, 8, 1, "high");
+		add(&b, 0x20, 8, 1, "second");
+		add(&b, 0x10, 8, 1, "first");
+		if (!first)
+			add(&b, 1 << 20, 8, 1, "high");
+		build(&b, &symbols);
+		expect_symbol(&symbols, 0x10, "first", 0x10, 8);
+		expect_symbol(&symbols, 0x27, "second", 0x20, 8);
+		expect_symbol(&symbols, 1 << 20, "high", 1 << 20, 8);
+		symbols_release(&symbols);
+	}
+}
+
 static void an_empty_table_finds_nothing(void **state)
 {
 	struct symbols_builder b = { 0 };
@@ -179,6 +202,108 @@ static void an_empty_table_finds_nothing(void **state)
 	symbols_release(&symbols);
 }
 
+/* Eight functions back, and no farther: what lies in one has an end. */
+static void functions_within_a_function(void **state)
+{
+	(void)state;
+	for (size_t within = 6; within <= 8; within++) {
+		struct symbols_builder b = { 0 };
+		struct symbols symbols;
+
+		add(&b, BASE, 0x1000, 1, "outer");
+		for (size_t i = 1; i <= within; i++)
+			add(&b, BASE + 0x10 * i, 8, 1, "inner");
+		build(&b, &symbols);
+		expect_symbol(&symbols, BASE + 0x10 * within + 8, within < 8 ? "outer" : NULL, BASE,
+			      0x1000);
+		expect_symbol(&symbols, BASE + 0x10 * within + 7, "inner", BASE + 0x10 * within, 8);
+		symbols_release(&symbols);
+	}
+}
+
+/* The end of a section is looked for a thousand times, which is for files of no use. */
+static void many_names_of_no_section(void **state)
+{
+	(void)state;
+	for (unsigned int before = 999; before <= 1000; before++) {
+		struct symbols_builder b = { 0 };
+		struct symbols symbols;
+		struct elf_file *file;
+		struct cfi_elf elf;
+		unsigned int at;
+
+		made_begin(&elf);
+		at = made_section(&elf, ".text", SHT_PROGBITS, "code", 4);
+		elf.sections[at].sh_addr = 0x100000;
+		elf.sections[at].sh_size = 0x40;
+		elf.sections[at].sh_flags = SHF_ALLOC | SHF_EXECINSTR;
+		file = made_open(&elf, 0);
+		for (unsigned int i = 1; i <= before; i++)
+			add(&b, 0x10 * i, 0, 1, "lost");
+		add(&b, 0x100000, 0, 1, "there");
+		symbols_build(&b, file, &symbols);
+		expect_symbol(&symbols, 0x10003f, before == 999 ? "there" : NULL, 0x100000, 0x40);
+		expect_symbol(&symbols, 0x10, NULL, 0, 0);
+		symbols_release(&symbols);
+		made_close(&elf, file);
+	}
+}
+
+static void expect_name(struct symbols *symbols, uint64_t address, const char *name, bool cpp)
+{
+	struct elf_symbol symbol, again;
+
+	assert_true(symbols_find(symbols, address, &symbol));
+	assert_string_equal(symbol.name, name);
+	assert_int_equal(symbol.cpp, cpp);
+	assert_true(symbols_find(symbols, address, &again));
+	assert_ptr_equal(again.name, symbol.name);
+}
+
+/* As people write them; the PLT's with its suffix. */
+static void names_are_demangled(void **state)
+{
+	struct symbols_builder b = { 0 };
+	struct symbols symbols;
+
+	(void)state;
+	add(&b, BASE, 1, 1, "_ZN1a1bEv");
+	add(&b, BASE + 1, 1, 1, "_ZN1a1bEv@plt");
+	add(&b, BASE + 2, 1, 1, "memcpy@plt");
+	add(&b, BASE + 3, 1, 1, "@plt");
+	add(&b, BASE + 4, 1, 1, "memcpy");
+	add(&b, BASE + 5, 1, 1, "_ZN4core3fmt5write17h0123456789abcdefE");
+	build(&b, &symbols);
+	expect_name(&symbols, BASE, "a::b", true);
+	expect_name(&symbols, BASE + 1, "a::b@plt", true);
+	expect_name(&symbols, BASE + 2, "memcpy@plt", false);
+	expect_name(&symbols, BASE + 3, "@plt", false);
+	expect_name(&symbols, BASE + 4, "memcpy", false);
+	expect_name(&symbols, BASE + 5, "core::fmt::write", false);
+	symbols_release(&symbols);
+}
+
+/* What is held is what is counted; after release it is nothing. */
+static void bytes_are_counted(void **state)
+{
+	struct symbols_builder b = { 0 };
+	struct symbols symbols;
+
+	(void)state;
+	add(&b, BASE, 1ULL << 33, 1, "huge");
+	add(&b, BASE + 4, 4, 1, "small");
+	add(&b, BASE + 4, 4, 0, "worse");
+	build(&b, &symbols);
+	assert_int_equal(symbols_bytes(&symbols), 2 * sizeof(struct symbol_range) + 5 + 6 + 1);
+	expect_symbol(&symbols, BASE, "huge", BASE, UINT32_MAX);
+	expect_symbol(&symbols, BASE + UINT32_MAX, NULL, 0, 0);
+	assert_int_equal(b.raw.len, 0);
+	assert_int_equal(b.names.len, 0);
+	symbols_release(&symbols);
+	assert_int_equal(symbols_bytes(&symbols), 0);
+	assert_null(symbols.names);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -186,7 +311,12 @@ int main(void)
 		cmocka_unit_test(the_innermost_range_has_the_word),
 		cmocka_unit_test(names_without_a_size),
 		cmocka_unit_test(addresses_are_sorted),
+		cmocka_unit_test(one_address_with_more_digits),
 		cmocka_unit_test(an_empty_table_finds_nothing),
+		cmocka_unit_test(functions_within_a_function),
+		cmocka_unit_test(many_names_of_no_section),
+		cmocka_unit_test(names_are_demangled),
+		cmocka_unit_test(bytes_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

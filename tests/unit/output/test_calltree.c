@@ -205,11 +205,43 @@ static void test_many(void **state)
 	profile_release(&p);
 }
 
+/* In a range that is split only the second key is another one: it counts as much as the rest. */
+static void a_second_key_of_its_own(void **state)
+{
+	struct calltree_options options = { .event = PROFILE_NONE };
+	struct calltree tree;
+	struct profile p;
+	uint32_t thread, a, b, x;
+
+	(void)state;
+	profile_init(&p);
+	fixture_event(&p, "cpu", "nanoseconds", 1);
+	thread = fixture_thread(&p, fixture_process(&p, "p", 1), "t", 1);
+	a = fixture_native(&p, "a");
+	b = fixture_native(&p, "b");
+	x = fixture_native(&p, "x");
+	for (uint32_t i = 0; i < 12; i++) {
+		char name[3] = { 'c', (char)('a' + i), '\0' };
+
+		fixture_sample(&p, 0, thread, 1, 1,
+			       FIXTURE_FRAMES(a, i == 1 ? x : b,
+					      fixture_native(&p, i == 1 ? "cf" : name)));
+	}
+	calltree_build(&p, &options, &tree);
+	/* the root, a, b with eleven, x with one */
+	assert_int_equal(tree.nodes.len, 1 + 1 + 1 + 11 + 1 + 1);
+	calltree_release(&tree);
+	profile_release(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_totals),	cmocka_unit_test(test_levels),
-		cmocka_unit_test(test_filters), cmocka_unit_test(test_origins),
+		cmocka_unit_test(a_second_key_of_its_own),
+		cmocka_unit_test(test_totals),
+		cmocka_unit_test(test_levels),
+		cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_origins),
 		cmocka_unit_test(test_many),
 	};
 

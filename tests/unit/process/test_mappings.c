@@ -5,6 +5,7 @@
 
 #include "base/strbuf.h"
 #include "process/mappings.h"
+#include "process/proc.h"
 
 static void add_with_inode(struct process *process, struct mapping m, uint64_t inode)
 {
@@ -90,6 +91,42 @@ static void covered_ones_go(void **state)
 	add(&p, 0, 0x10000, 0, file_b);
 	assert_mappings(&p, "0-10000+0 /b;");
 	mappings_clear(&p);
+}
+
+/* What is beside those that go keeps its own path, also when memory is used again. */
+static void neighbours_of_covered_ones_stay(void **state)
+{
+	char names[5][16] = { "/first", "/second", "/third", "/fourth", "/fifth" };
+	struct process p = { 0 };
+
+	(void)state;
+	for (uint64_t i = 0; i < 5; i++)
+		add(&p, 0x1000 * (i + 1), 0x1000 * (i + 2), 0, names[i]);
+	add(&p, 0x3000, 0x6000, 0, file_a);
+	add(&p, 0x8000, 0x9000, 0, file_b);
+	assert_mappings(&p, "1000-2000+0 /first;2000-3000+0 /second;3000-6000+0 /a;"
+			    "8000-9000+0 /b;");
+	mappings_clear(&p);
+}
+
+/* The escape may be all of a path, or its end. */
+static void newlines_in_paths(void **state)
+{
+	static const struct {
+		const char *text, *path;
+	} cases[] = {
+		{ "\\012", "\n" },	{ "/x\\012", "/x\n" }, { "\\012\\012y", "\n\ny" },
+		{ "/x\\01", "/x\\01" }, { "\\0123", "\n3" },   { "", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct maps_line line = { .path = cases[i].text,
+					  .path_len = strlen(cases[i].text) };
+		_cleanup_free_ char *path = maps_line_path(&line);
+
+		assert_string_equal(path, cases[i].path);
+	}
 }
 
 static void empty_and_backward_ranges_are_ignored(void **state)
@@ -194,6 +231,8 @@ int main(void)
 		cmocka_unit_test(a_hole_in_the_middle_splits),
 		cmocka_unit_test(overlaps_at_the_ends_are_cut),
 		cmocka_unit_test(covered_ones_go),
+		cmocka_unit_test(neighbours_of_covered_ones_stay),
+		cmocka_unit_test(newlines_in_paths),
 		cmocka_unit_test(empty_and_backward_ranges_are_ignored),
 		cmocka_unit_test(a_growing_code_cache_is_one_mapping),
 		cmocka_unit_test(look_up_by_address),

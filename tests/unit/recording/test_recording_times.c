@@ -271,6 +271,62 @@ static void a_chunk_ends_with_what_is_in_it(void **state)
 	}
 }
 
+/* A chunk is as long as it is told to be; 0 changes nothing. */
+static void chunks_of_any_length(void **state)
+{
+	static const struct {
+		uint64_t bytes, ns;
+		bool wants;
+	} cases[] = {
+		{ 0, 0, false }, { 1, 0, true }, { 0, 1, true }, { 1 << 30, 1ULL << 60, false }
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_close_ int fd = memfd_create("recording", MFD_CLOEXEC);
+		_cleanup_(recording_writer_freep) struct recording_writer *writer = NULL;
+		struct err err = { 0 };
+		struct profile p;
+
+		assert_int_equal(recording_writer_new(fd, &writer, &err), 0);
+		recording_writer_limit_chunks(writer, cases[i].bytes, cases[i].ns);
+		profile_init(&p);
+		fixture_add(&p, 0);
+		assert_int_equal(recording_writer_flush(writer, &p, &err), 0);
+		assert_int_equal(recording_writer_wants_rotation(writer), cases[i].wants);
+		profile_release(&p);
+	}
+}
+
+/* Readers show local times: the metadata say how far they are from UTC. */
+static void the_zone_of_the_host(void **state)
+{
+	_cleanup_close_ int fd = memfd_create("recording", MFD_CLOEXEC);
+	_cleanup_(recording_writer_freep) struct recording_writer *writer = NULL;
+	_cleanup_free_ char *bytes = NULL;
+	struct err err = { 0 };
+	struct profile p;
+	size_t len;
+
+	(void)state;
+	setenv("TZ", "XXX-2", 1);
+	tzset();
+	assert_int_equal(recording_writer_new(fd, &writer, &err), 0);
+	unsetenv("TZ");
+	tzset();
+	profile_init(&p);
+	fixture_add(&p, 0);
+	assert_int_equal(recording_writer_finish(writer, &p, &err), 0);
+	len = (size_t)lseek(fd, 0, SEEK_END);
+	bytes = xmalloc(len);
+	assert_int_equal(file_pread_full(fd, bytes, len, 0), 0);
+	assert_non_null(memmem(bytes, len,
+			       "\x07"
+			       "7200000",
+			       8));
+	profile_release(&p);
+}
+
 /* The part of FD from AT on, as a file. */
 static int tail_of(int fd, off_t at)
 {
@@ -371,6 +427,8 @@ int main(void)
 		cmocka_unit_test(a_chunk_ends_with_what_is_in_it),
 		cmocka_unit_test(threads_of_equal_names_are_apart),
 		cmocka_unit_test(each_chunk_can_be_read_alone),
+		cmocka_unit_test(chunks_of_any_length),
+		cmocka_unit_test(the_zone_of_the_host),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

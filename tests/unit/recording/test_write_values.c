@@ -95,6 +95,21 @@ static void test_texts(void **state)
 	/* UTF-16: e acute, the euro sign, a pair (U+1F600), half a pair. */
 	check_text("\x04\x05\xe9\x01\xac\x41\xbd\xb0\x03\x80\xbc\x03\xbd\xb0\x03", 15,
 		   "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+	/* The first and last characters of each length in UTF-8. */
+	check_text("\x04\x01\x7f", 3, "\x7f");
+	check_text("\x04\x01\x80\x01", 4, "\xc2\x80");
+	check_text("\x04\x01\xff\x0f", 4, "\xdf\xbf");
+	check_text("\x04\x01\x80\x10", 4, "\xe0\xa0\x80");
+	check_text("\x04\x01\xff\xff\x03", 5, "\xef\xbf\xbf");
+	check_text("\x04\x02\x80\xb0\x03\x80\xb8\x03", 8, "\xf0\x90\x80\x80");
+	check_text("\x04\x02\xff\xb7\x03\xff\xbf\x03", 8, "\xf4\x8f\xbf\xbf");
+	/* The second half alone, and a first half that another character follows. */
+	check_text("\x04\x01\x80\xb8\x03", 5, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+	check_text("\x04\x02\x80\xb0\x03"
+		   "a",
+		   6,
+		   "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"
+		   "a");
 	c = (struct jfr_cursor){ (const uint8_t *)"\x03\x05"
 						  "abc",
 				 (const uint8_t *)"" + 0, false };
@@ -129,6 +144,8 @@ static void test_keymap(void **state)
 	assert_int_equal(jfr_keymap_get(&map, 203, 77), 77);
 	jfr_keymap_clear(&map);
 	assert_int_equal(jfr_keymap_get(&map, 3, 77), 77);
+	assert_int_equal(jfr_keymap_get(&map, 4, 77), 77);
+	assert_int_equal(jfr_keymap_get(&map, UINT64_MAX, 77), 77);
 	for (uint32_t i = 0; i < 5; i++)
 		jfr_keymap_put(&map, i, i + 1);
 	for (uint32_t i = 0; i < 5; i++)

@@ -67,7 +67,7 @@ void cfi_find_eh_frame(struct cfi_file *file, struct elf_file *elf)
 
 	if (find_by_header(file, elf) == 0)
 		return;
-	if (!elf_file_find_section(elf, ".eh_frame", 0, &header) || header.sh_type == SHT_NOBITS)
+	if (!elf_file_find_section(elf, ".eh_frame", &header) || header.sh_type == SHT_NOBITS)
 		return;
 	layer->section.offset = header.sh_offset;
 	layer->section.address = header.sh_addr;
@@ -97,7 +97,7 @@ void cfi_find_debug_frame(struct cfi_file *file, struct elf_file *elf)
 {
 	struct cfi_layer *layer = &file->debug_frame;
 	GElf_Shdr header;
-	Elf_Scn *section = elf_file_find_section(elf, ".debug_frame", 0, &header);
+	Elf_Scn *section = elf_file_find_section(elf, ".debug_frame", &header);
 
 	if (!section || header.sh_type == SHT_NOBITS || header.sh_size > MAX_DEBUG_FRAME_BYTES)
 		return;

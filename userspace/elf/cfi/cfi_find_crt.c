@@ -25,7 +25,7 @@ static uint64_t find_addend(struct cfi_file *file, struct elf_file *elf, uint64_
 	uint64_t count;
 	size_t n;
 
-	if (!elf_file_find_section(elf, ".rela.dyn", SHT_RELA, &header))
+	if (!elf_file_find_section(elf, ".rela.dyn", &header))
 		return 0;
 	count = MIN(header.sh_size / sizeof(relocations[0]), (uint64_t)MAX_RELOCATIONS);
 	for (uint64_t done = 0; done < count; done += n) {
@@ -87,12 +87,12 @@ static bool add_pair(struct cfi_file *file, uint64_t address)
 	return true;
 }
 
-static void find_pair(struct cfi_file *file, struct elf_file *elf, const char *name, uint32_t type)
+static void find_pair(struct cfi_file *file, struct elf_file *elf, const char *name)
 {
 	GElf_Shdr header;
 	uint64_t at, word;
 
-	if (!elf_file_find_section(elf, name, type, &header))
+	if (!elf_file_find_section(elf, name, &header))
 		return;
 	for (size_t i = 0; i < MIN(header.sh_size / sizeof(word), MAX_ARRAY_ENTRIES); i++) {
 		at = header.sh_addr + i * sizeof(word);
@@ -105,6 +105,6 @@ static void find_pair(struct cfi_file *file, struct elf_file *elf, const char *n
 
 void cfi_find_crt(struct cfi_file *file, struct elf_file *elf)
 {
-	find_pair(file, elf, ".init_array", SHT_INIT_ARRAY);
-	find_pair(file, elf, ".fini_array", SHT_FINI_ARRAY);
+	find_pair(file, elf, ".init_array");
+	find_pair(file, elf, ".fini_array");
 }

@@ -38,7 +38,7 @@ static struct cfi_bytes bytes_at(struct cfi_gopcln *table, uint64_t at, uint64_t
 {
 	const uint8_t *bytes = NULL;
 
-	if (at <= table->size && len <= table->size - at)
+	if (at < table->size && len <= table->size - at)
 		bytes = cfi_reader_get(table->reader, table->offset + at, len);
 	return (struct cfi_bytes){ bytes, bytes ? bytes + len : NULL, !bytes };
 }
@@ -75,7 +75,7 @@ static bool read_function(struct cfi_gopcln *table, const struct entry *entries,
 
 	ret->start = entries[0].start;
 	ret->end = entries[1].start;
-	if (b.bad || ret->end <= ret->start)
+	if (ret->end <= ret->start)
 		return false;
 	cfi_bytes_skip(&b, 4); /* entryOff */
 	ret->name = (uint32_t)cfi_bytes_fixed(&b, 4);
@@ -156,10 +156,10 @@ static bool find_text(struct cfi_gopcln *table, struct elf_file *elf, uint64_t s
 	GElf_Shdr header;
 	uint8_t word[8];
 
-	if (elf_file_find_section(elf, ".go.module", 0, &header) &&
+	if (elf_file_find_section(elf, ".go.module", &header) &&
 	    cfi_reader_copy(table->reader, header.sh_offset + MODULE_TEXT, word, 8) == 8)
 		memcpy(&bases[1], word, sizeof(word));
-	if (elf_file_find_section(elf, ".text", 0, &header))
+	if (elf_file_find_section(elf, ".text", &header))
 		bases[2] = header.sh_addr;
 	for (size_t i = 0; i < ARRAY_SIZE(bases); i++) {
 		const struct elf_segment *text = find_segment(segments, count, bases[i]);
@@ -197,7 +197,7 @@ int cfi_gopcln_open(struct cfi_gopcln *table, struct cfi_reader *reader, struct 
 	GElf_Shdr header;
 	uint64_t text;
 
-	if (!elf_file_find_section(elf, ".gopclntab", 0, &header) || header.sh_type == SHT_NOBITS)
+	if (!elf_file_find_section(elf, ".gopclntab", &header) || header.sh_type == SHT_NOBITS)
 		return -ENODATA;
 	it.offset = header.sh_offset;
 	it.size = header.sh_size;

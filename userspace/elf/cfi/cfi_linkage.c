@@ -35,7 +35,7 @@ static bool ends_with_epilogue(const uint8_t *code, size_t len)
 static void find_part(struct elf_file *elf, const char *name, struct cfi_linkage *linkage)
 {
 	GElf_Shdr header;
-	Elf_Scn *section = elf_file_find_section(elf, name, SHT_PROGBITS, &header);
+	Elf_Scn *section = elf_file_find_section(elf, name, &header);
 	Elf_Data *data;
 	uint64_t end;
 	size_t pushed;

@@ -16,16 +16,18 @@
 /* The longest known has 30 bytes. */
 #define MAX_EXPRESSION 512
 
-enum operand { NONE, FIXED1, FIXED2, FIXED4, NUMBER, REGISTER, BLOCK, UNKNOWN };
+enum operand { UNKNOWN, NONE, FIXED1, FIXED2, FIXED4, NUMBER, REGISTER, BLOCK };
 
 struct instruction {
 	enum operand first, second;
 };
 
-/* DW_CFA_set_loc has an encoded address that would have to be moved; nobody emits it. */
-static const struct instruction instructions[] = {
+/*
+ * By all six bits of a code. DW_CFA_set_loc is not among them: it has an encoded address that would
+ * have to be moved, and nobody emits it.
+ */
+static const struct instruction instructions[0x40] = {
 	[DW_CFA_nop] = { NONE, NONE },
-	[DW_CFA_set_loc] = { UNKNOWN, NONE },
 	[DW_CFA_advance_loc1] = { FIXED1, NONE },
 	[DW_CFA_advance_loc2] = { FIXED2, NONE },
 	[DW_CFA_advance_loc4] = { FIXED4, NONE },
@@ -47,6 +49,7 @@ static const struct instruction instructions[] = {
 	[DW_CFA_val_offset] = { REGISTER, NUMBER },
 	[DW_CFA_val_offset_sf] = { REGISTER, NUMBER },
 	[DW_CFA_val_expression] = { REGISTER, BLOCK },
+	[DW_CFA_GNU_args_size] = { NUMBER, NONE },
 };
 
 static bool skip_operand(struct cfi_bytes *b, enum operand operand)
@@ -76,20 +79,15 @@ static bool skip_operand(struct cfi_bytes *b, enum operand operand)
 
 static struct instruction instruction_of(uint8_t code)
 {
-	static const struct instruction unknown = { UNKNOWN, NONE }, number = { NUMBER, NONE };
+	static const struct instruction none = { NONE, NONE }, number = { NUMBER, NONE };
 
 	/* The high bits; what is in the low ones is an operand. */
 	switch (code & 0xc0) {
 	case DW_CFA_advance_loc:
-	case DW_CFA_restore: return instructions[DW_CFA_nop];
+	case DW_CFA_restore: return none;
 	case DW_CFA_offset: return number;
-	default: break;
+	default: return instructions[code];
 	}
-	if (code == DW_CFA_GNU_args_size)
-		return number;
-	if (code >= ARRAY_SIZE(instructions))
-		return unknown;
-	return instructions[code];
 }
 
 bool cfi_program_is_sound(const uint8_t *program, size_t len, uint32_t *ret_cost)

@@ -46,9 +46,9 @@ bool cfi_roots_is_go(struct elf_file *elf)
 {
 	GElf_Shdr header;
 
-	return elf_file_find_section(elf, ".go.buildinfo", 0, &header) ||
-	       elf_file_find_section(elf, ".note.go.buildid", 0, &header) ||
-	       elf_file_find_section(elf, ".gopclntab", 0, &header);
+	return elf_file_find_section(elf, ".go.buildinfo", &header) ||
+	       elf_file_find_section(elf, ".note.go.buildid", &header) ||
+	       elf_file_find_section(elf, ".gopclntab", &header);
 }
 
 static void add_root(struct cfi_roots *roots, struct cfi_root root)
@@ -129,11 +129,11 @@ static void overlay_root(const struct cfi_root *root, uint32_t start, uint32_t e
 	for (size_t i = 0; i < rows->v.len; i++) {
 		const struct cfi_row *row = &rows->v.items[i];
 		uint32_t from = MAX(row->offset, start);
-		uint32_t to = i + 1 < rows->v.len ? rows->v.items[i + 1].offset : WIRE_PAGE_BYTES;
 
-		if (from >= MIN(to, end))
-			continue;
-		cfi_rows_put(over, from, root->framed && !is_framed(&row->rule) ? &none : &rule);
+		/* Of the rows in front of it the last one stays. */
+		if (from < end)
+			cfi_rows_put(over, from,
+				     root->framed && !is_framed(&row->rule) ? &none : &rule);
 	}
 	if (end < WIRE_PAGE_BYTES)
 		cfi_rows_put(over, end, &none);

@@ -33,11 +33,10 @@ static bool is_register_and_offset(const Dwarf_Op *op, uint8_t *ret_reg, int32_t
 	if (op->atom == DW_OP_bregx) {
 		reg = op->number;
 		offset = op->number2;
-	} else if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {
-		reg = op->atom - DW_OP_breg0;
-		offset = op->number;
 	} else {
-		return false;
+		/* of any other operation this is no register */
+		reg = (Dwarf_Word)op->atom - DW_OP_breg0;
+		offset = op->number;
 	}
 	if (reg >= GENERAL_REGISTERS || (Dwarf_Sword)offset != (int32_t)offset)
 		return false;
@@ -52,24 +51,18 @@ static bool is_register_and_offset(const Dwarf_Op *op, uint8_t *ret_reg, int32_t
  */
 static bool is_plt(const Dwarf_Op *ops, size_t n, int16_t *ret_limit)
 {
-	static const struct {
-		uint8_t atom;
-		Dwarf_Word number;
-	} form[] = {
-		{ DW_OP_breg7, 8 }, { DW_OP_breg16, 0 }, { DW_OP_lit15, 0 }, { DW_OP_and, 0 },
-		{ 0, 0 },	    { DW_OP_ge, 0 },	 { DW_OP_lit3, 0 },  { DW_OP_shl, 0 },
-		{ DW_OP_plus, 0 },
-	};
+	/* 0: the limit */
+	static const uint8_t form[] = { DW_OP_breg7, DW_OP_breg16, DW_OP_lit15, DW_OP_and, 0,
+					DW_OP_ge,    DW_OP_lit3,   DW_OP_shl,	DW_OP_plus };
 
-	if (n != ARRAY_SIZE(form))
+	if (n != ARRAY_SIZE(form) || ops[0].number != 8 || ops[1].number != 0)
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		if (form[i].atom == 0) {
+		if (form[i] == 0) {
 			if (ops[i].atom < DW_OP_lit0 || ops[i].atom > DW_OP_lit15)
 				return false;
 			*ret_limit = (int16_t)(ops[i].atom - DW_OP_lit0);
-		} else if (ops[i].atom != form[i].atom ||
-			   (i < 2 && ops[i].number != form[i].number)) {
+		} else if (ops[i].atom != form[i]) {
 			return false;
 		}
 	}

@@ -59,6 +59,43 @@ static void finds_what_is_run(void **state)
 	}
 }
 
+/* As `java --help` has them: the next argument is theirs. */
+static void options_with_a_value(void **state)
+{
+	static const char *const options[] = {
+		"-cp",
+		"-classpath",
+		"--class-path",
+		"-p",
+		"--module-path",
+		"--upgrade-module-path",
+		"--add-modules",
+		"--limit-modules",
+		"--add-exports",
+		"--add-opens",
+		"--add-reads",
+		"--patch-module",
+		"--enable-native-access",
+		"--enable-final-field-mutation",
+		"--source",
+		"-d",
+		"--describe-module",
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(options); i++) {
+		char args[128], found[64] = "";
+		int len = snprintf(args, sizeof(args), "java|%s|value|Main|arg", options[i]);
+
+		for (int k = 0; k < len; k++)
+			if (args[k] == '|')
+				args[k] = '\0';
+		assert_int_equal(java_command_parse(args, (size_t)len + 1, found, sizeof(found)),
+				 0);
+		assert_string_equal(found, "Main");
+	}
+}
+
 static void last_argument_may_lack_its_nul(void **state)
 {
 	char found[64] = "";
@@ -158,6 +195,10 @@ static void the_jvm_knows_better(void **state)
 	expect_main(&f, "jdk.compiler/com.sun.tools.javac.launcher.Main A.java", "read x #");
 	expect_main(&f, "/opt/lib/app.jar x", "app.jar");
 	expect_main(&f, "app.jar", "app.jar");
+	expect_main(&f, "/a.jar", "a.jar");
+	expect_main(&f, "a/.jar", ".jar");
+	expect_main(&f, "/jar", "/jar");
+	expect_main(&f, "a~", "a~");
 	expect_main(&f, "/opt/app.jarx", "/opt/app.jarx");
 	expect_main(&f, "a\x1f\x7f\x20", "a??");
 	memset(text + strlen(text), 'x', sizeof(text) - strlen(text) - 1);
@@ -180,6 +221,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_what_is_run),
+		cmocka_unit_test(options_with_a_value),
 		cmocka_unit_test(last_argument_may_lack_its_nul),
 		cmocka_unit_test(long_names_are_cut),
 		cmocka_unit_test(the_jvm_knows_better),

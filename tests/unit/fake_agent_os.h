@@ -29,6 +29,7 @@ struct fake_os {
 	uint64_t longest_ns;  /* wait at a futex */
 	uint64_t shortest_ns; /* the same */
 	unsigned int futex_waits;
+	unsigned int sleeps; /* of the agent's thread */
 };
 
 static struct fake_os fake_os;
@@ -78,6 +79,12 @@ static void fake_note_wait(const struct timespec *timeout)
 		fake_os.longest_ns = ns;
 	if (ns < fake_os.shortest_ns)
 		fake_os.shortest_ns = ns;
+}
+
+static int fake_control_sleep(const struct timespec *time, struct timespec *rest)
+{
+	__atomic_fetch_add(&fake_os.sleeps, 1, __ATOMIC_SEQ_CST);
+	return nanosleep(time, rest);
 }
 
 static long fake_syscall(long number, ...)

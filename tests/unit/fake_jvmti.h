@@ -44,7 +44,9 @@ static int fake_nanosleep(const struct timespec *time, struct timespec *rest)
 #undef clock_gettime
 #undef nanosleep
 #include "code.c"
+#define nanosleep fake_control_sleep
 #include "control.c"
+#undef nanosleep
 #include "events.c"
 #include "methods.c"
 #include "ring.c"

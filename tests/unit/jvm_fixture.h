@@ -345,28 +345,35 @@ static inline void jvm_fill(struct fake_jvm *f)
 	fake_put(fake, f->at_major, &major, sizeof(major));
 }
 
-/* Memory only: its VMStructs are not open. RELEASE is 8, 17, 21 or 25. */
-static inline struct fake_jvm *fake_jvm_fill(uint32_t release, bool stripped)
+/* What its VMStructs say. */
+static inline void jvm_fill_tables(struct fake_jvm *f, const struct jvm_fields *fields)
 {
 	static const struct fake_type flag = { "Flag", 32 };
-	struct fake_jvm *f = calloc(1, sizeof(*f));
 	struct fake_type types[] = { { "ConstMethod", 56 },
 				     { "ConstantPool", 72 },
 				     { "InterpreterCodelet", 16 },
 				     { "HeapBlock", 0 },
 				     { "JVMFlag", 32 } };
+
+	types[3].size = jvm_header(f);
+	if (f->release == 8)
+		types[4] = flag;
+	fake_vm_fill(&f->vm, fields->items, fields->count, types, ARRAY_SIZE(types));
+}
+
+/* Memory only: its VMStructs are not open. RELEASE is 8, 17, 21 or 25. */
+static inline struct fake_jvm *fake_jvm_fill(uint32_t release, bool stripped)
+{
+	struct fake_jvm *f = calloc(1, sizeof(*f));
 	struct jvm_fields fields = { .count = 0 };
 
 	f->release = release;
 	f->stripped = stripped;
-	types[3].size = jvm_header(f);
-	if (release == 8)
-		types[4] = flag;
 	jvm_alloc(f);
 	jvm_fill(f);
 	jvm_add_shape(f, &fields);
 	jvm_add_statics(f, &fields);
-	fake_vm_fill(&f->vm, fields.items, fields.count, types, ARRAY_SIZE(types));
+	jvm_fill_tables(f, &fields);
 	return f;
 }
 

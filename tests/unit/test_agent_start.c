@@ -320,7 +320,10 @@ static void a_thread_that_does_not_end(void **state)
 
 	(void)state;
 	a->control_alive = 1;
+	fake_os.futex_waits = 0;
 	assert_false(control_stop(a, NSEC_PER_MSEC));
+	assert_true(fake_os.futex_waits == 1 || fake_os.futex_waits == 2);
+	assert_true(fake_os.longest_ns < NSEC_PER_SEC);
 	assert_int_equal(a->stop, 1);
 	assert_int_equal(a->ring.header->command_seq, seq + 1);
 	assert_false(control_stop(a, 0));

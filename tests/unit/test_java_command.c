@@ -206,6 +206,23 @@ static void the_jvm_knows_better(void **state)
 	stop(&f);
 }
 
+/* What does not fit into the buffer is cut, to the byte. */
+static void a_command_without_end(void **state)
+{
+	static char text[6000], found[8192];
+	struct fixture f;
+
+	(void)state;
+	memset(&f, 0, sizeof(f));
+	start(&f, "read x #");
+	memset(text, 'x', sizeof(text) - 1);
+	fake_put_u64(&f.vm.fake, f.command, fake_string(&f.vm.fake, text));
+	java_command_main_class((uint32_t)f.child, f.vm.vs, found, sizeof(found));
+	assert_int_equal(strlen(found), 4095);
+	assert_int_equal(strspn(found, "x"), 4095);
+	stop(&f);
+}
+
 static void a_jar_without_its_directory(void **state)
 {
 	struct fixture f;
@@ -226,6 +243,7 @@ int main(void)
 		cmocka_unit_test(long_names_are_cut),
 		cmocka_unit_test(the_jvm_knows_better),
 		cmocka_unit_test(a_jar_without_its_directory),
+		cmocka_unit_test(a_command_without_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

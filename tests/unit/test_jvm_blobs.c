@@ -241,6 +241,56 @@ static void names_are_read_once(void **state)
 	end(&w);
 }
 
+/* Two that alternate are both kept. */
+static void names_that_alternate(void **state)
+{
+	struct world w = begin(17);
+	const uint64_t names[2] = { fake_string(&w.f->vm.fake, "nmethod"),
+				    fake_string(&w.f->vm.fake, "stub") };
+
+	(void)state;
+	w.layout.wire.heaps[0].start = w.f->next_block;
+	for (unsigned int i = 0; i < 10; i++)
+		fake_put_u64(&w.f->vm.fake, jvm_add_blob(w.f, "x", 1, 64) - 320 + 96, names[i % 2]);
+	w.f->vm.fake.reads = 0;
+	assert_int_equal(walk(&w, 0, MAX_SEEN), 10);
+	assert_int_equal(w.f->vm.fake.reads, 10 + 2 + 1);
+	for (unsigned int i = 0; i < 10; i++)
+		assert_string_equal(seen.names[i], i % 2 ? "stub" : "nmethod");
+	end(&w);
+}
+
+/* A heap of free blocks, each of one segment, without an end. */
+static unsigned int blocks_read;
+
+static int read_free_block(const struct vm_memory *memory, const struct vm_span *spans,
+			   unsigned int count)
+{
+	(void)memory;
+	blocks_read++;
+	for (unsigned int i = 0; i < count; i++)
+		memset(spans[i].data, 0, spans[i].len);
+	*(uint64_t *)spans[0].data = 1;
+	return 0;
+}
+
+/* A hostile heap does not keep hostprof: so many blocks are read of all heaps, and no more. */
+static void a_heap_of_too_many_blocks(void **state)
+{
+	struct world w = begin(17);
+	struct vm_memory memory = { .read = read_free_block };
+
+	(void)state;
+	w.f->vm.fake.memory.read = fake_read;
+	*(struct vm_memory *)(uintptr_t)vmstructs_memory(w.f->vm.vs) = memory;
+	w.layout.wire.heaps[1] = w.layout.wire.heaps[0];
+	w.layout.wire.heap_count = 2;
+	blocks_read = 0;
+	assert_int_equal(walk(&w, 0, MAX_SEEN), 0);
+	assert_int_equal(blocks_read, 1 << 17);
+	end(&w);
+}
+
 static void names_are_cut(void **state)
 {
 	struct world w = begin(17);
@@ -331,6 +381,8 @@ int main(void)
 		cmocka_unit_test(lengths_of_25),
 		cmocka_unit_test(the_last_blob_of_a_heap),
 		cmocka_unit_test(names_are_read_once),
+		cmocka_unit_test(names_that_alternate),
+		cmocka_unit_test(a_heap_of_too_many_blocks),
 		cmocka_unit_test(names_are_cut),
 		cmocka_unit_test(the_heap_of_an_address),
 		cmocka_unit_test(layouts_that_cannot_be),

@@ -16,7 +16,6 @@ struct method_head {
 void code_methods_init(struct code_methods *m)
 {
 	memset(m, 0, sizeof(*m));
-	intern_init(&m->methods);
 }
 
 void code_methods_release(struct code_methods *m)

@@ -333,6 +333,30 @@ static void finds_the_newest_memory_of_a_process(void **state)
 	assert_int_equal(codemap_reader_open(0x7ffffff0, &reader, &err), -ESRCH);
 }
 
+/* A JVM without stdin has it in its place. */
+static void finds_memory_of_any_number(void **state)
+{
+	struct memory m = make_memory(F_SEAL_SHRINK);
+	struct codemap_reader reader;
+	struct err err = { 0 };
+	int kept = dup(0);
+
+	(void)state;
+	m.header->ns_pid = (uint32_t)getpid();
+	assert_int_equal(dup2(m.fd, 0), 0);
+	close(m.fd);
+	m.fd = -1;
+	assert_int_equal(codemap_reader_open((uint32_t)getpid(), &reader, &err), 0);
+	codemap_reader_close(&reader);
+	drop_memory(&m);
+	if (kept >= 0) {
+		dup2(kept, 0);
+		close(kept);
+	} else {
+		close(0);
+	}
+}
+
 static void the_memory_of_a_forked_child_is_its_parents(void **state)
 {
 	struct memory m = make_memory(F_SEAL_SHRINK);
@@ -381,6 +405,7 @@ int main(void)
 		cmocka_unit_test(one_consumer_at_a_time),
 		cmocka_unit_test(a_lease_that_another_took_is_given_up),
 		cmocka_unit_test(finds_the_newest_memory_of_a_process),
+		cmocka_unit_test(finds_memory_of_any_number),
 		cmocka_unit_test(the_memory_of_a_forked_child_is_its_parents),
 		cmocka_unit_test(reads_clock_offsets),
 	};

@@ -345,6 +345,20 @@ static void stubs_within_stubs(void **state)
 	/* A stub ends the code that it lies upon. */
 	put_dynamic(&buffer, 0, 6 * T, CODE + 0x6f, 1, "stub");
 	assert_int_equal(who_at(0x60, 7 * T), '-');
+	/* Of two of one size the one that begins later. */
+	begin_again();
+	put_dynamic(&buffer, 0, T, CODE, SIZE, "first");
+	put_dynamic(&buffer, 0, T, CODE + 8, SIZE, "second");
+	feed();
+	{
+		struct java_frame frames[JAVA_MAX_INLINE];
+		unsigned int count = 0;
+		const char *stub = NULL;
+
+		assert_int_equal(codemap_store_find(store, CODE + 16, T, frames, &count, &stub),
+				 JAVA_STUB);
+		assert_string_equal(stub, "second");
+	}
 	/* Neighbours end nobody. */
 	begin_again();
 	load(T, 1);

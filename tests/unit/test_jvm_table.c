@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "fake_clock.h"
 #include "jvm/jvm_private.h"
 #include "process/mappings.h"
 
@@ -27,6 +28,7 @@ static int setup(void **state)
 	static struct fixture f;
 	struct err err;
 
+	fake_begin();
 	f = (struct fixture){ .first = { .pid = (uint32_t)getpid(), .serial = 1 },
 			      .next = { .pid = (uint32_t)getpid(), .serial = 2 } };
 	add_libjvm(&f.first);
@@ -123,6 +125,53 @@ static void test_unclaimed(void **state)
 	assert_ptr_equal(jvm_table_find(f->table, f->first.pid, libjvm, false), f->first.jvm);
 }
 
+/* What is old is looked for once in a second, and no more often. */
+static void test_looked_for_once_in_a_second(void **state)
+{
+	struct fixture *f = *state;
+	const struct mapping *libjvm = &f->next.mappings.items[0];
+
+	jvm_table_poll(f->table);
+	jvm_table_find(f->table, f->next.pid, libjvm, true)->made_ns -= 31 * NSEC_PER_SEC;
+	jvm_table_poll(f->table);
+	assert_non_null(jvm_table_find(f->table, f->next.pid, libjvm, false));
+	fake_advance(NSEC_PER_SEC);
+	jvm_table_poll(f->table);
+	assert_non_null(jvm_table_find(f->table, f->next.pid, libjvm, false));
+	fake_advance(1);
+	jvm_table_poll(f->table);
+	assert_null(jvm_table_find(f->table, f->next.pid, libjvm, false));
+	/* To the nanosecond, how long it may wait to be claimed. */
+	jvm_table_find(f->table, f->next.pid, libjvm, true);
+	fake_advance(30 * NSEC_PER_SEC);
+	jvm_table_poll(f->table);
+	assert_non_null(jvm_table_find(f->table, f->next.pid, libjvm, false));
+	fake_advance(NSEC_PER_SEC + 1);
+	jvm_table_poll(f->table);
+	assert_null(jvm_table_find(f->table, f->next.pid, libjvm, false));
+}
+
+/* A process that is no JVM is looked at again when it maps something more, and only then. */
+static void test_mapped_later(void **state)
+{
+	struct fixture *f = *state;
+	struct process process = { .pid = (uint32_t)getpid(), .serial = 4, .mappings_serial = 9 };
+
+	assert_null(jvm_table_get(f->table, &process));
+	add_libjvm(&process);
+	assert_null(jvm_table_get(f->table, &process));
+	process.mappings_serial++;
+	assert_non_null(jvm_table_get(f->table, &process));
+	assert_ptr_equal(jvm_table_get(f->table, &process), process.jvm);
+	assert_int_equal(jvm_table_get(f->table, &process)->id, 1);
+	/* After it was forgotten all begins anew. */
+	jvm_table_forget(f->table, &process);
+	assert_non_null(jvm_table_get(f->table, &process));
+	assert_int_equal(jvm_table_get(f->table, &process)->id, 2);
+	jvm_table_forget(f->table, &process);
+	vec_release(&process.mappings);
+}
+
 /* A launcher that looks into another library first: what goes is not reported, only what comes. */
 static void test_loaded_in_the_place_of_another(void **state)
 {
@@ -163,7 +212,8 @@ int main(void)
 		TEST(test_pid_used_again),	TEST(test_claimed),
 		TEST(test_of_a_process_before), TEST(test_found_by_its_mapping),
 		TEST(test_unclaimed),		TEST(test_loaded_in_the_place_of_another),
-		TEST(test_no_hotspot),
+		TEST(test_no_hotspot),		TEST(test_looked_for_once_in_a_second),
+		TEST(test_mapped_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,6 +63,11 @@ static void cut_tables_end_early(void **state)
 	assert_int_equal(decode(line_below_zero, sizeof(line_below_zero), 0, entries), 1);
 	assert_int_equal(decode(zero_byte_in_number, sizeof(zero_byte_in_number), 1, entries), 1);
 	assert_int_equal(decode(NULL, 0, 0, entries), 0);
+	/* What lies behind the table is no part of it. */
+	assert_int_equal(decode(no_end, 1, 0, entries), 1);
+	assert_int_equal(decode((const uint8_t[]){ 0x09, 0xff, 0, 2, 0 }, 2, 0, entries), 1);
+	assert_int_equal(decode((const uint8_t[]){ 0x09, 0xff, 0, 2, 0 }, 3, 0, entries), 1);
+	assert_int_equal(decode((const uint8_t[]){ 0x09, 0xff, 0, 2, 0 }, 4, 0, entries), 2);
 }
 
 /* Each byte has six bits of worth, those from 192 on say that there is more; five at the most. */

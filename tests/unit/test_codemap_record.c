@@ -241,6 +241,28 @@ static void records_of_the_smallest_size(void **state)
 	}
 }
 
+/* What a record does not tell of a thread is 0, whatever the event held before. */
+static void what_is_not_told_of_a_thread(void **state)
+{
+	struct record_buffer b = { .len = 0 };
+	struct codemap_event e;
+
+	(void)state;
+	put_thread(&b, CODEMAP_THREAD, 5, 7, 8, "main");
+	memset(&e, 0xff, sizeof(e));
+	assert_int_equal(codemap_parse(b.data, b.len, &e), b.len);
+	assert_int_equal(e.thread.java_thread, 0);
+	assert_int_equal(e.thread.tid, 7);
+	assert_int_equal(e.thread.java_tid, 8);
+	b.len = 0;
+	put_thread_seen(&b, 0x7000, 8, "main");
+	memset(&e, 0xff, sizeof(e));
+	assert_int_equal(codemap_parse(b.data, b.len, &e), b.len);
+	assert_int_equal(e.thread.java_thread, 0x7000);
+	assert_int_equal(e.thread.tid, 0);
+	assert_int_equal(e.thread.java_tid, 8);
+}
+
 /* Where code may lie, and how large a piece of it may be. */
 static void places_of_code(void **state)
 {
@@ -295,6 +317,7 @@ int main(void)
 		cmocka_unit_test(refuses_texts_that_leave_the_record),
 		cmocka_unit_test(parses_an_older_thread),
 		cmocka_unit_test(records_of_the_smallest_size),
+		cmocka_unit_test(what_is_not_told_of_a_thread),
 		cmocka_unit_test(places_of_code),
 		cmocka_unit_test(skips_what_a_later_agent_may_send),
 	};

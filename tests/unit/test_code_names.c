@@ -252,6 +252,22 @@ static void the_limit_can_be_lowered(void **state)
 	assert_fails(f, f->nmethod + 500, 100, -ESTALE); /* it was forgotten */
 }
 
+/* The same of stubs. */
+static void the_limit_is_of_stubs_too(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t stub = code_fixture_blob(&f->code, 20, 6, "stub", KIND_STUB);
+
+	code_names_limit(f->names, 4096);
+	for (uint32_t id = 100; id < 200; id++) {
+		put_u32(&f->code, stub + f->code.layout.wire.compile_id, id);
+		assert_stub(f, stub + 200, id, "stub");
+	}
+	memset(f->code.fake.bytes, 0, sizeof(f->code.fake.bytes));
+	assert_stub(f, stub + 200, 199, "stub");
+	assert_fails(f, stub + 200, 100, -ESTALE);
+}
+
 /* Code comes and goes: the JVM has any number of ids, the cache has a limit. */
 static void the_cache_is_bounded(void **state)
 {
@@ -339,6 +355,7 @@ int main(void)
 		TEST(a_stub_is_known_by_address_and_id),
 		TEST(code_that_changes_while_it_is_read),
 		TEST(the_limit_can_be_lowered),
+		TEST(the_limit_is_of_stubs_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

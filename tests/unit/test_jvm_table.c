@@ -170,6 +170,13 @@ static void test_mapped_later(void **state)
 	assert_non_null(jvm_table_get(f->table, &process));
 	assert_int_equal(jvm_table_get(f->table, &process)->id, 2);
 	jvm_table_forget(f->table, &process);
+	/* That it was none, too. */
+	vec_release(&process.mappings);
+	assert_null(jvm_table_get(f->table, &process));
+	jvm_table_forget(f->table, &process);
+	add_libjvm(&process);
+	assert_int_equal(jvm_table_get(f->table, &process)->id, 3);
+	jvm_table_forget(f->table, &process);
 	vec_release(&process.mappings);
 }
 

@@ -245,7 +245,7 @@ static void whose_it_is(void **state)
 
 /* --- its agent --- */
 
-static void expect_agent(struct world *w, enum jvm_agent_state agent)
+static void expect_agent(enum jvm_agent_state agent)
 {
 	struct jvm_info info = read_info();
 	bool is_one = agent != JVM_AGENT_NONE;
@@ -254,7 +254,6 @@ static void expect_agent(struct world *w, enum jvm_agent_state agent)
 	assert_int_equal(info.agent_bytes, is_one ? 12345 : 0);
 	assert_int_equal(info.agent_dropped, is_one ? 67 : 0);
 	assert_int_equal(info.agent_lease_pid, agent == JVM_AGENT_ACTIVE ? 89 : 0);
-	(void)w;
 }
 
 static void an_agent_that_is_idle(void **state)
@@ -262,15 +261,15 @@ static void an_agent_that_is_idle(void **state)
 	struct world *w = *state;
 
 	w->header_bytes = sizeof(w->header);
-	expect_agent(w, JVM_AGENT_IDLE);
+	expect_agent(JVM_AGENT_IDLE);
 	w->header_bytes--;
-	expect_agent(w, JVM_AGENT_NONE);
+	expect_agent(JVM_AGENT_NONE);
 	w->header_bytes++;
 	w->header.closed_ns = 1;
-	expect_agent(w, JVM_AGENT_NONE);
+	expect_agent(JVM_AGENT_NONE);
 	w->header.closed_ns = 0;
 	w->header.magic++;
-	expect_agent(w, JVM_AGENT_NONE);
+	expect_agent(JVM_AGENT_NONE);
 }
 
 /* A lease counts by the JVM's clock, until its end, and if a hostprof can have written it. */
@@ -281,20 +280,20 @@ static void an_agent_that_is_read(void **state)
 
 	w->header_bytes = sizeof(w->header);
 	w->header.lease_until_ns = t + 1;
-	expect_agent(w, JVM_AGENT_ACTIVE);
+	expect_agent(JVM_AGENT_ACTIVE);
 	w->header.lease_until_ns = t;
-	expect_agent(w, JVM_AGENT_IDLE);
+	expect_agent(JVM_AGENT_IDLE);
 	w->header.lease_until_ns = t + longest;
-	expect_agent(w, JVM_AGENT_ACTIVE);
+	expect_agent(JVM_AGENT_ACTIVE);
 	w->header.lease_until_ns = t + longest + 1;
-	expect_agent(w, JVM_AGENT_IDLE);
+	expect_agent(JVM_AGENT_IDLE);
 	w->ahead_ns = 1;
-	expect_agent(w, JVM_AGENT_ACTIVE);
+	expect_agent(JVM_AGENT_ACTIVE);
 	w->ahead_ns = -1000000000;
 	w->header.lease_until_ns = t - 1000000000 + 1;
-	expect_agent(w, JVM_AGENT_ACTIVE);
+	expect_agent(JVM_AGENT_ACTIVE);
 	w->header.lease_until_ns = t - 1000000000;
-	expect_agent(w, JVM_AGENT_IDLE);
+	expect_agent(JVM_AGENT_IDLE);
 }
 
 /* --- why it cannot be attached to --- */

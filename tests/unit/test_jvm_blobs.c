@@ -270,7 +270,7 @@ static int read_free_block(const struct vm_memory *memory, const struct vm_span 
 	blocks_read++;
 	for (unsigned int i = 0; i < count; i++)
 		memset(spans[i].data, 0, spans[i].len);
-	*(uint64_t *)spans[0].data = 1;
+	memcpy(spans[0].data, &(uint64_t){ 1 }, sizeof(uint64_t));
 	return 0;
 }
 

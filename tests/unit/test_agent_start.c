@@ -455,6 +455,22 @@ static void a_method_of_no_class(void **state)
 	fake_drop(a);
 }
 
+/* It is asked for once: its code comes without a name. */
+static void code_of_a_method_of_no_class(void **state)
+{
+	struct agent *a = fake_agent();
+	struct records r;
+
+	(void)state;
+	records_open(&r, a);
+	fake.fails = FAKE_DECLARING_CLASS;
+	fake.callbacks.CompiledMethodLoad(&fake_jvmti, fake_id(0), 512, CODE, 0, NULL, NULL);
+	assert_int_equal(records_read(&r), 1);
+	assert_int_equal(records_one(&r, CODEMAP_LOAD)->event.load.method, 0);
+	records_close(&r);
+	fake_drop(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -476,6 +492,7 @@ int main(void)
 		cmocka_unit_test(options_that_are_not_known),
 		cmocka_unit_test(why_it_does_not_work),
 		cmocka_unit_test(a_method_of_no_class),
+		cmocka_unit_test(code_of_a_method_of_no_class),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

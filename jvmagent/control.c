@@ -182,7 +182,7 @@ static jthreadGroup top_group(struct agent *a, JNIEnv *jni)
 
 static jthread new_thread(struct agent *a, JNIEnv *jni, jclass class)
 {
-	jthreadGroup group = top_group(a, jni);
+	jthreadGroup group;
 	jthread thread = NULL;
 	jmethodID init;
 	jstring name;
@@ -192,6 +192,7 @@ static jthread new_thread(struct agent *a, JNIEnv *jni, jclass class)
 				   "(Ljava/lang/ThreadGroup;Ljava/lang/String;)V");
 	if (agent_clear_exception(jni))
 		return NULL;
+	group = top_group(a, jni);
 	name = (*jni)->NewStringUTF(jni, "hostprof agent");
 	if (!agent_clear_exception(jni) && name)
 		thread = (*jni)->NewObject(jni, class, init, group, name);

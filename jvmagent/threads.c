@@ -45,7 +45,6 @@ static void publish_own(struct agent *a, uint16_t kind, uint64_t java_tid, const
 
 static bool read_info(struct agent *a, jthread thread, jvmtiThreadInfo *ret_info)
 {
-	memset(ret_info, 0, sizeof(*ret_info));
 	return !(*a->jvmti)->GetThreadInfo(a->jvmti, thread, ret_info);
 }
 

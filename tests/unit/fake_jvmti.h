@@ -25,15 +25,37 @@ static int fake_clock(clockid_t id, struct timespec *ret)
 	return 0;
 }
 
+/* Who sleeps lets time pass. */
+static int fake_nanosleep(const struct timespec *time, struct timespec *rest)
+{
+	const struct timespec moment = { 0, 100000 };
+
+	(void)rest;
+	__atomic_fetch_add(&fake_passed_ns,
+			   (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec,
+			   __ATOMIC_SEQ_CST);
+	return nanosleep(&moment, NULL);
+}
+
+#include "fake_agent_os.h"
 #define clock_gettime fake_clock
+#define nanosleep     fake_nanosleep
 #include "agent.c"
 #undef clock_gettime
+#undef nanosleep
 #include "code.c"
+#define nanosleep fake_control_sleep
 #include "control.c"
+#undef nanosleep
 #include "events.c"
 #include "methods.c"
 #include "ring.c"
 #include "threads.c"
+#undef mmap
+#undef madvise
+#undef ftruncate
+#undef fallocate
+#undef syscall
 
 #define FAKE_METHODS 4000
 #define FAKE_THREADS 8
@@ -55,6 +77,23 @@ struct fake_thread {
 	jlong tid, eetop;
 };
 
+/* Which call into the JVM leaves an exception, or fails. */
+enum fake_failure {
+	FAKE_NO_FAILURE,
+	FAKE_FIND_CLASS,
+	FAKE_NO_CLASS, /* NULL, and no exception */
+	FAKE_GET_METHOD,
+	FAKE_NEW_STRING,
+	FAKE_NO_STRING, /* NULL, and no exception */
+	FAKE_NEW_OBJECT,
+	FAKE_TOP_GROUPS,
+	FAKE_NO_GROUPS, /* none */
+	FAKE_ALL_THREADS,
+	FAKE_PUSH_FRAME,
+	FAKE_CAPACITY,
+	FAKE_DECLARING_CLASS,
+};
+
 struct fake_jvm {
 	struct fake_method methods[FAKE_METHODS];
 	struct fake_thread threads[FAKE_THREADS];
@@ -69,11 +108,17 @@ struct fake_jvm {
 	bool no_jni;			    /* the thread is no Java thread */
 	bool exception;			    /* the next check finds one */
 	bool no_agent_thread;
-	int allocated;	    /* by JVMTI, not given back */
-	int references;	    /* local ones, not given back */
-	pthread_t control;  /* the agent's thread */
-	int agent_threads;  /* that were started */
-	jthreadGroup group; /* of the agent's thread */
+	bool no_jvmti;
+	enum fake_failure fails;
+	int environments;    /* of JVMTI, that were asked for */
+	void (*asked)(void); /* an environment is asked for */
+	jint capacity;	     /* of local references, announced last */
+	int frames;	     /* of local references, not popped */
+	int allocated;	     /* by JVMTI, not given back */
+	int references;	     /* local ones, not given back */
+	pthread_t control;   /* the agent's thread */
+	int agent_threads;   /* that were started */
+	jthreadGroup group;  /* of the agent's thread */
 };
 
 static struct fake_jvm fake;
@@ -191,6 +236,8 @@ static jvmtiError JNICALL fake_method_name(jvmtiEnv *env, jmethodID method, char
 static jvmtiError JNICALL fake_declaring_class(jvmtiEnv *env, jmethodID method, jclass *ret_class)
 {
 	(void)env;
+	if (fake.fails == FAKE_DECLARING_CLASS)
+		return JVMTI_ERROR_INVALID_METHODID;
 	*ret_class = fake_reference(fake_method_of(method));
 	return JVMTI_ERROR_NONE;
 }
@@ -255,12 +302,15 @@ static jvmtiError JNICALL fake_generate(jvmtiEnv *env, jvmtiEvent event)
 
 static jvmtiError JNICALL fake_top_groups(jvmtiEnv *env, jint *ret_count, jthreadGroup **ret_groups)
 {
-	jthreadGroup groups[] = { fake_reference(&fake_groups[0]),
-				  fake_reference(&fake_groups[1]) };
+	jthreadGroup groups[] = { (void *)&fake_groups[0], (void *)&fake_groups[1] };
 
 	(void)env;
+	if (fake.fails == FAKE_TOP_GROUPS)
+		return JVMTI_ERROR_INTERNAL;
 	*ret_groups = fake_given(groups, sizeof(groups));
-	*ret_count = 2;
+	*ret_count = fake.fails == FAKE_NO_GROUPS ? 0 : 2;
+	for (jint i = 0; i < *ret_count; i++)
+		fake_reference(groups[i]);
 	return JVMTI_ERROR_NONE;
 }
 
@@ -277,8 +327,9 @@ static jvmtiError JNICALL fake_run_agent_thread(jvmtiEnv *env, jthread thread,
 						jvmtiStartFunction proc, const void *arg,
 						jint priority)
 {
-	(void)env, (void)thread, (void)priority;
-	if (fake.no_agent_thread)
+	(void)env;
+	if (fake.no_agent_thread || (void *)thread != (void *)&fake_agent_thread ||
+	    priority != JVMTI_THREAD_NORM_PRIORITY)
 		return JVMTI_ERROR_INVALID_PRIORITY;
 	fake_start = (struct fake_start){ proc, (void *)(uintptr_t)arg };
 	fake.agent_threads++;
@@ -304,6 +355,8 @@ static jvmtiError JNICALL fake_all_threads(jvmtiEnv *env, jint *ret_count, jthre
 	jthread threads[FAKE_THREADS];
 
 	(void)env;
+	if (fake.fails == FAKE_ALL_THREADS)
+		return JVMTI_ERROR_INTERNAL;
 	for (jint i = 0; i < fake.thread_count; i++)
 		threads[i] = fake_reference(&fake.threads[i]);
 	*ret_threads = fake_given(threads, sizeof(threads));
@@ -345,6 +398,12 @@ static void JNICALL fake_exception_clear(JNIEnv *jni)
 	fake.exception = false;
 }
 
+static bool fake_throws(enum fake_failure failure)
+{
+	fake.exception |= fake.fails == failure;
+	return fake.fails == failure;
+}
+
 static void JNICALL fake_delete_reference(JNIEnv *jni, jobject object)
 {
 	(void)jni;
@@ -355,6 +414,8 @@ static void JNICALL fake_delete_reference(JNIEnv *jni, jobject object)
 static jclass JNICALL fake_find_class(JNIEnv *jni, const char *name)
 {
 	(void)jni;
+	if (fake_throws(FAKE_FIND_CLASS) || fake.fails == FAKE_NO_CLASS)
+		return NULL;
 	return strcmp(name, "java/lang/Thread") ? NULL : fake_reference(&fake_class);
 }
 
@@ -372,12 +433,14 @@ static jfieldID JNICALL fake_field(JNIEnv *jni, jclass class, const char *name, 
 static jmethodID JNICALL fake_method(JNIEnv *jni, jclass class, const char *name, const char *type)
 {
 	(void)jni, (void)class, (void)name, (void)type;
-	return fake_id(0);
+	return fake_throws(FAKE_GET_METHOD) ? NULL : fake_id(0);
 }
 
 static jstring JNICALL fake_string(JNIEnv *jni, const char *text)
 {
 	(void)jni, (void)text;
+	if (fake_throws(FAKE_NEW_STRING) || fake.fails == FAKE_NO_STRING)
+		return NULL;
 	return fake_reference(&fake_class);
 }
 
@@ -386,6 +449,9 @@ static jobject JNICALL fake_new_object(JNIEnv *jni, jclass class, jmethodID meth
 	va_list ap;
 
 	(void)jni, (void)class;
+	assert_false(fake.exception); /* nothing may be called then */
+	if (fake_throws(FAKE_NEW_OBJECT))
+		return NULL;
 	va_start(ap, method);
 	fake.group = va_arg(ap, jthreadGroup);
 	va_end(ap);
@@ -402,20 +468,32 @@ static jlong JNICALL fake_long(JNIEnv *jni, jobject object, jfieldID field)
 
 static jint JNICALL fake_capacity(JNIEnv *jni, jint count)
 {
-	(void)jni, (void)count;
+	(void)jni;
+	fake.capacity = count;
+	return fake_throws(FAKE_CAPACITY) ? JNI_ENOMEM : 0;
+}
+
+static jint JNICALL fake_push(JNIEnv *jni, jint count)
+{
+	(void)jni;
+	assert_true(count >= 16);
+	if (fake_throws(FAKE_PUSH_FRAME))
+		return JNI_ENOMEM;
+	fake.frames++;
 	return 0;
 }
 
 static jobject JNICALL fake_pop(JNIEnv *jni, jobject object)
 {
 	(void)jni;
+	fake.frames--;
 	return object;
 }
 
 static const struct JNINativeInterface_ fake_jni_table = {
 	.FindClass = fake_find_class,
 	.ExceptionClear = fake_exception_clear,
-	.PushLocalFrame = fake_capacity,
+	.PushLocalFrame = fake_push,
 	.PopLocalFrame = fake_pop,
 	.DeleteLocalRef = fake_delete_reference,
 	.EnsureLocalCapacity = fake_capacity,
@@ -433,7 +511,9 @@ static JNIEnv fake_jni = &fake_jni_table;
 static jint JNICALL fake_get_env(JavaVM *vm, void **ret_env, jint version)
 {
 	(void)vm;
-	if (version == JVMTI_VERSION_1_2)
+	if (fake.asked)
+		fake.asked();
+	if (version == JVMTI_VERSION_1_2 && !fake.no_jvmti && ++fake.environments)
 		*ret_env = &fake_jvmti;
 	else if (version == JNI_VERSION_1_6 && !fake.no_jni)
 		*ret_env = &fake_jni;
@@ -458,6 +538,7 @@ static void fake_reset(void)
 	memset(&fake, 0, sizeof(fake));
 	memset(&agent, 0, sizeof(agent));
 	fake_passed_ns = 0;
+	fake_os_reset();
 	fake.jvmti_version = JVMTI_VERSION_1_2 + (8 << JVMTI_VERSION_SHIFT_MAJOR);
 	fake.methods[0] = (struct fake_method){
 		"Lpkg/A;", "run", "A.java", { { 0, 10 }, { 4, 11 }, { 9, 14 } }, 3
@@ -509,6 +590,8 @@ static void fake_check_balance(void)
 {
 	assert_int_equal(fake.allocated, 0);
 	assert_int_equal(fake.references, 0);
+	assert_int_equal(fake.frames, 0);
+	assert_false(fake.exception);
 }
 
 static void fake_drop(struct agent *a)

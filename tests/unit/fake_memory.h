@@ -8,7 +8,9 @@
 
 #include "jvm/layout/vm_memory.h"
 
-#define FAKE_BASE  0x7f0000100000ULL
+#ifndef FAKE_BASE
+#define FAKE_BASE 0x7f0000100000ULL
+#endif
 #define FAKE_BYTES (64U << 10)
 
 struct fake_memory {

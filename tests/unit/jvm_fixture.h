@@ -24,7 +24,7 @@ struct fake_jvm {
 	uint64_t next_block;
 	/* Variables that statics lead to. */
 	uint64_t at_code, at_heaps, at_low, at_high, at_major, at_call_stub, at_barrier, at_enter;
-	uint64_t at_threads;
+	uint64_t at_threads, at_version;
 	bool stripped; /* exports nothing of continuations but JavaThread::_vthread */
 };
 
@@ -156,6 +156,7 @@ static inline void jvm_add_statics(const struct fake_jvm *f, struct jvm_fields *
 	const struct fake_field always[] = {
 		{ "AbstractInterpreter", "_code", f->at_code, 1 },
 		{ "Abstract_VM_Version", "_vm_major_version", f->at_major, 1 },
+		{ "Abstract_VM_Version", "_s_vm_release", f->at_version, 1 },
 		{ "StubRoutines", "_call_stub_return_address", f->at_call_stub, 1 },
 	};
 	const struct fake_field only_8[] = {
@@ -311,7 +312,7 @@ static inline void jvm_alloc(struct fake_jvm *f)
 	uint64_t *const variables[] = { &f->at_code,	&f->at_heaps, &f->at_low,
 					&f->at_high,	&f->at_major, &f->at_call_stub,
 					&f->at_barrier, &f->at_enter, &f->at_threads,
-					&f->segmap };
+					&f->at_version, &f->segmap };
 
 	fake_init(&f->vm.fake);
 	f->heap = fake_alloc(&f->vm.fake, JVM_HEAP_BYTES);
@@ -340,31 +341,39 @@ static inline void jvm_fill(struct fake_jvm *f)
 	fake_put_u64(fake, f->at_barrier, f->barrier);
 	fake_put_u64(fake, f->at_enter, f->enter_return);
 	fake_put_u64(fake, f->at_threads, 0x1000);
+	fake_put_u64(fake, f->at_version, fake_string(fake, "1.2.3+4"));
 	fake_put(fake, f->at_major, &major, sizeof(major));
 }
 
-/* Memory only: its VMStructs are not open. RELEASE is 8, 17, 21 or 25. */
-static inline struct fake_jvm *fake_jvm_fill(uint32_t release, bool stripped)
+/* What its VMStructs say. */
+static inline void jvm_fill_tables(struct fake_jvm *f, const struct jvm_fields *fields)
 {
 	static const struct fake_type flag = { "Flag", 32 };
-	struct fake_jvm *f = calloc(1, sizeof(*f));
 	struct fake_type types[] = { { "ConstMethod", 56 },
 				     { "ConstantPool", 72 },
 				     { "InterpreterCodelet", 16 },
 				     { "HeapBlock", 0 },
 				     { "JVMFlag", 32 } };
+
+	types[3].size = jvm_header(f);
+	if (f->release == 8)
+		types[4] = flag;
+	fake_vm_fill(&f->vm, fields->items, fields->count, types, ARRAY_SIZE(types));
+}
+
+/* Memory only: its VMStructs are not open. RELEASE is 8, 17, 21 or 25. */
+static inline struct fake_jvm *fake_jvm_fill(uint32_t release, bool stripped)
+{
+	struct fake_jvm *f = calloc(1, sizeof(*f));
 	struct jvm_fields fields = { .count = 0 };
 
 	f->release = release;
 	f->stripped = stripped;
-	types[3].size = jvm_header(f);
-	if (release == 8)
-		types[4] = flag;
 	jvm_alloc(f);
 	jvm_fill(f);
 	jvm_add_shape(f, &fields);
 	jvm_add_statics(f, &fields);
-	fake_vm_fill(&f->vm, fields.items, fields.count, types, ARRAY_SIZE(types));
+	jvm_fill_tables(f, &fields);
 	return f;
 }
 

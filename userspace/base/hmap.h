@@ -65,6 +65,7 @@ struct intern {
 	size_t bytes; /* bytes of all data, for budgets */
 };
 
+/* One of zeros is empty; so is one that was released. */
 void intern_init(struct intern *t);
 void intern_release(struct intern *t);
 

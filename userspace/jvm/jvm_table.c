@@ -128,7 +128,6 @@ struct jvm *jvm_table_get(struct jvm_table *table, struct process *process)
 		hmap_put(&table->looked, process->serial, process->mappings_serial);
 		return NULL;
 	}
-	hmap_remove(&table->looked, process->serial);
 	jvm = find_unclaimed(table, process, libjvm);
 	if (!jvm)
 		jvm = make(table, process->pid, libjvm);

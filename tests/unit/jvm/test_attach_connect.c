@@ -129,6 +129,20 @@ static void a_trigger_in_the_working_directory(void **state)
 	expect_no_trigger(jail);
 }
 
+/* What asks in vain goes from both places, whoever left it there. */
+static void triggers_of_a_child_that_was_killed(void **state)
+{
+	struct jail *jail = *state;
+
+	if (geteuid() != 0)
+		skip();
+	jail_start(jail, QUIT_IS_IGNORED, 0);
+	make_file(jail_pid_path(jail, "/tmp/.attach_pid"));
+	make_file(jail_pid_path(jail, "/cwd/.attach_pid"));
+	expect_refused(jail, 60 * NSEC_PER_MSEC, -ETIMEDOUT, "in time");
+	expect_no_trigger(jail);
+}
+
 static void no_place_for_a_trigger(void **state)
 {
 	struct jail *jail = *state;
@@ -297,6 +311,7 @@ static void a_root_without_tmp(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		JAIL_TEST(triggers_of_a_child_that_was_killed),
 		JAIL_TEST(a_listener_that_sleeps),
 		JAIL_TEST(a_listener_of_another_user),
 		JAIL_TEST(a_socket_without_listener),

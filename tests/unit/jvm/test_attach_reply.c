@@ -40,6 +40,15 @@ static const struct {
 	{ "0\nreturn code: \n", -EIO, "did not load the agent" },
 	{ "0\nreturn code: 0x\n", -EIO, "did not load the agent" },
 	{ "0\nreturn code: 99999999999999999999\n", -EIO, "did not load the agent" },
+	{ "0\nreturn code: 123456789\n", -EIO, "(code 123456789)" },
+	{ "0\nreturn code: 1234567890\n", -EIO, "did not load the agent" },
+	{ "0\nreturn code: -123456789\n", -EIO, "(code -123456789)" },
+	{ "0\nreturn code: -1234567890\n", -EIO, "did not load the agent" },
+	{ "0\nreturn code: 1\n", -EIO, "(code 1): no memory" },
+	{ "0\nreturn code: 2\n", -EIO, "(code 2): the JVM gives it no JVMTI" },
+	{ "0\nwarning\nreturn code: 0\n", 0, "" },
+	{ "0\nreturn code: 0:\n", -EIO, "did not load the agent" },
+	{ "-0\n0\n", 0, "" },
 	{ "\n0\n", -EBADMSG, "makes no sense" },
 	{ "-\n0\n", -EBADMSG, "makes no sense" },
 	/* a failing status outweighs a code that pleases */
@@ -67,6 +76,32 @@ static void sentences_are_one_printable_line(void **state)
 	(void)state;
 	assert_int_equal(attach_reply_check_load(reply, sizeof(reply) - 1, &err), -EIO);
 	assert_string_equal(err.text, "the JVM did not load the agent: [31mred blue black");
+	assert_int_equal(attach_reply_check_load("0\n \x7f~ \x1f", 7, &err), -EIO);
+	assert_string_equal(err.text, "the JVM did not load the agent: ~");
+	assert_int_equal(attach_reply_check_load("0\n \n\n", 5, &err), -EIO);
+	assert_string_equal(err.text, "the JVM did not load the agent");
+	/* A code that is not known has no reason. */
+	assert_int_equal(attach_reply_check_load("0\n5\n", 4, &err), -EIO);
+	assert_string_equal(err.text, "the agent refused to start in the JVM (code 5)");
+	assert_int_equal(attach_reply_check_load("0\n-1\n", 5, &err), -EIO);
+	assert_string_equal(err.text, "the agent refused to start in the JVM (code -1)");
+	assert_int_equal(attach_reply_check_load("1\n0\n", 4, &err), -EIO);
+	assert_string_equal(err.text, "the agent refused to start in the JVM (code 0)");
+}
+
+/* It is quoted as far as it fits into a sentence. */
+static void long_answers_are_cut(void **state)
+{
+	static const char before[] = "the JVM did not load the agent: ";
+	char reply[600] = "0\n";
+	struct err err = { 0 };
+
+	(void)state;
+	memset(reply + 2, 'x', sizeof(reply) - 2);
+	assert_int_equal(attach_reply_check_load(reply, sizeof(reply), &err), -EIO);
+	assert_int_equal(strlen(err.text), MIN(sizeof(before) - 1 + 255, sizeof(err.text) - 1));
+	assert_int_equal(strspn(err.text + sizeof(before) - 1, "x"),
+			 strlen(err.text) - sizeof(before) + 1);
 }
 
 static void status_and_body(void **state)
@@ -86,6 +121,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tells_success_from_failure),
 		cmocka_unit_test(sentences_are_one_printable_line),
+		cmocka_unit_test(long_answers_are_cut),
 		cmocka_unit_test(status_and_body),
 	};
 

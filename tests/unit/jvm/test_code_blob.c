@@ -187,6 +187,114 @@ static void a_hostile_segment_map(void **state)
 	assert_int_equal(find(f, at + 400, &blob), -ENODATA);
 }
 
+/* Without a flag for blocks in use, what its segments say is believed. */
+static void blocks_without_a_flag(void **state)
+{
+	struct code_fixture *f = *state;
+	uint64_t at = code_fixture_nmethod(f, 4, 4, METHOD, 77);
+	struct code_blob blob;
+
+	code_fixture_free(f, 4);
+	f->layout.block_used = JVM_LAYOUT_ABSENT;
+	assert_int_equal(find(f, at, &blob), 0);
+	assert_int_equal(blob.method, METHOD);
+	assert_true(code_blob_is_same(&f->fake.memory, &f->layout, &blob));
+	put_u32(f, at + f->layout.wire.compile_id, 78);
+	assert_false(code_blob_is_same(&f->fake.memory, &f->layout, &blob));
+}
+
+/* Fields that lie where nothing is mapped: the code has gone. */
+static void fields_that_cannot_be_read(void **state)
+{
+	struct code_fixture *f = *state;
+	uint64_t at = code_fixture_nmethod(f, 4, 4, METHOD, 77);
+	const struct jvm_layout kept = f->layout;
+	struct code_blob blob, good;
+
+	assert_int_equal(find(f, at, &good), 0);
+	f->layout.block_used = 1 << 20;
+	assert_int_equal(find(f, at, &blob), -ESTALE);
+	assert_false(code_blob_is_same(&f->fake.memory, &f->layout, &good));
+	f->layout = kept;
+	f->layout.nmethod_method = 1 << 20;
+	assert_int_equal(find(f, at, &blob), -ESTALE);
+	f->layout = kept;
+	f->layout.blob_name = 1 << 20;
+	assert_int_equal(find(f, at, &blob), -ESTALE);
+	f->layout = kept;
+	f->layout.nmethod_method = JVM_LAYOUT_ABSENT;
+	assert_int_equal(find(f, at, &blob), -ENODATA);
+	f->layout = kept;
+	f->layout.wire.log2_segment = 32;
+	assert_int_equal(find(f, at, &blob), -ENODATA);
+	f->layout.wire.log2_segment = 31;
+	assert_int_equal(find(f, at, &blob), -ESTALE);
+}
+
+/* The process has gone, or may not be read: that is not the code's fault. */
+static int read_error;
+
+static int read_nothing(const struct vm_memory *memory, const struct vm_span *spans,
+			unsigned int count)
+{
+	(void)memory, (void)spans, (void)count;
+	return read_error;
+}
+
+static void a_process_that_has_gone(void **state)
+{
+	static const int errors[][2] = { { -EFAULT, -ESTALE },
+					 { -ESRCH, -ESRCH },
+					 { -EPERM, -EPERM } };
+	const struct vm_memory memory = { .read = read_nothing };
+	struct code_fixture *f = *state;
+	uint64_t at = code_fixture_nmethod(f, 4, 4, METHOD, 77);
+	struct code_blob blob;
+
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		read_error = errors[i][0];
+		assert_int_equal(code_blob_find(&memory, &f->layout, at, &blob), errors[i][1]);
+	}
+}
+
+static void sizes_of_blobs(void **state)
+{
+	struct code_fixture *f = *state;
+	uint64_t at = code_fixture_nmethod(f, 4, 4, METHOD, 77);
+	struct code_blob blob;
+
+	put_u32(f, at + f->layout.wire.blob_size, 16 << 20);
+	assert_int_equal(find(f, at, &blob), 0);
+	assert_int_equal(blob.end - blob.start, 16 << 20);
+	put_u32(f, at + f->layout.wire.blob_size, (16 << 20) + 1);
+	assert_int_equal(find(f, at, &blob), -EBADMSG);
+	put_u32(f, at + f->layout.wire.blob_size, 0);
+	assert_int_equal(find(f, at, &blob), -ESTALE);
+	put_u32(f, at + f->layout.wire.blob_size, 1);
+	assert_int_equal(find(f, at, &blob), 0);
+}
+
+/* A map is read from its first byte on, and up to the segment that is asked for. */
+static void the_ends_of_a_segment_map(void **state)
+{
+	struct code_fixture *f = *state;
+	uint8_t map[SEGMENTS];
+	struct code_blob blob;
+	uint64_t at, end = FAKE_BASE + FAKE_BYTES;
+
+	at = code_fixture_nmethod(f, 0, 4, METHOD, 77);
+	put_u32(f, at + f->layout.wire.blob_size, SEGMENTS * SEGMENT_BYTES - 16);
+	for (unsigned int i = 0; i < SEGMENTS; i++)
+		map[i] = (uint8_t)i;
+	/* Nothing lies behind it. */
+	fake_put(&f->fake, end - SEGMENTS, map, sizeof(map));
+	f->layout.wire.heaps[0].segmap = end - SEGMENTS;
+	assert_int_equal(find(f, at + (SEGMENTS - 1) * SEGMENT_BYTES - 16, &blob), 0);
+	assert_int_equal(blob.start, at);
+	f->layout.wire.heaps[0].segmap = end - 1;
+	assert_int_equal(find(f, at + SEGMENT_BYTES, &blob), -ESTALE);
+}
+
 static void names_are_cut_and_cleaned(void **state)
 {
 	struct code_fixture *f = *state;
@@ -236,6 +344,11 @@ int main(void)
 		cmocka_unit_test_setup(other_code_is_not_the_same, setup),
 		cmocka_unit_test_setup(any_number_of_hops, setup),
 		cmocka_unit_test_setup(a_hostile_segment_map, setup),
+		cmocka_unit_test_setup(blocks_without_a_flag, setup),
+		cmocka_unit_test_setup(fields_that_cannot_be_read, setup),
+		cmocka_unit_test_setup(a_process_that_has_gone, setup),
+		cmocka_unit_test_setup(sizes_of_blobs, setup),
+		cmocka_unit_test_setup(the_ends_of_a_segment_map, setup),
 		cmocka_unit_test_setup(names_are_cut_and_cleaned, setup),
 		cmocka_unit_test_setup(names_at_the_end_of_a_page, setup),
 	};

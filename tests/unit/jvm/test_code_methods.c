@@ -34,6 +34,32 @@ static void hidden_classes_keep_their_suffix(void **state)
 	/* Kotlin and others: no suffix of the JVM's. */
 	expect_class("pkg/a+b", "pkg.a+b");
 	expect_class("pkg/x.y", "pkg.x.y");
+	/* Where a suffix is missing, or is no number. */
+	expect_class("pkg/A.0", "pkg.A/0");
+	expect_class("pkg/A.", "pkg.A.");
+	expect_class("pkg/A+", "pkg.A+");
+	expect_class("pkg/A/", "pkg.A.");
+	expect_class("pkg/A.1x", "pkg.A.1x");
+	expect_class("pkg/A+12", "pkg.A+12");
+	expect_class("pkg/A/12", "pkg.A/12");
+	expect_class("pkg/A/0x1g", "pkg.A.0x1g");
+	expect_class("pkg/A/a1", "pkg.A.a1");
+	expect_class("pkg/A.0x1f\n", "pkg.A.0x1f?");
+	expect_class("A\n/0x1f", "A?/0x1f");
+}
+
+/* It is put behind what is there, which stays as it is. */
+static void names_are_appended(void **state)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	strbuf_addstr(&out, "a/b");
+	code_class_name("pkg/A", 5, &out);
+	assert_string_equal(strbuf_str(&out), "a/bpkg.A");
+	strbuf_reset(&out);
+	code_class_name("pkg/Axyz", 5, &out);
+	assert_string_equal(strbuf_str(&out), "pkg.A");
 }
 
 static void expect_clean(const char *from, const char *to)
@@ -49,6 +75,7 @@ static void text_is_made_valid(void **state)
 	(void)state;
 	expect_clean("größe€😀", "größe€😀");
 	expect_clean("a\nb\tc\x7f", "a?b?c?");
+	expect_clean("\x1f ~", "? ~");
 	/* Modified UTF-8 writes NUL as C0 80 and U+10000 as two surrogates. */
 	expect_clean("\xc0\x80", "??");
 	expect_clean("\xed\xa0\x81\xed\xb0\x80", "??????");
@@ -57,12 +84,110 @@ static void text_is_made_valid(void **state)
 	expect_clean("\xe2\x82", "??");
 }
 
+/* --- the table --- */
+
+static void add(struct code_methods *m, uint64_t number, const char *name, uint16_t class_len)
+{
+	static const struct codemap_line lines[] = { { 0, 10 }, { 4, 20 } };
+	const struct codemap_event e = {
+		.kind = CODEMAP_METHOD,
+		.method = {
+			.number = number,
+			.lines = lines,
+			.line_count = 2,
+			.class_name = { "pkg/Outer", class_len },
+			.name = { name, (uint16_t)strlen(name) },
+			.source = { "Outer.java", 10 },
+		},
+	};
+
+	code_methods_add(m, &e);
+}
+
+static void expect_method(const struct code_methods *m, uint32_t id, const char *class_name,
+			  const char *name)
+{
+	struct java_frame frame;
+
+	code_methods_fill_frame(m, id, 3, &frame);
+	assert_string_equal(frame.class_name, class_name);
+	assert_string_equal(frame.method, name);
+	assert_string_equal(frame.source, "Outer.java");
+	assert_int_equal(frame.bci, 3);
+	assert_int_equal(frame.line, 10);
+	assert_false(frame.inlined);
+}
+
+/* What is the same has one id; an id keeps its meaning though its number gets another. */
+static void ids_of_methods(void **state)
+{
+	struct code_methods m;
+	struct java_frame frame;
+	uint32_t first, second;
+	size_t before;
+
+	(void)state;
+	code_methods_init(&m);
+	assert_int_equal(code_methods_bytes(&m), 0);
+	assert_int_equal(code_methods_find(&m, 1), CODE_METHOD_UNKNOWN);
+	add(&m, 1, "run", 9);
+	before = code_methods_bytes(&m);
+	add(&m, 2, "work", 9);
+	assert_true(code_methods_bytes(&m) > before && before > 64);
+	first = code_methods_find(&m, 1);
+	second = code_methods_find(&m, 2);
+	expect_method(&m, first, "pkg.Outer", "run");
+	expect_method(&m, second, "pkg.Outer", "work");
+	add(&m, 3, "run", 9);
+	assert_int_equal(code_methods_find(&m, 3), first);
+	add(&m, 1, "other", 4);
+	expect_method(&m, code_methods_find(&m, 1), "pkg.", "other");
+	expect_method(&m, first, "pkg.Outer", "run");
+	code_methods_fill_frame(&m, CODE_METHOD_UNKNOWN, 7, &frame);
+	assert_string_equal(frame.method, "[unknown method]");
+	assert_string_equal(frame.class_name, "");
+	assert_string_equal(frame.source, "");
+	assert_int_equal(frame.bci, 7);
+	assert_int_equal(frame.line, 0);
+	code_methods_fill_frame(&m, 3, -5, &frame);
+	assert_string_equal(frame.method, "[unknown method]");
+	assert_int_equal(frame.bci, -1);
+	code_methods_release(&m);
+}
+
+/* An agent that was loaded anew counts from 1 again: only what came since the last replay stays. */
+static void a_replay_forgets_old_numbers(void **state)
+{
+	struct code_methods m;
+
+	(void)state;
+	code_methods_init(&m);
+	add(&m, 1, "a", 9);
+	add(&m, 5, "b", 9);
+	add(&m, 3, "c", 9);
+	code_methods_begin_replay(&m);
+	assert_int_not_equal(code_methods_find(&m, 1), CODE_METHOD_UNKNOWN);
+	add(&m, 6, "d", 9);
+	code_methods_begin_replay(&m);
+	assert_int_equal(code_methods_find(&m, 1), CODE_METHOD_UNKNOWN);
+	assert_int_equal(code_methods_find(&m, 3), CODE_METHOD_UNKNOWN);
+	assert_int_equal(code_methods_find(&m, 5), CODE_METHOD_UNKNOWN);
+	assert_int_not_equal(code_methods_find(&m, 6), CODE_METHOD_UNKNOWN);
+	code_methods_begin_replay(&m);
+	assert_int_equal(code_methods_find(&m, 6), CODE_METHOD_UNKNOWN);
+	expect_method(&m, 0, "pkg.Outer", "a");
+	code_methods_release(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(class_names_are_dotted),
 		cmocka_unit_test(hidden_classes_keep_their_suffix),
+		cmocka_unit_test(names_are_appended),
 		cmocka_unit_test(text_is_made_valid),
+		cmocka_unit_test(ids_of_methods),
+		cmocka_unit_test(a_replay_forgets_old_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

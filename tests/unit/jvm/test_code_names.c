@@ -167,6 +167,75 @@ static void a_buffer_in_the_place_of_an_nmethod(void **state)
 	assert_fails(f, f->nmethod + 500, 77, -ESTALE);
 }
 
+/* Buffers of compilers are never run, and are told by how their names begin. */
+static void buffers_of_compilers(void **state)
+{
+	static const struct {
+		const char *name;
+		bool is;
+	} cases[] = {
+		{ "Compile::work_debug_info", true },
+		{ "C1 temporary CodeBuffer", true },
+		{ "Signature Handler Temp Buffer", true },
+		{ "JVMCI Compiler CodeBuffer", true },
+		{ "Compile:", false },
+		{ "A Compile::", false },
+		{ "SignatureHandlers", false },
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t at = code_fixture_blob(&f->code, 20, 6, cases[i].name, KIND_STUB);
+		uint32_t id = 500 + (uint32_t)i;
+
+		put_u32(&f->code, at + f->code.layout.wire.compile_id, id);
+		if (cases[i].is)
+			assert_fails(f, at + 200, id, -ESTALE);
+		else
+			assert_stub(f, at + 200, id, cases[i].name);
+	}
+}
+
+/* To the byte, where places that the layout knows begin and end. */
+static void places_of_the_layout(void **state)
+{
+	struct fixture *f = *state;
+	struct jvm_layout layout = f->code.layout;
+	struct code_names *names;
+	struct java_frame frame;
+	const char *stub;
+
+	assert_stub(f, f->code.layout.wire.interpreter_end - 1, 9, "Interpreter");
+	assert_fails(f, f->code.layout.wire.interpreter_start - 1, 9, -ESTALE);
+	assert_fails(f, f->code.layout.wire.call_stub_return + 1, 9, -ESTALE);
+	/* A layout that knows of no call stub has none at 0. */
+	layout.wire.call_stub_return = 0;
+	names = code_names_new(&f->code.fake.memory, &layout, f->methods);
+	assert_int_equal(code_names_find(names, 0, 0, &frame, &stub), -ESTALE);
+	assert_null(stub);
+	code_names_free(names);
+}
+
+/* A stub that was read is known at each of its addresses by what stood for its id. */
+static void a_stub_is_known_by_address_and_id(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t stub = code_fixture_blob(&f->code, 20, 6, "stub", KIND_STUB);
+	unsigned int reads;
+
+	put_u32(&f->code, stub + f->code.layout.wire.compile_id, 5);
+	assert_stub(f, stub + 200, 5, "stub");
+	reads = f->code.fake.reads;
+	assert_stub(f, stub + 200, 5, "stub");
+	assert_int_equal(f->code.fake.reads, reads);
+	assert_fails(f, stub + 200, 6, -ESTALE);
+	assert_true(f->code.fake.reads > reads);
+	/* An nmethod's id of the same number is another matter. */
+	put_u32(&f->code, f->nmethod + f->code.layout.wire.compile_id, 5);
+	assert_method(f, f->nmethod + 500, 5, "pkg.Work$$Lambda/0x00007f1c run");
+	assert_stub(f, stub + 200, 5, "stub");
+}
+
 /* Of many JVMs each may keep less. */
 static void the_limit_can_be_lowered(void **state)
 {
@@ -181,6 +250,22 @@ static void the_limit_can_be_lowered(void **state)
 	memset(f->code.fake.bytes, 0, sizeof(f->code.fake.bytes));
 	assert_method(f, f->nmethod + 500, 199, "pkg.Work$$Lambda/0x00007f1c run");
 	assert_fails(f, f->nmethod + 500, 100, -ESTALE); /* it was forgotten */
+}
+
+/* The same of stubs. */
+static void the_limit_is_of_stubs_too(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t stub = code_fixture_blob(&f->code, 20, 6, "stub", KIND_STUB);
+
+	code_names_limit(f->names, 4096);
+	for (uint32_t id = 100; id < 200; id++) {
+		put_u32(&f->code, stub + f->code.layout.wire.compile_id, id);
+		assert_stub(f, stub + 200, id, "stub");
+	}
+	memset(f->code.fake.bytes, 0, sizeof(f->code.fake.bytes));
+	assert_stub(f, stub + 200, 199, "stub");
+	assert_fails(f, stub + 200, 100, -ESTALE);
 }
 
 /* Code comes and goes: the JVM has any number of ids, the cache has a limit. */
@@ -265,8 +350,12 @@ int main(void)
 		TEST(a_stub_in_the_place_of_an_nmethod),
 		TEST(a_buffer_in_the_place_of_an_nmethod),
 		TEST(the_cache_is_bounded),
+		TEST(buffers_of_compilers),
+		TEST(places_of_the_layout),
+		TEST(a_stub_is_known_by_address_and_id),
 		TEST(code_that_changes_while_it_is_read),
 		TEST(the_limit_can_be_lowered),
+		TEST(the_limit_is_of_stubs_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

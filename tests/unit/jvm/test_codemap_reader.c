@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -333,6 +335,30 @@ static void finds_the_newest_memory_of_a_process(void **state)
 	assert_int_equal(codemap_reader_open(0x7ffffff0, &reader, &err), -ESRCH);
 }
 
+/* A JVM without stdin has it in its place. */
+static void finds_memory_of_any_number(void **state)
+{
+	struct memory m = make_memory(F_SEAL_SHRINK);
+	struct codemap_reader reader;
+	struct err err = { 0 };
+	int kept = dup(0);
+
+	(void)state;
+	m.header->ns_pid = (uint32_t)getpid();
+	assert_int_equal(dup2(m.fd, 0), 0);
+	close(m.fd);
+	m.fd = -1;
+	assert_int_equal(codemap_reader_open((uint32_t)getpid(), &reader, &err), 0);
+	codemap_reader_close(&reader);
+	drop_memory(&m);
+	if (kept >= 0) {
+		dup2(kept, 0);
+		close(kept);
+	} else {
+		close(0);
+	}
+}
+
 static void the_memory_of_a_forked_child_is_its_parents(void **state)
 {
 	struct memory m = make_memory(F_SEAL_SHRINK);
@@ -369,6 +395,52 @@ static void reads_clock_offsets(void **state)
 	assert_int_equal(codemap_parse_timens("monotonic x", 11), 0);
 }
 
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x00000080
+#endif
+
+/* Say the pid of a child of ours, whose clock is ahead; it lives until the other end is closed. */
+static void start_ahead(const char *offsets, int end)
+{
+	int fd = open("/proc/self/timens_offsets", O_WRONLY | O_CLOEXEC);
+	char byte;
+	pid_t pid;
+
+	if (syscall(SYS_unshare, CLONE_NEWTIME) < 0 || fd < 0 ||
+	    write(fd, offsets, strlen(offsets)) < 0)
+		_exit(0);
+	pid = fork();
+	if (pid > 0 && write(end, &pid, sizeof(pid)) < 0)
+		_exit(1);
+	while (read(end, &byte, 1) > 0)
+		;
+	_exit(0);
+}
+
+/* A container may have a clock of its own. */
+static void a_process_of_another_time(void **state)
+{
+	pid_t pid, other = 0;
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(codemap_clock_offset_ns((uint32_t)getpid()), 0);
+	if (geteuid() != 0 || access("/proc/self/timens_offsets", F_OK))
+		skip();
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	pid = fork();
+	if (pid == 0) {
+		close(ends[0]);
+		start_ahead("monotonic 3600 5", ends[1]);
+	}
+	close(ends[1]);
+	if (read(ends[0], &other, sizeof(other)) == sizeof(other))
+		assert_true(codemap_clock_offset_ns((uint32_t)other) ==
+			    3600 * (int64_t)NSEC_PER_SEC + 5);
+	close(ends[0]);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -381,8 +453,10 @@ int main(void)
 		cmocka_unit_test(one_consumer_at_a_time),
 		cmocka_unit_test(a_lease_that_another_took_is_given_up),
 		cmocka_unit_test(finds_the_newest_memory_of_a_process),
+		cmocka_unit_test(finds_memory_of_any_number),
 		cmocka_unit_test(the_memory_of_a_forked_child_is_its_parents),
 		cmocka_unit_test(reads_clock_offsets),
+		cmocka_unit_test(a_process_of_another_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

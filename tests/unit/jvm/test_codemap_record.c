@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
 #include "codemap_fixture.h"
 #include "jvm/codemap/codemap_record.h"
@@ -198,6 +199,103 @@ static void parses_an_older_thread(void **state)
 	assert_int_equal(codemap_parse(b.data, b.len, &e), -EBADMSG);
 }
 
+/* The smallest record of each kind, and one that lacks its last word. */
+static void records_of_the_smallest_size(void **state)
+{
+	static const struct {
+		uint16_t kind;
+		uint32_t size;
+	} kinds[] = {
+		{ CODEMAP_PAD, sizeof(struct codemap_record) },
+		{ CODEMAP_METHOD, sizeof(struct codemap_method) },
+		{ CODEMAP_LOAD, sizeof(struct codemap_load) },
+		{ CODEMAP_UNLOAD, sizeof(struct codemap_unload) },
+		{ CODEMAP_DYNAMIC, sizeof(struct codemap_dynamic) },
+		{ CODEMAP_GAP, sizeof(struct codemap_gap) },
+		{ CODEMAP_REPLAY_BEGIN, sizeof(struct codemap_record) },
+		{ CODEMAP_THREAD, sizeof(struct codemap_thread) },
+		{ CODEMAP_THREAD_END, sizeof(struct codemap_thread) },
+		{ CODEMAP_THREAD_SEEN, sizeof(struct codemap_thread_seen) },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct record_buffer b = { .len = 0 };
+		struct codemap_record *r = record_begin(&b, kinds[i].kind, 3, 5, kinds[i].size);
+		struct codemap_event e;
+
+		if (r->kind == CODEMAP_METHOD)
+			((struct codemap_method *)(void *)r)->number = 1;
+		if (r->kind == CODEMAP_LOAD)
+			((struct codemap_load *)(void *)r)->address =
+				((struct codemap_load *)(void *)r)->code_bytes = 64;
+		if (r->kind == CODEMAP_DYNAMIC)
+			((struct codemap_dynamic *)(void *)r)->address =
+				((struct codemap_dynamic *)(void *)r)->code_bytes = 64;
+		assert_int_equal(codemap_parse(b.data, b.len, &e), kinds[i].size);
+		assert_int_equal(e.kind, kinds[i].kind);
+		assert_int_equal(e.flags, 3);
+		assert_int_equal(e.time_ns, 5);
+		r->size -= 8;
+		assert_int_equal(codemap_parse(b.data, b.len, &e), -EBADMSG);
+	}
+}
+
+/* What a record does not tell of a thread is 0, whatever the event held before. */
+static void what_is_not_told_of_a_thread(void **state)
+{
+	struct record_buffer b = { .len = 0 };
+	struct codemap_event e;
+
+	(void)state;
+	put_thread(&b, CODEMAP_THREAD, 5, 7, 8, "main");
+	memset(&e, 0xff, sizeof(e));
+	assert_int_equal(codemap_parse(b.data, b.len, &e), b.len);
+	assert_int_equal(e.thread.java_thread, 0);
+	assert_int_equal(e.thread.tid, 7);
+	assert_int_equal(e.thread.java_tid, 8);
+	b.len = 0;
+	put_thread_seen(&b, 0x7000, 8, "main");
+	memset(&e, 0xff, sizeof(e));
+	assert_int_equal(codemap_parse(b.data, b.len, &e), b.len);
+	assert_int_equal(e.thread.java_thread, 0x7000);
+	assert_int_equal(e.thread.tid, 0);
+	assert_int_equal(e.thread.java_tid, 8);
+}
+
+/* Where code may lie, and how large a piece of it may be. */
+static void places_of_code(void **state)
+{
+	static const struct {
+		uint64_t address;
+		uint32_t bytes;
+		bool is;
+	} cases[] = {
+		{ 1, 1, true },
+		{ 0, 1, false },
+		{ 1, 0, false },
+		{ (1ULL << 56) - 1, 1, true },
+		{ 1ULL << 56, 1, false },
+		{ 64, 16 << 20, true },
+		{ 64, (16 << 20) + 1, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct record_buffer b = { .len = 0 };
+		struct codemap_event e;
+		ssize_t n;
+
+		put_dynamic(&b, 0, 5, cases[i].address, cases[i].bytes, "stub");
+		n = codemap_parse(b.data, b.len, &e);
+		assert_int_equal(n, cases[i].is ? (ssize_t)b.len : -EBADMSG);
+		b.len = 0;
+		put_load(&b, 0, 5, cases[i].address, cases[i].bytes, 1, NULL, 0);
+		n = codemap_parse(b.data, b.len, &e);
+		assert_int_equal(n, cases[i].is ? (ssize_t)b.len : -EBADMSG);
+	}
+}
+
 static void skips_what_a_later_agent_may_send(void **state)
 {
 	struct record_buffer b = { .len = 0 };
@@ -218,6 +316,9 @@ int main(void)
 		cmocka_unit_test(refuses_hostile_loads),
 		cmocka_unit_test(refuses_texts_that_leave_the_record),
 		cmocka_unit_test(parses_an_older_thread),
+		cmocka_unit_test(records_of_the_smallest_size),
+		cmocka_unit_test(what_is_not_told_of_a_thread),
+		cmocka_unit_test(places_of_code),
 		cmocka_unit_test(skips_what_a_later_agent_may_send),
 	};
 

@@ -59,6 +59,43 @@ static void finds_what_is_run(void **state)
 	}
 }
 
+/* As `java --help` has them: the next argument is theirs. */
+static void options_with_a_value(void **state)
+{
+	static const char *const options[] = {
+		"-cp",
+		"-classpath",
+		"--class-path",
+		"-p",
+		"--module-path",
+		"--upgrade-module-path",
+		"--add-modules",
+		"--limit-modules",
+		"--add-exports",
+		"--add-opens",
+		"--add-reads",
+		"--patch-module",
+		"--enable-native-access",
+		"--enable-final-field-mutation",
+		"--source",
+		"-d",
+		"--describe-module",
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(options); i++) {
+		char args[128], found[64] = "";
+		int len = snprintf(args, sizeof(args), "java|%s|value|Main|arg", options[i]);
+
+		for (int k = 0; k < len; k++)
+			if (args[k] == '|')
+				args[k] = '\0';
+		assert_int_equal(java_command_parse(args, (size_t)len + 1, found, sizeof(found)),
+				 0);
+		assert_string_equal(found, "Main");
+	}
+}
+
 static void last_argument_may_lack_its_nul(void **state)
 {
 	char found[64] = "";
@@ -158,10 +195,31 @@ static void the_jvm_knows_better(void **state)
 	expect_main(&f, "jdk.compiler/com.sun.tools.javac.launcher.Main A.java", "read x #");
 	expect_main(&f, "/opt/lib/app.jar x", "app.jar");
 	expect_main(&f, "app.jar", "app.jar");
+	expect_main(&f, "/a.jar", "a.jar");
+	expect_main(&f, "a/.jar", ".jar");
+	expect_main(&f, "/jar", "/jar");
+	expect_main(&f, "a~", "a~");
 	expect_main(&f, "/opt/app.jarx", "/opt/app.jarx");
 	expect_main(&f, "a\x1f\x7f\x20", "a??");
 	memset(text + strlen(text), 'x', sizeof(text) - strlen(text) - 1);
 	expect_main(&f, text, "long.Main");
+	stop(&f);
+}
+
+/* What does not fit into the buffer is cut, to the byte. */
+static void a_command_without_end(void **state)
+{
+	static char text[6000], found[8192];
+	struct fixture f;
+
+	(void)state;
+	memset(&f, 0, sizeof(f));
+	start(&f, "read x #");
+	memset(text, 'x', sizeof(text) - 1);
+	fake_put_u64(&f.vm.fake, f.command, fake_string(&f.vm.fake, text));
+	java_command_main_class((uint32_t)f.child, f.vm.vs, found, sizeof(found));
+	assert_int_equal(strlen(found), 4095);
+	assert_int_equal(strspn(found, "x"), 4095);
 	stop(&f);
 }
 
@@ -180,10 +238,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_what_is_run),
+		cmocka_unit_test(options_with_a_value),
 		cmocka_unit_test(last_argument_may_lack_its_nul),
 		cmocka_unit_test(long_names_are_cut),
 		cmocka_unit_test(the_jvm_knows_better),
 		cmocka_unit_test(a_jar_without_its_directory),
+		cmocka_unit_test(a_command_without_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -346,6 +346,55 @@ static void lines_of_another_class_are_not_kept(void **state)
 		-ESTALE);
 }
 
+/* A method of a class that changes all the time: what is known is bounded, the newest stays. */
+static void the_cache_is_bounded(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t first = identity(f), last = 0;
+	struct java_frame frame;
+
+	for (unsigned int i = 1; i < 20000; i++) {
+		assert_int_equal(find(f, bcp(f, 5), &frame), 0);
+		assert_int_equal(frame.line, 31);
+		last = identity(f);
+		fake_put(&f->fake, f->class_symbol + 4, &i, sizeof(i));
+		put_symbol(f, f->class_symbol, "pkg/Outer$Inner");
+		fake_put_u16(&f->fake, f->class_symbol + 2, (uint16_t)i);
+	}
+	memset(f->fake.bytes, 0, sizeof(f->fake.bytes));
+	assert_int_equal(
+		method_names_find(f->names, f->method, f->const_method, last, bcp(f, 5), &frame),
+		0);
+	assert_string_equal(frame.method, "work");
+	assert_int_equal(frame.line, 31);
+	assert_int_equal(method_names_find(f->names, f->method, f->const_method, first, 0, &frame),
+			 -ESTALE);
+}
+
+/* A method without a table of lines, and one whose table would lie behind its end. */
+static void methods_without_lines(void **state)
+{
+	struct fixture *f = *state;
+	const struct jvm_layout *l = &f->layout;
+	struct java_frame frame;
+
+	fake_put_u16(&f->fake, f->const_method + l->const_method_flags, 2);
+	assert_int_equal(find(f, bcp(f, 5), &frame), 0);
+	assert_int_equal(frame.line, 0);
+	assert_int_equal(frame.bci, 5);
+	assert_string_equal(frame.source, "Outer.java");
+	for (uint16_t words = 0; words < 10; words++) {
+		bool has = words * 8U > l->const_method_bytes + CODE_BYTES + 2;
+
+		method_names_free(f->names);
+		f->names = method_names_new(&f->fake.memory, &f->layout);
+		fake_put_u16(&f->fake, f->const_method + l->const_method_flags, 3);
+		fake_put_u16(&f->fake, f->const_method + l->const_method_size_words, words);
+		assert_int_equal(find(f, bcp(f, 0), &frame), 0);
+		assert_int_equal(frame.line, has ? 30 : 0);
+	}
+}
+
 static void long_names_are_cut(void **state)
 {
 	struct fixture *f = *state;
@@ -432,6 +481,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(lines_of_two_classes, setup, teardown),
 		cmocka_unit_test_setup_teardown(lines_of_another_class_are_not_kept, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(the_cache_is_bounded, setup, teardown),
+		cmocka_unit_test_setup_teardown(methods_without_lines, setup, teardown),
 		cmocka_unit_test_setup_teardown(long_names_are_cut, setup, teardown),
 		cmocka_unit_test_setup_teardown(garbage_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(random_damage, setup, teardown),

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test.h"
 
+#include <unistd.h>
+
+#include "base/macros.h"
 #include "fake_memory.h"
 
 #define PAGE 4096
@@ -62,13 +65,185 @@ static void test_pages(void **state)
 	assert_string_equal(text, "");
 }
 
+/* --- pages --- */
+
+/* A page's number in each of its words, whatever the address; those below the first are not there. */
+static uint64_t first_page = 0x100, page_reads, fails_at;
+
+static int read_numbers(const struct vm_memory *memory, const struct vm_span *spans,
+			unsigned int count)
+{
+	(void)memory;
+	assert_int_equal(count, 1);
+	assert_int_equal(spans[0].address % PAGE, 0);
+	assert_int_equal(spans[0].len, PAGE);
+	page_reads++;
+	if (spans[0].address / PAGE < first_page || spans[0].address == fails_at)
+		return -EFAULT;
+	for (uint64_t i = 0; i < PAGE / 8; i++)
+		((uint64_t *)spans[0].data)[i] = spans[0].address / PAGE;
+	return 0;
+}
+
+static void expect_number(struct vm_pages *pages, uint64_t page, uint64_t reads)
+{
+	uint64_t value = 0, before = page_reads;
+
+	assert_int_equal(vm_pages_read(pages, page * PAGE + 64, &value, sizeof(value)), 0);
+	assert_int_equal(value, page);
+	assert_int_equal(page_reads - before, reads);
+}
+
+/* 64 neighbours are kept; one farther away takes the place of one of them. */
+static void test_kept_pages(void **state)
+{
+	const struct vm_memory memory = { .read = read_numbers };
+	struct vm_pages *pages = vm_pages_new(&memory);
+	uint64_t value;
+
+	(void)state;
+	for (uint64_t page = 0x1000; page < 0x1000 + 64; page++)
+		expect_number(pages, page, 1);
+	for (uint64_t page = 0x1000; page < 0x1000 + 64; page++)
+		expect_number(pages, page, 0);
+	expect_number(pages, 0x1040, 1);
+	expect_number(pages, 0x1001, 0);
+	expect_number(pages, 0x1000, 1);
+	/* What could not be read is not kept, nor what had its place. */
+	fails_at = 0x1040ULL * PAGE;
+	assert_int_equal(vm_pages_read(pages, fails_at, &value, sizeof(value)), -EFAULT);
+	assert_int_equal(vm_pages_read(pages, fails_at, &value, sizeof(value)), -EFAULT);
+	fails_at = 0;
+	expect_number(pages, 0x1040, 1);
+	expect_number(pages, 0x1000, 1);
+	vm_pages_free(pages);
+}
+
+/* A read may begin and end within pages, and have whole ones between. */
+static void test_reads_across_pages(void **state)
+{
+	static uint64_t words[3 * PAGE / 8];
+	const struct vm_memory memory = { .read = read_numbers };
+	struct vm_pages *pages = vm_pages_new(&memory);
+	uint64_t before = page_reads;
+
+	(void)state;
+	assert_int_equal(vm_pages_read(pages, 0x200ULL * PAGE + PAGE - 16, words, 2 * PAGE + 24),
+			 0);
+	assert_int_equal(page_reads - before, 4);
+	for (unsigned int i = 0; i < 2 * PAGE / 8 + 3; i++)
+		assert_int_equal(words[i], i < 2      ? 0x200
+					   : i < 514  ? 0x201
+					   : i < 1026 ? 0x202
+						      : 0x203);
+	assert_int_equal(words[2 * PAGE / 8 + 3], 0);
+	/* Up to the page's end only that page. */
+	before = page_reads;
+	assert_int_equal(vm_pages_read(pages, 0x300ULL * PAGE + PAGE - 16, words, 16), 0);
+	assert_int_equal(page_reads - before, 1);
+	assert_int_equal(vm_pages_read(pages, 0x300ULL * PAGE, words, 0), 0);
+	/* The first page is nobody's. */
+	assert_int_equal(vm_pages_read(pages, 16, words, 8), -EFAULT);
+	assert_int_equal(page_reads - before, 1);
+	assert_int_equal(vm_pages_read(pages, 0xffULL * PAGE + PAGE - 8, words, 16), -EFAULT);
+	vm_pages_free(pages);
+}
+
+/* --- strings --- */
+
+static void expect_read(struct vm_pages *pages, uint64_t address, size_t size, const char *expected)
+{
+	char text[32];
+
+	memset(text, 'y', sizeof(text));
+	if (!expected) {
+		assert_int_equal(vm_pages_read_string(pages, address, text, size), -E2BIG);
+		assert_int_equal(text[size], 'y');
+		return;
+	}
+	assert_int_equal(vm_pages_read_string(pages, address, text, size), 0);
+	assert_string_equal(text, expected);
+	/* Not a byte behind it. */
+	assert_int_equal(text[strlen(expected) + 1], 'y');
+}
+
+static void test_strings(void **state)
+{
+	uint64_t across = FAKE_BASE + PAGE - 3, end = FAKE_BASE + FAKE_BYTES;
+	struct vm_pages *pages;
+	char text[32];
+
+	(void)state;
+	put_at(FAKE_BASE, "Method");
+	put_at(FAKE_BASE + 8, "");
+	put_at(across, "across");
+	put_at(FAKE_BASE + 2 * PAGE - 4, "end");
+	put_at(end - 4, "far");
+	fake_put(&fake, end - 16, "no end", 6);
+	memset(fake.bytes + FAKE_BYTES - 8, 'x', 8);
+	pages = vm_pages_new(&fake.memory);
+	expect_read(pages, FAKE_BASE, 32, "Method");
+	expect_read(pages, FAKE_BASE, 7, "Method");
+	expect_read(pages, FAKE_BASE, 6, NULL);
+	expect_read(pages, FAKE_BASE + 8, 32, "");
+	expect_read(pages, FAKE_BASE + 8, 1, "");
+	expect_read(pages, across, 32, "across");
+	expect_read(pages, across, 7, "across");
+	expect_read(pages, across, 6, NULL);
+	expect_read(pages, across, 3, NULL);
+	expect_read(pages, FAKE_BASE + 2 * PAGE - 4, 32, "end");
+	expect_read(pages, end - 8, 8, NULL);
+	assert_int_equal(vm_pages_read_string(pages, end - 8, text, 9), -EFAULT);
+	assert_int_equal(vm_pages_read_string(pages, 8, text, 9), -EFAULT);
+	vm_pages_free(pages);
+}
+
+/* --- a process --- */
+
+static void test_process(void **state)
+{
+	static const char words[] = "one two three";
+	struct vm_memory memory;
+	char one[4] = "", two[4] = "", three[6] = "", more[17][1];
+	const struct vm_span spans[] = {
+		{ (uintptr_t)words + 8, three, 5 },
+		{ (uintptr_t)words, one, 3 },
+		{ (uintptr_t)words + 4, two, 3 },
+	};
+	struct vm_span many[VM_MEMORY_MAX_SPANS + 1];
+	uint64_t value = 0, number = 0x123456789abcdef0ULL;
+
+	(void)state;
+	vm_memory_init_process(&memory, (uint32_t)getpid());
+	assert_int_equal(memory.pid, getpid());
+	assert_int_equal(memory.read(&memory, spans, 3), 0);
+	assert_string_equal(one, "one");
+	assert_string_equal(two, "two");
+	assert_string_equal(three, "three");
+	assert_int_equal(vm_memory_read_u64(&memory, (uintptr_t)&number, &value), 0);
+	assert_true(value == number);
+	assert_int_equal(vm_memory_read_u64(&memory, 8, &value), -EFAULT);
+	assert_true(value == number);
+	for (unsigned int i = 0; i < ARRAY_SIZE(many); i++)
+		many[i] = (struct vm_span){ (uintptr_t)words + i % 8, more[i], 1 };
+	assert_int_equal(memory.read(&memory, many, VM_MEMORY_MAX_SPANS), 0);
+	assert_int_equal(more[15][0], words[7]);
+	assert_int_equal(memory.read(&memory, many, VM_MEMORY_MAX_SPANS + 1), -E2BIG);
+	/* What can be read in part is not read. */
+	many[1].address = 8;
+	assert_int_equal(memory.read(&memory, many, 3), -EFAULT);
+	vm_memory_init_process(&memory, 0x7fffffff);
+	assert_int_equal(vm_memory_read_u64(&memory, (uintptr_t)&number, &value), -ESRCH);
+}
+
 #define TEST(fn) cmocka_unit_test_setup(fn, setup)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_text),
-		TEST(test_pages),
+		TEST(test_text),       TEST(test_pages),
+		TEST(test_kept_pages), TEST(test_reads_across_pages),
+		TEST(test_strings),    TEST(test_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

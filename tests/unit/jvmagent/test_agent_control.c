@@ -203,6 +203,8 @@ static void a_replay_waits_for_room(void **state)
 	assert_non_null(record);
 	ring_commit(&a->ring, record);
 	pthread_join(thread, NULL);
+	/* One is the other thread's; and nobody spins. */
+	assert_true(fake_os.sleeps > 2);
 	assert_int_equal(a->ring.header->dropped, 0);
 	assert_false(a->replay_given_up);
 	records_close(&r);

@@ -235,6 +235,21 @@ static void an_agent_may_leave_and_come_back(void **state)
 	end(&p, a);
 }
 
+/* One that leaves without an answer is not waited for. */
+static void an_agent_may_leave_in_a_replay(void **state)
+{
+	struct pair p;
+	struct agent *a = begin(&p);
+
+	(void)state;
+	assert_false(jvm_is_replayed(p.jvm, p.now_ns));
+	close_memory(a);
+	poll_after(&p, NSEC_PER_MSEC);
+	assert_false(jvm_reads_code_map(p.jvm));
+	assert_true(jvm_is_replayed(p.jvm, p.now_ns));
+	end(&p, a);
+}
+
 /* Memory whose agent is leaving is not opened. */
 static void an_agent_that_is_leaving_is_not_opened(void **state)
 {
@@ -433,6 +448,7 @@ int main(void)
 		cmocka_unit_test(lost_records_are_asked_for_again),
 		cmocka_unit_test(events_that_were_off_are_a_gap),
 		cmocka_unit_test(an_agent_may_leave_and_come_back),
+		cmocka_unit_test(an_agent_may_leave_in_a_replay),
 		cmocka_unit_test(an_agent_that_is_leaving_is_not_opened),
 		cmocka_unit_test(a_lost_lease_is_let_go),
 		cmocka_unit_test(the_end_gives_the_lease_back),

@@ -4,6 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 /* The bytes behind an id: this head, lines, then class, name and source with their NULs. */
 struct method_head {
 	uint32_t line_count;
@@ -14,7 +16,6 @@ struct method_head {
 void code_methods_init(struct code_methods *m)
 {
 	memset(m, 0, sizeof(*m));
-	intern_init(&m->methods);
 }
 
 void code_methods_release(struct code_methods *m)
@@ -30,39 +31,11 @@ size_t code_methods_bytes(const struct code_methods *m)
 	return m->methods.bytes + (intern_len(&m->methods) + m->numbers.len) * 32;
 }
 
-/* Bytes that a UTF-8 sequence with this first byte has, 0 when none begins with it. */
-static size_t utf8_expected(unsigned char first)
-{
-	if (first < 0x80)
-		return 1;
-	if (first < 0xc2 || first > 0xf4)
-		return 0;
-	return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-}
-
-/* Length of the UTF-8 sequence at TEXT, 0 when it is none: RFC 3629, table of §4. */
-static size_t utf8_len(const unsigned char *text, size_t len)
-{
-	size_t n = utf8_expected(text[0]);
-
-	if (!n || n > len)
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-	if ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] >= 0xa0) ||
-	    (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] >= 0x90))
-		return 0;
-	return n;
-}
-
 void code_clean_text(const char *text, size_t len, struct strbuf *out)
 {
 	for (size_t i = 0; i < len;) {
 		unsigned char c = (unsigned char)text[i];
-		size_t n = c < 0x20 || c == 0x7f
-				   ? 0
-				   : utf8_len((const unsigned char *)text + i, len - i);
+		size_t n = c < 0x20 || c == 0x7f ? 0 : utf8_len(text + i, len - i);
 
 		if (n)
 			strbuf_add(out, text + i, n);

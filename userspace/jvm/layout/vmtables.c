@@ -71,7 +71,6 @@ static struct vmtables *vmtables_new(void)
 	struct vmtables *tables = xcalloc(1, sizeof(*tables));
 
 	tables->refs = 1;
-	intern_init(&tables->names);
 	return tables;
 }
 

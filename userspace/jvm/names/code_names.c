@@ -46,7 +46,6 @@ struct code_names *code_names_new(const struct vm_memory *memory, const struct j
 	names->layout = *layout;
 	names->methods = methods;
 	names->limit_bytes = MAX_CACHE_BYTES;
-	intern_init(&names->strings);
 	return names;
 }
 
@@ -111,7 +110,6 @@ static void make_room(struct code_names *names)
 	hmap_clear(&names->stubs);
 	vec_release(&names->entries);
 	intern_release(&names->strings);
-	intern_init(&names->strings);
 }
 
 static uint32_t intern_text(struct code_names *names, const char *text)

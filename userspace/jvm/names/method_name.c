@@ -41,7 +41,6 @@ struct method_names *method_names_new(const struct vm_memory *memory,
 
 	names->memory = *memory;
 	names->layout = *layout;
-	intern_init(&names->strings);
 	return names;
 }
 
@@ -70,7 +69,6 @@ static void cache_clear(struct method_names *names)
 	vec_release(&names->entries);
 	vec_release(&names->lines);
 	intern_release(&names->strings);
-	intern_init(&names->strings);
 }
 
 static uint64_t entry_key(uint64_t method, uint64_t const_method, uint64_t identity)

@@ -438,6 +438,28 @@ static void a_hundred_failures_are_enough(void **state)
 	assert_int_equal(lines, 100);
 }
 
+/* Wherever it stands in a table. */
+static void each_of_many(void **state)
+{
+	struct fixture *f = *state;
+
+	for (uint32_t i = 0; i < 64; i++) {
+		unsigned int lines = 0;
+
+		f->jvm.answer = -EBUSY;
+		registry_exec(f->registry, clock_now_ns(), PID, "java");
+		agents_note_sample(f->agents, f->process);
+		assert_counts(f, i + 1, i);
+		agents_for_each_failure(f->agents, count_line, &lines);
+		assert_int_equal(lines, 1);
+		f->jvm.answer = 0;
+		assert_int_equal(opens_in(f, 500), 1);
+		assert_counts(f, i + 1, i + 1);
+		agents_forget(f->agents, f->process);
+	}
+	agents_free(NULL);
+}
+
 #define TEST(fn)   cmocka_unit_test_setup_teardown(fn, setup, teardown)
 #define ATTACH(fn) cmocka_unit_test_setup_teardown(fn, setup_attach, teardown)
 
@@ -461,6 +483,7 @@ int main(void)
 		TEST(but_not_for_ever),
 		TEST(figures_of_the_gone_stay),
 		TEST(a_hundred_failures_are_enough),
+		TEST(each_of_many),
 	};
 
 	return cmocka_run_group_tests_name("agents", tests, NULL, NULL);

@@ -2,6 +2,15 @@
 /* Whom the pipeline asks what, and when. */
 #include "pipeline_parts.h"
 
+/* --- in place of the C library --- */
+
+int malloc_trim(size_t pad)
+{
+	(void)pad;
+	note("trim");
+	return 1;
+}
+
 /* --- shares of memory, and turns --- */
 
 static void what_is_opened(void **state)
@@ -11,7 +20,9 @@ static void what_is_opened(void **state)
 
 	f->capture->stats.map_bytes = 10 << 20;
 	f->pipeline_options.attach = true;
+	memset(&f->pipeline, 0xee, sizeof(f->pipeline)); /* what was there does not matter */
 	open_pipeline(f);
+	assert_ptr_equal(f->pipeline.tables.memory.ranges, f->capture->tables->ranges);
 	assert_true(f->pipeline.plan.symbol_bytes > f->pipeline.plan.file_bytes);
 	snprintf(expected, sizeof(expected),
 		 "symbols up to %zu\nparsing up to %zu\nunwinder files %zu\nagents, attached\n",
@@ -48,7 +59,7 @@ static void memory_is_given_up(void **state)
 	assert_null(strstr(noted(), "shrink"));
 	f->pipeline.guard.limit_bytes = 1;
 	pipeline_turn(&f->pipeline);
-	assert_non_null(strstr(noted(), "shrink"));
+	assert_non_null(strstr(noted(), "shrink\ntrim\n"));
 	pipeline_turn(&f->pipeline);
 	assert_null(strstr(noted(), "shrink"));
 	assert_int_equal(f->pipeline.guard.sheds, 1);
@@ -143,6 +154,7 @@ static void a_name_of_sixteen_letters(void **state)
 	pipeline_drain(&f->pipeline);
 	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
 	assert_int_equal(profile_get_thread(&f->pipeline.profile, 0)->java_tid, 0);
+	assert_int_equal(f->pipeline.profile.samples.items[0].count, 1);
 	assert_string_equal(applied(f),
 			    "5 cpu 100 kernel sixteen letters.1/sixteen letters!.1: frame\n");
 }
@@ -227,6 +239,22 @@ static void files_that_cannot_be_read(void **state)
 	assert_int_equal(f->pipeline.profile.samples.len, 3);
 	run_until(f, 7200);
 	assert_int_equal(f->pipeline.profile.samples.len, 4);
+}
+
+static void three_seconds_exactly(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	parts.not_ready = true;
+	put_leaf(f, 1, PID_A);
+	pipeline_drain(&f->pipeline);
+	assert_false(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	fake_advance(3000 * MS - 1);
+	assert_false(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	fake_advance(1);
+	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	assert_int_equal(f->pipeline.stall_ns, 3000 * MS);
 }
 
 static unsigned int count_of(const char *text, const char *word)
@@ -353,6 +381,7 @@ int main(void)
 		TEST(samples_wait_for_agents),
 		TEST(a_full_queue_goes_on),
 		TEST(files_that_cannot_be_read),
+		TEST(three_seconds_exactly),
 		TEST(the_end_waits_for_agents),
 		TEST(nobody_keeps_what_is_gone),
 		TEST(ids_begin_anew_with_a_chunk),

@@ -420,12 +420,35 @@ static void its_own_addresses(void **state)
 	assert_int_equal(piece_at(1, 1, CODE).file, 0);
 	assert_int_equal(f.places, 3);
 	assert_int_equal(count_open(), 0);
-	/* Many pieces are right, too. */
-	for (uint64_t offset = 0; offset < CODE; offset += 16) {
-		piece = piece_at(1, 1, offset);
-		assert_int_equal(piece.bias, 0x7010000 - (ADDRESS + offset));
+}
+
+static unsigned int places_of_pieces(uint64_t count)
+{
+	unsigned int before = f.places;
+
+	for (uint64_t i = 0; i < count; i++) {
+		const struct unwind_piece piece = piece_at(1, 1, i * 16);
+
+		assert_int_equal(piece.bias, 0x7010000 - (ADDRESS + i * 16));
 		assert_int_equal(piece.file, 1);
 	}
+	return f.places - before;
+}
+
+/* Of a JIT compiler's file there may be thousands. */
+static void some_places_are_kept(void **state)
+{
+	(void)state;
+	assert_int_equal(places_of_pieces(64), 64);
+	assert_int_equal(places_of_pieces(64), 0);
+	assert_int_equal(places_of_pieces(1000), 1000 - 64);
+	assert_int_equal(places_of_pieces(1000), 1000 - 64);
+}
+
+static void none_to_free(void **state)
+{
+	(void)state;
+	unwind_files_free(NULL);
 }
 
 static void a_place_in_a_file_that_is_gone(void **state)
@@ -688,6 +711,8 @@ int main(void)
 		TEST(the_way_to_a_file),
 		TEST(what_has_no_file),
 		TEST(its_own_addresses),
+		TEST(some_places_are_kept),
+		TEST(none_to_free),
 		TEST(a_place_in_a_file_that_is_gone),
 		TEST(the_vdso),
 		TEST(there_is_no_vdso),

@@ -165,6 +165,22 @@ static void swept(void **state)
 	assert_true(libjvm_is_known(1));
 }
 
+/* Wherever it stands in a table. */
+static void each_is_swept(void **state)
+{
+	char path[] = "/jdk/libjvm.so";
+
+	(void)state;
+	f.libjvm = (struct mapping){ .start = 0x7000, .end = 0x8000, .path = path };
+	for (uint32_t i = 0; i < 60; i++) {
+		assert_int_equal(read_of(i), 0);
+		f.memory->set_space(FIRST_PID + i, NULL, f.memory->data);
+		turn_after(10001);
+		assert_false(libjvm_is_known(i));
+	}
+	unwind_spaces_free(NULL);
+}
+
 /* --- JVMs --- */
 
 static uint32_t jvm_of(uint32_t n)
@@ -239,6 +255,7 @@ int main(void)
 		TEST(plugins),
 		TEST(ended),
 		TEST(swept),
+		TEST(each_is_swept),
 		TEST(a_jvm_that_is_read_again),
 		TEST(a_jvms_pid),
 	};

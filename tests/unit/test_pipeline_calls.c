@@ -205,14 +205,35 @@ static void a_full_queue_goes_on(void **state)
 	struct fixture *f = *state;
 
 	begin(f);
-	f->pipeline.plan.queue_bytes = 10;
 	parts.agents_busy = true;
 	put_leaf(f, 100, PID_A);
 	run_until(f, 100);
+	f->pipeline.plan.queue_bytes = f->pipeline.queue.bytes - 1;
+	fake_advance(30 * MS - 1);
+	pipeline_turn(&f->pipeline);
 	assert_int_equal(f->pipeline.profile.samples.len, 0);
-	fake_advance(30 * MS);
+	fake_advance(1);
+	f->pipeline.plan.queue_bytes++; /* as much is allowed */
+	pipeline_turn(&f->pipeline);
+	assert_int_equal(f->pipeline.profile.samples.len, 0);
+	f->pipeline.plan.queue_bytes--;
 	pipeline_turn(&f->pipeline);
 	assert_int_equal(f->pipeline.profile.samples.len, 1);
+}
+
+/* Nor are symbols waited for then. */
+static void a_full_queue_waits_for_no_file(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	parts.not_ready = true;
+	put_leaf(f, 1, PID_A);
+	pipeline_drain(&f->pipeline);
+	f->pipeline.plan.queue_bytes = f->pipeline.queue.bytes;
+	assert_false(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	f->pipeline.plan.queue_bytes--;
+	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
 }
 
 /* Files that are not read in three seconds are not waited for, until the worker gets on. */
@@ -380,6 +401,7 @@ int main(void)
 		TEST(what_is_known_of_them),
 		TEST(samples_wait_for_agents),
 		TEST(a_full_queue_goes_on),
+		TEST(a_full_queue_waits_for_no_file),
 		TEST(files_that_cannot_be_read),
 		TEST(three_seconds_exactly),
 		TEST(the_end_waits_for_agents),

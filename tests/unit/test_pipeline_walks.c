@@ -131,8 +131,10 @@ static void finishing_can_wait(void **state)
 	parts.unwinder_busy = true;
 	noted();
 	assert_false(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	f->pipeline.plan.queue_bytes = f->pipeline.queue.bytes;
+	assert_false(pipeline_apply_until(&f->pipeline, UINT64_MAX));
 	assert_string_equal(noted(), "");
-	f->pipeline.plan.queue_bytes = 0;
+	f->pipeline.plan.queue_bytes--;
 	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
 	assert_non_null(strstr(noted(), "finish 1"));
 }

@@ -76,7 +76,7 @@ int attach_check(uint32_t pid, struct err *err)
 int attach_load_agent(uint32_t pid, const char *path, const char *options, uint64_t timeout_ns,
 		      struct err *err)
 {
-	if (strcmp(path, "/the/agent.so") != 0 || *options || !timeout_ns)
+	if (strcmp(path, "/the/agent.so") != 0 || *options || timeout_ns != 5000 * MS)
 		return err_set(err, -EINVAL, "wrong call");
 	now->loaded_pid = pid;
 	__atomic_fetch_add(&now->loads, 1, __ATOMIC_SEQ_CST);
@@ -374,6 +374,10 @@ static void samples_wait_for_a_replay(void **state)
 	f->replayed = true;
 	opens_in(f, 100);
 	assert_false(agents_busy(f->agents));
+	f->replayed = false; /* the next one */
+	f->jvm.reads = false;
+	opens_in(f, 100);
+	assert_true(agents_busy(f->agents));
 }
 
 static void but_not_for_ever(void **state)

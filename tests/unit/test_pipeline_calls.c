@@ -2,6 +2,8 @@
 /* Whom the pipeline asks what, and when. */
 #include "pipeline_parts.h"
 
+#include <sys/utsname.h>
+
 /* --- in place of the C library --- */
 
 int malloc_trim(size_t pad)
@@ -311,9 +313,10 @@ static void nobody_keeps_what_is_gone(void **state)
 	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
 	assert_string_equal(noted(), "forget agent 1\nforget names 1\nforget jvm 1\n");
 	put_side(f, 10, (struct side_event){ .kind = SIDE_EXIT, .pid = PID_A });
-	run_until(f, 2200);
+	/* All are looked at every half second: at 2,200 ms, when its samples may still come, and then. */
+	run_until(f, 2700);
 	assert_null(strstr(noted(), "forget jvm 1"));
-	run_until(f, 3000);
+	run_until(f, 2750);
 	assert_non_null(strstr(noted(), "forget agent 1\nforget names 1\nforget jvm 1\n"));
 	assert_null(registry_find(f->pipeline.registry, PID_A));
 }
@@ -321,13 +324,23 @@ static void nobody_keeps_what_is_gone(void **state)
 static void ids_begin_anew_with_a_chunk(void **state)
 {
 	struct fixture *f = *state;
+	const struct profile *p = &f->pipeline.profile;
+	struct utsname uts;
+	uint64_t start_ns;
 
 	f->pipeline_options.chunk_bytes = 1;
 	begin(f);
+	start_ns = p->start_ns;
 	flush(f);
 	assert_null(strstr(noted(), "reset ids"));
 	flush(f);
 	assert_string_equal(noted(), "reset ids\n");
+	/* What it says of itself stays. */
+	assert_int_equal(uname(&uts), 0);
+	assert_string_equal(profile_get_string(p, p->host), uts.nodename);
+	assert_string_equal(profile_get_string(p, p->command), "hostprof record");
+	assert_int_equal(p->start_ns, start_ns);
+	assert_int_equal(p->start_wall_ns - start_ns, 1000000 * NSEC_PER_SEC);
 }
 
 /* --- figures --- */

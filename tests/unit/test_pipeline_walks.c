@@ -2,6 +2,8 @@
 /* Walks that BPF could not finish: now, again, or when their turn has come. */
 #include "pipeline_parts.h"
 
+#include <sched.h>
+
 static void put_resumed(struct fixture *f, uint64_t ms, uint32_t pid, bool with_miss)
 {
 	const struct wire_miss miss = { .size = sizeof(miss),
@@ -156,6 +158,49 @@ static void the_end_waits_for_the_unwinder(void **state)
 					"release leases\n"));
 }
 
+/* A file that a worker reads at the very end. */
+static struct {
+	struct worker_job job;
+	struct worker_pool *pool;
+	bool asked, ran;
+} file;
+
+static void file_run(struct worker_job *job)
+{
+	(void)job;
+	__atomic_store_n(&file.ran, true, __ATOMIC_SEQ_CST);
+}
+
+static void file_done(struct worker_job *job)
+{
+	(void)job;
+	parts.not_ready = false;
+}
+
+static void read_file(void)
+{
+	if (!file.asked)
+		worker_pool_submit(file.pool, &file.job);
+	file.asked = true;
+	while (!__atomic_load_n(&file.ran, __ATOMIC_SEQ_CST))
+		sched_yield();
+}
+
+static void the_end_waits_for_files(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	file.pool = f->pipeline.pool;
+	file.job = (struct worker_job){ .run = file_run, .done = file_done };
+	parts.not_ready = true;
+	parts.asked_if_ready = read_file;
+	put_leaf(f, 100000, PID_A);
+	finish(f);
+	assert_false(parts.not_ready);
+	assert_int_equal(f->read.samples.len, 1);
+}
+
 /* A miss whose sample was lost is dropped after a second, and counted. */
 static void orphans(void **state)
 {
@@ -189,6 +234,7 @@ int main(void)
 		TEST(not_after_an_exec),
 		TEST(finishing_can_wait),
 		TEST(the_end_waits_for_the_unwinder),
+		TEST(the_end_waits_for_files),
 		TEST(orphans),
 	};
 

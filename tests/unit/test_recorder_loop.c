@@ -446,7 +446,7 @@ static const char *log_of(const struct recorder_options *options, const char *fa
 /* What was opened is released, and nothing is begun. */
 static void what_cannot_be_opened(void **state)
 {
-	static const char *const sources[] = { "snapshot", "signals", "fd",	"timer0",
+	static const char *const sources[] = { "snapshot", "signals", "fd",    "timer0",
 					       "timer1",   "timer2",  "timer3" };
 	const struct recorder_options options = { .command = argv, .progress = see_progress };
 
@@ -463,8 +463,7 @@ static void what_cannot_be_opened(void **state)
 		const char *after = strstr(log, sources[i]);
 
 		assert_non_null(after);
-		assert_string_equal(after + strlen(sources[i]),
-				    " restore release free free-loop ");
+		assert_string_equal(after + strlen(sources[i]), " restore release free free-loop ");
 	}
 }
 
@@ -480,9 +479,8 @@ static void what_fails_after_the_start(void **state)
 		const char *after = strstr(log, steps[i]);
 
 		assert_non_null(after);
-		assert_string_equal(
-			after + strlen(steps[i]),
-			" stop restore finish restore release free free-loop ");
+		assert_string_equal(after + strlen(steps[i]),
+				    " stop restore finish restore release free free-loop ");
 	}
 	assert_non_null(strstr(log_of(&options, "finish"), "run stop restore finish "));
 }

@@ -63,8 +63,7 @@ static int teardown(void **state)
 static const struct wire_jvm *learn(struct fixture *f, uint32_t pid, uint64_t after_ms)
 {
 	const struct wire_jvm *wire = NULL;
-	int r = unwind_jvms_learn(f->jvms, pid, &libjvm, f->now_ns + after_ms * MS,
-				  &wire);
+	int r = unwind_jvms_learn(f->jvms, pid, &libjvm, f->now_ns + after_ms * MS, &wire);
 
 	assert_int_equal(r, wire ? 0 : -EAGAIN);
 	return wire;
@@ -355,18 +354,10 @@ static void test_late(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_starts),
-		TEST(test_how_often),
-		TEST(test_refreshed),
-		TEST(test_changes),
-		TEST(test_forgotten),
-		TEST(test_full),
-		TEST(test_who_goes),
-		TEST(test_each_of_many),
-		TEST(test_far_blob),
-		TEST(test_other_program),
-		TEST(test_late),
-		TEST(test_other_serial),
+		TEST(test_starts),	  TEST(test_how_often),	   TEST(test_refreshed),
+		TEST(test_changes),	  TEST(test_forgotten),	   TEST(test_full),
+		TEST(test_who_goes),	  TEST(test_each_of_many), TEST(test_far_blob),
+		TEST(test_other_program), TEST(test_late),	   TEST(test_other_serial),
 	};
 
 	return cmocka_run_group_tests_name("unwind_jvms", tests, NULL, NULL);

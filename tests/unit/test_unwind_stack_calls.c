@@ -346,14 +346,10 @@ static void an_end_is_near_the_copy(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_copy_has_its_bounds),
-		TEST(the_rest_of_it),
-		TEST(code_came_with_it),
-		TEST(pages_are_kept),
-		TEST(a_read_over_pages),
-		TEST(words_of_the_sample),
-		TEST(words_that_are_not_known),
-		TEST(an_end_is_near_the_copy),
+		TEST(the_copy_has_its_bounds),	TEST(the_rest_of_it),
+		TEST(code_came_with_it),	TEST(pages_are_kept),
+		TEST(a_read_over_pages),	TEST(words_of_the_sample),
+		TEST(words_that_are_not_known), TEST(an_end_is_near_the_copy),
 	};
 
 	return cmocka_run_group_tests_name("unwind_stack_calls", tests, NULL, NULL);

@@ -195,6 +195,9 @@ static void test_ids_follow_the_tables(void **state)
 	thread = ledger_profile_thread(entry, &profile, 8, "main", 1);
 	assert_int_equal(thread, ledger_profile_thread(entry, &profile, 8, "main", 1));
 	assert_int_not_equal(thread, ledger_profile_thread(entry, &profile, 8, "renamed", 1));
+	/* The idle task's: its number and that of the empty name are 0, as the first thread's is. */
+	thread = ledger_profile_thread(entry, &profile, 0, "", 0);
+	assert_int_equal(profile_get_thread(&profile, thread)->tid, 0);
 	profile_release(&profile);
 	profile_init(&profile);
 	ledger_reset_ids(&ledger, nobody, NULL);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "heap_use.h"
 #include "session/merge.h"
 
 static void push_sample(struct merge_queue *queue, uint64_t time_ns, uint32_t tid)
@@ -61,6 +62,26 @@ static void test_side_first(void **state)
 	assert_int_equal(item.sample->tid, 2);
 	merge_item_release(&item);
 	merge_release(&queue);
+}
+
+/* What is never popped. */
+static void test_released(void **state)
+{
+	struct wire_sample *large = calloc(1, 4096);
+	size_t before = heap_use();
+	struct merge_queue queue = { 0 };
+
+	(void)state;
+	large->size = 4096;
+	for (uint64_t i = 0; i < 100; i++) {
+		large->time_ns = i;
+		merge_push_sample(&queue, large);
+	}
+	assert_int_equal(queue.bytes, 100 * 4096);
+	merge_release(&queue);
+	assert_int_equal(queue.bytes, 0);
+	assert_true(heap_use() < before + 2048);
+	free(large);
 }
 
 static void test_copies_name(void **state)
@@ -231,10 +252,15 @@ static void test_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),	    cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_many),	    cmocka_unit_test(test_side_first),
-		cmocka_unit_test(test_copies_name), cmocka_unit_test(test_miss),
-		cmocka_unit_test(test_again),	    cmocka_unit_test(test_again_until_exec),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_side_first),
+		cmocka_unit_test(test_copies_name),
+		cmocka_unit_test(test_miss),
+		cmocka_unit_test(test_released),
+		cmocka_unit_test(test_again),
+		cmocka_unit_test(test_again_until_exec),
 	};
 
 	return cmocka_run_group_tests_name("merge", tests, NULL, NULL);

@@ -105,6 +105,23 @@ static void a_later_try_succeeds(void **state)
 	assert_string_equal(noted(), "touch 1\nstack of 1\n");
 }
 
+/* Only what could not be finished, and of which there is a miss. */
+static void what_is_whole_is_not_tried_again(void **state)
+{
+	struct fixture *f = *state;
+
+	parts.wants_again = true;
+	begin(f);
+	put_resumed(f, 1, PID_A, true);
+	put_resumed(f, 2, PID_A, false);
+	put_leaf(f, 3, PID_A);
+	pipeline_drain(&f->pipeline);
+	noted();
+	parts.try_fails = true;
+	pipeline_walk_again(&f->pipeline);
+	assert_string_equal(noted(), "");
+}
+
 /* It runs another program now: nothing of the old one may be read any more. */
 static void not_after_an_exec(void **state)
 {
@@ -227,15 +244,11 @@ static void orphans(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_walk_is_finished_at_once),
-		TEST(a_walk_is_finished_late),
-		TEST(walks_are_tried_again),
-		TEST(a_later_try_succeeds),
-		TEST(not_after_an_exec),
-		TEST(finishing_can_wait),
-		TEST(the_end_waits_for_the_unwinder),
-		TEST(the_end_waits_for_files),
-		TEST(orphans),
+		TEST(a_walk_is_finished_at_once), TEST(a_walk_is_finished_late),
+		TEST(walks_are_tried_again),	  TEST(a_later_try_succeeds),
+		TEST(not_after_an_exec),	  TEST(what_is_whole_is_not_tried_again),
+		TEST(finishing_can_wait),	  TEST(the_end_waits_for_the_unwinder),
+		TEST(the_end_waits_for_files),	  TEST(orphans),
 	};
 
 	return cmocka_run_group_tests_name("pipeline_walks", tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fake_clock.h"
+#include "heap_use.h"
 #include "session/unwind_jvms.h"
 
 #define PID 77
@@ -314,6 +315,28 @@ static void test_each_of_many(void **state)
 	unwind_jvms_free(NULL);
 }
 
+/* Those that have ended, and at last those that live. */
+static void test_freed(void **state)
+{
+	struct fixture *f = *state;
+	const struct unwind_jvm_source source = { read_jvm, f };
+	size_t before = heap_use();
+
+	f->memory->set_jvm = full_at_three;
+	room = 1000;
+	unwind_jvms_free(f->jvms);
+	f->jvms = unwind_jvms_new(f->memory, &source);
+	f->wire.serial = 5;
+	for (uint32_t i = 0; i < 99; i++)
+		learn(f, PID + i, 0);
+	for (uint32_t i = 0; i < 49; i++)
+		unwind_jvms_forget(f->jvms, PID + i);
+	assert_int_equal(stats_of(f).known, 50);
+	unwind_jvms_free(f->jvms);
+	f->jvms = NULL;
+	assert_true(heap_use() < before + 20 * sizeof(struct wire_jvm));
+}
+
 static int no_far_blob(const struct wire_far_key *key, uint64_t blob, void *data)
 {
 	(void)key, (void)blob, (void)data;
@@ -354,10 +377,11 @@ static void test_late(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_starts),	  TEST(test_how_often),	   TEST(test_refreshed),
-		TEST(test_changes),	  TEST(test_forgotten),	   TEST(test_full),
-		TEST(test_who_goes),	  TEST(test_each_of_many), TEST(test_far_blob),
-		TEST(test_other_program), TEST(test_late),	   TEST(test_other_serial),
+		TEST(test_starts),	 TEST(test_how_often),	   TEST(test_refreshed),
+		TEST(test_changes),	 TEST(test_forgotten),	   TEST(test_full),
+		TEST(test_who_goes),	 TEST(test_each_of_many),  TEST(test_freed),
+		TEST(test_far_blob),	 TEST(test_other_program), TEST(test_late),
+		TEST(test_other_serial),
 	};
 
 	return cmocka_run_group_tests_name("unwind_jvms", tests, NULL, NULL);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What becomes of a process that changes: by BPF's word, by the side-band, by its end. */
+#include "heap_use.h"
 #include "spaces_world.h"
 
 /* --- what BPF says --- */
@@ -181,6 +182,32 @@ static void each_is_swept(void **state)
 	unwind_spaces_free(NULL);
 }
 
+/* Those that ended, and at last those that live. */
+static void all_are_freed(void **state)
+{
+	char path[2000];
+	size_t before;
+
+	memset(path, 'x', sizeof(path));
+	memcpy(path + sizeof(path) - 11, "/libjvm.so", 11);
+	tear_down(state);
+	before = heap_use();
+	set_up(state);
+	f.libjvm = (struct mapping){ .start = 0x7000, .end = 0x8000, .path = path };
+	for (uint32_t i = 0; i < 40; i++)
+		assert_int_equal(read_of(i), 0);
+	for (uint32_t i = 0; i < 10; i++)
+		unwind_spaces_forget(f.spaces, FIRST_PID + i, f.now_ns);
+	for (uint32_t i = 10; i < 20; i++)
+		f.memory->set_space(FIRST_PID + i, NULL, f.memory->data);
+	turn_after(20000);
+	assert_false(libjvm_is_known(9) || libjvm_is_known(19));
+	assert_true(libjvm_is_known(20));
+	tear_down(state);
+	assert_true(heap_use() < before + 8000);
+	set_up(state);
+}
+
 /* --- JVMs --- */
 
 static uint32_t jvm_of(uint32_t n)
@@ -256,6 +283,7 @@ int main(void)
 		TEST(ended),
 		TEST(swept),
 		TEST(each_is_swept),
+		TEST(all_are_freed),
 		TEST(a_jvm_that_is_read_again),
 		TEST(a_jvms_pid),
 	};

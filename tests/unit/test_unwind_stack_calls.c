@@ -270,10 +270,10 @@ static void a_java_thread(void)
 		f.miss.anchor[i] = 100 + i;
 	f.miss.cont_entry = 200;
 	f.cursor.jvm = (struct wire_jvm){ .serial = 1,
-					  .thread_anchor = 0x200,
-					  .anchor_sp = 0,
-					  .anchor_pc = 8,
-					  .anchor_fp = 24,
+					  .thread_anchor = 0x1f8,
+					  .anchor_sp = 8,
+					  .anchor_pc = 16,
+					  .anchor_fp = 32,
 					  .thread_cont_entry = 0x300 };
 }
 

@@ -86,6 +86,15 @@ static void all_are_freed(void **state)
 		agents_add(agents, &(struct process){ .serial = i, .pid = PID + i }, true);
 	agents_free(agents);
 	assert_true(heap_use() < before + 10000);
+	/* One alone, wherever it stands. */
+	for (uint32_t i = 1; i <= 100; i++) {
+		if (i == 10)
+			before = heap_use();
+		assert_int_equal(agents_new(f->registry, NULL, false, &agents, &err), 0);
+		agents_add(agents, &(struct process){ .serial = i, .pid = PID + i }, true);
+		agents_free(agents);
+	}
+	assert_true(heap_use() < before + 300);
 }
 
 int main(void)

@@ -270,6 +270,11 @@ static void test_labels(void **state)
 	assert_string_equal(profile_get_string(&profile, p->container_id), "abcdef");
 	assert_string_equal(profile_get_string(&profile, p->jvm_version), "17");
 	assert_string_equal(profile_get_string(&profile, p->main_class), "a.Main");
+	/* A name of one letter is a name, and without one the sample says it. */
+	strcpy(process.comm, "x");
+	assert_string_equal(ledger_get(&ledger, 8, 1, 1000, &process, "comm")->name, "x");
+	process.comm[0] = '\0';
+	assert_string_equal(ledger_get(&ledger, 9, 1, 1000, &process, "comm")->name, "comm");
 	ledger_release(&ledger);
 	profile_release(&profile);
 }

@@ -335,6 +335,16 @@ static void test_freed(void **state)
 	unwind_jvms_free(f->jvms);
 	f->jvms = NULL;
 	assert_true(heap_use() < before + 20 * sizeof(struct wire_jvm));
+	/* One alone, wherever it stands. */
+	for (uint32_t i = 0; i < 99; i++) {
+		if (i == 10)
+			before = heap_use();
+		f->jvms = unwind_jvms_new(f->memory, &source);
+		learn(f, PID + i, 0);
+		unwind_jvms_free(f->jvms);
+	}
+	f->jvms = NULL;
+	assert_true(heap_use() < before + sizeof(struct wire_jvm));
 }
 
 static int no_far_blob(const struct wire_far_key *key, uint64_t blob, void *data)

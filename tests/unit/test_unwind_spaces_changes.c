@@ -205,6 +205,16 @@ static void all_are_freed(void **state)
 	assert_true(libjvm_is_known(20));
 	tear_down(state);
 	assert_true(heap_use() < before + 8000);
+	/* One alone, wherever it stands. */
+	for (uint32_t i = 0; i < 60; i++) {
+		if (i == 10)
+			before = heap_use();
+		set_up(state);
+		f.libjvm = (struct mapping){ .start = 0x7000, .end = 0x8000, .path = path };
+		assert_int_equal(read_of(i), 0);
+		tear_down(state);
+	}
+	assert_true(heap_use() < before + 1000);
 	set_up(state);
 }
 

@@ -2,6 +2,8 @@
 #include "test.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "heap_use.h"
 #include "session/merge.h"
@@ -86,7 +88,8 @@ static void test_released(void **state)
 
 static void test_copies_name(void **state)
 {
-	char name[] = "before";
+	const size_t len = (size_t)sysconf(_SC_PAGESIZE);
+	char name[] = "before", *page;
 	struct merge_queue queue = { 0 };
 
 	(void)state;
@@ -94,6 +97,15 @@ static void test_copies_name(void **state)
 	name[0] = 'X';
 	assert_string_equal(merge_peek(&queue)->side->name, "before");
 	merge_release(&queue);
+	/* Behind its last byte there may be nothing. */
+	page = mmap(NULL, 2 * len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(page, MAP_FAILED);
+	assert_int_equal(mprotect(page + len, len, PROT_NONE), 0);
+	page[len - 2] = 'x';
+	push_side(&queue, 1, page + len - 2);
+	assert_string_equal(merge_peek(&queue)->side->name, "x");
+	merge_release(&queue);
+	munmap(page, 2 * len);
 }
 
 /* A miss counts until its walk is finished. */

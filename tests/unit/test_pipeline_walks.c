@@ -161,6 +161,7 @@ static void finishing_can_wait(void **state)
 static void the_end_waits_for_the_unwinder(void **state)
 {
 	struct fixture *f = *state;
+	uint64_t before;
 
 	parts.try_fails = true;
 	begin(f);
@@ -168,7 +169,9 @@ static void the_end_waits_for_the_unwinder(void **state)
 	pipeline_drain(&f->pipeline);
 	parts.busy_finishes = 3;
 	noted();
+	before = now_ms(f);
 	finish(f);
+	assert_int_equal(now_ms(f) - before, 300 + 3); /* a millisecond each time */
 	assert_int_equal(f->read.samples.len, 1);
 	assert_non_null(strstr(noted(), "grant\nunwinder turn\nunwinder turn\nunwinder turn\n"
 					"finish 1, 0 frames\nprefetch 1\ntouch 1\nstack of 1\n"

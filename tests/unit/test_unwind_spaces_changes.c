@@ -89,6 +89,18 @@ static void another_file_where_code_was(void **state)
 	assert_false(is_published(1, &space));
 }
 
+/* What was dropped for it is read with the next miss, and once. */
+static void code_that_was_replaced_is_read_once(void **state)
+{
+	(void)state;
+	assert_int_equal(read_of(0), 0);
+	f.piece.file = 6;
+	map(0, 0x1000, 0x2000);
+	f.now_ns += 1000 * MS;
+	assert_int_equal(read_of(0), 0);
+	assert_int_equal(turn_after(200), 0);
+}
+
 /* A second after the last one it is no longer the next plugin. */
 static void plugins(void **state)
 {
@@ -289,6 +301,7 @@ int main(void)
 		TEST(it_counts_otherwise),
 		TEST(it_was_right),
 		TEST(another_file_where_code_was),
+		TEST(code_that_was_replaced_is_read_once),
 		TEST(plugins),
 		TEST(ended),
 		TEST(swept),

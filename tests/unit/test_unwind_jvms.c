@@ -143,6 +143,7 @@ static void test_refreshed(void **state)
 
 	f->wire.serial = 5;
 	learn(f, PID, 0);
+	assert_int_equal(stats_of(f).waits, 0);
 	f->wire.return_barrier = 0x4711;
 	assert_null(unwind_jvms_refresh(f->jvms, 5, f->now_ns + 2 * MS - 1));
 	assert_null(unwind_jvms_refresh(f->jvms, 6, f->now_ns + 2 * MS));

@@ -22,6 +22,7 @@ static struct {
 	uint64_t parsed;
 	uint64_t start_ns; /* that times are counted from */
 	struct unwind_jvm_source jvm_source;
+	void (*asked_if_ready)(void);
 } parts;
 
 static void note(const char *format, ...)
@@ -417,6 +418,8 @@ bool symbolizer_ready(struct symbolizer *symbolizer, struct process *process,
 		      const struct wire_sample *sample)
 {
 	(void)symbolizer, (void)process, (void)sample;
+	if (parts.asked_if_ready)
+		parts.asked_if_ready();
 	return !parts.not_ready;
 }
 

@@ -167,13 +167,12 @@ static void try_map(struct agents *agents, struct agent *agent, struct jvm *jvm,
 		agent->failure[0] = '\0';
 		if (!agents->busy_since_ns)
 			agents->busy_since_ns = now_ns;
-		return;
-	}
-	if (r == -ENODATA && agents->pool && agent->attach == ATTACH_NONE &&
-	    may_attach(agents, agent))
+	} else if (r == -ENODATA && agents->pool && agent->attach == ATTACH_NONE &&
+		   may_attach(agents, agent)) {
 		start_attach(agents, agent);
-	else if (r != -ENODATA && r != -ESRCH) /* gone: its exit is still under way to us */
+	} else if (r != -ENODATA && r != -ESRCH) { /* gone: its exit is still under way to us */
 		snprintf(agent->failure, sizeof(agent->failure), "%s", err.text);
+	}
 }
 
 static void try_agent(struct agents *agents, struct agent *agent)

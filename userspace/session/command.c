@@ -35,7 +35,7 @@ static void run_child(int go_fd, int status_fd, char *const *argv)
 
 int command_prepare(struct command *command, char *const *argv, struct err *err)
 {
-	int go[2], status[2];
+	int go[2], status[2], fork_error;
 
 	if (pipe2(go, O_CLOEXEC) < 0)
 		return err_sys(err, -errno, "cannot make a pipe");
@@ -52,20 +52,21 @@ int command_prepare(struct command *command, char *const *argv, struct err *err)
 		close(status[0]);
 		run_child(go[0], status[1], argv);
 	}
+	fork_error = -errno;
 	close(go[0]);
 	close(status[1]);
 	command->go_fd = go[1];
 	command->status_fd = status[0];
 	if (command->pid < 0) {
 		command->pid = 0;
-		return err_sys(err, -errno, "cannot start '%s'", argv[0]);
+		return err_sys(err, fork_error, "cannot start '%s'", argv[0]);
 	}
 	return 0;
 }
 
 int command_go(struct command *command, const char *name, struct err *err)
 {
-	int error = 0;
+	int error;
 	ssize_t n;
 
 	if (write(command->go_fd, "g", 1) != 1)

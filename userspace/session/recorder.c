@@ -105,17 +105,17 @@ static int add_sources(struct recorder *rec, struct err *err)
 	uint64_t flush_ns = options->flush_ns ? options->flush_ns : DEFAULT_FLUSH_NS;
 	int r = loop_add_signals(rec->loop, signals, ARRAY_SIZE(signals), on_signal, rec, err);
 
-	if (r >= 0)
+	if (r == 0)
 		r = loop_add_fd(rec->loop, capture_fd(rec->capture), on_records, rec, err);
-	if (r >= 0)
+	if (r == 0)
 		r = loop_add_timer(rec->loop, TURN_NS, on_turn, rec, err);
-	if (r >= 0)
+	if (r == 0)
 		r = loop_add_timer(rec->loop, flush_ns, on_flush, rec, err);
-	if (r >= 0)
+	if (r == 0)
 		r = loop_add_timer(rec->loop, CPU_CHECK_NS, on_cpus, rec, err);
-	if (r >= 0 && options->progress)
+	if (r == 0 && options->progress)
 		r = loop_add_timer(rec->loop, PROGRESS_NS, on_progress, rec, err);
-	return r < 0 ? r : 0;
+	return r;
 }
 
 static void note_refusal(uint32_t pid, const char *why, void *data)
@@ -169,7 +169,7 @@ static int run(struct recorder *rec, struct err *err)
 	if (r == 0 && options->duration_ns)
 		r = loop_add_deadline(rec->loop, rec->start_ns + options->duration_ns, on_deadline,
 				      rec, err);
-	if (r >= 0)
+	if (r == 0)
 		r = loop_run(rec->loop, err);
 	rec->result->start_ns = rec->start_ns;
 	rec->result->elapsed_ns = clock_now_ns() - rec->start_ns;

@@ -209,7 +209,7 @@ static void fail(struct unwind_file *file, const char *why)
 static int reopen(struct unwind_files *files, struct unwind_file *file)
 {
 	_cleanup_(cfi_file_closep) struct cfi_file *cfi = NULL;
-	struct content content = { .size = 0 };
+	struct content content = { .build_id = "" };
 	struct err err = { 0 };
 	int r;
 
@@ -261,7 +261,7 @@ static struct unwind_file *examine(struct unwind_files *files, const struct sour
 {
 	_cleanup_(cfi_file_closep) struct cfi_file *cfi = NULL;
 	struct unwind_file *file;
-	struct content content = { .size = 0 };
+	struct content content = { .build_id = "" };
 	struct err err = { 0 };
 	int r = open_source(source, &cfi, &content, &err);
 

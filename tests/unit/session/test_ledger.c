@@ -195,6 +195,9 @@ static void test_ids_follow_the_tables(void **state)
 	thread = ledger_profile_thread(entry, &profile, 8, "main", 1);
 	assert_int_equal(thread, ledger_profile_thread(entry, &profile, 8, "main", 1));
 	assert_int_not_equal(thread, ledger_profile_thread(entry, &profile, 8, "renamed", 1));
+	/* The idle task's: its number and that of the empty name are 0, as the first thread's is. */
+	thread = ledger_profile_thread(entry, &profile, 0, "", 0);
+	assert_int_equal(profile_get_thread(&profile, thread)->tid, 0);
 	profile_release(&profile);
 	profile_init(&profile);
 	ledger_reset_ids(&ledger, nobody, NULL);
@@ -267,6 +270,11 @@ static void test_labels(void **state)
 	assert_string_equal(profile_get_string(&profile, p->container_id), "abcdef");
 	assert_string_equal(profile_get_string(&profile, p->jvm_version), "17");
 	assert_string_equal(profile_get_string(&profile, p->main_class), "a.Main");
+	/* A name of one letter is a name, and without one the sample says it. */
+	strcpy(process.comm, "x");
+	assert_string_equal(ledger_get(&ledger, 8, 1, 1000, &process, "comm")->name, "x");
+	process.comm[0] = '\0';
+	assert_string_equal(ledger_get(&ledger, 9, 1, 1000, &process, "comm")->name, "comm");
 	ledger_release(&ledger);
 	profile_release(&profile);
 }

@@ -2,7 +2,10 @@
 #include "test.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include "heap_use.h"
 #include "session/merge.h"
 
 static void push_sample(struct merge_queue *queue, uint64_t time_ns, uint32_t tid)
@@ -63,9 +66,30 @@ static void test_side_first(void **state)
 	merge_release(&queue);
 }
 
+/* What is never popped. */
+static void test_released(void **state)
+{
+	struct wire_sample *large = calloc(1, 4096);
+	size_t before = heap_use();
+	struct merge_queue queue = { 0 };
+
+	(void)state;
+	large->size = 4096;
+	for (uint64_t i = 0; i < 100; i++) {
+		large->time_ns = i;
+		merge_push_sample(&queue, large);
+	}
+	assert_int_equal(queue.bytes, 100 * 4096);
+	merge_release(&queue);
+	assert_int_equal(queue.bytes, 0);
+	assert_true(heap_use() < before + 2048);
+	free(large);
+}
+
 static void test_copies_name(void **state)
 {
-	char name[] = "before";
+	const size_t len = (size_t)sysconf(_SC_PAGESIZE);
+	char name[] = "before", *page;
 	struct merge_queue queue = { 0 };
 
 	(void)state;
@@ -73,6 +97,15 @@ static void test_copies_name(void **state)
 	name[0] = 'X';
 	assert_string_equal(merge_peek(&queue)->side->name, "before");
 	merge_release(&queue);
+	/* Behind its last byte there may be nothing. */
+	page = mmap(NULL, 2 * len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(page, MAP_FAILED);
+	assert_int_equal(mprotect(page + len, len, PROT_NONE), 0);
+	page[len - 2] = 'x';
+	push_side(&queue, 1, page + len - 2);
+	assert_string_equal(merge_peek(&queue)->side->name, "x");
+	merge_release(&queue);
+	munmap(page, 2 * len);
 }
 
 /* A miss counts until its walk is finished. */
@@ -231,10 +264,15 @@ static void test_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),	    cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_many),	    cmocka_unit_test(test_side_first),
-		cmocka_unit_test(test_copies_name), cmocka_unit_test(test_miss),
-		cmocka_unit_test(test_again),	    cmocka_unit_test(test_again_until_exec),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_side_first),
+		cmocka_unit_test(test_copies_name),
+		cmocka_unit_test(test_miss),
+		cmocka_unit_test(test_released),
+		cmocka_unit_test(test_again),
+		cmocka_unit_test(test_again_until_exec),
 	};
 
 	return cmocka_run_group_tests_name("merge", tests, NULL, NULL);

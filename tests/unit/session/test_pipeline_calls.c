@@ -2,6 +2,17 @@
 /* Whom the pipeline asks what, and when. */
 #include "pipeline_parts.h"
 
+#include <sys/utsname.h>
+
+/* --- in place of the C library --- */
+
+int malloc_trim(size_t pad)
+{
+	(void)pad;
+	note("trim");
+	return 1;
+}
+
 /* --- shares of memory, and turns --- */
 
 static void what_is_opened(void **state)
@@ -11,7 +22,9 @@ static void what_is_opened(void **state)
 
 	f->capture->stats.map_bytes = 10 << 20;
 	f->pipeline_options.attach = true;
+	memset(&f->pipeline, 0xee, sizeof(f->pipeline)); /* what was there does not matter */
 	open_pipeline(f);
+	assert_ptr_equal(f->pipeline.tables.memory.ranges, f->capture->tables->ranges);
 	assert_true(f->pipeline.plan.symbol_bytes > f->pipeline.plan.file_bytes);
 	snprintf(expected, sizeof(expected),
 		 "symbols up to %zu\nparsing up to %zu\nunwinder files %zu\nagents, attached\n",
@@ -48,7 +61,7 @@ static void memory_is_given_up(void **state)
 	assert_null(strstr(noted(), "shrink"));
 	f->pipeline.guard.limit_bytes = 1;
 	pipeline_turn(&f->pipeline);
-	assert_non_null(strstr(noted(), "shrink"));
+	assert_non_null(strstr(noted(), "shrink\ntrim\n"));
 	pipeline_turn(&f->pipeline);
 	assert_null(strstr(noted(), "shrink"));
 	assert_int_equal(f->pipeline.guard.sheds, 1);
@@ -143,6 +156,7 @@ static void a_name_of_sixteen_letters(void **state)
 	pipeline_drain(&f->pipeline);
 	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
 	assert_int_equal(profile_get_thread(&f->pipeline.profile, 0)->java_tid, 0);
+	assert_int_equal(f->pipeline.profile.samples.items[0].count, 1);
 	assert_string_equal(applied(f),
 			    "5 cpu 100 kernel sixteen letters.1/sixteen letters!.1: frame\n");
 }
@@ -193,14 +207,35 @@ static void a_full_queue_goes_on(void **state)
 	struct fixture *f = *state;
 
 	begin(f);
-	f->pipeline.plan.queue_bytes = 10;
 	parts.agents_busy = true;
 	put_leaf(f, 100, PID_A);
 	run_until(f, 100);
+	f->pipeline.plan.queue_bytes = f->pipeline.queue.bytes - 1;
+	fake_advance(30 * MS - 1);
+	pipeline_turn(&f->pipeline);
 	assert_int_equal(f->pipeline.profile.samples.len, 0);
-	fake_advance(30 * MS);
+	fake_advance(1);
+	f->pipeline.plan.queue_bytes++; /* as much is allowed */
+	pipeline_turn(&f->pipeline);
+	assert_int_equal(f->pipeline.profile.samples.len, 0);
+	f->pipeline.plan.queue_bytes--;
 	pipeline_turn(&f->pipeline);
 	assert_int_equal(f->pipeline.profile.samples.len, 1);
+}
+
+/* Nor are symbols waited for then. */
+static void a_full_queue_waits_for_no_file(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	parts.not_ready = true;
+	put_leaf(f, 1, PID_A);
+	pipeline_drain(&f->pipeline);
+	f->pipeline.plan.queue_bytes = f->pipeline.queue.bytes;
+	assert_false(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	f->pipeline.plan.queue_bytes--;
+	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
 }
 
 /* Files that are not read in three seconds are not waited for, until the worker gets on. */
@@ -227,6 +262,22 @@ static void files_that_cannot_be_read(void **state)
 	assert_int_equal(f->pipeline.profile.samples.len, 3);
 	run_until(f, 7200);
 	assert_int_equal(f->pipeline.profile.samples.len, 4);
+}
+
+static void three_seconds_exactly(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	parts.not_ready = true;
+	put_leaf(f, 1, PID_A);
+	pipeline_drain(&f->pipeline);
+	assert_false(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	fake_advance(3000 * MS - 1);
+	assert_false(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	fake_advance(1);
+	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	assert_int_equal(f->pipeline.stall_ns, 3000 * MS);
 }
 
 static unsigned int count_of(const char *text, const char *word)
@@ -262,9 +313,10 @@ static void nobody_keeps_what_is_gone(void **state)
 	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
 	assert_string_equal(noted(), "forget agent 1\nforget names 1\nforget jvm 1\n");
 	put_side(f, 10, (struct side_event){ .kind = SIDE_EXIT, .pid = PID_A });
-	run_until(f, 2200);
+	/* All are looked at every half second: at 2,200 ms, when its samples may still come, and then. */
+	run_until(f, 2700);
 	assert_null(strstr(noted(), "forget jvm 1"));
-	run_until(f, 3000);
+	run_until(f, 2750);
 	assert_non_null(strstr(noted(), "forget agent 1\nforget names 1\nforget jvm 1\n"));
 	assert_null(registry_find(f->pipeline.registry, PID_A));
 }
@@ -272,13 +324,23 @@ static void nobody_keeps_what_is_gone(void **state)
 static void ids_begin_anew_with_a_chunk(void **state)
 {
 	struct fixture *f = *state;
+	const struct profile *p = &f->pipeline.profile;
+	struct utsname uts;
+	uint64_t start_ns;
 
 	f->pipeline_options.chunk_bytes = 1;
 	begin(f);
+	start_ns = p->start_ns;
 	flush(f);
 	assert_null(strstr(noted(), "reset ids"));
 	flush(f);
 	assert_string_equal(noted(), "reset ids\n");
+	/* What it says of itself stays. */
+	assert_int_equal(uname(&uts), 0);
+	assert_string_equal(profile_get_string(p, p->host), uts.nodename);
+	assert_string_equal(profile_get_string(p, p->command), "hostprof record");
+	assert_int_equal(p->start_ns, start_ns);
+	assert_int_equal(p->start_wall_ns - start_ns, 1000000 * NSEC_PER_SEC);
 }
 
 /* --- figures --- */
@@ -352,7 +414,9 @@ int main(void)
 		TEST(what_is_known_of_them),
 		TEST(samples_wait_for_agents),
 		TEST(a_full_queue_goes_on),
+		TEST(a_full_queue_waits_for_no_file),
 		TEST(files_that_cannot_be_read),
+		TEST(three_seconds_exactly),
 		TEST(the_end_waits_for_agents),
 		TEST(nobody_keeps_what_is_gone),
 		TEST(ids_begin_anew_with_a_chunk),

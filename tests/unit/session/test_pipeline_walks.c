@@ -2,6 +2,8 @@
 /* Walks that BPF could not finish: now, again, or when their turn has come. */
 #include "pipeline_parts.h"
 
+#include <sched.h>
+
 static void put_resumed(struct fixture *f, uint64_t ms, uint32_t pid, bool with_miss)
 {
 	const struct wire_miss miss = { .size = sizeof(miss),
@@ -103,6 +105,23 @@ static void a_later_try_succeeds(void **state)
 	assert_string_equal(noted(), "touch 1\nstack of 1\n");
 }
 
+/* Only what could not be finished, and of which there is a miss. */
+static void what_is_whole_is_not_tried_again(void **state)
+{
+	struct fixture *f = *state;
+
+	parts.wants_again = true;
+	begin(f);
+	put_resumed(f, 1, PID_A, true);
+	put_resumed(f, 2, PID_A, false);
+	put_leaf(f, 3, PID_A);
+	pipeline_drain(&f->pipeline);
+	noted();
+	parts.try_fails = true;
+	pipeline_walk_again(&f->pipeline);
+	assert_string_equal(noted(), "");
+}
+
 /* It runs another program now: nothing of the old one may be read any more. */
 static void not_after_an_exec(void **state)
 {
@@ -131,8 +150,10 @@ static void finishing_can_wait(void **state)
 	parts.unwinder_busy = true;
 	noted();
 	assert_false(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	f->pipeline.plan.queue_bytes = f->pipeline.queue.bytes;
+	assert_false(pipeline_apply_until(&f->pipeline, UINT64_MAX));
 	assert_string_equal(noted(), "");
-	f->pipeline.plan.queue_bytes = 0;
+	f->pipeline.plan.queue_bytes--;
 	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
 	assert_non_null(strstr(noted(), "finish 1"));
 }
@@ -140,6 +161,7 @@ static void finishing_can_wait(void **state)
 static void the_end_waits_for_the_unwinder(void **state)
 {
 	struct fixture *f = *state;
+	uint64_t before;
 
 	parts.try_fails = true;
 	begin(f);
@@ -147,11 +169,56 @@ static void the_end_waits_for_the_unwinder(void **state)
 	pipeline_drain(&f->pipeline);
 	parts.busy_finishes = 3;
 	noted();
+	before = now_ms(f);
 	finish(f);
+	assert_int_equal(now_ms(f) - before, 300 + 3); /* a millisecond each time */
 	assert_int_equal(f->read.samples.len, 1);
 	assert_non_null(strstr(noted(), "grant\nunwinder turn\nunwinder turn\nunwinder turn\n"
 					"finish 1, 0 frames\nprefetch 1\ntouch 1\nstack of 1\n"
 					"release leases\n"));
+}
+
+/* A file that a worker reads at the very end. */
+static struct {
+	struct worker_job job;
+	struct worker_pool *pool;
+	bool asked, ran;
+} file;
+
+static void file_run(struct worker_job *job)
+{
+	(void)job;
+	__atomic_store_n(&file.ran, true, __ATOMIC_SEQ_CST);
+}
+
+static void file_done(struct worker_job *job)
+{
+	(void)job;
+	parts.not_ready = false;
+}
+
+static void read_file(void)
+{
+	if (!file.asked)
+		worker_pool_submit(file.pool, &file.job);
+	file.asked = true;
+	while (!__atomic_load_n(&file.ran, __ATOMIC_SEQ_CST))
+		sched_yield();
+}
+
+static void the_end_waits_for_files(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	file.pool = f->pipeline.pool;
+	file.job = (struct worker_job){ .run = file_run, .done = file_done };
+	parts.not_ready = true;
+	parts.asked_if_ready = read_file;
+	put_leaf(f, 100000, PID_A);
+	finish(f);
+	assert_false(parts.not_ready);
+	assert_int_equal(f->read.samples.len, 1);
 }
 
 /* A miss whose sample was lost is dropped after a second, and counted. */
@@ -180,14 +247,11 @@ static void orphans(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_walk_is_finished_at_once),
-		TEST(a_walk_is_finished_late),
-		TEST(walks_are_tried_again),
-		TEST(a_later_try_succeeds),
-		TEST(not_after_an_exec),
-		TEST(finishing_can_wait),
-		TEST(the_end_waits_for_the_unwinder),
-		TEST(orphans),
+		TEST(a_walk_is_finished_at_once), TEST(a_walk_is_finished_late),
+		TEST(walks_are_tried_again),	  TEST(a_later_try_succeeds),
+		TEST(not_after_an_exec),	  TEST(what_is_whole_is_not_tried_again),
+		TEST(finishing_can_wait),	  TEST(the_end_waits_for_the_unwinder),
+		TEST(the_end_waits_for_files),	  TEST(orphans),
 	};
 
 	return cmocka_run_group_tests_name("pipeline_walks", tests, NULL, NULL);

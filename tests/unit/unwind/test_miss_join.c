@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "heap_use.h"
 #include "unwind/miss_join.h"
 
 static struct wire_miss miss_of(uint32_t tid, uint64_t time_ns)
@@ -97,6 +98,7 @@ static void test_large(void **state)
 	struct miss_join join = { 0 };
 	const size_t size = sizeof(struct wire_miss) + WIRE_MISS_MAX_COPY;
 	struct wire_miss *miss = calloc(1, size);
+	size_t before = heap_use();
 
 	(void)state;
 	*miss = miss_of(1, 0);
@@ -110,6 +112,7 @@ static void test_large(void **state)
 	assert_int_equal(join.bytes, join.waiting.len * size);
 	assert_true(join.waiting.len > 1);
 	miss_join_release(&join);
+	assert_true(heap_use() < before + size);
 	free(miss);
 }
 

@@ -237,6 +237,30 @@ static void a_page_that_was_not_there(void **state)
 	assert_true(reads(SP, END, 8));
 }
 
+/* What is compared lies in two pages, of which one was not there. */
+static void half_of_it_was_not_there(void **state)
+{
+	const uint64_t end = BASE + 4096 + STACK_REST_COMPARED / 2;
+
+	for (size_t half = 0; half < 2; half++) {
+		const size_t at = 4096 - STACK_REST_COMPARED / 2 * (1 - half);
+
+		teardown(state);
+		setup(state);
+		f.miss.copy_bytes = (uint32_t)(end - BASE);
+		assert_true(reads(BASE, end, 8));
+		stack_rest_drop(f.rest);
+		memset(f.miss.copy + at, 0xff, STACK_REST_COMPARED / 2);
+		memset(f.live + at, 0xff, STACK_REST_COMPARED / 2);
+		assert_false(reads(BASE, end, 8));
+		stack_rest_drop(f.rest);
+		/* One byte of it is enough: it was there. */
+		f.miss.copy[at + STACK_REST_COMPARED / 2 - 1] = 5;
+		f.live[at + STACK_REST_COMPARED / 2 - 1] = 5;
+		assert_true(reads(BASE, end, 8));
+	}
+}
+
 static void its_thread_has_ended(void **state)
 {
 	(void)state;
@@ -269,6 +293,7 @@ int main(void)
 		TEST(its_call_is_another),
 		TEST(a_frame_outside_of_the_copy),
 		TEST(a_page_that_was_not_there),
+		TEST(half_of_it_was_not_there),
 		TEST(its_thread_has_ended),
 		TEST(too_little_to_compare),
 	};

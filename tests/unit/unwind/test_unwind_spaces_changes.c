@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What becomes of a process that changes: by BPF's word, by the side-band, by its end. */
+#include "heap_use.h"
 #include "spaces_world.h"
 
 /* --- what BPF says --- */
@@ -88,6 +89,18 @@ static void another_file_where_code_was(void **state)
 	assert_false(is_published(1, &space));
 }
 
+/* What was dropped for it is read with the next miss, and once. */
+static void code_that_was_replaced_is_read_once(void **state)
+{
+	(void)state;
+	assert_int_equal(read_of(0), 0);
+	f.piece.file = 6;
+	map(0, 0x1000, 0x2000);
+	f.now_ns += 1000 * MS;
+	assert_int_equal(read_of(0), 0);
+	assert_int_equal(turn_after(200), 0);
+}
+
 /* A second after the last one it is no longer the next plugin. */
 static void plugins(void **state)
 {
@@ -165,6 +178,58 @@ static void swept(void **state)
 	assert_true(libjvm_is_known(1));
 }
 
+/* Wherever it stands in a table. */
+static void each_is_swept(void **state)
+{
+	char path[] = "/jdk/libjvm.so";
+
+	(void)state;
+	f.libjvm = (struct mapping){ .start = 0x7000, .end = 0x8000, .path = path };
+	for (uint32_t i = 0; i < 60; i++) {
+		assert_int_equal(read_of(i), 0);
+		f.memory->set_space(FIRST_PID + i, NULL, f.memory->data);
+		turn_after(10001);
+		assert_false(libjvm_is_known(i));
+	}
+	unwind_spaces_free(NULL);
+}
+
+/* Those that ended, and at last those that live. */
+static void all_are_freed(void **state)
+{
+	char path[2000];
+	size_t before;
+
+	memset(path, 'x', sizeof(path));
+	memcpy(path + sizeof(path) - 11, "/libjvm.so", 11);
+	tear_down(state);
+	before = heap_use();
+	set_up(state);
+	f.libjvm = (struct mapping){ .start = 0x7000, .end = 0x8000, .path = path };
+	for (uint32_t i = 0; i < 40; i++)
+		assert_int_equal(read_of(i), 0);
+	for (uint32_t i = 0; i < 10; i++)
+		unwind_spaces_forget(f.spaces, FIRST_PID + i, f.now_ns);
+	for (uint32_t i = 10; i < 20; i++)
+		f.memory->set_space(FIRST_PID + i, NULL, f.memory->data);
+	turn_after(20000);
+	assert_false(libjvm_is_known(9) || libjvm_is_known(19));
+	assert_true(libjvm_is_known(20));
+	tear_down(state);
+	assert_true(heap_use() < before + 8000);
+	/* One alone, wherever it stands. */
+	for (uint32_t i = 0; i < 60; i++) {
+		if (i == 10)
+			before = heap_use();
+		set_up(state);
+		f.libjvm = (struct mapping){ .start = 0x7000, .end = 0x8000, .path = path };
+		assert_int_equal(read_of(i), 0);
+		tear_down(state);
+	}
+	assert_true(heap_use() < before + 1000);
+	set_up(state);
+}
+
 /* --- JVMs --- */
 
 static uint32_t jvm_of(uint32_t n)
@@ -236,9 +301,12 @@ int main(void)
 		TEST(it_counts_otherwise),
 		TEST(it_was_right),
 		TEST(another_file_where_code_was),
+		TEST(code_that_was_replaced_is_read_once),
 		TEST(plugins),
 		TEST(ended),
 		TEST(swept),
+		TEST(each_is_swept),
+		TEST(all_are_freed),
 		TEST(a_jvm_that_is_read_again),
 		TEST(a_jvms_pid),
 	};

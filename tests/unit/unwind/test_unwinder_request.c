@@ -1,170 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a miss becomes as a request for a walk, and what is made of the walk's result. */
-#include "test.h"
-
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
+#include "unwinder_walks.h"
 
 #include "base/strbuf.h"
-#include "fake_clock.h"
-#include "process/mappings.h"
-#include "unwind/unwinder_private.h"
-
-#define PID	     5000001U /* PID_MAX_LIMIT of include/linux/threads.h is 4 * 1024 * 1024 */
-#define MAPPED	     0x10000000ULL
-#define MISSING	     0x666000ULL /* mapped by nobody */
-#define SAMPLE_WORDS 8
-
-/* --- in place of unwind/walk.c --- */
-
-static struct {
-	struct walk_request request;
-	uint32_t words_before, frames_before;
-	uint64_t first_word;
-	unsigned int stops; /* so often something is missing */
-	unsigned int begun;
-} walker;
-
-void walk_begin(struct walk *walk, const struct walk_request *request, struct unwind_memory *memory,
-		struct walk_result *result)
-{
-	memset(walk, 0, sizeof(*walk));
-	walk->memory = memory;
-	walk->result = result;
-	walker.begun++;
-	walker.request = *request;
-	walker.words_before = result->word_count;
-	walker.frames_before = result->frames;
-	walker.first_word = result->words[0];
-}
-
-bool walk_go_on(struct walk *walk)
-{
-	struct unwind_cursor *c = &walk->cursor;
-
-	if (walker.stops) {
-		walker.stops--;
-		return true;
-	}
-	c->row_frames = 1;
-	c->hot_frames = 2;
-	c->fp_frames = 3;
-	c->jit_frames = 4;
-	c->java_frames = 5;
-	c->java_hot_frames = 6;
-	c->anchors = 7;
-	c->frozen = 8;
-	walk->result->words[walk->result->word_count++] = 0xabc;
-	walk->result->frames++;
-	walk->result->reason = UNWIND_DONE;
-	return false;
-}
-
-uint64_t walk_missing(const struct walk *walk)
-{
-	(void)walk;
-	return MISSING;
-}
-
-/* --- */
-
-struct fixture {
-	struct table_memory *memory;
-	struct image_cache *images;
-	struct unwinder *unwinder;
-	struct process process;
-	struct wire_miss miss;
-	int jvm_answer;
-
-	union {
-		struct wire_sample sample;
-		char space[sizeof(struct wire_sample) + SAMPLE_WORDS * sizeof(uint64_t)];
-	};
-};
-
-static int read_jvm(uint32_t pid, const struct mapping *libjvm, bool urgent,
-		    struct wire_jvm *ret_wire, void *data)
-{
-	struct fixture *f = data;
-
-	(void)pid, (void)libjvm, (void)urgent;
-	ret_wire->serial = 9;
-	return f->jvm_answer;
-}
-
-static void make_miss(struct fixture *f)
-{
-	struct wire_miss *miss = &f->miss;
-
-	*miss = (struct wire_miss){ .size = sizeof(*miss),
-				    .kind = WIRE_MISS,
-				    .tgid = PID,
-				    .tid = PID,
-				    .time_ns = clock_now_ns(),
-				    .pc = 0x123456,
-				    .thread = 0x777000,
-				    .anchor = { 11, 12, 13 } };
-	for (uint64_t i = 0; i < 16; i++)
-		miss->regs[i] = 1000 + i;
-}
-
-/* A kernel frame, and two words of a frame that BPF walked. */
-static void make_sample(struct fixture *f)
-{
-	f->sample = (struct wire_sample){ .size = sizeof(f->sample) + 3 * 8,
-					  .kind = WIRE_SAMPLE,
-					  .flags = WIRE_SAMPLE_RESUMED | WIRE_SAMPLE_STALE,
-					  .reason = UNWIND_NO_ROWS,
-					  .tgid = PID,
-					  .tid = PID,
-					  .time_ns = f->miss.time_ns,
-					  .weight = 4242,
-					  .kernel_frames = 1,
-					  .user_words = 2,
-					  .user_frames = 1 };
-	f->sample.words[0] = 0xffffffff81000000ULL;
-	f->sample.words[1] = 0x111;
-	f->sample.words[2] = 0x222;
-}
-
-static int setup(void **state)
-{
-	struct fixture *f = calloc(1, sizeof(*f));
-	const struct unwind_jvm_source jvms = { read_jvm, f };
-	struct err err;
-
-	*state = f;
-	memset(&walker, 0, sizeof(walker));
-	fake_begin();
-	f->jvm_answer = -ENODATA;
-	f->memory = table_memory_new_heap(256, 256, 1024);
-	f->process = (struct process){ .pid = PID, .serial = 1 };
-	make_miss(f);
-	make_sample(f);
-	return image_cache_new(NULL, &f->images, &err) < 0 ||
-			       unwinder_new(f->memory, f->images, &jvms, 1 << 20, &f->unwinder,
-					    &err) < 0
-		       ? -1
-		       : 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-
-	unwinder_free(f->unwinder);
-	image_cache_free(f->images);
-	table_memory_free_heap(f->memory);
-	mappings_clear(&f->process);
-	free(f);
-	return 0;
-}
-
-static void finish(struct fixture *f)
-{
-	free(unwinder_finish(f->unwinder, &f->miss, &f->sample, &f->process, 77));
-}
 
 static void a_request_is_its_miss(void **state)
 {
@@ -352,9 +190,19 @@ static void execs_are_forgotten(void **state)
 	assert_int_equal(f->unwinder->execs.len, 2);
 	unwinder_tidy(f->unwinder, clock_now_ns() + 61 * NSEC_PER_SEC);
 	assert_int_equal(f->unwinder->execs.len, 1);
+	unwinder_note_exit(f->unwinder, PID + 2);
+	/* Wherever it stands in a table. */
+	for (uint32_t i = 0; i < 60; i++) {
+		unwinder_note_exec(f->unwinder, PID + i, clock_now_ns());
+		fake_advance(60 * NSEC_PER_SEC);
+		unwinder_tidy(f->unwinder, clock_now_ns());
+		assert_true(f->unwinder->execs.len > 0);
+		fake_advance(60 * NSEC_PER_SEC);
+		unwinder_tidy(f->unwinder, clock_now_ns());
+		assert_int_equal(f->unwinder->execs.len, 0);
+	}
+	unwinder_free(NULL);
 }
-
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
 {

@@ -232,7 +232,7 @@ static void its_list_is_new(void **state)
 	(void)state;
 	f.read_since = true;
 	assert_true(supply());
-	assert_true(f.c->listed);
+	assert_int_equal(f.c->listed, 1);
 	assert_int_equal(f.space_reads, 0);
 }
 
@@ -249,7 +249,7 @@ static void no_list(void **state)
 	/* It is late: what is known then is all. */
 	f.job.live = false;
 	assert_false(supply());
-	assert_true(f.c->listed);
+	assert_int_equal(f.c->listed, 1);
 	f.c->count = 1;
 	assert_true(supply());
 }

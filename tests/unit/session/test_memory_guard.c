@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+/* When memory is given up, by what the kernel says of it; and what the allocator is told. */
+#include "test.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "session/memory_plan.h"
+
+#define SECOND NSEC_PER_SEC
+
+static struct {
+	const char *statm; /* NULL: it cannot be read */
+	unsigned int trims;
+	size_t kept;
+	int arenas, mmap_threshold, trim_threshold;
+} f;
+
+/* --- in place of base/file.c and the C library --- */
+
+int file_read(const char *path, size_t limit, struct strbuf *out)
+{
+	assert_string_equal(path, "/proc/self/statm");
+	assert_true(limit >= 64);
+	if (!f.statm)
+		return -ENOENT;
+	strbuf_addf(out, "%s", f.statm);
+	return 0;
+}
+
+int malloc_trim(size_t pad)
+{
+	f.trims++;
+	f.kept = pad;
+	return 1;
+}
+
+int mallopt(int param, int value)
+{
+	switch (param) {
+	case M_ARENA_MAX: f.arenas = value; break;
+	case M_MMAP_THRESHOLD: f.mmap_threshold = value; break;
+	case M_TRIM_THRESHOLD: f.trim_threshold = value; break;
+	default: fail();
+	}
+	return 1;
+}
+
+/* --- */
+
+static int set_up(void **state)
+{
+	(void)state;
+	memset(&f, 0, sizeof(f));
+	return 0;
+}
+
+/* Of a limit of 8,000 pages, of which maps take 1,000. */
+static bool wants_room(const char *statm)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	struct memory_guard guard;
+	bool wants;
+
+	memset(&guard, 0xee, sizeof(guard));
+	memory_guard_init(&guard, 8000 * page, 1000 * page);
+	f.statm = statm;
+	wants = memory_guard_wants_room(&guard, SECOND);
+	assert_int_equal(guard.sheds, wants);
+	return wants;
+}
+
+static void seven_eighths_are_enough(void **state)
+{
+	(void)state;
+	assert_false(wants_room("9000 5999 77 8 0 900 0\n"));
+	assert_true(wants_room("9000 6000 77 8 0 900 0\n"));
+	assert_true(wants_room("9000 123456789 77 8 0 900 0\n"));
+	assert_false(wants_room("900000 1 77 8 0 900 0\n"));
+}
+
+/* Nothing is known: nothing is given up. */
+static void without_proc(void **state)
+{
+	(void)state;
+	assert_false(wants_room(NULL));
+	assert_false(wants_room(""));
+	assert_false(wants_room("90000"));
+	assert_false(wants_room("90000 "));
+	assert_false(wants_room("90000,90000"));
+	assert_false(wants_room("x 90000"));
+}
+
+/* What was given up takes a while to be seen. */
+static void not_all_the_time(void **state)
+{
+	struct memory_guard guard;
+
+	(void)state;
+	f.statm = "9 9";
+	memory_guard_init(&guard, 8, 0);
+	assert_false(memory_guard_wants_room(&guard, SECOND / 2 - 1));
+	assert_true(memory_guard_wants_room(&guard, SECOND / 2));
+	assert_false(memory_guard_wants_room(&guard, SECOND - 1));
+	assert_true(memory_guard_wants_room(&guard, SECOND));
+	/* When there was room it is asked again at once. */
+	f.statm = "0 0";
+	assert_false(memory_guard_wants_room(&guard, 2 * SECOND));
+	f.statm = "9 9";
+	assert_true(memory_guard_wants_room(&guard, 2 * SECOND + 1));
+	assert_int_equal(guard.sheds, 3);
+}
+
+/* All that is free goes back; no arena or threshold keeps a large file's parsing. */
+static void the_allocator(void **state)
+{
+	(void)state;
+	memory_guard_trim();
+	assert_int_equal(f.trims, 1);
+	assert_int_equal(f.kept, 0);
+	memory_tune_allocator();
+	assert_int_equal(f.arenas, 1);
+	assert_int_equal(f.mmap_threshold, 128 << 10);
+	assert_int_equal(f.trim_threshold, 512 << 10);
+}
+
+/* What is short is shared, too; what there is besides has its place. */
+static void shares_of_a_shortage(void **state)
+{
+	const uint64_t mb = 1 << 20;
+	struct memory_plan plan;
+
+	(void)state;
+	memset(&plan, 0xee, sizeof(plan));
+	memory_plan_begin(&plan, 24 * mb);
+	assert_int_equal(plan.parse_bytes, 0);
+	memory_plan_share(&plan, 100 * mb);
+	assert_int_equal(plan.parse_bytes, 3 * mb * 40 / 100);
+	assert_int_equal(plan.symbol_bytes, 3 * mb * 30 / 100);
+	assert_int_equal(plan.queue_bytes, 3 * mb * 15 / 100);
+	assert_int_equal(plan.file_bytes, 3 * mb * 10 / 100);
+	/* Of a small limit the program's own part is a third. */
+	memory_plan_share(&plan, mb);
+	assert_int_equal(plan.parse_bytes, (24 - 8 - 2 - 2) * mb * 40 / 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(seven_eighths_are_enough, set_up),
+		cmocka_unit_test_setup(without_proc, set_up),
+		cmocka_unit_test_setup(not_all_the_time, set_up),
+		cmocka_unit_test_setup(the_allocator, set_up),
+		cmocka_unit_test_setup(shares_of_a_shortage, set_up),
+	};
+
+	return cmocka_run_group_tests_name("memory_guard", tests, NULL, NULL);
+}

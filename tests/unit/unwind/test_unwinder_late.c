@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Walks of processes that are gone, or may be: whose memory is read, and by what is known of a JVM. */
+#include "unwinder_walks.h"
+
+static void be_self(struct fixture *f)
+{
+	f->process.pid = f->miss.tgid = f->miss.tid = (uint32_t)getpid();
+	f->sample.tgid = f->sample.tid = f->miss.tgid;
+}
+
+static bool reads_process(struct fixture *f)
+{
+	finish(f);
+	return walker.alive;
+}
+
+/* Memory is read of the program that was sampled only. */
+static void who_is_still_there(void **state)
+{
+	struct fixture *f = *state;
+	struct proc_stat stat;
+
+	assert_false(reads_process(f)); /* there is no such process */
+	be_self(f);
+	assert_true(reads_process(f));
+	f->process.exited = true;
+	assert_false(reads_process(f));
+	f->process.exited = false;
+	assert_int_equal(proc_read_stat(f->miss.tgid, &stat), 0);
+	f->sample.time_ns = stat.start_ns + NSEC_PER_SEC; /* its ticks are 10 ms */
+	assert_true(reads_process(f));
+	f->sample.time_ns = stat.start_ns - NSEC_PER_SEC;
+	assert_false(reads_process(f));
+	f->sample.time_ns = f->miss.time_ns;
+	unwinder_note_exec(f->unwinder, f->miss.tgid, f->sample.time_ns);
+	assert_true(reads_process(f));
+	unwinder_note_exec(f->unwinder, f->miss.tgid, f->sample.time_ns + 1);
+	assert_false(reads_process(f));
+	unwinder_note_exit(f->unwinder, f->miss.tgid);
+	assert_true(reads_process(f));
+}
+
+/* Its ranges are those that the registry has, of the serial that the request says. */
+static void its_tables(void **state)
+{
+	struct fixture *f = *state;
+	char path[] = "/no/such/file";
+	struct mapping m = {
+		.start = MAPPED, .end = MAPPED + 0x1000, .key = { .inode = 5 }, .path = path
+	};
+
+	mappings_add(&f->process, &m);
+	finish(f);
+	assert_int_equal(walker.range_count, 1);
+	assert_int_equal(walker.range_serial, walker.request.serial);
+}
+
+/* What is learnt of a JVM is good for 20 ms. */
+static void its_jvm(void **state)
+{
+	struct fixture *f = *state;
+	char path[] = "/jdk/lib/server/libjvm.so";
+	struct mapping m = {
+		.start = MAPPED, .end = MAPPED + 0x1000, .key = { .inode = 5 }, .path = path
+	};
+
+	f->jvm_answer = 0;
+	finish(f);
+	assert_null(walker.request.jvm); /* it maps none */
+	assert_int_equal(f->jvm_asked, 0);
+	mappings_add(&f->process, &m);
+	finish(f);
+	assert_int_equal(f->jvm_asked, 1); /* at once */
+	assert_non_null(walker.request.jvm);
+	assert_int_equal(walker.request.jvm_serial, 9);
+	fake_advance(20 * NSEC_PER_MSEC - 1);
+	f->jvm_answer = -ESRCH;
+	finish(f);
+	assert_int_equal(f->jvm_asked, 1);
+	assert_non_null(walker.request.jvm);
+	fake_advance(1);
+	finish(f);
+	assert_int_equal(f->jvm_asked, 2);
+	assert_null(walker.request.jvm);
+	assert_int_equal(walker.request.jvm_serial, 0);
+}
+
+static enum unwind_reason reason_of(struct fixture *f)
+{
+	struct wire_sample *sample =
+		unwinder_finish(f->unwinder, &f->miss, &f->sample, &f->process, 0);
+	enum unwind_reason reason = sample->reason;
+
+	free(sample);
+	return reason;
+}
+
+static void a_walk_that_leaves_the_copy(void **state)
+{
+	struct fixture *f = *state;
+
+	f->miss.copy_at = 0x7000000;
+	walker.reason = UNWIND_PAGE;
+	walker.failed_at = 0x7000100;
+	assert_int_equal(reason_of(f), UNWIND_COPY_END);
+	walker.failed_at = 0x6000000;
+	assert_int_equal(reason_of(f), UNWIND_PAGE);
+	walker.reason = UNWIND_DEPTH;
+	walker.failed_at = 0x7000100;
+	assert_int_equal(reason_of(f), UNWIND_DEPTH);
+}
+
+/* A blob is told to BPF by a walk in the tables that BPF has. */
+static void a_blob_far_away(void **state)
+{
+	const struct wire_far_key key = { .segment = 0x1000080, .serial = 9 };
+	struct fixture *f = *state;
+
+	be_self(f);
+	walker.far_blob = 0xff0000;
+	finish(f);
+	assert_int_equal(table_memory_heap_far_blob(f->memory, &key), 0);
+	f->miss.pc = (uintptr_t)reason_of;
+	f->sample.start_ns = 5;
+	free(unwinder_try(f->unwinder, &f->miss, &f->sample, 3));
+	assert_int_equal(table_memory_heap_far_blob(f->memory, &key), 0xff0000);
+	assert_true(walker.range_count > 1);
+	assert_int_equal(f->unwinder->late_count, 1);
+	assert_int_equal(f->unwinder->at_once, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(who_is_still_there),	   TEST(its_tables),	  TEST(its_jvm),
+		TEST(a_walk_that_leaves_the_copy), TEST(a_blob_far_away),
+	};
+
+	return cmocka_run_group_tests_name("unwinder_late", tests, NULL, NULL);
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files whose content, opening and memory are the test's, for unwind_files.c. Included once per test. */
+#ifndef HOSTPROF_TESTS_UNWIND_FILES_WORLD_H
+#define HOSTPROF_TESTS_UNWIND_FILES_WORLD_H
+
+#include "test.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "elf/image_open.h"
+#include "process/own_vdso.h"
+#include "process/proc.h"
+#include "unwind/unwind_files.h"
+
+#define FILES	6
+#define LEN	5000 /* of a file: more than its first page */
+#define NEAR	4095
+#define ADDRESS 0x100000ULL /* the file's own, of its first byte */
+#define CODE	0x8000ULL   /* bytes of code */
+
+/* An image, by its inode from 1 on. */
+struct made {
+	int fd; /* of its content */
+	bool is_gone, is_known, is_torn;
+	int open_error; /* of the ELF file */
+	size_t bytes;	/* of memory, when it is open */
+	char path[16];
+};
+
+struct cfi_file {
+	struct made *made;
+	char build_id[9];
+};
+
+static struct {
+	struct unwind_files *files;
+	struct cfi_rows rows;
+	struct made made[FILES + 1];
+	struct made vdso;
+	size_t vdso_len;
+	bool has_vdso;
+	uint32_t living_pid;
+	/* What was asked for. */
+	unsigned int lookups, opens, places;
+	int left_open; /* ELF files */
+	uint32_t open_pid;
+	uint64_t open_start, open_end, page;
+	char failed[256];
+} f;
+
+/* --- in place of elf/ and process/ --- */
+
+static struct made *made_of(const struct image *image)
+{
+	return (struct made *)(uintptr_t)image;
+}
+
+struct image *image_cache_open(struct image_cache *cache, const struct image_key *key, uint32_t pid,
+			       uint64_t start, uint64_t end, const char *path)
+{
+	assert_ptr_equal(cache, &f);
+	assert_true(pid && start < end && path[0] == '/');
+	assert_true(key->major == 8 && key->minor == 1 && key->generation == 9);
+	f.lookups++;
+	return (struct image *)&f.made[key->inode];
+}
+
+int image_dup_fd(const struct image *image)
+{
+	return made_of(image)->is_known ? dup(made_of(image)->fd) : -ENODATA;
+}
+
+int image_open_file(const struct image_key *key, uint32_t pid, uint64_t start, uint64_t end,
+		    const char *path)
+{
+	const struct made *made = &f.made[key->inode];
+
+	assert_string_equal(path, made->path);
+	f.open_pid = pid;
+	f.open_start = start;
+	f.open_end = end;
+	return made->is_gone ? -ENOENT : dup(made->fd);
+}
+
+const char *image_path(const struct image *image)
+{
+	return made_of(image)->path;
+}
+
+static struct made *made_of_fd(int fd)
+{
+	char name;
+
+	assert_int_equal(pread(fd, &name, 1, LEN - 1), 1);
+	return &f.made[name - '0'];
+}
+
+int cfi_file_open(int fd, struct cfi_file **ret_file, struct err *err)
+{
+	struct cfi_file *file;
+	struct made *made = made_of_fd(fd);
+
+	f.opens++;
+	if (made->open_error) {
+		close(fd);
+		return err_set(err, made->open_error, "not opened");
+	}
+	file = xcalloc(1, sizeof(*file));
+	f.left_open++;
+	file->made = made;
+	assert_int_equal(pread(fd, file->build_id, 8, 0), 8);
+	close(fd);
+	*ret_file = file;
+	return 0;
+}
+
+int cfi_file_open_memory(const void *data, size_t len, struct cfi_file **ret_file, struct err *err)
+{
+	(void)err;
+	assert_ptr_equal(data, &f.vdso);
+	assert_int_equal(len, f.vdso_len);
+	f.opens++;
+	if (f.vdso.open_error)
+		return f.vdso.open_error;
+	*ret_file = xcalloc(1, sizeof(**ret_file));
+	f.left_open++;
+	(*ret_file)->made = &f.vdso;
+	return 0;
+}
+
+void cfi_file_close(struct cfi_file *file)
+{
+	f.left_open -= file != NULL;
+	free(file);
+}
+
+const char *cfi_file_build_id(const struct cfi_file *file)
+{
+	return file->build_id;
+}
+
+bool cfi_file_address(const struct cfi_file *file, uint64_t offset, uint64_t *ret_address)
+{
+	assert_non_null(file);
+	f.places++;
+	*ret_address = ADDRESS + offset;
+	return offset < CODE;
+}
+
+int cfi_file_page(struct cfi_file *file, uint64_t address, struct cfi_rows *rows, struct err *err)
+{
+	const struct cfi_row row = { .offset = 7, .rule.kind = WIRE_RULE_CFA };
+
+	f.page = address;
+	if (file->made->is_torn)
+		return err_set(err, -EIO, "torn");
+	rows->v.len = 0;
+	vec_push(&rows->v, row);
+	vec_push(&rows->v, row);
+	return 0;
+}
+
+size_t cfi_file_bytes(const struct cfi_file *file)
+{
+	return file->made->bytes;
+}
+
+const void *own_vdso(size_t *ret_len)
+{
+	*ret_len = f.vdso_len;
+	return f.has_vdso ? &f.vdso : NULL;
+}
+
+bool proc_is_there(uint32_t pid)
+{
+	return pid == f.living_pid;
+}
+
+/* --- */
+
+/* The last byte says which it is to those who open it; it is the same in no two of them. */
+static inline void fill(uint32_t number, const char *build_id)
+{
+	struct made *made = &f.made[number];
+	char content[LEN];
+
+	memset(content, '.', sizeof(content));
+	memset(content, 0, 9);
+	memcpy(content, build_id, strlen(build_id));
+	content[LEN - 1] = (char)('0' + number);
+	assert_int_equal(pwrite(made->fd, content, LEN, 0), LEN);
+}
+
+static inline int set_up(void **state)
+{
+	(void)state;
+	memset(&f, 0, sizeof(f));
+	f.files = unwind_files_new((struct image_cache *)&f, 100, SIZE_MAX);
+	f.living_pid = 1;
+	for (uint32_t i = 1; i <= FILES; i++) {
+		char build_id[9] = "a file 0";
+
+		f.made[i].fd = memfd_create("file", MFD_CLOEXEC);
+		build_id[7] = (char)('0' + i);
+		fill(i, build_id);
+		snprintf(f.made[i].path, sizeof(f.made[i].path), "/file%u", i);
+	}
+	return 0;
+}
+
+static inline int tear_down(void **state)
+{
+	(void)state;
+	unwind_files_free(f.files);
+	vec_release(&f.rows.v);
+	for (uint32_t i = 1; i <= FILES; i++)
+		close(f.made[i].fd);
+	return 0;
+}
+
+static inline void limit(size_t max_open, size_t max_bytes)
+{
+	unwind_files_free(f.files);
+	f.files = unwind_files_new((struct image_cache *)&f, max_open, max_bytes);
+}
+
+/* By process PID, from its byte OFFSET on. */
+static inline struct unwind_piece piece_at(uint32_t pid, uint32_t number, uint64_t offset)
+{
+	const struct mapping mapping = { .start = 0x7000000 + pid * 0x10000,
+					 .end = 0x7001000 + pid * 0x10000,
+					 .pgoff = offset,
+					 .key = { 8, 1, number, 9 },
+					 .path = f.made[number].path };
+
+	return unwind_files_piece(f.files, pid, &mapping);
+}
+
+static inline uint32_t number_of(uint32_t number)
+{
+	return piece_at(1, number, 0).file;
+}
+
+/* Rows of the file's number; false: there are none. */
+static inline bool has_rows(uint32_t number)
+{
+	unwind_files_rows(f.files, number, ADDRESS + 0x123, &f.rows);
+	if (f.rows.v.len == 2) {
+		assert_int_equal(f.page, ADDRESS + 0x123);
+		return true;
+	}
+	assert_int_equal(f.rows.v.len, 1);
+	assert_int_equal(f.rows.v.items[0].offset, 0);
+	assert_int_equal(f.rows.v.items[0].rule.kind, WIRE_RULE_NONE);
+	return false;
+}
+
+static inline size_t count_open(void)
+{
+	size_t files, open;
+
+	unwind_files_count(f.files, &files, &open);
+	return open;
+}
+
+static inline size_t count_files(void)
+{
+	size_t files, open;
+
+	unwind_files_count(f.files, &files, &open);
+	return files;
+}
+
+static inline void close_all(void)
+{
+	unwind_files_close_idle(f.files);
+	unwind_files_close_idle(f.files);
+	assert_int_equal(count_open(), 0);
+}
+
+static inline void note_failed(const char *path, const char *why, uint64_t pages, void *data)
+{
+	char *text = data;
+	size_t len = strlen(text);
+
+	snprintf(text + len, sizeof(f.failed) - len, "%s: %s (%u)\n", path, why, (unsigned)pages);
+}
+
+static inline const char *failed(void)
+{
+	f.failed[0] = '\0';
+	unwind_files_for_each_failed(f.files, note_failed, f.failed);
+	return f.failed;
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
+
+#endif

@@ -20,11 +20,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "jvm/attach/attach.h"
 #include "jvm/layout/vmstructs.h"
 
 /* A program of every JDK that runs until it is ended. */
-#define LIVE_MAIN    "sun.rmi.registry.RegistryImpl"
-#define LIVE_SECONDS 30
+#define LIVE_MAIN      "sun.rmi.registry.RegistryImpl"
+#define LIVE_SECONDS   30
+#define LIVE_ATTACH_NS (20 * NSEC_PER_SEC)
 
 static const char *live_home(void)
 {
@@ -113,6 +115,19 @@ static void live_release(const char *key, char *ret_value, size_t size)
 	}
 	if (file)
 		fclose(file);
+}
+
+/* A JVM that has just started takes no agent yet. */
+static inline int live_load_agent(pid_t pid, const char *path, const char *options, struct err *err)
+{
+	uint64_t until = clock_now_ns() + LIVE_SECONDS * NSEC_PER_SEC;
+	int r;
+
+	do {
+		*err = (struct err){ 0 };
+		r = attach_load_agent((uint32_t)pid, path, options, LIVE_ATTACH_NS, err);
+	} while (r == -EAGAIN && clock_now_ns() < until);
+	return r;
 }
 
 #endif

@@ -137,14 +137,15 @@ static void cfas_by_expression(void **state)
 	(void)state;
 	rule = frames_single(PROGRAM(DW_CFA_def_cfa_expression, 2, DW_OP_breg15, 0x10), 0x20);
 	assert_int_equal(rule.kind, WIRE_RULE_CFA);
-	assert_true(rule.cfa_reg == 15 && rule.cfa_offset == 16);
+	assert_true(rule.cfa_reg == DWARF_R15 && rule.cfa_offset == 16);
 	rule = frames_single(PROGRAM(DW_CFA_def_cfa_expression, 3, DW_OP_bregx, 0, 0x70), 0x20);
 	assert_int_equal(rule.kind, WIRE_RULE_CFA);
-	assert_true(rule.cfa_reg == 0 && rule.cfa_offset == -16);
+	assert_true(rule.cfa_reg == DWARF_RAX && rule.cfa_offset == -16);
 	rule = frames_single(PROGRAM(DW_CFA_def_cfa_expression, 3, DW_OP_bregx, 15, 0), 0x20);
-	assert_true(rule.kind == WIRE_RULE_CFA && rule.cfa_reg == 15);
+	assert_true(rule.kind == WIRE_RULE_CFA && rule.cfa_reg == DWARF_R15);
 	rule = frames_single(PROGRAM(DW_CFA_def_cfa_expression, 2, DW_OP_breg0, 8), 0x20);
-	assert_true(rule.kind == WIRE_RULE_CFA && rule.cfa_reg == 0 && rule.cfa_offset == 8);
+	assert_true(rule.kind == WIRE_RULE_CFA && rule.cfa_reg == DWARF_RAX &&
+		    rule.cfa_offset == 8);
 	assert_int_equal(kind_of(PROGRAM(DW_CFA_def_cfa_expression, 2, DW_OP_breg31, 0)),
 			 WIRE_RULE_BAD);
 	assert_int_equal(kind_of(PROGRAM(DW_CFA_def_cfa_expression, 1, DW_OP_reg31)),
@@ -198,7 +199,7 @@ static void cfas_that_are_loaded(void **state)
 				     0, DW_OP_lit8, DW_OP_mul, DW_OP_plus, DW_OP_deref),
 			     0x20);
 	assert_int_equal(rule.kind, WIRE_RULE_DEREF);
-	assert_true(rule.cfa_reg == 7 && rule.cfa_offset == 0x28 && rule.cfa_index == 9 &&
+	assert_true(rule.cfa_reg == DWARF_RSP && rule.cfa_offset == 0x28 && rule.cfa_index == 9 &&
 		    rule.cfa_add == 0);
 }
 

@@ -167,8 +167,12 @@ static void no_more_than_go_has(void **state)
 /* Rows below a root: where the frame is not set up they stay, and behind it they go on. */
 static void roots_over_rows(void **state)
 {
-	const struct wire_rule eight = { .kind = WIRE_RULE_CFA, .cfa_reg = 7, .cfa_offset = 8 },
-			       more = { .kind = WIRE_RULE_CFA, .cfa_reg = 7, .cfa_offset = 16 };
+	const struct wire_rule eight = { .kind = WIRE_RULE_CFA,
+					 .cfa_reg = DWARF_RSP,
+					 .cfa_offset = 8 },
+			       more = { .kind = WIRE_RULE_CFA,
+					.cfa_reg = DWARF_RSP,
+					.cfa_offset = 16 };
 	const struct cfi_root root = { 0x1ff0, 0x2020, WIRE_RULE_FP, true };
 	struct cfi_roots roots = { VEC_INIT };
 	struct cfi_rows rows = { VEC_INIT };

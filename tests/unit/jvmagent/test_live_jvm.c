@@ -14,8 +14,6 @@
 #include "jvm/layout/vm_flags.h"
 #include "live_jvm.h"
 
-#define ATTACH_NS (20 * NSEC_PER_SEC)
-
 static pid_t java;
 static struct vmstructs *vs;
 
@@ -274,7 +272,7 @@ static void expect_code(struct jvm *jvm)
 static void wait_for_replay(struct jvm *jvm)
 {
 	void *buffer = xmalloc(CODEMAP_READ_BYTES);
-	uint64_t until = clock_now_ns() + ATTACH_NS;
+	uint64_t until = clock_now_ns() + LIVE_ATTACH_NS;
 
 	while (!codemap_store_replays(jvm->store) && clock_now_ns() < until) {
 		live_pause();
@@ -283,19 +281,6 @@ static void wait_for_replay(struct jvm *jvm)
 	assert_int_equal(codemap_store_replays(jvm->store), 1);
 	assert_true(jvm_is_replayed(jvm, clock_now_ns()));
 	free(buffer);
-}
-
-/* A JVM that has just started takes no agent yet. */
-static int load_agent(pid_t pid, const char *path, const char *options, struct err *err)
-{
-	uint64_t until = clock_now_ns() + LIVE_SECONDS * NSEC_PER_SEC;
-	int r;
-
-	do {
-		*err = (struct err){ 0 };
-		r = attach_load_agent((uint32_t)pid, path, options, ATTACH_NS, err);
-	} while (r == -EAGAIN && clock_now_ns() < until);
-	return r;
 }
 
 static void an_agent_is_loaded_read_and_stopped(void **state)
@@ -310,7 +295,7 @@ static void an_agent_is_loaded_read_and_stopped(void **state)
 	if (!find_agent(path))
 		skip();
 	assert_int_equal(attach_check((uint32_t)java, &err), 0);
-	assert_int_equal(load_agent(java, path, "start", &err), 0);
+	assert_int_equal(live_load_agent(java, path, "start", &err), 0);
 	info = info_of(java);
 	expect_row(&info);
 	assert_int_equal(info.agent, JVM_AGENT_IDLE);
@@ -327,9 +312,9 @@ static void an_agent_is_loaded_read_and_stopped(void **state)
 	expect_code(jvm);
 	expect_thread_names(jvm);
 	/* Again is the one that runs. */
-	assert_int_equal(load_agent(java, path, "start", &err), 0);
+	assert_int_equal(live_load_agent(java, path, "start", &err), 0);
 	assert_false(codemap_reader_is_closed(&jvm->reader));
-	assert_int_equal(load_agent(java, path, "stop", &err), 0);
+	assert_int_equal(live_load_agent(java, path, "stop", &err), 0);
 	assert_true(codemap_reader_is_closed(&jvm->reader));
 	assert_int_equal(info_of(java).agent, JVM_AGENT_NONE);
 	jvm_free(jvm);
@@ -393,7 +378,7 @@ static void a_jvm_of_another_user(void **state)
 	copy_file(path, own);
 	pid = live_start_as(NOBODY, NULL);
 	tables = live_open(pid);
-	if (load_agent(pid, own, "start", &err) != 0)
+	if (live_load_agent(pid, own, "start", &err) != 0)
 		fail_msg("%s", err.text);
 	assert_true(loaded_agent(pid, loaded));
 	assert_int_not_equal(strncmp(loaded, dir, strlen(dir)), 0);
@@ -403,9 +388,9 @@ static void a_jvm_of_another_user(void **state)
 	assert_int_equal(info.uid, NOBODY);
 	assert_int_equal(info.agent, JVM_AGENT_IDLE);
 	/* A second time the copy that is there is used. */
-	if (load_agent(pid, own, "start", &err) != 0)
+	if (live_load_agent(pid, own, "start", &err) != 0)
 		fail_msg("%s", err.text);
-	assert_int_equal(load_agent(pid, own, "stop", &err), 0);
+	assert_int_equal(live_load_agent(pid, own, "stop", &err), 0);
 	assert_int_equal(info_of(pid).agent, JVM_AGENT_NONE);
 	vmstructs_close(tables);
 	live_end(pid);
@@ -437,11 +422,11 @@ static void what_is_no_agent_is_refused(void **state)
 
 	(void)state;
 	need_java();
-	assert_true(attach_load_agent((uint32_t)java, "/nowhere/agent.so", "", ATTACH_NS, &err) <
-		    0);
+	assert_true(attach_load_agent((uint32_t)java, "/nowhere/agent.so", "", LIVE_ATTACH_NS,
+				      &err) < 0);
 	assert_true(err.text[0]);
 	err = (struct err){ 0 };
-	assert_true(attach_load_agent((uint32_t)java, "/etc/passwd", "", ATTACH_NS, &err) < 0);
+	assert_true(attach_load_agent((uint32_t)java, "/etc/passwd", "", LIVE_ATTACH_NS, &err) < 0);
 	assert_true(err.text[0]);
 	assert_int_equal(attach_check((uint32_t)java, &err), 0);
 	assert_int_equal(attach_check((uint32_t)getpid(), &err), -EOPNOTSUPP);

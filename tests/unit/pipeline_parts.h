@@ -81,7 +81,7 @@ void image_cache_set_parse_limit(struct image_cache *cache, size_t limit)
 	note("parsing up to %zu", limit);
 }
 
-struct image *image_cache_open(struct image_cache *cache, const struct image_key *key, uint32_t pid,
+struct image *image_cache_open(struct image_cache *cache, const struct file_key *key, uint32_t pid,
 			       uint64_t start, uint64_t end, const char *path)
 {
 	(void)cache;

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "jvm/java_command.h"
 #include "jvm/jvm_private.h"
+#include "jvm/layout/jvm_layout_read.h"
 #include "jvm/layout/vm_flags.h"
 #include "process/proc.h"
 

@@ -10,27 +10,9 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "process/registry.h"
+#include "jvm/java_frame.h"
+#include "process/process.h"
 #include "wire.h"
-
-/* One Java frame of an address, innermost first. Strings are borrowed until the next call. */
-struct java_frame {
-	const char *class_name; /* dotted; hidden classes keep their suffix */
-	const char *method;
-	const char *source; /* "" unknown */
-	int32_t line;	    /* 0 unknown */
-	int32_t bci;	    /* -1 unknown or method entry */
-	bool inlined;	    /* into the next frame of the array */
-};
-
-enum java_lookup {
-	JAVA_FRAMES,  /* frames were given */
-	JAVA_STUB,    /* *ret_stub names it: stub, adapter, the interpreter */
-	JAVA_EVICTED, /* code was there, but not any more or not yet at that time */
-	JAVA_UNKNOWN, /* nothing is known of this address */
-};
-
-#define JAVA_MAX_INLINE 128
 
 struct jvm;
 struct jvm_table;

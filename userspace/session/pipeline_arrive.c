@@ -25,8 +25,7 @@ static void tell_unwinder(struct unwinder *unwinder, const struct side_event *ev
 static void arrive_side(const struct side_event *event, void *data)
 {
 	struct pipeline *pipeline = data;
-	struct image_key key = { event->major, event->minor, event->inode,
-				 event->inode_generation };
+	struct file_key key = { event->major, event->minor, event->inode, event->inode_generation };
 
 	if (event->kind == SIDE_MMAP && event->inode)
 		image_cache_open(pipeline->images, &key, event->pid, event->addr,

@@ -10,8 +10,8 @@
 struct image *mapping_get_image(struct symbolizer *symbolizer, struct process *process,
 				struct mapping *mapping)
 {
-	struct image_key key = { mapping->key.major, mapping->key.minor, mapping->key.inode,
-				 mapping->key.generation };
+	struct file_key key = { mapping->key.major, mapping->key.minor, mapping->key.inode,
+				mapping->key.generation };
 
 	if (mapping->image && image_state(mapping->image) != IMAGE_DROPPED)
 		return mapping->image;

@@ -144,8 +144,7 @@ struct jvm *jvm_table_get(struct jvm_table *table, struct process *process)
 {
 	(void)table;
 	assert_non_null(process);
-	process->jvm = parts.is_jvm ? A_POINTER(jvm) : NULL;
-	return process->jvm;
+	return parts.is_jvm ? A_POINTER(jvm) : NULL;
 }
 
 void jvm_table_forget(struct jvm_table *table, struct process *process)
@@ -196,11 +195,10 @@ const char *jvm_main_class(struct jvm *jvm)
 
 /* --- session/ --- */
 
-int agents_new(struct registry *registry, struct jvm_table *jvms, bool attach,
-	       struct agents **ret_agents, struct err *err)
+int agents_new(struct jvm_table *jvms, bool attach, struct agents **ret_agents, struct err *err)
 {
 	(void)err;
-	assert_true(registry && jvms);
+	assert_non_null(jvms);
 	note("agents%s", attach ? ", attached" : "");
 	*ret_agents = A_POINTER(agents);
 	return 0;

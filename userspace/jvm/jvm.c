@@ -32,7 +32,6 @@ struct jvm *jvm_new(uint32_t pid, const struct mapping *libjvm, struct vmstructs
 	jvm->made_ns = clock_now_ns();
 	jvm->libjvm = *libjvm;
 	jvm->libjvm.path = xstrdup(libjvm->path);
-	jvm->libjvm.image = NULL;
 	jvm->cache = cache;
 	jvm->reader.fd = -1;
 	jvm->layout_wait_ns = JVM_LAYOUT_WAIT_NS;

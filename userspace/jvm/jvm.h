@@ -23,7 +23,7 @@ DEFINE_CLEANUP(struct jvm_table *, jvm_table_free);
 
 /*
  * The JVM of a process: made at the first call for a process that maps libjvm.so, NULL when it is
- * no JVM. Cached in process->jvm. Cheap to call for every sample.
+ * no JVM. Attached to the process until jvm_table_forget(). Cheap to call for every sample.
  */
 struct jvm *jvm_table_get(struct jvm_table *table, struct process *process);
 void jvm_table_forget(struct jvm_table *table, struct process *process);

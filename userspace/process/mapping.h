@@ -13,7 +13,6 @@ struct mapping {
 	uint64_t pgoff;	     /* file offset of start, bytes */
 	struct file_key key; /* inode 0: not a file */
 	char *path; /* owned; "/usr/lib/…", "[vdso]", "" for anonymous, "/memfd:…", "… (deleted)" */
-	void *image; /* elf image attached by the symbolizer; NULL until looked up; borrowed */
 };
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "process/book.h"
 #include "process/mapping.h"
 
 struct process {
@@ -22,7 +23,7 @@ struct process {
 	char container_id[65]; /* "" when not in a container */
 	bool exited;
 	VEC(struct mapping) mappings; /* sorted by start, do not overlap */
-	void *jvm;		      /* attached by jvm/, borrowed; NULL again after an exec */
+	struct attachments attached;  /* of this generation */
 	uint64_t mappings_serial;     /* grows with every change of mappings: for caches */
 };
 

@@ -12,6 +12,7 @@
 
 struct fixture {
 	struct table_memory *memory;
+	struct live_processes live;
 	struct unwind_jvms *jvms;
 	struct wire_jvm wire; /* what the source gives; serial 0: nothing yet */
 	unsigned int urgent, calm;
@@ -44,7 +45,7 @@ static int setup(void **state)
 
 	*state = f;
 	f->memory = table_memory_new_heap(16, 16, 16);
-	f->jvms = unwind_jvms_new(f->memory, &source);
+	f->jvms = unwind_jvms_new(f->memory, &source, &f->live);
 	f->now_ns = clock_now_ns();
 	return 0;
 }
@@ -54,6 +55,7 @@ static int teardown(void **state)
 	struct fixture *f = *state;
 
 	unwind_jvms_free(f->jvms);
+	live_processes_release(&f->live);
 	table_memory_free_heap(f->memory);
 	free(f);
 	return 0;

@@ -345,13 +345,13 @@ static void execs_are_forgotten(void **state)
 	unwinder_note_exec(f->unwinder, PID + 1, clock_now_ns());
 	/* News from after the turn began. */
 	unwinder_note_exec(f->unwinder, PID + 2, clock_now_ns() + 60 * NSEC_PER_SEC);
-	assert_int_equal(f->unwinder->execs.len, 3);
+	assert_int_equal(f->unwinder->live.by_pid.len, 3);
 	unwinder_note_exit(f->unwinder, PID + 1);
-	assert_int_equal(f->unwinder->execs.len, 2);
+	assert_int_equal(f->unwinder->live.by_pid.len, 2);
 	unwinder_tidy(f->unwinder, clock_now_ns() + 1 * NSEC_PER_SEC);
-	assert_int_equal(f->unwinder->execs.len, 2);
+	assert_int_equal(f->unwinder->live.by_pid.len, 2);
 	unwinder_tidy(f->unwinder, clock_now_ns() + 61 * NSEC_PER_SEC);
-	assert_int_equal(f->unwinder->execs.len, 1);
+	assert_int_equal(f->unwinder->live.by_pid.len, 1);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)

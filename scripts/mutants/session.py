@@ -5,11 +5,13 @@ from .mutant import Mutant
 PIPELINE = "userspace/session/pipeline.c"
 APPLY = "userspace/session/pipeline_apply.c"
 ARRIVE = "userspace/session/pipeline_arrive.c"
+BOOKS = "userspace/session/pipeline_books.c"
 MERGE = "userspace/session/merge.c"
 LEDGER = "userspace/session/ledger.c"
 RECORDER = "userspace/session/recorder.c"
 AGENTS = "userspace/session/agents.c"
 WRITER = "userspace/recording/write.c"
+LIVE = "userspace/process/live_processes.c"
 
 JOIN = "userspace/unwind/miss_join.c"
 UNWINDER = "userspace/unwind/unwinder.c"
@@ -37,21 +39,24 @@ ORDER = [
 ]
 
 PROCESSES = [
-    Mutant("a thread's exit ends its process", APPLY, "if (event->pid == event->tid)\n\t\t\tregistry_exit",
+    Mutant("books keep the program before an exec", BOOKS, "if (process)\n\t\tpipeline_books_forget(process, pipeline);", "",
+           CALLS),
+    Mutant("records go to no book before their time", BOOKS, "books[i].now[event->kind](pipeline, event);", ";", CALLS),
+    Mutant("a thread's exit ends its process", BOOKS, "if (event->pid == event->tid)\n\t\tregistry_exit",
            "registry_exit", RUN),
-    Mutant("no exit is noted", APPLY, "registry_exit(pipeline->registry, event->time_ns, event->pid);", ";", RUN),
-    Mutant("a fork is not applied", APPLY,
+    Mutant("no exit is noted", BOOKS, "registry_exit(pipeline->registry, event->time_ns, event->pid);", ";", RUN),
+    Mutant("a fork is not applied", BOOKS,
            "registry_fork(pipeline->registry, event->time_ns, event->pid, event->ppid);", ";", RUN),
-    Mutant("an exec keeps the old program", APPLY,
+    Mutant("an exec keeps the old program", BOOKS,
            "registry_exec(pipeline->registry, event->time_ns, event->pid, event->name);", ";", RUN),
-    Mutant("a comm is not applied", APPLY, "registry_comm(pipeline->registry, event->time_ns, event->pid, event->tid,",
+    Mutant("a comm is not applied", BOOKS, "registry_comm(pipeline->registry, event->time_ns, event->pid, event->tid,",
            "if (0) registry_comm(pipeline->registry, event->time_ns, event->pid, event->tid,", RUN),
-    Mutant("a mapping ends where it begins", APPLY, ".end = event->addr + event->len,", ".end = event->addr + 1,",
+    Mutant("a mapping ends where it begins", BOOKS, ".end = event->addr + event->len,", ".end = event->addr + 1,",
            RUN),
     Mutant("the gone are forgotten at once", PIPELINE, "#define EXPIRE_NS (2 * NSEC_PER_SEC)",
            "#define EXPIRE_NS 0ULL", RUN),
-    Mutant("side-band losses ignored", APPLY, "registry_note_loss(pipeline->registry);", "", RUN),
-    Mutant("side-band losses not counted", APPLY,
+    Mutant("side-band losses ignored", BOOKS, "registry_note_loss(pipeline->registry);", "", RUN),
+    Mutant("side-band losses not counted", BOOKS,
            'profile_add_counter(&pipeline->profile, "sideband.lost", "", event->lost);', "", RUN),
     Mutant("processes are never checked against /proc", PIPELINE,
            "registry_check(pipeline->registry, now_ns);", "", RUN),
@@ -135,10 +140,11 @@ AGENTS_USED = [
     Mutant("ever longer pauses without an end", AGENTS,
            "MIN(MAX(2 * agent->map_retry_ns, MAP_RETRY_NS), MAP_MAX_RETRY_NS)",
            "MAX(2 * agent->map_retry_ns, MAP_RETRY_NS)", LOOKED_FOR),
-    Mutant("a fork of a JVM is attached to", AGENTS, "return process && (process->exec_count > 0 || process->begin_ns == 0);",
+    Mutant("a fork of a JVM is attached to", AGENTS, "return process->exec_count > 0 || process->begin_ns == 0;",
            "return process;", LOOKED_FOR),
-    Mutant("an agent is loaded into each generation's pid", AGENTS, "process->serial != agent->serial ||", "",
+    Mutant("an agent of a process that has ended is used", AGENTS, "if (agent->process->exited)\n\t\treturn;", "",
            LOOKED_FOR),
+    Mutant("an attach reports to an agent that is gone", AGENTS, "agent->job->agent = NULL;", ";", LOOKED_FOR),
     Mutant("an agent is loaded again and again", AGENTS, "-EAGAIN ? ATTACH_NONE : ATTACH_DONE;", "-EAGAIN ? ATTACH_NONE : ATTACH_NONE;",
            LOOKED_FOR),
     Mutant("samples do not wait for a loaded agent", AGENTS,
@@ -154,17 +160,13 @@ AGENTS_USED = [
 ]
 
 ARRIVING = [
-    Mutant("a file is opened when it may be gone", ARRIVE, "if (event->kind == SIDE_MMAP && event->inode)", "if (0)",
-           CALLS),
+    Mutant("a file is opened when it may be gone", BOOKS, "[SIDE_MMAP] = open_file", "", CALLS),
     Mutant("names are read when code may be gone", ARRIVE, "symbolizer_prefetch(pipeline->symbolizer, process, sample);",
            ";", CALLS),
-    Mutant("an exec does not stop walks of the old program", ARRIVE,
-           "merge_keep_process_for_later(&pipeline->queue, event->pid);", ";", CALLS),
-    Mutant("the unwinder does not hear of execs", ARRIVE,
-           "unwinder_note_exec(unwinder, event->pid, event->time_ns);", ";", CALLS),
-    Mutant("a thread's exit is its process's for the unwinder", ARRIVE,
-           "} else if (event->kind == SIDE_EXIT && event->pid == event->tid) {", "} else if (event->kind == SIDE_EXIT) {",
-           CALLS),
+    Mutant("an exec does not stop walks of the old program", BOOKS, "[SIDE_EXEC] = keep_walks", "", CALLS),
+    Mutant("the unwinder does not hear of execs", BOOKS, "[SIDE_EXEC] = unwinder_execs,", "", CALLS),
+    Mutant("a thread's exit is its process's for the unwinder", BOOKS,
+           "if (event->pid == event->tid)\n\t\tunwinder", "unwinder", CALLS),
     Mutant("walks are not tried again", ARRIVE, "merge_walk_again(&pipeline->queue, walk_again, pipeline);", ";", CALLS),
     Mutant("a late walk is left unfinished", APPLY, "if (item->miss && !finish_oldest(pipeline, item, process))", "if (0)",
            CALLS),
@@ -176,7 +178,7 @@ ARRIVING = [
            "name = jvm_thread_name(jvm, sample->tid, sample->time_ns, ret_java_tid);", "*ret_java_tid = 0;", CALLS),
     Mutant("names of threads as of now", APPLY, "jvm_thread_name(jvm, sample->tid, sample->time_ns, ret_java_tid)",
            "jvm_thread_name(jvm, sample->tid, clock_now_ns(), ret_java_tid)", CALLS),
-    Mutant("nobody forgets a process's names", APPLY, "symbolizer_forget(pipeline->symbolizer, process);", "", CALLS),
+    Mutant("nobody forgets a process's names", BOOKS, ".forget = forget_names", "", CALLS),
     Mutant("a miss of another moment", JOIN, "miss->time_ns == sample->time_ns && miss->tid", "miss->tid", CALLS),
     Mutant("a miss of another thread", JOIN, "miss->tid == sample->tid &&", "", CALLS + ["test_miss_join"]),
     Mutant("the last samples are left out", PIPELINE, "while (clock_now_ns() < end_ns + HOLD_NS ||", "while (", CALLS),
@@ -195,8 +197,13 @@ WALKS = [
     Mutant("a finished walk ends as it was", UNWINDER, "sample->reason = (uint8_t)result->reason;", "", REQUEST),
     Mutant("a pid's last owner is walked in the next", SPACES, "if (stat.start_ns > sample->time_ns)", "if (0)",
            REQUEST),
-    Mutant("an exec is forgotten at once", UNWINDER, "if (now_ns > exec_ns && now_ns - exec_ns > EXEC_KEPT_NS)",
-           "if (now_ns - exec_ns > EXEC_KEPT_NS)", REQUEST),
+    Mutant("an exec is forgotten at once", LIVE,
+           "if (now_ns > all.items[i]->exec_ns && now_ns", "if (now_ns", REQUEST),
+    Mutant("samples of before an exec read the next program", LIVE, "process->exec_ns > time_ns;", "0;", REQUEST),
+    Mutant("an exec is remembered past the exit", LIVE, "process->exec_ns = 0;\n\tdrop", "drop", ["test_live_processes"]),
+    Mutant("pids stay for ever", LIVE, "drop_if_empty(live, all.items[i]);", "", ["test_live_processes"]),
+    Mutant("what is attached goes with the pid", LIVE, "if (process->exec_ns || process->attached.first)",
+           "if (process->exec_ns)", ["test_live_processes"]),
     Mutant("mappings of the last process", UNWINDER, "if (unwinder->late_serial == process->serial &&", "if (", REQUEST),
 ]
 

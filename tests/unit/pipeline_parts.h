@@ -82,7 +82,7 @@ void image_cache_set_parse_limit(struct image_cache *cache, size_t limit)
 	note("parsing up to %zu", limit);
 }
 
-struct image *image_cache_open(struct image_cache *cache, const struct image_key *key, uint32_t pid,
+struct image *image_cache_open(struct image_cache *cache, const struct file_key *key, uint32_t pid,
 			       uint64_t start, uint64_t end, const char *path)
 {
 	(void)cache;
@@ -145,8 +145,7 @@ struct jvm *jvm_table_get(struct jvm_table *table, struct process *process)
 {
 	(void)table;
 	assert_non_null(process);
-	process->jvm = parts.is_jvm ? A_POINTER(jvm) : NULL;
-	return process->jvm;
+	return parts.is_jvm ? A_POINTER(jvm) : NULL;
 }
 
 void jvm_table_forget(struct jvm_table *table, struct process *process)
@@ -197,11 +196,10 @@ const char *jvm_main_class(struct jvm *jvm)
 
 /* --- session/ --- */
 
-int agents_new(struct registry *registry, struct jvm_table *jvms, bool attach,
-	       struct agents **ret_agents, struct err *err)
+int agents_new(struct jvm_table *jvms, bool attach, struct agents **ret_agents, struct err *err)
 {
 	(void)err;
-	assert_true(registry && jvms);
+	assert_non_null(jvms);
 	note("agents%s", attach ? ", attached" : "");
 	*ret_agents = A_POINTER(agents);
 	return 0;

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "elf/elf_private.h"
+#include "elf/elf_file_private.h"
 
 /* More than the largest browser with debug data has. */
 #define MAX_SYMBOLS (16U << 20)

@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 #include "session/pipeline_apply.h"
 #include "session/pipeline_arrive.h"
+#include "session/pipeline_books.h"
 
 /*
  * How long a record is held back. Rings are drained every 50 ms; a JVM's Service Thread publishes
@@ -98,8 +99,7 @@ int pipeline_init(struct pipeline *pipeline, struct capture *capture,
 	if (r == 0)
 		r = open_writer(pipeline, options, err);
 	if (r == 0)
-		r = agents_new(pipeline->registry, pipeline->jvms, options->attach,
-			       &pipeline->agents, err);
+		r = agents_new(pipeline->jvms, options->attach, &pipeline->agents, err);
 	return r;
 }
 
@@ -197,7 +197,7 @@ void pipeline_turn(struct pipeline *pipeline)
 	}
 	if (now_ns - pipeline->expired_ns > EXPIRE_PAUSE_NS) {
 		pipeline->expired_ns = now_ns;
-		registry_expire(pipeline->registry, watermark_ns - EXPIRE_NS, pipeline_forget,
+		registry_expire(pipeline->registry, watermark_ns - EXPIRE_NS, pipeline_books_forget,
 				pipeline);
 	}
 }

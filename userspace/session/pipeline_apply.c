@@ -2,23 +2,13 @@
 #include "session/pipeline_apply.h"
 
 #include "base/clock.h"
+#include "session/pipeline_books.h"
 
 /*
  * A sample does not wait longer for the symbols of its files, and the next one not at all until
  * another file was read: a dead network file system must not stop the recording.
  */
 #define STALL_LIMIT_NS (3 * NSEC_PER_SEC)
-
-struct mapping pipeline_mapping_of(const struct side_event *event, char *path)
-{
-	return (struct mapping){
-		.start = event->addr,
-		.end = event->addr + event->len,
-		.pgoff = event->pgoff,
-		.key = { event->major, event->minor, event->inode, event->inode_generation },
-		.path = path,
-	};
-}
 
 struct jvm *pipeline_new_jvm(struct pipeline *pipeline, const struct wire_sample *sample)
 {
@@ -29,13 +19,6 @@ struct jvm *pipeline_new_jvm(struct pipeline *pipeline, const struct wire_sample
 
 /* --- in order --------------------------------------------------------------------------------- */
 
-static bool is_libjvm(const char *path)
-{
-	const char *base = strrchr(path, '/');
-
-	return strncmp(base ? base + 1 : path, "libjvm.so", 9) == 0;
-}
-
 bool pipeline_is_target(const struct pipeline *pipeline, const struct process *process)
 {
 	const struct capture_options *options = pipeline->options;
@@ -44,61 +27,6 @@ bool pipeline_is_target(const struct pipeline *pipeline, const struct process *p
 		if (options->pids[i] == process->pid)
 			return true;
 	return !options->pid_count && !options->cgroup_path;
-}
-
-void pipeline_forget(struct process *process, void *data)
-{
-	struct pipeline *pipeline = data;
-
-	agents_forget(pipeline->agents, process);
-	symbolizer_forget(pipeline->symbolizer, process);
-	jvm_table_forget(pipeline->jvms, process);
-}
-
-static void apply_mmap(struct pipeline *pipeline, const struct side_event *event)
-{
-	_cleanup_free_ char *path = xstrdup(event->name);
-	struct mapping mapping = pipeline_mapping_of(event, path);
-	struct process *process;
-
-	registry_mmap(pipeline->registry, event->time_ns, event->pid, &mapping);
-	if (!is_libjvm(event->name))
-		return;
-	process = registry_find(pipeline->registry, event->pid);
-	if (process && jvm_table_get(pipeline->jvms, process))
-		agents_add(pipeline->agents, process, pipeline_is_target(pipeline, process));
-}
-
-static void apply_side(struct pipeline *pipeline, const struct side_event *event)
-{
-	struct process *process;
-
-	switch (event->kind) {
-	case SIDE_MMAP: apply_mmap(pipeline, event); break;
-	case SIDE_COMM:
-		registry_comm(pipeline->registry, event->time_ns, event->pid, event->tid,
-			      event->name);
-		break;
-	case SIDE_EXEC:
-		process = registry_find(pipeline->registry, event->pid);
-		if (process)
-			pipeline_forget(process, pipeline);
-		registry_exec(pipeline->registry, event->time_ns, event->pid, event->name);
-		break;
-	case SIDE_FORK:
-		/* A new thread of a known process is no new process. */
-		if (event->pid != event->ppid)
-			registry_fork(pipeline->registry, event->time_ns, event->pid, event->ppid);
-		break;
-	case SIDE_EXIT:
-		if (event->pid == event->tid)
-			registry_exit(pipeline->registry, event->time_ns, event->pid);
-		break;
-	case SIDE_LOST:
-		profile_add_counter(&pipeline->profile, "sideband.lost", "", event->lost);
-		registry_note_loss(pipeline->registry);
-		break;
-	}
 }
 
 static const char *thread_name(struct pipeline *pipeline, struct process *process,
@@ -224,7 +152,7 @@ bool pipeline_apply_until(struct pipeline *pipeline, uint64_t watermark_ns)
 		if (top->sample && !try_sample(pipeline, top))
 			return false;
 		if (top->side)
-			apply_side(pipeline, top->side);
+			pipeline_books_in_order(pipeline, top->side);
 		if (top->time_ns > pipeline->applied_ns)
 			pipeline->applied_ns = top->time_ns;
 		item = merge_pop(&pipeline->queue);

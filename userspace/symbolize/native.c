@@ -7,20 +7,34 @@
 /* A runtime that starts to write a perf map is noticed this much later. */
 #define PERF_MAP_RETRY_NS NSEC_PER_SEC
 
-struct image *mapping_get_image(struct symbolizer *symbolizer, struct process *process,
-				struct mapping *mapping)
+static uint64_t file_hash(const struct mapping *mapping)
 {
-	struct image_key key = { mapping->key.major, mapping->key.minor, mapping->key.inode,
-				 mapping->key.generation };
+	return hash_bytes(&mapping->key, sizeof(mapping->key)) ^
+	       hash_bytes(mapping->path, strlen(mapping->path));
+}
 
-	if (mapping->image && image_state(mapping->image) != IMAGE_DROPPED)
-		return mapping->image;
+static struct image *file_image(struct symbolizer *symbolizer, struct process_cache *cache,
+				uint32_t pid, const struct mapping *mapping)
+{
+	uint64_t hash = file_hash(mapping);
+	struct image *image = hmap_find_ptr(&cache->images, hash);
+
+	if (image && image_state(image) != IMAGE_DROPPED)
+		return image;
+	image = image_cache_open(symbolizer->images, &mapping->key, pid, mapping->start,
+				 mapping->end, mapping->path);
+	hmap_put_ptr(&cache->images, hash, image);
+	return image;
+}
+
+struct image *mapping_get_image(struct symbolizer *symbolizer, struct process_cache *cache,
+				uint32_t pid, const struct mapping *mapping)
+{
 	if (strcmp(mapping->path, "[vdso]") == 0)
-		mapping->image = vdso_image(symbolizer);
-	else if (mapping->key.inode != 0 && mapping->path[0] == '/')
-		mapping->image = image_cache_open(symbolizer->images, &key, process->pid,
-						  mapping->start, mapping->end, mapping->path);
-	return mapping->image;
+		return vdso_image(symbolizer);
+	if (mapping->key.inode == 0 || mapping->path[0] != '/')
+		return NULL;
+	return file_image(symbolizer, cache, pid, mapping);
 }
 
 static uint32_t path_string(struct profile *profile, const char *path)
@@ -118,8 +132,9 @@ static bool is_final(const struct image *image)
 static uint32_t push_new(struct stack_build *build, uint64_t address, bool *ret_final)
 {
 	struct mapping *mapping = process_find_mapping(build->process, address);
-	struct image *image =
-		mapping ? mapping_get_image(build->symbolizer, build->process, mapping) : NULL;
+	struct image *image = mapping ? mapping_get_image(build->symbolizer, build->cache,
+							  build->process->pid, mapping)
+				      : NULL;
 
 	*ret_final = !image || is_final(image); /* else the caller could not wait */
 	if (!mapping)

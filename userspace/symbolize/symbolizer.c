@@ -44,6 +44,7 @@ static void cache_clear(struct process_cache *cache)
 
 static void cache_free(struct process_cache *cache)
 {
+	hmap_release(&cache->images);
 	hmap_release(&cache->frames);
 	hmap_release(&cache->code);
 	hmap_release(&cache->stacks);
@@ -51,16 +52,20 @@ static void cache_free(struct process_cache *cache)
 	free(cache);
 }
 
+static struct process_cache *cache_of(struct attachment *attachment)
+{
+	return container_of(attachment, struct process_cache, attachment);
+}
+
 void symbolizer_free(struct symbolizer *symbolizer)
 {
-	uint64_t pid, value;
-	size_t at = 0;
+	struct attachment **at;
 
 	if (!symbolizer)
 		return;
-	while (hmap_next(&symbolizer->processes, &at, &pid, &value))
-		cache_free(hmap_find_ptr(&symbolizer->processes, pid));
-	hmap_release(&symbolizer->processes);
+	vec_for_each (at, &symbolizer->processes.all)
+		cache_free(cache_of(*at));
+	book_release(&symbolizer->processes);
 	hmap_release(&symbolizer->image_mappings);
 	hmap_release(&symbolizer->kernel_frames);
 	vec_release(&symbolizer->frames);
@@ -73,19 +78,21 @@ const char *symbolizer_kernel_failure(const struct symbolizer *symbolizer)
 	return symbolizer->kernel_err.text;
 }
 
-/* The cache of this generation with this set of mappings; older contents are dropped. */
-static struct process_cache *get_cache(struct symbolizer *symbolizer, const struct process *process)
+static struct process_cache *find_cache(const struct symbolizer *symbolizer,
+					const struct process *process)
 {
-	struct process_cache *cache = hmap_find_ptr(&symbolizer->processes, process->pid);
+	return book_entry(&symbolizer->processes, &process->attached, struct process_cache,
+			  attachment);
+}
 
-	if (cache && cache->serial != process->serial) {
-		cache_free(cache);
-		cache = NULL;
-	}
+/* The cache of this generation with this set of mappings; older contents are dropped. */
+static struct process_cache *get_cache(struct symbolizer *symbolizer, struct process *process)
+{
+	struct process_cache *cache = find_cache(symbolizer, process);
+
 	if (!cache) {
 		cache = xcalloc(1, sizeof(*cache));
-		cache->serial = process->serial;
-		hmap_put_ptr(&symbolizer->processes, process->pid, cache);
+		book_attach(&symbolizer->processes, &process->attached, &cache->attachment);
 	}
 	if (cache->mappings_serial != process->mappings_serial) {
 		cache_clear(cache);
@@ -96,22 +103,20 @@ static struct process_cache *get_cache(struct symbolizer *symbolizer, const stru
 
 void symbolizer_forget(struct symbolizer *symbolizer, struct process *process)
 {
-	struct process_cache *cache = hmap_find_ptr(&symbolizer->processes, process->pid);
+	struct process_cache *cache = find_cache(symbolizer, process);
 
-	/* the pid may belong to another generation already, which drops it by itself */
-	if (!cache || cache->serial != process->serial)
+	if (!cache)
 		return;
-	hmap_remove(&symbolizer->processes, process->pid);
+	book_detach(&symbolizer->processes, &process->attached, &cache->attachment);
 	cache_free(cache);
 }
 
 void symbolizer_reset_ids(struct symbolizer *symbolizer)
 {
-	uint64_t pid, value;
-	size_t at = 0;
+	struct attachment **at;
 
-	while (hmap_next(&symbolizer->processes, &at, &pid, &value))
-		cache_clear(hmap_find_ptr(&symbolizer->processes, pid));
+	vec_for_each (at, &symbolizer->processes.all)
+		cache_clear(cache_of(*at));
 	hmap_clear(&symbolizer->image_mappings);
 	hmap_clear(&symbolizer->kernel_frames);
 	symbolizer->jit_mapping = PROFILE_NONE;
@@ -126,7 +131,7 @@ void symbolizer_touch(struct symbolizer *symbolizer, struct process *process)
 		return;
 	cache->touched_serial = process->mappings_serial + 1;
 	vec_for_each (mapping, &process->mappings)
-		mapping_get_image(symbolizer, process, mapping);
+		mapping_get_image(symbolizer, cache, process->pid, mapping);
 }
 
 /* --- early reads --- */
@@ -164,10 +169,12 @@ void symbolizer_prefetch(struct symbolizer *symbolizer, struct process *process,
 
 /* --- readiness --- */
 
-static bool is_ready(struct symbolizer *symbolizer, struct process *process, uint64_t address)
+static bool is_ready(struct symbolizer *symbolizer, struct process_cache *cache,
+		     struct process *process, uint64_t address)
 {
-	struct mapping *mapping = process_find_mapping(process, address);
-	struct image *image = mapping ? mapping_get_image(symbolizer, process, mapping) : NULL;
+	const struct mapping *mapping = process_find_mapping(process, address);
+	struct image *image =
+		mapping ? mapping_get_image(symbolizer, cache, process->pid, mapping) : NULL;
 
 	if (!image)
 		return true;
@@ -188,7 +195,7 @@ bool symbolizer_ready(struct symbolizer *symbolizer, struct process *process,
 	sample_words_read(sample, &kernel, &user);
 	while (user_word_next(&user, &word))
 		if (word.kind == WIRE_FRAME_CODE && !hmap_get(&cache->frames, word.cache_key, &id))
-			ready &= is_ready(symbolizer, process, word.address);
+			ready &= is_ready(symbolizer, cache, process, word.address);
 	return ready;
 }
 

@@ -11,9 +11,10 @@
 
 /* What was resolved of one process generation. */
 struct process_cache {
-	uint64_t serial;	   /* of the generation */
+	struct attachment attachment;
 	uint64_t mappings_serial;  /* that frames and stacks hold for */
 	uint64_t touched_serial;   /* mappings_serial + 1 whose files were opened */
+	struct hmap images;	   /* hash of a file's key and path → image, borrowed */
 	struct hmap frames;	   /* user address and exactness → frame id; no JIT code */
 	struct hmap code;	   /* hash of a compiled frame's words → frame id */
 	struct hmap stacks;	   /* hash of a raw stack → stack id; none that time changes */
@@ -29,7 +30,7 @@ struct symbolizer {
 	bool kernel_tried;
 	struct err kernel_err;
 	struct image *vdso;	    /* borrowed */
-	struct hmap processes;	    /* pid → owned struct process_cache */
+	struct book processes;	    /* struct process_cache, owned */
 	struct hmap image_mappings; /* image → mapping id */
 	struct hmap kernel_frames;  /* address → frame id */
 	uint32_t jit_mapping;	    /* mapping id of "[JIT]", PROFILE_NONE: not made yet */
@@ -60,8 +61,8 @@ uint32_t stack_push_name(struct stack_build *build, const char *name, enum frame
 void kernel_push(struct stack_build *build, uint64_t address);
 
 /* symbolize/native.c: the image behind a mapping, opened if need be; NULL when it is no file. */
-struct image *mapping_get_image(struct symbolizer *symbolizer, struct process *process,
-				struct mapping *mapping);
+struct image *mapping_get_image(struct symbolizer *symbolizer, struct process_cache *cache,
+				uint32_t pid, const struct mapping *mapping);
 /* Code of a file, of the vDSO, of another JIT, or of nothing known. */
 void native_push(struct stack_build *build, uint64_t address, uint64_t cache_key);
 

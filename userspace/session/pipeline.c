@@ -220,14 +220,6 @@ static void count_lost(const struct wire_lost_key *key, const struct wire_lost *
 			  &(struct ledger_loss){ lost->count, lost->weight });
 }
 
-/* The registry forgets a process some seconds after its end, when all its samples are handled. */
-static bool is_gone(const struct ledger_entry *entry, void *data)
-{
-	struct pipeline *pipeline = data;
-
-	return registry_find(pipeline->registry, entry->pid) == NULL;
-}
-
 /* A new chunk begins with empty tables; every cached id is void. */
 static int rotate(struct pipeline *pipeline, struct err *err)
 {
@@ -254,7 +246,7 @@ static int rotate(struct pipeline *pipeline, struct err *err)
 	*profile = fresh;
 	add_events(pipeline);
 	symbolizer_reset_ids(pipeline->symbolizer);
-	ledger_reset_ids(&pipeline->ledger, is_gone, pipeline);
+	ledger_reset_ids(&pipeline->ledger);
 	return 0;
 }
 

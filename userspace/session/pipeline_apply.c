@@ -55,6 +55,7 @@ static struct ledger_entry *entry_of(struct pipeline *pipeline, struct process *
 	memcpy(comm, sample->comm, WIRE_COMM_LEN);
 	entry = ledger_get(&pipeline->ledger, sample->tgid, sample->exec_id, sample->start_ns,
 			   process, comm);
+	ledger_attach(&pipeline->ledger, entry, process);
 	jvm = jvm_table_get(pipeline->jvms, process);
 	if (jvm)
 		agents_note_sample(pipeline->agents, process);

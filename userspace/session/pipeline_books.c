@@ -105,7 +105,7 @@ static void registry_loses(struct pipeline *pipeline, const struct side_event *e
 	registry_note_loss(pipeline->registry);
 }
 
-/* --- agents, names, JVMs ---------------------------------------------------------------------- */
+/* --- agents, names, accounts, JVMs ------------------------------------------------------------ */
 
 static void add_agent(struct pipeline *pipeline, const struct side_event *event)
 {
@@ -126,6 +126,11 @@ static void forget_agent(struct pipeline *pipeline, struct process *process)
 static void forget_names(struct pipeline *pipeline, struct process *process)
 {
 	symbolizer_forget(pipeline->symbolizer, process);
+}
+
+static void forget_account(struct pipeline *pipeline, struct process *process)
+{
+	ledger_forget(&pipeline->ledger, process);
 }
 
 static void forget_jvm(struct pipeline *pipeline, struct process *process)
@@ -160,6 +165,7 @@ static const struct {
 			[SIDE_LOST] = registry_loses } },
 	{ .name = "agents", .in_order = { [SIDE_MMAP] = add_agent }, .forget = forget_agent },
 	{ .name = "names", .forget = forget_names },
+	{ .name = "ledger", .forget = forget_account },
 	{ .name = "jvms", .forget = forget_jvm },
 };
 

@@ -12,7 +12,7 @@
 #include "cmd/record_output.h"
 #include "cmd/record_stats.h"
 #include "output/text/view_text.h"
-#include "recording/recording.h"
+#include "recording/recording_sink.h"
 
 struct record_run {
 	const struct record_args *args; /* borrowed */
@@ -24,7 +24,7 @@ struct record_run {
 #define CLEAR_LINE "\r\033[K"
 
 /* One line that is written over and over; only for terminals. */
-static void show_progress(const struct recorder_progress *progress)
+static void show_progress(const struct drive_progress *progress)
 {
 	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
 
@@ -35,10 +35,10 @@ static void show_progress(const struct recorder_progress *progress)
 		units_format_duration(&line, progress->duration_ns);
 	}
 	strbuf_addstr(&line, ": ");
-	units_format_count(&line, progress->samples);
-	strbuf_addf(&line, " samples, %u processes, %u JVMs, ", progress->processes,
-		    progress->jvms);
-	units_format_count(&line, progress->lost);
+	units_format_count(&line, progress->figures.samples);
+	strbuf_addf(&line, " samples, %u processes, %u JVMs, ", progress->figures.processes,
+		    progress->figures.jvms);
+	units_format_count(&line, progress->figures.lost);
 	strbuf_addstr(&line, " lost");
 	file_write_all(STDERR_FILENO, line.buf, line.len);
 }
@@ -91,12 +91,18 @@ static void keep_or_drop(struct record_run *run, struct err *err)
 
 static int take_samples(struct record_run *run, struct err *err)
 {
-	struct recorder_options options = record_args_options(run->args);
-	int rc;
+	struct drive_options options = record_args_options(run->args);
+	struct recording_writer *writer;
+	int rc = recording_writer_new(run->output.fd, &writer, err);
 
+	if (rc < 0)
+		return rc;
+	recording_writer_limit_chunks(writer, run->args->chunk_bytes, run->args->chunk_ns);
+	sinks_add(&options.recorder.sinks, recording_sink(writer));
 	if (isatty(STDERR_FILENO))
 		options.progress = show_progress;
-	rc = recorder_run(&options, run->output.fd, &run->result, err);
+	rc = drive_run(&options, &run->result, err);
+	recording_writer_free(writer);
 	clear_progress();
 	if (rc < 0)
 		keep_or_drop(run, err);

@@ -249,29 +249,31 @@ int record_args_parse(int argc, char **argv, struct record_args **ret_args)
 	return CMD_CONTINUE;
 }
 
-struct recorder_options record_args_options(const struct record_args *a)
+struct drive_options record_args_options(const struct record_args *a)
 {
-	return (struct recorder_options){
-		.capture = {
-			.events = a->events,
-			.event_count = (unsigned int)a->event_names.len,
-			.pids = a->pids.items,
-			.pid_count = (unsigned int)a->pids.len,
-			.cgroup_path = a->cgroup ? a->cgroup_path.buf : NULL,
-			.exclude_user = a->view.all_kernel,
-			.exclude_kernel = a->view.all_user,
-			.include_idle = a->include_idle,
-			.max_depth = (uint32_t)a->max_depth,
-			.frame_pointers_only = a->frame_pointers_only,
-			.ring_bytes = a->ring_bytes,
+	const struct capture_options capture = {
+		.events = a->events,
+		.event_count = (unsigned int)a->event_names.len,
+		.pids = a->pids.items,
+		.pid_count = (unsigned int)a->pids.len,
+		.cgroup_path = a->cgroup ? a->cgroup_path.buf : NULL,
+		.exclude_user = a->view.all_kernel,
+		.exclude_kernel = a->view.all_user,
+		.include_idle = a->include_idle,
+		.max_depth = (uint32_t)a->max_depth,
+		.frame_pointers_only = a->frame_pointers_only,
+		.ring_bytes = a->ring_bytes,
+	};
+
+	return (struct drive_options){
+		.recorder = {
+			.capture = capture,
+			.agent = a->agent,
+			.memory_limit_bytes = a->memory_limit_bytes,
+			.command_line = a->command_line.buf,
 		},
 		.duration_ns = a->duration_ns,
 		.command = a->command,
 		.whole_host = a->all,
-		.agent = a->agent,
-		.memory_limit_bytes = a->memory_limit_bytes,
-		.chunk_bytes = a->chunk_bytes,
-		.chunk_ns = a->chunk_ns,
-		.command_line = a->command_line.buf,
 	};
 }

@@ -9,8 +9,8 @@
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "capture/event.h"
+#include "cmd/drive.h"
 #include "cmd/view_flags.h"
-#include "session/recorder.h"
 #include "wire.h"
 
 struct record_args {
@@ -38,7 +38,7 @@ struct record_args {
 /* Parse argv into *RET_ARGS. CMD_CONTINUE, or the exit code to return. */
 int record_args_parse(int argc, char **argv, struct record_args **ret_args);
 
-/* What the recorder needs; borrows from ARGS. */
-struct recorder_options record_args_options(const struct record_args *args);
+/* What the run needs, but for its sinks; borrows from ARGS. */
+struct drive_options record_args_options(const struct record_args *args);
 
 #endif

@@ -56,9 +56,17 @@ void merge_push_sample(struct merge_queue *queue, const struct wire_sample *samp
 void merge_push_owned(struct merge_queue *queue, struct wire_sample *sample, struct wire_miss *miss,
 		      bool again)
 {
-	push(queue,
-	     (struct merge_item){
-		     .time_ns = sample->time_ns, .sample = sample, .miss = miss, .again = again });
+	merge_push_shown(queue, sample, miss, again, &(struct merge_shown){ 0 });
+}
+
+void merge_push_shown(struct merge_queue *queue, struct wire_sample *sample, struct wire_miss *miss,
+		      bool again, const struct merge_shown *shown)
+{
+	push(queue, (struct merge_item){ .time_ns = sample->time_ns,
+					 .sample = sample,
+					 .miss = miss,
+					 .shown = *shown,
+					 .again = again });
 }
 
 struct merge_item *merge_peek(const struct merge_queue *queue)

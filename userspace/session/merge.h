@@ -14,6 +14,14 @@
 #include "base/vec.h"
 #include "capture/capture.h"
 
+/* What hurrying sinks were shown of a sample; ids of the profile's tables. */
+struct merge_shown {
+	uint64_t id; /* of the sample, as it arrived: 1, 2, … */
+	uint32_t stack, thread_name;
+	uint32_t tables_serial; /* that the ids are of */
+	bool is_shown;
+};
+
 struct merge_item {
 	uint64_t time_ns;
 	uint64_t seq; /* arrival order, for equal times */
@@ -21,7 +29,8 @@ struct merge_item {
 	struct side_event *side;
 	struct wire_sample *sample;
 	struct wire_miss *miss; /* owned: the sample's walk is yet to be finished; else NULL */
-	bool again;		/* there was no time for it when it arrived */
+	struct merge_shown shown; /* of a sample */
+	bool again;		  /* there was no time for it when it arrived */
 };
 
 struct merge_queue {
@@ -40,6 +49,8 @@ void merge_push_sample(struct merge_queue *queue, const struct wire_sample *samp
 /* Takes both over (malloc'd); MISS may be NULL. AGAIN: merge_walk_again() is to try it. */
 void merge_push_owned(struct merge_queue *queue, struct wire_sample *sample, struct wire_miss *miss,
 		      bool again);
+void merge_push_shown(struct merge_queue *queue, struct wire_sample *sample, struct wire_miss *miss,
+		      bool again, const struct merge_shown *shown);
 
 /* The oldest item, borrowed; NULL when empty. */
 struct merge_item *merge_peek(const struct merge_queue *queue);

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "session/pipeline_apply.h"
+#include "session/pipeline_show.h"
 
 /* A miss and its sample are sent in one go; not together only when the sample was lost. */
 #define ORPHAN_NS NSEC_PER_SEC
@@ -32,6 +33,7 @@ static void arrive_side(const struct side_event *event, void *data)
 		image_cache_open(pipeline->images, &key, event->pid, event->addr,
 				 event->addr + event->len, event->name);
 	tell_unwinder(pipeline->unwinder, event);
+	pipeline_show_side(pipeline, event);
 	if (event->kind == SIDE_FORK) /* the child inherits them */
 		(void)registry_find_complete(pipeline->registry, event->ppid);
 	if (event->kind == SIDE_EXEC)
@@ -74,6 +76,7 @@ static void queue_sample(struct pipeline *pipeline, const struct wire_sample *ra
 	_cleanup_free_ struct wire_miss *miss = miss_join_take(&pipeline->misses, raw);
 	struct wire_sample *sample = miss ? try_now(pipeline, miss, raw) : NULL;
 	bool again = miss && !sample && unwinder_wants_again(pipeline->unwinder);
+	struct merge_shown shown;
 
 	if (sample)
 		free(TAKE_PTR(miss));
@@ -82,7 +85,8 @@ static void queue_sample(struct pipeline *pipeline, const struct wire_sample *ra
 	if (process)
 		symbolizer_touch(pipeline->symbolizer, process);
 	read_names(pipeline, process, sample);
-	merge_push_owned(&pipeline->queue, sample, TAKE_PTR(miss), again);
+	shown = pipeline_show_arrival(pipeline, process, sample);
+	merge_push_shown(&pipeline->queue, sample, TAKE_PTR(miss), again, &shown);
 }
 
 /* All that is taken from it is whose it was, where it has a sample's header. */
@@ -103,6 +107,8 @@ static void arrive_invalid(const void *record, size_t len, void *data)
 		loss.weight = header.weight;
 	}
 	ledger_count_lost(&pipeline->ledger, entry, header.event, WIRE_LOSS_INVALID, &loss);
+	pipeline_show_loss(pipeline, entry ? header.tgid : 0,
+			   entry ? header.event : WIRE_MAX_EVENTS, WIRE_LOSS_INVALID, &loss);
 }
 
 static void arrive_sample(const struct wire_sample *raw, void *data)

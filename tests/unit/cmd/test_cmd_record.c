@@ -14,9 +14,9 @@
 #include "base/file.h"
 #include "capture/preflight/preflight.h"
 #include "cmd/cmd.h"
+#include "cmd/drive.h"
 #include "command_run.h"
 #include "recording/recording.h"
-#include "session/recorder.h"
 #include "terminal.h"
 #include "view_fixture.h"
 
@@ -36,7 +36,7 @@ static int preflight_error, run_error;
 static bool nothing_taken, shows_progress;
 static size_t plain_bytes; /* of a run that writes such in place of a recording */
 static struct recorder_result result;
-static struct recorder_progress progress;
+static struct drive_progress progress;
 
 /* --- in place of capture/ and session/ --- */
 
@@ -45,40 +45,45 @@ int preflight_explain(struct err *err)
 	return preflight_error ? err_set(err, preflight_error, "not on this host") : 0;
 }
 
-static void write_recording(int fd)
+static void write_recording(const struct sinks *sinks)
 {
-	struct recording_writer *writer;
 	struct err err = { 0 };
 	struct profile p;
 
 	view_fixture_init(&p);
-	assert_int_equal(recording_writer_new(fd, &writer, &err), 0);
-	assert_int_equal(recording_writer_finish(writer, &p, &err), 0);
-	recording_writer_free(writer);
+	assert_int_equal(sinks_end(sinks, &p, &(struct sink_sums){ 0 }, &err), 0);
 	profile_release(&p);
 }
 
-static void write_plain(int fd)
+/* Into the recording, which is the only empty file that is open for reading and writing. */
+static void write_plain(void)
 {
 	uint32_t *words = calloc(1, plain_bytes);
+	struct stat st;
+	int fd = 0;
 
+	for (int i = 3; i < 64; i++)
+		if (!fstat(i, &st) && S_ISREG(st.st_mode) && !st.st_size &&
+		    (fcntl(i, F_GETFL) & O_ACCMODE) == O_RDWR)
+			fd = i;
+	assert_true(fd > 0);
 	for (uint32_t i = 0; i < plain_bytes / 4; i++)
 		words[i] = i;
 	assert_int_equal(file_write_all(fd, words, plain_bytes), 0);
 	free(words);
 }
 
-int recorder_run(const struct recorder_options *options, int fd, struct recorder_result *ret_result,
-		 struct err *err)
+int drive_run(const struct drive_options *options, struct recorder_result *ret_result,
+	      struct err *err)
 {
 	if (options->progress && shows_progress)
 		options->progress(&progress);
 	else if (options->progress)
 		printf("progress is wanted\n");
 	if (plain_bytes)
-		write_plain(fd);
+		write_plain();
 	else if (!nothing_taken)
-		write_recording(fd);
+		write_recording(&options->recorder.sinks);
 	*ret_result = result;
 	return run_error ? err_set(err, run_error, "it broke") : 0;
 }
@@ -417,12 +422,11 @@ static void progress_on_a_terminal(void **state)
 {
 	(void)state;
 	shows_progress = true;
-	progress = (struct recorder_progress){ .elapsed_ns = 12345678901,
-					       .duration_ns = 60000000000,
-					       .samples = 1234,
-					       .lost = 5678,
-					       .processes = 9,
-					       .jvms = 8 };
+	progress = (struct drive_progress){
+		.elapsed_ns = 12345678901,
+		.duration_ns = 60000000000,
+		.figures = { .samples = 1234, .lost = 5678, .processes = 9, .jvms = 8 },
+	};
 	assert_string_equal(command_run(with_progress, "record -o a.jfr"),
 			    "\r\033[K12.3 s of 60 s: 1,234 samples, 9 processes, 8 JVMs, 5,678 lost"
 			    "\r\033[Khostprof: a.jfr: " LAST "\r\nexit 0\n");

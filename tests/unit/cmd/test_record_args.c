@@ -14,9 +14,9 @@
 #define MAX_ARGS 16
 
 /* What the recorder gets, and what is not its business, as text. */
-static void print_options(const struct record_args *args, const struct recorder_options *o)
+static void print_options(const struct record_args *args, const struct drive_options *o)
 {
-	const struct capture_options *c = &o->capture;
+	const struct capture_options *c = &o->recorder.capture;
 
 	for (unsigned int i = 0; i < c->event_count; i++)
 		printf("event %s\n", c->events[i].name);
@@ -30,18 +30,18 @@ static void print_options(const struct record_args *args, const struct recorder_
 		       c->frame_pointers_only ? " by frame pointers" : "");
 	if (c->max_depth || c->ring_bytes)
 		printf("depth %u, ring %llu\n", c->max_depth, (unsigned long long)c->ring_bytes);
-	if (o->duration_ns || o->memory_limit_bytes)
+	if (o->duration_ns || o->recorder.memory_limit_bytes)
 		printf("for %llu ms in %llu\n", (unsigned long long)o->duration_ns / 1000000,
-		       (unsigned long long)o->memory_limit_bytes);
-	if (o->chunk_bytes || o->chunk_ns)
-		printf("chunks of %llu, %llu ms\n", (unsigned long long)o->chunk_bytes,
-		       (unsigned long long)o->chunk_ns / 1000000);
+		       (unsigned long long)o->recorder.memory_limit_bytes);
+	if (args->chunk_bytes || args->chunk_ns)
+		printf("chunks of %llu, %llu ms\n", (unsigned long long)args->chunk_bytes,
+		       (unsigned long long)args->chunk_ns / 1000000);
 	for (unsigned int i = 0; o->command && o->command[i]; i++)
 		printf("argument %s\n", o->command[i]);
 	if (o->whole_host)
 		printf("all\n");
-	printf("agent %d, at %llu ns, \"%s\"\n", (int)o->agent,
-	       (unsigned long long)c->events[0].period, o->command_line);
+	printf("agent %d, at %llu ns, \"%s\"\n", (int)o->recorder.agent,
+	       (unsigned long long)c->events[0].period, o->recorder.command_line);
 	if (args->stats_path)
 		printf("stats %s\n", args->stats_path);
 }
@@ -49,7 +49,7 @@ static void print_options(const struct record_args *args, const struct recorder_
 static void child(char *line, int fd)
 {
 	char *argv[MAX_ARGS + 1] = { NULL }, *save;
-	struct recorder_options options;
+	struct drive_options options;
 	struct record_args *args;
 	int argc = 0, rc;
 

@@ -273,7 +273,7 @@ static void ids_begin_anew_with_a_chunk(void **state)
 {
 	struct fixture *f = *state;
 
-	f->pipeline_options.chunk_bytes = 1;
+	f->chunk_bytes = 1;
 	begin(f);
 	flush(f);
 	assert_null(strstr(noted(), "reset ids"));

@@ -18,7 +18,7 @@
 #include "base/strbuf.h"
 #include "fake_capture.h"
 #include "fake_clock.h"
-#include "recording/recording_sink.h"
+#include "sink/recording_sink.h"
 #include "session/pipeline.h"
 #include "session/pipeline_apply.h"
 #include "session/pipeline_arrive.h"

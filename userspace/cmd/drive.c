@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "cmd/command.h"
+#include "cmd/priority.h"
 
 #define PROGRESS_NS (500 * NSEC_PER_MSEC)
 
@@ -48,7 +49,10 @@ static void on_signal(int signo, void *data)
 	loop_quit(drive->loop);
 }
 
-/* The command is forked now, so that its pid is a target before it runs. */
+/*
+ * The command is forked first: its pid is a target before it runs, and neither our priority nor what
+ * we do with signals is its own.
+ */
 static int prepare_command(struct drive *drive, struct err *err)
 {
 	struct capture_options *capture = &drive->recorder_options.capture;
@@ -70,7 +74,8 @@ static int open_all(struct drive *drive, struct err *err)
 
 	if (r == 0 && drive->options->command)
 		r = prepare_command(drive, err);
-	drive->old_sigpipe = signal(SIGPIPE, SIG_IGN); /* the command has not inherited that */
+	priority_raise();
+	drive->old_sigpipe = signal(SIGPIPE, SIG_IGN);
 	if (r == 0)
 		r = recorder_open(&drive->recorder_options, drive->loop, &drive->recorder, err);
 	if (r == 0)
@@ -97,6 +102,7 @@ static int run(struct drive *drive, struct recorder_result *ret_result, struct e
 				      on_deadline, drive, err);
 	if (r >= 0)
 		r = loop_run(drive->loop, err);
+	priority_restore();
 	finished = recorder_finish(drive->recorder, ret_result, r < 0 ? &finish_err : err);
 	return r < 0 ? r : finished;
 }
@@ -117,6 +123,7 @@ int drive_run(const struct drive_options *options, struct recorder_result *ret_r
 		ret_result->interrupted = drive.interrupted;
 		ret_result->exit_status = drive.command.exit_status;
 	}
+	priority_restore();
 	recorder_free(drive.recorder);
 	command_release(&drive.command);
 	loop_free(drive.loop);

@@ -104,8 +104,7 @@ void pipeline_release(struct pipeline *pipeline)
 	registry_free(pipeline->registry);
 	merge_release(&pipeline->queue);
 	miss_join_release(&pipeline->misses);
-	hmap_release(&pipeline->news.recent);
-	hmap_release(&pipeline->news.older);
+	process_news_release(&pipeline->news);
 	ledger_release(&pipeline->ledger);
 	profile_release(&pipeline->profile);
 }

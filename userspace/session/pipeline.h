@@ -14,6 +14,7 @@
 #include "capture/capture.h"
 #include "elf/image.h"
 #include "jvm/jvm.h"
+#include "process/news.h"
 #include "process/registry.h"
 #include "profile/profile.h"
 #include "profile/sink.h"
@@ -25,12 +26,6 @@
 #include "symbolize/symbolizer.h"
 #include "unwind/miss_join.h"
 #include "unwind/unwinder.h"
-
-/* Forks and execs that are not applied yet, and some that are: pid -> time. */
-struct pipeline_news {
-	struct hmap recent, older;
-	uint64_t newest_ns, older_newest_ns;
-};
 
 struct pipeline {
 	/* All owned. */
@@ -45,7 +40,7 @@ struct pipeline {
 	struct ledger ledger;
 	struct merge_queue queue;
 	struct miss_join misses;
-	struct pipeline_news news;
+	struct process_news news;
 	/* Beyond plan.queue_bytes held back, order and symbols are given up rather than memory. */
 	struct memory_plan plan;
 	struct memory_guard guard;

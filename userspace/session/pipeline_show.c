@@ -24,68 +24,73 @@ const char *pipeline_thread_name(struct pipeline *pipeline, struct process *proc
 	return comm;
 }
 
-/* Those that are applied go by the lot: memory is bounded by what the queue holds back. */
-static void put_news(struct pipeline *pipeline, uint32_t pid, uint64_t time_ns)
+/* The labels that the ledger will give it, but for those of JVMs. */
+static struct sink_process describe(const struct process *process,
+				    const struct wire_sample *sample,
+				    char comm[WIRE_COMM_LEN + 1])
 {
-	struct pipeline_news *news = &pipeline->news;
-	struct hmap empty = news->older;
+	struct sink_process known = { sample->tgid, sample->exec_id, sample->start_ns, comm,
+				      "",	    "",		     "",	       "", "" };
 
-	if (news->older_newest_ns <= pipeline->applied_ns) {
-		news->older = news->recent;
-		news->older_newest_ns = news->newest_ns;
-		hmap_clear(&empty);
-		news->recent = empty;
-	}
-	hmap_put(&news->recent, pid, time_ns);
-	news->newest_ns = MAX(news->newest_ns, time_ns);
+	memcpy(comm, sample->comm, WIRE_COMM_LEN);
+	comm[WIRE_COMM_LEN] = '\0';
+	if (!process)
+		return known;
+	known.name = process->comm[0] ? process->comm : comm;
+	known.exe = process->exe ? process->exe : "";
+	known.cgroup = process->cgroup ? process->cgroup : "";
+	known.container_id = process->container_id;
+	return known;
 }
 
-/* Does a fork or an exec of PID, from before TIME_NS, wait in the queue? */
-static bool has_news(const struct pipeline *pipeline, uint32_t pid, uint64_t time_ns)
+/* *RET_TOLD: all that is said of it but its process; texts are the profile's. */
+static struct merge_shown resolve_now(struct pipeline *pipeline, struct process *process,
+				      const struct wire_sample *sample,
+				      struct sink_sample *ret_told)
 {
-	const struct pipeline_news *news = &pipeline->news;
-	uint64_t news_ns;
+	struct profile *profile = &pipeline->profile;
+	char comm[WIRE_COMM_LEN + 1];
+	uint64_t java_tid = 0;
+	const char *name = pipeline_thread_name(pipeline, process, sample, comm, &java_tid);
+	struct merge_shown shown = {
+		.id = pipeline->samples,
+		.thread_name = profile_string(profile, name),
+		.tables_serial = pipeline->tables_serial,
+		.is_shown = true,
+	};
 
-	if (!hmap_get(&news->recent, pid, &news_ns) && !hmap_get(&news->older, pid, &news_ns))
-		return false;
-	return news_ns > pipeline->applied_ns && news_ns <= time_ns;
+	shown.stack = symbolizer_stack_now(pipeline->symbolizer, profile, process, sample);
+	*ret_told = (struct sink_sample){
+		.id = shown.id,
+		.time_ns = sample->time_ns,
+		.weight = sample->weight,
+		.event = pipeline->event_ids[sample->event],
+		.stack = shown.stack,
+		.state = sample->in_user ? STATE_RUNNING_USER : STATE_RUNNING_KERNEL,
+		.tid = sample->tid,
+		.java_tid = (uint32_t)java_tid,
+		.thread = profile_get_string(profile, shown.thread_name),
+	};
+	return shown;
 }
 
 struct merge_shown pipeline_show_arrival(struct pipeline *pipeline, struct process *process,
 					 const struct wire_sample *sample)
 {
-	struct profile *profile = &pipeline->profile;
-	struct merge_shown shown = { .id = pipeline->samples,
-				     .tables_serial = pipeline->tables_serial };
 	char comm[WIRE_COMM_LEN + 1];
-	struct sink_process known = { sample->tgid, sample->exec_id, sample->start_ns, comm,
-				      "",	    "",		     "",	       "", "" };
-	struct sink_sample told = { .id = shown.id,
-				    .time_ns = sample->time_ns,
-				    .weight = sample->weight,
-				    .event = pipeline->event_ids[sample->event],
-				    .state = sample->in_user ? STATE_RUNNING_USER :
-							       STATE_RUNNING_KERNEL,
-				    .tid = sample->tid,
-				    .process = &known };
-	uint64_t java_tid = 0;
+	struct merge_shown shown = { .id = pipeline->samples };
+	struct sink_process known;
+	struct sink_sample told;
 
 	if (!sinks_hurry(&pipeline->sinks))
 		return shown;
-	if (process && has_news(pipeline, sample->tgid, sample->time_ns))
+	if (process && process_news_has(&pipeline->news, sample->tgid, sample->time_ns,
+					pipeline->applied_ns))
 		process = NULL;
-	told.thread = pipeline_thread_name(pipeline, process, sample, comm, &java_tid);
-	told.java_tid = (uint32_t)java_tid;
-	shown.thread_name = profile_string(profile, told.thread);
-	told.thread = profile_get_string(profile, shown.thread_name);
-	memcpy(comm, sample->comm, WIRE_COMM_LEN);
-	comm[WIRE_COMM_LEN] = '\0';
-	if (process && process->comm[0])
-		known.name = process->comm;
-	shown.stack = told.stack =
-		symbolizer_stack_now(pipeline->symbolizer, profile, process, sample);
-	shown.is_shown = true;
-	sinks_arrived(&pipeline->sinks, profile, &told);
+	shown = resolve_now(pipeline, process, sample, &told);
+	known = describe(process, sample, comm);
+	told.process = &known;
+	sinks_arrived(&pipeline->sinks, &pipeline->profile, &told);
 	return shown;
 }
 
@@ -139,7 +144,8 @@ void pipeline_show_side(struct pipeline *pipeline, const struct side_event *even
 		return;
 	}
 	if (sinks_hurry(&pipeline->sinks) && told.life != SINK_EXITED)
-		put_news(pipeline, event->pid, event->time_ns);
+		process_news_put(&pipeline->news, event->pid, event->time_ns,
+				 pipeline->applied_ns);
 	sinks_process(&pipeline->sinks, &told);
 }
 

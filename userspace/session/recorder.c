@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "session/pipeline_arrive.h"
-#include "session/priority.h"
 
 #define DEFAULT_FLUSH_NS (1 * NSEC_PER_SEC)
 #define TURN_NS		 (50 * NSEC_PER_MSEC)
@@ -125,7 +124,6 @@ static int open_all(struct recorder *rec, struct err *err)
 	};
 	int r;
 
-	priority_raise();
 	raise_descriptor_limit();
 	plan_memory(rec);
 	r = capture_open(&rec->capture_options, &rec->capture, err);
@@ -219,7 +217,6 @@ int recorder_finish(struct recorder *rec, struct recorder_result *ret_result, st
 
 	rec->elapsed_ns = clock_now_ns() - rec->start_ns;
 	capture_stop(rec->capture);
-	priority_restore();
 	loop_forget(rec->loop, rec);
 	if (rec->failure.code) {
 		*err = rec->failure;
@@ -235,7 +232,6 @@ void recorder_free(struct recorder *rec)
 {
 	if (!rec)
 		return;
-	priority_restore();
 	loop_forget(rec->loop, rec);
 	pipeline_release(&rec->pipeline);
 	capture_free(rec->capture);

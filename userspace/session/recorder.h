@@ -64,9 +64,9 @@ struct recorder_result {
 struct recorder;
 
 /*
- * Open everything, add what must be watched to LOOP (borrowed), and begin the sinks. The calling
- * thread gets a better priority until recorder_finish() or recorder_free(): what is not to inherit
- * it is forked before.
+ * Open everything, add what must be watched to LOOP (borrowed), and begin the sinks. The limit of
+ * descriptors is raised: what is not to inherit that is forked before. On a busy host the thread of
+ * the loop should have a better priority than others (cmd/priority.h).
  */
 int recorder_open(const struct recorder_options *options, struct loop *loop,
 		  struct recorder **ret_recorder, struct err *err);

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "cmd/drive.h"
+#include "cmd/priority.h"
 
 #define MS NSEC_PER_MSEC
 
@@ -84,6 +85,16 @@ void recorder_free(struct recorder *recorder)
 	note(recorder ? "free" : "free-none");
 }
 
+void priority_raise(void)
+{
+	note("raise");
+}
+
+void priority_restore(void)
+{
+	note("restore");
+}
+
 /* --- */
 
 static void see_progress(const struct drive_progress *progress)
@@ -130,7 +141,7 @@ static void some_time(void **state)
 	(void)state;
 	assert_int_equal(drive(&options, &result), 0);
 	assert_in_range(clock_now_ns() - begin_ns, 120 * MS, 60000 * MS);
-	assert_string_equal(strbuf_str(&run.log), "open start finish free ");
+	assert_string_equal(strbuf_str(&run.log), "raise open start restore finish restore free ");
 	assert_int_equal(result.samples, 16);
 	assert_false(result.interrupted);
 	assert_int_equal(result.exit_status, 0);
@@ -176,7 +187,7 @@ static void a_signal_ends_it(void **state)
 		signal(run.signal, SIG_DFL); /* nohup ignores one of them */
 		assert_int_equal(drive(&options, &result), 0);
 		assert_true(result.interrupted);
-		assert_string_equal(strbuf_str(&run.log), "open start finish free ");
+		assert_string_equal(strbuf_str(&run.log), "raise open start restore finish restore free ");
 	}
 }
 
@@ -188,10 +199,10 @@ static void failures(void **state)
 	(void)state;
 	run.fail_at_finish = -EIO;
 	assert_int_equal(drive(&options, &result), -EIO);
-	assert_string_equal(strbuf_str(&run.log), "open start finish free ");
+	assert_string_equal(strbuf_str(&run.log), "raise open start restore finish restore free ");
 	run.fail_at_open = -EACCES;
 	assert_int_equal(drive(&options, &result), -EACCES);
-	assert_string_equal(strbuf_str(&run.log), "open free-none ");
+	assert_string_equal(strbuf_str(&run.log), "raise open restore free-none ");
 }
 
 /* --- commands --- */

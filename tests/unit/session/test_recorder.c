@@ -13,7 +13,6 @@
 #include "base/strbuf.h"
 #include "session/pipeline.h"
 #include "session/pipeline_arrive.h"
-#include "session/priority.h"
 #include "session/recorder.h"
 
 #define MS NSEC_PER_MSEC
@@ -192,16 +191,6 @@ void agents_for_each_failure(const struct agents *agents,
 	fn(32, "second", data);
 }
 
-void priority_raise(void)
-{
-	note("raise");
-}
-
-void priority_restore(void)
-{
-	note("restore");
-}
-
 /* --- */
 
 static const struct capture_event event = { .name = "cpu" };
@@ -273,8 +262,8 @@ static void a_run_of_some_time(void **state)
 
 	(void)state;
 	assert_int_equal(run_for(&options, 120, &result), 0);
-	assert_string_equal(strbuf_str(&run.log), "raise open init begin snapshot start stop "
-						  "restore finish restore release free ");
+	assert_string_equal(strbuf_str(&run.log), "open init begin snapshot start stop "
+						  "finish release free ");
 	assert_in_range(result.elapsed_ns, 120 * MS, 60000 * MS);
 	/* Whoever compares with other clocks has to know when that was. */
 	assert_in_range(result.start_ns, run.started_ns, run.stopped_ns - result.elapsed_ns);
@@ -448,7 +437,7 @@ static void a_full_disk_ends_it(void **state)
 	assert_int_equal(run_for(&options, 120, &result), -ENOSPC);
 	assert_int_equal(run.flushes, 1);
 	assert_null(strstr(strbuf_str(&run.log), "finish"));
-	assert_non_null(strstr(strbuf_str(&run.log), "stop restore restore release free"));
+	assert_non_null(strstr(strbuf_str(&run.log), "stop release free"));
 }
 
 static void failures(void **state)
@@ -461,7 +450,7 @@ static void failures(void **state)
 	assert_int_equal(run_for(&options, 120, &result), -EIO);
 	run.fail_at_open = -EACCES;
 	assert_int_equal(run_for(&options, 120, &result), -EACCES);
-	assert_string_equal(strbuf_str(&run.log), "raise open restore release free-none ");
+	assert_string_equal(strbuf_str(&run.log), "open release free-none ");
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recording/recording_sink.h"
+#include "sink/recording_sink.h"
 
 static int sink_flush(void *self, struct profile *profile, struct err *err)
 {

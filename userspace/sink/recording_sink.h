@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The recording as a sink of a run: whole flushes, a chunk for each rotation. */
-#ifndef HOSTPROF_RECORDING_RECORDING_SINK_H
-#define HOSTPROF_RECORDING_RECORDING_SINK_H
+#ifndef HOSTPROF_SINK_RECORDING_SINK_H
+#define HOSTPROF_SINK_RECORDING_SINK_H
 
 #include "profile/sink.h"
 #include "recording/recording.h"

@@ -34,7 +34,7 @@ static int run(const struct record_args *args, struct stream *stream)
 
 int cmd_stream(int argc, char **argv)
 {
-	struct stream_options options = { .fd = STDOUT_FILENO, .ends_run = true };
+	struct stream_options options = { .fd = STDOUT_FILENO, .is_alone = true };
 	struct stream *stream = NULL;
 	struct record_args *args;
 	struct err err = { 0 };

@@ -35,6 +35,13 @@ static int open_shared(struct stream_buffer *buffer, int fd)
 	return buffer->fd;
 }
 
+static bool has_reader(const struct stream_buffer *buffer)
+{
+	struct pollfd poll_fd = { .fd = buffer->fd };
+
+	return poll(&poll_fd, 1, 0) <= 0 || !(poll_fd.revents & (POLLERR | POLLHUP));
+}
+
 int stream_buffer_open(struct stream_buffer *buffer, int fd, size_t limit, struct err *err)
 {
 	struct stat st;
@@ -45,11 +52,13 @@ int stream_buffer_open(struct stream_buffer *buffer, int fd, size_t limit, struc
 		return err_sys(err, -errno, "cannot write the stream to descriptor %d", fd);
 	if (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)) {
 		buffer->fd = open_anew(fd);
-		if (buffer->fd < 0 && errno == ENXIO)
+		if (buffer->fd < 0 && errno == ENXIO) /* a named pipe */
 			return err_sys(err, -EPIPE, "nobody reads the stream");
 	}
 	if (buffer->fd < 0 && open_shared(buffer, fd) < 0)
 		return err_sys(err, -errno, "cannot write the stream to descriptor %d", fd);
+	if (!has_reader(buffer))
+		return err_sys(err, -EPIPE, "nobody reads the stream");
 	if (S_ISFIFO(st.st_mode) && fcntl(buffer->fd, F_GETPIPE_SZ) < PIPE_BYTES)
 		(void)fcntl(buffer->fd, F_SETPIPE_SZ, PIPE_BYTES);
 	return 0;
@@ -107,13 +116,6 @@ static void compact(struct stream_buffer *buffer)
 	memcpy(buffer->text.buf, buffer->text.buf + buffer->sent, rest);
 	buffer->text.len = rest;
 	buffer->sent = 0;
-}
-
-static bool has_reader(const struct stream_buffer *buffer)
-{
-	struct pollfd poll_fd = { .fd = buffer->fd };
-
-	return poll(&poll_fd, 1, 0) <= 0 || !(poll_fd.revents & (POLLERR | POLLHUP));
 }
 
 int stream_buffer_send(struct stream_buffer *buffer)

@@ -7,14 +7,14 @@
 #include "sink/stream_buffer.h"
 #include "sink/stream_line.h"
 
-/* Some hundred ms of a busy host at 1 kHz, beyond the pipe's 1 MiB. */
-#define DEFAULT_BUFFER_BYTES (4 << 20)
+/* 0.2 s of two busy cpus at 1 kHz, beyond the pipe's 1 MiB. */
+#define DEFAULT_BUFFER_BYTES (2 << 20)
 /* At the end, for a reader that has stopped. */
 #define END_WAIT_NS NSEC_PER_SEC
 /* Threads and processes that were announced; beyond, they are so anew. */
 #define MAX_ANNOUNCED 65536
-/* Without a recording beside it nobody else has the tables emptied: some 20 MB. */
-#define MAX_TABLE_BYTES	    (16 << 20)
+/* With what finds their entries twice as much; --memory-limit is shared out for little more. */
+#define MAX_TABLE_BYTES	    (4 << 20)
 #define MAX_TABLE_PROCESSES 4096
 
 struct announced {
@@ -288,7 +288,7 @@ static int note_failure(struct stream *stream, int r, struct err *err)
 {
 	if (r < 0 && !stream->failure)
 		stream->failure = r;
-	if (!stream->failure || !stream->options.ends_run)
+	if (!stream->failure || !stream->options.is_alone)
 		return 0;
 	return err_sys(err, stream->failure, "cannot write the stream");
 }
@@ -307,10 +307,11 @@ static int sink_turn(void *self, struct err *err)
 
 static bool sink_wants_rotation(const void *self, const struct profile *profile)
 {
-	(void)self;
-	return intern_len(&profile->processes) >= MAX_TABLE_PROCESSES ||
-	       profile->strings.bytes + profile->frames.bytes + profile->stacks.bytes >=
-		       MAX_TABLE_BYTES;
+	const struct stream *stream = self;
+	size_t bytes = profile->strings.bytes + profile->frames.bytes + profile->stacks.bytes;
+
+	return stream->options.is_alone && (bytes >= MAX_TABLE_BYTES ||
+					    intern_len(&profile->processes) >= MAX_TABLE_PROCESSES);
 }
 
 static int sink_rotate(void *self, struct profile *profile, struct err *err)

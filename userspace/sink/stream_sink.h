@@ -14,8 +14,12 @@ enum stream_format { STREAM_NDJSON, STREAM_COLLAPSED };
 struct stream_options {
 	int fd; /* borrowed */
 	enum stream_format format;
-	bool ends_run;	     /* without a reader there is nothing to do: turn() fails */
-	size_t buffer_bytes; /* lines that may wait for the reader; 0: 4 MiB */
+	/*
+	 * There is no recording beside it: turn() fails when the reader has gone, and it has the
+	 * profile's tables emptied now and then.
+	 */
+	bool is_alone;
+	size_t buffer_bytes; /* lines that may wait for the reader; 0: 2 MiB */
 };
 
 struct stream;

@@ -274,7 +274,7 @@ static void push_root(struct stack_build *build, const struct wire_sample *sampl
 	} else if (!unwind_reasons[reason].whole) {
 		snprintf(name, sizeof(name), "[unwind: %s]", unwind_reasons[reason].id);
 		stack_push_name(build, name, FRAME_MARK, PROFILE_NONE);
-	} else if (reason == UNWIND_DONE && build->unnamed_tail) {
+	} else if (reason == UNWIND_DONE && build->unnamed_tail && !build->is_raw) {
 		build->symbolizer->frames.len--;
 		stack_push_name(build,
 				sample->tid == sample->tgid ? "[process start]" : "[thread start]",

@@ -326,6 +326,31 @@ static void broke_in_the_middle(void **state)
 	assert_string_equal(names_left(), "a.jfr ");
 }
 
+/* --- a stream beside it --- */
+
+/* Both are there, and the recording is written first. */
+static void streams(void **state)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	(void)state;
+	expect("record -o a.jfr --stream a.ndjson", "hostprof: a.jfr: " LAST_LINE "exit 0\n");
+	expect_recording("a.jfr");
+	assert_int_equal(file_read("a.ndjson", 65536, &text), 0);
+	assert_non_null(strstr(strbuf_str(&text), "{\"type\":\"end\","));
+	expect("record -o a.jfr --stream /dev/full",
+	       "hostprof: warning: /dev/full: the stream ended early: No space left on device\n"
+	       "hostprof: a.jfr: " LAST_LINE "exit 0\n");
+	expect_recording("a.jfr");
+	expect("record -o a.jfr --stream no/such/dir",
+	       "hostprof: cannot write the stream to no/such/dir: No such file or directory\n"
+	       "exit 1\n");
+	expect("record -o a.jfr --stream 99",
+	       "hostprof: cannot write the stream to 99: Bad file descriptor\n"
+	       "hint: ./99 is the file of this name\nexit 1\n");
+	names_left();
+}
+
 /* --- what is said --- */
 
 static void statistics(void **state)
@@ -459,6 +484,7 @@ int main(void)
 		cmocka_unit_test_setup(refused, set_up),
 		cmocka_unit_test_setup(nothing_was_taken, set_up),
 		cmocka_unit_test_setup(broke_in_the_middle, set_up),
+		cmocka_unit_test_setup(streams, set_up),
 		cmocka_unit_test_setup(statistics, set_up),
 		cmocka_unit_test_setup(end_of_the_command, set_up),
 		cmocka_unit_test_setup(inlined_methods, set_up),

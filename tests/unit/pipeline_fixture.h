@@ -18,10 +18,10 @@
 #include "base/strbuf.h"
 #include "fake_capture.h"
 #include "fake_clock.h"
-#include "sink/recording_sink.h"
 #include "session/pipeline.h"
 #include "session/pipeline_apply.h"
 #include "session/pipeline_arrive.h"
+#include "sink/recording_sink.h"
 
 /* PID_MAX_LIMIT of include/linux/threads.h is 4 * 1024 * 1024. */
 #define PID_A  5000001U
@@ -78,8 +78,7 @@ static inline int setup(void **state)
 	f->options = (struct capture_options){ .events = f->events, .event_count = 2 };
 	memory_plan_begin(&f->plan, 0);
 	f->fd = memfd_create("recording", MFD_CLOEXEC);
-	f->pipeline_options =
-		(struct pipeline_options){ .capture = &f->options, .plan = &f->plan };
+	f->pipeline_options = (struct pipeline_options){ .capture = &f->options, .plan = &f->plan };
 	profile_init(&f->read);
 	return f->fd < 0 ? -1 : 0;
 }

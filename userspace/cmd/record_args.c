@@ -166,19 +166,19 @@ static const struct option_row stream_rows[] = {
 };
 
 /* docs/stream.md has all keys. */
-#define STREAM_LINES_HELP                                                                 \
-	"\nThe lines of ndjson, by \"type\" (docs/stream.md says more):\n"                 \
-	"  begin       version of this format; events, units of their weights\n"          \
-	"  process     its number here; pid, name, exe, container, main_class, …\n"       \
-	"  thread      its number here; process, pid, tid, full name\n"                   \
-	"  sample      id, time_ns (CLOCK_MONOTONIC), event, weight, state, pid, tid,\n"  \
-	"              thread, frames (leaf first): name, kind, line, file, module;\n"    \
-	"              address where no name is known yet\n"                              \
-	"  correction  the id of a sample: its thread and its frames are these\n"         \
-	"  process_start, process_exec, process_exit\n"                                   \
-	"              time_ns, pid; ppid; the program's name\n"                          \
-	"  lost        samples and weight that were not taken, by reason\n"               \
-	"  lost_lines  lines that the reader was too slow for\n"                          \
+#define STREAM_LINES_HELP                                                                \
+	"\nThe lines of ndjson, by \"type\" (docs/stream.md says more):\n"               \
+	"  begin       version of this format; events, units of their weights\n"         \
+	"  process     its number here; pid, name, exe, container, main_class, …\n"    \
+	"  thread      its number here; process, pid, tid, full name\n"                  \
+	"  sample      id, time_ns (CLOCK_MONOTONIC), event, weight, state, pid, tid,\n" \
+	"              thread, frames (leaf first): name, kind, line, file, module;\n"   \
+	"              address where no name is known yet\n"                             \
+	"  correction  the id of a sample: its thread and its frames are these\n"        \
+	"  process_start, process_exec, process_exit\n"                                  \
+	"              time_ns, pid; ppid; the program's name\n"                         \
+	"  lost        samples and weight that were not taken, by reason\n"              \
+	"  lost_lines  lines that the reader was too slow for\n"                         \
 	"  end         samples, late_samples, lost_samples, lost_lines of the run\n"
 
 static const struct command_usage stream_usage = {
@@ -191,8 +191,7 @@ static const struct command_usage stream_usage = {
 		"'hostprof help stream' explains the lines.",
 	.epilogue = "Examples:\n"
 		    "  hostprof stream -p 4242 | jq 'select(.type == \"sample\")'\n"
-		    "  hostprof stream -d 10 --format collapsed > stacks.txt\n"
-		    STREAM_LINES_HELP,
+		    "  hostprof stream -d 10 --format collapsed > stacks.txt\n" STREAM_LINES_HELP,
 	.rows = stream_rows,
 };
 

@@ -165,13 +165,13 @@ int record_output_open_stream(const char *target, int *ret_fd, struct err *err)
 {
 	uint64_t number;
 	bool is_number = units_parse_u64(target, &number) == 0 && number <= INT_MAX;
-	int fd = is_number ? fcntl((int)number, F_DUPFD_CLOEXEC, 3) :
-			     open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	int fd = is_number ? fcntl((int)number, F_DUPFD_CLOEXEC, 3)
+			   : open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
 	if (fd < 0) {
 		err_sys(err, -errno, "cannot write the stream to %s", target);
-		return is_number ? err_hint(err, "./%s is the file of this name", target) :
-				   err->code;
+		return is_number ? err_hint(err, "./%s is the file of this name", target)
+				 : err->code;
 	}
 	*ret_fd = fd;
 	return 0;

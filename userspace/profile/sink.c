@@ -29,16 +29,16 @@ bool sinks_hurry(const struct sinks *sinks)
 	} while (0)
 
 /* The same, up to the first that fails, whose error is returned. */
-#define TRY_EACH(sinks, op, ...)                                                          \
-	do {                                                                              \
-		for (unsigned int i = 0; i < (sinks)->count; i++) {                       \
-			const struct sink *sink = &(sinks)->items[i];                     \
+#define TRY_EACH(sinks, op, ...)                                                            \
+	do {                                                                                \
+		for (unsigned int i = 0; i < (sinks)->count; i++) {                         \
+			const struct sink *sink = &(sinks)->items[i];                       \
 			int r = sink->ops->op ? sink->ops->op(sink->self, __VA_ARGS__) : 0; \
-                                                                                          \
-			if (r < 0)                                                        \
-				return r;                                                 \
-		}                                                                         \
-		return 0;                                                                 \
+                                                                                            \
+			if (r < 0)                                                          \
+				return r;                                                   \
+		}                                                                           \
+		return 0;                                                                   \
 	} while (0)
 
 int sinks_begin(const struct sinks *sinks, const struct profile *profile, bool whole_host,

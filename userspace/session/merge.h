@@ -28,7 +28,7 @@ struct merge_item {
 	/* One of the two, owned. At equal times side-band comes first: it tells what the sample saw. */
 	struct side_event *side;
 	struct wire_sample *sample;
-	struct wire_miss *miss; /* owned: the sample's walk is yet to be finished; else NULL */
+	struct wire_miss *miss;	  /* owned: the sample's walk is yet to be finished; else NULL */
 	struct merge_shown shown; /* of a sample */
 	bool again;		  /* there was no time for it when it arrived */
 };

@@ -25,12 +25,12 @@ const char *pipeline_thread_name(struct pipeline *pipeline, struct process *proc
 }
 
 /* The labels that the ledger will give it, but for those of JVMs. */
-static struct sink_process describe(const struct process *process,
-				    const struct wire_sample *sample,
+static struct sink_process describe(const struct process *process, const struct wire_sample *sample,
 				    char comm[WIRE_COMM_LEN + 1])
 {
-	struct sink_process known = { sample->tgid, sample->exec_id, sample->start_ns, comm,
-				      "",	    "",		     "",	       "", "" };
+	struct sink_process known = {
+		sample->tgid, sample->exec_id, sample->start_ns, comm, "", "", "", "", ""
+	};
 
 	memcpy(comm, sample->comm, WIRE_COMM_LEN);
 	comm[WIRE_COMM_LEN] = '\0';
@@ -84,8 +84,8 @@ struct merge_shown pipeline_show_arrival(struct pipeline *pipeline, struct proce
 
 	if (!sinks_hurry(&pipeline->sinks))
 		return shown;
-	if (process && process_news_has(&pipeline->news, sample->tgid, sample->time_ns,
-					pipeline->applied_ns))
+	if (process &&
+	    process_news_has(&pipeline->news, sample->tgid, sample->time_ns, pipeline->applied_ns))
 		process = NULL;
 	shown = resolve_now(pipeline, process, sample, &told);
 	known = describe(process, sample, comm);
@@ -107,9 +107,9 @@ void pipeline_show_finished(struct pipeline *pipeline, const struct merge_item *
 			    const struct ledger_entry *entry, const struct profile_sample *row)
 {
 	const struct profile_thread *thread = profile_get_thread(&pipeline->profile, row->thread);
-	struct sink_process process = { entry->pid,	    entry->exec_id,	 entry->start_ns,
-					entry->name,	    entry->exe,		 entry->container_id,
-					entry->cgroup,	    entry->jvm_version, entry->main_class };
+	struct sink_process process = { entry->pid,    entry->exec_id,	   entry->start_ns,
+					entry->name,   entry->exe,	   entry->container_id,
+					entry->cgroup, entry->jvm_version, entry->main_class };
 	struct sink_sample told = { .id = item->shown.id,
 				    .time_ns = row->time_ns,
 				    .weight = row->weight,
@@ -144,8 +144,7 @@ void pipeline_show_side(struct pipeline *pipeline, const struct side_event *even
 		return;
 	}
 	if (sinks_hurry(&pipeline->sinks) && told.life != SINK_EXITED)
-		process_news_put(&pipeline->news, event->pid, event->time_ns,
-				 pipeline->applied_ns);
+		process_news_put(&pipeline->news, event->pid, event->time_ns, pipeline->applied_ns);
 	sinks_process(&pipeline->sinks, &told);
 }
 
@@ -154,13 +153,13 @@ void pipeline_show_loss(struct pipeline *pipeline, uint32_t pid, unsigned int ev
 {
 	bool is_known = event < pipeline->options->event_count;
 
-	sinks_lost(&pipeline->sinks,
-		   &(struct sink_loss){
-			   .event = is_known ? pipeline->options->events[event].name : "",
-			   .reason = ledger_loss_id(why),
-			   .pid = pid,
-			   .samples = loss->count,
-			   .weight = loss->weight });
+	sinks_lost(
+		&pipeline->sinks,
+		&(struct sink_loss){ .event = is_known ? pipeline->options->events[event].name : "",
+				     .reason = ledger_loss_id(why),
+				     .pid = pid,
+				     .samples = loss->count,
+				     .weight = loss->weight });
 }
 
 int pipeline_show_end(struct pipeline *pipeline, struct err *err)
@@ -170,7 +169,7 @@ int pipeline_show_end(struct pipeline *pipeline, struct err *err)
 				  .late_samples = pipeline->late_samples };
 
 	capture_get_stats(pipeline->capture, &stats);
-	sums.lost_samples = ledger_lost(&pipeline->ledger) +
-			    stats.counters[WIRE_COUNTER_LOST_UNKNOWN];
+	sums.lost_samples =
+		ledger_lost(&pipeline->ledger) + stats.counters[WIRE_COUNTER_LOST_UNKNOWN];
 	return sinks_end(&pipeline->sinks, &pipeline->profile, &sums, err);
 }

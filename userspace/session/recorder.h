@@ -87,8 +87,7 @@ void recorder_get_figures(const struct recorder *recorder, struct recorder_figur
  * Stop sampling and end the sinks, unless a sink has failed. *RET_RESULT is set when 0 is returned.
  * The loop has nothing of it any more.
  */
-int recorder_finish(struct recorder *recorder, struct recorder_result *ret_result,
-		    struct err *err);
+int recorder_finish(struct recorder *recorder, struct recorder_result *ret_result, struct err *err);
 
 void recorder_free(struct recorder *recorder);
 DEFINE_CLEANUP(struct recorder *, recorder_free);

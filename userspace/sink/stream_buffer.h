@@ -17,8 +17,8 @@
 enum stream_line { STREAM_SAMPLE, STREAM_CORRECTION, STREAM_OTHER, STREAM_LINE_KINDS };
 
 struct stream_buffer {
-	int fd;		   /* owned; -1 none */
-	int old_flags;	   /* of a descriptor that is shared with others; -1: it is not */
+	int fd;		    /* owned; -1 none */
+	int old_flags;	    /* of a descriptor that is shared with others; -1: it is not */
 	struct strbuf text; /* all lines from `sent` on wait */
 	size_t sent;
 	size_t limit;
@@ -27,8 +27,8 @@ struct stream_buffer {
 	uint64_t lost_lines;		  /* ever */
 };
 
-#define STREAM_BUFFER_INIT               \
-	{                                \
+#define STREAM_BUFFER_INIT                \
+	{                                 \
 		.fd = -1, .old_flags = -1 \
 	}
 

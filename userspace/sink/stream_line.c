@@ -98,8 +98,8 @@ static void put_frame(struct strbuf *out, struct stream_frames *frames,
 	strbuf_add(out, known, len);
 }
 
-static void put_frames(struct json *j, struct stream_frames *frames,
-		       const struct profile *profile, uint32_t stack_id)
+static void put_frames(struct json *j, struct stream_frames *frames, const struct profile *profile,
+		       uint32_t stack_id)
 {
 	struct profile_stack stack = profile_get_stack(profile, stack_id);
 

@@ -29,11 +29,11 @@ struct stream {
 	struct strbuf line;
 	bool whole_host;
 	int failure;
-	uint64_t last_number;	    /* of threads and processes */
-	struct hmap processes;	    /* hash of the generation -> index */
+	uint64_t last_number;	     /* of threads and processes */
+	struct hmap processes;	     /* hash of the generation -> index */
 	VEC(struct announced) known; /* of processes */
-	struct hmap threads;	    /* hash of generation, tid and name -> number */
-	struct hmap pids;	    /* of processes that were told of, unless all are */
+	struct hmap threads;	     /* hash of generation, tid and name -> number */
+	struct hmap pids;	     /* of processes that were told of, unless all are */
 };
 
 int stream_new(const struct stream_options *options, struct stream **ret_stream, struct err *err)
@@ -310,8 +310,8 @@ static bool sink_wants_rotation(const void *self, const struct profile *profile)
 	const struct stream *stream = self;
 	size_t bytes = profile->strings.bytes + profile->frames.bytes + profile->stacks.bytes;
 
-	return stream->options.is_alone && (bytes >= MAX_TABLE_BYTES ||
-					    intern_len(&profile->processes) >= MAX_TABLE_PROCESSES);
+	return stream->options.is_alone &&
+	       (bytes >= MAX_TABLE_BYTES || intern_len(&profile->processes) >= MAX_TABLE_PROCESSES);
 }
 
 static int sink_rotate(void *self, struct profile *profile, struct err *err)

@@ -163,9 +163,8 @@ static void test_forget(void **state)
 	assert_int_equal(loop_add_timer(loop, 1, forget_all, &count, &err), 0);
 	assert_int_equal(loop_add_deadline(loop, 1, forget_all, &count, &err), 0);
 	assert_int_equal(write(pipe_fds[1], "a", 1), 1);
-	assert_int_equal(loop_add_deadline(loop, clock_now_ns() + 20 * NSEC_PER_MSEC, quit, NULL,
-					   &err),
-			 0);
+	assert_int_equal(
+		loop_add_deadline(loop, clock_now_ns() + 20 * NSEC_PER_MSEC, quit, NULL, &err), 0);
 	assert_int_equal(loop_run(loop, &err), 0);
 	assert_int_equal(count, 1);
 	assert_int_equal(read(pipe_fds[0], &byte, 1), 1);

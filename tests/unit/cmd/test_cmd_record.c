@@ -51,6 +51,9 @@ static void write_recording(const struct sinks *sinks)
 	struct profile p;
 
 	view_fixture_init(&p);
+	assert_int_equal(sinks_flush(sinks, &p, &err), 0);
+	if (sinks_want_rotation(sinks, &p))
+		printf("a chunk ends\n");
 	assert_int_equal(sinks_end(sinks, &p, &(struct sink_sums){ 0 }, &err), 0);
 	profile_release(&p);
 }
@@ -326,6 +329,18 @@ static void broke_in_the_middle(void **state)
 	assert_string_equal(names_left(), "a.jfr ");
 }
 
+static void limits_of_chunks(void **state)
+{
+	(void)state;
+	expect("record -o a.jfr --chunk-size 100",
+	       "a chunk ends\nhostprof: a.jfr: " LAST_LINE "exit 0\n");
+	expect("record -o a.jfr --chunk-time 1s",
+	       "a chunk ends\nhostprof: a.jfr: " LAST_LINE "exit 0\n");
+	expect("record -o a.jfr --chunk-time 1h --chunk-size 1M",
+	       "hostprof: a.jfr: " LAST_LINE "exit 0\n");
+	names_left();
+}
+
 /* --- a stream beside it --- */
 
 /* Both are there, and the recording is written first. */
@@ -484,6 +499,7 @@ int main(void)
 		cmocka_unit_test_setup(refused, set_up),
 		cmocka_unit_test_setup(nothing_was_taken, set_up),
 		cmocka_unit_test_setup(broke_in_the_middle, set_up),
+		cmocka_unit_test_setup(limits_of_chunks, set_up),
 		cmocka_unit_test_setup(streams, set_up),
 		cmocka_unit_test_setup(statistics, set_up),
 		cmocka_unit_test_setup(end_of_the_command, set_up),

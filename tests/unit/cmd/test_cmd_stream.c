@@ -60,8 +60,9 @@ static void lines_and_a_last_word(void **state)
 	said = command_run(cmd_stream, "stream -d 1");
 	assert_memory_equal(said, "{\"type\":\"begin\",", 16);
 	assert_non_null(strstr(said, "\n{\"type\":\"end\","));
-	assert_non_null(strstr(said, "\nhostprof: standard output: 12 samples, 2 processes, 0 JVMs, "
-				     "100.00 % complete stacks, 0 lost\nexit 0\n"));
+	assert_non_null(strstr(said,
+			       "\nhostprof: standard output: 12 samples, 2 processes, 0 JVMs, "
+			       "100.00 % complete stacks, 0 lost\nexit 0\n"));
 	expect("stream --format collapsed",
 	       "# hostprof-stream 1 collapsed\n# end\n"
 	       "hostprof: standard output: 12 samples, 2 processes, 0 JVMs, "

@@ -71,8 +71,7 @@ void recorder_get_figures(const struct recorder *recorder, struct recorder_figur
 	*ret_figures = (struct recorder_figures){ 14, 13, 15, 21 };
 }
 
-int recorder_finish(struct recorder *recorder, struct recorder_result *ret_result,
-		    struct err *err)
+int recorder_finish(struct recorder *recorder, struct recorder_result *ret_result, struct err *err)
 {
 	assert_non_null(recorder);
 	note("finish");
@@ -187,7 +186,8 @@ static void a_signal_ends_it(void **state)
 		signal(run.signal, SIG_DFL); /* nohup ignores one of them */
 		assert_int_equal(drive(&options, &result), 0);
 		assert_true(result.interrupted);
-		assert_string_equal(strbuf_str(&run.log), "raise open start restore finish restore free ");
+		assert_string_equal(strbuf_str(&run.log),
+				    "raise open start restore finish restore free ");
 	}
 }
 

@@ -61,8 +61,8 @@ static void child(char *line, int fd)
 		argv[argc++] = word;
 	dup2(fd, STDOUT_FILENO);
 	dup2(fd, STDERR_FILENO);
-	rc = strcmp(argv[0], "stream") ? record_args_parse(argc, argv, &args) :
-					 stream_args_parse(argc, argv, &args);
+	rc = strcmp(argv[0], "stream") ? record_args_parse(argc, argv, &args)
+				       : stream_args_parse(argc, argv, &args);
 	if (rc == CMD_CONTINUE) {
 		options = record_args_options(args);
 		print_options(args, &options);

@@ -89,9 +89,15 @@ static int on_end(void *self, struct profile *p, const struct sink_sums *sums, s
 }
 
 static const struct sink_ops all_ops = {
-	.begin = on_begin,	.arrived = on_arrived, .finished = on_finished,
-	.process = on_process,	.lost = on_lost,       .turn = on_turn,
-	.flush = on_flush,	.rotate = on_rotate,   .wants_rotation = wants_rotation,
+	.begin = on_begin,
+	.arrived = on_arrived,
+	.finished = on_finished,
+	.process = on_process,
+	.lost = on_lost,
+	.turn = on_turn,
+	.flush = on_flush,
+	.rotate = on_rotate,
+	.wants_rotation = wants_rotation,
 	.end = on_end,
 };
 static const struct sink_ops no_ops = { 0 };
@@ -111,8 +117,7 @@ static void call_all(const struct sinks *sinks)
 	assert_int_equal(sinks_turn(sinks, &err), 0);
 	assert_int_equal(sinks_flush(sinks, &profile, &err), 0);
 	assert_int_equal(sinks_rotate(sinks, &profile, &err), 0);
-	assert_int_equal(sinks_end(sinks, &profile, &(struct sink_sums){ .samples = 10 }, &err),
-			 0);
+	assert_int_equal(sinks_end(sinks, &profile, &(struct sink_sums){ .samples = 10 }, &err), 0);
 }
 
 static void each_in_its_turn(void **state)
@@ -156,8 +161,9 @@ static void the_first_error_ends_a_round(void **state)
 	assert_int_equal(sinks_end(&sinks, &profile, &(struct sink_sums){ .samples = 10 }, &err),
 			 -EIO);
 	assert_string_equal(err.text, "b");
-	assert_string_equal(strbuf_str(&noted), "a begin\nb begin\na turn\nb turn\na flush\nb flush\n"
-						"a rotate\nb rotate\na end\nb end\n");
+	assert_string_equal(strbuf_str(&noted),
+			    "a begin\nb begin\na turn\nb turn\na flush\nb flush\n"
+			    "a rotate\nb rotate\na end\nb end\n");
 	strbuf_release(&noted);
 }
 

@@ -80,8 +80,12 @@ static int on_end(void *self, struct profile *p, const struct sink_sums *sums, s
 }
 
 static const struct sink_ops hurried = {
-	.begin = on_begin,     .arrived = on_arrived, .finished = on_finished,
-	.process = on_process, .lost = on_lost,	      .wants_rotation = wants_rotation,
+	.begin = on_begin,
+	.arrived = on_arrived,
+	.finished = on_finished,
+	.process = on_process,
+	.lost = on_lost,
+	.wants_rotation = wants_rotation,
 	.end = on_end,
 };
 static const struct sink_ops calm = { .finished = on_finished };
@@ -123,9 +127,8 @@ static void shown_at_once_and_finished_in_order(void **state)
 		   (struct sample_spec){ .pid = PID_A, .tid = PID_B, .weight = 7, .event = 1 });
 	put_sample(f, 490, (struct sample_spec){ .pid = PID_A, .in_user = 1 });
 	pipeline_drain(&f->pipeline);
-	assert_string_equal(told(),
-			    "arrived 1: 500 ms faults 7 kernel program.1/kernel's.2 frame\n"
-			    "arrived 2: 490 ms cpu 100 user program.1/kernel's.1 frame\n");
+	assert_string_equal(told(), "arrived 1: 500 ms faults 7 kernel program.1/kernel's.2 frame\n"
+				    "arrived 2: 490 ms cpu 100 user program.1/kernel's.1 frame\n");
 	pipeline_drain(&f->pipeline);
 	assert_string_equal(told(), "");
 	apply_until(f, 600);
@@ -145,7 +148,8 @@ static void nobody_hurries(void **state)
 	pipeline_drain(&f->pipeline);
 	assert_null(strstr(noted(), "early stack"));
 	apply_until(f, 600);
-	assert_string_equal(told(), "corrected 1: 500 ms cpu 100 kernel program.1/kernel's.1 frame\n");
+	assert_string_equal(told(),
+			    "corrected 1: 500 ms cpu 100 kernel program.1/kernel's.1 frame\n");
 	assert_int_equal(f->pipeline.news.recent.len, 0);
 }
 
@@ -159,9 +163,9 @@ static void a_name_that_comes_late(void **state)
 	put_leaf(f, 500, PID_A);
 	pipeline_drain(&f->pipeline);
 	apply_until(f, 600);
-	assert_string_equal(
-		told(), "arrived 1: 500 ms cpu 100 kernel program.1/kernel's.1 [file+0x12]\n"
-			"corrected 1: 500 ms cpu 100 kernel program.1/kernel's.1 frame\n");
+	assert_string_equal(told(),
+			    "arrived 1: 500 ms cpu 100 kernel program.1/kernel's.1 [file+0x12]\n"
+			    "corrected 1: 500 ms cpu 100 kernel program.1/kernel's.1 frame\n");
 }
 
 static void a_thread_that_gets_its_name(void **state)
@@ -196,11 +200,10 @@ static void a_program_that_is_new(void **state)
 	put_leaf(f, 501, PID_A);
 	put_leaf(f, 502, PID_C); /* nobody knows it */
 	pipeline_drain(&f->pipeline);
-	assert_string_equal(told(),
-			    "arrived 1: 499 ms cpu 100 kernel program.1/kernel's.1 frame\n"
-			    "execed 1 by 0 at 500 ms next\n"
-			    "arrived 2: 501 ms cpu 100 kernel kernel's.1/kernel's.1 raw\n"
-			    "arrived 3: 502 ms cpu 100 kernel kernel's.3/kernel's.3 raw\n");
+	assert_string_equal(told(), "arrived 1: 499 ms cpu 100 kernel program.1/kernel's.1 frame\n"
+				    "execed 1 by 0 at 500 ms next\n"
+				    "arrived 2: 501 ms cpu 100 kernel kernel's.1/kernel's.1 raw\n"
+				    "arrived 3: 502 ms cpu 100 kernel kernel's.3/kernel's.3 raw\n");
 	apply_until(f, 600);
 	told();
 	put_leaf(f, 700, PID_A);

@@ -240,9 +240,9 @@ static int run_for(const struct recorder_options *options, unsigned int ms,
 	r = recorder_open(options, loop, &recorder, &err);
 	if (r == 0) {
 		recorder_start(recorder);
-		assert_int_equal(loop_add_deadline(loop, clock_now_ns() + ms * MS, time_is_over,
-						   loop, &err),
-				 0);
+		assert_int_equal(
+			loop_add_deadline(loop, clock_now_ns() + ms * MS, time_is_over, loop, &err),
+			0);
 		assert_int_equal(loop_run(loop, &err), 0);
 		recorder_get_figures(recorder, &run.figures);
 		r = recorder_finish(recorder, result, &err);
@@ -403,9 +403,8 @@ static void nothing_stays_on_the_loop(void **state)
 	assert_int_equal(recorder_open(&options, loop, &recorder, &err), 0);
 	recorder_start(recorder);
 	assert_int_equal(recorder_finish(recorder, &result, &err), 0);
-	assert_int_equal(loop_add_deadline(loop, clock_now_ns() + 120 * MS, time_is_over, loop,
-					   &err),
-			 0);
+	assert_int_equal(
+		loop_add_deadline(loop, clock_now_ns() + 120 * MS, time_is_over, loop, &err), 0);
 	assert_int_equal(loop_run(loop, &err), 0);
 	assert_int_equal(run.turns + run.flushes + run.drains, 0);
 	recorder_free(recorder);

@@ -47,7 +47,12 @@ static const struct sink_process java = {
 	.main_class = "com.acme.Main",
 };
 static const struct sink_process bare = {
-	.pid = 7, .name = "sh", .exe = "", .container_id = "", .cgroup = "", .jvm_version = "",
+	.pid = 7,
+	.name = "sh",
+	.exe = "",
+	.container_id = "",
+	.cgroup = "",
+	.jvm_version = "",
 	.main_class = "",
 };
 
@@ -250,10 +255,10 @@ static void collapsed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_first_line),	 TEST(processes_and_threads),
-		TEST(samples),		 TEST(frames_of_another_profile),
-		TEST(states),		 TEST(lives_and_losses),
-		TEST(hostile_names),	 TEST(collapsed),
+		TEST(the_first_line), TEST(processes_and_threads),
+		TEST(samples),	      TEST(frames_of_another_profile),
+		TEST(states),	      TEST(lives_and_losses),
+		TEST(hostile_names),  TEST(collapsed),
 	};
 
 	return cmocka_run_group_tests_name("stream_line", tests, NULL, NULL);

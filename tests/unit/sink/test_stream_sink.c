@@ -196,8 +196,9 @@ static void corrections(void **state)
 	sample.stack = stack_of("[right]");
 	sample.thread = "worker";
 	finish(SINK_CORRECTED);
-	assert_string_equal(came(), "thread,thread:3,process:1,pid:42,tid:43,name:worker}\n"
-				    "correction,id:1,thread:3,frames:[{name:[right],kind:mark}]}\n");
+	assert_string_equal(came(),
+			    "thread,thread:3,process:1,pid:42,tid:43,name:worker}\n"
+			    "correction,id:1,thread:3,frames:[{name:[right],kind:mark}]}\n");
 }
 
 /* Frames' numbers begin anew. */

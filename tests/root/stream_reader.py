@@ -135,8 +135,3 @@ def plain_text(text):
     """As collapsed stacks have it."""
     text = text.replace(";", ":").replace("\n", " ").replace("\r", " ")
     return "".join(c if c >= " " and c != "\x7f" else "?" for c in text)
-
-
-def reader_with(fd):
-    """Lines of the read end FD of a pipe."""
-    return Lines(fd)

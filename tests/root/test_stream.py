@@ -4,9 +4,8 @@
 import statistics
 
 from hp import *
-from stream_reader import Lines, Model, Stream, plain_text
+from stream_reader import Lines, Model, Stream
 
-# A pipe that the reader holds: stream into it, beside a recording.
 FREQ = 997
 JVM_FLAGS = ["-Xmx64m", "-XX:+UseSerialGC"]
 
@@ -16,7 +15,7 @@ def burning_jvms(seconds=60):
             for version in (17, 25)]
 
 
-def record_with_stream(*args, stopped=None, min_seconds=0):
+def record_with_stream(*args, stopped=None):
     """
     Record with --stream into a pipe that is read here; returns (recording, figures, model). STOPPED:
     seconds for which nothing is read meanwhile.
@@ -95,7 +94,6 @@ def sums_are_those_of_the_recording():
     need_root()
     burning_jvms()
     start(["/bin/sh", "-c", "while :; do /bin/ls -l /usr/bin >/dev/null; done"])
-    native("threads", 20) if os.path.exists(os.path.join(WORKLOADS, "threads")) else None
     path, figures, model = record_with_stream("-F", FREQ, "-d", 5)
     expect_equal(len(model.samples), figures["samples"], "samples")
     expect_equal(model.end["samples"], figures["samples"], "samples of the last line")

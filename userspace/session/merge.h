@@ -46,11 +46,12 @@ void merge_release(struct merge_queue *queue);
 void merge_push_side(struct merge_queue *queue, const struct side_event *event);
 /* The same of a sample, for tests. */
 void merge_push_sample(struct merge_queue *queue, const struct wire_sample *sample);
-/* Takes both over (malloc'd); MISS may be NULL. AGAIN: merge_walk_again() is to try it. */
-void merge_push_owned(struct merge_queue *queue, struct wire_sample *sample, struct wire_miss *miss,
-		      bool again);
-void merge_push_shown(struct merge_queue *queue, struct wire_sample *sample, struct wire_miss *miss,
-		      bool again, const struct merge_shown *shown);
+/*
+ * Takes both over (malloc'd); MISS may be NULL. AGAIN: merge_walk_again() is to try it. The item, of
+ * which nothing was shown, is borrowed until the next call.
+ */
+struct merge_item *merge_push_owned(struct merge_queue *queue, struct wire_sample *sample,
+				    struct wire_miss *miss, bool again);
 
 /* The oldest item, borrowed; NULL when empty. */
 struct merge_item *merge_peek(const struct merge_queue *queue);

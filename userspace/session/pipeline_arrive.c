@@ -86,7 +86,7 @@ static void queue_sample(struct pipeline *pipeline, const struct wire_sample *ra
 		symbolizer_touch(pipeline->symbolizer, process);
 	read_names(pipeline, process, sample);
 	shown = pipeline_show_arrival(pipeline, process, sample);
-	merge_push_shown(&pipeline->queue, sample, TAKE_PTR(miss), again, &shown);
+	merge_push_owned(&pipeline->queue, sample, TAKE_PTR(miss), again)->shown = shown;
 }
 
 /* All that is taken from it is whose it was, where it has a sample's header. */

@@ -127,14 +127,17 @@ static void what_waits_keeps_its_order(void **state)
 
 	(void)state;
 	assert_int_equal(stream_buffer_open(&buffer, fds[1], 4 << 20, &err), 0);
-	for (int i = 0; i < 3000; i++)
+	for (int i = 0; i < 3000; i++) {
+		snprintf(line, 24, "%020d", i);
 		assert_true(put(STREAM_SAMPLE));
+	}
 	while (sum < 3000 * LINE_BYTES) {
 		char text[LINE_BYTES];
 
 		assert_int_equal(stream_buffer_send(&buffer), 0);
 		for (int i = 0; i < 300; i++) {
 			assert_int_equal(read(fds[0], text, LINE_BYTES), LINE_BYTES);
+			snprintf(line, 24, "%020zu", sum / LINE_BYTES);
 			assert_memory_equal(text, line, LINE_BYTES);
 			sum += LINE_BYTES;
 		}

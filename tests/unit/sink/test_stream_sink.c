@@ -311,17 +311,19 @@ static void lost_lines(void **state)
 		sent++;
 	}
 	sample.thread = "new";
+	process.exec_id = 9;
 	arrive();
 	finish(SINK_CORRECTED);
 	life(SINK_EXITED, 7, 0);
 	sinks_lost(&sinks, &(struct sink_loss){ "cpu", "ring", 42, 3, 300 });
-	assert_int_equal(stream_lost_lines(stream), 7); /* the new name twice */
+	assert_int_equal(stream_lost_lines(stream), 9); /* the new names twice */
 	assert_int_equal(sinks_turn(&sinks, &err), 0);
 	assert_true(read(fds[0], piece, sizeof(piece)) > 0);
 	lines = came();
-	assert_string_equal(lines, "lost_lines,lines:7,samples:2,corrections:1}\n");
+	assert_string_equal(lines, "lost_lines,lines:9,samples:2,corrections:1}\n");
 	arrive();
 	lines = came();
+	assert_non_null(strstr(lines, "process,process:"));
 	assert_non_null(strstr(lines, "name:new}\n"));
 	assert_non_null(strstr(lines, "sample,id:1"));
 }

@@ -72,7 +72,6 @@ OPTIONS = [
     Mutant("-a with a command is ignored", ARGS, ".whole_host = a->all,", "", ASKED),
     Mutant("--max-depth is ignored", ARGS, ".max_depth = (uint32_t)a->max_depth,", "", ASKED),
     Mutant("--unwind is ignored", ARGS, ".frame_pointers_only = a->frame_pointers_only,", "", ASKED),
-    Mutant("--chunk-time is ignored", ARGS, ".chunk_ns = a->chunk_ns,", "", ASKED),
     Mutant("one event twice", ARGS, "if (!strcmp(args.event_names.items[i], arg))", "if (0)", ASKED),
 ]
 

@@ -9,6 +9,9 @@ BOOKS = "userspace/session/pipeline_books.c"
 MERGE = "userspace/session/merge.c"
 LEDGER = "userspace/session/ledger.c"
 RECORDER = "userspace/session/recorder.c"
+SHOW = "userspace/session/pipeline_show.c"
+DRIVE = "userspace/cmd/drive.c"
+NEWS = "userspace/process/news.c"
 AGENTS = "userspace/session/agents.c"
 WRITER = "userspace/recording/write.c"
 LIVE = "userspace/process/live_processes.c"
@@ -21,6 +24,8 @@ RUN = ["test_pipeline", "test_pipeline_losses", "test_pipeline_chunks"]
 CALLS = ["test_pipeline_calls", "test_pipeline_walks", "test_pipeline_jvms"]
 REQUEST = ["test_unwinder_request"]
 ENDS = ["test_recorder"]
+DRIVEN = ["test_drive"]
+SHOWING = ["test_pipeline_show"]
 REST_OF = "userspace/unwind/stack_rest.c"
 ABOVE = ["test_stack_rest"]
 LOOKED_FOR = ["test_agents"]
@@ -78,7 +83,7 @@ FIGURES = [
            "sample->in_user ? STATE_RUNNING_KERNEL : STATE_RUNNING_USER", RUN),
     Mutant("a thread by its process's number", APPLY, "&pipeline->profile, sample->tid, name, java_tid",
            "&pipeline->profile, sample->tgid, name, java_tid", RUN),
-    Mutant("a thread by its process's name", APPLY, "if (name && *name)\n\t\treturn name;",
+    Mutant("a thread by its process's name", SHOW, "if (name && *name)\n\t\treturn name;",
            "if (process->comm[0])\n\t\treturn process->comm;", RUN),
     Mutant("an exec is no new process in the ledger", APPLY,
            "sample->tgid, sample->exec_id, sample->start_ns,", "sample->tgid, 0, sample->start_ns,", RUN),
@@ -92,8 +97,8 @@ FIGURES = [
            "ledger_count_lost(&pipeline->ledger, entry, header.event, WIRE_LOSS_INVALID, &loss);", "", RUN),
     Mutant("samples of unknown processes are not in the sum", RECORDER,
            "result->capture.counters[WIRE_COUNTER_LOST_UNKNOWN];", "0;", ["test_recorder"]),
-    Mutant("sampling began when it ended", RECORDER, "rec->result->start_ns = rec->start_ns;",
-           "rec->result->start_ns = clock_now_ns();", ["test_recorder"]),
+    Mutant("sampling began when it ended", RECORDER, ".start_ns = rec->start_ns,",
+           ".start_ns = clock_now_ns(),", ["test_recorder"]),
     Mutant("nobody is told when sampling began", "userspace/cmd/record_stats.c",
            'json_u64(j, "start_ns", result->start_ns);', "", ["test_record_stats"]),
     Mutant("the last line keeps late samples to itself", "userspace/cmd/record_stats.c", "if (result->late_samples)", "if (0)",
@@ -130,8 +135,9 @@ CHUNKS = [
     Mutant("chunks never end", WRITER, "writer->end_ns - chunk->start_ns >= writer->chunk_limit_ns", "0", RUN),
     Mutant("chunks grow without a limit", WRITER,
            "return (uint64_t)(writer->end - writer->chunk_at) >= writer->chunk_limit_bytes ||", "return", RUN),
-    Mutant("a limit of chunks is not passed on", PIPELINE, "recording_writer_limit_chunks(pipeline->writer, options->chunk_bytes,\n\t\t\t\t\t      options->chunk_ns);",
-           ";", RUN),
+    Mutant("a limit of chunks is not passed on", "userspace/cmd/cmd_record.c",
+           "recording_writer_limit_chunks(writer, run->args->chunk_bytes, run->args->chunk_ns);", ";",
+           ["test_cmd_record"]),
 ]
 
 AGENTS_USED = [
@@ -181,9 +187,9 @@ ARRIVING = [
            "if (!symbolizer_ready(pipeline->symbolizer, process, sample) && may_wait(pipeline))", "if (0)", CALLS),
     Mutant("samples do not wait for agents", PIPELINE, "else if (agents_busy(pipeline->agents))\n\t\treturn;", "", CALLS),
     Mutant("agents of all JVMs are targets'", APPLY, "if (options->pids[i] == process->pid)", "if (1)", CALLS),
-    Mutant("a JVM's threads have the kernel's names", APPLY,
+    Mutant("a JVM's threads have the kernel's names", SHOW,
            "name = jvm_thread_name(jvm, sample->tid, sample->time_ns, ret_java_tid);", "*ret_java_tid = 0;", CALLS),
-    Mutant("names of threads as of now", APPLY, "jvm_thread_name(jvm, sample->tid, sample->time_ns, ret_java_tid)",
+    Mutant("names of threads as of now", SHOW, "jvm_thread_name(jvm, sample->tid, sample->time_ns, ret_java_tid)",
            "jvm_thread_name(jvm, sample->tid, clock_now_ns(), ret_java_tid)", CALLS),
     Mutant("nobody forgets a process's names", BOOKS, ".forget = forget_names", "", CALLS),
     Mutant("a miss of another moment", JOIN, "miss->time_ns == sample->time_ns && miss->tid", "miss->tid", CALLS),
@@ -225,12 +231,22 @@ REST = [
 ]
 
 RUNS = [
-    Mutant("a command's children are no targets", RECORDER, "rec->capture_options.follow_children = true;", "", ENDS),
-    Mutant("a command is not the target", RECORDER, "rec->capture_options.pid_count = 1;", "", ENDS),
-    Mutant("a command alone instead of the host", RECORDER, "if (r < 0 || rec->options->whole_host)", "if (r < 0)", ENDS),
+    Mutant("a command's children are no targets", DRIVE, "capture->follow_children = true;", "", DRIVEN),
+    Mutant("a command is not the target", DRIVE, "capture->pid_count = 1;", "", DRIVEN),
+    Mutant("a command alone instead of the host", DRIVE, "if (r < 0 || drive->options->whole_host)", "if (r < 0)", DRIVEN),
     Mutant("what the rings hold at the end is lost", RECORDER,
-           "finished = pipeline_finish(&rec->pipeline, r < 0 ? &finish_err : err);", "finished = 0;", ENDS),
-    Mutant("it records on while it finishes", RECORDER, "capture_stop(rec->capture);\n\tpriority", "priority", ENDS),
+           "r = pipeline_finish(&rec->pipeline, err);", "r = 0;", ENDS),
+    Mutant("it records on while it finishes", RECORDER, "capture_stop(rec->capture);", "", ENDS),
+    Mutant("it stays on the loop of its caller", RECORDER,
+           "capture_stop(rec->capture);\n\tloop_forget(rec->loop, rec);", "capture_stop(rec->capture);", ENDS),
+    Mutant("nobody is hurried", RECORDER, "rec->hurries = sinks_hurry(&options->sinks);", "", ENDS),
+    Mutant("a sink that fails is not heard", RECORDER, "if (r < 0)\n\t\tloop_quit(rec->loop);", "(void)r;", ENDS),
+    Mutant("what is forgotten is called in its round", "userspace/base/loop.c", "if (source->past)\n\t\treturn;", "",
+           ["test_loop"]),
+    Mutant("a command ignores broken pipes", DRIVE, "int r = loop_new(&drive->loop, err);",
+           "int r = loop_new(&drive->loop, err);\n\n\tsignal(SIGPIPE, SIG_IGN);", DRIVEN),
+    Mutant("broken pipes stay ignored", DRIVE, "signal(SIGPIPE, drive.old_sigpipe);", ";", DRIVEN),
+    Mutant("a broken pipe ends a recording", DRIVE, "drive->old_sigpipe = signal(SIGPIPE, SIG_IGN);", "", DRIVEN),
     Mutant("lost samples are not in the figures", RECORDER, "result->lost = ledger_lost(&pipeline->ledger) +", "result->lost =", ENDS),
     Mutant("complete is all", RECORDER, "result->complete = pipeline->ledger.complete;",
            "result->complete = pipeline->ledger.samples;", ENDS),
@@ -238,4 +254,34 @@ RUNS = [
            ".attach = true,", ENDS),
 ]
 
-MUTANTS = ARRIVING + WALKS + REST + RUNS + AGENTS_USED + ORDER + PROCESSES + FIGURES + CHUNKS
+SHOWN = [
+    Mutant("the same is corrected", SHOW, "return SINK_SAME;", "return SINK_CORRECTED;", SHOWING),
+    Mutant("another stack is the same", SHOW, "shown->stack == stack &&", "", SHOWING),
+    Mutant("another name is the same", SHOW, "&& shown->thread_name == thread_name", "", SHOWING),
+    Mutant("numbers of emptied tables are compared", SHOW, "shown->tables_serial == pipeline->tables_serial &&", "",
+           SHOWING),
+    Mutant("emptied tables are the old ones", PIPELINE, "pipeline->tables_serial++;", "", SHOWING),
+    Mutant("names of the program before an exec", SHOW, "\t\tprocess = NULL;", "\t\t;", SHOWING),
+    Mutant("a fork is no news", SHOW, "told.life != SINK_EXITED)", "told.life == SINK_EXECED)", SHOWING),
+    Mutant("a thread that ends is a process's end", SHOW,
+           "event->kind == SIDE_EXIT && event->pid == event->tid", "event->kind == SIDE_EXIT", SHOWING),
+    Mutant("a new thread is a new process", SHOW,
+           "event->kind == SIDE_FORK && event->pid != event->ppid", "event->kind == SIDE_FORK", SHOWING),
+    Mutant("early names where nobody asks", SHOW, "if (!sinks_hurry(&pipeline->sinks))\n\t\treturn shown;", "", SHOWING),
+    Mutant("the kernel's losses are not told", PIPELINE,
+           "pipeline_show_loss(pipeline, key->tgid, key->event, key->why, &loss);", "", SHOWING),
+    Mutant("what is invalid is not told", ARRIVE,
+           "pipeline_show_loss(pipeline, entry ? header.tgid : 0,", "if (0) pipeline_show_loss(pipeline, entry ? header.tgid : 0,",
+           SHOWING),
+    Mutant("losses of unknown processes are not in the sum", SHOW, "+ stats.counters[WIRE_COUNTER_LOST_UNKNOWN];",
+           ";", SHOWING),
+    Mutant("what was shown is forgotten", ARRIVE, "->shown = shown;", ";", SHOWING),
+    Mutant("what was shown is another sample's", MERGE, "return &queue->heap.items[at];", "return &queue->heap.items[0];",
+           SHOWING),
+    Mutant("news is old at once", NEWS, "if (news->older_newest_ns <= applied_ns) {", "{", ["test_news"]),
+    Mutant("news is never old", NEWS, "if (news->older_newest_ns <= applied_ns) {", "if (0) {", ["test_news"]),
+    Mutant("news for samples before it", NEWS, "&& news_ns <= time_ns", "", ["test_news"]),
+    Mutant("news that is applied", NEWS, "news_ns > applied_ns &&", "", ["test_news"]),
+]
+
+MUTANTS = SHOWN + ARRIVING + WALKS + REST + RUNS + AGENTS_USED + ORDER + PROCESSES + FIGURES + CHUNKS

@@ -19,6 +19,7 @@ static struct {
 	bool try_fails, wants_again, waits_for_jvm, unwinder_busy;
 	unsigned int busy_finishes; /* so often it is busy yet */
 	const char *thread_name, *kernel_failure;
+	const char *early_frame; /* of symbolizer_stack_now(); NULL: as in time */
 	uint64_t parsed;
 	uint64_t start_ns; /* that times are counted from */
 	struct unwind_jvm_source jvm_source;
@@ -430,6 +431,20 @@ uint32_t symbolizer_stack(struct symbolizer *symbolizer, struct profile *profile
 
 	(void)symbolizer;
 	note("stack of %u%s", number(process->pid), sample->flags ? " unfinished" : "");
+	return profile_stack(profile, &id, 1);
+}
+
+/* Frames of what is known of the process. */
+uint32_t symbolizer_stack_now(struct symbolizer *symbolizer, struct profile *profile,
+			      struct process *process, const struct wire_sample *sample)
+{
+	const char *name = process ? parts.early_frame ? parts.early_frame : "frame" : "raw";
+	struct profile_frame frame = { .name = profile_string(profile, name),
+				       .mapping = PROFILE_NONE };
+	uint32_t id = profile_frame(profile, &frame);
+
+	(void)symbolizer;
+	note("early stack of %u%s", number(sample->tgid), process ? "" : ", not known");
 	return profile_stack(profile, &id, 1);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "session/pipeline_books.h"
+#include "session/pipeline_show.h"
 
 /*
  * A sample does not wait longer for the symbols of its files, and the next one not at all until
@@ -27,22 +28,6 @@ bool pipeline_is_target(const struct pipeline *pipeline, const struct process *p
 		if (options->pids[i] == process->pid)
 			return true;
 	return !options->pid_count && !options->cgroup_path;
-}
-
-static const char *thread_name(struct pipeline *pipeline, struct process *process,
-			       const struct wire_sample *sample, char comm[WIRE_COMM_LEN + 1],
-			       uint64_t *ret_java_tid)
-{
-	struct jvm *jvm = jvm_table_get(pipeline->jvms, process);
-	const char *name = NULL;
-
-	if (jvm)
-		name = jvm_thread_name(jvm, sample->tid, sample->time_ns, ret_java_tid);
-	if (name && *name)
-		return name;
-	memcpy(comm, sample->comm, WIRE_COMM_LEN);
-	comm[WIRE_COMM_LEN] = '\0';
-	return comm;
 }
 
 static struct ledger_entry *entry_of(struct pipeline *pipeline, struct process *process,
@@ -70,8 +55,9 @@ static struct ledger_entry *entry_of(struct pipeline *pipeline, struct process *
 }
 
 static void apply_sample(struct pipeline *pipeline, struct process *process,
-			 const struct wire_sample *sample)
+			 const struct merge_item *item)
 {
+	const struct wire_sample *sample = item->sample;
 	struct ledger_entry *entry = entry_of(pipeline, process, sample);
 	char comm[WIRE_COMM_LEN + 1];
 	struct profile_sample row = {
@@ -82,12 +68,13 @@ static void apply_sample(struct pipeline *pipeline, struct process *process,
 		.state = sample->in_user ? STATE_RUNNING_USER : STATE_RUNNING_KERNEL,
 	};
 	uint64_t java_tid = 0;
-	const char *name = thread_name(pipeline, process, sample, comm, &java_tid);
+	const char *name = pipeline_thread_name(pipeline, process, sample, comm, &java_tid);
 
 	row.stack = symbolizer_stack(pipeline->symbolizer, &pipeline->profile, process, sample);
 	row.thread = ledger_profile_thread(entry, &pipeline->profile, sample->tid, name, java_tid);
 	profile_add(&pipeline->profile, &row);
 	ledger_count_sample(&pipeline->ledger, entry, sample);
+	pipeline_show_finished(pipeline, item, entry, &row);
 }
 
 /* The oldest sample's files are still being read: is it worth while to wait for them? */
@@ -140,7 +127,7 @@ static bool try_sample(struct pipeline *pipeline, struct merge_item *item)
 	if (pipeline->stalled_since_ns)
 		pipeline->stall_ns += clock_now_ns() - pipeline->stalled_since_ns;
 	pipeline->stalled_since_ns = 0;
-	apply_sample(pipeline, process, sample);
+	apply_sample(pipeline, process, item);
 	return true;
 }
 

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "session/pipeline_apply.h"
 #include "session/pipeline_books.h"
+#include "session/pipeline_show.h"
 
 /* A miss and its sample are sent in one go; not together only when the sample was lost. */
 #define ORPHAN_NS NSEC_PER_SEC
@@ -13,6 +14,7 @@ static void arrive_side(const struct side_event *event, void *data)
 	struct pipeline *pipeline = data;
 
 	pipeline_books_now(pipeline, event);
+	pipeline_show_side(pipeline, event);
 	merge_push_side(&pipeline->queue, event);
 }
 
@@ -51,6 +53,7 @@ static void queue_sample(struct pipeline *pipeline, const struct wire_sample *ra
 	_cleanup_free_ struct wire_miss *miss = miss_join_take(&pipeline->misses, raw);
 	struct wire_sample *sample = miss ? try_now(pipeline, miss, raw) : NULL;
 	bool again = miss && !sample && unwinder_wants_again(pipeline->unwinder);
+	struct merge_shown shown;
 
 	if (sample)
 		free(TAKE_PTR(miss));
@@ -59,7 +62,8 @@ static void queue_sample(struct pipeline *pipeline, const struct wire_sample *ra
 	if (process)
 		symbolizer_touch(pipeline->symbolizer, process);
 	read_names(pipeline, process, sample);
-	merge_push_owned(&pipeline->queue, sample, TAKE_PTR(miss), again);
+	shown = pipeline_show_arrival(pipeline, process, sample);
+	merge_push_owned(&pipeline->queue, sample, TAKE_PTR(miss), again)->shown = shown;
 }
 
 /* All that is taken from it is whose it was, where it has a sample's header. */
@@ -80,6 +84,8 @@ static void arrive_invalid(const void *record, size_t len, void *data)
 		loss.weight = header.weight;
 	}
 	ledger_count_lost(&pipeline->ledger, entry, header.event, WIRE_LOSS_INVALID, &loss);
+	pipeline_show_loss(pipeline, entry ? header.tgid : 0,
+			   entry ? header.event : WIRE_MAX_EVENTS, WIRE_LOSS_INVALID, &loss);
 }
 
 static void arrive_sample(const struct wire_sample *raw, void *data)

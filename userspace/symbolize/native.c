@@ -82,16 +82,18 @@ static uint32_t push_image_frame(struct stack_build *build, struct image *image,
 	return stack_push(build, &frame);
 }
 
-static const char *find_in_perf_map(struct process_cache *cache, const struct process *process,
-				    uint64_t address)
+/* Who looks early does not use up the look of the sample's turn. */
+static const char *find_in_perf_map(const struct stack_build *build, uint64_t address)
 {
+	struct process_cache *cache = build->cache;
+
 	if (!cache->perf_map) {
 		uint64_t now = clock_now_ns();
 
-		if (now < cache->next_perf_map_ns)
+		if (build->is_early || now < cache->next_perf_map_ns)
 			return NULL;
 		cache->next_perf_map_ns = now + PERF_MAP_RETRY_NS;
-		cache->perf_map = perf_map_open(process->pid);
+		cache->perf_map = perf_map_open(build->process->pid);
 		if (!cache->perf_map)
 			return NULL;
 	}
@@ -102,7 +104,7 @@ static const char *find_in_perf_map(struct process_cache *cache, const struct pr
 static uint32_t push_pseudo_frame(struct stack_build *build, const struct mapping *mapping,
 				  uint64_t address)
 {
-	const char *name = find_in_perf_map(build->cache, build->process, address);
+	const char *name = find_in_perf_map(build, address);
 	const char *path = mapping->path[0] ? mapping->path : "[anon]";
 	struct profile_mapping pseudo = { 0 };
 
@@ -128,6 +130,15 @@ static bool is_final(const struct image *image)
 	return image_state(image) == IMAGE_READY || image_state(image) == IMAGE_FAILED;
 }
 
+static uint32_t push_address(struct stack_build *build, uint64_t address)
+{
+	struct profile_frame frame = {
+		.kind = FRAME_NATIVE, .bci = -1, .mapping = PROFILE_NONE, .address = address
+	};
+
+	return stack_push(build, &frame);
+}
+
 /* *ret_final: it will be the same at every time while the mappings are these. */
 static uint32_t push_new(struct stack_build *build, uint64_t address, bool *ret_final)
 {
@@ -137,6 +148,8 @@ static uint32_t push_new(struct stack_build *build, uint64_t address, bool *ret_
 				      : NULL;
 
 	*ret_final = !image || is_final(image); /* else the caller could not wait */
+	if (build->is_raw)
+		return push_address(build, address);
 	if (!mapping)
 		return stack_push_name(build, "[unknown]", FRAME_NATIVE, PROFILE_NONE);
 	if (image && holds_code(image))

@@ -281,7 +281,7 @@ static void push_root(struct stack_build *build, const struct wire_sample *sampl
 	} else if (!unwind_reasons[reason].whole) {
 		snprintf(name, sizeof(name), "[unwind: %s]", unwind_reasons[reason].id);
 		stack_push_name(build, name, FRAME_MARK, PROFILE_NONE);
-	} else if (reason == UNWIND_DONE && build->unnamed_tail) {
+	} else if (reason == UNWIND_DONE && build->unnamed_tail && !build->is_raw) {
 		build->symbolizer->frames.len--;
 		stack_push_name(build,
 				sample->tid == sample->tgid ? "[process start]" : "[thread start]",
@@ -318,12 +318,17 @@ static void note_code_map(struct process_cache *cache, const struct jvm *jvm)
 	cache->has_code_map = has_code_map;
 }
 
-uint32_t symbolizer_stack(struct symbolizer *symbolizer, struct profile *profile,
-			  struct process *process, const struct wire_sample *sample)
+static uint32_t find_stack(struct symbolizer *symbolizer, struct profile *profile,
+			   struct process *process, const struct wire_sample *sample, bool is_early)
 {
 	struct process_cache *cache = get_cache(symbolizer, process);
-	struct stack_build build = { symbolizer, profile,	  process, cache,
-				     NULL,	 sample->time_ns, true,	   false };
+	struct stack_build build = { .symbolizer = symbolizer,
+				     .profile = profile,
+				     .process = process,
+				     .cache = cache,
+				     .time_ns = sample->time_ns,
+				     .cacheable = true,
+				     .is_early = is_early };
 	struct word_reader kernel, user;
 	uint64_t hash, known;
 	uint32_t stack;
@@ -342,4 +347,41 @@ uint32_t symbolizer_stack(struct symbolizer *symbolizer, struct profile *profile
 		hmap_put(&cache->stacks, hash, stack);
 	}
 	return stack;
+}
+
+uint32_t symbolizer_stack(struct symbolizer *symbolizer, struct profile *profile,
+			  struct process *process, const struct wire_sample *sample)
+{
+	return find_stack(symbolizer, profile, process, sample, false);
+}
+
+/* Nothing of it is kept: the next one of this pid may be known. */
+static uint32_t raw_stack(struct symbolizer *symbolizer, struct profile *profile,
+			  const struct wire_sample *sample)
+{
+	struct process_cache cache = { 0 };
+	struct process process = { .pid = sample->tgid };
+	struct stack_build build = { .symbolizer = symbolizer,
+				     .profile = profile,
+				     .process = &process,
+				     .cache = &cache,
+				     .time_ns = sample->time_ns,
+				     .is_early = true,
+				     .is_raw = true };
+	struct word_reader kernel, user;
+	uint32_t stack;
+
+	sample_words_read(sample, &kernel, &user);
+	stack = build_stack(&build, sample, &kernel, &user);
+	hmap_release(&cache.frames);
+	hmap_release(&cache.code);
+	return stack;
+}
+
+uint32_t symbolizer_stack_now(struct symbolizer *symbolizer, struct profile *profile,
+			      struct process *process, const struct wire_sample *sample)
+{
+	if (!process)
+		return raw_stack(symbolizer, profile, sample);
+	return find_stack(symbolizer, profile, process, sample, true);
 }

@@ -47,6 +47,8 @@ struct stack_build {
 	uint64_t time_ns;
 	bool cacheable;	   /* no frame of it depends on the time */
 	bool unnamed_tail; /* the last frame pushed is file code without a symbol */
+	bool is_early;	   /* its turn comes later, and with it another look */
+	bool is_raw;	   /* nothing is known of the process: addresses as they are */
 };
 
 /* Append a frame to the stack; returns its id. */

@@ -30,6 +30,11 @@ int cmd_record(int argc, char **argv)
 	return told("RECORD", argc, argv, 3);
 }
 
+int cmd_stream(int argc, char **argv)
+{
+	return told("STREAM", argc, argv, 0);
+}
+
 int cmd_report(int argc, char **argv)
 {
 	return told("REPORT", argc, argv, 0);
@@ -69,6 +74,7 @@ static void each_command(void **state)
 {
 	(void)state;
 	expect("hostprof record -a -- x", "RECORD: record -a -- x\nexit 3\n");
+	expect("hostprof stream -p 1", "STREAM: stream -p 1\nexit 0\n");
 	expect("hostprof report a.jfr", "REPORT: report a.jfr\nexit 0\n");
 	expect("hostprof list", "LIST: list\nexit 1\n");
 	expect("hostprof attach 1", "ATTACH: attach 1\nexit 0\n");
@@ -116,6 +122,7 @@ static const char overview[] =
 	"\n"
 	"Commands:\n"
 	"  record    take samples of the whole host, or of chosen processes\n"
+	"  stream    write each sample as a line of JSON, at once\n"
 	"  report    make a view of a recording\n"
 	"  list      show the JVMs of this host\n"
 	"  attach    load the agent into a running JVM\n"

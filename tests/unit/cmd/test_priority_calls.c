@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "session/priority.h"
+#include "cmd/priority.h"
 
 #define TID 77
 

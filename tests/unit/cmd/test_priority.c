@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "session/priority.h"
+#include "cmd/priority.h"
 
 static int policy(void)
 {

@@ -14,6 +14,7 @@
 #include "hotspot/stub_leaf.h"
 #include "native/frame_pointer.h"
 #include "native/leaf.h"
+#include "native/return_probe.h"
 #include "native/row.h"
 #include "native/signal.h"
 #include "unwind/find.h"
@@ -43,6 +44,9 @@ static inline void unwind_begin(struct unwind_cursor *c, wire_u32 max_frames, wi
 	c->regs_kept = 1;
 	c->linked = 0;
 	c->missed = 0;
+	c->uncached = 0;
+	c->at_entry = 0;
+	c->trampoline = 0;
 	c->no_trampoline = 0;
 	c->window_at = 0;
 	c->range.start = 0;
@@ -225,8 +229,11 @@ static inline int unwind_native_frame(struct unwind_cursor *c, struct unwind_mem
 static inline int unwind_frame(struct unwind_cursor *c, struct unwind_memory *memory, wire_u64 *out)
 {
 	struct wire_rule rule = {};
-	enum unwind_step step = unwind_choose(c, memory, &rule);
+	enum unwind_step step;
 
+	if (return_probe_is_at_pc(c) && return_probe_undo(c, memory))
+		return UNWIND_STOP;
+	step = unwind_choose(c, memory, &rule);
 	if (step == UNWIND_STEP_INTERPRETED) {
 		int stop = interpreted_step(c, memory, out);
 

@@ -120,7 +120,7 @@ static __always_inline int compiled_find(struct unwind_cursor *c, struct unwind_
 		c->java_hot_frames++;
 		return UNWIND_GO_ON;
 	}
-	hot = tables_hot_code(memory, cursor_hash(c->pc));
+	hot = c->uncached ? NULL : tables_hot_code(memory, cursor_hash(c->pc));
 	if (hot && hot->pc != c->pc)
 		hot = tables_hot_code(memory, cursor_hash(c->pc) ^ 1);
 	if (hot && compiled_take_hot(c, memory, hot)) {

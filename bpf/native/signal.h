@@ -75,6 +75,7 @@ static inline int signal_step(struct unwind_cursor *c, struct unwind_memory *mem
 	c->pc = pc;
 	c->sp = sp;
 	cursor_take_leaf_regs(c);
+	c->at_entry = 0;
 	c->linked = 0; /* the frame pointer's register is any value again */
 	c->leaf = 1;
 	c->regs_kept = 1;

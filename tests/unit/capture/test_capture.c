@@ -62,7 +62,7 @@ static void the_usual_settings(void **state)
 	assert_int_equal(f.session.possible_cpus, CPUS);
 	assert_memory_equal(f.session.events, &f.event, sizeof(f.event));
 	assert_int_equal(f.perf.count, 1);
-	assert_int_equal(f.perf.prog_fd, PROG_FD);
+	assert_int_equal(f.perf.prog_fds[CAPTURE_TRIGGER_PERF], PROG_FD);
 	assert_false(f.perf.exclude_user);
 	assert_false(f.perf.exclude_kernel);
 }

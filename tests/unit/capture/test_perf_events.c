@@ -111,7 +111,7 @@ static int setup(void **state)
 
 static struct perf_events_options all(void)
 {
-	return (struct perf_events_options){ .events = events, .count = 3, .prog_fd = PROG_FD };
+	return (struct perf_events_options){ .events = events, .count = 3, .prog_fds = { PROG_FD } };
 }
 
 /* Each event as it was asked for; a clock as its timers. */

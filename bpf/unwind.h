@@ -14,7 +14,7 @@
 #include "hotspot/stub_leaf.h"
 #include "native/frame_pointer.h"
 #include "native/leaf.h"
-#include "native/return_probe.h"
+#include "native/probed.h"
 #include "native/row.h"
 #include "native/signal.h"
 #include "unwind/find.h"
@@ -231,7 +231,7 @@ static inline int unwind_frame(struct unwind_cursor *c, struct unwind_memory *me
 	struct wire_rule rule = {};
 	enum unwind_step step;
 
-	if (return_probe_is_at_pc(c) && return_probe_undo(c, memory))
+	if (probed_is_at_pc(c) && probed_undo(c, memory))
 		return UNWIND_STOP;
 	step = unwind_choose(c, memory, &rule);
 	if (step == UNWIND_STEP_INTERPRETED) {

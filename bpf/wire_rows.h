@@ -137,7 +137,7 @@ struct wire_miss {
 	wire_u8 code_bytes; /* of code that are valid: 0 or WIRE_MISS_CODE_BYTES */
 	wire_u8 regs_kept;  /* all of regs are what they are in this frame, leaf or not */
 	wire_u8 at_entry;   /* of the leaf: pc is its function's first instruction */
-	wire_u32 jvm; /* wire_space.jvm */
+	wire_u32 jvm;	    /* wire_space.jvm */
 	wire_u32 pad1;
 	wire_u64 thread;     /* the JavaThread, 0: not known; what was in it then: */
 	wire_u64 anchor[3];  /* sp, pc, fp */

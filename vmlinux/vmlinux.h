@@ -87,6 +87,8 @@ struct return_instance {
 };
 
 struct uprobe_task {
+	unsigned long vaddr;	 /* the probed instruction's address, */
+	unsigned long xol_vaddr; /* and that of its copy, which runs instead */
 	struct return_instance *return_instances;
 };
 

@@ -13,7 +13,7 @@
  * run queues go by (cpu_clock_event_read() in kernel/events/core.c).
  */
 static __always_inline wire_u64 clock_run_ns(struct cpu_state *state, struct task_struct *task,
-					    struct perf_event *event)
+					     struct perf_event *event)
 {
 	wire_u64 charged_ns = task->se.sum_exec_runtime, since_ns;
 	struct rq *rq = state->rq;
@@ -31,7 +31,7 @@ static __always_inline wire_u64 clock_run_ns(struct cpu_state *state, struct tas
 
 /* The run time up to which this thread's samples stand for it; NULL: nobody keeps that. */
 static __always_inline wire_u64 *clock_seen_ns(struct task_struct *task, wire_u32 event,
-					      const struct tick_input *in)
+					       const struct tick_input *in)
 {
 	struct task_clock *clock = bpf_task_storage_get(&task_clocks, task, NULL, 0);
 

@@ -6,7 +6,7 @@
 #ifndef HOSTPROF_BPF_SAMPLE_MISS_H
 #define HOSTPROF_BPF_SAMPLE_MISS_H
 
-#include "native/return_probe.h"
+#include "native/probed.h"
 #include "native/row.h"
 #include "sample/emit.h"
 #include "sample/space.h"
@@ -150,13 +150,13 @@ static long miss_undo_turn(wire_u32 turn, struct miss_returns *returns)
 	return 0;
 }
 
-/* In the copy, true return addresses in the place of those of return probes (native/return_probe.h). */
+/* In the copy, true return addresses in the place of those of return probes (native/probed.h). */
 static __always_inline void miss_undo_returns(struct miss_buffer *b, struct task_struct *task)
 {
-	struct miss_returns returns = { .b = b, .entered = return_probe_first(task) };
+	struct miss_returns returns = { .b = b, .entered = probed_first_return(task) };
 
 	if (returns.entered)
-		bpf_loop(RETURN_PROBE_MAX_DEPTH, miss_undo_turn, &returns, 0);
+		bpf_loop(PROBED_MAX_RETURNS, miss_undo_turn, &returns, 0);
 }
 
 static __always_inline void miss_fill_regs(struct wire_miss *miss, const struct unwind_cursor *c)

@@ -114,7 +114,7 @@ static __always_inline int trigger_fire(const struct trigger *trigger, struct cp
 	struct scratch *s = trigger_scratch(level);
 
 	if (s) {
-		s->cursor.nested = level > 0;
+		s->cursor.nested = level;
 		trigger_sample(s, state, trigger, ctx, regs);
 	} else {
 		emit_lost(trigger->event, trigger->weight, WIRE_LOSS_NESTED);

@@ -104,7 +104,7 @@ static __always_inline void walk_user(struct scratch *s, const struct trigger *t
 	c->deadline_ns = s->sample.time_ns + settings.budget_ns;
 	c->uncached = trigger->preemptible && c->nested;
 	c->at_entry = trigger->at_entry;
-	c->trampoline = return_probe_trampoline(task);
+	c->trampoline = probed_trampoline(task);
 	space_take(s, task);
 	walk_take_jvm(c);
 	walk_note_thread(c, task);

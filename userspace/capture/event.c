@@ -51,7 +51,8 @@ static const struct event_row event_rows[] = {
 };
 
 const struct capture_event_help capture_event_help[] = {
-	{ "cpu", "nanoseconds", "CPU time, by timers on each cpu (the default); cpu-clock is the same" },
+	{ "cpu", "nanoseconds",
+	  "CPU time, by timers on each cpu (the default); cpu-clock is the same" },
 	{ "task-clock", "nanoseconds", "the same by the clock of tasks" },
 	{ "page-faults", "count", "also minor-faults, major-faults" },
 	{ "context-switches", "count", "times that a thread left its cpu; also cpu-migrations" },
@@ -75,8 +76,9 @@ bool capture_has_pmu(void)
 
 bool capture_event_is_clock(const struct capture_event *event)
 {
-	return event->trigger == CAPTURE_TRIGGER_PERF && event->type == PERF_TYPE_SOFTWARE && (event->config == PERF_COUNT_SW_CPU_CLOCK ||
-						     event->config == PERF_COUNT_SW_TASK_CLOCK);
+	return event->trigger == CAPTURE_TRIGGER_PERF && event->type == PERF_TYPE_SOFTWARE &&
+	       (event->config == PERF_COUNT_SW_CPU_CLOCK ||
+		event->config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
 /* "r1a8": a raw event of the core PMU, in hex as `perf list` and the vendors' manuals give it. */

@@ -34,8 +34,8 @@ struct capture_probe {
 
 struct capture_event {
 	char name[CAPTURE_MAX_EVENT_NAME]; /* as typed: "cpu" */
-	char unit[16]; /* of the weight: "nanoseconds" or "count" */
-	uint32_t type; /* perf_event_attr.type */
+	char unit[16];			   /* of the weight: "nanoseconds" or "count" */
+	uint32_t type;			   /* perf_event_attr.type */
 	uint64_t config;
 	uint64_t period;  /* fixed period in the event's unit; 0: by frequency */
 	uint32_t freq_hz; /* what was asked for; of use with period 0 */

@@ -65,7 +65,8 @@ int tracepoint_parse(const char *name, struct capture_event *event, struct err *
 		return tracepoint_malformed(name, err);
 	tracefs = tracefs_find();
 	if (!tracefs) {
-		err_set(err, -ENOENT, "cannot look up tracepoint '%s': tracefs is not mounted", name);
+		err_set(err, -ENOENT, "cannot look up tracepoint '%s': tracefs is not mounted",
+			name);
 		return err_hint(err, "mount -t tracefs tracefs %s", tracefs_places[0]);
 	}
 	event->trigger = CAPTURE_TRIGGER_TRACEPOINT;

@@ -219,14 +219,15 @@ static int function_is_ambiguous(const struct probe_request *request,
 	return err_hint(err, "probe one that has its name alone, or a caller");
 }
 
-static int check_function(const struct probe_request *request,
-			  const struct function_search *search, struct err *err)
+static int check_function(const struct probe_request *request, const struct function_search *search,
+			  struct err *err)
 {
 	if (!search->addresses.len) {
 		err_set(err, -ENOENT, "%s has no function '%s'", request->library,
 			request->function);
-		return err_hint(err, "names are those of the symbol tables (C++: mangled); a stripped "
-				     "file needs its debug file");
+		return err_hint(err,
+				"names are those of the symbol tables (C++: mangled); a stripped "
+				"file needs its debug file");
 	}
 	if (search->is_ifunc) {
 		err_set(err, -EINVAL, "%s chooses among several functions '%s' when it is loaded",

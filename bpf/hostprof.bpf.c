@@ -62,7 +62,11 @@ int sample_uprobe(struct pt_regs *ctx)
 	return trigger_fire(&trigger, state, ctx, ctx);
 }
 
-/* A tracepoint of tracefs. Its context has fields only; user code is where it entered the kernel. */
+/*
+ * A tracepoint of tracefs. Its context has fields only; user code is where it entered the kernel. All who
+ * listen to it share one list of programs, and 0 from one of them would hide it from perf
+ * (perf_trace_run_bpf_submit() in kernel/events/core.c).
+ */
 SEC("?tracepoint")
 
 int sample_tracepoint(void *ctx)
@@ -70,7 +74,9 @@ int sample_tracepoint(void *ctx)
 	struct trigger trigger = { .event = bpf_get_attach_cookie(ctx), .weight = 1 };
 	struct cpu_state *state = trigger_enter(&trigger);
 
-	return state ? trigger_fire(&trigger, state, ctx, NULL) : 0;
+	if (state)
+		trigger_fire(&trigger, state, ctx, NULL);
+	return 1;
 }
 
 /* A tracepoint of the kernel's own, which needs no tracefs; see CAPTURE_TRIGGER_RAW. */

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Calls that a test of probes counts: probed THREADS TURNS. Each thread calls probed_outer() TURNS times,
- * that calls probed_middle(), and that probed_inner() twice. It says "ready" and begins when it reads
- * a line; "done", and it ends when its input does.
+ * that takes memory once and calls probed_middle(), which calls probed_inner() twice. It says
+ * "ready" and begins when it reads a line, with one turn and a pause in which unwind tables can be made;
+ * "done", and it ends when its input does.
  */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define NOINLINE __attribute__((noinline, noclone))
 
@@ -27,13 +29,19 @@ NOINLINE unsigned long probed_middle(unsigned long n)
 
 NOINLINE unsigned long probed_outer(unsigned long n)
 {
+	void *volatile memory = malloc(n % 100 + 1);
+
+	free(memory);
 	return probed_middle(n) + 1;
 }
 
 static void *thread_run(void *turns)
 {
-	for (unsigned long i = 0; i < (unsigned long)turns; i++)
+	for (unsigned long i = 0; i < (unsigned long)turns; i++) {
 		sum += probed_outer(i);
+		if (i == 0)
+			usleep(500000);
+	}
 	return NULL;
 }
 

@@ -37,7 +37,10 @@ static int perf_event_open_cpu(const struct perf_events_options *options,
 	};
 	long fd;
 
-	if (period)
+	/* A tracepoint's program sees each of them; perf itself is to make nothing of it. */
+	if (event->trigger == CAPTURE_TRIGGER_TRACEPOINT)
+		attr.sample_period = 0;
+	else if (period)
 		attr.sample_period = period;
 	else
 		attr.sample_freq = event->freq_hz;

@@ -59,12 +59,15 @@ static __always_inline wire_u64 probed_return_address(struct unwind_memory *memo
 {
 	struct return_instance *entered = probed_first_return(bpf_get_current_task_btf());
 
+	/* By the helper: 6.1 refuses a load that may be of the list or of this program's stack. */
 	for (int i = 0; i < PROBED_MAX_RETURNS && entered; i++) {
-		if (!sp || entered->stack == sp) {
-			*ret_sp = entered->stack;
-			return entered->orig_ret_vaddr;
+		wire_u64 entry_sp = BPF_CORE_READ(entered, stack);
+
+		if (!sp || entry_sp == sp) {
+			*ret_sp = entry_sp;
+			return BPF_CORE_READ(entered, orig_ret_vaddr);
 		}
-		entered = entered->next;
+		entered = BPF_CORE_READ(entered, next);
 	}
 	return 0;
 }

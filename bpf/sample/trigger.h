@@ -56,6 +56,7 @@ __attribute__((noinline)) wire_u32 trigger_take_level(struct cpu_state *state)
 
 static __always_inline void trigger_give_level(struct cpu_state *state, wire_u32 level)
 {
+	UNWIND_OPAQUE(level);
 	if (level < WIRE_SCRATCH_LEVELS)
 		*(volatile wire_u32 *)&state->busy[level] = 0;
 }
@@ -113,12 +114,10 @@ static __always_inline int trigger_fire(const struct trigger *trigger, struct cp
 	wire_u32 level = trigger_take_level(state);
 	struct scratch *s = trigger_scratch(level);
 
-	if (s) {
-		s->cursor.nested = level;
-		trigger_sample(s, state, trigger, ctx, regs);
-	} else {
-		emit_lost(trigger->event, trigger->weight, WIRE_LOSS_NESTED);
-	}
+	if (!s)
+		return emit_lost(trigger->event, trigger->weight, WIRE_LOSS_NESTED);
+	s->cursor.nested = level;
+	trigger_sample(s, state, trigger, ctx, regs);
 	trigger_give_level(state, level);
 	return 0;
 }

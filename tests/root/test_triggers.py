@@ -49,6 +49,7 @@ def record_turns(process, events, *args):
     options = [option for event in events for option in ("-e", event)]
     recorder = Recorder("-p", process.pid, *options, *args)
     go(process)
+    time.sleep(0.2)  # until it waits again
     return recorder.end()
 
 
@@ -63,9 +64,11 @@ def frames_of(path, event):
 
 
 def expect_whole(path, events):
-    """Every stack of EVENTS begins with the thread's first frame."""
+    """Every stack of EVENTS begins with the thread's first frame; one that has ended has none."""
     for event in events:
         for line in collapsed(path, "--event", event):
+            if "do_exit" in line.frames:
+                continue
             expect(not any(frame.startswith("[unwind") for frame in line.frames),
                    f"{event}: not whole: {line}")
             expect(re.search(r"clone|_start", line.frames[0]), f"{event}: begins with {line.frames[0]}")
@@ -191,7 +194,7 @@ def malloc_as_often_as_perf_counts():
     counted = perf_result(perf, out)
     lines = collapsed(path, "--event", "uprobe:libc.so.6:malloc")
     print(f"# malloc: {total(lines)} samples, {lost_of(stats)} lost, perf counted {counted}")
-    expect(counted > THREADS * TURNS, "perf counted too few")
+    expect(counted >= THREADS * TURNS, "perf counted too few")
     expect_equal(total(lines) + lost_of(stats), counted, "calls of malloc")
     expect_whole(path, ["uprobe:libc.so.6:malloc"])
     expect_equal({line.frames[-1] for line in lines}, {"malloc"}, "leaves")
@@ -245,7 +248,7 @@ def switches_as_often_as_perf_counts():
     counted = perf_result(perf, out)
     lines = collapsed(path, "--event", "sched:sched_switch")
     print(f"# sched_switch: {total(lines)} samples, {lost_of(stats)} lost, perf counted {counted}")
-    expect(counted > 2, "perf counted too few")
+    expect(counted > TURNS / 10, "perf counted too few")
     expect_equal(total(lines) + lost_of(stats), counted, "switches")
     expect_whole(path, ["sched:sched_switch"])
     for line in lines:
@@ -265,9 +268,9 @@ def the_kernels_own_tracepoint_needs_no_tracefs():
     time.sleep(0.2)
     tool.popen.stdin.close()
     said = tool.finish()
-    samples, whole = (int(n) for n in expect_match(r"(\d+) samples, (\d+) whole", said).groups())
+    samples, with_kernel = (int(n) for n in expect_match(r"(\d+) samples, (\d+) with kernel frames", said).groups())
     expect_equal(samples, perf_result(perf, out), "switches")
-    expect_equal(whole, samples, "whole stacks")
+    expect_equal(with_kernel, samples, "samples with kernel frames")
 
 
 # --- what cannot be ---------------------------------------------------------------------------

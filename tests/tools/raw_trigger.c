@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * raw_trigger PID: takes a sample of this process at every sched_switch, by the kernel's own tracepoint,
- * from "ready" until its input ends; then says how many there were and how many stacks are whole.
+ * from "ready" until its input ends; then says how many there were and how many have kernel frames.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "capture/capture.h"
 
 struct sums {
-	unsigned long samples, whole;
+	unsigned long samples, kernel;
 };
 
 static void count_sample(const struct wire_sample *sample, void *data)
@@ -18,8 +18,7 @@ static void count_sample(const struct wire_sample *sample, void *data)
 	struct sums *sums = data;
 
 	sums->samples++;
-	/* Of a miss the rest would be walked by the unwinder: it is whole when the kernel part is there. */
-	sums->whole += sample->kernel_frames > 0 && sample->weight == 1 && sample->event == 0;
+	sums->kernel += sample->kernel_frames > 0 && sample->weight == 1 && sample->event == 0;
 }
 
 static void ignore_miss(const struct wire_miss *miss, void *data)
@@ -44,10 +43,9 @@ static void tell_invalid(const void *record, size_t len, void *data)
 int main(int argc, char **argv)
 {
 	uint32_t pid = argc > 1 ? (uint32_t)atoi(argv[1]) : 0;
-	const struct capture_event event = { .name = "switches",
-					     .unit = "count",
-					     .period = 1,
-					     .trigger = CAPTURE_TRIGGER_RAW };
+	const struct capture_event event = {
+		.name = "switches", .unit = "count", .period = 1, .trigger = CAPTURE_TRIGGER_RAW
+	};
 	const struct capture_options options = {
 		.events = &event, .event_count = 1, .pids = &pid, .pid_count = 1
 	};
@@ -71,7 +69,7 @@ int main(int argc, char **argv)
 		;
 	capture_stop(capture);
 	capture_drain(capture, &handler);
-	printf("%lu samples, %lu whole\n", sums.samples, sums.whole);
+	printf("%lu samples, %lu with kernel frames\n", sums.samples, sums.kernel);
 	capture_free(capture);
 	return 0;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Calls that a test of probes counts: probed THREADS TURNS. Each thread calls probed_outer() TURNS times,
- * that takes memory once and calls probed_middle(), which calls probed_inner() twice. It says
- * "ready" and begins when it reads a line, with one turn and a pause in which unwind tables can be made;
- * "done", and it ends when its input does.
+ * that takes memory once and calls probed_middle(), which calls probed_inner() twice, and sleeps at every
+ * tenth turn. It says "ready" and begins when it reads a line, with one turn and a pause in which unwind
+ * tables can be made; "done", and it ends when its input does.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -39,8 +39,8 @@ static void *thread_run(void *turns)
 {
 	for (unsigned long i = 0; i < (unsigned long)turns; i++) {
 		sum += probed_outer(i);
-		if (i == 0)
-			usleep(500000);
+		if (i % 10 == 0)
+			usleep(i ? 1 : 500000);
 	}
 	return NULL;
 }

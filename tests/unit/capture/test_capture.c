@@ -397,6 +397,45 @@ static void figures_are_sums_over_cpus(void **state)
 	assert_int_equal(stats.map_bytes, MAP_BYTES + 2 * 100 + 2 * 10);
 }
 
+/* What the kernel did not run a program for is lost, too; nobody knows whose it was. */
+static void what_the_kernel_missed_is_lost(void **state)
+{
+	struct capture_stats before, stats;
+
+	(void)state;
+	open_capture();
+	capture_get_stats(f.capture, &before);
+	f.missed = 13;
+	capture_get_stats(f.capture, &stats);
+	for (unsigned int which = 0; which < WIRE_COUNTER_COUNT; which++) {
+		bool counts = which == WIRE_COUNTER_LOST || which == WIRE_COUNTER_LOST_UNKNOWN ||
+			      which == WIRE_COUNTER_LOST_UNKNOWN_WEIGHT;
+
+		assert_int_equal(stats.counters[which] - before.counters[which], counts ? 13 : 0);
+	}
+}
+
+/* Probes and tracepoints are there once, on a cpu that is online, and go with the rest. */
+static void events_of_no_cpu(void **state)
+{
+	struct capture_event events[] = { f.event, f.event };
+
+	(void)state;
+	events[1].trigger = CAPTURE_TRIGGER_UPROBE;
+	f.options.events = events;
+	f.options.event_count = 2;
+	f.online[0] = false;
+	open_capture();
+	assert_non_null(strstr(f.log, "open 2\nopen shared on 2\n"));
+	for (unsigned int t = 0; t < CAPTURE_TRIGGER_COUNT; t++)
+		assert_int_equal(f.perf.prog_fds[t], PROG_FD + t);
+	capture_free(f.capture);
+	f.capture = NULL;
+	assert_non_null(strstr(f.log, "close 950\n"));
+	f.shared_error = -ENOENT;
+	assert_int_equal(open_error(), -ENOENT);
+}
+
 static void jvms_and_blobs(void **state)
 {
 	const struct wire_jvm jvm = { .serial = 9 };
@@ -455,6 +494,8 @@ int main(void)
 		TEST(all_rings_are_drained),
 		TEST(losses_are_told_once),
 		TEST(figures_are_sums_over_cpus),
+		TEST(what_the_kernel_missed_is_lost),
+		TEST(events_of_no_cpu),
 		TEST(jvms_and_blobs),
 		TEST(tables_are_mapped),
 	};

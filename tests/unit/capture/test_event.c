@@ -117,6 +117,10 @@ static void test_refusals(void **state)
 		expect_refused(names[i], 99, "unknown event");
 	capture_event_parse("cpus", 99, &event, &err);
 	assert_non_null(strstr(err.hint, "page-faults"));
+	assert_non_null(strstr(err.hint, "rNNN"));
+	assert_non_null(strstr(err.hint, "uprobe:LIB:FUNC"));
+	expect_refused("uprobe:lib", 99, "does not say what to probe");
+	expect_refused("sched:", 99, "is no tracepoint's name");
 	expect_refused("cpu", 0, "0 Hz");
 	expect_refused("cpu", 20001, "20001 Hz");
 }

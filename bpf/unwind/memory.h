@@ -20,6 +20,7 @@ struct unwind_memory {
 
 #else
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct unwind_tables;

@@ -8,8 +8,7 @@
 
 #include "base/clock.h"
 #include "base/strbuf.h"
-#include "capture/tracepoint.h"
-#include "capture/uprobe.h"
+#include "capture/probes/tracepoint.h"
 
 struct event_row {
 	const char *name;
@@ -135,6 +134,21 @@ static int event_lookup(const char *name, struct capture_event *event)
 	return event_parse_raw(name, &event->config);
 }
 
+/* A uprobe or a tracepoint: a sample each time. */
+static int event_parse_probe(const char *name, struct capture_event *event, struct err *err)
+{
+	event->period = 1;
+	event->freq_hz = 0;
+	snprintf(event->unit, sizeof(event->unit), "count");
+	if (uprobe_is_name(name)) {
+		event->trigger = CAPTURE_TRIGGER_UPROBE;
+		return uprobe_parse(name, &event->probe, err);
+	}
+	event->trigger = CAPTURE_TRIGGER_TRACEPOINT;
+	event->type = PERF_TYPE_TRACEPOINT;
+	return tracepoint_parse(name, &event->config, err);
+}
+
 int capture_event_parse(const char *name, uint32_t freq_hz, struct capture_event *ret_event,
 			struct err *err)
 {
@@ -147,10 +161,8 @@ int capture_event_parse(const char *name, uint32_t freq_hz, struct capture_event
 	if (strlen(name) >= sizeof(event.name))
 		return event_unknown(name, err);
 	snprintf(event.name, sizeof(event.name), "%s", name);
-	if (uprobe_is_name(name))
-		r = uprobe_parse(name, &event, err);
-	else if (strchr(name, ':'))
-		r = tracepoint_parse(name, &event, err);
+	if (strchr(name, ':'))
+		r = event_parse_probe(name, &event, err);
 	else if (event_lookup(name, &event) < 0)
 		r = event_unknown(name, err);
 	if (r < 0)

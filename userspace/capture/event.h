@@ -3,11 +3,11 @@
 #ifndef HOSTPROF_CAPTURE_EVENT_H
 #define HOSTPROF_CAPTURE_EVENT_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
+#include "capture/probes/uprobe.h"
 
 #define CAPTURE_MAX_FREQ_HZ    20000
 #define CAPTURE_MAX_EVENT_NAME 512
@@ -21,17 +21,6 @@ enum capture_trigger {
 	CAPTURE_TRIGGER_COUNT
 };
 
-/* Of a uprobe. */
-struct capture_probe {
-	char library[256];  /* a path, or the name that a process maps it by; as typed */
-	char function[256]; /* without what is added */
-	uint64_t plus;	    /* bytes behind the function's beginning */
-	bool is_return;
-	/* Found by the caller (symbolize/probe_find.h): the file, and the place in it. */
-	char path[PATH_MAX];
-	uint64_t offset;
-};
-
 struct capture_event {
 	char name[CAPTURE_MAX_EVENT_NAME]; /* as typed: "cpu" */
 	char unit[16];			   /* of the weight: "nanoseconds" or "count" */
@@ -41,7 +30,7 @@ struct capture_event {
 	uint32_t freq_hz; /* what was asked for; of use with period 0 */
 	bool fell_back;	  /* a PMU event was asked for and there is no PMU: this is cpu-clock */
 	enum capture_trigger trigger;
-	struct capture_probe probe;
+	struct uprobe probe; /* of CAPTURE_TRIGGER_UPROBE */
 };
 
 /*
@@ -55,7 +44,7 @@ struct capture_event {
 int capture_event_parse(const char *name, uint32_t freq_hz, struct capture_event *ret_event,
 			struct err *err);
 
-/* One line of help for each form of -e: form, unit, text; by a NULL form ended. */
+/* One line of `hostprof help events` for each form of -e: form, unit, text; by a NULL form ended. */
 struct capture_event_help {
 	const char *form, *unit, *text;
 };

@@ -8,8 +8,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "capture/uprobe.h"
-
 /*
  * Of four equal parts of a clock's rate, in 1,024ths of their period: far enough from each other that
  * the timers are out of step after two or three ticks, and of no simple ratio. The mean of their
@@ -53,7 +51,7 @@ static int perf_event_open_cpu(const struct perf_events_options *options,
 		attr.exclude_kernel = options->exclude_kernel;
 	}
 	if (event->trigger == CAPTURE_TRIGGER_UPROBE)
-		uprobe_fill_attr(event, &attr);
+		uprobe_fill_attr(&event->probe, &attr);
 	fd = syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : (int)fd;
 }

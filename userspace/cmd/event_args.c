@@ -3,7 +3,7 @@
 
 #include "symbolize/probe_find.h"
 
-static int find_probe(const struct event_args *args, struct capture_probe *probe, struct err *err)
+static int find_probe(const struct event_args *args, struct uprobe *probe, struct err *err)
 {
 	const struct probe_request request = { .library = probe->library,
 					       .function = probe->function,

@@ -3,12 +3,11 @@
 #include "test.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
-#include "capture/tracepoint.h"
+#include "capture/probes/tracepoint.h"
 
 static struct {
 	const char *mounted; /* NULL: nowhere */
@@ -48,29 +47,24 @@ static int setup(void **state)
 
 static void by_its_number(void **state)
 {
-	struct capture_event event = { .freq_hz = 99 };
+	uint64_t number;
 	struct err err = { 0 };
 
 	(void)state;
-	assert_int_equal(tracepoint_parse("sched:sched_switch", &event, &err), 0);
-	assert_int_equal(event.trigger, CAPTURE_TRIGGER_TRACEPOINT);
-	assert_int_equal(event.type, PERF_TYPE_TRACEPOINT);
-	assert_int_equal(event.config, 314);
-	assert_int_equal(event.period, 1);
-	assert_int_equal(event.freq_hz, 0);
-	assert_string_equal(event.unit, "count");
+	assert_int_equal(tracepoint_parse("sched:sched_switch", &number, &err), 0);
+	assert_int_equal(number, 314);
 	assert_string_equal(tracefs.read, "/sys/kernel/tracing/events/sched/sched_switch/id");
 	tracefs.mounted = "/sys/kernel/debug/tracing";
-	assert_int_equal(tracepoint_parse("kvm:kvm_exit", &event, &err), 0);
+	assert_int_equal(tracepoint_parse("kvm:kvm_exit", &number, &err), 0);
 	assert_string_equal(tracefs.read, "/sys/kernel/debug/tracing/events/kvm/kvm_exit/id");
 }
 
 static void expect_error(const char *name, int code, const char *text, const char *hint)
 {
-	struct capture_event event = { 0 };
+	uint64_t number;
 	struct err err = { 0 };
 
-	assert_int_equal(tracepoint_parse(name, &event, &err), code);
+	assert_int_equal(tracepoint_parse(name, &number, &err), code);
 	if (!strstr(err.text, text) || !strstr(err.hint, hint))
 		fail_msg("%s: %s / %s", name, err.text, err.hint);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "capture/uprobe.h"
+#include "capture/probes/uprobe.h"
 
 static struct {
 	bool absent;
@@ -34,45 +34,41 @@ static int setup(void **state)
 	return 0;
 }
 
-static struct capture_event parse(const char *name)
+static struct uprobe parse(const char *name)
 {
-	struct capture_event event = { .freq_hz = 99 };
+	struct uprobe probe;
 	struct err err = { 0 };
 
-	if (uprobe_parse(name, &event, &err) < 0)
+	if (uprobe_parse(name, &probe, &err) < 0)
 		fail_msg("%s: %s", name, err.text);
-	assert_int_equal(event.trigger, CAPTURE_TRIGGER_UPROBE);
-	assert_int_equal(event.type, 8);
-	assert_int_equal(event.period, 1);
-	assert_int_equal(event.freq_hz, 0);
-	assert_string_equal(event.unit, "count");
-	return event;
+	assert_int_equal(probe.type, 8);
+	return probe;
 }
 
 static void a_call(void **state)
 {
-	struct capture_event e = parse("uprobe:libc.so.6:malloc");
+	struct uprobe p = parse("uprobe:libc.so.6:malloc");
 
 	(void)state;
-	assert_string_equal(e.probe.library, "libc.so.6");
-	assert_string_equal(e.probe.function, "malloc");
-	assert_int_equal(e.probe.plus, 0);
-	assert_false(e.probe.is_return);
-	assert_int_equal(e.config, 0);
-	e = parse("uprobe:/opt/a:b/lib.so:_ZN1a1bEv+0x1c");
-	assert_string_equal(e.probe.library, "/opt/a:b/lib.so");
-	assert_string_equal(e.probe.function, "_ZN1a1bEv");
-	assert_int_equal(e.probe.plus, 0x1c);
-	assert_int_equal(parse("uprobe:x:f+12").probe.plus, 12);
+	assert_string_equal(p.library, "libc.so.6");
+	assert_string_equal(p.function, "malloc");
+	assert_int_equal(p.plus, 0);
+	assert_false(p.is_return);
+	assert_int_equal(p.config, 0);
+	p = parse("uprobe:/opt/a:b/lib.so:_ZN1a1bEv+0x1c");
+	assert_string_equal(p.library, "/opt/a:b/lib.so");
+	assert_string_equal(p.function, "_ZN1a1bEv");
+	assert_int_equal(p.plus, 0x1c);
+	assert_int_equal(parse("uprobe:x:f+12").plus, 12);
 }
 
 static void a_return(void **state)
 {
-	struct capture_event e = parse("uretprobe:libc.so.6:malloc");
+	struct uprobe p = parse("uretprobe:libc.so.6:malloc");
 
 	(void)state;
-	assert_true(e.probe.is_return);
-	assert_int_equal(e.config, 1);
+	assert_true(p.is_return);
+	assert_int_equal(p.config, 1);
 	sysfs.format = "config:17\n";
 	assert_int_equal(parse("uretprobe:x:f").config, 1 << 17);
 	assert_int_equal(parse("uprobe:x:f").config, 0);
@@ -98,10 +94,10 @@ static void malformed(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		struct capture_event event = { 0 };
+		struct uprobe probe;
 		struct err err = { 0 };
 
-		if (uprobe_parse(names[i], &event, &err) != -EINVAL)
+		if (uprobe_parse(names[i], &probe, &err) != -EINVAL)
 			fail_msg("'%s' was taken", names[i]);
 		assert_non_null(strstr(err.hint, "uprobe:LIB:FUNC"));
 	}
@@ -119,27 +115,31 @@ static void formats(void **state)
 
 static void a_kernel_without(void **state)
 {
-	struct capture_event event = { 0 };
+	struct uprobe probe;
 	struct err err = { 0 };
 
 	(void)state;
 	sysfs.absent = true;
-	assert_int_equal(uprobe_parse("uprobe:x:f", &event, &err), -EOPNOTSUPP);
+	assert_int_equal(uprobe_parse("uprobe:x:f", &probe, &err), -EOPNOTSUPP);
 	assert_non_null(strstr(err.text, "no uprobes"));
 	assert_non_null(strstr(err.hint, "CONFIG_UPROBE_EVENTS"));
 	sysfs.absent = false;
 	sysfs.format = "config2:0\n";
-	assert_int_equal(uprobe_parse("uprobe:x:f", &event, &err), -EOPNOTSUPP);
+	assert_int_equal(uprobe_parse("uprobe:x:f", &probe, &err), -EOPNOTSUPP);
 }
 
 static void what_perf_is_told(void **state)
 {
-	struct capture_event event = { .probe = { .path = "/lib/x.so", .offset = 0x4560 } };
+	const struct uprobe probe = {
+		.path = "/lib/x.so", .offset = 0x4560, .type = 8, .config = 2
+	};
 	struct perf_event_attr attr = { 0 };
 
 	(void)state;
-	uprobe_fill_attr(&event, &attr);
-	assert_ptr_equal((const char *)(uintptr_t)attr.config1, event.probe.path);
+	uprobe_fill_attr(&probe, &attr);
+	assert_ptr_equal((const char *)(uintptr_t)attr.config1, probe.path);
+	assert_int_equal(attr.type, 8);
+	assert_int_equal(attr.config, 2);
 	assert_int_equal(attr.config2, 0x4560);
 }
 

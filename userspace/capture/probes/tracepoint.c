@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capture/tracepoint.h"
+#include "capture/probes/tracepoint.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -55,7 +54,7 @@ static int tracepoint_read_id(const char *tracefs, const char *name, size_t grou
 	return *ret_id ? 0 : -ENOENT;
 }
 
-int tracepoint_parse(const char *name, struct capture_event *event, struct err *err)
+int tracepoint_parse(const char *name, uint64_t *ret_number, struct err *err)
 {
 	size_t group_len = strcspn(name, ":");
 	const char *its_name = name + group_len + 1, *tracefs;
@@ -69,12 +68,7 @@ int tracepoint_parse(const char *name, struct capture_event *event, struct err *
 			name);
 		return err_hint(err, "mount -t tracefs tracefs %s", tracefs_places[0]);
 	}
-	event->trigger = CAPTURE_TRIGGER_TRACEPOINT;
-	event->type = PERF_TYPE_TRACEPOINT;
-	event->period = 1;
-	event->freq_hz = 0;
-	snprintf(event->unit, sizeof(event->unit), "count");
-	r = tracepoint_read_id(tracefs, name, group_len, &event->config);
+	r = tracepoint_read_id(tracefs, name, group_len, ret_number);
 	if (r == -EACCES) {
 		err_set(err, r, "tracepoint '%s': %s may not be read", name, tracefs);
 		return err_hint(err, "run as root, or let this user read it");

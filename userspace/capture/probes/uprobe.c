@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capture/uprobe.h"
+#include "capture/probes/uprobe.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static bool uprobe_parse_plus(const char *text, uint64_t *ret_plus)
 }
 
 /* LIB may hold colons, a function's name none. */
-static bool uprobe_split(const char *text, struct capture_probe *probe)
+static bool uprobe_split(const char *text, struct uprobe *probe)
 {
 	const char *colon = strrchr(text, ':'), *function, *plus;
 
@@ -80,7 +80,7 @@ static int uprobe_read(const char *name, struct strbuf *text)
 	return file_read(strbuf_str(&path), 64, text);
 }
 
-static int uprobe_take_pmu(struct capture_event *event, struct err *err)
+static int uprobe_take_pmu(struct uprobe *probe, struct err *err)
 {
 	_cleanup_strbuf_ struct strbuf type = STRBUF_INIT, format = STRBUF_INIT;
 	int bit;
@@ -90,27 +90,29 @@ static int uprobe_take_pmu(struct capture_event *event, struct err *err)
 		err_set(err, -EOPNOTSUPP, "this kernel has no uprobes");
 		return err_hint(err, "it must be built with CONFIG_UPROBE_EVENTS");
 	}
-	event->type = (uint32_t)strtoul(strbuf_str(&type), NULL, 10);
-	event->config = event->probe.is_return ? 1ULL << bit : 0;
+	probe->type = (uint32_t)strtoul(strbuf_str(&type), NULL, 10);
+	probe->config = probe->is_return ? 1ULL << bit : 0;
 	return 0;
 }
 
-int uprobe_parse(const char *name, struct capture_event *event, struct err *err)
+int uprobe_parse(const char *name, struct uprobe *ret_probe, struct err *err)
 {
-	struct capture_probe *probe = &event->probe;
+	struct uprobe probe = { .is_return =
+					strncmp(name, RETURN_PREFIX, strlen(RETURN_PREFIX)) == 0 };
+	int r;
 
-	probe->is_return = strncmp(name, RETURN_PREFIX, strlen(RETURN_PREFIX)) == 0;
-	if (!uprobe_split(strchr(name, ':') + 1, probe))
+	if (!uprobe_split(strchr(name, ':') + 1, &probe))
 		return uprobe_malformed(name, err);
-	event->trigger = CAPTURE_TRIGGER_UPROBE;
-	event->period = 1;
-	event->freq_hz = 0;
-	snprintf(event->unit, sizeof(event->unit), "count");
-	return uprobe_take_pmu(event, err);
+	r = uprobe_take_pmu(&probe, err);
+	if (r == 0)
+		*ret_probe = probe;
+	return r;
 }
 
-void uprobe_fill_attr(const struct capture_event *event, struct perf_event_attr *attr)
+void uprobe_fill_attr(const struct uprobe *probe, struct perf_event_attr *attr)
 {
-	attr->uprobe_path = (uintptr_t)event->probe.path;
-	attr->probe_offset = event->probe.offset;
+	attr->type = probe->type;
+	attr->config = probe->config;
+	attr->uprobe_path = (uintptr_t)probe->path;
+	attr->probe_offset = probe->offset;
 }

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/event_args.h"
 #include "session/memory_plan.h"
 
 #define DEFAULT_FREQ_HZ 99
@@ -117,7 +118,8 @@ static int parse_stream_format(const char *arg, void *value, struct err *err)
 	  "how long: 30s, 5m (default: until Ctrl-C, or until the command ends)", NULL, \
 	  parse_duration }, \
 	{ OPTION_TYPE_CALLBACK, 'e', "event", "EVENT", \
-	  "cpu (default), cycles, cache-misses, page-faults, context-switches, rNNN; again for more", \
+	  "cpu (default), cycles, page-faults, uprobe:LIB:FUNC, GROUP:NAME; again for more: " \
+	  "hostprof help events", \
 	  NULL, parse_event }, \
 	{ OPTION_TYPE_U64, 'F', "freq", "HZ", \
 	  "samples per second and cpu, 1 to 20000 (default 99); page faults and the like have fixed " \
@@ -245,16 +247,15 @@ static int check_numbers(struct err *err)
 
 static int parse_events(struct err *err)
 {
+	struct event_args events = { .freq_hz = (uint32_t)args.freq_hz,
+				     .pids = args.pids.items,
+				     .pid_count = (unsigned int)args.pids.len };
+
 	if (!args.event_names.len)
 		vec_push(&args.event_names, "cpu");
-	for (size_t i = 0; i < args.event_names.len; i++) {
-		int rc = capture_event_parse(args.event_names.items[i], (uint32_t)args.freq_hz,
-					     &args.events[i], err);
-
-		if (rc)
-			return rc;
-	}
-	return 0;
+	events.names = args.event_names.items;
+	events.count = args.event_names.len;
+	return event_args_parse(&events, args.events, err);
 }
 
 /* As given, else below the mount of the cgroup2 tree. */

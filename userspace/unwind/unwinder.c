@@ -57,6 +57,8 @@ static struct walk_request request_of(const struct job *job, const struct wire_s
 		.linked = miss->linked,
 		.regs_kept = miss->regs_kept,
 		.exact = miss->exact,
+		.at_entry = miss->at_entry,
+		.trampoline = miss->trampoline,
 		.max_frames = job->max_frames,
 		.jvm = jvm,
 		.jvm_serial = jvm ? jvm->serial : space->jvm,
@@ -137,7 +139,7 @@ static struct wire_sample *make_sample(const struct job *job, const struct walk_
 	memcpy(sample->words + from->kernel_frames, result->words, user_bytes);
 	sample->size = (uint32_t)(sizeof(*sample) + kernel_bytes + user_bytes);
 	sample->user_words = (uint16_t)result->word_count;
-	sample->user_frames = result->frames;
+	sample->user_frames = (uint16_t)result->frames;
 	sample->reason = (uint8_t)result->reason;
 	sample->flags &= (uint8_t)~WIRE_SAMPLE_RESUMED;
 	return sample;

@@ -166,6 +166,19 @@ static void help_on_a_topic(void **state)
 	       "exit 0\n");
 }
 
+/* Each form that -e takes, with the unit of its weights. */
+static void help_on_events(void **state)
+{
+	const char *text = command_run(hostprof_main, "hostprof help events");
+
+	(void)state;
+	assert_non_null(strstr(text, "cpu                      nanoseconds  CPU time"));
+	assert_non_null(strstr(text, "\nuprobe:LIB:FUNC[+OFF]    count        a function"));
+	assert_non_null(strstr(text, "\nuretprobe:LIB:FUNC       count"));
+	assert_non_null(strstr(text, "\nGROUP:NAME               count"));
+	assert_non_null(strstr(text, "\nexit 0\n"));
+}
+
 /* A row of unwind_reasons.def each: some as people read them. */
 static void help_on_reasons(void **state)
 {
@@ -217,7 +230,7 @@ int main(void)
 		cmocka_unit_test(each_command),	   cmocka_unit_test(version),
 		cmocka_unit_test(no_such_command), cmocka_unit_test(overviews),
 		cmocka_unit_test(help_on_a_topic), cmocka_unit_test(help_on_reasons),
-		cmocka_unit_test(full_disk),
+		cmocka_unit_test(help_on_events),  cmocka_unit_test(full_disk),
 	};
 
 	return cmocka_run_group_tests_name("cmd_main", tests, NULL, NULL);

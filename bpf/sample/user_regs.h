@@ -108,8 +108,9 @@ static __always_inline enum unwind_reason user_regs_of_entry(struct scratch *s,
  * Fill the cursor's: of a sample in user code from REGS, else from the entry into the kernel. The reason
  * why there is nothing to walk, or UNWIND_DONE.
  */
-static __always_inline enum unwind_reason user_regs_take(struct scratch *s, struct task_struct *task,
-					  const struct pt_regs *regs)
+static __always_inline enum unwind_reason user_regs_take(struct scratch *s,
+							 struct task_struct *task,
+							 const struct pt_regs *regs)
 {
 	struct unwind_cursor *c = &s->cursor;
 	/* Read before it is known whether they count: the verifier wants each read at its own offset. */

@@ -9,7 +9,7 @@
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "capture/event.h"
-#include "cmd/drive.h"
+#include "cmd/drive/drive.h"
 #include "cmd/view_flags.h"
 #include "sink/stream_sink.h"
 #include "wire.h"

@@ -150,7 +150,7 @@ static const Elf_Data *open_versions(struct elf_file *file, uint32_t type)
 
 	if (type != SHT_DYNSYM)
 		return NULL;
-	section = elf_file_find_section(file, NULL, SHT_GNU_versym, &header);
+	section = elf_file_find_table(file, SHT_GNU_versym, &header);
 	return section ? elf_file_section_data(file, section, &header) : NULL;
 }
 
@@ -206,7 +206,7 @@ void elf_file_for_each_named(struct elf_file *file, const char *name,
 int elf_file_soname(struct elf_file *file, char *ret_name, size_t size)
 {
 	GElf_Shdr header, strings_header;
-	Elf_Scn *section = elf_file_find_section(file, NULL, SHT_DYNAMIC, &header);
+	Elf_Scn *section = elf_file_find_table(file, SHT_DYNAMIC, &header);
 	Elf_Scn *strings = section ? elf_getscn(file->elf, header.sh_link) : NULL;
 	Elf_Data *data, *names;
 	GElf_Dyn entry;

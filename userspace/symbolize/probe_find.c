@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
+#include "base/vec.h"
 #include "elf/debug_file.h"
 #include "elf/elf_file.h"
 #include "process/exec_maps.h"

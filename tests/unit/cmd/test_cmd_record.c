@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "capture/preflight/preflight.h"
 #include "cmd/cmd.h"
-#include "cmd/drive.h"
+#include "cmd/drive/drive.h"
 #include "command_run.h"
 #include "recording/recording.h"
 #include "terminal.h"

@@ -8,7 +8,7 @@
 
 #include "capture/preflight/preflight.h"
 #include "cmd/cmd.h"
-#include "cmd/drive.h"
+#include "cmd/drive/drive.h"
 #include "command_run.h"
 
 static int preflight_error, run_error;

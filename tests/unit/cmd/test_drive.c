@@ -10,8 +10,8 @@
 
 #include "base/clock.h"
 #include "base/strbuf.h"
-#include "cmd/drive.h"
-#include "cmd/priority.h"
+#include "cmd/drive/drive.h"
+#include "cmd/drive/priority.h"
 
 #define MS NSEC_PER_MSEC
 

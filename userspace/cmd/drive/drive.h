@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One run from the command line: how long it goes on, its signals, its command, its progress. */
-#ifndef HOSTPROF_CMD_DRIVE_H
-#define HOSTPROF_CMD_DRIVE_H
+#ifndef HOSTPROF_CMD_DRIVE_DRIVE_H
+#define HOSTPROF_CMD_DRIVE_DRIVE_H
 
 #include "session/recorder.h"
 

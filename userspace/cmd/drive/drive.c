@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/drive.h"
+#include "cmd/drive/drive.h"
 
 #include <errno.h>
 #include <signal.h>
 
 #include "base/clock.h"
-#include "cmd/command.h"
-#include "cmd/priority.h"
+#include "cmd/drive/command.h"
+#include "cmd/drive/priority.h"
 
 #define PROGRESS_NS (500 * NSEC_PER_MSEC)
 

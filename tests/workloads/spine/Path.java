@@ -68,10 +68,10 @@ public final class Path {
     /** Of long work there are few calls: for one in 32 chance alone would say a tenth too much, or too little. */
     private static final int EVERY_LONG = 4;
     /** What takes so many times as long as others of its kind was interrupted. */
-    private static final int INTERRUPTED = 8;
+    private static final int INTERRUPTED = 3;
 
     /** From here on the thread's own clock is asked: a busy machine runs others meanwhile. */
-    private static final long LONG_NS = 15_000;
+    private static final long LONG_NS = 50_000;
 
     /**
      * At the beginning of a leaf's work; what it gives is for end(). Of short work the clock is not that

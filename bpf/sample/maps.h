@@ -22,6 +22,7 @@ volatile wire_u64 sampling_since_ns;
 const volatile wire_u32 ring_wakeup_bytes = 16384;
 /* Of a stack; a miss_buffer has room for it. */
 const volatile wire_u32 miss_copy_bytes = WIRE_MISS_MAX_COPY;
+const volatile wire_u32 miss_buffer_count = 1;
 
 /* One ring per cpu, made by userspace for the cpus that are online. */
 struct ring {

@@ -40,10 +40,14 @@ struct miss_buffer {
 
 #pragma clang diagnostic pop
 
-/* By cpu. A per-cpu map's values end at 32 KiB. Loaded with room for miss_copy_bytes only. */
+/*
+ * One for each cpu that was online at the start, as most machines could have many more than they
+ * have; one that came later shares. A per-cpu map's values end at 32 KiB. Loaded with room for
+ * miss_copy_bytes only.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* possible cpus */
+	__uint(max_entries, 1); /* miss_buffer_count */
 	__uint(key_size, sizeof(wire_u32));
 	__uint(value_size, sizeof(struct miss_buffer));
 } miss_buffers SEC(".maps");
@@ -252,12 +256,15 @@ static __always_inline int miss_send(struct miss_buffer *b, struct scratch *s,
 static __always_inline int miss_try(struct scratch *s, struct cpu_state *state,
 				    struct task_struct *task)
 {
-	wire_u32 cpu = s->sample.cpu;
-	struct miss_buffer *b = bpf_map_lookup_elem(&miss_buffers, &cpu);
+	wire_u32 cpu = s->sample.cpu, buffer = cpu % miss_buffer_count;
+	struct miss_buffer *b = bpf_map_lookup_elem(&miss_buffers, &buffer);
 	void *ring = bpf_map_lookup_elem(&rings, &cpu);
 	int r;
 
-	/* Busy: this sample interrupted another one at just this, or that one's thread left the cpu. */
+	/*
+	 * Busy: this sample interrupted another one at just this, that one's thread left the cpu, or
+	 * another cpu has the same buffer.
+	 */
 	if (!ring || !b || !bucket_take(&state->misses, s->sample.time_ns))
 		return -1;
 	if (__sync_lock_test_and_set(&b->busy, 1))

@@ -81,10 +81,31 @@ PERF = [
     Mutant("faults by frequency", EVENT, "event->period = row->period;", "event->period = 0;", ["test_event"]),
 ]
 
+PUMP = "userspace/capture/ring_pump.c"
+PUMPED = ["test_ring_pump"]
+
+PUMPS = [
+    Mutant("nobody reads the rings while the loop is busy", PUMP, "\t\tfill_queue(pump);\n\tif (pump->queue.len > before)",
+           "\t\t(void)0;\n\tif (pump->queue.len > before)", PUMPED),
+    Mutant("the loop is not told of records", PUMP, "\t\ttell(pump->news_fd);", "\t\t(void)0;", PUMPED),
+    Mutant("the loop is told of nothing", PUMP, "if (pump->queue.len > before)", "if (before || true)", PUMPED),
+    Mutant("a queue without an end", PUMP, "return pump->full ? -ENOBUFS : 0;", "return 0;", PUMPED),
+    Mutant("a full queue is all there is", PUMP, "} while (more);", "} while (0);", PUMPED),
+    Mutant("what still is in the rings waits", PUMP, "if (!pump->full)\n\t\tfill_queue(pump);", "", PUMPED),
+    Mutant("records of the reader are taken twice", PUMP, "queue->len = 0;\n", "", PUMPED),
+    Mutant("a full queue stays so", PUMP, "\tpump->full = false;\n\tpthread_cond_signal(&pump->taken);",
+           "\tpthread_cond_signal(&pump->taken);", PUMPED),
+    Mutant("a reader that is less urgent", PUMP, "\tbe_as_urgent(pump);\n", "", PUMPED),
+    Mutant("the reader's signals", PUMP, "pthread_sigmask(SIG_SETMASK, &all, &old);", "pthread_sigmask(SIG_SETMASK, NULL, &old);",
+           PUMPED),
+]
+
 ALL_CPUS = [
     Mutant("a cpu that came is not sampled", CPUS, "if (is && !was) {", "if (0) {", WHOLE),
     Mutant("sampling never begins", CAPTURE, "bpf_session_set_sampling(c->session, clock_now_ns());", "", WHOLE),
     Mutant("sampling does not end", CAPTURE, "bpf_session_set_sampling(c->session, 0);", "", WHOLE),
+    Mutant("buffers for every cpu that could be", CPUS, "c->online_count = MIN(online.size, c->cpu_count);",
+           "c->online_count = c->cpu_count;", WHOLE),
     Mutant("a cpu that came has no ring", CPUS, "int r = rings_add(c->rings, cpu, err);", "int r = 0;", WHOLE),
     Mutant("records that are not whole vanish", "userspace/capture/rings_deliver.c",
            "else\n\t\thandler->invalid(data, len, handler->data);", "", ["test_sample_check", "test_rings"]),
@@ -175,4 +196,4 @@ PROBES = [
            PLACED),
 ]
 
-MUTANTS = TASKS + WEIGHTS + PERF + ALL_CPUS + SIDE + PROBES
+MUTANTS = TASKS + WEIGHTS + PERF + PUMPS + ALL_CPUS + SIDE + PROBES

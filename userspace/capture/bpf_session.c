@@ -69,7 +69,8 @@ static void session_size_misses(struct hostprof_bpf *skel,
 
 	skel->rodata->miss_copy_bytes = options->miss_copy_bytes;
 	bpf_map__set_value_size(map, bpf_map__value_size(map) - too_much);
-	bpf_map__set_max_entries(map, options->possible_cpus);
+	skel->rodata->miss_buffer_count = options->online_cpus;
+	bpf_map__set_max_entries(map, options->online_cpus);
 }
 
 static void session_configure_events(struct hostprof_bpf *skel,

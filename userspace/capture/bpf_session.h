@@ -14,6 +14,7 @@ struct bpf_session_options {
 	const struct capture_event *events;
 	unsigned int event_count;
 	unsigned int possible_cpus;
+	unsigned int online_cpus; /* numbers up to the highest of now */
 	uint32_t ring_bytes;
 	uint32_t miss_copy_bytes; /* of a stack at most; WIRE_MISS_LEAST_COPY to _MAX_COPY */
 	uint64_t table_bytes;	  /* for the unwind tables; 0: default */

@@ -98,8 +98,9 @@ static int capture_load(struct capture *c, const struct capture_options *options
 		.events = c->events,
 		.event_count = options->event_count,
 		.possible_cpus = c->cpu_count,
-		.ring_bytes = capture_ring_bytes(options, c->cpu_count),
-		.miss_copy_bytes = capture_miss_copy_bytes(options, c->cpu_count),
+		.online_cpus = c->online_count,
+		.ring_bytes = capture_ring_bytes(options, c->online_count),
+		.miss_copy_bytes = capture_miss_copy_bytes(options, c->online_count),
 		.table_bytes = options->table_bytes,
 	};
 	int r = capture_settings(options, &session.settings, err);

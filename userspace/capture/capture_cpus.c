@@ -11,13 +11,17 @@
 
 int capture_count_cpus(struct capture *c, struct err *err)
 {
-	_cleanup_(cpu_list_release) struct cpu_list possible = { 0 };
+	_cleanup_(cpu_list_release) struct cpu_list possible = { 0 }, online = { 0 };
 	int r = cpu_list_read_possible(&possible), n = libbpf_num_possible_cpus();
 
 	if (r < 0 || n <= 0)
 		return err_sys(err, r < 0 ? r : n, "cannot read the list of possible cpus");
 	c->cpu_count = possible.size;
 	c->possible = (unsigned int)n;
+	r = cpu_list_read_online(&online);
+	if (r < 0)
+		return err_sys(err, r, "cannot read the list of online cpus");
+	c->online_count = MIN(online.size, c->cpu_count);
 	c->cpus = xcalloc(c->cpu_count, sizeof(*c->cpus));
 	return 0;
 }

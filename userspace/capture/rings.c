@@ -2,27 +2,20 @@
 #include "capture/rings.h"
 
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "capture/bpf_session.h"
+#include "capture/ring_pump.h"
 
 struct rings {
-	struct ring_buffer *reader; /* owned; NULL until there is a ring */
-	int array_fd;		    /* borrowed */
+	struct ring_pump *pump; /* owned */
+	int array_fd;		/* borrowed */
 	uint32_t ring_bytes;
 	int *fds; /* owned, by cpu number; -1: none */
 	unsigned int size;
-	const struct rings_handler *handler; /* during a drain */
 };
-
-static int rings_record(void *ctx, void *data, size_t len)
-{
-	rings_deliver(((struct rings *)ctx)->handler, data, len);
-	return 0;
-}
 
 static void rings_make_room(struct rings *rings, unsigned int cpu)
 {
@@ -42,12 +35,7 @@ static int rings_make(struct rings *rings, unsigned int cpu, struct err *err)
 	fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "hostprof_ring", 0, 0, rings->ring_bytes, NULL);
 	if (fd < 0)
 		return err_sys(err, -errno, "cannot make the ring buffer of cpu %u", cpu);
-	if (rings->reader) {
-		r = ring_buffer__add(rings->reader, fd, rings_record, rings);
-	} else {
-		rings->reader = ring_buffer__new(fd, rings_record, rings, NULL);
-		r = rings->reader ? 0 : -errno;
-	}
+	r = ring_pump_add(rings->pump, fd);
 	if (r < 0) {
 		close(fd);
 		return err_sys(err, r, "cannot map the ring buffer of cpu %u", cpu);
@@ -97,6 +85,7 @@ int rings_open(int array_fd, uint32_t ring_bytes, const struct cpu_list *cpus,
 	_cleanup_(rings_freep) struct rings *rings = xcalloc(1, sizeof(*rings));
 	int r;
 
+	rings->pump = ring_pump_new();
 	rings->array_fd = array_fd;
 	rings->ring_bytes = ring_bytes;
 	for (unsigned int cpu = 0; cpu < cpus->size; cpu++) {
@@ -107,6 +96,8 @@ int rings_open(int array_fd, uint32_t ring_bytes, const struct cpu_list *cpus,
 			return r;
 	}
 	r = rings_publish_all(rings, err);
+	if (r == 0)
+		r = ring_pump_start(rings->pump, err);
 	if (r < 0)
 		return r;
 	*ret_rings = TAKE_PTR(rings);
@@ -126,7 +117,7 @@ void rings_free(struct rings *rings)
 {
 	if (!rings)
 		return;
-	ring_buffer__free(rings->reader);
+	ring_pump_free(rings->pump);
 	for (unsigned int cpu = 0; cpu < rings->size; cpu++)
 		closep(&rings->fds[cpu]);
 	free(rings->fds);
@@ -135,7 +126,7 @@ void rings_free(struct rings *rings)
 
 int rings_fd(const struct rings *rings)
 {
-	return ring_buffer__epoll_fd(rings->reader);
+	return ring_pump_fd(rings->pump);
 }
 
 uint64_t rings_bytes(const struct rings *rings)
@@ -148,8 +139,14 @@ uint64_t rings_bytes(const struct rings *rings)
 	return bytes;
 }
 
+static void rings_record(const void *record, size_t len, void *data)
+{
+	rings_deliver(data, record, len);
+}
+
 void rings_drain(struct rings *rings, const struct rings_handler *handler)
 {
-	rings->handler = handler;
-	ring_buffer__consume(rings->reader);
+	struct rings_handler to = *handler;
+
+	ring_pump_take(rings->pump, rings_record, &to);
 }

@@ -209,6 +209,7 @@ static struct bpf_session_options usual(const struct capture_event *events, unsi
 		.events = events,
 		.event_count = count,
 		.possible_cpus = CPUS,
+		.online_cpus = CPUS - 2,
 		.ring_bytes = 1 << 20,
 		.miss_copy_bytes = WIRE_MISS_MAX_COPY - 50000,
 		.table_bytes = 64 << 20,
@@ -251,7 +252,7 @@ static void sizes_of_maps(void **state)
 	expect_line("rings: %d entries\n", CPUS);
 	expect_line("scratches: %d entries\n", CPUS * WIRE_SCRATCH_LEVELS);
 	expect_line("miss_buffers: values of %d\n", VALUE_BYTES - 50000);
-	expect_line("miss_buffers: %d entries\n", CPUS);
+	expect_line("miss_buffers: %d entries\n", CPUS - 2);
 	expect_line("blocks: %u entries\n", sizes.blocks);
 	expect_line("rules: %u entries\n", sizes.rules);
 	expect_line("ranges: %u entries\n", sizes.ranges);
@@ -264,6 +265,7 @@ static void sizes_of_maps(void **state)
 	assert_null(strstr(f.log.buf, "targets"));
 	assert_int_equal(f.rodata.hot_code_count, sizes.hot_codes);
 	assert_int_equal(f.rodata.miss_copy_bytes, WIRE_MISS_MAX_COPY - 50000);
+	assert_int_equal(f.rodata.miss_buffer_count, CPUS - 2);
 	bpf_session_free(session);
 	assert_true(f.destroyed);
 }

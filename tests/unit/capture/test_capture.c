@@ -60,6 +60,7 @@ static void the_usual_settings(void **state)
 	assert_int_equal(f.targets.len, 0);
 	assert_int_equal(f.session.event_count, 1);
 	assert_int_equal(f.session.possible_cpus, CPUS);
+	assert_int_equal(f.session.online_cpus, 3); /* 0 and 2 are */
 	assert_memory_equal(f.session.events, &f.event, sizeof(f.event));
 	assert_int_equal(f.perf.count, 1);
 	assert_int_equal(f.perf.prog_fds[CAPTURE_TRIGGER_PERF], PROG_FD);
@@ -183,6 +184,9 @@ static void how_large_the_rings_are(void **state)
 	struct capture_event events[2];
 
 	(void)state;
+	open_capture();
+	assert_int_equal(f.ring_bytes, 4 << 20); /* few cpus are online, whatever is possible */
+	f.online[CPUS - 1] = true;
 	for (size_t i = 0; i < ARRAY_SIZE(by_frequency); i++) {
 		f.event.period = NSEC_PER_SEC / by_frequency[i].hz;
 		open_capture();
@@ -219,7 +223,7 @@ static void how_much_of_a_stack_is_copied(void **state)
 	(void)state;
 	open_capture();
 	assert_int_equal(f.session.miss_copy_bytes, WIRE_MISS_LEAST_COPY);
-	f.options.rings_limit_bytes = CPUS * 4 * (WIRE_MISS_LEAST_COPY + 5000);
+	f.options.rings_limit_bytes = 3 * 4 * (WIRE_MISS_LEAST_COPY + 5000);
 	open_capture();
 	assert_int_equal(f.session.miss_copy_bytes, WIRE_MISS_LEAST_COPY + 4096);
 	f.options.rings_limit_bytes = 1ULL << 32;

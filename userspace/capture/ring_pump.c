@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "capture/ring_pump.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/vec.h"
+
+/* A queue that had to be larger is not kept. */
+#define KEPT_BYTES (1U * 1024 * 1024)
+
+/* Records one behind the other, each as its length and its bytes, in units of 8. */
+struct record_queue {
+	uint8_t *data; /* owned */
+	size_t len, room;
+};
+
+struct ring_pump {
+	pthread_mutex_t lock;	   /* of the rings, the queue and what is said of them */
+	pthread_cond_t taken;	   /* there is room in the queue, or it is time to end */
+	struct ring_buffer *rings; /* owned; NULL until there is one */
+	struct record_queue queue;
+	bool full; /* a ring was left as it was */
+	bool ending;
+
+	struct record_queue given; /* of the one who takes */
+	int news_fd;		   /* owned; eventfd: the queue is not empty */
+	int end_fd;		   /* owned; eventfd: it is time to end */
+	pthread_t thread;
+	bool runs;
+	int policy, nice; /* of the one who started it */
+};
+
+static size_t padded(size_t len)
+{
+	return (len + 7) & ~(size_t)7;
+}
+
+static void queue_push(struct record_queue *queue, const void *record, size_t len)
+{
+	const uint64_t head = len;
+
+	queue->data = vec_grow(queue->data, &queue->room, queue->len + 8 + padded(len), 1);
+	memcpy(queue->data + queue->len, &head, 8);
+	memcpy(queue->data + queue->len + 8, record, len);
+	queue->len += 8 + padded(len);
+}
+
+static void queue_give(const struct record_queue *queue,
+		       void (*record)(const void *record, size_t len, void *data), void *data)
+{
+	for (size_t at = 0; at < queue->len;) {
+		uint64_t len;
+
+		memcpy(&len, queue->data + at, 8);
+		record(queue->data + at + 8, len, data);
+		at += 8 + padded(len);
+	}
+}
+
+static void queue_clear(struct record_queue *queue)
+{
+	queue->len = 0;
+	if (queue->room <= KEPT_BYTES)
+		return;
+	free(queue->data);
+	*queue = (struct record_queue){ 0 };
+}
+
+/* With the lock held. An error stops the reading, and the record counts as read. */
+static int on_record(void *ctx, void *data, size_t len)
+{
+	struct ring_pump *pump = ctx;
+
+	queue_push(&pump->queue, data, len);
+	pump->full = pump->queue.len >= RING_PUMP_BYTES;
+	return pump->full ? -ENOBUFS : 0;
+}
+
+/* With the lock held. */
+static void fill_queue(struct ring_pump *pump)
+{
+	pump->full = false;
+	if (pump->rings)
+		ring_buffer__consume(pump->rings);
+}
+
+/* --- thread ----------------------------------------------------------------------------------- */
+
+static void tell(int fd)
+{
+	const uint64_t one = 1;
+
+	/* It cannot fail but by 2^64 news that nobody read. */
+	(void)!write(fd, &one, sizeof(one));
+}
+
+static void pump_once(struct ring_pump *pump)
+{
+	size_t before;
+
+	pthread_mutex_lock(&pump->lock);
+	while (pump->full && !pump->ending)
+		pthread_cond_wait(&pump->taken, &pump->lock);
+	before = pump->queue.len;
+	if (!pump->ending)
+		fill_queue(pump);
+	if (pump->queue.len > before)
+		tell(pump->news_fd);
+	pthread_mutex_unlock(&pump->lock);
+}
+
+/* One that was raised makes threads that are not (SCHED_RESET_ON_FORK). */
+static void be_as_urgent(const struct ring_pump *pump)
+{
+	const struct sched_param param = { .sched_priority = sched_get_priority_min(pump->policy) };
+
+	if (pump->policy != SCHED_OTHER)
+		(void)sched_setscheduler(0, pump->policy, &param);
+	else
+		(void)setpriority(PRIO_PROCESS, 0, pump->nice);
+}
+
+static void *pump_main(void *data)
+{
+	struct ring_pump *pump = data;
+	struct pollfd fds[] = { { .fd = pump->end_fd, .events = POLLIN },
+				{ .fd = ring_buffer__epoll_fd(pump->rings), .events = POLLIN } };
+
+	be_as_urgent(pump);
+	for (;;) {
+		if (poll(fds, 2, -1) < 0)
+			continue;
+		if (fds[0].revents)
+			return NULL;
+		pump_once(pump);
+	}
+}
+
+/* With every signal blocked: they belong to the event loop's thread. */
+static int start_thread(struct ring_pump *pump)
+{
+	sigset_t all, old;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rc = -pthread_create(&pump->thread, NULL, pump_main, pump);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pump->runs = rc == 0;
+	return rc;
+}
+
+int ring_pump_start(struct ring_pump *pump, struct err *err)
+{
+	int r;
+
+	pump->policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+	pump->nice = getpriority(PRIO_PROCESS, 0);
+	pump->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	pump->end_fd = pump->news_fd < 0 ? -1 : eventfd(0, EFD_CLOEXEC);
+	r = pump->end_fd < 0 ? -errno : start_thread(pump);
+	return r < 0 ? err_sys(err, r, "cannot start the reader of the ring buffers") : 0;
+}
+
+static void end_thread(struct ring_pump *pump)
+{
+	if (!pump->runs)
+		return;
+	pthread_mutex_lock(&pump->lock);
+	pump->ending = true;
+	pthread_cond_signal(&pump->taken);
+	pthread_mutex_unlock(&pump->lock);
+	tell(pump->end_fd);
+	pthread_join(pump->thread, NULL);
+}
+
+/* --- made and taken --------------------------------------------------------------------------- */
+
+struct ring_pump *ring_pump_new(void)
+{
+	struct ring_pump *pump = xcalloc(1, sizeof(*pump));
+
+	pthread_mutex_init(&pump->lock, NULL);
+	pthread_cond_init(&pump->taken, NULL);
+	pump->news_fd = pump->end_fd = -1;
+	return pump;
+}
+
+void ring_pump_free(struct ring_pump *pump)
+{
+	if (!pump)
+		return;
+	end_thread(pump);
+	ring_buffer__free(pump->rings);
+	pthread_cond_destroy(&pump->taken);
+	pthread_mutex_destroy(&pump->lock);
+	closep(&pump->news_fd);
+	closep(&pump->end_fd);
+	free(pump->queue.data);
+	free(pump->given.data);
+	free(pump);
+}
+
+static int add(struct ring_pump *pump, int fd)
+{
+	if (pump->rings)
+		return ring_buffer__add(pump->rings, fd, on_record, pump);
+	pump->rings = ring_buffer__new(fd, on_record, pump, NULL);
+	return pump->rings ? 0 : -errno;
+}
+
+int ring_pump_add(struct ring_pump *pump, int fd)
+{
+	int r;
+
+	pthread_mutex_lock(&pump->lock);
+	r = add(pump, fd);
+	pthread_mutex_unlock(&pump->lock);
+	return r;
+}
+
+int ring_pump_fd(const struct ring_pump *pump)
+{
+	return pump->news_fd;
+}
+
+/* True: a ring may have more. */
+static bool take_queue(struct ring_pump *pump)
+{
+	struct record_queue empty = pump->given;
+	bool more;
+
+	pthread_mutex_lock(&pump->lock);
+	if (!pump->full)
+		fill_queue(pump);
+	more = pump->full;
+	pump->given = pump->queue;
+	pump->queue = empty;
+	pump->full = false;
+	pthread_cond_signal(&pump->taken);
+	pthread_mutex_unlock(&pump->lock);
+	return more;
+}
+
+void ring_pump_take(struct ring_pump *pump,
+		    void (*record)(const void *record, size_t len, void *data), void *data)
+{
+	uint64_t news;
+	bool more;
+
+	(void)!read(pump->news_fd, &news, sizeof(news));
+	do {
+		more = take_queue(pump);
+		queue_give(&pump->given, record, data);
+		queue_clear(&pump->given);
+	} while (more);
+}

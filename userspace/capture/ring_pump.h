@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Empties the rings while the event loop is at something else: a thread that copies records into a
+ * queue of bounded size and does nothing more. The loop may be busy for some ten milliseconds (a
+ * process that is new, names, a file to be written); a ring has room for no more than seven of the
+ * largest stack copies.
+ */
+#ifndef HOSTPROF_CAPTURE_RING_PUMP_H
+#define HOSTPROF_CAPTURE_RING_PUMP_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+
+/* What is queued at most, but for one record; then rings fill up. */
+#define RING_PUMP_BYTES (8U * 1024 * 1024)
+
+struct ring_buffer;
+struct ring_pump;
+
+/* One that knows no ring. */
+struct ring_pump *ring_pump_new(void);
+void ring_pump_free(struct ring_pump *pump);
+DEFINE_CLEANUP(struct ring_pump *, ring_pump_free);
+
+/* Add ring FD to what is emptied. On an error nothing has changed. */
+int ring_pump_add(struct ring_pump *pump, int fd);
+
+/* When there is a ring. The thread is as urgent as the one that calls, as that is now. */
+int ring_pump_start(struct ring_pump *pump, struct err *err);
+
+/* Readable when records have come. */
+int ring_pump_fd(const struct ring_pump *pump);
+
+/*
+ * Hand every record that is there to RECORD, those of one ring in their order. The bytes are
+ * aligned to 8, and RECORD's while it runs.
+ */
+void ring_pump_take(struct ring_pump *pump,
+		    void (*record)(const void *record, size_t len, void *data), void *data);
+
+#endif

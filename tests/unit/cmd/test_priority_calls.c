@@ -137,6 +137,25 @@ static void raised_and_restored(void **state)
 	expect_log("");
 }
 
+/* A service manager, or a CI, may have given a better nice value to all that it starts. */
+static void better_than_usual_before(void **state)
+{
+	(void)state;
+	f.nice = -5;
+	priority_raise();
+	expect_log("rr+reset 77 1;");
+	f.action.sa_handler(SIGXCPU);
+	expect_log("other+reset 77 0;nice 77 -10;");
+	priority_restore();
+	expect_log("nice 77 -5;other 77 0;");
+	f.nice = -15;
+	f.may_not = true;
+	priority_raise();
+	expect_log("rr+reset 77 1;other+reset 77 0;nice 0 -15;");
+	priority_restore();
+	expect_log("nice 77 -15;other 77 0;");
+}
+
 /* A limit that is lower already stays; one that cannot be warned of is none to work under. */
 static void limits(void **state)
 {
@@ -172,8 +191,6 @@ static void one_that_was_chosen(void **state)
 	(void)state;
 	f.nice = 1;
 	priority_raise();
-	f.nice = -1;
-	priority_raise();
 	f.nice = 0;
 	f.policy = SCHED_BATCH;
 	priority_raise();
@@ -186,6 +203,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(raised_and_restored, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(better_than_usual_before, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(limits, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(not_allowed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_that_was_chosen, set_up, tear_down),

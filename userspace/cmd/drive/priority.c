@@ -8,6 +8,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/macros.h"
+
 #define RAISED_NICE (-10)
 /*
  * One who does not sleep for so long has too much to do to be before all others: the kernel tells
@@ -17,11 +19,12 @@
 
 static struct {
 	pid_t tid; /* 0: none is raised */
+	int nice_before;
 	struct rlimit limit_before;
 	struct sigaction action_before;
 } raised;
 
-/* Its children, whose policy is the usual one, begin with nice 0, which it had. */
+/* Its children have the usual policy, and nice 0 unless it was worse. */
 static int set_policy(pid_t tid, int policy)
 {
 	const struct sched_param param = { .sched_priority = sched_get_priority_min(policy) };
@@ -34,7 +37,7 @@ static void on_too_long(int signo)
 {
 	(void)signo;
 	(void)set_policy(raised.tid, SCHED_OTHER);
-	(void)setpriority(PRIO_PROCESS, (id_t)raised.tid, RAISED_NICE);
+	(void)setpriority(PRIO_PROCESS, (id_t)raised.tid, MIN(raised.nice_before, RAISED_NICE));
 }
 
 /* False: one who is over the limit would not be told but killed, by the hard limit. */
@@ -54,13 +57,16 @@ static bool watch(void)
 
 void priority_raise(void)
 {
-	if (sched_getscheduler(0) != SCHED_OTHER || getpriority(PRIO_PROCESS, 0) != 0)
+	int nice = getpriority(PRIO_PROCESS, 0);
+
+	if (sched_getscheduler(0) != SCHED_OTHER || nice > 0)
 		return;
 	raised.tid = gettid();
+	raised.nice_before = nice;
 	if (watch() && set_policy(raised.tid, SCHED_RR) == 0)
 		return;
 	if (set_policy(raised.tid, SCHED_OTHER) == 0)
-		(void)setpriority(PRIO_PROCESS, 0, RAISED_NICE);
+		(void)setpriority(PRIO_PROCESS, 0, MIN(nice, RAISED_NICE));
 }
 
 void priority_restore(void)
@@ -69,7 +75,7 @@ void priority_restore(void)
 
 	if (!raised.tid)
 		return;
-	(void)setpriority(PRIO_PROCESS, (id_t)raised.tid, 0);
+	(void)setpriority(PRIO_PROCESS, (id_t)raised.tid, raised.nice_before);
 	(void)sched_setscheduler(raised.tid, SCHED_OTHER, &param);
 	setrlimit(RLIMIT_RTTIME, &raised.limit_before);
 	sigaction(SIGXCPU, &raised.action_before, NULL);

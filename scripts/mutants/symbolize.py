@@ -8,6 +8,7 @@ KERNEL_FRAME = "userspace/symbolize/kernel_frame.c"
 NATIVE = "userspace/symbolize/native.c"
 JAVA = "userspace/symbolize/java.c"
 PERF_MAP = "userspace/symbolize/perf_map.c"
+LRU = "userspace/base/lru.c"
 WORDS = "userspace/symbolize/sample_words.c"
 
 STACKS = ["test_symbolize_parts", "test_symbolize_code", "test_symbolizer", "test_pipeline_chunks"]
@@ -116,4 +117,11 @@ CODE = [
            "push_java_frame(build, &frame, FRAME_JAVA_JIT);", JVMS),
 ]
 
-MUTANTS = ADDRESSES + KEPT + KINDS + KALLSYMS + PERF_MAPS + CODE
+CACHES = [
+    Mutant("a full cache is emptied", LRU, "while (lru->len && lru->bytes + bytes > lru->limit_bytes)",
+           "for (bool full = lru->bytes + bytes > lru->limit_bytes; full && lru->len;)", ["test_lru"]),
+    Mutant("what is asked for goes first", LRU, "if (entry_at(lru, 0)->older != at) {", "if (0) {", ["test_lru"]),
+    Mutant("what an entry owns is free", LRU, "bytes += LRU_ENTRY_BYTES;", "bytes = LRU_ENTRY_BYTES;", ["test_lru"]),
+]
+
+MUTANTS = ADDRESSES + KEPT + KINDS + KALLSYMS + PERF_MAPS + CODE + CACHES

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What was found once, by a 64-bit key, within a budget of bytes: when it is full, what was not asked
+ * for the longest time goes, and never more than must. All caches of names have this policy.
+ */
+#ifndef HOSTPROF_BASE_LRU_H
+#define HOSTPROF_BASE_LRU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+/* What an entry takes besides the bytes that the caller states; a bit more than it is. */
+#define LRU_ENTRY_BYTES 48
+
+struct lru_entry {
+	uint64_t key;
+	uint64_t value;
+	uint32_t older, newer; /* indexes */
+	uint32_t chain;	       /* the next of the same bucket, or of the free ones */
+	uint32_t bytes;	       /* with LRU_ENTRY_BYTES */
+};
+
+struct lru {
+	VEC(struct lru_entry) entries; /* 0 is the ring's head: its newer is the oldest */
+	uint32_t *buckets;	       /* owned; 0: empty */
+	uint32_t mask;
+	uint32_t free; /* 0: none */
+	size_t len;
+	size_t bytes;
+	size_t limit_bytes;
+	void (*drop)(uint64_t value); /* may be NULL: values own nothing */
+};
+
+/* No memory is taken before the first entry. DROP is called for each value that goes. */
+void lru_init(struct lru *lru, size_t limit_bytes, void (*drop)(uint64_t value));
+/* Drops everything; it is empty then and can be used again. */
+void lru_clear(struct lru *lru);
+
+/* True and *ret_value when KEY is there, which makes it the newest. */
+bool lru_get(struct lru *lru, uint64_t key, uint64_t *ret_value);
+
+/*
+ * Insert or replace. VALUE owns BYTES besides its entry. The oldest go until it fits; one that is
+ * larger than the whole budget is kept alone.
+ */
+void lru_put(struct lru *lru, uint64_t key, uint64_t value, size_t bytes);
+
+/* From now on; what is too much by that goes at once. */
+void lru_set_limit(struct lru *lru, size_t limit_bytes);
+
+#endif

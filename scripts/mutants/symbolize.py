@@ -8,6 +8,8 @@ KERNEL_FRAME = "userspace/symbolize/kernel_frame.c"
 NATIVE = "userspace/symbolize/native.c"
 JAVA = "userspace/symbolize/java.c"
 PERF_MAP = "userspace/symbolize/perf_map.c"
+SOURCE = "userspace/symbolize/source.c"
+SOURCES = "userspace/symbolize/sources.c"
 LRU = "userspace/base/lru.c"
 WORDS = "userspace/symbolize/sample_words.c"
 
@@ -24,10 +26,10 @@ ADDRESSES = [
     Mutant("a pc and a return address are one", WORDS, "word & (WIRE_FRAME_ADDRESS_MASK | WIRE_FRAME_EXACT);",
            "word & WIRE_FRAME_ADDRESS_MASK;", STACKS),
     Mutant("addresses without a sign", WORDS, "(uint64_t)((int64_t)(word << 8) >> 8);", "word << 8 >> 8;", STACKS),
-    Mutant("a mapping's file offset forgotten", NATIVE, "address - mapping->start + mapping->pgoff;",
-           "address - mapping->start;", STACKS),
-    Mutant("a file that is not ready gives its last name", NATIVE, "*ret_final = !image || is_final(image);",
-           "*ret_final = true;", STACKS),
+    Mutant("a mapping's file offset forgotten", NATIVE, "query->address - mapping->start + mapping->pgoff;",
+           "query->address - mapping->start;", STACKS),
+    Mutant("a file that is not ready gives its last name", NATIVE,
+           "answer->of_moment = !is_final(query->image);", "", STACKS),
 ]
 
 KEPT = [
@@ -42,10 +44,10 @@ KEPT = [
            STACKS),
     Mutant("files of the last chunk", SYMBOLIZER, "hmap_clear(&symbolizer->image_mappings);", "", STACKS),
     Mutant("kernel frames of the last chunk", SYMBOLIZER,
-           "hmap_clear(&symbolizer->kernel_frames);\n\tsymbolizer->jit", "symbolizer->jit", STACKS),
+           "lru_clear(&symbolizer->kernel_frames);\n\tsymbolizer->jit", "symbolizer->jit", STACKS),
     Mutant("the JIT of the last chunk", SYMBOLIZER,
-           "hmap_clear(&symbolizer->kernel_frames);\n\tsymbolizer->jit_mapping = PROFILE_NONE;",
-           "hmap_clear(&symbolizer->kernel_frames);", STACKS),
+           "lru_clear(&symbolizer->kernel_frames);\n\tsymbolizer->jit_mapping = PROFILE_NONE;",
+           "lru_clear(&symbolizer->kernel_frames);", STACKS),
     Mutant("stacks that time changes are kept", SYMBOLIZER, "if (build.cacheable) {", "{", STACKS),
     Mutant("stacks of before an agent are kept", SYMBOLIZER,
            "if (cache->has_code_map != has_code_map)\n\t\tcache_clear(cache);", "", JVMS),
@@ -99,22 +101,24 @@ PERF_MAPS = [
 ]
 
 CODE = [
-    Mutant("an inlined method is one of its own", JAVA, "frames[i].inlined ? FRAME_JAVA_INLINED : FRAME_JAVA_JIT",
-           "FRAME_JAVA_JIT", JVMS),
-    Mutant("the innermost inlined method only", JAVA, "for (unsigned int i = 0; i < count; i++)\n\t\t\tpush_java_frame",
-           "for (unsigned int i = 0; i < MIN(count, 1U); i++)\n\t\t\tpush_java_frame", JVMS),
-    Mutant("code of another time is kept", JAVA,
-           "build->cacheable = false;\n\tfound = jvm_find_code(build->jvm, address, build->time_ns, exact, frames, &count, &stub);",
-           "found = jvm_find_code(build->jvm, address, build->time_ns, exact, frames, &count, &stub);", JVMS),
-    Mutant("evicted code is kept", JAVA, "build->cacheable = false;\n\t\tpush_found", "push_found", JVMS),
-    Mutant("the code map is asked in vain", JAVA, "if (found == JAVA_FRAMES || found == JAVA_STUB)", "if (0)", JVMS),
+    Mutant("an inlined method is one of its own", JAVA, "java->frames[i].inlined ? FRAME_JAVA_INLINED : kind",
+           "kind", JVMS),
+    Mutant("the innermost inlined method only", JAVA, "for (unsigned int i = 0; i < java->count; i++)",
+           "for (unsigned int i = 0; i < MIN(java->count, 1U); i++)", JVMS),
+    Mutant("code of another time is kept", JAVA, "answer->of_moment = true;", "", JVMS),
+    Mutant("evicted code is kept", JAVA, "answer->of_moment = answer->sure < ANSWER_PLACE;", "", JVMS),
+    Mutant("the code map is asked in vain", SOURCES, '{ "code map", ASK_CODE | ASK_COMPILED, .find = java_find_code },',
+           '{ "code map", ASK_CODE, .find = java_find_code },', JVMS),
+    Mutant("evicted code has a place", SOURCE, "(evicted && !source->proves)", "0", JVMS),
+    Mutant("the first of several frames is kept", SOURCE, "keep(build, kept, query->key, answer->count);",
+           "keep(build, kept, query->key, 1);", ["test_symbolize_source"]),
     Mutant("lines are lost", JAVA, ".line = java->line,", "", JVMS),
-    Mutant("evicted code is unknown", JAVA, 'stack_push_name(build, "[evicted]", FRAME_MARK, PROFILE_NONE); break;',
-           "break;", JVMS),
-    Mutant("an interpreted method without identity is kept", JAVA, "found == JAVA_FRAMES && words[4] != 0;",
-           "found == JAVA_FRAMES;", JVMS),
-    Mutant("interpreted frames look compiled", JAVA, "push_java_frame(build, &frame, FRAME_JAVA_INTERPRETED);",
-           "push_java_frame(build, &frame, FRAME_JAVA_JIT);", JVMS),
+    Mutant("evicted code is unknown", SOURCE, 'stack_push_name(build, "[evicted]", FRAME_MARK, PROFILE_NONE);',
+           ';', JVMS),
+    Mutant("an interpreted method without identity is kept", JAVA, "answer->sure < ANSWER_PLACE || !has_identity;",
+           "answer->sure < ANSWER_PLACE;", JVMS),
+    Mutant("interpreted frames look compiled", JAVA, "take(build, found, java, FRAME_JAVA_INTERPRETED,",
+           "take(build, found, java, FRAME_JAVA_JIT,", JVMS),
 ]
 
 CACHES = [

@@ -211,36 +211,37 @@ static inline struct java_frame java_frame_of(const struct jvm *jvm, bool inline
 				    .inlined = inlined };
 }
 
-enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_ns, bool exact,
-			       struct java_frame *frames, unsigned int *ret_count,
-			       const char **ret_stub)
+enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_ns,
+			       struct java_answer *ret_answer)
 {
-	(void)address, (void)exact;
+	(void)address;
 	jvm->asked_code++;
 	jvm->asked_ns = time_ns;
-	*ret_stub = "stub";
-	*ret_count = jvm->inlined + 1;
+	ret_answer->stub = "stub";
+	ret_answer->count = jvm->inlined + 1;
 	for (unsigned int i = 0; i <= jvm->inlined; i++)
-		frames[i] = java_frame_of(jvm, i < jvm->inlined);
+		ret_answer->frames[i] = java_frame_of(jvm, i < jvm->inlined);
 	return jvm->of_code;
 }
 
 enum java_lookup jvm_find_interpreted(struct jvm *jvm, const uint64_t words[WIRE_INTERPRETED_WORDS],
-				      struct java_frame *ret_frame)
+				      struct java_answer *ret_answer)
 {
 	(void)words;
 	jvm->asked_interpreted++;
-	*ret_frame = java_frame_of(jvm, false);
+	ret_answer->count = 1;
+	ret_answer->frames[0] = java_frame_of(jvm, false);
 	return jvm->of_interpreted;
 }
 
 enum java_lookup jvm_find_compiled(struct jvm *jvm, const uint64_t words[WIRE_COMPILED_WORDS],
-				   struct java_frame *ret_frame, const char **ret_stub)
+				   struct java_answer *ret_answer)
 {
 	(void)words;
 	jvm->asked_compiled++;
-	*ret_stub = "blob";
-	*ret_frame = java_frame_of(jvm, false);
+	ret_answer->stub = "blob";
+	ret_answer->count = 1;
+	ret_answer->frames[0] = java_frame_of(jvm, false);
 	return jvm->of_compiled;
 }
 

@@ -142,29 +142,34 @@ int jvm_get_wire(struct jvm *jvm, bool urgent, struct wire_jvm *ret_wire)
 }
 
 enum java_lookup jvm_find_interpreted(struct jvm *jvm, const uint64_t words[WIRE_INTERPRETED_WORDS],
-				      struct java_frame *ret_frame)
+				      struct java_answer *ret_answer)
 {
 	int ret;
 
 	if (!has_layout(jvm))
 		return JAVA_UNKNOWN;
-	ret = method_names_find(jvm->names, words[1], words[2], words[4], words[3], ret_frame);
+	ret = method_names_find(jvm->names, words[1], words[2], words[4], words[3],
+				&ret_answer->frames[0]);
+	ret_answer->count = 1;
+	ret_answer->stub = NULL;
 	if (!ret)
 		return JAVA_FRAMES;
 	return ret == -ESTALE || ret == -ESRCH ? JAVA_EVICTED : JAVA_UNKNOWN;
 }
 
 enum java_lookup jvm_find_compiled(struct jvm *jvm, const uint64_t words[WIRE_COMPILED_WORDS],
-				   struct java_frame *ret_frame, const char **ret_stub)
+				   struct java_answer *ret_answer)
 {
 	uint64_t address = words[0] & WIRE_FRAME_ADDRESS_MASK;
 	int ret;
 
 	if (!has_layout(jvm))
 		return JAVA_UNKNOWN;
-	ret = code_names_find(jvm->code, address, (uint32_t)words[1], ret_frame, ret_stub);
+	ret = code_names_find(jvm->code, address, (uint32_t)words[1], &ret_answer->frames[0],
+			      &ret_answer->stub);
+	ret_answer->count = 1;
 	if (!ret)
-		return *ret_stub ? JAVA_STUB : JAVA_FRAMES;
+		return ret_answer->stub ? JAVA_STUB : JAVA_FRAMES;
 	return ret == -ESTALE || ret == -ESRCH ? JAVA_EVICTED : JAVA_UNKNOWN;
 }
 
@@ -321,19 +326,14 @@ bool jvm_owns_address(const struct jvm *jvm, uint64_t address)
 						&stub) != JAVA_UNKNOWN;
 }
 
-/*
- * EXACT makes no difference: debug info is looked up as HotSpot does it, by the first pc at or
- * after the address, which is the address itself where a call returns.
- */
-/* What a look-up is about and what it yields: NOLINTNEXTLINE(readability-function-size) */
-enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_ns, bool exact,
-			       struct java_frame *frames, unsigned int *ret_count,
-			       const char **ret_stub)
+enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_ns,
+			       struct java_answer *ret_answer)
 {
-	(void)exact;
+	ret_answer->stub = NULL;
 	if (!jvm->store)
 		return JAVA_UNKNOWN;
-	return codemap_store_find(jvm->store, address, time_ns, frames, ret_count, ret_stub);
+	return codemap_store_find(jvm->store, address, time_ns, ret_answer->frames,
+				  &ret_answer->count, &ret_answer->stub);
 }
 
 /* The tid that the JVM knows: the innermost of "NSpid:" in the thread's status. */

@@ -50,52 +50,15 @@ static uint32_t image_mapping(struct stack_build *build, const struct image *ima
 	return (uint32_t)id;
 }
 
-/* Without load segments (not ELF, not readable) the file offset stands for the address. */
-static uint32_t push_image_frame(struct stack_build *build, struct image *image,
-				 const struct mapping *mapping, uint64_t address)
+/* What maps the address is looked up once, whoever asks. */
+static void query_locate(struct stack_build *build, struct symbol_query *query)
 {
-	struct profile_frame frame = { .kind = FRAME_NATIVE, .bci = -1 };
-	uint64_t offset = address - mapping->start + mapping->pgoff;
-	struct elf_symbol symbol;
-
-	if (!image_offset_to_address(image, offset, &frame.address))
-		frame.address = offset;
-	else if (image_find_symbol(image, frame.address, &symbol)) {
-		frame.name = profile_string(build->profile, symbol.name);
-		frame.kind = symbol.cpp ? FRAME_CPP : FRAME_NATIVE;
-	}
-	frame.mapping = image_mapping(build, image);
-	return stack_push(build, &frame);
-}
-
-static const char *find_in_perf_map(struct process_cache *cache, const struct process *process,
-				    uint64_t address)
-{
-	if (!cache->perf_map) {
-		uint64_t now = clock_now_ns();
-
-		if (now < cache->next_perf_map_ns)
-			return NULL;
-		cache->next_perf_map_ns = now + PERF_MAP_RETRY_NS;
-		cache->perf_map = perf_map_open(process->pid);
-		if (!cache->perf_map)
-			return NULL;
-	}
-	return perf_map_find(cache->perf_map, address);
-}
-
-/* Memory that no ELF file stands behind: "[anon]", "[heap]", or what a JIT says of it. */
-static uint32_t push_pseudo_frame(struct stack_build *build, const struct mapping *mapping,
-				  uint64_t address)
-{
-	const char *name = find_in_perf_map(build->cache, build->process, address);
-	const char *path = mapping->path[0] ? mapping->path : "[anon]";
-	struct profile_mapping pseudo = { 0 };
-
-	if (name)
-		return stack_push_name(build, name, FRAME_JIT_OTHER, jit_mapping_id(build));
-	pseudo.path = path_string(build->profile, path);
-	return stack_push_name(build, path, FRAME_NATIVE, profile_mapping(build->profile, &pseudo));
+	if (query->located)
+		return;
+	query->located = true;
+	query->mapping = process_find_mapping(build->process, query->address);
+	if (query->mapping)
+		query->image = mapping_get_image(build->symbolizer, build->process, query->mapping);
 }
 
 /* JITs map files too, which are not ELF. Of a file that was not read we show name and offset. */
@@ -114,35 +77,85 @@ static bool is_final(const struct image *image)
 	return image_state(image) == IMAGE_READY || image_state(image) == IMAGE_FAILED;
 }
 
-/* *ret_final: it will be the same at every time while the mappings are these. */
-static uint32_t push_new(struct stack_build *build, uint64_t address, bool *ret_final)
+/* Without load segments (not ELF, not readable) the file offset stands for the address. */
+static void add_image_frame(struct stack_build *build, const struct symbol_query *query,
+			    struct answer *answer)
 {
-	struct mapping *mapping = process_find_mapping(build->process, address);
-	struct image *image =
-		mapping ? mapping_get_image(build->symbolizer, build->process, mapping) : NULL;
+	const struct mapping *mapping = query->mapping;
+	struct profile_frame frame = { .kind = FRAME_NATIVE, .bci = -1 };
+	uint64_t offset = query->address - mapping->start + mapping->pgoff;
+	struct elf_symbol symbol;
 
-	*ret_final = !image || is_final(image); /* else the caller could not wait */
-	if (!mapping)
-		return stack_push_name(build, "[unknown]", FRAME_NATIVE, PROFILE_NONE);
-	if (image && holds_code(image))
-		return push_image_frame(build, image, mapping, address);
-	*ret_final = false; /* a perf map grows */
-	return push_pseudo_frame(build, mapping, address);
+	answer->sure = ANSWER_PLACE;
+	if (!image_offset_to_address(query->image, offset, &frame.address))
+		frame.address = offset;
+	else if (image_find_symbol(query->image, frame.address, &symbol)) {
+		answer->sure = ANSWER_RANGE;
+		frame.name = profile_string(build->profile, symbol.name);
+		frame.kind = symbol.cpp ? FRAME_CPP : FRAME_NATIVE;
+	}
+	frame.mapping = image_mapping(build, query->image);
+	answer_add(answer, &frame);
 }
 
-void native_push(struct stack_build *build, uint64_t address, uint64_t cache_key)
+void native_find_file(struct stack_build *build, struct symbol_query *query, struct answer *answer)
 {
-	struct hmap *known = &build->cache->frames;
-	uint64_t id;
-	bool final;
+	query_locate(build, query);
+	if (!query->image || !holds_code(query->image))
+		return;
+	add_image_frame(build, query, answer);
+	answer->of_moment = !is_final(query->image); /* the caller could not wait */
+}
 
-	if (hmap_get(known, cache_key, &id)) {
-		stack_push_known(build, (uint32_t)id);
+static const char *find_in_perf_map(struct process_cache *cache, const struct process *process,
+				    uint64_t address)
+{
+	if (!cache->perf_map) {
+		uint64_t now = clock_now_ns();
+
+		if (now < cache->next_perf_map_ns)
+			return NULL;
+		cache->next_perf_map_ns = now + PERF_MAP_RETRY_NS;
+		cache->perf_map = perf_map_open(process->pid);
+		if (!cache->perf_map)
+			return NULL;
+	}
+	return perf_map_find(cache->perf_map, address);
+}
+
+/* Of memory that no ELF file stands behind; the map grows. */
+void native_find_perf_map(struct stack_build *build, struct symbol_query *query,
+			  struct answer *answer)
+{
+	const char *name;
+
+	query_locate(build, query);
+	if (!query->mapping)
+		return;
+	answer->of_moment = true;
+	name = find_in_perf_map(build->cache, build->process, query->address);
+	if (!name)
+		return;
+	answer->sure = ANSWER_RANGE;
+	answer_add_name(build, answer, name, FRAME_JIT_OTHER, jit_mapping_id(build));
+}
+
+/* "[anon]", "[heap]", a file that is not ELF. */
+void native_find_memory(struct stack_build *build, struct symbol_query *query,
+			struct answer *answer)
+{
+	struct profile_mapping pseudo = { 0 };
+	const char *path;
+
+	query_locate(build, query);
+	answer->sure = ANSWER_PLACE;
+	if (!query->mapping) {
+		answer_add_name(build, answer, "[unknown]", FRAME_NATIVE, PROFILE_NONE);
 		return;
 	}
-	id = push_new(build, address, &final);
-	if (final)
-		hmap_put(known, cache_key, id);
-	else
-		build->cacheable = false;
+	answer->of_moment = true; /* a perf map may know it later */
+	path = query->mapping->path[0] ? query->mapping->path : "[anon]";
+	pseudo.path = path_string(build->profile, path);
+	answer_add_name(build, answer, path, FRAME_NATIVE,
+			profile_mapping(build->profile, &pseudo));
 }

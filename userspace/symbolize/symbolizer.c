@@ -6,11 +6,11 @@
 #include "symbolize/sample_words.h"
 #include "symbolize/symbolizer_private.h"
 
-/* Per process; a full table is emptied. A large program's hot code is a few thousand addresses. */
-#define MAX_CACHED_FRAMES 65536
-#define MAX_CACHED_STACKS 16384
+/* Per process. A large program's hot code is a few thousand addresses. */
+#define MAX_FRAME_BYTES (87000 * LRU_ENTRY_BYTES)
+#define MAX_STACK_BYTES (16384 * LRU_ENTRY_BYTES)
 /* Of the kernel: more than it has call sites in all traces of a day. */
-#define MAX_KERNEL_FRAMES 131072
+#define MAX_KERNEL_BYTES (131072 * LRU_ENTRY_BYTES)
 
 static const struct {
 	const char *id;
@@ -31,22 +31,20 @@ int symbolizer_new(struct image_cache *images, struct jvm_table *jvms,
 	symbolizer->images = images;
 	symbolizer->jvms = jvms;
 	symbolizer->jit_mapping = PROFILE_NONE;
+	lru_init(&symbolizer->kernel_frames, MAX_KERNEL_BYTES, kept_frames_drop);
 	*ret_symbolizer = symbolizer;
 	return 0;
 }
 
 static void cache_clear(struct process_cache *cache)
 {
-	hmap_clear(&cache->frames);
-	hmap_clear(&cache->code);
-	hmap_clear(&cache->stacks);
+	lru_clear(&cache->frames);
+	lru_clear(&cache->stacks);
 }
 
 static void cache_free(struct process_cache *cache)
 {
-	hmap_release(&cache->frames);
-	hmap_release(&cache->code);
-	hmap_release(&cache->stacks);
+	cache_clear(cache);
 	perf_map_free(cache->perf_map);
 	free(cache);
 }
@@ -62,7 +60,7 @@ void symbolizer_free(struct symbolizer *symbolizer)
 		cache_free(hmap_find_ptr(&symbolizer->processes, pid));
 	hmap_release(&symbolizer->processes);
 	hmap_release(&symbolizer->image_mappings);
-	hmap_release(&symbolizer->kernel_frames);
+	lru_clear(&symbolizer->kernel_frames);
 	vec_release(&symbolizer->frames);
 	kernel_symbols_free(symbolizer->kernel);
 	free(symbolizer);
@@ -85,6 +83,8 @@ static struct process_cache *get_cache(struct symbolizer *symbolizer, const stru
 	if (!cache) {
 		cache = xcalloc(1, sizeof(*cache));
 		cache->serial = process->serial;
+		lru_init(&cache->frames, MAX_FRAME_BYTES, kept_frames_drop);
+		lru_init(&cache->stacks, MAX_STACK_BYTES, NULL);
 		hmap_put_ptr(&symbolizer->processes, process->pid, cache);
 	}
 	if (cache->mappings_serial != process->mappings_serial) {
@@ -113,7 +113,7 @@ void symbolizer_reset_ids(struct symbolizer *symbolizer)
 	while (hmap_next(&symbolizer->processes, &at, &pid, &value))
 		cache_clear(hmap_find_ptr(&symbolizer->processes, pid));
 	hmap_clear(&symbolizer->image_mappings);
-	hmap_clear(&symbolizer->kernel_frames);
+	lru_clear(&symbolizer->kernel_frames);
 	symbolizer->jit_mapping = PROFILE_NONE;
 }
 
@@ -134,16 +134,15 @@ void symbolizer_touch(struct symbolizer *symbolizer, struct process *process)
 void symbolizer_prefetch_jvm(struct jvm *jvm, const struct wire_sample *sample)
 {
 	struct word_reader kernel, user;
-	struct java_frame frame;
+	struct java_answer answer;
 	struct user_word word;
-	const char *stub;
 
 	sample_words_read(sample, &kernel, &user);
 	while (user_word_next(&user, &word))
 		if (word.kind == WIRE_FRAME_INTERPRETED)
-			jvm_find_interpreted(jvm, word.words, &frame);
+			jvm_find_interpreted(jvm, word.words, &answer);
 		else if (word.kind == WIRE_FRAME_COMPILED)
-			jvm_find_compiled(jvm, word.words, &frame, &stub);
+			jvm_find_compiled(jvm, word.words, &answer);
 }
 
 void symbolizer_prefetch(struct symbolizer *symbolizer, struct process *process,
@@ -156,8 +155,8 @@ void symbolizer_prefetch(struct symbolizer *symbolizer, struct process *process,
 	if (!jvm)
 		return;
 	sample_words_read(sample, &kernel, &user);
-	if (hmap_get(&get_cache(symbolizer, process)->stacks,
-		     sample_words_hash(sample, &kernel, &user), &known))
+	if (lru_get(&get_cache(symbolizer, process)->stacks,
+		    sample_words_hash(sample, &kernel, &user), &known))
 		return;
 	symbolizer_prefetch_jvm(jvm, sample);
 }
@@ -187,7 +186,7 @@ bool symbolizer_ready(struct symbolizer *symbolizer, struct process *process,
 
 	sample_words_read(sample, &kernel, &user);
 	while (user_word_next(&user, &word))
-		if (word.kind == WIRE_FRAME_CODE && !hmap_get(&cache->frames, word.cache_key, &id))
+		if (word.kind == WIRE_FRAME_CODE && !lru_get(&cache->frames, word.cache_key, &id))
 			ready &= is_ready(symbolizer, process, word.address);
 	return ready;
 }
@@ -224,8 +223,13 @@ uint32_t stack_push_name(struct stack_build *build, const char *name, enum frame
 static void push_kernel_frames(struct stack_build *build, const struct word_reader *kernel)
 {
 	/* the first one is where the cpu was, the others are return addresses */
-	for (const uint64_t *at = kernel->at; at < kernel->end; at++)
-		kernel_push(build, at == kernel->at ? *at : *at - 1);
+	for (const uint64_t *at = kernel->at; at < kernel->end; at++) {
+		struct symbol_query query = { .kind = ASK_KERNEL,
+					      .address = at == kernel->at ? *at : *at - 1 };
+
+		query.key = query.address;
+		source_push(build, &query);
+	}
 }
 
 static const char *const marks[] = {
@@ -241,18 +245,31 @@ static void push_mark(struct stack_build *build, uint64_t mark)
 		stack_push_name(build, marks[mark], FRAME_MARK, PROFILE_NONE);
 }
 
+static uint64_t words_key(const uint64_t *words, size_t count)
+{
+	return hash_bytes(words, count * sizeof(words[0]));
+}
+
 static void push_user_frame(struct stack_build *build, const struct user_word *word)
 {
+	struct symbol_query query = { .kind = ASK_CODE,
+				      .address = word->address,
+				      .key = word->cache_key,
+				      .words = word->words };
+
 	switch (word->kind) {
-	case WIRE_FRAME_MARK: push_mark(build, word->words[0] & WIRE_FRAME_ADDRESS_MASK); break;
-	case WIRE_FRAME_INTERPRETED: java_push_interpreted(build, word->words); break;
-	case WIRE_FRAME_COMPILED:
-		java_push_compiled(build, word->words, word->address, word->exact);
+	case WIRE_FRAME_MARK: push_mark(build, word->words[0] & WIRE_FRAME_ADDRESS_MASK); return;
+	case WIRE_FRAME_INTERPRETED:
+		query.kind = ASK_INTERPRETED;
+		query.key = words_key(word->words, WIRE_INTERPRETED_WORDS);
 		break;
-	default:
-		if (!java_push_code(build, word->address, word->exact))
-			native_push(build, word->address, word->cache_key);
+	case WIRE_FRAME_COMPILED:
+		query.kind = ASK_COMPILED;
+		query.key = words_key(word->words, WIRE_COMPILED_WORDS);
+		break;
+	default: break;
 	}
+	source_push(build, &query);
 }
 
 static void push_user_frames(struct stack_build *build, struct word_reader user)
@@ -288,12 +305,6 @@ static uint32_t build_stack(struct stack_build *build, const struct wire_sample 
 	struct symbolizer *symbolizer = build->symbolizer;
 
 	symbolizer->frames.len = 0;
-	if (build->cache->frames.len >= MAX_CACHED_FRAMES)
-		hmap_clear(&build->cache->frames);
-	if (build->cache->code.len >= MAX_CACHED_FRAMES)
-		hmap_clear(&build->cache->code);
-	if (symbolizer->kernel_frames.len >= MAX_KERNEL_FRAMES)
-		hmap_clear(&symbolizer->kernel_frames);
 	push_kernel_frames(build, kernel);
 	push_user_frames(build, *user);
 	push_root(build, sample);
@@ -326,13 +337,10 @@ uint32_t symbolizer_stack(struct symbolizer *symbolizer, struct profile *profile
 	note_code_map(cache, build.jvm);
 	sample_words_read(sample, &kernel, &user);
 	hash = sample_words_hash(sample, &kernel, &user);
-	if (hmap_get(&cache->stacks, hash, &known))
+	if (lru_get(&cache->stacks, hash, &known))
 		return (uint32_t)known;
 	stack = build_stack(&build, sample, &kernel, &user);
-	if (build.cacheable) {
-		if (cache->stacks.len >= MAX_CACHED_STACKS)
-			hmap_clear(&cache->stacks);
-		hmap_put(&cache->stacks, hash, stack);
-	}
+	if (build.cacheable)
+		lru_put(&cache->stacks, hash, stack, 0);
 	return stack;
 }

@@ -64,15 +64,12 @@ static void end(struct pair *p, struct agent *a)
 
 static enum java_lookup look_up(struct pair *p, uint64_t time_ns, struct java_frame *frame)
 {
-	struct java_frame frames[JAVA_MAX_INLINE];
-	const char *stub = NULL;
-	unsigned int count = 0;
-	enum java_lookup found =
-		jvm_find_code(p->jvm, ADDRESS + 8, time_ns, true, frames, &count, &stub);
+	struct java_answer answer;
+	enum java_lookup found = jvm_find_code(p->jvm, ADDRESS + 8, time_ns, &answer);
 
 	if (found == JAVA_FRAMES) {
-		assert_int_equal(count, 1);
-		*frame = frames[0];
+		assert_int_equal(answer.count, 1);
+		*frame = answer.frames[0];
 	}
 	return found;
 }
@@ -420,16 +417,15 @@ static void a_table_of_jvms(void **state)
 static void a_jvm_without_tables(void **state)
 {
 	uint64_t words[WIRE_INTERPRETED_WORDS] = { 0 };
-	struct java_frame frame;
+	struct java_answer answer;
 	struct wire_jvm wire;
-	const char *stub = NULL;
 	struct pair p;
 	struct agent *a = begin(&p);
 
 	(void)state;
 	assert_string_equal(jvm_version(p.jvm), "");
-	assert_int_equal(jvm_find_interpreted(p.jvm, words, &frame), JAVA_UNKNOWN);
-	assert_int_equal(jvm_find_compiled(p.jvm, words, &frame, &stub), JAVA_UNKNOWN);
+	assert_int_equal(jvm_find_interpreted(p.jvm, words, &answer), JAVA_UNKNOWN);
+	assert_int_equal(jvm_find_compiled(p.jvm, words, &answer), JAVA_UNKNOWN);
 	p.jvm->id = 7;
 	assert_int_equal(jvm_get_wire(p.jvm, true, &wire), -ENODATA);
 	p.jvm->no_layout = true;

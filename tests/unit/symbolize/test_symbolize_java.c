@@ -57,37 +57,39 @@ static const struct java_frame chain[] = {
 	  .bci = 4 },
 };
 
-enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_ns, bool exact,
-			       struct java_frame *frames, unsigned int *ret_count,
-			       const char **ret_stub)
+enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_ns,
+			       struct java_answer *ret_answer)
 {
+	struct java_frame *frames = ret_answer->frames;
+
 	(void)jvm;
 	/* a return address is looked up within its call */
-	address += !exact;
+	address += address & 1;
 	if (address == CHAIN) {
 		memcpy(frames, chain, sizeof(chain));
-		*ret_count = ARRAY_SIZE(chain);
+		ret_answer->count = ARRAY_SIZE(chain);
 		return JAVA_FRAMES;
 	}
 	if (address == MOVING) {
 		frames[0] = chain[2];
 		frames[0].method = time_ns < NSEC_PER_SEC ? "before" : "after";
-		*ret_count = 1;
+		ret_answer->count = 1;
 		return JAVA_FRAMES;
 	}
-	*ret_stub = "StubRoutines (2)";
+	ret_answer->stub = "StubRoutines (2)";
 	return address == STUB ? JAVA_STUB : address == EVICTED ? JAVA_EVICTED : JAVA_UNKNOWN;
 }
 
 enum java_lookup jvm_find_interpreted(struct jvm *jvm, const uint64_t words[WIRE_INTERPRETED_WORDS],
-				      struct java_frame *ret_frame)
+				      struct java_answer *ret_answer)
 {
 	(void)jvm;
 	if (words[1] == 0xdead)
 		return JAVA_EVICTED;
 	if (words[1] == 0)
 		return JAVA_UNKNOWN;
-	*ret_frame = chain[2];
+	ret_answer->count = 1;
+	ret_answer->frames[0] = chain[2];
 	return JAVA_FRAMES;
 }
 
@@ -98,20 +100,21 @@ bool jvm_has_code_map(const struct jvm *jvm)
 }
 
 enum java_lookup jvm_find_compiled(struct jvm *jvm, const uint64_t words[WIRE_COMPILED_WORDS],
-				   struct java_frame *ret_frame, const char **ret_stub)
+				   struct java_answer *ret_answer)
 {
 	(void)jvm;
 	outside_reads++;
-	*ret_stub = "vtable chunks";
+	ret_answer->stub = "vtable chunks";
 	if ((words[0] & WIRE_FRAME_ADDRESS_MASK) == STUB)
 		return JAVA_STUB;
 	if (words[1] == 0xdead)
 		return JAVA_EVICTED;
 	if (words[1] == 0)
 		return JAVA_UNKNOWN;
-	*ret_frame = (struct java_frame){ .class_name = "demo.Outside",
-					  .method = words[1] == 7 ? "seven" : "other",
-					  .bci = -1 };
+	ret_answer->count = 1;
+	ret_answer->frames[0] = (struct java_frame){ .class_name = "demo.Outside",
+						     .method = words[1] == 7 ? "seven" : "other",
+						     .bci = -1 };
 	return JAVA_FRAMES;
 }
 

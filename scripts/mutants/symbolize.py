@@ -48,7 +48,7 @@ KEPT = [
     Mutant("the JIT of the last chunk", SYMBOLIZER,
            "lru_clear(&symbolizer->kernel_frames);\n\tsymbolizer->jit_mapping = PROFILE_NONE;",
            "lru_clear(&symbolizer->kernel_frames);", STACKS),
-    Mutant("stacks that time changes are kept", SYMBOLIZER, "if (build.cacheable) {", "{", STACKS),
+    Mutant("stacks that time changes are kept", SYMBOLIZER, "if (build.cacheable)\n\t\tlru_put", "lru_put", STACKS),
     Mutant("stacks of before an agent are kept", SYMBOLIZER,
            "if (cache->has_code_map != has_code_map)\n\t\tcache_clear(cache);", "", JVMS),
 ]

@@ -14,6 +14,7 @@
 #include "hotspot/stub_leaf.h"
 #include "native/frame_pointer.h"
 #include "native/leaf.h"
+#include "native/probed.h"
 #include "native/row.h"
 #include "native/signal.h"
 #include "unwind/find.h"
@@ -43,6 +44,9 @@ static inline void unwind_begin(struct unwind_cursor *c, wire_u32 max_frames, wi
 	c->regs_kept = 1;
 	c->linked = 0;
 	c->missed = 0;
+	c->uncached = 0;
+	c->at_entry = 0;
+	c->trampoline = 0;
 	c->no_trampoline = 0;
 	c->window_at = 0;
 	c->range.start = 0;
@@ -228,8 +232,11 @@ static inline enum unwind_verdict unwind_frame(struct unwind_cursor *c,
 					       struct unwind_memory *memory, wire_u64 *out)
 {
 	struct wire_rule rule = {};
-	enum unwind_step step = unwind_choose(c, memory, &rule);
+	enum unwind_step step;
 
+	if (probed_is_at_pc(c) && probed_undo(c, memory))
+		return UNWIND_STOP;
+	step = unwind_choose(c, memory, &rule);
 	if (step == UNWIND_STEP_INTERPRETED) {
 		enum unwind_verdict stop = interpreted_step(c, memory, out);
 

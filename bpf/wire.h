@@ -53,6 +53,26 @@ enum unwind_reason {
 	UNWIND_REASON_COUNT
 };
 
+/*
+ * What the thread was doing while the sample's weight passed, and why: both by wire_states.def.
+ * Clocks, counters and probes say WIRE_STATE_RUNNING and WIRE_CAUSE_NONE.
+ */
+enum wire_state {
+
+#define WIRE_STATE(name, id, text) WIRE_STATE_##name,
+#include "wire_states.def"
+#undef WIRE_STATE
+	WIRE_STATE_COUNT
+};
+
+enum wire_cause {
+
+#define WIRE_CAUSE(name, id, text) WIRE_CAUSE_##name,
+#include "wire_states.def"
+#undef WIRE_CAUSE
+	WIRE_CAUSE_COUNT
+};
+
 enum wire_record_kind {
 	WIRE_SAMPLE = 1,
 	WIRE_MISS = 2, /* struct wire_miss in wire_rows.h */
@@ -132,7 +152,9 @@ struct wire_sample {
 	wire_u8 flags;	 /* WIRE_SAMPLE_… */
 	wire_u16 kernel_frames;
 	wire_u16 user_words;
-	wire_u32 user_frames;
+	wire_u16 user_frames;
+	wire_u8 state; /* enum wire_state */
+	wire_u8 cause; /* enum wire_cause: why it is in this state */
 	char comm[WIRE_COMM_LEN];
 	wire_u64 words[]; /* kernel addresses, then user words; both leaf first */
 };

@@ -157,12 +157,13 @@ struct wire_miss {
 	wire_u8 linked;
 	wire_u8 code_bytes; /* of code that are valid: 0 or WIRE_MISS_CODE_BYTES */
 	wire_u8 regs_kept;  /* all of regs are what they are in this frame, leaf or not */
-	wire_u8 pad[1];
-	wire_u32 jvm; /* wire_space.jvm */
+	wire_u8 at_entry;   /* of the leaf: pc is its function's first instruction */
+	wire_u32 jvm;	    /* wire_space.jvm */
 	wire_u32 pad1;
 	wire_u64 thread;     /* the JavaThread, 0: not known; what was in it then: */
 	wire_u64 anchor[3];  /* sp, pc, fp */
 	wire_u64 cont_entry; /* JavaThread::_cont_entry; 0: none */
+	wire_u64 trampoline; /* of return probes, 0: none; in the copy are the true addresses */
 #define WIRE_MISS_CODE_BYTES  32
 #define WIRE_MISS_CODE_BEHIND 8
 	wire_u8 code[WIRE_MISS_CODE_BYTES]; /* from WIRE_MISS_CODE_BEHIND bytes before pc on */
@@ -184,6 +185,6 @@ _Static_assert(sizeof(struct wire_block) == 512, "wire_block");
 _Static_assert(sizeof(struct wire_range) == 32, "wire_range");
 _Static_assert(sizeof(struct wire_space) == 48, "wire_space");
 _Static_assert(sizeof(struct wire_hot) == 32, "wire_hot");
-_Static_assert(sizeof(struct wire_miss) == 264, "wire_miss");
+_Static_assert(sizeof(struct wire_miss) == 272, "wire_miss");
 
 #endif

@@ -19,9 +19,10 @@ BELOW = {
     "symbolize": "base profile process elf jvm unwind",
     "recording": "base profile",
     "output": "base profile recording",
-    "session": "base profile process elf capture jvm unwind symbolize recording output",
-    "service": "base profile process elf capture jvm unwind symbolize session recording output",
-    "cmd": "base profile process elf capture jvm unwind symbolize session recording output service",
+    "sink": "base profile recording",
+    "session": "base profile process elf capture jvm unwind symbolize",
+    "service": "base profile process elf capture jvm unwind symbolize session recording output sink",
+    "cmd": "base profile process elf capture jvm unwind symbolize session recording output sink service",
 }
 # The rooms of bpf/: what every step shares, steps, and what makes samples of walks.
 BPF_BELOW = {

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# check.sh [unit] [root]: run the tests that are built in $BUILD and print one line with the sums.
+# check.sh [lint] [unit] [root]: lint, run the tests that are built in $BUILD and print one line with the sums.
 # A unit test's output is shown when something in it failed, a root test's line by line.
 # A root test that fails is tried once more (tests/root/hp.py): those that passed only then are
 # counted in the line before the last, and are failed tests when they are more than one in a hundred.
@@ -42,6 +42,16 @@ note() {
 	else
 		echo "ok $name: $p passed"
 	fi
+}
+
+# Each of its steps counts as a test.
+run_lint() {
+	local status
+
+	BUILD=$build scripts/lint.sh >"$log" 2>&1 </dev/null
+	status=$?
+	[ "$status" -eq 0 ] || cat "$log"
+	note lint "$status" "$(grep -c '^ok ' "$log")" "$(grep -c '^FAILED ' "$log")" 0
 }
 
 run_unit() {
@@ -117,7 +127,7 @@ run_root() {
 }
 
 cd "$(dirname "$0")/.." || exit 1
-[ $# -gt 0 ] || set -- unit root
+[ $# -gt 0 ] || set -- lint unit root
 for part; do
 	"run_$part" || exit 1
 done

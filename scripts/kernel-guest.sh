@@ -78,6 +78,31 @@ samples_other_events() {
 		expect 'schedule_\[k\]' "$out" 5
 }
 
+# stacks_of_calls EVENT STACK: each sample of it in the recording of samples_calls_and_returns()
+stacks_of_calls() {
+	hostprof report /tmp/calls.jfr --event "$1" -f collapsed -o "$out" || return 1
+	grep '^burn-' "$out" | grep -Ev "^burn-[0-9]+;_start;.*;main;$2 [0-9]+\$" >/tmp/others
+	[ -s /tmp/others ] && head -n 1 /tmp/others | tee /tmp/why && return 1
+	expect ";main;$2 " "$out" 20
+}
+
+# Also where the return addresses of callers are those of the kernel's trampoline.
+samples_calls_and_returns() {
+	hostprof record -e uprobe:/bin/burn:level_three -e uretprobe:/bin/burn:level_two \
+		-e uretprobe:/bin/burn:level_three -o /tmp/calls.jfr -d 30 -- burn 1 >/tmp/why 2>&1 &&
+		stacks_of_calls uprobe:/bin/burn:level_three 'level_one;level_two;level_three' &&
+		stacks_of_calls uretprobe:/bin/burn:level_three 'level_one;level_two'
+}
+
+samples_tracepoints() {
+	mount -t tracefs tracefs /sys/kernel/tracing || return 77
+	profile -e sched:sched_switch -- sh -c 'dd if=/dev/zero bs=64k count=1000 | cat >/dev/null' &&
+		expect 'schedule_\[k\]' "$out" 100
+	r=$?
+	umount /sys/kernel/tracing
+	return $r
+}
+
 samples_a_cgroup() {
 	mkdir -p /sys/fs/cgroup/test
 	busy burn 60
@@ -266,7 +291,7 @@ echo "# verified instructions:$(verified_instructions)" >$result
 for name in samples_a_command adds_up_to_its_cpu_time follows_the_children names_kernel_functions \
 	unwinds_a_program_whole unwinds_a_static_program unwinds_threads unwinds_through_a_signal \
 	unwinds_the_vdso unwinds_forked_children \
-	samples_other_events samples_a_cgroup names_java_methods explains_perf_event_paranoid \
+	samples_other_events samples_calls_and_returns samples_tracepoints samples_a_cgroup names_java_methods explains_perf_event_paranoid \
 	needs_no_more_than_its_capabilities samples_in_lockdown explains_what_lockdown_forbids; do
 	try $name
 done

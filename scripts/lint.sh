@@ -22,19 +22,38 @@ step() {
 	fi
 }
 
+# Without one of them a step would fail as if the sources were at fault.
+check_tools() {
+	local tool missing=
+
+	for tool in clang-format shellcheck python3 objdump llvm-objdump; do
+		command -v "$tool" >/dev/null || missing+=" $tool"
+	done
+	[ -z "$missing" ] || {
+		echo "not installed:$missing; run: make setup"
+		return 1
+	}
+}
+
+# sources NAME…: of our own; vmlinux/ is not
 sources() {
-	git ls-files -co --exclude-standard '*.c' '*.h' | grep -v '^vmlinux/'
+	local -a names=()
+
+	for name; do
+		names+=(-o -name "$name")
+	done
+	find bpf userspace jvmagent tests scripts \( "${names[@]:1}" \) -type f
 }
 
 check_format() {
-	sources | xargs -r clang-format --dry-run -Werror
+	sources '*.c' '*.h' | xargs clang-format --dry-run -Werror
 }
 
 check_licence_lines() {
 	local without
 
-	without=$(git ls-files -co --exclude-standard '*.c' '*.h' '*.py' '*.sh' '*.js' '*.css' '*.java' '*.def' |
-		xargs -r grep -L 'SPDX-License-Identifier:')
+	without=$(sources '*.c' '*.h' '*.py' '*.sh' '*.js' '*.css' '*.java' '*.def' |
+		xargs grep -L 'SPDX-License-Identifier:')
 	[ -z "$without" ] || {
 		echo "no SPDX-License-Identifier in: $without"
 		return 1
@@ -49,6 +68,7 @@ check_reasons() {
 }
 
 cd "$(dirname "$0")/.." || exit 1
+step tools check_tools
 step format check_format
 step layers scripts/check-layers.py
 step sizes scripts/check-size.py --stats

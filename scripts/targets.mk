@@ -22,9 +22,9 @@ run: ## profile this host for 10 s into hostprof.html
 	@+$(AGAIN) all
 	@$(SCRIPT_ENV) scripts/run.sh
 
-check: ## run all tests; those that need root are skipped without it
+check: ## lint and run all tests; those that need root are skipped without it
 	@+$(AGAIN) all unit-tests workloads
-	@$(SCRIPT_ENV) scripts/check.sh unit root
+	@$(SCRIPT_ENV) scripts/check.sh lint unit root
 
 check-unit: ## run the unit tests
 	@+$(AGAIN) unit-tests

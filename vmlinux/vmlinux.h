@@ -70,7 +70,30 @@ typedef struct {
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+/* kernel/events/uprobes.c: the mapping [uprobes] of a process that was probed */
+struct xol_area {
+	unsigned long vaddr;
+};
+
+/* include/linux/uprobes.h */
+struct uprobes_state {
+	struct xol_area *xol_area; /* only with CONFIG_UPROBES; NULL: never probed */
+};
+
+struct return_instance {
+	unsigned long stack; /* the stack pointer that the function was entered with */
+	unsigned long orig_ret_vaddr;
+	struct return_instance *next; /* of the function entered before */
+};
+
+struct uprobe_task {
+	unsigned long vaddr;	 /* the probed instruction's address, */
+	unsigned long xol_vaddr; /* and that of its copy, which runs instead */
+	struct return_instance *return_instances;
+};
+
 struct mm_struct {
+	struct uprobes_state uprobes_state;
 	unsigned long start_stack;
 	unsigned long end_code;
 	unsigned long exec_vm; /* pages of executable mappings */
@@ -103,6 +126,7 @@ struct task_struct {
 	struct sched_entity se;
 	unsigned int flags;
 	struct mm_struct *mm;
+	struct uprobe_task *utask; /* only with CONFIG_UPROBES; NULL: never probed */
 	int pid;
 	int tgid;
 	struct task_struct *group_leader;

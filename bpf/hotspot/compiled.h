@@ -118,7 +118,7 @@ static __always_inline enum unwind_verdict compiled_find(struct unwind_cursor *c
 		c->java_hot_frames++;
 		return UNWIND_GO_ON;
 	}
-	hot = tables_hot_code(memory, cursor_hash(c->pc));
+	hot = c->uncached ? NULL : tables_hot_code(memory, cursor_hash(c->pc));
 	if (hot && hot->pc != c->pc)
 		hot = tables_hot_code(memory, cursor_hash(c->pc) ^ 1);
 	if (hot && compiled_take_hot(c, memory, hot)) {

@@ -126,7 +126,7 @@ static inline void interpreted_identify(struct unwind_cursor *c, struct unwind_m
 		return;
 	}
 	c->seen.method = method;
-	hot = interpreted_hot(memory, method);
+	hot = c->uncached ? NULL : interpreted_hot(memory, method);
 	if (interpreted_take_hot(c, memory, hot, method)) {
 		c->java_hot_frames++;
 	} else {

@@ -155,6 +155,11 @@ static inline enum unwind_verdict leaf_step(struct unwind_cursor *c, struct unwi
 	struct leaf_frame leaf;
 	struct unwind_rule rule = { .fp_at = 0 };
 
+	if (c->at_entry) {
+		rule.ra_at = c->sp;
+		rule.cfa = c->sp + 8;
+		return cursor_execute(c, memory, &rule);
+	}
 	c->code[UNWIND_CODE_BEHIND - 1] = 0;
 	/* The page before may be absent; so may code that was unmapped meanwhile. */
 	if (memory_read(memory, c->code, UNWIND_CODE_BYTES, c->pc - UNWIND_CODE_BEHIND) &&

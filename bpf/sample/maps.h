@@ -10,6 +10,10 @@
 
 /* By event index: its ticks are timers of the cpu, and weigh nanoseconds. */
 const volatile bool event_is_clock[WIRE_MAX_EVENTS];
+/* Its samples are taken at the first instruction of a function. */
+const volatile bool event_at_entry[WIRE_MAX_EVENTS];
+/* Of the raw tracepoint, whose program has no cookie before Linux 6.10. */
+const volatile wire_u32 raw_event;
 /* Nothing is sampled before. Timers run from when they are opened, so that they are out of step by then. */
 volatile bool sampling;
 /* CLOCK_MONOTONIC when that began: of a thread that was made later all the run time is ours. */
@@ -57,7 +61,7 @@ struct {
 } scratches SEC(".maps");
 
 struct cpu_state {
-	wire_u32 level; /* scratch records in use */
+	wire_u32 busy[WIRE_SCRATCH_LEVELS]; /* 1: this scratch record is in use */
 	wire_u32 pad;
 	struct rq *rq; /* the scheduler's run queue of this cpu; NULL until looked for */
 	struct bucket misses;

@@ -6,6 +6,7 @@
 #ifndef HOSTPROF_BPF_SAMPLE_MISS_H
 #define HOSTPROF_BPF_SAMPLE_MISS_H
 
+#include "native/probed.h"
 #include "native/row.h"
 #include "sample/emit.h"
 #include "sample/space.h"
@@ -128,6 +129,36 @@ static __always_inline void miss_copy_stack(struct miss_buffer *b, wire_u64 sp, 
 	bpf_loop(MISS_COPY_TURNS, miss_copy_turn, &copy, 0);
 }
 
+struct miss_returns {
+	struct miss_buffer *b;
+	struct return_instance *entered;
+};
+
+static long miss_undo_turn(wire_u32 turn, struct miss_returns *returns)
+{
+	struct return_instance *entered = returns->entered;
+	wire_u64 at, address;
+
+	if (!entered)
+		return 1;
+	at = BPF_CORE_READ(entered, stack) - returns->b->miss.copy_at;
+	address = BPF_CORE_READ(entered, orig_ret_vaddr);
+	returns->entered = BPF_CORE_READ(entered, next);
+	UNWIND_OPAQUE(at);
+	if (at < miss_copy_bytes - sizeof(address))
+		__builtin_memcpy(returns->b->room + at, &address, sizeof(address));
+	return 0;
+}
+
+/* In the copy, true return addresses in the place of those of return probes (native/probed.h). */
+static __always_inline void miss_undo_returns(struct miss_buffer *b, struct task_struct *task)
+{
+	struct miss_returns returns = { .b = b, .entered = probed_first_return(task) };
+
+	if (returns.entered)
+		bpf_loop(PROBED_MAX_RETURNS, miss_undo_turn, &returns, 0);
+}
+
 static __always_inline void miss_fill_regs(struct wire_miss *miss, const struct unwind_cursor *c)
 {
 	miss->regs_kept = c->regs_kept;
@@ -176,6 +207,8 @@ static __always_inline void miss_fill(struct wire_miss *miss, struct scratch *s,
 	miss->tgid = s->sample.tgid;
 	miss->tid = s->sample.tid;
 	miss->pc = c->pc;
+	miss->at_entry = c->at_entry;
+	miss->trampoline = c->trampoline;
 	miss_fill_regs(miss, c);
 	miss_fill_java(miss, c);
 	miss->exec_pages = task->mm->exec_vm;
@@ -211,6 +244,7 @@ static __always_inline int miss_send(struct miss_buffer *b, struct scratch *s,
 		return -1;
 	bytes += sizeof(b->miss);
 	b->miss.size = bytes;
+	miss_undo_returns(b, task);
 	/* The sample that follows wakes the reader. */
 	return bpf_ringbuf_output(ring, &b->miss, bytes, BPF_RB_NO_WAKEUP);
 }
@@ -223,10 +257,11 @@ static __always_inline int miss_try(struct scratch *s, struct cpu_state *state,
 	void *ring = bpf_map_lookup_elem(&rings, &cpu);
 	int r;
 
-	/* Busy: this sample interrupted another one at just this. */
-	if (!ring || !b || b->busy || !bucket_take(&state->misses, s->sample.time_ns))
+	/* Busy: this sample interrupted another one at just this, or that one's thread left the cpu. */
+	if (!ring || !b || !bucket_take(&state->misses, s->sample.time_ns))
 		return -1;
-	*(volatile wire_u32 *)&b->busy = 1;
+	if (__sync_lock_test_and_set(&b->busy, 1))
+		return -1;
 	r = miss_send(b, s, task, ring);
 	*(volatile wire_u32 *)&b->busy = 0;
 	return r;

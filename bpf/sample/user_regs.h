@@ -104,20 +104,24 @@ static __always_inline enum unwind_reason user_regs_of_entry(struct scratch *s,
 	return UNWIND_DONE;
 }
 
-/* Fill the cursor's; the reason why there is nothing to walk, or UNWIND_DONE. */
+/*
+ * Fill the cursor's: of a sample in user code from REGS, else from the entry into the kernel. The reason
+ * why there is nothing to walk, or UNWIND_DONE.
+ */
 static __always_inline enum unwind_reason user_regs_take(struct scratch *s,
 							 struct task_struct *task,
-							 struct bpf_perf_event_data *ctx)
+							 const struct pt_regs *regs)
 {
 	struct unwind_cursor *c = &s->cursor;
-	wire_u64 cs = ctx->regs.cs;
+	/* Read before it is known whether they count: the verifier wants each read at its own offset. */
+	wire_u64 cs = regs ? regs->cs : 0;
 
 	if (task->flags & (PF_KTHREAD | PF_IO_WORKER))
 		return UNWIND_KERNEL_THREAD;
 	if (settings.exclude_user)
 		return UNWIND_USER_EXCLUDED;
-	if (s->sample.in_user) {
-		user_regs_fill(c, &ctx->regs);
+	if (regs && s->sample.in_user) {
+		user_regs_fill(c, regs);
 		c->exact = 1;
 	} else {
 		int reason = user_regs_of_entry(s, task);

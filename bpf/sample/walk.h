@@ -3,11 +3,11 @@
 #ifndef HOSTPROF_BPF_SAMPLE_WALK_H
 #define HOSTPROF_BPF_SAMPLE_WALK_H
 
+#include "sample/clock.h"
 #include "sample/space.h"
 #include "sample/user_regs.h"
 #include "unwind.h"
 
-#define NSEC_PER_SEC 1000000000ULL
 /* How often the walk looks at the clock, in frames (a look costs as much as a frame). */
 #define BUDGET_STRIDE 32
 
@@ -86,20 +86,25 @@ static __always_inline void walk_count(const struct unwind_cursor *c)
 		counter_add(WIRE_COUNTER_FROZEN, c->frozen);
 }
 
-static __always_inline void walk_user(struct scratch *s, struct task_struct *task,
-				      struct bpf_perf_event_data *ctx)
+/* Of TRIGGER, with REGS where it has them (user_regs_take()). */
+static __always_inline void walk_user(struct scratch *s, const struct trigger *trigger,
+				      const struct pt_regs *regs)
 {
+	struct task_struct *task = trigger->task;
 	struct unwind_cursor *c = &s->cursor;
 	struct walk walk = { .s = s };
 
 	unwind_begin(c, settings.max_user_frames, s->sample.kernel_frames);
-	c->reason = user_regs_take(s, task, ctx);
+	c->reason = user_regs_take(s, task, regs);
 	if (c->reason != UNWIND_DONE)
 		return;
 	c->reason = UNWIND_DEPTH;
 	c->now_s = s->sample.time_ns / NSEC_PER_SEC;
 	c->tick = s->sample.time_ns >> WIRE_TICK_SHIFT;
 	c->deadline_ns = s->sample.time_ns + settings.budget_ns;
+	c->uncached = trigger->preemptible && c->nested;
+	c->at_entry = trigger->at_entry;
+	c->trampoline = probed_trampoline(task);
 	space_take(s, task);
 	walk_take_jvm(c);
 	walk_note_thread(c, task);
@@ -108,7 +113,8 @@ static __always_inline void walk_user(struct scratch *s, struct task_struct *tas
 	walk_count(c);
 }
 
-static __always_inline void walk_kernel(struct scratch *s, struct bpf_perf_event_data *ctx)
+/* CTX is the program's. */
+static __always_inline void walk_kernel(struct scratch *s, void *ctx)
 {
 	long bytes = 0;
 

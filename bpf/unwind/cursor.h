@@ -78,7 +78,9 @@ struct unwind_cursor {
 	wire_u8 missed; /* it stopped for want of tables; the cursor stands where to go on */
 	wire_u8 listed; /* the space is known to hold all ranges: what is outside is no code */
 	wire_u8 regs_kept; /* by row from the leaf on: leaf_regs may still be this frame's */
-	wire_u8 nested;	   /* it interrupted another walk on its cpu: see tables_keep_hot() */
+	wire_u8 nested;	   /* walks of its cpu that it interrupted: see tables_keep_hot() */
+	wire_u8 uncached; /* and may be interrupted by one that was not: it reads no cache of the cpu */
+	wire_u8 at_entry; /* the leaf's pc is its function's first instruction, whatever its bytes say */
 	wire_u32 serial, first, count; /* of the process's space; serial 0: it has none yet */
 	wire_u32 now_s;		       /* CLOCK_MONOTONIC seconds, for used_s and the hot cache */
 	wire_u32 tick;		       /* WIRE_TICK_SHIFT */
@@ -100,7 +102,9 @@ struct unwind_cursor {
 	wire_u64 far_pc, far_blob;
 	struct wire_hot_code compiled_seen; /* of the last frame in a blob, in this walk */
 	struct compiled_kept
-		compiled_kept;	/* while another frame is looked at: compiled_checks_out() */
+		compiled_kept; /* while another frame is looked at: compiled_checks_out() */
+	wire_u64
+		trampoline; /* where return probes let functions return to: native/probed.h; 0: none */
 	wire_u64 no_trampoline; /* a return address that was looked at: recursion has many such */
 
 	struct seen_method seen; /* the last interpreted method */
@@ -230,6 +234,7 @@ static inline void cursor_resume(struct unwind_cursor *c, wire_u64 pc, wire_u64 
 	c->pc = pc;
 	c->sp = sp;
 	cursor_take_leaf_regs(c);
+	c->at_entry = 0;
 	c->linked = 0; /* the frame pointer's register is any value again */
 	c->leaf = 1;
 	c->regs_kept = 1;

@@ -213,7 +213,7 @@ static inline enum unwind_found find_at_pc(struct unwind_cursor *c, struct unwin
 					   struct wire_rule *ret_rule)
 {
 	wire_u64 address = find_address(c);
-	struct wire_hot *hot = tables_hot(memory, find_hot_slot(address));
+	struct wire_hot *hot = c->uncached ? NULL : tables_hot(memory, find_hot_slot(address));
 	enum unwind_found found;
 
 	if (hot && find_hot(c, hot, address, ret_rule)) {

@@ -20,6 +20,7 @@ struct unwind_memory {
 
 #else
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct unwind_tables;
@@ -30,6 +31,9 @@ struct unwind_memory {
 	/* The same of a stack, which is another one a moment later; NULL: `read` does for both. */
 	int (*read_stack)(const void *data, uint64_t address, void *dst, size_t len);
 	const void *data;
+	/* What the functions of probed.h say, or NULL: nobody knows. */
+	uint64_t (*return_address)(const void *data, uint64_t sp, uint64_t *ret_sp);
+	uint64_t (*probed_copy)(const void *data, uint64_t *ret_copy_at);
 	const struct unwind_tables *tables; /* unwind/tables.h; NULL: frame pointers only */
 };
 

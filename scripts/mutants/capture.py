@@ -12,6 +12,10 @@ SIDEBAND = "userspace/capture/sideband.c"
 DECODE = "userspace/capture/sideband_decode.c"
 CGROUP = "userspace/capture/cgroup_filter.c"
 SAMPLE = "userspace/capture/sample_check.c"
+UPROBE = "userspace/capture/probes/uprobe.c"
+TRACEPOINT = "userspace/capture/probes/tracepoint.c"
+LOADED = "userspace/capture/bpf_session.c"
+FIND = "userspace/symbolize/probe_find.c"
 
 TICK = "bpf/sample/tick.h"
 WEIGHT = ["test_tick"]
@@ -19,6 +23,7 @@ WANTED = ["test_target"]
 WHOLE = ["test_capture"]
 OPENED = ["test_perf_events"]
 RING = ["test_sideband_ring"]
+PLACED = ["test_probe_find"]
 
 TASKS = [
     Mutant("hostprof samples itself", TARGET,
@@ -54,12 +59,14 @@ TASKS = [
 ]
 
 PERF = [
-    Mutant("a clock leaves out modes", EVENTS, "if (!capture_event_is_clock(event)) {", "{", OPENED),
+    Mutant("a clock leaves out modes", EVENTS, 
+           "if (event->trigger == CAPTURE_TRIGGER_PERF && !capture_event_is_clock(event)) {",
+           "if (event->trigger == CAPTURE_TRIGGER_PERF) {", OPENED),
     Mutant("modes of a counter mixed up", EVENTS, "attr.exclude_user = options->exclude_user;",
            "attr.exclude_user = options->exclude_kernel;", OPENED),
     Mutant("a period taken for a frequency", EVENTS, ".freq = period == 0,", ".freq = 1,", OPENED),
-    Mutant("every event is the first", EVENTS, "link = perf_event_attach(options->prog_fd, fd, index);",
-           "link = perf_event_attach(options->prog_fd, fd, 0);", OPENED),
+    Mutant("every event is the first", EVENTS, "perf_event_attach(options->prog_fds[event->trigger], fd, index);",
+           "perf_event_attach(options->prog_fds[event->trigger], fd, 0);", OPENED),
     Mutant("every event on the first cpu", EVENTS, "syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1,",
            "syscall(SYS_perf_event_open, &attr, -1, 0, -1,", OPENED),
     Mutant("the timers of a clock are one", EVENTS, "i < WIRE_CLOCK_TIMERS && r == 0;", "i < 1 && r == 0;", OPENED),
@@ -129,4 +136,43 @@ WEIGHTS = [
            "", WEIGHT),
 ]
 
-MUTANTS = TASKS + WEIGHTS + PERF + ALL_CPUS + SIDE
+PROBES = [
+    Mutant("a probe's period by frequency", EVENT, "\tevent->period = 1;\n\tevent->freq_hz = 0;", "", ["test_event"]),
+    Mutant("a probe on every cpu", EVENTS, "else if (event->trigger == CAPTURE_TRIGGER_PERF)\n\t\t\tr =", "else\n\t\t\tr =",
+           OPENED),
+    Mutant("only probes are shared", EVENTS, "event->trigger != CAPTURE_TRIGGER_UPROBE &&\n\t\t    event->trigger != CAPTURE_TRIGGER_TRACEPOINT)",
+           "event->trigger != CAPTURE_TRIGGER_UPROBE)", OPENED),
+    Mutant("perf samples tracepoints, too", EVENTS, "attr.sample_period = 0;", "attr.sample_period = 1;", OPENED),
+    Mutant("a probe without its place", EVENTS, "uprobe_fill_attr(&event->probe, &attr);", "", OPENED),
+    Mutant("a probe at the file's beginning", UPROBE, "attr->probe_offset = probe->offset;", "", ["test_uprobe"]),
+    Mutant("returns are calls", UPROBE, "probe->is_return ? 1ULL << bit : 0", "0", ["test_uprobe"]),
+    Mutant("the bit of returns is known", UPROBE, "1ULL << bit", "1ULL", ["test_uprobe"]),
+    Mutant("a return at an offset", UPROBE, "probe->is_return || !uprobe_parse_plus", "!uprobe_parse_plus", ["test_uprobe"]),
+    Mutant("a library's path ends at a colon", UPROBE, "strrchr(text, ':'), *function", "strchr(text, ':'), *function",
+           ["test_uprobe"]),
+    Mutant("a tracepoint's name leads elsewhere", TRACEPOINT, "strspn(text, allowed) >= len", "text[0]", ["test_tracepoint"]),
+    Mutant("tracefs in one place only", TRACEPOINT, '"/sys/kernel/tracing", "/sys/kernel/debug/tracing" }',
+           '"/sys/kernel/tracing", "/sys/kernel/tracing" }', ["test_tracepoint"]),
+    Mutant("programs of triggers are not loaded", LOADED, "bpf_program__set_autoload(session_program(session, trigger), true);",
+           "", ["test_bpf_session"]),
+    Mutant("every probe is at a function's entry", LOADED, "!event->probe.is_return && !event->probe.plus", "1",
+           ["test_bpf_session"]),
+    Mutant("the raw tracepoint is the first event", LOADED, "skel->rodata->raw_event = i;", "", ["test_bpf_session"]),
+    Mutant("misses of before", LOADED, "session->missed_before = session_missed_ever(session);", "", ["test_bpf_session"]),
+    Mutant("misses of afterwards", LOADED, "if (!session->runs)\n\t\treturn session->missed;", "", ["test_bpf_session"]),
+    Mutant("what the kernel missed is no loss", BOOKS, "stats->counters[WIRE_COUNTER_LOST] += missed;", "", WHOLE),
+    Mutant("probes stay when all is closed", CAPTURE, "perf_events_release(&c->shared);", "", WHOLE),
+    Mutant("probes on the first cpu", CPUS, "while (cpu + 1 < online->size && !online->has[cpu])\n\t\tcpu++;", "", WHOLE),
+    Mutant("an unknown state passes", SAMPLE, "sample->state >= WIRE_STATE_COUNT || ", "", ["test_sample_check"]),
+    Mutant("an unknown cause passes", SAMPLE, " || sample->cause >= WIRE_CAUSE_COUNT", "", ["test_sample_check"]),
+    Mutant("a library of another file name", FIND, "slash && strcmp(slash + 1, name) == 0", "slash && 0", PLACED),
+    Mutant("a library's soname is not looked at", FIND, "count = keep_files(&search, &kept, has_soname);", "", PLACED),
+    Mutant("the first of two libraries", FIND, "if (count > 1)", "if (0)", PLACED),
+    Mutant("a file that is gone by its path", FIND, "if (stat(file->path, &st) == 0 &&", "if (1 ||", PLACED),
+    Mutant("resolvers are probed", FIND, "if (search->is_ifunc) {", "if (0) {", PLACED),
+    Mutant("a place outside of the code", FIND, "address - s->address >= s->file_size)", "0)", PLACED),
+    Mutant("an address for an offset", FIND, "*ret_offset = address - s->address + s->offset;", "*ret_offset = address;",
+           PLACED),
+]
+
+MUTANTS = TASKS + WEIGHTS + PERF + ALL_CPUS + SIDE + PROBES

@@ -82,5 +82,5 @@ MUTANTS = [
            "*ret_value = (int32_t)(value >> 1);", ["test_line_table"]),
     Mutant("jvm: a JVM of a generation before", TABLE, "jvm->made_ns >= process->begin_ns ? jvm : NULL;", "1 ? jvm : NULL;",
            ["test_jvm_table"]),
-    Mutant("jvm: no look at what was mapped later", TABLE, "serial == process->mappings_serial;", "1;", ["test_jvm_table"]),
+    Mutant("jvm: no look at what was mapped later", TABLE, "seat->mappings_serial == process->mappings_serial)", "1)", ["test_jvm_table"]),
 ]

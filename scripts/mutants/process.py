@@ -3,6 +3,7 @@
 from .mutant import Mutant
 
 REGISTRY = "userspace/process/registry.c"
+BOOK = "userspace/process/book.c"
 MAPPINGS = "userspace/process/mappings.c"
 MAPS = "userspace/process/exec_maps.c"
 PROC = "userspace/process/proc.c"
@@ -20,13 +21,12 @@ GENERATIONS = [
            'set_text(&process->exe, xstrdup(""));', WHO),
     Mutant("an exec keeps the name", REGISTRY, "entry->detailed = false;\n\tset_comm(process, comm);",
            "entry->detailed = false;", WHO),
-    Mutant("an exec keeps the JVM", REGISTRY, "process->jvm = NULL;", "", WHO),
     Mutant("an exec keeps the executable's name", REGISTRY, 'set_text(&process->exe, xstrdup("")); /* the first', '/* the first',
            WHO),
     Mutant("every exec began at the fork", REGISTRY, "process->begin_ns = time_ns;\n\tprocess->exited",
            "process->exited", WHO),
-    Mutant("an exec of a process that is thought dead", REGISTRY, "process->exited = false;\n\tprocess->jvm",
-           "process->jvm", WHO),
+    Mutant("an exec of a process that is thought dead", REGISTRY, "process->exited = false;\n\tentry->detailed",
+           "entry->detailed", WHO),
     Mutant("a child has no mappings", REGISTRY, "mappings_copy(&child->process, parent);", "", WHO),
     Mutant("a child has no name", REGISTRY, "memcpy(child->process.comm, parent->comm, sizeof(parent->comm));", "",
            WHO),
@@ -52,6 +52,14 @@ GENERATIONS = [
     Mutant("details of the next program for the last one", REGISTRY,
            "if (!entry->detailed && !entry->process.exited && entry->process.begin_ns == 0)",
            "if (!entry->detailed)", WHO),
+]
+
+ATTACHED = [
+    Mutant("what is attached is any book's", "userspace/process/book.h",
+           "while (attachment && attachment->book != book)", "while (0)", ["test_book"]),
+    Mutant("what was detached stays", BOOK, "*link = attachment->next;", "", ["test_book"]),
+    Mutant("what was attached before is lost", BOOK, "attachment->next = to->first;", "", ["test_book"]),
+    Mutant("the last of a book does not know its place", BOOK, "last->at = attachment->at;", "", ["test_book"]),
 ]
 
 MEMORY = [
@@ -94,4 +102,4 @@ TEXT = [
            "if (0)", ["test_container"]),
 ]
 
-MUTANTS = GENERATIONS + MEMORY + TEXT
+MUTANTS = GENERATIONS + ATTACHED + MEMORY + TEXT

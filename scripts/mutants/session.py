@@ -5,11 +5,16 @@ from .mutant import Mutant
 PIPELINE = "userspace/session/pipeline.c"
 APPLY = "userspace/session/pipeline_apply.c"
 ARRIVE = "userspace/session/pipeline_arrive.c"
+BOOKS = "userspace/session/pipeline_books.c"
 MERGE = "userspace/session/merge.c"
 LEDGER = "userspace/session/ledger.c"
 RECORDER = "userspace/session/recorder.c"
+SHOW = "userspace/session/pipeline_show.c"
+DRIVE = "userspace/cmd/drive/drive.c"
+NEWS = "userspace/process/news.c"
 AGENTS = "userspace/session/agents.c"
 WRITER = "userspace/recording/write.c"
+LIVE = "userspace/process/live_processes.c"
 
 JOIN = "userspace/unwind/miss_join.c"
 UNWINDER = "userspace/unwind/unwinder.c"
@@ -19,6 +24,8 @@ RUN = ["test_pipeline", "test_pipeline_losses", "test_pipeline_chunks"]
 CALLS = ["test_pipeline_calls", "test_pipeline_walks", "test_pipeline_jvms"]
 REQUEST = ["test_unwinder_request"]
 ENDS = ["test_recorder"]
+DRIVEN = ["test_drive"]
+SHOWING = ["test_pipeline_show"]
 REST_OF = "userspace/unwind/stack_rest.c"
 ABOVE = ["test_stack_rest"]
 LOOKED_FOR = ["test_agents"]
@@ -37,21 +44,32 @@ ORDER = [
 ]
 
 PROCESSES = [
-    Mutant("a thread's exit ends its process", APPLY, "if (event->pid == event->tid)\n\t\t\tregistry_exit",
+    Mutant("accounts of the gone are kept", BOOKS, ".forget = forget_account", "", RUN + CALLS),
+    Mutant("accounts are nobody's", APPLY, "ledger_attach(&pipeline->ledger, entry, process);", "", RUN + CALLS),
+    Mutant("a process has two accounts", LEDGER, "ledger_forget(ledger, process);\n\tbook_attach", "book_attach",
+           ["test_ledger"]),
+    Mutant("an account stays with the last process", LEDGER, "if (entry->process)\n\t\tdetach(ledger, entry);", "",
+           ["test_ledger"]),
+    Mutant("accounts without samples are kept for ever", LEDGER, "entry->is_new = false;\n\t\tentry->profile_id",
+           "entry->profile_id", ["test_ledger"]),
+    Mutant("books keep the program before an exec", BOOKS, "if (process)\n\t\tpipeline_books_forget(process, pipeline);", "",
+           CALLS),
+    Mutant("records go to no book before their time", BOOKS, "books[i].now[event->kind](pipeline, event);", ";", CALLS),
+    Mutant("a thread's exit ends its process", BOOKS, "if (event->pid == event->tid)\n\t\tregistry_exit",
            "registry_exit", RUN),
-    Mutant("no exit is noted", APPLY, "registry_exit(pipeline->registry, event->time_ns, event->pid);", ";", RUN),
-    Mutant("a fork is not applied", APPLY,
+    Mutant("no exit is noted", BOOKS, "registry_exit(pipeline->registry, event->time_ns, event->pid);", ";", RUN),
+    Mutant("a fork is not applied", BOOKS,
            "registry_fork(pipeline->registry, event->time_ns, event->pid, event->ppid);", ";", RUN),
-    Mutant("an exec keeps the old program", APPLY,
+    Mutant("an exec keeps the old program", BOOKS,
            "registry_exec(pipeline->registry, event->time_ns, event->pid, event->name);", ";", RUN),
-    Mutant("a comm is not applied", APPLY, "registry_comm(pipeline->registry, event->time_ns, event->pid, event->tid,",
+    Mutant("a comm is not applied", BOOKS, "registry_comm(pipeline->registry, event->time_ns, event->pid, event->tid,",
            "if (0) registry_comm(pipeline->registry, event->time_ns, event->pid, event->tid,", RUN),
-    Mutant("a mapping ends where it begins", APPLY, ".end = event->addr + event->len,", ".end = event->addr + 1,",
+    Mutant("a mapping ends where it begins", BOOKS, ".end = event->addr + event->len,", ".end = event->addr + 1,",
            RUN),
     Mutant("the gone are forgotten at once", PIPELINE, "#define EXPIRE_NS (2 * NSEC_PER_SEC)",
            "#define EXPIRE_NS 0ULL", RUN),
-    Mutant("side-band losses ignored", APPLY, "registry_note_loss(pipeline->registry);", "", RUN),
-    Mutant("side-band losses not counted", APPLY,
+    Mutant("side-band losses ignored", BOOKS, "registry_note_loss(pipeline->registry);", "", RUN),
+    Mutant("side-band losses not counted", BOOKS,
            'profile_add_counter(&pipeline->profile, "sideband.lost", "", event->lost);', "", RUN),
     Mutant("processes are never checked against /proc", PIPELINE,
            "registry_check(pipeline->registry, now_ns);", "", RUN),
@@ -65,7 +83,7 @@ FIGURES = [
            "sample->in_user ? STATE_RUNNING_KERNEL : STATE_RUNNING_USER", RUN),
     Mutant("a thread by its process's number", APPLY, "&pipeline->profile, sample->tid, name, java_tid",
            "&pipeline->profile, sample->tgid, name, java_tid", RUN),
-    Mutant("a thread by its process's name", APPLY, "if (name && *name)\n\t\treturn name;",
+    Mutant("a thread by its process's name", SHOW, "if (name && *name)\n\t\treturn name;",
            "if (process->comm[0])\n\t\treturn process->comm;", RUN),
     Mutant("an exec is no new process in the ledger", APPLY,
            "sample->tgid, sample->exec_id, sample->start_ns,", "sample->tgid, 0, sample->start_ns,", RUN),
@@ -79,8 +97,8 @@ FIGURES = [
            "ledger_count_lost(&pipeline->ledger, entry, header.event, WIRE_LOSS_INVALID, &loss);", "", RUN),
     Mutant("samples of unknown processes are not in the sum", RECORDER,
            "result->capture.counters[WIRE_COUNTER_LOST_UNKNOWN];", "0;", ["test_recorder"]),
-    Mutant("sampling began when it ended", RECORDER, "rec->result->start_ns = rec->start_ns;",
-           "rec->result->start_ns = clock_now_ns();", ["test_recorder"]),
+    Mutant("sampling began when it ended", RECORDER, ".start_ns = rec->start_ns,",
+           ".start_ns = clock_now_ns(),", ["test_recorder"]),
     Mutant("nobody is told when sampling began", "userspace/cmd/record_stats.c",
            'json_u64(j, "start_ns", result->start_ns);', "", ["test_record_stats"]),
     Mutant("the last line keeps late samples to itself", "userspace/cmd/record_stats.c", "if (result->late_samples)", "if (0)",
@@ -103,7 +121,7 @@ CHUNKS = [
     Mutant("a new chunk keeps the symbolizer's ids", PIPELINE,
            "symbolizer_reset_ids(pipeline->symbolizer);", "", RUN),
     Mutant("a new chunk keeps the ledger's ids", PIPELINE,
-           "ledger_reset_ids(&pipeline->ledger, is_gone, pipeline);", "", RUN),
+           "ledger_reset_ids(&pipeline->ledger);", "", RUN),
     Mutant("a new chunk does not know the events", PIPELINE, "*profile = fresh;\n\tadd_events(pipeline);",
            "*profile = fresh;", RUN),
     Mutant("a chunk's quality is not written", PIPELINE,
@@ -111,15 +129,15 @@ CHUNKS = [
            "r =", RUN),
     Mutant("quality written again in each chunk", LEDGER, "memset(entry->counts, 0, sizeof(entry->counts));", "",
            RUN),
-    Mutant("the living leave the ledger", PIPELINE, "registry_find(pipeline->registry, entry->pid) == NULL;",
-           "registry_find(pipeline->registry, entry->pid) != NULL;", RUN),
+    Mutant("the living leave the ledger", LEDGER, "if (!entry->process && !entry->is_new) {", "{", RUN),
     Mutant("counters of the first chunk lost", PIPELINE,
            "for (size_t i = 0; i < profile->counters.len; i++)", "for (size_t i = 0; i < 0; i++)", RUN),
     Mutant("chunks never end", WRITER, "writer->end_ns - chunk->start_ns >= writer->chunk_limit_ns", "0", RUN),
     Mutant("chunks grow without a limit", WRITER,
            "return (uint64_t)(writer->end - writer->chunk_at) >= writer->chunk_limit_bytes ||", "return", RUN),
-    Mutant("a limit of chunks is not passed on", PIPELINE, "recording_writer_limit_chunks(pipeline->writer, options->chunk_bytes,\n\t\t\t\t\t      options->chunk_ns);",
-           ";", RUN),
+    Mutant("a limit of chunks is not passed on", "userspace/cmd/cmd_record.c",
+           "recording_writer_limit_chunks(writer, run->args->chunk_bytes, run->args->chunk_ns);", ";",
+           ["test_cmd_record"]),
 ]
 
 AGENTS_USED = [
@@ -135,10 +153,11 @@ AGENTS_USED = [
     Mutant("ever longer pauses without an end", AGENTS,
            "MIN(MAX(2 * agent->map_retry_ns, MAP_RETRY_NS), MAP_MAX_RETRY_NS)",
            "MAX(2 * agent->map_retry_ns, MAP_RETRY_NS)", LOOKED_FOR),
-    Mutant("a fork of a JVM is attached to", AGENTS, "return process && (process->exec_count > 0 || process->begin_ns == 0);",
+    Mutant("a fork of a JVM is attached to", AGENTS, "return process->exec_count > 0 || process->begin_ns == 0;",
            "return process;", LOOKED_FOR),
-    Mutant("an agent is loaded into each generation's pid", AGENTS, "process->serial != agent->serial ||", "",
+    Mutant("an agent of a process that has ended is used", AGENTS, "if (agent->process->exited)\n\t\treturn;", "",
            LOOKED_FOR),
+    Mutant("an attach reports to an agent that is gone", AGENTS, "agent->job->agent = NULL;", ";", LOOKED_FOR),
     Mutant("an agent is loaded again and again", AGENTS, "-EAGAIN ? ATTACH_NONE : ATTACH_DONE;", "-EAGAIN ? ATTACH_NONE : ATTACH_NONE;",
            LOOKED_FOR),
     Mutant("samples do not wait for a loaded agent", AGENTS,
@@ -154,17 +173,13 @@ AGENTS_USED = [
 ]
 
 ARRIVING = [
-    Mutant("a file is opened when it may be gone", ARRIVE, "if (event->kind == SIDE_MMAP && event->inode)", "if (0)",
-           CALLS),
+    Mutant("a file is opened when it may be gone", BOOKS, "[SIDE_MMAP] = open_file", "", CALLS),
     Mutant("names are read when code may be gone", ARRIVE, "symbolizer_prefetch(pipeline->symbolizer, process, sample);",
            ";", CALLS),
-    Mutant("an exec does not stop walks of the old program", ARRIVE,
-           "merge_keep_process_for_later(&pipeline->queue, event->pid);", ";", CALLS),
-    Mutant("the unwinder does not hear of execs", ARRIVE,
-           "unwinder_note_exec(unwinder, event->pid, event->time_ns);", ";", CALLS),
-    Mutant("a thread's exit is its process's for the unwinder", ARRIVE,
-           "} else if (event->kind == SIDE_EXIT && event->pid == event->tid) {", "} else if (event->kind == SIDE_EXIT) {",
-           CALLS),
+    Mutant("an exec does not stop walks of the old program", BOOKS, "[SIDE_EXEC] = keep_walks", "", CALLS),
+    Mutant("the unwinder does not hear of execs", BOOKS, "[SIDE_EXEC] = unwinder_execs,", "", CALLS),
+    Mutant("a thread's exit is its process's for the unwinder", BOOKS,
+           "if (event->pid == event->tid)\n\t\tunwinder", "unwinder", CALLS),
     Mutant("walks are not tried again", ARRIVE, "merge_walk_again(&pipeline->queue, walk_again, pipeline);", ";", CALLS),
     Mutant("a late walk is left unfinished", APPLY, "if (item->miss && !finish_oldest(pipeline, item, process))", "if (0)",
            CALLS),
@@ -172,11 +187,11 @@ ARRIVING = [
            "if (!symbolizer_ready(pipeline->symbolizer, process, sample) && may_wait(pipeline))", "if (0)", CALLS),
     Mutant("samples do not wait for agents", PIPELINE, "else if (agents_busy(pipeline->agents))\n\t\treturn;", "", CALLS),
     Mutant("agents of all JVMs are targets'", APPLY, "if (options->pids[i] == process->pid)", "if (1)", CALLS),
-    Mutant("a JVM's threads have the kernel's names", APPLY,
+    Mutant("a JVM's threads have the kernel's names", SHOW,
            "name = jvm_thread_name(jvm, sample->tid, sample->time_ns, ret_java_tid);", "*ret_java_tid = 0;", CALLS),
-    Mutant("names of threads as of now", APPLY, "jvm_thread_name(jvm, sample->tid, sample->time_ns, ret_java_tid)",
+    Mutant("names of threads as of now", SHOW, "jvm_thread_name(jvm, sample->tid, sample->time_ns, ret_java_tid)",
            "jvm_thread_name(jvm, sample->tid, clock_now_ns(), ret_java_tid)", CALLS),
-    Mutant("nobody forgets a process's names", APPLY, "symbolizer_forget(pipeline->symbolizer, process);", "", CALLS),
+    Mutant("nobody forgets a process's names", BOOKS, ".forget = forget_names", "", CALLS),
     Mutant("a miss of another moment", JOIN, "miss->time_ns == sample->time_ns && miss->tid", "miss->tid", CALLS),
     Mutant("a miss of another thread", JOIN, "miss->tid == sample->tid &&", "", CALLS + ["test_miss_join"]),
     Mutant("the last samples are left out", PIPELINE, "while (clock_now_ns() < end_ns + HOLD_NS ||", "while (", CALLS),
@@ -195,8 +210,13 @@ WALKS = [
     Mutant("a finished walk ends as it was", UNWINDER, "sample->reason = (uint8_t)result->reason;", "", REQUEST),
     Mutant("a pid's last owner is walked in the next", SPACES, "if (stat.start_ns > sample->time_ns)", "if (0)",
            REQUEST),
-    Mutant("an exec is forgotten at once", UNWINDER, "if (now_ns > exec_ns && now_ns - exec_ns > EXEC_KEPT_NS)",
-           "if (now_ns - exec_ns > EXEC_KEPT_NS)", REQUEST),
+    Mutant("an exec is forgotten at once", LIVE,
+           "if (now_ns > all.items[i]->exec_ns && now_ns", "if (now_ns", REQUEST),
+    Mutant("samples of before an exec read the next program", LIVE, "process->exec_ns > time_ns;", "0;", ["test_live_processes"]),
+    Mutant("an exec is remembered past the exit", LIVE, "process->exec_ns = 0;\n\tdrop", "drop", ["test_live_processes"]),
+    Mutant("pids stay for ever", LIVE, "drop_if_empty(live, all.items[i]);", "", ["test_live_processes"]),
+    Mutant("what is attached goes with the pid", LIVE, "if (process->exec_ns || process->attached.first)",
+           "if (process->exec_ns)", ["test_live_processes"]),
     Mutant("mappings of the last process", UNWINDER, "if (unwinder->late_serial == process->serial &&", "if (", REQUEST),
 ]
 
@@ -211,12 +231,22 @@ REST = [
 ]
 
 RUNS = [
-    Mutant("a command's children are no targets", RECORDER, "rec->capture_options.follow_children = true;", "", ENDS),
-    Mutant("a command is not the target", RECORDER, "rec->capture_options.pid_count = 1;", "", ENDS),
-    Mutant("a command alone instead of the host", RECORDER, "if (r < 0 || rec->options->whole_host)", "if (r < 0)", ENDS),
+    Mutant("a command's children are no targets", DRIVE, "capture->follow_children = true;", "", DRIVEN),
+    Mutant("a command is not the target", DRIVE, "capture->pid_count = 1;", "", DRIVEN),
+    Mutant("a command alone instead of the host", DRIVE, "if (r < 0 || drive->options->whole_host)", "if (r < 0)", DRIVEN),
     Mutant("what the rings hold at the end is lost", RECORDER,
-           "finished = pipeline_finish(&rec->pipeline, r < 0 ? &finish_err : err);", "finished = 0;", ENDS),
-    Mutant("it records on while it finishes", RECORDER, "capture_stop(rec->capture);\n\tpriority", "priority", ENDS),
+           "r = pipeline_finish(&rec->pipeline, err);", "r = 0;", ENDS),
+    Mutant("it records on while it finishes", RECORDER, "capture_stop(rec->capture);", "", ENDS),
+    Mutant("it stays on the loop of its caller", RECORDER,
+           "capture_stop(rec->capture);\n\tloop_forget(rec->loop, rec);", "capture_stop(rec->capture);", ENDS),
+    Mutant("nobody is hurried", RECORDER, "rec->hurries = sinks_hurry(&options->sinks);", "", ENDS),
+    Mutant("a sink that fails is not heard", RECORDER, "if (r < 0)\n\t\tloop_quit(rec->loop);", "(void)r;", ENDS),
+    Mutant("what is forgotten is called in its round", "userspace/base/loop.c", "if (source->past)\n\t\treturn;", "",
+           ["test_loop"]),
+    Mutant("a command ignores broken pipes", DRIVE, "int r = loop_new(&drive->loop, err);",
+           "int r = loop_new(&drive->loop, err);\n\n\tsignal(SIGPIPE, SIG_IGN);", DRIVEN),
+    Mutant("broken pipes stay ignored", DRIVE, "signal(SIGPIPE, drive.old_sigpipe);", ";", DRIVEN),
+    Mutant("a broken pipe ends a recording", DRIVE, "drive->old_sigpipe = signal(SIGPIPE, SIG_IGN);", "", DRIVEN),
     Mutant("lost samples are not in the figures", RECORDER, "result->lost = ledger_lost(&pipeline->ledger) +", "result->lost =", ENDS),
     Mutant("complete is all", RECORDER, "result->complete = pipeline->ledger.complete;",
            "result->complete = pipeline->ledger.samples;", ENDS),
@@ -224,4 +254,34 @@ RUNS = [
            ".attach = true,", ENDS),
 ]
 
-MUTANTS = ARRIVING + WALKS + REST + RUNS + AGENTS_USED + ORDER + PROCESSES + FIGURES + CHUNKS
+SHOWN = [
+    Mutant("the same is corrected", SHOW, "return SINK_SAME;", "return SINK_CORRECTED;", SHOWING),
+    Mutant("another stack is the same", SHOW, "shown->stack == stack &&", "", SHOWING),
+    Mutant("another name is the same", SHOW, "&& shown->thread_name == thread_name", "", SHOWING),
+    Mutant("numbers of emptied tables are compared", SHOW, "shown->tables_serial == pipeline->tables_serial &&", "",
+           SHOWING),
+    Mutant("emptied tables are the old ones", PIPELINE, "pipeline->tables_serial++;", "", SHOWING),
+    Mutant("names of the program before an exec", SHOW, "\t\tprocess = NULL;", "\t\t;", SHOWING),
+    Mutant("a fork is no news", SHOW, "told.life != SINK_EXITED)", "told.life == SINK_EXECED)", SHOWING),
+    Mutant("a thread that ends is a process's end", SHOW,
+           "event->kind == SIDE_EXIT && event->pid == event->tid", "event->kind == SIDE_EXIT", SHOWING),
+    Mutant("a new thread is a new process", SHOW,
+           "event->kind == SIDE_FORK && event->pid != event->ppid", "event->kind == SIDE_FORK", SHOWING),
+    Mutant("early names where nobody asks", SHOW, "if (!sinks_hurry(&pipeline->sinks))\n\t\treturn shown;", "", SHOWING),
+    Mutant("the kernel's losses are not told", PIPELINE,
+           "pipeline_show_loss(pipeline, key->tgid, key->event, key->why, &loss);", "", SHOWING),
+    Mutant("what is invalid is not told", ARRIVE,
+           "pipeline_show_loss(pipeline, entry ? header.tgid : 0,", "if (0) pipeline_show_loss(pipeline, entry ? header.tgid : 0,",
+           SHOWING),
+    Mutant("losses of unknown processes are not in the sum", SHOW, "+ stats.counters[WIRE_COUNTER_LOST_UNKNOWN];",
+           ";", SHOWING),
+    Mutant("what was shown is forgotten", ARRIVE, "->shown = shown;", ";", SHOWING),
+    Mutant("what was shown is another sample's", MERGE, "return &queue->heap.items[at];", "return &queue->heap.items[0];",
+           SHOWING),
+    Mutant("news is old at once", NEWS, "if (news->older_newest_ns <= applied_ns) {", "{", ["test_news"]),
+    Mutant("news is never old", NEWS, "if (news->older_newest_ns <= applied_ns) {", "if (0) {", ["test_news"]),
+    Mutant("news for samples before it", NEWS, "&& news_ns <= time_ns", "", ["test_news"]),
+    Mutant("news that is applied", NEWS, "news_ns > applied_ns &&", "", ["test_news"]),
+]
+
+MUTANTS = SHOWN + ARRIVING + WALKS + REST + RUNS + AGENTS_USED + ORDER + PROCESSES + FIGURES + CHUNKS

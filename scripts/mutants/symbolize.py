@@ -13,6 +13,7 @@ SOURCES = "userspace/symbolize/sources.c"
 LRU = "userspace/base/lru.c"
 WORDS = "userspace/symbolize/sample_words.c"
 
+EARLY = ["test_symbolize_now"]
 STACKS = ["test_symbolize_parts", "test_symbolize_code", "test_symbolizer", "test_pipeline_chunks"]
 NAMES = ["test_kernel", "test_kernel_read"]
 MAPS = ["test_perf_map", "test_perf_map_pid"]
@@ -38,9 +39,9 @@ KEPT = [
     Mutant("first and other threads are alike", WORDS, "|\n\t\t\t(sample->tid == sample->tgid);", ";", STACKS),
     Mutant("names of the last mappings", SYMBOLIZER, "if (cache->mappings_serial != process->mappings_serial) {",
            "if (0) {", STACKS),
-    Mutant("names of the last program", SYMBOLIZER, "if (cache && cache->serial != process->serial) {", "if (0) {",
-           STACKS),
-    Mutant("stacks of the last chunk", SYMBOLIZER, "cache_clear(hmap_find_ptr(&symbolizer->processes, pid));", "",
+    Mutant("names of the last program", SYMBOLIZER,
+           "book_detach(&symbolizer->processes, &process->attached, &cache->attachment);\n\tcache_free(cache);", "", STACKS),
+    Mutant("stacks of the last chunk", SYMBOLIZER, "cache_clear(cache_of(*at));", "",
            STACKS),
     Mutant("files of the last chunk", SYMBOLIZER, "hmap_clear(&symbolizer->image_mappings);", "", STACKS),
     Mutant("kernel frames of the last chunk", SYMBOLIZER,
@@ -56,7 +57,7 @@ KEPT = [
 KINDS = [
     Mutant("the end's reason left out", SYMBOLIZER, "} else if (!unwind_reasons[reason].whole) {", "} else if (0) {",
            STACKS),
-    Mutant("a thread's start has no name", SYMBOLIZER, "} else if (reason == UNWIND_DONE && build->unnamed_tail) {",
+    Mutant("a thread's start has no name", SYMBOLIZER, "} else if (reason == UNWIND_DONE && build->unnamed_tail && !build->is_raw) {",
            "} else if (0) {", STACKS),
     Mutant("thread and process start mixed up", SYMBOLIZER,
            'sample->tid == sample->tgid ? "[process start]" : "[thread start]"',
@@ -96,8 +97,11 @@ PERF_MAPS = [
     Mutant("a map that grew is not read", PERF_MAP, "check_growth(map);\n\tentries", "entries", MAPS),
     Mutant("half a line is lost", PERF_MAP, "memmove(map->tail.buf, last + 1, map->tail.len);", "map->tail.len = 0;",
            MAPS),
-    Mutant("a perf map is looked for once", NATIVE, "if (now < cache->next_perf_map_ns)", "if (cache->next_perf_map_ns)",
+    Mutant("a perf map is looked for once", NATIVE, "now < cache->next_perf_map_ns)", "cache->next_perf_map_ns)",
            STACKS),
+    Mutant("an early look for a perf map is the look of a second", NATIVE, "build->is_early || now", "now", EARLY),
+    Mutant("addresses of the unknown are lost", NATIVE, "if (build->is_raw)", "if (0)", EARLY),
+    Mutant("the first raw address is called a start", SYMBOLIZER, "&& !build->is_raw", "", EARLY),
 ]
 
 CODE = [

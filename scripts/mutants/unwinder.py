@@ -8,6 +8,7 @@ TABLES = "bpf/unwind/tables.h"
 SIGNAL = "bpf/native/signal.h"
 CURSOR = "bpf/unwind/cursor.h"
 UNWIND = "bpf/unwind.h"
+PROBED = "bpf/native/probed.h"
 WALK = "userspace/unwind/walk.c"
 BLOB = "bpf/hotspot/blob.h"
 COMPILED = "bpf/hotspot/compiled.h"
@@ -36,8 +37,28 @@ ROOTS = "userspace/elf/cfi/cfi_roots.c"
 JAVA = ["test_java_recorded", "test_compiled_leaf", "test_compiled_saved", "test_stub_leaf"]
 HOTSPOT = ["test_hotspot", "test_interpreted"]
 
+IN_PROBED = ["test_probed"]
+
 # Of the row compiler.
 CFI = ["test_cfi_file", "test_cfi_reference", "test_cfi_roots"]
+
+PROBED_STEPS = [
+    Mutant("the trampoline is a frame", PROBED, "return c->trampoline && c->pc - c->trampoline <", "return 0 && c->pc - c->trampoline <",
+           IN_PROBED),
+    Mutant("all of the mapping is returned to", PROBED, "(c->leaf ? WIRE_PAGE_BYTES : 1)", "WIRE_PAGE_BYTES", IN_PROBED),
+    Mutant("the last function entered has returned", PROBED, "probed_return_address(memory, entry_sp, &entry_sp);",
+           "probed_return_address(memory, 0, &entry_sp);", IN_PROBED),
+    Mutant("a true address of the kernel", PROBED, "if (!cursor_is_user(pc))", "if (!pc)", IN_PROBED),
+    Mutant("the stack of before the return", PROBED, "c->sp = entry_sp + 8;", "c->sp = entry_sp;", IN_PROBED),
+    Mutant("the list behind the system call", PROBED, "at < PROBED_POP_R11 || entry_sp == c->sp + 16 || entry_sp == c->sp - 8",
+           "1", IN_PROBED),
+    Mutant("the stack in the system call", PROBED, "|| entry_sp == c->sp + 16 ", "", IN_PROBED),
+    Mutant("the words of the trampoline counted as popped", PROBED, " || entry_sp == c->sp - 8)", ")", IN_PROBED),
+    Mutant("the trampoline's last pop", PROBED, "at <= PROBED_POP_RCX ? 8 : 0", "0", IN_PROBED),
+    Mutant("a copy of another instruction", PROBED, "|| c->pc - copy_at >= PROBED_COPY_BYTES)", ")", IN_PROBED),
+    Mutant("a copy's first byte only", PROBED, "c->pc = own_at + (c->pc - copy_at);", "c->pc = own_at;", IN_PROBED),
+    Mutant("a breakpoint for a function's body", "bpf/native/leaf.h", "if (c->at_entry) {", "if (0) {", ["test_leaf"]),
+]
 
 # --- HotSpot ------------------------------------------------------------------------------------
 
@@ -330,4 +351,4 @@ ROWS_MADE = [
            "{ entry, limit, WIRE_RULE_NONE, false }", CFI),
 ]
 
-MUTANTS = JAVA_STEPS + STEPS + FINDS + STORES + ROWS_MADE
+MUTANTS = PROBED_STEPS + JAVA_STEPS + STEPS + FINDS + STORES + ROWS_MADE

@@ -55,11 +55,12 @@ def limit():
 @functools.lru_cache(maxsize=None)
 def container():
     """
-    A pid namespace where one can be had: a mutant that sends a signal must not hit others. The shell is
-    its first process, so that a test has a parent.
+    Namespaces where they can be had: a mutant that sends a signal must not hit others, nor may one that
+    renames its output put a file in the place of /dev/null. The shell is the first process, so that a
+    test has a parent.
     """
     argv = ["setpriv", "--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--kill-child", "--mount-proc",
-            "sh", "-c", '"$@"; exit $?', "sh"]
+            "sh", "-c", 'mount --rbind /dev /dev && mount -o remount,bind,ro /dev; "$@"; exit $?', "sh"]
     return argv if os.geteuid() == 0 and not subprocess.run(argv + ["true"], check=False).returncode else []
 
 

@@ -8,6 +8,7 @@ host        the whole host at 99 Hz with 20 busy JVMs and 300 other processes: f
             first whole sample, hostprof's own CPU time, memory, BPF time
 unwinding   what a native stack costs by its depth, against a walk by frame pointers; misses, rows
 java        what a Java stack costs, by the kind of its frames
+stream      how soon lines of a stream come, with two busy JVMs at 997 Hz; what it costs
 views       one million samples: time and memory of each view
 
 HOSTPROF_BENCH_SECONDS is the length of one window (default 4), HOSTPROF_BENCH_JVMS the number of
@@ -21,6 +22,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import hp
 from hp import *
 from java_unwinding import java_unwinding
+from stream_reader import Model, Stream
 from table import cpu_clock_ns, enable_bpf_stats, row, rows
 from unwinding import unwinding
 
@@ -47,6 +49,7 @@ BENCH_STACK = re.compile(r"(?:\[thread start\]|(?:__)?clone3?);.*;java\.lang\.Th
 # Time for a recording to begin, and to let go, before a window is measured.
 SETTLE = 1.5
 SAMPLES = 1_000_000
+STREAM_SECONDS = 20
 
 
 # --- throughput -----------------------------------------------------------------------------
@@ -182,6 +185,31 @@ def host():
     bpf_figures(figures, what)
 
 
+# --- stream -----------------------------------------------------------------------------------
+
+
+def stream():
+    """The reader's clock against each sample's time."""
+    jvms = [java(version, "Bench", 1, 60, flags=["-Xmx64m"], stdin=subprocess.PIPE)
+            for version in (17, 25)]
+    reader = Stream("-F", 997, "-d", STREAM_SECONDS)
+    time.sleep(STREAM_SECONDS - 1)
+    cpu, peak = cpu_clock_ns(reader.pid), peak_rss_mb(reader.pid)
+    lines = reader.lines.all()
+    model = Model(lines)
+    delays = statistics.quantiles(model.delays_ns, n=100)
+    what = f"stream at 997 Hz, {len(jvms)} JVMs"
+    row(f"{what}: lines within 50 ms of their sample", 100 * (1 - model.late_share(50e6)), "%", 95,
+        upper=False)
+    for share in (50, 95, 99):
+        row(f"{what}: {share} % of lines come within", delays[share - 1] / 1e6, "ms")
+    row(f"{what}: samples", len(model.samples), "", digits=0)
+    row(f"{what}: corrected", 100 * model.corrected / max(len(model.samples), 1), "%")
+    row(f"{what}: lines", sum(len(line.text) for line in lines) / STREAM_SECONDS / 2**20, "MB/s")
+    row(f"{what}: own CPU", cpu / (STREAM_SECONDS - 1) / 1e7, "% core")
+    row(f"{what}: peak RSS", peak, "MB", 128)
+
+
 # --- views ----------------------------------------------------------------------------------
 
 
@@ -217,7 +245,7 @@ def bench_main():
     if os.geteuid() != 0:
         sys.exit("bench.py: needs root")
     parts = {"throughput": throughput, "host": host, "unwinding": unwinding, "java": java_unwinding,
-             "views": views}
+             "stream": stream, "views": views}
     unknown = [name for name in arguments if name not in parts]
     if unknown:
         sys.exit(f"bench.py: no part {', '.join(unknown)}; there are {', '.join(parts)}")

@@ -17,7 +17,7 @@
 #define assert_int_equal(a, b) assert_true((a) == (b))
 
 #include "jvm/layout/jvm_blobs.h"
-#include "jvm/layout/jvm_layout.h"
+#include "jvm/layout/jvm_layout_read.h"
 #include "jvm_fixture.h"
 
 #define MAX_CHANGE 32

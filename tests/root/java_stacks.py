@@ -47,7 +47,7 @@ LOADS = (r"java\.lang\.(ClassLoader|Class|Byte|String|StringLatin1|AbstractStrin
          r"System|Object|Math|Thread|Module|NamedPackage|ref\.\w+)\b|java\.util\.(Array|Abstract|Vector|Hashtable|Weak|"
          r"Objects|concurrent\.Concurrent)|java\.security\.|(sun\.misc|jdk\.internal)\.")
 LEAF_CLASSES = {
-    "Allocate": r"java\.lang\.(Object|Integer|String|StringLatin1|\w*StringBuilder|System|Math)\.|"
+    "Allocate": r"java\.lang\.(Object|Integer|Byte|String|StringLatin1|\w*StringBuilder|System|Math)\.|"
                 r"java\.util\.(HashMap|Arrays)[.$]|jdk\.internal\.(util\.|misc\.Unsafe\.)",
     "BigNumbers": r"java\.math\.BigInteger\.|java\.lang\.(Integer|Number|Object|Math|System)\.|"
                   r"java\.util\.(Arrays|Objects)\.|jdk\.internal\.util\.Preconditions\.",

@@ -5,7 +5,7 @@ import glob
 
 from hp import *
 
-COMMANDS = ("record", "report", "list", "attach", "detach", "status", "doctor", "help")
+COMMANDS = ("record", "stream", "report", "list", "attach", "detach", "status", "doctor", "help")
 NOBODY = 65534
 
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "jvm/layout/jvm_layout_read.h"
 #include "jvm/layout/vmstructs.h"
 #include "jvm/names/code_names.h"
 

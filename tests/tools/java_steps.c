@@ -21,6 +21,7 @@
 
 #include "java_steps/java_recording.h"
 #include "java_steps/step_report.h"
+#include "jvm/layout/jvm_layout_read.h"
 
 /* Between two rounds the thread runs, for it to be somewhere else. */
 #define PAUSE_US 30000

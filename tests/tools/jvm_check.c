@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "jvm/layout/jvm_layout.h"
+#include "jvm/layout/jvm_layout_read.h"
 #include "jvm/layout/vm_flags.h"
 
 #define MAX_FAILS 20

@@ -11,6 +11,7 @@
 
 #include "fake_clock.h"
 #include "jvm/attach/attach.h"
+#include "process/registry.h"
 #include "session/agents.h"
 
 /* PID_MAX_LIMIT of include/linux/threads.h is 4 * 1024 * 1024: /proc knows nothing of these. */
@@ -100,7 +101,7 @@ static inline int setup(void **state)
 		return -1;
 	registry_exec(f->registry, clock_now_ns(), PID, "java");
 	f->process = registry_find(f->registry, PID);
-	return agents_new(f->registry, NULL, false, &f->agents, &err);
+	return agents_new(NULL, false, &f->agents, &err);
 }
 
 static inline int teardown(void **state)
@@ -123,7 +124,7 @@ static inline int setup_attach(void **state)
 		return -1;
 	f = *state;
 	agents_free(f->agents);
-	return agents_new(f->registry, NULL, true, &f->agents, &err);
+	return agents_new(NULL, true, &f->agents, &err);
 }
 
 /* Polls of MS, every 100 ms; how often a map was looked for. */

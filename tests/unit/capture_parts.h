@@ -31,7 +31,8 @@
 
 #define CPUS	  8 /* that are possible; values of a per-cpu map, too */
 #define ENTRIES	  512
-#define PROG_FD	  900
+#define PROG_FD	  900 /* and the number of the trigger */
+#define SHARED_FD 950
 #define MAP_FD	  1000 /* and the number of the map */
 #define MAP_BYTES 5000
 
@@ -55,9 +56,11 @@ static struct fixture {
 	struct capture *capture;
 	bool online[CPUS];
 	int open_error[CPUS]; /* of perf events */
+	int shared_error;
 	/* What was asked for. */
 	struct bpf_session_options session;
 	uint64_t sampling_since_ns;
+	uint64_t missed;
 	struct perf_events_options perf;
 	uint32_t ring_bytes;
 	char log[1024];
@@ -115,10 +118,10 @@ void bpf_session_set_sampling(struct bpf_session *session, uint64_t since_ns)
 	f.sampling_since_ns = since_ns;
 }
 
-int bpf_session_prog_fd(const struct bpf_session *session)
+int bpf_session_prog_fd(const struct bpf_session *session, enum capture_trigger trigger)
 {
 	(void)session;
-	return PROG_FD;
+	return PROG_FD + (int)trigger;
 }
 
 int bpf_session_map_fd(const struct bpf_session *session, enum bpf_session_map map)
@@ -140,6 +143,12 @@ uint64_t bpf_session_map_bytes(const struct bpf_session *session)
 	return MAP_BYTES;
 }
 
+uint64_t bpf_session_missed(const struct bpf_session *session)
+{
+	(void)session;
+	return f.missed;
+}
+
 void bpf_session_run_stats(const struct bpf_session *session, uint64_t *ret_ns, uint64_t *ret_count)
 {
 	(void)session;
@@ -155,6 +164,22 @@ int perf_events_open(const struct perf_events_options *options, unsigned int cpu
 		return err_set(err, f.open_error[cpu], "cpu %u", cpu);
 	note("open %u\n", cpu);
 	*ret_events = (struct perf_events){ .fds = { (int)cpu }, .count = 1 };
+	return 0;
+}
+
+int perf_events_open_shared(const struct perf_events_options *options, unsigned int cpu,
+			    struct perf_events *ret_events, struct err *err)
+{
+	bool has = false;
+
+	for (unsigned int i = 0; i < options->count; i++)
+		has |= options->events[i].trigger != CAPTURE_TRIGGER_PERF;
+	if (!has)
+		return 0;
+	if (f.shared_error)
+		return err_set(err, f.shared_error, "shared on cpu %u", cpu);
+	note("open shared on %u\n", cpu);
+	*ret_events = (struct perf_events){ .fds = { SHARED_FD }, .count = 1 };
 	return 0;
 }
 

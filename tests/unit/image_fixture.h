@@ -85,20 +85,20 @@ static inline void copy_self(struct fixture *f, const char *name)
 	assert_true(run(f, command));
 }
 
-static inline struct image_key key_of(const char *path)
+static inline struct file_key key_of(const char *path)
 {
 	struct stat st;
 
 	assert_int_equal(stat(path, &st), 0);
-	return (struct image_key){ .major = major(st.st_dev),
-				   .minor = minor(st.st_dev),
-				   .inode = st.st_ino };
+	return (struct file_key){ .major = major(st.st_dev),
+				  .minor = minor(st.st_dev),
+				  .inode = st.st_ino };
 }
 
 /* Open NAME of the directory as if this process mapped it somewhere. */
 static inline struct image *open_named(struct fixture *f, const char *name)
 {
-	struct image_key key;
+	struct file_key key;
 	char path[128];
 
 	snprintf(path, sizeof(path), "%s/%s", f->dir, name);

@@ -21,6 +21,7 @@
 #include "session/pipeline.h"
 #include "session/pipeline_apply.h"
 #include "session/pipeline_arrive.h"
+#include "sink/recording_sink.h"
 
 /* PID_MAX_LIMIT of include/linux/threads.h is 4 * 1024 * 1024. */
 #define PID_A  5000001U
@@ -39,6 +40,8 @@ struct fixture {
 	struct capture_options options;
 	struct memory_plan plan;
 	struct pipeline_options pipeline_options;
+	uint64_t chunk_bytes, chunk_ns; /* of the recording; 0: the default */
+	struct recording_writer *writer;
 	struct pipeline pipeline;
 	int fd;
 	uint64_t start_ns;
@@ -50,9 +53,12 @@ static inline void open_pipeline(struct fixture *f)
 {
 	struct err err = { 0 };
 
-	if (pipeline_init(&f->pipeline, f->capture, &f->pipeline_options, &err) < 0)
+	assert_int_equal(recording_writer_new(f->fd, &f->writer, &err), 0);
+	recording_writer_limit_chunks(f->writer, f->chunk_bytes, f->chunk_ns);
+	sinks_add(&f->pipeline_options.sinks, recording_sink(f->writer));
+	if (pipeline_init(&f->pipeline, f->capture, &f->pipeline_options, &err) < 0 ||
+	    pipeline_begin(&f->pipeline, "hostprof record", &err) < 0)
 		fail_msg("%s", err.text);
-	pipeline_describe(&f->pipeline, "hostprof record");
 	/* Processes that are not in /proc are looked for now, and in ten seconds. */
 	pipeline_turn(&f->pipeline);
 }
@@ -72,8 +78,7 @@ static inline int setup(void **state)
 	f->options = (struct capture_options){ .events = f->events, .event_count = 2 };
 	memory_plan_begin(&f->plan, 0);
 	f->fd = memfd_create("recording", MFD_CLOEXEC);
-	f->pipeline_options =
-		(struct pipeline_options){ .capture = &f->options, .plan = &f->plan, .fd = f->fd };
+	f->pipeline_options = (struct pipeline_options){ .capture = &f->options, .plan = &f->plan };
 	profile_init(&f->read);
 	return f->fd < 0 ? -1 : 0;
 }
@@ -83,6 +88,7 @@ static inline int teardown(void **state)
 	struct fixture *f = *state;
 
 	pipeline_release(&f->pipeline);
+	recording_writer_free(f->writer);
 	profile_release(&f->read);
 	strbuf_release(&f->text);
 	fake_capture_free(f->capture);

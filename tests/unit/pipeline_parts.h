@@ -19,6 +19,7 @@ static struct {
 	bool try_fails, wants_again, waits_for_jvm, unwinder_busy;
 	unsigned int busy_finishes; /* so often it is busy yet */
 	const char *thread_name, *kernel_failure;
+	const char *early_frame; /* of symbolizer_stack_now(); NULL: as in time */
 	uint64_t parsed;
 	uint64_t start_ns; /* that times are counted from */
 	struct unwind_jvm_source jvm_source;
@@ -82,7 +83,7 @@ void image_cache_set_parse_limit(struct image_cache *cache, size_t limit)
 	note("parsing up to %zu", limit);
 }
 
-struct image *image_cache_open(struct image_cache *cache, const struct image_key *key, uint32_t pid,
+struct image *image_cache_open(struct image_cache *cache, const struct file_key *key, uint32_t pid,
 			       uint64_t start, uint64_t end, const char *path)
 {
 	(void)cache;
@@ -145,8 +146,7 @@ struct jvm *jvm_table_get(struct jvm_table *table, struct process *process)
 {
 	(void)table;
 	assert_non_null(process);
-	process->jvm = parts.is_jvm ? A_POINTER(jvm) : NULL;
-	return process->jvm;
+	return parts.is_jvm ? A_POINTER(jvm) : NULL;
 }
 
 void jvm_table_forget(struct jvm_table *table, struct process *process)
@@ -197,11 +197,10 @@ const char *jvm_main_class(struct jvm *jvm)
 
 /* --- session/ --- */
 
-int agents_new(struct registry *registry, struct jvm_table *jvms, bool attach,
-	       struct agents **ret_agents, struct err *err)
+int agents_new(struct jvm_table *jvms, bool attach, struct agents **ret_agents, struct err *err)
 {
 	(void)err;
-	assert_true(registry && jvms);
+	assert_non_null(jvms);
 	note("agents%s", attach ? ", attached" : "");
 	*ret_agents = A_POINTER(agents);
 	return 0;
@@ -432,6 +431,20 @@ uint32_t symbolizer_stack(struct symbolizer *symbolizer, struct profile *profile
 
 	(void)symbolizer;
 	note("stack of %u%s", number(process->pid), sample->flags ? " unfinished" : "");
+	return profile_stack(profile, &id, 1);
+}
+
+/* Frames of what is known of the process. */
+uint32_t symbolizer_stack_now(struct symbolizer *symbolizer, struct profile *profile,
+			      struct process *process, const struct wire_sample *sample)
+{
+	const char *name = process ? parts.early_frame ? parts.early_frame : "frame" : "raw";
+	struct profile_frame frame = { .name = profile_string(profile, name),
+				       .mapping = PROFILE_NONE };
+	uint32_t id = profile_frame(profile, &frame);
+
+	(void)symbolizer;
+	note("early stack of %u%s", number(sample->tgid), process ? "" : ", not known");
 	return profile_stack(profile, &id, 1);
 }
 

@@ -21,6 +21,7 @@
 
 static struct {
 	struct table_memory *memory;
+	struct live_processes live;
 	struct unwind_spaces *spaces;
 	/* What a read finds, and what it was asked for. */
 	struct wire_range ranges[2];
@@ -101,7 +102,7 @@ static inline int set_up(void **state)
 	memset(&f, 0, sizeof(f));
 	fake_begin();
 	f.memory = table_memory_new_heap(16, 16, 4096);
-	f.spaces = unwind_spaces_new(f.memory, NULL);
+	f.spaces = unwind_spaces_new(f.memory, NULL, &f.live);
 	f.ranges[0] = (struct wire_range){ .start = 0x1000, .end = 0x2000, .bias = 3, .file = 5 };
 	f.ranges[1] = (struct wire_range){ .start = 0x5000, .end = 0x6000 };
 	f.range_count = 2;
@@ -114,6 +115,7 @@ static inline int tear_down(void **state)
 {
 	(void)state;
 	unwind_spaces_free(f.spaces);
+	live_processes_release(&f.live);
 	table_memory_free_heap(f.memory);
 	return 0;
 }

@@ -52,7 +52,7 @@ static struct {
 
 /* --- elf/ --- */
 
-struct image *image_cache_open(struct image_cache *cache, const struct image_key *key, uint32_t pid,
+struct image *image_cache_open(struct image_cache *cache, const struct file_key *key, uint32_t pid,
 			       uint64_t start, uint64_t end, const char *path)
 {
 	struct image *image = &parts.images[key->inode];

@@ -15,7 +15,7 @@ enum source_kind { SOURCE_FD, SOURCE_TIMER, SOURCE_DEADLINE, SOURCE_SIGNALS };
 struct source {
 	enum source_kind kind;
 	int fd;	   /* owned unless SOURCE_FD */
-	bool past; /* a deadline that was met; its memory goes at the end of the round */
+	bool past; /* met, or forgotten; its memory goes at the end of the round */
 	loop_fn fn;
 	loop_signal_fn signal_fn;
 	void *data;
@@ -195,6 +195,8 @@ static void dispatch(struct source *source)
 {
 	uint64_t expirations;
 
+	if (source->past)
+		return;
 	if (source->kind == SOURCE_SIGNALS) {
 		dispatch_signals(source);
 		return;
@@ -202,7 +204,8 @@ static void dispatch(struct source *source)
 	if (source->kind != SOURCE_FD &&
 	    read(source->fd, &expirations, sizeof(expirations)) != sizeof(expirations))
 		return;
-	source->past = source->kind == SOURCE_DEADLINE;
+	if (source->kind == SOURCE_DEADLINE)
+		source->past = true;
 	source->fn(source->data);
 }
 
@@ -217,6 +220,18 @@ static void sweep(struct loop *loop)
 			loop->sources.items[kept++] = loop->sources.items[i];
 	}
 	loop->sources.len = kept;
+}
+
+void loop_forget(struct loop *loop, const void *data)
+{
+	struct source **s;
+
+	vec_for_each (s, &loop->sources) {
+		if ((*s)->data != data || (*s)->kind == SOURCE_SIGNALS || (*s)->past)
+			continue;
+		epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, (*s)->fd, NULL);
+		(*s)->past = true;
+	}
 }
 
 int loop_run(struct loop *loop, struct err *err)

@@ -33,6 +33,12 @@ int loop_add_deadline(struct loop *loop, uint64_t deadline_ns, loop_fn fn, void 
 int loop_add_signals(struct loop *loop, const int *signals, int n, loop_signal_fn fn, void *data,
 		     struct err *err);
 
+/*
+ * Remove every source that was added with DATA, but signals; also from within one of them. A
+ * borrowed descriptor must still be open.
+ */
+void loop_forget(struct loop *loop, const void *data);
+
 /* Run until loop_quit(). */
 int loop_run(struct loop *loop, struct err *err);
 void loop_quit(struct loop *loop);

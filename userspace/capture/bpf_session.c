@@ -19,6 +19,10 @@
 
 struct bpf_session {
 	struct hostprof_bpf *skel;
+	bool wanted[CAPTURE_TRIGGER_COUNT];
+	bool runs;
+	uint64_t missed_before; /* sampling began */
+	uint64_t missed;	/* until it ended */
 };
 
 /* libbpf's last warning: the best sentence there is about a program that was refused. */
@@ -68,11 +72,51 @@ static void session_size_misses(struct hostprof_bpf *skel,
 	bpf_map__set_max_entries(map, options->possible_cpus);
 }
 
+static void session_configure_events(struct hostprof_bpf *skel,
+				     const struct bpf_session_options *options)
+{
+	for (unsigned int i = 0; i < options->event_count; i++) {
+		const struct capture_event *event = &options->events[i];
+
+		skel->rodata->event_is_clock[i] = capture_event_is_clock(event);
+		skel->rodata->event_at_entry[i] = event->trigger == CAPTURE_TRIGGER_UPROBE &&
+						  !event->probe.is_return && !event->probe.plus;
+		if (event->trigger == CAPTURE_TRIGGER_RAW)
+			skel->rodata->raw_event = i;
+	}
+}
+
+static struct bpf_program *session_program(const struct bpf_session *session,
+					   enum capture_trigger trigger)
+{
+	struct bpf_program *programs[] = {
+		[CAPTURE_TRIGGER_PERF] = session->skel->progs.sample,
+		[CAPTURE_TRIGGER_UPROBE] = session->skel->progs.sample_uprobe,
+		[CAPTURE_TRIGGER_TRACEPOINT] = session->skel->progs.sample_tracepoint,
+		[CAPTURE_TRIGGER_RAW] = session->skel->progs.sample_raw,
+	};
+
+	return programs[trigger];
+}
+
+/* The programs that these events need; that of perf events is always there. */
+static void session_choose_programs(struct bpf_session *session,
+				    const struct bpf_session_options *options)
+{
+	session->wanted[CAPTURE_TRIGGER_PERF] = true;
+	for (unsigned int i = 0; i < options->event_count; i++) {
+		enum capture_trigger trigger = options->events[i].trigger;
+
+		if (!session->wanted[trigger])
+			bpf_program__set_autoload(session_program(session, trigger), true);
+		session->wanted[trigger] = true;
+	}
+}
+
 static void session_configure(struct hostprof_bpf *skel, const struct bpf_session_options *options)
 {
 	skel->rodata->settings = options->settings;
-	for (unsigned int i = 0; i < options->event_count; i++)
-		skel->rodata->event_is_clock[i] = capture_event_is_clock(&options->events[i]);
+	session_configure_events(skel, options);
 	skel->rodata->ring_wakeup_bytes = options->ring_bytes / 4;
 	bpf_map__set_max_entries(skel->maps.rings, options->possible_cpus);
 	bpf_map__set_max_entries(skel->maps.scratches,
@@ -108,6 +152,7 @@ int bpf_session_open(const struct bpf_session_options *options, struct bpf_sessi
 	if (!session->skel)
 		return session_explain(err, -errno, "open");
 	session_configure(session->skel, options);
+	session_choose_programs(session, options);
 	r = hostprof_bpf__load(session->skel);
 	if (r < 0)
 		return session_explain(err, r, "load");
@@ -126,17 +171,46 @@ void bpf_session_free(struct bpf_session *session)
 	free(session);
 }
 
+static struct bpf_prog_info session_info(const struct bpf_session *session,
+					 enum capture_trigger trigger)
+{
+	struct bpf_prog_info info = { 0 };
+	uint32_t len = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(bpf_session_prog_fd(session, trigger), &info, &len) < 0)
+		return (struct bpf_prog_info){ 0 };
+	return info;
+}
+
+static uint64_t session_missed_ever(const struct bpf_session *session)
+{
+	if (!session->wanted[CAPTURE_TRIGGER_TRACEPOINT])
+		return 0;
+	return session_info(session, CAPTURE_TRIGGER_TRACEPOINT).recursion_misses;
+}
+
+uint64_t bpf_session_missed(const struct bpf_session *session)
+{
+	if (!session->runs)
+		return session->missed;
+	return session->missed + session_missed_ever(session) - session->missed_before;
+}
+
 void bpf_session_set_sampling(struct bpf_session *session, uint64_t since_ns)
 {
 	struct hostprof_bpf__bss *bss = session->skel->bss;
 
+	session->missed = bpf_session_missed(session);
+	session->runs = since_ns != 0;
+	if (session->runs)
+		session->missed_before = session_missed_ever(session);
 	bss->sampling_since_ns = since_ns;
 	__atomic_store_n(&bss->sampling, since_ns != 0, __ATOMIC_RELEASE);
 }
 
-int bpf_session_prog_fd(const struct bpf_session *session)
+int bpf_session_prog_fd(const struct bpf_session *session, enum capture_trigger trigger)
 {
-	return bpf_program__fd(session->skel->progs.sample);
+	return session->wanted[trigger] ? bpf_program__fd(session_program(session, trigger)) : -1;
 }
 
 static const struct bpf_map *session_map(const struct bpf_session *session,
@@ -193,11 +267,14 @@ uint64_t bpf_session_map_bytes(const struct bpf_session *session)
 
 void bpf_session_run_stats(const struct bpf_session *session, uint64_t *ret_ns, uint64_t *ret_count)
 {
-	struct bpf_prog_info info = { 0 };
-	uint32_t len = sizeof(info);
+	*ret_ns = *ret_count = 0;
+	for (unsigned int t = 0; t < CAPTURE_TRIGGER_COUNT; t++) {
+		struct bpf_prog_info info;
 
-	if (bpf_obj_get_info_by_fd(bpf_session_prog_fd(session), &info, &len) < 0)
-		info = (struct bpf_prog_info){ 0 };
-	*ret_ns = info.run_time_ns;
-	*ret_count = info.run_cnt;
+		if (!session->wanted[t])
+			continue;
+		info = session_info(session, (enum capture_trigger)t);
+		*ret_ns += info.run_time_ns;
+		*ret_count += info.run_cnt;
+	}
 }

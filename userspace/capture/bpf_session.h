@@ -43,14 +43,21 @@ DEFINE_CLEANUP(struct bpf_session *, bpf_session_free);
 void bpf_session_set_sampling(struct bpf_session *session, uint64_t since_ns);
 
 /* Borrowed descriptors. */
-int bpf_session_prog_fd(const struct bpf_session *session);
+/* Of the program that takes TRIGGER's samples; negative: no event needs it. */
+int bpf_session_prog_fd(const struct bpf_session *session, enum capture_trigger trigger);
 int bpf_session_map_fd(const struct bpf_session *session, enum bpf_session_map map);
 uint32_t bpf_session_map_entries(const struct bpf_session *session, enum bpf_session_map map);
 
 /* Bytes that all maps of the skeleton hold (not the rings, which are made later). */
 uint64_t bpf_session_map_bytes(const struct bpf_session *session);
 
-/* Time and calls of the sampling program; 0 unless kernel.bpf_stats_enabled. */
+/*
+ * Times since sampling began that the kernel did not run the program of tracepoints, since another one was
+ * running on the cpu (trace_call_bpf() in kernel/trace/bpf_trace.c).
+ */
+uint64_t bpf_session_missed(const struct bpf_session *session);
+
+/* Time and calls of the sampling programs; 0 unless kernel.bpf_stats_enabled. */
 void bpf_session_run_stats(const struct bpf_session *session, uint64_t *ret_ns,
 			   uint64_t *ret_count);
 

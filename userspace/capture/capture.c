@@ -117,8 +117,10 @@ static int capture_load(struct capture *c, const struct capture_options *options
 		.count = options->event_count,
 		.exclude_user = options->exclude_user,
 		.exclude_kernel = options->exclude_kernel,
-		.prog_fd = bpf_session_prog_fd(c->session),
 	};
+	for (unsigned int t = 0; t < CAPTURE_TRIGGER_COUNT; t++)
+		c->event_options.prog_fds[t] =
+			bpf_session_prog_fd(c->session, (enum capture_trigger)t);
 	r = capture_add_targets(c, options, err);
 	return r < 0 ? r : capture_open_cpus(c, session.ring_bytes, err);
 }
@@ -162,6 +164,7 @@ void capture_free(struct capture *c)
 	if (!c)
 		return;
 	capture_close_cpus(c);
+	perf_events_release(&c->shared);
 	rings_free(c->rings);
 	capture_unmap_tables(c);
 	bpf_session_free(c->session);

@@ -61,11 +61,22 @@ static void books_sum_counters(const struct capture *c, struct capture_stats *st
 	}
 }
 
+/* Of whom is not known; what they weigh is: one each. */
+static void books_add_missed(const struct capture *c, struct capture_stats *stats)
+{
+	uint64_t missed = bpf_session_missed(c->session);
+
+	stats->counters[WIRE_COUNTER_LOST] += missed;
+	stats->counters[WIRE_COUNTER_LOST_UNKNOWN] += missed;
+	stats->counters[WIRE_COUNTER_LOST_UNKNOWN_WEIGHT] += missed;
+}
+
 void capture_get_stats(const struct capture *c, struct capture_stats *ret_stats)
 {
 	struct capture_stats stats = { .side_lost = c->side_lost };
 
 	books_sum_counters(c, &stats);
+	books_add_missed(c, &stats);
 	bpf_session_run_stats(c->session, &stats.bpf_run_ns, &stats.bpf_run_count);
 	stats.map_bytes = bpf_session_map_bytes(c->session) + rings_bytes(c->rings);
 	for (unsigned int cpu = 0; cpu < c->cpu_count; cpu++) {

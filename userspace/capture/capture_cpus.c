@@ -58,6 +58,18 @@ static int capture_open_cpu(struct capture *c, unsigned int cpu, struct err *err
 	return r < 0 ? capture_explain(err) : 0;
 }
 
+/* Probes and tracepoints; they are there once. */
+static int capture_open_shared(struct capture *c, const struct cpu_list *online, struct err *err)
+{
+	unsigned int cpu = 0;
+	int r;
+
+	while (cpu + 1 < online->size && !online->has[cpu])
+		cpu++;
+	r = perf_events_open_shared(&c->event_options, cpu, &c->shared, err);
+	return r < 0 ? capture_explain(err) : 0;
+}
+
 static void capture_close_cpu(struct capture *c, unsigned int cpu)
 {
 	struct capture_cpu *slot = &c->cpus[cpu];
@@ -85,7 +97,8 @@ int capture_open_cpus(struct capture *c, uint32_t ring_bytes, struct err *err)
 		if (r < 0 && r != -ENODEV) /* went offline just now */
 			return r;
 	}
-	return capture_watch(c, rings_fd(c->rings), err);
+	r = capture_open_shared(c, &online, err);
+	return r < 0 ? r : capture_watch(c, rings_fd(c->rings), err);
 }
 
 void capture_close_cpus(struct capture *c)

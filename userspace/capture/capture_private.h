@@ -25,6 +25,7 @@ struct capture {
 	struct perf_events_options event_options;
 	struct bpf_session *session; /* owned */
 	struct rings *rings;	     /* owned */
+	struct perf_events shared;   /* of no cpu: probes, tracepoints */
 	struct capture_cpu *cpus;    /* owned, by cpu number */
 	unsigned int cpu_count;	     /* of possible cpus */
 	unsigned int possible;	     /* libbpf's count: values of a per-cpu map */

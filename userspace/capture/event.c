@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/strbuf.h"
+#include "capture/probes/tracepoint.h"
 
 struct event_row {
 	const char *name;
@@ -48,6 +49,23 @@ static const struct event_row event_rows[] = {
 	{ "branch-misses", "count", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, 0 },
 };
 
+const struct capture_event_help capture_event_help[] = {
+	{ "cpu", "nanoseconds",
+	  "CPU time, by timers on each cpu (the default); cpu-clock is the same" },
+	{ "task-clock", "nanoseconds", "the same by the clock of tasks" },
+	{ "page-faults", "count", "also minor-faults, major-faults" },
+	{ "context-switches", "count", "times that a thread left its cpu; also cpu-migrations" },
+	{ "cycles", "count",
+	  "also instructions, cache-references, cache-misses, branches, branch-misses" },
+	{ "rNNN", "count", "a raw event of the core PMU, in hexadecimal" },
+	{ "uprobe:LIB:FUNC[+OFF]", "count",
+	  "a function of a library or program is called, or its instruction at OFF bytes is reached" },
+	{ "uretprobe:LIB:FUNC", "count", "it returns; the stack is its caller's" },
+	{ "GROUP:NAME", "count",
+	  "a tracepoint of the kernel, as in /sys/kernel/tracing/events (sched:sched_switch)" },
+	{ NULL, NULL, NULL },
+};
+
 /* The core PMU registers itself under one of these names (arch/x86/events/core.c). */
 bool capture_has_pmu(void)
 {
@@ -57,8 +75,9 @@ bool capture_has_pmu(void)
 
 bool capture_event_is_clock(const struct capture_event *event)
 {
-	return event->type == PERF_TYPE_SOFTWARE && (event->config == PERF_COUNT_SW_CPU_CLOCK ||
-						     event->config == PERF_COUNT_SW_TASK_CLOCK);
+	return event->trigger == CAPTURE_TRIGGER_PERF && event->type == PERF_TYPE_SOFTWARE &&
+	       (event->config == PERF_COUNT_SW_CPU_CLOCK ||
+		event->config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
 /* "r1a8": a raw event of the core PMU, in hex as `perf list` and the vendors' manuals give it. */
@@ -83,7 +102,9 @@ static int event_unknown(const char *name, struct err *err)
 	for (size_t i = 0; i < ARRAY_SIZE(event_rows); i++)
 		strbuf_addf(&known, "%s, ", event_rows[i].name);
 	err_set(err, -EINVAL, "unknown event '%s'", name);
-	return err_hint(err, "known events: %srNNN (raw, hexadecimal)", strbuf_str(&known));
+	strbuf_addstr(&known, "rNNN (raw, hexadecimal), ");
+	return err_hint(err, "known events: %suprobe:LIB:FUNC, uretprobe:LIB:FUNC, GROUP:NAME",
+			strbuf_str(&known));
 }
 
 static void event_set_clock(struct capture_event *event, uint32_t freq_hz)
@@ -113,18 +134,43 @@ static int event_lookup(const char *name, struct capture_event *event)
 	return event_parse_raw(name, &event->config);
 }
 
+/* A uprobe or a tracepoint: a sample each time. */
+static int event_parse_probe(const char *name, struct capture_event *event, struct err *err)
+{
+	event->period = 1;
+	event->freq_hz = 0;
+	snprintf(event->unit, sizeof(event->unit), "count");
+	if (uprobe_is_name(name)) {
+		event->trigger = CAPTURE_TRIGGER_UPROBE;
+		return uprobe_parse(name, &event->probe, err);
+	}
+	event->trigger = CAPTURE_TRIGGER_TRACEPOINT;
+	event->type = PERF_TYPE_TRACEPOINT;
+	return tracepoint_parse(name, &event->config, err);
+}
+
 int capture_event_parse(const char *name, uint32_t freq_hz, struct capture_event *ret_event,
 			struct err *err)
 {
 	struct capture_event event = { .freq_hz = freq_hz };
+	int r = 0;
 
 	if (freq_hz < 1 || freq_hz > CAPTURE_MAX_FREQ_HZ)
 		return err_set(err, -EINVAL, "sampling frequency %u Hz is not within 1 to %u",
 			       freq_hz, CAPTURE_MAX_FREQ_HZ);
-	if (strlen(name) >= sizeof(event.name) || event_lookup(name, &event) < 0)
+	if (strlen(name) >= sizeof(event.name))
 		return event_unknown(name, err);
 	snprintf(event.name, sizeof(event.name), "%s", name);
-
+	if (strchr(name, ':'))
+		r = event_parse_probe(name, &event, err);
+	else if (event_lookup(name, &event) < 0)
+		r = event_unknown(name, err);
+	if (r < 0)
+		return r;
+	if (event.trigger != CAPTURE_TRIGGER_PERF) {
+		*ret_event = event;
+		return 0;
+	}
 	if (event.type == PERF_TYPE_SOFTWARE) {
 		if (capture_event_is_clock(&event)) {
 			event.period = NSEC_PER_SEC / freq_hz;

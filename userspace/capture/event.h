@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What -e names: parsing "cpu", "cycles", "page-faults", … into a perf event. */
+/* What -e names: parsing "cpu", "cycles", "page-faults", "uprobe:…", … into an event. */
 #ifndef HOSTPROF_CAPTURE_EVENT_H
 #define HOSTPROF_CAPTURE_EVENT_H
 
@@ -7,27 +7,49 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "capture/probes/uprobe.h"
 
-#define CAPTURE_MAX_FREQ_HZ 20000
+#define CAPTURE_MAX_FREQ_HZ    20000
+#define CAPTURE_MAX_EVENT_NAME 512
+
+/* What makes samples of an event due: one program of bpf/hostprof.bpf.c each. */
+enum capture_trigger {
+	CAPTURE_TRIGGER_PERF,	    /* a perf event on each cpu: clocks, counters */
+	CAPTURE_TRIGGER_UPROBE,	    /* a user instruction, or a function's return */
+	CAPTURE_TRIGGER_TRACEPOINT, /* by its number in tracefs */
+	CAPTURE_TRIGGER_RAW,	    /* sched_switch without tracefs; no -e names it */
+	CAPTURE_TRIGGER_COUNT
+};
 
 struct capture_event {
-	char name[32]; /* as typed: "cpu" */
-	char unit[16]; /* of the weight: "nanoseconds" or "count" */
-	uint32_t type; /* perf_event_attr.type */
+	char name[CAPTURE_MAX_EVENT_NAME]; /* as typed: "cpu" */
+	char unit[16];			   /* of the weight: "nanoseconds" or "count" */
+	uint32_t type;			   /* perf_event_attr.type */
 	uint64_t config;
 	uint64_t period;  /* fixed period in the event's unit; 0: by frequency */
 	uint32_t freq_hz; /* what was asked for; of use with period 0 */
 	bool fell_back;	  /* a PMU event was asked for and there is no PMU: this is cpu-clock */
+	enum capture_trigger trigger;
+	struct uprobe probe; /* of CAPTURE_TRIGGER_UPROBE */
 };
 
 /*
  * One event by name, sampled FREQ_HZ times a second. "cpu" is cpu-clock with a fixed period of
  * 1e9 / FREQ_HZ ns; what the kernel counts itself (page-faults, …) has a fixed period too, whatever
  * FREQ_HZ is. A hardware event where there is no PMU becomes cpu-clock with fell_back set
- * (the caller says so). -EINVAL names the known events.
+ * (the caller says so). A probe (uprobe:LIB:FUNC[+OFF], uretprobe:LIB:FUNC) and a tracepoint (GROUP:NAME)
+ * weigh 1 each time; where a probe's function is, the caller looks up. -EINVAL names the known events;
+ * -EOPNOTSUPP: the kernel has no such; -ENOENT: there is no tracefs, or no such tracepoint.
  */
 int capture_event_parse(const char *name, uint32_t freq_hz, struct capture_event *ret_event,
 			struct err *err);
+
+/* One line of `hostprof help events` for each form of -e: form, unit, text; by a NULL form ended. */
+struct capture_event_help {
+	const char *form, *unit, *text;
+};
+
+extern const struct capture_event_help capture_event_help[];
 
 /* cpu-clock or task-clock: a timer of fixed period, weights in ns. */
 bool capture_event_is_clock(const struct capture_event *event);

@@ -35,7 +35,10 @@ static int perf_event_open_cpu(const struct perf_events_options *options,
 	};
 	long fd;
 
-	if (period)
+	/* A tracepoint's program sees each of them; perf itself is to make nothing of it. */
+	if (event->trigger == CAPTURE_TRIGGER_TRACEPOINT)
+		attr.sample_period = 0;
+	else if (period)
 		attr.sample_period = period;
 	else
 		attr.sample_freq = event->freq_hz;
@@ -43,10 +46,12 @@ static int perf_event_open_cpu(const struct perf_events_options *options,
 	 * A hardware counter can leave out modes itself. A clock must not: the program keeps books of
 	 * a thread's run time (bpf/sample/tick.h), in which modes are not told apart, and leaves out samples.
 	 */
-	if (!capture_event_is_clock(event)) {
+	if (event->trigger == CAPTURE_TRIGGER_PERF && !capture_event_is_clock(event)) {
 		attr.exclude_user = options->exclude_user;
 		attr.exclude_kernel = options->exclude_kernel;
 	}
+	if (event->trigger == CAPTURE_TRIGGER_UPROBE)
+		uprobe_fill_attr(&event->probe, &attr);
 	fd = syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : (int)fd;
 }
@@ -67,11 +72,13 @@ static int perf_events_add(const struct perf_events_options *options, unsigned i
 	const struct capture_event *event = &options->events[index];
 	int fd = perf_event_open_cpu(options, event, period, cpu), link;
 
+	if (fd < 0 && event->trigger != CAPTURE_TRIGGER_PERF)
+		return err_sys(err, fd, "cannot probe '%s'", event->name);
 	if (fd < 0)
 		return err_sys(err, fd, "cannot open perf event '%s' on cpu %u", event->name, cpu);
 	events->fds[events->count] = fd;
 	events->links[events->count++] = -1;
-	link = perf_event_attach(options->prog_fd, fd, index);
+	link = perf_event_attach(options->prog_fds[event->trigger], fd, index);
 	if (link < 0)
 		return err_sys(err, link,
 			       "cannot attach the BPF program to perf event '%s' on cpu %u",
@@ -102,10 +109,33 @@ int perf_events_open(const struct perf_events_options *options, unsigned int cpu
 
 	for (unsigned int i = 0; i < options->count; i++) {
 		const struct capture_event *event = &options->events[i];
-		int r = capture_event_is_clock(event)
-				? perf_events_add_clock(options, i, cpu, &events, err)
-				: perf_events_add(options, i, event->period, cpu, &events, err);
+		int r = 0;
 
+		if (capture_event_is_clock(event))
+			r = perf_events_add_clock(options, i, cpu, &events, err);
+		else if (event->trigger == CAPTURE_TRIGGER_PERF)
+			r = perf_events_add(options, i, event->period, cpu, &events, err);
+		if (r < 0)
+			return r;
+	}
+	*ret_events = events;
+	events.count = 0;
+	return 0;
+}
+
+int perf_events_open_shared(const struct perf_events_options *options, unsigned int cpu,
+			    struct perf_events *ret_events, struct err *err)
+{
+	_cleanup_(perf_events_release) struct perf_events events = { .count = 0 };
+
+	for (unsigned int i = 0; i < options->count; i++) {
+		const struct capture_event *event = &options->events[i];
+		int r;
+
+		if (event->trigger != CAPTURE_TRIGGER_UPROBE &&
+		    event->trigger != CAPTURE_TRIGGER_TRACEPOINT)
+			continue;
+		r = perf_events_add(options, i, event->period, cpu, &events, err);
 		if (r < 0)
 			return r;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The perf events of one cpu, with the BPF program on them. */
+/* Perf events with BPF programs on them: those of one cpu, and those that are there once for all. */
 #ifndef HOSTPROF_CAPTURE_PERF_EVENTS_H
 #define HOSTPROF_CAPTURE_PERF_EVENTS_H
 
@@ -21,15 +21,21 @@ struct perf_events_options {
 	unsigned int count;
 	bool exclude_user;
 	bool exclude_kernel;
-	int prog_fd;
+	int prog_fds[CAPTURE_TRIGGER_COUNT]; /* of those that events need */
 };
 
 /*
- * Open every event on CPU with the program attached; the event's index is the program's cookie. They
- * run at once: the program says when sampling begins. -ENODEV when the cpu is offline.
+ * Open every event of a trigger PERF on CPU with the program attached; the event's index is the program's
+ * cookie. They run at once: the program says when sampling begins. -ENODEV when the cpu is offline.
  */
 int perf_events_open(const struct perf_events_options *options, unsigned int cpu,
 		     struct perf_events *ret_events, struct err *err);
+/*
+ * The others. Such an event runs its program wherever it fires, so that there is one for the whole host; on
+ * CPU it has its books, any that is online.
+ */
+int perf_events_open_shared(const struct perf_events_options *options, unsigned int cpu,
+			    struct perf_events *ret_events, struct err *err);
 void perf_events_release(struct perf_events *events);
 
 /*

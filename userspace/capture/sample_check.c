@@ -41,5 +41,7 @@ int sample_check(const void *data, size_t len)
 		return -EBADMSG;
 	if (sample->reason >= UNWIND_REASON_COUNT || sample->event >= WIRE_MAX_EVENTS)
 		return -EBADMSG;
+	if (sample->state >= WIRE_STATE_COUNT || sample->cause >= WIRE_CAUSE_COUNT)
+		return -EBADMSG;
 	return check_frames(sample);
 }

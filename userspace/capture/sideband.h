@@ -12,7 +12,15 @@
 
 #include "base/err.h"
 
-enum side_kind { SIDE_MMAP, SIDE_COMM, SIDE_EXEC, SIDE_FORK, SIDE_EXIT, SIDE_LOST };
+enum side_kind {
+	SIDE_MMAP,
+	SIDE_COMM,
+	SIDE_EXEC,
+	SIDE_FORK,
+	SIDE_EXIT,
+	SIDE_LOST,
+	SIDE_KINDS,
+};
 
 /* One side-band record, decoded. Pointers live only inside the callback. */
 struct side_event {

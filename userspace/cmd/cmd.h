@@ -33,6 +33,7 @@ struct cmd {
 extern const struct cmd cmd_table[];
 
 int cmd_record(int argc, char **argv);
+int cmd_stream(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_attach(int argc, char **argv);

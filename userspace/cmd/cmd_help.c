@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "capture/event.h"
 #include "cmd/cmd.h"
 #include "output/view.h"
 #include "wire.h"
@@ -11,9 +12,9 @@ static const struct option_row rows[] = { OPTION_END };
 
 static const struct command_usage usage = {
 	.name = "help",
-	.synopsis = "[COMMAND | formats | reasons]",
+	.synopsis = "[COMMAND | events | formats | reasons]",
 	.summary =
-		"Explain a command, the output formats, or the reasons for which a stack can end early.",
+		"Explain a command, events, the output formats, or the reasons for which a stack can end early.",
 	.rows = rows,
 };
 
@@ -36,6 +37,12 @@ static void print_formats(void)
 		printf("%-12s%-14s%s\n", f->name, f->extension, f->summary);
 }
 
+static void print_events(void)
+{
+	for (const struct capture_event_help *e = capture_event_help; e->form; e++)
+		printf("%-25s%-13s%s\n", e->form, e->unit, e->text);
+}
+
 static void print_reasons(void)
 {
 #define UNWIND_REASON(name, id, whole, text) \
@@ -49,6 +56,10 @@ static int print_topic(const char *topic)
 	char *argv[] = { NULL, (char[]){ "--help" }, NULL };
 	struct err err;
 
+	if (!strcmp(topic, "events")) {
+		print_events();
+		return CMD_OK;
+	}
 	if (!strcmp(topic, "formats")) {
 		print_formats();
 		return CMD_OK;

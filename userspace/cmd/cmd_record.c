@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <string.h>
-#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/log.h"
@@ -13,10 +13,13 @@
 #include "cmd/record_stats.h"
 #include "output/text/view_text.h"
 #include "recording/recording.h"
+#include "sink/recording_sink.h"
+#include "sink/stream_sink.h"
 
 struct record_run {
 	const struct record_args *args; /* borrowed */
 	struct record_output output;
+	struct stream *stream; /* owned; NULL: none is wanted */
 	struct recorder_result result;
 	struct profile profile; /* the recording, read back */
 };
@@ -24,7 +27,7 @@ struct record_run {
 #define CLEAR_LINE "\r\033[K"
 
 /* One line that is written over and over; only for terminals. */
-static void show_progress(const struct recorder_progress *progress)
+static void show_progress(const struct drive_progress *progress)
 {
 	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
 
@@ -35,10 +38,10 @@ static void show_progress(const struct recorder_progress *progress)
 		units_format_duration(&line, progress->duration_ns);
 	}
 	strbuf_addstr(&line, ": ");
-	units_format_count(&line, progress->samples);
-	strbuf_addf(&line, " samples, %u processes, %u JVMs, ", progress->processes,
-		    progress->jvms);
-	units_format_count(&line, progress->lost);
+	units_format_count(&line, progress->figures.samples);
+	strbuf_addf(&line, " samples, %u processes, %u JVMs, ", progress->figures.processes,
+		    progress->figures.jvms);
+	units_format_count(&line, progress->figures.lost);
 	strbuf_addstr(&line, " lost");
 	file_write_all(STDERR_FILENO, line.buf, line.len);
 }
@@ -47,23 +50,6 @@ static void clear_progress(void)
 {
 	if (isatty(STDERR_FILENO))
 		file_write_all(STDERR_FILENO, CLEAR_LINE, strlen(CLEAR_LINE));
-}
-
-static void warn_of_fall_back(const struct record_args *args)
-{
-	for (size_t i = 0; i < args->event_names.len; i++)
-		if (args->events[i].fell_back)
-			log_warn(
-				"there is no hardware counter (PMU) here: %s is sampled by cpu-clock",
-				args->events[i].name);
-}
-
-static void tell_command_status(const struct record_args *args, int status)
-{
-	if (WIFSIGNALED(status))
-		log_info("%s ended by signal %d", args->command[0], WTERMSIG(status));
-	else if (WEXITSTATUS(status))
-		log_info("%s ended with exit code %d", args->command[0], WEXITSTATUS(status));
 }
 
 static int read_back(struct record_run *run, struct err *err)
@@ -91,12 +77,20 @@ static void keep_or_drop(struct record_run *run, struct err *err)
 
 static int take_samples(struct record_run *run, struct err *err)
 {
-	struct recorder_options options = record_args_options(run->args);
-	int rc;
+	struct drive_options options = record_args_options(run->args);
+	struct recording_writer *writer;
+	int rc = recording_writer_new(run->output.fd, &writer, err);
 
+	if (rc < 0)
+		return rc;
+	recording_writer_limit_chunks(writer, run->args->chunk_bytes, run->args->chunk_ns);
+	sinks_add(&options.recorder.sinks, recording_sink(writer));
 	if (isatty(STDERR_FILENO))
 		options.progress = show_progress;
-	rc = recorder_run(&options, run->output.fd, &run->result, err);
+	if (run->stream)
+		sinks_add(&options.recorder.sinks, stream_sink(run->stream));
+	rc = drive_run(&options, &run->result, err);
+	recording_writer_free(writer);
 	clear_progress();
 	if (rc < 0)
 		keep_or_drop(run, err);
@@ -147,8 +141,7 @@ static void tell_figures(const struct record_run *run)
 	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
 	bool to_stdout = !strcmp(run->output.path, "-");
 
-	if (run->args->command)
-		tell_command_status(run->args, run->result.exit_status);
+	record_args_tell_status(run->args, run->result.exit_status);
 	tell_inlining(run);
 	record_stats_format_line(&line, to_stdout ? "standard output" : run->output.path,
 				 &run->result);
@@ -165,6 +158,30 @@ static int check_stats_path(const char *path, struct err *err)
 	return rc;
 }
 
+static int open_stream(struct record_run *run, struct err *err)
+{
+	struct stream_options options = { .fd = -1 };
+	int rc = record_output_open_stream(run->args->stream, &options.fd, err);
+
+	if (rc < 0)
+		return rc;
+	rc = stream_new(&options, &run->stream, err);
+	close(options.fd);
+	return rc;
+}
+
+/* A reader that has gone is the reader's business, as in a pipe. */
+static void tell_stream(const struct record_run *run)
+{
+	int failure = run->stream ? stream_failure(run->stream) : 0;
+
+	if (failure && failure != -EPIPE)
+		log_warn("%s: the stream ended early: %s", run->args->stream, strerror(-failure));
+	if (run->stream && stream_lost_lines(run->stream))
+		log_info("%s: its reader was too slow for %llu lines", run->args->stream,
+			 (unsigned long long)stream_lost_lines(run->stream));
+}
+
 static int record_run(struct record_run *run)
 {
 	struct err err = { 0 };
@@ -177,13 +194,18 @@ static int record_run(struct record_run *run)
 		log_err(&err);
 		return CMD_FAILED;
 	}
-	warn_of_fall_back(run->args);
+	if (run->args->stream && open_stream(run, &err) < 0) {
+		log_err(&err);
+		return CMD_FAILED;
+	}
+	record_args_warn_of_fall_back(run->args);
 	if (take_samples(run, &err) < 0)
 		return cmd_fail(&err);
 	if (write_results(run, &err) < 0) {
 		log_err(&err);
 		return CMD_FAILED;
 	}
+	tell_stream(run);
 	tell_figures(run);
 	return CMD_OK;
 }
@@ -203,6 +225,7 @@ int cmd_record(int argc, char **argv)
 	profile_init(&run.profile);
 	rc = record_run(&run);
 	profile_release(&run.profile);
+	stream_free(run.stream);
 	record_output_release(&run.output);
 	return rc;
 }

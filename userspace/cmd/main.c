@@ -7,6 +7,7 @@
 
 const struct cmd cmd_table[] = {
 	{ "record", "take samples of the whole host, or of chosen processes", cmd_record },
+	{ "stream", "write each sample as a line of JSON, at once", cmd_stream },
 	{ "report", "make a view of a recording", cmd_report },
 	{ "list", "show the JVMs of this host", cmd_list },
 	{ "attach", "load the agent into a running JVM", cmd_attach },

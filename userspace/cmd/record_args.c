@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "base/log.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/event_args.h"
 #include "session/memory_plan.h"
 
 #define DEFAULT_FREQ_HZ 99
@@ -88,42 +90,58 @@ static int parse_unwind(const char *arg, void *value, struct err *err)
 	return 0;
 }
 
+static int parse_stream_format(const char *arg, void *value, struct err *err)
+{
+	(void)value;
+	args.stream_format = !strcmp(arg, "collapsed") ? STREAM_COLLAPSED : STREAM_NDJSON;
+	if (args.stream_format == STREAM_NDJSON && strcmp(arg, "ndjson") != 0)
+		return err_set(err, -EINVAL, "--format: '%s' is none of ndjson, collapsed", arg);
+	return 0;
+}
+
+/* What record and stream have in common. */
+/* clang-format off */
+#define SAMPLING_ROWS \
+	{ OPTION_TYPE_HEADING, .help = "What to profile (default: the whole host)" }, \
+	{ OPTION_TYPE_FLAG, 'a', "all", NULL, "all processes; with a command: until it ends", \
+	  &args.all, NULL }, \
+	{ OPTION_TYPE_CALLBACK, 'p', "pid", "PID,…", "these processes", NULL, parse_pids }, \
+	{ OPTION_TYPE_STRING, 0, "cgroup", "PATH", "the processes of a cgroup and those below it", \
+	  &args.cgroup, NULL }, \
+	{ OPTION_TYPE_FLAG, 0, "all-user", NULL, "no kernel frames", &args.view.all_user, NULL }, \
+	{ OPTION_TYPE_FLAG, 0, "all-kernel", NULL, "only kernel frames", &args.view.all_kernel, \
+	  NULL }, \
+	{ OPTION_TYPE_FLAG, 0, "include-idle", NULL, "sample idle cpus too", &args.include_idle, \
+	  NULL }, \
+	{ OPTION_TYPE_HEADING, .help = "How" }, \
+	{ OPTION_TYPE_CALLBACK, 'd', "duration", "TIME", \
+	  "how long: 30s, 5m (default: until Ctrl-C, or until the command ends)", NULL, \
+	  parse_duration }, \
+	{ OPTION_TYPE_CALLBACK, 'e', "event", "EVENT", \
+	  "cpu (default), cycles, page-faults, uprobe:LIB:FUNC, GROUP:NAME; again for more: " \
+	  "hostprof help events", \
+	  NULL, parse_event }, \
+	{ OPTION_TYPE_U64, 'F', "freq", "HZ", \
+	  "samples per second and cpu, 1 to 20000 (default 99); page faults and the like have fixed " \
+	  "periods", \
+	  &args.freq_hz, NULL }, \
+	{ OPTION_TYPE_CALLBACK, 0, "agent", "WHEN", \
+	  "load the agent into JVMs: auto (when an event needs it; default), always, never", NULL, \
+	  parse_agent }, \
+	{ OPTION_TYPE_CALLBACK, 0, "unwind", "HOW", \
+	  "native frames: auto (as their files describe them; default), fp (frame pointers only)", \
+	  NULL, parse_unwind }, \
+	{ OPTION_TYPE_U64, 0, "max-depth", "N", "user frames of a stack, up to 2048 (default 1024)", \
+	  &args.max_depth, NULL }, \
+	{ OPTION_TYPE_BYTES, 0, "ring-size", "BYTES", \
+	  "ring buffer of each cpu, a power of two from 64k on", &args.ring_bytes, NULL }, \
+	{ OPTION_TYPE_BYTES, 0, "memory-limit", "BYTES", \
+	  "of hostprof's own memory and its BPF maps together, from 48M on (default 128M)", \
+	  &args.memory_limit_bytes, NULL }
+/* clang-format on */
+
 static const struct option_row rows[] = {
-	{ OPTION_TYPE_HEADING, .help = "What to profile (default: the whole host)" },
-	{ OPTION_TYPE_FLAG, 'a', "all", NULL, "all processes; with a command: until it ends",
-	  &args.all, NULL },
-	{ OPTION_TYPE_CALLBACK, 'p', "pid", "PID,…", "these processes", NULL, parse_pids },
-	{ OPTION_TYPE_STRING, 0, "cgroup", "PATH", "the processes of a cgroup and those below it",
-	  &args.cgroup, NULL },
-	{ OPTION_TYPE_FLAG, 0, "all-user", NULL, "no kernel frames", &args.view.all_user, NULL },
-	{ OPTION_TYPE_FLAG, 0, "all-kernel", NULL, "only kernel frames", &args.view.all_kernel,
-	  NULL },
-	{ OPTION_TYPE_FLAG, 0, "include-idle", NULL, "sample idle cpus too", &args.include_idle,
-	  NULL },
-	{ OPTION_TYPE_HEADING, .help = "How" },
-	{ OPTION_TYPE_CALLBACK, 'd', "duration", "TIME",
-	  "how long: 30s, 5m (default: until Ctrl-C, or until the command ends)", NULL,
-	  parse_duration },
-	{ OPTION_TYPE_CALLBACK, 'e', "event", "EVENT",
-	  "cpu (default), cycles, cache-misses, page-faults, context-switches, rNNN; again for more",
-	  NULL, parse_event },
-	{ OPTION_TYPE_U64, 'F', "freq", "HZ",
-	  "samples per second and cpu, 1 to 20000 (default 99); page faults and the like have fixed "
-	  "periods",
-	  &args.freq_hz, NULL },
-	{ OPTION_TYPE_CALLBACK, 0, "agent", "WHEN",
-	  "load the agent into JVMs: auto (when an event needs it; default), always, never", NULL,
-	  parse_agent },
-	{ OPTION_TYPE_CALLBACK, 0, "unwind", "HOW",
-	  "native frames: auto (as their files describe them; default), fp (frame pointers only)",
-	  NULL, parse_unwind },
-	{ OPTION_TYPE_U64, 0, "max-depth", "N", "user frames of a stack, up to 2048 (default 1024)",
-	  &args.max_depth, NULL },
-	{ OPTION_TYPE_BYTES, 0, "ring-size", "BYTES",
-	  "ring buffer of each cpu, a power of two from 64k on", &args.ring_bytes, NULL },
-	{ OPTION_TYPE_BYTES, 0, "memory-limit", "BYTES",
-	  "of hostprof's own memory and its BPF maps together, from 48M on (default 128M)",
-	  &args.memory_limit_bytes, NULL },
+	SAMPLING_ROWS,
 	{ OPTION_TYPE_HEADING, .help = "Result" },
 	VIEW_FLAGS_ROWS(args.view),
 	{ OPTION_TYPE_DURATION, 0, "chunk-time", "TIME",
@@ -133,7 +151,50 @@ static const struct option_row rows[] = {
 	  &args.chunk_bytes, NULL },
 	{ OPTION_TYPE_STRING, 0, "stats", "FILE", "write the figures of the run to FILE, as JSON",
 	  &args.stats_path, NULL },
+	{ OPTION_TYPE_STRING, 0, "stream", "FILE",
+	  "each sample as a line, too, to FILE or to the descriptor of this number "
+	  "(hostprof help stream)",
+	  &args.stream, NULL },
 	OPTION_END,
+};
+
+static const struct option_row stream_rows[] = {
+	SAMPLING_ROWS,
+	{ OPTION_TYPE_HEADING, .help = "Result" },
+	{ OPTION_TYPE_CALLBACK, 0, "format", "FORMAT",
+	  "ndjson (default), or collapsed: a stack and its weight, some 0.4 s later", NULL,
+	  parse_stream_format },
+	OPTION_END,
+};
+
+/* docs/stream.md has all keys. */
+#define STREAM_LINES_HELP                                                                \
+	"\nThe lines of ndjson, by \"type\" (docs/stream.md says more):\n"               \
+	"  begin       version of this format; events, units of their weights\n"         \
+	"  process     its number here; pid, name, exe, container, main_class, …\n"    \
+	"  thread      its number here; process, pid, tid, full name\n"                  \
+	"  sample      id, time_ns (CLOCK_MONOTONIC), event, weight, state, pid, tid,\n" \
+	"              thread, frames (leaf first): name, kind, line, file, module;\n"   \
+	"              address where no name is known yet\n"                             \
+	"  correction  the id of a sample: its thread and its frames are these\n"        \
+	"  process_start, process_exec, process_exit\n"                                  \
+	"              time_ns, pid; ppid; the program's name\n"                         \
+	"  lost        samples and weight that were not taken, by reason\n"              \
+	"  lost_lines  lines that the reader was too slow for\n"                         \
+	"  end         samples, late_samples, lost_samples, lost_lines of the run\n"
+
+static const struct command_usage stream_usage = {
+	.name = "stream",
+	.synopsis = "[-a | -p PID,… | --cgroup PATH] [options] [-- CMD ARG…]",
+	.summary =
+		"Write each sample to standard output as a line of JSON, some hundredths of a second "
+		"after it was taken, until the time is over, the command has ended, or Ctrl-C is "
+		"pressed. A reader that is too slow loses lines, which are counted. "
+		"'hostprof help stream' explains the lines.",
+	.epilogue = "Examples:\n"
+		    "  hostprof stream -p 4242 | jq 'select(.type == \"sample\")'\n"
+		    "  hostprof stream -d 10 --format collapsed > stacks.txt\n" STREAM_LINES_HELP,
+	.rows = stream_rows,
 };
 
 static const struct command_usage usage = {
@@ -186,16 +247,15 @@ static int check_numbers(struct err *err)
 
 static int parse_events(struct err *err)
 {
+	struct event_args events = { .freq_hz = (uint32_t)args.freq_hz,
+				     .pids = args.pids.items,
+				     .pid_count = (unsigned int)args.pids.len };
+
 	if (!args.event_names.len)
 		vec_push(&args.event_names, "cpu");
-	for (size_t i = 0; i < args.event_names.len; i++) {
-		int rc = capture_event_parse(args.event_names.items[i], (uint32_t)args.freq_hz,
-					     &args.events[i], err);
-
-		if (rc)
-			return rc;
-	}
-	return 0;
+	events.names = args.event_names.items;
+	events.count = args.event_names.len;
+	return event_args_parse(&events, args.events, err);
 }
 
 /* As given, else below the mount of the cgroup2 tree. */
@@ -223,14 +283,15 @@ static void join_command_line(int argc, char **argv)
 		strbuf_addf(&args.command_line, " %s", argv[i]);
 }
 
-int record_args_parse(int argc, char **argv, struct record_args **ret_args)
+static int parse(const struct command_usage *command, int argc, char **argv,
+		 struct record_args **ret_args)
 {
 	struct err err = { 0 };
 	bool dashdash;
 	int rest, rc;
 
 	join_command_line(argc, argv);
-	rc = options_parse(&usage, argc, argv, &rest, &dashdash, &err);
+	rc = options_parse(command, argc, argv, &rest, &dashdash, &err);
 	if (rc == OPTIONS_HELP_SHOWN)
 		return CMD_OK;
 	if (!rc)
@@ -249,29 +310,60 @@ int record_args_parse(int argc, char **argv, struct record_args **ret_args)
 	return CMD_CONTINUE;
 }
 
-struct recorder_options record_args_options(const struct record_args *a)
+int record_args_parse(int argc, char **argv, struct record_args **ret_args)
 {
-	return (struct recorder_options){
-		.capture = {
-			.events = a->events,
-			.event_count = (unsigned int)a->event_names.len,
-			.pids = a->pids.items,
-			.pid_count = (unsigned int)a->pids.len,
-			.cgroup_path = a->cgroup ? a->cgroup_path.buf : NULL,
-			.exclude_user = a->view.all_kernel,
-			.exclude_kernel = a->view.all_user,
-			.include_idle = a->include_idle,
-			.max_depth = (uint32_t)a->max_depth,
-			.frame_pointers_only = a->frame_pointers_only,
-			.ring_bytes = a->ring_bytes,
+	return parse(&usage, argc, argv, ret_args);
+}
+
+int stream_args_parse(int argc, char **argv, struct record_args **ret_args)
+{
+	return parse(&stream_usage, argc, argv, ret_args);
+}
+
+void record_args_warn_of_fall_back(const struct record_args *a)
+{
+	for (size_t i = 0; i < a->event_names.len; i++)
+		if (a->events[i].fell_back)
+			log_warn(
+				"there is no hardware counter (PMU) here: %s is sampled by cpu-clock",
+				a->events[i].name);
+}
+
+void record_args_tell_status(const struct record_args *a, int status)
+{
+	if (!a->command)
+		return;
+	if (WIFSIGNALED(status))
+		log_info("%s ended by signal %d", a->command[0], WTERMSIG(status));
+	else if (WEXITSTATUS(status))
+		log_info("%s ended with exit code %d", a->command[0], WEXITSTATUS(status));
+}
+
+struct drive_options record_args_options(const struct record_args *a)
+{
+	const struct capture_options capture = {
+		.events = a->events,
+		.event_count = (unsigned int)a->event_names.len,
+		.pids = a->pids.items,
+		.pid_count = (unsigned int)a->pids.len,
+		.cgroup_path = a->cgroup ? a->cgroup_path.buf : NULL,
+		.exclude_user = a->view.all_kernel,
+		.exclude_kernel = a->view.all_user,
+		.include_idle = a->include_idle,
+		.max_depth = (uint32_t)a->max_depth,
+		.frame_pointers_only = a->frame_pointers_only,
+		.ring_bytes = a->ring_bytes,
+	};
+
+	return (struct drive_options){
+		.recorder = {
+			.capture = capture,
+			.agent = a->agent,
+			.memory_limit_bytes = a->memory_limit_bytes,
+			.command_line = a->command_line.buf,
 		},
 		.duration_ns = a->duration_ns,
 		.command = a->command,
 		.whole_host = a->all,
-		.agent = a->agent,
-		.memory_limit_bytes = a->memory_limit_bytes,
-		.chunk_bytes = a->chunk_bytes,
-		.chunk_ns = a->chunk_ns,
-		.command_line = a->command_line.buf,
 	};
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the command line of `record` says, checked as far as that needs no privilege. */
+/* What the command line of `record` or `stream` says, checked as far as that needs no privilege. */
 #ifndef HOSTPROF_CMD_RECORD_ARGS_H
 #define HOSTPROF_CMD_RECORD_ARGS_H
 
@@ -9,8 +9,9 @@
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "capture/event.h"
+#include "cmd/drive/drive.h"
 #include "cmd/view_flags.h"
-#include "session/recorder.h"
+#include "sink/stream_sink.h"
 #include "wire.h"
 
 struct record_args {
@@ -30,6 +31,8 @@ struct record_args {
 
 	struct view_flags view;
 	const char *stats_path;
+	const char *stream; /* file or descriptor; NULL: none */
+	enum stream_format stream_format;
 
 	struct strbuf cgroup_path;  /* of `cgroup`, absolute */
 	struct strbuf command_line; /* ours */
@@ -37,8 +40,14 @@ struct record_args {
 
 /* Parse argv into *RET_ARGS. CMD_CONTINUE, or the exit code to return. */
 int record_args_parse(int argc, char **argv, struct record_args **ret_args);
+int stream_args_parse(int argc, char **argv, struct record_args **ret_args);
 
-/* What the recorder needs; borrows from ARGS. */
-struct recorder_options record_args_options(const struct record_args *args);
+/* Events that are sampled otherwise than they say. */
+void record_args_warn_of_fall_back(const struct record_args *args);
+/* How the command ended (as waitpid() gives it), unless well or there is none. */
+void record_args_tell_status(const struct record_args *args, int status);
+
+/* What the run needs, but for its sinks; borrows from ARGS. */
+struct drive_options record_args_options(const struct record_args *args);
 
 #endif

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <lzma.h>
 
-#include "elf/elf_private.h"
+#include "elf/elf_file_private.h"
 
 /* The largest one known is a few MB; a bomb must not take the host's memory. */
 #define MAX_DEBUGDATA_BYTES (256U << 20)

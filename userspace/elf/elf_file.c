@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "elf/elf_private.h"
+#include "elf/elf_file_private.h"
 
 /* Notes are a few hundred bytes; core-file sized ones are not ours. */
 #define MAX_NOTE_BYTES (1U << 20)

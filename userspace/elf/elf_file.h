@@ -57,6 +57,17 @@ void elf_file_for_each_raw_symbol(struct elf_file *file,
 				  void (*fn)(const struct elf_raw_symbol *symbol, void *data),
 				  void *data);
 
+/*
+ * Call FN for every function that .dynsym calls NAME, or when it has none, that .symtab does, in any order,
+ * the same address maybe again. Of several versions of a name only the default one counts. IS_IFUNC: it is
+ * the resolver of the function, not the function itself.
+ */
+void elf_file_for_each_named(struct elf_file *file, const char *name,
+			     void (*fn)(uint64_t address, bool is_ifunc, void *data), void *data);
+
+/* DT_SONAME; -ENODATA when absent. */
+int elf_file_soname(struct elf_file *file, char *ret_name, size_t size);
+
 /* What its symbol tables and their names take in the file. */
 uint64_t elf_file_symbol_bytes(struct elf_file *file);
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "elf/elf_private.h"
+#include "elf/elf_file_private.h"
 
 /* More than the largest browser with debug data has. */
 #define MAX_SYMBOLS (16U << 20)
@@ -140,6 +140,95 @@ int elf_file_for_each_function(struct elf_file *file,
 	for_each_of_table(file, SHT_SYMTAB, visit_function, &visit);
 	for_each_of_table(file, SHT_DYNSYM, visit_function, &visit);
 	return 0;
+}
+
+/* Versions of the symbols of .dynsym (gABI: .gnu.version); NULL: there are none. */
+static const Elf_Data *open_versions(struct elf_file *file, uint32_t type)
+{
+	GElf_Shdr header;
+	Elf_Scn *section;
+
+	if (type != SHT_DYNSYM)
+		return NULL;
+	section = elf_file_find_table(file, SHT_GNU_versym, &header);
+	return section ? elf_file_section_data(file, section, &header) : NULL;
+}
+
+/* An old version, which new programs are not linked with: bit 15. */
+static bool is_old_version(const Elf_Data *versions, size_t index)
+{
+	uint16_t version;
+
+	if (!versions || versions->d_size / sizeof(version) <= index)
+		return false;
+	memcpy(&version, (const char *)versions->d_buf + index * sizeof(version), sizeof(version));
+	return version & 0x8000;
+}
+
+/* NAME, or in .symtab NAME@@VERSION, the default one. */
+static bool is_named(const char *its_name, const char *name)
+{
+	size_t len = strlen(name);
+
+	return its_name && strncmp(its_name, name, len) == 0 &&
+	       (!its_name[len] || strncmp(its_name + len, "@@", 2) == 0);
+}
+
+static bool for_each_named_of_table(struct elf_file *file, uint32_t type, const char *name,
+				    void (*fn)(uint64_t address, bool is_ifunc, void *data),
+				    void *data)
+{
+	const Elf_Data *versions = open_versions(file, type);
+	struct table_view table;
+	GElf_Sym symbol;
+	bool any = false;
+
+	if (open_table(file, type, &table) < 0)
+		return false;
+	for (size_t i = 1; i < table.count; i++) {
+		if (!gelf_getsym(table.symbols, (int)i, &symbol) || !is_function(&symbol) ||
+		    !is_named(elf_data_string(table.strings, symbol.st_name), name) ||
+		    is_old_version(versions, i))
+			continue;
+		fn(symbol.st_value, GELF_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC, data);
+		any = true;
+	}
+	return any;
+}
+
+void elf_file_for_each_named(struct elf_file *file, const char *name,
+			     void (*fn)(uint64_t address, bool is_ifunc, void *data), void *data)
+{
+	if (!for_each_named_of_table(file, SHT_DYNSYM, name, fn, data))
+		(void)for_each_named_of_table(file, SHT_SYMTAB, name, fn, data);
+}
+
+int elf_file_soname(struct elf_file *file, char *ret_name, size_t size)
+{
+	GElf_Shdr header, strings_header;
+	Elf_Scn *section = elf_file_find_table(file, SHT_DYNAMIC, &header);
+	Elf_Scn *strings = section ? elf_getscn(file->elf, header.sh_link) : NULL;
+	Elf_Data *data, *names;
+	GElf_Dyn entry;
+
+	if (!strings || !gelf_getshdr(strings, &strings_header) || header.sh_entsize == 0)
+		return -ENODATA;
+	data = elf_file_section_data(file, section, &header);
+	names = elf_file_section_data(file, strings, &strings_header);
+	for (size_t i = 0; data && names && i < header.sh_size / header.sh_entsize; i++) {
+		const char *name;
+
+		if (!gelf_getdyn(data, (int)i, &entry) || entry.d_tag == DT_NULL)
+			break;
+		if (entry.d_tag != DT_SONAME)
+			continue;
+		name = elf_data_string(names, entry.d_un.d_val);
+		if (!name || strlen(name) >= size)
+			return -EBADMSG;
+		memcpy(ret_name, name, strlen(name) + 1);
+		return 0;
+	}
+	return -ENODATA;
 }
 
 static int find_in_table(struct elf_file *file, uint32_t type, const char *name,

@@ -20,7 +20,7 @@
 #define MAX_OPEN_HARD 768
 
 struct image {
-	struct image_key key;
+	struct file_key key;
 	enum image_state state;
 	char *path; /* owned; as the process that mapped it first calls it */
 	uint32_t pid;
@@ -103,7 +103,7 @@ void image_cache_free(struct image_cache *cache)
 
 /* --- look-up by key --- */
 
-static uint64_t key_hash(const struct image_key *key)
+static uint64_t key_hash(const struct file_key *key)
 {
 	uint64_t parts[2] = { (uint64_t)key->major << 32 | key->minor, key->inode };
 
@@ -125,7 +125,7 @@ static bool same_path(const char *a, const char *b)
  * Inode numbers are given again soon after a file is deleted. The generation tells such files
  * apart where the source knows it; /proc/PID/maps does not, then the path must be the same.
  */
-static bool same_file(const struct image *image, const struct image_key *key, const char *path)
+static bool same_file(const struct image *image, const struct file_key *key, const char *path)
 {
 	if (image->key.major != key->major || image->key.minor != key->minor ||
 	    image->key.inode != key->inode)
@@ -135,7 +135,7 @@ static bool same_file(const struct image *image, const struct image_key *key, co
 	return same_path(image->path, path);
 }
 
-static struct image *find_image(const struct image_cache *cache, const struct image_key *key,
+static struct image *find_image(const struct image_cache *cache, const struct file_key *key,
 				const char *path)
 {
 	struct image *image = hmap_find_ptr(&cache->by_key, key_hash(key));
@@ -145,7 +145,7 @@ static struct image *find_image(const struct image_cache *cache, const struct im
 	return image;
 }
 
-static struct image *add_image(struct image_cache *cache, const struct image_key *key,
+static struct image *add_image(struct image_cache *cache, const struct file_key *key,
 			       const char *path)
 {
 	struct image *image = xcalloc(1, sizeof(*image));
@@ -219,7 +219,7 @@ static void open_image(struct image_cache *cache, struct image *image, uint32_t 
 	vec_push(&cache->waiting, image);
 }
 
-struct image *image_cache_open(struct image_cache *cache, const struct image_key *key, uint32_t pid,
+struct image *image_cache_open(struct image_cache *cache, const struct file_key *key, uint32_t pid,
 			       uint64_t start, uint64_t end, const char *path)
 {
 	struct image *image = find_image(cache, key, path);
@@ -236,7 +236,7 @@ struct image *image_cache_open(struct image_cache *cache, const struct image_key
 struct image *image_cache_add_memory(struct image_cache *cache, const char *name, const void *data,
 				     size_t len)
 {
-	struct image_key key = { 0 };
+	struct file_key key = { 0 };
 	struct image *image = find_image(cache, &key, name);
 
 	if (image)

@@ -11,13 +11,9 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/file_key.h"
 #include "base/worker.h"
-
-/* Identity of a file's content; filled by the caller from its mapping. */
-struct image_key {
-	uint32_t major, minor;
-	uint64_t inode, generation;
-};
+#include "elf/elf_symbol.h"
 
 enum image_state {
 	IMAGE_NEW,     /* known by name only */
@@ -25,13 +21,6 @@ enum image_state {
 	IMAGE_READY,   /* parsed; may have no symbols */
 	IMAGE_FAILED,  /* could not be read: image_failure() says why */
 	IMAGE_DROPPED, /* was opened or parsed, and let go again: image_cache_open() opens it anew */
-};
-
-struct elf_symbol {
-	uint64_t address; /* the file's own virtual address */
-	uint64_t size;
-	const char *name; /* borrowed from the image; demangled */
-	bool cpp;	  /* the mangled name was C++ */
 };
 
 struct image;
@@ -46,7 +35,7 @@ DEFINE_CLEANUP(struct image_cache *, image_cache_free);
  * opened now: /proc/PID/map_files/START-END, else /proc/PID/root/PATH, else /proc/PID/exe, each
  * checked against KEY by fstat (or by its text where device numbers differ, as on overlayfs).
  */
-struct image *image_cache_open(struct image_cache *cache, const struct image_key *key, uint32_t pid,
+struct image *image_cache_open(struct image_cache *cache, const struct file_key *key, uint32_t pid,
 			       uint64_t start, uint64_t end, const char *path);
 
 /* An image of bytes in memory: the vDSO. NAME identifies it. */

@@ -28,7 +28,7 @@
 enum match { MATCH_NONE, MATCH_INODE, MATCH_FULL };
 
 /* On overlayfs and btrfs fstat() gives another device than the kernel's records do. */
-static enum match match_key(int fd, const struct image_key *key)
+static enum match match_key(int fd, const struct file_key *key)
 {
 	struct stat st;
 
@@ -84,7 +84,7 @@ static bool same_text(int fd, uint32_t pid, uint64_t start, uint64_t end)
 /* --- the ways --- */
 
 struct request {
-	const struct image_key *key;
+	const struct file_key *key;
 	const char *path; /* without " (deleted)" */
 	uint64_t start, end;
 	uint32_t pid;
@@ -159,7 +159,7 @@ static size_t length_without_deleted(const char *path)
 	return len > suffix && strcmp(path + len - suffix, DELETED) == 0 ? len - suffix : len;
 }
 
-int image_open_file(const struct image_key *key, uint32_t pid, uint64_t start, uint64_t end,
+int image_open_file(const struct file_key *key, uint32_t pid, uint64_t start, uint64_t end,
 		    const char *path)
 {
 	static int (*const ways[])(const struct request *request) = { open_map_file, open_in_root,

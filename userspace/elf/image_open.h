@@ -5,10 +5,10 @@
 
 #include <stdint.h>
 
-#include "elf/image.h"
+#include "base/file_key.h"
 
 /* The file that is mapped at start..end of PID; a descriptor, or a negative errno. */
-int image_open_file(const struct image_key *key, uint32_t pid, uint64_t start, uint64_t end,
+int image_open_file(const struct file_key *key, uint32_t pid, uint64_t start, uint64_t end,
 		    const char *path);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/hmap.h"
-#include "elf/elf_private.h"
+#include "elf/elf_file_private.h"
 
 #define MAX_PLT_ENTRIES 262144
 

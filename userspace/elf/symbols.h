@@ -9,7 +9,7 @@
 #include "base/hmap.h"
 #include "base/strbuf.h"
 #include "elf/elf_file.h"
-#include "elf/image.h"
+#include "elf/elf_symbol.h"
 
 struct symbol_range {
 	uint64_t address;

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "jvm/java_command.h"
 #include "jvm/jvm_private.h"
+#include "jvm/layout/jvm_layout_read.h"
 #include "jvm/layout/vm_flags.h"
 #include "process/proc.h"
 
@@ -31,7 +32,6 @@ struct jvm *jvm_new(uint32_t pid, const struct mapping *libjvm, struct vmstructs
 	jvm->made_ns = clock_now_ns();
 	jvm->libjvm = *libjvm;
 	jvm->libjvm.path = xstrdup(libjvm->path);
-	jvm->libjvm.image = NULL;
 	jvm->cache = cache;
 	jvm->reader.fd = -1;
 	jvm->layout_wait_ns = JVM_LAYOUT_WAIT_NS;

@@ -10,34 +10,9 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "process/registry.h"
+#include "jvm/java_frame.h"
+#include "process/process.h"
 #include "wire.h"
-
-/* One Java frame of an address, innermost first. Strings are borrowed until the next call. */
-struct java_frame {
-	const char *class_name; /* dotted; hidden classes keep their suffix */
-	const char *method;
-	const char *source; /* "" unknown */
-	int32_t line;	    /* 0 unknown */
-	int32_t bci;	    /* -1 unknown or method entry */
-	bool inlined;	    /* into the next frame of the array */
-};
-
-enum java_lookup {
-	JAVA_FRAMES,  /* frames were given */
-	JAVA_STUB,    /* *ret_stub names it: stub, adapter, the interpreter */
-	JAVA_EVICTED, /* code was there, but not any more or not yet at that time */
-	JAVA_UNKNOWN, /* nothing is known of this address */
-};
-
-#define JAVA_MAX_INLINE 128
-
-/* What was found: frames[0 .. count-1], innermost first, or a stub's name. */
-struct java_answer {
-	const char *stub; /* NULL: frames */
-	unsigned int count;
-	struct java_frame frames[JAVA_MAX_INLINE];
-};
 
 struct jvm;
 struct jvm_table;
@@ -48,7 +23,7 @@ DEFINE_CLEANUP(struct jvm_table *, jvm_table_free);
 
 /*
  * The JVM of a process: made at the first call for a process that maps libjvm.so, NULL when it is
- * no JVM. Cached in process->jvm. Cheap to call for every sample.
+ * no JVM. Attached to the process until jvm_table_forget(). Cheap to call for every sample.
  */
 struct jvm *jvm_table_get(struct jvm_table *table, struct process *process);
 void jvm_table_forget(struct jvm_table *table, struct process *process);

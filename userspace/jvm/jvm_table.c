@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "jvm/jvm_private.h"
+#include "jvm/layout/libjvm.h"
 
 /* Samples are resolved within a second of being taken; the rest is for a busy host. */
 #define TABLE_HISTORY_NS (10 * NSEC_PER_SEC)
@@ -15,9 +16,16 @@
 /* What the names of compiled code may take of memory, of all JVMs. */
 #define TABLE_NAMES_BYTES (16U << 20)
 
+/* What is known of one process. */
+struct seat {
+	struct attachment attachment;
+	struct jvm *jvm;	  /* borrowed from the table; NULL: none */
+	uint64_t mappings_serial; /* that was looked at for it */
+};
+
 struct jvm_table {
 	VEC(struct jvm *) jvms;	       /* owned */
-	struct hmap looked;	       /* process serial -> mappings_serial without libjvm.so */
+	struct book seats;	       /* of the processes that were asked for */
 	struct vmstructs_cache *cache; /* owned */
 	void *buffer;		       /* owned, CODEMAP_READ_BYTES */
 	uint64_t expired_ns;
@@ -42,7 +50,9 @@ void jvm_table_free(struct jvm_table *table)
 	for (size_t i = 0; i < table->jvms.len; i++)
 		jvm_free(table->jvms.items[i]);
 	vec_release(&table->jvms);
-	hmap_release(&table->looked);
+	for (size_t i = 0; i < table->seats.all.len; i++)
+		free(container_of(table->seats.all.items[i], struct seat, attachment));
+	book_release(&table->seats);
 	vmstructs_cache_free(table->cache);
 	free(table->buffer);
 	free(table);
@@ -85,26 +95,6 @@ struct jvm *jvm_table_find(struct jvm_table *table, uint32_t pid, const struct m
 	return make_new ? make(table, pid, libjvm) : NULL;
 }
 
-static const struct mapping *find_libjvm(const struct process *process)
-{
-	for (size_t i = 0; i < process->mappings.len; i++) {
-		const struct mapping *m = &process->mappings.items[i];
-
-		if (m->path && vmstructs_is_libjvm(m->path, strlen(m->path)))
-			return m;
-	}
-	return NULL;
-}
-
-/* Cheap for the many processes that are no JVM: one look-up until they map something more. */
-static bool nothing_new(struct jvm_table *table, const struct process *process)
-{
-	uint64_t serial;
-
-	return hmap_get(&table->looked, process->serial, &serial) &&
-	       serial == process->mappings_serial;
-}
-
 /* Made before the registry knew of PROCESS, and after that began. */
 static struct jvm *find_unclaimed(struct jvm_table *table, const struct process *process,
 				  const struct mapping *libjvm)
@@ -114,35 +104,64 @@ static struct jvm *find_unclaimed(struct jvm_table *table, const struct process 
 	return jvm && !jvm->serial && jvm->made_ns >= process->begin_ns ? jvm : NULL;
 }
 
-struct jvm *jvm_table_get(struct jvm_table *table, struct process *process)
+static struct jvm *claim(struct jvm_table *table, const struct process *process,
+			 const struct mapping *libjvm)
 {
-	const struct mapping *libjvm;
-	struct jvm *jvm;
+	struct jvm *jvm = find_unclaimed(table, process, libjvm);
 
-	if (process->jvm)
-		return process->jvm;
-	if (nothing_new(table, process))
-		return NULL;
-	libjvm = find_libjvm(process);
-	if (!libjvm) {
-		hmap_put(&table->looked, process->serial, process->mappings_serial);
-		return NULL;
-	}
-	jvm = find_unclaimed(table, process, libjvm);
 	if (!jvm)
 		jvm = make(table, process->pid, libjvm);
 	jvm->serial = process->serial;
-	process->jvm = jvm;
 	return jvm;
+}
+
+static struct seat *find_seat(const struct jvm_table *table, const struct process *process)
+{
+	return book_entry(&table->seats, &process->attached, struct seat, attachment);
+}
+
+static struct seat *add_seat(struct jvm_table *table, struct process *process)
+{
+	struct seat *seat = xcalloc(1, sizeof(*seat));
+
+	book_attach(&table->seats, &process->attached, &seat->attachment);
+	return seat;
+}
+
+struct jvm *jvm_table_get(struct jvm_table *table, struct process *process)
+{
+	struct seat *seat = find_seat(table, process);
+	const struct mapping *libjvm;
+
+	/* cheap for the many processes that are no JVM: until they map something more */
+	if (seat && (seat->jvm || seat->mappings_serial == process->mappings_serial))
+		return seat->jvm;
+	if (!seat)
+		seat = add_seat(table, process);
+	seat->mappings_serial = process->mappings_serial;
+	libjvm = libjvm_find_mapping(process);
+	if (libjvm)
+		seat->jvm = claim(table, process, libjvm);
+	return seat->jvm;
+}
+
+static void remove_jvm(struct jvm_table *table, const struct jvm *jvm)
+{
+	for (size_t i = table->jvms.len; i-- > 0;)
+		if (table->jvms.items[i] == jvm)
+			remove_at(table, i);
 }
 
 void jvm_table_forget(struct jvm_table *table, struct process *process)
 {
-	hmap_remove(&table->looked, process->serial);
-	for (size_t i = table->jvms.len; i-- > 0;)
-		if (table->jvms.items[i]->serial == process->serial)
-			remove_at(table, i);
-	process->jvm = NULL;
+	struct seat *seat = find_seat(table, process);
+
+	if (!seat)
+		return;
+	if (seat->jvm)
+		remove_jvm(table, seat->jvm);
+	book_detach(&table->seats, &process->attached, &seat->attachment);
+	free(seat);
 }
 
 static void share_names(struct jvm_table *table)

@@ -76,17 +76,6 @@ uint32_t calltree_key_common(const struct calltree_keys *keys, const struct call
 	return keys->levels + depth;
 }
 
-static void make_plain(struct strbuf *sb)
-{
-	for (size_t i = 0; i < sb->len; i++) {
-		if (sb->buf[i] == ';')
-			sb->buf[i] = ':';
-		else if (sb->buf[i] == '\n' || sb->buf[i] == '\r')
-			sb->buf[i] = ' ';
-	}
-	strbuf_disarm(sb, 0);
-}
-
 /* Intern the text in scratch as a label of KIND; returns its number plus one. */
 static uint32_t put_label(struct label_maker *maker, uint32_t kind)
 {
@@ -95,7 +84,7 @@ static uint32_t put_label(struct label_maker *maker, uint32_t kind)
 	bool is_new;
 
 	if (maker->keys->options->plain)
-		make_plain(sb);
+		profile_make_plain(sb, 0);
 	label.name = intern_put(&maker->names, strbuf_str(sb), sb->len, &is_new);
 	if (maker->keys->options->plain) {
 		/* One label per name: names and labels keep the same numbers. */

@@ -3,7 +3,11 @@
 #ifndef HOSTPROF_PROCESS_EXEC_MAPS_H
 #define HOSTPROF_PROCESS_EXEC_MAPS_H
 
-#include "process/registry.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "process/mapping.h"
 
 /* M and its path are the callee's until it returns. */
 typedef void (*exec_map_fn)(const struct mapping *m, bool writable, void *data);

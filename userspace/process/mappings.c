@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "process/exec_maps.h"
-#include "process/proc.h"
 
 /* The first mapping that ends after ADDRESS. */
 static size_t lower_bound(const struct process *process, uint64_t address)
@@ -132,25 +131,6 @@ void mappings_copy(struct process *to, const struct process *from)
 	to->mappings.len = from->mappings.len;
 	vec_for_each (m, &to->mappings)
 		m->path = xstrdup(m->path);
-}
-
-/* The kernel prints a newline in a path as "\012" and escapes nothing else. */
-char *maps_line_path(const struct maps_line *line)
-{
-	const char *text = line->path;
-	size_t len = line->path_len;
-	char *path = xmalloc(len + 1), *out = path;
-
-	for (size_t i = 0; i < len; i++) {
-		if (len - i >= 4 && memcmp(text + i, "\\012", 4) == 0) {
-			*out++ = '\n';
-			i += 3;
-		} else {
-			*out++ = text[i];
-		}
-	}
-	*out = '\0';
-	return path;
 }
 
 static void add_one(const struct mapping *m, bool writable, void *data)

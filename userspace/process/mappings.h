@@ -3,7 +3,9 @@
 #ifndef HOSTPROF_PROCESS_MAPPINGS_H
 #define HOSTPROF_PROCESS_MAPPINGS_H
 
-#include "process/registry.h"
+#include <stddef.h>
+
+#include "process/process.h"
 
 /*
  * Add a copy of M (its path too). What it covers of older mappings goes; their rests stay, with
@@ -11,6 +13,9 @@
  */
 void mappings_add(struct process *process, const struct mapping *m);
 void mappings_clear(struct process *process);
+
+/* The one that holds ADDRESS, or NULL. */
+struct mapping *process_find_mapping(struct process *process, uint64_t address);
 
 /* TO's mappings become copies of FROM's. */
 void mappings_copy(struct process *to, const struct process *from);

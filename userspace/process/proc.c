@@ -12,6 +12,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "process/proc_text.h"
@@ -77,6 +78,25 @@ ssize_t proc_parse_maps_line(const char *text, size_t len, struct maps_line *ret
 	line.path_len = (size_t)(cursor.end - cursor.at);
 	*ret_line = line;
 	return newline + 1 - text;
+}
+
+/* The kernel prints a newline in a path as "\012" and escapes nothing else. */
+char *maps_line_path(const struct maps_line *line)
+{
+	const char *text = line->path;
+	size_t len = line->path_len;
+	char *path = xmalloc(len + 1), *out = path;
+
+	for (size_t i = 0; i < len; i++) {
+		if (len - i >= 4 && memcmp(text + i, "\\012", 4) == 0) {
+			*out++ = '\n';
+			i += 3;
+		} else {
+			*out++ = text[i];
+		}
+	}
+	*out = '\0';
+	return path;
 }
 
 /*

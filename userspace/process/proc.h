@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/file_key.h"
 #include "base/strbuf.h"
-#include "process/registry.h"
 
 /* One line of /proc/PID/maps. Returns the bytes it took incl. newline, 0 at the end, -EBADMSG. */
 struct maps_line {

@@ -180,7 +180,6 @@ void registry_exec(struct registry *registry, uint64_t time_ns, uint32_t pid, co
 	process->serial = registry->next_serial++;
 	process->begin_ns = time_ns;
 	process->exited = false;
-	process->jvm = NULL;
 	entry->detailed = false;
 	set_comm(process, comm);
 	set_text(&process->exe, xstrdup("")); /* the first file mapped, see registry_mmap() */

@@ -16,42 +16,8 @@
 #include <sys/types.h>
 
 #include "base/err.h"
-#include "base/vec.h"
-
-/* Identity of a file's content, as the kernel tells it in mmap records and fstat(). */
-struct file_key {
-	uint32_t major;
-	uint32_t minor;
-	uint64_t inode;
-	uint64_t generation; /* inode generation; 0 when unknown (from /proc/PID/maps) */
-};
-
-/* An executable mapping. */
-struct mapping {
-	uint64_t start; /* process addresses, start..end */
-	uint64_t end;
-	uint64_t pgoff;	     /* file offset of start, bytes */
-	struct file_key key; /* inode 0: not a file */
-	char *path; /* owned; "/usr/lib/…", "[vdso]", "" for anonymous, "/memfd:…", "… (deleted)" */
-	void *image; /* elf image attached by the symbolizer; NULL until looked up; borrowed */
-};
-
-struct process {
-	uint32_t pid;
-	uint32_t ppid;
-	uint32_t exec_count; /* execs seen since it was first known; 0 at snapshot or fork */
-	uint64_t start_ns;   /* CLOCK_MONOTONIC; 0 when unknown */
-	uint64_t begin_ns;   /* when this generation began (start or exec); 0 before we looked */
-	uint64_t serial;     /* unique over all generations of a run */
-	char comm[16];
-	char *exe;	       /* owned; path as the process sees it, "" unknown */
-	char *cgroup;	       /* owned; path in the cgroup2 tree, "" unknown */
-	char container_id[65]; /* "" when not in a container */
-	bool exited;
-	VEC(struct mapping) mappings; /* sorted by start, do not overlap */
-	void *jvm;		      /* attached by jvm/, borrowed; NULL again after an exec */
-	uint64_t mappings_serial;     /* grows with every change of mappings: for caches */
-};
+#include "process/mappings.h"
+#include "process/process.h"
 
 struct registry;
 
@@ -70,6 +36,7 @@ void registry_complete(struct registry *registry, size_t count);
 
 /* Side-band, in time order. */
 void registry_fork(struct registry *registry, uint64_t time_ns, uint32_t pid, uint32_t ppid);
+/* What was attached to the generation that ends must be detached before. */
 void registry_exec(struct registry *registry, uint64_t time_ns, uint32_t pid, const char *comm);
 void registry_comm(struct registry *registry, uint64_t time_ns, uint32_t pid, uint32_t tid,
 		   const char *comm);
@@ -104,7 +71,5 @@ void registry_expire(struct registry *registry, uint64_t time_ns,
 
 void registry_for_each(struct registry *registry, void (*fn)(struct process *p, void *data),
 		       void *data);
-
-struct mapping *process_find_mapping(struct process *process, uint64_t address);
 
 #endif

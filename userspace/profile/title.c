@@ -27,6 +27,17 @@ void profile_format_thread(struct strbuf *sb, const struct profile *p, uint32_t 
 	strbuf_addf(sb, "[%s tid=%u]", profile_get_string(p, t->name), t->tid);
 }
 
+void profile_make_plain(struct strbuf *sb, size_t from)
+{
+	for (size_t i = from; i < sb->len; i++) {
+		if (sb->buf[i] == ';')
+			sb->buf[i] = ':';
+		else if (sb->buf[i] == '\n' || sb->buf[i] == '\r')
+			sb->buf[i] = ' ';
+	}
+	strbuf_disarm(sb, from);
+}
+
 uint32_t profile_process_of(const struct profile *p, uint32_t thread)
 {
 	return thread == PROFILE_NONE ? PROFILE_NONE : profile_get_thread(p, thread)->process;

@@ -12,6 +12,12 @@ void profile_format_process(struct strbuf *sb, const struct profile *p, uint32_t
 /* Append "[http-worker-1 tid=4243]"; "[unknown]" when THREAD is PROFILE_NONE. */
 void profile_format_thread(struct strbuf *sb, const struct profile *p, uint32_t thread);
 
+/*
+ * What comes after FROM, made fit for a collapsed stack: no semicolons, no newlines, nothing that
+ * could steer a terminal.
+ */
+void profile_make_plain(struct strbuf *sb, size_t from);
+
 /* The process of a thread, PROFILE_NONE when THREAD is. */
 uint32_t profile_process_of(const struct profile *p, uint32_t thread);
 

@@ -4,7 +4,6 @@
 #include <errno.h>
 
 #include "base/clock.h"
-#include "base/hmap.h"
 #include "base/worker.h"
 #include "jvm/attach/attach.h"
 
@@ -25,8 +24,9 @@
 enum attach_state { ATTACH_NONE, ATTACH_RUNNING, ATTACH_DONE };
 
 struct agent {
-	uint64_t serial; /* of the process generation */
-	uint32_t pid;
+	struct attachment attachment; /* to the process */
+	struct process *process;
+	struct attach_job *job; /* under way, owned by the pool; else NULL */
 	uint64_t map_tried_ns;
 	uint64_t map_retry_ns;
 	bool wanted; /* a target: its agent is used */
@@ -40,7 +40,7 @@ struct agent {
 struct attach_job {
 	struct worker_job job;
 	struct agents *agents;
-	uint64_t serial;
+	struct agent *agent; /* borrowed; NULL: its process has gone */
 	uint32_t pid;
 	struct err err;
 };
@@ -51,10 +51,9 @@ struct past_failure {
 };
 
 struct agents {
-	struct registry *registry;
 	struct jvm_table *jvms;
 	struct worker_pool *pool; /* owned; attaches wait for JVMs. NULL: none is attached */
-	struct hmap by_serial;	  /* struct agent *, owned; of processes that live */
+	struct book book;	  /* struct agent, owned; of processes that live */
 	/* Of those that are gone. */
 	uint32_t past_jvms, past_with_agent;
 	VEC(struct past_failure) past_failures;
@@ -62,8 +61,12 @@ struct agents {
 	uint64_t busy_since_ns;
 };
 
-int agents_new(struct registry *registry, struct jvm_table *jvms, bool attach,
-	       struct agents **ret_agents, struct err *err)
+static struct agent *agent_of(struct attachment *attachment)
+{
+	return container_of(attachment, struct agent, attachment);
+}
+
+int agents_new(struct jvm_table *jvms, bool attach, struct agents **ret_agents, struct err *err)
 {
 	struct agents *agents = xcalloc(1, sizeof(*agents));
 	int r = attach ? worker_pool_new(ATTACH_THREADS, &agents->pool, err) : 0;
@@ -72,8 +75,6 @@ int agents_new(struct registry *registry, struct jvm_table *jvms, bool attach,
 		free(agents);
 		return r;
 	}
-
-	agents->registry = registry;
 	agents->jvms = jvms;
 	*ret_agents = agents;
 	return 0;
@@ -82,15 +83,14 @@ int agents_new(struct registry *registry, struct jvm_table *jvms, bool attach,
 void agents_free(struct agents *agents)
 {
 	struct past_failure *failure;
-	uint64_t key, value;
-	size_t at = 0;
+	struct attachment **at;
 
 	if (!agents)
 		return;
 	worker_pool_free(agents->pool);
-	while (hmap_next(&agents->by_serial, &at, &key, &value))
-		free((struct agent *)(uintptr_t)value);
-	hmap_release(&agents->by_serial);
+	vec_for_each (at, &agents->book.all)
+		free(agent_of(*at));
+	book_release(&agents->book);
 	vec_for_each (failure, &agents->past_failures)
 		free(failure->why);
 	vec_release(&agents->past_failures);
@@ -112,10 +112,11 @@ static void attach_run(struct worker_job *job)
 static void attach_done(struct worker_job *job)
 {
 	struct attach_job *attach = container_of(job, struct attach_job, job);
-	struct agent *agent = hmap_find_ptr(&attach->agents->by_serial, attach->serial);
+	struct agent *agent = attach->agent;
 
 	attach->agents->attaching--;
 	if (agent) {
+		agent->job = NULL;
 		/* What only is not ready yet (it starts, or is stopped) is tried again, more and more seldom. */
 		agent->attach = attach->err.code == -EAGAIN ? ATTACH_NONE : ATTACH_DONE;
 		if (agent->attach == ATTACH_DONE)
@@ -133,8 +134,9 @@ static void start_attach(struct agents *agents, struct agent *agent)
 	attach->job.run = attach_run;
 	attach->job.done = attach_done;
 	attach->agents = agents;
-	attach->serial = agent->serial;
-	attach->pid = agent->pid;
+	attach->agent = agent;
+	attach->pid = agent->process->pid;
+	agent->job = attach;
 	agent->attach = ATTACH_RUNNING;
 	agents->attaching++;
 	if (!agents->busy_since_ns)
@@ -143,11 +145,9 @@ static void start_attach(struct agents *agents, struct agent *agent)
 }
 
 /* A JVM that forked to run a program is, until the exec, a copy that no attach may signal. */
-static bool may_attach(const struct agents *agents, const struct agent *agent)
+static bool may_attach(const struct process *process)
 {
-	const struct process *process = registry_find(agents->registry, agent->pid);
-
-	return process && (process->exec_count > 0 || process->begin_ns == 0);
+	return process->exec_count > 0 || process->begin_ns == 0;
 }
 
 static void try_map(struct agents *agents, struct agent *agent, struct jvm *jvm, uint64_t now_ns)
@@ -168,7 +168,7 @@ static void try_map(struct agents *agents, struct agent *agent, struct jvm *jvm,
 		if (!agents->busy_since_ns)
 			agents->busy_since_ns = now_ns;
 	} else if (r == -ENODATA && agents->pool && agent->attach == ATTACH_NONE &&
-		   may_attach(agents, agent)) {
+		   may_attach(agent->process)) {
 		start_attach(agents, agent);
 	} else if (r != -ENODATA && r != -ESRCH) { /* gone: its exit is still under way to us */
 		snprintf(agent->failure, sizeof(agent->failure), "%s", err.text);
@@ -177,13 +177,12 @@ static void try_map(struct agents *agents, struct agent *agent, struct jvm *jvm,
 
 static void try_agent(struct agents *agents, struct agent *agent)
 {
-	struct process *process = registry_find(agents->registry, agent->pid);
 	uint64_t now_ns = clock_now_ns();
 	struct jvm *jvm;
 
-	if (!process || process->serial != agent->serial || process->exited)
+	if (agent->process->exited)
 		return;
-	jvm = jvm_table_get(agents->jvms, process);
+	jvm = jvm_table_get(agents->jvms, agent->process);
 	if (!jvm)
 		return;
 	if (agent->map_open && !jvm_reads_code_map(jvm)) {
@@ -193,63 +192,67 @@ static void try_agent(struct agents *agents, struct agent *agent)
 	try_map(agents, agent, jvm, now_ns);
 }
 
-void agents_add(struct agents *agents, struct process *process, bool wanted)
+static struct agent *find_agent(const struct agents *agents, const struct process *process)
 {
-	struct agent *agent = hmap_find_ptr(&agents->by_serial, process->serial);
+	return book_entry(&agents->book, &process->attached, struct agent, attachment);
+}
+
+static struct agent *get_agent(struct agents *agents, struct process *process, bool wanted)
+{
+	struct agent *agent = find_agent(agents, process);
 
 	if (agent)
-		return;
+		return agent;
 	agent = xcalloc(1, sizeof(*agent));
-	agent->serial = process->serial;
-	agent->pid = process->pid;
+	agent->process = process;
 	agent->wanted = wanted;
-	hmap_put_ptr(&agents->by_serial, agent->serial, agent);
+	book_attach(&agents->book, &process->attached, &agent->attachment);
 	try_agent(agents, agent);
+	return agent;
+}
+
+void agents_add(struct agents *agents, struct process *process, bool wanted)
+{
+	(void)get_agent(agents, process, wanted);
 }
 
 void agents_note_sample(struct agents *agents, struct process *process)
 {
-	struct agent *agent = hmap_find_ptr(&agents->by_serial, process->serial);
+	struct agent *agent = get_agent(agents, process, true);
 
-	if (!agent) {
-		agents_add(agents, process, true);
-		agent = hmap_find_ptr(&agents->by_serial, process->serial);
-	}
 	agent->wanted = true;
 	agent->sampled = true;
 }
 
 void agents_poll(struct agents *agents)
 {
-	uint64_t key, value;
-	size_t at = 0;
+	struct attachment **at;
 
 	if (agents->pool)
 		worker_pool_reap(agents->pool);
-	while (hmap_next(&agents->by_serial, &at, &key, &value)) {
-		struct agent *agent = (struct agent *)(uintptr_t)value;
-
-		if (agent->wanted)
-			try_agent(agents, agent);
-	}
+	vec_for_each (at, &agents->book.all)
+		if (agent_of(*at)->wanted)
+			try_agent(agents, agent_of(*at));
 	if (!agents->attaching && jvm_table_replayed(agents->jvms))
 		agents->busy_since_ns = 0;
 }
 
 void agents_forget(struct agents *agents, struct process *process)
 {
-	struct agent *agent = hmap_find_ptr(&agents->by_serial, process->serial);
+	struct agent *agent = find_agent(agents, process);
 
 	if (!agent)
 		return;
 	agents->past_jvms += agent->sampled;
 	agents->past_with_agent += agent->sampled && agent->had_map;
 	if (agent->failure[0] && agents->past_failures.len < MAX_PAST_FAILURES) {
-		struct past_failure failure = { agent->pid, xstrdup(agent->failure) };
+		struct past_failure failure = { process->pid, xstrdup(agent->failure) };
 
 		vec_push(&agents->past_failures, failure);
 	}
-	hmap_remove(&agents->by_serial, agent->serial);
+	if (agent->job)
+		agent->job->agent = NULL;
+	book_detach(&agents->book, &process->attached, &agent->attachment);
 	free(agent);
 }
 
@@ -260,13 +263,12 @@ bool agents_busy(const struct agents *agents)
 
 void agents_count(const struct agents *agents, uint32_t *ret_jvms, uint32_t *ret_with_agent)
 {
-	uint64_t key, value;
-	size_t at = 0;
+	struct attachment **at;
 
 	*ret_jvms = agents->past_jvms;
 	*ret_with_agent = agents->past_with_agent;
-	while (hmap_next(&agents->by_serial, &at, &key, &value)) {
-		const struct agent *agent = (const struct agent *)(uintptr_t)value;
+	vec_for_each (at, &agents->book.all) {
+		const struct agent *agent = agent_of(*at);
 
 		*ret_jvms += agent->sampled;
 		*ret_with_agent += agent->sampled && agent->had_map;
@@ -277,15 +279,11 @@ void agents_for_each_failure(const struct agents *agents,
 			     void (*fn)(uint32_t pid, const char *why, void *data), void *data)
 {
 	const struct past_failure *past;
-	uint64_t key, value;
-	size_t at = 0;
+	struct attachment **at;
 
 	vec_for_each (past, &agents->past_failures)
 		fn(past->pid, past->why, data);
-	while (hmap_next(&agents->by_serial, &at, &key, &value)) {
-		const struct agent *agent = (const struct agent *)(uintptr_t)value;
-
-		if (agent->failure[0])
-			fn(agent->pid, agent->failure, data);
-	}
+	vec_for_each (at, &agents->book.all)
+		if (agent_of(*at)->failure[0])
+			fn(agent_of(*at)->process->pid, agent_of(*at)->failure, data);
 }

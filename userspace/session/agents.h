@@ -11,13 +11,12 @@
 
 #include "base/err.h"
 #include "jvm/jvm.h"
-#include "process/registry.h"
+#include "process/process.h"
 
 struct agents;
 
-/* All borrowed and outlive it. ATTACH: load the agent into every JVM that allows it. */
-int agents_new(struct registry *registry, struct jvm_table *jvms, bool attach,
-	       struct agents **ret_agents, struct err *err);
+/* JVMS is borrowed and outlives it. ATTACH: load the agent into every JVM that allows it. */
+int agents_new(struct jvm_table *jvms, bool attach, struct agents **ret_agents, struct err *err);
 void agents_free(struct agents *agents);
 DEFINE_CLEANUP(struct agents *, agents_free);
 

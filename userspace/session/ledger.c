@@ -55,6 +55,7 @@ void ledger_release(struct ledger *ledger)
 	vec_for_each (entry, &ledger->entries)
 		entry_free(*entry);
 	vec_release(&ledger->entries);
+	book_release(&ledger->book);
 	intern_release(&ledger->keys);
 }
 
@@ -66,6 +67,7 @@ static struct ledger_entry *entry_new(const struct ledger_key *key, const struct
 	entry->pid = key->pid;
 	entry->exec_id = key->exec_id;
 	entry->start_ns = key->start_ns;
+	entry->is_new = true;
 	entry->profile_id = PROFILE_NONE;
 	snprintf(entry->name, sizeof(entry->name), "%s",
 		 process && process->comm[0] ? process->comm : comm);
@@ -90,6 +92,33 @@ struct ledger_entry *ledger_get(struct ledger *ledger, uint32_t pid, uint32_t ex
 		ledger->processes++;
 	}
 	return ledger->entries.items[index];
+}
+
+static void detach(struct ledger *ledger, struct ledger_entry *entry)
+{
+	book_detach(&ledger->book, &entry->process->attached, &entry->attachment);
+	entry->process = NULL;
+}
+
+void ledger_attach(struct ledger *ledger, struct ledger_entry *entry, struct process *process)
+{
+	if (entry->process == process)
+		return;
+	if (entry->process)
+		detach(ledger, entry);
+	ledger_forget(ledger, process);
+	book_attach(&ledger->book, &process->attached, &entry->attachment);
+	entry->process = process;
+	entry->is_new = false;
+}
+
+void ledger_forget(struct ledger *ledger, struct process *process)
+{
+	struct ledger_entry *entry =
+		book_entry(&ledger->book, &process->attached, struct ledger_entry, attachment);
+
+	if (entry)
+		detach(ledger, entry);
 }
 
 static void replace_string(char **to, const char *from)
@@ -199,8 +228,7 @@ uint32_t ledger_profile_thread(struct ledger_entry *entry, struct profile *profi
 }
 
 /* The index of an entry is its place in `keys`: those that stay are counted anew. */
-void ledger_reset_ids(struct ledger *ledger,
-		      bool (*is_gone)(const struct ledger_entry *entry, void *data), void *data)
+void ledger_reset_ids(struct ledger *ledger)
 {
 	size_t kept = 0;
 
@@ -210,10 +238,11 @@ void ledger_reset_ids(struct ledger *ledger,
 		struct ledger_entry *entry = ledger->entries.items[i];
 		struct ledger_key key = key_of(entry);
 
-		if (is_gone(entry, data)) {
+		if (!entry->process && !entry->is_new) {
 			entry_free(entry);
 			continue;
 		}
+		entry->is_new = false;
 		entry->profile_id = PROFILE_NONE;
 		hmap_clear(&entry->threads);
 		intern_put(&ledger->keys, &key, sizeof(key), NULL);

@@ -12,7 +12,7 @@
 
 #include "base/hmap.h"
 #include "base/vec.h"
-#include "process/registry.h"
+#include "process/process.h"
 #include "profile/profile.h"
 #include "wire.h"
 
@@ -26,6 +26,9 @@ struct ledger_loss {
 };
 
 struct ledger_entry {
+	struct attachment attachment;
+	struct process *process; /* that it is attached to; NULL: to none, any more or yet */
+	bool is_new;		 /* no process yet, and made since the tables were emptied */
 	uint32_t pid;
 	uint32_t exec_id; /* the kernel's */
 	uint64_t start_ns;
@@ -40,6 +43,7 @@ struct ledger_entry {
 struct ledger {
 	VEC(struct ledger_entry *) entries; /* owned */
 	struct intern keys;		    /* of (pid, exec id, start): the entry's index */
+	struct book book;		    /* entries of processes that the registry has */
 	uint64_t reasons[UNWIND_REASON_COUNT];
 	uint64_t samples, complete; /* of the whole run */
 	struct ledger_loss losses[WIRE_LOSS_COUNT];
@@ -55,6 +59,11 @@ void ledger_release(struct ledger *ledger);
  */
 struct ledger_entry *ledger_get(struct ledger *ledger, uint32_t pid, uint32_t exec_id,
 				uint64_t start_ns, const struct process *process, const char *comm);
+
+/* It is PROCESS's, whose samples have come: until ledger_forget() it may have more. */
+void ledger_attach(struct ledger *ledger, struct ledger_entry *entry, struct process *process);
+/* PROCESS has gone or execed. */
+void ledger_forget(struct ledger *ledger, struct process *process);
 
 /* A JVM's labels, copied. */
 void ledger_entry_set_jvm(struct ledger_entry *entry, const char *version, const char *main_class);
@@ -77,11 +86,10 @@ uint32_t ledger_profile_thread(struct ledger_entry *entry, struct profile *profi
 			       const char *name, uint64_t java_tid);
 
 /*
- * PROFILE's tables were emptied: no entry has an id there any more, and those that IS_GONE says
- * will have no samples again are forgotten.
+ * PROFILE's tables were emptied: no entry has an id there any more, and those of processes that
+ * were forgotten are dropped.
  */
-void ledger_reset_ids(struct ledger *ledger,
-		      bool (*is_gone)(const struct ledger_entry *entry, void *data), void *data);
+void ledger_reset_ids(struct ledger *ledger);
 
 /* Quality of every entry and event since the last call, into PROFILE. */
 void ledger_write(struct ledger *ledger, struct profile *profile, const uint32_t *event_ids,

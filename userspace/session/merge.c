@@ -20,7 +20,7 @@ static bool item_before(const struct merge_item *a, const struct merge_item *b)
 	return a->seq < b->seq;
 }
 
-static void push(struct merge_queue *queue, struct merge_item item)
+static struct merge_item *push(struct merge_queue *queue, struct merge_item item)
 {
 	size_t at = queue->heap.len;
 
@@ -33,6 +33,7 @@ static void push(struct merge_queue *queue, struct merge_item item)
 		at = (at - 1) / 2;
 	}
 	queue->heap.items[at] = item;
+	return &queue->heap.items[at];
 }
 
 void merge_push_side(struct merge_queue *queue, const struct side_event *event)
@@ -53,12 +54,13 @@ void merge_push_sample(struct merge_queue *queue, const struct wire_sample *samp
 	merge_push_owned(queue, xmemdup(sample, sample->size), NULL, false);
 }
 
-void merge_push_owned(struct merge_queue *queue, struct wire_sample *sample, struct wire_miss *miss,
-		      bool again)
+struct merge_item *merge_push_owned(struct merge_queue *queue, struct wire_sample *sample,
+				    struct wire_miss *miss, bool again)
 {
-	push(queue,
-	     (struct merge_item){
-		     .time_ns = sample->time_ns, .sample = sample, .miss = miss, .again = again });
+	return push(queue, (struct merge_item){ .time_ns = sample->time_ns,
+						.sample = sample,
+						.miss = miss,
+						.again = again });
 }
 
 struct merge_item *merge_peek(const struct merge_queue *queue)

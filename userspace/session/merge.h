@@ -14,14 +14,23 @@
 #include "base/vec.h"
 #include "capture/capture.h"
 
+/* What hurrying sinks were shown of a sample; ids of the profile's tables. */
+struct merge_shown {
+	uint64_t id; /* of the sample, as it arrived: 1, 2, … */
+	uint32_t stack, thread_name;
+	uint32_t tables_serial; /* that the ids are of */
+	bool is_shown;
+};
+
 struct merge_item {
 	uint64_t time_ns;
 	uint64_t seq; /* arrival order, for equal times */
 	/* One of the two, owned. At equal times side-band comes first: it tells what the sample saw. */
 	struct side_event *side;
 	struct wire_sample *sample;
-	struct wire_miss *miss; /* owned: the sample's walk is yet to be finished; else NULL */
-	bool again;		/* there was no time for it when it arrived */
+	struct wire_miss *miss;	  /* owned: the sample's walk is yet to be finished; else NULL */
+	struct merge_shown shown; /* of a sample */
+	bool again;		  /* there was no time for it when it arrived */
 };
 
 struct merge_queue {
@@ -37,9 +46,12 @@ void merge_release(struct merge_queue *queue);
 void merge_push_side(struct merge_queue *queue, const struct side_event *event);
 /* The same of a sample, for tests. */
 void merge_push_sample(struct merge_queue *queue, const struct wire_sample *sample);
-/* Takes both over (malloc'd); MISS may be NULL. AGAIN: merge_walk_again() is to try it. */
-void merge_push_owned(struct merge_queue *queue, struct wire_sample *sample, struct wire_miss *miss,
-		      bool again);
+/*
+ * Takes both over (malloc'd); MISS may be NULL. AGAIN: merge_walk_again() is to try it. The item, of
+ * which nothing was shown, is borrowed until the next call.
+ */
+struct merge_item *merge_push_owned(struct merge_queue *queue, struct wire_sample *sample,
+				    struct wire_miss *miss, bool again);
 
 /* The oldest item, borrowed; NULL when empty. */
 struct merge_item *merge_peek(const struct merge_queue *queue);

@@ -8,6 +8,8 @@
 #include "base/strbuf.h"
 #include "session/pipeline_apply.h"
 #include "session/pipeline_arrive.h"
+#include "session/pipeline_books.h"
+#include "session/pipeline_show.h"
 
 /*
  * How long a record is held back. Rings are drained every 50 ms; a JVM's Service Thread publishes
@@ -61,17 +63,6 @@ static int open_unwinder(struct pipeline *pipeline, struct err *err)
 			    pipeline->plan.file_bytes, &pipeline->unwinder, err);
 }
 
-static int open_writer(struct pipeline *pipeline, const struct pipeline_options *options,
-		       struct err *err)
-{
-	int r = recording_writer_new(options->fd, &pipeline->writer, err);
-
-	if (r == 0)
-		recording_writer_limit_chunks(pipeline->writer, options->chunk_bytes,
-					      options->chunk_ns);
-	return r;
-}
-
 int pipeline_init(struct pipeline *pipeline, struct capture *capture,
 		  const struct pipeline_options *options, struct err *err)
 {
@@ -82,6 +73,7 @@ int pipeline_init(struct pipeline *pipeline, struct capture *capture,
 	ledger_init(&pipeline->ledger);
 	pipeline->capture = capture;
 	pipeline->options = options->capture;
+	pipeline->sinks = options->sinks;
 	share_memory(pipeline, options->plan);
 	table_link_init(&pipeline->tables, capture);
 	r = worker_pool_new(1, &pipeline->pool, err);
@@ -96,10 +88,7 @@ int pipeline_init(struct pipeline *pipeline, struct capture *capture,
 	if (r == 0)
 		r = symbolizer_new(pipeline->images, pipeline->jvms, &pipeline->symbolizer, err);
 	if (r == 0)
-		r = open_writer(pipeline, options, err);
-	if (r == 0)
-		r = agents_new(pipeline->registry, pipeline->jvms, options->attach,
-			       &pipeline->agents, err);
+		r = agents_new(pipeline->jvms, options->attach, &pipeline->agents, err);
 	return r;
 }
 
@@ -108,7 +97,6 @@ void pipeline_release(struct pipeline *pipeline)
 	/* Workers first: their jobs refer to everything else. */
 	agents_free(pipeline->agents);
 	worker_pool_free(pipeline->pool);
-	recording_writer_free(pipeline->writer);
 	symbolizer_free(pipeline->symbolizer);
 	jvm_table_free(pipeline->jvms);
 	unwinder_free(pipeline->unwinder);
@@ -116,6 +104,7 @@ void pipeline_release(struct pipeline *pipeline)
 	registry_free(pipeline->registry);
 	merge_release(&pipeline->queue);
 	miss_join_release(&pipeline->misses);
+	process_news_release(&pipeline->news);
 	ledger_release(&pipeline->ledger);
 	profile_release(&pipeline->profile);
 }
@@ -134,7 +123,7 @@ static void add_events(struct pipeline *pipeline)
 	}
 }
 
-void pipeline_describe(struct pipeline *pipeline, const char *command_line)
+int pipeline_begin(struct pipeline *pipeline, const char *command_line, struct err *err)
 {
 	struct profile *profile = &pipeline->profile;
 	struct utsname uts;
@@ -144,6 +133,8 @@ void pipeline_describe(struct pipeline *pipeline, const char *command_line)
 	profile->host = profile_string(profile, uname(&uts) == 0 ? uts.nodename : "");
 	profile->command = profile_string(profile, command_line ? command_line : "");
 	add_events(pipeline);
+	return sinks_begin(&pipeline->sinks, profile,
+			   !pipeline->options->pid_count && !pipeline->options->cgroup_path, err);
 }
 
 static void add_if_jvm(struct process *process, void *data)
@@ -197,7 +188,7 @@ void pipeline_turn(struct pipeline *pipeline)
 	}
 	if (now_ns - pipeline->expired_ns > EXPIRE_PAUSE_NS) {
 		pipeline->expired_ns = now_ns;
-		registry_expire(pipeline->registry, watermark_ns - EXPIRE_NS, pipeline_forget,
+		registry_expire(pipeline->registry, watermark_ns - EXPIRE_NS, pipeline_books_forget,
 				pipeline);
 	}
 }
@@ -208,6 +199,7 @@ static void count_lost(const struct wire_lost_key *key, const struct wire_lost *
 {
 	struct pipeline *pipeline = data;
 	struct process *process = registry_find_complete(pipeline->registry, key->tgid);
+	const struct ledger_loss loss = { lost->count, lost->weight };
 	struct ledger_entry *entry;
 	char comm[WIRE_COMM_LEN + 1] = { 0 };
 
@@ -216,16 +208,8 @@ static void count_lost(const struct wire_lost_key *key, const struct wire_lost *
 	memcpy(comm, lost->comm, WIRE_COMM_LEN);
 	entry = ledger_get(&pipeline->ledger, key->tgid, key->exec_id, key->start_ns, process,
 			   comm);
-	ledger_count_lost(&pipeline->ledger, entry, key->event, key->why,
-			  &(struct ledger_loss){ lost->count, lost->weight });
-}
-
-/* The registry forgets a process some seconds after its end, when all its samples are handled. */
-static bool is_gone(const struct ledger_entry *entry, void *data)
-{
-	struct pipeline *pipeline = data;
-
-	return registry_find(pipeline->registry, entry->pid) == NULL;
+	ledger_count_lost(&pipeline->ledger, entry, key->event, key->why, &loss);
+	pipeline_show_loss(pipeline, key->tgid, key->event, key->why, &loss);
 }
 
 /* A new chunk begins with empty tables; every cached id is void. */
@@ -237,7 +221,7 @@ static int rotate(struct pipeline *pipeline, struct err *err)
 
 	ledger_write(&pipeline->ledger, profile, pipeline->event_ids,
 		     pipeline->options->event_count);
-	r = recording_writer_rotate(pipeline->writer, profile, err);
+	r = sinks_rotate(&pipeline->sinks, profile, err);
 	if (r < 0)
 		return r;
 	profile_init(&fresh);
@@ -253,18 +237,23 @@ static int rotate(struct pipeline *pipeline, struct err *err)
 	profile_release(profile);
 	*profile = fresh;
 	add_events(pipeline);
+	pipeline->tables_serial++;
 	symbolizer_reset_ids(pipeline->symbolizer);
-	ledger_reset_ids(&pipeline->ledger, is_gone, pipeline);
+	ledger_reset_ids(&pipeline->ledger);
 	return 0;
 }
 
 int pipeline_flush(struct pipeline *pipeline, struct err *err)
 {
+	int r;
+
 	pipeline->profile.duration_ns = clock_now_ns() - pipeline->profile.start_ns;
 	capture_take_lost(pipeline->capture, count_lost, pipeline);
-	if (recording_writer_wants_rotation(pipeline->writer))
+	if (sinks_want_rotation(&pipeline->sinks, &pipeline->profile))
 		return rotate(pipeline, err);
-	return recording_writer_flush(pipeline->writer, &pipeline->profile, err);
+	r = sinks_flush(&pipeline->sinks, &pipeline->profile, err);
+	profile_clear_samples(&pipeline->profile);
+	return r;
 }
 
 static void count_failed_file(const char *path, const char *why, void *data)
@@ -362,5 +351,5 @@ int pipeline_finish(struct pipeline *pipeline, struct err *err)
 	capture_take_lost(pipeline->capture, count_lost, pipeline);
 	jvm_table_release_leases(pipeline->jvms);
 	write_figures(pipeline);
-	return recording_writer_finish(pipeline->writer, &pipeline->profile, err);
+	return pipeline_show_end(pipeline, err);
 }

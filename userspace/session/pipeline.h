@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From ring records to the recording: what arrives is opened early (files of short-lived
- * processes), held back until it is in order, then applied to the registry or symbolized into the
- * profile's tables, and flushed.
+ * From ring records to the sinks: what arrives is opened early (files of short-lived processes),
+ * held back until it is in order, then applied to the registry or symbolized into the profile's
+ * tables, and handed on. A sink that hurries is shown each sample when it arrives, too.
  */
 #ifndef HOSTPROF_SESSION_PIPELINE_H
 #define HOSTPROF_SESSION_PIPELINE_H
@@ -14,9 +14,10 @@
 #include "capture/capture.h"
 #include "elf/image.h"
 #include "jvm/jvm.h"
+#include "process/news.h"
 #include "process/registry.h"
 #include "profile/profile.h"
-#include "recording/recording.h"
+#include "profile/sink.h"
 #include "session/agents.h"
 #include "session/ledger.h"
 #include "session/memory_plan.h"
@@ -35,11 +36,11 @@ struct pipeline {
 	struct symbolizer *symbolizer;
 	struct agents *agents;
 	struct unwinder *unwinder;
-	struct recording_writer *writer;
 	struct profile profile;
 	struct ledger ledger;
 	struct merge_queue queue;
 	struct miss_join misses;
+	struct process_news news;
 	/* Beyond plan.queue_bytes held back, order and symbols are given up rather than memory. */
 	struct memory_plan plan;
 	struct memory_guard guard;
@@ -47,7 +48,9 @@ struct pipeline {
 	struct table_link tables;	       /* of `capture` */
 	struct capture *capture;	       /* borrowed */
 	const struct capture_options *options; /* borrowed */
+	struct sinks sinks;		       /* what they are is borrowed */
 	uint32_t event_ids[WIRE_MAX_EVENTS];
+	uint32_t tables_serial; /* grows when the profile's tables are emptied */
 
 	uint64_t applied_ns; /* time of the newest item that was applied */
 	uint64_t checked_ns; /* when we last looked who is still there */
@@ -65,27 +68,26 @@ struct pipeline_options {
 	const struct capture_options *capture; /* borrowed for the whole run */
 	const struct memory_plan *plan;	       /* as memory_plan_begin() made it */
 	bool attach;			       /* load the agent into all JVMs */
-	int fd;				       /* borrowed: of the recording */
-	uint64_t chunk_bytes, chunk_ns;	       /* of its chunks; 0: the default */
+	struct sinks sinks;		       /* each is borrowed */
 };
 
 int pipeline_init(struct pipeline *pipeline, struct capture *capture,
 		  const struct pipeline_options *options, struct err *err);
 void pipeline_release(struct pipeline *pipeline);
 
-/* What the profile says of itself: host, command line, start. After init, before samples. */
-void pipeline_describe(struct pipeline *pipeline, const char *command_line);
+/* What the profile says of itself, and its sinks are told: host, command line, start. After init. */
+int pipeline_begin(struct pipeline *pipeline, const char *command_line, struct err *err);
 
 /* Read /proc, find the JVMs; after capture_open(), before capture_start(). */
 int pipeline_snapshot(struct pipeline *pipeline, struct err *err);
 
-/* Drain the rings into the queue, poll JVMs, and apply what is old enough. */
+/* Drain the rings into the queue, poll JVMs, and apply what is old enough; call every 50 ms. */
 void pipeline_turn(struct pipeline *pipeline);
 
-/* Write what is there; rotates the chunk when it is due. */
+/* Let the sinks write what is there; empties the tables when one of them wants it. */
 int pipeline_flush(struct pipeline *pipeline, struct err *err);
 
-/* After capture_stop(): apply all that is left, write the figures, end the recording. */
+/* After capture_stop(): apply all that is left, write the figures, end the sinks. */
 int pipeline_finish(struct pipeline *pipeline, struct err *err);
 
 #endif

@@ -2,23 +2,14 @@
 #include "session/pipeline_apply.h"
 
 #include "base/clock.h"
+#include "session/pipeline_books.h"
+#include "session/pipeline_show.h"
 
 /*
  * A sample does not wait longer for the symbols of its files, and the next one not at all until
  * another file was read: a dead network file system must not stop the recording.
  */
 #define STALL_LIMIT_NS (3 * NSEC_PER_SEC)
-
-struct mapping pipeline_mapping_of(const struct side_event *event, char *path)
-{
-	return (struct mapping){
-		.start = event->addr,
-		.end = event->addr + event->len,
-		.pgoff = event->pgoff,
-		.key = { event->major, event->minor, event->inode, event->inode_generation },
-		.path = path,
-	};
-}
 
 struct jvm *pipeline_new_jvm(struct pipeline *pipeline, const struct wire_sample *sample)
 {
@@ -29,13 +20,6 @@ struct jvm *pipeline_new_jvm(struct pipeline *pipeline, const struct wire_sample
 
 /* --- in order --------------------------------------------------------------------------------- */
 
-static bool is_libjvm(const char *path)
-{
-	const char *base = strrchr(path, '/');
-
-	return strncmp(base ? base + 1 : path, "libjvm.so", 9) == 0;
-}
-
 bool pipeline_is_target(const struct pipeline *pipeline, const struct process *process)
 {
 	const struct capture_options *options = pipeline->options;
@@ -44,77 +28,6 @@ bool pipeline_is_target(const struct pipeline *pipeline, const struct process *p
 		if (options->pids[i] == process->pid)
 			return true;
 	return !options->pid_count && !options->cgroup_path;
-}
-
-void pipeline_forget(struct process *process, void *data)
-{
-	struct pipeline *pipeline = data;
-
-	agents_forget(pipeline->agents, process);
-	symbolizer_forget(pipeline->symbolizer, process);
-	jvm_table_forget(pipeline->jvms, process);
-}
-
-static void apply_mmap(struct pipeline *pipeline, const struct side_event *event)
-{
-	_cleanup_free_ char *path = xstrdup(event->name);
-	struct mapping mapping = pipeline_mapping_of(event, path);
-	struct process *process;
-
-	registry_mmap(pipeline->registry, event->time_ns, event->pid, &mapping);
-	if (!is_libjvm(event->name))
-		return;
-	process = registry_find(pipeline->registry, event->pid);
-	if (process && jvm_table_get(pipeline->jvms, process))
-		agents_add(pipeline->agents, process, pipeline_is_target(pipeline, process));
-}
-
-static void apply_side(struct pipeline *pipeline, const struct side_event *event)
-{
-	struct process *process;
-
-	switch (event->kind) {
-	case SIDE_MMAP: apply_mmap(pipeline, event); break;
-	case SIDE_COMM:
-		registry_comm(pipeline->registry, event->time_ns, event->pid, event->tid,
-			      event->name);
-		break;
-	case SIDE_EXEC:
-		process = registry_find(pipeline->registry, event->pid);
-		if (process)
-			pipeline_forget(process, pipeline);
-		registry_exec(pipeline->registry, event->time_ns, event->pid, event->name);
-		break;
-	case SIDE_FORK:
-		/* A new thread of a known process is no new process. */
-		if (event->pid != event->ppid)
-			registry_fork(pipeline->registry, event->time_ns, event->pid, event->ppid);
-		break;
-	case SIDE_EXIT:
-		if (event->pid == event->tid)
-			registry_exit(pipeline->registry, event->time_ns, event->pid);
-		break;
-	case SIDE_LOST:
-		profile_add_counter(&pipeline->profile, "sideband.lost", "", event->lost);
-		registry_note_loss(pipeline->registry);
-		break;
-	}
-}
-
-static const char *thread_name(struct pipeline *pipeline, struct process *process,
-			       const struct wire_sample *sample, char comm[WIRE_COMM_LEN + 1],
-			       uint64_t *ret_java_tid)
-{
-	struct jvm *jvm = jvm_table_get(pipeline->jvms, process);
-	const char *name = NULL;
-
-	if (jvm)
-		name = jvm_thread_name(jvm, sample->tid, sample->time_ns, ret_java_tid);
-	if (name && *name)
-		return name;
-	memcpy(comm, sample->comm, WIRE_COMM_LEN);
-	comm[WIRE_COMM_LEN] = '\0';
-	return comm;
 }
 
 static struct ledger_entry *entry_of(struct pipeline *pipeline, struct process *process,
@@ -127,6 +40,7 @@ static struct ledger_entry *entry_of(struct pipeline *pipeline, struct process *
 	memcpy(comm, sample->comm, WIRE_COMM_LEN);
 	entry = ledger_get(&pipeline->ledger, sample->tgid, sample->exec_id, sample->start_ns,
 			   process, comm);
+	ledger_attach(&pipeline->ledger, entry, process);
 	jvm = jvm_table_get(pipeline->jvms, process);
 	if (jvm)
 		agents_note_sample(pipeline->agents, process);
@@ -141,8 +55,9 @@ static struct ledger_entry *entry_of(struct pipeline *pipeline, struct process *
 }
 
 static void apply_sample(struct pipeline *pipeline, struct process *process,
-			 const struct wire_sample *sample)
+			 const struct merge_item *item)
 {
+	const struct wire_sample *sample = item->sample;
 	struct ledger_entry *entry = entry_of(pipeline, process, sample);
 	char comm[WIRE_COMM_LEN + 1];
 	struct profile_sample row = {
@@ -153,12 +68,13 @@ static void apply_sample(struct pipeline *pipeline, struct process *process,
 		.state = sample->in_user ? STATE_RUNNING_USER : STATE_RUNNING_KERNEL,
 	};
 	uint64_t java_tid = 0;
-	const char *name = thread_name(pipeline, process, sample, comm, &java_tid);
+	const char *name = pipeline_thread_name(pipeline, process, sample, comm, &java_tid);
 
 	row.stack = symbolizer_stack(pipeline->symbolizer, &pipeline->profile, process, sample);
 	row.thread = ledger_profile_thread(entry, &pipeline->profile, sample->tid, name, java_tid);
 	profile_add(&pipeline->profile, &row);
 	ledger_count_sample(&pipeline->ledger, entry, sample);
+	pipeline_show_finished(pipeline, item, entry, &row);
 }
 
 /* The oldest sample's files are still being read: is it worth while to wait for them? */
@@ -211,7 +127,7 @@ static bool try_sample(struct pipeline *pipeline, struct merge_item *item)
 	if (pipeline->stalled_since_ns)
 		pipeline->stall_ns += clock_now_ns() - pipeline->stalled_since_ns;
 	pipeline->stalled_since_ns = 0;
-	apply_sample(pipeline, process, sample);
+	apply_sample(pipeline, process, item);
 	return true;
 }
 
@@ -224,7 +140,7 @@ bool pipeline_apply_until(struct pipeline *pipeline, uint64_t watermark_ns)
 		if (top->sample && !try_sample(pipeline, top))
 			return false;
 		if (top->side)
-			apply_side(pipeline, top->side);
+			pipeline_books_in_order(pipeline, top->side);
 		if (top->time_ns > pipeline->applied_ns)
 			pipeline->applied_ns = top->time_ns;
 		item = merge_pop(&pipeline->queue);

@@ -8,9 +8,6 @@
 /* Apply everything up to WATERMARK_NS; false when a sample must wait for its files. */
 bool pipeline_apply_until(struct pipeline *pipeline, uint64_t watermark_ns);
 
-/* PATH is borrowed by the mapping. */
-struct mapping pipeline_mapping_of(const struct side_event *event, char *path);
-
 /*
  * The JVM of SAMPLE's process, which has just started: its library is known before the registry knows
  * the process. NULL: none.
@@ -21,11 +18,5 @@ struct jvm *pipeline_new_jvm(struct pipeline *pipeline, const struct wire_sample
  * Is it surely a target? With --cgroup, and for children of targets, only its first sample tells.
  */
 bool pipeline_is_target(const struct pipeline *pipeline, const struct process *process);
-
-/*
- * A process has gone or execed: nobody may keep what was known of it. For registry_expire(); DATA is
- * the pipeline.
- */
-void pipeline_forget(struct process *process, void *data);
 
 #endif

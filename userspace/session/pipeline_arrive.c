@@ -3,39 +3,18 @@
 
 #include "base/clock.h"
 #include "session/pipeline_apply.h"
+#include "session/pipeline_books.h"
+#include "session/pipeline_show.h"
 
 /* A miss and its sample are sent in one go; not together only when the sample was lost. */
 #define ORPHAN_NS NSEC_PER_SEC
 
-static void tell_unwinder(struct unwinder *unwinder, const struct side_event *event)
-{
-	if (event->kind == SIDE_MMAP) {
-		_cleanup_free_ char *path = xstrdup(event->name);
-		struct mapping mapping = pipeline_mapping_of(event, path);
-
-		unwinder_note_mapping(unwinder, event->pid, &mapping);
-	} else if (event->kind == SIDE_EXEC) {
-		unwinder_note_exec(unwinder, event->pid, event->time_ns);
-	} else if (event->kind == SIDE_EXIT && event->pid == event->tid) {
-		unwinder_note_exit(unwinder, event->pid);
-	}
-}
-
-/* A file that a process maps now may be gone in a moment: open it before anything else. */
 static void arrive_side(const struct side_event *event, void *data)
 {
 	struct pipeline *pipeline = data;
-	struct image_key key = { event->major, event->minor, event->inode,
-				 event->inode_generation };
 
-	if (event->kind == SIDE_MMAP && event->inode)
-		image_cache_open(pipeline->images, &key, event->pid, event->addr,
-				 event->addr + event->len, event->name);
-	tell_unwinder(pipeline->unwinder, event);
-	if (event->kind == SIDE_FORK) /* the child inherits them */
-		(void)registry_find_complete(pipeline->registry, event->ppid);
-	if (event->kind == SIDE_EXEC)
-		merge_keep_process_for_later(&pipeline->queue, event->pid);
+	pipeline_books_now(pipeline, event);
+	pipeline_show_side(pipeline, event);
 	merge_push_side(&pipeline->queue, event);
 }
 
@@ -61,7 +40,7 @@ static void read_names(struct pipeline *pipeline, struct process *process,
 
 	if (process)
 		symbolizer_prefetch(pipeline->symbolizer, process, sample);
-	if (process && process->jvm)
+	if (process && jvm_table_get(pipeline->jvms, process))
 		return;
 	jvm = pipeline_new_jvm(pipeline, sample);
 	if (jvm)
@@ -74,6 +53,7 @@ static void queue_sample(struct pipeline *pipeline, const struct wire_sample *ra
 	_cleanup_free_ struct wire_miss *miss = miss_join_take(&pipeline->misses, raw);
 	struct wire_sample *sample = miss ? try_now(pipeline, miss, raw) : NULL;
 	bool again = miss && !sample && unwinder_wants_again(pipeline->unwinder);
+	struct merge_shown shown;
 
 	if (sample)
 		free(TAKE_PTR(miss));
@@ -82,7 +62,8 @@ static void queue_sample(struct pipeline *pipeline, const struct wire_sample *ra
 	if (process)
 		symbolizer_touch(pipeline->symbolizer, process);
 	read_names(pipeline, process, sample);
-	merge_push_owned(&pipeline->queue, sample, TAKE_PTR(miss), again);
+	shown = pipeline_show_arrival(pipeline, process, sample);
+	merge_push_owned(&pipeline->queue, sample, TAKE_PTR(miss), again)->shown = shown;
 }
 
 /* All that is taken from it is whose it was, where it has a sample's header. */
@@ -103,6 +84,8 @@ static void arrive_invalid(const void *record, size_t len, void *data)
 		loss.weight = header.weight;
 	}
 	ledger_count_lost(&pipeline->ledger, entry, header.event, WIRE_LOSS_INVALID, &loss);
+	pipeline_show_loss(pipeline, entry ? header.tgid : 0,
+			   entry ? header.event : WIRE_MAX_EVENTS, WIRE_LOSS_INVALID, &loss);
 }
 
 static void arrive_sample(const struct wire_sample *raw, void *data)

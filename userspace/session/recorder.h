@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One recording run, from preflight to the last flush: the only place that wires everything. */
+/*
+ * One recording run, driven by its caller: it lives on the caller's event loop, what it makes goes to
+ * the caller's sinks, and how long it goes on is the caller's business.
+ *
+ *   recorder_open(&options, loop, &recorder, &err);   everything is open, nothing is sampled
+ *   recorder_start(recorder);
+ *   loop_run(loop, &err);                             the caller's timers and signals end it
+ *   recorder_finish(recorder, &result, &err);         what is left goes to the sinks
+ *   recorder_free(recorder);
+ */
 #ifndef HOSTPROF_SESSION_RECORDER_H
 #define HOSTPROF_SESSION_RECORDER_H
 
@@ -7,31 +16,26 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/loop.h"
 #include "capture/capture.h"
-#include "profile/profile.h"
+#include "profile/sink.h"
 #include "session/ledger.h"
 
 enum recorder_agent_mode { RECORDER_AGENT_AUTO, RECORDER_AGENT_ALWAYS, RECORDER_AGENT_NEVER };
 
-struct recorder_progress {
-	uint64_t elapsed_ns, duration_ns;
-	uint64_t samples, lost;
-	uint32_t processes, jvms;
-};
-
 struct recorder_options {
+	/* Borrowed until recorder_free(), as is all that it refers to; the same of the sinks. */
 	struct capture_options capture;
-	uint64_t duration_ns; /* 0: until a signal, or until the command ends */
-	char *const *command; /* NULL-terminated argv to start and profile; NULL: none */
-	bool whole_host;      /* with a command: profile all processes until it ends */
+	struct sinks sinks;
 	enum recorder_agent_mode agent;
-	uint64_t flush_ns;    /* 0: 1 s */
-	uint64_t chunk_bytes; /* a longer chunk is ended at the next flush; 0: the default */
-	uint64_t chunk_ns;
+	uint64_t flush_ns;	     /* 0: 1 s */
 	uint64_t memory_limit_bytes; /* 0: the default; see session/memory_plan.h */
 	const char *command_line;    /* ours, for the recording */
-	/* Called about twice a second for progress; may be NULL. */
-	void (*progress)(const struct recorder_progress *progress);
+};
+
+struct recorder_figures {
+	uint64_t samples, lost;
+	uint32_t processes, jvms;
 };
 
 /* The run's figures: the last line, and --stats. */
@@ -46,21 +50,46 @@ struct recorder_result {
 	uint32_t agents_refused;
 	uint32_t refused_pid;
 	char refusal[384];
-	int exit_status;  /* of the command, as waitpid() gives it; 0 without one */
-	bool interrupted; /* by a signal */
 	struct capture_stats capture;
 	uint64_t own_cpu_ns;
 	uint64_t peak_rss_bytes, memory_limit_bytes;
 	uint64_t reasons[UNWIND_REASON_COUNT];
 	uint64_t late_samples;	 /* came behind the watermark */
 	uint64_t merge_stall_ns; /* waited for images */
+	/* Of who drove it; 0 from recorder_finish(). */
+	int exit_status;  /* of a command, as waitpid() gives it */
+	bool interrupted; /* by a signal */
 };
 
+struct recorder;
+
 /*
- * Record into FD (a JFR file, written from its start). Signals SIGINT, SIGTERM and SIGCHLD are
- * handled inside. Returns 0 also when interrupted; what was taken is written.
+ * Open everything, add what must be watched to LOOP (borrowed), and begin the sinks. The limit of
+ * descriptors is raised: what is not to inherit that is forked before. On a busy host the thread of
+ * the loop should have a better priority than others (cmd/priority.h).
  */
-int recorder_run(const struct recorder_options *options, int fd, struct recorder_result *ret_result,
-		 struct err *err);
+int recorder_open(const struct recorder_options *options, struct loop *loop,
+		  struct recorder **ret_recorder, struct err *err);
+
+/* Begin to sample. */
+void recorder_start(struct recorder *recorder);
+
+/*
+ * What is done every few milliseconds: records are taken out of the rings, shown or applied, and
+ * sent. The loop calls it; others may, at any time between. An error, of a sink, ends the run: the
+ * loop is told to quit, and recorder_finish() returns it.
+ */
+void recorder_turn(struct recorder *recorder);
+
+void recorder_get_figures(const struct recorder *recorder, struct recorder_figures *ret_figures);
+
+/*
+ * Stop sampling and end the sinks, unless a sink has failed. *RET_RESULT is set when 0 is returned.
+ * The loop has nothing of it any more.
+ */
+int recorder_finish(struct recorder *recorder, struct recorder_result *ret_result, struct err *err);
+
+void recorder_free(struct recorder *recorder);
+DEFINE_CLEANUP(struct recorder *, recorder_free);
 
 #endif

@@ -7,20 +7,34 @@
 /* A runtime that starts to write a perf map is noticed this much later. */
 #define PERF_MAP_RETRY_NS NSEC_PER_SEC
 
-struct image *mapping_get_image(struct symbolizer *symbolizer, struct process *process,
-				struct mapping *mapping)
+static uint64_t file_hash(const struct mapping *mapping)
 {
-	struct image_key key = { mapping->key.major, mapping->key.minor, mapping->key.inode,
-				 mapping->key.generation };
+	return hash_bytes(&mapping->key, sizeof(mapping->key)) ^
+	       hash_bytes(mapping->path, strlen(mapping->path));
+}
 
-	if (mapping->image && image_state(mapping->image) != IMAGE_DROPPED)
-		return mapping->image;
+static struct image *file_image(struct symbolizer *symbolizer, struct process_cache *cache,
+				uint32_t pid, const struct mapping *mapping)
+{
+	uint64_t hash = file_hash(mapping);
+	struct image *image = hmap_find_ptr(&cache->images, hash);
+
+	if (image && image_state(image) != IMAGE_DROPPED)
+		return image;
+	image = image_cache_open(symbolizer->images, &mapping->key, pid, mapping->start,
+				 mapping->end, mapping->path);
+	hmap_put_ptr(&cache->images, hash, image);
+	return image;
+}
+
+struct image *mapping_get_image(struct symbolizer *symbolizer, struct process_cache *cache,
+				uint32_t pid, const struct mapping *mapping)
+{
 	if (strcmp(mapping->path, "[vdso]") == 0)
-		mapping->image = vdso_image(symbolizer);
-	else if (mapping->key.inode != 0 && mapping->path[0] == '/')
-		mapping->image = image_cache_open(symbolizer->images, &key, process->pid,
-						  mapping->start, mapping->end, mapping->path);
-	return mapping->image;
+		return vdso_image(symbolizer);
+	if (mapping->key.inode == 0 || mapping->path[0] != '/')
+		return NULL;
+	return file_image(symbolizer, cache, pid, mapping);
 }
 
 static uint32_t path_string(struct profile *profile, const char *path)
@@ -58,7 +72,8 @@ static void query_locate(struct stack_build *build, struct symbol_query *query)
 	query->located = true;
 	query->mapping = process_find_mapping(build->process, query->address);
 	if (query->mapping)
-		query->image = mapping_get_image(build->symbolizer, build->process, query->mapping);
+		query->image = mapping_get_image(build->symbolizer, build->cache,
+						 build->process->pid, query->mapping);
 }
 
 /* JITs map files too, which are not ELF. Of a file that was not read we show name and offset. */
@@ -98,6 +113,19 @@ static void add_image_frame(struct stack_build *build, const struct symbol_query
 	answer_add(answer, &frame);
 }
 
+void native_find_raw(struct stack_build *build, struct symbol_query *query, struct answer *answer)
+{
+	const struct profile_frame frame = {
+		.kind = FRAME_NATIVE, .bci = -1, .mapping = PROFILE_NONE, .address = query->address
+	};
+
+	if (!build->is_raw)
+		return;
+	answer->sure = ANSWER_PLACE;
+	answer->of_moment = true;
+	answer_add(answer, &frame);
+}
+
 void native_find_file(struct stack_build *build, struct symbol_query *query, struct answer *answer)
 {
 	query_locate(build, query);
@@ -107,16 +135,18 @@ void native_find_file(struct stack_build *build, struct symbol_query *query, str
 	answer->of_moment = !is_final(query->image); /* the caller could not wait */
 }
 
-static const char *find_in_perf_map(struct process_cache *cache, const struct process *process,
-				    uint64_t address)
+/* Who looks early does not use up the look of the sample's turn. */
+static const char *find_in_perf_map(const struct stack_build *build, uint64_t address)
 {
+	struct process_cache *cache = build->cache;
+
 	if (!cache->perf_map) {
 		uint64_t now = clock_now_ns();
 
-		if (now < cache->next_perf_map_ns)
+		if (build->is_early || now < cache->next_perf_map_ns)
 			return NULL;
 		cache->next_perf_map_ns = now + PERF_MAP_RETRY_NS;
-		cache->perf_map = perf_map_open(process->pid);
+		cache->perf_map = perf_map_open(build->process->pid);
 		if (!cache->perf_map)
 			return NULL;
 	}
@@ -133,7 +163,7 @@ void native_find_perf_map(struct stack_build *build, struct symbol_query *query,
 	if (!query->mapping)
 		return;
 	answer->of_moment = true;
-	name = find_in_perf_map(build->cache, build->process, query->address);
+	name = find_in_perf_map(build, query->address);
 	if (!name)
 		return;
 	answer->sure = ANSWER_RANGE;

@@ -8,6 +8,7 @@ const struct symbol_source symbol_sources[] = {
 	{ "compiled", ASK_COMPILED, .proves = true, .keeps = true, .find = java_find_compiled },
 	{ "interpreted", ASK_INTERPRETED, .proves = true, .keeps = true,
 	  .find = java_find_interpreted },
+	{ "address", ASK_CODE, .keeps = true, .find = native_find_raw },
 	{ "file", ASK_CODE, .keeps = true, .find = native_find_file },
 	{ "perf map", ASK_CODE, .find = native_find_perf_map },
 	{ "memory", ASK_CODE, .keeps = true, .find = native_find_memory },

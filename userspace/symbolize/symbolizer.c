@@ -45,20 +45,25 @@ static void cache_clear(struct process_cache *cache)
 static void cache_free(struct process_cache *cache)
 {
 	cache_clear(cache);
+	hmap_release(&cache->images);
 	perf_map_free(cache->perf_map);
 	free(cache);
 }
 
+static struct process_cache *cache_of(struct attachment *attachment)
+{
+	return container_of(attachment, struct process_cache, attachment);
+}
+
 void symbolizer_free(struct symbolizer *symbolizer)
 {
-	uint64_t pid, value;
-	size_t at = 0;
+	struct attachment **at;
 
 	if (!symbolizer)
 		return;
-	while (hmap_next(&symbolizer->processes, &at, &pid, &value))
-		cache_free(hmap_find_ptr(&symbolizer->processes, pid));
-	hmap_release(&symbolizer->processes);
+	vec_for_each (at, &symbolizer->processes.all)
+		cache_free(cache_of(*at));
+	book_release(&symbolizer->processes);
 	hmap_release(&symbolizer->image_mappings);
 	lru_clear(&symbolizer->kernel_frames);
 	vec_release(&symbolizer->frames);
@@ -71,21 +76,23 @@ const char *symbolizer_kernel_failure(const struct symbolizer *symbolizer)
 	return symbolizer->kernel_err.text;
 }
 
-/* The cache of this generation with this set of mappings; older contents are dropped. */
-static struct process_cache *get_cache(struct symbolizer *symbolizer, const struct process *process)
+static struct process_cache *find_cache(const struct symbolizer *symbolizer,
+					const struct process *process)
 {
-	struct process_cache *cache = hmap_find_ptr(&symbolizer->processes, process->pid);
+	return book_entry(&symbolizer->processes, &process->attached, struct process_cache,
+			  attachment);
+}
 
-	if (cache && cache->serial != process->serial) {
-		cache_free(cache);
-		cache = NULL;
-	}
+/* The cache of this generation with this set of mappings; older contents are dropped. */
+static struct process_cache *get_cache(struct symbolizer *symbolizer, struct process *process)
+{
+	struct process_cache *cache = find_cache(symbolizer, process);
+
 	if (!cache) {
 		cache = xcalloc(1, sizeof(*cache));
-		cache->serial = process->serial;
 		lru_init(&cache->frames, MAX_FRAME_BYTES, kept_frames_drop);
 		lru_init(&cache->stacks, MAX_STACK_BYTES, NULL);
-		hmap_put_ptr(&symbolizer->processes, process->pid, cache);
+		book_attach(&symbolizer->processes, &process->attached, &cache->attachment);
 	}
 	if (cache->mappings_serial != process->mappings_serial) {
 		cache_clear(cache);
@@ -96,22 +103,20 @@ static struct process_cache *get_cache(struct symbolizer *symbolizer, const stru
 
 void symbolizer_forget(struct symbolizer *symbolizer, struct process *process)
 {
-	struct process_cache *cache = hmap_find_ptr(&symbolizer->processes, process->pid);
+	struct process_cache *cache = find_cache(symbolizer, process);
 
-	/* the pid may belong to another generation already, which drops it by itself */
-	if (!cache || cache->serial != process->serial)
+	if (!cache)
 		return;
-	hmap_remove(&symbolizer->processes, process->pid);
+	book_detach(&symbolizer->processes, &process->attached, &cache->attachment);
 	cache_free(cache);
 }
 
 void symbolizer_reset_ids(struct symbolizer *symbolizer)
 {
-	uint64_t pid, value;
-	size_t at = 0;
+	struct attachment **at;
 
-	while (hmap_next(&symbolizer->processes, &at, &pid, &value))
-		cache_clear(hmap_find_ptr(&symbolizer->processes, pid));
+	vec_for_each (at, &symbolizer->processes.all)
+		cache_clear(cache_of(*at));
 	hmap_clear(&symbolizer->image_mappings);
 	lru_clear(&symbolizer->kernel_frames);
 	symbolizer->jit_mapping = PROFILE_NONE;
@@ -126,7 +131,7 @@ void symbolizer_touch(struct symbolizer *symbolizer, struct process *process)
 		return;
 	cache->touched_serial = process->mappings_serial + 1;
 	vec_for_each (mapping, &process->mappings)
-		mapping_get_image(symbolizer, process, mapping);
+		mapping_get_image(symbolizer, cache, process->pid, mapping);
 }
 
 /* --- early reads --- */
@@ -163,10 +168,12 @@ void symbolizer_prefetch(struct symbolizer *symbolizer, struct process *process,
 
 /* --- readiness --- */
 
-static bool is_ready(struct symbolizer *symbolizer, struct process *process, uint64_t address)
+static bool is_ready(struct symbolizer *symbolizer, struct process_cache *cache,
+		     struct process *process, uint64_t address)
 {
-	struct mapping *mapping = process_find_mapping(process, address);
-	struct image *image = mapping ? mapping_get_image(symbolizer, process, mapping) : NULL;
+	const struct mapping *mapping = process_find_mapping(process, address);
+	struct image *image =
+		mapping ? mapping_get_image(symbolizer, cache, process->pid, mapping) : NULL;
 
 	if (!image)
 		return true;
@@ -187,7 +194,7 @@ bool symbolizer_ready(struct symbolizer *symbolizer, struct process *process,
 	sample_words_read(sample, &kernel, &user);
 	while (user_word_next(&user, &word))
 		if (word.kind == WIRE_FRAME_CODE && !lru_get(&cache->frames, word.cache_key, &id))
-			ready &= is_ready(symbolizer, process, word.address);
+			ready &= is_ready(symbolizer, cache, process, word.address);
 	return ready;
 }
 
@@ -291,7 +298,7 @@ static void push_root(struct stack_build *build, const struct wire_sample *sampl
 	} else if (!unwind_reasons[reason].whole) {
 		snprintf(name, sizeof(name), "[unwind: %s]", unwind_reasons[reason].id);
 		stack_push_name(build, name, FRAME_MARK, PROFILE_NONE);
-	} else if (reason == UNWIND_DONE && build->unnamed_tail) {
+	} else if (reason == UNWIND_DONE && build->unnamed_tail && !build->is_raw) {
 		build->symbolizer->frames.len--;
 		stack_push_name(build,
 				sample->tid == sample->tgid ? "[process start]" : "[thread start]",
@@ -322,12 +329,17 @@ static void note_code_map(struct process_cache *cache, const struct jvm *jvm)
 	cache->has_code_map = has_code_map;
 }
 
-uint32_t symbolizer_stack(struct symbolizer *symbolizer, struct profile *profile,
-			  struct process *process, const struct wire_sample *sample)
+static uint32_t find_stack(struct symbolizer *symbolizer, struct profile *profile,
+			   struct process *process, const struct wire_sample *sample, bool is_early)
 {
 	struct process_cache *cache = get_cache(symbolizer, process);
-	struct stack_build build = { symbolizer, profile,	  process, cache,
-				     NULL,	 sample->time_ns, true,	   false };
+	struct stack_build build = { .symbolizer = symbolizer,
+				     .profile = profile,
+				     .process = process,
+				     .cache = cache,
+				     .time_ns = sample->time_ns,
+				     .cacheable = true,
+				     .is_early = is_early };
 	struct word_reader kernel, user;
 	uint64_t hash, known;
 	uint32_t stack;
@@ -343,4 +355,40 @@ uint32_t symbolizer_stack(struct symbolizer *symbolizer, struct profile *profile
 	if (build.cacheable)
 		lru_put(&cache->stacks, hash, stack, 0);
 	return stack;
+}
+
+uint32_t symbolizer_stack(struct symbolizer *symbolizer, struct profile *profile,
+			  struct process *process, const struct wire_sample *sample)
+{
+	return find_stack(symbolizer, profile, process, sample, false);
+}
+
+/* Nothing of it is kept: the next one of this pid may be known. */
+static uint32_t raw_stack(struct symbolizer *symbolizer, struct profile *profile,
+			  const struct wire_sample *sample)
+{
+	struct process_cache cache = { 0 };
+	struct process process = { .pid = sample->tgid };
+	struct stack_build build = { .symbolizer = symbolizer,
+				     .profile = profile,
+				     .process = &process,
+				     .cache = &cache,
+				     .time_ns = sample->time_ns,
+				     .is_early = true,
+				     .is_raw = true };
+	struct word_reader kernel, user;
+	uint32_t stack;
+
+	sample_words_read(sample, &kernel, &user);
+	stack = build_stack(&build, sample, &kernel, &user);
+	cache_clear(&cache);
+	return stack;
+}
+
+uint32_t symbolizer_stack_now(struct symbolizer *symbolizer, struct profile *profile,
+			      struct process *process, const struct wire_sample *sample)
+{
+	if (!process)
+		return raw_stack(symbolizer, profile, sample);
+	return find_stack(symbolizer, profile, process, sample, true);
 }

@@ -52,6 +52,14 @@ bool symbolizer_ready(struct symbolizer *symbolizer, struct process *process,
 uint32_t symbolizer_stack(struct symbolizer *symbolizer, struct profile *profile,
 			  struct process *process, const struct wire_sample *sample);
 
+/*
+ * The same before the sample's turn, and at once: by the mappings, symbols and code maps of now, with
+ * module and offset of files that are not parsed yet. PROCESS may be NULL (not known yet): its frames
+ * are addresses.
+ */
+uint32_t symbolizer_stack_now(struct symbolizer *symbolizer, struct profile *profile,
+			      struct process *process, const struct wire_sample *sample);
+
 /* Why kernel frames have no names: a sentence; "" when they have (known after the first one). */
 const char *symbolizer_kernel_failure(const struct symbolizer *symbolizer);
 

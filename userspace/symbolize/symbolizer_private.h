@@ -13,9 +13,10 @@
 
 /* What was resolved of one process generation. */
 struct process_cache {
-	uint64_t serial;	   /* of the generation */
+	struct attachment attachment;
 	uint64_t mappings_serial;  /* that frames and stacks hold for */
 	uint64_t touched_serial;   /* mappings_serial + 1 whose files were opened */
+	struct hmap images;	   /* hash of a file's key and path → image, borrowed */
 	struct lru frames;	   /* a query's key → frames; none that time changes */
 	struct lru stacks;	   /* hash of a raw stack → stack id; the same */
 	bool has_code_map;	   /* of an agent: then time decides what compiled code is */
@@ -30,7 +31,7 @@ struct symbolizer {
 	bool kernel_tried;
 	struct err kernel_err;
 	struct image *vdso;	    /* borrowed */
-	struct hmap processes;	    /* pid → owned struct process_cache */
+	struct book processes;	    /* struct process_cache, owned */
 	struct hmap image_mappings; /* image → mapping id */
 	struct lru kernel_frames;   /* address → frames */
 	uint32_t jit_mapping;	    /* mapping id of "[JIT]", PROFILE_NONE: not made yet */
@@ -49,6 +50,8 @@ struct stack_build {
 	uint64_t time_ns;
 	bool cacheable;	   /* no frame of it depends on the time */
 	bool unnamed_tail; /* the last frame pushed is file code without a symbol */
+	bool is_early;	   /* its turn comes later, and with it another look */
+	bool is_raw;	   /* nothing is known of the process: addresses as they are */
 };
 
 /* Append a frame to the stack; returns its id. */
@@ -66,9 +69,10 @@ void kept_frames_drop(uint64_t value);
 symbol_find_fn kernel_find;
 
 /* symbolize/native.c: the image behind a mapping, opened if need be; NULL when it is no file. */
-struct image *mapping_get_image(struct symbolizer *symbolizer, struct process *process,
-				struct mapping *mapping);
-/* Code of a file or of the vDSO; of another JIT; memory of which no more is known. */
+struct image *mapping_get_image(struct symbolizer *symbolizer, struct process_cache *cache,
+				uint32_t pid, const struct mapping *mapping);
+/* An address of a process of which nothing is known; code of a file or of the vDSO; of another JIT; memory. */
+symbol_find_fn native_find_raw;
 symbol_find_fn native_find_file;
 symbol_find_fn native_find_perf_map;
 symbol_find_fn native_find_memory;

@@ -34,7 +34,7 @@ struct content {
 
 /* A process that maps a file: the way to open it again. */
 struct source {
-	struct image_key key;
+	struct file_key key;
 	struct image *image; /* borrowed */
 	uint64_t start, end;
 	uint32_t pid;

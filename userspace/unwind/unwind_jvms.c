@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/hmap.h"
 
 /*
  * A JVM that is still starting is asked by every sample. A vain look takes from 50 us to 2 ms, the
@@ -17,6 +16,7 @@
 #define REFRESH_NS (100 * NSEC_PER_MSEC)
 
 struct layout {
+	struct attachment attachment;
 	uint32_t pid;
 	struct mapping libjvm; /* its path owned */
 	uint64_t asked_ns, took_ns;
@@ -26,18 +26,21 @@ struct layout {
 struct unwind_jvms {
 	struct table_memory *memory; /* borrowed */
 	struct unwind_jvm_source source;
-	struct hmap by_pid; /* struct layout, owned */
+	struct live_processes *live; /* borrowed */
+	struct book book;	     /* struct layout, owned */
 	uint64_t refreshed_ns;
 	struct unwind_jvms_stats stats;
 };
 
 struct unwind_jvms *unwind_jvms_new(struct table_memory *memory,
-				    const struct unwind_jvm_source *source)
+				    const struct unwind_jvm_source *source,
+				    struct live_processes *live)
 {
 	struct unwind_jvms *jvms = xcalloc(1, sizeof(*jvms));
 
 	jvms->memory = memory;
 	jvms->source = *source;
+	jvms->live = live;
 	return jvms;
 }
 
@@ -47,33 +50,41 @@ static void free_layout(struct layout *layout)
 	free(layout);
 }
 
+static struct layout *layout_of(struct attachment *attachment)
+{
+	return container_of(attachment, struct layout, attachment);
+}
+
+static struct layout *layout_of_process(const struct unwind_jvms *jvms, uint32_t pid)
+{
+	const struct live_process *process = live_processes_find(jvms->live, pid);
+
+	return process ? book_entry(&jvms->book, &process->attached, struct layout, attachment)
+		       : NULL;
+}
+
 void unwind_jvms_free(struct unwind_jvms *jvms)
 {
-	uint64_t pid, value;
-	size_t at = 0;
+	struct attachment **at;
 
 	if (!jvms)
 		return;
-	while (hmap_next(&jvms->by_pid, &at, &pid, &value))
-		free_layout(hmap_find_ptr(&jvms->by_pid, pid));
-	hmap_release(&jvms->by_pid);
+	vec_for_each (at, &jvms->book.all)
+		free_layout(layout_of(*at));
+	book_release(&jvms->book);
 	free(jvms);
 }
 
 /* A child that a JVM forked has its parent's serial. */
 static struct layout *find_layout(const struct unwind_jvms *jvms, uint32_t serial)
 {
-	uint64_t pid, value;
-	size_t at = 0;
+	struct attachment **at;
 
 	if (!serial || serial == WIRE_JVM_PENDING)
 		return NULL;
-	while (hmap_next(&jvms->by_pid, &at, &pid, &value)) {
-		struct layout *layout = hmap_find_ptr(&jvms->by_pid, pid);
-
-		if (layout->wire.serial == serial)
-			return layout;
-	}
+	vec_for_each (at, &jvms->book.all)
+		if (layout_of(*at)->wire.serial == serial)
+			return layout_of(*at);
 	return NULL;
 }
 
@@ -89,7 +100,7 @@ const struct wire_jvm *unwind_jvms_find(const struct unwind_jvms *jvms, uint32_t
 static struct layout *get_or_add(struct unwind_jvms *jvms, uint32_t pid,
 				 const struct mapping *libjvm)
 {
-	struct layout *layout = hmap_find_ptr(&jvms->by_pid, pid);
+	struct layout *layout = layout_of_process(jvms, pid);
 
 	if (layout && layout->libjvm.start == libjvm->start)
 		return layout;
@@ -98,7 +109,8 @@ static struct layout *get_or_add(struct unwind_jvms *jvms, uint32_t pid,
 	layout->pid = pid;
 	layout->libjvm = *libjvm;
 	layout->libjvm.path = xstrdup(libjvm->path);
-	hmap_put_ptr(&jvms->by_pid, pid, layout);
+	book_attach(&jvms->book, &live_processes_get(jvms->live, pid)->attached,
+		    &layout->attachment);
 	return layout;
 }
 
@@ -120,11 +132,10 @@ static int publish(struct unwind_jvms *jvms, struct layout *layout, const struct
 static bool give_one_up(struct unwind_jvms *jvms)
 {
 	struct layout *oldest = NULL;
-	uint64_t pid, value;
-	size_t at = 0;
+	struct attachment **at;
 
-	while (hmap_next(&jvms->by_pid, &at, &pid, &value)) {
-		struct layout *layout = hmap_find_ptr(&jvms->by_pid, pid);
+	vec_for_each (at, &jvms->book.all) {
+		struct layout *layout = layout_of(*at);
 
 		if (layout->wire.serial && (!oldest || layout->asked_ns < oldest->asked_ns))
 			oldest = layout;
@@ -154,7 +165,7 @@ static bool may_ask(struct layout *layout, uint64_t now_ns)
 
 bool unwind_jvms_pauses(const struct unwind_jvms *jvms, uint32_t pid, uint64_t now_ns)
 {
-	const struct layout *layout = hmap_find_ptr(&jvms->by_pid, pid);
+	const struct layout *layout = layout_of_process(jvms, pid);
 
 	return layout && !layout->wire.serial && pauses(layout, now_ns);
 }
@@ -215,7 +226,7 @@ void unwind_jvms_note_far(struct unwind_jvms *jvms, const struct wire_jvm *wire,
 
 void unwind_jvms_forget(struct unwind_jvms *jvms, uint32_t pid)
 {
-	struct layout *layout = hmap_find_ptr(&jvms->by_pid, pid);
+	struct layout *layout = layout_of_process(jvms, pid);
 
 	if (!layout)
 		return;
@@ -223,7 +234,8 @@ void unwind_jvms_forget(struct unwind_jvms *jvms, uint32_t pid)
 		jvms->memory->set_jvm(layout->wire.serial, NULL, jvms->memory->data);
 		jvms->stats.known--;
 	}
-	hmap_remove(&jvms->by_pid, pid);
+	book_detach(&jvms->book, &live_processes_get(jvms->live, pid)->attached,
+		    &layout->attachment);
 	free_layout(layout);
 }
 
@@ -250,14 +262,13 @@ const struct wire_jvm *unwind_jvms_refresh(struct unwind_jvms *jvms, uint32_t se
 
 void unwind_jvms_turn(struct unwind_jvms *jvms, uint64_t now_ns)
 {
-	uint64_t pid, value;
-	size_t at = 0;
+	struct attachment **at;
 
 	if (now_ns - jvms->refreshed_ns < REFRESH_NS)
 		return;
 	jvms->refreshed_ns = now_ns;
-	while (hmap_next(&jvms->by_pid, &at, &pid, &value))
-		refresh(jvms, hmap_find_ptr(&jvms->by_pid, pid), false);
+	vec_for_each (at, &jvms->book.all)
+		refresh(jvms, layout_of(*at), false);
 }
 
 void unwind_jvms_get_stats(const struct unwind_jvms *jvms, struct unwind_jvms_stats *ret_stats)

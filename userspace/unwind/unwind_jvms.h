@@ -10,7 +10,8 @@
 #include <stdint.h>
 
 #include "base/macros.h"
-#include "process/registry.h"
+#include "process/live_processes.h"
+#include "process/mapping.h"
 #include "unwind/tables/table_memory.h"
 #include "wire.h"
 
@@ -23,9 +24,10 @@ struct unwind_jvm_source {
 
 struct unwind_jvms;
 
-/* MEMORY is borrowed. */
+/* MEMORY and LIVE are borrowed; LIVE must stay until it is freed. */
 struct unwind_jvms *unwind_jvms_new(struct table_memory *memory,
-				    const struct unwind_jvm_source *source);
+				    const struct unwind_jvm_source *source,
+				    struct live_processes *live);
 void unwind_jvms_free(struct unwind_jvms *jvms);
 DEFINE_CLEANUP(struct unwind_jvms *, unwind_jvms_free);
 

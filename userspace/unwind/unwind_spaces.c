@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/hmap.h"
 #include "jvm/layout/libjvm.h"
 #include "process/proc.h"
 #include "unwind/unwind_ranges.h"
@@ -23,6 +22,7 @@
 #define MAX_REFUTED 2
 
 struct space {
+	struct attachment attachment;
 	struct space_identity id;
 	uint64_t read_ns;
 	uint64_t exec_pages;	    /* as published */
@@ -37,7 +37,8 @@ struct space {
 struct unwind_spaces {
 	struct space_store *store;   /* owned */
 	struct unwind_files *files;  /* borrowed */
-	struct hmap by_pid;	     /* pid -> owned struct space */
+	struct live_processes *live; /* borrowed */
+	struct book book;	     /* struct space, owned */
 	VEC(uint32_t) stale;	     /* pids, in order */
 	struct unwind_ranges ranges; /* of the one being read */
 	int64_t credit_ns;
@@ -51,26 +52,57 @@ static void free_space(struct space *space)
 	free(space);
 }
 
-struct unwind_spaces *unwind_spaces_new(struct table_memory *memory, struct unwind_files *files)
+static struct space *space_of(struct attachment *attachment)
+{
+	return container_of(attachment, struct space, attachment);
+}
+
+static struct space *find_space(const struct unwind_spaces *spaces, uint32_t pid)
+{
+	const struct live_process *process = live_processes_find(spaces->live, pid);
+
+	return process ? book_entry(&spaces->book, &process->attached, struct space, attachment)
+		       : NULL;
+}
+
+static struct space *add_space(struct unwind_spaces *spaces, uint32_t pid)
+{
+	struct space *space = xcalloc(1, sizeof(*space));
+
+	book_attach(&spaces->book, &live_processes_get(spaces->live, pid)->attached,
+		    &space->attachment);
+	return space;
+}
+
+static void drop_space(struct unwind_spaces *spaces, struct space *space)
+{
+	struct live_process *process = live_processes_get(spaces->live, space->id.tgid);
+
+	book_detach(&spaces->book, &process->attached, &space->attachment);
+	free_space(space);
+}
+
+struct unwind_spaces *unwind_spaces_new(struct table_memory *memory, struct unwind_files *files,
+					struct live_processes *live)
 {
 	struct unwind_spaces *spaces = xcalloc(1, sizeof(*spaces));
 
 	spaces->store = space_store_new(memory);
 	spaces->files = files;
+	spaces->live = live;
 	spaces->credit_ns = CREDIT_MAX_NS;
 	return spaces;
 }
 
 void unwind_spaces_free(struct unwind_spaces *spaces)
 {
-	uint64_t pid, value;
-	size_t at = 0;
+	struct attachment **at;
 
 	if (!spaces)
 		return;
-	while (hmap_next(&spaces->by_pid, &at, &pid, &value))
-		free_space(hmap_find_ptr(&spaces->by_pid, pid));
-	hmap_release(&spaces->by_pid);
+	vec_for_each (at, &spaces->book.all)
+		free_space(space_of(*at));
+	book_release(&spaces->book);
 	vec_release(&spaces->stale);
 	unwind_ranges_release(&spaces->ranges);
 	space_store_free(spaces->store);
@@ -92,7 +124,7 @@ int unwind_spaces_get(const struct unwind_spaces *spaces, const struct wire_samp
 
 static struct space *find_of(const struct unwind_spaces *spaces, const struct wire_sample *sample)
 {
-	struct space *space = hmap_find_ptr(&spaces->by_pid, sample->tgid);
+	struct space *space = find_space(spaces, sample->tgid);
 
 	return space && space->id.start_ns == sample->start_ns &&
 			       space->id.exec_id == sample->exec_id
@@ -131,12 +163,10 @@ bool unwind_spaces_read_since(const struct unwind_spaces *spaces, const struct w
 
 static struct space *get_or_add(struct unwind_spaces *spaces, const struct space_identity *id)
 {
-	struct space *space = hmap_find_ptr(&spaces->by_pid, id->tgid);
+	struct space *space = find_space(spaces, id->tgid);
 
-	if (!space) {
-		space = xcalloc(1, sizeof(*space));
-		hmap_put_ptr(&spaces->by_pid, id->tgid, space);
-	}
+	if (!space)
+		space = add_space(spaces, id->tgid);
 	if (space->id.start_ns != id->start_ns || space->id.exec_id != id->exec_id) {
 		space->id = *id;
 		space->refuted = 0;
@@ -224,7 +254,7 @@ int unwind_spaces_read(struct unwind_spaces *spaces, const struct wire_miss *mis
 		       const struct wire_sample *sample, uint64_t now_ns)
 {
 	const struct space_identity id = { sample->tgid, sample->exec_id, sample->start_ns };
-	const struct space *known = hmap_find_ptr(&spaces->by_pid, id.tgid);
+	const struct space *known = find_space(spaces, id.tgid);
 	int r;
 
 	if (known && known->id.start_ns == id.start_ns && known->id.exec_id == id.exec_id &&
@@ -286,7 +316,7 @@ static void note_new_libjvm(struct unwind_spaces *spaces, struct space *space,
 void unwind_spaces_note_mapping(struct unwind_spaces *spaces, uint32_t pid,
 				const struct mapping *mapping, uint64_t now_ns)
 {
-	struct space *space = hmap_find_ptr(&spaces->by_pid, pid);
+	struct space *space = find_space(spaces, pid);
 
 	if (!space)
 		return;
@@ -301,7 +331,7 @@ void unwind_spaces_note_mapping(struct unwind_spaces *spaces, uint32_t pid,
 
 void unwind_spaces_note_differs(struct unwind_spaces *spaces, uint32_t pid, uint64_t time_ns)
 {
-	struct space *space = hmap_find_ptr(&spaces->by_pid, pid);
+	struct space *space = find_space(spaces, pid);
 
 	if (!space || time_ns <= space->read_ns)
 		return;
@@ -311,12 +341,11 @@ void unwind_spaces_note_differs(struct unwind_spaces *spaces, uint32_t pid, uint
 
 void unwind_spaces_forget(struct unwind_spaces *spaces, uint32_t pid, uint64_t now_ns)
 {
-	struct space *space = hmap_find_ptr(&spaces->by_pid, pid);
+	struct space *space = find_space(spaces, pid);
 
 	if (!space)
 		return;
-	hmap_remove(&spaces->by_pid, pid);
-	free_space(space);
+	drop_space(spaces, space);
 	space_store_drop(spaces->store, pid, now_ns);
 }
 
@@ -356,7 +385,7 @@ static void read_stale(struct unwind_spaces *spaces, uint64_t now_ns)
 
 	for (size_t i = 0; i < spaces->stale.len; i++) {
 		uint32_t pid = spaces->stale.items[i];
-		struct space *space = hmap_find_ptr(&spaces->by_pid, pid);
+		struct space *space = find_space(spaces, pid);
 
 		if (!space || !space->stale)
 			continue;
@@ -370,30 +399,24 @@ static void read_stale(struct unwind_spaces *spaces, uint64_t now_ns)
 	spaces->stale.len = kept;
 }
 
-static bool is_in_use(const struct unwind_spaces *spaces, uint32_t pid, uint64_t now_ns)
+static bool is_in_use(const struct unwind_spaces *spaces, const struct space *space,
+		      uint64_t now_ns)
 {
-	const struct space *space = hmap_find_ptr(&spaces->by_pid, pid);
 	const struct wire_range *ranges;
 	struct wire_space published;
 
 	return now_ns < space->unsteady_until_ns ||
-	       space_store_get(spaces->store, pid, &published, &ranges) == 0;
+	       space_store_get(spaces->store, space->id.tgid, &published, &ranges) == 0;
 }
 
 static void sweep(struct unwind_spaces *spaces, uint64_t now_ns)
 {
-	VEC(uint32_t) gone = VEC_INIT; /* the table must not change during the walk */
-	uint64_t pid, value;
-	size_t at = 0;
+	for (size_t i = spaces->book.all.len; i-- > 0;) {
+		struct space *space = space_of(spaces->book.all.items[i]);
 
-	while (hmap_next(&spaces->by_pid, &at, &pid, &value))
-		if (!is_in_use(spaces, (uint32_t)pid, now_ns))
-			vec_push(&gone, (uint32_t)pid);
-	for (size_t i = 0; i < gone.len; i++) {
-		free_space(hmap_find_ptr(&spaces->by_pid, gone.items[i]));
-		hmap_remove(&spaces->by_pid, gone.items[i]);
+		if (!is_in_use(spaces, space, now_ns))
+			drop_space(spaces, space);
 	}
-	vec_release(&gone);
 }
 
 void unwind_spaces_turn(struct unwind_spaces *spaces, uint64_t now_ns)

@@ -9,14 +9,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "process/live_processes.h"
 #include "unwind/tables/space_store.h"
 #include "unwind/unwind_files.h"
 #include "wire.h"
 
 struct unwind_spaces;
 
-/* Both are borrowed. */
-struct unwind_spaces *unwind_spaces_new(struct table_memory *memory, struct unwind_files *files);
+/* All are borrowed; LIVE must stay until it is freed. */
+struct unwind_spaces *unwind_spaces_new(struct table_memory *memory, struct unwind_files *files,
+					struct live_processes *live);
 void unwind_spaces_free(struct unwind_spaces *spaces);
 DEFINE_CLEANUP(struct unwind_spaces *, unwind_spaces_free);
 

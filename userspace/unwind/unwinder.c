@@ -10,8 +10,6 @@
 #define MAX_OPEN_FILES 512
 /* A read of a JVM's layout takes up to 2 ms, and samples that are finished late come in dozens. */
 #define LATE_JVM_NS (20 * NSEC_PER_MSEC)
-/* No sample is held back for so long. */
-#define EXEC_KEPT_NS (60 * NSEC_PER_SEC)
 
 int unwinder_new(struct table_memory *memory, struct image_cache *images,
 		 const struct unwind_jvm_source *jvms, size_t file_bytes,
@@ -22,8 +20,8 @@ int unwinder_new(struct table_memory *memory, struct image_cache *images,
 	(void)err;
 	unwinder->memory = memory;
 	unwinder->files = unwind_files_new(images, MAX_OPEN_FILES, file_bytes);
-	unwinder->spaces = unwind_spaces_new(memory, unwinder->files);
-	unwinder->jvms = unwind_jvms_new(memory, jvms);
+	unwinder->spaces = unwind_spaces_new(memory, unwinder->files, &unwinder->live);
+	unwinder->jvms = unwind_jvms_new(memory, jvms, &unwinder->live);
 	unwinder->pages = unwind_pages_new();
 	unwinder->rest = stack_rest_new();
 	unwinder->rows = row_store_new(memory);
@@ -39,7 +37,7 @@ void unwinder_free(struct unwinder *unwinder)
 	unwind_jvms_free(unwinder->jvms);
 	unwind_pages_free(unwinder->pages);
 	stack_rest_free(unwinder->rest);
-	hmap_release(&unwinder->execs);
+	live_processes_release(&unwinder->live);
 	unwind_files_free(unwinder->files);
 	row_store_free(unwinder->rows);
 	unwind_ranges_release(&unwinder->late);
@@ -59,6 +57,8 @@ static struct walk_request request_of(const struct job *job, const struct wire_s
 		.linked = miss->linked,
 		.regs_kept = miss->regs_kept,
 		.exact = miss->exact,
+		.at_entry = miss->at_entry,
+		.trampoline = miss->trampoline,
 		.max_frames = job->max_frames,
 		.jvm = jvm,
 		.jvm_serial = jvm ? jvm->serial : space->jvm,
@@ -139,7 +139,7 @@ static struct wire_sample *make_sample(const struct job *job, const struct walk_
 	memcpy(sample->words + from->kernel_frames, result->words, user_bytes);
 	sample->size = (uint32_t)(sizeof(*sample) + kernel_bytes + user_bytes);
 	sample->user_words = (uint16_t)result->word_count;
-	sample->user_frames = result->frames;
+	sample->user_frames = (uint16_t)result->frames;
 	sample->reason = (uint8_t)result->reason;
 	sample->flags &= (uint8_t)~WIRE_SAMPLE_RESUMED;
 	return sample;
@@ -148,9 +148,7 @@ static struct wire_sample *make_sample(const struct job *job, const struct walk_
 /* The process runs another program since the sample. */
 static bool is_older(const struct unwinder *unwinder, const struct wire_sample *sample)
 {
-	uint64_t exec_ns;
-
-	return hmap_get(&unwinder->execs, sample->tgid, &exec_ns) && exec_ns > sample->time_ns;
+	return live_processes_execed_since(&unwinder->live, sample->tgid, sample->time_ns);
 }
 
 /* --- at once ---------------------------------------------------------------------------------- */
@@ -331,35 +329,20 @@ static void forget(struct unwinder *unwinder, uint32_t pid)
 
 void unwinder_note_exec(struct unwinder *unwinder, uint32_t pid, uint64_t time_ns)
 {
-	hmap_put(&unwinder->execs, pid, time_ns);
 	forget(unwinder, pid);
+	live_processes_note_exec(&unwinder->live, pid, time_ns);
 }
 
 void unwinder_note_exit(struct unwinder *unwinder, uint32_t pid)
 {
-	(void)hmap_remove(&unwinder->execs, pid);
 	forget(unwinder, pid);
-}
-
-/* The record of a process's exit may be lost. */
-static void drop_old_execs(struct unwinder *unwinder, uint64_t now_ns)
-{
-	VEC(uint32_t) old = VEC_INIT; /* the table must not change during the walk */
-	uint64_t pid, exec_ns;
-	size_t at = 0;
-
-	while (hmap_next(&unwinder->execs, &at, &pid, &exec_ns))
-		if (now_ns > exec_ns && now_ns - exec_ns > EXEC_KEPT_NS)
-			vec_push(&old, (uint32_t)pid);
-	for (size_t i = 0; i < old.len; i++)
-		hmap_remove(&unwinder->execs, old.items[i]);
-	vec_release(&old);
+	live_processes_note_exit(&unwinder->live, pid);
 }
 
 void unwinder_tidy(struct unwinder *unwinder, uint64_t now_ns)
 {
 	unwind_files_close_idle(unwinder->files);
-	drop_old_execs(unwinder, now_ns);
+	live_processes_tidy(&unwinder->live, now_ns);
 }
 
 void unwinder_turn(struct unwinder *unwinder, uint64_t now_ns)

@@ -4,7 +4,7 @@
 #define HOSTPROF_UNWIND_UNWINDER_PRIVATE_H
 
 #include "base/clock.h"
-#include "base/hmap.h"
+#include "process/live_processes.h"
 #include "unwind/tables/row_store.h"
 #include "unwind/unwind_ranges.h"
 #include "unwind/unwind_spaces.h"
@@ -21,6 +21,7 @@
 struct unwinder {
 	struct table_memory *memory;  /* borrowed */
 	struct unwind_files *files;   /* all owned from here on */
+	struct live_processes live;   /* what spaces and JVMs are attached to */
 	struct unwind_spaces *spaces; /* its processes */
 	struct unwind_jvms *jvms;
 	struct row_store *rows;
@@ -31,7 +32,6 @@ struct unwinder {
 	uint64_t late_jvm_ns;	    /* when it was read */
 	struct unwind_pages *pages; /* of the process that is being walked */
 	struct stack_rest *rest;    /* of its stack */
-	struct hmap execs;	    /* pid -> when it last began another program */
 	bool wants_again;
 	struct walk walk;
 	struct walk_result result;

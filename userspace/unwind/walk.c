@@ -30,6 +30,8 @@ void walk_begin(struct walk *walk, const struct walk_request *request, struct un
 	c->first = request->first;
 	c->count = request->count;
 	c->listed = request->listed;
+	c->at_entry = request->at_entry;
+	c->trampoline = request->trampoline;
 	c->jvm_serial = request->jvm_serial;
 	c->thread = request->thread;
 	c->has_anchor = request->has_anchor;

@@ -20,6 +20,8 @@ struct walk_request {
 	bool linked;	  /* of a caller: struct unwind_cursor's */
 	bool regs_kept;	  /* of a caller: all of regs are known */
 	bool exact;	  /* pc is where the thread is, not where a call returns to */
+	bool at_entry;	  /* not of a caller: pc is its function's first instruction */
+	uint64_t trampoline;	    /* of return probes; 0: none */
 	uint32_t max_frames;	    /* 0: WIRE_DEFAULT_USER_FRAMES */
 	const struct wire_jvm *jvm; /* borrowed; NULL: no JVM, or not known yet: */
 	uint32_t jvm_serial;	    /* wire_space.jvm */

@@ -145,6 +145,32 @@ static void test_run_again(void **state)
 	assert_int_equal(count, 2);
 }
 
+static void forget_all(void *data)
+{
+	++*(int *)data;
+	loop_forget(loop, data);
+}
+
+/* Also of those that are due in the same round; others stay, and the descriptor is still ours. */
+static void test_forget(void **state)
+{
+	int count = 0;
+	char byte;
+
+	(void)state;
+	assert_int_equal(loop_add_fd(loop, pipe_fds[0], forget_all, &count, &err), 0);
+	assert_int_equal(loop_add_timer(loop, 1, forget_all, &count, &err), 0);
+	assert_int_equal(loop_add_timer(loop, 1, forget_all, &count, &err), 0);
+	assert_int_equal(loop_add_deadline(loop, 1, forget_all, &count, &err), 0);
+	assert_int_equal(write(pipe_fds[1], "a", 1), 1);
+	assert_int_equal(
+		loop_add_deadline(loop, clock_now_ns() + 20 * NSEC_PER_MSEC, quit, NULL, &err), 0);
+	assert_int_equal(loop_run(loop, &err), 0);
+	assert_int_equal(count, 1);
+	assert_int_equal(read(pipe_fds[0], &byte, 1), 1);
+	loop_forget(loop, &count); /* again */
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 
 int main(void)
@@ -152,6 +178,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_fd),	    TEST(test_timer),	       TEST(test_past_deadline_fires_once),
 		TEST(test_signals), TEST(test_ignored_hangup), TEST(test_run_again),
+		TEST(test_forget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

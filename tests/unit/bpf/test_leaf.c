@@ -65,6 +65,18 @@ static void test_states(void **state)
 	CASE("set too low, wide", 3, 149, 150, 0x48, 0x8b, 0xec, 0x48, 0x81, 0xc5, 0x88, 1, 0, 0);
 }
 
+/* A probe's breakpoint hides the first byte; that pc is a function's first one is known without it. */
+static void test_at_entry(void **state)
+{
+	static const uint8_t code[] = { 0xcc, 0x89, 0xf8, 0xc9 };
+
+	(void)state;
+	put_code(code, sizeof(code), 0);
+	w.request.at_entry = true;
+	expect_caller("a function's first instruction", -1, 100);
+	w.request.at_entry = false;
+}
+
 /* The page before is absent: what lies behind pc decides alone. */
 static void test_first_page(void **state)
 {
@@ -84,6 +96,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_states),
+		TEST(test_at_entry),
 		TEST(test_first_page),
 	};
 

@@ -35,6 +35,7 @@ static struct {
 	const char *warnings[4];
 	bool destroyed;
 	int real_fd; /* of two maps */
+	uint64_t misses;
 } f;
 
 /* --- in place of libbpf and the preflight --- */
@@ -155,6 +156,12 @@ struct bpf_map *bpf_object__next_map(const struct bpf_object *obj, const struct 
 	return (struct bpf_map *)(map ? map_number(map) + 1 : 1);
 }
 
+int bpf_program__set_autoload(struct bpf_program *prog, bool autoload)
+{
+	strbuf_addf(&f.log, "%s %d\n", f.skeleton->progs[(size_t)prog / 1000 - 1].name, autoload);
+	return 0;
+}
+
 int bpf_program__fd(const struct bpf_program *prog)
 {
 	return (int)(size_t)prog;
@@ -164,8 +171,10 @@ int bpf_obj_get_info_by_fd(int fd, void *info, __u32 *len)
 {
 	struct bpf_prog_info *told = info;
 
-	assert_int_equal(fd, 1000);
 	assert_int_equal(*len, sizeof(*told));
+	assert_int_equal(fd % 1000, 0);
+	if (fd != 1000)
+		told->recursion_misses = f.misses;
 	told->run_time_ns = 4321;
 	told->run_cnt = 17;
 	return f.info_error;
@@ -278,6 +287,54 @@ static void what_programs_are_told(void **state)
 	assert_false(f.rodata.event_is_clock[3]);
 }
 
+/* Each trigger's program is loaded when an event needs it; the frames of a function are not there at its entry. */
+static void programs_of_triggers(void **state)
+{
+	static const struct capture_event events[] = {
+		{ .trigger = CAPTURE_TRIGGER_UPROBE },
+		{ .trigger = CAPTURE_TRIGGER_UPROBE, .probe = { .plus = 4 } },
+		{ .trigger = CAPTURE_TRIGGER_UPROBE, .probe = { .is_return = true } },
+		{ .trigger = CAPTURE_TRIGGER_TRACEPOINT },
+		{ .trigger = CAPTURE_TRIGGER_RAW },
+	};
+	struct bpf_session_options options = usual(events, 5);
+	struct bpf_session *session;
+
+	(void)state;
+	strbuf_addch(&f.log, '\n');
+	session = opened(&options);
+	expect_line("sample_uprobe 1\nsample_tracepoint 1\nsample_raw 1\n");
+	assert_null(strstr(f.log.buf, "sample 1"));
+	for (unsigned int t = 0; t < CAPTURE_TRIGGER_COUNT; t++)
+		assert_true(bpf_session_prog_fd(session, (enum capture_trigger)t) >= 1000);
+	assert_true(f.rodata.event_at_entry[0]);
+	assert_false(f.rodata.event_at_entry[1]);
+	assert_false(f.rodata.event_at_entry[2]);
+	assert_false(f.rodata.event_at_entry[3]);
+	assert_int_equal(f.rodata.raw_event, 4);
+	bpf_session_free(session);
+}
+
+/* Those of the program before sampling began, and after it ended, are nobody's loss. */
+static void misses_while_sampling(void **state)
+{
+	static const struct capture_event event = { .trigger = CAPTURE_TRIGGER_TRACEPOINT };
+	struct bpf_session_options options = usual(&event, 1);
+	struct bpf_session *session = opened(&options);
+
+	(void)state;
+	f.misses = 100;
+	assert_int_equal(bpf_session_missed(session), 0);
+	bpf_session_set_sampling(session, 77);
+	assert_int_equal(bpf_session_missed(session), 0);
+	f.misses = 107;
+	assert_int_equal(bpf_session_missed(session), 7);
+	bpf_session_set_sampling(session, 0);
+	f.misses = 200;
+	assert_int_equal(bpf_session_missed(session), 7);
+	bpf_session_free(session);
+}
+
 static void no_targets(void **state)
 {
 	struct bpf_session_options options = usual(NULL, 0);
@@ -326,7 +383,8 @@ static void descriptors(void **state)
 		assert_int_equal(bpf_session_map_entries(session, (enum bpf_session_map)i),
 				 1000 + number);
 	}
-	assert_int_equal(bpf_session_prog_fd(session), 1000);
+	assert_int_equal(bpf_session_prog_fd(session, CAPTURE_TRIGGER_PERF), 1000);
+	assert_int_equal(bpf_session_prog_fd(session, CAPTURE_TRIGGER_UPROBE), -1); /* not loaded */
 	bpf_session_free(session);
 	bpf_session_free(NULL);
 }
@@ -427,6 +485,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(sizes_of_maps, set_up),
 		cmocka_unit_test_setup(what_programs_are_told, set_up),
+		cmocka_unit_test_setup(programs_of_triggers, set_up),
+		cmocka_unit_test_setup(misses_while_sampling, set_up),
 		cmocka_unit_test_setup(no_targets, set_up),
 		cmocka_unit_test_setup(sampling, set_up),
 		cmocka_unit_test_setup(descriptors, set_up),

@@ -62,7 +62,7 @@ static void the_usual_settings(void **state)
 	assert_int_equal(f.session.possible_cpus, CPUS);
 	assert_memory_equal(f.session.events, &f.event, sizeof(f.event));
 	assert_int_equal(f.perf.count, 1);
-	assert_int_equal(f.perf.prog_fd, PROG_FD);
+	assert_int_equal(f.perf.prog_fds[CAPTURE_TRIGGER_PERF], PROG_FD);
 	assert_false(f.perf.exclude_user);
 	assert_false(f.perf.exclude_kernel);
 }
@@ -397,6 +397,41 @@ static void figures_are_sums_over_cpus(void **state)
 	assert_int_equal(stats.map_bytes, MAP_BYTES + 2 * 100 + 2 * 10);
 }
 
+/* What the kernel did not run a program for is lost, too; nobody knows whose it was. */
+static void what_the_kernel_missed_is_lost(void **state)
+{
+	struct capture_stats before, stats;
+
+	the_usual_settings(state);
+	capture_get_stats(f.capture, &before);
+	f.missed = 13;
+	capture_get_stats(f.capture, &stats);
+	before.counters[WIRE_COUNTER_LOST] += 13;
+	before.counters[WIRE_COUNTER_LOST_UNKNOWN] += 13;
+	before.counters[WIRE_COUNTER_LOST_UNKNOWN_WEIGHT] += 13;
+	assert_memory_equal(stats.counters, before.counters, sizeof(stats.counters));
+}
+
+/* Probes and tracepoints are there once, on a cpu that is online, and go with the rest. */
+static void events_of_no_cpu(void **state)
+{
+	struct capture_event events[] = { f.event, f.event };
+
+	(void)state;
+	events[1].trigger = CAPTURE_TRIGGER_UPROBE;
+	f.options.events = events;
+	f.options.event_count = 2;
+	f.online[0] = false;
+	open_capture();
+	assert_non_null(strstr(f.log, "open 2\nopen shared on 2\n"));
+	assert_int_equal(f.perf.prog_fds[CAPTURE_TRIGGER_UPROBE], PROG_FD + CAPTURE_TRIGGER_UPROBE);
+	capture_free(f.capture);
+	f.capture = NULL;
+	assert_non_null(strstr(f.log, "close 950\n"));
+	f.shared_error = -ENOENT;
+	assert_int_equal(open_error(), -ENOENT);
+}
+
 static void jvms_and_blobs(void **state)
 {
 	const struct wire_jvm jvm = { .serial = 9 };
@@ -455,6 +490,8 @@ int main(void)
 		TEST(all_rings_are_drained),
 		TEST(losses_are_told_once),
 		TEST(figures_are_sums_over_cpus),
+		TEST(what_the_kernel_missed_is_lost),
+		TEST(events_of_no_cpu),
 		TEST(jvms_and_blobs),
 		TEST(tables_are_mapped),
 	};

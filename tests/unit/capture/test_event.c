@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "capture/event.h"
 
@@ -84,6 +85,23 @@ static void test_hardware_events(void **state)
 	expect_hardware("rFFFFFFFFFFFFFFFF", PERF_TYPE_RAW, UINT64_MAX);
 }
 
+static void test_probes_weigh_one(void **state)
+{
+	struct capture_event e;
+
+	(void)state;
+	if (access("/sys/bus/event_source/devices/uprobe", F_OK) != 0)
+		skip();
+	e = parse("uprobe:libc.so.6:malloc", 997);
+	assert_int_equal(e.trigger, CAPTURE_TRIGGER_UPROBE);
+	assert_int_equal(e.period, 1);
+	assert_int_equal(e.freq_hz, 0);
+	assert_string_equal(e.unit, "count");
+	assert_string_equal(e.probe.function, "malloc");
+	assert_false(capture_event_is_clock(&e));
+	assert_false(e.fell_back);
+}
+
 static void expect_refused(const char *name, uint32_t hz, const char *sentence)
 {
 	struct capture_event event = { .name = "untouched" };
@@ -118,6 +136,10 @@ static void test_refusals(void **state)
 	capture_event_parse("cpus", 99, &event, &err);
 	assert_non_null(strstr(err.hint, "page-faults"));
 	assert_non_null(strstr(err.hint, "known events: cpu, "));
+	assert_non_null(strstr(err.hint, "rNNN"));
+	assert_non_null(strstr(err.hint, "uprobe:LIB:FUNC"));
+	expect_refused("uprobe:lib", 99, "does not say what to probe");
+	expect_refused("sched:", 99, "is no tracepoint's name");
 	expect_refused("cpu", 0, "0 Hz");
 	expect_refused("cpu", 20001, "20001 Hz");
 }
@@ -128,6 +150,7 @@ int main(void)
 		cmocka_unit_test(test_cpu_has_a_fixed_period),
 		cmocka_unit_test(test_software_events_count),
 		cmocka_unit_test(test_hardware_events),
+		cmocka_unit_test(test_probes_weigh_one),
 		cmocka_unit_test(test_refusals),
 	};
 

@@ -112,7 +112,9 @@ static int setup(void **state)
 
 static struct perf_events_options all(void)
 {
-	return (struct perf_events_options){ .events = events, .count = 3, .prog_fd = PROG_FD };
+	return (struct perf_events_options){ .events = events,
+					     .count = 3,
+					     .prog_fds = { PROG_FD } };
 }
 
 /* Each event as it was asked for; a clock as its timers. */
@@ -215,6 +217,78 @@ static void all_or_none(void **state)
 	assert_string_equal(seen.log, "close 5000\n");
 }
 
+static const struct capture_event shared[] = {
+	{ .name = "cpu",
+	  .type = PERF_TYPE_SOFTWARE,
+	  .config = PERF_COUNT_SW_CPU_CLOCK,
+	  .period = PERIOD },
+	{ .name = "uretprobe:libx.so:f",
+	  .period = 1,
+	  .trigger = CAPTURE_TRIGGER_UPROBE,
+	  .probe = { .type = 8, .config = 1, .path = "/lib/libx.so", .offset = 0x1230 } },
+	{ .name = "sched:sched_switch",
+	  .type = PERF_TYPE_TRACEPOINT,
+	  .config = 314,
+	  .period = 1,
+	  .trigger = CAPTURE_TRIGGER_TRACEPOINT },
+	{ .name = "raw", .period = 1, .trigger = CAPTURE_TRIGGER_RAW },
+};
+
+static struct perf_events_options probes(void)
+{
+	return (struct perf_events_options){
+		.events = shared,
+		.count = 4,
+		.exclude_kernel = true,
+		.prog_fds = { [CAPTURE_TRIGGER_UPROBE] = PROG_FD,
+			      [CAPTURE_TRIGGER_TRACEPOINT] = PROG_FD },
+	};
+}
+
+/* Each program runs wherever its event fires: one for the host, with its own program and cookie. */
+static void those_of_no_cpu_are_there_once(void **state)
+{
+	struct perf_events_options options = probes();
+	struct perf_events opened;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(perf_events_open_shared(&options, 5, &opened, &err), 0);
+	assert_int_equal(opened.count, 2);
+	assert_int_equal(seen.opened, 2);
+	assert_int_equal(seen.cpus[0], 5);
+	assert_int_equal(seen.attrs[0].type, 8);
+	assert_int_equal(seen.attrs[0].config, 1);
+	assert_string_equal((const char *)(uintptr_t)seen.attrs[0].config1, "/lib/libx.so");
+	assert_int_equal(seen.attrs[0].config2, 0x1230);
+	assert_false(seen.attrs[0].exclude_kernel); /* frames are left out, samples not */
+	assert_int_equal(seen.attrs[1].type, PERF_TYPE_TRACEPOINT);
+	assert_int_equal(seen.attrs[1].config, 314);
+	assert_int_equal(seen.attrs[1].config1, 0);
+	assert_int_equal(seen.attrs[1].sample_period, 0); /* perf makes no sample of it */
+	assert_int_equal(seen.attrs[1].freq, 0);
+	assert_int_equal(seen.cookies[0], 1);
+	assert_int_equal(seen.cookies[1], 2);
+	setup(NULL);
+	options.prog_fds[CAPTURE_TRIGGER_PERF] = PROG_FD;
+	assert_int_equal(perf_events_open(&options, 0, &opened, &err), 0);
+	assert_int_equal(opened.count, WIRE_CLOCK_TIMERS);
+}
+
+static void a_probe_that_cannot_be(void **state)
+{
+	struct perf_events_options options = probes();
+	struct perf_events opened = { .count = 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	seen.fail_at = 2;
+	assert_int_equal(perf_events_open_shared(&options, 0, &opened, &err), -EMFILE);
+	assert_non_null(strstr(err.text, "cannot probe 'sched:sched_switch'"));
+	assert_string_equal(seen.log, "close 6000\nclose 5000\n");
+	assert_int_equal(opened.count, 0);
+}
+
 static void released_once(void **state)
 {
 	struct perf_events_options options = all();
@@ -275,6 +349,8 @@ int main(void)
 		TEST(descriptors_from_zero),
 		TEST(clocks_leave_nothing_out),
 		TEST(all_or_none),
+		TEST(those_of_no_cpu_are_there_once),
+		TEST(a_probe_that_cannot_be),
 		TEST(released_once),
 		TEST(test_rates_make_the_clocks),
 		TEST(test_no_two_are_in_step),

@@ -77,6 +77,10 @@ static void test_fields(void **state)
 	assert_int_equal(sample_check(&record, RECORD_BYTES), -EBADMSG);
 	fresh()->event = WIRE_MAX_EVENTS;
 	assert_int_equal(sample_check(&record, RECORD_BYTES), -EBADMSG);
+	fresh()->state = WIRE_STATE_COUNT;
+	assert_int_equal(sample_check(&record, RECORD_BYTES), -EBADMSG);
+	fresh()->cause = WIRE_CAUSE_COUNT;
+	assert_int_equal(sample_check(&record, RECORD_BYTES), -EBADMSG);
 }
 
 static void test_frames(void **state)

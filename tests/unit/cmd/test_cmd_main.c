@@ -30,6 +30,11 @@ int cmd_record(int argc, char **argv)
 	return told("RECORD", argc, argv, 3);
 }
 
+int cmd_stream(int argc, char **argv)
+{
+	return told("STREAM", argc, argv, 0);
+}
+
 int cmd_report(int argc, char **argv)
 {
 	return told("REPORT", argc, argv, 0);
@@ -69,6 +74,7 @@ static void each_command(void **state)
 {
 	(void)state;
 	expect("hostprof record -a -- x", "RECORD: record -a -- x\nexit 3\n");
+	expect("hostprof stream -p 1", "STREAM: stream -p 1\nexit 0\n");
 	expect("hostprof report a.jfr", "REPORT: report a.jfr\nexit 0\n");
 	expect("hostprof list", "LIST: list\nexit 1\n");
 	expect("hostprof attach 1", "ATTACH: attach 1\nexit 0\n");
@@ -116,6 +122,7 @@ static const char overview[] =
 	"\n"
 	"Commands:\n"
 	"  record    take samples of the whole host, or of chosen processes\n"
+	"  stream    write each sample as a line of JSON, at once\n"
 	"  report    make a view of a recording\n"
 	"  list      show the JVMs of this host\n"
 	"  attach    load the agent into a running JVM\n"
@@ -157,6 +164,19 @@ static void help_on_a_topic(void **state)
 	       "collapsed   .collapsed    one line per stack\n"
 	       "txt         .txt          tables: methods, stacks, processes, threads\n"
 	       "exit 0\n");
+}
+
+/* Each form that -e takes, with the unit of its weights. */
+static void help_on_events(void **state)
+{
+	const char *text = command_run(hostprof_main, "hostprof help events");
+
+	(void)state;
+	assert_non_null(strstr(text, "cpu                      nanoseconds  CPU time"));
+	assert_non_null(strstr(text, "\nuprobe:LIB:FUNC[+OFF]    count        a function"));
+	assert_non_null(strstr(text, "\nuretprobe:LIB:FUNC       count"));
+	assert_non_null(strstr(text, "\nGROUP:NAME               count"));
+	assert_non_null(strstr(text, "\nexit 0\n"));
 }
 
 /* A row of unwind_reasons.def each: some as people read them. */
@@ -210,7 +230,7 @@ int main(void)
 		cmocka_unit_test(each_command),	   cmocka_unit_test(version),
 		cmocka_unit_test(no_such_command), cmocka_unit_test(overviews),
 		cmocka_unit_test(help_on_a_topic), cmocka_unit_test(help_on_reasons),
-		cmocka_unit_test(full_disk),
+		cmocka_unit_test(help_on_events),  cmocka_unit_test(full_disk),
 	};
 
 	return cmocka_run_group_tests_name("cmd_main", tests, NULL, NULL);

@@ -14,9 +14,9 @@
 #include "base/file.h"
 #include "capture/preflight/preflight.h"
 #include "cmd/cmd.h"
+#include "cmd/drive/drive.h"
 #include "command_run.h"
 #include "recording/recording.h"
-#include "session/recorder.h"
 #include "terminal.h"
 #include "view_fixture.h"
 
@@ -36,7 +36,7 @@ static int preflight_error, run_error;
 static bool nothing_taken, shows_progress;
 static size_t plain_bytes; /* of a run that writes such in place of a recording */
 static struct recorder_result result;
-static struct recorder_progress progress;
+static struct drive_progress progress;
 
 /* --- in place of capture/ and session/ --- */
 
@@ -45,40 +45,48 @@ int preflight_explain(struct err *err)
 	return preflight_error ? err_set(err, preflight_error, "not on this host") : 0;
 }
 
-static void write_recording(int fd)
+static void write_recording(const struct sinks *sinks)
 {
-	struct recording_writer *writer;
 	struct err err = { 0 };
 	struct profile p;
 
 	view_fixture_init(&p);
-	assert_int_equal(recording_writer_new(fd, &writer, &err), 0);
-	assert_int_equal(recording_writer_finish(writer, &p, &err), 0);
-	recording_writer_free(writer);
+	assert_int_equal(sinks_flush(sinks, &p, &err), 0);
+	if (sinks_want_rotation(sinks, &p))
+		printf("a chunk ends\n");
+	assert_int_equal(sinks_end(sinks, &p, &(struct sink_sums){ 0 }, &err), 0);
 	profile_release(&p);
 }
 
-static void write_plain(int fd)
+/* Into the recording, which is the only empty file that is open for reading and writing. */
+static void write_plain(void)
 {
 	uint32_t *words = calloc(1, plain_bytes);
+	struct stat st;
+	int fd = 0;
 
+	for (int i = 3; i < 64; i++)
+		if (!fstat(i, &st) && S_ISREG(st.st_mode) && !st.st_size &&
+		    (fcntl(i, F_GETFL) & O_ACCMODE) == O_RDWR)
+			fd = i;
+	assert_true(fd > 0);
 	for (uint32_t i = 0; i < plain_bytes / 4; i++)
 		words[i] = i;
 	assert_int_equal(file_write_all(fd, words, plain_bytes), 0);
 	free(words);
 }
 
-int recorder_run(const struct recorder_options *options, int fd, struct recorder_result *ret_result,
-		 struct err *err)
+int drive_run(const struct drive_options *options, struct recorder_result *ret_result,
+	      struct err *err)
 {
 	if (options->progress && shows_progress)
 		options->progress(&progress);
 	else if (options->progress)
 		printf("progress is wanted\n");
 	if (plain_bytes)
-		write_plain(fd);
+		write_plain();
 	else if (!nothing_taken)
-		write_recording(fd);
+		write_recording(&options->recorder.sinks);
 	*ret_result = result;
 	return run_error ? err_set(err, run_error, "it broke") : 0;
 }
@@ -321,6 +329,43 @@ static void broke_in_the_middle(void **state)
 	assert_string_equal(names_left(), "a.jfr ");
 }
 
+static void limits_of_chunks(void **state)
+{
+	(void)state;
+	expect("record -o a.jfr --chunk-size 100",
+	       "a chunk ends\nhostprof: a.jfr: " LAST_LINE "exit 0\n");
+	expect("record -o a.jfr --chunk-time 1s",
+	       "a chunk ends\nhostprof: a.jfr: " LAST_LINE "exit 0\n");
+	expect("record -o a.jfr --chunk-time 1h --chunk-size 1M",
+	       "hostprof: a.jfr: " LAST_LINE "exit 0\n");
+	names_left();
+}
+
+/* --- a stream beside it --- */
+
+/* Both are there, and the recording is written first. */
+static void streams(void **state)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	(void)state;
+	expect("record -o a.jfr --stream a.ndjson", "hostprof: a.jfr: " LAST_LINE "exit 0\n");
+	expect_recording("a.jfr");
+	assert_int_equal(file_read("a.ndjson", 65536, &text), 0);
+	assert_non_null(strstr(strbuf_str(&text), "{\"type\":\"end\","));
+	expect("record -o a.jfr --stream /dev/full",
+	       "hostprof: warning: /dev/full: the stream ended early: No space left on device\n"
+	       "hostprof: a.jfr: " LAST_LINE "exit 0\n");
+	expect_recording("a.jfr");
+	expect("record -o a.jfr --stream no/such/dir",
+	       "hostprof: cannot write the stream to no/such/dir: No such file or directory\n"
+	       "exit 1\n");
+	expect("record -o a.jfr --stream 99",
+	       "hostprof: cannot write the stream to 99: Bad file descriptor\n"
+	       "hint: ./99 is the file of this name\nexit 1\n");
+	names_left();
+}
+
 /* --- what is said --- */
 
 static void statistics(void **state)
@@ -417,12 +462,11 @@ static void progress_on_a_terminal(void **state)
 {
 	(void)state;
 	shows_progress = true;
-	progress = (struct recorder_progress){ .elapsed_ns = 12345678901,
-					       .duration_ns = 60000000000,
-					       .samples = 1234,
-					       .lost = 5678,
-					       .processes = 9,
-					       .jvms = 8 };
+	progress = (struct drive_progress){
+		.elapsed_ns = 12345678901,
+		.duration_ns = 60000000000,
+		.figures = { .samples = 1234, .lost = 5678, .processes = 9, .jvms = 8 },
+	};
 	assert_string_equal(command_run(with_progress, "record -o a.jfr"),
 			    "\r\033[K12.3 s of 60 s: 1,234 samples, 9 processes, 8 JVMs, 5,678 lost"
 			    "\r\033[Khostprof: a.jfr: " LAST "\r\nexit 0\n");
@@ -455,6 +499,8 @@ int main(void)
 		cmocka_unit_test_setup(refused, set_up),
 		cmocka_unit_test_setup(nothing_was_taken, set_up),
 		cmocka_unit_test_setup(broke_in_the_middle, set_up),
+		cmocka_unit_test_setup(limits_of_chunks, set_up),
+		cmocka_unit_test_setup(streams, set_up),
 		cmocka_unit_test_setup(statistics, set_up),
 		cmocka_unit_test_setup(end_of_the_command, set_up),
 		cmocka_unit_test_setup(inlined_methods, set_up),

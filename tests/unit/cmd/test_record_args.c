@@ -14,9 +14,9 @@
 #define MAX_ARGS 16
 
 /* What the recorder gets, and what is not its business, as text. */
-static void print_options(const struct record_args *args, const struct recorder_options *o)
+static void print_options(const struct record_args *args, const struct drive_options *o)
 {
-	const struct capture_options *c = &o->capture;
+	const struct capture_options *c = &o->recorder.capture;
 
 	for (unsigned int i = 0; i < c->event_count; i++)
 		printf("event %s\n", c->events[i].name);
@@ -30,18 +30,22 @@ static void print_options(const struct record_args *args, const struct recorder_
 		       c->frame_pointers_only ? " by frame pointers" : "");
 	if (c->max_depth || c->ring_bytes)
 		printf("depth %u, ring %llu\n", c->max_depth, (unsigned long long)c->ring_bytes);
-	if (o->duration_ns || o->memory_limit_bytes)
+	if (o->duration_ns || o->recorder.memory_limit_bytes)
 		printf("for %llu ms in %llu\n", (unsigned long long)o->duration_ns / 1000000,
-		       (unsigned long long)o->memory_limit_bytes);
-	if (o->chunk_bytes || o->chunk_ns)
-		printf("chunks of %llu, %llu ms\n", (unsigned long long)o->chunk_bytes,
-		       (unsigned long long)o->chunk_ns / 1000000);
+		       (unsigned long long)o->recorder.memory_limit_bytes);
+	if (args->chunk_bytes || args->chunk_ns)
+		printf("chunks of %llu, %llu ms\n", (unsigned long long)args->chunk_bytes,
+		       (unsigned long long)args->chunk_ns / 1000000);
 	for (unsigned int i = 0; o->command && o->command[i]; i++)
 		printf("argument %s\n", o->command[i]);
 	if (o->whole_host)
 		printf("all\n");
-	printf("agent %d, at %llu ns, \"%s\"\n", (int)o->agent,
-	       (unsigned long long)c->events[0].period, o->command_line);
+	printf("agent %d, at %llu ns, \"%s\"\n", (int)o->recorder.agent,
+	       (unsigned long long)c->events[0].period, o->recorder.command_line);
+	if (args->stream)
+		printf("stream to %s\n", args->stream);
+	if (args->stream_format == STREAM_COLLAPSED)
+		printf("collapsed\n");
 	if (args->stats_path)
 		printf("stats %s\n", args->stats_path);
 }
@@ -49,7 +53,7 @@ static void print_options(const struct record_args *args, const struct recorder_
 static void child(char *line, int fd)
 {
 	char *argv[MAX_ARGS + 1] = { NULL }, *save;
-	struct recorder_options options;
+	struct drive_options options;
 	struct record_args *args;
 	int argc = 0, rc;
 
@@ -57,7 +61,8 @@ static void child(char *line, int fd)
 		argv[argc++] = word;
 	dup2(fd, STDOUT_FILENO);
 	dup2(fd, STDERR_FILENO);
-	rc = record_args_parse(argc, argv, &args);
+	rc = strcmp(argv[0], "stream") ? record_args_parse(argc, argv, &args)
+				       : stream_args_parse(argc, argv, &args);
 	if (rc == CMD_CONTINUE) {
 		options = record_args_options(args);
 		print_options(args, &options);
@@ -197,6 +202,22 @@ static void what_does_not_go(void **state)
 	}
 }
 
+static void streams(void **state)
+{
+	(void)state;
+	assert_non_null(strstr(parse("record --stream a.ndjson"), "stream to a.ndjson\n"));
+	assert_string_equal(parse("stream -p 1 -F 997 -d 2s"),
+			    "event cpu\npid 1\nfor 2000 ms in 0\nagent 0, at 1003009 ns, "
+			    "\"hostprof stream -p 1 -F 997 -d 2s\"\n");
+	assert_null(strstr(parse("stream --format ndjson"), "collapsed\n"));
+	assert_non_null(strstr(parse("stream --format collapsed"), "collapsed\n"));
+	assert_non_null(strstr(parse("stream --format x"), "is none of ndjson, collapsed"));
+	assert_non_null(strstr(parse("stream -o x"), "code 2"));
+	assert_non_null(strstr(parse("stream -p 1 -- prog"), "code 2"));
+	assert_non_null(strstr(parse("stream --help"), "The lines of ndjson"));
+	assert_null(strstr(parse("record --help"), "The lines of ndjson"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -205,6 +226,7 @@ int main(void)
 		cmocka_unit_test(events_and_frequencies),
 		cmocka_unit_test(agents),
 		cmocka_unit_test(what_does_not_go),
+		cmocka_unit_test(streams),
 	};
 
 	return cmocka_run_group_tests_name("record_args", tests, NULL, NULL);

@@ -14,7 +14,7 @@ static void own_file_by_its_mapping(void **state)
 	struct registry *registry;
 	struct mapping *mapping;
 	struct image *image;
-	struct image_key key;
+	struct file_key key;
 	struct elf_symbol symbol;
 	uint64_t address, start, limit, offset;
 	struct err err;
@@ -22,7 +22,7 @@ static void own_file_by_its_mapping(void **state)
 	registry_new(&registry, &err);
 	mapping = process_find_mapping(registry_get(registry, (uint32_t)getpid(), 0),
 				       (uintptr_t)image_test_local);
-	key = (struct image_key){ mapping->key.major, mapping->key.minor, mapping->key.inode, 0 };
+	key = (struct file_key){ mapping->key.major, mapping->key.minor, mapping->key.inode, 0 };
 	image = image_cache_open(f->cache, &key, (uint32_t)getpid(), mapping->start, mapping->end,
 				 mapping->path);
 	assert_int_equal(image_state(image), IMAGE_NEW);
@@ -48,7 +48,7 @@ static void libc_has_names_and_a_build_id(void **state)
 	struct fixture *f = *state;
 	struct registry *registry;
 	struct mapping *mapping;
-	struct image_key key;
+	struct file_key key;
 	struct image *image;
 	struct elf_symbol symbol;
 	uint64_t address;
@@ -57,7 +57,7 @@ static void libc_has_names_and_a_build_id(void **state)
 	registry_new(&registry, &err);
 	mapping = process_find_mapping(registry_get(registry, (uint32_t)getpid(), 0),
 				       (uintptr_t)hsearch_r);
-	key = (struct image_key){ mapping->key.major, mapping->key.minor, mapping->key.inode, 0 };
+	key = (struct file_key){ mapping->key.major, mapping->key.minor, mapping->key.inode, 0 };
 	image = image_cache_open(f->cache, &key, (uint32_t)getpid(), mapping->start, mapping->end,
 				 mapping->path);
 	image_wait(f->cache, image);
@@ -188,7 +188,7 @@ static void equal_files_are_one_image(void **state)
 {
 	struct fixture *f = *state;
 	struct image *image;
-	struct image_key key;
+	struct file_key key;
 	char path[128];
 
 	copy_self(f, "prog");
@@ -213,7 +213,7 @@ static void count_failure(const char *path, const char *why, void *data)
 static void a_file_that_is_gone(void **state)
 {
 	struct fixture *f = *state;
-	struct image_key key = { 1, 2, 3, 4 };
+	struct file_key key = { 1, 2, 3, 4 };
 	struct image *image = image_cache_open(f->cache, &key, (uint32_t)getpid(), 0x1000, 0x2000,
 					       "/no/such/program");
 	struct elf_symbol symbol;
@@ -234,7 +234,7 @@ static void a_file_that_is_gone(void **state)
 static void another_file_under_the_same_name(void **state)
 {
 	struct fixture *f = *state;
-	struct image_key key;
+	struct file_key key;
 	struct image *image;
 	char path[128];
 
@@ -293,7 +293,7 @@ static void a_deleted_program_of_a_live_process(void **state)
 	struct process *process;
 	struct mapping *mapping, *text = NULL;
 	struct image *image;
-	struct image_key key;
+	struct file_key key;
 	struct err err;
 	char path[128];
 	pid_t child;
@@ -316,7 +316,7 @@ static void a_deleted_program_of_a_live_process(void **state)
 				text = mapping;
 	}
 	assert_non_null(text);
-	key = (struct image_key){ text->key.major, text->key.minor, text->key.inode, 0 };
+	key = (struct file_key){ text->key.major, text->key.minor, text->key.inode, 0 };
 	unlink(path);
 	assert_true(run(f, "cp /bin/true prog")); /* its name is taken */
 	image = image_cache_open(f->cache, &key, (uint32_t)child, text->start, text->end, path);

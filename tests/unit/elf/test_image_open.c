@@ -20,7 +20,7 @@ static char *path_in(const struct fixture *f, const char *name)
 	return path;
 }
 
-static struct image_key write_content(const struct fixture *f, const char *name)
+static struct file_key write_content(const struct fixture *f, const char *name)
 {
 	char *path = path_in(f, name);
 	_cleanup_close_ int fd = open(path, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0700);
@@ -29,7 +29,7 @@ static struct image_key write_content(const struct fixture *f, const char *name)
 	return key_of(path);
 }
 
-static void expect_file(int fd, const struct image_key *key)
+static void expect_file(int fd, const struct file_key *key)
 {
 	_cleanup_close_ int own = fd;
 	struct stat st;
@@ -54,7 +54,7 @@ static unsigned char *map_text(size_t pages)
 /* The path leads to the file, and its inode is another one: only the text can say that it is this one. */
 static int open_by_text(const struct fixture *f, const unsigned char *start, size_t pages)
 {
-	struct image_key key = key_of(path_in(f, "prog"));
+	struct file_key key = key_of(path_in(f, "prog"));
 
 	key.inode += 1000000;
 	return image_open_file(&key, (uint32_t)getpid(), (uintptr_t)start,
@@ -64,7 +64,7 @@ static int open_by_text(const struct fixture *f, const unsigned char *start, siz
 static void by_its_inode_in_the_root_of_the_process(void **state)
 {
 	struct fixture *f = *state;
-	struct image_key key, other_device;
+	struct file_key key, other_device;
 
 	text_file_fill(&content);
 	key = other_device = write_content(f, "prog");
@@ -80,7 +80,7 @@ static void by_its_text(void **state)
 	struct fixture *f = *state;
 	unsigned char *start;
 	struct text_file swapped;
-	struct image_key key;
+	struct file_key key;
 
 	text_file_fill(&content);
 	key = write_content(f, "prog");
@@ -113,7 +113,7 @@ static void by_text_with_breakpoints(void **state)
 	static const size_t asked[] = { 0, TEXT_PAGES / 2, TEXT_PAGES - 1 };
 	struct fixture *f = *state;
 	unsigned char *start;
-	struct image_key key;
+	struct file_key key;
 
 	text_file_fill(&content);
 	key = write_content(f, "prog");
@@ -144,7 +144,7 @@ static void text_is_executable(void **state)
 	content.text.p_filesz = content.text.p_memsz = PAGE;
 	write_content(f, "prog");
 	expect_file(open_by_text(f, start, 1),
-		    &(struct image_key){ .inode = key_of(path_in(f, "prog")).inode });
+		    &(struct file_key){ .inode = key_of(path_in(f, "prog")).inode });
 	content.text.p_filesz = content.text.p_memsz = PAGE - 1;
 	write_content(f, "prog");
 	assert_int_equal(open_by_text(f, start, 1), -ESTALE);
@@ -155,7 +155,7 @@ static void text_is_executable(void **state)
 
 struct mapped {
 	void *start;
-	struct image_key key;
+	struct file_key key;
 };
 
 static struct mapped map_file(const struct fixture *f, const char *name)
@@ -168,7 +168,7 @@ static struct mapped map_file(const struct fixture *f, const char *name)
 	return mapped;
 }
 
-static int open_mapped(const struct mapped *mapped, const struct image_key *key, const char *path)
+static int open_mapped(const struct mapped *mapped, const struct file_key *key, const char *path)
 {
 	return image_open_file(key, (uint32_t)getpid(), (uintptr_t)mapped->start,
 			       (uintptr_t)mapped->start + PAGE, path);
@@ -192,7 +192,7 @@ static void a_mapped_file_that_was_replaced(void **state)
 {
 	struct fixture *f = *state;
 	struct mapped mapped;
-	struct image_key key;
+	struct file_key key;
 
 	text_file_fill(&content);
 	write_content(f, "prog");
@@ -216,7 +216,7 @@ static void a_range_that_another_file_has(void **state)
 	static const char *const seen[] = { "pro", "prog2", "nothing" };
 	struct fixture *f = *state;
 	struct mapped mapped;
-	struct image_key key;
+	struct file_key key;
 
 	text_file_fill(&content);
 	write_content(f, "prog");
@@ -237,7 +237,7 @@ static void a_range_that_another_file_has(void **state)
 
 static void the_program_of_the_process(void **state)
 {
-	struct image_key key = key_of("/proc/self/exe");
+	struct file_key key = key_of("/proc/self/exe");
 
 	(void)state;
 	expect_file(image_open_file(&key, (uint32_t)getpid(), 1, 2, "/no/such/name"), &key);
@@ -249,7 +249,7 @@ static void the_program_of_the_process(void **state)
 static void a_process_that_is_gone(void **state)
 {
 	struct fixture *f = *state;
-	struct image_key key, other;
+	struct file_key key, other;
 
 	text_file_fill(&content);
 	key = write_content(f, "prog");
@@ -271,7 +271,7 @@ static void a_process_that_is_gone(void **state)
 static void names_with_an_end(void **state)
 {
 	struct fixture *f = *state;
-	struct image_key key;
+	struct file_key key;
 
 	text_file_fill(&content);
 	key = write_content(f, "x (deleted)");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test.h"
 
-#include "jvm/layout/jvm_layout.h"
+#include "jvm/layout/jvm_layout_read.h"
 #include "jvm_fixture.h"
 
 static int read_layout(struct fake_jvm *f, struct jvm_layout *ret_layout)

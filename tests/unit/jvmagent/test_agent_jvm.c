@@ -407,7 +407,7 @@ static void a_table_of_jvms(void **state)
 	assert_int_equal(a->ring.header->command, CODEMAP_COMMAND_STOP);
 	assert_false(jvm_reads_code_map(jvm));
 	jvm_table_forget(table, &process);
-	assert_null(process.jvm);
+	assert_null(process.attached.first);
 	jvm_table_free(table);
 	vec_release(&process.mappings);
 	fake_drop(a);

@@ -112,17 +112,6 @@ static void fork_then_exec(void **state)
 	assert_int_equal(process_count(registry), 2);
 }
 
-static void an_exec_forgets_the_jvm(void **state)
-{
-	struct registry *registry = ((struct fixture *)*state)->registry;
-	int jvm;
-
-	registry_exec(registry, 1, PID_A, "java");
-	registry_find(registry, PID_A)->jvm = &jvm;
-	registry_exec(registry, 2, PID_A, "sh");
-	assert_null(registry_find(registry, PID_A)->jvm);
-}
-
 static void only_the_main_thread_names_the_process(void **state)
 {
 	struct registry *registry = ((struct fixture *)*state)->registry;
@@ -434,7 +423,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(serials_are_unique, setup, teardown),
 		TEST(fork_then_exec),
-		TEST(an_exec_forgets_the_jvm),
 		TEST(only_the_main_thread_names_the_process),
 		TEST(exit_marks_and_expire_removes),
 		TEST(a_pid_that_is_used_again),

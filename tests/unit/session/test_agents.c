@@ -51,7 +51,7 @@ static void a_dead_one_is_left_alone(void **state)
 	f->process->exited = true;
 	assert_int_equal(opens_in(f, 30000), 0);
 	f->process->exited = false;
-	f->process->serial += 1000; /* it runs another program */
+	agents_forget(f->agents, f->process); /* it runs another program */
 	assert_int_equal(opens_in(f, 30000), 0);
 	assert_int_equal(f->jvm.opens, 1);
 }
@@ -211,6 +211,22 @@ static void a_fork_is_not_attached_to(void **state)
 	wait_for_load(f, 1, 0);
 }
 
+/* The answer comes when nobody waits for it; the process has another agent, of its next program. */
+static void one_that_went_while_it_was_attached_to(void **state)
+{
+	struct fixture *f = *state;
+
+	f->load = -EPERM;
+	agents_note_sample(f->agents, f->process);
+	agents_forget(f->agents, f->process);
+	f->process->exec_count = 0; /* not attached to */
+	agents_note_sample(f->agents, f->process);
+	wait_for_load(f, 1, 0);
+	while (agents_busy(f->agents))
+		opens_in(f, 100);
+	assert_string_equal(failures(f), "");
+}
+
 /* --- waiting for it --- */
 
 static void samples_wait_for_a_replay(void **state)
@@ -258,6 +274,7 @@ int main(void)
 		ATTACH(an_agent_is_loaded_once),
 		ATTACH(a_refusal_is_told),
 		ATTACH(one_that_is_not_ready_is_tried_again),
+		ATTACH(one_that_went_while_it_was_attached_to),
 		ATTACH(one_that_must_not_be_touched),
 		ATTACH(no_agent_is_installed),
 		ATTACH(a_fork_is_not_attached_to),

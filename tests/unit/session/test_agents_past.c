@@ -81,7 +81,7 @@ static void all_are_freed(void **state)
 	struct agents *agents;
 	struct err err;
 
-	assert_int_equal(agents_new(f->registry, NULL, false, &agents, &err), 0);
+	assert_int_equal(agents_new(NULL, false, &agents, &err), 0);
 	for (uint32_t i = 1; i <= 100; i++)
 		agents_add(agents, &(struct process){ .serial = i, .pid = PID + i }, true);
 	agents_free(agents);
@@ -90,7 +90,7 @@ static void all_are_freed(void **state)
 	for (uint32_t i = 1; i <= 100; i++) {
 		if (i == 10)
 			before = heap_use();
-		assert_int_equal(agents_new(f->registry, NULL, false, &agents, &err), 0);
+		assert_int_equal(agents_new(NULL, false, &agents, &err), 0);
 		agents_add(agents, &(struct process){ .serial = i, .pid = PID + i }, true);
 		agents_free(agents);
 	}

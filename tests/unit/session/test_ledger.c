@@ -168,19 +168,6 @@ static void test_skipped_frames_are_not_complete(void **state)
 	profile_release(&profile);
 }
 
-static bool nobody(const struct ledger_entry *entry, void *data)
-{
-	(void)entry;
-	(void)data;
-	return false;
-}
-
-static bool odd_pids(const struct ledger_entry *entry, void *data)
-{
-	(void)data;
-	return entry->pid % 2;
-}
-
 static void test_ids_follow_the_tables(void **state)
 {
 	struct ledger ledger;
@@ -200,7 +187,7 @@ static void test_ids_follow_the_tables(void **state)
 	assert_int_equal(profile_get_thread(&profile, thread)->tid, 0);
 	profile_release(&profile);
 	profile_init(&profile);
-	ledger_reset_ids(&ledger, nobody, NULL);
+	ledger_reset_ids(&ledger);
 	assert_int_equal(ledger.entries.len, 1);
 	assert_ptr_equal(ledger.entries.items[0], entry);
 	thread = ledger_profile_thread(entry, &profile, 8, "renamed", 1);
@@ -215,6 +202,7 @@ static void test_ids_follow_the_tables(void **state)
 /* A new chunk: who is gone is forgotten, whoever lives keeps labels, and nothing counts twice. */
 static void test_processes_that_are_gone(void **state)
 {
+	struct process processes[101] = { 0 };
 	struct ledger ledger;
 	struct ledger_entry *last;
 	struct profile profile;
@@ -224,12 +212,17 @@ static void test_processes_that_are_gone(void **state)
 	ledger_init(&ledger);
 	profile_init(&profile);
 	event = profile_event(&profile, &(struct profile_event){ .period = 10 });
-	for (uint32_t pid = 1; pid <= 100; pid++)
+	for (uint32_t pid = 1; pid <= 100; pid++) {
 		count(&ledger, get(&ledger, pid, 1, "sh"), UNWIND_DONE, 10);
+		ledger_attach(&ledger, get(&ledger, pid, 1, "sh"), &processes[pid]);
+	}
 	last = get(&ledger, 100, 1, "sh");
 	ledger_write(&ledger, &profile, &event, 1);
 	assert_int_equal(profile.quality.len, 100);
-	ledger_reset_ids(&ledger, odd_pids, NULL);
+	for (uint32_t pid = 1; pid <= 100; pid += 2)
+		ledger_forget(&ledger, &processes[pid]);
+	ledger_forget(&ledger, &processes[1]);
+	ledger_reset_ids(&ledger);
 	assert_int_equal(ledger.entries.len, 50);
 	assert_ptr_equal(get(&ledger, 100, 1, "renamed"), last);
 	assert_int_equal(last->counts[0].samples, 0);
@@ -241,6 +234,43 @@ static void test_processes_that_are_gone(void **state)
 	assert_int_equal(ledger.complete, 100);
 	ledger_release(&ledger);
 	profile_release(&profile);
+}
+
+/* Which entry is the process's: that of its last sample. */
+static void test_whose_entry_it_is(void **state)
+{
+	struct process first = { .pid = 7 }, next = { .pid = 7 };
+	struct ledger ledger;
+	struct ledger_entry *a, *b, *lost;
+
+	(void)state;
+	ledger_init(&ledger);
+	a = get(&ledger, 7, 1, "sh");
+	ledger_attach(&ledger, a, &first);
+	ledger_attach(&ledger, a, &first);
+	assert_ptr_equal(a->process, &first);
+	/* an exec whose record was lost */
+	b = get(&ledger, 7, 2, "java");
+	ledger_attach(&ledger, b, &first);
+	assert_null(a->process);
+	assert_ptr_equal(b->process, &first);
+	ledger_attach(&ledger, b, &next);
+	assert_null(first.attached.first);
+	ledger_forget(&ledger, &first);
+	assert_ptr_equal(b->process, &next);
+	/* one that has lost samples only is kept for a chunk: its first may be on its way */
+	lost = get(&ledger, 7, 3, "perl");
+	ledger_reset_ids(&ledger);
+	assert_int_equal(ledger.entries.len, 2);
+	assert_ptr_equal(get(&ledger, 7, 2, ""), b);
+	assert_ptr_equal(get(&ledger, 7, 3, ""), lost);
+	ledger_reset_ids(&ledger);
+	assert_int_equal(ledger.entries.len, 1);
+	ledger_forget(&ledger, &next);
+	assert_null(next.attached.first);
+	ledger_reset_ids(&ledger);
+	assert_int_equal(ledger.entries.len, 0);
+	ledger_release(&ledger);
 }
 
 static void test_labels(void **state)
@@ -288,6 +318,7 @@ int main(void)
 		cmocka_unit_test(test_losses_by_reason),
 		cmocka_unit_test(test_skipped_frames_are_not_complete),
 		cmocka_unit_test(test_ids_follow_the_tables),
+		cmocka_unit_test(test_whose_entry_it_is),
 		cmocka_unit_test(test_processes_that_are_gone),
 	};
 

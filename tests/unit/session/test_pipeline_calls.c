@@ -328,7 +328,7 @@ static void ids_begin_anew_with_a_chunk(void **state)
 	struct utsname uts;
 	uint64_t start_ns;
 
-	f->pipeline_options.chunk_bytes = 1;
+	f->chunk_bytes = 1;
 	begin(f);
 	start_ns = p->start_ns;
 	flush(f);

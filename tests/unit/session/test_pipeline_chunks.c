@@ -50,7 +50,7 @@ static void chunks_change_nothing(void **state)
 	quality = xstrdup(quality_of(f, &f->read));
 	setup((void **)&chunked);
 	chunked->start_ns = clock_now_ns();
-	chunked->pipeline_options.chunk_ns = NSEC_PER_SEC;
+	chunked->chunk_ns = NSEC_PER_SEC;
 	in_chunks = record_seconds(chunked, 6);
 	assert_string_equal(in_chunks, whole);
 	assert_string_equal(quality_of(chunked, &chunked->read), quality);
@@ -75,7 +75,7 @@ static void chunks_end_at_their_limits(void **state)
 {
 	struct fixture *f = *state;
 
-	f->pipeline_options.chunk_ns = 2 * NSEC_PER_SEC;
+	f->chunk_ns = 2 * NSEC_PER_SEC;
 	free(record_seconds(f, 6)); /* 0 to 3, 3 to 6, and the end */
 	assert_int_equal(chunks_in(f), 3);
 }
@@ -84,7 +84,7 @@ static void chunks_end_when_they_are_large(void **state)
 {
 	struct fixture *f = *state;
 
-	f->pipeline_options.chunk_bytes = 100;
+	f->chunk_bytes = 100;
 	free(record_seconds(f, 5));
 	assert_int_equal(chunks_in(f), 3); /* one that is full ends with the next flush */
 }
@@ -108,7 +108,7 @@ static void the_gone_leave_the_ledger(void **state)
 {
 	struct fixture *f = *state;
 
-	f->pipeline_options.chunk_ns = NSEC_PER_SEC;
+	f->chunk_ns = NSEC_PER_SEC;
 	open_pipeline(f);
 	put_process(f, 10, PID_A, "first", "[one]");
 	put_process(f, 10, PID_B, "second", "[two]");

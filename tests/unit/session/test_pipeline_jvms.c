@@ -25,7 +25,7 @@ static void a_jvms_agent_is_looked_for(void **state)
 	parts.is_jvm = true;
 	put_libjvm(f, PID_A, "/jdk/lib/libjava.so");
 	put_libjvm(f, PID_A, "/jdk/lib/server/libjvm.so (deleted)");
-	put_libjvm(f, PID_B, "libjvm.so");
+	put_libjvm(f, PID_B, "/libjvm.so");
 	pipeline_drain(&f->pipeline);
 	noted();
 	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));

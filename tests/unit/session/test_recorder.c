@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One run: what is opened, how it ends, what is told of it. Capture and pipeline are the test's. */
+/* A run on a loop of ours: what is opened, how it ends, what is told of it. Capture and pipeline are the test's. */
 #include "test.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "session/pipeline.h"
 #include "session/pipeline_arrive.h"
-#include "session/priority.h"
 #include "session/recorder.h"
 
 #define MS NSEC_PER_MSEC
@@ -27,11 +24,12 @@ static struct {
 	struct pipeline_options pipeline;
 	int fd; /* of the capture, readable */
 	int fail_at_flush, fail_at_finish, fail_at_open;
-	int signal; /* sent in the first turn */
 	uint64_t started_ns, stopped_ns;
-	unsigned int turns, flushes, drains, progresses;
-	struct recorder_progress progress;
+	unsigned int turns, flushes, drains;
 	bool running;
+	struct recorder_figures figures;
+	unsigned int sink_turns;
+	int fail_at_turn;
 } run;
 
 static void note(const char *text)
@@ -131,11 +129,12 @@ void pipeline_release(struct pipeline *pipeline)
 	note("release");
 }
 
-void pipeline_describe(struct pipeline *pipeline, const char *command_line)
+int pipeline_begin(struct pipeline *pipeline, const char *command_line, struct err *err)
 {
-	(void)pipeline;
+	(void)pipeline, (void)err;
 	assert_string_equal(command_line, "hostprof record");
-	note("describe");
+	note("begin");
+	return 0;
 }
 
 int pipeline_snapshot(struct pipeline *pipeline, struct err *err)
@@ -159,8 +158,7 @@ void pipeline_turn(struct pipeline *pipeline)
 {
 	(void)pipeline;
 	assert_true(run.running);
-	if (!run.turns++ && run.signal)
-		kill(getpid(), run.signal);
+	run.turns++;
 }
 
 int pipeline_flush(struct pipeline *pipeline, struct err *err)
@@ -193,31 +191,14 @@ void agents_for_each_failure(const struct agents *agents,
 	fn(32, "second", data);
 }
 
-void priority_raise(void)
-{
-	note("raise");
-}
-
-void priority_restore(void)
-{
-	note("restore");
-}
-
 /* --- */
 
 static const struct capture_event event = { .name = "cpu" };
-
-static void see_progress(const struct recorder_progress *progress)
-{
-	run.progresses++;
-	run.progress = *progress;
-}
 
 static struct recorder_options usual(void)
 {
 	return (struct recorder_options){
 		.capture = { .events = &event, .event_count = 1 },
-		.duration_ns = 120 * MS,
 		.flush_ns = 20 * MS,
 		.command_line = "hostprof record",
 	};
@@ -239,15 +220,36 @@ static int teardown(void **state)
 	return 0;
 }
 
-static int record(const struct recorder_options *options, struct recorder_result *result)
+/* Whoever drives it ends it after MS. */
+static void time_is_over(void *data)
 {
+	loop_quit(data);
+}
+
+static int run_for(const struct recorder_options *options, unsigned int ms,
+		   struct recorder_result *result)
+{
+	struct recorder *recorder = NULL;
+	struct loop *loop = NULL;
 	struct err err = { 0 };
 	int r;
 
 	strbuf_reset(&run.log);
 	memset(result, 0xee, sizeof(*result));
-	r = recorder_run(options, 77, result, &err);
+	assert_int_equal(loop_new(&loop, &err), 0);
+	r = recorder_open(options, loop, &recorder, &err);
+	if (r == 0) {
+		recorder_start(recorder);
+		assert_int_equal(
+			loop_add_deadline(loop, clock_now_ns() + ms * MS, time_is_over, loop, &err),
+			0);
+		assert_int_equal(loop_run(loop, &err), 0);
+		recorder_get_figures(recorder, &run.figures);
+		r = recorder_finish(recorder, result, &err);
+		recorder_free(recorder);
+	}
 	assert_int_equal(r, err.code);
+	loop_free(loop);
 	return r;
 }
 
@@ -259,9 +261,9 @@ static void a_run_of_some_time(void **state)
 	struct recorder_result result;
 
 	(void)state;
-	assert_int_equal(record(&options, &result), 0);
-	assert_string_equal(strbuf_str(&run.log), "raise open init describe snapshot start stop "
-						  "restore finish restore release free ");
+	assert_int_equal(run_for(&options, 120, &result), 0);
+	assert_string_equal(strbuf_str(&run.log), "open init begin snapshot start stop "
+						  "finish release free ");
 	assert_in_range(result.elapsed_ns, 120 * MS, 60000 * MS);
 	/* Whoever compares with other clocks has to know when that was. */
 	assert_in_range(result.start_ns, run.started_ns, run.stopped_ns - result.elapsed_ns);
@@ -269,7 +271,6 @@ static void a_run_of_some_time(void **state)
 	assert_int_equal(run.drains, 1); /* when the rings say so */
 	assert_true(run.turns >= 1);
 	assert_true(run.flushes >= 1);
-	assert_int_equal(run.pipeline.fd, 77);
 	assert_false(run.pipeline.attach);
 	assert_int_equal(run.asked.pid_count, 0);
 }
@@ -281,7 +282,7 @@ static void what_is_told_of_it(void **state)
 
 	(void)state;
 	options.memory_limit_bytes = 99 << 20;
-	assert_int_equal(record(&options, &result), 0);
+	assert_int_equal(run_for(&options, 120, &result), 0);
 	assert_int_equal(result.late_samples, 11);
 	assert_int_equal(result.merge_stall_ns, 12);
 	assert_int_equal(result.lost, 1013); /* those of unknown processes, too */
@@ -303,6 +304,10 @@ static void what_is_told_of_it(void **state)
 	assert_int_equal(result.own_cpu_ns, 4600 * MS);
 	assert_int_equal(result.peak_rss_bytes, 5000 * 1024);
 	assert_int_equal(result.exit_status, 0);
+	assert_int_equal(run.figures.samples, 14);
+	assert_int_equal(run.figures.lost, 13);
+	assert_int_equal(run.figures.processes, 15);
+	assert_int_equal(run.figures.jvms, 21);
 }
 
 static void what_is_passed_on(void **state)
@@ -313,60 +318,112 @@ static void what_is_passed_on(void **state)
 
 	(void)state;
 	options.agent = RECORDER_AGENT_ALWAYS;
-	options.chunk_bytes = 5;
-	options.chunk_ns = 6;
 	options.memory_limit_bytes = 64 << 20;
 	options.capture.max_depth = 19;
-	options.duration_ns = 10 * MS;
-	assert_int_equal(record(&options, &result), 0);
+	assert_int_equal(run_for(&options, 120, &result), 0);
 	memory_plan_begin(&plan, 64 << 20);
 	assert_true(run.pipeline.attach);
-	assert_int_equal(run.pipeline.chunk_bytes, 5);
-	assert_int_equal(run.pipeline.chunk_ns, 6);
 	assert_int_equal(run.asked.table_bytes, plan.table_bytes);
 	assert_int_equal(run.asked.rings_limit_bytes, plan.rings_bytes);
 	assert_int_equal(run.asked.max_depth, 19);
 	options.agent = RECORDER_AGENT_NEVER;
-	record(&options, &result);
+	run_for(&options, 120, &result);
 	assert_false(run.pipeline.attach);
 }
 
-static void progress(void **state)
+static int sink_turn(void *self, struct err *err)
+{
+	run.sink_turns++;
+	assert_ptr_equal(self, &run);
+	return run.fail_at_turn ? err_set(err, run.fail_at_turn, "nobody reads") : 0;
+}
+
+static void sink_arrived(void *self, const struct profile *profile,
+			 const struct sink_sample *sample)
+{
+	(void)self, (void)profile, (void)sample;
+	fail();
+}
+
+static const struct sink_ops calm_ops = { .turn = sink_turn };
+static const struct sink_ops hurried_ops = { .turn = sink_turn, .arrived = sink_arrived };
+
+/* The rings are emptied between two turns of the rest, and what came is sent. */
+static void a_sink_that_hurries(void **state)
 {
 	struct recorder_options options = usual();
 	struct recorder_result result;
 
 	(void)state;
-	options.duration_ns = 700 * MS;
-	options.progress = see_progress;
-	assert_int_equal(record(&options, &result), 0);
-	assert_true(run.progresses >= 1);
-	assert_in_range(run.progress.elapsed_ns, 450 * MS, 60000 * MS);
-	assert_int_equal(run.progress.duration_ns, 700 * MS);
-	assert_int_equal(run.progress.samples, 14);
-	assert_int_equal(run.progress.lost, 13);
-	assert_int_equal(run.progress.processes, 15);
-	assert_int_equal(run.progress.jvms, 21);
+	sinks_add(&options.sinks, (struct sink){ &calm_ops, &run });
+	assert_int_equal(run_for(&options, 300, &result), 0);
+	assert_int_equal(run.drains, 1);
+	assert_int_equal(run.sink_turns, run.turns + run.drains);
+	assert_int_equal(run.pipeline.sinks.count, 1);
+	run.turns = run.drains = run.sink_turns = 0;
+	sinks_add(&options.sinks, (struct sink){ &hurried_ops, &run });
+	assert_int_equal(run_for(&options, 300, &result), 0);
+	assert_true(run.drains >= 1);
+	assert_int_equal(run.sink_turns, 2 * (run.turns + run.drains));
+}
+
+/* Between two of its own timers a caller may turn as it likes. */
+static void turns_of_the_caller(void **state)
+{
+	struct recorder_options options = usual();
+	struct recorder *recorder = NULL;
+	struct loop *loop = NULL;
+	struct err err = { 0 };
+
+	(void)state;
+	sinks_add(&options.sinks, (struct sink){ &hurried_ops, &run });
+	assert_int_equal(loop_new(&loop, &err), 0);
+	assert_int_equal(recorder_open(&options, loop, &recorder, &err), 0);
+	recorder_start(recorder);
+	for (int i = 0; i < 1000; i++)
+		recorder_turn(recorder);
+	assert_true(run.turns >= 1);
+	assert_int_equal(run.turns + run.drains, 1000);
+	assert_int_equal(run.sink_turns, 1000);
+	recorder_free(recorder);
+	loop_free(loop);
+}
+
+/* A loop that goes on after a recording has nothing of it any more. */
+static void nothing_stays_on_the_loop(void **state)
+{
+	struct recorder_options options = usual();
+	struct recorder *recorder = NULL;
+	struct recorder_result result;
+	struct loop *loop = NULL;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(loop_new(&loop, &err), 0);
+	assert_int_equal(recorder_open(&options, loop, &recorder, &err), 0);
+	recorder_start(recorder);
+	assert_int_equal(recorder_finish(recorder, &result, &err), 0);
+	assert_int_equal(
+		loop_add_deadline(loop, clock_now_ns() + 120 * MS, time_is_over, loop, &err), 0);
+	assert_int_equal(loop_run(loop, &err), 0);
+	assert_int_equal(run.turns + run.flushes + run.drains, 0);
+	recorder_free(recorder);
+	loop_free(loop);
 }
 
 /* --- how it ends --- */
 
-static void a_signal_ends_it(void **state)
+static void a_sink_that_fails_ends_it(void **state)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 	struct recorder_options options = usual();
 	struct recorder_result result;
 
-	options.duration_ns = 0;
-	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
-		teardown(state);
-		setup(state);
-		run.signal = signals[i];
-		signal(run.signal, SIG_DFL); /* nohup ignores one of them */
-		assert_int_equal(record(&options, &result), 0);
-		assert_true(result.interrupted);
-		assert_non_null(strstr(strbuf_str(&run.log), "stop restore finish"));
-	}
+	(void)state;
+	run.fail_at_turn = -EPIPE;
+	sinks_add(&options.sinks, (struct sink){ &calm_ops, &run });
+	assert_int_equal(run_for(&options, 60000, &result), -EPIPE);
+	assert_int_equal(run.sink_turns, 1);
+	assert_null(strstr(strbuf_str(&run.log), "finish"));
 }
 
 static void a_full_disk_ends_it(void **state)
@@ -376,11 +433,10 @@ static void a_full_disk_ends_it(void **state)
 
 	(void)state;
 	run.fail_at_flush = -ENOSPC;
-	options.duration_ns = 0;
-	assert_int_equal(record(&options, &result), -ENOSPC);
+	assert_int_equal(run_for(&options, 120, &result), -ENOSPC);
 	assert_int_equal(run.flushes, 1);
 	assert_null(strstr(strbuf_str(&run.log), "finish"));
-	assert_non_null(strstr(strbuf_str(&run.log), "stop restore restore release free"));
+	assert_non_null(strstr(strbuf_str(&run.log), "stop release free"));
 }
 
 static void failures(void **state)
@@ -389,74 +445,11 @@ static void failures(void **state)
 	struct recorder_result result;
 
 	(void)state;
-	options.duration_ns = 1 * MS;
 	run.fail_at_finish = -EIO;
-	assert_int_equal(record(&options, &result), -EIO);
+	assert_int_equal(run_for(&options, 120, &result), -EIO);
 	run.fail_at_open = -EACCES;
-	assert_int_equal(record(&options, &result), -EACCES);
-	assert_string_equal(strbuf_str(&run.log), "raise open restore release free-none ");
-}
-
-/* --- commands --- */
-
-/* It and its children are the targets, and its end is the run's. */
-static void a_command(void **state)
-{
-	char name[] = "/bin/sh", flag[] = "-c", script[] = "exit 3";
-	char *argv[] = { name, flag, script, NULL };
-	struct recorder_options options = usual();
-	struct recorder_result result;
-
-	(void)state;
-	options.duration_ns = 0;
-	options.command = argv;
-	assert_int_equal(record(&options, &result), 0);
-	assert_true(WIFEXITED(result.exit_status));
-	assert_int_equal(WEXITSTATUS(result.exit_status), 3);
-	assert_false(result.interrupted);
-	assert_int_equal(run.asked.pid_count, 1);
-	assert_true(run.pids[0] > 1);
-	assert_true(run.asked.follow_children);
-}
-
-static void a_command_and_the_whole_host(void **state)
-{
-	char name[] = "true", *argv[] = { name, NULL };
-	struct recorder_options options = usual();
-	struct recorder_result result;
-
-	(void)state;
-	options.duration_ns = 0;
-	options.command = argv;
-	options.whole_host = true;
-	assert_int_equal(record(&options, &result), 0);
-	assert_int_equal(run.asked.pid_count, 0);
-	assert_false(run.asked.follow_children);
-}
-
-/* The time is over first: the command is ended. */
-static void a_command_that_goes_on(void **state)
-{
-	char name[] = "sleep", seconds[] = "60", *argv[] = { name, seconds, NULL };
-	struct recorder_options options = usual();
-	struct recorder_result result;
-
-	(void)state;
-	options.command = argv;
-	assert_int_equal(record(&options, &result), 0);
-	assert_in_range(result.elapsed_ns, 120 * MS, 30000 * MS);
-	assert_int_equal(kill((pid_t)run.pids[0], 0), -1);
-}
-
-static void a_command_that_is_not_there(void **state)
-{
-	char name[] = "/no/such/program", *argv[] = { name, NULL };
-	struct recorder_options options = usual();
-	struct recorder_result result;
-
-	(void)state;
-	options.command = argv;
-	assert_int_equal(record(&options, &result), -ENOENT);
+	assert_int_equal(run_for(&options, 120, &result), -EACCES);
+	assert_string_equal(strbuf_str(&run.log), "open release free-none ");
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
@@ -467,14 +460,12 @@ int main(void)
 		TEST(a_run_of_some_time),
 		TEST(what_is_told_of_it),
 		TEST(what_is_passed_on),
-		TEST(progress),
-		TEST(a_signal_ends_it),
+		TEST(a_sink_that_hurries),
+		TEST(turns_of_the_caller),
+		TEST(nothing_stays_on_the_loop),
+		TEST(a_sink_that_fails_ends_it),
 		TEST(a_full_disk_ends_it),
 		TEST(failures),
-		TEST(a_command),
-		TEST(a_command_and_the_whole_host),
-		TEST(a_command_that_goes_on),
-		TEST(a_command_that_is_not_there),
 	};
 
 	return cmocka_run_group_tests_name("recorder", tests, NULL, NULL);

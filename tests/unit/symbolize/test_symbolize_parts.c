@@ -191,6 +191,7 @@ static void programs_of_one_pid(void **state)
 	map_file(f, MAPPED, 1, 0, "/bin/a");
 	set_words(f, NO_KERNEL, USER_WORDS((MAPPED + 0x100) | EXACT));
 	assert_string_equal(stack(f), "f11+1100_n@/bin/a");
+	symbolizer_forget(f->symbolizer, &f->process); /* its exec */
 	serial = f->process.mappings_serial;
 	mappings_clear(&f->process);
 	map_file(f, MAPPED, 2, 0x1000, "/bin/b");

@@ -14,6 +14,7 @@
 
 struct fixture {
 	struct table_memory *memory;
+	struct live_processes live;
 	struct unwind_jvms *jvms;
 	struct wire_jvm wire; /* what the source gives; serial 0: nothing yet */
 	unsigned int urgent, calm;
@@ -46,7 +47,7 @@ static int setup(void **state)
 	*state = f;
 	fake_begin();
 	f->memory = table_memory_new_heap(16, 16, 16);
-	f->jvms = unwind_jvms_new(f->memory, &source);
+	f->jvms = unwind_jvms_new(f->memory, &source, &f->live);
 	f->now_ns = clock_now_ns();
 	return 0;
 }
@@ -56,6 +57,7 @@ static int teardown(void **state)
 	struct fixture *f = *state;
 
 	unwind_jvms_free(f->jvms);
+	live_processes_release(&f->live);
 	table_memory_free_heap(f->memory);
 	free(f);
 	return 0;

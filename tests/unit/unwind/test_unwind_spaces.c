@@ -11,6 +11,7 @@ struct fixture {
 	struct table_memory *memory;
 	struct image_cache *images;
 	struct unwind_files *files;
+	struct live_processes live;
 	struct unwind_spaces *spaces;
 	struct wire_sample sample;
 	struct wire_miss miss;
@@ -27,7 +28,7 @@ static int setup(void **state)
 	if (image_cache_new(NULL, &f->images, &err) < 0)
 		return -1;
 	f->files = unwind_files_new(f->images, 16, SIZE_MAX);
-	f->spaces = unwind_spaces_new(f->memory, f->files);
+	f->spaces = unwind_spaces_new(f->memory, f->files, &f->live);
 	f->now_ns = clock_now_ns();
 	f->miss.tgid = f->miss.tid = f->sample.tgid = f->sample.tid = (uint32_t)getpid();
 	f->miss.pc = (uintptr_t)setup;
@@ -41,6 +42,7 @@ static int teardown(void **state)
 	struct fixture *f = *state;
 
 	unwind_spaces_free(f->spaces);
+	live_processes_release(&f->live);
 	unwind_files_free(f->files);
 	image_cache_free(f->images);
 	table_memory_free_heap(f->memory);

@@ -183,23 +183,23 @@ static void execs_are_forgotten(void **state)
 	unwinder_note_exec(f->unwinder, PID + 1, clock_now_ns());
 	/* News from after the turn began. */
 	unwinder_note_exec(f->unwinder, PID + 2, clock_now_ns() + 60 * NSEC_PER_SEC);
-	assert_int_equal(f->unwinder->execs.len, 3);
+	assert_int_equal(f->unwinder->live.by_pid.len, 3);
 	unwinder_note_exit(f->unwinder, PID + 1);
-	assert_int_equal(f->unwinder->execs.len, 2);
+	assert_int_equal(f->unwinder->live.by_pid.len, 2);
 	unwinder_tidy(f->unwinder, clock_now_ns() + 1 * NSEC_PER_SEC);
-	assert_int_equal(f->unwinder->execs.len, 2);
+	assert_int_equal(f->unwinder->live.by_pid.len, 2);
 	unwinder_tidy(f->unwinder, clock_now_ns() + 61 * NSEC_PER_SEC);
-	assert_int_equal(f->unwinder->execs.len, 1);
+	assert_int_equal(f->unwinder->live.by_pid.len, 1);
 	unwinder_note_exit(f->unwinder, PID + 2);
 	/* Wherever it stands in a table. */
 	for (uint32_t i = 0; i < 60; i++) {
 		unwinder_note_exec(f->unwinder, PID + i, clock_now_ns());
 		fake_advance(60 * NSEC_PER_SEC);
 		unwinder_tidy(f->unwinder, clock_now_ns());
-		assert_true(f->unwinder->execs.len > 0);
+		assert_true(f->unwinder->live.by_pid.len > 0);
 		fake_advance(60 * NSEC_PER_SEC);
 		unwinder_tidy(f->unwinder, clock_now_ns());
-		assert_int_equal(f->unwinder->execs.len, 0);
+		assert_int_equal(f->unwinder->live.by_pid.len, 0);
 	}
 	unwinder_free(NULL);
 }

@@ -65,11 +65,13 @@ public final class Path {
 
     /** One call of so many is measured, at random: the clock must not be what the profile shows. */
     private static final int EVERY = 32;
+    /** Of long work there are few calls: for one in 32 chance alone would say a tenth too much, or too little. */
+    private static final int EVERY_LONG = 4;
     /** What takes so many times as long as others of its kind was interrupted. */
-    private static final int INTERRUPTED = 8;
+    private static final int INTERRUPTED = 3;
 
     /** From here on the thread's own clock is asked: a busy machine runs others meanwhile. */
-    private static final long LONG_NS = 15_000;
+    private static final long LONG_NS = 50_000;
 
     /**
      * At the beginning of a leaf's work; what it gives is for end(). Of short work the clock is not that
@@ -79,10 +81,11 @@ public final class Path {
         random ^= random << 13;
         random ^= random >>> 17;
         random ^= random << 5;
-        if ((random & EVERY - 1) != 0) {
+        boolean isNowLong = usualNs > LONG_NS;
+        if ((random & (isNowLong ? EVERY_LONG : EVERY) - 1) != 0) {
             return 0;
         }
-        isLong = usualNs > LONG_NS;
+        isLong = isNowLong;
         if (isLong) {
             return Native.clock();
         }
@@ -107,7 +110,7 @@ public final class Path {
                 return;
             }
             usualNs = took < usualNs / 2 ? took : usualNs + (Math.min(took, 2 * usualNs) - usualNs) / 16;
-            leafNs += (took > INTERRUPTED * usualNs ? usualNs : took) * EVERY;
+            leafNs += (took > INTERRUPTED * usualNs ? usualNs : took) * (isLong ? EVERY_LONG : EVERY);
         }
     }
 

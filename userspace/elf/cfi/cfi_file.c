@@ -4,11 +4,14 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-#include "elf/cfi/cfi_private.h"
-#include "elf/elf_private.h"
+#include "elf/cfi/cfi_file_private.h"
+#include "elf/elf_file_private.h"
 
 /* The longest entry code known (musl's, with what it calls inlined) is shorter. */
 #define MAX_ENTRY_BYTES 64
+/* The .debug_frame of a Go program of 100 MB has 4. */
+#define MAX_DEBUG_FRAME_BYTES (64U << 20)
+#define MAX_PROGRAM_HEADERS   4096
 
 static int check_machine(const struct elf_file *elf, struct err *err)
 {
@@ -25,6 +28,112 @@ static void take_segments(struct cfi_file *file, struct elf_file *elf)
 
 	for (int i = 0; i < count; i++)
 		vec_push(&file->segments, segments[i]);
+}
+
+/* --- where its call frame information is ------------------------------------------------------ */
+
+/* The file offset of ADDRESS, and how many bytes of its segment follow. */
+static bool address_to_offset(const struct cfi_file *file, uint64_t address, uint64_t *ret_offset,
+			      uint64_t *ret_left)
+{
+	const struct elf_segment *segment;
+
+	vec_for_each (segment, &file->segments) {
+		if (address < segment->address || address - segment->address >= segment->file_size)
+			continue;
+		*ret_offset = segment->offset + (address - segment->address);
+		*ret_left = segment->file_size - (address - segment->address);
+		return true;
+	}
+	return false;
+}
+
+size_t cfi_read_address(struct cfi_file *file, uint64_t address, void *buf, size_t size)
+{
+	uint64_t offset, left;
+
+	if (!address_to_offset(file, address, &offset, &left))
+		return 0;
+	return cfi_reader_copy(&file->reader, offset, buf, MIN(size, left));
+}
+
+/* Through the program header, as the loaded program itself finds it. */
+static int find_by_header(struct cfi_file *file, struct elf_file *elf)
+{
+	struct cfi_layer *layer = &file->eh_frame;
+	uint64_t address;
+	size_t count = 0;
+	GElf_Phdr header;
+
+	elf_getphdrnum(elf->elf, &count);
+	for (size_t i = 0; i < MIN(count, MAX_PROGRAM_HEADERS); i++) {
+		if (!gelf_getphdr(elf->elf, (int)i, &header) || header.p_type != PT_GNU_EH_FRAME)
+			continue;
+		if (fde_index_read_header(&layer->index, &file->reader, header.p_offset,
+					  header.p_vaddr, header.p_filesz, &address) < 0 ||
+		    !address_to_offset(file, address, &layer->section.offset,
+				       &layer->section.size)) {
+			layer->index.table_offset = 0;
+			return -EBADMSG;
+		}
+		layer->section.address = address;
+		return 0;
+	}
+	return -ENODATA;
+}
+
+static void find_eh_frame(struct cfi_file *file, struct elf_file *elf)
+{
+	struct cfi_layer *layer = &file->eh_frame;
+	GElf_Shdr header;
+
+	if (find_by_header(file, elf) == 0)
+		return;
+	if (!elf_file_find_section(elf, ".eh_frame", &header) || header.sh_type == SHT_NOBITS)
+		return;
+	layer->section.offset = header.sh_offset;
+	layer->section.address = header.sh_addr;
+	layer->section.size = header.sh_size;
+	fde_index_scan(&layer->index);
+}
+
+/* Its bytes, decompressed, as our own. */
+static bool take_decompressed(struct cfi_file *file, Elf_Scn *section)
+{
+	GElf_Chdr compression;
+	Elf_Data *data;
+
+	if (!gelf_getchdr(section, &compression) || compression.ch_size > MAX_DEBUG_FRAME_BYTES ||
+	    elf_compress(section, 0, 0) < 0)
+		return false;
+	data = elf_rawdata(section, NULL);
+	if (!data || !data->d_buf || data->d_size == 0)
+		return false;
+	file->debug_bytes = xmemdup(data->d_buf, data->d_size);
+	file->debug_len = data->d_size;
+	cfi_reader_init_memory(&file->debug_reader, file->debug_bytes, file->debug_len);
+	return true;
+}
+
+static void find_debug_frame(struct cfi_file *file, struct elf_file *elf)
+{
+	struct cfi_layer *layer = &file->debug_frame;
+	GElf_Shdr header;
+	Elf_Scn *section = elf_file_find_section(elf, ".debug_frame", &header);
+
+	if (!section || header.sh_type == SHT_NOBITS || header.sh_size > MAX_DEBUG_FRAME_BYTES)
+		return;
+	layer->section.debug = true;
+	layer->section.offset = header.sh_offset;
+	layer->section.size = header.sh_size;
+	if (header.sh_flags & SHF_COMPRESSED) {
+		if (!take_decompressed(file, section))
+			return;
+		layer->section.reader = &file->debug_reader;
+		layer->section.offset = 0;
+		layer->section.size = file->debug_len;
+	}
+	fde_index_scan(&layer->index);
 }
 
 static void find_main(struct cfi_file *file, uint64_t entry)
@@ -65,7 +174,7 @@ static void find_go_frames(struct cfi_file *file, struct elf_file *elf)
 		cfi_gopcln_add_roots(&file->gopcln, &file->roots);
 		return;
 	}
-	cfi_find_debug_frame(file, elf);
+	find_debug_frame(file, elf);
 	if (go) {
 		file->debug_frame.go = true;
 		cfi_roots_add_go(&file->roots, elf);
@@ -78,11 +187,11 @@ static void read_elf(struct cfi_file *file, struct elf_file *elf)
 	take_segments(file, elf);
 	cfi_layer_init(&file->eh_frame, &file->reader);
 	cfi_layer_init(&file->debug_frame, &file->reader);
-	cfi_find_eh_frame(file, elf);
+	find_eh_frame(file, elf);
 	find_go_frames(file, elf);
 	add_entry(file, elf);
 	cfi_linkage_find(&file->linkage, elf);
-	cfi_find_crt(file, elf);
+	cfi_crt_find(file, elf);
 }
 
 int cfi_file_open(int fd, struct cfi_file **ret_file, struct err *err)

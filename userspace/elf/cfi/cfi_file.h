@@ -12,19 +12,9 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/vec.h"
-#include "wire.h"
+#include "elf/cfi/cfi_rows.h"
 
 struct cfi_file;
-
-struct cfi_row {
-	uint16_t offset; /* in the page; the first is 0, they rise */
-	struct wire_rule rule;
-};
-
-struct cfi_rows {
-	VEC(struct cfi_row) v;
-};
 
 /*
  * FD is owned from here on, also when this fails; -EBADMSG: not an ELF file of this machine. A

@@ -6,7 +6,7 @@
 
 #include "elf/cfi/cfi_bytes.h"
 #include "elf/cfi/cfi_layer.h"
-#include "elf/elf_private.h"
+#include "elf/elf_file_private.h"
 
 #define MAGIC_GO_1_20 0xfffffff1U
 #define HEADER_BYTES  72

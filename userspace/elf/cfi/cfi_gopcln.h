@@ -7,9 +7,9 @@
 #ifndef HOSTPROF_ELF_CFI_CFI_GOPCLN_H
 #define HOSTPROF_ELF_CFI_CFI_GOPCLN_H
 
-#include "elf/cfi/cfi_file.h"
 #include "elf/cfi/cfi_reader.h"
 #include "elf/cfi/cfi_roots.h"
+#include "elf/cfi/cfi_rows.h"
 
 struct cfi_gopcln {
 	struct cfi_reader *reader; /* borrowed; NULL: the file has no such tables */

@@ -6,8 +6,8 @@
 #ifndef HOSTPROF_ELF_CFI_CFI_LAYER_H
 #define HOSTPROF_ELF_CFI_CFI_LAYER_H
 
-#include "elf/cfi/cfi_file.h"
 #include "elf/cfi/cfi_image.h"
+#include "elf/cfi/cfi_rows.h"
 #include "elf/cfi/cfi_section.h"
 #include "elf/cfi/fde_index.h"
 
@@ -31,14 +31,5 @@ bool cfi_layer_covers(struct cfi_layer *layer, uint64_t address);
 
 /* The address of the first FDE above ADDRESS; UINT64_MAX when there is none near it. */
 uint64_t cfi_layer_next_start(struct cfi_layer *layer, uint64_t address);
-
-/* Append; a row that says the same as the last one is left out, one at the same offset replaces. */
-void cfi_rows_put(struct cfi_rows *rows, uint32_t offset, const struct wire_rule *rule);
-
-/* Change UNDER where OVER has rows. */
-void cfi_rows_lay_over(struct cfi_rows *under, const struct cfi_rows *over);
-
-/* Change OVER where it has none and UNDER has. */
-void cfi_rows_fill(struct cfi_rows *over, const struct cfi_rows *under);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "elf/cfi/cfi_layer.h"
-#include "elf/elf_private.h"
+#include "elf/elf_file_private.h"
 
 /* Old compilers put calls of their own into these sections, a few bytes from each file. */
 #define MAX_PART_BYTES 4096

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "elf/cfi/cfi_file.h"
+#include "elf/cfi/cfi_rows.h"
 #include "elf/elf_file.h"
 
 /* .init, .fini, and gcc's four. */
@@ -27,7 +27,7 @@ struct cfi_linkage {
 	size_t count;
 };
 
-/* _init and _fini; cfi_find_crt() adds the others. */
+/* _init and _fini; cfi_crt_find() adds the others. */
 void cfi_linkage_find(struct cfi_linkage *linkage, struct elf_file *elf);
 
 /* Change ROWS of the page that begins at PAGE. */

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "elf/cfi/cfi_file.h"
+#include "elf/cfi/cfi_rows.h"
 
 #define CFI_MAIN_MAX_BYTES 128
 

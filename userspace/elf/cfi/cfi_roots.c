@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "elf/cfi/cfi_layer.h"
-#include "elf/elf_private.h"
+#include "elf/elf_file_private.h"
 
 /* A file with more functions of these names is not Go's work. */
 #define MAX_ROOTS 64

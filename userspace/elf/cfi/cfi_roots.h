@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "elf/cfi/cfi_file.h"
+#include "elf/cfi/cfi_rows.h"
 #include "elf/elf_file.h"
 
 struct cfi_root {

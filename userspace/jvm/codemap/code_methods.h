@@ -12,7 +12,7 @@
 #include "base/hmap.h"
 #include "base/strbuf.h"
 #include "jvm/codemap/codemap_record.h"
-#include "jvm/jvm.h"
+#include "jvm/java_frame.h"
 
 /* A frame whose method the agent could not name. */
 #define CODE_METHOD_UNKNOWN UINT32_MAX

@@ -24,7 +24,7 @@
 #include "base/clock.h"
 #include "base/macros.h"
 #include "jvm/codemap/codemap_record.h"
-#include "jvm/jvm.h"
+#include "jvm/java_frame.h"
 
 /* The Service Thread's usual delay is well below this. */
 #define CODE_LAG_NS (3 * NSEC_PER_MSEC)

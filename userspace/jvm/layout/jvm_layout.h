@@ -10,8 +10,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/err.h"
-#include "jvm/layout/vmstructs.h"
 #include "wire.h"
 
 /* An offset that this JVM does not have. */
@@ -77,11 +75,5 @@ struct jvm_layout {
 	/* What UNSIGNED5 subtracts from every byte: 0 before JDK 20, then 1. */
 	uint8_t unsigned5_bias;
 };
-
-/* -EAGAIN: the JVM is still starting; -EOPNOTSUPP: it lacks a field that we need. */
-int jvm_layout_read(const struct vmstructs *vs, struct jvm_layout *ret_layout, struct err *err);
-
-/* Look again for what a provisional layout lacks; cheap. On failure LAYOUT stays as it is. */
-int jvm_layout_refresh(const struct vmstructs *vs, struct jvm_layout *layout);
 
 #endif

@@ -32,6 +32,16 @@ bool libjvm_is_path(const char *path, size_t len)
 	return libjvm_path_has_name(path, len, "libjvm.so");
 }
 
+const struct mapping *libjvm_find_mapping(const struct process *process)
+{
+	const struct mapping *m;
+
+	vec_for_each (m, &process->mappings)
+		if (m->path && libjvm_is_path(m->path, strlen(m->path)))
+			return m;
+	return NULL;
+}
+
 /* Owned copy in *ret_mapping. */
 static int maps_find(const struct strbuf *text, struct mapping *ret_mapping)
 {

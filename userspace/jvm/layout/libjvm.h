@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "elf/elf_file.h"
-#include "process/registry.h"
+#include "process/process.h"
 
 struct libjvm {
 	int fd;		       /* owned, -1 when closed */
@@ -33,6 +33,9 @@ void libjvm_close(struct libjvm *lib);
 
 /* "/usr/lib/…/libjvm.so", "… (deleted)"? */
 bool libjvm_is_path(const char *path, size_t len);
+
+/* Its first mapping in PROCESS, borrowed; NULL: there is none. */
+const struct mapping *libjvm_find_mapping(const struct process *process);
 
 /* Does the last component of PATH equal NAME, " (deleted)" aside? */
 bool libjvm_path_has_name(const char *path, size_t len, const char *name);

@@ -258,8 +258,3 @@ int vmstructs_int_const(const struct vmstructs *vs, const char *name, int64_t *r
 {
 	return vmtables_find_const(vs->tables, name, ret_value) ? 0 : -ENODATA;
 }
-
-bool vmstructs_is_libjvm(const char *path, size_t len)
-{
-	return libjvm_is_path(path, len);
-}

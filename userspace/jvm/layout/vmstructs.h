@@ -67,7 +67,4 @@ int vmstructs_sizeof(const struct vmstructs *vs, const char *type, uint64_t *ret
 /* Enumerators and constants: ("CodeBlobKind::Nmethod"), of the int or the long table. */
 int vmstructs_int_const(const struct vmstructs *vs, const char *name, int64_t *ret_value);
 
-/* Is this name ("/usr/lib/…/libjvm.so", "… (deleted)") HotSpot's library? */
-bool vmstructs_is_libjvm(const char *path, size_t len);
-
 #endif

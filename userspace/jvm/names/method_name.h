@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "jvm/jvm.h"
+#include "jvm/java_frame.h"
 #include "jvm/layout/jvm_layout.h"
 #include "jvm/layout/vm_memory.h"
 

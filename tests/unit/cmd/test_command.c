@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "session/command.h"
+#include "cmd/drive/command.h"
 
 static void wait_for(struct command *command)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "jvm/layout/jvm_layout.h"
+#include "jvm/layout/jvm_layout_read.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/priority.h"
+#include "cmd/drive/priority.h"
 
 #include <sched.h>
 #include <signal.h>

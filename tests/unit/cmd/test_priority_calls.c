@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "session/priority.h"
+#include "cmd/drive/priority.h"
 
 #define TID 77
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/command.h"
+#include "cmd/drive/command.h"
 
 #include <errno.h>
 #include <fcntl.h>

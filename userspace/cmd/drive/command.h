@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command of `record -- CMD`: forked at once, so that its pid is a target before it runs. */
-#ifndef HOSTPROF_SESSION_COMMAND_H
-#define HOSTPROF_SESSION_COMMAND_H
+#ifndef HOSTPROF_CMD_DRIVE_COMMAND_H
+#define HOSTPROF_CMD_DRIVE_COMMAND_H
 
 #include <stdbool.h>
 #include <sys/types.h>

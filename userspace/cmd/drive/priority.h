@@ -4,8 +4,8 @@
  * the live stack, and on a host that has more to do than it can a thread waits tens of milliseconds
  * for a cpu, whatever its nice value is (each session is a group of its own there, CONFIG_SCHED_AUTOGROUP).
  */
-#ifndef HOSTPROF_SESSION_PRIORITY_H
-#define HOSTPROF_SESSION_PRIORITY_H
+#ifndef HOSTPROF_CMD_DRIVE_PRIORITY_H
+#define HOSTPROF_CMD_DRIVE_PRIORITY_H
 
 /*
  * The calling thread, but none that it makes, takes the lowest real-time priority; where that is not

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the files that make a cfi_file share and nobody else needs. */
-#ifndef HOSTPROF_ELF_CFI_CFI_PRIVATE_H
-#define HOSTPROF_ELF_CFI_CFI_PRIVATE_H
+#ifndef HOSTPROF_ELF_CFI_CFI_FILE_PRIVATE_H
+#define HOSTPROF_ELF_CFI_CFI_FILE_PRIVATE_H
 
 #include "elf/cfi/cfi_file.h"
 #include "elf/cfi/cfi_gopcln.h"
@@ -32,11 +32,7 @@ struct cfi_file {
 /* Up to SIZE bytes at ADDRESS into BUF; how many there are. */
 size_t cfi_read_address(struct cfi_file *file, uint64_t address, void *buf, size_t size);
 
-/* Find the call frame information of ELF and prepare the layers; what is damaged is left out. */
-void cfi_find_eh_frame(struct cfi_file *file, struct elf_file *elf);
-void cfi_find_debug_frame(struct cfi_file *file, struct elf_file *elf);
-
 /* gcc's functions (cfi_crt.h) that ELF's arrays lead to and no FDE describes, into the linkage. */
-void cfi_find_crt(struct cfi_file *file, struct elf_file *elf);
+void cfi_crt_find(struct cfi_file *file, struct elf_file *elf);
 
 #endif

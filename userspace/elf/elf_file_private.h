@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of elf/ share and nobody else needs. */
-#ifndef HOSTPROF_ELF_ELF_PRIVATE_H
-#define HOSTPROF_ELF_ELF_PRIVATE_H
+/* What the readers of ELF structures in elf/ share; nobody else includes it. */
+#ifndef HOSTPROF_ELF_ELF_FILE_PRIVATE_H
+#define HOSTPROF_ELF_ELF_FILE_PRIVATE_H
 
 #include <gelf.h>
 

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "session/priority.h"
+#include "cmd/drive/priority.h"
 
 static int policy(void)
 {

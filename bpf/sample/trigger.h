@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/*
+ * The seam between what makes a sample due and how it is taken. A program of hostprof.bpf.c says what
+ * only it knows in a struct trigger: which event fired, what the sample weighs, in which code. All
+ * that follows (stacks, miss, record, books of losses) is the same for every trigger.
+ *
+ * A new trigger: fill a struct trigger, trigger_enter(), trigger_fire().
+ */
+#ifndef HOSTPROF_BPF_SAMPLE_TRIGGER_H
+#define HOSTPROF_BPF_SAMPLE_TRIGGER_H
+
+#include "sample/target.h"
+
+struct trigger {
+	struct task_struct *task; /* the current one; trigger_enter() fills it in */
+	wire_u64 weight;	  /* in the event's unit */
+	wire_u32 event;		  /* index of the -e */
+	bool in_user;		  /* it fired in user code: there is no kernel stack */
+	bool at_entry;		  /* at a function's first instruction */
+	bool preemptible;	  /* the program may lose its cpu to another task's samples */
+	wire_u8 state;		  /* enum wire_state */
+	wire_u8 cause;		  /* enum wire_cause */
+};
+
+#include "sample/emit.h"
+#include "sample/miss.h"
+#include "sample/walk.h"
+
+/* NULL: no sample is wanted of what runs now. */
+static __always_inline struct cpu_state *trigger_enter(struct trigger *trigger)
+{
+	wire_u32 zero = 0;
+	struct cpu_state *state = bpf_map_lookup_elem(&cpu_states, &zero);
+
+	if (!state || !sampling)
+		return NULL;
+	trigger->task = bpf_get_current_task_btf();
+	if (target_wanted(trigger->task))
+		return state;
+	counter_add(WIRE_COUNTER_FILTERED, 1);
+	return NULL;
+}
+
+/*
+ * A scratch record of this cpu: its level, WIRE_SCRATCH_LEVELS when all are in use. Exchanged in one
+ * step, since of two preemptible samples either may go on first. Verified alone (cursor_load_far_alone()
+ * says how), or all that follows would be looked at once for each level.
+ */
+__attribute__((noinline)) wire_u32 trigger_take_level(struct cpu_state *state)
+{
+	for (wire_u32 level = 0; state && level < WIRE_SCRATCH_LEVELS; level++)
+		if (!__sync_lock_test_and_set(&state->busy[level], 1))
+			return level;
+	return WIRE_SCRATCH_LEVELS;
+}
+
+static __always_inline void trigger_give_level(struct cpu_state *state, wire_u32 level)
+{
+	UNWIND_OPAQUE(level);
+	if (level < WIRE_SCRATCH_LEVELS)
+		*(volatile wire_u32 *)&state->busy[level] = 0;
+}
+
+static __always_inline struct scratch *trigger_scratch(wire_u32 level)
+{
+	wire_u32 index = bpf_get_smp_processor_id() * WIRE_SCRATCH_LEVELS + level;
+
+	return level < WIRE_SCRATCH_LEVELS ? bpf_map_lookup_elem(&scratches, &index) : NULL;
+}
+
+static __always_inline void trigger_describe(struct wire_sample *sample,
+					     const struct trigger *trigger)
+{
+	struct task_struct *task = trigger->task;
+
+	sample->kind = WIRE_SAMPLE;
+	sample->event = trigger->event;
+	sample->weight = trigger->weight;
+	sample->time_ns = bpf_ktime_get_ns();
+	sample->cpu = bpf_get_smp_processor_id();
+	sample->in_user = trigger->in_user;
+	sample->flags = 0;
+	sample->state = trigger->state;
+	sample->cause = trigger->cause;
+	sample->tgid = task->tgid;
+	sample->tid = task->pid;
+	sample->start_ns = task->group_leader->start_time;
+	sample->exec_id = task->self_exec_id;
+	sample->cgroup_id = bpf_get_current_cgroup_id();
+	bpf_get_current_comm(sample->comm, sizeof(sample->comm));
+}
+
+/* CTX is the program's; REGS are those of user code where the trigger has them, else NULL. */
+static __always_inline int trigger_sample(struct scratch *s, struct cpu_state *state,
+					  const struct trigger *trigger, void *ctx,
+					  const struct pt_regs *regs)
+{
+	struct wire_sample *sample = &s->sample;
+
+	trigger_describe(sample, trigger);
+	walk_kernel(s, ctx);
+	walk_user(s, trigger, regs);
+	if (s->cursor.missed)
+		miss_emit(s, state, trigger->task);
+	sample->reason = s->cursor.reason;
+	sample->user_words = s->cursor.words - sample->kernel_frames;
+	sample->user_frames = s->cursor.frames;
+	return emit_sample(s, state);
+}
+
+static __always_inline int trigger_fire(const struct trigger *trigger, struct cpu_state *state,
+					void *ctx, const struct pt_regs *regs)
+{
+	wire_u32 level = trigger_take_level(state);
+	struct scratch *s = trigger_scratch(level);
+
+	if (!s)
+		return emit_lost(trigger->event, trigger->weight, WIRE_LOSS_NESTED);
+	s->cursor.nested = level;
+	trigger_sample(s, state, trigger, ctx, regs);
+	trigger_give_level(state, level);
+	return 0;
+}
+
+#endif

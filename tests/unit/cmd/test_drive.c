@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A run from the command line: what ends it, its command, its progress. The recorder is the test's. */
+#include "test.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/strbuf.h"
+#include "cmd/drive/drive.h"
+#include "cmd/drive/priority.h"
+
+#define MS NSEC_PER_MSEC
+
+static struct {
+	struct strbuf log;
+	struct capture_options asked;
+	uint32_t pids[4];
+	struct loop *loop;
+	int fail_at_open, fail_at_finish;
+	int signal; /* sent when it starts */
+	unsigned int progresses;
+	struct drive_progress progress;
+	bool ignores_sigpipe;
+} run;
+
+static void note(const char *text)
+{
+	strbuf_addf(&run.log, "%s ", text);
+}
+
+/* --- in place of session/ --- */
+
+static bool sigpipe_is(void (*handler)(int))
+{
+	struct sigaction action;
+
+	return !sigaction(SIGPIPE, NULL, &action) && action.sa_handler == handler;
+}
+
+int recorder_open(const struct recorder_options *options, struct loop *loop,
+		  struct recorder **ret_recorder, struct err *err)
+{
+	note("open");
+	assert_non_null(loop);
+	run.loop = loop;
+	run.asked = options->capture;
+	run.ignores_sigpipe = sigpipe_is(SIG_IGN);
+	for (unsigned int i = 0; i < options->capture.pid_count && i < 4; i++)
+		run.pids[i] = options->capture.pids[i];
+	if (run.fail_at_open)
+		return err_set(err, run.fail_at_open, "no capture");
+	*ret_recorder = (struct recorder *)0x1000;
+	return 0;
+}
+
+void recorder_start(struct recorder *recorder)
+{
+	assert_non_null(recorder);
+	note("start");
+	if (run.signal)
+		kill(getpid(), run.signal);
+}
+
+void recorder_get_figures(const struct recorder *recorder, struct recorder_figures *ret_figures)
+{
+	assert_non_null(recorder);
+	*ret_figures = (struct recorder_figures){ 14, 13, 15, 21 };
+}
+
+int recorder_finish(struct recorder *recorder, struct recorder_result *ret_result, struct err *err)
+{
+	assert_non_null(recorder);
+	note("finish");
+	*ret_result = (struct recorder_result){ .samples = 16 };
+	return run.fail_at_finish ? err_set(err, run.fail_at_finish, "no end") : 0;
+}
+
+void recorder_free(struct recorder *recorder)
+{
+	note(recorder ? "free" : "free-none");
+}
+
+void priority_raise(void)
+{
+	note("raise");
+}
+
+void priority_restore(void)
+{
+	note("restore");
+}
+
+/* --- */
+
+static void see_progress(const struct drive_progress *progress)
+{
+	run.progresses++;
+	run.progress = *progress;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&run, 0, sizeof(run));
+	signal(SIGPIPE, SIG_DFL);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	strbuf_release(&run.log);
+	return 0;
+}
+
+static int drive(const struct drive_options *options, struct recorder_result *result)
+{
+	struct err err = { 0 };
+	int r;
+
+	strbuf_reset(&run.log);
+	memset(result, 0xee, sizeof(*result));
+	r = drive_run(options, result, &err);
+	assert_int_equal(r, err.code);
+	return r;
+}
+
+/* --- */
+
+static void some_time(void **state)
+{
+	struct drive_options options = { .duration_ns = 120 * MS };
+	struct recorder_result result;
+	uint64_t begin_ns = clock_now_ns();
+
+	(void)state;
+	assert_int_equal(drive(&options, &result), 0);
+	assert_in_range(clock_now_ns() - begin_ns, 120 * MS, 60000 * MS);
+	assert_string_equal(strbuf_str(&run.log), "raise open start restore finish restore free ");
+	assert_int_equal(result.samples, 16);
+	assert_false(result.interrupted);
+	assert_int_equal(result.exit_status, 0);
+	assert_int_equal(run.asked.pid_count, 0);
+}
+
+/* A reader that leaves is a sink's business; afterwards it is as it was. */
+static void broken_pipes_kill_nobody(void **state)
+{
+	struct drive_options options = { .duration_ns = 1 * MS };
+	struct recorder_result result;
+
+	(void)state;
+	assert_int_equal(drive(&options, &result), 0);
+	assert_true(run.ignores_sigpipe);
+	assert_true(sigpipe_is(SIG_DFL));
+}
+
+static void progress(void **state)
+{
+	struct drive_options options = { .duration_ns = 700 * MS, .progress = see_progress };
+	struct recorder_result result;
+
+	(void)state;
+	assert_int_equal(drive(&options, &result), 0);
+	assert_true(run.progresses >= 1);
+	assert_in_range(run.progress.elapsed_ns, 450 * MS, 60000 * MS);
+	assert_int_equal(run.progress.duration_ns, 700 * MS);
+	assert_int_equal(run.progress.figures.samples, 14);
+	assert_int_equal(run.progress.figures.lost, 13);
+}
+
+static void a_signal_ends_it(void **state)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct drive_options options = { 0 };
+	struct recorder_result result;
+
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+		teardown(state);
+		setup(state);
+		run.signal = signals[i];
+		signal(run.signal, SIG_DFL); /* nohup ignores one of them */
+		assert_int_equal(drive(&options, &result), 0);
+		assert_true(result.interrupted);
+		assert_string_equal(strbuf_str(&run.log),
+				    "raise open start restore finish restore free ");
+	}
+}
+
+static void failures(void **state)
+{
+	struct drive_options options = { .duration_ns = 1 * MS };
+	struct recorder_result result;
+
+	(void)state;
+	run.fail_at_finish = -EIO;
+	assert_int_equal(drive(&options, &result), -EIO);
+	assert_string_equal(strbuf_str(&run.log), "raise open start restore finish restore free ");
+	run.fail_at_open = -EACCES;
+	assert_int_equal(drive(&options, &result), -EACCES);
+	assert_string_equal(strbuf_str(&run.log), "raise open restore free-none ");
+}
+
+/* --- commands --- */
+
+/* It and its children are the targets, and its end is the run's. */
+static void a_command(void **state)
+{
+	char name[] = "/bin/sh", flag[] = "-c", script[] = "exit 3";
+	char *argv[] = { name, flag, script, NULL };
+	struct drive_options options = { 0 };
+	struct recorder_result result;
+
+	(void)state;
+	options.command = argv;
+	assert_int_equal(drive(&options, &result), 0);
+	assert_true(WIFEXITED(result.exit_status));
+	assert_int_equal(WEXITSTATUS(result.exit_status), 3);
+	assert_false(result.interrupted);
+	assert_int_equal(run.asked.pid_count, 1);
+	assert_true(run.pids[0] > 1);
+	assert_true(run.asked.follow_children);
+}
+
+static void a_command_and_the_whole_host(void **state)
+{
+	char name[] = "true", *argv[] = { name, NULL };
+	struct drive_options options = { 0 };
+	struct recorder_result result;
+
+	(void)state;
+	options.command = argv;
+	options.whole_host = true;
+	assert_int_equal(drive(&options, &result), 0);
+	assert_int_equal(run.asked.pid_count, 0);
+	assert_false(run.asked.follow_children);
+}
+
+/* The time is over first: the command is ended. */
+static void a_command_that_goes_on(void **state)
+{
+	char name[] = "sleep", seconds[] = "60", *argv[] = { name, seconds, NULL };
+	struct drive_options options = { .duration_ns = 120 * MS };
+	struct recorder_result result;
+
+	(void)state;
+	options.command = argv;
+	assert_int_equal(drive(&options, &result), 0);
+	assert_int_equal(kill((pid_t)run.pids[0], 0), -1);
+}
+
+static void a_command_that_is_not_there(void **state)
+{
+	char name[] = "/no/such/program", *argv[] = { name, NULL };
+	struct drive_options options = { 0 };
+	struct recorder_result result;
+
+	(void)state;
+	options.command = argv;
+	assert_int_equal(drive(&options, &result), -ENOENT);
+}
+
+/* A write into a pipe that nobody reads ends it, as in a shell. */
+static void a_command_has_its_sigpipe(void **state)
+{
+	char name[] = "/bin/sh", flag[] = "-c", script[] = "kill -PIPE $$; exit 3";
+	char *argv[] = { name, flag, script, NULL };
+	struct drive_options options = { .command = argv };
+	struct recorder_result result;
+
+	(void)state;
+	assert_int_equal(drive(&options, &result), 0);
+	assert_true(WIFSIGNALED(result.exit_status));
+	assert_int_equal(WTERMSIG(result.exit_status), SIGPIPE);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(some_time),
+		TEST(broken_pipes_kill_nobody),
+		TEST(progress),
+		TEST(a_signal_ends_it),
+		TEST(failures),
+		TEST(a_command),
+		TEST(a_command_and_the_whole_host),
+		TEST(a_command_that_goes_on),
+		TEST(a_command_that_is_not_there),
+		TEST(a_command_has_its_sigpipe),
+	};
+
+	return cmocka_run_group_tests_name("drive", tests, NULL, NULL);
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/probes/uprobe.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/strbuf.h"
+
+#define UPROBE_SYSFS  "/sys/bus/event_source/devices/uprobe"
+#define UPROBE_PREFIX "uprobe:"
+#define RETURN_PREFIX "uretprobe:"
+
+bool uprobe_is_name(const char *name)
+{
+	return strncmp(name, UPROBE_PREFIX, strlen(UPROBE_PREFIX)) == 0 ||
+	       strncmp(name, RETURN_PREFIX, strlen(RETURN_PREFIX)) == 0;
+}
+
+static int uprobe_malformed(const char *name, struct err *err)
+{
+	err_set(err, -EINVAL, "'%s' does not say what to probe", name);
+	return err_hint(err, "probes are uprobe:LIB:FUNC[+OFFSET] and uretprobe:LIB:FUNC, "
+			     "as in uprobe:libc.so.6:malloc");
+}
+
+static bool uprobe_copy(char *dst, size_t size, const char *text, size_t len)
+{
+	if (len == 0 || len >= size)
+		return false;
+	memcpy(dst, text, len);
+	dst[len] = 0;
+	return true;
+}
+
+/* "+16" or "+0x10". */
+static bool uprobe_parse_plus(const char *text, uint64_t *ret_plus)
+{
+	char *end;
+
+	if (text[1] < '0' || text[1] > '9')
+		return false;
+	errno = 0;
+	*ret_plus = strtoull(text + 1, &end, 0);
+	return !errno && !*end;
+}
+
+/* LIB may hold colons, a function's name none. */
+static bool uprobe_split(const char *text, struct uprobe *probe)
+{
+	const char *colon = strrchr(text, ':'), *function, *plus;
+
+	if (!colon)
+		return false;
+	function = colon + 1;
+	plus = strchr(function, '+');
+	if (plus && (probe->is_return || !uprobe_parse_plus(plus, &probe->plus)))
+		return false;
+	return uprobe_copy(probe->library, sizeof(probe->library), text, (size_t)(colon - text)) &&
+	       uprobe_copy(probe->function, sizeof(probe->function), function,
+			   plus ? (size_t)(plus - function) : strlen(function));
+}
+
+int uprobe_parse_format(const char *text)
+{
+	unsigned int bit;
+	char end;
+
+	if (sscanf(text, "config:%2u%c", &bit, &end) < 1 || bit > 63)
+		return -EBADMSG;
+	return (int)bit;
+}
+
+static int uprobe_read(const char *name, struct strbuf *text)
+{
+	_cleanup_strbuf_ struct strbuf path = STRBUF_INIT;
+
+	strbuf_addf(&path, UPROBE_SYSFS "/%s", name);
+	return file_read(strbuf_str(&path), 64, text);
+}
+
+static int uprobe_take_pmu(struct uprobe *probe, struct err *err)
+{
+	_cleanup_strbuf_ struct strbuf type = STRBUF_INIT, format = STRBUF_INIT;
+	int bit;
+
+	if (uprobe_read("type", &type) < 0 || uprobe_read("format/retprobe", &format) < 0 ||
+	    (bit = uprobe_parse_format(strbuf_str(&format))) < 0) {
+		err_set(err, -EOPNOTSUPP, "this kernel has no uprobes");
+		return err_hint(err, "it must be built with CONFIG_UPROBE_EVENTS");
+	}
+	probe->type = (uint32_t)strtoul(strbuf_str(&type), NULL, 10);
+	probe->config = probe->is_return ? 1ULL << bit : 0;
+	return 0;
+}
+
+int uprobe_parse(const char *name, struct uprobe *ret_probe, struct err *err)
+{
+	struct uprobe probe = { .is_return =
+					strncmp(name, RETURN_PREFIX, strlen(RETURN_PREFIX)) == 0 };
+	int r;
+
+	if (!uprobe_split(strchr(name, ':') + 1, &probe))
+		return uprobe_malformed(name, err);
+	r = uprobe_take_pmu(&probe, err);
+	if (r == 0)
+		*ret_probe = probe;
+	return r;
+}
+
+void uprobe_fill_attr(const struct uprobe *probe, struct perf_event_attr *attr)
+{
+	attr->type = probe->type;
+	attr->config = probe->config;
+	attr->uprobe_path = (uintptr_t)probe->path;
+	attr->probe_offset = probe->offset;
+}

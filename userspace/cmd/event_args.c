@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cmd/event_args.h"
+
+#include "symbolize/probe_find.h"
+
+static int find_probe(const struct event_args *args, struct uprobe *probe, struct err *err)
+{
+	const struct probe_request request = { .library = probe->library,
+					       .function = probe->function,
+					       .plus = probe->plus,
+					       .pids = args->pids,
+					       .pid_count = args->pid_count };
+	struct probe_place place;
+	int r = probe_find(&request, &place, err);
+
+	if (r < 0)
+		return r;
+	snprintf(probe->path, sizeof(probe->path), "%s", place.path);
+	probe->offset = place.offset;
+	return 0;
+}
+
+int event_args_parse(const struct event_args *args, struct capture_event *ret_events,
+		     struct err *err)
+{
+	for (size_t i = 0; i < args->count; i++) {
+		struct capture_event *event = &ret_events[i];
+		int r = capture_event_parse(args->names[i], args->freq_hz, event, err);
+
+		if (r == 0 && event->trigger == CAPTURE_TRIGGER_UPROBE)
+			r = find_probe(args, &event->probe, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What -e options say, looked up: for every command that takes samples. */
+#ifndef HOSTPROF_CMD_EVENT_ARGS_H
+#define HOSTPROF_CMD_EVENT_ARGS_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "capture/event.h"
+
+/*
+ * COUNT events by name, for FREQ_HZ and these processes (0: all): a probe's library is looked for in them.
+ * Errors are those of capture_event_parse() and probe_find().
+ */
+struct event_args {
+	const char *const *names;
+	size_t count;
+	uint32_t freq_hz;
+	const uint32_t *pids;
+	unsigned int pid_count;
+};
+
+int event_args_parse(const struct event_args *args, struct capture_event *ret_events,
+		     struct err *err);
+
+#endif

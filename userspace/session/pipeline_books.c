@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/pipeline_books.h"
+
+#include "jvm/layout/libjvm.h"
+#include "session/pipeline_apply.h"
+
+/* PATH is borrowed by the mapping. */
+static struct mapping mapping_of(const struct side_event *event, char *path)
+{
+	return (struct mapping){
+		.start = event->addr,
+		.end = event->addr + event->len,
+		.pgoff = event->pgoff,
+		.key = { event->major, event->minor, event->inode, event->inode_generation },
+		.path = path,
+	};
+}
+
+/* --- files: one that a process maps may be gone in a moment ----------------------------------- */
+
+static void open_file(struct pipeline *pipeline, const struct side_event *event)
+{
+	const struct file_key key = { event->major, event->minor, event->inode,
+				      event->inode_generation };
+
+	if (event->inode)
+		image_cache_open(pipeline->images, &key, event->pid, event->addr,
+				 event->addr + event->len, event->name);
+}
+
+/* --- the unwinder's tables -------------------------------------------------------------------- */
+
+static void unwinder_maps(struct pipeline *pipeline, const struct side_event *event)
+{
+	_cleanup_free_ char *path = xstrdup(event->name);
+	struct mapping mapping = mapping_of(event, path);
+
+	unwinder_note_mapping(pipeline->unwinder, event->pid, &mapping);
+}
+
+static void unwinder_execs(struct pipeline *pipeline, const struct side_event *event)
+{
+	unwinder_note_exec(pipeline->unwinder, event->pid, event->time_ns);
+}
+
+static void unwinder_exits(struct pipeline *pipeline, const struct side_event *event)
+{
+	if (event->pid == event->tid)
+		unwinder_note_exit(pipeline->unwinder, event->pid);
+}
+
+/* --- samples that are held back --------------------------------------------------------------- */
+
+static void keep_walks(struct pipeline *pipeline, const struct side_event *event)
+{
+	merge_keep_process_for_later(&pipeline->queue, event->pid);
+}
+
+/* --- the registry ----------------------------------------------------------------------------- */
+
+/* The child inherits its exe and its cgroup. */
+static void complete_parent(struct pipeline *pipeline, const struct side_event *event)
+{
+	(void)registry_find_complete(pipeline->registry, event->ppid);
+}
+
+static void registry_maps(struct pipeline *pipeline, const struct side_event *event)
+{
+	_cleanup_free_ char *path = xstrdup(event->name);
+	struct mapping mapping = mapping_of(event, path);
+
+	registry_mmap(pipeline->registry, event->time_ns, event->pid, &mapping);
+}
+
+static void registry_renames(struct pipeline *pipeline, const struct side_event *event)
+{
+	registry_comm(pipeline->registry, event->time_ns, event->pid, event->tid, event->name);
+}
+
+static void registry_execs(struct pipeline *pipeline, const struct side_event *event)
+{
+	struct process *process = registry_find(pipeline->registry, event->pid);
+
+	if (process)
+		pipeline_books_forget(process, pipeline);
+	registry_exec(pipeline->registry, event->time_ns, event->pid, event->name);
+}
+
+/* A new thread of a known process is no new process. */
+static void registry_forks(struct pipeline *pipeline, const struct side_event *event)
+{
+	if (event->pid != event->ppid)
+		registry_fork(pipeline->registry, event->time_ns, event->pid, event->ppid);
+}
+
+static void registry_exits(struct pipeline *pipeline, const struct side_event *event)
+{
+	if (event->pid == event->tid)
+		registry_exit(pipeline->registry, event->time_ns, event->pid);
+}
+
+static void registry_loses(struct pipeline *pipeline, const struct side_event *event)
+{
+	profile_add_counter(&pipeline->profile, "sideband.lost", "", event->lost);
+	registry_note_loss(pipeline->registry);
+}
+
+/* --- agents, names, accounts, JVMs ------------------------------------------------------------ */
+
+static void add_agent(struct pipeline *pipeline, const struct side_event *event)
+{
+	struct process *process;
+
+	if (!libjvm_is_path(event->name, strlen(event->name)))
+		return;
+	process = registry_find(pipeline->registry, event->pid);
+	if (process && jvm_table_get(pipeline->jvms, process))
+		agents_add(pipeline->agents, process, pipeline_is_target(pipeline, process));
+}
+
+static void forget_agent(struct pipeline *pipeline, struct process *process)
+{
+	agents_forget(pipeline->agents, process);
+}
+
+static void forget_names(struct pipeline *pipeline, struct process *process)
+{
+	symbolizer_forget(pipeline->symbolizer, process);
+}
+
+static void forget_account(struct pipeline *pipeline, struct process *process)
+{
+	ledger_forget(&pipeline->ledger, process);
+}
+
+static void forget_jvm(struct pipeline *pipeline, struct process *process)
+{
+	jvm_table_forget(pipeline->jvms, process);
+}
+
+/* --- the list --------------------------------------------------------------------------------- */
+
+typedef void (*hear_fn)(struct pipeline *pipeline, const struct side_event *event);
+
+/* From top to bottom; what a later one does may rely on what the earlier ones have done. */
+static const struct {
+	const char *name;
+	hear_fn now[SIDE_KINDS], in_order[SIDE_KINDS];
+	/* In order, too: a generation has ended, by exec or because nothing of it can come any more. */
+	void (*forget)(struct pipeline *pipeline, struct process *process);
+} books[] = {
+	{ .name = "files", .now = { [SIDE_MMAP] = open_file } },
+	{ .name = "unwinder",
+	  .now = { [SIDE_MMAP] = unwinder_maps,
+		   [SIDE_EXEC] = unwinder_execs,
+		   [SIDE_EXIT] = unwinder_exits } },
+	{ .name = "walks", .now = { [SIDE_EXEC] = keep_walks } },
+	{ .name = "registry",
+	  .now = { [SIDE_FORK] = complete_parent },
+	  .in_order = { [SIDE_MMAP] = registry_maps,
+			[SIDE_COMM] = registry_renames,
+			[SIDE_EXEC] = registry_execs,
+			[SIDE_FORK] = registry_forks,
+			[SIDE_EXIT] = registry_exits,
+			[SIDE_LOST] = registry_loses } },
+	{ .name = "agents", .in_order = { [SIDE_MMAP] = add_agent }, .forget = forget_agent },
+	{ .name = "names", .forget = forget_names },
+	{ .name = "ledger", .forget = forget_account },
+	{ .name = "jvms", .forget = forget_jvm },
+};
+
+void pipeline_books_now(struct pipeline *pipeline, const struct side_event *event)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(books); i++)
+		if (books[i].now[event->kind])
+			books[i].now[event->kind](pipeline, event);
+}
+
+void pipeline_books_in_order(struct pipeline *pipeline, const struct side_event *event)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(books); i++)
+		if (books[i].in_order[event->kind])
+			books[i].in_order[event->kind](pipeline, event);
+}
+
+void pipeline_books_forget(struct process *process, void *data)
+{
+	struct pipeline *pipeline = data;
+
+	for (size_t i = 0; i < ARRAY_SIZE(books); i++)
+		if (books[i].forget)
+			books[i].forget(pipeline, process);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who hears of processes: one list of all that know something of them. Each record of the side-band
+ * goes down it twice:
+ *
+ *	now       as soon as it is drained: for what follows the kernel, as tables of BPF do
+ *	in order  when all samples from before it are done: for names, and what samples are counted by
+ *
+ * What a book knows of a process is attached to it (process/book.h), and detached in `forget`.
+ */
+#ifndef HOSTPROF_SESSION_PIPELINE_BOOKS_H
+#define HOSTPROF_SESSION_PIPELINE_BOOKS_H
+
+#include "session/pipeline.h"
+
+/* A record that has just been drained. */
+void pipeline_books_now(struct pipeline *pipeline, const struct side_event *event);
+
+/* The same record when its time has come. */
+void pipeline_books_in_order(struct pipeline *pipeline, const struct side_event *event);
+
+/*
+ * A process has gone or execed: nobody may keep what was known of it. For registry_expire(); DATA is
+ * the pipeline.
+ */
+void pipeline_books_forget(struct process *process, void *data);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A sink that hurries gets a sample before its turn: the registry, the symbols and the code maps are
+ * those of now and not yet those of its time, since side-band is applied in order. What that changes
+ * is found out when its turn comes, and told.
+ */
+#include "session/pipeline_show.h"
+
+#include "base/clock.h"
+
+const char *pipeline_thread_name(struct pipeline *pipeline, struct process *process,
+				 const struct wire_sample *sample, char comm[WIRE_COMM_LEN + 1],
+				 uint64_t *ret_java_tid)
+{
+	struct jvm *jvm = process ? jvm_table_get(pipeline->jvms, process) : NULL;
+	const char *name = NULL;
+
+	if (jvm)
+		name = jvm_thread_name(jvm, sample->tid, sample->time_ns, ret_java_tid);
+	if (name && *name)
+		return name;
+	memcpy(comm, sample->comm, WIRE_COMM_LEN);
+	comm[WIRE_COMM_LEN] = '\0';
+	return comm;
+}
+
+/* The labels that the ledger will give it, but for those of JVMs. */
+static struct sink_process describe(const struct process *process, const struct wire_sample *sample,
+				    char comm[WIRE_COMM_LEN + 1])
+{
+	struct sink_process known = {
+		sample->tgid, sample->exec_id, sample->start_ns, comm, "", "", "", "", ""
+	};
+
+	memcpy(comm, sample->comm, WIRE_COMM_LEN);
+	comm[WIRE_COMM_LEN] = '\0';
+	if (!process)
+		return known;
+	known.name = process->comm[0] ? process->comm : comm;
+	known.exe = process->exe ? process->exe : "";
+	known.cgroup = process->cgroup ? process->cgroup : "";
+	known.container_id = process->container_id;
+	return known;
+}
+
+/* *RET_TOLD: all that is said of it but its process; texts are the profile's. */
+static struct merge_shown resolve_now(struct pipeline *pipeline, struct process *process,
+				      const struct wire_sample *sample,
+				      struct sink_sample *ret_told)
+{
+	struct profile *profile = &pipeline->profile;
+	char comm[WIRE_COMM_LEN + 1];
+	uint64_t java_tid = 0;
+	const char *name = pipeline_thread_name(pipeline, process, sample, comm, &java_tid);
+	struct merge_shown shown = {
+		.id = pipeline->samples,
+		.thread_name = profile_string(profile, name),
+		.tables_serial = pipeline->tables_serial,
+		.is_shown = true,
+	};
+
+	shown.stack = symbolizer_stack_now(pipeline->symbolizer, profile, process, sample);
+	*ret_told = (struct sink_sample){
+		.id = shown.id,
+		.time_ns = sample->time_ns,
+		.weight = sample->weight,
+		.event = pipeline->event_ids[sample->event],
+		.stack = shown.stack,
+		.state = sample->in_user ? STATE_RUNNING_USER : STATE_RUNNING_KERNEL,
+		.tid = sample->tid,
+		.java_tid = (uint32_t)java_tid,
+		.thread = profile_get_string(profile, shown.thread_name),
+	};
+	return shown;
+}
+
+struct merge_shown pipeline_show_arrival(struct pipeline *pipeline, struct process *process,
+					 const struct wire_sample *sample)
+{
+	char comm[WIRE_COMM_LEN + 1];
+	struct merge_shown shown = { .id = pipeline->samples };
+	struct sink_process known;
+	struct sink_sample told;
+
+	if (!sinks_hurry(&pipeline->sinks))
+		return shown;
+	if (process &&
+	    process_news_has(&pipeline->news, sample->tgid, sample->time_ns, pipeline->applied_ns))
+		process = NULL;
+	shown = resolve_now(pipeline, process, sample, &told);
+	known = describe(process, sample, comm);
+	told.process = &known;
+	sinks_arrived(&pipeline->sinks, &pipeline->profile, &told);
+	return shown;
+}
+
+static enum sink_finish compare(const struct pipeline *pipeline, const struct merge_shown *shown,
+				uint32_t stack, uint32_t thread_name)
+{
+	if (shown->is_shown && shown->tables_serial == pipeline->tables_serial &&
+	    shown->stack == stack && shown->thread_name == thread_name)
+		return SINK_SAME;
+	return SINK_CORRECTED;
+}
+
+void pipeline_show_finished(struct pipeline *pipeline, const struct merge_item *item,
+			    const struct ledger_entry *entry, const struct profile_sample *row)
+{
+	const struct profile_thread *thread = profile_get_thread(&pipeline->profile, row->thread);
+	struct sink_process process = { entry->pid,    entry->exec_id,	   entry->start_ns,
+					entry->name,   entry->exe,	   entry->container_id,
+					entry->cgroup, entry->jvm_version, entry->main_class };
+	struct sink_sample told = { .id = item->shown.id,
+				    .time_ns = row->time_ns,
+				    .weight = row->weight,
+				    .event = row->event,
+				    .stack = row->stack,
+				    .state = row->state,
+				    .tid = thread->tid,
+				    .java_tid = thread->java_tid,
+				    .thread = profile_get_string(&pipeline->profile, thread->name),
+				    .process = &process };
+
+	sinks_finished(&pipeline->sinks, &pipeline->profile, &told,
+		       compare(pipeline, &item->shown, row->stack, thread->name));
+}
+
+/* A JVM's threads are forks, too, and have no news of their own. */
+void pipeline_show_side(struct pipeline *pipeline, const struct side_event *event)
+{
+	struct sink_process_event told = { .time_ns = event->time_ns,
+					   .pid = event->pid,
+					   .name = "" };
+
+	if (event->kind == SIDE_FORK && event->pid != event->ppid) {
+		told.life = SINK_STARTED;
+		told.ppid = event->ppid;
+	} else if (event->kind == SIDE_EXEC) {
+		told.life = SINK_EXECED;
+		told.name = event->name;
+	} else if (event->kind == SIDE_EXIT && event->pid == event->tid) {
+		told.life = SINK_EXITED;
+	} else {
+		return;
+	}
+	if (sinks_hurry(&pipeline->sinks) && told.life != SINK_EXITED)
+		process_news_put(&pipeline->news, event->pid, event->time_ns, pipeline->applied_ns);
+	sinks_process(&pipeline->sinks, &told);
+}
+
+void pipeline_show_loss(struct pipeline *pipeline, uint32_t pid, unsigned int event,
+			enum wire_loss why, const struct ledger_loss *loss)
+{
+	bool is_known = event < pipeline->options->event_count;
+
+	sinks_lost(
+		&pipeline->sinks,
+		&(struct sink_loss){ .event = is_known ? pipeline->options->events[event].name : "",
+				     .reason = ledger_loss_id(why),
+				     .pid = pid,
+				     .samples = loss->count,
+				     .weight = loss->weight });
+}
+
+int pipeline_show_end(struct pipeline *pipeline, struct err *err)
+{
+	struct capture_stats stats;
+	struct sink_sums sums = { .samples = pipeline->ledger.samples,
+				  .late_samples = pipeline->late_samples };
+
+	capture_get_stats(pipeline->capture, &stats);
+	sums.lost_samples =
+		ledger_lost(&pipeline->ledger) + stats.counters[WIRE_COUNTER_LOST_UNKNOWN];
+	return sinks_end(&pipeline->sinks, &pipeline->profile, &sums, err);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the pipeline tells its sinks: at arrival what is known then, in order what became of it. */
+#ifndef HOSTPROF_SESSION_PIPELINE_SHOW_H
+#define HOSTPROF_SESSION_PIPELINE_SHOW_H
+
+#include "session/pipeline.h"
+
+/* The full name of SAMPLE's thread; COMM is room for the kernel's. PROCESS: NULL when unknown. */
+const char *pipeline_thread_name(struct pipeline *pipeline, struct process *process,
+				 const struct wire_sample *sample, char comm[WIRE_COMM_LEN + 1],
+				 uint64_t *ret_java_tid);
+
+/*
+ * SAMPLE has arrived; it gets the next id. Sinks that hurry are shown it, with raw addresses where
+ * the registry (PROCESS; may be NULL) is known to be behind.
+ */
+struct merge_shown pipeline_show_arrival(struct pipeline *pipeline, struct process *process,
+					 const struct wire_sample *sample);
+
+/* ITEM's sample is ROW of the profile now. */
+void pipeline_show_finished(struct pipeline *pipeline, const struct merge_item *item,
+			    const struct ledger_entry *entry, const struct profile_sample *row);
+
+/* A record of the side-band has arrived. */
+void pipeline_show_side(struct pipeline *pipeline, const struct side_event *event);
+
+/* PID 0 and EVENT WIRE_MAX_EVENTS: not known. */
+void pipeline_show_loss(struct pipeline *pipeline, uint32_t pid, unsigned int event,
+			enum wire_loss why, const struct ledger_loss *loss);
+
+/* All is applied and all figures are written. */
+int pipeline_show_end(struct pipeline *pipeline, struct err *err);
+
+#endif

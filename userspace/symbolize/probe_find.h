@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names to addresses: which file a probe's library is, and where in it the function begins. */
+#ifndef HOSTPROF_SYMBOLIZE_PROBE_FIND_H
+#define HOSTPROF_SYMBOLIZE_PROBE_FIND_H
+
+#include <limits.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct probe_request {
+	const char *library;  /* a path, or file name or soname of what a process maps as code */
+	const char *function; /* as the symbol tables have it: C++ mangled */
+	uint64_t plus;	      /* bytes */
+	const uint32_t *pids; /* whose libraries are looked through; NULL and 0: of all processes */
+	unsigned int pid_count;
+};
+
+struct probe_place {
+	char path[PATH_MAX]; /* by which this process opens the file, now */
+	uint64_t offset;     /* in the file */
+};
+
+/*
+ * The function is looked for in .dynsym, .symtab, .gnu_debugdata and the debug file. -ENOENT: no such library
+ * or function; -EINVAL: more than one, or one that cannot be probed. The sentence says which.
+ */
+int probe_find(const struct probe_request *request, struct probe_place *ret_place, struct err *err);
+
+#endif

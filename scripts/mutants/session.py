@@ -169,7 +169,8 @@ AGENTS_USED = [
            "return agents->busy_since_ns && clock_now_ns() - agents->busy_since_ns < BUSY_LIMIT_NS;",
            "return agents->busy_since_ns;", LOOKED_FOR),
     Mutant("a JVM's failure is not told", AGENTS, "if (attach->err.code)", "if (0)", LOOKED_FOR),
-    Mutant("JVMs that ended are not counted", AGENTS, "agents->past_jvms += agent->sampled;", "", LOOKED_FOR),
+    Mutant("JVMs that ended are not counted", AGENTS, "agents->past_jvms += agent->sampled;", "",
+           ["test_agents_past"]),
 ]
 
 ARRIVING = [

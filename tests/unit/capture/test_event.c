@@ -68,6 +68,7 @@ static void expect_hardware(const char *name, uint32_t type, uint64_t config)
 		assert_true(e.fell_back);
 		assert_true(capture_event_is_clock(&e));
 		assert_int_equal(e.period, 4000000);
+		assert_int_equal(e.freq_hz, 0);
 		assert_string_equal(e.unit, "nanoseconds");
 	}
 }

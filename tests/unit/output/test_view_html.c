@@ -67,6 +67,29 @@ static void test_page_stands_alone(void **state)
 	profile_release(&p);
 }
 
+/* More than one piece of it is put at a time. */
+static void test_much_data(void **state)
+{
+	char title[12000];
+	uint32_t random = 1;
+	struct profile p;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(title); i++) {
+		random = random * 1103515245 + 12345;
+		title[i] = (char)('A' + (random >> 16) % 26);
+	}
+	title[sizeof(title) - 1] = '\0';
+	view_fixture_init(&p);
+	{
+		_cleanup_free_ char *page = render(&p, title);
+		_cleanup_free_ char *json = page_json(page);
+
+		assert_non_null(strstr(json, title));
+	}
+	profile_release(&p);
+}
+
 static void test_data_holds_the_profile(void **state)
 {
 	struct profile p;
@@ -153,6 +176,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_page_is_whole),
 		cmocka_unit_test(test_page_stands_alone),
+		cmocka_unit_test(test_much_data),
 		cmocka_unit_test(test_data_holds_the_profile),
 		cmocka_unit_test(test_hostile_names_stay_in_the_data),
 		cmocka_unit_test(test_equal_profiles_give_equal_pages),

@@ -10,7 +10,7 @@ JAVA = "userspace/symbolize/java.c"
 PERF_MAP = "userspace/symbolize/perf_map.c"
 SOURCE = "userspace/symbolize/source.c"
 SOURCES = "userspace/symbolize/sources.c"
-LRU = "userspace/base/lru.c"
+LRU = "userspace/base/cache/lru.c"
 WORDS = "userspace/symbolize/sample_words.c"
 
 EARLY = ["test_symbolize_now"]
@@ -100,7 +100,7 @@ PERF_MAPS = [
     Mutant("a perf map is looked for once", NATIVE, "now < cache->next_perf_map_ns)", "cache->next_perf_map_ns)",
            STACKS),
     Mutant("an early look for a perf map is the look of a second", NATIVE, "build->is_early || now", "now", EARLY),
-    Mutant("addresses of the unknown are lost", NATIVE, "if (build->is_raw)", "if (0)", EARLY),
+    Mutant("addresses of the unknown are lost", NATIVE, "if (!build->is_raw)", "if (1)", EARLY),
     Mutant("the first raw address is called a start", SYMBOLIZER, "&& !build->is_raw", "", EARLY),
 ]
 

@@ -23,6 +23,8 @@
 /* After lost records we ask again; each time later when it does not help. */
 #define JVM_REPLAY_PAUSE_NS	(500 * NSEC_PER_MSEC)
 #define JVM_REPLAY_MAX_PAUSE_NS (60 * NSEC_PER_SEC)
+/* Of more threads than a kernel has by default (pid_max: 32,768). */
+#define JVM_TIDS_BYTES (40000 * LRU_ENTRY_BYTES)
 
 struct jvm *jvm_new(uint32_t pid, const struct mapping *libjvm, struct vmstructs_cache *cache)
 {
@@ -35,6 +37,7 @@ struct jvm *jvm_new(uint32_t pid, const struct mapping *libjvm, struct vmstructs
 	jvm->cache = cache;
 	jvm->reader.fd = -1;
 	jvm->layout_wait_ns = JVM_LAYOUT_WAIT_NS;
+	lru_init(&jvm->ns_tids, JVM_TIDS_BYTES, NULL, NULL);
 	return jvm;
 }
 
@@ -48,7 +51,7 @@ void jvm_free(struct jvm *jvm)
 	code_names_free(jvm->code);
 	method_names_free(jvm->names);
 	vmstructs_close(jvm->vs);
-	hmap_release(&jvm->ns_tids);
+	lru_clear(&jvm->ns_tids);
 	free(jvm->libjvm.path);
 	free(jvm);
 }
@@ -346,7 +349,7 @@ static uint32_t ns_tid(struct jvm *jvm, uint32_t tid)
 
 	if (jvm->same_tids)
 		return tid;
-	if (hmap_get(&jvm->ns_tids, tid, &value))
+	if (lru_get(&jvm->ns_tids, tid, &value))
 		return (uint32_t)value;
 	snprintf(path, sizeof(path), "/proc/%u/task/%u/status", jvm->pid, tid);
 	if (!file_read(path, 16384, &text) &&
@@ -354,11 +357,8 @@ static uint32_t ns_tid(struct jvm *jvm, uint32_t tid)
 		value = status.ns_pid;
 	else
 		value = 0;
-	/* Threads come and go; a full table is cheaper to fill again than to prune. */
-	if (jvm->ns_tids.len > 65536)
-		hmap_clear(&jvm->ns_tids);
 	if (value)
-		hmap_put(&jvm->ns_tids, tid, value);
+		lru_put(&jvm->ns_tids, tid, value, 0);
 	return (uint32_t)value;
 }
 

@@ -13,8 +13,9 @@ struct kept_frames {
 
 #define IS_SINGLE (1ULL << 63)
 
-void kept_frames_drop(uint64_t value)
+void kept_frames_drop(uint64_t value, void *data)
 {
+	(void)data;
 	if (!(value & IS_SINGLE))
 		free((void *)(uintptr_t)value);
 }

@@ -31,7 +31,7 @@ int symbolizer_new(struct image_cache *images, struct jvm_table *jvms,
 	symbolizer->images = images;
 	symbolizer->jvms = jvms;
 	symbolizer->jit_mapping = PROFILE_NONE;
-	lru_init(&symbolizer->kernel_frames, MAX_KERNEL_BYTES, kept_frames_drop);
+	lru_init(&symbolizer->kernel_frames, MAX_KERNEL_BYTES, kept_frames_drop, NULL);
 	*ret_symbolizer = symbolizer;
 	return 0;
 }
@@ -90,8 +90,8 @@ static struct process_cache *get_cache(struct symbolizer *symbolizer, struct pro
 
 	if (!cache) {
 		cache = xcalloc(1, sizeof(*cache));
-		lru_init(&cache->frames, MAX_FRAME_BYTES, kept_frames_drop);
-		lru_init(&cache->stacks, MAX_STACK_BYTES, NULL);
+		lru_init(&cache->frames, MAX_FRAME_BYTES, kept_frames_drop, NULL);
+		lru_init(&cache->stacks, MAX_STACK_BYTES, NULL, NULL);
 		book_attach(&symbolizer->processes, &process->attached, &cache->attachment);
 	}
 	if (cache->mappings_serial != process->mappings_serial) {

@@ -3,8 +3,8 @@
 #ifndef HOSTPROF_SYMBOLIZE_SYMBOLIZER_PRIVATE_H
 #define HOSTPROF_SYMBOLIZE_SYMBOLIZER_PRIVATE_H
 
+#include "base/cache/lru.h"
 #include "base/hmap.h"
-#include "base/lru.h"
 #include "jvm/jvm.h"
 #include "symbolize/kernel.h"
 #include "symbolize/perf_map.h"
@@ -63,7 +63,7 @@ uint32_t stack_push_name(struct stack_build *build, const char *name, enum frame
 			 uint32_t mapping);
 
 /* symbolize/source.c: for the caches of frames, what goes. */
-void kept_frames_drop(uint64_t value);
+lru_drop_fn kept_frames_drop;
 
 /* symbolize/kernel_frame.c */
 symbol_find_fn kernel_find;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "test.h"
 
-#include "base/lru.h"
+#include "base/cache/lru.h"
 
 #define ROOM(entries) ((entries) * (size_t)LRU_ENTRY_BYTES)
 
 static unsigned int dropped;
 static uint64_t last_dropped;
 
-static void note_drop(uint64_t value)
+static void note_drop(uint64_t value, void *data)
 {
+	assert_ptr_equal(data, &dropped);
 	dropped++;
 	last_dropped = value;
 }
@@ -19,7 +20,7 @@ static struct lru new_lru(size_t limit_bytes)
 	struct lru lru;
 
 	dropped = 0;
-	lru_init(&lru, limit_bytes, note_drop);
+	lru_init(&lru, limit_bytes, note_drop, &dropped);
 	return lru;
 }
 
@@ -91,6 +92,24 @@ static void bytes_count(void **state)
 	lru_clear(&lru);
 }
 
+static void one_at_a_time(void **state)
+{
+	struct lru lru = new_lru(ROOM(3));
+
+	(void)state;
+	lru_drop_oldest(&lru);
+	put(&lru, 1);
+	put(&lru, 2);
+	assert_true(has(&lru, 1));
+	lru_drop_oldest(&lru);
+	assert_int_equal(dropped, 1);
+	assert_int_equal(last_dropped, 102);
+	assert_true(has(&lru, 1));
+	lru_clear(&lru);
+	lru_drop_oldest(&lru);
+	assert_int_equal(dropped, 2);
+}
+
 /* Against a plain list that does the same. */
 static void like_a_list(void **state)
 {
@@ -129,9 +148,8 @@ static void like_a_list(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_oldest_goes_alone),
-		cmocka_unit_test(asking_keeps),
-		cmocka_unit_test(bytes_count),
+		cmocka_unit_test(the_oldest_goes_alone), cmocka_unit_test(asking_keeps),
+		cmocka_unit_test(bytes_count),		 cmocka_unit_test(one_at_a_time),
 		cmocka_unit_test(like_a_list),
 	};
 

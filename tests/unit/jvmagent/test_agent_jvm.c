@@ -363,6 +363,15 @@ static void threads_of_a_pid_namespace(void **state)
 	assert_string_equal(jvm_thread_name(p.jvm, agent_gettid(), p.now_ns, &java_tid),
 			    "worker-1");
 	assert_int_equal(p.jvm->ns_tids.len, 2);
+	/* A few tids need not be looked up again, of a JVM with more threads the last. */
+	assert_true(p.jvm->ns_tids.limit_bytes <= 2U << 20);
+	lru_set_limit(&p.jvm->ns_tids, LRU_ENTRY_BYTES);
+	assert_string_equal(jvm_thread_name(p.jvm, other, p.now_ns, &java_tid), "main");
+	assert_int_equal(p.jvm->ns_tids.len, 1);
+	lru_set_limit(&p.jvm->ns_tids, 2 * LRU_ENTRY_BYTES);
+	assert_string_equal(jvm_thread_name(p.jvm, agent_gettid(), p.now_ns, &java_tid),
+			    "worker-1");
+	assert_int_equal(p.jvm->ns_tids.len, 2);
 	/* Of another process. */
 	assert_null(jvm_thread_name(p.jvm, (uint32_t)getppid(), p.now_ns, &java_tid));
 	assert_int_equal(p.jvm->ns_tids.len, 2);

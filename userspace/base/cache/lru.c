@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/lru.h"
+#include "base/cache/lru.h"
 
 #include <string.h>
 
@@ -8,11 +8,12 @@
 
 #define FIRST_BUCKETS 16
 
-void lru_init(struct lru *lru, size_t limit_bytes, void (*drop)(uint64_t value))
+void lru_init(struct lru *lru, size_t limit_bytes, lru_drop_fn *drop, void *data)
 {
 	memset(lru, 0, sizeof(*lru));
 	lru->limit_bytes = limit_bytes;
 	lru->drop = drop;
+	lru->data = data;
 }
 
 static struct lru_entry *entry_at(struct lru *lru, uint32_t at)
@@ -86,7 +87,7 @@ static void remove_entry(struct lru *lru, uint32_t at)
 	lru->len--;
 	lru->bytes -= entry->bytes;
 	if (lru->drop)
-		lru->drop(entry->value);
+		lru->drop(entry->value, lru->data);
 }
 
 static uint32_t new_entry(struct lru *lru)
@@ -105,13 +106,19 @@ static uint32_t new_entry(struct lru *lru)
 
 /* --- what is offered --- */
 
+void lru_drop_oldest(struct lru *lru)
+{
+	if (lru->len)
+		remove_entry(lru, entry_at(lru, 0)->newer);
+}
+
 void lru_clear(struct lru *lru)
 {
 	while (lru->len)
-		remove_entry(lru, entry_at(lru, 0)->newer);
+		lru_drop_oldest(lru);
 	vec_release(&lru->entries);
 	free(lru->buckets);
-	lru_init(lru, lru->limit_bytes, lru->drop);
+	lru_init(lru, lru->limit_bytes, lru->drop, lru->data);
 }
 
 bool lru_get(struct lru *lru, uint64_t key, uint64_t *ret_value)
@@ -131,7 +138,7 @@ bool lru_get(struct lru *lru, uint64_t key, uint64_t *ret_value)
 static void make_room(struct lru *lru, size_t bytes)
 {
 	while (lru->len && lru->bytes + bytes > lru->limit_bytes)
-		remove_entry(lru, entry_at(lru, 0)->newer);
+		lru_drop_oldest(lru);
 }
 
 void lru_put(struct lru *lru, uint64_t key, uint64_t value, size_t bytes)

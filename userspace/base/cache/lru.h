@@ -3,8 +3,8 @@
  * What was found once, by a 64-bit key, within a budget of bytes: when it is full, what was not asked
  * for the longest time goes, and never more than must. All caches of names have this policy.
  */
-#ifndef HOSTPROF_BASE_LRU_H
-#define HOSTPROF_BASE_LRU_H
+#ifndef HOSTPROF_BASE_CACHE_LRU_H
+#define HOSTPROF_BASE_CACHE_LRU_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,6 +23,9 @@ struct lru_entry {
 	uint32_t bytes;	       /* with LRU_ENTRY_BYTES */
 };
 
+/* VALUE goes; it must not touch the cache. */
+typedef void lru_drop_fn(uint64_t value, void *data);
+
 struct lru {
 	VEC(struct lru_entry) entries; /* 0 is the ring's head: its newer is the oldest */
 	uint32_t *buckets;	       /* owned; 0: empty */
@@ -31,11 +34,12 @@ struct lru {
 	size_t len;
 	size_t bytes;
 	size_t limit_bytes;
-	void (*drop)(uint64_t value); /* may be NULL: values own nothing */
+	lru_drop_fn *drop; /* may be NULL: values own nothing */
+	void *data;	   /* for drop */
 };
 
 /* No memory is taken before the first entry. DROP is called for each value that goes. */
-void lru_init(struct lru *lru, size_t limit_bytes, void (*drop)(uint64_t value));
+void lru_init(struct lru *lru, size_t limit_bytes, lru_drop_fn *drop, void *data);
 /* Drops everything; it is empty then and can be used again. */
 void lru_clear(struct lru *lru);
 
@@ -50,5 +54,8 @@ void lru_put(struct lru *lru, uint64_t key, uint64_t value, size_t bytes);
 
 /* From now on; what is too much by that goes at once. */
 void lru_set_limit(struct lru *lru, size_t limit_bytes);
+
+/* For who has a budget of another kind: drops the one that was not asked for the longest time. */
+void lru_drop_oldest(struct lru *lru);
 
 #endif

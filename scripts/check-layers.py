@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Includes point downwards only, as the table of docs/architecture.md says; and no folder is crowded."""
+"""Includes point downwards only, as the table of docs/architecture.md says; no circle, no crowded folder."""
 import pathlib
 import re
 import sys
@@ -90,9 +90,40 @@ def check_folders():
             yield f"{folder.relative_to(ROOT)}: {count} files, more than {MOST_FILES}"
 
 
+def is_one_module(circle):
+    """A module and its parts: files of a folder whose names begin with another's."""
+    return any(all(other == whole or other.startswith(f"{whole}_") for other in circle) for whole in circle)
+
+
+def check_circles():
+    """Files that include each other, straight or by way of others, a header and its source taken as one."""
+    root = ROOT / "userspace"
+    below = {}
+    for path in root.rglob("*.[ch]"):
+        names = {name.removesuffix(".h") for name in includes(path) if (root / name).exists()}
+        below.setdefault(str(path.relative_to(root).with_suffix("")), set()).update(names)
+    left = sorted(below)
+    while left:
+        circle = sorted(other for other in reached(below, left[0]) if left[0] in reached(below, other))
+        if len(circle) > 1 and not is_one_module(circle):
+            yield f"userspace: a circle of {', '.join(circle)}"
+        left = [stem for stem in left[1:] if stem not in circle]
+
+
+def reached(below, stem):
+    """All files that STEM includes, by way of others too."""
+    found, left = set(), [stem]
+    while left:
+        for other in below.get(left.pop(), ()):
+            if other not in found:
+                found.add(other)
+                left.append(other)
+    return found
+
+
 def main():
     bad = 0
-    for check in (check_userspace, check_bpf, check_agent, check_folders):
+    for check in (check_userspace, check_bpf, check_agent, check_folders, check_circles):
         for sentence in check():
             print(sentence)
             bad += 1

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An event loop, and all that a recorder wires, that note what they are asked and fail on demand. Included once per test. */
+/*
+ * An event loop, and all that a recorder and who drives it wire, that note what they are asked and fail
+ * on demand. Included once per test.
+ */
 #ifndef HOSTPROF_TESTS_RECORDER_STEPS_H
 #define HOSTPROF_TESTS_RECORDER_STEPS_H
 
@@ -12,12 +15,12 @@
 
 #include "base/loop.h"
 #include "base/strbuf.h"
+#include "cmd/drive/command.h"
+#include "cmd/drive/drive.h"
+#include "cmd/drive/priority.h"
 #include "fake_clock.h"
-#include "session/command.h"
 #include "session/pipeline.h"
 #include "session/pipeline_arrive.h"
-#include "session/priority.h"
-#include "session/recorder.h"
 
 #define MS	NSEC_PER_MSEC
 #define CAPTURE ((struct capture *)0x1000)
@@ -26,6 +29,7 @@
 struct timer {
 	uint64_t period_ns;
 	loop_fn fn;
+	void *data;
 };
 
 static struct {
@@ -35,13 +39,13 @@ static struct {
 	unsigned int timer_count;
 	loop_fn on_fd, on_deadline;
 	loop_signal_fn on_signal;
-	void *data;
+	void *recorder, *drive; /* whose functions they are */
 	uint64_t deadline_ns;
 	char signals[64];
 	void (*in_loop)(void); /* what happens there */
 	unsigned int quits, turns, drains, flushes, cpus, progresses, tuned;
 	bool has_ended; /* the command */
-	struct recorder_progress progress;
+	struct drive_progress progress;
 	struct rlimit limit;
 	int limit_error;
 	unsigned int limits_set;
@@ -80,16 +84,16 @@ int loop_add_signals(struct loop *loop, const int *signals, int n, loop_signal_f
 		snprintf(run.signals + strlen(run.signals),
 			 sizeof(run.signals) - strlen(run.signals), "%d ", signals[i]);
 	run.on_signal = fn;
-	run.data = data;
+	run.drive = data;
 	return step("signals", err);
 }
 
 int loop_add_fd(struct loop *loop, int fd, loop_fn fn, void *data, struct err *err)
 {
 	assert_ptr_equal(loop, LOOP);
-	assert_ptr_equal(data, run.data);
 	assert_int_equal(fd, 99);
 	run.on_fd = fn;
+	run.recorder = data;
 	return step("fd", err);
 }
 
@@ -98,10 +102,10 @@ int loop_add_timer(struct loop *loop, uint64_t period_ns, loop_fn fn, void *data
 	char name[] = "timer0";
 
 	assert_ptr_equal(loop, LOOP);
-	assert_ptr_equal(data, run.data);
+	assert_ptr_equal(data, run.timer_count < 3 ? run.recorder : run.drive);
 	name[5] = (char)('0' + run.timer_count);
 	assert_true(run.timer_count < 6);
-	run.timers[run.timer_count++] = (struct timer){ period_ns, fn };
+	run.timers[run.timer_count++] = (struct timer){ period_ns, fn, data };
 	return step(name, err);
 }
 
@@ -109,10 +113,19 @@ int loop_add_deadline(struct loop *loop, uint64_t deadline_ns, loop_fn fn, void 
 		      struct err *err)
 {
 	assert_ptr_equal(loop, LOOP);
-	assert_ptr_equal(data, run.data);
+	assert_ptr_equal(data, run.drive);
 	run.on_deadline = fn;
 	run.deadline_ns = deadline_ns;
 	return step("deadline", err);
+}
+
+/* What the recorder added, and nothing of who drives it. */
+void loop_forget(struct loop *loop, const void *data)
+{
+	assert_ptr_equal(loop, LOOP);
+	assert_true(!run.recorder || data == run.recorder);
+	assert_true(!run.drive || data != run.drive);
+	strbuf_addf(&run.log, "forget ");
 }
 
 int loop_run(struct loop *loop, struct err *err)
@@ -200,9 +213,10 @@ void pipeline_release(struct pipeline *pipeline)
 	step("release", &ignored);
 }
 
-void pipeline_describe(struct pipeline *pipeline, const char *command_line)
+int pipeline_begin(struct pipeline *pipeline, const char *command_line, struct err *err)
 {
 	(void)pipeline, (void)command_line;
+	return step("begin", err);
 }
 
 int pipeline_snapshot(struct pipeline *pipeline, struct err *err)
@@ -263,6 +277,7 @@ int command_prepare(struct command *command, char *const *argv, struct err *err)
 {
 	int r = step("prepare", err);
 
+	assert_int_equal(run.limits_set, 0); /* it has the old limit */
 	assert_string_equal(argv[0], "program");
 	if (r == 0)
 		command->pid = 4711;
@@ -313,8 +328,6 @@ int setrlimit(__rlimit_resource_t resource, const struct rlimit *limit)
 
 /* --- */
 
-static char program[] = "program";
-static char *argv[] = { program, NULL };
 static struct err err;
 
 static inline int set_up(void **state)
@@ -331,20 +344,6 @@ static inline int tear_down(void **state)
 	(void)state;
 	strbuf_release(&run.log);
 	return 0;
-}
-
-static inline int record(const struct recorder_options *options)
-{
-	struct recorder_result result = { .processes = 4711 };
-	int r;
-
-	strbuf_reset(&run.log);
-	run.timer_count = 0;
-	run.signals[0] = '\0';
-	err = (struct err){ 0 };
-	r = recorder_run(options, 77, &result, &err);
-	assert_int_equal(result.processes, r < 0 ? 4711 : 0); /* a failure leaves it alone */
-	return r;
 }
 
 #endif

@@ -60,7 +60,7 @@ static struct made *made_of(const struct image *image)
 	return (struct made *)(uintptr_t)image;
 }
 
-struct image *image_cache_open(struct image_cache *cache, const struct image_key *key, uint32_t pid,
+struct image *image_cache_open(struct image_cache *cache, const struct file_key *key, uint32_t pid,
 			       uint64_t start, uint64_t end, const char *path)
 {
 	assert_ptr_equal(cache, &f);
@@ -75,7 +75,7 @@ int image_dup_fd(const struct image *image)
 	return made_of(image)->is_known ? dup(made_of(image)->fd) : -ENODATA;
 }
 
-int image_open_file(const struct image_key *key, uint32_t pid, uint64_t start, uint64_t end,
+int image_open_file(const struct file_key *key, uint32_t pid, uint64_t start, uint64_t end,
 		    const char *path)
 {
 	const struct made *made = &f.made[key->inode];

@@ -118,7 +118,7 @@ static void a_return_into_the_trampoline(void **state)
 static void expect_caller_at(uint32_t at, uint32_t sp_word, const char *what)
 {
 	w.request.pc = TRAMPOLINE + at;
-	w.request.regs[ROW_RSP] = stack_at(sp_word);
+	w.request.regs[DWARF_RSP] = stack_at(sp_word);
 	walk_stack(&w.request, &w.memory, &w.result);
 	if (w.result.frames != 2 || w.result.reason != UNWIND_DONE ||
 	    w.result.words[0] != (CALLER | WIRE_FRAME_EXACT))

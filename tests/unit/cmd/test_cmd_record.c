@@ -1,129 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/* record: where the recording goes, what is said of the run, and its exit code. The run is the test's. */
-#include "test.h"
+/* record: where the recording goes, and its exit code. The run is the test's. */
+#include "record_world.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <glob.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/file.h"
-#include "capture/preflight/preflight.h"
-#include "cmd/cmd.h"
-#include "cmd/drive/drive.h"
-#include "command_run.h"
 #include "recording/recording.h"
 #include "terminal.h"
-#include "view_fixture.h"
 
-#define LAST                                                         \
-	"12 samples, 2 processes, 0 JVMs, 83.33 % complete stacks, " \
-	"1 lost (1 of unknown processes)"
-#define LAST_LINE LAST "\n"
 #define STACKS                                                                                     \
 	"java-4242;clone3;java.lang.Thread.run;com.acme.Order.place;[libc.so.6+0x31234];vfs_read " \
 	"3\n"                                                                                      \
 	"java-4242;clone3;java.lang.Thread.run;com.acme.Order.place;com.acme.Item.price;"          \
 	"java.util.HashMap.get 7\n"                                                                \
 	"sh-99;[unwind: bad-frame-pointer];[libc.so.6+0x31234];vfs_read 2\n"
-
-static char dir[] = "/tmp/hostprof-test-XXXXXX";
-static int preflight_error, run_error;
-static bool nothing_taken, shows_progress;
-static size_t plain_bytes; /* of a run that writes such in place of a recording */
-static struct recorder_result result;
-static struct drive_progress progress;
-
-/* --- in place of capture/ and session/ --- */
-
-int preflight_explain(struct err *err)
-{
-	return preflight_error ? err_set(err, preflight_error, "not on this host") : 0;
-}
-
-static void write_recording(const struct sinks *sinks)
-{
-	struct err err = { 0 };
-	struct profile p;
-
-	view_fixture_init(&p);
-	assert_int_equal(sinks_flush(sinks, &p, &err), 0);
-	if (sinks_want_rotation(sinks, &p))
-		printf("a chunk ends\n");
-	assert_int_equal(sinks_end(sinks, &p, &(struct sink_sums){ 0 }, &err), 0);
-	profile_release(&p);
-}
-
-/* Into the recording, which is the only empty file that is open for reading and writing. */
-static void write_plain(void)
-{
-	uint32_t *words = calloc(1, plain_bytes);
-	struct stat st;
-	int fd = 0;
-
-	for (int i = 3; i < 64; i++)
-		if (!fstat(i, &st) && S_ISREG(st.st_mode) && !st.st_size &&
-		    (fcntl(i, F_GETFL) & O_ACCMODE) == O_RDWR)
-			fd = i;
-	assert_true(fd > 0);
-	for (uint32_t i = 0; i < plain_bytes / 4; i++)
-		words[i] = i;
-	assert_int_equal(file_write_all(fd, words, plain_bytes), 0);
-	free(words);
-}
-
-int drive_run(const struct drive_options *options, struct recorder_result *ret_result,
-	      struct err *err)
-{
-	if (options->progress && shows_progress)
-		options->progress(&progress);
-	else if (options->progress)
-		printf("progress is wanted\n");
-	if (plain_bytes)
-		write_plain();
-	else if (!nothing_taken)
-		write_recording(&options->recorder.sinks);
-	*ret_result = result;
-	return run_error ? err_set(err, run_error, "it broke") : 0;
-}
-
-static int set_up(void **state)
-{
-	(void)state;
-	preflight_error = run_error = 0;
-	nothing_taken = shows_progress = false;
-	plain_bytes = 0;
-	result = (struct recorder_result){
-		.samples = 12, .complete = 10, .processes = 2, .lost = 1
-	};
-	result.capture.counters[WIRE_COUNTER_LOST_UNKNOWN] = 1;
-	return 0;
-}
-
-/* --- what is in DIR --- */
-
-/* All names, and of none a rest of an output; then DIR is empty. */
-static const char *names_left(void)
-{
-	static char names[512];
-	glob_t all;
-
-	names[0] = 0;
-	assert_true(glob("*", GLOB_PERIOD, NULL, &all) == 0);
-	for (size_t i = 0; i < all.gl_pathc; i++) {
-		if (all.gl_pathv[i][0] == '.' && strlen(all.gl_pathv[i]) <= 2)
-			continue;
-		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s ",
-			 all.gl_pathv[i]);
-		unlink(all.gl_pathv[i]);
-	}
-	globfree(&all);
-	return names;
-}
 
 static off_t size_of(const char *path)
 {
@@ -139,8 +29,6 @@ static void expect_file(const char *path, const char *wanted)
 	assert_int_equal(file_read(path, 65536, &text), 0);
 	assert_string_equal(strbuf_str(&text), wanted);
 }
-
-#define expect(line, wanted) assert_string_equal(command_run(cmd_record, line), wanted)
 
 /* Begins NAME as a recording that is whole? */
 static void expect_recording(const char *name)
@@ -366,128 +254,6 @@ static void streams(void **state)
 	names_left();
 }
 
-/* --- what is said --- */
-
-static void statistics(void **state)
-{
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-
-	(void)state;
-	expect("record -o a.jfr --stats a.json", "hostprof: a.jfr: " LAST_LINE "exit 0\n");
-	assert_int_equal(file_read("a.json", 65536, &text), 0);
-	assert_non_null(strstr(strbuf_str(&text), "\"samples\": 12,"));
-	assert_non_null(strstr(strbuf_str(&text), "\"main_class\": \"com.acme.Main\""));
-	expect("record -o a.jfr --stats /dev/full",
-	       "hostprof: cannot write /dev/full: No space left on device\n"
-	       "exit 1\n");
-	assert_string_equal(names_left(), "a.jfr a.json ");
-}
-
-static void end_of_the_command(void **state)
-{
-	(void)state;
-	result.exit_status = 3 << 8;
-	expect("record -o a.jfr -- prog x", "hostprof: prog ended with exit code 3\n"
-					    "hostprof: a.jfr: " LAST_LINE "exit 0\n");
-	expect("record -o a.jfr", "hostprof: a.jfr: " LAST_LINE "exit 0\n");
-	result.exit_status = 9;
-	expect("record -o a.jfr -- prog x", "hostprof: prog ended by signal 9\n"
-					    "hostprof: a.jfr: " LAST_LINE "exit 0\n");
-	result.exit_status = 0;
-	expect("record -o a.jfr -- prog x", "hostprof: a.jfr: " LAST_LINE "exit 0\n");
-	names_left();
-}
-
-static void inlined_methods(void **state)
-{
-	(void)state;
-	result.jvms = 2;
-	result.jvms_with_agent = 1;
-	expect("record -o a.jfr",
-	       "hostprof: inlined Java methods are not shown; --agent=always shows them\n"
-	       "hostprof: a.jfr: 12 samples, 2 processes, 2 JVMs (1 with agent), 83.33 % complete stacks, 1 lost (1 of unknown processes)\n"
-	       "exit 0\n");
-	expect("record -o a.jfr --agent always",
-	       "hostprof: of JVMs that ended before they took the agent inlined methods are not shown\n"
-	       "hostprof: a.jfr: 12 samples, 2 processes, 2 JVMs (1 with agent), 83.33 % complete stacks, 1 lost (1 of unknown processes)\n"
-	       "exit 0\n");
-	result.agents_refused = 1;
-	result.refused_pid = 42;
-	snprintf(result.refusal, sizeof(result.refusal), "it runs with -Xrs");
-	expect("record -o a.jfr",
-	       "hostprof: warning: JVM 42: it runs with -Xrs; methods inlined in its code are not shown\n"
-	       "hostprof: a.jfr: 12 samples, 2 processes, 2 JVMs (1 with agent), 83.33 % complete stacks, 1 lost (1 of unknown processes)\n"
-	       "exit 0\n");
-	result.agents_refused = 2;
-	expect("record -o a.jfr",
-	       "hostprof: warning: JVM 42: it runs with -Xrs (and other JVMs, see the report); methods inlined in its code are not shown\n"
-	       "hostprof: a.jfr: 12 samples, 2 processes, 2 JVMs (1 with agent), 83.33 % complete stacks, 1 lost (1 of unknown processes)\n"
-	       "exit 0\n");
-	result.agents_refused = 0;
-	result.jvms_with_agent = 2;
-	expect("record -o a.jfr",
-	       "hostprof: a.jfr: 12 samples, 2 processes, 2 JVMs (2 with agent), 83.33 % complete stacks, 1 lost (1 of unknown processes)\n"
-	       "exit 0\n");
-	names_left();
-}
-
-static void a_counter_that_is_not_there(void **state)
-{
-	(void)state;
-	expect("record -o a.jfr -e cycles",
-	       capture_has_pmu()
-		       ? "hostprof: a.jfr: " LAST_LINE "exit 0\n"
-		       : "hostprof: warning: there is no hardware counter (PMU) here: cycles is "
-			 "sampled by cpu-clock\nhostprof: a.jfr: " LAST_LINE "exit 0\n");
-	names_left();
-}
-
-/* What the terminal of standard error got, on standard output. */
-static int with_progress(int argc, char **argv)
-{
-	char buf[4096];
-	ssize_t n;
-	int rc;
-
-	dup2(terminal_open(), STDERR_FILENO);
-	rc = cmd_record(argc, argv);
-	fcntl(terminal_master, F_SETFL, O_NONBLOCK);
-	while ((n = read(terminal_master, buf, sizeof(buf))) > 0)
-		if (write(STDOUT_FILENO, buf, (size_t)n) != n)
-			return 99;
-	return rc;
-}
-
-static void progress_on_a_terminal(void **state)
-{
-	(void)state;
-	shows_progress = true;
-	progress = (struct drive_progress){
-		.elapsed_ns = 12345678901,
-		.duration_ns = 60000000000,
-		.figures = { .samples = 1234, .lost = 5678, .processes = 9, .jvms = 8 },
-	};
-	assert_string_equal(command_run(with_progress, "record -o a.jfr"),
-			    "\r\033[K12.3 s of 60 s: 1,234 samples, 9 processes, 8 JVMs, 5,678 lost"
-			    "\r\033[Khostprof: a.jfr: " LAST "\r\nexit 0\n");
-	progress.duration_ns = 0;
-	assert_non_null(strstr(command_run(with_progress, "record -o a.jfr"),
-			       "\033[K12.3 s: 1,234 samples"));
-	names_left();
-}
-
-static int make_dir(void **state)
-{
-	(void)state;
-	return !mkdtemp(dir) || chdir(dir);
-}
-
-static int remove_dir(void **state)
-{
-	(void)state;
-	return chdir("/") || rmdir(dir);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -501,11 +267,6 @@ int main(void)
 		cmocka_unit_test_setup(broke_in_the_middle, set_up),
 		cmocka_unit_test_setup(limits_of_chunks, set_up),
 		cmocka_unit_test_setup(streams, set_up),
-		cmocka_unit_test_setup(statistics, set_up),
-		cmocka_unit_test_setup(end_of_the_command, set_up),
-		cmocka_unit_test_setup(inlined_methods, set_up),
-		cmocka_unit_test_setup(a_counter_that_is_not_there, set_up),
-		cmocka_unit_test_setup(progress_on_a_terminal, set_up),
 	};
 
 	return cmocka_run_group_tests_name("cmd_record", tests, make_dir, remove_dir);

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "elf/elf_private.h"
+#include "elf/elf_file_private.h"
 #include "made_elf.h"
 
 /* --- symbols --- */

@@ -252,7 +252,7 @@ static void idle_since_the_call_before(void **state)
 
 /* --- which file it is --- */
 
-static struct image *open_as(struct fixture *f, struct image_key key, const char *name)
+static struct image *open_as(struct fixture *f, struct file_key key, const char *name)
 {
 	char path[128];
 
@@ -263,7 +263,7 @@ static struct image *open_as(struct fixture *f, struct image_key key, const char
 static void files_of_one_inode(void **state)
 {
 	struct fixture *f = *state;
-	struct image_key key, other;
+	struct file_key key, other;
 	struct image *image, *second, *third;
 	char path[128];
 
@@ -325,7 +325,7 @@ static void the_end_waits(void **state)
 		struct marker before = { { wait_a_moment, note_done, NULL }, false };
 		struct image_cache *cache;
 		struct worker_pool *pool;
-		struct image_key key;
+		struct file_key key;
 		char path[128];
 		struct err err;
 
@@ -351,7 +351,7 @@ static void the_end_waits(void **state)
 static void another_try(void **state)
 {
 	struct fixture *f = *state;
-	struct image_key key;
+	struct file_key key;
 	struct image *image;
 	char path[128];
 
@@ -377,7 +377,7 @@ static void another_try(void **state)
 static void why_it_was_not_opened(void **state)
 {
 	_cleanup_strbuf_ struct strbuf failures = STRBUF_INIT;
-	struct image_key key = { 1, 2, 3, 4 };
+	struct file_key key = { 1, 2, 3, 4 };
 	struct fixture *f = *state;
 
 	assert_true(run(f, "mkfifo pipe; ln -s loop loop; echo >other"));

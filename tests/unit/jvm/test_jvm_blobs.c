@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "jvm/layout/jvm_blobs.h"
+#include "jvm/layout/jvm_layout_read.h"
 #include "jvm_fixture.h"
 
 #define MAX_SEEN 64

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "jvm/layout/jvm_continuations.h"
+#include "jvm/layout/jvm_layout_read.h"
 #include "jvm_fixture.h"
 
 struct world {

@@ -2,7 +2,7 @@
 /* A layout from tables that lack something, have it elsewhere, or are another release's. */
 #include "test.h"
 
-#include "jvm/layout/jvm_layout.h"
+#include "jvm/layout/jvm_layout_read.h"
 #include "jvm_fixture.h"
 
 /* 17, whose tables know FIELD of TYPE as OFFSET; -1: not at all. */

@@ -2,6 +2,7 @@
 /* Return addresses of stubs and what a thread has where: told, searched, or absent. */
 #include "test.h"
 
+#include "jvm/layout/jvm_layout_read.h"
 #include "jvm/layout/jvm_stubs.h"
 #include "jvm_fixture.h"
 

@@ -157,19 +157,23 @@ static void test_mapped_later(void **state)
 {
 	struct fixture *f = *state;
 	struct process process = { .pid = (uint32_t)getpid(), .serial = 4, .mappings_serial = 9 };
+	struct jvm *jvm;
 
 	assert_null(jvm_table_get(f->table, &process));
 	add_libjvm(&process);
 	assert_null(jvm_table_get(f->table, &process));
 	process.mappings_serial++;
-	assert_non_null(jvm_table_get(f->table, &process));
-	assert_ptr_equal(jvm_table_get(f->table, &process), process.jvm);
-	assert_int_equal(jvm_table_get(f->table, &process)->id, 1);
+	jvm = jvm_table_get(f->table, &process);
+	assert_non_null(jvm);
+	assert_ptr_equal(jvm_table_get(f->table, &process), jvm);
+	assert_non_null(process.attached.first);
+	assert_int_equal(jvm->id, 1);
 	/* After it was forgotten all begins anew. */
 	jvm_table_forget(f->table, &process);
 	assert_non_null(jvm_table_get(f->table, &process));
 	assert_int_equal(jvm_table_get(f->table, &process)->id, 2);
 	jvm_table_forget(f->table, &process);
+	assert_null(process.attached.first);
 	/* That it was none, too. */
 	vec_release(&process.mappings);
 	assert_null(jvm_table_get(f->table, &process));

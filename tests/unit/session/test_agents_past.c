@@ -76,11 +76,11 @@ static void each_of_many(void **state)
 
 static void all_are_freed(void **state)
 {
-	struct fixture *f = *state;
 	size_t before = heap_use();
 	struct agents *agents;
 	struct err err;
 
+	(void)state;
 	assert_int_equal(agents_new(NULL, false, &agents, &err), 0);
 	for (uint32_t i = 1; i <= 100; i++)
 		agents_add(agents, &(struct process){ .serial = i, .pid = PID + i }, true);

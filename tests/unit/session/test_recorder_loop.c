@@ -1,190 +1,109 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a run hangs into its event loop, and what it does when one of its steps fails. */
+/* A recorder on a loop whose time is the test's: how often it turns, and that it leaves. */
 #include "recorder_steps.h"
 
-static void see_progress(const struct recorder_progress *progress)
+static unsigned int sink_turns;
+static int sink_error;
+
+static int sink_turn(void *self, struct err *turn_err)
 {
-	run.progresses++;
-	run.progress = *progress;
+	(void)self;
+	sink_turns++;
+	return sink_error ? err_set(turn_err, sink_error, "nobody reads") : 0;
 }
 
-/* --- */
-
-static void what_is_in_the_loop(void **state)
+static void sink_arrived(void *self, const struct profile *profile,
+			 const struct sink_sample *sample)
 {
-	struct recorder_options options = { .progress = see_progress };
-	char signals[64];
+	(void)self, (void)profile, (void)sample;
+	fail();
+}
+
+static const struct sink_ops calm_ops = { .turn = sink_turn };
+static const struct sink_ops hurried_ops = { .turn = sink_turn, .arrived = sink_arrived };
+
+static struct recorder *open_with(struct recorder_options *options, const struct sink_ops *ops)
+{
+	struct recorder *recorder = NULL;
+
+	*options = (struct recorder_options){ 0 };
+	sinks_add(&options->sinks, (struct sink){ ops, NULL });
+	sink_turns = 0;
+	sink_error = 0;
+	assert_int_equal(recorder_open(options, LOOP, &recorder, &err), 0);
+	assert_ptr_equal(recorder, run.recorder);
+	recorder_start(recorder);
+	return recorder;
+}
+
+static void turn(struct recorder *recorder, uint64_t after_ns, unsigned int turns,
+		 unsigned int drains)
+{
+	fake_advance(after_ns);
+	recorder_turn(recorder);
+	assert_int_equal(run.turns, turns);
+	assert_int_equal(run.drains, drains);
+	assert_int_equal(sink_turns, turns + drains);
+}
+
+/* The rest of a turn is wanted every 50 ms, and the timer comes every 20 ms. */
+static void a_hurried_turn_is_a_drain(void **state)
+{
+	struct recorder_options options;
+	struct recorder *recorder = open_with(&options, &hurried_ops);
 
 	(void)state;
-	assert_int_equal(record(&options), 0);
-	snprintf(signals, sizeof(signals), "%d %d %d %d ", SIGINT, SIGTERM, SIGHUP, SIGCHLD);
-	assert_string_equal(run.signals, signals);
-	assert_int_equal(run.timer_count, 4);
+	assert_int_equal(run.timers[0].period_ns, 20 * MS);
+	turn(recorder, 60 * MS, 1, 0);
+	turn(recorder, 20 * MS, 1, 1);
+	turn(recorder, 10 * MS - 1, 1, 2);
+	turn(recorder, 1, 2, 2);
+	turn(recorder, 30 * MS, 3, 2);
+	recorder_free(recorder);
+}
+
+static void a_calm_turn_is_whole(void **state)
+{
+	struct recorder_options options;
+	struct recorder *recorder = open_with(&options, &calm_ops);
+
+	(void)state;
 	assert_int_equal(run.timers[0].period_ns, 50 * MS);
-	assert_int_equal(run.timers[1].period_ns, 1000 * MS);
-	assert_int_equal(run.timers[2].period_ns, 1000 * MS);
-	assert_int_equal(run.timers[3].period_ns, 500 * MS);
-	assert_int_equal(run.deadline_ns, 0);
-	/* As asked for. */
-	options.flush_ns = 7;
-	options.progress = NULL;
-	options.duration_ns = 5000 * MS;
-	assert_int_equal(record(&options), 0);
-	assert_int_equal(run.timer_count, 3);
-	assert_int_equal(run.timers[1].period_ns, 7);
-	assert_int_equal(run.deadline_ns, fake_begun_ns + 5000 * MS);
-	assert_true(run.tuned > 0);
+	turn(recorder, 0, 1, 0);
+	turn(recorder, 0, 2, 0);
+	turn(recorder, 1, 3, 0);
+	recorder_free(recorder);
 }
 
-/* Each of them once. */
-static void all_of_it(void)
+/* In a turn, in one that only drains, and when the rings say so: the loop ends, and it is told. */
+static void a_sink_that_fails(void **state)
 {
-	run.on_fd(run.data);
-	assert_int_equal(run.drains, 1);
-	run.timers[0].fn(run.data);
-	assert_int_equal(run.turns, 1);
-	run.timers[1].fn(run.data);
-	assert_int_equal(run.flushes, 1);
-	run.timers[2].fn(run.data);
-	assert_int_equal(run.cpus, 1);
-	fake_advance(300 * MS);
-	run.timers[3].fn(run.data);
-	assert_int_equal(run.progresses, 1);
-	assert_int_equal(run.progress.elapsed_ns, 300 * MS);
-	assert_int_equal(run.progress.samples, 14);
-	assert_int_equal(run.drains + run.turns + run.flushes + run.cpus, 4);
-	assert_int_equal(run.quits, 0);
-	run.on_deadline(run.data);
-	assert_int_equal(run.quits, 1);
-}
-
-static void what_it_does(void **state)
-{
-	const struct recorder_options options = { .progress = see_progress, .duration_ns = 1 };
+	struct recorder_options options;
+	struct recorder_result result;
 
 	(void)state;
-	run.in_loop = all_of_it;
-	assert_int_equal(record(&options), 0);
-	assert_int_equal(run.progresses, 1);
-}
+	for (int way = 0; way < 3; way++) {
+		struct recorder *recorder;
 
-static void its_command(void)
-{
-	run.on_signal(SIGCHLD, run.data); /* a child of another's */
-	assert_int_equal(run.quits, 0);
-	run.has_ended = true;
-	run.on_signal(SIGCHLD, run.data);
-	assert_int_equal(run.quits, 1);
-}
-
-static void only_its_commands_end_is_its_end(void **state)
-{
-	const struct recorder_options options = { .command = argv };
-
-	(void)state;
-	run.in_loop = its_command;
-	assert_int_equal(record(&options), 0);
-	assert_int_equal(run.quits, 1);
-	assert_string_equal(strbuf_str(&run.log),
-			    "loop prepare open init snapshot signals fd timer0 timer1 timer2 start "
-			    "go run stop restore finish restore release free free-loop ");
-}
-
-/* --- failures --- */
-
-static const char *log_of(const struct recorder_options *options, const char *failing)
-{
-	char text[64];
-
-	run.failing = failing;
-	assert_int_equal(record(options), -EIO);
-	snprintf(text, sizeof(text), "%s failed", failing);
-	assert_string_equal(err.text, text);
-	return strbuf_str(&run.log);
-}
-
-/* What was opened is released, and nothing is begun. */
-static void what_cannot_be_opened(void **state)
-{
-	static const char *const sources[] = { "snapshot", "signals", "fd",    "timer0",
-					       "timer1",   "timer2",  "timer3" };
-	const struct recorder_options options = { .command = argv, .progress = see_progress };
-
-	(void)state;
-	assert_string_equal(log_of(&options, "loop"), "loop restore release no-capture no-loop ");
-	assert_string_equal(log_of(&options, "prepare"),
-			    "loop prepare restore release no-capture free-loop ");
-	assert_string_equal(log_of(&options, "open"),
-			    "loop prepare open restore release no-capture free-loop ");
-	assert_string_equal(log_of(&options, "init"),
-			    "loop prepare open init restore release free free-loop ");
-	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
-		const char *log = log_of(&options, sources[i]);
-		const char *after = strstr(log, sources[i]);
-
-		assert_non_null(after);
-		assert_string_equal(after + strlen(sources[i]), " restore release free free-loop ");
+		run.quits = run.timer_count = 0;
+		recorder = open_with(&options, &hurried_ops);
+		fake_advance(60 * MS);
+		recorder_turn(recorder);
+		assert_int_equal(run.quits, 0);
+		sink_error = -EPIPE;
+		if (way == 0)
+			fake_advance(60 * MS);
+		if (way < 2)
+			recorder_turn(recorder);
+		else
+			run.on_fd(run.recorder);
+		assert_int_equal(run.quits, 1);
+		strbuf_reset(&run.log);
+		assert_int_equal(recorder_finish(recorder, &result, &err), -EPIPE);
+		assert_string_equal(err.text, "nobody reads");
+		assert_string_equal(strbuf_str(&run.log), "stop forget ");
+		recorder_free(recorder);
 	}
-}
-
-/* It is sampled already: what there is is written, and the first reason told. */
-static void what_fails_after_the_start(void **state)
-{
-	static const char *const steps[] = { "go", "deadline", "run" };
-	const struct recorder_options options = { .command = argv, .duration_ns = 1 };
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
-		const char *log = log_of(&options, steps[i]);
-		const char *after = strstr(log, steps[i]);
-
-		assert_non_null(after);
-		assert_string_equal(after + strlen(steps[i]),
-				    " stop restore finish restore release free free-loop ");
-	}
-	assert_non_null(strstr(log_of(&options, "finish"), "run stop restore finish "));
-}
-
-static void a_flush(void)
-{
-	run.timers[1].fn(run.data);
-	assert_int_equal(run.quits, 1);
-}
-
-/* A full disk: the end cannot be written either. */
-static void a_flush_that_fails(void **state)
-{
-	const struct recorder_options options = { 0 };
-
-	(void)state;
-	run.in_loop = a_flush;
-	assert_non_null(strstr(log_of(&options, "flush"),
-			       "flush run stop restore restore release free free-loop "));
-}
-
-/* --- descriptors --- */
-
-static rlim_t limit_of(rlim_t cur, rlim_t max)
-{
-	const struct recorder_options options = { 0 };
-
-	run.limits_set = 0;
-	run.limit = (struct rlimit){ cur, max };
-	assert_int_equal(record(&options), 0);
-	assert_int_equal(run.limit.rlim_max, max);
-	return run.limits_set ? run.limit.rlim_cur : 0;
-}
-
-static void more_descriptors(void **state)
-{
-	(void)state;
-	assert_int_equal(limit_of(1024, 1 << 20), 65536);
-	assert_int_equal(limit_of(1024, 4096), 4096);
-	assert_int_equal(limit_of(65535, 65536), 65536);
-	assert_int_equal(limit_of(65536, 1 << 20), 0);
-	assert_int_equal(limit_of(1 << 20, 1 << 20), 0);
-	run.limit_error = -1;
-	assert_int_equal(limit_of(1024, 1 << 20), 0);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
@@ -192,13 +111,9 @@ static void more_descriptors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_is_in_the_loop),
-		TEST(what_it_does),
-		TEST(only_its_commands_end_is_its_end),
-		TEST(what_cannot_be_opened),
-		TEST(what_fails_after_the_start),
-		TEST(a_flush_that_fails),
-		TEST(more_descriptors),
+		TEST(a_hurried_turn_is_a_drain),
+		TEST(a_calm_turn_is_whole),
+		TEST(a_sink_that_fails),
 	};
 
 	return cmocka_run_group_tests_name("recorder_loop", tests, NULL, NULL);

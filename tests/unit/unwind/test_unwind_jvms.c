@@ -318,6 +318,14 @@ static void test_each_of_many(void **state)
 	unwind_jvms_free(NULL);
 }
 
+/* The live processes end with it, as they do with an unwinder. */
+static void end(struct fixture *f)
+{
+	unwind_jvms_free(f->jvms);
+	f->jvms = NULL;
+	live_processes_release(&f->live);
+}
+
 /* Those that have ended, and at last those that live. */
 static void test_freed(void **state)
 {
@@ -327,26 +335,24 @@ static void test_freed(void **state)
 
 	f->memory->set_jvm = full_at_three;
 	room = 1000;
-	unwind_jvms_free(f->jvms);
-	f->jvms = unwind_jvms_new(f->memory, &source);
+	end(f);
+	f->jvms = unwind_jvms_new(f->memory, &source, &f->live);
 	f->wire.serial = 5;
 	for (uint32_t i = 0; i < 99; i++)
 		learn(f, PID + i, 0);
 	for (uint32_t i = 0; i < 49; i++)
 		unwind_jvms_forget(f->jvms, PID + i);
 	assert_int_equal(stats_of(f).known, 50);
-	unwind_jvms_free(f->jvms);
-	f->jvms = NULL;
+	end(f);
 	assert_true(heap_use() < before + 20 * sizeof(struct wire_jvm));
 	/* One alone, wherever it stands. */
 	for (uint32_t i = 0; i < 99; i++) {
 		if (i == 10)
 			before = heap_use();
-		f->jvms = unwind_jvms_new(f->memory, &source);
+		f->jvms = unwind_jvms_new(f->memory, &source, &f->live);
 		learn(f, PID + i, 0);
-		unwind_jvms_free(f->jvms);
+		end(f);
 	}
-	f->jvms = NULL;
 	assert_true(heap_use() < before + sizeof(struct wire_jvm));
 }
 

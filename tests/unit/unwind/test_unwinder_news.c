@@ -77,9 +77,10 @@ void unwind_files_close_idle(struct unwind_files *files)
 	note("close idle");
 }
 
-struct unwind_spaces *unwind_spaces_new(struct table_memory *memory, struct unwind_files *files)
+struct unwind_spaces *unwind_spaces_new(struct table_memory *memory, struct unwind_files *files,
+					struct live_processes *live)
 {
-	assert_true(memory && files);
+	assert_true(memory && files && live);
 	return PART(unwind_spaces);
 }
 
@@ -148,9 +149,10 @@ void unwind_spaces_turn(struct unwind_spaces *spaces, uint64_t now_ns)
 }
 
 struct unwind_jvms *unwind_jvms_new(struct table_memory *memory,
-				    const struct unwind_jvm_source *source)
+				    const struct unwind_jvm_source *source,
+				    struct live_processes *live)
 {
-	assert_true(memory && source);
+	assert_true(memory && source && live);
 	return PART(unwind_jvms);
 }
 

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "session/command.h"
+#include "cmd/drive/command.h"
 
 #define PID 4711
 /* Of the two pipes. */

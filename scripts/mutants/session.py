@@ -175,7 +175,7 @@ AGENTS_USED = [
 
 ARRIVING = [
     Mutant("a file is opened when it may be gone", BOOKS, "[SIDE_MMAP] = open_file", "", CALLS),
-    Mutant("names are read when code may be gone", ARRIVE, "symbolizer_prefetch(pipeline->symbolizer, process, sample);",
+    Mutant("names are read when code may be gone", ARRIVE, "symbolizer_arrive(pipeline->symbolizer, process, jvm, sample);",
            ";", CALLS),
     Mutant("an exec does not stop walks of the old program", BOOKS, "[SIDE_EXEC] = keep_walks", "", CALLS),
     Mutant("the unwinder does not hear of execs", BOOKS, "[SIDE_EXEC] = unwinder_execs,", "", CALLS),
@@ -185,7 +185,7 @@ ARRIVING = [
     Mutant("a late walk is left unfinished", APPLY, "if (item->miss && !finish_oldest(pipeline, item, process))", "if (0)",
            CALLS),
     Mutant("samples do not wait for their files", APPLY,
-           "if (!symbolizer_ready(pipeline->symbolizer, process, sample) && may_wait(pipeline))", "if (0)", CALLS),
+           "\t\tif (may_wait(pipeline))", "\t\tif (0)", CALLS),
     Mutant("samples do not wait for agents", PIPELINE, "else if (agents_busy(pipeline->agents))\n\t\treturn;", "", CALLS),
     Mutant("agents of all JVMs are targets'", APPLY, "if (options->pids[i] == process->pid)", "if (1)", CALLS),
     Mutant("a JVM's threads have the kernel's names", SHOW,

@@ -8,7 +8,7 @@ KERNEL_FRAME = "userspace/symbolize/kernel_frame.c"
 NATIVE = "userspace/symbolize/native.c"
 JAVA = "userspace/symbolize/java.c"
 PERF_MAP = "userspace/symbolize/perf_map.c"
-SOURCE = "userspace/symbolize/source.c"
+PUSH = "userspace/symbolize/symbolizer_push.c"
 SOURCES = "userspace/symbolize/sources.c"
 LRU = "userspace/base/cache/lru.c"
 WORDS = "userspace/symbolize/sample_words.c"
@@ -49,7 +49,7 @@ KEPT = [
     Mutant("the JIT of the last chunk", SYMBOLIZER,
            "lru_clear(&symbolizer->kernel_frames);\n\tsymbolizer->jit_mapping = PROFILE_NONE;",
            "lru_clear(&symbolizer->kernel_frames);", STACKS),
-    Mutant("stacks that time changes are kept", SYMBOLIZER, "if (build.cacheable)\n\t\tlru_put", "lru_put", STACKS),
+    Mutant("stacks that time changes are kept", SYMBOLIZER, "if (build->cacheable)\n\t\tlru_put", "lru_put", STACKS),
     Mutant("stacks of before an agent are kept", SYMBOLIZER,
            "if (cache->has_code_map != has_code_map)\n\t\tcache_clear(cache);", "", JVMS),
 ]
@@ -113,11 +113,11 @@ CODE = [
     Mutant("evicted code is kept", JAVA, "answer->of_moment = answer->sure < ANSWER_PLACE;", "", JVMS),
     Mutant("the code map is asked in vain", SOURCES, '{ "code map", ASK_CODE | ASK_COMPILED, .find = java_find_code },',
            '{ "code map", ASK_CODE, .find = java_find_code },', JVMS),
-    Mutant("evicted code has a place", SOURCE, "(evicted && !source->proves)", "0", JVMS),
-    Mutant("the first of several frames is kept", SOURCE, "keep(build, kept, query->key, answer->count);",
+    Mutant("evicted code has a place", PUSH, "(evicted && !source->proves)", "0", JVMS),
+    Mutant("the first of several frames is kept", PUSH, "keep(build, kept, query->key, answer->count);",
            "keep(build, kept, query->key, 1);", ["test_symbolize_source"]),
     Mutant("lines are lost", JAVA, ".line = java->line,", "", JVMS),
-    Mutant("evicted code is unknown", SOURCE, 'stack_push_name(build, "[evicted]", FRAME_MARK, PROFILE_NONE);',
+    Mutant("evicted code is unknown", PUSH, 'stack_push_name(build, "[evicted]", FRAME_MARK, PROFILE_NONE);',
            ';', JVMS),
     Mutant("an interpreted method without identity is kept", JAVA, "answer->sure < ANSWER_PLACE || !has_identity;",
            "answer->sure < ANSWER_PLACE;", JVMS),
@@ -126,6 +126,18 @@ CODE = [
 ]
 
 CACHES = [
+    Mutant("a file that is not parsed is not waited for", NATIVE, "if (!build->may_wait)\n\t\treturn false;", "if (1)\n\t\treturn false;", STACKS),
+    Mutant("a file that nobody waits for is parsed", NATIVE, "if (!build->may_wait)\n\t\treturn false;", "", EARLY + STACKS),
+    Mutant("who waits asks for nothing", NATIVE, "image_load(build->symbolizer->images, image);", ";", STACKS),
+    Mutant("a stack with frames missing", SYMBOLIZER, "if (build->waits)\n\t\treturn false;", "", STACKS),
+    Mutant("the rest of a stack that waits is not asked for", PUSH, "build->waits = true;\n\t\t\treturn;",
+           "build->waits = true;\n\t\t\tquery->image = NULL;", STACKS),
+    Mutant("known methods are read again when they arrive", SYMBOLIZER, "(known && lru_get(known, query.key, &value))", "0", JVMS),
+    Mutant("methods are not read when they arrive", SYMBOLIZER, "read_names(jvm, user, &cache->frames);", ";", JVMS),
+    Mutant("code of files is a JVM's", "userspace/jvm/jvm.c",
+           "if (jvm->has_layout &&\n\t    (address", "if (0 &&\n\t    (address", ["test_jvm"]),
+    Mutant("without a layout all code is a JVM's", "userspace/jvm/jvm.c",
+           "return found == JAVA_UNKNOWN && !jvm->has_layout ? JAVA_ELSEWHERE : found;", "return found;", ["test_jvm", "test_agent_jvm"]),
     Mutant("a full cache is emptied", LRU, "while (lru->len && lru->bytes + bytes > lru->limit_bytes)",
            "for (bool full = lru->bytes + bytes > lru->limit_bytes; full && lru->len;)", ["test_lru"]),
     Mutant("what is asked for goes first", LRU, "if (entry_at(lru, 0)->older != at) {", "if (0) {", ["test_lru"]),

@@ -317,26 +317,20 @@ bool jvm_is_replayed(const struct jvm *jvm, uint64_t now_ns)
 
 /* --- look-ups --------------------------------------------------------------------------------- */
 
-bool jvm_owns_address(const struct jvm *jvm, uint64_t address)
-{
-	struct java_frame frames[JAVA_MAX_INLINE];
-	const char *stub;
-	unsigned int count;
-
-	if (jvm->has_layout)
-		return address >= jvm->layout.code_start && address < jvm->layout.code_end;
-	return jvm->store && codemap_store_find(jvm->store, address, jvm->polled_ns, frames, &count,
-						&stub) != JAVA_UNKNOWN;
-}
-
+/* Without a layout all that is known of its code is what the agent told. */
 enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_ns,
 			       struct java_answer *ret_answer)
 {
+	enum java_lookup found = JAVA_UNKNOWN;
+
+	if (jvm->has_layout &&
+	    (address < jvm->layout.code_start || address >= jvm->layout.code_end))
+		return JAVA_ELSEWHERE;
 	ret_answer->stub = NULL;
-	if (!jvm->store)
-		return JAVA_UNKNOWN;
-	return codemap_store_find(jvm->store, address, time_ns, ret_answer->frames,
-				  &ret_answer->count, &ret_answer->stub);
+	if (jvm->store)
+		found = codemap_store_find(jvm->store, address, time_ns, ret_answer->frames,
+					   &ret_answer->count, &ret_answer->stub);
+	return found == JAVA_UNKNOWN && !jvm->has_layout ? JAVA_ELSEWHERE : found;
 }
 
 /* The tid that the JVM knows: the innermost of "NSpid:" in the thread's status. */

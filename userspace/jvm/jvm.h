@@ -65,16 +65,14 @@ int jvm_get_wire(struct jvm *jvm, bool urgent, struct wire_jvm *ret_wire);
 /* An agent told, or tells, what its code is: jvm_find_code() may know an answer. */
 bool jvm_has_code_map(const struct jvm *jvm);
 
-/* Does ADDRESS lie in the JVM's code cache? */
-bool jvm_owns_address(const struct jvm *jvm, uint64_t address);
-
 /*
  * Each of these fills *ret_answer with what it says that it found. What is read from the JVM's memory
  * is remembered: ask as soon as a sample arrives.
  */
 
 /*
- * Frames of JIT code as of TIME_NS, by an agent's code map. Debug info is looked up as HotSpot does it,
+ * Frames of JIT code as of TIME_NS, by an agent's code map; JAVA_UNKNOWN also where there is none.
+ * JAVA_ELSEWHERE: ADDRESS does not lie in the JVM's code cache. Debug info is looked up as HotSpot does it,
  * by the first pc at or after the address, which is the address itself where a call returns.
  */
 enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_ns,

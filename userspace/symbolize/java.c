@@ -48,10 +48,12 @@ static void take(struct stack_build *build, enum java_lookup found, const struct
 		break;
 	case JAVA_STUB:
 		answer->sure = sure;
-		answer_add_name(build, answer, java->stub, FRAME_STUB, jit_mapping_id(build));
+		answer_add_name(answer, build->profile, java->stub, FRAME_STUB,
+				jit_mapping_id(build));
 		break;
 	case JAVA_EVICTED: answer->sure = ANSWER_EVICTED; break;
-	case JAVA_UNKNOWN: break;
+	case JAVA_UNKNOWN:
+	case JAVA_ELSEWHERE: break;
 	}
 }
 
@@ -60,17 +62,18 @@ void java_find_code(struct stack_build *build, struct symbol_query *query, struc
 	struct java_answer *java = &build->symbolizer->java;
 	enum java_lookup found;
 
-	if (!build->jvm ||
-	    !(query->kind == ASK_COMPILED ? build->cache->has_code_map
-					  : jvm_owns_address(build->jvm, query->address)))
+	if (!build->jvm || (query->kind == ASK_COMPILED && !build->cache->has_code_map))
 		return;
 	found = jvm_find_code(build->jvm, query->address, build->time_ns, java);
+	if (found == JAVA_ELSEWHERE && query->kind == ASK_CODE)
+		return;
 	answer->of_moment = true;
 	take(build, found, java, FRAME_JAVA_JIT, ANSWER_TIMED, answer);
 	/* Of compiled code its words may say more. */
 	if (found == JAVA_UNKNOWN && query->kind == ASK_CODE) {
 		answer->sure = ANSWER_PLACE;
-		answer_add_name(build, answer, "[JIT]", FRAME_JAVA_JIT, jit_mapping_id(build));
+		answer_add_name(answer, build->profile, "[JIT]", FRAME_JAVA_JIT,
+				jit_mapping_id(build));
 	}
 }
 

@@ -17,13 +17,17 @@ static struct image *file_image(struct symbolizer *symbolizer, struct process_ca
 				uint32_t pid, const struct mapping *mapping)
 {
 	uint64_t hash = file_hash(mapping);
-	struct image *image = hmap_find_ptr(&cache->images, hash);
+	struct image *image;
+	uint64_t known;
 
-	if (image && image_state(image) != IMAGE_DROPPED)
-		return image;
+	if (lru_get(&cache->images, hash, &known)) {
+		image = (struct image *)(uintptr_t)known;
+		if (image_state(image) != IMAGE_DROPPED)
+			return image;
+	}
 	image = image_cache_open(symbolizer->images, &mapping->key, pid, mapping->start,
 				 mapping->end, mapping->path);
-	hmap_put_ptr(&cache->images, hash, image);
+	lru_put(&cache->images, hash, (uintptr_t)image, 0);
 	return image;
 }
 
@@ -126,10 +130,26 @@ void native_find_raw(struct stack_build *build, struct symbol_query *query, stru
 	answer_add(answer, &frame);
 }
 
+/* Who may wait asks for the file to be parsed. */
+static bool must_wait(const struct stack_build *build, struct image *image)
+{
+	if (!build->may_wait)
+		return false;
+	if (image_state(image) == IMAGE_NEW)
+		image_load(build->symbolizer->images, image);
+	return !is_final(image);
+}
+
 void native_find_file(struct stack_build *build, struct symbol_query *query, struct answer *answer)
 {
 	query_locate(build, query);
-	if (!query->image || !holds_code(query->image))
+	if (!query->image)
+		return;
+	if (must_wait(build, query->image)) {
+		answer->sure = ANSWER_WAIT;
+		return;
+	}
+	if (!holds_code(query->image))
 		return;
 	add_image_frame(build, query, answer);
 	answer->of_moment = !is_final(query->image); /* the caller could not wait */
@@ -167,7 +187,7 @@ void native_find_perf_map(struct stack_build *build, struct symbol_query *query,
 	if (!name)
 		return;
 	answer->sure = ANSWER_RANGE;
-	answer_add_name(build, answer, name, FRAME_JIT_OTHER, jit_mapping_id(build));
+	answer_add_name(answer, build->profile, name, FRAME_JIT_OTHER, jit_mapping_id(build));
 }
 
 /* "[anon]", "[heap]", a file that is not ELF. */
@@ -180,12 +200,12 @@ void native_find_memory(struct stack_build *build, struct symbol_query *query,
 	query_locate(build, query);
 	answer->sure = ANSWER_PLACE;
 	if (!query->mapping) {
-		answer_add_name(build, answer, "[unknown]", FRAME_NATIVE, PROFILE_NONE);
+		answer_add_name(answer, build->profile, "[unknown]", FRAME_NATIVE, PROFILE_NONE);
 		return;
 	}
 	answer->of_moment = true; /* a perf map may know it later */
 	path = query->mapping->path[0] ? query->mapping->path : "[anon]";
 	pseudo.path = path_string(build->profile, path);
-	answer_add_name(build, answer, path, FRAME_NATIVE,
+	answer_add_name(answer, build->profile, path, FRAME_NATIVE,
 			profile_mapping(build->profile, &pseudo));
 }

@@ -21,6 +21,7 @@ struct stack_build; /* symbolize/symbolizer_private.h */
 /* From worst to best; from ANSWER_PLACE on there are frames. */
 enum answer_sure {
 	ANSWER_NONE,	/* the source does not know the address */
+	ANSWER_WAIT,	/* it will know it: a file is being parsed. The last one to be asked */
 	ANSWER_EVICTED, /* code was here, but is not any more, not yet, or one of two that fit */
 	ANSWER_PLACE,	/* no name: only the file or the kind of memory that it lies in */
 	ANSWER_RANGE,	/* what a table has at this address: of a file, a perf map, the kernel */
@@ -71,13 +72,10 @@ struct symbol_source {
 /* In the order in which they are asked; one without a name is the end. */
 extern const struct symbol_source symbol_sources[];
 
-/* The frames of the first source that has any are appended to the stack, else what is known instead. */
-void source_push(struct stack_build *build, struct symbol_query *query);
-
 /* Append a frame to the answer; no more than there is room for. */
 void answer_add(struct answer *answer, const struct profile_frame *frame);
 /* One that is only a name. MAPPING: id or PROFILE_NONE. */
-void answer_add_name(struct stack_build *build, struct answer *answer, const char *name,
+void answer_add_name(struct answer *answer, struct profile *profile, const char *name,
 		     enum frame_kind kind, uint32_t mapping);
 
 #endif

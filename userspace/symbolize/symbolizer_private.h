@@ -16,7 +16,7 @@ struct process_cache {
 	struct attachment attachment;
 	uint64_t mappings_serial;  /* that frames and stacks hold for */
 	uint64_t touched_serial;   /* mappings_serial + 1 whose files were opened */
-	struct hmap images;	   /* hash of a file's key and path → image, borrowed */
+	struct lru images;	   /* hash of a file's key and path → image, borrowed */
 	struct lru frames;	   /* a query's key → frames; none that time changes */
 	struct lru stacks;	   /* hash of a raw stack → stack id; the same */
 	bool has_code_map;	   /* of an agent: then time decides what compiled code is */
@@ -26,7 +26,6 @@ struct process_cache {
 
 struct symbolizer {
 	struct image_cache *images;    /* borrowed */
-	struct jvm_table *jvms;	       /* borrowed, may be NULL */
 	struct kernel_symbols *kernel; /* owned; NULL until the first kernel frame, or on failure */
 	bool kernel_tried;
 	struct err kernel_err;
@@ -50,11 +49,13 @@ struct stack_build {
 	uint64_t time_ns;
 	bool cacheable;	   /* no frame of it depends on the time */
 	bool unnamed_tail; /* the last frame pushed is file code without a symbol */
+	bool may_wait;	   /* for files to be parsed: then */
+	bool waits;	   /* one is missing yet, and no stack is made */
 	bool is_early;	   /* its turn comes later, and with it another look */
 	bool is_raw;	   /* nothing is known of the process: addresses as they are */
 };
 
-/* Append a frame to the stack; returns its id. */
+/* symbolize/symbolizer_push.c: append a frame to the stack; returns its id. */
 uint32_t stack_push(struct stack_build *build, const struct profile_frame *frame);
 /* Append a frame that the profile has. */
 void stack_push_known(struct stack_build *build, uint32_t id);
@@ -62,7 +63,9 @@ void stack_push_known(struct stack_build *build, uint32_t id);
 uint32_t stack_push_name(struct stack_build *build, const char *name, enum frame_kind kind,
 			 uint32_t mapping);
 
-/* symbolize/source.c: for the caches of frames, what goes. */
+/* The frames of the first source that has any, else what is known instead. */
+void stack_push_answer(struct stack_build *build, struct symbol_query *query);
+/* For the caches of frames: what goes. */
 lru_drop_fn kept_frames_drop;
 
 /* symbolize/kernel_frame.c */

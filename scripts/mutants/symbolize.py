@@ -110,7 +110,7 @@ CODE = [
     Mutant("the innermost inlined method only", JAVA, "for (unsigned int i = 0; i < java->count; i++)",
            "for (unsigned int i = 0; i < MIN(java->count, 1U); i++)", JVMS),
     Mutant("code of another time is kept", JAVA, "answer->of_moment = true;", "", JVMS),
-    Mutant("evicted code is kept", JAVA, "answer->of_moment = answer->sure < ANSWER_PLACE;", "", JVMS),
+    Mutant("evicted code is kept", PUSH, "build->cacheable = false;\n\tif (evicted)", "if (evicted)", JVMS),
     Mutant("the code map is asked in vain", SOURCES, '{ "code map", ASK_CODE | ASK_COMPILED, .find = java_find_code },',
            '{ "code map", ASK_CODE, .find = java_find_code },', JVMS),
     Mutant("evicted code has a place", PUSH, "(evicted && !source->proves)", "0", JVMS),
@@ -119,8 +119,7 @@ CODE = [
     Mutant("lines are lost", JAVA, ".line = java->line,", "", JVMS),
     Mutant("evicted code is unknown", PUSH, 'stack_push_name(build, "[evicted]", FRAME_MARK, PROFILE_NONE);',
            ';', JVMS),
-    Mutant("an interpreted method without identity is kept", JAVA, "answer->sure < ANSWER_PLACE || !has_identity;",
-           "answer->sure < ANSWER_PLACE;", JVMS),
+    Mutant("an interpreted method without identity is kept", JAVA, "answer->of_moment = !has_identity;", "", JVMS),
     Mutant("interpreted frames look compiled", JAVA, "take(build, found, java, FRAME_JAVA_INTERPRETED,",
            "take(build, found, java, FRAME_JAVA_JIT,", JVMS),
 ]

@@ -87,7 +87,6 @@ void java_find_compiled(struct stack_build *build, struct symbol_query *query,
 	if (build->jvm)
 		found = jvm_find_compiled(build->jvm, query->words, java);
 	take(build, found, java, FRAME_JAVA_JIT, ANSWER_PROVEN, answer);
-	answer->of_moment = answer->sure < ANSWER_PLACE;
 }
 
 void java_find_interpreted(struct stack_build *build, struct symbol_query *query,
@@ -102,5 +101,5 @@ void java_find_interpreted(struct stack_build *build, struct symbol_query *query
 	take(build, found, java, FRAME_JAVA_INTERPRETED,
 	     has_identity ? ANSWER_PROVEN : ANSWER_RANGE, answer);
 	/* Without an identity the next one may be another's. */
-	answer->of_moment = answer->sure < ANSWER_PLACE || !has_identity;
+	answer->of_moment = !has_identity;
 }

@@ -157,7 +157,7 @@ PROBES = [
            "", ["test_bpf_session"]),
     Mutant("every probe is at a function's entry", LOADED, "!event->probe.is_return && !event->probe.plus", "1",
            ["test_bpf_session"]),
-    Mutant("the raw tracepoint is the first event", LOADED, "skel->rodata->raw_event = i;", "", ["test_bpf_session"]),
+    Mutant("the raw tracepoint is the first event", LOADED, "skel->rodata->raw_event = i;", ";", ["test_bpf_session"]),
     Mutant("misses of before", LOADED, "session->missed_before = session_missed_ever(session);", "", ["test_bpf_session"]),
     Mutant("misses of afterwards", LOADED, "if (!session->runs)\n\t\treturn session->missed;", "", ["test_bpf_session"]),
     Mutant("what the kernel missed is no loss", BOOKS, "stats->counters[WIRE_COUNTER_LOST] += missed;", "", WHOLE),

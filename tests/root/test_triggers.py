@@ -13,6 +13,8 @@ THREAD = ["thread_run"]
 OUTER = THREAD + ["probed_outer"]
 MIDDLE = OUTER + ["probed_middle"]
 INNER = MIDDLE + ["probed_inner"]
+# A thread's or a process's first function, or that it is one of a C library without its debug symbols.
+STARTS = re.compile(r"(?:__)?clone3?|_start|\[(?:thread|process) start\]")
 # Of the host, since perf leaves a thread before that leaves its cpu for the last time.
 SWITCHES_OF_PROBED = ["--filter", 'prev_comm == "probed"', "-a"]
 
@@ -71,7 +73,7 @@ def expect_whole(path, events):
                 continue
             expect(not any(frame.startswith("[unwind") for frame in line.frames),
                    f"{event}: not whole: {line}")
-            expect(re.search(r"clone|_start", line.frames[0]), f"{event}: begins with {line.frames[0]}")
+            expect(STARTS.fullmatch(line.frames[0]), f"{event}: begins with {line.frames[0]}")
 
 
 def lost_of(path):
@@ -228,7 +230,7 @@ def a_function_of_the_jvm_below_java(version):
               "JVM_TotalMemory"]
     for line in lines:
         expect(not any(frame.startswith("[unwind") for frame in line.frames), f"not whole: {line}")
-        expect(re.search("clone|start_thread", line.frames[0]), f"begins with {line.frames[0]}")
+        expect(STARTS.fullmatch(line.frames[0]), f"begins with {line.frames[0]}")
         came = [frame for frame in line.frames[line.frames.index("Probed.run"):]
                 if frame != "Java_java_lang_Runtime_totalMemory"]  # from JDK 25 on it jumps
         expect_equal(came, wanted, "frames")

@@ -185,7 +185,7 @@ static int read_header(int fd, uint64_t at, uint64_t file_size, struct chunk *re
 	r = file_pread_full(fd, &chunk.header, sizeof(chunk.header), (off_t)at);
 	if (r < 0)
 		return r;
-	if (memcmp(chunk.header.magic, jfr_magic, sizeof(jfr_magic)))
+	if (memcmp(chunk.header.magic, jfr_magic, sizeof(jfr_magic)) != 0)
 		return -ENODATA;
 	if (be16toh(chunk.header.major) > 2 || !(chunk.header.flags & JFR_FLAG_COMPRESSED))
 		return -EOPNOTSUPP;

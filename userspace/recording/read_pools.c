@@ -268,7 +268,7 @@ static enum jfr_pool_id pool_of_type(const struct recording_reader *reader, uint
 	const char *name = reader->schema.types.items[type].name;
 	int pool = 0;
 
-	while (pool < JFR_POOL_IDS && strcmp(pool_infos[pool].type, name))
+	while (pool < JFR_POOL_IDS && strcmp(pool_infos[pool].type, name) != 0)
 		pool++;
 	if (pool < JFR_POOL_IDS && pool_infos[pool].foreign && reader->ours)
 		return JFR_POOL_IDS;

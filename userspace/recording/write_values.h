@@ -18,7 +18,7 @@
 #define JFR_FLAG_FINAL	     (1u << 1) /* no chunk follows */
 
 /* Longer ones are cut: nobody reads them, and every tool holds them in memory. */
-#define JFR_STRING_LIMIT_BYTES (64 * 1024)
+#define JFR_STRING_LIMIT_BYTES (64UL * 1024)
 
 enum jfr_string_encoding {
 	JFR_STRING_NULL,

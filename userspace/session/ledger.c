@@ -21,7 +21,7 @@ static const struct {
 
 static const char *const loss_ids[WIRE_LOSS_COUNT] = {
 
-#define WIRE_LOSS(name, id, text) [WIRE_LOSS_##name] = id,
+#define WIRE_LOSS(name, id, text) [WIRE_LOSS_##name] = (id),
 #include "wire_losses.def"
 #undef WIRE_LOSS
 };

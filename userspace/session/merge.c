@@ -114,7 +114,8 @@ void merge_walk_again(struct merge_queue *queue, bool (*fn)(struct merge_item *i
 	vec_for_each (item, &queue->heap)
 		if (item->again)
 			vec_push(&items, item);
-	qsort(items.items, items.len, sizeof(*items.items), newest_first);
+	if (items.items) /* there are, says again_count */
+		qsort(items.items, items.len, sizeof(*items.items), newest_first);
 	for (size_t i = 0; i < items.len && fn(items.items[i], data); i++)
 		;
 	vec_release(&items);

@@ -109,6 +109,10 @@ static void formats(void **state)
 	assert_int_equal(uprobe_parse_format("config:0\n"), 0);
 	assert_int_equal(uprobe_parse_format("config:63"), 63);
 	assert_int_equal(uprobe_parse_format("config:64"), -EBADMSG);
+	assert_int_equal(uprobe_parse_format("config:640"), -EBADMSG);
+	assert_int_equal(uprobe_parse_format("config:8-15"), 8);
+	assert_int_equal(uprobe_parse_format("config:-1"), -EBADMSG);
+	assert_int_equal(uprobe_parse_format("config:"), -EBADMSG);
 	assert_int_equal(uprobe_parse_format("config1:0"), -EBADMSG);
 	assert_int_equal(uprobe_parse_format(""), -EBADMSG);
 }

@@ -71,17 +71,17 @@ static void by_path(void **state)
 	assert_int_equal(behind.offset, place.offset + 4);
 }
 
-/* By file name: the library that is mapped here. */
+/* By file name: the library that is mapped here. Of a function that nobody probes meanwhile, as malloc() may be. */
 static void by_file_name(void **state)
 {
-	void *symbol = dlsym(RTLD_DEFAULT, "malloc");
+	void *symbol = dlsym(RTLD_DEFAULT, "lsearch");
 	struct probe_place place;
 	Dl_info info;
 	struct err err;
 
 	(void)state;
 	assert_true(symbol && dladdr(symbol, &info));
-	if (find("libc.so.6", "malloc", 0, &place, &err) < 0)
+	if (find("libc.so.6", "lsearch", 0, &place, &err) < 0)
 		fail_msg("%s", err.text);
 	assert_string_equal(strrchr(place.path, '/'), "/libc.so.6");
 	expect_bytes_at(&place, symbol);
@@ -201,14 +201,56 @@ static void outside_of_code(void **state)
 	assert_non_null(strstr(err.text, "is not in its code"));
 }
 
+/* A copy of FROM at PATH whose code is said to lie BYTES further in the file, at the same addresses. */
+static void copy_shifted(const char *from, const char *path, uint64_t bytes)
+{
+	_cleanup_close_ int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	Elf64_Ehdr header;
+
+	assert_true(fd >= 0);
+	assert_int_equal(file_read(from, 64 << 20, &text), 0);
+	memcpy(&header, text.buf, sizeof(header));
+	for (size_t i = 0; i < header.e_phnum; i++) {
+		char *at = text.buf + header.e_phoff + i * sizeof(Elf64_Phdr);
+		Elf64_Phdr segment;
+
+		memcpy(&segment, at, sizeof(segment));
+		if (segment.p_type == PT_LOAD && segment.p_flags & PF_X)
+			segment.p_offset += bytes;
+		memcpy(at, &segment, sizeof(segment));
+	}
+	assert_int_equal(file_write_all(fd, text.buf, text.len), 0);
+}
+
+/* A function's address is not its place in the file. */
+static void addresses_are_no_offsets(void **state)
+{
+	char path[] = "/tmp/probe-find-XXXXXX";
+	struct probe_place place, other;
+	struct err err;
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	copy_shifted("/proc/self/exe", path, 0x3000);
+	assert_int_equal(find("/proc/self/exe", "probe_test_function", 0, &place, &err), 0);
+	if (find(path, "probe_test_function", 0, &other, &err) < 0)
+		fail_msg("%s", err.text);
+	unlink(path);
+	assert_int_equal(other.offset, place.offset + 0x3000);
+}
+
 #define TEST(fn) cmocka_unit_test_setup(fn, setup)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(by_path),	       TEST(by_file_name),	TEST(by_soname),
-		TEST(two_of_one_name), TEST(what_is_not_there), TEST(chosen_late),
-		TEST(outside_of_code),
+		TEST(by_path),		 TEST(by_file_name),
+		TEST(by_soname),	 TEST(two_of_one_name),
+		TEST(what_is_not_there), TEST(chosen_late),
+		TEST(outside_of_code),	 TEST(addresses_are_no_offsets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/probes/uprobe.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,12 +65,14 @@ static bool uprobe_split(const char *text, struct uprobe *probe)
 
 int uprobe_parse_format(const char *text)
 {
-	unsigned int bit;
-	char end;
+	static const char before[] = "config:";
+	unsigned long bit;
 
-	if (sscanf(text, "config:%2u%c", &bit, &end) < 1 || bit > 63)
+	if (strncmp(text, before, strlen(before)) != 0 ||
+	    !isdigit((unsigned char)text[strlen(before)]))
 		return -EBADMSG;
-	return (int)bit;
+	bit = strtoul(text + strlen(before), NULL, 10);
+	return bit <= 63 ? (int)bit : -EBADMSG;
 }
 
 static int uprobe_read(const char *name, struct strbuf *text)

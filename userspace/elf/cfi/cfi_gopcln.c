@@ -111,7 +111,7 @@ static bool prologue_fits(struct cfi_gopcln *table, const struct elf_segment *te
 	cfi_bytes_uleb(&b); /* from -1 to 0 */
 	pc = function.start + cfi_bytes_uleb(&b);
 	growth = cfi_bytes_uleb(&b);
-	if (b.bad || growth != 2 * 8 || pc >= function.end)
+	if (b.bad || growth != 2ULL * 8 || pc >= function.end)
 		return false;
 	*ret_known = true;
 	return pc - 1 >= text->address && pc - 1 - text->address < text->file_size &&
@@ -124,7 +124,7 @@ static bool base_fits(struct cfi_gopcln *table, const struct elf_segment *text, 
 	unsigned int known = 0, right = 0;
 
 	table->text = base;
-	for (uint64_t i = 0; i < table->count && i < 64 * PROBES && known < PROBES; i++) {
+	for (uint64_t i = 0; i < table->count && i < 64ULL * PROBES && known < PROBES; i++) {
 		bool is_known;
 
 		right += prologue_fits(table, text, i, &is_known);

@@ -34,7 +34,7 @@ static const struct wire_code_heap *find_heap(const struct wire_jvm *wire, uint6
 static int first_segment(const struct vm_memory *memory, uint64_t map, uint64_t segment,
 			 uint64_t *ret_first)
 {
-	uint8_t window[WINDOW_BYTES];
+	uint8_t window[WINDOW_BYTES] = { 0 };
 	uint64_t low = UINT64_MAX;
 
 	for (unsigned int hop = 0; hop < MAX_HOPS; hop++) {

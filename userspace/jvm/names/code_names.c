@@ -151,7 +151,7 @@ static int read_nmethod(struct code_names *names, const struct code_blob *blob,
 	struct java_frame frame;
 	int r = method_chain_follow(&names->memory, &names->layout, blob->method, &chain);
 
-	if (!r)
+	if (r >= 0)
 		r = method_names_find(names->methods, chain.method, chain.const_method,
 				      chain.identity, 0, &frame);
 	if (!code_blob_is_same(&names->memory, &names->layout, blob))

@@ -11,7 +11,7 @@
 #include "profile/frame_kind.h"
 
 /* Bytes collected before they are compressed. */
-#define FLUSH_BYTES (64 * 1024)
+#define FLUSH_BYTES (64UL * 1024)
 
 /* A range of a buffer that all entries share; made when first asked for. */
 struct slice {

@@ -124,6 +124,19 @@ CODE = [
            "take(build, found, java, FRAME_JAVA_JIT,", JVMS),
 ]
 
+SURE = [
+    Mutant("an agent's answer is any table's", JAVA, "take(build, found, java, FRAME_JAVA_JIT, ANSWER_TIMED, answer);",
+           "take(build, found, java, FRAME_JAVA_JIT, ANSWER_RANGE, answer);", ["test_sources"]),
+    Mutant("a compile id proves nothing", JAVA, "take(build, found, java, FRAME_JAVA_JIT, ANSWER_PROVEN, answer);",
+           "take(build, found, java, FRAME_JAVA_JIT, ANSWER_RANGE, answer);", ["test_sources"]),
+    Mutant("a method without identity is proven", JAVA, "has_identity ? ANSWER_PROVEN : ANSWER_RANGE", "ANSWER_PROVEN", ["test_sources"]),
+    Mutant("a file without symbols has names", NATIVE, "answer->sure = ANSWER_RANGE;\n\t\tframe.name", "frame.name", ["test_sources"]),
+    Mutant("a perf map is a place", NATIVE, "answer->sure = ANSWER_RANGE;\n\tanswer_add_name", "answer->sure = ANSWER_PLACE;\n\tanswer_add_name",
+           ["test_sources"]),
+    Mutant("kernel addresses without names are named", KERNEL_FRAME, "answer->sure = ANSWER_PLACE;", "answer->sure = ANSWER_RANGE;", ["test_sources"]),
+    Mutant("more frames than there is room for", "userspace/symbolize/source.c", "if (answer->count < ANSWER_MAX_FRAMES)", "if (1)", ["test_sources"]),
+]
+
 CACHES = [
     Mutant("a file that is not parsed is not waited for", NATIVE, "if (!build->may_wait)\n\t\treturn false;", "if (1)\n\t\treturn false;", STACKS),
     Mutant("a file that nobody waits for is parsed", NATIVE, "if (!build->may_wait)\n\t\treturn false;", "", EARLY + STACKS),
@@ -143,4 +156,4 @@ CACHES = [
     Mutant("what an entry owns is free", LRU, "bytes += LRU_ENTRY_BYTES;", "bytes = LRU_ENTRY_BYTES;", ["test_lru"]),
 ]
 
-MUTANTS = ADDRESSES + KEPT + KINDS + KALLSYMS + PERF_MAPS + CODE + CACHES
+MUTANTS = ADDRESSES + KEPT + KINDS + KALLSYMS + PERF_MAPS + CODE + SURE + CACHES

@@ -12,6 +12,8 @@ READER = "userspace/jvm/codemap/codemap_reader.c"
 RECORD = "userspace/jvm/codemap/codemap_record.c"
 NAMES = "userspace/jvm/names/code_names.c"
 BLOB = "userspace/jvm/names/code_blob.c"
+METHOD = "userspace/jvm/names/method_name.c"
+POOL = "userspace/base/cache/text_pool.c"
 CHAIN = "userspace/jvm/names/method_chain.c"
 LINES = "userspace/jvm/names/line_table.c"
 
@@ -67,8 +69,15 @@ MUTANTS = [
     Mutant("jvm: a name without its compile id", NAMES, "if (blob.compile_id != compile_id)\n\t\treturn -ESTALE;", "", ["test_code_names"]),
     Mutant("jvm: a name that changed while it was read", NAMES, "if (!code_blob_is_same(&names->memory, &names->layout, blob))", "if (0)",
            ["test_code_names"]),
-    Mutant("jvm: a known name for any address", NAMES, "return address >= entry->start && address < entry->end ? entry : NULL;",
-           "return entry;", ["test_code_names"]),
+    Mutant("jvm: names of code are all forgotten at the limit", NAMES, "\t\tlru_drop_oldest(&names->entries);", "\t\tlru_clear(&names->entries);", ["test_code_names"]),
+    Mutant("jvm: names of code without a limit", NAMES, "while (names->entries.len > 1 &&", "while (0 &&", ["test_code_names"]),
+    Mutant("jvm: a lowered limit waits for the next name", NAMES, "MAX_CACHE_BYTES);\n\tmake_room(names);", "MAX_CACHE_BYTES);", ["test_code_names"]),
+    Mutant("jvm: a known name for any address", NAMES, "address - entry->start >= entry->bytes", "0", ["test_code_names"]),
+    Mutant("jvm: names of methods are all forgotten at the limit", METHOD, "\t\tlru_drop_oldest(&names->entries);", "\t\tlru_clear(&names->entries);", ["test_method_kept"]),
+    Mutant("jvm: names of methods without a limit", METHOD, "while (names->entries.len > 1 &&", "while (0 &&", ["test_method_kept"]),
+    Mutant("jvm: tids without a limit", JVM, "lru_init(&jvm->ns_tids, JVM_TIDS_BYTES, NULL, NULL);", "lru_init(&jvm->ns_tids, SIZE_MAX, NULL, NULL);", BOTH),
+    Mutant("jvm: a shared text goes with the first of its owners", POOL, "if (--entry->refs)", "if (0)", ["test_text_pool"]),
+    Mutant("jvm: a text that nobody refers to stays", POOL, "if (--entry->refs)", "if (1)", ["test_text_pool"]),
     Mutant("jvm: compilers' buffers are code", NAMES, "if (is_never_run(&blob))", "if (0)", ["test_code_names"]),
     Mutant("jvm: freed blocks are code", BLOB, "if (r < 0 || !used)", "if (r < 0)", ["test_code_blob"]),
     Mutant("jvm: the rest behind a blob is its code", BLOB, "if (address < blob.start || address >= blob.end)", "if (address < blob.start)",

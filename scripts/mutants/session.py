@@ -83,8 +83,7 @@ FIGURES = [
            "sample->in_user ? STATE_RUNNING_KERNEL : STATE_RUNNING_USER", RUN),
     Mutant("a thread by its process's number", APPLY, "&pipeline->profile, sample->tid, name, java_tid",
            "&pipeline->profile, sample->tgid, name, java_tid", RUN),
-    Mutant("a thread by its process's name", SHOW, "if (name && *name)\n\t\treturn name;",
-           "if (process->comm[0])\n\t\treturn process->comm;", RUN),
+    Mutant("a thread by its process's name", APPLY, "sample->tid, name, java_tid);", "sample->tid, entry->name, java_tid);", RUN),
     Mutant("an exec is no new process in the ledger", APPLY,
            "sample->tgid, sample->exec_id, sample->start_ns,", "sample->tgid, 0, sample->start_ns,", RUN),
     Mutant("lost samples without their weight", LEDGER,
@@ -175,7 +174,7 @@ AGENTS_USED = [
 
 ARRIVING = [
     Mutant("a file is opened when it may be gone", BOOKS, "[SIDE_MMAP] = open_file", "", CALLS),
-    Mutant("names are read when code may be gone", ARRIVE, "symbolizer_prefetch(pipeline->symbolizer, process, sample);",
+    Mutant("names are read when code may be gone", ARRIVE, "symbolizer_arrive(pipeline->symbolizer, process, jvm, sample);",
            ";", CALLS),
     Mutant("an exec does not stop walks of the old program", BOOKS, "[SIDE_EXEC] = keep_walks", "", CALLS),
     Mutant("the unwinder does not hear of execs", BOOKS, "[SIDE_EXEC] = unwinder_execs,", "", CALLS),
@@ -185,7 +184,7 @@ ARRIVING = [
     Mutant("a late walk is left unfinished", APPLY, "if (item->miss && !finish_oldest(pipeline, item, process))", "if (0)",
            CALLS),
     Mutant("samples do not wait for their files", APPLY,
-           "if (!symbolizer_ready(pipeline->symbolizer, process, sample) && may_wait(pipeline))", "if (0)", CALLS),
+           "\t\tif (may_wait(pipeline))", "\t\tif (0)", CALLS),
     Mutant("samples do not wait for agents", PIPELINE, "else if (agents_busy(pipeline->agents))\n\t\treturn;", "", CALLS),
     Mutant("agents of all JVMs are targets'", APPLY, "if (options->pids[i] == process->pid)", "if (1)", CALLS),
     Mutant("a JVM's threads have the kernel's names", SHOW,

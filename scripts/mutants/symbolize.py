@@ -8,6 +8,9 @@ KERNEL_FRAME = "userspace/symbolize/kernel_frame.c"
 NATIVE = "userspace/symbolize/native.c"
 JAVA = "userspace/symbolize/java.c"
 PERF_MAP = "userspace/symbolize/perf_map.c"
+PUSH = "userspace/symbolize/symbolizer_push.c"
+SOURCES = "userspace/symbolize/sources.c"
+LRU = "userspace/base/cache/lru.c"
 WORDS = "userspace/symbolize/sample_words.c"
 
 EARLY = ["test_symbolize_now"]
@@ -24,10 +27,10 @@ ADDRESSES = [
     Mutant("a pc and a return address are one", WORDS, "word & (WIRE_FRAME_ADDRESS_MASK | WIRE_FRAME_EXACT);",
            "word & WIRE_FRAME_ADDRESS_MASK;", STACKS),
     Mutant("addresses without a sign", WORDS, "(uint64_t)((int64_t)(word << 8) >> 8);", "word << 8 >> 8;", STACKS),
-    Mutant("a mapping's file offset forgotten", NATIVE, "address - mapping->start + mapping->pgoff;",
-           "address - mapping->start;", STACKS),
-    Mutant("a file that is not ready gives its last name", NATIVE, "*ret_final = !image || is_final(image);",
-           "*ret_final = true;", STACKS),
+    Mutant("a mapping's file offset forgotten", NATIVE, "query->address - mapping->start + mapping->pgoff;",
+           "query->address - mapping->start;", STACKS),
+    Mutant("a file that is not ready gives its last name", NATIVE,
+           "answer->of_moment = !is_final(query->image);", "", STACKS),
 ]
 
 KEPT = [
@@ -42,11 +45,11 @@ KEPT = [
            STACKS),
     Mutant("files of the last chunk", SYMBOLIZER, "hmap_clear(&symbolizer->image_mappings);", "", STACKS),
     Mutant("kernel frames of the last chunk", SYMBOLIZER,
-           "hmap_clear(&symbolizer->kernel_frames);\n\tsymbolizer->jit", "symbolizer->jit", STACKS),
+           "lru_clear(&symbolizer->kernel_frames);\n\tsymbolizer->jit", "symbolizer->jit", STACKS),
     Mutant("the JIT of the last chunk", SYMBOLIZER,
-           "hmap_clear(&symbolizer->kernel_frames);\n\tsymbolizer->jit_mapping = PROFILE_NONE;",
-           "hmap_clear(&symbolizer->kernel_frames);", STACKS),
-    Mutant("stacks that time changes are kept", SYMBOLIZER, "if (build.cacheable) {", "{", STACKS),
+           "lru_clear(&symbolizer->kernel_frames);\n\tsymbolizer->jit_mapping = PROFILE_NONE;",
+           "lru_clear(&symbolizer->kernel_frames);", STACKS),
+    Mutant("stacks that time changes are kept", SYMBOLIZER, "if (build->cacheable)\n\t\tlru_put", "lru_put", STACKS),
     Mutant("stacks of before an agent are kept", SYMBOLIZER,
            "if (cache->has_code_map != has_code_map)\n\t\tcache_clear(cache);", "", JVMS),
 ]
@@ -97,27 +100,60 @@ PERF_MAPS = [
     Mutant("a perf map is looked for once", NATIVE, "now < cache->next_perf_map_ns)", "cache->next_perf_map_ns)",
            STACKS),
     Mutant("an early look for a perf map is the look of a second", NATIVE, "build->is_early || now", "now", EARLY),
-    Mutant("addresses of the unknown are lost", NATIVE, "if (build->is_raw)", "if (0)", EARLY),
+    Mutant("addresses of the unknown are lost", NATIVE, "if (!build->is_raw)", "if (1)", EARLY),
     Mutant("the first raw address is called a start", SYMBOLIZER, "&& !build->is_raw", "", EARLY),
 ]
 
 CODE = [
-    Mutant("an inlined method is one of its own", JAVA, "frames[i].inlined ? FRAME_JAVA_INLINED : FRAME_JAVA_JIT",
-           "FRAME_JAVA_JIT", JVMS),
-    Mutant("the innermost inlined method only", JAVA, "for (unsigned int i = 0; i < count; i++)\n\t\t\tpush_java_frame",
-           "for (unsigned int i = 0; i < MIN(count, 1U); i++)\n\t\t\tpush_java_frame", JVMS),
-    Mutant("code of another time is kept", JAVA,
-           "build->cacheable = false;\n\tfound = jvm_find_code(build->jvm, address, build->time_ns, exact, frames, &count, &stub);",
-           "found = jvm_find_code(build->jvm, address, build->time_ns, exact, frames, &count, &stub);", JVMS),
-    Mutant("evicted code is kept", JAVA, "build->cacheable = false;\n\t\tpush_found", "push_found", JVMS),
-    Mutant("the code map is asked in vain", JAVA, "if (found == JAVA_FRAMES || found == JAVA_STUB)", "if (0)", JVMS),
+    Mutant("an inlined method is one of its own", JAVA, "java->frames[i].inlined ? FRAME_JAVA_INLINED : kind",
+           "kind", JVMS),
+    Mutant("the innermost inlined method only", JAVA, "for (unsigned int i = 0; i < java->count; i++)",
+           "for (unsigned int i = 0; i < MIN(java->count, 1U); i++)", JVMS),
+    Mutant("code of another time is kept", JAVA, "answer->of_moment = true;", "", JVMS),
+    Mutant("evicted code is kept", PUSH, "build->cacheable = false;\n\tif (evicted)", "if (evicted)", JVMS),
+    Mutant("the code map is asked in vain", SOURCES, '{ "code map", ASK_CODE | ASK_COMPILED, .find = java_find_code },',
+           '{ "code map", ASK_CODE, .find = java_find_code },', JVMS),
+    Mutant("evicted code has a place", PUSH, "(evicted && !source->proves)", "0", JVMS),
+    Mutant("the first of several frames is kept", PUSH, "keep(build, kept, query->key, answer->count);",
+           "keep(build, kept, query->key, 1);", ["test_symbolize_source"]),
     Mutant("lines are lost", JAVA, ".line = java->line,", "", JVMS),
-    Mutant("evicted code is unknown", JAVA, 'stack_push_name(build, "[evicted]", FRAME_MARK, PROFILE_NONE); break;',
-           "break;", JVMS),
-    Mutant("an interpreted method without identity is kept", JAVA, "found == JAVA_FRAMES && words[4] != 0;",
-           "found == JAVA_FRAMES;", JVMS),
-    Mutant("interpreted frames look compiled", JAVA, "push_java_frame(build, &frame, FRAME_JAVA_INTERPRETED);",
-           "push_java_frame(build, &frame, FRAME_JAVA_JIT);", JVMS),
+    Mutant("evicted code is unknown", PUSH, 'stack_push_name(build, "[evicted]", FRAME_MARK, PROFILE_NONE);',
+           ';', JVMS),
+    Mutant("an interpreted method without identity is kept", JAVA, "answer->of_moment = !has_identity;", "", JVMS),
+    Mutant("interpreted frames look compiled", JAVA, "take(build, found, java, FRAME_JAVA_INTERPRETED,",
+           "take(build, found, java, FRAME_JAVA_JIT,", JVMS),
 ]
 
-MUTANTS = ADDRESSES + KEPT + KINDS + KALLSYMS + PERF_MAPS + CODE
+SURE = [
+    Mutant("an agent's answer is any table's", JAVA, "take(build, found, java, FRAME_JAVA_JIT, ANSWER_TIMED, answer);",
+           "take(build, found, java, FRAME_JAVA_JIT, ANSWER_RANGE, answer);", ["test_sources"]),
+    Mutant("a compile id proves nothing", JAVA, "take(build, found, java, FRAME_JAVA_JIT, ANSWER_PROVEN, answer);",
+           "take(build, found, java, FRAME_JAVA_JIT, ANSWER_RANGE, answer);", ["test_sources"]),
+    Mutant("a method without identity is proven", JAVA, "has_identity ? ANSWER_PROVEN : ANSWER_RANGE", "ANSWER_PROVEN", ["test_sources"]),
+    Mutant("a file without symbols has names", NATIVE, "answer->sure = ANSWER_RANGE;\n\t\tframe.name", "frame.name", ["test_sources"]),
+    Mutant("a perf map is a place", NATIVE, "answer->sure = ANSWER_RANGE;\n\tanswer_add_name", "answer->sure = ANSWER_PLACE;\n\tanswer_add_name",
+           ["test_sources"]),
+    Mutant("kernel addresses without names are named", KERNEL_FRAME, "answer->sure = ANSWER_PLACE;", "answer->sure = ANSWER_RANGE;", ["test_sources"]),
+    Mutant("more frames than there is room for", "userspace/symbolize/source.c", "if (answer->count < ANSWER_MAX_FRAMES)", "if (1)", ["test_sources"]),
+]
+
+CACHES = [
+    Mutant("a file that is not parsed is not waited for", NATIVE, "if (!build->may_wait)\n\t\treturn false;", "if (1)\n\t\treturn false;", STACKS),
+    Mutant("a file that nobody waits for is parsed", NATIVE, "if (!build->may_wait)\n\t\treturn false;", "", EARLY + STACKS),
+    Mutant("who waits asks for nothing", NATIVE, "image_load(build->symbolizer->images, image);", ";", STACKS),
+    Mutant("a stack with frames missing", SYMBOLIZER, "if (build->waits)\n\t\treturn false;", "", STACKS),
+    Mutant("the rest of a stack that waits is not asked for", PUSH, "build->waits = true;\n\t\t\treturn;",
+           "build->waits = true;\n\t\t\tquery->image = NULL;", STACKS),
+    Mutant("known methods are read again when they arrive", SYMBOLIZER, "(known && lru_get(known, query.key, &value))", "0", JVMS),
+    Mutant("methods are not read when they arrive", SYMBOLIZER, "read_names(jvm, user, &cache->frames);", ";", JVMS),
+    Mutant("code of files is a JVM's", "userspace/jvm/jvm.c",
+           "if (jvm->has_layout &&\n\t    (address", "if (0 &&\n\t    (address", ["test_jvm"]),
+    Mutant("without a layout all code is a JVM's", "userspace/jvm/jvm.c",
+           "return found == JAVA_UNKNOWN && !jvm->has_layout ? JAVA_ELSEWHERE : found;", "return found;", ["test_jvm", "test_agent_jvm"]),
+    Mutant("a full cache is emptied", LRU, "while (lru->len && lru->bytes + bytes > lru->limit_bytes)",
+           "for (bool full = lru->bytes + bytes > lru->limit_bytes; full && lru->len;)", ["test_lru"]),
+    Mutant("what is asked for goes first", LRU, "if (entry_at(lru, 0)->older != at) {", "if (0) {", ["test_lru"]),
+    Mutant("what an entry owns is free", LRU, "bytes += LRU_ENTRY_BYTES;", "bytes = LRU_ENTRY_BYTES;", ["test_lru"]),
+]
+
+MUTANTS = ADDRESSES + KEPT + KINDS + KALLSYMS + PERF_MAPS + CODE + SURE + CACHES

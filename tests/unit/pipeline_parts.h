@@ -380,13 +380,10 @@ void unwinder_for_each_figure(const struct unwinder *unwinder,
 
 /* --- symbolize/ --- */
 
-int symbolizer_new(struct image_cache *images, struct jvm_table *jvms,
-		   struct symbolizer **ret_symbolizer, struct err *err)
+struct symbolizer *symbolizer_new(struct image_cache *images)
 {
-	(void)err;
-	assert_true(images && jvms);
-	*ret_symbolizer = A_POINTER(symbolizer);
-	return 0;
+	assert_non_null(images);
+	return A_POINTER(symbolizer);
 }
 
 void symbolizer_free(struct symbolizer *symbolizer)
@@ -394,49 +391,50 @@ void symbolizer_free(struct symbolizer *symbolizer)
 	(void)symbolizer;
 }
 
-void symbolizer_touch(struct symbolizer *symbolizer, struct process *process)
+void symbolizer_arrive(struct symbolizer *symbolizer, struct process *process, struct jvm *jvm,
+		       const struct wire_sample *sample)
 {
 	(void)symbolizer;
-	note("touch %u", number(process->pid));
+	assert_int_equal(jvm != NULL, parts.is_jvm);
+	note("arrive %u%s", number(process->pid), sample->flags ? " unfinished" : "");
 }
 
-void symbolizer_prefetch(struct symbolizer *symbolizer, struct process *process,
-			 const struct wire_sample *sample)
-{
-	(void)symbolizer;
-	note("prefetch %u%s", number(process->pid), sample->flags ? " unfinished" : "");
-}
-
-void symbolizer_prefetch_jvm(struct jvm *jvm, const struct wire_sample *sample)
+void symbolizer_read_names(struct jvm *jvm, const struct wire_sample *sample)
 {
 	assert_non_null(jvm);
-	note("prefetch jvm of %u", number(sample->tgid));
-}
-
-bool symbolizer_ready(struct symbolizer *symbolizer, struct process *process,
-		      const struct wire_sample *sample)
-{
-	(void)symbolizer, (void)process, (void)sample;
-	if (parts.asked_if_ready)
-		parts.asked_if_ready();
-	return !parts.not_ready;
+	note("names from jvm of %u", number(sample->tgid));
 }
 
 uint32_t symbolizer_stack(struct symbolizer *symbolizer, struct profile *profile,
-			  struct process *process, const struct wire_sample *sample)
+			  struct process *process, struct jvm *jvm,
+			  const struct wire_sample *sample)
 {
 	struct profile_frame frame = { .name = profile_string(profile, "frame"),
 				       .mapping = PROFILE_NONE };
 	uint32_t id = profile_frame(profile, &frame);
 
 	(void)symbolizer;
+	assert_int_equal(jvm != NULL, parts.is_jvm);
 	note("stack of %u%s", number(process->pid), sample->flags ? " unfinished" : "");
 	return profile_stack(profile, &id, 1);
 }
 
+bool symbolizer_try_stack(struct symbolizer *symbolizer, struct profile *profile,
+			  struct process *process, struct jvm *jvm,
+			  const struct wire_sample *sample, uint32_t *ret_stack)
+{
+	if (parts.asked_if_ready)
+		parts.asked_if_ready();
+	if (parts.not_ready)
+		return false;
+	*ret_stack = symbolizer_stack(symbolizer, profile, process, jvm, sample);
+	return true;
+}
+
 /* Frames of what is known of the process. */
 uint32_t symbolizer_stack_now(struct symbolizer *symbolizer, struct profile *profile,
-			      struct process *process, const struct wire_sample *sample)
+			      struct process *process, struct jvm *jvm,
+			      const struct wire_sample *sample)
 {
 	const char *name = process ? parts.early_frame ? parts.early_frame : "frame" : "raw";
 	struct profile_frame frame = { .name = profile_string(profile, name),
@@ -444,6 +442,7 @@ uint32_t symbolizer_stack_now(struct symbolizer *symbolizer, struct profile *pro
 	uint32_t id = profile_frame(profile, &frame);
 
 	(void)symbolizer;
+	assert_int_equal(jvm != NULL, process && parts.is_jvm);
 	note("early stack of %u%s", number(sample->tgid), process ? "" : ", not known");
 	return profile_stack(profile, &id, 1);
 }

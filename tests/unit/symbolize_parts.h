@@ -27,7 +27,7 @@ struct image {
 	uint64_t start, limit; /* of its text; limit 0: not ELF */
 	uint64_t bias;	       /* address minus offset */
 	bool cpp;
-	unsigned int opens, loads;
+	unsigned int opens, loads, finds;
 };
 
 struct jvm {
@@ -118,6 +118,7 @@ bool image_find_symbol(struct image *image, uint64_t address, struct elf_symbol 
 {
 	static char name[32];
 
+	image->finds++;
 	snprintf(name, sizeof(name), "f%" PRIx64, address >> 8);
 	*ret_symbol = (struct elf_symbol){ .name = name, .cpp = image->cpp };
 	return address >= image->start && address < image->limit;
@@ -185,17 +186,6 @@ const char *perf_map_find(struct perf_map *map, uint64_t address)
 
 /* --- jvm/ --- */
 
-struct jvm *jvm_table_get(struct jvm_table *table, struct process *process)
-{
-	assert_true(table && process);
-	return parts.is_jvm ? &parts.jvm : NULL;
-}
-
-bool jvm_owns_address(const struct jvm *jvm, uint64_t address)
-{
-	return address >= jvm->code_start && address < jvm->code_end;
-}
-
 bool jvm_has_code_map(const struct jvm *jvm)
 {
 	return jvm->has_code_map;
@@ -211,36 +201,38 @@ static inline struct java_frame java_frame_of(const struct jvm *jvm, bool inline
 				    .inlined = inlined };
 }
 
-enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_ns, bool exact,
-			       struct java_frame *frames, unsigned int *ret_count,
-			       const char **ret_stub)
+enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_ns,
+			       struct java_answer *ret_answer)
 {
-	(void)address, (void)exact;
+	if (address < jvm->code_start || address >= jvm->code_end)
+		return JAVA_ELSEWHERE;
 	jvm->asked_code++;
 	jvm->asked_ns = time_ns;
-	*ret_stub = "stub";
-	*ret_count = jvm->inlined + 1;
+	ret_answer->stub = "stub";
+	ret_answer->count = jvm->inlined + 1;
 	for (unsigned int i = 0; i <= jvm->inlined; i++)
-		frames[i] = java_frame_of(jvm, i < jvm->inlined);
+		ret_answer->frames[i] = java_frame_of(jvm, i < jvm->inlined);
 	return jvm->of_code;
 }
 
 enum java_lookup jvm_find_interpreted(struct jvm *jvm, const uint64_t words[WIRE_INTERPRETED_WORDS],
-				      struct java_frame *ret_frame)
+				      struct java_answer *ret_answer)
 {
 	(void)words;
 	jvm->asked_interpreted++;
-	*ret_frame = java_frame_of(jvm, false);
+	ret_answer->count = 1;
+	ret_answer->frames[0] = java_frame_of(jvm, false);
 	return jvm->of_interpreted;
 }
 
 enum java_lookup jvm_find_compiled(struct jvm *jvm, const uint64_t words[WIRE_COMPILED_WORDS],
-				   struct java_frame *ret_frame, const char **ret_stub)
+				   struct java_answer *ret_answer)
 {
 	(void)words;
 	jvm->asked_compiled++;
-	*ret_stub = "blob";
-	*ret_frame = java_frame_of(jvm, false);
+	ret_answer->stub = "blob";
+	ret_answer->count = 1;
+	ret_answer->frames[0] = java_frame_of(jvm, false);
 	return jvm->of_compiled;
 }
 
@@ -252,7 +244,6 @@ enum java_lookup jvm_find_compiled(struct jvm *jvm, const uint64_t words[WIRE_CO
 #define MODULE 0xffffffff90000000ULL
 #define EXACT  WIRE_FRAME_EXACT
 #define CACHE  ((struct image_cache *)0x1000) /* never looked into */
-#define TABLE  ((struct jvm_table *)0x1000)
 
 #define KIND(kind) ((uint64_t)WIRE_FRAME_##kind << WIRE_FRAME_KIND_SHIFT)
 
@@ -271,7 +262,6 @@ struct fixture {
 static inline int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	struct err err;
 
 	*state = f;
 	fake_begin();
@@ -282,7 +272,8 @@ static inline int setup(void **state)
 		};
 	profile_init(&f->profile);
 	f->process = (struct process){ .pid = PID, .serial = 1 };
-	return symbolizer_new(CACHE, TABLE, &f->symbolizer, &err);
+	f->symbolizer = symbolizer_new(CACHE);
+	return 0;
 }
 
 static inline int teardown(void **state)
@@ -347,14 +338,38 @@ static inline void add_frame(struct fixture *f, const struct profile_frame *fram
 			    profile_get_string(p, profile_get_mapping(p, frame->mapping)->path));
 }
 
+static inline struct jvm *jvm_of(struct fixture *f)
+{
+	(void)f;
+	return parts.is_jvm ? &parts.jvm : NULL;
+}
+
+static inline uint32_t stack_id(struct fixture *f)
+{
+	return symbolizer_stack(f->symbolizer, &f->profile, &f->process, jvm_of(f), &f->sample);
+}
+
+/* Is all there that it needs? */
+static inline bool is_ready(struct fixture *f)
+{
+	uint32_t stack;
+
+	return symbolizer_try_stack(f->symbolizer, &f->profile, &f->process, jvm_of(f), &f->sample,
+				    &stack);
+}
+
+static inline void arrive(struct fixture *f)
+{
+	symbolizer_arrive(f->symbolizer, &f->process, jvm_of(f), &f->sample);
+}
+
 /* The stack, leaf first: "name+address:line_kind@file". */
 static inline const char *stack(struct fixture *f)
 {
 	struct profile_stack stack;
 
 	strbuf_reset(&f->text);
-	stack = profile_get_stack(
-		&f->profile, symbolizer_stack(f->symbolizer, &f->profile, &f->process, &f->sample));
+	stack = profile_get_stack(&f->profile, stack_id(f));
 	for (uint32_t i = 0; i < stack.len; i++)
 		add_frame(f, profile_get_frame(&f->profile, stack.frames[i]));
 	return strbuf_str(&f->text);

@@ -17,12 +17,20 @@ struct java_frame {
 };
 
 enum java_lookup {
-	JAVA_FRAMES,  /* frames were given */
-	JAVA_STUB,    /* *ret_stub names it: stub, adapter, the interpreter */
-	JAVA_EVICTED, /* code was there, but not any more or not yet at that time */
-	JAVA_UNKNOWN, /* nothing is known of this address */
+	JAVA_FRAMES,	/* frames were given */
+	JAVA_STUB,	/* `stub` names it: stub, adapter, the interpreter */
+	JAVA_EVICTED,	/* code was there, but not any more or not yet at that time */
+	JAVA_UNKNOWN,	/* nothing is known of this address */
+	JAVA_ELSEWHERE, /* as far as is known it is none of the JVM's code */
 };
 
 #define JAVA_MAX_INLINE 128
+
+/* What was found: frames[0 .. count-1], innermost first, or a stub's name. */
+struct java_answer {
+	const char *stub; /* NULL: frames */
+	unsigned int count;
+	struct java_frame frames[JAVA_MAX_INLINE];
+};
 
 #endif

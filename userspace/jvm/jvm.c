@@ -23,6 +23,8 @@
 /* After lost records we ask again; each time later when it does not help. */
 #define JVM_REPLAY_PAUSE_NS	(500 * NSEC_PER_MSEC)
 #define JVM_REPLAY_MAX_PAUSE_NS (60 * NSEC_PER_SEC)
+/* Of more threads than a kernel has by default (pid_max: 32,768). */
+#define JVM_TIDS_BYTES (40000 * LRU_ENTRY_BYTES)
 
 struct jvm *jvm_new(uint32_t pid, const struct mapping *libjvm, struct vmstructs_cache *cache)
 {
@@ -35,6 +37,7 @@ struct jvm *jvm_new(uint32_t pid, const struct mapping *libjvm, struct vmstructs
 	jvm->cache = cache;
 	jvm->reader.fd = -1;
 	jvm->layout_wait_ns = JVM_LAYOUT_WAIT_NS;
+	lru_init(&jvm->ns_tids, JVM_TIDS_BYTES, NULL, NULL);
 	return jvm;
 }
 
@@ -48,7 +51,7 @@ void jvm_free(struct jvm *jvm)
 	code_names_free(jvm->code);
 	method_names_free(jvm->names);
 	vmstructs_close(jvm->vs);
-	hmap_release(&jvm->ns_tids);
+	lru_clear(&jvm->ns_tids);
 	free(jvm->libjvm.path);
 	free(jvm);
 }
@@ -142,29 +145,34 @@ int jvm_get_wire(struct jvm *jvm, bool urgent, struct wire_jvm *ret_wire)
 }
 
 enum java_lookup jvm_find_interpreted(struct jvm *jvm, const uint64_t words[WIRE_INTERPRETED_WORDS],
-				      struct java_frame *ret_frame)
+				      struct java_answer *ret_answer)
 {
 	int ret;
 
 	if (!has_layout(jvm))
 		return JAVA_UNKNOWN;
-	ret = method_names_find(jvm->names, words[1], words[2], words[4], words[3], ret_frame);
+	ret = method_names_find(jvm->names, words[1], words[2], words[4], words[3],
+				&ret_answer->frames[0]);
+	ret_answer->count = 1;
+	ret_answer->stub = NULL;
 	if (!ret)
 		return JAVA_FRAMES;
 	return ret == -ESTALE || ret == -ESRCH ? JAVA_EVICTED : JAVA_UNKNOWN;
 }
 
 enum java_lookup jvm_find_compiled(struct jvm *jvm, const uint64_t words[WIRE_COMPILED_WORDS],
-				   struct java_frame *ret_frame, const char **ret_stub)
+				   struct java_answer *ret_answer)
 {
 	uint64_t address = words[0] & WIRE_FRAME_ADDRESS_MASK;
 	int ret;
 
 	if (!has_layout(jvm))
 		return JAVA_UNKNOWN;
-	ret = code_names_find(jvm->code, address, (uint32_t)words[1], ret_frame, ret_stub);
+	ret = code_names_find(jvm->code, address, (uint32_t)words[1], &ret_answer->frames[0],
+			      &ret_answer->stub);
+	ret_answer->count = 1;
 	if (!ret)
-		return *ret_stub ? JAVA_STUB : JAVA_FRAMES;
+		return ret_answer->stub ? JAVA_STUB : JAVA_FRAMES;
 	return ret == -ESTALE || ret == -ESRCH ? JAVA_EVICTED : JAVA_UNKNOWN;
 }
 
@@ -309,31 +317,20 @@ bool jvm_is_replayed(const struct jvm *jvm, uint64_t now_ns)
 
 /* --- look-ups --------------------------------------------------------------------------------- */
 
-bool jvm_owns_address(const struct jvm *jvm, uint64_t address)
+/* Without a layout all that is known of its code is what the agent told. */
+enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_ns,
+			       struct java_answer *ret_answer)
 {
-	struct java_frame frames[JAVA_MAX_INLINE];
-	const char *stub;
-	unsigned int count;
+	enum java_lookup found = JAVA_UNKNOWN;
 
-	if (jvm->has_layout)
-		return address >= jvm->layout.code_start && address < jvm->layout.code_end;
-	return jvm->store && codemap_store_find(jvm->store, address, jvm->polled_ns, frames, &count,
-						&stub) != JAVA_UNKNOWN;
-}
-
-/*
- * EXACT makes no difference: debug info is looked up as HotSpot does it, by the first pc at or
- * after the address, which is the address itself where a call returns.
- */
-/* What a look-up is about and what it yields: NOLINTNEXTLINE(readability-function-size) */
-enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_ns, bool exact,
-			       struct java_frame *frames, unsigned int *ret_count,
-			       const char **ret_stub)
-{
-	(void)exact;
-	if (!jvm->store)
-		return JAVA_UNKNOWN;
-	return codemap_store_find(jvm->store, address, time_ns, frames, ret_count, ret_stub);
+	if (jvm->has_layout &&
+	    (address < jvm->layout.code_start || address >= jvm->layout.code_end))
+		return JAVA_ELSEWHERE;
+	ret_answer->stub = NULL;
+	if (jvm->store)
+		found = codemap_store_find(jvm->store, address, time_ns, ret_answer->frames,
+					   &ret_answer->count, &ret_answer->stub);
+	return found == JAVA_UNKNOWN && !jvm->has_layout ? JAVA_ELSEWHERE : found;
 }
 
 /* The tid that the JVM knows: the innermost of "NSpid:" in the thread's status. */
@@ -346,7 +343,7 @@ static uint32_t ns_tid(struct jvm *jvm, uint32_t tid)
 
 	if (jvm->same_tids)
 		return tid;
-	if (hmap_get(&jvm->ns_tids, tid, &value))
+	if (lru_get(&jvm->ns_tids, tid, &value))
 		return (uint32_t)value;
 	snprintf(path, sizeof(path), "/proc/%u/task/%u/status", jvm->pid, tid);
 	if (!file_read(path, 16384, &text) &&
@@ -354,11 +351,8 @@ static uint32_t ns_tid(struct jvm *jvm, uint32_t tid)
 		value = status.ns_pid;
 	else
 		value = 0;
-	/* Threads come and go; a full table is cheaper to fill again than to prune. */
-	if (jvm->ns_tids.len > 65536)
-		hmap_clear(&jvm->ns_tids);
 	if (value)
-		hmap_put(&jvm->ns_tids, tid, value);
+		lru_put(&jvm->ns_tids, tid, value, 0);
 	return (uint32_t)value;
 }
 

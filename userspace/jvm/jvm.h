@@ -65,32 +65,33 @@ int jvm_get_wire(struct jvm *jvm, bool urgent, struct wire_jvm *ret_wire);
 /* An agent told, or tells, what its code is: jvm_find_code() may know an answer. */
 bool jvm_has_code_map(const struct jvm *jvm);
 
-/* Does ADDRESS lie in the JVM's code cache? */
-bool jvm_owns_address(const struct jvm *jvm, uint64_t address);
+/*
+ * Each of these fills *ret_answer with what it says that it found. What is read from the JVM's memory
+ * is remembered: ask as soon as a sample arrives.
+ */
 
 /*
- * Frames of JIT code as of TIME_NS. EXACT: address is a pc and not a return address. Returns what
- * it found; frames[0 .. *ret_count-1] innermost first.
+ * Frames of JIT code as of TIME_NS, by an agent's code map; JAVA_UNKNOWN also where there is none.
+ * JAVA_ELSEWHERE: ADDRESS does not lie in the JVM's code cache. Debug info is looked up as HotSpot does it,
+ * by the first pc at or after the address, which is the address itself where a call returns.
  */
-enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_ns, bool exact,
-			       struct java_frame *frames, unsigned int *ret_count,
-			       const char **ret_stub);
+enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_ns,
+			       struct java_answer *ret_answer);
 
 /*
  * The method of an interpreted frame (its words as in wire.h), read from the JVM's memory and
- * checked by what the sample carries: JAVA_EVICTED when it is not that method any more. What was
- * read once is remembered: ask as soon as a sample arrives.
+ * checked by what the sample carries: JAVA_EVICTED when it is not that method any more.
  */
 enum java_lookup jvm_find_interpreted(struct jvm *jvm, const uint64_t words[WIRE_INTERPRETED_WORDS],
-				      struct java_frame *ret_frame);
+				      struct java_answer *ret_answer);
 
 /*
  * The method of a frame in a code blob, or the name of a stub, read from the JVM's memory:
  * WORDS are its WIRE_COMPILED_WORDS. The compile id tells whether it is still that code. What was
- * inlined is not told. Ask as soon as a sample arrives; what was read once is remembered.
+ * inlined is not told.
  */
 enum java_lookup jvm_find_compiled(struct jvm *jvm, const uint64_t words[WIRE_COMPILED_WORDS],
-				   struct java_frame *ret_frame, const char **ret_stub);
+				   struct java_answer *ret_answer);
 
 /* Full name of a thread by the host's tid, or NULL (comm is then all there is). */
 const char *jvm_thread_name(struct jvm *jvm, uint32_t tid, uint64_t time_ns,

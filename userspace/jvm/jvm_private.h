@@ -3,7 +3,7 @@
 #ifndef HOSTPROF_JVM_JVM_PRIVATE_H
 #define HOSTPROF_JVM_JVM_PRIVATE_H
 
-#include "base/hmap.h"
+#include "base/cache/lru.h"
 #include "jvm/codemap/codemap_reader.h"
 #include "jvm/codemap/codemap_store.h"
 #include "jvm/jvm.h"
@@ -47,7 +47,7 @@ struct jvm {
 	uint64_t replay_asked_ns;
 	uint64_t replay_pause_ns; /* least time to the next one */
 	uint64_t polled_ns;
-	struct hmap ns_tids; /* the host's tid -> the JVM's, where they differ */
+	struct lru ns_tids; /* the host's tid -> the JVM's, where they differ */
 	bool same_tids;
 };
 

@@ -86,7 +86,7 @@ int pipeline_init(struct pipeline *pipeline, struct capture *capture,
 	if (r == 0)
 		r = open_unwinder(pipeline, err);
 	if (r == 0)
-		r = symbolizer_new(pipeline->images, pipeline->jvms, &pipeline->symbolizer, err);
+		pipeline->symbolizer = symbolizer_new(pipeline->images);
 	if (r == 0)
 		r = agents_new(pipeline->jvms, options->attach, &pipeline->agents, err);
 	return r;

@@ -31,17 +31,15 @@ bool pipeline_is_target(const struct pipeline *pipeline, const struct process *p
 }
 
 static struct ledger_entry *entry_of(struct pipeline *pipeline, struct process *process,
-				     const struct wire_sample *sample)
+				     struct jvm *jvm, const struct wire_sample *sample)
 {
 	char comm[WIRE_COMM_LEN + 1] = { 0 };
 	struct ledger_entry *entry;
-	struct jvm *jvm;
 
 	memcpy(comm, sample->comm, WIRE_COMM_LEN);
 	entry = ledger_get(&pipeline->ledger, sample->tgid, sample->exec_id, sample->start_ns,
 			   process, comm);
 	ledger_attach(&pipeline->ledger, entry, process);
-	jvm = jvm_table_get(pipeline->jvms, process);
 	if (jvm)
 		agents_note_sample(pipeline->agents, process);
 	if (entry->profile_id != PROFILE_NONE)
@@ -54,23 +52,23 @@ static struct ledger_entry *entry_of(struct pipeline *pipeline, struct process *
 	return entry;
 }
 
-static void apply_sample(struct pipeline *pipeline, struct process *process,
-			 const struct merge_item *item)
+static void apply_sample(struct pipeline *pipeline, struct process *process, struct jvm *jvm,
+			 const struct merge_item *item, uint32_t stack)
 {
 	const struct wire_sample *sample = item->sample;
-	struct ledger_entry *entry = entry_of(pipeline, process, sample);
+	struct ledger_entry *entry = entry_of(pipeline, process, jvm, sample);
 	char comm[WIRE_COMM_LEN + 1];
 	struct profile_sample row = {
 		.time_ns = sample->time_ns,
 		.weight = sample->weight,
 		.count = 1,
 		.event = pipeline->event_ids[sample->event],
+		.stack = stack,
 		.state = sample->in_user ? STATE_RUNNING_USER : STATE_RUNNING_KERNEL,
 	};
 	uint64_t java_tid = 0;
-	const char *name = pipeline_thread_name(pipeline, process, sample, comm, &java_tid);
+	const char *name = pipeline_thread_name(jvm, sample, comm, &java_tid);
 
-	row.stack = symbolizer_stack(pipeline->symbolizer, &pipeline->profile, process, sample);
 	row.thread = ledger_profile_thread(entry, &pipeline->profile, sample->tid, name, java_tid);
 	profile_add(&pipeline->profile, &row);
 	ledger_count_sample(&pipeline->ledger, entry, sample);
@@ -107,7 +105,6 @@ static bool finish_oldest(struct pipeline *pipeline, struct merge_item *item,
 		return false;
 	finished = unwinder_finish(pipeline->unwinder, item->miss, item->sample, process,
 				   pipeline->options->max_depth);
-	symbolizer_prefetch(pipeline->symbolizer, process, finished);
 	merge_finish(&pipeline->queue, item, finished);
 	return true;
 }
@@ -115,19 +112,25 @@ static bool finish_oldest(struct pipeline *pipeline, struct merge_item *item,
 /* False: its files are still being read; try again later. */
 static bool try_sample(struct pipeline *pipeline, struct merge_item *item)
 {
-	const struct wire_sample *sample = item->sample;
-	struct process *process = registry_get(pipeline->registry, sample->tgid, sample->time_ns);
+	struct process *process =
+		registry_get(pipeline->registry, item->sample->tgid, item->time_ns);
+	struct jvm *jvm;
+	uint32_t stack;
 
 	if (item->miss && !finish_oldest(pipeline, item, process))
 		return false;
-	sample = item->sample;
-	symbolizer_touch(pipeline->symbolizer, process);
-	if (!symbolizer_ready(pipeline->symbolizer, process, sample) && may_wait(pipeline))
-		return false;
+	jvm = jvm_table_get(pipeline->jvms, process);
+	if (!symbolizer_try_stack(pipeline->symbolizer, &pipeline->profile, process, jvm,
+				  item->sample, &stack)) {
+		if (may_wait(pipeline))
+			return false;
+		stack = symbolizer_stack(pipeline->symbolizer, &pipeline->profile, process, jvm,
+					 item->sample);
+	}
 	if (pipeline->stalled_since_ns)
 		pipeline->stall_ns += clock_now_ns() - pipeline->stalled_since_ns;
 	pipeline->stalled_since_ns = 0;
-	apply_sample(pipeline, process, item);
+	apply_sample(pipeline, process, jvm, item, stack);
 	return true;
 }
 

@@ -32,19 +32,23 @@ static struct wire_sample *try_now(struct pipeline *pipeline, const struct wire_
 	return unwinder_try(pipeline->unwinder, miss, sample, pipeline->options->max_depth);
 }
 
-/* The names that SAMPLE needs are read now. */
-static void read_names(struct pipeline *pipeline, struct process *process,
-		       const struct wire_sample *sample)
+/*
+ * The files and names that SAMPLE needs are opened and read now. Returns the JVM that the registry
+ * knows, NULL: none.
+ */
+static struct jvm *read_early(struct pipeline *pipeline, struct process *process,
+			      const struct wire_sample *sample)
 {
-	struct jvm *jvm;
+	struct jvm *jvm = process ? jvm_table_get(pipeline->jvms, process) : NULL, *young;
 
 	if (process)
-		symbolizer_prefetch(pipeline->symbolizer, process, sample);
-	if (process && jvm_table_get(pipeline->jvms, process))
-		return;
-	jvm = pipeline_new_jvm(pipeline, sample);
+		symbolizer_arrive(pipeline->symbolizer, process, jvm, sample);
 	if (jvm)
-		symbolizer_prefetch_jvm(jvm, sample);
+		return jvm;
+	young = pipeline_new_jvm(pipeline, sample);
+	if (young)
+		symbolizer_read_names(young, sample);
+	return NULL;
 }
 
 static void queue_sample(struct pipeline *pipeline, const struct wire_sample *raw,
@@ -54,15 +58,14 @@ static void queue_sample(struct pipeline *pipeline, const struct wire_sample *ra
 	struct wire_sample *sample = miss ? try_now(pipeline, miss, raw) : NULL;
 	bool again = miss && !sample && unwinder_wants_again(pipeline->unwinder);
 	struct merge_shown shown;
+	struct jvm *jvm;
 
 	if (sample)
 		free(TAKE_PTR(miss));
 	else
 		sample = xmemdup(raw, raw->size);
-	if (process)
-		symbolizer_touch(pipeline->symbolizer, process);
-	read_names(pipeline, process, sample);
-	shown = pipeline_show_arrival(pipeline, process, sample);
+	jvm = read_early(pipeline, process, sample);
+	shown = pipeline_show_arrival(pipeline, process, jvm, sample);
 	merge_push_owned(&pipeline->queue, sample, TAKE_PTR(miss), again)->shown = shown;
 }
 
@@ -117,7 +120,7 @@ static bool walk_again(struct merge_item *item, void *data)
 	sample = try_now(pipeline, item->miss, item->sample);
 	if (sample) {
 		merge_finish(&pipeline->queue, item, sample);
-		read_names(pipeline, process, sample);
+		read_early(pipeline, process, sample);
 	} else if (!unwinder_wants_again(pipeline->unwinder)) {
 		merge_keep_for_later(&pipeline->queue, item);
 	}

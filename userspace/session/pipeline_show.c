@@ -8,11 +8,9 @@
 
 #include "base/clock.h"
 
-const char *pipeline_thread_name(struct pipeline *pipeline, struct process *process,
-				 const struct wire_sample *sample, char comm[WIRE_COMM_LEN + 1],
-				 uint64_t *ret_java_tid)
+const char *pipeline_thread_name(struct jvm *jvm, const struct wire_sample *sample,
+				 char comm[WIRE_COMM_LEN + 1], uint64_t *ret_java_tid)
 {
-	struct jvm *jvm = process ? jvm_table_get(pipeline->jvms, process) : NULL;
 	const char *name = NULL;
 
 	if (jvm)
@@ -45,13 +43,13 @@ static struct sink_process describe(const struct process *process, const struct 
 
 /* *RET_TOLD: all that is said of it but its process; texts are the profile's. */
 static struct merge_shown resolve_now(struct pipeline *pipeline, struct process *process,
-				      const struct wire_sample *sample,
+				      struct jvm *jvm, const struct wire_sample *sample,
 				      struct sink_sample *ret_told)
 {
 	struct profile *profile = &pipeline->profile;
 	char comm[WIRE_COMM_LEN + 1];
 	uint64_t java_tid = 0;
-	const char *name = pipeline_thread_name(pipeline, process, sample, comm, &java_tid);
+	const char *name = pipeline_thread_name(jvm, sample, comm, &java_tid);
 	struct merge_shown shown = {
 		.id = pipeline->samples,
 		.thread_name = profile_string(profile, name),
@@ -59,7 +57,7 @@ static struct merge_shown resolve_now(struct pipeline *pipeline, struct process 
 		.is_shown = true,
 	};
 
-	shown.stack = symbolizer_stack_now(pipeline->symbolizer, profile, process, sample);
+	shown.stack = symbolizer_stack_now(pipeline->symbolizer, profile, process, jvm, sample);
 	*ret_told = (struct sink_sample){
 		.id = shown.id,
 		.time_ns = sample->time_ns,
@@ -75,7 +73,7 @@ static struct merge_shown resolve_now(struct pipeline *pipeline, struct process 
 }
 
 struct merge_shown pipeline_show_arrival(struct pipeline *pipeline, struct process *process,
-					 const struct wire_sample *sample)
+					 struct jvm *jvm, const struct wire_sample *sample)
 {
 	char comm[WIRE_COMM_LEN + 1];
 	struct merge_shown shown = { .id = pipeline->samples };
@@ -84,10 +82,12 @@ struct merge_shown pipeline_show_arrival(struct pipeline *pipeline, struct proce
 
 	if (!sinks_hurry(&pipeline->sinks))
 		return shown;
-	if (process &&
-	    process_news_has(&pipeline->news, sample->tgid, sample->time_ns, pipeline->applied_ns))
+	if (process && process_news_has(&pipeline->news, sample->tgid, sample->time_ns,
+					pipeline->applied_ns)) {
 		process = NULL;
-	shown = resolve_now(pipeline, process, sample, &told);
+		jvm = NULL;
+	}
+	shown = resolve_now(pipeline, process, jvm, sample, &told);
 	known = describe(process, sample, comm);
 	told.process = &known;
 	sinks_arrived(&pipeline->sinks, &pipeline->profile, &told);

@@ -5,17 +5,16 @@
 
 #include "session/pipeline.h"
 
-/* The full name of SAMPLE's thread; COMM is room for the kernel's. PROCESS: NULL when unknown. */
-const char *pipeline_thread_name(struct pipeline *pipeline, struct process *process,
-				 const struct wire_sample *sample, char comm[WIRE_COMM_LEN + 1],
-				 uint64_t *ret_java_tid);
+/* The full name of SAMPLE's thread; COMM is room for the kernel's. JVM: of its process, or NULL. */
+const char *pipeline_thread_name(struct jvm *jvm, const struct wire_sample *sample,
+				 char comm[WIRE_COMM_LEN + 1], uint64_t *ret_java_tid);
 
 /*
  * SAMPLE has arrived; it gets the next id. Sinks that hurry are shown it, with raw addresses where
- * the registry (PROCESS; may be NULL) is known to be behind.
+ * the registry (PROCESS, and its JVM; may be NULL) is known to be behind.
  */
 struct merge_shown pipeline_show_arrival(struct pipeline *pipeline, struct process *process,
-					 const struct wire_sample *sample);
+					 struct jvm *jvm, const struct wire_sample *sample);
 
 /* ITEM's sample is ROW of the profile now. */
 void pipeline_show_finished(struct pipeline *pipeline, const struct merge_item *item,

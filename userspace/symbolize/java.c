@@ -19,8 +19,8 @@ uint32_t jit_mapping_id(struct stack_build *build)
 	return symbolizer->jit_mapping;
 }
 
-static uint32_t push_java_frame(struct stack_build *build, const struct java_frame *java,
-				enum frame_kind kind)
+static void add_java_frame(struct stack_build *build, struct answer *answer,
+			   const struct java_frame *java, enum frame_kind kind)
 {
 	struct profile_frame frame = {
 		.name = profile_string(build->profile, java->method),
@@ -32,102 +32,74 @@ static uint32_t push_java_frame(struct stack_build *build, const struct java_fra
 		.kind = kind,
 	};
 
-	return stack_push(build, &frame);
+	answer_add(answer, &frame);
 }
 
-static void push_found(struct stack_build *build, enum java_lookup found,
-		       const struct java_frame *frames, unsigned int count, const char *stub)
+/* SURE: of what was found. KIND: of a method that is not inlined. */
+static void take(struct stack_build *build, enum java_lookup found, const struct java_answer *java,
+		 enum frame_kind kind, enum answer_sure sure, struct answer *answer)
 {
 	switch (found) {
 	case JAVA_FRAMES:
-		for (unsigned int i = 0; i < count; i++)
-			push_java_frame(build, &frames[i],
-					frames[i].inlined ? FRAME_JAVA_INLINED : FRAME_JAVA_JIT);
+		answer->sure = sure;
+		for (unsigned int i = 0; i < java->count; i++)
+			add_java_frame(build, answer, &java->frames[i],
+				       java->frames[i].inlined ? FRAME_JAVA_INLINED : kind);
 		break;
-	case JAVA_STUB: stack_push_name(build, stub, FRAME_STUB, jit_mapping_id(build)); break;
-	case JAVA_EVICTED: stack_push_name(build, "[evicted]", FRAME_MARK, PROFILE_NONE); break;
+	case JAVA_STUB:
+		answer->sure = sure;
+		answer_add_name(answer, build->profile, java->stub, FRAME_STUB,
+				jit_mapping_id(build));
+		break;
+	case JAVA_EVICTED: answer->sure = ANSWER_EVICTED; break;
 	case JAVA_UNKNOWN:
-		stack_push_name(build, "[JIT]", FRAME_JAVA_JIT, jit_mapping_id(build));
-		break;
+	case JAVA_ELSEWHERE: break;
 	}
 }
 
-bool java_push_code(struct stack_build *build, uint64_t address, bool exact)
+void java_find_code(struct stack_build *build, struct symbol_query *query, struct answer *answer)
 {
-	struct java_frame frames[JAVA_MAX_INLINE];
-	unsigned int count = 0;
-	const char *stub = "";
+	struct java_answer *java = &build->symbolizer->java;
 	enum java_lookup found;
 
-	if (!build->jvm || !jvm_owns_address(build->jvm, address))
-		return false;
-	build->cacheable = false;
-	found = jvm_find_code(build->jvm, address, build->time_ns, exact, frames, &count, &stub);
-	push_found(build, found, frames, count, stub);
-	return true;
+	if (!build->jvm || (query->kind == ASK_COMPILED && !build->cache->has_code_map))
+		return;
+	found = jvm_find_code(build->jvm, query->address, build->time_ns, java);
+	if (found == JAVA_ELSEWHERE && query->kind == ASK_CODE)
+		return;
+	answer->of_moment = true;
+	take(build, found, java, FRAME_JAVA_JIT, ANSWER_TIMED, answer);
+	/* Of compiled code its words may say more. */
+	if (found == JAVA_UNKNOWN && query->kind == ASK_CODE) {
+		answer->sure = ANSWER_PLACE;
+		answer_add_name(answer, build->profile, "[JIT]", FRAME_JAVA_JIT,
+				jit_mapping_id(build));
+	}
 }
 
 /* From outside: the same words are the same code for as long as the JVM lives. */
-static void push_from_outside(struct stack_build *build, const uint64_t words[WIRE_COMPILED_WORDS],
-			      enum java_lookup otherwise)
+void java_find_compiled(struct stack_build *build, struct symbol_query *query,
+			struct answer *answer)
 {
-	struct java_frame frame;
-	const char *stub = NULL;
-	enum java_lookup found = JAVA_UNKNOWN;
-	uint64_t key = hash_bytes(words, WIRE_COMPILED_WORDS * sizeof(words[0])), id;
-
-	if (hmap_get(&build->cache->code, key, &id)) {
-		stack_push_known(build, (uint32_t)id);
-		return;
-	}
-	if (build->jvm)
-		found = jvm_find_compiled(build->jvm, words, &frame, &stub);
-	if (found == JAVA_FRAMES) {
-		id = push_java_frame(build, &frame, FRAME_JAVA_JIT);
-	} else if (found == JAVA_STUB) {
-		id = stack_push_name(build, stub, FRAME_STUB, jit_mapping_id(build));
-	} else {
-		build->cacheable = false;
-		push_found(build, found == JAVA_UNKNOWN ? otherwise : found, NULL, 0, NULL);
-		return;
-	}
-	hmap_put(&build->cache->code, key, id);
-}
-
-void java_push_compiled(struct stack_build *build, const uint64_t words[WIRE_COMPILED_WORDS],
-			uint64_t address, bool exact)
-{
-	struct java_frame frames[JAVA_MAX_INLINE];
-	unsigned int count = 0;
-	const char *stub = "";
-	enum java_lookup found = JAVA_UNKNOWN;
-
-	if (build->cache->has_code_map) {
-		build->cacheable = false;
-		found = jvm_find_code(build->jvm, address, build->time_ns, exact, frames, &count,
-				      &stub);
-	}
-	if (found == JAVA_FRAMES || found == JAVA_STUB)
-		push_found(build, found, frames, count, stub);
-	else
-		push_from_outside(build, words, found);
-}
-
-void java_push_interpreted(struct stack_build *build, const uint64_t words[WIRE_INTERPRETED_WORDS])
-{
-	struct java_frame frame;
+	struct java_answer *java = &build->symbolizer->java;
 	enum java_lookup found = JAVA_UNKNOWN;
 
 	if (build->jvm)
-		found = jvm_find_interpreted(build->jvm, words, &frame);
+		found = jvm_find_compiled(build->jvm, query->words, java);
+	take(build, found, java, FRAME_JAVA_JIT, ANSWER_PROVEN, answer);
+}
+
+void java_find_interpreted(struct stack_build *build, struct symbol_query *query,
+			   struct answer *answer)
+{
+	struct java_answer *java = &build->symbolizer->java;
+	enum java_lookup found = JAVA_UNKNOWN;
+	bool has_identity = query->words[4] != 0;
+
+	if (build->jvm)
+		found = jvm_find_interpreted(build->jvm, query->words, java);
+	take(build, found, java, FRAME_JAVA_INTERPRETED,
+	     has_identity ? ANSWER_PROVEN : ANSWER_RANGE, answer);
 	/* Without an identity the next one may be another's. */
-	build->cacheable &= found == JAVA_FRAMES && words[4] != 0;
-	if (found == JAVA_FRAMES)
-		push_java_frame(build, &frame, FRAME_JAVA_INTERPRETED);
-	else if (found == JAVA_EVICTED)
-		push_found(build, JAVA_EVICTED, NULL, 0, NULL);
-	else
-		/* "Interpreter" is its own code, without a method; here one is that cannot be read. */
-		stack_push_name(build, "[interpreted]", FRAME_JAVA_INTERPRETED,
-				jit_mapping_id(build));
+	answer->of_moment = !has_identity;
 }

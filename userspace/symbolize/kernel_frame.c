@@ -27,28 +27,19 @@ static uint32_t module_mapping(struct stack_build *build, const char *module)
 	return profile_mapping(build->profile, &mapping);
 }
 
-static uint32_t push_new(struct stack_build *build, uint64_t address)
+void kernel_find(struct stack_build *build, struct symbol_query *query, struct answer *answer)
 {
 	struct symbolizer *symbolizer = build->symbolizer;
 	const char *name = "", *module = "kernel";
-	struct profile_frame frame = { .kind = FRAME_KERNEL, .bci = -1, .address = address };
+	struct profile_frame frame = { .kind = FRAME_KERNEL, .bci = -1, .address = query->address };
 
 	if (!symbolizer->kernel_tried)
 		open_kernel_symbols(symbolizer);
-	if (symbolizer->kernel)
-		kernel_symbols_find(symbolizer->kernel, address, &name, &module);
+	answer->sure = ANSWER_PLACE;
+	if (symbolizer->kernel &&
+	    kernel_symbols_find(symbolizer->kernel, query->address, &name, &module))
+		answer->sure = ANSWER_RANGE;
 	frame.name = profile_string(build->profile, name);
 	frame.mapping = module_mapping(build, module);
-	return stack_push(build, &frame);
-}
-
-void kernel_push(struct stack_build *build, uint64_t address)
-{
-	struct hmap *known = &build->symbolizer->kernel_frames;
-	uint64_t id;
-
-	if (hmap_get(known, address, &id))
-		stack_push_known(build, (uint32_t)id);
-	else
-		hmap_put(known, address, push_new(build, address));
+	answer_add(answer, &frame);
 }

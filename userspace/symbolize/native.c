@@ -17,13 +17,17 @@ static struct image *file_image(struct symbolizer *symbolizer, struct process_ca
 				uint32_t pid, const struct mapping *mapping)
 {
 	uint64_t hash = file_hash(mapping);
-	struct image *image = hmap_find_ptr(&cache->images, hash);
+	struct image *image;
+	uint64_t known;
 
-	if (image && image_state(image) != IMAGE_DROPPED)
-		return image;
+	if (lru_get(&cache->images, hash, &known)) {
+		image = (struct image *)(uintptr_t)known;
+		if (image_state(image) != IMAGE_DROPPED)
+			return image;
+	}
 	image = image_cache_open(symbolizer->images, &mapping->key, pid, mapping->start,
 				 mapping->end, mapping->path);
-	hmap_put_ptr(&cache->images, hash, image);
+	lru_put(&cache->images, hash, (uintptr_t)image, 0);
 	return image;
 }
 
@@ -64,22 +68,91 @@ static uint32_t image_mapping(struct stack_build *build, const struct image *ima
 	return (uint32_t)id;
 }
 
-/* Without load segments (not ELF, not readable) the file offset stands for the address. */
-static uint32_t push_image_frame(struct stack_build *build, struct image *image,
-				 const struct mapping *mapping, uint64_t address)
+/* What maps the address is looked up once, whoever asks. */
+static void query_locate(struct stack_build *build, struct symbol_query *query)
 {
+	if (query->located)
+		return;
+	query->located = true;
+	query->mapping = process_find_mapping(build->process, query->address);
+	if (query->mapping)
+		query->image = mapping_get_image(build->symbolizer, build->cache,
+						 build->process->pid, query->mapping);
+}
+
+/* JITs map files too, which are not ELF. Of a file that was not read we show name and offset. */
+static bool holds_code(const struct image *image)
+{
+	uint64_t start, limit, offset;
+
+	if (image_state(image) != IMAGE_READY)
+		return true;
+	image_text_range(image, &start, &limit, &offset);
+	return limit > start;
+}
+
+static bool is_final(const struct image *image)
+{
+	return image_state(image) == IMAGE_READY || image_state(image) == IMAGE_FAILED;
+}
+
+/* Without load segments (not ELF, not readable) the file offset stands for the address. */
+static void add_image_frame(struct stack_build *build, const struct symbol_query *query,
+			    struct answer *answer)
+{
+	const struct mapping *mapping = query->mapping;
 	struct profile_frame frame = { .kind = FRAME_NATIVE, .bci = -1 };
-	uint64_t offset = address - mapping->start + mapping->pgoff;
+	uint64_t offset = query->address - mapping->start + mapping->pgoff;
 	struct elf_symbol symbol;
 
-	if (!image_offset_to_address(image, offset, &frame.address))
+	answer->sure = ANSWER_PLACE;
+	if (!image_offset_to_address(query->image, offset, &frame.address))
 		frame.address = offset;
-	else if (image_find_symbol(image, frame.address, &symbol)) {
+	else if (image_find_symbol(query->image, frame.address, &symbol)) {
+		answer->sure = ANSWER_RANGE;
 		frame.name = profile_string(build->profile, symbol.name);
 		frame.kind = symbol.cpp ? FRAME_CPP : FRAME_NATIVE;
 	}
-	frame.mapping = image_mapping(build, image);
-	return stack_push(build, &frame);
+	frame.mapping = image_mapping(build, query->image);
+	answer_add(answer, &frame);
+}
+
+void native_find_raw(struct stack_build *build, struct symbol_query *query, struct answer *answer)
+{
+	const struct profile_frame frame = {
+		.kind = FRAME_NATIVE, .bci = -1, .mapping = PROFILE_NONE, .address = query->address
+	};
+
+	if (!build->is_raw)
+		return;
+	answer->sure = ANSWER_PLACE;
+	answer->of_moment = true;
+	answer_add(answer, &frame);
+}
+
+/* Who may wait asks for the file to be parsed. */
+static bool must_wait(const struct stack_build *build, struct image *image)
+{
+	if (!build->may_wait)
+		return false;
+	if (image_state(image) == IMAGE_NEW)
+		image_load(build->symbolizer->images, image);
+	return !is_final(image);
+}
+
+void native_find_file(struct stack_build *build, struct symbol_query *query, struct answer *answer)
+{
+	query_locate(build, query);
+	if (!query->image)
+		return;
+	if (must_wait(build, query->image)) {
+		answer->sure = ANSWER_WAIT;
+		return;
+	}
+	if (!holds_code(query->image))
+		return;
+	add_image_frame(build, query, answer);
+	answer->of_moment = !is_final(query->image); /* the caller could not wait */
 }
 
 /* Who looks early does not use up the look of the sample's turn. */
@@ -100,77 +173,39 @@ static const char *find_in_perf_map(const struct stack_build *build, uint64_t ad
 	return perf_map_find(cache->perf_map, address);
 }
 
-/* Memory that no ELF file stands behind: "[anon]", "[heap]", or what a JIT says of it. */
-static uint32_t push_pseudo_frame(struct stack_build *build, const struct mapping *mapping,
-				  uint64_t address)
+/* Of memory that no ELF file stands behind; the map grows. */
+void native_find_perf_map(struct stack_build *build, struct symbol_query *query,
+			  struct answer *answer)
 {
-	const char *name = find_in_perf_map(build, address);
-	const char *path = mapping->path[0] ? mapping->path : "[anon]";
+	const char *name;
+
+	query_locate(build, query);
+	if (!query->mapping)
+		return;
+	answer->of_moment = true;
+	name = find_in_perf_map(build, query->address);
+	if (!name)
+		return;
+	answer->sure = ANSWER_RANGE;
+	answer_add_name(answer, build->profile, name, FRAME_JIT_OTHER, jit_mapping_id(build));
+}
+
+/* "[anon]", "[heap]", a file that is not ELF. */
+void native_find_memory(struct stack_build *build, struct symbol_query *query,
+			struct answer *answer)
+{
 	struct profile_mapping pseudo = { 0 };
+	const char *path;
 
-	if (name)
-		return stack_push_name(build, name, FRAME_JIT_OTHER, jit_mapping_id(build));
-	pseudo.path = path_string(build->profile, path);
-	return stack_push_name(build, path, FRAME_NATIVE, profile_mapping(build->profile, &pseudo));
-}
-
-/* JITs map files too, which are not ELF. Of a file that was not read we show name and offset. */
-static bool holds_code(const struct image *image)
-{
-	uint64_t start, limit, offset;
-
-	if (image_state(image) != IMAGE_READY)
-		return true;
-	image_text_range(image, &start, &limit, &offset);
-	return limit > start;
-}
-
-static bool is_final(const struct image *image)
-{
-	return image_state(image) == IMAGE_READY || image_state(image) == IMAGE_FAILED;
-}
-
-static uint32_t push_address(struct stack_build *build, uint64_t address)
-{
-	struct profile_frame frame = {
-		.kind = FRAME_NATIVE, .bci = -1, .mapping = PROFILE_NONE, .address = address
-	};
-
-	return stack_push(build, &frame);
-}
-
-/* *ret_final: it will be the same at every time while the mappings are these. */
-static uint32_t push_new(struct stack_build *build, uint64_t address, bool *ret_final)
-{
-	struct mapping *mapping = process_find_mapping(build->process, address);
-	struct image *image = mapping ? mapping_get_image(build->symbolizer, build->cache,
-							  build->process->pid, mapping)
-				      : NULL;
-
-	*ret_final = !image || is_final(image); /* else the caller could not wait */
-	if (build->is_raw)
-		return push_address(build, address);
-	if (!mapping)
-		return stack_push_name(build, "[unknown]", FRAME_NATIVE, PROFILE_NONE);
-	if (image && holds_code(image))
-		return push_image_frame(build, image, mapping, address);
-	*ret_final = false; /* a perf map grows */
-	return push_pseudo_frame(build, mapping, address);
-}
-
-void native_push(struct stack_build *build, uint64_t address, uint64_t cache_key)
-{
-	struct hmap *known = &build->cache->frames;
-	uint64_t id;
-	bool final;
-
-	if (hmap_get(known, cache_key, &id)) {
-		stack_push_known(build, (uint32_t)id);
+	query_locate(build, query);
+	answer->sure = ANSWER_PLACE;
+	if (!query->mapping) {
+		answer_add_name(answer, build->profile, "[unknown]", FRAME_NATIVE, PROFILE_NONE);
 		return;
 	}
-	id = push_new(build, address, &final);
-	if (final)
-		hmap_put(known, cache_key, id);
-	else
-		build->cacheable = false;
+	answer->of_moment = true; /* a perf map may know it later */
+	path = query->mapping->path[0] ? query->mapping->path : "[anon]";
+	pseudo.path = path_string(build->profile, path);
+	answer_add_name(answer, build->profile, path, FRAME_NATIVE,
+			profile_mapping(build->profile, &pseudo));
 }

@@ -6,11 +6,13 @@
 #include "symbolize/sample_words.h"
 #include "symbolize/symbolizer_private.h"
 
-/* Per process; a full table is emptied. A large program's hot code is a few thousand addresses. */
-#define MAX_CACHED_FRAMES 65536
-#define MAX_CACHED_STACKS 16384
+/* Per process. A large program's hot code is a few thousand addresses. */
+#define MAX_FRAME_BYTES (87000 * LRU_ENTRY_BYTES)
+#define MAX_STACK_BYTES (16384 * LRU_ENTRY_BYTES)
+/* More files than a process maps; one that is not there is found by its key again. */
+#define MAX_IMAGE_BYTES (8192 * LRU_ENTRY_BYTES)
 /* Of the kernel: more than it has call sites in all traces of a day. */
-#define MAX_KERNEL_FRAMES 131072
+#define MAX_KERNEL_BYTES (131072 * LRU_ENTRY_BYTES)
 
 static const struct {
 	const char *id;
@@ -22,32 +24,26 @@ static const struct {
 #undef UNWIND_REASON
 };
 
-int symbolizer_new(struct image_cache *images, struct jvm_table *jvms,
-		   struct symbolizer **ret_symbolizer, struct err *err)
+struct symbolizer *symbolizer_new(struct image_cache *images)
 {
 	struct symbolizer *symbolizer = xcalloc(1, sizeof(*symbolizer));
 
-	(void)err;
 	symbolizer->images = images;
-	symbolizer->jvms = jvms;
 	symbolizer->jit_mapping = PROFILE_NONE;
-	*ret_symbolizer = symbolizer;
-	return 0;
+	lru_init(&symbolizer->kernel_frames, MAX_KERNEL_BYTES, kept_frames_drop, NULL);
+	return symbolizer;
 }
 
 static void cache_clear(struct process_cache *cache)
 {
-	hmap_clear(&cache->frames);
-	hmap_clear(&cache->code);
-	hmap_clear(&cache->stacks);
+	lru_clear(&cache->frames);
+	lru_clear(&cache->stacks);
 }
 
 static void cache_free(struct process_cache *cache)
 {
-	hmap_release(&cache->images);
-	hmap_release(&cache->frames);
-	hmap_release(&cache->code);
-	hmap_release(&cache->stacks);
+	cache_clear(cache);
+	lru_clear(&cache->images);
 	perf_map_free(cache->perf_map);
 	free(cache);
 }
@@ -67,7 +63,7 @@ void symbolizer_free(struct symbolizer *symbolizer)
 		cache_free(cache_of(*at));
 	book_release(&symbolizer->processes);
 	hmap_release(&symbolizer->image_mappings);
-	hmap_release(&symbolizer->kernel_frames);
+	lru_clear(&symbolizer->kernel_frames);
 	vec_release(&symbolizer->frames);
 	kernel_symbols_free(symbolizer->kernel);
 	free(symbolizer);
@@ -92,6 +88,9 @@ static struct process_cache *get_cache(struct symbolizer *symbolizer, struct pro
 
 	if (!cache) {
 		cache = xcalloc(1, sizeof(*cache));
+		lru_init(&cache->images, MAX_IMAGE_BYTES, NULL, NULL);
+		lru_init(&cache->frames, MAX_FRAME_BYTES, kept_frames_drop, NULL);
+		lru_init(&cache->stacks, MAX_STACK_BYTES, NULL, NULL);
 		book_attach(&symbolizer->processes, &process->attached, &cache->attachment);
 	}
 	if (cache->mappings_serial != process->mappings_serial) {
@@ -118,13 +117,16 @@ void symbolizer_reset_ids(struct symbolizer *symbolizer)
 	vec_for_each (at, &symbolizer->processes.all)
 		cache_clear(cache_of(*at));
 	hmap_clear(&symbolizer->image_mappings);
-	hmap_clear(&symbolizer->kernel_frames);
+	lru_clear(&symbolizer->kernel_frames);
 	symbolizer->jit_mapping = PROFILE_NONE;
 }
 
-void symbolizer_touch(struct symbolizer *symbolizer, struct process *process)
+/* --- on arrival --- */
+
+/* Of every mapping that was not looked at yet the file is opened, while it can be. */
+static void open_files(struct symbolizer *symbolizer, struct process_cache *cache,
+		       const struct process *process)
 {
-	struct process_cache *cache = get_cache(symbolizer, process);
 	struct mapping *mapping;
 
 	if (cache->touched_serial == process->mappings_serial + 1)
@@ -134,105 +136,82 @@ void symbolizer_touch(struct symbolizer *symbolizer, struct process *process)
 		mapping_get_image(symbolizer, cache, process->pid, mapping);
 }
 
-/* --- early reads --- */
-
-void symbolizer_prefetch_jvm(struct jvm *jvm, const struct wire_sample *sample)
+static uint64_t words_key(const uint64_t *words, size_t count)
 {
-	struct word_reader kernel, user;
-	struct java_frame frame;
+	return hash_bytes(words, count * sizeof(words[0]));
+}
+
+static struct symbol_query query_of(const struct user_word *word)
+{
+	struct symbol_query query = { .kind = ASK_CODE,
+				      .address = word->address,
+				      .key = word->cache_key,
+				      .words = word->words };
+
+	if (word->kind == WIRE_FRAME_INTERPRETED) {
+		query.kind = ASK_INTERPRETED;
+		query.key = words_key(word->words, WIRE_INTERPRETED_WORDS);
+	} else if (word->kind == WIRE_FRAME_COMPILED) {
+		query.kind = ASK_COMPILED;
+		query.key = words_key(word->words, WIRE_COMPILED_WORDS);
+	}
+	return query;
+}
+
+/* What the JVM reads it remembers. KNOWN: frames that need not be asked for; may be NULL. */
+static void read_names(struct jvm *jvm, struct word_reader user, struct lru *known)
+{
+	struct java_answer answer;
 	struct user_word word;
-	const char *stub;
+	uint64_t value;
 
-	sample_words_read(sample, &kernel, &user);
-	while (user_word_next(&user, &word))
-		if (word.kind == WIRE_FRAME_INTERPRETED)
-			jvm_find_interpreted(jvm, word.words, &frame);
-		else if (word.kind == WIRE_FRAME_COMPILED)
-			jvm_find_compiled(jvm, word.words, &frame, &stub);
+	while (user_word_next(&user, &word)) {
+		struct symbol_query query = query_of(&word);
+
+		if (query.kind == ASK_CODE || (known && lru_get(known, query.key, &value)))
+			continue;
+		if (query.kind == ASK_INTERPRETED)
+			jvm_find_interpreted(jvm, word.words, &answer);
+		else
+			jvm_find_compiled(jvm, word.words, &answer);
+	}
 }
 
-void symbolizer_prefetch(struct symbolizer *symbolizer, struct process *process,
-			 const struct wire_sample *sample)
+void symbolizer_read_names(struct jvm *jvm, const struct wire_sample *sample)
 {
-	struct jvm *jvm = symbolizer->jvms ? jvm_table_get(symbolizer->jvms, process) : NULL;
 	struct word_reader kernel, user;
-	uint64_t known;
 
-	if (!jvm)
-		return;
 	sample_words_read(sample, &kernel, &user);
-	if (hmap_get(&get_cache(symbolizer, process)->stacks,
-		     sample_words_hash(sample, &kernel, &user), &known))
-		return;
-	symbolizer_prefetch_jvm(jvm, sample);
+	read_names(jvm, user, NULL);
 }
 
-/* --- readiness --- */
-
-static bool is_ready(struct symbolizer *symbolizer, struct process_cache *cache,
-		     struct process *process, uint64_t address)
-{
-	const struct mapping *mapping = process_find_mapping(process, address);
-	struct image *image =
-		mapping ? mapping_get_image(symbolizer, cache, process->pid, mapping) : NULL;
-
-	if (!image)
-		return true;
-	if (image_state(image) == IMAGE_NEW)
-		image_load(symbolizer->images, image);
-	return image_state(image) == IMAGE_READY || image_state(image) == IMAGE_FAILED;
-}
-
-bool symbolizer_ready(struct symbolizer *symbolizer, struct process *process,
-		      const struct wire_sample *sample)
+void symbolizer_arrive(struct symbolizer *symbolizer, struct process *process, struct jvm *jvm,
+		       const struct wire_sample *sample)
 {
 	struct process_cache *cache = get_cache(symbolizer, process);
 	struct word_reader kernel, user;
-	struct user_word word;
-	bool ready = true;
-	uint64_t id;
+	uint64_t known;
 
+	open_files(symbolizer, cache, process);
+	if (!jvm)
+		return;
 	sample_words_read(sample, &kernel, &user);
-	while (user_word_next(&user, &word))
-		if (word.kind == WIRE_FRAME_CODE && !hmap_get(&cache->frames, word.cache_key, &id))
-			ready &= is_ready(symbolizer, cache, process, word.address);
-	return ready;
+	if (!lru_get(&cache->stacks, sample_words_hash(sample, &kernel, &user), &known))
+		read_names(jvm, user, &cache->frames);
 }
 
 /* --- stacks --- */
 
-void stack_push_known(struct stack_build *build, uint32_t id)
-{
-	const struct profile_frame *frame = profile_get_frame(build->profile, id);
-
-	vec_push(&build->symbolizer->frames, id);
-	build->unnamed_tail = frame->kind == FRAME_NATIVE && frame->name == 0;
-}
-
-uint32_t stack_push(struct stack_build *build, const struct profile_frame *frame)
-{
-	uint32_t id = profile_frame(build->profile, frame);
-
-	stack_push_known(build, id);
-	return id;
-}
-
-uint32_t stack_push_name(struct stack_build *build, const char *name, enum frame_kind kind,
-			 uint32_t mapping)
-{
-	struct profile_frame frame = { .name = profile_string(build->profile, name),
-				       .mapping = mapping,
-				       .bci = -1,
-				       .kind = kind };
-
-	return stack_push(build, &frame);
-}
-
 static void push_kernel_frames(struct stack_build *build, const struct word_reader *kernel)
 {
 	/* the first one is where the cpu was, the others are return addresses */
-	for (const uint64_t *at = kernel->at; at < kernel->end; at++)
-		kernel_push(build, at == kernel->at ? *at : *at - 1);
+	for (const uint64_t *at = kernel->at; at < kernel->end; at++) {
+		struct symbol_query query = { .kind = ASK_KERNEL,
+					      .address = at == kernel->at ? *at : *at - 1 };
+
+		query.key = query.address;
+		stack_push_answer(build, &query);
+	}
 }
 
 static const char *const marks[] = {
@@ -250,16 +229,14 @@ static void push_mark(struct stack_build *build, uint64_t mark)
 
 static void push_user_frame(struct stack_build *build, const struct user_word *word)
 {
-	switch (word->kind) {
-	case WIRE_FRAME_MARK: push_mark(build, word->words[0] & WIRE_FRAME_ADDRESS_MASK); break;
-	case WIRE_FRAME_INTERPRETED: java_push_interpreted(build, word->words); break;
-	case WIRE_FRAME_COMPILED:
-		java_push_compiled(build, word->words, word->address, word->exact);
-		break;
-	default:
-		if (!java_push_code(build, word->address, word->exact))
-			native_push(build, word->address, word->cache_key);
+	struct symbol_query query;
+
+	if (word->kind == WIRE_FRAME_MARK) {
+		push_mark(build, word->words[0] & WIRE_FRAME_ADDRESS_MASK);
+		return;
 	}
+	query = query_of(word);
+	stack_push_answer(build, &query);
 }
 
 static void push_user_frames(struct stack_build *build, struct word_reader user)
@@ -289,23 +266,22 @@ static void push_root(struct stack_build *build, const struct wire_sample *sampl
 	}
 }
 
-static uint32_t build_stack(struct stack_build *build, const struct wire_sample *sample,
-			    const struct word_reader *kernel, const struct word_reader *user)
+/* False: some of it is missing yet. */
+static bool build_stack(struct stack_build *build, const struct wire_sample *sample,
+			const struct word_reader *kernel, const struct word_reader *user,
+			uint32_t *ret_stack)
 {
 	struct symbolizer *symbolizer = build->symbolizer;
 
 	symbolizer->frames.len = 0;
-	if (build->cache->frames.len >= MAX_CACHED_FRAMES)
-		hmap_clear(&build->cache->frames);
-	if (build->cache->code.len >= MAX_CACHED_FRAMES)
-		hmap_clear(&build->cache->code);
-	if (symbolizer->kernel_frames.len >= MAX_KERNEL_FRAMES)
-		hmap_clear(&symbolizer->kernel_frames);
 	push_kernel_frames(build, kernel);
 	push_user_frames(build, *user);
+	if (build->waits)
+		return false;
 	push_root(build, sample);
-	return profile_stack(build->profile, symbolizer->frames.items,
-			     (uint32_t)symbolizer->frames.len);
+	*ret_stack = profile_stack(build->profile, symbolizer->frames.items,
+				   (uint32_t)symbolizer->frames.len);
+	return true;
 }
 
 /* Before an agent is there and after, the same words may have other frames. */
@@ -318,41 +294,55 @@ static void note_code_map(struct process_cache *cache, const struct jvm *jvm)
 	cache->has_code_map = has_code_map;
 }
 
-static uint32_t find_stack(struct symbolizer *symbolizer, struct profile *profile,
-			   struct process *process, const struct wire_sample *sample, bool is_early)
+static bool find_stack(struct stack_build *build, const struct wire_sample *sample,
+		       uint32_t *ret_stack)
 {
-	struct process_cache *cache = get_cache(symbolizer, process);
+	struct process_cache *cache = get_cache(build->symbolizer, build->process);
+	struct word_reader kernel, user;
+	uint64_t hash, known;
+
+	build->cache = cache;
+	build->time_ns = sample->time_ns;
+	build->cacheable = true;
+	open_files(build->symbolizer, cache, build->process);
+	note_code_map(cache, build->jvm);
+	sample_words_read(sample, &kernel, &user);
+	hash = sample_words_hash(sample, &kernel, &user);
+	if (lru_get(&cache->stacks, hash, &known)) {
+		*ret_stack = (uint32_t)known;
+		return true;
+	}
+	if (!build_stack(build, sample, &kernel, &user, ret_stack))
+		return false;
+	if (build->cacheable)
+		lru_put(&cache->stacks, hash, *ret_stack, 0);
+	return true;
+}
+
+bool symbolizer_try_stack(struct symbolizer *symbolizer, struct profile *profile,
+			  struct process *process, struct jvm *jvm,
+			  const struct wire_sample *sample, uint32_t *ret_stack)
+{
 	struct stack_build build = { .symbolizer = symbolizer,
 				     .profile = profile,
 				     .process = process,
-				     .cache = cache,
-				     .time_ns = sample->time_ns,
-				     .cacheable = true,
-				     .is_early = is_early };
-	struct word_reader kernel, user;
-	uint64_t hash, known;
-	uint32_t stack;
+				     .jvm = jvm,
+				     .may_wait = true };
 
-	if (symbolizer->jvms)
-		build.jvm = jvm_table_get(symbolizer->jvms, process);
-	note_code_map(cache, build.jvm);
-	sample_words_read(sample, &kernel, &user);
-	hash = sample_words_hash(sample, &kernel, &user);
-	if (hmap_get(&cache->stacks, hash, &known))
-		return (uint32_t)known;
-	stack = build_stack(&build, sample, &kernel, &user);
-	if (build.cacheable) {
-		if (cache->stacks.len >= MAX_CACHED_STACKS)
-			hmap_clear(&cache->stacks);
-		hmap_put(&cache->stacks, hash, stack);
-	}
-	return stack;
+	return find_stack(&build, sample, ret_stack);
 }
 
 uint32_t symbolizer_stack(struct symbolizer *symbolizer, struct profile *profile,
-			  struct process *process, const struct wire_sample *sample)
+			  struct process *process, struct jvm *jvm,
+			  const struct wire_sample *sample)
 {
-	return find_stack(symbolizer, profile, process, sample, false);
+	struct stack_build build = {
+		.symbolizer = symbolizer, .profile = profile, .process = process, .jvm = jvm
+	};
+	uint32_t stack = 0;
+
+	find_stack(&build, sample, &stack);
+	return stack;
 }
 
 /* Nothing of it is kept: the next one of this pid may be known. */
@@ -369,19 +359,27 @@ static uint32_t raw_stack(struct symbolizer *symbolizer, struct profile *profile
 				     .is_early = true,
 				     .is_raw = true };
 	struct word_reader kernel, user;
-	uint32_t stack;
+	uint32_t stack = 0;
 
 	sample_words_read(sample, &kernel, &user);
-	stack = build_stack(&build, sample, &kernel, &user);
-	hmap_release(&cache.frames);
-	hmap_release(&cache.code);
+	build_stack(&build, sample, &kernel, &user, &stack);
+	cache_clear(&cache);
 	return stack;
 }
 
 uint32_t symbolizer_stack_now(struct symbolizer *symbolizer, struct profile *profile,
-			      struct process *process, const struct wire_sample *sample)
+			      struct process *process, struct jvm *jvm,
+			      const struct wire_sample *sample)
 {
+	struct stack_build build = { .symbolizer = symbolizer,
+				     .profile = profile,
+				     .process = process,
+				     .jvm = jvm,
+				     .is_early = true };
+	uint32_t stack = 0;
+
 	if (!process)
 		return raw_stack(symbolizer, profile, sample);
-	return find_stack(symbolizer, profile, process, sample, true);
+	find_stack(&build, sample, &stack);
+	return stack;
 }

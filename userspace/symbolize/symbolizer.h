@@ -17,48 +17,45 @@
 
 struct symbolizer;
 struct jvm; /* jvm/jvm.h */
-struct jvm_table;
 
-/* JVMS may be NULL: no Java names then. */
-int symbolizer_new(struct image_cache *images, struct jvm_table *jvms,
-		   struct symbolizer **ret_symbolizer, struct err *err);
+/*
+ * IMAGES is borrowed. A process's JVM is the caller's to know: where one is asked for it may be NULL,
+ * and Java code has no names then.
+ */
+struct symbolizer *symbolizer_new(struct image_cache *images);
 void symbolizer_free(struct symbolizer *symbolizer);
 DEFINE_CLEANUP(struct symbolizer *, symbolizer_free);
 
 /*
- * Open (not parse) the file of every mapping of PROCESS that was not opened yet, while it lives.
- * Call when its first sample or a new mapping arrives.
+ * A sample has just arrived, its turn comes later. What may be gone by then is taken now: the files
+ * of its process's mappings are opened (not parsed), names that are not known yet are read from its
+ * JVM, which throws code away and unloads classes.
  */
-void symbolizer_touch(struct symbolizer *symbolizer, struct process *process);
-
-/*
- * A sample has just arrived, its turn comes later: read the names that may be gone by then: code
- * is thrown away, classes are unloaded.
- */
-void symbolizer_prefetch(struct symbolizer *symbolizer, struct process *process,
-			 const struct wire_sample *sample);
-/* The same while the registry does not know the JVM's process yet. */
-void symbolizer_prefetch_jvm(struct jvm *jvm, const struct wire_sample *sample);
-
-/* True when every image that the sample needs is parsed (or failed); else parsing was asked for. */
-bool symbolizer_ready(struct symbolizer *symbolizer, struct process *process,
-		      const struct wire_sample *sample);
+void symbolizer_arrive(struct symbolizer *symbolizer, struct process *process, struct jvm *jvm,
+		       const struct wire_sample *sample);
+/* The names, while the registry does not know the JVM's process yet. */
+void symbolizer_read_names(struct jvm *jvm, const struct wire_sample *sample);
 
 /*
  * The stack of SAMPLE in PROFILE's tables: kernel frames, then user frames with inlined Java
  * methods as frames of their own, then "[unwind: reason]" as the root when the walk ended early.
- * Returns the stack id.
+ * False: files that it needs are not parsed yet, which they were asked for; try again.
  */
+bool symbolizer_try_stack(struct symbolizer *symbolizer, struct profile *profile,
+			  struct process *process, struct jvm *jvm,
+			  const struct wire_sample *sample, uint32_t *ret_stack);
+/* The same in any case: with module and offset of files that are not parsed. */
 uint32_t symbolizer_stack(struct symbolizer *symbolizer, struct profile *profile,
-			  struct process *process, const struct wire_sample *sample);
+			  struct process *process, struct jvm *jvm,
+			  const struct wire_sample *sample);
 
 /*
- * The same before the sample's turn, and at once: by the mappings, symbols and code maps of now, with
- * module and offset of files that are not parsed yet. PROCESS may be NULL (not known yet): its frames
- * are addresses.
+ * That before the sample's turn, by the mappings, symbols and code maps of now. PROCESS may be NULL
+ * (not known yet): its frames are addresses.
  */
 uint32_t symbolizer_stack_now(struct symbolizer *symbolizer, struct profile *profile,
-			      struct process *process, const struct wire_sample *sample);
+			      struct process *process, struct jvm *jvm,
+			      const struct wire_sample *sample);
 
 /* Why kernel frames have no names: a sentence; "" when they have (known after the first one). */
 const char *symbolizer_kernel_failure(const struct symbolizer *symbolizer);

@@ -3,10 +3,12 @@
 #ifndef HOSTPROF_SYMBOLIZE_SYMBOLIZER_PRIVATE_H
 #define HOSTPROF_SYMBOLIZE_SYMBOLIZER_PRIVATE_H
 
+#include "base/cache/lru.h"
 #include "base/hmap.h"
 #include "jvm/jvm.h"
 #include "symbolize/kernel.h"
 #include "symbolize/perf_map.h"
+#include "symbolize/source.h"
 #include "symbolize/symbolizer.h"
 
 /* What was resolved of one process generation. */
@@ -14,10 +16,9 @@ struct process_cache {
 	struct attachment attachment;
 	uint64_t mappings_serial;  /* that frames and stacks hold for */
 	uint64_t touched_serial;   /* mappings_serial + 1 whose files were opened */
-	struct hmap images;	   /* hash of a file's key and path → image, borrowed */
-	struct hmap frames;	   /* user address and exactness → frame id; no JIT code */
-	struct hmap code;	   /* hash of a compiled frame's words → frame id */
-	struct hmap stacks;	   /* hash of a raw stack → stack id; none that time changes */
+	struct lru images;	   /* hash of a file's key and path → image, borrowed */
+	struct lru frames;	   /* a query's key → frames; none that time changes */
+	struct lru stacks;	   /* hash of a raw stack → stack id; the same */
 	bool has_code_map;	   /* of an agent: then time decides what compiled code is */
 	struct perf_map *perf_map; /* owned; NULL: none */
 	uint64_t next_perf_map_ns; /* when to look for one again */
@@ -25,16 +26,17 @@ struct process_cache {
 
 struct symbolizer {
 	struct image_cache *images;    /* borrowed */
-	struct jvm_table *jvms;	       /* borrowed, may be NULL */
 	struct kernel_symbols *kernel; /* owned; NULL until the first kernel frame, or on failure */
 	bool kernel_tried;
 	struct err kernel_err;
 	struct image *vdso;	    /* borrowed */
 	struct book processes;	    /* struct process_cache, owned */
 	struct hmap image_mappings; /* image → mapping id */
-	struct hmap kernel_frames;  /* address → frame id */
+	struct lru kernel_frames;   /* address → frames */
 	uint32_t jit_mapping;	    /* mapping id of "[JIT]", PROFILE_NONE: not made yet */
 	VEC(uint32_t) frames;	    /* the stack being built, leaf first */
+	struct answer answer;	    /* of the source that is being asked */
+	struct java_answer java;    /* scratch */
 };
 
 /* One stack on its way from words to frames. */
@@ -47,11 +49,13 @@ struct stack_build {
 	uint64_t time_ns;
 	bool cacheable;	   /* no frame of it depends on the time */
 	bool unnamed_tail; /* the last frame pushed is file code without a symbol */
+	bool may_wait;	   /* for files to be parsed: then */
+	bool waits;	   /* one is missing yet, and no stack is made */
 	bool is_early;	   /* its turn comes later, and with it another look */
 	bool is_raw;	   /* nothing is known of the process: addresses as they are */
 };
 
-/* Append a frame to the stack; returns its id. */
+/* symbolize/symbolizer_push.c: append a frame to the stack; returns its id. */
 uint32_t stack_push(struct stack_build *build, const struct profile_frame *frame);
 /* Append a frame that the profile has. */
 void stack_push_known(struct stack_build *build, uint32_t id);
@@ -59,20 +63,27 @@ void stack_push_known(struct stack_build *build, uint32_t id);
 uint32_t stack_push_name(struct stack_build *build, const char *name, enum frame_kind kind,
 			 uint32_t mapping);
 
+/* The frames of the first source that has any, else what is known instead. */
+void stack_push_answer(struct stack_build *build, struct symbol_query *query);
+/* For the caches of frames: what goes. */
+lru_drop_fn kept_frames_drop;
+
 /* symbolize/kernel_frame.c */
-void kernel_push(struct stack_build *build, uint64_t address);
+symbol_find_fn kernel_find;
 
 /* symbolize/native.c: the image behind a mapping, opened if need be; NULL when it is no file. */
 struct image *mapping_get_image(struct symbolizer *symbolizer, struct process_cache *cache,
 				uint32_t pid, const struct mapping *mapping);
-/* Code of a file, of the vDSO, of another JIT, or of nothing known. */
-void native_push(struct stack_build *build, uint64_t address, uint64_t cache_key);
+/* An address of a process of which nothing is known; code of a file or of the vDSO; of another JIT; memory. */
+symbol_find_fn native_find_raw;
+symbol_find_fn native_find_file;
+symbol_find_fn native_find_perf_map;
+symbol_find_fn native_find_memory;
 
-/* symbolize/java.c: false when ADDRESS is none of the JVM's code. */
-bool java_push_code(struct stack_build *build, uint64_t address, bool exact);
-void java_push_compiled(struct stack_build *build, const uint64_t words[WIRE_COMPILED_WORDS],
-			uint64_t address, bool exact);
-void java_push_interpreted(struct stack_build *build, const uint64_t words[WIRE_INTERPRETED_WORDS]);
+/* symbolize/java.c: by an agent's code map; compiled and interpreted methods from outside. */
+symbol_find_fn java_find_code;
+symbol_find_fn java_find_compiled;
+symbol_find_fn java_find_interpreted;
 uint32_t jit_mapping_id(struct stack_build *build);
 
 /* symbolize/vdso.c: the vDSO of this kernel as an image; NULL when there is none. */

@@ -268,6 +268,40 @@ static void the_limit_is_of_stubs_too(void **state)
 	assert_fails(f, stub + 200, 100, -ESTALE);
 }
 
+/* What is asked for stays; of the rest the newest, up to the limit, and nothing is forgotten in between. */
+static void the_least_recently_used_goes(void **state)
+{
+	struct fixture *f = *state;
+	const uint64_t id_at = f->nmethod + f->code.layout.wire.compile_id;
+	const size_t limit = 16384, some = 160; /* bytes of an entry at most, with what keeps it */
+	uint64_t stub = code_fixture_blob(&f->code, 20, 6, "stub", KIND_STUB);
+	struct java_frame frame;
+	uint32_t id, known = 0;
+	const char *name;
+
+	code_names_limit(f->names, limit);
+	put_u32(&f->code, stub + f->code.layout.wire.compile_id, 5);
+	assert_method(f, f->nmethod + 500, 77, "pkg.Work$$Lambda/0x00007f1c run");
+	for (id = 100; id < 1000; id++) {
+		put_u32(&f->code, id_at, id);
+		assert_method(f, f->nmethod + 500, id, "pkg.Work$$Lambda/0x00007f1c run");
+		assert_method(f, f->nmethod + 500, 77, "pkg.Work$$Lambda/0x00007f1c run");
+		assert_stub(f, stub + 200, 5, "stub");
+	}
+	memset(f->code.fake.bytes, 0, sizeof(f->code.fake.bytes));
+	assert_method(f, f->nmethod + 500, 77, "pkg.Work$$Lambda/0x00007f1c run");
+	assert_stub(f, stub + 200, 5, "stub");
+	while (--id >= 100 && !code_names_find(f->names, f->nmethod + 500, id, &frame, &name))
+		known++;
+	assert_true(known > limit / some && known < limit / sizeof(uint64_t[5]));
+	for (; id >= 100; id--)
+		assert_fails(f, f->nmethod + 500, id, -ESTALE);
+	/* Less may be kept at once, and one in any case. */
+	code_names_limit(f->names, 0);
+	assert_fails(f, f->nmethod + 500, 999, -ESTALE);
+	assert_fails(f, f->nmethod + 500, 77, -ESTALE);
+}
+
 /* Code comes and goes: the JVM has any number of ids, the cache has a limit. */
 static void the_cache_is_bounded(void **state)
 {
@@ -350,6 +384,7 @@ int main(void)
 		TEST(a_stub_in_the_place_of_an_nmethod),
 		TEST(a_buffer_in_the_place_of_an_nmethod),
 		TEST(the_cache_is_bounded),
+		TEST(the_least_recently_used_goes),
 		TEST(buffers_of_compilers),
 		TEST(places_of_the_layout),
 		TEST(a_stub_is_known_by_address_and_id),

@@ -67,6 +67,13 @@ static bool looked_after(struct world *w, uint64_t ns)
 	return fake_library.turns != before;
 }
 
+static bool owns(struct jvm *jvm, uint64_t address)
+{
+	struct java_answer answer;
+
+	return jvm_find_code(jvm, address, clock_now_ns(), &answer) != JAVA_ELSEWHERE;
+}
+
 static void a_jvm_that_is_ready(void **state)
 {
 	struct world *w = *state;
@@ -76,10 +83,10 @@ static void a_jvm_that_is_ready(void **state)
 	assert_int_equal(wire.serial, 7);
 	assert_true(wire.interpreter_start == w->f->interpreter);
 	assert_true(wire.enter_return == w->f->enter_return);
-	assert_true(jvm_owns_address(w->jvm, w->f->heap));
-	assert_false(jvm_owns_address(w->jvm, w->f->heap - 1));
-	assert_true(jvm_owns_address(w->jvm, w->f->heap + JVM_RESERVED - 1));
-	assert_false(jvm_owns_address(w->jvm, w->f->heap + JVM_RESERVED));
+	assert_true(owns(w->jvm, w->f->heap));
+	assert_false(owns(w->jvm, w->f->heap - 1));
+	assert_true(owns(w->jvm, w->f->heap + JVM_RESERVED - 1));
+	assert_false(owns(w->jvm, w->f->heap + JVM_RESERVED));
 	assert_string_equal(jvm_version(w->jvm), "1.2.3+4");
 	assert_false(jvm_has_code_map(w->jvm));
 	assert_false(jvm_reads_code_map(w->jvm));
@@ -184,7 +191,7 @@ static void a_jvm_that_cannot_be_read(void **state)
 	expect_no_layout(w, &wire);
 	assert_int_equal(fake_library.turns, turns);
 	assert_string_equal(jvm_version(w->jvm), "");
-	assert_false(jvm_owns_address(w->jvm, w->f->heap));
+	assert_false(owns(w->jvm, w->f->heap));
 }
 
 static void a_jvm_that_may_not_be_read(void **state)
@@ -308,6 +315,27 @@ static void a_layout_that_is_whole_is_not_refreshed(void **state)
 
 /* --- names --- */
 
+static enum java_lookup find_compiled(struct jvm *jvm, const uint64_t *words,
+				      struct java_frame *ret_frame, const char **ret_stub)
+{
+	struct java_answer answer = { 0 };
+	enum java_lookup found = jvm_find_compiled(jvm, words, &answer);
+
+	*ret_frame = answer.frames[0];
+	*ret_stub = answer.stub;
+	return found;
+}
+
+static enum java_lookup find_interpreted(struct jvm *jvm, const uint64_t *words,
+					 struct java_frame *ret_frame)
+{
+	struct java_answer answer = { 0 };
+	enum java_lookup found = jvm_find_interpreted(jvm, words, &answer);
+
+	*ret_frame = answer.frames[0];
+	return found;
+}
+
 static void names_of_stubs(void **state)
 {
 	struct world *w = *state;
@@ -316,16 +344,16 @@ static void names_of_stubs(void **state)
 	const char *stub = NULL;
 
 	words[0] = w->f->interpreter + 100;
-	assert_int_equal(jvm_find_compiled(w->jvm, words, &frame, &stub), JAVA_STUB);
+	assert_int_equal(find_compiled(w->jvm, words, &frame, &stub), JAVA_STUB);
 	assert_string_equal(stub, "Interpreter");
 	words[0] |= ~WIRE_FRAME_ADDRESS_MASK; /* what a frame is stands above its address */
-	assert_int_equal(jvm_find_compiled(w->jvm, words, &frame, &stub), JAVA_STUB);
+	assert_int_equal(find_compiled(w->jvm, words, &frame, &stub), JAVA_STUB);
 	words[0] = w->f->call_stub;
-	assert_int_equal(jvm_find_compiled(w->jvm, words, &frame, &stub), JAVA_STUB);
+	assert_int_equal(find_compiled(w->jvm, words, &frame, &stub), JAVA_STUB);
 	assert_string_equal(stub, "call_stub");
 	/* Not in the code cache. */
 	words[0] = 0x1000;
-	assert_int_equal(jvm_find_compiled(w->jvm, words, &frame, &stub), JAVA_EVICTED);
+	assert_int_equal(find_compiled(w->jvm, words, &frame, &stub), JAVA_EVICTED);
 }
 
 static uint64_t add_symbol(struct fake_jvm *f, const char *text)
@@ -373,21 +401,21 @@ static void names_of_interpreted_frames(void **state)
 	words[2] = const_method;
 	words[3] = const_method + 56 + 8;
 	fake_library_show(w->f);
-	assert_int_equal(jvm_find_interpreted(w->jvm, words, &frame), JAVA_FRAMES);
+	assert_int_equal(find_interpreted(w->jvm, words, &frame), JAVA_FRAMES);
 	expect_run(&frame, 8);
 	/* It has no ninth byte. */
 	words[3]++;
-	assert_int_equal(jvm_find_interpreted(w->jvm, words, &frame), JAVA_FRAMES);
+	assert_int_equal(find_interpreted(w->jvm, words, &frame), JAVA_FRAMES);
 	expect_run(&frame, -1);
 	/* It has other code by now; it was of another class. */
 	words[2] += 8;
-	assert_int_equal(jvm_find_interpreted(w->jvm, words, &frame), JAVA_EVICTED);
+	assert_int_equal(find_interpreted(w->jvm, words, &frame), JAVA_EVICTED);
 	words[2] -= 8;
 	words[4] = 1;
-	assert_int_equal(jvm_find_interpreted(w->jvm, words, &frame), JAVA_EVICTED);
+	assert_int_equal(find_interpreted(w->jvm, words, &frame), JAVA_EVICTED);
 	/* That is no method. */
 	words[1] = words[4] = 0;
-	assert_int_equal(jvm_find_interpreted(w->jvm, words, &frame), JAVA_UNKNOWN);
+	assert_int_equal(find_interpreted(w->jvm, words, &frame), JAVA_UNKNOWN);
 }
 
 static void names_of_compiled_frames(void **state)
@@ -409,19 +437,19 @@ static void names_of_compiled_frames(void **state)
 	fake_library_show(f);
 	words[0] = code + 100;
 	words[1] = 77;
-	assert_int_equal(jvm_find_compiled(w->jvm, words, &frame, &stub), JAVA_FRAMES);
+	assert_int_equal(find_compiled(w->jvm, words, &frame, &stub), JAVA_FRAMES);
 	assert_null(stub);
 	expect_run(&frame, -1);
 	/* What else stands in the words is not looked at. */
 	words[0] |= ~WIRE_FRAME_ADDRESS_MASK;
 	words[1] |= 1ULL << 32;
-	assert_int_equal(jvm_find_compiled(w->jvm, words, &frame, &stub), JAVA_FRAMES);
+	assert_int_equal(find_compiled(w->jvm, words, &frame, &stub), JAVA_FRAMES);
 	expect_run(&frame, -1);
 	words[1] = 78;
-	assert_int_equal(jvm_find_compiled(w->jvm, words, &frame, &stub), JAVA_EVICTED);
+	assert_int_equal(find_compiled(w->jvm, words, &frame, &stub), JAVA_EVICTED);
 	/* It has no name to tell what it is by. */
 	fake_library_put(f, code - 320 + 96, 8);
-	assert_int_equal(jvm_find_compiled(w->jvm, words, &frame, &stub), JAVA_UNKNOWN);
+	assert_int_equal(find_compiled(w->jvm, words, &frame, &stub), JAVA_UNKNOWN);
 }
 
 /* --- the main class --- */

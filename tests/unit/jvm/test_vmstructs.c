@@ -162,7 +162,7 @@ static void a_library_without_build_id_is_nobodys(void **state)
 	assert_int_equal(turns_of(w->cache), 2);
 }
 
-/* The oldest build goes, and no other. */
+/* The build that was not asked for the longest time goes, and no other. */
 static void a_host_of_many_builds(void **state)
 {
 	struct world *w = *state;
@@ -181,7 +181,15 @@ static void a_host_of_many_builds(void **state)
 	assert_int_equal(turns_of(w->cache), 2);
 	strcpy(build_id, "2");
 	assert_int_equal(turns_of(w->cache), 0);
-	strcpy(build_id, "1");
+	strcpy(build_id, "1"); /* in place of 3 */
+	assert_int_equal(turns_of(w->cache), 2);
+	strcpy(build_id, "4");
+	assert_int_equal(turns_of(w->cache), 0);
+	strcpy(build_id, "new"); /* in place of 5, as 4 was just asked for */
+	assert_int_equal(turns_of(w->cache), 2);
+	strcpy(build_id, "4");
+	assert_int_equal(turns_of(w->cache), 0);
+	strcpy(build_id, "5");
 	assert_int_equal(turns_of(w->cache), 2);
 }
 

@@ -64,15 +64,12 @@ static void end(struct pair *p, struct agent *a)
 
 static enum java_lookup look_up(struct pair *p, uint64_t time_ns, struct java_frame *frame)
 {
-	struct java_frame frames[JAVA_MAX_INLINE];
-	const char *stub = NULL;
-	unsigned int count = 0;
-	enum java_lookup found =
-		jvm_find_code(p->jvm, ADDRESS + 8, time_ns, true, frames, &count, &stub);
+	struct java_answer answer;
+	enum java_lookup found = jvm_find_code(p->jvm, ADDRESS + 8, time_ns, &answer);
 
 	if (found == JAVA_FRAMES) {
-		assert_int_equal(count, 1);
-		*frame = frames[0];
+		assert_int_equal(answer.count, 1);
+		*frame = answer.frames[0];
 	}
 	return found;
 }
@@ -80,12 +77,13 @@ static enum java_lookup look_up(struct pair *p, uint64_t time_ns, struct java_fr
 static void a_replay_brings_what_exists(void **state)
 {
 	struct java_frame frame = { 0 };
+	struct java_answer answer;
 	struct pair p;
 	struct agent *a = begin(&p);
 
 	(void)state;
 	assert_true(p.jvm->same_tids);
-	assert_int_equal(look_up(&p, p.now_ns, &frame), JAVA_UNKNOWN);
+	assert_int_equal(look_up(&p, p.now_ns, &frame), JAVA_ELSEWHERE);
 	assert_false(jvm_is_replayed(p.jvm, p.now_ns));
 	serve(a);
 	assert_false(jvm_is_replayed(p.jvm, p.now_ns));
@@ -97,8 +95,7 @@ static void a_replay_brings_what_exists(void **state)
 	assert_string_equal(frame.source, "A.java");
 	assert_int_equal(frame.bci, -1);
 	assert_int_equal(frame.line, 10);
-	assert_true(jvm_owns_address(p.jvm, ADDRESS + 8));
-	assert_false(jvm_owns_address(p.jvm, ADDRESS + 4096));
+	assert_int_equal(jvm_find_code(p.jvm, ADDRESS + 4096, p.now_ns, &answer), JAVA_ELSEWHERE);
 	/* Nothing was lost: it is not asked again. */
 	poll_after(&p, 90 * NSEC_PER_SEC);
 	serve(a);
@@ -366,6 +363,15 @@ static void threads_of_a_pid_namespace(void **state)
 	assert_string_equal(jvm_thread_name(p.jvm, agent_gettid(), p.now_ns, &java_tid),
 			    "worker-1");
 	assert_int_equal(p.jvm->ns_tids.len, 2);
+	/* A few tids need not be looked up again, of a JVM with more threads the last. */
+	assert_true(p.jvm->ns_tids.limit_bytes <= 2U << 20);
+	lru_set_limit(&p.jvm->ns_tids, LRU_ENTRY_BYTES);
+	assert_string_equal(jvm_thread_name(p.jvm, other, p.now_ns, &java_tid), "main");
+	assert_int_equal(p.jvm->ns_tids.len, 1);
+	lru_set_limit(&p.jvm->ns_tids, 2 * LRU_ENTRY_BYTES);
+	assert_string_equal(jvm_thread_name(p.jvm, agent_gettid(), p.now_ns, &java_tid),
+			    "worker-1");
+	assert_int_equal(p.jvm->ns_tids.len, 2);
 	/* Of another process. */
 	assert_null(jvm_thread_name(p.jvm, (uint32_t)getppid(), p.now_ns, &java_tid));
 	assert_int_equal(p.jvm->ns_tids.len, 2);
@@ -420,16 +426,15 @@ static void a_table_of_jvms(void **state)
 static void a_jvm_without_tables(void **state)
 {
 	uint64_t words[WIRE_INTERPRETED_WORDS] = { 0 };
-	struct java_frame frame;
+	struct java_answer answer;
 	struct wire_jvm wire;
-	const char *stub = NULL;
 	struct pair p;
 	struct agent *a = begin(&p);
 
 	(void)state;
 	assert_string_equal(jvm_version(p.jvm), "");
-	assert_int_equal(jvm_find_interpreted(p.jvm, words, &frame), JAVA_UNKNOWN);
-	assert_int_equal(jvm_find_compiled(p.jvm, words, &frame, &stub), JAVA_UNKNOWN);
+	assert_int_equal(jvm_find_interpreted(p.jvm, words, &answer), JAVA_UNKNOWN);
+	assert_int_equal(jvm_find_compiled(p.jvm, words, &answer), JAVA_UNKNOWN);
 	p.jvm->id = 7;
 	assert_int_equal(jvm_get_wire(p.jvm, true, &wire), -ENODATA);
 	p.jvm->no_layout = true;

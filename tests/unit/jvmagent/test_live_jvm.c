@@ -248,25 +248,19 @@ static struct jvm *new_jvm(void)
 /* What the agent says of the JVM's code, and what is read from outside, is the same. */
 static void expect_code(struct jvm *jvm)
 {
-	struct java_frame frames[JAVA_MAX_INLINE];
-	const char *stub = NULL, *outside = NULL;
+	struct java_answer answer;
 	uint64_t words[WIRE_COMPILED_WORDS] = { 0 };
-	unsigned int count = 0;
 	struct wire_jvm wire;
 
 	assert_int_equal(jvm_get_wire(jvm, true, &wire), 0);
 	assert_true(wire.interpreter_start && wire.interpreter_end > wire.interpreter_start);
 	words[0] = wire.interpreter_start + 64;
-	assert_int_equal(jvm_find_code(jvm, words[0], clock_now_ns(), true, frames, &count, &stub),
-			 JAVA_STUB);
-	assert_string_equal(stub, "Interpreter");
-	assert_int_equal(jvm_find_compiled(jvm, words, &frames[0], &outside), JAVA_STUB);
-	assert_string_equal(outside, "Interpreter");
-	assert_true(jvm_owns_address(jvm, words[0]));
-	assert_false(jvm_owns_address(jvm, 4096));
+	assert_int_equal(jvm_find_code(jvm, words[0], clock_now_ns(), &answer), JAVA_STUB);
+	assert_string_equal(answer.stub, "Interpreter");
+	assert_int_equal(jvm_find_compiled(jvm, words, &answer), JAVA_STUB);
+	assert_string_equal(answer.stub, "Interpreter");
 	assert_string_equal(jvm_main_class(jvm), LIVE_MAIN);
-	assert_int_equal(jvm_find_code(jvm, 4096, clock_now_ns(), true, frames, &count, &stub),
-			 JAVA_UNKNOWN);
+	assert_int_equal(jvm_find_code(jvm, 4096, clock_now_ns(), &answer), JAVA_ELSEWHERE);
 }
 
 static void wait_for_replay(struct jvm *jvm)

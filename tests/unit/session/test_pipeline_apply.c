@@ -93,10 +93,10 @@ static int setup(void **state)
 	    registry_new(&pipeline->registry, &err) < 0 ||
 	    image_cache_new(pipeline->pool, &pipeline->images, &err) < 0 ||
 	    jvm_table_new(&pipeline->jvms, &err) < 0 ||
-	    symbolizer_new(pipeline->images, pipeline->jvms, &pipeline->symbolizer, &err) < 0 ||
 	    unwinder_new(f->memory, pipeline->images, &no_jvms, 1 << 20, &pipeline->unwinder,
 			 &err) < 0)
 		return -1;
+	pipeline->symbolizer = symbolizer_new(pipeline->images);
 	pipeline->event_ids[0] = profile_event(&pipeline->profile, &(struct profile_event){ 0 });
 	make_sample(f);
 	return 0;

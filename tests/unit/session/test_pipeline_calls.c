@@ -118,17 +118,17 @@ static void a_samples_names_are_read_at_once(void **state)
 	parts.jvm_is_new = true;
 	put_leaf(f, 0, PID_A);
 	pipeline_drain(&f->pipeline);
-	assert_non_null(strstr(noted(), "sample 1\nfind jvm 1\nprefetch jvm of 1\nunwinder"));
+	assert_non_null(strstr(noted(), "sample 1\nfind jvm 1\nnames from jvm of 1\nunwinder"));
 	registry_exec(f->pipeline.registry, f->start_ns, PID_A, "java");
 	put_leaf(f, 0, PID_A);
 	pipeline_drain(&f->pipeline);
-	assert_non_null(strstr(noted(), "sample 1\ntouch 1\nprefetch 1\nfind jvm 1\n"
-					"prefetch jvm of 1\nunwinder"));
+	assert_non_null(strstr(noted(), "sample 1\narrive 1\nfind jvm 1\n"
+					"names from jvm of 1\nunwinder"));
 	parts.is_jvm = true;
 	jvm_table_get(f->pipeline.jvms, registry_find(f->pipeline.registry, PID_A));
 	put_leaf(f, 0, PID_A);
 	pipeline_drain(&f->pipeline);
-	assert_non_null(strstr(noted(), "sample 1\ntouch 1\nprefetch 1\nunwinder"));
+	assert_non_null(strstr(noted(), "sample 1\narrive 1\nunwinder"));
 }
 
 /* As only a kernel that is not ours would write it. */

@@ -70,7 +70,7 @@ static void a_jvms_thread_has_its_name(void **state)
 	pipeline_drain(&f->pipeline);
 	noted();
 	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
-	assert_string_equal(noted(), "touch 1\nsampled 1\nname of 2 at 5\nstack of 1\n");
+	assert_string_equal(noted(), "stack of 1\nsampled 1\nname of 2 at 5\n");
 	assert_string_equal(applied(f), "5 cpu 100 kernel java.1/main thread of Java.2: frame\n");
 	assert_int_equal(profile_get_thread(p, 0)->java_tid, 31);
 	process = profile_get_process(p, 0);
@@ -103,7 +103,7 @@ static void a_jvm_that_is_just_starting(void **state)
 	pipeline_drain(&f->pipeline);
 	noted();
 	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
-	assert_string_equal(noted(), "touch 1\nstack of 1\n");
+	assert_string_equal(noted(), "stack of 1\n");
 }
 
 static void layouts_for_the_unwinder(void **state)

@@ -30,10 +30,10 @@ static void a_walk_is_finished_at_once(void **state)
 	registry_exec(f->pipeline.registry, f->start_ns, PID_A, "a");
 	put_resumed(f, 1, PID_A, true);
 	pipeline_drain(&f->pipeline);
-	assert_string_equal(noted(), "grant\nunwinder: sample 1\ntry 1, 33 frames\ntouch 1\n"
-				     "prefetch 1\nunwinder turn\ngrant\n");
+	assert_string_equal(noted(), "grant\nunwinder: sample 1\ntry 1, 33 frames\narrive 1\n"
+				     "unwinder turn\ngrant\n");
 	apply_until(f, 1);
-	assert_string_equal(noted(), "touch 1\nstack of 1\n");
+	assert_string_equal(noted(), "stack of 1\n");
 }
 
 /* When its turn has come, by what the registry knows. */
@@ -47,11 +47,11 @@ static void a_walk_is_finished_late(void **state)
 	registry_exec(f->pipeline.registry, f->start_ns, PID_A, "a");
 	put_resumed(f, 1, PID_A, true);
 	pipeline_drain(&f->pipeline);
-	assert_non_null(strstr(noted(), "try 1, 33 frames\ntouch 1\nprefetch 1 unfinished\n"));
+	assert_non_null(strstr(noted(), "try 1, 33 frames\narrive 1 unfinished\n"));
 	pipeline_drain(&f->pipeline);
 	assert_string_equal(noted(), "grant\nunwinder turn\ngrant\n");
 	apply_until(f, 1);
-	assert_string_equal(noted(), "finish 1, 33 frames\nprefetch 1\ntouch 1\nstack of 1\n");
+	assert_string_equal(noted(), "finish 1, 33 frames\nstack of 1\n");
 }
 
 /* For want of time: the newest first, then what cannot be had now is left for later. */
@@ -84,8 +84,8 @@ static void walks_are_tried_again(void **state)
 	pipeline_walk_again(&f->pipeline);
 	assert_string_equal(noted(), "");
 	apply_until(f, 2);
-	assert_string_equal(noted(), "finish 1, 0 frames\nprefetch 1\ntouch 1\nstack of 1\n"
-				     "finish 2, 0 frames\nprefetch 2\ntouch 2\nstack of 2\n");
+	assert_string_equal(noted(), "finish 1, 0 frames\nstack of 1\n"
+				     "finish 2, 0 frames\nstack of 2\n");
 }
 
 static void a_later_try_succeeds(void **state)
@@ -100,9 +100,9 @@ static void a_later_try_succeeds(void **state)
 	noted();
 	parts.try_fails = false;
 	pipeline_walk_again(&f->pipeline);
-	assert_string_equal(noted(), "try 1, 0 frames\nprefetch 1\n");
+	assert_string_equal(noted(), "try 1, 0 frames\narrive 1\n");
 	apply_until(f, 1);
-	assert_string_equal(noted(), "touch 1\nstack of 1\n");
+	assert_string_equal(noted(), "stack of 1\n");
 }
 
 /* Only what could not be finished, and of which there is a miss. */
@@ -174,7 +174,7 @@ static void the_end_waits_for_the_unwinder(void **state)
 	assert_int_equal(now_ms(f) - before, 300 + 3); /* a millisecond each time */
 	assert_int_equal(f->read.samples.len, 1);
 	assert_non_null(strstr(noted(), "grant\nunwinder turn\nunwinder turn\nunwinder turn\n"
-					"finish 1, 0 frames\nprefetch 1\ntouch 1\nstack of 1\n"
+					"finish 1, 0 frames\nstack of 1\n"
 					"release leases\n"));
 }
 

@@ -58,7 +58,10 @@ static void an_agent_is_asked_first(void **state)
 	struct fixture *f = *state;
 
 	parts.is_jvm = true;
-	parts.jvm = (struct jvm){ .of_code = JAVA_UNKNOWN, .of_compiled = JAVA_FRAMES };
+	parts.jvm = (struct jvm){ .code_start = 0x6000,
+				  .code_end = 0x8000,
+				  .of_code = JAVA_UNKNOWN,
+				  .of_compiled = JAVA_FRAMES };
 	set_words(f, NO_KERNEL, USER_WORDS(KIND(COMPILED) | 0x7000, 5));
 	assert_string_equal(stack(f), "p.C.m:70_j@[JIT]");
 	parts.jvm.has_code_map = true;
@@ -106,19 +109,28 @@ static void names_are_read_early(void **state)
 	set_words(f, NO_KERNEL,
 		  USER_WORDS(KIND(COMPILED) | 0x7000, 5, MAPPED, KIND(INTERPRETED) | 0x7000, 2, 3,
 			     4, 99));
-	symbolizer_prefetch(f->symbolizer, &f->process, &f->sample); /* no JVM */
+	arrive(f); /* no JVM */
 	assert_int_equal(parts.jvm.asked_compiled, 0);
 	parts.is_jvm = true;
 	parts.jvm.of_compiled = parts.jvm.of_interpreted = JAVA_FRAMES;
-	symbolizer_prefetch(f->symbolizer, &f->process, &f->sample);
+	arrive(f);
 	assert_int_equal(parts.jvm.asked_compiled, 1);
 	assert_int_equal(parts.jvm.asked_interpreted, 1);
 	stack(f);
 	assert_int_equal(parts.jvm.asked_compiled, 2);
-	symbolizer_prefetch(f->symbolizer, &f->process, &f->sample); /* the stack is known */
+	arrive(f); /* the stack is known */
 	assert_int_equal(parts.jvm.asked_compiled, 2);
-	symbolizer_prefetch_jvm(&parts.jvm, &f->sample);
+	f->sample.reason = UNWIND_DEPTH; /* it is another, of the same methods */
+	arrive(f);
+	stack(f);
+	assert_int_equal(parts.jvm.asked_compiled, 2);
+	assert_int_equal(parts.jvm.asked_interpreted, 2);
+	f->sample.words[1] = 6;
+	arrive(f);
 	assert_int_equal(parts.jvm.asked_compiled, 3);
+	assert_int_equal(parts.jvm.asked_interpreted, 2);
+	symbolizer_read_names(&parts.jvm, &f->sample);
+	assert_int_equal(parts.jvm.asked_compiled, 4);
 	assert_int_equal(parts.jvm.asked_interpreted, 3);
 }
 

@@ -24,19 +24,6 @@ static unsigned int outside_reads;
 static char some_jvm; /* its address is all that matters */
 #define THE_JVM ((struct jvm *)(void *)&some_jvm)
 
-struct jvm *jvm_table_get(struct jvm_table *table, struct process *process)
-{
-	(void)table;
-	(void)process;
-	return THE_JVM;
-}
-
-bool jvm_owns_address(const struct jvm *jvm, uint64_t address)
-{
-	assert_ptr_equal(jvm, THE_JVM);
-	return address >= CODE && address < CODE_END;
-}
-
 static const struct java_frame chain[] = {
 	{ .class_name = "java.lang.Math",
 	  .method = "sqrt",
@@ -57,37 +44,46 @@ static const struct java_frame chain[] = {
 	  .bci = 4 },
 };
 
-enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_ns, bool exact,
-			       struct java_frame *frames, unsigned int *ret_count,
-			       const char **ret_stub)
+/* Here debug info has a pc every 256 bytes. As in a code map the first at or behind an address is its own. */
+static uint64_t pc_behind(uint64_t address)
 {
-	(void)jvm;
-	/* a return address is looked up within its call */
-	address += !exact;
-	if (address == CHAIN) {
+	return (address + 0xff) & ~0xffULL;
+}
+
+enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_ns,
+			       struct java_answer *ret_answer)
+{
+	struct java_frame *frames = ret_answer->frames;
+	uint64_t pc = pc_behind(address);
+
+	assert_ptr_equal(jvm, THE_JVM);
+	if (address < CODE || address >= CODE_END)
+		return JAVA_ELSEWHERE;
+	if (pc == CHAIN) {
 		memcpy(frames, chain, sizeof(chain));
-		*ret_count = ARRAY_SIZE(chain);
+		ret_answer->count = ARRAY_SIZE(chain);
 		return JAVA_FRAMES;
 	}
-	if (address == MOVING) {
+	if (pc == MOVING) {
 		frames[0] = chain[2];
 		frames[0].method = time_ns < NSEC_PER_SEC ? "before" : "after";
-		*ret_count = 1;
+		ret_answer->count = 1;
 		return JAVA_FRAMES;
 	}
-	*ret_stub = "StubRoutines (2)";
-	return address == STUB ? JAVA_STUB : address == EVICTED ? JAVA_EVICTED : JAVA_UNKNOWN;
+	ret_answer->stub = "StubRoutines (2)";
+	return pc == STUB ? JAVA_STUB : pc == EVICTED ? JAVA_EVICTED : JAVA_UNKNOWN;
 }
 
 enum java_lookup jvm_find_interpreted(struct jvm *jvm, const uint64_t words[WIRE_INTERPRETED_WORDS],
-				      struct java_frame *ret_frame)
+				      struct java_answer *ret_answer)
 {
 	(void)jvm;
 	if (words[1] == 0xdead)
 		return JAVA_EVICTED;
 	if (words[1] == 0)
 		return JAVA_UNKNOWN;
-	*ret_frame = chain[2];
+	ret_answer->count = 1;
+	ret_answer->frames[0] = chain[2];
 	return JAVA_FRAMES;
 }
 
@@ -98,20 +94,21 @@ bool jvm_has_code_map(const struct jvm *jvm)
 }
 
 enum java_lookup jvm_find_compiled(struct jvm *jvm, const uint64_t words[WIRE_COMPILED_WORDS],
-				   struct java_frame *ret_frame, const char **ret_stub)
+				   struct java_answer *ret_answer)
 {
 	(void)jvm;
 	outside_reads++;
-	*ret_stub = "vtable chunks";
+	ret_answer->stub = "vtable chunks";
 	if ((words[0] & WIRE_FRAME_ADDRESS_MASK) == STUB)
 		return JAVA_STUB;
 	if (words[1] == 0xdead)
 		return JAVA_EVICTED;
 	if (words[1] == 0)
 		return JAVA_UNKNOWN;
-	*ret_frame = (struct java_frame){ .class_name = "demo.Outside",
-					  .method = words[1] == 7 ? "seven" : "other",
-					  .bci = -1 };
+	ret_answer->count = 1;
+	ret_answer->frames[0] = (struct java_frame){ .class_name = "demo.Outside",
+						     .method = words[1] == 7 ? "seven" : "other",
+						     .bci = -1 };
 	return JAVA_FRAMES;
 }
 
@@ -139,7 +136,7 @@ static int setup(void **state)
 	profile_init(&f->profile);
 	image_cache_new(NULL, &f->images, &err);
 	registry_new(&f->registry, &err);
-	symbolizer_new(f->images, (struct jvm_table *)(void *)f, &f->symbolizer, &err);
+	f->symbolizer = symbolizer_new(f->images);
 	registry_exec(f->registry, 1, 5000001, "java");
 	f->process = registry_find(f->registry, 5000001);
 	f->sample.size = sizeof(struct wire_sample);
@@ -170,10 +167,11 @@ static void assert_stack(struct fixture *f, const char *expected)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct profile_stack stack;
+	uint32_t id = 0;
 
-	assert_true(symbolizer_ready(f->symbolizer, f->process, &f->sample));
-	stack = profile_get_stack(
-		&f->profile, symbolizer_stack(f->symbolizer, &f->profile, f->process, &f->sample));
+	assert_true(symbolizer_try_stack(f->symbolizer, &f->profile, f->process, THE_JVM,
+					 &f->sample, &id));
+	stack = profile_get_stack(&f->profile, id);
 	for (uint32_t i = 0; i < stack.len; i++) {
 		const struct profile_frame *frame = profile_get_frame(&f->profile, stack.frames[i]);
 
@@ -218,6 +216,24 @@ static void return_addresses_too(void **state)
 	assert_stack(f, expect("StubRoutines (2):0 %u|java.lang.Math.sqrt:7 %u|"
 			       "demo.Work.inner:30 %u|demo.Work.outer:12 %u|",
 			       FRAME_STUB, FRAME_JAVA_INLINED, FRAME_JAVA_INLINED, FRAME_JAVA_JIT));
+}
+
+/* The word of a return address is the instruction behind the call, which has the call's debug info. */
+static void a_call_at_the_end_of_its_pc(void **state)
+{
+	struct fixture *f = *state;
+
+	add_word(f, (CHAIN + 1) | WIRE_FRAME_EXACT);
+	add_word(f, CHAIN + 1); /* the call ends at CHAIN */
+	add_word(f, (CHAIN - 0xfe));
+	add_word(f, (CHAIN - 0xff)); /* that of the pc before, of which nothing is known */
+	assert_stack(
+		f, expect("StubRoutines (2):0 %u|"
+			  "java.lang.Math.sqrt:7 %u|demo.Work.inner:30 %u|demo.Work.outer:12 %u|"
+			  "java.lang.Math.sqrt:7 %u|demo.Work.inner:30 %u|demo.Work.outer:12 %u|"
+			  "[JIT]:0 %u|",
+			  FRAME_STUB, FRAME_JAVA_INLINED, FRAME_JAVA_INLINED, FRAME_JAVA_JIT,
+			  FRAME_JAVA_INLINED, FRAME_JAVA_INLINED, FRAME_JAVA_JIT, FRAME_JAVA_JIT));
 }
 
 static void what_has_no_name(void **state)
@@ -300,7 +316,7 @@ static void compile_ids_tell_code_apart(void **state)
 		assert_int_equal(outside_reads, 2);
 		f->sample.time_ns += NSEC_PER_SEC;
 	}
-	symbolizer_prefetch(f->symbolizer, f->process, &f->sample);
+	symbolizer_arrive(f->symbolizer, f->process, THE_JVM, &f->sample);
 	assert_int_equal(outside_reads, 2);
 }
 
@@ -338,7 +354,7 @@ static void names_are_read_on_arrival(void **state)
 	has_code_map = false;
 	add_compiled(f, NMETHOD, 7);
 	add_compiled(f, NMETHOD, 8);
-	symbolizer_prefetch(f->symbolizer, f->process, &f->sample);
+	symbolizer_arrive(f->symbolizer, f->process, THE_JVM, &f->sample);
 	assert_int_equal(outside_reads, 2);
 }
 
@@ -374,17 +390,12 @@ static void names_are_those_of_the_moment(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(inlined_methods_are_frames),
-		TEST(return_addresses_too),
-		TEST(what_has_no_name),
-		TEST(interpreted_frames),
-		TEST(names_are_those_of_the_moment),
-		TEST(the_code_map_wins),
-		TEST(names_from_outside),
-		TEST(compile_ids_tell_code_apart),
-		TEST(evicted_frames_are_asked_again),
-		TEST(a_new_code_map_is_asked),
-		TEST(names_are_read_on_arrival),
+		TEST(inlined_methods_are_frames),  TEST(return_addresses_too),
+		TEST(a_call_at_the_end_of_its_pc), TEST(what_has_no_name),
+		TEST(interpreted_frames),	   TEST(names_are_those_of_the_moment),
+		TEST(the_code_map_wins),	   TEST(names_from_outside),
+		TEST(compile_ids_tell_code_apart), TEST(evicted_frames_are_asked_again),
+		TEST(a_new_code_map_is_asked),	   TEST(names_are_read_on_arrival),
 		TEST(marks_stand_between_frames),
 	};
 

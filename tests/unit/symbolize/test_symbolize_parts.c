@@ -104,14 +104,45 @@ static void files_are_waited_for(void **state)
 	map_file(f, 2 * MAPPED, 2, 0, "/bin/b");
 	set_words(f, KERNEL_WORDS(KERNEL),
 		  USER_WORDS(MAPPED | EXACT, 2 * MAPPED + 1, (3 * MAPPED) | EXACT));
-	assert_false(symbolizer_ready(f->symbolizer, &f->process, &f->sample));
+	assert_false(is_ready(f));
 	/* Both are asked for at once, and once. */
 	assert_int_equal(parts.images[1].loads + parts.images[2].loads, 2);
 	parts.images[1].state = IMAGE_READY;
-	assert_false(symbolizer_ready(f->symbolizer, &f->process, &f->sample));
+	assert_false(is_ready(f));
 	parts.images[2].state = IMAGE_FAILED;
-	assert_true(symbolizer_ready(f->symbolizer, &f->process, &f->sample));
+	assert_true(is_ready(f));
 	assert_int_equal(parts.images[1].loads + parts.images[2].loads, 2);
+}
+
+/* What is found while another file is waited for, and what is found in time, is not asked for again. */
+static void an_address_is_looked_up_once(void **state)
+{
+	struct fixture *f = *state;
+	const struct intern *frames = &f->profile.frames, *stacks = &f->profile.stacks;
+	uint32_t frames_before = intern_len(frames), stacks_before = intern_len(stacks);
+
+	parts.images[2].state = IMAGE_NEW;
+	map_file(f, MAPPED, 1, 0, "/bin/a");
+	map_file(f, 2 * MAPPED, 2, 0, "/bin/b");
+	set_words(f, KERNEL_WORDS(KERNEL),
+		  USER_WORDS((MAPPED + 0x100) | EXACT, (2 * MAPPED + 0x100) | EXACT));
+	f->sample.reason = UNWIND_DEPTH;
+	assert_false(is_ready(f));
+	assert_false(is_ready(f));
+	assert_int_equal(parts.images[1].finds, 1);
+	assert_int_equal(parts.images[2].finds, 0);
+	/* Nothing was made of what is missing. */
+	assert_int_equal(intern_len(stacks), stacks_before);
+	assert_int_equal(intern_len(frames), frames_before + 2);
+	parts.images[2].state = IMAGE_READY;
+	assert_true(is_ready(f));
+	assert_string_equal(stack(f), "k0+ffffffff81000000_k@[kernel] f11+1100_n@/bin/a "
+				      "f11+1100_n@/bin/b [unwind: depth]_m");
+	f->sample.reason = UNWIND_BUDGET; /* another stack */
+	stack(f);
+	assert_int_equal(parts.images[1].finds, 1);
+	assert_int_equal(parts.images[2].finds, 1);
+	assert_int_equal(parts.images[1].opens + parts.images[2].opens, 2);
 }
 
 /* One that could not wait has no names; the next has. */
@@ -135,17 +166,17 @@ static void files_are_opened_early_and_once(void **state)
 
 	map_file(f, MAPPED, 1, 0, "/bin/a");
 	map_file(f, 2 * MAPPED, 2, 0, "/bin/b");
-	symbolizer_touch(f->symbolizer, &f->process);
-	symbolizer_touch(f->symbolizer, &f->process);
+	arrive(f);
+	arrive(f);
 	assert_int_equal(parts.images[1].opens, 1);
 	assert_int_equal(parts.images[2].opens, 1);
 	map_file(f, 3 * MAPPED, 3, 0, "/bin/c");
-	symbolizer_touch(f->symbolizer, &f->process);
+	arrive(f);
 	assert_int_equal(parts.images[3].opens, 1);
 	assert_int_equal(parts.images[1].opens, 1);
 	parts.images[1].state = IMAGE_DROPPED; /* for want of memory */
 	set_words(f, NO_KERNEL, USER_WORDS(MAPPED | EXACT));
-	assert_false(symbolizer_ready(f->symbolizer, &f->process, &f->sample));
+	assert_false(is_ready(f));
 	assert_int_equal(parts.images[1].opens, 2);
 	assert_int_equal(parts.images[1].loads, 1);
 }
@@ -314,6 +345,7 @@ int main(void)
 		TEST(hidden_kernel_symbols),
 		TEST(kinds_of_code),
 		TEST(files_are_waited_for),
+		TEST(an_address_is_looked_up_once),
 		TEST(what_was_not_ready_is_not_kept),
 		TEST(files_are_opened_early_and_once),
 		TEST(the_vdso),

@@ -34,10 +34,9 @@ static int setup(void **state)
 	*state = f;
 	profile_init(&f->profile);
 	if (worker_pool_new(1, &f->pool, &err) < 0 ||
-	    image_cache_new(f->pool, &f->images, &err) < 0 ||
-	    registry_new(&f->registry, &err) < 0 ||
-	    symbolizer_new(f->images, NULL, &f->symbolizer, &err) < 0)
+	    image_cache_new(f->pool, &f->images, &err) < 0 || registry_new(&f->registry, &err) < 0)
 		return -1;
+	f->symbolizer = symbolizer_new(f->images);
 	f->self = registry_get(f->registry, (uint32_t)getpid(), clock_now_ns());
 	f->sample.size = sizeof(struct wire_sample);
 	f->sample.kind = WIRE_SAMPLE;
@@ -103,12 +102,15 @@ static void add_return(struct fixture *f, uintptr_t address)
 
 static struct profile_stack make_stack(struct fixture *f)
 {
-	for (int i = 0; !symbolizer_ready(f->symbolizer, f->self, &f->sample); i++) {
+	uint32_t id = 0;
+
+	for (int i = 0;
+	     !symbolizer_try_stack(f->symbolizer, &f->profile, f->self, NULL, &f->sample, &id);
+	     i++) {
 		assert_true(i < 3);
 		worker_pool_drain(f->pool);
 	}
-	return profile_get_stack(&f->profile,
-				 symbolizer_stack(f->symbolizer, &f->profile, f->self, &f->sample));
+	return profile_get_stack(&f->profile, id);
 }
 
 static const struct profile_frame *frame_at(struct fixture *f, struct profile_stack stack,
@@ -178,12 +180,12 @@ static void equal_samples_are_one_stack(void **state)
 
 	add_exact(f, (uintptr_t)sym_leaf);
 	make_stack(f);
-	first = symbolizer_stack(f->symbolizer, &f->profile, f->self, &f->sample);
-	second = symbolizer_stack(f->symbolizer, &f->profile, f->self, &f->sample);
+	first = symbolizer_stack(f->symbolizer, &f->profile, f->self, NULL, &f->sample);
+	second = symbolizer_stack(f->symbolizer, &f->profile, f->self, NULL, &f->sample);
 	assert_int_equal(first, second);
 	f->sample.reason = UNWIND_DEPTH;
-	assert_int_not_equal(symbolizer_stack(f->symbolizer, &f->profile, f->self, &f->sample),
-			     first);
+	assert_int_not_equal(
+		symbolizer_stack(f->symbolizer, &f->profile, f->self, NULL, &f->sample), first);
 }
 
 static void the_reason_stands_at_the_root(void **state)
@@ -315,7 +317,7 @@ static void a_file_that_vanished(void **state)
 	m.key.inode = 123456;
 	m.key.major = 77;
 	registry_mmap(f->registry, 0, f->self->pid, &m);
-	symbolizer_touch(f->symbolizer, f->self);
+	symbolizer_arrive(f->symbolizer, f->self, NULL, &f->sample);
 	add_exact(f, 0x11234);
 	add_exact(f, (uintptr_t)sym_leaf);
 	stack = make_stack(f);

@@ -14,6 +14,12 @@
  *    unload, and within CODE_LAG_NS before any.
  *  - Otherwise the first code to come within CODE_SLACK_NS after T: it ran before its report. Not
  *    when records were lost in between.
+ *
+ * It is a history and no cache: with one piece of code gone its neighbours would answer for it, and
+ * a method's names come only once, however many pieces refer to them later. So nothing of it goes
+ * singly but what is too old to be asked for (codemap_store_expire()), and what has grown past
+ * CODE_STORE_MAX_BYTES in spite of that is a loss of records: all of it goes, and nothing is known
+ * of any code until the agent has replayed.
  */
 #ifndef HOSTPROF_JVM_CODEMAP_CODEMAP_STORE_H
 #define HOSTPROF_JVM_CODEMAP_CODEMAP_STORE_H

@@ -5,19 +5,15 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/vec.h"
+#include "base/cache/lru.h"
+#include "base/hmap.h"
 #include "jvm/layout/libjvm.h"
 
-/* A host has few different builds; a long run that meets more forgets the oldest. */
+/* A host has few different builds. */
 #define CACHE_MAX_BUILDS 32
 
-struct cached_build {
-	char *build_id;		 /* owned */
-	struct vmtables *tables; /* a reference */
-};
-
 struct vmstructs_cache {
-	VEC(struct cached_build) builds;
+	struct lru builds; /* hash of a build id → struct vmtables, a reference */
 };
 
 struct vmstructs {
@@ -27,50 +23,45 @@ struct vmstructs {
 	char build_id[129];
 };
 
-struct vmstructs_cache *vmstructs_cache_new(void)
+static void drop_tables(uint64_t value, void *data)
 {
-	return xcalloc(1, sizeof(struct vmstructs_cache));
+	(void)data;
+	vmtables_unref((struct vmtables *)(uintptr_t)value);
 }
 
-static void cached_build_release(struct cached_build *build)
+struct vmstructs_cache *vmstructs_cache_new(void)
 {
-	free(build->build_id);
-	vmtables_unref(build->tables);
+	struct vmstructs_cache *cache = xcalloc(1, sizeof(*cache));
+
+	lru_init(&cache->builds, CACHE_MAX_BUILDS * LRU_ENTRY_BYTES, drop_tables, NULL);
+	return cache;
 }
 
 void vmstructs_cache_free(struct vmstructs_cache *cache)
 {
-	struct cached_build *build;
-
 	if (!cache)
 		return;
-	vec_for_each (build, &cache->builds)
-		cached_build_release(build);
-	vec_release(&cache->builds);
+	lru_clear(&cache->builds);
 	free(cache);
 }
 
-static struct vmtables *cache_find(const struct vmstructs_cache *cache, const char *build_id)
+static uint64_t build_key(const char *build_id)
 {
-	const struct cached_build *build;
+	return hash_bytes(build_id, strlen(build_id));
+}
 
-	if (!cache || !build_id[0])
+static struct vmtables *cache_find(struct vmstructs_cache *cache, const char *build_id)
+{
+	uint64_t value;
+
+	if (!cache || !build_id[0] || !lru_get(&cache->builds, build_key(build_id), &value))
 		return NULL;
-	vec_for_each (build, &cache->builds)
-		if (!strcmp(build->build_id, build_id))
-			return build->tables;
-	return NULL;
+	return (struct vmtables *)(uintptr_t)value;
 }
 
 static void cache_add(struct vmstructs_cache *cache, const struct vmstructs *vs)
 {
-	const struct cached_build build = { xstrdup(vs->build_id), vmtables_ref(vs->tables) };
-
-	if (cache->builds.len == CACHE_MAX_BUILDS) {
-		cached_build_release(&cache->builds.items[0]);
-		vec_remove(&cache->builds, 0, 1);
-	}
-	vec_push(&cache->builds, build);
+	lru_put(&cache->builds, build_key(vs->build_id), (uintptr_t)vmtables_ref(vs->tables), 0);
 }
 
 static int find_symbols(const struct libjvm *lib, uint64_t ret_addresses[VM_SYMBOL_COUNT])

@@ -5,37 +5,45 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/hmap.h"
+#include "base/cache/lru.h"
+#include "base/cache/text_pool.h"
 #include "jvm/names/code_blob.h"
 #include "jvm/names/method_chain.h"
 
-/* A large program has 40,000 nmethods: 2 MB and their names. */
+/* The 20,000 nmethods that a large program runs most, with their names. */
 #define MAX_CACHE_BYTES (3U << 20)
-/* Of a hash table's slots, which are at most three quarters full. */
-#define INDEX_BYTES 32
+/* What malloc adds to an entry. */
+#define MALLOC_BYTES 8
 
-#define NO_STRING UINT32_MAX
-
-/* Names are ids in the intern table. */
+/* Texts are the pool's. */
 struct code_name {
-	uint64_t start, end;
+	uint64_t start;
+	uint32_t bytes;
 	uint32_t compile_id;
-	uint32_t class_name; /* NO_STRING: a stub */
-	uint32_t name;
-	uint32_t source;
+	const char *class_name; /* NULL: a stub */
+	const char *name;
+	const char *source; /* NULL: a stub */
 };
 
 struct code_names {
 	struct vm_memory memory;
 	struct jvm_layout layout;
 	struct method_names *methods; /* borrowed */
-	/* A JVM gives a compile id once, so that an nmethod is found by it; stubs have none. */
-	struct hmap nmethods; /* compile id -> entry */
-	struct hmap stubs;    /* hash of address and what stood for the compile id -> entry */
-	VEC(struct code_name) entries;
-	struct intern strings;
+	struct lru entries;	      /* nmethod_key() or stub_key() → struct code_name, owned */
+	struct text_pool texts;
 	size_t limit_bytes;
 };
+
+static void drop_entry(uint64_t value, void *data)
+{
+	struct code_name *entry = (struct code_name *)(uintptr_t)value;
+	struct code_names *names = data;
+
+	text_pool_unref(&names->texts, entry->class_name);
+	text_pool_unref(&names->texts, entry->name);
+	text_pool_unref(&names->texts, entry->source);
+	free(entry);
+}
 
 struct code_names *code_names_new(const struct vm_memory *memory, const struct jvm_layout *layout,
 				  struct method_names *methods)
@@ -46,6 +54,7 @@ struct code_names *code_names_new(const struct vm_memory *memory, const struct j
 	names->layout = *layout;
 	names->methods = methods;
 	names->limit_bytes = MAX_CACHE_BYTES;
+	lru_init(&names->entries, SIZE_MAX, drop_entry, names);
 	return names;
 }
 
@@ -53,103 +62,91 @@ void code_names_free(struct code_names *names)
 {
 	if (!names)
 		return;
-	hmap_release(&names->nmethods);
-	hmap_release(&names->stubs);
-	vec_release(&names->entries);
-	intern_release(&names->strings);
+	lru_clear(&names->entries);
+	text_pool_release(&names->texts);
 	free(names);
+}
+
+/* Texts are shared: what an entry takes is known only when it is gone. The newest one stays. */
+static void make_room(struct code_names *names)
+{
+	while (names->entries.len > 1 &&
+	       names->entries.bytes + names->texts.bytes > names->limit_bytes)
+		lru_drop_oldest(&names->entries);
 }
 
 void code_names_limit(struct code_names *names, size_t bytes)
 {
 	names->limit_bytes = MIN(bytes, MAX_CACHE_BYTES);
+	make_room(names);
 }
 
 /* --- what is known ---------------------------------------------------------------------------- */
 
+/* A JVM gives a compile id once, so that an nmethod is found by it; stubs have none. */
+static uint64_t nmethod_key(uint32_t compile_id)
+{
+	return compile_id;
+}
+
+/* By what stood for the compile id. */
 static uint64_t stub_key(uint64_t address, uint32_t compile_id)
 {
 	const uint64_t key[2] = { address, compile_id };
 
-	return hash_bytes(key, sizeof(key));
+	return hash_bytes(key, sizeof(key)) | 1ULL << 63; /* none of an nmethod's */
 }
 
 /* NULL when there is none, or it lies elsewhere. */
-static const struct code_name *entry_in(const struct code_names *names, const struct hmap *index,
-					uint64_t key, uint64_t address)
+static const struct code_name *entry_of(struct code_names *names, uint64_t key, uint64_t address,
+					uint32_t compile_id)
 {
 	const struct code_name *entry;
-	uint64_t at;
+	uint64_t value;
 
-	if (!hmap_get(index, key, &at))
+	if (!lru_get(&names->entries, key, &value))
 		return NULL;
-	entry = &names->entries.items[at];
-	return address >= entry->start && address < entry->end ? entry : NULL;
+	entry = (const struct code_name *)(uintptr_t)value;
+	if (entry->compile_id != compile_id || address - entry->start >= entry->bytes)
+		return NULL;
+	return entry;
 }
 
-static const struct code_name *find_entry(const struct code_names *names, uint64_t address,
+static const struct code_name *find_entry(struct code_names *names, uint64_t address,
 					  uint32_t compile_id)
 {
-	const struct code_name *entry = entry_in(names, &names->nmethods, compile_id, address);
+	const struct code_name *entry =
+		entry_of(names, nmethod_key(compile_id), address, compile_id);
 
-	if (entry)
-		return entry;
-	entry = entry_in(names, &names->stubs, stub_key(address, compile_id), address);
-	return entry && entry->compile_id == compile_id ? entry : NULL;
+	return entry ? entry : entry_of(names, stub_key(address, compile_id), address, compile_id);
 }
 
-/* What is hot comes back at once; forgetting all keeps the tables simple. */
-static void make_room(struct code_names *names)
+/* FRAME: NULL for a stub. */
+static const struct code_name *add_entry(struct code_names *names, uint64_t key,
+					 const struct code_blob *blob,
+					 const struct java_frame *frame)
 {
-	size_t bytes = names->strings.bytes +
-		       names->entries.len * (sizeof(*names->entries.items) + INDEX_BYTES);
+	struct code_name *entry = xcalloc(1, sizeof(*entry));
 
-	if (bytes <= names->limit_bytes)
-		return;
-	hmap_clear(&names->nmethods);
-	hmap_clear(&names->stubs);
-	vec_release(&names->entries);
-	intern_release(&names->strings);
-}
-
-static uint32_t intern_text(struct code_names *names, const char *text)
-{
-	return intern_put(&names->strings, text, strlen(text), NULL);
-}
-
-static const char *text_of(const struct code_names *names, uint32_t id)
-{
-	return intern_get(&names->strings, id, NULL);
-}
-
-static const struct code_name *add_entry(struct code_names *names, struct hmap *index, uint64_t key,
-					 const struct code_name *entry)
-{
-	hmap_put(index, key, names->entries.len);
-	vec_push(&names->entries, *entry);
-	return &names->entries.items[names->entries.len - 1];
+	entry->start = blob->start;
+	entry->bytes = (uint32_t)(blob->end - blob->start);
+	entry->compile_id = blob->compile_id;
+	entry->name = text_pool_ref(&names->texts, frame ? frame->method : blob->name);
+	if (frame) {
+		entry->class_name = text_pool_ref(&names->texts, frame->class_name);
+		entry->source = text_pool_ref(&names->texts, frame->source);
+	}
+	lru_put(&names->entries, key, (uintptr_t)entry, sizeof(*entry) + MALLOC_BYTES);
+	make_room(names);
+	return entry;
 }
 
 /* --- what is read ----------------------------------------------------------------------------- */
-
-static const struct code_name *add_stub(struct code_names *names, const struct code_blob *blob,
-					uint64_t address)
-{
-	struct code_name entry = { .start = blob->start,
-				   .end = blob->end,
-				   .compile_id = blob->compile_id,
-				   .class_name = NO_STRING };
-
-	make_room(names);
-	entry.name = intern_text(names, blob->name);
-	return add_entry(names, &names->stubs, stub_key(address, blob->compile_id), &entry);
-}
 
 /* Its Method is its own only as long as the nmethod is: look again when the names are read. */
 static int read_nmethod(struct code_names *names, const struct code_blob *blob,
 			const struct code_name **ret_entry)
 {
-	struct code_name entry = { blob->start, blob->end, blob->compile_id, 0, 0, 0 };
 	struct method_chain chain;
 	struct java_frame frame;
 	int r = method_chain_follow(&names->memory, &names->layout, blob->method, &chain);
@@ -161,11 +158,7 @@ static int read_nmethod(struct code_names *names, const struct code_blob *blob,
 		return -ESTALE;
 	if (r < 0)
 		return r;
-	make_room(names);
-	entry.class_name = intern_text(names, frame.class_name);
-	entry.name = intern_text(names, frame.method);
-	entry.source = intern_text(names, frame.source);
-	*ret_entry = add_entry(names, &names->nmethods, blob->compile_id, &entry);
+	*ret_entry = add_entry(names, nmethod_key(blob->compile_id), blob, &frame);
 	return 0;
 }
 
@@ -200,7 +193,7 @@ static int read_entry(struct code_names *names, uint64_t address, uint32_t compi
 		return blob.method ? read_nmethod(names, &blob, ret_entry) : -ESTALE;
 	if (is_never_run(&blob))
 		return -ESTALE;
-	*ret_entry = add_stub(names, &blob, address);
+	*ret_entry = add_entry(names, stub_key(address, compile_id), &blob, NULL);
 	return 0;
 }
 
@@ -229,14 +222,14 @@ int code_names_find(struct code_names *names, uint64_t address, uint32_t compile
 		if (r < 0)
 			return r;
 	}
-	if (entry->class_name == NO_STRING) {
-		*ret_stub = text_of(names, entry->name);
+	if (!entry->class_name) {
+		*ret_stub = entry->name;
 		return 0;
 	}
 	*ret_frame = (struct java_frame){
-		.class_name = text_of(names, entry->class_name),
-		.method = text_of(names, entry->name),
-		.source = text_of(names, entry->source),
+		.class_name = entry->class_name,
+		.method = entry->name,
+		.source = entry->source,
 		.bci = -1,
 	};
 	return 0;

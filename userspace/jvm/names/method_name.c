@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/hmap.h"
-#include "base/vec.h"
+#include "base/cache/lru.h"
+#include "base/cache/text_pool.h"
 #include "jvm/names/line_table.h"
 #include "jvm/names/method_chain.h"
 
@@ -16,23 +16,38 @@
 /* Lines of one method; bytecodes are at most 64 KiB, and few have a line each. */
 #define MAX_LINES 8192
 
+/* What malloc adds to an entry. */
+#define MALLOC_BYTES 8
+
+/* Texts are the pool's. */
 struct method_entry {
-	struct method_chain chain;
-	uint32_t class_name, name, source; /* in the intern table */
-	uint32_t first_line, line_count;   /* in the line array */
+	uint64_t method, const_method, identity;
+	const char *class_name, *name, *source;
+	uint16_t code_size;
+	uint16_t line_count;
+	struct line_entry lines[];
 };
 
 struct method_names {
 	struct vm_memory memory;
 	struct jvm_layout layout;
-	struct hmap index; /* hash of the key -> entry */
-	VEC(struct method_entry) entries;
-	VEC(struct line_entry) lines;
-	struct intern strings;
+	struct lru entries; /* entry_key() → struct method_entry, owned */
+	struct text_pool texts;
 	struct method_text text; /* scratch */
 	struct strbuf bytes;	 /* scratch */
 	struct line_entry decoded[MAX_LINES];
 };
+
+static void drop_entry(uint64_t value, void *data)
+{
+	struct method_entry *entry = (struct method_entry *)(uintptr_t)value;
+	struct method_names *names = data;
+
+	text_pool_unref(&names->texts, entry->class_name);
+	text_pool_unref(&names->texts, entry->name);
+	text_pool_unref(&names->texts, entry->source);
+	free(entry);
+}
 
 struct method_names *method_names_new(const struct vm_memory *memory,
 				      const struct jvm_layout *layout)
@@ -41,6 +56,7 @@ struct method_names *method_names_new(const struct vm_memory *memory,
 
 	names->memory = *memory;
 	names->layout = *layout;
+	lru_init(&names->entries, SIZE_MAX, drop_entry, names);
 	return names;
 }
 
@@ -48,27 +64,10 @@ void method_names_free(struct method_names *names)
 {
 	if (!names)
 		return;
-	hmap_release(&names->index);
-	vec_release(&names->entries);
-	vec_release(&names->lines);
-	intern_release(&names->strings);
+	lru_clear(&names->entries);
+	text_pool_release(&names->texts);
 	strbuf_release(&names->bytes);
 	free(names);
-}
-
-static size_t cache_bytes(const struct method_names *names)
-{
-	return names->strings.bytes + names->entries.len * sizeof(*names->entries.items) +
-	       names->lines.len * sizeof(*names->lines.items);
-}
-
-/* What is hot comes back at once; forgetting all keeps the tables simple. */
-static void cache_clear(struct method_names *names)
-{
-	hmap_clear(&names->index);
-	vec_release(&names->entries);
-	vec_release(&names->lines);
-	intern_release(&names->strings);
 }
 
 static uint64_t entry_key(uint64_t method, uint64_t const_method, uint64_t identity)
@@ -78,29 +77,39 @@ static uint64_t entry_key(uint64_t method, uint64_t const_method, uint64_t ident
 	return hash_bytes(key, sizeof(key));
 }
 
-static uint32_t intern_text(struct method_names *names, const char *text)
+/* Of names->bytes; their number. */
+static size_t decode_lines(struct method_names *names)
 {
-	return intern_put(&names->strings, text, strlen(text), NULL);
-}
-
-static const char *text_of(const struct method_names *names, uint32_t id)
-{
-	return intern_get(&names->strings, id, NULL);
-}
-
-/* Of names->bytes. */
-static void add_lines(struct method_names *names, struct method_entry *entry)
-{
-	size_t count;
-
-	entry->first_line = (uint32_t)names->lines.len;
 	if (!names->bytes.len)
-		return;
-	count = line_table_decode(names->bytes.buf, names->bytes.len, names->layout.unsigned5_bias,
-				  names->decoded, MAX_LINES);
-	for (size_t i = 0; i < count; i++)
-		vec_push(&names->lines, names->decoded[i]);
-	entry->line_count = (uint32_t)count;
+		return 0;
+	return line_table_decode(names->bytes.buf, names->bytes.len, names->layout.unsigned5_bias,
+				 names->decoded, MAX_LINES);
+}
+
+/* Of what was read into the scratch. Texts are shared, so that room is made afterwards. */
+static const struct method_entry *add_entry(struct method_names *names,
+					    const struct method_chain *chain)
+{
+	size_t lines = decode_lines(names), line_bytes = lines * sizeof(names->decoded[0]);
+	struct method_entry *entry = xmalloc(sizeof(*entry) + line_bytes);
+
+	*entry = (struct method_entry){
+		.method = chain->method,
+		.const_method = chain->const_method,
+		.identity = chain->identity,
+		.class_name = text_pool_ref(&names->texts, names->text.class_name),
+		.name = text_pool_ref(&names->texts, names->text.name),
+		.source = text_pool_ref(&names->texts, names->text.source),
+		.code_size = chain->code_size,
+		.line_count = (uint16_t)lines,
+	};
+	memcpy(entry->lines, names->decoded, line_bytes);
+	lru_put(&names->entries, entry_key(chain->method, chain->const_method, chain->identity),
+		(uintptr_t)entry, sizeof(*entry) + line_bytes + MALLOC_BYTES);
+	while (names->entries.len > 1 &&
+	       names->entries.bytes + names->texts.bytes > MAX_CACHE_BYTES)
+		lru_drop_oldest(&names->entries);
+	return entry;
 }
 
 /* "a/B+0x1f" → "a.B/0x1f": as Class.getName() writes a hidden class (JDK 15 and later). */
@@ -140,36 +149,28 @@ static int read_names(struct method_names *names, uint64_t method, uint64_t cons
 static int read_entry(struct method_names *names, uint64_t method, uint64_t const_method,
 		      uint64_t identity, const struct method_entry **ret_entry)
 {
-	struct method_entry entry = { 0 };
-	int r = read_names(names, method, const_method, identity, &entry.chain);
+	struct method_chain chain;
+	int r = read_names(names, method, const_method, identity, &chain);
 
 	if (r < 0)
 		return r;
-	if (cache_bytes(names) > MAX_CACHE_BYTES)
-		cache_clear(names);
 	make_dotted(names->text.class_name);
-	entry.class_name = intern_text(names, names->text.class_name);
-	entry.name = intern_text(names, names->text.name);
-	entry.source = intern_text(names, names->text.source);
-	add_lines(names, &entry);
-	hmap_put(&names->index, entry_key(method, const_method, identity), names->entries.len);
-	vec_push(&names->entries, entry);
-	*ret_entry = &names->entries.items[names->entries.len - 1];
+	*ret_entry = add_entry(names, &chain);
 	return 0;
 }
 
 /* What was read once under an identity holds for good. */
-static const struct method_entry *find_entry(const struct method_names *names, uint64_t method,
+static const struct method_entry *find_entry(struct method_names *names, uint64_t method,
 					     uint64_t const_method, uint64_t identity)
 {
 	const struct method_entry *entry;
-	uint64_t at;
+	uint64_t value;
 
-	if (!hmap_get(&names->index, entry_key(method, const_method, identity), &at))
+	if (!lru_get(&names->entries, entry_key(method, const_method, identity), &value))
 		return NULL;
-	entry = &names->entries.items[at];
-	if (entry->chain.method != method || entry->chain.const_method != const_method ||
-	    entry->chain.identity != identity)
+	entry = (const struct method_entry *)(uintptr_t)value;
+	if (entry->method != method || entry->const_method != const_method ||
+	    entry->identity != identity)
 		return NULL;
 	return entry;
 }
@@ -177,9 +178,9 @@ static const struct method_entry *find_entry(const struct method_names *names, u
 static int32_t bci_of(const struct method_names *names, const struct method_entry *entry,
 		      uint64_t bcp)
 {
-	uint64_t first = entry->chain.const_method + names->layout.const_method_bytes;
+	uint64_t first = entry->const_method + names->layout.const_method_bytes;
 
-	if (bcp < first || bcp - first >= entry->chain.code_size)
+	if (bcp < first || bcp - first >= entry->code_size)
 		return -1;
 	return (int32_t)(bcp - first);
 }
@@ -219,13 +220,12 @@ int method_names_find(struct method_names *names, uint64_t method, uint64_t cons
 	}
 	bci = bci_of(names, entry, bcp);
 	*ret_frame = (struct java_frame){
-		.class_name = text_of(names, entry->class_name),
-		.method = text_of(names, entry->name),
-		.source = text_of(names, entry->source),
+		.class_name = entry->class_name,
+		.method = entry->name,
+		.source = entry->source,
 		.bci = bci,
 	};
 	if (bci >= 0 && entry->line_count)
-		ret_frame->line = line_table_find(&names->lines.items[entry->first_line],
-						  entry->line_count, (uint16_t)bci);
+		ret_frame->line = line_table_find(entry->lines, entry->line_count, (uint16_t)bci);
 	return 0;
 }

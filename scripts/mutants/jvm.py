@@ -21,6 +21,42 @@ BOTH = ["test_agent_jvm"]
 STORED = ["test_codemap_store"]
 LOOKUP = ["test_code_lookup"]
 
+AGENTS = "userspace/jvm/attach/agents.c"
+LOOKED_FOR = ["test_agents"]
+
+AGENTS_USED = [
+    Mutant("a detached agent is never looked for again", AGENTS, "if (agent->map_open && !jvm_reads_code_map(jvm)) {",
+           "if (0) {", LOOKED_FOR),
+    Mutant("an agent that went is looked for much later", AGENTS,
+           "agent->map_open = false;\n\t\tagent->map_retry_ns = 0;",
+           "agent->map_open = false;\n\t\tagent->map_retry_ns = MAP_MAX_RETRY_NS;", LOOKED_FOR),
+    Mutant("agents of all JVMs are used", AGENTS, "agent->wanted = wanted;", "agent->wanted = true;", LOOKED_FOR),
+    Mutant("a sampled JVM is no target", AGENTS, "agent->wanted = true;\n", "", LOOKED_FOR),
+    Mutant("an agent is looked for once", AGENTS, "if (now_ns - agent->map_tried_ns < agent->map_retry_ns)",
+           "if (agent->map_tried_ns)", LOOKED_FOR),
+    Mutant("ever longer pauses without an end", AGENTS,
+           "MIN(MAX(2 * agent->map_retry_ns, MAP_RETRY_NS), MAP_MAX_RETRY_NS)",
+           "MAX(2 * agent->map_retry_ns, MAP_RETRY_NS)", LOOKED_FOR),
+    Mutant("a fork of a JVM is attached to", AGENTS, "return process->exec_count > 0 || process->begin_ns == 0;",
+           "return process;", LOOKED_FOR),
+    Mutant("an agent of a process that has ended is used", AGENTS, "if (agent->process->exited)\n\t\treturn;", "",
+           LOOKED_FOR),
+    Mutant("an attach reports to an agent that is gone", AGENTS, "agent->job->agent = NULL;", ";", LOOKED_FOR),
+    Mutant("an agent is loaded again and again", AGENTS, "-EAGAIN ? ATTACH_NONE : ATTACH_DONE;", "-EAGAIN ? ATTACH_NONE : ATTACH_NONE;",
+           LOOKED_FOR),
+    Mutant("samples do not wait for a loaded agent", AGENTS,
+           "agents->attaching++;\n\tif (!agents->busy_since_ns)", "agents->attaching++;\n\tif (0)", LOOKED_FOR),
+    Mutant("samples do not wait for a replay", AGENTS,
+           "agent->failure[0] = '\\0';\n\t\tif (!agents->busy_since_ns)",
+           "agent->failure[0] = '\\0';\n\t\tif (0)", LOOKED_FOR),
+    Mutant("samples wait for a replay for ever", AGENTS,
+           "return agents->busy_since_ns && clock_now_ns() - agents->busy_since_ns < BUSY_LIMIT_NS;",
+           "return agents->busy_since_ns;", LOOKED_FOR),
+    Mutant("a JVM's failure is not told", AGENTS, "if (attach->err.code)", "if (0)", LOOKED_FOR),
+    Mutant("JVMs that ended are not counted", AGENTS, "agents->past_jvms += agent->sampled;", "",
+           ["test_agents_past"]),
+]
+
 MUTANTS = [
     Mutant("jvm: lost records are not asked for again", JVM, "} else if (now_ns - jvm->replay_asked_ns > jvm->replay_pause_ns) {",
            "} else if (0) {", BOTH),
@@ -92,4 +128,4 @@ MUTANTS = [
     Mutant("jvm: a JVM of a generation before", TABLE, "jvm->made_ns >= process->begin_ns ? jvm : NULL;", "1 ? jvm : NULL;",
            ["test_jvm_table"]),
     Mutant("jvm: no look at what was mapped later", TABLE, "seat->mappings_serial == process->mappings_serial)", "1)", ["test_jvm_table"]),
-]
+] + AGENTS_USED

@@ -12,7 +12,6 @@ RECORDER = "userspace/session/recorder.c"
 SHOW = "userspace/session/pipeline_show.c"
 DRIVE = "userspace/cmd/drive/drive.c"
 NEWS = "userspace/process/news.c"
-AGENTS = "userspace/session/agents.c"
 WRITER = "userspace/recording/write.c"
 LIVE = "userspace/process/live_processes.c"
 
@@ -28,7 +27,6 @@ DRIVEN = ["test_drive"]
 SHOWING = ["test_pipeline_show"]
 REST_OF = "userspace/unwind/stack_rest.c"
 ABOVE = ["test_stack_rest"]
-LOOKED_FOR = ["test_agents"]
 
 ORDER = [
     Mutant("nothing is held back", PIPELINE, "#define HOLD_NS (300 * NSEC_PER_MSEC)", "#define HOLD_NS 0ULL", RUN),
@@ -137,39 +135,6 @@ CHUNKS = [
     Mutant("a limit of chunks is not passed on", "userspace/cmd/cmd_record.c",
            "recording_writer_limit_chunks(writer, run->args->chunk_bytes, run->args->chunk_ns);", ";",
            ["test_cmd_record"]),
-]
-
-AGENTS_USED = [
-    Mutant("a detached agent is never looked for again", AGENTS, "if (agent->map_open && !jvm_reads_code_map(jvm)) {",
-           "if (0) {", LOOKED_FOR),
-    Mutant("an agent that went is looked for much later", AGENTS,
-           "agent->map_open = false;\n\t\tagent->map_retry_ns = 0;",
-           "agent->map_open = false;\n\t\tagent->map_retry_ns = MAP_MAX_RETRY_NS;", LOOKED_FOR),
-    Mutant("agents of all JVMs are used", AGENTS, "agent->wanted = wanted;", "agent->wanted = true;", LOOKED_FOR),
-    Mutant("a sampled JVM is no target", AGENTS, "agent->wanted = true;\n", "", LOOKED_FOR),
-    Mutant("an agent is looked for once", AGENTS, "if (now_ns - agent->map_tried_ns < agent->map_retry_ns)",
-           "if (agent->map_tried_ns)", LOOKED_FOR),
-    Mutant("ever longer pauses without an end", AGENTS,
-           "MIN(MAX(2 * agent->map_retry_ns, MAP_RETRY_NS), MAP_MAX_RETRY_NS)",
-           "MAX(2 * agent->map_retry_ns, MAP_RETRY_NS)", LOOKED_FOR),
-    Mutant("a fork of a JVM is attached to", AGENTS, "return process->exec_count > 0 || process->begin_ns == 0;",
-           "return process;", LOOKED_FOR),
-    Mutant("an agent of a process that has ended is used", AGENTS, "if (agent->process->exited)\n\t\treturn;", "",
-           LOOKED_FOR),
-    Mutant("an attach reports to an agent that is gone", AGENTS, "agent->job->agent = NULL;", ";", LOOKED_FOR),
-    Mutant("an agent is loaded again and again", AGENTS, "-EAGAIN ? ATTACH_NONE : ATTACH_DONE;", "-EAGAIN ? ATTACH_NONE : ATTACH_NONE;",
-           LOOKED_FOR),
-    Mutant("samples do not wait for a loaded agent", AGENTS,
-           "agents->attaching++;\n\tif (!agents->busy_since_ns)", "agents->attaching++;\n\tif (0)", LOOKED_FOR),
-    Mutant("samples do not wait for a replay", AGENTS,
-           "agent->failure[0] = '\\0';\n\t\tif (!agents->busy_since_ns)",
-           "agent->failure[0] = '\\0';\n\t\tif (0)", LOOKED_FOR),
-    Mutant("samples wait for a replay for ever", AGENTS,
-           "return agents->busy_since_ns && clock_now_ns() - agents->busy_since_ns < BUSY_LIMIT_NS;",
-           "return agents->busy_since_ns;", LOOKED_FOR),
-    Mutant("a JVM's failure is not told", AGENTS, "if (attach->err.code)", "if (0)", LOOKED_FOR),
-    Mutant("JVMs that ended are not counted", AGENTS, "agents->past_jvms += agent->sampled;", "",
-           ["test_agents_past"]),
 ]
 
 ARRIVING = [
@@ -284,4 +249,4 @@ SHOWN = [
     Mutant("news that is applied", NEWS, "news_ns > applied_ns &&", "", ["test_news"]),
 ]
 
-MUTANTS = SHOWN + ARRIVING + WALKS + REST + RUNS + AGENTS_USED + ORDER + PROCESSES + FIGURES + CHUNKS
+MUTANTS = SHOWN + ARRIVING + WALKS + REST + RUNS + ORDER + PROCESSES + FIGURES + CHUNKS

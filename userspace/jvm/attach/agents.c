@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/agents.h"
+#include "jvm/attach/agents.h"
 
 #include <errno.h>
 

@@ -3,8 +3,8 @@
  * The JVMs of a run: their agents attached when asked for, their code maps opened when there is one.
  * A JVM that is still starting is tried again.
  */
-#ifndef HOSTPROF_SESSION_AGENTS_H
-#define HOSTPROF_SESSION_AGENTS_H
+#ifndef HOSTPROF_JVM_ATTACH_AGENTS_H
+#define HOSTPROF_JVM_ATTACH_AGENTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

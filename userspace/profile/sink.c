@@ -7,14 +7,7 @@ void sinks_add(struct sinks *sinks, struct sink sink)
 {
 	assert(sinks->count < SINKS_MAX);
 	sinks->items[sinks->count++] = sink;
-}
-
-bool sinks_hurry(const struct sinks *sinks)
-{
-	for (unsigned int i = 0; i < sinks->count; i++)
-		if (sinks->items[i].ops->arrived)
-			return true;
-	return false;
+	sinks->hurry |= sink.ops->arrived != NULL;
 }
 
 /* Call OP of all that have it. */

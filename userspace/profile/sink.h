@@ -102,11 +102,10 @@ struct sink {
 struct sinks {
 	struct sink items[SINKS_MAX];
 	unsigned int count;
+	bool hurry; /* one of them has arrived() */
 };
 
 void sinks_add(struct sinks *sinks, struct sink sink);
-/* Has one of them arrived()? */
-bool sinks_hurry(const struct sinks *sinks);
 
 int sinks_begin(const struct sinks *sinks, const struct profile *profile, bool whole_host,
 		struct err *err);

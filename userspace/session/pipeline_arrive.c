@@ -5,6 +5,7 @@
 #include "session/pipeline_apply.h"
 #include "session/pipeline_books.h"
 #include "session/pipeline_show.h"
+#include "symbolize/sample_words.h"
 
 /* A miss and its sample are sent in one go; not together only when the sample was lost. */
 #define ORPHAN_NS NSEC_PER_SEC
@@ -43,7 +44,7 @@ static struct jvm *read_early(struct pipeline *pipeline, struct process *process
 
 	if (process)
 		symbolizer_arrive(pipeline->symbolizer, process, jvm, sample);
-	if (jvm)
+	if (jvm || !sample_words_need_names(sample))
 		return jvm;
 	young = pipeline_new_jvm(pipeline, sample);
 	if (young)
@@ -57,7 +58,7 @@ static void queue_sample(struct pipeline *pipeline, const struct wire_sample *ra
 	_cleanup_free_ struct wire_miss *miss = miss_join_take(&pipeline->misses, raw);
 	struct wire_sample *sample = miss ? try_now(pipeline, miss, raw) : NULL;
 	bool again = miss && !sample && unwinder_wants_again(pipeline->unwinder);
-	struct merge_shown shown;
+	struct merge_shown shown = { .id = pipeline->samples };
 	struct jvm *jvm;
 
 	if (sample)
@@ -65,7 +66,8 @@ static void queue_sample(struct pipeline *pipeline, const struct wire_sample *ra
 	else
 		sample = xmemdup(raw, raw->size);
 	jvm = read_early(pipeline, process, sample);
-	shown = pipeline_show_arrival(pipeline, process, jvm, sample);
+	if (pipeline->sinks.hurry)
+		shown = pipeline_show_arrival(pipeline, process, jvm, sample);
 	merge_push_owned(&pipeline->queue, sample, TAKE_PTR(miss), again)->shown = shown;
 }
 

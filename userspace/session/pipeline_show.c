@@ -76,12 +76,10 @@ struct merge_shown pipeline_show_arrival(struct pipeline *pipeline, struct proce
 					 struct jvm *jvm, const struct wire_sample *sample)
 {
 	char comm[WIRE_COMM_LEN + 1];
-	struct merge_shown shown = { .id = pipeline->samples };
 	struct sink_process known;
+	struct merge_shown shown;
 	struct sink_sample told;
 
-	if (!sinks_hurry(&pipeline->sinks))
-		return shown;
 	if (process && process_news_has(&pipeline->news, sample->tgid, sample->time_ns,
 					pipeline->applied_ns)) {
 		process = NULL;
@@ -143,7 +141,7 @@ void pipeline_show_side(struct pipeline *pipeline, const struct side_event *even
 	} else {
 		return;
 	}
-	if (sinks_hurry(&pipeline->sinks) && told.life != SINK_EXITED)
+	if (pipeline->sinks.hurry && told.life != SINK_EXITED)
 		process_news_put(&pipeline->news, event->pid, event->time_ns, pipeline->applied_ns);
 	sinks_process(&pipeline->sinks, &told);
 }

@@ -10,7 +10,7 @@ const char *pipeline_thread_name(struct jvm *jvm, const struct wire_sample *samp
 				 char comm[WIRE_COMM_LEN + 1], uint64_t *ret_java_tid);
 
 /*
- * SAMPLE has arrived; it gets the next id. Sinks that hurry are shown it, with raw addresses where
+ * SAMPLE has arrived, the newest of PIPELINE's. Sinks that hurry are shown it, with raw addresses where
  * the registry (PROCESS, and its JVM; may be NULL) is known to be behind.
  */
 struct merge_shown pipeline_show_arrival(struct pipeline *pipeline, struct process *process,

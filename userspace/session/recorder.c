@@ -146,7 +146,7 @@ int recorder_open(const struct recorder_options *options, struct loop *loop,
 	rec->options = options;
 	rec->capture_options = options->capture;
 	rec->loop = loop;
-	rec->hurries = sinks_hurry(&options->sinks);
+	rec->hurries = options->sinks.hurry;
 	r = open_all(rec, err);
 	if (r < 0) {
 		recorder_free(rec);

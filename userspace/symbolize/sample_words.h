@@ -21,6 +21,12 @@ struct user_word {
 	bool exact;
 };
 
+/* Has it frames that a JVM has names for? Theirs take several words each. */
+static inline bool sample_words_need_names(const struct wire_sample *sample)
+{
+	return sample->user_words != sample->user_frames;
+}
+
 /* The header's counts, bounded by the record's size. */
 void sample_words_read(const struct wire_sample *sample, struct word_reader *ret_kernel,
 		       struct word_reader *ret_user);

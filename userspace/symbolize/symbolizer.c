@@ -193,7 +193,7 @@ void symbolizer_arrive(struct symbolizer *symbolizer, struct process *process, s
 	uint64_t known;
 
 	open_files(symbolizer, cache, process);
-	if (!jvm)
+	if (!jvm || !sample_words_need_names(sample))
 		return;
 	sample_words_read(sample, &kernel, &user);
 	if (!lru_get(&cache->stacks, sample_words_hash(sample, &kernel, &user), &known))

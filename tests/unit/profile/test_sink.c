@@ -173,13 +173,13 @@ static void what_one_of_them_wants(void **state)
 	struct sinks sinks = { 0 };
 
 	(void)state;
-	assert_false(sinks_hurry(&sinks));
+	assert_false(sinks.hurry);
 	assert_false(sinks_want_rotation(&sinks, &profile));
 	sinks_add(&sinks, (struct sink){ &no_ops, NULL });
-	assert_false(sinks_hurry(&sinks));
+	assert_false(sinks.hurry);
 	assert_false(sinks_want_rotation(&sinks, &profile));
 	sinks_add(&sinks, (struct sink){ &all_ops, &a });
-	assert_true(sinks_hurry(&sinks));
+	assert_true(sinks.hurry);
 	assert_false(sinks_want_rotation(&sinks, &profile));
 	a.wants_rotation = true;
 	assert_true(sinks_want_rotation(&sinks, &profile));

@@ -103,29 +103,52 @@ static void a_file_is_opened_at_once(void **state)
 				     "unwinder turn\ngrant\n");
 }
 
+/* A frame of a JVM's compiled code. */
+static void put_compiled(struct fixture *f, uint32_t pid)
+{
+	const struct sample_spec spec = {
+		.pid = pid,
+		.user = { (uint64_t)WIRE_FRAME_COMPILED << WIRE_FRAME_KIND_SHIFT | MAPPED, 5 }
+	};
+
+	union {
+		struct wire_sample sample;
+		char space[sizeof(struct wire_sample) + 2 * sizeof(uint64_t)];
+	} u;
+
+	fill_sample(f, 0, &spec, &u.sample);
+	u.sample.user_frames = 1;
+	fake_put_sample(f->capture, &u.sample);
+}
+
 static void a_samples_names_are_read_at_once(void **state)
 {
 	struct fixture *f = *state;
 
 	begin(f);
-	put_leaf(f, 0, PID_A); /* not known yet */
+	put_compiled(f, PID_A); /* not known yet */
 	pipeline_drain(&f->pipeline);
 	assert_string_equal(noted(), "grant\nunwinder: sample 1\nunwinder turn\ngrant\n");
 	parts.is_libjvm = true;
-	put_leaf(f, 0, PID_A);
+	put_compiled(f, PID_A);
 	pipeline_drain(&f->pipeline);
 	assert_non_null(strstr(noted(), "sample 1\nfind jvm 1\nunwinder"));
 	parts.jvm_is_new = true;
-	put_leaf(f, 0, PID_A);
+	put_compiled(f, PID_A);
 	pipeline_drain(&f->pipeline);
 	assert_non_null(strstr(noted(), "sample 1\nfind jvm 1\nnames from jvm of 1\nunwinder"));
 	registry_exec(f->pipeline.registry, f->start_ns, PID_A, "java");
-	put_leaf(f, 0, PID_A);
+	put_compiled(f, PID_A);
 	pipeline_drain(&f->pipeline);
 	assert_non_null(strstr(noted(), "sample 1\narrive 1\nfind jvm 1\n"
 					"names from jvm of 1\nunwinder"));
 	parts.is_jvm = true;
 	jvm_table_get(f->pipeline.jvms, registry_find(f->pipeline.registry, PID_A));
+	put_compiled(f, PID_A);
+	pipeline_drain(&f->pipeline);
+	assert_non_null(strstr(noted(), "sample 1\narrive 1\nunwinder"));
+	/* Native code needs none. */
+	parts.is_jvm = false;
 	put_leaf(f, 0, PID_A);
 	pipeline_drain(&f->pipeline);
 	assert_non_null(strstr(noted(), "sample 1\narrive 1\nunwinder"));

@@ -393,7 +393,7 @@ static void collapsed(void **state)
 {
 	(void)state;
 	begin((struct stream_options){ .format = STREAM_COLLAPSED, .buffer_bytes = 200 }, true);
-	assert_false(sinks_hurry(&sinks));
+	assert_false(sinks.hurry);
 	arrive();
 	sample.stack = stack_of("[right]");
 	sample.weight = 7;

@@ -75,7 +75,7 @@ bool capture_has_pmu(void)
 
 bool capture_event_is_clock(const struct capture_event *event)
 {
-	return event->trigger == CAPTURE_TRIGGER_PERF && event->type == PERF_TYPE_SOFTWARE &&
+	return event->trigger == WIRE_TRIGGER_PERF && event->type == PERF_TYPE_SOFTWARE &&
 	       (event->config == PERF_COUNT_SW_CPU_CLOCK ||
 		event->config == PERF_COUNT_SW_TASK_CLOCK);
 }
@@ -141,10 +141,10 @@ static int event_parse_probe(const char *name, struct capture_event *event, stru
 	event->freq_hz = 0;
 	snprintf(event->unit, sizeof(event->unit), "count");
 	if (uprobe_is_name(name)) {
-		event->trigger = CAPTURE_TRIGGER_UPROBE;
+		event->trigger = WIRE_TRIGGER_UPROBE;
 		return uprobe_parse(name, &event->probe, err);
 	}
-	event->trigger = CAPTURE_TRIGGER_TRACEPOINT;
+	event->trigger = WIRE_TRIGGER_TRACEPOINT;
 	event->type = PERF_TYPE_TRACEPOINT;
 	return tracepoint_parse(name, &event->config, err);
 }
@@ -167,7 +167,7 @@ int capture_event_parse(const char *name, uint32_t freq_hz, struct capture_event
 		r = event_unknown(name, err);
 	if (r < 0)
 		return r;
-	if (event.trigger != CAPTURE_TRIGGER_PERF) {
+	if (event.trigger != WIRE_TRIGGER_PERF) {
 		*ret_event = event;
 		return 0;
 	}

@@ -8,18 +8,10 @@
 
 #include "base/err.h"
 #include "capture/probes/uprobe.h"
+#include "wire.h"
 
 #define CAPTURE_MAX_FREQ_HZ    20000
 #define CAPTURE_MAX_EVENT_NAME 512
-
-/* What makes samples of an event due: one program of bpf/hostprof.bpf.c each. */
-enum capture_trigger {
-	CAPTURE_TRIGGER_PERF,	    /* a perf event on each cpu: clocks, counters */
-	CAPTURE_TRIGGER_UPROBE,	    /* a user instruction, or a function's return */
-	CAPTURE_TRIGGER_TRACEPOINT, /* by its number in tracefs */
-	CAPTURE_TRIGGER_RAW,	    /* sched_switch without tracefs; no -e names it */
-	CAPTURE_TRIGGER_COUNT
-};
 
 struct capture_event {
 	char name[CAPTURE_MAX_EVENT_NAME]; /* as typed: "cpu" */
@@ -29,8 +21,8 @@ struct capture_event {
 	uint64_t period;  /* fixed period in the event's unit; 0: by frequency */
 	uint32_t freq_hz; /* what was asked for; of use with period 0 */
 	bool fell_back;	  /* a PMU event was asked for and there is no PMU: this is cpu-clock */
-	enum capture_trigger trigger;
-	struct uprobe probe; /* of CAPTURE_TRIGGER_UPROBE */
+	enum wire_trigger trigger;
+	struct uprobe probe; /* of WIRE_TRIGGER_UPROBE */
 };
 
 /*

@@ -94,7 +94,7 @@ static void test_probes_weigh_one(void **state)
 	if (access("/sys/bus/event_source/devices/uprobe", F_OK) != 0)
 		skip();
 	e = parse("uprobe:libc.so.6:malloc", 997);
-	assert_int_equal(e.trigger, CAPTURE_TRIGGER_UPROBE);
+	assert_int_equal(e.trigger, WIRE_TRIGGER_UPROBE);
 	assert_int_equal(e.period, 1);
 	assert_int_equal(e.freq_hz, 0);
 	assert_string_equal(e.unit, "count");

@@ -78,6 +78,7 @@ PERF = [
            "return whole + ((whole >> TIMER_RANDOM_SHIFT) * (random & 0xffff) >> 16);", "return whole;", OPENED),
     Mutant("a clock of half the period", EVENT, "event.period = NSEC_PER_SEC / freq_hz;\n\t\t\tevent",
            "event.period = NSEC_PER_SEC / freq_hz / 2;\n\t\t\tevent", ["test_event"]),
+    Mutant("a form is taken for a name", EVENT, "row->is_form || ", "", ["test_event"]),
     Mutant("faults by frequency", EVENT, "event->period = row->period;", "event->period = 0;", ["test_event"]),
 ]
 

@@ -36,12 +36,19 @@ struct capture_event {
 int capture_event_parse(const char *name, uint32_t freq_hz, struct capture_event *ret_event,
 			struct err *err);
 
-/* One line of `hostprof help events` for each form of -e: form, unit, text; by a NULL form ended. */
-struct capture_event_help {
-	const char *form, *unit, *text;
+/* What -e takes: a name, or a form of names. */
+struct capture_event_row {
+	const char *name;
+	const char *unit; /* of the weight */
+	const char *help; /* its line of `hostprof help events`; NULL: another's line names it */
+	uint32_t type;	  /* perf_event_attr.type; of a name */
+	uint64_t config;
+	uint64_t period; /* 0: by frequency */
+	bool is_form;	 /* parsed, not compared */
 };
 
-extern const struct capture_event_help capture_event_help[];
+/* All of them; the last one has no name. */
+extern const struct capture_event_row capture_event_rows[];
 
 /* cpu-clock or task-clock: a timer of fixed period, weights in ns. */
 bool capture_event_is_clock(const struct capture_event *event);

@@ -79,12 +79,12 @@ int sample_tracepoint(void *ctx)
 	return 1;
 }
 
-/* A tracepoint of the kernel's own, which needs no tracefs; see CAPTURE_TRIGGER_RAW. */
+/* A tracepoint of the kernel's own, which needs no tracefs. */
 SEC("?tp_btf/sched_switch")
 
 int sample_raw(void *ctx)
 {
-	struct trigger trigger = { .event = raw_event, .weight = 1 };
+	struct trigger trigger = { .event = trigger_event[WIRE_TRIGGER_RAW], .weight = 1 };
 	struct cpu_state *state = trigger_enter(&trigger);
 
 	return state ? trigger_fire(&trigger, state, ctx, NULL) : 0;

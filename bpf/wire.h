@@ -53,6 +53,15 @@ enum unwind_reason {
 	UNWIND_REASON_COUNT
 };
 
+/* What makes samples due, each with a program of its own: WIRE_TRIGGER_PERF, … */
+enum wire_trigger {
+
+#define WIRE_TRIGGER(name, program, runs) WIRE_TRIGGER_##name,
+#include "wire_triggers.def"
+#undef WIRE_TRIGGER
+	WIRE_TRIGGER_COUNT
+};
+
 /*
  * What the thread was doing while the sample's weight passed, and why: both by wire_states.def.
  * Clocks, counters and probes say WIRE_STATE_RUNNING and WIRE_CAUSE_NONE.

@@ -60,8 +60,8 @@ TASKS = [
 
 PERF = [
     Mutant("a clock leaves out modes", EVENTS, 
-           "if (event->trigger == CAPTURE_TRIGGER_PERF && !capture_event_is_clock(event)) {",
-           "if (event->trigger == CAPTURE_TRIGGER_PERF) {", OPENED),
+           "if (event->trigger == WIRE_TRIGGER_PERF && !capture_event_is_clock(event)) {",
+           "if (event->trigger == WIRE_TRIGGER_PERF) {", OPENED),
     Mutant("modes of a counter mixed up", EVENTS, "attr.exclude_user = options->exclude_user;",
            "attr.exclude_user = options->exclude_kernel;", OPENED),
     Mutant("a period taken for a frequency", EVENTS, ".freq = period == 0,", ".freq = 1,", OPENED),
@@ -78,6 +78,7 @@ PERF = [
            "return whole + ((whole >> TIMER_RANDOM_SHIFT) * (random & 0xffff) >> 16);", "return whole;", OPENED),
     Mutant("a clock of half the period", EVENT, "event.period = NSEC_PER_SEC / freq_hz;\n\t\t\tevent",
            "event.period = NSEC_PER_SEC / freq_hz / 2;\n\t\t\tevent", ["test_event"]),
+    Mutant("a form is taken for a name", EVENT, "row->is_form || ", "", ["test_event"]),
     Mutant("faults by frequency", EVENT, "event->period = row->period;", "event->period = 0;", ["test_event"]),
 ]
 
@@ -159,10 +160,10 @@ WEIGHTS = [
 
 PROBES = [
     Mutant("a probe's period by frequency", EVENT, "\tevent->period = 1;\n\tevent->freq_hz = 0;", "", ["test_event"]),
-    Mutant("a probe on every cpu", EVENTS, "else if (event->trigger == CAPTURE_TRIGGER_PERF)\n\t\t\tr =", "else\n\t\t\tr =",
+    Mutant("a probe on every cpu", EVENTS, "else if (triggers_run[event->trigger] == RUNS_EACH_CPU)\n\t\t\tr =", "else\n\t\t\tr =",
            OPENED),
-    Mutant("only probes are shared", EVENTS, "event->trigger != CAPTURE_TRIGGER_UPROBE &&\n\t\t    event->trigger != CAPTURE_TRIGGER_TRACEPOINT)",
-           "event->trigger != CAPTURE_TRIGGER_UPROBE)", OPENED),
+    Mutant("only probes are shared", EVENTS, "triggers_run[event->trigger] != RUNS_HOST)",
+           "event->trigger != WIRE_TRIGGER_UPROBE)", OPENED),
     Mutant("perf samples tracepoints, too", EVENTS, "attr.sample_period = 0;", "attr.sample_period = 1;", OPENED),
     Mutant("a probe without its place", EVENTS, "uprobe_fill_attr(&event->probe, &attr);", "", OPENED),
     Mutant("a probe at the file's beginning", UPROBE, "attr->probe_offset = probe->offset;", "", ["test_uprobe"]),
@@ -178,7 +179,7 @@ PROBES = [
            "", ["test_bpf_session"]),
     Mutant("every probe is at a function's entry", LOADED, "!event->probe.is_return && !event->probe.plus", "1",
            ["test_bpf_session"]),
-    Mutant("the raw tracepoint is the first event", LOADED, "skel->rodata->raw_event = i;", ";", ["test_bpf_session"]),
+    Mutant("the raw tracepoint is the first event", LOADED, "skel->rodata->trigger_event[event->trigger] = i;", ";", ["test_bpf_session"]),
     Mutant("misses of before", LOADED, "session->missed_before = session_missed_ever(session);", "", ["test_bpf_session"]),
     Mutant("misses of afterwards", LOADED, "if (!session->runs)\n\t\treturn session->missed;", "", ["test_bpf_session"]),
     Mutant("what the kernel missed is no loss", BOOKS, "stats->counters[WIRE_COUNTER_LOST] += missed;", "", WHOLE),

@@ -9,6 +9,7 @@ STREAM = "userspace/sink/stream_sink.c"
 TITLE = "userspace/profile/title.c"
 COMMAND = "userspace/cmd/cmd_stream.c"
 RECORD = "userspace/cmd/cmd_record.c"
+BESIDE = "userspace/cmd/record_stream.c"
 
 CALLED = ["test_sink"]
 LINES = ["test_stream_line"]
@@ -74,8 +75,8 @@ MUTANTS = [
            ["test_cmd_stream"]),
     Mutant("any broken pipe is a reader that leaves", COMMAND, "&& stream_failure(stream) == -EPIPE", "",
            ["test_cmd_stream"]),
-    Mutant("a stream that ends early is not told of", RECORD, "if (failure && failure != -EPIPE)", "if (0)",
+    Mutant("a stream that ends early is not told of", BESIDE, "if (failure && failure != -EPIPE)", "if (0)",
            ["test_cmd_record"]),
-    Mutant("--stream is ignored", RECORD, "sinks_add(&options.recorder.sinks, stream_sink(run->stream));", ";",
+    Mutant("--stream is ignored", RECORD, "sinks_add(&options.recorder.sinks, offered[i]->sink);", ";",
            ["test_cmd_record"]),
 ]

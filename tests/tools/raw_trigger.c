@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 {
 	uint32_t pid = argc > 1 ? (uint32_t)atoi(argv[1]) : 0;
 	const struct capture_event event = {
-		.name = "switches", .unit = "count", .period = 1, .trigger = CAPTURE_TRIGGER_RAW
+		.name = "switches", .unit = "count", .period = 1, .trigger = WIRE_TRIGGER_RAW
 	};
 	const struct capture_options options = {
 		.events = &event, .event_count = 1, .pids = &pid, .pid_count = 1

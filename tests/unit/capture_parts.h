@@ -118,7 +118,7 @@ void bpf_session_set_sampling(struct bpf_session *session, uint64_t since_ns)
 	f.sampling_since_ns = since_ns;
 }
 
-int bpf_session_prog_fd(const struct bpf_session *session, enum capture_trigger trigger)
+int bpf_session_prog_fd(const struct bpf_session *session, enum wire_trigger trigger)
 {
 	(void)session;
 	return PROG_FD + (int)trigger;
@@ -173,7 +173,7 @@ int perf_events_open_shared(const struct perf_events_options *options, unsigned 
 	bool has = false;
 
 	for (unsigned int i = 0; i < options->count; i++)
-		has |= options->events[i].trigger != CAPTURE_TRIGGER_PERF;
+		has |= options->events[i].trigger != WIRE_TRIGGER_PERF;
 	if (!has)
 		return 0;
 	if (f.shared_error)

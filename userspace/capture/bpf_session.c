@@ -19,7 +19,7 @@
 
 struct bpf_session {
 	struct hostprof_bpf *skel;
-	bool wanted[CAPTURE_TRIGGER_COUNT];
+	bool wanted[WIRE_TRIGGER_COUNT];
 	bool runs;
 	uint64_t missed_before; /* sampling began */
 	uint64_t missed;	/* until it ended */
@@ -80,21 +80,20 @@ static void session_configure_events(struct hostprof_bpf *skel,
 		const struct capture_event *event = &options->events[i];
 
 		skel->rodata->event_is_clock[i] = capture_event_is_clock(event);
-		skel->rodata->event_at_entry[i] = event->trigger == CAPTURE_TRIGGER_UPROBE &&
+		skel->rodata->event_at_entry[i] = event->trigger == WIRE_TRIGGER_UPROBE &&
 						  !event->probe.is_return && !event->probe.plus;
-		if (event->trigger == CAPTURE_TRIGGER_RAW)
-			skel->rodata->raw_event = i;
+		skel->rodata->trigger_event[event->trigger] = i;
 	}
 }
 
 static struct bpf_program *session_program(const struct bpf_session *session,
-					   enum capture_trigger trigger)
+					   enum wire_trigger trigger)
 {
 	struct bpf_program *programs[] = {
-		[CAPTURE_TRIGGER_PERF] = session->skel->progs.sample,
-		[CAPTURE_TRIGGER_UPROBE] = session->skel->progs.sample_uprobe,
-		[CAPTURE_TRIGGER_TRACEPOINT] = session->skel->progs.sample_tracepoint,
-		[CAPTURE_TRIGGER_RAW] = session->skel->progs.sample_raw,
+
+#define WIRE_TRIGGER(name, program, runs) session->skel->progs.program,
+#include "wire_triggers.def"
+#undef WIRE_TRIGGER
 	};
 
 	return programs[trigger];
@@ -104,9 +103,9 @@ static struct bpf_program *session_program(const struct bpf_session *session,
 static void session_choose_programs(struct bpf_session *session,
 				    const struct bpf_session_options *options)
 {
-	session->wanted[CAPTURE_TRIGGER_PERF] = true;
+	session->wanted[WIRE_TRIGGER_PERF] = true;
 	for (unsigned int i = 0; i < options->event_count; i++) {
-		enum capture_trigger trigger = options->events[i].trigger;
+		enum wire_trigger trigger = options->events[i].trigger;
 
 		if (!session->wanted[trigger])
 			bpf_program__set_autoload(session_program(session, trigger), true);
@@ -173,7 +172,7 @@ void bpf_session_free(struct bpf_session *session)
 }
 
 static struct bpf_prog_info session_info(const struct bpf_session *session,
-					 enum capture_trigger trigger)
+					 enum wire_trigger trigger)
 {
 	struct bpf_prog_info info = { 0 };
 	uint32_t len = sizeof(info);
@@ -185,9 +184,9 @@ static struct bpf_prog_info session_info(const struct bpf_session *session,
 
 static uint64_t session_missed_ever(const struct bpf_session *session)
 {
-	if (!session->wanted[CAPTURE_TRIGGER_TRACEPOINT])
+	if (!session->wanted[WIRE_TRIGGER_TRACEPOINT])
 		return 0;
-	return session_info(session, CAPTURE_TRIGGER_TRACEPOINT).recursion_misses;
+	return session_info(session, WIRE_TRIGGER_TRACEPOINT).recursion_misses;
 }
 
 uint64_t bpf_session_missed(const struct bpf_session *session)
@@ -209,7 +208,7 @@ void bpf_session_set_sampling(struct bpf_session *session, uint64_t since_ns)
 	__atomic_store_n(&bss->sampling, since_ns != 0, __ATOMIC_RELEASE);
 }
 
-int bpf_session_prog_fd(const struct bpf_session *session, enum capture_trigger trigger)
+int bpf_session_prog_fd(const struct bpf_session *session, enum wire_trigger trigger)
 {
 	return session->wanted[trigger] ? bpf_program__fd(session_program(session, trigger)) : -1;
 }
@@ -269,12 +268,12 @@ uint64_t bpf_session_map_bytes(const struct bpf_session *session)
 void bpf_session_run_stats(const struct bpf_session *session, uint64_t *ret_ns, uint64_t *ret_count)
 {
 	*ret_ns = *ret_count = 0;
-	for (unsigned int t = 0; t < CAPTURE_TRIGGER_COUNT; t++) {
+	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++) {
 		struct bpf_prog_info info;
 
 		if (!session->wanted[t])
 			continue;
-		info = session_info(session, (enum capture_trigger)t);
+		info = session_info(session, (enum wire_trigger)t);
 		*ret_ns += info.run_time_ns;
 		*ret_count += info.run_cnt;
 	}

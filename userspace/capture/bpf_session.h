@@ -45,7 +45,7 @@ void bpf_session_set_sampling(struct bpf_session *session, uint64_t since_ns);
 
 /* Borrowed descriptors. */
 /* Of the program that takes TRIGGER's samples; negative: no event needs it. */
-int bpf_session_prog_fd(const struct bpf_session *session, enum capture_trigger trigger);
+int bpf_session_prog_fd(const struct bpf_session *session, enum wire_trigger trigger);
 int bpf_session_map_fd(const struct bpf_session *session, enum bpf_session_map map);
 uint32_t bpf_session_map_entries(const struct bpf_session *session, enum bpf_session_map map);
 

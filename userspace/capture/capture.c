@@ -119,9 +119,9 @@ static int capture_load(struct capture *c, const struct capture_options *options
 		.exclude_user = options->exclude_user,
 		.exclude_kernel = options->exclude_kernel,
 	};
-	for (unsigned int t = 0; t < CAPTURE_TRIGGER_COUNT; t++)
+	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
 		c->event_options.prog_fds[t] =
-			bpf_session_prog_fd(c->session, (enum capture_trigger)t);
+			bpf_session_prog_fd(c->session, (enum wire_trigger)t);
 	r = capture_add_targets(c, options, err);
 	return r < 0 ? r : capture_open_cpus(c, session.ring_bytes, err);
 }

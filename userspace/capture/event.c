@@ -10,14 +10,6 @@
 #include "base/strbuf.h"
 #include "capture/probes/tracepoint.h"
 
-struct event_row {
-	const char *name;
-	const char *unit;
-	uint32_t type;
-	uint64_t config;
-	uint64_t period; /* 0: by frequency */
-};
-
 /*
  * What the kernel counts by itself gets fixed periods. Asked for a frequency it looks for the
  * period (perf_adjust_period() in kernel/events/core.c): on a burst it takes one that then lasts
@@ -29,41 +21,40 @@ struct event_row {
 #define SWITCH_PERIOD	 16
 #define MIGRATION_PERIOD 4
 
-static const struct event_row event_rows[] = {
-	{ "cpu", "nanoseconds", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 0 },
-	{ "cpu-clock", "nanoseconds", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 0 },
-	{ "task-clock", "nanoseconds", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, 0 },
-	{ "page-faults", "count", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, FAULT_PERIOD },
-	{ "minor-faults", "count", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN,
-	  FAULT_PERIOD },
-	{ "major-faults", "count", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ, 1 },
-	{ "context-switches", "count", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES,
-	  SWITCH_PERIOD },
-	{ "cpu-migrations", "count", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS,
-	  MIGRATION_PERIOD },
-	{ "cycles", "count", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0 },
-	{ "instructions", "count", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0 },
-	{ "cache-references", "count", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES, 0 },
-	{ "cache-misses", "count", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, 0 },
-	{ "branches", "count", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0 },
-	{ "branch-misses", "count", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, 0 },
-};
+#define SOFTWARE(name, every) \
+	.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_##name, .period = (every)
+#define HARDWARE(name) .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_##name
 
-const struct capture_event_help capture_event_help[] = {
+const struct capture_event_row capture_event_rows[] = {
 	{ "cpu", "nanoseconds",
-	  "CPU time, by timers on each cpu (the default); cpu-clock is the same" },
-	{ "task-clock", "nanoseconds", "the same by the clock of tasks" },
-	{ "page-faults", "count", "also minor-faults, major-faults" },
-	{ "context-switches", "count", "times that a thread left its cpu; also cpu-migrations" },
+	  "CPU time, by timers on each cpu (the default); cpu-clock is the same",
+	  SOFTWARE(CPU_CLOCK, 0) },
+	{ "cpu-clock", "nanoseconds", SOFTWARE(CPU_CLOCK, 0) },
+	{ "task-clock", "nanoseconds", "the same by the clock of tasks", SOFTWARE(TASK_CLOCK, 0) },
+	{ "page-faults", "count", "also minor-faults, major-faults",
+	  SOFTWARE(PAGE_FAULTS, FAULT_PERIOD) },
+	{ "minor-faults", "count", SOFTWARE(PAGE_FAULTS_MIN, FAULT_PERIOD) },
+	{ "major-faults", "count", SOFTWARE(PAGE_FAULTS_MAJ, 1) },
+	{ "context-switches", "count", "times that a thread left its cpu; also cpu-migrations",
+	  SOFTWARE(CONTEXT_SWITCHES, SWITCH_PERIOD) },
+	{ "cpu-migrations", "count", SOFTWARE(CPU_MIGRATIONS, MIGRATION_PERIOD) },
 	{ "cycles", "count",
-	  "also instructions, cache-references, cache-misses, branches, branch-misses" },
-	{ "rNNN", "count", "a raw event of the core PMU, in hexadecimal" },
+	  "also instructions, cache-references, cache-misses, branches, branch-misses",
+	  HARDWARE(CPU_CYCLES) },
+	{ "instructions", "count", HARDWARE(INSTRUCTIONS) },
+	{ "cache-references", "count", HARDWARE(CACHE_REFERENCES) },
+	{ "cache-misses", "count", HARDWARE(CACHE_MISSES) },
+	{ "branches", "count", HARDWARE(BRANCH_INSTRUCTIONS) },
+	{ "branch-misses", "count", HARDWARE(BRANCH_MISSES) },
+	{ "rNNN", "count", "a raw event of the core PMU, in hexadecimal", .is_form = true },
 	{ "uprobe:LIB:FUNC[+OFF]", "count",
-	  "a function of a library or program is called, or its instruction at OFF bytes is reached" },
-	{ "uretprobe:LIB:FUNC", "count", "it returns; the stack is its caller's" },
+	  "a function of a library or program is called, or its instruction at OFF bytes is reached",
+	  .is_form = true },
+	{ "uretprobe:LIB:FUNC", "count", "it returns; the stack is its caller's", .is_form = true },
 	{ "GROUP:NAME", "count",
-	  "a tracepoint of the kernel, as in /sys/kernel/tracing/events (sched:sched_switch)" },
-	{ NULL, NULL, NULL },
+	  "a tracepoint of the kernel, as in /sys/kernel/tracing/events (sched:sched_switch)",
+	  .is_form = true },
+	{ .name = NULL },
 };
 
 /* The core PMU registers itself under one of these names (arch/x86/events/core.c). */
@@ -75,7 +66,7 @@ bool capture_has_pmu(void)
 
 bool capture_event_is_clock(const struct capture_event *event)
 {
-	return event->trigger == CAPTURE_TRIGGER_PERF && event->type == PERF_TYPE_SOFTWARE &&
+	return event->trigger == WIRE_TRIGGER_PERF && event->type == PERF_TYPE_SOFTWARE &&
 	       (event->config == PERF_COUNT_SW_CPU_CLOCK ||
 		event->config == PERF_COUNT_SW_TASK_CLOCK);
 }
@@ -99,12 +90,10 @@ static int event_unknown(const char *name, struct err *err)
 {
 	_cleanup_strbuf_ struct strbuf known = STRBUF_INIT;
 
-	for (size_t i = 0; i < ARRAY_SIZE(event_rows); i++)
-		strbuf_addf(&known, "%s, ", event_rows[i].name);
+	for (const struct capture_event_row *row = capture_event_rows; row->name; row++)
+		strbuf_addf(&known, "%s%s", known.len ? ", " : "", row->name);
 	err_set(err, -EINVAL, "unknown event '%s'", name);
-	strbuf_addstr(&known, "rNNN (raw, hexadecimal), ");
-	return err_hint(err, "known events: %suprobe:LIB:FUNC, uretprobe:LIB:FUNC, GROUP:NAME",
-			strbuf_str(&known));
+	return err_hint(err, "known events: %s; see: hostprof help events", strbuf_str(&known));
 }
 
 static void event_set_clock(struct capture_event *event, uint32_t freq_hz)
@@ -118,10 +107,8 @@ static void event_set_clock(struct capture_event *event, uint32_t freq_hz)
 
 static int event_lookup(const char *name, struct capture_event *event)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(event_rows); i++) {
-		const struct event_row *row = &event_rows[i];
-
-		if (strcmp(name, row->name) != 0)
+	for (const struct capture_event_row *row = capture_event_rows; row->name; row++) {
+		if (row->is_form || strcmp(name, row->name) != 0)
 			continue;
 		event->type = row->type;
 		event->config = row->config;
@@ -141,10 +128,10 @@ static int event_parse_probe(const char *name, struct capture_event *event, stru
 	event->freq_hz = 0;
 	snprintf(event->unit, sizeof(event->unit), "count");
 	if (uprobe_is_name(name)) {
-		event->trigger = CAPTURE_TRIGGER_UPROBE;
+		event->trigger = WIRE_TRIGGER_UPROBE;
 		return uprobe_parse(name, &event->probe, err);
 	}
-	event->trigger = CAPTURE_TRIGGER_TRACEPOINT;
+	event->trigger = WIRE_TRIGGER_TRACEPOINT;
 	event->type = PERF_TYPE_TRACEPOINT;
 	return tracepoint_parse(name, &event->config, err);
 }
@@ -167,7 +154,7 @@ int capture_event_parse(const char *name, uint32_t freq_hz, struct capture_event
 		r = event_unknown(name, err);
 	if (r < 0)
 		return r;
-	if (event.trigger != CAPTURE_TRIGGER_PERF) {
+	if (event.trigger != WIRE_TRIGGER_PERF) {
 		*ret_event = event;
 		return 0;
 	}

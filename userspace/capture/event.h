@@ -8,18 +8,10 @@
 
 #include "base/err.h"
 #include "capture/probes/uprobe.h"
+#include "wire.h"
 
 #define CAPTURE_MAX_FREQ_HZ    20000
 #define CAPTURE_MAX_EVENT_NAME 512
-
-/* What makes samples of an event due: one program of bpf/hostprof.bpf.c each. */
-enum capture_trigger {
-	CAPTURE_TRIGGER_PERF,	    /* a perf event on each cpu: clocks, counters */
-	CAPTURE_TRIGGER_UPROBE,	    /* a user instruction, or a function's return */
-	CAPTURE_TRIGGER_TRACEPOINT, /* by its number in tracefs */
-	CAPTURE_TRIGGER_RAW,	    /* sched_switch without tracefs; no -e names it */
-	CAPTURE_TRIGGER_COUNT
-};
 
 struct capture_event {
 	char name[CAPTURE_MAX_EVENT_NAME]; /* as typed: "cpu" */
@@ -29,8 +21,8 @@ struct capture_event {
 	uint64_t period;  /* fixed period in the event's unit; 0: by frequency */
 	uint32_t freq_hz; /* what was asked for; of use with period 0 */
 	bool fell_back;	  /* a PMU event was asked for and there is no PMU: this is cpu-clock */
-	enum capture_trigger trigger;
-	struct uprobe probe; /* of CAPTURE_TRIGGER_UPROBE */
+	enum wire_trigger trigger;
+	struct uprobe probe; /* of WIRE_TRIGGER_UPROBE */
 };
 
 /*
@@ -44,12 +36,19 @@ struct capture_event {
 int capture_event_parse(const char *name, uint32_t freq_hz, struct capture_event *ret_event,
 			struct err *err);
 
-/* One line of `hostprof help events` for each form of -e: form, unit, text; by a NULL form ended. */
-struct capture_event_help {
-	const char *form, *unit, *text;
+/* What -e takes: a name, or a form of names. */
+struct capture_event_row {
+	const char *name;
+	const char *unit; /* of the weight */
+	const char *help; /* its line of `hostprof help events`; NULL: another's line names it */
+	uint32_t type;	  /* perf_event_attr.type; of a name */
+	uint64_t config;
+	uint64_t period; /* 0: by frequency */
+	bool is_form;	 /* parsed, not compared */
 };
 
-extern const struct capture_event_help capture_event_help[];
+/* All of them; the last one has no name. */
+extern const struct capture_event_row capture_event_rows[];
 
 /* cpu-clock or task-clock: a timer of fixed period, weights in ns. */
 bool capture_event_is_clock(const struct capture_event *event);

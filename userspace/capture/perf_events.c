@@ -8,6 +8,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* As wire_triggers.def says it. */
+enum runs { RUNS_EACH_CPU, RUNS_HOST, RUNS_ITSELF };
+
+static const enum runs triggers_run[] = {
+
+#define WIRE_TRIGGER(name, program, runs) RUNS_##runs,
+#include "wire_triggers.def"
+#undef WIRE_TRIGGER
+};
+
 /*
  * Of four equal parts of a clock's rate, in 1,024ths of their period: far enough from each other that
  * the timers are out of step after two or three ticks, and of no simple ratio. The mean of their
@@ -36,7 +46,7 @@ static int perf_event_open_cpu(const struct perf_events_options *options,
 	long fd;
 
 	/* A tracepoint's program sees each of them; perf itself is to make nothing of it. */
-	if (event->trigger == CAPTURE_TRIGGER_TRACEPOINT)
+	if (event->trigger == WIRE_TRIGGER_TRACEPOINT)
 		attr.sample_period = 0;
 	else if (period)
 		attr.sample_period = period;
@@ -46,11 +56,11 @@ static int perf_event_open_cpu(const struct perf_events_options *options,
 	 * A hardware counter can leave out modes itself. A clock must not: the program keeps books of
 	 * a thread's run time (bpf/sample/tick.h), in which modes are not told apart, and leaves out samples.
 	 */
-	if (event->trigger == CAPTURE_TRIGGER_PERF && !capture_event_is_clock(event)) {
+	if (event->trigger == WIRE_TRIGGER_PERF && !capture_event_is_clock(event)) {
 		attr.exclude_user = options->exclude_user;
 		attr.exclude_kernel = options->exclude_kernel;
 	}
-	if (event->trigger == CAPTURE_TRIGGER_UPROBE)
+	if (event->trigger == WIRE_TRIGGER_UPROBE)
 		uprobe_fill_attr(&event->probe, &attr);
 	fd = syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : (int)fd;
@@ -72,7 +82,7 @@ static int perf_events_add(const struct perf_events_options *options, unsigned i
 	const struct capture_event *event = &options->events[index];
 	int fd = perf_event_open_cpu(options, event, period, cpu), link;
 
-	if (fd < 0 && event->trigger != CAPTURE_TRIGGER_PERF)
+	if (fd < 0 && event->trigger != WIRE_TRIGGER_PERF)
 		return err_sys(err, fd, "cannot probe '%s'", event->name);
 	if (fd < 0)
 		return err_sys(err, fd, "cannot open perf event '%s' on cpu %u", event->name, cpu);
@@ -113,7 +123,7 @@ int perf_events_open(const struct perf_events_options *options, unsigned int cpu
 
 		if (capture_event_is_clock(event))
 			r = perf_events_add_clock(options, i, cpu, &events, err);
-		else if (event->trigger == CAPTURE_TRIGGER_PERF)
+		else if (triggers_run[event->trigger] == RUNS_EACH_CPU)
 			r = perf_events_add(options, i, event->period, cpu, &events, err);
 		if (r < 0)
 			return r;
@@ -132,8 +142,7 @@ int perf_events_open_shared(const struct perf_events_options *options, unsigned 
 		const struct capture_event *event = &options->events[i];
 		int r;
 
-		if (event->trigger != CAPTURE_TRIGGER_UPROBE &&
-		    event->trigger != CAPTURE_TRIGGER_TRACEPOINT)
+		if (triggers_run[event->trigger] != RUNS_HOST)
 			continue;
 		r = perf_events_add(options, i, event->period, cpu, &events, err);
 		if (r < 0)

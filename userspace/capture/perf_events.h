@@ -21,7 +21,7 @@ struct perf_events_options {
 	unsigned int count;
 	bool exclude_user;
 	bool exclude_kernel;
-	int prog_fds[CAPTURE_TRIGGER_COUNT]; /* of those that events need */
+	int prog_fds[WIRE_TRIGGER_COUNT]; /* of those that events need */
 };
 
 /*

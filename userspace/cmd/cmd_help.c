@@ -39,8 +39,9 @@ static void print_formats(void)
 
 static void print_events(void)
 {
-	for (const struct capture_event_help *e = capture_event_help; e->form; e++)
-		printf("%-25s%-13s%s\n", e->form, e->unit, e->text);
+	for (const struct capture_event_row *e = capture_event_rows; e->name; e++)
+		if (e->help)
+			printf("%-25s%-13s%s\n", e->name, e->unit, e->help);
 }
 
 static void print_reasons(void)

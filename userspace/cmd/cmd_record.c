@@ -11,18 +11,20 @@
 #include "cmd/record_args.h"
 #include "cmd/record_output.h"
 #include "cmd/record_stats.h"
+#include "cmd/record_stream.h"
 #include "output/text/view_text.h"
 #include "recording/recording.h"
 #include "sink/recording_sink.h"
-#include "sink/stream_sink.h"
 
 struct record_run {
 	const struct record_args *args; /* borrowed */
 	struct record_output output;
-	struct stream *stream; /* owned; NULL: none is wanted */
 	struct recorder_result result;
 	struct profile profile; /* the recording, read back */
 };
+
+/* What samples go to beside the recording, when its option is given. */
+static struct sink_option *const offered[] = { &record_stream };
 
 #define CLEAR_LINE "\r\033[K"
 
@@ -87,8 +89,9 @@ static int take_samples(struct record_run *run, struct err *err)
 	sinks_add(&options.recorder.sinks, recording_sink(writer));
 	if (isatty(STDERR_FILENO))
 		options.progress = show_progress;
-	if (run->stream)
-		sinks_add(&options.recorder.sinks, stream_sink(run->stream));
+	for (size_t i = 0; i < ARRAY_SIZE(offered); i++)
+		if (offered[i]->target)
+			sinks_add(&options.recorder.sinks, offered[i]->sink);
 	rc = drive_run(&options, &run->result, err);
 	recording_writer_free(writer);
 	clear_progress();
@@ -158,28 +161,30 @@ static int check_stats_path(const char *path, struct err *err)
 	return rc;
 }
 
-static int open_stream(struct record_run *run, struct err *err)
+static int open_sinks(struct err *err)
 {
-	struct stream_options options = { .fd = -1 };
-	int rc = record_output_open_stream(run->args->stream, &options.fd, err);
+	for (size_t i = 0; i < ARRAY_SIZE(offered); i++) {
+		struct sink_option *option = offered[i];
+		int rc = option->target ? option->open(option->target, &option->sink, err) : 0;
 
-	if (rc < 0)
-		return rc;
-	rc = stream_new(&options, &run->stream, err);
-	close(options.fd);
-	return rc;
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
 }
 
-/* A reader that has gone is the reader's business, as in a pipe. */
-static void tell_stream(const struct record_run *run)
+static void tell_sinks(void)
 {
-	int failure = run->stream ? stream_failure(run->stream) : 0;
+	for (size_t i = 0; i < ARRAY_SIZE(offered); i++)
+		if (offered[i]->target)
+			offered[i]->tell(offered[i]->target, offered[i]->sink.self);
+}
 
-	if (failure && failure != -EPIPE)
-		log_warn("%s: the stream ended early: %s", run->args->stream, strerror(-failure));
-	if (run->stream && stream_lost_lines(run->stream))
-		log_info("%s: its reader was too slow for %llu lines", run->args->stream,
-			 (unsigned long long)stream_lost_lines(run->stream));
+static void free_sinks(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(offered); i++)
+		if (offered[i]->sink.ops)
+			offered[i]->free(offered[i]->sink.self);
 }
 
 static int record_run(struct record_run *run)
@@ -194,7 +199,7 @@ static int record_run(struct record_run *run)
 		log_err(&err);
 		return CMD_FAILED;
 	}
-	if (run->args->stream && open_stream(run, &err) < 0) {
+	if (open_sinks(&err) < 0) {
 		log_err(&err);
 		return CMD_FAILED;
 	}
@@ -205,7 +210,7 @@ static int record_run(struct record_run *run)
 		log_err(&err);
 		return CMD_FAILED;
 	}
-	tell_stream(run);
+	tell_sinks();
 	tell_figures(run);
 	return CMD_OK;
 }
@@ -225,7 +230,7 @@ int cmd_record(int argc, char **argv)
 	profile_init(&run.profile);
 	rc = record_run(&run);
 	profile_release(&run.profile);
-	stream_free(run.stream);
+	free_sinks();
 	record_output_release(&run.output);
 	return rc;
 }

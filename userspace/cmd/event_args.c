@@ -27,7 +27,7 @@ int event_args_parse(const struct event_args *args, struct capture_event *ret_ev
 		struct capture_event *event = &ret_events[i];
 		int r = capture_event_parse(args->names[i], args->freq_hz, event, err);
 
-		if (r == 0 && event->trigger == CAPTURE_TRIGGER_UPROBE)
+		if (r == 0 && event->trigger == WIRE_TRIGGER_UPROBE)
 			r = find_probe(args, &event->probe, err);
 		if (r < 0)
 			return r;

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/event_args.h"
+#include "cmd/record_stream.h"
 #include "session/memory_plan.h"
 
 #define DEFAULT_FREQ_HZ 99
@@ -154,7 +155,7 @@ static const struct option_row rows[] = {
 	{ OPTION_TYPE_STRING, 0, "stream", "FILE",
 	  "each sample as a line, too, to FILE or to the descriptor of this number "
 	  "(hostprof help stream)",
-	  &args.stream, NULL },
+	  &record_stream.target, NULL },
 	OPTION_END,
 };
 

@@ -31,7 +31,6 @@ struct record_args {
 
 	struct view_flags view;
 	const char *stats_path;
-	const char *stream; /* file or descriptor; NULL: none */
 	enum stream_format stream_format;
 
 	struct strbuf cgroup_path;  /* of `cgroup`, absolute */

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,7 +10,6 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "base/units.h"
 
 #define COPY_BYTES ((size_t)256 << 10)
 
@@ -159,22 +157,6 @@ int record_output_write(const struct record_output *output, const struct profile
 	if (!output->format->write)
 		return copy_recording(output, err);
 	return view_flags_write(profile, output->format, options, output->path, err);
-}
-
-int record_output_open_stream(const char *target, int *ret_fd, struct err *err)
-{
-	uint64_t number;
-	bool is_number = units_parse_u64(target, &number) == 0 && number <= INT_MAX;
-	int fd = is_number ? fcntl((int)number, F_DUPFD_CLOEXEC, 3)
-			   : open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-
-	if (fd < 0) {
-		err_sys(err, -errno, "cannot write the stream to %s", target);
-		return is_number ? err_hint(err, "./%s is the file of this name", target)
-				 : err->code;
-	}
-	*ret_fd = fd;
-	return 0;
 }
 
 void record_output_drop(struct record_output *output)

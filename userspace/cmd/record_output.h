@@ -32,12 +32,6 @@ int record_output_open(struct record_output *output, struct err *err);
 int record_output_write(const struct record_output *output, const struct profile *profile,
 			const struct view_options *options, struct err *err);
 
-/*
- * A stream's TARGET: the number of a descriptor that we have, or a file, which may be a pipe that
- * is to get a reader. The caller closes *RET_FD.
- */
-int record_output_open_stream(const char *target, int *ret_fd, struct err *err);
-
 /* Nothing of the recording is wanted: a file that we made does not stay, another one is empty. */
 void record_output_drop(struct record_output *output);
 

@@ -293,11 +293,11 @@ static void what_programs_are_told(void **state)
 static void programs_of_triggers(void **state)
 {
 	static const struct capture_event events[] = {
-		{ .trigger = CAPTURE_TRIGGER_UPROBE },
-		{ .trigger = CAPTURE_TRIGGER_UPROBE, .probe = { .plus = 4 } },
-		{ .trigger = CAPTURE_TRIGGER_UPROBE, .probe = { .is_return = true } },
-		{ .trigger = CAPTURE_TRIGGER_TRACEPOINT },
-		{ .trigger = CAPTURE_TRIGGER_RAW },
+		{ .trigger = WIRE_TRIGGER_UPROBE },
+		{ .trigger = WIRE_TRIGGER_UPROBE, .probe = { .plus = 4 } },
+		{ .trigger = WIRE_TRIGGER_UPROBE, .probe = { .is_return = true } },
+		{ .trigger = WIRE_TRIGGER_TRACEPOINT },
+		{ .trigger = WIRE_TRIGGER_RAW },
 	};
 	struct bpf_session_options options = usual(events, 5);
 	struct bpf_session *session;
@@ -307,20 +307,20 @@ static void programs_of_triggers(void **state)
 	session = opened(&options);
 	expect_line("sample_uprobe 1\nsample_tracepoint 1\nsample_raw 1\n");
 	assert_null(strstr(f.log.buf, "sample 1"));
-	for (unsigned int t = 0; t < CAPTURE_TRIGGER_COUNT; t++)
-		assert_true(bpf_session_prog_fd(session, (enum capture_trigger)t) >= 1000);
+	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
+		assert_true(bpf_session_prog_fd(session, (enum wire_trigger)t) >= 1000);
 	assert_true(f.rodata.event_at_entry[0]);
 	assert_false(f.rodata.event_at_entry[1]);
 	assert_false(f.rodata.event_at_entry[2]);
 	assert_false(f.rodata.event_at_entry[3]);
-	assert_int_equal(f.rodata.raw_event, 4);
+	assert_int_equal(f.rodata.trigger_event[WIRE_TRIGGER_RAW], 4);
 	bpf_session_free(session);
 }
 
 /* Those of the program before sampling began, and after it ended, are nobody's loss. */
 static void misses_while_sampling(void **state)
 {
-	static const struct capture_event event = { .trigger = CAPTURE_TRIGGER_TRACEPOINT };
+	static const struct capture_event event = { .trigger = WIRE_TRIGGER_TRACEPOINT };
 	struct bpf_session_options options = usual(&event, 1);
 	struct bpf_session *session = opened(&options);
 
@@ -385,8 +385,8 @@ static void descriptors(void **state)
 		assert_int_equal(bpf_session_map_entries(session, (enum bpf_session_map)i),
 				 1000 + number);
 	}
-	assert_int_equal(bpf_session_prog_fd(session, CAPTURE_TRIGGER_PERF), 1000);
-	assert_int_equal(bpf_session_prog_fd(session, CAPTURE_TRIGGER_UPROBE), -1); /* not loaded */
+	assert_int_equal(bpf_session_prog_fd(session, WIRE_TRIGGER_PERF), 1000);
+	assert_int_equal(bpf_session_prog_fd(session, WIRE_TRIGGER_UPROBE), -1); /* not loaded */
 	bpf_session_free(session);
 	bpf_session_free(NULL);
 }

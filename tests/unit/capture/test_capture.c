@@ -63,7 +63,7 @@ static void the_usual_settings(void **state)
 	assert_int_equal(f.session.online_cpus, 3); /* 0 and 2 are */
 	assert_memory_equal(f.session.events, &f.event, sizeof(f.event));
 	assert_int_equal(f.perf.count, 1);
-	assert_int_equal(f.perf.prog_fds[CAPTURE_TRIGGER_PERF], PROG_FD);
+	assert_int_equal(f.perf.prog_fds[WIRE_TRIGGER_PERF], PROG_FD);
 	assert_false(f.perf.exclude_user);
 	assert_false(f.perf.exclude_kernel);
 }
@@ -422,13 +422,13 @@ static void events_of_no_cpu(void **state)
 	struct capture_event events[] = { f.event, f.event };
 
 	(void)state;
-	events[1].trigger = CAPTURE_TRIGGER_UPROBE;
+	events[1].trigger = WIRE_TRIGGER_UPROBE;
 	f.options.events = events;
 	f.options.event_count = 2;
 	f.online[0] = false;
 	open_capture();
 	assert_non_null(strstr(f.log, "open 2\nopen shared on 2\n"));
-	assert_int_equal(f.perf.prog_fds[CAPTURE_TRIGGER_UPROBE], PROG_FD + CAPTURE_TRIGGER_UPROBE);
+	assert_int_equal(f.perf.prog_fds[WIRE_TRIGGER_UPROBE], PROG_FD + WIRE_TRIGGER_UPROBE);
 	capture_free(f.capture);
 	f.capture = NULL;
 	assert_non_null(strstr(f.log, "close 950\n"));

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/strbuf.h"
 #include "capture/event.h"
 
 static struct capture_event parse(const char *name, uint32_t hz)
@@ -94,7 +95,7 @@ static void test_probes_weigh_one(void **state)
 	if (access("/sys/bus/event_source/devices/uprobe", F_OK) != 0)
 		skip();
 	e = parse("uprobe:libc.so.6:malloc", 997);
-	assert_int_equal(e.trigger, CAPTURE_TRIGGER_UPROBE);
+	assert_int_equal(e.trigger, WIRE_TRIGGER_UPROBE);
 	assert_int_equal(e.period, 1);
 	assert_int_equal(e.freq_hz, 0);
 	assert_string_equal(e.unit, "count");
@@ -122,6 +123,7 @@ static void test_refusals(void **state)
 					     "CPU",
 					     "r",
 					     "rxyz",
+					     "rNNN",
 					     "r0x10",
 					     "r+1",
 					     "r 1",
@@ -145,6 +147,21 @@ static void test_refusals(void **state)
 	expect_refused("cpu", 20001, "20001 Hz");
 }
 
+/* Nobody looks for an event that the help does not name. */
+static void test_help_names_all(void **state)
+{
+	_cleanup_strbuf_ struct strbuf help = STRBUF_INIT;
+	const struct capture_event_row *row;
+
+	(void)state;
+	for (row = capture_event_rows; row->name; row++)
+		if (row->help)
+			strbuf_addf(&help, "%s %s,", row->name, row->help);
+	for (row = capture_event_rows; row->name; row++)
+		if (!strstr(strbuf_str(&help), row->name))
+			fail_msg("no help on %s", row->name);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -153,6 +170,7 @@ int main(void)
 		cmocka_unit_test(test_hardware_events),
 		cmocka_unit_test(test_probes_weigh_one),
 		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_help_names_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -224,14 +224,14 @@ static const struct capture_event shared[] = {
 	  .period = PERIOD },
 	{ .name = "uretprobe:libx.so:f",
 	  .period = 1,
-	  .trigger = CAPTURE_TRIGGER_UPROBE,
+	  .trigger = WIRE_TRIGGER_UPROBE,
 	  .probe = { .type = 8, .config = 1, .path = "/lib/libx.so", .offset = 0x1230 } },
 	{ .name = "sched:sched_switch",
 	  .type = PERF_TYPE_TRACEPOINT,
 	  .config = 314,
 	  .period = 1,
-	  .trigger = CAPTURE_TRIGGER_TRACEPOINT },
-	{ .name = "raw", .period = 1, .trigger = CAPTURE_TRIGGER_RAW },
+	  .trigger = WIRE_TRIGGER_TRACEPOINT },
+	{ .name = "raw", .period = 1, .trigger = WIRE_TRIGGER_RAW },
 };
 
 static struct perf_events_options probes(void)
@@ -240,8 +240,8 @@ static struct perf_events_options probes(void)
 		.events = shared,
 		.count = 4,
 		.exclude_kernel = true,
-		.prog_fds = { [CAPTURE_TRIGGER_UPROBE] = PROG_FD,
-			      [CAPTURE_TRIGGER_TRACEPOINT] = PROG_FD },
+		.prog_fds = { [WIRE_TRIGGER_UPROBE] = PROG_FD,
+			      [WIRE_TRIGGER_TRACEPOINT] = PROG_FD },
 	};
 }
 
@@ -270,7 +270,7 @@ static void those_of_no_cpu_are_there_once(void **state)
 	assert_int_equal(seen.cookies[0], 1);
 	assert_int_equal(seen.cookies[1], 2);
 	setup(NULL);
-	options.prog_fds[CAPTURE_TRIGGER_PERF] = PROG_FD;
+	options.prog_fds[WIRE_TRIGGER_PERF] = PROG_FD;
 	assert_int_equal(perf_events_open(&options, 0, &opened, &err), 0);
 	assert_int_equal(opened.count, WIRE_CLOCK_TIMERS);
 }

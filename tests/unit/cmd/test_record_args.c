@@ -10,6 +10,7 @@
 #include "base/strbuf.h"
 #include "cmd/cmd.h"
 #include "cmd/record_args.h"
+#include "cmd/record_stream.h"
 
 #define MAX_ARGS 16
 
@@ -42,8 +43,8 @@ static void print_options(const struct record_args *args, const struct drive_opt
 		printf("all\n");
 	printf("agent %d, at %llu ns, \"%s\"\n", (int)o->recorder.agent,
 	       (unsigned long long)c->events[0].period, o->recorder.command_line);
-	if (args->stream)
-		printf("stream to %s\n", args->stream);
+	if (record_stream.target)
+		printf("stream to %s\n", record_stream.target);
 	if (args->stream_format == STREAM_COLLAPSED)
 		printf("collapsed\n");
 	if (args->stats_path)

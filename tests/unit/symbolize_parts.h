@@ -211,11 +211,11 @@ static inline struct java_frame java_frame_of(const struct jvm *jvm, bool inline
 				    .inlined = inlined };
 }
 
-enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_ns, bool exact,
+enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_ns,
 			       struct java_frame *frames, unsigned int *ret_count,
 			       const char **ret_stub)
 {
-	(void)address, (void)exact;
+	(void)address;
 	jvm->asked_code++;
 	jvm->asked_ns = time_ns;
 	*ret_stub = "stub";
@@ -271,7 +271,6 @@ struct fixture {
 static inline int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	struct err err;
 
 	*state = f;
 	fake_begin();
@@ -282,7 +281,8 @@ static inline int setup(void **state)
 		};
 	profile_init(&f->profile);
 	f->process = (struct process){ .pid = PID, .serial = 1 };
-	return symbolizer_new(CACHE, TABLE, &f->symbolizer, &err);
+	f->symbolizer = symbolizer_new(CACHE, TABLE);
+	return 0;
 }
 
 static inline int teardown(void **state)

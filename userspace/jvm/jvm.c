@@ -322,15 +322,14 @@ bool jvm_owns_address(const struct jvm *jvm, uint64_t address)
 }
 
 /*
- * EXACT makes no difference: debug info is looked up as HotSpot does it, by the first pc at or
- * after the address, which is the address itself where a call returns.
+ * Debug info is looked up as HotSpot does it, by the first pc at or after the address, which is the
+ * address itself where a call returns.
  */
 /* What a look-up is about and what it yields: NOLINTNEXTLINE(readability-function-size) */
-enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_ns, bool exact,
+enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_ns,
 			       struct java_frame *frames, unsigned int *ret_count,
 			       const char **ret_stub)
 {
-	(void)exact;
 	if (!jvm->store)
 		return JAVA_UNKNOWN;
 	return codemap_store_find(jvm->store, address, time_ns, frames, ret_count, ret_stub);

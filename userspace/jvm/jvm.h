@@ -17,7 +17,7 @@
 struct jvm;
 struct jvm_table;
 
-int jvm_table_new(struct jvm_table **ret_table, struct err *err);
+struct jvm_table *jvm_table_new(void);
 void jvm_table_free(struct jvm_table *table);
 DEFINE_CLEANUP(struct jvm_table *, jvm_table_free);
 
@@ -69,10 +69,10 @@ bool jvm_has_code_map(const struct jvm *jvm);
 bool jvm_owns_address(const struct jvm *jvm, uint64_t address);
 
 /*
- * Frames of JIT code as of TIME_NS. EXACT: address is a pc and not a return address. Returns what
+ * Frames of JIT code as of TIME_NS; ADDRESS is within the call for a return address. Returns what
  * it found; frames[0 .. *ret_count-1] innermost first.
  */
-enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_ns, bool exact,
+enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_ns,
 			       struct java_frame *frames, unsigned int *ret_count,
 			       const char **ret_stub);
 

@@ -35,8 +35,6 @@ void merge_release(struct merge_queue *queue);
 
 /* A copy of what a ring delivered. */
 void merge_push_side(struct merge_queue *queue, const struct side_event *event);
-/* The same of a sample, for tests. */
-void merge_push_sample(struct merge_queue *queue, const struct wire_sample *sample);
 /* Takes both over (malloc'd); MISS may be NULL. AGAIN: merge_walk_again() is to try it. */
 void merge_push_owned(struct merge_queue *queue, struct wire_sample *sample, struct wire_miss *miss,
 		      bool again);

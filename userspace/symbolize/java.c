@@ -52,7 +52,7 @@ static void push_found(struct stack_build *build, enum java_lookup found,
 	}
 }
 
-bool java_push_code(struct stack_build *build, uint64_t address, bool exact)
+bool java_push_code(struct stack_build *build, uint64_t address)
 {
 	struct java_frame frames[JAVA_MAX_INLINE];
 	unsigned int count = 0;
@@ -62,7 +62,7 @@ bool java_push_code(struct stack_build *build, uint64_t address, bool exact)
 	if (!build->jvm || !jvm_owns_address(build->jvm, address))
 		return false;
 	build->cacheable = false;
-	found = jvm_find_code(build->jvm, address, build->time_ns, exact, frames, &count, &stub);
+	found = jvm_find_code(build->jvm, address, build->time_ns, frames, &count, &stub);
 	push_found(build, found, frames, count, stub);
 	return true;
 }
@@ -95,7 +95,7 @@ static void push_from_outside(struct stack_build *build, const uint64_t words[WI
 }
 
 void java_push_compiled(struct stack_build *build, const uint64_t words[WIRE_COMPILED_WORDS],
-			uint64_t address, bool exact)
+			uint64_t address)
 {
 	struct java_frame frames[JAVA_MAX_INLINE];
 	unsigned int count = 0;
@@ -104,8 +104,7 @@ void java_push_compiled(struct stack_build *build, const uint64_t words[WIRE_COM
 
 	if (build->cache->has_code_map) {
 		build->cacheable = false;
-		found = jvm_find_code(build->jvm, address, build->time_ns, exact, frames, &count,
-				      &stub);
+		found = jvm_find_code(build->jvm, address, build->time_ns, frames, &count, &stub);
 	}
 	if (found == JAVA_FRAMES || found == JAVA_STUB)
 		push_found(build, found, frames, count, stub);

@@ -18,7 +18,6 @@ struct user_word {
 	uint64_t cache_key;    /* address and exactness */
 	const uint64_t *words; /* all words of the frame; borrowed from the sample */
 	enum wire_frame_kind kind;
-	bool exact;
 };
 
 /* The header's counts, bounded by the record's size. */

@@ -22,17 +22,14 @@ static const struct {
 #undef UNWIND_REASON
 };
 
-int symbolizer_new(struct image_cache *images, struct jvm_table *jvms,
-		   struct symbolizer **ret_symbolizer, struct err *err)
+struct symbolizer *symbolizer_new(struct image_cache *images, struct jvm_table *jvms)
 {
 	struct symbolizer *symbolizer = xcalloc(1, sizeof(*symbolizer));
 
-	(void)err;
 	symbolizer->images = images;
 	symbolizer->jvms = jvms;
 	symbolizer->jit_mapping = PROFILE_NONE;
-	*ret_symbolizer = symbolizer;
-	return 0;
+	return symbolizer;
 }
 
 static void cache_clear(struct process_cache *cache)
@@ -253,11 +250,9 @@ static void push_user_frame(struct stack_build *build, const struct user_word *w
 	switch (word->kind) {
 	case WIRE_FRAME_MARK: push_mark(build, word->words[0] & WIRE_FRAME_ADDRESS_MASK); break;
 	case WIRE_FRAME_INTERPRETED: java_push_interpreted(build, word->words); break;
-	case WIRE_FRAME_COMPILED:
-		java_push_compiled(build, word->words, word->address, word->exact);
-		break;
+	case WIRE_FRAME_COMPILED: java_push_compiled(build, word->words, word->address); break;
 	default:
-		if (!java_push_code(build, word->address, word->exact))
+		if (!java_push_code(build, word->address))
 			native_push(build, word->address, word->cache_key);
 	}
 }

@@ -67,9 +67,9 @@ struct image *mapping_get_image(struct symbolizer *symbolizer, struct process_ca
 void native_push(struct stack_build *build, uint64_t address, uint64_t cache_key);
 
 /* symbolize/java.c: false when ADDRESS is none of the JVM's code. */
-bool java_push_code(struct stack_build *build, uint64_t address, bool exact);
+bool java_push_code(struct stack_build *build, uint64_t address);
 void java_push_compiled(struct stack_build *build, const uint64_t words[WIRE_COMPILED_WORDS],
-			uint64_t address, bool exact);
+			uint64_t address);
 void java_push_interpreted(struct stack_build *build, const uint64_t words[WIRE_INTERPRETED_WORDS]);
 uint32_t jit_mapping_id(struct stack_build *build);
 

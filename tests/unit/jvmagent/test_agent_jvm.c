@@ -67,8 +67,7 @@ static enum java_lookup look_up(struct pair *p, uint64_t time_ns, struct java_fr
 	struct java_frame frames[JAVA_MAX_INLINE];
 	const char *stub = NULL;
 	unsigned int count = 0;
-	enum java_lookup found =
-		jvm_find_code(p->jvm, ADDRESS + 8, time_ns, true, frames, &count, &stub);
+	enum java_lookup found = jvm_find_code(p->jvm, ADDRESS + 8, time_ns, frames, &count, &stub);
 
 	if (found == JAVA_FRAMES) {
 		assert_int_equal(count, 1);
@@ -374,7 +373,7 @@ static void a_table_of_jvms(void **state)
 
 	(void)state;
 	fake.generate = one_stub_and_one_method;
-	assert_int_equal(jvm_table_new(&table, &err), 0);
+	table = jvm_table_new();
 	vec_push(&process.mappings,
 		 ((struct mapping){ .start = 0x1000, .end = 0x2000, .path = path }));
 	jvm = jvm_table_get(table, &process);

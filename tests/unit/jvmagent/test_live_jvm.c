@@ -259,7 +259,7 @@ static void expect_code(struct jvm *jvm)
 	assert_int_equal(jvm_get_wire(jvm, true, &wire), 0);
 	assert_true(wire.interpreter_start && wire.interpreter_end > wire.interpreter_start);
 	words[0] = wire.interpreter_start + 64;
-	assert_int_equal(jvm_find_code(jvm, words[0], clock_now_ns(), true, frames, &count, &stub),
+	assert_int_equal(jvm_find_code(jvm, words[0], clock_now_ns(), frames, &count, &stub),
 			 JAVA_STUB);
 	assert_string_equal(stub, "Interpreter");
 	assert_int_equal(jvm_find_compiled(jvm, words, &frames[0], &outside), JAVA_STUB);
@@ -267,7 +267,7 @@ static void expect_code(struct jvm *jvm)
 	assert_true(jvm_owns_address(jvm, words[0]));
 	assert_false(jvm_owns_address(jvm, 4096));
 	assert_string_equal(jvm_main_class(jvm), LIVE_MAIN);
-	assert_int_equal(jvm_find_code(jvm, 4096, clock_now_ns(), true, frames, &count, &stub),
+	assert_int_equal(jvm_find_code(jvm, 4096, clock_now_ns(), frames, &count, &stub),
 			 JAVA_UNKNOWN);
 }
 

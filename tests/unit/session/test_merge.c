@@ -9,7 +9,7 @@ static void push_sample(struct merge_queue *queue, uint64_t time_ns, uint32_t ti
 {
 	struct wire_sample sample = { .size = sizeof(sample), .time_ns = time_ns, .tid = tid };
 
-	merge_push_sample(queue, &sample);
+	merge_push_owned(queue, xmemdup(&sample, sample.size), NULL, false);
 }
 
 static void push_side(struct merge_queue *queue, uint64_t time_ns, const char *name)

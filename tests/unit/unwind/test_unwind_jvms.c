@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "heap_tables.h"
 #include "unwind/unwind_jvms.h"
 
 #define PID 77

@@ -271,7 +271,6 @@ struct fixture {
 static inline int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	struct err err;
 
 	*state = f;
 	fake_begin();
@@ -282,7 +281,8 @@ static inline int setup(void **state)
 		};
 	profile_init(&f->profile);
 	f->process = (struct process){ .pid = PID, .serial = 1 };
-	return symbolizer_new(CACHE, TABLE, &f->symbolizer, &err);
+	f->symbolizer = symbolizer_new(CACHE, TABLE);
+	return 0;
 }
 
 static inline int teardown(void **state)

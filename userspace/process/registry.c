@@ -83,14 +83,12 @@ static void set_comm(struct process *process, const char *comm)
 	memset(process->comm + len, 0, sizeof(process->comm) - len);
 }
 
-int registry_new(struct registry **ret_registry, struct err *err)
+struct registry *registry_new(void)
 {
 	struct registry *registry = xcalloc(1, sizeof(*registry));
 
-	(void)err;
 	registry->next_serial = 1;
-	*ret_registry = registry;
-	return 0;
+	return registry;
 }
 
 void registry_free(struct registry *registry)

@@ -21,7 +21,7 @@
 
 struct registry;
 
-int registry_new(struct registry **ret_registry, struct err *err);
+struct registry *registry_new(void);
 void registry_free(struct registry *registry);
 DEFINE_CLEANUP(struct registry *, registry_free);
 

@@ -35,15 +35,13 @@ static void share_memory(struct pipeline *pipeline, const struct memory_plan *pl
 	memory_guard_init(&pipeline->guard, plan->limit_bytes, stats.map_bytes);
 }
 
-static int open_images(struct pipeline *pipeline, struct err *err)
+static struct image_cache *open_images(const struct pipeline *pipeline)
 {
-	int r = image_cache_new(pipeline->pool, &pipeline->images, err);
+	struct image_cache *images = image_cache_new(pipeline->pool);
 
-	if (r < 0)
-		return r;
-	image_cache_set_limit(pipeline->images, pipeline->plan.symbol_bytes);
-	image_cache_set_parse_limit(pipeline->images, pipeline->plan.parse_bytes);
-	return 0;
+	image_cache_set_limit(images, pipeline->plan.symbol_bytes);
+	image_cache_set_parse_limit(images, pipeline->plan.parse_bytes);
+	return images;
 }
 
 static int read_jvm(uint32_t pid, const struct mapping *libjvm, bool urgent,
@@ -55,12 +53,12 @@ static int read_jvm(uint32_t pid, const struct mapping *libjvm, bool urgent,
 	return jvm ? jvm_get_wire(jvm, urgent, ret_wire) : -ENODATA;
 }
 
-static int open_unwinder(struct pipeline *pipeline, struct err *err)
+static struct unwinder *open_unwinder(struct pipeline *pipeline)
 {
 	const struct unwind_jvm_source jvms = { read_jvm, pipeline };
 
 	return unwinder_new(&pipeline->tables.memory, pipeline->images, &jvms,
-			    pipeline->plan.file_bytes, &pipeline->unwinder, err);
+			    pipeline->plan.file_bytes);
 }
 
 int pipeline_init(struct pipeline *pipeline, struct capture *capture,
@@ -77,19 +75,14 @@ int pipeline_init(struct pipeline *pipeline, struct capture *capture,
 	share_memory(pipeline, options->plan);
 	table_link_init(&pipeline->tables, capture);
 	r = worker_pool_new(1, &pipeline->pool, err);
-	if (r == 0)
-		r = registry_new(&pipeline->registry, err);
-	if (r == 0)
-		r = open_images(pipeline, err);
-	if (r == 0)
-		r = jvm_table_new(&pipeline->jvms, err);
-	if (r == 0)
-		r = open_unwinder(pipeline, err);
-	if (r == 0)
-		r = symbolizer_new(pipeline->images, pipeline->jvms, &pipeline->symbolizer, err);
-	if (r == 0)
-		r = agents_new(pipeline->jvms, options->attach, &pipeline->agents, err);
-	return r;
+	if (r < 0)
+		return r;
+	pipeline->registry = registry_new();
+	pipeline->images = open_images(pipeline);
+	pipeline->jvms = jvm_table_new();
+	pipeline->unwinder = open_unwinder(pipeline);
+	pipeline->symbolizer = symbolizer_new(pipeline->images, pipeline->jvms);
+	return agents_new(pipeline->jvms, options->attach, &pipeline->agents, err);
 }
 
 void pipeline_release(struct pipeline *pipeline)

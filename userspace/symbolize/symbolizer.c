@@ -22,17 +22,14 @@ static const struct {
 #undef UNWIND_REASON
 };
 
-int symbolizer_new(struct image_cache *images, struct jvm_table *jvms,
-		   struct symbolizer **ret_symbolizer, struct err *err)
+struct symbolizer *symbolizer_new(struct image_cache *images, struct jvm_table *jvms)
 {
 	struct symbolizer *symbolizer = xcalloc(1, sizeof(*symbolizer));
 
-	(void)err;
 	symbolizer->images = images;
 	symbolizer->jvms = jvms;
 	symbolizer->jit_mapping = PROFILE_NONE;
-	*ret_symbolizer = symbolizer;
-	return 0;
+	return symbolizer;
 }
 
 static void cache_clear(struct process_cache *cache)

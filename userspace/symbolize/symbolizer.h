@@ -20,8 +20,7 @@ struct jvm; /* jvm/jvm.h */
 struct jvm_table;
 
 /* JVMS may be NULL: no Java names then. */
-int symbolizer_new(struct image_cache *images, struct jvm_table *jvms,
-		   struct symbolizer **ret_symbolizer, struct err *err);
+struct symbolizer *symbolizer_new(struct image_cache *images, struct jvm_table *jvms);
 void symbolizer_free(struct symbolizer *symbolizer);
 DEFINE_CLEANUP(struct symbolizer *, symbolizer_free);
 

@@ -24,10 +24,10 @@ struct fixture {
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	struct err err;
 
 	*state = f;
-	return registry_new(&f->registry, &err);
+	f->registry = registry_new();
+	return 0;
 }
 
 static int teardown(void **state)

@@ -24,11 +24,9 @@ struct fixture {
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	struct err err;
 
 	*state = f;
-	if (image_cache_new(NULL, &f->images, &err) < 0)
-		return -1;
+	f->images = image_cache_new(NULL);
 	f->files = unwind_files_new(f->images, 16, SIZE_MAX);
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/macros.h"
 #include "unwind/tables/table_memory.h"
 
 struct space_store;

@@ -186,7 +186,7 @@ static __always_inline void miss_fill_java(struct wire_miss *miss, struct unwind
 	miss->anchor[0] = miss->anchor[1] = miss->anchor[2] = 0;
 	if (!c->jvm.serial)
 		return;
-	miss->thread = tables_thread(NULL, c);
+	miss->thread = tables_thread(c);
 	if (miss->thread && c->jvm.thread_cont_entry != WIRE_JVM_ABSENT)
 		memory_read(NULL, &miss->cont_entry, 8, miss->thread + c->jvm.thread_cont_entry);
 	if (miss->thread && c->jvm.thread_anchor != WIRE_JVM_ABSENT) {

@@ -184,12 +184,10 @@ void registry_exec(struct registry *registry, uint64_t time_ns, uint32_t pid, co
 	mappings_clear(process);
 }
 
-void registry_comm(struct registry *registry, uint64_t time_ns, uint32_t pid, uint32_t tid,
-		   const char *comm)
+void registry_comm(struct registry *registry, uint32_t pid, uint32_t tid, const char *comm)
 {
 	struct entry *entry = hmap_find_ptr(&registry->by_pid, pid);
 
-	(void)time_ns;
 	if (entry && pid == tid)
 		set_comm(&entry->process, comm);
 }

@@ -32,7 +32,7 @@ BPF_BELOW = {
     "sample": "unwind native hotspot",
 }
 # The two contracts, from anywhere (unwind_reasons.def belongs to wire.h).
-CONTRACTS = {"wire.h", "codemap.h", "unwind_reasons.def", "wire_losses.def"}
+CONTRACTS = {"wire.h", "codemap.h", "unwind_reasons.def", "wire_losses.def", "wire_counters.def"}
 # The step functions are written once, in bpf/, and seated in userspace by unwind/.
 ALSO = {"unwind": {str(path.relative_to(ROOT / "bpf")) for path in (ROOT / "bpf").rglob("*.h")}}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)

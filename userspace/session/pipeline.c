@@ -277,26 +277,14 @@ static void add_figure(const char *name, const char *detail, uint64_t value, voi
 /* What BPF counted; its frames and those that were walked here become one number. */
 static void add_unwinding(struct pipeline *pipeline, const struct capture_stats *stats)
 {
-	static const struct {
-		enum wire_counter counter;
-		const char *name;
-	} figures[] = {
-		{ WIRE_COUNTER_MISSES, "unwind.misses" },
-		{ WIRE_COUNTER_MISSES_DROPPED, "unwind.misses-dropped" },
-		{ WIRE_COUNTER_ROW_FRAMES, "unwind.frames.row" },
-		{ WIRE_COUNTER_HOT_FRAMES, "unwind.frames.hot" },
-		{ WIRE_COUNTER_FP_FRAMES, "unwind.frames.frame-pointer" },
-		{ WIRE_COUNTER_JIT_FRAMES, "unwind.frames.jit" },
-		{ WIRE_COUNTER_JAVA_FRAMES, "unwind.frames.java" },
-		{ WIRE_COUNTER_JAVA_HOT_FRAMES, "unwind.frames.java-hot" },
-		{ WIRE_COUNTER_ANCHORS, "unwind.anchors" },
-		{ WIRE_COUNTER_FROZEN, "unwind.frozen" },
+	static const char *const figures[] = {
+#define WIRE_COUNTER(name, id, figure, text) figure,
+#include "wire_counters.def"
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
-		if (stats->counters[figures[i].counter])
-			add_figure(figures[i].name, "", stats->counters[figures[i].counter],
-				   pipeline);
+		if (*figures[i] && stats->counters[i])
+			add_figure(figures[i], "", stats->counters[i], pipeline);
 	if (pipeline->misses.orphans)
 		add_figure("unwind.orphans", "", pipeline->misses.orphans, pipeline);
 	unwinder_for_each_figure(pipeline->unwinder, add_figure, pipeline);

@@ -75,14 +75,8 @@ static void count_frames(struct unwinder *unwinder)
 {
 	const struct unwind_cursor *c = &unwinder->walk.cursor;
 
-	unwinder->row_frames += c->row_frames;
-	unwinder->hot_frames += c->hot_frames;
-	unwinder->fp_frames += c->fp_frames;
-	unwinder->jit_frames += c->jit_frames;
-	unwinder->java_frames += c->java_frames;
-	unwinder->java_hot_frames += c->java_hot_frames;
-	unwinder->anchors += c->anchors;
-	unwinder->frozen += c->frozen;
+#define WIRE_WALK_COUNTER(name, field, figure, text) unwinder->field += c->field;
+#include "wire_counters.def"
 }
 
 /* JVM is NULL when there is none, or it is not known yet. */

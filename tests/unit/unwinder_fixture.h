@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "capture/rings.h"
 #include "heap_tables.h"
+#include "maps_text.h"
 #include "process/mappings.h"
 #include "process/proc.h"
 #include "unwind/unwinder.h"

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "base/file.h"
+#include "maps_text.h"
 #include "process/mappings.h"
 #include "unwind/unwind_files.h"
 

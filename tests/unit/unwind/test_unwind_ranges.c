@@ -13,7 +13,7 @@
 
 #include "base/file.h"
 #include "process/proc.h"
-#include "unwind/unwind_ranges.h"
+#include "unwind/unwind_ranges.c"
 
 struct fixture {
 	struct image_cache *images;
@@ -44,7 +44,10 @@ static int teardown(void **state)
 
 static void parse(struct fixture *f, const char *text)
 {
-	unwind_ranges_parse(&f->ranges, f->files, (uint32_t)getpid(), text, strlen(text));
+	struct reading reading = { &f->ranges, f->files, (uint32_t)getpid() };
+
+	clear(&f->ranges);
+	exec_maps_parse(text, strlen(text), add_read, &reading);
 }
 
 /* Code without a file, of whatever origin, is one kind; neighbours are one range. */

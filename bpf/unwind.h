@@ -166,7 +166,7 @@ static inline enum unwind_verdict unwind_barrier(struct unwind_cursor *c,
 	return continuation_step(c, memory);
 }
 
-/* From the frame at c->compiled_seen, which is written, to its caller. */
+/* Goes from the frame at c->compiled_seen, which is written, to its caller. */
 static inline enum unwind_verdict unwind_java_caller(struct unwind_cursor *c,
 						     struct unwind_memory *memory, wire_u64 *out)
 {
@@ -187,7 +187,7 @@ static inline enum unwind_verdict unwind_java_frame(struct unwind_cursor *c,
 {
 	enum unwind_verdict stop;
 
-	/* Of the call stub nothing need be known: it may be read when its process is gone. */
+	/* Nothing need be known of the call stub: it may be read when its process is gone. */
 	if (c->pc == c->jvm.call_stub_return)
 		c->compiled_seen = (struct wire_hot_code){ .pc = c->pc };
 	else if (compiled_find(c, memory))

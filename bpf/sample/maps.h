@@ -12,7 +12,7 @@
 const volatile bool event_is_clock[WIRE_MAX_EVENTS];
 /* Its samples are taken at the first instruction of a function. */
 const volatile bool event_at_entry[WIRE_MAX_EVENTS];
-/* Of the raw tracepoint, whose program has no cookie before Linux 6.10. */
+/* The raw tracepoint's event: its program has no cookie before Linux 6.10. */
 const volatile wire_u32 raw_event;
 /* Nothing is sampled before. Timers run from when they are opened, so that they are out of step by then. */
 volatile bool sampling;
@@ -20,7 +20,7 @@ volatile bool sampling;
 volatile wire_u64 sampling_since_ns;
 /* A reader is woken when a ring holds this much; it looks at times anyway. */
 const volatile wire_u32 ring_wakeup_bytes = 16384;
-/* Of a stack; a miss_buffer has room for it. */
+/* So much of a stack is copied; a miss_buffer has room for it. */
 const volatile wire_u32 miss_copy_bytes = WIRE_MISS_MAX_COPY;
 const volatile wire_u32 miss_buffer_count = 1;
 
@@ -76,7 +76,7 @@ struct {
 	__type(value, struct cpu_state);
 } cpu_states SEC(".maps");
 
-/* Of each thread that a clock has sampled: see tick_take(). */
+/* What is kept of each thread that a clock has sampled: see tick_take(). */
 struct task_clock {
 	wire_u64 seen_ns[WIRE_MAX_EVENTS];
 };

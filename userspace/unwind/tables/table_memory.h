@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where the unwind tables lie: arrays that are BPF maps mapped into this process, and hash maps
- * that are written through functions. Tests and replays use arrays of their own. One writer, any number of readers that may be in the middle.
+ * that are written through functions. Tests and replays use arrays of their own. One writer, any
+ * number of readers that may be in the middle.
  */
 #ifndef HOSTPROF_UNWIND_TABLES_TABLE_MEMORY_H
 #define HOSTPROF_UNWIND_TABLES_TABLE_MEMORY_H

@@ -51,14 +51,8 @@ static inline void unwind_begin(struct unwind_cursor *c, wire_u32 max_frames, wi
 	c->window_at = 0;
 	c->range.start = 0;
 	c->range.end = 0;
-	c->row_frames = 0;
-	c->hot_frames = 0;
-	c->fp_frames = 0;
-	c->jit_frames = 0;
-	c->java_frames = 0;
-	c->java_hot_frames = 0;
-	c->anchors = 0;
-	c->frozen = 0;
+#define WIRE_WALK_COUNTER(name, field, figure, text) c->field = 0;
+#include "wire_counters.def"
 	c->thread = 0;
 	c->anchor_at = 0;
 	c->anchor_own = 1;

@@ -14,7 +14,7 @@ static inline void maps_text_add_one(const struct mapping *m, bool writable, voi
 /* Adds the executable lines of /proc/PID/maps text to PROCESS, up to the first malformed one. */
 static inline void mappings_add_text(struct process *process, const char *text, size_t len)
 {
-	exec_maps_parse(text, len, maps_text_add_one, process);
+	exec_maps_parse(0, text, len, maps_text_add_one, process);
 }
 
 #endif

@@ -47,7 +47,7 @@ static void parse(struct fixture *f, const char *text)
 	struct reading reading = { &f->ranges, f->files, (uint32_t)getpid() };
 
 	clear(&f->ranges);
-	exec_maps_parse(text, strlen(text), add_read, &reading);
+	exec_maps_parse(0, text, strlen(text), add_read, &reading);
 }
 
 /* Code without a file, of whatever origin, is one kind; neighbours are one range. */

@@ -90,7 +90,7 @@ int sample_raw(void *ctx)
 	return state ? trigger_fire(&trigger, state, ctx, NULL) : 0;
 }
 
-/* Before the child runs. Threads share their process's entries. */
+/* Runs before the child does. Threads share their process's entries. */
 SEC("tp_btf/sched_process_fork")
 
 int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child)

@@ -51,14 +51,8 @@ static inline void unwind_begin(struct unwind_cursor *c, wire_u32 max_frames, wi
 	c->window_at = 0;
 	c->range.start = 0;
 	c->range.end = 0;
-	c->row_frames = 0;
-	c->hot_frames = 0;
-	c->fp_frames = 0;
-	c->jit_frames = 0;
-	c->java_frames = 0;
-	c->java_hot_frames = 0;
-	c->anchors = 0;
-	c->frozen = 0;
+#define WIRE_WALK_COUNTER(name, field, figure, text) c->field = 0;
+#include "wire_counters.def"
 	c->thread = 0;
 	c->anchor_at = 0;
 	c->anchor_own = 1;
@@ -166,7 +160,7 @@ static inline enum unwind_verdict unwind_barrier(struct unwind_cursor *c,
 	return continuation_step(c, memory);
 }
 
-/* From the frame at c->compiled_seen, which is written, to its caller. */
+/* Goes from the frame at c->compiled_seen, which is written, to its caller. */
 static inline enum unwind_verdict unwind_java_caller(struct unwind_cursor *c,
 						     struct unwind_memory *memory, wire_u64 *out)
 {
@@ -187,7 +181,7 @@ static inline enum unwind_verdict unwind_java_frame(struct unwind_cursor *c,
 {
 	enum unwind_verdict stop;
 
-	/* Of the call stub nothing need be known: it may be read when its process is gone. */
+	/* Nothing need be known of the call stub: it may be read when its process is gone. */
 	if (c->pc == c->jvm.call_stub_return)
 		c->compiled_seen = (struct wire_hot_code){ .pc = c->pc };
 	else if (compiled_find(c, memory))

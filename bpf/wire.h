@@ -168,26 +168,11 @@ struct wire_sample {
 	wire_u64 words[]; /* kernel addresses, then user words; both leaf first */
 };
 
-/* What BPF counts that is no sample: one slot each in a per-cpu array. */
+/* What BPF counts beside samples: one slot each in a per-cpu array. */
 enum wire_counter {
-	WIRE_COUNTER_SAMPLES,	   /* records written */
-	WIRE_COUNTER_LOST,	   /* samples that were dropped, for any reason of enum wire_loss */
-	WIRE_COUNTER_FILTERED,	   /* not a target */
-	WIRE_COUNTER_LOST_UNKNOWN, /* lost records whose process did not fit into the lost map */
-	WIRE_COUNTER_LOST_UNKNOWN_WEIGHT,
-	WIRE_COUNTER_GAPS, /* times a thread had run long without a tick: the clock was throttled */
-	WIRE_COUNTER_GAP_NS,
-	WIRE_COUNTER_NO_BOOKS, /* ticks whose thread had no books of its run time: no memory */
-	WIRE_COUNTER_MISSES,   /* walks handed to userspace */
-	WIRE_COUNTER_MISSES_DROPPED,  /* walks that could not be: the limit, or a full ring */
-	WIRE_COUNTER_ROW_FRAMES,      /* frames that were left by a row */
-	WIRE_COUNTER_HOT_FRAMES,      /* frames whose rule the cache of hot pcs had */
-	WIRE_COUNTER_FP_FRAMES,	      /* native frames in a file, left by the frame pointer */
-	WIRE_COUNTER_JIT_FRAMES,      /* frames of code without a file, left by the frame pointer */
-	WIRE_COUNTER_JAVA_FRAMES,     /* frames in a JVM's code cache, interpreted ones included */
-	WIRE_COUNTER_JAVA_HOT_FRAMES, /* of these what the caches of hot pcs and methods had */
-	WIRE_COUNTER_ANCHORS,	      /* walks that went on by the JVM's last-Java-frame anchor */
-	WIRE_COUNTER_FROZEN, /* walks past frames of a virtual thread that are in the heap */
+
+#define WIRE_COUNTER(name, id, figure, text) WIRE_COUNTER_##name,
+#include "wire_counters.def"
 	WIRE_COUNTER_COUNT
 };
 

@@ -62,7 +62,7 @@ struct wire_jvm {
 	wire_u64 enter_return;	   /* ContinuationEntry::_return_pc, in enterSpecial; 0: none */
 	struct wire_code_heap heaps[WIRE_JVM_HEAPS];
 
-	/* Of a CodeBlob or nmethod, in bytes from its beginning; all below WIRE_BLOB_BYTES - 8. */
+	/* Bytes from the beginning of a CodeBlob or nmethod; all below WIRE_BLOB_BYTES - 8. */
 	wire_u16 blob_bytes; /* to read, so that all of these are in it */
 	wire_u16 blob_size;  /* int32 */
 	wire_u16 frame_size; /* int32, in 8-byte words, saved %rbp and return address included */
@@ -77,7 +77,7 @@ struct wire_jvm {
 	wire_u8 deopt_kind;	      /* enum wire_deopt */
 	wire_u8 const_method_ids;     /* offset, see WIRE_METHOD_IDENTITY; 0: they are elsewhere */
 
-	/* Of a JavaThread and what it points to, bytes; WIRE_JVM_ABSENT: not known. */
+	/* Offsets in a JavaThread and what it points to, bytes; WIRE_JVM_ABSENT: not known. */
 	wire_u16 thread_saved_pc;   /* JavaThread::_saved_exception_pc */
 	wire_u16 thread_anchor;	    /* JavaThread::_anchor; sp, pc, fp follow, each 8 bytes */
 	wire_u16 thread_cont_entry; /* JavaThread::_cont_entry */
@@ -95,7 +95,7 @@ struct wire_jvm {
 	wire_u32 const_method_constants;
 	wire_u32 pool_holder;
 	wire_u32 klass_name;
-	/* Of a Symbol's first 8 bytes those that never change: without its reference count. */
+	/* The bits of a Symbol's first 8 bytes that never change: all but its reference count. */
 	wire_u64 symbol_mask;
 
 	/* Entry points, by start. The last one is no entry: its start is where they end. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a CompiledMethodLoad event to METHOD and LOAD records. */
+/* Makes METHOD and LOAD records of a CompiledMethodLoad event. */
 #ifndef HOSTPROF_AGENT_CODE_H
 #define HOSTPROF_AGENT_CODE_H
 

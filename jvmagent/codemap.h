@@ -71,7 +71,7 @@ struct codemap_header {
 	uint64_t dropped;     /* records that did not fit, in all */
 	uint64_t replays;     /* replays finished */
 	uint64_t agent_bytes; /* memory of the agent's own tables, ring included */
-	uint64_t data_head;   /* futex-free hint: number of records ever written */
+	uint64_t records;     /* ever written, without paddings; readers go by head */
 	uint64_t closed_ns;   /* not 0: the agent let go of this memory, nothing more will come */
 	uint32_t cannot; /* enum codemap_want bits that this JVM cannot give (JDK 8 before 8u382) */
 	uint32_t pad;

@@ -14,7 +14,7 @@
 /* A consumer that drains nothing for this long is not waited for any further. */
 #define CONTROL_ROOM_NS	     2000000000ULL
 #define CONTROL_ROOM_STEP_NS 500000ULL
-/* Of the ring, this much is kept for live events during a replay. */
+/* So much of the ring is kept for live events during a replay. */
 #define CONTROL_LIVE_SPARE (CODEMAP_RING_BYTES / 4)
 #define CONTROL_SETTLE_NS  50000000ULL
 

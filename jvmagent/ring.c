@@ -144,7 +144,7 @@ static void commit_locked(struct ring *ring, uint32_t size)
 {
 	advance(ring, size);
 	ring->records++;
-	__atomic_store_n(&ring->header->data_head, ring->records, __ATOMIC_RELAXED);
+	__atomic_store_n(&ring->header->records, ring->records, __ATOMIC_RELAXED);
 }
 
 static bool announce_locked(struct ring *ring)

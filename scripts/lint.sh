@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Format, layers, sizes, shell scripts, licence lines, texts of mutants,
-# stacks of BPF, and what the agent imports.
+# Format, layers, sizes, shell scripts, licence lines, what docs name, texts of
+# mutants, stacks of BPF, and what the agent imports.
 # The checks are called by name through step().
 # shellcheck disable=SC2317
 set -u
@@ -75,6 +75,7 @@ step sizes scripts/check-size.py --stats
 step shellcheck shellcheck scripts/*.sh .ci/run
 step licences check_licence_lines
 step reasons check_reasons
+step docs scripts/check-docs.py
 step mutants scripts/check-mutants.py --texts
 step bpf-stack scripts/check-bpf-stack.py "$build/gen/hostprof.bpf.o"
 step agent scripts/check-agent.sh "$build/libhostprof-agent.so"

@@ -60,7 +60,7 @@ static inline enum unwind_verdict anchor_read(struct unwind_cursor *c, struct un
 		*ret_anchor = (struct anchor){ c->anchor[0], c->anchor[1], c->anchor[2] };
 		return UNWIND_GO_ON;
 	}
-	thread = tables_thread(memory, c);
+	thread = tables_thread(c);
 	if (!thread || c->jvm.thread_anchor == WIRE_JVM_ABSENT)
 		return UNWIND_STOP;
 	return anchor_read_at(c, memory, 0, thread + c->jvm.thread_anchor, ret_anchor);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
 /*
- * From a pc in a JVM's code cache to its code blob. The heap's segment map says of every segment
+ * Finds the code blob of a pc in a JVM's code cache. The heap's segment map says of every segment
  * how far back its block begins, at most 254 segments a hop (share/memory/heap.cpp,
  * CodeHeap::find_block_for()); blocks that were joined by the free list have many short hops. The
  * blob's own fields (share/code/codeBlob.hpp) are where the JVM's VMStructs say.

@@ -30,8 +30,8 @@ static inline struct wire_hot_code *compiled_hot_place(struct unwind_memory *mem
 }
 
 /*
- * Before a frame that is to be deoptimised is written: its return address leads to the handler,
- * the true one is kept in it (share/code/nmethod.hpp, orig_pc_addr()).
+ * Called before the frame is written. The return address of one that is to be deoptimised leads to
+ * the handler, the true one is kept in the frame (share/code/nmethod.hpp, orig_pc_addr()).
  */
 static inline enum unwind_verdict compiled_take_true_pc(struct unwind_cursor *c,
 							struct unwind_memory *memory,

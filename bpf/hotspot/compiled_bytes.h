@@ -199,9 +199,9 @@ static inline bool compiled_is_behind_leave(struct unwind_cursor *c)
 }
 
 /*
- * Behind the frame's end of methods that may use the reserved zone of the stack, at the branch around
- * the call that protects it again: cmp d32(%r15),%rsp; jb (reserved_stack_check() in
- * cpu/x86/macroAssembler_x86.cpp).
+ * Is P at the branch around the call that protects the reserved zone of the stack again? Methods
+ * that may use the zone have it behind their frame's end: cmp d32(%r15),%rsp; jb
+ * (reserved_stack_check() in cpu/x86/macroAssembler_x86.cpp).
  */
 static inline bool compiled_is_reserved_check(const wire_u8 *p)
 {

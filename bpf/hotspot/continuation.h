@@ -19,7 +19,7 @@
 /* JavaThread::_cont_entry, 0: not known. */
 static inline wire_u64 continuation_of_thread(struct unwind_cursor *c, struct unwind_memory *memory)
 {
-	wire_u64 thread = tables_thread(memory, c), entry;
+	wire_u64 thread = tables_thread(c), entry;
 
 	if (!thread)
 		thread = c->r15;

@@ -23,13 +23,13 @@ static inline bool interpreted_rethrow_begins(const wire_u8 *p)
 	return p[0] == 0x50 && leaf_u32(p + 1) == 0xf28b4852;
 }
 
-/* Where a call returns. Without a branch, of which the verifier would follow both ways five times. */
+/* Is P where a call returns? No branch: the verifier would follow both its ways five times. */
 static inline bool interpreted_rethrow_ends(const wire_u8 *p)
 {
 	return ((leaf_u32(p) ^ 0x5ad88b48) | (leaf_u24(p + 4) ^ 0xe3ff58)) == 0;
 }
 
-/* To the caller at RA, whose stack pointer is SP. */
+/* Goes to the caller at RA, whose stack pointer is SP. */
 static inline bool interpreted_rethrow_to(struct unwind_cursor *c, wire_u64 ra, wire_u64 sp)
 {
 	if (!blob_owns(c, ra))
@@ -73,7 +73,7 @@ UNWIND_ALONE(bool, interpreted_rethrows_here, (struct unwind_cursor * c), c, (c,
 
 #endif
 
-/* Of the caller of native code: pc is behind one of the calls. Uses c->code. */
+/* Does native code return to one of these calls, behind which pc is? Uses c->code. */
 static inline bool interpreted_rethrows(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	const wire_u8 *p = c->code;

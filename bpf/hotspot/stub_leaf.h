@@ -13,8 +13,8 @@
 #define STUB_CALL_BEHIND 160
 
 /*
- * Of the caller at RA: behind the return address, or what an adapter has noted. What the caller takes
- * off behind the call is compiled_follow()'s to add.
+ * The sp of the caller at RA is behind the return address, or what an adapter has noted. What the
+ * caller takes off behind the call is compiled_follow()'s to add.
  */
 static inline wire_u64 stub_sender_sp(struct unwind_cursor *c, struct unwind_memory *memory,
 				      wire_u64 ra, wire_u64 sp)
@@ -39,7 +39,7 @@ UNWIND_ALONE(wire_u64, stub_sender_sp, (struct unwind_cursor * c, wire_u64 ra, w
 
 #endif
 
-/* Where the return address is by the bytes at pc; 0: they don't say. */
+/* Says where the return address is, by the bytes at pc; 0: they don't tell. */
 static inline wire_u64 stub_decide(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	const wire_u8 *p = c->text + UNWIND_TEXT_BEHIND;
@@ -68,7 +68,7 @@ static inline bool stub_is_within(struct unwind_cursor *c, struct unwind_memory 
 	       !blob_owns(c, word) && stub_start(c, memory, c->fp + 8);
 }
 
-/* In the call stub, where its frame stands: its caller is no Java code. */
+/* Is pc in the call stub, where its frame stands? Its caller is no Java code. */
 static inline bool stub_is_call_stub(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	wire_u64 from = c->jvm.call_stub_return - STUB_CALL_BEFORE, ra;

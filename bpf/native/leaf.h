@@ -83,8 +83,8 @@ static inline bool leaf_is_return_poll(const wire_u8 *p)
 }
 
 /*
- * From P on nothing but the return: ret; a poll and ret; vzeroupper (c5 f8 77) before them. Or a
- * jump through memory: a PLT entry (with or without endbr64) or a tail call. Or glibc's end of a
+ * Is nothing left from P on but the return? ret; a poll and ret; vzeroupper (c5 f8 77) before them.
+ * Or a jump through memory: a PLT entry (with or without endbr64) or a tail call. Or glibc's end of a
  * system call: cmp $-4095,%rax; ja; ret.
  */
 static inline bool leaf_is_return(const wire_u8 *p)

@@ -106,7 +106,7 @@ static inline bool probed_is_at_pc(const struct unwind_cursor *c)
 	return c->trampoline && c->pc - c->trampoline < (c->leaf ? WIRE_PAGE_BYTES : 1);
 }
 
-/* From the copy of an instruction to the place of the instruction itself. */
+/* Goes from the copy of an instruction to the place of the instruction itself. */
 static inline int probed_leave_copy(struct unwind_cursor *c, struct unwind_memory *memory)
 {
 	wire_u64 copy_at, own_at = probed_copy(memory, &copy_at);

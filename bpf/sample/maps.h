@@ -20,7 +20,7 @@ volatile bool sampling;
 volatile wire_u64 sampling_since_ns;
 /* A reader is woken when a ring holds this much; it looks at times anyway. */
 const volatile wire_u32 ring_wakeup_bytes = 16384;
-/* Of a stack; a miss_buffer has room for it. */
+/* So much of a stack is copied; a miss_buffer has room for it. */
 const volatile wire_u32 miss_copy_bytes = WIRE_MISS_MAX_COPY;
 const volatile wire_u32 miss_buffer_count = 1;
 
@@ -76,7 +76,7 @@ struct {
 	__type(value, struct cpu_state);
 } cpu_states SEC(".maps");
 
-/* Of each thread that a clock has sampled: see tick_take(). */
+/* What is kept of each thread that a clock has sampled: see tick_take(). */
 struct task_clock {
 	wire_u64 seen_ns[WIRE_MAX_EVENTS];
 };

@@ -15,9 +15,9 @@
 
 /* What is tried when the ring has no room for more: the frames of most stacks. */
 #define MISS_SMALL_COPY 8192
-/* Of a stack whose end is not known. */
+/* So much is copied of a stack whose end is not known. */
 #define MISS_BLIND_COPY 65536
-/* Of the words at the very top a walk wants at most the return address of _start's caller. */
+/* At the very top a walk wants at most the return address of _start's caller. */
 #define MISS_TOP_BYTES 64
 /* More than this is the end of the stack, and no buffer on it. */
 #define MISS_MAX_HOLE 131072
@@ -32,8 +32,8 @@ struct miss_buffer {
 	wire_u32 reached;      /* bytes of the copy that were tried */
 	struct wire_miss miss; /* its copy[] is the next member */
 	/*
-	 * Of miss_copy_bytes, and a page more, so that the verifier need not know that a piece ends
-	 * where the copy does.
+	 * It holds miss_copy_bytes, and a page more, so that the verifier need not know that a
+	 * piece ends where the copy does.
 	 */
 	wire_u8 room[WIRE_MISS_MAX_COPY + WIRE_PAGE_BYTES];
 };
@@ -154,7 +154,7 @@ static long miss_undo_turn(wire_u32 turn, struct miss_returns *returns)
 	return 0;
 }
 
-/* In the copy, true return addresses in the place of those of return probes (native/probed.h). */
+/* Puts true return addresses into the copy, in place of return probes' (native/probed.h). */
 static __always_inline void miss_undo_returns(struct miss_buffer *b, struct task_struct *task)
 {
 	struct miss_returns returns = { .b = b, .entered = probed_first_return(task) };
@@ -186,7 +186,7 @@ static __always_inline void miss_fill_java(struct wire_miss *miss, struct unwind
 	miss->anchor[0] = miss->anchor[1] = miss->anchor[2] = 0;
 	if (!c->jvm.serial)
 		return;
-	miss->thread = tables_thread(NULL, c);
+	miss->thread = tables_thread(c);
 	if (miss->thread && c->jvm.thread_cont_entry != WIRE_JVM_ABSENT)
 		memory_read(NULL, &miss->cont_entry, 8, miss->thread + c->jvm.thread_cont_entry);
 	if (miss->thread && c->jvm.thread_anchor != WIRE_JVM_ABSENT) {
@@ -274,7 +274,7 @@ static __always_inline int miss_try(struct scratch *s, struct cpu_state *state,
 	return r;
 }
 
-/* After a walk that missed; the sample says whether its rest is on the way. */
+/* Ends a walk that missed; the sample says whether its rest is on the way. */
 static __always_inline void miss_emit(struct scratch *s, struct cpu_state *state,
 				      struct task_struct *task)
 {

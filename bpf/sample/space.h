@@ -21,7 +21,7 @@ static __always_inline struct wire_space *space_find(wire_u32 tgid, wire_u64 sta
 	return space && space_is_of(space, start_ns, exec_id) ? space : NULL;
 }
 
-/* Of one that was read: the element may have become another process's meanwhile. */
+/* Asks again after the entry was read: it may have become another process's meanwhile. */
 static __always_inline bool space_is_still(const struct wire_space *space, wire_u64 start_ns,
 					   wire_u32 exec_id)
 {

@@ -7,7 +7,7 @@
 #ifndef HOSTPROF_BPF_SAMPLE_TARGET_H
 #define HOSTPROF_BPF_SAMPLE_TARGET_H
 
-/* For the host a test has declared settings, targets, the kernel's structs and helpers. */
+/* On the host a test has declared settings, targets, the kernel's structs and helpers. */
 #ifdef __bpf__
 #include "sample/maps.h"
 #endif

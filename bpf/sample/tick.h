@@ -45,7 +45,7 @@ struct tick_weight {
 	wire_u64 gap_ns; /* CPU time of the thread that no tick covers */
 };
 
-/* Of a tick whose thread has no books: the expiries that were skipped are the running one's. */
+/* What a tick weighs whose thread has no books: the expiries that were skipped are its own. */
 static inline wire_u64 tick_plain(const struct tick_input *in)
 {
 	wire_u64 periods = 1;

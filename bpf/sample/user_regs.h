@@ -27,7 +27,7 @@ static __always_inline bool user_regs_are_user(const struct pt_regs *regs)
 	return (regs->cs & 3) == 3;
 }
 
-/* Of REGS, struct pt_regs, into C; a macro since the program's context is read like no other memory. */
+/* Fills C from pt_regs; a macro since the program's context is read like no other memory. */
 #define user_regs_fill(c, regs)                          \
 	do {                                             \
 		(c)->pc = (regs)->ip;                    \

@@ -68,25 +68,13 @@ static __noinline void walk_note_thread(struct unwind_cursor *c, struct task_str
 
 static __always_inline void walk_count(const struct unwind_cursor *c)
 {
-	if (c->row_frames)
-		counter_add(WIRE_COUNTER_ROW_FRAMES, c->row_frames);
-	if (c->hot_frames)
-		counter_add(WIRE_COUNTER_HOT_FRAMES, c->hot_frames);
-	if (c->fp_frames)
-		counter_add(WIRE_COUNTER_FP_FRAMES, c->fp_frames);
-	if (c->jit_frames)
-		counter_add(WIRE_COUNTER_JIT_FRAMES, c->jit_frames);
-	if (c->java_frames)
-		counter_add(WIRE_COUNTER_JAVA_FRAMES, c->java_frames);
-	if (c->java_hot_frames)
-		counter_add(WIRE_COUNTER_JAVA_HOT_FRAMES, c->java_hot_frames);
-	if (c->anchors)
-		counter_add(WIRE_COUNTER_ANCHORS, c->anchors);
-	if (c->frozen)
-		counter_add(WIRE_COUNTER_FROZEN, c->frozen);
+#define WIRE_WALK_COUNTER(name, field, figure, text) \
+	if (c->field)                                \
+		counter_add(WIRE_COUNTER_##name, c->field);
+#include "wire_counters.def"
 }
 
-/* Of TRIGGER, with REGS where it has them (user_regs_take()). */
+/* Walks the user stack of TRIGGER's task, from REGS where it has them (user_regs_take()). */
 static __always_inline void walk_user(struct scratch *s, const struct trigger *trigger,
 				      const struct pt_regs *regs)
 {

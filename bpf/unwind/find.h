@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
 /*
- * From a pc to the rule of its code: the process's range, the file's page, the row. All of it may
+ * Finds the rule of a pc's code: the process's range, the file's page, the row. All of it may
  * be replaced by userspace while it is read; numbers that change with the content tell.
  */
 #ifndef HOSTPROF_BPF_UNWIND_FIND_H

@@ -43,7 +43,7 @@ struct {
 	__type(value, struct wire_page);
 } pages SEC(".maps");
 
-/* By tgid. */
+/* The key is the tgid. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -83,7 +83,7 @@ struct {
 	__type(value, wire_u64);
 } far_blobs SEC(".maps");
 
-/* By tid. */
+/* The key is the tid. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, WIRE_MAX_THREADS);

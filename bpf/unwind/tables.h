@@ -45,7 +45,7 @@ static __always_inline struct wire_hot_method *tables_hot_method(struct unwind_m
 }
 
 /* The JavaThread of the current thread, 0: not known. */
-static __always_inline wire_u64 tables_thread(struct unwind_memory *memory, struct unwind_cursor *c)
+static __always_inline wire_u64 tables_thread(struct unwind_cursor *c)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	wire_u32 tid = task->pid;
@@ -129,10 +129,8 @@ static inline struct wire_hot_method *tables_hot_method(const struct unwind_memo
 	return &memory->tables->hot_methods[slot];
 }
 
-static inline wire_u64 tables_thread(const struct unwind_memory *memory,
-				     const struct unwind_cursor *c)
+static inline wire_u64 tables_thread(const struct unwind_cursor *c)
 {
-	(void)memory;
 	return c->thread;
 }
 

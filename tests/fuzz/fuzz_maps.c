@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "maps_text.h"
 #include "process/mappings.h"
 #include "process/proc.h"
 

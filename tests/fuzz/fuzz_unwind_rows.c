@@ -10,6 +10,7 @@
 
 #include "check_words.h"
 #include "unwind/walk.h"
+#include "walk_copy.h"
 
 #define STACK_AT 0x7ffff0000000ULL
 #define CODE_AT	 0x400000ULL

@@ -387,4 +387,34 @@ int bpf_map_lookup_and_delete_elem(int fd, const void *key, void *value)
 	return 0;
 }
 
+/* --- */
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&f, 0, sizeof(f));
+	f.event = (struct capture_event){ .name = "cpu", .type = 1, .period = 10101010 };
+	f.options = (struct capture_options){ .events = &f.event, .event_count = 1 };
+	f.online[0] = f.online[2] = true;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	capture_free(f.capture);
+	vec_release(&f.targets);
+	return 0;
+}
+
+static void open_capture(void)
+{
+	struct err err = { 0 };
+
+	capture_free(f.capture);
+	f.capture = NULL;
+	if (capture_open(&f.options, &f.capture, &err) < 0)
+		fail_msg("%s", err.text);
+}
+
 #endif

@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "capture/capture.h"
 #include "capture/map_entry.h"
+#include "heap_tables.h"
 #include "unwind/tables/table_memory.h"
 
 /* One of the four, owned. */

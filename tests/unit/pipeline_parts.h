@@ -58,12 +58,10 @@ static unsigned int number(uint32_t pid)
 
 #define A_POINTER(type) ((struct type *)0x1000) /* never looked into */
 
-int image_cache_new(struct worker_pool *pool, struct image_cache **ret_cache, struct err *err)
+struct image_cache *image_cache_new(struct worker_pool *pool)
 {
-	(void)err;
 	assert_non_null(pool);
-	*ret_cache = A_POINTER(image_cache);
-	return 0;
+	return A_POINTER(image_cache);
 }
 
 void image_cache_free(struct image_cache *cache)
@@ -121,11 +119,9 @@ void image_cache_for_each_failed(struct image_cache *cache,
 
 /* --- jvm/ --- */
 
-int jvm_table_new(struct jvm_table **ret_table, struct err *err)
+struct jvm_table *jvm_table_new(void)
 {
-	(void)err;
-	*ret_table = A_POINTER(jvm_table);
-	return 0;
+	return A_POINTER(jvm_table);
 }
 
 void jvm_table_free(struct jvm_table *table)
@@ -248,16 +244,13 @@ void agents_for_each_failure(const struct agents *agents,
 	fn(PID_A, "refused", data);
 }
 
-int unwinder_new(struct table_memory *memory, struct image_cache *images,
-		 const struct unwind_jvm_source *jvms, size_t file_bytes,
-		 struct unwinder **ret_unwinder, struct err *err)
+struct unwinder *unwinder_new(struct table_memory *memory, struct image_cache *images,
+			      const struct unwind_jvm_source *jvms, size_t file_bytes)
 {
-	(void)err;
 	assert_true(memory && images);
 	note("unwinder files %zu", file_bytes);
 	parts.jvm_source = *jvms;
-	*ret_unwinder = A_POINTER(unwinder);
-	return 0;
+	return A_POINTER(unwinder);
 }
 
 void unwinder_free(struct unwinder *unwinder)

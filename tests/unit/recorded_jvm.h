@@ -12,6 +12,7 @@
 #include "base/hmap.h"
 #include "jvm_fields.h"
 #include "recorded_stack.h"
+#include "walk_copy.h"
 
 #define RECORDED_FRAMES 64
 #define RECORDED_STACKS 256

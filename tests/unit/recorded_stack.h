@@ -11,8 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "heap_tables.h"
 #include "unwind/tables/row_store.h"
 #include "unwind/walk.h"
+#include "walk_copy.h"
 
 #define RECORDED_MAX	4096
 #define RECORDED_SERIAL 7

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "heap_tables.h"
 #include "unwind/find.h"
 #include "unwind/tables/row_store.h"
 

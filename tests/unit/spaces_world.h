@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "fake_clock.h"
+#include "heap_tables.h"
 #include "process/proc.h"
 #include "unwind/unwind_ranges.h"
 #include "unwind/unwind_spaces.h"

@@ -12,6 +12,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "capture/rings.h"
+#include "heap_tables.h"
+#include "maps_text.h"
 #include "process/mappings.h"
 #include "process/proc.h"
 #include "unwind/unwinder.h"
@@ -119,14 +121,12 @@ static inline int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
 	_cleanup_strbuf_ struct strbuf maps = STRBUF_INIT;
-	struct err err;
 
 	*state = f;
 	f->memory = table_memory_new_heap(4096, 1024, 4096);
 	f->jvms = (struct unwind_jvm_source){ read_jvm, f };
-	if (image_cache_new(NULL, &f->images, &err) < 0 ||
-	    unwinder_new(f->memory, f->images, &f->jvms, 1 << 20, &f->unwinder, &err) < 0)
-		return -1;
+	f->images = image_cache_new(NULL);
+	f->unwinder = unwinder_new(f->memory, f->images, &f->jvms, 1 << 20);
 	f->process.pid = (uint32_t)getpid();
 	f->process.serial = 1;
 	if (file_read("/proc/self/maps", 1 << 20, &maps) < 0)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "fake_clock.h"
+#include "heap_tables.h"
 #include "process/mappings.h"
 #include "process/proc.h"
 #include "unwind/unwinder_private.h"
@@ -150,7 +151,6 @@ static inline int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
 	const struct unwind_jvm_source jvms = { read_jvm, f };
-	struct err err;
 
 	*state = f;
 	memset(&walker, 0, sizeof(walker));
@@ -161,11 +161,9 @@ static inline int setup(void **state)
 	f->process = (struct process){ .pid = PID, .serial = 1 };
 	make_miss(f);
 	make_sample(f);
-	return image_cache_new(NULL, &f->images, &err) < 0 ||
-			       unwinder_new(f->memory, f->images, &jvms, 1 << 20, &f->unwinder,
-					    &err) < 0
-		       ? -1
-		       : 0;
+	f->images = image_cache_new(NULL);
+	f->unwinder = unwinder_new(f->memory, f->images, &jvms, 1 << 20);
+	return 0;
 }
 
 static inline int teardown(void **state)

@@ -7,6 +7,7 @@
 
 #include "base/macros.h"
 #include "unwind/walk.h"
+#include "walk_copy.h"
 
 #define STACK_AT    0x700000000000ULL
 #define STACK_WORDS 1024

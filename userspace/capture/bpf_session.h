@@ -43,8 +43,7 @@ DEFINE_CLEANUP(struct bpf_session *, bpf_session_free);
 /* Take samples from SINCE_NS (CLOCK_MONOTONIC, now) on; 0: none any more. */
 void bpf_session_set_sampling(struct bpf_session *session, uint64_t since_ns);
 
-/* Borrowed descriptors. */
-/* Of the program that takes TRIGGER's samples; negative: no event needs it. */
+/* Borrowed descriptors. That of TRIGGER's program is negative when no event needs it. */
 int bpf_session_prog_fd(const struct bpf_session *session, enum wire_trigger trigger);
 int bpf_session_map_fd(const struct bpf_session *session, enum bpf_session_map map);
 uint32_t bpf_session_map_entries(const struct bpf_session *session, enum bpf_session_map map);

@@ -10,7 +10,7 @@
 #include "capture/capture_private.h"
 #include "capture/cgroup_filter.h"
 
-/* Of one user walk. */
+/* One user walk takes no longer. */
 #define WALK_BUDGET_NS (200 * NSEC_PER_USEC)
 #define MIN_RING_BYTES (64ULL * 1024)
 #define MAX_RING_BYTES (1ULL << 30)

@@ -28,7 +28,7 @@ struct capture {
 	struct perf_events shared;   /* of no cpu: probes, tracepoints */
 	struct capture_cpu *cpus;    /* owned, by cpu number */
 	unsigned int cpu_count;	     /* of possible cpus */
-	unsigned int online_count;   /* the highest number of a cpu that was online at the start, + 1 */
+	unsigned int online_count;   /* past the highest cpu that was online at the start */
 	unsigned int possible;	     /* libbpf's count: values of a per-cpu map */
 	int epoll_fd;
 	uint64_t side_lost;

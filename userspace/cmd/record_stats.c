@@ -103,31 +103,14 @@ static void put_losses(struct json *j, const struct recorder_result *result)
 
 static void put_capture(struct json *j, const struct capture_stats *capture)
 {
-	static const char *const names[WIRE_COUNTER_COUNT] = {
-		[WIRE_COUNTER_SAMPLES] = "samples",
-		[WIRE_COUNTER_LOST] = "lost",
-		[WIRE_COUNTER_FILTERED] = "filtered",
-		[WIRE_COUNTER_LOST_UNKNOWN] = "lost_unknown",
-		[WIRE_COUNTER_LOST_UNKNOWN_WEIGHT] = "lost_unknown_weight",
-		[WIRE_COUNTER_GAPS] = "gaps",
-		[WIRE_COUNTER_GAP_NS] = "gap_ns",
-		[WIRE_COUNTER_NO_BOOKS] = "no_books",
-		[WIRE_COUNTER_MISSES] = "misses",
-		[WIRE_COUNTER_MISSES_DROPPED] = "misses_dropped",
-		[WIRE_COUNTER_ROW_FRAMES] = "row_frames",
-		[WIRE_COUNTER_HOT_FRAMES] = "hot_frames",
-		[WIRE_COUNTER_FP_FRAMES] = "fp_frames",
-		[WIRE_COUNTER_JIT_FRAMES] = "jit_frames",
-		[WIRE_COUNTER_JAVA_FRAMES] = "java_frames",
-		[WIRE_COUNTER_JAVA_HOT_FRAMES] = "java_hot_frames",
-		[WIRE_COUNTER_ANCHORS] = "anchors",
-		[WIRE_COUNTER_FROZEN] = "frozen",
+	static const char *const ids[] = {
+#define WIRE_COUNTER(name, id, figure, text) id,
+#include "wire_counters.def"
 	};
 
 	json_object_begin(j, "capture");
-	for (int i = 0; i < WIRE_COUNTER_COUNT; i++)
-		if (names[i])
-			json_u64(j, names[i], capture->counters[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
+		json_u64(j, ids[i], capture->counters[i]);
 	json_u64(j, "side_lost", capture->side_lost);
 	json_u64(j, "bpf_run_ns", capture->bpf_run_ns);
 	json_u64(j, "bpf_run_count", capture->bpf_run_count);

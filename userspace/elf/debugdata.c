@@ -50,7 +50,7 @@ int elf_file_debugdata(struct elf_file *file, struct strbuf *out, struct err *er
 
 	if (!section)
 		return err_set(err, -ENODATA, "it has no .gnu_debugdata section");
-	data = elf_file_section_data(file, section, &header);
+	data = elf_file_section_data(section, &header);
 	r = data ? decode_xz(data->d_buf, data->d_size, out) : -EBADMSG;
 	if (r < 0)
 		return err_sys(err, r, "cannot decompress its .gnu_debugdata section");

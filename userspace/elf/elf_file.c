@@ -175,11 +175,10 @@ Elf_Scn *elf_file_find_table(struct elf_file *file, uint32_t type, GElf_Shdr *re
 	return NULL;
 }
 
-Elf_Data *elf_file_section_data(struct elf_file *file, Elf_Scn *section, const GElf_Shdr *header)
+Elf_Data *elf_file_section_data(Elf_Scn *section, const GElf_Shdr *header)
 {
 	Elf_Data *data;
 
-	(void)file;
 	if (header->sh_type == SHT_NOBITS || header->sh_size > ELF_MAX_SECTION_BYTES ||
 	    (header->sh_flags & SHF_COMPRESSED))
 		return NULL;
@@ -207,7 +206,7 @@ int elf_file_debuglink(struct elf_file *file, char *ret_name, size_t size, uint3
 
 	if (!section)
 		return -ENODATA;
-	data = elf_file_section_data(file, section, &header);
+	data = elf_file_section_data(section, &header);
 	if (!data)
 		return -EBADMSG;
 	/* the name, its NUL, padding to four bytes, the checksum in the file's byte order */

@@ -38,10 +38,10 @@ int elf_file_debuglink(struct elf_file *file, char *ret_name, size_t size, uint3
 int elf_file_debugdata(struct elf_file *file, struct strbuf *out, struct err *err);
 
 /* Call FN for every function symbol (STT_FUNC, STT_GNU_IFUNC) of .symtab and .dynsym. */
-int elf_file_for_each_function(struct elf_file *file,
-			       void (*fn)(const char *name, uint64_t address, uint64_t size,
-					  void *data),
-			       void *data);
+void elf_file_for_each_function(struct elf_file *file,
+				void (*fn)(const char *name, uint64_t address, uint64_t size,
+					   void *data),
+				void *data);
 
 /* The same with what is needed to choose between names, PLT entries ("memcpy@plt") included. */
 #define ELF_PLT_SUFFIX "@plt"

@@ -24,7 +24,7 @@ Elf_Scn *elf_file_find_section(struct elf_file *file, const char *name, GElf_Shd
 Elf_Scn *elf_file_find_table(struct elf_file *file, uint32_t type, GElf_Shdr *ret_header);
 
 /* The section's bytes as they are in the file (symbols converted); NULL when not readable. */
-Elf_Data *elf_file_section_data(struct elf_file *file, Elf_Scn *section, const GElf_Shdr *header);
+Elf_Data *elf_file_section_data(Elf_Scn *section, const GElf_Shdr *header);
 
 /* A NUL-terminated string at OFFSET, or NULL. */
 const char *elf_data_string(const Elf_Data *strings, uint64_t offset);

@@ -25,8 +25,8 @@ static int open_table(struct elf_file *file, uint32_t type, struct table_view *r
 	if (!strings || !gelf_getshdr(strings, &strings_header) ||
 	    strings_header.sh_type != SHT_STRTAB)
 		return -EBADMSG;
-	ret_table->symbols = elf_file_section_data(file, section, &header);
-	ret_table->strings = elf_file_section_data(file, strings, &strings_header);
+	ret_table->symbols = elf_file_section_data(section, &header);
+	ret_table->strings = elf_file_section_data(strings, &strings_header);
 	if (!ret_table->symbols || !ret_table->strings)
 		return -EBADMSG;
 	ret_table->count =
@@ -130,16 +130,15 @@ static void visit_function(const struct elf_raw_symbol *symbol, void *data)
 	visit->fn(symbol->name, symbol->address, symbol->size, visit->data);
 }
 
-int elf_file_for_each_function(struct elf_file *file,
-			       void (*fn)(const char *name, uint64_t address, uint64_t size,
-					  void *data),
-			       void *data)
+void elf_file_for_each_function(struct elf_file *file,
+				void (*fn)(const char *name, uint64_t address, uint64_t size,
+					   void *data),
+				void *data)
 {
 	struct function_visit visit = { fn, data };
 
 	for_each_of_table(file, SHT_SYMTAB, visit_function, &visit);
 	for_each_of_table(file, SHT_DYNSYM, visit_function, &visit);
-	return 0;
 }
 
 /* Versions of the symbols of .dynsym (gABI: .gnu.version); NULL: there are none. */
@@ -151,7 +150,7 @@ static const Elf_Data *open_versions(struct elf_file *file, uint32_t type)
 	if (type != SHT_DYNSYM)
 		return NULL;
 	section = elf_file_find_table(file, SHT_GNU_versym, &header);
-	return section ? elf_file_section_data(file, section, &header) : NULL;
+	return section ? elf_file_section_data(section, &header) : NULL;
 }
 
 /* An old version, which new programs are not linked with: bit 15. */
@@ -213,8 +212,8 @@ int elf_file_soname(struct elf_file *file, char *ret_name, size_t size)
 
 	if (!strings || !gelf_getshdr(strings, &strings_header) || header.sh_entsize == 0)
 		return -ENODATA;
-	data = elf_file_section_data(file, section, &header);
-	names = elf_file_section_data(file, strings, &strings_header);
+	data = elf_file_section_data(section, &header);
+	names = elf_file_section_data(strings, &strings_header);
 	for (size_t i = 0; data && names && i < header.sh_size / header.sh_entsize; i++) {
 		const char *name;
 

@@ -58,16 +58,14 @@ struct parse_job {
 	struct image_content content;
 };
 
-int image_cache_new(struct worker_pool *pool, struct image_cache **ret_cache, struct err *err)
+struct image_cache *image_cache_new(struct worker_pool *pool)
 {
 	struct image_cache *cache = xcalloc(1, sizeof(*cache));
 
-	(void)err;
 	cache->pool = pool;
 	cache->content_limit = MAX_CONTENT_BYTES;
 	cache->parse_limit = SIZE_MAX;
-	*ret_cache = cache;
-	return 0;
+	return cache;
 }
 
 static void image_free(struct image *image)
@@ -390,13 +388,6 @@ int image_dup_fd(const struct image *image)
 uint64_t image_cache_parsed(const struct image_cache *cache)
 {
 	return cache->parsed;
-}
-
-void image_wait(struct image_cache *cache, struct image *image)
-{
-	image_load(cache, image);
-	if (image->state == IMAGE_LOADING)
-		worker_pool_drain(cache->pool);
 }
 
 /* --- what is known of an image --- */

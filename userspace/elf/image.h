@@ -26,7 +26,8 @@ enum image_state {
 struct image;
 struct image_cache;
 
-int image_cache_new(struct worker_pool *pool, struct image_cache **ret_cache, struct err *err);
+/* POOL is borrowed; NULL: what is to be parsed is not. */
+struct image_cache *image_cache_new(struct worker_pool *pool);
 void image_cache_free(struct image_cache *cache);
 DEFINE_CLEANUP(struct image_cache *, image_cache_free);
 
@@ -69,8 +70,6 @@ uint64_t image_cache_parsed(const struct image_cache *cache);
  * was parsed, or image_cache_close_idle(). -ENODATA afterwards.
  */
 int image_dup_fd(const struct image *image);
-/* Wait for the parsing to end, for tests. */
-void image_wait(struct image_cache *cache, struct image *image);
 
 const char *image_path(const struct image *image);
 const char *image_build_id(const struct image *image); /* hex, "" when none */

@@ -22,14 +22,14 @@ static Elf_Data *linked_data(struct elf_file *file, uint32_t index, GElf_Shdr *r
 
 	if (!section || !gelf_getshdr(section, ret_header))
 		return NULL;
-	return elf_file_section_data(file, section, ret_header);
+	return elf_file_section_data(section, ret_header);
 }
 
 static void read_slots(struct elf_file *file, struct plt_slots *slots)
 {
 	GElf_Shdr header, symbols_header, strings_header;
 	Elf_Scn *section = elf_file_find_section(file, ".rela.plt", &header);
-	Elf_Data *data = section ? elf_file_section_data(file, section, &header) : NULL;
+	Elf_Data *data = section ? elf_file_section_data(section, &header) : NULL;
 	Elf_Data *symbols = data ? linked_data(file, header.sh_link, &symbols_header) : NULL;
 	GElf_Rela rela;
 	GElf_Sym symbol;
@@ -74,7 +74,7 @@ static void visit_entries(struct elf_file *file, const char *section_name,
 	const size_t entry_size = 16;
 	GElf_Shdr header;
 	Elf_Scn *section = elf_file_find_section(file, section_name, &header);
-	Elf_Data *code = section ? elf_file_section_data(file, section, &header) : NULL;
+	Elf_Data *code = section ? elf_file_section_data(section, &header) : NULL;
 	char name[ELF_MAX_SYMBOL_NAME + 8];
 	uint64_t slot, value;
 

@@ -17,7 +17,7 @@
 struct jvm;
 struct jvm_table;
 
-int jvm_table_new(struct jvm_table **ret_table, struct err *err);
+struct jvm_table *jvm_table_new(void);
 void jvm_table_free(struct jvm_table *table);
 DEFINE_CLEANUP(struct jvm_table *, jvm_table_free);
 

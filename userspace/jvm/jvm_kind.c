@@ -9,26 +9,27 @@
 #include "base/foreign_file.h"
 #include "elf/elf_file.h"
 #include "jvm/layout/libjvm.h"
+#include "process/proc.h"
 
 #define MAX_MAPS_BYTES (16U << 20)
 
 /* OpenJ9's runtime: libj9vm29.so; it has a libjvm.so too, which only passes calls on. */
 #define OPENJ9_PREFIX "/libj9vm"
 
-static bool contains(const char *text, size_t len, const char *part)
-{
-	return memmem(text, len, part, strlen(part)) != NULL;
-}
-
 enum jvm_kind jvm_kind_of_maps(const char *maps, size_t len)
 {
-	if (!len)
-		return JVM_KIND_NONE;
-	if (contains(maps, len, OPENJ9_PREFIX))
-		return JVM_KIND_OPENJ9;
-	if (contains(maps, len, "/libjvm.so\n") || contains(maps, len, "/libjvm.so (deleted)\n"))
-		return JVM_KIND_HOTSPOT;
-	return JVM_KIND_NONE;
+	enum jvm_kind kind = JVM_KIND_NONE;
+	struct maps_line line;
+	ssize_t n;
+
+	for (; len && (n = proc_parse_maps_line(maps, len, &line)) > 0;
+	     maps += n, len -= (size_t)n) {
+		if (memmem(line.path, line.path_len, OPENJ9_PREFIX, strlen(OPENJ9_PREFIX)))
+			return JVM_KIND_OPENJ9;
+		if (libjvm_is_path(line.path, line.path_len))
+			kind = JVM_KIND_HOTSPOT;
+	}
+	return kind;
 }
 
 enum jvm_kind jvm_kind_of_process(uint32_t pid)

@@ -32,15 +32,13 @@ struct jvm_table {
 	uint32_t last_id;
 };
 
-int jvm_table_new(struct jvm_table **ret_table, struct err *err)
+struct jvm_table *jvm_table_new(void)
 {
 	struct jvm_table *table = xcalloc(1, sizeof(*table));
 
-	(void)err;
 	table->cache = vmstructs_cache_new();
 	table->buffer = xmalloc(CODEMAP_READ_BYTES);
-	*ret_table = table;
-	return 0;
+	return table;
 }
 
 void jvm_table_free(struct jvm_table *table)

@@ -33,7 +33,7 @@ struct attachment {
 
 /* A book that has one there already must not attach another. */
 void book_attach(struct book *book, struct attachments *to, struct attachment *attachment);
-/* From the process that it was attached to, OF. */
+/* OF is the process that it was attached to. */
 void book_detach(struct book *book, struct attachments *of, struct attachment *attachment);
 
 /* The module ends: its processes must not be asked for anything any more. */

@@ -70,7 +70,7 @@ int exec_maps_query(int fd, uint64_t *at, exec_map_fn fn, void *data)
 	}
 }
 
-static void parse_from(uint64_t from, const char *text, size_t len, exec_map_fn fn, void *data)
+void exec_maps_parse(uint64_t from, const char *text, size_t len, exec_map_fn fn, void *data)
 {
 	struct maps_line line;
 	ssize_t taken;
@@ -91,11 +91,6 @@ static void parse_from(uint64_t from, const char *text, size_t len, exec_map_fn 
 	}
 }
 
-void exec_maps_parse(const char *text, size_t len, exec_map_fn fn, void *data)
-{
-	parse_from(0, text, len, fn, data);
-}
-
 int exec_maps_read(const char *path, exec_map_fn fn, void *data)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
@@ -109,6 +104,6 @@ int exec_maps_read(const char *path, exec_map_fn fn, void *data)
 		return 0;
 	r = file_read_fd(fd, MAPS_LIMIT, &text);
 	if (r == 0)
-		parse_from(at, strbuf_str(&text), text.len, fn, data);
+		exec_maps_parse(at, strbuf_str(&text), text.len, fn, data);
 	return r;
 }

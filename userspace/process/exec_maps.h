@@ -20,10 +20,10 @@ typedef void (*exec_map_fn)(const struct mapping *m, bool writable, void *data);
 int exec_maps_read(const char *path, exec_map_fn fn, void *data);
 
 /*
- * The two ways of it, for tests. Text stops at the first malformed line. A query goes on from *AT, and leaves
- * there where it stopped: -ENOTTY on older kernels, -ENAMETOOLONG at a path that has no room.
+ * The two ways of it. Text tells of mappings that begin at FROM or later, up to the first malformed
+ * line. A query goes on from *AT, and leaves there where it stopped: -ENOTTY on older kernels, -ENAMETOOLONG at a path that has no room.
  */
-void exec_maps_parse(const char *text, size_t len, exec_map_fn fn, void *data);
+void exec_maps_parse(uint64_t from, const char *text, size_t len, exec_map_fn fn, void *data);
 int exec_maps_query(int fd, uint64_t *at, exec_map_fn fn, void *data);
 
 #endif

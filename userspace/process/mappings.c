@@ -139,11 +139,6 @@ static void add_one(const struct mapping *m, bool writable, void *data)
 	mappings_add(data, m);
 }
 
-void mappings_add_text(struct process *process, const char *text, size_t len)
-{
-	exec_maps_parse(text, len, add_one, process);
-}
-
 int mappings_read(struct process *process)
 {
 	char path[64];

@@ -20,9 +20,6 @@ struct mapping *process_find_mapping(struct process *process, uint64_t address);
 /* TO's mappings become copies of FROM's. */
 void mappings_copy(struct process *to, const struct process *from);
 
-/* For tests: add the executable lines of /proc/PID/maps text, up to the first malformed one. */
-void mappings_add_text(struct process *process, const char *text, size_t len);
-
 /* Add those that the process has now. A negative errno when it may not be read, or is gone. */
 int mappings_read(struct process *process);
 

@@ -83,14 +83,12 @@ static void set_comm(struct process *process, const char *comm)
 	memset(process->comm + len, 0, sizeof(process->comm) - len);
 }
 
-int registry_new(struct registry **ret_registry, struct err *err)
+struct registry *registry_new(void)
 {
 	struct registry *registry = xcalloc(1, sizeof(*registry));
 
-	(void)err;
 	registry->next_serial = 1;
-	*ret_registry = registry;
-	return 0;
+	return registry;
 }
 
 void registry_free(struct registry *registry)
@@ -186,12 +184,10 @@ void registry_exec(struct registry *registry, uint64_t time_ns, uint32_t pid, co
 	mappings_clear(process);
 }
 
-void registry_comm(struct registry *registry, uint64_t time_ns, uint32_t pid, uint32_t tid,
-		   const char *comm)
+void registry_comm(struct registry *registry, uint32_t pid, uint32_t tid, const char *comm)
 {
 	struct entry *entry = hmap_find_ptr(&registry->by_pid, pid);
 
-	(void)time_ns;
 	if (entry && pid == tid)
 		set_comm(&entry->process, comm);
 }

@@ -21,7 +21,7 @@
 
 struct registry;
 
-int registry_new(struct registry **ret_registry, struct err *err);
+struct registry *registry_new(void);
 void registry_free(struct registry *registry);
 DEFINE_CLEANUP(struct registry *, registry_free);
 
@@ -38,8 +38,7 @@ void registry_complete(struct registry *registry, size_t count);
 void registry_fork(struct registry *registry, uint64_t time_ns, uint32_t pid, uint32_t ppid);
 /* What was attached to the generation that ends must be detached before. */
 void registry_exec(struct registry *registry, uint64_t time_ns, uint32_t pid, const char *comm);
-void registry_comm(struct registry *registry, uint64_t time_ns, uint32_t pid, uint32_t tid,
-		   const char *comm);
+void registry_comm(struct registry *registry, uint32_t pid, uint32_t tid, const char *comm);
 /* mapping->path is copied; overlapped parts of older mappings go. */
 void registry_mmap(struct registry *registry, uint64_t time_ns, uint32_t pid,
 		   const struct mapping *mapping);

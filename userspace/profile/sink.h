@@ -84,7 +84,7 @@ struct sink_ops {
 	 */
 	int (*flush)(void *self, struct profile *profile, struct err *err);
 	bool (*wants_rotation)(const void *self, const struct profile *profile);
-	/* In place of flush(); afterwards the profile's tables are emptied, every id is void. */
+	/* Called in place of flush(). The profile's tables are emptied then, every id is void. */
 	int (*rotate)(void *self, struct profile *profile, struct err *err);
 	/* The last flush, with the run's counters. */
 	int (*end)(void *self, struct profile *profile, const struct sink_sums *sums,

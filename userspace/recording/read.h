@@ -83,12 +83,10 @@ int jfr_read_events(struct recording_reader *reader);
 uint32_t jfr_symbol_string(struct recording_reader *reader, uint64_t key);
 uint32_t jfr_text_string(struct recording_reader *reader, const struct jfr_text *text);
 
-/* An event kind by its name, made when it is new; and telling the name of one. */
+/* Telling the name of an event kind. */
 void jfr_name_event(struct recording_reader *reader, uint32_t event);
-uint32_t jfr_event_by_name(struct recording_reader *reader, uint32_t name, const char *unit);
 
-/* Thread and process of what has none. */
-uint32_t jfr_no_thread(struct recording_reader *reader);
+/* The process of what has none. */
 uint32_t jfr_no_process(struct recording_reader *reader);
 
 /* Reads one stack behind its key; returns its id in the profile. */

@@ -8,7 +8,8 @@
 
 typedef void event_fn(struct recording_reader *reader, const struct jfr_values *v, uint32_t found);
 
-uint32_t jfr_no_thread(struct recording_reader *reader)
+/* The thread of what has none. */
+static uint32_t no_thread_of(struct recording_reader *reader)
 {
 	struct profile_thread thread = { 0 };
 
@@ -29,7 +30,8 @@ void jfr_name_event(struct recording_reader *reader, uint32_t event)
 		hmap_put(&reader->events_by_name, name, event);
 }
 
-uint32_t jfr_event_by_name(struct recording_reader *reader, uint32_t name, const char *unit)
+/* An event kind by its name, made when it is new. */
+static uint32_t event_by_name(struct recording_reader *reader, uint32_t name, const char *unit)
 {
 	struct profile_event event = { .name = name };
 	uint64_t have;
@@ -72,7 +74,7 @@ static uint32_t sample_thread(struct recording_reader *reader, uint64_t key)
 {
 	uint32_t id = jfr_keymap_get(&reader->pools[JFR_POOL_THREAD], key, PROFILE_NONE);
 
-	return id != PROFILE_NONE ? id : jfr_no_thread(reader);
+	return id != PROFILE_NONE ? id : no_thread_of(reader);
 }
 
 static uint32_t sample_stack(struct recording_reader *reader, uint64_t key)
@@ -125,8 +127,8 @@ static void add_cpu_sample(struct recording_reader *reader, const struct jfr_val
 		return;
 	if (reader->cpu_event == PROFILE_NONE)
 		reader->cpu_event =
-			jfr_event_by_name(reader, profile_string(reader->profile, JFR_CPU_EVENT),
-					  reader->ours ? "nanoseconds" : "count");
+			event_by_name(reader, profile_string(reader->profile, JFR_CPU_EVENT),
+				      reader->ours ? "nanoseconds" : "count");
 	add_sample(reader, v, found, reader->cpu_event);
 }
 
@@ -136,7 +138,7 @@ static void add_event_sample(struct recording_reader *reader, const struct jfr_v
 	uint32_t name = jfr_symbol_string(reader, v->number[SAMPLE_EVENT]);
 
 	if (is_wanted(reader, profile_get_string(reader->profile, name)))
-		add_sample(reader, v, found, jfr_event_by_name(reader, name, "count"));
+		add_sample(reader, v, found, event_by_name(reader, name, "count"));
 }
 
 /* --- everything else -------------------------------------------------------------------------- */
@@ -159,8 +161,7 @@ static void add_quality(struct recording_reader *reader, const struct jfr_values
 		jfr_keymap_get(&reader->pools[JFR_POOL_PROCESS], v->number[0], PROFILE_NONE);
 	struct profile_quality q = {
 		.process = process != PROFILE_NONE ? process : jfr_no_process(reader),
-		.event =
-			jfr_event_by_name(reader, jfr_symbol_string(reader, v->number[1]), "count"),
+		.event = event_by_name(reader, jfr_symbol_string(reader, v->number[1]), "count"),
 		.samples = v->number[2],
 		.complete = v->number[3],
 		.weight = v->number[4],

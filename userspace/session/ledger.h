@@ -77,7 +77,7 @@ void ledger_count_lost(struct ledger *ledger, struct ledger_entry *entry, unsign
 		       enum wire_loss why, const struct ledger_loss *loss);
 /* A reason's name in recordings, stats and the last line. */
 const char *ledger_loss_id(enum wire_loss why);
-/* Of all reasons together. */
+/* What was lost, for all reasons together. */
 uint64_t ledger_lost(const struct ledger *ledger);
 
 /* The entry in PROFILE's tables; made there when it is not. */

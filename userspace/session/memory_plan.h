@@ -43,7 +43,7 @@ bool memory_guard_wants_room(struct memory_guard *guard, uint64_t now_ns);
 /* Give what was freed back to the kernel. */
 void memory_guard_trim(void);
 
-/* Before the first thread: how malloc() is to deal with large blocks and with freed memory. */
+/* Tells malloc() how to deal with large blocks and with freed memory; before the first thread. */
 void memory_tune_allocator(void);
 
 #endif

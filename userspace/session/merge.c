@@ -49,11 +49,6 @@ void merge_push_side(struct merge_queue *queue, const struct side_event *event)
 	push(queue, (struct merge_item){ .time_ns = event->time_ns, .side = copy });
 }
 
-void merge_push_sample(struct merge_queue *queue, const struct wire_sample *sample)
-{
-	merge_push_owned(queue, xmemdup(sample, sample->size), NULL, false);
-}
-
 struct merge_item *merge_push_owned(struct merge_queue *queue, struct wire_sample *sample,
 				    struct wire_miss *miss, bool again)
 {

@@ -44,8 +44,6 @@ void merge_release(struct merge_queue *queue);
 
 /* A copy of what a ring delivered. */
 void merge_push_side(struct merge_queue *queue, const struct side_event *event);
-/* The same of a sample, for tests. */
-void merge_push_sample(struct merge_queue *queue, const struct wire_sample *sample);
 /*
  * Takes both over (malloc'd); MISS may be NULL. AGAIN: merge_walk_again() is to try it. The item, of
  * which nothing was shown, is borrowed until the next call.

@@ -35,15 +35,13 @@ static void share_memory(struct pipeline *pipeline, const struct memory_plan *pl
 	memory_guard_init(&pipeline->guard, plan->limit_bytes, stats.map_bytes);
 }
 
-static int open_images(struct pipeline *pipeline, struct err *err)
+static struct image_cache *open_images(const struct pipeline *pipeline)
 {
-	int r = image_cache_new(pipeline->pool, &pipeline->images, err);
+	struct image_cache *images = image_cache_new(pipeline->pool);
 
-	if (r < 0)
-		return r;
-	image_cache_set_limit(pipeline->images, pipeline->plan.symbol_bytes);
-	image_cache_set_parse_limit(pipeline->images, pipeline->plan.parse_bytes);
-	return 0;
+	image_cache_set_limit(images, pipeline->plan.symbol_bytes);
+	image_cache_set_parse_limit(images, pipeline->plan.parse_bytes);
+	return images;
 }
 
 static int read_jvm(uint32_t pid, const struct mapping *libjvm, bool urgent,
@@ -55,12 +53,12 @@ static int read_jvm(uint32_t pid, const struct mapping *libjvm, bool urgent,
 	return jvm ? jvm_get_wire(jvm, urgent, ret_wire) : -ENODATA;
 }
 
-static int open_unwinder(struct pipeline *pipeline, struct err *err)
+static struct unwinder *open_unwinder(struct pipeline *pipeline)
 {
 	const struct unwind_jvm_source jvms = { read_jvm, pipeline };
 
 	return unwinder_new(&pipeline->tables.memory, pipeline->images, &jvms,
-			    pipeline->plan.file_bytes, &pipeline->unwinder, err);
+			    pipeline->plan.file_bytes);
 }
 
 int pipeline_init(struct pipeline *pipeline, struct capture *capture,
@@ -77,19 +75,14 @@ int pipeline_init(struct pipeline *pipeline, struct capture *capture,
 	share_memory(pipeline, options->plan);
 	table_link_init(&pipeline->tables, capture);
 	r = worker_pool_new(1, &pipeline->pool, err);
-	if (r == 0)
-		r = registry_new(&pipeline->registry, err);
-	if (r == 0)
-		r = open_images(pipeline, err);
-	if (r == 0)
-		r = jvm_table_new(&pipeline->jvms, err);
-	if (r == 0)
-		r = open_unwinder(pipeline, err);
-	if (r == 0)
-		pipeline->symbolizer = symbolizer_new(pipeline->images);
-	if (r == 0)
-		r = agents_new(pipeline->jvms, options->attach, &pipeline->agents, err);
-	return r;
+	if (r < 0)
+		return r;
+	pipeline->registry = registry_new();
+	pipeline->images = open_images(pipeline);
+	pipeline->jvms = jvm_table_new();
+	pipeline->unwinder = open_unwinder(pipeline);
+	pipeline->symbolizer = symbolizer_new(pipeline->images);
+	return agents_new(pipeline->jvms, options->attach, &pipeline->agents, err);
 }
 
 void pipeline_release(struct pipeline *pipeline)
@@ -284,26 +277,14 @@ static void add_figure(const char *name, const char *detail, uint64_t value, voi
 /* What BPF counted; its frames and those that were walked here become one number. */
 static void add_unwinding(struct pipeline *pipeline, const struct capture_stats *stats)
 {
-	static const struct {
-		enum wire_counter counter;
-		const char *name;
-	} figures[] = {
-		{ WIRE_COUNTER_MISSES, "unwind.misses" },
-		{ WIRE_COUNTER_MISSES_DROPPED, "unwind.misses-dropped" },
-		{ WIRE_COUNTER_ROW_FRAMES, "unwind.frames.row" },
-		{ WIRE_COUNTER_HOT_FRAMES, "unwind.frames.hot" },
-		{ WIRE_COUNTER_FP_FRAMES, "unwind.frames.frame-pointer" },
-		{ WIRE_COUNTER_JIT_FRAMES, "unwind.frames.jit" },
-		{ WIRE_COUNTER_JAVA_FRAMES, "unwind.frames.java" },
-		{ WIRE_COUNTER_JAVA_HOT_FRAMES, "unwind.frames.java-hot" },
-		{ WIRE_COUNTER_ANCHORS, "unwind.anchors" },
-		{ WIRE_COUNTER_FROZEN, "unwind.frozen" },
+	static const char *const figures[] = {
+#define WIRE_COUNTER(name, id, figure, text) figure,
+#include "wire_counters.def"
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
-		if (stats->counters[figures[i].counter])
-			add_figure(figures[i].name, "", stats->counters[figures[i].counter],
-				   pipeline);
+		if (*figures[i] && stats->counters[i])
+			add_figure(figures[i], "", stats->counters[i], pipeline);
 	if (pipeline->misses.orphans)
 		add_figure("unwind.orphans", "", pipeline->misses.orphans, pipeline);
 	unwinder_for_each_figure(pipeline->unwinder, add_figure, pipeline);

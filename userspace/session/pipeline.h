@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From ring records to the sinks: what arrives is opened early (files of short-lived processes),
- * held back until it is in order, then applied to the registry or symbolized into the profile's
+ * The way from ring records to the sinks: what arrives is opened early (files of short-lived
+ * processes), held back until it is in order, then applied to the registry or symbolized into the profile's
  * tables, and handed on. A sink that hurries is shown each sample when it arrives, too.
  */
 #ifndef HOSTPROF_SESSION_PIPELINE_H

@@ -74,7 +74,7 @@ static void registry_maps(struct pipeline *pipeline, const struct side_event *ev
 
 static void registry_renames(struct pipeline *pipeline, const struct side_event *event)
 {
-	registry_comm(pipeline->registry, event->time_ns, event->pid, event->tid, event->name);
+	registry_comm(pipeline->registry, event->pid, event->tid, event->name);
 }
 
 static void registry_execs(struct pipeline *pipeline, const struct side_event *event)

@@ -56,7 +56,7 @@ struct recorder_result {
 	uint64_t reasons[UNWIND_REASON_COUNT];
 	uint64_t late_samples;	 /* came behind the watermark */
 	uint64_t merge_stall_ns; /* waited for images */
-	/* Of who drove it; 0 from recorder_finish(). */
+	/* Who drove it sets these; recorder_finish() leaves 0. */
 	int exit_status;  /* of a command, as waitpid() gives it */
 	bool interrupted; /* by a signal */
 };

@@ -9,7 +9,7 @@
 #include "base/strbuf.h"
 #include "profile/sink.h"
 
-/* Of the schema; it grows with a change that could surprise a reader, not with more keys. */
+/* The schema's version; it grows with a change that could surprise a reader, not with more keys. */
 #define STREAM_VERSION 1
 
 /*

@@ -243,7 +243,7 @@ static void sink_finished_collapsed(void *self, const struct profile *profile,
 	put_line(stream, STREAM_SAMPLE);
 }
 
-/* Of the whole host all; else of processes that have samples, and of their children. */
+/* All are told of a whole host; else processes that have samples, and their children. */
 static bool is_told_of(struct stream *stream, const struct sink_process_event *event)
 {
 	uint64_t known;

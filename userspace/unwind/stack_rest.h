@@ -13,7 +13,7 @@
 #include "base/macros.h"
 #include "wire.h"
 
-/* Of the copy's end; with less it is not known whether the stack is the same. */
+/* So much of the copy's end is compared; less does not tell whether the stack is the same. */
 #define STACK_REST_COMPARED 512
 
 struct stack_rest;

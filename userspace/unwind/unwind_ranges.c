@@ -68,15 +68,6 @@ static void add_read(const struct mapping *m, bool writable, void *data)
 		reading->ranges->exec_pages += (m->end - m->start) >> WIRE_PAGE_SHIFT;
 }
 
-void unwind_ranges_parse(struct unwind_ranges *ranges, struct unwind_files *files, uint32_t pid,
-			 const char *text, size_t len)
-{
-	struct reading reading = { ranges, files, pid };
-
-	clear(ranges);
-	exec_maps_parse(text, len, add_read, &reading);
-}
-
 /* A process whose first thread has ended has no maps; its other threads have. */
 int unwind_ranges_read(struct unwind_ranges *ranges, struct unwind_files *files, uint32_t pid,
 		       uint32_t tid)

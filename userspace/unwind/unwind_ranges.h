@@ -20,15 +20,14 @@ struct unwind_ranges {
 
 void unwind_ranges_release(struct unwind_ranges *ranges);
 
-/* For tests: of /proc/PID/maps text, up to the first malformed line. RANGES is emptied first. */
-void unwind_ranges_parse(struct unwind_ranges *ranges, struct unwind_files *files, uint32_t pid,
-			 const char *text, size_t len);
-
-/* Of the process now: /proc/PID/maps. A negative errno when it is gone, or may not be read. */
+/*
+ * Those of the process now, by /proc/PID/maps. RANGES is emptied first. A negative errno when the
+ * process is gone, or may not be read.
+ */
 int unwind_ranges_read(struct unwind_ranges *ranges, struct unwind_files *files, uint32_t pid,
 		       uint32_t tid);
 
-/* Of the registry's mappings; exec_pages is not known (0). */
+/* Those of the registry's mappings; exec_pages is not known (0). */
 void unwind_ranges_of_process(struct unwind_ranges *ranges, struct unwind_files *files,
 			      const struct process *process);
 

@@ -11,13 +11,11 @@
 /* A read of a JVM's layout takes up to 2 ms, and samples that are finished late come in dozens. */
 #define LATE_JVM_NS (20 * NSEC_PER_MSEC)
 
-int unwinder_new(struct table_memory *memory, struct image_cache *images,
-		 const struct unwind_jvm_source *jvms, size_t file_bytes,
-		 struct unwinder **ret_unwinder, struct err *err)
+struct unwinder *unwinder_new(struct table_memory *memory, struct image_cache *images,
+			      const struct unwind_jvm_source *jvms, size_t file_bytes)
 {
 	struct unwinder *unwinder = xcalloc(1, sizeof(*unwinder));
 
-	(void)err;
 	unwinder->memory = memory;
 	unwinder->files = unwind_files_new(images, MAX_OPEN_FILES, file_bytes);
 	unwinder->spaces = unwind_spaces_new(memory, unwinder->files, &unwinder->live);
@@ -25,8 +23,7 @@ int unwinder_new(struct table_memory *memory, struct image_cache *images,
 	unwinder->pages = unwind_pages_new();
 	unwinder->rest = stack_rest_new();
 	unwinder->rows = row_store_new(memory);
-	*ret_unwinder = unwinder;
-	return 0;
+	return unwinder;
 }
 
 void unwinder_free(struct unwinder *unwinder)
@@ -78,14 +75,8 @@ static void count_frames(struct unwinder *unwinder)
 {
 	const struct unwind_cursor *c = &unwinder->walk.cursor;
 
-	unwinder->row_frames += c->row_frames;
-	unwinder->hot_frames += c->hot_frames;
-	unwinder->fp_frames += c->fp_frames;
-	unwinder->jit_frames += c->jit_frames;
-	unwinder->java_frames += c->java_frames;
-	unwinder->java_hot_frames += c->java_hot_frames;
-	unwinder->anchors += c->anchors;
-	unwinder->frozen += c->frozen;
+#define WIRE_WALK_COUNTER(name, field, figure, text) unwinder->field += c->field;
+#include "wire_counters.def"
 }
 
 /* JVM is NULL when there is none, or it is not known yet. */

@@ -23,9 +23,8 @@ struct unwinder;
  * IMAGES and MEMORY are borrowed, JVMS's data too. FILE_BYTES: what the files that are kept open for
  * their rows may take of memory.
  */
-int unwinder_new(struct table_memory *memory, struct image_cache *images,
-		 const struct unwind_jvm_source *jvms, size_t file_bytes,
-		 struct unwinder **ret_unwinder, struct err *err);
+struct unwinder *unwinder_new(struct table_memory *memory, struct image_cache *images,
+			      const struct unwind_jvm_source *jvms, size_t file_bytes);
 void unwinder_free(struct unwinder *unwinder);
 DEFINE_CLEANUP(struct unwinder *, unwinder_free);
 

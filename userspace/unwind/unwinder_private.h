@@ -13,8 +13,8 @@
 #include "unwind/walk.h"
 
 /*
- * Of walks and of the rows they want, three times in a turn. A full ring at 20,000 Hz is a quarter
- * of a second away; a page of rows takes 0.1 ms.
+ * So long go walks and the rows that they want on, three times in a turn. A full ring at 20,000 Hz
+ * is a quarter of a second away; a page of rows takes 0.1 ms.
  */
 #define BUDGET_NS (25 * NSEC_PER_MSEC)
 
@@ -37,7 +37,7 @@ struct unwinder {
 	struct walk_result result;
 	uint64_t spent_ns; /* since unwinder_grant() */
 	uint64_t at_once, late_count, unfinished, pages_made, make_ns;
-	/* Of walks here. */
+	/* What walks here did, by wire_counters.def. */
 	uint64_t row_frames, hot_frames, fp_frames, jit_frames, java_frames, java_hot_frames;
 	uint64_t anchors, frozen;
 };

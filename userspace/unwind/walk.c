@@ -60,35 +60,3 @@ uint64_t walk_missing(const struct walk *walk)
 {
 	return find_address(&walk->cursor);
 }
-
-void walk_stack(const struct walk_request *request, struct unwind_memory *memory,
-		struct walk_result *ret_result)
-{
-	struct walk walk;
-
-	ret_result->frames = 0;
-	ret_result->word_count = 0;
-	walk_begin(&walk, request, memory, ret_result);
-	walk_go_on(&walk);
-}
-
-static int read_copy(const void *data, uint64_t address, void *dst, size_t len)
-{
-	const struct walk_copy *copy = data;
-
-	for (size_t i = 0; i < copy->count; i++) {
-		const struct walk_piece *piece = &copy->pieces[i];
-
-		if (address < piece->address || address - piece->address > piece->len ||
-		    len > piece->len - (address - piece->address))
-			continue;
-		memcpy(dst, piece->data + (address - piece->address), len);
-		return 0;
-	}
-	return -EFAULT;
-}
-
-struct unwind_memory walk_memory_of_copy(const struct walk_copy *copy)
-{
-	return (struct unwind_memory){ .read = read_copy, .data = copy };
-}

@@ -41,10 +41,6 @@ struct walk_result {
 	uint64_t words[UNWIND_OUT_WORDS]; /* as in struct wire_sample, leaf first */
 };
 
-/* The whole walk, for tests and fuzzers: the product makes what is missing on the way. */
-void walk_stack(const struct walk_request *request, struct unwind_memory *memory,
-		struct walk_result *ret_result);
-
 /*
  * A step at a time, so that the caller can make rows that are missing: walk_go_on()
  * returns true when it stopped for that, at walk_missing(); false when RESULT is complete. The
@@ -61,22 +57,5 @@ void walk_begin(struct walk *walk, const struct walk_request *request, struct un
 bool walk_go_on(struct walk *walk);
 /* The address of which the rule is not known. */
 uint64_t walk_missing(const struct walk *walk);
-
-/*
- * A copy of some pieces of memory, for tests and fuzzers. Reads that are not wholly inside one
- * piece fail.
- */
-struct walk_piece {
-	uint64_t address;
-	size_t len;
-	const uint8_t *data; /* borrowed */
-};
-
-struct walk_copy {
-	const struct walk_piece *pieces; /* borrowed */
-	size_t count;
-};
-
-struct unwind_memory walk_memory_of_copy(const struct walk_copy *copy);
 
 #endif

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "own_walk.h"
+#include "heap_tables.h"
+#include "row_page.h"
 
 #include <errno.h>
 #include <string.h>
@@ -120,7 +122,7 @@ static bool make_page(struct own_walk *own, uint64_t address)
 		return false;
 	key = (struct wire_page_key){ file->number,
 				      (uint32_t)((address - range->bias) >> WIRE_PAGE_SHIFT) };
-	if (row_store_has(own->store, &key))
+	if (row_page_is_there(own->store, &key))
 		return false;
 	r = cfi_file_page(file->cfi, address - range->bias, &rows, &err);
 	if (r == 0)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "live_walk.h"
+#include "heap_tables.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,10 +63,9 @@ int live_walk_new(uint32_t pid, const struct wire_jvm *jvm, struct live_walk **r
 	if (walk->memory_fd < 0)
 		return -errno;
 	r = worker_pool_new(1, &walk->pool, &err);
-	if (r == 0)
-		r = image_cache_new(walk->pool, &walk->images, &err);
 	if (r < 0)
 		return r;
+	walk->images = image_cache_new(walk->pool);
 	walk->files = unwind_files_new(walk->images, MAX_FILES, FILE_BYTES);
 	walk->memory = table_memory_new_heap(BLOCKS, RULES, 16);
 	walk->store = row_store_new(walk->memory);

@@ -2,6 +2,7 @@
 /* A leaf's caller by the bytes around pc: where its return address and its frame pointer are taken from. */
 #include "test.h"
 
+#include "walk_copy.h"
 #include "walk_world.h"
 
 #define RETURN_TO 0x9876543210ULL

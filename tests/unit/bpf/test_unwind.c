@@ -4,6 +4,7 @@
 
 #include "base/macros.h"
 #include "recorded_stack.h"
+#include "walk_copy.h"
 
 #ifndef TEST_DATA
 #define TEST_DATA "tests/data"

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/macros.h"
 #include "recorded_stack.h"
+#include "walk_copy.h"
 
 #ifndef TEST_DATA
 #define TEST_DATA "tests/data"

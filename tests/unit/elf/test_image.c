@@ -17,9 +17,8 @@ static void own_file_by_its_mapping(void **state)
 	struct file_key key;
 	struct elf_symbol symbol;
 	uint64_t address, start, limit, offset;
-	struct err err;
 
-	registry_new(&registry, &err);
+	registry = registry_new();
 	mapping = process_find_mapping(registry_get(registry, (uint32_t)getpid(), 0),
 				       (uintptr_t)image_test_local);
 	key = (struct file_key){ mapping->key.major, mapping->key.minor, mapping->key.inode, 0 };
@@ -27,7 +26,7 @@ static void own_file_by_its_mapping(void **state)
 				 mapping->path);
 	assert_int_equal(image_state(image), IMAGE_NEW);
 	image_load(f->cache, image);
-	image_wait(f->cache, image);
+	wait_for(f, image);
 	assert_int_equal(image_state(image), IMAGE_READY);
 	assert_string_equal(image_failure(image), "");
 	assert_true(image_offset_to_address(
@@ -52,15 +51,14 @@ static void libc_has_names_and_a_build_id(void **state)
 	struct image *image;
 	struct elf_symbol symbol;
 	uint64_t address;
-	struct err err;
 
-	registry_new(&registry, &err);
+	registry = registry_new();
 	mapping = process_find_mapping(registry_get(registry, (uint32_t)getpid(), 0),
 				       (uintptr_t)hsearch_r);
 	key = (struct file_key){ mapping->key.major, mapping->key.minor, mapping->key.inode, 0 };
 	image = image_cache_open(f->cache, &key, (uint32_t)getpid(), mapping->start, mapping->end,
 				 mapping->path);
-	image_wait(f->cache, image);
+	wait_for(f, image);
 	assert_true(image_offset_to_address(
 		image, (uintptr_t)hsearch_r - mapping->start + mapping->pgoff, &address));
 	assert_true(image_find_symbol(image, address, &symbol));
@@ -223,7 +221,7 @@ static void a_file_that_is_gone(void **state)
 	assert_string_equal(image_failure(image),
 			    "cannot read /no/such/program: it was gone before it could be opened");
 	image_load(f->cache, image);
-	image_wait(f->cache, image);
+	wait_for(f, image);
 	assert_int_equal(image_state(image), IMAGE_FAILED);
 	assert_false(image_find_symbol(image, 0x1000, &symbol));
 	assert_string_equal(image_build_id(image), "");
@@ -268,7 +266,7 @@ static void what_is_no_elf_file(void **state)
 
 	assert_true(run(f, "echo 'JIT code without a format' >jit"));
 	image = open_named(f, "jit");
-	image_wait(f->cache, image);
+	wait_for(f, image);
 	assert_int_equal(image_state(image), IMAGE_READY);
 	assert_false(image_offset_to_address(image, 0, &address));
 }
@@ -280,7 +278,7 @@ static void a_broken_elf_file(void **state)
 
 	assert_true(run(f, "printf '\\177ELF garbage' >broken"));
 	image = open_named(f, "broken");
-	image_wait(f->cache, image);
+	wait_for(f, image);
 	assert_int_equal(image_state(image), IMAGE_FAILED);
 	assert_non_null(strstr(image_failure(image), "/broken: not an ELF file"));
 }
@@ -294,7 +292,6 @@ static void a_deleted_program_of_a_live_process(void **state)
 	struct mapping *mapping, *text = NULL;
 	struct image *image;
 	struct file_key key;
-	struct err err;
 	char path[128];
 	pid_t child;
 
@@ -305,11 +302,11 @@ static void a_deleted_program_of_a_live_process(void **state)
 		execl(path, "prog", "30", NULL);
 		_exit(1);
 	}
-	registry_new(&registry, &err);
+	registry = registry_new();
 	for (int i = 0; i < 500 && !text; i++) {
 		usleep(2000);
 		registry_free(registry);
-		registry_new(&registry, &err);
+		registry = registry_new();
 		process = registry_get(registry, (uint32_t)child, 0);
 		vec_for_each (mapping, &process->mappings)
 			if (strcmp(mapping->path, path) == 0)
@@ -322,7 +319,7 @@ static void a_deleted_program_of_a_live_process(void **state)
 	image = image_cache_open(f->cache, &key, (uint32_t)child, text->start, text->end, path);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	image_wait(f->cache, image);
+	wait_for(f, image);
 	assert_string_equal(image_failure(image), "");
 	assert_int_equal(image_state(image), IMAGE_READY);
 	registry_free(registry);

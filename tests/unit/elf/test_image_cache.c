@@ -10,11 +10,13 @@
 static int setup_cache(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	struct err err;
 
 	*state = f;
 	strcpy(f->dir, "/tmp/hostprof-image-XXXXXX");
-	return mkdtemp(f->dir) ? image_cache_new(NULL, &f->cache, &err) : -1;
+	if (!mkdtemp(f->dir))
+		return -1;
+	f->cache = image_cache_new(NULL);
+	return 0;
 }
 
 static void write_named(const struct fixture *f, const char *name, const void *data, size_t len)
@@ -330,7 +332,7 @@ static void the_end_waits(void **state)
 		struct err err;
 
 		assert_int_equal(worker_pool_new(1, &pool, &err), 0);
-		assert_int_equal(image_cache_new(pool, &cache, &err), 0);
+		cache = image_cache_new(pool);
 		worker_pool_submit(pool, &before.job);
 		for (int i = 0; i < 2; i++) {
 			struct image *image;

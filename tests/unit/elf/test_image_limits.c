@@ -107,7 +107,7 @@ static void large_symbols_are_left_out(void **state)
 	image_cache_set_parse_limit(f->cache, 1000);
 	copy_self(f, "prog");
 	image = open_named(f, "prog");
-	image_wait(f->cache, image);
+	wait_for(f, image);
 	assert_int_equal(image_state(image), IMAGE_READY);
 	assert_false(image_find_symbol(image, f->local_address, &symbol));
 	assert_int_equal(strlen(image_build_id(image)), 40);
@@ -148,7 +148,7 @@ static void descriptor_is_shared(void **state)
 	assert_true(run(f, "rm prog"));
 	fd = image_dup_fd(image);
 	assert_true(fd >= 0);
-	image_wait(f->cache, image);
+	wait_for(f, image);
 	assert_int_equal(image_dup_fd(image), -ENODATA);
 	assert_int_equal(pread(fd, magic, 4, 0), 4);
 	assert_memory_equal(magic, "\177ELF", 4);

@@ -3,6 +3,7 @@
  * Thousands of random operations on small tables, where pages are evicted all the time, against a
  * plain array: what is found is what was put last, and the store's figures fit.
  */
+#include "row_page.h"
 #include "rows_fixture.h"
 
 #include <inttypes.h>
@@ -40,7 +41,7 @@ static void check_offset(struct model *m, uint32_t file, uint32_t page, uint32_t
 		view_find(&m->view, file, (uint64_t)page << WIRE_PAGE_SHIFT | offset, &rule);
 	uint32_t row;
 
-	assert_int_equal(row_store_has(m->view.store, &key), found == UNWIND_FOUND);
+	assert_int_equal(row_page_is_there(m->view.store, &key), found == UNWIND_FOUND);
 	if (found != UNWIND_FOUND) {
 		assert_int_equal(found, UNWIND_ABSENT);
 		m->absent++;
@@ -61,7 +62,7 @@ static void put_random(struct model *m, uint32_t file, uint32_t page)
 	p->count = 1 + random_below(m, random_below(m, 8) ? 60 : 500);
 	p->first = random_below(m, 6 * m->view.memory->rule_count);
 	assert_int_equal(put_page(&m->view, file, page, p->count, p->step, p->first), 0);
-	assert_true(row_store_has(m->view.store, &key));
+	assert_true(row_page_is_there(m->view.store, &key));
 }
 
 static void act(struct model *m)

@@ -42,7 +42,7 @@ static void records_come_as_they_were_written(void **state)
 		}
 	}
 	assert_int_equal(seen, next - 1);
-	assert_int_equal(a->ring.header->data_head, next - 1);
+	assert_int_equal(a->ring.header->records, next - 1);
 	assert_int_equal(a->ring.header->dropped, 0);
 	records_close(&r);
 	fake_drop(a);

@@ -25,7 +25,7 @@ static int print_text(int fd, struct strbuf *out)
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	int r = file_read_fd(fd, 64UL << 20, &text);
 
-	exec_maps_parse(strbuf_str(&text), text.len, print_one, out);
+	exec_maps_parse(0, strbuf_str(&text), text.len, print_one, out);
 	return r;
 }
 
@@ -57,7 +57,7 @@ static void the_text(void **state)
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 
 	(void)state;
-	exec_maps_parse(text, strlen(text), print_one, &out);
+	exec_maps_parse(0, text, strlen(text), print_one, &out);
 	assert_string_equal(strbuf_str(&out), "2000-3000 - 1000 8:1 5 '/bin/x\ny'\n"
 					      "3000-4000 w 0 0:0 0 ''\n");
 }

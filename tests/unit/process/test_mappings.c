@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "maps_text.h"
 #include "process/mappings.h"
 #include "process/proc.h"
 

@@ -24,10 +24,10 @@ struct fixture {
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	struct err err;
 
 	*state = f;
-	return registry_new(&f->registry, &err);
+	f->registry = registry_new();
+	return 0;
 }
 
 static int teardown(void **state)
@@ -117,9 +117,9 @@ static void only_the_main_thread_names_the_process(void **state)
 	struct registry *registry = ((struct fixture *)*state)->registry;
 
 	registry_exec(registry, 1, PID_A, "main");
-	registry_comm(registry, 2, PID_A, PID_A + 5, "worker");
+	registry_comm(registry, PID_A, PID_A + 5, "worker");
 	assert_string_equal(registry_find(registry, PID_A)->comm, "main");
-	registry_comm(registry, 3, PID_A, PID_A, "a name that is too long");
+	registry_comm(registry, PID_A, PID_A, "a name that is too long");
 	assert_string_equal(registry_find(registry, PID_A)->comm, "a name that is ");
 }
 

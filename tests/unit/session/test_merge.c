@@ -12,7 +12,7 @@ static void push_sample(struct merge_queue *queue, uint64_t time_ns, uint32_t ti
 {
 	struct wire_sample sample = { .size = sizeof(sample), .time_ns = time_ns, .tid = tid };
 
-	merge_push_sample(queue, &sample);
+	merge_push_owned(queue, xmemdup(&sample, sample.size), NULL, false);
 }
 
 static void push_side(struct merge_queue *queue, uint64_t time_ns, const char *name)
@@ -77,7 +77,7 @@ static void test_released(void **state)
 	large->size = 4096;
 	for (uint64_t i = 0; i < 100; i++) {
 		large->time_ns = i;
-		merge_push_sample(&queue, large);
+		merge_push_owned(&queue, xmemdup(large, large->size), NULL, false);
 	}
 	assert_int_equal(queue.bytes, 100 * 4096);
 	merge_release(&queue);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "heap_tables.h"
 #include "session/pipeline_apply.h"
 #include "session/pipeline_arrive.h"
 
@@ -64,6 +65,11 @@ static void make_sample(struct fixture *f)
 	f->sample.words[0] = (uintptr_t)make_sample | WIRE_FRAME_EXACT;
 }
 
+static void push_sample(struct fixture *f)
+{
+	merge_push_owned(&f->pipeline.queue, xmemdup(&f->sample, f->sample.size), NULL, false);
+}
+
 static int read_no_jvm(uint32_t pid, const struct mapping *libjvm, bool urgent,
 		       struct wire_jvm *ret_wire, void *data)
 {
@@ -89,14 +95,13 @@ static int setup(void **state)
 	pipeline->plan.queue_bytes = 1 << 20;
 	profile_init(&pipeline->profile);
 	ledger_init(&pipeline->ledger);
-	if (worker_pool_new(1, &pipeline->pool, &err) < 0 ||
-	    registry_new(&pipeline->registry, &err) < 0 ||
-	    image_cache_new(pipeline->pool, &pipeline->images, &err) < 0 ||
-	    jvm_table_new(&pipeline->jvms, &err) < 0 ||
-	    unwinder_new(f->memory, pipeline->images, &no_jvms, 1 << 20, &pipeline->unwinder,
-			 &err) < 0)
+	if (worker_pool_new(1, &pipeline->pool, &err) < 0)
 		return -1;
+	pipeline->registry = registry_new();
+	pipeline->images = image_cache_new(pipeline->pool);
+	pipeline->jvms = jvm_table_new();
 	pipeline->symbolizer = symbolizer_new(pipeline->images);
+	pipeline->unwinder = unwinder_new(f->memory, pipeline->images, &no_jvms, 1 << 20);
 	pipeline->event_ids[0] = profile_event(&pipeline->profile, &(struct profile_event){ 0 });
 	make_sample(f);
 	return 0;
@@ -125,7 +130,7 @@ static void a_sample_waits_for_its_files(void **state)
 	struct fixture *f = *state;
 	struct pipeline *pipeline = &f->pipeline;
 
-	merge_push_sample(&pipeline->queue, &f->sample);
+	push_sample(f);
 	assert_false(pipeline_apply_until(pipeline, UINT64_MAX));
 	worker_pool_drain(pipeline->pool);
 	assert_true(pipeline_apply_until(pipeline, UINT64_MAX));
@@ -140,7 +145,7 @@ static void a_dead_file_system_stops_nothing(void **state)
 
 	block_worker(f);
 	for (int i = 0; i < 3; i++)
-		merge_push_sample(&pipeline->queue, &f->sample);
+		push_sample(f);
 	assert_false(pipeline_apply_until(pipeline, UINT64_MAX));
 	pipeline->stalled_since_ns -= 10 * NSEC_PER_SEC;
 	/* One has waited for all. */
@@ -151,7 +156,7 @@ static void a_dead_file_system_stops_nothing(void **state)
 	/* The file system is back. */
 	close(f->go_fd);
 	worker_pool_drain(pipeline->pool);
-	merge_push_sample(&pipeline->queue, &f->sample);
+	push_sample(f);
 	assert_true(pipeline_apply_until(pipeline, UINT64_MAX));
 	assert_string_equal(name_of(f, 3), "make_sample");
 }
@@ -162,7 +167,7 @@ static void a_full_queue_does_not_wait(void **state)
 	struct pipeline *pipeline = &f->pipeline;
 
 	block_worker(f);
-	merge_push_sample(&pipeline->queue, &f->sample);
+	push_sample(f);
 	pipeline->queue.bytes += pipeline->plan.queue_bytes;
 	assert_true(pipeline_apply_until(pipeline, UINT64_MAX));
 	assert_int_equal(pipeline->profile.samples.len, 1);

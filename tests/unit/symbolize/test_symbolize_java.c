@@ -128,14 +128,13 @@ struct fixture {
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	struct err err;
 
 	has_code_map = true;
 	outside_reads = 0;
 	*state = f;
 	profile_init(&f->profile);
-	image_cache_new(NULL, &f->images, &err);
-	registry_new(&f->registry, &err);
+	f->images = image_cache_new(NULL);
+	f->registry = registry_new();
 	f->symbolizer = symbolizer_new(f->images);
 	registry_exec(f->registry, 1, 5000001, "java");
 	f->process = registry_find(f->registry, 5000001);

@@ -33,9 +33,10 @@ static int setup(void **state)
 
 	*state = f;
 	profile_init(&f->profile);
-	if (worker_pool_new(1, &f->pool, &err) < 0 ||
-	    image_cache_new(f->pool, &f->images, &err) < 0 || registry_new(&f->registry, &err) < 0)
+	if (worker_pool_new(1, &f->pool, &err) < 0)
 		return -1;
+	f->images = image_cache_new(f->pool);
+	f->registry = registry_new();
 	f->symbolizer = symbolizer_new(f->images);
 	f->self = registry_get(f->registry, (uint32_t)getpid(), clock_now_ns());
 	f->sample.size = sizeof(struct wire_sample);

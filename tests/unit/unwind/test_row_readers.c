@@ -3,6 +3,7 @@
  * A thread that looks up rules all the time while pages are evicted and put: it finds the rule of
  * its address or none, never another one or parts of two. Each rule tells whose it is.
  */
+#include "heap_tables.h"
 #include "rows_fixture.h"
 
 #include <inttypes.h>

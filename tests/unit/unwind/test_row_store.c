@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rows that are put are found by the step functions' own look-up; what was given up is not. */
+#include "row_page.h"
 #include "rows_fixture.h"
 
 static struct row_store_stats stats_of(const struct rows_view *view)
@@ -15,7 +16,7 @@ static bool has_page(const struct rows_view *view, uint32_t file, uint32_t page)
 	struct wire_page_key key = { file, page };
 	bool seen = view_find_page(&key, view) != NULL;
 
-	assert_int_equal(row_store_has(view->store, &key), seen);
+	assert_int_equal(row_page_is_there(view->store, &key), seen);
 	return seen;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "heap_tables.h"
 #include "unwind/find.h"
 #include "unwind/tables/space_store.h"
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "heap_tables.h"
 #include "unwind/tables/table_memory.h"
 
 static void test_pages(void **state)

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "base/file.h"
+#include "maps_text.h"
 #include "process/mappings.h"
 #include "unwind/unwind_files.h"
 
@@ -54,12 +55,12 @@ static int setup(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 	_cleanup_close_ int fd = open_copy();
 	const struct mapping *mine;
-	struct err err;
 	void *copy;
 
 	*state = f;
 	f->process.pid = (uint32_t)getpid();
-	if (fd < 0 || image_cache_new(NULL, &f->images, &err) < 0 || read_mappings(&f->process) < 0)
+	f->images = image_cache_new(NULL);
+	if (fd < 0 || read_mappings(&f->process) < 0)
 		return -1;
 	f->files = unwind_files_new(f->images, 16, SIZE_MAX);
 	mine = process_find_mapping(&f->process, (uintptr_t)setup);

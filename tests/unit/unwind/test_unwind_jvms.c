@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fake_clock.h"
+#include "heap_tables.h"
 #include "heap_use.h"
 #include "unwind/unwind_jvms.h"
 

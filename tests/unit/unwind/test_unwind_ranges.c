@@ -13,7 +13,7 @@
 
 #include "base/file.h"
 #include "process/proc.h"
-#include "unwind/unwind_ranges.h"
+#include "unwind/unwind_ranges.c"
 
 struct fixture {
 	struct image_cache *images;
@@ -24,11 +24,9 @@ struct fixture {
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	struct err err;
 
 	*state = f;
-	if (image_cache_new(NULL, &f->images, &err) < 0)
-		return -1;
+	f->images = image_cache_new(NULL);
 	f->files = unwind_files_new(f->images, 16, SIZE_MAX);
 	return 0;
 }
@@ -46,7 +44,10 @@ static int teardown(void **state)
 
 static void parse(struct fixture *f, const char *text)
 {
-	unwind_ranges_parse(&f->ranges, f->files, (uint32_t)getpid(), text, strlen(text));
+	struct reading reading = { &f->ranges, f->files, (uint32_t)getpid() };
+
+	clear(&f->ranges);
+	exec_maps_parse(0, text, strlen(text), add_read, &reading);
 }
 
 /* Code without a file, of whatever origin, is one kind; neighbours are one range. */

@@ -68,13 +68,6 @@ static void tell_all(unsigned int count, exec_map_fn fn, void *data)
 		tell(&(struct made){ .start = 2 * i * PAGE, .end = (2 * i + 1) * PAGE }, fn, data);
 }
 
-void exec_maps_parse(const char *text, size_t len, exec_map_fn fn, void *data)
-{
-	assert_string_equal(text, "text");
-	assert_int_equal(len, 4);
-	tell_all(f.count, fn, data);
-}
-
 int exec_maps_read(const char *path, exec_map_fn fn, void *data)
 {
 	bool of_task = strstr(path, "task") != NULL;
@@ -100,11 +93,6 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void parse(void)
-{
-	unwind_ranges_parse(&f.ranges, (struct unwind_files *)&f, 77, "text", 4);
-}
-
 static int read_of(uint32_t tid)
 {
 	f.asked[0] = '\0';
@@ -117,7 +105,7 @@ static size_t joined(struct made first, struct made second)
 	f.made[0] = first;
 	f.made[1] = second;
 	f.count = 2;
-	parse();
+	read_of(0);
 	return f.ranges.v.len;
 }
 
@@ -160,7 +148,7 @@ static void executable_pages_are_counted(void **state)
 	assert_int_equal(f.ranges.exec_pages, 5);
 	/* Not those of the list before. */
 	f.count = 0;
-	parse();
+	read_of(0);
 	assert_int_equal(f.ranges.exec_pages, 0);
 	assert_int_equal(f.ranges.v.len, 0);
 }
@@ -194,7 +182,7 @@ static void there_is_a_limit(void **state)
 {
 	(void)state;
 	f.many = UNWIND_MAX_RANGES + 10;
-	parse();
+	read_of(0);
 	assert_int_equal(f.ranges.v.len, UNWIND_MAX_RANGES);
 	assert_int_equal(f.ranges.v.items[0].start, 2 * PAGE);
 }
@@ -287,7 +275,7 @@ static void an_address_is_found(void **state)
 {
 	(void)state;
 	f.many = 7; /* 2000-3000, 4000-5000, … */
-	parse();
+	read_of(0);
 	for (uint64_t page = 0; page < 20; page++) {
 		bool is_there = page >= 2 && page <= 14 && page % 2 == 0;
 		const struct wire_range *first = unwind_ranges_find(&f.ranges, page * PAGE);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "heap_tables.h"
 #include "unwind/unwind_spaces.h"
 
 struct fixture {
@@ -21,12 +22,10 @@ struct fixture {
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	struct err err;
 
 	*state = f;
 	f->memory = table_memory_new_heap(16, 16, 4096);
-	if (image_cache_new(NULL, &f->images, &err) < 0)
-		return -1;
+	f->images = image_cache_new(NULL);
 	f->files = unwind_files_new(f->images, 16, SIZE_MAX);
 	f->spaces = unwind_spaces_new(f->memory, f->files, &f->live);
 	f->now_ns = clock_now_ns();

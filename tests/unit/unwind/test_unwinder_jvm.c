@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A sample in code without a file of a process that maps HotSpot's library. */
+#include "heap_tables.h"
 #include "unwinder_fixture.h"
 
 #include <fcntl.h>

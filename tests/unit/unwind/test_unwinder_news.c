@@ -263,7 +263,6 @@ static int set_up(void **state)
 {
 	static struct table_memory memory;
 	const struct unwind_jvm_source jvms = { 0 };
-	struct err err;
 
 	(void)state;
 	memset(&f, 0, sizeof(f));
@@ -271,7 +270,8 @@ static int set_up(void **state)
 	f.sample = (struct wire_sample){ .size = sizeof(f.sample),
 					 .tgid = PID + 4,
 					 .time_ns = fake_begun_ns };
-	return unwinder_new(&memory, PART(image_cache), &jvms, 77, &f.unwinder, &err);
+	f.unwinder = unwinder_new(&memory, PART(image_cache), &jvms, 77);
+	return 0;
 }
 
 static int tear_down(void **state)

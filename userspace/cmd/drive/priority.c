@@ -32,7 +32,7 @@ static int set_policy(pid_t tid, int policy)
 	return sched_setscheduler(tid, policy | SCHED_RESET_ON_FORK, &param);
 }
 
-/* Of any thread. */
+/* Runs in any thread. */
 static void on_too_long(int signo)
 {
 	(void)signo;

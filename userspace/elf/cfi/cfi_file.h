@@ -27,7 +27,7 @@ int cfi_file_open_memory(const void *data, size_t len, struct cfi_file **ret_fil
 void cfi_file_close(struct cfi_file *file);
 DEFINE_CLEANUP(struct cfi_file *, cfi_file_close);
 
-/* Of its content: the build id in hex; "" when it has none. */
+/* What names its content: the build id in hex; "" when it has none. */
 const char *cfi_file_build_id(const struct cfi_file *file);
 
 /*

@@ -16,7 +16,7 @@
 #define MAP_MAX_RETRY_NS (10 * NSEC_PER_SEC)
 /* A profile does not wait longer for the code maps of its JVMs. */
 #define BUSY_LIMIT_NS (5 * NSEC_PER_SEC)
-/* Of JVMs that are gone; a host may start thousands. */
+/* So many are kept of JVMs that are gone; a host may start thousands. */
 #define MAX_PAST_FAILURES 100
 /* One JVM that does not answer must not keep the others waiting. */
 #define ATTACH_THREADS 4
@@ -54,7 +54,7 @@ struct agents {
 	struct jvm_table *jvms;
 	struct worker_pool *pool; /* owned; attaches wait for JVMs. NULL: none is attached */
 	struct book book;	  /* struct agent, owned; of processes that live */
-	/* Of those that are gone. */
+	/* What is kept of those that are gone. */
 	uint32_t past_jvms, past_with_agent;
 	VEC(struct past_failure) past_failures;
 	uint32_t attaching;

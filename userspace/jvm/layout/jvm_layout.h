@@ -69,7 +69,7 @@ struct jvm_layout {
 	 */
 	bool provisional;
 
-	/* Of a Symbol's first 8 bytes those that never change; see WIRE_CLASS_IDENTITY. */
+	/* The bits of a Symbol's first 8 bytes that never change; see WIRE_CLASS_IDENTITY. */
 	uint64_t symbol_mask;
 
 	/* What UNSIGNED5 subtracts from every byte: 0 before JDK 20, then 1. */

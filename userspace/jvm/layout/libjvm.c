@@ -15,21 +15,15 @@
 #define MAX_MAPS_BYTES (16U << 20)
 #define PAGE_MASK      4095ULL
 
-static const char deleted[] = " (deleted)";
-
-bool libjvm_path_has_name(const char *path, size_t len, const char *name)
-{
-	size_t name_len = strlen(name), suffix = sizeof(deleted) - 1;
-
-	if (len > suffix && !memcmp(path + len - suffix, deleted, suffix))
-		len -= suffix;
-	return len > name_len && path[len - name_len - 1] == '/' &&
-	       !memcmp(path + len - name_len, name, name_len);
-}
+static const char name[] = "/libjvm.so", deleted[] = " (deleted)";
 
 bool libjvm_is_path(const char *path, size_t len)
 {
-	return libjvm_path_has_name(path, len, "libjvm.so");
+	size_t name_len = sizeof(name) - 1, suffix = sizeof(deleted) - 1;
+
+	if (len > suffix && !memcmp(path + len - suffix, deleted, suffix))
+		len -= suffix;
+	return len >= name_len && !memcmp(path + len - name_len, name, name_len);
 }
 
 const struct mapping *libjvm_find_mapping(const struct process *process)

@@ -37,7 +37,4 @@ bool libjvm_is_path(const char *path, size_t len);
 /* Its first mapping in PROCESS, borrowed; NULL: there is none. */
 const struct mapping *libjvm_find_mapping(const struct process *process);
 
-/* Does the last component of PATH equal NAME, " (deleted)" aside? */
-bool libjvm_path_has_name(const char *path, size_t len, const char *name);
-
 #endif

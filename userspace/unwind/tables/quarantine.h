@@ -14,7 +14,7 @@
 #include "base/macros.h"
 #include "unwind/tables/table_memory.h"
 
-/* Of something that is given up now. */
+/* When something begins to wait that is given up now. */
 static inline uint64_t quarantine_begin(uint64_t now_ns)
 {
 	uint64_t clock_ns = clock_now_ns();

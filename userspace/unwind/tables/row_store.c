@@ -297,11 +297,6 @@ int row_store_put(struct row_store *store, const struct wire_page_key *key,
 	return ret;
 }
 
-bool row_store_has(const struct row_store *store, const struct wire_page_key *key)
-{
-	return page_index_find(&store->pages, key) != NULL;
-}
-
 void row_store_drop_file(struct row_store *store, uint32_t file, uint64_t now_ns)
 {
 	if (!file)

@@ -30,8 +30,6 @@ DEFINE_CLEANUP(struct row_store *, row_store_free);
  */
 int row_store_put(struct row_store *store, const struct wire_page_key *key,
 		  const struct cfi_row *rows, size_t count, uint64_t now_ns);
-/* For tests and tools: is it published? */
-bool row_store_has(const struct row_store *store, const struct wire_page_key *key);
 /* Give up all pages of a file. */
 void row_store_drop_file(struct row_store *store, uint32_t file, uint64_t now_ns);
 

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/macros.h"
 #include "unwind/tables/table_memory.h"
 
 struct space_store;
@@ -40,7 +41,7 @@ struct space_content {
 int space_store_put(struct space_store *store, const struct space_identity *id,
 		    const struct space_content *content, uint64_t now_ns);
 
-/* Of what is published for ID, a fork's copy included. -ENOENT: nothing is. */
+/* Sets it in what is published for ID, a fork's copy included. -ENOENT: nothing is. */
 int space_store_set_jvm(struct space_store *store, const struct space_identity *id, uint32_t jvm);
 
 /* The process is gone. */

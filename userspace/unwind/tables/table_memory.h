@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where the unwind tables lie: arrays that are BPF maps mapped into this process, and hash maps
- * that are written through functions. Tests and replays use arrays of their own
- * (table_memory_new_heap()). One writer, any number of readers that may be in the middle.
+ * that are written through functions. Tests and replays use arrays of their own. One writer, any
+ * number of readers that may be in the middle.
  */
 #ifndef HOSTPROF_UNWIND_TABLES_TABLE_MEMORY_H
 #define HOSTPROF_UNWIND_TABLES_TABLE_MEMORY_H
 
 #include <stdint.h>
 
-#include "base/macros.h"
 #include "wire.h"
 
 /* A walk has a budget of 200 us; this is a hundred times as long. */
@@ -32,15 +31,5 @@ struct table_memory {
 	uint32_t page_limit, space_limit; /* entries that the hash maps take */
 	void *data;
 };
-
-/* Tables in this process's own memory, of the given sizes. */
-struct table_memory *table_memory_new_heap(uint32_t blocks, uint32_t rules, uint32_t ranges);
-void table_memory_free_heap(struct table_memory *memory);
-DEFINE_CLEANUP(struct table_memory *, table_memory_free_heap);
-
-/* What was set there; NULL, 0: nothing. */
-const struct wire_jvm *table_memory_heap_jvm(const struct table_memory *memory, uint32_t serial);
-uint64_t table_memory_heap_far_blob(const struct table_memory *memory,
-				    const struct wire_far_key *key);
 
 #endif

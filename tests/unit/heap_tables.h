@@ -1,9 +1,12 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "unwind/tables/table_memory.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Unwind tables in this process's own memory, for tests, fuzzers and tools. */
+#ifndef HOSTPROF_TESTS_HEAP_TABLES_H
+#define HOSTPROF_TESTS_HEAP_TABLES_H
 
 #include <errno.h>
 
 #include "base/hmap.h"
+#include "unwind/tables/table_memory.h"
 
 struct heap_tables {
 	struct table_memory memory;
@@ -13,7 +16,8 @@ struct heap_tables {
 	struct hmap blobs;  /* segment -> blob, of any JVM */
 };
 
-static int heap_set_page(const struct wire_page_key *key, const struct wire_page *value, void *data)
+static inline int heap_set_page(const struct wire_page_key *key, const struct wire_page *value,
+				void *data)
 {
 	struct heap_tables *heap = data;
 	uint64_t number = (uint64_t)key->file << 32 | key->page, old;
@@ -26,13 +30,13 @@ static int heap_set_page(const struct wire_page_key *key, const struct wire_page
 	return 0;
 }
 
-static int heap_delete_space(struct heap_tables *heap, uint32_t tgid)
+static inline int heap_delete_space(struct heap_tables *heap, uint32_t tgid)
 {
 	free(hmap_find_ptr(&heap->spaces, tgid));
 	return hmap_remove(&heap->spaces, tgid) ? 0 : -ENOENT;
 }
 
-static int heap_set_space(uint32_t tgid, const struct wire_space *value, void *data)
+static inline int heap_set_space(uint32_t tgid, const struct wire_space *value, void *data)
 {
 	struct heap_tables *heap = data;
 	struct wire_space *space;
@@ -50,7 +54,7 @@ static int heap_set_space(uint32_t tgid, const struct wire_space *value, void *d
 	return 0;
 }
 
-static int heap_get_space(uint32_t tgid, struct wire_space *ret_value, void *data)
+static inline int heap_get_space(uint32_t tgid, struct wire_space *ret_value, void *data)
 {
 	const struct heap_tables *heap = data;
 	const struct wire_space *space = hmap_find_ptr(&heap->spaces, tgid);
@@ -61,7 +65,7 @@ static int heap_get_space(uint32_t tgid, struct wire_space *ret_value, void *dat
 	return 0;
 }
 
-static int heap_set_jvm(uint32_t serial, const struct wire_jvm *value, void *data)
+static inline int heap_set_jvm(uint32_t serial, const struct wire_jvm *value, void *data)
 {
 	struct heap_tables *heap = data;
 
@@ -72,7 +76,7 @@ static int heap_set_jvm(uint32_t serial, const struct wire_jvm *value, void *dat
 	return 0;
 }
 
-static int heap_set_far_blob(const struct wire_far_key *key, uint64_t blob, void *data)
+static inline int heap_set_far_blob(const struct wire_far_key *key, uint64_t blob, void *data)
 {
 	struct heap_tables *heap = data;
 
@@ -80,15 +84,17 @@ static int heap_set_far_blob(const struct wire_far_key *key, uint64_t blob, void
 	return 0;
 }
 
-const struct wire_jvm *table_memory_heap_jvm(const struct table_memory *memory, uint32_t serial)
+/* What was set there; NULL, 0: nothing. */
+static inline const struct wire_jvm *table_memory_heap_jvm(const struct table_memory *memory,
+							   uint32_t serial)
 {
 	const struct heap_tables *heap = memory->data;
 
 	return hmap_find_ptr(&heap->jvms, serial);
 }
 
-uint64_t table_memory_heap_far_blob(const struct table_memory *memory,
-				    const struct wire_far_key *key)
+static inline uint64_t table_memory_heap_far_blob(const struct table_memory *memory,
+						  const struct wire_far_key *key)
 {
 	const struct heap_tables *heap = memory->data;
 	uint64_t blob;
@@ -96,7 +102,9 @@ uint64_t table_memory_heap_far_blob(const struct table_memory *memory,
 	return hmap_get(&heap->blobs, key->segment, &blob) ? blob : 0;
 }
 
-struct table_memory *table_memory_new_heap(uint32_t blocks, uint32_t rules, uint32_t ranges)
+/* Of the given sizes. */
+static inline struct table_memory *table_memory_new_heap(uint32_t blocks, uint32_t rules,
+							 uint32_t ranges)
 {
 	struct heap_tables *heap = xcalloc(1, sizeof(*heap));
 	struct table_memory *memory = &heap->memory;
@@ -118,7 +126,7 @@ struct table_memory *table_memory_new_heap(uint32_t blocks, uint32_t rules, uint
 	return memory;
 }
 
-void table_memory_free_heap(struct table_memory *memory)
+static inline void table_memory_free_heap(struct table_memory *memory)
 {
 	struct heap_tables *heap;
 	uint64_t key, value;
@@ -139,3 +147,7 @@ void table_memory_free_heap(struct table_memory *memory)
 	free(memory->ranges);
 	free(heap);
 }
+
+DEFINE_CLEANUP(struct table_memory *, table_memory_free_heap);
+
+#endif

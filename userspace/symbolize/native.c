@@ -68,8 +68,7 @@ static uint32_t image_mapping(struct stack_build *build, const struct image *ima
 	return (uint32_t)id;
 }
 
-/* What maps the address is looked up once, whoever asks. */
-static void query_locate(struct stack_build *build, struct symbol_query *query)
+void query_locate(struct stack_build *build, struct symbol_query *query)
 {
 	if (query->located)
 		return;

@@ -74,6 +74,8 @@ symbol_find_fn kernel_find;
 /* symbolize/native.c: the image behind a mapping, opened if need be; NULL when it is no file. */
 struct image *mapping_get_image(struct symbolizer *symbolizer, struct process_cache *cache,
 				uint32_t pid, const struct mapping *mapping);
+/* What maps QUERY's address, looked up once whichever sources ask. */
+void query_locate(struct stack_build *build, struct symbol_query *query);
 /* An address of a process of which nothing is known; code of a file or of the vDSO; of another JIT; memory. */
 symbol_find_fn native_find_raw;
 symbol_find_fn native_find_file;

@@ -81,7 +81,7 @@ static struct process_cache *find_cache(const struct symbolizer *symbolizer,
 			  attachment);
 }
 
-/* The cache of this generation with this set of mappings; older contents are dropped. */
+/* The cache of this generation with this set of mappings: what was found by others may be wrong. */
 static struct process_cache *get_cache(struct symbolizer *symbolizer, struct process *process)
 {
 	struct process_cache *cache = find_cache(symbolizer, process);

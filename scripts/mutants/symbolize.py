@@ -22,8 +22,8 @@ JVMS = ["test_symbolize_code", "test_symbolize_java"]
 ADDRESSES = [
     Mutant("kernel return addresses as they are", SYMBOLIZER, "at == kernel->at ? *at : *at - 1", "*at", STACKS),
     Mutant("the kernel's leaf is a call", SYMBOLIZER, "at == kernel->at ? *at : *at - 1", "*at - 1", STACKS),
-    Mutant("user return addresses as they are", WORDS, "ret_word->exact ? address : address - 1", "address", STACKS),
-    Mutant("every user address is a call", WORDS, "ret_word->exact ? address : address - 1", "address - 1", STACKS),
+    Mutant("user return addresses as they are", WORDS, "word & WIRE_FRAME_EXACT ? address : address - 1", "address", STACKS),
+    Mutant("every user address is a call", WORDS, "word & WIRE_FRAME_EXACT ? address : address - 1", "address - 1", STACKS),
     Mutant("a pc and a return address are one", WORDS, "word & (WIRE_FRAME_ADDRESS_MASK | WIRE_FRAME_EXACT);",
            "word & WIRE_FRAME_ADDRESS_MASK;", STACKS),
     Mutant("addresses without a sign", WORDS, "(uint64_t)((int64_t)(word << 8) >> 8);", "word << 8 >> 8;", STACKS),

@@ -218,9 +218,12 @@ def hostprof_itself_is_not_sampled():
 
 @for_each_jdk([17, 25])
 def a_function_of_the_jvm_below_java(version):
-    """Interpreted, C1 and C2 code call a native method, which libjvm carries out."""
+    """
+    Interpreted, C1 and C2 code call a native method, which libjvm carries out. Nothing is inlined, as
+    the agent may tell of it too late on a busy host.
+    """
     need_uprobes()
-    process = java(version, "Probed", JAVA_TURNS, stdin=subprocess.PIPE)
+    process = java(version, "Probed", JAVA_TURNS, flags=["-XX:-Inline"], stdin=subprocess.PIPE)
     event, stats = "uprobe:libjvm.so:JVM_TotalMemory", temp_path("stats.json")
     path = record_turns(process, [event, "cpu"], "--agent=always", "--stats", stats)
     lines = [line for line in collapsed(path, "--event", event) if "Probed.run" in line.frames]

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "fake_clock.h"
+#include "jvm/attach/agents.h"
 #include "jvm/attach/attach.h"
 #include "process/registry.h"
-#include "jvm/attach/agents.h"
 
 /* PID_MAX_LIMIT of include/linux/threads.h is 4 * 1024 * 1024: /proc knows nothing of these. */
 #define PID 5000001U

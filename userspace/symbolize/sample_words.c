@@ -39,8 +39,7 @@ bool user_word_next(struct word_reader *reader, struct user_word *ret_word)
 	ret_word->kind = (enum wire_frame_kind)(word >> WIRE_FRAME_KIND_SHIFT);
 	/* the vsyscall page lies at the top: addresses are signed */
 	address = (uint64_t)((int64_t)(word << 8) >> 8);
-	ret_word->exact = (word & WIRE_FRAME_EXACT) != 0;
-	ret_word->address = ret_word->exact ? address : address - 1;
+	ret_word->address = word & WIRE_FRAME_EXACT ? address : address - 1;
 	ret_word->cache_key = word & (WIRE_FRAME_ADDRESS_MASK | WIRE_FRAME_EXACT);
 	ret_word->words = reader->at;
 	reader->at += len;

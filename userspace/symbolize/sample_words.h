@@ -18,7 +18,6 @@ struct user_word {
 	uint64_t cache_key;    /* address and exactness */
 	const uint64_t *words; /* all words of the frame; borrowed from the sample */
 	enum wire_frame_kind kind;
-	bool exact;
 };
 
 /* Has it frames that a JVM has names for? Theirs take several words each. */

@@ -323,10 +323,10 @@ void unwinder_note_mapping(struct unwinder *unwinder, uint32_t pid, const struct
 	     mapping->start, mapping->end, mapping->pgoff, mapping->path);
 }
 
-void unwinder_note_sample(struct unwinder *unwinder, const struct wire_sample *sample)
+void unwinder_note_stale(struct unwinder *unwinder, const struct wire_sample *sample)
 {
 	(void)unwinder;
-	note("unwinder: sample %u", number(sample->tgid));
+	note("unwinder: %u is stale", number(sample->tgid));
 }
 
 void unwinder_note_exec(struct unwinder *unwinder, uint32_t pid, uint64_t time_ns)

@@ -55,7 +55,9 @@ static struct jvm *read_early(struct pipeline *pipeline, struct process *process
 static void queue_sample(struct pipeline *pipeline, const struct wire_sample *raw,
 			 struct process *process)
 {
-	_cleanup_free_ struct wire_miss *miss = miss_join_take(&pipeline->misses, raw);
+	bool resumed = raw->flags & WIRE_SAMPLE_RESUMED;
+	_cleanup_free_ struct wire_miss *miss =
+		resumed ? miss_join_take(&pipeline->misses, raw) : NULL;
 	struct wire_sample *sample = miss ? try_now(pipeline, miss, raw) : NULL;
 	bool again = miss && !sample && unwinder_wants_again(pipeline->unwinder);
 	struct merge_shown shown = { .id = pipeline->samples };
@@ -105,7 +107,8 @@ static void arrive_sample(const struct wire_sample *raw, void *data)
 	pipeline->samples++;
 	if (raw->time_ns < pipeline->applied_ns)
 		pipeline->late_samples++;
-	unwinder_note_sample(pipeline->unwinder, raw);
+	if (raw->flags & WIRE_SAMPLE_STALE)
+		unwinder_note_stale(pipeline->unwinder, raw);
 	queue_sample(pipeline, raw, process);
 }
 

@@ -40,8 +40,6 @@ static bool belongs(const struct wire_miss *miss, const struct wire_sample *samp
 
 struct wire_miss *miss_join_take(struct miss_join *join, const struct wire_sample *sample)
 {
-	if (!(sample->flags & WIRE_SAMPLE_RESUMED))
-		return NULL;
 	/* nearly always the last one */
 	for (size_t i = join->waiting.len; i-- > 0;) {
 		struct wire_miss *miss = join->waiting.items[i];

@@ -21,7 +21,7 @@ void miss_join_release(struct miss_join *join);
 
 /* Keeps a copy. */
 void miss_join_put(struct miss_join *join, const struct wire_miss *miss);
-/* The miss of SAMPLE, the caller's; NULL when there is none. */
+/* The miss of SAMPLE, which is marked WIRE_SAMPLE_RESUMED; the caller's. NULL: it was lost. */
 struct wire_miss *miss_join_take(struct miss_join *join, const struct wire_sample *sample);
 /* Drop those from before TIME_NS: their samples are lost. */
 void miss_join_expire(struct miss_join *join, uint64_t time_ns);

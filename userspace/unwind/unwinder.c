@@ -306,10 +306,9 @@ void unwinder_note_mapping(struct unwinder *unwinder, uint32_t pid, const struct
 	unwind_spaces_note_mapping(unwinder->spaces, pid, mapping, clock_now_ns());
 }
 
-void unwinder_note_sample(struct unwinder *unwinder, const struct wire_sample *sample)
+void unwinder_note_stale(struct unwinder *unwinder, const struct wire_sample *sample)
 {
-	if (sample->flags & WIRE_SAMPLE_STALE)
-		unwind_spaces_note_differs(unwinder->spaces, sample->tgid, sample->time_ns);
+	unwind_spaces_note_differs(unwinder->spaces, sample->tgid, sample->time_ns);
 }
 
 static void forget(struct unwinder *unwinder, uint32_t pid)

@@ -53,8 +53,8 @@ bool unwinder_is_busy(const struct unwinder *unwinder);
 
 /* The process maps this now, says the side-band. */
 void unwinder_note_mapping(struct unwinder *unwinder, uint32_t pid, const struct mapping *mapping);
-/* A sample marked WIRE_SAMPLE_STALE says so. */
-void unwinder_note_sample(struct unwinder *unwinder, const struct wire_sample *sample);
+/* SAMPLE is marked WIRE_SAMPLE_STALE. */
+void unwinder_note_stale(struct unwinder *unwinder, const struct wire_sample *sample);
 /* It runs another program since then: samples from before must not read its memory. */
 void unwinder_note_exec(struct unwinder *unwinder, uint32_t pid, uint64_t time_ns);
 void unwinder_note_exit(struct unwinder *unwinder, uint32_t pid);

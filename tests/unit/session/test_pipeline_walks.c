@@ -4,7 +4,7 @@
 
 #include <sched.h>
 
-static void put_resumed(struct fixture *f, uint64_t ms, uint32_t pid, bool with_miss)
+static void put_flagged(struct fixture *f, uint64_t ms, uint32_t pid, bool with_miss, uint8_t flags)
 {
 	const struct wire_miss miss = { .size = sizeof(miss),
 					.kind = WIRE_MISS,
@@ -15,10 +15,34 @@ static void put_resumed(struct fixture *f, uint64_t ms, uint32_t pid, bool with_
 	struct wire_sample sample;
 
 	fill_sample(f, ms, &spec, &sample);
-	sample.flags = WIRE_SAMPLE_RESUMED;
+	sample.flags = flags;
 	if (with_miss)
 		fake_put_miss(f->capture, &miss);
 	fake_put_sample(f->capture, &sample);
+}
+
+static void put_resumed(struct fixture *f, uint64_t ms, uint32_t pid, bool with_miss)
+{
+	put_flagged(f, ms, pid, with_miss, WIRE_SAMPLE_RESUMED);
+}
+
+/* Only what is marked as resumed has a miss, and only what is marked as stale tells of mappings. */
+static void samples_that_are_marked(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	put_flagged(f, 1, PID_A, true, 0);
+	pipeline_drain(&f->pipeline);
+	assert_string_equal(noted(), "grant\nunwinder turn\ngrant\n");
+	assert_int_equal(f->pipeline.misses.waiting.len, 1);
+	put_flagged(f, 2, PID_B, false, WIRE_SAMPLE_STALE);
+	pipeline_drain(&f->pipeline);
+	assert_string_equal(noted(), "grant\nunwinder: 2 is stale\nunwinder turn\ngrant\n");
+	put_resumed(f, 3, PID_A, true);
+	pipeline_drain(&f->pipeline);
+	assert_non_null(strstr(noted(), "grant\ntry 1"));
+	assert_int_equal(f->pipeline.misses.waiting.len, 1);
 }
 
 static void a_walk_is_finished_at_once(void **state)
@@ -30,7 +54,7 @@ static void a_walk_is_finished_at_once(void **state)
 	registry_exec(f->pipeline.registry, f->start_ns, PID_A, "a");
 	put_resumed(f, 1, PID_A, true);
 	pipeline_drain(&f->pipeline);
-	assert_string_equal(noted(), "grant\nunwinder: sample 1\ntry 1, 33 frames\narrive 1\n"
+	assert_string_equal(noted(), "grant\ntry 1, 33 frames\narrive 1\n"
 				     "unwinder turn\ngrant\n");
 	apply_until(f, 1);
 	assert_string_equal(noted(), "stack of 1\n");
@@ -247,11 +271,17 @@ static void orphans(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_walk_is_finished_at_once), TEST(a_walk_is_finished_late),
-		TEST(walks_are_tried_again),	  TEST(a_later_try_succeeds),
-		TEST(not_after_an_exec),	  TEST(what_is_whole_is_not_tried_again),
-		TEST(finishing_can_wait),	  TEST(the_end_waits_for_the_unwinder),
-		TEST(the_end_waits_for_files),	  TEST(orphans),
+		TEST(samples_that_are_marked),
+		TEST(a_walk_is_finished_at_once),
+		TEST(a_walk_is_finished_late),
+		TEST(walks_are_tried_again),
+		TEST(a_later_try_succeeds),
+		TEST(not_after_an_exec),
+		TEST(what_is_whole_is_not_tried_again),
+		TEST(finishing_can_wait),
+		TEST(the_end_waits_for_the_unwinder),
+		TEST(the_end_waits_for_files),
+		TEST(orphans),
 	};
 
 	return cmocka_run_group_tests_name("pipeline_walks", tests, NULL, NULL);

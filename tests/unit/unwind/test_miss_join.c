@@ -16,13 +16,13 @@ static struct wire_miss miss_of(uint32_t tid, uint64_t time_ns)
 				   .pc = 1000 + tid };
 }
 
-static struct wire_sample sample_of(uint32_t tid, uint64_t time_ns, uint8_t flags)
+static struct wire_sample sample_of(uint32_t tid, uint64_t time_ns)
 {
 	return (struct wire_sample){ .size = sizeof(struct wire_sample),
 				     .tgid = 7,
 				     .tid = tid,
 				     .time_ns = time_ns,
-				     .flags = flags };
+				     .flags = WIRE_SAMPLE_RESUMED };
 }
 
 static void put(struct miss_join *join, uint32_t tid, uint64_t time_ns)
@@ -32,9 +32,9 @@ static void put(struct miss_join *join, uint32_t tid, uint64_t time_ns)
 	miss_join_put(join, &miss);
 }
 
-static uint64_t take(struct miss_join *join, uint32_t tid, uint64_t time_ns, uint8_t flags)
+static uint64_t take(struct miss_join *join, uint32_t tid, uint64_t time_ns)
 {
-	struct wire_sample sample = sample_of(tid, time_ns, flags);
+	struct wire_sample sample = sample_of(tid, time_ns);
 	struct wire_miss *miss = miss_join_take(join, &sample);
 	uint64_t pc = miss ? miss->pc : 0;
 
@@ -51,25 +51,14 @@ static void test_each_its_own(void **state)
 	put(&join, 1, 100);
 	put(&join, 2, 100);
 	put(&join, 2, 200);
-	assert_int_equal(take(&join, 3, 100, WIRE_SAMPLE_RESUMED), 0);
-	assert_int_equal(take(&join, 1, 200, WIRE_SAMPLE_RESUMED), 0);
-	assert_int_equal(take(&join, 1, 100, WIRE_SAMPLE_RESUMED), 1001);
-	assert_int_equal(take(&join, 1, 100, WIRE_SAMPLE_RESUMED), 0);
-	assert_int_equal(take(&join, 2, 200, WIRE_SAMPLE_RESUMED), 1002);
-	assert_int_equal(take(&join, 2, 100, WIRE_SAMPLE_RESUMED), 1002);
+	assert_int_equal(take(&join, 3, 100), 0);
+	assert_int_equal(take(&join, 1, 200), 0);
+	assert_int_equal(take(&join, 1, 100), 1001);
+	assert_int_equal(take(&join, 1, 100), 0);
+	assert_int_equal(take(&join, 2, 200), 1002);
+	assert_int_equal(take(&join, 2, 100), 1002);
 	assert_int_equal(join.waiting.len, 0);
 	assert_int_equal(join.orphans, 0);
-	miss_join_release(&join);
-}
-
-static void test_sample_without_miss(void **state)
-{
-	struct miss_join join = { 0 };
-
-	(void)state;
-	put(&join, 1, 100);
-	assert_int_equal(take(&join, 1, 100, 0), 0);
-	assert_int_equal(join.waiting.len, 1);
 	miss_join_release(&join);
 }
 
@@ -82,8 +71,8 @@ static void test_orphans(void **state)
 		put(&join, 1, time_ns);
 	miss_join_expire(&join, 8);
 	assert_int_equal(join.orphans, 7);
-	assert_int_equal(take(&join, 1, 7, WIRE_SAMPLE_RESUMED), 0);
-	assert_int_equal(take(&join, 1, 8, WIRE_SAMPLE_RESUMED), 1001);
+	assert_int_equal(take(&join, 1, 7), 0);
+	assert_int_equal(take(&join, 1, 8), 1001);
 	/* however many come, a bounded number waits */
 	for (uint64_t time_ns = 1; time_ns <= 5000; time_ns++)
 		put(&join, 2, time_ns);
@@ -108,7 +97,7 @@ static void test_large(void **state)
 		assert_int_equal(join.bytes, join.waiting.len * size);
 		assert_true(join.bytes <= 4 << 20);
 	}
-	assert_int_equal(take(&join, 1, 199, WIRE_SAMPLE_RESUMED), 1001);
+	assert_int_equal(take(&join, 1, 199), 1001);
 	assert_int_equal(join.bytes, join.waiting.len * size);
 	assert_true(join.waiting.len > 1);
 	miss_join_release(&join);
@@ -120,7 +109,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_its_own),
-		cmocka_unit_test(test_sample_without_miss),
 		cmocka_unit_test(test_orphans),
 		cmocka_unit_test(test_large),
 	};

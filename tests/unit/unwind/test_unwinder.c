@@ -225,7 +225,7 @@ static void test_count_that_differs(void **state)
 	for (uint64_t turn = 1; turn <= 2; turn++) {
 		assert_true(space.exec_pages > 0);
 		f->sample->time_ns = clock_now_ns() + turn * step_ns;
-		unwinder_note_sample(f->unwinder, f->sample);
+		unwinder_note_stale(f->unwinder, f->sample);
 		unwinder_turn(f->unwinder, f->sample->time_ns + step_ns / 2);
 		assert_int_equal(f->memory->get_space(f->miss->tgid, &space, f->memory->data), 0);
 	}

@@ -295,10 +295,7 @@ static void news(void **state)
 	assert_string_equal(noted(), "forget space 2 at 10\nforget jvm 2\n");
 	unwinder_note_exit(f.unwinder, PID + 3);
 	assert_string_equal(noted(), "forget space 3 at 10\nforget jvm 3\n");
-	unwinder_note_sample(f.unwinder, &f.sample);
-	assert_string_equal(noted(), "");
-	f.sample.flags = WIRE_SAMPLE_STALE;
-	unwinder_note_sample(f.unwinder, &f.sample);
+	unwinder_note_stale(f.unwinder, &f.sample);
 	assert_string_equal(noted(), "space 4 differs at 0\n");
 	assert_true(unwinder_waits_for_jvm(f.unwinder, &f.sample));
 	assert_string_equal(noted(), "does 4 pause at 10\n");

@@ -400,7 +400,9 @@ static struct symbolized symbolized_as(struct profile *profile, const struct pro
 				       .mapping = PROFILE_NONE };
 	uint32_t id = profile_frame(profile, &frame);
 	struct symbolized made = { .stack = profile_stack(profile, &id, 1),
-				   .thread_name = profile_string(profile, sample->comm) };
+				   .thread_name =
+					   profile_strn(profile, sample->comm,
+							strnlen(sample->comm, WIRE_COMM_LEN)) };
 
 	if (!process || !parts.is_jvm)
 		return made;

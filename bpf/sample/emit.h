@@ -11,8 +11,11 @@ static __always_inline void emit_count_lost(struct wire_lost *entry, wire_u64 we
 	__sync_fetch_and_add(&entry->weight, weight);
 }
 
-/* A sample of the current task was dropped. Not inlined: its stack is its own, and this path is rare. */
-static __noinline int emit_lost(wire_u32 event, wire_u64 weight, wire_u32 why)
+/*
+ * A sample of the current task was dropped. Its stack is its own, since this path is rare; verified alone
+ * (cursor_load_far_alone() says how).
+ */
+__attribute__((noinline)) int emit_lost(wire_u32 event, wire_u64 weight, wire_u32 why)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct wire_lost_key key = { .tgid = task->tgid, .event = event, .why = why };

@@ -46,7 +46,8 @@ struct profile_mapping {
 
 struct profile_frame {
 	uint32_t name; /* string; native: symbol or "" when there is none; Java: method name only */
-	uint32_t class_name; /* string; Java: dotted class "java.lang.Thread"; else 0 */
+	uint32_t class_name; /* string; Java: dotted class "java.lang.Thread"; an allocated class,
+			      * "byte[]", which has no `name`; else 0 */
 	uint32_t file;	     /* string; source file, 0 when unknown */
 	uint32_t mapping;    /* mapping id or PROFILE_NONE */
 	uint64_t

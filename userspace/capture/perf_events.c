@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* As wire_triggers.def says it. */
-enum runs { RUNS_EACH_CPU, RUNS_HOST, RUNS_ITSELF };
+enum runs { RUNS_EACH_CPU, RUNS_HOST, RUNS_ITSELF, RUNS_PLACES };
 
 static const enum runs triggers_run[] = {
 

@@ -18,17 +18,10 @@ static const char *const frame_types[] = {
 };
 
 static const uint8_t frame_type_keys[FRAME_KIND_COUNT] = {
-	[FRAME_NATIVE] = 3,
-	[FRAME_CPP] = 4,
-	[FRAME_KERNEL] = 5,
-	[FRAME_JAVA_C1] = 6,
-	[FRAME_JAVA_JIT] = 1,
-	[FRAME_JAVA_INLINED] = 2,
-	[FRAME_STUB] = 3,
-	[FRAME_JIT_OTHER] = 1,
-	[FRAME_CLASS] = 2,
-	[FRAME_MARK] = 3,
-	[FRAME_JAVA_INTERPRETED] = 0,
+	[FRAME_NATIVE] = 3,	   [FRAME_CPP] = 4,	  [FRAME_KERNEL] = 5,
+	[FRAME_JAVA_C1] = 6,	   [FRAME_JAVA_JIT] = 1,  [FRAME_JAVA_INLINED] = 2,
+	[FRAME_STUB] = 3,	   [FRAME_JIT_OTHER] = 1, [FRAME_CLASS] = 2,
+	[FRAME_CLASS_OUTSIDE] = 5, [FRAME_MARK] = 3,	  [FRAME_JAVA_INTERPRETED] = 0,
 };
 
 static const char *const states[] = {

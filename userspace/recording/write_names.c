@@ -40,6 +40,7 @@ void jfr_class_name(struct strbuf *out, const struct profile *p, const struct pr
 			strbuf_addstr(out, "jvm"); /* "[JIT]": what could not be named */
 		break;
 	case FRAME_CLASS:
+	case FRAME_CLASS_OUTSIDE:
 		add_java_class(out, profile_get_string(p, f->class_name ? f->class_name : f->name));
 		break;
 	case FRAME_KERNEL: strbuf_addstr(out, "kernel"); break;
@@ -56,7 +57,7 @@ void jfr_method_name(struct strbuf *out, const struct profile *p, const struct p
 {
 	static const struct frame_name_options plain;
 
-	if (f->kind == FRAME_CLASS)
+	if (f->kind == FRAME_CLASS || f->kind == FRAME_CLASS_OUTSIDE)
 		strbuf_addstr(out, "<class>");
 	else if (f->name)
 		strbuf_addstr(out, profile_get_string(p, f->name));

@@ -19,14 +19,18 @@
 /*
  * HotSpot draws how many bytes go by until a thread's next sample just before it tells of one
  * (runtime/threadHeapSampler.cpp, sample() and check_for_sampling()): a change of the interval holds
- * for the sample after the next. What a thread's countdown was drawn from is therefore kept for it.
+ * for the sample after the next. So what a thread's count-down was drawn from is kept for it, by its tid:
+ * that in the high half, the interval in the low one. Where nothing is known, the interval of now is. Not in
+ * a thread-local variable, as musl has no ld-linux, which __tls_get_addr() comes from.
  */
-struct countdown {
-	uint32_t serial; /* of struct alloc; another one: nothing is known */
-	uint32_t interval;
-};
+static uint32_t take_draw(struct alloc *alloc, uint32_t drawn_now)
+{
+	uint32_t tid = agent_gettid();
+	uint64_t now = (uint64_t)tid << 32 | drawn_now;
+	uint64_t was = __atomic_exchange_n(&alloc->draws[tid % ALLOC_DRAWS], now, __ATOMIC_RELAXED);
 
-static __thread struct countdown countdown;
+	return was >> 32 == tid ? (uint32_t)was : drawn_now;
+}
 
 bool alloc_add_capabilities(struct agent *a)
 {
@@ -180,7 +184,9 @@ void alloc_begin(struct agent *a, uint32_t interval)
 	alloc->hits = 0;
 	__atomic_store_n(&alloc->window_ns, agent_now_ns(), __ATOMIC_RELAXED);
 	set_interval(a, alloc->wanted);
-	__atomic_fetch_add(&alloc->serial, 1, __ATOMIC_RELEASE);
+	/* Draws of an earlier run are nobody's any more. */
+	for (uint32_t i = 0; i < ALLOC_DRAWS; i++)
+		__atomic_store_n(&alloc->draws[i], 0, __ATOMIC_RELAXED);
 }
 
 void alloc_end(struct agent *a)
@@ -193,13 +199,9 @@ void alloc_end(struct agent *a)
 
 void alloc_sample(struct agent *a, jclass class, uint64_t size)
 {
-	uint32_t serial = __atomic_load_n(&a->alloc.serial, __ATOMIC_ACQUIRE);
 	uint32_t interval = __atomic_load_n(&a->alloc.interval, __ATOMIC_RELAXED);
-	struct countdown was = countdown;
 
-	countdown = (struct countdown){ serial, interval };
-	if (was.serial == serial)
-		interval = was.interval;
+	interval = take_draw(&a->alloc, interval);
 	hostprof_alloc(class_id(a, class), size, interval);
 	pace(a, __atomic_add_fetch(&a->alloc.hits, 1, __ATOMIC_RELAXED));
 }

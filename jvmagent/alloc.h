@@ -13,6 +13,9 @@
 
 struct agent;
 
+/* Threads whose draws are kept; of more, one may take another's place. */
+#define ALLOC_DRAWS 4096
+
 /*
  * Which classes the consumer knows is written on the classes themselves, as their JVMTI tags: an id goes
  * with its class, and no other class has it ever. So nothing is kept here, however many there are.
@@ -22,9 +25,9 @@ struct alloc {
 	uint64_t first_class; /* atomic: the consumer was told of ids from this one on */
 	uint32_t wanted;      /* mean interval that the consumer asked for, bytes */
 	uint32_t interval;    /* atomic: the one in force */
-	uint32_t serial;      /* atomic: grows when sampling begins; see alloc.c */
 	uint32_t hits;	      /* atomic: samples since window_ns */
 	uint64_t window_ns;   /* atomic */
+	uint64_t draws[ALLOC_DRAWS]; /* atomic; see alloc.c */
 };
 
 /*

@@ -78,6 +78,7 @@ void hostprof_alloc(uint64_t class_id, uint64_t size, uint64_t interval)
 #define CODE	     ((const void *)0x7f1000001000)
 #define STUB	     ((const void *)0x7f1000100000)
 #define BOTH	     (CODEMAP_WANT_CODE | CODEMAP_WANT_THREADS)
+#define ALL	     (BOTH | CODEMAP_WANT_ALLOC)
 
 struct fake_method {
 	const char *class_signature; /* NULL: the class is gone */

@@ -130,15 +130,15 @@ struct fake_jvm {
 	jint loaded;		  /* classes, the first ones */
 	jint interval;		  /* between samples of allocations; -1: it cannot be set */
 	int intervals;		  /* times that it was set */
-	int environments;    /* of JVMTI, that were asked for */
-	void (*asked)(void); /* an environment is asked for */
-	jint capacity;	     /* of local references, announced last */
-	int frames;	     /* of local references, not popped */
-	int allocated;	     /* by JVMTI, not given back */
-	int references;	     /* local ones, not given back */
-	pthread_t control;   /* the agent's thread */
-	int agent_threads;   /* that were started */
-	jthreadGroup group;  /* of the agent's thread */
+	int environments;	  /* of JVMTI, that were asked for */
+	void (*asked)(void);	  /* an environment is asked for */
+	jint capacity;		  /* of local references, announced last */
+	int frames;		  /* of local references, not popped */
+	int allocated;		  /* by JVMTI, not given back */
+	int references;		  /* local ones, not given back */
+	pthread_t control;	  /* the agent's thread */
+	int agent_threads;	  /* that were started */
+	jthreadGroup group;	  /* of the agent's thread */
 };
 
 static struct fake_jvm fake;

@@ -80,6 +80,7 @@ int capture_fd(const struct capture *capture);
 int capture_update_cpus(struct capture *capture, struct err *err);
 
 int capture_add_target(struct capture *capture, uint32_t pid);
+
 /*
  * A place where an event of several sources has one of them (of -e alloc: of a JVM). It is one process's:
  * others that map the file run on as they are, whether they are targets or not.

@@ -33,14 +33,14 @@ struct capture_probe {
 struct capture {
 	struct capture_event *events; /* owned copy */
 	struct perf_events_options event_options;
-	struct bpf_session *session; /* owned */
-	struct rings *rings;	     /* owned */
-	struct perf_events shared;   /* of no cpu: probes, tracepoints */
+	struct bpf_session *session;	  /* owned */
+	struct rings *rings;		  /* owned */
+	struct perf_events shared;	  /* of no cpu: probes, tracepoints */
 	VEC(struct capture_probe) places; /* of single processes */
-	struct capture_cpu *cpus;    /* owned, by cpu number */
-	unsigned int cpu_count;	     /* of possible cpus */
-	unsigned int online_count;   /* past the highest cpu that was online at the start */
-	unsigned int possible;	     /* libbpf's count: values of a per-cpu map */
+	struct capture_cpu *cpus;	  /* owned, by cpu number */
+	unsigned int cpu_count;		  /* of possible cpus */
+	unsigned int online_count;	  /* past the highest cpu that was online at the start */
+	unsigned int possible;		  /* libbpf's count: values of a per-cpu map */
 	int epoll_fd;
 	uint64_t side_lost;
 	struct capture_mapping blocks, rules, ranges; /* owned */

@@ -122,7 +122,8 @@ static int open_all(struct recorder *rec, struct err *err)
 	const struct pipeline_options pipeline = {
 		.capture = &rec->capture_options,
 		.plan = &rec->plan,
-		.attach = agent == RECORDER_AGENT_ALWAYS || (agent == RECORDER_AGENT_AUTO && interval),
+		.attach = agent == RECORDER_AGENT_ALWAYS ||
+			  (agent == RECORDER_AGENT_AUTO && interval),
 		.detach = agent == RECORDER_AGENT_AUTO,
 		.alloc_interval = agent == RECORDER_AGENT_NEVER ? 0 : interval,
 		.jvm_frames = rec->options->jvm_frames,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What capture asks of BPF, perf and the cpus; all of these are the test's. */
-#include "capture/capture_private.h"
 #include "capture_parts.h"
 
 static int open_error(void)
@@ -409,44 +408,6 @@ static void events_of_no_cpu(void **state)
 	assert_int_equal(open_error(), -ENOENT);
 }
 
-/* A place of a process is probed once, and again in the next process of its pid. */
-static void places_of_a_process(void **state)
-{
-	struct capture_event events[] = { f.event, { .trigger = WIRE_TRIGGER_ALLOC_AGENT } };
-	struct capture_place place = { .trigger = WIRE_TRIGGER_ALLOC_AGENT,
-				       .pid = 77,
-				       .generation = 1,
-				       .path = "/proc/self/exe",
-				       .offset = 4242 };
-	struct err err = { 0 };
-
-	(void)state;
-	if (access("/sys/bus/event_source/devices/uprobe", F_OK) != 0)
-		skip();
-	f.options.events = events;
-	f.options.event_count = 2;
-	open_capture();
-	assert_int_equal(capture_add_place(f.capture, &place, &err), 0);
-	assert_non_null(strstr(f.log, "of event 1 in 77 at 4242\n"));
-	assert_int_equal(f.capture->places.len, 1);
-	assert_int_equal(capture_add_place(f.capture, &place, &err), 0);
-	assert_int_equal(f.capture->places.len, 1);
-	place.generation = 2;
-	assert_int_equal(capture_add_place(f.capture, &place, &err), 0);
-	assert_int_equal(f.capture->places.len, 2);
-	capture_drop_places(f.capture, 77, 1);
-	assert_int_equal(f.capture->places.len, 1);
-	assert_int_equal(f.capture->places.items[0].generation, 2);
-	capture_drop_places(f.capture, 78, 2);
-	assert_int_equal(f.capture->places.len, 1);
-	place.path = "/there/is/none";
-	assert_int_equal(capture_add_place(f.capture, &place, &err), -ENOENT);
-	place.path = "/proc/self/exe";
-	place.trigger = WIRE_TRIGGER_RAW; /* no event wants it */
-	assert_int_equal(capture_add_place(f.capture, &place, &err), 0);
-	assert_int_equal(f.capture->places.len, 1);
-}
-
 static void jvms_and_blobs(void **state)
 {
 	const struct wire_jvm jvm = { .serial = 9 };
@@ -507,7 +468,6 @@ int main(void)
 		TEST(figures_are_sums_over_cpus),
 		TEST(what_the_kernel_missed_is_lost),
 		TEST(events_of_no_cpu),
-		TEST(places_of_a_process),
 		TEST(jvms_and_blobs),
 		TEST(tables_are_mapped),
 	};

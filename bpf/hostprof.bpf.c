@@ -10,6 +10,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "sample/alloc.h"
 #include "sample/clock.h"
 #include "sample/trigger.h"
 
@@ -88,6 +89,29 @@ int sample_raw(void *ctx)
 	struct cpu_state *state = trigger_enter(&trigger);
 
 	return state ? trigger_fire(&trigger, state, ctx, NULL) : 0;
+}
+
+/*
+ * hostprof_alloc() of the agent (jvmagent/alloc.h): class, size and interval are its arguments, in the
+ * registers that the System V ABI gives them.
+ */
+SEC("?kprobe")
+
+int sample_alloc_agent(struct pt_regs *ctx)
+{
+	struct trigger trigger = { .event = bpf_get_attach_cookie(ctx),
+				   .in_user = true,
+				   .at_entry = true,
+				   .preemptible = true };
+	struct cpu_state *state = trigger_enter(&trigger);
+
+	if (!state)
+		return 0;
+	trigger.alloc_class = ctx->di;
+	trigger.alloc_size = ctx->si;
+	trigger.alloc_interval = ctx->dx;
+	trigger.weight = alloc_weight(trigger.alloc_size, trigger.alloc_interval);
+	return trigger_fire(&trigger, state, ctx, ctx);
 }
 
 /* Runs before the child does. Threads share their process's entries. */

@@ -90,6 +90,9 @@ enum wire_record_kind {
 /* Bits of wire_sample.flags. */
 #define WIRE_SAMPLE_RESUMED 1 /* its struct wire_miss came just before; userspace finishes it */
 #define WIRE_SAMPLE_STALE   2 /* the process's executable mappings are others than in its space */
+/* Of an allocation seen from outside: the object opened a new TLAB, or got its room beside them. */
+#define WIRE_SAMPLE_NEW_TLAB	 4
+#define WIRE_SAMPLE_OUTSIDE_TLAB 8
 
 /*
  * A user frame is one word, or more when its kind says so. Bits 0..55 hold the address, bit 59 is
@@ -164,6 +167,14 @@ struct wire_sample {
 	wire_u16 user_frames;
 	wire_u8 state; /* enum wire_state */
 	wire_u8 cause; /* enum wire_cause: why it is in this state */
+	/*
+	 * Of an allocation; 0 of other events. Either flag WIRE_SAMPLE_…_TLAB: seen from outside, the
+	 * class is a Klass*, the interval the new TLAB's bytes. Neither: the agent's, its class id
+	 * (codemap.h) and the sampling interval in force. The weight is near; userspace weighs anew.
+	 */
+	wire_u64 alloc_class;
+	wire_u64 alloc_size;	 /* bytes of the object */
+	wire_u64 alloc_interval; /* bytes */
 	char comm[WIRE_COMM_LEN];
 	wire_u64 words[]; /* kernel addresses, then user words; both leaf first */
 };
@@ -219,7 +230,7 @@ struct wire_settings {
 	wire_u8 pad[2];
 };
 
-_Static_assert(sizeof(struct wire_sample) == 80, "wire_sample header");
+_Static_assert(sizeof(struct wire_sample) == 104, "wire_sample header");
 _Static_assert(sizeof(struct wire_lost_key) == 24, "wire_lost_key");
 _Static_assert(sizeof(struct wire_lost) == 32, "wire_lost");
 _Static_assert(sizeof(struct wire_settings) == 40, "wire_settings");

@@ -20,6 +20,11 @@ struct trigger {
 	bool preemptible;	  /* the program may lose its cpu to another task's samples */
 	wire_u8 state;		  /* enum wire_state */
 	wire_u8 cause;		  /* enum wire_cause */
+	wire_u8 flags;		  /* those of WIRE_SAMPLE_… that it knows */
+	/* Of an allocation, as in struct wire_sample. */
+	wire_u64 alloc_class;
+	wire_u64 alloc_size;
+	wire_u64 alloc_interval;
 };
 
 #include "sample/emit.h"
@@ -79,9 +84,12 @@ static __always_inline void trigger_describe(struct wire_sample *sample,
 	sample->time_ns = bpf_ktime_get_ns();
 	sample->cpu = bpf_get_smp_processor_id();
 	sample->in_user = trigger->in_user;
-	sample->flags = 0;
+	sample->flags = trigger->flags;
 	sample->state = trigger->state;
 	sample->cause = trigger->cause;
+	sample->alloc_class = trigger->alloc_class;
+	sample->alloc_size = trigger->alloc_size;
+	sample->alloc_interval = trigger->alloc_interval;
 	sample->tgid = task->tgid;
 	sample->tid = task->pid;
 	sample->start_ns = task->group_leader->start_time;

@@ -160,6 +160,14 @@ WEIGHTS = [
 
 PROBES = [
     Mutant("a probe's period by frequency", EVENT, "\tevent->period = 1;\n\tevent->freq_hz = 0;", "", ["test_event"]),
+    Mutant("allocations are told by one program", EVENT, "return trigger >= WIRE_TRIGGER_ALLOC_AGENT;", "return trigger == WIRE_TRIGGER_RAW;",
+           ["test_event"]),
+    Mutant("alloc=64k is another event", EVENT, "snprintf(event->name, sizeof(event->name), ALLOC_NAME);", "", ["test_event"]),
+    Mutant("the interval of allocations is not read", EVENT, "units_parse_bytes(interval + 1, &event->period) == 0 &&", "",
+           ["test_event"]),
+    Mutant("a lost allocation weighs its size", "bpf/sample/alloc.h", "return interval + size / 2 + size * size / (12 * interval);",
+           "return size;", ["test_alloc"]),
+    Mutant("an interval of nothing divides", "bpf/sample/alloc.h", "!interval || ", "", ["test_alloc"]),
     Mutant("a probe on every cpu", EVENTS, "else if (triggers_run[event->trigger] == RUNS_EACH_CPU)\n\t\t\tr =", "else\n\t\t\tr =",
            OPENED),
     Mutant("only probes are shared", EVENTS, "triggers_run[event->trigger] != RUNS_HOST)",
@@ -179,7 +187,7 @@ PROBES = [
            "", ["test_bpf_session"]),
     Mutant("every probe is at a function's entry", LOADED, "!event->probe.is_return && !event->probe.plus", "1",
            ["test_bpf_session"]),
-    Mutant("the raw tracepoint is the first event", LOADED, "skel->rodata->trigger_event[event->trigger] = i;", ";", ["test_bpf_session"]),
+    Mutant("the raw tracepoint is the first event", LOADED, "skel->rodata->trigger_event[t] = i;", ";", ["test_bpf_session"]),
     Mutant("misses of before", LOADED, "session->missed_before = session_missed_ever(session);", "", ["test_bpf_session"]),
     Mutant("misses of afterwards", LOADED, "if (!session->runs)\n\t\treturn session->missed;", "", ["test_bpf_session"]),
     Mutant("what the kernel missed is no loss", BOOKS, "stats->counters[WIRE_COUNTER_LOST] += missed;", "", WHOLE),

@@ -82,7 +82,9 @@ static void session_configure_events(struct hostprof_bpf *skel,
 		skel->rodata->event_is_clock[i] = capture_event_is_clock(event);
 		skel->rodata->event_at_entry[i] = event->trigger == WIRE_TRIGGER_UPROBE &&
 						  !event->probe.is_return && !event->probe.plus;
-		skel->rodata->trigger_event[event->trigger] = i;
+		for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
+			if (capture_event_needs(event, (enum wire_trigger)t))
+				skel->rodata->trigger_event[t] = i;
 	}
 }
 
@@ -104,12 +106,15 @@ static void session_choose_programs(struct bpf_session *session,
 				    const struct bpf_session_options *options)
 {
 	session->wanted[WIRE_TRIGGER_PERF] = true;
-	for (unsigned int i = 0; i < options->event_count; i++) {
-		enum wire_trigger trigger = options->events[i].trigger;
+	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++) {
+		enum wire_trigger trigger = (enum wire_trigger)t;
 
-		if (!session->wanted[trigger])
+		for (unsigned int i = 0; i < options->event_count && !session->wanted[t]; i++) {
+			if (!capture_event_needs(&options->events[i], trigger))
+				continue;
 			bpf_program__set_autoload(session_program(session, trigger), true);
-		session->wanted[trigger] = true;
+			session->wanted[t] = true;
+		}
 	}
 }
 

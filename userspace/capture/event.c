@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/strbuf.h"
+#include "base/units.h"
 #include "capture/probes/tracepoint.h"
 
 /*
@@ -24,6 +25,7 @@
 #define SOFTWARE(name, every) \
 	.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_##name, .period = (every)
 #define HARDWARE(name) .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_##name
+#define ALLOC_NAME     "alloc"
 
 const struct capture_event_row capture_event_rows[] = {
 	{ "cpu", "nanoseconds",
@@ -46,6 +48,9 @@ const struct capture_event_row capture_event_rows[] = {
 	{ "cache-misses", "count", HARDWARE(CACHE_MISSES) },
 	{ "branches", "count", HARDWARE(BRANCH_INSTRUCTIONS) },
 	{ "branch-misses", "count", HARDWARE(BRANCH_MISSES) },
+	{ "alloc[=INTERVAL]", "bytes",
+	  "what JVMs allocate, a sample every INTERVAL bytes of a thread (default 512k)",
+	  .is_form = true },
 	{ "rNNN", "count", "a raw event of the core PMU, in hexadecimal", .is_form = true },
 	{ "uprobe:LIB:FUNC[+OFF]", "count",
 	  "a function of a library or program is called, or its instruction at OFF bytes is reached",
@@ -69,6 +74,18 @@ bool capture_event_is_clock(const struct capture_event *event)
 	return event->trigger == WIRE_TRIGGER_PERF && event->type == PERF_TYPE_SOFTWARE &&
 	       (event->config == PERF_COUNT_SW_CPU_CLOCK ||
 		event->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+bool capture_event_is_alloc(const struct capture_event *event)
+{
+	return event->trigger == WIRE_TRIGGER_ALLOC_AGENT;
+}
+
+bool capture_event_needs(const struct capture_event *event, enum wire_trigger trigger)
+{
+	if (capture_event_is_alloc(event))
+		return trigger >= WIRE_TRIGGER_ALLOC_AGENT;
+	return trigger == event->trigger;
 }
 
 /* "r1a8": a raw event of the core PMU, in hex as `perf list` and the vendors' manuals give it. */
@@ -121,6 +138,33 @@ static int event_lookup(const char *name, struct capture_event *event)
 	return event_parse_raw(name, &event->config);
 }
 
+static bool event_is_alloc_name(const char *name)
+{
+	size_t len = strlen(ALLOC_NAME);
+
+	return strncmp(name, ALLOC_NAME, len) == 0 && (name[len] == 0 || name[len] == '=');
+}
+
+/* "alloc" or "alloc=64k". */
+static int event_parse_alloc(const char *name, struct capture_event *event, struct err *err)
+{
+	const char *interval = name + strlen(ALLOC_NAME);
+
+	event->trigger = WIRE_TRIGGER_ALLOC_AGENT;
+	event->period = CAPTURE_ALLOC_INTERVAL;
+	event->freq_hz = 0;
+	snprintf(event->name, sizeof(event->name), ALLOC_NAME);
+	snprintf(event->unit, sizeof(event->unit), "bytes");
+	if (!*interval)
+		return 0;
+	if (units_parse_bytes(interval + 1, &event->period) == 0 &&
+	    event->period >= CAPTURE_MIN_ALLOC_INTERVAL &&
+	    event->period <= CAPTURE_MAX_ALLOC_INTERVAL)
+		return 0;
+	err_set(err, -EINVAL, "'%s' does not say after how many bytes a sample is due", name);
+	return err_hint(err, "intervals go from 1k to 1G, as in alloc=64k");
+}
+
 /* A uprobe or a tracepoint: a sample each time. */
 static int event_parse_probe(const char *name, struct capture_event *event, struct err *err)
 {
@@ -148,7 +192,9 @@ int capture_event_parse(const char *name, uint32_t freq_hz, struct capture_event
 	if (strlen(name) >= sizeof(event.name))
 		return event_unknown(name, err);
 	snprintf(event.name, sizeof(event.name), "%s", name);
-	if (strchr(name, ':'))
+	if (event_is_alloc_name(name))
+		r = event_parse_alloc(name, &event, err);
+	else if (strchr(name, ':'))
 		r = event_parse_probe(name, &event, err);
 	else if (event_lookup(name, &event) < 0)
 		r = event_unknown(name, err);

@@ -12,10 +12,14 @@
 
 #define CAPTURE_MAX_FREQ_HZ    20000
 #define CAPTURE_MAX_EVENT_NAME 512
+/* Mean bytes between two samples of allocations: of a thread, by HotSpot's own default and within its int. */
+#define CAPTURE_ALLOC_INTERVAL	   (512ULL << 10)
+#define CAPTURE_MIN_ALLOC_INTERVAL (1ULL << 10)
+#define CAPTURE_MAX_ALLOC_INTERVAL (1ULL << 30)
 
 struct capture_event {
-	char name[CAPTURE_MAX_EVENT_NAME]; /* as typed: "cpu" */
-	char unit[16];			   /* of the weight: "nanoseconds" or "count" */
+	char name[CAPTURE_MAX_EVENT_NAME]; /* as typed: "cpu"; of "alloc=64k" the name */
+	char unit[16];			   /* of the weight: "nanoseconds", "count" or "bytes" */
 	uint32_t type;			   /* perf_event_attr.type */
 	uint64_t config;
 	uint64_t period;  /* fixed period in the event's unit; 0: by frequency */
@@ -30,7 +34,8 @@ struct capture_event {
  * 1e9 / FREQ_HZ ns; what the kernel counts itself (page-faults, …) has a fixed period too, whatever
  * FREQ_HZ is. A hardware event where there is no PMU becomes cpu-clock with fell_back set
  * (the caller says so). A probe (uprobe:LIB:FUNC[+OFF], uretprobe:LIB:FUNC) and a tracepoint (GROUP:NAME)
- * weigh 1 each time; where a probe's function is, the caller looks up. -EINVAL names the known events;
+ * weigh 1 each time; where a probe's function is, the caller looks up. "alloc[=INTERVAL]" has the mean
+ * interval of its samples as period, in bytes. -EINVAL names the known events;
  * -EOPNOTSUPP: the kernel has no such; -ENOENT: there is no tracefs, or no such tracepoint.
  */
 int capture_event_parse(const char *name, uint32_t freq_hz, struct capture_event *ret_event,
@@ -52,6 +57,12 @@ extern const struct capture_event_row capture_event_rows[];
 
 /* cpu-clock or task-clock: a timer of fixed period, weights in ns. */
 bool capture_event_is_clock(const struct capture_event *event);
+
+/* Allocations of JVMs: their places are found while it runs (capture_add_place()). */
+bool capture_event_is_alloc(const struct capture_event *event);
+
+/* Has EVENT samples that TRIGGER's program takes? Those of allocations come from several. */
+bool capture_event_needs(const struct capture_event *event, enum wire_trigger trigger);
 
 /* Is there a hardware PMU for cycles, cache-misses, rNNN, …? Many virtual machines have none. */
 bool capture_has_pmu(void);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/event_args.h"
 
+#include <errno.h>
+#include <string.h>
+
 #include "symbolize/probe_find.h"
 
 static int find_probe(const struct event_args *args, struct uprobe *probe, struct err *err)
@@ -20,6 +23,15 @@ static int find_probe(const struct event_args *args, struct uprobe *probe, struc
 	return 0;
 }
 
+/* "alloc" and "alloc=64k" are one event. */
+static int check_twice(const struct capture_event *events, size_t last, struct err *err)
+{
+	for (size_t i = 0; i < last; i++)
+		if (!strcmp(events[i].name, events[last].name))
+			return err_set(err, -EINVAL, "-e: %s is there twice", events[last].name);
+	return 0;
+}
+
 int event_args_parse(const struct event_args *args, struct capture_event *ret_events,
 		     struct err *err)
 {
@@ -27,6 +39,8 @@ int event_args_parse(const struct event_args *args, struct capture_event *ret_ev
 		struct capture_event *event = &ret_events[i];
 		int r = capture_event_parse(args->names[i], args->freq_hz, event, err);
 
+		if (r == 0)
+			r = check_twice(ret_events, i, err);
 		if (r == 0 && event->trigger == WIRE_TRIGGER_UPROBE)
 			r = find_probe(args, &event->probe, err);
 		if (r < 0)

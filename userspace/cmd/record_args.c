@@ -51,10 +51,8 @@ static int parse_duration(const char *arg, void *value, struct err *err)
 	return 0;
 }
 
-/* The names are looked up when -F is known. */
-static int parse_event(const char *arg, void *value, struct err *err)
+static int add_event(const char *arg, struct err *err)
 {
-	(void)value;
 	for (size_t i = 0; i < args.event_names.len; i++)
 		if (!strcmp(args.event_names.items[i], arg))
 			return err_set(err, -EINVAL, "-e: %s is there twice", arg);
@@ -62,6 +60,27 @@ static int parse_event(const char *arg, void *value, struct err *err)
 		return err_set(err, -EINVAL, "more than %d events", WIRE_MAX_EVENTS);
 	vec_push(&args.event_names, arg);
 	return 0;
+}
+
+/*
+ * A list; commas from a probe's name on are its own, as libraries and functions may have such. The names
+ * are looked up when -F is known.
+ */
+static int parse_event(const char *arg, void *value, struct err *err)
+{
+	char *next = xstrdup(arg); /* lives as long as its pieces are names */
+	int rc = 0;
+
+	(void)value;
+	while (!rc && next) {
+		char *one = next;
+
+		next = uprobe_is_name(one) ? NULL : strchr(one, ',');
+		if (next)
+			*next++ = 0;
+		rc = add_event(one, err);
+	}
+	return rc;
 }
 
 static int parse_agent(const char *arg, void *value, struct err *err)
@@ -118,8 +137,8 @@ static int parse_stream_format(const char *arg, void *value, struct err *err)
 	{ OPTION_TYPE_CALLBACK, 'd', "duration", "TIME", \
 	  "how long: 30s, 5m (default: until Ctrl-C, or until the command ends)", NULL, \
 	  parse_duration }, \
-	{ OPTION_TYPE_CALLBACK, 'e', "event", "EVENT", \
-	  "cpu (default), cycles, page-faults, uprobe:LIB:FUNC, GROUP:NAME; again for more: " \
+	{ OPTION_TYPE_CALLBACK, 'e', "event", "EVENT,…", \
+	  "cpu (default), alloc, cycles, uprobe:LIB:FUNC, GROUP:NAME, or several (cpu,alloc): " \
 	  "hostprof help events", \
 	  NULL, parse_event }, \
 	{ OPTION_TYPE_U64, 'F', "freq", "HZ", \
@@ -132,6 +151,8 @@ static int parse_stream_format(const char *arg, void *value, struct err *err)
 	{ OPTION_TYPE_CALLBACK, 0, "unwind", "HOW", \
 	  "native frames: auto (as their files describe them; default), fp (frame pointers only)", \
 	  NULL, parse_unwind }, \
+	{ OPTION_TYPE_FLAG, 0, "jvm-frames", NULL, \
+	  "with alloc: the JVM's own frames, too, from its allocation on", &args.jvm_frames, NULL }, \
 	{ OPTION_TYPE_U64, 0, "max-depth", "N", "user frames of a stack, up to 2048 (default 1024)", \
 	  &args.max_depth, NULL }, \
 	{ OPTION_TYPE_BYTES, 0, "ring-size", "BYTES", \
@@ -340,6 +361,11 @@ void record_args_tell_status(const struct record_args *a, int status)
 		log_info("%s ended with exit code %d", a->command[0], WEXITSTATUS(status));
 }
 
+static void tell_attached(uint32_t pid)
+{
+	log_info("JVM %u: the agent is loaded", pid);
+}
+
 struct drive_options record_args_options(const struct record_args *a)
 {
 	const struct capture_options capture = {
@@ -360,6 +386,8 @@ struct drive_options record_args_options(const struct record_args *a)
 		.recorder = {
 			.capture = capture,
 			.agent = a->agent,
+			.jvm_frames = a->jvm_frames,
+			.attached = tell_attached,
 			.memory_limit_bytes = a->memory_limit_bytes,
 			.command_line = a->command_line.buf,
 		},

@@ -2,6 +2,7 @@
 #include "session/pipeline_apply.h"
 
 #include "base/clock.h"
+#include "session/alloc_weight.h"
 #include "session/pipeline_books.h"
 #include "session/pipeline_show.h"
 
@@ -58,9 +59,12 @@ static void apply_sample(struct pipeline *pipeline, struct process *process,
 		.stack = symbolized->stack,
 		.state = sample->in_user ? STATE_RUNNING_USER : STATE_RUNNING_KERNEL,
 	};
-	const struct ledger_entry *entry = ledger_take(&pipeline->ledger, &pipeline->profile,
-						       process, sample, symbolized, &row.thread);
+	struct ledger_entry *entry = ledger_take(&pipeline->ledger, &pipeline->profile, process,
+						 sample, symbolized, &row.thread);
 
+	if (sample->alloc_size)
+		row.objects = alloc_weight_objects(sample->weight, sample->alloc_size,
+						   &entry->carried_objects);
 	profile_add(&pipeline->profile, &row);
 	if (pipeline->sinks.one_by_one)
 		pipeline_show_finished(pipeline, item, entry, &row);

@@ -2,6 +2,7 @@
 #include "session/pipeline_arrive.h"
 
 #include "base/clock.h"
+#include "session/alloc_weight.h"
 #include "session/pipeline_apply.h"
 #include "session/pipeline_books.h"
 #include "session/pipeline_show.h"
@@ -52,12 +53,18 @@ static void queue_sample(struct pipeline *pipeline, const struct wire_sample *ra
 	_cleanup_free_ struct wire_miss *miss =
 		resumed ? miss_join_take(&pipeline->misses, raw) : NULL;
 	_cleanup_free_ struct wire_sample *finished = miss ? try_now(pipeline, miss, raw) : NULL;
+	_cleanup_free_ struct wire_sample *weighed = NULL;
 	const struct wire_sample *sample = finished ? finished : raw;
 	bool again = miss && !finished && unwinder_wants_again(pipeline->unwinder);
 	struct merge_shown shown = { .id = pipeline->samples };
 
 	if (finished)
 		free(TAKE_PTR(miss));
+	if (sample->alloc_size) {
+		weighed = xmemdup(sample, sample->size);
+		weighed->weight = alloc_weight_bytes(sample->alloc_size, sample->alloc_interval);
+		sample = weighed;
+	}
 	read_early(pipeline, process, sample);
 	if (pipeline->sinks.hurry)
 		shown = pipeline_show_arrival(pipeline, process, sample);

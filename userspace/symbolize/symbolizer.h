@@ -33,6 +33,9 @@ struct symbolizer *symbolizer_new(struct image_cache *images, struct jvm_table *
 void symbolizer_free(struct symbolizer *symbolizer);
 DEFINE_CLEANUP(struct symbolizer *, symbolizer_free);
 
+/* Of allocations the frames between the probe and the first Java frame stay; else they are left out. */
+void symbolizer_keep_jvm_frames(struct symbolizer *symbolizer, bool keep);
+
 /*
  * A sample has just arrived, its turn comes later. What may be gone by then is taken now: the files
  * of its process's mappings are opened (not parsed), names that are not known yet are read from its
@@ -46,9 +49,9 @@ void symbolizer_read_names(struct jvm *jvm, const struct wire_sample *sample);
 
 /*
  * The stack of SAMPLE in PROFILE's tables: kernel frames, then user frames with inlined Java
- * methods as frames of their own, then "[unwind: reason]" as the root when the walk ended early. And
- * its thread's name as of then. False: files that it needs are not parsed yet, which they were asked
- * for; try again.
+ * methods as frames of their own, then "[unwind: reason]" as the root when the walk ended early. Of an
+ * allocation the class comes first. And its thread's name as of then. False: files that it needs are
+ * not parsed yet, which they were asked for; try again.
  */
 bool symbolizer_try(struct symbolizer *symbolizer, struct profile *profile, struct process *process,
 		    const struct wire_sample *sample, struct symbolized *ret);

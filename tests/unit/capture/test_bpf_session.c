@@ -110,14 +110,15 @@ static void programs_of_triggers(void **state)
 		{ .trigger = WIRE_TRIGGER_UPROBE, .probe = { .is_return = true } },
 		{ .trigger = WIRE_TRIGGER_TRACEPOINT },
 		{ .trigger = WIRE_TRIGGER_RAW },
+		{ .trigger = WIRE_TRIGGER_ALLOC_AGENT },
 	};
-	struct bpf_session_options options = usual(events, 5);
+	struct bpf_session_options options = usual(events, 6);
 	struct bpf_session *session;
 
 	(void)state;
 	strbuf_addch(&f.log, '\n');
 	session = opened(&options);
-	expect_line("sample_uprobe 1\nsample_tracepoint 1\nsample_raw 1\n");
+	expect_line("sample_uprobe 1\nsample_tracepoint 1\nsample_raw 1\nsample_alloc_agent 1\n");
 	assert_null(strstr(f.log.buf, "sample 1"));
 	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
 		assert_true(bpf_session_prog_fd(session, (enum wire_trigger)t) >= 1000);
@@ -126,6 +127,9 @@ static void programs_of_triggers(void **state)
 	assert_false(f.rodata.event_at_entry[2]);
 	assert_false(f.rodata.event_at_entry[3]);
 	assert_int_equal(f.rodata.trigger_event[WIRE_TRIGGER_RAW], 4);
+	/* An allocation may be told by any of them. */
+	for (unsigned int t = WIRE_TRIGGER_ALLOC_AGENT; t < WIRE_TRIGGER_COUNT; t++)
+		assert_int_equal(f.rodata.trigger_event[t], 5);
 	bpf_session_free(session);
 }
 

@@ -104,6 +104,41 @@ static void test_probes_weigh_one(void **state)
 	assert_false(e.fell_back);
 }
 
+static void test_allocations_have_an_interval(void **state)
+{
+	struct capture_event e = parse("alloc", 997), other;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_true(capture_event_is_alloc(&e));
+	assert_false(capture_event_is_clock(&e));
+	assert_int_equal(e.period, 524288);
+	assert_int_equal(e.freq_hz, 0);
+	assert_string_equal(e.unit, "bytes");
+	assert_int_equal(capture_event_parse("alloc=64k", 99, &other, &err), 0);
+	assert_string_equal(other.name, "alloc");
+	assert_int_equal(other.period, 65536);
+	assert_int_equal(capture_event_parse("alloc=1k", 99, &other, &err), 0);
+	assert_int_equal(capture_event_parse("alloc=1G", 99, &other, &err), 0);
+	assert_false(
+		capture_event_is_alloc(&(struct capture_event){ .trigger = WIRE_TRIGGER_RAW }));
+}
+
+/* An allocation is told by the programs of allocations, any of them; others have one each. */
+static void test_programs_of_events(void **state)
+{
+	struct capture_event alloc = parse("alloc", 99), cpu = parse("cpu", 99);
+
+	(void)state;
+	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++) {
+		enum wire_trigger trigger = (enum wire_trigger)t;
+
+		assert_int_equal(capture_event_needs(&alloc, trigger),
+				 t >= WIRE_TRIGGER_ALLOC_AGENT);
+		assert_int_equal(capture_event_needs(&cpu, trigger), t == WIRE_TRIGGER_PERF);
+	}
+}
+
 static void expect_refused(const char *name, uint32_t hz, const char *sentence)
 {
 	struct capture_event event = { .name = "untouched" };
@@ -143,6 +178,11 @@ static void test_refusals(void **state)
 	assert_non_null(strstr(err.hint, "uprobe:LIB:FUNC"));
 	expect_refused("uprobe:lib", 99, "does not say what to probe");
 	expect_refused("sched:", 99, "is no tracepoint's name");
+	expect_refused("allocs", 99, "unknown event");
+	expect_refused("alloc=", 99, "does not say after how many bytes");
+	expect_refused("alloc=often", 99, "does not say after how many bytes");
+	expect_refused("alloc=1023", 99, "does not say after how many bytes");
+	expect_refused("alloc=1073741825", 99, "does not say after how many bytes");
 	expect_refused("cpu", 0, "0 Hz");
 	expect_refused("cpu", 20001, "20001 Hz");
 }
@@ -169,6 +209,8 @@ int main(void)
 		cmocka_unit_test(test_software_events_count),
 		cmocka_unit_test(test_hardware_events),
 		cmocka_unit_test(test_probes_weigh_one),
+		cmocka_unit_test(test_allocations_have_an_interval),
+		cmocka_unit_test(test_programs_of_events),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_help_names_all),
 	};

@@ -150,6 +150,8 @@ static void events_and_frequencies(void **state)
 	assert_non_null(strstr(parse("record -F 1"), "at 1000000000 ns"));
 	assert_non_null(strstr(parse("record -e page-faults -e cpu"),
 			       "event page-faults\nevent cpu\nagent 0, at 64 ns"));
+	assert_non_null(strstr(parse("record -e cpu,alloc=64k -e page-faults"),
+			       "event cpu\nevent alloc\nevent page-faults\nagent 0,"));
 	/* The frequency may come after the event. */
 	assert_non_null(strstr(parse("record -e cpu -F 1000"), "at 1000000 ns"));
 }

@@ -4,6 +4,7 @@
 
 throughput  operations per CPU second that a CPU-bound stock JVM keeps while it is recorded at 1 kHz
             (windows with and without recording take turns in one run of the JVM), and with an agent
+allocation  operations per CPU second that a JVM keeps whose allocations are sampled; a hit of the probe
 host        the whole host at 99 Hz with 20 busy JVMs and 300 other processes: from start to the
             first whole sample, hostprof's own CPU time, memory, BPF time
 unwinding   what a native stack costs by its depth, against a walk by frame pointers; misses, rows
@@ -21,12 +22,13 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "root"))
 import hp
 from hp import *
+from allocation import allocation
 from java_unwinding import java_unwinding
+from rates import alternate, rate
 from stream_reader import Model, Stream
 from table import cpu_clock_ns, enable_bpf_stats, row, rows
 from unwinding import unwinding
 
-WINDOW = float(os.environ.get("HOSTPROF_BENCH_SECONDS", "4"))
 JVMS = int(os.environ.get("HOSTPROF_BENCH_JVMS", "20"))
 PAIRS = 6
 OTHERS, FORKS = 300, 30
@@ -55,24 +57,6 @@ STREAM_SECONDS = 20
 # --- throughput -----------------------------------------------------------------------------
 
 
-def ask(jvm):
-    """(operations, CPU ns) of a Bench so far."""
-    jvm.text = ""
-    jvm.popen.stdin.write(b"\n")
-    jvm.popen.stdin.flush()
-    jvm.wait_text("\n")
-    ops = int(expect_match(r"ops (\d+)", jvm.text).group(1))
-    return ops, cpu_clock_ns(jvm.pid)
-
-
-def rate(jvm):
-    """Operations per CPU second over one window."""
-    ops, cpu = ask(jvm)
-    time.sleep(WINDOW)
-    more_ops, more_cpu = ask(jvm)
-    return (more_ops - ops) / (more_cpu - cpu) * 1e9
-
-
 def rate_recorded(jvm, stats):
     recorder = start([HOSTPROF, "record", "-p", jvm.pid, "-F", 1000, "-o", temp_path("x.jfr"),
                       "--stats", stats], stderr=subprocess.DEVNULL)
@@ -82,18 +66,6 @@ def rate_recorded(jvm, stats):
     recorder.finish()
     time.sleep(SETTLE / 3)
     return value
-
-
-def alternate(jvm, stats):
-    """Rate with recording over the mean of the two windows beside it, for each pair."""
-    ratios = []
-    before = rate(jvm)
-    for _ in range(PAIRS):
-        recorded = rate_recorded(jvm, stats)
-        after = rate(jvm)
-        ratios.append(2 * recorded / (before + after))
-        before = after
-    return ratios
 
 
 def bpf_figures(stats, what):
@@ -113,7 +85,7 @@ def throughput():
     jvm = java(17, "Bench", 1, 60, flags=["-Xmx256m"], stdin=subprocess.PIPE)
     alone = statistics.mean([rate(jvm), rate(jvm)])
     row("JVM alone: operations per CPU second", alone, "ops/s", digits=0)
-    ratios = alternate(jvm, stats)
+    ratios = alternate(jvm, [lambda: rate_recorded(jvm, stats)], PAIRS)[0]
     row(f"recorded at 1 kHz: throughput kept (median of {PAIRS})", statistics.median(ratios), "",
         0.985, upper=False, digits=4)
     row("recorded at 1 kHz: lowest pair", min(ratios), "", digits=4)
@@ -244,7 +216,7 @@ def bench_main():
         report, arguments = arguments[1], arguments[2:]
     if os.geteuid() != 0:
         sys.exit("bench.py: needs root")
-    parts = {"throughput": throughput, "host": host, "unwinding": unwinding, "java": java_unwinding,
+    parts = {"throughput": throughput, "allocation": allocation, "host": host, "unwinding": unwinding, "java": java_unwinding,
              "stream": stream, "views": views}
     unknown = [name for name in arguments if name not in parts]
     if unknown:

@@ -21,7 +21,7 @@ if echo "$symbols" | awk '{ print $NF }' | grep -E "$not_in_musl"; then
 	bad=1
 fi
 libraries=$(objdump -p "$agent" | awk '$1 == "NEEDED" { print $2 }' |
-	grep -vE '^(libc\.so\.6|libpthread\.so\.0|ld-linux-x86-64\.so\.2)$' || true)
+	grep -vE '^(libc\.so\.6|libpthread\.so\.0)$' || true)
 if [ -n "$libraries" ]; then
 	echo "$agent needs $libraries"
 	bad=1

@@ -9,6 +9,7 @@ METHODS = "jvmagent/methods.c"
 RING = "jvmagent/ring.c"
 THREADS = "jvmagent/threads.c"
 AGENT = "jvmagent/agent.c"
+ALLOC = "jvmagent/alloc.c"
 
 MUTANTS = [
     Mutant("agent: a lapsed lease keeps events on", CONTROL, "if (!ring_has_consumer(&a->ring, agent_now_ns())) {",
@@ -92,4 +93,12 @@ MUTANTS = [
            "return major == 25;", ["test_agent_life"]),
     Mutant("agent: a detach leaves the ring", AGENT, "rest_jvmti(a);\n\tclose_memory(a);", "rest_jvmti(a);",
            ["test_agent_life"]),
+    Mutant("agent: a class is told once for all consumers", ALLOC, "tag > 0 && (uint64_t)tag >= first)", "tag > 0 && first)",
+           ["test_agent_alloc"]),
+    Mutant("agent: a class that was not told has an id", ALLOC, "if (!named)\n\t\treturn 0;", "", ["test_agent_alloc"]),
+    Mutant("agent: an interval holds from the next sample on", ALLOC, "interval = take_draw(&a->alloc, interval);",
+           "(void)take_draw(&a->alloc, interval);", ["test_agent_alloc"]),
+    Mutant("agent: samples without a budget", ALLOC, "raise_interval(a, elapsed_ns);", ";", ["test_agent_alloc"]),
+    Mutant("agent: a raised interval stays", ALLOC, "lower_interval(a, hits, elapsed_ns);", ";", ["test_agent_alloc"]),
+    Mutant("agent: classes stay marked", AGENT, "\t\talloc_end(a);", "\t\t;", ["test_agent_alloc"]),
 ]

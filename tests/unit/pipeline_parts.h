@@ -119,6 +119,13 @@ void image_cache_for_each_failed(struct image_cache *cache,
 
 /* --- jvm/ --- */
 
+void jvm_table_sample_allocations(struct jvm_table *table, uint32_t interval)
+{
+	(void)table;
+	if (interval)
+		note("allocations by %u", interval);
+}
+
 struct jvm_table *jvm_table_new(void)
 {
 	return A_POINTER(jvm_table);
@@ -200,6 +207,19 @@ int agents_new(struct jvm_table *jvms, bool attach, struct agents **ret_agents, 
 	note("agents%s", attach ? ", attached" : "");
 	*ret_agents = A_POINTER(agents);
 	return 0;
+}
+
+void agents_set_hooks(struct agents *agents, const struct agents_hooks *hooks)
+{
+	(void)agents;
+	assert_non_null(hooks->attached);
+	assert_non_null(hooks->opened);
+}
+
+void agents_detach(struct agents *agents)
+{
+	(void)agents;
+	note("agents detached");
 }
 
 void agents_free(struct agents *agents)
@@ -377,6 +397,13 @@ struct symbolizer *symbolizer_new(struct image_cache *images)
 {
 	assert_non_null(images);
 	return A_POINTER(symbolizer);
+}
+
+void symbolizer_keep_jvm_frames(struct symbolizer *symbolizer, bool keep)
+{
+	(void)symbolizer;
+	if (keep)
+		note("JVM frames stay");
 }
 
 void symbolizer_free(struct symbolizer *symbolizer)

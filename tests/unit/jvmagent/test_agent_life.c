@@ -167,7 +167,7 @@ static void a_missing_capability_costs_only_its_own(void **state)
 	struct agent *a = fake_agent();
 
 	(void)state;
-	assert_int_equal(a->can, BOTH);
+	assert_int_equal(a->can, ALL);
 	assert_int_equal(a->ring.header->cannot, 0);
 	assert_true(a->can_source && a->can_lines);
 	for (int i = 0; i < 3; i++) {
@@ -177,7 +177,7 @@ static void a_missing_capability_costs_only_its_own(void **state)
 		fake.refused.can_get_line_numbers = i == 2;
 		a->can = 0;
 		add_capabilities(a);
-		assert_int_equal(a->can, i == 0 ? CODEMAP_WANT_THREADS : BOTH);
+		assert_int_equal(a->can, i == 0 ? ALL & ~CODEMAP_WANT_CODE : ALL);
 		assert_int_equal(a->ring.header->cannot, i == 0 ? CODEMAP_WANT_CODE : 0);
 		assert_int_equal(a->can_source, i != 1);
 		assert_int_equal(a->can_lines, i != 2);

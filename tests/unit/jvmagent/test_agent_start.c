@@ -151,7 +151,7 @@ static void each_activation_asks_anew(void **state)
 	(void)state;
 	fake_reset();
 	assert_int_equal(attach_with(NULL), AGENT_OK);
-	assert_int_equal(agent.can, BOTH);
+	assert_int_equal(agent.can, ALL);
 	assert_int_equal(agent.pid, getpid());
 	assert_int_equal(attach_with("stop"), AGENT_OK);
 	pthread_join(fake.control, NULL);
@@ -159,7 +159,7 @@ static void each_activation_asks_anew(void **state)
 	agent.events_on = BOTH;
 	agent.pid = 0;
 	assert_int_equal(attach_with(NULL), AGENT_OK);
-	assert_int_equal(agent.can, CODEMAP_WANT_THREADS);
+	assert_int_equal(agent.can, ALL & ~CODEMAP_WANT_CODE);
 	assert_int_equal(agent.events_on, 0);
 	assert_int_equal(agent.pid, getpid());
 	assert_int_equal(agent.stop, 0);

@@ -52,6 +52,39 @@ static void code_read_from_outside(void **state)
 	assert_int_equal(parts.jvm.asked_code, 0);
 }
 
+/* An allocation: its class, and the Java method; what the JVM did between goes, unless it is asked for. */
+static void allocations(void **state)
+{
+	struct fixture *f = *state;
+
+	parts.is_jvm = true;
+	parts.jvm.of_compiled = JAVA_FRAMES;
+	set_words(f, NO_KERNEL,
+		  USER_WORDS(0x7f0000001000, 0x7f0000002000, KIND(COMPILED) | 0x8000, 6,
+			     0x7f0000003000));
+	f->sample.alloc_class = 7;
+	f->sample.alloc_size = 24;
+	assert_string_equal(stack(f), "byte[]_p@[JIT] p.C.m:70_j@[JIT] [unknown]_n");
+	/* The same words of another class, and of one that nobody has told of yet. */
+	f->sample.alloc_class = 8;
+	assert_string_equal(stack(f), "[unknown class]_p@[JIT] p.C.m:70_j@[JIT] [unknown]_n");
+	f->sample.alloc_class = 7;
+	f->sample.flags = WIRE_SAMPLE_OUTSIDE_TLAB;
+	assert_string_equal(stack(f), "byte[]_q@[JIT] p.C.m:70_j@[JIT] [unknown]_n");
+	symbolizer_keep_jvm_frames(f->symbolizer, true);
+	f->sample.alloc_class = 0;
+	assert_string_equal(
+		stack(f),
+		"[unknown class]_q@[JIT] [unknown]_n [unknown]_n p.C.m:70_j@[JIT] [unknown]_n");
+	symbolizer_keep_jvm_frames(f->symbolizer, false);
+	/* Without a Java frame nothing goes. */
+	parts.jvm.of_compiled = JAVA_STUB;
+	f->sample.words[3] = 9;
+	assert_string_equal(
+		stack(f),
+		"[unknown class]_q@[JIT] [unknown]_n [unknown]_n blob_s@[JIT] [unknown]_n");
+}
+
 /* An agent knows inlining; what it does not know is read from outside. */
 static void an_agent_is_asked_first(void **state)
 {
@@ -148,9 +181,13 @@ static void marks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(code_by_an_agents_map),   TEST(code_read_from_outside),
-		TEST(an_agent_is_asked_first), TEST(interpreted_methods),
-		TEST(names_are_read_early),    TEST(marks),
+		TEST(code_by_an_agents_map),
+		TEST(code_read_from_outside),
+		TEST(allocations),
+		TEST(an_agent_is_asked_first),
+		TEST(interpreted_methods),
+		TEST(names_are_read_early),
+		TEST(marks),
 	};
 
 	return cmocka_run_group_tests_name("symbolize_code", tests, NULL, NULL);

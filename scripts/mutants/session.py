@@ -227,8 +227,7 @@ RUNS = [
     Mutant("lost samples are not in the figures", RECORDER, "result->lost = ledger_lost(&pipeline->ledger) +", "result->lost =", ENDS),
     Mutant("complete is all", RECORDER, "result->complete = pipeline->ledger.complete;",
            "result->complete = pipeline->ledger.samples;", ENDS),
-    Mutant("agents are always loaded", RECORDER, ".attach = rec->options->agent == RECORDER_AGENT_ALWAYS,",
-           ".attach = true,", ENDS),
+    Mutant("agents are always loaded", RECORDER, ".attach = agent == RECORDER_AGENT_ALWAYS ||", ".attach = true ||", ENDS),
 ]
 
 SHOWN = [

@@ -10,6 +10,7 @@ void allocation_push_class(struct stack_build *build, const struct wire_sample *
 {
 	enum frame_kind kind =
 		sample->flags & WIRE_SAMPLE_OUTSIDE_TLAB ? FRAME_CLASS_OUTSIDE : FRAME_CLASS;
+	struct profile_frame frame = { .mapping = jit_mapping_id(build), .bci = -1, .kind = kind };
 	const char *name = NULL;
 
 	if (build->jvm && sample->alloc_class)
@@ -17,7 +18,8 @@ void allocation_push_class(struct stack_build *build, const struct wire_sample *
 	/* It may be told a moment later. */
 	if (!name)
 		build->cacheable = false;
-	stack_push_name(build, name ? name : UNKNOWN_CLASS, kind, jit_mapping_id(build));
+	frame.class_name = profile_string(build->profile, name ? name : UNKNOWN_CLASS);
+	stack_push(build, &frame);
 }
 
 /* A mark stands for frames that are not known: Java ones may be among them. */

@@ -64,25 +64,25 @@ static void allocations(void **state)
 			     0x7f0000003000));
 	f->sample.alloc_class = 7;
 	f->sample.alloc_size = 24;
-	assert_string_equal(stack(f), "byte[]_p@[JIT] p.C.m:70_j@[JIT] [unknown]_n");
+	assert_string_equal(stack(f), "byte[]._p@[JIT] p.C.m:70_j@[JIT] [unknown]_n");
 	/* The same words of another class, and of one that nobody has told of yet. */
 	f->sample.alloc_class = 8;
-	assert_string_equal(stack(f), "[unknown class]_p@[JIT] p.C.m:70_j@[JIT] [unknown]_n");
+	assert_string_equal(stack(f), "[unknown class]._p@[JIT] p.C.m:70_j@[JIT] [unknown]_n");
 	f->sample.alloc_class = 7;
 	f->sample.flags = WIRE_SAMPLE_OUTSIDE_TLAB;
-	assert_string_equal(stack(f), "byte[]_q@[JIT] p.C.m:70_j@[JIT] [unknown]_n");
+	assert_string_equal(stack(f), "byte[]._q@[JIT] p.C.m:70_j@[JIT] [unknown]_n");
 	symbolizer_keep_jvm_frames(f->symbolizer, true);
 	f->sample.alloc_class = 0;
 	assert_string_equal(
 		stack(f),
-		"[unknown class]_q@[JIT] [unknown]_n [unknown]_n p.C.m:70_j@[JIT] [unknown]_n");
+		"[unknown class]._q@[JIT] [unknown]_n [unknown]_n p.C.m:70_j@[JIT] [unknown]_n");
 	symbolizer_keep_jvm_frames(f->symbolizer, false);
 	/* Without a Java frame nothing goes. */
 	parts.jvm.of_compiled = JAVA_STUB;
 	f->sample.words[3] = 9;
 	assert_string_equal(
 		stack(f),
-		"[unknown class]_q@[JIT] [unknown]_n [unknown]_n blob_s@[JIT] [unknown]_n");
+		"[unknown class]._q@[JIT] [unknown]_n [unknown]_n blob_s@[JIT] [unknown]_n");
 }
 
 /* An agent knows inlining; what it does not know is read from outside. */

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "session/alloc_weight.h"
 #include "session/pipeline_books.h"
+#include "session/pipeline_live.h"
 #include "session/pipeline_show.h"
 
 /*
@@ -75,6 +76,7 @@ static void apply_sample(struct pipeline *pipeline, struct process *process, str
 						   &entry->carried_objects);
 	row.thread = ledger_profile_thread(entry, &pipeline->profile, sample->tid, name, java_tid);
 	profile_add(&pipeline->profile, &row);
+	pipeline_live_note(pipeline, process, sample, &row);
 	ledger_count_sample(&pipeline->ledger, entry, sample);
 	pipeline_show_finished(pipeline, item, entry, &row);
 }

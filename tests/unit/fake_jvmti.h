@@ -80,7 +80,7 @@ void hostprof_alloc(uint64_t class_id, uint64_t size, uint64_t interval, uint64_
 #define CODE	     ((const void *)0x7f1000001000)
 #define STUB	     ((const void *)0x7f1000100000)
 #define BOTH	     (CODEMAP_WANT_CODE | CODEMAP_WANT_THREADS)
-#define ALL	     (BOTH | CODEMAP_WANT_ALLOC)
+#define ALL	     (BOTH | CODEMAP_WANT_ALLOC | CODEMAP_WANT_LIVE)
 
 #include "fake_heap.h"
 

@@ -27,8 +27,6 @@ MUTANTS = [
            "if (live->canary && !(*jni)->IsSameObject(jni, live->canary, NULL))\n\t\treturn;", "", IN_AGENT),
     Mutant("live: what came after the canary was looked at", TABLE, "live->looked_at = live->canary_at + 1;",
            "live->looked_at = live->collections;", IN_AGENT),
-    Mutant("live: thinned, and the next ones are all taken", TABLE,
-           "while (codemap_live_keeps(id, live->level)) {", "while (1) {", IN_AGENT),
     Mutant("live: a full table takes none", TABLE, "\t\traise_level(live);\n\t}\n\treturn false;", "\t\tbreak;\n\t}\n\treturn false;",
            IN_AGENT),
     Mutant("live: a slot that is looked at is given away", TABLE, "!live->slots[at].claimed && ", "", IN_AGENT),

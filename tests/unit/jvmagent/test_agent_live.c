@@ -377,6 +377,12 @@ static void nothing_is_taken_after_the_end(void **state)
 	/* Ids go on where they were. */
 	live_begin(a);
 	assert_int_equal(track(a, 2), 2);
+	/* In another activation, too. */
+	agent_switch_events(a, 0);
+	live_close(&a->live);
+	assert_int_equal(live_open(&a->live), 0);
+	live_begin(a);
+	assert_int_equal(track(a, 3), 3);
 	stop_following(a, &r);
 }
 

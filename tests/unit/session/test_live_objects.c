@@ -209,6 +209,8 @@ static void stacks_move_to_fresh_tables(void **state)
 	struct live_object again = object_of(&w->profile, 3, "leak");
 	const struct profile_frame *frame;
 	const struct profile_sample *s;
+	const struct profile_process first = { .pid = 1 };
+	const struct profile_thread *thread;
 	struct profile fresh;
 
 	live_objects_add(&w->all, JVM, &leak);
@@ -216,6 +218,7 @@ static void stacks_move_to_fresh_tables(void **state)
 	live_objects_add(&w->all, JVM, &again);
 	profile_init(&fresh);
 	profile_string(&fresh, "something else");
+	profile_process(&fresh, &first);
 	live_objects_move(&w->all, &w->profile, &fresh);
 	profile_release(&w->profile);
 	w->profile = fresh;
@@ -230,6 +233,9 @@ static void stacks_move_to_fresh_tables(void **state)
 	assert_int_equal(s[0].thread, object_of(&w->profile, 0, "cache").thread);
 	frame = profile_get_frame(&w->profile, profile_get_stack(&w->profile, s[1].stack).frames[0]);
 	assert_string_equal(profile_get_string(&w->profile, frame->name), "leak");
+	assert_string_equal(profile_get_string(&w->profile, frame->class_name), "pkg.A");
+	thread = profile_get_thread(&w->profile, s[1].thread);
+	assert_int_equal(profile_get_process(&w->profile, thread->process)->pid, 5);
 	assert_int_equal(s[1].time_ns, 101);
 	assert_int_equal(s[1].weight, 1000);
 }

@@ -175,7 +175,8 @@ struct wire_sample {
 	wire_u64 alloc_class;
 	wire_u64 alloc_size;	 /* bytes of the object */
 	wire_u64 alloc_interval; /* bytes */
-	wire_u64 alloc_object;	 /* the agent's id of the object, which it follows to its end; 0: it does not */
+	wire_u64
+		alloc_object; /* the agent's id of the object, which it follows to its end; 0: it does not */
 	char comm[WIRE_COMM_LEN];
 	wire_u64 words[]; /* kernel addresses, then user words; both leaf first */
 };

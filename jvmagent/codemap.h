@@ -30,9 +30,9 @@
 
 enum codemap_command {
 	CODEMAP_COMMAND_NONE,
-	CODEMAP_COMMAND_START, /* events on, replay what exists */
-	CODEMAP_COMMAND_STOP,  /* events off */
-	CODEMAP_COMMAND_LIVE,  /* say which objects are alive; the events stay as they are */
+	CODEMAP_COMMAND_START,	      /* events on, replay what exists */
+	CODEMAP_COMMAND_STOP,	      /* events off */
+	CODEMAP_COMMAND_LIVE,	      /* say which objects are alive; the events stay as they are */
 	CODEMAP_COMMAND_LIVE_COLLECT, /* the same, after a full collection */
 };
 

@@ -267,9 +267,9 @@ static void tell_batch(struct agent *a, const struct round *round, const struct 
 		if (claims[i].gone)
 			gone[gone_count++] = (struct codemap_object){ .id = slot->id };
 		else if (round->tell && is_known_to_live(&a->live, slot))
-			alive[alive_count++] = (struct codemap_object){
-				.id = slot->id, .age = age_of(&a->live, slot)
-			};
+			alive[alive_count++] =
+				(struct codemap_object){ .id = slot->id,
+							 .age = age_of(&a->live, slot) };
 	}
 	if (gone_count && !round->drop)
 		publish(a, CODEMAP_GONE, 0, gone, gone_count);

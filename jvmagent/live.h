@@ -24,8 +24,8 @@ struct live {
 	uint32_t on;		 /* atomic; changed under the lock */
 	uint32_t level;		 /* atomic; changed under the lock */
 	uint32_t collections;	 /* atomic: that JVMTI told of */
-	pthread_mutex_t lock;	 /* guards the slots and what follows, never held across a JVM call */
-	uint32_t free;		 /* the first free slot; LIVE_NO_SLOT: none */
+	pthread_mutex_t lock; /* guards the slots and what follows, never held across a JVM call */
+	uint32_t free;	      /* the first free slot; LIVE_NO_SLOT: none */
 	uint32_t used;
 	uint32_t condemned; /* slots whose objects the level does not keep */
 	uint32_t hand;	    /* where the last condemned one was found */

@@ -162,7 +162,8 @@ bool jvm_table_told_live(const struct jvm_table *table, uint64_t now_ns)
 }
 
 void jvm_table_for_each_live(const struct jvm_table *table,
-			     void (*fn)(const struct jvm_live_report *report, void *data), void *data)
+			     void (*fn)(const struct jvm_live_report *report, void *data),
+			     void *data)
 {
 	(void)table;
 	if (parts.live.pid)

@@ -41,7 +41,7 @@ class Kept {
 			drop();
 	}
 
-	public static void main(String[] args) throws java.io.IOException {
+	public static void main(String[] args) throws java.io.IOException, InterruptedException {
 		double share = Double.parseDouble(args[0]);
 		long bytes = Long.parseLong(args[1]) << 20;
 
@@ -49,8 +49,10 @@ class Kept {
 		kept.clear();
 		System.out.println("ready");
 		while (System.in.read() == '\n') {
-			for (long n = bytes / BYTES / BATCH; n > 0; n--)
+			for (long n = bytes / BYTES / BATCH; n > 0; n--) {
 				allocate(share, BATCH);
+				Thread.sleep(2); // no faster than samples may come
+			}
 			for (long n = GARBAGE / BYTES / BATCH; n > 0; n--)
 				collect(BATCH);
 			last = null;

@@ -39,8 +39,7 @@ static void tables_build(const struct option_row *rows, struct getopt_tables *ta
 	strbuf_addstr(&tables->shorts, "-:h");
 	vec_push(&tables->longs, help);
 	for (int i = 0; rows[i].type != OPTION_TYPE_END; i++) {
-		struct option row = { rows[i].long_name,
-				      argument_of(&rows[i]), NULL,
+		struct option row = { rows[i].long_name, argument_of(&rows[i]), NULL,
 				      ROW_BASE + i };
 
 		if (rows[i].type == OPTION_TYPE_HEADING)

@@ -76,7 +76,7 @@ struct jvm {
 	uint64_t polled_ns;
 	uint32_t alloc_interval; /* bytes between samples of allocations; 0: none are wanted */
 	struct jvm_live live;
-	struct lru ns_tids;	 /* the host's tid -> the JVM's, where they differ */
+	struct lru ns_tids; /* the host's tid -> the JVM's, where they differ */
 	bool same_tids;
 };
 

@@ -96,8 +96,8 @@ void live_objects_add(struct live_objects *all, uint64_t serial, const struct li
 
 	while (jvm->objects.len >= share_of_one(all) && jvm->level < LIVE_OBJECTS_MOST_LEVELS)
 		set_level(jvm, jvm->level + 1);
-	if (jvm->objects.len >= share_of_one(all) ||
-	    !codemap_live_keeps(object->id, jvm->level) || hmap_get(&jvm->by_id, object->id, &at))
+	if (jvm->objects.len >= share_of_one(all) || !codemap_live_keeps(object->id, jvm->level) ||
+	    hmap_get(&jvm->by_id, object->id, &at))
 		return;
 	hmap_put(&jvm->by_id, object->id, jvm->objects.len);
 	vec_push(&jvm->objects, *object);

@@ -16,8 +16,8 @@
 #include "profile/profile.h"
 
 /* Of all JVMs together, some 100 bytes each; of one, twice as many as its agent follows. */
-#define LIVE_OBJECTS_MAX	 65536
-#define LIVE_OBJECTS_MAX_OF_ONE	 16384
+#define LIVE_OBJECTS_MAX	65536
+#define LIVE_OBJECTS_MAX_OF_ONE 16384
 /* Of 8,192 objects that stand for 2^24 each there are more than a JVM has. */
 #define LIVE_OBJECTS_MOST_LEVELS 24
 

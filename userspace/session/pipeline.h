@@ -43,7 +43,7 @@ struct pipeline {
 	/* Of LIVE_OFF nothing is in use. */
 	struct live_objects live;
 	enum live_mode live_mode;
-	uint32_t live_event; /* in the current tables */
+	uint32_t live_event;			 /* in the current tables */
 	uint32_t live_missing, live_missing_pid; /* JVMs that did not answer, the first of them */
 	struct miss_join misses;
 	struct process_news news;
@@ -79,9 +79,9 @@ struct pipeline_options {
 	bool detach;			       /* and end those at the end */
 	uint32_t alloc_interval;	       /* agents sample allocations; 0: they do not */
 	enum live_mode live;
-	bool jvm_frames;		       /* of allocations the JVM's own frames stay */
-	void (*attached)(uint32_t pid);	       /* an agent was loaded; may be NULL */
-	struct sinks sinks;		       /* each is borrowed */
+	bool jvm_frames;		/* of allocations the JVM's own frames stay */
+	void (*attached)(uint32_t pid); /* an agent was loaded; may be NULL */
+	struct sinks sinks;		/* each is borrowed */
 };
 
 int pipeline_init(struct pipeline *pipeline, struct capture *capture,

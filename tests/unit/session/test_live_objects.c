@@ -50,8 +50,7 @@ static struct live_object object_of(struct profile *profile, uint64_t id, const 
 	const struct profile_thread thread = { .process = profile_process(profile, &process),
 					       .tid = 6,
 					       .name = profile_string(profile, "worker") };
-	const uint32_t frames[] = { profile_frame(profile, &frame),
-				    profile_frame(profile, &root) };
+	const uint32_t frames[] = { profile_frame(profile, &frame), profile_frame(profile, &root) };
 
 	return (struct live_object){ .id = id,
 				     .time_ns = 100 + id,
@@ -63,7 +62,9 @@ static struct live_object object_of(struct profile *profile, uint64_t id, const 
 
 static void add(struct world *w, uint64_t jvm, uint64_t id)
 {
-	const struct live_object object = { .id = id, .time_ns = id, .weight = 1000, .objects = 10 };
+	const struct live_object object = {
+		.id = id, .time_ns = id, .weight = 1000, .objects = 10
+	};
 
 	live_objects_add(&w->all, jvm, &object);
 }
@@ -231,7 +232,8 @@ static void stacks_move_to_fresh_tables(void **state)
 	assert_int_equal(s[1].stack, object_of(&w->profile, 0, "leak").stack);
 	assert_int_equal(s[0].stack, object_of(&w->profile, 0, "cache").stack);
 	assert_int_equal(s[0].thread, object_of(&w->profile, 0, "cache").thread);
-	frame = profile_get_frame(&w->profile, profile_get_stack(&w->profile, s[1].stack).frames[0]);
+	frame = profile_get_frame(&w->profile,
+				  profile_get_stack(&w->profile, s[1].stack).frames[0]);
 	assert_string_equal(profile_get_string(&w->profile, frame->name), "leak");
 	assert_string_equal(profile_get_string(&w->profile, frame->class_name), "pkg.A");
 	thread = profile_get_thread(&w->profile, s[1].thread);

@@ -92,7 +92,7 @@ int sample_raw(void *ctx)
 }
 
 /*
- * hostprof_alloc() of the agent (jvmagent/alloc.h): class, size and interval are its arguments, in the
+ * hostprof_alloc() of the agent (jvmagent/alloc.h): class, size, interval and object are its arguments, in the
  * registers that the System V ABI gives them.
  */
 SEC("?kprobe")
@@ -110,6 +110,7 @@ int sample_alloc_agent(struct pt_regs *ctx)
 	trigger.alloc_class = ctx->di;
 	trigger.alloc_size = ctx->si;
 	trigger.alloc_interval = ctx->dx;
+	trigger.alloc_object = ctx->cx;
 	trigger.weight = alloc_weight(trigger.alloc_size, trigger.alloc_interval);
 	return trigger_fire(&trigger, state, ctx, ctx);
 }

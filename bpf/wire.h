@@ -175,6 +175,8 @@ struct wire_sample {
 	wire_u64 alloc_class;
 	wire_u64 alloc_size;	 /* bytes of the object */
 	wire_u64 alloc_interval; /* bytes */
+	wire_u64
+		alloc_object; /* the agent's id of the object, which it follows to its end; 0: it does not */
 	char comm[WIRE_COMM_LEN];
 	wire_u64 words[]; /* kernel addresses, then user words; both leaf first */
 };
@@ -230,7 +232,7 @@ struct wire_settings {
 	wire_u8 pad[2];
 };
 
-_Static_assert(sizeof(struct wire_sample) == 104, "wire_sample header");
+_Static_assert(sizeof(struct wire_sample) == 112, "wire_sample header");
 _Static_assert(sizeof(struct wire_lost_key) == 24, "wire_lost_key");
 _Static_assert(sizeof(struct wire_lost) == 32, "wire_lost");
 _Static_assert(sizeof(struct wire_settings) == 40, "wire_settings");

@@ -70,6 +70,7 @@ void agent_switch_events(struct agent *a, uint32_t want)
 	bool code = want & CODEMAP_WANT_CODE;
 	bool threads = want & CODEMAP_WANT_THREADS;
 	bool alloc = want & CODEMAP_WANT_ALLOC;
+	bool live = want & CODEMAP_WANT_LIVE;
 
 	switch_event(a, code, JVMTI_EVENT_COMPILED_METHOD_LOAD);
 	switch_event(a, code, JVMTI_EVENT_COMPILED_METHOD_UNLOAD);
@@ -81,6 +82,9 @@ void agent_switch_events(struct agent *a, uint32_t want)
 		switch_event(a, alloc, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC);
 	if (!alloc && a->events_on & CODEMAP_WANT_ALLOC)
 		alloc_end(a);
+	switch_event(a, live, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH);
+	if (!live)
+		live_end(a);
 	a->events_on = want;
 	__atomic_store_n(&a->ring.header->events_on, want, __ATOMIC_RELEASE);
 }
@@ -129,8 +133,10 @@ static void add_capabilities(struct agent *a)
 	a->can |= CODEMAP_WANT_THREADS;
 	if (alloc_add_capabilities(a))
 		a->can |= CODEMAP_WANT_ALLOC;
-	a->ring.header->cannot =
-		~a->can & (CODEMAP_WANT_CODE | CODEMAP_WANT_THREADS | CODEMAP_WANT_ALLOC);
+	if (a->can & CODEMAP_WANT_ALLOC && live_add_capabilities(a))
+		a->can |= CODEMAP_WANT_LIVE;
+	a->ring.header->cannot = ~a->can & (CODEMAP_WANT_CODE | CODEMAP_WANT_THREADS |
+					    CODEMAP_WANT_ALLOC | CODEMAP_WANT_LIVE);
 }
 
 /* "1.2.3" to 10203. */
@@ -153,19 +159,20 @@ static void close_memory(struct agent *a)
 {
 	ring_close(&a->ring);
 	method_table_close(&a->methods);
+	live_close(&a->live);
 }
 
 static int open_memory(struct agent *a)
 {
 	if (ring_open(&a->ring))
 		return AGENT_NO_MEMORY;
-	if (method_table_open(&a->methods)) {
+	if (method_table_open(&a->methods) || live_open(&a->live)) {
 		close_memory(a);
 		return AGENT_NO_MEMORY;
 	}
 	a->ring.header->agent_build = build_number(HOSTPROF_VERSION);
 	a->ring.header->agent_bytes =
-		CODEMAP_HEADER_BYTES + CODEMAP_RING_BYTES + method_table_bytes();
+		CODEMAP_HEADER_BYTES + CODEMAP_RING_BYTES + method_table_bytes() + live_bytes();
 	return AGENT_OK;
 }
 

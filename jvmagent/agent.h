@@ -15,6 +15,7 @@
 
 #include "alloc.h"
 #include "codemap.h"
+#include "live.h"
 #include "methods.h"
 #include "ring.h"
 
@@ -28,6 +29,7 @@ struct agent {
 	struct ring ring;
 	struct method_table methods;
 	struct alloc alloc;
+	struct live live;
 	jfieldID thread_tid;   /* java.lang.Thread.tid, NULL unknown */
 	jfieldID thread_eetop; /* java.lang.Thread.eetop, NULL unknown */
 	uint32_t can;	       /* enum codemap_want bits that this JVM can give */

@@ -197,12 +197,12 @@ void alloc_end(struct agent *a)
 		forget_classes(a, jni);
 }
 
-void alloc_sample(struct agent *a, jclass class, uint64_t size)
+void alloc_sample(struct agent *a, JNIEnv *jni, jobject object, jclass class, uint64_t size)
 {
 	uint32_t interval = __atomic_load_n(&a->alloc.interval, __ATOMIC_RELAXED);
 
 	interval = take_draw(&a->alloc, interval);
-	hostprof_alloc(class_id(a, class), size, interval);
+	hostprof_alloc(class_id(a, class), size, interval, live_track(a, jni, object));
 	pace(a, __atomic_add_fetch(&a->alloc.hits, 1, __ATOMIC_RELAXED));
 }
 

@@ -32,9 +32,10 @@ struct alloc {
 
 /*
  * The probe is at its first instruction, a nop of 5 bytes: newer kernels put a call there, older ones
- * skip it in the trap. INTERVAL is the mean one, in bytes, by which this object was chosen.
+ * skip it in the trap. INTERVAL is the mean one, in bytes, by which this object was chosen;
+ * OBJECT_ID is that of live.h, 0: none.
  */
-void hostprof_alloc(uint64_t class_id, uint64_t size, uint64_t interval);
+void hostprof_alloc(uint64_t class_id, uint64_t size, uint64_t interval, uint64_t object_id);
 
 /* Ask for what it takes; false: this JVM has it not (JDK 8), or another agent holds it. */
 bool alloc_add_capabilities(struct agent *a);
@@ -45,7 +46,7 @@ void alloc_begin(struct agent *a, uint32_t interval);
 void alloc_end(struct agent *a);
 
 /* The SampledObjectAlloc event. */
-void alloc_sample(struct agent *a, jclass class, uint64_t size);
+void alloc_sample(struct agent *a, JNIEnv *jni, jobject object, jclass class, uint64_t size);
 
 /* Called every second: samples may have become rare meanwhile, and none of them says so. */
 void alloc_watch(struct agent *a);

@@ -30,8 +30,10 @@
 
 enum codemap_command {
 	CODEMAP_COMMAND_NONE,
-	CODEMAP_COMMAND_START, /* events on, replay what exists */
-	CODEMAP_COMMAND_STOP,  /* events off */
+	CODEMAP_COMMAND_START,	      /* events on, replay what exists */
+	CODEMAP_COMMAND_STOP,	      /* events off */
+	CODEMAP_COMMAND_LIVE,	      /* say which objects are alive; the events stay as they are */
+	CODEMAP_COMMAND_LIVE_COLLECT, /* the same, after a full collection */
 };
 
 /* What the consumer wants; bits. */
@@ -39,6 +41,7 @@ enum codemap_want {
 	CODEMAP_WANT_CODE = 1,	  /* JIT code, stubs, methods */
 	CODEMAP_WANT_THREADS = 2, /* thread names */
 	CODEMAP_WANT_ALLOC = 4,	  /* samples of allocations, at the agent's hostprof_alloc() */
+	CODEMAP_WANT_LIVE = 8,	  /* sampled objects have ids, and are followed to their end */
 };
 
 /* What Agent_OnAttach returns, and the attach client sees as "return code: N". */
@@ -94,6 +97,9 @@ enum codemap_kind {
 	CODEMAP_THREAD_END = 9,
 	CODEMAP_THREAD_SEEN = 10, /* in a replay: a thread older than the agent's events */
 	CODEMAP_CLASS = 11,	  /* what the class ids of hostprof_alloc() mean */
+	CODEMAP_GONE = 12,	  /* objects that are not followed any more: most have died */
+	CODEMAP_LIVE = 13,	  /* of a report: objects that are alive */
+	CODEMAP_LIVE_END = 14,	  /* it is whole */
 };
 
 /*
@@ -206,6 +212,40 @@ struct codemap_class {
 	/* its signature as JVMTI gives it, "Ljava/lang/String;", "[B" */
 };
 
+struct codemap_object {
+	uint64_t id;  /* as hostprof_alloc() was told; never given twice in a JVM's life */
+	uint32_t age; /* CODEMAP_LIVE: collections that it has survived, >= 1 */
+	uint32_t pad;
+};
+
+/*
+ * CODEMAP_GONE, CODEMAP_LIVE and CODEMAP_LIVE_END. What no collection has looked at yet is in no report.
+ * The level of the last record of a report holds for all of it: each object that codemap_live_keeps() by
+ * that level stands for 2^level, all others are to be left out.
+ */
+struct codemap_objects {
+	struct codemap_record record;
+	uint32_t count;
+	uint32_t level; /* of the agent's table now; it never falls while WANT_LIVE is on */
+	uint32_t seq;	/* of the command that asked for the report; CODEMAP_GONE: 0 */
+	uint32_t pad;
+	/* struct codemap_object objects[count] */
+};
+
+/*
+ * Both sides choose by the id alone, a bit of its mixture (splitmix64's) for each level: so they choose
+ * alike, and what is chosen has nothing to do with what the object is or how long it lives.
+ */
+static inline int codemap_live_keeps(uint64_t object_id, uint32_t level)
+{
+	uint64_t mixed = object_id * 0x9e3779b97f4a7c15ULL;
+
+	mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9ULL;
+	mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebULL;
+	mixed ^= mixed >> 31;
+	return level < 64 && !(mixed & ((1ULL << level) - 1));
+}
+
 _Static_assert(sizeof(struct codemap_header) <= CODEMAP_HEADER_BYTES, "header fits its page");
 _Static_assert(sizeof(struct codemap_record) == 16, "record");
 _Static_assert(sizeof(struct codemap_method) == 32, "method");
@@ -213,5 +253,6 @@ _Static_assert(sizeof(struct codemap_load) == 40, "load");
 _Static_assert(sizeof(struct codemap_frame) == 16, "frame");
 _Static_assert(sizeof(struct codemap_thread) == 32, "thread");
 _Static_assert(sizeof(struct codemap_class) == 32, "class");
+_Static_assert(sizeof(struct codemap_objects) == 32, "objects");
 
 #endif

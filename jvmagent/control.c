@@ -105,6 +105,15 @@ static void replay(struct agent *a, uint32_t want)
 	__atomic_fetch_add(&a->ring.header->replays, 1, __ATOMIC_RELAXED);
 }
 
+/* Its records wait for room like those of a replay. */
+static void report_live(struct agent *a, uint32_t seq, bool collect)
+{
+	a->replay_given_up = false;
+	__atomic_store_n(&a->replay_tid, agent_gettid(), __ATOMIC_RELAXED);
+	live_report(a, seq, collect);
+	__atomic_store_n(&a->replay_tid, 0, __ATOMIC_RELAXED);
+}
+
 static void carry_out(struct agent *a, uint32_t seq)
 {
 	struct codemap_header *h = a->ring.header;
@@ -115,8 +124,12 @@ static void carry_out(struct agent *a, uint32_t seq)
 	    ring_allocate(&a->ring)) {
 		if (want & CODEMAP_WANT_ALLOC)
 			alloc_begin(a, __atomic_load_n(&h->alloc_wanted, __ATOMIC_ACQUIRE));
+		if (want & CODEMAP_WANT_LIVE)
+			live_begin(a);
 		agent_switch_events(a, want);
 		replay(a, want);
+	} else if (command == CODEMAP_COMMAND_LIVE || command == CODEMAP_COMMAND_LIVE_COLLECT) {
+		report_live(a, seq, command == CODEMAP_COMMAND_LIVE_COLLECT);
 	} else {
 		agent_switch_events(a, 0);
 		forget_methods(a);
@@ -134,6 +147,7 @@ static void watch_lease(struct agent *a)
 	} else {
 		ring_announce_gap(&a->ring);
 		alloc_watch(a);
+		live_watch(a);
 	}
 }
 

@@ -91,11 +91,21 @@ static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 static void JNICALL on_sampled_object_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread,
 					    jobject object, jclass class, jlong size)
 {
-	(void)jvmti, (void)jni, (void)thread, (void)object;
+	(void)jvmti, (void)thread;
 	if (!agent_enter(&agent))
 		return;
-	if (class && size > 0)
-		alloc_sample(&agent, class, (uint64_t)size);
+	if (class && size > 0 && !live_is_ours())
+		alloc_sample(&agent, jni, object, class, (uint64_t)size);
+	agent_leave(&agent);
+}
+
+/* The JVM stands still: nothing of it may be called. */
+static void JNICALL on_garbage_collection_finish(jvmtiEnv *jvmti)
+{
+	(void)jvmti;
+	if (!agent_enter(&agent))
+		return;
+	live_collected(&agent);
 	agent_leave(&agent);
 }
 
@@ -130,6 +140,7 @@ void events_fill(jvmtiEventCallbacks *callbacks)
 	callbacks->CompiledMethodUnload = on_compiled_method_unload;
 	callbacks->DynamicCodeGenerated = on_dynamic_code_generated;
 	callbacks->SampledObjectAlloc = on_sampled_object_alloc;
+	callbacks->GarbageCollectionFinish = on_garbage_collection_finish;
 	callbacks->ThreadStart = on_thread_start;
 	callbacks->ThreadEnd = on_thread_end;
 	callbacks->VMInit = on_vm_init;

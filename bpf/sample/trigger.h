@@ -25,6 +25,7 @@ struct trigger {
 	wire_u64 alloc_class;
 	wire_u64 alloc_size;
 	wire_u64 alloc_interval;
+	wire_u64 alloc_object;
 };
 
 #include "sample/emit.h"
@@ -90,6 +91,7 @@ static __always_inline void trigger_describe(struct wire_sample *sample,
 	sample->alloc_class = trigger->alloc_class;
 	sample->alloc_size = trigger->alloc_size;
 	sample->alloc_interval = trigger->alloc_interval;
+	sample->alloc_object = trigger->alloc_object;
 	sample->tgid = task->tgid;
 	sample->tid = task->pid;
 	sample->start_ns = task->group_leader->start_time;

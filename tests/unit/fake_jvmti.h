@@ -49,6 +49,7 @@ static int fake_nanosleep(const struct timespec *time, struct timespec *rest)
 #include "control.c"
 #undef nanosleep
 #include "events.c"
+#include "live.c"
 #include "methods.c"
 #include "ring.c"
 #include "threads.c"
@@ -60,15 +61,16 @@ static int fake_nanosleep(const struct timespec *time, struct timespec *rest)
 
 /* What the agent's probe was told last, and how often it was hit. */
 static struct {
-	uint64_t class_id, size, interval;
+	uint64_t class_id, size, interval, object_id;
 	uint32_t hits;
 } fake_hit;
 
-void hostprof_alloc(uint64_t class_id, uint64_t size, uint64_t interval)
+void hostprof_alloc(uint64_t class_id, uint64_t size, uint64_t interval, uint64_t object_id)
 {
 	fake_hit.class_id = class_id;
 	fake_hit.size = size;
 	fake_hit.interval = interval;
+	fake_hit.object_id = object_id;
 	fake_hit.hits++;
 }
 
@@ -78,7 +80,9 @@ void hostprof_alloc(uint64_t class_id, uint64_t size, uint64_t interval)
 #define CODE	     ((const void *)0x7f1000001000)
 #define STUB	     ((const void *)0x7f1000100000)
 #define BOTH	     (CODEMAP_WANT_CODE | CODEMAP_WANT_THREADS)
-#define ALL	     (BOTH | CODEMAP_WANT_ALLOC)
+#define ALL	     (BOTH | CODEMAP_WANT_ALLOC | CODEMAP_WANT_LIVE)
+
+#include "fake_heap.h"
 
 struct fake_method {
 	const char *class_signature; /* NULL: the class is gone */
@@ -349,6 +353,25 @@ static jvmtiError JNICALL fake_lines(jvmtiEnv *env, jmethodID method, jint *ret_
 	return JVMTI_ERROR_NONE;
 }
 
+/* One that JVMTI tells of; SCAVENGES: it looks at young objects. */
+static void fake_collection(bool scavenges)
+{
+	if (scavenges)
+		fake_heap_collect();
+	if (fake.on[JVMTI_EVENT_GARBAGE_COLLECTION_FINISH])
+		fake.callbacks.GarbageCollectionFinish(NULL);
+}
+
+static jvmtiError JNICALL fake_force_collection(jvmtiEnv *env)
+{
+	(void)env;
+	fake_heap.forced++;
+	if (fake_heap.no_collection)
+		return JVMTI_ERROR_INTERNAL;
+	fake_collection(true);
+	return JVMTI_ERROR_NONE;
+}
+
 static jvmtiError JNICALL fake_generate(jvmtiEnv *env, jvmtiEvent event)
 {
 	(void)env;
@@ -442,6 +465,7 @@ static const struct jvmtiInterface_1_ fake_jvmti_table = {
 	.SetTag = fake_set_tag,
 	.GetLoadedClasses = fake_loaded_classes,
 	.SetHeapSamplingInterval = fake_set_interval,
+	.ForceGarbageCollection = fake_force_collection,
 };
 static jvmtiEnv fake_jvmti = &fake_jvmti_table;
 
@@ -499,10 +523,10 @@ static jmethodID JNICALL fake_method(JNIEnv *jni, jclass class, const char *name
 
 static jstring JNICALL fake_string(JNIEnv *jni, const char *text)
 {
-	(void)jni, (void)text;
+	(void)jni;
 	if (fake_throws(FAKE_NEW_STRING) || fake.fails == FAKE_NO_STRING)
 		return NULL;
-	return fake_reference(&fake_class);
+	return fake_reference(*text ? (void *)&fake_class : fake_canary());
 }
 
 static jobject JNICALL fake_new_object(JNIEnv *jni, jclass class, jmethodID method, ...)
@@ -564,6 +588,9 @@ static const struct JNINativeInterface_ fake_jni_table = {
 	.GetLongField = fake_long,
 	.NewStringUTF = fake_string,
 	.ExceptionCheck = fake_exception_check,
+	.NewWeakGlobalRef = fake_new_weak,
+	.DeleteWeakGlobalRef = fake_delete_weak,
+	.IsSameObject = fake_is_same,
 };
 static JNIEnv fake_jni = &fake_jni_table;
 
@@ -600,6 +627,7 @@ static void fake_reset(void)
 	memset(&agent, 0, sizeof(agent));
 	memset(&fake_hit, 0, sizeof(fake_hit));
 	fake_passed_ns = 0;
+	fake_heap_reset();
 	fake_os_reset();
 	fake.jvmti_version = JVMTI_VERSION_1_2 + (8 << JVMTI_VERSION_SHIFT_MAJOR);
 	fake.methods[0] = (struct fake_method){
@@ -653,6 +681,7 @@ static void fake_check_balance(void)
 	assert_int_equal(fake.allocated, 0);
 	assert_int_equal(fake.references, 0);
 	assert_int_equal(fake.frames, 0);
+	assert_int_equal(fake_heap.weak, 0);
 	assert_false(fake.exception);
 }
 

@@ -155,6 +155,7 @@ struct sample_spec {
 	uint32_t exec_id;
 	uint64_t weight; /* 0: 100 */
 	uint8_t event, reason, in_user;
+	uint64_t object;	     /* of an allocation; 0: none */
 	const char *comm;	     /* NULL: "kernel's" */
 	uint64_t kernel[4], user[4]; /* words, leaf first, up to the first 0 */
 };
@@ -189,6 +190,7 @@ static inline void fill_sample(const struct fixture *f, uint64_t ms, const struc
 		.kernel_frames = (uint16_t)kernel,
 		.user_words = (uint16_t)user,
 		.user_frames = (uint32_t)user,
+		.alloc_object = spec->object,
 	};
 	memcpy(sample->comm, comm, MIN(strlen(comm), sizeof(sample->comm)));
 	memcpy(sample->words, spec->kernel, 8 * kernel);

@@ -7,6 +7,7 @@
 #ifndef HOSTPROF_TESTS_PIPELINE_PARTS_H
 #define HOSTPROF_TESTS_PIPELINE_PARTS_H
 
+#include "jvm/jvm_live.h"
 #include "pipeline_fixture.h"
 #include "symbolize/sample_words.h"
 
@@ -25,6 +26,11 @@ static struct {
 	uint64_t start_ns; /* that times are counted from */
 	struct unwind_jvm_source jvm_source;
 	void (*asked_if_ready)(void);
+	/* Of the JVMs' objects: the report, what has gone, and for how many polls there is no answer. */
+	struct jvm_live_report live;
+	uint64_t gone;
+	uint32_t gone_level;
+	unsigned int live_polls;
 } parts;
 
 static void note(const char *format, ...)
@@ -125,6 +131,44 @@ void jvm_table_sample_allocations(struct jvm_table *table, uint32_t interval)
 	(void)table;
 	if (interval)
 		note("allocations by %u", interval);
+}
+
+void jvm_table_follow_objects(struct jvm_table *table)
+{
+	(void)table;
+	note("follow objects");
+}
+
+void jvm_table_take_gone(struct jvm_table *table, uint64_t until_ns, jvm_gone_fn fn, void *data)
+{
+	(void)table;
+	note("gone until %" PRIu64, (uint64_t)((until_ns - parts.start_ns) / MS));
+	if (parts.gone_level)
+		fn(parts.live.serial, 0, parts.gone_level, data);
+	if (parts.gone)
+		fn(parts.live.serial, parts.gone, 0, data);
+}
+
+void jvm_table_ask_live(struct jvm_table *table, bool collect, uint64_t until_ns)
+{
+	(void)table;
+	note("which are alive%s, within %" PRIu64, collect ? " after a collection" : "",
+	     (uint64_t)((until_ns - clock_now_ns()) / MS));
+}
+
+bool jvm_table_told_live(const struct jvm_table *table, uint64_t now_ns)
+{
+	(void)table, (void)now_ns;
+	return !parts.live_polls || !--parts.live_polls;
+}
+
+void jvm_table_for_each_live(const struct jvm_table *table,
+			     void (*fn)(const struct jvm_live_report *report, void *data),
+			     void *data)
+{
+	(void)table;
+	if (parts.live.pid)
+		fn(&parts.live, data);
 }
 
 struct jvm_table *jvm_table_new(void)

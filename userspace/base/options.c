@@ -23,6 +23,13 @@ static void tables_release(struct getopt_tables *tables)
 	vec_release(&tables->longs);
 }
 
+static int argument_of(const struct option_row *row)
+{
+	if (!row->arg)
+		return no_argument;
+	return *row->arg == '[' ? optional_argument : required_argument;
+}
+
 /* "-": operands come in order, as code 1. ":": a missing argument is told from a bad option. */
 static void tables_build(const struct option_row *rows, struct getopt_tables *tables)
 {
@@ -32,8 +39,7 @@ static void tables_build(const struct option_row *rows, struct getopt_tables *ta
 	strbuf_addstr(&tables->shorts, "-:h");
 	vec_push(&tables->longs, help);
 	for (int i = 0; rows[i].type != OPTION_TYPE_END; i++) {
-		struct option row = { rows[i].long_name,
-				      rows[i].arg ? required_argument : no_argument, NULL,
+		struct option row = { rows[i].long_name, argument_of(&rows[i]), NULL,
 				      ROW_BASE + i };
 
 		if (rows[i].type == OPTION_TYPE_HEADING)
@@ -249,7 +255,7 @@ static void print_row(FILE *to, const struct option_row *row)
 	if (row->long_name)
 		strbuf_addf(&left, "%s--%s", row->short_name ? ", " : "    ", row->long_name);
 	if (row->arg)
-		strbuf_addf(&left, " %s", row->arg);
+		strbuf_addf(&left, "%s%s", *row->arg == '[' ? "" : " ", row->arg);
 	width = text_width(left.buf, left.len);
 	fputs(left.buf, to);
 	if (width >= HELP_COLUMN - 1) {

@@ -27,9 +27,10 @@ struct option_row {
 	enum option_type type;
 	char short_name;       /* 0: none */
 	const char *long_name; /* without dashes */
-	const char *arg;       /* placeholder in help, NULL: takes none */
-	const char *help;      /* one line or more; wrapped by the printer */
-	void *value;	       /* where the result goes */
+	const char *
+		arg; /* placeholder in help, NULL: takes none; "[=WHAT]" of a long one: may be left out */
+	const char *help; /* one line or more; wrapped by the printer */
+	void *value;	  /* where the result goes */
 	int (*parse)(const char *arg, void *value, struct err *err);
 };
 

@@ -139,6 +139,14 @@ static void tell_inlining(const struct record_run *run)
 		log_info("inlined Java methods are not shown; --agent=always shows them");
 }
 
+static void tell_live(const struct recorder_result *result)
+{
+	if (result->live_missing)
+		log_warn("JVM %u: it did not say in time which objects are alive%s",
+			 result->live_missing_pid,
+			 result->live_missing > 1 ? " (nor did others, see the report)" : "");
+}
+
 static void tell_figures(const struct record_run *run)
 {
 	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
@@ -146,6 +154,7 @@ static void tell_figures(const struct record_run *run)
 
 	record_args_tell_status(run->args, run->result.exit_status);
 	tell_inlining(run);
+	tell_live(&run->result);
 	record_stats_format_line(&line, to_stdout ? "standard output" : run->output.path,
 				 &run->result);
 	log_info("%s", line.buf);

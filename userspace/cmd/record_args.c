@@ -101,6 +101,16 @@ static int parse_agent(const char *arg, void *value, struct err *err)
 	return err_set(err, -EINVAL, "--agent: '%s' is none of auto, always, never", arg);
 }
 
+/* "--live", "--live=gc" */
+static int parse_live(const char *arg, void *value, struct err *err)
+{
+	(void)value;
+	args.live = arg ? LIVE_COLLECT : LIVE_ON;
+	if (arg && strcmp(arg, "gc") != 0)
+		return err_set(err, -EINVAL, "--live: '%s' is not gc", arg);
+	return 0;
+}
+
 static int parse_unwind(const char *arg, void *value, struct err *err)
 {
 	(void)value;
@@ -164,6 +174,10 @@ static int parse_stream_format(const char *arg, void *value, struct err *err)
 
 static const struct option_row rows[] = {
 	SAMPLING_ROWS,
+	{ OPTION_TYPE_CALLBACK, 0, "live", "[=gc]",
+	  "with alloc, which is the default then: what is still alive at the end, too, as event "
+	  "\"live\" (JDK 11 on, with the agent); gc: after a full collection",
+	  NULL, parse_live },
 	{ OPTION_TYPE_HEADING, .help = "Result" },
 	VIEW_FLAGS_ROWS(args.view),
 	{ OPTION_TYPE_DURATION, 0, "chunk-time", "TIME",
@@ -267,17 +281,34 @@ static int check_numbers(struct err *err)
 	return 0;
 }
 
+static int check_live(struct err *err)
+{
+	bool samples = false;
+
+	for (size_t i = 0; i < args.event_names.len; i++)
+		samples |= capture_event_is_alloc(&args.events[i]);
+	if (args.live && args.agent == RECORDER_AGENT_NEVER) {
+		err_set(err, -EINVAL, "--live does not go with --agent=never");
+		return err_hint(err, "it is the agent that knows which objects are alive");
+	}
+	if (args.live && !samples)
+		return err_set(err, -EINVAL, "--live: there is no -e alloc among the events");
+	return 0;
+}
+
 static int parse_events(struct err *err)
 {
+	int rc;
 	struct event_args events = { .freq_hz = (uint32_t)args.freq_hz,
 				     .pids = args.pids.items,
 				     .pid_count = (unsigned int)args.pids.len };
 
 	if (!args.event_names.len)
-		vec_push(&args.event_names, "cpu");
+		vec_push(&args.event_names, args.live ? "alloc" : "cpu");
 	events.names = args.event_names.items;
 	events.count = args.event_names.len;
-	return event_args_parse(&events, args.events, err);
+	rc = event_args_parse(&events, args.events, err);
+	return rc ? rc : check_live(err);
 }
 
 /* As given, else below the mount of the cgroup2 tree. */
@@ -387,6 +418,7 @@ struct drive_options record_args_options(const struct record_args *a)
 			.capture = capture,
 			.agent = a->agent,
 			.jvm_frames = a->jvm_frames,
+			.live = a->live,
 			.attached = tell_attached,
 			.memory_limit_bytes = a->memory_limit_bytes,
 			.command_line = a->command_line.buf,

@@ -29,6 +29,7 @@ struct record_args {
 	enum recorder_agent_mode agent;
 	bool frame_pointers_only;
 	bool jvm_frames;
+	enum live_mode live;
 
 	struct view_flags view;
 	const char *stats_path;

@@ -48,6 +48,7 @@ void jvm_free(struct jvm *jvm)
 	codemap_reader_release_lease(&jvm->reader);
 	codemap_reader_close(&jvm->reader);
 	codemap_store_free(jvm->store);
+	jvm_live_release(&jvm->live);
 	code_names_free(jvm->code);
 	method_names_free(jvm->names);
 	vmstructs_close(jvm->vs);
@@ -206,6 +207,8 @@ static void ask_replay(struct jvm *jvm, uint64_t now_ns)
 
 	if (jvm->alloc_interval)
 		want |= CODEMAP_WANT_ALLOC;
+	if (jvm->live.follows)
+		want |= CODEMAP_WANT_LIVE;
 	jvm->replay = JVM_REPLAY_ASKED;
 	jvm->replay_asked_ns = now_ns;
 	jvm->replays_before = codemap_store_replays(jvm->store);
@@ -289,7 +292,7 @@ static void check_replay(struct jvm *jvm, uint64_t now_ns)
 	    (codemap_store_replays(jvm->store) != jvm->replays_before ||
 	     now_ns - jvm->replay_asked_ns > JVM_REPLAY_TIMEOUT_NS))
 		jvm->replay = JVM_REPLAY_NONE;
-	if (jvm->replay == JVM_REPLAY_ASKED)
+	if (jvm->replay == JVM_REPLAY_ASKED || jvm_live_is_due(jvm))
 		return;
 	/* We did not come to renew our lease for some seconds. */
 	if (codemap_reader_events_off(&jvm->reader))
@@ -318,6 +321,7 @@ void jvm_poll(struct jvm *jvm, void *buffer, uint64_t now_ns)
 		return;
 	}
 	check_replay(jvm, now_ns);
+	jvm_live_poll(jvm);
 	jvm->polled_ns = now_ns;
 }
 

@@ -7,6 +7,7 @@
 #include "jvm/codemap/codemap_reader.h"
 #include "jvm/codemap/codemap_store.h"
 #include "jvm/jvm.h"
+#include "jvm/jvm_live.h"
 #include "jvm/layout/jvm_layout.h"
 #include "jvm/layout/vmstructs.h"
 #include "jvm/names/code_names.h"
@@ -15,6 +16,32 @@
 enum jvm_replay {
 	JVM_REPLAY_NONE,
 	JVM_REPLAY_ASKED, /* until its end has been read */
+};
+
+enum jvm_live_state {
+	JVM_LIVE_NONE,
+	JVM_LIVE_WANTED, /* another command is not carried out yet */
+	JVM_LIVE_ASKED,
+	JVM_LIVE_TOLD,
+};
+
+struct jvm_gone {
+	uint64_t time_ns; /* when we heard of it */
+	uint64_t id;
+};
+
+/* Of the objects that the agent follows; see jvm_live.h. */
+struct jvm_live {
+	bool follows; /* it is asked to */
+	uint32_t level, level_told;
+	VEC(struct jvm_gone) gone;
+	/* The report. */
+	enum jvm_live_state state;
+	bool collect;
+	uint64_t until_ns;
+	uint32_t seq; /* of the command */
+	uint32_t report_level;
+	VEC(struct codemap_object) alive;
 };
 
 struct jvm {
@@ -48,7 +75,8 @@ struct jvm {
 	uint64_t replay_pause_ns; /* least time to the next one */
 	uint64_t polled_ns;
 	uint32_t alloc_interval; /* bytes between samples of allocations; 0: none are wanted */
-	struct lru ns_tids;	 /* the host's tid -> the JVM's, where they differ */
+	struct jvm_live live;
+	struct lru ns_tids; /* the host's tid -> the JVM's, where they differ */
 	bool same_tids;
 };
 
@@ -62,5 +90,17 @@ void jvm_take_event(const struct codemap_event *event, void *data);
 void jvm_poll(struct jvm *jvm, void *buffer, uint64_t now_ns);
 void jvm_expire(struct jvm *jvm, uint64_t horizon_ns);
 bool jvm_is_replayed(const struct jvm *jvm, uint64_t now_ns);
+
+/* One JVM's part of jvm_live.h. */
+void jvm_live_release(struct jvm_live *live);
+void jvm_live_take(struct jvm *jvm, const struct codemap_event *event);
+void jvm_live_poll(struct jvm *jvm);
+void jvm_live_ask(struct jvm *jvm, bool collect, uint64_t until_ns);
+/* No other command may be given. */
+bool jvm_live_is_due(const struct jvm *jvm);
+bool jvm_live_is_waited_for(const struct jvm *jvm, uint64_t now_ns);
+void jvm_live_hand_out_gone(struct jvm *jvm, uint64_t until_ns, jvm_gone_fn fn, void *data);
+/* False: it was not asked. */
+bool jvm_live_report(const struct jvm *jvm, struct jvm_live_report *ret_report);
 
 #endif

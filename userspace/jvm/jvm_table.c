@@ -31,6 +31,7 @@ struct jvm_table {
 	uint64_t expired_ns;
 	uint32_t last_id;
 	uint32_t alloc_interval; /* of every JVM */
+	bool follows_objects;	 /* every JVM's agent */
 };
 
 struct jvm_table *jvm_table_new(void)
@@ -82,7 +83,7 @@ static struct jvm *make(struct jvm_table *table, uint32_t pid, const struct mapp
 	struct jvm *jvm = jvm_new(pid, libjvm, table->cache);
 
 	jvm->alloc_interval = table->alloc_interval;
-
+	jvm->live.follows = table->follows_objects;
 	jvm->id = ++table->last_id;
 	vec_push(&table->jvms, jvm);
 	return jvm;
@@ -209,4 +210,43 @@ void jvm_table_release_leases(struct jvm_table *table)
 {
 	for (size_t i = 0; i < table->jvms.len; i++)
 		codemap_reader_release_lease(&table->jvms.items[i]->reader);
+}
+
+/* --- objects that agents follow --------------------------------------------------------------- */
+
+void jvm_table_follow_objects(struct jvm_table *table)
+{
+	table->follows_objects = true;
+}
+
+void jvm_table_take_gone(struct jvm_table *table, uint64_t until_ns, jvm_gone_fn fn, void *data)
+{
+	for (size_t i = 0; i < table->jvms.len; i++)
+		jvm_live_hand_out_gone(table->jvms.items[i], until_ns, fn, data);
+}
+
+void jvm_table_ask_live(struct jvm_table *table, bool collect, uint64_t until_ns)
+{
+	for (size_t i = 0; i < table->jvms.len; i++)
+		jvm_live_ask(table->jvms.items[i], collect, until_ns);
+}
+
+bool jvm_table_told_live(const struct jvm_table *table, uint64_t now_ns)
+{
+	for (size_t i = 0; i < table->jvms.len; i++)
+		if (jvm_live_is_waited_for(table->jvms.items[i], now_ns))
+			return false;
+	return true;
+}
+
+void jvm_table_for_each_live(const struct jvm_table *table,
+			     void (*fn)(const struct jvm_live_report *report, void *data),
+			     void *data)
+{
+	for (size_t i = 0; i < table->jvms.len; i++) {
+		struct jvm_live_report report;
+
+		if (jvm_live_report(table->jvms.items[i], &report))
+			fn(&report, data);
+	}
 }

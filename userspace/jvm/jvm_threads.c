@@ -34,6 +34,11 @@ void jvm_take_event(const struct codemap_event *event, void *data)
 	struct jvm *jvm = data;
 	struct codemap_event thread;
 
+	if (event->kind == CODEMAP_GONE || event->kind == CODEMAP_LIVE ||
+	    event->kind == CODEMAP_LIVE_END) {
+		jvm_live_take(jvm, event);
+		return;
+	}
 	if (event->kind != CODEMAP_THREAD_SEEN) {
 		codemap_store_add(jvm->store, event);
 		return;

@@ -10,6 +10,7 @@
 #include "session/pipeline_apply.h"
 #include "session/pipeline_arrive.h"
 #include "session/pipeline_books.h"
+#include "session/pipeline_live.h"
 #include "session/pipeline_show.h"
 
 /*
@@ -93,6 +94,7 @@ static int open_agents(struct pipeline *pipeline, const struct pipeline_options 
 	pipeline->samples_allocations = options->alloc_interval != 0;
 	jvm_table_sample_allocations(pipeline->jvms, options->alloc_interval);
 	agents_set_hooks(pipeline->agents, &hooks);
+	pipeline_live_init(pipeline, options->live);
 	return 0;
 }
 
@@ -134,6 +136,7 @@ void pipeline_release(struct pipeline *pipeline)
 	image_cache_free(pipeline->images);
 	registry_free(pipeline->registry);
 	merge_release(&pipeline->queue);
+	live_objects_release(&pipeline->live);
 	miss_join_release(&pipeline->misses);
 	process_news_release(&pipeline->news);
 	ledger_release(&pipeline->ledger);
@@ -152,6 +155,7 @@ static void add_events(struct pipeline *pipeline)
 
 		pipeline->event_ids[i] = profile_event(&pipeline->profile, &row);
 	}
+	pipeline_live_add_event(pipeline);
 }
 
 int pipeline_begin(struct pipeline *pipeline, const char *command_line, struct err *err)
@@ -202,7 +206,8 @@ void pipeline_turn(struct pipeline *pipeline)
 		watermark_ns = now_ns - HOLD_NS / 10;
 	else if (agents_busy(pipeline->agents))
 		return;
-	pipeline_apply_until(pipeline, watermark_ns);
+	if (pipeline_apply_until(pipeline, watermark_ns))
+		pipeline_live_settle(pipeline, watermark_ns);
 	if (now_ns - pipeline->checked_ns > CHECK_NS) {
 		pipeline->checked_ns = now_ns;
 		registry_check(pipeline->registry, now_ns);
@@ -257,6 +262,7 @@ static int rotate(struct pipeline *pipeline, struct err *err)
 				    profile_get_string(profile, profile->counters.items[i].name),
 				    profile_get_string(profile, profile->counters.items[i].detail),
 				    profile->counters.items[i].value);
+	live_objects_move(&pipeline->live, profile, &fresh);
 	profile_release(profile);
 	*profile = fresh;
 	add_events(pipeline);
@@ -348,8 +354,10 @@ int pipeline_finish(struct pipeline *pipeline, struct err *err)
 	uint64_t end_ns = clock_now_ns();
 
 	pipeline->profile.duration_ns = end_ns - pipeline->profile.start_ns;
+	pipeline_live_ask(pipeline);
 	/* Code maps and symbols of the last samples are still on their way. */
-	while (clock_now_ns() < end_ns + HOLD_NS || agents_busy(pipeline->agents)) {
+	while (clock_now_ns() < end_ns + HOLD_NS || agents_busy(pipeline->agents) ||
+	       pipeline_live_waits(pipeline)) {
 		pipeline_turn(pipeline);
 		usleep(20000);
 	}
@@ -360,6 +368,7 @@ int pipeline_finish(struct pipeline *pipeline, struct err *err)
 		usleep(1000);
 	}
 	capture_take_lost(pipeline->capture, count_lost, pipeline);
+	pipeline_live_tell(pipeline);
 	jvm_table_release_leases(pipeline->jvms);
 	if (pipeline->detaches)
 		agents_detach(pipeline->agents);

@@ -20,6 +20,7 @@
 #include "profile/profile.h"
 #include "profile/sink.h"
 #include "session/ledger.h"
+#include "session/live_objects.h"
 #include "session/memory_plan.h"
 #include "session/merge.h"
 #include "session/table_link.h"
@@ -39,6 +40,11 @@ struct pipeline {
 	struct profile profile;
 	struct ledger ledger;
 	struct merge_queue queue;
+	/* Of LIVE_OFF nothing is in use. */
+	struct live_objects live;
+	enum live_mode live_mode;
+	uint32_t live_event;			 /* in the current tables */
+	uint32_t live_missing, live_missing_pid; /* JVMs that did not answer, the first of them */
 	struct miss_join misses;
 	struct process_news news;
 	/* Beyond plan.queue_bytes held back, order and symbols are given up rather than memory. */
@@ -72,9 +78,10 @@ struct pipeline_options {
 	bool attach;			       /* load the agent into all JVMs */
 	bool detach;			       /* and end those at the end */
 	uint32_t alloc_interval;	       /* agents sample allocations; 0: they do not */
-	bool jvm_frames;		       /* of allocations the JVM's own frames stay */
-	void (*attached)(uint32_t pid);	       /* an agent was loaded; may be NULL */
-	struct sinks sinks;		       /* each is borrowed */
+	enum live_mode live;
+	bool jvm_frames;		/* of allocations the JVM's own frames stay */
+	void (*attached)(uint32_t pid); /* an agent was loaded; may be NULL */
+	struct sinks sinks;		/* each is borrowed */
 };
 
 int pipeline_init(struct pipeline *pipeline, struct capture *capture,

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "session/alloc_weight.h"
 #include "session/pipeline_books.h"
+#include "session/pipeline_live.h"
 #include "session/pipeline_show.h"
 
 /*
@@ -66,6 +67,7 @@ static void apply_sample(struct pipeline *pipeline, struct process *process,
 		row.objects = alloc_weight_objects(sample->weight, sample->alloc_size,
 						   &entry->carried_objects);
 	profile_add(&pipeline->profile, &row);
+	pipeline_live_note(pipeline, process, sample, &row);
 	if (pipeline->sinks.one_by_one)
 		pipeline_show_finished(pipeline, item, entry, &row);
 }

@@ -145,6 +145,7 @@ static void forget_account(struct pipeline *pipeline, struct process *process)
 static void forget_jvm(struct pipeline *pipeline, struct process *process)
 {
 	jvm_table_forget(pipeline->jvms, process);
+	live_objects_forget(&pipeline->live, process->serial);
 }
 
 /* --- the list --------------------------------------------------------------------------------- */

@@ -126,6 +126,7 @@ static int open_all(struct recorder *rec, struct err *err)
 		.detach = agent == RECORDER_AGENT_AUTO,
 		.alloc_interval = agent == RECORDER_AGENT_NEVER ? 0 : interval,
 		.jvm_frames = rec->options->jvm_frames,
+		.live = rec->options->live,
 		.attached = rec->options->attached,
 		.sinks = rec->options->sinks,
 	};
@@ -206,6 +207,8 @@ static void fill_result(struct recorder *rec, struct recorder_result *result)
 	result->processes = pipeline->ledger.processes;
 	agents_count(pipeline->agents, &result->jvms, &result->jvms_with_agent);
 	agents_for_each_failure(pipeline->agents, note_refusal, result);
+	result->live_missing = pipeline->live_missing;
+	result->live_missing_pid = pipeline->live_missing_pid;
 	result->late_samples = pipeline->late_samples;
 	result->merge_stall_ns = pipeline->stall_ns;
 	memcpy(result->losses, pipeline->ledger.losses, sizeof(result->losses));

@@ -20,6 +20,7 @@
 #include "capture/capture.h"
 #include "profile/sink.h"
 #include "session/ledger.h"
+#include "session/live_objects.h"
 
 enum recorder_agent_mode { RECORDER_AGENT_AUTO, RECORDER_AGENT_ALWAYS, RECORDER_AGENT_NEVER };
 
@@ -28,6 +29,7 @@ struct recorder_options {
 	struct capture_options capture;
 	struct sinks sinks;
 	enum recorder_agent_mode agent;
+	enum live_mode live;		/* what allocations have left alive at the end */
 	bool jvm_frames;		/* of allocations the JVM's own frames stay */
 	void (*attached)(uint32_t pid); /* the agent was loaded into a JVM; may be NULL */
 	uint64_t flush_ns;		/* 0: 1 s */
@@ -52,6 +54,8 @@ struct recorder_result {
 	uint32_t agents_refused;
 	uint32_t refused_pid;
 	char refusal[384];
+	/* --live: JVMs that did not say what is alive, and the first of them. */
+	uint32_t live_missing, live_missing_pid;
 	struct capture_stats capture;
 	uint64_t own_cpu_ns;
 	uint64_t peak_rss_bytes, memory_limit_bytes;

@@ -189,7 +189,7 @@ static void who_cannot(void **state)
 	assert_int_equal(open_memory(&agent), AGENT_OK);
 	assert_int_equal(open_jvmti(&agent), AGENT_OK);
 	a = &agent;
-	assert_int_equal(a->ring.header->cannot, CODEMAP_WANT_ALLOC);
+	assert_int_equal(a->ring.header->cannot, CODEMAP_WANT_ALLOC | CODEMAP_WANT_LIVE);
 	assert_false(a->can & CODEMAP_WANT_ALLOC);
 	fake.on[JVMTI_EVENT_SAMPLED_OBJECT_ALLOC] = true; /* nobody touches it */
 	agent_switch_events(a, CODEMAP_WANT_CODE);

@@ -115,6 +115,17 @@ static int parse_class(const struct codemap_class *c, size_t size, struct codema
 	return 0;
 }
 
+static int parse_objects(const struct codemap_objects *o, size_t size, struct codemap_event *e)
+{
+	if (size < sizeof(*o) || o->count > (size - sizeof(*o)) / sizeof(struct codemap_object))
+		return -EBADMSG;
+	e->objects.items = (const void *)(o + 1);
+	e->objects.count = o->count;
+	e->objects.level = o->level;
+	e->objects.seq = o->seq;
+	return 0;
+}
+
 static int parse_body(const struct codemap_record *r, struct codemap_event *e)
 {
 	switch (r->kind) {
@@ -135,6 +146,9 @@ static int parse_body(const struct codemap_record *r, struct codemap_event *e)
 	case CODEMAP_THREAD_END: return parse_thread((const void *)r, r->size, e);
 	case CODEMAP_THREAD_SEEN: return parse_thread_seen((const void *)r, r->size, e);
 	case CODEMAP_CLASS: return parse_class((const void *)r, r->size, e);
+	case CODEMAP_GONE:
+	case CODEMAP_LIVE:
+	case CODEMAP_LIVE_END: return parse_objects((const void *)r, r->size, e);
 	default: return 0;
 	}
 }

@@ -63,6 +63,13 @@ struct codemap_event {
 			uint64_t id; /* not 0 */
 			struct codemap_text name;
 		} class;
+
+		struct {
+			const struct codemap_object *items;
+			uint32_t count;
+			uint32_t level;
+			uint32_t seq;
+		} objects;
 	};
 };
 

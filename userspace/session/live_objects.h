@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The sampled allocations whose objects may still be alive: what agents said nothing else of, for the
+ * samples of "live" that are made at the end. Bounded: a JVM that has too many is thinned, as its agent
+ * thins (codemap_live_keeps()), so that each one that is left stands for 2^level.
+ *
+ * A JVM is told by its process's serial.
+ */
+#ifndef HOSTPROF_SESSION_LIVE_OBJECTS_H
+#define HOSTPROF_SESSION_LIVE_OBJECTS_H
+
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "codemap.h"
+#include "profile/profile.h"
+
+/* Of all JVMs together, some 100 bytes each; of one, twice as many as its agent follows. */
+#define LIVE_OBJECTS_MAX	65536
+#define LIVE_OBJECTS_MAX_OF_ONE 16384
+/* Of 8,192 objects that stand for 2^24 each there are more than a JVM has. */
+#define LIVE_OBJECTS_MOST_LEVELS 24
+
+/* --live */
+enum live_mode { LIVE_OFF, LIVE_ON, LIVE_COLLECT /* after a full collection */ };
+
+struct live_object {
+	uint64_t id; /* the agent's; not 0 */
+	uint64_t time_ns, weight, objects;
+	uint32_t stack, thread; /* in the profile's tables */
+};
+
+/* All 0: empty. */
+struct live_objects {
+	VEC(struct live_jvm *) jvms; /* owned */
+};
+
+void live_objects_release(struct live_objects *all);
+
+/* An object of JVM was sampled. */
+void live_objects_add(struct live_objects *all, uint64_t jvm, const struct live_object *object);
+
+/* The agent does not follow ID any more; one that is not known is ignored. */
+void live_objects_drop(struct live_objects *all, uint64_t jvm, uint64_t id);
+
+/* JVM's agent has come to LEVEL. */
+void live_objects_thin(struct live_objects *all, uint64_t jvm, uint32_t level);
+
+/* The JVM has ended. */
+void live_objects_forget(struct live_objects *all, uint64_t jvm);
+
+/* FROM's tables are given up for TO's: what stacks and threads are known of is copied. */
+void live_objects_move(struct live_objects *all, const struct profile *from, struct profile *to);
+
+/*
+ * Make samples of EVENT, in PROFILE, of those COUNT objects that are ALIVE by JVM's report and known here.
+ * LEVEL is the report's. Returns how many.
+ */
+uint32_t live_objects_tell(struct live_objects *all, uint64_t jvm,
+			   const struct codemap_object *alive, size_t count, uint32_t level,
+			   uint32_t event, struct profile *profile);
+
+#endif

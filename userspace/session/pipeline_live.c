@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/pipeline_live.h"
+
+#include "base/clock.h"
+#include "base/strbuf.h"
+#include "jvm/jvm_live.h"
+
+/* A JVM answers in some milliseconds; one that stands still must not hold up the end. */
+#define ANSWER_NS (2 * NSEC_PER_SEC)
+/* A full collection takes about a second for each gigabyte that lives. */
+#define COLLECT_NS (10 * NSEC_PER_SEC)
+
+void pipeline_live_init(struct pipeline *pipeline, enum live_mode mode)
+{
+	pipeline->live_mode = mode;
+	if (mode != LIVE_OFF)
+		jvm_table_follow_objects(pipeline->jvms);
+}
+
+void pipeline_live_add_event(struct pipeline *pipeline)
+{
+	struct profile *profile = &pipeline->profile;
+	struct profile_event row = { .name = profile_string(profile, "live"),
+				     .unit = profile_string(profile, "bytes") };
+
+	if (pipeline->live_mode != LIVE_OFF)
+		pipeline->live_event = profile_event(profile, &row);
+}
+
+void pipeline_live_note(struct pipeline *pipeline, const struct process *process,
+			const struct wire_sample *sample, const struct profile_sample *row)
+{
+	const struct live_object object = {
+		.id = sample->alloc_object,
+		.time_ns = row->time_ns,
+		.weight = row->weight,
+		.objects = row->objects,
+		.stack = row->stack,
+		.thread = row->thread,
+	};
+
+	if (pipeline->live_mode != LIVE_OFF && object.id && process)
+		live_objects_add(&pipeline->live, process->serial, &object);
+}
+
+static void drop_one(uint64_t serial, uint64_t id, uint32_t level, void *data)
+{
+	struct pipeline *pipeline = data;
+
+	if (id)
+		live_objects_drop(&pipeline->live, serial, id);
+	else
+		live_objects_thin(&pipeline->live, serial, level);
+}
+
+void pipeline_live_settle(struct pipeline *pipeline, uint64_t until_ns)
+{
+	if (pipeline->live_mode != LIVE_OFF)
+		jvm_table_take_gone(pipeline->jvms, until_ns, drop_one, pipeline);
+}
+
+void pipeline_live_ask(struct pipeline *pipeline)
+{
+	bool collect = pipeline->live_mode == LIVE_COLLECT;
+
+	if (pipeline->live_mode != LIVE_OFF)
+		jvm_table_ask_live(pipeline->jvms, collect,
+				   clock_now_ns() + (collect ? COLLECT_NS : ANSWER_NS));
+}
+
+bool pipeline_live_waits(const struct pipeline *pipeline)
+{
+	return pipeline->live_mode != LIVE_OFF &&
+	       !jvm_table_told_live(pipeline->jvms, clock_now_ns());
+}
+
+static void tell_one(const struct jvm_live_report *report, void *data)
+{
+	struct pipeline *pipeline = data;
+	_cleanup_strbuf_ struct strbuf detail = STRBUF_INIT;
+
+	if (report->alive) {
+		live_objects_tell(&pipeline->live, report->serial, report->alive, report->count,
+				  report->level, pipeline->live_event, &pipeline->profile);
+		return;
+	}
+	strbuf_addf(&detail, "pid %u did not say which objects are alive", report->pid);
+	profile_add_counter(&pipeline->profile, "jvm.no-live", strbuf_str(&detail), 1);
+	if (!pipeline->live_missing++)
+		pipeline->live_missing_pid = report->pid;
+}
+
+void pipeline_live_tell(struct pipeline *pipeline)
+{
+	if (pipeline->live_mode != LIVE_OFF)
+		jvm_table_for_each_live(pipeline->jvms, tell_one, pipeline);
+}

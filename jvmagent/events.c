@@ -94,7 +94,7 @@ static void JNICALL on_sampled_object_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthrea
 	(void)jvmti, (void)thread;
 	if (!agent_enter(&agent))
 		return;
-	if (class && size > 0 && !live_is_ours())
+	if (class && size > 0 && !live_is_ours(&agent.live))
 		alloc_sample(&agent, jni, object, class, (uint64_t)size);
 	agent_leave(&agent);
 }

@@ -299,11 +299,11 @@ void live_collected(struct agent *a)
 	futex_wake(&a->ring.header->command_seq);
 }
 
-static __thread bool makes_canary;
-
-bool live_is_ours(void)
+bool live_is_ours(const struct live *live)
 {
-	return makes_canary;
+	uint32_t tid = __atomic_load_n(&live->canary_tid, __ATOMIC_RELAXED);
+
+	return tid && tid == agent_gettid();
 }
 
 /* An empty string, which only the weak reference knows. */
@@ -312,9 +312,9 @@ static void make_canary(struct live *live, JNIEnv *jni)
 	jstring object;
 
 	live->canary_at = __atomic_load_n(&live->collections, __ATOMIC_ACQUIRE);
-	makes_canary = true;
+	__atomic_store_n(&live->canary_tid, agent_gettid(), __ATOMIC_RELAXED);
 	object = (*jni)->NewStringUTF(jni, "");
-	makes_canary = false;
+	__atomic_store_n(&live->canary_tid, 0, __ATOMIC_RELAXED);
 	if (agent_clear_exception(jni) || !object)
 		return;
 	live->canary = (*jni)->NewWeakGlobalRef(jni, object);

@@ -31,6 +31,7 @@ struct live {
 	uint32_t hand;	    /* where the last condemned one was found */
 	/* The control thread's own. */
 	jweak canary;	     /* NULL: none */
+	uint32_t canary_tid; /* atomic: the thread that makes one now; else 0 */
 	uint32_t canary_at;  /* collections when it was made */
 	uint32_t looked_at;  /* what was made before so many collections has been looked at */
 	uint32_t cycles;     /* atomic: canaries that have gone */
@@ -54,7 +55,7 @@ void live_end(struct agent *a);
 uint64_t live_track(struct agent *a, JNIEnv *jni, jobject object);
 
 /* Is it the canary that this thread makes? Nobody wants to see that. */
-bool live_is_ours(void);
+bool live_is_ours(const struct live *live);
 
 /* The GarbageCollectionFinish event, in which nothing of the JVM may be called. */
 void live_collected(struct agent *a);

@@ -61,10 +61,10 @@ static void keep_objects(const struct codemap_event *event, void *data)
 		report->gone += event->objects.count;
 	if (event->kind == CODEMAP_LIVE_END)
 		report->ends++;
-	if (event->kind == CODEMAP_LIVE || event->kind == CODEMAP_LIVE_END)
-		assert_int_equal(event->objects.seq, 7);
-	if (event->kind == CODEMAP_LIVE || event->kind == CODEMAP_LIVE_END)
-		report->level = event->objects.level;
+	if (event->kind != CODEMAP_LIVE && event->kind != CODEMAP_LIVE_END)
+		return;
+	assert_int_equal(event->objects.seq, 7);
+	report->level = event->objects.level;
 	for (uint32_t i = 0; event->kind == CODEMAP_LIVE && i < event->objects.count; i++) {
 		assert_true(report->count < LIVE_SLOTS);
 		assert_true(event->objects.items[i].id < 2 * OBJECTS);
@@ -118,8 +118,7 @@ static void what_lives_is_told_and_what_died_is_not(void **state)
 	assert_int_equal(report->gone, 900);
 	for (unsigned int i = 0; i < 1000; i++)
 		assert_int_equal(has(report, ids[i]), !objects[i].dead);
-	/* The dead ones were given back, the others are still followed. */
-	assert_int_equal(fake_heap.weak, 100 + 1);
+	assert_int_equal(fake_heap.weak, 100 + 1); /* the dead ones were given back */
 	assert_int_equal(ask(a, &r, false)->count, 100);
 	stop_following(a, &r);
 }
@@ -178,8 +177,7 @@ static void ages_are_collections(void **state)
 	assert_int_equal(report->count, 5);
 	for (unsigned int i = 0; i < 5; i++)
 		assert_int_equal(report->ages[i], 5 - i);
-	/* Pauses that look at nothing make nothing older. */
-	fake_collection(false);
+	fake_collection(false); /* it looks at nothing */
 	live_watch(a);
 	assert_int_equal(ask(a, &r, false)->ages[0], 5);
 	stop_following(a, &r);
@@ -200,7 +198,6 @@ static void a_full_collection_looks_at_all(void **state)
 	assert_int_equal(fake_heap.forced, 1);
 	assert_int_equal(report->count, 2);
 	assert_int_equal(report->ages[1], 1);
-	/* A JVM that refuses says what it knows. */
 	fake_heap.no_collection = true;
 	track(a, 2);
 	assert_int_equal(ask(a, &r, true)->count, 2);
@@ -208,7 +205,6 @@ static void a_full_collection_looks_at_all(void **state)
 	stop_following(a, &r);
 }
 
-/* Nothing is asked of a JVM that has room. */
 static void the_dead_go_before_the_living(void **state)
 {
 	struct records r;
@@ -359,7 +355,6 @@ static void others_allocate_while_it_looks(void **state)
 	stop_following(a, &r);
 }
 
-/* The event is off, but a callback was inside. */
 static void nothing_is_taken_after_the_end(void **state)
 {
 	struct records r;
@@ -377,8 +372,7 @@ static void nothing_is_taken_after_the_end(void **state)
 	/* Ids go on where they were. */
 	live_begin(a);
 	assert_int_equal(track(a, 2), 2);
-	/* In another activation, too. */
-	agent_switch_events(a, 0);
+	agent_switch_events(a, 0); /* in another activation, too */
 	live_close(&a->live);
 	assert_int_equal(live_open(&a->live), 0);
 	live_begin(a);
@@ -421,8 +415,7 @@ static void commands_and_leases(void **state)
 	carry_out(a, 1);
 	assert_true(fake.on[JVMTI_EVENT_GARBAGE_COLLECTION_FINISH]);
 	assert_int_equal(track(a, 0), 1);
-	/* A replay meanwhile begins nothing anew. */
-	carry_out(a, 2);
+	carry_out(a, 2); /* a replay meanwhile begins nothing anew */
 	collect(a);
 	drain(&r);
 	h->command = CODEMAP_COMMAND_LIVE;

@@ -63,16 +63,16 @@ static void test_java_names(void **state)
 	profile_init(&p);
 	f.class_name = profile_string(&p, "java.lang.Thread");
 	f.name = profile_string(&p, "run");
-	check_name(&p, &f, (struct frame_name_options){ false, false }, "java.lang.Thread.run");
-	check_name(&p, &f, (struct frame_name_options){ true, false }, "java.lang.Thread.run:12");
-	check_name(&p, &f, (struct frame_name_options){ true, true },
+	check_name(&p, &f, (struct frame_name_options){ 0 }, "java.lang.Thread.run");
+	check_name(&p, &f, (struct frame_name_options){ .lines = true }, "java.lang.Thread.run:12");
+	check_name(&p, &f, (struct frame_name_options){ .lines = true, .annotate = true },
 		   "java.lang.Thread.run:12_[j]");
 	f.line = 0;
 	f.kind = FRAME_JAVA_INTERPRETED;
-	check_name(&p, &f, (struct frame_name_options){ true, true }, "java.lang.Thread.run_[0]");
+	check_name(&p, &f, (struct frame_name_options){ .lines = true, .annotate = true }, "java.lang.Thread.run_[0]");
 	f.name = 0;
 	f.kind = FRAME_CLASS;
-	check_name(&p, &f, (struct frame_name_options){ true, false }, "java.lang.Thread");
+	check_name(&p, &f, (struct frame_name_options){ .lines = true }, "java.lang.Thread");
 	profile_release(&p);
 }
 
@@ -106,7 +106,7 @@ static void test_lines(void **state)
 
 static void test_native_names(void **state)
 {
-	const struct frame_name_options plain = { true, true };
+	const struct frame_name_options plain = { .lines = true, .annotate = true };
 	struct profile p;
 	struct profile_mapping m = { 0 };
 	struct profile_frame f = { .address = 0x1234, .line = 7, .bci = -1, .kind = FRAME_NATIVE };

@@ -218,6 +218,7 @@ static void writer_init(struct writer *w, const struct profile *p,
 {
 	*w = (struct writer){ .p = p, .options = options };
 	pprof_tables_init(&w->tables, p, options->annotate);
+	w->tables.names = options->names;
 	w->value_index = xcalloc(intern_len(&p->events) + 1, sizeof(*w->value_index));
 	w->stacks = xcalloc(intern_len(&p->stacks) + 1, sizeof(*w->stacks));
 	w->threads = xcalloc(intern_len(&p->threads) + 1, sizeof(*w->threads));

@@ -44,7 +44,7 @@ stacks() {
 	function java_name(s,  method, dot) {
 		dot = length(s)
 		while (dot && substr(s, dot, 1) != ".") dot--
-		method = substr(s, dot + (dot > 0)); s = substr(s, 1, dot - (dot > 0))
+		method = substr(s, dot ? dot : 1); s = substr(s, 1, dot - (dot > 0))
 		# A hidden class has its address behind a dot here.
 		sub(/[\/+]0x/, "\001", s)
 		if (!dotted) gsub(/\./, "/", s)
@@ -71,9 +71,9 @@ stacks() {
 		return out == "" ? "[no_Java_frame]" : out
 	}
 	match($0, / [0-9]+$/) {
-		stack = convert(substr($0, 1, RSTART - 1))
-		if (pass == 1) samples[stack] += substr($0, RSTART + 1)
-		else weights[stack] += substr($0, RSTART + 1)
+		count = substr($0, RSTART + 1); stack = convert(substr($0, 1, RSTART - 1))
+		if (pass == 1) samples[stack] += count
+		else weights[stack] += count
 	}
 	END { for (s in weights) printf "%.0f\t%.0f\t%s\n", weights[s], samples[s], s }
 	' pass=1 "$session/samples" pass=2 "$session/weights" | sort -t '	' -k1,1nr -k3

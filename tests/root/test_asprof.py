@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""scripts/asprof: async-profiler's command line, by what it prints, writes and exits with."""
+from hp import *
+
+ASPROF = os.path.join(ROOT, "scripts", "asprof")
+# Profiled burns three quarters of the hot thread in heavy, one in light.
+HEAVY, SLACK = 0.75, 0.15
+
+
+def asprof(*args, code=0, **env):
+    return run([ASPROF, *args], code=code, timeout=120,
+               env={**os.environ, "HOSTPROF": HOSTPROF, "XDG_RUNTIME_DIR": "", **env})
+
+
+def workload(version):
+    return java(version, "Profiled", 300)
+
+
+def stacks(text):
+    return [(row.rpartition(" ")[0].split(";"), int(row.rpartition(" ")[2])) for row in text.splitlines()]
+
+
+def part_of(rows, method, below):
+    hot = sum(count for frames, count in rows if below in frames)
+    return sum(count for frames, count in rows if method in frames) / max(hot, 1)
+
+
+@for_each_jdk(SETUP_JDKS)
+def collapsed_is_as_asprof_prints_it(version):
+    jvm = workload(version)
+    done = asprof("-d", 3, "-i", "1ms", "-o", "collapsed", "--total", jvm.pid)
+    expect_in("Profiling for 3 seconds", done.err)
+    expect_in("Done", done.err)
+    rows = stacks(done.out)
+    expect_between(part_of(rows, "Profiled$Hot.heavy", "Profiled$Hot.run"), HEAVY - SLACK, HEAVY + SLACK)
+    hot = [frames for frames, _ in rows if "Profiled$Hot.run" in frames]
+    expect(all(frames[0] == "java/lang/Thread.run" for frames in hot), f"roots: {hot[:3]}")
+    hidden = asprof("dump", "-o", "collapsed", jvm.pid).out
+    expect_match(r"\$\$Lambda[^;]*\.0x[0-9a-f]+\.applyAsLong;", hidden)
+    named = asprof("dump", "-s", "-n", "-a", "-o", "collapsed", jvm.pid).out
+    expect_match(r"^Thread\.run_\[[01ji]\];.*\$\$Lambda(\$\d+)?\.applyAsLong_\[[01ji]\];", named)
+    whole = asprof("dump", "--cstack", "vmx", "-o", "collapsed", jvm.pid).out
+    expect_match(r"^clone3?;.*;java/lang/Thread\.run;", whole)
+    only = stacks(asprof("dump", "-I", "Profiled$Hot.heavy", "-o", "collapsed", jvm.pid).out)
+    expect(only and all("Profiled$Hot.heavy" in frames for frames, _ in only), "-I")
+    rest = stacks(asprof("dump", "-X", "Profiled$Hot.heavy", "-o", "collapsed", jvm.pid).out)
+    expect(rest and not any("Profiled$Hot.heavy" in frames for frames, _ in rest), "-X")
+
+
+@for_each_jdk(SETUP_JDKS)
+def a_session_from_start_to_stop(version):
+    jvm = workload(version)
+    expect_equal(asprof("status", jvm.pid).out, "Profiler is not active\n")
+    expect_in("[ERROR] Profiler has not started", asprof("dump", jvm.pid, code=200).err)
+    expect_in("Profiling started", asprof("start", "-t", jvm.pid).err)
+    expect_in("[ERROR] Profiler already started", asprof("start", jvm.pid, code=200).err)
+    expect_match(r"^Profiling is running for \d+ seconds$", asprof("status", jvm.pid).out)
+    time.sleep(2)
+    expect_match(r"^\[hot-worker tid=\d+\];java/lang/Thread\.run;", asprof("dump", "-o", "collapsed", jvm.pid).out)
+    text = asprof("stop", "-o", "traces=1,flat=3", jvm.pid).out
+    expect_match(r"^--- Execution profile ---\nTotal samples       : [1-9]\d*\n\n--- \d+ ns \(\d+\.\d\d%\), \d+ samples?\n"
+                 r"  \[ 0\] ", text)
+    expect_match(r"^ +ns  percent  samples  top\n  -{10}  -{7}  -{7}  ---\n +\d+ +\d+\.\d\d% +\d+  Profiled\$Hot\.", text)
+    expect_equal(text.count("--- "), 3 + text.count("  ---"), "traces")
+    first = int(expect_match(r"samples       : (\d+)", asprof("dump", "-o", "summary", jvm.pid).out).group(1))
+    expect_in("Profiling started", asprof("resume", jvm.pid).err)
+    time.sleep(2)
+    both = int(expect_match(r"samples       : (\d+)", asprof("stop", "-o", "summary", jvm.pid).out).group(1))
+    expect(both > first, f"resumed: {first}, then {both}")
+    expect_equal(asprof("status", jvm.pid).out, "Profiler is not active\n")
+
+
+@test
+def files_by_their_names():
+    need_root()
+    jvm, place = workload(17), temp_dir()
+    asprof("-d", 1, "-f", os.path.join(place, "%p-%n-%{WORD}.html"), "--title", "It's <hot>", jvm.pid, WORD="w")
+    with open(os.path.join(place, f"{jvm.pid}-0-w.html"), encoding="utf-8") as file:
+        expect_in("It&#39;s &lt;hot&gt;".replace("&#39;", "'"), file.read().replace("&#39;", "'"))
+    asprof("dump", "-f", os.path.join(place, "x.jfr"), jvm.pid)
+    expect(collapsed(os.path.join(place, "x.jfr")), "an empty recording")
+    asprof("start", "--timeout", 1, "-f", os.path.join(place, "x.collapsed"), jvm.pid)
+    wait_until(lambda: os.path.exists(os.path.join(place, "x.collapsed")), 30, "the timeout's file")
+
+
+@test
+def refusals():
+    need_root()
+    jvm = workload(17)
+    for args, code, words in ((("--bogus", jvm.pid), 1, "Unrecognized option: --bogus"), (("-d",), 1, "Missing"),
+                              (("-e", "lock", jvm.pid), 100, "lock"), (("--wall", "1ms", jvm.pid), 100, "--wall"),
+                              (("-g", jvm.pid), 100, "signatures"), (("-f", "x.svg", jvm.pid), 100, "SVG"),
+                              (("-i", "0", jvm.pid), 100, "Invalid interval"),
+                              (("-e", "cpu", "-e", "itimer", jvm.pid), 100, "Duplicate event"),
+                              (("4194303",), 1, "Process 4194303 not found"), (("NoSuchApp",), 1, "No Java process"),
+                              (("-e", "cpu,alloc", "-o", "flat", jvm.pid), 200, "multiple events")):
+        expect_in(words, asprof(*args, code=code).err, " ".join(map(str, args)))
+    expect_in("Usage: asprof", asprof(code=1).out)
+    expect_match(r"^hostprof \d", asprof("-v").out)
+    expect_in("  ctimer\n", asprof("list", jvm.pid).out)
+
+
+@test
+def allocation_evidence():
+    """As a heap-evidence script asks: -e alloc -d 5 -f out.html PID, and reads the file."""
+    need_root()
+    if "alloc" not in hostprof("help", "events").out:
+        skip("this hostprof has no event alloc")
+    jvm, out = workload(17), temp_path("out.html")
+    asprof("-e", "alloc", "-d", 5, "-f", out, jvm.pid)
+    expect(os.path.getsize(out) > 10000, "the page is empty")
+    rows = stacks(asprof("dump", "-o", "collapsed", "--total", jvm.pid).out)
+    expect(part_of(rows, "byte[]_[i]", "Profiled.fill") > 0.8, "byte[] is most of what fill allocates")
+
+
+main()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=sh disable=SC2154
+# shellcheck shell=sh disable=SC1091,SC2015,SC2016,SC2034,SC2154
 # Part of asprof: what recordings are written as.
 
 # The name that FILE stands for.

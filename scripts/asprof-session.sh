@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=sh disable=SC2034,SC2154
+# shellcheck shell=sh disable=SC1091,SC2015,SC2016,SC2034,SC2154
 # Part of asprof: processes, sessions, and the recorder that runs in the background.
 
 # When a process that runs began, in clock ticks since the boot: with the pid it is one process.

@@ -33,7 +33,9 @@ find_session() {
 		old_name=${old##*/}
 		is_alive "${old_name%-*}" "${old_name#*-}" || rm -rf "$old"
 	done
-	session=$state/$pid-$(start_of "$pid")
+	start=$(start_of "$pid")
+	[ -n "$start" ] || fail 1 "Process $pid not found"
+	session=$state/$pid-$start
 }
 
 is_running() {
@@ -92,6 +94,8 @@ supervise() {
 			[ -n "$(start_of "$pid")" ] || kill -TERM "$recorder" 2>/dev/null
 			nap
 		done
+		# Whoever found the target gone may have removed the session before us.
+		kill -TERM $! 2>/dev/null
 		wait $!
 		code=$?
 		[ ! -e "$session/stopping" ] && [ $code = 0 ] && [ -n "$file" ] || break

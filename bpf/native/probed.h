@@ -32,22 +32,21 @@
 #ifdef __bpf__
 
 /* 0: the process was never probed. */
-static __always_inline wire_u64 probed_trampoline(struct task_struct *task)
+static __always_inline wire_u64 probed_trampoline(struct mm_struct *mm)
 {
 	struct xol_area *area;
 
-	if (!bpf_core_field_exists(task->mm->uprobes_state.xol_area))
+	if (!bpf_core_field_exists(mm->uprobes_state.xol_area))
 		return 0;
-	area = task->mm->uprobes_state.xol_area;
+	area = mm->uprobes_state.xol_area;
 	return area ? area->vaddr : 0;
 }
 
 /* The function entered last of those that have not returned; NULL: none. */
 static __always_inline struct return_instance *probed_first_return(struct task_struct *task)
 {
-	if (!bpf_core_field_exists(task->utask) || !task->utask)
-		return NULL;
-	return task->utask->return_instances;
+	return bpf_core_field_exists(task->utask) ? BPF_CORE_READ(task, utask, return_instances)
+						  : NULL;
 }
 
 /*
@@ -78,10 +77,10 @@ static __always_inline wire_u64 probed_copy(struct unwind_memory *memory, wire_u
 	struct task_struct *task = bpf_get_current_task_btf();
 
 	*ret_copy_at = 0;
-	if (!bpf_core_field_exists(task->utask) || !task->utask)
+	if (!bpf_core_field_exists(task->utask))
 		return 0;
-	*ret_copy_at = task->utask->xol_vaddr;
-	return task->utask->vaddr;
+	*ret_copy_at = BPF_CORE_READ(task, utask, xol_vaddr);
+	return BPF_CORE_READ(task, utask, vaddr);
 }
 
 #else

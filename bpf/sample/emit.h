@@ -20,7 +20,7 @@ static __noinline int emit_lost(wire_u32 event, wire_u64 weight, wire_u32 why)
 	struct wire_lost *entry;
 
 	key.exec_id = task->self_exec_id;
-	key.start_ns = task->group_leader->start_time;
+	key.start_ns = BPF_CORE_READ(task, group_leader, start_time);
 	counter_add(WIRE_COUNTER_LOST, 1);
 	entry = bpf_map_lookup_elem(&lost, &key);
 	if (!entry) {

@@ -72,7 +72,7 @@ static __always_inline wire_u64 miss_top(struct task_struct *task, wire_u64 sp)
 {
 	wire_u64 top = sp - WIRE_MISS_BELOW + MISS_BLIND_COPY;
 
-	top = miss_nearer(top, task->mm->start_stack + MISS_TOP_BYTES, sp);
+	top = miss_nearer(top, BPF_CORE_READ(task, mm, start_stack) + MISS_TOP_BYTES, sp);
 	return miss_nearer(top, task->thread.fsbase, sp);
 }
 
@@ -215,7 +215,7 @@ static __always_inline void miss_fill(struct wire_miss *miss, struct scratch *s,
 	miss->trampoline = c->trampoline;
 	miss_fill_regs(miss, c);
 	miss_fill_java(miss, c);
-	miss->exec_pages = task->mm->exec_vm;
+	miss->exec_pages = BPF_CORE_READ(task, mm, exec_vm);
 	miss->code_bytes = 0;
 	if (c->leaf && !bpf_probe_read_user(miss->code, WIRE_MISS_CODE_BYTES,
 					    (const void *)(c->pc - WIRE_MISS_CODE_BEHIND)))

@@ -30,7 +30,7 @@ static __always_inline bool space_is_still(const struct wire_space *space, wire_
 }
 
 /* What is known of the process's code; without a space the walk misses at its first frame. */
-static __always_inline void space_take(struct scratch *s, struct task_struct *task)
+static __always_inline void space_take(struct scratch *s, struct mm_struct *mm)
 {
 	struct unwind_cursor *c = &s->cursor;
 	struct wire_space *space =
@@ -51,7 +51,7 @@ static __always_inline void space_take(struct scratch *s, struct task_struct *ta
 	}
 	space->used_s = c->now_s;
 	/* A list that is old by now is not whole, however many strays it had. */
-	if (space->exec_pages && space->exec_pages != task->mm->exec_vm)
+	if (space->exec_pages && space->exec_pages != mm->exec_vm)
 		s->sample.flags |= WIRE_SAMPLE_STALE;
 	else
 		c->listed = space->strays >= WIRE_MAX_STRAYS;
@@ -70,7 +70,7 @@ static __always_inline void space_count_stray(struct scratch *s)
 /* A child has its parent's mappings, until it execs: the exec_id tells then. */
 static __always_inline void space_fork(struct task_struct *parent, struct task_struct *child)
 {
-	wire_u64 start_ns = parent->group_leader->start_time;
+	wire_u64 start_ns = BPF_CORE_READ(parent, group_leader, start_time);
 	wire_u32 exec_id = parent->self_exec_id, tgid = child->tgid;
 	struct wire_space *space = space_find(parent->tgid, start_ns, exec_id);
 	struct wire_space copy;

@@ -86,18 +86,19 @@ static __always_inline bool user_regs_are_replaced(const struct scratch *s,
 }
 
 static __always_inline enum unwind_reason user_regs_of_entry(struct scratch *s,
-							     struct task_struct *task)
+							     struct task_struct *task,
+							     struct mm_struct *mm)
 {
 	const struct pt_regs *entry = (const struct pt_regs *)bpf_task_pt_regs(task);
 
 	/* Memory is given up early in exit(). */
-	if (!task->mm)
+	if (!mm)
 		return UNWIND_NO_STACK;
 	if (bpf_probe_read_kernel(&s->regs, sizeof(s->regs), entry))
 		return UNWIND_NO_REGS;
 	if (!user_regs_are_user(&s->regs))
 		return UNWIND_NO_REGS;
-	if (user_regs_are_replaced(s, task->mm))
+	if (user_regs_are_replaced(s, mm))
 		return UNWIND_NO_STACK;
 	user_regs_fill(&s->cursor, &s->regs);
 	s->cursor.exact = user_regs_are_exact(&s->regs);
@@ -110,6 +111,7 @@ static __always_inline enum unwind_reason user_regs_of_entry(struct scratch *s,
  */
 static __always_inline enum unwind_reason user_regs_take(struct scratch *s,
 							 struct task_struct *task,
+							 struct mm_struct *mm,
 							 const struct pt_regs *regs)
 {
 	struct unwind_cursor *c = &s->cursor;
@@ -124,7 +126,7 @@ static __always_inline enum unwind_reason user_regs_take(struct scratch *s,
 		user_regs_fill(c, regs);
 		c->exact = 1;
 	} else {
-		int reason = user_regs_of_entry(s, task);
+		int reason = user_regs_of_entry(s, task, mm);
 
 		if (reason != UNWIND_DONE)
 			return reason;

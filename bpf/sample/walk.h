@@ -79,11 +79,13 @@ static __always_inline void walk_user(struct scratch *s, const struct trigger *t
 				      const struct pt_regs *regs)
 {
 	struct task_struct *task = trigger->task;
+	/* Once: of each load of a pointer the verifier searches all types of the kernel. */
+	struct mm_struct *mm = task->mm;
 	struct unwind_cursor *c = &s->cursor;
 	struct walk walk = { .s = s };
 
 	unwind_begin(c, settings.max_user_frames, s->sample.kernel_frames);
-	c->reason = user_regs_take(s, task, regs);
+	c->reason = user_regs_take(s, task, mm, regs);
 	if (c->reason != UNWIND_DONE)
 		return;
 	c->reason = UNWIND_DEPTH;
@@ -92,8 +94,8 @@ static __always_inline void walk_user(struct scratch *s, const struct trigger *t
 	c->deadline_ns = s->sample.time_ns + settings.budget_ns;
 	c->uncached = trigger->preemptible && c->nested;
 	c->at_entry = trigger->at_entry;
-	c->trampoline = probed_trampoline(task);
-	space_take(s, task);
+	c->trampoline = probed_trampoline(mm);
+	space_take(s, mm);
 	walk_take_jvm(c);
 	walk_note_thread(c, task);
 	/* One turn more than frames: the last one finds the end, or says UNWIND_DEPTH. */

@@ -14,6 +14,7 @@ DRIVE = "userspace/cmd/drive/drive.c"
 NEWS = "userspace/process/news.c"
 WRITER = "userspace/recording/write.c"
 LIVE = "userspace/process/live_processes.c"
+SYMBOLIZER = "userspace/symbolize/symbolizer.c"
 
 JOIN = "userspace/unwind/miss_join.c"
 UNWINDER = "userspace/unwind/unwinder.c"
@@ -25,6 +26,7 @@ REQUEST = ["test_unwinder_request"]
 ENDS = ["test_recorder"]
 DRIVEN = ["test_drive"]
 SHOWING = ["test_pipeline_show"]
+JAVA = ["test_symbolize_java"]
 REST_OF = "userspace/unwind/stack_rest.c"
 ABOVE = ["test_stack_rest"]
 
@@ -32,10 +34,12 @@ ORDER = [
     Mutant("nothing is held back", PIPELINE, "#define HOLD_NS (300 * NSEC_PER_MSEC)", "#define HOLD_NS 0ULL", RUN),
     Mutant("held back too short", PIPELINE, "#define HOLD_NS (300 * NSEC_PER_MSEC)",
            "#define HOLD_NS (30 * NSEC_PER_MSEC)", RUN),
+    Mutant("memory is looked at for ever later", "userspace/session/memory_plan.c", "(eighth * 7 - taken) / eighth * EIGHTH_NS", "(eighth * 7) / eighth * EIGHTH_NS",
+           ["test_memory_guard"]),
     Mutant("the newest record first", MERGE, "return a->time_ns < b->time_ns;", "return a->time_ns > b->time_ns;",
            ["test_merge"]),
-    Mutant("a sample before the mapping of its moment", MERGE, "return a->side != NULL;",
-           "return a->side == NULL;", RUN),
+    Mutant("a sample before the mapping of its moment", MERGE, "item->side ? 0 : ORDER_OF_SAMPLES",
+           "item->side ? ORDER_OF_SAMPLES : 0", RUN),
     Mutant("late samples are not counted", ARRIVE, "if (raw->time_ns < pipeline->applied_ns)", "if (0)", RUN),
     Mutant("everything counts as late", ARRIVE, "if (raw->time_ns < pipeline->applied_ns)",
            "if (raw->time_ns <= pipeline->applied_ns)", RUN),
@@ -43,7 +47,7 @@ ORDER = [
 
 PROCESSES = [
     Mutant("accounts of the gone are kept", BOOKS, ".forget = forget_account", "", RUN + CALLS),
-    Mutant("accounts are nobody's", APPLY, "ledger_attach(&pipeline->ledger, entry, process);", "", RUN + CALLS),
+    Mutant("accounts are nobody's", LEDGER, "attach(ledger, entry, process);\n\tif", "if", RUN + CALLS + ["test_ledger"]),
     Mutant("a process has two accounts", LEDGER, "ledger_forget(ledger, process);\n\tbook_attach", "book_attach",
            ["test_ledger"]),
     Mutant("an account stays with the last process", LEDGER, "if (entry->process)\n\t\tdetach(ledger, entry);", "",
@@ -79,10 +83,10 @@ FIGURES = [
            ".event = pipeline->event_ids[0],", RUN),
     Mutant("user and kernel mixed up", APPLY, "sample->in_user ? STATE_RUNNING_USER : STATE_RUNNING_KERNEL",
            "sample->in_user ? STATE_RUNNING_KERNEL : STATE_RUNNING_USER", RUN),
-    Mutant("a thread by its process's number", APPLY, "&pipeline->profile, sample->tid, name, java_tid",
-           "&pipeline->profile, sample->tgid, name, java_tid", RUN),
-    Mutant("a thread by its process's name", APPLY, "sample->tid, name, java_tid);", "sample->tid, entry->name, java_tid);", RUN),
-    Mutant("an exec is no new process in the ledger", APPLY,
+    Mutant("a thread by its process's number", LEDGER, "profile_thread_of(entry, profile, sample->tid, symbolized)",
+           "profile_thread_of(entry, profile, sample->tgid, symbolized)", RUN),
+    Mutant("a thread by its process's name", LEDGER, ".name = symbolized->thread_name,", ".name = profile_string(profile, entry->name),", RUN),
+    Mutant("an exec is no new process in the ledger", LEDGER,
            "sample->tgid, sample->exec_id, sample->start_ns,", "sample->tgid, 0, sample->start_ns,", RUN),
     Mutant("lost samples without their weight", LEDGER,
            "entry->counts[event].lost_weight += loss->weight;", "", RUN),
@@ -142,10 +146,14 @@ ARRIVING = [
            "miss_join_take(&pipeline->misses, raw);", ["test_pipeline_walks"]),
     Mutant("each sample tells that mappings are others", ARRIVE, "if (raw->flags & WIRE_SAMPLE_STALE)", "", ["test_pipeline_walks"]),
     Mutant("a file is opened when it may be gone", BOOKS, "[SIDE_MMAP] = open_file", "", CALLS),
-    Mutant("names are read when code may be gone", ARRIVE, "symbolizer_arrive(pipeline->symbolizer, process, jvm, sample);",
-           ";", CALLS),
-    Mutant("names of young JVMs are not read", ARRIVE, "if (jvm || !sample_words_need_names(sample))", "if (1)", CALLS),
-    Mutant("a JVM is looked for behind every sample", ARRIVE, "if (jvm || !sample_words_need_names(sample))", "if (jvm)", CALLS),
+    Mutant("names are read when code may be gone", ARRIVE, "if (symbolizer_arrive(pipeline->symbolizer, process, sample))",
+           "if (0)", CALLS),
+    Mutant("names of young JVMs are not read", ARRIVE, "symbolizer_read_names(young, sample);", ";", CALLS),
+    Mutant("a JVM is looked for behind every sample", SYMBOLIZER, "return !sample_words_need_names(sample);", "return false;", JAVA),
+    Mutant("names of a known JVM are not read", SYMBOLIZER, "read_new_names(cache, jvm, sample);", ";", JAVA),
+    Mutant("nobody is told of a JVM that is not known", SYMBOLIZER, "return jvm != NULL;", "return true;", JAVA),
+    Mutant("a JVM's samples are its agent's news each time", LEDGER, "(jvm && !entry->is_jvm)", "jvm", ["test_ledger"]),
+    Mutant("a process that becomes a JVM is none", LEDGER, "|| (jvm && !entry->is_jvm)", "", ["test_ledger"]),
     Mutant("an exec does not stop walks of the old program", BOOKS, "[SIDE_EXEC] = keep_walks", "", CALLS),
     Mutant("the unwinder does not hear of execs", BOOKS, "[SIDE_EXEC] = unwinder_execs,", "", CALLS),
     Mutant("a thread's exit is its process's for the unwinder", BOOKS,
@@ -157,10 +165,9 @@ ARRIVING = [
            "\t\tif (may_wait(pipeline))", "\t\tif (0)", CALLS),
     Mutant("samples do not wait for agents", PIPELINE, "else if (agents_busy(pipeline->agents))\n\t\treturn;", "", CALLS),
     Mutant("agents of all JVMs are targets'", APPLY, "if (options->pids[i] == process->pid)", "if (1)", CALLS),
-    Mutant("a JVM's threads have the kernel's names", SHOW,
-           "name = jvm_thread_name(jvm, sample->tid, sample->time_ns, ret_java_tid);", "*ret_java_tid = 0;", CALLS),
-    Mutant("names of threads as of now", SHOW, "jvm_thread_name(jvm, sample->tid, sample->time_ns, ret_java_tid)",
-           "jvm_thread_name(jvm, sample->tid, clock_now_ns(), ret_java_tid)", CALLS),
+    Mutant("a JVM's threads have the kernel's names", SYMBOLIZER,
+           "name = jvm_thread_name(jvm, sample->tid, sample->time_ns, &java_tid);", ";", JAVA),
+    Mutant("names of threads as of now", SYMBOLIZER, "sample->tid, sample->time_ns, &java_tid);", "sample->tid, 2000000000, &java_tid);", JAVA),
     Mutant("nobody forgets a process's names", BOOKS, ".forget = forget_names", "", CALLS),
     Mutant("a miss of another moment", JOIN, "miss->time_ns == sample->time_ns && miss->tid", "miss->tid", CALLS),
     Mutant("a miss of another thread", JOIN, "miss->tid == sample->tid &&", "", CALLS + ["test_miss_join"]),
@@ -209,7 +216,7 @@ RUNS = [
     Mutant("it records on while it finishes", RECORDER, "capture_stop(rec->capture);", "", ENDS),
     Mutant("it stays on the loop of its caller", RECORDER,
            "capture_stop(rec->capture);\n\tloop_forget(rec->loop, rec);", "capture_stop(rec->capture);", ENDS),
-    Mutant("nobody is hurried", RECORDER, "rec->hurries = options->sinks.hurry;", "", ENDS),
+    Mutant("nobody is hurried", RECORDER, "if (rec->options->sinks.hurry &&", "if (0 &&", ENDS),
     Mutant("a sink that fails is not heard", RECORDER, "if (r < 0)\n\t\tloop_quit(rec->loop);", "(void)r;", ENDS),
     Mutant("what is forgotten is called in its round", "userspace/base/loop.c", "if (source->past)\n\t\treturn;", "",
            ["test_loop"]),
@@ -246,7 +253,7 @@ SHOWN = [
     Mutant("losses of unknown processes are not in the sum", SHOW, "+ stats.counters[WIRE_COUNTER_LOST_UNKNOWN];",
            ";", SHOWING),
     Mutant("what was shown is forgotten", ARRIVE, "->shown = shown;", ";", SHOWING),
-    Mutant("what was shown is another sample's", MERGE, "return &queue->heap.items[at];", "return &queue->heap.items[0];",
+    Mutant("what was shown is another sample's", MERGE, "queue->heap.items[at] = slot;\n\treturn item;", "queue->heap.items[at] = slot;\n\treturn queue->heap.items[0].item;",
            SHOWING),
     Mutant("news is old at once", NEWS, "if (news->older_newest_ns <= applied_ns) {", "{", ["test_news"]),
     Mutant("news is never old", NEWS, "if (news->older_newest_ns <= applied_ns) {", "if (0) {", ["test_news"]),

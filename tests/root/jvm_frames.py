@@ -52,6 +52,9 @@ STUBS = re.compile(r"Interpreter|StubRoutines ?|I2C/C2I adapters|\w+Blob|(?:Shar
                    r"InlineCacheBuffer|\w+ Runtime1 stub|call_stub|"
                    r"_(?:new|multianewarray|complete|rethrow|monitor|slow)\w*|handler for .*|"
                    r"\w+_(?:slow|blob|stub|slow_id)")
+# interpreter/interpreterRT_x86_64.cpp: code that puts a native method's arguments in their places. It is
+# called by the interpreter only, and calls nobody.
+SIGNATURE_HANDLER = "native signature handlers"
 RUNTIME = re.compile(r"(?:SharedRuntime|InterpreterRuntime|OptoRuntime|Runtime1|Deoptimization|"
                      r"BarrierSetNMethod|\w*BarrierSetRuntime|os|SafepointMechanism|StubRoutines)::.*|"
                      r"freeze<.*|thaw<.*|prepare_thaw.*|JVM_\w+|Unsafe_\w+|"
@@ -148,6 +151,10 @@ def is_signal(names):
         re.fullmatch(rf"(?:java)?[sS]ignalHandler|JVM_handle_linux_signal|{LIBJVM}", names[1])
 
 
+def is_interpreted_native(frame, natives):
+    return name_of(frame) in natives and frame.endswith("_[0]")
+
+
 def below_leaf(leaf, rest, may_be_java=None, natives=()):
     """
     What is wrong with the frames below the Java frame LEAF, or "". MAY_BE_JAVA (a pattern) says which
@@ -156,6 +163,8 @@ def below_leaf(leaf, rest, may_be_java=None, natives=()):
     """
     above, from_java = name_of(leaf), True
     names = list(map(name_of, rest))
+    if names[-1:] == [SIGNATURE_HANDLER] and is_interpreted_native([leaf, *rest][-2], natives):
+        names.pop()
     for at, (name, frame) in enumerate(zip(names, rest)):
         if is_java(frame):
             if not (may_be_java and may_be_java.fullmatch(name)):

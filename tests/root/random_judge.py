@@ -105,7 +105,8 @@ def judge_end(last, rest, missing):
     if not rest:
         return ""
     if is_java(last) or last == "call_stub":
-        return below_leaf(last, rest)
+        is_native = missing and isinstance(missing[0], tuple) and not missing[0][1]
+        return below_leaf(last, rest, natives={name_of(last): missing[0][0]} if is_native else {})
     # C calls C, and a leaf in C nobody; the JVM is on its way to the Java method that C calls.
     jni = missing[0].pattern.split(";")[0] if missing and isinstance(missing[0], re.Pattern) else None
     if not jni or not re.fullmatch(jni, name_of(rest[0])) and not re.fullmatch(LIBJVM, rest[0]):

@@ -88,6 +88,37 @@ def damaged_ways_are_rejected():
     expect(count > 200, f"only {count} damaged stacks")
 
 
+def handlers_below(line):
+    """A handler of signatures where it cannot be: below all but the interpreted native method, or above anything."""
+    name = "native signature handlers"
+    at = native_of(line.frames)
+    yield f"{name} below C", [*line.frames[:at + 2], name]
+    yield f"{name} below its caller", [*line.frames[:at], name]
+    yield f"{name} below compiled code", [*line.frames[:at], line.frames[at].replace("_[0]", "_[j]"), name]
+    for below in (*STRANGE_NATIVE, "StubRoutines (1)", line.frames[at + 1], name):
+        yield f"{below} below {name}", [*line.frames[:at + 1], name, below]
+
+
+def native_of(frames):
+    """Where the last native method is that the interpreter called; None: nowhere."""
+    found = [at for at, (frame, below) in enumerate(zip(frames, frames[1:]))
+             if re.fullmatch(r"made\.T\d+\.native\d+_\[0\]", frame) and below.startswith("Java_made_T")]
+    return found[-1] if found else None
+
+
+@test
+def signature_handlers_are_leaves_of_the_interpreter():
+    count = 0
+    for line in lines():
+        at = native_of(line.frames)
+        if at is None:
+            continue
+        kind, what = LINE.judge_line(worker_of(line), [*line.frames[:at + 1], "native signature handlers"])
+        expect(kind != "bad", f"{what} below {line.frames[at]}")
+        count += expect_rejected(judge_as(worker_of(line)), handlers_below(line))
+    expect(count > 20, f"only {count} damaged stacks")
+
+
 # --- shares -------------------------------------------------------------------------------------
 
 CLOCKS = """path 0 0 1000000000 300 10000000 10

@@ -8,6 +8,7 @@
 #define HOSTPROF_TESTS_PIPELINE_PARTS_H
 
 #include "pipeline_fixture.h"
+#include "symbolize/sample_words.h"
 
 static struct {
 	struct strbuf log;
@@ -19,7 +20,7 @@ static struct {
 	bool try_fails, wants_again, waits_for_jvm, unwinder_busy;
 	unsigned int busy_finishes; /* so often it is busy yet */
 	const char *thread_name, *kernel_failure;
-	const char *early_frame; /* of symbolizer_stack_now(); NULL: as in time */
+	const char *early_frame; /* of symbolizer_take_now(); NULL: as in time */
 	uint64_t parsed;
 	uint64_t start_ns; /* that times are counted from */
 	struct unwind_jvm_source jvm_source;
@@ -169,14 +170,6 @@ int jvm_get_wire(struct jvm *jvm, bool urgent, struct wire_jvm *ret_wire)
 	note("wire%s", urgent ? " now" : "");
 	ret_wire->serial = 44;
 	return 0;
-}
-
-const char *jvm_thread_name(struct jvm *jvm, uint32_t tid, uint64_t time_ns, uint64_t *ret_java_tid)
-{
-	assert_non_null(jvm);
-	note("name of %u at %" PRIu64, number(tid), (uint64_t)((time_ns - parts.start_ns) / MS));
-	*ret_java_tid = 31;
-	return parts.thread_name;
 }
 
 const char *jvm_version(struct jvm *jvm)
@@ -373,9 +366,9 @@ void unwinder_for_each_figure(const struct unwinder *unwinder,
 
 /* --- symbolize/ --- */
 
-struct symbolizer *symbolizer_new(struct image_cache *images)
+struct symbolizer *symbolizer_new(struct image_cache *images, struct jvm_table *jvms)
 {
-	assert_non_null(images);
+	assert_true(images && jvms);
 	return A_POINTER(symbolizer);
 }
 
@@ -384,12 +377,13 @@ void symbolizer_free(struct symbolizer *symbolizer)
 	(void)symbolizer;
 }
 
-void symbolizer_arrive(struct symbolizer *symbolizer, struct process *process, struct jvm *jvm,
+bool symbolizer_arrive(struct symbolizer *symbolizer, struct process *process,
 		       const struct wire_sample *sample)
 {
 	(void)symbolizer;
-	assert_int_equal(jvm != NULL, parts.is_jvm);
-	note("arrive %u%s", number(process->pid), sample->flags ? " unfinished" : "");
+	if (process)
+		note("arrive %u%s", number(process->pid), sample->flags ? " unfinished" : "");
+	return (process && parts.is_jvm) || !sample_words_need_names(sample);
 }
 
 void symbolizer_read_names(struct jvm *jvm, const struct wire_sample *sample)
@@ -398,46 +392,55 @@ void symbolizer_read_names(struct jvm *jvm, const struct wire_sample *sample)
 	note("names from jvm of %u", number(sample->tgid));
 }
 
-uint32_t symbolizer_stack(struct symbolizer *symbolizer, struct profile *profile,
-			  struct process *process, struct jvm *jvm,
-			  const struct wire_sample *sample)
+/* One frame of that name, and the thread's name. */
+static struct symbolized symbolized_as(struct profile *profile, const struct process *process,
+				       const struct wire_sample *sample, const char *frame_name)
 {
-	struct profile_frame frame = { .name = profile_string(profile, "frame"),
+	struct profile_frame frame = { .name = profile_string(profile, frame_name),
 				       .mapping = PROFILE_NONE };
 	uint32_t id = profile_frame(profile, &frame);
+	struct symbolized made = { .stack = profile_stack(profile, &id, 1),
+				   .thread_name =
+					   profile_strn(profile, sample->comm,
+							strnlen(sample->comm, WIRE_COMM_LEN)) };
 
-	(void)symbolizer;
-	assert_int_equal(jvm != NULL, parts.is_jvm);
-	note("stack of %u%s", number(process->pid), sample->flags ? " unfinished" : "");
-	return profile_stack(profile, &id, 1);
+	if (!process || !parts.is_jvm)
+		return made;
+	made.jvm = A_POINTER(jvm);
+	made.java_tid = 31;
+	if (parts.thread_name)
+		made.thread_name = profile_string(profile, parts.thread_name);
+	return made;
 }
 
-bool symbolizer_try_stack(struct symbolizer *symbolizer, struct profile *profile,
-			  struct process *process, struct jvm *jvm,
-			  const struct wire_sample *sample, uint32_t *ret_stack)
+struct symbolized symbolizer_take(struct symbolizer *symbolizer, struct profile *profile,
+				  struct process *process, const struct wire_sample *sample)
+{
+	(void)symbolizer;
+	note("stack of %u%s", number(process->pid), sample->flags ? " unfinished" : "");
+	return symbolized_as(profile, process, sample, "frame");
+}
+
+bool symbolizer_try(struct symbolizer *symbolizer, struct profile *profile, struct process *process,
+		    const struct wire_sample *sample, struct symbolized *ret)
 {
 	if (parts.asked_if_ready)
 		parts.asked_if_ready();
 	if (parts.not_ready)
 		return false;
-	*ret_stack = symbolizer_stack(symbolizer, profile, process, jvm, sample);
+	*ret = symbolizer_take(symbolizer, profile, process, sample);
 	return true;
 }
 
 /* Frames of what is known of the process. */
-uint32_t symbolizer_stack_now(struct symbolizer *symbolizer, struct profile *profile,
-			      struct process *process, struct jvm *jvm,
-			      const struct wire_sample *sample)
+struct symbolized symbolizer_take_now(struct symbolizer *symbolizer, struct profile *profile,
+				      struct process *process, const struct wire_sample *sample)
 {
-	const char *name = process ? parts.early_frame ? parts.early_frame : "frame" : "raw";
-	struct profile_frame frame = { .name = profile_string(profile, name),
-				       .mapping = PROFILE_NONE };
-	uint32_t id = profile_frame(profile, &frame);
+	const char *known = parts.early_frame ? parts.early_frame : "frame";
 
 	(void)symbolizer;
-	assert_int_equal(jvm != NULL, process && parts.is_jvm);
 	note("early stack of %u%s", number(sample->tgid), process ? "" : ", not known");
-	return profile_stack(profile, &id, 1);
+	return symbolized_as(profile, process, sample, process ? known : "raw");
 }
 
 const char *symbolizer_kernel_failure(const struct symbolizer *symbolizer)

@@ -244,6 +244,7 @@ enum java_lookup jvm_find_compiled(struct jvm *jvm, const uint64_t words[WIRE_CO
 #define MODULE 0xffffffff90000000ULL
 #define EXACT  WIRE_FRAME_EXACT
 #define CACHE  ((struct image_cache *)0x1000) /* never looked into */
+#define JVMS   ((struct jvm_table *)0x2000)   /* the same */
 
 #define KIND(kind) ((uint64_t)WIRE_FRAME_##kind << WIRE_FRAME_KIND_SHIFT)
 
@@ -272,7 +273,7 @@ static inline int setup(void **state)
 		};
 	profile_init(&f->profile);
 	f->process = (struct process){ .pid = PID, .serial = 1 };
-	f->symbolizer = symbolizer_new(CACHE);
+	f->symbolizer = symbolizer_new(CACHE, JVMS);
 	return 0;
 }
 
@@ -338,6 +339,20 @@ static inline void add_frame(struct fixture *f, const struct profile_frame *fram
 			    profile_get_string(p, profile_get_mapping(p, frame->mapping)->path));
 }
 
+struct jvm *jvm_table_get(struct jvm_table *table, struct process *process)
+{
+	assert_ptr_equal(table, JVMS);
+	assert_non_null(process);
+	return parts.is_jvm ? &parts.jvm : NULL;
+}
+
+const char *jvm_thread_name(struct jvm *jvm, uint32_t tid, uint64_t time_ns, uint64_t *ret_java_tid)
+{
+	(void)tid, (void)time_ns, (void)ret_java_tid;
+	assert_ptr_equal(jvm, &parts.jvm);
+	return NULL;
+}
+
 static inline struct jvm *jvm_of(struct fixture *f)
 {
 	(void)f;
@@ -346,21 +361,20 @@ static inline struct jvm *jvm_of(struct fixture *f)
 
 static inline uint32_t stack_id(struct fixture *f)
 {
-	return symbolizer_stack(f->symbolizer, &f->profile, &f->process, jvm_of(f), &f->sample);
+	return symbolizer_take(f->symbolizer, &f->profile, &f->process, &f->sample).stack;
 }
 
 /* Is all there that it needs? */
 static inline bool is_ready(struct fixture *f)
 {
-	uint32_t stack;
+	struct symbolized symbolized;
 
-	return symbolizer_try_stack(f->symbolizer, &f->profile, &f->process, jvm_of(f), &f->sample,
-				    &stack);
+	return symbolizer_try(f->symbolizer, &f->profile, &f->process, &f->sample, &symbolized);
 }
 
-static inline void arrive(struct fixture *f)
+static inline bool arrive(struct fixture *f)
 {
-	symbolizer_arrive(f->symbolizer, &f->process, jvm_of(f), &f->sample);
+	return symbolizer_arrive(f->symbolizer, &f->process, &f->sample);
 }
 
 /* The stack, leaf first: "name+address:line_kind@file". */

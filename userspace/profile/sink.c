@@ -8,6 +8,7 @@ void sinks_add(struct sinks *sinks, struct sink sink)
 	assert(sinks->count < SINKS_MAX);
 	sinks->items[sinks->count++] = sink;
 	sinks->hurry |= sink.ops->arrived != NULL;
+	sinks->one_by_one |= sink.ops->finished != NULL;
 }
 
 /* Call OP of all that have it. */

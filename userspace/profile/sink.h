@@ -102,7 +102,8 @@ struct sink {
 struct sinks {
 	struct sink items[SINKS_MAX];
 	unsigned int count;
-	bool hurry; /* one of them has arrived() */
+	bool hurry;	 /* one of them has arrived() */
+	bool one_by_one; /* … finished() */
 };
 
 void sinks_add(struct sinks *sinks, struct sink sink);

@@ -100,7 +100,7 @@ static void detach(struct ledger *ledger, struct ledger_entry *entry)
 	entry->process = NULL;
 }
 
-void ledger_attach(struct ledger *ledger, struct ledger_entry *entry, struct process *process)
+static void attach(struct ledger *ledger, struct ledger_entry *entry, struct process *process)
 {
 	if (entry->process == process)
 		return;
@@ -152,7 +152,7 @@ static enum unwind_reason reason_of(const struct wire_sample *sample)
 	return sample->reason;
 }
 
-void ledger_count_sample(struct ledger *ledger, struct ledger_entry *entry,
+static void count_sample(struct ledger *ledger, struct ledger_entry *entry,
 			 const struct wire_sample *sample)
 {
 	struct ledger_count *count = &entry->counts[sample->event];
@@ -208,14 +208,14 @@ uint32_t ledger_profile_process(struct ledger_entry *entry, struct profile *prof
 	return entry->profile_id;
 }
 
-uint32_t ledger_profile_thread(struct ledger_entry *entry, struct profile *profile, uint32_t tid,
-			       const char *name, uint64_t java_tid)
+static uint32_t profile_thread_of(struct ledger_entry *entry, struct profile *profile, uint32_t tid,
+				  const struct symbolized *symbolized)
 {
 	struct profile_thread thread = {
 		.process = ledger_profile_process(entry, profile),
 		.tid = tid,
-		.name = profile_string(profile, name),
-		.java_tid = (uint32_t)java_tid,
+		.name = symbolized->thread_name,
+		.java_tid = symbolized->java_tid,
 	};
 	uint64_t key = (uint64_t)tid << 32 | thread.name;
 	uint64_t id;
@@ -225,6 +225,25 @@ uint32_t ledger_profile_thread(struct ledger_entry *entry, struct profile *profi
 	id = profile_thread(profile, &thread);
 	hmap_put(&entry->threads, key, id);
 	return (uint32_t)id;
+}
+
+struct ledger_entry *ledger_take(struct ledger *ledger, struct profile *profile,
+				 struct process *process, const struct wire_sample *sample,
+				 const struct symbolized *symbolized, uint32_t *ret_thread)
+{
+	struct jvm *jvm = symbolized->jvm;
+	char comm[WIRE_COMM_LEN + 1] = { 0 };
+	struct ledger_entry *entry;
+
+	memcpy(comm, sample->comm, WIRE_COMM_LEN);
+	entry = ledger_get(ledger, sample->tgid, sample->exec_id, sample->start_ns, process, comm);
+	attach(ledger, entry, process);
+	if (ledger->greet && (entry->profile_id == PROFILE_NONE || (jvm && !entry->is_jvm)))
+		ledger->greet(entry, process, jvm, sample, ledger->greet_data);
+	entry->is_jvm |= jvm != NULL;
+	count_sample(ledger, entry, sample);
+	*ret_thread = profile_thread_of(entry, profile, sample->tid, symbolized);
+	return entry;
 }
 
 /* The index of an entry is its place in `keys`: those that stay are counted anew. */

@@ -14,6 +14,7 @@
 #include "base/vec.h"
 #include "process/process.h"
 #include "profile/profile.h"
+#include "symbolize/symbolizer.h"
 #include "wire.h"
 
 struct ledger_count {
@@ -29,6 +30,7 @@ struct ledger_entry {
 	struct attachment attachment;
 	struct process *process; /* that it is attached to; NULL: to none, any more or yet */
 	bool is_new;		 /* no process yet, and made since the tables were emptied */
+	bool is_jvm;		 /* greeted as one */
 	uint32_t pid;
 	uint32_t exec_id; /* the kernel's */
 	uint64_t start_ns;
@@ -40,7 +42,18 @@ struct ledger_entry {
 	struct ledger_count counts[WIRE_MAX_EVENTS];
 };
 
+struct ledger_entry;
+
+/*
+ * Asked for the labels of ENTRY before it gets its place in the profile's tables, which hold them; and
+ * when a process of no JVM has become one. JVM is NULL where the registry knows none.
+ */
+typedef void ledger_greet_fn(struct ledger_entry *entry, struct process *process, struct jvm *jvm,
+			     const struct wire_sample *sample, void *data);
+
 struct ledger {
+	ledger_greet_fn *greet; /* NULL: nobody is asked */
+	void *greet_data;
 	VEC(struct ledger_entry *) entries; /* owned */
 	struct intern keys;		    /* of (pid, exec id, start): the entry's index */
 	struct book book;		    /* entries of processes that the registry has */
@@ -60,17 +73,19 @@ void ledger_release(struct ledger *ledger);
 struct ledger_entry *ledger_get(struct ledger *ledger, uint32_t pid, uint32_t exec_id,
 				uint64_t start_ns, const struct process *process, const char *comm);
 
-/* It is PROCESS's, whose samples have come: until ledger_forget() it may have more. */
-void ledger_attach(struct ledger *ledger, struct ledger_entry *entry, struct process *process);
+/*
+ * SAMPLE is PROCESS's, whose entry is attached to it from now on: until ledger_forget() it may have more.
+ * Into both sums; a stack with WIRE_MARK_ANCHOR in it is not complete. *RET_THREAD: its thread in
+ * PROFILE's tables.
+ */
+struct ledger_entry *ledger_take(struct ledger *ledger, struct profile *profile,
+				 struct process *process, const struct wire_sample *sample,
+				 const struct symbolized *symbolized, uint32_t *ret_thread);
 /* PROCESS has gone or execed. */
 void ledger_forget(struct ledger *ledger, struct process *process);
 
 /* A JVM's labels, copied. */
 void ledger_entry_set_jvm(struct ledger_entry *entry, const char *version, const char *main_class);
-
-/* Into both sums; a stack with WIRE_MARK_ANCHOR in it is not complete. */
-void ledger_count_sample(struct ledger *ledger, struct ledger_entry *entry,
-			 const struct wire_sample *sample);
 
 /* Samples that were dropped, of an entry's process; NULL: nobody knows whose. */
 void ledger_count_lost(struct ledger *ledger, struct ledger_entry *entry, unsigned int event,
@@ -82,8 +97,6 @@ uint64_t ledger_lost(const struct ledger *ledger);
 
 /* The entry in PROFILE's tables; made there when it is not. */
 uint32_t ledger_profile_process(struct ledger_entry *entry, struct profile *profile);
-uint32_t ledger_profile_thread(struct ledger_entry *entry, struct profile *profile, uint32_t tid,
-			       const char *name, uint64_t java_tid);
 
 /*
  * PROFILE's tables were emptied: no entry has an id there any more, and those of processes that

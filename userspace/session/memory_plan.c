@@ -15,6 +15,8 @@
  */
 #define OWN_BYTES (28ULL << 20)
 #define SHED_NS	  (500 * NSEC_PER_MSEC)
+/* In which an eighth of the limit is not filled: to look costs 50 us. */
+#define EIGHTH_NS (100 * NSEC_PER_MSEC)
 
 void memory_plan_begin(struct memory_plan *plan, uint64_t limit_bytes)
 {
@@ -66,10 +68,15 @@ void memory_guard_init(struct memory_guard *guard, uint64_t limit_bytes, uint64_
 
 bool memory_guard_wants_room(struct memory_guard *guard, uint64_t now_ns)
 {
-	if (now_ns - guard->shed_ns < SHED_NS)
+	uint64_t eighth = MAX(guard->limit_bytes / 8, 1), taken;
+
+	if (now_ns < guard->next_ns || now_ns - guard->shed_ns < SHED_NS)
 		return false;
-	if (resident_bytes() + guard->map_bytes < guard->limit_bytes / 8 * 7)
+	taken = resident_bytes() + guard->map_bytes;
+	if (taken < eighth * 7) {
+		guard->next_ns = now_ns + (eighth * 7 - taken) / eighth * EIGHTH_NS;
 		return false;
+	}
 	guard->shed_ns = now_ns;
 	guard->sheds++;
 	return true;

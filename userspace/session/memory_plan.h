@@ -34,6 +34,7 @@ void memory_plan_share(struct memory_plan *plan, uint64_t map_bytes);
 struct memory_guard {
 	uint64_t limit_bytes, map_bytes;
 	uint64_t shed_ns; /* when memory was last given up */
+	uint64_t next_ns; /* when to look again: the sooner the less room there is */
 	uint64_t sheds;
 };
 

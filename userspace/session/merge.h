@@ -7,6 +7,7 @@
 #ifndef HOSTPROF_SESSION_MERGE_H
 #define HOSTPROF_SESSION_MERGE_H
 
+#include <stdalign.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,17 +25,26 @@ struct merge_shown {
 
 struct merge_item {
 	uint64_t time_ns;
-	uint64_t seq; /* arrival order, for equal times */
-	/* One of the two, owned. At equal times side-band comes first: it tells what the sample saw. */
+	/* One of the two. */
 	struct side_event *side;
 	struct wire_sample *sample;
 	struct wire_miss *miss;	  /* owned: the sample's walk is yet to be finished; else NULL */
 	struct merge_shown shown; /* of a sample */
 	bool again;		  /* there was no time for it when it arrived */
+	/* What came lies behind it; a sample that was finished since then is a block of its own. */
+	alignas(8) char room[];
+};
+
+/* What is compared lies side by side. */
+struct merge_slot {
+	uint64_t time_ns;
+	uint64_t
+		order; /* of arrival, for equal times; side-band first: it tells what the sample saw */
+	struct merge_item *item; /* owned */
 };
 
 struct merge_queue {
-	VEC(struct merge_item) heap;
+	VEC(struct merge_slot) heap;
 	uint64_t next_seq;
 	uint64_t bytes;	    /* held in samples, misses and side-band records */
 	size_t again_count; /* items that are marked so */
@@ -45,11 +55,11 @@ void merge_release(struct merge_queue *queue);
 /* A copy of what a ring delivered. */
 void merge_push_side(struct merge_queue *queue, const struct side_event *event);
 /*
- * Takes both over (malloc'd); MISS may be NULL. AGAIN: merge_walk_again() is to try it. The item, of
- * which nothing was shown, is borrowed until the next call.
+ * A copy of SAMPLE; MISS (malloc'd; may be NULL) is taken over. AGAIN: merge_walk_again() is to try it. The
+ * item, of which nothing was shown, is borrowed until it is dropped.
  */
-struct merge_item *merge_push_owned(struct merge_queue *queue, struct wire_sample *sample,
-				    struct wire_miss *miss, bool again);
+struct merge_item *merge_push_sample(struct merge_queue *queue, const struct wire_sample *sample,
+				     struct wire_miss *miss, bool again);
 
 /* The oldest item, borrowed; NULL when empty. */
 struct merge_item *merge_peek(const struct merge_queue *queue);
@@ -69,8 +79,7 @@ void merge_keep_process_for_later(struct merge_queue *queue, uint32_t tgid);
 void merge_walk_again(struct merge_queue *queue, bool (*fn)(struct merge_item *item, void *data),
 		      void *data);
 
-/* Take the oldest item out; the caller releases it. */
-struct merge_item merge_pop(struct merge_queue *queue);
-void merge_item_release(struct merge_item *item);
+/* Take the oldest item out, and free it. */
+void merge_drop_oldest(struct merge_queue *queue);
 
 #endif

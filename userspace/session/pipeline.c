@@ -69,6 +69,8 @@ int pipeline_init(struct pipeline *pipeline, struct capture *capture,
 	memset(pipeline, 0, sizeof(*pipeline));
 	profile_init(&pipeline->profile);
 	ledger_init(&pipeline->ledger);
+	pipeline->ledger.greet = pipeline_greet;
+	pipeline->ledger.greet_data = pipeline;
 	pipeline->capture = capture;
 	pipeline->options = options->capture;
 	pipeline->sinks = options->sinks;
@@ -81,7 +83,7 @@ int pipeline_init(struct pipeline *pipeline, struct capture *capture,
 	pipeline->images = open_images(pipeline);
 	pipeline->jvms = jvm_table_new();
 	pipeline->unwinder = open_unwinder(pipeline);
-	pipeline->symbolizer = symbolizer_new(pipeline->images);
+	pipeline->symbolizer = symbolizer_new(pipeline->images, pipeline->jvms);
 	return agents_new(pipeline->jvms, options->attach, &pipeline->agents, err);
 }
 
@@ -130,21 +132,13 @@ int pipeline_begin(struct pipeline *pipeline, const char *command_line, struct e
 			   !pipeline->options->pid_count && !pipeline->options->cgroup_path, err);
 }
 
-static void add_if_jvm(struct process *process, void *data)
-{
-	struct pipeline *pipeline = data;
-
-	if (jvm_table_get(pipeline->jvms, process))
-		agents_add(pipeline->agents, process, pipeline_is_target(pipeline, process));
-}
-
 int pipeline_snapshot(struct pipeline *pipeline, struct err *err)
 {
 	int r = registry_snapshot(pipeline->registry, err);
 
 	if (r < 0)
 		return r;
-	registry_for_each(pipeline->registry, add_if_jvm, pipeline);
+	registry_for_each(pipeline->registry, pipeline_books_add_agent, pipeline);
 	return 0;
 }
 

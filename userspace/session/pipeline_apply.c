@@ -30,49 +30,40 @@ bool pipeline_is_target(const struct pipeline *pipeline, const struct process *p
 	return !options->pid_count && !options->cgroup_path;
 }
 
-static struct ledger_entry *entry_of(struct pipeline *pipeline, struct process *process,
-				     struct jvm *jvm, const struct wire_sample *sample)
+void pipeline_greet(struct ledger_entry *entry, struct process *process, struct jvm *jvm,
+		    const struct wire_sample *sample, void *data)
 {
-	char comm[WIRE_COMM_LEN + 1] = { 0 };
-	struct ledger_entry *entry;
+	struct pipeline *pipeline = data;
 
-	memcpy(comm, sample->comm, WIRE_COMM_LEN);
-	entry = ledger_get(&pipeline->ledger, sample->tgid, sample->exec_id, sample->start_ns,
-			   process, comm);
-	ledger_attach(&pipeline->ledger, entry, process);
 	if (jvm)
 		agents_note_sample(pipeline->agents, process);
 	if (entry->profile_id != PROFILE_NONE)
-		return entry;
+		return;
 	/* The java launcher's first sample comes before HotSpot's library does. */
 	if (!jvm)
 		jvm = pipeline_new_jvm(pipeline, sample);
 	if (jvm)
 		ledger_entry_set_jvm(entry, jvm_version(jvm), jvm_main_class(jvm));
-	return entry;
 }
 
-static void apply_sample(struct pipeline *pipeline, struct process *process, struct jvm *jvm,
-			 const struct merge_item *item, uint32_t stack)
+static void apply_sample(struct pipeline *pipeline, struct process *process,
+			 const struct merge_item *item, const struct symbolized *symbolized)
 {
 	const struct wire_sample *sample = item->sample;
-	struct ledger_entry *entry = entry_of(pipeline, process, jvm, sample);
-	char comm[WIRE_COMM_LEN + 1];
 	struct profile_sample row = {
 		.time_ns = sample->time_ns,
 		.weight = sample->weight,
 		.count = 1,
 		.event = pipeline->event_ids[sample->event],
-		.stack = stack,
+		.stack = symbolized->stack,
 		.state = sample->in_user ? STATE_RUNNING_USER : STATE_RUNNING_KERNEL,
 	};
-	uint64_t java_tid = 0;
-	const char *name = pipeline_thread_name(jvm, sample, comm, &java_tid);
+	const struct ledger_entry *entry = ledger_take(&pipeline->ledger, &pipeline->profile,
+						       process, sample, symbolized, &row.thread);
 
-	row.thread = ledger_profile_thread(entry, &pipeline->profile, sample->tid, name, java_tid);
 	profile_add(&pipeline->profile, &row);
-	ledger_count_sample(&pipeline->ledger, entry, sample);
-	pipeline_show_finished(pipeline, item, entry, &row);
+	if (pipeline->sinks.one_by_one)
+		pipeline_show_finished(pipeline, item, entry, &row);
 }
 
 /* The oldest sample's files are still being read: is it worth while to wait for them? */
@@ -114,30 +105,27 @@ static bool try_sample(struct pipeline *pipeline, struct merge_item *item)
 {
 	struct process *process =
 		registry_get(pipeline->registry, item->sample->tgid, item->time_ns);
-	struct jvm *jvm;
-	uint32_t stack;
+	struct symbolized symbolized;
 
 	if (item->miss && !finish_oldest(pipeline, item, process))
 		return false;
-	jvm = jvm_table_get(pipeline->jvms, process);
-	if (!symbolizer_try_stack(pipeline->symbolizer, &pipeline->profile, process, jvm,
-				  item->sample, &stack)) {
+	if (!symbolizer_try(pipeline->symbolizer, &pipeline->profile, process, item->sample,
+			    &symbolized)) {
 		if (may_wait(pipeline))
 			return false;
-		stack = symbolizer_stack(pipeline->symbolizer, &pipeline->profile, process, jvm,
-					 item->sample);
+		symbolized = symbolizer_take(pipeline->symbolizer, &pipeline->profile, process,
+					     item->sample);
 	}
 	if (pipeline->stalled_since_ns)
 		pipeline->stall_ns += clock_now_ns() - pipeline->stalled_since_ns;
 	pipeline->stalled_since_ns = 0;
-	apply_sample(pipeline, process, jvm, item, stack);
+	apply_sample(pipeline, process, item, &symbolized);
 	return true;
 }
 
 bool pipeline_apply_until(struct pipeline *pipeline, uint64_t watermark_ns)
 {
 	struct merge_item *top;
-	struct merge_item item;
 
 	while ((top = merge_peek(&pipeline->queue)) && top->time_ns <= watermark_ns) {
 		if (top->sample && !try_sample(pipeline, top))
@@ -146,8 +134,7 @@ bool pipeline_apply_until(struct pipeline *pipeline, uint64_t watermark_ns)
 			pipeline_books_in_order(pipeline, top->side);
 		if (top->time_ns > pipeline->applied_ns)
 			pipeline->applied_ns = top->time_ns;
-		item = merge_pop(&pipeline->queue);
-		merge_item_release(&item);
+		merge_drop_oldest(&pipeline->queue);
 	}
 	return true;
 }

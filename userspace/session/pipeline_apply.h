@@ -19,4 +19,7 @@ struct jvm *pipeline_new_jvm(struct pipeline *pipeline, const struct wire_sample
  */
 bool pipeline_is_target(const struct pipeline *pipeline, const struct process *process);
 
+/* The ledger's; DATA is the pipeline. */
+ledger_greet_fn pipeline_greet;
+
 #endif

@@ -5,7 +5,6 @@
 #include "session/pipeline_apply.h"
 #include "session/pipeline_books.h"
 #include "session/pipeline_show.h"
-#include "symbolize/sample_words.h"
 
 /* A miss and its sample are sent in one go; not together only when the sample was lost. */
 #define ORPHAN_NS NSEC_PER_SEC
@@ -33,23 +32,17 @@ static struct wire_sample *try_now(struct pipeline *pipeline, const struct wire_
 	return unwinder_try(pipeline->unwinder, miss, sample, pipeline->options->max_depth);
 }
 
-/*
- * The files and names that SAMPLE needs are opened and read now. Returns the JVM that the registry
- * knows, NULL: none.
- */
-static struct jvm *read_early(struct pipeline *pipeline, struct process *process,
-			      const struct wire_sample *sample)
+/* The files and names that SAMPLE needs are opened and read now. */
+static void read_early(struct pipeline *pipeline, struct process *process,
+		       const struct wire_sample *sample)
 {
-	struct jvm *jvm = process ? jvm_table_get(pipeline->jvms, process) : NULL, *young;
+	struct jvm *young;
 
-	if (process)
-		symbolizer_arrive(pipeline->symbolizer, process, jvm, sample);
-	if (jvm || !sample_words_need_names(sample))
-		return jvm;
+	if (symbolizer_arrive(pipeline->symbolizer, process, sample))
+		return;
 	young = pipeline_new_jvm(pipeline, sample);
 	if (young)
 		symbolizer_read_names(young, sample);
-	return NULL;
 }
 
 static void queue_sample(struct pipeline *pipeline, const struct wire_sample *raw,
@@ -58,19 +51,17 @@ static void queue_sample(struct pipeline *pipeline, const struct wire_sample *ra
 	bool resumed = raw->flags & WIRE_SAMPLE_RESUMED;
 	_cleanup_free_ struct wire_miss *miss =
 		resumed ? miss_join_take(&pipeline->misses, raw) : NULL;
-	struct wire_sample *sample = miss ? try_now(pipeline, miss, raw) : NULL;
-	bool again = miss && !sample && unwinder_wants_again(pipeline->unwinder);
+	_cleanup_free_ struct wire_sample *finished = miss ? try_now(pipeline, miss, raw) : NULL;
+	const struct wire_sample *sample = finished ? finished : raw;
+	bool again = miss && !finished && unwinder_wants_again(pipeline->unwinder);
 	struct merge_shown shown = { .id = pipeline->samples };
-	struct jvm *jvm;
 
-	if (sample)
+	if (finished)
 		free(TAKE_PTR(miss));
-	else
-		sample = xmemdup(raw, raw->size);
-	jvm = read_early(pipeline, process, sample);
+	read_early(pipeline, process, sample);
 	if (pipeline->sinks.hurry)
-		shown = pipeline_show_arrival(pipeline, process, jvm, sample);
-	merge_push_owned(&pipeline->queue, sample, TAKE_PTR(miss), again)->shown = shown;
+		shown = pipeline_show_arrival(pipeline, process, sample);
+	merge_push_sample(&pipeline->queue, sample, TAKE_PTR(miss), again)->shown = shown;
 }
 
 /* All that is taken from it is whose it was, where it has a sample's header. */

@@ -20,12 +20,11 @@ static struct mapping mapping_of(const struct side_event *event, char *path)
 
 static void open_file(struct pipeline *pipeline, const struct side_event *event)
 {
-	const struct file_key key = { event->major, event->minor, event->inode,
-				      event->inode_generation };
+	const struct mapping mapping = mapping_of(event, NULL);
 
 	if (event->inode)
-		image_cache_open(pipeline->images, &key, event->pid, event->addr,
-				 event->addr + event->len, event->name);
+		image_cache_open(pipeline->images, &mapping.key, event->pid, mapping.start,
+				 mapping.end, event->name);
 }
 
 /* --- the unwinder's tables -------------------------------------------------------------------- */
@@ -107,6 +106,14 @@ static void registry_loses(struct pipeline *pipeline, const struct side_event *e
 
 /* --- agents, names, accounts, JVMs ------------------------------------------------------------ */
 
+void pipeline_books_add_agent(struct process *process, void *data)
+{
+	struct pipeline *pipeline = data;
+
+	if (jvm_table_get(pipeline->jvms, process))
+		agents_add(pipeline->agents, process, pipeline_is_target(pipeline, process));
+}
+
 static void add_agent(struct pipeline *pipeline, const struct side_event *event)
 {
 	struct process *process;
@@ -114,8 +121,8 @@ static void add_agent(struct pipeline *pipeline, const struct side_event *event)
 	if (!libjvm_is_path(event->name, strlen(event->name)))
 		return;
 	process = registry_find(pipeline->registry, event->pid);
-	if (process && jvm_table_get(pipeline->jvms, process))
-		agents_add(pipeline->agents, process, pipeline_is_target(pipeline, process));
+	if (process)
+		pipeline_books_add_agent(process, pipeline);
 }
 
 static void forget_agent(struct pipeline *pipeline, struct process *process)

@@ -25,4 +25,7 @@ void pipeline_books_in_order(struct pipeline *pipeline, const struct side_event 
  */
 void pipeline_books_forget(struct process *process, void *data);
 
+/* PROCESS is there: where it is a JVM its agent is taken care of. For registry_for_each(); DATA is the pipeline. */
+void pipeline_books_add_agent(struct process *process, void *data);
+
 #endif

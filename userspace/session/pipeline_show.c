@@ -8,20 +8,6 @@
 
 #include "base/clock.h"
 
-const char *pipeline_thread_name(struct jvm *jvm, const struct wire_sample *sample,
-				 char comm[WIRE_COMM_LEN + 1], uint64_t *ret_java_tid)
-{
-	const char *name = NULL;
-
-	if (jvm)
-		name = jvm_thread_name(jvm, sample->tid, sample->time_ns, ret_java_tid);
-	if (name && *name)
-		return name;
-	memcpy(comm, sample->comm, WIRE_COMM_LEN);
-	comm[WIRE_COMM_LEN] = '\0';
-	return comm;
-}
-
 /* The labels that the ledger will give it, but for those of JVMs. */
 static struct sink_process describe(const struct process *process, const struct wire_sample *sample,
 				    char comm[WIRE_COMM_LEN + 1])
@@ -43,49 +29,44 @@ static struct sink_process describe(const struct process *process, const struct 
 
 /* *RET_TOLD: all that is said of it but its process; texts are the profile's. */
 static struct merge_shown resolve_now(struct pipeline *pipeline, struct process *process,
-				      struct jvm *jvm, const struct wire_sample *sample,
+				      const struct wire_sample *sample,
 				      struct sink_sample *ret_told)
 {
 	struct profile *profile = &pipeline->profile;
-	char comm[WIRE_COMM_LEN + 1];
-	uint64_t java_tid = 0;
-	const char *name = pipeline_thread_name(jvm, sample, comm, &java_tid);
-	struct merge_shown shown = {
-		.id = pipeline->samples,
-		.thread_name = profile_string(profile, name),
-		.tables_serial = pipeline->tables_serial,
-		.is_shown = true,
-	};
+	struct symbolized now = symbolizer_take_now(pipeline->symbolizer, profile, process, sample);
 
-	shown.stack = symbolizer_stack_now(pipeline->symbolizer, profile, process, jvm, sample);
 	*ret_told = (struct sink_sample){
-		.id = shown.id,
+		.id = pipeline->samples,
 		.time_ns = sample->time_ns,
 		.weight = sample->weight,
 		.event = pipeline->event_ids[sample->event],
-		.stack = shown.stack,
+		.stack = now.stack,
 		.state = sample->in_user ? STATE_RUNNING_USER : STATE_RUNNING_KERNEL,
 		.tid = sample->tid,
-		.java_tid = (uint32_t)java_tid,
-		.thread = profile_get_string(profile, shown.thread_name),
+		.java_tid = now.java_tid,
+		.thread = profile_get_string(profile, now.thread_name),
 	};
-	return shown;
+	return (struct merge_shown){
+		.id = pipeline->samples,
+		.stack = now.stack,
+		.thread_name = now.thread_name,
+		.tables_serial = pipeline->tables_serial,
+		.is_shown = true,
+	};
 }
 
 struct merge_shown pipeline_show_arrival(struct pipeline *pipeline, struct process *process,
-					 struct jvm *jvm, const struct wire_sample *sample)
+					 const struct wire_sample *sample)
 {
 	char comm[WIRE_COMM_LEN + 1];
 	struct sink_process known;
 	struct merge_shown shown;
 	struct sink_sample told;
 
-	if (process && process_news_has(&pipeline->news, sample->tgid, sample->time_ns,
-					pipeline->applied_ns)) {
+	if (process &&
+	    process_news_has(&pipeline->news, sample->tgid, sample->time_ns, pipeline->applied_ns))
 		process = NULL;
-		jvm = NULL;
-	}
-	shown = resolve_now(pipeline, process, jvm, sample, &told);
+	shown = resolve_now(pipeline, process, sample, &told);
 	known = describe(process, sample, comm);
 	told.process = &known;
 	sinks_arrived(&pipeline->sinks, &pipeline->profile, &told);

@@ -5,18 +5,14 @@
 
 #include "session/pipeline.h"
 
-/* The full name of SAMPLE's thread; COMM is room for the kernel's. JVM: of its process, or NULL. */
-const char *pipeline_thread_name(struct jvm *jvm, const struct wire_sample *sample,
-				 char comm[WIRE_COMM_LEN + 1], uint64_t *ret_java_tid);
-
 /*
  * SAMPLE has arrived, the newest of PIPELINE's. Sinks that hurry are shown it, with raw addresses where
- * the registry (PROCESS, and its JVM; may be NULL) is known to be behind.
+ * the registry (PROCESS; may be NULL) is known to be behind.
  */
 struct merge_shown pipeline_show_arrival(struct pipeline *pipeline, struct process *process,
-					 struct jvm *jvm, const struct wire_sample *sample);
+					 const struct wire_sample *sample);
 
-/* ITEM's sample is ROW of the profile now. */
+/* ITEM's sample is ROW of the profile now; of use when a sink takes them one by one. */
 void pipeline_show_finished(struct pipeline *pipeline, const struct merge_item *item,
 			    const struct ledger_entry *entry, const struct profile_sample *row);
 

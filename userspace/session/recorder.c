@@ -20,7 +20,6 @@ struct recorder {
 	struct loop *loop; /* borrowed */
 	struct capture *capture;
 	struct pipeline pipeline;
-	bool hurries; /* there is a sink that does */
 	uint64_t start_ns, elapsed_ns;
 	uint64_t turned_ns;
 	struct err failure; /* of a sink */
@@ -45,7 +44,7 @@ void recorder_turn(struct recorder *rec)
 {
 	uint64_t now_ns = clock_now_ns();
 
-	if (rec->hurries && now_ns - rec->turned_ns < TURN_NS - HURRIED_TURN_NS) {
+	if (rec->options->sinks.hurry && now_ns - rec->turned_ns < TURN_NS - HURRIED_TURN_NS) {
 		on_records(rec);
 		return;
 	}
@@ -79,7 +78,7 @@ static int add_sources(struct recorder *rec, struct err *err)
 {
 	const struct recorder_options *options = rec->options;
 	uint64_t flush_ns = options->flush_ns ? options->flush_ns : DEFAULT_FLUSH_NS;
-	uint64_t turn_ns = rec->hurries ? HURRIED_TURN_NS : TURN_NS;
+	uint64_t turn_ns = rec->options->sinks.hurry ? HURRIED_TURN_NS : TURN_NS;
 	int r = loop_add_fd(rec->loop, capture_fd(rec->capture), on_records, rec, err);
 
 	if (r == 0)
@@ -146,7 +145,6 @@ int recorder_open(const struct recorder_options *options, struct loop *loop,
 	rec->options = options;
 	rec->capture_options = options->capture;
 	rec->loop = loop;
-	rec->hurries = options->sinks.hurry;
 	r = open_all(rec, err);
 	if (r < 0) {
 		recorder_free(rec);

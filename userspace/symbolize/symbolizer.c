@@ -24,11 +24,12 @@ static const struct {
 #undef UNWIND_REASON
 };
 
-struct symbolizer *symbolizer_new(struct image_cache *images)
+struct symbolizer *symbolizer_new(struct image_cache *images, struct jvm_table *jvms)
 {
 	struct symbolizer *symbolizer = xcalloc(1, sizeof(*symbolizer));
 
 	symbolizer->images = images;
+	symbolizer->jvms = jvms;
 	symbolizer->jit_mapping = PROFILE_NONE;
 	lru_init(&symbolizer->kernel_frames, MAX_KERNEL_BYTES, kept_frames_drop, NULL);
 	return symbolizer;
@@ -185,19 +186,33 @@ void symbolizer_read_names(struct jvm *jvm, const struct wire_sample *sample)
 	read_names(jvm, user, NULL);
 }
 
-void symbolizer_arrive(struct symbolizer *symbolizer, struct process *process, struct jvm *jvm,
-		       const struct wire_sample *sample)
+static void read_new_names(struct process_cache *cache, struct jvm *jvm,
+			   const struct wire_sample *sample)
 {
-	struct process_cache *cache = get_cache(symbolizer, process);
 	struct word_reader kernel, user;
 	uint64_t known;
 
-	open_files(symbolizer, cache, process);
-	if (!jvm || !sample_words_need_names(sample))
-		return;
 	sample_words_read(sample, &kernel, &user);
 	if (!lru_get(&cache->stacks, sample_words_hash(sample, &kernel, &user), &known))
 		read_names(jvm, user, &cache->frames);
+}
+
+bool symbolizer_arrive(struct symbolizer *symbolizer, struct process *process,
+		       const struct wire_sample *sample)
+{
+	struct process_cache *cache;
+	struct jvm *jvm;
+
+	if (!process)
+		return !sample_words_need_names(sample);
+	cache = get_cache(symbolizer, process);
+	open_files(symbolizer, cache, process);
+	if (!sample_words_need_names(sample))
+		return true;
+	jvm = jvm_table_get(symbolizer->jvms, process);
+	if (jvm)
+		read_new_names(cache, jvm, sample);
+	return jvm != NULL;
 }
 
 /* --- stacks --- */
@@ -319,30 +334,52 @@ static bool find_stack(struct stack_build *build, const struct wire_sample *samp
 	return true;
 }
 
-bool symbolizer_try_stack(struct symbolizer *symbolizer, struct profile *profile,
-			  struct process *process, struct jvm *jvm,
-			  const struct wire_sample *sample, uint32_t *ret_stack)
+/* --- a sample --- */
+
+static uint32_t thread_name(struct profile *profile, struct jvm *jvm,
+			    const struct wire_sample *sample, uint32_t *ret_java_tid)
+{
+	const char *name = NULL;
+	uint64_t java_tid = 0;
+
+	if (jvm)
+		name = jvm_thread_name(jvm, sample->tid, sample->time_ns, &java_tid);
+	*ret_java_tid = (uint32_t)java_tid;
+	if (name && *name)
+		return profile_string(profile, name);
+	return profile_strn(profile, sample->comm, strnlen(sample->comm, sizeof(sample->comm)));
+}
+
+static bool symbolize(struct stack_build *build, const struct wire_sample *sample,
+		      struct symbolized *ret)
+{
+	build->jvm = ret->jvm = jvm_table_get(build->symbolizer->jvms, build->process);
+	if (!find_stack(build, sample, &ret->stack))
+		return false;
+	ret->thread_name = thread_name(build->profile, ret->jvm, sample, &ret->java_tid);
+	return true;
+}
+
+bool symbolizer_try(struct symbolizer *symbolizer, struct profile *profile, struct process *process,
+		    const struct wire_sample *sample, struct symbolized *ret)
+{
+	struct stack_build build = {
+		.symbolizer = symbolizer, .profile = profile, .process = process, .may_wait = true
+	};
+
+	return symbolize(&build, sample, ret);
+}
+
+struct symbolized symbolizer_take(struct symbolizer *symbolizer, struct profile *profile,
+				  struct process *process, const struct wire_sample *sample)
 {
 	struct stack_build build = { .symbolizer = symbolizer,
 				     .profile = profile,
-				     .process = process,
-				     .jvm = jvm,
-				     .may_wait = true };
+				     .process = process };
+	struct symbolized symbolized = { 0 };
 
-	return find_stack(&build, sample, ret_stack);
-}
-
-uint32_t symbolizer_stack(struct symbolizer *symbolizer, struct profile *profile,
-			  struct process *process, struct jvm *jvm,
-			  const struct wire_sample *sample)
-{
-	struct stack_build build = {
-		.symbolizer = symbolizer, .profile = profile, .process = process, .jvm = jvm
-	};
-	uint32_t stack = 0;
-
-	find_stack(&build, sample, &stack);
-	return stack;
+	symbolize(&build, sample, &symbolized);
+	return symbolized;
 }
 
 /* Nothing of it is kept: the next one of this pid may be known. */
@@ -367,19 +404,19 @@ static uint32_t raw_stack(struct symbolizer *symbolizer, struct profile *profile
 	return stack;
 }
 
-uint32_t symbolizer_stack_now(struct symbolizer *symbolizer, struct profile *profile,
-			      struct process *process, struct jvm *jvm,
-			      const struct wire_sample *sample)
+struct symbolized symbolizer_take_now(struct symbolizer *symbolizer, struct profile *profile,
+				      struct process *process, const struct wire_sample *sample)
 {
-	struct stack_build build = { .symbolizer = symbolizer,
-				     .profile = profile,
-				     .process = process,
-				     .jvm = jvm,
-				     .is_early = true };
-	uint32_t stack = 0;
+	struct stack_build build = {
+		.symbolizer = symbolizer, .profile = profile, .process = process, .is_early = true
+	};
+	struct symbolized symbolized = { 0 };
 
-	if (!process)
-		return raw_stack(symbolizer, profile, sample);
-	find_stack(&build, sample, &stack);
-	return stack;
+	if (process) {
+		symbolize(&build, sample, &symbolized);
+	} else {
+		symbolized.stack = raw_stack(symbolizer, profile, sample);
+		symbolized.thread_name = thread_name(profile, NULL, sample, &symbolized.java_tid);
+	}
+	return symbolized;
 }

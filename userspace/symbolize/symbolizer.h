@@ -16,46 +16,52 @@
 #include "wire.h"
 
 struct symbolizer;
-struct jvm; /* jvm/jvm.h */
+struct jvm;	  /* jvm/jvm.h */
+struct jvm_table; /* the same */
 
-/*
- * IMAGES is borrowed. A process's JVM is the caller's to know: where one is asked for it may be NULL,
- * and Java code has no names then.
- */
-struct symbolizer *symbolizer_new(struct image_cache *images);
+/* What a sample's numbers mean; ids in the profile's tables. */
+struct symbolized {
+	uint32_t stack;
+	uint32_t thread_name; /* the full Java name where it is known, else the kernel's */
+	uint32_t java_tid;    /* 0 unknown */
+	struct jvm
+		*jvm; /* borrowed from the process; NULL: none, or none that the registry knows */
+};
+
+/* Both are borrowed. */
+struct symbolizer *symbolizer_new(struct image_cache *images, struct jvm_table *jvms);
 void symbolizer_free(struct symbolizer *symbolizer);
 DEFINE_CLEANUP(struct symbolizer *, symbolizer_free);
 
 /*
  * A sample has just arrived, its turn comes later. What may be gone by then is taken now: the files
  * of its process's mappings are opened (not parsed), names that are not known yet are read from its
- * JVM, which throws code away and unloads classes.
+ * JVM, which throws code away and unloads classes. PROCESS may be NULL (not known yet). False: it has
+ * Java frames, and the registry knows no JVM.
  */
-void symbolizer_arrive(struct symbolizer *symbolizer, struct process *process, struct jvm *jvm,
+bool symbolizer_arrive(struct symbolizer *symbolizer, struct process *process,
 		       const struct wire_sample *sample);
-/* The names, while the registry does not know the JVM's process yet. */
+/* Then the names, of the JVM that the caller knows. */
 void symbolizer_read_names(struct jvm *jvm, const struct wire_sample *sample);
 
 /*
  * The stack of SAMPLE in PROFILE's tables: kernel frames, then user frames with inlined Java
- * methods as frames of their own, then "[unwind: reason]" as the root when the walk ended early.
- * False: files that it needs are not parsed yet, which they were asked for; try again.
+ * methods as frames of their own, then "[unwind: reason]" as the root when the walk ended early. And
+ * its thread's name as of then. False: files that it needs are not parsed yet, which they were asked
+ * for; try again.
  */
-bool symbolizer_try_stack(struct symbolizer *symbolizer, struct profile *profile,
-			  struct process *process, struct jvm *jvm,
-			  const struct wire_sample *sample, uint32_t *ret_stack);
+bool symbolizer_try(struct symbolizer *symbolizer, struct profile *profile, struct process *process,
+		    const struct wire_sample *sample, struct symbolized *ret);
 /* The same in any case: with module and offset of files that are not parsed. */
-uint32_t symbolizer_stack(struct symbolizer *symbolizer, struct profile *profile,
-			  struct process *process, struct jvm *jvm,
-			  const struct wire_sample *sample);
+struct symbolized symbolizer_take(struct symbolizer *symbolizer, struct profile *profile,
+				  struct process *process, const struct wire_sample *sample);
 
 /*
  * That before the sample's turn, by the mappings, symbols and code maps of now. PROCESS may be NULL
  * (not known yet): its frames are addresses.
  */
-uint32_t symbolizer_stack_now(struct symbolizer *symbolizer, struct profile *profile,
-			      struct process *process, struct jvm *jvm,
-			      const struct wire_sample *sample);
+struct symbolized symbolizer_take_now(struct symbolizer *symbolizer, struct profile *profile,
+				      struct process *process, const struct wire_sample *sample);
 
 /* Why kernel frames have no names: a sentence; "" when they have (known after the first one). */
 const char *symbolizer_kernel_failure(const struct symbolizer *symbolizer);

@@ -26,6 +26,7 @@ struct process_cache {
 
 struct symbolizer {
 	struct image_cache *images;    /* borrowed */
+	struct jvm_table *jvms;	       /* borrowed */
 	struct kernel_symbols *kernel; /* owned; NULL until the first kernel frame, or on failure */
 	bool kernel_tried;
 	struct err kernel_err;

@@ -11,14 +11,23 @@ static struct ledger_entry *get(struct ledger *ledger, uint32_t pid, uint32_t ex
 	return ledger_get(ledger, pid, exec_id, 1000, NULL, comm);
 }
 
-static void count(struct ledger *ledger, struct ledger_entry *entry, enum unwind_reason reason,
-		  uint64_t weight)
+/* A sample of the generation that get() gives, which is PROCESS from now on. */
+static struct ledger_entry *take(struct ledger *ledger, struct profile *profile,
+				 struct process *process, uint32_t exec_id,
+				 enum unwind_reason reason)
 {
-	struct wire_sample sample = { .size = sizeof(sample),
-				      .reason = (uint8_t)reason,
-				      .weight = weight };
+	const struct wire_sample sample = { .size = sizeof(sample),
+					    .reason = (uint8_t)reason,
+					    .tgid = process->pid,
+					    .tid = process->pid,
+					    .exec_id = exec_id,
+					    .start_ns = 1000,
+					    .comm = "comm",
+					    .weight = 10 };
+	const struct symbolized symbolized = { 0 };
+	uint32_t thread;
 
-	ledger_count_sample(ledger, entry, &sample);
+	return ledger_take(ledger, profile, process, &sample, &symbolized, &thread);
 }
 
 static void test_generations_are_apart(void **state)
@@ -39,6 +48,7 @@ static void test_generations_are_apart(void **state)
 static void test_figures_reach_the_profile(void **state)
 {
 	struct ledger ledger;
+	struct process process = { .pid = 7 };
 	struct ledger_entry *entry;
 	struct profile profile;
 	uint32_t event;
@@ -47,10 +57,9 @@ static void test_figures_reach_the_profile(void **state)
 	ledger_init(&ledger);
 	profile_init(&profile);
 	event = profile_event(&profile, &(struct profile_event){ .period = 10 });
-	entry = get(&ledger, 7, 1, "burn");
-	count(&ledger, entry, UNWIND_DONE, 10);
-	count(&ledger, entry, UNWIND_PAGE, 10);
-	count(&ledger, entry, UNWIND_KERNEL_THREAD, 10);
+	entry = take(&ledger, &profile, &process, 1, UNWIND_DONE);
+	assert_ptr_equal(take(&ledger, &profile, &process, 1, UNWIND_PAGE), entry);
+	take(&ledger, &profile, &process, 1, UNWIND_KERNEL_THREAD);
 	entry->counts[0].lost = 4;
 	entry->counts[0].lost_weight = 40;
 	ledger_write(&ledger, &profile, &event, 1);
@@ -109,13 +118,15 @@ static void test_losses_by_reason(void **state)
 }
 
 /* A stack of four words: kernel, native, a mark, native. */
-static void count_marked(struct ledger *ledger, struct ledger_entry *entry,
-			 enum unwind_reason reason, enum wire_mark mark)
+static void take_marked(struct ledger *ledger, struct profile *profile, struct process *process,
+			enum unwind_reason reason, enum wire_mark mark)
 {
 	const uint64_t words[] = { 0xffffffff81000000, 0x401000,
 				   (uint64_t)WIRE_FRAME_MARK << WIRE_FRAME_KIND_SHIFT | mark,
 				   0x402000 };
 	_cleanup_free_ struct wire_sample *sample = xcalloc(1, sizeof(*sample) + sizeof(words));
+	const struct symbolized symbolized = { 0 };
+	uint32_t thread;
 
 	sample->size = (uint32_t)(sizeof(*sample) + sizeof(words));
 	sample->reason = (uint8_t)reason;
@@ -124,7 +135,10 @@ static void count_marked(struct ledger *ledger, struct ledger_entry *entry,
 	sample->user_words = 3;
 	sample->user_frames = 3;
 	memcpy(sample->words, words, sizeof(words));
-	ledger_count_sample(ledger, entry, sample);
+	sample->tgid = process->pid;
+	sample->exec_id = 1;
+	sample->start_ns = 1000;
+	ledger_take(ledger, profile, process, sample, &symbolized, &thread);
 }
 
 static uint64_t counter(const struct profile *profile, const char *name)
@@ -140,8 +154,8 @@ static uint64_t counter(const struct profile *profile, const char *name)
 /* That a walk went on past frames which it could not walk does not make its stack whole. */
 static void test_skipped_frames_are_not_complete(void **state)
 {
+	struct process process = { .pid = 7 };
 	struct ledger ledger;
-	struct ledger_entry *entry;
 	struct profile profile;
 	uint32_t event;
 
@@ -149,12 +163,11 @@ static void test_skipped_frames_are_not_complete(void **state)
 	ledger_init(&ledger);
 	profile_init(&profile);
 	event = profile_event(&profile, &(struct profile_event){ .period = 10 });
-	entry = get(&ledger, 7, 1, "java");
-	count(&ledger, entry, UNWIND_DONE, 10);
-	count_marked(&ledger, entry, UNWIND_DONE, WIRE_MARK_ANCHOR);
-	count_marked(&ledger, entry, UNWIND_DONE, WIRE_MARK_FROZEN);
+	take(&ledger, &profile, &process, 1, UNWIND_DONE);
+	take_marked(&ledger, &profile, &process, UNWIND_DONE, WIRE_MARK_ANCHOR);
+	take_marked(&ledger, &profile, &process, UNWIND_DONE, WIRE_MARK_FROZEN);
 	/* One that did not end well either is counted once, by its end. */
-	count_marked(&ledger, entry, UNWIND_DEPTH, WIRE_MARK_ANCHOR);
+	take_marked(&ledger, &profile, &process, UNWIND_DEPTH, WIRE_MARK_ANCHOR);
 	assert_int_equal(ledger.samples, 4);
 	assert_int_equal(ledger.complete, 2);
 	ledger_write(&ledger, &profile, &event, 1);
@@ -168,8 +181,25 @@ static void test_skipped_frames_are_not_complete(void **state)
 	profile_release(&profile);
 }
 
+static uint32_t thread_of(struct ledger *ledger, struct profile *profile, struct process *process,
+			  uint32_t tid, const char *name)
+{
+	const struct wire_sample sample = { .size = sizeof(sample),
+					    .tgid = process->pid,
+					    .tid = tid,
+					    .exec_id = 1,
+					    .start_ns = 1000 };
+	const struct symbolized symbolized = { .thread_name = profile_string(profile, name),
+					       .java_tid = 31 };
+	uint32_t thread;
+
+	ledger_take(ledger, profile, process, &sample, &symbolized, &thread);
+	return thread;
+}
+
 static void test_ids_follow_the_tables(void **state)
 {
+	struct process process = { .pid = 7 };
 	struct ledger ledger;
 	struct ledger_entry *entry;
 	struct profile profile;
@@ -178,19 +208,20 @@ static void test_ids_follow_the_tables(void **state)
 	(void)state;
 	ledger_init(&ledger);
 	profile_init(&profile);
-	entry = get(&ledger, 7, 1, "java");
-	thread = ledger_profile_thread(entry, &profile, 8, "main", 1);
-	assert_int_equal(thread, ledger_profile_thread(entry, &profile, 8, "main", 1));
-	assert_int_not_equal(thread, ledger_profile_thread(entry, &profile, 8, "renamed", 1));
+	thread = thread_of(&ledger, &profile, &process, 8, "main");
+	assert_int_equal(profile_get_thread(&profile, thread)->java_tid, 31);
+	assert_int_equal(thread, thread_of(&ledger, &profile, &process, 8, "main"));
+	assert_int_not_equal(thread, thread_of(&ledger, &profile, &process, 8, "renamed"));
 	/* The idle task's: its number and that of the empty name are 0, as the first thread's is. */
-	thread = ledger_profile_thread(entry, &profile, 0, "", 0);
+	thread = thread_of(&ledger, &profile, &process, 0, "");
 	assert_int_equal(profile_get_thread(&profile, thread)->tid, 0);
+	entry = get(&ledger, 7, 1, "java");
 	profile_release(&profile);
 	profile_init(&profile);
 	ledger_reset_ids(&ledger);
 	assert_int_equal(ledger.entries.len, 1);
 	assert_ptr_equal(ledger.entries.items[0], entry);
-	thread = ledger_profile_thread(entry, &profile, 8, "renamed", 1);
+	thread = thread_of(&ledger, &profile, &process, 8, "renamed");
 	assert_int_equal(profile_get_thread(&profile, thread)->tid, 8);
 	assert_string_equal(
 		profile_get_string(&profile, profile_get_thread(&profile, thread)->name),
@@ -213,8 +244,8 @@ static void test_processes_that_are_gone(void **state)
 	profile_init(&profile);
 	event = profile_event(&profile, &(struct profile_event){ .period = 10 });
 	for (uint32_t pid = 1; pid <= 100; pid++) {
-		count(&ledger, get(&ledger, pid, 1, "sh"), UNWIND_DONE, 10);
-		ledger_attach(&ledger, get(&ledger, pid, 1, "sh"), &processes[pid]);
+		processes[pid].pid = pid;
+		take(&ledger, &profile, &processes[pid], 1, UNWIND_DONE);
 	}
 	last = get(&ledger, 100, 1, "sh");
 	ledger_write(&ledger, &profile, &event, 1);
@@ -242,19 +273,19 @@ static void test_whose_entry_it_is(void **state)
 	struct process first = { .pid = 7 }, next = { .pid = 7 };
 	struct ledger ledger;
 	struct ledger_entry *a, *b, *lost;
+	struct profile profile;
 
 	(void)state;
 	ledger_init(&ledger);
-	a = get(&ledger, 7, 1, "sh");
-	ledger_attach(&ledger, a, &first);
-	ledger_attach(&ledger, a, &first);
+	profile_init(&profile);
+	a = take(&ledger, &profile, &first, 1, UNWIND_DONE);
+	assert_ptr_equal(take(&ledger, &profile, &first, 1, UNWIND_DONE), a);
 	assert_ptr_equal(a->process, &first);
 	/* an exec whose record was lost */
-	b = get(&ledger, 7, 2, "java");
-	ledger_attach(&ledger, b, &first);
+	b = take(&ledger, &profile, &first, 2, UNWIND_DONE);
 	assert_null(a->process);
 	assert_ptr_equal(b->process, &first);
-	ledger_attach(&ledger, b, &next);
+	take(&ledger, &profile, &next, 2, UNWIND_DONE);
 	assert_null(first.attached.first);
 	ledger_forget(&ledger, &first);
 	assert_ptr_equal(b->process, &next);
@@ -271,6 +302,82 @@ static void test_whose_entry_it_is(void **state)
 	ledger_reset_ids(&ledger);
 	assert_int_equal(ledger.entries.len, 0);
 	ledger_release(&ledger);
+	profile_release(&profile);
+}
+
+static char some_jvm; /* its address is all that matters */
+
+struct greeting {
+	unsigned int count;
+	struct process *process;
+	struct jvm *jvm;
+	uint64_t time_ns;
+};
+
+static void greet(struct ledger_entry *entry, struct process *process, struct jvm *jvm,
+		  const struct wire_sample *sample, void *data)
+{
+	struct greeting *greeting = data;
+
+	greeting->count++;
+	greeting->process = process;
+	greeting->jvm = jvm;
+	greeting->time_ns = sample->time_ns;
+	if (entry->profile_id == PROFILE_NONE)
+		ledger_entry_set_jvm(entry, jvm ? "17" : "none", "");
+}
+
+static const char *greeted(struct ledger *ledger, struct profile *profile, struct process *process,
+			   struct jvm *jvm, uint64_t time_ns)
+{
+	const struct wire_sample sample = {
+		.size = sizeof(sample), .tgid = process->pid, .exec_id = 1, .time_ns = time_ns
+	};
+	const struct symbolized symbolized = { .jvm = jvm };
+	uint32_t thread;
+
+	ledger_take(ledger, profile, process, &sample, &symbolized, &thread);
+	thread = profile_get_thread(profile, thread)->process;
+	return profile_get_string(profile, profile_get_process(profile, thread)->jvm_version);
+}
+
+/* Before its labels are in the tables, and when it becomes a JVM; no more. */
+static void test_greetings(void **state)
+{
+	struct process first = { .pid = 7 }, next = { .pid = 8 };
+	struct greeting greeting = { 0 };
+	struct ledger ledger;
+	struct profile profile;
+	struct jvm *jvm = (struct jvm *)(void *)&some_jvm;
+
+	(void)state;
+	ledger_init(&ledger);
+	profile_init(&profile);
+	ledger.greet = greet;
+	ledger.greet_data = &greeting;
+	assert_string_equal(greeted(&ledger, &profile, &first, NULL, 1), "none");
+	assert_ptr_equal(greeting.process, &first);
+	assert_null(greeting.jvm);
+	greeted(&ledger, &profile, &first, NULL, 2);
+	assert_int_equal(greeting.count, 1);
+	/* Its labels stay: it must not become two. */
+	assert_string_equal(greeted(&ledger, &profile, &first, jvm, 3), "none");
+	assert_int_equal(greeting.count, 2);
+	assert_ptr_equal(greeting.jvm, jvm);
+	assert_int_equal(greeting.time_ns, 3);
+	greeted(&ledger, &profile, &first, jvm, 4);
+	assert_int_equal(greeting.count, 2);
+	assert_string_equal(greeted(&ledger, &profile, &next, jvm, 5), "17");
+	greeted(&ledger, &profile, &next, jvm, 6);
+	assert_int_equal(greeting.count, 3);
+	/* The tables were emptied. */
+	profile_release(&profile);
+	profile_init(&profile);
+	ledger_reset_ids(&ledger);
+	assert_string_equal(greeted(&ledger, &profile, &first, jvm, 7), "17");
+	assert_int_equal(greeting.count, 4);
+	ledger_release(&ledger);
+	profile_release(&profile);
 }
 
 static void test_labels(void **state)
@@ -314,6 +421,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_generations_are_apart),
 		cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_greetings),
 		cmocka_unit_test(test_figures_reach_the_profile),
 		cmocka_unit_test(test_losses_by_reason),
 		cmocka_unit_test(test_skipped_frames_are_not_complete),

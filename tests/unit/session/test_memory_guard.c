@@ -107,12 +107,34 @@ static void not_all_the_time(void **state)
 	assert_true(memory_guard_wants_room(&guard, SECOND / 2));
 	assert_false(memory_guard_wants_room(&guard, SECOND - 1));
 	assert_true(memory_guard_wants_room(&guard, SECOND));
-	/* When there was room it is asked again at once. */
-	f.statm = "0 0";
-	assert_false(memory_guard_wants_room(&guard, 2 * SECOND));
-	f.statm = "9 9";
-	assert_true(memory_guard_wants_room(&guard, 2 * SECOND + 1));
-	assert_int_equal(guard.sheds, 3);
+	assert_int_equal(guard.sheds, 2);
+}
+
+/* When it is asked again that found no room at AT_NS. */
+static uint64_t looks_again_ns(struct memory_guard *guard, const char *statm, uint64_t at_ns)
+{
+	uint64_t step_ns = SECOND / 100, ns = at_ns;
+
+	f.statm = statm;
+	assert_false(memory_guard_wants_room(guard, at_ns));
+	f.statm = "9000 9000";
+	while (!memory_guard_wants_room(guard, ns))
+		ns += step_ns;
+	return ns - at_ns;
+}
+
+/* The less room there is the sooner. */
+static void far_below_it_is_looked_seldom(void **state)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	struct memory_guard guard;
+
+	(void)state;
+	memory_guard_init(&guard, 8000 * page, 1000 * page);
+	assert_int_equal(looks_again_ns(&guard, "9000 0", SECOND), SECOND * 6 / 10);
+	assert_int_equal(looks_again_ns(&guard, "9000 3000", 10 * SECOND), SECOND * 3 / 10);
+	assert_int_equal(looks_again_ns(&guard, "9000 5000", 20 * SECOND), SECOND / 10);
+	assert_int_equal(looks_again_ns(&guard, "9000 5001", 30 * SECOND), 0);
 }
 
 /* All that is free goes back; no arena or threshold keeps a large file's parsing. */
@@ -154,6 +176,7 @@ int main(void)
 		cmocka_unit_test_setup(seven_eighths_are_enough, set_up),
 		cmocka_unit_test_setup(without_proc, set_up),
 		cmocka_unit_test_setup(not_all_the_time, set_up),
+		cmocka_unit_test_setup(far_below_it_is_looked_seldom, set_up),
 		cmocka_unit_test_setup(the_allocator, set_up),
 		cmocka_unit_test_setup(shares_of_a_shortage, set_up),
 	};

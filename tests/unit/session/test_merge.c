@@ -12,7 +12,7 @@ static void push_sample(struct merge_queue *queue, uint64_t time_ns, uint32_t ti
 {
 	struct wire_sample sample = { .size = sizeof(sample), .time_ns = time_ns, .tid = tid };
 
-	merge_push_owned(queue, xmemdup(&sample, sample.size), NULL, false);
+	merge_push_sample(queue, &sample, NULL, false);
 }
 
 static void push_side(struct merge_queue *queue, uint64_t time_ns, const char *name)
@@ -32,11 +32,11 @@ static void test_order(void **state)
 	for (int i = 0; i < 1000; i++)
 		push_sample(&queue, (uint64_t)(rand() % 500), 1);
 	for (int i = 0; i < 1000; i++) {
-		struct merge_item item = merge_pop(&queue);
+		const struct merge_item *item = merge_peek(&queue);
 
-		assert_true(item.time_ns >= last);
-		last = item.time_ns;
-		merge_item_release(&item);
+		assert_true(item->time_ns >= last);
+		last = item->time_ns;
+		merge_drop_oldest(&queue);
 	}
 	assert_null(merge_peek(&queue));
 	assert_int_equal(queue.bytes, 0);
@@ -47,22 +47,20 @@ static void test_order(void **state)
 static void test_side_first(void **state)
 {
 	struct merge_queue queue = { 0 };
-	struct merge_item item;
 
 	(void)state;
 	push_sample(&queue, 5, 1);
 	push_side(&queue, 5, "exec");
 	push_sample(&queue, 5, 2);
-	item = merge_pop(&queue);
-	assert_non_null(item.side);
-	assert_string_equal(item.side->name, "exec");
-	merge_item_release(&item);
-	item = merge_pop(&queue);
-	assert_int_equal(item.sample->tid, 1);
-	merge_item_release(&item);
-	item = merge_pop(&queue);
-	assert_int_equal(item.sample->tid, 2);
-	merge_item_release(&item);
+	push_side(&queue, 5, "map");
+	assert_string_equal(merge_peek(&queue)->side->name, "exec");
+	merge_drop_oldest(&queue);
+	assert_string_equal(merge_peek(&queue)->side->name, "map");
+	merge_drop_oldest(&queue);
+	assert_int_equal(merge_peek(&queue)->sample->tid, 1);
+	merge_drop_oldest(&queue);
+	assert_int_equal(merge_peek(&queue)->sample->tid, 2);
+	merge_drop_oldest(&queue);
 	merge_release(&queue);
 }
 
@@ -77,7 +75,7 @@ static void test_released(void **state)
 	large->size = 4096;
 	for (uint64_t i = 0; i < 100; i++) {
 		large->time_ns = i;
-		merge_push_owned(&queue, xmemdup(large, large->size), NULL, false);
+		merge_push_sample(&queue, large, NULL, false);
 	}
 	assert_int_equal(queue.bytes, 100 * 4096);
 	merge_release(&queue);
@@ -116,21 +114,20 @@ static void test_miss(void **state)
 	struct wire_sample finished = sample;
 	struct merge_queue queue = { 0 };
 	struct wire_miss *copy = calloc(1, miss.size);
-	struct merge_item item;
 
 	(void)state;
 	memcpy(copy, &miss, sizeof(miss));
 	push_sample(&queue, 6, 2);
-	merge_push_owned(&queue, xmemdup(&sample, sizeof(sample)), copy, false);
+	merge_push_sample(&queue, &sample, copy, false);
 	assert_int_equal(queue.bytes, 2 * sizeof(sample) + miss.size);
 	assert_ptr_equal(merge_peek(&queue)->miss, copy);
 	finished.reason = UNWIND_DEPTH;
 	merge_finish(&queue, merge_peek(&queue), xmemdup(&finished, sizeof(finished)));
 	assert_int_equal(queue.bytes, 2 * sizeof(sample));
-	item = merge_pop(&queue);
-	assert_null(item.miss);
-	assert_int_equal(item.sample->reason, UNWIND_DEPTH);
-	merge_item_release(&item);
+	assert_null(merge_peek(&queue)->miss);
+	assert_int_equal(merge_peek(&queue)->sample->reason, UNWIND_DEPTH);
+	merge_drop_oldest(&queue);
+	assert_int_equal(queue.bytes, sizeof(sample));
 	merge_release(&queue);
 }
 
@@ -166,14 +163,13 @@ static void test_again(void **state)
 	for (uint64_t i = 1; i <= 5; i++) {
 		struct wire_sample sample = { .size = sizeof(sample), .time_ns = i };
 
-		merge_push_owned(&queue, xmemdup(&sample, sizeof(sample)),
-				 xmemdup(&miss, sizeof(miss)), i != 4);
+		merge_push_sample(&queue, &sample, xmemdup(&miss, sizeof(miss)), i != 4);
 	}
 	merge_walk_again(&queue, try_again, &tries);
 	assert_int_equal(tries.count, 2);
 	assert_int_equal(tries.times[0], 5);
 	assert_int_equal(tries.times[1], 3);
-	merge_item_release(&(struct merge_item[]){ merge_pop(&queue) }[0]);
+	merge_drop_oldest(&queue);
 	assert_int_equal(queue.again_count, 1);
 	tries.most = 8;
 	merge_walk_again(&queue, try_again, &tries);
@@ -181,13 +177,13 @@ static void test_again(void **state)
 	assert_int_equal(tries.count, 3);
 	assert_int_equal(tries.times[2], 2);
 	while (queue.heap.len) {
-		struct merge_item item = merge_pop(&queue);
+		const struct merge_item *item = merge_peek(&queue);
 
-		assert_true(item.time_ns > time_ns);
-		time_ns = item.time_ns;
+		assert_true(item->time_ns > time_ns);
+		time_ns = item->time_ns;
 		/* 3 was tried in vain, 4 need not be */
-		assert_int_equal(item.miss != NULL, time_ns == 3 || time_ns == 4);
-		merge_item_release(&item);
+		assert_int_equal(item->miss != NULL, time_ns == 3 || time_ns == 4);
+		merge_drop_oldest(&queue);
 	}
 	assert_int_equal(queue.bytes, 0);
 	merge_release(&queue);
@@ -204,8 +200,7 @@ static void test_again_until_exec(void **state)
 	for (uint32_t i = 1; i <= 5; i++) {
 		struct wire_sample sample = { .size = sizeof(sample), .time_ns = i, .tgid = i % 2 };
 
-		merge_push_owned(&queue, xmemdup(&sample, sizeof(sample)),
-				 xmemdup(&miss, sizeof(miss)), true);
+		merge_push_sample(&queue, &sample, xmemdup(&miss, sizeof(miss)), true);
 	}
 	merge_keep_process_for_later(&queue, 1);
 	merge_walk_again(&queue, try_again, &tries);
@@ -220,15 +215,13 @@ static void test_again_until_exec(void **state)
 static void test_bytes(void **state)
 {
 	struct merge_queue queue = { 0 };
-	struct merge_item item;
 
 	(void)state;
 	push_side(&queue, 1, "a");
 	assert_int_equal(queue.bytes, sizeof(struct side_event));
 	push_sample(&queue, 2, 1);
 	assert_int_equal(queue.bytes, sizeof(struct side_event) + sizeof(struct wire_sample));
-	item = merge_pop(&queue);
-	merge_item_release(&item);
+	merge_drop_oldest(&queue);
 	assert_int_equal(queue.bytes, sizeof(struct wire_sample));
 	merge_release(&queue);
 	assert_int_equal(queue.bytes, 0);
@@ -238,7 +231,6 @@ static void test_bytes(void **state)
 static void test_many(void **state)
 {
 	struct merge_queue queue = { 0 };
-	struct merge_item item;
 	uint32_t random = 1;
 	uint64_t last = 0;
 
@@ -246,17 +238,14 @@ static void test_many(void **state)
 	for (uint32_t i = 0; i < 3000; i++) {
 		random = random * 1103515245 + 12345;
 		push_sample(&queue, random >> 16, i);
-		if (i % 3 != 2)
-			continue;
-		item = merge_pop(&queue);
-		merge_item_release(&item);
+		if (i % 3 == 2)
+			merge_drop_oldest(&queue);
 	}
 	assert_int_equal(queue.heap.len, 2000);
 	while (merge_peek(&queue)) {
-		item = merge_pop(&queue);
-		assert_true(item.time_ns >= last);
-		last = item.time_ns;
-		merge_item_release(&item);
+		assert_true(merge_peek(&queue)->time_ns >= last);
+		last = merge_peek(&queue)->time_ns;
+		merge_drop_oldest(&queue);
 	}
 	merge_release(&queue);
 }

@@ -67,7 +67,7 @@ static void make_sample(struct fixture *f)
 
 static void push_sample(struct fixture *f)
 {
-	merge_push_owned(&f->pipeline.queue, xmemdup(&f->sample, f->sample.size), NULL, false);
+	merge_push_sample(&f->pipeline.queue, &f->sample, NULL, false);
 }
 
 static int read_no_jvm(uint32_t pid, const struct mapping *libjvm, bool urgent,
@@ -100,7 +100,7 @@ static int setup(void **state)
 	pipeline->registry = registry_new();
 	pipeline->images = image_cache_new(pipeline->pool);
 	pipeline->jvms = jvm_table_new();
-	pipeline->symbolizer = symbolizer_new(pipeline->images);
+	pipeline->symbolizer = symbolizer_new(pipeline->images, pipeline->jvms);
 	pipeline->unwinder = unwinder_new(f->memory, pipeline->images, &no_jvms, 1 << 20);
 	pipeline->event_ids[0] = profile_event(&pipeline->profile, &(struct profile_event){ 0 });
 	make_sample(f);
@@ -193,8 +193,7 @@ static void a_walk_is_tried_again(void **state)
 	raw.size = sizeof(raw);
 	raw.flags = WIRE_SAMPLE_RESUMED;
 	raw.user_words = raw.user_frames = 0;
-	merge_push_owned(&pipeline->queue, xmemdup(&raw, sizeof(raw)), xmemdup(&miss, sizeof(miss)),
-			 true);
+	merge_push_sample(&pipeline->queue, &raw, xmemdup(&miss, sizeof(miss)), true);
 	pipeline_walk_again(pipeline);
 	item = merge_peek(&pipeline->queue);
 	assert_null(item->miss);

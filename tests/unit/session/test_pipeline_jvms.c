@@ -70,18 +70,37 @@ static void a_jvms_thread_has_its_name(void **state)
 	pipeline_drain(&f->pipeline);
 	noted();
 	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
-	assert_string_equal(noted(), "stack of 1\nsampled 1\nname of 2 at 5\n");
+	assert_string_equal(noted(), "stack of 1\nsampled 1\n");
 	assert_string_equal(applied(f), "5 cpu 100 kernel java.1/main thread of Java.2: frame\n");
 	assert_int_equal(profile_get_thread(p, 0)->java_tid, 31);
 	process = profile_get_process(p, 0);
 	assert_string_equal(profile_get_string(p, process->jvm_version), "17.0.9");
 	assert_string_equal(profile_get_string(p, process->main_class), "a.Main");
-	/* Without a name the kernel's is good enough. */
-	parts.thread_name = "";
-	put_sample(f, 6, (struct sample_spec){ .pid = PID_A, .tid = PID_C, .comm = "comm" });
+	/* It is a target once. */
+	put_sample(f, 6, (struct sample_spec){ .pid = PID_A, .tid = PID_B, .comm = "java" });
 	pipeline_drain(&f->pipeline);
+	noted();
 	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
-	assert_non_null(strstr(applied(f), "java.1/comm.3: frame\n"));
+	assert_string_equal(noted(), "stack of 1\n");
+}
+
+/* Its first samples are those of the launcher. */
+static void a_process_that_becomes_a_jvm(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	put_sample(f, 5, (struct sample_spec){ .pid = PID_A, .tid = PID_A, .comm = "java" });
+	pipeline_drain(&f->pipeline);
+	noted();
+	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	assert_string_equal(noted(), "stack of 1\n");
+	parts.is_jvm = true;
+	put_sample(f, 6, (struct sample_spec){ .pid = PID_A, .tid = PID_A, .comm = "java" });
+	pipeline_drain(&f->pipeline);
+	noted();
+	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	assert_string_equal(noted(), "stack of 1\nsampled 1\n");
 }
 
 /* The launcher's first sample comes before the registry knows that it is a JVM. */
@@ -142,9 +161,10 @@ static void jvms_that_run_already(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_jvms_agent_is_looked_for), TEST(only_targets_agents_are_used),
-		TEST(a_jvms_thread_has_its_name), TEST(a_jvm_that_is_just_starting),
-		TEST(layouts_for_the_unwinder),	  TEST(jvms_that_run_already),
+		TEST(a_jvms_agent_is_looked_for),  TEST(only_targets_agents_are_used),
+		TEST(a_jvms_thread_has_its_name),  TEST(a_process_that_becomes_a_jvm),
+		TEST(a_jvm_that_is_just_starting), TEST(layouts_for_the_unwinder),
+		TEST(jvms_that_run_already),
 	};
 
 	return cmocka_run_group_tests_name("pipeline_jvms", tests, NULL, NULL);

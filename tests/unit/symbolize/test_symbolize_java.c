@@ -19,10 +19,29 @@
 #define NMETHOD (CODE + 0x500) /* known from outside only */
 
 static bool has_code_map;
+static bool is_jvm;
+#define TID_OF_NAME 77
 static unsigned int outside_reads;
 
 static char some_jvm; /* its address is all that matters */
-#define THE_JVM ((struct jvm *)(void *)&some_jvm)
+#define THE_JVM	 ((struct jvm *)(void *)&some_jvm)
+#define THE_JVMS ((struct jvm_table *)(void *)&some_jvm)
+
+struct jvm *jvm_table_get(struct jvm_table *table, struct process *process)
+{
+	assert_ptr_equal(table, THE_JVMS);
+	assert_non_null(process);
+	return is_jvm ? THE_JVM : NULL;
+}
+
+const char *jvm_thread_name(struct jvm *jvm, uint32_t tid, uint64_t time_ns, uint64_t *ret_java_tid)
+{
+	assert_ptr_equal(jvm, THE_JVM);
+	if (tid != TID_OF_NAME || time_ns < NSEC_PER_SEC)
+		return time_ns ? "" : NULL;
+	*ret_java_tid = 31;
+	return "http-worker-17 of the pool";
+}
 
 static const struct java_frame chain[] = {
 	{ .class_name = "java.lang.Math",
@@ -131,11 +150,12 @@ static int setup(void **state)
 
 	has_code_map = true;
 	outside_reads = 0;
+	is_jvm = true;
 	*state = f;
 	profile_init(&f->profile);
 	f->images = image_cache_new(NULL);
 	f->registry = registry_new();
-	f->symbolizer = symbolizer_new(f->images);
+	f->symbolizer = symbolizer_new(f->images, THE_JVMS);
 	registry_exec(f->registry, 1, 5000001, "java");
 	f->process = registry_find(f->registry, 5000001);
 	f->sample.size = sizeof(struct wire_sample);
@@ -166,11 +186,12 @@ static void assert_stack(struct fixture *f, const char *expected)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct profile_stack stack;
-	uint32_t id = 0;
+	struct symbolized symbolized;
 
-	assert_true(symbolizer_try_stack(f->symbolizer, &f->profile, f->process, THE_JVM,
-					 &f->sample, &id));
-	stack = profile_get_stack(&f->profile, id);
+	assert_true(
+		symbolizer_try(f->symbolizer, &f->profile, f->process, &f->sample, &symbolized));
+	assert_ptr_equal(symbolized.jvm, THE_JVM);
+	stack = profile_get_stack(&f->profile, symbolized.stack);
 	for (uint32_t i = 0; i < stack.len; i++) {
 		const struct profile_frame *frame = profile_get_frame(&f->profile, stack.frames[i]);
 
@@ -315,7 +336,7 @@ static void compile_ids_tell_code_apart(void **state)
 		assert_int_equal(outside_reads, 2);
 		f->sample.time_ns += NSEC_PER_SEC;
 	}
-	symbolizer_arrive(f->symbolizer, f->process, THE_JVM, &f->sample);
+	assert_true(symbolizer_arrive(f->symbolizer, f->process, &f->sample));
 	assert_int_equal(outside_reads, 2);
 }
 
@@ -353,8 +374,55 @@ static void names_are_read_on_arrival(void **state)
 	has_code_map = false;
 	add_compiled(f, NMETHOD, 7);
 	add_compiled(f, NMETHOD, 8);
-	symbolizer_arrive(f->symbolizer, f->process, THE_JVM, &f->sample);
+	assert_true(symbolizer_arrive(f->symbolizer, f->process, &f->sample));
 	assert_int_equal(outside_reads, 2);
+}
+
+/* The registry does not know it yet: who does reads them. */
+static void a_jvm_that_is_not_known(void **state)
+{
+	struct fixture *f = *state;
+
+	is_jvm = false;
+	assert_true(symbolizer_arrive(f->symbolizer, f->process, &f->sample));
+	assert_true(symbolizer_arrive(f->symbolizer, NULL, &f->sample));
+	add_compiled(f, NMETHOD, 7);
+	assert_false(symbolizer_arrive(f->symbolizer, f->process, &f->sample));
+	assert_false(symbolizer_arrive(f->symbolizer, NULL, &f->sample));
+	assert_int_equal(outside_reads, 0);
+}
+
+static void assert_thread(struct fixture *f, const char *name, uint32_t java_tid)
+{
+	struct symbolized in_turn =
+		symbolizer_take(f->symbolizer, &f->profile, f->process, &f->sample);
+	struct symbolized now =
+		symbolizer_take_now(f->symbolizer, &f->profile, f->process, &f->sample);
+
+	assert_string_equal(profile_get_string(&f->profile, in_turn.thread_name), name);
+	assert_int_equal(in_turn.java_tid, java_tid);
+	assert_string_equal(profile_get_string(&f->profile, now.thread_name), name);
+	assert_int_equal(now.java_tid, java_tid);
+}
+
+/* As of the sample's time; where there is none the kernel's, which has no end when it is full. */
+static void a_threads_name(void **state)
+{
+	struct fixture *f = *state;
+
+	memcpy(f->sample.comm, "http-worker-17 o", sizeof(f->sample.comm));
+	f->sample.tid = TID_OF_NAME;
+	f->sample.time_ns = 2 * NSEC_PER_SEC;
+	assert_thread(f, "http-worker-17 of the pool", 31);
+	f->sample.time_ns = NSEC_PER_SEC - 1;
+	assert_thread(f, "http-worker-17 o", 0);
+	f->sample.time_ns = 0;
+	assert_thread(f, "http-worker-17 o", 0);
+	f->sample.time_ns = 2 * NSEC_PER_SEC;
+	is_jvm = false;
+	assert_thread(f, "http-worker-17 o", 0);
+	strcpy(f->sample.comm, "sh");
+	assert_thread(f, "sh", 0);
 }
 
 static void marks_stand_between_frames(void **state)
@@ -389,13 +457,21 @@ static void names_are_those_of_the_moment(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(inlined_methods_are_frames),  TEST(return_addresses_too),
-		TEST(a_call_at_the_end_of_its_pc), TEST(what_has_no_name),
-		TEST(interpreted_frames),	   TEST(names_are_those_of_the_moment),
-		TEST(the_code_map_wins),	   TEST(names_from_outside),
-		TEST(compile_ids_tell_code_apart), TEST(evicted_frames_are_asked_again),
-		TEST(a_new_code_map_is_asked),	   TEST(names_are_read_on_arrival),
+		TEST(inlined_methods_are_frames),
+		TEST(return_addresses_too),
+		TEST(a_call_at_the_end_of_its_pc),
+		TEST(what_has_no_name),
+		TEST(interpreted_frames),
+		TEST(names_are_those_of_the_moment),
+		TEST(the_code_map_wins),
+		TEST(names_from_outside),
+		TEST(compile_ids_tell_code_apart),
+		TEST(evicted_frames_are_asked_again),
+		TEST(a_new_code_map_is_asked),
+		TEST(names_are_read_on_arrival),
 		TEST(marks_stand_between_frames),
+		TEST(a_jvm_that_is_not_known),
+		TEST(a_threads_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

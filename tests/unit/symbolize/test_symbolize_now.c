@@ -7,8 +7,9 @@ static const char *stack_now(struct fixture *f, struct process *process)
 	struct profile_stack now;
 
 	strbuf_reset(&f->text);
-	now = profile_get_stack(&f->profile, symbolizer_stack_now(f->symbolizer, &f->profile,
-								  process, jvm_of(f), &f->sample));
+	now = profile_get_stack(
+		&f->profile,
+		symbolizer_take_now(f->symbolizer, &f->profile, process, &f->sample).stack);
 	for (uint32_t i = 0; i < now.len; i++)
 		add_frame(f, profile_get_frame(&f->profile, now.frames[i]));
 	return strbuf_str(&f->text);
@@ -28,8 +29,9 @@ static void what_is_parsed_is_named(void **state)
 	parts.images[2].state = IMAGE_READY;
 	assert_string_equal(stack(f), "k1+ffffffff81000100_k@[kernel] f31+3100_n@/lib/b "
 				      "f30+30ff_n@/bin/a");
-	assert_int_equal(stack_id(f), symbolizer_stack_now(f->symbolizer, &f->profile, &f->process,
-							   jvm_of(f), &f->sample));
+	assert_int_equal(
+		stack_id(f),
+		symbolizer_take_now(f->symbolizer, &f->profile, &f->process, &f->sample).stack);
 }
 
 /* Nothing is known of the process: not its mappings, nor whose code a word is. */

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "jvm/jvm.h"
 #include "symbolize/kernel.h"
 #include "symbolize/symbolizer.h"
 
@@ -17,6 +18,7 @@ struct fixture {
 	struct image_cache *images;
 	struct registry *registry;
 	struct symbolizer *symbolizer;
+	struct jvm_table *jvms;
 	struct profile profile;
 	struct process *self;
 
@@ -37,7 +39,8 @@ static int setup(void **state)
 		return -1;
 	f->images = image_cache_new(f->pool);
 	f->registry = registry_new();
-	f->symbolizer = symbolizer_new(f->images);
+	f->jvms = jvm_table_new();
+	f->symbolizer = symbolizer_new(f->images, f->jvms);
 	f->self = registry_get(f->registry, (uint32_t)getpid(), clock_now_ns());
 	f->sample.size = sizeof(struct wire_sample);
 	f->sample.kind = WIRE_SAMPLE;
@@ -52,6 +55,7 @@ static int teardown(void **state)
 	struct fixture *f = *state;
 
 	symbolizer_free(f->symbolizer);
+	jvm_table_free(f->jvms);
 	registry_free(f->registry);
 	image_cache_free(f->images);
 	worker_pool_free(f->pool);
@@ -103,15 +107,19 @@ static void add_return(struct fixture *f, uintptr_t address)
 
 static struct profile_stack make_stack(struct fixture *f)
 {
-	uint32_t id = 0;
+	struct symbolized symbolized;
 
 	for (int i = 0;
-	     !symbolizer_try_stack(f->symbolizer, &f->profile, f->self, NULL, &f->sample, &id);
-	     i++) {
+	     !symbolizer_try(f->symbolizer, &f->profile, f->self, &f->sample, &symbolized); i++) {
 		assert_true(i < 3);
 		worker_pool_drain(f->pool);
 	}
-	return profile_get_stack(&f->profile, id);
+	return profile_get_stack(&f->profile, symbolized.stack);
+}
+
+static uint32_t stack_id(struct fixture *f)
+{
+	return symbolizer_take(f->symbolizer, &f->profile, f->self, &f->sample).stack;
 }
 
 static const struct profile_frame *frame_at(struct fixture *f, struct profile_stack stack,
@@ -181,12 +189,11 @@ static void equal_samples_are_one_stack(void **state)
 
 	add_exact(f, (uintptr_t)sym_leaf);
 	make_stack(f);
-	first = symbolizer_stack(f->symbolizer, &f->profile, f->self, NULL, &f->sample);
-	second = symbolizer_stack(f->symbolizer, &f->profile, f->self, NULL, &f->sample);
+	first = stack_id(f);
+	second = stack_id(f);
 	assert_int_equal(first, second);
 	f->sample.reason = UNWIND_DEPTH;
-	assert_int_not_equal(
-		symbolizer_stack(f->symbolizer, &f->profile, f->self, NULL, &f->sample), first);
+	assert_int_not_equal(stack_id(f), first);
 }
 
 static void the_reason_stands_at_the_root(void **state)
@@ -318,7 +325,7 @@ static void a_file_that_vanished(void **state)
 	m.key.inode = 123456;
 	m.key.major = 77;
 	registry_mmap(f->registry, 0, f->self->pid, &m);
-	symbolizer_arrive(f->symbolizer, f->self, NULL, &f->sample);
+	assert_true(symbolizer_arrive(f->symbolizer, f->self, &f->sample));
 	add_exact(f, 0x11234);
 	add_exact(f, (uintptr_t)sym_leaf);
 	stack = make_stack(f);

@@ -43,6 +43,25 @@ is_running() {
 		is_alive "$recorder" "$recorder_start"
 }
 
+# A loop's session goes on between its recorders.
+is_supervised() {
+	[ -f "$session/supervisor" ] && read -r supervisor supervisor_start <"$session/supervisor" &&
+		is_alive "$supervisor" "$supervisor_start"
+}
+
+# Of several that start at once one begins; a lock whose owner was killed is nobody's.
+take_lock() {
+	lock=$state/starting.$pid
+	owner=$(readlink "$lock") && ! is_alive "${owner%-*}" "${owner#*-}" && rm -f "$lock"
+	ln -sn "$$-$(start_of $$)" "$lock" 2>/dev/null || fail 200 "[ERROR] Profiler already started"
+	trap 'rm -f "$lock"' EXIT
+}
+
+drop_lock() {
+	trap - EXIT
+	rm -f "$lock"
+}
+
 has_recording() { [ -s "$session/rec.1.jfr" ]; }
 
 uptime_of_session() { echo $(($(date +%s) - $(cat "$session/since"))); }
@@ -85,10 +104,11 @@ save_settings() {
 supervise() {
 	session=$1
 	. "$session/settings"
+	echo "$$ $(start_of $$)" >"$session/supervisor"
 	number=$(find "$session" -name 'rec.*.jfr' | wc -l)
 	while :; do
 		number=$((number + 1))
-		eval "\"\$hostprof\" record $record_args -o \"\$session/rec.$number.jfr\"" 2>"$session/log" &
+		eval "exec \"\$hostprof\" record $record_args -o \"\$session/rec.$number.jfr\"" 2>"$session/log" &
 		echo "$! $(start_of $!)" >"$session/recorder"
 		while is_running; do
 			[ -n "$(start_of "$pid")" ] || kill -TERM "$recorder" 2>/dev/null
@@ -111,7 +131,8 @@ supervise() {
 }
 
 begin() {
-	is_running && fail 200 "[ERROR] Profiler already started"
+	take_lock
+	! is_running && ! is_supervised || fail 200 "[ERROR] Profiler already started"
 	[ "$action" = resume ] || rm -rf "$session"
 	mkdir "$session" 2>/dev/null || [ "$action" = resume ] || fail 200 "[ERROR] Profiler already started"
 	rm -f "$session/stopping" "$session/ended" "$session/log"
@@ -121,10 +142,11 @@ begin() {
 	# Without a terminal that could hang up.
 	$(command -v setsid) sh "$me" supervise "$session" </dev/null >/dev/null 2>"$session/errors" &
 	while [ ! -s "$session/rec.$number.jfr" ] && [ ! -e "$session/ended" ]; do
-		[ -n "$(start_of "$pid")" ] || break
+		[ -n "$(start_of "$pid")" ] && [ -n "$(start_of $!)" ] || break
 		nap
 	done
 	[ -s "$session/rec.$number.jfr" ] || [ ! -e "$session/ended" ] || not_begun
+	drop_lock
 }
 
 # hostprof's sentence and hint, as an error of the profiler; 3: a permission is missing
@@ -140,11 +162,7 @@ end() {
 	is_running || return 0
 	: >"$session/stopping"
 	kill -TERM "$recorder"
-	left=100 # naps; a supervisor that was killed says nothing any more
-	while is_running || { [ ! -e "$session/ended" ] && [ $left -gt 0 ]; }; do
-		nap
-		left=$((left - 1))
-	done
+	while is_running || { [ ! -e "$session/ended" ] && is_supervised; }; do nap; done
 }
 
 collect() {
@@ -155,7 +173,7 @@ collect() {
 	say "Profiling for $duration seconds"
 	said=Done
 	trap 'said=Interrupted; is_running && kill -TERM "$recorder"' INT TERM
-	while [ ! -e "$session/ended" ]; do nap; done
+	while [ ! -e "$session/ended" ] && is_supervised; do nap; done
 	[ -n "$(start_of "$pid")" ] || said="Process exited"
 	say "$said"
 	[ "$(cat "$session/ended")" = 0 ] || not_begun

@@ -26,6 +26,8 @@ MODEL = [
     Mutant("what is excluded is shown", MATCH, "&& !(known & KNOWN_EXCLUDED)", "", MATCHES),
     Mutant("added up by number, not by weight", INDEX, "have->weight += s->weight;", "have->weight++;", SAMPLES),
     Mutant("added up samples count once", INDEX, "have->count += s->count;", "", SAMPLES),
+    Mutant("objects of added up samples are lost", INDEX, "have->objects += s->objects;", "", SAMPLES),
+    Mutant("objects of other ages are added up", INDEX, "a->age == b->age", "1", SAMPLES),
     Mutant("the last time of several", INDEX, "MIN(have->time_ns, s->time_ns)", "MAX(have->time_ns, s->time_ns)",
            SAMPLES),
     Mutant("samples lost when the table grows", INDEX, "index->slots[to] = old[i];", "", SAMPLES),

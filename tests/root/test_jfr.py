@@ -26,7 +26,7 @@ def events(version, path, *names):
 def expected_samples():
     """(time in ms, weight, count, event) of every sample, as fixture_add() makes them."""
     for i in range(3 * SAMPLES):
-        event = "cpu" if i % 5 != 4 else ("cycles" if i % 2 else "alloc")
+        event = "cpu" if i % 5 != 4 else ("alloc", "cycles", "live")[i // 5 % 3]
         weight = 2**64 - 1 if i % SAMPLES == 0 else 1000 + i
         yield i, weight, 1 + i % 3, event
 
@@ -36,9 +36,11 @@ def check_summary(version):
     expect_match(r"Chunks: 2$", out, "summary")
     expect_match(r"Start: 2026-11-18 11:06:40", out, "summary")
     expect_match(r"jdk\.ExecutionSample\s+58\s", out, "summary")
-    expect_match(r"hostprof\.EventSample\s+14\s", out, "summary")
+    expect_match(r"hostprof\.EventSample\s+5\s", out, "summary")
+    expect_match(r"jdk\.ObjectAllocationSample\s+5\s", out, "summary")
+    expect_match(r"profiler\.LiveObject\s+4\s", out, "summary")
     expect_match(r"hostprof\.Quality\s+3\s", out, "summary")
-    for declared in ("ObjectAllocationSample", "Shutdown", "ActiveSetting", "JVMInformation"):
+    for declared in ("ObjectAllocationInNewTLAB", "Shutdown", "ActiveSetting", "JVMInformation"):
         expect_match(rf"jdk\.{declared}\s+0\s", out, "summary")
 
 
@@ -50,10 +52,12 @@ def time_ms(values):
 
 def check_samples(version):
     came = []
-    for kind, v in events(version, fixture(), "jdk.ExecutionSample", "hostprof.EventSample"):
-        name = "cpu" if kind == "jdk.ExecutionSample" else v["eventName"]
+    names = {"jdk.ExecutionSample": "cpu", "jdk.ObjectAllocationSample": "alloc", "profiler.LiveObject": "live"}
+    for kind, v in events(version, fixture(), "hostprof.EventSample", *names):
+        name = names[kind] if kind in names else v["eventName"]
+        weight = v["allocationSize"] if name == "live" else v["weight"]
         # JDK 17 prints unsigned numbers as if they were not.
-        came.append((time_ms(v), v["weight"] % 2**64, v["count"], name))
+        came.append((time_ms(v), weight % 2**64, v["count"], name))
     expect_equal(sorted(came), sorted(expected_samples()), "samples")
 
 
@@ -74,7 +78,7 @@ def check_frames(version):
         ("java/lang/Thread", "run", 833, "Interpreted"),
         ("jvm", "call_stub", 0, "Native"),
         ("jit", "LazyCompile:~f a.js:1", 0, "JIT compiled"),
-        ("byte[]", "<class>", 0, "Inlined"),
+        ("[B", "<class>", 0, "Inlined"),
         ("hostprof", "[unwind: budget]", 0, "Native"),
         ("unknown", "[unknown+0xdead]", 0, "Native"),
         ("jvm", "[JIT]", 0, "JIT compiled"),
@@ -97,7 +101,7 @@ def check_figures(version):
                  ("build-7", "hostprof record -a -d 10s"), "recording")
     kinds = {(v["name"], v["unit"], v["period"]) for _, v in events(version, path, "hostprof.Event")}
     expect_equal(kinds, {("cpu", "nanoseconds", 10101010), ("alloc", "bytes", 0),
-                         ("cycles", "count", 1000003)}, "events")
+                         ("cycles", "count", 1000003), ("live", "bytes", 0)}, "events")
     quality = [(v["process"]["name"], v["eventName"], v["samples"], v["complete"], v["lost"])
                for _, v in events(version, path, "hostprof.Quality")]
     # Of the first chunk, then of the second one.

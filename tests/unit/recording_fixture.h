@@ -89,26 +89,44 @@ static inline void fixture_head(struct profile *p)
 	p->command = profile_string(p, "hostprof record -a -d 10s");
 }
 
-/* FIXTURE_SAMPLES samples, from the FIRST on: of three events, all states, with an empty stack. */
+/* A stack that allocates, of a class that is not, is, or is a hidden one. */
+static inline uint32_t fixture_allocation(struct profile *p, const uint32_t *code, uint32_t len,
+					  unsigned int i)
+{
+	static const char *const classes[] = { "byte[]", "java.lang.String[][]",
+					       "com.acme.L$$Lambda/0x7f02" };
+	const struct profile_frame class = { .class_name = profile_string(p, classes[i % 3]),
+					     .mapping = PROFILE_NONE,
+					     .bci = -1,
+					     .kind = i % 2 ? FRAME_CLASS : FRAME_CLASS_OUTSIDE };
+	uint32_t frames[33] = { profile_frame(p, &class) };
+
+	for (uint32_t k = 0; k < len; k++)
+		frames[k + 1] = code[k];
+	return profile_stack(p, frames, len + 1);
+}
+
+/* FIXTURE_SAMPLES samples, from the FIRST on: of four events, all states, with an empty stack. */
 static inline void fixture_add(struct profile *p, unsigned int first)
 {
-	struct profile_event events[3] = {
+	struct profile_event events[4] = {
 		{ profile_string(p, "cpu"), profile_string(p, "nanoseconds"), 10101010 },
 		{ profile_string(p, "alloc"), profile_string(p, "bytes"), 0 },
 		{ profile_string(p, "cycles"), profile_string(p, "count"), 1000003 },
+		{ profile_string(p, "live"), profile_string(p, "bytes"), 0 },
 	};
-	uint32_t ids[3], frames[32], threads[3], count = fixture_frames(p, frames);
+	uint32_t ids[4], frames[32], threads[3], count = fixture_frames(p, frames);
 
 	fixture_head(p);
 	fixture_threads(p, threads);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		ids[i] = profile_event(p, &events[i]);
 	for (unsigned int i = first; i < first + FIXTURE_SAMPLES; i++) {
 		struct profile_sample s = {
 			.time_ns = FIXTURE_START_NS + i * NSEC_PER_MSEC,
 			.weight = i == first ? UINT64_MAX : 1000 + i,
 			.count = 1 + i % 3,
-			.event = ids[i % 5 == 4 ? 1 + i % 2 : 0],
+			.event = ids[i % 5 == 4 ? 1 + i / 5 % 3 : 0],
 			.stack = profile_stack(p, frames + i % 4, count - i % 4),
 			.thread = threads[i % 3],
 			.state = i % 4,
@@ -116,6 +134,13 @@ static inline void fixture_add(struct profile *p, unsigned int first)
 
 		if (i == first + 1)
 			s.stack = profile_stack(p, NULL, 0);
+		if (s.event != ids[0]) {
+			s.objects = 3 * i;
+			s.age = i % 7;
+			/* An event of another kind may have objects of a class, too. */
+			if (i % 4)
+				s.stack = fixture_allocation(p, frames, i % 4, i);
+		}
 		profile_add(p, &s);
 	}
 	p->duration_ns = (first + FIXTURE_SAMPLES) * NSEC_PER_MSEC;
@@ -213,6 +238,8 @@ static inline void describe_sample(struct strbuf *sb, const struct profile *p, s
 
 	strbuf_addf(sb, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %u ", s->time_ns, s->weight, s->count,
 		    s->state);
+	if (s->objects || s->age)
+		strbuf_addf(sb, "objects %" PRIu64 " age %u ", s->objects, s->age);
 	describe_event(sb, p, s->event);
 	describe_thread(sb, p, s->thread);
 	for (uint32_t i = 0; i < stack.len; i++)

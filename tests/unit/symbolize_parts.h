@@ -319,7 +319,7 @@ static inline void set_words(struct fixture *f, const uint64_t kernel[4], const 
 
 static inline void add_frame(struct fixture *f, const struct profile_frame *frame)
 {
-	static const char kinds[] = "nck01jisopm";
+	static const char kinds[] = "nck01jisopqm";
 	const struct profile *p = &f->profile;
 
 	if (f->text.len)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One host for the tests of views: a JVM, a shell whose stack is cut, a second event. */
+/* One host for the tests of views: a JVM, a shell whose stack is cut, allocations, what lives of them. */
 #ifndef HOSTPROF_TESTS_VIEW_FIXTURE_H
 #define HOSTPROF_TESTS_VIEW_FIXTURE_H
 
 #include "output/view_options.h"
 #include "profile_fixture.h"
 
-enum { FIXTURE_CPU, FIXTURE_ALLOC };
+enum { FIXTURE_CPU, FIXTURE_ALLOC, FIXTURE_LIVE };
 
 static inline void view_fixture_samples(struct profile *p, uint32_t jvm_thread, uint32_t sh_thread)
 {
@@ -29,6 +29,10 @@ static inline void view_fixture_samples(struct profile *p, uint32_t jvm_thread, 
 		       FIXTURE_FRAMES(clone, run, place, unnamed, rd));
 	fixture_sample(p, FIXTURE_CPU, sh_thread, 2, 20, FIXTURE_FRAMES(cut, unnamed, rd));
 	fixture_sample(p, FIXTURE_ALLOC, jvm_thread, 1, 4096, FIXTURE_FRAMES(clone, run, class));
+	p->samples.items[p->samples.len - 1].objects = 12;
+	fixture_sample(p, FIXTURE_LIVE, jvm_thread, 1, 1024, FIXTURE_FRAMES(clone, run, class));
+	p->samples.items[p->samples.len - 1].objects = 3;
+	p->samples.items[p->samples.len - 1].age = 2;
 }
 
 static inline void view_fixture_init(struct profile *p)
@@ -42,6 +46,7 @@ static inline void view_fixture_init(struct profile *p)
 	profile_init(p);
 	fixture_event(p, "cpu", "nanoseconds", 10);
 	fixture_event(p, "alloc", "bytes", 0);
+	fixture_event(p, "live", "bytes", 0);
 	jvm.name = profile_string(p, "java");
 	jvm.main_class = profile_string(p, "com.acme.Main");
 	jvm.jvm_version = profile_string(p, "17.0.9");

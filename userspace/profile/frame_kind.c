@@ -11,7 +11,7 @@
 /*
  * The light colours, the suffixes and the JFR types are async-profiler's (src/res/flame.html,
  * src/flightRecorder.cpp), because that is what people and tools know. JFR has no type of its own
- * for the last four kinds; they take the nearest one, and our files say the kind beside it.
+ * for the last five kinds; they take the nearest one, and our files say the kind beside it.
  */
 static const struct frame_kind_info kinds[FRAME_KIND_COUNT] = {
 	[FRAME_NATIVE] = { "native", "Native", "Native", "", "#e15a5a", "#a84444" },
@@ -29,6 +29,8 @@ static const struct frame_kind_info kinds[FRAME_KIND_COUNT] = {
 	[FRAME_JIT_OTHER] = { "jit-other", "Other JIT", "JIT compiled", "_[j]", "#7fb2e5",
 			      "#42709c" },
 	[FRAME_CLASS] = { "class", "Allocated class", "Inlined", "_[i]", "#50cccc", "#2a8080" },
+	[FRAME_CLASS_OUTSIDE] = { "class-outside", "Allocated class, outside TLAB", "Kernel",
+				  "_[k]", "#e17d00", "#a35b00" },
 	[FRAME_MARK] = { "mark", "Not code", "Native", "", "#b4b4b4", "#666666" },
 };
 

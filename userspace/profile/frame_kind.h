@@ -3,6 +3,8 @@
 #ifndef HOSTPROF_PROFILE_FRAME_KIND_H
 #define HOSTPROF_PROFILE_FRAME_KIND_H
 
+#include <stdbool.h>
+
 #include "profile/profile.h"
 
 struct frame_kind_info {
@@ -15,6 +17,12 @@ struct frame_kind_info {
 };
 
 const struct frame_kind_info *frame_kind_info(enum frame_kind kind);
+
+/* A class in front of a stack, which says what was allocated and is no code. */
+static inline bool frame_kind_is_class(uint32_t kind)
+{
+	return kind == FRAME_CLASS || kind == FRAME_CLASS_OUTSIDE;
+}
 
 /* The kind whose jfr_type and module fit; -ENODATA when unknown. Used by readers. */
 int frame_kind_from_jfr(const char *jfr_type, enum frame_kind *ret_kind);

@@ -25,12 +25,13 @@ enum frame_kind {
 	FRAME_KERNEL,
 	FRAME_JAVA_INTERPRETED,
 	FRAME_JAVA_C1,
-	FRAME_JAVA_JIT,	    /* C2, or JIT code of an unknown tier */
-	FRAME_JAVA_INLINED, /* inlined into the next frame root-wards that is not inlined */
-	FRAME_STUB,	    /* code the JVM made: stubs, adapters, the interpreter itself */
-	FRAME_JIT_OTHER,    /* JIT code of another runtime, named by /tmp/perf-PID.map */
-	FRAME_CLASS,	    /* allocation profiles: the class, as the leaf */
-	FRAME_MARK,	    /* "[unwind: reason]", "[thread start]": not code */
+	FRAME_JAVA_JIT,	     /* C2, or JIT code of an unknown tier */
+	FRAME_JAVA_INLINED,  /* inlined into the next frame root-wards that is not inlined */
+	FRAME_STUB,	     /* code the JVM made: stubs, adapters, the interpreter itself */
+	FRAME_JIT_OTHER,     /* JIT code of another runtime, named by /tmp/perf-PID.map */
+	FRAME_CLASS,	     /* allocation profiles: the class, dotted, as the leaf: "byte[]" */
+	FRAME_CLASS_OUTSIDE, /* the same, of an object that is known to lie outside a TLAB */
+	FRAME_MARK,	     /* "[unwind: reason]", "[thread start]": not code */
 	FRAME_KIND_COUNT
 };
 
@@ -45,7 +46,8 @@ struct profile_mapping {
 
 struct profile_frame {
 	uint32_t name; /* string; native: symbol or "" when there is none; Java: method name only */
-	uint32_t class_name; /* string; Java: dotted class "java.lang.Thread"; else 0 */
+	uint32_t class_name; /* string; Java: dotted class "java.lang.Thread"; an allocated class,
+			      * "byte[]", which has no `name`; else 0 */
 	uint32_t file;	     /* string; source file, 0 when unknown */
 	uint32_t mapping;    /* mapping id or PROFILE_NONE */
 	uint64_t
@@ -95,10 +97,13 @@ struct profile_sample {
 	uint64_t time_ns; /* CLOCK_MONOTONIC; the first one's, when several are merged */
 	uint64_t weight;  /* in the event's unit */
 	uint64_t count;	  /* samples that were merged into this one */
+	uint64_t objects; /* of an allocation event: what the weight stands for; else 0 */
 	uint32_t event;
 	uint32_t stack;
 	uint32_t thread;
 	uint32_t state; /* enum thread_state */
+	uint32_t age;	/* of what is still alive: collections it has survived; else 0 */
+	uint32_t pad;
 };
 
 /* What happened to one process generation while recording; the quality statement. */
@@ -166,8 +171,8 @@ const struct profile_event *profile_get_event(const struct profile *p, uint32_t 
 void profile_add(struct profile *p, const struct profile_sample *s);
 
 /*
- * Add each of COUNT <= PROFILE_BATCH samples to the one with the same event, stack, thread and
- * state, or append it.
+ * Add each of COUNT <= PROFILE_BATCH samples to the one with the same event, stack, thread,
+ * state and age, or append it.
  */
 #define PROFILE_BATCH 32
 void profile_add_batch(struct profile *p, const struct profile_sample *samples, size_t count);

@@ -6,12 +6,12 @@
 
 /* What equal samples have in common. */
 struct sample_key {
-	uint32_t event, stack, thread, state;
+	uint32_t event, stack, thread, state, age;
 };
 
 static uint32_t hash_sample(const struct profile_sample *s)
 {
-	struct sample_key key = { s->event, s->stack, s->thread, s->state };
+	struct sample_key key = { s->event, s->stack, s->thread, s->state, s->age };
 
 	return (uint32_t)hash_bytes(&key, sizeof(key));
 }
@@ -19,7 +19,7 @@ static uint32_t hash_sample(const struct profile_sample *s)
 static bool samples_match(const struct profile_sample *a, const struct profile_sample *b)
 {
 	return a->event == b->event && a->stack == b->stack && a->thread == b->thread &&
-	       a->state == b->state;
+	       a->state == b->state && a->age == b->age;
 }
 
 static struct profile_sample *slot_sample(const struct profile *p, uint64_t slot)
@@ -80,6 +80,7 @@ static void add_hashed(struct profile *p, const struct profile_sample *s, uint32
 	have->time_ns = MIN(have->time_ns, s->time_ns);
 	have->weight += s->weight;
 	have->count += s->count;
+	have->objects += s->objects;
 }
 
 /* Slots and samples of a large profile are not in the cache: ask for all before using the first. */

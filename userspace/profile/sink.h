@@ -26,8 +26,10 @@ struct sink_process {
 struct sink_sample {
 	uint64_t id; /* 1, 2, … as they arrive; the same at both times */
 	uint64_t time_ns, weight;
+	uint64_t objects;      /* as in struct profile_sample, like age */
 	uint32_t event, stack; /* ids in the profile's tables */
 	uint32_t state;	       /* enum thread_state */
+	uint32_t age;
 	uint32_t tid;
 	uint32_t java_tid;  /* 0 unknown */
 	const char *thread; /* its full name */

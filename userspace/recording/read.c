@@ -52,6 +52,7 @@ static void reader_release(struct recording_reader *reader)
 	vec_release(&reader->texts);
 	vec_release(&reader->methods);
 	hmap_release(&reader->events_by_name);
+	hmap_release(&reader->class_stacks);
 	strbuf_release(&reader->text);
 	vec_release(&reader->frames);
 }

@@ -61,7 +61,9 @@ struct recording_reader {
 	uint32_t no_thread;  /* for samples without one; PROFILE_NONE until needed */
 	uint32_t no_process; /* for threads without one; the same */
 
-	struct hmap events_by_name; /* string to event; of the whole recording */
+	/* Of the whole recording. */
+	struct hmap events_by_name; /* string to event */
+	struct hmap class_stacks;   /* frame of a class and stack below it to the stack of both */
 
 	/* Scratch. */
 	struct strbuf text;
@@ -92,6 +94,10 @@ uint32_t jfr_no_process(struct recording_reader *reader);
 /* Reads one stack behind its key; returns its id in the profile. */
 uint32_t jfr_read_stack(struct recording_reader *reader, const struct read_layout *stack,
 			const struct read_layout *frame, struct jfr_cursor *c);
+
+/* The stack of the profile that has the frame of CLASS_NAME (a string) in front of STACK. */
+uint32_t jfr_stack_with_class(struct recording_reader *reader, uint32_t stack, uint32_t class_name,
+			      enum frame_kind kind);
 
 /* The wanted fields of a stack and of its frames. */
 extern const char *const jfr_stack_fields[];

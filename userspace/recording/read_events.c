@@ -65,10 +65,23 @@ enum {
 	SAMPLE_COUNT,
 	SAMPLE_KERNEL,
 	SAMPLE_EVENT,
+	SAMPLE_OBJECTS,
+	SAMPLE_AGE,
+	SAMPLE_CLASS_NAME,
+	SAMPLE_OUTSIDE,
+	SAMPLE_CLASS,
+	SAMPLE_SIZE, /* of the object, where that is not the weight */
 };
 
-#define SAMPLE_WANTED \
-	"startTime", "sampledThread", "stackTrace", "state", "weight", "count", "kernel"
+/* How the events call their thread and their weight differs. */
+#define SAMPLE_WANTED(thread, weight)                                                       \
+	"startTime", thread, "stackTrace", "state", weight, "count", "kernel", "eventName", \
+		"objects", "age", "className", "outsideTlab", "objectClass", "allocationSize"
+
+static bool has(uint32_t found, int slot)
+{
+	return found & 1u << slot;
+}
 
 static uint32_t sample_thread(struct recording_reader *reader, uint64_t key)
 {
@@ -90,13 +103,24 @@ static void merge_batch(struct recording_reader *reader)
 	reader->batch_len = 0;
 }
 
-static void add_sample(struct recording_reader *reader, const struct jfr_values *v, uint32_t found,
-		       uint32_t event)
+/* The class that the event names, a string; 0 when it names none. */
+static uint32_t sample_class(struct recording_reader *reader, const struct jfr_values *v,
+			     uint32_t found)
+{
+	if (has(found, SAMPLE_CLASS_NAME))
+		return jfr_symbol_string(reader, v->number[SAMPLE_CLASS_NAME]);
+	return jfr_keymap_get(&reader->pools[JFR_POOL_CLASS], v->number[SAMPLE_CLASS], 0);
+}
+
+static struct profile_sample make_sample(struct recording_reader *reader,
+					 const struct jfr_values *v, uint32_t found, uint32_t event)
 {
 	struct profile_sample s = {
 		.time_ns = to_ns(reader, v->number[SAMPLE_TIME]),
-		.weight = found & 1u << SAMPLE_WEIGHT ? v->number[SAMPLE_WEIGHT] : 1,
-		.count = found & 1u << SAMPLE_COUNT ? v->number[SAMPLE_COUNT] : 1,
+		.weight = has(found, SAMPLE_WEIGHT) ? v->number[SAMPLE_WEIGHT] : 1,
+		.count = has(found, SAMPLE_COUNT) ? v->number[SAMPLE_COUNT] : 1,
+		.objects = v->number[SAMPLE_OBJECTS],
+		.age = (uint32_t)v->number[SAMPLE_AGE],
 		.event = event,
 		.stack = sample_stack(reader, v->number[SAMPLE_STACK]),
 		.thread = sample_thread(reader, v->number[SAMPLE_THREAD]),
@@ -106,11 +130,24 @@ static void add_sample(struct recording_reader *reader, const struct jfr_values 
 
 	if (s.state == STATE_RUNNING_USER && v->number[SAMPLE_KERNEL])
 		s.state = STATE_RUNNING_KERNEL;
+	return s;
+}
+
+static void put_class(struct recording_reader *reader, struct profile_sample *s,
+		      uint32_t class_name, bool outside)
+{
+	if (class_name)
+		s->stack = jfr_stack_with_class(reader, s->stack, class_name,
+						outside ? FRAME_CLASS_OUTSIDE : FRAME_CLASS);
+}
+
+static void add_sample(struct recording_reader *reader, const struct profile_sample *s)
+{
 	if (!reader->options->merge) {
-		profile_add(reader->profile, &s);
+		profile_add(reader->profile, s);
 		return;
 	}
-	reader->batch[reader->batch_len++] = s;
+	reader->batch[reader->batch_len++] = *s;
 	if (reader->batch_len == PROFILE_BATCH)
 		merge_batch(reader);
 }
@@ -120,25 +157,77 @@ static bool is_wanted(const struct recording_reader *reader, const char *name)
 	return !reader->options->event || !strcmp(reader->options->event, name);
 }
 
-static void add_cpu_sample(struct recording_reader *reader, const struct jfr_values *v,
-			   uint32_t found)
+static uint32_t cpu_event(struct recording_reader *reader)
 {
-	if (!is_wanted(reader, JFR_CPU_EVENT))
-		return;
 	if (reader->cpu_event == PROFILE_NONE)
 		reader->cpu_event =
 			event_by_name(reader, profile_string(reader->profile, JFR_CPU_EVENT),
 				      reader->ours ? "nanoseconds" : "count");
-	add_sample(reader, v, found, reader->cpu_event);
+	return reader->cpu_event;
+}
+
+static void add_cpu_sample(struct recording_reader *reader, const struct jfr_values *v,
+			   uint32_t found)
+{
+	struct profile_sample s;
+
+	if (!is_wanted(reader, JFR_CPU_EVENT))
+		return;
+	s = make_sample(reader, v, found, cpu_event(reader));
+	add_sample(reader, &s);
 }
 
 static void add_event_sample(struct recording_reader *reader, const struct jfr_values *v,
 			     uint32_t found)
 {
 	uint32_t name = jfr_symbol_string(reader, v->number[SAMPLE_EVENT]);
+	struct profile_sample s;
 
-	if (is_wanted(reader, profile_get_string(reader->profile, name)))
-		add_sample(reader, v, found, event_by_name(reader, name, "count"));
+	if (!is_wanted(reader, profile_get_string(reader->profile, name)))
+		return;
+	s = make_sample(reader, v, found, event_by_name(reader, name, "count"));
+	put_class(reader, &s, sample_class(reader, v, found), v->number[SAMPLE_OUTSIDE]);
+	add_sample(reader, &s);
+}
+
+/*
+ * Objects that a weight stands for: others don't tell. What began a TLAB weighs the TLAB, so as
+ * many as fill it; else the one that was seen.
+ */
+static uint64_t guess_objects(const struct profile_sample *s, uint64_t size)
+{
+	return size && size < s->weight ? (s->weight + size / 2) / size : 1;
+}
+
+static void add_objects(struct recording_reader *reader, const struct jfr_values *v, uint32_t found,
+			const char *name, bool outside)
+{
+	struct profile_sample s;
+
+	if (!is_wanted(reader, name))
+		return;
+	s = make_sample(reader, v, found,
+			event_by_name(reader, profile_string(reader->profile, name), "bytes"));
+	put_class(reader, &s, sample_class(reader, v, found), outside);
+	if (!has(found, SAMPLE_OBJECTS))
+		s.objects = guess_objects(&s, v->number[SAMPLE_SIZE]);
+	add_sample(reader, &s);
+}
+
+static void add_allocation(struct recording_reader *reader, const struct jfr_values *v,
+			   uint32_t found)
+{
+	add_objects(reader, v, found, JFR_ALLOC_EVENT, v->number[SAMPLE_OUTSIDE]);
+}
+
+static void add_outside(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
+{
+	add_objects(reader, v, found, JFR_ALLOC_EVENT, true);
+}
+
+static void add_live(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
+{
+	add_objects(reader, v, found, JFR_LIVE_EVENT, v->number[SAMPLE_OUTSIDE]);
 }
 
 /* --- everything else -------------------------------------------------------------------------- */
@@ -184,23 +273,48 @@ static void add_counter(struct recording_reader *reader, const struct jfr_values
 			    v->number[2]);
 }
 
+#define JFR_ALLOCATION_SAMPLE "jdk.ObjectAllocationSample"
+#define JFR_EXECUTION	      "jdk.ExecutionSample"
+
 static const struct event_info {
 	const char *type;
 	const char *wanted[JFR_MAX_SLOTS];
 	event_fn *add;
+	bool tlab; /* says again what JFR_ALLOCATION_SAMPLE says, where both were recorded */
 } event_infos[] = {
-	{ "jdk.ExecutionSample", { SAMPLE_WANTED }, add_cpu_sample },
-	{ "hostprof.EventSample", { SAMPLE_WANTED, "eventName" }, add_event_sample },
+	{ JFR_EXECUTION, { SAMPLE_WANTED("sampledThread", "weight") }, add_cpu_sample, false },
+	{ "hostprof.EventSample",
+	  { SAMPLE_WANTED("sampledThread", "weight") },
+	  add_event_sample,
+	  false },
+	{ JFR_ALLOCATION_SAMPLE,
+	  { SAMPLE_WANTED("eventThread", "weight") },
+	  add_allocation,
+	  false },
+	{ "jdk.ObjectAllocationInNewTLAB",
+	  { SAMPLE_WANTED("eventThread", "tlabSize") },
+	  add_allocation,
+	  true },
+	{ "jdk.ObjectAllocationOutsideTLAB",
+	  { SAMPLE_WANTED("eventThread", "allocationSize") },
+	  add_outside,
+	  true },
+	{ "profiler.LiveObject",
+	  { SAMPLE_WANTED("eventThread", "allocationSize") },
+	  add_live,
+	  false },
 	{ "hostprof.Recording",
 	  { "command", "host", "wallStart", "monotonicStart" },
-	  add_recording },
+	  add_recording,
+	  false },
 	{ "hostprof.Quality",
 	  { "process", "eventName", "samples", "complete", "weight", "lost", "lostWeight" },
-	  add_quality },
-	{ "hostprof.Counter", { "name", "detail", "value" }, add_counter },
+	  add_quality,
+	  false },
+	{ "hostprof.Counter", { "name", "detail", "value" }, add_counter, false },
 };
 
-/* --- the process of another producer's recording ---------------------------------------------- */
+/* --- another producer's recording ------------------------------------------------------------- */
 
 /* The first event of a type; false when there is none. */
 static bool find_event(struct recording_reader *reader, uint64_t type_id,
@@ -220,6 +334,15 @@ static bool find_event(struct recording_reader *reader, uint64_t type_id,
 		return true;
 	}
 	return false;
+}
+
+static bool has_event(struct recording_reader *reader, const char *name)
+{
+	uint32_t type = jfr_schema_find(&reader->schema, name);
+	struct jfr_cursor event;
+
+	return type != JFR_NO_TYPE &&
+	       find_event(reader, reader->schema.types.items[type].id, &event);
 }
 
 /* The number in "OpenJDK 64-Bit Server VM (17.0.15+6) for linux-amd64 JRE (…)"; else all of it. */
@@ -313,13 +436,17 @@ static int read_events(struct recording_reader *reader, struct event_reader *rea
 int jfr_read_events(struct recording_reader *reader)
 {
 	struct event_reader readers[ARRAY_SIZE(event_infos)];
+	bool no_tlabs = !reader->ours && has_event(reader, JFR_ALLOCATION_SAMPLE);
 	int r;
 
+	/* Ours come in the order in which they were asked for. */
+	if (!reader->ours && is_wanted(reader, JFR_CPU_EVENT) && has_event(reader, JFR_EXECUTION))
+		cpu_event(reader);
 	memset(readers, 0, sizeof(readers));
 	for (size_t i = 0; i < ARRAY_SIZE(event_infos); i++) {
 		uint32_t type = jfr_schema_find(&reader->schema, event_infos[i].type);
 
-		if (type == JFR_NO_TYPE)
+		if (type == JFR_NO_TYPE || (event_infos[i].tlab && no_tlabs))
 			continue;
 		readers[i].info = &event_infos[i];
 		readers[i].type_id = reader->schema.types.items[type].id;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "profile/class_name.h"
 #include "profile/frame_kind.h"
 #include "recording/read.h"
 #include "recording/write_values.h"
@@ -79,10 +80,7 @@ static uint32_t dotted(struct recording_reader *reader, uint32_t string)
 	struct strbuf *text = &reader->text;
 
 	strbuf_reset(text);
-	strbuf_addstr(text, profile_get_string(reader->profile, string));
-	for (size_t i = 0; i < text->len; i++)
-		if (text->buf[i] == '/')
-			text->buf[i] = '.';
+	class_name_from_internal(text, profile_get_string(reader->profile, string));
 	return profile_strn(reader->profile, strbuf_str(text), text->len);
 }
 

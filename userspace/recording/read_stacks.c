@@ -111,3 +111,26 @@ uint32_t jfr_read_stack(struct recording_reader *reader, const struct read_layou
 	}
 	return profile_stack(reader->profile, reader->frames.items, (uint32_t)reader->frames.len);
 }
+
+uint32_t jfr_stack_with_class(struct recording_reader *reader, uint32_t stack, uint32_t class_name,
+			      enum frame_kind kind)
+{
+	struct profile *p = reader->profile;
+	const struct profile_frame frame = {
+		.class_name = class_name, .mapping = PROFILE_NONE, .bci = -1, .kind = kind
+	};
+	uint32_t id = profile_frame(p, &frame);
+	uint64_t key = (uint64_t)id << 32 | stack, have;
+	struct profile_stack code;
+
+	if (hmap_get(&reader->class_stacks, key, &have))
+		return (uint32_t)have;
+	code = profile_get_stack(p, stack);
+	reader->frames.len = 0;
+	vec_push(&reader->frames, id);
+	for (uint32_t i = 0; i < code.len; i++)
+		vec_push(&reader->frames, code.frames[i]);
+	have = profile_stack(p, reader->frames.items, (uint32_t)reader->frames.len);
+	hmap_put(&reader->class_stacks, key, have);
+	return (uint32_t)have;
+}

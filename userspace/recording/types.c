@@ -52,6 +52,22 @@
 		COUNT("weight", "Weight"), COUNT("count", "Samples"),           \
 		TEXT("container", "Container"), PLAIN("kernel", JFR_BOOLEAN, "In Kernel")
 
+/*
+ * What events other than CPU time say of objects. The class is said twice: JFR's is by the name
+ * that class files have, from which that of a hidden class is not found again.
+ */
+#define OBJECT_FIELDS                                                      \
+	COUNT("objects", "Objects"), COUNT("age", "Collections Survived"), \
+		TEXT("className", "Class"),                                \
+		PLAIN("outsideTlab", JFR_BOOLEAN, "Known to Be Outside a TLAB")
+
+/* What we append to an event about objects that others have defined. */
+#define ALLOCATION_FIELDS                                                                   \
+	REF("state", JFR_THREAD_STATE, "Thread State"), COUNT("pid", "Process Identifier"), \
+		TEXT("process", "Process"), COUNT("count", "Samples"),                      \
+		TEXT("container", "Container"), PLAIN("kernel", JFR_BOOLEAN, "In Kernel"),  \
+		OBJECT_FIELDS
+
 #define VM			"Java Virtual Machine"
 #define OS			"Operating System"
 #define APP			"Java Application"
@@ -129,7 +145,17 @@ const struct jfr_type_info jfr_types[JFR_TYPE_COUNT] = {
 		.category = { VM, "Profiling" }, .fields = FIELDS(START_TIME, SAMPLE_FIELDS) },
 	[JFR_EVENT_SAMPLE] = { EVENT, .name = "hostprof.EventSample", .label = "Event Sample",
 		.description = "A sample of an event other than CPU time", .category = { OURS },
-		.fields = FIELDS(START_TIME, TEXT("eventName", "Event"), SAMPLE_FIELDS) },
+		.fields = FIELDS(START_TIME, TEXT("eventName", "Event"), SAMPLE_FIELDS,
+			OBJECT_FIELDS) },
+	[JFR_OBJECT_ALLOCATION_SAMPLE] = { EVENT, .name = "jdk.ObjectAllocationSample",
+		.label = "Object Allocation Sample", .category = { APP }, .fields = FIELDS(START_TIME, EVENT_STACK,
+			REF("objectClass", JFR_CLASS, "Object Class"), BYTES("weight", "Sample Weight"),
+			ALLOCATION_FIELDS) },
+	[JFR_LIVE_OBJECT] = { EVENT, .name = "profiler.LiveObject", .label = "Live Object",
+		.description = "Objects that were alive at the end", .category = { APP },
+		.fields = FIELDS(START_TIME, EVENT_STACK, REF("objectClass", JFR_CLASS, "Object Class"),
+			BYTES("allocationSize", "Allocation Size"),
+			TICKS("allocationTime", "Allocation Time"), ALLOCATION_FIELDS) },
 	[JFR_RECORDING_EVENT] = { EVENT, .name = "hostprof.Recording", .label = "Recording",
 		.description = "What was recorded, where and how", .category = { OURS },
 		.fields = FIELDS(START_TIME, TEXT("command", "Command"), TEXT("host", "Host"),
@@ -166,9 +192,6 @@ const struct jfr_type_info jfr_types[JFR_TYPE_COUNT] = {
 			REF("eventThread", JFR_THREAD, "Thread"), PLAIN("failed", JFR_BOOLEAN, "Failed"),
 			TICK_SPAN("samplingPeriod", "CPU Time Sampling Period"),
 			PLAIN("biased", JFR_BOOLEAN, "Biased")) },
-	[JFR_OBJECT_ALLOCATION_SAMPLE] = { EVENT, .name = "jdk.ObjectAllocationSample",
-		.label = "Object Allocation Sample", .category = { APP }, .fields = FIELDS(START_TIME, EVENT_STACK,
-			REF("objectClass", JFR_CLASS, "Object Class"), BYTES("weight", "Sample Weight")) },
 	[JFR_ALLOCATION_IN_NEW_TLAB] = { EVENT, .name = "jdk.ObjectAllocationInNewTLAB",
 		.label = "Allocation in new TLAB", .category = { APP }, .fields = FIELDS(START_TIME, EVENT_STACK,
 			REF("objectClass", JFR_CLASS, "Object Class"), BYTES("allocationSize", "Allocation Size"),

@@ -2,7 +2,8 @@
 /*
  * The types of our recordings as rows: what the metadata event says and what the writer's field
  * order must be. The jdk.* types have the JDK's own fields first (src/hotspot/share/jfr/metadata/
- * metadata.xml, JDK 25), ours are appended.
+ * metadata.xml, JDK 25), those of profiler.* async-profiler's (src/jfrMetadata.cpp, 4.5); ours are
+ * appended.
  */
 #ifndef HOSTPROF_RECORDING_TYPES_H
 #define HOSTPROF_RECORDING_TYPES_H
@@ -44,6 +45,8 @@ enum jfr_type_id {
 	/* events */
 	JFR_EXECUTION_SAMPLE,
 	JFR_EVENT_SAMPLE,
+	JFR_OBJECT_ALLOCATION_SAMPLE,
+	JFR_LIVE_OBJECT,
 	JFR_RECORDING_EVENT,
 	JFR_KIND_EVENT,
 	JFR_PROCESS_EVENT,
@@ -53,7 +56,6 @@ enum jfr_type_id {
 	/* events that tools want to find declared; we write none */
 	JFR_NATIVE_METHOD_SAMPLE,
 	JFR_CPU_TIME_SAMPLE,
-	JFR_OBJECT_ALLOCATION_SAMPLE,
 	JFR_ALLOCATION_IN_NEW_TLAB,
 	JFR_ALLOCATION_OUTSIDE_TLAB,
 	JFR_MONITOR_ENTER,

@@ -18,17 +18,10 @@ static const char *const frame_types[] = {
 };
 
 static const uint8_t frame_type_keys[FRAME_KIND_COUNT] = {
-	[FRAME_NATIVE] = 3,
-	[FRAME_CPP] = 4,
-	[FRAME_KERNEL] = 5,
-	[FRAME_JAVA_C1] = 6,
-	[FRAME_JAVA_JIT] = 1,
-	[FRAME_JAVA_INLINED] = 2,
-	[FRAME_STUB] = 3,
-	[FRAME_JIT_OTHER] = 1,
-	[FRAME_CLASS] = 2,
-	[FRAME_MARK] = 3,
-	[FRAME_JAVA_INTERPRETED] = 0,
+	[FRAME_NATIVE] = 3,	   [FRAME_CPP] = 4,	  [FRAME_KERNEL] = 5,
+	[FRAME_JAVA_C1] = 6,	   [FRAME_JAVA_JIT] = 1,  [FRAME_JAVA_INLINED] = 2,
+	[FRAME_STUB] = 3,	   [FRAME_JIT_OTHER] = 1, [FRAME_CLASS] = 2,
+	[FRAME_CLASS_OUTSIDE] = 5, [FRAME_MARK] = 3,	  [FRAME_JAVA_INTERPRETED] = 0,
 };
 
 static const char *const states[] = {
@@ -75,16 +68,11 @@ static void put_symbol(struct strbuf *out, const struct source *from, uint32_t i
 	jfr_put_utf8(out, text, len);
 }
 
-static uint64_t class_key(const struct source *from, uint32_t id)
-{
-	return (uint64_t)from->pools->class_keys.items[id] + 1;
-}
-
 static void put_class(struct strbuf *out, const struct source *from, uint32_t id)
 {
 	const uint32_t *symbol = intern_get(&from->pools->classes, id, NULL);
 
-	jfr_put_varint(out, class_key(from, id));
+	jfr_put_varint(out, jfr_class_key(from->pools, id));
 	jfr_put_varint(out, 0); /* class loader */
 	jfr_put_varint(out, jfr_key(from->pools, *symbol));
 	jfr_put_varint(out, 0); /* package: readers take it from the name */
@@ -97,7 +85,7 @@ static void put_method(struct strbuf *out, const struct source *from, uint32_t i
 	const struct jfr_method *method = intern_get(&from->pools->methods, id, NULL);
 
 	jfr_put_varint(out, jfr_key(from->pools, id));
-	jfr_put_varint(out, class_key(from, method->class_id));
+	jfr_put_varint(out, jfr_class_key(from->pools, method->class_id));
 	jfr_put_varint(out, jfr_key(from->pools, method->name));
 	jfr_put_varint(out, jfr_key(from->pools, 0)); /* descriptor */
 	jfr_put_varint(out, 0);			      /* modifiers */
@@ -208,14 +196,15 @@ static uint8_t *put_frame(uint8_t *at, const struct source *from, uint32_t id)
 static void put_stack(struct strbuf *out, const struct source *from, uint32_t id)
 {
 	struct profile_stack stack = profile_get_stack(from->p, id);
+	uint32_t code = jfr_class_frame(from->p, id) != PROFILE_NONE;
 	uint8_t *at;
 
 	jfr_put_varint(out, jfr_key(from->pools, id));
 	jfr_put_byte(out, 0); /* truncated: such stacks end with a mark */
-	jfr_put_varint(out, stack.len);
+	jfr_put_varint(out, stack.len - code);
 	strbuf_grow(out, (size_t)stack.len * 5 * 9);
 	at = (uint8_t *)out->buf + out->len;
-	for (uint32_t i = 0; i < stack.len; i++)
+	for (uint32_t i = code; i < stack.len; i++)
 		at = put_frame(at, from, stack.frames[i]);
 	out->len = (size_t)((char *)at - out->buf);
 }

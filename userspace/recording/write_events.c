@@ -4,10 +4,13 @@
 #include <string.h>
 
 #include "recording/types.h"
+#include "recording/write_names.h"
 #include "recording/write_values.h"
 
-/* Size, type, ten integers and a byte: the size of a sample fits into one byte. */
-#define SAMPLE_LIMIT_BYTES (2 + 10 * 9 + 2)
+/* Size, type, 13 integers (of a live object) and bytes: the size of a sample fits into one byte. */
+#define SAMPLE_LIMIT_BYTES (2 + 13 * 9 + 3)
+
+_Static_assert(SAMPLE_LIMIT_BYTES < 128, "it would need two bytes");
 
 struct labels {
 	uint64_t pid, name, container;
@@ -43,21 +46,29 @@ static uint8_t state_key(uint32_t state)
 	return JFR_STATE_UNKNOWN;
 }
 
-static void put_sample(struct strbuf *out, const struct jfr_pools *pools, const struct profile *p,
-		       const struct profile_sample *s)
+static enum jfr_type_id sample_type(const char *event)
 {
-	uint32_t event_name = profile_get_event(p, s->event)->name;
-	bool cpu = !strcmp(profile_get_string(p, event_name), JFR_CPU_EVENT);
-	struct labels labels = sample_labels(pools, p, s);
-	uint8_t *begin, *at;
+	static const struct {
+		const char *event;
+		enum jfr_type_id type;
+	} types[] = {
+		{ JFR_CPU_EVENT, JFR_EXECUTION_SAMPLE },
+		{ JFR_ALLOC_EVENT, JFR_OBJECT_ALLOCATION_SAMPLE },
+		{ JFR_LIVE_EVENT, JFR_LIVE_OBJECT },
+	};
 
-	strbuf_grow(out, SAMPLE_LIMIT_BYTES);
-	begin = (uint8_t *)out->buf + out->len;
-	at = begin + 1;
-	*at++ = cpu ? JFR_EXECUTION_SAMPLE : JFR_EVENT_SAMPLE;
-	at = jfr_varint(at, s->time_ns);
-	if (!cpu)
-		at = jfr_varint(at, jfr_string_key(pools, event_name));
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+		if (!strcmp(types[i].event, event))
+			return types[i].type;
+	return JFR_EVENT_SAMPLE;
+}
+
+/* SAMPLE_FIELDS of types.c. */
+static uint8_t *put_fields(uint8_t *at, const struct jfr_pools *pools, const struct profile *p,
+			   const struct profile_sample *s)
+{
+	struct labels labels = sample_labels(pools, p, s);
+
 	at = jfr_varint(at, jfr_thread_key(pools, s->thread));
 	at = jfr_varint(at, jfr_key(pools, s->stack));
 	*at++ = state_key(s->state);
@@ -67,6 +78,78 @@ static void put_sample(struct strbuf *out, const struct jfr_pools *pools, const 
 	at = jfr_varint(at, s->count);
 	at = jfr_varint(at, labels.container);
 	*at++ = s->state == STATE_RUNNING_KERNEL;
+	return at;
+}
+
+/* OBJECT_FIELDS of types.c. */
+static uint8_t *put_object(uint8_t *at, const struct jfr_pools *pools, const struct profile *p,
+			   const struct profile_sample *s)
+{
+	uint32_t frame = jfr_class_frame(p, s->stack);
+	struct profile_frame none = { .kind = FRAME_CLASS };
+	const struct profile_frame *f = frame == PROFILE_NONE ? &none : profile_get_frame(p, frame);
+
+	at = jfr_varint(at, s->objects);
+	at = jfr_varint(at, s->age);
+	at = jfr_varint(at, jfr_string_key(pools, jfr_object_class(f)));
+	*at++ = f->kind == FRAME_CLASS_OUTSIDE;
+	return at;
+}
+
+static uint64_t object_class_key(const struct jfr_pools *pools, const struct profile *p,
+				 uint32_t stack)
+{
+	uint32_t frame = jfr_class_frame(p, stack);
+	const struct jfr_method *method;
+
+	if (frame == PROFILE_NONE)
+		return 0;
+	method = intern_get(&pools->methods, pools->frame_methods.items[frame], NULL);
+	return jfr_class_key(pools, method->class_id);
+}
+
+/* The fields that others have defined, and ALLOCATION_FIELDS of types.c. */
+static uint8_t *put_allocation(uint8_t *at, enum jfr_type_id type, const struct jfr_pools *pools,
+			       const struct profile *p, const struct profile_sample *s)
+{
+	struct labels labels = sample_labels(pools, p, s);
+
+	at = jfr_varint(at, jfr_thread_key(pools, s->thread));
+	at = jfr_varint(at, jfr_key(pools, s->stack));
+	at = jfr_varint(at, object_class_key(pools, p, s->stack));
+	at = jfr_varint(at, s->weight);
+	if (type == JFR_LIVE_OBJECT)
+		at = jfr_varint(at, s->time_ns); /* of the allocation */
+	*at++ = state_key(s->state);
+	at = jfr_varint(at, labels.pid);
+	at = jfr_varint(at, labels.name);
+	at = jfr_varint(at, s->count);
+	at = jfr_varint(at, labels.container);
+	*at++ = s->state == STATE_RUNNING_KERNEL;
+	return put_object(at, pools, p, s);
+}
+
+static void put_sample(struct strbuf *out, const struct jfr_pools *pools, const struct profile *p,
+		       const struct profile_sample *s)
+{
+	uint32_t name = profile_get_event(p, s->event)->name;
+	enum jfr_type_id type = sample_type(profile_get_string(p, name));
+	uint8_t *begin, *at;
+
+	strbuf_grow(out, SAMPLE_LIMIT_BYTES);
+	begin = (uint8_t *)out->buf + out->len;
+	at = begin + 1;
+	*at++ = (uint8_t)type;
+	at = jfr_varint(at, s->time_ns);
+	switch (type) {
+	case JFR_EXECUTION_SAMPLE: at = put_fields(at, pools, p, s); break;
+	case JFR_OBJECT_ALLOCATION_SAMPLE:
+	case JFR_LIVE_OBJECT: at = put_allocation(at, type, pools, p, s); break;
+	default:
+		at = jfr_varint(at, jfr_string_key(pools, name));
+		at = put_fields(at, pools, p, s);
+		at = put_object(at, pools, p, s);
+	}
 	*begin = (uint8_t)(at - begin);
 	out->len += (size_t)(at - begin);
 }

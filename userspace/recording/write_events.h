@@ -7,8 +7,13 @@
 #include "profile/profile.h"
 #include "recording/write_pools.h"
 
-/* The event kind that becomes jdk.ExecutionSample; all others are hostprof.EventSample. */
-#define JFR_CPU_EVENT "cpu"
+/*
+ * The event kinds that become jdk.ExecutionSample, jdk.ObjectAllocationSample and
+ * profiler.LiveObject; all others are hostprof.EventSample.
+ */
+#define JFR_CPU_EVENT	"cpu"
+#define JFR_ALLOC_EVENT "alloc"
+#define JFR_LIVE_EVENT	"live"
 
 void jfr_put_samples(struct strbuf *out, const struct jfr_pools *pools, const struct profile *p);
 

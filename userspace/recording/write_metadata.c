@@ -17,7 +17,7 @@
  * Readers take chunks with the same id for chunks with the same types. Far away from what a JVM
  * counts up from 1, so that our file can be joined with a JVM's.
  */
-#define METADATA_ID 0x686f7374
+#define METADATA_ID 0x686f7375
 
 struct tree {
 	struct intern strings;

@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/write_names.h"
 
+#include "profile/class_name.h"
 #include "profile/frame_kind.h"
 #include "profile/title.h"
-
-/* Classes in JFR have the form of class files; readers turn '/' into '.'. */
-static void add_java_class(struct strbuf *out, const char *name)
-{
-	size_t begin = out->len;
-
-	strbuf_addstr(out, name);
-	for (size_t i = begin; i < out->len; i++)
-		if (out->buf[i] == '.')
-			out->buf[i] = '/';
-}
 
 static void add_library(struct strbuf *out, const struct profile *p, const struct profile_frame *f,
 			const char *fallback)
@@ -27,6 +17,11 @@ static void add_library(struct strbuf *out, const struct profile *p, const struc
 		strbuf_addstr(out, fallback);
 }
 
+uint32_t jfr_object_class(const struct profile_frame *f)
+{
+	return f->class_name ? f->class_name : f->name;
+}
+
 void jfr_class_name(struct strbuf *out, const struct profile *p, const struct profile_frame *f)
 {
 	switch ((enum frame_kind)f->kind) {
@@ -35,12 +30,13 @@ void jfr_class_name(struct strbuf *out, const struct profile *p, const struct pr
 	case FRAME_JAVA_JIT:
 	case FRAME_JAVA_INLINED:
 		if (f->class_name)
-			add_java_class(out, profile_get_string(p, f->class_name));
+			class_name_to_internal(out, profile_get_string(p, f->class_name));
 		else
 			strbuf_addstr(out, "jvm"); /* "[JIT]": what could not be named */
 		break;
 	case FRAME_CLASS:
-		add_java_class(out, profile_get_string(p, f->class_name ? f->class_name : f->name));
+	case FRAME_CLASS_OUTSIDE:
+		class_name_to_internal(out, profile_get_string(p, jfr_object_class(f)));
 		break;
 	case FRAME_KERNEL: strbuf_addstr(out, "kernel"); break;
 	case FRAME_MARK: strbuf_addstr(out, "hostprof"); break;
@@ -56,7 +52,7 @@ void jfr_method_name(struct strbuf *out, const struct profile *p, const struct p
 {
 	static const struct frame_name_options plain;
 
-	if (f->kind == FRAME_CLASS)
+	if (frame_kind_is_class(f->kind))
 		strbuf_addstr(out, "<class>");
 	else if (f->name)
 		strbuf_addstr(out, profile_get_string(p, f->name));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/write_pools.h"
 
+#include "profile/frame_kind.h"
 #include "recording/write_names.h"
 #include "recording/write_values.h"
 
@@ -90,6 +91,15 @@ static uint32_t frame_method(struct jfr_pools *pools, const struct profile *p,
 	jfr_method_name(&name, p, f);
 	method.name = symbol_of(pools, strbuf_str(&name), name.len);
 	return intern_put(&pools->methods, &method, sizeof(method), NULL);
+}
+
+uint32_t jfr_class_frame(const struct profile *p, uint32_t stack)
+{
+	struct profile_stack frames = profile_get_stack(p, stack);
+
+	if (!frames.len || !frame_kind_is_class(profile_get_frame(p, frames.frames[0])->kind))
+		return PROFILE_NONE;
+	return frames.frames[0];
 }
 
 void jfr_pools_update(struct jfr_pools *pools, const struct profile *p)

@@ -70,6 +70,18 @@ static inline uint64_t jfr_string_key(const struct jfr_pools *pools, uint32_t st
 	return string ? jfr_key(pools, pools->string_symbols.items[string]) : 0;
 }
 
+/*
+ * The frame that says which class a stack allocates, PROFILE_NONE when it begins with code. JFR has
+ * the class in the event and not in the stack, so there it is written, and put back by readers.
+ */
+uint32_t jfr_class_frame(const struct profile *p, uint32_t stack);
+
+/* The key of that class. */
+static inline uint64_t jfr_class_key(const struct jfr_pools *pools, uint32_t class_id)
+{
+	return (uint64_t)pools->class_keys.items[class_id] + 1;
+}
+
 /* Give new strings and frames of the profile their symbols, classes and methods. */
 void jfr_pools_update(struct jfr_pools *pools, const struct profile *p);
 

@@ -184,6 +184,11 @@ void stream_line_sample(struct strbuf *out, struct stream_frames *frames,
 	json_u64(&j, "time_ns", sample->time_ns);
 	json_str(&j, "event", profile_get_string(profile, event->name));
 	json_u64(&j, "weight", sample->weight);
+	if (sample->objects) {
+		json_str(&j, "weight_unit", profile_get_string(profile, event->unit));
+		json_u64(&j, "objects", sample->objects);
+	}
+	put_number(&j, "age", sample->age);
 	json_str(&j, "state", state_names[sample->state]);
 	json_u64(&j, "pid", sample->process->pid);
 	json_u64(&j, "tid", sample->tid);

@@ -42,7 +42,7 @@ static void expect_recording(const char *name)
 	profile_init(&p);
 	assert_int_equal(recording_read(fd, &options, &p, &truncated, &err), 0);
 	assert_false(truncated);
-	assert_int_equal(p.samples.len, 4);
+	assert_int_equal(p.samples.len, 5);
 	profile_release(&p);
 	close(fd);
 }

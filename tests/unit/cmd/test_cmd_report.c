@@ -130,7 +130,7 @@ static void events(void **state)
 			    "exit 0\n");
 	assert_string_equal(report("-f collapsed --event cycles"),
 			    "hostprof: the recording has no event 'cycles'\n"
-			    "hint: it has: cpu, alloc\n"
+			    "hint: it has: cpu, alloc, live\n"
 			    "exit 1\n");
 }
 
@@ -160,7 +160,7 @@ static void into_a_file(void **state)
 	/* What fails leaves nothing. */
 	assert_string_equal(report("-o out.txt --event nothing"),
 			    "hostprof: the recording has no event 'nothing'\n"
-			    "hint: it has: cpu, alloc\n"
+			    "hint: it has: cpu, alloc, live\n"
 			    "exit 1\n");
 	assert_int_equal(stat("out.txt", &st), -1);
 }

@@ -146,10 +146,11 @@ static void test_all_events(void **state)
 	(void)state;
 	view_fixture_init(&p);
 	decode_view(&p, &options, &d);
-	expect_types(&d, 1, "samples/count cpu/nanoseconds alloc_samples/count alloc/bytes ");
-	assert_int_equal(d.len[2], 4);
+	expect_types(&d, 1, "samples/count cpu/nanoseconds alloc_objects/count alloc_space/bytes "
+			   "inuse_objects/count inuse_space/bytes ");
+	assert_int_equal(d.len[2], 5);
 	decode_sample(&sb, &d, 3);
-	assert_string_equal(strbuf_str(&sb), "sample 0 0 1 4096\n"
+	assert_string_equal(strbuf_str(&sb), "sample 0 0 12 4096 0 0\n"
 					     "  (byte[])\n"
 					     "  (java.lang.Thread.run Source.java:833) @[JIT]+0\n"
 					     "  (clone3) @/usr/lib/libc.so.6+30000\n"

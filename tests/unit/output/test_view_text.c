@@ -14,7 +14,7 @@ static char *render(const struct profile *p, const struct view_options *options)
 
 static void test_whole_page(void **state)
 {
-	struct view_options options = { .event = PROFILE_NONE };
+	struct view_options options = { .event = FIXTURE_CPU };
 	_cleanup_free_ char *got = NULL;
 	struct profile p;
 
@@ -23,7 +23,7 @@ static void test_whole_page(void **state)
 	got = render(&p, &options);
 	assert_string_equal(
 		got,
-		"cpu: 12 samples (120 ns) in 10 s on build7; also recorded: alloc (--event)\n"
+		"cpu: 12 samples (120 ns) in 10 s on build7; also recorded: alloc, live (--event)\n"
 		"complete stacks: 83.33 %, lost samples: 1 (10 ns)\n"
 		"\nHot methods\n"
 		"   self %        self   total %  method\n"
@@ -98,12 +98,42 @@ static void test_other_event_in_its_unit(void **state)
 	(void)state;
 	view_fixture_init(&p);
 	got = render(&p, &options);
-	assert_ptr_equal(strstr(got, "Title\nalloc: 1 sample (4 kB) in 10 s on build7; "
-				     "also recorded: cpu (--event)\n"
+	assert_ptr_equal(strstr(got, "Title\nalloc: 1 sample (4 kB, 12 objects) in 10 s on "
+				     "build7; also recorded: cpu, live (--event)\n"
 				     "\nHot methods\n"),
 			 got);
 	assert_non_null(strstr(got, " 100.00 %        4 kB  100.00 %  byte[]\n"));
 	assert_null(strstr(got, "vfs_read"));
+	profile_release(&p);
+}
+
+/* A section for each event, bytes in bytes; how stacks ended is said once, at the end. */
+static void test_all_events(void **state)
+{
+	static const char *const parts[] = {
+		"cpu: 12 samples (120 ns) in 10 s on build7\ncomplete stacks: ",
+		"\nHot methods\n",
+		"  58.33 %           7   58.33 %  java.util.HashMap.get\n",
+		"\n\nalloc: 1 sample (4 kB, 12 objects) in 10 s on build7\n\nHot methods\n",
+		" 100.00 %        4 kB  100.00 %  byte[]\n",
+		"\n\nlive: 1 sample (1 kB, 3 objects) in 10 s on build7\n\nHot methods\n",
+		" 100.00 %        1 kB  java-4242 [worker;1 tid=4243]\n",
+		"\nHow stacks ended, all events\n",
+	};
+	struct view_options options = { .event = PROFILE_NONE };
+	_cleanup_free_ char *got = NULL;
+	const char *at;
+	struct profile p;
+
+	(void)state;
+	view_fixture_init(&p);
+	at = got = render(&p, &options);
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		at = strstr(at, parts[i]);
+		assert_non_null(at);
+		at += strlen(parts[i]);
+	}
+	assert_null(strstr(at, "How stacks ended"));
 	profile_release(&p);
 }
 
@@ -227,6 +257,7 @@ int main(void)
 		cmocka_unit_test(test_whole_page),
 		cmocka_unit_test(test_top),
 		cmocka_unit_test(test_other_event_in_its_unit),
+		cmocka_unit_test(test_all_events),
 		cmocka_unit_test(test_recursion),
 		cmocka_unit_test(test_deep_stack_is_cut_in_the_middle),
 		cmocka_unit_test(test_fit),

@@ -18,6 +18,7 @@ static void test_many_are_merged(void **state)
 					    .thread = (uint32_t)(i % THREADS),
 					    .time_ns = 10000 - i,
 					    .weight = 10,
+					    .objects = 4,
 					    .count = 1 };
 
 		profile_add_batch(&p, &s, 1);
@@ -26,6 +27,7 @@ static void test_many_are_merged(void **state)
 	for (size_t i = 0; i < p.samples.len; i++) {
 		assert_int_equal(p.samples.items[i].count, 3);
 		assert_int_equal(p.samples.items[i].weight, 30);
+		assert_int_equal(p.samples.items[i].objects, 12);
 		assert_int_equal(p.samples.items[i].time_ns, 10000 - i - 2 * STACKS * THREADS);
 	}
 	profile_clear_samples(&p);
@@ -43,6 +45,7 @@ static void test_what_differs_stays_apart(void **state)
 		{ .count = 1, .stack = 1 },
 		{ .count = 1, .thread = 1 },
 		{ .count = 1, .state = 1 },
+		{ .count = 1, .age = 1 },
 	};
 	struct profile p;
 
@@ -62,14 +65,15 @@ static void test_equal_hashes(void **state)
 	struct profile p;
 
 	(void)state;
-	for (int field = 0; field < 4; field++) {
+	for (int field = 0; field < 5; field++) {
 		profile_init(&p);
 		for (uint32_t i = 0; i < 2 * MANY; i++) {
 			sample = (struct profile_sample){ .weight = 1, .count = 1 };
 			*(field == 0   ? &sample.event
 			  : field == 1 ? &sample.stack
 			  : field == 2 ? &sample.thread
-				       : &sample.state) = i % MANY;
+			  : field == 3 ? &sample.state
+				       : &sample.age) = i % MANY;
 			profile_add_batch(&p, &sample, 1);
 		}
 		assert_int_equal(p.samples.len, MANY);

@@ -18,6 +18,15 @@ enum { LONG = 11, STRING = 20, CLASS = 21, THREAD = 22, SYMBOL = 31, METHOD = 32
 
 enum { STATE = 34, FRAME = 35, STACK = 36, SAMPLE = 101, JVM = 102 };
 
+enum { ALLOCATION = 103, NEW_TLAB = 104, OUTSIDE_TLAB = 105, LIVE = 106 };
+
+#define OF_A_CLASS                                                                 \
+	{ "startTime", "11", false, false }, { "eventThread", "22", true, false }, \
+		{ "stackTrace", "36", true, false },                               \
+	{                                                                          \
+		"objectClass", "21", true, false                                   \
+	}
+
 static const struct made_type types[] = {
 	{ "boolean", "4", { { 0 } } },
 	{ "int", "10", { { 0 } } },
@@ -57,6 +66,20 @@ static const struct made_type types[] = {
 	    { "jvmVersion", "20", false, false },
 	    { "javaArguments", "20", false, false },
 	    { "pid", "11", false, false } } },
+	{ "jdk.ObjectAllocationSample", "103", { OF_A_CLASS, { "weight", "11", false, false } } },
+	{ "jdk.ObjectAllocationInNewTLAB",
+	  "104",
+	  { OF_A_CLASS,
+	    { "allocationSize", "11", false, false },
+	    { "tlabSize", "11", false, false } } },
+	{ "jdk.ObjectAllocationOutsideTLAB",
+	  "105",
+	  { OF_A_CLASS, { "allocationSize", "11", false, false } } },
+	{ "profiler.LiveObject",
+	  "106",
+	  { OF_A_CLASS,
+	    { "allocationSize", "11", false, false },
+	    { "allocationTime", "11", false, false } } },
 };
 
 #define START_WALL_NS 1795000000000000000ULL
@@ -103,13 +126,14 @@ static void put_names(struct strbuf *out)
 	static const char *const states[] = { "STATE_RUNNABLE", "STATE_SLEEPING", "STATE_OTHER" };
 
 	put_texts(out, STRING, strings, ARRAY_SIZE(strings));
-	PUT(out, SYMBOL, 5, 1);
+	PUT(out, SYMBOL, 6, 1);
 	put_text(out, "com/acme/Order");
 	PUT(out, 2);
 	put_text(out, "place");
 	PUT(out, 3);
 	put_text(out, "java/lang/Thread");
-	PUT(out, 4, 2, 1, 5, 2, 99);
+	PUT(out, 4, 2, 1, 5, 2, 99, 6);
+	put_text(out, "[[Ljava/lang/String;");
 	put_texts(out, FRAME_TYPE, frame_types, native_frames ? 5 : 4);
 	put_texts(out, STATE, states, ARRAY_SIZE(states));
 }
@@ -123,7 +147,7 @@ static void put_checkpoint(struct strbuf *out)
 	jfr_put_byte(out, 1);
 	PUT(out, 8);
 	put_names(out);
-	PUT(out, CLASS, 2, 1, 1, 2, 3);
+	PUT(out, CLASS, 3, 1, 1, 2, 3, 3, 6);
 	PUT(out, METHOD, 4, 1, 1, 2, 2, 2, 4, 3, 9, 2, 4, 1, 5);
 	PUT(out, THREAD, 2, 1);
 	put_text(out, "worker-os");
@@ -301,6 +325,95 @@ static void the_process(void **state)
 	}
 }
 
+static void put_event(struct chunk *chunk, uint64_t type, const uint64_t *numbers, size_t count)
+{
+	size_t event = jfr_begin_event(&chunk->bytes, type);
+
+	put_numbers(&chunk->bytes, numbers, count);
+	jfr_end_event(&chunk->bytes, event);
+}
+
+#define PUT_EVENT(chunk, type, ...)                               \
+	put_event(chunk, type, (const uint64_t[]){ __VA_ARGS__ }, \
+		  sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+
+#define GC "{4244 GC Thread#0 0 [0 0 0 java     ]}"
+
+static void read_made(struct chunk *chunk, struct profile *p)
+{
+	struct err err;
+	bool truncated;
+
+	finish(chunk);
+	assert_int_equal(read_bytes(chunk->bytes.buf, chunk->bytes.len, p, &truncated, &err), 0);
+	strbuf_release(&chunk->bytes);
+}
+
+/* The class comes in front of the stack, once in the table; CPU time is the first event. */
+static void allocations(void **state)
+{
+	static const char stack[] = "<|com.acme.Order||0|1|2|5|-><|||0|3|4|3|->"
+				    "<place|com.acme.Order||0|5|6|5|->";
+
+	static const struct {
+		const char *text, *class;
+	} expected[] = {
+		{ "1795000000001000000 1000 1 3 objects 42 age 0 (alloc bytes 0)",
+		  "<|java.lang.String[][]||0|0|-1|9|->" },
+		{ "1795000000002000000 5000 1 3 objects 1 age 0 (alloc bytes 0)",
+		  "<|com.acme.Order||0|0|-1|10|->" },
+		{ "1795000000003000000 700 1 3 objects 1 age 0 (live bytes 0)",
+		  "<|java.lang.String[][]||0|0|-1|9|->" },
+		{ "1795000000004000000 24 1 3 objects 1 age 0 (alloc bytes 0)", "" },
+		{ "1795000000005000000 20 1 3 objects 1 age 0 (alloc bytes 0)",
+		  "<|java.lang.String[][]||0|0|-1|9|->" },
+	};
+	struct chunk chunk;
+	struct profile p;
+
+	(void)state;
+	make_chunk(&chunk, NULL);
+	PUT_EVENT(&chunk, NEW_TLAB, START_TICKS + 1, 2, 2, 3, 24, 1000);
+	PUT_EVENT(&chunk, OUTSIDE_TLAB, START_TICKS + 2, 2, 2, 1, 5000);
+	PUT_EVENT(&chunk, LIVE, START_TICKS + 3, 2, 2, 3, 700, START_TICKS);
+	PUT_EVENT(&chunk, NEW_TLAB, START_TICKS + 4, 2, 2, 77, 24, 24);
+	PUT_EVENT(&chunk, NEW_TLAB, START_TICKS + 5, 2, 2, 3, 40, 20);
+	read_made(&chunk, &p);
+	assert_int_equal(p.samples.len, 3 + ARRAY_SIZE(expected));
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
+		_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+		strbuf_addf(&text, "%s" GC "%s%s", expected[i].text, expected[i].class, stack);
+		expect_sample(&p, 3 + i, strbuf_str(&text));
+	}
+	assert_int_equal(p.samples.items[3].stack, p.samples.items[5].stack);
+	assert_string_equal(str(&p, profile_get_event(&p, 0)->name), "cpu");
+	profile_release(&p);
+}
+
+/* The JDK can record both; an allocation is not counted twice. */
+static void samples_of_allocations_and_tlabs(void **state)
+{
+	struct chunk chunk;
+	struct profile p;
+
+	(void)state;
+	make_chunk(&chunk, NULL);
+	PUT_EVENT(&chunk, NEW_TLAB, START_TICKS + 1, 2, 2, 3, 24, 1000);
+	PUT_EVENT(&chunk, ALLOCATION, START_TICKS + 2, 2, 77, 2, 123456);
+	PUT_EVENT(&chunk, OUTSIDE_TLAB, START_TICKS + 3, 2, 2, 1, 5000);
+	PUT_EVENT(&chunk, LIVE, START_TICKS + 4, 2, 77, 2, 9, START_TICKS);
+	read_made(&chunk, &p);
+	assert_int_equal(p.samples.len, 3 + 2);
+	expect_sample(&p, 3,
+		      "1795000000002000000 123456 1 3 objects 1 age 0 (alloc bytes 0)" GC
+		      "<|java.lang.Thread||0|0|-1|9|->");
+	expect_sample(&p, 4,
+		      "1795000000004000000 9 1 3 objects 1 age 0 (live bytes 0)" GC
+		      "<|java.lang.Thread||0|0|-1|9|->");
+	profile_release(&p);
+}
+
 static void expect_refused(const struct chunk *chunk, size_t len, int code, const char *text)
 {
 	struct profile p;
@@ -462,6 +575,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_frames_and_times),
+		cmocka_unit_test(allocations),
+		cmocka_unit_test(samples_of_allocations_and_tlabs),
 		cmocka_unit_test(the_process),
 		cmocka_unit_test(frames_of_a_native_profiler),
 		cmocka_unit_test(headers),

@@ -29,6 +29,7 @@ struct writer {
 	struct strbuf body;    /* of the sample being written */
 	struct strbuf label;   /* scratch */
 	uint32_t *value_index; /* by event: index of its first value, PROFILE_NONE: not shown */
+	bool *has_objects;     /* by event: its first value is objects, and not samples */
 	VEC(uint64_t) values;  /* of one sample; two per shown event */
 	struct slice *stacks;  /* by stack id, in location_ids */
 	VEC(uint64_t) location_ids;
@@ -135,7 +136,7 @@ static void write_sample(struct writer *w, const struct profile_sample *s)
 	if (first == PROFILE_NONE || !get_locations(w, s->stack, &stack))
 		return;
 	labels = get_labels(w, s->thread);
-	w->values.items[first] = s->count;
+	w->values.items[first] = w->has_objects[s->event] ? s->objects : s->count;
 	w->values.items[first + 1] = s->weight;
 	strbuf_reset(&w->body);
 	pb_add_packed(&w->body, SAMPLE_LOCATION_ID, w->location_ids.items + stack.at, stack.len);
@@ -179,37 +180,76 @@ static bool *find_shown_events(const struct writer *w)
 	return shown;
 }
 
-/* Every shown event has two values; the second event's samples are called after it. */
-static void write_event_types(struct writer *w, uint32_t event)
+/* The names that Go's heap profiles have given to objects and bytes; pprof's readers know them. */
+static const struct heap_types {
+	const char *event, *objects, *space;
+} heap_types[] = {
+	{ "alloc", "alloc_objects", "alloc_space" },
+	{ "live", "inuse_objects", "inuse_space" },
+};
+
+static const struct heap_types *find_heap_types(const char *event)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(heap_types); i++)
+		if (!strcmp(heap_types[i].event, event))
+			return &heap_types[i];
+	return NULL;
+}
+
+/* Every shown event has two values; PLAIN: its samples are called so, and not after the event. */
+static void write_event_types(struct writer *w, uint32_t event, bool plain)
 {
 	const struct profile_event *e = profile_get_event(w->p, event);
 	const char *name = profile_get_string(w->p, e->name);
 	const char *unit = profile_get_string(w->p, e->unit);
-	_cleanup_strbuf_ struct strbuf samples = STRBUF_INIT;
+	const struct heap_types *heap = find_heap_types(name);
+	const char *value = heap ? heap->space : name;
+	_cleanup_strbuf_ struct strbuf count = STRBUF_INIT;
 
-	if (w->values.len)
-		strbuf_addf(&samples, "%s_", name);
-	strbuf_addstr(&samples, "samples");
-	write_value_type(w, PROFILE_SAMPLE_TYPE, strbuf_str(&samples), "count");
-	write_value_type(w, PROFILE_SAMPLE_TYPE, name, unit);
+	if (heap)
+		strbuf_addstr(&count, heap->objects);
+	else
+		strbuf_addf(&count, "%s%ssamples", plain ? "" : name, plain ? "" : "_");
+	write_value_type(w, PROFILE_SAMPLE_TYPE, strbuf_str(&count), "count");
+	write_value_type(w, PROFILE_SAMPLE_TYPE, value, unit);
 	if (!w->values.len) {
-		write_value_type(w, PROFILE_PERIOD_TYPE, name, unit);
+		write_value_type(w, PROFILE_PERIOD_TYPE, value, unit);
 		pb_add_u64(&w->out, PROFILE_PERIOD, e->period);
-		pb_add_u64(&w->out, PROFILE_DEFAULT_SAMPLE_TYPE, pprof_string(&w->tables, name));
+		pb_add_u64(&w->out, PROFILE_DEFAULT_SAMPLE_TYPE, pprof_string(&w->tables, value));
 	}
+	w->has_objects[event] = heap;
 	w->value_index[event] = (uint32_t)w->values.len;
 	vec_push(&w->values, 0);
 	vec_push(&w->values, 0);
 }
 
+/* The event whose samples are just "samples": CPU time, else the first that has no objects. */
+static uint32_t find_plain_event(const struct writer *w, const bool *shown)
+{
+	uint32_t first = PROFILE_NONE;
+
+	for (uint32_t event = 0; event < intern_len(&w->p->events); event++) {
+		const char *name = profile_get_string(w->p, profile_get_event(w->p, event)->name);
+
+		if (!shown[event] || find_heap_types(name))
+			continue;
+		if (!strcmp(name, "cpu"))
+			return event;
+		if (first == PROFILE_NONE)
+			first = event;
+	}
+	return first;
+}
+
 static void write_types(struct writer *w)
 {
 	_cleanup_free_ bool *shown = find_shown_events(w);
+	uint32_t plain = find_plain_event(w, shown);
 
 	for (uint32_t event = 0; event < intern_len(&w->p->events); event++) {
 		w->value_index[event] = PROFILE_NONE;
 		if (shown[event])
-			write_event_types(w, event);
+			write_event_types(w, event, event == plain);
 	}
 }
 
@@ -220,6 +260,7 @@ static void writer_init(struct writer *w, const struct profile *p,
 	pprof_tables_init(&w->tables, p, options->annotate);
 	w->tables.names = options->names;
 	w->value_index = xcalloc(intern_len(&p->events) + 1, sizeof(*w->value_index));
+	w->has_objects = xcalloc(intern_len(&p->events) + 1, sizeof(*w->has_objects));
 	w->stacks = xcalloc(intern_len(&p->stacks) + 1, sizeof(*w->stacks));
 	w->threads = xcalloc(intern_len(&p->threads) + 1, sizeof(*w->threads));
 }
@@ -228,6 +269,7 @@ static void writer_release(struct writer *w)
 {
 	free(w->threads);
 	free(w->stacks);
+	free(w->has_objects);
 	free(w->value_index);
 	vec_release(&w->location_ids);
 	vec_release(&w->values);

@@ -66,10 +66,10 @@ void text_put_line(const struct text_page *page, uint32_t indent, const char *s)
 	text_put_row(page, &cells, s);
 }
 
-/* Append VALUE of the shown event: samples, or its unit with --total. */
+/* Append VALUE of the shown event: samples, or its unit. */
 static void format_value(struct strbuf *sb, const struct text_page *page, uint64_t value)
 {
-	if (page->options->total)
+	if (page->in_unit)
 		units_format_value(sb, value, page->unit);
 	else
 		units_format_count(sb, value);

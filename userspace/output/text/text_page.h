@@ -20,6 +20,7 @@ struct text_page {
 	FILE *out;
 	uint32_t event; /* PROFILE_NONE when the profile has none */
 	const char *unit;
+	bool in_unit; /* values are the event's unit, and not samples */
 	uint32_t top; /* rows of a table */
 };
 

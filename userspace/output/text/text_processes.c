@@ -60,7 +60,7 @@ static uint64_t *sum_threads(const struct text_page *page)
 		if (stack.len && !profile_filter_stack(p, &filter, stack).len)
 			continue;
 		sums[MIN(s->thread, intern_len(&p->threads))] +=
-			page->options->total ? s->weight : s->count;
+			page->in_unit ? s->weight : s->count;
 	}
 	return sums;
 }
@@ -168,7 +168,7 @@ void text_put_processes(const struct text_page *page)
 	whole = sort_rows(&rows);
 	if (rows.items.len)
 		fprintf(page->out, "\nProcesses\n%9s %11s %9s %9s  %s\n", "share",
-			page->options->total ? "total" : "samples", "complete", "lost", "process");
+			page->in_unit ? "total" : "samples", "complete", "lost", "process");
 	for (size_t i = 0; i < MIN(rows.items.len, (size_t)page->top); i++)
 		put_process(page, &rows.items.items[i], whole);
 	text_put_more(page, rows.items.len);
@@ -184,7 +184,7 @@ void text_put_threads(const struct text_page *page)
 	whole = sort_rows(&rows);
 	if (rows.items.len)
 		fprintf(page->out, "\nThreads\n%9s %11s  %s\n", "share",
-			page->options->total ? "total" : "samples", "process and thread");
+			page->in_unit ? "total" : "samples", "process and thread");
 	for (size_t i = 0; i < MIN(rows.items.len, (size_t)page->top); i++) {
 		strbuf_reset(&line);
 		text_format_row(&line, page, rows.items.items[i].value, whole);

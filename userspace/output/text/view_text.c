@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/text/view_text.h"
 
+#include <string.h>
+
 #include "base/units.h"
 #include "output/text/text_page.h"
 #include "profile/filter.h"
@@ -11,6 +13,26 @@
 /* With the header, the headings and a last line of the caller 24 lines. */
 #define SUMMARY_PROCESSES 5
 #define SUMMARY_METHODS	  8
+
+/* What the samples of one event are in all. */
+struct sums {
+	uint64_t count, weight, objects;
+};
+
+static struct sums sum_event(const struct profile *p, uint32_t event)
+{
+	struct sums sums = { 0, 0, 0 };
+	const struct profile_sample *s;
+
+	vec_for_each (s, &p->samples) {
+		if (s->event != event)
+			continue;
+		sums.count += s->count;
+		sums.weight += s->weight;
+		sums.objects += s->objects;
+	}
+	return sums;
+}
 
 /* "; also recorded: page-faults (--event)" */
 static void add_other_events(struct strbuf *line, const struct text_page *page)
@@ -30,35 +52,33 @@ static void add_other_events(struct strbuf *line, const struct text_page *page)
 		strbuf_addstr(line, " (--event)");
 }
 
-/* "cpu: 12,345 samples (124 s) in 10 s on build7" */
+/* "cpu: 12,345 samples (124 s) in 10 s on build7", "alloc: 12 samples (4 MB, 77 objects) in …" */
 static void put_samples(const struct text_page *page)
 {
 	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
 	const struct profile *p = page->p;
-	const struct profile_event *e;
-	uint64_t count = 0, weight = 0;
-	const struct profile_sample *s;
+	struct sums sums;
 
 	if (page->event == PROFILE_NONE) {
 		text_put_line(page, 0, "no events");
 		return;
 	}
-	vec_for_each (s, &p->samples) {
-		if (s->event != page->event)
-			continue;
-		count += s->count;
-		weight += s->weight;
+	sums = sum_event(p, page->event);
+	strbuf_addf(&line, "%s: ", profile_get_string(p, profile_get_event(p, page->event)->name));
+	units_format_count(&line, sums.count);
+	strbuf_addstr(&line, sums.count == 1 ? " sample (" : " samples (");
+	units_format_value(&line, sums.weight, page->unit);
+	if (sums.objects) {
+		strbuf_addstr(&line, ", ");
+		units_format_count(&line, sums.objects);
+		strbuf_addstr(&line, sums.objects == 1 ? " object" : " objects");
 	}
-	e = profile_get_event(p, page->event);
-	strbuf_addf(&line, "%s: ", profile_get_string(p, e->name));
-	units_format_count(&line, count);
-	strbuf_addstr(&line, count == 1 ? " sample (" : " samples (");
-	units_format_value(&line, weight, page->unit);
 	strbuf_addstr(&line, ") in ");
 	units_format_duration(&line, p->duration_ns);
 	if (p->host)
 		strbuf_addf(&line, " on %s", profile_get_string(p, p->host));
-	add_other_events(&line, page);
+	if (page->options->event != PROFILE_NONE)
+		add_other_events(&line, page);
 	text_put_line(page, 0, strbuf_str(&line));
 }
 
@@ -81,62 +101,119 @@ static void put_trust(const struct text_page *page)
 	text_put_line(page, 0, strbuf_str(&line));
 }
 
-static void put_header(const struct text_page *page)
-{
-	if (page->options->title)
-		text_put_line(page, 0, page->options->title);
-	put_samples(page);
-	put_trust(page);
-}
-
-/* Build the page's tree; the caller releases it. */
+/* Build the page's tree of EVENT; the caller releases it. */
 static void page_init(struct text_page *page, const struct profile *p,
-		      const struct view_options *options, FILE *out, struct calltree *ret_tree)
+		      const struct view_options *options, uint32_t event, FILE *out,
+		      struct calltree *ret_tree)
 {
 	struct calltree_options tree_options;
 
 	*page = (struct text_page){ .p = p, .options = options, .tree = ret_tree, .out = out };
 	page->top = options->top ? options->top : DEFAULT_TOP;
-	page->event = profile_filter_event(p, options->event);
+	page->event = event;
 	page->unit = "count";
 	if (page->event != PROFILE_NONE)
 		page->unit = profile_get_string(p, profile_get_event(p, page->event)->unit);
+	/* How many samples bytes were taken by says nothing of them. */
+	page->in_unit = options->total || !strcmp(page->unit, "bytes");
 	view_tree_options(options, &tree_options);
+	tree_options.event = event;
+	tree_options.count = !page->in_unit;
 	tree_options.by_process = true;
 	tree_options.plain = true;
 	calltree_build(p, &tree_options, ret_tree);
 }
 
-int view_text_write(const struct profile *p, const struct view_options *options, FILE *out,
-		    struct err *err)
+static void put_title(const struct view_options *options, FILE *out)
+{
+	const struct text_page page = { .out = out };
+
+	if (options->title)
+		text_put_line(&page, 0, options->title);
+}
+
+static void put_section(const struct profile *p, const struct view_options *options, uint32_t event,
+			FILE *out)
 {
 	struct calltree tree;
 	struct text_page page;
 
-	(void)err;
-	page_init(&page, p, options, out, &tree);
-	put_header(&page);
+	page_init(&page, p, options, event, out, &tree);
+	put_samples(&page);
+	put_trust(&page);
 	text_put_methods(&page);
 	text_put_processes(&page);
 	text_put_stacks(&page);
 	text_put_threads(&page);
-	text_put_quality(&page);
 	calltree_release(&tree);
+}
+
+/* Whether EVENT is shown beside FIRST, when none was chosen. */
+static bool is_another(const struct profile *p, const struct view_options *options, uint32_t first,
+		       uint32_t event)
+{
+	return options->event == PROFILE_NONE && event != first && sum_event(p, event).count;
+}
+
+static void put_quality(const struct profile *p, const struct view_options *options, FILE *out)
+{
+	struct text_page page = { .p = p, .options = options, .out = out };
+
+	page.top = options->top ? options->top : DEFAULT_TOP;
+	text_put_quality(&page);
+}
+
+int view_text_write(const struct profile *p, const struct view_options *options, FILE *out,
+		    struct err *err)
+{
+	uint32_t first = profile_filter_event(p, options->event);
+
+	(void)err;
+	put_title(options, out);
+	put_section(p, options, first, out);
+	for (uint32_t event = 0; event < intern_len(&p->events); event++) {
+		if (!is_another(p, options, first, event))
+			continue;
+		fputc('\n', out);
+		put_section(p, options, event, out);
+	}
+	put_quality(p, options, out);
 	return 0;
+}
+
+/* The other events' sums; returns how many lines these are. */
+static uint32_t put_other_sums(const struct text_page *shown)
+{
+	const struct profile *p = shown->p;
+	struct text_page page = *shown;
+	uint32_t lines = 0;
+
+	for (page.event = 0; page.event < intern_len(&p->events); page.event++) {
+		if (!is_another(p, page.options, shown->event, page.event))
+			continue;
+		page.unit = profile_get_string(p, profile_get_event(p, page.event)->unit);
+		put_samples(&page);
+		lines++;
+	}
+	return lines;
 }
 
 int view_text_write_summary(const struct profile *p, const struct view_options *options, FILE *out,
 			    struct err *err)
 {
+	uint32_t others;
 	struct calltree tree;
 	struct text_page page;
 
 	(void)err;
-	page_init(&page, p, options, out, &tree);
-	put_header(&page);
+	page_init(&page, p, options, profile_filter_event(p, options->event), out, &tree);
+	put_title(options, out);
+	put_samples(&page);
+	others = put_other_sums(&page);
+	put_trust(&page);
 	page.top = SUMMARY_PROCESSES;
 	text_put_processes(&page);
-	page.top = SUMMARY_METHODS;
+	page.top = SUMMARY_METHODS - MIN(others, SUMMARY_METHODS / 2);
 	text_put_methods(&page);
 	calltree_release(&tree);
 	return 0;

@@ -80,9 +80,10 @@ def a_session_from_start_to_stop(version):
     time.sleep(2)
     expect_match(r"^\[hot-worker tid=\d+\];java/lang/Thread\.run;", asprof("dump", "-o", "collapsed", jvm.pid).out)
     text = asprof("stop", "-o", "traces=1,flat=3", jvm.pid).out
-    expect_match(r"^--- Execution profile ---\nTotal samples       : [1-9]\d*\n\n--- \d+ ns \(\d+\.\d\d%\), \d+ samples?\n"
-                 r"  \[ 0\] ", text)
-    expect_match(r"^ +ns  percent  samples  top\n  -{10}  -{7}  -{7}  ---\n +\d+ +\d+\.\d\d% +\d+  Profiled\$Hot\.", text)
+    expect_match(r"^--- Execution profile ---\nTotal samples       : [1-9]\d*\n\n"
+                 r"--- \d+ ns \(\d+\.\d\d%\), \d+ samples?\n  \[ 0\] ", text)
+    expect_match(r"^ +ns  percent  samples  top\n  -{10}  -{7}  -{7}  ---\n"
+                 r" +\d+ +\d+\.\d\d% +\d+  Profiled\$Hot\.", text)
     expect_equal(len(re.findall(r"^--- \d+ ns ", text, re.MULTILINE)), 1, "traces")
     expect_equal(len(text.partition("  ---\n")[2].splitlines()), 3, "rows of flat")
     expect_equal(recorders_of(jvm.pid), [], "after stop")
@@ -165,16 +166,76 @@ def refusals():
 
 
 @test
-def allocation_evidence():
-    """As a heap-evidence script asks: -e alloc -d 5 -f out.html PID, and reads the file."""
+def every_option_of_a_view():
+    """-l, -a, --dot, --reverse, --minwidth, --title, tree, --all-user and --all-kernel, of one session."""
+    need_root()
+    jvm, place = workload(17), temp_dir()
+    asprof("-d", 2, "-i", "1ms", "--cstack", "vmx", "-o", "summary", jvm.pid)
+    mixed = ("dump", "--cstack", "vmx", "-o", "collapsed")
+    expect_match(r"^libc\.so\.6`clone3?;.*libjvm\.so`", asprof(*mixed, "--lib", jvm.pid).out)
+    expect_in(";java.lang.Thread.run;", asprof(*mixed, "--dot", jvm.pid).out)
+    counts, times = (stacks(asprof("dump", "-o", "collapsed", *more, jvm.pid).out) for more in ((), ("--total",)))
+    expect_equal(sorted(frames for frames, _ in counts), sorted(frames for frames, _ in times), "stacks")
+    expect(sum(n for _, n in times) > 100_000 * sum(n for _, n in counts), "--total counts nanoseconds")
+    sizes = []
+    for args in ((), ("--minwidth", "20"), ("--reverse",), ("-o", "tree")):
+        page = os.path.join(place, f"{len(sizes)}.html")
+        asprof("dump", "-f", page, *args, jvm.pid)
+        sizes.append(os.path.getsize(page))
+    expect(sizes[1] < sizes[0] and min(sizes) > 10000, f"pages: {sizes}")
+    user = asprof("-d", 1, "--all-user", "--threads", "-a", "-o", "collapsed", jvm.pid).out
+    expect_match(r"^\[hot-worker tid=\d+\];java/lang/Thread\.run_\[[01ji]\];", user)
+    expect_not_in("_[k]", user, "--all-user")
+    expect_in("Profiled$Hot.heavy", user)
+    expect_not_in("Profiled", asprof("-d", 1, "--all-kernel", "-o", "collapsed", jvm.pid).out, "--all-kernel")
+    expect_match(r"Recorder, outside the JVM: +\d+ KB", asprof("meminfo", jvm.pid).out)
+
+
+def need_alloc():
     need_root()
     if "alloc" not in hostprof("help", "events").out:
         skip("this hostprof has no event alloc")
+
+
+# Of each round of Profiled.fill, as objects lie in the heap (16 bytes before an array's first element):
+# byte[1000], char[2], one or two byte[] of a String, and perhaps the String.
+FILLED, FILLED_ROUND = 1016, 1016 + 24 + 2 * 24 + 24
+
+
+@test
+def allocation_evidence():
+    """As a heap-evidence script asks: -e alloc -d 5 -f out.html PID, and reads the file."""
+    need_alloc()
     jvm, out = workload(17), temp_path("out.html")
     asprof("-e", "alloc", "-d", 5, "-f", out, jvm.pid)
     expect(os.path.getsize(out) > 10000, "the page is empty")
-    rows = stacks(asprof("dump", "-o", "collapsed", "--total", jvm.pid).out)
-    expect(part_of(rows, "byte[]_[i]", "Profiled.fill")[0] > 0.8, "byte[] is most of what fill allocates")
+    rows = [row for row in stacks(asprof("dump", "-o", "collapsed", jvm.pid).out) if "Profiled.fill" in row[0]]
+    samples = sum(count for _, count in rows)
+    expect(samples > 100, f"{samples} samples")
+    arrays = sum(count for frames, count in rows if frames == ["Profiled.main", "Profiled.fill", "byte[]_[i]"])
+    expect(arrays / samples > within(FILLED / FILLED_ROUND, samples)[0], f"byte[] of fill: {arrays} of {samples}")
+    bytes_of = dict((";".join(frames), size) for frames, size in
+                    stacks(asprof("dump", "-o", "collapsed", "--total", jvm.pid).out))
+    # A sample stands for the interval and half of its object.
+    expect_between(bytes_of["Profiled.main;Profiled.fill;byte[]_[i]"] / arrays, 512 * 1024, 512 * 1024 + FILLED)
+    expect_match(r"^ +bytes  percent  samples  top\n.*\n +\d+ +\d+\.\d\d% +\d+  byte\[\]$",
+                 asprof("dump", "-o", "flat=1", jvm.pid).out)
+
+
+@test
+def allocations_beside_time():
+    need_alloc()
+    jvm, place = workload(17), temp_dir()
+    for form in ("jfr", "html"):
+        path = os.path.join(place, "both." + form)
+        asprof("start", "-e", "cpu,alloc", "--alloc", "64k", "-f", path, jvm.pid)
+        time.sleep(2)
+        asprof("stop", jvm.pid)
+        expect(os.path.getsize(path) > 10000, form)
+    both = os.path.join(place, "both.jfr")
+    expect(any("Profiled$Hot.heavy" in line.frames for line in collapsed(both, "--event", "cpu")), "cpu")
+    expect(any("byte[]" in line.frames for line in collapsed(both, "--event", "alloc")), "alloc")
+    expect_in("multiple events", asprof("start", "-e", "cpu,alloc", "-f", "x.txt", jvm.pid, code=200).err)
 
 
 main()

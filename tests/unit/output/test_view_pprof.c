@@ -146,8 +146,9 @@ static void test_all_events(void **state)
 	(void)state;
 	view_fixture_init(&p);
 	decode_view(&p, &options, &d);
-	expect_types(&d, 1, "samples/count cpu/nanoseconds alloc_objects/count alloc_space/bytes "
-			   "inuse_objects/count inuse_space/bytes ");
+	expect_types(&d, 1,
+		     "samples/count cpu/nanoseconds alloc_objects/count alloc_space/bytes "
+		     "inuse_objects/count inuse_space/bytes ");
 	assert_int_equal(d.len[2], 5);
 	decode_sample(&sb, &d, 3);
 	assert_string_equal(strbuf_str(&sb), "sample 0 0 12 4096 0 0\n"

@@ -23,7 +23,12 @@ expand() {
 		print out rest }'
 }
 
-report() { eval "\"\$hostprof\" report \"\$recording\" ${event:+--event \"\$event\"} $*"; }
+# What fails is remembered: it may be one of a pipe. A recording that still grows has no end.
+report() {
+	eval "\"\$hostprof\" report \"\$recording\" ${event:+--event \"\$event\"} $*" 2>"$session/said" ||
+		: >"$session/failed"
+	if is_running; then sed '/ends in the middle/d' "$session/said"; else cat "$session/said"; fi >&2
+}
 
 # Sum of the event's samples, or with --total of its unit, whatever is filtered.
 sum() { report -f collapsed "$@" | awk '{ n += $NF } END { printf "%.0f\n", n }'; }
@@ -125,6 +130,7 @@ render() {
 	if [ -n "$several" ] && [ "$format" != jfr ] && [ "$format" != flamegraph ] && [ "$format" != tree ]; then
 		fail 200 "[ERROR] Only JFR output supports multiple events"
 	fi
+	rm -f "$session/failed"
 	name=$(expand)
 	if [ -n "$name" ]; then
 		(umask "$user_umask" && : >"$name") 2>/dev/null || fail 200 "[ERROR] Could not open output file"
@@ -132,6 +138,7 @@ render() {
 	else
 		write
 	fi
+	[ ! -e "$session/failed" ] || fail 200 "[ERROR] The recording could not be shown"
 	[ "$format" = jfr ] || [ "$(sum "$report_args")" != 0 ] || tell_empty
 }
 

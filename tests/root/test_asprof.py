@@ -78,7 +78,9 @@ def a_session_from_start_to_stop(version):
     expect_in("[ERROR] Profiler already started", asprof("start", jvm.pid, code=200).err)
     expect_match(r"^Profiling is running for \d+ seconds$", asprof("status", jvm.pid).out)
     time.sleep(2)
-    expect_match(r"^\[hot-worker tid=\d+\];java/lang/Thread\.run;", asprof("dump", "-o", "collapsed", jvm.pid).out)
+    dumped = asprof("dump", "-o", "collapsed", jvm.pid)
+    expect_match(r"^\[hot-worker tid=\d+\];java/lang/Thread\.run;", dumped.out)
+    expect_equal(dumped.err, "", "dump says")
     text = asprof("stop", "-o", "traces=1,flat=3", jvm.pid).out
     expect_match(r"^--- Execution profile ---\nTotal samples       : [1-9]\d*\n\n"
                  r"--- \d+ ns \(\d+\.\d\d%\), \d+ samples?\n  \[ 0\] ", text)
@@ -156,6 +158,8 @@ def refusals():
                               (("-e", "lock", jvm.pid), 100, "lock"), (("--wall", "1ms", jvm.pid), 100, "--wall"),
                               (("-g", jvm.pid), 100, "signatures"), (("-f", "x.svg", jvm.pid), 100, "SVG"),
                               (("-i", "0", jvm.pid), 100, "Invalid interval"),
+                              (("--minwidth", "101", jvm.pid), 100, "--minwidth 101"),
+                              (("--begin", "f", jvm.pid), 100, "--begin"), (("-F", "stats", jvm.pid), 100, "-F"),
                               (("-e", "cpu", "-e", "itimer", jvm.pid), 100, "Duplicate event"),
                               (("4194303",), 1, "Process 4194303 not found"), (("NoSuchApp",), 1, "No Java process"),
                               (("-e", "cpu,alloc", "-o", "flat", jvm.pid), 200, "multiple events")):

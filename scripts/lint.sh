@@ -72,7 +72,7 @@ step tools check_tools
 step format check_format
 step layers scripts/check-layers.py
 step sizes scripts/check-size.py --stats
-step shellcheck shellcheck scripts/*.sh .ci/run
+step shellcheck shellcheck scripts/asprof scripts/*.sh .ci/run
 step licences check_licence_lines
 step reasons check_reasons
 step docs scripts/check-docs.py

@@ -5,6 +5,7 @@ from .mutant import Mutant
 PROFILE = "userspace/profile/profile.c"
 INDEX = "userspace/profile/sample_index.c"
 FILTER = "userspace/profile/filter.c"
+MATCH = "userspace/profile/match.c"
 QUALITY = "userspace/profile/quality.c"
 KIND = "userspace/profile/frame_kind.c"
 TITLE = "userspace/profile/title.c"
@@ -14,12 +15,15 @@ WORKER = "userspace/base/worker.c"
 ARGS = "userspace/cmd/record_args.c"
 
 SAMPLES = ["test_sample_index", "test_profile"]
+MATCHES = ["test_match", "test_cmd_report"]
 SUMS = ["test_quality", "test_profile", "test_pipeline_losses", "test_pipeline_chunks"]
 ASKED = ["test_record_args"]
 
 MODEL = [
     Mutant("samples of other events are added up", INDEX, "a->event == b->event", "1", SAMPLES),
     Mutant("samples of other threads are added up", INDEX, "a->thread == b->thread", "1", SAMPLES),
+    Mutant("a pattern is a beginning", MATCH, "!open_begin && !open_end && name_len > len", "0", MATCHES),
+    Mutant("what is excluded is shown", MATCH, "&& !(known & KNOWN_EXCLUDED)", "", MATCHES),
     Mutant("added up by number, not by weight", INDEX, "have->weight += s->weight;", "have->weight++;", SAMPLES),
     Mutant("added up samples count once", INDEX, "have->count += s->count;", "", SAMPLES),
     Mutant("objects of added up samples are lost", INDEX, "have->objects += s->objects;", "", SAMPLES),

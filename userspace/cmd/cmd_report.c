@@ -7,16 +7,39 @@
 #include "base/strbuf.h"
 #include "cmd/cmd.h"
 #include "cmd/view_flags.h"
+#include "profile/match.h"
 #include "recording/recording.h"
 
 static struct view_flags view;
 static const char *event_name;
+static struct profile_match match;
+
+static int parse_include(const char *arg, void *value, struct err *err)
+{
+	(void)value;
+	(void)err;
+	vec_push(&match.include, arg);
+	return 0;
+}
+
+static int parse_exclude(const char *arg, void *value, struct err *err)
+{
+	(void)value;
+	(void)err;
+	vec_push(&match.exclude, arg);
+	return 0;
+}
 
 static const struct option_row rows[] = {
 	{ OPTION_TYPE_STRING, 0, "event", "NAME", "the event to show (default: the first one)",
 	  &event_name, NULL },
 	{ OPTION_TYPE_FLAG, 0, "all-user", NULL, "only user frames", &view.all_user, NULL },
 	{ OPTION_TYPE_FLAG, 0, "all-kernel", NULL, "only kernel frames", &view.all_kernel, NULL },
+	{ OPTION_TYPE_CALLBACK, 0, "include", "PATTERN",
+	  "only stacks with a frame of this name; * at its ends is anything; again for more", NULL,
+	  parse_include },
+	{ OPTION_TYPE_CALLBACK, 0, "exclude", "PATTERN", "only stacks without such a frame", NULL,
+	  parse_exclude },
 	VIEW_FLAGS_ROWS(view),
 	OPTION_END,
 };
@@ -109,6 +132,8 @@ int cmd_report(int argc, char **argv)
 	rc = read_profile(argv[rest], &profile, &err);
 	if (!rc && event_name)
 		rc = find_event(&profile, event_name, &options.event, &err);
+	if (!rc)
+		profile_match_apply(&profile, &match);
 	if (!rc)
 		rc = view_flags_write(&profile, format, &options, view.output ? view.output : "-",
 				      &err);

@@ -3,9 +3,42 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
+#include "profile/frame_kind.h"
+
+int view_flags_parse_names(const char *arg, void *value, struct err *err)
+{
+	static const char *const how[] = { "simple", "normal", "file" }; /* enum frame_names */
+	_cleanup_free_ char *text = xstrdup(arg);
+	uint32_t *names = value;
+	char *save = NULL;
+
+	for (char *one = strtok_r(text, ",", &save); one; one = strtok_r(NULL, ",", &save)) {
+		size_t i = 0;
+
+		while (i < ARRAY_SIZE(how) && strcmp(one, how[i]) != 0)
+			i++;
+		if (i == ARRAY_SIZE(how))
+			return err_set(err, -EINVAL,
+				       "--names: '%s' is none of simple, normal, file", one);
+		*names |= 1U << i;
+	}
+	return 0;
+}
+
+int view_flags_parse_percent(const char *arg, void *value, struct err *err)
+{
+	char *end;
+	double percent = strtod(arg, &end);
+
+	if (end == arg || *end || !(percent >= 0 && percent <= 100))
+		return err_set(err, -EINVAL, "--min-width: '%s' is not within 0 to 100", arg);
+	*(double *)value = percent;
+	return 0;
+}
 
 struct view_options view_flags_options(const struct view_flags *flags)
 {
@@ -16,6 +49,9 @@ struct view_options view_flags_options(const struct view_flags *flags)
 		.annotate = flags->annotate,
 		.total = flags->total,
 		.lines = flags->lines,
+		.reverse = flags->reverse,
+		.names = flags->names,
+		.min_percent = flags->min_percent,
 		.all_kernel = flags->all_kernel,
 		.all_user = flags->all_user,
 		.top = (uint32_t)MIN(flags->top, (uint64_t)UINT32_MAX),

@@ -10,7 +10,9 @@
 struct view_flags {
 	const char *output, *format, *title;
 	uint64_t top;
-	bool threads, annotate, total, lines, all_user, all_kernel;
+	uint32_t names; /* enum frame_names */
+	double min_percent;
+	bool threads, annotate, total, lines, all_user, all_kernel, reverse;
 };
 
 /* Rows of an option table; FLAGS is a `struct view_flags` of static storage. */
@@ -30,8 +32,21 @@ struct view_flags {
 	  "count the event's unit (nanoseconds, bytes) and not samples", &(flags).total, NULL }, \
 	{ OPTION_TYPE_FLAG, 0, "lines", NULL, "Java frames with line numbers", &(flags).lines, NULL }, \
 	{ OPTION_TYPE_STRING, 0, "title", "TEXT", "title of the page", &(flags).title, NULL }, \
-	{ OPTION_TYPE_U64, 0, "top", "N", "rows of each text table (default 20)", &(flags).top, NULL }
+	{ OPTION_TYPE_U64, 0, "top", "N", "rows of each text table (default 20)", &(flags).top, NULL }, \
+	{ OPTION_TYPE_CALLBACK, 0, "names", "HOW,…", \
+	  "simple: classes without packages; normal: hidden classes without numbers; file: native " \
+	  "code with its file", \
+	  &(flags).names, view_flags_parse_names }, \
+	{ OPTION_TYPE_CALLBACK, 0, "min-width", "PERCENT", \
+	  "a page or picture leaves out boxes of less than this part", &(flags).min_percent, \
+	  view_flags_parse_percent }, \
+	{ OPTION_TYPE_FLAG, 0, "reverse", NULL, "a page begins with the leaves and their callers", \
+	  &(flags).reverse, NULL }
 /* clang-format on */
+
+/* Callbacks of these rows; -EINVAL with a sentence. */
+int view_flags_parse_names(const char *arg, void *value, struct err *err);
+int view_flags_parse_percent(const char *arg, void *value, struct err *err);
 
 /* What a view needs to know; event is PROFILE_NONE. */
 struct view_options view_flags_options(const struct view_flags *flags);

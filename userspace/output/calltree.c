@@ -77,6 +77,14 @@ void calltree_build(const struct profile *p, const struct calltree_options *opti
 	calltree_keys_release(&keys);
 }
 
+uint64_t calltree_least(const struct calltree *tree, double percent)
+{
+	double least = (double)tree->nodes.items[0].total * percent / 100;
+	uint64_t whole = (uint64_t)least;
+
+	return (double)whole < least ? whole + 1 : whole;
+}
+
 void calltree_release(struct calltree *tree)
 {
 	vec_release(&tree->nodes);

@@ -41,6 +41,7 @@ struct calltree_options {
 	bool by_process; /* a level "comm-pid" below the root */
 	bool by_thread;	 /* a level "[thread tid=N]" below that */
 	bool lines, annotate;
+	uint32_t names;		   /* enum frame_names */
 	bool count;		   /* samples and not weight */
 	bool all_user, all_kernel; /* only these frames (profile/filter.h) */
 	bool plain; /* for text: equal names are one label whatever their kind (the first one's is
@@ -55,6 +56,9 @@ struct calltree_options {
 void calltree_build(const struct profile *p, const struct calltree_options *options,
 		    struct calltree *ret_tree);
 void calltree_release(struct calltree *tree);
+
+/* The least weight of a node that has PERCENT of the whole; 0 for 0 %. */
+uint64_t calltree_least(const struct calltree *tree, double percent);
 
 /* The display name of a node, borrowed. */
 static inline const char *calltree_name(const struct calltree *tree, uint32_t node)

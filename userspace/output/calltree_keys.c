@@ -118,7 +118,8 @@ static void label_thread(struct label_maker *maker, uint32_t thread)
 static void label_frames(struct label_maker *maker, uint32_t id, const struct profile_stack *stack)
 {
 	struct calltree_keys *keys = maker->keys;
-	struct frame_name_options options = { keys->options->lines, keys->options->annotate };
+	struct frame_name_options options = { keys->options->lines, keys->options->annotate,
+					      keys->options->names };
 
 	if (maker->seen_stacks[id])
 		return;

@@ -8,6 +8,7 @@ void view_tree_options(const struct view_options *options, struct calltree_optio
 		.event = options->event,
 		.lines = options->lines,
 		.annotate = options->annotate,
+		.names = options->names,
 		.count = !options->total,
 		.all_user = options->all_user,
 		.all_kernel = options->all_kernel,

@@ -15,6 +15,9 @@ struct view_options {
 	bool total;		   /* the event's unit and not samples */
 	bool lines;		   /* Java line numbers in names */
 	bool all_kernel, all_user; /* show only these frames */
+	bool reverse;		   /* a page begins with the leaves */
+	uint32_t names;		   /* enum frame_names (profile/frame_kind.h) */
+	double min_percent;	   /* boxes of a smaller part of the whole are left out */
 	uint32_t top;		   /* rows of text tables; 0: 20 */
 };
 

@@ -71,13 +71,42 @@ static void add_address(struct strbuf *sb, const struct profile *p, const struct
 	strbuf_addch(sb, ']');
 }
 
+/*
+ * A hidden class has its number, or its address, behind a '/' or '+' that no other name has
+ * (JDK's classFileParser.cpp, mangle_hidden_class_name()); a package ends with a dot.
+ */
+static void add_class(struct strbuf *sb, const char *name, uint32_t names)
+{
+	size_t len = strlen(name), number = strcspn(name, "/+"), begin = 0;
+
+	if (names & FRAME_NAMES_NORMAL && number < len && name[number + 1] >= '0' &&
+	    name[number + 1] <= '9')
+		len = number;
+	if (names & FRAME_NAMES_SIMPLE)
+		for (size_t i = 0; i < MIN(len, number); i++)
+			if (name[i] == '.')
+				begin = i + 1;
+	strbuf_add(sb, name + begin, len - begin);
+}
+
+static void add_file(struct strbuf *sb, const struct profile *p, const struct profile_frame *f)
+{
+	size_t len;
+	const char *file = profile_mapping_name(p, f->mapping, &len);
+
+	if (len && (f->kind == FRAME_NATIVE || f->kind == FRAME_CPP))
+		strbuf_addf(sb, "%.*s`", (int)len, file);
+}
+
 void frame_format_name(struct strbuf *sb, const struct profile *p, const struct profile_frame *f,
 		       const struct frame_name_options *options)
 {
 	const char *class_name = profile_get_string(p, f->class_name);
 	const char *name = profile_get_string(p, f->name);
 
-	strbuf_addstr(sb, class_name);
+	if (options->names & FRAME_NAMES_FILE && *name)
+		add_file(sb, p, f);
+	add_class(sb, class_name, options->names);
 	if (*class_name && *name)
 		strbuf_addch(sb, '.');
 	strbuf_addstr(sb, name);

@@ -29,9 +29,18 @@ int frame_kind_from_jfr(const char *jfr_type, enum frame_kind *ret_kind);
 
 struct strbuf;
 
+/* How names are shortened or lengthened; bits. */
+enum frame_names {
+	FRAME_NAMES_SIMPLE = 1, /* classes without their package */
+	FRAME_NAMES_NORMAL =
+		2, /* hidden classes without their number: "A$$Lambda/0x12" is "A$$Lambda" */
+	FRAME_NAMES_FILE = 4, /* native code with its file: "libc.so.6`read" */
+};
+
 struct frame_name_options {
-	bool lines;    /* Java "pkg.Class.method:LINE" */
-	bool annotate; /* append the suffix */
+	bool lines;	/* Java "pkg.Class.method:LINE" */
+	bool annotate;	/* append the suffix */
+	uint32_t names; /* enum frame_names */
 };
 
 /*

@@ -89,6 +89,33 @@ static void each_option(void **state)
 		strstr(report("-f txt --top 1"), "HashMap.get\n                       (7 more)\n"));
 }
 
+static void chosen_stacks_and_names(void **state)
+{
+	(void)state;
+	assert_string_equal(
+		report("-f collapsed --include com.acme.Item.* --include *nothing"),
+		"java-4242;clone3;java.lang.Thread.run;com.acme.Order.place;com.acme.Item.price;java.util.HashMap.get 7\n"
+		"exit 0\n");
+	assert_string_equal(report("-f collapsed --exclude clone3"),
+			    "sh-99;[unwind: bad-frame-pointer];[libc.so.6+0x31234];vfs_read 2\n"
+			    "exit 0\n");
+	assert_string_equal(report("-f collapsed --include Order.place"), "exit 0\n");
+	assert_string_equal(report("-f collapsed --names simple --include *HashMap.get"),
+			    "java-4242;clone3;Thread.run;Order.place;Item.price;HashMap.get 7\n"
+			    "exit 0\n");
+	assert_non_null(strstr(report("-f svg"), "vfs_read"));
+	assert_null(strstr(report("-f svg --min-width 60"), "vfs_read"));
+	assert_string_equal(report("--names short"),
+			    "hostprof: --names: 'short' is none of simple, normal, file\n"
+			    "exit 2\n");
+	assert_string_equal(report("--min-width 101"),
+			    "hostprof: --min-width: '101' is not within 0 to 100\n"
+			    "exit 2\n");
+	assert_string_equal(report("--min-width 1x"),
+			    "hostprof: --min-width: '1x' is not within 0 to 100\n"
+			    "exit 2\n");
+}
+
 static void events(void **state)
 {
 	(void)state;
@@ -256,6 +283,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(views),
 		cmocka_unit_test(each_option),
+		cmocka_unit_test(chosen_stacks_and_names),
 		cmocka_unit_test(events),
 		cmocka_unit_test(into_a_file),
 		cmocka_unit_test(mistakes),

@@ -31,15 +31,22 @@ static void make_profile(struct profile *p, uint64_t period)
 	fixture_sample(p, event, b, 5, 50, FIXTURE_FRAMES(main_fn));
 }
 
-static void make_columns(const struct profile *p, size_t max_nodes, struct html_columns *columns)
+static void make_wide_columns(const struct profile *p, size_t max_nodes, double min_percent,
+			      struct html_columns *columns)
 {
 	struct calltree_options options = { .by_process = true };
 	struct calltree tree;
 
 	html_columns_init(columns, max_nodes);
+	columns->min_percent = min_percent;
 	calltree_build(p, &options, &tree);
 	html_columns_add(columns, p, &tree, 0);
 	calltree_release(&tree);
+}
+
+static void make_columns(const struct profile *p, size_t max_nodes, struct html_columns *columns)
+{
+	make_wide_columns(p, max_nodes, 0, columns);
 }
 
 static uint64_t next_number(struct reader *r)
@@ -168,6 +175,27 @@ static void test_light_nodes_are_pruned_and_stated(void **state)
 	profile_release(&p);
 }
 
+/* "light" has 10 of 3080, 0.325 %; process b, and main there, have 50, 1.62 %. */
+static void test_narrow_nodes_are_pruned(void **state)
+{
+	static const struct {
+		double percent;
+		uint32_t pruned;
+	} rows[] = { { 0.32, 0 }, { 0.33, 1 }, { 1.6, 1 }, { 1.7, 3 } };
+	struct profile p;
+
+	(void)state;
+	make_profile(&p, 10);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct html_columns columns;
+
+		make_wide_columns(&p, 100, rows[i].percent, &columns);
+		assert_int_equal(columns.trees.items[0].pruned_nodes, rows[i].pruned);
+		html_columns_release(&columns);
+	}
+	profile_release(&p);
+}
+
 /* However little is kept: the page's weights and samples are those of the profile. */
 static void test_pruning_loses_no_weight(void **state)
 {
@@ -238,6 +266,7 @@ int main(void)
 		cmocka_unit_test(test_processes_of_the_first_level),
 		cmocka_unit_test(test_samples_are_a_column_when_weights_differ),
 		cmocka_unit_test(test_light_nodes_are_pruned_and_stated),
+		cmocka_unit_test(test_narrow_nodes_are_pruned),
 		cmocka_unit_test(test_pruning_loses_no_weight),
 		cmocka_unit_test(test_a_name_in_two_modules),
 	};

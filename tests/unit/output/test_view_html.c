@@ -112,6 +112,28 @@ static void test_data_holds_the_profile(void **state)
 	profile_release(&p);
 }
 
+/* What the page shows first is said in its data; its smallest width holds there. */
+static void test_what_is_asked_for_is_in_the_data(void **state)
+{
+	struct view_options options = { .event = PROFILE_NONE };
+	struct profile p;
+	size_t len;
+
+	(void)state;
+	view_fixture_init(&p);
+	for (int asked = 0; asked < 2; asked++) {
+		options.reverse = asked;
+		options.min_percent = asked ? 60 : 0;
+		_cleanup_free_ char *page =
+			view_fixture_render(&p, &options, view_html_write, &len);
+		_cleanup_free_ char *json = page_json(page);
+
+		assert_non_null(strstr(json, asked ? "\"reverse\":true" : "\"reverse\":false"));
+		assert_int_equal(count(json, "\"[smaller frames]\"") > 0, asked);
+	}
+	profile_release(&p);
+}
+
 static void test_hostile_names_stay_in_the_data(void **state)
 {
 	static const char evil[] = "</script><script>evil()</script>";
@@ -178,6 +200,7 @@ int main(void)
 		cmocka_unit_test(test_page_stands_alone),
 		cmocka_unit_test(test_much_data),
 		cmocka_unit_test(test_data_holds_the_profile),
+		cmocka_unit_test(test_what_is_asked_for_is_in_the_data),
 		cmocka_unit_test(test_hostile_names_stay_in_the_data),
 		cmocka_unit_test(test_equal_profiles_give_equal_pages),
 		cmocka_unit_test(test_empty_profile_is_a_page),

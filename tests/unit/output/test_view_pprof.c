@@ -3,6 +3,7 @@
 
 #include "output/pprof/view_pprof.h"
 #include "pprof_decode.h"
+#include "profile/frame_kind.h"
 #include "view_fixture.h"
 
 static void decode_view(const struct profile *p, const struct view_options *options,
@@ -182,6 +183,26 @@ static void test_filters(void **state)
 	profile_release(&p);
 }
 
+static void test_short_names(void **state)
+{
+	struct view_options options = { .event = FIXTURE_CPU,
+					.all_user = true,
+					.names = FRAME_NAMES_SIMPLE };
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+	struct decoded d;
+	struct profile p;
+
+	(void)state;
+	view_fixture_init(&p);
+	decode_view(&p, &options, &d);
+	decode_sample(&sb, &d, 0);
+	assert_non_null(strstr(strbuf_str(&sb), "(HashMap.get Source.java:30 < Item.price "
+						"Source.java:20 < Order.place Source.java:10)"));
+	assert_non_null(strstr(strbuf_str(&sb), "(Thread.run Source.java:833)"));
+	decode_release(&d);
+	profile_release(&p);
+}
+
 /* Damaged input: an inlined method without its host, a sample without a thread or a stack. */
 static void test_odd_stacks(void **state)
 {
@@ -223,7 +244,7 @@ int main(void)
 		cmocka_unit_test(test_samples),	 cmocka_unit_test(test_head),
 		cmocka_unit_test(test_mappings), cmocka_unit_test(test_all_events),
 		cmocka_unit_test(test_filters),	 cmocka_unit_test(test_odd_stacks),
-		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_empty),	 cmocka_unit_test(test_short_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

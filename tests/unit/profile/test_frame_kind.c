@@ -63,16 +63,54 @@ static void test_java_names(void **state)
 	profile_init(&p);
 	f.class_name = profile_string(&p, "java.lang.Thread");
 	f.name = profile_string(&p, "run");
-	check_name(&p, &f, (struct frame_name_options){ false, false }, "java.lang.Thread.run");
-	check_name(&p, &f, (struct frame_name_options){ true, false }, "java.lang.Thread.run:12");
-	check_name(&p, &f, (struct frame_name_options){ true, true },
+	check_name(&p, &f, (struct frame_name_options){ 0 }, "java.lang.Thread.run");
+	check_name(&p, &f, (struct frame_name_options){ .lines = true }, "java.lang.Thread.run:12");
+	check_name(&p, &f, (struct frame_name_options){ .lines = true, .annotate = true },
 		   "java.lang.Thread.run:12_[j]");
 	f.line = 0;
 	f.kind = FRAME_JAVA_INTERPRETED;
-	check_name(&p, &f, (struct frame_name_options){ true, true }, "java.lang.Thread.run_[0]");
+	check_name(&p, &f, (struct frame_name_options){ .lines = true, .annotate = true },
+		   "java.lang.Thread.run_[0]");
 	f.name = 0;
 	f.kind = FRAME_CLASS;
-	check_name(&p, &f, (struct frame_name_options){ true, false }, "java.lang.Thread");
+	check_name(&p, &f, (struct frame_name_options){ .lines = true }, "java.lang.Thread");
+	profile_release(&p);
+}
+
+/* Bits of enum frame_names; what they do not speak of stays. */
+static void test_names(void **state)
+{
+	const struct frame_name_options simple = { .names = FRAME_NAMES_SIMPLE },
+					normal = { .names = FRAME_NAMES_NORMAL },
+					file = { .names = FRAME_NAMES_FILE },
+					both = { .names = FRAME_NAMES_SIMPLE | FRAME_NAMES_NORMAL };
+	struct profile_mapping libc = { 0 };
+	struct profile_frame f = { .mapping = PROFILE_NONE, .kind = FRAME_JAVA_JIT };
+	struct profile p;
+
+	(void)state;
+	profile_init(&p);
+	f.class_name = profile_string(&p, "com.acme.Shop$$Lambda$14/0x0000a1");
+	f.name = profile_string(&p, "run");
+	check_name(&p, &f, simple, "Shop$$Lambda$14/0x0000a1.run");
+	check_name(&p, &f, normal, "com.acme.Shop$$Lambda$14.run");
+	check_name(&p, &f, both, "Shop$$Lambda$14.run");
+	check_name(&p, &f, file, "com.acme.Shop$$Lambda$14/0x0000a1.run");
+	f.class_name = profile_string(&p, "A/x.y");
+	check_name(&p, &f, normal, "A/x.y.run");
+	f.class_name = 0;
+	f.kind = FRAME_NATIVE;
+	libc.path = profile_string(&p, "/usr/lib/libc.so.6");
+	f.mapping = profile_mapping(&p, &libc);
+	f.name = profile_string(&p, "std.read");
+	check_name(&p, &f, both, "std.read");
+	check_name(&p, &f, file, "libc.so.6`std.read");
+	f.kind = FRAME_KERNEL;
+	check_name(&p, &f, file, "std.read");
+	f.kind = FRAME_NATIVE;
+	f.name = 0;
+	f.address = 0x12;
+	check_name(&p, &f, file, "[libc.so.6+0x12]");
 	profile_release(&p);
 }
 
@@ -106,7 +144,7 @@ static void test_lines(void **state)
 
 static void test_native_names(void **state)
 {
-	const struct frame_name_options plain = { true, true };
+	const struct frame_name_options plain = { .lines = true, .annotate = true };
 	struct profile p;
 	struct profile_mapping m = { 0 };
 	struct profile_frame f = { .address = 0x1234, .line = 7, .bci = -1, .kind = FRAME_NATIVE };
@@ -136,8 +174,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_table_is_whole), cmocka_unit_test(test_from_jfr),
-		cmocka_unit_test(test_java_names),     cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_native_names),
+		cmocka_unit_test(test_names),	       cmocka_unit_test(test_java_names),
+		cmocka_unit_test(test_lines),	       cmocka_unit_test(test_native_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@ class FlamePage {
 		this.state = {
 			event: 0, process: 0, zoom: 0, cursor: -1, hover: -1, kind: -1,
 			hidden: new Set(),
-			threads: page.threads, tiers: false, reverse: false, merged: false,
+			threads: page.threads, tiers: false, reverse: page.reverse, merged: false,
 			grouped: false,
 			samples: false, rootOnTop: true, theme: preferredTheme(), search: '',
 		};

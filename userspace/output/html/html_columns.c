@@ -205,7 +205,8 @@ void html_columns_add(struct html_columns *columns, const struct profile *p,
 
 	pk.labels = xcalloc(labels, sizeof(uint32_t));
 	pk.modules = xcalloc(labels, sizeof(uint32_t));
-	pk.below = find_threshold(tree, columns->max_nodes);
+	pk.below = MAX(find_threshold(tree, columns->max_nodes),
+		       calltree_least(tree, columns->min_percent));
 	out.pruned_below = pk.below;
 	out.pruned_nodes = collect_rest(&pk);
 	add_nodes(&pk, &out);

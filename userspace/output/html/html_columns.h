@@ -35,7 +35,8 @@ struct html_columns {
 	struct intern names;  /* id 0 is "" */
 	struct intern labels; /* struct html_label */
 	VEC(struct html_tree) trees;
-	size_t max_nodes; /* per tree; more are pruned, the lightest first */
+	size_t max_nodes;   /* per tree; more are pruned, the lightest first */
+	double min_percent; /* of a tree's whole; lighter nodes are pruned, too */
 };
 
 void html_columns_init(struct html_columns *columns, size_t max_nodes);

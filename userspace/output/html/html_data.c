@@ -156,6 +156,7 @@ static void add_meta(struct json *j, const struct profile *p, const struct view_
 	json_u64(j, "start_ms", p->start_wall_ns / 1000000);
 	json_u64(j, "duration_ns", p->duration_ns);
 	json_bool(j, "threads", options->threads);
+	json_bool(j, "reverse", options->reverse);
 }
 
 static void format_json(const struct profile *p, const struct view_options *options,
@@ -251,6 +252,7 @@ int html_data_build(const struct profile *p, const struct view_options *options,
 	_cleanup_(html_columns_release) struct html_columns columns;
 
 	html_columns_init(&columns, MAX_NODES);
+	columns.min_percent = options->min_percent;
 	add_trees(p, options, &columns);
 	format_json(p, options, title, &columns, &json);
 	return deflate_parts(&json, &columns.bytes, out, err);

@@ -41,7 +41,7 @@ uint32_t pprof_string(struct pprof_tables *t, const char *s)
 
 static uint32_t function_of(struct pprof_tables *t, uint32_t frame)
 {
-	struct frame_name_options options = { .annotate = t->annotate };
+	struct frame_name_options options = { .annotate = t->annotate, .names = t->names };
 	const struct profile_frame *f = profile_get_frame(t->profile, frame);
 	struct pprof_function function;
 

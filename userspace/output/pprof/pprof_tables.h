@@ -14,6 +14,7 @@
 struct pprof_tables {
 	const struct profile *profile; /* borrowed */
 	bool annotate;
+	uint32_t names;		   /* enum frame_names */
 	struct intern strings;	   /* the string table; 0 is "" */
 	struct intern functions;   /* struct pprof_function, id - 1 */
 	struct intern locations;   /* frame ids innermost first, id - 1 */

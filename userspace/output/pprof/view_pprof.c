@@ -258,6 +258,7 @@ static void writer_init(struct writer *w, const struct profile *p,
 {
 	*w = (struct writer){ .p = p, .options = options };
 	pprof_tables_init(&w->tables, p, options->annotate);
+	w->tables.names = options->names;
 	w->value_index = xcalloc(intern_len(&p->events) + 1, sizeof(*w->value_index));
 	w->has_objects = xcalloc(intern_len(&p->events) + 1, sizeof(*w->has_objects));
 	w->stacks = xcalloc(intern_len(&p->stacks) + 1, sizeof(*w->stacks));

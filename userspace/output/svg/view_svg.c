@@ -238,7 +238,9 @@ int view_svg_write(const struct profile *p, const struct view_options *options, 
 	calltree_build(p, &tree_options, &tree);
 	pic.event = profile_filter_event(p, options->event);
 	pic.scale = (WIDTH - 2 * MARGIN) / (double)MAX(tree.nodes.items[0].total, 1);
-	svg_layout_init(&layout, &tree, (uint64_t)(SMALLEST / pic.scale));
+	svg_layout_init(
+		&layout, &tree,
+		MAX((uint64_t)(SMALLEST / pic.scale), calltree_least(&tree, options->min_percent)));
 	pic.tree = &tree;
 	pic.layout = &layout;
 	draw(&pic, options);

@@ -177,6 +177,8 @@ const READING = [
 	'Colours say what kind of code it is: click a kind below the graph to highlight it, ' +
 	'Shift+click to leave it out. Hatched boxes mark stacks that could not be followed to ' +
 	'their first frame.',
+	'Of several events one is shown at a time, each in the same place: process, zoomed box and search ' +
+	'stay. What bytes stand for can be the width too: samples, or objects.',
 ];
 
 function fillHelp(page)

@@ -79,4 +79,12 @@ MUTANTS = [
            ["test_cmd_record"]),
     Mutant("--stream is ignored", RECORD, "sinks_add(&options.recorder.sinks, offered[i]->sink);", ";",
            ["test_cmd_record"]),
+    Mutant("all sums are the first event's", "userspace/sink/sums_sink.c", "if (!strcmp(row->name, name))", "if (1)",
+           ["test_sums_sink"]),
+    Mutant("the last samples are not in the sums", "userspace/sink/sums_sink.c", ".end = add_last,", "", ["test_sums_sink"]),
+    Mutant("a chunk's samples are not in the sums", "userspace/sink/sums_sink.c", ".rotate = add_all,", "", ["test_sums_sink"]),
+    Mutant("the last line has no names of events", "userspace/cmd/record_stats.c", "return sums->rows.len > 1 ||", "return 0 &&",
+           ["test_record_stats"]),
+    Mutant("a stream's samples have no objects", LINE, "\tif (sample->objects) {", "\tif (0) {", LINES),
+    Mutant("a stream's samples have no ages", LINE, 'put_number(&j, "age", sample->age);', ";", LINES),
 ]

@@ -214,6 +214,54 @@ def processes_and_events_can_be_chosen():
     expect_no_errors(page)
 
 
+def choose(page, control, value):
+    page.js("const e = document.getElementById(arguments[0]); e.value = arguments[1]; "
+            "e.dispatchEvent(new Event('change'))", control, value)
+    page.settle()
+
+
+@test
+def another_event_is_shown_in_the_same_place():
+    page = open_page("small")
+    page.pick_process("java")
+    page.search("Shop")
+    page.click_box("org.example.Shop.place")
+    zoomed = page.text("path")
+    choose(page, "event", 1)
+    expect_equal(page.get("root"), "java-4242", "process")
+    expect_equal(page.get("total"), 40 << 20, "bytes of the process")
+    expect_equal(page.text("path"), zoomed, "zoom")
+    expect_equal(page.text("matched"), "100 % matched", "search in the other event")
+    choose(page, "event", 0)
+    expect_equal(page.get("root"), "java-4242", "process, back")
+    expect_equal(page.text("path"), zoomed, "zoom, back")
+    page.pick_process("nginx")
+    choose(page, "event", 2)
+    expect_equal(page.get("root"), "All processes", "a process that the event has not")
+    expect_equal(page.get("total"), 5 << 20, "bytes alive")
+    expect_no_errors(page)
+
+
+@test
+def bytes_are_samples_and_objects_too():
+    page = open_page("small")
+    choose(page, "event", 1)
+    expect_in("12 samples, 40.0 MB, 100 objects", page.text("facts"), "facts")
+    page.hover_box("org.example.Cart.sum")
+    tip = page.text("tip")
+    for part in ("10.0 MB", "9 samples", "70", "146 kB each"):
+        expect_in(part, tip, "tooltip")
+    choose(page, "metric", "objects")
+    expect_equal(page.get("total"), 100, "objects")
+    expect_equal(page.call("totalOf", "org.example.Cart.sum"), 70, "objects of a leaf")
+    expect_equal(page.call("selfOf", "org.example.Shop.place"), 30, "objects of its own")
+    page.click("reverse")
+    expect_equal(page.call("totalOf", "org.example.Cart.sum"), 70, "objects of a leaf, reversed")
+    choose(page, "event", 0)
+    expect_equal(page.get("total"), SMALL * PERIOD, "the event without objects")
+    expect_no_errors(page)
+
+
 @test
 def threads_are_a_level_that_can_be_folded():
     page = open_page("threads")

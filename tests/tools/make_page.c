@@ -18,7 +18,7 @@
 
 struct maker {
 	struct profile p;
-	uint32_t cpu, alloc;
+	uint32_t cpu, alloc, live;
 	bool threads;
 	const char *title;
 };
@@ -52,6 +52,13 @@ static void add(struct maker *m, uint32_t event, uint32_t thread, uint64_t count
 	};
 
 	profile_add(&m->p, &s);
+}
+
+static void add_objects(struct maker *m, uint32_t event, uint32_t thread, uint64_t count,
+			uint64_t weight, uint64_t objects, uint32_t stack)
+{
+	add(m, event, thread, count, weight, stack);
+	m->p.samples.items[m->p.samples.len - 1].objects = objects;
 }
 
 static uint32_t stack_of(struct profile *p, const uint32_t *root_first, uint32_t len)
@@ -127,8 +134,10 @@ static void make_small(struct maker *m)
 	add(m, m->cpu, nginx, 100, 100ULL * PERIOD, STACK(p, main_fn, loop, other));
 	add(m, m->cpu, nginx, 50, 50ULL * PERIOD, STACK(p, main_fn, loop, work));
 	m->alloc = add_event(p, "alloc", "bytes", 0);
-	add(m, m->alloc, java, 3, 30 << 20, STACK(p, start, native, run, hot));
-	add(m, m->alloc, java, 9, 10 << 20, STACK(p, start, native, run, hot, sum));
+	add_objects(m, m->alloc, java, 3, 30 << 20, 30, STACK(p, start, native, run, hot));
+	add_objects(m, m->alloc, java, 9, 10 << 20, 70, STACK(p, start, native, run, hot, sum));
+	m->live = add_event(p, "live", "bytes", 0);
+	add_objects(m, m->live, java, 2, 5 << 20, 5, STACK(p, start, native, run, hot));
 	add_quality(m, java, 700, 700, 0);
 	add_quality(m, nginx, 300, 300, 0);
 }

@@ -19,10 +19,12 @@
 #include "command_run.h"
 #include "view_fixture.h"
 
-#define LAST                                                         \
-	"12 samples, 2 processes, 0 JVMs, 83.33 % complete stacks, " \
-	"1 lost (1 of unknown processes)"
+#define STACKS_AND_LOSSES \
+	"2 processes, 0 JVMs, 83.33 % complete stacks, 1 lost (1 of unknown processes)"
+#define LAST	  "12 cpu samples, 1 alloc sample (4 kB), 1 live sample (1 kB), " STACKS_AND_LOSSES
 #define LAST_LINE LAST "\n"
+/* Of bytes in place of a recording. */
+#define NO_EVENTS "12 samples, " STACKS_AND_LOSSES "\n"
 
 static char dir[] = "/tmp/hostprof-test-XXXXXX";
 static int preflight_error, run_error;

@@ -15,11 +15,13 @@
 #include "output/text/view_text.h"
 #include "recording/recording.h"
 #include "sink/recording_sink.h"
+#include "sink/sums_sink.h"
 
 struct record_run {
 	const struct record_args *args; /* borrowed */
 	struct record_output output;
 	struct recorder_result result;
+	struct event_sums sums;
 	struct profile profile; /* the recording, read back */
 };
 
@@ -86,6 +88,7 @@ static int take_samples(struct record_run *run, struct err *err)
 	if (rc < 0)
 		return rc;
 	recording_writer_limit_chunks(writer, run->args->chunk_bytes, run->args->chunk_ns);
+	sinks_add(&options.recorder.sinks, sums_sink(&run->sums));
 	sinks_add(&options.recorder.sinks, recording_sink(writer));
 	if (isatty(STDERR_FILENO))
 		options.progress = show_progress;
@@ -156,7 +159,7 @@ static void tell_figures(const struct record_run *run)
 	tell_inlining(run);
 	tell_live(&run->result);
 	record_stats_format_line(&line, to_stdout ? "standard output" : run->output.path,
-				 &run->result);
+				 &run->result, &run->sums);
 	log_info("%s", line.buf);
 }
 
@@ -239,6 +242,7 @@ int cmd_record(int argc, char **argv)
 	profile_init(&run.profile);
 	rc = record_run(&run);
 	profile_release(&run.profile);
+	event_sums_release(&run.sums);
 	free_sinks();
 	record_output_release(&run.output);
 	return rc;

@@ -7,8 +7,9 @@
 #include "cmd/cmd.h"
 #include "cmd/record_args.h"
 #include "cmd/record_stats.h"
+#include "sink/sums_sink.h"
 
-static int run(const struct record_args *args, struct stream *stream)
+static int run(const struct record_args *args, struct stream *stream, struct event_sums *sums)
 {
 	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
 	struct drive_options options = record_args_options(args);
@@ -17,6 +18,7 @@ static int run(const struct record_args *args, struct stream *stream)
 	int rc;
 
 	record_args_warn_of_fall_back(args);
+	sinks_add(&options.recorder.sinks, sums_sink(sums));
 	sinks_add(&options.recorder.sinks, stream_sink(stream));
 	rc = drive_run(&options, &result, &err);
 	if (rc == -EPIPE && stream_failure(stream) == -EPIPE)
@@ -24,7 +26,7 @@ static int run(const struct record_args *args, struct stream *stream)
 	if (rc < 0)
 		return cmd_fail(&err);
 	record_args_tell_status(args, result.exit_status);
-	record_stats_format_line(&line, "standard output", &result);
+	record_stats_format_line(&line, "standard output", &result, sums);
 	if (stream_lost_lines(stream))
 		strbuf_addf(&line, ", %llu lines lost",
 			    (unsigned long long)stream_lost_lines(stream));
@@ -36,6 +38,7 @@ int cmd_stream(int argc, char **argv)
 {
 	struct stream_options options = { .fd = STDOUT_FILENO, .is_alone = true };
 	struct stream *stream = NULL;
+	struct event_sums sums = { 0 };
 	struct record_args *args;
 	struct err err = { 0 };
 	int rc = stream_args_parse(argc, argv, &args);
@@ -48,7 +51,8 @@ int cmd_stream(int argc, char **argv)
 	rc = stream_new(&options, &stream, &err);
 	if (rc < 0)
 		return rc == -EPIPE ? CMD_OK : cmd_fail(&err);
-	rc = run(args, stream);
+	rc = run(args, stream, &sums);
+	event_sums_release(&sums);
 	stream_free(stream);
 	return rc;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/record_stats.h"
 
+#include <string.h>
 #include <sys/wait.h>
 
 #include "base/file.h"
 #include "base/json.h"
 #include "base/units.h"
+#include "profile/event_sum.h"
 #include "profile/quality.h"
 
 static void add_count(struct strbuf *line, uint64_t n, const char *one, const char *many)
@@ -39,12 +41,42 @@ static void add_losses(struct strbuf *line, const struct recorder_result *result
 	strbuf_addstr(line, ")");
 }
 
+/* One event whose samples say all needs no name. */
+static bool has_names(const struct event_sums *sums)
+{
+	return sums->rows.len > 1 || (sums->rows.len && !strcmp(sums->rows.items[0].unit, "bytes"));
+}
+
+static void add_event(struct strbuf *line, const struct event_sums_row *row)
+{
+	units_format_count(line, row->sum.samples);
+	strbuf_addf(line, " %s %s", row->name, row->sum.samples == 1 ? "sample" : "samples");
+	if (strcmp(row->unit, "bytes") != 0)
+		return;
+	strbuf_addstr(line, " (");
+	units_format_bytes(line, row->sum.weight);
+	strbuf_addch(line, ')');
+}
+
+static void add_samples(struct strbuf *line, const struct recorder_result *result,
+			const struct event_sums *sums)
+{
+	if (!has_names(sums)) {
+		units_format_count(line, result->samples);
+		strbuf_addstr(line, result->samples == 1 ? " sample" : " samples");
+		return;
+	}
+	for (size_t i = 0; i < sums->rows.len; i++) {
+		strbuf_addstr(line, i ? ", " : "");
+		add_event(line, &sums->rows.items[i]);
+	}
+}
+
 void record_stats_format_line(struct strbuf *line, const char *path,
-			      const struct recorder_result *result)
+			      const struct recorder_result *result, const struct event_sums *sums)
 {
 	strbuf_addf(line, "%s: ", path);
-	units_format_count(line, result->samples);
-	strbuf_addstr(line, result->samples == 1 ? " sample" : " samples");
+	add_samples(line, result, sums);
 	add_count(line, result->processes, "process", "processes");
 	add_count(line, result->jvms, "JVM", "JVMs");
 	if (result->jvms_with_agent)
@@ -155,11 +187,15 @@ static void put_events(struct json *j, const struct profile *p)
 	json_array_begin(j, "events");
 	for (uint32_t id = 0; id < intern_len(&p->events); id++) {
 		const struct profile_event *event = profile_get_event(p, id);
+		struct event_sum sum = event_sum_of(p, id);
 
 		json_object_begin(j, NULL);
 		put_string(j, "name", p, event->name);
 		put_string(j, "unit", p, event->unit);
 		json_u64(j, "period", event->period);
+		json_u64(j, "samples", sum.samples);
+		json_u64(j, "weight", sum.weight);
+		json_u64(j, "objects", sum.objects);
 		json_object_end(j);
 	}
 	json_array_end(j);

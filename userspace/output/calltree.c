@@ -39,6 +39,7 @@ static void add_key(struct calltree *tree, const struct calltree_keys *keys,
 	leaf = &tree->nodes.items[path->nodes.items[len]];
 	leaf->self += key->weight;
 	leaf->self_samples += key->samples;
+	leaf->self_objects += key->objects;
 }
 
 static void add_totals(struct calltree *tree)

@@ -20,6 +20,7 @@ struct calltree_node {
 	uint64_t total;	 /* weight below and here */
 	uint64_t self;
 	uint64_t self_samples; /* samples that end here, whatever `count` says */
+	uint64_t self_objects; /* of these samples; 0 of events without objects */
 	uint32_t origin; /* the first frame merged here; a process or thread id at those levels;
 			  * PROFILE_NONE at the root */
 };

@@ -163,6 +163,7 @@ static void add_key(struct calltree_keys *keys, const struct calltree_key *key)
 		if (threads_match(keys, have->thread, key->thread)) {
 			have->weight += key->weight;
 			have->samples += key->samples;
+			have->objects += key->objects;
 			return;
 		}
 	}
@@ -176,8 +177,14 @@ static void collect_sample(struct label_maker *maker, const struct profile_sampl
 	const struct profile_filter filter = { options->all_user, options->all_kernel };
 	struct profile_stack whole = profile_get_stack(keys->profile, s->stack);
 	struct profile_stack stack = profile_filter_stack(keys->profile, &filter, whole);
-	struct calltree_key key = { stack.frames, stack.len, s->thread,
-				    options->count ? s->count : s->weight, s->count };
+	struct calltree_key key = {
+		.frames = stack.frames,
+		.len = stack.len,
+		.thread = s->thread,
+		.weight = options->count ? s->count : s->weight,
+		.samples = s->count,
+		.objects = s->objects,
+	};
 
 	if (whole.len && !stack.len)
 		return;

@@ -14,6 +14,7 @@ struct calltree_key {
 	uint32_t thread; /* thread id, or PROFILE_NONE */
 	uint64_t weight;
 	uint64_t samples;
+	uint64_t objects;
 };
 
 /* Arrays of label + 1 by id; 0: the id does not occur in these samples. */

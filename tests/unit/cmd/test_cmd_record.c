@@ -110,12 +110,12 @@ static void copies(void **state)
 	(void)state;
 	plain_bytes = 700000;
 	assert_string_equal(command_run(into_copy, "record -f jfr -o -"),
-			    "hostprof: standard output: " LAST_LINE "exit 0\n");
+			    "hostprof: standard output: " NO_EVENTS "exit 0\n");
 	assert_int_equal(file_read("copy", 1 << 20, &text), 0);
 	assert_int_equal(text.len, plain_bytes);
 	for (uint32_t i = 0; i < plain_bytes / 4; i++)
 		assert_memory_equal(text.buf + (size_t)i * 4, &i, 4);
-	expect("record -f jfr -o /dev/null", "hostprof: /dev/null: " LAST_LINE "exit 0\n");
+	expect("record -f jfr -o /dev/null", "hostprof: /dev/null: " NO_EVENTS "exit 0\n");
 	expect("record -f jfr -o /dev/full",
 	       "hostprof: cannot write /dev/full: No space left on device\n"
 	       "exit 1\n");

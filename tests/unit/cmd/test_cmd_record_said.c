@@ -41,28 +41,28 @@ static void inlined_methods(void **state)
 	result.jvms_with_agent = 1;
 	expect("record -o a.jfr",
 	       "hostprof: inlined Java methods are not shown; --agent=always shows them\n"
-	       "hostprof: a.jfr: 12 samples, 2 processes, 2 JVMs (1 with agent), 83.33 % complete stacks, 1 lost (1 of unknown processes)\n"
+	       "hostprof: a.jfr: 12 cpu samples, 1 alloc sample (4 kB), 1 live sample (1 kB), 2 processes, 2 JVMs (1 with agent), 83.33 % complete stacks, 1 lost (1 of unknown processes)\n"
 	       "exit 0\n");
 	expect("record -o a.jfr --agent always",
 	       "hostprof: of JVMs that ended before they took the agent inlined methods are not shown\n"
-	       "hostprof: a.jfr: 12 samples, 2 processes, 2 JVMs (1 with agent), 83.33 % complete stacks, 1 lost (1 of unknown processes)\n"
+	       "hostprof: a.jfr: 12 cpu samples, 1 alloc sample (4 kB), 1 live sample (1 kB), 2 processes, 2 JVMs (1 with agent), 83.33 % complete stacks, 1 lost (1 of unknown processes)\n"
 	       "exit 0\n");
 	result.agents_refused = 1;
 	result.refused_pid = 42;
 	snprintf(result.refusal, sizeof(result.refusal), "it runs with -Xrs");
 	expect("record -o a.jfr",
 	       "hostprof: warning: JVM 42: it runs with -Xrs; methods inlined in its code are not shown\n"
-	       "hostprof: a.jfr: 12 samples, 2 processes, 2 JVMs (1 with agent), 83.33 % complete stacks, 1 lost (1 of unknown processes)\n"
+	       "hostprof: a.jfr: 12 cpu samples, 1 alloc sample (4 kB), 1 live sample (1 kB), 2 processes, 2 JVMs (1 with agent), 83.33 % complete stacks, 1 lost (1 of unknown processes)\n"
 	       "exit 0\n");
 	result.agents_refused = 2;
 	expect("record -o a.jfr",
 	       "hostprof: warning: JVM 42: it runs with -Xrs (and other JVMs, see the report); methods inlined in its code are not shown\n"
-	       "hostprof: a.jfr: 12 samples, 2 processes, 2 JVMs (1 with agent), 83.33 % complete stacks, 1 lost (1 of unknown processes)\n"
+	       "hostprof: a.jfr: 12 cpu samples, 1 alloc sample (4 kB), 1 live sample (1 kB), 2 processes, 2 JVMs (1 with agent), 83.33 % complete stacks, 1 lost (1 of unknown processes)\n"
 	       "exit 0\n");
 	result.agents_refused = 0;
 	result.jvms_with_agent = 2;
 	expect("record -o a.jfr",
-	       "hostprof: a.jfr: 12 samples, 2 processes, 2 JVMs (2 with agent), 83.33 % complete stacks, 1 lost (1 of unknown processes)\n"
+	       "hostprof: a.jfr: 12 cpu samples, 1 alloc sample (4 kB), 1 live sample (1 kB), 2 processes, 2 JVMs (2 with agent), 83.33 % complete stacks, 1 lost (1 of unknown processes)\n"
 	       "exit 0\n");
 	names_left();
 }

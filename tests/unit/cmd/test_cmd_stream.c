@@ -29,7 +29,7 @@ int drive_run(const struct drive_options *options, struct recorder_result *ret_r
 	const struct sink_sums sums = { .samples = 12 };
 	int r;
 
-	assert_int_equal(sinks->count, 1);
+	assert_int_equal(sinks->count, 2); /* sums, stream */
 	*ret_result = (struct recorder_result){ .samples = 12, .complete = 12, .processes = 2 };
 	if (run_error)
 		return err_set(err, run_error, "it broke");

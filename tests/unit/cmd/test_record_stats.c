@@ -12,9 +12,10 @@
 
 static void expect_line(const struct recorder_result *result, const char *wanted)
 {
+	const struct event_sums none = { 0 };
 	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
 
-	record_stats_format_line(&line, "x.jfr", result);
+	record_stats_format_line(&line, "x.jfr", result, &none);
 	assert_string_equal(strbuf_str(&line), wanted);
 }
 
@@ -91,6 +92,41 @@ static void test_unknown_processes_only(void **state)
 			     "(9 of unknown processes)");
 }
 
+/* Of several events each has its figures; one event of bytes says so too. */
+static void test_events_by_name(void **state)
+{
+	static char cpu[] = "cpu", alloc[] = "alloc", faults[] = "page-faults";
+	static char ns[] = "nanoseconds", bytes[] = "bytes", counts[] = "count";
+	struct event_sums_row rows[] = {
+		{ cpu, ns, { 5369, 7, 0 } },
+		{ alloc, bytes, { 1, 3 << 20, 9 } },
+		{ faults, counts, { 0, 0, 0 } },
+	};
+	const struct recorder_result result = { .samples = 5370, .complete = 5370, .processes = 2 };
+	static const char rest[] = ", 2 processes, 0 JVMs, 100.00 % complete stacks, 0 lost";
+
+	static const struct {
+		size_t first, count;
+		const char *wanted;
+	} cases[] = {
+		{ 0, 3, "x.jfr: 5,369 cpu samples, 1 alloc sample (3 MB), 0 page-faults samples" },
+		{ 1, 1, "x.jfr: 1 alloc sample (3 MB)" },
+		{ 0, 1, "x.jfr: 5,370 samples" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_strbuf_ struct strbuf line = STRBUF_INIT, wanted = STRBUF_INIT;
+		struct event_sums sums = { 0 };
+
+		sums.rows.items = rows + cases[i].first;
+		sums.rows.len = cases[i].count;
+		strbuf_addf(&wanted, "%s%s", cases[i].wanted, rest);
+		record_stats_format_line(&line, "x.jfr", &result, &sums);
+		assert_string_equal(strbuf_str(&line), strbuf_str(&wanted));
+	}
+}
+
 static const char every_figure[] = "{\n"
 				   "  \"version\": \"" HOSTPROF_VERSION "\",\n"
 				   "  \"start_ns\": 116,\n"
@@ -161,7 +197,18 @@ static const char every_figure[] = "{\n"
 				   "    {\n"
 				   "      \"name\": \"cpu\",\n"
 				   "      \"unit\": \"nanoseconds\",\n"
-				   "      \"period\": 1010\n"
+				   "      \"period\": 1010,\n"
+				   "      \"samples\": 41,\n"
+				   "      \"weight\": 501,\n"
+				   "      \"objects\": 0\n"
+				   "    },\n"
+				   "    {\n"
+				   "      \"name\": \"alloc\",\n"
+				   "      \"unit\": \"bytes\",\n"
+				   "      \"period\": 0,\n"
+				   "      \"samples\": 42,\n"
+				   "      \"weight\": 502,\n"
+				   "      \"objects\": 43\n"
 				   "    }\n"
 				   "  ],\n"
 				   "  \"processes\": [\n"
@@ -253,6 +300,7 @@ static void fill_profile(struct profile *p)
 {
 	struct profile_event cpu = { profile_string(p, "cpu"), profile_string(p, "nanoseconds"),
 				     1010 };
+	struct profile_event alloc = { profile_string(p, "alloc"), profile_string(p, "bytes"), 0 };
 	struct profile_process java = { 4242,
 					3,
 					123456789,
@@ -276,6 +324,11 @@ static void fill_profile(struct profile *p)
 	profile_add_quality(p, &quality);
 	profile_add_counter(p, "unwind.budget", "", 9);
 	profile_add_counter(p, "symbols.file-vanished", "/tmp/gone", 8);
+	profile_add(p, &(struct profile_sample){ .weight = 501, .count = 41 });
+	profile_add(p, &(struct profile_sample){ .weight = 502,
+						 .count = 42,
+						 .objects = 43,
+						 .event = profile_event(p, &alloc) });
 }
 
 /* What is written for RESULT; caller frees. */
@@ -351,6 +404,7 @@ int main(void)
 		cmocka_unit_test(test_one_other_loss),
 		cmocka_unit_test(test_one_sample_each),
 		cmocka_unit_test(test_unknown_processes_only),
+		cmocka_unit_test(test_events_by_name),
 		cmocka_unit_test(test_every_figure_is_written),
 		cmocka_unit_test(test_nothing_was_taken),
 		cmocka_unit_test(test_no_place_to_write),

@@ -151,6 +151,34 @@ static void test_origins(void **state)
 	profile_release(&p);
 }
 
+/* Of one stack in several threads, and of stacks that differ in what is not shown. */
+static void test_objects_are_added_up(void **state)
+{
+	struct calltree_options options = { 0 };
+	struct calltree tree;
+	struct profile p;
+	uint32_t one, two, first, second;
+
+	(void)state;
+	profile_init(&p);
+	fixture_event(&p, "alloc", "bytes", 0);
+	one = fixture_thread(&p, fixture_process(&p, "java", 7), "w", 8);
+	two = fixture_thread(&p, fixture_process(&p, "java", 7), "v", 9);
+	first = fixture_java(&p, FRAME_JAVA_JIT, "pkg.B", "run", 10);
+	second = fixture_java(&p, FRAME_JAVA_JIT, "pkg.B", "run", 11);
+	fixture_sample(&p, 0, one, 1, 10, FIXTURE_FRAMES(first));
+	fixture_sample(&p, 0, two, 1, 10, FIXTURE_FRAMES(first));
+	fixture_sample(&p, 0, one, 1, 10, FIXTURE_FRAMES(second));
+	for (size_t i = 0; i < 3; i++)
+		p.samples.items[i].objects = 10 + i;
+	calltree_build(&p, &options, &tree);
+	assert_int_equal(tree.nodes.len, 2);
+	assert_int_equal(tree.nodes.items[0].self_objects, 0);
+	assert_int_equal(tree.nodes.items[1].self_objects, 10 + 11 + 12);
+	calltree_release(&tree);
+	profile_release(&p);
+}
+
 static uint32_t next_random(uint32_t *seed)
 {
 	*seed = *seed * 1664525 + 1013904223;
@@ -242,6 +270,7 @@ int main(void)
 		cmocka_unit_test(test_levels),
 		cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_origins),
+		cmocka_unit_test(test_objects_are_added_up),
 		cmocka_unit_test(test_many),
 	};
 

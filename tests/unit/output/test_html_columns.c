@@ -228,6 +228,35 @@ static void test_pruning_loses_no_weight(void **state)
 	profile_release(&p);
 }
 
+/* Objects are a column of events that have them, and stay when nodes are pruned. */
+static void test_objects_are_a_column_where_there_are_any(void **state)
+{
+	struct profile p;
+
+	(void)state;
+	make_profile(&p, 10);
+	for (size_t i = 0; i < p.samples.len; i++)
+		p.samples.items[i].objects = i + 4;
+	for (size_t max_nodes = 1; max_nodes <= 9; max_nodes++) {
+		struct html_columns columns;
+		struct reader r = { &columns, 0 };
+		const struct html_tree *tree;
+		uint64_t objects = 0;
+
+		make_columns(&p, max_nodes, &columns);
+		tree = &columns.trees.items[0];
+		assert_true(tree->has_objects);
+		for (uint32_t i = 0; i < 3 * tree->nodes; i++)
+			next_number(&r);
+		for (uint32_t i = 0; i < tree->nodes; i++)
+			objects += next_number(&r);
+		assert_int_equal(objects, 4 + 5 + 6 + 7);
+		assert_int_equal(r.at, columns.bytes.len);
+		html_columns_release(&columns);
+	}
+	profile_release(&p);
+}
+
 /* Functions of one name in two binaries are two labels of the page. */
 static void test_a_name_in_two_modules(void **state)
 {
@@ -268,6 +297,7 @@ int main(void)
 		cmocka_unit_test(test_light_nodes_are_pruned_and_stated),
 		cmocka_unit_test(test_narrow_nodes_are_pruned),
 		cmocka_unit_test(test_pruning_loses_no_weight),
+		cmocka_unit_test(test_objects_are_a_column_where_there_are_any),
 		cmocka_unit_test(test_a_name_in_two_modules),
 	};
 

@@ -148,6 +148,37 @@ static void samples(void **state)
 	expect("{\"type\":\"correction\",\"id\":12,\"thread\":4,\"frames\":[]}\n");
 }
 
+/* Of allocations; of what is alive; and of neither. */
+static void objects_and_ages(void **state)
+{
+	static const struct {
+		uint64_t objects;
+		uint32_t age;
+		const char *keys;
+	} cases[] = {
+		{ 7, 0, ",\"weight_unit\":\"bytes\",\"objects\":7" },
+		{ 7, 3, ",\"weight_unit\":\"bytes\",\"objects\":7,\"age\":3" },
+		{ 0, 0, "" },
+	};
+	struct sink_sample sample = a_sample(NULL, 0);
+
+	(void)state;
+	sample.event = fixture_event(&profile, "alloc", "bytes", 0);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char line[512];
+
+		sample.objects = cases[i].objects;
+		sample.age = cases[i].age;
+		stream_line_sample(&out, &frames, &profile, &sample, 3);
+		snprintf(line, sizeof(line),
+			 "{\"type\":\"sample\",\"id\":12,\"time_ns\":18446744073709551615,"
+			 "\"event\":\"alloc\",\"weight\":5%s,\"state\":\"kernel\",\"pid\":42,"
+			 "\"tid\":43,\"thread\":3,\"frames\":[]}\n",
+			 cases[i].keys);
+		expect(line);
+	}
+}
+
 /* The numbers of a profile whose tables were emptied mean other frames. */
 static void frames_of_another_profile(void **state)
 {
@@ -256,6 +287,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_first_line), TEST(processes_and_threads),
+		TEST(samples),	      TEST(objects_and_ages),
 		TEST(samples),	      TEST(frames_of_another_profile),
 		TEST(states),	      TEST(lives_and_losses),
 		TEST(hostile_names),  TEST(collapsed),

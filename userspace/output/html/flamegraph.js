@@ -14,7 +14,7 @@ class FlamePage {
 			hidden: new Set(),
 			threads: page.threads, tiers: false, reverse: page.reverse, merged: false,
 			grouped: false,
-			samples: false, rootOnTop: true, theme: preferredTheme(), search: '',
+			metric: 'weight', rootOnTop: true, theme: preferredTheme(), search: '',
 		};
 		this.history = [];
 		this.found = null;
@@ -31,7 +31,7 @@ class FlamePage {
 
 	get weight()
 	{
-		return this.state.samples ? this.tree.samples : this.tree.total;
+		return this.tree.totals[this.state.metric];
 	}
 
 	start()
@@ -45,22 +45,24 @@ class FlamePage {
 		this.listen();
 		if (window.innerWidth <= NARROW || this.tree.event.processes.length < 2)
 			this.toggleProcesses();
-		this.showEvent(0);
+		this.showEvent(0, []);
 	}
 
 	/* --- what is shown --- */
 
-	showEvent(index)
+	/* Stays where it is in the other event's tree: process, zoomed box, search. */
+	showEvent(index, names = this.zoomNames())
 	{
+		const before = this.tree;
+
 		this.state.event = index;
-		this.state.process = 0;
-		this.state.merged = false;
+		this.state.process = sameProcess(before, this.tree, this.state.process);
 		showFacts(this.page, this.tree);
 		showQualityChip(this.page, this.tree);
 		fillQuality(this.page, this.tree);
 		this.showMetrics();
 		fillProcesses(this.page, this.tree, this.weight);
-		this.rebuild([]);
+		this.rebuild(names);
 	}
 
 	/* What the width of a box is, where that makes a difference. */
@@ -71,11 +73,14 @@ class FlamePage {
 
 		byId('metric-label').hidden = unit === 'count' || period > 0;
 		if (byId('metric-label').hidden)
-			this.state.samples = false;
+			this.state.metric = 'weight';
+		if (!this.tree.totals[this.state.metric])
+			this.state.metric = 'weight';
 		metric.replaceChildren(
 			new Option(unit === 'nanoseconds' ? 'by time' : `by ${unit}`, 'weight'),
-			new Option('by samples', 'samples'));
-		metric.value = this.state.samples ? 'samples' : 'weight';
+			new Option('by samples', 'samples'),
+			...(this.tree.totals.objects ? [new Option('by objects', 'objects')] : []));
+		metric.value = this.state.metric;
 	}
 
 	/* `node` of the recorded tree; 0 is the host, -1 the host without the process level. */
@@ -142,7 +147,7 @@ class FlamePage {
 	showLegend()
 	{
 		const { state, tree } = this;
-		const self = state.samples ? tree.selfSamples : tree.self;
+		const self = tree.selfs[state.metric];
 
 		fillLegend(this.page, kindShares(this.page, tree, state.process, self),
 			   this.weight[state.process], state.theme, state);

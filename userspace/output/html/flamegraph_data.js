@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From the text in #data to typed arrays. The layout is written by view_html.c: base64 of zlib of
- * (u32 length, JSON, then per event four columns of unsigned LEB128 numbers).
+ * (u32 length, JSON, then per event its columns of unsigned LEB128 numbers, html_columns.h).
  */
 
 function base64Bytes(text)
@@ -77,6 +77,13 @@ function readTree(reader, event)
 	linkTree(tree, up);
 	tree.total = addUp(tree, tree.self);
 	tree.samples = addUp(tree, tree.selfSamples);
+	/* By metric: what the width of a box may be. */
+	tree.selfs = { weight: tree.self, samples: tree.selfSamples };
+	tree.totals = { weight: tree.total, samples: tree.samples };
+	if (event.objects) {
+		tree.selfs.objects = reader.column(new Float64Array(size));
+		tree.totals.objects = addUp(tree, tree.selfs.objects);
+	}
 	return tree;
 }
 
@@ -112,6 +119,16 @@ function processNodes(tree)
 	for (let node = 1; node < tree.size; node = tree.end[node])
 		items.push({ node, process: tree.event.processes[items.length] });
 	return items;
+}
+
+/* The node in `to` of the process that `node` is in `from`; 0, all of them, where it is not there. */
+function sameProcess(from, to, node)
+{
+	const item = node > 0 && processNodes(from).find(entry => entry.node === node);
+	const same = item && item.process >= 0 &&
+		processNodes(to).find(entry => entry.process === item.process);
+
+	return same ? same.node : 0;
 }
 
 /*

@@ -9,13 +9,15 @@ function tipRows(view, node)
 	const { unit } = tree.event;
 	const total = view.total[node];
 	const parent = view.parent[node];
-	const value = options.samples ? view.other[node] : total;
-	const samples = options.samples ? total : view.other[node];
-	const all = (options.samples ? tree.samples : tree.total)[0];
-	const rows = [['Total', unit === 'count' ? '' : formatValue(value, unit),
-		       formatSamples(samples)]];
+	const { weight, samples, objects } = view.amounts;
+	const all = tree.totals[options.metric][0];
+	const rows = [['Total', unit === 'count' ? '' : formatValue(weight[node], unit),
+		       formatSamples(samples[node])]];
 
-	rows.push(['Self', formatValue(view.self[node], options.samples ? 'count' : unit),
+	if (objects && objects[node])
+		rows.push(['Objects', formatCount(objects[node]),
+			   `${formatValue(weight[node] / objects[node], unit)} each`]);
+	rows.push(['Self', formatValue(view.self[node], options.metric === 'weight' ? unit : 'count'),
 		   formatShare(view.self[node], view.total[0])]);
 	rows.push(['Share of view', formatShare(total, view.total[0]), '']);
 	if (options.process > 0)
@@ -175,6 +177,8 @@ const READING = [
 	'Colours say what kind of code it is: click a kind below the graph to highlight it, ' +
 	'Shift+click to leave it out. Hatched boxes mark stacks that could not be followed to ' +
 	'their first frame.',
+	'Of several events one is shown at a time, each in the same place: process, zoomed box and search ' +
+	'stay. What bytes stand for can be the width too: samples, or objects.',
 ];
 
 function fillHelp(page)

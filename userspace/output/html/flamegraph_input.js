@@ -159,7 +159,7 @@ class FlameApp extends FlamePage {
 
 		on('event', 'change', value => this.showEvent(Number(value)));
 		on('metric', 'change', value => {
-			this.state.samples = value === 'samples';
+			this.state.metric = value;
 			fillProcesses(this.page, this.tree, this.weight);
 			this.rebuild();
 		});

@@ -35,7 +35,8 @@ function showFacts(page, tree)
 		facts.push(formatValue(page.duration_ns, 'nanoseconds'));
 	facts.push(`${tree.event.name || 'no event'}: ${formatSamples(tree.samples[0])}` +
 		   (unit === 'count' || !tree.total[0] ? '' :
-		    `, ${formatValue(tree.total[0], unit)}`));
+		    `, ${formatValue(tree.total[0], unit)}`) +
+		   (tree.totals.objects ? `, ${formatCount(tree.totals.objects[0])} objects` : ''));
 	facts.push(`${formatCount(count)} ${count === 1 ? 'process' : 'processes'}` +
 		   (jvms ? `, ${jvms} ${jvms === 1 ? 'JVM' : 'JVMs'}` : ''));
 	byId('facts').replaceChildren(...facts.map(fact => make('span', '', fact)));

@@ -36,23 +36,24 @@ class ViewBuilder {
 		this.stamp = new Int32Array(page.labels.name.length).fill(-1);
 		this.next = new Int32Array(capacity);
 		this.mixed = new Uint8Array(capacity);
-		this.weight = options.samples ? tree.samples : tree.total;
-		this.selfWeight = options.samples ? tree.selfSamples : tree.self;
+		this.weight = tree.totals[options.metric];
+		this.selfWeight = tree.selfs[options.metric];
+		const metrics = Object.keys(tree.totals);
+		const amounts = Object.fromEntries(metrics.map(metric =>
+			[metric, new Float64Array(capacity)]));
+		/* In the order of the metrics: of the recorded tree, and of the view. */
+		this.totals = metrics.map(metric => tree.totals[metric]);
+		this.selfs = metrics.map(metric => tree.selfs[metric]);
+		this.sums = metrics.map(metric => amounts[metric]);
 		this.view = {
 			page, tree, options, size: 0, levels: 1,
 			label: new Int32Array(capacity), kind: new Uint8Array(capacity),
 			parent: new Int32Array(capacity), depth: new Int32Array(capacity),
 			first: new Int32Array(capacity), count: new Int32Array(capacity),
-			start: new Float64Array(capacity), total: new Float64Array(capacity),
-			self: new Float64Array(capacity), other: new Float64Array(capacity),
+			start: new Float64Array(capacity), amounts, total: amounts[options.metric],
+			self: new Float64Array(capacity),
 			head: new Int32Array(capacity), next: this.next,
 		};
-	}
-
-	/* `other` is the metric that is not drawn, for the tooltip. */
-	otherWeight(source)
-	{
-		return this.options.samples ? this.tree.total[source] : this.tree.samples[source];
 	}
 
 	add(parent, source, label)
@@ -81,13 +82,14 @@ class ViewBuilder {
 		return this.slot[key];
 	}
 
-	join(node, entry, source, weight, self, other)
+	/* `columns` are this.totals or this.selfs, of which node `at` is added. */
+	join(node, entry, source, columns, at, self)
 	{
 		const view = this.view;
 
-		view.total[node] += weight;
+		for (let i = 0; i < columns.length; i++)
+			this.sums[i][node] += columns[i][at];
 		view.self[node] += self;
-		view.other[node] += other;
 		if (this.page.labels.kind[this.tree.label[source]] !== view.kind[node])
 			this.mixed[node] = 1;
 		this.next[entry] = view.head[node];
@@ -117,8 +119,8 @@ class ViewBuilder {
 				this.gather(node, c);
 				continue;
 			}
-			this.join(this.childFor(node, c, tree.label[c]), c, c, this.weight[c],
-				  this.selfWeight[c], this.otherWeight(c));
+			this.join(this.childFor(node, c, tree.label[c]), c, c, this.totals, c,
+				  this.selfWeight[c]);
 		}
 	}
 
@@ -151,7 +153,7 @@ class ViewBuilder {
 
 	sort(from, to)
 	{
-		const { total, label, kind, self, other, head } = this.view;
+		const { total, label, kind, self, head } = this.view;
 		let sorted = true;
 
 		for (let i = from + 1; i < to && sorted; i++)
@@ -160,7 +162,7 @@ class ViewBuilder {
 			return;
 		const order = Array.from({ length: to - from }, (_, i) => from + i);
 		order.sort((a, b) => total[b] - total[a]);
-		for (const column of [total, label, kind, self, other, head, this.mixed]) {
+		for (const column of [...this.sums, label, kind, self, head, this.mixed]) {
 			const copy = order.map(i => column[i]);
 			column.set(copy, from);
 		}
@@ -172,8 +174,7 @@ class ViewBuilder {
 		const root = Math.max(this.options.process, 0);
 
 		this.add(-1, root, this.tree.label[root]);
-		this.join(0, root, root, this.weight[root], this.selfWeight[root],
-			  this.otherWeight(root));
+		this.join(0, root, root, this.totals, root, this.selfWeight[root]);
 		for (let node = 0; node < view.size; node++)
 			this.children(node);
 		return view;
@@ -188,10 +189,8 @@ function kindWeights(view, node)
 {
 	const { page, tree, at, options } = view;
 	const kinds = new Map();
-	let weight = options.samples ? tree.samples : tree.total;
+	const weight = (at ? tree.selfs : tree.totals)[options.metric];
 
-	if (at)
-		weight = options.samples ? tree.selfSamples : tree.self;
 	for (let s = view.head[node]; s >= 0; s = view.next[s]) {
 		const kind = page.labels.kind[tree.label[at ? at[s] : s]];
 		kinds.set(kind, (kinds.get(kind) || 0) + weight[s]);
@@ -228,8 +227,7 @@ class ReverseBuilder extends ViewBuilder {
 		this.root = root;
 		this.at = view.at = new Int32Array(tree.size);
 		this.add(-1, root, tree.label[root]);
-		view.total[0] = this.weight[root];
-		view.other[0] = this.otherWeight(root);
+		this.sums.forEach((sum, i) => { sum[0] = this.totals[i][root]; });
 		for (let s = root; s < tree.end[root]; s++) {
 			if (this.selfWeight[s] > 0) {
 				this.at[s] = -1;
@@ -268,8 +266,7 @@ class ReverseBuilder extends ViewBuilder {
 				continue;
 			this.at[entry] = source;
 			const child = this.childFor(node, source, tree.label[source]);
-			const other = this.options.samples ? tree.self : tree.selfSamples;
-			this.join(child, entry, source, weight, node ? 0 : weight, other[entry]);
+			this.join(child, entry, source, this.selfs, entry, node ? 0 : weight);
 		}
 		view.head[node] = -1;
 	}

@@ -12,8 +12,8 @@ struct packer {
 	uint32_t *modules;     /* by calltree label: the module of the page label */
 	uint64_t below;	       /* nodes that weigh less are left out */
 	uint64_t *rest_weight; /* by node: what was left out below it; NULL when nothing is */
-	uint64_t *rest_samples;
-	struct strbuf up, label, self, samples;
+	uint64_t *rest_samples, *rest_objects;
+	struct strbuf up, label, self, samples, objects;
 	uint32_t depth; /* of the node before */
 	uint32_t nodes;
 };
@@ -87,12 +87,13 @@ static uint32_t label_of(struct packer *pk, const struct calltree_node *node)
 }
 
 static void add_node(struct packer *pk, uint32_t depth, uint32_t label, uint64_t self,
-		     uint64_t samples)
+		     uint64_t samples, uint64_t objects)
 {
 	add_number(&pk->up, pk->nodes ? pk->depth + 1 - depth : 0);
 	add_number(&pk->label, label);
 	add_number(&pk->self, self);
 	add_number(&pk->samples, samples);
+	add_number(&pk->objects, objects);
 	pk->depth = depth;
 	pk->nodes++;
 }
@@ -135,6 +136,7 @@ static uint64_t collect_rest(struct packer *pk)
 	kept = xcalloc(len, sizeof(*kept));
 	pk->rest_weight = xcalloc(len, sizeof(uint64_t));
 	pk->rest_samples = xcalloc(len, sizeof(uint64_t));
+	pk->rest_objects = xcalloc(len, sizeof(uint64_t));
 	for (size_t i = 0; i < len; i++) {
 		const struct calltree_node *node = &pk->tree->nodes.items[i];
 
@@ -143,6 +145,7 @@ static uint64_t collect_rest(struct packer *pk)
 			continue;
 		pk->rest_weight[kept[i]] += node->self;
 		pk->rest_samples[kept[i]] += node->self_samples;
+		pk->rest_objects[kept[i]] += node->self_objects;
 		pruned++;
 	}
 	return pruned;
@@ -154,12 +157,14 @@ static void add_with_rest(struct packer *pk, size_t i, uint32_t rest_label,
 {
 	const struct calltree_node *node = &pk->tree->nodes.items[i];
 
-	add_node(pk, node->depth, label_of(pk, node), node->self, node->self_samples);
+	add_node(pk, node->depth, label_of(pk, node), node->self, node->self_samples,
+		 node->self_objects);
 	if (node->depth == 1)
 		vec_push(&ret_tree->processes, node->origin);
 	if (!pk->rest_weight || !pk->rest_weight[i])
 		return;
-	add_node(pk, node->depth + 1, rest_label, pk->rest_weight[i], pk->rest_samples[i]);
+	add_node(pk, node->depth + 1, rest_label, pk->rest_weight[i], pk->rest_samples[i],
+		 pk->rest_objects[i]);
 	if (node->depth == 0)
 		vec_push(&ret_tree->processes, PROFILE_NONE);
 }
@@ -190,6 +195,16 @@ static uint64_t constant_period(const struct profile *p, uint32_t event)
 	return period;
 }
 
+static bool has_objects(const struct calltree *tree)
+{
+	const struct calltree_node *node;
+
+	vec_for_each (node, &tree->nodes)
+		if (node->self_objects)
+			return true;
+	return false;
+}
+
 static void append(struct strbuf *out, struct strbuf *part)
 {
 	strbuf_add(out, strbuf_str(part), part->len);
@@ -201,7 +216,9 @@ void html_columns_add(struct html_columns *columns, const struct profile *p,
 {
 	uint32_t labels = intern_len(&tree->labels);
 	struct packer pk = { .columns = columns, .p = p, .tree = tree };
-	struct html_tree out = { .event = event, .period = constant_period(p, event) };
+	struct html_tree out = { .event = event,
+				 .period = constant_period(p, event),
+				 .has_objects = has_objects(tree) };
 
 	pk.labels = xcalloc(labels, sizeof(uint32_t));
 	pk.modules = xcalloc(labels, sizeof(uint32_t));
@@ -216,8 +233,12 @@ void html_columns_add(struct html_columns *columns, const struct profile *p,
 	append(&columns->bytes, &pk.self);
 	if (!out.period)
 		append(&columns->bytes, &pk.samples);
+	if (out.has_objects)
+		append(&columns->bytes, &pk.objects);
 	strbuf_release(&pk.samples);
+	strbuf_release(&pk.objects);
 	vec_push(&columns->trees, out);
+	free(pk.rest_objects);
 	free(pk.rest_samples);
 	free(pk.rest_weight);
 	free(pk.modules);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Call trees as the columns that the page reads (flamegraph_data.js): per event, for its nodes in
- * depth-first order, four arrays of unsigned LEB128 numbers: how many levels to go up before this
- * node goes one down, label, own weight, own samples (left out when the weight says it).
+ * depth-first order, arrays of unsigned LEB128 numbers: how many levels to go up before this node
+ * goes one down, label, own weight, own samples (left out when the weight says it), own objects (left
+ * out where none has any).
  */
 #ifndef HOSTPROF_OUTPUT_HTML_HTML_COLUMNS_H
 #define HOSTPROF_OUTPUT_HTML_HTML_COLUMNS_H
@@ -22,8 +23,9 @@ struct html_label {
 
 /* What the page is told about one event's tree. */
 struct html_tree {
-	uint32_t event;	 /* or PROFILE_NONE */
-	uint64_t period; /* every sample's weight; 0: they differ, samples are a column */
+	uint32_t event;	  /* or PROFILE_NONE */
+	uint64_t period;  /* every sample's weight; 0: they differ, samples are a column */
+	bool has_objects; /* objects are a column */
 	uint32_t nodes;
 	uint64_t pruned_nodes;	 /* left out, their weight is in "[smaller frames]" */
 	uint64_t pruned_below;	 /* because they weigh less than this */

@@ -93,6 +93,7 @@ static void add_event(struct json *j, const struct profile *p, const struct html
 	json_str(j, "name", profile_get_string(p, event->name));
 	json_str(j, "unit", profile_get_string(p, event->unit));
 	json_u64(j, "period", tree->period);
+	json_bool(j, "objects", tree->has_objects);
 	json_u64(j, "nodes", tree->nodes);
 	json_u64(j, "pruned_nodes", tree->pruned_nodes);
 	json_u64(j, "pruned_below", tree->pruned_below);

@@ -5,6 +5,7 @@
 
 #include "base/units.h"
 #include "output/text/text_page.h"
+#include "profile/event_sum.h"
 #include "profile/filter.h"
 #include "profile/quality.h"
 
@@ -13,26 +14,6 @@
 /* With the header, the headings and a last line of the caller 24 lines. */
 #define SUMMARY_PROCESSES 5
 #define SUMMARY_METHODS	  8
-
-/* What the samples of one event are in all. */
-struct sums {
-	uint64_t count, weight, objects;
-};
-
-static struct sums sum_event(const struct profile *p, uint32_t event)
-{
-	struct sums sums = { 0, 0, 0 };
-	const struct profile_sample *s;
-
-	vec_for_each (s, &p->samples) {
-		if (s->event != event)
-			continue;
-		sums.count += s->count;
-		sums.weight += s->weight;
-		sums.objects += s->objects;
-	}
-	return sums;
-}
 
 /* "; also recorded: page-faults (--event)" */
 static void add_other_events(struct strbuf *line, const struct text_page *page)
@@ -57,16 +38,16 @@ static void put_samples(const struct text_page *page)
 {
 	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
 	const struct profile *p = page->p;
-	struct sums sums;
+	struct event_sum sums;
 
 	if (page->event == PROFILE_NONE) {
 		text_put_line(page, 0, "no events");
 		return;
 	}
-	sums = sum_event(p, page->event);
+	sums = event_sum_of(p, page->event);
 	strbuf_addf(&line, "%s: ", profile_get_string(p, profile_get_event(p, page->event)->name));
-	units_format_count(&line, sums.count);
-	strbuf_addstr(&line, sums.count == 1 ? " sample (" : " samples (");
+	units_format_count(&line, sums.samples);
+	strbuf_addstr(&line, sums.samples == 1 ? " sample (" : " samples (");
 	units_format_value(&line, sums.weight, page->unit);
 	if (sums.objects) {
 		strbuf_addstr(&line, ", ");
@@ -152,7 +133,7 @@ static void put_section(const struct profile *p, const struct view_options *opti
 static bool is_another(const struct profile *p, const struct view_options *options, uint32_t first,
 		       uint32_t event)
 {
-	return options->event == PROFILE_NONE && event != first && sum_event(p, event).count;
+	return options->event == PROFILE_NONE && event != first && event_sum_of(p, event).samples;
 }
 
 static void put_quality(const struct profile *p, const struct view_options *options, FILE *out)

@@ -3,6 +3,9 @@
 
 #include <errno.h>
 
+#include "base/macros.h"
+#include "jvm/codemap/codemap_find.h"
+#include "jvm/codemap/codemap_room.h"
 #include "jvm/jvm_kind.h"
 #include "jvm/layout/vm_flags.h"
 
@@ -61,6 +64,21 @@ static int explain(uint32_t pid, int r, struct err *err)
 	return err_set(err, -EOPNOTSUPP, "process %u is no HotSpot JVM", pid);
 }
 
+/* An agent that is there already takes options, and above all the one that ends it. */
+static int check_room(uint32_t pid, struct err *err)
+{
+	struct err room = { 0 }, ignored = { 0 };
+	_cleanup_close_ int fd = -1;
+	int r = codemap_check_room(pid, &room);
+
+	if (r < 0)
+		fd = codemap_find_fd(pid, &ignored);
+	if (fd >= 0 || !r)
+		return 0;
+	*err = room;
+	return r;
+}
+
 int attach_check_open(uint32_t pid, const struct vmstructs *vs, struct attach_target *ret_target,
 		      struct err *err)
 {
@@ -76,6 +94,8 @@ int attach_check_open(uint32_t pid, const struct vmstructs *vs, struct attach_ta
 			return explain(pid, r, err);
 	}
 	r = check_vm(&target, vs ? vs : own, err);
+	if (!r)
+		r = check_room(pid, err);
 	if (r < 0)
 		return r;
 	*ret_target = target;

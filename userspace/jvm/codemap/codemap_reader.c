@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "jvm/codemap/codemap_find.h"
+#include "jvm/codemap/codemap_room.h"
 
 /* A ring that an agent of another version may choose. */
 #define READER_MIN_RING (64U << 10)
@@ -85,7 +86,9 @@ int codemap_reader_open(uint32_t pid, struct codemap_reader *ret_reader, struct 
 
 	if (fd < 0)
 		return fd;
-	ret = codemap_reader_open_fd(fd, ret_reader, err);
+	ret = codemap_check_room_fd(pid, fd, err);
+	if (!ret)
+		ret = codemap_reader_open_fd(fd, ret_reader, err);
 	if (ret)
 		return ret;
 	TAKE_FD(fd);

@@ -69,12 +69,18 @@ void agent_switch_events(struct agent *a, uint32_t want)
 {
 	bool code = want & CODEMAP_WANT_CODE;
 	bool threads = want & CODEMAP_WANT_THREADS;
+	bool alloc = want & CODEMAP_WANT_ALLOC;
 
 	switch_event(a, code, JVMTI_EVENT_COMPILED_METHOD_LOAD);
 	switch_event(a, code, JVMTI_EVENT_COMPILED_METHOD_UNLOAD);
 	switch_event(a, code, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
 	switch_event(a, threads, JVMTI_EVENT_THREAD_START);
 	switch_event(a, threads, JVMTI_EVENT_THREAD_END);
+	/* A JVM that cannot have it does not know its number. */
+	if (a->can & CODEMAP_WANT_ALLOC)
+		switch_event(a, alloc, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC);
+	if (!alloc && a->events_on & CODEMAP_WANT_ALLOC)
+		alloc_end(a);
 	a->events_on = want;
 	__atomic_store_n(&a->ring.header->events_on, want, __ATOMIC_RELEASE);
 }
@@ -121,7 +127,10 @@ static void add_capabilities(struct agent *a)
 	c.can_get_line_numbers = 1;
 	a->can_lines = !(*jvmti)->AddCapabilities(jvmti, &c);
 	a->can |= CODEMAP_WANT_THREADS;
-	a->ring.header->cannot = ~a->can & (CODEMAP_WANT_CODE | CODEMAP_WANT_THREADS);
+	if (alloc_add_capabilities(a))
+		a->can |= CODEMAP_WANT_ALLOC;
+	a->ring.header->cannot =
+		~a->can & (CODEMAP_WANT_CODE | CODEMAP_WANT_THREADS | CODEMAP_WANT_ALLOC);
 }
 
 /* "1.2.3" to 10203. */

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "alloc.h"
 #include "codemap.h"
 #include "methods.h"
 #include "ring.h"
@@ -26,6 +27,7 @@ struct agent {
 	jvmtiEnv *jvmti; /* the first activation's, for the life of the JVM */
 	struct ring ring;
 	struct method_table methods;
+	struct alloc alloc;
 	jfieldID thread_tid;   /* java.lang.Thread.tid, NULL unknown */
 	jfieldID thread_eetop; /* java.lang.Thread.eetop, NULL unknown */
 	uint32_t can;	       /* enum codemap_want bits that this JVM can give */

@@ -38,6 +38,7 @@ enum codemap_command {
 enum codemap_want {
 	CODEMAP_WANT_CODE = 1,	  /* JIT code, stubs, methods */
 	CODEMAP_WANT_THREADS = 2, /* thread names */
+	CODEMAP_WANT_ALLOC = 4,	  /* samples of allocations, at the agent's hostprof_alloc() */
 };
 
 /* What Agent_OnAttach returns, and the attach client sees as "return code: N". */
@@ -74,6 +75,9 @@ struct codemap_header {
 	uint64_t records;     /* ever written, without paddings; readers go by head */
 	uint64_t closed_ns;   /* not 0: the agent let go of this memory, nothing more will come */
 	uint32_t cannot; /* enum codemap_want bits that this JVM cannot give (JDK 8 before 8u382) */
+	uint32_t alloc_wanted; /* consumer, with CODEMAP_WANT_ALLOC: mean bytes between samples */
+	uint32_t
+		alloc_interval; /* those in force now; more than wanted where samples were too many */
 	uint32_t pad;
 };
 
@@ -89,6 +93,7 @@ enum codemap_kind {
 	CODEMAP_THREAD = 8, /* a thread's name, at its start */
 	CODEMAP_THREAD_END = 9,
 	CODEMAP_THREAD_SEEN = 10, /* in a replay: a thread older than the agent's events */
+	CODEMAP_CLASS = 11,	  /* what the class ids of hostprof_alloc() mean */
 };
 
 /*
@@ -189,11 +194,24 @@ struct codemap_thread_seen {
 	/* name bytes */
 };
 
+/*
+ * Written before the id is used. An id never means another class, in all the JVM's life; a class has
+ * another one after each replay, and id 0 is a class that could not be named.
+ */
+struct codemap_class {
+	struct codemap_record record;
+	uint64_t id;
+	uint32_t name_len;
+	uint32_t pad;
+	/* its signature as JVMTI gives it, "Ljava/lang/String;", "[B" */
+};
+
 _Static_assert(sizeof(struct codemap_header) <= CODEMAP_HEADER_BYTES, "header fits its page");
 _Static_assert(sizeof(struct codemap_record) == 16, "record");
 _Static_assert(sizeof(struct codemap_method) == 32, "method");
 _Static_assert(sizeof(struct codemap_load) == 40, "load");
 _Static_assert(sizeof(struct codemap_frame) == 16, "frame");
 _Static_assert(sizeof(struct codemap_thread) == 32, "thread");
+_Static_assert(sizeof(struct codemap_class) == 32, "class");
 
 #endif

@@ -113,6 +113,8 @@ static void carry_out(struct agent *a, uint32_t seq)
 
 	if (command == CODEMAP_COMMAND_START && ring_has_consumer(&a->ring, agent_now_ns()) &&
 	    ring_allocate(&a->ring)) {
+		if (want & CODEMAP_WANT_ALLOC)
+			alloc_begin(a, __atomic_load_n(&h->alloc_wanted, __ATOMIC_ACQUIRE));
 		agent_switch_events(a, want);
 		replay(a, want);
 	} else {
@@ -131,6 +133,7 @@ static void watch_lease(struct agent *a)
 		forget_methods(a);
 	} else {
 		ring_announce_gap(&a->ring);
+		alloc_watch(a);
 	}
 }
 

@@ -88,6 +88,17 @@ static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 	agent_leave(&agent);
 }
 
+static void JNICALL on_sampled_object_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread,
+					    jobject object, jclass class, jlong size)
+{
+	(void)jvmti, (void)jni, (void)thread, (void)object;
+	if (!agent_enter(&agent))
+		return;
+	if (class && size > 0)
+		alloc_sample(&agent, class, (uint64_t)size);
+	agent_leave(&agent);
+}
+
 /* Only asked for by -agentpath: before this the JVM cannot run our thread. */
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
@@ -118,6 +129,7 @@ void events_fill(jvmtiEventCallbacks *callbacks)
 	callbacks->CompiledMethodLoad = on_compiled_method_load;
 	callbacks->CompiledMethodUnload = on_compiled_method_unload;
 	callbacks->DynamicCodeGenerated = on_dynamic_code_generated;
+	callbacks->SampledObjectAlloc = on_sampled_object_alloc;
 	callbacks->ThreadStart = on_thread_start;
 	callbacks->ThreadEnd = on_thread_end;
 	callbacks->VMInit = on_vm_init;

@@ -41,6 +41,7 @@ static int fake_nanosleep(const struct timespec *time, struct timespec *rest)
 #define clock_gettime fake_clock
 #define nanosleep     fake_nanosleep
 #include "agent.c"
+#include "alloc.c"
 #undef clock_gettime
 #undef nanosleep
 #include "code.c"
@@ -56,6 +57,20 @@ static int fake_nanosleep(const struct timespec *time, struct timespec *rest)
 #undef ftruncate
 #undef fallocate
 #undef syscall
+
+/* What the agent's probe was told last, and how often it was hit. */
+static struct {
+	uint64_t class_id, size, interval;
+	uint32_t hits;
+} fake_hit;
+
+void hostprof_alloc(uint64_t class_id, uint64_t size, uint64_t interval)
+{
+	fake_hit.class_id = class_id;
+	fake_hit.size = size;
+	fake_hit.interval = interval;
+	fake_hit.hits++;
+}
 
 #define FAKE_METHODS 4000
 #define FAKE_THREADS 8
@@ -110,6 +125,10 @@ struct fake_jvm {
 	bool no_agent_thread;
 	bool no_jvmti;
 	enum fake_failure fails;
+	jlong tags[FAKE_METHODS]; /* of classes */
+	jint loaded;		  /* classes, the first ones */
+	jint interval;		  /* between samples of allocations; -1: it cannot be set */
+	int intervals;		  /* times that it was set */
 	int environments;    /* of JVMTI, that were asked for */
 	void (*asked)(void); /* an environment is asked for */
 	jint capacity;	     /* of local references, announced last */
@@ -255,6 +274,43 @@ static jvmtiError JNICALL fake_signature(jvmtiEnv *env, jclass class, char **ret
 	return JVMTI_ERROR_NONE;
 }
 
+static jvmtiError JNICALL fake_get_tag(jvmtiEnv *env, jobject object, jlong *ret_tag)
+{
+	(void)env;
+	*ret_tag = fake.tags[(struct fake_method *)(void *)object - fake.methods];
+	return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL fake_set_tag(jvmtiEnv *env, jobject object, jlong tag)
+{
+	(void)env;
+	fake.tags[(struct fake_method *)(void *)object - fake.methods] = tag;
+	return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL fake_loaded_classes(jvmtiEnv *env, jint *ret_count, jclass **ret_classes)
+{
+	jclass classes[FAKE_METHODS];
+
+	(void)env;
+	for (jint i = 0; i < fake.loaded; i++)
+		classes[i] = fake_reference(&fake.methods[i]);
+	*ret_classes = fake_given(classes, sizeof(classes));
+	*ret_count = fake.loaded;
+	return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL fake_set_interval(jvmtiEnv *env, jint interval)
+{
+	(void)env;
+	assert_true(interval > 0);
+	if (fake.interval < 0)
+		return JVMTI_ERROR_ILLEGAL_ARGUMENT;
+	fake.interval = interval;
+	fake.intervals++;
+	return JVMTI_ERROR_NONE;
+}
+
 static jvmtiError JNICALL fake_source(jvmtiEnv *env, jclass class, char **ret_name)
 {
 	const struct fake_method *m = (void *)class;
@@ -381,6 +437,10 @@ static const struct jvmtiInterface_1_ fake_jvmti_table = {
 	.GenerateEvents = fake_generate,
 	.GetSystemProperty = fake_property,
 	.AddCapabilities = fake_add_capabilities,
+	.GetTag = fake_get_tag,
+	.SetTag = fake_set_tag,
+	.GetLoadedClasses = fake_loaded_classes,
+	.SetHeapSamplingInterval = fake_set_interval,
 };
 static jvmtiEnv fake_jvmti = &fake_jvmti_table;
 
@@ -537,6 +597,7 @@ static void fake_reset(void)
 {
 	memset(&fake, 0, sizeof(fake));
 	memset(&agent, 0, sizeof(agent));
+	memset(&fake_hit, 0, sizeof(fake_hit));
 	fake_passed_ns = 0;
 	fake_os_reset();
 	fake.jvmti_version = JVMTI_VERSION_1_2 + (8 << JVMTI_VERSION_SHIFT_MAJOR);

@@ -166,6 +166,7 @@ void capture_free(struct capture *c)
 		return;
 	capture_close_cpus(c);
 	perf_events_release(&c->shared);
+	capture_close_places(c);
 	rings_free(c->rings);
 	capture_unmap_tables(c);
 	bpf_session_free(c->session);

@@ -80,6 +80,23 @@ int capture_fd(const struct capture *capture);
 int capture_update_cpus(struct capture *capture, struct err *err);
 
 int capture_add_target(struct capture *capture, uint32_t pid);
+/*
+ * A place where an event of several sources has one of them (of -e alloc: of a JVM). It is one process's:
+ * others that map the file run on as they are, whether they are targets or not.
+ */
+struct capture_place {
+	enum wire_trigger trigger;
+	uint32_t pid;
+	uint64_t generation; /* of the process, any number that tells it from others of its pid */
+	const char *path;    /* of the file, as this process opens it; borrowed for the call */
+	uint64_t offset;     /* in it */
+};
+
+/* Nothing when no event wants the trigger, or the place is there. */
+int capture_add_place(struct capture *capture, const struct capture_place *place, struct err *err);
+/* The process has gone. */
+void capture_drop_places(struct capture *capture, uint32_t pid, uint64_t generation);
+
 /* Make a JVM known to the step functions, by its serial (NULL: forget it). */
 int capture_set_jvm(struct capture *capture, uint32_t serial, const struct wire_jvm *jvm);
 /* A process whose allocations are seen at AllocTracer, and how (NULL: none any more). */

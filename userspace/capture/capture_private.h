@@ -3,6 +3,7 @@
 #ifndef HOSTPROF_CAPTURE_CAPTURE_PRIVATE_H
 #define HOSTPROF_CAPTURE_CAPTURE_PRIVATE_H
 
+#include "base/vec.h"
 #include "capture/bpf_session.h"
 #include "capture/capture.h"
 #include "capture/perf_events.h"
@@ -20,12 +21,22 @@ struct capture_mapping {
 	size_t bytes;
 };
 
+/* See struct capture_place. */
+struct capture_probe {
+	enum wire_trigger trigger;
+	uint32_t pid;
+	uint64_t generation;
+	uint64_t device, inode, offset;
+	int fd, link; /* owned */
+};
+
 struct capture {
 	struct capture_event *events; /* owned copy */
 	struct perf_events_options event_options;
 	struct bpf_session *session; /* owned */
 	struct rings *rings;	     /* owned */
 	struct perf_events shared;   /* of no cpu: probes, tracepoints */
+	VEC(struct capture_probe) places; /* of single processes */
 	struct capture_cpu *cpus;    /* owned, by cpu number */
 	unsigned int cpu_count;	     /* of possible cpus */
 	unsigned int online_count;   /* past the highest cpu that was online at the start */
@@ -40,6 +51,8 @@ int capture_count_cpus(struct capture *c, struct err *err);
 /* Rings, events and side-band of all cpus that are online. */
 int capture_open_cpus(struct capture *c, uint32_t ring_bytes, struct err *err);
 void capture_close_cpus(struct capture *c);
+
+void capture_close_places(struct capture *c);
 
 int capture_map_tables(struct capture *c, struct err *err);
 void capture_unmap_tables(struct capture *c);

@@ -153,6 +153,29 @@ int perf_events_open_shared(const struct perf_events_options *options, unsigned 
 	return 0;
 }
 
+int perf_event_open_place(const struct perf_events_options *options, const struct perf_place *place,
+			  int *ret_fd, int *ret_link, struct err *err)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr), .sample_period = 1 };
+	long fd;
+	int link;
+
+	uprobe_fill_attr(place->probe, &attr);
+	/* By the process's memory the kernel tells who is meant (uprobe_perf_filter() in trace_uprobe.c). */
+	fd = syscall(SYS_perf_event_open, &attr, (pid_t)place->pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return err_sys(err, -errno, "cannot probe process %u", place->pid);
+	link = perf_event_attach(options->prog_fds[place->trigger], (int)fd, place->event);
+	if (link < 0) {
+		close((int)fd);
+		return err_sys(err, link, "cannot attach the BPF program to process %u",
+			       place->pid);
+	}
+	*ret_fd = (int)fd;
+	*ret_link = link;
+	return 0;
+}
+
 void perf_events_release(struct perf_events *events)
 {
 	for (unsigned int i = 0; i < events->count; i++) {

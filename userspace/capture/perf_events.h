@@ -36,6 +36,21 @@ int perf_events_open(const struct perf_events_options *options, unsigned int cpu
  */
 int perf_events_open_shared(const struct perf_events_options *options, unsigned int cpu,
 			    struct perf_events *ret_events, struct err *err);
+
+/*
+ * PROBE in process PID alone, whose threads all run into it, of whatever event. Closing *RET_FD and *RET_LINK
+ * ends it. -ESRCH: the process has gone.
+ */
+struct perf_place {
+	enum wire_trigger trigger; /* one that runs in PLACES */
+	unsigned int event;	   /* index */
+	uint32_t pid;
+	const struct uprobe *probe;
+};
+
+int perf_event_open_place(const struct perf_events_options *options, const struct perf_place *place,
+			  int *ret_fd, int *ret_link, struct err *err);
+
 void perf_events_release(struct perf_events *events);
 
 /*

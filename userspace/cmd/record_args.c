@@ -151,6 +151,8 @@ static int parse_stream_format(const char *arg, void *value, struct err *err)
 	{ OPTION_TYPE_CALLBACK, 0, "unwind", "HOW", \
 	  "native frames: auto (as their files describe them; default), fp (frame pointers only)", \
 	  NULL, parse_unwind }, \
+	{ OPTION_TYPE_FLAG, 0, "jvm-frames", NULL, \
+	  "with alloc: the JVM's own frames, too, from its allocation on", &args.jvm_frames, NULL }, \
 	{ OPTION_TYPE_U64, 0, "max-depth", "N", "user frames of a stack, up to 2048 (default 1024)", \
 	  &args.max_depth, NULL }, \
 	{ OPTION_TYPE_BYTES, 0, "ring-size", "BYTES", \
@@ -359,6 +361,11 @@ void record_args_tell_status(const struct record_args *a, int status)
 		log_info("%s ended with exit code %d", a->command[0], WEXITSTATUS(status));
 }
 
+static void tell_attached(uint32_t pid)
+{
+	log_info("JVM %u: the agent is loaded", pid);
+}
+
 struct drive_options record_args_options(const struct record_args *a)
 {
 	const struct capture_options capture = {
@@ -379,6 +386,8 @@ struct drive_options record_args_options(const struct record_args *a)
 		.recorder = {
 			.capture = capture,
 			.agent = a->agent,
+			.jvm_frames = a->jvm_frames,
+			.attached = tell_attached,
 			.memory_limit_bytes = a->memory_limit_bytes,
 			.command_line = a->command_line.buf,
 		},

@@ -28,6 +28,7 @@ struct record_args {
 	bool include_idle;
 	enum recorder_agent_mode agent;
 	bool frame_pointers_only;
+	bool jvm_frames;
 
 	struct view_flags view;
 	const char *stats_path;

@@ -209,11 +209,15 @@ const char *jvm_main_class(struct jvm *jvm)
 
 static void ask_replay(struct jvm *jvm, uint64_t now_ns)
 {
+	uint32_t want = CODEMAP_WANT_CODE | CODEMAP_WANT_THREADS;
+
+	if (jvm->alloc_interval)
+		want |= CODEMAP_WANT_ALLOC;
 	jvm->replay = JVM_REPLAY_ASKED;
 	jvm->replay_asked_ns = now_ns;
 	jvm->replays_before = codemap_store_replays(jvm->store);
-	codemap_reader_command(&jvm->reader, CODEMAP_COMMAND_START,
-			       CODEMAP_WANT_CODE | CODEMAP_WANT_THREADS);
+	codemap_reader_set_interval(&jvm->reader, jvm->alloc_interval);
+	codemap_reader_command(&jvm->reader, CODEMAP_COMMAND_START, want);
 }
 
 static bool same_pid_namespace(uint32_t pid)
@@ -253,6 +257,20 @@ int jvm_open_code_map(struct jvm *jvm, struct err *err)
 	jvm->replay_pause_ns = JVM_REPLAY_PAUSE_NS;
 	ask_replay(jvm, now_ns);
 	return 0;
+}
+
+int jvm_check_allocations(const struct jvm *jvm, struct err *err)
+{
+	if (!jvm->alloc_interval || !jvm->reader.leased || codemap_reader_samples(&jvm->reader) ||
+	    !codemap_reader_is_done(&jvm->reader) || codemap_reader_events_off(&jvm->reader))
+		return 0;
+	err_set(err, -EOPNOTSUPP, "the JVM cannot sample allocations");
+	return err_hint(err, "that takes JDK 11, and an agent of this hostprof's version");
+}
+
+const char *jvm_class_name(const struct jvm *jvm, uint64_t class_id)
+{
+	return jvm->store ? codemap_store_class_name(jvm->store, class_id) : NULL;
 }
 
 bool jvm_reads_code_map(const struct jvm *jvm)

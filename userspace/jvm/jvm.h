@@ -41,6 +41,18 @@ struct jvm *jvm_table_find(struct jvm_table *table, uint32_t pid, const struct m
  */
 int jvm_open_code_map(struct jvm *jvm, struct err *err);
 
+/*
+ * Have the agents of JVMs whose code maps are opened from now on sample allocations, INTERVAL bytes
+ * between two on average.
+ */
+void jvm_table_sample_allocations(struct jvm_table *table, uint32_t interval);
+
+/* 0: its agent samples them, or was not asked to, or has not answered yet. -EOPNOTSUPP: it cannot, and why. */
+int jvm_check_allocations(const struct jvm *jvm, struct err *err);
+
+/* The class that a sample of an allocation names, dotted; NULL when the agent has not told. Borrowed for now. */
+const char *jvm_class_name(const struct jvm *jvm, uint64_t class_id);
+
 /* An agent's code map is being read: false again when the agent or the lease has gone. */
 bool jvm_reads_code_map(const struct jvm *jvm);
 

@@ -49,7 +49,8 @@ struct jvm {
 	uint64_t replay_asked_ns;
 	uint64_t replay_pause_ns; /* least time to the next one */
 	uint64_t polled_ns;
-	struct lru ns_tids; /* the host's tid -> the JVM's, where they differ */
+	uint32_t alloc_interval; /* bytes between samples of allocations; 0: none are wanted */
+	struct lru ns_tids;	 /* the host's tid -> the JVM's, where they differ */
 	bool same_tids;
 };
 

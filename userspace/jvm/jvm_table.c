@@ -30,6 +30,7 @@ struct jvm_table {
 	void *buffer;		       /* owned, CODEMAP_READ_BYTES */
 	uint64_t expired_ns;
 	uint32_t last_id;
+	uint32_t alloc_interval; /* of every JVM */
 };
 
 struct jvm_table *jvm_table_new(void)
@@ -39,6 +40,11 @@ struct jvm_table *jvm_table_new(void)
 	table->cache = vmstructs_cache_new();
 	table->buffer = xmalloc(CODEMAP_READ_BYTES);
 	return table;
+}
+
+void jvm_table_sample_allocations(struct jvm_table *table, uint32_t interval)
+{
+	table->alloc_interval = interval;
 }
 
 void jvm_table_free(struct jvm_table *table)
@@ -74,6 +80,8 @@ static void remove_unclaimed(struct jvm_table *table, uint64_t now_ns)
 static struct jvm *make(struct jvm_table *table, uint32_t pid, const struct mapping *libjvm)
 {
 	struct jvm *jvm = jvm_new(pid, libjvm, table->cache);
+
+	jvm->alloc_interval = table->alloc_interval;
 
 	jvm->id = ++table->last_id;
 	vec_push(&table->jvms, jvm);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/strbuf.h"
+#include "session/alloc_probes.h"
 #include "session/pipeline_apply.h"
 #include "session/pipeline_arrive.h"
 #include "session/pipeline_books.h"
@@ -61,6 +62,40 @@ static struct unwinder *open_unwinder(struct pipeline *pipeline)
 			    pipeline->plan.file_bytes);
 }
 
+static void tell_attached(uint32_t pid, void *data)
+{
+	struct pipeline *pipeline = data;
+
+	if (pipeline->attached)
+		pipeline->attached(pid);
+}
+
+static int probe_agent(struct process *process, struct jvm *jvm, void *data, struct err *err)
+{
+	struct pipeline *pipeline = data;
+
+	(void)jvm;
+	if (!pipeline->samples_allocations)
+		return 0;
+	return alloc_probes_open(pipeline->capture, process, err);
+}
+
+static int open_agents(struct pipeline *pipeline, const struct pipeline_options *options,
+		       struct err *err)
+{
+	const struct agents_hooks hooks = { tell_attached, probe_agent, pipeline };
+	int r = agents_new(pipeline->jvms, options->attach, &pipeline->agents, err);
+
+	if (r < 0)
+		return r;
+	pipeline->attached = options->attached;
+	pipeline->detaches = options->detach;
+	pipeline->samples_allocations = options->alloc_interval != 0;
+	jvm_table_sample_allocations(pipeline->jvms, options->alloc_interval);
+	agents_set_hooks(pipeline->agents, &hooks);
+	return 0;
+}
+
 int pipeline_init(struct pipeline *pipeline, struct capture *capture,
 		  const struct pipeline_options *options, struct err *err)
 {
@@ -82,7 +117,8 @@ int pipeline_init(struct pipeline *pipeline, struct capture *capture,
 	pipeline->jvms = jvm_table_new();
 	pipeline->unwinder = open_unwinder(pipeline);
 	pipeline->symbolizer = symbolizer_new(pipeline->images);
-	return agents_new(pipeline->jvms, options->attach, &pipeline->agents, err);
+	symbolizer_keep_jvm_frames(pipeline->symbolizer, options->jvm_frames);
+	return open_agents(pipeline, options, err);
 }
 
 void pipeline_release(struct pipeline *pipeline)
@@ -331,6 +367,8 @@ int pipeline_finish(struct pipeline *pipeline, struct err *err)
 	}
 	capture_take_lost(pipeline->capture, count_lost, pipeline);
 	jvm_table_release_leases(pipeline->jvms);
+	if (pipeline->detaches)
+		agents_detach(pipeline->agents);
 	write_figures(pipeline);
 	return pipeline_show_end(pipeline, err);
 }

@@ -49,6 +49,8 @@ struct pipeline {
 	struct capture *capture;	       /* borrowed */
 	const struct capture_options *options; /* borrowed */
 	struct sinks sinks;		       /* what they are is borrowed */
+	void (*attached)(uint32_t pid);	       /* as in the options */
+	bool samples_allocations, detaches;
 	uint32_t event_ids[WIRE_MAX_EVENTS];
 	uint32_t tables_serial; /* grows when the profile's tables are emptied */
 
@@ -68,6 +70,10 @@ struct pipeline_options {
 	const struct capture_options *capture; /* borrowed for the whole run */
 	const struct memory_plan *plan;	       /* as memory_plan_begin() made it */
 	bool attach;			       /* load the agent into all JVMs */
+	bool detach;			       /* and end those at the end */
+	uint32_t alloc_interval;	       /* agents sample allocations; 0: they do not */
+	bool jvm_frames;		       /* of allocations the JVM's own frames stay */
+	void (*attached)(uint32_t pid);	       /* an agent was loaded; may be NULL */
 	struct sinks sinks;		       /* each is borrowed */
 };
 

@@ -2,6 +2,7 @@
 #include "session/pipeline_apply.h"
 
 #include "base/clock.h"
+#include "session/alloc_weight.h"
 #include "session/pipeline_books.h"
 #include "session/pipeline_show.h"
 
@@ -69,6 +70,9 @@ static void apply_sample(struct pipeline *pipeline, struct process *process, str
 	uint64_t java_tid = 0;
 	const char *name = pipeline_thread_name(jvm, sample, comm, &java_tid);
 
+	if (sample->alloc_size)
+		row.objects = alloc_weight_objects(sample->weight, sample->alloc_size,
+						   &entry->carried_objects);
 	row.thread = ledger_profile_thread(entry, &pipeline->profile, sample->tid, name, java_tid);
 	profile_add(&pipeline->profile, &row);
 	ledger_count_sample(&pipeline->ledger, entry, sample);

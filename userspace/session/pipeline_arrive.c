@@ -2,6 +2,7 @@
 #include "session/pipeline_arrive.h"
 
 #include "base/clock.h"
+#include "session/alloc_weight.h"
 #include "session/pipeline_apply.h"
 #include "session/pipeline_books.h"
 #include "session/pipeline_show.h"
@@ -67,6 +68,8 @@ static void queue_sample(struct pipeline *pipeline, const struct wire_sample *ra
 		free(TAKE_PTR(miss));
 	else
 		sample = xmemdup(raw, raw->size);
+	if (sample->alloc_size)
+		sample->weight = alloc_weight_bytes(sample->alloc_size, sample->alloc_interval);
 	jvm = read_early(pipeline, process, sample);
 	if (pipeline->sinks.hurry)
 		shown = pipeline_show_arrival(pipeline, process, jvm, sample);

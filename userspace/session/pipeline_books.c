@@ -121,6 +121,8 @@ static void add_agent(struct pipeline *pipeline, const struct side_event *event)
 static void forget_agent(struct pipeline *pipeline, struct process *process)
 {
 	agents_forget(pipeline->agents, process);
+	if (pipeline->samples_allocations)
+		capture_drop_places(pipeline->capture, process->pid, process->serial);
 }
 
 static void forget_names(struct pipeline *pipeline, struct process *process)

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
+#include "session/alloc_probes.h"
 #include "session/pipeline_arrive.h"
 
 #define DEFAULT_FLUSH_NS (1 * NSEC_PER_SEC)
@@ -116,10 +117,16 @@ static void plan_memory(struct recorder *rec)
 
 static int open_all(struct recorder *rec, struct err *err)
 {
+	uint32_t interval = alloc_probes_interval(&rec->capture_options);
+	enum recorder_agent_mode agent = rec->options->agent;
 	const struct pipeline_options pipeline = {
 		.capture = &rec->capture_options,
 		.plan = &rec->plan,
-		.attach = rec->options->agent == RECORDER_AGENT_ALWAYS,
+		.attach = agent == RECORDER_AGENT_ALWAYS || (agent == RECORDER_AGENT_AUTO && interval),
+		.detach = agent == RECORDER_AGENT_AUTO,
+		.alloc_interval = agent == RECORDER_AGENT_NEVER ? 0 : interval,
+		.jvm_frames = rec->options->jvm_frames,
+		.attached = rec->options->attached,
 		.sinks = rec->options->sinks,
 	};
 	int r;

@@ -28,9 +28,11 @@ struct recorder_options {
 	struct capture_options capture;
 	struct sinks sinks;
 	enum recorder_agent_mode agent;
-	uint64_t flush_ns;	     /* 0: 1 s */
-	uint64_t memory_limit_bytes; /* 0: the default; see session/memory_plan.h */
-	const char *command_line;    /* ours, for the recording */
+	bool jvm_frames;		/* of allocations the JVM's own frames stay */
+	void (*attached)(uint32_t pid); /* the agent was loaded into a JVM; may be NULL */
+	uint64_t flush_ns;		/* 0: 1 s */
+	uint64_t memory_limit_bytes;	/* 0: the default; see session/memory_plan.h */
+	const char *command_line;	/* ours, for the recording */
 };
 
 struct recorder_figures {

@@ -34,6 +34,11 @@ struct symbolizer *symbolizer_new(struct image_cache *images)
 	return symbolizer;
 }
 
+void symbolizer_keep_jvm_frames(struct symbolizer *symbolizer, bool keep)
+{
+	symbolizer->jvm_frames = keep;
+}
+
 static void cache_clear(struct process_cache *cache)
 {
 	lru_clear(&cache->frames);
@@ -274,10 +279,14 @@ static bool build_stack(struct stack_build *build, const struct wire_sample *sam
 	struct symbolizer *symbolizer = build->symbolizer;
 
 	symbolizer->frames.len = 0;
+	if (sample->alloc_size)
+		allocation_push_class(build, sample);
 	push_kernel_frames(build, kernel);
 	push_user_frames(build, *user);
 	if (build->waits)
 		return false;
+	if (sample->alloc_size)
+		allocation_drop_jvm_frames(build, 1);
 	push_root(build, sample);
 	*ret_stack = profile_stack(build->profile, symbolizer->frames.items,
 				   (uint32_t)symbolizer->frames.len);

@@ -26,6 +26,9 @@ struct symbolizer *symbolizer_new(struct image_cache *images);
 void symbolizer_free(struct symbolizer *symbolizer);
 DEFINE_CLEANUP(struct symbolizer *, symbolizer_free);
 
+/* Of allocations the frames between the probe and the first Java frame stay; else they are left out. */
+void symbolizer_keep_jvm_frames(struct symbolizer *symbolizer, bool keep);
+
 /*
  * A sample has just arrived, its turn comes later. What may be gone by then is taken now: the files
  * of its process's mappings are opened (not parsed), names that are not known yet are read from its
@@ -38,7 +41,8 @@ void symbolizer_read_names(struct jvm *jvm, const struct wire_sample *sample);
 
 /*
  * The stack of SAMPLE in PROFILE's tables: kernel frames, then user frames with inlined Java
- * methods as frames of their own, then "[unwind: reason]" as the root when the walk ended early.
+ * methods as frames of their own, then "[unwind: reason]" as the root when the walk ended early. Of an
+ * allocation the class comes first.
  * False: files that it needs are not parsed yet, which they were asked for; try again.
  */
 bool symbolizer_try_stack(struct symbolizer *symbolizer, struct profile *profile,

@@ -28,6 +28,7 @@ struct symbolizer {
 	struct image_cache *images;    /* borrowed */
 	struct kernel_symbols *kernel; /* owned; NULL until the first kernel frame, or on failure */
 	bool kernel_tried;
+	bool jvm_frames; /* of allocations they stay */
 	struct err kernel_err;
 	struct image *vdso;	    /* borrowed */
 	struct book processes;	    /* struct process_cache, owned */
@@ -87,6 +88,13 @@ symbol_find_fn java_find_code;
 symbol_find_fn java_find_compiled;
 symbol_find_fn java_find_interpreted;
 uint32_t jit_mapping_id(struct stack_build *build);
+
+/*
+ * symbolize/allocation.c: of an allocation the class, before the user frames; and behind them, when all are
+ * there, what the JVM did for it goes, from the frame at index FIRST on.
+ */
+void allocation_push_class(struct stack_build *build, const struct wire_sample *sample);
+void allocation_drop_jvm_frames(struct stack_build *build, size_t first);
 
 /* symbolize/vdso.c: the vDSO of this kernel as an image; NULL when there is none. */
 struct image *vdso_image(struct symbolizer *symbolizer);

@@ -112,6 +112,13 @@ int uprobe_parse(const char *name, struct uprobe *ret_probe, struct err *err)
 	return r;
 }
 
+int uprobe_at(const char *path, uint64_t offset, struct uprobe *ret_probe, struct err *err)
+{
+	*ret_probe = (struct uprobe){ .offset = offset };
+	snprintf(ret_probe->path, sizeof(ret_probe->path), "%s", path);
+	return uprobe_take_pmu(ret_probe, err);
+}
+
 void uprobe_fill_attr(const struct uprobe *probe, struct perf_event_attr *attr)
 {
 	attr->type = probe->type;

@@ -2,6 +2,7 @@
 #include "jvm/attach/agents.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/worker.h"
@@ -21,6 +22,8 @@
 /* One JVM that does not answer must not keep the others waiting. */
 #define ATTACH_THREADS 4
 
+#define DETACH_STEP_US 2000
+
 enum attach_state { ATTACH_NONE, ATTACH_RUNNING, ATTACH_DONE };
 
 struct agent {
@@ -33,6 +36,7 @@ struct agent {
 	bool sampled;
 	bool map_open;
 	bool had_map; /* at some time */
+	bool is_ours; /* it was loaded for this run */
 	enum attach_state attach;
 	char failure[384];
 };
@@ -42,6 +46,7 @@ struct attach_job {
 	struct agents *agents;
 	struct agent *agent; /* borrowed; NULL: its process has gone */
 	uint32_t pid;
+	const char *options; /* of the agent; borrowed for good */
 	struct err err;
 };
 
@@ -52,6 +57,7 @@ struct past_failure {
 
 struct agents {
 	struct jvm_table *jvms;
+	struct agents_hooks hooks;
 	struct worker_pool *pool; /* owned; attaches wait for JVMs. NULL: none is attached */
 	struct book book;	  /* struct agent, owned; of processes that live */
 	/* What is kept of those that are gone. */
@@ -80,6 +86,11 @@ int agents_new(struct jvm_table *jvms, bool attach, struct agents **ret_agents, 
 	return 0;
 }
 
+void agents_set_hooks(struct agents *agents, const struct agents_hooks *hooks)
+{
+	agents->hooks = *hooks;
+}
+
 void agents_free(struct agents *agents)
 {
 	struct past_failure *failure;
@@ -106,7 +117,14 @@ static void attach_run(struct worker_job *job)
 		return;
 	if (attach_check(attach->pid, &attach->err) < 0)
 		return;
-	attach_load_agent(attach->pid, path, "", ATTACH_TIMEOUT_NS, &attach->err);
+	attach_load_agent(attach->pid, path, attach->options, ATTACH_TIMEOUT_NS, &attach->err);
+}
+
+static void note_attached(struct agents *agents, struct agent *agent)
+{
+	agent->is_ours = true;
+	if (agents->hooks.attached)
+		agents->hooks.attached(agent->process->pid, agents->hooks.data);
 }
 
 static void attach_done(struct worker_job *job)
@@ -123,6 +141,8 @@ static void attach_done(struct worker_job *job)
 			agent->map_retry_ns = 0;
 		if (attach->err.code)
 			snprintf(agent->failure, sizeof(agent->failure), "%s", attach->err.text);
+		else
+			note_attached(attach->agents, agent);
 	}
 	free(attach);
 }
@@ -136,6 +156,7 @@ static void start_attach(struct agents *agents, struct agent *agent)
 	attach->agents = agents;
 	attach->agent = agent;
 	attach->pid = agent->process->pid;
+	attach->options = "";
 	agent->job = attach;
 	agent->attach = ATTACH_RUNNING;
 	agents->attaching++;
@@ -148,6 +169,15 @@ static void start_attach(struct agents *agents, struct agent *agent)
 static bool may_attach(const struct process *process)
 {
 	return process->exec_count > 0 || process->begin_ns == 0;
+}
+
+static void note_opened(struct agents *agents, struct agent *agent, struct jvm *jvm)
+{
+	struct err err = { 0 };
+
+	if (agents->hooks.opened &&
+	    agents->hooks.opened(agent->process, jvm, agents->hooks.data, &err) < 0)
+		snprintf(agent->failure, sizeof(agent->failure), "%s", err.text);
 }
 
 static void try_map(struct agents *agents, struct agent *agent, struct jvm *jvm, uint64_t now_ns)
@@ -165,6 +195,7 @@ static void try_map(struct agents *agents, struct agent *agent, struct jvm *jvm,
 	if (r == 0) {
 		agent->map_open = agent->had_map = true;
 		agent->failure[0] = '\0';
+		note_opened(agents, agent, jvm);
 		if (!agents->busy_since_ns)
 			agents->busy_since_ns = now_ns;
 	} else if (r == -ENODATA && agents->pool && agent->attach == ATTACH_NONE &&
@@ -178,6 +209,7 @@ static void try_map(struct agents *agents, struct agent *agent, struct jvm *jvm,
 static void try_agent(struct agents *agents, struct agent *agent)
 {
 	uint64_t now_ns = clock_now_ns();
+	struct err err = { 0 };
 	struct jvm *jvm;
 
 	if (agent->process->exited)
@@ -190,6 +222,8 @@ static void try_agent(struct agents *agents, struct agent *agent)
 		agent->map_retry_ns = 0;
 	}
 	try_map(agents, agent, jvm, now_ns);
+	if (agent->map_open && !agent->failure[0] && jvm_check_allocations(jvm, &err) < 0)
+		snprintf(agent->failure, sizeof(agent->failure), "%s", err.text);
 }
 
 static struct agent *find_agent(const struct agents *agents, const struct process *process)
@@ -254,6 +288,50 @@ void agents_forget(struct agents *agents, struct process *process)
 		agent->job->agent = NULL;
 	book_detach(&agents->book, &process->attached, &agent->attachment);
 	free(agent);
+}
+
+/* --- the end of a run --- */
+
+static void detach_done(struct worker_job *job)
+{
+	struct attach_job *attach = container_of(job, struct attach_job, job);
+
+	attach->agents->attaching--;
+	free(attach);
+}
+
+static void start_detach(struct agents *agents, const struct agent *agent)
+{
+	struct attach_job *attach = xcalloc(1, sizeof(*attach));
+
+	attach->job.run = attach_run;
+	attach->job.done = detach_done;
+	attach->agents = agents;
+	attach->pid = agent->process->pid;
+	attach->options = "stop";
+	agents->attaching++;
+	worker_pool_submit(agents->pool, &attach->job);
+}
+
+static void wait_for_jobs(struct agents *agents, uint64_t until_ns)
+{
+	while (agents->attaching && clock_now_ns() < until_ns) {
+		worker_pool_reap(agents->pool);
+		usleep(DETACH_STEP_US);
+	}
+}
+
+void agents_detach(struct agents *agents)
+{
+	uint64_t until_ns = clock_now_ns() + ATTACH_TIMEOUT_NS;
+	struct attachment **at;
+
+	/* What was begun at the very end is loaded only now. */
+	wait_for_jobs(agents, until_ns);
+	vec_for_each (at, &agents->book.all)
+		if (agent_of(*at)->is_ours && !agent_of(*at)->process->exited)
+			start_detach(agents, agent_of(*at));
+	wait_for_jobs(agents, until_ns);
 }
 
 bool agents_busy(const struct agents *agents)

@@ -15,8 +15,18 @@
 
 struct agents;
 
+/* Who wants to hear of what happens to them; each may be NULL. */
+struct agents_hooks {
+	/* The agent has just been loaded into this JVM, by us. */
+	void (*attached)(uint32_t pid, void *data);
+	/* Its code map is read from now on. An error is the reason why its agent is of no use. */
+	int (*opened)(struct process *process, struct jvm *jvm, void *data, struct err *err);
+	void *data;
+};
+
 /* JVMS is borrowed and outlives it. ATTACH: load the agent into every JVM that allows it. */
 int agents_new(struct jvm_table *jvms, bool attach, struct agents **ret_agents, struct err *err);
+void agents_set_hooks(struct agents *agents, const struct agents_hooks *hooks);
 void agents_free(struct agents *agents);
 DEFINE_CLEANUP(struct agents *, agents_free);
 
@@ -34,6 +44,12 @@ void agents_poll(struct agents *agents);
 
 /* PROCESS has gone or execed. Its figures and (of the first hundred) its failure stay. */
 void agents_forget(struct agents *agents, struct process *process);
+
+/*
+ * The agents that were loaded for this run end, after its leases were given back: the JVMs are as they were
+ * found. Waits for them, a few seconds at most.
+ */
+void agents_detach(struct agents *agents);
 
 /* True while an attach or a first replay is under way, at most for a few seconds. */
 bool agents_busy(const struct agents *agents);

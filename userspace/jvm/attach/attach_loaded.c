@@ -34,6 +34,13 @@ static bool is_agent(const char *path, size_t *len)
 	       !memcmp(slash, "/" AGENT_PREFIX, strlen("/" AGENT_PREFIX));
 }
 
+bool attach_loaded_is_agent(const char *path)
+{
+	size_t len = strlen(path);
+
+	return is_agent(path, &len);
+}
+
 int attach_loaded_parse(const char *maps, size_t len, const char *wanted, char *ret_path,
 			size_t size)
 {

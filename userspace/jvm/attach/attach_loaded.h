@@ -3,6 +3,7 @@
 #ifndef HOSTPROF_JVM_ATTACH_ATTACH_LOADED_H
 #define HOSTPROF_JVM_ATTACH_ATTACH_LOADED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,5 +16,8 @@ int attach_loaded_parse(const char *maps, size_t len, const char *wanted, char *
 
 /* The same of a process. */
 int attach_loaded_find(uint32_t pid, const char *wanted, char *ret_path, size_t size);
+
+/* Is the file, as /proc/PID/maps names it, such a library, of whatever build? */
+bool attach_loaded_is_agent(const char *path);
 
 #endif

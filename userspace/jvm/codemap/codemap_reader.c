@@ -152,6 +152,21 @@ bool codemap_reader_renew_lease(struct codemap_reader *r, uint64_t now_ns)
 	return r->leased;
 }
 
+void codemap_reader_set_interval(struct codemap_reader *r, uint32_t interval)
+{
+	__atomic_store_n(&r->header->alloc_wanted, interval, __ATOMIC_RELAXED);
+}
+
+bool codemap_reader_samples(const struct codemap_reader *r)
+{
+	return __atomic_load_n(&r->header->events_on, __ATOMIC_ACQUIRE) & CODEMAP_WANT_ALLOC;
+}
+
+bool codemap_reader_is_done(const struct codemap_reader *r)
+{
+	return __atomic_load_n(&r->header->done_seq, __ATOMIC_ACQUIRE) == r->seq;
+}
+
 void codemap_reader_command(struct codemap_reader *r, uint32_t command, uint32_t want)
 {
 	struct codemap_header *h = r->header;
@@ -178,7 +193,7 @@ bool codemap_reader_is_closed(const struct codemap_reader *r)
 
 bool codemap_reader_events_off(const struct codemap_reader *r)
 {
-	return __atomic_load_n(&r->header->done_seq, __ATOMIC_ACQUIRE) == r->seq &&
+	return codemap_reader_is_done(r) &&
 	       !__atomic_load_n(&r->header->events_on, __ATOMIC_ACQUIRE);
 }
 

@@ -46,6 +46,13 @@ bool codemap_reader_renew_lease(struct codemap_reader *reader, uint64_t now_ns);
 /* Events off and the lease given back. */
 void codemap_reader_release_lease(struct codemap_reader *reader);
 
+/* The mean bytes between two samples of allocations, for the next command that wants them. */
+void codemap_reader_set_interval(struct codemap_reader *reader, uint32_t interval);
+/* Are such samples taken now? */
+bool codemap_reader_samples(const struct codemap_reader *reader);
+/* The command was carried out; then the agent is older than such samples, or the JVM has none. */
+bool codemap_reader_is_done(const struct codemap_reader *reader);
+
 /* Ask for COMMAND (enum codemap_command) with WANT (enum codemap_want bits). */
 void codemap_reader_command(struct codemap_reader *reader, uint32_t command, uint32_t want);
 

@@ -106,6 +106,15 @@ static int parse_thread_seen(const struct codemap_thread_seen *t, size_t size,
 	return 0;
 }
 
+static int parse_class(const struct codemap_class *c, size_t size, struct codemap_event *e)
+{
+	if (size < sizeof(*c) || c->name_len > size - sizeof(*c) || !c->id)
+		return -EBADMSG;
+	e->class.id = c->id;
+	e->class.name = (struct codemap_text){ (const char *)(c + 1), c->name_len };
+	return 0;
+}
+
 static int parse_body(const struct codemap_record *r, struct codemap_event *e)
 {
 	switch (r->kind) {
@@ -125,6 +134,7 @@ static int parse_body(const struct codemap_record *r, struct codemap_event *e)
 	case CODEMAP_THREAD:
 	case CODEMAP_THREAD_END: return parse_thread((const void *)r, r->size, e);
 	case CODEMAP_THREAD_SEEN: return parse_thread_seen((const void *)r, r->size, e);
+	case CODEMAP_CLASS: return parse_class((const void *)r, r->size, e);
 	default: return 0;
 	}
 }

@@ -58,6 +58,11 @@ struct codemap_event {
 			uint64_t java_tid;
 			struct codemap_text name;
 		} thread;
+
+		struct {
+			uint64_t id; /* not 0 */
+			struct codemap_text name;
+		} class;
 	};
 };
 

@@ -2,6 +2,7 @@
 #include "jvm/codemap/codemap_store.h"
 
 #include "base/alloc.h"
+#include "jvm/codemap/code_classes.h"
 #include "jvm/codemap/code_index.h"
 #include "jvm/codemap/code_methods.h"
 #include "jvm/codemap/code_threads.h"
@@ -15,6 +16,7 @@ struct codemap_store {
 	struct code_methods methods;
 	struct code_index code;
 	struct code_threads threads;
+	struct code_classes classes;
 	uint32_t replay;  /* begun so far */
 	uint32_t replays; /* ended so far, begin seen */
 	bool replaying;
@@ -41,12 +43,14 @@ void codemap_store_free(struct codemap_store *s)
 	code_index_release(&s->code);
 	code_methods_release(&s->methods);
 	code_threads_release(&s->threads);
+	code_classes_release(&s->classes);
 	free(s);
 }
 
 size_t codemap_store_bytes(const struct codemap_store *s)
 {
-	return s->code.bytes + code_methods_bytes(&s->methods) + code_threads_bytes(&s->threads);
+	return s->code.bytes + code_methods_bytes(&s->methods) + code_threads_bytes(&s->threads) +
+	       code_classes_bytes(&s->classes);
 }
 
 static void end_entry(struct code_entry *entry, uint64_t time_ns, enum code_end end)
@@ -183,6 +187,8 @@ static void enforce_limit(struct codemap_store *s, uint64_t time_ns)
 	code_methods_release(&s->methods);
 	code_methods_init(&s->methods);
 	code_threads_release(&s->threads);
+	code_classes_release(&s->classes);
+	s->classes = (struct code_classes){ 0 };
 	codemap_store_note_gap(s, time_ns);
 }
 
@@ -209,6 +215,7 @@ void codemap_store_add(struct codemap_store *s, const struct codemap_event *e)
 	case CODEMAP_REPLAY_END: end_replay(s); break;
 	case CODEMAP_THREAD:
 	case CODEMAP_THREAD_END: code_threads_add(&s->threads, e); break;
+	case CODEMAP_CLASS: code_classes_add(&s->classes, e); break;
 	default: break;
 	}
 	enforce_limit(s, e->time_ns);
@@ -316,6 +323,11 @@ enum java_lookup codemap_store_find(const struct codemap_store *s, uint64_t addr
 	}
 	*ret_count = code_entry_frames(entry, &s->methods, address, frames);
 	return JAVA_FRAMES;
+}
+
+const char *codemap_store_class_name(const struct codemap_store *s, uint64_t id)
+{
+	return code_classes_find(&s->classes, id);
 }
 
 const char *codemap_store_thread_name(const struct codemap_store *s, uint32_t tid, uint64_t time_ns,

@@ -75,6 +75,9 @@ enum java_lookup codemap_store_find(const struct codemap_store *store, uint64_t 
 				    uint64_t time_ns, struct java_frame *frames,
 				    unsigned int *ret_count, const char **ret_stub);
 
+/* The class of an id that samples of allocations carry, dotted; NULL unknown, borrowed until the next add. */
+const char *codemap_store_class_name(const struct codemap_store *store, uint64_t id);
+
 /* Name of the thread that had TID (of the JVM's pid namespace) at TIME_NS, or NULL. */
 const char *codemap_store_thread_name(const struct codemap_store *store, uint32_t tid,
 				      uint64_t time_ns, uint64_t *ret_java_tid);

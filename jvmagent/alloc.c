@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "alloc.h"
+
+#include <string.h>
+
+#include "agent.h"
+
+/* Samples of a JVM that are taken in a second, at most; over that they become rarer. */
+#define ALLOC_BUDGET	 5000
+#define ALLOC_WINDOW_NS	 100000000ULL
+#define ALLOC_PER_WINDOW ((uint32_t)(ALLOC_BUDGET * ALLOC_WINDOW_NS / 1000000000))
+/* SetHeapSamplingInterval() takes an int. */
+#define ALLOC_MAX_INTERVAL (1U << 30)
+/* At once by no more than this: one burst says little. */
+#define ALLOC_MAX_FACTOR 16
+/* Longer names are cut. */
+#define ALLOC_NAME_MAX 8192
+
+/*
+ * HotSpot draws how many bytes go by until a thread's next sample just before it tells of one
+ * (runtime/threadHeapSampler.cpp, sample() and check_for_sampling()): a change of the interval holds
+ * for the sample after the next. What a thread's countdown was drawn from is therefore kept for it.
+ */
+struct countdown {
+	uint32_t serial; /* of struct alloc; another one: nothing is known */
+	uint32_t interval;
+};
+
+static __thread struct countdown countdown;
+
+bool alloc_add_capabilities(struct agent *a)
+{
+	jvmtiEnv *jvmti = a->jvmti;
+	jvmtiCapabilities c;
+
+	memset(&c, 0, sizeof(c));
+	c.can_tag_objects = 1;
+	if ((*jvmti)->AddCapabilities(jvmti, &c))
+		return false;
+	memset(&c, 0, sizeof(c));
+	c.can_generate_sampled_object_alloc_events = 1;
+	return !(*jvmti)->AddCapabilities(jvmti, &c);
+}
+
+/* --- classes --- */
+
+/* False: it is not in the ring. */
+static bool publish_class(struct agent *a, uint64_t id, const char *signature)
+{
+	size_t name_len = strnlen(signature, ALLOC_NAME_MAX);
+	struct codemap_class *c;
+
+	c = (void *)agent_reserve(a, CODEMAP_CLASS, (uint32_t)(sizeof(*c) + name_len),
+				  agent_now_ns());
+	if (!c)
+		return false;
+	c->id = id;
+	c->name_len = (uint32_t)name_len;
+	c->pad = 0;
+	memcpy(c + 1, signature, name_len);
+	ring_commit(&a->ring, &c->record);
+	return true;
+}
+
+/* Two threads may name one class at once: then it has two ids of the same name. 0: it has none. */
+static uint64_t name_class(struct agent *a, jclass class)
+{
+	jvmtiEnv *jvmti = a->jvmti;
+	uint64_t id = __atomic_add_fetch(&a->alloc.next_class, 1, __ATOMIC_RELAXED);
+	char *signature = NULL;
+	bool named;
+
+	if ((*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) || !signature)
+		return 0;
+	named = publish_class(a, id, signature);
+	(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+	if (!named)
+		return 0;
+	(*jvmti)->SetTag(jvmti, class, (jlong)id);
+	return id;
+}
+
+static uint64_t class_id(struct agent *a, jclass class)
+{
+	uint64_t first = __atomic_load_n(&a->alloc.first_class, __ATOMIC_ACQUIRE);
+	jlong tag = 0;
+
+	if (!(*a->jvmti)->GetTag(a->jvmti, class, &tag) && tag > 0 && (uint64_t)tag >= first)
+		return (uint64_t)tag;
+	return name_class(a, class);
+}
+
+/* The JVM's tables of tags are looked through in every collection: they end with our need of them. */
+static void forget_classes(struct agent *a, JNIEnv *jni)
+{
+	jvmtiEnv *jvmti = a->jvmti;
+	jclass *classes = NULL;
+	jint count = 0;
+
+	if ((*jvmti)->GetLoadedClasses(jvmti, &count, &classes) || !classes)
+		return;
+	/* -Xcheck:jni complains of more references than were announced. */
+	(*jni)->EnsureLocalCapacity(jni, count);
+	agent_clear_exception(jni);
+	for (jint i = 0; i < count; i++) {
+		jlong tag = 0;
+
+		if (!(*jvmti)->GetTag(jvmti, classes[i], &tag) && tag)
+			(*jvmti)->SetTag(jvmti, classes[i], 0);
+		(*jni)->DeleteLocalRef(jni, classes[i]);
+	}
+	(*jvmti)->Deallocate(jvmti, (unsigned char *)classes);
+}
+
+/* --- how often --- */
+
+static void set_interval(struct agent *a, uint32_t interval)
+{
+	if ((*a->jvmti)->SetHeapSamplingInterval(a->jvmti, (jint)interval))
+		return;
+	__atomic_store_n(&a->alloc.interval, interval, __ATOMIC_RELAXED);
+	__atomic_store_n(&a->ring.header->alloc_interval, interval, __ATOMIC_RELAXED);
+}
+
+/* HITS in ELAPSED_NS were what the budget has for ALLOC_WINDOW_NS, or more. */
+static void raise_interval(struct agent *a, uint64_t elapsed_ns)
+{
+	uint32_t interval = __atomic_load_n(&a->alloc.interval, __ATOMIC_RELAXED);
+	uint64_t factor = elapsed_ns ? 2 * ALLOC_WINDOW_NS / elapsed_ns : ALLOC_MAX_FACTOR;
+
+	factor = factor > ALLOC_MAX_FACTOR ? ALLOC_MAX_FACTOR : factor;
+	factor = factor < 2 ? 2 : factor;
+	if (interval > ALLOC_MAX_INTERVAL / factor)
+		set_interval(a, ALLOC_MAX_INTERVAL);
+	else
+		set_interval(a, interval * (uint32_t)factor);
+}
+
+/* With half the interval there would still be room in the budget. */
+static void lower_interval(struct agent *a, uint32_t hits, uint64_t elapsed_ns)
+{
+	uint32_t interval = __atomic_load_n(&a->alloc.interval, __ATOMIC_RELAXED);
+	uint64_t fits = elapsed_ns / (ALLOC_WINDOW_NS / ALLOC_PER_WINDOW);
+
+	if (interval <= a->alloc.wanted || hits >= fits * 2 / 5)
+		return;
+	set_interval(a, interval / 2 > a->alloc.wanted ? interval / 2 : a->alloc.wanted);
+}
+
+/* Only one thread ends a window. */
+static void pace(struct agent *a, uint32_t hits)
+{
+	uint64_t now_ns = agent_now_ns();
+	uint64_t since_ns = __atomic_load_n(&a->alloc.window_ns, __ATOMIC_RELAXED);
+	uint64_t elapsed_ns = now_ns - since_ns;
+
+	if (hits < ALLOC_PER_WINDOW && elapsed_ns < ALLOC_WINDOW_NS)
+		return;
+	if (!__atomic_compare_exchange_n(&a->alloc.window_ns, &since_ns, now_ns, false,
+					 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		return;
+	__atomic_store_n(&a->alloc.hits, 0, __ATOMIC_RELAXED);
+	if (elapsed_ns <= ALLOC_WINDOW_NS)
+		raise_interval(a, elapsed_ns);
+	else
+		lower_interval(a, hits, elapsed_ns);
+}
+
+void alloc_begin(struct agent *a, uint32_t interval)
+{
+	struct alloc *alloc = &a->alloc;
+	bool goes_on = a->events_on & CODEMAP_WANT_ALLOC && alloc->wanted == interval;
+
+	__atomic_store_n(&alloc->first_class,
+			 __atomic_load_n(&alloc->next_class, __ATOMIC_RELAXED) + 1,
+			 __ATOMIC_RELEASE);
+	if (goes_on)
+		return;
+	alloc->wanted = interval && interval < ALLOC_MAX_INTERVAL ? interval : ALLOC_MAX_INTERVAL;
+	alloc->hits = 0;
+	__atomic_store_n(&alloc->window_ns, agent_now_ns(), __ATOMIC_RELAXED);
+	set_interval(a, alloc->wanted);
+	__atomic_fetch_add(&alloc->serial, 1, __ATOMIC_RELEASE);
+}
+
+void alloc_end(struct agent *a)
+{
+	JNIEnv *jni = agent_jni(a);
+
+	if (jni)
+		forget_classes(a, jni);
+}
+
+void alloc_sample(struct agent *a, jclass class, uint64_t size)
+{
+	uint32_t serial = __atomic_load_n(&a->alloc.serial, __ATOMIC_ACQUIRE);
+	uint32_t interval = __atomic_load_n(&a->alloc.interval, __ATOMIC_RELAXED);
+	struct countdown was = countdown;
+
+	countdown = (struct countdown){ serial, interval };
+	if (was.serial == serial)
+		interval = was.interval;
+	hostprof_alloc(class_id(a, class), size, interval);
+	pace(a, __atomic_add_fetch(&a->alloc.hits, 1, __ATOMIC_RELAXED));
+}
+
+void alloc_watch(struct agent *a)
+{
+	if (a->events_on & CODEMAP_WANT_ALLOC)
+		pace(a, __atomic_load_n(&a->alloc.hits, __ATOMIC_RELAXED));
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Samples of allocations: HotSpot's sampler (JEP 331, JDK 11 on) calls us for an object every so many
+ * bytes of a thread, and we call a function that does nothing. hostprof has a probe there, whose stack is
+ * all the rest.
+ */
+#ifndef HOSTPROF_AGENT_ALLOC_H
+#define HOSTPROF_AGENT_ALLOC_H
+
+#include <jvmti.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct agent;
+
+/*
+ * Which classes the consumer knows is written on the classes themselves, as their JVMTI tags: an id goes
+ * with its class, and no other class has it ever. So nothing is kept here, however many there are.
+ */
+struct alloc {
+	uint64_t next_class;  /* atomic; ids go on over all activations, as tags do. 0: none yet */
+	uint64_t first_class; /* atomic: the consumer was told of ids from this one on */
+	uint32_t wanted;      /* mean interval that the consumer asked for, bytes */
+	uint32_t interval;    /* atomic: the one in force */
+	uint32_t serial;      /* atomic: grows when sampling begins; see alloc.c */
+	uint32_t hits;	      /* atomic: samples since window_ns */
+	uint64_t window_ns;   /* atomic */
+};
+
+/*
+ * The probe is at its first instruction, a nop of 5 bytes: newer kernels put a call there, older ones
+ * skip it in the trap. INTERVAL is the mean one, in bytes, by which this object was chosen.
+ */
+void hostprof_alloc(uint64_t class_id, uint64_t size, uint64_t interval);
+
+/* Ask for what it takes; false: this JVM has it not (JDK 8), or another agent holds it. */
+bool alloc_add_capabilities(struct agent *a);
+
+/* From now on a sample every INTERVAL bytes, and every class is named anew. The events are the caller's. */
+void alloc_begin(struct agent *a, uint32_t interval);
+/* The events are off: the classes forget their ids. */
+void alloc_end(struct agent *a);
+
+/* The SampledObjectAlloc event. */
+void alloc_sample(struct agent *a, jclass class, uint64_t size);
+
+/* Called every second: samples may have become rare meanwhile, and none of them says so. */
+void alloc_watch(struct agent *a);
+
+#endif

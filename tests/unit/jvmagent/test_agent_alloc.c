@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Samples of allocations in the agent: ids of classes, the interval that travels, the budget, the end. */
+#include "test.h"
+
+#include "fake_jvmti.h"
+
+#define INTERVAL 65536
+
+static void sample_of(int class, jlong size)
+{
+	fake.callbacks.SampledObjectAlloc(&fake_jvmti, &fake_jni, fake_thread_id(0), NULL,
+					  (void *)&fake.methods[class], size);
+}
+
+static struct agent *sampling_agent(void)
+{
+	struct agent *a = fake_agent();
+
+	alloc_begin(a, INTERVAL);
+	agent_switch_events(a, CODEMAP_WANT_ALLOC);
+	assert_true(fake.on[JVMTI_EVENT_SAMPLED_OBJECT_ALLOC]);
+	assert_int_equal(fake.interval, INTERVAL);
+	assert_int_equal(a->ring.header->alloc_interval, INTERVAL);
+	return a;
+}
+
+/* The last record of the ring. */
+static const struct codemap_class *last_record(const struct agent *a, uint64_t before)
+{
+	return (const void *)(a->ring.data + before % CODEMAP_RING_BYTES);
+}
+
+static void class_is_told_before_its_id_is_used(void **state)
+{
+	struct agent *a = sampling_agent();
+	uint64_t before = a->ring.head;
+	const struct codemap_class *c = last_record(a, before);
+	uint64_t id;
+
+	(void)state;
+	sample_of(0, 104);
+	assert_int_equal(c->record.kind, CODEMAP_CLASS);
+	assert_int_equal(c->name_len, strlen("Lpkg/A;"));
+	assert_memory_equal(c + 1, "Lpkg/A;", c->name_len);
+	id = fake_hit.class_id;
+	assert_int_equal(id, c->id);
+	assert_int_not_equal(id, 0);
+	assert_int_equal(fake_hit.size, 104);
+	assert_int_equal(fake_hit.interval, INTERVAL);
+	/* Once. */
+	before = a->ring.head;
+	sample_of(0, 24);
+	assert_int_equal(a->ring.head, before);
+	assert_int_equal(fake_hit.class_id, id);
+	sample_of(1, 24);
+	assert_int_not_equal(fake_hit.class_id, id);
+	assert_int_equal(fake_hit.hits, 3);
+	fake_drop(a);
+}
+
+/* A new consumer knows no class; an id is never given twice, not even in the next activation. */
+static void ids_go_on(void **state)
+{
+	struct agent *a = sampling_agent();
+	uint64_t first, before;
+
+	(void)state;
+	sample_of(0, 24);
+	first = fake_hit.class_id;
+	alloc_begin(a, INTERVAL);
+	before = a->ring.head;
+	sample_of(0, 24);
+	assert_true(fake_hit.class_id > first);
+	assert_int_not_equal(a->ring.head, before);
+	fake_drop(a);
+	a->events_on = 0;
+	assert_int_equal(open_memory(a), AGENT_OK);
+	alloc_begin(a, INTERVAL);
+	first = fake_hit.class_id;
+	sample_of(1, 24);
+	assert_true(fake_hit.class_id > first);
+	fake_drop(a);
+}
+
+/* What cannot be named, or told, has id 0: the sample itself is not lost. */
+static void classes_without_a_name(void **state)
+{
+	struct agent *a = sampling_agent();
+
+	(void)state;
+	fake.methods[0].class_signature = NULL;
+	sample_of(0, 24);
+	assert_int_equal(fake_hit.class_id, 0);
+	assert_int_equal(fake_hit.hits, 1);
+	a->ring.head = CODEMAP_RING_BYTES - 8; /* full */
+	sample_of(1, 24);
+	assert_int_equal(fake_hit.class_id, 0);
+	assert_int_equal(fake_hit.hits, 2);
+	assert_int_equal(fake.tags[1], 0);
+	fake_drop(a);
+}
+
+/* HotSpot has drawn the next sample's distance when it tells of one: a change comes a sample later. */
+static void interval_of_the_draw(void **state)
+{
+	struct agent *a = sampling_agent();
+
+	(void)state;
+	sample_of(0, 24);
+	set_interval(a, 4 * INTERVAL);
+	sample_of(0, 24);
+	assert_int_equal(fake_hit.interval, INTERVAL);
+	sample_of(0, 24);
+	assert_int_equal(fake_hit.interval, 4 * INTERVAL);
+	/* Another run's draws are not this one's. */
+	a->events_on = 0;
+	alloc_begin(a, 2 * INTERVAL);
+	sample_of(0, 24);
+	assert_int_equal(fake_hit.interval, 2 * INTERVAL);
+	fake_drop(a);
+}
+
+static void budget(void **state)
+{
+	struct agent *a = sampling_agent();
+
+	(void)state;
+	for (uint32_t i = 0; i < ALLOC_PER_WINDOW; i++)
+		sample_of(0, 24);
+	assert_true(fake.interval >= 2 * INTERVAL);
+	assert_true(fake.interval <= ALLOC_MAX_FACTOR * INTERVAL);
+	assert_int_equal(a->ring.header->alloc_interval, fake.interval);
+	assert_int_equal(fake.intervals, 2);
+	/* Below the budget nothing changes; a window later it may become what was wanted again. */
+	sample_of(0, 24);
+	assert_int_equal(fake.intervals, 2);
+	for (int i = 0; i < 10; i++) {
+		fake_passed_ns += 2 * ALLOC_WINDOW_NS;
+		alloc_watch(a);
+	}
+	assert_int_equal(fake.interval, INTERVAL);
+	fake_drop(a);
+}
+
+/* Half of the interval would bring twice the samples: it stays while they would not fit. */
+static void budget_that_is_used(void **state)
+{
+	struct agent *a = sampling_agent();
+	jint raised;
+
+	(void)state;
+	for (uint32_t i = 0; i < ALLOC_PER_WINDOW; i++)
+		sample_of(0, 24);
+	raised = fake.interval;
+	for (uint32_t i = 0; i < ALLOC_PER_WINDOW / 2; i++)
+		sample_of(0, 24);
+	fake_passed_ns += ALLOC_WINDOW_NS;
+	sample_of(0, 24);
+	assert_int_equal(fake.interval, raised);
+	fake_drop(a);
+}
+
+static void at_the_end_classes_are_as_before(void **state)
+{
+	struct agent *a = sampling_agent();
+
+	(void)state;
+	fake.loaded = 2;
+	sample_of(0, 24);
+	sample_of(1, 24);
+	assert_int_not_equal(fake.tags[0], 0);
+	agent_switch_events(a, CODEMAP_WANT_CODE);
+	assert_false(fake.on[JVMTI_EVENT_SAMPLED_OBJECT_ALLOC]);
+	assert_int_equal(fake.tags[0], 0);
+	assert_int_equal(fake.tags[1], 0);
+	assert_int_equal(fake.capacity, 2);
+	fake_drop(a);
+}
+
+static void who_cannot(void **state)
+{
+	struct agent *a;
+
+	(void)state;
+	fake_reset();
+	fake.refused.can_generate_sampled_object_alloc_events = 1;
+	agent.vm = &fake_vm;
+	agent.pid = getpid();
+	assert_int_equal(open_memory(&agent), AGENT_OK);
+	assert_int_equal(open_jvmti(&agent), AGENT_OK);
+	a = &agent;
+	assert_int_equal(a->ring.header->cannot, CODEMAP_WANT_ALLOC);
+	assert_false(a->can & CODEMAP_WANT_ALLOC);
+	fake.on[JVMTI_EVENT_SAMPLED_OBJECT_ALLOC] = true; /* nobody touches it */
+	agent_switch_events(a, CODEMAP_WANT_CODE);
+	assert_true(fake.on[JVMTI_EVENT_SAMPLED_OBJECT_ALLOC]);
+	fake_drop(a);
+}
+
+/* A callback of a process that has forked, or after the end. */
+static void nothing_without_an_agent(void **state)
+{
+	struct agent *a = sampling_agent();
+
+	(void)state;
+	a->pid++;
+	sample_of(0, 24);
+	a->pid--;
+	a->active = 0;
+	sample_of(0, 24);
+	assert_int_equal(fake_hit.hits, 0);
+	assert_int_equal(a->users, 0);
+	fake_drop(a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(class_is_told_before_its_id_is_used),
+		cmocka_unit_test(ids_go_on),
+		cmocka_unit_test(classes_without_a_name),
+		cmocka_unit_test(interval_of_the_draw),
+		cmocka_unit_test(budget),
+		cmocka_unit_test(budget_that_is_used),
+		cmocka_unit_test(at_the_end_classes_are_as_before),
+		cmocka_unit_test(who_cannot),
+		cmocka_unit_test(nothing_without_an_agent),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/alloc_probes.h"
+
+#include <errno.h>
+
+#include "jvm/attach/attach_loaded.h"
+#include "process/exec_maps.h"
+#include "symbolize/probe_find.h"
+
+/* jvmagent/alloc.h */
+#define AGENT_FUNCTION "hostprof_alloc"
+
+struct probing {
+	struct capture *capture;
+	const struct process *process;
+	struct err *err;
+	int failure; /* of the last one that failed */
+	bool opened; /* one was */
+};
+
+/* By its mapping a file is found in whatever mount namespace it is, and after its path has gone. */
+static int probe_library(struct probing *p, const struct mapping *m)
+{
+	char path[64];
+	struct probe_place place;
+	const struct probe_request request = { .library = path, .function = AGENT_FUNCTION };
+	struct capture_place at = { .trigger = WIRE_TRIGGER_ALLOC_AGENT,
+				    .pid = p->process->pid,
+				    .generation = p->process->serial,
+				    .path = path };
+	int r;
+
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", p->process->pid,
+		 (unsigned long long)m->start, (unsigned long long)m->end);
+	r = probe_find(&request, &place, p->err);
+	if (r == -ENOENT)
+		return err_set(p->err, -EOPNOTSUPP,
+			       "its agent is of an older hostprof, which samples no allocations");
+	if (r < 0)
+		return r;
+	at.offset = place.offset;
+	return capture_add_place(p->capture, &at, p->err);
+}
+
+static void try_mapping(const struct mapping *m, bool writable, void *data)
+{
+	struct probing *p = data;
+	int r;
+
+	(void)writable;
+	if (!attach_loaded_is_agent(m->path))
+		return;
+	r = probe_library(p, m);
+	p->opened |= r == 0;
+	if (r < 0)
+		p->failure = r;
+}
+
+int alloc_probes_open(struct capture *capture, const struct process *process, struct err *err)
+{
+	struct probing p = {
+		.capture = capture, .process = process, .err = err, .failure = -ENODATA
+	};
+	char path[64];
+	int r;
+
+	err_set(err, -ENODATA, "process %u has a code map, and no agent's library", process->pid);
+	snprintf(path, sizeof(path), "/proc/%u/maps", process->pid);
+	r = exec_maps_read(path, try_mapping, &p);
+	if (r < 0)
+		return err_sys(err, r, "cannot read the mappings of process %u", process->pid);
+	return p.opened ? 0 : p.failure;
+}
+
+uint32_t alloc_probes_interval(const struct capture_options *options)
+{
+	for (unsigned int i = 0; i < options->event_count; i++)
+		if (capture_event_is_alloc(&options->events[i]))
+			return (uint32_t)options->events[i].period;
+	return 0;
+}

@@ -8,6 +8,9 @@
 #include "session/pipeline_show.h"
 #include "symbolize/sample_words.h"
 
+/* What the sample weighs is known, and its class is a Klass* that may be unloaded. */
+#define SEEN_OUTSIDE (WIRE_SAMPLE_NEW_TLAB | WIRE_SAMPLE_OUTSIDE_TLAB)
+
 /* A miss and its sample are sent in one go; not together only when the sample was lost. */
 #define ORPHAN_NS NSEC_PER_SEC
 
@@ -43,6 +46,8 @@ static struct jvm *read_early(struct pipeline *pipeline, struct process *process
 {
 	struct jvm *jvm = process ? jvm_table_get(pipeline->jvms, process) : NULL, *young;
 
+	if (jvm && sample->flags & SEEN_OUTSIDE)
+		jvm_read_class(jvm, sample->alloc_class);
 	if (process)
 		symbolizer_arrive(pipeline->symbolizer, process, jvm, sample);
 	if (jvm || !sample_words_need_names(sample))
@@ -68,7 +73,7 @@ static void queue_sample(struct pipeline *pipeline, const struct wire_sample *ra
 		free(TAKE_PTR(miss));
 	else
 		sample = xmemdup(raw, raw->size);
-	if (sample->alloc_size)
+	if (sample->alloc_size && !(sample->flags & SEEN_OUTSIDE))
 		sample->weight = alloc_weight_bytes(sample->alloc_size, sample->alloc_interval);
 	jvm = read_early(pipeline, process, sample);
 	if (pipeline->sinks.hurry)

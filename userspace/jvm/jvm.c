@@ -49,6 +49,7 @@ void jvm_free(struct jvm *jvm)
 	codemap_reader_close(&jvm->reader);
 	codemap_store_free(jvm->store);
 	code_names_free(jvm->code);
+	klass_names_free(jvm->klasses);
 	method_names_free(jvm->names);
 	vmstructs_close(jvm->vs);
 	lru_clear(&jvm->ns_tids);
@@ -73,6 +74,7 @@ static int read_layout(struct jvm *jvm)
 		jvm->version[0] = '\0';
 	jvm->names = method_names_new(vmstructs_memory(jvm->vs), &jvm->layout);
 	jvm->code = code_names_new(vmstructs_memory(jvm->vs), &jvm->layout, jvm->names);
+	jvm->klasses = klass_names_new(vmstructs_memory(jvm->vs), &jvm->layout);
 	return 0;
 }
 
@@ -108,6 +110,11 @@ static bool has_layout(struct jvm *jvm)
 		jvm->layout_wait_ns = JVM_REFRESH_WAIT_NS;
 	}
 	return jvm->has_layout;
+}
+
+bool jvm_has_layout(struct jvm *jvm)
+{
+	return has_layout(jvm);
 }
 
 /*

@@ -11,6 +11,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "sample/alloc.h"
+#include "sample/alloc_tracer.h"
 #include "sample/clock.h"
 #include "sample/trigger.h"
 
@@ -113,6 +114,24 @@ int sample_alloc_agent(struct pt_regs *ctx)
 	trigger.alloc_object = ctx->cx;
 	trigger.weight = alloc_weight(trigger.alloc_size, trigger.alloc_interval);
 	return trigger_fire(&trigger, state, ctx, ctx);
+}
+
+/*
+ * HotSpot's AllocTracer is told of a new TLAB, or of an object outside them (userspace/jvm/layout/alloc_tracer.h).
+ * The stack is as at the functions' entry.
+ */
+SEC("?kprobe")
+
+int sample_alloc_new_tlab(struct pt_regs *ctx)
+{
+	return alloc_tracer_sample(ctx, true);
+}
+
+SEC("?kprobe")
+
+int sample_alloc_outside(struct pt_regs *ctx)
+{
+	return alloc_tracer_sample(ctx, false);
 }
 
 /* Runs before the child does. Threads share their process's entries. */

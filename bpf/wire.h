@@ -170,7 +170,8 @@ struct wire_sample {
 	/*
 	 * Of an allocation; 0 of other events. Either flag WIRE_SAMPLE_…_TLAB: seen from outside, the
 	 * class is a Klass*, the interval the new TLAB's bytes. Neither: the agent's, its class id
-	 * (codemap.h) and the sampling interval in force. The weight is near; userspace weighs anew.
+	 * (codemap.h) and the sampling interval in force. The agent's weight is near, and
+	 * userspace weighs it anew; that from outside is what it is (bpf/sample/tlab.h).
 	 */
 	wire_u64 alloc_class;
 	wire_u64 alloc_size;	 /* bytes of the object */
@@ -214,6 +215,7 @@ struct wire_lost {
 };
 
 #include "wire_jvm.h"
+#include "wire_tlab.h"
 #include "wire_rows.h"
 
 /* Settings, written once into the program's read-only data before loading. */

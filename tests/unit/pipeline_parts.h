@@ -9,6 +9,7 @@
 
 #include "jvm/jvm_live.h"
 #include "pipeline_fixture.h"
+#include "session/alloc_outside.h"
 #include "symbolize/sample_words.h"
 
 static struct {
@@ -18,6 +19,7 @@ static struct {
 	bool is_jvm;	/* the registry's processes are JVMs */
 	bool jvm_is_new;
 	bool agents_busy, not_ready;
+	int outside; /* of alloc_outside_open() */
 	bool try_fails, wants_again, waits_for_jvm, unwinder_busy;
 	unsigned int busy_finishes; /* so often it is busy yet */
 	const char *thread_name, *kernel_failure;
@@ -235,7 +237,28 @@ const char *jvm_main_class(struct jvm *jvm)
 	return "a.Main";
 }
 
+const char *jvm_read_class(struct jvm *jvm, uint64_t klass)
+{
+	assert_non_null(jvm);
+	note("class %" PRIx64, klass);
+	return NULL;
+}
+
 /* --- session/ --- */
+
+int alloc_outside_open(const struct alloc_outside_ops *ops, const struct process *process,
+		       struct jvm *jvm, uint64_t interval, struct err *err)
+{
+	assert_true(ops && jvm);
+	note("see allocations of %u by %" PRIu64, number(process->pid), interval);
+	return parts.outside ? err_set(err, parts.outside, "no symbols") : 0;
+}
+
+void alloc_outside_close(const struct alloc_outside_ops *ops, const struct process *process)
+{
+	assert_non_null(ops);
+	note("see none of %u", number(process->pid));
+}
 
 int agents_new(struct jvm_table *jvms, bool attach, struct agents **ret_agents, struct err *err)
 {

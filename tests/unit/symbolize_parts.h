@@ -186,6 +186,12 @@ const char *perf_map_find(struct perf_map *map, uint64_t address)
 
 /* --- jvm/ --- */
 
+const char *jvm_find_class(struct jvm *jvm, uint64_t klass)
+{
+	(void)jvm;
+	return klass == 0x7000 ? "a.Outside" : NULL;
+}
+
 const char *jvm_class_name(const struct jvm *jvm, uint64_t class_id)
 {
 	(void)jvm;

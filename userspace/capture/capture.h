@@ -100,6 +100,8 @@ void capture_drop_places(struct capture *capture, uint32_t pid, uint64_t generat
 
 /* Make a JVM known to the step functions, by its serial (NULL: forget it). */
 int capture_set_jvm(struct capture *capture, uint32_t serial, const struct wire_jvm *jvm);
+/* A process whose allocations are seen at AllocTracer, and how (NULL: none any more). */
+int capture_set_tlab(struct capture *capture, uint32_t tgid, const struct wire_tlab *tlab);
 /* A blob that was found for a pc, too many hops away for them. */
 int capture_set_far_blob(struct capture *capture, const struct wire_far_key *key, uint64_t blob);
 

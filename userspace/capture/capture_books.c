@@ -23,6 +23,15 @@ int capture_set_jvm(struct capture *c, uint32_t serial, const struct wire_jvm *j
 	return bpf_map_delete_elem(fd, &serial) < 0 && errno != ENOENT ? -errno : 0;
 }
 
+int capture_set_tlab(struct capture *c, uint32_t tgid, const struct wire_tlab *tlab)
+{
+	int fd = bpf_session_map_fd(c->session, BPF_SESSION_TLAB_JVMS);
+
+	if (tlab)
+		return bpf_map_update_elem(fd, &tgid, tlab, BPF_ANY) < 0 ? -errno : 0;
+	return bpf_map_delete_elem(fd, &tgid) < 0 && errno != ENOENT ? -errno : 0;
+}
+
 int capture_set_far_blob(struct capture *c, const struct wire_far_key *key, uint64_t blob)
 {
 	int fd = bpf_session_map_fd(c->session, BPF_SESSION_FAR_BLOBS);

@@ -50,6 +50,7 @@ void jvm_free(struct jvm *jvm)
 	codemap_store_free(jvm->store);
 	jvm_live_release(&jvm->live);
 	code_names_free(jvm->code);
+	klass_names_free(jvm->klasses);
 	method_names_free(jvm->names);
 	vmstructs_close(jvm->vs);
 	lru_clear(&jvm->ns_tids);
@@ -74,6 +75,7 @@ static int read_layout(struct jvm *jvm)
 		jvm->version[0] = '\0';
 	jvm->names = method_names_new(vmstructs_memory(jvm->vs), &jvm->layout);
 	jvm->code = code_names_new(vmstructs_memory(jvm->vs), &jvm->layout, jvm->names);
+	jvm->klasses = klass_names_new(vmstructs_memory(jvm->vs), &jvm->layout);
 	return 0;
 }
 
@@ -109,6 +111,11 @@ static bool has_layout(struct jvm *jvm)
 		jvm->layout_wait_ns = JVM_REFRESH_WAIT_NS;
 	}
 	return jvm->has_layout;
+}
+
+bool jvm_has_layout(struct jvm *jvm)
+{
+	return has_layout(jvm);
 }
 
 /*

@@ -109,6 +109,22 @@ enum java_lookup jvm_find_compiled(struct jvm *jvm, const uint64_t words[WIRE_CO
 const char *jvm_thread_name(struct jvm *jvm, uint32_t tid, uint64_t time_ns,
 			    uint64_t *ret_java_tid);
 
+/*
+ * Where its threads keep the books of their TLABs. -EAGAIN: it is still starting; -EOPNOTSUPP: it does not tell.
+ */
+int jvm_get_tlab(struct jvm *jvm, struct wire_tlab *ret_tlab, struct err *err);
+
+/*
+ * The class at KLASS, read now and remembered: "java.lang.String", "byte[]"; NULL when there is none. Borrowed
+ * until the next call of either function. Ask as soon as a sample arrives, since classes are unloaded.
+ */
+const char *jvm_read_class(struct jvm *jvm, uint64_t klass);
+/* That of the last read; read, where there was none. */
+const char *jvm_find_class(struct jvm *jvm, uint64_t klass);
+
+/* 8, 11, 17, …; 0 unknown. */
+uint32_t jvm_feature_release(struct jvm *jvm);
+
 /* "17.0.15+6", "" unknown; the main class or jar from the command line, "" unknown. */
 const char *jvm_version(struct jvm *jvm);
 const char *jvm_main_class(struct jvm *jvm);

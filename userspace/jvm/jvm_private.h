@@ -11,6 +11,7 @@
 #include "jvm/layout/jvm_layout.h"
 #include "jvm/layout/vmstructs.h"
 #include "jvm/names/code_names.h"
+#include "jvm/names/klass_names.h"
 #include "jvm/names/method_name.h"
 
 enum jvm_replay {
@@ -53,9 +54,10 @@ struct jvm {
 	struct vmstructs_cache *cache; /* borrowed from the table */
 
 	/* From outside; NULL until read. */
-	struct vmstructs *vs;	    /* owned */
-	struct method_names *names; /* owned */
-	struct code_names *code;    /* owned */
+	struct vmstructs *vs;	     /* owned */
+	struct method_names *names;  /* owned */
+	struct code_names *code;     /* owned */
+	struct klass_names *klasses; /* owned */
 	struct jvm_layout layout;
 	bool has_layout;
 	bool no_layout; /* for good */
@@ -79,6 +81,9 @@ struct jvm {
 	struct lru ns_tids; /* the host's tid -> the JVM's, where they differ */
 	bool same_tids;
 };
+
+/* Its layout is there, read now if need be. */
+bool jvm_has_layout(struct jvm *jvm);
 
 struct jvm *jvm_new(uint32_t pid, const struct mapping *libjvm, struct vmstructs_cache *cache);
 void jvm_free(struct jvm *jvm);

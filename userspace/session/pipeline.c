@@ -11,6 +11,7 @@
 #include "session/pipeline_arrive.h"
 #include "session/pipeline_books.h"
 #include "session/pipeline_live.h"
+#include "session/pipeline_outside.h"
 #include "session/pipeline_show.h"
 
 /*
@@ -91,6 +92,7 @@ static int open_agents(struct pipeline *pipeline, const struct pipeline_options 
 		return r;
 	pipeline->attached = options->attached;
 	pipeline->detaches = options->detach;
+	pipeline->outside_interval = options->outside_interval;
 	pipeline->samples_allocations = options->alloc_interval != 0;
 	jvm_table_sample_allocations(pipeline->jvms, options->alloc_interval);
 	agents_set_hooks(pipeline->agents, &hooks);
@@ -139,6 +141,7 @@ void pipeline_release(struct pipeline *pipeline)
 	live_objects_release(&pipeline->live);
 	miss_join_release(&pipeline->misses);
 	process_news_release(&pipeline->news);
+	vec_release(&pipeline->outside_waiting);
 	ledger_release(&pipeline->ledger);
 	profile_release(&pipeline->profile);
 }
@@ -202,6 +205,7 @@ void pipeline_turn(struct pipeline *pipeline)
 	make_room(pipeline, now_ns);
 	jvm_table_poll(pipeline->jvms);
 	agents_poll(pipeline->agents);
+	pipeline_outside_poll(pipeline, now_ns);
 	if (pipeline->queue.bytes > pipeline->plan.queue_bytes)
 		watermark_ns = now_ns - HOLD_NS / 10;
 	else if (agents_busy(pipeline->agents))

@@ -57,6 +57,8 @@ struct pipeline {
 	struct sinks sinks;		       /* what they are is borrowed */
 	void (*attached)(uint32_t pid);	       /* as in the options */
 	bool samples_allocations, detaches;
+	uint64_t outside_interval; /* of allocations that are seen without an agent; 0: they are not */
+	VEC(struct process *) outside_waiting; /* JVMs whose probes are to be opened; borrowed */
 	uint32_t event_ids[WIRE_MAX_EVENTS];
 	uint32_t tables_serial; /* grows when the profile's tables are emptied */
 
@@ -77,6 +79,7 @@ struct pipeline_options {
 	const struct memory_plan *plan;	       /* as memory_plan_begin() made it */
 	bool attach;			       /* load the agent into all JVMs */
 	bool detach;			       /* and end those at the end */
+	uint64_t outside_interval;	       /* allocations are seen without agents; 0: not */
 	uint32_t alloc_interval;	       /* agents sample allocations; 0: they do not */
 	enum live_mode live;
 	bool jvm_frames;		/* of allocations the JVM's own frames stay */

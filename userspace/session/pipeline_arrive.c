@@ -7,6 +7,9 @@
 #include "session/pipeline_books.h"
 #include "session/pipeline_show.h"
 
+/* What the sample weighs is known, and its class is a Klass* that may be unloaded. */
+#define SEEN_OUTSIDE (WIRE_SAMPLE_NEW_TLAB | WIRE_SAMPLE_OUTSIDE_TLAB)
+
 /* A miss and its sample are sent in one go; not together only when the sample was lost. */
 #define ORPHAN_NS NSEC_PER_SEC
 
@@ -33,12 +36,25 @@ static struct wire_sample *try_now(struct pipeline *pipeline, const struct wire_
 	return unwinder_try(pipeline->unwinder, miss, sample, pipeline->options->max_depth);
 }
 
+/* Later the class may be unloaded. */
+static void read_class(struct pipeline *pipeline, struct process *process,
+		       const struct wire_sample *sample)
+{
+	struct jvm *jvm = NULL;
+
+	if (process && sample->flags & SEEN_OUTSIDE)
+		jvm = jvm_table_get(pipeline->jvms, process);
+	if (jvm)
+		jvm_read_class(jvm, sample->alloc_class);
+}
+
 /* The files and names that SAMPLE needs are opened and read now. */
 static void read_early(struct pipeline *pipeline, struct process *process,
 		       const struct wire_sample *sample)
 {
 	struct jvm *young;
 
+	read_class(pipeline, process, sample);
 	if (symbolizer_arrive(pipeline->symbolizer, process, sample))
 		return;
 	young = pipeline_new_jvm(pipeline, sample);
@@ -60,7 +76,7 @@ static void queue_sample(struct pipeline *pipeline, const struct wire_sample *ra
 
 	if (finished)
 		free(TAKE_PTR(miss));
-	if (sample->alloc_size) {
+	if (sample->alloc_size && !(sample->flags & SEEN_OUTSIDE)) {
 		weighed = xmemdup(sample, sample->size);
 		weighed->weight = alloc_weight_bytes(sample->alloc_size, sample->alloc_interval);
 		sample = weighed;

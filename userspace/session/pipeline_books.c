@@ -3,6 +3,7 @@
 
 #include "jvm/layout/libjvm.h"
 #include "session/pipeline_apply.h"
+#include "session/pipeline_outside.h"
 
 /* PATH is borrowed by the mapping. */
 static struct mapping mapping_of(const struct side_event *event, char *path)
@@ -111,7 +112,7 @@ void pipeline_books_add_agent(struct process *process, void *data)
 	struct pipeline *pipeline = data;
 
 	if (jvm_table_get(pipeline->jvms, process))
-		agents_add(pipeline->agents, process, pipeline_is_target(pipeline, process));
+		pipeline_add_jvm(pipeline, process);
 }
 
 static void add_agent(struct pipeline *pipeline, const struct side_event *event)
@@ -128,7 +129,8 @@ static void add_agent(struct pipeline *pipeline, const struct side_event *event)
 static void forget_agent(struct pipeline *pipeline, struct process *process)
 {
 	agents_forget(pipeline->agents, process);
-	if (pipeline->samples_allocations)
+	pipeline_outside_forget(pipeline, process);
+	if (pipeline->samples_allocations || pipeline->outside_interval)
 		capture_drop_places(pipeline->capture, process->pid, process->serial);
 }
 

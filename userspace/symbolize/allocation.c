@@ -5,6 +5,8 @@
 #include "symbolize/symbolizer_private.h"
 
 #define UNKNOWN_CLASS "[unknown class]"
+/* The class is a Klass* then. */
+#define OUTSIDE_FLAGS (WIRE_SAMPLE_NEW_TLAB | WIRE_SAMPLE_OUTSIDE_TLAB)
 
 void allocation_push_class(struct stack_build *build, const struct wire_sample *sample)
 {
@@ -13,7 +15,9 @@ void allocation_push_class(struct stack_build *build, const struct wire_sample *
 	struct profile_frame frame = { .mapping = jit_mapping_id(build), .bci = -1, .kind = kind };
 	const char *name = NULL;
 
-	if (build->jvm && sample->alloc_class)
+	if (build->jvm && sample->flags & OUTSIDE_FLAGS)
+		name = jvm_find_class(build->jvm, sample->alloc_class);
+	else if (build->jvm && sample->alloc_class)
 		name = jvm_class_name(build->jvm, sample->alloc_class);
 	/* It may be told a moment later. */
 	if (!name)

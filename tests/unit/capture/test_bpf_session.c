@@ -118,7 +118,8 @@ static void programs_of_triggers(void **state)
 	(void)state;
 	strbuf_addch(&f.log, '\n');
 	session = opened(&options);
-	expect_line("sample_uprobe 1\nsample_tracepoint 1\nsample_raw 1\nsample_alloc_agent 1\n");
+	expect_line("sample_uprobe 1\nsample_tracepoint 1\nsample_raw 1\nsample_alloc_agent 1\n"
+		    "sample_alloc_new_tlab 1\nsample_alloc_outside 1\n");
 	assert_null(strstr(f.log.buf, "sample 1"));
 	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
 		assert_true(bpf_session_prog_fd(session, (enum wire_trigger)t) >= 1000);
@@ -187,7 +188,7 @@ static void descriptors(void **state)
 		[BPF_SESSION_FAR_BLOBS] = "far_blobs", [BPF_SESSION_LOST] = "lost",
 		[BPF_SESSION_BLOCKS] = "blocks",       [BPF_SESSION_RULES] = "rules",
 		[BPF_SESSION_RANGES] = "ranges",       [BPF_SESSION_PAGES] = "pages",
-		[BPF_SESSION_SPACES] = "spaces",
+		[BPF_SESSION_SPACES] = "spaces",       [BPF_SESSION_TLAB_JVMS] = "tlab_jvms",
 	};
 	struct bpf_session_options options = usual(NULL, 0);
 	struct bpf_session *session = opened(&options);

@@ -68,9 +68,12 @@ static void allocations(void **state)
 	/* The same words of another class, and of one that nobody has told of yet. */
 	f->sample.alloc_class = 8;
 	assert_string_equal(stack(f), "[unknown class]._p@[JIT] p.C.m:70_j@[JIT] [unknown]_n");
-	f->sample.alloc_class = 7;
+	/* Seen from outside it is a Klass*, not the agent's id. */
+	f->sample.alloc_class = 0x7000;
+	f->sample.flags = WIRE_SAMPLE_NEW_TLAB;
+	assert_string_equal(stack(f), "a.Outside._p@[JIT] p.C.m:70_j@[JIT] [unknown]_n");
 	f->sample.flags = WIRE_SAMPLE_OUTSIDE_TLAB;
-	assert_string_equal(stack(f), "byte[]._q@[JIT] p.C.m:70_j@[JIT] [unknown]_n");
+	assert_string_equal(stack(f), "a.Outside._q@[JIT] p.C.m:70_j@[JIT] [unknown]_n");
 	symbolizer_keep_jvm_frames(f->symbolizer, true);
 	f->sample.alloc_class = 0;
 	assert_string_equal(

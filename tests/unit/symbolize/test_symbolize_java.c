@@ -106,6 +106,12 @@ enum java_lookup jvm_find_interpreted(struct jvm *jvm, const uint64_t words[WIRE
 	return JAVA_FRAMES;
 }
 
+const char *jvm_find_class(struct jvm *jvm, uint64_t klass)
+{
+	(void)jvm, (void)klass;
+	return NULL;
+}
+
 const char *jvm_class_name(const struct jvm *jvm, uint64_t class_id)
 {
 	(void)jvm, (void)class_id;

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/*
+ * A JVM whose allocations are seen from outside, at HotSpot's AllocTracer: where a thread keeps the books of its
+ * buffer (TLAB). Offsets are those of the JVM's own VMStructs. Included by wire.h.
+ */
+#ifndef HOSTPROF_WIRE_TLAB_H
+#define HOSTPROF_WIRE_TLAB_H
+
+/* Samples of one JVM in a second, on the average; past it the interval is doubled. */
+#define WIRE_TLAB_BUDGET 5000
+
+struct wire_tlab {
+	wire_u64 start_ns; /* of the process; 0 until it is first seen */
+	wire_u64 interval; /* mean bytes between two samples that are asked for */
+	/* Byte offsets in a JavaThread. */
+	wire_u16 allocated; /* Thread::_allocated_bytes */
+	wire_u16 start, top, end;
+	wire_u16 desired; /* in words of 8 bytes */
+	wire_u16 refills; /* 32 bits: TLABs since the last collection */
+	wire_u8 before;	  /* AllocTracer is told of a new TLAB before the thread has it (JDK 8) */
+	wire_u8 pad[3];
+	/* BPF's: samples in this window, and how often the interval was doubled. */
+	wire_u64 window_ns;
+	wire_u32 taken;
+	wire_u32 doubled;
+};
+
+_Static_assert(sizeof(struct wire_tlab) == 48, "wire_tlab");
+
+#endif

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Of allocations seen from outside: what a call of AllocTracer stands for, where it is, the class's name."""
+from .mutant import Mutant
+
+TLAB = "bpf/sample/tlab.h"
+THIN = "bpf/sample/thin.h"
+TRACER = "userspace/jvm/layout/alloc_tracer.c"
+KLASS = "userspace/jvm/names/klass_names.c"
+
+IN_TLAB = ["test_tlab"]
+IN_TRACER = ["test_alloc_tracer"]
+IN_KLASS = ["test_klass_names"]
+
+MUTANTS = [
+    Mutant("each allocation stands for itself", TLAB, "!now->emptied && size <= book->room", "0", IN_TLAB),
+    Mutant("the first object of a TLAB crosses", TLAB, "!now->emptied && size <= book->room", "size <= book->room", IN_TLAB),
+    Mutant("a large object crosses", TLAB, "!now->emptied && size <= book->room", "!now->emptied", IN_TLAB),
+    Mutant("what reaches beyond is the object's own", TLAB, "book->beyond >> TLAB_BEYOND_SHIFT", "book->beyond", IN_TLAB),
+    Mutant("bytes before a collection are nobody's", TLAB, "book->waiting[tlab_pot(book->room)] += unseen;", ";", IN_TLAB),
+    Mutant("bytes that wait go to any object", TLAB, "if (size > least || (", "if ((", IN_TLAB),
+    Mutant("bytes that wait go to any room", TLAB, "(least > book->room && !book->full)", "0", IN_TLAB),
+    Mutant("bytes that wait are given twice", TLAB, "book->waiting[i] = 0;", ";", IN_TLAB),
+    Mutant("the room is that of a whole TLAB", TLAB, "book->room = now->room;", "book->room = now->desired;", IN_TLAB),
+    Mutant("counts that go back are believed", TLAB, "book->known && unseen < TLAB_MAX_STEP", "book->known", IN_TLAB),
+    Mutant("a thread that ran before has no past", TLAB, "if (!book->known && !now->emptied && size < now->desired)", "if (0)", IN_TLAB),
+    Mutant("twice as many are kept", THIN, "random * of < share << 32", "random * of < share << 33", IN_TLAB),
+    Mutant("what is kept stands for itself", THIN, "? interval : 0;", "? weight : 0;", IN_TLAB),
+    Mutant("the interval never doubles", THIN, "jvm->doubled++;", ";", IN_TLAB),
+    Mutant("the interval stays doubled", THIN, "jvm->doubled--;", ";", IN_TLAB),
+    Mutant("a probe on endbr64", TRACER, "0 : sizeof(endbr64)", "0 : 0", IN_TRACER),
+    Mutant("a probe behind any four bytes", TRACER, "memcmp(bytes, endbr64, sizeof(bytes)) ? 0", "0 ? 0", IN_TRACER),
+    Mutant("an old JDK 8 is probed", TRACER, "if (search.old) {", "if (0) {", IN_TRACER),
+    Mutant("a class that was unloaded keeps its Klass", KLASS, "!entry || entry->identity != symbol.identity", "!entry", IN_KLASS),
+    Mutant("one dimension for all", KLASS, "for (size_t i = 0; i < dimensions; i++)", "if (dimensions)", IN_KLASS),
+    Mutant("a class called B is byte", KLASS, "dimensions && len == 1 ? primitive(raw[0])", "len == 1 ? primitive(raw[0])", IN_KLASS),
+]

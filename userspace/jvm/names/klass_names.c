@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jvm/names/klass_names.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cache/lru.h"
+#include "base/strbuf.h"
+
+/* The JVM allows 65,535 bytes; longer names are cut. */
+#define MAX_NAME 1024
+/* Of one JVM: some thousand classes are sampled. */
+#define MAX_CACHE_BYTES (512U << 10)
+/* JVMS 4.3.2: no more dimensions. */
+#define MAX_DIMENSIONS 255
+#define WORD_BYTES     8
+
+struct klass_entry {
+	uint64_t identity; /* of the Symbol */
+	char name[];
+};
+
+struct klass_names {
+	struct vm_memory memory;
+	struct jvm_layout layout;
+	struct lru entries; /* Klass* → struct klass_entry, owned */
+	char raw[MAX_NAME + 1];
+	struct strbuf text;
+};
+
+static void drop_entry(uint64_t value, void *data)
+{
+	(void)data;
+	free((void *)(uintptr_t)value);
+}
+
+struct klass_names *klass_names_new(const struct vm_memory *memory, const struct jvm_layout *layout)
+{
+	struct klass_names *names = xcalloc(1, sizeof(*names));
+
+	names->memory = *memory;
+	names->layout = *layout;
+	lru_init(&names->entries, MAX_CACHE_BYTES, drop_entry, names);
+	return names;
+}
+
+void klass_names_free(struct klass_names *names)
+{
+	if (!names)
+		return;
+	lru_clear(&names->entries);
+	strbuf_release(&names->text);
+	free(names);
+}
+
+static const char *primitive(char code)
+{
+	switch (code) {
+	case 'B': return "byte";
+	case 'C': return "char";
+	case 'D': return "double";
+	case 'F': return "float";
+	case 'I': return "int";
+	case 'J': return "long";
+	case 'S': return "short";
+	case 'Z': return "boolean";
+	default: return NULL;
+	}
+}
+
+/* "a/B+0x1f" is "a.B/0x1f", as Class.getName() writes a hidden class. Control characters go. */
+static void add_dotted(struct strbuf *text, const char *name, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		char c = name[i];
+
+		if (c == '/')
+			c = '.';
+		else if (c == '+' && i + 2 < len && name[i + 1] == '0' && name[i + 2] == 'x')
+			c = '/';
+		else if ((unsigned char)c < ' ' || c == 0x7f)
+			c = '?';
+		strbuf_add(text, &c, 1);
+	}
+}
+
+/* A class's Symbol is "java/lang/String", an array's a descriptor: "[B", "[Ljava/lang/String;". */
+static void make_name(struct strbuf *text, const char *raw, size_t len)
+{
+	size_t dimensions = 0;
+	const char *known;
+
+	strbuf_reset(text);
+	while (dimensions < len && dimensions < MAX_DIMENSIONS && raw[dimensions] == '[')
+		dimensions++;
+	raw += dimensions;
+	len -= dimensions;
+	known = dimensions && len == 1 ? primitive(raw[0]) : NULL;
+	if (known) {
+		strbuf_add(text, known, strlen(known));
+	} else if (dimensions && len && (raw[0] == 'L' || raw[0] == 'Q')) {
+		size_t tail = raw[len - 1] == ';';
+
+		add_dotted(text, raw + 1, len - 1 - tail);
+	} else {
+		add_dotted(text, raw, len);
+	}
+	for (size_t i = 0; i < dimensions; i++)
+		strbuf_add(text, "[]", 2);
+}
+
+struct klass_symbol {
+	uint64_t address, identity;
+	uint16_t len;
+};
+
+static int read_symbol(const struct klass_names *names, uint64_t klass, struct klass_symbol *symbol)
+{
+	const struct vm_memory *memory = &names->memory;
+	const struct jvm_layout *l = &names->layout;
+	uint64_t word;
+	int r;
+
+	if (!klass || klass % WORD_BYTES)
+		return -EBADMSG;
+	r = vm_memory_read_u64(memory, klass + l->klass_name, &symbol->address);
+	if (!r && (!symbol->address || symbol->address % WORD_BYTES))
+		return -EBADMSG;
+	if (!r) {
+		const struct vm_span spans[] = {
+			{ symbol->address, &word, sizeof(word) },
+			{ symbol->address + l->symbol_length, &symbol->len, sizeof(symbol->len) },
+		};
+
+		r = memory->read(memory, spans, ARRAY_SIZE(spans));
+	}
+	if (r < 0)
+		return r == -EFAULT ? -EBADMSG : r;
+	symbol->identity = WIRE_CLASS_IDENTITY(symbol->address, word, l->symbol_mask);
+	return symbol->len ? 0 : -EBADMSG;
+}
+
+static const struct klass_entry *find_entry(struct klass_names *names, uint64_t klass)
+{
+	uint64_t value;
+
+	return lru_get(&names->entries, klass, &value) ? (void *)(uintptr_t)value : NULL;
+}
+
+static int add_entry(struct klass_names *names, uint64_t klass, const struct klass_symbol *symbol,
+		     const char **ret_name)
+{
+	size_t len = MIN(symbol->len, MAX_NAME), size;
+	struct klass_entry *entry;
+	struct klass_symbol again;
+	int r = vm_memory_read(&names->memory, symbol->address + names->layout.symbol_body,
+			       names->raw, len);
+
+	/* What was unloaded meanwhile is not named. */
+	if (!r)
+		r = read_symbol(names, klass, &again);
+	if (r < 0)
+		return r == -EFAULT ? -EBADMSG : r;
+	if (again.identity != symbol->identity)
+		return -ESTALE;
+	make_name(&names->text, names->raw, len);
+	size = sizeof(*entry) + names->text.len + 1;
+	entry = xmalloc(size);
+	entry->identity = symbol->identity;
+	memcpy(entry->name, strbuf_str(&names->text), names->text.len + 1);
+	lru_put(&names->entries, klass, (uintptr_t)entry, size);
+	*ret_name = entry->name;
+	return 0;
+}
+
+int klass_names_read(struct klass_names *names, uint64_t klass, const char **ret_name)
+{
+	const struct klass_entry *entry;
+	struct klass_symbol symbol;
+	int r = read_symbol(names, klass, &symbol);
+
+	if (r < 0)
+		return r;
+	entry = find_entry(names, klass);
+	if (!entry || entry->identity != symbol.identity)
+		return add_entry(names, klass, &symbol, ret_name);
+	*ret_name = entry->name;
+	return 0;
+}
+
+int klass_names_find(struct klass_names *names, uint64_t klass, const char **ret_name)
+{
+	const struct klass_entry *entry = find_entry(names, klass);
+
+	if (!entry)
+		return klass_names_read(names, klass, ret_name);
+	*ret_name = entry->name;
+	return 0;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/alloc_outside.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "jvm/layout/alloc_tracer.h"
+#include "jvm/layout/libjvm.h"
+
+/* By its mapping the file is found in whatever mount namespace it is, and after its path has gone. */
+static void mapping_path(const struct process *process, const struct mapping *mapping,
+			 char *ret_path, size_t size)
+{
+	snprintf(ret_path, size, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, process->pid,
+		 mapping->start, mapping->end);
+}
+
+static int find_tracer(const struct process *process, const struct mapping *mapping,
+		       struct jvm *jvm, struct alloc_tracer *ret_tracer, struct err *err)
+{
+	_cleanup_(libjvm_close) struct libjvm lib = LIBJVM_INIT;
+	int r = libjvm_open(process->pid, mapping, &lib, err);
+
+	return r < 0 ? r
+		     : alloc_tracer_find(lib.fd, lib.file, process->pid, mapping->path,
+					 jvm_feature_release(jvm), ret_tracer, err);
+}
+
+int alloc_outside_open(const struct alloc_outside_ops *ops, const struct process *process,
+		       struct jvm *jvm, uint64_t interval, struct err *err)
+{
+	const struct mapping *mapping = libjvm_find_mapping(process);
+	struct alloc_tracer tracer;
+	struct wire_tlab tlab;
+	char path[96];
+	int r;
+
+	if (!mapping)
+		return err_set(err, -ENODATA, "process %u is no JVM", process->pid);
+	r = jvm_get_tlab(jvm, &tlab, err);
+	if (!r)
+		r = find_tracer(process, mapping, jvm, &tracer, err);
+	if (r < 0)
+		return r;
+	mapping_path(process, mapping, path, sizeof(path));
+	tlab.interval = interval;
+	r = ops->set_tlab(process->pid, &tlab, ops->data);
+	if (r < 0)
+		return err_sys(err, r, "cannot see allocations of process %u", process->pid);
+	r = ops->add_place(WIRE_TRIGGER_ALLOC_NEW_TLAB, process, path, tracer.new_tlab, err,
+			   ops->data);
+	if (!r)
+		r = ops->add_place(WIRE_TRIGGER_ALLOC_OUTSIDE, process, path, tracer.outside_tlab,
+				   err, ops->data);
+	if (r < 0)
+		alloc_outside_close(ops, process);
+	return r;
+}
+
+void alloc_outside_close(const struct alloc_outside_ops *ops, const struct process *process)
+{
+	(void)ops->set_tlab(process->pid, NULL, ops->data);
+}

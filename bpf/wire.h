@@ -215,8 +215,8 @@ struct wire_lost {
 };
 
 #include "wire_jvm.h"
-#include "wire_tlab.h"
 #include "wire_rows.h"
+#include "wire_tlab.h"
 
 /* Settings, written once into the program's read-only data before loading. */
 struct wire_settings {

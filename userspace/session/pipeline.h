@@ -57,7 +57,8 @@ struct pipeline {
 	struct sinks sinks;		       /* what they are is borrowed */
 	void (*attached)(uint32_t pid);	       /* as in the options */
 	bool samples_allocations, detaches;
-	uint64_t outside_interval; /* of allocations that are seen without an agent; 0: they are not */
+	uint64_t
+		outside_interval; /* of allocations that are seen without an agent; 0: they are not */
 	VEC(struct process *) outside_waiting; /* JVMs whose probes are to be opened; borrowed */
 	uint32_t event_ids[WIRE_MAX_EVENTS];
 	uint32_t tables_serial; /* grows when the profile's tables are emptied */

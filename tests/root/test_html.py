@@ -257,6 +257,7 @@ def bytes_are_samples_and_objects_too():
     expect_equal(page.call("selfOf", "org.example.Shop.place"), 30, "objects of its own")
     page.click("reverse")
     expect_equal(page.call("totalOf", "org.example.Cart.sum"), 70, "objects of a leaf, reversed")
+    expect_equal(page.call("totalOf", "org.example.Shop.place"), 30, "its own objects only, reversed")
     choose(page, "event", 0)
     expect_equal(page.get("total"), SMALL * PERIOD, "the event without objects")
     expect_no_errors(page)

@@ -45,13 +45,16 @@ struct pipeline {
 	struct memory_plan plan;
 	struct memory_guard guard;
 
-	struct table_link tables;	       /* of `capture` */
-	struct capture *capture;	       /* borrowed */
-	const struct capture_options *options; /* borrowed */
-	struct sinks sinks;		       /* what they are is borrowed */
-	void (*attached)(uint32_t pid);	       /* as in the options */
+	struct table_link tables;		       /* of `capture` */
+	struct capture *capture;		       /* borrowed */
+	const struct capture_options *options;	       /* borrowed */
+	struct sinks sinks;			       /* what they are is borrowed */
+	void (*attached)(uint32_t pid);		       /* as in the options */
+	void (*unseen)(uint32_t pid, const char *why); /* likewise */
+	uint32_t alloc_sources; /* JVMs whose allocations are seen, of either kind */
 	bool samples_allocations, detaches;
-	uint64_t outside_interval; /* of allocations that are seen without an agent; 0: they are not */
+	uint64_t
+		outside_interval; /* of allocations that are seen without an agent; 0: they are not */
 	VEC(struct process *) outside_waiting; /* JVMs whose probes are to be opened; borrowed */
 	uint32_t event_ids[WIRE_MAX_EVENTS];
 	uint32_t tables_serial; /* grows when the profile's tables are emptied */
@@ -77,7 +80,9 @@ struct pipeline_options {
 	uint32_t alloc_interval;	       /* agents sample allocations; 0: they do not */
 	bool jvm_frames;		       /* of allocations the JVM's own frames stay */
 	void (*attached)(uint32_t pid);	       /* an agent was loaded; may be NULL */
-	struct sinks sinks;		       /* each is borrowed */
+	/* A JVM's allocations cannot be seen without an agent; may be NULL. */
+	void (*unseen)(uint32_t pid, const char *why);
+	struct sinks sinks; /* each is borrowed */
 };
 
 int pipeline_init(struct pipeline *pipeline, struct capture *capture,

@@ -128,6 +128,7 @@ static int open_all(struct recorder *rec, struct err *err)
 		.alloc_interval = agent == RECORDER_AGENT_NEVER ? 0 : interval,
 		.jvm_frames = rec->options->jvm_frames,
 		.attached = rec->options->attached,
+		.unseen = rec->options->unseen,
 		.sinks = rec->options->sinks,
 	};
 	int r;
@@ -207,6 +208,7 @@ static void fill_result(struct recorder *rec, struct recorder_result *result)
 	result->processes = pipeline->ledger.processes;
 	agents_count(pipeline->agents, &result->jvms, &result->jvms_with_agent);
 	agents_for_each_failure(pipeline->agents, note_refusal, result);
+	result->alloc_sources = pipeline->alloc_sources;
 	result->late_samples = pipeline->late_samples;
 	result->merge_stall_ns = pipeline->stall_ns;
 	memcpy(result->losses, pipeline->ledger.losses, sizeof(result->losses));

@@ -44,6 +44,37 @@ def check(version, threads, megabytes, flags):
         expect(abs(off) <= SHARE_OFF + SIGMAS / seen ** 0.5, f"{name}: {off:+.1%}, {seen} samples")
 
 
+def stripped_jdk(version):
+    """A JDK whose libjvm has no symbols; what is not that libjvm or the launcher is linked to."""
+    home, copy = jdk(version), os.path.join(temp_dir(), "stripped")
+    subprocess.run(["cp", "-rs", os.path.realpath(home), copy], check=True)
+    for name in ("bin/java", "lib/libjli.so", "lib/server/libjvm.so"):
+        path = os.path.join(copy, name)
+        real = os.path.realpath(path)
+        os.unlink(path)
+        subprocess.run(["strip", "-o", path, real] if name.endswith("libjvm.so") else
+                       ["cp", real, path], check=True)
+    # A build id that no debug file has.
+    with open(os.path.join(copy, "lib/server/libjvm.so"), "r+b") as lib:
+        at = lib.read(65536).index(b"GNU\0") + 4
+        lib.seek(at)
+        lib.write(b"\xab\xcd")
+    return copy
+
+
+@test
+def without_symbols():
+    """A libjvm without symbols: the message names the package and the build id, once; and nothing was seen."""
+    jvm = java(stripped_jdk(17), "AllocMix", 1, 100, stdin=subprocess.PIPE)
+    done = hostprof("record", "-e", "alloc", "--agent=never", "-d", 1, "-p", jvm.pid, "-o", temp_path("out.jfr"))
+    jvm.popen.stdin.write(b"\n")
+    jvm.popen.stdin.flush()
+    told = [line for line in done.err.splitlines() if "allocations" in line]
+    expect_equal(len(told), 2, f"lines about allocations in {done.err}")
+    expect(re.search(rf"JVM {jvm.pid}: .*/libjvm.so .*no symbols.*openjdk-17-dbg\), build id abcd[0-9a-f]+$", told[0]), told[0])
+    expect("no allocations were seen" in told[1], told[1])
+
+
 @test
 def bytes_of_mixed_sizes():
     """24 bytes to 2 MB in random order in several threads: each class has its bytes."""

@@ -150,6 +150,16 @@ static void tell_live(const struct recorder_result *result)
 			 result->live_missing > 1 ? " (nor did others, see the report)" : "");
 }
 
+/* "0 samples" would be read as if nothing had been allocated. */
+static void tell_allocations(const struct record_run *run)
+{
+	const struct record_args *args = run->args;
+
+	for (size_t i = 0; i < args->event_names.len; i++)
+		if (capture_event_is_alloc(&args->events[i]) && !run->result.alloc_sources)
+			log_warn("no allocations were seen: no JVM was found that tells of them");
+}
+
 static void tell_figures(const struct record_run *run)
 {
 	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
@@ -158,6 +168,7 @@ static void tell_figures(const struct record_run *run)
 	record_args_tell_status(run->args, run->result.exit_status);
 	tell_inlining(run);
 	tell_live(&run->result);
+	tell_allocations(run);
 	record_stats_format_line(&line, to_stdout ? "standard output" : run->output.path,
 				 &run->result, &run->sums);
 	log_info("%s", line.buf);

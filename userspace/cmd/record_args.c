@@ -397,6 +397,11 @@ static void tell_attached(uint32_t pid)
 	log_info("JVM %u: the agent is loaded", pid);
 }
 
+static void tell_unseen(uint32_t pid, const char *why)
+{
+	log_warn("JVM %u: its allocations are not seen: %s", pid, why);
+}
+
 struct drive_options record_args_options(const struct record_args *a)
 {
 	const struct capture_options capture = {
@@ -420,6 +425,7 @@ struct drive_options record_args_options(const struct record_args *a)
 			.jvm_frames = a->jvm_frames,
 			.live = a->live,
 			.attached = tell_attached,
+			.unseen = tell_unseen,
 			.memory_limit_bytes = a->memory_limit_bytes,
 			.command_line = a->command_line.buf,
 		},

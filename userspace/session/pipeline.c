@@ -75,11 +75,14 @@ static void tell_attached(uint32_t pid, void *data)
 static int probe_agent(struct process *process, struct jvm *jvm, void *data, struct err *err)
 {
 	struct pipeline *pipeline = data;
+	int r;
 
 	(void)jvm;
 	if (!pipeline->samples_allocations)
 		return 0;
-	return alloc_probes_open(pipeline->capture, process, err);
+	r = alloc_probes_open(pipeline->capture, process, err);
+	pipeline->alloc_sources += r == 0;
+	return r;
 }
 
 static int open_agents(struct pipeline *pipeline, const struct pipeline_options *options,
@@ -91,6 +94,7 @@ static int open_agents(struct pipeline *pipeline, const struct pipeline_options 
 	if (r < 0)
 		return r;
 	pipeline->attached = options->attached;
+	pipeline->unseen = options->unseen;
 	pipeline->detaches = options->detach;
 	pipeline->outside_interval = options->outside_interval;
 	pipeline->samples_allocations = options->alloc_interval != 0;
@@ -205,7 +209,7 @@ void pipeline_turn(struct pipeline *pipeline)
 	make_room(pipeline, now_ns);
 	jvm_table_poll(pipeline->jvms);
 	agents_poll(pipeline->agents);
-	pipeline_outside_poll(pipeline, now_ns);
+	pipeline_outside_poll(pipeline);
 	if (pipeline->queue.bytes > pipeline->plan.queue_bytes)
 		watermark_ns = now_ns - HOLD_NS / 10;
 	else if (agents_busy(pipeline->agents))

@@ -51,11 +51,13 @@ struct pipeline {
 	struct memory_plan plan;
 	struct memory_guard guard;
 
-	struct table_link tables;	       /* of `capture` */
-	struct capture *capture;	       /* borrowed */
-	const struct capture_options *options; /* borrowed */
-	struct sinks sinks;		       /* what they are is borrowed */
-	void (*attached)(uint32_t pid);	       /* as in the options */
+	struct table_link tables;		       /* of `capture` */
+	struct capture *capture;		       /* borrowed */
+	const struct capture_options *options;	       /* borrowed */
+	struct sinks sinks;			       /* what they are is borrowed */
+	void (*attached)(uint32_t pid);		       /* as in the options */
+	void (*unseen)(uint32_t pid, const char *why); /* likewise */
+	uint32_t alloc_sources; /* JVMs whose allocations are seen, of either kind */
 	bool samples_allocations, detaches;
 	uint64_t
 		outside_interval; /* of allocations that are seen without an agent; 0: they are not */
@@ -85,7 +87,9 @@ struct pipeline_options {
 	enum live_mode live;
 	bool jvm_frames;		/* of allocations the JVM's own frames stay */
 	void (*attached)(uint32_t pid); /* an agent was loaded; may be NULL */
-	struct sinks sinks;		/* each is borrowed */
+	/* A JVM's allocations cannot be seen without an agent; may be NULL. */
+	void (*unseen)(uint32_t pid, const char *why);
+	struct sinks sinks; /* each is borrowed */
 };
 
 int pipeline_init(struct pipeline *pipeline, struct capture *capture,

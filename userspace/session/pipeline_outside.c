@@ -26,13 +26,23 @@ static int set_tlab(uint32_t tgid, const struct wire_tlab *tlab, void *data)
 	return capture_set_tlab(pipeline->capture, tgid, tlab);
 }
 
+static void tell_unseen(struct pipeline *pipeline, const struct process *process,
+			const struct err *err)
+{
+	char why[sizeof(err->text) + sizeof(err->hint) + 4];
+
+	snprintf(why, sizeof(why), "%s%s%s", err->text, err->hint[0] ? "; " : "", err->hint);
+	profile_add_counter(&pipeline->profile, "alloc.not-seen", why, 1);
+	if (pipeline->unseen)
+		pipeline->unseen(process->pid, why);
+}
+
 /* True: it is done with, seen or not. */
 static bool try_open(struct pipeline *pipeline, struct process *process)
 {
 	const struct alloc_outside_ops ops = { add_place, set_tlab, pipeline };
 	struct jvm *jvm = jvm_table_get(pipeline->jvms, process);
 	struct err err = { 0 };
-	char why[sizeof(err.text) + sizeof(err.hint) + 4];
 	int r;
 
 	if (process->exited || !jvm)
@@ -40,10 +50,10 @@ static bool try_open(struct pipeline *pipeline, struct process *process)
 	r = alloc_outside_open(&ops, process, jvm, pipeline->outside_interval, &err);
 	if (r == -EAGAIN)
 		return false;
-	if (r < 0) {
-		snprintf(why, sizeof(why), "%s%s%s", err.text, err.hint[0] ? "; " : "", err.hint);
-		profile_add_counter(&pipeline->profile, "alloc.not-seen", why, 1);
-	}
+	if (r < 0)
+		tell_unseen(pipeline, process, &err);
+	else
+		pipeline->alloc_sources++;
 	return true;
 }
 
@@ -63,9 +73,8 @@ static void remove_waiting(struct pipeline *pipeline, size_t at)
 	items[at] = items[--pipeline->outside_waiting.len];
 }
 
-void pipeline_outside_poll(struct pipeline *pipeline, uint64_t now_ns)
+void pipeline_outside_poll(struct pipeline *pipeline)
 {
-	(void)now_ns;
 	for (size_t i = pipeline->outside_waiting.len; i-- > 0;)
 		if (try_open(pipeline, pipeline->outside_waiting.items[i]))
 			remove_waiting(pipeline, i);

@@ -8,7 +8,7 @@
 /* PROCESS is a JVM: it has an agent to be cared for, or is to be seen from outside. */
 void pipeline_add_jvm(struct pipeline *pipeline, struct process *process);
 /* Try those that were starting; call it often. */
-void pipeline_outside_poll(struct pipeline *pipeline, uint64_t now_ns);
+void pipeline_outside_poll(struct pipeline *pipeline);
 void pipeline_outside_forget(struct pipeline *pipeline, struct process *process);
 
 #endif

@@ -129,6 +129,7 @@ static int open_all(struct recorder *rec, struct err *err)
 		.jvm_frames = rec->options->jvm_frames,
 		.live = rec->options->live,
 		.attached = rec->options->attached,
+		.unseen = rec->options->unseen,
 		.sinks = rec->options->sinks,
 	};
 	int r;
@@ -210,6 +211,7 @@ static void fill_result(struct recorder *rec, struct recorder_result *result)
 	agents_for_each_failure(pipeline->agents, note_refusal, result);
 	result->live_missing = pipeline->live_missing;
 	result->live_missing_pid = pipeline->live_missing_pid;
+	result->alloc_sources = pipeline->alloc_sources;
 	result->late_samples = pipeline->late_samples;
 	result->merge_stall_ns = pipeline->stall_ns;
 	memcpy(result->losses, pipeline->ledger.losses, sizeof(result->losses));

@@ -32,9 +32,11 @@ struct recorder_options {
 	enum live_mode live;		/* what allocations have left alive at the end */
 	bool jvm_frames;		/* of allocations the JVM's own frames stay */
 	void (*attached)(uint32_t pid); /* the agent was loaded into a JVM; may be NULL */
-	uint64_t flush_ns;		/* 0: 1 s */
-	uint64_t memory_limit_bytes;	/* 0: the default; see session/memory_plan.h */
-	const char *command_line;	/* ours, for the recording */
+	/* A JVM's allocations cannot be seen without an agent, and why; may be NULL. */
+	void (*unseen)(uint32_t pid, const char *why);
+	uint64_t flush_ns;	     /* 0: 1 s */
+	uint64_t memory_limit_bytes; /* 0: the default; see session/memory_plan.h */
+	const char *command_line;    /* ours, for the recording */
 };
 
 struct recorder_figures {
@@ -56,6 +58,7 @@ struct recorder_result {
 	char refusal[384];
 	/* --live: JVMs that did not say what is alive, and the first of them. */
 	uint32_t live_missing, live_missing_pid;
+	uint32_t alloc_sources; /* JVMs whose allocations were seen */
 	struct capture_stats capture;
 	uint64_t own_cpu_ns;
 	uint64_t peak_rss_bytes, memory_limit_bytes;

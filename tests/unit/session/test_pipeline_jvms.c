@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the pipeline does of JVMs: agents, names of threads, layouts for the unwinder. */
 #include "pipeline_parts.h"
+#include "session/pipeline_outside.h"
 
 static void put_libjvm(struct fixture *f, uint32_t pid, const char *path)
 {
@@ -158,13 +159,60 @@ static void jvms_that_run_already(void **state)
 	assert_non_null(strstr(noted(), expected));
 }
 
+static struct strbuf unseen = STRBUF_INIT;
+
+static void note_unseen(uint32_t pid, const char *why)
+{
+	strbuf_addf(&unseen, "%u %s\n", number(pid), why);
+}
+
+/* Without agents: it is tried until it has started; what cannot be seen is told once. */
+static void allocations_without_agents(void **state)
+{
+	const uint32_t self[] = { (uint32_t)getpid(), (uint32_t)getppid() };
+	struct fixture *f = *state;
+	char tried[64], told[64];
+
+	f->options.pids = self;
+	f->options.pid_count = 2;
+	begin(f);
+	parts.is_jvm = true;
+	f->pipeline.outside_interval = 4096;
+	f->pipeline.unseen = note_unseen;
+	snprintf(tried, sizeof(tried), "see allocations of %u by 4096\n", number(self[0]));
+	snprintf(told, sizeof(told), "%u no symbols\n", number(self[0]));
+	parts.outside = -EAGAIN;
+	put_libjvm(f, self[0], "/libjvm.so");
+	pipeline_drain(&f->pipeline);
+	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	assert_non_null(strstr(noted(), tried));
+	pipeline_outside_poll(&f->pipeline);
+	assert_string_equal(noted(), tried);
+	assert_int_equal(f->pipeline.alloc_sources, 0);
+	assert_string_equal(strbuf_str(&unseen), "");
+	parts.outside = -ENODATA;
+	pipeline_outside_poll(&f->pipeline);
+	pipeline_outside_poll(&f->pipeline);
+	assert_string_equal(noted(), tried);
+	assert_string_equal(strbuf_str(&unseen), told);
+	assert_int_equal(f->pipeline.alloc_sources, 0);
+	strbuf_release(&unseen);
+	/* Another one, which has them. */
+	parts.outside = 0;
+	put_libjvm(f, self[1], "/libjvm.so");
+	pipeline_drain(&f->pipeline);
+	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	pipeline_outside_poll(&f->pipeline);
+	assert_int_equal(f->pipeline.alloc_sources, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_jvms_agent_is_looked_for),  TEST(only_targets_agents_are_used),
 		TEST(a_jvms_thread_has_its_name),  TEST(a_process_that_becomes_a_jvm),
 		TEST(a_jvm_that_is_just_starting), TEST(layouts_for_the_unwinder),
-		TEST(jvms_that_run_already),
+		TEST(jvms_that_run_already),	   TEST(allocations_without_agents),
 	};
 
 	return cmocka_run_group_tests_name("pipeline_jvms", tests, NULL, NULL);

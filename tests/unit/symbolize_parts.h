@@ -34,6 +34,7 @@ struct jvm {
 	uint64_t code_start, code_end;
 	bool has_code_map;
 	enum java_lookup of_code, of_compiled, of_interpreted; /* answers */
+	uint64_t told_class;				       /* has a name, as 7 has */
 	unsigned int inlined;				       /* methods at every address */
 	const char *method;
 	unsigned int asked_code, asked_compiled, asked_interpreted;
@@ -194,8 +195,7 @@ const char *jvm_find_class(struct jvm *jvm, uint64_t klass)
 
 const char *jvm_class_name(const struct jvm *jvm, uint64_t class_id)
 {
-	(void)jvm;
-	return class_id == 7 ? "byte[]" : NULL;
+	return class_id == 7 || class_id == jvm->told_class ? "byte[]" : NULL;
 }
 
 bool jvm_has_code_map(const struct jvm *jvm)

@@ -88,6 +88,21 @@ static void allocations(void **state)
 		"[unknown class]._q@[JIT] [unknown]_n [unknown]_n blob_s@[JIT] [unknown]_n");
 }
 
+/* The name of a class may come after the first sample of it. */
+static void a_class_that_is_told_late(void **state)
+{
+	struct fixture *f = *state;
+
+	parts.is_jvm = true;
+	parts.jvm.of_compiled = JAVA_FRAMES;
+	set_words(f, NO_KERNEL, USER_WORDS(KIND(COMPILED) | 0x8000, 6));
+	f->sample.alloc_class = 8;
+	f->sample.alloc_size = 24;
+	assert_string_equal(stack(f), "[unknown class]._p@[JIT] p.C.m:70_j@[JIT]");
+	parts.jvm.told_class = 8;
+	assert_string_equal(stack(f), "byte[]._p@[JIT] p.C.m:70_j@[JIT]");
+}
+
 /* An agent knows inlining; what it does not know is read from outside. */
 static void an_agent_is_asked_first(void **state)
 {
@@ -187,6 +202,7 @@ int main(void)
 		TEST(code_by_an_agents_map),
 		TEST(code_read_from_outside),
 		TEST(allocations),
+		TEST(a_class_that_is_told_late),
 		TEST(an_agent_is_asked_first),
 		TEST(interpreted_methods),
 		TEST(names_are_read_early),

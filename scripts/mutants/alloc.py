@@ -4,7 +4,7 @@ from .mutant import Mutant
 
 ROOM = "userspace/process/memory_room.c"
 PLACES = "userspace/capture/probes/capture_places.c"
-WEIGHT = "userspace/session/alloc_weight.c"
+WEIGHT = "userspace/session/alloc/alloc_weight.c"
 CLASSES = "userspace/jvm/codemap/code_classes.c"
 LEAF = "userspace/symbolize/allocation.c"
 

@@ -9,7 +9,7 @@
 
 #include "jvm/jvm_live.h"
 #include "pipeline_fixture.h"
-#include "session/alloc_outside.h"
+#include "session/alloc/alloc_outside.h"
 #include "symbolize/sample_words.h"
 
 static struct {

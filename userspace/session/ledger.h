@@ -40,7 +40,7 @@ struct ledger_entry {
 	uint32_t profile_id; /* in the current tables, PROFILE_NONE when not there yet */
 	struct hmap threads; /* tid and name number -> thread id in the current tables */
 	struct ledger_count counts[WIRE_MAX_EVENTS];
-	double carried_objects; /* session/alloc_weight.h */
+	double carried_objects; /* session/alloc/alloc_weight.h */
 };
 
 struct ledger_entry;

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/strbuf.h"
-#include "session/alloc_probes.h"
+#include "session/alloc/alloc_probes.h"
 #include "session/pipeline_apply.h"
 #include "session/pipeline_arrive.h"
 #include "session/pipeline_books.h"

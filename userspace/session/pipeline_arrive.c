@@ -2,7 +2,7 @@
 #include "session/pipeline_arrive.h"
 
 #include "base/clock.h"
-#include "session/alloc_weight.h"
+#include "session/alloc/alloc_weight.h"
 #include "session/pipeline_apply.h"
 #include "session/pipeline_books.h"
 #include "session/pipeline_show.h"

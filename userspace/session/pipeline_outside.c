@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "session/alloc_outside.h"
+#include "session/alloc/alloc_outside.h"
 #include "session/pipeline_apply.h"
 
 static int add_place(enum wire_trigger trigger, const struct process *process, const char *path,

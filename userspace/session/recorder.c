@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
-#include "session/alloc_probes.h"
+#include "session/alloc/alloc_probes.h"
 #include "session/pipeline_arrive.h"
 
 #define DEFAULT_FLUSH_NS (1 * NSEC_PER_SEC)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "session/alloc_weight.h"
+#include "session/alloc/alloc_weight.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "session/alloc_probes.h"
+#include "session/alloc/alloc_probes.h"
 
 #include <errno.h>
 

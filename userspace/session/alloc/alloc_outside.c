@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/alloc_outside.h"
+#include "session/alloc/alloc_outside.h"
 
 #include <errno.h>
 #include <inttypes.h>

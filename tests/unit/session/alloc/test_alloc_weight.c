@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "session/alloc_weight.h"
+#include "session/alloc/alloc_weight.h"
 
 static void single_samples(void **state)
 {

@@ -31,6 +31,8 @@
  *
  * test_tlab.c has a model of HotSpot's TLABs against which this is held; test_alloc_outside.py has JVMs.
  * Bytes of a thread that ends before its first TLAB is full are not seen, but for its first object's.
+ * Likewise where collections always come before a TLAB is full: no object crosses the end of a room, and the bytes
+ * wait for ever. A program does so whose TLABs are larger than what a thread allocates between two collections.
  */
 #ifndef HOSTPROF_BPF_SAMPLE_TLAB_H
 #define HOSTPROF_BPF_SAMPLE_TLAB_H

@@ -7,9 +7,12 @@ THIN = "bpf/sample/thin.h"
 TRACER = "userspace/jvm/layout/alloc_tracer.c"
 KLASS = "userspace/jvm/names/klass_names.c"
 
+OUTSIDE = "userspace/session/pipeline_outside.c"
+
 IN_TLAB = ["test_tlab"]
 IN_TRACER = ["test_alloc_tracer"]
 IN_KLASS = ["test_klass_names"]
+IN_JVMS = ["test_pipeline_jvms"]
 
 MUTANTS = [
     Mutant("each allocation stands for itself", TLAB, "!now->emptied && size <= book->room", "0", IN_TLAB),
@@ -33,4 +36,9 @@ MUTANTS = [
     Mutant("a class that was unloaded keeps its Klass", KLASS, "!entry || entry->identity != symbol.identity", "!entry", IN_KLASS),
     Mutant("one dimension for all", KLASS, "for (size_t i = 0; i < dimensions; i++)", "if (dimensions)", IN_KLASS),
     Mutant("a class called B is byte", KLASS, "dimensions && len == 1 ? primitive(raw[0])", "len == 1 ? primitive(raw[0])", IN_KLASS),
+    Mutant("a JVM that starts is given up", OUTSIDE, "if (r == -EAGAIN)", "if (0)", IN_JVMS),
+    Mutant("nobody hears of a libjvm without symbols", OUTSIDE, "pipeline->unseen(process->pid, why);", ";", IN_JVMS),
+    Mutant("what cannot be seen is a source", OUTSIDE, "	else\n		pipeline->alloc_sources++;", "	pipeline->alloc_sources++;", IN_JVMS),
+    Mutant("an agent and AllocTracer both", OUTSIDE, "pipeline->samples_allocations && !agents_has_failed(pipeline->agents, process)", "0", IN_JVMS),
+    Mutant("probes are opened twice", OUTSIDE, " || find(pipeline, process)) {", ") {", IN_JVMS),
 ]

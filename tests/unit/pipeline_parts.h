@@ -19,6 +19,7 @@ static struct {
 	bool is_jvm;	/* the registry's processes are JVMs */
 	bool jvm_is_new;
 	bool agents_busy, not_ready;
+	bool agent_failed;
 	int outside; /* of alloc_outside_open() */
 	bool try_fails, wants_again, waits_for_jvm, unwinder_busy;
 	unsigned int busy_finishes; /* so often it is busy yet */
@@ -309,6 +310,12 @@ void agents_forget(struct agents *agents, struct process *process)
 {
 	(void)agents;
 	note("forget agent %u", number(process->pid));
+}
+
+bool agents_has_failed(const struct agents *agents, const struct process *process)
+{
+	(void)agents, (void)process;
+	return parts.agent_failed;
 }
 
 bool agents_busy(const struct agents *agents)

@@ -78,10 +78,11 @@ static int probe_agent(struct process *process, struct jvm *jvm, void *data, str
 	int r;
 
 	(void)jvm;
-	if (!pipeline->samples_allocations)
+	if (!pipeline->samples_allocations || pipeline_outside_sees(pipeline, process))
 		return 0;
 	r = alloc_probes_open(pipeline->capture, process, err);
-	pipeline->alloc_sources += r == 0;
+	if (r == 0)
+		pipeline_outside_note_probed(pipeline, process);
 	return r;
 }
 
@@ -145,7 +146,7 @@ void pipeline_release(struct pipeline *pipeline)
 	live_objects_release(&pipeline->live);
 	miss_join_release(&pipeline->misses);
 	process_news_release(&pipeline->news);
-	vec_release(&pipeline->outside_waiting);
+	vec_release(&pipeline->outside);
 	ledger_release(&pipeline->ledger);
 	profile_release(&pipeline->profile);
 }

@@ -28,6 +28,14 @@
 #include "unwind/miss_join.h"
 #include "unwind/unwinder.h"
 
+/* A target whose allocations are wanted: its agent tells of them, else they are seen from outside. */
+struct outside_jvm {
+	struct process *process; /* borrowed */
+	bool probed;		 /* at its agent */
+	bool tried;		 /* from outside */
+	bool seen;		 /* likewise */
+};
+
 struct pipeline {
 	/* All owned. */
 	struct worker_pool *pool;
@@ -59,9 +67,8 @@ struct pipeline {
 	void (*unseen)(uint32_t pid, const char *why); /* likewise */
 	uint32_t alloc_sources; /* JVMs whose allocations are seen, of either kind */
 	bool samples_allocations, detaches;
-	uint64_t
-		outside_interval; /* of allocations that are seen without an agent; 0: they are not */
-	VEC(struct process *) outside_waiting; /* JVMs whose probes are to be opened; borrowed */
+	uint64_t outside_interval; /* of JVMs without an agent that samples; 0: no allocations */
+	VEC(struct outside_jvm) outside;
 	uint32_t event_ids[WIRE_MAX_EVENTS];
 	uint32_t tables_serial; /* grows when the profile's tables are emptied */
 
@@ -82,7 +89,7 @@ struct pipeline_options {
 	const struct memory_plan *plan;	       /* as memory_plan_begin() made it */
 	bool attach;			       /* load the agent into all JVMs */
 	bool detach;			       /* and end those at the end */
-	uint64_t outside_interval;	       /* allocations are seen without agents; 0: not */
+	uint64_t outside_interval;	       /* those of JVMs without one are seen; 0: not */
 	uint32_t alloc_interval;	       /* agents sample allocations; 0: they do not */
 	enum live_mode live;
 	bool jvm_frames;		/* of allocations the JVM's own frames stay */

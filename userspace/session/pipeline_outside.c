@@ -37,56 +37,91 @@ static void tell_unseen(struct pipeline *pipeline, const struct process *process
 		pipeline->unseen(process->pid, why);
 }
 
-/* True: it is done with, seen or not. */
-static bool try_open(struct pipeline *pipeline, struct process *process)
+static void try_open(struct pipeline *pipeline, struct outside_jvm *target)
 {
 	const struct alloc_outside_ops ops = { add_place, set_tlab, pipeline };
+	struct process *process = target->process;
 	struct jvm *jvm = jvm_table_get(pipeline->jvms, process);
 	struct err err = { 0 };
 	int r;
 
 	if (process->exited || !jvm)
-		return true;
+		return;
+	/* One source of each: the agent, as long as it may become one. */
+	if (pipeline->samples_allocations && !agents_has_failed(pipeline->agents, process))
+		return;
 	r = alloc_outside_open(&ops, process, jvm, pipeline->outside_interval, &err);
 	if (r == -EAGAIN)
-		return false;
+		return;
+	target->tried = true;
+	target->seen = r == 0;
+	if (target->probed)
+		pipeline->alloc_sources--;
 	if (r < 0)
 		tell_unseen(pipeline, process, &err);
 	else
 		pipeline->alloc_sources++;
-	return true;
+}
+
+static struct outside_jvm *find(const struct pipeline *pipeline, const struct process *process)
+{
+	struct outside_jvm *at;
+
+	vec_for_each (at, &pipeline->outside)
+		if (at->process == process)
+			return at;
+	return NULL;
 }
 
 void pipeline_add_jvm(struct pipeline *pipeline, struct process *process)
 {
+	struct outside_jvm target = { .process = process };
 	bool wanted = pipeline_is_target(pipeline, process);
 
+	if (!pipeline->outside_interval || !wanted || find(pipeline, process)) {
+		agents_add(pipeline->agents, process, wanted);
+		return;
+	}
+	vec_push(&pipeline->outside, target);
 	agents_add(pipeline->agents, process, wanted);
-	if (pipeline->outside_interval && wanted && !try_open(pipeline, process))
-		vec_push(&pipeline->outside_waiting, process);
-}
-
-static void remove_waiting(struct pipeline *pipeline, size_t at)
-{
-	struct process **items = pipeline->outside_waiting.items;
-
-	items[at] = items[--pipeline->outside_waiting.len];
+	try_open(pipeline, find(pipeline, process));
 }
 
 void pipeline_outside_poll(struct pipeline *pipeline)
 {
-	for (size_t i = pipeline->outside_waiting.len; i-- > 0;)
-		if (try_open(pipeline, pipeline->outside_waiting.items[i]))
-			remove_waiting(pipeline, i);
+	struct outside_jvm *at;
+
+	vec_for_each (at, &pipeline->outside)
+		if (!at->tried)
+			try_open(pipeline, at);
+}
+
+bool pipeline_outside_sees(const struct pipeline *pipeline, const struct process *process)
+{
+	const struct outside_jvm *target = find(pipeline, process);
+
+	return target && target->seen;
+}
+
+void pipeline_outside_note_probed(struct pipeline *pipeline, const struct process *process)
+{
+	struct outside_jvm *target = find(pipeline, process);
+
+	if (target && target->probed)
+		return;
+	if (target)
+		target->probed = true;
+	pipeline->alloc_sources++;
 }
 
 void pipeline_outside_forget(struct pipeline *pipeline, struct process *process)
 {
 	const struct alloc_outside_ops ops = { add_place, set_tlab, pipeline };
+	struct outside_jvm *target = find(pipeline, process);
 
-	for (size_t i = pipeline->outside_waiting.len; i-- > 0;)
-		if (pipeline->outside_waiting.items[i] == process)
-			remove_waiting(pipeline, i);
-	if (pipeline->outside_interval)
+	if (!target)
+		return;
+	if (target->seen)
 		alloc_outside_close(&ops, process);
+	*target = pipeline->outside.items[--pipeline->outside.len];
 }

@@ -7,8 +7,12 @@
 
 /* PROCESS is a JVM: it has an agent to be cared for, or is to be seen from outside. */
 void pipeline_add_jvm(struct pipeline *pipeline, struct process *process);
-/* Try those that were starting; call it often. */
+/* Try those that were starting, or whose agent has failed since; call it often. */
 void pipeline_outside_poll(struct pipeline *pipeline);
+/* It is seen from outside; so its agent's probe stays closed. */
+bool pipeline_outside_sees(const struct pipeline *pipeline, const struct process *process);
+/* There is a probe at its agent. */
+void pipeline_outside_note_probed(struct pipeline *pipeline, const struct process *process);
 void pipeline_outside_forget(struct pipeline *pipeline, struct process *process);
 
 #endif

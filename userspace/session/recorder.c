@@ -124,7 +124,7 @@ static int open_all(struct recorder *rec, struct err *err)
 		.attach = agent == RECORDER_AGENT_ALWAYS ||
 			  (agent == RECORDER_AGENT_AUTO && interval),
 		.detach = agent == RECORDER_AGENT_AUTO,
-		.outside_interval = agent == RECORDER_AGENT_NEVER ? interval : 0,
+		.outside_interval = interval,
 		.alloc_interval = agent == RECORDER_AGENT_NEVER ? 0 : interval,
 		.jvm_frames = rec->options->jvm_frames,
 		.live = rec->options->live,

@@ -134,6 +134,7 @@ static void test_unknown_thread(void **state)
 	now = call(1000, 100 * KIB, true);
 	assert_int_equal(tlab_weigh(&book, 48, &now), 48);
 	assert_int_equal(book.allocated, 1000);
+	assert_int_equal(book.beyond, 0);
 }
 
 /* --- sums --- */

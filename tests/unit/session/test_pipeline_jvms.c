@@ -204,6 +204,45 @@ static void allocations_without_agents(void **state)
 	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
 	pipeline_outside_poll(&f->pipeline);
 	assert_int_equal(f->pipeline.alloc_sources, 1);
+	assert_true(
+		pipeline_outside_sees(&f->pipeline, registry_find(f->pipeline.registry, self[1])));
+}
+
+/* With agents AllocTracer is asked only where the agent is of no use, and then instead of it. */
+static void an_agent_that_cannot_sample(void **state)
+{
+	const uint32_t self[] = { (uint32_t)getpid() };
+	struct fixture *f = *state;
+	struct process *process;
+	char tried[64];
+
+	f->options.pids = self;
+	f->options.pid_count = 1;
+	begin(f);
+	parts.is_jvm = true;
+	f->pipeline.outside_interval = 4096;
+	f->pipeline.samples_allocations = true;
+	snprintf(tried, sizeof(tried), "see allocations of %u by 4096\n", number(self[0]));
+	put_libjvm(f, self[0], "/libjvm.so");
+	pipeline_drain(&f->pipeline);
+	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	process = registry_find(f->pipeline.registry, self[0]);
+	pipeline_outside_note_probed(&f->pipeline, process);
+	pipeline_outside_poll(&f->pipeline);
+	assert_null(strstr(noted(), tried));
+	assert_false(pipeline_outside_sees(&f->pipeline, process));
+	assert_int_equal(f->pipeline.alloc_sources, 1);
+	parts.agent_failed = true;
+	pipeline_outside_poll(&f->pipeline);
+	pipeline_outside_poll(&f->pipeline);
+	assert_string_equal(noted(), tried);
+	assert_true(pipeline_outside_sees(&f->pipeline, process));
+	assert_int_equal(f->pipeline.alloc_sources, 1);
+	/* Known already: nothing is opened twice. */
+	put_libjvm(f, self[0], "/libjvm.so");
+	pipeline_drain(&f->pipeline);
+	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	assert_null(strstr(noted(), tried));
 }
 
 int main(void)
@@ -213,6 +252,7 @@ int main(void)
 		TEST(a_jvms_thread_has_its_name),  TEST(a_process_that_becomes_a_jvm),
 		TEST(a_jvm_that_is_just_starting), TEST(layouts_for_the_unwinder),
 		TEST(jvms_that_run_already),	   TEST(allocations_without_agents),
+		TEST(an_agent_that_cannot_sample),
 	};
 
 	return cmocka_run_group_tests_name("pipeline_jvms", tests, NULL, NULL);

@@ -334,6 +334,13 @@ void agents_detach(struct agents *agents)
 	wait_for_jobs(agents, until_ns);
 }
 
+bool agents_has_failed(const struct agents *agents, const struct process *process)
+{
+	const struct agent *agent = find_agent(agents, process);
+
+	return agent && agent->failure[0] && (agent->map_open || agent->attach == ATTACH_DONE);
+}
+
 bool agents_busy(const struct agents *agents)
 {
 	return agents->busy_since_ns && clock_now_ns() - agents->busy_since_ns < BUSY_LIMIT_NS;

@@ -51,6 +51,11 @@ void agents_forget(struct agents *agents, struct process *process);
  */
 void agents_detach(struct agents *agents);
 
+/*
+ * The agent of PROCESS is of no use for good: it could not be loaded, or it cannot do what is asked of it.
+ */
+bool agents_has_failed(const struct agents *agents, const struct process *process);
+
 /* True while an attach or a first replay is under way, at most for a few seconds. */
 bool agents_busy(const struct agents *agents);
 

@@ -148,6 +148,9 @@ class Process:
                 self.popen.kill()
                 self.popen.wait()
         self._judge_crash()
+        # A JVM that was killed leaves its socket behind, which another user's JVM of this pid could not use.
+        with contextlib.suppress(OSError):
+            os.unlink(f"/tmp/.java_pid{self.pid}")
         self.popen.stdout.close()
 
 

@@ -124,6 +124,8 @@ supervise() {
 		rm -f "$session"/rec.*.jfr
 		number=0
 		file_number=$((file_number + 1))
+		# Who stops it writes the next file, and not the first one again.
+		echo "file_number='$file_number'" >>"$session/settings"
 		date +%s >"$session/since"
 	done
 	rm -f "$session/recorder"

@@ -35,7 +35,7 @@ MUTANTS = [
     Mutant("an old JDK 8 is probed", TRACER, "if (search.old) {", "if (0) {", IN_TRACER),
     Mutant("a class that was unloaded keeps its Klass", KLASS, "!entry || entry->identity != symbol.identity", "!entry", IN_KLASS),
     Mutant("one dimension for all", KLASS, "for (size_t i = 0; i < dimensions; i++)", "if (dimensions)", IN_KLASS),
-    Mutant("a class called B is byte", KLASS, "dimensions && len == 1 ? primitive(raw[0])", "len == 1 ? primitive(raw[0])", IN_KLASS),
+    Mutant("a class called B is byte", KLASS, "dimensions && len == 1 ? class_name_of_primitive(raw[0])", "len == 1 ? class_name_of_primitive(raw[0])", IN_KLASS),
     Mutant("a JVM that starts is given up", OUTSIDE, "if (r == -EAGAIN)", "if (0)", IN_JVMS),
     Mutant("nobody hears of a libjvm without symbols", OUTSIDE, "pipeline->unseen(process->pid, why);", ";", IN_JVMS),
     Mutant("what cannot be seen is a source", OUTSIDE, "	else\n		pipeline->alloc_sources++;", "	pipeline->alloc_sources++;", IN_JVMS),

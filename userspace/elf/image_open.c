@@ -106,10 +106,9 @@ static bool link_names_path(const char *link, const char *path)
 static int open_map_file(const struct request *request)
 {
 	_cleanup_close_ int fd = -1;
-	char link[96];
+	char link[FOREIGN_FILE_LINK_BYTES];
 
-	snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", request->pid,
-		 (unsigned long long)request->start, (unsigned long long)request->end);
+	foreign_file_link(request->pid, request->start, request->end, link);
 	fd = foreign_file_open(link);
 	if (fd < 0)
 		return fd;

@@ -52,7 +52,7 @@ void class_name_to_internal(struct strbuf *out, const char *name)
 		add_replaced(out, name, len, '.', '/');
 }
 
-static const char *primitive_name(char descriptor)
+const char *class_name_of_primitive(char descriptor)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(primitives); i++)
 		if (primitives[i].descriptor == descriptor)
@@ -65,8 +65,8 @@ static bool add_element_name(struct strbuf *out, const char *at)
 {
 	size_t len = strlen(at);
 
-	if (len == 1 && primitive_name(*at)) {
-		strbuf_addstr(out, primitive_name(*at));
+	if (len == 1 && class_name_of_primitive(*at)) {
+		strbuf_addstr(out, class_name_of_primitive(*at));
 		return true;
 	}
 	if (len < 3 || at[0] != 'L' || at[len - 1] != ';')

@@ -8,6 +8,9 @@
 
 #include "base/strbuf.h"
 
+/* "int" of 'I'; NULL of what is none. */
+const char *class_name_of_primitive(char descriptor);
+
 /* Append NAME, which people read, as class files have it. */
 void class_name_to_internal(struct strbuf *out, const char *name);
 

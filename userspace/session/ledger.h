@@ -43,8 +43,6 @@ struct ledger_entry {
 	double carried_objects; /* session/alloc/alloc_weight.h */
 };
 
-struct ledger_entry;
-
 /*
  * Asked for the labels of ENTRY before it gets its place in the profile's tables, which hold them; and
  * when a process of no JVM has become one. JVM is NULL where the registry knows none.

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/foreign_file.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "elf/debug_file.h"
@@ -81,14 +82,15 @@ static int note_process(uint32_t pid, void *data)
 /* The mapped file itself, whatever is at its path now, and in whatever mount namespace that is. */
 static void file_own_path(const struct probe_file *file, char *ret_path, size_t size)
 {
+	char link[FOREIGN_FILE_LINK_BYTES];
 	struct stat st;
 
+	foreign_file_link(file->pid, file->start, file->end, link);
 	if (stat(file->path, &st) == 0 && st.st_ino == file->key.inode &&
 	    major(st.st_dev) == file->key.major && minor(st.st_dev) == file->key.minor)
 		snprintf(ret_path, size, "%s", file->path);
 	else
-		snprintf(ret_path, size, "/proc/%u/map_files/%llx-%llx", file->pid,
-			 (unsigned long long)file->start, (unsigned long long)file->end);
+		snprintf(ret_path, size, "%s", link);
 }
 
 static bool has_file_name(const struct probe_file *file, const char *name)

@@ -2,6 +2,7 @@
 #include "jvm/codemap/code_classes.h"
 
 #include "jvm/codemap/code_methods.h"
+#include "profile/class_name.h"
 
 /* An entry of the table of ids. */
 #define ID_BYTES 32
@@ -20,21 +21,6 @@ size_t code_classes_bytes(const struct code_classes *classes)
 	return classes->names.bytes + classes->ids.len * ID_BYTES;
 }
 
-static const char *primitive_name(char type)
-{
-	switch (type) {
-	case 'B': return "byte";
-	case 'C': return "char";
-	case 'D': return "double";
-	case 'F': return "float";
-	case 'I': return "int";
-	case 'J': return "long";
-	case 'S': return "short";
-	case 'Z': return "boolean";
-	default: return NULL;
-	}
-}
-
 void code_class_of_signature(const char *signature, size_t len, struct strbuf *out)
 {
 	size_t dimensions = 0, rest;
@@ -46,8 +32,8 @@ void code_class_of_signature(const char *signature, size_t len, struct strbuf *o
 	rest = len - dimensions;
 	if (rest >= 3 && type[0] == 'L' && type[rest - 1] == ';') {
 		code_class_name(type + 1, rest - 2, out);
-	} else if (dimensions && rest == 1 && primitive_name(type[0])) {
-		strbuf_addstr(out, primitive_name(type[0]));
+	} else if (dimensions && rest == 1 && class_name_of_primitive(type[0])) {
+		strbuf_addstr(out, class_name_of_primitive(type[0]));
 	} else {
 		code_clean_text(signature, len, out);
 		return;

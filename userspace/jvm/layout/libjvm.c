@@ -98,11 +98,10 @@ static int open_by_name(uint32_t pid, const struct mapping *mapping)
 
 static int open_mapping(uint32_t pid, const struct mapping *mapping)
 {
-	char path[96];
+	char path[FOREIGN_FILE_LINK_BYTES];
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, pid, mapping->start,
-		 mapping->end);
+	foreign_file_link(pid, mapping->start, mapping->end, path);
 	fd = foreign_file_open(path);
 	return fd < 0 ? open_by_name(pid, mapping) : fd;
 }

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/cache/lru.h"
 #include "base/strbuf.h"
+#include "profile/class_name.h"
 
 /* The JVM allows 65,535 bytes; longer names are cut. */
 #define MAX_NAME 1024
@@ -54,21 +55,6 @@ void klass_names_free(struct klass_names *names)
 	free(names);
 }
 
-static const char *primitive(char code)
-{
-	switch (code) {
-	case 'B': return "byte";
-	case 'C': return "char";
-	case 'D': return "double";
-	case 'F': return "float";
-	case 'I': return "int";
-	case 'J': return "long";
-	case 'S': return "short";
-	case 'Z': return "boolean";
-	default: return NULL;
-	}
-}
-
 /* "a/B+0x1f" is "a.B/0x1f", as Class.getName() writes a hidden class. Control characters go. */
 static void add_dotted(struct strbuf *text, const char *name, size_t len)
 {
@@ -96,7 +82,7 @@ static void make_name(struct strbuf *text, const char *raw, size_t len)
 		dimensions++;
 	raw += dimensions;
 	len -= dimensions;
-	known = dimensions && len == 1 ? primitive(raw[0]) : NULL;
+	known = dimensions && len == 1 ? class_name_of_primitive(raw[0]) : NULL;
 	if (known) {
 		strbuf_add(text, known, strlen(known));
 	} else if (dimensions && len && (raw[0] == 'L' || raw[0] == 'Q')) {

@@ -2,18 +2,10 @@
 #include "session/alloc/alloc_outside.h"
 
 #include <errno.h>
-#include <inttypes.h>
 
+#include "base/foreign_file.h"
 #include "jvm/layout/alloc_tracer.h"
 #include "jvm/layout/libjvm.h"
-
-/* By its mapping the file is found in whatever mount namespace it is, and after its path has gone. */
-static void mapping_path(const struct process *process, const struct mapping *mapping,
-			 char *ret_path, size_t size)
-{
-	snprintf(ret_path, size, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, process->pid,
-		 mapping->start, mapping->end);
-}
 
 static int find_tracer(const struct process *process, const struct mapping *mapping,
 		       struct jvm *jvm, struct alloc_tracer *ret_tracer, struct err *err)
@@ -32,7 +24,7 @@ int alloc_outside_open(const struct alloc_outside_ops *ops, const struct process
 	const struct mapping *mapping = libjvm_find_mapping(process);
 	struct alloc_tracer tracer;
 	struct wire_tlab tlab;
-	char path[96];
+	char path[FOREIGN_FILE_LINK_BYTES];
 	int r;
 
 	if (!mapping)
@@ -42,7 +34,7 @@ int alloc_outside_open(const struct alloc_outside_ops *ops, const struct process
 		r = find_tracer(process, mapping, jvm, &tracer, err);
 	if (r < 0)
 		return r;
-	mapping_path(process, mapping, path, sizeof(path));
+	foreign_file_link(process->pid, mapping->start, mapping->end, path);
 	tlab.interval = interval;
 	r = ops->set_tlab(process->pid, &tlab, ops->data);
 	if (r < 0)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "base/foreign_file.h"
 #include "jvm/attach/attach_loaded.h"
 #include "process/exec_maps.h"
 #include "symbolize/probe_find.h"
@@ -21,7 +22,7 @@ struct probing {
 /* By its mapping a file is found in whatever mount namespace it is, and after its path has gone. */
 static int probe_library(struct probing *p, const struct mapping *m)
 {
-	char path[64];
+	char path[FOREIGN_FILE_LINK_BYTES];
 	struct probe_place place;
 	const struct probe_request request = { .library = path, .function = AGENT_FUNCTION };
 	struct capture_place at = { .trigger = WIRE_TRIGGER_ALLOC_AGENT,
@@ -30,8 +31,7 @@ static int probe_library(struct probing *p, const struct mapping *m)
 				    .path = path };
 	int r;
 
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", p->process->pid,
-		 (unsigned long long)m->start, (unsigned long long)m->end);
+	foreign_file_link(p->process->pid, m->start, m->end, path);
 	r = probe_find(&request, &place, p->err);
 	if (r == -ENOENT)
 		return err_set(p->err, -EOPNOTSUPP,

@@ -10,6 +10,7 @@
 
 /* Arguments that a native wrapper saves: six registers, eight of floating point, alignment. */
 #define COMPILED_MAX_ALIGNED 256
+#define COMPILED_ALIGN_SP    0xf0e48348 /* and $-16,%rsp */
 
 /* Compiled code leaves %rbp as it was: the frame pointer of an older interpreted frame, say. */
 static inline bool compiled_fp_is_interpreted(struct unwind_cursor *c, struct unwind_memory *memory)
@@ -20,10 +21,44 @@ static inline bool compiled_fp_is_interpreted(struct unwind_cursor *c, struct un
 	       sender - c->fp < UNWIND_MAX_FRAME_BYTES;
 }
 
+/* and $-16,%rsp at c->text + AT? */
+static inline bool compiled_aligns(const struct unwind_cursor *c, wire_u32 at)
+{
+	return leaf_u32(c->text + at) == COMPILED_ALIGN_SP;
+}
+
+#ifdef __bpf__
+
+UNWIND_ALONE_AT(bool, compiled_aligns, 0, UNWIND_TEXT_BEHIND, false)
+
+#define compiled_aligns(c, at) compiled_aligns_alone(c, at)
+
+#endif
+
+/* Was sp aligned for the call before pc? Uses c->text. */
+static inline bool compiled_was_aligned(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	if (compiled_read_text(c, memory))
+		return false;
+	for (wire_u32 at = 0; at < UNWIND_TEXT_BEHIND - 4; at++)
+		if (compiled_aligns(c, at))
+			return true;
+	return false;
+}
+
+#ifdef __bpf__
+
+UNWIND_ALONE(bool, compiled_was_aligned, (struct unwind_cursor * c), c, (c, NULL), false)
+
+#define compiled_was_aligned(c, memory) compiled_was_aligned_alone(c)
+
+#endif
+
 /*
- * May %rbp be that of the frame that begins LOWERED bytes above sp? Blobs that never say where their
- * frame is complete set it. The deoptimisation blob's lies below interpreted frames, which are not
- * aligned.
+ * May %rbp be that of the frame that begins LOWERED bytes above sp? Of the blobs that never say where
+ * their frame is complete those set it that align sp; C2's stubs of the runtime (generate_stub() in
+ * share/opto/runtime.cpp) leave it as it was. The deoptimisation blob's lies below interpreted frames,
+ * which are not aligned.
  */
 static inline bool compiled_fp_fits(struct unwind_cursor *c, struct unwind_memory *memory,
 				    wire_u32 lowered)
@@ -31,7 +66,8 @@ static inline bool compiled_fp_fits(struct unwind_cursor *c, struct unwind_memor
 	wire_u64 ra;
 
 	if (blob_frame_complete(c) < 0)
-		return !cursor_load(c, memory, c->fp + 8, &ra) && blob_owns(c, ra);
+		return !cursor_load(c, memory, c->fp + 8, &ra) && blob_owns(c, ra) &&
+		       compiled_was_aligned(c, memory);
 	return !compiled_fp_is_interpreted(c, memory) && compiled_is_lowered(c, memory, lowered);
 }
 

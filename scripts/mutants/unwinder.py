@@ -161,6 +161,8 @@ JAVA_STEPS = [
            "if (!blob_is_interpreter(c, ra))", "if (1)", JAVA),
     Mutant("an interpreted frame's pointer for a compiled one's", "bpf/hotspot/compiled_settle.h",
            "!compiled_fp_is_interpreted(c, memory) && ", "", JAVA),
+    Mutant("the frame pointer below a stub of C2 for its own", "bpf/hotspot/compiled_settle.h",
+           "if (compiled_aligns(c, at))", "if (1)", JAVA),
     Mutant("math entries: the return address at sp", INTERPRETER,
            "if (c->jvm.bcp_slot != INTERPRETED_BCP_SLOT_8 ||", "if (1 ||", ["test_interpreted_leaf"]),
     Mutant("stubs: no return address in %rdx", STUB_LEAF, "if (stub_has_rdx(c->text + UNWIND_TEXT_BEHIND) &&", "if (0 &&", JAVA),

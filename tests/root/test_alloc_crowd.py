@@ -7,9 +7,6 @@ JVMS = 20
 SECONDS = 6
 # Of what a JVM allocates its own class is nearly all; the rest are its start's and the agent's.
 OWN_SHARE = 0.9
-# Of its own stacks, at most: where a compiled frame is missing, the rest being the true chain from the root.
-SHORT_SHARE = 0.01
-SHORT = re.compile(r".*;java\.lang\.Thread\.run(?:;java\.lang\.Thread\.runWith)?(?:;(Alloc\d\d)\.run)?;(Alloc\d\d)")
 STACK = re.compile(r".*;java\.lang\.Thread\.run(?:With)?(?:;java\.lang\.Thread\.run)?;(Alloc\d\d)\.run;\1\.make00;\1")
 
 
@@ -33,16 +30,10 @@ def crowd():
 
 
 def check_stacks(lines, name):
-    """Stacks of its class are its source's; returns how many samples have only the outer part of one."""
-    short = 0
+    """Stacks of its class are its source's."""
     for line in lines:
         stack = ";".join(line.frames)
-        if line.frames[-1] != name or STACK.fullmatch(stack):
-            continue
-        match = SHORT.fullmatch(stack)
-        expect(match and match[1] in (None, name), f"stack of {name}: {stack}")
-        short += line.count
-    return short
+        expect(line.frames[-1] != name or STACK.fullmatch(stack), f"stack of {name}: {stack}")
 
 
 @test
@@ -55,8 +46,6 @@ def none_is_mixed_up():
     lines = collapsed(path, "--total")
     samples = sum(line.count for line in collapsed(path))
     print(f"# {samples} samples of {len(names)} JVMs, {sum(line.count for line in lines) / 1e6:.0f} MB")
-    counts = collapsed(path)
-    short = 0
     for pid, name in names.items():
         of_jvm = of_pid(lines, pid)
         bytes_of = collections.Counter()
@@ -65,9 +54,7 @@ def none_is_mixed_up():
         foreign = [frame for frame in bytes_of if re.fullmatch(r"Alloc\d\d", frame) and frame != name]
         expect_equal(foreign, [], f"classes of others in {name}")
         expect(bytes_of[name] > OWN_SHARE * bytes_of.total() > 0, f"{name}: {bytes_of.most_common(4)}")
-        short += check_stacks(of_pid(counts, pid), name)
-    print(f"# {short} stacks lack a compiled frame ({100 * short / samples:.2f} %)")
-    expect(short <= SHORT_SHARE * samples, f"stacks that lack a frame: {short} of {samples}")
+        check_stacks(of_jvm, name)
 
 
 main()

@@ -153,13 +153,24 @@ static void how_far_the_frame_is_lowered(void **state)
 	assert_int_equal(lowered_by_fp(8), 0); /* no frame is aligned so */
 	assert_int_equal(lowered_by_fp(4), 0);
 	assert_int_equal(lowered_by_fp(-16ULL), 0);
-	/* Blobs that never say where their frame is complete set %rbp: any word's place will do. */
+	/* Blobs that never say where their frame is complete and align sp: any word's place will do. */
 	for (unsigned int i = 0; i < 2; i++) {
 		lowered_by_fp(8);
 		put_complete(NEVER_COMPLETE);
+		put_hex(world.pc - 17, "48 83 e4 f0");
 		world.window_at = 0;
 		world_stack[TOP] = i ? RA_OF(1) : NATIVE_AT;
 		assert_int_equal(compiled_lowered_by_fp(&world, &world_memory), i ? 8 : 0);
+	}
+	/* C2's stubs don't align it: their callers' %rbp is anything. */
+	for (unsigned int behind = 3; behind < UNWIND_TEXT_BEHIND + 2; behind++) {
+		lowered_by_fp(8);
+		put_complete(NEVER_COMPLETE);
+		put_hex(world.pc - behind, "48 83 e4 f0");
+		world.window_at = 0;
+		world_stack[TOP] = RA_OF(1);
+		assert_int_equal(compiled_lowered_by_fp(&world, &world_memory),
+				 behind > 4 && behind <= UNWIND_TEXT_BEHIND ? 8 : 0);
 	}
 	/* 0 bytes are complete at once. */
 	lowered_by_fp(8);
@@ -195,9 +206,10 @@ static void whether_it_begins_at_sp(void **state)
 }
 
 /* Registers are saved below it: 32 bytes by the code ahead, or as %rbp says. */
-static void expect_settled(const char *ahead, uint64_t fp, int16_t complete, unsigned int words)
+static void expect_settled_behind(const char *behind, const char *ahead, uint64_t fp,
+				  int16_t complete, unsigned int words)
 {
-	leaf_begin(IN_BODY, "90", ahead, 8);
+	leaf_begin(IN_BODY, behind, ahead, 8);
 	world.jvm.sender_sp_slot = INTERPRETED_SLOT;
 	world_put_int(BLOB_AT(SEGMENT_OF_CODE), FIELD_COMPLETE, complete);
 	assert_int_equal(compiled_look(&world, &world_memory), UNWIND_GO_ON);
@@ -205,6 +217,11 @@ static void expect_settled(const char *ahead, uint64_t fp, int16_t complete, uns
 	world.blob_at = 0;
 	assert_int_equal(compiled_settle(&world, &world_memory), UNWIND_GO_ON);
 	assert_int_equal((world.sp - world_word(SP_WORD)) / 8, words);
+}
+
+static void expect_settled(const char *ahead, uint64_t fp, int16_t complete, unsigned int words)
+{
+	expect_settled_behind("90", ahead, fp, complete, words);
 }
 
 static void where_it_begins(void **state)
@@ -215,7 +232,10 @@ static void where_it_begins(void **state)
 	/* %rbp says that it is here; or, of blobs that set it, where it is. */
 	expect_settled("48 83 c4 20 90", world_word(TOP - 2), 16, 0);
 	expect_settled("48 83 c4 20 90", world_word(TOP), 16, 4);
-	expect_settled("48 83 c4 20 90", world_word(TOP), NEVER_COMPLETE, 2);
+	expect_settled_behind("48 83 e4 f0 ff d0", "48 83 c4 20 90", world_word(TOP),
+			      NEVER_COMPLETE, 2);
+	/* Of a stub of C2 it is its caller's, or whatever that has in it. */
+	expect_settled("90", world_word(TOP), NEVER_COMPLETE, 0);
 	begin();
 	world.compiled_seen.blob = HEAP_AT - 4096;
 	assert_int_equal(compiled_settle(&world, &world_memory), UNWIND_STOP);

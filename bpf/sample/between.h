@@ -26,6 +26,7 @@
 #ifndef HOSTPROF_BPF_SAMPLE_BETWEEN_H
 #define HOSTPROF_BPF_SAMPLE_BETWEEN_H
 
+#include "sample/thin.h"
 #include "sample/tlab.h"
 #include "wire.h"
 
@@ -41,22 +42,23 @@
 /* 1 in what is a chance, and the terms of 2^-f for f below 1, by their powers. */
 #define BETWEEN_ONE	 (1ULL << 20)
 #define BETWEEN_LOG2_E	 94548ULL /* of 2^16 */
-#define BETWEEN_EXP_1	 45426ULL
-#define BETWEEN_EXP_2	 15743ULL
-#define BETWEEN_EXP_3	 3638ULL
-#define BETWEEN_EXP_4	 630ULL
+#define BETWEEN_EXP_1	 45421ULL
+#define BETWEEN_EXP_2	 15699ULL
+#define BETWEEN_EXP_3	 3500ULL
+#define BETWEEN_EXP_4	 454ULL
 #define BETWEEN_EXP_BITS 20
 /* For objects below this part (a power of two) of the interval the chance is as at their beginning. */
 #define BETWEEN_SMALL_SHIFT 6
 
 struct between_book {
-	wire_u64 thread;  /* its JavaThread; 0: AllocTracer told of nothing yet */
-	wire_u64 top;	  /* of its TLAB, when AllocTracer told last */
-	wire_u64 told;	  /* bytes of which it told, or that wait */
-	wire_u64 between; /* bytes of others, when one was sampled last */
+	wire_u64 thread;	/* its JavaThread; 0: AllocTracer told of nothing yet */
+	wire_u64 top;		/* of its TLAB, when AllocTracer told last */
+	wire_u64 told;		/* bytes of which it told, or that wait */
+	wire_u64 between;	/* bytes of others, when one was sampled last */
 	wire_u64 bytes, weight; /* what was allocated between, and what samples of it weighed */
-	wire_u64 beside; /* the thread's bytes when an object went outside; 0: none since the last TLAB */
-	wire_u64 room;	 /* that its TLAB had then */
+	wire_u64
+		beside; /* the thread's bytes when an object went outside; 0: none since the last TLAB */
+	wire_u64 room; /* that its TLAB had then */
 	wire_u64 waiting[TLAB_POTS];
 	wire_u64 noted; /* the thread's bytes when AllocTracer told last */
 	wire_u64 hit;	/* likewise, when the sampler saw one last */
@@ -83,13 +85,15 @@ static inline wire_u64 between_weight(wire_u64 size, wire_u64 interval)
 	return (interval * factor) >> BETWEEN_SHIFT;
 }
 
-/* e^(-SIZE / INTERVAL) in parts of BETWEEN_ONE; SIZE is below 2^40. */
+/* e^(-SIZE / INTERVAL) in parts of BETWEEN_ONE. */
 static inline wire_u64 between_exp(wire_u64 size, wire_u64 interval)
 {
-	wire_u64 y = ((size << 16) / interval * BETWEEN_LOG2_E) >> 16, f = y & 0xffff, sum;
+	wire_u64 y, f, sum;
 
-	if (y >> 16 >= BETWEEN_EXP_BITS)
+	if (size >= BETWEEN_EXP_BITS * interval)
 		return 0;
+	y = ((size << 16) / interval * BETWEEN_LOG2_E) >> 16;
+	f = y & 0xffff;
 	sum = BETWEEN_EXP_3 - ((f * BETWEEN_EXP_4) >> 16);
 	sum = BETWEEN_EXP_2 - ((f * sum) >> 16);
 	sum = BETWEEN_EXP_1 - ((f * sum) >> 16);
@@ -173,11 +177,7 @@ static inline void between_note_told(struct between_book *book, wire_u64 size, w
 /* AllocTracer tells of an object of SIZE: its weight when it is taken, 0: it is not. RANDOM: any 32 bits. */
 static inline wire_u64 between_take_told(wire_u64 size, wire_u64 interval, wire_u32 random)
 {
-	wire_u64 weight = between_weight(size, interval);
-
-	if (size >= weight)
-		return size;
-	return (random * weight) >> 32 < size ? weight : 0;
+	return thin_weight(size, between_weight(size, interval), random);
 }
 
 /* The agent tells of an object of SIZE, and the TLAB's top is TOP: AllocTracer has told of the same. */

@@ -32,6 +32,35 @@ static void test_weight(void **state)
 	assert_true(between_weight(1ULL << 40, 1ULL << 40) >> 40 == 1);
 }
 
+static void test_exp(void **state)
+{
+	(void)state;
+	for (uint64_t size = 0; size < 25 * INTERVAL; size += 997) {
+		double expected = exp(-(double)size / (double)INTERVAL) * (double)BETWEEN_ONE;
+
+		assert_true(fabs((double)between_exp(size, INTERVAL) - expected) < 40);
+	}
+	assert_int_equal(between_exp(1ULL << 40, 64), 0);
+}
+
+/* Of JDK 11: what comes at once is likelier to be seen, by 1 + e^-1, or (1 - e^-2) / (1 - e^-1) where it is as large. */
+static void test_weight_after(void **state)
+{
+	uint64_t plain = between_weight(24, INTERVAL), large = between_weight(INTERVAL, INTERVAL);
+
+	(void)state;
+	assert_int_equal(between_weight_after(24, INTERVAL, 1 << 20, 1 << 20), plain);
+	assert_int_equal(between_weight_after(24, INTERVAL, 0, 0), plain);
+	assert_in_range(between_weight_after(24, INTERVAL, 0, INTERVAL), plain * 72 / 100,
+			plain * 74 / 100);
+	assert_in_range(between_weight_after(INTERVAL, INTERVAL, 0, INTERVAL), large * 72 / 100,
+			large * 74 / 100);
+	/* And at the end of the reach by 1 + e^-1 over e^-1. */
+	assert_in_range(between_weight_after(24, INTERVAL, INTERVAL - 1, INTERVAL),
+			plain * 26 / 100, plain * 28 / 100);
+	assert_int_equal(between_weight_after(24, 0, 0, INTERVAL), 24);
+}
+
 /* Taken with the chance that makes its weight right. */
 static void test_take_told(void **state)
 {
@@ -111,7 +140,7 @@ static void test_waits_beside(void **state)
 
 #define CLASSES 4
 /* Nothing systematic; what is left in JDK 11 is that REACH is not known of what AllocTracer told. */
-#define BOUND 0.015
+#define BOUND	     0.015
 #define THREADS_TLAB (200 * KIB)
 
 static const uint64_t class_sizes[CLASSES] = { 24, 1016, 20 * KIB, 64 * KIB };
@@ -122,7 +151,7 @@ struct hotspot {
 	uint64_t seed;
 	uint64_t top, end, limit; /* of the TLAB; LIMIT: end, or the place of the sample */
 	uint64_t waste_limit;
-	uint64_t until, counted; /* _bytes_until_sample, _bytes_since_last_sample_point */
+	uint64_t until, counted;  /* _bytes_until_sample, _bytes_since_last_sample_point */
 	uint64_t allocated, used; /* USED: since the last collection */
 	struct between_book book;
 	double bytes[CLASSES], plain[CLASSES], mended[CLASSES], square[CLASSES];
@@ -280,12 +309,10 @@ static void test_sums(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_weight),
-		cmocka_unit_test(test_take_told),
-		cmocka_unit_test(test_is_told),
-		cmocka_unit_test(test_passes_over_the_told),
-		cmocka_unit_test(test_ratio),
-		cmocka_unit_test(test_waits_beside),
+		cmocka_unit_test(test_weight),	     cmocka_unit_test(test_exp),
+		cmocka_unit_test(test_weight_after), cmocka_unit_test(test_take_told),
+		cmocka_unit_test(test_is_told),	     cmocka_unit_test(test_passes_over_the_told),
+		cmocka_unit_test(test_ratio),	     cmocka_unit_test(test_waits_beside),
 		cmocka_unit_test(test_sums),
 	};
 

@@ -9,7 +9,7 @@ import re
 
 import gates
 from hp_lines import plain
-from java_vm import JVM8, START_OF_THREAD
+from java_vm import START_OF_THREAD
 from jvm_frames import THREAD_START
 
 # Class: the site's method, and the methods that are inlined into it.
@@ -77,19 +77,15 @@ def misses_of_rows(rows, least):
 # --- stacks -------------------------------------------------------------------------------------
 
 
-# With the names of its debug package: os_linux.cpp, thread.cpp, jvm.cpp, javaCalls.cpp of jdk8u.
-START_8 = re.compile(START_OF_THREAD + "".join(
-    rf"(?:{JVM8}|{name});" for name in ("java_start|thread_native_entry", "JavaThread::run|JavaThread::thread_main_inner",
-                                        "JavaThread::thread_main_inner|thread_entry", "thread_entry|JavaCalls::call_virtual",
-                                        "JavaCalls::call_virtual", "JavaCalls::call_helper")) + "call_stub")
-
-
+# Without an agent 8 is seen where its debug package is, which has these names (os_linux.cpp, thread.cpp, jvm.cpp, javaCalls.cpp).
+START_8 = re.compile(START_OF_THREAD + "(?:java_start|thread_native_entry);JavaThread::run;JavaThread::thread_main_inner;"
+                     "thread_entry;JavaCalls::call_virtual;JavaCalls::call_helper;call_stub")
 # An agent's code map has the stub's own name, which is another one from 26 on.
 START_OF_STUB = re.compile(f"(?:{THREAD_START.pattern}(?:_stub)?(?: [^;]+)?)")
 
 
 def start_of(version):
-    """What a thread begins with, up to call_stub; JDK 8 has these names where its debug package is."""
+    """What a thread begins with, up to call_stub."""
     if version == 8:
         return START_8
     return START_OF_STUB

@@ -10,16 +10,14 @@ from pprof_file import sums_of_leaves
 SAMPLES = 20000
 START = ["[thread start]", "start_thread", "thread_native_entry", "Thread::call_run", "JavaThread::thread_main_inner",
          "thread_entry", "JavaCalls::call_virtual", "JavaCalls::call_helper", "call_stub"]
-START_8 = ["[thread start]", "[libc.so.6+0x89f3a]", "[libjvm.so+0x1000]", "JavaThread::run",
-           "JavaThread::thread_main_inner", "[libjvm.so+0x4000]", "JavaCalls::call_virtual", "JavaCalls::call_helper",
-           "call_stub"]
+OF_8 = {"thread_native_entry": "java_start", "Thread::call_run": "JavaThread::run"}
 
 
 def right_stack(name, version, told=True):
     chain, inlined = chain_of(name, version)
     if not told:
         chain = chain[:len(chain) - inlined]
-    return [*(START_8 if version == 8 else START), *(f"{frame}_[j]" for frame in chain), f"{name}_[i]"]
+    return [*(OF_8.get(frame, frame) if version == 8 else frame for frame in START), *(f"{frame}_[j]" for frame in chain), f"{name}_[i]"]
 
 
 def right_cell(version=17, samples=SAMPLES, told=True):

@@ -286,7 +286,7 @@ static void test_sums(void **state)
 	for (unsigned int i = 0; i < 2 * ARRAY_SIZE(shares); i++) {
 		struct hotspot h = { .is_11 = i % 2, .seed = i };
 
-		run(&h, shares[i / 2], 1500ULL << 20);
+		run(&h, shares[i / 2], 800ULL << 20);
 		for (unsigned int c = 0; c < CLASSES; c++) {
 			double off = h.mended[c] / h.bytes[c] - 1;
 			double sigma = sqrt(h.square[c]) / h.bytes[c];

@@ -14,6 +14,8 @@ IN_TLAB = ["test_tlab"]
 IN_BETWEEN = ["test_between"]
 IN_TRACER = ["test_alloc_tracer"]
 IN_KLASS = ["test_klass_names"]
+OPENED = "userspace/session/alloc/alloc_outside.c"
+IN_OPENED = ["test_alloc_outside"]
 IN_JVMS = ["test_pipeline_jvms"]
 
 MUTANTS = [
@@ -57,6 +59,10 @@ MUTANTS = [
     Mutant("nobody hears of a libjvm without symbols", OUTSIDE, "pipeline->unseen(process->pid, why);", ";", IN_JVMS),
     Mutant("what cannot be seen is a source", OUTSIDE, "	else\n		pipeline->alloc_sources++;", "	pipeline->alloc_sources++;", IN_JVMS),
     Mutant("an agent and AllocTracer both", OUTSIDE, "pipeline->samples_allocations && !agents_has_failed(pipeline->agents, process)", "0", IN_JVMS),
+    Mutant("11's sampler is as 17's", OPENED, "tlab.reaches = jvm_feature_release(jvm) < SAMPLES_ANEW;", "", IN_OPENED),
+    Mutant("beside an agent as alone", OPENED, "tlab.agent = beside_agent;", "", IN_OPENED),
+    Mutant("JDK 25's sampler is mended", OPENED, "feature && feature < SAMPLES_BY_COUNT", "feature != 0", IN_OPENED),
+    Mutant("a JVM that is not known is mended", OPENED, "feature && feature < SAMPLES_BY_COUNT", "feature < SAMPLES_BY_COUNT", IN_OPENED),
     Mutant("the living are not all the agent's", OUTSIDE, "pipeline->live_mode != LIVE_OFF || ", "", IN_JVMS),
     Mutant("a sampler that is right is mended", OUTSIDE, " || !alloc_outside_mends(jvm))", ")", IN_JVMS),
     Mutant("an agent's JVM is seen from outside for ever", OUTSIDE, "if (target->seen || target->beside)", "if (target->seen)", IN_JVMS),

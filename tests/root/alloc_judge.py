@@ -78,8 +78,8 @@ def misses_of_rows(rows, least):
 
 
 # Without an agent 8 is seen where its debug package is, which has these names (os_linux.cpp, thread.cpp, jvm.cpp, javaCalls.cpp).
-START_8 = re.compile(START_OF_THREAD + "(?:java_start|thread_native_entry);JavaThread::run;JavaThread::thread_main_inner;"
-                     "thread_entry;JavaCalls::call_virtual;JavaCalls::call_helper;call_stub")
+START_8 = re.compile(START_OF_THREAD + "java_start;JavaThread::thread_main_inner;thread_entry;(?:JavaCalls::call_virtual;){2}"
+                     "JavaCalls::call_helper;call_stub")
 # An agent's code map has the stub's own name, which is another one from 26 on.
 START_OF_STUB = re.compile(f"(?:{THREAD_START.pattern}(?:_stub)?(?: [^;]+)?)")
 

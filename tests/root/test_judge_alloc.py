@@ -10,14 +10,15 @@ from pprof_file import sums_of_leaves
 SAMPLES = 20000
 START = ["[thread start]", "start_thread", "thread_native_entry", "Thread::call_run", "JavaThread::thread_main_inner",
          "thread_entry", "JavaCalls::call_virtual", "JavaCalls::call_helper", "call_stub"]
-OF_8 = {"thread_native_entry": "java_start", "Thread::call_run": "JavaThread::run"}
+START_8 = ["[thread start]", "[libc.so.6+0x94db7]", "java_start", "JavaThread::thread_main_inner", "thread_entry",
+           "JavaCalls::call_virtual", "JavaCalls::call_virtual", "JavaCalls::call_helper", "call_stub"]
 
 
 def right_stack(name, version, told=True):
     chain, inlined = chain_of(name, version)
     if not told:
         chain = chain[:len(chain) - inlined]
-    return [*(OF_8.get(frame, frame) if version == 8 else frame for frame in START), *(f"{frame}_[j]" for frame in chain), f"{name}_[i]"]
+    return [*(START_8 if version == 8 else START), *(f"{frame}_[j]" for frame in chain), f"{name}_[i]"]
 
 
 def right_cell(version=17, samples=SAMPLES, told=True):
@@ -79,7 +80,7 @@ def damaged(frames):
         yield f"another for {frames[at]}", [*frames[:at], "java.util.HashMap.get_[j]", *frames[at + 1:]]
         if at > first:
             yield f"[JIT] for {frames[at]}", [*frames[:at], "[JIT]_[j]", *frames[at + 1:]]
-        if at + 2 < len(frames):
+        if at + 2 < len(frames) and frames[at] != frames[at + 1]:
             yield f"{frames[at]} and the next changed", [*frames[:at], frames[at + 1], frames[at], *frames[at + 2:]]
     yield "the class alone", frames[-1:]
     yield "a walk that ended", ["[unwind: bad-return-address]", *frames[first + 4:]]

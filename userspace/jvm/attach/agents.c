@@ -34,7 +34,7 @@ struct agent {
 	uint64_t map_tried_ns;
 	uint64_t map_retry_ns;
 	uint64_t map_held_ns; /* since when another hostprof has been seen to read it */
-	bool wanted; /* a target: its agent is used */
+	bool wanted;	      /* a target: its agent is used */
 	bool sampled;
 	bool map_open;
 	bool had_map; /* at some time */

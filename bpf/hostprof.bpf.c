@@ -113,6 +113,8 @@ int sample_alloc_agent(struct pt_regs *ctx)
 	trigger.alloc_interval = ctx->dx;
 	trigger.alloc_object = ctx->cx;
 	trigger.weight = alloc_weight(trigger.alloc_size, trigger.alloc_interval);
+	if (!alloc_weigh_agent(&trigger))
+		return 0;
 	return trigger_fire(&trigger, state, ctx, ctx);
 }
 

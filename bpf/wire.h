@@ -93,6 +93,8 @@ enum wire_record_kind {
 /* Of an allocation seen from outside: the object opened a new TLAB, or got its room beside them. */
 #define WIRE_SAMPLE_NEW_TLAB	 4
 #define WIRE_SAMPLE_OUTSIDE_TLAB 8
+/* The agent's, and its weight is what it stands for (bpf/sample/between.h). */
+#define WIRE_SAMPLE_WEIGHED 16
 
 /*
  * A user frame is one word, or more when its kind says so. Bits 0..55 hold the address, bit 59 is
@@ -171,7 +173,7 @@ struct wire_sample {
 	 * Of an allocation; 0 of other events. Either flag WIRE_SAMPLE_…_TLAB: seen from outside, the
 	 * class is a Klass*, the interval the new TLAB's bytes. Neither: the agent's, its class id
 	 * (codemap.h) and the sampling interval in force. The agent's weight is near, and
-	 * userspace weighs it anew; that from outside is what it is (bpf/sample/tlab.h).
+	 * userspace weighs it anew, but where it is WIRE_SAMPLE_WEIGHED; that from outside is what it is (bpf/sample/tlab.h).
 	 */
 	wire_u64 alloc_class;
 	wire_u64 alloc_size;	 /* bytes of the object */

@@ -18,7 +18,9 @@ struct wire_tlab {
 	wire_u16 desired; /* in words of 8 bytes */
 	wire_u16 refills; /* 32 bits: TLABs since the last collection */
 	wire_u8 before;	  /* AllocTracer is told of a new TLAB before the thread has it (JDK 8) */
-	wire_u8 pad[3];
+	wire_u8 agent;	  /* its agent tells of the objects in between (bpf/sample/between.h) */
+	wire_u8 reaches;  /* its sampler is as JDK 11's (likewise) */
+	wire_u8 pad[1];
 	/* BPF's: samples in this window, and how often the interval was doubled. */
 	wire_u64 window_ns;
 	wire_u32 taken;

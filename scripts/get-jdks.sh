@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # get-jdks.sh DIRECTORY [VERSION…]: OpenJDK of Debian sid, DIRECTORY/VERSION/bin/java each; needs no
 # root. They want a newer libc than this host may have: sid's is unpacked beside them and every
-# program of a JDK points at it, so that they run as ordinary processes. What is there already stays.
+# program of a JDK points at it, so that they run as ordinary processes. What is there already stays. Of 8 the debug files come, too.
 set -eu
 
 dir=$(realpath -m "$1")
@@ -99,14 +99,31 @@ get_jdk() {
 	rm -rf "$root"
 }
 
+# The libjvm of 8 has its symbols in another package: DIRECTORY/debug/8 is what would be /usr/lib/debug.
+get_debug_files() {
+	local version=$1 root
+
+	root=$(mktemp -d -p "$dir")
+	unpack "openjdk-$version-dbg" "$root"
+	mkdir -p "$dir/debug"
+	mv "$root/usr/lib/debug" "$dir/debug/$version"
+	rm -rf "$root"
+}
+
+# lacks VERSION: something of it is still to be fetched
+lacks() {
+	[ ! -x "$dir/$1/bin/java" ] || { [ "$1" = 8 ] && [ ! -d "$dir/debug/8" ]; }
+}
+
 mkdir -p "$dir"
 started=
 trap 'rm -rf "$dir"/tmp.*' EXIT
 for version; do
-	[ -x "$dir/$version/bin/java" ] && continue
+	lacks "$version" || continue
 	# Anew in each run: an old list names packages that sid has no more.
 	[ -n "$started" ] || start_apt
 	started=yes
 	get_system
-	get_jdk "$version"
+	[ -x "$dir/$version/bin/java" ] || get_jdk "$version"
+	[ "$version" != 8 ] || get_debug_files 8
 done

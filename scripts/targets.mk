@@ -74,6 +74,11 @@ check-jdks: ## Java stacks on OpenJDK 8 to 28: fetches them into JDKS, prints a 
 	@$(if $(HOSTPROF_JDKS),,scripts/get-jdks.sh $(JDKS))
 	@HOSTPROF_BUILD=$(BUILD) HOSTPROF_JDKS=$(or $(HOSTPROF_JDKS),$(abspath $(JDKS))) tests/root/jdk_matrix.py
 
+check-alloc: ## allocation profiles on OpenJDK 8 to 28, with and without agent: fetches them into JDKS (root, 15 minutes)
+	@+$(AGAIN) all workloads
+	@$(if $(HOSTPROF_JDKS),,scripts/get-jdks.sh $(JDKS))
+	@HOSTPROF_BUILD=$(BUILD) HOSTPROF_JDKS=$(or $(HOSTPROF_JDKS),$(abspath $(JDKS))) tests/root/alloc_matrix.py $(ALLOC_OF)
+
 check-mutants: ## break the product line by line: a unit test must notice each
 	@+$(AGAIN) unit-tests
 	@$(SCRIPT_ENV) CC="$(CC)" LDLIBS="$(LDLIBS)" JAVA_HOME_BUILD=$(JAVA_HOME_BUILD) scripts/check-mutants.py
@@ -110,7 +115,7 @@ clean: ## remove the build directory
 
 # With `make -jN setup check` the packages still come first.
 ifneq ($(filter setup,$(MAKECMDGOALS)),)
-run check check-unit check-root check-live check-steps check-random check-weights check-san check-kernels check-scale check-real check-mutants check-random-mutants fuzz lint tidy bench: | setup
+run check check-unit check-root check-live check-steps check-random check-weights check-san check-kernels check-scale check-real check-alloc check-mutants check-random-mutants fuzz lint tidy bench: | setup
 endif
 
 unit-tests: $(UNIT_BIN)
@@ -124,5 +129,5 @@ $(BUILD)/fuzzers/%: tests/fuzz/%.c $(BUILD)/libhostprof.a
 	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) -Wno-missing-prototypes $(LDFLAGS) \
 		-fsanitize=fuzzer,address,undefined -o $@ $(filter %.c %.a,$^) $(LDLIBS)
 
-.PHONY: help setup run check check-unit check-differential check-root check-live check-steps check-random check-weights check-san check-kernels check-scale check-real check-mutants check-random-mutants \
+.PHONY: help setup run check check-unit check-differential check-root check-live check-steps check-random check-weights check-san check-kernels check-scale check-real check-alloc check-mutants check-random-mutants \
 	fuzz lint tidy bench install clean unit-tests fuzzers

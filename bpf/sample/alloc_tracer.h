@@ -3,6 +3,7 @@
 #ifndef HOSTPROF_BPF_SAMPLE_ALLOC_TRACER_H
 #define HOSTPROF_BPF_SAMPLE_ALLOC_TRACER_H
 
+#include "sample/between.h"
 #include "sample/thin.h"
 #include "sample/tlab.h"
 #include "sample/trigger.h"
@@ -21,6 +22,13 @@ struct {
 	__type(key, int);
 	__type(value, struct tlab_book);
 } tlab_books SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct between_book);
+} between_books SEC(".maps");
 
 /* A function's arguments, of either. */
 struct alloc_call {
@@ -72,6 +80,33 @@ static __always_inline bool alloc_read_thread(const struct wire_tlab *jvm,
 	return true;
 }
 
+static __always_inline wire_u64 alloc_interval(const struct wire_tlab *jvm)
+{
+	return jvm->interval << (jvm->doubled % (THIN_MOST_DOUBLED + 1));
+}
+
+/* Likewise where an agent tells of the objects in between. */
+static __always_inline wire_u64 alloc_tell_call(struct wire_tlab *jvm, struct task_struct *task,
+						const struct alloc_call *call)
+{
+	struct between_book *book;
+	struct tlab_state now;
+	wire_u64 weight;
+
+	book = bpf_task_storage_get(&between_books, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!book || !alloc_read_thread(jvm, call, &now) ||
+	    ALLOC_READ(book->top, call->thread + jvm->top)) {
+		counter_add(WIRE_COUNTER_NO_BOOKS, 1);
+		return call->size;
+	}
+	book->thread = call->thread;
+	between_note_told(book, call->size, now.allocated, now.room, call->fresh);
+	weight = between_take_told(call->size, alloc_interval(jvm), bpf_get_prandom_u32());
+	if (weight)
+		thin_count(jvm, bpf_ktime_get_ns());
+	return weight;
+}
+
 /* The bytes that the call's sample stands for; 0: it is left out. */
 static __always_inline wire_u64 alloc_weigh_call(struct wire_tlab *jvm, struct task_struct *task,
 						 const struct alloc_call *call)
@@ -80,14 +115,15 @@ static __always_inline wire_u64 alloc_weigh_call(struct wire_tlab *jvm, struct t
 	struct tlab_state now;
 	wire_u64 weight;
 
+	if (jvm->agent)
+		return alloc_tell_call(jvm, task, call);
 	book = bpf_task_storage_get(&tlab_books, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!book || !alloc_read_thread(jvm, call, &now)) {
 		counter_add(WIRE_COUNTER_NO_BOOKS, 1);
 		return call->size;
 	}
 	weight = tlab_weigh(book, call->size, &now);
-	weight = thin_weight(weight, jvm->interval << (jvm->doubled % (THIN_MOST_DOUBLED + 1)),
-			     bpf_get_prandom_u32());
+	weight = thin_weight(weight, alloc_interval(jvm), bpf_get_prandom_u32());
 	if (weight)
 		thin_count(jvm, bpf_ktime_get_ns());
 	return weight;
@@ -103,6 +139,29 @@ static __always_inline struct wire_tlab *alloc_find_jvm(const struct task_struct
 	if (jvm && !jvm->start_ns)
 		jvm->start_ns = start_ns;
 	return jvm && jvm->start_ns == start_ns ? jvm : NULL;
+}
+
+/* The agent tells of an object: gives its weight; false: AllocTracer has told of it. */
+static __always_inline bool alloc_weigh_agent(struct trigger *trigger)
+{
+	const struct wire_tlab *jvm = alloc_find_jvm(trigger->task);
+	wire_u64 allocated = 0, start = 0, top = 0;
+	struct between_book *book;
+
+	if (!jvm || !jvm->agent)
+		return true;
+	book = bpf_task_storage_get(&between_books, trigger->task, 0, 0);
+	if (!book || !book->thread || ALLOC_READ(top, book->thread + jvm->top))
+		return true;
+	if (between_is_told(book, trigger->alloc_size, top))
+		return false;
+	if (ALLOC_READ(allocated, book->thread + jvm->allocated) ||
+	    ALLOC_READ(start, book->thread + jvm->start))
+		return true;
+	trigger->weight = between_weigh(book, trigger->alloc_size, trigger->alloc_interval,
+					allocated + (top - start), jvm->reaches);
+	trigger->flags |= WIRE_SAMPLE_WEIGHED;
+	return true;
 }
 
 /* CTX is the program's, with the registers of one of the two functions' entry. */

@@ -31,8 +31,11 @@
  *
  * test_tlab.c has a model of HotSpot's TLABs against which this is held; test_alloc_outside.py has JVMs.
  * Bytes of a thread that ends before its first TLAB is full are not seen, but for its first object's.
- * Likewise where collections always come before a TLAB is full: no object crosses the end of a room, and the bytes
- * wait for ever. A program does so whose TLABs are larger than what a thread allocates between two collections.
+ *
+ * Where collections always come before a TLAB is full, no object crosses the end of a room: so it is with threads that allocate
+ * little beside others that allocate much. But what a thread allocates first after a collection is any of its objects, by
+ * chance: each has the same, whatever its size. So after some collections without a crossing all that waits goes to
+ * these, to each as much as it is larger than they are on the average.
  */
 #ifndef HOSTPROF_BPF_SAMPLE_TLAB_H
 #define HOSTPROF_BPF_SAMPLE_TLAB_H
@@ -44,6 +47,10 @@
 #define TLAB_LEAST_POT_SHIFT 8
 /* An object that crosses takes this part (a power of two) of what others reached beyond. */
 #define TLAB_BEYOND_SHIFT 4
+/* After so many collections without a crossing nothing waits for one any more. */
+#define TLAB_PATIENCE 8
+/* The mean of first objects' sizes is that of about so many. */
+#define TLAB_FIRSTS 64
 /* A thread is waited for; past this it has been away for long (a map that was full, a lost count). */
 #define TLAB_MAX_STEP (1ULL << 40)
 
@@ -63,6 +70,9 @@ struct tlab_book {
 	wire_u64 waiting[TLAB_POTS]; /* bytes of objects that were not seen */
 	wire_u32 known;		     /* 0: there was no call yet */
 	wire_u32 full;		     /* the room is that of a whole new TLAB */
+	wire_u32 collections;	     /* since an object crossed */
+	wire_u32 firsts;	     /* objects that were the first after a collection, */
+	wire_u64 firsts_bytes;	     /* and their bytes */
 };
 
 static inline wire_u32 tlab_pot(wire_u64 room)
@@ -105,6 +115,36 @@ static inline wire_u64 tlab_cross(struct tlab_book *book, wire_u64 size, wire_u6
 	return (wire_u64)(weight + (wire_s64)book->room) + tlab_take_waiting(book, size);
 }
 
+static inline wire_u64 tlab_take_all_waiting(struct tlab_book *book)
+{
+	wire_u64 taken = 0;
+
+	for (wire_u32 i = 0; i < TLAB_POTS; i++) {
+		taken += book->waiting[i];
+		book->waiting[i] = 0;
+	}
+	return taken;
+}
+
+/* The object of SIZE is the first after a collection. */
+static inline wire_u64 tlab_first(struct tlab_book *book, wire_u64 size)
+{
+	wire_u64 objects; /* that wait, in parts of 256 */
+
+	book->firsts++;
+	book->firsts_bytes += size;
+	if (book->firsts > TLAB_FIRSTS) {
+		book->firsts_bytes -= book->firsts_bytes / book->firsts;
+		book->firsts--;
+	}
+	if (++book->collections <= TLAB_PATIENCE || !book->firsts_bytes)
+		return size;
+	/* Bytes that wait are of fewer than TLAB_MAX_STEP. */
+	objects = (tlab_take_all_waiting(book) % TLAB_MAX_STEP * book->firsts << 8) /
+		  book->firsts_bytes;
+	return size + (objects >> 32 ? (objects >> 8) * size : (objects * size) >> 8);
+}
+
 /* The bytes that the object of SIZE stands for, which AllocTracer tells of; the books are carried on. */
 static inline wire_u64 tlab_weigh(struct tlab_book *book, wire_u64 size,
 				  const struct tlab_state *now)
@@ -115,10 +155,14 @@ static inline wire_u64 tlab_weigh(struct tlab_book *book, wire_u64 size,
 	if (!book->known && !now->emptied && size < now->desired)
 		weight = now->desired / 2 > size ? now->desired / 2 : size;
 	if (book->known && unseen < TLAB_MAX_STEP) {
-		if (!now->emptied && size <= book->room)
+		if (!now->emptied && size <= book->room) {
+			book->collections = 0;
 			weight = tlab_cross(book, size, unseen);
-		else
+		} else {
 			book->waiting[tlab_pot(book->room)] += unseen;
+			if (now->emptied)
+				weight = tlab_first(book, size);
+		}
 	}
 	book->known = 1;
 	book->allocated = now->allocated;

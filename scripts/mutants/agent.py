@@ -12,6 +12,10 @@ AGENT = "jvmagent/agent.c"
 ALLOC = "jvmagent/alloc.c"
 
 MUTANTS = [
+    Mutant("a lease that ends is waited for ever more seldom", "userspace/jvm/attach/agents.c",
+           "if (r == -EBUSY && now_ns - agent->map_held_ns < CODEMAP_LEASE_NS)", "if (0)", ["test_agents"]),
+    Mutant("a lease that is held is asked for all the time", "userspace/jvm/attach/agents.c",
+           " && now_ns - agent->map_held_ns < CODEMAP_LEASE_NS)", ")", ["test_agents"]),
     Mutant("agent: a lapsed lease keeps events on", CONTROL, "if (!ring_has_consumer(&a->ring, agent_now_ns())) {",
            "if (0) {", ["test_agent_control"]),
     Mutant("agent: a lease in the past holds", RING, "return until > now_ns && until - now_ns", "return until && until - now_ns",

@@ -5,7 +5,7 @@ import os
 import re
 
 from hp_expect import skip
-from hp_process import WORKLOADS, Process
+from hp_process import WORKLOADS, Process, run
 from hp_run import ROOT, need_root, temp_dir, test
 
 JDKS = [8, 11, 17, 21, 25, 26, 27, 28]
@@ -40,6 +40,40 @@ def _feature_version(home):
         name = os.path.basename(home)
         return int(name) if name.isdigit() else None
     return int(found.group(1)) if found else None
+
+
+def _libjvm(home):
+    return next(iter(glob.glob(os.path.join(home, "**", "server", "libjvm.so"), recursive=True)), None)
+
+
+def _debug_file_in(directory, home):
+    """Where a debug file of a JDK's libjvm would lie below DIRECTORY."""
+    found = re.search(r"Build ID: (..)([0-9a-f]+)", run(["readelf", "-n", _libjvm(home)]).out)
+    return os.path.join(directory, ".build-id", found[1], found[2] + ".debug")
+
+
+def _debug_directory(version):
+    """What get-jdks.sh has unpacked of the debug package of a JDK whose libjvm has no symbols; None without one."""
+    home = jdk(version)
+    for place in filter(None, [*os.environ.get("HOSTPROF_JDKS", "").split(":"), FETCHED]):
+        directory = os.path.join(place, "debug", str(version))
+        if os.path.exists(_debug_file_in(directory, home)):
+            return directory
+    return None
+
+
+def has_tracer(version):
+    """Whether allocations can be seen without an agent: only 8 of Debian has its symbols in another package."""
+    return version != 8 or os.path.exists(_debug_file_in("/usr/lib/debug", jdk(8))) or bool(_debug_directory(8))
+
+
+def with_debug_files(version, argv):
+    """The command, in a mount namespace of its own whose debug files are those that were fetched for this JDK."""
+    directory = _debug_directory(version)
+    if not directory:
+        return argv
+    return ["unshare", "-m", "sh", "-c", f"mkdir -p /usr/lib/debug && mount --bind {directory} /usr/lib/debug && exec \"$@\"",
+            "sh", *argv]
 
 
 def for_each_jdk(versions):

@@ -25,6 +25,11 @@ SITES = {"Allocations$Small": ("small", "newSmall"), "java.lang.String": ("text"
          "long[]": ("longs", "newLongs")}
 
 
+# A consumer of allocations, too: CODEMAP_WANT_ALLOC of jvmagent/codemap.h, and where its interval stands.
+WANT_ALLOC = 4
+ALLOC_WANTED_AT = 132
+
+
 def workload(version, megabytes, *args, flags=()):
     if version >= 21:
         flags += ("-XX:+EnableDynamicAgentLoading",)
@@ -134,6 +139,8 @@ def killed(version):
     process = workload(version, 10, 60)
     recorder, _ = begin(process, "-e", "alloc")
     say(process)
+    # On a busy machine not yet when the agent is there: the next recording would come too early for the lease's end.
+    wait_until(lambda: codemap.CodeMap(process.pid)["events_on"] & WANT_ALLOC, 30, "events on")
     time.sleep(1)
     recorder.signal(signal.SIGKILL)
     recorder.finish(code=None)
@@ -142,9 +149,6 @@ def killed(version):
     expect(sum(by_class(path).values()) > 0, "samples in the next recording")
 
 
-# A consumer of allocations, too: CODEMAP_WANT_ALLOC of jvmagent/codemap.h, and where its interval stands.
-WANT_ALLOC = 4
-ALLOC_WANTED_AT = 132
 CYCLES = int(os.environ.get("HOSTPROF_ALLOC_CYCLES", "10"))
 
 

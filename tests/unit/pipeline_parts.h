@@ -21,6 +21,7 @@ static struct {
 	bool agents_busy, not_ready;
 	bool agent_failed;
 	int outside; /* of alloc_outside_open() */
+	bool sampler_is_old;
 	bool try_fails, wants_again, waits_for_jvm, unwinder_busy;
 	unsigned int busy_finishes; /* so often it is busy yet */
 	const char *thread_name, *kernel_failure;
@@ -248,11 +249,18 @@ const char *jvm_read_class(struct jvm *jvm, uint64_t klass)
 /* --- session/ --- */
 
 int alloc_outside_open(const struct alloc_outside_ops *ops, const struct process *process,
-		       struct jvm *jvm, uint64_t interval, struct err *err)
+		       struct jvm *jvm, uint64_t interval, bool beside_agent, struct err *err)
 {
 	assert_true(ops && jvm);
-	note("see allocations of %u by %" PRIu64, number(process->pid), interval);
+	note("see allocations of %u by %" PRIu64 "%s", number(process->pid), interval,
+	     beside_agent ? " beside its agent" : "");
 	return parts.outside ? err_set(err, parts.outside, "no symbols") : 0;
+}
+
+bool alloc_outside_mends(struct jvm *jvm)
+{
+	(void)jvm;
+	return parts.sampler_is_old;
 }
 
 void alloc_outside_close(const struct alloc_outside_ops *ops, const struct process *process)

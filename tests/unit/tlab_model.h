@@ -47,6 +47,8 @@ struct model {
 	uint64_t used, seed; /* of eden */
 	void (*seen)(struct model *model, unsigned int klass, uint64_t weight);
 	uint64_t interval; /* thin to this; 0: not */
+	unsigned int
+		slow; /* all threads but the first allocate so many times less than it; 0: as much */
 };
 
 static uint64_t model_random(struct model *model)
@@ -195,7 +197,10 @@ static void model_run(struct model *model, uint64_t bytes)
 		struct model_thread *thread =
 			&model->threads[model_random(model) % model->thread_count];
 
-		for (unsigned int i = 0; i < 200; i++) {
+		unsigned int turn =
+			thread > model->threads && model->slow ? 200 / model->slow : 200;
+
+		for (unsigned int i = 0; i < turn; i++) {
 			unsigned int klass = model_choose(model, thread);
 
 			model_allocate(model, thread, klass);

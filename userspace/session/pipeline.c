@@ -77,12 +77,11 @@ static int probe_agent(struct process *process, struct jvm *jvm, void *data, str
 	struct pipeline *pipeline = data;
 	int r;
 
-	(void)jvm;
 	if (!pipeline->samples_allocations || pipeline_outside_sees(pipeline, process))
 		return 0;
 	r = alloc_probes_open(pipeline->capture, process, err);
 	if (r == 0)
-		pipeline_outside_note_probed(pipeline, process);
+		pipeline_outside_note_probed(pipeline, process, jvm);
 	return r;
 }
 

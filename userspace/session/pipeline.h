@@ -34,6 +34,7 @@ struct outside_jvm {
 	bool probed;		 /* at its agent */
 	bool tried;		 /* from outside */
 	bool seen;		 /* likewise */
+	bool beside;		 /* likewise, beside its agent */
 };
 
 struct pipeline {

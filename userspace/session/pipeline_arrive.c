@@ -76,7 +76,7 @@ static void queue_sample(struct pipeline *pipeline, const struct wire_sample *ra
 
 	if (finished)
 		free(TAKE_PTR(miss));
-	if (sample->alloc_size && !(sample->flags & SEEN_OUTSIDE)) {
+	if (sample->alloc_size && !(sample->flags & (SEEN_OUTSIDE | WIRE_SAMPLE_WEIGHED))) {
 		weighed = xmemdup(sample, sample->size);
 		weighed->weight = alloc_weight_bytes(sample->alloc_size, sample->alloc_interval);
 		sample = weighed;

@@ -50,7 +50,7 @@ static void try_open(struct pipeline *pipeline, struct outside_jvm *target)
 	/* One source of each: the agent, as long as it may become one. */
 	if (pipeline->samples_allocations && !agents_has_failed(pipeline->agents, process))
 		return;
-	r = alloc_outside_open(&ops, process, jvm, pipeline->outside_interval, &err);
+	r = alloc_outside_open(&ops, process, jvm, pipeline->outside_interval, false, &err);
 	if (r == -EAGAIN)
 		return;
 	target->tried = true;
@@ -103,14 +103,30 @@ bool pipeline_outside_sees(const struct pipeline *pipeline, const struct process
 	return target && target->seen;
 }
 
-void pipeline_outside_note_probed(struct pipeline *pipeline, const struct process *process)
+/* What the sampler of an older JVM misjudges is seen beside it; where that cannot be, it stays as it is. */
+static void open_beside(struct pipeline *pipeline, struct outside_jvm *target, struct jvm *jvm)
+{
+	const struct alloc_outside_ops ops = { add_place, set_tlab, pipeline };
+	struct err ignored = { 0 };
+
+	/* The agent follows the objects that it tells of, and no others. */
+	if (pipeline->live_mode != LIVE_OFF || !alloc_outside_mends(jvm))
+		return;
+	target->beside = alloc_outside_open(&ops, target->process, jvm, pipeline->outside_interval,
+					    true, &ignored) == 0;
+}
+
+void pipeline_outside_note_probed(struct pipeline *pipeline, const struct process *process,
+				  struct jvm *jvm)
 {
 	struct outside_jvm *target = find(pipeline, process);
 
 	if (target && target->probed)
 		return;
-	if (target)
+	if (target) {
 		target->probed = true;
+		open_beside(pipeline, target, jvm);
+	}
 	pipeline->alloc_sources++;
 }
 
@@ -121,7 +137,7 @@ void pipeline_outside_forget(struct pipeline *pipeline, struct process *process)
 
 	if (!target)
 		return;
-	if (target->seen)
+	if (target->seen || target->beside)
 		alloc_outside_close(&ops, process);
 	*target = pipeline->outside.items[--pipeline->outside.len];
 }

@@ -12,7 +12,8 @@ void pipeline_outside_poll(struct pipeline *pipeline);
 /* It is seen from outside; so its agent's probe stays closed. */
 bool pipeline_outside_sees(const struct pipeline *pipeline, const struct process *process);
 /* There is a probe at its agent. */
-void pipeline_outside_note_probed(struct pipeline *pipeline, const struct process *process);
+void pipeline_outside_note_probed(struct pipeline *pipeline, const struct process *process,
+				  struct jvm *jvm);
 void pipeline_outside_forget(struct pipeline *pipeline, struct process *process);
 
 #endif

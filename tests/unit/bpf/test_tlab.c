@@ -213,6 +213,24 @@ static void test_one_size(void **state)
 	assert_true(fabs(model.classes[4].est_bytes / (double)model.classes[4].bytes - 1) < 0.005);
 }
 
+/* Threads whose TLABs are never full, as another one has all the collections made. */
+static void test_slow_threads(void **state)
+{
+	static const double none_large[] = { 1, 1, 1, 0.5, 0 }, only_small[] = { 1, 1, 1, 0, 0 };
+	struct model model = { .desired = 100 * KIB, .eden = 1000 * KIB, .slow = 40 };
+	struct model alone = { .desired = 100 * KIB, .eden = 1000 * KIB, .slow = 40, .seed = 7 };
+
+	(void)state;
+	set_classes(&model, sizes, none_large, 5, 4);
+	model_run(&model, 2000ULL << 20);
+	expect_truth("slow threads", &model);
+	/* What they allocate nobody else does. */
+	set_classes(&alone, sizes, only_small, 5, 4);
+	model_set_shares(&alone, 0, (const double[]){ 0, 0, 0, 0, 1 });
+	model_run(&alone, 3000ULL << 20);
+	expect_truth("slow threads' own", &alone);
+}
+
 /* --- thinning --- */
 
 static void test_thin_weight(void **state)
@@ -260,6 +278,7 @@ int main(void)
 		cmocka_unit_test(test_unknown_thread),
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_one_size),
+		cmocka_unit_test(test_slow_threads),
 		cmocka_unit_test(test_thin_weight),
 		cmocka_unit_test(test_thin_count),
 	};

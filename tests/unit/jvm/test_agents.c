@@ -78,6 +78,20 @@ static void looked_for_again_ever_less_often(void **state)
 	}
 }
 
+/* Who has it may have been killed: until a lease would be over we ask often. */
+static void a_lease_that_ends(void **state)
+{
+	struct fixture *f = *state;
+
+	f->jvm.answer = -EBUSY;
+	agents_add(f->agents, f->process, true);
+	assert_int_equal(opens_in(f, 3000), 6);
+	assert_int_equal(opens_in(f, 900), 0);
+	assert_int_equal(opens_in(f, 100), 1);
+	assert_int_equal(opens_in(f, 1900), 0);
+	assert_int_equal(opens_in(f, 100), 1);
+}
+
 /* Somebody detached it, or we were too slow for our lease; it may come back. */
 static void an_agent_that_went_is_looked_for(void **state)
 {
@@ -268,6 +282,7 @@ int main(void)
 		TEST(one_that_was_not_known),
 		TEST(a_dead_one_is_left_alone),
 		TEST(looked_for_again_ever_less_often),
+		TEST(a_lease_that_ends),
 		TEST(an_agent_that_went_is_looked_for),
 		TEST(why_it_is_not_used),
 		TEST(no_agent_is_loaded_unasked),

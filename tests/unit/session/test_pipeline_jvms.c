@@ -227,7 +227,7 @@ static void an_agent_that_cannot_sample(void **state)
 	pipeline_drain(&f->pipeline);
 	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
 	process = registry_find(f->pipeline.registry, self[0]);
-	pipeline_outside_note_probed(&f->pipeline, process);
+	pipeline_outside_note_probed(&f->pipeline, process, A_POINTER(jvm));
 	pipeline_outside_poll(&f->pipeline);
 	assert_null(strstr(noted(), tried));
 	assert_false(pipeline_outside_sees(&f->pipeline, process));
@@ -245,6 +245,69 @@ static void an_agent_that_cannot_sample(void **state)
 	assert_null(strstr(noted(), tried));
 }
 
+/* What an old sampler misjudges is seen beside its agent, where that can be, and ends with the process. */
+static void beside_an_agent(void **state)
+{
+	const uint32_t self[] = { (uint32_t)getpid() };
+	struct fixture *f = *state;
+	struct process *process;
+	char beside[64], none[64];
+
+	f->options.pids = self;
+	f->options.pid_count = 1;
+	begin(f);
+	parts.is_jvm = true;
+	f->pipeline.outside_interval = 4096;
+	f->pipeline.samples_allocations = true;
+	snprintf(beside, sizeof(beside), "see allocations of %u by 4096 beside its agent\n",
+		 number(self[0]));
+	snprintf(none, sizeof(none), "see none of %u\n", number(self[0]));
+	put_libjvm(f, self[0], "/libjvm.so");
+	pipeline_drain(&f->pipeline);
+	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	process = registry_find(f->pipeline.registry, self[0]);
+	parts.sampler_is_old = true;
+	noted();
+	pipeline_outside_note_probed(&f->pipeline, process, A_POINTER(jvm));
+	assert_string_equal(noted(), beside);
+	/* Its samples are the agent's. */
+	assert_false(pipeline_outside_sees(&f->pipeline, process));
+	assert_int_equal(f->pipeline.alloc_sources, 1);
+	pipeline_outside_forget(&f->pipeline, process);
+	assert_string_equal(noted(), none);
+	parts.sampler_is_old = false;
+}
+
+/* Objects that are to be followed are the agent's, all of them; and a newer sampler is right. */
+static void not_beside_an_agent(void **state)
+{
+	const uint32_t self[] = { (uint32_t)getpid() };
+	struct fixture *f = *state;
+	struct process *process;
+
+	f->options.pids = self;
+	f->options.pid_count = 1;
+	begin(f);
+	parts.is_jvm = true;
+	f->pipeline.outside_interval = 4096;
+	f->pipeline.samples_allocations = true;
+	put_libjvm(f, self[0], "/libjvm.so");
+	pipeline_drain(&f->pipeline);
+	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	process = registry_find(f->pipeline.registry, self[0]);
+	noted();
+	pipeline_outside_note_probed(&f->pipeline, process, A_POINTER(jvm));
+	assert_string_equal(noted(), "");
+	pipeline_outside_forget(&f->pipeline, process);
+	pipeline_add_jvm(&f->pipeline, process);
+	noted();
+	parts.sampler_is_old = true;
+	f->pipeline.live_mode = LIVE_ON;
+	pipeline_outside_note_probed(&f->pipeline, process, A_POINTER(jvm));
+	assert_string_equal(noted(), "");
+	parts.sampler_is_old = false;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -252,7 +315,8 @@ int main(void)
 		TEST(a_jvms_thread_has_its_name),  TEST(a_process_that_becomes_a_jvm),
 		TEST(a_jvm_that_is_just_starting), TEST(layouts_for_the_unwinder),
 		TEST(jvms_that_run_already),	   TEST(allocations_without_agents),
-		TEST(an_agent_that_cannot_sample),
+		TEST(an_agent_that_cannot_sample), TEST(beside_an_agent),
+		TEST(not_beside_an_agent),
 	};
 
 	return cmocka_run_group_tests_name("pipeline_jvms", tests, NULL, NULL);

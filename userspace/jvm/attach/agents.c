@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/worker.h"
+#include "codemap.h"
 #include "jvm/attach/attach.h"
 
 #define ATTACH_TIMEOUT_NS (5 * NSEC_PER_SEC)
@@ -32,7 +33,8 @@ struct agent {
 	struct attach_job *job; /* under way, owned by the pool; else NULL */
 	uint64_t map_tried_ns;
 	uint64_t map_retry_ns;
-	bool wanted; /* a target: its agent is used */
+	uint64_t map_held_ns; /* since when another hostprof has been seen to read it */
+	bool wanted;	      /* a target: its agent is used */
 	bool sampled;
 	bool map_open;
 	bool had_map; /* at some time */
@@ -192,6 +194,11 @@ static void try_map(struct agents *agents, struct agent *agent, struct jvm *jvm,
 	agent->map_tried_ns = now_ns;
 	agent->map_retry_ns = MIN(MAX(2 * agent->map_retry_ns, MAP_RETRY_NS), MAP_MAX_RETRY_NS);
 	r = jvm_open_code_map(jvm, &err);
+	if (r == -EBUSY && !agent->map_held_ns)
+		agent->map_held_ns = now_ns;
+	/* It may have been killed: then its lease soon ends. */
+	if (r == -EBUSY && now_ns - agent->map_held_ns < CODEMAP_LEASE_NS)
+		agent->map_retry_ns = MAP_RETRY_NS;
 	if (r == 0) {
 		agent->map_open = agent->had_map = true;
 		agent->failure[0] = '\0';

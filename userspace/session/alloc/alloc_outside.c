@@ -18,8 +18,20 @@ static int find_tracer(const struct process *process, const struct mapping *mapp
 					 jvm_feature_release(jvm), ret_tracer, err);
 }
 
+/* JDK 25 samples by a thread's count of bytes, those outside TLABs among them. */
+#define SAMPLES_BY_COUNT 25
+/* Since 2020 what an object reached beyond its sample's place no longer counts. */
+#define SAMPLES_ANEW 15
+
+bool alloc_outside_mends(struct jvm *jvm)
+{
+	uint32_t feature = jvm_feature_release(jvm);
+
+	return feature && feature < SAMPLES_BY_COUNT;
+}
+
 int alloc_outside_open(const struct alloc_outside_ops *ops, const struct process *process,
-		       struct jvm *jvm, uint64_t interval, struct err *err)
+		       struct jvm *jvm, uint64_t interval, bool beside_agent, struct err *err)
 {
 	const struct mapping *mapping = libjvm_find_mapping(process);
 	struct alloc_tracer tracer;
@@ -36,6 +48,8 @@ int alloc_outside_open(const struct alloc_outside_ops *ops, const struct process
 		return r;
 	foreign_file_link(process->pid, mapping->start, mapping->end, path);
 	tlab.interval = interval;
+	tlab.agent = beside_agent;
+	tlab.reaches = jvm_feature_release(jvm) < SAMPLES_ANEW;
 	r = ops->set_tlab(process->pid, &tlab, ops->data);
 	if (r < 0)
 		return err_sys(err, r, "cannot see allocations of process %u", process->pid);

@@ -6,6 +6,7 @@
 #ifndef HOSTPROF_SESSION_ALLOC_OUTSIDE_H
 #define HOSTPROF_SESSION_ALLOC_OUTSIDE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -26,9 +27,13 @@ struct alloc_outside_ops {
 /*
  * See the allocations of JVM, which is PROCESS, from now on: a sample every INTERVAL bytes. -EAGAIN: it is still
  * starting; -ENODATA: its libjvm was stripped, and err names the debug file; -EOPNOTSUPP: it is too old.
+ * BESIDE_AGENT: an agent tells of the others, in the middle of TLABs.
  */
 int alloc_outside_open(const struct alloc_outside_ops *ops, const struct process *process,
-		       struct jvm *jvm, uint64_t interval, struct err *err);
+		       struct jvm *jvm, uint64_t interval, bool beside_agent, struct err *err);
+
+/* Whether HotSpot's sampler misjudges the objects that AllocTracer tells of (bpf/sample/between.h). */
+bool alloc_outside_mends(struct jvm *jvm);
 
 /* The process has gone, or an agent tells of it. Its probes are the caller's to close. */
 void alloc_outside_close(const struct alloc_outside_ops *ops, const struct process *process);

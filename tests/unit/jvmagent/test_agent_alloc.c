@@ -120,11 +120,22 @@ static void interval_of_the_draw(void **state)
 	fake_drop(a);
 }
 
+#define ARRAY_LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+static uint64_t *place_of(struct agent *a, const JNIEnv *jni)
+{
+	uint32_t key;
+
+	return draw_of(&a->alloc, jni, &key);
+}
+
 /* Each thread has its own draw, and one that begins where another has ended knows none. */
 static void draws_of_threads(void **state)
 {
 	struct agent *a = sampling_agent();
 	JNIEnv threads[64]; /* 128 bytes apart, as none really are */
+	static JNIEnv others[1 << 18];
+	size_t at = 0;
 
 	(void)state;
 	for (int i = 0; i < 64; i += 16) {
@@ -138,9 +149,13 @@ static void draws_of_threads(void **state)
 		alloc_sample(a, &threads[i], NULL, (void *)&fake.methods[0], 24);
 		assert_int_equal(fake_hit.interval, i == 16 ? 4 * INTERVAL : INTERVAL);
 	}
-	/* A thread without a draw ends and takes nobody's. */
-	threads[8] = fake_jni;
-	fake.callbacks.ThreadEnd(&fake_jvmti, &threads[8], fake_thread_id(0));
+	/* A thread without a draw ends, where another one's is kept. */
+	while (place_of(a, &others[at]) != place_of(a, &threads[0]) &&
+	       at < ARRAY_LENGTH(others) - 1)
+		at++;
+	assert_ptr_equal(place_of(a, &others[at]), place_of(a, &threads[0]));
+	others[at] = fake_jni;
+	fake.callbacks.ThreadEnd(&fake_jvmti, &others[at], fake_thread_id(0));
 	set_interval(a, 8 * INTERVAL);
 	alloc_sample(a, &threads[0], NULL, (void *)&fake.methods[0], 24);
 	assert_int_equal(fake_hit.interval, 4 * INTERVAL);

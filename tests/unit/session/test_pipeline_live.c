@@ -127,7 +127,10 @@ static void a_report_of_another_process(void **state)
 	strbuf_reset(&told);
 	put_side(f, HELD_MS + 20,
 		 (struct side_event){ .kind = SIDE_FORK, .pid = PID_A, .ppid = PID_B });
-	run_until(f, 2 * HELD_MS + 40);
+	put_sample(f, HELD_MS + 25, (struct sample_spec){ .pid = PID_A, .exec_id = 1 });
+	run_until(f, 2 * HELD_MS + 200);
+	assert_non_null(strstr(strbuf_str(&told), "corrected 4 cpu"));
+	strbuf_reset(&told);
 	lives(f);
 	assert_string_equal(strbuf_str(&told), "");
 	strbuf_release(&told);

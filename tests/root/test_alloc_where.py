@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Allocations of JVMs wherever they are: in a cgroup, below a target, in containers; with an agent and without."""
+import codemap
 from hp import *
 from hp_cgroup import enter, make_cgroup
 
@@ -45,6 +46,13 @@ def maker(classes, number, prefix=(), **more):
     return jvm.wait_text("ready")
 
 
+def let_allocate(pids, agent):
+    """A JVM that is starting is tried for its agent again, ever more seldom."""
+    for pid in pids if not agent else ():
+        wait_until(lambda: codemap.find(pid), 60, f"the agent in {pid}")
+    time.sleep(SECONDS)
+
+
 def check(path, pid, number):
     """Its own class with its own chain, and nobody else's."""
     name = f"Alloc{number:02}"
@@ -74,7 +82,8 @@ def in_a_cgroup(agent):
     recorder = Recorder("-e", "alloc=64k", "--cgroup", cgroup, *agent)
     jvms.append(maker(classes, 3, preexec_fn=lambda: enter(below)))
     enter(cgroup, jvms[2].pid)
-    time.sleep(SECONDS + 1)
+    time.sleep(1)  # until the move is noticed
+    let_allocate([jvms[number].pid for number in (0, 2, 3)], agent)
     path = recorder.end()
     for number in (0, 2, 3):
         check(path, jvms[number].pid, number)
@@ -87,12 +96,17 @@ def in_a_cgroup(agent):
 def below_a_target(agent):
     """A command whose child is the JVM."""
     classes, pid_file, path = class_files(1), temp_path("pid"), temp_path("x.jfr")
-    hostprof("record", "-e", "alloc=64k", *agent, "-o", path, "-d", SECONDS + 2, "--", "sh", "-c",
-             'pid=$1; shift; "$@" >/dev/null 2>&1 & echo $! >"$pid"; wait', "sh", pid_file, *argv(jdk(17), classes, 0),
-             code=None)
+    recorder = start([HOSTPROF, "record", "-e", "alloc=64k", *agent, "-o", path, "--", "sh", "-c",
+                      'pid=$1; shift; "$@" >/dev/null 2>&1 & echo $! >"$pid"; wait', "sh", pid_file,
+                      *argv(jdk(17), classes, 0)])
+    wait_until(lambda: os.path.exists(pid_file) and os.path.getsize(pid_file), 30, "the JVM")
     with open(pid_file, encoding="ascii") as file:
         pid = int(file.read())
     cleanup(os.kill, pid, signal.SIGKILL)
+    time.sleep(1)  # its start
+    let_allocate([pid], agent)
+    recorder.signal(signal.SIGINT)
+    recorder.finish(code=None)
     check(path, pid, 0)
 
 
@@ -121,10 +135,12 @@ def container(script, classes, number):
     try:
         outer.wait_text("ready")
     except Failed:
-        if outer.popen.wait() != 77:
+        reasons = {77: "no overlay can be mounted", 127: "this JDK needs more of the host than its directory"}
+        code = outer.popen.wait()
+        if code not in reasons:
             raise
-        outer.finish(code=77)
-        skip("no overlay can be mounted")
+        outer.finish(code=code)
+        skip(reasons[code])
     with open(f"/proc/{outer.pid}/task/{outer.pid}/children", encoding="ascii") as file:
         pid = int(file.read())
     cleanup(os.kill, pid, signal.SIGKILL)
@@ -136,7 +152,7 @@ def contained(script, agent):
     classes = class_files(3)
     pids = [container(script, classes, number) for number in range(3)]
     recorder = Recorder("-e", "alloc=64k", "-p", f"{pids[0]},{pids[1]}", *agent)
-    time.sleep(SECONDS)
+    let_allocate(pids[:2], agent)
     agents = [set(re.findall(r"\S*libhostprof-agent\S*", open(f"/proc/{pid}/maps", encoding="utf-8").read()))
               for pid in pids]
     path = recorder.end()

@@ -85,6 +85,7 @@ def in_a_cgroup(agent):
     time.sleep(1)  # until the move is noticed
     let_allocate([jvms[number].pid for number in (0, 2, 3)], agent)
     path = recorder.end()
+    print("".join(f"# {line}\n" for line in recorder.popen.stderr.read().decode().splitlines()), end="")
     for number in (0, 2, 3):
         check(path, jvms[number].pid, number)
     expect_equal(of_pid(collapsed(path), jvms[1].pid), [], "samples of the JVM beside the cgroup")

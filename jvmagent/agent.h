@@ -35,13 +35,14 @@ struct agent {
 	uint32_t can;	       /* enum codemap_want bits that this JVM can give */
 	bool can_source;
 	bool can_lines;
-	pid_t pid;		  /* whose memory the ring is */
-	uint32_t active;	  /* atomic: callbacks may work */
-	uint32_t users;		  /* atomic: callbacks inside */
-	uint32_t control_alive;	  /* atomic: the control thread runs; also a futex */
-	uint32_t stop;		  /* atomic: the control thread shall end */
-	uint32_t replay_tid;	  /* atomic: thread that replays now, may wait for room; else 0 */
-	uint32_t events_on;	  /* enum codemap_want bits; our own, the header's is for show */
+	pid_t pid;		/* whose memory the ring is */
+	uint32_t *own;		/* a page that is 0 in children; NULL: this kernel has none such */
+	uint32_t active;	/* atomic: callbacks may work */
+	uint32_t users;		/* atomic: callbacks inside */
+	uint32_t control_alive; /* atomic: the control thread runs; also a futex */
+	uint32_t stop;		/* atomic: the control thread shall end */
+	uint32_t replay_tid;	/* atomic: thread that replays now, may wait for room; else 0 */
+	uint32_t events_on;	/* enum codemap_want bits; our own, the header's is for show */
 	uint32_t replay_given_up; /* atomic: the consumer went away during this replay */
 };
 

@@ -9,6 +9,8 @@
 #define ALLOC_BUDGET	 5000
 #define ALLOC_WINDOW_NS	 100000000ULL
 #define ALLOC_PER_WINDOW ((uint32_t)(ALLOC_BUDGET * ALLOC_WINDOW_NS / 1000000000))
+/* The clock is not read at each of them. */
+#define ALLOC_PER_LOOK 16
 /* SetHeapSamplingInterval() takes an int. */
 #define ALLOC_MAX_INTERVAL (1U << 30)
 /* At once by no more than this: one burst says little. */
@@ -19,17 +21,35 @@
 /*
  * HotSpot draws how many bytes go by until a thread's next sample just before it tells of one
  * (runtime/threadHeapSampler.cpp, sample() and check_for_sampling()): a change of the interval holds
- * for the sample after the next. So what a thread's count-down was drawn from is kept for it, by its tid:
- * that in the high half, the interval in the low one. Where nothing is known, the interval of now is. Not in
+ * for the sample after the next. So what a thread's count-down was drawn from is kept for it, by the address of its
+ * JNI environment, which is a part of HotSpot's JavaThread and takes no system call as its tid does: the key in the
+ * high half, the interval in the low one. Where nothing is known, the interval of now is. Not in
  * a thread-local variable, as musl has no ld-linux, which __tls_get_addr() comes from.
  */
-static uint32_t take_draw(struct alloc *alloc, uint32_t drawn_now)
+static uint64_t *draw_of(struct alloc *alloc, const JNIEnv *jni, uint32_t *ret_key)
 {
-	uint32_t tid = agent_gettid();
-	uint64_t now = (uint64_t)tid << 32 | drawn_now;
-	uint64_t was = __atomic_exchange_n(&alloc->draws[tid % ALLOC_DRAWS], now, __ATOMIC_RELAXED);
+	/* Threads are more than 32 bytes apart, so that the lowest bit is free: no key is 0. */
+	*ret_key = (uint32_t)((uintptr_t)jni >> 4) | 1;
+	return &alloc->draws[*ret_key * 0x9e3779b1U >> (32 - ALLOC_DRAWS_BITS)];
+}
 
-	return was >> 32 == tid ? (uint32_t)was : drawn_now;
+static uint32_t take_draw(struct alloc *alloc, const JNIEnv *jni, uint32_t drawn_now)
+{
+	uint32_t key;
+	uint64_t *draw = draw_of(alloc, jni, &key);
+	uint64_t now = (uint64_t)key << 32 | drawn_now;
+	uint64_t was = __atomic_exchange_n(draw, now, __ATOMIC_RELAXED);
+
+	return was >> 32 == key ? (uint32_t)was : drawn_now;
+}
+
+void alloc_forget_thread(struct agent *a, const JNIEnv *jni)
+{
+	uint32_t key;
+	uint64_t *draw = draw_of(&a->alloc, jni, &key);
+
+	if (__atomic_load_n(draw, __ATOMIC_RELAXED) >> 32 == key)
+		__atomic_store_n(draw, 0, __ATOMIC_RELAXED);
 }
 
 bool alloc_add_capabilities(struct agent *a)
@@ -201,9 +221,13 @@ void alloc_sample(struct agent *a, JNIEnv *jni, jobject object, jclass class, ui
 {
 	uint32_t interval = __atomic_load_n(&a->alloc.interval, __ATOMIC_RELAXED);
 
-	interval = take_draw(&a->alloc, interval);
+	uint32_t hits;
+
+	interval = take_draw(&a->alloc, jni, interval);
 	hostprof_alloc(class_id(a, class), size, interval, live_track(a, jni, object));
-	pace(a, __atomic_add_fetch(&a->alloc.hits, 1, __ATOMIC_RELAXED));
+	hits = __atomic_add_fetch(&a->alloc.hits, 1, __ATOMIC_RELAXED);
+	if (hits >= ALLOC_PER_WINDOW || hits % ALLOC_PER_LOOK == 0)
+		pace(a, hits);
 }
 
 void alloc_watch(struct agent *a)

@@ -14,7 +14,8 @@
 struct agent;
 
 /* Threads whose draws are kept; of more, one may take another's place. */
-#define ALLOC_DRAWS 4096
+#define ALLOC_DRAWS_BITS 12
+#define ALLOC_DRAWS	 (1U << ALLOC_DRAWS_BITS)
 
 /*
  * Which classes the consumer knows is written on the classes themselves, as their JVMTI tags: an id goes
@@ -47,6 +48,9 @@ void alloc_end(struct agent *a);
 
 /* The SampledObjectAlloc event. */
 void alloc_sample(struct agent *a, JNIEnv *jni, jobject object, jclass class, uint64_t size);
+
+/* The calling thread ends; another one may get its JNI's address. */
+void alloc_forget_thread(struct agent *a, const JNIEnv *jni);
 
 /* Called every second: samples may have become rare meanwhile, and none of them says so. */
 void alloc_watch(struct agent *a);

@@ -85,6 +85,7 @@ static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 	if (!agent_enter(&agent))
 		return;
 	threads_publish_end(&agent, jni, thread);
+	alloc_forget_thread(&agent, jni);
 	agent_leave(&agent);
 }
 

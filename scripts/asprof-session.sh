@@ -148,7 +148,18 @@ begin() {
 		nap
 	done
 	[ -s "$session/rec.$number.jfr" ] || [ ! -e "$session/ended" ] || not_begun
+	await_agent
 	drop_lock
+}
+
+# What is allocated after "Profiling started" is seen: events are on a moment after the agent is taken; a JVM that takes no agent is not waited for long.
+await_agent() {
+	[ -n "$alloc" ] && [ "$agent" != never ] || return 0
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		is_running || return 0
+		"$hostprof" status "$pid" 2>/dev/null | grep -q '^agent: *active' && nap && return 0
+		nap
+	done
 }
 
 # hostprof's sentence and hint, as an error of the profiler; 3: a permission is missing

@@ -5,13 +5,17 @@ from .mutant import Mutant
 ROOM = "userspace/process/memory_room.c"
 PLACES = "userspace/capture/probes/capture_places.c"
 WEIGHT = "userspace/session/alloc/alloc_weight.c"
-CLASSES = "userspace/jvm/codemap/code_classes.c"
+CLASSES = "userspace/jvm/java_name.c"
+OBJECTS = "userspace/session/alloc/alloc_objects.c"
+AGENT_ALLOC = "jvmagent/alloc.c"
 LEAF = "userspace/symbolize/allocation.c"
 
 FULL = ["test_memory_room"]
 PROBED = ["test_capture_places"]
 WEIGHED = ["test_alloc_weight"]
-NAMED = ["test_code_classes"]
+COUNTED = ["test_alloc_objects"]
+DRAWN = ["test_agent_alloc"]
+NAMED = ["test_java_name"]
 STACKS = ["test_symbolize_code"]
 
 MUTANTS = [
@@ -37,6 +41,7 @@ MUTANTS = [
     Mutant("classes: an array is its element", CLASSES, "while (dimensions--)\n\t\tstrbuf_addstr(out, \"[]\");", "", NAMED),
     Mutant("classes: a type without brackets is an array's", CLASSES, "dimensions && rest == 1 &&", "rest == 1 &&", NAMED),
     Mutant("classes: an empty name is one", CLASSES, "rest >= 3 && type[0]", "rest >= 2 && type[0]", NAMED),
+    Mutant("classes: a Symbol is never an array's", CLASSES, "if (len && symbol[0] == '[')", "if (!len)", NAMED),
     Mutant("leaf: outside a TLAB is inside", LEAF, "sample->flags & WIRE_SAMPLE_OUTSIDE_TLAB ? FRAME_CLASS_OUTSIDE : FRAME_CLASS",
            "FRAME_CLASS", STACKS),
     Mutant("leaf: a class that is not known yet is kept", LEAF, "if (!name)\n\t\tbuild->cacheable = false;", "", STACKS),
@@ -44,4 +49,14 @@ MUTANTS = [
     Mutant("leaf: the JVM's frames go though asked for", LEAF, "if (at == len || symbolizer->jvm_frames)", "if (at == len)", STACKS),
     Mutant("leaf: a stack without Java has no frames", LEAF, "if (at == len || symbolizer->jvm_frames)", "if (symbolizer->jvm_frames)", STACKS),
     Mutant("leaf: a mark is the JVM's", LEAF, "case FRAME_MARK: return true;", "case FRAME_MARK:", STACKS),
+    Mutant("objects: always rounded down", OBJECTS, "(double)(hash_bytes(key, sizeof(key)) >> CHANCE_SHIFT) / CHANCE_WHOLE", "0", COUNTED),
+    Mutant("objects: threads have one chance", OBJECTS, "{ sample->time_ns, sample->tid }", "{ sample->time_ns, 0 }", COUNTED),
+    Mutant("objects: a thread has one chance", OBJECTS, "{ sample->time_ns, sample->tid }", "{ 0, sample->tid }", COUNTED),
+    Mutant("objects: a line of a stream has none", "userspace/session/pipeline_show.c", "\t\t.objects = alloc_objects(sample),\n", "", ["test_pipeline_live"]),
+    Mutant("draws: a thread's end leaves its draw to the next", AGENT_ALLOC, "__atomic_store_n(draw, 0, __ATOMIC_RELAXED);", ";", DRAWN),
+    Mutant("draws: a thread's end takes another's", AGENT_ALLOC, "if (__atomic_load_n(draw, __ATOMIC_RELAXED) >> 32 == key)", "if (1)", DRAWN),
+    Mutant("draws: one for all threads", AGENT_ALLOC, "was >> 32 == key ? (uint32_t)was : drawn_now", "(uint32_t)was", DRAWN),
+    Mutant("pace: the clock is never looked at below the budget", AGENT_ALLOC, " || hits % ALLOC_PER_LOOK == 0", "", DRAWN),
+    Mutant("own: a child has the agent", "jvmagent/agent.c", "madvise(page, sizeof(*a->own), MADV_WIPEONFORK)", "0", ["test_agent_own"]),
+    Mutant("own: an attach in a child finds its page wiped", "jvmagent/agent.c", "	__atomic_store_n(a->own, 1, __ATOMIC_RELAXED);\n", "", ["test_agent_own"]),
 ]

@@ -101,7 +101,7 @@ MUTANTS = [
     Mutant("jvm: line table off by one", METHODS, "if (l.bci <= bci && l.bci > best) {", "if (l.bci < bci && l.bci > best) {", LOOKUP),
     Mutant("jvm: the first line of a table that is not sorted", METHODS, "if (l.bci <= bci && l.bci > best) {",
            "if (l.bci <= bci) {", LOOKUP),
-    Mutant("jvm: hidden classes lose their number", METHODS, "if (suffix == len)\n\t\treturn;", "return;", ["test_code_methods"]),
+    Mutant("jvm: hidden classes lose their number", "userspace/jvm/java_name.c", "if (suffix == len)\n\t\treturn;", "return;", ["test_java_name"]),
     Mutant("jvm: a name without its compile id", NAMES, "if (blob.compile_id != compile_id)\n\t\treturn -ESTALE;", "", ["test_code_names"]),
     Mutant("jvm: a name that changed while it was read", NAMES, "if (!code_blob_is_same(&names->memory, &names->layout, blob))", "if (0)",
            ["test_code_names"]),

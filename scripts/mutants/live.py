@@ -66,4 +66,11 @@ MUTANTS = [
            "if (object.id && process)", RUN),
     Mutant("live: of a JVM that ended something is kept", "userspace/session/pipeline_books.c",
            "live_objects_forget(&pipeline->live, process->serial);", "", RUN),
+    Mutant("live: a stream is told of another process's", PART, "process && process->serial == report->serial", "process", RUN),
+    Mutant("live: a stream has no lines of it", PART, "if (entry && pipeline->sinks.one_by_one)", "if (0)", RUN),
+    Mutant("live: a stream's last line leaves them out", "userspace/session/pipeline_show.c", "pipeline->ledger.samples + pipeline->live_shown", "pipeline->ledger.samples", RUN),
+    Mutant("live: leases are held while a reader is waited for", PIPELINE, "	sinks_ending(&pipeline->sinks);\n", "", RUN),
+    Mutant("live: no memory is planned for it", "userspace/session/memory_plan.c", "plan->follows_objects ? MIN(left / 5, LIVE_OBJECTS_MOST_BYTES) : 0", "0", ["test_memory_plan"]),
+    Mutant("live: its memory is the others', too", "userspace/session/memory_plan.c", "left -= plan->object_bytes;", ";", ["test_memory_plan"]),
+    Mutant("live: the limit is not kept", STORE, "MAX(bytes / LIVE_OBJECTS_EACH_BYTES, 1)", "0", STORED),
 ]

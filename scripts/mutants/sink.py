@@ -21,8 +21,8 @@ MUTANTS = [
     Mutant("only the first may want a rotation", SINKS,
            "if (sink->ops->wants_rotation && sink->ops->wants_rotation(sink->self, profile))\n\t\t\treturn true;",
            "return sink->ops->wants_rotation && sink->ops->wants_rotation(sink->self, profile);", CALLED),
-    Mutant("a torn line", BUFFER, "waiting(buffer) + len > buffer->limit", "waiting(buffer) > buffer->limit", SLOW),
-    Mutant("lines between lost ones", BUFFER, "if (buffer->is_losing || ", "if (", SLOW),
+    Mutant("a torn line", BUFFER, "waiting(buffer) + len <= buffer->limit", "waiting(buffer) <= buffer->limit", SLOW),
+    Mutant("lines between lost ones", BUFFER, "return !buffer->is_losing && ", "return ", SLOW),
     Mutant("lost lines are not counted", BUFFER, "buffer->lost[kind]++;", "", SLOW),
     Mutant("lost lines are counted twice", BUFFER, "buffer->lost[i] = 0;", "", SLOW),
     Mutant("room for one line is room", BUFFER, "waiting(buffer) <= buffer->limit / 2", "waiting(buffer) < buffer->limit",
@@ -87,4 +87,7 @@ MUTANTS = [
            ["test_record_stats"]),
     Mutant("a stream's samples have no objects", LINE, "\tif (sample->objects) {", "\tif (0) {", LINES),
     Mutant("a stream's samples have no ages", LINE, 'put_number(&j, "age", sample->age);', ";", LINES),
+    Mutant("the end does not wait for its reader", STREAM, "stream->may_wait = true;", ";", TOLD),
+    Mutant("a reader that has stopped is waited for at each line", STREAM, "stream_buffer_send_all(&stream->buffer, END_WAIT_NS) == 0;", "(stream_buffer_send_all(&stream->buffer, END_WAIT_NS), true);", TOLD),
+    Mutant("collapsed: what lives is added to what was allocated", STREAM, " || sample->age", "", TOLD),
 ]

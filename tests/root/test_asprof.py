@@ -243,4 +243,48 @@ def allocations_beside_time():
     expect_in("multiple events", asprof("start", "-e", "cpu,alloc", "-f", "x.txt", jvm.pid, code=200).err)
 
 
+def kept(share):
+    return java(17, "Kept", share, 20, flags=("-Xmx300m",), stdin=subprocess.PIPE)
+
+
+def allocate(jvm):
+    jvm.text = ""
+    jvm.popen.stdin.write(b"\n")
+    jvm.popen.stdin.flush()
+    return int(re.search(r"kept (\d+) bytes", jvm.wait_text("bytes\n").text).group(1))
+
+
+@test
+def only_what_lives():
+    """--live: the leak and nothing else; while it records nobody knows."""
+    need_alloc()
+    jvm = kept(0.5)
+    asprof("start", "-e", "alloc", "--alloc", "8k", "--live", jvm.pid)
+    true = allocate(jvm)
+    expect_in("known after stop", asprof("dump", "-o", "collapsed", jvm.pid, code=100).err)
+    rows = stacks(asprof("stop", "--total", "-o", "collapsed", jvm.pid).out)
+    leaked = sum(size for frames, size in rows if "Kept.leak" in frames)
+    print(f"# {leaked} of {true} bytes")
+    # Half a megabyte of it is the array that holds the others, and the JVM's own.
+    expect(abs(leaked / true - 1) < 0.10 + 4 / (true / 8192) ** 0.5, f"{leaked} of {true} bytes")
+    expect(not any("Kept.drop" in frames for frames, _ in rows), "what is dropped lives")
+    expect(rows == stacks(asprof("dump", "--total", "-o", "collapsed", jvm.pid).out), "dump after stop")
+
+
+@test
+def allocations_without_the_agent():
+    """--tlab is HotSpot's own probe; --live beside it, and beside no allocations at all."""
+    need_alloc()
+    jvm = workload(17)
+    rows = stacks(asprof("-e", "alloc", "--tlab", "-d", 3, "-o", "collapsed", jvm.pid).out)
+    expect(sum(count for frames, count in rows if frames[-1].startswith("byte[]") and "Profiled.fill" in frames) > 50,
+           f"samples of fill: {rows[:4]}")
+    with open(f"/proc/{jvm.pid}/maps", encoding="utf-8") as maps:
+        expect_not_in("libhostprof-agent", maps.read(), "mappings of the JVM")
+    expect_in("without the agent", asprof("-e", "alloc", "--live", "--tlab", jvm.pid, code=100).err)
+    for flag in ("--live", "--tlab"):
+        lines = asprof(flag, "-d", 1, "-i", "1ms", "-o", "collapsed", jvm.pid).out
+        expect_in("Profiled$Hot.heavy", lines, f"cpu with {flag}")
+
+
 main()

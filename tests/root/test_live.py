@@ -6,6 +6,7 @@ import time
 
 import codemap
 from hp import *
+from stream_reader import Lines
 
 MEGABYTES = 50
 # Of what is kept, besides four deviations of the samples that say it.
@@ -136,6 +137,43 @@ def a_jvm_that_stands_still_is_named(version):
     process.signal(signal.SIGCONT)
     expect_equal(live(path), [], "live objects")
     expect_match(rf"JVM {process.pid}: it did not say in time which objects are alive", text)
+
+
+@for_each_jdk([17])
+def a_stream_has_them_at_its_end(version):
+    """As a recording of the same run has them: each a line of its own, before the last one; also for a slow reader."""
+    process, path = workload(version, 1), temp_path("live.jfr")
+    read_fd, write_fd = os.pipe()
+    recorder = subprocess.Popen([HOSTPROF, "record", "-e", "alloc=8k", "--live", "-p", str(process.pid), "-o", path,
+                                 "--stream", str(write_fd)], pass_fds=[write_fd], stderr=subprocess.DEVNULL)
+    os.close(write_fd)
+    lines = Lines(read_fd)
+    wait_until(lambda: codemap.find(process.pid), 20, "the agent")
+    time.sleep(1)
+    allocate(process)
+    lines.stop()
+    recorder.send_signal(signal.SIGINT)
+    time.sleep(0.5)  # not the second after which a reader is left
+    lines.go_on()
+    expect_equal(recorder.wait(30), 0, "exit code of record")
+    rows = [json.loads(line.text) for line in lines.all()]
+    os.close(read_fd)
+    alive = [row for row in rows if row["type"] == "sample" and row["event"] == "live"]
+    threads = {row["thread"]: row["name"] for row in rows if row["type"] == "thread"}
+    recorded_lines = collapsed(path, "--event", "live", "--total", "--threads")
+    expect(len(alive) > 1000, f"{len(alive)} lines of live")
+    expect_equal(len(alive), total(live(path)), "lines, and samples of the recording")
+    expect_equal(sum(row["weight"] for row in alive), total(recorded_lines), "bytes")
+    expect_equal(rows[-1]["type"], "end", "the last line")
+    expect_equal(rows[-1]["samples"], sum(row["type"] == "sample" for row in rows), "samples by the last line")
+    expect_equal(rows[-1]["lost_lines"], 0, "lines lost")
+    expect_equal({row["pid"] for row in alive}, {process.pid}, "whose they are")
+    expect(all(row["age"] > 0 and row["objects"] > 0 and row["state"] == "unknown" for row in alive), f"{alive[:2]}")
+    leaks = [row for row in alive if any(frame["name"] == "Kept.leak" for frame in row["frames"])]
+    expect(len(leaks) > 0.9 * len(alive), f"{len(leaks)} of {len(alive)} are the leak")
+    expect_equal({threads[row["thread"]] for row in leaks}, {"main"}, "their thread")
+    sampled = [row for row in rows if row["type"] == "sample" and row["event"] == "alloc"]
+    expect(all(row["objects"] > 0 and row["weight_unit"] == "bytes" for row in sampled), "objects of allocations")
 
 
 @test

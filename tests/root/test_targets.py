@@ -5,31 +5,14 @@ import ctypes
 import shutil
 
 from hp import *
+from hp_cgroup import enter, make_cgroup
 
 FREQUENCY = 499
 SAMPLES = 150
 
 
-def make_cgroup(name, below=None):
-    """A directory in the cgroup2 tree that goes when the test is over."""
-    with open("/proc/mounts", encoding="utf-8") as mounts:
-        trees = [line.split()[1] for line in mounts if line.split()[2] == "cgroup2"]
-    if not trees:
-        skip("no cgroup2 tree is mounted")
-    path = os.path.join(below or trees[0], name)
-    try:
-        os.mkdir(path)
-    except OSError as error:
-        skip(f"no cgroup can be made: {error}")
-    cleanup(os.rmdir, path)
-    return path
-
-
 def burner_in(cgroup):
-    def enter():
-        with open(os.path.join(cgroup, "cgroup.procs"), "w", encoding="ascii") as procs:
-            procs.write("0")
-    return native("burn", 120, preexec_fn=enter)
+    return native("burn", 120, preexec_fn=lambda: enter(cgroup))
 
 
 @test

@@ -335,6 +335,13 @@ int cgroup_filter_resolve(const char *path, uint64_t *ret_id, uint32_t *ret_leve
 	return 0;
 }
 
+bool cgroup_filter_has(const char *path, uint32_t level, const char *cgroup)
+{
+	assert_string_equal(path, "/sys/fs/cgroup/a/b");
+	assert_int_equal(level, 2);
+	return strcmp(cgroup, "/a/b") == 0;
+}
+
 /* --- in place of libbpf --- */
 
 int libbpf_num_possible_cpus(void)
@@ -375,6 +382,13 @@ int bpf_map_lookup_elem(int fd, const void *key, void *value)
 {
 	uint32_t which = *(const uint32_t *)key;
 
+	if (fd == MAP_FD + BPF_SESSION_TARGETS) {
+		*(uint64_t *)value = 0;
+		for (size_t i = 0; i < f.targets.len; i++)
+			if (f.targets.items[i] == which)
+				return 0;
+		return -ENOENT;
+	}
 	assert_int_equal(fd, MAP_FD + BPF_SESSION_COUNTERS);
 	if (which == WIRE_COUNTER_FROZEN)
 		return -1;

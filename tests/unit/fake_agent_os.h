@@ -24,6 +24,7 @@ struct fake_os {
 	bool no_size;	 /* ftruncate() fails */
 	bool no_room;	 /* fallocate() fails */
 	bool no_madvise; /* of MADV_DONTNEED */
+	bool no_wipe;	 /* MADV_WIPEONFORK is not known */
 	/* What was asked. */
 	size_t not_forked;    /* bytes that children do not get */
 	uint64_t longest_ns;  /* wait at a futex */
@@ -53,7 +54,8 @@ static int fake_madvise(void *at, size_t len, int advice)
 {
 	if (advice == MADV_DONTFORK)
 		fake_os.not_forked = len;
-	if (advice == MADV_DONTNEED && fake_os.no_madvise) {
+	if ((advice == MADV_DONTNEED && fake_os.no_madvise) ||
+	    (advice == MADV_WIPEONFORK && fake_os.no_wipe)) {
 		errno = EINVAL;
 		return -1;
 	}

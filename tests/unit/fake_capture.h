@@ -36,6 +36,8 @@ struct capture {
 	VEC(struct fake_record) records;
 	VEC(struct fake_lost) lost;
 	struct capture_stats stats;
+	const struct capture_options *options; /* borrowed; NULL: all are targets */
+	const char *cgroup;		       /* whose processes are targets; borrowed */
 };
 
 enum { FAKE_PAGES_FD = -100, FAKE_SPACES_FD = -101 };
@@ -161,6 +163,16 @@ int capture_set_jvm(struct capture *c, uint32_t serial, const struct wire_jvm *j
 int capture_set_far_blob(struct capture *c, const struct wire_far_key *key, uint64_t blob)
 {
 	return c->tables->set_far_blob(key, blob, c->tables->data);
+}
+
+bool capture_is_target(const struct capture *c, uint32_t pid, const char *cgroup)
+{
+	for (unsigned int i = 0; c->options && i < c->options->pid_count; i++)
+		if (c->options->pids[i] == pid)
+			return true;
+	if (c->options && c->options->pid_count)
+		return false;
+	return !c->cgroup || strcmp(c->cgroup, cgroup) == 0;
 }
 
 /* Allocations from outside: not of tables. */

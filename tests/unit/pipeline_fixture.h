@@ -75,6 +75,7 @@ static inline int setup(void **state)
 	f->events[0] =
 		(struct capture_event){ .name = "cpu", .unit = "nanoseconds", .period = 100 };
 	f->events[1] = (struct capture_event){ .name = "faults", .unit = "count", .period = 64 };
+	f->capture->options = &f->options;
 	f->options = (struct capture_options){ .events = f->events, .event_count = 2 };
 	memory_plan_begin(&f->plan, 0);
 	f->fd = memfd_create("recording", MFD_CLOEXEC);
@@ -156,6 +157,7 @@ struct sample_spec {
 	uint64_t weight; /* 0: 100 */
 	uint8_t event, reason, in_user;
 	uint64_t object;	     /* of an allocation; 0: none */
+	uint64_t object_bytes;	     /* likewise: what it weighs then */
 	const char *comm;	     /* NULL: "kernel's" */
 	uint64_t kernel[4], user[4]; /* words, leaf first, up to the first 0 */
 };
@@ -191,6 +193,7 @@ static inline void fill_sample(const struct fixture *f, uint64_t ms, const struc
 		.user_words = (uint16_t)user,
 		.user_frames = (uint32_t)user,
 		.alloc_object = spec->object,
+		.alloc_size = spec->object_bytes,
 	};
 	memcpy(sample->comm, comm, MIN(strlen(comm), sizeof(sample->comm)));
 	memcpy(sample->words, spec->kernel, 8 * kernel);

@@ -10,6 +10,7 @@
 #include "jvm/jvm_live.h"
 #include "pipeline_fixture.h"
 #include "session/alloc/alloc_outside.h"
+#include "session/alloc/alloc_probes.h"
 #include "symbolize/sample_words.h"
 
 static struct {
@@ -22,6 +23,8 @@ static struct {
 	bool agent_failed;
 	int outside; /* of alloc_outside_open() */
 	bool sampler_is_old;
+	int probed;  /* of alloc_probes_open() */
+	struct agents_hooks hooks;
 	bool try_fails, wants_again, waits_for_jvm, unwinder_busy;
 	unsigned int busy_finishes; /* so often it is busy yet */
 	const char *thread_name, *kernel_failure;
@@ -248,6 +251,13 @@ const char *jvm_read_class(struct jvm *jvm, uint64_t klass)
 
 /* --- session/ --- */
 
+int alloc_probes_open(struct capture *capture, const struct process *process, struct err *err)
+{
+	assert_non_null(capture);
+	note("probe the agent of %u", number(process->pid));
+	return parts.probed < 0 ? err_set(err, parts.probed, "no agent") : 0;
+}
+
 int alloc_outside_open(const struct alloc_outside_ops *ops, const struct process *process,
 		       struct jvm *jvm, uint64_t interval, bool beside_agent, struct err *err)
 {
@@ -283,6 +293,7 @@ void agents_set_hooks(struct agents *agents, const struct agents_hooks *hooks)
 	(void)agents;
 	assert_non_null(hooks->attached);
 	assert_non_null(hooks->opened);
+	parts.hooks = *hooks;
 }
 
 void agents_detach(struct agents *agents)

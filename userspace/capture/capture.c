@@ -83,6 +83,8 @@ static int capture_settings(const struct capture_options *options, struct wire_s
 static int capture_add_targets(struct capture *c, const struct capture_options *options,
 			       struct err *err)
 {
+	c->filters_pids = options->pid_count > 0;
+	c->cgroup_path = options->cgroup_path ? xstrdup(options->cgroup_path) : NULL;
 	for (unsigned int i = 0; i < options->pid_count; i++) {
 		int r = capture_add_target(c, options->pids[i]);
 
@@ -107,6 +109,7 @@ static int capture_load(struct capture *c, const struct capture_options *options
 
 	if (r < 0)
 		return r;
+	c->cgroup_level = session.settings.cgroup_level;
 	r = bpf_session_open(&session, &c->session, err);
 	if (r < 0)
 		return r;
@@ -171,6 +174,7 @@ void capture_free(struct capture *c)
 	capture_unmap_tables(c);
 	bpf_session_free(c->session);
 	closep(&c->epoll_fd);
+	free(c->cgroup_path);
 	free(c->cpus);
 	free(c->events);
 	free(c);

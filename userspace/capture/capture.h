@@ -80,6 +80,8 @@ int capture_fd(const struct capture *capture);
 int capture_update_cpus(struct capture *capture, struct err *err);
 
 int capture_add_target(struct capture *capture, uint32_t pid);
+/* Would a sample of process PID be taken now? CGROUP: its path by /proc/PID/cgroup, "" unknown. */
+bool capture_is_target(const struct capture *capture, uint32_t pid, const char *cgroup);
 
 /*
  * A place where an event of several sources has one of them (of -e alloc: of a JVM). It is one process's:

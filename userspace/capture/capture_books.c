@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "capture/capture_private.h"
+#include "capture/cgroup_filter.h"
 
 int capture_add_target(struct capture *c, uint32_t pid)
 {
@@ -12,6 +13,17 @@ int capture_add_target(struct capture *c, uint32_t pid)
 	int fd = bpf_session_map_fd(c->session, BPF_SESSION_TARGETS);
 
 	return bpf_map_update_elem(fd, &pid, &start_ns, BPF_ANY) < 0 ? -errno : 0;
+}
+
+/* As target_wanted() of bpf/sample/target.h has it, which also adds the children of targets. */
+bool capture_is_target(const struct capture *c, uint32_t pid, const char *cgroup)
+{
+	int fd = bpf_session_map_fd(c->session, BPF_SESSION_TARGETS);
+	uint64_t start_ns;
+
+	if (c->filters_pids && bpf_map_lookup_elem(fd, &pid, &start_ns) < 0)
+		return false;
+	return !c->cgroup_path || cgroup_filter_has(c->cgroup_path, c->cgroup_level, cgroup);
 }
 
 int capture_set_jvm(struct capture *c, uint32_t serial, const struct wire_jvm *jvm)

@@ -43,6 +43,10 @@ struct capture {
 	unsigned int possible;		  /* libbpf's count: values of a per-cpu map */
 	int epoll_fd;
 	uint64_t side_lost;
+	/* Targets: all 0, the whole host. */
+	bool filters_pids;
+	char *cgroup_path; /* owned */
+	uint32_t cgroup_level;
 	struct capture_mapping blocks, rules, ranges; /* owned */
 };
 

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/magic.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -46,4 +45,35 @@ int cgroup_filter_resolve(const char *path, uint64_t *ret_id, uint32_t *ret_leve
 	*ret_id = st.st_ino;
 	*ret_level = cgroup_level(path);
 	return 0;
+}
+
+/* Where the first COUNT names of the path TEXT end; NULL: it has fewer. */
+static const char *end_of_names(const char *text, uint32_t count)
+{
+	while (count--) {
+		if (text[0] != '/' || !text[1])
+			return NULL;
+		text = strchrnul(text + 1, '/');
+	}
+	return text;
+}
+
+/*
+ * The tree's root is so many directories above PATH; no mount and no link is between them. Paths that lead out of our
+ * cgroup namespace begin with "/..", and never get as deep.
+ */
+bool cgroup_filter_has(const char *path, uint32_t level, const char *cgroup)
+{
+	_cleanup_strbuf_ struct strbuf at = STRBUF_INIT;
+	const char *end = end_of_names(cgroup, level);
+	struct stat wanted, its;
+
+	if (!end)
+		return false;
+	strbuf_addstr(&at, path);
+	for (uint32_t i = 0; i < level; i++)
+		strbuf_addstr(&at, "/..");
+	strbuf_add(&at, cgroup, (size_t)(end - cgroup));
+	return stat(path, &wanted) == 0 && stat(strbuf_str(&at), &its) == 0 &&
+	       wanted.st_dev == its.st_dev && wanted.st_ino == its.st_ino;
 }

@@ -12,14 +12,14 @@ void sinks_add(struct sinks *sinks, struct sink sink)
 }
 
 /* Call OP of all that have it. */
-#define CALL_EACH(sinks, op, ...)                                       \
-	do {                                                            \
-		for (unsigned int i = 0; i < (sinks)->count; i++) {     \
-			const struct sink *sink = &(sinks)->items[i];   \
-                                                                        \
-			if (sink->ops->op)                              \
-				sink->ops->op(sink->self, __VA_ARGS__); \
-		}                                                       \
+#define CALL_EACH(sinks, op, ...)                                         \
+	do {                                                              \
+		for (unsigned int i = 0; i < (sinks)->count; i++) {       \
+			const struct sink *sink = &(sinks)->items[i];     \
+                                                                          \
+			if (sink->ops->op)                                \
+				sink->ops->op(sink->self, ##__VA_ARGS__); \
+		}                                                         \
 	} while (0)
 
 /* The same, up to the first that fails, whose error is returned. */
@@ -51,6 +51,11 @@ void sinks_finished(const struct sinks *sinks, const struct profile *profile,
 		    const struct sink_sample *sample, enum sink_finish finish)
 {
 	CALL_EACH(sinks, finished, profile, sample, finish);
+}
+
+void sinks_ending(const struct sinks *sinks)
+{
+	CALL_EACH(sinks, ending);
 }
 
 void sinks_process(const struct sinks *sinks, const struct sink_process_event *event)

@@ -75,6 +75,8 @@ struct sink_ops {
 			const struct sink_sample *sample);
 	void (*finished)(void *self, const struct profile *profile,
 			 const struct sink_sample *sample, enum sink_finish finish);
+	/* Sampling has ended, and what is still to come (of what lives) may wait for a slow reader. */
+	void (*ending)(void *self);
 	/* As soon as it is known, ahead of samples; also of processes that have none. */
 	void (*process)(void *self, const struct sink_process_event *event);
 	void (*lost)(void *self, const struct sink_loss *loss);
@@ -116,6 +118,7 @@ void sinks_arrived(const struct sinks *sinks, const struct profile *profile,
 		   const struct sink_sample *sample);
 void sinks_finished(const struct sinks *sinks, const struct profile *profile,
 		    const struct sink_sample *sample, enum sink_finish finish);
+void sinks_ending(const struct sinks *sinks);
 void sinks_process(const struct sinks *sinks, const struct sink_process_event *event);
 void sinks_lost(const struct sinks *sinks, const struct sink_loss *loss);
 int sinks_turn(const struct sinks *sinks, struct err *err);

@@ -112,10 +112,19 @@ static void attach(struct ledger *ledger, struct ledger_entry *entry, struct pro
 	entry->is_new = false;
 }
 
+static struct ledger_entry *find(const struct ledger *ledger, const struct process *process)
+{
+	return book_entry(&ledger->book, &process->attached, struct ledger_entry, attachment);
+}
+
+const struct ledger_entry *ledger_find(const struct ledger *ledger, const struct process *process)
+{
+	return find(ledger, process);
+}
+
 void ledger_forget(struct ledger *ledger, struct process *process)
 {
-	struct ledger_entry *entry =
-		book_entry(&ledger->book, &process->attached, struct ledger_entry, attachment);
+	struct ledger_entry *entry = find(ledger, process);
 
 	if (entry)
 		detach(ledger, entry);

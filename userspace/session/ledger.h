@@ -40,7 +40,6 @@ struct ledger_entry {
 	uint32_t profile_id; /* in the current tables, PROFILE_NONE when not there yet */
 	struct hmap threads; /* tid and name number -> thread id in the current tables */
 	struct ledger_count counts[WIRE_MAX_EVENTS];
-	double carried_objects; /* session/alloc/alloc_weight.h */
 };
 
 /*
@@ -80,6 +79,8 @@ struct ledger_entry *ledger_get(struct ledger *ledger, uint32_t pid, uint32_t ex
 struct ledger_entry *ledger_take(struct ledger *ledger, struct profile *profile,
 				 struct process *process, const struct wire_sample *sample,
 				 const struct symbolized *symbolized, uint32_t *ret_thread);
+/* The entry that PROCESS's samples went to; NULL: it has none. */
+const struct ledger_entry *ledger_find(const struct ledger *ledger, const struct process *process);
 /* PROCESS has gone or execed. */
 void ledger_forget(struct ledger *ledger, struct process *process);
 

@@ -38,6 +38,11 @@ static void free_jvm(struct live_jvm *jvm)
 	free(jvm);
 }
 
+void live_objects_set_limit(struct live_objects *all, uint64_t bytes)
+{
+	all->room = MAX(bytes / LIVE_OBJECTS_EACH_BYTES, 1);
+}
+
 void live_objects_release(struct live_objects *all)
 {
 	for (size_t i = 0; i < all->jvms.len; i++)
@@ -86,7 +91,9 @@ void live_objects_thin(struct live_objects *all, uint64_t serial, uint32_t level
 /* What others have is not taken from them before they get more. */
 static size_t share_of_one(const struct live_objects *all)
 {
-	return MIN(LIVE_OBJECTS_MAX_OF_ONE, MAX(LIVE_OBJECTS_MAX / all->jvms.len, 1));
+	size_t room = all->room ? all->room : LIVE_OBJECTS_MOST_BYTES / LIVE_OBJECTS_EACH_BYTES;
+
+	return MIN(LIVE_OBJECTS_MAX_OF_ONE, MAX(room / all->jvms.len, 1));
 }
 
 void live_objects_add(struct live_objects *all, uint64_t serial, const struct live_object *object)

@@ -15,9 +15,12 @@
 #include "codemap.h"
 #include "profile/profile.h"
 
-/* Of all JVMs together, some 100 bytes each; of one, twice as many as its agent follows. */
-#define LIVE_OBJECTS_MAX	65536
+/* Of one JVM twice as many as its agent follows; of all together as many as there is room for. */
 #define LIVE_OBJECTS_MAX_OF_ONE 16384
+/* What one takes: 40 bytes of it, and its place in the table of ids, each up to twice. */
+#define LIVE_OBJECTS_EACH_BYTES 128
+/* More than this is of no use. */
+#define LIVE_OBJECTS_MOST_BYTES (8ULL << 20)
 /* Of 8,192 objects that stand for 2^24 each there are more than a JVM has. */
 #define LIVE_OBJECTS_MOST_LEVELS 24
 
@@ -33,7 +36,11 @@ struct live_object {
 /* All 0: empty. */
 struct live_objects {
 	VEC(struct live_jvm *) jvms; /* owned */
+	size_t room;		     /* objects of all JVMs together; 0: as many as may ever be */
 };
+
+/* They may take BYTES; before there are any. */
+void live_objects_set_limit(struct live_objects *all, uint64_t bytes);
 
 void live_objects_release(struct live_objects *all);
 

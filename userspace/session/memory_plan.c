@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/macros.h"
 #include "process/proc_text.h"
+#include "session/live_objects.h"
 
 /*
  * The program with its libraries, the profile's tables of one chunk, and some 3 kB for each of two
@@ -35,6 +36,8 @@ void memory_plan_share(struct memory_plan *plan, uint64_t map_bytes)
 
 	/* Of a shortage there is always this much: a guard gives it up again. */
 	left = MAX(left, plan->limit_bytes / 8);
+	plan->object_bytes = plan->follows_objects ? MIN(left / 5, LIVE_OBJECTS_MOST_BYTES) : 0;
+	left -= plan->object_bytes;
 	plan->parse_bytes = left * 40 / 100;
 	plan->symbol_bytes = left * 30 / 100;
 	plan->queue_bytes = left * 15 / 100;

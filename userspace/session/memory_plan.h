@@ -15,6 +15,7 @@
 
 struct memory_plan {
 	uint64_t limit_bytes;
+	bool follows_objects; /* --live; to be set before memory_plan_share() */
 	/* Needed before anything is open. */
 	uint64_t table_bytes; /* unwind tables in BPF maps */
 	uint64_t rings_bytes; /* all rings together */
@@ -23,6 +24,7 @@ struct memory_plan {
 	uint64_t parse_bytes;  /* one file while its symbols are read */
 	uint64_t queue_bytes;  /* records that are held back */
 	uint64_t file_bytes;   /* files whose rows are being made */
+	uint64_t object_bytes; /* sampled objects that are followed; 0: none are */
 };
 
 /* LIMIT_BYTES 0: the default. */

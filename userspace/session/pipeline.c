@@ -28,12 +28,13 @@
 /* Of the processes that were there at the start and have no sample yet: 40 us each. */
 #define COMPLETED_PER_TURN 200
 
-static void share_memory(struct pipeline *pipeline, const struct memory_plan *plan)
+static void share_memory(struct pipeline *pipeline, const struct memory_plan *plan, bool live)
 {
 	struct capture_stats stats;
 
 	capture_get_stats(pipeline->capture, &stats);
 	pipeline->plan = *plan;
+	pipeline->plan.follows_objects = live;
 	memory_plan_share(&pipeline->plan, stats.map_bytes);
 	memory_guard_init(&pipeline->guard, plan->limit_bytes, stats.map_bytes);
 }
@@ -117,7 +118,7 @@ int pipeline_init(struct pipeline *pipeline, struct capture *capture,
 	pipeline->capture = capture;
 	pipeline->options = options->capture;
 	pipeline->sinks = options->sinks;
-	share_memory(pipeline, options->plan);
+	share_memory(pipeline, options->plan, options->live != LIVE_OFF);
 	table_link_init(&pipeline->tables, capture);
 	r = worker_pool_new(1, &pipeline->pool, err);
 	if (r < 0)
@@ -146,6 +147,7 @@ void pipeline_release(struct pipeline *pipeline)
 	miss_join_release(&pipeline->misses);
 	process_news_release(&pipeline->news);
 	vec_release(&pipeline->outside);
+	vec_release(&pipeline->strangers);
 	ledger_release(&pipeline->ledger);
 	profile_release(&pipeline->profile);
 }
@@ -376,10 +378,12 @@ int pipeline_finish(struct pipeline *pipeline, struct err *err)
 		usleep(1000);
 	}
 	capture_take_lost(pipeline->capture, count_lost, pipeline);
-	pipeline_live_tell(pipeline);
 	jvm_table_release_leases(pipeline->jvms);
 	if (pipeline->detaches)
 		agents_detach(pipeline->agents);
+	/* What follows may wait for a reader, and no JVM waits for that. */
+	sinks_ending(&pipeline->sinks);
+	pipeline_live_tell(pipeline);
 	write_figures(pipeline);
 	return pipeline_show_end(pipeline, err);
 }

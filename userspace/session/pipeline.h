@@ -54,6 +54,7 @@ struct pipeline {
 	enum live_mode live_mode;
 	uint32_t live_event;			 /* in the current tables */
 	uint32_t live_missing, live_missing_pid; /* JVMs that did not answer, the first of them */
+	uint64_t live_shown;			 /* samples of it that sinks were told one by one */
 	struct miss_join misses;
 	struct process_news news;
 	/* Beyond plan.queue_bytes held back, order and symbols are given up rather than memory. */
@@ -70,6 +71,8 @@ struct pipeline {
 	bool samples_allocations, detaches;
 	uint64_t outside_interval; /* of JVMs without an agent that samples; 0: no allocations */
 	VEC(struct outside_jvm) outside;
+	VEC(struct process *) strangers; /* borrowed; JVMs that are in another cgroup yet */
+	uint64_t strangers_ns;		 /* when they were last looked at */
 	uint32_t event_ids[WIRE_MAX_EVENTS];
 	uint32_t tables_serial; /* grows when the profile's tables are emptied */
 

@@ -2,7 +2,7 @@
 #include "session/pipeline_apply.h"
 
 #include "base/clock.h"
-#include "session/alloc/alloc_weight.h"
+#include "session/alloc/alloc_objects.h"
 #include "session/pipeline_books.h"
 #include "session/pipeline_live.h"
 #include "session/pipeline_show.h"
@@ -21,16 +21,6 @@ struct jvm *pipeline_new_jvm(struct pipeline *pipeline, const struct wire_sample
 }
 
 /* --- in order --------------------------------------------------------------------------------- */
-
-bool pipeline_is_target(const struct pipeline *pipeline, const struct process *process)
-{
-	const struct capture_options *options = pipeline->options;
-
-	for (unsigned int i = 0; i < options->pid_count; i++)
-		if (options->pids[i] == process->pid)
-			return true;
-	return !options->pid_count && !options->cgroup_path;
-}
 
 void pipeline_greet(struct ledger_entry *entry, struct process *process, struct jvm *jvm,
 		    const struct wire_sample *sample, void *data)
@@ -55,6 +45,7 @@ static void apply_sample(struct pipeline *pipeline, struct process *process,
 	struct profile_sample row = {
 		.time_ns = sample->time_ns,
 		.weight = sample->weight,
+		.objects = alloc_objects(sample),
 		.count = 1,
 		.event = pipeline->event_ids[sample->event],
 		.stack = symbolized->stack,
@@ -63,9 +54,6 @@ static void apply_sample(struct pipeline *pipeline, struct process *process,
 	struct ledger_entry *entry = ledger_take(&pipeline->ledger, &pipeline->profile, process,
 						 sample, symbolized, &row.thread);
 
-	if (sample->alloc_size)
-		row.objects = alloc_weight_objects(sample->weight, sample->alloc_size,
-						   &entry->carried_objects);
 	profile_add(&pipeline->profile, &row);
 	pipeline_live_note(pipeline, process, sample, &row);
 	if (pipeline->sinks.one_by_one)

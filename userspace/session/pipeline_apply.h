@@ -14,11 +14,6 @@ bool pipeline_apply_until(struct pipeline *pipeline, uint64_t watermark_ns);
  */
 struct jvm *pipeline_new_jvm(struct pipeline *pipeline, const struct wire_sample *sample);
 
-/*
- * Is it surely a target? With --cgroup, and for children of targets, only its first sample tells.
- */
-bool pipeline_is_target(const struct pipeline *pipeline, const struct process *process);
-
 /* The ledger's; DATA is the pipeline. */
 ledger_greet_fn pipeline_greet;
 

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "jvm/jvm_live.h"
+#include "session/pipeline_show.h"
 
 /* A JVM answers in some milliseconds; one that stands still must not hold up the end. */
 #define ANSWER_NS (2 * NSEC_PER_SEC)
@@ -13,8 +14,10 @@
 void pipeline_live_init(struct pipeline *pipeline, enum live_mode mode)
 {
 	pipeline->live_mode = mode;
-	if (mode != LIVE_OFF)
-		jvm_table_follow_objects(pipeline->jvms);
+	if (mode == LIVE_OFF)
+		return;
+	live_objects_set_limit(&pipeline->live, pipeline->plan.object_bytes);
+	jvm_table_follow_objects(pipeline->jvms);
 }
 
 void pipeline_live_add_event(struct pipeline *pipeline)
@@ -74,14 +77,28 @@ bool pipeline_live_waits(const struct pipeline *pipeline)
 	       !jvm_table_told_live(pipeline->jvms, clock_now_ns());
 }
 
+static void show(struct pipeline *pipeline, const struct jvm_live_report *report, size_t first)
+{
+	const struct process *process = registry_find(pipeline->registry, report->pid);
+	const struct ledger_entry *entry = NULL;
+
+	if (process && process->serial == report->serial)
+		entry = ledger_find(&pipeline->ledger, process);
+	if (entry && pipeline->sinks.one_by_one)
+		pipeline_show_live(pipeline, entry, first);
+}
+
 static void tell_one(const struct jvm_live_report *report, void *data)
 {
 	struct pipeline *pipeline = data;
 	_cleanup_strbuf_ struct strbuf detail = STRBUF_INIT;
 
 	if (report->alive) {
+		size_t first = pipeline->profile.samples.len;
+
 		live_objects_tell(&pipeline->live, report->serial, report->alive, report->count,
 				  report->level, pipeline->live_event, &pipeline->profile);
+		show(pipeline, report, first);
 		return;
 	}
 	strbuf_addf(&detail, "pid %u did not say which objects are alive", report->pid);

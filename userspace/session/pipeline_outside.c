@@ -3,8 +3,12 @@
 
 #include <errno.h>
 
+#include "base/clock.h"
+#include "process/proc.h"
 #include "session/alloc/alloc_outside.h"
-#include "session/pipeline_apply.h"
+
+/* How often it is looked whether JVMs have become targets: each costs some 10 us. */
+#define STRANGERS_NS (500 * NSEC_PER_MSEC)
 
 static int add_place(enum wire_trigger trigger, const struct process *process, const char *path,
 		     uint64_t offset, struct err *err, void *data)
@@ -63,6 +67,16 @@ static void try_open(struct pipeline *pipeline, struct outside_jvm *target)
 		pipeline->alloc_sources++;
 }
 
+/* The registry's cgroup may be the parent's: who starts a container's program moves it there before the exec. */
+static bool is_target(const struct pipeline *pipeline, const struct process *process)
+{
+	_cleanup_free_ char *cgroup = NULL;
+
+	if (pipeline->options->cgroup_path)
+		(void)proc_read_cgroup(process->pid, &cgroup);
+	return capture_is_target(pipeline->capture, process->pid, cgroup ? cgroup : "");
+}
+
 static struct outside_jvm *find(const struct pipeline *pipeline, const struct process *process)
 {
 	struct outside_jvm *at;
@@ -73,24 +87,58 @@ static struct outside_jvm *find(const struct pipeline *pipeline, const struct pr
 	return NULL;
 }
 
-void pipeline_add_jvm(struct pipeline *pipeline, struct process *process)
+static void want_jvm(struct pipeline *pipeline, struct process *process)
 {
 	struct outside_jvm target = { .process = process };
-	bool wanted = pipeline_is_target(pipeline, process);
+	bool is_new = pipeline->outside_interval && !find(pipeline, process);
 
-	if (!pipeline->outside_interval || !wanted || find(pipeline, process)) {
-		agents_add(pipeline->agents, process, wanted);
+	/* Its agent may be opened, and so be known of, in agents_add(). */
+	if (is_new)
+		vec_push(&pipeline->outside, target);
+	agents_add(pipeline->agents, process, true);
+	if (is_new)
+		try_open(pipeline, find(pipeline, process));
+}
+
+static void forget_stranger(struct pipeline *pipeline, const struct process *process)
+{
+	for (size_t i = pipeline->strangers.len; i-- > 0;)
+		if (pipeline->strangers.items[i] == process)
+			vec_remove(&pipeline->strangers, i, 1);
+}
+
+void pipeline_add_jvm(struct pipeline *pipeline, struct process *process)
+{
+	forget_stranger(pipeline, process);
+	if (is_target(pipeline, process)) {
+		want_jvm(pipeline, process);
 		return;
 	}
-	vec_push(&pipeline->outside, target);
-	agents_add(pipeline->agents, process, wanted);
-	try_open(pipeline, find(pipeline, process));
+	agents_add(pipeline->agents, process, false);
+	if (pipeline->options->cgroup_path)
+		vec_push(&pipeline->strangers, process);
+}
+
+/* A process may be moved into the cgroup at any time, and nobody tells of it. */
+static void look_at_strangers(struct pipeline *pipeline)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	if (now_ns - pipeline->strangers_ns < STRANGERS_NS)
+		return;
+	pipeline->strangers_ns = now_ns;
+	for (size_t i = pipeline->strangers.len; i-- > 0;)
+		if (!pipeline->strangers.items[i]->exited &&
+		    is_target(pipeline, pipeline->strangers.items[i]))
+			pipeline_add_jvm(pipeline, pipeline->strangers.items[i]);
 }
 
 void pipeline_outside_poll(struct pipeline *pipeline)
 {
 	struct outside_jvm *at;
 
+	if (pipeline->strangers.len)
+		look_at_strangers(pipeline);
 	vec_for_each (at, &pipeline->outside)
 		if (!at->tried)
 			try_open(pipeline, at);
@@ -135,6 +183,7 @@ void pipeline_outside_forget(struct pipeline *pipeline, struct process *process)
 	const struct alloc_outside_ops ops = { add_place, set_tlab, pipeline };
 	struct outside_jvm *target = find(pipeline, process);
 
+	forget_stranger(pipeline, process);
 	if (!target)
 		return;
 	if (target->seen || target->beside)

@@ -7,6 +7,7 @@
 #include "session/pipeline_show.h"
 
 #include "base/clock.h"
+#include "session/alloc/alloc_objects.h"
 
 /* The labels that the ledger will give it, but for those of JVMs. */
 static struct sink_process describe(const struct process *process, const struct wire_sample *sample,
@@ -39,6 +40,7 @@ static struct merge_shown resolve_now(struct pipeline *pipeline, struct process 
 		.id = pipeline->samples,
 		.time_ns = sample->time_ns,
 		.weight = sample->weight,
+		.objects = alloc_objects(sample),
 		.event = pipeline->event_ids[sample->event],
 		.stack = now.stack,
 		.state = sample->in_user ? STATE_RUNNING_USER : STATE_RUNNING_KERNEL,
@@ -82,26 +84,55 @@ static enum sink_finish compare(const struct pipeline *pipeline, const struct me
 	return SINK_CORRECTED;
 }
 
+static struct sink_process process_of(const struct ledger_entry *entry)
+{
+	return (struct sink_process){ entry->pid,    entry->exec_id,	 entry->start_ns,
+				      entry->name,   entry->exe,	 entry->container_id,
+				      entry->cgroup, entry->jvm_version, entry->main_class };
+}
+
+static struct sink_sample sample_of(const struct profile *profile, const struct profile_sample *row,
+				    const struct sink_process *process, uint64_t id)
+{
+	const struct profile_thread *thread = profile_get_thread(profile, row->thread);
+
+	return (struct sink_sample){ .id = id,
+				     .time_ns = row->time_ns,
+				     .weight = row->weight,
+				     .objects = row->objects,
+				     .age = row->age,
+				     .event = row->event,
+				     .stack = row->stack,
+				     .state = row->state,
+				     .tid = thread->tid,
+				     .java_tid = thread->java_tid,
+				     .thread = profile_get_string(profile, thread->name),
+				     .process = process };
+}
+
 void pipeline_show_finished(struct pipeline *pipeline, const struct merge_item *item,
 			    const struct ledger_entry *entry, const struct profile_sample *row)
 {
 	const struct profile_thread *thread = profile_get_thread(&pipeline->profile, row->thread);
-	struct sink_process process = { entry->pid,    entry->exec_id,	   entry->start_ns,
-					entry->name,   entry->exe,	   entry->container_id,
-					entry->cgroup, entry->jvm_version, entry->main_class };
-	struct sink_sample told = { .id = item->shown.id,
-				    .time_ns = row->time_ns,
-				    .weight = row->weight,
-				    .event = row->event,
-				    .stack = row->stack,
-				    .state = row->state,
-				    .tid = thread->tid,
-				    .java_tid = thread->java_tid,
-				    .thread = profile_get_string(&pipeline->profile, thread->name),
-				    .process = &process };
+	struct sink_process process = process_of(entry);
+	struct sink_sample told = sample_of(&pipeline->profile, row, &process, item->shown.id);
 
 	sinks_finished(&pipeline->sinks, &pipeline->profile, &told,
 		       compare(pipeline, &item->shown, row->stack, thread->name));
+}
+
+void pipeline_show_live(struct pipeline *pipeline, const struct ledger_entry *entry, size_t first)
+{
+	struct sink_process process = process_of(entry);
+
+	for (size_t i = first; i < pipeline->profile.samples.len; i++) {
+		uint64_t id = pipeline->samples + ++pipeline->live_shown;
+		struct sink_sample told = sample_of(
+			&pipeline->profile, &pipeline->profile.samples.items[i], &process, id);
+
+		sinks_arrived(&pipeline->sinks, &pipeline->profile, &told);
+		sinks_finished(&pipeline->sinks, &pipeline->profile, &told, SINK_SAME);
+	}
 }
 
 /* A JVM's threads are forks, too, and have no news of their own. */
@@ -144,7 +175,7 @@ void pipeline_show_loss(struct pipeline *pipeline, uint32_t pid, unsigned int ev
 int pipeline_show_end(struct pipeline *pipeline, struct err *err)
 {
 	struct capture_stats stats;
-	struct sink_sums sums = { .samples = pipeline->ledger.samples,
+	struct sink_sums sums = { .samples = pipeline->ledger.samples + pipeline->live_shown,
 				  .late_samples = pipeline->late_samples };
 
 	capture_get_stats(pipeline->capture, &stats);

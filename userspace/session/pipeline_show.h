@@ -16,6 +16,12 @@ struct merge_shown pipeline_show_arrival(struct pipeline *pipeline, struct proce
 void pipeline_show_finished(struct pipeline *pipeline, const struct merge_item *item,
 			    const struct ledger_entry *entry, const struct profile_sample *row);
 
+/*
+ * Samples of what lives have been made, of ENTRY's process: the profile's from FIRST on. They are final at once;
+ * of use when a sink takes samples one by one.
+ */
+void pipeline_show_live(struct pipeline *pipeline, const struct ledger_entry *entry, size_t first);
+
 /* A record of the side-band has arrived. */
 void pipeline_show_side(struct pipeline *pipeline, const struct side_event *event);
 

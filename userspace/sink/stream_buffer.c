@@ -79,10 +79,15 @@ static size_t waiting(const struct stream_buffer *buffer)
 	return buffer->text.len - buffer->sent;
 }
 
+bool stream_buffer_has_room(const struct stream_buffer *buffer, size_t len)
+{
+	return !buffer->is_losing && waiting(buffer) + len <= buffer->limit;
+}
+
 bool stream_buffer_put(struct stream_buffer *buffer, enum stream_line kind, const char *line,
 		       size_t len)
 {
-	if (buffer->is_losing || waiting(buffer) + len > buffer->limit) {
+	if (!stream_buffer_has_room(buffer, len)) {
 		buffer->is_losing = true;
 		buffer->lost[kind]++;
 		buffer->lost_lines++;

@@ -44,6 +44,8 @@ void stream_buffer_release(struct stream_buffer *buffer);
 bool stream_buffer_put(struct stream_buffer *buffer, enum stream_line kind, const char *line,
 		       size_t len);
 
+/* Would a line of LEN bytes be taken now? */
+bool stream_buffer_has_room(const struct stream_buffer *buffer, size_t len);
 /* Lines were lost and there is room again: tell so (in one line, which has room) and go on. */
 bool stream_buffer_has_room_again(const struct stream_buffer *buffer);
 /* What was lost until now, by kind; the buffer takes lines again. */

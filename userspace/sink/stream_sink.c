@@ -28,6 +28,7 @@ struct stream {
 	struct stream_frames frames;
 	struct strbuf line;
 	bool whole_host;
+	bool may_wait; /* for the reader: nothing is sampled any more */
 	int failure;
 	uint64_t last_number;	     /* of threads and processes */
 	struct hmap processes;	     /* hash of the generation -> index */
@@ -95,11 +96,19 @@ static void tell_lost_lines(struct stream *stream)
 	stream_buffer_put(&stream->buffer, STREAM_OTHER, line.buf, line.len);
 }
 
+/* One that takes nothing is not waited for again. */
+static void wait_for_room(struct stream *stream)
+{
+	if (stream->may_wait && !stream_buffer_has_room(&stream->buffer, stream->line.len))
+		stream->may_wait = stream_buffer_send_all(&stream->buffer, END_WAIT_NS) == 0;
+}
+
 /* The line that was made in stream->line. False: it is lost. */
 static bool put_line(struct stream *stream, enum stream_line kind)
 {
 	bool is_put;
 
+	wait_for_room(stream);
 	tell_lost_lines(stream);
 	is_put = stream_buffer_put(&stream->buffer, kind, stream->line.buf, stream->line.len);
 	strbuf_reset(&stream->line);
@@ -237,10 +246,18 @@ static void sink_finished_collapsed(void *self, const struct profile *profile,
 	struct stream *stream = self;
 
 	(void)finish;
-	if (stream->failure)
+	/* Their bytes are among those of the allocations, and no line says which it is. */
+	if (stream->failure || sample->age)
 		return;
 	stream_line_collapsed(&stream->line, profile, sample);
 	put_line(stream, STREAM_SAMPLE);
+}
+
+static void sink_ending(void *self)
+{
+	struct stream *stream = self;
+
+	stream->may_wait = true;
 }
 
 /* All are told of a whole host; else processes that have samples, and their children. */
@@ -351,6 +368,7 @@ struct sink stream_sink(struct stream *stream)
 		.begin = sink_begin,
 		.arrived = sink_arrived,
 		.finished = sink_finished,
+		.ending = sink_ending,
 		.process = sink_process,
 		.lost = sink_lost,
 		.turn = sink_turn,

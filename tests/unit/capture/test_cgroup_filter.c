@@ -30,6 +30,24 @@ int statfs(const char *path, struct statfs *ret)
 	return 0;
 }
 
+/* As the kernel would go it: no directory here is a link. */
+static const char *resolve(const char *path)
+{
+	static char at[256];
+	size_t len = 0;
+
+	for (const char *name = path; *name; name += strcspn(name + 1, "/") + 1) {
+		if (strncmp(name, "/..", 3) != 0)
+			len += (size_t)snprintf(at + len, sizeof(at) - len, "%.*s",
+						(int)strcspn(name + 1, "/") + 1, name);
+		else
+			while (len && at[--len] != '/')
+				;
+		at[len] = '\0';
+	}
+	return at;
+}
+
 int stat(const char *path, struct stat *ret)
 {
 	memset(ret, 0, sizeof(*ret));
@@ -37,6 +55,9 @@ int stat(const char *path, struct stat *ret)
 		errno = ENOENT;
 		return -1;
 	}
+	path = resolve(path);
+	for (const char *at = path; *at; at++)
+		ret->st_dev = ret->st_dev * 31 + (unsigned char)*at;
 	ret->st_mode = strstr(path, "file") ? S_IFREG : S_IFDIR;
 	ret->st_ino = 0x100000000ULL + strlen(path);
 	return 0;
@@ -76,11 +97,37 @@ static void no_cgroup(void **state)
 	assert_int_equal(id, 1);
 }
 
+/* In it or below it, by the path that /proc/PID/cgroup has. */
+static void who_is_in_it(void **state)
+{
+	const char *a_b = "/sys/fs/cgroup/a/b";
+
+	(void)state;
+	assert_true(cgroup_filter_has(a_b, 2, "/a/b"));
+	assert_true(cgroup_filter_has(a_b, 2, "/a/b/c"));
+	assert_true(cgroup_filter_has(a_b, 2, "/a/b/c/d"));
+	assert_false(cgroup_filter_has(a_b, 2, "/a"));
+	assert_false(cgroup_filter_has(a_b, 2, "/a/bc"));
+	assert_false(cgroup_filter_has(a_b, 2, "/a/c/b"));
+	assert_false(cgroup_filter_has(a_b, 2, "/b/a"));
+	assert_false(cgroup_filter_has(a_b, 2, "/"));
+	assert_false(cgroup_filter_has(a_b, 2, ""));
+	assert_false(cgroup_filter_has(a_b, 2, "a/b"));
+	/* Of another name space. */
+	assert_false(cgroup_filter_has("/sys/fs/cgroup/a", 1, "/../a"));
+	assert_false(cgroup_filter_has(a_b, 2, "/../cgroup/a/b"));
+	assert_false(cgroup_filter_has("/sys/fs/cgroup/gone", 1, "/gone"));
+	/* The root has all. */
+	assert_true(cgroup_filter_has("/sys/fs/cgroup", 0, "/a"));
+	assert_true(cgroup_filter_has("/sys/fs/cgroup", 0, "/"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(id_and_level),
 		cmocka_unit_test(no_cgroup),
+		cmocka_unit_test(who_is_in_it),
 	};
 
 	return cmocka_run_group_tests_name("cgroup_filter", tests, NULL, NULL);

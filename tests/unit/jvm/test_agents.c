@@ -33,6 +33,20 @@ static void another_only_when_it_is_sampled(void **state)
 	assert_counts(f, 1, 1);
 }
 
+/* A JVM that was moved into the cgroup is one; asked of it again as of any, it stays one. */
+static void another_that_becomes_a_target(void **state)
+{
+	struct fixture *f = *state;
+
+	f->jvm.answer = 0;
+	agents_add(f->agents, f->process, false);
+	assert_int_equal(opens_in(f, 30000), 0);
+	agents_add(f->agents, f->process, true);
+	agents_add(f->agents, f->process, false);
+	assert_int_equal(opens_in(f, 100), 1);
+	assert_counts(f, 0, 0); /* none of its samples came */
+}
+
 static void one_that_was_not_known(void **state)
 {
 	struct fixture *f = *state;
@@ -279,6 +293,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_target_at_once),
 		TEST(another_only_when_it_is_sampled),
+		TEST(another_that_becomes_a_target),
 		TEST(one_that_was_not_known),
 		TEST(a_dead_one_is_left_alone),
 		TEST(looked_for_again_ever_less_often),

@@ -6,39 +6,6 @@
 
 #include "jvm/codemap/code_classes.h"
 
-static void expect_name(const char *signature, const char *name)
-{
-	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
-
-	code_class_of_signature(signature, strlen(signature), &out);
-	assert_string_equal(strbuf_str(&out), name);
-}
-
-static void signatures(void **state)
-{
-	(void)state;
-	expect_name("Ljava/lang/String;", "java.lang.String");
-	expect_name("Lpkg/Outer$Inner;", "pkg.Outer$Inner");
-	expect_name("[Ljava/lang/String;", "java.lang.String[]");
-	expect_name("[B", "byte[]");
-	expect_name("[[[J", "long[][][]");
-	expect_name("[Z", "boolean[]");
-	expect_name("[C", "char[]");
-	expect_name("[D", "double[]");
-	expect_name("[F", "float[]");
-	expect_name("[I", "int[]");
-	expect_name("[S", "short[]");
-	expect_name("Lpkg/A.0x00007f0012345678;", "pkg.A/0x00007f0012345678");
-	/* None of them. */
-	expect_name("", "");
-	expect_name("[", "[");
-	expect_name("[X", "[X");
-	expect_name("B", "B");
-	expect_name("L;", "L;");
-	expect_name("Lpkg/A", "Lpkg/A");
-	expect_name("a\nb", "a?b");
-}
-
 static void add(struct code_classes *classes, uint64_t id, const char *signature)
 {
 	struct codemap_event event = { .kind = CODEMAP_CLASS };
@@ -72,7 +39,6 @@ static void ids(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(signatures),
 		cmocka_unit_test(ids),
 	};
 

@@ -5,85 +5,6 @@
 
 #include "jvm/codemap/code_methods.h"
 
-static void expect_class(const char *from, const char *to)
-{
-	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
-
-	code_class_name(from, strlen(from), &out);
-	assert_string_equal(strbuf_str(&out), to);
-}
-
-static void class_names_are_dotted(void **state)
-{
-	(void)state;
-	expect_class("java/lang/Thread", "java.lang.Thread");
-	expect_class("pkg/Outer$Inner", "pkg.Outer$Inner");
-	expect_class("Main", "Main");
-	expect_class("", "");
-	expect_class("[J", "[J");
-}
-
-static void hidden_classes_keep_their_suffix(void **state)
-{
-	(void)state;
-	expect_class("pkg/A$$Lambda.0x00007ff5a8001800", "pkg.A$$Lambda/0x00007ff5a8001800");
-	expect_class("pkg/A$$Lambda$14+0x0000000800c03000", "pkg.A$$Lambda$14/0x0000000800c03000");
-	expect_class("java/lang/invoke/LambdaForm$MH/471910020",
-		     "java.lang.invoke.LambdaForm$MH/471910020");
-	expect_class("pkg/A$$Lambda$1/0x0000000840060840", "pkg.A$$Lambda$1/0x0000000840060840");
-	/* Kotlin and others: no suffix of the JVM's. */
-	expect_class("pkg/a+b", "pkg.a+b");
-	expect_class("pkg/x.y", "pkg.x.y");
-	/* Where a suffix is missing, or is no number. */
-	expect_class("pkg/A.0", "pkg.A/0");
-	expect_class("pkg/A.", "pkg.A.");
-	expect_class("pkg/A+", "pkg.A+");
-	expect_class("pkg/A/", "pkg.A.");
-	expect_class("pkg/A.1x", "pkg.A.1x");
-	expect_class("pkg/A+12", "pkg.A+12");
-	expect_class("pkg/A/12", "pkg.A/12");
-	expect_class("pkg/A/0x1g", "pkg.A.0x1g");
-	expect_class("pkg/A/a1", "pkg.A.a1");
-	expect_class("pkg/A.0x1f\n", "pkg.A.0x1f?");
-	expect_class("A\n/0x1f", "A?/0x1f");
-}
-
-/* It is put behind what is there, which stays as it is. */
-static void names_are_appended(void **state)
-{
-	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
-
-	(void)state;
-	strbuf_addstr(&out, "a/b");
-	code_class_name("pkg/A", 5, &out);
-	assert_string_equal(strbuf_str(&out), "a/bpkg.A");
-	strbuf_reset(&out);
-	code_class_name("pkg/Axyz", 5, &out);
-	assert_string_equal(strbuf_str(&out), "pkg.A");
-}
-
-static void expect_clean(const char *from, const char *to)
-{
-	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
-
-	code_clean_text(from, strlen(from), &out);
-	assert_string_equal(strbuf_str(&out), to);
-}
-
-static void text_is_made_valid(void **state)
-{
-	(void)state;
-	expect_clean("größe€😀", "größe€😀");
-	expect_clean("a\nb\tc\x7f", "a?b?c?");
-	expect_clean("\x1f ~", "? ~");
-	/* Modified UTF-8 writes NUL as C0 80 and U+10000 as two surrogates. */
-	expect_clean("\xc0\x80", "??");
-	expect_clean("\xed\xa0\x81\xed\xb0\x80", "??????");
-	expect_clean("\xe0\x80\x80x", "???x");
-	expect_clean("\xf4\x90\x80\x80", "????");
-	expect_clean("\xe2\x82", "??");
-}
-
 /* --- the table --- */
 
 static void add(struct code_methods *m, uint64_t number, const char *name, uint16_t class_len)
@@ -182,10 +103,6 @@ static void a_replay_forgets_old_numbers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(class_names_are_dotted),
-		cmocka_unit_test(hidden_classes_keep_their_suffix),
-		cmocka_unit_test(names_are_appended),
-		cmocka_unit_test(text_is_made_valid),
 		cmocka_unit_test(ids_of_methods),
 		cmocka_unit_test(a_replay_forgets_old_numbers),
 	};

@@ -67,8 +67,8 @@ static void test_forms(void **state)
 	expect_name(w, "[[Lpkg/Outer$Inner;", "pkg.Outer$Inner[][]");
 	expect_name(w, "pkg/Main$$Lambda+0x00007f", "pkg.Main$$Lambda/0x00007f");
 	expect_name(w, "B", "B");
-	expect_name(w, "[", "[]");
-	expect_name(w, "[L", "[]");
+	expect_name(w, "[", "[");
+	expect_name(w, "[L", "[L");
 	expect_name(w, "a\nb", "a?b");
 }
 

@@ -120,6 +120,48 @@ static void interval_of_the_draw(void **state)
 	fake_drop(a);
 }
 
+#define ARRAY_LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+static uint64_t *place_of(struct agent *a, const JNIEnv *jni)
+{
+	uint32_t key;
+
+	return draw_of(&a->alloc, jni, &key);
+}
+
+/* Each thread has its own draw, and one that begins where another has ended knows none. */
+static void draws_of_threads(void **state)
+{
+	struct agent *a = sampling_agent();
+	JNIEnv threads[64]; /* 128 bytes apart, as none really are */
+	static JNIEnv others[1 << 18];
+	size_t at = 0;
+
+	(void)state;
+	for (int i = 0; i < 64; i += 16) {
+		threads[i] = fake_jni;
+		alloc_sample(a, &threads[i], NULL, (void *)&fake.methods[0], 24);
+		assert_int_equal(fake_hit.interval, INTERVAL);
+	}
+	set_interval(a, 4 * INTERVAL);
+	fake.callbacks.ThreadEnd(&fake_jvmti, &threads[16], fake_thread_id(0));
+	for (int i = 0; i < 64; i += 16) {
+		alloc_sample(a, &threads[i], NULL, (void *)&fake.methods[0], 24);
+		assert_int_equal(fake_hit.interval, i == 16 ? 4 * INTERVAL : INTERVAL);
+	}
+	/* A thread without a draw ends, where another one's is kept. */
+	while (place_of(a, &others[at]) != place_of(a, &threads[0]) &&
+	       at < ARRAY_LENGTH(others) - 1)
+		at++;
+	assert_ptr_equal(place_of(a, &others[at]), place_of(a, &threads[0]));
+	others[at] = fake_jni;
+	fake.callbacks.ThreadEnd(&fake_jvmti, &others[at], fake_thread_id(0));
+	set_interval(a, 8 * INTERVAL);
+	alloc_sample(a, &threads[0], NULL, (void *)&fake.methods[0], 24);
+	assert_int_equal(fake_hit.interval, 4 * INTERVAL);
+	fake_drop(a);
+}
+
 static void budget(void **state)
 {
 	struct agent *a = sampling_agent();
@@ -157,6 +199,23 @@ static void budget_that_is_used(void **state)
 	fake_passed_ns += ALLOC_WINDOW_NS;
 	sample_of(0, 24);
 	assert_int_equal(fake.interval, raised);
+	fake_drop(a);
+}
+
+/* Samples that come slowly are not all followed by a look at the clock; the next look finds the window over. */
+static void rare_samples(void **state)
+{
+	struct agent *a = sampling_agent();
+
+	(void)state;
+	for (uint32_t i = 0; i < ALLOC_PER_WINDOW; i++)
+		sample_of(0, 24);
+	assert_true(fake.interval > INTERVAL);
+	for (uint32_t i = 0; i < 5 * ALLOC_PER_LOOK; i++) {
+		fake_passed_ns += ALLOC_WINDOW_NS / 4;
+		sample_of(0, 24);
+	}
+	assert_int_equal(fake.interval, INTERVAL);
 	fake_drop(a);
 }
 
@@ -222,6 +281,8 @@ int main(void)
 		cmocka_unit_test(interval_of_the_draw),
 		cmocka_unit_test(budget),
 		cmocka_unit_test(budget_that_is_used),
+		cmocka_unit_test(draws_of_threads),
+		cmocka_unit_test(rare_samples),
 		cmocka_unit_test(at_the_end_classes_are_as_before),
 		cmocka_unit_test(who_cannot),
 		cmocka_unit_test(nothing_without_an_agent),

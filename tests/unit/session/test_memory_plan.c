@@ -54,6 +54,27 @@ static void test_default(void **state)
 	assert_int_equal(plan.file_bytes, (120 - 28 - 14 - 10) * MB * 10 / 100);
 }
 
+/* Objects that are followed have a fifth of what all others share, and no more than they can use. */
+static void test_followed_objects(void **state)
+{
+	struct memory_plan plan;
+
+	(void)state;
+	memory_plan_begin(&plan, 120 * MB);
+	memory_plan_share(&plan, 7 * MB);
+	assert_int_equal(plan.object_bytes, 0);
+	plan.follows_objects = true;
+	memory_plan_share(&plan, 24 * MB);
+	/* 120 - 28 - 48 - 10 = 34 MB are left. */
+	assert_int_equal(plan.object_bytes, 34 * MB / 5);
+	assert_int_equal(plan.parse_bytes, (34 * MB - 34 * MB / 5) * 40 / 100);
+	assert_int_equal(plan.queue_bytes, (34 * MB - 34 * MB / 5) * 15 / 100);
+	memory_plan_begin(&plan, 1024 * MB);
+	plan.follows_objects = true;
+	memory_plan_share(&plan, 24 * MB);
+	assert_int_equal(plan.object_bytes, 8 * MB);
+}
+
 /* Maps of a host with very many cpus: something is left for each even so. */
 static void test_maps_too_large(void **state)
 {
@@ -91,6 +112,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_shares_fit),
 		cmocka_unit_test(test_default),
+		cmocka_unit_test(test_followed_objects),
 		cmocka_unit_test(test_maps_too_large),
 		cmocka_unit_test(test_guard),
 	};

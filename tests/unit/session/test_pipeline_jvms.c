@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the pipeline does of JVMs: agents, names of threads, layouts for the unwinder. */
 #include "pipeline_parts.h"
+#include "process/proc.h"
 #include "session/pipeline_outside.h"
 
 static void put_libjvm(struct fixture *f, uint32_t pid, const char *path)
@@ -48,14 +49,61 @@ static void only_targets_agents_are_used(void **state)
 	noted();
 	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
 	assert_string_equal(noted(), "agent of 1\nagent of 2, a target\n");
-	/* With --cgroup a sample tells. */
-	f->options.pid_count = 0;
+}
+
+/* Whether it is in the cgroup when it is first met, or is moved there later; nobody is told of that. */
+static void jvms_of_a_cgroup(void **state)
+{
+	const uint32_t self = (uint32_t)getpid(), parent = (uint32_t)getppid();
+	_cleanup_free_ char *cgroup = NULL;
+	struct fixture *f = *state;
+	struct process *process;
+	char expected[128];
+
+	assert_int_equal(proc_read_cgroup(self, &cgroup), 0);
+	parts.is_jvm = true;
 	f->options.cgroup_path = "/sys/fs/cgroup/a";
-	put_libjvm(f, PID_C, "/libjvm.so");
+	f->capture->cgroup = cgroup;
+	begin(f);
+	f->pipeline.outside_interval = 4096;
+	put_libjvm(f, self, "/libjvm.so");
 	pipeline_drain(&f->pipeline);
 	noted();
 	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
-	assert_string_equal(noted(), "agent of 3\n");
+	snprintf(expected, sizeof(expected),
+		 "agent of %u, a target\nsee allocations of %u by 4096\n", number(self),
+		 number(self));
+	assert_string_equal(noted(), expected);
+	/* It is elsewhere. */
+	f->capture->cgroup = "/elsewhere";
+	put_libjvm(f, parent, "/libjvm.so");
+	put_libjvm(f, PID_A, "/libjvm.so"); /* has gone */
+	pipeline_drain(&f->pipeline);
+	noted();
+	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	snprintf(expected, sizeof(expected), "agent of %u\nagent of 1\n", number(parent));
+	assert_string_equal(noted(), expected);
+	pipeline_outside_poll(&f->pipeline);
+	assert_string_equal(noted(), "");
+	/* Not yet: each look costs something. */
+	f->capture->cgroup = cgroup;
+	pipeline_outside_poll(&f->pipeline);
+	assert_string_equal(noted(), "");
+	f->pipeline.strangers_ns = 0;
+	pipeline_outside_poll(&f->pipeline);
+	snprintf(expected, sizeof(expected),
+		 "agent of %u, a target\nsee allocations of %u by 4096\n", number(parent),
+		 number(parent));
+	assert_string_equal(noted(), expected);
+	/* Once. */
+	f->pipeline.strangers_ns = 0;
+	pipeline_outside_poll(&f->pipeline);
+	assert_string_equal(noted(), "");
+	/* One that has gone is not asked for. */
+	assert_int_equal(f->pipeline.strangers.len, 1);
+	process = registry_find(f->pipeline.registry, PID_A);
+	pipeline_outside_forget(&f->pipeline, process);
+	assert_int_equal(f->pipeline.strangers.len, 0);
 }
 
 static void a_jvms_thread_has_its_name(void **state)
@@ -227,7 +275,7 @@ static void an_agent_that_cannot_sample(void **state)
 	pipeline_drain(&f->pipeline);
 	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
 	process = registry_find(f->pipeline.registry, self[0]);
-	pipeline_outside_note_probed(&f->pipeline, process, A_POINTER(jvm));
+	pipeline_outside_note_probed(&f->pipeline, process);
 	pipeline_outside_poll(&f->pipeline);
 	assert_null(strstr(noted(), tried));
 	assert_false(pipeline_outside_sees(&f->pipeline, process));
@@ -243,6 +291,51 @@ static void an_agent_that_cannot_sample(void **state)
 	pipeline_drain(&f->pipeline);
 	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
 	assert_null(strstr(noted(), tried));
+}
+
+/* The agent is loaded, its code map is read: its probe is opened, but where AllocTracer tells of the same. */
+static void one_source_of_each_jvm(void **state)
+{
+	const uint32_t self[] = { (uint32_t)getpid() };
+	struct fixture *f = *state;
+	struct process *process;
+	struct err err = { 0 };
+	char probed[64];
+
+	f->options.pids = self;
+	f->options.pid_count = 1;
+	begin(f);
+	parts.is_jvm = true;
+	f->pipeline.outside_interval = 4096;
+	snprintf(probed, sizeof(probed), "probe the agent of %u\n", number(self[0]));
+	put_libjvm(f, self[0], "/libjvm.so");
+	pipeline_drain(&f->pipeline);
+	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	process = registry_find(f->pipeline.registry, self[0]);
+	noted();
+	/* It was seen from outside before it had an agent, and stays so. */
+	assert_true(pipeline_outside_sees(&f->pipeline, process));
+	f->pipeline.samples_allocations = true;
+	assert_int_equal(parts.hooks.opened(process, NULL, parts.hooks.data, &err), 0);
+	assert_string_equal(noted(), "");
+	assert_int_equal(f->pipeline.alloc_sources, 1);
+	/* Else the agent is what tells of it, once. */
+	f->pipeline.outside.items[0].seen = false;
+	f->pipeline.alloc_sources = 0;
+	parts.probed = -ENODATA;
+	assert_int_equal(parts.hooks.opened(process, NULL, parts.hooks.data, &err), -ENODATA);
+	assert_int_equal(f->pipeline.alloc_sources, 0);
+	parts.probed = 0;
+	noted();
+	assert_int_equal(parts.hooks.opened(process, NULL, parts.hooks.data, &err), 0);
+	assert_string_equal(noted(), probed);
+	assert_int_equal(parts.hooks.opened(process, NULL, parts.hooks.data, &err), 0);
+	assert_int_equal(f->pipeline.alloc_sources, 1);
+	/* Who wants no allocations opens none. */
+	f->pipeline.samples_allocations = false;
+	noted();
+	assert_int_equal(parts.hooks.opened(process, NULL, parts.hooks.data, &err), 0);
+	assert_string_equal(noted(), "");
 }
 
 /* What an old sampler misjudges is seen beside its agent, where that can be, and ends with the process. */
@@ -315,7 +408,8 @@ int main(void)
 		TEST(a_jvms_thread_has_its_name),  TEST(a_process_that_becomes_a_jvm),
 		TEST(a_jvm_that_is_just_starting), TEST(layouts_for_the_unwinder),
 		TEST(jvms_that_run_already),	   TEST(allocations_without_agents),
-		TEST(an_agent_that_cannot_sample), TEST(beside_an_agent),
+		TEST(an_agent_that_cannot_sample), TEST(jvms_of_a_cgroup),
+		TEST(one_source_of_each_jvm),	   TEST(beside_an_agent),
 		TEST(not_beside_an_agent),
 	};
 

@@ -40,6 +40,102 @@ static const char *lives(struct fixture *f)
 	return text;
 }
 
+/* --- sinks that take samples one by one --- */
+
+static struct strbuf told = STRBUF_INIT;
+static uint64_t samples_told;
+
+static void tell(const char *what, const struct profile *p, const struct sink_sample *s)
+{
+	struct profile_stack stack = profile_get_stack(p, s->stack);
+
+	strbuf_addf(&told, "%s %d %s %d of %d, age %d, %s.%d/%s.%d", what, (int)s->id,
+		    profile_get_string(p, profile_get_event(p, s->event)->name), (int)s->weight,
+		    (int)s->objects, (int)s->age, s->process->name, (int)number(s->process->pid),
+		    s->thread, (int)number(s->tid));
+	for (uint32_t i = 0; i < stack.len; i++)
+		add_frame(&told, p, stack.frames[i]);
+	strbuf_addch(&told, '\n');
+}
+
+static void on_arrived(void *self, const struct profile *p, const struct sink_sample *sample)
+{
+	(void)self;
+	tell("arrived", p, sample);
+}
+
+static void on_finished(void *self, const struct profile *p, const struct sink_sample *sample,
+			enum sink_finish finish)
+{
+	(void)self;
+	tell(finish == SINK_SAME ? "same" : "corrected", p, sample);
+}
+
+static void on_ending(void *self)
+{
+	(void)self;
+	strbuf_addstr(&told, "ending\n");
+}
+
+static int on_end(void *self, struct profile *p, const struct sink_sums *sums, struct err *err)
+{
+	(void)self, (void)p, (void)err;
+	samples_told = sums->samples;
+	strbuf_addstr(&told, "end\n");
+	return 0;
+}
+
+/* After the last sample; their numbers go on, and no lease is held meanwhile. */
+static void sinks_are_told_of_what_lives(void **state)
+{
+	static const struct sink_ops ops = {
+		.arrived = on_arrived, .finished = on_finished, .ending = on_ending, .end = on_end
+	};
+	static const struct codemap_object one[] = { { .id = 2, .age = 7 } };
+	struct fixture *f = *state;
+
+	sinks_add(&f->pipeline_options.sinks, (struct sink){ &ops, NULL });
+	two_objects(f, LIVE_ON);
+	assert_non_null(strstr(strbuf_str(&told), "arrived 3 cpu 100 of 0, age 0"));
+	strbuf_reset(&told);
+	put_sample(f, HELD_MS + 15, (struct sample_spec){ .pid = PID_A, .object_bytes = 48 });
+	run_until(f, 2 * HELD_MS + 200);
+	assert_string_equal(strbuf_str(&told),
+			    "arrived 4 cpu 48 of 1, age 0, java.1/kernel's.1 frame\n"
+			    "same 4 cpu 48 of 1, age 0, java.1/kernel's.1 frame\n");
+	strbuf_reset(&told);
+	parts.live.alive = one;
+	parts.live.count = 1;
+	assert_string_equal(lives(f), "6 live 400 unknown java.1/kernel's.1: frame\n");
+	assert_string_equal(strbuf_str(&told),
+			    "ending\n"
+			    "arrived 5 live 400 of 0, age 7, java.1/kernel's.1 frame\n"
+			    "same 5 live 400 of 0, age 7, java.1/kernel's.1 frame\n"
+			    "end\n");
+	assert_int_equal(samples_told, 5);
+	strbuf_release(&told);
+}
+
+/* A report of a process that has the pid now is not of those samples. */
+static void a_report_of_another_process(void **state)
+{
+	static const struct sink_ops ops = { .arrived = on_arrived, .finished = on_finished };
+	struct fixture *f = *state;
+
+	sinks_add(&f->pipeline_options.sinks, (struct sink){ &ops, NULL });
+	two_objects(f, LIVE_ON);
+	strbuf_reset(&told);
+	put_side(f, HELD_MS + 20,
+		 (struct side_event){ .kind = SIDE_FORK, .pid = PID_A, .ppid = PID_B });
+	put_sample(f, HELD_MS + 25, (struct sample_spec){ .pid = PID_A, .exec_id = 1 });
+	run_until(f, 2 * HELD_MS + 200);
+	assert_non_null(strstr(strbuf_str(&told), "corrected 4 cpu"));
+	strbuf_reset(&told);
+	lives(f);
+	assert_string_equal(strbuf_str(&told), "");
+	strbuf_release(&told);
+}
+
 static bool was_noted(const char *what)
 {
 	return strstr(noted(), what) != NULL;
@@ -154,6 +250,7 @@ int main(void)
 		TEST(after_a_full_collection),		 TEST(chunks_keep_them),
 		TEST(what_went_meanwhile_is_given_up),	 TEST(levels_are_the_agents),
 		TEST(who_does_not_answer_is_counted),	 TEST(who_has_ended_has_none),
+		TEST(sinks_are_told_of_what_lives),	 TEST(a_report_of_another_process),
 	};
 
 	return cmocka_run_group_tests_name("pipeline_live", tests, NULL, NULL);

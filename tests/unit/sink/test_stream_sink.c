@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/strbuf.h"
@@ -411,6 +412,65 @@ static void collapsed(void **state)
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
+/* At the end there is time: more than the buffer holds comes whole to a reader that reads. */
+static void the_end_waits_for_its_reader(void **state)
+{
+	static char piece[1 << 16];
+	pid_t reader;
+	int status = 1;
+
+	(void)state;
+	begin((struct stream_options){ .buffer_bytes = 4096 }, true);
+	came();
+	fcntl(fds[1], F_SETPIPE_SZ, 4096);
+	reader = fork();
+	if (!reader) {
+		unsigned int lines = 0;
+		ssize_t n;
+
+		stream_free(stream);
+		close(fds[1]);
+		fcntl(fds[0], F_SETFL, 0);
+		while ((n = read(fds[0], piece, sizeof(piece))) > 0)
+			for (ssize_t i = 0; i < n; i++)
+				lines += piece[i] == '\n';
+		_exit(lines == 2003 ? 0 : 1);
+	}
+	sinks_ending(&sinks);
+	for (sample.id = 1; sample.id <= 2000; sample.id++)
+		arrive();
+	assert_int_equal(sinks_end(&sinks, &profile, &(struct sink_sums){ 0 }, &err), 0);
+	assert_int_equal(stream_lost_lines(stream), 0);
+	stream_free(stream);
+	stream = NULL;
+	close(fds[1]);
+	fds[1] = dup(fds[0]);
+	waitpid(reader, &status, 0);
+	assert_int_equal(status, 0);
+}
+
+/* One that takes nothing is waited for once. */
+static void a_reader_that_has_stopped(void **state)
+{
+	(void)state;
+	begin((struct stream_options){ .buffer_bytes = 4096 }, true);
+	sinks_ending(&sinks);
+	for (sample.id = 1; sample.id <= 40000; sample.id++)
+		arrive();
+	assert_true(stream_lost_lines(stream) > 100);
+}
+
+/* Its bytes are the allocation's, whose line came before. */
+static void what_lives_has_no_collapsed_line(void **state)
+{
+	(void)state;
+	begin((struct stream_options){ .format = STREAM_COLLAPSED }, true);
+	came();
+	sample.age = 3;
+	finish(SINK_SAME);
+	assert_string_equal(came(), "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -431,6 +491,9 @@ int main(void)
 		TEST(nobody_reads_from_the_start),
 		TEST(the_last_line),
 		TEST(collapsed),
+		TEST(the_end_waits_for_its_reader),
+		TEST(a_reader_that_has_stopped),
+		TEST(what_lives_has_no_collapsed_line),
 	};
 
 	return cmocka_run_group_tests_name("stream_sink", tests, NULL, NULL);

@@ -254,7 +254,9 @@ static struct agent *get_agent(struct agents *agents, struct process *process, b
 
 void agents_add(struct agents *agents, struct process *process, bool wanted)
 {
-	(void)get_agent(agents, process, wanted);
+	struct agent *agent = get_agent(agents, process, wanted);
+
+	agent->wanted |= wanted;
 }
 
 void agents_note_sample(struct agents *agents, struct process *process)

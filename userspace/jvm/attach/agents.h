@@ -32,7 +32,7 @@ DEFINE_CLEANUP(struct agents *, agents_free);
 
 /*
  * PROCESS maps a libjvm.so: take care of it from now on. Its agent is used (attached, its lease
- * taken) only when it is WANTED, as a target of this run. Cheap when it is known already.
+ * taken) only when it is WANTED, as a target of this run; once wanted it stays so. Cheap when it is known already.
  */
 void agents_add(struct agents *agents, struct process *process, bool wanted);
 

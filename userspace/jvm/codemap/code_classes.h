@@ -25,10 +25,4 @@ void code_classes_add(struct code_classes *classes, const struct codemap_event *
 /* Dotted, "byte[]" for "[B"; NULL when unknown. Lives as long as CLASSES. */
 const char *code_classes_find(const struct code_classes *classes, uint64_t id);
 
-/*
- * "Ljava/lang/String;" to "java.lang.String", "[[I" to "int[][]" (JVM specification, 4.3.2). What is no
- * such signature stays as it is.
- */
-void code_class_of_signature(const char *signature, size_t len, struct strbuf *out);
-
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "jvm/codemap/code_entry.h"
+#include "jvm/java_name.h"
 
 #include <string.h>
 
@@ -124,7 +125,7 @@ struct code_entry *code_entry_new_stub(const struct codemap_event *event)
 	entry->start = event->dynamic.address;
 	entry->code_bytes = event->dynamic.code_bytes;
 	entry->method = CODE_METHOD_UNKNOWN;
-	code_clean_text(event->dynamic.name.data, MIN(event->dynamic.name.len, 1024U), &name);
+	java_name_add_text(&name, event->dynamic.name.data, MIN(event->dynamic.name.len, 1024U));
 	entry->identity = hash_bytes(strbuf_str(&name), name.len) ^ entry->code_bytes;
 	entry->stub = strbuf_take(&name);
 	set_times(entry, event);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "jvm/codemap/code_methods.h"
 
-#include <ctype.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "jvm/java_name.h"
 
 /* The bytes behind an id: this head, lines, then class, name and source with their NULs. */
 struct method_head {
@@ -31,55 +30,6 @@ size_t code_methods_bytes(const struct code_methods *m)
 	return m->methods.bytes + (intern_len(&m->methods) + m->numbers.len) * 32;
 }
 
-void code_clean_text(const char *text, size_t len, struct strbuf *out)
-{
-	for (size_t i = 0; i < len;) {
-		unsigned char c = (unsigned char)text[i];
-		size_t n = c < 0x20 || c == 0x7f ? 0 : utf8_len(text + i, len - i);
-
-		if (n)
-			strbuf_add(out, text + i, n);
-		else
-			strbuf_addch(out, '?');
-		i += n ? n : 1;
-	}
-}
-
-/* Is what follows the separator at AT the tail of a hidden class's name: digits, or 0x and hex? */
-static bool is_hidden_suffix(const char *name, size_t len, size_t at)
-{
-	size_t i = at + 1;
-
-	if (i < len && name[at] != '/' && name[i] != '0')
-		return false;
-	if (i >= len || !isdigit((unsigned char)name[i]))
-		return false;
-	for (; i < len; i++)
-		if (!isxdigit((unsigned char)name[i]) && name[i] != 'x')
-			return false;
-	return true;
-}
-
-void code_class_name(const char *name, size_t len, struct strbuf *out)
-{
-	size_t start = out->len;
-	size_t suffix = len;
-
-	for (size_t i = 0; i < len; i++)
-		if (name[i] == '/' || name[i] == '.' || name[i] == '+')
-			suffix = i;
-	if (suffix < len && !is_hidden_suffix(name, len, suffix))
-		suffix = len;
-	code_clean_text(name, suffix, out);
-	for (char *s = out->buf + start; out->buf && s < out->buf + out->len; s++)
-		if (*s == '/')
-			*s = '.';
-	if (suffix == len)
-		return;
-	strbuf_addch(out, '/');
-	code_clean_text(name + suffix + 1, len - suffix - 1, out);
-}
-
 void code_methods_add(struct code_methods *m, const struct codemap_event *e)
 {
 	struct method_head head = { .line_count = e->method.line_count };
@@ -90,13 +40,13 @@ void code_methods_add(struct code_methods *m, const struct codemap_event *e)
 	strbuf_add(s, &head, sizeof(head));
 	strbuf_add(s, e->method.lines, head.line_count * sizeof(struct codemap_line));
 	text = s->len;
-	code_class_name(e->method.class_name.data, e->method.class_name.len, s);
+	java_name_add_class(s, e->method.class_name.data, e->method.class_name.len);
 	strbuf_addch(s, '\0');
 	head.name_at = (uint32_t)(s->len - text);
-	code_clean_text(e->method.name.data, e->method.name.len, s);
+	java_name_add_text(s, e->method.name.data, e->method.name.len);
 	strbuf_addch(s, '\0');
 	head.source_at = (uint32_t)(s->len - text);
-	code_clean_text(e->method.source.data, e->method.source.len, s);
+	java_name_add_text(s, e->method.source.data, e->method.source.len);
 	strbuf_addch(s, '\0');
 	memcpy(s->buf, &head, sizeof(head));
 	hmap_put(&m->numbers, e->method.number, intern_put(&m->methods, s->buf, s->len, NULL));

@@ -40,14 +40,4 @@ uint32_t code_methods_find(const struct code_methods *methods, uint64_t number);
 void code_methods_fill_frame(const struct code_methods *methods, uint32_t id, int32_t bci,
 			     struct java_frame *ret_frame);
 
-/*
- * "pkg/Outer$Inner" to "pkg.Outer$Inner". The suffix of a hidden class is set off by a slash as
- * Class.getName() does it: "A.0x00007f" (JVMTI, JDK 15+) and "A+0x00007f" become "A/0x00007f",
- * and "A/1234" (JDK 8 to 14) stays.
- */
-void code_class_name(const char *name, size_t len, struct strbuf *out);
-
-/* Append text with control characters and invalid UTF-8 replaced by '?'. */
-void code_clean_text(const char *text, size_t len, struct strbuf *out);
-
 #endif

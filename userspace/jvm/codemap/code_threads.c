@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "jvm/codemap/code_threads.h"
+#include "jvm/java_name.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
-#include "jvm/codemap/code_methods.h"
 
 /* Names are cut here; the kernel's own have 15 bytes. */
 #define THREAD_NAME_MAX 1024
@@ -57,7 +57,7 @@ static void add_thread(struct code_threads *threads, const struct codemap_event 
 	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
 	struct code_thread *t;
 
-	code_clean_text(e->thread.name.data, MIN(e->thread.name.len, THREAD_NAME_MAX), &name);
+	java_name_add_text(&name, e->thread.name.data, MIN(e->thread.name.len, THREAD_NAME_MAX));
 	t = xcalloc(1, sizeof(*t) + name.len + 1);
 	memcpy(t->name, strbuf_str(&name), name.len);
 	t->begin_ns = e->flags & CODEMAP_FLAG_REPLAYED && !newest ? 0 : e->time_ns;

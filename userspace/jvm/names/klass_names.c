@@ -7,15 +7,13 @@
 #include "base/alloc.h"
 #include "base/cache/lru.h"
 #include "base/strbuf.h"
-#include "profile/class_name.h"
+#include "jvm/java_name.h"
 
 /* The JVM allows 65,535 bytes; longer names are cut. */
 #define MAX_NAME 1024
 /* Of one JVM: some thousand classes are sampled. */
 #define MAX_CACHE_BYTES (512U << 10)
-/* JVMS 4.3.2: no more dimensions. */
-#define MAX_DIMENSIONS 255
-#define WORD_BYTES     8
+#define WORD_BYTES	8
 
 struct klass_entry {
 	uint64_t identity; /* of the Symbol */
@@ -53,47 +51,6 @@ void klass_names_free(struct klass_names *names)
 	lru_clear(&names->entries);
 	strbuf_release(&names->text);
 	free(names);
-}
-
-/* "a/B+0x1f" is "a.B/0x1f", as Class.getName() writes a hidden class. Control characters go. */
-static void add_dotted(struct strbuf *text, const char *name, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		char c = name[i];
-
-		if (c == '/')
-			c = '.';
-		else if (c == '+' && i + 2 < len && name[i + 1] == '0' && name[i + 2] == 'x')
-			c = '/';
-		else if ((unsigned char)c < ' ' || c == 0x7f)
-			c = '?';
-		strbuf_add(text, &c, 1);
-	}
-}
-
-/* A class's Symbol is "java/lang/String", an array's a descriptor: "[B", "[Ljava/lang/String;". */
-static void make_name(struct strbuf *text, const char *raw, size_t len)
-{
-	size_t dimensions = 0;
-	const char *known;
-
-	strbuf_reset(text);
-	while (dimensions < len && dimensions < MAX_DIMENSIONS && raw[dimensions] == '[')
-		dimensions++;
-	raw += dimensions;
-	len -= dimensions;
-	known = dimensions && len == 1 ? class_name_of_primitive(raw[0]) : NULL;
-	if (known) {
-		strbuf_add(text, known, strlen(known));
-	} else if (dimensions && len && (raw[0] == 'L' || raw[0] == 'Q')) {
-		size_t tail = raw[len - 1] == ';';
-
-		add_dotted(text, raw + 1, len - 1 - tail);
-	} else {
-		add_dotted(text, raw, len);
-	}
-	for (size_t i = 0; i < dimensions; i++)
-		strbuf_add(text, "[]", 2);
 }
 
 struct klass_symbol {
@@ -150,7 +107,8 @@ static int add_entry(struct klass_names *names, uint64_t klass, const struct kla
 		return r == -EFAULT ? -EBADMSG : r;
 	if (again.identity != symbol->identity)
 		return -ESTALE;
-	make_name(&names->text, names->raw, len);
+	strbuf_reset(&names->text);
+	java_name_add_symbol(&names->text, names->raw, len);
 	size = sizeof(*entry) + names->text.len + 1;
 	entry = xmalloc(size);
 	entry->identity = symbol->identity;

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/cache/lru.h"
 #include "base/cache/text_pool.h"
+#include "jvm/java_name.h"
 #include "jvm/names/line_table.h"
 #include "jvm/names/method_chain.h"
 
@@ -35,6 +36,7 @@ struct method_names {
 	struct text_pool texts;
 	struct method_text text; /* scratch */
 	struct strbuf bytes;	 /* scratch */
+	struct strbuf dotted;	 /* scratch: the class's name as it is shown */
 	struct line_entry decoded[MAX_LINES];
 };
 
@@ -67,6 +69,7 @@ void method_names_free(struct method_names *names)
 	lru_clear(&names->entries);
 	text_pool_release(&names->texts);
 	strbuf_release(&names->bytes);
+	strbuf_release(&names->dotted);
 	free(names);
 }
 
@@ -97,7 +100,7 @@ static const struct method_entry *add_entry(struct method_names *names,
 		.method = chain->method,
 		.const_method = chain->const_method,
 		.identity = chain->identity,
-		.class_name = text_pool_ref(&names->texts, names->text.class_name),
+		.class_name = text_pool_ref(&names->texts, strbuf_str(&names->dotted)),
 		.name = text_pool_ref(&names->texts, names->text.name),
 		.source = text_pool_ref(&names->texts, names->text.source),
 		.code_size = chain->code_size,
@@ -110,16 +113,6 @@ static const struct method_entry *add_entry(struct method_names *names,
 	       names->entries.bytes + names->texts.bytes > MAX_CACHE_BYTES)
 		lru_drop_oldest(&names->entries);
 	return entry;
-}
-
-/* "a/B+0x1f" → "a.B/0x1f": as Class.getName() writes a hidden class (JDK 15 and later). */
-static void make_dotted(char *name)
-{
-	for (char *c = name; *c; c++)
-		if (*c == '/')
-			*c = '.';
-		else if (*c == '+' && c[1] == '0' && c[2] == 'x')
-			*c = '/';
 }
 
 /*
@@ -154,7 +147,8 @@ static int read_entry(struct method_names *names, uint64_t method, uint64_t cons
 
 	if (r < 0)
 		return r;
-	make_dotted(names->text.class_name);
+	strbuf_reset(&names->dotted);
+	java_name_add_class(&names->dotted, names->text.class_name, strlen(names->text.class_name));
 	*ret_entry = add_entry(names, &chain);
 	return 0;
 }

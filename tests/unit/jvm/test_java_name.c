@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A JVM's names of classes as people have them. */
+#include "test.h"
+
+#include <string.h>
+
+#include "jvm/java_name.h"
+
+static void expect_class(const char *from, const char *to)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	java_name_add_class(&out, from, strlen(from));
+	assert_string_equal(strbuf_str(&out), to);
+}
+
+static void class_names_are_dotted(void **state)
+{
+	(void)state;
+	expect_class("java/lang/Thread", "java.lang.Thread");
+	expect_class("pkg/Outer$Inner", "pkg.Outer$Inner");
+	expect_class("Main", "Main");
+	expect_class("", "");
+	expect_class("[J", "[J");
+}
+
+static void hidden_classes_keep_their_suffix(void **state)
+{
+	(void)state;
+	expect_class("pkg/A$$Lambda.0x00007ff5a8001800", "pkg.A$$Lambda/0x00007ff5a8001800");
+	expect_class("pkg/A$$Lambda$14+0x0000000800c03000", "pkg.A$$Lambda$14/0x0000000800c03000");
+	expect_class("java/lang/invoke/LambdaForm$MH/471910020",
+		     "java.lang.invoke.LambdaForm$MH/471910020");
+	expect_class("pkg/A$$Lambda$1/0x0000000840060840", "pkg.A$$Lambda$1/0x0000000840060840");
+	/* Kotlin and others: no suffix of the JVM's. */
+	expect_class("pkg/a+b", "pkg.a+b");
+	expect_class("pkg/x.y", "pkg.x.y");
+	/* Where a suffix is missing, or is no number. */
+	expect_class("pkg/A.0", "pkg.A/0");
+	expect_class("pkg/A.", "pkg.A.");
+	expect_class("pkg/A+", "pkg.A+");
+	expect_class("pkg/A/", "pkg.A.");
+	expect_class("pkg/A.1x", "pkg.A.1x");
+	expect_class("pkg/A+12", "pkg.A+12");
+	expect_class("pkg/A/12", "pkg.A/12");
+	expect_class("pkg/A/0x1g", "pkg.A.0x1g");
+	expect_class("pkg/A/a1", "pkg.A.a1");
+	expect_class("pkg/A.0x1f\n", "pkg.A.0x1f?");
+	expect_class("A\n/0x1f", "A?/0x1f");
+}
+
+/* It is put behind what is there, which stays as it is. */
+static void names_are_appended(void **state)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	strbuf_addstr(&out, "a/b");
+	java_name_add_class(&out, "pkg/A", 5);
+	assert_string_equal(strbuf_str(&out), "a/bpkg.A");
+	strbuf_reset(&out);
+	java_name_add_class(&out, "pkg/Axyz", 5);
+	assert_string_equal(strbuf_str(&out), "pkg.A");
+}
+
+static void expect_clean(const char *from, const char *to)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	java_name_add_text(&out, from, strlen(from));
+	assert_string_equal(strbuf_str(&out), to);
+}
+
+static void text_is_made_valid(void **state)
+{
+	(void)state;
+	expect_clean("größe€😀", "größe€😀");
+	expect_clean("a\nb\tc\x7f", "a?b?c?");
+	expect_clean("\x1f ~", "? ~");
+	/* Modified UTF-8 writes NUL as C0 80 and U+10000 as two surrogates. */
+	expect_clean("\xc0\x80", "??");
+	expect_clean("\xed\xa0\x81\xed\xb0\x80", "??????");
+	expect_clean("\xe0\x80\x80x", "???x");
+	expect_clean("\xf4\x90\x80\x80", "????");
+	expect_clean("\xe2\x82", "??");
+}
+
+static void expect_signature(const char *signature, const char *name)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	java_name_add_signature(&out, signature, strlen(signature));
+	assert_string_equal(strbuf_str(&out), name);
+}
+
+static void signatures(void **state)
+{
+	(void)state;
+	expect_signature("Ljava/lang/String;", "java.lang.String");
+	expect_signature("Lpkg/Outer$Inner;", "pkg.Outer$Inner");
+	expect_signature("[Ljava/lang/String;", "java.lang.String[]");
+	expect_signature("[B", "byte[]");
+	expect_signature("[[[J", "long[][][]");
+	expect_signature("[Z", "boolean[]");
+	expect_signature("[C", "char[]");
+	expect_signature("[D", "double[]");
+	expect_signature("[F", "float[]");
+	expect_signature("[I", "int[]");
+	expect_signature("[S", "short[]");
+	expect_signature("Lpkg/A.0x00007f0012345678;", "pkg.A/0x00007f0012345678");
+	/* None of them. */
+	expect_signature("", "");
+	expect_signature("[", "[");
+	expect_signature("[X", "[X");
+	expect_signature("B", "B");
+	expect_signature("L;", "L;");
+	expect_signature("Lpkg/A", "Lpkg/A");
+	expect_signature("a\nb", "a?b");
+}
+
+/* An array's is a signature, any other the class's name, also one that looks like a type. */
+static void symbols(void **state)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	java_name_add_symbol(&out, "[Lpkg/A;", 8);
+	strbuf_addch(&out, ' ');
+	java_name_add_symbol(&out, "pkg/A+0x1f", 10);
+	strbuf_addch(&out, ' ');
+	java_name_add_symbol(&out, "LA;", 3);
+	strbuf_addch(&out, ' ');
+	java_name_add_symbol(&out, "B", 1);
+	java_name_add_symbol(&out, "", 0);
+	assert_string_equal(strbuf_str(&out), "pkg.A[] pkg.A/0x1f LA; B");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(class_names_are_dotted),
+		cmocka_unit_test(hidden_classes_keep_their_suffix),
+		cmocka_unit_test(names_are_appended),
+		cmocka_unit_test(text_is_made_valid),
+		cmocka_unit_test(signatures),
+		cmocka_unit_test(symbols),
+	};
+
+	return cmocka_run_group_tests_name("java_name", tests, NULL, NULL);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jvm/java_name.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+
+#include "base/utf8.h"
+#include "profile/class_name.h"
+
+/* The class file format has no array of more dimensions. */
+#define MAX_DIMENSIONS 255
+
+void java_name_add_text(struct strbuf *out, const char *text, size_t len)
+{
+	for (size_t i = 0; i < len;) {
+		unsigned char c = (unsigned char)text[i];
+		size_t n = c < 0x20 || c == 0x7f ? 0 : utf8_len(text + i, len - i);
+
+		if (n)
+			strbuf_add(out, text + i, n);
+		else
+			strbuf_addch(out, '?');
+		i += n ? n : 1;
+	}
+}
+
+/* Is what follows the separator at AT the tail of a hidden class's name: digits, or 0x and hex? */
+static bool is_hidden_suffix(const char *name, size_t len, size_t at)
+{
+	size_t i = at + 1;
+
+	if (i < len && name[at] != '/' && name[i] != '0')
+		return false;
+	if (i >= len || !isdigit((unsigned char)name[i]))
+		return false;
+	for (; i < len; i++)
+		if (!isxdigit((unsigned char)name[i]) && name[i] != 'x')
+			return false;
+	return true;
+}
+
+void java_name_add_class(struct strbuf *out, const char *name, size_t len)
+{
+	size_t start = out->len;
+	size_t suffix = len;
+
+	for (size_t i = 0; i < len; i++)
+		if (name[i] == '/' || name[i] == '.' || name[i] == '+')
+			suffix = i;
+	if (suffix < len && !is_hidden_suffix(name, len, suffix))
+		suffix = len;
+	java_name_add_text(out, name, suffix);
+	for (char *s = out->buf + start; out->buf && s < out->buf + out->len; s++)
+		if (*s == '/')
+			*s = '.';
+	if (suffix == len)
+		return;
+	strbuf_addch(out, '/');
+	java_name_add_text(out, name + suffix + 1, len - suffix - 1);
+}
+
+void java_name_add_signature(struct strbuf *out, const char *signature, size_t len)
+{
+	size_t dimensions = 0, rest;
+	const char *type;
+
+	while (dimensions < len && dimensions < MAX_DIMENSIONS && signature[dimensions] == '[')
+		dimensions++;
+	type = signature + dimensions;
+	rest = len - dimensions;
+	if (rest >= 3 && type[0] == 'L' && type[rest - 1] == ';') {
+		java_name_add_class(out, type + 1, rest - 2);
+	} else if (dimensions && rest == 1 && class_name_of_primitive(type[0])) {
+		strbuf_addstr(out, class_name_of_primitive(type[0]));
+	} else {
+		java_name_add_text(out, signature, len);
+		return;
+	}
+	while (dimensions--)
+		strbuf_addstr(out, "[]");
+}
+
+void java_name_add_symbol(struct strbuf *out, const char *symbol, size_t len)
+{
+	if (len && symbol[0] == '[')
+		java_name_add_signature(out, symbol, len);
+	else
+		java_name_add_class(out, symbol, len);
+}

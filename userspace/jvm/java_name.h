@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names as a JVM has them, appended as Class.getName() and people have them. They are a JVM's words: any bytes. */
+#ifndef HOSTPROF_JVM_JAVA_NAME_H
+#define HOSTPROF_JVM_JAVA_NAME_H
+
+#include <stddef.h>
+
+#include "base/strbuf.h"
+
+/* Append text with control characters and invalid UTF-8 replaced by '?'. */
+void java_name_add_text(struct strbuf *out, const char *text, size_t len);
+
+/*
+ * "pkg/Outer$Inner" to "pkg.Outer$Inner". The suffix of a hidden class is set off by a slash as
+ * Class.getName() does it: "A.0x00007f" (JVMTI, JDK 15+) and "A+0x00007f" become "A/0x00007f",
+ * and "A/1234" (JDK 8 to 14) stays.
+ */
+void java_name_add_class(struct strbuf *out, const char *name, size_t len);
+
+/*
+ * "Ljava/lang/String;" to "java.lang.String", "[[I" to "int[][]" (JVM specification, 4.3.2). What is no
+ * such signature stays as it is.
+ */
+void java_name_add_signature(struct strbuf *out, const char *signature, size_t len);
+
+/* As a class's Symbol has it: "java/lang/String", of an array the signature. */
+void java_name_add_symbol(struct strbuf *out, const char *symbol, size_t len);
+
+#endif

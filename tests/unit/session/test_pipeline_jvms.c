@@ -275,7 +275,7 @@ static void an_agent_that_cannot_sample(void **state)
 	pipeline_drain(&f->pipeline);
 	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
 	process = registry_find(f->pipeline.registry, self[0]);
-	pipeline_outside_note_probed(&f->pipeline, process);
+	pipeline_outside_note_probed(&f->pipeline, process, A_POINTER(jvm));
 	pipeline_outside_poll(&f->pipeline);
 	assert_null(strstr(noted(), tried));
 	assert_false(pipeline_outside_sees(&f->pipeline, process));

@@ -7,7 +7,7 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
-#include "base/foreign_file.h"
+#include "wall/wall.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
 /* A checksum over more than this costs more time than its symbols are worth. */
@@ -48,16 +48,16 @@ static int open_by_build_id(uint32_t pid, const char *build_id)
 	if (strlen(build_id) < 4)
 		return -ENODATA;
 	snprintf(path, sizeof(path), DEBUG_ROOT "/.build-id/%.2s/%s.debug", build_id, build_id + 2);
-	fd = foreign_file_open_in_root(pid, path, 0);
+	fd = wall_open_in_root(pid, path, 0);
 	return fd >= 0 && has_build_id(fd, build_id) ? TAKE_FD(fd) : -ENODATA;
 }
 
 /* A process that is gone has no root any more; what is found in ours is checked all the same. */
 static int open_in_either_root(uint32_t pid, const char *path)
 {
-	int fd = foreign_file_open_in_root(pid, path, 0);
+	int fd = wall_open_in_root(pid, path, 0);
 
-	return fd < 0 && pid != 0 ? foreign_file_open_in_root(0, path, 0) : fd;
+	return fd < 0 && pid != 0 ? wall_open_in_root(0, path, 0) : fd;
 }
 
 static bool fits(int fd, const char *build_id, uint32_t crc)

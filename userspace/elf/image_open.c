@@ -11,11 +11,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/uio.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "base/foreign_file.h"
+#include "wall/wall.h"
 #include "elf/elf_file.h"
 
 #define DELETED " (deleted)"
@@ -42,12 +41,11 @@ static enum match match_key(int fd, const struct file_key *key)
 static bool same_page(int fd, uint64_t offset, uint32_t pid, uint64_t address)
 {
 	unsigned char in_file[PAGE], in_memory[PAGE];
-	struct iovec local = { in_memory, PAGE };
-	struct iovec remote = { (void *)(uintptr_t)address, PAGE }; /* NOLINT: not our address */
+	const struct wall_piece piece = { address, PAGE };
 	unsigned int differing = 0;
 
 	if (file_pread_full(fd, in_file, PAGE, (off_t)offset) < 0 ||
-	    process_vm_readv((pid_t)pid, &local, 1, &remote, 1, 0) != (ssize_t)PAGE)
+	    wall_read_memory(pid, &piece, 1, in_memory) != (int64_t)PAGE)
 		return false;
 	for (size_t i = 0; i < PAGE; i++)
 		differing += in_file[i] != in_memory[i];
@@ -106,10 +104,10 @@ static bool link_names_path(const char *link, const char *path)
 static int open_map_file(const struct request *request)
 {
 	_cleanup_close_ int fd = -1;
-	char link[FOREIGN_FILE_LINK_BYTES];
+	char link[WALL_LINK_BYTES];
 
-	foreign_file_link(request->pid, request->start, request->end, link);
-	fd = foreign_file_open(link);
+	wall_link(request->pid, request->start, request->end, link);
+	fd = wall_open(request->pid, link);
 	if (fd < 0)
 		return fd;
 	if (match_key(fd, request->key) == MATCH_NONE && !link_names_path(link, request->path))
@@ -119,7 +117,7 @@ static int open_map_file(const struct request *request)
 
 static int open_in_root(const struct request *request)
 {
-	_cleanup_close_ int fd = foreign_file_open_in_root(request->pid, request->path, 0);
+	_cleanup_close_ int fd = wall_open_in_root(request->pid, request->path, 0);
 
 	if (fd < 0)
 		return fd;
@@ -135,7 +133,7 @@ static int open_exe(const struct request *request)
 	char link[64];
 
 	snprintf(link, sizeof(link), "/proc/%u/exe", request->pid);
-	fd = foreign_file_open(link);
+	fd = wall_open(request->pid, link);
 	if (fd < 0)
 		return fd;
 	return match_key(fd, request->key) == MATCH_NONE ? -ENOENT : TAKE_FD(fd);
@@ -144,7 +142,7 @@ static int open_exe(const struct request *request)
 /* The process is gone; its file may still be there. */
 static int open_by_path(const struct request *request)
 {
-	_cleanup_close_ int fd = foreign_file_open_in_root(0, request->path, 0);
+	_cleanup_close_ int fd = wall_open_in_root(0, request->path, 0);
 
 	if (fd < 0)
 		return fd;

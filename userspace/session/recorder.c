@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "session/alloc/alloc_probes.h"
 #include "session/pipeline_arrive.h"
+#include "wall/wall.h"
 
 #define DEFAULT_FLUSH_NS (1 * NSEC_PER_SEC)
 #define TURN_NS		 (50 * NSEC_PER_MSEC)
@@ -134,6 +135,9 @@ static int open_all(struct recorder *rec, struct err *err)
 	};
 	int r;
 
+	r = wall_begin(err);
+	if (r < 0)
+		return r;
 	raise_descriptor_limit();
 	plan_memory(rec);
 	r = capture_open(&rec->capture_options, &rec->capture, err);
@@ -247,5 +251,6 @@ void recorder_free(struct recorder *rec)
 	loop_forget(rec->loop, rec);
 	pipeline_release(&rec->pipeline);
 	capture_free(rec->capture);
+	wall_end();
 	free(rec);
 }

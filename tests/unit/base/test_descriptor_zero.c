@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/foreign_file.h"
+#include "wall/foreign_file.h"
 #include "base/loop.h"
 #include "process/exec_maps.h"
 
@@ -193,7 +193,7 @@ static void mappings_are_read(void **state)
 	int count = 0;
 
 	(void)state;
-	assert_int_equal(exec_maps_read("/proc/self/maps", count_one, &count), 0);
+	assert_int_equal(exec_maps_read((uint32_t)getpid(), "/proc/self/maps", count_one, &count), 0);
 	assert_true(count > 1);
 	assert_false(is_open(0));
 }

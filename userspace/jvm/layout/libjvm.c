@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "base/foreign_file.h"
+#include "wall/wall.h"
 #include "process/proc.h"
 
 /* 65,530 mappings (vm.max_map_count) of some 250 bytes each. */
@@ -86,7 +86,7 @@ static int find_mapping(uint32_t pid, struct mapping *ret_mapping, struct err *e
 /* By its name it may be another file by now. */
 static int open_by_name(uint32_t pid, const struct mapping *mapping)
 {
-	_cleanup_close_ int fd = foreign_file_open_in_root(pid, mapping->path, 0);
+	_cleanup_close_ int fd = wall_open_in_root(pid, mapping->path, 0);
 	struct stat st;
 
 	if (fd < 0)
@@ -98,11 +98,11 @@ static int open_by_name(uint32_t pid, const struct mapping *mapping)
 
 static int open_mapping(uint32_t pid, const struct mapping *mapping)
 {
-	char path[FOREIGN_FILE_LINK_BYTES];
+	char path[WALL_LINK_BYTES];
 	int fd;
 
-	foreign_file_link(pid, mapping->start, mapping->end, path);
-	fd = foreign_file_open(path);
+	wall_link(pid, mapping->start, mapping->end, path);
+	fd = wall_open(pid, path);
 	return fd < 0 ? open_by_name(pid, mapping) : fd;
 }
 

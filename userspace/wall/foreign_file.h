@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening files that other people put where they are. */
-#ifndef HOSTPROF_BASE_FOREIGN_FILE_H
-#define HOSTPROF_BASE_FOREIGN_FILE_H
+/*
+ * Opening files that other people put where they are, in place: brokers do that. Others ask for it, wall/wall.h.
+ */
+#ifndef HOSTPROF_WALL_FOREIGN_FILE_H
+#define HOSTPROF_WALL_FOREIGN_FILE_H
 
-#include <inttypes.h>
 #include <stdint.h>
-#include <stdio.h>
 
 /*
  * For reading, never blocking. What PATH leads to is looked at before it is opened, since opening a
@@ -23,17 +23,10 @@ int foreign_file_open(const char *path);
  */
 int foreign_file_open_in_root(uint32_t pid, const char *path, int flags);
 
-#define FOREIGN_FILE_LINK_BYTES 96
-
 /*
- * By this link the kernel gives the very file behind a mapping, whatever is at its path now and in which
- * mount namespace; to follow it takes a capability (proc_map_files_get_link() in fs/proc/base.c).
+ * The newest descriptor of process PID that is the memory file NAME (memfd_create(2)), for reading and writing. -ENODATA:
+ * it has none.
  */
-static inline void foreign_file_link(uint32_t pid, uint64_t start, uint64_t end,
-				     char ret_link[FOREIGN_FILE_LINK_BYTES])
-{
-	snprintf(ret_link, FOREIGN_FILE_LINK_BYTES, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, pid,
-		 start, end);
-}
+int foreign_file_open_memfd(uint32_t pid, const char *name);
 
 #endif

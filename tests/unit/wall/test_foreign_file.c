@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/foreign_file.h"
+#include "wall/foreign_file.h"
 #include "base/macros.h"
 
 struct fixture {

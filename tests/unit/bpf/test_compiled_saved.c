@@ -168,7 +168,7 @@ static void test_aligned_for_call(void **state)
 	expect_caller("and $-16", RA_OF(top - 1), world_word(top), 0x7777);
 	/* The deoptimisation blob's frame when it unpacks: above are interpreted frames of any size. */
 	for (unsigned int odd = 0; odd < 2; odd++) {
-		leaf_begin(IN_BODY, "90", "90", 8);
+		leaf_begin(IN_BODY, "48 83 e4 f0 ff d0", "90", 8);
 		memcpy(world_heap + (BLOB_AT(SEGMENT_OF_CODE) - HEAP_AT) + FIELD_COMPLETE, &never,
 		       2);
 		world.sp -= 8 + 8 * odd;

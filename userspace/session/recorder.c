@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "session/alloc/alloc_probes.h"
 #include "session/pipeline_arrive.h"
-#include "wall/wall.h"
 
 #define DEFAULT_FLUSH_NS (1 * NSEC_PER_SEC)
 #define TURN_NS		 (50 * NSEC_PER_MSEC)
@@ -208,6 +207,8 @@ static void fill_result(struct recorder *rec, struct recorder_result *result)
 	result->own_cpu_ns =
 		(uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NSEC_PER_SEC +
 		(uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * NSEC_PER_USEC;
+	wall_get_figures(&result->wall);
+	result->own_cpu_ns += result->wall.cpu_ns;
 	result->peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
 	result->memory_limit_bytes = pipeline->plan.limit_bytes;
 	result->processes = pipeline->ledger.processes;

@@ -9,6 +9,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/macros.h"
 #include "wall/broker_maps.h"
 #include "wall/foreign_file.h"
@@ -112,6 +113,7 @@ static int send_fd(int socket, int fd)
 
 static void answer(struct wall_call *call, int socket)
 {
+	struct timespec used;
 	int64_t result;
 	int fd, r;
 
@@ -124,6 +126,8 @@ static void answer(struct wall_call *call, int socket)
 	if (fd >= 0)
 		close(fd);
 	call->result = result;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	call->cpu_ns = (uint64_t)used.tv_sec * NSEC_PER_SEC + (uint64_t)used.tv_nsec;
 }
 
 void broker_serve(int call_fd, int socket)

@@ -18,6 +18,7 @@ struct lane {
 	int socket;		 /* owned, of the broker of now; -1: none */
 	int left;		 /* owned, of one that was left behind; -1 */
 	uint64_t deadline_ns;
+	uint64_t cpu_ns; /* of the broker of now, so much was taken */
 	bool urgent;
 };
 
@@ -44,6 +45,16 @@ static void leave_broker(struct lane *lane)
 	lane->call = NULL;
 	closep(&lane->left);
 	lane->left = TAKE_FD(lane->socket);
+}
+
+uint64_t lane_take_cpu(struct lane *lane)
+{
+	uint64_t before_ns = lane->cpu_ns;
+
+	if (!lane->call || !lane->nursery)
+		return 0;
+	lane->cpu_ns = lane->call->cpu_ns;
+	return lane->cpu_ns - before_ns;
 }
 
 int lane_take_left(struct lane *lane)
@@ -75,6 +86,7 @@ static struct wall_call *get_broker(struct lane *lane)
 	_cleanup_close_ int fd = memfd_create("hostprof-call", MFD_CLOEXEC);
 	int pair[2];
 
+	lane->cpu_ns = 0;
 	lane->call = fd < 0 ? NULL : map_call(fd);
 	if (!lane->call || !lane->nursery)
 		return lane->call;

@@ -27,6 +27,9 @@ struct wall_call *lane_begin(struct lane *lane);
  */
 int64_t lane_call(struct lane *lane, int *ret_fd);
 
+/* CPU time that brokers have used for it since the last call of this. */
+uint64_t lane_take_cpu(struct lane *lane);
+
 /* The socket of the broker that was left behind: at its end when that has ended; -1: none was. */
 int lane_take_left(struct lane *lane);
 

@@ -114,6 +114,18 @@ bool suspects_may_ask(struct suspects *suspects, uint32_t pid, uint64_t now_ns)
 	return true;
 }
 
+static void name_first(struct suspects *suspects, uint32_t pid)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	char path[32];
+
+	suspects->first_pid = pid;
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/comm", pid);
+	if (file_read(path, STATUS_LIMIT, &text) == 0)
+		snprintf(suspects->first_comm, sizeof(suspects->first_comm), "%.*s",
+			 (int)strcspn(strbuf_str(&text), "\n"), strbuf_str(&text));
+}
+
 void suspects_note_late(struct suspects *suspects, uint32_t pid, int socket, uint64_t now_ns)
 {
 	struct suspect *suspect = hmap_find_ptr(&suspects->by_pid, pid);
@@ -121,7 +133,7 @@ void suspects_note_late(struct suspects *suspects, uint32_t pid, int socket, uin
 
 	suspects->late++;
 	if (!suspects->first_pid)
-		suspects->first_pid = pid;
+		name_first(suspects, pid);
 	if (socket >= 0)
 		vec_push(&suspects->lost, lost);
 	if (!suspect) {

@@ -28,6 +28,7 @@ struct suspects {
 	uint64_t late;	    /* calls without an answer in time */
 	uint64_t refused;   /* calls that were not made */
 	uint32_t first_pid; /* the first that was late; 0: none */
+	char first_comm[16];
 };
 
 void suspects_release(struct suspects *suspects);

@@ -21,6 +21,7 @@ static struct {
 	pthread_t loop;		 /* the thread of wall_begin() */
 	pthread_mutex_t lock;	 /* of `suspects`, which all threads share */
 	struct suspects suspects;
+	_Atomic uint64_t cpu_ns;
 } wall = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* --- lanes ------------------------------------------------------------------------------------ */
@@ -81,6 +82,7 @@ void wall_end(void)
 	nursery_free(TAKE_PTR(wall.nursery));
 	suspects_release(&wall.suspects);
 	wall.suspects = (struct suspects){ .late = 0 };
+	atomic_store(&wall.cpu_ns, 0);
 }
 
 void wall_get_figures(struct wall_figures *ret_figures)
@@ -91,7 +93,9 @@ void wall_get_figures(struct wall_figures *ret_figures)
 		.refused = wall.suspects.refused,
 		.lost = (uint32_t)wall.suspects.lost.len,
 		.first_pid = wall.suspects.first_pid,
+		.cpu_ns = atomic_load(&wall.cpu_ns),
 	};
+	memcpy(ret_figures->first_comm, wall.suspects.first_comm, sizeof(ret_figures->first_comm));
 	pthread_mutex_unlock(&wall.lock);
 }
 
@@ -139,6 +143,7 @@ static int64_t finish(struct lane *lane, uint32_t pid, int *ret_fd)
 {
 	int64_t result = lane_call(lane, ret_fd);
 
+	atomic_fetch_add(&wall.cpu_ns, lane_take_cpu(lane));
 	if (result == -ETIMEDOUT)
 		note_late(lane, pid);
 	return result;

@@ -67,6 +67,8 @@ struct wall_figures {
 	uint64_t refused;   /* calls that were not made, as the process was late before */
 	uint32_t lost;	    /* brokers that have not come back */
 	uint32_t first_pid; /* the first process that was late; 0: none */
+	char first_comm[16];
+	uint64_t cpu_ns; /* of all brokers */
 };
 
 void wall_get_figures(struct wall_figures *ret_figures);

@@ -36,7 +36,8 @@ struct wall_call {
 	int32_t flags;
 	uint32_t count; /* of pieces */
 	uint64_t offset, len;
-	int64_t result; /* bytes, 0, or a negative errno */
+	int64_t result;	 /* bytes, 0, or a negative errno */
+	uint64_t cpu_ns; /* that the broker has used so far */
 	struct wall_piece pieces[WALL_MAX_PIECES];
 	char path[PATH_MAX];
 	uint8_t data[WALL_DATA_BYTES];

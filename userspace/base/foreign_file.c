@@ -45,7 +45,7 @@ static bool is_made_up(int fd)
 	return false;
 }
 
-static int reopen(int path_fd)
+int foreign_file_reopen(int path_fd)
 {
 	struct stat st;
 	char link[64];
@@ -60,26 +60,41 @@ static int reopen(int path_fd)
 	return fd < 0 ? -errno : fd;
 }
 
-int foreign_file_open(const char *path)
+int foreign_file_find(const char *path)
 {
-	_cleanup_close_ int path_fd = open(path, O_PATH | O_CLOEXEC);
+	int fd = open(path, O_PATH | O_CLOEXEC);
 
-	return path_fd < 0 ? -errno : reopen(path_fd);
+	return fd < 0 ? -errno : fd;
 }
 
-int foreign_file_open_in_root(uint32_t pid, const char *path, int flags)
+int foreign_file_open(const char *path)
+{
+	_cleanup_close_ int path_fd = foreign_file_find(path);
+
+	return path_fd < 0 ? path_fd : foreign_file_reopen(path_fd);
+}
+
+int foreign_file_find_in_root(uint32_t pid, const char *path, int flags)
 {
 	struct open_how how = {
 		.flags = (uint64_t)(unsigned int)(flags | O_PATH | O_CLOEXEC),
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
-	_cleanup_close_ int root_fd = -1, path_fd = -1;
+	_cleanup_close_ int root_fd = -1;
 	char root[64];
+	int fd;
 
 	snprintf(root, sizeof(root), "/proc/%u/root", pid);
 	root_fd = open(pid ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root_fd < 0)
 		return -errno;
-	path_fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
-	return path_fd < 0 ? -errno : reopen(path_fd);
+	fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
+	return fd < 0 ? -errno : fd;
+}
+
+int foreign_file_open_in_root(uint32_t pid, const char *path, int flags)
+{
+	_cleanup_close_ int path_fd = foreign_file_find_in_root(pid, path, flags);
+
+	return path_fd < 0 ? path_fd : foreign_file_reopen(path_fd);
 }

@@ -23,6 +23,14 @@ int foreign_file_open(const char *path);
  */
 int foreign_file_open_in_root(uint32_t pid, const char *path, int flags);
 
+/*
+ * The same in two steps: what is there, found without opening it (O_PATH), to be looked at and closed by the
+ * caller; and that very file opened. -EINVAL as above comes from either.
+ */
+int foreign_file_find(const char *path);
+int foreign_file_find_in_root(uint32_t pid, const char *path, int flags);
+int foreign_file_reopen(int path_fd);
+
 #define FOREIGN_FILE_LINK_BYTES 96
 
 /*

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 
 #include "base/clock.h"
 #include "base/hmap.h"
@@ -43,6 +45,13 @@ bool file_id_same_file(const struct file_id *a, const struct file_id *b)
 bool file_id_equal(const struct file_id *a, const struct file_id *b)
 {
 	return file_id_same_file(a, b) && a->changed_ns == b->changed_ns;
+}
+
+bool file_id_is_served(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) < 0 || fs.f_type == FUSE_SUPER_MAGIC;
 }
 
 uint64_t file_id_hash(const struct file_id *id)

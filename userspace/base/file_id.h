@@ -37,6 +37,9 @@ bool file_id_equal(const struct file_id *a, const struct file_id *b);
  */
 bool file_id_same_file(const struct file_id *a, const struct file_id *b);
 
+/* A program serves the file (FUSE): attributes and bytes are what it says, each time that it is asked. */
+bool file_id_is_served(int fd);
+
 uint64_t file_id_hash(const struct file_id *id);
 
 #endif

@@ -74,27 +74,38 @@ int foreign_file_open(const char *path)
 	return path_fd < 0 ? path_fd : foreign_file_reopen(path_fd);
 }
 
-int foreign_file_find_in_root(uint32_t pid, const char *path, int flags)
+static int open_root(uint32_t pid)
+{
+	char root[64];
+	int fd;
+
+	snprintf(root, sizeof(root), "/proc/%u/root", pid);
+	fd = open(pid ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int find_below(int root_fd, const char *path, int flags)
 {
 	struct open_how how = {
 		.flags = (uint64_t)(unsigned int)(flags | O_PATH | O_CLOEXEC),
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
-	_cleanup_close_ int root_fd = -1;
-	char root[64];
-	int fd;
+	int fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
 
-	snprintf(root, sizeof(root), "/proc/%u/root", pid);
-	root_fd = open(pid ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root_fd < 0)
-		return -errno;
-	fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
 	return fd < 0 ? -errno : fd;
+}
+
+int foreign_file_find_in_root(uint32_t pid, const char *path, int flags)
+{
+	_cleanup_close_ int root_fd = open_root(pid);
+
+	return root_fd < 0 ? root_fd : find_below(root_fd, path, flags);
 }
 
 int foreign_file_open_in_root(uint32_t pid, const char *path, int flags)
 {
-	_cleanup_close_ int path_fd = foreign_file_find_in_root(pid, path, flags);
+	_cleanup_close_ int root_fd = open_root(pid), path_fd = -1;
 
+	path_fd = root_fd < 0 ? root_fd : find_below(root_fd, path, flags);
 	return path_fd < 0 ? path_fd : foreign_file_reopen(path_fd);
 }

@@ -2,9 +2,7 @@
 #include "unwind/unwind_files.h"
 
 #include <errno.h>
-#include <linux/magic.h>
 #include <string.h>
-#include <sys/statfs.h>
 
 #include "base/file_id.h"
 #include "base/hmap.h"
@@ -174,14 +172,6 @@ static int open_source_fd(const struct source *source)
 			       image_path(source->image));
 }
 
-/* Who serves it decides what its attributes and its bytes are, each time they are asked for. */
-static bool is_served(int fd)
-{
-	struct statfs fs;
-
-	return fstatfs(fd, &fs) < 0 || fs.f_type == FUSE_SUPER_MAGIC;
-}
-
 static int read_head(int fd, struct content *content)
 {
 	unsigned char head[HEAD_BYTES];
@@ -190,7 +180,7 @@ static int read_head(int fd, struct content *content)
 
 	if (r < 0)
 		return r;
-	content->id.shared |= is_served(fd);
+	content->id.shared |= file_id_is_served(fd);
 	len = pread(fd, head, sizeof(head), 0);
 	if (len < 0)
 		return -errno;

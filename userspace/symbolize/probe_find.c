@@ -201,7 +201,7 @@ static void look_in_debug_file(struct elf_file *file, const char *path, const ch
 			       struct function_search *search)
 {
 	_cleanup_(elf_file_closep) struct elf_file *debug = NULL;
-	_cleanup_close_ int fd = debug_file_open(file, 0, path);
+	_cleanup_close_ int fd = debug_file_open(file, NULL, 0, path);
 	struct err err;
 
 	if (fd >= 0 && elf_file_open(fd, &debug, &err) == 0)

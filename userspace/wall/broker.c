@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include "wall/broker_maps.h"
 #include "wall/foreign_file.h"
 #include "wall/futex.h"
+#include "wall/pass_fd.h"
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
@@ -65,66 +65,72 @@ static int64_t read_file(struct wall_call *call)
 
 /* --- the calls -------------------------------------------------------------------------------- */
 
-static int64_t carry_out_open(struct wall_call *call, int *ret_fd)
+static int take_found(struct wall_call *call, int r, const struct foreign_file *file)
 {
-	int fd;
-
-	switch (call->op) {
-	case WALL_OPEN: fd = foreign_file_open(call->path); break;
-	case WALL_OPEN_IN_ROOT:
-		fd = foreign_file_open_in_root(call->pid, call->path, call->flags);
-		break;
-	case WALL_OPEN_MEMFD: fd = foreign_file_open_memfd(call->pid, call->path); break;
-	default: fd = -ENOSYS; break;
-	}
-	*ret_fd = MAX(fd, -1);
-	return MIN(fd, 0);
+	if (r < 0)
+		return r;
+	call->kind = file->kind;
+	call->id = file->id;
+	return file->fd;
 }
 
-int64_t broker_carry_out(struct wall_call *call, int *ret_fd)
+static int find(struct wall_call *call)
 {
+	struct foreign_file file;
+
+	return take_found(call, foreign_file_find(call->path, &file), &file);
+}
+
+static int find_in_root(struct wall_call *call)
+{
+	struct foreign_file file;
+	int r = foreign_file_find_in_root(call->pid, call->path, call->flags, &file);
+
+	return take_found(call, r, &file);
+}
+
+static int open_one(struct wall_call *call, int fd)
+{
+	switch (call->op) {
+	case WALL_FIND: return find(call);
+	case WALL_FIND_IN_ROOT: return find_in_root(call);
+	case WALL_COPY: return foreign_file_copy(fd);
+	case WALL_OPEN_MEMFD: return foreign_file_open_memfd(call->pid, call->path);
+	default: return -ENOSYS;
+	}
+}
+
+int64_t broker_carry_out(struct wall_call *call, int fd, int *ret_fd)
+{
+	int opened;
+
 	*ret_fd = -1;
 	switch (call->op) {
 	case WALL_READ_MEMORY: return read_memory(call);
 	case WALL_READ_FILE: return read_file(call);
 	case WALL_READ_MAPS: return broker_read_maps(call);
-	default: return carry_out_open(call, ret_fd);
+	default: opened = open_one(call, fd); break;
 	}
+	*ret_fd = MAX(opened, -1);
+	return MIN(opened, 0);
 }
 
 /* --- its life --------------------------------------------------------------------------------- */
-
-static int send_fd(int socket, int fd)
-{
-	char byte = 0, control[CMSG_SPACE(sizeof(int))] = { 0 };
-	struct iovec part = { &byte, 1 };
-	struct msghdr message = { .msg_iov = &part,
-				  .msg_iovlen = 1,
-				  .msg_control = control,
-				  .msg_controllen = sizeof(control) };
-	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-
-	header->cmsg_level = SOL_SOCKET;
-	header->cmsg_type = SCM_RIGHTS;
-	header->cmsg_len = CMSG_LEN(sizeof(int));
-	*(int *)(void *)CMSG_DATA(header) = fd;
-	return sendmsg(socket, &message, MSG_NOSIGNAL) < 0 ? -errno : 0;
-}
 
 static void answer(struct wall_call *call, int socket)
 {
 	struct timespec used;
 	int64_t result;
-	int fd, r;
+	_cleanup_close_ int given = call->op == WALL_COPY ? pass_fd_receive(socket) : -1;
+	_cleanup_close_ int fd = -1;
+	int r;
 
-	result = broker_carry_out(call, &fd);
+	result = broker_carry_out(call, given, &fd);
 	if (fd >= 0 && !atomic_load(&call->abandoned)) {
-		r = send_fd(socket, fd);
+		r = pass_fd_send(socket, fd);
 		if (r < 0)
 			result = r;
 	}
-	if (fd >= 0)
-		close(fd);
 	call->result = result;
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
 	call->cpu_ns = (uint64_t)used.tv_sec * NSEC_PER_SEC + (uint64_t)used.tv_nsec;

@@ -9,8 +9,8 @@
 
 #include "wall/wall_call.h"
 
-/* Carry out the call: its result, and a descriptor in *RET_FD (-1: none). */
-int64_t broker_carry_out(struct wall_call *call, int *ret_fd);
+/* Carry out the call, about FD if it is about one: its result, and a descriptor in *RET_FD (-1: none). */
+int64_t broker_carry_out(struct wall_call *call, int fd, int *ret_fd);
 
 /*
  * The life of a broker, in a process of its own: calls in the memory file CALL_FD, descriptors to

@@ -2,6 +2,9 @@
 #include "wall/lane.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <stddef.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -11,6 +14,10 @@
 #include "base/macros.h"
 #include "wall/broker.h"
 #include "wall/futex.h"
+#include "wall/pass_fd.h"
+
+/* How often is looked whether it is still there. */
+#define LOOK_NS (3 * NSEC_PER_MSEC)
 
 struct lane {
 	struct nursery *nursery; /* borrowed; NULL: none */
@@ -106,7 +113,15 @@ struct wall_call *lane_begin(struct lane *lane)
 	return lane->call ? lane->call : get_broker(lane);
 }
 
-/* The answer is there; a broker that has died says nothing, and its socket is at its end. */
+/* A broker that has died says nothing, but its socket is at its end. */
+static bool is_dead(int socket)
+{
+	struct pollfd fd = { .fd = socket };
+
+	return poll(&fd, 1, 0) > 0 && (fd.revents & (POLLHUP | POLLERR));
+}
+
+/* 0: the answer is there; -ETIMEDOUT, -ECHILD: it has died. */
 static int wait_for_answer(struct lane *lane, uint32_t asked)
 {
 	uint64_t end_ns = clock_now_ns() + lane->deadline_ns;
@@ -115,48 +130,63 @@ static int wait_for_answer(struct lane *lane, uint32_t asked)
 
 	while ((answered = atomic_load(&call->answered)) != asked) {
 		uint64_t now_ns = clock_now_ns();
-		struct timespec rest;
+		struct timespec slice = { .tv_nsec = LOOK_NS };
 
 		if (now_ns >= end_ns)
 			return -ETIMEDOUT;
-		rest.tv_sec = (time_t)((end_ns - now_ns) / NSEC_PER_SEC);
-		rest.tv_nsec = (long)((end_ns - now_ns) % NSEC_PER_SEC);
-		futex_wait(&call->answered, answered, &rest);
+		if (futex_wait(&call->answered, answered, &slice) == -ETIMEDOUT &&
+		    is_dead(lane->socket))
+			return -ECHILD;
 	}
 	return 0;
 }
 
-static int receive_fd(int socket)
-{
-	char byte, control[CMSG_SPACE(sizeof(int))];
-	struct iovec part = { &byte, 1 };
-	struct msghdr message = { .msg_iov = &part,
-				  .msg_iovlen = 1,
-				  .msg_control = control,
-				  .msg_controllen = sizeof(control) };
-	ssize_t n = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	struct cmsghdr *header = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
-
-	return header ? *(int *)(void *)CMSG_DATA(header) : -1;
-}
-
-int64_t lane_call(struct lane *lane, int *ret_fd)
+/* What was asked of one that has died is asked of another one. */
+static int ask_another(struct lane *lane)
 {
 	struct wall_call *call = lane->call;
+
+	lane->call = NULL;
+	closep(&lane->socket);
+	lane->socket = -1;
+	if (get_broker(lane)) {
+		memcpy(&lane->call->op, &call->op,
+		       offsetof(struct wall_call, data) - offsetof(struct wall_call, op));
+		lane->call->cpu_ns = 0;
+	}
+	munmap(call, sizeof(*call));
+	return lane->call ? 0 : -ECHILD;
+}
+
+/* As wait_for_answer(). */
+static int ask(struct lane *lane, int fd)
+{
 	uint32_t asked;
 
+	if (fd >= 0 && pass_fd_send(lane->socket, fd) < 0)
+		return -ECHILD;
+	asked = atomic_fetch_add(&lane->call->asked, 1) + 1;
+	futex_wake(&lane->call->asked);
+	return wait_for_answer(lane, asked);
+}
+
+int64_t lane_call(struct lane *lane, int fd, int *ret_fd)
+{
+	int r;
+
 	*ret_fd = -1;
-	if (!call)
+	if (!lane->call)
 		return -ECHILD;
 	if (!lane->nursery)
-		return broker_carry_out(call, ret_fd);
-	asked = atomic_fetch_add(&call->asked, 1) + 1;
-	futex_wake(&call->asked);
-	if (wait_for_answer(lane, asked) < 0) {
+		return broker_carry_out(lane->call, fd, ret_fd);
+	r = ask(lane, fd);
+	if (r == -ECHILD && ask_another(lane) == 0)
+		r = ask(lane, fd);
+	if (r < 0) {
 		leave_broker(lane);
-		return -ETIMEDOUT;
+		return r;
 	}
-	if (call->op >= WALL_OPEN && call->result >= 0)
-		*ret_fd = receive_fd(lane->socket);
-	return call->result;
+	if (lane->call->op >= WALL_FIRST_OPENING && lane->call->result >= 0)
+		*ret_fd = pass_fd_receive(lane->socket);
+	return lane->call->result;
 }

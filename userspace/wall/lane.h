@@ -22,10 +22,10 @@ void lane_free(struct lane *lane);
 struct wall_call *lane_begin(struct lane *lane);
 
 /*
- * Carry it out. Its result, a descriptor in *RET_FD when it opened one; -ETIMEDOUT: no answer in
+ * Carry it out, with FD if it is about one (-1: none). Its result, a descriptor in *RET_FD when it opened one; -ETIMEDOUT: no answer in
  * time, -ECHILD: there is no broker any more.
  */
-int64_t lane_call(struct lane *lane, int *ret_fd);
+int64_t lane_call(struct lane *lane, int fd, int *ret_fd);
 
 /* CPU time that brokers have used for it since the last call of this. */
 uint64_t lane_take_cpu(struct lane *lane);

@@ -99,9 +99,8 @@ static void nursery_main(int socket)
 
 /* --- ours ------------------------------------------------------------------------------------- */
 
-int nursery_new(struct nursery **ret_nursery, struct err *err)
+static int start(struct nursery *nursery, struct err *err)
 {
-	struct nursery *nursery;
 	int pair[2];
 	pid_t pid;
 
@@ -115,21 +114,42 @@ int nursery_new(struct nursery **ret_nursery, struct err *err)
 		close(pair[0]);
 		return err_sys(err, -errno, "cannot fork");
 	}
-	nursery = xcalloc(1, sizeof(*nursery));
 	nursery->pid = pid;
 	nursery->socket = pair[0];
-	*ret_nursery = nursery;
 	return 0;
+}
+
+static void stop(struct nursery *nursery)
+{
+	close(nursery->socket);
+	kill(nursery->pid, SIGKILL);
+	waitpid(nursery->pid, NULL, 0);
+}
+
+int nursery_new(struct nursery **ret_nursery, struct err *err)
+{
+	_cleanup_free_ struct nursery *nursery = xcalloc(1, sizeof(*nursery));
+	int r = start(nursery, err);
+
+	if (r == 0)
+		*ret_nursery = TAKE_PTR(nursery);
+	return r;
 }
 
 void nursery_free(struct nursery *nursery)
 {
 	if (!nursery)
 		return;
-	close(nursery->socket);
-	kill(nursery->pid, SIGKILL);
-	waitpid(nursery->pid, NULL, 0);
+	stop(nursery);
 	free(nursery);
+}
+
+int nursery_restart(struct nursery *nursery, struct err *err)
+{
+	if (waitpid(nursery->pid, NULL, WNOHANG) == 0)
+		return 0;
+	close(nursery->socket);
+	return start(nursery, err);
 }
 
 int nursery_ask(struct nursery *nursery, int call_fd, int socket, bool urgent)
@@ -149,9 +169,4 @@ int nursery_ask(struct nursery *nursery, int call_fd, int socket, bool urgent)
 	((int *)(void *)CMSG_DATA(header))[0] = call_fd;
 	((int *)(void *)CMSG_DATA(header))[1] = socket;
 	return sendmsg(nursery->socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -ECHILD : 0;
-}
-
-pid_t nursery_pid(const struct nursery *nursery)
-{
-	return nursery->pid;
 }

@@ -25,6 +25,7 @@ void nursery_free(struct nursery *nursery);
  */
 int nursery_ask(struct nursery *nursery, int call_fd, int socket, bool urgent);
 
-pid_t nursery_pid(const struct nursery *nursery);
+/* Make it anew when it has ended; 0 when it is there. Not by two threads at once. */
+int nursery_restart(struct nursery *nursery, struct err *err);
 
 #endif

@@ -120,6 +120,20 @@ static void note_late(struct lane *lane, uint32_t pid)
 	pthread_mutex_unlock(&wall.lock);
 }
 
+/* Somebody has killed the nursery: another one is made. Threads that have a broker go on with it. */
+static bool revive_nursery(void)
+{
+	struct err ignored;
+	bool revived;
+
+	if (!wall.nursery)
+		return false;
+	pthread_mutex_lock(&wall.lock);
+	revived = nursery_restart(wall.nursery, &ignored) == 0;
+	pthread_mutex_unlock(&wall.lock);
+	return revived;
+}
+
 /* A call about PID that is to be filled in; NULL: *RET_ERROR says why not. */
 static struct wall_call *begin(enum wall_op op, uint32_t pid, struct lane **ret_lane,
 			       int *ret_error)
@@ -132,6 +146,8 @@ static struct wall_call *begin(enum wall_op op, uint32_t pid, struct lane **ret_
 		return NULL;
 	*ret_error = -ECHILD;
 	call = lane_begin(*ret_lane);
+	if (!call && revive_nursery())
+		call = lane_begin(*ret_lane);
 	if (call) {
 		call->op = op;
 		call->pid = pid;
@@ -139,9 +155,9 @@ static struct wall_call *begin(enum wall_op op, uint32_t pid, struct lane **ret_
 	return call;
 }
 
-static int64_t finish(struct lane *lane, uint32_t pid, int *ret_fd)
+static int64_t finish(struct lane *lane, uint32_t pid, int given, int *ret_fd)
 {
-	int64_t result = lane_call(lane, ret_fd);
+	int64_t result = lane_call(lane, given, ret_fd);
 
 	atomic_fetch_add(&wall.cpu_ns, lane_take_cpu(lane));
 	if (result == -ETIMEDOUT)
@@ -171,7 +187,7 @@ int64_t wall_read_memory(uint32_t pid, const struct wall_piece *pieces, unsigned
 		return call ? -E2BIG : error;
 	call->count = count;
 	memcpy(call->pieces, pieces, count * sizeof(*pieces));
-	result = finish(lane, pid, &fd);
+	result = finish(lane, pid, -1, &fd);
 	if (result > 0)
 		memcpy(data, call->data, (size_t)result);
 	return result;
@@ -191,7 +207,7 @@ int64_t wall_read_file(uint32_t pid, const char *path, uint64_t offset, void *da
 		return error;
 	call->offset = offset;
 	call->len = MIN(len, sizeof(call->data));
-	result = finish(lane, pid, &fd);
+	result = finish(lane, pid, -1, &fd);
 	if (result > 0)
 		memcpy(data, call->data, (size_t)result);
 	return result;
@@ -225,7 +241,7 @@ int wall_read_maps(uint32_t pid, const char *path, uint64_t *at, wall_mapping_fn
 		if (error < 0)
 			return error;
 		call->offset = *at;
-		result = finish(lane, pid, &fd);
+		result = finish(lane, pid, -1, &fd);
 		if (result < 0)
 			return (int)result;
 		*at = call->offset;
@@ -235,34 +251,87 @@ int wall_read_maps(uint32_t pid, const char *path, uint64_t *at, wall_mapping_fn
 	return 0;
 }
 
-static int open_by(enum wall_op op, uint32_t pid, const char *path, int flags)
+/* A call that opens something; NULL: it was not made, or nothing was opened, and *RET_FD says why. */
+static const struct wall_call *open_by(enum wall_op op, uint32_t pid, const char *path, int flags,
+				       int given, int *ret_fd)
 {
 	struct lane *lane;
 	int64_t result;
-	int error, fd;
+	int error;
 	struct wall_call *call = begin(op, pid, &lane, &error);
 
-	if (!call)
-		return error;
-	error = put_path(call, path);
-	if (error < 0)
-		return error;
+	if (call)
+		error = put_path(call, path);
+	if (!call || error < 0) {
+		*ret_fd = error;
+		return NULL;
+	}
 	call->flags = flags;
-	result = finish(lane, pid, &fd);
-	return result < 0 ? (int)result : fd;
+	result = finish(lane, pid, given, ret_fd);
+	if (result < 0)
+		*ret_fd = (int)result;
+	return result < 0 ? NULL : call;
+}
+
+static int find_by(enum wall_op op, uint32_t pid, const char *path, int flags,
+		   struct foreign_file *ret_file)
+{
+	int fd;
+	const struct wall_call *call = open_by(op, pid, path, flags, -1, &fd);
+
+	if (!call || fd < 0)
+		return fd;
+	*ret_file = (struct foreign_file){ fd, (enum foreign_kind)call->kind, call->id };
+	return 0;
+}
+
+int wall_find(uint32_t pid, const char *path, struct foreign_file *ret_file)
+{
+	return find_by(WALL_FIND, pid, path, 0, ret_file);
+}
+
+int wall_find_in_root(uint32_t pid, const char *path, int flags, struct foreign_file *ret_file)
+{
+	return find_by(WALL_FIND_IN_ROOT, pid, path, flags, ret_file);
+}
+
+int wall_reopen(uint32_t pid, const struct foreign_file *file)
+{
+	int fd;
+
+	if (file->kind == FOREIGN_LOCAL)
+		return foreign_file_reopen(file->fd);
+	open_by(WALL_COPY, pid, "", 0, file->fd, &fd);
+	return fd;
+}
+
+static int open_found(uint32_t pid, int r, const struct foreign_file *file)
+{
+	if (r < 0)
+		return r;
+	r = wall_reopen(pid, file);
+	close(file->fd);
+	return r;
 }
 
 int wall_open(uint32_t pid, const char *path)
 {
-	return open_by(WALL_OPEN, pid, path, 0);
+	struct foreign_file file;
+
+	return open_found(pid, wall_find(pid, path, &file), &file);
 }
 
 int wall_open_in_root(uint32_t pid, const char *path, int flags)
 {
-	return open_by(WALL_OPEN_IN_ROOT, pid, path, flags);
+	struct foreign_file file;
+
+	return open_found(pid, wall_find_in_root(pid, path, flags, &file), &file);
 }
 
 int wall_open_memfd(uint32_t pid, const char *name)
 {
-	return open_by(WALL_OPEN_MEMFD, pid, name, 0);
+	int fd;
+
+	open_by(WALL_OPEN_MEMFD, pid, name, 0, -1, &fd);
+	return fd;
 }

@@ -17,6 +17,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "wall/foreign_file.h"
 #include "wall/wall_call.h"
 
 /* Early: before other threads, and before descriptors that a broker is not to hold. */
@@ -38,13 +39,18 @@ typedef void (*wall_mapping_fn)(const struct wall_mapping *mapping, const char *
 int wall_read_maps(uint32_t pid, const char *path, uint64_t *at, wall_mapping_fn fn, void *data);
 
 /*
- * For reading, never blocking; what each leads to is looked at before it is opened (wall/foreign_file.h). A
- * descriptor, or -EINVAL: there is something, but no file that may be opened.
+ * A file that somebody else put where it is (wall/foreign_file.h says which): found, and opened for reading, never
+ * blocking. One that a server has is copied. A descriptor, or 0; -EINVAL: there is something, but no file that may be
+ * opened.
  *
- * wall_open(): PATH follows links, also the kernel's own, /proc/PID/exe and /proc/PID/map_files/….
- * wall_open_in_root(): PATH as process PID (0: ours) sees it. FLAGS: 0, or O_NOFOLLOW.
+ * wall_find(), wall_open(): PATH follows links, also the kernel's own, /proc/PID/exe and /proc/PID/map_files/….
+ * …_in_root(): PATH as process PID (0: ours) sees it. FLAGS: 0, or O_NOFOLLOW.
+ * wall_reopen(): FILE that was found; PID is whose it is.
  * wall_open_memfd(): the newest descriptor of PID that is the memory file NAME; for writing, too.
  */
+int wall_find(uint32_t pid, const char *path, struct foreign_file *ret_file);
+int wall_find_in_root(uint32_t pid, const char *path, int flags, struct foreign_file *ret_file);
+int wall_reopen(uint32_t pid, const struct foreign_file *file);
 int wall_open(uint32_t pid, const char *path);
 int wall_open_in_root(uint32_t pid, const char *path, int flags);
 int wall_open_memfd(uint32_t pid, const char *name);

@@ -10,14 +10,20 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "base/file_id.h"
+
 enum wall_op {
-	WALL_READ_MEMORY,  /* pieces of process `pid` into `data` */
-	WALL_READ_FILE,	   /* `len` bytes at `offset` of /proc/… `path` */
-	WALL_READ_MAPS,	   /* executable mappings from `offset` on, struct wall_mapping */
-	WALL_OPEN,	   /* `path`, following links */
-	WALL_OPEN_IN_ROOT, /* `path` as process `pid` sees it; `flags`: O_NOFOLLOW or 0 */
+	WALL_READ_MEMORY, /* pieces of process `pid` into `data` */
+	WALL_READ_FILE,	  /* `len` bytes at `offset` of /proc/… `path` */
+	WALL_READ_MAPS,	  /* executable mappings from `offset` on, struct wall_mapping */
+	/* From here on the answer is a file. */
+	WALL_FIND,	   /* `path`, following links */
+	WALL_FIND_IN_ROOT, /* `path` as process `pid` sees it; `flags`: O_NOFOLLOW or 0 */
+	WALL_COPY,	   /* the file that came with the call, in memory */
 	WALL_OPEN_MEMFD,   /* the newest descriptor of `pid` that is the memory file `path` */
 };
+
+#define WALL_FIRST_OPENING WALL_FIND
 
 /* The stack above a copy is the longest piece of memory, 256 KiB; a file is read in several calls. */
 #define WALL_DATA_BYTES (512U << 10)
@@ -38,6 +44,8 @@ struct wall_call {
 	uint64_t offset, len;
 	int64_t result;	 /* bytes, 0, or a negative errno */
 	uint64_t cpu_ns; /* that the broker has used so far */
+	uint32_t kind;	 /* of a file that was found: enum foreign_kind */
+	struct file_id id;
 	struct wall_piece pieces[WALL_MAX_PIECES];
 	char path[PATH_MAX];
 	uint8_t data[WALL_DATA_BYTES];

@@ -145,6 +145,9 @@ static int open_at(uint32_t pid, const struct mapping *mapping, struct libjvm *r
 	if (lib.fd < 0)
 		return err_sys(err, as_eperm(lib.fd), "cannot open %s of process %u", mapping->path,
 			       pid);
+	r = file_id_read(lib.fd, &lib.id);
+	if (r < 0)
+		return err_sys(err, r, "cannot look at %s of process %u", mapping->path, pid);
 	r = elf_file_open(lib.fd, &lib.file, err);
 	if (r < 0)
 		return r;
@@ -152,8 +155,6 @@ static int open_at(uint32_t pid, const struct mapping *mapping, struct libjvm *r
 	if (r < 0)
 		return err_set(err, r, "%s of process %u has no segment at file offset 0x%" PRIx64,
 			       mapping->path, pid, mapping->pgoff);
-	if (elf_file_build_id(lib.file, lib.build_id, sizeof(lib.build_id)) < 0)
-		lib.build_id[0] = 0;
 	*ret_lib = libjvm_take(&lib);
 	return 0;
 }

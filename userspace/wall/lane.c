@@ -54,6 +54,11 @@ static void leave_broker(struct lane *lane)
 	lane->left = TAKE_FD(lane->socket);
 }
 
+const struct wall_call *lane_answer(const struct lane *lane)
+{
+	return lane->call;
+}
+
 uint64_t lane_take_cpu(struct lane *lane)
 {
 	uint64_t before_ns = lane->cpu_ns;

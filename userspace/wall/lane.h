@@ -18,7 +18,7 @@ struct lane;
 struct lane *lane_new(struct nursery *nursery, uint64_t deadline_ns, bool urgent);
 void lane_free(struct lane *lane);
 
-/* What the next call asks for is put there; after it the answer is there. Good until the next call. */
+/* What the next call asks for is put there. Good until it is made. */
 struct wall_call *lane_begin(struct lane *lane);
 
 /*
@@ -26,6 +26,9 @@ struct wall_call *lane_begin(struct lane *lane);
  * time, -ECHILD: there is no broker any more.
  */
 int64_t lane_call(struct lane *lane, int fd, int *ret_fd);
+
+/* What the last call brought, when it has succeeded; good until the next one. */
+const struct wall_call *lane_answer(const struct lane *lane);
 
 /* CPU time that brokers have used for it since the last call of this. */
 uint64_t lane_take_cpu(struct lane *lane);

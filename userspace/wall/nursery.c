@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -20,6 +21,7 @@
 enum { SOCKET_FD = 3, CALL_FD = 4, FIRST_OTHER_FD = 5 };
 
 struct nursery {
+	pthread_mutex_t lock;
 	pid_t pid;
 	int socket; /* owned; SOCK_SEQPACKET: a message for each broker */
 };
@@ -131,6 +133,7 @@ int nursery_new(struct nursery **ret_nursery, struct err *err)
 	_cleanup_free_ struct nursery *nursery = xcalloc(1, sizeof(*nursery));
 	int r = start(nursery, err);
 
+	pthread_mutex_init(&nursery->lock, NULL);
 	if (r == 0)
 		*ret_nursery = TAKE_PTR(nursery);
 	return r;
@@ -144,15 +147,7 @@ void nursery_free(struct nursery *nursery)
 	free(nursery);
 }
 
-int nursery_restart(struct nursery *nursery, struct err *err)
-{
-	if (waitpid(nursery->pid, NULL, WNOHANG) == 0)
-		return 0;
-	close(nursery->socket);
-	return start(nursery, err);
-}
-
-int nursery_ask(struct nursery *nursery, int call_fd, int socket, bool urgent)
+static int send_request(const struct nursery *nursery, int call_fd, int socket, bool urgent)
 {
 	struct request request = { urgent };
 	char control[CMSG_SPACE(2 * sizeof(int))] = { 0 };
@@ -169,4 +164,27 @@ int nursery_ask(struct nursery *nursery, int call_fd, int socket, bool urgent)
 	((int *)(void *)CMSG_DATA(header))[0] = call_fd;
 	((int *)(void *)CMSG_DATA(header))[1] = socket;
 	return sendmsg(nursery->socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -ECHILD : 0;
+}
+
+/* 0 when there is one, be it another. */
+static int revive(struct nursery *nursery)
+{
+	struct err ignored;
+
+	if (waitpid(nursery->pid, NULL, WNOHANG) == 0)
+		return -ECHILD;
+	close(nursery->socket);
+	return start(nursery, &ignored);
+}
+
+int nursery_ask(struct nursery *nursery, int call_fd, int socket, bool urgent)
+{
+	int r;
+
+	pthread_mutex_lock(&nursery->lock);
+	r = send_request(nursery, call_fd, socket, urgent);
+	if (r < 0 && revive(nursery) == 0)
+		r = send_request(nursery, call_fd, socket, urgent);
+	pthread_mutex_unlock(&nursery->lock);
+	return r;
 }

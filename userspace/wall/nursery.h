@@ -21,11 +21,9 @@ void nursery_free(struct nursery *nursery);
 
 /*
  * A broker for the calls in the memory file CALL_FD, with SOCKET for what it opens; both stay ours.
- * URGENT: with a real-time priority, as its caller. Any thread may ask. -ECHILD: the nursery is gone.
+ * URGENT: with a real-time priority, as its caller. Any thread may ask. A nursery that
+ * somebody has killed is made anew; -ECHILD: that is not possible.
  */
 int nursery_ask(struct nursery *nursery, int call_fd, int socket, bool urgent);
-
-/* Make it anew when it has ended; 0 when it is there. Not by two threads at once. */
-int nursery_restart(struct nursery *nursery, struct err *err);
 
 #endif

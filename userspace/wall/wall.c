@@ -120,20 +120,6 @@ static void note_late(struct lane *lane, uint32_t pid)
 	pthread_mutex_unlock(&wall.lock);
 }
 
-/* Somebody has killed the nursery: another one is made. Threads that have a broker go on with it. */
-static bool revive_nursery(void)
-{
-	struct err ignored;
-	bool revived;
-
-	if (!wall.nursery)
-		return false;
-	pthread_mutex_lock(&wall.lock);
-	revived = nursery_restart(wall.nursery, &ignored) == 0;
-	pthread_mutex_unlock(&wall.lock);
-	return revived;
-}
-
 /* A call about PID that is to be filled in; NULL: *RET_ERROR says why not. */
 static struct wall_call *begin(enum wall_op op, uint32_t pid, struct lane **ret_lane,
 			       int *ret_error)
@@ -146,8 +132,6 @@ static struct wall_call *begin(enum wall_op op, uint32_t pid, struct lane **ret_
 		return NULL;
 	*ret_error = -ECHILD;
 	call = lane_begin(*ret_lane);
-	if (!call && revive_nursery())
-		call = lane_begin(*ret_lane);
 	if (call) {
 		call->op = op;
 		call->pid = pid;
@@ -189,7 +173,7 @@ int64_t wall_read_memory(uint32_t pid, const struct wall_piece *pieces, unsigned
 	memcpy(call->pieces, pieces, count * sizeof(*pieces));
 	result = finish(lane, pid, -1, &fd);
 	if (result > 0)
-		memcpy(data, call->data, (size_t)result);
+		memcpy(data, lane_answer(lane)->data, (size_t)result);
 	return result;
 }
 
@@ -209,7 +193,7 @@ int64_t wall_read_file(uint32_t pid, const char *path, uint64_t offset, void *da
 	call->len = MIN(len, sizeof(call->data));
 	result = finish(lane, pid, -1, &fd);
 	if (result > 0)
-		memcpy(data, call->data, (size_t)result);
+		memcpy(data, lane_answer(lane)->data, (size_t)result);
 	return result;
 }
 
@@ -244,8 +228,8 @@ int wall_read_maps(uint32_t pid, const char *path, uint64_t *at, wall_mapping_fn
 		result = finish(lane, pid, -1, &fd);
 		if (result < 0)
 			return (int)result;
-		*at = call->offset;
-		copy = xmemdup(call->data, (size_t)result);
+		*at = lane_answer(lane)->offset;
+		copy = xmemdup(lane_answer(lane)->data, (size_t)result);
 		tell_mappings(copy, (size_t)result, fn, data);
 	}
 	return 0;
@@ -270,7 +254,7 @@ static const struct wall_call *open_by(enum wall_op op, uint32_t pid, const char
 	result = finish(lane, pid, given, ret_fd);
 	if (result < 0)
 		*ret_fd = (int)result;
-	return result < 0 ? NULL : call;
+	return result < 0 ? NULL : lane_answer(lane);
 }
 
 static int find_by(enum wall_op op, uint32_t pid, const char *path, int flags,

@@ -193,7 +193,7 @@ static void one_that_comes_back_is_not_kept(void **state)
 static void one_that_was_killed_is_replaced(void **state)
 {
 	struct wall_figures figures;
-	pid_t pids[4];
+	pid_t pids[4], nursery;
 	char byte;
 
 	(void)state;
@@ -206,7 +206,10 @@ static void one_that_was_killed_is_replaced(void **state)
 	assert_int_equal(figures.late, 0);
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(read_own("x", &byte, 1), 1);
-		kill(find_parent(pids[0]), SIGKILL);
+		assert_int_equal(find_brokers(pids, 4), 1);
+		nursery = find_parent(pids[0]);
+		assert_true(nursery > 1);
+		kill(nursery, SIGKILL);
 		kill(pids[0], SIGKILL);
 		assert_int_equal(read_own("x", &byte, 1), 1);
 		assert_int_equal(find_brokers(pids, 4), 1);

@@ -38,7 +38,7 @@ enum jvm_kind jvm_kind_of_process(uint32_t pid)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	if (file_read(path, MAX_MAPS_BYTES, &text) < 0)
+	if (proc_read_file(pid, path, MAX_MAPS_BYTES, &text) < 0)
 		return JVM_KIND_NONE;
 	return jvm_kind_of_maps(text.buf, text.len);
 }

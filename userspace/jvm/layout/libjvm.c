@@ -72,7 +72,7 @@ static int find_mapping(uint32_t pid, struct mapping *ret_mapping, struct err *e
 	int r;
 
 	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	r = file_read(path, MAX_MAPS_BYTES, &text);
+	r = proc_read_file(pid, path, MAX_MAPS_BYTES, &text);
 	if (r == -ENOENT)
 		return err_set(err, -ESRCH, "there is no process %u", pid);
 	if (r < 0)

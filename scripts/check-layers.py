@@ -10,19 +10,20 @@ MOST_FILES = 30
 
 BELOW = {
     "base": "",
+    "wall": "base",
     "profile": "base",
-    "process": "base profile",
-    "elf": "base profile",
+    "process": "base wall profile",
+    "elf": "base wall profile",
     "capture": "base profile",
-    "jvm": "base profile process elf",
-    "unwind": "base profile process elf jvm",
-    "symbolize": "base profile process elf jvm unwind",
+    "jvm": "base wall profile process elf",
+    "unwind": "base wall profile process elf jvm",
+    "symbolize": "base wall profile process elf jvm unwind",
     "recording": "base profile",
     "output": "base profile recording",
     "sink": "base profile recording",
-    "session": "base profile process elf capture jvm unwind symbolize",
-    "service": "base profile process elf capture jvm unwind symbolize session recording output sink",
-    "cmd": "base profile process elf capture jvm unwind symbolize session recording output sink service",
+    "session": "base wall profile process elf capture jvm unwind symbolize",
+    "service": "base wall profile process elf capture jvm unwind symbolize session recording output sink",
+    "cmd": "base wall profile process elf capture jvm unwind symbolize session recording output sink service",
 }
 # The rooms of bpf/: what every step shares, steps, and what makes samples of walks.
 BPF_BELOW = {

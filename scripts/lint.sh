@@ -71,6 +71,7 @@ cd "$(dirname "$0")/.." || exit 1
 step tools check_tools
 step format check_format
 step layers scripts/check-layers.py
+step wall scripts/check-wall.py
 step sizes scripts/check-size.py --stats
 step shellcheck shellcheck scripts/asprof scripts/*.sh .ci/run
 step licences check_licence_lines

@@ -22,7 +22,7 @@
 static struct fake_library {
 	const struct fake_jvm *jvm; /* whose VMStructs it exports */
 	uint64_t bias;
-	const char *build_id;
+	uint64_t inode; /* of its file */
 	int answer;		 /* of opening it */
 	const char *missing;	 /* a symbol that it does not have */
 	uint64_t barrier, enter; /* where its symbols of these names lie; 0: it has none */
@@ -39,7 +39,7 @@ int libjvm_open(uint32_t pid, const struct mapping *mapping, struct libjvm *ret_
 		return err_set(err, fake_library.answer, "answer %d", -fake_library.answer);
 	fake_library.opened++;
 	ret_lib->bias = fake_library.bias;
-	snprintf(ret_lib->build_id, sizeof(ret_lib->build_id), "%s", fake_library.build_id);
+	ret_lib->id = (struct file_id){ .major = 8, .inode = fake_library.inode };
 	return 0;
 }
 
@@ -93,13 +93,13 @@ static inline void fake_library_hide(void)
 	memset(&fake_library, 0, sizeof(fake_library));
 }
 
-/* A JVM of RELEASE in a library with that BUILD_ID. */
-static inline struct fake_jvm *fake_library_new(uint32_t release, const char *build_id)
+/* A JVM of RELEASE in a library of its own. */
+static inline struct fake_jvm *fake_library_new(uint32_t release)
 {
 	struct fake_jvm *f = fake_jvm_fill(release, false);
 
 	fake_library_hide();
-	fake_library.build_id = build_id;
+	fake_library.inode = 1;
 	fake_library_show(f);
 	return f;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -29,6 +30,8 @@ struct made {
 	bool is_gone, is_known, is_torn;
 	int open_error; /* of the ELF file */
 	size_t bytes;	/* of memory, when it is open */
+	int digest_error;
+	uint64_t digest; /* of what rows are made from */
 	char path[16];
 };
 
@@ -46,7 +49,7 @@ static struct {
 	bool has_vdso;
 	uint32_t living_pid;
 	/* What was asked for. */
-	unsigned int lookups, opens, places;
+	unsigned int lookups, opens, places, digests;
 	int left_open; /* ELF files */
 	uint32_t open_pid;
 	uint64_t open_start, open_end, page;
@@ -144,6 +147,13 @@ const char *cfi_file_build_id(const struct cfi_file *file)
 	return file->build_id;
 }
 
+int cfi_file_digest(struct cfi_file *file, struct cfi_digest *ret_digest)
+{
+	f.digests++;
+	*ret_digest = (struct cfi_digest){ { 7, file->made->digest } };
+	return file->made->digest_error;
+}
+
 bool cfi_file_address(const struct cfi_file *file, uint64_t offset, uint64_t *ret_address)
 {
 	assert_non_null(file);
@@ -206,6 +216,7 @@ static inline int set_up(void **state)
 		char build_id[9] = "a file 0";
 
 		f.made[i].fd = memfd_create("file", MFD_CLOEXEC);
+		assert_int_equal(fchmod(f.made[i].fd, 0700), 0);
 		build_id[7] = (char)('0' + i);
 		fill(i, build_id);
 		snprintf(f.made[i].path, sizeof(f.made[i].path), "/file%u", i);

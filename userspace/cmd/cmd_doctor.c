@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <fcntl.h>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -9,6 +8,7 @@
 #include "cmd/cmd.h"
 #include "jvm/jvm_info.h"
 #include "process/proc.h"
+#include "wall/wall.h"
 
 static bool as_json;
 
@@ -90,9 +90,9 @@ static int survey_one(uint32_t pid, void *data)
 	_cleanup_close_ int fd = -1;
 
 	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = wall_open(pid, path);
 	if (fd < 0) {
-		survey->unknown += errno == EACCES;
+		survey->unknown += fd == -EACCES;
 		return 0; /* a kernel thread, or just gone */
 	}
 	survey->programs++;

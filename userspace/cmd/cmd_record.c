@@ -150,6 +150,17 @@ static void tell_live(const struct recorder_result *result)
 			 result->live_missing > 1 ? " (nor did others, see the report)" : "");
 }
 
+static void tell_unanswered(const struct recorder_result *result)
+{
+	const struct wall_figures *wall = &result->wall;
+
+	if (wall->late)
+		log_warn(
+			"process %u (%s) did not let its memory or files be read in time%s; its frames may lack names, or be missing",
+			wall->first_pid, wall->first_comm,
+			wall->late > 1 ? " (and later again, or others)" : "");
+}
+
 /* "0 samples" would be read as if nothing had been allocated. */
 static void tell_allocations(const struct record_run *run)
 {
@@ -168,6 +179,7 @@ static void tell_figures(const struct record_run *run)
 	record_args_tell_status(run->args, run->result.exit_status);
 	tell_inlining(run);
 	tell_live(&run->result);
+	tell_unanswered(&run->result);
 	tell_allocations(run);
 	record_stats_format_line(&line, to_stdout ? "standard output" : run->output.path,
 				 &run->result, &run->sums);

@@ -98,6 +98,18 @@ static double share(uint64_t part, uint64_t whole)
 	return whole ? (double)part / (double)whole : 0;
 }
 
+/* Calls about processes that did not let their memory or files be read in time. */
+static void put_wall(struct json *j, const struct wall_figures *wall)
+{
+	json_object_begin(j, "wall");
+	json_u64(j, "late", wall->late);
+	json_u64(j, "refused", wall->refused);
+	json_u64(j, "brokers_lost", wall->lost);
+	json_u64(j, "first_pid", wall->first_pid);
+	json_u64(j, "cpu_ns", wall->cpu_ns);
+	json_object_end(j);
+}
+
 static void put_reasons(struct json *j, const struct recorder_result *result)
 {
 	static const char *const ids[] = {
@@ -246,6 +258,7 @@ static void put_run(struct json *j, const struct recorder_result *result)
 	json_u64(j, "jvms_with_agent", result->jvms_with_agent);
 	json_u64(j, "late_samples", result->late_samples);
 	json_u64(j, "merge_stall_ns", result->merge_stall_ns);
+	put_wall(j, &result->wall);
 	json_u64(j, "own_cpu_ns", result->own_cpu_ns);
 	json_u64(j, "peak_rss_bytes", result->peak_rss_bytes);
 	json_u64(j, "memory_limit_bytes", result->memory_limit_bytes);

@@ -7,11 +7,23 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
-#include "base/foreign_file.h"
+#include "wall/wall.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
 /* A checksum over more than this costs more time than its symbols are worth. */
 #define MAX_CRC_BYTES (1ULL << 30)
+
+static bool may_speak(int fd, const struct file_id *for_all)
+{
+	struct file_id id;
+
+	if (!for_all)
+		return true;
+	if (file_id_read(fd, &id) < 0 || file_id_is_served(fd))
+		return false;
+	return (id.owner == 0 && !id.shared) ||
+	       (id.owner == for_all->owner && (!id.shared || for_all->shared));
+}
 
 static bool has_build_id(int fd, const char *build_id)
 {
@@ -40,7 +52,7 @@ static bool has_crc(int fd, uint32_t crc)
 	return n == 0 && sum == crc;
 }
 
-static int open_by_build_id(uint32_t pid, const char *build_id)
+static int open_by_build_id(const struct file_id *for_all, uint32_t pid, const char *build_id)
 {
 	_cleanup_close_ int fd = -1;
 	char path[PATH_MAX];
@@ -48,16 +60,17 @@ static int open_by_build_id(uint32_t pid, const char *build_id)
 	if (strlen(build_id) < 4)
 		return -ENODATA;
 	snprintf(path, sizeof(path), DEBUG_ROOT "/.build-id/%.2s/%s.debug", build_id, build_id + 2);
-	fd = foreign_file_open_in_root(pid, path, 0);
-	return fd >= 0 && has_build_id(fd, build_id) ? TAKE_FD(fd) : -ENODATA;
+	fd = wall_open_in_root(pid, path, 0);
+	return fd >= 0 && may_speak(fd, for_all) && has_build_id(fd, build_id) ? TAKE_FD(fd)
+									       : -ENODATA;
 }
 
 /* A process that is gone has no root any more; what is found in ours is checked all the same. */
 static int open_in_either_root(uint32_t pid, const char *path)
 {
-	int fd = foreign_file_open_in_root(pid, path, 0);
+	int fd = wall_open_in_root(pid, path, 0);
 
-	return fd < 0 && pid != 0 ? foreign_file_open_in_root(0, path, 0) : fd;
+	return fd < 0 && pid != 0 ? wall_open_in_root(0, path, 0) : fd;
 }
 
 static bool fits(int fd, const char *build_id, uint32_t crc)
@@ -65,7 +78,8 @@ static bool fits(int fd, const char *build_id, uint32_t crc)
 	return (build_id[0] && has_build_id(fd, build_id)) || has_crc(fd, crc);
 }
 
-static int open_by_link(struct elf_file *file, uint32_t pid, const char *path, const char *build_id)
+static int open_by_link(struct elf_file *file, const struct file_id *for_all, uint32_t pid,
+			const char *path, const char *build_id)
 {
 	static const char *const places[] = { "%.*s/%s", "%.*s/.debug/%s", DEBUG_ROOT "%.*s/%s" };
 	const char *slash = strrchr(path, '/');
@@ -84,22 +98,23 @@ static int open_by_link(struct elf_file *file, uint32_t pid, const char *path, c
 		if (strcmp(candidate, path) == 0)
 			continue;
 		fd = open_in_either_root(pid, candidate);
-		if (fd >= 0 && fits(fd, build_id, crc))
+		if (fd >= 0 && may_speak(fd, for_all) && fits(fd, build_id, crc))
 			return TAKE_FD(fd);
 	}
 	return -ENODATA;
 }
 
-int debug_file_open(struct elf_file *file, uint32_t pid, const char *path)
+int debug_file_open(struct elf_file *file, const struct file_id *for_all, uint32_t pid,
+		    const char *path)
 {
 	char build_id[129];
 	int fd;
 
 	elf_file_build_id(file, build_id, sizeof(build_id));
-	fd = open_by_build_id(0, build_id);
+	fd = open_by_build_id(for_all, 0, build_id);
 	if (fd < 0 && pid != 0)
-		fd = open_by_build_id(pid, build_id);
+		fd = open_by_build_id(for_all, pid, build_id);
 	if (fd < 0)
-		fd = open_by_link(file, pid, path, build_id);
+		fd = open_by_link(file, for_all, pid, path, build_id);
 	return fd;
 }

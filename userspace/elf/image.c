@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "base/hmap.h"
-#include "elf/image_content.h"
+#include "elf/image_index.h"
 #include "elf/image_open.h"
+#include "wall/wall.h"
 
 /* The symbols of a browser with debug data are 100 MB, those of a JVM 10 MB. */
 #define MAX_CONTENT_BYTES (256UL << 20)
@@ -19,22 +20,9 @@
 /* Parsing has fallen behind by this many more: wait for it. RLIMIT_NOFILE is 1024 by default. */
 #define MAX_OPEN_HARD 768
 
-struct image {
-	struct file_key key;
-	enum image_state state;
-	char *path; /* owned; as the process that mapped it first calls it */
-	uint32_t pid;
-	int fd;		    /* owned while IMAGE_NEW or IMAGE_LOADING, else -1 */
-	bool never_opened;  /* IMAGE_FAILED, and another process may have more luck */
-	bool used;	    /* since drop_unused() last came by */
-	uint64_t opened;    /* calls of image_cache_close_idle() before it was opened */
-	struct image *twin; /* the next image with the same hash of its key */
-	struct image_content content;
-};
-
 struct image_cache {
-	struct worker_pool *pool;    /* borrowed; NULL: parse at once */
-	struct hmap by_key;	     /* hash of device and inode → first image */
+	struct worker_pool *pool; /* borrowed; NULL: parse at once */
+	struct image_index index;
 	VEC(struct image *) images;  /* owned */
 	VEC(struct image *) waiting; /* borrowed; opened in this order, parsed or not */
 	size_t waiting_first;
@@ -63,6 +51,7 @@ struct image_cache *image_cache_new(struct worker_pool *pool)
 	struct image_cache *cache = xcalloc(1, sizeof(*cache));
 
 	cache->pool = pool;
+	image_index_init(&cache->index);
 	cache->content_limit = MAX_CONTENT_BYTES;
 	cache->parse_limit = SIZE_MAX;
 	return cache;
@@ -95,52 +84,8 @@ void image_cache_free(struct image_cache *cache)
 		image_free(cache->images.items[i]);
 	vec_release(&cache->images);
 	vec_release(&cache->waiting);
-	hmap_release(&cache->by_key);
+	image_index_release(&cache->index);
 	free(cache);
-}
-
-/* --- look-up by key --- */
-
-static uint64_t key_hash(const struct file_key *key)
-{
-	uint64_t parts[2] = { (uint64_t)key->major << 32 | key->minor, key->inode };
-
-	return hash_bytes(parts, sizeof(parts));
-}
-
-static bool same_path(const char *a, const char *b)
-{
-	static const char deleted[] = " (deleted)";
-	size_t i = 0;
-
-	while (a[i] && a[i] == b[i])
-		i++;
-	return (a[i] == '\0' || strcmp(a + i, deleted) == 0) &&
-	       (b[i] == '\0' || strcmp(b + i, deleted) == 0);
-}
-
-/*
- * Inode numbers are given again soon after a file is deleted. The generation tells such files
- * apart where the source knows it; /proc/PID/maps does not, then the path must be the same.
- */
-static bool same_file(const struct image *image, const struct file_key *key, const char *path)
-{
-	if (image->key.major != key->major || image->key.minor != key->minor ||
-	    image->key.inode != key->inode)
-		return false;
-	if (image->key.generation && key->generation)
-		return image->key.generation == key->generation;
-	return same_path(image->path, path);
-}
-
-static struct image *find_image(const struct image_cache *cache, const struct file_key *key,
-				const char *path)
-{
-	struct image *image = hmap_find_ptr(&cache->by_key, key_hash(key));
-
-	while (image && !same_file(image, key, path))
-		image = image->twin;
-	return image;
 }
 
 static struct image *add_image(struct image_cache *cache, const struct file_key *key,
@@ -151,8 +96,7 @@ static struct image *add_image(struct image_cache *cache, const struct file_key 
 	image->key = *key;
 	image->path = xstrdup(path);
 	image->fd = -1;
-	image->twin = hmap_find_ptr(&cache->by_key, key_hash(key));
-	hmap_put_ptr(&cache->by_key, key_hash(key), image);
+	image_index_add(&cache->index, image);
 	vec_push(&cache->images, image);
 	return image;
 }
@@ -195,19 +139,20 @@ static void fail_to_open(struct image *image, int error)
 	image_content_fail(&image->content, "cannot read %s: %s", image->path, open_failure(error));
 }
 
-static void open_image(struct image_cache *cache, struct image *image, uint32_t pid, uint64_t start,
-		       uint64_t end)
+static void open_image(struct image_cache *cache, struct image *image, uint32_t pid,
+		       const struct image_file *file)
 {
 	int fd;
 
 	make_room(cache);
-	fd = image_open_file(&image->key, pid, start, end, image->path);
+	fd = wall_reopen(pid, &file->found);
 	if (fd < 0) {
 		fail_to_open(image, fd);
 		return;
 	}
 	image->fd = fd;
 	image->pid = pid;
+	image->certain = file->certain || image_file_has_key(fd, &image->key);
 	image->state = IMAGE_NEW;
 	image->opened = cache->close_calls;
 	image->never_opened = false;
@@ -217,17 +162,56 @@ static void open_image(struct image_cache *cache, struct image *image, uint32_t 
 	vec_push(&cache->waiting, image);
 }
 
+/* Its file is there. */
+static struct image *take_found(struct image_cache *cache, const struct image_mapping *mapping,
+				const char *path, const struct image_file *file)
+{
+	struct image *image = image_index_find(&cache->index, &file->found.id, path);
+
+	if (!image) {
+		image = image_index_find_key(&cache->index, &mapping->key, path);
+		if (!image || !image->never_opened || image->id.inode)
+			image = add_image(cache, &mapping->key, path);
+		image_index_set_id(&cache->index, image, &file->found.id);
+		open_image(cache, image, mapping->pid, file);
+	} else if (image->never_opened || image->state == IMAGE_DROPPED) {
+		open_image(cache, image, mapping->pid, file);
+	}
+	return image;
+}
+
+/* Nobody finds its file, for the reason ERROR. */
+static struct image *take_lost(struct image_cache *cache, const struct file_key *key,
+			       const char *path, int error)
+{
+	struct image *image = image_index_find_key(&cache->index, key, path);
+
+	if (!image)
+		image = add_image(cache, key, path);
+	else if (!image->never_opened && image->state != IMAGE_DROPPED)
+		return image;
+	fail_to_open(image, error);
+	return image;
+}
+
 struct image *image_cache_open(struct image_cache *cache, const struct file_key *key, uint32_t pid,
 			       uint64_t start, uint64_t end, const char *path)
 {
-	struct image *image = find_image(cache, key, path);
+	const struct image_mapping mapping = {
+		.key = *key, .start = start, .end = end, .pid = pid
+	};
+	struct image *image = image_index_recall(&cache->index, &mapping, path);
+	struct image_file file;
+	int r;
 
-	if (!image) {
-		image = add_image(cache, key, path);
-		open_image(cache, image, pid, start, end);
-	} else if (image->never_opened || image->state == IMAGE_DROPPED) {
-		open_image(cache, image, pid, start, end);
-	}
+	if (image)
+		return image;
+	r = image_find_file(key, pid, start, end, path, &file);
+	if (r < 0)
+		return take_lost(cache, key, path, r);
+	image = take_found(cache, &mapping, path, &file);
+	close(file.found.fd);
+	image_index_remember(&cache->index, &mapping, image);
 	return image;
 }
 
@@ -235,7 +219,7 @@ struct image *image_cache_add_memory(struct image_cache *cache, const char *name
 				     size_t len)
 {
 	struct file_key key = { 0 };
-	struct image *image = find_image(cache, &key, name);
+	struct image *image = image_index_find_key(&cache->index, &key, name);
 
 	if (image)
 		return image;
@@ -319,6 +303,8 @@ void image_cache_close_idle(struct image_cache *cache)
 	}
 	forget_waited(cache);
 	cache->close_calls++;
+	/* A process of the same number may map another file there. */
+	image_index_forget_mappings(&cache->index);
 }
 
 /* --- parsing --- */
@@ -400,6 +386,11 @@ enum image_state image_state(const struct image *image)
 const char *image_path(const struct image *image)
 {
 	return image->path;
+}
+
+const struct file_id *image_id(const struct image *image)
+{
+	return &image->id;
 }
 
 const char *image_build_id(const struct image *image)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/file_id.h"
 #include "base/file_key.h"
 #include "base/worker.h"
 #include "elf/elf_symbol.h"
@@ -32,9 +33,12 @@ void image_cache_free(struct image_cache *cache);
 DEFINE_CLEANUP(struct image_cache *, image_cache_free);
 
 /*
- * The image of a file (always one; borrowed, good as long as the cache). When it is new it is
- * opened now: /proc/PID/map_files/START-END, else /proc/PID/root/PATH, else /proc/PID/exe, each
- * checked against KEY by fstat (or by its text where device numbers differ, as on overlayfs).
+ * The image of a file (always one; borrowed, good as long as the cache). It is found now, by
+ * /proc/PID/map_files/START-END, else /proc/PID/root/PATH, else /proc/PID/exe, each checked against KEY (or
+ * by its text where device numbers differ, as on overlayfs), and opened if it is new. Processes have one
+ * image when they have one file, whose content was not touched between them (file_id_equal()), under one
+ * name: what a process shows in its own mount namespace is nobody else's. When it cannot be found any more,
+ * KEY decides, if it was seen to be that image's.
  */
 struct image *image_cache_open(struct image_cache *cache, const struct file_key *key, uint32_t pid,
 			       uint64_t start, uint64_t end, const char *path);
@@ -72,6 +76,8 @@ uint64_t image_cache_parsed(const struct image_cache *cache);
 int image_dup_fd(const struct image *image);
 
 const char *image_path(const struct image *image);
+/* Where it has been found; all 0 before. */
+const struct file_id *image_id(const struct image *image);
 const char *image_build_id(const struct image *image); /* hex, "" when none */
 const char *image_failure(const struct image *image);  /* a sentence, "" when none */
 void image_text_range(const struct image *image, uint64_t *ret_start, uint64_t *ret_limit,

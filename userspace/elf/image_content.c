@@ -31,7 +31,9 @@ void image_content_release(struct image_content *content)
 struct symbol_reader {
 	struct symbols_builder builder;
 	struct image_content *content;
+	const struct file_id *id; /* NULL: it is no file */
 	const char *path;
+	uint32_t pid;
 	uint64_t left_bytes;
 };
 
@@ -91,11 +93,10 @@ static void add_debugdata(struct symbol_reader *reader, struct elf_file *file)
 		add_file(reader, inner);
 }
 
-static void add_debug_file(struct symbol_reader *reader, struct elf_file *file, uint32_t pid,
-			   const char *path)
+static void add_debug_file(struct symbol_reader *reader, struct elf_file *file)
 {
 	_cleanup_(elf_file_closep) struct elf_file *debug = NULL;
-	_cleanup_close_ int fd = debug_file_open(file, pid, path);
+	_cleanup_close_ int fd = debug_file_open(file, reader->id, reader->pid, reader->path);
 	struct err err;
 
 	if (fd < 0)
@@ -105,20 +106,15 @@ static void add_debug_file(struct symbol_reader *reader, struct elf_file *file, 
 	elf_file_close(TAKE_PTR(debug)); /* before its descriptor */
 }
 
-static void read_symbols(struct elf_file *file, uint32_t pid, const char *path, size_t limit_bytes,
-			 struct image_content *content)
+static void read_symbols(struct elf_file *file, struct symbol_reader *reader)
 {
-	struct symbol_reader reader = { .content = content,
-					.path = path,
-					.left_bytes = limit_bytes };
-
-	add_file(&reader, file);
+	add_file(reader, file);
 	if (!elf_file_has_symtab(file)) {
-		add_debugdata(&reader, file);
-		if (path)
-			add_debug_file(&reader, file, pid, path);
+		add_debugdata(reader, file);
+		if (reader->id)
+			add_debug_file(reader, file);
 	}
-	symbols_build(&reader.builder, file, &content->symbols);
+	symbols_build(&reader->builder, file, &reader->content->symbols);
 }
 
 static bool is_elf(int fd)
@@ -134,6 +130,10 @@ void image_content_read(int fd, uint32_t pid, const char *path, size_t limit_byt
 {
 	_cleanup_(elf_file_closep) struct elf_file *file = NULL;
 	struct image_content content = { 0 };
+	struct symbol_reader reader = {
+		.content = &content, .path = path, .pid = pid, .left_bytes = limit_bytes
+	};
+	struct file_id id;
 	struct err err;
 
 	if (!is_elf(fd)) {
@@ -145,7 +145,9 @@ void image_content_read(int fd, uint32_t pid, const char *path, size_t limit_byt
 	} else {
 		elf_file_build_id(file, content.build_id, sizeof(content.build_id));
 		read_segments(file, &content);
-		read_symbols(file, pid, path, limit_bytes, &content);
+		if (file_id_read(fd, &id) == 0)
+			reader.id = &id;
+		read_symbols(file, &reader);
 	}
 	*ret_content = content;
 }
@@ -155,6 +157,7 @@ void image_content_read_memory(const void *data, size_t len, const char *name,
 {
 	_cleanup_(elf_file_closep) struct elf_file *file = NULL;
 	struct image_content content = { 0 };
+	struct symbol_reader reader = { .content = &content, .left_bytes = SIZE_MAX };
 	struct err err;
 
 	if (elf_file_open_memory(data, len, &file, &err) < 0) {
@@ -162,7 +165,7 @@ void image_content_read_memory(const void *data, size_t len, const char *name,
 	} else {
 		elf_file_build_id(file, content.build_id, sizeof(content.build_id));
 		read_segments(file, &content);
-		read_symbols(file, 0, NULL, SIZE_MAX, &content);
+		read_symbols(file, &reader);
 	}
 	*ret_content = content;
 }

@@ -7,16 +7,16 @@
 #include "elf/image_open.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <sys/uio.h>
+#include <sys/mman.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "base/foreign_file.h"
 #include "elf/elf_file.h"
+#include "wall/wall.h"
 
 #define DELETED " (deleted)"
 /* Own uprobes put one-byte breakpoints into text. */
@@ -28,26 +28,56 @@
 enum match { MATCH_NONE, MATCH_INODE, MATCH_FULL };
 
 /* On overlayfs and btrfs fstat() gives another device than the kernel's records do. */
-static enum match match_key(int fd, const struct file_key *key)
+static enum match match_key(const struct file_id *id, const struct file_key *key)
 {
-	struct stat st;
-
-	if (fstat(fd, &st) < 0 || st.st_ino != key->inode)
+	if (id->inode != key->inode)
 		return MATCH_NONE;
-	return major(st.st_dev) == key->major && minor(st.st_dev) == key->minor ? MATCH_FULL
-										: MATCH_INODE;
+	return id->major == key->major && id->minor == key->minor ? MATCH_FULL : MATCH_INODE;
+}
+
+/* 65,530 mappings (vm.max_map_count), as in those of others. */
+#define MAX_OWN_MAPS_BYTES (16U << 20)
+
+/* The line of our own mappings that begins at START. */
+static const char *find_own_line(const struct strbuf *maps, const void *start)
+{
+	char text[32];
+	const char *at;
+
+	snprintf(text, sizeof(text), "\n%" PRIxPTR "-", (uintptr_t)start);
+	at = strstr(strbuf_str(maps), text);
+	return at ? at + 1 : NULL;
+}
+
+/* The kernel names a mapped file in our mappings as it does in everybody's. */
+bool image_file_has_key(int fd, const struct file_key *key)
+{
+	_cleanup_strbuf_ struct strbuf maps = STRBUF_INIT;
+	void *start = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, fd, 0);
+	unsigned int device_major, device_minor;
+	const char *line = NULL;
+	uint64_t inode;
+
+	if (start == MAP_FAILED)
+		return false;
+	if (file_read("/proc/self/maps", MAX_OWN_MAPS_BYTES, &maps) == 0)
+		line = find_own_line(&maps, start);
+	munmap(start, PAGE);
+	return line &&
+	       sscanf(line, "%*x-%*x %*s %*x %x:%x %" SCNu64, &device_major, &device_minor,
+		      &inode) == 3 &&
+	       device_major == key->major && device_minor == key->minor && inode == key->inode;
 }
 
 /* Compares one page of the process with one of the file. */
 static bool same_page(int fd, uint64_t offset, uint32_t pid, uint64_t address)
 {
 	unsigned char in_file[PAGE], in_memory[PAGE];
-	struct iovec local = { in_memory, PAGE };
-	struct iovec remote = { (void *)(uintptr_t)address, PAGE }; /* NOLINT: not our address */
+	const struct wall_piece piece = { address, PAGE };
 	unsigned int differing = 0;
 
 	if (file_pread_full(fd, in_file, PAGE, (off_t)offset) < 0 ||
-	    process_vm_readv((pid_t)pid, &local, 1, &remote, 1, 0) != (ssize_t)PAGE)
+	    wall_read_memory(pid, &piece, 1, in_memory) != (int64_t)PAGE)
 		return false;
 	for (size_t i = 0; i < PAGE; i++)
 		differing += in_file[i] != in_memory[i];
@@ -103,52 +133,74 @@ static bool link_names_path(const char *link, const char *path)
 	       (target[path_len] == '\0' || strcmp(target + path_len, DELETED) == 0);
 }
 
-static int open_map_file(const struct request *request)
+/* What R says was found for REQUEST. */
+static int take_found(int r, const struct request *request, struct image_file *file,
+		      enum match *ret_match)
 {
-	_cleanup_close_ int fd = -1;
-	char link[FOREIGN_FILE_LINK_BYTES];
-
-	foreign_file_link(request->pid, request->start, request->end, link);
-	fd = foreign_file_open(link);
-	if (fd < 0)
-		return fd;
-	if (match_key(fd, request->key) == MATCH_NONE && !link_names_path(link, request->path))
-		return -ESTALE;
-	return TAKE_FD(fd);
+	if (r < 0)
+		return r;
+	*ret_match = match_key(&file->found.id, request->key);
+	file->certain = *ret_match == MATCH_FULL;
+	return 0;
 }
 
-static int open_in_root(const struct request *request)
+static int refuse(struct image_file *file, int error)
 {
-	_cleanup_close_ int fd = foreign_file_open_in_root(request->pid, request->path, 0);
-
-	if (fd < 0)
-		return fd;
-	if (match_key(fd, request->key) == MATCH_NONE &&
-	    !same_text(fd, request->pid, request->start, request->end))
-		return -ESTALE;
-	return TAKE_FD(fd);
+	closep(&file->found.fd);
+	file->found.fd = -1;
+	return error;
 }
 
-static int open_exe(const struct request *request)
+static int find_map_file(const struct request *request, struct image_file *file)
 {
-	_cleanup_close_ int fd = -1;
+	char link[WALL_LINK_BYTES];
+	enum match match;
+	int r;
+
+	wall_link(request->pid, request->start, request->end, link);
+	r = take_found(wall_find(request->pid, link, &file->found), request, file, &match);
+	if (r == 0 && match == MATCH_NONE && !link_names_path(link, request->path))
+		return refuse(file, -ESTALE);
+	return r;
+}
+
+static bool has_text(const struct image_file *file, const struct request *request)
+{
+	_cleanup_close_ int fd = wall_reopen(request->pid, &file->found);
+
+	return fd >= 0 && same_text(fd, request->pid, request->start, request->end);
+}
+
+static int find_in_root(const struct request *request, struct image_file *file)
+{
+	enum match match;
+	int r = take_found(wall_find_in_root(request->pid, request->path, 0, &file->found), request,
+			   file, &match);
+
+	if (r == 0 && match == MATCH_NONE && !has_text(file, request))
+		return refuse(file, -ESTALE);
+	return r;
+}
+
+static int find_exe(const struct request *request, struct image_file *file)
+{
+	enum match match;
 	char link[64];
+	int r;
 
 	snprintf(link, sizeof(link), "/proc/%u/exe", request->pid);
-	fd = foreign_file_open(link);
-	if (fd < 0)
-		return fd;
-	return match_key(fd, request->key) == MATCH_NONE ? -ENOENT : TAKE_FD(fd);
+	r = take_found(wall_find(request->pid, link, &file->found), request, file, &match);
+	return r == 0 && match == MATCH_NONE ? refuse(file, -ENOENT) : r;
 }
 
 /* The process is gone; its file may still be there. */
-static int open_by_path(const struct request *request)
+static int find_by_path(const struct request *request, struct image_file *file)
 {
-	_cleanup_close_ int fd = foreign_file_open_in_root(0, request->path, 0);
+	enum match match;
+	int r = take_found(wall_find_in_root(0, request->path, 0, &file->found), request, file,
+			   &match);
 
-	if (fd < 0)
-		return fd;
-	return match_key(fd, request->key) == MATCH_FULL ? TAKE_FD(fd) : -ESTALE;
+	return r == 0 && match != MATCH_FULL ? refuse(file, -ESTALE) : r;
 }
 
 static size_t length_without_deleted(const char *path)
@@ -158,20 +210,38 @@ static size_t length_without_deleted(const char *path)
 	return len > suffix && strcmp(path + len - suffix, DELETED) == 0 ? len - suffix : len;
 }
 
+int image_find_file(const struct file_key *key, uint32_t pid, uint64_t start, uint64_t end,
+		    const char *path, struct image_file *ret_file)
+{
+	static int (*const ways[])(const struct request *request,
+				   struct image_file *file) = { find_map_file, find_in_root,
+								find_exe, find_by_path };
+	_cleanup_free_ char *plain = xstrndup(path, length_without_deleted(path));
+	struct request request = { key, plain, start, end, pid };
+	struct image_file file = { .found.fd = -1 };
+	int r = -ENOENT, first_error = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ways) && r < 0; i++) {
+		r = ways[i](&request, &file);
+		/* "another file is there now" and "not permitted" say more than "not found" */
+		if (r < 0 && (first_error == 0 || first_error == -ENOENT))
+			first_error = r;
+	}
+	if (r < 0)
+		return first_error;
+	*ret_file = file;
+	return 0;
+}
+
 int image_open_file(const struct file_key *key, uint32_t pid, uint64_t start, uint64_t end,
 		    const char *path)
 {
-	static int (*const ways[])(const struct request *request) = { open_map_file, open_in_root,
-								      open_exe, open_by_path };
-	_cleanup_free_ char *plain = xstrndup(path, length_without_deleted(path));
-	struct request request = { key, plain, start, end, pid };
-	int fd = -ENOENT, first_error = 0;
+	_cleanup_close_ int path_fd = -1;
+	struct image_file file;
+	int r = image_find_file(key, pid, start, end, path, &file);
 
-	for (size_t i = 0; i < ARRAY_SIZE(ways) && fd < 0; i++) {
-		fd = ways[i](&request);
-		/* "another file is there now" and "not permitted" say more than "not found" */
-		if (fd < 0 && (first_error == 0 || first_error == -ENOENT))
-			first_error = fd;
-	}
-	return fd < 0 ? first_error : fd;
+	if (r < 0)
+		return r;
+	path_fd = file.found.fd;
+	return wall_reopen(pid, &file.found);
 }

@@ -3,12 +3,32 @@
 #ifndef HOSTPROF_ELF_IMAGE_OPEN_H
 #define HOSTPROF_ELF_IMAGE_OPEN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/file_key.h"
+#include "wall/foreign_file.h"
 
-/* The file that is mapped at start..end of PID; a descriptor, or a negative errno. */
+struct image_file {
+	struct foreign_file found; /* its descriptor is owned */
+	bool certain;		   /* its device and inode are those of the key */
+};
+
+/*
+ * The file that is mapped at start..end of PID, found but not opened; 0 or a negative errno. Who is not
+ * `certain` is the file for that process alone: it is what the process shows under that name.
+ */
+int image_find_file(const struct file_key *key, uint32_t pid, uint64_t start, uint64_t end,
+		    const char *path, struct image_file *ret_file);
+
+/* The same opened; a descriptor, or a negative errno. */
 int image_open_file(const struct file_key *key, uint32_t pid, uint64_t start, uint64_t end,
 		    const char *path);
+
+/*
+ * Where device numbers of stat() are others than the kernel's records have (overlayfs, btrfs), a mapping
+ * of our own tells which they are. FD is open for reading.
+ */
+bool image_file_has_key(int fd, const struct file_key *key);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/foreign_file.h"
+#include "wall/wall.h"
 #include "elf/elf_file.h"
 #include "jvm/layout/libjvm.h"
 #include "process/proc.h"
@@ -38,7 +38,7 @@ enum jvm_kind jvm_kind_of_process(uint32_t pid)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	if (file_read(path, MAX_MAPS_BYTES, &text) < 0)
+	if (proc_read_file(pid, path, MAX_MAPS_BYTES, &text) < 0)
 		return JVM_KIND_NONE;
 	return jvm_kind_of_maps(text.buf, text.len);
 }
@@ -56,7 +56,7 @@ enum jvm_kind jvm_kind_of_executable(uint32_t pid)
 	uint64_t address;
 
 	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
-	fd = foreign_file_open(path);
+	fd = wall_open(pid, path);
 	if (fd < 0 || elf_file_open(fd, &file, &err) < 0)
 		return JVM_KIND_NONE;
 	for (unsigned int i = 0; i < ARRAY_SIZE(image_symbols); i++)

@@ -13,17 +13,17 @@
 typedef void (*exec_map_fn)(const struct mapping *m, bool writable, void *data);
 
 /*
- * Call FN for every executable mapping that the maps file PATH has, in the order of addresses. The
+ * Call FN for every executable mapping that the maps file PATH of process PID has, in the order of addresses. The
  * kernel is asked for just these (Linux 6.11 on); older ones print all mappings as text. A process
  * that has none (a kernel thread, a first thread that has ended) is no error.
  */
-int exec_maps_read(const char *path, exec_map_fn fn, void *data);
+int exec_maps_read(uint32_t pid, const char *path, exec_map_fn fn, void *data);
 
 /*
  * The two ways of it. Text tells of mappings that begin at FROM or later, up to the first malformed
  * line. A query goes on from *AT, and leaves there where it stopped: -ENOTTY on older kernels, -ENAMETOOLONG at a path that has no room.
  */
 void exec_maps_parse(uint64_t from, const char *text, size_t len, exec_map_fn fn, void *data);
-int exec_maps_query(int fd, uint64_t *at, exec_map_fn fn, void *data);
+int exec_maps_query(uint32_t pid, const char *path, uint64_t *at, exec_map_fn fn, void *data);
 
 #endif

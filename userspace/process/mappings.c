@@ -144,5 +144,5 @@ int mappings_read(struct process *process)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%u/maps", process->pid);
-	return exec_maps_read(path, add_one, process);
+	return exec_maps_read(process->pid, path, add_one, process);
 }

@@ -9,21 +9,21 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "process/proc_text.h"
+#include "wall/wall.h"
 
 /* stat, status and cgroup are a few hundred bytes; a page of slack for long cgroup paths. */
 #define SMALL_FILE_LIMIT (64UL * 1024)
 /* The kernel bounds arguments to a quarter of the stack limit; nobody reads more than this. */
+#define FILE_PIECE_BYTES (64UL << 10)
 #define CMDLINE_LIMIT (2UL * 1024 * 1024)
 /* How much proc_read_pages() reads at once. */
 #define READ_PIECE_BYTES 4096
-#define READ_PIECES	 128
 
 static bool parse_perms(struct text_cursor *text, char ret_perms[5])
 {
@@ -291,40 +291,55 @@ int proc_read_exe(uint32_t pid, char **ret_path)
 	return 0;
 }
 
+/* The arguments are in the process's own memory. */
 int proc_read_cmdline(uint32_t pid, struct strbuf *out)
 {
-	return read_pid_file(pid, "cmdline", CMDLINE_LIMIT, out);
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/cmdline", pid);
+	return proc_read_file(pid, path, CMDLINE_LIMIT, out);
+}
+
+int proc_read_file(uint32_t pid, const char *path, size_t limit, struct strbuf *out)
+{
+	_cleanup_free_ char *piece = xmalloc(FILE_PIECE_BYTES);
+	uint64_t offset = 0;
+	int64_t n;
+
+	while ((n = wall_read_file(pid, path, offset, piece, FILE_PIECE_BYTES)) > 0) {
+		if ((uint64_t)n > limit - offset)
+			return -E2BIG;
+		strbuf_add(out, piece, (size_t)n);
+		offset += (uint64_t)n;
+	}
+	return (int)n;
 }
 
 int proc_read_memory(uint32_t pid, uint64_t address, void *data, size_t len)
 {
-	struct iovec local = { data, len };
-	struct iovec remote = { (void *)(uintptr_t)address, len }; /* NOLINT: not our address */
-	ssize_t n = process_vm_readv((pid_t)pid, &local, 1, &remote, 1, 0);
+	const struct wall_piece piece = { address, len };
+	int64_t n = wall_read_memory(pid, &piece, 1, data);
 
 	if (n < 0)
-		return -errno;
+		return (int)n;
 	return (size_t)n == len ? 0 : -EFAULT;
 }
 
-/* A transfer ends between two pieces of the list, by its man page. */
+/* A transfer ends between two pieces of the list. */
 ssize_t proc_read_pages(uint32_t pid, uint64_t address, void *data, size_t len)
 {
-	struct iovec local = { data, len }, remote[READ_PIECES];
+	struct wall_piece pieces[WALL_MAX_PIECES];
 	unsigned int count = 0;
-	ssize_t n;
 
-	while (len && count < READ_PIECES) {
+	while (len && count < WALL_MAX_PIECES) {
 		size_t part = READ_PIECE_BYTES - address % READ_PIECE_BYTES;
 
 		part = MIN(part, len);
-		remote[count++] =
-			(struct iovec){ (void *)(uintptr_t)address, part }; /* NOLINT: not ours */
+		pieces[count++] = (struct wall_piece){ address, part };
 		address += part;
 		len -= part;
 	}
-	n = process_vm_readv((pid_t)pid, &local, 1, remote, count, 0);
-	return n < 0 ? -errno : n;
+	return (ssize_t)wall_read_memory(pid, pieces, count, data);
 }
 
 bool proc_has_thread(uint32_t pid, uint32_t tid)

@@ -60,7 +60,10 @@ int proc_read_exe(uint32_t pid, char **ret_path);
 /* Arguments, NUL-separated as in /proc/PID/cmdline. */
 int proc_read_cmdline(uint32_t pid, struct strbuf *out);
 
-/* Read another process's memory (process_vm_readv). 0 or -EFAULT, -ESRCH, -EPERM. */
+/* All of a file of /proc/PID that may make one wait, since it is about the process's memory. */
+int proc_read_file(uint32_t pid, const char *path, size_t limit, struct strbuf *out);
+
+/* Read another process's memory. 0 or -EFAULT, -ESRCH, -EPERM; see wall/wall.h. */
 int proc_read_memory(uint32_t pid, uint64_t address, void *data, size_t len);
 /* The same up to the first page that is not there: how many bytes there were, or -errno. */
 ssize_t proc_read_pages(uint32_t pid, uint64_t address, void *data, size_t len);

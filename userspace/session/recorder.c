@@ -134,6 +134,9 @@ static int open_all(struct recorder *rec, struct err *err)
 	};
 	int r;
 
+	r = wall_begin(err);
+	if (r < 0)
+		return r;
 	raise_descriptor_limit();
 	plan_memory(rec);
 	r = capture_open(&rec->capture_options, &rec->capture, err);
@@ -204,6 +207,8 @@ static void fill_result(struct recorder *rec, struct recorder_result *result)
 	result->own_cpu_ns =
 		(uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NSEC_PER_SEC +
 		(uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * NSEC_PER_USEC;
+	wall_get_figures(&result->wall);
+	result->own_cpu_ns += result->wall.cpu_ns;
 	result->peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
 	result->memory_limit_bytes = pipeline->plan.limit_bytes;
 	result->processes = pipeline->ledger.processes;
@@ -247,5 +252,6 @@ void recorder_free(struct recorder *rec)
 	loop_forget(rec->loop, rec);
 	pipeline_release(&rec->pipeline);
 	capture_free(rec->capture);
+	wall_end();
 	free(rec);
 }

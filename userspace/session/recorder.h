@@ -21,6 +21,7 @@
 #include "profile/sink.h"
 #include "session/ledger.h"
 #include "session/live_objects.h"
+#include "wall/wall.h"
 
 enum recorder_agent_mode { RECORDER_AGENT_AUTO, RECORDER_AGENT_ALWAYS, RECORDER_AGENT_NEVER };
 
@@ -58,6 +59,7 @@ struct recorder_result {
 	char refusal[384];
 	/* --live: JVMs that did not say what is alive, and the first of them. */
 	uint32_t live_missing, live_missing_pid;
+	struct wall_figures wall; /* processes that could not be read in time */
 	uint32_t alloc_sources; /* JVMs whose allocations were seen */
 	struct capture_stats capture;
 	uint64_t own_cpu_ns;

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
-#include "base/foreign_file.h"
+#include "wall/wall.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "process/proc.h"
@@ -185,7 +185,7 @@ struct perf_map *perf_map_open(uint32_t pid)
 	if (proc_read_status(pid, &status) < 0)
 		return NULL;
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", status.ns_pid ? status.ns_pid : pid);
-	fd = foreign_file_open_in_root(pid, path, O_NOFOLLOW);
+	fd = wall_open_in_root(pid, path, O_NOFOLLOW);
 	if (fd < 0 || !is_trusted(fd, status.uid))
 		return NULL;
 	map = map_new(TAKE_FD(fd));

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/foreign_file.h"
+#include "wall/wall.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "elf/debug_file.h"
@@ -75,17 +75,17 @@ static int note_process(uint32_t pid, void *data)
 
 	search->pid = pid;
 	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	(void)exec_maps_read(path, note_mapping, search); /* it may be gone */
+	(void)exec_maps_read(pid, path, note_mapping, search); /* it may be gone */
 	return 0;
 }
 
 /* The mapped file itself, whatever is at its path now, and in whatever mount namespace that is. */
 static void file_own_path(const struct probe_file *file, char *ret_path, size_t size)
 {
-	char link[FOREIGN_FILE_LINK_BYTES];
+	char link[WALL_LINK_BYTES];
 	struct stat st;
 
-	foreign_file_link(file->pid, file->start, file->end, link);
+	wall_link(file->pid, file->start, file->end, link);
 	if (stat(file->path, &st) == 0 && st.st_ino == file->key.inode &&
 	    major(st.st_dev) == file->key.major && minor(st.st_dev) == file->key.minor)
 		snprintf(ret_path, size, "%s", file->path);
@@ -108,7 +108,7 @@ static bool has_soname(const struct probe_file *file, const char *name)
 	struct err err;
 
 	file_own_path(file, path, sizeof(path));
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = wall_open(file->pid, path);
 	return fd >= 0 && elf_file_open(fd, &elf, &err) == 0 &&
 	       elf_file_soname(elf, soname, sizeof(soname)) == 0 && strcmp(soname, name) == 0;
 }
@@ -201,7 +201,7 @@ static void look_in_debug_file(struct elf_file *file, const char *path, const ch
 			       struct function_search *search)
 {
 	_cleanup_(elf_file_closep) struct elf_file *debug = NULL;
-	_cleanup_close_ int fd = debug_file_open(file, 0, path);
+	_cleanup_close_ int fd = debug_file_open(file, NULL, 0, path);
 	struct err err;
 
 	if (fd >= 0 && elf_file_open(fd, &debug, &err) == 0)

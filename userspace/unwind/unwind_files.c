@@ -3,8 +3,8 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "base/file_id.h"
 #include "base/hmap.h"
 #include "elf/image_open.h"
 #include "process/own_vdso.h"
@@ -22,14 +22,19 @@ struct segment_place {
 };
 
 /*
- * What makes two files the same: build ids are not always unique, so that size and the first page,
- * with the headers, must agree too.
+ * Who has another file of the same content shares its rows. Only a file of the same owner, which nobody else
+ * may write: what rows are made from is read piece by piece, so that an owner could change it in between.
+ * Build ids are not always unique, so that size and the first page, with the headers, must agree, and then
+ * all that rows are made from.
  */
 #define HEAD_BYTES 4096
 
 struct content {
+	struct file_id id;
 	char build_id[BUILD_ID_SIZE]; /* "" when it has none */
-	uint64_t size, head_hash;
+	uint64_t head_hash;
+	struct cfi_digest digest;
+	bool digested;
 };
 
 /* A process that maps a file: the way to open it again. */
@@ -58,7 +63,8 @@ static struct unwind_file no_file;
 struct unwind_files {
 	struct image_cache *images;	 /* borrowed */
 	struct hmap by_image;		 /* image -> file, or &no_file */
-	struct hmap by_content;		 /* hash of build id and size -> file */
+	struct hmap by_id;		 /* hash of its id -> file */
+	struct hmap by_content;		 /* hash of build id and first page -> file */
 	VEC(struct unwind_file *) files; /* owned; index + 1 is the number */
 	VEC(struct unwind_file *) open;	 /* borrowed: those whose `cfi` is there */
 	VEC(uint32_t) revived;
@@ -95,6 +101,7 @@ void unwind_files_free(struct unwind_files *files)
 	vec_release(&files->open);
 	vec_release(&files->revived);
 	hmap_release(&files->by_image);
+	hmap_release(&files->by_id);
 	hmap_release(&files->by_content);
 	free(files);
 }
@@ -168,12 +175,15 @@ static int open_source_fd(const struct source *source)
 static int read_head(int fd, struct content *content)
 {
 	unsigned char head[HEAD_BYTES];
-	struct stat st;
-	ssize_t len = fstat(fd, &st) < 0 ? -1 : pread(fd, head, sizeof(head), 0);
+	int r = file_id_read(fd, &content->id);
+	ssize_t len;
 
+	if (r < 0)
+		return r;
+	content->id.shared |= file_id_is_served(fd);
+	len = pread(fd, head, sizeof(head), 0);
 	if (len < 0)
 		return -errno;
-	content->size = (uint64_t)st.st_size;
 	content->head_hash = hash_bytes(head, (size_t)len);
 	return 0;
 }
@@ -193,16 +203,44 @@ static int open_source(const struct source *source, struct cfi_file **ret_cfi,
 	return r;
 }
 
-static bool same_content(const struct content *a, const struct content *b)
+static bool digest(struct content *content, struct cfi_file *cfi)
 {
-	return a->size == b->size && a->head_hash == b->head_hash &&
+	if (!content->digested)
+		content->digested = cfi_file_digest(cfi, &content->digest) == 0;
+	return content->digested;
+}
+
+static bool same_head(const struct content *a, const struct content *b)
+{
+	return a->id.size == b->id.size && a->head_hash == b->head_hash &&
 	       strcmp(a->build_id, b->build_id) == 0;
+}
+
+/* So far as can be told without a look at all of it. */
+static bool looks_alike(const struct content *a, const struct content *b)
+{
+	return a->build_id[0] && same_head(a, b) && a->id.owner == b->id.owner && !a->id.shared &&
+	       !b->id.shared;
+}
+
+static bool same_digest(const struct content *a, const struct content *b)
+{
+	return memcmp(&a->digest, &b->digest, sizeof(a->digest)) == 0;
 }
 
 static void fail(struct unwind_file *file, const char *why)
 {
 	free(file->failure);
 	file->failure = xstrdup(why);
+}
+
+/* What was just opened is what rows were made from: the same file, or that of a process with a copy. */
+static bool is_still(struct unwind_file *file, struct content *content, struct cfi_file *cfi)
+{
+	if (file_id_same_file(&content->id, &file->content.id))
+		return same_head(content, &file->content);
+	return file->content.digested && looks_alike(content, &file->content) &&
+	       digest(content, cfi) && same_digest(content, &file->content);
 }
 
 /* Open it again: the same content must be there. */
@@ -218,7 +256,7 @@ static int reopen(struct unwind_files *files, struct unwind_file *file)
 	if (file->failure)
 		return -ESTALE;
 	r = open_source(&file->source, &cfi, &content, &err);
-	if (r == 0 && !same_content(&content, &file->content))
+	if (r == 0 && !is_still(file, &content, cfi))
 		r = err_set(&err, -ESTALE, "another file has its name now");
 	if (r < 0) {
 		fail(file, err.text);
@@ -240,19 +278,48 @@ static struct unwind_file *add_file(struct unwind_files *files, const struct con
 	return file;
 }
 
-/* A copy of a file is the same file; one without a build id has no copies. */
-static struct unwind_file *file_of_content(struct unwind_files *files,
-					   const struct content *content)
+static uint64_t content_hash(const struct content *content)
 {
-	const char *build_id = content->build_id;
-	uint64_t hash = hash_bytes(build_id, strlen(build_id)) ^ content->head_hash;
-	struct unwind_file *file = *build_id ? hmap_find_ptr(&files->by_content, hash) : NULL;
+	return hash_bytes(content->build_id, strlen(content->build_id)) ^ content->head_hash;
+}
 
-	if (file && same_content(&file->content, content))
+static struct unwind_file *find_file(const struct unwind_files *files, const struct file_id *id)
+{
+	struct unwind_file *file = hmap_find_ptr(&files->by_id, file_id_hash(id));
+
+	return file && file_id_equal(&file->content.id, id) ? file : NULL;
+}
+
+/*
+ * A file whose rows CONTENT, which CFI is opened from, may use. The other one may be closed and out of
+ * reach, and then it is not shared: so is a file that is larger than what can be compared at once.
+ */
+static struct unwind_file *find_copy(struct unwind_files *files, struct content *content,
+				     struct cfi_file *cfi)
+{
+	struct unwind_file *file = hmap_find_ptr(&files->by_content, content_hash(content));
+
+	if (!file || file->failure || !looks_alike(&file->content, content) ||
+	    !digest(content, cfi))
+		return NULL;
+	if (!file->content.digested &&
+	    (reopen(files, file) < 0 || !digest(&file->content, file->cfi)))
+		return NULL;
+	return same_digest(&file->content, content) ? file : NULL;
+}
+
+static struct unwind_file *file_of_content(struct unwind_files *files, struct content *content,
+					   struct cfi_file *cfi)
+{
+	struct unwind_file *file = find_file(files, &content->id);
+
+	if (!file)
+		file = find_copy(files, content, cfi);
+	if (file)
 		return file;
 	file = add_file(files, content);
-	if (*build_id)
-		hmap_put_ptr(&files->by_content, hash, file);
+	hmap_put_ptr(&files->by_id, file_id_hash(&content->id), file);
+	hmap_put_ptr(&files->by_content, content_hash(content), file);
 	return file;
 }
 
@@ -269,7 +336,7 @@ static struct unwind_file *examine(struct unwind_files *files, const struct sour
 		return &no_file;
 	if (r < 0)
 		return NULL;
-	file = file_of_content(files, &content);
+	file = file_of_content(files, &content, cfi);
 	if (!file->cfi)
 		keep_open(files, file, TAKE_PTR(cfi));
 	return file;

@@ -78,10 +78,10 @@ int unwind_ranges_read(struct unwind_ranges *ranges, struct unwind_files *files,
 
 	clear(ranges);
 	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	r = exec_maps_read(path, add_read, &reading);
+	r = exec_maps_read(pid, path, add_read, &reading);
 	if (r == 0 && !ranges->v.len && tid && tid != pid) {
 		snprintf(path, sizeof(path), "/proc/%u/task/%u/maps", pid, tid);
-		r = exec_maps_read(path, add_read, &reading);
+		r = exec_maps_read(pid, path, add_read, &reading);
 	}
 	if (r < 0)
 		return r;

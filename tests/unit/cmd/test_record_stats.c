@@ -142,6 +142,13 @@ static const char every_figure[] = "{\n"
 				   "  \"jvms_with_agent\": 105,\n"
 				   "  \"late_samples\": 109,\n"
 				   "  \"merge_stall_ns\": 110,\n"
+				   "  \"wall\": {\n"
+				   "    \"late\": 117,\n"
+				   "    \"refused\": 118,\n"
+				   "    \"brokers_lost\": 119,\n"
+				   "    \"first_pid\": 120,\n"
+				   "    \"cpu_ns\": 121\n"
+				   "  },\n"
 				   "  \"own_cpu_ns\": 106,\n"
 				   "  \"peak_rss_bytes\": 107,\n"
 				   "  \"memory_limit_bytes\": 108,\n"
@@ -281,6 +288,11 @@ static struct recorder_result one_of_each(void)
 				     .memory_limit_bytes = 108,
 				     .late_samples = 109,
 				     .merge_stall_ns = 110,
+				     .wall = { .late = 117,
+					       .refused = 118,
+					       .lost = 119,
+					       .first_pid = 120,
+					       .cpu_ns = 121 },
 				     .capture = { .side_lost = 111,
 						  .bpf_run_ns = 1000,
 						  .bpf_run_count = 800,

@@ -108,6 +108,36 @@ static void debug_link_in_the_debug_directory(void **state)
 	assert_string_equal(local_name(f, open_named(f, "prog")), "image_test_local");
 }
 
+/* What speaks for every process that maps the program is not for others to write. */
+static void a_debug_file_that_others_may_write(void **state)
+{
+	struct fixture *f = *state;
+
+	if (!split_debug(f, ".") || !run(f, "chmod g+w prog.debug"))
+		skip();
+	assert_string_equal(local_name(f, open_named(f, "prog")), "");
+	/* Unless they may write the program, too. */
+	assert_true(run(f, "cp prog prog2; chmod g+w prog2"));
+	assert_string_equal(local_name(f, open_named(f, "prog2")), "image_test_local");
+}
+
+static void a_debug_file_of_another_user(void **state)
+{
+	struct fixture *f = *state;
+
+	if (!split_debug(f, ".") || geteuid() != 0)
+		skip();
+	assert_true(run(f, "cp prog prog2; chown 65534 prog.debug; chown 65533 prog2"));
+	assert_string_equal(local_name(f, open_named(f, "prog")), "");
+	assert_string_equal(local_name(f, open_named(f, "prog2")), "");
+	assert_true(run(
+		f,
+		"cp prog prog3; chown 65534 prog3; cp prog prog4; chown 0 prog.debug; chown 65533 prog4"));
+	assert_string_equal(local_name(f, open_named(f, "prog4")), "image_test_local");
+	assert_true(run(f, "chown 65534 prog.debug"));
+	assert_string_equal(local_name(f, open_named(f, "prog3")), "image_test_local");
+}
+
 /* No build id in it: the checksum alone decides. */
 static void debug_link_checked_by_checksum(void **state)
 {
@@ -351,6 +381,8 @@ int main(void)
 		TEST(a_stripped_file_has_no_local_names),
 		TEST(debug_link_beside_the_file),
 		TEST(debug_link_in_the_debug_directory),
+		TEST(a_debug_file_that_others_may_write),
+		TEST(a_debug_file_of_another_user),
 		TEST(debug_link_checked_by_checksum),
 		TEST(a_debug_file_of_another_build),
 		TEST(debug_link_checked_by_build_id),

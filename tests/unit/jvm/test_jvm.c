@@ -21,7 +21,7 @@ static int setup_of(void **state, uint32_t release)
 	struct world *w = calloc(1, sizeof(*w));
 
 	fake_begin();
-	w->f = fake_library_new(release, "");
+	w->f = fake_library_new(release);
 	w->jvm = jvm_new((uint32_t)getpid(), &libjvm, NULL);
 	w->jvm->id = 7;
 	*state = w;

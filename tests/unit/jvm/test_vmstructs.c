@@ -4,8 +4,7 @@
 
 #include "fake_libjvm.h"
 
-#define BUILD "0123456789abcdef"
-/* As many builds as are kept. */
+/* As many as are kept. */
 #define KEPT 32
 
 struct world {
@@ -17,7 +16,7 @@ static int setup(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
 
-	w->f = fake_library_new(25, BUILD);
+	w->f = fake_library_new(25);
 	w->cache = vmstructs_cache_new();
 	*state = w;
 	return 0;
@@ -106,18 +105,48 @@ static void what_is_read(void **state)
 	vmstructs_close(vs);
 }
 
+/* Where the entry of a static field has its address. */
+static uint64_t *address_of(struct world *w, unsigned int entry)
+{
+	uint64_t table;
+
+	memcpy(&table, (void *)(uintptr_t)w->f->vm.symbols[VM_STRUCTS], sizeof(table));
+	return (uint64_t *)(uintptr_t)(table + entry * 56ULL + 40);
+}
+
+static bool is_static(struct world *w, unsigned int entry)
+{
+	return address_of(w, entry)[-2];
+}
+
 /* Another process has the library elsewhere: its variables are moved by as much. */
-static void a_library_that_is_known_is_not_read_again(void **state)
+static void move_library(struct world *w, uint64_t by)
+{
+	fake_library.bias += by;
+	for (unsigned int i = 0; address_of(w, i)[-5]; i++)
+		if (is_static(w, i))
+			*address_of(w, i) += by;
+}
+
+static uint64_t *static_entry(struct world *w, uint64_t address)
+{
+	for (unsigned int i = 0;; i++)
+		if (is_static(w, i) && *address_of(w, i) == address)
+			return address_of(w, i);
+}
+
+static void what_is_known_is_kept_once(void **state)
 {
 	struct world *w = *state;
+	uint64_t by = w->f->at_heaps - w->f->at_code, value = 0;
 	struct vmstructs *first = open_with(w->cache), *second;
-	uint64_t value = 0;
 
 	assert_int_equal(fake_library.turns, 2);
-	fake_library.missing = "gHotSpotVMTypes";
-	fake_library.bias += w->f->at_heaps - w->f->at_code;
+	move_library(w, by);
 	second = open_with(w->cache);
-	assert_int_equal(fake_library.turns, 2);
+	assert_int_equal(fake_library.turns, 3);
+	assert_ptr_equal(vmstructs_field_type(first, "Method", "_constMethod"),
+			 vmstructs_field_type(second, "Method", "_constMethod"));
 	assert_true(static_of(second, "AbstractInterpreter", "_code") == w->f->at_heaps);
 	assert_int_equal(vmstructs_static_u64(second, "AbstractInterpreter", "_code", &value), 0);
 	assert_true(value == w->f->heap_list);
@@ -132,65 +161,128 @@ static void a_library_that_is_known_is_not_read_again(void **state)
 	vmstructs_close(second);
 }
 
-/* Addresses in the tables are those of the process, the first one's bias is taken off. */
-static void the_bias_of_who_was_read(void **state)
+/* A process of the same library has written into its tables, before others are read or after. */
+static void what_one_process_says_is_no_others(void **state)
 {
 	struct world *w = *state;
-	struct vmstructs *vs;
+	struct vmstructs *honest, *liar, *third;
+	uint64_t *entry;
 
-	fake_library.bias = 0x5000;
-	vmstructs_close(open_with(w->cache));
-	fake_library.bias = 0x5000 + 8;
-	vs = open_with(w->cache);
-	assert_true(static_of(vs, "CodeCache", "_heaps") == w->f->at_heaps + 8);
-	vmstructs_close(vs);
+	for (int liar_first = 0; liar_first < 2; liar_first++) {
+		vmstructs_cache_free(w->cache);
+		w->cache = vmstructs_cache_new();
+		honest = liar_first ? NULL : open_with(w->cache);
+		entry = static_entry(w, w->f->at_heaps);
+		*entry = w->f->at_low;
+		liar = open_with(w->cache);
+		*entry = w->f->at_heaps;
+		if (liar_first)
+			honest = open_with(w->cache);
+		third = open_with(w->cache);
+		assert_true(static_of(liar, "CodeCache", "_heaps") == w->f->at_low);
+		assert_true(static_of(honest, "CodeCache", "_heaps") == w->f->at_heaps);
+		assert_true(static_of(third, "CodeCache", "_heaps") == w->f->at_heaps);
+		vmstructs_close(liar);
+		vmstructs_close(honest);
+		vmstructs_close(third);
+	}
+	/* Offsets that add up to the same are not the same. */
+	honest = open_with(w->cache);
+	for (unsigned int i = 0;; i++)
+		if (!is_static(w, i) && !is_static(w, i + 1)) {
+			address_of(w, i)[-1] += 1;
+			address_of(w, i + 1)[-1] -= 31;
+			break;
+		}
+	liar = open_with(w->cache);
+	assert_ptr_not_equal(vmstructs_field_type(honest, "Method", "_constMethod"),
+			     vmstructs_field_type(liar, "Method", "_constMethod"));
+	vmstructs_close(liar);
+	vmstructs_close(honest);
 }
 
-static void a_library_without_build_id_is_nobodys(void **state)
+/* Names of the tables are theirs, too. */
+static void a_name_that_one_process_changed(void **state)
+{
+	struct world *w = *state;
+	struct vmstructs *honest = open_with(w->cache), *liar;
+	uint64_t table, size = 0;
+	char *at;
+
+	memcpy(&table, (void *)(uintptr_t)w->f->vm.symbols[VM_TYPES], sizeof(table));
+	memcpy(&at, (void *)(uintptr_t)table, sizeof(at));
+	assert_string_equal(at, "ConstMethod");
+	*at = 'X';
+	liar = open_with(w->cache);
+	assert_int_equal(vmstructs_sizeof(honest, "ConstMethod", &size), 0);
+	assert_int_equal(vmstructs_sizeof(liar, "ConstMethod", &size), -ENODATA);
+	vmstructs_close(liar);
+	*at = 'C';
+	liar = open_with(w->cache);
+	assert_int_equal(vmstructs_sizeof(liar, "ConstMethod", &size), 0);
+	vmstructs_close(liar);
+	vmstructs_close(honest);
+}
+
+/* What its symbols add is the file's: of another one they are looked up, and shared when they say the same. */
+static void symbols_of_another_file(void **state)
+{
+	struct world *w = *state;
+	struct vmstructs *first, *copy, *other;
+
+	fake_jvm_free(w->f);
+	w->f = fake_jvm_fill(21, true);
+	fake_library_show(w->f);
+	fake_library.barrier = w->f->at_low;
+	first = open_with(w->cache);
+	fake_library.inode = 2;
+	copy = open_with(w->cache);
+	fake_library.barrier = w->f->at_high;
+	fake_library.inode = 3;
+	other = open_with(w->cache);
+	assert_ptr_equal(vmstructs_field_type(first, "Method", "_constMethod"),
+			 vmstructs_field_type(copy, "Method", "_constMethod"));
+	assert_true(static_of(copy, "StubRoutines", "_cont_returnBarrier") == w->f->at_low);
+	assert_true(static_of(other, "StubRoutines", "_cont_returnBarrier") == w->f->at_high);
+	vmstructs_close(first);
+	vmstructs_close(copy);
+	vmstructs_close(other);
+}
+
+static void without_a_cache(void **state)
 {
 	struct world *w = *state;
 
-	fake_library.build_id = "";
-	assert_int_equal(turns_of(w->cache), 2);
-	assert_int_equal(turns_of(w->cache), 2);
-	fake_library.build_id = BUILD;
 	assert_int_equal(turns_of(NULL), 2);
 	assert_int_equal(turns_of(w->cache), 2);
-	assert_int_equal(turns_of(w->cache), 0);
+	assert_int_equal(turns_of(w->cache), 1);
 	assert_int_equal(turns_of(NULL), 2);
-	fake_library.build_id = BUILD "0";
-	assert_int_equal(turns_of(w->cache), 2);
 }
 
-/* The build that was not asked for the longest time goes, and no other. */
+/* Those that were not asked for the longest time go, and no other. */
 static void a_host_of_many_builds(void **state)
 {
 	struct world *w = *state;
-	char build_id[16];
+	uint64_t *entry = static_entry(w, w->f->at_heaps);
 
-	fake_library.build_id = build_id;
 	for (unsigned int i = 0; i <= KEPT; i++) {
-		snprintf(build_id, sizeof(build_id), "%u", i);
+		*entry = w->f->at_heaps + i;
 		assert_int_equal(turns_of(w->cache), 2);
 	}
 	for (unsigned int i = 1; i <= KEPT; i++) {
-		snprintf(build_id, sizeof(build_id), "%u", i);
-		assert_int_equal(turns_of(w->cache), 0);
+		*entry = w->f->at_heaps + i;
+		assert_int_equal(turns_of(w->cache), 1);
 	}
-	strcpy(build_id, "0");
+	*entry = w->f->at_heaps;
 	assert_int_equal(turns_of(w->cache), 2);
-	strcpy(build_id, "2");
-	assert_int_equal(turns_of(w->cache), 0);
-	strcpy(build_id, "1"); /* in place of 3 */
+	*entry = w->f->at_heaps + 2;
+	assert_int_equal(turns_of(w->cache), 1);
+	*entry = w->f->at_heaps + 1; /* in place of 3 */
 	assert_int_equal(turns_of(w->cache), 2);
-	strcpy(build_id, "4");
-	assert_int_equal(turns_of(w->cache), 0);
-	strcpy(build_id, "new"); /* in place of 5, as 4 was just asked for */
+	*entry = w->f->at_heaps + 3;
 	assert_int_equal(turns_of(w->cache), 2);
-	strcpy(build_id, "4");
-	assert_int_equal(turns_of(w->cache), 0);
-	strcpy(build_id, "5");
-	assert_int_equal(turns_of(w->cache), 2);
+	*entry = w->f->at_heaps + 5; /* 4 went for 3 */
+	assert_int_equal(turns_of(w->cache), 1);
 }
 
 /* What is half made is nobody's to keep. */
@@ -276,11 +368,11 @@ static void a_jvm_without_an_interpreter(void **state)
 {
 	struct world *w = *state;
 
-	vmstructs_close(open_with(w->cache));
-	fake_library.bias = 1U << 30;
+	uint64_t *entry = static_entry(w, w->f->at_code);
+
+	*entry += 1U << 30;
 	expect_failure(w, -EFAULT, "cannot read the memory of process");
-	fake_library.bias = 0;
-	fake_library.build_id = "";
+	*entry -= 1U << 30;
 	/* The name of its class is another. */
 	for (size_t i = 0; i + 20 < w->f->vm.fake.used; i++)
 		if (!memcmp(w->f->vm.fake.bytes + i, "AbstractInterpreter", 20))
@@ -304,7 +396,6 @@ static void symbols_that_are_no_vmstructs(void **state)
 	fake_jvm_free(w->f);
 	w->f = fake_jvm_fill(21, true);
 	fake_library_show(w->f);
-	fake_library.build_id = "21";
 	fake_library.barrier = w->f->at_low;
 	fake_library.enter = 0;
 	vs = open_with(w->cache);
@@ -316,7 +407,6 @@ static void symbols_that_are_no_vmstructs(void **state)
 	vmstructs_close(vs);
 	/* A symbol's address is the file's own. */
 	fake_library.bias = 8;
-	fake_library.build_id = "21b";
 	vs = open_with(w->cache);
 	assert_true(static_of(vs, "StubRoutines", "_cont_returnBarrier") == w->f->at_low + 8);
 	vmstructs_close(vs);
@@ -328,9 +418,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_read),
-		TEST(a_library_that_is_known_is_not_read_again),
-		TEST(the_bias_of_who_was_read),
-		TEST(a_library_without_build_id_is_nobodys),
+		TEST(what_is_known_is_kept_once),
+		TEST(what_one_process_says_is_no_others),
+		TEST(a_name_that_one_process_changed),
+		TEST(symbols_of_another_file),
+		TEST(without_a_cache),
 		TEST(a_host_of_many_builds),
 		TEST(a_jvm_that_starts),
 		TEST(tables_are_those_of_a_jvm_that_is_ready),

@@ -66,13 +66,13 @@ int proc_for_each_pid(int (*fn)(uint32_t pid, void *data), void *data)
 	return r;
 }
 
-int exec_maps_read(const char *path, exec_map_fn fn, void *data)
+int exec_maps_read(uint32_t pid, const char *path, exec_map_fn fn, void *data)
 {
 	char name[16] = "/bin/code";
 	struct mapping m = { .path = name, .key = { .inode = 5 } };
-	unsigned int pid;
+	unsigned int of_path;
 
-	if (sscanf(path, "/proc/%u/maps", &pid) != 1 || !procs[pid].is_there)
+	if (sscanf(path, "/proc/%u/maps", &of_path) != 1 || of_path != pid || !procs[pid].is_there)
 		return -ENOENT;
 	procs[pid].maps++;
 	m.start = procs[pid].code;

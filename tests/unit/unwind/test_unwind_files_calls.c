@@ -40,6 +40,88 @@ static void what_makes_a_copy(void **state)
 	assert_int_equal(number_of(6), 5);
 }
 
+/* What rows are made from must be the same, and known of both. */
+static void a_copy_that_says_something_else(void **state)
+{
+	(void)state;
+	for (uint32_t i = 1; i <= FILES; i++)
+		fill(i, "the same");
+	f.made[2].digest = 1;
+	f.made[3].digest_error = -E2BIG;
+	assert_int_equal(number_of(1), 1);
+	assert_int_equal(f.digests, 0);
+	assert_int_equal(number_of(2), 2);
+	assert_int_equal(number_of(3), 3);
+	/* 3 was the last of that content. */
+	assert_int_equal(number_of(4), 4);
+	assert_int_equal(number_of(5), 4);
+}
+
+/* The first was closed meanwhile, and is opened for it; when it is gone, nothing can be said. */
+static void a_copy_of_what_is_closed(void **state)
+{
+	(void)state;
+	for (uint32_t i = 1; i <= FILES; i++)
+		fill(i, "the same");
+	assert_int_equal(number_of(1), 1);
+	close_all();
+	assert_int_equal(number_of(2), 1);
+	assert_int_equal(f.digests, 2);
+	close_all();
+	/* Known by now. */
+	f.made[1].is_gone = true;
+	assert_int_equal(number_of(3), 1);
+	assert_int_equal(f.digests, 3);
+	fill(4, "others");
+	fill(5, "others");
+	assert_int_equal(number_of(4), 2);
+	close_all();
+	f.made[4].is_gone = true;
+	assert_int_equal(number_of(5), 3);
+}
+
+/* Somebody else could change it while rows are made. */
+static void copies_that_others_may_write(void **state)
+{
+	(void)state;
+	for (uint32_t i = 1; i <= FILES; i++)
+		fill(i, "the same");
+	assert_int_equal(fchmod(f.made[1].fd, 0720), 0);
+	assert_int_equal(fchmod(f.made[3].fd, 0702), 0);
+	assert_int_equal(number_of(1), 1);
+	assert_int_equal(number_of(2), 2);
+	assert_int_equal(number_of(3), 3);
+	assert_int_equal(f.digests, 0);
+}
+
+static void copies_of_two_users(void **state)
+{
+	(void)state;
+	for (uint32_t i = 1; i <= FILES; i++)
+		fill(i, "the same");
+	if (fchown(f.made[2].fd, 65534, 65534) < 0)
+		skip();
+	assert_int_equal(number_of(1), 1);
+	assert_int_equal(number_of(2), 2);
+	assert_int_equal(fchown(f.made[1].fd, 65534, 65534), 0);
+	assert_int_equal(fchown(f.made[3].fd, 65534, 65534), 0);
+	assert_int_equal(number_of(3), 2);
+}
+
+/* One file under two names, or seen again, is not looked at twice. */
+static void one_file_of_two_images(void **state)
+{
+	(void)state;
+	assert_int_equal(dup2(f.made[1].fd, f.made[2].fd), f.made[2].fd);
+	assert_int_equal(number_of(1), 1);
+	assert_int_equal(number_of(2), 1);
+	assert_int_equal(f.digests, 0);
+	/* Its content is touched: it is another one. */
+	fill(1, "the next");
+	assert_int_equal(dup2(f.made[1].fd, f.made[3].fd), f.made[3].fd);
+	assert_int_equal(number_of(3), 2);
+}
+
 static void without_a_build_id_there_are_no_copies(void **state)
 {
 	(void)state;
@@ -217,6 +299,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_copy_has_its_number),
 		TEST(what_makes_a_copy),
+		TEST(a_copy_that_says_something_else),
+		TEST(a_copy_of_what_is_closed),
+		TEST(copies_that_others_may_write),
+		TEST(copies_of_two_users),
+		TEST(one_file_of_two_images),
 		TEST(without_a_build_id_there_are_no_copies),
 		TEST(what_is_no_program_is_known),
 		TEST(one_that_cannot_be_read),

@@ -68,10 +68,11 @@ static void tell_all(unsigned int count, exec_map_fn fn, void *data)
 		tell(&(struct made){ .start = 2 * i * PAGE, .end = (2 * i + 1) * PAGE }, fn, data);
 }
 
-int exec_maps_read(const char *path, exec_map_fn fn, void *data)
+int exec_maps_read(uint32_t pid, const char *path, exec_map_fn fn, void *data)
 {
 	bool of_task = strstr(path, "task") != NULL;
 
+	(void)pid;
 	strcat(strcat(f.asked, path), " ");
 	tell_all(of_task ? f.task_count : f.count, fn, data);
 	return of_task ? f.task_error : f.maps_error;

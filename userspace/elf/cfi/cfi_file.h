@@ -31,6 +31,17 @@ DEFINE_CLEANUP(struct cfi_file *, cfi_file_close);
 const char *cfi_file_build_id(const struct cfi_file *file);
 
 /*
+ * Of all that rows are made from: the load segments, the call frame information, and what was found in the
+ * text. Two files with the same have the same rows. Nobody else can say beforehand what it will be. -E2BIG:
+ * it is too much to be read at once.
+ */
+struct cfi_digest {
+	uint64_t words[2];
+};
+
+int cfi_file_digest(struct cfi_file *file, struct cfi_digest *ret_digest);
+
+/*
  * File offset -> the file's own virtual address; false outside the pages that its executable load
  * segments are in.
  */

@@ -9,7 +9,6 @@
 #define HEADER_VERSION 1
 #define HEADER_BYTES   12
 #define TABLE_ENCODING (DW_EH_PE_datarel | DW_EH_PE_sdata4)
-#define ENTRY_BYTES    8
 /* A static binary has some thousand FDEs; these are 16 MiB of index and 256 MiB of records. */
 #define MAX_OWN_ENTRIES (2U << 20)
 #define MAX_SCAN_BYTES	(256ULL << 20)
@@ -41,7 +40,7 @@ int fde_index_read_header(struct fde_index *index, struct cfi_reader *reader, ui
 	    count_encoding != DW_EH_PE_udata4 || table_encoding != TABLE_ENCODING || count == 0)
 		return -EBADMSG;
 	index->table_offset = offset + HEADER_BYTES;
-	index->table_count = MIN(count, (size - HEADER_BYTES) / ENTRY_BYTES);
+	index->table_count = MIN(count, (size - HEADER_BYTES) / FDE_INDEX_ENTRY_BYTES);
 	index->table_base = hdr_address;
 	return index->table_count ? 0 : -EBADMSG;
 }
@@ -50,14 +49,14 @@ int fde_index_read_header(struct fde_index *index, struct cfi_reader *reader, ui
 static size_t read_table(struct fde_index *index, uint64_t at, struct fde_place *places, size_t max)
 {
 	const struct cfi_section *section = index->section;
-	uint8_t bytes[PIECE_ENTRIES * ENTRY_BYTES];
+	uint8_t bytes[PIECE_ENTRIES * FDE_INDEX_ENTRY_BYTES];
 	size_t n = MIN(MIN(max, (size_t)PIECE_ENTRIES), index->table_count - at);
 	struct cfi_bytes b = { bytes, bytes, false };
 
-	n = cfi_reader_copy(section->reader, index->table_offset + at * ENTRY_BYTES, bytes,
-			    n * ENTRY_BYTES) /
-	    ENTRY_BYTES;
-	b.end = bytes + n * ENTRY_BYTES;
+	n = cfi_reader_copy(section->reader, index->table_offset + at * FDE_INDEX_ENTRY_BYTES,
+			    bytes, n * FDE_INDEX_ENTRY_BYTES) /
+	    FDE_INDEX_ENTRY_BYTES;
+	b.end = bytes + n * FDE_INDEX_ENTRY_BYTES;
 	for (size_t i = 0; i < n; i++) {
 		places[i].start = cfi_address(&b, TABLE_ENCODING, 0, index->table_base);
 		places[i].offset =

@@ -27,6 +27,9 @@ struct fde_index_entry {
 	uint32_t offset;
 };
 
+/* Of the table in .eh_frame_hdr. */
+#define FDE_INDEX_ENTRY_BYTES 8
+
 struct fde_index {
 	struct cfi_section *section; /* borrowed */
 	uint64_t table_offset;	     /* in what the section's reader reads; 0: `own` has it */

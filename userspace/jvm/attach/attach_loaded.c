@@ -71,7 +71,7 @@ int attach_loaded_find(uint32_t pid, const char *wanted, char *ret_path, size_t 
 	int r;
 
 	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	r = file_read(path, MAX_MAPS_BYTES, &text);
+	r = proc_read_file(pid, path, MAX_MAPS_BYTES, &text);
 	if (r < 0)
 		return r;
 	return text.len ? attach_loaded_parse(text.buf, text.len, wanted, ret_path, size)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "jvm/codemap/codemap_find.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -12,42 +10,7 @@
 #include "base/file.h"
 #include "codemap.h"
 #include "process/proc.h"
-
-#define CODEMAP_LINK "/memfd:" CODEMAP_MEMFD_NAME
-
-static bool is_code_map(int dirfd, const char *name)
-{
-	char link[sizeof(CODEMAP_LINK) + 16];
-	ssize_t len = readlinkat(dirfd, name, link, sizeof(link) - 1);
-
-	if (len < (ssize_t)strlen(CODEMAP_LINK))
-		return false;
-	link[len] = '\0';
-	return !strcmp(link, CODEMAP_LINK) || !strcmp(link, CODEMAP_LINK " (deleted)");
-}
-
-/*
- * A detached agent leaves nothing, but one that could not close in time leaves its old memory: the
- * highest number is the newest. O_NONBLOCK, as the link may be something else by now.
- */
-static int open_newest(DIR *dir)
-{
-	long newest = -1;
-	char name[24];
-	int fd;
-
-	for (struct dirent *d; (d = readdir(dir));) {
-		long n = strtol(d->d_name, NULL, 10);
-
-		if (d->d_name[0] != '.' && n > newest && is_code_map(dirfd(dir), d->d_name))
-			newest = n;
-	}
-	if (newest < 0)
-		return -ENODATA;
-	snprintf(name, sizeof(name), "%ld", newest);
-	fd = openat(dirfd(dir), name, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	return fd < 0 ? -errno : fd;
-}
+#include "wall/wall.h"
 
 /* A child that the JVM forked holds the descriptor, too, until it closes it or execs. */
 static bool is_owner(int fd, uint32_t pid)
@@ -62,16 +25,8 @@ static bool is_owner(int fd, uint32_t pid)
 
 int codemap_find_fd(uint32_t pid, struct err *err)
 {
-	char path[32];
-	DIR *dir;
-	int fd;
+	int fd = wall_open_memfd(pid, CODEMAP_MEMFD_NAME);
 
-	snprintf(path, sizeof(path), "/proc/%u/fd", pid);
-	dir = opendir(path);
-	if (!dir)
-		return err_sys(err, errno == ENOENT ? -ESRCH : -errno, "cannot read %s", path);
-	fd = open_newest(dir);
-	closedir(dir);
 	if (fd >= 0 && !is_owner(fd, pid)) {
 		close(fd);
 		fd = -ENODATA;

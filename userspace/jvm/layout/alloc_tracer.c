@@ -55,7 +55,7 @@ static void search_symbols(struct elf_file *file, uint32_t pid, const char *path
 	elf_file_for_each_function(file, note_function, search);
 	if (search->new_tlab || search->old)
 		return;
-	fd = debug_file_open(file, pid, path);
+	fd = debug_file_open(file, NULL, pid, path);
 	if (fd >= 0 && elf_file_open(fd, &debug, &ignored) == 0)
 		elf_file_for_each_function(debug, note_function, search);
 }

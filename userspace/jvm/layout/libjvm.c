@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "base/foreign_file.h"
+#include "wall/wall.h"
 #include "process/proc.h"
 
 /* 65,530 mappings (vm.max_map_count) of some 250 bytes each. */
@@ -72,7 +72,7 @@ static int find_mapping(uint32_t pid, struct mapping *ret_mapping, struct err *e
 	int r;
 
 	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	r = file_read(path, MAX_MAPS_BYTES, &text);
+	r = proc_read_file(pid, path, MAX_MAPS_BYTES, &text);
 	if (r == -ENOENT)
 		return err_set(err, -ESRCH, "there is no process %u", pid);
 	if (r < 0)
@@ -86,7 +86,7 @@ static int find_mapping(uint32_t pid, struct mapping *ret_mapping, struct err *e
 /* By its name it may be another file by now. */
 static int open_by_name(uint32_t pid, const struct mapping *mapping)
 {
-	_cleanup_close_ int fd = foreign_file_open_in_root(pid, mapping->path, 0);
+	_cleanup_close_ int fd = wall_open_in_root(pid, mapping->path, 0);
 	struct stat st;
 
 	if (fd < 0)
@@ -98,11 +98,11 @@ static int open_by_name(uint32_t pid, const struct mapping *mapping)
 
 static int open_mapping(uint32_t pid, const struct mapping *mapping)
 {
-	char path[FOREIGN_FILE_LINK_BYTES];
+	char path[WALL_LINK_BYTES];
 	int fd;
 
-	foreign_file_link(pid, mapping->start, mapping->end, path);
-	fd = foreign_file_open(path);
+	wall_link(pid, mapping->start, mapping->end, path);
+	fd = wall_open(pid, path);
 	return fd < 0 ? open_by_name(pid, mapping) : fd;
 }
 
@@ -145,6 +145,9 @@ static int open_at(uint32_t pid, const struct mapping *mapping, struct libjvm *r
 	if (lib.fd < 0)
 		return err_sys(err, as_eperm(lib.fd), "cannot open %s of process %u", mapping->path,
 			       pid);
+	r = file_id_read(lib.fd, &lib.id);
+	if (r < 0)
+		return err_sys(err, r, "cannot look at %s of process %u", mapping->path, pid);
 	r = elf_file_open(lib.fd, &lib.file, err);
 	if (r < 0)
 		return r;
@@ -152,8 +155,6 @@ static int open_at(uint32_t pid, const struct mapping *mapping, struct libjvm *r
 	if (r < 0)
 		return err_set(err, r, "%s of process %u has no segment at file offset 0x%" PRIx64,
 			       mapping->path, pid, mapping->pgoff);
-	if (elf_file_build_id(lib.file, lib.build_id, sizeof(lib.build_id)) < 0)
-		lib.build_id[0] = 0;
 	*ret_lib = libjvm_take(&lib);
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/file_id.h"
 #include "elf/elf_file.h"
 #include "process/process.h"
 
@@ -15,7 +16,7 @@ struct libjvm {
 	int fd;		       /* owned, -1 when closed */
 	struct elf_file *file; /* owned */
 	uint64_t bias;	       /* process address less the file's own virtual address */
-	char build_id[129];    /* hex; "" when it has none */
+	struct file_id id;     /* of the file */
 };
 
 #define LIBJVM_INIT      \

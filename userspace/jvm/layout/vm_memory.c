@@ -3,9 +3,9 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/uio.h>
 
 #include "base/alloc.h"
+#include "wall/wall.h"
 
 #define PAGE_BYTES 4096
 /* Tables of 0.2 MB and their strings are read in one sweep; neighbours share pages. */
@@ -14,23 +14,33 @@
 static int read_process(const struct vm_memory *memory, const struct vm_span *spans,
 			unsigned int count)
 {
-	struct iovec local[VM_MEMORY_MAX_SPANS], remote[VM_MEMORY_MAX_SPANS];
+	struct wall_piece pieces[VM_MEMORY_MAX_SPANS];
+	_cleanup_free_ char *data = NULL;
 	size_t total = 0;
-	ssize_t n;
+	int64_t n;
 
 	if (count > VM_MEMORY_MAX_SPANS)
 		return -E2BIG;
 	for (unsigned int i = 0; i < count; i++) {
-		local[i].iov_base = spans[i].data;
-		local[i].iov_len = spans[i].len;
-		remote[i].iov_base = (void *)(uintptr_t)spans[i].address; /* NOLINT: theirs */
-		remote[i].iov_len = spans[i].len;
+		pieces[i] = (struct wall_piece){ spans[i].address, spans[i].len };
 		total += spans[i].len;
 	}
-	n = process_vm_readv((pid_t)memory->pid, local, count, remote, count, 0);
+	if (count == 1) {
+		n = wall_read_memory(memory->pid, pieces, 1, spans[0].data);
+	} else {
+		data = xmalloc(total);
+		n = wall_read_memory(memory->pid, pieces, count, data);
+	}
 	if (n < 0)
-		return -errno;
-	return (size_t)n == total ? 0 : -EFAULT;
+		return (int)n;
+	if ((size_t)n != total)
+		return -EFAULT;
+	total = 0;
+	for (unsigned int i = 0; data && i < count; i++) {
+		memcpy(spans[i].data, data + total, spans[i].len);
+		total += spans[i].len;
+	}
+	return 0;
 }
 
 void vm_memory_init_process(struct vm_memory *memory, uint32_t pid)

@@ -29,7 +29,7 @@ struct vm_memory {
 	uint32_t pid; /* of a process; 0 in tests */
 };
 
-/* The memory of a live process, by process_vm_readv. */
+/* The memory of a live process. */
 void vm_memory_init_process(struct vm_memory *memory, uint32_t pid);
 
 int vm_memory_read(const struct vm_memory *memory, uint64_t address, void *data, size_t len);

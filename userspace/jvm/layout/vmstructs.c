@@ -12,28 +12,39 @@
 /* A host has few different builds. */
 #define CACHE_MAX_BUILDS 32
 
+/*
+ * What a process says of itself holds for itself. It may have written into its copy of the tables; so they
+ * are read of each process, and kept once for those that say the same.
+ */
+struct build {
+	struct vmtables *tables; /* a reference; with what the file's symbols add */
+	struct file_id file;	 /* whose symbols these are */
+};
+
 struct vmstructs_cache {
-	struct lru builds; /* hash of a build id → struct vmtables, a reference */
+	struct lru builds; /* hash of what was read → struct build, owned */
 };
 
 struct vmstructs {
 	struct vm_memory memory;
 	uint64_t bias;
 	struct vmtables *tables; /* a reference */
-	char build_id[129];
 };
 
-static void drop_tables(uint64_t value, void *data)
+static void drop_build(uint64_t value, void *data)
 {
+	struct build *build = (struct build *)(uintptr_t)value;
+
 	(void)data;
-	vmtables_unref((struct vmtables *)(uintptr_t)value);
+	vmtables_unref(build->tables);
+	free(build);
 }
 
 struct vmstructs_cache *vmstructs_cache_new(void)
 {
 	struct vmstructs_cache *cache = xcalloc(1, sizeof(*cache));
 
-	lru_init(&cache->builds, CACHE_MAX_BUILDS * LRU_ENTRY_BYTES, drop_tables, NULL);
+	lru_init(&cache->builds, CACHE_MAX_BUILDS * LRU_ENTRY_BYTES, drop_build, NULL);
 	return cache;
 }
 
@@ -45,23 +56,25 @@ void vmstructs_cache_free(struct vmstructs_cache *cache)
 	free(cache);
 }
 
-static uint64_t build_key(const char *build_id)
+static const struct build *cache_find(struct vmstructs_cache *cache, const struct vmtables *tables)
 {
-	return hash_bytes(build_id, strlen(build_id));
-}
-
-static struct vmtables *cache_find(struct vmstructs_cache *cache, const char *build_id)
-{
+	const struct build *build;
 	uint64_t value;
 
-	if (!cache || !build_id[0] || !lru_get(&cache->builds, build_key(build_id), &value))
+	if (!cache || !lru_get(&cache->builds, vmtables_hash(tables), &value))
 		return NULL;
-	return (struct vmtables *)(uintptr_t)value;
+	build = (const struct build *)(uintptr_t)value;
+	return vmtables_equal(build->tables, tables, false) ? build : NULL;
 }
 
-static void cache_add(struct vmstructs_cache *cache, const struct vmstructs *vs)
+static void cache_add(struct vmstructs_cache *cache, struct vmtables *tables,
+		      const struct libjvm *lib)
 {
-	lru_put(&cache->builds, build_key(vs->build_id), (uintptr_t)vmtables_ref(vs->tables), 0);
+	struct build *build = xcalloc(1, sizeof(*build));
+
+	build->tables = vmtables_ref(tables);
+	build->file = lib->id;
+	lru_put(&cache->builds, vmtables_hash(tables), (uintptr_t)build, 0);
 }
 
 static int find_symbols(const struct libjvm *lib, uint64_t ret_addresses[VM_SYMBOL_COUNT])
@@ -133,29 +146,46 @@ static int check_started(const struct vmstructs *vs, struct err *err)
 	return 0;
 }
 
+/*
+ * Has another process said the same? Then it is ready to be used, and kept once when the files' symbols
+ * say the same, too.
+ */
+static bool is_known(struct vmstructs_cache *cache, const struct libjvm *lib, struct vmstructs *vs)
+{
+	const struct build *build = cache_find(cache, vs->tables);
+
+	if (!build)
+		return false;
+	if (!file_id_equal(&build->file, &lib->id)) {
+		add_symbol_statics(vs->tables, lib);
+		if (!vmtables_equal(build->tables, vs->tables, true))
+			return true;
+	}
+	vmtables_unref(vs->tables);
+	vs->tables = vmtables_ref(build->tables);
+	return true;
+}
+
 static int open_build(struct vmstructs_cache *cache, const struct libjvm *lib, struct vmstructs *vs,
 		      struct err *err)
 {
-	struct vmtables *shared = cache_find(cache, lib->build_id);
-	int r = 0;
+	int r;
 
 	vs->bias = lib->bias;
-	memcpy(vs->build_id, lib->build_id, sizeof(vs->build_id));
-	if (shared)
-		vs->tables = vmtables_ref(shared);
-	else
-		r = read_tables(vs, lib, err);
+	r = read_tables(vs, lib, err);
 	if (!r)
 		r = check_started(vs, err);
+	if (r || is_known(cache, lib, vs))
+		return r;
 	/* What was read may have been half made, though the JVM is ready by now. */
-	if (!r && !shared)
-		r = read_tables(vs, lib, err);
+	r = read_tables(vs, lib, err);
+	if (r || is_known(cache, lib, vs))
+		return r;
 	/* Late: they are searched among 100,000 symbols. */
-	if (!r && !shared)
-		add_symbol_statics(vs->tables, lib);
-	if (!r && !shared && cache && vs->build_id[0])
-		cache_add(cache, vs);
-	return r;
+	add_symbol_statics(vs->tables, lib);
+	if (cache)
+		cache_add(cache, vs->tables, lib);
+	return 0;
 }
 
 int vmstructs_open(struct vmstructs_cache *cache, uint32_t pid, const struct mapping *libjvm,

@@ -20,8 +20,8 @@ struct vmstructs;
 struct vmstructs_cache;
 
 /*
- * The tables of one libjvm build are read once and shared by all its processes, which then cost
- * one read each. Not for several threads.
+ * Processes whose tables say the same keep them once. They are read of each all the same, since one may
+ * have altered its own. Not for several threads.
  */
 struct vmstructs_cache *vmstructs_cache_new(void);
 void vmstructs_cache_free(struct vmstructs_cache *cache);

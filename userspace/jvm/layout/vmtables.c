@@ -291,7 +291,7 @@ static const char *own_name(struct vmtables *tables, const char *text)
 void vmtables_add_static(struct vmtables *tables, const char *type, const char *name,
 			 const char *ctype, uint64_t relative)
 {
-	struct vmtables_field field = { .value = relative, .is_static = true };
+	struct vmtables_field field = { .value = relative, .is_static = true, .added = true };
 
 	if (vmtables_find_field(tables, type, name))
 		return;
@@ -301,6 +301,83 @@ void vmtables_add_static(struct vmtables *tables, const char *type, const char *
 	vec_push(&tables->fields, field);
 	vmtables_sort(tables);
 }
+
+/* --- are they the same? ----------------------------------------------------------------------- */
+
+uint64_t vmtables_hash(const struct vmtables *tables)
+{
+	uint64_t hash = tables->types.len << 32 ^ tables->consts.len;
+	const struct vmtables_field *field;
+	const struct vm_const *item;
+	const struct vm_type *type;
+
+	vec_for_each (field, &tables->fields)
+		if (!field->added)
+			hash = hash * 31 + field->value;
+	vec_for_each (type, &tables->types)
+		hash = hash * 31 + type->size;
+	vec_for_each (item, &tables->consts)
+		hash = hash * 31 + (uint64_t)item->value;
+	return hash;
+}
+
+static const struct vmtables_field *skip_added(const struct vmtables_field *at,
+					       const struct vmtables_field *end, bool with_added)
+{
+	while (at < end && at->added && !with_added)
+		at++;
+	return at;
+}
+
+static bool same_field(const struct vmtables_field *a, const struct vmtables_field *b)
+{
+	return a->value == b->value && a->is_static == b->is_static && !strcmp(a->type, b->type) &&
+	       !strcmp(a->name, b->name) && !strcmp(a->ctype, b->ctype);
+}
+
+static bool same_fields(const struct vmtables *a, const struct vmtables *b, bool with_added)
+{
+	const struct vmtables_field *x = a->fields.items, *x_end = x + a->fields.len;
+	const struct vmtables_field *y = b->fields.items, *y_end = y + b->fields.len;
+
+	for (;; x++, y++) {
+		x = skip_added(x, x_end, with_added);
+		y = skip_added(y, y_end, with_added);
+		if (x == x_end || y == y_end)
+			return x == x_end && y == y_end;
+		if (!same_field(x, y))
+			return false;
+	}
+}
+
+static bool same_types(const struct vmtables *a, const struct vmtables *b)
+{
+	if (a->types.len != b->types.len)
+		return false;
+	for (size_t i = 0; i < a->types.len; i++)
+		if (a->types.items[i].size != b->types.items[i].size ||
+		    strcmp(a->types.items[i].name, b->types.items[i].name) != 0)
+			return false;
+	return true;
+}
+
+static bool same_consts(const struct vmtables *a, const struct vmtables *b)
+{
+	if (a->consts.len != b->consts.len)
+		return false;
+	for (size_t i = 0; i < a->consts.len; i++)
+		if (a->consts.items[i].value != b->consts.items[i].value ||
+		    strcmp(a->consts.items[i].name, b->consts.items[i].name) != 0)
+			return false;
+	return true;
+}
+
+bool vmtables_equal(const struct vmtables *a, const struct vmtables *b, bool with_added)
+{
+	return same_fields(a, b, with_added) && same_types(a, b) && same_consts(a, b);
+}
+
+/* --- look-ups --------------------------------------------------------------------------------- */
 
 const struct vmtables_field *vmtables_find_field(const struct vmtables *tables, const char *type,
 						 const char *field)

@@ -46,6 +46,7 @@ struct vmtables_field {
 	const char *ctype;
 	uint64_t value; /* byte offset; of a static field: its address less the load bias */
 	bool is_static;
+	bool added; /* by vmtables_add_static() */
 };
 
 struct vmtables;
@@ -68,6 +69,12 @@ int vmtables_read(const struct vm_memory *memory, const uint64_t addresses[VM_SY
  */
 void vmtables_add_static(struct vmtables *tables, const char *type, const char *name,
 			 const char *ctype, uint64_t relative);
+
+/* Of what was read: equal tables have the same. */
+uint64_t vmtables_hash(const struct vmtables *tables);
+
+/* What was read says the same in both, entry by entry. WITH_ADDED: and so do the fields that were added. */
+bool vmtables_equal(const struct vmtables *a, const struct vmtables *b, bool with_added);
 
 /* Shared by reference count; made with one reference. */
 struct vmtables *vmtables_ref(struct vmtables *tables);

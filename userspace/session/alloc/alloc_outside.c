@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "base/foreign_file.h"
+#include "wall/wall.h"
 #include "jvm/layout/alloc_tracer.h"
 #include "jvm/layout/libjvm.h"
 
@@ -36,7 +36,8 @@ int alloc_outside_open(const struct alloc_outside_ops *ops, const struct process
 	const struct mapping *mapping = libjvm_find_mapping(process);
 	struct alloc_tracer tracer;
 	struct wire_tlab tlab;
-	char path[FOREIGN_FILE_LINK_BYTES];
+	_cleanup_close_ int fd = -1;
+	char path[WALL_LINK_BYTES];
 	int r;
 
 	if (!mapping)
@@ -46,7 +47,12 @@ int alloc_outside_open(const struct alloc_outside_ops *ops, const struct process
 		r = find_tracer(process, mapping, jvm, &tracer, err);
 	if (r < 0)
 		return r;
-	foreign_file_link(process->pid, mapping->start, mapping->end, path);
+	wall_link(process->pid, mapping->start, mapping->end, path);
+	fd = wall_open(process->pid, path);
+	if (fd < 0)
+		return err_sys(err, fd, "cannot open libjvm of process %u", process->pid);
+	/* The kernel reads the page that it puts a probe into: that of a file that was looked at. */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	tlab.interval = interval;
 	tlab.agent = beside_agent;
 	tlab.reaches = jvm_feature_release(jvm) < SAMPLES_ANEW;

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "base/foreign_file.h"
+#include "wall/wall.h"
 #include "jvm/attach/attach_loaded.h"
 #include "process/exec_maps.h"
 #include "symbolize/probe_find.h"
@@ -19,10 +19,14 @@ struct probing {
 	bool opened; /* one was */
 };
 
-/* By its mapping a file is found in whatever mount namespace it is, and after its path has gone. */
+/*
+ * By its mapping a file is found in whatever mount namespace it is, and after its path has gone. The
+ * kernel reads the page that it puts a probe into: that of a file that was looked at.
+ */
 static int probe_library(struct probing *p, const struct mapping *m)
 {
-	char path[FOREIGN_FILE_LINK_BYTES];
+	_cleanup_close_ int fd = -1;
+	char path[WALL_LINK_BYTES];
 	struct probe_place place;
 	const struct probe_request request = { .library = path, .function = AGENT_FUNCTION };
 	struct capture_place at = { .trigger = WIRE_TRIGGER_ALLOC_AGENT,
@@ -31,7 +35,11 @@ static int probe_library(struct probing *p, const struct mapping *m)
 				    .path = path };
 	int r;
 
-	foreign_file_link(p->process->pid, m->start, m->end, path);
+	wall_link(p->process->pid, m->start, m->end, path);
+	fd = wall_open(p->process->pid, path);
+	if (fd < 0)
+		return err_sys(p->err, fd, "cannot open the agent of process %u", p->process->pid);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	r = probe_find(&request, &place, p->err);
 	if (r == -ENOENT)
 		return err_set(p->err, -EOPNOTSUPP,
@@ -66,7 +74,7 @@ int alloc_probes_open(struct capture *capture, const struct process *process, st
 
 	err_set(err, -ENODATA, "process %u has a code map, and no agent's library", process->pid);
 	snprintf(path, sizeof(path), "/proc/%u/maps", process->pid);
-	r = exec_maps_read(path, try_mapping, &p);
+	r = exec_maps_read(process->pid, path, try_mapping, &p);
 	if (r < 0)
 		return err_sys(err, r, "cannot read the mappings of process %u", process->pid);
 	return p.opened ? 0 : p.failure;

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/foreign_file.h"
+#include "wall/wall.h"
 #include "base/macros.h"
 
 struct fixture {
@@ -53,8 +53,8 @@ static void assert_opens(const char *path, int wanted)
 {
 	for (int way = 0; way < 3; way++) {
 		uint32_t pid = way == 1 ? 0 : (uint32_t)getpid();
-		_cleanup_close_ int fd = way == 0 ? foreign_file_open(path)
-						  : foreign_file_open_in_root(pid, path, 0);
+		_cleanup_close_ int fd = way == 0 ? wall_open(0, path)
+						  : wall_open_in_root(pid, path, 0);
 		char text[5] = "";
 
 		assert_int_equal(MIN(fd, 0), wanted);
@@ -81,7 +81,7 @@ static void links_are_followed_unless_asked(void **state)
 
 	assert_int_equal(symlink(f->file, f->path), 0);
 	assert_opens(f->path, 0);
-	assert_int_equal(foreign_file_open_in_root(0, f->path, O_NOFOLLOW), -EINVAL);
+	assert_int_equal(wall_open_in_root(0, f->path, O_NOFOLLOW), -EINVAL);
 }
 
 static void what_the_kernel_makes_up(void **state)
@@ -107,9 +107,9 @@ static void the_kernels_own_links(void **state)
 	char link[64];
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", held);
-	by_link = foreign_file_open(link);
+	by_link = wall_open(0, link);
 	assert_true(by_link >= 0);
-	assert_int_equal(foreign_file_open_in_root(0, link, 0), -ELOOP);
+	assert_int_equal(wall_open_in_root(0, link, 0), -ELOOP);
 }
 
 static void devices_pipes_directories_and_sockets(void **state)
@@ -148,7 +148,7 @@ static void a_process_that_is_gone(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(foreign_file_open_in_root(0x7ffffffe, f->file, 0), -ENOENT);
+	assert_int_equal(wall_open_in_root(0x7ffffffe, f->file, 0), -ENOENT);
 }
 
 int main(void)

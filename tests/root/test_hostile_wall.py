@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Processes that let whoever looks at them wait for ever; and brokers that are killed or stopped."""
+import random
+
+from hp import *
+
+SOMEBODY = 65534
+CANNOT = 77
+# What an end may take beyond its time on a busy host; without a wall there is none.
+LATE = 10
+BURN = re.compile(r"(?:.*;)?(main|thread_main);level_one;level_two;level_three")
+
+
+def unanswering():
+    """A running one; skips where no file system of a server can be mounted."""
+    need_root()
+    process = start([os.path.join(WORKLOADS, "unanswering"), temp_dir(), SOMEBODY])
+    try:
+        return process.wait_text("ready", timeout=20)
+    except Failed:
+        process.finish(code=None)
+        expect_equal(process.popen.returncode, CANNOT, "exit code of unanswering")
+        return skip("no FUSE file system can be mounted")
+
+
+def expect_burn_whole(path, pid):
+    """The neighbour's stacks, each of them: what it runs is known."""
+    lines = [line for line in of_pid(collapsed(path), pid) if not in_kernel(line)]
+    samples = sum(line.count for line in lines)
+    bad = [line for line in lines if not BURN.match(";".join(line.frames)) and "level_three" in line.frames]
+    incomplete = [line for line in lines if any("[unwind:" in frame for frame in line.frames)]
+    expect(samples > 50, f"{samples} samples of the neighbour")
+    expect_equal(bad + incomplete, [], "stacks of the neighbour that are not whole")
+    print(f"# {samples} samples of the neighbour, all of them whole")
+
+
+def in_kernel(line):
+    return "level_three" not in line.frames
+
+
+def end_of(recorder, begin, allowed):
+    text = recorder.popen.communicate(timeout=allowed + LATE)[1].decode()
+    expect_equal(recorder.popen.returncode, 0, "exit code of hostprof")
+    expect(time.monotonic() - begin < allowed + LATE, "hostprof ends in time")
+    return text
+
+
+@test
+def a_deadline_is_kept():
+    culprit, neighbour = unanswering(), native("burn", 30)
+    path, stats, begin = temp_path("x.jfr"), temp_path("s.json"), time.monotonic()
+    recorder = start([HOSTPROF, "record", "-d", 3, "-p", f"{culprit.pid},{neighbour.pid}", "-F", 499, "-o", path, "--stats", stats],
+                     stderr=subprocess.PIPE)
+    text = end_of(recorder, begin, 3)
+    expect_in(f"process {culprit.pid} (unanswering) did not let its memory", text)
+    expect(read_json(stats)["wall"]["late"] >= 1, "calls without an answer")
+    expect_burn_whole(path, neighbour.pid)
+
+
+@test
+def an_interrupt_ends_it():
+    culprit, neighbour = unanswering(), native("burn", 30)
+    recorder = Recorder("-p", f"{culprit.pid},{neighbour.pid}", "-F", 499)
+    time.sleep(2)
+    recorder.signal(signal.SIGINT)
+    end_of(recorder, time.monotonic(), 0)
+    expect(read_json(recorder.stats_path)["wall"]["late"] >= 1, "calls without an answer")
+    expect_burn_whole(recorder.path, neighbour.pid)
+
+
+def below(pid, name):
+    """Processes of that name below PID."""
+    parents = {}
+    for entry in os.listdir("/proc"):
+        with contextlib.suppress(OSError, ValueError):
+            with open(f"/proc/{int(entry)}/stat", encoding="utf-8", errors="replace") as file:
+                comm, rest = file.read().split("(", 1)[1].rsplit(")", 1)
+                parents[int(entry)] = (comm, int(rest.split()[1]))
+    found = []
+    for one, (comm, parent) in parents.items():
+        while parent not in (0, pid):
+            parent = parents.get(parent, ("", 0))[1]
+        if parent == pid and comm == name:
+            found.append(one)
+    return found
+
+
+@test
+def brokers_are_killed_and_stopped():
+    """A hundred times at random moments; new processes need them all the time."""
+    need_root()
+    neighbour = native("burn", 60)
+    recorder = Recorder("-F", 199)
+    dice = random.Random(14)
+    for _ in range(100):
+        run(["/bin/true"], code=0)
+        for broker in below(recorder.pid, "hostprof-broker")[:1]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(broker, dice.choice([signal.SIGKILL, signal.SIGSTOP]))
+        time.sleep(dice.random() * 0.05)
+    stopped = below(recorder.pid, "hostprof-broker")
+    recorder.end()
+    stats = read_json(recorder.stats_path)
+    print(f"# late {stats['wall']['late']}, refused {stats['wall']['refused']}, {len(stopped)} brokers at the end")
+    expect_burn_whole(recorder.path, neighbour.pid)
+    wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in stopped), 20, "the end of all brokers")
+
+
+main()

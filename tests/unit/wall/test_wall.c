@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Calls through the wall: what they bring back, and that nobody waits for a broker that does not answer. */
+#include "test.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/macros.h"
+#include "wall/wall.h"
+
+#define NEVER_NS (4 * NSEC_PER_SEC)
+
+static int with_wall(void **state)
+{
+	struct err err;
+
+	(void)state;
+	return wall_begin(&err);
+}
+
+static int without(void **state)
+{
+	(void)state;
+	wall_end();
+	return 0;
+}
+
+static pid_t find_parent(pid_t pid)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	char path[64];
+	int parent = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	if (file_read(path, 4096, &text) == 0)
+		sscanf(strrchr(strbuf_str(&text), ')'), ") %*c %d", &parent);
+	return parent;
+}
+
+static bool is_broker(pid_t pid)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	return file_read(path, 64, &text) == 0 &&
+	       strcmp(strbuf_str(&text), "hostprof-broker\n") == 0;
+}
+
+/* Those of this process, at most MAX. */
+static unsigned int find_brokers(pid_t *pids, unsigned int max)
+{
+	unsigned int count = 0;
+	DIR *dir = opendir("/proc");
+
+	for (struct dirent *d; (d = readdir(dir)) && count < max;) {
+		pid_t pid = (pid_t)strtol(d->d_name, NULL, 10);
+
+		if (pid && is_broker(pid) && find_parent(find_parent(pid)) == getpid())
+			pids[count++] = pid;
+	}
+	closedir(dir);
+	return count;
+}
+
+static int read_own(const void *from, void *to, size_t len)
+{
+	const struct wall_piece piece = { (uintptr_t)from, len };
+
+	return (int)wall_read_memory((uint32_t)getpid(), &piece, 1, to);
+}
+
+static void what_calls_bring(void **state)
+{
+	static const char text[] = "some words of ours";
+	const uint32_t pid = (uint32_t)getpid();
+	const struct wall_piece pieces[] = { { (uintptr_t)text + 5, 5 },
+					     { (uintptr_t)text, 4 },
+					     { 16, 8 } };
+	char copy[64] = "", path[] = "/tmp/hostprof-wall-XXXXXX";
+	_cleanup_close_ int file = mkstemp(path), fd = -1, memory = -1, again = -1;
+	struct foreign_file found;
+
+	(void)state;
+	assert_int_equal(read_own(text, copy, sizeof(text)), sizeof(text));
+	assert_string_equal(copy, text);
+	/* Up to the piece that is not there. */
+	assert_int_equal(wall_read_memory(pid, pieces, 3, copy), 9);
+	assert_memory_equal(copy, "wordssome", 9);
+	assert_int_equal(wall_read_memory(pid, pieces + 2, 1, copy), -EFAULT);
+	assert_int_equal(wall_read_memory(0x7ffffffe, pieces, 1, copy), -ESRCH);
+	assert_int_equal(wall_read_memory(pid, pieces, WALL_MAX_PIECES + 1, copy), -E2BIG);
+	assert_int_equal(wall_read_file(pid, "/proc/self/comm", 0, copy, sizeof(copy)) > 0, 1);
+	assert_int_equal(wall_read_file(pid, "/proc/no/such", 0, copy, sizeof(copy)), -ENOENT);
+
+	assert_int_equal(write(file, "text", 4), 4);
+	fd = wall_open(pid, path);
+	assert_int_equal(pread(fd, copy, sizeof(copy), 0), 4);
+	assert_int_equal(wall_find(pid, path, &found), 0);
+	assert_int_equal(found.kind, FOREIGN_LOCAL);
+	assert_int_equal(found.id.size, 4);
+	assert_int_equal(read(found.fd, copy, 1), -1); /* nothing was opened */
+	close(found.fd);
+	unlink(path);
+	assert_int_equal(wall_find(pid, path, &found), -ENOENT);
+	assert_int_equal(wall_open(pid, "/proc/self/maps"), -EINVAL);
+	assert_int_equal(wall_open(pid, "/dev/null"), -EINVAL);
+
+	assert_int_equal(wall_open_memfd(pid, "wall-test"), -ENODATA);
+	memory = memfd_create("wall-test", MFD_CLOEXEC);
+	assert_int_equal(write(memory, "memory", 6), 6);
+	again = wall_open_memfd(pid, "wall-test");
+	assert_int_equal(pread(again, copy, sizeof(copy), 0), 6);
+	assert_int_equal(pwrite(again, "M", 1, 0), 1);
+}
+
+/* What a server has is not held open, but copied, and nobody changes the copy. */
+static void served_files_are_copied(void **state)
+{
+	char path[] = "/tmp/hostprof-wall-XXXXXX", copy[8];
+	_cleanup_close_ int file = mkstemp(path), fd = -1;
+	struct foreign_file found;
+
+	(void)state;
+	assert_int_equal(write(file, "text", 4), 4);
+	assert_int_equal(wall_find(0, path, &found), 0);
+	found.kind = FOREIGN_SERVED;
+	fd = wall_reopen(0, &found);
+	assert_int_equal(pread(fd, copy, sizeof(copy), 0), 4);
+	assert_memory_equal(copy, "text", 4);
+	assert_int_equal(pwrite(fd, "T", 1, 0), -1);
+	assert_int_equal(ftruncate(file, (off_t)FOREIGN_FILE_MAX_COPY + 1), 0);
+	assert_int_equal(wall_reopen(0, &found), -E2BIG);
+	close(found.fd);
+	unlink(path);
+}
+
+static void one_that_does_not_answer_is_left_behind(void **state)
+{
+	uint64_t begin_ns = clock_now_ns();
+	struct wall_figures figures;
+	pid_t pids[4];
+	char byte;
+
+	(void)state;
+	assert_int_equal(read_own("x", &byte, 1), 1);
+	assert_int_equal(find_brokers(pids, 4), 1);
+	kill(pids[0], SIGSTOP);
+	assert_int_equal(read_own("x", &byte, 1), -ETIMEDOUT);
+	/* Not asked for a while; others are, by another broker. */
+	assert_int_equal(read_own("x", &byte, 1), -EBUSY);
+	assert_int_equal(wall_read_file(1, "/proc/1/stat", 0, &byte, 1), 1);
+	assert_int_equal(find_brokers(pids, 4), 2);
+	wall_get_figures(&figures);
+	assert_int_equal(figures.late, 1);
+	assert_int_equal(figures.refused, 1);
+	assert_int_equal(figures.lost, 1);
+	assert_int_equal(figures.first_pid, getpid());
+	assert_string_equal(figures.first_comm, "test_wall");
+	assert_true(clock_now_ns() - begin_ns < NEVER_NS);
+	for (unsigned int i = 0; i < 2; i++)
+		kill(pids[i], SIGCONT);
+}
+
+/* It ends when it comes back. */
+static void one_that_comes_back_is_not_kept(void **state)
+{
+	uint64_t end_ns = clock_now_ns() + 20 * NSEC_PER_SEC;
+	pid_t pids[4];
+	char byte;
+
+	(void)state;
+	read_own("x", &byte, 1);
+	assert_int_equal(find_brokers(pids, 4), 1);
+	kill(pids[0], SIGSTOP);
+	assert_int_equal(read_own("x", &byte, 1), -ETIMEDOUT);
+	kill(pids[0], SIGCONT);
+	while (find_brokers(pids, 4) && clock_now_ns() < end_ns)
+		usleep(10000);
+	assert_int_equal(find_brokers(pids, 4), 0);
+}
+
+/* Neither it nor who made it; the call that it had is not lost, and nobody is to blame. */
+static void one_that_was_killed_is_replaced(void **state)
+{
+	struct wall_figures figures;
+	pid_t pids[4], nursery;
+	char byte;
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		assert_int_equal(read_own("x", &byte, 1), 1);
+		assert_int_equal(find_brokers(pids, 4), 1);
+		kill(pids[0], SIGKILL);
+	}
+	wall_get_figures(&figures);
+	assert_int_equal(figures.late, 0);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(read_own("x", &byte, 1), 1);
+		assert_int_equal(find_brokers(pids, 4), 1);
+		nursery = find_parent(pids[0]);
+		assert_true(nursery > 1);
+		kill(nursery, SIGKILL);
+		kill(pids[0], SIGKILL);
+		assert_int_equal(read_own("x", &byte, 1), 1);
+		assert_int_equal(find_brokers(pids, 4), 1);
+	}
+}
+
+static void *read_in_thread(void *data)
+{
+	char byte;
+
+	*(int *)data = read_own("x", &byte, 1);
+	return NULL;
+}
+
+/* Each thread has its own; it goes with the thread. */
+static void threads_do_not_wait_for_each_other(void **state)
+{
+	uint64_t end_ns = clock_now_ns() + 20 * NSEC_PER_SEC;
+	pthread_t thread;
+	pid_t pids[4];
+	int result = 0;
+	char byte;
+
+	(void)state;
+	assert_int_equal(wall_read_file(1, "/proc/1/stat", 0, &byte, 1), 1);
+	assert_int_equal(find_brokers(pids, 4), 1);
+	kill(pids[0], SIGSTOP);
+	pthread_create(&thread, NULL, read_in_thread, &result);
+	pthread_join(thread, NULL);
+	assert_int_equal(result, 1);
+	kill(pids[0], SIGCONT);
+	while (find_brokers(pids, 4) > 1 && clock_now_ns() < end_ns)
+		usleep(10000);
+	assert_int_equal(find_brokers(pids, 4), 1);
+}
+
+/* A broker holds nothing of ours: no file, no right that it does not need. */
+static void what_a_broker_has(void **state)
+{
+	_cleanup_close_ int ours = open("/dev/null", O_RDONLY); /* not close-on-exec */
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	unsigned long long effective = 0;
+	char path[64], byte;
+	unsigned int fds = 0;
+	pid_t pids[4];
+	DIR *dir;
+
+	(void)state;
+	assert_true(ours >= 0);
+	read_own("x", &byte, 1);
+	assert_int_equal(find_brokers(pids, 4), 1);
+	snprintf(path, sizeof(path), "/proc/%d/status", pids[0]);
+	assert_int_equal(file_read(path, 8192, &text), 0);
+	sscanf(strstr(strbuf_str(&text), "CapPrm:"), "CapPrm: %llx", &effective);
+	/* CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE */
+	assert_int_equal(effective & ~(1ULL << 2 | 1ULL << 19 | 1ULL << 40), 0);
+	assert_non_null(strstr(strbuf_str(&text), "NoNewPrivs:\t1"));
+	snprintf(path, sizeof(path), "/proc/%d/fd", pids[0]);
+	dir = opendir(path);
+	if (!dir)
+		skip();
+	for (struct dirent *d; (d = readdir(dir));)
+		fds += d->d_name[0] != '.';
+	closedir(dir);
+	assert_int_equal(fds, 5); /* three of /dev/null, the calls, the socket */
+}
+
+static void none_is_left_at_the_end(void **state)
+{
+	struct err err;
+	pid_t pids[4];
+	char byte;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(wall_begin(&err), 0);
+		assert_int_equal(read_own("x", &byte, 1), 1);
+		wall_end();
+		assert_int_equal(find_brokers(pids, 4), 0);
+		assert_int_equal(read_own("x", &byte, 1), 1); /* in place */
+	}
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_calls_bring),
+		cmocka_unit_test_setup_teardown(what_calls_bring, with_wall, without),
+		cmocka_unit_test(served_files_are_copied),
+		cmocka_unit_test_setup_teardown(served_files_are_copied, with_wall, without),
+		cmocka_unit_test_setup_teardown(one_that_does_not_answer_is_left_behind, with_wall,
+						without),
+		cmocka_unit_test_setup_teardown(one_that_comes_back_is_not_kept, with_wall,
+						without),
+		cmocka_unit_test_setup_teardown(one_that_was_killed_is_replaced, with_wall,
+						without),
+		cmocka_unit_test_setup_teardown(threads_do_not_wait_for_each_other, with_wall,
+						without),
+		cmocka_unit_test_setup_teardown(what_a_broker_has, with_wall, without),
+		cmocka_unit_test(none_is_left_at_the_end),
+	};
+
+	return cmocka_run_group_tests_name("wall", tests, NULL, NULL);
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * usage: unanswering DIRECTORY UID
+ * A process whose memory nobody can read: it maps a file of user UID's file system (FUSE), which says nothing when it is
+ * read, above a stack of its own, and spins with a frame there. Who reads that page waits until the program is killed,
+ * and cannot be killed before. Prints "ready" when it spins; exits with 77 where no file system can be mounted.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fuse.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#define PAGE	    4096
+#define FILE_ID	    2
+#define CANNOT	    77
+#define STACK_BYTES (128 << 10)
+/* Below all else, so that nothing says where it ends. */
+#define STACK_AT      0x10000000UL
+#define VALID_S	      3600
+#define REQUEST_BYTES (FUSE_MIN_READ_BUFFER + PAGE)
+
+static int device;
+
+static void answer(uint64_t unique, int error, const void *body, size_t len)
+{
+	char reply[sizeof(struct fuse_out_header) + 256];
+	struct fuse_out_header header = { (uint32_t)(sizeof(header) + len), error, unique };
+
+	memcpy(reply, &header, sizeof(header));
+	memcpy(reply + sizeof(header), body, len);
+	if (write(device, reply, sizeof(header) + len) < 0)
+		perror("answer");
+}
+
+static struct fuse_attr attributes(uint64_t id)
+{
+	return (struct fuse_attr){ .ino = id,
+				   .size = 16 * PAGE,
+				   .mode = id == FILE_ID ? S_IFREG | 0755 : S_IFDIR | 0755,
+				   .nlink = 1,
+				   .blksize = PAGE };
+}
+
+static void answer_init(uint64_t unique, const struct fuse_init_in *in)
+{
+	struct fuse_init_out out = { .major = FUSE_KERNEL_VERSION,
+				     .minor = FUSE_KERNEL_MINOR_VERSION,
+				     .max_readahead = in->max_readahead,
+				     .max_write = PAGE };
+
+	answer(unique, 0, &out, sizeof(out));
+}
+
+static void answer_one(const struct fuse_in_header *in)
+{
+	struct fuse_entry_out entry = { .nodeid = FILE_ID,
+					.entry_valid = VALID_S,
+					.attr_valid = VALID_S,
+					.attr = attributes(FILE_ID) };
+	struct fuse_attr_out attr = { .attr_valid = VALID_S, .attr = attributes(in->nodeid) };
+	struct fuse_open_out opened = { .fh = 1, .open_flags = FOPEN_KEEP_CACHE };
+	struct fuse_statfs_out fs = { .st = { .bsize = PAGE, .namelen = 255 } };
+
+	switch (in->opcode) {
+	case FUSE_INIT: answer_init(in->unique, (const void *)(in + 1)); break;
+	case FUSE_LOOKUP: answer(in->unique, 0, &entry, sizeof(entry)); break;
+	case FUSE_GETATTR: answer(in->unique, 0, &attr, sizeof(attr)); break;
+	case FUSE_OPEN: answer(in->unique, 0, &opened, sizeof(opened)); break;
+	case FUSE_STATFS: answer(in->unique, 0, &fs, sizeof(fs)); break;
+	case FUSE_FLUSH: answer(in->unique, 0, "", 0); break;
+	case FUSE_READ: break; /* never */
+	default: answer(in->unique, -ENOSYS, "", 0); break;
+	}
+}
+
+/*
+ * In a process of its own, so that nobody who waits has the device open: with it the file system ends, and
+ * they come back.
+ */
+static void serve(void)
+{
+	static char request[REQUEST_BYTES];
+	const struct fuse_in_header *in = (const void *)request;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	while (read(device, request, sizeof(request)) >= (ssize_t)sizeof(*in))
+		if (in->opcode != FUSE_FORGET && in->opcode != FUSE_BATCH_FORGET &&
+		    in->opcode != FUSE_INTERRUPT)
+			answer_one(in);
+	_exit(0);
+}
+
+/* As fusermount3 does it for any user: root mounts, and the file system is the user's. */
+static int mount_here(const char *directory, uid_t id)
+{
+	char options[128];
+
+	device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	if (device < 0 || unshare(CLONE_NEWNS) < 0 ||
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return -1;
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=%u,group_id=%u", device,
+		 id, id);
+	if (mount("unanswering", directory, "fuse", MS_NOSUID | MS_NODEV, options) < 0)
+		return -1;
+	return setresgid(id, id, id) < 0 ? -1 : setresuid(id, id, id);
+}
+
+/*
+ * By its call frame information the caller's frame is where %rbp points: three quarters up the stack, from there in the file's mapping
+ * above it, farther up than any copy of the stack reaches.
+ */
+__attribute__((noinline, optimize("no-omit-frame-pointer"))) static void spin(char *stack,
+									      char *mapping)
+{
+	char **frame = (char **)(void *)(stack + STACK_BYTES / 4 * 3);
+
+	frame[0] = mapping + 256;
+	printf("ready\n");
+	fflush(stdout);
+	__asm__ volatile("lea 1f(%%rip), %%rax\n\t"
+			 "mov %%rax, 8(%0)\n\t"
+			 "mov %0, %%rbp\n\t"
+			 "mov %1, %%rsp\n"
+			 "1:\tjmp 1b"
+			 :
+			 : "r"(frame), "r"(stack)
+			 : "rax", "memory");
+}
+
+int main(int argc, char **argv)
+{
+	char path[4096], *stack, *mapping;
+	int fd;
+
+	if (argc != 3 || mount_here(argv[1], (uid_t)strtoul(argv[2], NULL, 10)) < 0)
+		return CANNOT;
+	if (fork() == 0)
+		serve();
+	close(device);
+	snprintf(path, sizeof(path), "%s/file", argv[1]);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	stack = mmap((void *)STACK_AT, STACK_BYTES + 16 * PAGE, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	mapping = mmap(stack + STACK_BYTES, 16 * PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0);
+	if (fd < 0 || stack == MAP_FAILED || mapping == MAP_FAILED)
+		return 1;
+	spin(stack, mapping);
+	return 0;
+}

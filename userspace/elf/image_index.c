@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "elf/image_index.h"
+
+#include <string.h>
+
+/* Of each process's mapping three ask: side-band, walks and names. */
+#define MAPPING_SLOTS 1024
+
+void image_index_init(struct image_index *index)
+{
+	*index = (struct image_index){ 0 };
+	index->mappings = xcalloc(MAPPING_SLOTS, sizeof(*index->mappings));
+}
+
+void image_index_release(struct image_index *index)
+{
+	hmap_release(&index->by_key);
+	hmap_release(&index->by_id);
+	free(index->mappings);
+}
+
+static uint64_t key_hash(const struct file_key *key)
+{
+	uint64_t parts[2] = { (uint64_t)key->major << 32 | key->minor, key->inode };
+
+	return hash_bytes(parts, sizeof(parts));
+}
+
+static bool same_path(const char *a, const char *b)
+{
+	static const char deleted[] = " (deleted)";
+	size_t i = 0;
+
+	while (a[i] && a[i] == b[i])
+		i++;
+	return (a[i] == '\0' || strcmp(a + i, deleted) == 0) &&
+	       (b[i] == '\0' || strcmp(b + i, deleted) == 0);
+}
+
+static bool same_key(const struct file_key *a, const struct file_key *b)
+{
+	return a->major == b->major && a->minor == b->minor && a->inode == b->inode;
+}
+
+/*
+ * Inode numbers are given again soon after a file is deleted. The generation tells such files
+ * apart where the source knows it; /proc/PID/maps does not.
+ */
+static bool may_have_key(const struct image *image, const struct file_key *key)
+{
+	return same_key(&image->key, key) && (!image->key.generation || !key->generation ||
+					      image->key.generation == key->generation);
+}
+
+struct image *image_index_find_key(const struct image_index *index, const struct file_key *key,
+				   const char *path)
+{
+	struct image *image = hmap_find_ptr(&index->by_key, key_hash(key));
+
+	while (image && !((image->certain || image->never_opened || !image->key.inode) &&
+			  may_have_key(image, key) && same_path(image->path, path)))
+		image = image->twin;
+	return image;
+}
+
+struct image *image_index_find(const struct image_index *index, const struct file_id *id,
+			       const char *path)
+{
+	struct image *image = hmap_find_ptr(&index->by_id, file_id_hash(id));
+
+	while (image && !(file_id_equal(&image->id, id) && same_path(image->path, path)))
+		image = image->like;
+	return image;
+}
+
+void image_index_add(struct image_index *index, struct image *image)
+{
+	uint64_t hash = key_hash(&image->key);
+
+	image->twin = hmap_find_ptr(&index->by_key, hash);
+	hmap_put_ptr(&index->by_key, hash, image);
+}
+
+void image_index_set_id(struct image_index *index, struct image *image, const struct file_id *id)
+{
+	uint64_t hash = file_id_hash(id);
+
+	image->id = *id;
+	image->like = hmap_find_ptr(&index->by_id, hash);
+	hmap_put_ptr(&index->by_id, hash, image);
+}
+
+/* --- mappings that were asked for --- */
+
+static struct image_mapping *slot_of(const struct image_index *index,
+				     const struct image_mapping *mapping)
+{
+	const uint64_t parts[] = { mapping->start, mapping->pid, mapping->key.inode,
+				   mapping->key.generation };
+
+	return &index->mappings[hash_bytes(parts, sizeof(parts)) % MAPPING_SLOTS];
+}
+
+struct image *image_index_recall(const struct image_index *index,
+				 const struct image_mapping *mapping, const char *path)
+{
+	const struct image_mapping *known = slot_of(index, mapping);
+
+	return known->image && known->pid == mapping->pid && known->start == mapping->start &&
+			       known->end == mapping->end && same_key(&known->key, &mapping->key) &&
+			       known->key.generation == mapping->key.generation &&
+			       known->image->state != IMAGE_DROPPED &&
+			       !known->image->never_opened && same_path(known->image->path, path)
+		       ? known->image
+		       : NULL;
+}
+
+void image_index_remember(struct image_index *index, const struct image_mapping *mapping,
+			  struct image *image)
+{
+	struct image_mapping *slot = slot_of(index, mapping);
+
+	*slot = *mapping;
+	slot->image = image;
+}
+
+void image_index_forget_mappings(struct image_index *index)
+{
+	memset(index->mappings, 0, MAPPING_SLOTS * sizeof(*index->mappings));
+}

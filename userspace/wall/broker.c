@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wall/broker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/macros.h"
+#include "wall/broker_maps.h"
+#include "wall/foreign_file.h"
+#include "wall/futex.h"
+#include "wall/pass_fd.h"
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+/* A transfer ends between two pieces, by process_vm_readv(2). */
+static int64_t read_memory(struct wall_call *call)
+{
+	struct iovec local = { call->data, 0 }, remote[WALL_MAX_PIECES];
+	uint32_t count = call->count;
+	ssize_t n;
+
+	if (count > WALL_MAX_PIECES)
+		return -E2BIG;
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t len = call->pieces[i].len;
+
+		if (len > sizeof(call->data) - local.iov_len)
+			return -E2BIG;
+		remote[i].iov_base =
+			(void *)(uintptr_t)call->pieces[i].address; /* NOLINT: not ours */
+		remote[i].iov_len = len;
+		local.iov_len += len;
+	}
+	n = process_vm_readv((pid_t)call->pid, &local, 1, remote, count, 0);
+	return n < 0 ? -errno : n;
+}
+
+/* --- files of /proc --------------------------------------------------------------------------- */
+
+static int64_t read_file(struct wall_call *call)
+{
+	_cleanup_close_ int fd = open(call->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	uint64_t want = MIN(call->len, sizeof(call->data)), done = 0;
+
+	if (fd < 0)
+		return -errno;
+	while (done < want) {
+		ssize_t n = pread(fd, call->data + done, want - done, (off_t)(call->offset + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		done += (uint64_t)n;
+	}
+	return (int64_t)done;
+}
+
+/* --- the calls -------------------------------------------------------------------------------- */
+
+static int take_found(struct wall_call *call, int r, const struct foreign_file *file)
+{
+	if (r < 0)
+		return r;
+	call->kind = file->kind;
+	call->id = file->id;
+	return file->fd;
+}
+
+static int find(struct wall_call *call)
+{
+	struct foreign_file file;
+
+	return take_found(call, foreign_file_find(call->path, &file), &file);
+}
+
+static int find_in_root(struct wall_call *call)
+{
+	struct foreign_file file;
+	int r = foreign_file_find_in_root(call->pid, call->path, call->flags, &file);
+
+	return take_found(call, r, &file);
+}
+
+static int open_one(struct wall_call *call, int fd)
+{
+	switch (call->op) {
+	case WALL_FIND: return find(call);
+	case WALL_FIND_IN_ROOT: return find_in_root(call);
+	case WALL_COPY: return foreign_file_copy(fd);
+	case WALL_OPEN_MEMFD: return foreign_file_open_memfd(call->pid, call->path);
+	default: return -ENOSYS;
+	}
+}
+
+int64_t broker_carry_out(struct wall_call *call, int fd, int *ret_fd)
+{
+	int opened;
+
+	*ret_fd = -1;
+	switch (call->op) {
+	case WALL_READ_MEMORY: return read_memory(call);
+	case WALL_READ_FILE: return read_file(call);
+	case WALL_READ_MAPS: return broker_read_maps(call);
+	default: opened = open_one(call, fd); break;
+	}
+	*ret_fd = MAX(opened, -1);
+	return MIN(opened, 0);
+}
+
+/* --- its life --------------------------------------------------------------------------------- */
+
+static void answer(struct wall_call *call, int socket)
+{
+	struct timespec used;
+	int64_t result;
+	_cleanup_close_ int given = call->op == WALL_COPY ? pass_fd_receive(socket) : -1;
+	_cleanup_close_ int fd = -1;
+	int r;
+
+	result = broker_carry_out(call, given, &fd);
+	if (fd >= 0 && !atomic_load(&call->abandoned)) {
+		r = pass_fd_send(socket, fd);
+		if (r < 0)
+			result = r;
+	}
+	call->result = result;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	call->cpu_ns = (uint64_t)used.tv_sec * NSEC_PER_SEC + (uint64_t)used.tv_nsec;
+}
+
+void broker_serve(int call_fd, int socket)
+{
+	struct wall_call *call =
+		mmap(NULL, sizeof(*call), PROT_READ | PROT_WRITE, MAP_SHARED, call_fd, 0);
+
+	if (call == MAP_FAILED) /* NOLINT: the kernel's value */
+		return;
+	while (!atomic_load(&call->abandoned)) {
+		uint32_t answered = atomic_load(&call->answered);
+
+		if (atomic_load(&call->asked) == answered) {
+			futex_wait(&call->asked, answered, NULL);
+			continue;
+		}
+		answer(call, socket);
+		atomic_store(&call->answered, answered + 1);
+		futex_wake(&call->answered);
+	}
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+/* After the fork only system calls: the process may have had threads whose locks nobody gives back. */
+#include "wall/nursery.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/macros.h"
+#include "wall/broker.h"
+#include "wall/rights.h"
+
+/* Descriptors of a nursery and of a broker: what they inherit is put there, all others are closed. */
+enum { SOCKET_FD = 3, CALL_FD = 4, FIRST_OTHER_FD = 5 };
+
+struct nursery {
+	pthread_mutex_t lock;
+	pid_t pid;
+	int socket; /* owned; SOCK_SEQPACKET: a message for each broker */
+};
+
+struct request {
+	uint8_t urgent;
+};
+
+/* --- in the nursery --------------------------------------------------------------------------- */
+
+static int receive(struct request *request, int fds[2])
+{
+	char control[CMSG_SPACE(2 * sizeof(int))];
+	struct iovec part = { request, sizeof(*request) };
+	struct msghdr message = { .msg_iov = &part,
+				  .msg_iovlen = 1,
+				  .msg_control = control,
+				  .msg_controllen = sizeof(control) };
+	ssize_t n = recvmsg(SOCKET_FD, &message, MSG_CMSG_CLOEXEC);
+	struct cmsghdr *header = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+
+	if (n < 0 && errno == EINTR)
+		return -EAGAIN;
+	if (!header || header->cmsg_len != CMSG_LEN(2 * sizeof(int)))
+		return -ECHILD;
+	fds[0] = ((int *)(void *)CMSG_DATA(header))[0];
+	fds[1] = ((int *)(void *)CMSG_DATA(header))[1];
+	return 0;
+}
+
+/* It ends when its parent does; what it inherited of the nursery goes. */
+static void become_broker(const struct request *request, const int fds[2], pid_t parent)
+{
+	const struct sched_param param = { .sched_priority = sched_get_priority_min(SCHED_RR) };
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	prctl(PR_SET_NAME, "hostprof-broker", 0, 0, 0);
+	if (getppid() != parent)
+		_exit(0);
+	if (request->urgent)
+		(void)sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &param);
+	rights_keep_of_broker();
+	dup2(fds[1], SOCKET_FD);
+	dup2(fds[0], CALL_FD);
+	close_range(FIRST_OTHER_FD, ~0U, 0);
+	broker_serve(CALL_FD, SOCKET_FD);
+	_exit(0);
+}
+
+static void nursery_main(int socket)
+{
+	struct request request;
+	pid_t self = getpid();
+	int fds[2], r, null;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	prctl(PR_SET_NAME, "hostprof-nursery", 0, 0, 0);
+	/* A session of its own: Ctrl-C is for those who end a recording in order. */
+	setsid();
+	signal(SIGCHLD, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	dup2(socket, SOCKET_FD);
+	close_range(SOCKET_FD + 1, ~0U, 0);
+	null = open("/dev/null", O_RDWR);
+	for (int fd = 0; fd < SOCKET_FD; fd++)
+		dup2(null, fd);
+	while ((r = receive(&request, fds)) != -ECHILD) {
+		if (r < 0)
+			continue;
+		if (fork() == 0)
+			become_broker(&request, fds, self);
+		close(fds[0]);
+		close(fds[1]);
+	}
+	_exit(0);
+}
+
+/* --- ours ------------------------------------------------------------------------------------- */
+
+static int start(struct nursery *nursery, struct err *err)
+{
+	int pair[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return err_sys(err, -errno, "cannot make a socket pair");
+	pid = fork();
+	if (pid == 0)
+		nursery_main(pair[1]);
+	close(pair[1]);
+	if (pid < 0) {
+		close(pair[0]);
+		return err_sys(err, -errno, "cannot fork");
+	}
+	nursery->pid = pid;
+	nursery->socket = pair[0];
+	return 0;
+}
+
+static void stop(struct nursery *nursery)
+{
+	close(nursery->socket);
+	kill(nursery->pid, SIGKILL);
+	waitpid(nursery->pid, NULL, 0);
+}
+
+int nursery_new(struct nursery **ret_nursery, struct err *err)
+{
+	_cleanup_free_ struct nursery *nursery = xcalloc(1, sizeof(*nursery));
+	int r = start(nursery, err);
+
+	pthread_mutex_init(&nursery->lock, NULL);
+	if (r == 0)
+		*ret_nursery = TAKE_PTR(nursery);
+	return r;
+}
+
+void nursery_free(struct nursery *nursery)
+{
+	if (!nursery)
+		return;
+	stop(nursery);
+	free(nursery);
+}
+
+static int send_request(const struct nursery *nursery, int call_fd, int socket, bool urgent)
+{
+	struct request request = { urgent };
+	char control[CMSG_SPACE(2 * sizeof(int))] = { 0 };
+	struct iovec part = { &request, sizeof(request) };
+	struct msghdr message = { .msg_iov = &part,
+				  .msg_iovlen = 1,
+				  .msg_control = control,
+				  .msg_controllen = sizeof(control) };
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(2 * sizeof(int));
+	((int *)(void *)CMSG_DATA(header))[0] = call_fd;
+	((int *)(void *)CMSG_DATA(header))[1] = socket;
+	return sendmsg(nursery->socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -ECHILD : 0;
+}
+
+/* 0 when there is one, be it another. */
+static int revive(struct nursery *nursery)
+{
+	struct err ignored;
+
+	if (waitpid(nursery->pid, NULL, WNOHANG) == 0)
+		return -ECHILD;
+	close(nursery->socket);
+	return start(nursery, &ignored);
+}
+
+int nursery_ask(struct nursery *nursery, int call_fd, int socket, bool urgent)
+{
+	int r;
+
+	pthread_mutex_lock(&nursery->lock);
+	r = send_request(nursery, call_fd, socket, urgent);
+	if (r < 0 && revive(nursery) == 0)
+		r = send_request(nursery, call_fd, socket, urgent);
+	pthread_mutex_unlock(&nursery->lock);
+	return r;
+}

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wall/wall.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/macros.h"
+#include "wall/lane.h"
+#include "wall/suspects.h"
+
+/* A page of a disk that is busy comes in 10 ms. */
+#define LOOP_DEADLINE_NS   (25 * NSEC_PER_MSEC)
+#define OTHERS_DEADLINE_NS (5 * NSEC_PER_SEC)
+
+static struct {
+	struct nursery *nursery; /* NULL: there is no wall */
+	pthread_t loop;		 /* the thread of wall_begin() */
+	pthread_mutex_t lock;	 /* of `suspects`, which all threads share */
+	struct suspects suspects;
+	_Atomic uint64_t cpu_ns;
+} wall = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* --- lanes ------------------------------------------------------------------------------------ */
+
+static pthread_key_t lane_key;
+static pthread_once_t lane_once = PTHREAD_ONCE_INIT;
+
+static void free_lane(void *lane)
+{
+	lane_free(lane);
+}
+
+static void make_key(void)
+{
+	if (pthread_key_create(&lane_key, free_lane))
+		abort();
+}
+
+/* This thread's; it goes with the thread. */
+static struct lane *get_lane(void)
+{
+	struct lane *lane;
+	bool loop, urgent;
+
+	pthread_once(&lane_once, make_key);
+	lane = pthread_getspecific(lane_key);
+	if (!lane) {
+		loop = wall.nursery && pthread_equal(pthread_self(), wall.loop);
+		urgent = loop && (sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_RR;
+		lane = lane_new(wall.nursery, loop ? LOOP_DEADLINE_NS : OTHERS_DEADLINE_NS, urgent);
+		pthread_setspecific(lane_key, lane);
+	}
+	return lane;
+}
+
+static void drop_lane(void)
+{
+	pthread_once(&lane_once, make_key);
+	lane_free(pthread_getspecific(lane_key));
+	pthread_setspecific(lane_key, NULL);
+}
+
+/* --- the wall --------------------------------------------------------------------------------- */
+
+int wall_begin(struct err *err)
+{
+	int r;
+
+	drop_lane();
+	r = nursery_new(&wall.nursery, err);
+	wall.loop = pthread_self();
+	return r;
+}
+
+void wall_end(void)
+{
+	drop_lane();
+	nursery_free(TAKE_PTR(wall.nursery));
+	suspects_release(&wall.suspects);
+	wall.suspects = (struct suspects){ .late = 0 };
+	atomic_store(&wall.cpu_ns, 0);
+}
+
+void wall_get_figures(struct wall_figures *ret_figures)
+{
+	pthread_mutex_lock(&wall.lock);
+	*ret_figures = (struct wall_figures){
+		.late = wall.suspects.late,
+		.refused = wall.suspects.refused,
+		.lost = (uint32_t)wall.suspects.lost.len,
+		.first_pid = wall.suspects.first_pid,
+		.cpu_ns = atomic_load(&wall.cpu_ns),
+	};
+	memcpy(ret_figures->first_comm, wall.suspects.first_comm, sizeof(ret_figures->first_comm));
+	pthread_mutex_unlock(&wall.lock);
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+static bool may_ask(uint32_t pid)
+{
+	bool may;
+
+	if (!wall.nursery)
+		return true;
+	pthread_mutex_lock(&wall.lock);
+	may = suspects_may_ask(&wall.suspects, pid, clock_now_ns());
+	pthread_mutex_unlock(&wall.lock);
+	return may;
+}
+
+static void note_late(struct lane *lane, uint32_t pid)
+{
+	pthread_mutex_lock(&wall.lock);
+	suspects_note_late(&wall.suspects, pid, lane_take_left(lane), clock_now_ns());
+	pthread_mutex_unlock(&wall.lock);
+}
+
+/* A call about PID that is to be filled in; NULL: *RET_ERROR says why not. */
+static struct wall_call *begin(enum wall_op op, uint32_t pid, struct lane **ret_lane,
+			       int *ret_error)
+{
+	struct wall_call *call;
+
+	*ret_lane = get_lane();
+	*ret_error = -EBUSY;
+	if (!may_ask(pid))
+		return NULL;
+	*ret_error = -ECHILD;
+	call = lane_begin(*ret_lane);
+	if (call) {
+		call->op = op;
+		call->pid = pid;
+	}
+	return call;
+}
+
+static int64_t finish(struct lane *lane, uint32_t pid, int given, int *ret_fd)
+{
+	int64_t result = lane_call(lane, given, ret_fd);
+
+	atomic_fetch_add(&wall.cpu_ns, lane_take_cpu(lane));
+	if (result == -ETIMEDOUT)
+		note_late(lane, pid);
+	return result;
+}
+
+static int put_path(struct wall_call *call, const char *path)
+{
+	size_t len = strlen(path);
+
+	if (len >= sizeof(call->path))
+		return -ENAMETOOLONG;
+	memcpy(call->path, path, len + 1);
+	return 0;
+}
+
+int64_t wall_read_memory(uint32_t pid, const struct wall_piece *pieces, unsigned int count,
+			 void *data)
+{
+	struct lane *lane;
+	int64_t result;
+	int error, fd;
+	struct wall_call *call = begin(WALL_READ_MEMORY, pid, &lane, &error);
+
+	if (!call || count > WALL_MAX_PIECES)
+		return call ? -E2BIG : error;
+	call->count = count;
+	memcpy(call->pieces, pieces, count * sizeof(*pieces));
+	result = finish(lane, pid, -1, &fd);
+	if (result > 0)
+		memcpy(data, lane_answer(lane)->data, (size_t)result);
+	return result;
+}
+
+int64_t wall_read_file(uint32_t pid, const char *path, uint64_t offset, void *data, size_t len)
+{
+	struct lane *lane;
+	int64_t result;
+	int error, fd;
+	struct wall_call *call = begin(WALL_READ_FILE, pid, &lane, &error);
+
+	if (!call)
+		return error;
+	error = put_path(call, path);
+	if (error < 0)
+		return error;
+	call->offset = offset;
+	call->len = MIN(len, sizeof(call->data));
+	result = finish(lane, pid, -1, &fd);
+	if (result > 0)
+		memcpy(data, lane_answer(lane)->data, (size_t)result);
+	return result;
+}
+
+/* FN may call through the wall itself: what it is told is copied before. */
+static void tell_mappings(const uint8_t *data, size_t len, wall_mapping_fn fn, void *fn_data)
+{
+	size_t at = 0;
+
+	while (at < len) {
+		const struct wall_mapping *mapping = (const void *)(data + at);
+
+		fn(mapping, (const char *)(mapping + 1), fn_data);
+		at += sizeof(*mapping) + mapping->path_bytes;
+	}
+}
+
+int wall_read_maps(uint32_t pid, const char *path, uint64_t *at, wall_mapping_fn fn, void *data)
+{
+	while (*at != UINT64_MAX) {
+		_cleanup_free_ uint8_t *copy = NULL;
+		struct lane *lane;
+		int64_t result;
+		int error, fd;
+		struct wall_call *call = begin(WALL_READ_MAPS, pid, &lane, &error);
+
+		if (!call)
+			return error;
+		error = put_path(call, path);
+		if (error < 0)
+			return error;
+		call->offset = *at;
+		result = finish(lane, pid, -1, &fd);
+		if (result < 0)
+			return (int)result;
+		*at = lane_answer(lane)->offset;
+		copy = xmemdup(lane_answer(lane)->data, (size_t)result);
+		tell_mappings(copy, (size_t)result, fn, data);
+	}
+	return 0;
+}
+
+/* A call that opens something; NULL: it was not made, or nothing was opened, and *RET_FD says why. */
+static const struct wall_call *open_by(enum wall_op op, uint32_t pid, const char *path, int flags,
+				       int given, int *ret_fd)
+{
+	struct lane *lane;
+	int64_t result;
+	int error;
+	struct wall_call *call = begin(op, pid, &lane, &error);
+
+	if (call)
+		error = put_path(call, path);
+	if (!call || error < 0) {
+		*ret_fd = error;
+		return NULL;
+	}
+	call->flags = flags;
+	result = finish(lane, pid, given, ret_fd);
+	if (result < 0)
+		*ret_fd = (int)result;
+	return result < 0 ? NULL : lane_answer(lane);
+}
+
+static int find_by(enum wall_op op, uint32_t pid, const char *path, int flags,
+		   struct foreign_file *ret_file)
+{
+	int fd;
+	const struct wall_call *call = open_by(op, pid, path, flags, -1, &fd);
+
+	if (!call || fd < 0)
+		return fd;
+	*ret_file = (struct foreign_file){ fd, (enum foreign_kind)call->kind, call->id };
+	return 0;
+}
+
+int wall_find(uint32_t pid, const char *path, struct foreign_file *ret_file)
+{
+	return find_by(WALL_FIND, pid, path, 0, ret_file);
+}
+
+int wall_find_in_root(uint32_t pid, const char *path, int flags, struct foreign_file *ret_file)
+{
+	return find_by(WALL_FIND_IN_ROOT, pid, path, flags, ret_file);
+}
+
+int wall_reopen(uint32_t pid, const struct foreign_file *file)
+{
+	int fd;
+
+	if (file->kind == FOREIGN_LOCAL)
+		return foreign_file_reopen(file->fd);
+	open_by(WALL_COPY, pid, "", 0, file->fd, &fd);
+	return fd;
+}
+
+static int open_found(uint32_t pid, int r, const struct foreign_file *file)
+{
+	if (r < 0)
+		return r;
+	r = wall_reopen(pid, file);
+	close(file->fd);
+	return r;
+}
+
+int wall_open(uint32_t pid, const char *path)
+{
+	struct foreign_file file;
+
+	return open_found(pid, wall_find(pid, path, &file), &file);
+}
+
+int wall_open_in_root(uint32_t pid, const char *path, int flags)
+{
+	struct foreign_file file;
+
+	return open_found(pid, wall_find_in_root(pid, path, flags, &file), &file);
+}
+
+int wall_open_memfd(uint32_t pid, const char *name)
+{
+	int fd;
+
+	open_by(WALL_OPEN_MEMFD, pid, name, 0, -1, &fd);
+	return fd;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The wall between us and what other processes can make wait. All that is read of another process's memory, and
+ * every file that somebody else put where it is, goes through here: while the wall stands a broker reads and opens, and
+ * who does not let it come back is left alone with it. Without a wall (commands that show one thing, tests) the
+ * calls are made in place.
+ *
+ * One for the whole process. Calls may come from any thread; that of wall_begin() waits 25 ms at most, others 5 s.
+ * All return a negative errno: -ETIMEDOUT when there was no answer, -EBUSY when the process is not asked now since
+ * there was none before.
+ */
+#ifndef HOSTPROF_WALL_WALL_H
+#define HOSTPROF_WALL_WALL_H
+
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "wall/foreign_file.h"
+#include "wall/wall_call.h"
+
+/* Early: before other threads, and before descriptors that a broker is not to hold. */
+int wall_begin(struct err *err);
+void wall_end(void);
+
+/*
+ * COUNT pieces of a process's memory into DATA, one after the other. Returns the bytes until the first piece that is
+ * not all there.
+ */
+int64_t wall_read_memory(uint32_t pid, const struct wall_piece *pieces, unsigned int count,
+			 void *data);
+
+/* Up to LEN bytes at OFFSET of PATH, a file of /proc/PID. */
+int64_t wall_read_file(uint32_t pid, const char *path, uint64_t offset, void *data, size_t len);
+
+/* Call FN for executable mappings of /proc/PID/… PATH from *AT on, and leave there where it stopped. */
+typedef void (*wall_mapping_fn)(const struct wall_mapping *mapping, const char *path, void *data);
+int wall_read_maps(uint32_t pid, const char *path, uint64_t *at, wall_mapping_fn fn, void *data);
+
+/*
+ * A file that somebody else put where it is (wall/foreign_file.h says which): found, and opened for reading, never
+ * blocking. One that a server has is copied. A descriptor, or 0; -EINVAL: there is something, but no file that may be
+ * opened.
+ *
+ * wall_find(), wall_open(): PATH follows links, also the kernel's own, /proc/PID/exe and /proc/PID/map_files/….
+ * …_in_root(): PATH as process PID (0: ours) sees it. FLAGS: 0, or O_NOFOLLOW.
+ * wall_reopen(): FILE that was found; PID is whose it is.
+ * wall_open_memfd(): the newest descriptor of PID that is the memory file NAME; for writing, too.
+ */
+int wall_find(uint32_t pid, const char *path, struct foreign_file *ret_file);
+int wall_find_in_root(uint32_t pid, const char *path, int flags, struct foreign_file *ret_file);
+int wall_reopen(uint32_t pid, const struct foreign_file *file);
+int wall_open(uint32_t pid, const char *path);
+int wall_open_in_root(uint32_t pid, const char *path, int flags);
+int wall_open_memfd(uint32_t pid, const char *name);
+
+#define WALL_LINK_BYTES 96
+
+/*
+ * By this link the kernel gives the very file behind a mapping, whatever is at its path now and in which
+ * mount namespace; to follow it takes a capability (proc_map_files_get_link() in fs/proc/base.c).
+ */
+static inline void wall_link(uint32_t pid, uint64_t start, uint64_t end,
+			     char ret_link[WALL_LINK_BYTES])
+{
+	snprintf(ret_link, WALL_LINK_BYTES, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, pid, start,
+		 end);
+}
+
+struct wall_figures {
+	uint64_t late;	    /* calls without an answer in time */
+	uint64_t refused;   /* calls that were not made, as the process was late before */
+	uint32_t lost;	    /* brokers that have not come back */
+	uint32_t first_pid; /* the first process that was late; 0: none */
+	char first_comm[16];
+	uint64_t cpu_ns; /* of all brokers */
+};
+
+void wall_get_figures(struct wall_figures *ret_figures);
+
+#endif

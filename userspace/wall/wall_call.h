@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a caller and its broker share: one call at a time, in memory that both have mapped. A file that
+ * was opened goes through a socket beside it, before the answer.
+ */
+#ifndef HOSTPROF_WALL_WALL_CALL_H
+#define HOSTPROF_WALL_WALL_CALL_H
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "base/file_id.h"
+
+enum wall_op {
+	WALL_READ_MEMORY, /* pieces of process `pid` into `data` */
+	WALL_READ_FILE,	  /* `len` bytes at `offset` of /proc/… `path` */
+	WALL_READ_MAPS,	  /* executable mappings from `offset` on, struct wall_mapping */
+	/* From here on the answer is a file. */
+	WALL_FIND,	   /* `path`, following links */
+	WALL_FIND_IN_ROOT, /* `path` as process `pid` sees it; `flags`: O_NOFOLLOW or 0 */
+	WALL_COPY,	   /* the file that came with the call, in memory */
+	WALL_OPEN_MEMFD,   /* the newest descriptor of `pid` that is the memory file `path` */
+};
+
+#define WALL_FIRST_OPENING WALL_FIND
+
+/* The stack above a copy is the longest piece of memory, 256 KiB; a file is read in several calls. */
+#define WALL_DATA_BYTES (512U << 10)
+#define WALL_MAX_PIECES 80
+
+struct wall_piece {
+	uint64_t address, len;
+};
+
+struct wall_call {
+	/* Futexes. Equal: no call is under way. */
+	_Atomic uint32_t asked, answered;
+	_Atomic uint32_t abandoned; /* nobody waits for the answer any more */
+	uint32_t op;
+	uint32_t pid;
+	int32_t flags;
+	uint32_t count; /* of pieces */
+	uint64_t offset, len;
+	int64_t result;	 /* bytes, 0, or a negative errno */
+	uint64_t cpu_ns; /* that the broker has used so far */
+	uint32_t kind;	 /* of a file that was found: enum foreign_kind */
+	struct file_id id;
+	struct wall_piece pieces[WALL_MAX_PIECES];
+	char path[PATH_MAX];
+	uint8_t data[WALL_DATA_BYTES];
+};
+
+/* An entry of WALL_READ_MAPS; the path follows, with its end, padded to 8 bytes. */
+struct wall_mapping {
+	uint64_t start, end, file_offset, inode;
+	uint32_t major, minor;
+	uint32_t writable;
+	uint32_t path_bytes;
+};
+
+#endif

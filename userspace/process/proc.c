@@ -21,7 +21,7 @@
 #define SMALL_FILE_LIMIT (64UL * 1024)
 /* The kernel bounds arguments to a quarter of the stack limit; nobody reads more than this. */
 #define FILE_PIECE_BYTES (64UL << 10)
-#define CMDLINE_LIMIT (2UL * 1024 * 1024)
+#define CMDLINE_LIMIT	 (2UL * 1024 * 1024)
 /* How much proc_read_pages() reads at once. */
 #define READ_PIECE_BYTES 4096
 

@@ -60,7 +60,7 @@ struct recorder_result {
 	/* --live: JVMs that did not say what is alive, and the first of them. */
 	uint32_t live_missing, live_missing_pid;
 	struct wall_figures wall; /* processes that could not be read in time */
-	uint32_t alloc_sources; /* JVMs whose allocations were seen */
+	uint32_t alloc_sources;	  /* JVMs whose allocations were seen */
 	struct capture_stats capture;
 	uint64_t own_cpu_ns;
 	uint64_t peak_rss_bytes, memory_limit_bytes;

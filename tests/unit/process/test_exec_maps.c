@@ -123,8 +123,7 @@ static int compare_one(uint32_t pid, void *data)
 		_cleanup_strbuf_ struct strbuf queried = STRBUF_INIT, parsed = STRBUF_INIT;
 		_cleanup_close_ int fd = open_maps(pid);
 
-		if (fd < 0 || query(pid, 0, &queried) < 0 ||
-		    print_text(fd, &parsed) < 0)
+		if (fd < 0 || query(pid, 0, &queried) < 0 || print_text(fd, &parsed) < 0)
 			return 0;
 		if (strcmp(strbuf_str(&queried), strbuf_str(&parsed)) != 0)
 			continue;
@@ -193,7 +192,8 @@ static void who_has_no_memory(void **state)
 		_exit(0);
 	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
 	snprintf(path, sizeof(path), "/proc/%d/maps", child);
-	assert_true(exec_maps_read((uint32_t)getpid(), path, print_one, &out) == 0 || getuid() != 0);
+	assert_true(exec_maps_read((uint32_t)getpid(), path, print_one, &out) == 0 ||
+		    getuid() != 0);
 	assert_int_equal(out.len, 0);
 	waitpid(child, NULL, 0);
 }

@@ -12,8 +12,8 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "wall/wall.h"
 #include "base/macros.h"
+#include "wall/wall.h"
 
 struct fixture {
 	char dir[64];
@@ -53,8 +53,8 @@ static void assert_opens(const char *path, int wanted)
 {
 	for (int way = 0; way < 3; way++) {
 		uint32_t pid = way == 1 ? 0 : (uint32_t)getpid();
-		_cleanup_close_ int fd = way == 0 ? wall_open(0, path)
-						  : wall_open_in_root(pid, path, 0);
+		_cleanup_close_ int fd =
+			way == 0 ? wall_open(0, path) : wall_open_in_root(pid, path, 0);
 		char text[5] = "";
 
 		assert_int_equal(MIN(fd, 0), wanted);

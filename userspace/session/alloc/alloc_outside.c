@@ -3,9 +3,9 @@
 
 #include <errno.h>
 
-#include "wall/wall.h"
 #include "jvm/layout/alloc_tracer.h"
 #include "jvm/layout/libjvm.h"
+#include "wall/wall.h"
 
 static int find_tracer(const struct process *process, const struct mapping *mapping,
 		       struct jvm *jvm, struct alloc_tracer *ret_tracer, struct err *err)

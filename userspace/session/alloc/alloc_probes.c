@@ -3,10 +3,10 @@
 
 #include <errno.h>
 
-#include "wall/wall.h"
 #include "jvm/attach/attach_loaded.h"
 #include "process/exec_maps.h"
 #include "symbolize/probe_find.h"
+#include "wall/wall.h"
 
 /* jvmagent/alloc.h */
 #define AGENT_FUNCTION "hostprof_alloc"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -61,9 +62,9 @@ static int read_back(struct record_run *run, struct err *err)
 	const struct recording_read_options options = { .merge = true };
 	bool truncated;
 
-	if (lseek(run->output.fd, 0, SEEK_SET) < 0)
+	if (lseek(run->output.file.fd, 0, SEEK_SET) < 0)
 		return err_sys(err, -errno, "cannot read the recording");
-	return recording_read(run->output.fd, &options, &run->profile, &truncated, err);
+	return recording_read(run->output.file.fd, &options, &run->profile, &truncated, err);
 }
 
 /* A recording that failed stays when there is something in it. */
@@ -71,19 +72,17 @@ static void keep_or_drop(struct record_run *run, struct err *err)
 {
 	struct err ignored;
 
-	if (!run->output.direct)
-		return;
 	if (read_back(run, &ignored) < 0 || !run->profile.samples.len)
 		record_output_drop(&run->output);
-	else if (!err->hint[0])
-		err_hint(err, "what was recorded until then is in %s", run->output.path);
+	else
+		record_output_keep(&run->output, err);
 }
 
 static int take_samples(struct record_run *run, struct err *err)
 {
 	struct drive_options options = record_args_options(run->args);
 	struct recording_writer *writer;
-	int rc = recording_writer_new(run->output.fd, &writer, err);
+	int rc = recording_writer_new(run->output.file.fd, &writer, err);
 
 	if (rc < 0)
 		return rc;
@@ -122,6 +121,30 @@ static int write_results(struct record_run *run, struct err *err)
 	if (!rc && fflush(stdout))
 		rc = err_sys(err, -errno, "cannot write standard output");
 	return rc;
+}
+
+/*
+ * A reader of standard output that has gone ends us as it ends others, but not before what is beside the
+ * output is away.
+ */
+static int write_results_or_pipe(struct record_run *run, struct err *err)
+{
+	void (*old_sigpipe)(int) = signal(SIGPIPE, SIG_IGN);
+	int rc = write_results(run, err);
+
+	signal(SIGPIPE, old_sigpipe);
+	if (rc == -EPIPE) {
+		record_output_release(&run->output);
+		raise(SIGPIPE);
+	}
+	return rc;
+}
+
+static void tell_leftover(const struct record_run *run)
+{
+	if (run->output.leftover)
+		log_warn("%s is of a recording that was killed; hostprof report reads it",
+			 run->output.leftover);
 }
 
 /* Why compiled Java code has no inlined methods and no lines, when it has not. */
@@ -227,9 +250,10 @@ static int record_run(struct record_run *run)
 		return CMD_FAILED;
 	}
 	record_args_warn_of_fall_back(run->args);
+	tell_leftover(run);
 	if (take_samples(run, &err) < 0)
 		return cmd_fail(&err);
-	if (write_results(run, &err) < 0) {
+	if (write_results_or_pipe(run, &err) < 0) {
 		log_err(&err);
 		return CMD_FAILED;
 	}
@@ -241,7 +265,7 @@ static int record_run(struct record_run *run)
 int cmd_record(int argc, char **argv)
 {
 	struct record_args *args;
-	struct record_run run = { .output = { .fd = -1 } };
+	struct record_run run = { .output = RECORD_OUTPUT_INIT };
 	struct err err;
 	int rc = record_args_parse(argc, argv, &args);
 

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/out/outfile.h"
 #include "base/units.h"
 #include "profile/event_sum.h"
 #include "profile/quality.h"

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Of files that we write: whose they are, what leads them elsewhere, what a kill leaves."""
+from .mutant import Mutant
+
+PLACE = "userspace/base/out/out_place.c"
+OWNER = "userspace/base/out/out_owner.c"
+FILE = "userspace/base/out/outfile.c"
+NAME = "userspace/cmd/free_name.c"
+OUTPUT = "userspace/cmd/record_output.c"
+RECORD = "userspace/cmd/cmd_record.c"
+
+LED = ["test_out_place"]
+WRITTEN = ["test_outfile"]
+RECORDED = ["test_cmd_record"]
+
+MUTANTS = [
+    Mutant("anybody's link is followed", PLACE, "if (!out_owner_is_trusted(link->st_uid)) {", "if (0) {", LED),
+    Mutant("the user of sudo's link is not followed", OWNER, "&& uid == sudo_uid;", "&& 0;", LED),
+    Mutant("links without end", PLACE, "if (++walk->links > MOST_LINKS)", "if (++walk->links > 1000000)", LED),
+    Mutant("anybody's file is written", PLACE, "out_owner_is_trusted(there->st_uid))\n\t\treturn 0;",
+           "1)\n\t\treturn 0;", LED),
+    Mutant("who owns the directory owns what all may put there", PLACE, " &&\n\t    !(dir.st_mode & S_IWOTH))", ")", LED),
+    Mutant("a new file may be an old link", PLACE, "if (is_end && walk->wants_new)", "if (0)", LED + RECORDED),
+    Mutant("an open descriptor is its text", PLACE, "if (!is_kernels_link(fd))", "if (1)", LED),
+    Mutant("outputs for all to read", PLACE, "#define NEW_MODE   0600", "#define NEW_MODE   0644", WRITTEN),
+    Mutant("outputs under sudo are root's", OWNER, "return fchown(fd, uid, gid) < 0 ? -errno : 0;", "return 0;", WRITTEN),
+    Mutant("no id is one", OWNER, "id >= UINT32_MAX)", "0)", WRITTEN),
+    Mutant("root's file becomes the user's", FILE, "(void)!fchown(fd, old->st_uid, old->st_gid);", "", WRITTEN),
+    Mutant("other names of a file are emptied", FILE, "if (out->place.there.st_nlink > 1) {", "if (0) {", LED),
+    Mutant("a name of our own replaces what came meanwhile", FILE, "out->stays_new ? RENAME_NOREPLACE : 0", "0", LED),
+    Mutant("a file is not brought to the disk", FILE, "\tr = sync_file(fd);\n", "\tr = 0;\n", WRITTEN),
+    Mutant("a name is not brought to the disk", FILE, "\tr = sync_directory(&out->place);\n", "\tr = 0;\n", WRITTEN),
+    Mutant("a full disk is seen too late", FILE, "return -errno;\n}\n\n/* A name that was made",
+           "return 0;\n}\n\n/* A name that was made", WRITTEN),
+    Mutant("a recording that goes on was killed", NAME, "&& flock(fd, LOCK_EX | LOCK_NB) == 0;", ";", RECORDED),
+    Mutant("a recording beside its view is not held", OUTPUT, "free_name_hold(output->file.fd);", ";", RECORDED),
+    Mutant("what a kill left is written over", OUTPUT, "int r = outfile_create(path, &output->file, err);\n\n\tif (r == -EEXIST",
+           "int r = outfile_open_in_place(path, &output->file, err);\n\n\tif (r == -EEXIST", RECORDED),
+    Mutant("a recording stays beside its view", OUTPUT, "return !output->direct || (", "return (", RECORDED),
+    Mutant("a recording is gone when its view fails", OUTPUT, "if (r < 0 && r != -EPIPE)", "if (0)", RECORDED),
+    Mutant("a reader that leaves leaves a recording behind", OUTPUT, "if (r < 0 && r != -EPIPE)", "if (r < 0)", RECORDED),
+    Mutant("a broken pipe is an error of ours", RECORD, "\t\traise(SIGPIPE);\n", "", RECORDED),
+    Mutant("nobody is told of what a kill left", RECORD, "\ttell_leftover(run);\n", "", RECORDED),
+]

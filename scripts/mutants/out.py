@@ -8,15 +8,16 @@ FILE = "userspace/base/out/outfile.c"
 NAME = "userspace/cmd/free_name.c"
 OUTPUT = "userspace/cmd/record_output.c"
 RECORD = "userspace/cmd/cmd_record.c"
+WRITE = "userspace/recording/write.c"
 
 LED = ["test_out_place"]
 WRITTEN = ["test_outfile"]
 RECORDED = ["test_cmd_record"]
+ROOM = ["test_recording_room"]
 
 MUTANTS = [
     Mutant("anybody's link is followed", PLACE, "if (!out_owner_is_trusted(link->st_uid)) {", "if (0) {", LED),
     Mutant("the user of sudo's link is not followed", OWNER, "&& uid == sudo_uid;", "&& 0;", LED),
-    Mutant("links without end", PLACE, "if (++walk->links > MOST_LINKS)", "if (++walk->links > 1000000)", LED),
     Mutant("anybody's file is written", PLACE, "out_owner_is_trusted(there->st_uid))\n\t\treturn 0;",
            "1)\n\t\treturn 0;", LED),
     Mutant("who owns the directory owns what all may put there", PLACE, " &&\n\t    !(dir.st_mode & S_IWOTH))", ")", LED),
@@ -41,4 +42,16 @@ MUTANTS = [
     Mutant("a reader that leaves leaves a recording behind", OUTPUT, "if (r < 0 && r != -EPIPE)", "if (r < 0)", RECORDED),
     Mutant("a broken pipe is an error of ours", RECORD, "\t\traise(SIGPIPE);\n", "", RECORDED),
     Mutant("nobody is told of what a kill left", RECORD, "\ttell_leftover(run);\n", "", RECORDED),
+    Mutant("a full disk ends the recording", WRITE, "return code == -ENOSPC || code == -EDQUOT;", "return false;", ROOM),
+    Mutant("any error may pass", WRITE, "return code == -ENOSPC || code == -EDQUOT;", "return true;", ["test_recording"]),
+    Mutant("what waits for room has no limit", WRITE, "if (writer->buf.len >= HELD_LIMIT_BYTES)", "if (0)", ROOM),
+    Mutant("what is dropped is not counted", WRITE, "writer->shortage.dropped += p->samples.items[i].count;", ";", ROOM),
+    Mutant("what is dropped with a chunk is not counted", WRITE, "writer->shortage.dropped += writer->buf_samples;", ";", ROOM),
+    Mutant("a chunk ends without what waits", WRITE, "if (writer->short_ns && writer->end_ns - writer->short_ns < HELD_LIMIT_NS)",
+           "if (0)", ROOM),
+    Mutant("nothing ends while something waits", WRITE, "writer->end_ns - writer->short_ns < HELD_LIMIT_NS)", "1)", ROOM),
+    Mutant("a torn end stays", WRITE, "if (ftruncate(writer->fd, writer->end) < 0) {", "if (0) {", ROOM),
+    Mutant("the end does not wait for room", WRITE, "i < LAST_TRIES && ", "i < 0 && ", ROOM),
+    Mutant("the recording does not say what it lacks", WRITE, "if (ending == ENDS_RECORDING && writer->shortage.dropped)",
+           "if (0)", ROOM),
 ]

@@ -22,6 +22,7 @@ struct record_run {
 	const struct record_args *args; /* borrowed */
 	struct record_output output;
 	struct recorder_result result;
+	struct recording_shortage shortage;
 	struct event_sums sums;
 	struct profile profile; /* the recording, read back */
 };
@@ -95,6 +96,7 @@ static int take_samples(struct record_run *run, struct err *err)
 		if (offered[i]->target)
 			sinks_add(&options.recorder.sinks, offered[i]->sink);
 	rc = drive_run(&options, &run->result, err);
+	recording_writer_get_shortage(writer, &run->shortage);
 	recording_writer_free(writer);
 	clear_progress();
 	if (rc < 0)
@@ -183,6 +185,19 @@ static void tell_allocations(const struct record_run *run)
 			log_warn("no allocations were seen: no JVM was found that tells of them");
 }
 
+static void tell_shortage(const struct recording_shortage *shortage)
+{
+	_cleanup_strbuf_ struct strbuf count = STRBUF_INIT;
+
+	if (!shortage->was_met)
+		return;
+	units_format_count(&count, shortage->dropped);
+	if (shortage->dropped)
+		log_warn("the disk was full for a while: %s samples were not written", count.buf);
+	else
+		log_warn("the disk was full for a while; no sample was lost");
+}
+
 static void tell_figures(const struct record_run *run)
 {
 	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
@@ -191,6 +206,7 @@ static void tell_figures(const struct record_run *run)
 	record_args_tell_status(run->args, run->result.exit_status);
 	tell_inlining(run);
 	tell_live(&run->result);
+	tell_shortage(&run->shortage);
 	tell_allocations(run);
 	record_stats_format_line(&line, to_stdout ? "standard output" : run->output.path,
 				 &run->result, &run->sums);

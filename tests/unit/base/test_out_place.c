@@ -113,6 +113,12 @@ static void a_file_of_somebody_else(void **state)
 	assert_int_equal(chown(f->path, 4321, 4321), 0);
 	assert_int_equal(try_open(f->path, REPLACING, &err), -EPERM);
 	unlink(f->path);
+	/* Nor where all may write, whoever owns the directory. */
+	put_file(f->path, "theirs");
+	assert_int_equal(chown(f->path, 4321, 4321), 0);
+	assert_int_equal(chown(f->dir, 4321, 4321), 0);
+	assert_int_equal(try_open(f->path, REPLACING, &err), -EPERM);
+	unlink(f->path);
 	/* In a directory of theirs it is what was asked for. */
 	put_file(f->path, "theirs");
 	assert_int_equal(chown(f->path, 4321, 4321), 0);

@@ -212,6 +212,11 @@ def sigterm_ends_it_and_writes():
 
 
 @test
+def sigquit_ends_it_and_writes():
+    ended_by(signal.SIGQUIT)
+
+
+@test
 def kill_9_of_hostprof_leaves_a_readable_recording():
     """At any moment: all but the last second or so is there."""
     need_root()

@@ -257,11 +257,15 @@ static bool may_pass(int code)
 	return code == -ENOSPC || code == -EDQUOT;
 }
 
-/* 0: what is missing waits for the next flush. */
-static int hold_back(struct recording_writer *writer, enum ending ending, int code)
+/* WHY it could not be written. 0: what is missing waits for the next flush. */
+static int hold_back(struct recording_writer *writer, enum ending ending, const struct err *why,
+		     struct err *err)
 {
+	int code = why->code;
+
 	if (!may_pass(code) || writer->failed || ending == ENDS_RECORDING) {
 		writer->failed = code;
+		*err = *why;
 		return code;
 	}
 	writer->shortage.was_met = true;
@@ -286,6 +290,7 @@ static int write_last(struct recording_writer *writer, struct err *err)
 static int flush(struct recording_writer *writer, struct profile *p, enum ending ending,
 		 struct err *err)
 {
+	struct err why = { 0 };
 	int r;
 
 	if (writer->failed)
@@ -295,9 +300,9 @@ static int flush(struct recording_writer *writer, struct profile *p, enum ending
 	if (ending == ENDS_RECORDING && writer->shortage.dropped)
 		profile_add_counter(p, "recording.not-written", "", writer->shortage.dropped);
 	put_flush(writer, p, ending);
-	r = ending == ENDS_RECORDING ? write_last(writer, err) : write_out(writer, false, err);
+	r = ending == ENDS_RECORDING ? write_last(writer, &why) : write_out(writer, false, &why);
 	if (r < 0)
-		r = hold_back(writer, ending, r);
+		r = hold_back(writer, ending, &why, err);
 	if (r == 0)
 		profile_clear_samples(p);
 	return r;

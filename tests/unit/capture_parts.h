@@ -49,6 +49,7 @@ struct rings {
 struct sideband {
 	unsigned int cpu;
 	int fd;
+	uint64_t opened_ns, stopped_ns; /* 0: it has not */
 };
 
 static struct fixture {
@@ -58,6 +59,7 @@ static struct fixture {
 	bool online[CPUS];
 	int open_error[CPUS]; /* of perf events */
 	int shared_error;
+	struct sideband *sidebands[CPUS];
 	/* What was asked for. */
 	struct bpf_session_options session;
 	uint64_t sampling_since_ns;
@@ -263,6 +265,8 @@ int sideband_open(unsigned int cpu, struct sideband **ret_sideband, struct err *
 	note("side %u\n", cpu);
 	*ret_sideband = xcalloc(1, sizeof(**ret_sideband));
 	(*ret_sideband)->cpu = cpu;
+	(*ret_sideband)->opened_ns = clock_now_ns();
+	f.sidebands[cpu] = *ret_sideband;
 	(*ret_sideband)->fd = eventfd(0, EFD_CLOEXEC);
 	return 0;
 }
@@ -277,6 +281,14 @@ void sideband_free(struct sideband *sideband)
 int sideband_fd(const struct sideband *sideband)
 {
 	return sideband->fd;
+}
+
+int sideband_enabled_ns(const struct sideband *sideband, uint64_t *ret_ns)
+{
+	uint64_t now_ns = sideband->stopped_ns ? sideband->stopped_ns : clock_now_ns();
+
+	*ret_ns = now_ns - sideband->opened_ns;
+	return 0;
 }
 
 size_t sideband_bytes(const struct sideband *sideband)

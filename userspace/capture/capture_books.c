@@ -82,7 +82,10 @@ static void books_add_missed(const struct capture *c, struct capture_stats *stat
 
 void capture_get_stats(const struct capture *c, struct capture_stats *ret_stats)
 {
-	struct capture_stats stats = { .side_lost = c->side_lost };
+	struct capture_stats stats = { .side_lost = c->side_lost,
+				       .unobserved_ns = c->unobserved_ns,
+				       .unobserved_times = c->unobserved_times,
+				       .suspended_ns = c->suspended_ns };
 
 	books_sum_counters(c, &stats);
 	books_add_missed(c, &stats);

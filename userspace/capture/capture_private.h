@@ -14,6 +14,8 @@
 struct capture_cpu {
 	struct perf_events events; /* count 0: the cpu is offline */
 	struct sideband *sideband; /* owned */
+	/* The side-band's time when it was last asked, and when that was; by late_ns it lagged behind. */
+	uint64_t enabled_ns, asked_ns, late_ns;
 };
 
 struct capture_mapping {
@@ -43,6 +45,9 @@ struct capture {
 	unsigned int possible;		  /* libbpf's count: values of a per-cpu map */
 	int epoll_fd;
 	uint64_t side_lost;
+	bool side_gap; /* there may have been records that no event saw */
+	uint64_t unobserved_ns, unobserved_times;
+	uint64_t suspended_ns, suspended_before_ns;
 	struct capture_mapping blocks, rules, ranges; /* owned */
 };
 

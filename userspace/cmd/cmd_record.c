@@ -185,6 +185,19 @@ static void tell_allocations(const struct record_run *run)
 			log_warn("no allocations were seen: no JVM was found that tells of them");
 }
 
+static void tell_gaps(const struct capture_stats *capture)
+{
+	_cleanup_strbuf_ struct strbuf unobserved = STRBUF_INIT, suspended = STRBUF_INIT;
+
+	units_format_duration(&unobserved, capture->unobserved_ns);
+	units_format_duration(&suspended, capture->suspended_ns);
+	if (capture->unobserved_times)
+		log_warn("cpus went offline and came back: up to %s of them were not observed",
+			 unobserved.buf);
+	if (capture->suspended_ns)
+		log_warn("the host was suspended for %s", suspended.buf);
+}
+
 static void tell_shortage(const struct recording_shortage *shortage)
 {
 	_cleanup_strbuf_ struct strbuf count = STRBUF_INIT;
@@ -206,6 +219,7 @@ static void tell_figures(const struct record_run *run)
 	record_args_tell_status(run->args, run->result.exit_status);
 	tell_inlining(run);
 	tell_live(&run->result);
+	tell_gaps(&run->result.capture);
 	tell_shortage(&run->shortage);
 	tell_allocations(run);
 	record_stats_format_line(&line, to_stdout ? "standard output" : run->output.path,

@@ -187,6 +187,8 @@ static const char every_figure[] = "{\n"
 				   "    \"anchors\": 416,\n"
 				   "    \"frozen\": 417,\n"
 				   "    \"side_lost\": 111,\n"
+				   "    \"unobserved_ns\": 118,\n"
+				   "    \"suspended_ns\": 119,\n"
 				   "    \"bpf_run_ns\": 1000,\n"
 				   "    \"bpf_run_count\": 800,\n"
 				   "    \"bpf_ns_per_run\": 1.25,\n"
@@ -282,6 +284,8 @@ static struct recorder_result one_of_each(void)
 				     .late_samples = 109,
 				     .merge_stall_ns = 110,
 				     .capture = { .side_lost = 111,
+						  .unobserved_ns = 118,
+						  .suspended_ns = 119,
 						  .bpf_run_ns = 1000,
 						  .bpf_run_count = 800,
 						  .map_bytes = 112,

@@ -305,6 +305,29 @@ def a_cpu_that_goes_and_comes_back_at_once():
     cpu_is_off_for(0.05)
 
 
+MAX_RATE = "/proc/sys/kernel/perf_event_max_sample_rate"
+
+
+def set_max_rate(rate):
+    with open(MAX_RATE, "w", encoding="ascii") as file:
+        file.write(str(rate))
+
+
+@test
+def a_kernel_that_stops_events():
+    """Ticks that come too fast for kernel.perf_event_max_sample_rate: it is said, and weights stay true."""
+    need_root()
+    with open(MAX_RATE, encoding="ascii") as file:
+        cleanup(set_max_rate, file.read())
+    burner = native("burn", 60)
+    recorder = Recorder("-F", 9973, "-p", burner.pid)
+    set_max_rate(300)
+    time.sleep(2)
+    path = recorder.end()
+    expect_match(r"the kernel stopped events \d+ times", recorder.popen.stderr.read().decode(), "what is said")
+    expect(total(collapsed(path)) > 10, "the burner is missing")
+
+
 @test
 def command_that_fails_to_start():
     need_root()

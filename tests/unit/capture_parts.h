@@ -60,6 +60,7 @@ static struct fixture {
 	int open_error[CPUS]; /* of perf events */
 	int shared_error;
 	struct sideband *sidebands[CPUS];
+	struct side_event throttles[4]; /* each drain; pid is the cpu */
 	/* What was asked for. */
 	struct bpf_session_options session;
 	uint64_t sampling_since_ns;
@@ -199,6 +200,12 @@ int perf_event_open_place(const struct perf_events_options *options, const struc
 	return 0;
 }
 
+void perf_events_set_output(const struct perf_events *events, int fd)
+{
+	/* Of a cpu the descriptor is its number. */
+	assert_int_equal(f.sidebands[events->fds[0]]->fd, fd);
+}
+
 void perf_events_release(struct perf_events *events)
 {
 	if (events->count)
@@ -303,6 +310,9 @@ uint64_t sideband_drain(struct sideband *sideband,
 	const struct side_event event = { .kind = SIDE_EXIT, .pid = sideband->cpu };
 
 	fn(&event, data);
+	for (unsigned int i = 0; i < ARRAY_SIZE(f.throttles) && f.throttles[i].time_ns; i++)
+		if (f.throttles[i].pid == sideband->cpu)
+			fn(&f.throttles[i], data);
 	return sideband->cpu * 10;
 }
 

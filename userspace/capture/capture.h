@@ -54,6 +54,8 @@ struct capture_stats {
 	unsigned int cpus;  /* that were sampled */
 	/* Time in which cpus may have run without their events (at most), and how often that was. */
 	uint64_t unobserved_ns, unobserved_times;
+	/* How often the kernel stopped events of a cpu that came too fast, and for how long, all together. */
+	uint64_t throttled_times, throttled_ns;
 	uint64_t suspended_ns; /* of the host, while the capture was open */
 };
 

@@ -102,7 +102,10 @@ static int capture_open_cpu(struct capture *c, unsigned int cpu, struct err *err
 		capture_ask(slot);
 	}
 	r = perf_events_open(&c->event_options, cpu, &slot->events, err);
-	return r < 0 ? capture_explain(err) : 0;
+	if (r < 0)
+		return capture_explain(err);
+	perf_events_set_output(&slot->events, sideband_fd(slot->sideband));
+	return 0;
 }
 
 /* Probes and tracepoints; they are there once. */
@@ -154,6 +157,29 @@ void capture_close_cpus(struct capture *c)
 		capture_close_cpu(c, cpu);
 }
 
+struct side_drain {
+	struct capture *c;
+	const struct capture_handler *handler;
+};
+
+/* What is of events and of no process is ours. */
+static void capture_take_side(const struct side_event *event, void *data)
+{
+	struct side_drain *drain = data;
+	struct capture *c = drain->c;
+
+	if (event->kind == SIDE_THROTTLE) {
+		c->throttled_times++;
+		c->throttled_now++;
+		c->stopped_sum_ns += event->time_ns;
+	} else if (event->kind != SIDE_UNTHROTTLE) {
+		drain->handler->side(event, drain->handler->data);
+	} else if (c->throttled_now) {
+		c->throttled_now--;
+		c->resumed_sum_ns += event->time_ns;
+	}
+}
+
 void capture_drain(struct capture *c, const struct capture_handler *handler)
 {
 	const struct rings_handler rings = { .miss = handler->miss,
@@ -162,13 +188,15 @@ void capture_drain(struct capture *c, const struct capture_handler *handler)
 					     .data = handler->data };
 	const struct side_event gap = { .kind = SIDE_LOST, .time_ns = clock_now_ns(), .name = "" };
 
+	struct side_drain drain = { c, handler };
+
 	if (c->side_gap)
 		handler->side(&gap, handler->data);
 	c->side_gap = false;
 	for (unsigned int cpu = 0; cpu < c->cpu_count; cpu++)
 		if (c->cpus[cpu].sideband)
 			c->side_lost +=
-				sideband_drain(c->cpus[cpu].sideband, handler->side, handler->data);
+				sideband_drain(c->cpus[cpu].sideband, capture_take_side, &drain);
 	rings_drain(c->rings, &rings);
 }
 

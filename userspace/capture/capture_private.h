@@ -48,6 +48,8 @@ struct capture {
 	bool side_gap; /* there may have been records that no event saw */
 	uint64_t unobserved_ns, unobserved_times;
 	uint64_t suspended_ns, suspended_before_ns;
+	/* Events that are stopped now, and the sums of when they were stopped and went on. */
+	uint64_t throttled_times, throttled_now, stopped_sum_ns, resumed_sum_ns;
 	struct capture_mapping blocks, rules, ranges; /* owned */
 };
 

@@ -19,6 +19,8 @@ enum side_kind {
 	SIDE_FORK,
 	SIDE_EXIT,
 	SIDE_LOST,
+	SIDE_THROTTLE, /* of an event whose output is the side-band's ring: the kernel stopped it */
+	SIDE_UNTHROTTLE,
 	SIDE_KINDS,
 };
 

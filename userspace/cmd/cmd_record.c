@@ -194,6 +194,10 @@ static void tell_gaps(const struct capture_stats *capture)
 	if (capture->unobserved_times)
 		log_warn("cpus went offline and came back: up to %s of them were not observed",
 			 unobserved.buf);
+	if (capture->throttled_times)
+		log_warn(
+			"the kernel stopped events %llu times that came too fast (kernel.perf_event_max_sample_rate)",
+			(unsigned long long)capture->throttled_times);
 	if (capture->suspended_ns)
 		log_warn("the host was suspended for %s", suspended.buf);
 }

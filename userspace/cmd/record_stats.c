@@ -147,6 +147,8 @@ static void put_capture(struct json *j, const struct capture_stats *capture)
 	json_u64(j, "side_lost", capture->side_lost);
 	json_u64(j, "unobserved_ns", capture->unobserved_ns);
 	json_u64(j, "suspended_ns", capture->suspended_ns);
+	json_u64(j, "throttled_times", capture->throttled_times);
+	json_u64(j, "throttled_ns", capture->throttled_ns);
 	json_u64(j, "bpf_run_ns", capture->bpf_run_ns);
 	json_u64(j, "bpf_run_count", capture->bpf_run_count);
 	json_double(j, "bpf_ns_per_run", share(capture->bpf_run_ns, capture->bpf_run_count));

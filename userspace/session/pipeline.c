@@ -357,6 +357,9 @@ static void write_figures(struct pipeline *pipeline)
 	if (stats.unobserved_ns)
 		profile_add_counter(&pipeline->profile, "time.unobserved-ns", "",
 				    stats.unobserved_ns);
+	if (stats.throttled_ns)
+		profile_add_counter(&pipeline->profile, "time.throttled-ns", "",
+				    stats.throttled_ns);
 	if (stats.suspended_ns)
 		profile_add_counter(&pipeline->profile, "time.suspended-ns", "",
 				    stats.suspended_ns);

@@ -36,6 +36,7 @@ static unsigned int gaps_told;
 static void on_side(const struct side_event *event, void *data)
 {
 	(void)data;
+	assert_true(event->kind == SIDE_LOST || event->kind == SIDE_EXIT);
 	if (event->kind != SIDE_LOST)
 		return;
 	assert_int_equal(event->lost, 0);
@@ -76,6 +77,32 @@ static int begin(void **state)
 	setup(state);
 	open_capture();
 	return 0;
+}
+
+/* Events that the kernel stops are no process's: one of each cpu goes on, one does not. */
+static void too_fast(void **state)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	(void)state;
+	f.throttles[0] = (struct side_event){ .kind = SIDE_THROTTLE, .time_ns = now_ns };
+	f.throttles[1] = (struct side_event){ .kind = SIDE_UNTHROTTLE, .time_ns = now_ns + 4 * MS };
+	f.throttles[2] =
+		(struct side_event){ .kind = SIDE_THROTTLE, .time_ns = now_ns + 2 * MS, .pid = 2 };
+	assert_int_equal(gaps_of_a_drain(), 0);
+	memset(f.throttles, 0, sizeof(f.throttles));
+	fake_advance(10 * MS);
+	assert_int_equal(stats_now().throttled_times, 2);
+	assert_int_equal(stats_now().throttled_ns, 12 * MS);
+	/* What began before there was anybody to tell. */
+	f.throttles[0] =
+		(struct side_event){ .kind = SIDE_UNTHROTTLE, .time_ns = now_ns + 10 * MS };
+	f.throttles[1] =
+		(struct side_event){ .kind = SIDE_UNTHROTTLE, .time_ns = now_ns + 10 * MS };
+	gaps_of_a_drain();
+	fake_advance(10 * MS);
+	assert_int_equal(stats_now().throttled_times, 2);
+	assert_int_equal(stats_now().throttled_ns, 12 * MS);
 }
 
 /* --- */
@@ -173,7 +200,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(nothing_happens),	  TEST(off_and_on_between_two_looks),
 		TEST(just_before_a_look), TEST(off_for_long),
-		TEST(the_host_sleeps),
+		TEST(the_host_sleeps),	  TEST(too_fast),
 	};
 
 	return cmocka_run_group_tests_name("capture_cpus", tests, NULL, NULL);

@@ -73,8 +73,10 @@ static void time_that_nobody_saw(void **state)
 	result.capture.unobserved_ns = 1200000000;
 	result.capture.unobserved_times = 2;
 	result.capture.suspended_ns = 90000000000;
+	result.capture.throttled_times = 3;
 	expect("record -o a.jfr",
 	       "hostprof: warning: cpus went offline and came back: up to 1.2 s of them were not observed\n"
+	       "hostprof: warning: the kernel stopped events 3 times that came too fast (kernel.perf_event_max_sample_rate)\n"
 	       "hostprof: warning: the host was suspended for 90 s\n"
 	       "hostprof: a.jfr: " LAST_LINE "exit 0\n");
 	names_left();

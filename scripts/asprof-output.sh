@@ -133,7 +133,7 @@ render() {
 	rm -f "$session/failed"
 	name=$(expand)
 	if [ -n "$name" ]; then
-		(umask "$user_umask" && : >"$name") 2>/dev/null || fail 200 "[ERROR] Could not open output file"
+		make_empty 2>/dev/null || fail 200 "[ERROR] Could not open output file"
 		write >"$name"
 	else
 		write
@@ -141,6 +141,19 @@ render() {
 	[ ! -e "$session/failed" ] || fail 200 "[ERROR] The recording could not be shown"
 	[ "$format" = jfr ] || [ "$(sum "$report_args")" != 0 ] || tell_empty
 }
+
+# Nobody else's link is followed, nobody else's file written: a new file is made (noclobber is O_EXCL), or what
+# is there is this user's or root's, which others cannot replace where this could be a trap.
+make_empty() (
+	case $name in -*) name=./$name ;; esac
+	umask "$user_umask"
+	if [ -L "$name" ] || [ -f "$name" ] || [ -p "$name" ]; then
+		[ -n "$(find "$name" -prune \( -user "$(id -u)" -o -user 0 \))" ] || exit
+	elif [ ! -e "$name" ]; then
+		set -C
+	fi
+	: >"$name"
+)
 
 tell_empty() {
 	if [ "$(sum)" = 0 ]; then say "[INFO] No samples were collected"; else say "[INFO] All samples were filtered out"; fi

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Format, layers, sizes, shell scripts, licence lines, what docs name, texts of
+# Format, layers, sizes, shell scripts, licence lines, who makes files, what docs name, texts of
 # mutants, stacks of BPF, and what the agent imports.
 # The checks are called by name through step().
 # shellcheck disable=SC2317
@@ -67,6 +67,15 @@ check_reasons() {
 	}
 }
 
+# What we write for the user is opened in one place; the attach protocol's files are the other.
+check_outputs() {
+	! grep -rnE 'O_CREAT|O_TMPFILE|\<(creat|fopen|freopen|mkstemp|mkostemps?|tmpfile)\(' userspace --include='*.c' |
+		grep -vE '^userspace/(base/out/out_place\.c|jvm/attach/)' || {
+		echo "files are made by base/out/outfile.h"
+		return 1
+	}
+}
+
 cd "$(dirname "$0")/.." || exit 1
 step tools check_tools
 step format check_format
@@ -76,6 +85,7 @@ step sizes scripts/check-size.py --stats
 step shellcheck shellcheck scripts/asprof scripts/*.sh .ci/run
 step licences check_licence_lines
 step reasons check_reasons
+step outputs check_outputs
 step docs scripts/check-docs.py
 step mutants scripts/check-mutants.py --texts
 step bpf-stack scripts/check-bpf-stack.py "$build/gen/hostprof.bpf.o"

@@ -21,6 +21,13 @@
 #define MISS_TOP_BYTES 64
 /* More than this is the end of the stack, and no buffer on it. */
 #define MISS_MAX_HOLE 131072
+/*
+ * A copy is within the time budget of its walk, of which it has half of what is left: as long as it takes to
+ * read it takes to put it into the ring. The clock is asked every 32 KiB, and not for the first two: these
+ * hold most stacks, and userspace reads on where a copy ends (unwind/stack_rest.c).
+ */
+#define MISS_STRIDE	 8
+#define MISS_LEAST_TURNS 16
 /* Pages that WIRE_MISS_MAX_COPY bytes lie in, and the one below the stack pointer. */
 #define MISS_COPY_TURNS (WIRE_MISS_MAX_COPY / WIRE_PAGE_BYTES + 2)
 
@@ -85,7 +92,16 @@ static const wire_u8 miss_hole[WIRE_PAGE_BYTES] = { [0 ... WIRE_PAGE_BYTES - 1] 
 struct miss_copy {
 	struct miss_buffer *b;
 	wire_u64 top;
+	wire_u64 until_ns;
 };
+
+static __always_inline bool miss_is_late(wire_u32 turn, const struct miss_copy *copy)
+{
+	if (turn < MISS_LEAST_TURNS || turn % MISS_STRIDE || bpf_ktime_get_ns() <= copy->until_ns)
+		return false;
+	counter_add(WIRE_COUNTER_MISSES_CUT, 1);
+	return true;
+}
 
 /*
  * Copy one page's piece of what is left up to top. How far it came is in the buffer, as the
@@ -97,7 +113,7 @@ static long miss_copy_turn(wire_u32 turn, struct miss_copy *copy)
 	wire_u32 reached = b->reached, piece;
 	wire_u64 from = b->miss.copy_at + reached;
 
-	if (from >= copy->top || reached >= miss_copy_bytes)
+	if (from >= copy->top || reached >= miss_copy_bytes || miss_is_late(turn, copy))
 		return 1;
 	piece = WIRE_PAGE_BYTES - (from & (WIRE_PAGE_BYTES - 1));
 	if (piece > copy->top - from)
@@ -123,9 +139,10 @@ static long miss_copy_turn(wire_u32 turn, struct miss_copy *copy)
 }
 
 /* The copy ends with a page that is there. */
-static __always_inline void miss_copy_stack(struct miss_buffer *b, wire_u64 sp, wire_u64 top)
+static __always_inline void miss_copy_stack(struct miss_buffer *b, wire_u64 sp, wire_u64 top,
+					    wire_u64 until_ns)
 {
-	struct miss_copy copy = { .b = b, .top = top };
+	struct miss_copy copy = { .b = b, .top = top, .until_ns = until_ns };
 
 	b->miss.copy_at = sp - WIRE_MISS_BELOW;
 	b->miss.copy_bytes = 0;
@@ -237,11 +254,12 @@ static __always_inline wire_u64 miss_bound(void *ring, wire_u64 sp, wire_u64 top
 static __always_inline int miss_send(struct miss_buffer *b, struct scratch *s,
 				     struct task_struct *task, void *ring)
 {
-	wire_u64 sp = s->cursor.sp;
+	wire_u64 sp = s->cursor.sp, now_ns = bpf_ktime_get_ns();
+	wire_u64 left_ns = s->cursor.deadline_ns > now_ns ? s->cursor.deadline_ns - now_ns : 0;
 	wire_u32 bytes;
 
 	miss_fill(&b->miss, s, task);
-	miss_copy_stack(b, sp, miss_bound(ring, sp, miss_top(task, sp)));
+	miss_copy_stack(b, sp, miss_bound(ring, sp, miss_top(task, sp)), now_ns + left_ns / 2);
 	bytes = b->miss.copy_bytes;
 	UNWIND_OPAQUE(bytes);
 	if (bytes > miss_copy_bytes)
@@ -259,6 +277,7 @@ static __always_inline int miss_try(struct scratch *s, struct cpu_state *state,
 	wire_u32 cpu = s->sample.cpu, buffer = cpu % miss_buffer_count;
 	struct miss_buffer *b = bpf_map_lookup_elem(&miss_buffers, &buffer);
 	void *ring = bpf_map_lookup_elem(&rings, &cpu);
+	wire_u64 begin_ns;
 	int r;
 
 	/*
@@ -269,7 +288,10 @@ static __always_inline int miss_try(struct scratch *s, struct cpu_state *state,
 		return -1;
 	if (__sync_lock_test_and_set(&b->busy, 1))
 		return -1;
+	begin_ns = bpf_ktime_get_ns();
 	r = miss_send(b, s, task, ring);
+	counter_add(WIRE_COUNTER_MISSES_BYTES, b->miss.copy_bytes);
+	counter_add(WIRE_COUNTER_MISSES_NS, bpf_ktime_get_ns() - begin_ns);
 	*(volatile wire_u32 *)&b->busy = 0;
 	return r;
 }

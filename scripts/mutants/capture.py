@@ -106,7 +106,7 @@ PUMPS = [
 ]
 
 ALL_CPUS = [
-    Mutant("a cpu that came is not sampled", CPUS, "if (is && !was) {", "if (0) {", WHOLE),
+    Mutant("a cpu that came is not sampled", CPUS, "else if (!was)", "else if (0)", WHOLE),
     Mutant("sampling never begins", CAPTURE, "bpf_session_set_sampling(c->session, clock_now_ns());", "", WHOLE),
     Mutant("sampling does not end", CAPTURE, "bpf_session_set_sampling(c->session, 0);", "", WHOLE),
     Mutant("buffers for every cpu that could be", CPUS, "c->online_count = MIN(online.size, c->cpu_count);",
@@ -209,4 +209,22 @@ PROBES = [
            PLACED),
 ]
 
-MUTANTS = TASKS + WEIGHTS + PERF + PUMPS + ALL_CPUS + SIDE + PROBES
+ALIVE = ["test_capture_cpus"]
+HOTPLUG = [
+    Mutant("a cpu that comes back at once is not noticed", CPUS, "if (!missing_ns && !woke)", "if (1)", ALIVE),
+    Mutant("a suspend is not noticed", CPUS, "if (!missing_ns && !woke)", "if (!missing_ns)", ALIVE),
+    Mutant("every look opens events anew", CPUS, "MAX(elapsed_ns >> LAG_SHIFT, LEAST_LAG_NS)", "0", ALIVE),
+    Mutant("what lagged before is forgotten", CPUS, "return missing_ns + slot->late_ns;", "return missing_ns;", ALIVE),
+    Mutant("time that nobody saw is not counted", CPUS, "c->unobserved_ns += ns;", ";", ALIVE),
+    Mutant("a gap is not told to the books", CPUS, "c->side_gap = true;", ";", ALIVE),
+    Mutant("a gap is told for ever", CPUS, "c->side_gap = false;", ";", ALIVE),
+    Mutant("a cpu that is off is unobserved", CPUS, "slot->asked_ns = clock_now_ns();\n}\n\n/* All cpus", "}\n\n/* All cpus", ALIVE),
+    Mutant("clocks that differ are a suspend", CPUS, " + LEAST_SUSPEND_NS)\n\t\treturn false;", ")\n\t\treturn false;", ALIVE),
+    Mutant("throttled events are processes'", CPUS, "if (event->kind == SIDE_THROTTLE) {", "if (0) {", ALIVE),
+    Mutant("events go on that were never stopped", CPUS, "} else if (c->throttled_now) {", "} else {", ALIVE),
+    Mutant("a throttle record has a trailer", "userspace/capture/sideband_decode.c",
+           "if (r.header.type == PERF_RECORD_THROTTLE || r.header.type == PERF_RECORD_UNTHROTTLE)", "if (0)",
+           ["test_sideband"]),
+]
+
+MUTANTS = HOTPLUG + TASKS + WEIGHTS + PERF + PUMPS + ALL_CPUS + SIDE + PROBES

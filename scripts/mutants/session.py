@@ -135,7 +135,7 @@ CHUNKS = [
            "for (size_t i = 0; i < profile->counters.len; i++)", "for (size_t i = 0; i < 0; i++)", RUN),
     Mutant("chunks never end", WRITER, "writer->end_ns - chunk->start_ns >= writer->chunk_limit_ns", "0", RUN),
     Mutant("chunks grow without a limit", WRITER,
-           "return (uint64_t)(writer->end - writer->chunk_at) >= writer->chunk_limit_bytes ||", "return", RUN),
+           "return bytes >= writer->chunk_limit_bytes ||", "return", RUN),
     Mutant("a limit of chunks is not passed on", "userspace/cmd/cmd_record.c",
            "recording_writer_limit_chunks(writer, run->args->chunk_bytes, run->args->chunk_ns);", ";",
            ["test_cmd_record"]),

@@ -212,6 +212,11 @@ def sigterm_ends_it_and_writes():
 
 
 @test
+def sigquit_ends_it_and_writes():
+    ended_by(signal.SIGQUIT)
+
+
+@test
 def kill_9_of_hostprof_leaves_a_readable_recording():
     """At any moment: all but the last second or so is there."""
     need_root()
@@ -256,8 +261,7 @@ def set_online(cpu, online):
         switch.write("1" if online else "0")
 
 
-@test
-def a_cpu_that_goes_and_comes_back():
+def cpu_is_off_for(seconds):
     need_root()
     cpu = max(os.sched_getaffinity(0))
     if cpu == 0 or not os.path.exists(f"/sys/devices/system/cpu/cpu{cpu}/online"):
@@ -269,7 +273,7 @@ def a_cpu_that_goes_and_comes_back():
         set_online(cpu, False)
     except OSError as error:
         skip(f"cpu {cpu} cannot be taken offline: {error}")
-    time.sleep(2)
+    time.sleep(seconds)
     set_online(cpu, True)
     time.sleep(2.5)
     # Pinned to the cpu that came back, both threads are sampled there and nowhere else.
@@ -278,6 +282,8 @@ def a_cpu_that_goes_and_comes_back():
     pinned_ns = time.monotonic_ns()
     time.sleep(3)
     path = recorder.end()
+    expect_match(r"cpus went offline and came back: up to .* of them were not observed",
+                 recorder.popen.stderr.read().decode(), "what is said")
     offset = max(time.time_ns() - time.monotonic_ns() for _ in range(50))
     text = run([os.path.join(jdk(17), "bin", "jfr"), "print", "--events", "jdk.ExecutionSample",
                 path], code=0).out
@@ -286,6 +292,40 @@ def a_cpu_that_goes_and_comes_back():
     after = [t for t in times if t > pinned_ns]
     print(f"# {len(times)} samples, {len(after)} of them on the cpu that came back")
     expect(len(after) > 100, f"only {len(after)} samples on a cpu that came back")
+
+
+@test
+def a_cpu_that_goes_and_comes_back():
+    cpu_is_off_for(2)
+
+
+@test
+def a_cpu_that_goes_and_comes_back_at_once():
+    """Whoever looks once a second finds it online each time."""
+    cpu_is_off_for(0.05)
+
+
+MAX_RATE = "/proc/sys/kernel/perf_event_max_sample_rate"
+
+
+def set_max_rate(rate):
+    with open(MAX_RATE, "w", encoding="ascii") as file:
+        file.write(str(rate))
+
+
+@test
+def a_kernel_that_stops_events():
+    """Ticks that come too fast for kernel.perf_event_max_sample_rate: it is said, and weights stay true."""
+    need_root()
+    with open(MAX_RATE, encoding="ascii") as file:
+        cleanup(set_max_rate, file.read())
+    burner = native("burn", 60)
+    recorder = Recorder("-F", 9973, "-p", burner.pid)
+    set_max_rate(300)
+    time.sleep(2)
+    path = recorder.end()
+    expect_match(r"the kernel stopped events \d+ times", recorder.popen.stderr.read().decode(), "what is said")
+    expect(total(collapsed(path)) > 10, "the burner is missing")
 
 
 @test

@@ -49,6 +49,7 @@ struct rings {
 struct sideband {
 	unsigned int cpu;
 	int fd;
+	uint64_t opened_ns, stopped_ns; /* 0: it has not */
 };
 
 static struct fixture {
@@ -58,6 +59,8 @@ static struct fixture {
 	bool online[CPUS];
 	int open_error[CPUS]; /* of perf events */
 	int shared_error;
+	struct sideband *sidebands[CPUS];
+	struct side_event throttles[4]; /* each drain; pid is the cpu */
 	/* What was asked for. */
 	struct bpf_session_options session;
 	uint64_t sampling_since_ns;
@@ -197,6 +200,12 @@ int perf_event_open_place(const struct perf_events_options *options, const struc
 	return 0;
 }
 
+void perf_events_set_output(const struct perf_events *events, int fd)
+{
+	/* Of a cpu the descriptor is its number. */
+	assert_int_equal(f.sidebands[events->fds[0]]->fd, fd);
+}
+
 void perf_events_release(struct perf_events *events)
 {
 	if (events->count)
@@ -263,6 +272,8 @@ int sideband_open(unsigned int cpu, struct sideband **ret_sideband, struct err *
 	note("side %u\n", cpu);
 	*ret_sideband = xcalloc(1, sizeof(**ret_sideband));
 	(*ret_sideband)->cpu = cpu;
+	(*ret_sideband)->opened_ns = clock_now_ns();
+	f.sidebands[cpu] = *ret_sideband;
 	(*ret_sideband)->fd = eventfd(0, EFD_CLOEXEC);
 	return 0;
 }
@@ -279,6 +290,14 @@ int sideband_fd(const struct sideband *sideband)
 	return sideband->fd;
 }
 
+int sideband_enabled_ns(const struct sideband *sideband, uint64_t *ret_ns)
+{
+	uint64_t now_ns = sideband->stopped_ns ? sideband->stopped_ns : clock_now_ns();
+
+	*ret_ns = now_ns - sideband->opened_ns;
+	return 0;
+}
+
 size_t sideband_bytes(const struct sideband *sideband)
 {
 	(void)sideband;
@@ -291,6 +310,9 @@ uint64_t sideband_drain(struct sideband *sideband,
 	const struct side_event event = { .kind = SIDE_EXIT, .pid = sideband->cpu };
 
 	fn(&event, data);
+	for (unsigned int i = 0; i < ARRAY_SIZE(f.throttles) && f.throttles[i].time_ns; i++)
+		if (f.throttles[i].pid == sideband->cpu)
+			fn(&f.throttles[i], data);
 	return sideband->cpu * 10;
 }
 

@@ -14,6 +14,7 @@
 
 static uint64_t fake_ahead_ns; /* of the real clock at fake_begin() */
 static uint64_t fake_begun_ns;
+static uint64_t fake_slept_ns; /* by which CLOCK_BOOTTIME is ahead, more than the real one */
 
 static inline uint64_t fake_real_ns(clockid_t id)
 {
@@ -45,6 +46,8 @@ int clock_gettime(clockid_t id, struct timespec *ret)
 		ns += 1000000 * NSEC_PER_SEC;
 	else if (id != CLOCK_MONOTONIC)
 		ns += fake_real_ns(id) - real_ns;
+	if (id == CLOCK_BOOTTIME)
+		ns += fake_slept_ns;
 	ret->tv_sec = (time_t)(ns / NSEC_PER_SEC);
 	ret->tv_nsec = (long)(ns % NSEC_PER_SEC);
 	return 0;

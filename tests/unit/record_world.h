@@ -7,8 +7,10 @@
 
 #include <fcntl.h>
 #include <glob.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,7 +30,8 @@
 
 static char dir[] = "/tmp/hostprof-test-XXXXXX";
 static int preflight_error, run_error;
-static bool nothing_taken, shows_progress;
+static bool nothing_taken, shows_progress, is_killed;
+static const char *held;   /* this file is, while it runs */
 static size_t plain_bytes; /* of a run that writes such in place of a recording */
 static struct recorder_result result;
 static struct drive_progress progress;
@@ -71,6 +74,15 @@ static void write_plain(void)
 	free(words);
 }
 
+static void expect_held(void)
+{
+	int fd = open(held, O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), -1);
+	close(fd);
+}
+
 int drive_run(const struct drive_options *options, struct recorder_result *ret_result,
 	      struct err *err)
 {
@@ -82,6 +94,10 @@ int drive_run(const struct drive_options *options, struct recorder_result *ret_r
 		write_plain();
 	else if (!nothing_taken)
 		write_recording(&options->recorder.sinks);
+	if (held)
+		expect_held();
+	if (is_killed)
+		kill(getpid(), SIGKILL);
 	*ret_result = result;
 	return run_error ? err_set(err, run_error, "it broke") : 0;
 }
@@ -90,7 +106,8 @@ static inline int set_up(void **state)
 {
 	(void)state;
 	preflight_error = run_error = 0;
-	nothing_taken = shows_progress = false;
+	nothing_taken = shows_progress = is_killed = false;
+	held = NULL;
 	plain_bytes = 0;
 	result = (struct recorder_result){
 		.samples = 12, .complete = 10, .processes = 2, .lost = 1
@@ -125,7 +142,7 @@ static inline const char *names_left(void)
 static inline int make_dir(void **state)
 {
 	(void)state;
-	return !mkdtemp(dir) || chdir(dir);
+	return !mkdtemp(dir) || chdir(dir) || setenv("TMPDIR", dir, 1);
 }
 
 static inline int remove_dir(void **state)

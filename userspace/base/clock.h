@@ -28,4 +28,18 @@ static inline uint64_t clock_wall_ns(void)
 	return clock_read_ns(CLOCK_REALTIME);
 }
 
+/* How long the host has been suspended since it was booted. */
+static inline uint64_t clock_suspended_ns(void)
+{
+	uint64_t now_ns, boot_ns;
+	unsigned int tries = 0;
+
+	/* Who loses the cpu between the clocks sees no suspend. */
+	do {
+		now_ns = clock_now_ns();
+		boot_ns = clock_read_ns(CLOCK_BOOTTIME);
+	} while (clock_now_ns() - now_ns > NSEC_PER_MSEC && ++tries < 10);
+	return boot_ns - now_ns;
+}
+
 #endif

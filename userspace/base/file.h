@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole-file reads, whole-buffer writes, atomic output files. */
+/* Whole-file reads, whole-buffer writes. */
 #ifndef HOSTPROF_BASE_FILE_H
 #define HOSTPROF_BASE_FILE_H
 
@@ -26,25 +26,5 @@ int file_pwrite_all(int fd, const void *data, size_t len, off_t at);
 
 /* Read exactly LEN bytes at AT; -ENODATA when the file is shorter. */
 int file_pread_full(int fd, void *data, size_t len, off_t at);
-
-/* The directory that PATH is in; caller frees. */
-char *file_directory(const char *path);
-
-/*
- * An output that appears under its name only when it is whole: written to a file without a name
- * (so that nothing is left of a process that is killed), or a temporary one where the file system
- * has none such, which commit renames. "-" is standard output. Devices and pipes are written in
- * place.
- */
-struct outfile {
-	int fd;		 /* owned, -1 when closed; standard output is never closed */
-	char *path;	 /* owned; what messages call it */
-	char *temp_path; /* owned; NULL when written in place */
-	bool unnamed;	 /* temp_path does not exist yet */
-};
-
-int outfile_open(const char *path, struct outfile *ret_out, struct err *err);
-int outfile_commit(struct outfile *out, struct err *err);
-void outfile_release(struct outfile *out); /* removes the temporary file unless committed */
 
 #endif

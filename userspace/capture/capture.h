@@ -52,6 +52,11 @@ struct capture_stats {
 	uint64_t bpf_run_count;
 	uint64_t map_bytes; /* locked by all maps (fdinfo memlock) and the side-band rings */
 	unsigned int cpus;  /* that were sampled */
+	/* Time in which cpus may have run without their events (at most), and how often that was. */
+	uint64_t unobserved_ns, unobserved_times;
+	/* How often the kernel stopped events of a cpu that came too fast, and for how long, all together. */
+	uint64_t throttled_times, throttled_ns;
+	uint64_t suspended_ns; /* of the host, while the capture was open */
 };
 
 struct capture;
@@ -76,7 +81,10 @@ void capture_drain(struct capture *capture, const struct capture_handler *handle
 /* Readable when a ring wants to be drained (an epoll descriptor); borrowed. */
 int capture_fd(const struct capture *capture);
 
-/* Open events on cpus that came online and forget those that went; call about once a second. */
+/*
+ * Open events on cpus that came online and forget those that went, also of those that did both since the
+ * last call; call about once a second.
+ */
 int capture_update_cpus(struct capture *capture, struct err *err);
 
 int capture_add_target(struct capture *capture, uint32_t pid);

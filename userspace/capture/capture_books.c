@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "capture/capture_private.h"
 #include "capture/cgroup_filter.h"
 
@@ -92,9 +93,20 @@ static void books_add_missed(const struct capture *c, struct capture_stats *stat
 	stats->counters[WIRE_COUNTER_LOST_UNKNOWN_WEIGHT] += missed;
 }
 
+/* Those that are stopped have been until now. */
+static uint64_t books_throttled_ns(const struct capture *c)
+{
+	return c->resumed_sum_ns + c->throttled_now * clock_now_ns() - c->stopped_sum_ns;
+}
+
 void capture_get_stats(const struct capture *c, struct capture_stats *ret_stats)
 {
-	struct capture_stats stats = { .side_lost = c->side_lost };
+	struct capture_stats stats = { .side_lost = c->side_lost,
+				       .unobserved_ns = c->unobserved_ns,
+				       .unobserved_times = c->unobserved_times,
+				       .throttled_times = c->throttled_times,
+				       .throttled_ns = books_throttled_ns(c),
+				       .suspended_ns = c->suspended_ns };
 
 	books_sum_counters(c, &stats);
 	books_add_missed(c, &stats);

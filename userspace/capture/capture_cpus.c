@@ -5,6 +5,7 @@
 #include <sys/epoll.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "capture/capture_private.h"
 #include "capture/cpu_list.h"
 #include "capture/preflight/preflight.h"
@@ -23,6 +24,7 @@ int capture_count_cpus(struct capture *c, struct err *err)
 		return err_sys(err, r, "cannot read the list of online cpus");
 	c->online_count = MIN(online.size, c->cpu_count);
 	c->cpus = xcalloc(c->cpu_count, sizeof(*c->cpus));
+	c->suspended_before_ns = clock_suspended_ns();
 	return 0;
 }
 
@@ -45,6 +47,45 @@ static int capture_explain(struct err *err)
 	return err->code;
 }
 
+/*
+ * A perf event whose cpu went offline stays open, and counts no more when the cpu is back: its time stands
+ * still. What an event may lag behind the clock: an eighth, for a host that gets little of its machine, and
+ * a moment between reading the two.
+ */
+#define LAG_SHIFT    3
+#define LEAST_LAG_NS (20 * NSEC_PER_MSEC)
+/* The clocks are read one after the other. */
+#define LEAST_SUSPEND_NS (10 * NSEC_PER_MSEC)
+
+static void capture_ask(struct capture_cpu *slot)
+{
+	if (sideband_enabled_ns(slot->sideband, &slot->enabled_ns) < 0)
+		slot->enabled_ns = 0;
+	slot->asked_ns = clock_now_ns();
+}
+
+/* How long the events have not counted, 0: they do. */
+static uint64_t capture_ask_missing(struct capture_cpu *slot)
+{
+	uint64_t elapsed_ns = clock_now_ns() - slot->asked_ns, before_ns = slot->enabled_ns;
+	uint64_t counted_ns, missing_ns;
+
+	capture_ask(slot);
+	counted_ns = slot->enabled_ns - MIN(before_ns, slot->enabled_ns);
+	missing_ns = elapsed_ns - MIN(counted_ns, elapsed_ns);
+	if (missing_ns > MAX(elapsed_ns >> LAG_SHIFT, LEAST_LAG_NS))
+		return missing_ns + slot->late_ns;
+	slot->late_ns = missing_ns;
+	return 0;
+}
+
+static void capture_note_gap(struct capture *c, uint64_t ns)
+{
+	c->unobserved_ns += ns;
+	c->unobserved_times++;
+	c->side_gap = true;
+}
+
 static int capture_open_cpu(struct capture *c, unsigned int cpu, struct err *err)
 {
 	struct capture_cpu *slot = &c->cpus[cpu];
@@ -57,9 +98,14 @@ static int capture_open_cpu(struct capture *c, unsigned int cpu, struct err *err
 		r = capture_watch(c, sideband_fd(slot->sideband), err);
 		if (r < 0)
 			return r;
+		slot->late_ns = 0;
+		capture_ask(slot);
 	}
 	r = perf_events_open(&c->event_options, cpu, &slot->events, err);
-	return r < 0 ? capture_explain(err) : 0;
+	if (r < 0)
+		return capture_explain(err);
+	perf_events_set_output(&slot->events, sideband_fd(slot->sideband));
+	return 0;
 }
 
 /* Probes and tracepoints; they are there once. */
@@ -111,17 +157,46 @@ void capture_close_cpus(struct capture *c)
 		capture_close_cpu(c, cpu);
 }
 
+struct side_drain {
+	struct capture *c;
+	const struct capture_handler *handler;
+};
+
+/* What is of events and of no process is ours. */
+static void capture_take_side(const struct side_event *event, void *data)
+{
+	struct side_drain *drain = data;
+	struct capture *c = drain->c;
+
+	if (event->kind == SIDE_THROTTLE) {
+		c->throttled_times++;
+		c->throttled_now++;
+		c->stopped_sum_ns += event->time_ns;
+	} else if (event->kind != SIDE_UNTHROTTLE) {
+		drain->handler->side(event, drain->handler->data);
+	} else if (c->throttled_now) {
+		c->throttled_now--;
+		c->resumed_sum_ns += event->time_ns;
+	}
+}
+
 void capture_drain(struct capture *c, const struct capture_handler *handler)
 {
 	const struct rings_handler rings = { .miss = handler->miss,
 					     .sample = handler->sample,
 					     .invalid = handler->invalid,
 					     .data = handler->data };
+	const struct side_event gap = { .kind = SIDE_LOST, .time_ns = clock_now_ns(), .name = "" };
 
+	struct side_drain drain = { c, handler };
+
+	if (c->side_gap)
+		handler->side(&gap, handler->data);
+	c->side_gap = false;
 	for (unsigned int cpu = 0; cpu < c->cpu_count; cpu++)
 		if (c->cpus[cpu].sideband)
 			c->side_lost +=
-				sideband_drain(c->cpus[cpu].sideband, handler->side, handler->data);
+				sideband_drain(c->cpus[cpu].sideband, capture_take_side, &drain);
 	rings_drain(c->rings, &rings);
 }
 
@@ -131,7 +206,7 @@ int capture_fd(const struct capture *c)
 }
 
 /* A cpu that came online: its ring first, so that no sample finds none. */
-static int capture_cpu_came(struct capture *c, unsigned int cpu, struct err *err)
+static int capture_reopen_cpu(struct capture *c, unsigned int cpu, struct err *err)
 {
 	int r = rings_add(c->rings, cpu, err);
 
@@ -143,9 +218,51 @@ static int capture_cpu_came(struct capture *c, unsigned int cpu, struct err *err
 	return r == -ENODEV ? 0 : r;
 }
 
+/* It was offline when it was looked at last, or has been since: when, nobody knows. */
+static int capture_cpu_came(struct capture *c, unsigned int cpu, struct err *err)
+{
+	uint64_t since_ns = c->cpus[cpu].asked_ns;
+	int r = capture_reopen_cpu(c, cpu, err);
+
+	if (r == 0 && c->cpus[cpu].events.count && since_ns)
+		capture_note_gap(c, clock_now_ns() - since_ns);
+	return r;
+}
+
+/* It is online and was: the same all the time? */
+static int capture_cpu_stayed(struct capture *c, unsigned int cpu, bool woke, struct err *err)
+{
+	uint64_t missing_ns = capture_ask_missing(&c->cpus[cpu]);
+
+	if (!missing_ns && !woke)
+		return 0;
+	if (missing_ns)
+		capture_note_gap(c, missing_ns);
+	return capture_reopen_cpu(c, cpu, err);
+}
+
+static void capture_cpu_is_off(struct capture_cpu *slot)
+{
+	/* The side-band's last records stay readable until the cpu is back. */
+	perf_events_release(&slot->events);
+	slot->asked_ns = clock_now_ns();
+}
+
+/* All cpus but one go offline for a suspend. */
+static bool capture_woke(struct capture *c)
+{
+	uint64_t ever_ns = clock_suspended_ns();
+
+	if (ever_ns < c->suspended_before_ns + c->suspended_ns + LEAST_SUSPEND_NS)
+		return false;
+	c->suspended_ns = ever_ns - c->suspended_before_ns;
+	return true;
+}
+
 int capture_update_cpus(struct capture *c, struct err *err)
 {
 	_cleanup_(cpu_list_release) struct cpu_list online = { 0 };
+	bool woke = capture_woke(c);
 	int r = cpu_list_read_online(&online);
 
 	if (r < 0)
@@ -153,14 +270,14 @@ int capture_update_cpus(struct capture *c, struct err *err)
 	for (unsigned int cpu = 0; cpu < c->cpu_count; cpu++) {
 		bool is = cpu < online.size && online.has[cpu], was = c->cpus[cpu].events.count > 0;
 
-		if (is && !was) {
+		if (!is)
+			capture_cpu_is_off(&c->cpus[cpu]);
+		else if (!was)
 			r = capture_cpu_came(c, cpu, err);
-			if (r < 0)
-				return r;
-		} else if (was && !is) {
-			/* The side-band's last records stay readable until the cpu is back. */
-			perf_events_release(&c->cpus[cpu].events);
-		}
+		else
+			r = capture_cpu_stayed(c, cpu, woke, err);
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }

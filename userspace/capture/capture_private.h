@@ -14,6 +14,8 @@
 struct capture_cpu {
 	struct perf_events events; /* count 0: the cpu is offline */
 	struct sideband *sideband; /* owned */
+	/* The side-band's time when it was last asked, and when that was; by late_ns it lagged behind. */
+	uint64_t enabled_ns, asked_ns, late_ns;
 };
 
 struct capture_mapping {
@@ -47,6 +49,11 @@ struct capture {
 	bool filters_pids;
 	char *cgroup_path; /* owned */
 	uint32_t cgroup_level;
+	bool side_gap; /* there may have been records that no event saw */
+	uint64_t unobserved_ns, unobserved_times;
+	uint64_t suspended_ns, suspended_before_ns;
+	/* Events that are stopped now, and the sums of when they were stopped and went on. */
+	uint64_t throttled_times, throttled_now, stopped_sum_ns, resumed_sum_ns;
 	struct capture_mapping blocks, rules, ranges; /* owned */
 };
 

@@ -4,8 +4,10 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* As wire_triggers.def says it. */
@@ -42,6 +44,9 @@ static int perf_event_open_cpu(const struct perf_events_options *options,
 		.type = event->type,
 		.config = event->config,
 		.freq = period == 0,
+		/* That of the side-band, which shares its ring. */
+		.use_clockid = event->trigger == WIRE_TRIGGER_PERF,
+		.clockid = event->trigger == WIRE_TRIGGER_PERF ? CLOCK_MONOTONIC : 0,
 	};
 	long fd;
 
@@ -174,6 +179,12 @@ int perf_event_open_place(const struct perf_events_options *options, const struc
 	*ret_fd = (int)fd;
 	*ret_link = link;
 	return 0;
+}
+
+void perf_events_set_output(const struct perf_events *events, int fd)
+{
+	for (unsigned int i = 0; i < events->count; i++)
+		(void)ioctl(events->fds[i], PERF_EVENT_IOC_SET_OUTPUT, fd);
 }
 
 void perf_events_release(struct perf_events *events)

@@ -51,6 +51,12 @@ struct perf_place {
 int perf_event_open_place(const struct perf_events_options *options, const struct perf_place *place,
 			  int *ret_fd, int *ret_link, struct err *err);
 
+/*
+ * What the kernel has to say of them beside their program (PERF_RECORD_THROTTLE) goes to the ring of FD, an event
+ * of the same cpu and clock. Where it cannot it is not said.
+ */
+void perf_events_set_output(const struct perf_events *events, int fd);
+
 void perf_events_release(struct perf_events *events);
 
 /*

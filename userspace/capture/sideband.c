@@ -32,6 +32,7 @@ static int sideband_event_open(unsigned int cpu)
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED,
 		.disabled = 1,
 		.mmap = 1, /* executable mappings; mmap_data would add the others */
 		.mmap2 = 1,
@@ -89,6 +90,17 @@ int sideband_fd(const struct sideband *s)
 size_t sideband_bytes(const struct sideband *s)
 {
 	return s->map_bytes;
+}
+
+int sideband_enabled_ns(const struct sideband *s, uint64_t *ret_ns)
+{
+	uint64_t values[2]; /* the count, time enabled */
+	ssize_t n = read(s->fd, values, sizeof(values));
+
+	if (n != (ssize_t)sizeof(values))
+		return n < 0 ? -errno : -ENODATA;
+	*ret_ns = values[1];
+	return 0;
 }
 
 /* LEN bytes at the ever-growing position AT; copied when they wrap around. */

@@ -19,6 +19,8 @@ enum side_kind {
 	SIDE_FORK,
 	SIDE_EXIT,
 	SIDE_LOST,
+	SIDE_THROTTLE, /* of an event whose output is the side-band's ring: the kernel stopped it */
+	SIDE_UNTHROTTLE,
 	SIDE_KINDS,
 };
 
@@ -33,7 +35,7 @@ struct side_event {
 	uint64_t inode, inode_generation;
 	uint32_t prot, flags;
 	const char *name; /* MMAP: path; COMM, EXEC: comm */
-	uint64_t lost;	  /* LOST: records */
+	uint64_t lost;	  /* LOST: records; 0: nobody knows how many */
 };
 
 struct sideband;
@@ -45,6 +47,12 @@ DEFINE_CLEANUP(struct sideband *, sideband_free);
 
 int sideband_fd(const struct sideband *sideband);
 size_t sideband_bytes(const struct sideband *sideband);
+
+/*
+ * How long the event has been counting, up to now. One whose cpu went offline stands still, also when the
+ * cpu is back. 0 or -errno.
+ */
+int sideband_enabled_ns(const struct sideband *sideband, uint64_t *ret_ns);
 
 /* Deliver what is there now. Returns the records that the kernel had to drop. */
 uint64_t sideband_drain(struct sideband *sideband,

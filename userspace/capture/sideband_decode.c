@@ -122,6 +122,25 @@ static int decode_lost(const struct record *r, struct side_event *e)
 	return 0;
 }
 
+/* Of another event (perf_log_throttle() in kernel/events/core.c), without our trailer. */
+static int decode_throttle(const void *record, size_t len, struct side_event *e)
+{
+	struct {
+		struct perf_event_header header;
+		uint64_t time, id, stream_id;
+	} throttle;
+
+	if (len < sizeof(throttle))
+		return -EBADMSG;
+	memcpy(&throttle, record, sizeof(throttle));
+	*e = (struct side_event){
+		.kind = throttle.header.type == PERF_RECORD_THROTTLE ? SIDE_THROTTLE
+								     : SIDE_UNTHROTTLE,
+		.time_ns = throttle.time,
+	};
+	return 0;
+}
+
 int sideband_decode(const void *record, size_t len, struct side_event *ret_event)
 {
 	struct side_event event = { 0 };
@@ -133,6 +152,8 @@ int sideband_decode(const void *record, size_t len, struct side_event *ret_event
 	memcpy(&r.header, record, sizeof(r.header));
 	if (r.header.size != len)
 		return -EBADMSG;
+	if (r.header.type == PERF_RECORD_THROTTLE || r.header.type == PERF_RECORD_UNTHROTTLE)
+		return decode_throttle(record, len, ret_event);
 	r.body = (const uint8_t *)record + sizeof(r.header);
 	r.len = len - sizeof(r.header) - sizeof(r.id);
 	memcpy(&r.id, r.body + r.len, sizeof(r.id));

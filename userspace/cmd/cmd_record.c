@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@ struct record_run {
 	const struct record_args *args; /* borrowed */
 	struct record_output output;
 	struct recorder_result result;
+	struct recording_shortage shortage;
 	struct event_sums sums;
 	struct profile profile; /* the recording, read back */
 };
@@ -61,9 +63,9 @@ static int read_back(struct record_run *run, struct err *err)
 	const struct recording_read_options options = { .merge = true };
 	bool truncated;
 
-	if (lseek(run->output.fd, 0, SEEK_SET) < 0)
+	if (lseek(run->output.file.fd, 0, SEEK_SET) < 0)
 		return err_sys(err, -errno, "cannot read the recording");
-	return recording_read(run->output.fd, &options, &run->profile, &truncated, err);
+	return recording_read(run->output.file.fd, &options, &run->profile, &truncated, err);
 }
 
 /* A recording that failed stays when there is something in it. */
@@ -71,19 +73,17 @@ static void keep_or_drop(struct record_run *run, struct err *err)
 {
 	struct err ignored;
 
-	if (!run->output.direct)
-		return;
 	if (read_back(run, &ignored) < 0 || !run->profile.samples.len)
 		record_output_drop(&run->output);
-	else if (!err->hint[0])
-		err_hint(err, "what was recorded until then is in %s", run->output.path);
+	else
+		record_output_keep(&run->output, err);
 }
 
 static int take_samples(struct record_run *run, struct err *err)
 {
 	struct drive_options options = record_args_options(run->args);
 	struct recording_writer *writer;
-	int rc = recording_writer_new(run->output.fd, &writer, err);
+	int rc = recording_writer_new(run->output.file.fd, &writer, err);
 
 	if (rc < 0)
 		return rc;
@@ -96,6 +96,7 @@ static int take_samples(struct record_run *run, struct err *err)
 		if (offered[i]->target)
 			sinks_add(&options.recorder.sinks, offered[i]->sink);
 	rc = drive_run(&options, &run->result, err);
+	recording_writer_get_shortage(writer, &run->shortage);
 	recording_writer_free(writer);
 	clear_progress();
 	if (rc < 0)
@@ -122,6 +123,30 @@ static int write_results(struct record_run *run, struct err *err)
 	if (!rc && fflush(stdout))
 		rc = err_sys(err, -errno, "cannot write standard output");
 	return rc;
+}
+
+/*
+ * A reader of standard output that has gone ends us as it ends others, but not before what is beside the
+ * output is away.
+ */
+static int write_results_or_pipe(struct record_run *run, struct err *err)
+{
+	void (*old_sigpipe)(int) = signal(SIGPIPE, SIG_IGN);
+	int rc = write_results(run, err);
+
+	signal(SIGPIPE, old_sigpipe);
+	if (rc == -EPIPE) {
+		record_output_release(&run->output);
+		raise(SIGPIPE);
+	}
+	return rc;
+}
+
+static void tell_leftover(const struct record_run *run)
+{
+	if (run->output.leftover)
+		log_warn("%s is of a recording that was killed; hostprof report reads it",
+			 run->output.leftover);
 }
 
 /* Why compiled Java code has no inlined methods and no lines, when it has not. */
@@ -171,6 +196,36 @@ static void tell_allocations(const struct record_run *run)
 			log_warn("no allocations were seen: no JVM was found that tells of them");
 }
 
+static void tell_gaps(const struct capture_stats *capture)
+{
+	_cleanup_strbuf_ struct strbuf unobserved = STRBUF_INIT, suspended = STRBUF_INIT;
+
+	units_format_duration(&unobserved, capture->unobserved_ns);
+	units_format_duration(&suspended, capture->suspended_ns);
+	if (capture->unobserved_times)
+		log_warn("cpus went offline and came back: up to %s of them were not observed",
+			 unobserved.buf);
+	if (capture->throttled_times)
+		log_warn(
+			"the kernel stopped events %llu times that came too fast (kernel.perf_event_max_sample_rate)",
+			(unsigned long long)capture->throttled_times);
+	if (capture->suspended_ns)
+		log_warn("the host was suspended for %s", suspended.buf);
+}
+
+static void tell_shortage(const struct recording_shortage *shortage)
+{
+	_cleanup_strbuf_ struct strbuf count = STRBUF_INIT;
+
+	if (!shortage->was_met)
+		return;
+	units_format_count(&count, shortage->dropped);
+	if (shortage->dropped)
+		log_warn("the disk was full for a while: %s samples were not written", count.buf);
+	else
+		log_warn("the disk was full for a while; no sample was lost");
+}
+
 static void tell_figures(const struct record_run *run)
 {
 	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
@@ -180,6 +235,8 @@ static void tell_figures(const struct record_run *run)
 	tell_inlining(run);
 	tell_live(&run->result);
 	tell_unanswered(&run->result);
+	tell_gaps(&run->result.capture);
+	tell_shortage(&run->shortage);
 	tell_allocations(run);
 	record_stats_format_line(&line, to_stdout ? "standard output" : run->output.path,
 				 &run->result, &run->sums);
@@ -239,9 +296,10 @@ static int record_run(struct record_run *run)
 		return CMD_FAILED;
 	}
 	record_args_warn_of_fall_back(run->args);
+	tell_leftover(run);
 	if (take_samples(run, &err) < 0)
 		return cmd_fail(&err);
-	if (write_results(run, &err) < 0) {
+	if (write_results_or_pipe(run, &err) < 0) {
 		log_err(&err);
 		return CMD_FAILED;
 	}
@@ -253,7 +311,7 @@ static int record_run(struct record_run *run)
 int cmd_record(int argc, char **argv)
 {
 	struct record_args *args;
-	struct record_run run = { .output = { .fd = -1 } };
+	struct record_run run = { .output = RECORD_OUTPUT_INIT };
 	struct err err;
 	int rc = record_args_parse(argc, argv, &args);
 

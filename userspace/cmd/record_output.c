@@ -2,7 +2,6 @@
 #include "cmd/record_output.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,20 +9,21 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/strbuf.h"
+#include "cmd/free_name.h"
 
 #define COPY_BYTES ((size_t)256 << 10)
+#define PARTIAL	   ".partial"
 
-static char *dated_name(const char *extension)
+static char *dated_stem(void)
 {
-	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
-	char date[32];
+	char name[64];
 	time_t now = time(NULL);
 	struct tm tm;
 
 	localtime_r(&now, &tm);
-	strftime(date, sizeof(date), "%Y%m%d-%H%M%S", &tm);
-	strbuf_addf(&name, "hostprof-%s%s", date, extension);
-	return strbuf_take(&name);
+	strftime(name, sizeof(name), "hostprof-%Y%m%d-%H%M%S", &tm);
+	return xstrdup(name);
 }
 
 static bool is_stdout(const struct record_output *output)
@@ -34,7 +34,7 @@ static bool is_stdout(const struct record_output *output)
 int record_output_init(const struct view_flags *flags, struct record_output *ret_output,
 		       struct err *err)
 {
-	struct record_output output = { .fd = -1, .is_named = flags->output || flags->format };
+	struct record_output output = RECORD_OUTPUT_INIT;
 	int rc = view_flags_find_format(flags, flags->output ? "txt" : "jfr", &output.format, err);
 
 	if (rc)
@@ -44,136 +44,220 @@ int record_output_init(const struct view_flags *flags, struct record_output *ret
 		err_set(err, -EINVAL, "%s is not for a terminal", output.format->name);
 		return err_hint(err, "give -o FILE");
 	}
-	output.path = flags->output ? xstrdup(flags->output) : dated_name(output.format->extension);
+	output.is_named = flags->output || flags->format;
+	output.has_default = !flags->output;
+	output.path = flags->output ? xstrdup(flags->output) : dated_stem();
 	*ret_output = output;
 	return 0;
 }
 
-/* In DIR, without a name. */
-static int open_unlinked(const char *dir, int *ret_fd)
-{
-	_cleanup_strbuf_ struct strbuf path = STRBUF_INIT;
-	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+/* --- the recording beside a view --- */
 
-	if (fd < 0) {
-		/* Not every file system has O_TMPFILE. */
-		strbuf_addf(&path, "%s/.hostprof-XXXXXX", dir);
-		fd = mkostemp(path.buf, O_CLOEXEC);
-		if (fd < 0)
-			return -errno;
-		unlink(path.buf);
-	}
-	*ret_fd = fd;
-	return 0;
+static int create_partial(const char *path, void *data, struct err *err)
+{
+	struct record_output *output = data;
+	int r = outfile_create(path, &output->file, err);
+
+	if (r == -EEXIST && !output->leftover && free_name_is_leftover(path))
+		output->leftover = xstrdup(path);
+	if (r == 0)
+		free_name_hold(output->file.fd);
+	return r;
 }
 
-/* Beside the output, where there must be room anyway; else where temporary files belong. */
-static int open_temporary(struct record_output *output, struct err *err)
+/* STEM is the output's path, or what stands for it in a directory for temporary files. */
+static int open_partial(struct record_output *output, const char *stem, struct err *err)
 {
-	_cleanup_free_ char *dir = file_directory(output->path);
-	const char *tmp = getenv("TMPDIR");
-	struct stat st;
-	bool regular = !is_stdout(output) && (stat(output->path, &st) < 0 || S_ISREG(st.st_mode));
-	int rc;
+	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
 
-	if (regular && open_unlinked(dir, &output->fd) == 0)
+	strbuf_addf(&name, "%s%s", stem, PARTIAL);
+	return free_name_find(name.buf, ".jfr", create_partial, output, NULL, err);
+}
+
+/* BESIDE the output, where there must be room anyway; else where temporary files belong. */
+static int open_temporary(struct record_output *output, const char *beside, struct err *err)
+{
+	_cleanup_strbuf_ struct strbuf stem = STRBUF_INIT;
+	const char *tmp = getenv("TMPDIR");
+	int r;
+
+	if (beside && open_partial(output, beside, err) == 0)
 		return 0;
 	tmp = tmp && *tmp ? tmp : "/tmp";
-	rc = open_unlinked(tmp, &output->fd);
-	if (rc == 0)
+	strbuf_addf(&stem, "%s/hostprof-%u", tmp, geteuid());
+	r = open_partial(output, stem.buf, err);
+	if (r == 0)
 		return 0;
-	err_sys(err, rc, "cannot create a temporary file in %s", tmp);
+	err_sys(err, r, "cannot create a temporary file in %s", tmp);
 	return err_hint(err, "set TMPDIR to a directory with room for the recording");
 }
 
-static int open_direct(struct record_output *output, bool exists, struct err *err)
+/* --- opening --- */
+
+static int create_direct(const char *path, void *data, struct err *err)
 {
-	output->fd = open(output->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	if (output->fd < 0)
-		return err_sys(err, -errno, "cannot write %s", output->path);
-	output->direct = true;
-	output->created = !exists;
-	return 0;
+	struct record_output *output = data;
+
+	return outfile_create(path, &output->file, err);
 }
 
 /* Opened and dropped: nothing is left behind when the run ends before there is a view. */
-static int check_writable(const char *path, struct err *err)
+static int check_new_view(const char *path, void *data, struct err *err)
 {
 	struct outfile out;
-	int rc = outfile_open(path, &out, err);
+	int r = outfile_open_new(path, &out, err);
 
-	if (!rc)
+	(void)data;
+	if (r == 0)
 		outfile_release(&out);
-	return rc;
+	return r;
+}
+
+static int open_default(struct record_output *output, struct err *err)
+{
+	_cleanup_free_ char *stem = TAKE_PTR(output->path);
+	int r;
+
+	output->direct = !output->format->write;
+	r = free_name_find(stem, output->format->extension,
+			   output->direct ? create_direct : check_new_view, output, &output->path,
+			   err);
+	if (r < 0 || output->direct)
+		return r;
+	return open_temporary(output, output->path, err);
+}
+
+/* Is it a device or a pipe, which gets a copy at the end? */
+static bool is_in_place(const struct out_place *place)
+{
+	return place->is_kernels || (place->exists && !S_ISREG(place->there.st_mode));
+}
+
+static int check_view(struct record_output *output, struct err *err)
+{
+	struct outfile out;
+	int r = outfile_open(output->path, &out, err);
+
+	if (r < 0)
+		return r;
+	r = open_temporary(output, out.temp_name ? out.path : NULL, err);
+	outfile_release(&out);
+	return r;
+}
+
+static int open_named(struct record_output *output, struct err *err)
+{
+	_cleanup_(out_place_release) struct out_place place = OUT_PLACE_INIT;
+	int r = out_place_find(output->path, false, &place, err);
+
+	if (r < 0)
+		return r;
+	output->direct = !output->format->write && !is_in_place(&place);
+	if (output->direct)
+		return outfile_open_in_place(output->path, &output->file, err);
+	/* Opening a pipe waits for its reader, so that is left for the end. */
+	if (place.exists && S_ISFIFO(place.there.st_mode))
+		return open_temporary(output, NULL, err);
+	return check_view(output, err);
 }
 
 int record_output_open(struct record_output *output, struct err *err)
 {
-	struct stat st;
-	bool exists = !is_stdout(output) && stat(output->path, &st) == 0;
-	bool in_place = is_stdout(output) || (exists && !S_ISREG(st.st_mode));
-	int rc = 0;
-
-	if (!output->format->write && !in_place)
-		return open_direct(output, exists, err);
-	/* Opening a pipe waits for its reader, so that is left for the end. */
-	if (!(exists && S_ISFIFO(st.st_mode)))
-		rc = check_writable(output->path, err);
-	return rc ? rc : open_temporary(output, err);
+	if (output->has_default)
+		return open_default(output, err);
+	return is_stdout(output) ? open_temporary(output, NULL, err) : open_named(output, err);
 }
 
-static int copy_recording(const struct record_output *output, struct err *err)
+/* --- writing --- */
+
+static int copy_recording(const struct record_output *output, struct outfile *out, struct err *err)
 {
 	_cleanup_free_ char *buf = xmalloc(COPY_BYTES);
-	struct outfile out;
 	off_t at = 0;
-	int rc = outfile_open(output->path, &out, err);
+	int r = 0;
 
-	if (rc)
-		return rc;
-	while (!rc) {
-		ssize_t n = pread(output->fd, buf, COPY_BYTES, at);
+	while (r == 0) {
+		ssize_t n = pread(output->file.fd, buf, COPY_BYTES, at);
 
-		if (n <= 0) {
-			rc = n < 0 ? err_sys(err, -errno, "cannot read the recording") : 0;
-			break;
-		}
+		if (n <= 0)
+			return n < 0 ? err_sys(err, -errno, "cannot read the recording") : 0;
 		at += n;
-		rc = file_write_all(out.fd, buf, (size_t)n);
-		if (rc)
-			err_sys(err, rc, "cannot write %s", out.path);
+		r = file_write_all(out->fd, buf, (size_t)n);
 	}
-	if (!rc)
-		rc = outfile_commit(&out, err);
-	outfile_release(&out);
-	return rc;
+	return err_sys(err, r, "cannot write %s", out->path);
 }
 
-int record_output_write(const struct record_output *output, const struct profile *profile,
+static int write_other(const struct record_output *output, const struct profile *profile,
+		       const struct view_options *options, struct err *err)
+{
+	struct outfile out;
+	int r = output->has_default ? outfile_open_new(output->path, &out, err)
+				    : outfile_open(output->path, &out, err);
+
+	if (r < 0)
+		return r;
+	if (output->format->write)
+		r = view_flags_write_to(profile, output->format, options, &out, err);
+	else
+		r = copy_recording(output, &out, err);
+	if (r == 0)
+		r = outfile_commit(&out, err);
+	outfile_release(&out);
+	return r;
+}
+
+int record_output_write(struct record_output *output, const struct profile *profile,
 			const struct view_options *options, struct err *err)
 {
+	int r;
+
 	if (output->direct)
-		return 0;
-	if (!output->format->write)
-		return copy_recording(output, err);
-	return view_flags_write(profile, output->format, options, output->path, err);
+		return outfile_commit(&output->file, err);
+	r = write_other(output, profile, options, err);
+	/* A reader that has gone has what it wanted. */
+	if (r < 0 && r != -EPIPE)
+		record_output_keep(output, err);
+	return r;
+}
+
+/* --- what stays --- */
+
+void record_output_keep(struct record_output *output, struct err *err)
+{
+	struct err ignored;
+
+	outfile_commit(&output->file, &ignored);
+	if (err->hint[0])
+		return;
+	if (output->direct)
+		err_hint(err, "what was recorded until then is in %s", output->file.path);
+	else
+		err_hint(err, "the recording is in %s; hostprof report reads it",
+			 output->file.path);
 }
 
 void record_output_drop(struct record_output *output)
 {
 	/* Emptied it goes with the release. */
-	if (ftruncate(output->fd, 0) < 0)
-		output->created = false;
+	if (ftruncate(output->file.fd, 0) < 0)
+		output->file.is_new = false;
+}
+
+/* One that was committed stays. */
+static bool is_unwanted(const struct record_output *output)
+{
+	struct stat st;
+
+	if (output->file.fd < 0 || !output->file.is_new)
+		return false;
+	return !output->direct || (!fstat(output->file.fd, &st) && !st.st_size);
 }
 
 void record_output_release(struct record_output *output)
 {
-	struct stat st;
-
-	if (output->direct && output->created && !fstat(output->fd, &st) && !st.st_size)
-		unlink(output->path);
-	if (output->fd >= 0)
-		close(output->fd);
+	if (is_unwanted(output))
+		outfile_remove(&output->file);
+	outfile_release(&output->file);
 	free(TAKE_PTR(output->path));
-	output->fd = -1;
+	free(TAKE_PTR(output->leftover));
 }

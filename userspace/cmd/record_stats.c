@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/out/outfile.h"
 #include "base/units.h"
 #include "profile/event_sum.h"
 #include "profile/quality.h"
@@ -156,6 +157,10 @@ static void put_capture(struct json *j, const struct capture_stats *capture)
 	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
 		json_u64(j, ids[i], capture->counters[i]);
 	json_u64(j, "side_lost", capture->side_lost);
+	json_u64(j, "unobserved_ns", capture->unobserved_ns);
+	json_u64(j, "suspended_ns", capture->suspended_ns);
+	json_u64(j, "throttled_times", capture->throttled_times);
+	json_u64(j, "throttled_ns", capture->throttled_ns);
 	json_u64(j, "bpf_run_ns", capture->bpf_run_ns);
 	json_u64(j, "bpf_run_count", capture->bpf_run_count);
 	json_double(j, "bpf_ns_per_run", share(capture->bpf_run_ns, capture->bpf_run_count));

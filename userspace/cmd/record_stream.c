@@ -8,23 +8,37 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/out/outfile.h"
 #include "base/units.h"
 #include "sink/stream_sink.h"
 
-static int open_target(const char *target, int *ret_fd, struct err *err)
+static int open_number(const char *target, int number, int *ret_fd, struct err *err)
 {
-	uint64_t number;
-	bool is_number = units_parse_u64(target, &number) == 0 && number <= INT_MAX;
-	int fd = is_number ? fcntl((int)number, F_DUPFD_CLOEXEC, 3)
-			   : open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	int fd = fcntl(number, F_DUPFD_CLOEXEC, 3);
 
 	if (fd < 0) {
 		err_sys(err, -errno, "cannot write the stream to %s", target);
-		return is_number ? err_hint(err, "./%s is the file of this name", target)
-				 : err->code;
+		return err_hint(err, "./%s is the file of this name", target);
 	}
 	*ret_fd = fd;
 	return 0;
+}
+
+static int open_target(const char *target, int *ret_fd, struct err *err)
+{
+	struct outfile out = OUTFILE_INIT;
+	uint64_t number;
+	int r;
+
+	if (units_parse_u64(target, &number) == 0 && number <= INT_MAX)
+		return open_number(target, (int)number, ret_fd, err);
+	r = outfile_open_in_place(target, &out, err);
+	if (r == 0)
+		*ret_fd = TAKE_FD(out.fd);
+	else if (!err->hint[0])
+		err_sys(err, r, "cannot write the stream to %s", target);
+	outfile_release(&out);
+	return r;
 }
 
 static int record_stream_open(const char *target, struct sink *ret_sink, struct err *err)

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "base/alloc.h"
+#include "base/strbuf.h"
 #include "profile/frame_kind.h"
 
 int view_flags_parse_names(const char *arg, void *value, struct err *err)
@@ -89,7 +90,7 @@ int view_flags_find_format(const struct view_flags *flags, const char *default_n
 }
 
 /* The stream has a descriptor of its own, so that closing it tells what went wrong. */
-static int write_stream(const struct profile *profile, const struct view_format *format,
+int view_flags_write_to(const struct profile *profile, const struct view_format *format,
 			const struct view_options *options, const struct outfile *out,
 			struct err *err)
 {
@@ -120,7 +121,7 @@ int view_flags_write(const struct profile *profile, const struct view_format *fo
 
 	if (rc)
 		return rc;
-	rc = write_stream(profile, format, options, &out, err);
+	rc = view_flags_write_to(profile, format, options, &out, err);
 	if (!rc)
 		rc = outfile_commit(&out, err);
 	outfile_release(&out);

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/options.h"
+#include "base/out/outfile.h"
 #include "output/view.h"
 
 struct view_flags {
@@ -57,6 +58,11 @@ struct view_options view_flags_options(const struct view_flags *flags);
  */
 int view_flags_find_format(const struct view_flags *flags, const char *default_name,
 			   const struct view_format **ret_format, struct err *err);
+
+/* Write one view into OUT, which is not committed. */
+int view_flags_write_to(const struct profile *profile, const struct view_format *format,
+			const struct view_options *options, const struct outfile *out,
+			struct err *err);
 
 /* Write one view to PATH ("-": standard output), whole or not at all. */
 int view_flags_write(const struct profile *profile, const struct view_format *format,

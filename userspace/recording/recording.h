@@ -26,7 +26,9 @@ void recording_writer_limit_chunks(struct recording_writer *writer, uint64_t byt
 
 /*
  * Append the table entries that are new since the last flush and all samples; profile->samples is
- * emptied. After it returned 0 the file is readable up to here, whatever happens next.
+ * emptied. After it returned 0 the file is readable up to here, whatever happens next; or there is no room
+ * on its disk, and what is missing is held back for the next flush. Of what is held back for a minute, or
+ * beyond 8 MiB, the samples are dropped and counted.
  */
 int recording_writer_flush(struct recording_writer *writer, struct profile *profile,
 			   struct err *err);
@@ -41,7 +43,16 @@ bool recording_writer_wants_rotation(const struct recording_writer *writer);
 int recording_writer_rotate(struct recording_writer *writer, struct profile *profile,
 			    struct err *err);
 
-/* Write quality and counters (as events), end the last chunk. */
+/* What became of samples for which there was no room. */
+struct recording_shortage {
+	bool was_met;
+	uint64_t dropped; /* samples */
+};
+
+void recording_writer_get_shortage(const struct recording_writer *writer,
+				   struct recording_shortage *ret_shortage);
+
+/* Write quality and counters (as events), end the last chunk. For room it waits a second. */
 int recording_writer_finish(struct recording_writer *writer, struct profile *profile,
 			    struct err *err);
 

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -18,6 +19,15 @@
 #include "recording/write_metadata.h"
 #include "recording/write_pools.h"
 #include "recording/write_values.h"
+
+/*
+ * A disk without room may have some in a moment: what is to be written then waits in memory, for as long as
+ * a chunk lasts. There it competes with tables and rings (session/memory_plan.h).
+ */
+#define HELD_LIMIT_BYTES (8 << 20)
+#define HELD_LIMIT_NS	 (60 * NSEC_PER_SEC)
+#define LAST_TRIES	 5
+#define LAST_PAUSE_USEC	 200000
 
 /* A reader holds one chunk at a time: its memory stays flat, and tools find ranges of time. */
 #define CHUNK_LIMIT_BYTES (16 << 20)
@@ -31,6 +41,7 @@ struct chunk {
 	uint64_t start_ns;
 	uint64_t start_wall_ns;
 	uint64_t checkpoint;		      /* offset of the last one, 0: none yet */
+	bool in_file;			      /* its header is */
 	uint32_t events, processes, mappings; /* entries that have their events in the file */
 };
 
@@ -47,7 +58,10 @@ struct recording_writer {
 	struct jfr_chunk_header header; /* as it is in the file */
 	struct jfr_stable stable;
 	struct jfr_pools pools;
-	struct strbuf buf;
+	struct strbuf buf;    /* what follows `end`; empty between flushes, unless held back */
+	uint64_t buf_samples; /* in it */
+	uint64_t short_ns;    /* since when there has been no room; 0: there is */
+	struct recording_shortage shortage;
 };
 
 static int64_t local_offset_ms(void)
@@ -166,19 +180,20 @@ static void put_checkpoint(struct recording_writer *writer, const struct profile
 }
 
 /* Leave the file as the last good flush left it. */
-static int write_failed(struct recording_writer *writer, bool is_new, int code, struct err *err)
+static int take_back(struct recording_writer *writer, int code, struct err *err)
 {
-	writer->failed = code;
-	if (!is_new)
+	if (writer->chunk.in_file)
 		file_pwrite_all(writer->fd, &writer->header, sizeof(writer->header),
 				writer->chunk_at);
-	if (ftruncate(writer->fd, writer->end) < 0)
+	if (ftruncate(writer->fd, writer->end) < 0) {
+		writer->failed = code;
 		return err_sys(err, code, "cannot write the recording, nor cut off its torn end");
+	}
 	return err_sys(err, code, "cannot write the recording");
 }
 
 /* A new chunk's header travels with its data. */
-static int write_out(struct recording_writer *writer, bool is_new, bool final, struct err *err)
+static int write_out(struct recording_writer *writer, bool final, struct err *err)
 {
 	struct strbuf *buf = &writer->buf;
 	uint64_t size = (uint64_t)(writer->end - writer->chunk_at) + buf->len;
@@ -186,42 +201,108 @@ static int write_out(struct recording_writer *writer, bool is_new, bool final, s
 	int r;
 
 	fill_header(writer, size, final, &header);
-	if (is_new)
+	if (!writer->chunk.in_file)
 		memcpy(buf->buf, &header, sizeof(header));
 	r = file_pwrite_all(writer->fd, buf->buf, buf->len, writer->end);
-	if (r == 0 && !is_new)
+	if (r == 0 && writer->chunk.in_file)
 		r = file_pwrite_all(writer->fd, &header, sizeof(header), writer->chunk_at);
 	if (r < 0)
-		return write_failed(writer, is_new, r, err);
+		return take_back(writer, r, err);
 	writer->header = header;
+	writer->chunk.in_file = true;
 	writer->end += (off_t)buf->len;
+	writer->short_ns = writer->buf_samples = 0;
+	strbuf_reset(buf);
 	return 0;
 }
 
 /* What a flush ends. */
 enum ending { ENDS_NOTHING, ENDS_CHUNK, ENDS_RECORDING };
 
-static int flush(struct recording_writer *writer, struct profile *p, enum ending ending,
-		 struct err *err)
+static void drop_samples(struct recording_writer *writer, struct profile *p)
 {
-	bool is_new = !writer->chunk.open;
-	int r;
+	for (size_t i = 0; i < p->samples.len; i++)
+		writer->shortage.dropped += p->samples.items[i].count;
+	profile_clear_samples(p);
+}
 
-	if (writer->failed)
-		return err_sys(err, writer->failed, "the recording has ended already");
+/* The chunk ends where it was last written. */
+static void drop_held(struct recording_writer *writer)
+{
+	writer->shortage.dropped += writer->buf_samples;
+	writer->buf_samples = 0;
 	strbuf_reset(&writer->buf);
-	if (is_new)
+}
+
+static void put_flush(struct recording_writer *writer, struct profile *p, enum ending ending)
+{
+	if (!writer->chunk.open)
 		begin_chunk(writer, p);
 	advance_end(writer, p);
 	jfr_pools_update(&writer->pools, p);
 	put_tables(writer, p);
 	jfr_put_samples(&writer->buf, &writer->pools, p);
+	for (size_t i = 0; i < p->samples.len; i++)
+		writer->buf_samples += p->samples.items[i].count;
 	if (ending != ENDS_NOTHING)
 		jfr_put_quality(&writer->buf, &writer->pools, p, writer->end_ns);
 	if (ending == ENDS_RECORDING)
 		jfr_put_counters(&writer->buf, &writer->pools, p, writer->end_ns);
 	put_checkpoint(writer, p);
-	r = write_out(writer, is_new, ending == ENDS_RECORDING, err);
+}
+
+/* Room on a disk comes and goes; all else stays as it is. */
+static bool may_pass(int code)
+{
+	return code == -ENOSPC || code == -EDQUOT;
+}
+
+/* WHY it could not be written. 0: what is missing waits for the next flush. */
+static int hold_back(struct recording_writer *writer, enum ending ending, const struct err *why,
+		     struct err *err)
+{
+	int code = why->code;
+
+	if (!may_pass(code) || writer->failed || ending == ENDS_RECORDING) {
+		writer->failed = code;
+		*err = *why;
+		return code;
+	}
+	writer->shortage.was_met = true;
+	if (!writer->short_ns)
+		writer->short_ns = writer->end_ns;
+	if (ending == ENDS_CHUNK)
+		drop_held(writer);
+	return 0;
+}
+
+static int write_last(struct recording_writer *writer, struct err *err)
+{
+	int r = write_out(writer, true, err);
+
+	for (int i = 0; i < LAST_TRIES && may_pass(r) && !writer->failed; i++) {
+		usleep(LAST_PAUSE_USEC);
+		r = write_out(writer, true, err);
+	}
+	return r;
+}
+
+static int flush(struct recording_writer *writer, struct profile *p, enum ending ending,
+		 struct err *err)
+{
+	struct err why = { 0 };
+	int r;
+
+	if (writer->failed)
+		return err_sys(err, writer->failed, "the recording has ended already");
+	if (writer->buf.len >= HELD_LIMIT_BYTES)
+		drop_samples(writer, p);
+	if (ending == ENDS_RECORDING && writer->shortage.dropped)
+		profile_add_counter(p, "recording.not-written", "", writer->shortage.dropped);
+	put_flush(writer, p, ending);
+	r = ending == ENDS_RECORDING ? write_last(writer, &why) : write_out(writer, false, &why);
+	if (r < 0)
+		r = hold_back(writer, ending, &why, err);
 	if (r == 0)
 		profile_clear_samples(p);
 	return r;
@@ -236,10 +317,14 @@ int recording_writer_flush(struct recording_writer *writer, struct profile *prof
 bool recording_writer_wants_rotation(const struct recording_writer *writer)
 {
 	const struct chunk *chunk = &writer->chunk;
+	uint64_t bytes = (uint64_t)(writer->end - writer->chunk_at) + writer->buf.len;
 
 	if (!chunk->open)
 		return false;
-	return (uint64_t)(writer->end - writer->chunk_at) >= writer->chunk_limit_bytes ||
+	/* A chunk that ended now would end without what is held back. */
+	if (writer->short_ns && writer->end_ns - writer->short_ns < HELD_LIMIT_NS)
+		return false;
+	return bytes >= writer->chunk_limit_bytes ||
 	       writer->end_ns - chunk->start_ns >= writer->chunk_limit_ns;
 }
 
@@ -272,4 +357,10 @@ int recording_writer_finish(struct recording_writer *writer, struct profile *pro
 	if (r == 0)
 		end_chunk(writer);
 	return r;
+}
+
+void recording_writer_get_shortage(const struct recording_writer *writer,
+				   struct recording_shortage *ret_shortage)
+{
+	*ret_shortage = writer->shortage;
 }

@@ -355,6 +355,15 @@ static void write_figures(struct pipeline *pipeline)
 	if (stats.counters[WIRE_COUNTER_LOST_UNKNOWN])
 		profile_add_counter(&pipeline->profile, "samples.lost", "of unknown processes",
 				    stats.counters[WIRE_COUNTER_LOST_UNKNOWN]);
+	if (stats.unobserved_ns)
+		profile_add_counter(&pipeline->profile, "time.unobserved-ns", "",
+				    stats.unobserved_ns);
+	if (stats.throttled_ns)
+		profile_add_counter(&pipeline->profile, "time.throttled-ns", "",
+				    stats.throttled_ns);
+	if (stats.suspended_ns)
+		profile_add_counter(&pipeline->profile, "time.suspended-ns", "",
+				    stats.suspended_ns);
 	if (pipeline->late_samples)
 		profile_add_counter(&pipeline->profile, "samples.late", "", pipeline->late_samples);
 }

@@ -101,7 +101,8 @@ static void registry_exits(struct pipeline *pipeline, const struct side_event *e
 
 static void registry_loses(struct pipeline *pipeline, const struct side_event *event)
 {
-	profile_add_counter(&pipeline->profile, "sideband.lost", "", event->lost);
+	if (event->lost)
+		profile_add_counter(&pipeline->profile, "sideband.lost", "", event->lost);
 	registry_note_loss(pipeline->registry);
 }
 

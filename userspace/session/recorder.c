@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <sys/resource.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "session/alloc/alloc_probes.h"
 #include "session/pipeline_arrive.h"
@@ -13,6 +14,8 @@
 /* With a sink that is to have samples within 50 ms; half of this is what one waits on average. */
 #define HURRIED_TURN_NS (20 * NSEC_PER_MSEC)
 #define CPU_CHECK_NS	(1 * NSEC_PER_SEC)
+/* For the last turns and the last flush, when there is no more memory. */
+#define RESERVE_BYTES (16U << 20)
 
 struct recorder {
 	const struct recorder_options *options;
@@ -45,6 +48,8 @@ void recorder_turn(struct recorder *rec)
 {
 	uint64_t now_ns = clock_now_ns();
 
+	if (alloc_is_short())
+		loop_quit(rec->loop);
 	if (rec->options->sinks.hurry && now_ns - rec->turned_ns < TURN_NS - HURRIED_TURN_NS) {
 		on_records(rec);
 		return;
@@ -109,6 +114,7 @@ static void raise_descriptor_limit(void)
 static void plan_memory(struct recorder *rec)
 {
 	memory_tune_allocator();
+	alloc_reserve(RESERVE_BYTES);
 	memory_plan_begin(&rec->plan, rec->options->memory_limit_bytes);
 	rec->capture_options.table_bytes = rec->plan.table_bytes;
 	rec->capture_options.rings_limit_bytes = rec->plan.rings_bytes;
@@ -240,6 +246,9 @@ int recorder_finish(struct recorder *rec, struct recorder_result *ret_result, st
 		return rec->failure.code;
 	}
 	r = pipeline_finish(&rec->pipeline, err);
+	if (r == 0 && alloc_is_short())
+		r = err_set(err, -ENOMEM,
+			    "there was no more memory: the recording has ended early");
 	if (r == 0)
 		fill_result(rec, ret_result);
 	return r;
@@ -253,5 +262,6 @@ void recorder_free(struct recorder *rec)
 	pipeline_release(&rec->pipeline);
 	capture_free(rec->capture);
 	wall_end();
+	alloc_drop_reserve();
 	free(rec);
 }

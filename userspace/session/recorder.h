@@ -95,7 +95,8 @@ void recorder_turn(struct recorder *recorder);
 void recorder_get_figures(const struct recorder *recorder, struct recorder_figures *ret_figures);
 
 /*
- * Stop sampling and end the sinks, unless a sink has failed. *RET_RESULT is set when 0 is returned.
+ * Stop sampling and end the sinks, unless a sink has failed. *RET_RESULT is set when 0 is returned. -ENOMEM:
+ * memory ran out, which ended the run; the sinks have all that was taken.
  * The loop has nothing of it any more.
  */
 int recorder_finish(struct recorder *recorder, struct recorder_result *ret_result, struct err *err);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -43,14 +41,6 @@ static void put_file(const char *path, const char *text)
 	assert_true(fd >= 0);
 	assert_int_equal(file_write_all(fd, text, strlen(text)), 0);
 	close(fd);
-}
-
-static void assert_content(const char *path, const char *text)
-{
-	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
-
-	assert_int_equal(file_read(path, 1000, &sb), 0);
-	assert_string_equal(strbuf_str(&sb), text);
 }
 
 static void test_read_appends_and_knows_proc(void **state)
@@ -106,137 +96,6 @@ static void test_pread_pwrite(void **state)
 	assert_int_equal(file_pread_full(fd, buf, 4, 3), -ENODATA);
 	close(fd);
 	assert_int_equal(file_pwrite_all(-1, "x", 1, 0), -EBADF);
-}
-
-static void test_output_appears_whole(void **state)
-{
-	struct fixture *f = *state;
-	struct outfile out;
-	struct err err;
-	struct stat st;
-
-	put_file(f->path, "old");
-	assert_int_equal(outfile_open(f->path, &out, &err), 0);
-	assert_int_equal(file_write_all(out.fd, "new", 3), 0);
-	assert_content(f->path, "old");
-	assert_int_equal(outfile_commit(&out, &err), 0);
-	assert_content(f->path, "new");
-	outfile_release(&out);
-	assert_content(f->path, "new");
-	assert_int_equal(stat(f->path, &st), 0);
-	assert_int_equal(st.st_mode & 0777, 0640);
-}
-
-static void test_output_dropped(void **state)
-{
-	struct fixture *f = *state;
-	struct outfile out;
-	struct err err;
-
-	assert_int_equal(outfile_open(f->path, &out, &err), 0);
-	assert_int_equal(file_write_all(out.fd, "new", 3), 0);
-	outfile_release(&out);
-	assert_int_equal(access(f->path, F_OK), -1);
-}
-
-static unsigned int count_files(const char *dir)
-{
-	DIR *d = opendir(dir);
-	unsigned int count = 0;
-
-	assert_non_null(d);
-	for (const struct dirent *e = readdir(d); e; e = readdir(d))
-		count += e->d_name[0] != '.';
-	closedir(d);
-	return count;
-}
-
-/* Nothing is left behind however hostprof ends. */
-static void test_output_has_no_name_before(void **state)
-{
-	struct fixture *f = *state;
-	struct outfile out;
-	struct err err;
-
-	assert_int_equal(outfile_open(f->path, &out, &err), 0);
-	if (!out.unnamed)
-		print_message("this file system has no unnamed files\n");
-	assert_int_equal(count_files(f->dir), out.unnamed ? 0 : 1);
-	assert_int_equal(outfile_commit(&out, &err), 0);
-	outfile_release(&out);
-	assert_int_equal(count_files(f->dir), 1);
-	assert_content(f->path, "");
-}
-
-/* Somebody else may have guessed the temporary name and put a link there. */
-static void test_output_does_not_follow_a_trap(void **state)
-{
-	struct fixture *f = *state;
-	char trap[128], victim[96];
-	struct outfile out;
-	struct err err;
-
-	snprintf(victim, sizeof(victim), "%s/victim", f->dir);
-	snprintf(trap, sizeof(trap), "%s.%d.tmp", f->path, (int)getpid());
-	put_file(victim, "precious");
-	assert_int_equal(symlink("victim", trap), 0);
-	assert_int_equal(outfile_open(f->path, &out, &err), 0);
-	assert_int_equal(file_write_all(out.fd, "new", 3), 0);
-	assert_int_equal(outfile_commit(&out, &err), 0);
-	outfile_release(&out);
-	assert_content(victim, "precious");
-	assert_content(f->path, "new");
-	unlink(victim);
-}
-
-static void test_output_through_a_link(void **state)
-{
-	struct fixture *f = *state;
-	struct outfile out;
-	struct err err;
-	char link[128];
-	struct stat st;
-
-	snprintf(link, sizeof(link), "%s/link", f->dir);
-	put_file(f->path, "old");
-	assert_int_equal(symlink("out", link), 0);
-	assert_int_equal(outfile_open(link, &out, &err), 0);
-	assert_int_equal(file_write_all(out.fd, "new", 3), 0);
-	assert_int_equal(outfile_commit(&out, &err), 0);
-	outfile_release(&out);
-	assert_int_equal(lstat(link, &st), 0);
-	assert_true(S_ISLNK(st.st_mode));
-	assert_content(f->path, "new");
-	unlink(link);
-}
-
-static void test_output_in_place(void **state)
-{
-	struct outfile out;
-	struct err err;
-
-	(void)state;
-	assert_int_equal(outfile_open("/dev/full", &out, &err), 0);
-	assert_null(out.temp_path);
-	assert_int_equal(file_write_all(out.fd, "x", 1), -ENOSPC);
-	outfile_release(&out);
-	assert_int_equal(outfile_open("-", &out, &err), 0);
-	assert_int_equal(out.fd, 1);
-	assert_string_equal(out.path, "standard output");
-	outfile_release(&out);
-	assert_true(fcntl(1, F_GETFD) >= 0);
-}
-
-static void test_output_refused(void **state)
-{
-	struct fixture *f = *state;
-	struct outfile out = { .fd = 77 };
-	struct err err;
-
-	assert_int_equal(outfile_open("/nonexistent/x", &out, &err), -ENOENT);
-	assert_string_equal(err.text, "cannot write /nonexistent/x: No such file or directory");
-	assert_int_equal(out.fd, 77);
-	assert_int_equal(outfile_open(f->dir, &out, &err), -EISDIR);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
@@ -300,13 +159,6 @@ int main(void)
 		TEST(test_read_grows),
 		TEST(test_pread_pwrite),
 		TEST(test_short_writes),
-		TEST(test_output_appears_whole),
-		TEST(test_output_dropped),
-		TEST(test_output_has_no_name_before),
-		TEST(test_output_does_not_follow_a_trap),
-		TEST(test_output_through_a_link),
-		TEST(test_output_in_place),
-		TEST(test_output_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,8 +6,10 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "capture/perf_events.h"
@@ -60,6 +62,17 @@ long syscall(long number, ...)
 		return -1;
 	}
 	return FIRST_FD - seen.fd_from + (long)seen.opened - 1;
+}
+
+int ioctl(int fd, unsigned long request, ...)
+{
+	va_list ap;
+
+	va_start(ap, request);
+	if (request == PERF_EVENT_IOC_SET_OUTPUT)
+		note("output", fd * 10 + va_arg(ap, int));
+	va_end(ap);
+	return 0;
 }
 
 int bpf_link_create(int prog_fd, int target_fd, enum bpf_attach_type type,
@@ -117,6 +130,16 @@ static struct perf_events_options all(void)
 					     .prog_fds = { PROG_FD } };
 }
 
+/* What the kernel says of them goes to another's ring, whose clock is theirs. */
+static void they_share_a_ring(void **state)
+{
+	const struct perf_events opened = { .fds = { 100, 101 }, .count = 2 };
+
+	(void)state;
+	perf_events_set_output(&opened, 7);
+	assert_string_equal(seen.log, "output 1007\noutput 1017\n");
+}
+
 /* Each event as it was asked for; a clock as its timers. */
 static void each_as_it_was_asked_for(void **state)
 {
@@ -136,6 +159,8 @@ static void each_as_it_was_asked_for(void **state)
 		assert_false(seen.attrs[i].disabled); /* the program says when sampling begins */
 		assert_false(seen.attrs[i].exclude_user);
 		assert_false(seen.attrs[i].exclude_kernel);
+		assert_true(seen.attrs[i].use_clockid);
+		assert_int_equal(seen.attrs[i].clockid, CLOCK_MONOTONIC);
 		assert_int_equal(seen.cpus[i], 3);
 		assert_int_equal(opened.fds[i], FIRST_FD + i);
 		assert_int_equal(opened.links[i], LINK_FD + i);
@@ -345,6 +370,7 @@ static void test_chance_moves_a_period(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(they_share_a_ring),
 		TEST(each_as_it_was_asked_for),
 		TEST(descriptors_from_zero),
 		TEST(clocks_leave_nothing_out),

@@ -176,6 +176,32 @@ static void test_lost(void **state)
 }
 
 /* Cut anywhere, a record is refused and nothing is written. */
+/* Without the trailer that records of the side-band's own event have. */
+static void test_throttle(void **state)
+{
+	static const uint32_t types[] = { PERF_RECORD_THROTTLE, PERF_RECORD_UNTHROTTLE };
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct buffer b = begin(types[i], 0);
+		struct perf_event_header header;
+		struct side_event e;
+
+		put64(&b, 987654321);
+		put64(&b, 5);
+		put64(&b, 6);
+		memcpy(&header, b.bytes, sizeof(header));
+		header.size = (uint16_t)b.len;
+		memcpy(b.bytes, &header, sizeof(header));
+		assert_int_equal(sideband_decode(b.bytes, b.len, &e), 0);
+		assert_int_equal(e.kind, i ? SIDE_UNTHROTTLE : SIDE_THROTTLE);
+		assert_int_equal(e.time_ns, 987654321);
+		header.size -= 8;
+		memcpy(b.bytes, &header, sizeof(header));
+		assert_int_equal(sideband_decode(b.bytes, b.len - 8, &e), -EBADMSG);
+	}
+}
+
 static void test_short_records(void **state)
 {
 	struct buffer records[] = { mmap2("/a"), comm(0), task(PERF_RECORD_FORK) };
@@ -220,7 +246,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mmap2),	      cmocka_unit_test(test_comm_and_exec),
 		cmocka_unit_test(test_fork_and_exit), cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_short_records), cmocka_unit_test(test_malformed),
+		cmocka_unit_test(test_throttle),      cmocka_unit_test(test_short_records),
+		cmocka_unit_test(test_malformed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,6 +47,165 @@ static void expect_recording(const char *name)
 	close(fd);
 }
 
+/* --- recordings beside an output --- */
+
+/* What stands for an output that has no name, the NUMBERth. */
+static const char *temporary(unsigned int number)
+{
+	static char path[128];
+	char digits[16] = "";
+
+	if (number > 1)
+		snprintf(digits, sizeof(digits), "-%u", number);
+	snprintf(path, sizeof(path), "%s/hostprof-%u.partial%s.jfr", dir, geteuid(), digits);
+	return path;
+}
+
+static const char *kept_beside(const char *said, unsigned int number)
+{
+	static char text[1024];
+
+	snprintf(text, sizeof(text),
+		 "%shint: the recording is in %s; hostprof report reads it\nexit 1\n", said,
+		 temporary(number));
+	return text;
+}
+
+static const char *said_of_leftover(const char *then)
+{
+	static char text[512];
+
+	snprintf(
+		text, sizeof(text),
+		"hostprof: warning: %s is of a recording that was killed; hostprof report reads it\n%s",
+		temporary(1), then);
+	return text;
+}
+
+#define LEFT_BEHIND(name) \
+	"hostprof: warning: " name " is of a recording that was killed; hostprof report reads it\n"
+
+/* Killed it has left what was taken, whatever it was to become, and the next run tells of it. */
+static void killed(void **state)
+{
+	(void)state;
+	is_killed = true;
+	expect("record -o a.jfr", "signal 9\n");
+	expect_recording("a.jfr");
+	expect("record -o a.txt", "signal 9\n");
+	expect_recording("a.txt.partial.jfr");
+	expect("record -f txt -o -", "signal 9\n");
+	expect_recording(temporary(1));
+	is_killed = false;
+	expect("record -o a.txt",
+	       LEFT_BEHIND("a.txt.partial.jfr") "hostprof: a.txt: " LAST_LINE "exit 0\n");
+	expect_recording("a.txt.partial.jfr");
+	assert_int_equal(size_of("a.txt.partial-2.jfr"), -1);
+	assert_non_null(
+		strstr(command_run(cmd_record, "record -f txt -o -"), said_of_leftover("")));
+	expect_recording(temporary(1));
+	assert_int_equal(unlink(temporary(1)), 0);
+	assert_string_equal(names_left(), "a.jfr a.txt a.txt.partial.jfr ");
+}
+
+/* Of a run that goes on nobody is told; of a file of somebody else neither. */
+static void beside_others(void **state)
+{
+	int fd = open("a.txt.partial.jfr", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	(void)state;
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	expect("record -o a.txt", "hostprof: a.txt: " LAST_LINE "exit 0\n");
+	held = "a.txt.partial-2.jfr";
+	expect("record -o a.txt", "hostprof: a.txt: " LAST_LINE "exit 0\n");
+	held = NULL;
+	close(fd);
+	assert_int_equal(size_of("a.txt.partial.jfr"), 0);
+	unlink("a.txt.partial.jfr");
+	assert_int_equal(symlink("victim", "a.txt.partial.jfr"), 0);
+	expect("record -o a.txt", "hostprof: a.txt: " LAST_LINE "exit 0\n");
+	assert_int_equal(size_of("victim"), -1);
+	assert_string_equal(names_left(), "a.txt a.txt.partial.jfr ");
+}
+
+/* A link to elsewhere: the recording is where the view will be. */
+static void beside_a_link(void **state)
+{
+	char path[128];
+
+	(void)state;
+	assert_int_equal(mkdir("there", 0700), 0);
+	assert_int_equal(symlink("there/b.txt", "a.txt"), 0);
+	is_killed = true;
+	expect("record -o a.txt", "signal 9\n");
+	snprintf(path, sizeof(path), "%s/there/b.txt.partial.jfr", dir);
+	expect_recording(path);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir("there"), 0);
+	assert_string_equal(names_left(), "a.txt ");
+}
+
+/* Who reads standard output has gone: nothing stays, and we end as others do. */
+static int into_broken_pipe(int argc, char **argv)
+{
+	int fds[2];
+
+	if (pipe(fds))
+		return 99;
+	close(fds[0]);
+	dup2(fds[1], STDOUT_FILENO);
+	return cmd_record(argc, argv);
+}
+
+static void a_reader_that_leaves(void **state)
+{
+	(void)state;
+	assert_string_equal(command_run(into_broken_pipe, "record -f collapsed -o -"),
+			    "signal 13\n");
+	assert_string_equal(names_left(), "");
+}
+
+/* --- names of our own --- */
+
+#define DATED "hostprof-%Y%m%d-%H%M%S.jfr"
+
+/* Every name that the next seconds could give. */
+static void take_names(int seconds)
+{
+	for (int i = 0; i < seconds; i++) {
+		time_t at = time(NULL) + i;
+		char name[64];
+
+		strftime(name, sizeof(name), DATED, localtime(&at));
+		assert_int_equal(symlink("victim", name), 0);
+	}
+}
+
+/* Somebody was there before, with a link: it is neither followed nor taken away. */
+static void names_that_are_taken(void **state)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct stat st;
+	glob_t found;
+
+	(void)state;
+	take_names(60);
+	strbuf_addstr(&text, command_run(cmd_record, "record"));
+	assert_non_null(strstr(strbuf_str(&text), "-2.jfr: " LAST_LINE "exit 0\n"));
+	assert_int_equal(size_of("victim"), -1);
+	assert_int_equal(glob("hostprof-*-2.jfr", 0, NULL, &found), 0);
+	assert_int_equal(found.gl_pathc, 1);
+	expect_recording(found.gl_pathv[0]);
+	assert_int_equal(lstat(found.gl_pathv[0], &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	globfree(&found);
+	assert_int_equal(glob("hostprof-*", 0, NULL, &found), 0);
+	assert_int_equal(found.gl_pathc, 61);
+	for (size_t i = 0; i < found.gl_pathc; i++)
+		unlink(found.gl_pathv[i]);
+	globfree(&found);
+}
+
 /* --- outputs --- */
 
 static void without_an_output(void **state)
@@ -117,12 +276,15 @@ static void copies(void **state)
 		assert_memory_equal(text.buf + (size_t)i * 4, &i, 4);
 	expect("record -f jfr -o /dev/null", "hostprof: /dev/null: " NO_EVENTS "exit 0\n");
 	expect("record -f jfr -o /dev/full",
-	       "hostprof: cannot write /dev/full: No space left on device\n"
-	       "exit 1\n");
+	       kept_beside("hostprof: cannot write /dev/full: No space left on device\n", 1));
 	plain_bytes = 0;
 	expect("record -f txt -o /dev/full",
-	       "hostprof: cannot write /dev/full: No space left on device\n"
-	       "exit 1\n");
+	       kept_beside(said_of_leftover(
+				   "hostprof: cannot write /dev/full: No space left on device\n"),
+			   2));
+	expect_recording(temporary(2));
+	assert_int_equal(unlink(temporary(1)), 0);
+	assert_int_equal(unlink(temporary(2)), 0);
 	assert_string_equal(names_left(), "copy ");
 }
 
@@ -164,7 +326,7 @@ static void outputs_that_cannot_be(void **state)
 	       "hint: set TMPDIR to a directory with room for the recording\n"
 	       "exit 1\n");
 	expect("record -f txt -o a", "hostprof: a: " LAST_LINE "exit 0\n");
-	unsetenv("TMPDIR");
+	setenv("TMPDIR", dir, 1);
 	assert_string_equal(names_left(), "a ");
 }
 
@@ -213,8 +375,11 @@ static void broke_in_the_middle(void **state)
 	expect("record -o a.jfr", "hostprof: it broke\n"
 				  "hint: what was recorded until then is in a.jfr\nexit 1\n");
 	expect_recording("a.jfr");
-	expect("record -o a.txt", "hostprof: it broke\nexit 1\n");
-	assert_string_equal(names_left(), "a.jfr ");
+	expect("record -o a.txt",
+	       "hostprof: it broke\n"
+	       "hint: the recording is in a.txt.partial.jfr; hostprof report reads it\nexit 1\n");
+	expect_recording("a.txt.partial.jfr");
+	assert_string_equal(names_left(), "a.jfr a.txt.partial.jfr ");
 }
 
 static void limits_of_chunks(void **state)
@@ -257,6 +422,11 @@ static void streams(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(killed, set_up),
+		cmocka_unit_test_setup(beside_others, set_up),
+		cmocka_unit_test_setup(beside_a_link, set_up),
+		cmocka_unit_test_setup(a_reader_that_leaves, set_up),
+		cmocka_unit_test_setup(names_that_are_taken, set_up),
 		cmocka_unit_test_setup(without_an_output, set_up),
 		cmocka_unit_test_setup(named_recordings, set_up),
 		cmocka_unit_test_setup(views, set_up),

@@ -67,6 +67,21 @@ static void inlined_methods(void **state)
 	names_left();
 }
 
+static void time_that_nobody_saw(void **state)
+{
+	(void)state;
+	result.capture.unobserved_ns = 1200000000;
+	result.capture.unobserved_times = 2;
+	result.capture.suspended_ns = 90000000000;
+	result.capture.throttled_times = 3;
+	expect("record -o a.jfr",
+	       "hostprof: warning: cpus went offline and came back: up to 1.2 s of them were not observed\n"
+	       "hostprof: warning: the kernel stopped events 3 times that came too fast (kernel.perf_event_max_sample_rate)\n"
+	       "hostprof: warning: the host was suspended for 90 s\n"
+	       "hostprof: a.jfr: " LAST_LINE "exit 0\n");
+	names_left();
+}
+
 static void a_counter_that_is_not_there(void **state)
 {
 	(void)state;
@@ -118,6 +133,7 @@ int main(void)
 		cmocka_unit_test_setup(statistics, set_up),
 		cmocka_unit_test_setup(end_of_the_command, set_up),
 		cmocka_unit_test_setup(inlined_methods, set_up),
+		cmocka_unit_test_setup(time_that_nobody_saw, set_up),
 		cmocka_unit_test_setup(a_counter_that_is_not_there, set_up),
 		cmocka_unit_test_setup(progress_on_a_terminal, set_up),
 	};

@@ -24,7 +24,7 @@ static struct {
 	int signal; /* sent when it starts */
 	unsigned int progresses;
 	struct drive_progress progress;
-	bool ignores_sigpipe;
+	bool ignores_sigpipe, ignores_sigxfsz;
 } run;
 
 static void note(const char *text)
@@ -34,11 +34,11 @@ static void note(const char *text)
 
 /* --- in place of session/ --- */
 
-static bool sigpipe_is(void (*handler)(int))
+static bool action_is(int signo, void (*handler)(int))
 {
 	struct sigaction action;
 
-	return !sigaction(SIGPIPE, NULL, &action) && action.sa_handler == handler;
+	return !sigaction(signo, NULL, &action) && action.sa_handler == handler;
 }
 
 int recorder_open(const struct recorder_options *options, struct loop *loop,
@@ -48,7 +48,8 @@ int recorder_open(const struct recorder_options *options, struct loop *loop,
 	assert_non_null(loop);
 	run.loop = loop;
 	run.asked = options->capture;
-	run.ignores_sigpipe = sigpipe_is(SIG_IGN);
+	run.ignores_sigpipe = action_is(SIGPIPE, SIG_IGN);
+	run.ignores_sigxfsz = action_is(SIGXFSZ, SIG_IGN);
 	for (unsigned int i = 0; i < options->capture.pid_count && i < 4; i++)
 		run.pids[i] = options->capture.pids[i];
 	if (run.fail_at_open)
@@ -107,6 +108,7 @@ static int setup(void **state)
 	(void)state;
 	memset(&run, 0, sizeof(run));
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	return 0;
 }
 
@@ -156,7 +158,19 @@ static void broken_pipes_kill_nobody(void **state)
 	(void)state;
 	assert_int_equal(drive(&options, &result), 0);
 	assert_true(run.ignores_sigpipe);
-	assert_true(sigpipe_is(SIG_DFL));
+	assert_true(action_is(SIGPIPE, SIG_DFL));
+}
+
+/* At the limit of a file's size a write fails, and what is in the file stays. */
+static void a_file_limit_kills_nobody(void **state)
+{
+	struct drive_options options = { .duration_ns = 1 * MS };
+	struct recorder_result result;
+
+	(void)state;
+	assert_int_equal(drive(&options, &result), 0);
+	assert_true(run.ignores_sigxfsz);
+	assert_true(action_is(SIGXFSZ, SIG_DFL));
 }
 
 static void progress(void **state)
@@ -175,7 +189,7 @@ static void progress(void **state)
 
 static void a_signal_ends_it(void **state)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 	struct drive_options options = { 0 };
 	struct recorder_result result;
 
@@ -278,6 +292,18 @@ static void a_command_has_its_sigpipe(void **state)
 	assert_int_equal(WTERMSIG(result.exit_status), SIGPIPE);
 }
 
+static void a_command_has_its_file_limit(void **state)
+{
+	char name[] = "/bin/sh", flag[] = "-c", script[] = "kill -XFSZ $$; exit 3";
+	char *argv[] = { name, flag, script, NULL };
+	struct drive_options options = { .command = argv };
+	struct recorder_result result;
+
+	(void)state;
+	assert_int_equal(drive(&options, &result), 0);
+	assert_true(WIFSIGNALED(result.exit_status));
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -285,6 +311,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(some_time),
 		TEST(broken_pipes_kill_nobody),
+		TEST(a_file_limit_kills_nobody),
 		TEST(progress),
 		TEST(a_signal_ends_it),
 		TEST(failures),
@@ -293,6 +320,7 @@ int main(void)
 		TEST(a_command_that_goes_on),
 		TEST(a_command_that_is_not_there),
 		TEST(a_command_has_its_sigpipe),
+		TEST(a_command_has_its_file_limit),
 	};
 
 	return cmocka_run_group_tests_name("drive", tests, NULL, NULL);

@@ -35,7 +35,8 @@ static void what_is_in_the_loop(void **state)
 
 	(void)state;
 	assert_int_equal(record(&options), 0);
-	snprintf(signals, sizeof(signals), "%d %d %d %d ", SIGINT, SIGTERM, SIGHUP, SIGCHLD);
+	snprintf(signals, sizeof(signals), "%d %d %d %d %d ", SIGINT, SIGTERM, SIGHUP, SIGQUIT,
+		 SIGCHLD);
 	assert_string_equal(run.signals, signals);
 	assert_int_equal(run.timer_count, 4);
 	assert_int_equal(run.timers[0].period_ns, 50 * MS);

@@ -193,7 +193,14 @@ static const char every_figure[] = "{\n"
 				   "    \"java_hot_frames\": 415,\n"
 				   "    \"anchors\": 416,\n"
 				   "    \"frozen\": 417,\n"
+				   "    \"misses_cut\": 418,\n"
+				   "    \"misses_bytes\": 419,\n"
+				   "    \"misses_ns\": 420,\n"
 				   "    \"side_lost\": 111,\n"
+				   "    \"unobserved_ns\": 118,\n"
+				   "    \"suspended_ns\": 119,\n"
+				   "    \"throttled_times\": 120,\n"
+				   "    \"throttled_ns\": 121,\n"
 				   "    \"bpf_run_ns\": 1000,\n"
 				   "    \"bpf_run_count\": 800,\n"
 				   "    \"bpf_ns_per_run\": 1.25,\n"
@@ -294,6 +301,10 @@ static struct recorder_result one_of_each(void)
 					       .first_pid = 120,
 					       .cpu_ns = 121 },
 				     .capture = { .side_lost = 111,
+						  .unobserved_ns = 118,
+						  .suspended_ns = 119,
+						  .throttled_times = 120,
+						  .throttled_ns = 121,
 						  .bpf_run_ns = 1000,
 						  .bpf_run_count = 800,
 						  .map_bytes = 112,

@@ -2,6 +2,11 @@
 /* A recorder on a loop whose time is the test's: how often it turns, and that it leaves. */
 #include "recorder_steps.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+
 static unsigned int sink_turns;
 static int sink_error;
 
@@ -106,6 +111,45 @@ static void a_sink_that_fails(void **state)
 	}
 }
 
+/* Allocates all there is: returns how a process ends whose recorder then turns and finishes. */
+static void run_out_of_memory(void)
+{
+	struct rlimit limit = { 256U << 20, 256U << 20 };
+	struct recorder_options options;
+	struct recorder *recorder = open_with(&options, &calm_ops);
+	struct recorder_result result;
+
+	recorder_turn(recorder);
+	if (run.quits || prlimit(0, RLIMIT_AS, &limit, NULL))
+		_exit(2);
+	while (!alloc_is_short())
+		xmalloc(1 << 20);
+	recorder_turn(recorder);
+	if (run.quits != 1)
+		_exit(3);
+	strbuf_reset(&run.log);
+	if (recorder_finish(recorder, &result, &err) != -ENOMEM)
+		_exit(4);
+	if (strcmp(strbuf_str(&run.log), "stop forget finish ") != 0)
+		_exit(5);
+	recorder_free(recorder);
+	_exit(alloc_is_short() ? 6 : 0);
+}
+
+/* The loop ends, and all that was taken goes to the sinks. */
+static void memory_runs_out(void **state)
+{
+	int status;
+	pid_t pid = fork();
+
+	(void)state;
+	if (pid == 0)
+		run_out_of_memory();
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 
 int main(void)
@@ -114,6 +158,7 @@ int main(void)
 		TEST(a_hurried_turn_is_a_drain),
 		TEST(a_calm_turn_is_whole),
 		TEST(a_sink_that_fails),
+		TEST(memory_runs_out),
 	};
 
 	return cmocka_run_group_tests_name("recorder_loop", tests, NULL, NULL);

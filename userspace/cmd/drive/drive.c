@@ -19,7 +19,7 @@ struct drive {
 	struct command command;
 	uint64_t start_ns;
 	bool interrupted;
-	void (*old_sigpipe)(int);
+	void (*old_sigpipe)(int), (*old_sigxfsz)(int);
 };
 
 static void on_progress(void *data)
@@ -69,13 +69,15 @@ static int prepare_command(struct drive *drive, struct err *err)
 
 static int open_all(struct drive *drive, struct err *err)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD };
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD };
 	int r = loop_new(&drive->loop, err);
 
 	if (r == 0 && drive->options->command)
 		r = prepare_command(drive, err);
 	priority_raise();
+	/* Of a reader that left, and of a file at its limit (RLIMIT_FSIZE), write() tells, too. */
 	drive->old_sigpipe = signal(SIGPIPE, SIG_IGN);
+	drive->old_sigxfsz = signal(SIGXFSZ, SIG_IGN);
 	if (r == 0)
 		r = recorder_open(&drive->recorder_options, drive->loop, &drive->recorder, err);
 	if (r == 0)
@@ -128,5 +130,6 @@ int drive_run(const struct drive_options *options, struct recorder_result *ret_r
 	command_release(&drive.command);
 	loop_free(drive.loop);
 	signal(SIGPIPE, drive.old_sigpipe);
+	signal(SIGXFSZ, drive.old_sigxfsz);
 	return r;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * So much memory for one kind of things, of which everybody may have a part: at most half of what is left,
- * so that who takes all that he gets leaves as much for the next one. When nothing is left each
- * may still have a 1024th, until there is twice as much as there should be.
+ * So much memory for one kind of things, of which everybody may have a part: at most half of what the
+ * others leave, so that who takes all that he gets leaves as much for the next one. When nothing is left
+ * each may still have a 1024th, until there is twice as much as there should be.
  */
 #ifndef HOSTPROF_BASE_BUDGET_BUDGET_H
 #define HOSTPROF_BASE_BUDGET_BUDGET_H

@@ -206,6 +206,46 @@ static void what_an_agent_left_is_read_to_its_end(void **state)
 	assert_true(is_read(s));
 }
 
+/* COUNT stubs, of 2 kB each in our memory. */
+static void tell(const struct source *s, unsigned int count)
+{
+	static char name[1024];
+	struct codemap_event e = { .kind = CODEMAP_DYNAMIC, .time_ns = 1 };
+
+	memset(name, 'n', sizeof(name));
+	e.dynamic.name = (struct codemap_text){ name, sizeof(name) };
+	e.dynamic.code_bytes = 16;
+	for (e.dynamic.address = 16; count-- > 0; e.dynamic.address += 16)
+		codemap_store_add(s->jvm->store, &e);
+}
+
+/* Who told the most is forgotten, and asked again. */
+static void all_code_maps_have_a_limit(void **state)
+{
+	struct source *large = begin(0, SMALL_RING), *small = begin(1, SMALL_RING);
+	uint32_t pid = 1;
+
+	(void)state;
+	jvm_table_limit_code_maps(table, 8 << 20);
+	tell(small, 3000);
+	tell(large, 4000);
+	jvm_table_poll(table);
+	assert_int_equal(jvm_table_forgotten(table, &pid), 0);
+	tell(large, 6000);
+	assert_true(codemap_store_bytes(large->jvm->store) > (5 << 20));
+	tell(small, 5000);
+	jvm_table_poll(table);
+	assert_int_equal(jvm_table_forgotten(table, &pid), 1);
+	assert_int_equal(pid, large->process.pid);
+	assert_true(codemap_store_bytes(large->jvm->store) < 1000);
+	assert_true(codemap_store_bytes(small->jvm->store) > (3 << 20));
+	assert_true(codemap_store_needs_replay(large->jvm->store));
+	assert_false(codemap_store_needs_replay(small->jvm->store));
+	/* What is small makes no room. */
+	assert_true(jvm_table_forget_largest(table));
+	assert_false(jvm_table_forget_largest(table));
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 
 int main(void)
@@ -215,6 +255,7 @@ int main(void)
 		TEST(a_turn_takes_its_bytes),
 		TEST(a_full_ring_of_ours_is_no_rest),
 		TEST(greedy_ones_wait_for_the_others),
+		TEST(all_code_maps_have_a_limit),
 		TEST(what_an_agent_left_is_read_to_its_end),
 	};
 

@@ -4,8 +4,6 @@
 #include "jvm/codemap/code_methods.h"
 #include "profile/class_name.h"
 
-/* An entry of the table of ids. */
-#define ID_BYTES 32
 /* The class file format has no array of more dimensions. */
 #define MAX_DIMENSIONS 255
 
@@ -18,7 +16,7 @@ void code_classes_release(struct code_classes *classes)
 
 size_t code_classes_bytes(const struct code_classes *classes)
 {
-	return classes->names.bytes + classes->ids.len * ID_BYTES;
+	return intern_bytes(&classes->names) + hmap_bytes(&classes->ids);
 }
 
 void code_class_of_signature(const char *signature, size_t len, struct strbuf *out)

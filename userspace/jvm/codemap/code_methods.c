@@ -27,8 +27,7 @@ void code_methods_release(struct code_methods *m)
 
 size_t code_methods_bytes(const struct code_methods *m)
 {
-	/* An entry of a table takes some 16 bytes, at about half load. */
-	return m->methods.bytes + (intern_len(&m->methods) + m->numbers.len) * 32;
+	return intern_bytes(&m->methods) + hmap_bytes(&m->numbers);
 }
 
 void code_clean_text(const char *text, size_t len, struct strbuf *out)

@@ -182,11 +182,8 @@ void codemap_store_set_known_until(struct codemap_store *s, uint64_t time_ns)
 	s->known_until_ns = time_ns;
 }
 
-/* Too much to keep: forget all code, as if records had been lost. */
-static void enforce_limit(struct codemap_store *s, uint64_t time_ns)
+void codemap_store_forget(struct codemap_store *s, uint64_t time_ns)
 {
-	if (codemap_store_bytes(s) <= CODE_STORE_MAX_BYTES)
-		return;
 	code_index_release(&s->code);
 	code_methods_release(&s->methods);
 	code_methods_init(&s->methods);
@@ -222,7 +219,8 @@ void codemap_store_add(struct codemap_store *s, const struct codemap_event *e)
 	case CODEMAP_CLASS: code_classes_add(&s->classes, e); break;
 	default: break;
 	}
-	enforce_limit(s, e->time_ns);
+	if (codemap_store_bytes(s) > CODE_STORE_MAX_BYTES)
+		codemap_store_forget(s, e->time_ns);
 }
 
 void codemap_store_expire(struct codemap_store *s, uint64_t horizon_ns)

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/hmap.h"
@@ -19,10 +21,16 @@
 /* Parsing has fallen behind by this many more: wait for it. RLIMIT_NOFILE is 1024 by default. */
 #define MAX_OPEN_HARD 768
 
+/* Of all paths: past that a file is known by its last name, ".../libfoo.so". */
+#define MAX_PATH_BYTES (8UL << 20)
+#define CUT_HEAD       "..."
+/* Of a last name with it and " (deleted)". */
+#define CUT_BYTES (NAME_MAX + 32)
+
 struct image {
 	struct file_key key;
 	enum image_state state;
-	char *path; /* owned; as the process that mapped it first calls it */
+	char *path; /* owned; as the process that mapped it first calls it, or CUT_HEAD and its end */
 	uint32_t pid;
 	int fd;		    /* owned while IMAGE_NEW or IMAGE_LOADING, else -1 */
 	bool never_opened;  /* IMAGE_FAILED, and another process may have more luck */
@@ -41,7 +49,7 @@ struct image_cache {
 	size_t open_count;
 	uint64_t parsed;
 	uint64_t close_calls;
-	size_t content_bytes, content_limit, parse_limit;
+	size_t content_bytes, content_limit, parse_limit, path_bytes;
 	size_t hand; /* index into images: where drop_unused() goes on */
 };
 
@@ -119,18 +127,30 @@ static bool same_path(const char *a, const char *b)
 	       (b[i] == '\0' || strcmp(b + i, deleted) == 0);
 }
 
+/* The last name of PATH behind CUT_HEAD, in BUFFER. */
+static const char *cut_path(const char *path, char buffer[CUT_BYTES])
+{
+	const char *slash = strrchr(path, '/');
+
+	snprintf(buffer, CUT_BYTES, CUT_HEAD "%.*s", CUT_BYTES - 4, slash ? slash : path);
+	return buffer;
+}
+
 /*
  * Inode numbers are given again soon after a file is deleted. The generation tells such files
  * apart where the source knows it; /proc/PID/maps does not, then the path must be the same.
  */
 static bool same_file(const struct image *image, const struct file_key *key, const char *path)
 {
+	char cut[CUT_BYTES];
+
 	if (image->key.major != key->major || image->key.minor != key->minor ||
 	    image->key.inode != key->inode)
 		return false;
 	if (image->key.generation && key->generation)
 		return image->key.generation == key->generation;
-	return same_path(image->path, path);
+	return same_path(image->path, path) ||
+	       (image->path[0] == CUT_HEAD[0] && same_path(image->path, cut_path(path, cut)));
 }
 
 static struct image *find_image(const struct image_cache *cache, const struct file_key *key,
@@ -147,9 +167,13 @@ static struct image *add_image(struct image_cache *cache, const struct file_key 
 			       const char *path)
 {
 	struct image *image = xcalloc(1, sizeof(*image));
+	char cut[CUT_BYTES];
 
 	image->key = *key;
+	if (cache->path_bytes + strlen(path) > MAX_PATH_BYTES && strlen(path) > sizeof(cut))
+		path = cut_path(path, cut);
 	image->path = xstrdup(path);
+	cache->path_bytes += strlen(path) + 1;
 	image->fd = -1;
 	image->twin = hmap_find_ptr(&cache->by_key, key_hash(key));
 	hmap_put_ptr(&cache->by_key, key_hash(key), image);

@@ -8,6 +8,7 @@ import ctypes
 import lzma
 import mmap
 import os
+import signal
 import struct
 import sys
 import threading
@@ -18,6 +19,7 @@ GIB = 1 << 30
 SPIN = b"\xeb\xfe"  # jmp to itself
 SHT_NULL, SHT_PROGBITS, SHT_SYMTAB, SHT_STRTAB, SHT_RELA, SHT_DYNSYM = 0, 1, 2, 3, 4, 11
 PT_LOAD, PT_NOTE = 1, 4
+PR_SET_PDEATHSIG = 1
 NAMES = b"\0.names\0.rela.plt\0.plt\0.gnu_debugdata\0"
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -111,6 +113,7 @@ def long_paths(directory):
     os.fchdir(whole)
     for _ in range(10):
         if os.fork() == 0:
+            libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
             ctypes.CFUNCTYPE(None)(at)()
     spin_at(at)
 

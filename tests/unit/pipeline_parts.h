@@ -14,9 +14,9 @@
 
 static struct {
 	struct strbuf log;
-	bool quiet;	/* nothing is noted */
-	bool is_libjvm; /* the unwinder knows a libjvm of every sample */
-	bool is_jvm; /* the registry's processes are JVMs */
+	bool quiet;	    /* nothing is noted */
+	bool is_libjvm;	    /* the unwinder knows a libjvm of every sample */
+	bool is_jvm;	    /* the registry's processes are JVMs */
 	uint64_t forgotten; /* code maps, for their size */
 	bool jvm_is_new;
 	bool agents_busy, not_ready;

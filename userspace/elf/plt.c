@@ -67,8 +67,7 @@ static void read_slots(struct elf_file *file, struct plt_slots *slots)
 			continue;
 		name = elf_data_string(slots->strings, symbol.st_name);
 		if (name && name[0])
-			vec_push(&slots->v,
-				 ((struct plt_slot){ rela.r_offset, symbol.st_name }));
+			vec_push(&slots->v, ((struct plt_slot){ rela.r_offset, symbol.st_name }));
 	}
 	if (slots->v.len)
 		qsort(slots->v.items, slots->v.len, sizeof(slots->v.items[0]), compare_slots);
@@ -78,9 +77,9 @@ static const struct plt_slot *find_slot(const struct plt_slots *slots, uint64_t 
 {
 	const struct plt_slot key = { address, 0 };
 
-	return slots->v.len ? bsearch(&key, slots->v.items, slots->v.len, sizeof(key),
-				      compare_slots)
-			    : NULL;
+	return slots->v.len
+		       ? bsearch(&key, slots->v.items, slots->v.len, sizeof(key), compare_slots)
+		       : NULL;
 }
 
 /* The GOT slot that the entry at ADDRESS jumps through; false when it is no such entry. */

@@ -76,7 +76,7 @@ struct jvm {
 	uint64_t replay_asked_ns;
 	uint64_t replay_pause_ns; /* least time to the next one */
 	uint64_t polled_ns;
-	uint64_t poll_cost_ns; /* of our time, the last turns counting most */
+	uint64_t poll_cost_ns;	 /* of our time, the last turns counting most */
 	uint32_t alloc_interval; /* bytes between samples of allocations; 0: none are wanted */
 	struct jvm_live live;
 	struct lru ns_tids; /* the host's tid -> the JVM's, where they differ */

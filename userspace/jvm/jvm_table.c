@@ -36,9 +36,9 @@ struct jvm_table {
 	struct vmstructs_cache *cache; /* owned */
 	void *buffer;		       /* owned, CODEMAP_READ_BYTES */
 	uint64_t expired_ns;
-	size_t code_map_limit;	   /* bytes of all stores; 0: none */
-	uint64_t forgotten;	   /* stores, for their size */
-	uint32_t forgotten_pid;	   /* the first one's */
+	size_t code_map_limit;	/* bytes of all stores; 0: none */
+	uint64_t forgotten;	/* stores, for their size */
+	uint32_t forgotten_pid; /* the first one's */
 	uint32_t last_id;
 	uint32_t alloc_interval; /* of every JVM */
 	bool follows_objects;	 /* every JVM's agent */

@@ -22,10 +22,11 @@ struct process {
 	char *cgroup;	       /* the registry's; path in the cgroup2 tree, "" unknown */
 	char container_id[65]; /* "" when not in a container */
 	bool exited;
-	VEC(struct mapping) mappings; /* sorted by start, do not overlap; changed by mappings_*() only */
-	struct mapping_share *share;  /* who has the same list; NULL: it is empty */
-	struct attachments attached;  /* of this generation */
-	uint64_t mappings_serial;     /* grows with every change of mappings: for caches */
+	VEC(struct mapping)
+	mappings; /* sorted by start, do not overlap; changed by mappings_*() only */
+	struct mapping_share *share; /* who has the same list; NULL: it is empty */
+	struct attachments attached; /* of this generation */
+	uint64_t mappings_serial;    /* grows with every change of mappings: for caches */
 };
 
 #endif

@@ -44,7 +44,7 @@ struct perf_map {
 	struct strbuf names;
 	struct strbuf tail; /* an unfinished last line */
 	uint32_t lines;
-	uint64_t bytes; /* read so far */
+	uint64_t bytes;	  /* read so far */
 	uint64_t counted; /* in the budget */
 	uint32_t pid;	  /* 0: text */
 	int fd;		  /* owned, -1 for text */

@@ -26,6 +26,7 @@
 #define PEAK_BYTES (40 * MIB)
 
 #define NAMES "\0.names\0.symtab\0.strtab\0.rela.plt\0.plt\0.gnu_debugdata\0.dynsym"
+
 enum { NAMES_AT = 1, SYMTAB_AT = 8, STRTAB_AT = 16, RELA_AT = 24, PLT_AT = 34, DATA_AT = 39 };
 
 #define MAX_SECTIONS 8
@@ -177,6 +178,7 @@ static void segments_are_counted_before_they_are_looked_at(void **state)
 static void overlapping_notes(void **state)
 {
 	enum { NOTES = 2000 };
+
 	_cleanup_free_ Elf64_Phdr *segments = xcalloc(NOTES, sizeof(*segments));
 
 	(void)state;
@@ -245,6 +247,7 @@ static void a_plt_of_other_symbols(void **state)
 static void many_symbols_of_one_long_name(void **state)
 {
 	enum { SYMBOLS = 100000, LENGTH = 4000 };
+
 	_cleanup_free_ Elf64_Sym *symbols = xcalloc(SYMBOLS, sizeof(*symbols));
 	_cleanup_free_ char *names = xcalloc(LENGTH + 2, 1);
 

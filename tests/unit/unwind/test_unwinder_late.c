@@ -163,9 +163,12 @@ static void a_blob_far_away(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(who_is_still_there),	   TEST(its_tables),	  TEST(its_jvm),
+		TEST(who_is_still_there),
+		TEST(its_tables),
+		TEST(its_jvm),
 		TEST(very_many_mappings),
-		TEST(a_walk_that_leaves_the_copy), TEST(a_blob_far_away),
+		TEST(a_walk_that_leaves_the_copy),
+		TEST(a_blob_far_away),
 	};
 
 	return cmocka_run_group_tests_name("unwinder_late", tests, NULL, NULL);

@@ -44,12 +44,12 @@ struct code_entry {
 	uint32_t replay; /* the replay that reported it last */
 	uint32_t pc_count;
 	uint32_t node_count;
-	uint8_t end;		 /* enum code_end */
-	bool replayed;		 /* it existed for an unknown time before begin_ns */
-	uint8_t height;		 /* this and the next ones are code_index's */
+	uint8_t end;	/* enum code_end */
+	bool replayed;	/* it existed for an unknown time before begin_ns */
+	uint8_t height; /* this and the next ones are code_index's */
 	struct code_entry *before, *after;
-	uint64_t max_stop;	 /* of it and all below */
-	uint64_t max_live_stop;	 /* the same of those that live */
+	uint64_t max_stop;	/* of it and all below */
+	uint64_t max_live_stop; /* the same of those that live */
 	uint64_t order;
 	char *stub;		 /* owned; not NULL: a stub's name, no method */
 	struct code_pc *pcs;	 /* owned, in the same block as the entry */

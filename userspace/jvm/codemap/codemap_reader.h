@@ -72,6 +72,7 @@ struct codemap_budget {
  * more; -EBADMSG: the memory holds no valid records, close it.
  */
 int codemap_reader_drain(struct codemap_reader *reader, void *buffer,
-			 const struct codemap_budget *budget, void (*fn)(const struct codemap_event *event, void *data), void *data);
+			 const struct codemap_budget *budget,
+			 void (*fn)(const struct codemap_event *event, void *data), void *data);
 
 #endif

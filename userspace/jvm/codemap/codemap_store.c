@@ -73,7 +73,8 @@ static struct code_entry *find_same(const struct codemap_store *s, const struct 
 		old = code_index_prev_live(&s->code, &at, entry->start);
 		if (!old)
 			break;
-		if (old->start == entry->start && old->identity == entry->identity && !old->stub == !entry->stub)
+		if (old->start == entry->start && old->identity == entry->identity &&
+		    !old->stub == !entry->stub)
 			return old;
 	}
 	return NULL;

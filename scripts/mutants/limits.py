@@ -37,7 +37,6 @@ CODE_MAPS = [
 
 COUNTS = "userspace/elf/elf_counts.c"
 FILE = "userspace/elf/elf_file.c"
-PLT = "userspace/elf/plt.c"
 PACKED = "userspace/elf/debugdata.c"
 CONTENT = "userspace/elf/image_content.c"
 SYMBOLS = "userspace/elf/symbols.c"
@@ -53,7 +52,6 @@ FILES = [
     Mutant("limits: any names of sections", FILE, "header.sh_size > ELF_MAX_SECTION_NAMES_BYTES ||", "0 ||", READ),
     Mutant("limits: sections are read without a limit", FILE, "if (bytes > MIN(file->read_left, ELF_MAX_SECTION_BYTES))",
            "if (bytes > ELF_MAX_SECTION_BYTES)", READ),
-    Mutant("limits: any number of relocations", PLT, "ret_header->sh_size / entry_bytes > ELF_MAX_PLT_ENTRIES", "0", READ),
     Mutant("limits: any dictionary", PACKED, "MAX(MIN(limit_bytes, ELF_MAX_XZ_BYTES), ELF_XZ_BYTES)", "ELF_MAX_XZ_BYTES", READ),
     Mutant("limits: any decompressed bytes", PACKED, "if (out->len > MIN(limit_bytes, ELF_MAX_DEBUGDATA_BYTES))",
            "if (out->len > ELF_MAX_DEBUGDATA_BYTES)", READ),

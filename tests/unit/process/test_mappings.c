@@ -286,6 +286,8 @@ static void paths_are_bounded(void **state)
 	assert_true(peak_end(began) < 24 * MIB);
 	mappings_get_stats(&stats);
 	assert_true(stats.left_out > MANY / 2);
+	assert_string_equal(greedy.mappings.items[greedy.mappings.len - 1].path,
+			    PROCESS_PATH_LEFT_OUT);
 	assert_int_equal(stats.pid, 77);
 	assert_string_equal(stats.comm, "greedy");
 	assert_true(process_budget()->used_bytes <= PROCESS_MEMORY_BYTES / 2 + LONG_PATH);

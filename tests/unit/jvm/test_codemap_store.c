@@ -362,6 +362,7 @@ static void memory_is_bounded(void **state)
 static void code_over_code_of_which_most_has_ended(void **state)
 {
 	enum { MANY = 100 };
+	const struct pc_spec wide = { 16 * SIZE, 1, 4 };
 
 	(void)state;
 	for (uint64_t i = 0; i < MANY; i++)
@@ -371,7 +372,7 @@ static void code_over_code_of_which_most_has_ended(void **state)
 			put_unload(&buffer, 2000 * MS, CODE + i * SIZE);
 	feed();
 	put_dynamic(&buffer, 0, 2500 * MS, CODE - SIZE, 16, "stub");
-	load(3000 * MS, CODE + 90 * SIZE, 4);
+	put_load(&buffer, 0, 3000 * MS, CODE + 80 * SIZE, 16 * SIZE, 4, &wide, 1);
 	load(3500 * MS, CODE + 37 * SIZE, 3);
 	assert_int_equal(who(CODE + 37 * SIZE, 2900 * MS), '2');
 	assert_int_equal(who(CODE + 37 * SIZE, 3600 * MS), '3');
@@ -379,7 +380,7 @@ static void code_over_code_of_which_most_has_ended(void **state)
 	for (uint64_t i = 0; i < MANY; i++) {
 		assert_int_equal(who(CODE + i * SIZE, 1500 * MS), i % 2 ? '2' : '1');
 		if (i != 37)
-			assert_int_equal(who(CODE + i * SIZE, 2400 * MS), i == 90 ? '4' : '-');
+			assert_int_equal(who(CODE + i * SIZE, 2400 * MS), i / 16 == 5 ? '4' : '-');
 	}
 }
 

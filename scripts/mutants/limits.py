@@ -7,6 +7,7 @@ READER = "userspace/jvm/codemap/codemap_reader.c"
 JVM = "userspace/jvm/jvm.c"
 TABLE = "userspace/jvm/jvm_table.c"
 STORE = "userspace/jvm/codemap/codemap_store.c"
+METHODS = "userspace/jvm/codemap/code_methods.c"
 INDEXED = ["test_code_index"]
 TURN = ["test_jvm_turn"]
 
@@ -29,6 +30,8 @@ CODE_MAPS = [
            "if (rest < 0 || closed) {", TURN),
     Mutant("limits: each JVM has the time of a turn", TABLE, "now_ns, now_ns + TABLE_POLL_NS);", "now_ns, UINT64_MAX);", TURN),
     Mutant("limits: greedy JVMs come first", TABLE, "return (x > y) - (x < y);", "return (x < y) - (x > y);", TURN),
+    Mutant("limits: lines stay in any order", METHODS, "if (ascending >= count) {", "if (1) {", ["test_code_methods"]),
+    Mutant("limits: the last of equal lines", METHODS, "after = lower_bound(lines, count, l.bci);", "after--;", ["test_code_methods"]),
     Mutant("limits: all code maps have no limit", TABLE, "\tlimit_code_maps(table);\n", "", TURN),
     Mutant("limits: the smallest code map goes", TABLE,
            "if (store_bytes(*jvm) > (largest ? store_bytes(largest) : TABLE_SMALL_BYTES))",

@@ -99,4 +99,14 @@ STORES = [
            "0", ["test_attach_exchange"]),
 ]
 
-MUTANTS = CODE_MAPS + FILES + STORES
+SPACES = "userspace/unwind/unwind_spaces.c"
+LATE = "userspace/unwind/unwinder.c"
+
+TIMES = [
+    Mutant("limits: mappings that take long are read ten times a second", SPACES,
+           "cost_ns > READ_LONG_NS ? cost_ns * CREDIT_SHARE : READ_AGAIN_NS", "READ_AGAIN_NS", ["test_unwind_spaces_turn"]),
+    Mutant("limits: late walks have all the time", LATE,
+           "return process->mappings.len <= LATE_MANY || unwinder->late_credit_ns > 0;", "return true;", ["test_unwinder_late"]),
+]
+
+MUTANTS = CODE_MAPS + FILES + STORES + TIMES

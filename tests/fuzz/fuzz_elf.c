@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	elf_file_build_id(file, text, sizeof(text));
 	elf_file_debuglink(file, text, sizeof(text), &crc);
-	elf_file_debugdata(file, &inner, &err);
+	elf_file_debugdata(file, 64U << 20, &inner, &err);
 	elf_file_find_symbol(file, "main", &address);
 	look_up(file);
 	return 0;

@@ -9,10 +9,10 @@ processes can be made smaller with HOSTPROF_SCALE=0.1.
 """
 import atexit
 import statistics
-import threading
 
 import gates
 from hp import *
+from hp_memory import MB, MemoryWatch, expect_within
 
 TOOLS = os.path.join(BUILD, "tools")
 SCALE = float(os.environ.get("HOSTPROF_SCALE", "1"))
@@ -27,7 +27,6 @@ STEP_US = 30_000
 SECONDS = 25
 SETTLED_SECONDS = 5
 FREQUENCY = 499
-MB = 1 << 20
 
 
 # --- files and processes ----------------------------------------------------------------------
@@ -64,78 +63,6 @@ def turns(processes=PROCESSES):
     """PROCESSES of the workload, each mapping up to three files."""
     workload = start([own_name(), "start", processes, TURN_US, processes * STEP_US, *scale_files()])
     return workload.wait_text("ready", 180)
-
-
-# --- memory -----------------------------------------------------------------------------------
-
-
-def status_bytes(pid, name):
-    with open(f"/proc/{pid}/status", encoding="utf-8") as status:
-        return 1024 * int(re.search(rf"^{name}:\s+(\d+)", status.read(), re.MULTILINE).group(1))
-
-
-def map_descriptors(pid):
-    """Descriptors of BPF maps, one of each map."""
-    maps = {}
-    for fd in os.listdir(f"/proc/{pid}/fd"):
-        try:
-            if os.readlink(f"/proc/{pid}/fd/{fd}") != "anon_inode:bpf-map":
-                continue
-            with open(f"/proc/{pid}/fdinfo/{fd}", encoding="ascii") as info:
-                maps[re.search(r"map_id:\s+(\d+)", info.read()).group(1)] = fd
-        except OSError:
-            pass
-    return list(maps.values())
-
-
-def map_bytes(pid, descriptors):
-    """What the kernel accounts for them: memlock."""
-    total_bytes = 0
-    for fd in descriptors:
-        with open(f"/proc/{pid}/fdinfo/{fd}", encoding="ascii") as info:
-            total_bytes += int(re.search(r"memlock:\s+(\d+)", info.read()).group(1))
-    return total_bytes
-
-
-def mapped_bytes(pid):
-    """The part of its RSS that is pages of BPF maps: these are the map's, counted there."""
-    sums, inside = 0, False
-    with open(f"/proc/{pid}/smaps", encoding="utf-8", errors="replace") as smaps:
-        for line in smaps:
-            if re.match(r"[0-9a-f]+-[0-9a-f]+ ", line):
-                inside = "anon_inode:bpf-map" in line
-            elif inside and line.startswith("Rss:"):
-                sums += 1024 * int(line.split()[1])
-    return sums
-
-
-class MemoryWatch(threading.Thread):
-    """Polls a process every 100 ms: its RSS, and the bytes of its BPF maps."""
-
-    Poll = collections.namedtuple("Poll", "at rss maps shared")
-
-    def __init__(self, pid):
-        super().__init__(daemon=True)
-        self.pid, self.polls, self.over = pid, [], threading.Event()
-        self.start()
-
-    def run(self):
-        maps, begin = [], time.monotonic()
-        while not self.over.wait(0.1):
-            try:
-                now = time.monotonic() - begin
-                if now < 3 or not maps:
-                    maps = map_descriptors(self.pid)
-                self.polls.append(self.Poll(now, status_bytes(self.pid, "VmRSS"),
-                                            map_bytes(self.pid, maps), mapped_bytes(self.pid)))
-            except (OSError, AttributeError):  # it has ended
-                return
-
-    def finish(self):
-        self.over.set()
-        self.join()
-        expect(len(self.polls) > 20, f"only {len(self.polls)} polls")
-        return max(self.polls, key=lambda p: p.rss + p.maps)
 
 
 # --- judging ----------------------------------------------------------------------------------
@@ -215,13 +142,6 @@ def expect_whole(result, stats):
     expect(late["kernel_only"] < 0.01 * late["samples"], "samples without their user stack")
     bad, most = late["samples"] - late["whole"] + dropped, gates.most_bad(late["samples"] + dropped)
     expect(bad <= most, f"{bad} of {late['samples'] + dropped} are not whole; {most} may be")
-
-
-def expect_within(peak, limit):
-    print(f"# peak at {peak.at:.1f} s: RSS {peak.rss / MB:.1f} MB (of it {peak.shared / MB:.1f} MB are "
-          f"pages of maps), maps {peak.maps / MB:.1f} MB, together "
-          f"{(peak.rss + peak.maps) / MB:.1f} of {limit / MB:.0f} MB", flush=True)
-    expect(peak.rss + peak.maps <= limit, "over the memory limit")
 
 
 def expect_evictions(stats):

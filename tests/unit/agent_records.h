@@ -95,7 +95,7 @@ static unsigned int records_read(struct records *r)
 	static _Alignas(8) char buffer[CODEMAP_READ_BYTES];
 
 	r->count = 0;
-	assert_int_equal(codemap_reader_drain(&r->reader, buffer, keep_record, r), 0);
+	assert_int_equal(codemap_reader_drain(&r->reader, buffer, NULL, keep_record, r), 0);
 	return r->count;
 }
 

@@ -27,6 +27,11 @@ void hmap_release(struct hmap *map)
 	*map = (struct hmap)HMAP_INIT;
 }
 
+size_t hmap_bytes(const struct hmap *map)
+{
+	return map->slots ? (map->mask + 1) * sizeof(*map->slots) : 0;
+}
+
 void hmap_clear(struct hmap *map)
 {
 	if (map->slots)

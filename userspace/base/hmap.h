@@ -30,6 +30,8 @@ struct hmap {
 	}
 
 void hmap_release(struct hmap *map);
+/* What it takes of memory. */
+size_t hmap_bytes(const struct hmap *map);
 void hmap_clear(struct hmap *map);
 
 /* Insert or replace. */
@@ -71,6 +73,13 @@ void intern_release(struct intern *t);
 
 /* The id of these bytes; new ones are copied. *ret_new (may be NULL) says which. */
 uint32_t intern_put(struct intern *t, const void *data, size_t len, bool *ret_new);
+
+/* What it takes of memory: bytes, entries and what finds them. */
+static inline size_t intern_bytes(const struct intern *t)
+{
+	return t->bytes + t->entries.cap * sizeof(struct intern_entry) +
+	       (t->slots ? (t->mask + 1) * sizeof(*t->slots) : 0);
+}
 
 static inline uint32_t intern_len(const struct intern *t)
 {

@@ -5,12 +5,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "elf/elf_file_private.h"
 
-/* Notes are a few hundred bytes; core-file sized ones are not ours. */
-#define MAX_NOTE_BYTES (1U << 20)
-#define MAX_SEGMENTS   4096
-#define MAX_BUILD_ID   64
+#define MAX_BUILD_ID 64
 
 /* Anything but a sound PT_LOAD is passed over. */
 static void add_segment(struct elf_file *file, int index)
@@ -34,9 +32,23 @@ static int read_segments(struct elf_file *file)
 
 	if (elf_getphdrnum(file->elf, &count) != 0)
 		return -EBADMSG;
-	for (size_t i = 0; i < MIN(count, MAX_SEGMENTS); i++)
+	for (size_t i = 0; i < MIN(count, ELF_MAX_SEGMENTS); i++)
 		add_segment(file, (int)i);
 	return 0;
+}
+
+/* elf_strptr() reads all of them, and decompresses what says that it is compressed. */
+static void find_section_names(struct elf_file *file)
+{
+	GElf_Shdr header;
+	Elf_Scn *section;
+
+	if (elf_getshdrstrndx(file->elf, &file->section_names) != 0)
+		file->section_names = 0;
+	section = elf_getscn(file->elf, file->section_names);
+	if (!section || !gelf_getshdr(section, &header) ||
+	    header.sh_size > ELF_MAX_SECTION_NAMES_BYTES || (header.sh_flags & SHF_COMPRESSED))
+		file->section_names = 0;
 }
 
 static int open_elf(Elf *elf, struct elf_file **ret_file, struct err *err)
@@ -44,27 +56,63 @@ static int open_elf(Elf *elf, struct elf_file **ret_file, struct err *err)
 	_cleanup_(elf_file_closep) struct elf_file *file = xcalloc(1, sizeof(*file));
 
 	file->elf = elf;
-	if (!gelf_getehdr(elf, &file->header)) /* also of NULL, and of an archive */
+	file->read_left = ELF_MAX_READ_BYTES;
+	file->notes_left = ELF_MAX_NOTE_BYTES;
+	if (!gelf_getehdr(elf, &file->header)) /* also of NULL */
 		return err_set(err, -EBADMSG, "not an ELF file");
 	if (read_segments(file) < 0)
 		return err_set(err, -EBADMSG, "its program headers are damaged");
-	if (elf_getshdrstrndx(elf, &file->section_names) != 0)
-		file->section_names = 0;
+	find_section_names(file);
 	*ret_file = TAKE_PTR(file);
 	return 0;
 }
 
+/* PLACE: a descriptor. */
+static int read_fd(const void *place, void *dst, size_t len, uint64_t offset)
+{
+	return file_pread_full(*(const int *)place, dst, len, (off_t)offset);
+}
+
 int elf_file_open(int fd, struct elf_file **ret_file, struct err *err)
 {
+	int r = elf_check_counts(read_fd, &fd, err);
+
+	if (r < 0)
+		return r;
 	elf_version(EV_CURRENT);
 	return open_elf(elf_begin(fd, ELF_C_READ, NULL), ret_file, err);
 }
 
+struct piece {
+	const char *data;
+	size_t len;
+};
+
+static int read_piece(const void *place, void *dst, size_t len, uint64_t offset)
+{
+	const struct piece *piece = place;
+
+	if (offset > piece->len || len > piece->len - offset)
+		return -ENODATA;
+	memcpy(dst, piece->data + offset, len);
+	return 0;
+}
+
 int elf_file_open_memory(const void *data, size_t len, struct elf_file **ret_file, struct err *err)
 {
+	const struct piece piece = { data, len };
+	int r = elf_check_counts(read_piece, &piece, err);
+
+	if (r < 0)
+		return r;
 	elf_version(EV_CURRENT);
 	/* libelf does not write to the image unless asked to */
 	return open_elf(elf_memory((char *)(uintptr_t)data, len), ret_file, err); /* NOLINT */
+}
+
+void elf_file_limit_reads(struct elf_file *file, uint64_t bytes)
+{
+	file->read_left = bytes;
 }
 
 void elf_file_close(struct elf_file *file)
@@ -73,6 +121,7 @@ void elf_file_close(struct elf_file *file)
 		return;
 	elf_end(file->elf);
 	vec_release(&file->segments);
+	vec_release(&file->read);
 	free(file);
 }
 
@@ -104,15 +153,24 @@ static bool build_id_from_notes(Elf_Data *data, char *ret_hex, size_t size)
 	return false;
 }
 
+/* libelf keeps what it read, overlapping pieces as often as they are asked for. */
+static bool may_read_note(struct elf_file *file, uint64_t bytes)
+{
+	if (bytes == 0 || bytes > file->notes_left)
+		return false;
+	file->notes_left -= bytes;
+	return true;
+}
+
 static bool build_id_from_segments(struct elf_file *file, char *ret_hex, size_t size)
 {
 	size_t count = 0;
 	GElf_Phdr header;
 
 	elf_getphdrnum(file->elf, &count);
-	for (size_t i = 0; i < MIN(count, MAX_SEGMENTS); i++) {
+	for (size_t i = 0; i < MIN(count, ELF_MAX_SEGMENTS); i++) {
 		if (!gelf_getphdr(file->elf, (int)i, &header) || header.p_type != PT_NOTE ||
-		    header.p_filesz == 0 || header.p_filesz > MAX_NOTE_BYTES)
+		    !may_read_note(file, header.p_filesz))
 			continue;
 		if (build_id_from_notes(
 			    elf_getdata_rawchunk(file->elf, (int64_t)header.p_offset,
@@ -132,7 +190,7 @@ static bool build_id_from_sections(struct elf_file *file, char *ret_hex, size_t 
 
 	while ((section = elf_nextscn(file->elf, section)))
 		if (gelf_getshdr(section, &header) && header.sh_type == SHT_NOTE &&
-		    header.sh_size <= MAX_NOTE_BYTES &&
+		    may_read_note(file, header.sh_size) &&
 		    build_id_from_notes(elf_getdata(section, NULL), ret_hex, size))
 			return true;
 	return false;
@@ -175,12 +233,27 @@ Elf_Scn *elf_file_find_table(struct elf_file *file, uint32_t type, GElf_Shdr *re
 	return NULL;
 }
 
-Elf_Data *elf_file_section_data(Elf_Scn *section, const GElf_Shdr *header)
+/* libelf keeps what was read: once more costs nothing. */
+static bool may_read(struct elf_file *file, size_t index, uint64_t bytes)
+{
+	size_t *before;
+
+	vec_for_each (before, &file->read)
+		if (*before == index)
+			return true;
+	if (bytes > MIN(file->read_left, ELF_MAX_SECTION_BYTES))
+		return false;
+	file->read_left -= bytes;
+	vec_push(&file->read, index);
+	return true;
+}
+
+Elf_Data *elf_file_section_data(struct elf_file *file, Elf_Scn *section, const GElf_Shdr *header)
 {
 	Elf_Data *data;
 
-	if (header->sh_type == SHT_NOBITS || header->sh_size > ELF_MAX_SECTION_BYTES ||
-	    (header->sh_flags & SHF_COMPRESSED))
+	if (header->sh_type == SHT_NOBITS || (header->sh_flags & SHF_COMPRESSED) ||
+	    !may_read(file, elf_ndxscn(section), header->sh_size))
 		return NULL;
 	data = elf_getdata(section, NULL);
 	return data && data->d_buf ? data : NULL;
@@ -206,7 +279,9 @@ int elf_file_debuglink(struct elf_file *file, char *ret_name, size_t size, uint3
 
 	if (!section)
 		return -ENODATA;
-	data = elf_file_section_data(section, &header);
+	data = header.sh_size <= ELF_MAX_DEBUGLINK_BYTES
+		       ? elf_file_section_data(file, section, &header)
+		       : NULL;
 	if (!data)
 		return -EBADMSG;
 	/* the name, its NUL, padding to four bytes, the checksum in the file's byte order */

@@ -15,11 +15,21 @@
 
 struct elf_file;
 
-/* FD is borrowed and must stay open as long as the elf_file. -EBADMSG: not an ELF file. */
+/*
+ * FD is borrowed and must stay open as long as the elf_file. -EBADMSG: not an ELF file; -E2BIG: more
+ * sections or segments than any honest file has (elf/elf_limits.h).
+ */
 int elf_file_open(int fd, struct elf_file **ret_file, struct err *err);
 int elf_file_open_memory(const void *data, size_t len, struct elf_file **ret_file, struct err *err);
 void elf_file_close(struct elf_file *file);
 DEFINE_CLEANUP(struct elf_file *, elf_file_close);
+
+/*
+ * From now on so many bytes of sections are read whole (symbols, their names, what PLT entries are
+ * found by), and kept until the file is closed; ELF_MAX_READ_BYTES without it. Functions that need one
+ * that is larger find nothing.
+ */
+void elf_file_limit_reads(struct elf_file *file, uint64_t bytes);
 
 /* Lower-case hex of NT_GNU_BUILD_ID, "" when there is none. */
 int elf_file_build_id(struct elf_file *file, char *ret_hex, size_t size);
@@ -34,8 +44,9 @@ int elf_file_segments(struct elf_file *file, const struct elf_segment **ret_segm
 /* .gnu_debuglink: file name and CRC; -ENODATA when absent. */
 int elf_file_debuglink(struct elf_file *file, char *ret_name, size_t size, uint32_t *ret_crc);
 
-/* Decompressed .gnu_debugdata (xz); -ENODATA when absent. */
-int elf_file_debugdata(struct elf_file *file, struct strbuf *out, struct err *err);
+/* Decompressed .gnu_debugdata (xz); -ENODATA when absent; -E2BIG: it takes more than LIMIT_BYTES. */
+int elf_file_debugdata(struct elf_file *file, uint64_t limit_bytes, struct strbuf *out,
+		       struct err *err);
 
 /* Call FN for every function symbol (STT_FUNC, STT_GNU_IFUNC) of .symtab and .dynsym. */
 void elf_file_for_each_function(struct elf_file *file,

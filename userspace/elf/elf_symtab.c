@@ -5,9 +5,6 @@
 
 #include "elf/elf_file_private.h"
 
-/* More than the largest browser with debug data has. */
-#define MAX_SYMBOLS (16U << 20)
-
 struct table_view {
 	Elf_Data *symbols;
 	Elf_Data *strings;
@@ -25,13 +22,13 @@ static int open_table(struct elf_file *file, uint32_t type, struct table_view *r
 	if (!strings || !gelf_getshdr(strings, &strings_header) ||
 	    strings_header.sh_type != SHT_STRTAB)
 		return -EBADMSG;
-	ret_table->symbols = elf_file_section_data(section, &header);
-	ret_table->strings = elf_file_section_data(strings, &strings_header);
+	ret_table->symbols = elf_file_section_data(file, section, &header);
+	ret_table->strings = elf_file_section_data(file, strings, &strings_header);
 	if (!ret_table->symbols || !ret_table->strings)
 		return -EBADMSG;
 	ret_table->count =
 		ret_table->symbols->d_size / gelf_fsize(file->elf, ELF_T_SYM, 1, EV_CURRENT);
-	ret_table->count = MIN(ret_table->count, MAX_SYMBOLS);
+	ret_table->count = MIN(ret_table->count, ELF_MAX_SYMBOLS);
 	return 0;
 }
 
@@ -150,7 +147,7 @@ static const Elf_Data *open_versions(struct elf_file *file, uint32_t type)
 	if (type != SHT_DYNSYM)
 		return NULL;
 	section = elf_file_find_table(file, SHT_GNU_versym, &header);
-	return section ? elf_file_section_data(section, &header) : NULL;
+	return section ? elf_file_section_data(file, section, &header) : NULL;
 }
 
 /* An old version, which new programs are not linked with: bit 15. */
@@ -212,8 +209,8 @@ int elf_file_soname(struct elf_file *file, char *ret_name, size_t size)
 
 	if (!strings || !gelf_getshdr(strings, &strings_header) || header.sh_entsize == 0)
 		return -ENODATA;
-	data = elf_file_section_data(section, &header);
-	names = elf_file_section_data(strings, &strings_header);
+	data = elf_file_section_data(file, section, &header);
+	names = elf_file_section_data(file, strings, &strings_header);
 	for (size_t i = 0; data && names && i < header.sh_size / header.sh_entsize; i++) {
 		const char *name;
 

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/hmap.h"
@@ -20,6 +22,9 @@
 /* Parsing has fallen behind by this many more: wait for it. RLIMIT_NOFILE is 1024 by default. */
 #define MAX_OPEN_HARD 768
 
+/* Of all paths: past that a file is known by its last name, ".../libfoo.so". */
+#define MAX_PATH_BYTES (8UL << 20)
+
 struct image_cache {
 	struct worker_pool *pool; /* borrowed; NULL: parse at once */
 	struct image_index index;
@@ -29,7 +34,7 @@ struct image_cache {
 	size_t open_count;
 	uint64_t parsed;
 	uint64_t close_calls;
-	size_t content_bytes, content_limit, parse_limit;
+	size_t content_bytes, content_limit, parse_limit, path_bytes;
 	size_t hand; /* index into images: where drop_unused() goes on */
 };
 
@@ -92,9 +97,13 @@ static struct image *add_image(struct image_cache *cache, const struct file_key 
 			       const char *path)
 {
 	struct image *image = xcalloc(1, sizeof(*image));
+	char cut[IMAGE_CUT_BYTES];
 
 	image->key = *key;
+	if (cache->path_bytes + strlen(path) > MAX_PATH_BYTES && strlen(path) > sizeof(cut))
+		path = image_index_cut_path(path, cut);
 	image->path = xstrdup(path);
+	cache->path_bytes += strlen(path) + 1;
 	image->fd = -1;
 	image_index_add(&cache->index, image);
 	vec_push(&cache->images, image);

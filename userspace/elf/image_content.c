@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/units.h"
 #include "elf/debug_file.h"
+#include "elf/elf_limits.h"
 
 void image_content_forget(struct image_content *content)
 {
@@ -58,27 +59,34 @@ static void read_segments(struct elf_file *file, struct image_content *content)
 		vec_push(&content->segments, segments[i]);
 }
 
-static void leave_out(struct symbol_reader *reader, uint64_t bytes)
+static void leave_out(struct symbol_reader *reader, const char *what, uint64_t bytes)
 {
 	struct strbuf text = STRBUF_INIT;
 
-	strbuf_addf(&text, "the symbols of %s take ", reader->path ? reader->path : "it");
-	units_format_bytes(&text, bytes);
-	strbuf_addstr(&text, ": more than --memory-limit leaves for one file");
+	strbuf_addf(&text, "%s of %s take ", what, reader->path ? reader->path : "it");
+	if (bytes)
+		units_format_bytes(&text, bytes);
+	strbuf_addstr(&text, bytes ? ": more than --memory-limit leaves for one file"
+				   : "more than --memory-limit leaves for one file");
 	free(reader->content->left_out);
 	reader->content->left_out = strbuf_take(&text);
 }
 
 static void add_file(struct symbol_reader *reader, struct elf_file *file)
 {
-	uint64_t bytes = elf_file_symbol_bytes(file) * BYTES_PER_SYMBOL_BYTE;
+	uint64_t in_file = elf_file_symbol_bytes(file), bytes = in_file * BYTES_PER_SYMBOL_BYTE;
 
 	if (bytes > reader->left_bytes) {
-		leave_out(reader, bytes);
+		leave_out(reader, "the symbols", bytes);
 		return;
 	}
 	reader->left_bytes -= bytes;
+	elf_file_limit_reads(file, in_file + ELF_PLT_BYTES);
+	/* Names share their ends in a file. */
+	reader->builder.limit_bytes += 2 * in_file + ELF_PLT_BYTES;
 	symbols_builder_add(&reader->builder, file);
+	if (reader->builder.full)
+		leave_out(reader, "the names", 0);
 }
 
 /* .gnu_debugdata of FILE, if any. */
@@ -87,9 +95,13 @@ static void add_debugdata(struct symbol_reader *reader, struct elf_file *file)
 	_cleanup_strbuf_ struct strbuf bytes = STRBUF_INIT;
 	_cleanup_(elf_file_closep) struct elf_file *inner = NULL;
 	struct err err;
+	int r;
 
-	if (elf_file_debugdata(file, &bytes, &err) == 0 &&
-	    elf_file_open_memory(bytes.buf, bytes.len, &inner, &err) == 0)
+	elf_file_limit_reads(file, reader->left_bytes);
+	r = elf_file_debugdata(file, reader->left_bytes, &bytes, &err);
+	if (r == -E2BIG)
+		leave_out(reader, "compressed symbols", 0);
+	if (r == 0 && elf_file_open_memory(bytes.buf, bytes.len, &inner, &err) == 0)
 		add_file(reader, inner);
 }
 

@@ -5,6 +5,8 @@
 
 /* Of each process's mapping three ask: side-band, walks and names. */
 #define MAPPING_SLOTS 1024
+/* Before the last name of a path that was cut. */
+#define CUT_HEAD "..."
 
 void image_index_init(struct image_index *index)
 {
@@ -37,6 +39,24 @@ static bool same_path(const char *a, const char *b)
 	       (b[i] == '\0' || strcmp(b + i, deleted) == 0);
 }
 
+const char *image_index_cut_path(const char *path, char ret_cut[IMAGE_CUT_BYTES])
+{
+	const char *slash = strrchr(path, '/');
+
+	snprintf(ret_cut, IMAGE_CUT_BYTES, CUT_HEAD "%.*s", IMAGE_CUT_BYTES - 4,
+		 slash ? slash : path);
+	return ret_cut;
+}
+
+static bool has_path(const struct image *image, const char *path)
+{
+	char cut[IMAGE_CUT_BYTES];
+
+	return same_path(image->path, path) ||
+	       (image->path[0] == CUT_HEAD[0] &&
+		same_path(image->path, image_index_cut_path(path, cut)));
+}
+
 static bool same_key(const struct file_key *a, const struct file_key *b)
 {
 	return a->major == b->major && a->minor == b->minor && a->inode == b->inode;
@@ -58,7 +78,7 @@ struct image *image_index_find_key(const struct image_index *index, const struct
 	struct image *image = hmap_find_ptr(&index->by_key, key_hash(key));
 
 	while (image && !((image->certain || image->never_opened || !image->key.inode) &&
-			  may_have_key(image, key) && same_path(image->path, path)))
+			  may_have_key(image, key) && has_path(image, path)))
 		image = image->twin;
 	return image;
 }
@@ -68,7 +88,7 @@ struct image *image_index_find(const struct image_index *index, const struct fil
 {
 	struct image *image = hmap_find_ptr(&index->by_id, file_id_hash(id));
 
-	while (image && !(file_id_equal(&image->id, id) && same_path(image->path, path)))
+	while (image && !(file_id_equal(&image->id, id) && has_path(image, path)))
 		image = image->like;
 	return image;
 }
@@ -110,7 +130,7 @@ struct image *image_index_recall(const struct image_index *index,
 			       known->end == mapping->end && same_key(&known->key, &mapping->key) &&
 			       known->key.generation == mapping->key.generation &&
 			       known->image->state != IMAGE_DROPPED &&
-			       !known->image->never_opened && same_path(known->image->path, path)
+			       !known->image->never_opened && has_path(known->image, path)
 		       ? known->image
 		       : NULL;
 }

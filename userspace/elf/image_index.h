@@ -6,13 +6,14 @@
 #include "base/hmap.h"
 #include "elf/image.h"
 #include "elf/image_content.h"
+#include <limits.h>
 
 struct image {
 	struct file_key key; /* the kernel's records' */
 	struct file_id id;   /* where it has been found */
 	bool certain;	     /* `key` and `id` were seen to be of one file */
 	enum image_state state;
-	char *path; /* owned; as those call it that map it */
+	char *path; /* owned; as those call it that map it, or its last name behind "..." */
 	uint32_t pid;
 	int fd;		    /* owned while IMAGE_NEW or IMAGE_LOADING, else -1 */
 	bool never_opened;  /* IMAGE_FAILED, and another process may have more luck */
@@ -62,5 +63,11 @@ struct image *image_index_recall(const struct image_index *index,
 void image_index_remember(struct image_index *index, const struct image_mapping *mapping,
 			  struct image *image);
 void image_index_forget_mappings(struct image_index *index);
+
+/* A last name with "..." before it and " (deleted)" behind. */
+#define IMAGE_CUT_BYTES (NAME_MAX + 32)
+
+/* Images whose paths there is no room for are known by their last name: RET_CUT, which is returned. */
+const char *image_index_cut_path(const char *path, char ret_cut[IMAGE_CUT_BYTES]);
 
 #endif

@@ -37,6 +37,12 @@ static void add_symbol(const struct elf_raw_symbol *symbol, void *data)
 
 	if (len > MAX_ONE_NAME_BYTES || builder->names.len + len > MAX_NAME_BYTES)
 		return;
+	/* Any number of symbols may share one name in the file. */
+	if (builder->limit_bytes &&
+	    builder->raw.len * sizeof(raw) + builder->names.len + len > builder->limit_bytes) {
+		builder->full = true;
+		return;
+	}
 	strbuf_add(&builder->names, symbol->name, len);
 	vec_push(&builder->raw, raw);
 }

@@ -35,6 +35,8 @@ struct raw_range {
 struct symbols_builder {
 	VEC(struct raw_range) raw;
 	struct strbuf names;
+	uint64_t limit_bytes; /* of both; 0: none */
+	bool full;	      /* some were left out for it */
 };
 
 void symbols_builder_add(struct symbols_builder *builder, struct elf_file *file);

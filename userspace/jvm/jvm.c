@@ -23,6 +23,12 @@
 /* After lost records we ask again; each time later when it does not help. */
 #define JVM_REPLAY_PAUSE_NS	(500 * NSEC_PER_MSEC)
 #define JVM_REPLAY_MAX_PAUSE_NS (60 * NSEC_PER_SEC)
+/*
+ * What one turn of the loop takes of a JVM's code map; the rest is for the next ones. A full ring
+ * of an agent of ours, which takes 10 ms, so that none of it waits that need not.
+ */
+#define JVM_POLL_BYTES ((uint64_t)CODEMAP_RING_BYTES)
+#define JVM_POLL_NS    (20 * NSEC_PER_MSEC)
 /* Of more threads than a kernel has by default (pid_max: 32,768). */
 #define JVM_TIDS_BYTES (40000 * LRU_ENTRY_BYTES)
 
@@ -312,24 +318,33 @@ static void check_replay(struct jvm *jvm, uint64_t now_ns)
 	}
 }
 
-void jvm_poll(struct jvm *jvm, void *buffer, uint64_t now_ns)
+void jvm_poll(struct jvm *jvm, void *buffer, uint64_t now_ns, uint64_t until_ns)
 {
+	const uint64_t began_ns = clock_now_ns();
+	const struct codemap_budget budget = { JVM_POLL_BYTES,
+					       MIN(until_ns, began_ns + JVM_POLL_NS) };
 	bool closed;
+	int rest = 0;
 
+	jvm->poll_cost_ns /= 2;
 	if (!jvm->reader.leased)
 		return;
 	closed = !codemap_reader_renew_lease(&jvm->reader, now_ns) ||
 		 codemap_reader_is_closed(&jvm->reader);
 	/* What another consumer left of the ring is not ours to read. */
-	if ((jvm->reader.leased &&
-	     codemap_reader_drain(&jvm->reader, buffer, jvm_take_event, jvm)) ||
-	    closed) {
+	if (jvm->reader.leased && began_ns < until_ns)
+		rest = codemap_reader_drain(&jvm->reader, buffer, &budget, jvm_take_event, jvm);
+	else
+		rest = jvm->reader.leased;
+	jvm->poll_cost_ns += clock_now_ns() - began_ns;
+	if (rest < 0 || (closed && !rest)) {
 		close_code_map(jvm);
 		return;
 	}
 	check_replay(jvm, now_ns);
 	jvm_live_poll(jvm);
-	jvm->polled_ns = now_ns;
+	if (!rest)
+		jvm->polled_ns = now_ns;
 }
 
 void jvm_expire(struct jvm *jvm, uint64_t horizon_ns)

@@ -59,6 +59,16 @@ bool jvm_reads_code_map(const struct jvm *jvm);
 /* Read what the agents wrote, renew leases; call every 50-100 ms. */
 void jvm_table_poll(struct jvm_table *table);
 
+/*
+ * What agents told takes at most BYTES of all JVMs (default: no limit): past that the JVM that takes
+ * the most is forgotten and asked again, later each time. Meanwhile it is read from outside.
+ */
+void jvm_table_limit_code_maps(struct jvm_table *table, size_t bytes);
+/* Forget that one now. False: none takes a megabyte. */
+bool jvm_table_forget_largest(struct jvm_table *table);
+/* How often that was done, and to whom first. */
+uint64_t jvm_table_forgotten(const struct jvm_table *table, uint32_t *ret_pid);
+
 /* All replays that were asked for have ended. */
 bool jvm_table_replayed(const struct jvm_table *table);
 

@@ -76,6 +76,7 @@ struct jvm {
 	uint64_t replay_asked_ns;
 	uint64_t replay_pause_ns; /* least time to the next one */
 	uint64_t polled_ns;
+	uint64_t poll_cost_ns;	 /* of our time, the last turns counting most */
 	uint32_t alloc_interval; /* bytes between samples of allocations; 0: none are wanted */
 	struct jvm_live live;
 	struct lru ns_tids; /* the host's tid -> the JVM's, where they differ */
@@ -91,8 +92,11 @@ void jvm_free(struct jvm *jvm);
 /* One record of the agent's; DATA is the struct jvm. Older threads get their tid here. */
 void jvm_take_event(const struct codemap_event *event, void *data);
 
-/* Read the code map; BUFFER as for codemap_reader_drain(). */
-void jvm_poll(struct jvm *jvm, void *buffer, uint64_t now_ns);
+/*
+ * Renew the lease and read the code map, as much as one turn may take of it and nothing after
+ * UNTIL_NS; BUFFER as for codemap_reader_drain().
+ */
+void jvm_poll(struct jvm *jvm, void *buffer, uint64_t now_ns, uint64_t until_ns);
 void jvm_expire(struct jvm *jvm, uint64_t horizon_ns);
 bool jvm_is_replayed(const struct jvm *jvm, uint64_t now_ns);
 

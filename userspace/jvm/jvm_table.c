@@ -13,6 +13,12 @@
 /* The registry knows a process some hundred milliseconds after its events came, or never. */
 #define TABLE_UNCLAIMED_NS (30 * NSEC_PER_SEC)
 
+/* What one turn may take for all code maps: those that take the most wait for the next one. */
+#define TABLE_POLL_NS (50 * NSEC_PER_MSEC)
+
+/* To forget less than this makes no room. */
+#define TABLE_SMALL_BYTES (1U << 20)
+
 /* What the names of compiled code may take of memory, of all JVMs. */
 #define TABLE_NAMES_BYTES (16U << 20)
 
@@ -25,10 +31,14 @@ struct seat {
 
 struct jvm_table {
 	VEC(struct jvm *) jvms;	       /* owned */
+	VEC(struct jvm *) turn;	       /* the same, in the order of the last poll */
 	struct book seats;	       /* of the processes that were asked for */
 	struct vmstructs_cache *cache; /* owned */
 	void *buffer;		       /* owned, CODEMAP_READ_BYTES */
 	uint64_t expired_ns;
+	size_t code_map_limit;	/* bytes of all stores; 0: none */
+	uint64_t forgotten;	/* stores, for their size */
+	uint32_t forgotten_pid; /* the first one's */
 	uint32_t last_id;
 	uint32_t alloc_interval; /* of every JVM */
 	bool follows_objects;	 /* every JVM's agent */
@@ -55,6 +65,7 @@ void jvm_table_free(struct jvm_table *table)
 	for (size_t i = 0; i < table->jvms.len; i++)
 		jvm_free(table->jvms.items[i]);
 	vec_release(&table->jvms);
+	vec_release(&table->turn);
 	for (size_t i = 0; i < table->seats.all.len; i++)
 		free(container_of(table->seats.all.items[i], struct seat, attachment));
 	book_release(&table->seats);
@@ -179,21 +190,92 @@ static void share_names(struct jvm_table *table)
 					 TABLE_NAMES_BYTES / table->jvms.len);
 }
 
+void jvm_table_limit_code_maps(struct jvm_table *table, size_t bytes)
+{
+	table->code_map_limit = bytes;
+}
+
+static size_t store_bytes(const struct jvm *jvm)
+{
+	return jvm->store ? codemap_store_bytes(jvm->store) : 0;
+}
+
+bool jvm_table_forget_largest(struct jvm_table *table)
+{
+	struct jvm **jvm, *largest = NULL;
+
+	vec_for_each (jvm, &table->jvms)
+		if (store_bytes(*jvm) > (largest ? store_bytes(largest) : TABLE_SMALL_BYTES))
+			largest = *jvm;
+	if (!largest)
+		return false;
+	codemap_store_forget(largest->store, clock_now_ns());
+	if (!table->forgotten++)
+		table->forgotten_pid = largest->pid;
+	return true;
+}
+
+uint64_t jvm_table_forgotten(const struct jvm_table *table, uint32_t *ret_pid)
+{
+	*ret_pid = table->forgotten_pid;
+	return table->forgotten;
+}
+
+static void limit_code_maps(struct jvm_table *table)
+{
+	size_t sum;
+	struct jvm **jvm;
+
+	do {
+		sum = 0;
+		vec_for_each (jvm, &table->jvms)
+			sum += store_bytes(*jvm);
+	} while (table->code_map_limit && sum > table->code_map_limit &&
+		 jvm_table_forget_largest(table));
+}
+
+static int compare_costs(const void *a, const void *b)
+{
+	uint64_t x = (*(struct jvm *const *)a)->poll_cost_ns;
+	uint64_t y = (*(struct jvm *const *)b)->poll_cost_ns;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * The cheapest first: who writes as much as it can has what the others leave. All of them keep
+ * their leases.
+ */
+static void poll_code_maps(struct jvm_table *table, uint64_t now_ns)
+{
+	struct jvm **jvm;
+
+	table->turn.len = 0;
+	vec_for_each (jvm, &table->jvms)
+		vec_push(&table->turn, *jvm);
+	if (table->turn.len)
+		qsort(table->turn.items, table->turn.len, sizeof(*jvm), compare_costs);
+	vec_for_each (jvm, &table->turn)
+		jvm_poll(*jvm, table->buffer, now_ns, now_ns + TABLE_POLL_NS);
+}
+
+static void expire(struct jvm_table *table, uint64_t now_ns)
+{
+	for (size_t i = 0; i < table->jvms.len; i++)
+		jvm_expire(table->jvms.items[i], now_ns - TABLE_HISTORY_NS);
+	share_names(table);
+	table->expired_ns = now_ns;
+	remove_unclaimed(table, now_ns);
+}
+
 void jvm_table_poll(struct jvm_table *table)
 {
 	uint64_t now_ns = clock_now_ns();
-	bool expire = now_ns - table->expired_ns > TABLE_EXPIRE_NS;
 
-	for (size_t i = 0; i < table->jvms.len; i++) {
-		jvm_poll(table->jvms.items[i], table->buffer, now_ns);
-		if (expire)
-			jvm_expire(table->jvms.items[i], now_ns - TABLE_HISTORY_NS);
-	}
-	if (expire) {
-		share_names(table);
-		table->expired_ns = now_ns;
-		remove_unclaimed(table, now_ns);
-	}
+	poll_code_maps(table, now_ns);
+	limit_code_maps(table);
+	if (now_ns - table->expired_ns > TABLE_EXPIRE_NS)
+		expire(table, now_ns);
 }
 
 bool jvm_table_replayed(const struct jvm_table *table)

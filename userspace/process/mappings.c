@@ -4,6 +4,76 @@
 #include <string.h>
 
 #include "process/exec_maps.h"
+#include "process/process_memory.h"
+
+struct mapping_share {
+	uint32_t refs;	    /* processes */
+	uint64_t own_bytes; /* the list, and the paths that came with it */
+	size_t counted;	    /* entries in the budget */
+};
+
+static struct mappings_stats stats;
+
+void mappings_get_stats(struct mappings_stats *ret_stats)
+{
+	*ret_stats = stats;
+}
+
+static void leave_out(const struct process *process)
+{
+	if (!stats.left_out++) {
+		stats.pid = process->pid;
+		memcpy(stats.comm, process->comm, sizeof(stats.comm));
+	}
+}
+
+/* The list has another length now. */
+static void count_entries(const struct process *process)
+{
+	struct mapping_share *share = process->share;
+	uint64_t before = share->counted * sizeof(struct mapping);
+	uint64_t after = process->mappings.len * sizeof(struct mapping);
+
+	budget_note(process_budget(), before, after);
+	share->own_bytes += after - before;
+	share->counted = process->mappings.len;
+}
+
+static void release_list(struct process *process)
+{
+	struct mapping *m;
+
+	vec_for_each (m, &process->mappings)
+		process_text_unref(m->path);
+	process->mappings.len = 0;
+	count_entries(process);
+	free(process->share);
+	vec_release(&process->mappings);
+}
+
+/* The list is this process's alone from now on. */
+static bool make_own(struct process *process)
+{
+	struct mapping_share *before = process->share;
+	size_t bytes = process->mappings.len * sizeof(struct mapping);
+	struct mapping *m;
+
+	if (before && before->refs == 1)
+		return true;
+	if (before && !budget_fits(process_budget(), 0, bytes))
+		return false;
+	process->share = xcalloc(1, sizeof(*process->share));
+	process->share->refs = 1;
+	if (!before)
+		return true;
+	before->refs--;
+	process->mappings.items = xmemdup(process->mappings.items, bytes);
+	process->mappings.cap = process->mappings.len;
+	vec_for_each (m, &process->mappings)
+		process_text_again(m->path);
+	count_entries(process);
+	return true;
+}
 
 /* The first mapping that ends after ADDRESS. */
 static size_t lower_bound(const struct process *process, uint64_t address)
@@ -42,7 +112,7 @@ static void split(struct process *process, size_t at, uint64_t start, uint64_t e
 {
 	struct mapping tail = process->mappings.items[at];
 
-	tail.path = xstrdup(tail.path);
+	process_text_again(tail.path);
 	cut_head(&tail, end);
 	process->mappings.items[at].end = start;
 	vec_insert(&process->mappings, at + 1, tail);
@@ -64,7 +134,7 @@ static size_t punch_hole(struct process *process, uint64_t start, uint64_t end)
 	}
 	while (at + covered < process->mappings.len &&
 	       process->mappings.items[at + covered].end <= end)
-		free(process->mappings.items[at + covered++].path);
+		process_text_unref(process->mappings.items[at + covered++].path);
 	if (covered > 0)
 		vec_remove(&process->mappings, at, covered);
 	if (at < process->mappings.len && process->mappings.items[at].start < end)
@@ -91,46 +161,74 @@ static bool extend_left_neighbour(struct process *process, size_t at, const stru
 	return true;
 }
 
+static bool has_equal(struct process *process, const struct mapping *m, const char *path)
+{
+	const struct mapping *have = process_find_mapping(process, m->start);
+
+	return have && have->start == m->start && have->end == m->end && have->pgoff == m->pgoff &&
+	       memcmp(&have->key, &m->key, sizeof(m->key)) == 0 && strcmp(have->path, path) == 0;
+}
+
+static char *keep_path(struct process *process, const char *path)
+{
+	char *kept = process_text_ref(path, &process->share->own_bytes);
+
+	if (kept)
+		return kept;
+	leave_out(process);
+	return process_text_ref(PROCESS_PATH_LEFT_OUT, &process->share->own_bytes);
+}
+
 void mappings_add(struct process *process, const struct mapping *m)
 {
+	/* perf calls anonymous memory so (kernel/events/core.c, perf_event_mmap_event()) */
+	const char *path = m->path && strcmp(m->path, "//anon") != 0 ? m->path : "";
 	struct mapping copy = *m;
 	size_t at;
 
-	if (m->start >= m->end || process->mappings.len >= MAPPINGS_MAX)
+	if (m->start >= m->end || has_equal(process, m, path))
 		return;
-	/* perf calls anonymous memory so (kernel/events/core.c, perf_event_mmap_event()) */
-	copy.path = xstrdup(m->path && strcmp(m->path, "//anon") != 0 ? m->path : "");
+	if (process->mappings.len >= MAPPINGS_MAX || !make_own(process) ||
+	    !budget_fits(process_budget(), process->share->own_bytes, sizeof(copy))) {
+		leave_out(process);
+		return;
+	}
+	copy.path = keep_path(process, path);
+	if (!copy.path)
+		return;
 	process->mappings_serial++;
 	at = punch_hole(process, m->start, m->end);
 	if (extend_left_neighbour(process, at, &copy))
-		free(copy.path);
+		process_text_unref(copy.path);
 	else
 		vec_insert(&process->mappings, at, copy);
+	count_entries(process);
 }
 
 void mappings_clear(struct process *process)
 {
-	struct mapping *m;
+	struct mapping_share *share = process->share;
 
-	vec_for_each (m, &process->mappings)
-		free(m->path);
-	vec_release(&process->mappings);
+	if (share && share->refs > 1) {
+		share->refs--;
+		memset(&process->mappings, 0, sizeof(process->mappings));
+	} else if (share) {
+		release_list(process);
+	} else {
+		vec_release(&process->mappings);
+	}
+	process->share = NULL;
 	process->mappings_serial++;
 }
 
 void mappings_copy(struct process *to, const struct process *from)
 {
-	struct mapping *m;
-
 	mappings_clear(to);
-	vec_reserve(&to->mappings, from->mappings.len);
-	if (from->mappings.len == 0)
+	if (!from->share)
 		return;
-	memcpy(to->mappings.items, from->mappings.items,
-	       from->mappings.len * sizeof(struct mapping));
-	to->mappings.len = from->mappings.len;
-	vec_for_each (m, &to->mappings)
-		m->path = xstrdup(m->path);
+	from->share->refs++;
+	to->share = from->share;
+	to->mappings = from->mappings;
 }
 
 static void add_one(const struct mapping *m, bool writable, void *data)

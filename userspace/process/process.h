@@ -18,13 +18,15 @@ struct process {
 	uint64_t begin_ns;   /* when this generation began (start or exec); 0 before we looked */
 	uint64_t serial;     /* unique over all generations of a run */
 	char comm[16];
-	char *exe;	       /* owned; path as the process sees it, "" unknown */
-	char *cgroup;	       /* owned; path in the cgroup2 tree, "" unknown */
+	char *exe;	       /* the registry's; path as the process sees it, "" unknown */
+	char *cgroup;	       /* the registry's; path in the cgroup2 tree, "" unknown */
 	char container_id[65]; /* "" when not in a container */
 	bool exited;
-	VEC(struct mapping) mappings; /* sorted by start, do not overlap */
-	struct attachments attached;  /* of this generation */
-	uint64_t mappings_serial;     /* grows with every change of mappings: for caches */
+	VEC(struct mapping)
+	mappings; /* sorted by start, do not overlap; changed by mappings_*() only */
+	struct mapping_share *share; /* who has the same list; NULL: it is empty */
+	struct attachments attached; /* of this generation */
+	uint64_t mappings_serial;    /* grows with every change of mappings: for caches */
 };
 
 #endif

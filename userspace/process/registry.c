@@ -13,6 +13,7 @@
 #include "base/hmap.h"
 #include "process/mappings.h"
 #include "process/proc.h"
+#include "process/process_memory.h"
 
 /* A thread runs on for a moment after its exit record; later samples mean somebody lives. */
 #define EXIT_GRACE_NS (100 * NSEC_PER_MSEC)
@@ -33,10 +34,14 @@ struct registry {
 	bool lost;	 /* some since the last check */
 };
 
-static void set_text(char **text, char *owned)
+/* "" where there is no room for it. */
+static void set_text(char **text, const char *value)
 {
-	free(*text);
-	*text = owned;
+	uint64_t own_bytes = 0;
+	char *kept = process_text_ref(value, &own_bytes);
+
+	process_text_unref(*text);
+	*text = kept ? kept : process_text_ref("", &own_bytes);
 }
 
 static void entry_free(struct entry *entry)
@@ -44,8 +49,8 @@ static void entry_free(struct entry *entry)
 	if (!entry)
 		return;
 	mappings_clear(&entry->process);
-	free(entry->process.exe);
-	free(entry->process.cgroup);
+	process_text_unref(entry->process.exe);
+	process_text_unref(entry->process.cgroup);
 	free(entry);
 }
 
@@ -69,8 +74,8 @@ static struct entry *entry_add(struct registry *registry, uint32_t pid, uint64_t
 	entry->process.pid = pid;
 	entry->process.serial = registry->next_serial++;
 	entry->losses = registry->losses;
-	entry->process.exe = xstrdup("");
-	entry->process.cgroup = xstrdup("");
+	set_text(&entry->process.exe, "");
+	set_text(&entry->process.cgroup, "");
 	hmap_put_ptr(&registry->by_pid, pid, entry);
 	return entry;
 }
@@ -112,13 +117,13 @@ void registry_free(struct registry *registry)
 static void entry_read_details(struct entry *entry)
 {
 	struct process *process = &entry->process;
-	char *text;
+	_cleanup_free_ char *exe = NULL, *cgroup = NULL;
 
 	entry->detailed = true;
-	if (process->exe[0] == '\0' && proc_read_exe(process->pid, &text) == 0)
-		set_text(&process->exe, text);
-	if (proc_read_cgroup(process->pid, &text) == 0) {
-		set_text(&process->cgroup, text);
+	if (process->exe[0] == '\0' && proc_read_exe(process->pid, &exe) == 0)
+		set_text(&process->exe, exe);
+	if (proc_read_cgroup(process->pid, &cgroup) == 0) {
+		set_text(&process->cgroup, cgroup);
 		container_id_from_cgroup(process->cgroup, process->container_id);
 	}
 }
@@ -160,8 +165,8 @@ void registry_fork(struct registry *registry, uint64_t time_ns, uint32_t pid, ui
 	child->process.ppid = ppid;
 	child->process.start_ns = child->process.begin_ns = time_ns;
 	memcpy(child->process.comm, parent->comm, sizeof(parent->comm));
-	set_text(&child->process.exe, xstrdup(parent->exe));
-	set_text(&child->process.cgroup, xstrdup(parent->cgroup));
+	set_text(&child->process.exe, parent->exe);
+	set_text(&child->process.cgroup, parent->cgroup);
 	memcpy(child->process.container_id, parent->container_id, sizeof(parent->container_id));
 	mappings_copy(&child->process, parent);
 }
@@ -180,7 +185,7 @@ void registry_exec(struct registry *registry, uint64_t time_ns, uint32_t pid, co
 	process->exited = false;
 	entry->detailed = false;
 	set_comm(process, comm);
-	set_text(&process->exe, xstrdup("")); /* the first file mapped, see registry_mmap() */
+	set_text(&process->exe, ""); /* the first file mapped, see registry_mmap() */
 	mappings_clear(process);
 }
 
@@ -203,7 +208,7 @@ void registry_mmap(struct registry *registry, uint64_t time_ns, uint32_t pid,
 	/* execve() maps the program itself before its interpreter (fs/binfmt_elf.c) */
 	if (process->exe[0] == '\0' && mapping->path && mapping->path[0] == '/' &&
 	    mapping->key.inode != 0)
-		set_text(&process->exe, xstrdup(mapping->path));
+		set_text(&process->exe, mapping->path);
 }
 
 void registry_exit(struct registry *registry, uint64_t time_ns, uint32_t pid)

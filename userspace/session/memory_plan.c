@@ -25,6 +25,9 @@ void memory_plan_begin(struct memory_plan *plan, uint64_t limit_bytes)
 	plan->limit_bytes = limit_bytes ? limit_bytes : MEMORY_DEFAULT_LIMIT_BYTES;
 	plan->table_bytes = plan->limit_bytes / 10;
 	plan->rings_bytes = plan->limit_bytes / 12;
+	plan->process_bytes = plan->limit_bytes / 8;
+	plan->perf_map_bytes = plan->limit_bytes / 4;
+	plan->code_map_bytes = plan->limit_bytes / 2;
 }
 
 void memory_plan_share(struct memory_plan *plan, uint64_t map_bytes)
@@ -83,6 +86,11 @@ bool memory_guard_wants_room(struct memory_guard *guard, uint64_t now_ns)
 	guard->shed_ns = now_ns;
 	guard->sheds++;
 	return true;
+}
+
+bool memory_guard_is_full(const struct memory_guard *guard)
+{
+	return resident_bytes() + guard->map_bytes >= guard->limit_bytes;
 }
 
 void memory_guard_trim(void)

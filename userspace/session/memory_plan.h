@@ -19,6 +19,13 @@ struct memory_plan {
 	/* Needed before anything is open. */
 	uint64_t table_bytes; /* unwind tables in BPF maps */
 	uint64_t rings_bytes; /* all rings together */
+	/*
+	 * Limits and no shares: who takes so much is named, and the guard has the others' symbols and
+	 * then the largest code map go before all together reach the limit.
+	 */
+	uint64_t process_bytes;	 /* mappings and names of all processes */
+	uint64_t perf_map_bytes; /* perf maps of all processes */
+	uint64_t code_map_bytes; /* what all agents told */
 	/* From what is left: */
 	uint64_t symbol_bytes; /* symbols of all files */
 	uint64_t parse_bytes;  /* one file while its symbols are read */
@@ -43,6 +50,8 @@ struct memory_guard {
 void memory_guard_init(struct memory_guard *guard, uint64_t limit_bytes, uint64_t map_bytes);
 /* Is it time to give up what can be had again? Not more often than every half a second. */
 bool memory_guard_wants_room(struct memory_guard *guard, uint64_t now_ns);
+/* There is as much as there may be, whatever was given up. */
+bool memory_guard_is_full(const struct memory_guard *guard);
 /* Give what was freed back to the kernel. */
 void memory_guard_trim(void);
 

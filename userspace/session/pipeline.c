@@ -6,6 +6,8 @@
 
 #include "base/clock.h"
 #include "base/strbuf.h"
+#include "process/mappings.h"
+#include "process/process_memory.h"
 #include "session/alloc/alloc_probes.h"
 #include "session/pipeline_apply.h"
 #include "session/pipeline_arrive.h"
@@ -13,6 +15,7 @@
 #include "session/pipeline_live.h"
 #include "session/pipeline_outside.h"
 #include "session/pipeline_show.h"
+#include "symbolize/perf_map.h"
 
 /*
  * How long a record is held back. Rings are drained every 50 ms; a JVM's Service Thread publishes
@@ -37,6 +40,8 @@ static void share_memory(struct pipeline *pipeline, const struct memory_plan *pl
 	pipeline->plan.follows_objects = live;
 	memory_plan_share(&pipeline->plan, stats.map_bytes);
 	memory_guard_init(&pipeline->guard, plan->limit_bytes, stats.map_bytes);
+	process_budget()->limit_bytes = plan->process_bytes;
+	perf_map_budget()->limit_bytes = plan->perf_map_bytes;
 }
 
 static struct image_cache *open_images(const struct pipeline *pipeline)
@@ -126,6 +131,7 @@ int pipeline_init(struct pipeline *pipeline, struct capture *capture,
 	pipeline->registry = registry_new();
 	pipeline->images = open_images(pipeline);
 	pipeline->jvms = jvm_table_new();
+	jvm_table_limit_code_maps(pipeline->jvms, pipeline->plan.code_map_bytes);
 	pipeline->unwinder = open_unwinder(pipeline);
 	pipeline->symbolizer = symbolizer_new(pipeline->images, pipeline->jvms);
 	symbolizer_keep_jvm_frames(pipeline->symbolizer, options->jvm_frames);
@@ -198,6 +204,8 @@ static void make_room(struct pipeline *pipeline, uint64_t now_ns)
 		return;
 	image_cache_shrink(pipeline->images);
 	memory_guard_trim();
+	if (memory_guard_is_full(&pipeline->guard) && jvm_table_forget_largest(pipeline->jvms))
+		memory_guard_trim();
 }
 
 void pipeline_turn(struct pipeline *pipeline)
@@ -338,6 +346,33 @@ static void add_unwinding(struct pipeline *pipeline, const struct capture_stats 
 		add_figure("memory.room-made", "", pipeline->guard.sheds, pipeline);
 }
 
+static void add_left_out(struct pipeline *pipeline, const char *figure, uint64_t count,
+			 uint32_t pid, const char *comm)
+{
+	_cleanup_strbuf_ struct strbuf detail = STRBUF_INIT;
+
+	if (!count)
+		return;
+	strbuf_addf(&detail, "pid %u%s%s", pid, *comm ? " " : "", comm);
+	strbuf_disarm(&detail, 0);
+	add_figure(figure, strbuf_str(&detail), count, pipeline);
+}
+
+/* What there was no room for, and whose the first of it was. */
+static void add_limits(struct pipeline *pipeline)
+{
+	struct mappings_stats mappings;
+	uint64_t count;
+	uint32_t pid;
+
+	mappings_get_stats(&mappings);
+	add_left_out(pipeline, "limits.mappings", mappings.left_out, mappings.pid, mappings.comm);
+	count = perf_map_left_out(&pid);
+	add_left_out(pipeline, "limits.perf-map-lines", count, pid, "");
+	count = jvm_table_forgotten(pipeline->jvms, &pid);
+	add_left_out(pipeline, "limits.code-maps", count, pid, "");
+}
+
 static void write_figures(struct pipeline *pipeline)
 {
 	struct capture_stats stats;
@@ -347,6 +382,7 @@ static void write_figures(struct pipeline *pipeline)
 		     pipeline->options->event_count);
 	ledger_write_reasons(&pipeline->ledger, &pipeline->profile);
 	add_unwinding(pipeline, &stats);
+	add_limits(pipeline);
 	image_cache_for_each_failed(pipeline->images, count_failed_file, pipeline);
 	agents_for_each_failure(pipeline->agents, count_failed_agent, pipeline);
 	if (*symbolizer_kernel_failure(pipeline->symbolizer))

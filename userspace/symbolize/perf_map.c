@@ -21,8 +21,9 @@
 #define READ_SIZE (256UL * 1024)
 /* A Node.js server under load writes some ten thousand; past this, lines are not read. */
 #define MAX_ENTRIES (1U << 20)
-#define MAX_NAMES   (128U << 20)
 #define MAX_NAME    512
+/* Of a line before it is looked at: it may never end. */
+#define MAX_LINE READ_SIZE
 /* Of the file at a time, not to hold up the recording, and in all: it may be a hole of a terabyte. */
 #define MAX_STEP_BYTES (16U << 20)
 #define MAX_FILE_BYTES (256U << 20)
@@ -43,10 +44,46 @@ struct perf_map {
 	struct strbuf names;
 	struct strbuf tail; /* an unfinished last line */
 	uint32_t lines;
-	uint64_t bytes; /* read so far */
-	int fd;		/* owned, -1 for text */
+	uint64_t bytes;	  /* read so far */
+	uint64_t counted; /* in the budget */
+	uint32_t pid;	  /* 0: text */
+	int fd;		  /* owned, -1 for text */
 	uint64_t next_check_ns;
 };
+
+static struct budget budget = { .limit_bytes = PERF_MAP_BYTES };
+static uint64_t left_out;
+static uint32_t left_out_pid;
+
+struct budget *perf_map_budget(void)
+{
+	return &budget;
+}
+
+uint64_t perf_map_left_out(uint32_t *ret_pid)
+{
+	*ret_pid = left_out_pid;
+	return left_out;
+}
+
+/* Both arrays have room for twice what is in them at most. */
+static void count_bytes(struct perf_map *map)
+{
+	uint64_t bytes = map->entries.len * sizeof(map->entries.items[0]) + map->names.len;
+
+	budget_note(&budget, map->counted, bytes);
+	map->counted = bytes;
+}
+
+static bool has_room(struct perf_map *map, size_t name_len)
+{
+	if (map->entries.len < MAX_ENTRIES &&
+	    budget_fits(&budget, map->counted, sizeof(struct perf_map_entry) + name_len + 1))
+		return true;
+	if (!left_out++)
+		left_out_pid = map->pid;
+	return false;
+}
 
 static bool parse_hex(struct text_cursor *line, uint64_t *ret_value)
 {
@@ -69,12 +106,13 @@ static void add_line(struct perf_map *map, struct text_cursor line)
 		return;
 	text_skip_blanks(&line);
 	len = MIN((size_t)(line.end - line.at), MAX_NAME);
-	if (len == 0 || map->entries.len >= MAX_ENTRIES || map->names.len + len >= MAX_NAMES)
+	if (len == 0 || !has_room(map, len))
 		return;
 	entry.name = (uint32_t)map->names.len;
 	strbuf_add(&map->names, line.at, len);
 	strbuf_addch(&map->names, '\0');
 	vec_push(&map->entries, entry);
+	count_bytes(map);
 }
 
 static void add_text(struct perf_map *map, const char *text, size_t len)
@@ -85,7 +123,7 @@ static void add_text(struct perf_map *map, const char *text, size_t len)
 	strbuf_add(&map->tail, text, len);
 	last = memrchr(strbuf_str(&map->tail), '\n', map->tail.len);
 	if (!last) {
-		if (map->tail.len > READ_SIZE) /* no text file */
+		if (map->tail.len > MAX_LINE) /* no text file */
 			strbuf_reset(&map->tail);
 		return;
 	}
@@ -121,6 +159,35 @@ static void sort_entries(struct perf_map *map)
 	map->entries.len = kept;
 }
 
+/* Names of code that other code took the place of go. */
+static void drop_names(struct perf_map *map)
+{
+	struct strbuf names = STRBUF_INIT;
+	struct perf_map_entry *entry;
+
+	vec_for_each (entry, &map->entries) {
+		const char *name = map->names.buf + entry->name;
+
+		entry->name = (uint32_t)names.len;
+		strbuf_add(&names, name, strlen(name) + 1);
+	}
+	strbuf_release(&map->names);
+	map->names = names;
+}
+
+/* What was read is put in its order; nothing is kept twice. */
+static void settle(struct perf_map *map)
+{
+	size_t before = map->entries.len;
+
+	sort_entries(map);
+	if (before - map->entries.len > map->entries.len / 4)
+		drop_names(map);
+	count_bytes(map);
+	if (!map->tail.len)
+		strbuf_release(&map->tail);
+}
+
 static struct perf_map *map_new(int fd)
 {
 	struct perf_map *map = xcalloc(1, sizeof(*map));
@@ -134,7 +201,7 @@ struct perf_map *perf_map_parse(const char *text, size_t len)
 	struct perf_map *map = map_new(-1);
 
 	add_text(map, text, len);
-	sort_entries(map);
+	settle(map);
 	return map;
 }
 
@@ -154,7 +221,7 @@ static void read_growth(struct perf_map *map)
 		add_text(map, buffer, (size_t)n);
 	}
 	if (map->entries.len != before)
-		sort_entries(map);
+		settle(map);
 }
 
 static void check_growth(struct perf_map *map)
@@ -189,6 +256,7 @@ struct perf_map *perf_map_open(uint32_t pid)
 	if (fd < 0 || !is_trusted(fd, status.uid))
 		return NULL;
 	map = map_new(TAKE_FD(fd));
+	map->pid = pid;
 	check_growth(map);
 	return map;
 }
@@ -197,6 +265,7 @@ void perf_map_free(struct perf_map *map)
 {
 	if (!map)
 		return;
+	budget_note(&budget, map->counted, 0);
 	vec_release(&map->entries);
 	strbuf_release(&map->names);
 	strbuf_release(&map->tail);

@@ -7,9 +7,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/budget/budget.h"
 #include "base/macros.h"
 
 struct perf_map;
+
+/* As long as nobody says something else: entries and names of all maps. */
+#define PERF_MAP_BYTES (64ULL << 20)
+
+/* What all maps draw from. Lines that there is no room for are left out. */
+struct budget *perf_map_budget(void);
+
+/* The lines that were left out of all maps so far, and whose the first of these was. */
+uint64_t perf_map_left_out(uint32_t *ret_pid);
 
 /* The map of a process (in its own mount namespace, by its pid there); NULL when there is none. */
 struct perf_map *perf_map_open(uint32_t pid);

@@ -20,6 +20,8 @@
 
 /* Named in an error at most. */
 #define MAX_TOLD 4
+/* Of the one file that the user named, before anything is recorded: the symbols of a browser. */
+#define MAX_READ_BYTES (1ULL << 30)
 
 /* --- the library ------------------------------------------------------------------------------ */
 
@@ -192,9 +194,11 @@ static void look_in_debugdata(struct elf_file *file, const char *name,
 	_cleanup_strbuf_ struct strbuf data = STRBUF_INIT;
 	struct err err;
 
-	if (elf_file_debugdata(file, &data, &err) == 0 &&
-	    elf_file_open_memory(data.buf, data.len, &inner, &err) == 0)
-		elf_file_for_each_named(inner, name, note_function, search);
+	if (elf_file_debugdata(file, MAX_READ_BYTES, &data, &err) < 0 ||
+	    elf_file_open_memory(data.buf, data.len, &inner, &err) < 0)
+		return;
+	elf_file_limit_reads(inner, MAX_READ_BYTES);
+	elf_file_for_each_named(inner, name, note_function, search);
 }
 
 static void look_in_debug_file(struct elf_file *file, const char *path, const char *name,
@@ -204,8 +208,10 @@ static void look_in_debug_file(struct elf_file *file, const char *path, const ch
 	_cleanup_close_ int fd = debug_file_open(file, NULL, 0, path);
 	struct err err;
 
-	if (fd >= 0 && elf_file_open(fd, &debug, &err) == 0)
-		elf_file_for_each_named(debug, name, note_function, search);
+	if (fd < 0 || elf_file_open(fd, &debug, &err) < 0)
+		return;
+	elf_file_limit_reads(debug, MAX_READ_BYTES);
+	elf_file_for_each_named(debug, name, note_function, search);
 }
 
 static int function_is_ambiguous(const struct probe_request *request,
@@ -275,6 +281,7 @@ static int find_function(const struct probe_request *request, const char *path,
 	r = elf_file_open(fd, &file, err);
 	if (r < 0)
 		return err_set(err, r, "'%s' is no ELF file", request->library);
+	elf_file_limit_reads(file, MAX_READ_BYTES);
 	elf_file_for_each_named(file, request->function, note_function, &search);
 	if (!search.addresses.len)
 		look_in_debugdata(file, request->function, &search);

@@ -14,6 +14,8 @@
 #define CREDIT_MAX_NS (50 * NSEC_PER_MSEC)
 /* A program that loads libraries or compiles maps many times in a row: wait for more. */
 #define READ_AGAIN_NS (100 * NSEC_PER_MSEC)
+/* It has ten thousand mappings, as no honest process that is known: it has its own share of the time. */
+#define READ_LONG_NS (50 * NSEC_PER_MSEC)
 /* Spaces that the store has evicted, or whose end was not reported, are looked for so often. */
 #define SWEEP_NS (10 * NSEC_PER_SEC)
 /* A program that loads one plugin after the other does so again. */
@@ -25,6 +27,7 @@ struct space {
 	struct attachment attachment;
 	struct space_identity id;
 	uint64_t read_ns;
+	uint64_t read_cost_ns;	    /* what that took */
 	uint64_t exec_pages;	    /* as published */
 	uint64_t unsteady_until_ns; /* nothing is published before */
 	struct mapping libjvm;	    /* its path owned; start == end: none */
@@ -43,7 +46,7 @@ struct unwind_spaces {
 	struct unwind_ranges ranges; /* of the one being read */
 	int64_t credit_ns;
 	uint64_t credited_ns, swept_ns;
-	uint64_t reads, spent_ns, refuted;
+	uint64_t reads, spent_ns, last_cost_ns, refuted;
 };
 
 static void free_space(struct space *space)
@@ -204,6 +207,7 @@ static int publish(struct unwind_spaces *spaces, const struct space_identity *id
 	const struct unwind_ranges *ranges = &spaces->ranges;
 
 	space->read_ns = now_ns;
+	space->read_cost_ns = spaces->last_cost_ns;
 	space->exec_pages = space->refuted < MAX_REFUTED ? ranges->exec_pages : 0;
 	space->differs = false;
 	note_libjvm(space, &ranges->libjvm);
@@ -221,6 +225,7 @@ static int read_ranges(struct unwind_spaces *spaces, uint32_t pid, uint32_t tid)
 
 	spaces->credit_ns -= (int64_t)spent_ns;
 	spaces->spent_ns += spent_ns;
+	spaces->last_cost_ns = spent_ns;
 	spaces->reads++;
 	return r;
 }
@@ -245,9 +250,12 @@ static int check_generation(const struct unwind_spaces *spaces, const struct wir
 
 static bool may_read(const struct unwind_spaces *spaces, const struct space *space, uint64_t now_ns)
 {
+	uint64_t cost_ns = space->read_cost_ns;
+	uint64_t pause_ns = cost_ns > READ_LONG_NS ? cost_ns * CREDIT_SHARE : READ_AGAIN_NS;
+
 	if (now_ns < space->unsteady_until_ns)
 		return false;
-	return spaces->credit_ns >= 0 || now_ns - space->read_ns >= READ_AGAIN_NS;
+	return spaces->credit_ns >= 0 || now_ns - space->read_ns >= pause_ns;
 }
 
 int unwind_spaces_read(struct unwind_spaces *spaces, const struct wire_miss *miss,

@@ -76,6 +76,10 @@ static void count_frames(struct unwinder *unwinder)
 	const struct unwind_cursor *c = &unwinder->walk.cursor;
 
 #define WIRE_WALK_COUNTER(name, field, figure, text) unwinder->field += c->field;
+/* No honest process is known that has so many mappings of code. Of those that have, lists take this much. */
+#define LATE_MANY	   4096
+#define LATE_CREDIT_SHARE  10
+#define LATE_CREDIT_MAX_NS (100 * NSEC_PER_MSEC)
 #include "wire_counters.def"
 }
 
@@ -211,12 +215,34 @@ bool unwinder_waits_for_jvm(const struct unwinder *unwinder, const struct wire_s
 
 /* --- later ------------------------------------------------------------------------------------ */
 
+/* Making the list of 20,000 mappings takes 10 ms. */
+static bool may_take(struct unwinder *unwinder, const struct process *process, uint64_t now_ns)
+{
+	uint64_t earned_ns = (now_ns - unwinder->late_credited_ns) / LATE_CREDIT_SHARE;
+
+	unwinder->late_credited_ns = now_ns;
+	unwinder->late_credit_ns =
+		MIN(unwinder->late_credit_ns + (int64_t)MIN(earned_ns, LATE_CREDIT_MAX_NS),
+		    (int64_t)LATE_CREDIT_MAX_NS);
+	return process->mappings.len <= LATE_MANY || unwinder->late_credit_ns > 0;
+}
+
 static void take_process(struct unwinder *unwinder, const struct process *process)
 {
+	uint64_t now_ns;
+
 	if (unwinder->late_serial == process->serial &&
 	    unwinder->late_mappings_serial == process->mappings_serial)
 		return;
+	now_ns = clock_now_ns();
+	unwinder->late_serial = 0;
+	unwinder->late.v.len = 0;
+	unwinder->late.libjvm.start = unwinder->late.libjvm.end = 0;
+	if (!may_take(unwinder, process, now_ns))
+		return;
 	unwind_ranges_of_process(&unwinder->late, unwinder->files, process);
+	if (process->mappings.len > LATE_MANY)
+		unwinder->late_credit_ns -= (int64_t)(clock_now_ns() - now_ns);
 	drop_revived(unwinder);
 	for (size_t i = 0; i < unwinder->late.v.len; i++)
 		unwinder->late.v.items[i].serial = 1;

@@ -28,6 +28,8 @@ struct unwinder {
 	struct cfi_rows page;	   /* being made */
 	struct unwind_ranges late; /* of the process that unwinder_finish() last had */
 	uint64_t late_serial, late_mappings_serial;
+	int64_t late_credit_ns; /* for lists of processes with very many mappings */
+	uint64_t late_credited_ns;
 	struct wire_jvm late_jvm;   /* of a walk there; serial 0: none */
 	uint64_t late_jvm_ns;	    /* when it was read */
 	struct unwind_pages *pages; /* of the process that is being walked */

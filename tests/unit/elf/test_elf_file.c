@@ -294,7 +294,7 @@ static void use_all_of(const void *data, size_t len)
 		return;
 	elf_file_build_id(file, text, sizeof(text));
 	elf_file_debuglink(file, text, sizeof(text), &crc);
-	elf_file_debugdata(file, &inner, &err);
+	elf_file_debugdata(file, 64U << 20, &inner, &err);
 	symbols_builder_add(&builder, file);
 	symbols_build(&builder, file, &symbols);
 	symbols_find(&symbols, 0x1234, &symbol);

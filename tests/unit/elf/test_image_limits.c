@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "peak_memory.h"
+
 static int count_descriptors(void)
 {
 	int n = 0;
@@ -155,6 +157,37 @@ static void descriptor_is_shared(void **state)
 	close(fd);
 }
 
+/* 40 MB of paths, of files that nobody can open: past some the last name does. */
+static void paths_are_bounded(void **state)
+{
+	enum { FILES = 10000, LENGTH = 4000 };
+	struct fixture *f = *state;
+	struct file_key key = { .major = 4711, .inode = 1 };
+	char path[LENGTH + 32];
+	size_t began = peak_begin();
+	struct image *last = NULL;
+
+	memset(path, 'x', LENGTH);
+	path[0] = '/';
+	for (key.inode = 1; key.inode <= FILES; key.inode++) {
+		snprintf(path + LENGTH, 32, "/%u", (unsigned int)key.inode);
+		last = image_cache_open(f->cache, &key, 0, 0, 0, path);
+	}
+	assert_true(peak_end(began) < 24 * MIB);
+	assert_string_equal(image_path(last), ".../10000");
+	/* It is found again, also where the kernel adds a word. */
+	key.inode = FILES;
+	assert_ptr_equal(image_cache_open(f->cache, &key, 0, 0, 0, path), last);
+	snprintf(path + LENGTH, 32, "/%u (deleted)", FILES);
+	assert_ptr_equal(image_cache_open(f->cache, &key, 0, 0, 0, path), last);
+	snprintf(path + LENGTH, 32, "/%u", FILES + 1);
+	assert_ptr_not_equal(image_cache_open(f->cache, &key, 0, 0, 0, path), last);
+	/* One that is short stays as it is. */
+	key.inode = FILES + 2;
+	last = image_cache_open(f->cache, &key, 0, 0, 0, "/lib/libshort.so");
+	assert_string_equal(image_path(last), "/lib/libshort.so");
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -163,6 +196,7 @@ int main(void)
 		TEST(open_files_are_bounded),	   TEST(idle_files_are_closed),
 		TEST(symbols_are_bounded),	   TEST(large_symbols_are_left_out),
 		TEST(memory_comes_before_symbols), TEST(descriptor_is_shared),
+		TEST(paths_are_bounded),
 	};
 
 	return cmocka_run_group_tests_name("image_limits", tests, NULL, NULL);

@@ -181,7 +181,7 @@ static void a_request_that_has_to_wait(void **state)
 /* A reply may be large, but not without end. */
 static void replies_of_all_sizes(void **state)
 {
-	static const uint64_t sizes[] = { 1, 4095, 4096, 4097, 300000, 64 << 20 };
+	static const uint64_t sizes[] = { 1, 4095, 4096, 4097, 64 << 10 };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
@@ -193,7 +193,7 @@ static void replies_of_all_sizes(void **state)
 	}
 	for (uint64_t more = 1; more <= 5000; more += 4999) {
 		_cleanup_strbuf_ struct strbuf reply = STRBUF_INIT;
-		struct peer peer = { .write = (64 << 20) + more, .read = 5, .close = true };
+		struct peer peer = { .write = (64 << 10) + more, .read = 5, .close = true };
 
 		signal(SIGPIPE, SIG_IGN);
 		assert_int_equal(exchange_with(&peer, 5, 20 * NSEC_PER_SEC, &reply), -E2BIG);

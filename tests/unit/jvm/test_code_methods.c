@@ -100,11 +100,60 @@ static void a_replay_forgets_old_numbers(void **state)
 	code_methods_release(&m);
 }
 
+/* By the definition: the entry that starts last before the bci, the first of equal ones. */
+static int32_t line_of(const struct codemap_line *lines, uint32_t count, int32_t bci)
+{
+	int32_t best = -1, line = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (lines[i].bci <= MAX(bci, 0) && lines[i].bci > best) {
+			best = lines[i].bci;
+			line = lines[i].line;
+		}
+	}
+	return line;
+}
+
+static void lines_in_any_order(void **state)
+{
+	static struct codemap_line lines[UINT16_MAX];
+	static const uint32_t counts[] = { 0, 1, 2, 3, 7, 64, UINT16_MAX };
+	uint32_t seed = 1;
+
+	(void)state;
+	for (unsigned int order = 0; order < 3; order++) {
+		for (size_t c = 0; c < ARRAY_SIZE(counts); c++) {
+			struct codemap_event event = { .kind = CODEMAP_METHOD };
+			struct code_methods m;
+			struct java_frame frame;
+
+			for (uint32_t i = 0; i < counts[c]; i++) {
+				const uint16_t bcis[] = { (uint16_t)i, (uint16_t)(UINT16_MAX - i),
+							  (uint16_t)((seed >> 8) % 50) };
+
+				seed = seed * 1664525 + 1013904223;
+				lines[i] = (struct codemap_line){ bcis[order], (uint16_t)(i + 1) };
+			}
+			code_methods_init(&m);
+			event.method.number = 1;
+			event.method.lines = lines;
+			event.method.line_count = counts[c];
+			code_methods_add(&m, &event);
+			for (int32_t bci = -1; bci < 70000; bci += bci < 60 ? 1 : 4001) {
+				code_methods_fill_frame(&m, code_methods_find(&m, 1), bci, &frame);
+				assert_int_equal(frame.line, line_of(lines, counts[c], bci));
+			}
+			code_methods_release(&m);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ids_of_methods),
 		cmocka_unit_test(a_replay_forgets_old_numbers),
+		cmocka_unit_test(lines_in_any_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

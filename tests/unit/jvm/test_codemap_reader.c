@@ -82,7 +82,7 @@ static int drain(struct codemap_reader *reader, struct seen *seen)
 {
 	static _Alignas(8) char buffer[CODEMAP_READ_BYTES];
 
-	return codemap_reader_drain(reader, buffer, see, seen);
+	return codemap_reader_drain(reader, buffer, NULL, see, seen);
 }
 
 /* Write one method record at the head as the agent does, with padding at the ring's end. */
@@ -176,7 +176,7 @@ static void times_are_in_our_clock(void **state)
 	assert_int_equal(m.header->lease_until_ns, 200 + 5000 + CODEMAP_LEASE_NS);
 	write_method(&m, 1, 10);
 	((struct codemap_record *)(void *)(m.map + CODEMAP_HEADER_BYTES))->time_ns = 7000;
-	assert_int_equal(codemap_reader_drain(&reader, buffer, see_time, &time_ns), 0);
+	assert_int_equal(codemap_reader_drain(&reader, buffer, NULL, see_time, &time_ns), 0);
 	assert_int_equal(time_ns, 2000);
 	codemap_reader_close(&reader);
 	drop_memory(&m);

@@ -358,6 +358,32 @@ static void memory_is_bounded(void **state)
 }
 
 /* A hostile JVM must not keep hostprof from its other JVMs. */
+/* Code that takes the place of many ends those that live, and finds them among those that do not. */
+static void code_over_code_of_which_most_has_ended(void **state)
+{
+	enum { MANY = 100 };
+	const struct pc_spec wide = { 16 * SIZE, 1, 4 };
+
+	(void)state;
+	for (uint64_t i = 0; i < MANY; i++)
+		load(1000 * MS, CODE + i * SIZE, 1 + i % 2);
+	for (uint64_t i = 0; i < MANY; i++)
+		if (i != 37)
+			put_unload(&buffer, 2000 * MS, CODE + i * SIZE);
+	feed();
+	put_dynamic(&buffer, 0, 2500 * MS, CODE - SIZE, 16, "stub");
+	put_load(&buffer, 0, 3000 * MS, CODE + 80 * SIZE, 16 * SIZE, 4, &wide, 1);
+	load(3500 * MS, CODE + 37 * SIZE, 3);
+	assert_int_equal(who(CODE + 37 * SIZE, 2900 * MS), '2');
+	assert_int_equal(who(CODE + 37 * SIZE, 3600 * MS), '3');
+	assert_int_equal(who(CODE + 90 * SIZE, 3600 * MS), '4');
+	for (uint64_t i = 0; i < MANY; i++) {
+		assert_int_equal(who(CODE + i * SIZE, 1500 * MS), i % 2 ? '2' : '1');
+		if (i != 37)
+			assert_int_equal(who(CODE + i * SIZE, 2400 * MS), i / 16 == 5 ? '4' : '-');
+	}
+}
+
 static void code_upon_code_takes_no_long_search(void **state)
 {
 	const struct pc_spec pc = { 1, 9, 1 };
@@ -397,6 +423,7 @@ int main(void)
 		TEST(threads_have_names_for_their_time),
 		TEST(older_threads_keep_their_name_until_it_changes),
 		TEST(memory_is_bounded),
+		TEST(code_over_code_of_which_most_has_ended),
 		TEST(code_upon_code_takes_no_long_search),
 	};
 

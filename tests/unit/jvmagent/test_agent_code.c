@@ -233,7 +233,7 @@ static struct deepest read_deepest(struct records *r)
 	static _Alignas(8) char buffer[CODEMAP_READ_BYTES];
 	struct deepest d = { 0 };
 
-	assert_int_equal(codemap_reader_drain(&r->reader, buffer, see_deepest, &d), 0);
+	assert_int_equal(codemap_reader_drain(&r->reader, buffer, NULL, see_deepest, &d), 0);
 	return d;
 }
 

@@ -34,7 +34,7 @@ static void poll_after(struct pair *p, uint64_t ns)
 {
 	p->now_ns += ns;
 	fake_passed_ns += ns;
-	jvm_poll(p->jvm, p->buffer, p->now_ns);
+	jvm_poll(p->jvm, p->buffer, p->now_ns, UINT64_MAX);
 }
 
 /* An agent whose JVM has one stub and one method, and hostprof reading it. */

@@ -65,7 +65,7 @@ static void agent_turn(struct world *w)
 
 static void poll(struct world *w)
 {
-	jvm_poll(w->jvm, w->buffer, clock_now_ns());
+	jvm_poll(w->jvm, w->buffer, clock_now_ns(), UINT64_MAX);
 }
 
 static void all_is_told(void **state)

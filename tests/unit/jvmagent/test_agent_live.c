@@ -80,7 +80,7 @@ static const struct report *drain(struct records *r)
 	static struct report report;
 
 	memset(&report, 0, sizeof(report));
-	assert_int_equal(codemap_reader_drain(&r->reader, buffer, keep_objects, &report), 0);
+	assert_int_equal(codemap_reader_drain(&r->reader, buffer, NULL, keep_objects, &report), 0);
 	return &report;
 }
 

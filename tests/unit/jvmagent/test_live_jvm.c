@@ -270,7 +270,7 @@ static void wait_for_replay(struct jvm *jvm)
 
 	while (!codemap_store_replays(jvm->store) && clock_now_ns() < until) {
 		live_pause();
-		jvm_poll(jvm, buffer, clock_now_ns());
+		jvm_poll(jvm, buffer, clock_now_ns(), UINT64_MAX);
 	}
 	assert_int_equal(codemap_store_replays(jvm->store), 1);
 	assert_true(jvm_is_replayed(jvm, clock_now_ns()));

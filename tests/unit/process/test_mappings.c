@@ -5,8 +5,10 @@
 
 #include "base/strbuf.h"
 #include "maps_text.h"
+#include "peak_memory.h"
 #include "process/mappings.h"
 #include "process/proc.h"
+#include "process/process_memory.h"
 
 static void add_with_inode(struct process *process, struct mapping m, uint64_t inode)
 {
@@ -225,6 +227,120 @@ static void a_copy_is_its_own(void **state)
 	mappings_clear(&to);
 }
 
+/* --- how much they take ---------------------------------------------------------------------- */
+
+#define MANY	  20000
+#define LONG_PATH 2800
+
+static char *long_path(char *buffer, unsigned int number)
+{
+	memset(buffer, 'x', LONG_PATH);
+	snprintf(buffer + LONG_PATH, 16, "/%u", number);
+	buffer[0] = '/';
+	return buffer;
+}
+
+static void map_many(struct process *process, bool distinct)
+{
+	char path[LONG_PATH + 16];
+
+	for (unsigned int i = 0; i < MANY; i++)
+		add(process, 0x1000 + 0x2000ULL * i, 0x2000 + 0x2000ULL * i, 0,
+		    long_path(path, distinct ? i : 0));
+}
+
+/* 56 MB of the same path, and that ten times more. */
+static void a_path_is_kept_once(void **state)
+{
+	struct process parent = { 0 }, children[10] = { { 0 } };
+	size_t began = peak_begin();
+
+	(void)state;
+	map_many(&parent, false);
+	for (size_t i = 0; i < ARRAY_SIZE(children); i++)
+		mappings_copy(&children[i], &parent);
+	assert_true(peak_end(began) < 8 * MIB);
+	assert_int_equal(parent.mappings.len, MANY);
+	mappings_clear(&parent);
+	assert_int_equal(children[9].mappings.len, MANY);
+	assert_string_equal(children[9].mappings.items[MANY - 1].path + LONG_PATH, "/0");
+	/* One that goes its own way leaves the others as they are. */
+	add(&children[3], 0x1000, 0x1800, 0, file_b);
+	assert_string_equal(process_find_mapping(&children[3], 0x1000)->path, "/b");
+	assert_int_equal(process_find_mapping(&children[4], 0x1000)->end, 0x2000);
+	assert_int_equal(children[3].mappings.len, MANY + 1);
+	for (size_t i = 0; i < ARRAY_SIZE(children); i++)
+		mappings_clear(&children[i]);
+	assert_int_equal(process_budget()->used_bytes, 0);
+}
+
+/* Each of its own: what there is no room for is left out, and counted. */
+static void paths_are_bounded(void **state)
+{
+	struct process greedy = { .pid = 77, .comm = "greedy" }, other = { 0 }, same = { 0 };
+	size_t began = peak_begin();
+	struct mappings_stats stats;
+
+	(void)state;
+	map_many(&greedy, true);
+	assert_true(peak_end(began) < 24 * MIB);
+	mappings_get_stats(&stats);
+	assert_true(stats.left_out > MANY / 2);
+	assert_string_equal(greedy.mappings.items[greedy.mappings.len - 1].path,
+			    PROCESS_PATH_LEFT_OUT);
+	assert_int_equal(stats.pid, 77);
+	assert_string_equal(stats.comm, "greedy");
+	assert_true(process_budget()->used_bytes <= PROCESS_MEMORY_BYTES / 2 + LONG_PATH);
+	/* Others have theirs. */
+	add(&other, 0x1000, 0x2000, 0, file_a);
+	assert_mappings(&other, "1000-2000+0 /a;");
+	map_many(&same, false);
+	assert_int_equal(same.mappings.len, MANY);
+	mappings_clear(&greedy);
+	mappings_clear(&other);
+	mappings_clear(&same);
+	assert_int_equal(process_budget()->used_bytes, 0);
+}
+
+/* Each takes half of what is left: a hundred together take no more than all of it. */
+static void lists_are_bounded(void **state)
+{
+	static struct process all[100];
+	size_t began = peak_begin();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		map_many(&all[i], false);
+	assert_true(peak_end(began) < 40 * MIB);
+	assert_true(process_budget()->used_bytes < 2 * PROCESS_MEMORY_BYTES);
+	assert_int_equal(all[0].mappings.len, MANY);
+	/* Nobody gets nothing. */
+	assert_true(all[99].mappings.len > 200);
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		mappings_clear(&all[i]);
+	assert_int_equal(process_budget()->used_bytes, 0);
+}
+
+static void the_same_again_is_no_change(void **state)
+{
+	struct process parent = { 0 }, child = { 0 };
+	uint64_t serial;
+
+	(void)state;
+	add(&parent, 0x1000, 0x2000, 0, file_a);
+	mappings_copy(&child, &parent);
+	serial = child.mappings_serial;
+	add(&child, 0x1000, 0x2000, 0, file_a);
+	assert_int_equal(child.mappings_serial, serial);
+	assert_ptr_equal(child.mappings.items, parent.mappings.items);
+	add(&child, 0x1000, 0x2000, 0x1000, file_a);
+	assert_true(child.mappings_serial > serial);
+	assert_mappings(&child, "1000-2000+1000 /a;");
+	assert_mappings(&parent, "1000-2000+0 /a;");
+	mappings_clear(&parent);
+	mappings_clear(&child);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -240,6 +356,10 @@ int main(void)
 		cmocka_unit_test(every_change_is_counted),
 		cmocka_unit_test(only_executable_lines_of_maps),
 		cmocka_unit_test(a_copy_is_its_own),
+		cmocka_unit_test(a_path_is_kept_once),
+		cmocka_unit_test(paths_are_bounded),
+		cmocka_unit_test(lists_are_bounded),
+		cmocka_unit_test(the_same_again_is_no_change),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,16 +133,37 @@ static void misses_in_debt(void **state)
 	assert_int_equal(read_of(0), 0);
 }
 
+/* A process whose mappings take 100 ms to be read: not every 100 ms, once there is no credit. */
+static void a_read_that_takes_long(void **state)
+{
+	(void)state;
+	f.cost_ns = 100 * MS;
+	f.ranges[0] = (struct wire_range){ .start = 0x1000, .end = 0x2000 };
+	f.range_count = 1;
+	assert_int_equal(read_of(1), 0);
+	f.now_ns += 100 * MS;
+	assert_int_equal(read_of(1), -EAGAIN);
+	f.now_ns += 4800 * MS;
+	assert_int_equal(read_of(1), -EAGAIN);
+	f.now_ns += 100 * MS;
+	assert_int_equal(read_of(1), 0);
+	/* Those that take a moment wait for 100 ms as ever. */
+	f.cost_ns = MS;
+	assert_int_equal(read_of(2), 0);
+	f.now_ns += 100 * MS - 1;
+	assert_int_equal(read_of(2), -EAGAIN);
+	f.now_ns += 1;
+	assert_int_equal(read_of(2), 0);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_miss),
-		TEST(another_program),
-		TEST(what_is_stale_is_read_once),
-		TEST(one_that_was_evicted),
-		TEST(reads_have_a_budget),
+		TEST(a_read_that_takes_long), TEST(a_miss),
+		TEST(another_program),	      TEST(what_is_stale_is_read_once),
+		TEST(one_that_was_evicted),   TEST(reads_have_a_budget),
 		TEST(misses_in_debt),
 	};
 

@@ -55,6 +55,37 @@ static void its_tables(void **state)
 	assert_int_equal(walker.range_serial, walker.request.serial);
 }
 
+/* A process has no more than a tenth of the time, when it has mapped so much. */
+static void very_many_mappings(void **state)
+{
+	struct fixture *f = *state;
+	char path[] = "/no/such/file";
+	struct mapping m = { .start = MAPPED, .key = { .inode = 5 }, .path = path };
+
+	for (unsigned int i = 0; i < 5000; i++, m.start += 0x2000) {
+		m.end = m.start + 0x1000;
+		mappings_add(&f->process, &m);
+	}
+	f->unwinder->late_credit_ns = 0;
+	f->unwinder->late_credited_ns = clock_now_ns();
+	finish(f);
+	assert_int_equal(walker.range_count, 0);
+	fake_advance(1000);
+	finish(f);
+	assert_int_equal(walker.range_count, 5000);
+	/* It is not made again, and has to be paid for when something else is mapped. */
+	f->unwinder->late_credit_ns = -1000000;
+	finish(f);
+	assert_int_equal(walker.range_count, 5000);
+	m.end = m.start + 0x1000;
+	mappings_add(&f->process, &m);
+	finish(f);
+	assert_int_equal(walker.range_count, 0);
+	fake_advance(20000000);
+	finish(f);
+	assert_int_equal(walker.range_count, 5001);
+}
+
 /* What is learnt of a JVM is good for 20 ms. */
 static void its_jvm(void **state)
 {
@@ -132,8 +163,12 @@ static void a_blob_far_away(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(who_is_still_there),	   TEST(its_tables),	  TEST(its_jvm),
-		TEST(a_walk_that_leaves_the_copy), TEST(a_blob_far_away),
+		TEST(who_is_still_there),
+		TEST(its_tables),
+		TEST(its_jvm),
+		TEST(very_many_mappings),
+		TEST(a_walk_that_leaves_the_copy),
+		TEST(a_blob_far_away),
 	};
 
 	return cmocka_run_group_tests_name("unwinder_late", tests, NULL, NULL);

@@ -42,18 +42,44 @@ static const char *add_text(struct text_pool *pool, uint64_t key, const char *te
 	return entry->text;
 }
 
-/* When one of two of the same hash goes, the other may be kept twice for a while. */
-const char *text_pool_ref(struct text_pool *pool, const char *text)
+static struct pool_text *find(const struct text_pool *pool, const char *text, uint64_t *ret_key)
 {
 	uint64_t key = hash_bytes(text, strlen(text));
 	struct pool_text *entry;
 
 	while ((entry = hmap_find_ptr(&pool->texts, key)) && strcmp(entry->text, text) != 0)
 		key++;
+	*ret_key = key;
+	return entry;
+}
+
+bool text_pool_has(const struct text_pool *pool, const char *text)
+{
+	uint64_t key;
+
+	return find(pool, text, &key);
+}
+
+/* When one of two of the same hash goes, the other may be kept twice for a while. */
+const char *text_pool_ref(struct text_pool *pool, const char *text)
+{
+	uint64_t key;
+	struct pool_text *entry = find(pool, text, &key);
+
 	if (!entry)
 		return add_text(pool, key, text);
 	entry->refs++;
 	return entry->text;
+}
+
+static struct pool_text *entry_of(const char *text)
+{
+	return (struct pool_text *)((uintptr_t)text - offsetof(struct pool_text, text));
+}
+
+void text_pool_ref_again(const char *text)
+{
+	entry_of(text)->refs++;
 }
 
 void text_pool_unref(struct text_pool *pool, const char *text)
@@ -62,7 +88,7 @@ void text_pool_unref(struct text_pool *pool, const char *text)
 
 	if (!text)
 		return;
-	entry = (struct pool_text *)((uintptr_t)text - offsetof(struct pool_text, text));
+	entry = entry_of(text);
 	if (--entry->refs)
 		return;
 	hmap_remove(&pool->texts, entry->key);

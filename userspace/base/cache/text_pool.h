@@ -15,6 +15,9 @@ void text_pool_release(struct text_pool *pool);
 
 /* A text equal to TEXT; it stays until text_pool_unref() was called for it as often. */
 const char *text_pool_ref(struct text_pool *pool, const char *text);
+/* One more of TEXT, which a pool gave out. */
+void text_pool_ref_again(const char *text);
+bool text_pool_has(const struct text_pool *pool, const char *text);
 /* TEXT: one that this pool gave out, or NULL. */
 void text_pool_unref(struct text_pool *pool, const char *text);
 

@@ -164,7 +164,7 @@ static void add_entry(struct cfi_file *file, struct elf_file *elf)
 			return;
 		end = MIN(end, cfi_layer_next_start(layers[i], entry));
 	}
-	cfi_roots_add_entry(&file->roots, elf, entry, end);
+	cfi_roots_add_entry(&file->roots, &file->reader, elf, entry, end);
 }
 
 /* Go's own tables are better than the .debug_frame made of them, and need no memory. */

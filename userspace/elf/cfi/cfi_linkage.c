@@ -43,7 +43,7 @@ static void find_part(struct elf_file *elf, const char *name, struct cfi_linkage
 	if (!section || header.sh_size > MAX_PART_BYTES || header.sh_addr == 0 ||
 	    header.sh_addr > UINT64_MAX - MAX_PART_BYTES)
 		return;
-	data = elf_file_section_data(section, &header);
+	data = elf_file_section_data(elf, section, &header);
 	if (!data || data->d_size != header.sh_size)
 		return;
 	pushed = prologue_bytes(data->d_buf, data->d_size);

@@ -10,6 +10,8 @@
 #define MAX_ROOTS 64
 /* A symbol's size is foreign; Go's longest of these has some 400 bytes. */
 #define MAX_ROOT_BYTES 4096
+/* Symbols in one piece: 12 kB. */
+#define SYMBOLS_READ   512
 #define PROLOGUE_BYTES 4 /* push %rbp; mov %rsp,%rbp */
 
 /*
@@ -97,21 +99,45 @@ void cfi_roots_add_go(struct cfi_roots *roots, struct elf_file *elf)
 	elf_file_for_each_function(elf, add_function, roots);
 }
 
-static void limit_entry(const char *name, uint64_t address, uint64_t size, void *data)
+static void limit_root(struct cfi_root *root, const Elf64_Sym *symbol)
 {
-	struct cfi_root *root = data;
+	int type = ELF64_ST_TYPE(symbol->st_info);
 
-	(void)name;
-	if (address == root->start && size)
-		root->end = MIN(root->end, address + size);
+	if ((type == STT_FUNC || type == STT_GNU_IFUNC) && symbol->st_shndx != SHN_UNDEF &&
+	    symbol->st_value == root->start && symbol->st_size)
+		root->end = MIN(root->end, root->start + symbol->st_size);
 }
 
-void cfi_roots_add_entry(struct cfi_roots *roots, struct elf_file *elf, uint64_t entry,
-			 uint64_t limit)
+static void limit_by_table(struct cfi_root *root, struct cfi_reader *reader, struct elf_file *elf,
+			   uint32_t type)
+{
+	Elf64_Sym symbols[SYMBOLS_READ];
+	GElf_Shdr header;
+	uint64_t count;
+	size_t n;
+
+	if (!elf_file_find_table(elf, type, &header))
+		return;
+	count = MIN(header.sh_size / sizeof(symbols[0]), (uint64_t)ELF_MAX_SYMBOLS);
+	for (uint64_t done = 0; done < count; done += n) {
+		n = MIN(count - done, (uint64_t)SYMBOLS_READ) * sizeof(symbols[0]);
+		n = cfi_reader_copy(reader, header.sh_offset + done * sizeof(symbols[0]), symbols,
+				    n) /
+		    sizeof(symbols[0]);
+		for (size_t i = 0; i < n; i++)
+			limit_root(root, &symbols[i]);
+		if (n == 0)
+			break;
+	}
+}
+
+void cfi_roots_add_entry(struct cfi_roots *roots, struct cfi_reader *reader, struct elf_file *elf,
+			 uint64_t entry, uint64_t limit)
 {
 	struct cfi_root root = { entry, limit, WIRE_RULE_END, false };
 
-	elf_file_for_each_function(elf, limit_entry, &root);
+	limit_by_table(&root, reader, elf, SHT_SYMTAB);
+	limit_by_table(&root, reader, elf, SHT_DYNSYM);
 	add_root(roots, root);
 }
 

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "elf/cfi/cfi_reader.h"
 #include "elf/cfi/cfi_rows.h"
 #include "elf/elf_file.h"
 
@@ -32,9 +33,12 @@ void cfi_roots_add_go_function(struct cfi_roots *roots, const char *name, uint64
 			       uint64_t size);
 void cfi_roots_add_go(struct cfi_roots *roots, struct elf_file *elf);
 
-/* The program's entry point, which no FDE describes, up to its symbol's end or LIMIT. */
-void cfi_roots_add_entry(struct cfi_roots *roots, struct elf_file *elf, uint64_t entry,
-			 uint64_t limit);
+/*
+ * The program's entry point, which no FDE describes, up to its symbol's end or LIMIT. READER has the
+ * file's bytes: the loop's thread is no place to read all symbols of a browser at once.
+ */
+void cfi_roots_add_entry(struct cfi_roots *roots, struct cfi_reader *reader, struct elf_file *elf,
+			 uint64_t entry, uint64_t limit);
 
 /* Change ROWS of the page that begins at PAGE. */
 void cfi_roots_apply(const struct cfi_roots *roots, uint64_t page, struct cfi_rows *rows);

@@ -13,8 +13,8 @@
 #define MAX_COMMAND  16
 #define MAX_ARGUMENT 1024
 
-/* `jcmd` on a large JVM prints some megabytes. */
-#define MAX_REPLY_BYTES (64U << 20)
+/* To `load`: a status, and the messages of a library that could not be loaded. Four are read at a time. */
+#define MAX_REPLY_BYTES (64U << 10)
 
 int attach_build_request(const char *command, const char *const args[ATTACH_MAX_ARGUMENTS],
 			 struct strbuf *out, struct err *err)

@@ -3,9 +3,6 @@
 
 #include "jvm/java_name.h"
 
-/* An entry of the table of ids. */
-#define ID_BYTES 32
-
 void code_classes_release(struct code_classes *classes)
 {
 	intern_release(&classes->names);
@@ -15,7 +12,7 @@ void code_classes_release(struct code_classes *classes)
 
 size_t code_classes_bytes(const struct code_classes *classes)
 {
-	return classes->names.bytes + classes->ids.len * ID_BYTES;
+	return intern_bytes(&classes->names) + hmap_bytes(&classes->ids);
 }
 
 void code_classes_add(struct code_classes *classes, const struct codemap_event *event)

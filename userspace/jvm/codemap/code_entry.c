@@ -140,10 +140,13 @@ void code_entry_free(struct code_entry *entry)
 	free(entry);
 }
 
+/* What malloc() needs for a block itself. */
+#define BLOCK_HEAD_BYTES 16
+
 size_t code_entry_bytes(const struct code_entry *entry)
 {
-	return block_bytes(entry->pc_count, entry->node_count) +
-	       (entry->stub ? strlen(entry->stub) + 1 : 0);
+	return block_bytes(entry->pc_count, entry->node_count) + BLOCK_HEAD_BYTES +
+	       (entry->stub ? strlen(entry->stub) + 1 + BLOCK_HEAD_BYTES : 0);
 }
 
 /* The first pc at or after OFFSET (HotSpot: PcDescContainer::find_pc_desc, approximate). */

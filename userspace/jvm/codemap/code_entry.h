@@ -44,8 +44,13 @@ struct code_entry {
 	uint32_t replay; /* the replay that reported it last */
 	uint32_t pc_count;
 	uint32_t node_count;
-	uint8_t end;		 /* enum code_end */
-	bool replayed;		 /* it existed for an unknown time before begin_ns */
+	uint8_t end;	/* enum code_end */
+	bool replayed;	/* it existed for an unknown time before begin_ns */
+	uint8_t height; /* this and the next ones are code_index's */
+	struct code_entry *before, *after;
+	uint64_t max_stop;	/* of it and all below */
+	uint64_t max_live_stop; /* the same of those that live */
+	uint64_t order;
 	char *stub;		 /* owned; not NULL: a stub's name, no method */
 	struct code_pc *pcs;	 /* owned, in the same block as the entry */
 	struct code_node *nodes; /* the same */
@@ -57,6 +62,7 @@ struct code_entry *code_entry_new_stub(const struct codemap_event *event);
 void code_entry_free(struct code_entry *entry);
 DEFINE_CLEANUP(struct code_entry *, code_entry_free);
 
+/* What it takes of memory. */
 size_t code_entry_bytes(const struct code_entry *entry);
 
 static inline uint64_t code_entry_stop(const struct code_entry *entry)

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "jvm/codemap/code_methods.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/macros.h"
 #include "jvm/java_name.h"
 
 /* The bytes behind an id: this head, lines, then class, name and source with their NULs. */
@@ -26,8 +29,39 @@ void code_methods_release(struct code_methods *m)
 
 size_t code_methods_bytes(const struct code_methods *m)
 {
-	/* An entry of a table takes some 16 bytes, at about half load. */
-	return m->methods.bytes + (intern_len(&m->methods) + m->numbers.len) * 32;
+	return intern_bytes(&m->methods) + hmap_bytes(&m->numbers);
+}
+
+struct placed_line {
+	struct codemap_line line;
+	uint16_t place;
+};
+
+static int compare_lines(const void *a, const void *b)
+{
+	const struct placed_line *x = a, *y = b;
+
+	return x->line.bci != y->line.bci ? x->line.bci - y->line.bci : x->place - y->place;
+}
+
+/* Tables are not always sorted. One may have 65,535 lines, and be asked for each frame of each sample. */
+static void add_lines(struct strbuf *s, const struct codemap_line *lines, uint32_t count)
+{
+	_cleanup_free_ struct placed_line *sorted = NULL;
+	uint32_t ascending = 1;
+
+	while (ascending < count && lines[ascending - 1].bci <= lines[ascending].bci)
+		ascending++;
+	if (ascending >= count) {
+		strbuf_add(s, lines, count * sizeof(*lines));
+		return;
+	}
+	sorted = xcalloc(count, sizeof(*sorted));
+	for (uint32_t i = 0; i < count; i++)
+		sorted[i] = (struct placed_line){ lines[i], (uint16_t)i };
+	qsort(sorted, count, sizeof(*sorted), compare_lines);
+	for (uint32_t i = 0; i < count; i++)
+		strbuf_add(s, &sorted[i].line, sizeof(*lines));
 }
 
 void code_methods_add(struct code_methods *m, const struct codemap_event *e)
@@ -38,7 +72,7 @@ void code_methods_add(struct code_methods *m, const struct codemap_event *e)
 
 	strbuf_reset(s);
 	strbuf_add(s, &head, sizeof(head));
-	strbuf_add(s, e->method.lines, head.line_count * sizeof(struct codemap_line));
+	add_lines(s, e->method.lines, head.line_count);
 	text = s->len;
 	java_name_add_class(s, e->method.class_name.data, e->method.class_name.len);
 	strbuf_addch(s, '\0');
@@ -75,25 +109,36 @@ uint32_t code_methods_find(const struct code_methods *m, uint64_t number)
 	return hmap_get(&m->numbers, number, &id) ? (uint32_t)id : CODE_METHOD_UNKNOWN;
 }
 
-/*
- * Tables are not always sorted: the entry that starts last before the bci covers it. LINES is not
- * aligned.
- */
-static int32_t find_line(const char *lines, uint32_t count, int32_t bci)
+/* The first entry of BCI or later. LINES is not aligned. */
+static uint32_t lower_bound(const char *lines, uint32_t count, uint32_t bci)
 {
-	int32_t best = -1, line = 0;
+	uint32_t low = 0, high = count;
 
-	bci = MAX(bci, 0);
-	for (uint32_t i = 0; i < count; i++) {
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
 		struct codemap_line l;
 
-		memcpy(&l, lines + i * sizeof(l), sizeof(l));
-		if (l.bci <= bci && l.bci > best) {
-			best = l.bci;
-			line = l.line;
-		}
+		memcpy(&l, lines + mid * sizeof(l), sizeof(l));
+		if (l.bci < bci)
+			low = mid + 1;
+		else
+			high = mid;
 	}
-	return line;
+	return low;
+}
+
+/* The entry that starts last before the bci covers it, the first of equal ones. */
+static int32_t find_line(const char *lines, uint32_t count, int32_t bci)
+{
+	uint32_t after = lower_bound(lines, count, (uint32_t)MAX(bci, 0) + 1);
+	struct codemap_line l;
+
+	if (!after)
+		return 0;
+	memcpy(&l, lines + (after - 1) * sizeof(l), sizeof(l));
+	after = lower_bound(lines, count, l.bci);
+	memcpy(&l, lines + after * sizeof(l), sizeof(l));
+	return l.line;
 }
 
 void code_methods_fill_frame(const struct code_methods *m, uint32_t id, int32_t bci,

@@ -19,9 +19,12 @@ struct code_thread {
 	char name[];
 };
 
+/* What malloc() needs for a block itself. */
+#define BLOCK_HEAD_BYTES 16
+
 static size_t thread_bytes(const struct code_thread *t)
 {
-	return sizeof(*t) + strlen(t->name) + 1;
+	return sizeof(*t) + strlen(t->name) + 1 + BLOCK_HEAD_BYTES;
 }
 
 /* Free T and all that are older. */
@@ -48,7 +51,7 @@ void code_threads_release(struct code_threads *threads)
 
 size_t code_threads_bytes(const struct code_threads *threads)
 {
-	return threads->bytes + threads->by_tid.len * 32;
+	return threads->bytes + hmap_bytes(&threads->by_tid);
 }
 
 static void add_thread(struct code_threads *threads, const struct codemap_event *e,

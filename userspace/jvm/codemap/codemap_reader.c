@@ -200,13 +200,19 @@ bool codemap_reader_events_off(const struct codemap_reader *r)
 	       !__atomic_load_n(&r->header->events_on, __ATOMIC_ACQUIRE);
 }
 
-/* Returns the bytes that whole records take, or -EBADMSG. */
-static ssize_t hand_out(struct codemap_reader *r, const char *data, size_t len,
-			void (*fn)(const struct codemap_event *event, void *data), void *fn_data)
+struct drain {
+	uint64_t until_ns;
+	void (*fn)(const struct codemap_event *event, void *data);
+	void *data;
+	bool late;
+};
+
+/* Returns the bytes of the whole records that were handed out, or -EBADMSG. */
+static ssize_t hand_out(struct codemap_reader *r, const char *data, size_t len, struct drain *d)
 {
 	size_t at = 0;
 
-	while (len - at >= sizeof(struct codemap_record)) {
+	while (len - at >= sizeof(struct codemap_record) && !d->late) {
 		struct codemap_event event;
 		ssize_t n = codemap_parse(data + at, len - at, &event);
 
@@ -216,15 +222,17 @@ static ssize_t hand_out(struct codemap_reader *r, const char *data, size_t len,
 			break;
 		event.time_ns -= (uint64_t)r->clock_offset_ns;
 		if (event.kind != CODEMAP_PAD)
-			fn(&event, fn_data);
+			d->fn(&event, d->data);
 		at += (size_t)n;
+		/* One record may end a million pieces of code: it is looked after each. */
+		d->late = clock_now_ns() >= d->until_ns;
 	}
 	return (ssize_t)at;
 }
 
 /* One read of up to a buffer; *ret_used are the bytes done with. */
 static int drain_piece(struct codemap_reader *r, uint64_t avail, void *buffer, uint64_t *ret_used,
-		       void (*fn)(const struct codemap_event *event, void *data), void *data)
+		       struct drain *d)
 {
 	uint64_t at = r->tail % r->ring_bytes;
 	uint64_t run = MIN(avail, r->ring_bytes - at);
@@ -237,7 +245,7 @@ static int drain_piece(struct codemap_reader *r, uint64_t avail, void *buffer, u
 	run = MIN(run, CODEMAP_READ_BYTES);
 	if (file_pread_full(r->fd, buffer, run, (off_t)(r->header_bytes + at)))
 		return -EBADMSG;
-	used = hand_out(r, buffer, run, fn, data);
+	used = hand_out(r, buffer, run, d);
 	/* The head moves over whole records only, and the buffer holds the largest one. */
 	if (used <= 0)
 		return -EBADMSG;
@@ -246,20 +254,24 @@ static int drain_piece(struct codemap_reader *r, uint64_t avail, void *buffer, u
 }
 
 int codemap_reader_drain(struct codemap_reader *r, void *buffer,
+			 const struct codemap_budget *budget,
 			 void (*fn)(const struct codemap_event *event, void *data), void *data)
 {
 	uint64_t head = __atomic_load_n(&r->header->head, __ATOMIC_ACQUIRE);
+	uint64_t left = budget ? budget->bytes : UINT64_MAX;
+	struct drain d = { budget ? budget->until_ns : UINT64_MAX, fn, data, false };
 
 	if (head % 8 || head - r->tail > r->ring_bytes)
 		return -EBADMSG;
-	while (r->tail != head) {
+	while (r->tail != head && left && !d.late) {
 		uint64_t used;
-		int ret = drain_piece(r, head - r->tail, buffer, &used, fn, data);
+		int ret = drain_piece(r, head - r->tail, buffer, &used, &d);
 
 		if (ret || used > head - r->tail)
 			return -EBADMSG;
 		r->tail += used;
+		left -= MIN(left, used);
 		__atomic_store_n(&r->header->tail, r->tail, __ATOMIC_RELEASE);
 	}
-	return 0;
+	return r->tail != head;
 }

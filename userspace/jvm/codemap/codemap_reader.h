@@ -60,11 +60,19 @@ void codemap_reader_command(struct codemap_reader *reader, uint32_t command, uin
 bool codemap_reader_is_closed(const struct codemap_reader *reader);
 bool codemap_reader_events_off(const struct codemap_reader *reader);
 
+/* What one turn may take of it. */
+struct codemap_budget {
+	uint64_t bytes;
+	uint64_t until_ns; /* of clock_now_ns(); at least one record is handed out */
+};
+
 /*
- * Hand all records written by now to FN, times in our clock. BUFFER holds CODEMAP_READ_BYTES and
- * is 8-byte aligned. -EBADMSG: the memory holds no valid records; close it.
+ * Hand the records written by now to FN, times in our clock; no more than BUDGET allows, where it is
+ * not NULL. BUFFER holds CODEMAP_READ_BYTES and is 8-byte aligned. 0: that was all; 1: there are
+ * more; -EBADMSG: the memory holds no valid records, close it.
  */
 int codemap_reader_drain(struct codemap_reader *reader, void *buffer,
+			 const struct codemap_budget *budget,
 			 void (*fn)(const struct codemap_event *event, void *data), void *data);
 
 #endif

@@ -53,26 +53,28 @@ size_t codemap_store_bytes(const struct codemap_store *s)
 	       code_classes_bytes(&s->classes);
 }
 
-static void end_entry(struct code_entry *entry, uint64_t time_ns, enum code_end end)
+static void end_entry(struct codemap_store *s, struct code_entry *entry, uint64_t time_ns,
+		      enum code_end end)
 {
 	if (entry->end != CODE_LIVE)
 		return;
 	entry->end = (uint8_t)end;
 	entry->end_ns = MAX(time_ns, entry->begin_ns);
+	code_index_note_end(&s->code, entry);
 }
 
 /* The live entry that is the same code as ENTRY, as a replay reports it again. */
 static struct code_entry *find_same(const struct codemap_store *s, const struct code_entry *entry)
 {
-	size_t at = code_index_seek(&s->code, entry->start + 1);
+	struct code_walk at = code_index_seek(entry->start + 1);
 	struct code_entry *old;
 
 	for (unsigned int n = 0; n < STORE_MAX_OVERLAPS; n++) {
-		old = code_index_prev(&s->code, &at, entry->start);
+		old = code_index_prev_live(&s->code, &at, entry->start);
 		if (!old)
 			break;
-		if (old->end == CODE_LIVE && old->start == entry->start &&
-		    old->identity == entry->identity && !old->stub == !entry->stub)
+		if (old->start == entry->start && old->identity == entry->identity &&
+		    !old->stub == !entry->stub)
 			return old;
 	}
 	return NULL;
@@ -81,20 +83,20 @@ static struct code_entry *find_same(const struct codemap_store *s, const struct 
 /* What lived where ENTRY is now has gone, even if its end was not reported. */
 static void end_overlapped(struct codemap_store *s, const struct code_entry *entry)
 {
-	size_t at = code_index_seek(&s->code, code_entry_stop(entry));
+	struct code_walk at = code_index_seek(code_entry_stop(entry));
 	struct code_entry *old;
 
 	for (unsigned int n = 0; n < STORE_MAX_OVERLAPS; n++) {
-		old = code_index_prev(&s->code, &at, entry->start);
+		old = code_index_prev_live(&s->code, &at, entry->start);
 		if (!old)
 			break;
 		/* A stub may be reported as a part of another one. */
 		if (entry->stub && old->stub && old->start != entry->start)
 			continue;
 		if (s->gap)
-			end_entry(old, s->gap_ns, CODE_LOST);
+			end_entry(s, old, s->gap_ns, CODE_LOST);
 		else
-			end_entry(old, entry->begin_ns, CODE_REPLACED);
+			end_entry(s, old, entry->begin_ns, CODE_REPLACED);
 	}
 }
 
@@ -116,15 +118,15 @@ static void add_entry(struct codemap_store *s, struct code_entry *entry)
 
 static void unload(struct codemap_store *s, const struct codemap_event *e)
 {
-	size_t at = code_index_seek(&s->code, e->unload.address + 1);
+	struct code_walk at = code_index_seek(e->unload.address + 1);
 	struct code_entry *old;
 
 	for (unsigned int n = 0; n < STORE_MAX_OVERLAPS; n++) {
-		old = code_index_prev(&s->code, &at, e->unload.address);
+		old = code_index_prev_live(&s->code, &at, e->unload.address);
 		if (!old)
 			break;
 		if (old->start == e->unload.address && !old->stub)
-			end_entry(old, e->time_ns, CODE_UNLOADED);
+			end_entry(s, old, e->time_ns, CODE_UNLOADED);
 	}
 }
 
@@ -155,6 +157,14 @@ static void begin_replay(struct codemap_store *s)
 	s->gap_in_replay = false;
 }
 
+static void end_unless_replayed(struct code_entry *entry, void *data)
+{
+	struct codemap_store *s = data;
+
+	if (entry->replay != s->replay)
+		end_entry(s, entry, s->gap_ns, CODE_LOST);
+}
+
 /* After lost records, what a whole replay did not report has gone meanwhile. */
 static void end_replay(struct codemap_store *s)
 {
@@ -165,12 +175,7 @@ static void end_replay(struct codemap_store *s)
 	if (s->gap_in_replay || !s->gap)
 		return;
 	s->gap = false;
-	for (size_t i = 0; i < s->code.slots.len; i++) {
-		struct code_entry *entry = s->code.slots.items[i].entry;
-
-		if (entry->replay != s->replay)
-			end_entry(entry, s->gap_ns, CODE_LOST);
-	}
+	code_index_for_each(&s->code, end_unless_replayed, s);
 }
 
 void codemap_store_set_known_until(struct codemap_store *s, uint64_t time_ns)
@@ -178,11 +183,8 @@ void codemap_store_set_known_until(struct codemap_store *s, uint64_t time_ns)
 	s->known_until_ns = time_ns;
 }
 
-/* Too much to keep: forget all code, as if records had been lost. */
-static void enforce_limit(struct codemap_store *s, uint64_t time_ns)
+void codemap_store_forget(struct codemap_store *s, uint64_t time_ns)
 {
-	if (codemap_store_bytes(s) <= CODE_STORE_MAX_BYTES)
-		return;
 	code_index_release(&s->code);
 	code_methods_release(&s->methods);
 	code_methods_init(&s->methods);
@@ -218,7 +220,8 @@ void codemap_store_add(struct codemap_store *s, const struct codemap_event *e)
 	case CODEMAP_CLASS: code_classes_add(&s->classes, e); break;
 	default: break;
 	}
-	enforce_limit(s, e->time_ns);
+	if (codemap_store_bytes(s) > CODE_STORE_MAX_BYTES)
+		codemap_store_forget(s, e->time_ns);
 }
 
 void codemap_store_expire(struct codemap_store *s, uint64_t horizon_ns)
@@ -246,7 +249,7 @@ static bool is_better(const struct code_entry *entry, const struct code_entry *t
 static unsigned int collect(const struct codemap_store *s, uint64_t address, uint64_t time_ns,
 			    struct candidates *c)
 {
-	size_t at = code_index_seek(&s->code, address + 1);
+	struct code_walk at = code_index_seek(address + 1);
 	const struct code_entry *entry;
 	unsigned int n = 0;
 

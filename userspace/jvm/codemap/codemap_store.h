@@ -70,6 +70,9 @@ void codemap_store_expire(struct codemap_store *store, uint64_t horizon_ns);
 
 size_t codemap_store_bytes(const struct codemap_store *store);
 
+/* All of it goes, as if records had been lost at TIME_NS: somebody else needs the room. */
+void codemap_store_forget(struct codemap_store *store, uint64_t time_ns);
+
 /* As jvm_find_code(). Strings are borrowed until the next add or expire. */
 enum java_lookup codemap_store_find(const struct codemap_store *store, uint64_t address,
 				    uint64_t time_ns, struct java_frame *frames,

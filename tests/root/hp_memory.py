@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What hostprof takes of memory while it records: its resident pages, and its BPF maps."""
+import collections
+import os
+import re
+import threading
+import time
+
+from hp_expect import expect
+
+MB = 1 << 20
+
+
+def status_bytes(pid, name):
+    with open(f"/proc/{pid}/status", encoding="utf-8") as status:
+        return 1024 * int(re.search(rf"^{name}:\s+(\d+)", status.read(), re.MULTILINE).group(1))
+
+
+def map_descriptors(pid):
+    """Descriptors of BPF maps, one of each map."""
+    maps = {}
+    for fd in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            if os.readlink(f"/proc/{pid}/fd/{fd}") != "anon_inode:bpf-map":
+                continue
+            with open(f"/proc/{pid}/fdinfo/{fd}", encoding="ascii") as info:
+                maps[re.search(r"map_id:\s+(\d+)", info.read()).group(1)] = fd
+        except OSError:
+            pass
+    return list(maps.values())
+
+
+def map_bytes(pid, descriptors):
+    """What the kernel accounts for them: memlock."""
+    total_bytes = 0
+    for fd in descriptors:
+        with open(f"/proc/{pid}/fdinfo/{fd}", encoding="ascii") as info:
+            total_bytes += int(re.search(r"memlock:\s+(\d+)", info.read()).group(1))
+    return total_bytes
+
+
+def mapped_bytes(pid):
+    """The part of its RSS that is pages of BPF maps: these are the map's, counted there."""
+    sums, inside = 0, False
+    with open(f"/proc/{pid}/smaps", encoding="utf-8", errors="replace") as smaps:
+        for line in smaps:
+            if re.match(r"[0-9a-f]+-[0-9a-f]+ ", line):
+                inside = "anon_inode:bpf-map" in line
+            elif inside and line.startswith("Rss:"):
+                sums += 1024 * int(line.split()[1])
+    return sums
+
+
+class MemoryWatch(threading.Thread):
+    """Polls a process every 50 ms: its RSS, and the bytes of its BPF maps."""
+
+    Poll = collections.namedtuple("Poll", "at rss maps shared")
+
+    def __init__(self, pid):
+        super().__init__(daemon=True)
+        self.pid, self.polls, self.over = pid, [], threading.Event()
+        self.start()
+
+    def run(self):
+        maps, begin = [], time.monotonic()
+        while not self.over.wait(0.05):
+            try:
+                now = time.monotonic() - begin
+                if now < 3 or not maps:
+                    maps = map_descriptors(self.pid)
+                self.polls.append(self.Poll(now, status_bytes(self.pid, "VmRSS"),
+                                            map_bytes(self.pid, maps), mapped_bytes(self.pid)))
+            except (OSError, AttributeError):  # it has ended
+                return
+
+    def finish(self):
+        self.over.set()
+        self.join()
+        expect(len(self.polls) > 20, f"only {len(self.polls)} polls")
+        return max(self.polls, key=lambda p: p.rss + p.maps)
+
+
+def expect_within(peak, limit):
+    print(f"# peak at {peak.at:.1f} s: RSS {peak.rss / MB:.1f} MB (of it {peak.shared / MB:.1f} MB are "
+          f"pages of maps), maps {peak.maps / MB:.1f} MB, together "
+          f"{(peak.rss + peak.maps) / MB:.1f} of {limit / MB:.0f} MB", flush=True)
+    expect(peak.rss + peak.maps <= limit, "over the memory limit")

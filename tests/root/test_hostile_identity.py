@@ -80,6 +80,7 @@ def copies_of_one_owner_share_rows():
             time.sleep(3)
             it.finish(5)
         files.append(next(row["value"] for row in it.stats["counters"] if row["name"] == "unwind.files"))
+    print(f"# six copies, of one owner: {files[0]} files, five of another's: {files[1]}", flush=True)
     # The others of the host are the same in both, within a few.
     expect(files[0] <= files[1] + 2, f"copies of one owner {files[0]} files, of two {files[1]}")
 
@@ -302,10 +303,10 @@ def a_jvm_that_altered_its_vmstructs(version):
         it.finish(12)
     java = [frame for line in of_pid(it.lines, honest.pid) for frame in line.frames
             if re.search(r"Chain\.", frame)]
-    wrong = [frame for frame in java if "(" in frame or "Chain.run" not in java and "Chain.burn" not in java]
+    wrong = [frame for frame in java if "(" in frame]
     names = it.frames_of(honest.pid)
-    burning = [line for line in of_pid(it.lines, honest.pid) if line.thread == "" and
-               any("Chain.third" in frame for frame in line.frames)]
+    burning = [line for line in of_pid(it.lines, honest.pid)
+               if any("Chain.third" in frame for frame in line.frames)]
     print(f"# {total(of_pid(it.lines, honest.pid))} samples of the honest JVM, {total(burning)} below Chain.third")
     expect(not wrong, f"wrongly named: {set(wrong)}")
     expect(total(burning) >= 150, f"only {total(burning)} stacks have Chain.third: {sorted(names)[:60]}")

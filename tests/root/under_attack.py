@@ -242,11 +242,11 @@ class Attack:
         self.err_file = open(temp_path("err"), "w+", encoding="utf-8", errors="replace")
         cleanup(self.err_file.close)
         self.recorder = Process(argv, stderr=self.err_file)
-        self.began = time.monotonic()
         self.watch = Watch(self.recorder.pid)
         wait_until(lambda: not self.recorder.running() or
                    os.path.exists(self.path) and os.path.getsize(self.path), 60, "recording")
         expect(self.recorder.running(), "hostprof ended at its start")
+        self.began = time.monotonic()
 
     def run_victims(self, seconds):
         self.running = {name: start_as(VICTIM, [self.programs[name], seconds, *args])

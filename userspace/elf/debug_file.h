@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "base/file_id.h"
+#include "elf/file_id.h"
 #include "elf/elf_file.h"
 
 /*

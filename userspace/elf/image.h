@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/file_id.h"
+#include "elf/file_id.h"
 #include "base/file_key.h"
 #include "base/worker.h"
 #include "elf/elf_symbol.h"

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/file_id.h"
+#include "elf/file_id.h"
 #include "base/file_key.h"
 
 struct image_file {

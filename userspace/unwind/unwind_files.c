@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/file_id.h"
+#include "elf/file_id.h"
 #include "base/hmap.h"
 #include "elf/image_open.h"
 #include "process/own_vdso.h"

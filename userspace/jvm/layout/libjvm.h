@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/file_id.h"
+#include "elf/file_id.h"
 #include "elf/elf_file.h"
 #include "process/process.h"
 

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "elf/file_id.h"
 #include "elf/elf_file.h"
+#include "elf/file_id.h"
 
 /*
  * The debug file of FILE, which process PID calls PATH: /usr/lib/debug/.build-id of this host,

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "elf/file_id.h"
 #include "base/file_key.h"
+#include "elf/file_id.h"
 
 struct image_file {
 	int fd; /* owned; O_PATH */

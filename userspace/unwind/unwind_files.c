@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "elf/file_id.h"
 #include "base/hmap.h"
+#include "elf/file_id.h"
 #include "elf/image_open.h"
 #include "process/own_vdso.h"
 #include "process/proc.h"

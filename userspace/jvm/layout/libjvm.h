@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "elf/file_id.h"
 #include "elf/elf_file.h"
+#include "elf/file_id.h"
 #include "process/process.h"
 
 struct libjvm {

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# check.sh [lint] [unit] [root]: lint, run the tests that are built in $BUILD and print one line with the sums.
+# check.sh [lint] [unit] [root] [hostile]: lint, run the tests that are built in $BUILD and print one line with
+# the sums. Hostile tests that run in seconds are root tests, too.
 # A unit test's output is shown when something in it failed, a root test's line by line.
 # A root test that fails is tried once more (tests/root/hp.py): those that passed only then are
 # counted in the line before the last, and are failed tests when they are more than one in a hundred.
@@ -102,7 +103,8 @@ run_file() {
 	note "${script##*/}" "$status" "$p" "$f" "$s"
 }
 
-run_root() {
+# run_files FILE…: those that need it as root
+run_files() {
 	local script
 	local -a as_root=()
 
@@ -110,7 +112,7 @@ run_root() {
 		as_root=(sudo -n)
 		sudo -n true 2>/dev/null || as_root=(none)
 	fi
-	for script in tests/root/test_*.py; do
+	for script; do
 		if grep -q '^# Needs no root\.$' "$script"; then
 			run_file "$script"
 		elif [ "${as_root[*]}" = none ]; then
@@ -124,6 +126,15 @@ run_root() {
 		echo "FAILED: of $root_tests root tests no more than one in a hundred may need a second try"
 		passed=$((passed - retried)) failed=$((failed + retried))
 	fi
+}
+
+run_root() {
+	run_files tests/root/test_*.py
+}
+
+run_hostile() {
+	shopt -s nullglob
+	run_files tests/root/test_hostile_*.py tests/root/slow_hostile_*.py
 }
 
 cd "$(dirname "$0")/.." || exit 1

@@ -34,6 +34,10 @@ check-root: ## run the tests that load BPF programs and profile real processes
 	@+$(AGAIN) all workloads
 	@$(SCRIPT_ENV) scripts/check.sh root
 
+check-hostile: ## attacks on a recording: it ends, stays small, and says the truth of everybody else (root, minutes)
+	@+$(AGAIN) all workloads
+	@$(SCRIPT_ENV) scripts/check.sh hostile
+
 check-live: ## record native programs until LIVE_SAMPLES (30000) are judged; prints a table
 	@+$(AGAIN) all workloads
 	@HOSTPROF_BUILD=$(BUILD) tests/root/live_unwind.py $(LIVE_SAMPLES)
@@ -115,7 +119,7 @@ clean: ## remove the build directory
 
 # With `make -jN setup check` the packages still come first.
 ifneq ($(filter setup,$(MAKECMDGOALS)),)
-run check check-unit check-root check-live check-steps check-random check-weights check-san check-kernels check-scale check-real check-alloc check-mutants check-random-mutants fuzz lint tidy bench: | setup
+run check check-unit check-root check-hostile check-live check-steps check-random check-weights check-san check-kernels check-scale check-real check-alloc check-mutants check-random-mutants fuzz lint tidy bench: | setup
 endif
 
 unit-tests: $(UNIT_BIN)
@@ -129,5 +133,5 @@ $(BUILD)/fuzzers/%: tests/fuzz/%.c $(BUILD)/libhostprof.a
 	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) -Wno-missing-prototypes $(LDFLAGS) \
 		-fsanitize=fuzzer,address,undefined -o $@ $(filter %.c %.a,$^) $(LDLIBS)
 
-.PHONY: help setup run check check-unit check-differential check-root check-live check-steps check-random check-weights check-san check-kernels check-scale check-real check-alloc check-mutants check-random-mutants \
+.PHONY: help setup run check check-unit check-differential check-root check-hostile check-live check-steps check-random check-weights check-san check-kernels check-scale check-real check-alloc check-mutants check-random-mutants \
 	fuzz lint tidy bench install clean unit-tests fuzzers

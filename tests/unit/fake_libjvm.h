@@ -22,7 +22,7 @@
 static struct fake_library {
 	const struct fake_jvm *jvm; /* whose VMStructs it exports */
 	uint64_t bias;
-	uint64_t inode; /* of its file */
+	uint64_t inode;		 /* of its file */
 	int answer;		 /* of opening it */
 	const char *missing;	 /* a symbol that it does not have */
 	uint64_t barrier, enter; /* where its symbols of these names lie; 0: it has none */

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "base/file_id.h"
 #include "elf/elf_file.h"
+#include "wall/file_id.h"
 
 /*
  * The debug file of FILE, which process PID calls PATH: /usr/lib/debug/.build-id of this host,

@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/file_id.h"
 #include "base/file_key.h"
 #include "base/worker.h"
 #include "elf/elf_symbol.h"
+#include "wall/file_id.h"
 
 enum image_state {
 	IMAGE_NEW,     /* known by name only */

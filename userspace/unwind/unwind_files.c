@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/file_id.h"
 #include "base/hmap.h"
 #include "elf/image_open.h"
 #include "process/own_vdso.h"
 #include "process/proc.h"
+#include "wall/file_id.h"
 
 /* As cfi_file_build_id() and image_build_id() give it: 64 bytes in hex. */
 #define BUILD_ID_SIZE 129

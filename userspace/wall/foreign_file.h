@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "base/file_id.h"
+#include "wall/file_id.h"
 
 enum foreign_kind {
 	FOREIGN_LOCAL, /* of a disk or of memory: who opens it and reads it comes back */

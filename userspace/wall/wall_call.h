@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "base/file_id.h"
+#include "wall/file_id.h"
 
 enum wall_op {
 	WALL_READ_MEMORY, /* pieces of process `pid` into `data` */

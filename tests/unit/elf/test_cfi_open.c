@@ -122,6 +122,49 @@ static void the_vdso_from_memory(void **state)
 	vec_release(&rows.v);
 }
 
+/* The digest of a file with one function, whose program is this, at START. */
+static struct cfi_digest digest_of(uint64_t start, const uint8_t *program, size_t len,
+				   bool with_hdr)
+{
+	_cleanup_frames_ struct frames f = { 0 };
+	struct cfi_parts parts = { 0 };
+	struct cfi_digest digest = { 0 };
+
+	frames_usual_cie(&f);
+	frames_fde(&f, start, 0x20, program, len);
+	frames_open(&f, &parts, with_hdr);
+	assert_int_equal(cfi_file_digest(f.file, &digest), 0);
+	return digest;
+}
+
+static bool same(struct cfi_digest a, struct cfi_digest b)
+{
+	return memcmp(&a, &b, sizeof(a)) == 0;
+}
+
+static void digests_are_of_all_that_rows_are_made_from(void **state)
+{
+	(void)state;
+	for (int hdr = 0; hdr < 2; hdr++) {
+		struct cfi_digest it = digest_of(
+			0x1000, PROGRAM(DW_CFA_advance_loc | 8, DW_CFA_def_cfa_offset, 24), hdr);
+
+		assert_true(same(
+			it, digest_of(0x1000,
+				      PROGRAM(DW_CFA_advance_loc | 8, DW_CFA_def_cfa_offset, 24),
+				      hdr)));
+		assert_false(same(
+			it, digest_of(0x1000,
+				      PROGRAM(DW_CFA_advance_loc | 8, DW_CFA_def_cfa_offset, 32),
+				      hdr)));
+		assert_false(same(
+			it, digest_of(0x1010,
+				      PROGRAM(DW_CFA_advance_loc | 8, DW_CFA_def_cfa_offset, 24),
+				      hdr)));
+		assert_true(it.words[0] && it.words[1]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -130,6 +173,7 @@ int main(void)
 		cmocka_unit_test(a_file_by_its_descriptor),
 		cmocka_unit_test(a_file_that_is_cut_under_us),
 		cmocka_unit_test(the_vdso_from_memory),
+		cmocka_unit_test(digests_are_of_all_that_rows_are_made_from),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

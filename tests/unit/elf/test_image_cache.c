@@ -301,62 +301,6 @@ static void files_of_one_inode(void **state)
 	assert_ptr_equal(open_as(f, key, "third"), third);
 }
 
-/* The same device and inode: content that was touched is another file's, a second look is the same. */
-static void a_file_that_is_written_anew(void **state)
-{
-	struct fixture *f = *state;
-	struct image *image, *second;
-	struct file_key key;
-	char path[128];
-
-	write_program(f, "prog");
-	snprintf(path, sizeof(path), "%s/prog", f->dir);
-	key = key_of(path);
-	image = open_as(f, key, "prog");
-	image_load(f->cache, image);
-	assert_int_equal(image_state(image), IMAGE_READY);
-	assert_int_equal(image_id(image)->inode, key.inode);
-	assert_true(run(
-		f,
-		"cp --preserve=timestamps prog copy; sleep 0.02; cat copy >prog; touch -r copy prog"));
-	image_cache_close_idle(f->cache);
-	second = open_as(f, key, "prog");
-	assert_ptr_not_equal(second, image);
-	assert_int_equal(image_state(second), IMAGE_NEW);
-	assert_int_equal(image_state(image), IMAGE_READY);
-	assert_ptr_equal(open_as(f, key, "prog"), second);
-	/* Who cannot be asked any more had the last that was there. */
-	assert_true(run(f, "rm prog"));
-	image_cache_close_idle(f->cache);
-	assert_ptr_equal(open_as(f, key, "prog"), second);
-}
-
-/*
- * A name that leads to another device's file of the same inode number is that file for the process whose name
- * it is, and for no other.
- */
-static void an_inode_number_of_another_device(void **state)
-{
-	struct fixture *f = *state;
-	struct file_key key, foreign;
-	struct image *image, *own;
-	char path[128];
-
-	write_program(f, "prog");
-	snprintf(path, sizeof(path), "%s/prog", f->dir);
-	key = foreign = key_of(path);
-	foreign.minor++;
-	image = open_as(f, foreign, "prog");
-	assert_int_equal(image_state(image), IMAGE_NEW);
-	assert_true(run(f, "mv prog away"));
-	image_cache_close_idle(f->cache);
-	own = open_as(f, foreign, "prog");
-	assert_ptr_not_equal(own, image);
-	assert_int_equal(image_state(own), IMAGE_FAILED);
-	assert_true(run(f, "mv away prog"));
-	assert_int_equal(image_id(image)->inode, key.inode);
-}
-
 /* What could not be opened may be openable for the next process; what is damaged stays so. */
 struct marker {
 	struct worker_job job;
@@ -533,8 +477,6 @@ int main(void)
 		TEST(open_files_are_counted),
 		TEST(idle_since_the_call_before),
 		TEST(files_of_one_inode),
-		TEST(a_file_that_is_written_anew),
-		TEST(an_inode_number_of_another_device),
 		TEST(another_try),
 		TEST(why_it_was_not_opened),
 		TEST(offsets_in_whole_pages),

@@ -215,8 +215,8 @@ static void test_without_library(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_names),	    TEST(test_bias),	      TEST(test_no_segment_there),
-		TEST(test_given_mapping),   TEST(test_replaced_file), TEST(test_without_library),
+		TEST(test_names),	  TEST(test_bias),	    TEST(test_no_segment_there),
+		TEST(test_given_mapping), TEST(test_replaced_file), TEST(test_without_library),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

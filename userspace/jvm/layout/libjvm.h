@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/file_id.h"
 #include "elf/elf_file.h"
 #include "process/process.h"
+#include "wall/file_id.h"
 
 struct libjvm {
 	int fd;		       /* owned, -1 when closed */

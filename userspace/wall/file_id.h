@@ -3,8 +3,8 @@
  * Which file a descriptor leads to, and whether its content is what it was. A path says neither, nor
  * does an inode number alone: other file systems have the same ones, and the next file gets it anew.
  */
-#ifndef HOSTPROF_BASE_FILE_ID_H
-#define HOSTPROF_BASE_FILE_ID_H
+#ifndef HOSTPROF_WALL_FILE_ID_H
+#define HOSTPROF_WALL_FILE_ID_H
 
 #include <stdbool.h>
 #include <stdint.h>

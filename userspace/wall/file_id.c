@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/file_id.h"
+#include "wall/file_id.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,8 +56,7 @@ bool file_id_is_served(int fd)
 
 uint64_t file_id_hash(const struct file_id *id)
 {
-	const uint64_t parts[] = { (uint64_t)id->major << 32 | id->minor, id->inode,
-				   id->changed_ns };
+	const uint64_t parts[] = { (uint64_t)id->major << 32 | id->minor, id->inode };
 
 	return hash_bytes(parts, sizeof(parts));
 }

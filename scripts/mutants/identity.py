@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Of whose word counts for whom: files, memory and names of one process are nobody else's."""
+from .mutant import Mutant
+
+ID = "userspace/wall/file_id.c"
+INDEX = "userspace/elf/image_index.c"
+FILES = "userspace/unwind/unwind_files.c"
+DEBUG = "userspace/elf/debug_file.c"
+CFI = "userspace/elf/cfi/cfi_file.c"
+TABLES = "userspace/jvm/layout/vmtables.c"
+STRUCTS = "userspace/jvm/layout/vmstructs.c"
+
+IMAGES = ["test_image_identity", "test_image_cache"]
+ROWS = ["test_unwind_files_calls", "test_unwind_files_open"]
+
+IDENTITY = [
+    Mutant("identity: a file that is written anew is the same", ID,
+           "return file_id_same_file(a, b) && a->changed_ns == b->changed_ns;", "return file_id_same_file(a, b);",
+           IMAGES),
+    Mutant("identity: a file has one name", INDEX,
+           "while (image && !(file_id_equal(&image->id, id) && same_path(image->path, path)))",
+           "while (image && !file_id_equal(&image->id, id))", IMAGES),
+    Mutant("identity: who cannot be found is whoever has the number", INDEX, "(image->certain || image->never_opened ||",
+           "(true || image->never_opened ||", IMAGES),
+    Mutant("identity: copies of two users share rows", FILES, "a->id.owner == b->id.owner && ", "", ROWS),
+    Mutant("identity: copies that others write share rows", FILES, "!a->id.shared &&\n\t       !b->id.shared", "true",
+           ROWS),
+    Mutant("identity: copies need not say the same", FILES, "return same_digest(&file->content, content) ? file : NULL;",
+           "return file;", ROWS),
+    Mutant("identity: a file that is another now is read on", FILES, "if (r == 0 && !is_still(file, &content, cfi))",
+           "if (0)", ROWS),
+    Mutant("identity: debug files of anybody", DEBUG, "if (!for_all)\n\t\treturn true;", "return true;", ["test_image"]),
+    Mutant("identity: debug files that others write", DEBUG,
+           "(id.owner == for_all->owner && (!id.shared || for_all->shared))", "(id.owner == for_all->owner)",
+           ["test_image"]),
+    Mutant("identity: a digest without the records", CFI,
+           "digest_bytes(digest, section->reader, section->offset, section->size);", ";", ["test_cfi_open"]),
+    Mutant("identity: one JVM's tables are another's", STRUCTS,
+           "return vmtables_equal(build->tables, tables, false) ? build : NULL;", "return build;", ["test_vmstructs"]),
+    Mutant("identity: symbols of another library", STRUCTS, "if (!file_id_equal(&build->file, &lib->id)) {", "if (0) {",
+           ["test_vmstructs"]),
+    Mutant("identity: names of tables are not compared", TABLES,
+           "if (a->types.items[i].size != b->types.items[i].size ||\n\t\t    strcmp(a->types.items[i].name, "
+           "b->types.items[i].name) != 0)", "if (a->types.items[i].size != b->types.items[i].size)",
+           ["test_vmstructs"]),
+]
+
+MUTANTS = IDENTITY

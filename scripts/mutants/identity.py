@@ -18,7 +18,7 @@ IDENTITY = [
            "return file_id_same_file(a, b) && a->changed_ns == b->changed_ns;", "return file_id_same_file(a, b);",
            IMAGES),
     Mutant("identity: a file has one name", INDEX,
-           "while (image && !(file_id_equal(&image->id, id) && same_path(image->path, path)))",
+           "while (image && !(file_id_equal(&image->id, id) && has_path(image, path)))",
            "while (image && !file_id_equal(&image->id, id))", IMAGES),
     Mutant("identity: who cannot be found is whoever has the number", INDEX, "(image->certain || image->never_opened ||",
            "(true || image->never_opened ||", IMAGES),

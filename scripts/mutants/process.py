@@ -80,7 +80,7 @@ MEMORY = [
     Mutant("anonymous memory has a name", MAPPINGS, 'strcmp(m->path, "//anon") != 0', "1", WHERE),
     Mutant("data taken for code", MAPS, "if (line.perms[2] == 'x' &&", "if (", ["test_exec_maps"]),
     Mutant("the vsyscall page in every process", MAPS, " && line.start < KERNEL_HALF)", ")", ["test_exec_maps"]),
-    Mutant("queried mappings without their file offset", MAPS, "m.pgoff = q.vma_offset;", "", ["test_exec_maps"]),
+    Mutant("queried mappings without their file offset", MAPS, ".pgoff = mapping->file_offset,", "", ["test_exec_maps"]),
 ]
 
 TEXT = [

@@ -24,7 +24,7 @@ static struct {
 	bool agent_failed;
 	int outside; /* of alloc_outside_open() */
 	bool sampler_is_old;
-	int probed;  /* of alloc_probes_open() */
+	int probed; /* of alloc_probes_open() */
 	struct agents_hooks hooks;
 	bool try_fails, wants_again, waits_for_jvm, unwinder_busy;
 	unsigned int busy_finishes; /* so often it is busy yet */

@@ -12,11 +12,11 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
-#include "wall/wall.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "process/proc.h"
 #include "process/proc_text.h"
+#include "wall/wall.h"
 
 #define READ_SIZE (256UL * 1024)
 /* A Node.js server under load writes some ten thousand; past this, lines are not read. */

@@ -10,13 +10,13 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "wall/wall.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "elf/debug_file.h"
 #include "elf/elf_file.h"
 #include "process/exec_maps.h"
 #include "process/proc.h"
+#include "wall/wall.h"
 
 /* Named in an error at most. */
 #define MAX_TOLD 4

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "wall/wall.h"
 #include "base/loop.h"
 #include "base/out/outfile.h"
 #include "process/exec_maps.h"
+#include "wall/wall.h"
 
 static int kept;
 static char dir[64], path[96];
@@ -195,7 +195,8 @@ static void mappings_are_read(void **state)
 	int count = 0;
 
 	(void)state;
-	assert_int_equal(exec_maps_read((uint32_t)getpid(), "/proc/self/maps", count_one, &count), 0);
+	assert_int_equal(exec_maps_read((uint32_t)getpid(), "/proc/self/maps", count_one, &count),
+			 0);
 	assert_true(count > 1);
 	assert_false(is_open(0));
 }

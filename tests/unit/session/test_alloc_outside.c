@@ -3,16 +3,18 @@
 #include "test.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "jvm/layout/alloc_tracer.h"
 #include "jvm/layout/libjvm.h"
 #include "session/alloc/alloc_outside.h"
+#include "wall/wall.h"
 
 static struct world {
 	uint32_t feature;
-	int tracer, place; /* what these answer */
+	int tracer, place, file; /* what these answer */
 	char log[512];
 	struct wire_tlab tlab;
 } world;
@@ -45,6 +47,14 @@ void libjvm_close(struct libjvm *lib)
 	(void)lib;
 }
 
+/* The kernel reads the page that a probe comes into: the file is opened, and looked at, before. */
+int wall_open(uint32_t pid, const char *path)
+{
+	assert_int_equal(pid, 7);
+	assert_string_equal(path, "/proc/7/map_files/1000-2000");
+	return world.file ? world.file : open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
 int alloc_tracer_find(int fd, struct elf_file *file, uint32_t pid, const char *path,
 		      uint32_t feature, struct alloc_tracer *ret_tracer, struct err *err)
 {
@@ -70,7 +80,8 @@ uint32_t jvm_feature_release(struct jvm *jvm)
 static int add_place(enum wire_trigger trigger, const struct process *process, const char *path,
 		     uint64_t offset, struct err *err, void *data)
 {
-	(void)process, (void)path, (void)data;
+	(void)process, (void)data;
+	assert_memory_equal(path, "/proc/self/fd/", strlen("/proc/self/fd/"));
 	note(trigger == WIRE_TRIGGER_ALLOC_NEW_TLAB ? "new" : "outside", offset);
 	return trigger == WIRE_TRIGGER_ALLOC_OUTSIDE && world.place
 		       ? err_set(err, world.place, "no probe")
@@ -125,6 +136,10 @@ static void test_failures(void **state)
 	assert_int_equal(open_it(17, false), -ENODATA);
 	assert_string_equal(world.log, "");
 	world.tracer = 0;
+	world.file = -EINVAL;
+	assert_int_equal(open_it(17, false), -EINVAL);
+	assert_string_equal(world.log, "");
+	world.file = 0;
 	world.place = -EPERM;
 	assert_int_equal(open_it(17, true), -EPERM);
 	assert_string_equal(world.log, "set 7\nnew 100\noutside 200\nunset 7\n");

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "wall/wall.h"
 #include "elf/elf_file.h"
 #include "jvm/layout/libjvm.h"
 #include "process/proc.h"
+#include "wall/wall.h"
 
 #define MAX_MAPS_BYTES (16U << 20)
 

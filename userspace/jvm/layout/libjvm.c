@@ -8,8 +8,8 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "wall/wall.h"
 #include "process/proc.h"
+#include "wall/wall.h"
 
 /* 65,530 mappings (vm.max_map_count) of some 250 bytes each. */
 #define MAX_MAPS_BYTES (16U << 20)

@@ -78,7 +78,7 @@ static int find(struct wall_call *call)
 {
 	struct foreign_file file;
 
-	return take_found(call, foreign_file_find(call->path, &file), &file);
+	return take_found(call, foreign_file_find(call->pid, call->path, &file), &file);
 }
 
 static int find_in_root(struct wall_call *call)

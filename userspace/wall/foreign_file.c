@@ -66,13 +66,29 @@ static bool is_one_of(unsigned long type, const unsigned long *types, size_t cou
 	return false;
 }
 
-/* -EINVAL: it has no files that are to be read. */
-static int kind_of(int fd, enum foreign_kind *ret_kind)
+static bool same_user_namespace(uint32_t pid)
+{
+	struct stat theirs, ours;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/ns/user", pid);
+	return stat(path, &theirs) == 0 && stat("/proc/self/ns/user", &ours) == 0 &&
+	       theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino;
+}
+
+/*
+ * -EINVAL: it has no files that are to be read. Who has a user namespace of his own may mount an overlay of a
+ * server's files there.
+ */
+static int kind_of(int fd, uint32_t pid, enum foreign_kind *ret_kind)
 {
 	struct statfs fs;
 
 	if (fstatfs(fd, &fs) < 0)
 		return -errno;
+	*ret_kind = FOREIGN_SERVED;
+	if (fs.f_type == OVERLAYFS_SUPER_MAGIC && pid && !same_user_namespace(pid))
+		return 0;
 	*ret_kind = FOREIGN_LOCAL;
 	if (is_one_of((unsigned long)fs.f_type, local, ARRAY_SIZE(local)))
 		return 0;
@@ -83,7 +99,7 @@ static int kind_of(int fd, enum foreign_kind *ret_kind)
 /* --- finding ---------------------------------------------------------------------------------- */
 
 /* FD is taken. */
-static int look_at(int fd, struct foreign_file *ret_file)
+static int look_at(int fd, uint32_t pid, struct foreign_file *ret_file)
 {
 	_cleanup_close_ int found = fd;
 	struct foreign_file file;
@@ -96,7 +112,7 @@ static int look_at(int fd, struct foreign_file *ret_file)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -EINVAL;
-	r = kind_of(found, &file.kind);
+	r = kind_of(found, pid, &file.kind);
 	if (r == 0)
 		r = file_id_read(found, &file.id);
 	if (r < 0)
@@ -106,9 +122,9 @@ static int look_at(int fd, struct foreign_file *ret_file)
 	return 0;
 }
 
-int foreign_file_find(const char *path, struct foreign_file *ret_file)
+int foreign_file_find(uint32_t pid, const char *path, struct foreign_file *ret_file)
 {
-	return look_at(open(path, O_PATH | O_CLOEXEC), ret_file);
+	return look_at(open(path, O_PATH | O_CLOEXEC), pid, ret_file);
 }
 
 int foreign_file_find_in_root(uint32_t pid, const char *path, int flags,
@@ -125,7 +141,7 @@ int foreign_file_find_in_root(uint32_t pid, const char *path, int flags,
 	root_fd = open(pid ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root_fd < 0)
 		return -errno;
-	return look_at((int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how)), ret_file);
+	return look_at((int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how)), pid, ret_file);
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -228,7 +244,7 @@ int foreign_file_open_memfd(uint32_t pid, const char *name)
 	if (fd < 0)
 		return fd;
 	snprintf(path, sizeof(path), "/proc/%u/fd/%d", pid, fd);
-	fd = foreign_file_find(path, &file);
+	fd = foreign_file_find(pid, path, &file);
 	if (fd < 0)
 		return fd;
 	fd = file.kind == FOREIGN_LOCAL ? reopen(file.fd, O_RDWR) : -EINVAL;

@@ -26,9 +26,9 @@ struct foreign_file {
  * regular file is found, on a file system that is known to have such; never one that the kernel makes up (/proc,
  * /sys, …), whose reads may wait for ever. 0 or a negative errno; -EINVAL: there is something, but no such file.
  *
- * Follows links, also the kernel's own: /proc/PID/exe, /proc/PID/map_files/….
+ * Of process PID (0: ours); follows links, also the kernel's own: /proc/PID/exe, /proc/PID/map_files/….
  */
-int foreign_file_find(const char *path, struct foreign_file *ret_file);
+int foreign_file_find(uint32_t pid, const char *path, struct foreign_file *ret_file);
 
 /*
  * PATH (absolute) as process PID sees it, 0: we ourselves. Symbolic links stay within its root.

@@ -6,10 +6,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "base/clock.h"
@@ -142,6 +145,98 @@ static void served_files_are_copied(void **state)
 	assert_int_equal(wall_reopen(0, &found), -E2BIG);
 	close(found.fd);
 	unlink(path);
+}
+
+/* A child in a user namespace of its own, that waits until it is killed. */
+static pid_t child_elsewhere(void)
+{
+	int ready[2];
+	pid_t child;
+	char byte;
+
+	assert_int_equal(pipe(ready), 0);
+	child = fork();
+	if (child == 0) {
+		if (unshare(CLONE_NEWUSER) == 0 && write(ready[1], "x", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) != 1) {
+		waitpid(child, NULL, 0);
+		child = -1;
+	}
+	close(ready[0]);
+	return child;
+}
+
+/* In the mount namespace of a process that ends. False: it cannot be done here. */
+static bool mount_overlay(const char *dir)
+{
+	char options[256], path[128];
+
+	for (char name = 'a'; name <= 'c'; name++) {
+		snprintf(path, sizeof(path), "%s/%c", dir, name);
+		if (mkdir(path, 0755) < 0)
+			return false;
+	}
+	snprintf(path, sizeof(path), "%s/a/file", dir);
+	close(open(path, O_CREAT | O_WRONLY, 0644));
+	snprintf(options, sizeof(options), "lowerdir=%s/a:%s/b", dir, dir);
+	snprintf(path, sizeof(path), "%s/c", dir);
+	return unshare(CLONE_NEWNS) == 0 &&
+	       mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+	       mount("none", path, "overlay", 0, options) == 0;
+}
+
+enum { SAME = 0, DIFFERS = 1, CANNOT = 77 };
+
+static int look_at_overlay(const char *dir)
+{
+	struct foreign_file ours, theirs;
+	char path[128];
+	pid_t child;
+	int r;
+
+	if (!mount_overlay(dir))
+		return CANNOT;
+	child = child_elsewhere();
+	if (child < 0)
+		return CANNOT;
+	snprintf(path, sizeof(path), "%s/c/file", dir);
+	r = wall_find((uint32_t)getpid(), path, &ours) == 0 && ours.kind == FOREIGN_LOCAL &&
+			    wall_find((uint32_t)child, path, &theirs) == 0 &&
+			    theirs.kind == FOREIGN_SERVED
+		    ? SAME
+		    : DIFFERS;
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	return r;
+}
+
+/* Who may mount what he likes may have put a server's files below an overlay. */
+static void overlays_of_others_are_copied(void **state)
+{
+	char dir[] = "/tmp/hostprof-wall-XXXXXX", path[128];
+	int status;
+	pid_t child;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	child = fork();
+	if (child == 0)
+		_exit(look_at_overlay(dir));
+	waitpid(child, &status, 0);
+	snprintf(path, sizeof(path), "%s/a/file", dir);
+	unlink(path);
+	for (char name = 'a'; name <= 'c'; name++) {
+		snprintf(path, sizeof(path), "%s/%c", dir, name);
+		rmdir(path);
+	}
+	rmdir(dir);
+	if (WEXITSTATUS(status) == CANNOT)
+		skip();
+	assert_int_equal(status, 0);
 }
 
 static void one_that_does_not_answer_is_left_behind(void **state)
@@ -301,6 +396,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_calls_bring, with_wall, without),
 		cmocka_unit_test(served_files_are_copied),
 		cmocka_unit_test_setup_teardown(served_files_are_copied, with_wall, without),
+		cmocka_unit_test(overlays_of_others_are_copied),
 		cmocka_unit_test_setup_teardown(one_that_does_not_answer_is_left_behind, with_wall,
 						without),
 		cmocka_unit_test_setup_teardown(one_that_comes_back_is_not_kept, with_wall,

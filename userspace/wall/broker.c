@@ -143,6 +143,7 @@ void broker_serve(int call_fd, int socket)
 
 	if (call == MAP_FAILED) /* NOLINT: the kernel's value */
 		return;
+	atomic_store(&call->broker, (uint32_t)getpid());
 	while (!atomic_load(&call->abandoned)) {
 		uint32_t answered = atomic_load(&call->answered);
 

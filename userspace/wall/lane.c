@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/macros.h"
 #include "wall/broker.h"
 #include "wall/futex.h"
@@ -18,6 +19,9 @@
 
 /* How often is looked whether it is still there. */
 #define LOOK_NS (3 * NSEC_PER_MSEC)
+/* What one that only waits for a cpu is given. */
+#define BUSY_NS	   (2 * NSEC_PER_SEC)
+#define STAT_BYTES 4096
 
 struct lane {
 	struct nursery *nursery; /* borrowed; NULL: none */
@@ -126,18 +130,36 @@ static bool is_dead(int socket)
 	return poll(&fd, 1, 0) > 0 && (fd.revents & (POLLHUP | POLLERR));
 }
 
+/* It waits for nothing but a cpu, on a host that has more to do than it can: state R in /proc/PID/stat. */
+static bool is_runnable(const struct wall_call *call)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	uint32_t pid = atomic_load(&call->broker);
+	const char *comm_end;
+	char path[32];
+
+	if (!pid)
+		return true; /* it is being made */
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	if (file_read(path, STAT_BYTES, &text) < 0)
+		return false;
+	comm_end = strrchr(strbuf_str(&text), ')');
+	return comm_end && !strncmp(comm_end, ") R", 3);
+}
+
 /* 0: the answer is there; -ETIMEDOUT, -ECHILD: it has died. */
 static int wait_for_answer(struct lane *lane, uint32_t asked)
 {
-	uint64_t end_ns = clock_now_ns() + lane->deadline_ns;
+	uint64_t begin_ns = clock_now_ns();
 	struct wall_call *call = lane->call;
 	uint32_t answered;
 
 	while ((answered = atomic_load(&call->answered)) != asked) {
-		uint64_t now_ns = clock_now_ns();
+		uint64_t waited_ns = clock_now_ns() - begin_ns;
 		struct timespec slice = { .tv_nsec = LOOK_NS };
 
-		if (now_ns >= end_ns)
+		if (waited_ns >= lane->deadline_ns &&
+		    (waited_ns >= MAX(lane->deadline_ns, BUSY_NS) || !is_runnable(call)))
 			return -ETIMEDOUT;
 		if (futex_wait(&call->answered, answered, &slice) == -ETIMEDOUT &&
 		    is_dead(lane->socket))

@@ -37,6 +37,7 @@ struct wall_call {
 	/* Futexes. Equal: no call is under way. */
 	_Atomic uint32_t asked, answered;
 	_Atomic uint32_t abandoned; /* nobody waits for the answer any more */
+	_Atomic uint32_t broker;    /* its pid; 0: it has not begun */
 	uint32_t op;
 	uint32_t pid;
 	int32_t flags;

@@ -163,16 +163,15 @@ static int send_request(const struct nursery *nursery, int call_fd, int socket, 
 	header->cmsg_len = CMSG_LEN(2 * sizeof(int));
 	((int *)(void *)CMSG_DATA(header))[0] = call_fd;
 	((int *)(void *)CMSG_DATA(header))[1] = socket;
-	return sendmsg(nursery->socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -ECHILD : 0;
+	return sendmsg(nursery->socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
-/* 0 when there is one, be it another. */
+/* Its socket is closed: it has ended, or is about to. */
 static int revive(struct nursery *nursery)
 {
 	struct err ignored;
 
-	if (waitpid(nursery->pid, NULL, WNOHANG) == 0)
-		return -ECHILD;
+	waitpid(nursery->pid, NULL, 0);
 	close(nursery->socket);
 	return start(nursery, &ignored);
 }
@@ -183,8 +182,8 @@ int nursery_ask(struct nursery *nursery, int call_fd, int socket, bool urgent)
 
 	pthread_mutex_lock(&nursery->lock);
 	r = send_request(nursery, call_fd, socket, urgent);
-	if (r < 0 && revive(nursery) == 0)
+	if ((r == -EPIPE || r == -ECONNRESET) && revive(nursery) == 0)
 		r = send_request(nursery, call_fd, socket, urgent);
 	pthread_mutex_unlock(&nursery->lock);
-	return r;
+	return r < 0 ? -ECHILD : 0;
 }

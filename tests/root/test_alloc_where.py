@@ -46,11 +46,21 @@ def maker(classes, number, prefix=(), **more):
     return jvm.wait_text("ready")
 
 
-def let_allocate(pids, agent):
+def let_allocate(recorder, pids, agent):
     """A JVM that is starting is tried for its agent again, ever more seldom."""
     for pid in pids if not agent else ():
-        wait_until(lambda: codemap.find(pid), 60, f"the agent in {pid}")
+        try:
+            wait_until(lambda: codemap.find(pid), 60, f"the agent in {pid}, one of {pids}")
+        except Failed:
+            recorder.end()
+            tell_said(recorder)
+            raise
     time.sleep(SECONDS)
+
+
+def tell_said(recorder):
+    said = recorder.popen.stderr.read().decode() if recorder.popen.stderr else ""
+    print("".join(f"# {line}\n" for line in said.splitlines()), end="")
 
 
 def check(path, pid, number):
@@ -83,9 +93,9 @@ def in_a_cgroup(agent):
     jvms.append(maker(classes, 3, preexec_fn=lambda: enter(below)))
     enter(cgroup, jvms[2].pid)
     time.sleep(1)  # until the move is noticed
-    let_allocate([jvms[number].pid for number in (0, 2, 3)], agent)
+    let_allocate(recorder, [jvms[number].pid for number in (0, 2, 3)], agent)
     path = recorder.end()
-    print("".join(f"# {line}\n" for line in recorder.popen.stderr.read().decode().splitlines()), end="")
+    tell_said(recorder)
     for number in (0, 2, 3):
         check(path, jvms[number].pid, number)
     expect_equal(of_pid(collapsed(path), jvms[1].pid), [], "samples of the JVM beside the cgroup")
@@ -105,7 +115,7 @@ def below_a_target(agent):
         pid = int(file.read())
     cleanup(os.kill, pid, signal.SIGKILL)
     time.sleep(1)  # its start
-    let_allocate([pid], agent)
+    let_allocate(recorder, [pid], agent)
     recorder.signal(signal.SIGINT)
     recorder.finish(code=None)
     check(path, pid, 0)
@@ -153,7 +163,7 @@ def contained(script, agent):
     classes = class_files(3)
     pids = [container(script, classes, number) for number in range(3)]
     recorder = Recorder("-e", "alloc=64k", "-p", f"{pids[0]},{pids[1]}", *agent)
-    let_allocate(pids[:2], agent)
+    let_allocate(recorder, pids[:2], agent)
     agents = [set(re.findall(r"\S*libhostprof-agent\S*", open(f"/proc/{pid}/maps", encoding="utf-8").read()))
               for pid in pids]
     path = recorder.end()

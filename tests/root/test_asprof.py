@@ -21,11 +21,12 @@ def workload(version):
 
 
 def recorders_of(pid):
-    """Command lines of what records this process for asprof."""
+    """Command lines of what records this process for asprof; a recorder's brokers have its own."""
     lines = []
     for path in glob.glob("/proc/[0-9]*/cmdline"):
-        with contextlib.suppress(OSError), open(path, "rb") as file:
-            lines.append(file.read().replace(b"\0", b" ").decode("utf-8", "replace"))
+        with contextlib.suppress(OSError), open(path, "rb") as file, open(path[:-7] + "comm", encoding="utf-8") as comm:
+            if comm.read().strip() not in ("hostprof-nursery", "hostprof-broker"):
+                lines.append(file.read().replace(b"\0", b" ").decode("utf-8", "replace"))
     return [line for line in lines if f"/hostprof-asprof-{os.getuid()}/{pid}-" in line]
 
 
@@ -221,8 +222,9 @@ def allocation_evidence():
     expect(arrays / samples > within(FILLED / FILLED_ROUND, samples)[0], f"byte[] of fill: {arrays} of {samples}")
     bytes_of = dict((";".join(frames), size) for frames, size in
                     stacks(asprof("dump", "-o", "collapsed", "--total", jvm.pid).out))
-    # A sample stands for the interval and half of its object.
-    expect_between(bytes_of["Profiled.main;Profiled.fill;byte[]_[i]"] / arrays, 512 * 1024, 512 * 1024 + FILLED)
+    # A sample stands for the interval and half of its object; before JDK 25 it is held to what the thread allocated,
+    # which is what the sampler passes over more.
+    expect_between(bytes_of["Profiled.main;Profiled.fill;byte[]_[i]"] / arrays, 512 * 1024, 1.15 * (512 * 1024 + FILLED))
     expect_match(r"^ +bytes  percent  samples  top\n.*\n +\d+ +\d+\.\d\d% +\d+  byte\[\]$",
                  asprof("dump", "-o", "flat=1", jvm.pid).out)
 

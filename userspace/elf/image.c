@@ -137,6 +137,7 @@ static const char *open_failure(int error)
 	case -ENOENT:
 	case -ESRCH: return "it was gone before it could be opened";
 	case -EINVAL: return "it is no regular file";
+	case -EDQUOT: return "its process maps more files than are looked at";
 	default: return strerror(-error);
 	}
 }
@@ -215,7 +216,9 @@ struct image *image_cache_open(struct image_cache *cache, const struct file_key 
 
 	if (image)
 		return image;
-	r = image_find_file(key, pid, start, end, path, &file);
+	r = image_index_may_look(&cache->index, pid)
+		    ? image_find_file(key, pid, start, end, path, &file)
+		    : -EDQUOT;
 	if (r < 0)
 		return take_lost(cache, key, path, r);
 	image = take_found(cache, &mapping, path, &file);

@@ -18,6 +18,7 @@ void image_index_release(struct image_index *index)
 {
 	hmap_release(&index->by_key);
 	hmap_release(&index->by_id);
+	hmap_release(&index->looked_at);
 	free(index->mappings);
 }
 
@@ -147,4 +148,16 @@ void image_index_remember(struct image_index *index, const struct image_mapping 
 void image_index_forget_mappings(struct image_index *index)
 {
 	memset(index->mappings, 0, MAPPING_SLOTS * sizeof(*index->mappings));
+	hmap_clear(&index->looked_at);
+}
+
+bool image_index_may_look(struct image_index *index, uint32_t pid)
+{
+	uint64_t looks = 0;
+
+	hmap_get(&index->looked_at, pid, &looks);
+	if (looks >= IMAGE_MAX_LOOKS)
+		return false;
+	hmap_put(&index->looked_at, pid, looks + 1);
+	return true;
 }

@@ -37,6 +37,7 @@ struct image_index {
 	struct hmap by_key;		/* hash of device and inode → newest image */
 	struct hmap by_id;		/* hash of its id → newest image */
 	struct image_mapping *mappings; /* owned */
+	struct hmap looked_at;		/* pid → how many of its files were, lately */
 };
 
 void image_index_init(struct image_index *index);
@@ -63,6 +64,12 @@ struct image *image_index_recall(const struct image_index *index,
 void image_index_remember(struct image_index *index, const struct image_mapping *mapping,
 			  struct image *image);
 void image_index_forget_mappings(struct image_index *index);
+
+/* A program with many libraries maps a thousand; each look costs some 30 us of the event loop. */
+#define IMAGE_MAX_LOOKS 2048
+
+/* May another file of process PID be looked at? So many at most between two calls of image_index_forget_mappings(). */
+bool image_index_may_look(struct image_index *index, uint32_t pid);
 
 /* A last name with "..." before it and " (deleted)" behind. */
 #define IMAGE_CUT_BYTES (NAME_MAX + 32)

@@ -2,7 +2,9 @@
 #include "image_fixture.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
+#include "elf/image_index.h"
 #include "peak_memory.h"
 
 static int count_descriptors(void)
@@ -188,6 +190,30 @@ static void paths_are_bounded(void **state)
 	assert_string_equal(image_path(last), "/lib/libshort.so");
 }
 
+static const char *failure_of(struct fixture *f, uint64_t inode, uint32_t pid)
+{
+	const struct file_key key = { .major = 250, .inode = inode };
+	char path[64];
+
+	snprintf(path, sizeof(path), "/no/such/%" PRIu64, inode);
+	return image_failure(
+		image_cache_open(f->cache, &key, pid, inode * 4096, inode * 4096 + 4096, path));
+}
+
+/* Each look at a file takes the loop's time: of one process there are so many in ten seconds. */
+static void looks_are_bounded(void **state)
+{
+	const uint32_t pid = (uint32_t)getpid();
+	struct fixture *f = *state;
+
+	for (uint64_t i = 1; i <= IMAGE_MAX_LOOKS; i++)
+		assert_non_null(strstr(failure_of(f, i, pid), "it was gone"));
+	assert_non_null(strstr(failure_of(f, 5000, pid), "more files than are looked at"));
+	assert_null(strstr(failure_of(f, 5001, 1), "more files"));
+	image_cache_close_idle(f->cache);
+	assert_non_null(strstr(failure_of(f, 5000, pid), "it was gone"));
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -196,7 +222,7 @@ int main(void)
 		TEST(open_files_are_bounded),	   TEST(idle_files_are_closed),
 		TEST(symbols_are_bounded),	   TEST(large_symbols_are_left_out),
 		TEST(memory_comes_before_symbols), TEST(descriptor_is_shared),
-		TEST(paths_are_bounded),
+		TEST(paths_are_bounded),	   TEST(looks_are_bounded),
 	};
 
 	return cmocka_run_group_tests_name("image_limits", tests, NULL, NULL);

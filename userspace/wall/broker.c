@@ -148,11 +148,13 @@ void broker_serve(int call_fd, int socket)
 		uint32_t answered = atomic_load(&call->answered);
 
 		if (atomic_load(&call->asked) == answered) {
-			futex_wait(&call->asked, answered, NULL);
+			futex_wait_spinning(&call->asked, answered, &call->broker_sleeps,
+					    atomic_load(&call->spins) ? WALL_SPIN_NS : 0, NULL);
 			continue;
 		}
 		answer(call, socket);
 		atomic_store(&call->answered, answered + 1);
-		futex_wake(&call->answered);
+		if (atomic_load(&call->asker_sleeps))
+			futex_wake(&call->answered);
 	}
 }

@@ -12,10 +12,36 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 /* While *WORD is VALUE, at most TIMEOUT (NULL: for ever). 0, or -EAGAIN, -EINTR, -ETIMEDOUT. */
 static inline int futex_wait(_Atomic uint32_t *word, uint32_t value, const struct timespec *timeout)
 {
 	return syscall(SYS_futex, word, FUTEX_WAIT, value, timeout, NULL, 0) < 0 ? -errno : 0;
+}
+
+/*
+ * The same, but first for SPIN_NS without sleeping: who answers on another cpu does so sooner than one can be woken.
+ * SLEEPS says that one has to be.
+ */
+static inline int futex_wait_spinning(_Atomic uint32_t *word, uint32_t value,
+				      _Atomic uint32_t *sleeps, uint64_t spin_ns,
+				      const struct timespec *timeout)
+{
+	uint64_t end_ns = clock_now_ns() + spin_ns;
+	int r = 0;
+
+	while (spin_ns && clock_now_ns() < end_ns) {
+		for (int i = 0; i < 16; i++)
+			__builtin_ia32_pause();
+		if (atomic_load(word) != value)
+			return 0;
+	}
+	atomic_store(sleeps, 1);
+	if (atomic_load(word) == value)
+		r = futex_wait(word, value, timeout);
+	atomic_store(sleeps, 0);
+	return r;
 }
 
 static inline void futex_wake(_Atomic uint32_t *word)

@@ -106,6 +106,7 @@ static struct wall_call *get_broker(struct lane *lane)
 	lane->call = fd < 0 ? NULL : map_call(fd);
 	if (!lane->call || !lane->nursery)
 		return lane->call;
+	atomic_store(&lane->call->spins, sysconf(_SC_NPROCESSORS_ONLN) > 1);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
 		leave_broker(lane);
 		return NULL;
@@ -152,6 +153,7 @@ static int wait_for_answer(struct lane *lane, uint32_t asked)
 {
 	uint64_t begin_ns = clock_now_ns();
 	struct wall_call *call = lane->call;
+	uint64_t spin_ns = atomic_load(&call->spins) ? WALL_SPIN_NS : 0;
 	uint32_t answered;
 
 	while ((answered = atomic_load(&call->answered)) != asked) {
@@ -161,7 +163,8 @@ static int wait_for_answer(struct lane *lane, uint32_t asked)
 		if (waited_ns >= lane->deadline_ns &&
 		    (waited_ns >= MAX(lane->deadline_ns, BUSY_NS) || !is_runnable(call)))
 			return -ETIMEDOUT;
-		if (futex_wait(&call->answered, answered, &slice) == -ETIMEDOUT &&
+		if (futex_wait_spinning(&call->answered, answered, &call->asker_sleeps, spin_ns,
+					&slice) == -ETIMEDOUT &&
 		    is_dead(lane->socket))
 			return -ECHILD;
 	}
@@ -193,7 +196,8 @@ static int ask(struct lane *lane, int fd)
 	if (fd >= 0 && pass_fd_send(lane->socket, fd) < 0)
 		return -ECHILD;
 	asked = atomic_fetch_add(&lane->call->asked, 1) + 1;
-	futex_wake(&lane->call->asked);
+	if (atomic_load(&lane->call->broker_sleeps))
+		futex_wake(&lane->call->asked);
 	return wait_for_answer(lane, asked);
 }
 

@@ -25,6 +25,12 @@ enum wall_op {
 
 #define WALL_FIRST_OPENING WALL_FIND
 
+/*
+ * How long one waits for the other without sleeping. Calls come in rows: a name is a handful of them, and to wake somebody
+ * takes longer than what he does.
+ */
+#define WALL_SPIN_NS 40000
+
 /* The stack above a copy is the longest piece of memory, 256 KiB; a file is read in several calls. */
 #define WALL_DATA_BYTES (512U << 10)
 #define WALL_MAX_PIECES 80
@@ -36,8 +42,10 @@ struct wall_piece {
 struct wall_call {
 	/* Futexes. Equal: no call is under way. */
 	_Atomic uint32_t asked, answered;
-	_Atomic uint32_t abandoned; /* nobody waits for the answer any more */
-	_Atomic uint32_t broker;    /* its pid; 0: it has not begun */
+	_Atomic uint32_t asker_sleeps, broker_sleeps; /* who has to be woken */
+	_Atomic uint32_t spins;			      /* there is more than one cpu */
+	_Atomic uint32_t abandoned;		      /* nobody waits for the answer any more */
+	_Atomic uint32_t broker;		      /* its pid; 0: it has not begun */
 	uint32_t op;
 	uint32_t pid;
 	int32_t flags;

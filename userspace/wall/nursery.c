@@ -78,7 +78,7 @@ static void nursery_main(int socket)
 	int fds[2], r, null;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	prctl(PR_SET_NAME, "hostprof-nursery", 0, 0, 0);
+	prctl(PR_SET_NAME, "hostprof-nurse", 0, 0, 0);
 	/* A session of its own: Ctrl-C is for those who end a recording in order. */
 	setsid();
 	signal(SIGCHLD, SIG_IGN);

@@ -14,7 +14,7 @@ IMAGES = ["test_image_identity", "test_image_cache"]
 ROWS = ["test_unwind_files_calls", "test_unwind_files_open"]
 
 IDENTITY = [
-    Mutant("identity: a process has all its files looked at", INDEX, "if (looks >= IMAGE_MAX_LOOKS)", "if (0)", ["test_image_limits"]),
+    Mutant("identity: a process has all its files looked at", INDEX, "if (pid && looks >= IMAGE_MAX_LOOKS)", "if (0)", ["test_image_limits"]),
     Mutant("identity: one process's looks are everybody's", INDEX, "hmap_get(&index->looked_at, pid, &looks);",
            "hmap_get(&index->looked_at, 1, &looks);", ["test_image_limits"]),
     Mutant("identity: a file that is written anew is the same", ID,

@@ -90,6 +90,11 @@ int image_open_file(const struct file_key *key, uint32_t pid, uint64_t start, ui
 	return made->is_gone ? -ENOENT : dup(made->fd);
 }
 
+bool image_was_looked_at(const struct image *image)
+{
+	return image != NULL;
+}
+
 const char *image_path(const struct image *image)
 {
 	return made_of(image)->path;

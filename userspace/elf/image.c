@@ -24,6 +24,8 @@
 
 /* Of all paths: past that a file is known by its last name, ".../libfoo.so". */
 #define MAX_PATH_BYTES (8UL << 20)
+/* No file has it: paths begin with a slash, or are a name in brackets. */
+#define UNLOOKED "(more files)"
 
 struct image_cache {
 	struct worker_pool *pool; /* borrowed; NULL: parse at once */
@@ -144,9 +146,13 @@ static const char *open_failure(int error)
 
 static void fail_to_open(struct image *image, int error)
 {
+	char cut[IMAGE_CUT_BYTES];
+	bool is_long = strlen(image->path) > sizeof(cut);
 	image->state = IMAGE_FAILED;
 	image->never_opened = true;
-	image_content_fail(&image->content, "cannot read %s: %s", image->path, open_failure(error));
+	image_content_fail(&image->content, "cannot read %s: %s",
+			   is_long ? image_index_cut_path(image->path, cut) : image->path,
+			   open_failure(error));
 }
 
 static void open_image(struct image_cache *cache, struct image *image, uint32_t pid,
@@ -204,6 +210,27 @@ static struct image *take_lost(struct image_cache *cache, const struct file_key 
 	return image;
 }
 
+/* What its process maps beyond the files that are looked at: one image for all of those, or a known one. */
+static struct image *take_unlooked(struct image_cache *cache, const struct file_key *key,
+				   const char *path)
+{
+	const struct file_key none = { 0 };
+	struct image *image = image_index_find_key(&cache->index, key, path);
+
+	if (!image)
+		image = image_index_find_key(&cache->index, &none, UNLOOKED);
+	if (!image) {
+		image = add_image(cache, &none, UNLOOKED);
+		fail_to_open(image, -EDQUOT);
+	}
+	return image;
+}
+
+bool image_was_looked_at(const struct image *image)
+{
+	return strcmp(image->path, UNLOOKED) != 0;
+}
+
 struct image *image_cache_open(struct image_cache *cache, const struct file_key *key, uint32_t pid,
 			       uint64_t start, uint64_t end, const char *path)
 {
@@ -216,9 +243,9 @@ struct image *image_cache_open(struct image_cache *cache, const struct file_key 
 
 	if (image)
 		return image;
-	r = image_index_may_look(&cache->index, pid)
-		    ? image_find_file(key, pid, start, end, path, &file)
-		    : -EDQUOT;
+	if (!image_index_may_look(&cache->index, pid))
+		return take_unlooked(cache, key, path);
+	r = image_find_file(key, pid, start, end, path, &file);
 	if (r < 0)
 		return take_lost(cache, key, path, r);
 	image = take_found(cache, &mapping, path, &file);

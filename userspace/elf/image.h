@@ -75,6 +75,9 @@ uint64_t image_cache_parsed(const struct image_cache *cache);
  */
 int image_dup_fd(const struct image *image);
 
+/* False: it stands for files that were not, as their process maps too many. */
+bool image_was_looked_at(const struct image *image);
+
 const char *image_path(const struct image *image);
 /* Where it has been found; all 0 before. */
 const struct file_id *image_id(const struct image *image);

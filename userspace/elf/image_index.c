@@ -156,7 +156,7 @@ bool image_index_may_look(struct image_index *index, uint32_t pid)
 	uint64_t looks = 0;
 
 	hmap_get(&index->looked_at, pid, &looks);
-	if (looks >= IMAGE_MAX_LOOKS)
+	if (pid && looks >= IMAGE_MAX_LOOKS)
 		return false;
 	hmap_put(&index->looked_at, pid, looks + 1);
 	return true;

@@ -66,7 +66,7 @@ void image_index_remember(struct image_index *index, const struct image_mapping 
 void image_index_forget_mappings(struct image_index *index);
 
 /* Programs of Python with many modules map 800 with code; each look costs some 30 us of the event loop. */
-#define IMAGE_MAX_LOOKS 1024
+#define IMAGE_MAX_LOOKS 1536
 
 /* May another file of process PID be looked at? So many at most between two calls of image_index_forget_mappings(). */
 bool image_index_may_look(struct image_index *index, uint32_t pid);

@@ -364,6 +364,8 @@ static struct unwind_file *file_of_source(struct unwind_files *files, const stru
 {
 	struct unwind_file *file = hmap_find_ptr(&files->by_image, (uintptr_t)source->image);
 
+	if (!image_was_looked_at(source->image))
+		return &no_file;
 	if (!file) {
 		file = examine(files, source);
 		if (!file)

@@ -29,8 +29,11 @@ static struct {
 static pthread_key_t lane_key;
 static pthread_once_t lane_once = PTHREAD_ONCE_INIT;
 
+static __thread uint8_t *spare_copy; /* owned; of wall_read_maps() */
+
 static void free_lane(void *lane)
 {
+	free(TAKE_PTR(spare_copy));
 	lane_free(lane);
 }
 
@@ -59,6 +62,7 @@ static struct lane *get_lane(void)
 
 static void drop_lane(void)
 {
+	free(TAKE_PTR(spare_copy));
 	pthread_once(&lane_once, make_key);
 	lane_free(pthread_getspecific(lane_key));
 	pthread_setspecific(lane_key, NULL);
@@ -197,7 +201,24 @@ int64_t wall_read_file(uint32_t pid, const char *path, uint64_t offset, void *da
 	return result;
 }
 
-/* FN may call through the wall itself: what it is told is copied before. */
+/*
+ * FN may call through the wall itself: what it is told is copied before, into a buffer that is kept for the
+ * next time (blocks of this size leave holes among what FN allocates).
+ */
+static uint8_t *take_copy(const uint8_t *data, size_t len)
+{
+	uint8_t *copy = spare_copy ? TAKE_PTR(spare_copy) : xmalloc(WALL_DATA_BYTES);
+
+	memcpy(copy, data, len);
+	return copy;
+}
+
+static void give_copy(uint8_t *copy)
+{
+	free(spare_copy);
+	spare_copy = copy;
+}
+
 static void tell_mappings(const uint8_t *data, size_t len, wall_mapping_fn fn, void *fn_data)
 {
 	size_t at = 0;
@@ -213,8 +234,8 @@ static void tell_mappings(const uint8_t *data, size_t len, wall_mapping_fn fn, v
 int wall_read_maps(uint32_t pid, const char *path, uint64_t *at, wall_mapping_fn fn, void *data)
 {
 	while (*at != UINT64_MAX) {
-		_cleanup_free_ uint8_t *copy = NULL;
 		struct lane *lane;
+		uint8_t *copy;
 		int64_t result;
 		int error, fd;
 		struct wall_call *call = begin(WALL_READ_MAPS, pid, &lane, &error);
@@ -229,8 +250,9 @@ int wall_read_maps(uint32_t pid, const char *path, uint64_t *at, wall_mapping_fn
 		if (result < 0)
 			return (int)result;
 		*at = lane_answer(lane)->offset;
-		copy = xmemdup(lane_answer(lane)->data, (size_t)result);
+		copy = take_copy(lane_answer(lane)->data, (size_t)result);
 		tell_mappings(copy, (size_t)result, fn, data);
+		give_copy(copy);
 	}
 	return 0;
 }

@@ -132,18 +132,6 @@ static void make_room(struct image_cache *cache)
 		worker_pool_drain(cache->pool);
 }
 
-static const char *open_failure(int error)
-{
-	switch (error) {
-	case -ESTALE: return "another file has its name now";
-	case -ENOENT:
-	case -ESRCH: return "it was gone before it could be opened";
-	case -EINVAL: return "it is no regular file";
-	case -EDQUOT: return "its process maps more files than are looked at";
-	default: return strerror(-error);
-	}
-}
-
 static void fail_to_open(struct image *image, int error)
 {
 	char cut[IMAGE_CUT_BYTES];
@@ -152,7 +140,7 @@ static void fail_to_open(struct image *image, int error)
 	image->never_opened = true;
 	image_content_fail(&image->content, "cannot read %s: %s",
 			   is_long ? image_index_cut_path(image->path, cut) : image->path,
-			   open_failure(error));
+			   image_open_failure(error));
 }
 
 static void open_image(struct image_cache *cache, struct image *image, uint32_t pid,

@@ -245,3 +245,15 @@ int image_open_file(const struct file_key *key, uint32_t pid, uint64_t start, ui
 	path_fd = file.found.fd;
 	return wall_reopen(pid, &file.found);
 }
+
+const char *image_open_failure(int error)
+{
+	switch (error) {
+	case -ESTALE: return "another file has its name now";
+	case -ENOENT:
+	case -ESRCH: return "it was gone before it could be opened";
+	case -EINVAL: return "it is no regular file";
+	case -EDQUOT: return "its process maps more files than are looked at";
+	default: return strerror(-error);
+	}
+}

@@ -31,4 +31,7 @@ int image_open_file(const struct file_key *key, uint32_t pid, uint64_t start, ui
  */
 bool image_file_has_key(int fd, const struct file_key *key);
 
+/* What such an errno means for who reads of it. */
+const char *image_open_failure(int error);
+
 #endif

@@ -127,7 +127,7 @@ static void answer(struct wall_call *call, int socket)
 
 	result = broker_carry_out(call, given, &fd);
 	if (fd >= 0 && !atomic_load(&call->abandoned)) {
-		r = pass_fd_send(socket, fd);
+		r = pass_fds_send(socket, 0, &fd, 1);
 		if (r < 0)
 			result = r;
 	}

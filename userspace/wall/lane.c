@@ -193,7 +193,7 @@ static int ask(struct lane *lane, int fd)
 {
 	uint32_t asked;
 
-	if (fd >= 0 && pass_fd_send(lane->socket, fd) < 0)
+	if (fd >= 0 && pass_fds_send(lane->socket, 0, &fd, 1) < 0)
 		return -ECHILD;
 	asked = atomic_fetch_add(&lane->call->asked, 1) + 1;
 	if (atomic_load(&lane->call->broker_sleeps))

@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/macros.h"
 #include "wall/broker.h"
+#include "wall/pass_fd.h"
 #include "wall/rights.h"
 
 /* Descriptors of a nursery and of a broker: what they inherit is put there, all others are closed. */
@@ -26,34 +27,10 @@ struct nursery {
 	int socket; /* owned; SOCK_SEQPACKET: a message for each broker */
 };
 
-struct request {
-	uint8_t urgent;
-};
-
 /* --- in the nursery --------------------------------------------------------------------------- */
 
-static int receive(struct request *request, int fds[2])
-{
-	char control[CMSG_SPACE(2 * sizeof(int))];
-	struct iovec part = { request, sizeof(*request) };
-	struct msghdr message = { .msg_iov = &part,
-				  .msg_iovlen = 1,
-				  .msg_control = control,
-				  .msg_controllen = sizeof(control) };
-	ssize_t n = recvmsg(SOCKET_FD, &message, MSG_CMSG_CLOEXEC);
-	struct cmsghdr *header = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
-
-	if (n < 0 && errno == EINTR)
-		return -EAGAIN;
-	if (!header || header->cmsg_len != CMSG_LEN(2 * sizeof(int)))
-		return -ECHILD;
-	fds[0] = ((int *)(void *)CMSG_DATA(header))[0];
-	fds[1] = ((int *)(void *)CMSG_DATA(header))[1];
-	return 0;
-}
-
 /* It ends when its parent does; what it inherited of the nursery goes. */
-static void become_broker(const struct request *request, const int fds[2], pid_t parent)
+static void become_broker(bool urgent, const int fds[2], pid_t parent)
 {
 	const struct sched_param param = { .sched_priority = sched_get_priority_min(SCHED_RR) };
 
@@ -61,7 +38,7 @@ static void become_broker(const struct request *request, const int fds[2], pid_t
 	prctl(PR_SET_NAME, "hostprof-broker", 0, 0, 0);
 	if (getppid() != parent)
 		_exit(0);
-	if (request->urgent)
+	if (urgent)
 		(void)sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &param);
 	rights_keep_of_broker();
 	dup2(fds[1], SOCKET_FD);
@@ -73,7 +50,7 @@ static void become_broker(const struct request *request, const int fds[2], pid_t
 
 static void nursery_main(int socket)
 {
-	struct request request;
+	uint8_t urgent;
 	pid_t self = getpid();
 	int fds[2], r, null;
 
@@ -88,11 +65,11 @@ static void nursery_main(int socket)
 	null = open("/dev/null", O_RDWR);
 	for (int fd = 0; fd < SOCKET_FD; fd++)
 		dup2(null, fd);
-	while ((r = receive(&request, fds)) != -ECHILD) {
+	while ((r = pass_fds_receive(SOCKET_FD, 0, &urgent, fds, 2)) != -ENODATA) {
 		if (r < 0)
 			continue;
 		if (fork() == 0)
-			become_broker(&request, fds, self);
+			become_broker(urgent, fds, self);
 		close(fds[0]);
 		close(fds[1]);
 	}
@@ -147,25 +124,6 @@ void nursery_free(struct nursery *nursery)
 	free(nursery);
 }
 
-static int send_request(const struct nursery *nursery, int call_fd, int socket, bool urgent)
-{
-	struct request request = { urgent };
-	char control[CMSG_SPACE(2 * sizeof(int))] = { 0 };
-	struct iovec part = { &request, sizeof(request) };
-	struct msghdr message = { .msg_iov = &part,
-				  .msg_iovlen = 1,
-				  .msg_control = control,
-				  .msg_controllen = sizeof(control) };
-	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-
-	header->cmsg_level = SOL_SOCKET;
-	header->cmsg_type = SCM_RIGHTS;
-	header->cmsg_len = CMSG_LEN(2 * sizeof(int));
-	((int *)(void *)CMSG_DATA(header))[0] = call_fd;
-	((int *)(void *)CMSG_DATA(header))[1] = socket;
-	return sendmsg(nursery->socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
-}
-
 /* Its socket is closed: it has ended, or is about to. */
 static int revive(struct nursery *nursery)
 {
@@ -178,12 +136,13 @@ static int revive(struct nursery *nursery)
 
 int nursery_ask(struct nursery *nursery, int call_fd, int socket, bool urgent)
 {
+	const int fds[] = { call_fd, socket };
 	int r;
 
 	pthread_mutex_lock(&nursery->lock);
-	r = send_request(nursery, call_fd, socket, urgent);
+	r = pass_fds_send(nursery->socket, urgent, fds, 2);
 	if ((r == -EPIPE || r == -ECONNRESET) && revive(nursery) == 0)
-		r = send_request(nursery, call_fd, socket, urgent);
+		r = pass_fds_send(nursery->socket, urgent, fds, 2);
 	pthread_mutex_unlock(&nursery->lock);
 	return r < 0 ? -ECHILD : 0;
 }

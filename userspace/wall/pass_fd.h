@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Descriptors from one process to another, one in a message: unix(7), SCM_RIGHTS. */
+/* Descriptors from one process to another, with a byte beside them: unix(7), SCM_RIGHTS. */
 #ifndef HOSTPROF_WALL_PASS_FD_H
 #define HOSTPROF_WALL_PASS_FD_H
 
-/* 0 or a negative errno; FD stays the sender's. */
-int pass_fd_send(int socket, int fd);
+#include <stdint.h>
 
-/* A descriptor of the receiver's own, or -ENODATA: there is none now. */
+/* In one message. */
+#define PASS_FD_MAX 2
+
+/* Never blocks. 0 or a negative errno; the descriptors stay the sender's. */
+int pass_fds_send(int socket, uint8_t byte, const int *fds, unsigned int count);
+
+/* FLAGS: of recvmsg(2). COUNT descriptors of the receiver's own; -ENODATA: there is no such message. */
+int pass_fds_receive(int socket, int flags, uint8_t *ret_byte, int *ret_fds, unsigned int count);
+
+/* One that came, or -ENODATA: there is none now. */
 int pass_fd_receive(int socket);
 
 #endif

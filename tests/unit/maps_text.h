@@ -5,10 +5,9 @@
 #include "process/exec_maps.h"
 #include "process/mappings.h"
 
-static inline void maps_text_add_one(const struct mapping *m, bool writable, void *data)
+static inline void maps_text_add_one(const struct exec_map *map, void *data)
 {
-	(void)writable;
-	mappings_add(data, m);
+	mappings_add(data, &map->m);
 }
 
 /* Adds the executable lines of /proc/PID/maps text to PROCESS, up to the first malformed one. */

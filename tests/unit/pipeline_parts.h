@@ -96,13 +96,18 @@ void image_cache_set_parse_limit(struct image_cache *cache, size_t limit)
 	note("parsing up to %zu", limit);
 }
 
-struct image *image_cache_open(struct image_cache *cache, const struct file_key *key, uint32_t pid,
-			       uint64_t start, uint64_t end, const char *path)
+void image_cache_note(struct image_cache *cache, const struct file_key *key, uint32_t pid,
+		      uint64_t start, uint64_t end, const char *path)
 {
 	(void)cache;
 	note("open %u %u:%u:%" PRIu64 ":%" PRIu64 " %" PRIx64 "-%" PRIx64 " %s", number(pid),
 	     key->major, key->minor, key->inode, key->generation, start, end, path);
-	return NULL;
+}
+
+void image_cache_look(struct image_cache *cache)
+{
+	(void)cache;
+	note("look at files");
 }
 
 void image_cache_shrink(struct image_cache *cache)

@@ -80,11 +80,12 @@ void unwind_ranges_release(struct unwind_ranges *ranges)
 }
 
 struct unwind_piece unwind_files_piece(struct unwind_files *files, uint32_t pid,
-				       const struct mapping *mapping)
+				       const struct mapping *mapping, const struct file_id *seen)
 {
 	(void)files;
 	(void)pid;
 	(void)mapping;
+	(void)seen;
 	return f.piece;
 }
 

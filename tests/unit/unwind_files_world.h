@@ -63,9 +63,11 @@ static struct made *made_of(const struct image *image)
 	return (struct made *)(uintptr_t)image;
 }
 
-struct image *image_cache_open(struct image_cache *cache, const struct file_key *key, uint32_t pid,
-			       uint64_t start, uint64_t end, const char *path)
+struct image *image_cache_open_seen(struct image_cache *cache, const struct file_key *key,
+				    uint32_t pid, uint64_t start, uint64_t end, const char *path,
+				    const struct file_id *seen)
 {
+	(void)seen;
 	assert_ptr_equal(cache, &f);
 	assert_true(pid && start < end && path[0] == '/');
 	assert_true(key->major == 8 && key->minor == 1 && key->generation == 9);
@@ -254,7 +256,7 @@ static inline struct unwind_piece piece_at(uint32_t pid, uint32_t number, uint64
 					 .key = { 8, 1, number, 9 },
 					 .path = f.made[number].path };
 
-	return unwind_files_piece(f.files, pid, &mapping);
+	return unwind_files_piece(f.files, pid, &mapping, NULL);
 }
 
 static inline uint32_t number_of(uint32_t number)

@@ -24,6 +24,8 @@
 
 /* Of all paths: past that a file is known by its last name, ".../libfoo.so". */
 #define MAX_PATH_BYTES (8UL << 20)
+/* At 30 us each. */
+#define LOOKS_A_TURN 64
 /* No file has it: paths begin with a slash, or are a name in brackets. */
 #define UNLOOKED "(more files)"
 
@@ -219,27 +221,104 @@ bool image_was_looked_at(const struct image *image)
 	return strcmp(image->path, UNLOOKED) != 0;
 }
 
-struct image *image_cache_open(struct image_cache *cache, const struct file_key *key, uint32_t pid,
-			       uint64_t start, uint64_t end, const char *path)
+/* Its file is SEEN, and was before. */
+static struct image *find_known(struct image_cache *cache, const struct image_mapping *mapping,
+				const char *path, const struct file_id *seen)
+{
+	struct image *image = image_index_find(&cache->index, seen, path);
+
+	if (!image || image->never_opened || image->state == IMAGE_DROPPED ||
+	    seen->inode != mapping->key.inode)
+		return NULL;
+	image_index_see(&cache->index, image, mapping);
+	image_index_remember(&cache->index, mapping, image);
+	return image;
+}
+
+static struct image *find_and_open(struct image_cache *cache, const struct image_mapping *mapping,
+				   const char *path)
+{
+	struct image_file file;
+	struct image *image;
+	int r = image_find_file(&mapping->key, mapping->pid, mapping->start, mapping->end, path,
+				&file);
+
+	if (r < 0)
+		return take_lost(cache, &mapping->key, path, r);
+	image = take_found(cache, mapping, path, &file);
+	close(file.found.fd);
+	image_index_see(&cache->index, image, mapping);
+	image_index_remember(&cache->index, mapping, image);
+	return image;
+}
+
+/* SEEN is behind the mapping; NULL: nobody has looked. */
+static struct image *look_at(struct image_cache *cache, const struct image_mapping *mapping,
+			     const char *path, const struct file_id *seen)
+{
+	struct image *image = NULL;
+	struct file_id id;
+	int r = 0;
+
+	if (!image_index_may_look(&cache->index, mapping->pid))
+		return take_unlooked(cache, &mapping->key, path);
+	if (!seen && image_index_may_know(&cache->index, &mapping->key, path)) {
+		r = image_look(&mapping->key, mapping->pid, mapping->start, mapping->end, path,
+			       &id);
+		seen = r == 0 ? &id : NULL;
+	}
+	if (r < 0 && r != -ESTALE)
+		return take_lost(cache, &mapping->key, path, r);
+	if (seen)
+		image = find_known(cache, mapping, path, seen);
+	return image ? image : find_and_open(cache, mapping, path);
+}
+
+struct image *image_cache_open_seen(struct image_cache *cache, const struct file_key *key,
+				    uint32_t pid, uint64_t start, uint64_t end, const char *path,
+				    const struct file_id *seen)
 {
 	const struct image_mapping mapping = {
 		.key = *key, .start = start, .end = end, .pid = pid
 	};
-	struct image *image = image_index_recall(&cache->index, &mapping, path);
-	struct image_file file;
-	int r;
+	struct image *image = NULL;
 
-	if (image)
-		return image;
-	if (!image_index_may_look(&cache->index, pid))
-		return take_unlooked(cache, key, path);
-	r = image_find_file(key, pid, start, end, path, &file);
-	if (r < 0)
-		return take_lost(cache, key, path, r);
-	image = take_found(cache, &mapping, path, &file);
-	close(file.found.fd);
-	image_index_remember(&cache->index, &mapping, image);
-	return image;
+	if (!seen)
+		image = image_index_recall(&cache->index, &mapping, path);
+	if (!seen && !image)
+		image = image_index_find_seen(&cache->index, key, path);
+	return image ? image : look_at(cache, &mapping, path, seen);
+}
+
+struct image *image_cache_open(struct image_cache *cache, const struct file_key *key, uint32_t pid,
+			       uint64_t start, uint64_t end, const char *path)
+{
+	return image_cache_open_seen(cache, key, pid, start, end, path, NULL);
+}
+
+void image_cache_note(struct image_cache *cache, const struct file_key *key, uint32_t pid,
+		      uint64_t start, uint64_t end, const char *path)
+{
+	const struct image_mapping mapping = {
+		.key = *key, .start = start, .end = end, .pid = pid
+	};
+
+	if (!image_index_note(&cache->index, &mapping, path))
+		image_cache_open(cache, key, pid, start, end, path);
+}
+
+void image_cache_look(struct image_cache *cache)
+{
+	struct image *image;
+
+	for (int i = 0; i < LOOKS_A_TURN && (image = image_index_take_due(&cache->index)); i++) {
+		const struct image_mapping mapping = { .key = image->key,
+						       .start = image->place.start,
+						       .end = image->place.end,
+						       .pid = image->place.pid };
+
+		look_at(cache, &mapping, image->path, NULL);
+	}
 }
 
 struct image *image_cache_add_memory(struct image_cache *cache, const char *name, const void *data,
@@ -401,82 +480,6 @@ int image_dup_fd(const struct image *image)
 uint64_t image_cache_parsed(const struct image_cache *cache)
 {
 	return cache->parsed;
-}
-
-/* --- what is known of an image --- */
-
-enum image_state image_state(const struct image *image)
-{
-	return image->state;
-}
-
-const char *image_path(const struct image *image)
-{
-	return image->path;
-}
-
-const struct file_id *image_id(const struct image *image)
-{
-	return &image->id;
-}
-
-const char *image_build_id(const struct image *image)
-{
-	return image->content.build_id;
-}
-
-const char *image_failure(const struct image *image)
-{
-	return image->content.failure ? image->content.failure : "";
-}
-
-#define SEGMENT_EXECUTABLE 1U /* PF_X */
-
-void image_text_range(const struct image *image, uint64_t *ret_start, uint64_t *ret_limit,
-		      uint64_t *ret_offset)
-{
-	const struct elf_segment *segment;
-
-	*ret_start = *ret_limit = *ret_offset = 0;
-	vec_for_each (segment, &image->content.segments)
-		if (segment->flags & SEGMENT_EXECUTABLE) {
-			*ret_start = segment->address;
-			*ret_limit = segment->address + segment->memory_size;
-			*ret_offset = segment->offset;
-			return;
-		}
-}
-
-/* Mappings are whole pages: what lies before and after the segment in its pages belongs to it. */
-static bool segment_holds(const struct elf_segment *segment, uint64_t offset)
-{
-	const uint64_t page = 4096;
-	uint64_t end = segment->offset + segment->file_size;
-
-	return offset >= (segment->offset & ~(page - 1)) &&
-	       offset < ((end + page - 1) & ~(page - 1));
-}
-
-bool image_offset_to_address(const struct image *image, uint64_t offset, uint64_t *ret_address)
-{
-	const struct elf_segment *segment, *found = NULL;
-
-	/* two segments can share a page of the file; code is what is asked for */
-	vec_for_each (segment, &image->content.segments)
-		if (segment_holds(segment, offset) &&
-		    (!found || (segment->flags & SEGMENT_EXECUTABLE)))
-			found = segment;
-	if (!found)
-		return false;
-	*ret_address = found->address + (offset - found->offset);
-	return true;
-}
-
-bool image_find_symbol(struct image *image, uint64_t address, struct elf_symbol *ret_symbol)
-{
-	image->used = true;
-	return image->state == IMAGE_READY &&
-	       symbols_find(&image->content.symbols, address, ret_symbol);
 }
 
 void image_cache_for_each_failed(struct image_cache *cache,

@@ -43,6 +43,22 @@ DEFINE_CLEANUP(struct image_cache *, image_cache_free);
 struct image *image_cache_open(struct image_cache *cache, const struct file_key *key, uint32_t pid,
 			       uint64_t start, uint64_t end, const char *path);
 
+/* The same for who has just SEEN which file is behind the mapping itself; NULL: he has not. */
+struct image *image_cache_open_seen(struct image_cache *cache, const struct file_key *key,
+				    uint32_t pid, uint64_t start, uint64_t end, const char *path,
+				    const struct file_id *seen);
+
+/*
+ * Processes tell that they have mapped it. A new file is opened at once; one that is known by its KEY is looked at when
+ * somebody asks for it, or by the next calls of image_cache_look(): once for all that mapped it until then.
+ */
+void image_cache_note(struct image_cache *cache, const struct file_key *key, uint32_t pid,
+		      uint64_t start, uint64_t end, const char *path);
+void image_cache_look(struct image_cache *cache);
+
+/* Programs of Python with many modules map 800 with code; each look costs some 30 us of the event loop. */
+#define IMAGE_MAX_LOOKS 1536
+
 /* An image of bytes in memory: the vDSO. NAME identifies it. */
 struct image *image_cache_add_memory(struct image_cache *cache, const char *name, const void *data,
 				     size_t len);

@@ -19,6 +19,7 @@ void image_index_release(struct image_index *index)
 	hmap_release(&index->by_key);
 	hmap_release(&index->by_id);
 	hmap_release(&index->looked_at);
+	vec_release(&index->due);
 	free(index->mappings);
 }
 
@@ -111,6 +112,80 @@ void image_index_set_id(struct image_index *index, struct image *image, const st
 	hmap_put_ptr(&index->by_id, hash, image);
 }
 
+bool image_index_may_know(const struct image_index *index, const struct file_key *key,
+			  const char *path)
+{
+	const struct image *image = hmap_find_ptr(&index->by_key, key_hash(key));
+
+	while (image && !(same_key(&image->key, key) && has_path(image, path)))
+		image = image->twin;
+	return image != NULL;
+}
+
+/* --- mapped since it was seen ----------------------------------------------------------------- */
+
+/* The newest image that was seen to have KEY: what the file was last. */
+static struct image *find_named(const struct image_index *index, const struct file_key *key,
+				const char *path)
+{
+	struct image *image = hmap_find_ptr(&index->by_key, key_hash(key));
+
+	if (!key->generation)
+		return NULL;
+	while (image && !(image->certain && same_key(&image->key, key) &&
+			  image->key.generation == key->generation && has_path(image, path)))
+		image = image->twin;
+	return image && !image->never_opened && image->state != IMAGE_DROPPED ? image : NULL;
+}
+
+struct image *image_index_note(struct image_index *index, const struct image_mapping *mapping,
+			       const char *path)
+{
+	struct image *image = find_named(index, &mapping->key, path);
+	struct image_mapping noted = *mapping;
+
+	if (!image)
+		return NULL;
+	image->mapped = noted.mapped = ++index->notes;
+	image->place = (struct image_place){ mapping->start, mapping->end, mapping->pid };
+	if (!image->is_due)
+		vec_push(&index->due, image);
+	image->is_due = true;
+	image_index_remember(index, &noted, image);
+	return image;
+}
+
+struct image *image_index_find_seen(const struct image_index *index, const struct file_key *key,
+				    const char *path)
+{
+	struct image *image = find_named(index, key, path);
+
+	return image && image->seen >= image->mapped ? image : NULL;
+}
+
+void image_index_see(struct image_index *index, struct image *image,
+		     const struct image_mapping *mapping)
+{
+	if (!image->certain || !same_key(&image->key, &mapping->key))
+		return;
+	if (!image->key.generation)
+		image->key.generation = mapping->key.generation;
+	image->seen = index->notes;
+}
+
+struct image *image_index_take_due(struct image_index *index)
+{
+	struct image *image;
+
+	while (index->due.len) {
+		image = index->due.items[--index->due.len];
+		image->is_due = false;
+		if (image->seen < image->mapped)
+			return image;
+	}
+	return NULL;
+}
+
 /* --- mappings that were asked for --- */
 
 static struct image_mapping *slot_of(const struct image_index *index,
@@ -131,7 +206,8 @@ struct image *image_index_recall(const struct image_index *index,
 			       known->end == mapping->end && same_key(&known->key, &mapping->key) &&
 			       known->key.generation == mapping->key.generation &&
 			       known->image->state != IMAGE_DROPPED &&
-			       !known->image->never_opened && has_path(known->image, path)
+			       !known->image->never_opened && known->image->seen >= known->mapped &&
+			       has_path(known->image, path)
 		       ? known->image
 		       : NULL;
 }

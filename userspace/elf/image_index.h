@@ -21,6 +21,15 @@ struct image {
 	uint64_t opened;    /* calls of image_cache_close_idle() before it was opened */
 	struct image *twin; /* the next image with the same hash of its key */
 	struct image *like; /* the next image with the same hash of its id */
+	/* Counts of image_index_note(): when its key was mapped last, and when its file was last seen to be behind that. */
+	uint64_t mapped, seen;
+
+	struct image_place {
+		uint64_t start, end;
+		uint32_t pid;
+	} place; /* where it was mapped last */
+
+	bool is_due; /* in the list of these */
 	struct image_content content;
 };
 
@@ -30,6 +39,7 @@ struct image_mapping {
 	struct file_key key;
 	uint64_t start, end;
 	uint32_t pid;
+	uint64_t mapped; /* as of the image; 0: it was looked at */
 };
 
 /* Images are borrowed. */
@@ -38,6 +48,8 @@ struct image_index {
 	struct hmap by_id;		/* hash of its id → newest image */
 	struct image_mapping *mappings; /* owned */
 	struct hmap looked_at;		/* pid → how many of its files were, lately */
+	VEC(struct image *) due;	/* mapped again, and not looked at since */
+	uint64_t notes;
 };
 
 void image_index_init(struct image_index *index);
@@ -55,6 +67,29 @@ struct image *image_index_find(const struct image_index *index, const struct fil
 struct image *image_index_find_key(const struct image_index *index, const struct file_key *key,
 				   const char *path);
 
+/* Is any image known of such a mapping? Then its file may be that image's. */
+bool image_index_may_know(const struct image_index *index, const struct file_key *key,
+			  const char *path);
+
+/*
+ * Thousands of programs a second map the same few files. The kernel names a file by its device, inode and generation, which
+ * tell for sure which inode it is, and whose content may have been written anew. So one look answers for all that mapped it
+ * before: an image is not looked at again unless its key was mapped since. Without a generation (overlayfs) there is a look for
+ * each mapping.
+ *
+ * image_index_note(): MAPPING was made. The image, if it is known by its key; it may be due. Else NULL.
+ * image_index_find_seen(): the image that it is known to be, as nobody has mapped it since it was seen; NULL: it takes a look.
+ * image_index_see(): IMAGE's file was just found behind MAPPING.
+ * image_index_take_due(): one that was mapped since, or NULL.
+ */
+struct image *image_index_note(struct image_index *index, const struct image_mapping *mapping,
+			       const char *path);
+struct image *image_index_find_seen(const struct image_index *index, const struct file_key *key,
+				    const char *path);
+void image_index_see(struct image_index *index, struct image *image,
+		     const struct image_mapping *mapping);
+struct image *image_index_take_due(struct image_index *index);
+
 /*
  * Some of the mappings that were asked for, so that not each question looks at the file; to be forgotten
  * before a process of the same number may have another file there.
@@ -64,9 +99,6 @@ struct image *image_index_recall(const struct image_index *index,
 void image_index_remember(struct image_index *index, const struct image_mapping *mapping,
 			  struct image *image);
 void image_index_forget_mappings(struct image_index *index);
-
-/* Programs of Python with many modules map 800 with code; each look costs some 30 us of the event loop. */
-#define IMAGE_MAX_LOOKS 1536
 
 /* May another file of process PID be looked at? So many at most between two calls of image_index_forget_mappings(). */
 bool image_index_may_look(struct image_index *index, uint32_t pid);

@@ -233,6 +233,14 @@ int image_find_file(const struct file_key *key, uint32_t pid, uint64_t start, ui
 	return 0;
 }
 
+int image_look(const struct file_key *key, uint32_t pid, uint64_t start, uint64_t end,
+	       const char *path, struct file_id *ret_id)
+{
+	_cleanup_free_ char *plain = xstrndup(path, length_without_deleted(path));
+
+	return wall_look(pid, key, start, end, plain, ret_id);
+}
+
 int image_open_file(const struct file_key *key, uint32_t pid, uint64_t start, uint64_t end,
 		    const char *path)
 {

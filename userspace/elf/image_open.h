@@ -21,6 +21,12 @@ struct image_file {
 int image_find_file(const struct file_key *key, uint32_t pid, uint64_t start, uint64_t end,
 		    const char *path, struct image_file *ret_file);
 
+/*
+ * The same file, looked at only. -ESTALE: who finds it may be able to tell; any other errno: nobody finds it.
+ */
+int image_look(const struct file_key *key, uint32_t pid, uint64_t start, uint64_t end,
+	       const char *path, struct file_id *ret_id);
+
 /* The same opened; a descriptor, or a negative errno. */
 int image_open_file(const struct file_key *key, uint32_t pid, uint64_t start, uint64_t end,
 		    const char *path);

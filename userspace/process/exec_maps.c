@@ -23,22 +23,25 @@ struct telling {
 static void tell(const struct wall_mapping *mapping, const char *path, void *data)
 {
 	const struct telling *telling = data;
-	const struct mapping m = {
-		.start = mapping->start,
-		.end = mapping->end,
-		.pgoff = mapping->file_offset,
-		.key = { mapping->major, mapping->minor, mapping->inode, 0 },
-		.path = (char *)(uintptr_t)path, /* NOLINT: not written to */
+	const struct exec_map map = {
+		.m = { .start = mapping->start,
+		       .end = mapping->end,
+		       .pgoff = mapping->file_offset,
+		       .key = { mapping->major, mapping->minor, mapping->inode, 0 },
+		       .path = (char *)(uintptr_t)path }, /* NOLINT: not written to */
+		.writable = mapping->writable,
+		.file = mapping->looked_at ? &mapping->file : NULL,
 	};
 
-	telling->fn(&m, mapping->writable, telling->data);
+	telling->fn(&map, telling->data);
 }
 
-int exec_maps_query(uint32_t pid, const char *path, uint64_t *at, exec_map_fn fn, void *data)
+int exec_maps_query(uint32_t pid, const char *path, unsigned int looks, uint64_t *at,
+		    exec_map_fn fn, void *data)
 {
 	struct telling telling = { fn, data };
 
-	return wall_read_maps(pid, path, at, tell, &telling);
+	return wall_read_maps(pid, path, looks, at, tell, &telling);
 }
 
 void exec_maps_parse(uint64_t from, const char *text, size_t len, exec_map_fn fn, void *data)
@@ -51,22 +54,29 @@ void exec_maps_parse(uint64_t from, const char *text, size_t len, exec_map_fn fn
 		len -= (size_t)taken;
 		if (line.perms[2] == 'x' && line.start >= from && line.start < KERNEL_HALF) {
 			_cleanup_free_ char *path = maps_line_path(&line);
-			struct mapping m = { .start = line.start,
-					     .end = line.end,
-					     .pgoff = line.pgoff,
-					     .key = line.key,
-					     .path = path };
+			const struct exec_map map = { .m = { .start = line.start,
+							     .end = line.end,
+							     .pgoff = line.pgoff,
+							     .key = line.key,
+							     .path = path },
+						      .writable = line.perms[1] == 'w' };
 
-			fn(&m, line.perms[1] == 'w', data);
+			fn(&map, data);
 		}
 	}
 }
 
 int exec_maps_read(uint32_t pid, const char *path, exec_map_fn fn, void *data)
 {
+	return exec_maps_read_files(pid, path, 0, fn, data);
+}
+
+int exec_maps_read_files(uint32_t pid, const char *path, unsigned int looks, exec_map_fn fn,
+			 void *data)
+{
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	uint64_t at = 0;
-	int r = exec_maps_query(pid, path, &at, fn, data);
+	int r = exec_maps_query(pid, path, looks, &at, fn, data);
 
 	if (r != -ENOTTY && r != -ENAMETOOLONG)
 		return r == -ESRCH ? 0 : r;

@@ -231,10 +231,9 @@ void mappings_copy(struct process *to, const struct process *from)
 	to->mappings = from->mappings;
 }
 
-static void add_one(const struct mapping *m, bool writable, void *data)
+static void add_one(const struct exec_map *map, void *data)
 {
-	(void)writable;
-	mappings_add(data, m);
+	mappings_add(data, &map->m);
 }
 
 int mappings_read(struct process *process)

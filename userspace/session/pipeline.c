@@ -214,6 +214,7 @@ void pipeline_turn(struct pipeline *pipeline)
 	uint64_t watermark_ns = now_ns - HOLD_NS;
 
 	pipeline_drain(pipeline);
+	image_cache_look(pipeline->images);
 	registry_complete(pipeline->registry, COMPLETED_PER_TURN);
 	worker_pool_reap(pipeline->pool);
 	make_room(pipeline, now_ns);

@@ -24,7 +24,7 @@ static void open_file(struct pipeline *pipeline, const struct side_event *event)
 	const struct mapping mapping = mapping_of(event, NULL);
 
 	if (event->inode)
-		image_cache_open(pipeline->images, &mapping.key, event->pid, mapping.start,
+		image_cache_note(pipeline->images, &mapping.key, event->pid, mapping.start,
 				 mapping.end, event->name);
 }
 

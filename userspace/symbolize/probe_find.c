@@ -58,12 +58,12 @@ static bool file_is_known(const struct file_search *search, const struct file_ke
 	return false;
 }
 
-static void note_mapping(const struct mapping *m, bool writable, void *data)
+static void note_mapping(const struct exec_map *map, void *data)
 {
+	const struct mapping *m = &map->m;
 	struct file_search *search = data;
 	struct probe_file file = { m->key, search->pid, m->start, m->end, NULL };
 
-	(void)writable;
 	if (!m->key.inode || m->path[0] != '/' || file_is_known(search, &m->key))
 		return;
 	file.path = xstrdup(m->path);

@@ -417,7 +417,7 @@ static struct unwind_file *vdso_file(struct unwind_files *files, uint64_t len)
 }
 
 static struct unwind_file *file_of_mapping(struct unwind_files *files, uint32_t pid,
-					   const struct mapping *m)
+					   const struct mapping *m, const struct file_id *seen)
 {
 	struct source source = {
 		.key = { m->key.major, m->key.minor, m->key.inode, m->key.generation },
@@ -430,14 +430,15 @@ static struct unwind_file *file_of_mapping(struct unwind_files *files, uint32_t 
 		return vdso_file(files, m->end - m->start);
 	if (m->key.inode == 0 || m->path[0] != '/')
 		return &no_file;
-	source.image = image_cache_open(files->images, &source.key, pid, m->start, m->end, m->path);
+	source.image = image_cache_open_seen(files->images, &source.key, pid, m->start, m->end,
+					     m->path, seen);
 	return file_of_source(files, &source);
 }
 
 struct unwind_piece unwind_files_piece(struct unwind_files *files, uint32_t pid,
-				       const struct mapping *mapping)
+				       const struct mapping *mapping, const struct file_id *seen)
 {
-	struct unwind_file *file = file_of_mapping(files, pid, mapping);
+	struct unwind_file *file = file_of_mapping(files, pid, mapping, seen);
 	uint64_t address;
 
 	if (file == &no_file || !find_place(files, file, mapping->pgoff, &address))

@@ -22,14 +22,14 @@ struct unwind_files *unwind_files_new(struct image_cache *images, size_t max_ope
 void unwind_files_free(struct unwind_files *files);
 DEFINE_CLEANUP(struct unwind_files *, unwind_files_free);
 
-/* What a mapping is a piece of; see struct wire_range. */
+/* What a mapping is a piece of; see struct wire_range. SEEN: as for image_cache_open_seen(). */
 struct unwind_piece {
 	uint32_t file; /* 0: no file that could have rows */
 	uint64_t bias;
 };
 
 struct unwind_piece unwind_files_piece(struct unwind_files *files, uint32_t pid,
-				       const struct mapping *mapping);
+				       const struct mapping *mapping, const struct file_id *seen);
 
 /*
  * The rows of a page of the file of that number; when the file cannot be read any more one

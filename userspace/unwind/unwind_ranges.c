@@ -40,11 +40,14 @@ static void note_libjvm(struct unwind_ranges *ranges, const struct mapping *m)
 	libjvm->path = xstrdup(m->path);
 }
 
-/* A mapping may come in pieces (mprotect), a code cache in many: one range is enough for them. */
-static void add(struct unwind_ranges *ranges, struct unwind_files *files, uint32_t pid,
-		const struct mapping *m)
+/*
+ * A mapping may come in pieces (mprotect), a code cache in many: one range is enough for them. FILE is behind it; NULL: nobody
+ * has looked.
+ */
+static void add(const struct reading *reading, const struct mapping *m, const struct file_id *file)
 {
-	struct unwind_piece piece = unwind_files_piece(files, pid, m);
+	struct unwind_ranges *ranges = reading->ranges;
+	struct unwind_piece piece = unwind_files_piece(reading->files, reading->pid, m, file);
 	struct wire_range range = { m->start, m->end, piece.bias, piece.file, 0 };
 	struct wire_range *last = ranges->v.len ? &ranges->v.items[ranges->v.len - 1] : NULL;
 
@@ -56,15 +59,16 @@ static void add(struct unwind_ranges *ranges, struct unwind_files *files, uint32
 	note_libjvm(ranges, m);
 }
 
-static void add_read(const struct mapping *m, bool writable, void *data)
+static void add_read(const struct exec_map *map, void *data)
 {
 	const struct reading *reading = data;
+	const struct mapping *m = &map->m;
 
 	if (m->start >= UNWIND_USER_END)
 		return;
-	add(reading->ranges, reading->files, reading->pid, m);
+	add(reading, m, map->file);
 	/* mm/internal.h, is_exec_mapping(): code that is not writable */
-	if (!writable)
+	if (!map->writable)
 		reading->ranges->exec_pages += (m->end - m->start) >> WIRE_PAGE_SHIFT;
 }
 
@@ -78,10 +82,10 @@ int unwind_ranges_read(struct unwind_ranges *ranges, struct unwind_files *files,
 
 	clear(ranges);
 	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	r = exec_maps_read(pid, path, add_read, &reading);
+	r = exec_maps_read_files(pid, path, IMAGE_MAX_LOOKS, add_read, &reading);
 	if (r == 0 && !ranges->v.len && tid && tid != pid) {
 		snprintf(path, sizeof(path), "/proc/%u/task/%u/maps", pid, tid);
-		r = exec_maps_read(pid, path, add_read, &reading);
+		r = exec_maps_read_files(pid, path, IMAGE_MAX_LOOKS, add_read, &reading);
 	}
 	if (r < 0)
 		return r;
@@ -91,12 +95,13 @@ int unwind_ranges_read(struct unwind_ranges *ranges, struct unwind_files *files,
 void unwind_ranges_of_process(struct unwind_ranges *ranges, struct unwind_files *files,
 			      const struct process *process)
 {
+	const struct reading reading = { ranges, files, process->pid };
 	const struct mapping *m;
 
 	clear(ranges);
 	vec_for_each (m, &process->mappings)
 		if (m->start < UNWIND_USER_END)
-			add(ranges, files, process->pid, m);
+			add(&reading, m, NULL);
 }
 
 /* A published list has a serial, one just read has not. */

@@ -298,7 +298,7 @@ static bool replaces_code(struct unwind_spaces *spaces, uint32_t pid, const stru
 
 		if (!range->file || range->end <= mapping->start || range->start >= mapping->end)
 			continue;
-		piece = unwind_files_piece(spaces->files, pid, mapping);
+		piece = unwind_files_piece(spaces->files, pid, mapping, NULL);
 		return piece.file != range->file || piece.bias != range->bias;
 	}
 	return false;

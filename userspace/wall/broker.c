@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/macros.h"
+#include "wall/broker_look.h"
 #include "wall/broker_maps.h"
 #include "wall/foreign_file.h"
 #include "wall/futex.h"
@@ -109,6 +110,7 @@ int64_t broker_carry_out(struct wall_call *call, int fd, int *ret_fd)
 	case WALL_READ_MEMORY: return read_memory(call);
 	case WALL_READ_FILE: return read_file(call);
 	case WALL_READ_MAPS: return broker_read_maps(call);
+	case WALL_LOOK: return broker_look(call);
 	default: opened = open_one(call, fd); break;
 	}
 	*ret_fd = MAX(opened, -1);

@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
 #include "base/macros.h"
+#include "wall/broker_look.h"
 
 /* Linux include/uapi/linux/fs.h, struct procmap_query; headers before 6.11 do not have it. */
 struct maps_query {
@@ -56,30 +58,42 @@ static int ask(int fd, uint64_t at, char *name, struct wall_mapping *ret_mapping
 		.major = q.dev_major,
 		.minor = q.dev_minor,
 		.writable = (q.vma_flags & MAPS_VMA_WRITABLE) != 0,
-		.path_bytes = (uint32_t)(strlen(name) + 8) & ~7U,
+		.path_bytes = (strlen(name) + 8) & ~7UL,
 	};
 	return 0;
+}
+
+/* While it is mapped: the answers to one call are of one moment, or nearly. */
+static void look_at(struct wall_call *call, struct wall_mapping *mapping)
+{
+	if (!call->count || !mapping->inode)
+		return;
+	call->count--;
+	mapping->looked_at = broker_look_at_mapping(call->pid, mapping->start, mapping->end,
+						    &mapping->file) == 0;
 }
 
 static int64_t read_all(struct wall_call *call, int fd)
 {
 	const size_t most = sizeof(struct wall_mapping) + PATH_MAX;
+	bool looks = call->count > 0;
+	uint64_t at = call->offset; /* who ends in between is asked again from where he began */
 	struct wall_mapping *mapping;
 	size_t done = 0;
 	int r = 0;
 
-	while (sizeof(call->data) - done >= most) {
+	while (sizeof(call->data) - done >= most && looks == (call->count > 0)) {
 		mapping = (void *)(call->data + done);
-		r = ask(fd, call->offset, (char *)(mapping + 1), mapping);
+		r = ask(fd, at, (char *)(mapping + 1), mapping);
 		if (r < 0)
 			break;
-		call->offset = mapping->end;
+		look_at(call, mapping);
+		at = mapping->end;
 		done += sizeof(*mapping) + mapping->path_bytes;
 	}
-	if (r == -ENOENT)
-		call->offset = UINT64_MAX;
-	else if (r < 0 && !done)
+	if (r < 0 && r != -ENOENT && !done)
 		return r;
+	call->offset = r == -ENOENT ? UINT64_MAX : at;
 	return (int64_t)done;
 }
 

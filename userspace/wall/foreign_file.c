@@ -127,8 +127,8 @@ int foreign_file_find(uint32_t pid, const char *path, struct foreign_file *ret_f
 	return look_at(open(path, O_PATH | O_CLOEXEC), pid, ret_file);
 }
 
-int foreign_file_find_in_root(uint32_t pid, const char *path, int flags,
-			      struct foreign_file *ret_file)
+/* A descriptor (O_PATH), or -1. */
+static int open_in_root(uint32_t pid, const char *path, int flags)
 {
 	struct open_how how = {
 		.flags = (uint64_t)(unsigned int)(flags | O_PATH | O_CLOEXEC),
@@ -140,8 +140,32 @@ int foreign_file_find_in_root(uint32_t pid, const char *path, int flags,
 	snprintf(root, sizeof(root), "/proc/%u/root", pid);
 	root_fd = open(pid ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root_fd < 0)
-		return -errno;
-	return look_at((int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how)), pid, ret_file);
+		return -1;
+	return (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
+}
+
+int foreign_file_find_in_root(uint32_t pid, const char *path, int flags,
+			      struct foreign_file *ret_file)
+{
+	return look_at(open_in_root(pid, path, flags), pid, ret_file);
+}
+
+/* FD is taken. */
+static int read_id(int fd, struct file_id *ret_id)
+{
+	_cleanup_close_ int found = fd;
+
+	return found < 0 ? -errno : file_id_read(found, ret_id);
+}
+
+int foreign_file_look(const char *path, struct file_id *ret_id)
+{
+	return read_id(open(path, O_PATH | O_CLOEXEC), ret_id);
+}
+
+int foreign_file_look_in_root(uint32_t pid, const char *path, struct file_id *ret_id)
+{
+	return read_id(open_in_root(pid, path, 0), ret_id);
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */

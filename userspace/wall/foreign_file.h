@@ -37,6 +37,10 @@ int foreign_file_find(uint32_t pid, const char *path, struct foreign_file *ret_f
 int foreign_file_find_in_root(uint32_t pid, const char *path, int flags,
 			      struct foreign_file *ret_file);
 
+/* Which file PATH leads to, whatever it is; as the two above. Never asks who serves it. */
+int foreign_file_look(const char *path, struct file_id *ret_id);
+int foreign_file_look_in_root(uint32_t pid, const char *path, struct file_id *ret_id);
+
 /* The very file that was found, opened for reading, never blocking. A descriptor or a negative errno. */
 int foreign_file_reopen(int path_fd);
 

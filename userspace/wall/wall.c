@@ -231,7 +231,8 @@ static void tell_mappings(const uint8_t *data, size_t len, wall_mapping_fn fn, v
 	}
 }
 
-int wall_read_maps(uint32_t pid, const char *path, uint64_t *at, wall_mapping_fn fn, void *data)
+int wall_read_maps(uint32_t pid, const char *path, unsigned int looks, uint64_t *at,
+		   wall_mapping_fn fn, void *data)
 {
 	while (*at != UINT64_MAX) {
 		struct lane *lane;
@@ -246,15 +247,39 @@ int wall_read_maps(uint32_t pid, const char *path, uint64_t *at, wall_mapping_fn
 		if (error < 0)
 			return error;
 		call->offset = *at;
+		call->count = MIN(looks, WALL_MAX_LOOKS);
+		looks -= call->count;
 		result = finish(lane, pid, -1, &fd);
 		if (result < 0)
 			return (int)result;
 		*at = lane_answer(lane)->offset;
+		looks += lane_answer(lane)->count;
 		copy = take_copy(lane_answer(lane)->data, (size_t)result);
 		tell_mappings(copy, (size_t)result, fn, data);
 		give_copy(copy);
 	}
 	return 0;
+}
+
+int wall_look(uint32_t pid, const struct file_key *key, uint64_t start, uint64_t end,
+	      const char *path, struct file_id *ret_id)
+{
+	struct lane *lane;
+	int64_t result;
+	int error, fd;
+	struct wall_call *call = begin(WALL_LOOK, pid, &lane, &error);
+
+	if (call)
+		error = put_path(call, path);
+	if (!call || error < 0)
+		return error;
+	call->key = *key;
+	call->offset = start;
+	call->len = end - start;
+	result = finish(lane, pid, -1, &fd);
+	if (result == 0)
+		*ret_id = lane_answer(lane)->id;
+	return (int)result;
 }
 
 /* A call that opens something; NULL: it was not made, or nothing was opened, and *RET_FD says why. */

@@ -12,9 +12,8 @@
 #ifndef HOSTPROF_WALL_WALL_H
 #define HOSTPROF_WALL_WALL_H
 
-#include <inttypes.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "base/err.h"
 #include "wall/foreign_file.h"
@@ -34,9 +33,20 @@ int64_t wall_read_memory(uint32_t pid, const struct wall_piece *pieces, unsigned
 /* Up to LEN bytes at OFFSET of PATH, a file of /proc/PID. */
 int64_t wall_read_file(uint32_t pid, const char *path, uint64_t offset, void *data, size_t len);
 
-/* Call FN for executable mappings of /proc/PID/… PATH from *AT on, and leave there where it stopped. */
+/*
+ * Call FN for executable mappings of /proc/PID/… PATH from *AT on, and leave there where it stopped. Of up to LOOKS
+ * mapped files is found out which they are.
+ */
 typedef void (*wall_mapping_fn)(const struct wall_mapping *mapping, const char *path, void *data);
-int wall_read_maps(uint32_t pid, const char *path, uint64_t *at, wall_mapping_fn fn, void *data);
+int wall_read_maps(uint32_t pid, const char *path, unsigned int looks, uint64_t *at,
+		   wall_mapping_fn fn, void *data);
+
+/*
+ * Which file it is that the kernel calls KEY and PID has mapped at start..end, under PATH; nothing is opened. 0 or a negative
+ * errno; -ESTALE: there is one, and it takes more than a look to tell whether it is that.
+ */
+int wall_look(uint32_t pid, const struct file_key *key, uint64_t start, uint64_t end,
+	      const char *path, struct file_id *ret_id);
 
 /*
  * A file that somebody else put where it is (wall/foreign_file.h says which): found, and opened for reading, never
@@ -54,19 +64,6 @@ int wall_reopen(uint32_t pid, const struct foreign_file *file);
 int wall_open(uint32_t pid, const char *path);
 int wall_open_in_root(uint32_t pid, const char *path, int flags);
 int wall_open_memfd(uint32_t pid, const char *name);
-
-#define WALL_LINK_BYTES 96
-
-/*
- * By this link the kernel gives the very file behind a mapping, whatever is at its path now and in which
- * mount namespace; to follow it takes a capability (proc_map_files_get_link() in fs/proc/base.c).
- */
-static inline void wall_link(uint32_t pid, uint64_t start, uint64_t end,
-			     char ret_link[WALL_LINK_BYTES])
-{
-	snprintf(ret_link, WALL_LINK_BYTES, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, pid, start,
-		 end);
-}
 
 struct wall_figures {
 	uint64_t late;	    /* calls without an answer in time */

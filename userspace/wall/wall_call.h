@@ -6,16 +6,20 @@
 #ifndef HOSTPROF_WALL_WALL_CALL_H
 #define HOSTPROF_WALL_WALL_CALL_H
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 
+#include "base/file_key.h"
 #include "wall/file_id.h"
 
 enum wall_op {
 	WALL_READ_MEMORY, /* pieces of process `pid` into `data` */
 	WALL_READ_FILE,	  /* `len` bytes at `offset` of /proc/… `path` */
-	WALL_READ_MAPS,	  /* executable mappings from `offset` on, struct wall_mapping */
+	WALL_READ_MAPS, /* executable mappings from `offset` on, struct wall_mapping; `count` files are looked at */
+	WALL_LOOK, /* the file `key` that is mapped at `offset`, `len` bytes, and is called `path` there */
 	/* From here on the answer is a file. */
 	WALL_FIND,	   /* `path`, following links */
 	WALL_FIND_IN_ROOT, /* `path` as process `pid` sees it; `flags`: O_NOFOLLOW or 0 */
@@ -49,12 +53,13 @@ struct wall_call {
 	uint32_t op;
 	uint32_t pid;
 	int32_t flags;
-	uint32_t count; /* of pieces */
+	uint32_t count; /* of pieces; of looks that are left */
 	uint64_t offset, len;
 	int64_t result;	 /* bytes, 0, or a negative errno */
 	uint64_t cpu_ns; /* that the broker has used so far */
 	uint32_t kind;	 /* of a file that was found: enum foreign_kind */
 	struct file_id id;
+	struct file_key key;
 	struct wall_piece pieces[WALL_MAX_PIECES];
 	char path[PATH_MAX];
 	uint8_t data[WALL_DATA_BYTES];
@@ -65,7 +70,25 @@ struct wall_mapping {
 	uint64_t start, end, file_offset, inode;
 	uint32_t major, minor;
 	uint32_t writable;
-	uint32_t path_bytes;
+	uint32_t looked_at; /* `file` is the one behind it */
+	struct file_id file;
+	uint64_t path_bytes;
 };
+
+/* A look takes some 5 us: so many in one call, which has a deadline. */
+#define WALL_MAX_LOOKS 256
+
+#define WALL_LINK_BYTES 96
+
+/*
+ * By this link the kernel gives the very file behind a mapping, whatever is at its path now and in which
+ * mount namespace; to follow it takes a capability (proc_map_files_get_link() in fs/proc/base.c).
+ */
+static inline void wall_link(uint32_t pid, uint64_t start, uint64_t end,
+			     char ret_link[WALL_LINK_BYTES])
+{
+	snprintf(ret_link, WALL_LINK_BYTES, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, pid, start,
+		 end);
+}
 
 #endif

@@ -183,10 +183,9 @@ static void loops_wait(void **state)
 	}
 }
 
-static void count_one(const struct mapping *m, bool writable, void *data)
+static void count_one(const struct exec_map *map, void *data)
 {
-	(void)m;
-	(void)writable;
+	(void)map;
 	++*(int *)data;
 }
 

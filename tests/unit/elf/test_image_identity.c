@@ -95,14 +95,136 @@ static void a_file_of_two_names(void **state)
 	assert_true(file_id_equal(image_id(image), image_id(other)));
 }
 
+/* A mapping of the file that has been told of; who asks for it later need not be alive. */
+static struct image *note_and_open(struct fixture *f, struct file_key key, uint64_t start)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/prog", f->dir);
+	image_cache_note(f->cache, &key, (uint32_t)getpid(), start, start + 1, path);
+	return image_cache_open(f->cache, &key, (uint32_t)getpid(), start, start + 1, path);
+}
+
+#define WRITE_ANEW "sleep 0.02; cat copy >prog"
+
+static struct file_key key_of_copied(struct fixture *f)
+{
+	struct file_key key;
+	char path[128];
+
+	assert_true(run(f, "cp prog copy"));
+	snprintf(path, sizeof(path), "%s/prog", f->dir);
+	key = key_of(path);
+	key.generation = 5;
+	return key;
+}
+
+/* One look is for all that mapped it until then, and a mapping since makes it due. */
+static void a_file_that_many_map(void **state)
+{
+	struct fixture *f = *state;
+	struct file_key key = key_of_copied(f);
+	struct image *first, *second;
+
+	first = note_and_open(f, key, 1);
+	assert_int_equal(image_state(first), IMAGE_NEW);
+	assert_ptr_equal(note_and_open(f, key, 2), first);
+	assert_true(run(f, WRITE_ANEW));
+	/* Nobody has mapped what it is now. */
+	assert_ptr_equal(open_as(f, key, "prog"), first);
+	second = note_and_open(f, key, 3);
+	assert_ptr_not_equal(second, first);
+	assert_int_equal(image_state(second), IMAGE_NEW);
+	/* Who mapped it before has what he was seen to have, until he maps it again. */
+	assert_ptr_equal(open_as(f, key, "prog"), first);
+	assert_ptr_equal(note_and_open(f, key, 1), second);
+}
+
+/* Those that are gone before anybody asks. */
+static void a_file_that_is_due(void **state)
+{
+	struct fixture *f = *state;
+	struct file_key key = key_of_copied(f);
+	struct image *first = note_and_open(f, key, 1), *second;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/prog", f->dir);
+	assert_true(run(f, WRITE_ANEW));
+	image_cache_note(f->cache, &key, (uint32_t)getpid(), 2, 3, path);
+	image_cache_look(f->cache);
+	assert_true(run(f, "rm prog"));
+	second = image_cache_open(f->cache, &key, (uint32_t)getpid(), 2, 3, path);
+	assert_ptr_not_equal(second, first);
+	assert_int_equal(image_state(second), IMAGE_NEW);
+	image_cache_look(f->cache); /* none is due any more */
+	assert_ptr_equal(image_cache_open(f->cache, &key, (uint32_t)getpid(), 3, 4, path), second);
+}
+
+/* The kernel has a generation for it, or the number may be the next file's by now. */
+static void a_number_without_generation(void **state)
+{
+	struct fixture *f = *state;
+	struct file_key key = key_of_copied(f), next;
+	struct image *first, *second;
+
+	key.generation = 0;
+	first = note_and_open(f, key, 1);
+	assert_true(run(f, WRITE_ANEW));
+	second = open_as(f, key, "prog"); /* another mapping */
+	assert_ptr_equal(second, first);
+	image_cache_close_idle(f->cache);
+	second = open_as(f, key, "prog");
+	assert_ptr_not_equal(second, first);
+	/* Learnt when the same file is told of with one; another one is another file. */
+	key.generation = 5;
+	assert_ptr_equal(note_and_open(f, key, 7), second);
+	assert_true(run(f, WRITE_ANEW));
+	assert_ptr_equal(open_as(f, key, "prog"), second);
+	next = key;
+	next.generation = 6;
+	assert_ptr_not_equal(note_and_open(f, next, 8), second);
+}
+
+/* Who has just looked need not ask; what he saw is no proof when its number is another. */
+static void a_file_that_was_seen(void **state)
+{
+	struct fixture *f = *state;
+	struct file_key key = key_of_copied(f);
+	struct image *image, *second;
+	struct file_id seen;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/prog", f->dir);
+	key.generation = 0;
+	image = image_cache_open_seen(f->cache, &key, (uint32_t)getpid(), 1, 2, path, NULL);
+	seen = *image_id(image);
+	assert_true(run(f, "mv prog away"));
+	image_cache_close_idle(f->cache);
+	assert_ptr_equal(
+		image_cache_open_seen(f->cache, &key, (uint32_t)getpid(), 1, 2, path, &seen),
+		image);
+	assert_true(run(f, "mv away prog; " WRITE_ANEW));
+	/* It is not what it was: the new one is opened. */
+	seen.changed_ns++;
+	second = image_cache_open_seen(f->cache, &key, (uint32_t)getpid(), 1, 2, path, &seen);
+	assert_ptr_not_equal(second, image);
+	assert_false(file_id_equal(image_id(second), &seen));
+	seen = *image_id(second);
+	key.inode++;
+	assert_ptr_not_equal(
+		image_cache_open_seen(f->cache, &key, (uint32_t)getpid(), 1, 2, path, &seen),
+		second);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup_cache, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_file_that_is_written_anew),
-		TEST(an_inode_number_of_another_device),
-		TEST(a_file_of_two_names),
+		TEST(a_file_that_is_written_anew), TEST(an_inode_number_of_another_device),
+		TEST(a_file_of_two_names),	   TEST(a_file_that_many_map),
+		TEST(a_file_that_is_due),	   TEST(a_number_without_generation),
+		TEST(a_file_that_was_seen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,11 +12,14 @@
 #include "process/exec_maps.h"
 #include "process/proc.h"
 
-static void print_one(const struct mapping *m, bool writable, void *data)
+static void print_one(const struct exec_map *map, void *data)
 {
+	const struct mapping *m = &map->m;
+
 	strbuf_addf(data, "%llx-%llx %c %llx %x:%x %llu '%s'\n", (unsigned long long)m->start,
-		    (unsigned long long)m->end, writable ? 'w' : '-', (unsigned long long)m->pgoff,
-		    m->key.major, m->key.minor, (unsigned long long)m->key.inode, m->path);
+		    (unsigned long long)m->end, map->writable ? 'w' : '-',
+		    (unsigned long long)m->pgoff, m->key.major, m->key.minor,
+		    (unsigned long long)m->key.inode, m->path);
 }
 
 /* What the text of FD says, from its beginning. */
@@ -42,7 +45,7 @@ static int query(uint32_t pid, uint64_t at, struct strbuf *out)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	return exec_maps_query(pid, path, &at, print_one, out);
+	return exec_maps_query(pid, path, 0, &at, print_one, out);
 }
 
 static bool have_query(void)

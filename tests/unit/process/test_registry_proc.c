@@ -69,15 +69,15 @@ int proc_for_each_pid(int (*fn)(uint32_t pid, void *data), void *data)
 int exec_maps_read(uint32_t pid, const char *path, exec_map_fn fn, void *data)
 {
 	char name[16] = "/bin/code";
-	struct mapping m = { .path = name, .key = { .inode = 5 } };
+	struct exec_map map = { .m = { .path = name, .key = { .inode = 5 } } };
 	unsigned int of_path;
 
 	if (sscanf(path, "/proc/%u/maps", &of_path) != 1 || of_path != pid || !procs[pid].is_there)
 		return -ENOENT;
 	procs[pid].maps++;
-	m.start = procs[pid].code;
-	m.end = m.start + 4096;
-	fn(&m, false, data);
+	map.m.start = procs[pid].code;
+	map.m.end = map.m.start + 4096;
+	fn(&map, data);
 	return 0;
 }
 

@@ -98,7 +98,7 @@ static void need_map_files(const struct fixture *f)
 
 static struct unwind_piece piece_of(struct fixture *f, uint32_t pid)
 {
-	struct unwind_piece piece = unwind_files_piece(f->files, pid, f->mapping);
+	struct unwind_piece piece = unwind_files_piece(f->files, pid, f->mapping, NULL);
 
 	assert_int_equal(piece.file, 1);
 	return piece;
@@ -215,7 +215,7 @@ static size_t open_after_all(struct fixture *f, struct unwind_files *files, size
 	size_t count, open = 0;
 
 	vec_for_each (mapping, &f->process.mappings) {
-		unwind_files_piece(files, f->process.pid, mapping);
+		unwind_files_piece(files, f->process.pid, mapping, NULL);
 		unwind_files_count(files, &count, &open);
 		assert_true(open <= most);
 	}

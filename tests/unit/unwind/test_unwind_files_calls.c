@@ -187,10 +187,10 @@ static void what_has_no_file(void **state)
 	};
 
 	(void)state;
-	assert_int_equal(unwind_files_piece(f.files, 1, &mapping).file, 0);
+	assert_int_equal(unwind_files_piece(f.files, 1, &mapping, NULL).file, 0);
 	mapping.key.inode = 0;
 	mapping.path = path;
-	assert_int_equal(unwind_files_piece(f.files, 1, &mapping).file, 0);
+	assert_int_equal(unwind_files_piece(f.files, 1, &mapping, NULL).file, 0);
 	assert_int_equal(f.lookups, 0);
 }
 
@@ -253,7 +253,7 @@ static struct unwind_piece vdso_piece(uint64_t len)
 	char path[] = "[vdso]";
 	const struct mapping mapping = { .start = 0x9000, .end = 0x9000 + len, .path = path };
 
-	return unwind_files_piece(f.files, 1, &mapping);
+	return unwind_files_piece(f.files, 1, &mapping, NULL);
 }
 
 static void the_vdso(void **state)

@@ -179,7 +179,7 @@ static void its_newest_mapping(void **state)
 
 	(void)state;
 	piece_at(1, 1, 0);
-	unwind_files_piece(f.files, 1, &mapping);
+	unwind_files_piece(f.files, 1, &mapping, NULL);
 	close_all();
 	assert_true(has_rows(1));
 	assert_int_equal(f.open_start, 0x1230000);

@@ -157,7 +157,8 @@ static uint32_t file_number(struct fixture *f, const char *path)
 
 			for (uint64_t at_page = 0; at_page < 16384 && !number; at_page++) {
 				mapping.pgoff = at_page << 12;
-				number = unwind_files_piece(f->files, (uint32_t)getpid(), &mapping)
+				number = unwind_files_piece(f->files, (uint32_t)getpid(), &mapping,
+							    NULL)
 						 .file;
 			}
 		}

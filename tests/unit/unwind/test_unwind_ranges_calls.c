@@ -28,15 +28,18 @@ static struct {
 	uint64_t many;		 /* instead of MADE so many pages with a gap after each */
 	int maps_error, task_error;
 	char asked[128]; /* the lists that were read */
+	struct file_id file;
+	unsigned int seen; /* mappings whose file was told */
 } f;
 
 /* --- in place of unwind_files.c, jvm/ and process/ --- */
 
 struct unwind_piece unwind_files_piece(struct unwind_files *files, uint32_t pid,
-				       const struct mapping *mapping)
+				       const struct mapping *mapping, const struct file_id *seen)
 {
 	assert_ptr_equal(files, &f);
 	assert_int_equal(pid, 77);
+	f.seen += seen == &f.file;
 	for (size_t i = 0; i < ARRAY_SIZE(f.made); i++)
 		if (f.made[i].start == mapping->start)
 			return f.made[i].piece;
@@ -51,12 +54,14 @@ bool libjvm_is_path(const char *path, size_t len)
 static void tell(const struct made *made, exec_map_fn fn, void *data)
 {
 	char path[64] = "";
-	const struct mapping m = { .start = made->start,
-				   .end = made->end,
-				   .path = made->path ? path : NULL };
+	const struct exec_map map = {
+		.m = { .start = made->start, .end = made->end, .path = made->path ? path : NULL },
+		.writable = made->writable,
+		.file = &f.file
+	};
 
 	snprintf(path, sizeof(path), "%s", made->path ? made->path : "");
-	fn(&m, made->writable, data);
+	fn(&map, data);
 	memset(path, 'x', sizeof(path) - 1); /* it was good until then */
 }
 
@@ -68,11 +73,13 @@ static void tell_all(unsigned int count, exec_map_fn fn, void *data)
 		tell(&(struct made){ .start = 2 * i * PAGE, .end = (2 * i + 1) * PAGE }, fn, data);
 }
 
-int exec_maps_read(uint32_t pid, const char *path, exec_map_fn fn, void *data)
+int exec_maps_read_files(uint32_t pid, const char *path, unsigned int looks, exec_map_fn fn,
+			 void *data)
 {
 	bool of_task = strstr(path, "task") != NULL;
 
 	(void)pid;
+	assert_int_equal(looks, IMAGE_MAX_LOOKS);
 	strcat(strcat(f.asked, path), " ");
 	tell_all(of_task ? f.task_count : f.count, fn, data);
 	return of_task ? f.task_error : f.maps_error;
@@ -122,6 +129,7 @@ static void pieces_of_one_are_one(void **state)
 	assert_int_equal(f.ranges.v.items[0].file, 5);
 	assert_int_equal(f.ranges.v.items[0].bias, 3);
 	assert_int_equal(f.ranges.v.items[0].serial, 0);
+	assert_int_equal(f.seen, 2); /* nobody looks for what was told */
 	second.piece.file = 6;
 	assert_int_equal(joined(first, second), 2);
 	assert_int_equal(f.ranges.v.items[0].end, 0x2000);

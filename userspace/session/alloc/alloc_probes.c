@@ -50,15 +50,14 @@ static int probe_library(struct probing *p, const struct mapping *m)
 	return capture_add_place(p->capture, &at, p->err);
 }
 
-static void try_mapping(const struct mapping *m, bool writable, void *data)
+static void try_mapping(const struct exec_map *map, void *data)
 {
 	struct probing *p = data;
 	int r;
 
-	(void)writable;
-	if (!attach_loaded_is_agent(m->path))
+	if (!attach_loaded_is_agent(map->m.path))
 		return;
-	r = probe_library(p, m);
+	r = probe_library(p, &map->m);
 	p->opened |= r == 0;
 	if (r < 0)
 		p->failure = r;

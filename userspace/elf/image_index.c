@@ -124,16 +124,23 @@ bool image_index_may_know(const struct image_index *index, const struct file_key
 
 /* --- mapped since it was seen ----------------------------------------------------------------- */
 
-/* The newest image that was seen to have KEY: what the file was last. */
+/*
+ * Two subvolumes of btrfs have the same inode numbers, on what the kernel's records call one device: there a number says nothing.
+ * Where stat() has that device, too, a mapped inode is the only one with its number.
+ */
+static bool is_named_by(const struct image *image, const struct file_key *key)
+{
+	return same_key(&image->key, key) && image->id.inode == key->inode &&
+	       image->id.major == key->major && image->id.minor == key->minor;
+}
+
+/* The newest image that is named by KEY: what the file was last. */
 static struct image *find_named(const struct image_index *index, const struct file_key *key,
 				const char *path)
 {
 	struct image *image = hmap_find_ptr(&index->by_key, key_hash(key));
 
-	if (!key->generation)
-		return NULL;
-	while (image && !(image->certain && same_key(&image->key, key) &&
-			  image->key.generation == key->generation && has_path(image, path)))
+	while (image && !(is_named_by(image, key) && has_path(image, path)))
 		image = image->twin;
 	return image && !image->never_opened && image->state != IMAGE_DROPPED ? image : NULL;
 }
@@ -144,7 +151,7 @@ struct image *image_index_note(struct image_index *index, const struct image_map
 	struct image *image = find_named(index, &mapping->key, path);
 	struct image_mapping noted = *mapping;
 
-	if (!image)
+	if (!image || !may_have_key(image, &mapping->key))
 		return NULL;
 	image->mapped = noted.mapped = ++index->notes;
 	image->place = (struct image_place){ mapping->start, mapping->end, mapping->pid };
@@ -160,13 +167,16 @@ struct image *image_index_find_seen(const struct image_index *index, const struc
 {
 	struct image *image = find_named(index, key, path);
 
-	return image && image->seen >= image->mapped ? image : NULL;
+	return image && key->generation && image->key.generation == key->generation &&
+			       image->seen >= image->mapped
+		       ? image
+		       : NULL;
 }
 
 void image_index_see(struct image_index *index, struct image *image,
 		     const struct image_mapping *mapping)
 {
-	if (!image->certain || !same_key(&image->key, &mapping->key))
+	if (!is_named_by(image, &mapping->key))
 		return;
 	if (!image->key.generation)
 		image->key.generation = mapping->key.generation;

@@ -72,13 +72,14 @@ bool image_index_may_know(const struct image_index *index, const struct file_key
 			  const char *path);
 
 /*
- * Thousands of programs a second map the same few files. The kernel names a file by its device, inode and generation, which
- * tell for sure which inode it is, and whose content may have been written anew. So one look answers for all that mapped it
- * before: an image is not looked at again unless its key was mapped since. Without a generation (overlayfs) there is a look for
- * each mapping.
+ * Thousands of programs a second map the same few files. While a file is mapped no other has its device and inode, so that one
+ * look tells what all have that mapped it until then: an image is not looked at again unless it was mapped since.
  *
- * image_index_note(): MAPPING was made. The image, if it is known by its key; it may be due. Else NULL.
- * image_index_find_seen(): the image that it is known to be, as nobody has mapped it since it was seen; NULL: it takes a look.
+ * image_index_note(): MAPPING was made, says the kernel's record of it. The image, if it is known by its key, whose mapping is remembered
+ * and is due. Else NULL.
+ * image_index_find_seen(): the image that it is known to be, as nobody has mapped it since it was seen; NULL: it takes a look. For
+ * mappings that were noted, which the kernel's generation tells: a list of mappings may be ahead of the records. Where the file system
+ * has none (overlayfs, or made by mkfs) only what is remembered is known.
  * image_index_see(): IMAGE's file was just found behind MAPPING.
  * image_index_take_due(): one that was mapped since, or NULL.
  */

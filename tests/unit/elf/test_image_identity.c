@@ -2,6 +2,8 @@
 /* Which files are one, and that what one process shows is not another's. */
 #include "image_fixture.h"
 
+#include "elf/image_index.h"
+
 static int setup_cache(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
@@ -140,15 +142,16 @@ static void a_file_that_many_map(void **state)
 	assert_ptr_equal(note_and_open(f, key, 1), second);
 }
 
-/* Those that are gone before anybody asks. */
-static void a_file_that_is_due(void **state)
+/* Those that are gone before anybody asks; file systems that were made by mkfs, and overlays, have no generations. */
+static void files_that_are_due(struct fixture *f, uint64_t generation)
 {
-	struct fixture *f = *state;
 	struct file_key key = key_of_copied(f);
-	struct image *first = note_and_open(f, key, 1), *second;
+	struct image *first, *second;
 	char path[128];
 
 	snprintf(path, sizeof(path), "%s/prog", f->dir);
+	key.generation = generation;
+	first = note_and_open(f, key, 1);
 	assert_true(run(f, WRITE_ANEW));
 	image_cache_note(f->cache, &key, (uint32_t)getpid(), 2, 3, path);
 	image_cache_look(f->cache);
@@ -158,6 +161,49 @@ static void a_file_that_is_due(void **state)
 	assert_int_equal(image_state(second), IMAGE_NEW);
 	image_cache_look(f->cache); /* none is due any more */
 	assert_ptr_equal(image_cache_open(f->cache, &key, (uint32_t)getpid(), 3, 4, path), second);
+}
+
+static void a_file_that_is_due(void **state)
+{
+	files_that_are_due(*state, 5);
+}
+
+static void a_file_that_is_due_without_generation(void **state)
+{
+	files_that_are_due(*state, 0);
+}
+
+/* As on btrfs, where the kernel's records do not tell subvolumes apart. */
+static void a_number_that_two_files_have(void **state)
+{
+	const struct image_mapping mapping = {
+		.key = { .major = 0, .minor = 30, .inode = 7, .generation = 5 },
+		.start = 1,
+		.end = 2,
+		.pid = 3
+	};
+	char path[] = "/lib/lib.so";
+	struct image image = { .key = mapping.key, .certain = true, .path = path };
+	const struct file_id subvolume = { .minor = 31, .inode = 7 },
+			     itself = { .minor = 30, .inode = 7 };
+	struct image_index index;
+
+	(void)state;
+	image_index_init(&index);
+	image_index_add(&index, &image);
+	image_index_set_id(&index, &image, &subvolume);
+	image_index_see(&index, &image, &mapping);
+	assert_null(image_index_note(&index, &mapping, path));
+	assert_null(image_index_find_seen(&index, &mapping.key, path));
+	image_index_set_id(&index, &image, &itself);
+	assert_ptr_equal(image_index_note(&index, &mapping, path), &image);
+	assert_null(image_index_find_seen(&index, &mapping.key, path));
+	assert_null(image_index_recall(&index, &mapping, path));
+	image_index_see(&index, &image, &mapping);
+	assert_ptr_equal(image_index_find_seen(&index, &mapping.key, path), &image);
+	assert_ptr_equal(image_index_recall(&index, &mapping, path), &image);
+	assert_null(image_index_take_due(&index));
+	image_index_release(&index);
 }
 
 /* The kernel has a generation for it, or the number may be the next file's by now. */
@@ -221,9 +267,10 @@ static void a_file_that_was_seen(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_file_that_is_written_anew), TEST(an_inode_number_of_another_device),
-		TEST(a_file_of_two_names),	   TEST(a_file_that_many_map),
-		TEST(a_file_that_is_due),	   TEST(a_number_without_generation),
+		TEST(a_file_that_is_written_anew),  TEST(an_inode_number_of_another_device),
+		TEST(a_file_of_two_names),	    TEST(a_file_that_many_map),
+		TEST(a_file_that_is_due),	    TEST(a_file_that_is_due_without_generation),
+		TEST(a_number_that_two_files_have), TEST(a_number_without_generation),
 		TEST(a_file_that_was_seen),
 	};
 

@@ -142,6 +142,7 @@ void broker_serve(int call_fd, int socket)
 {
 	struct wall_call *call =
 		mmap(NULL, sizeof(*call), PROT_READ | PROT_WRITE, MAP_SHARED, call_fd, 0);
+	uint64_t spin_ns = WALL_SPIN_NS, begin_ns = clock_now_ns();
 
 	if (call == MAP_FAILED) /* NOLINT: the kernel's value */
 		return;
@@ -151,10 +152,12 @@ void broker_serve(int call_fd, int socket)
 
 		if (atomic_load(&call->asked) == answered) {
 			futex_wait_spinning(&call->asked, answered, &call->broker_sleeps,
-					    atomic_load(&call->spins) ? WALL_SPIN_NS : 0, NULL);
+					    atomic_load(&call->spins) ? spin_ns : 0, NULL);
 			continue;
 		}
+		spin_ns = futex_next_spin_ns(spin_ns, clock_now_ns() - begin_ns, WALL_SPIN_NS);
 		answer(call, socket);
+		begin_ns = clock_now_ns();
 		atomic_store(&call->answered, answered + 1);
 		if (atomic_load(&call->asker_sleeps))
 			futex_wake(&call->answered);

@@ -44,6 +44,19 @@ static inline int futex_wait_spinning(_Atomic uint32_t *word, uint32_t value,
 	return r;
 }
 
+/*
+ * For who has waited so long in turns of up to MOST_NS, of which SPIN_NS was the last: how long to wait awake the next time. Calls come in
+ * rows or alone; after one that came alone it is a while to the next.
+ */
+static inline uint64_t futex_next_spin_ns(uint64_t spin_ns, uint64_t waited_ns, uint64_t most_ns)
+{
+	uint64_t least_ns = most_ns / 8;
+
+	if (waited_ns <= most_ns)
+		return most_ns;
+	return spin_ns / 2 > least_ns ? spin_ns / 2 : least_ns;
+}
+
 static inline void futex_wake(_Atomic uint32_t *word)
 {
 	syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);

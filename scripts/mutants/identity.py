@@ -4,6 +4,7 @@ from .mutant import Mutant
 
 ID = "userspace/wall/file_id.c"
 INDEX = "userspace/elf/image_index.c"
+IMAGE = "userspace/elf/image.c"
 FILES = "userspace/unwind/unwind_files.c"
 DEBUG = "userspace/elf/debug_file.c"
 CFI = "userspace/elf/cfi/cfi_file.c"
@@ -25,6 +26,20 @@ IDENTITY = [
            "while (image && !file_id_equal(&image->id, id))", IMAGES),
     Mutant("identity: who cannot be found is whoever has the number", INDEX, "(image->certain || image->never_opened ||",
            "(true || image->never_opened ||", IMAGES),
+    Mutant("identity: who was mapped since is what it was seen to be", INDEX, "image->seen >= image->mapped\n", "true\n", IMAGES),
+    Mutant("identity: what is remembered holds for what was mapped since", INDEX, "known->image->seen >= known->mapped &&", "true &&", IMAGES),
+    Mutant("identity: a number without generation is known by itself", INDEX, "return image && key->generation && ", "return image && ",
+           IMAGES),
+    Mutant("identity: another generation is the same file", INDEX, "if (!image || !may_have_key(image, &mapping->key))", "if (!image)",
+           IMAGES),
+    Mutant("identity: a generation is not learnt", INDEX, "image->key.generation = mapping->key.generation;", ";", IMAGES),
+    Mutant("identity: subvolumes are one file", INDEX, "image->id.major == key->major && image->id.minor == key->minor;", "true;", IMAGES),
+    Mutant("identity: nobody looks at what is due", INDEX, "vec_push(&index->due, image);", ";", IMAGES),
+    Mutant("identity: a number that was seen need not be the mapping's", IMAGE, "seen->inode != mapping->key.inode)", "false)", IMAGES),
+    Mutant("identity: what is due waits for ever", "userspace/session/pipeline.c", "image_cache_look(pipeline->images);", ";",
+           ["test_pipeline_calls"]),
+    Mutant("identity: walks look for what was told", "userspace/unwind/unwind_ranges.c", "add(reading, m, map->file);", "add(reading, m, NULL);",
+           ["test_unwind_ranges_calls"]),
     Mutant("identity: copies of two users share rows", FILES, "a->id.owner == b->id.owner && ", "", ROWS),
     Mutant("identity: copies that others write share rows", FILES, "!a->id.shared &&\n\t       !b->id.shared", "true",
            ROWS),

@@ -9,10 +9,14 @@ FOREIGN = "userspace/wall/foreign_file.c"
 BROKER = "userspace/wall/broker.c"
 RIGHTS = "userspace/wall/rights.c"
 WALL_C = "userspace/wall/wall.c"
+LOOK = "userspace/wall/broker_look.c"
+MAPS = "userspace/wall/broker_maps.c"
+FUTEX = "userspace/wall/futex.h"
 
 CALLS = ["test_wall"]
 FILES = ["test_foreign_file", "test_wall"]
 WHOM = ["test_suspects"]
+LOOKS = ["test_looks"]
 
 MUTANTS = [
     Mutant("wall: a broker is waited for without end", LANE, "if (waited_ns >= lane->deadline_ns &&", "if (0 &&", CALLS),
@@ -35,5 +39,14 @@ MUTANTS = [
     Mutant("wall: others' overlays are read in place", FOREIGN, "fs.f_type == OVERLAYFS_SUPER_MAGIC && pid && !same_user_namespace(pid)", "0",
            CALLS),
     Mutant("wall: copies can be changed", FOREIGN, "F_SEAL_WRITE | F_SEAL_SHRINK", "F_SEAL_SHRINK", CALLS),
+    Mutant("wall: whatever is mapped there is the file", LOOK, "return call->id.inode == call->key.inode ? 0 : -ESTALE;", "return 0;", LOOKS),
+    Mutant("wall: any program is the file", LOOK, "return r == 0 && call->id.inode != call->key.inode ? -ENOENT : r;", "return r;", LOOKS),
+    Mutant("wall: a path of ours with the number is the file", LOOK,
+           "(call->id.major != call->key.major || call->id.minor != call->key.minor)", "0", LOOKS),
+    Mutant("wall: all mapped files are looked at", MAPS, "call->count--;", ";", LOOKS),
+    Mutant("wall: one call looks at all files", MAPS, "&& looks == (call->count > 0)", "", LOOKS),
+    Mutant("wall: rows of calls are slept through", FUTEX, "if (waited_ns <= most_ns)", "if (0)", ["test_futex"]),
+    Mutant("wall: who is called seldom waits awake", FUTEX, "return spin_ns / 2 > least_ns ? spin_ns / 2 : least_ns;", "return spin_ns;",
+           ["test_futex"]),
     Mutant("wall: served files are held open", WALL_C, "if (file->kind == FOREIGN_LOCAL)", "if (1)", CALLS),
 ]

@@ -190,7 +190,7 @@ struct image *image_index_take_due(struct image_index *index)
 	while (index->due.len) {
 		image = index->due.items[--index->due.len];
 		image->is_due = false;
-		if (image->seen < image->mapped)
+		if (image->seen < image->mapped && image->state != IMAGE_DROPPED)
 			return image;
 	}
 	return NULL;

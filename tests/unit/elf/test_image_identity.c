@@ -182,6 +182,7 @@ static void a_number_that_two_files_have(void **state)
 		.end = 2,
 		.pid = 3
 	};
+	struct image_mapping next = mapping;
 	char path[] = "/lib/lib.so";
 	struct image image = { .key = mapping.key, .certain = true, .path = path };
 	const struct file_id subvolume = { .minor = 31, .inode = 7 },
@@ -189,6 +190,7 @@ static void a_number_that_two_files_have(void **state)
 	struct image_index index;
 
 	(void)state;
+	next.key.generation = 6;
 	image_index_init(&index);
 	image_index_add(&index, &image);
 	image_index_set_id(&index, &image, &subvolume);
@@ -203,6 +205,8 @@ static void a_number_that_two_files_have(void **state)
 	assert_ptr_equal(image_index_find_seen(&index, &mapping.key, path), &image);
 	assert_ptr_equal(image_index_recall(&index, &mapping, path), &image);
 	assert_null(image_index_take_due(&index));
+	/* The number was given to another file. */
+	assert_null(image_index_note(&index, &next, path));
 	image_index_release(&index);
 }
 

@@ -42,11 +42,13 @@ static void a_turn(void **state)
 	begin(f);
 	fake_advance(50 * MS);
 	pipeline_turn(&f->pipeline);
-	assert_string_equal(noted(), "grant\nunwinder turn\ngrant\nlook at files\npoll jvms\npoll agents\n");
+	assert_string_equal(noted(),
+			    "grant\nunwinder turn\ngrant\nlook at files\npoll jvms\npoll agents\n");
 	fake_advance(9951 * MS);
 	pipeline_turn(&f->pipeline);
-	assert_string_equal(noted(), "grant\nunwinder turn\ngrant\nlook at files\npoll jvms\npoll agents\n"
-				     "close idle\ntidy\n");
+	assert_string_equal(noted(),
+			    "grant\nunwinder turn\ngrant\nlook at files\npoll jvms\npoll agents\n"
+			    "close idle\ntidy\n");
 	pipeline_turn(&f->pipeline);
 	assert_null(strstr(noted(), "tidy"));
 }

@@ -194,25 +194,15 @@ static int read_identity(struct method_names *names, uint64_t method, uint64_t c
 	return 0;
 }
 
-int method_names_find(struct method_names *names, uint64_t method, uint64_t const_method,
-		      uint64_t identity, uint64_t bcp, struct java_frame *ret_frame)
+static int name_method(struct method_names *names, uint64_t method, uint64_t const_method,
+		       uint64_t identity, const struct method_entry **ret_entry)
 {
-	const struct method_entry *entry;
-	int32_t bci;
-	int r;
+	*ret_entry = find_entry(names, method, const_method, identity);
+	return *ret_entry ? 0 : read_entry(names, method, const_method, identity, ret_entry);
+}
 
-	if (!identity) {
-		r = read_identity(names, method, const_method, &identity);
-		if (r < 0)
-			return r;
-	}
-	entry = find_entry(names, method, const_method, identity);
-	if (!entry) {
-		r = read_entry(names, method, const_method, identity, &entry);
-		if (r < 0)
-			return r;
-	}
-	bci = bci_of(names, entry, bcp);
+static void fill_frame(const struct method_entry *entry, int32_t bci, struct java_frame *ret_frame)
+{
 	*ret_frame = (struct java_frame){
 		.class_name = entry->class_name,
 		.method = entry->name,
@@ -221,5 +211,33 @@ int method_names_find(struct method_names *names, uint64_t method, uint64_t cons
 	};
 	if (bci >= 0 && entry->line_count)
 		ret_frame->line = line_table_find(entry->lines, entry->line_count, (uint16_t)bci);
-	return 0;
+}
+
+int method_names_find(struct method_names *names, uint64_t method, uint64_t const_method,
+		      uint64_t identity, uint64_t bcp, struct java_frame *ret_frame)
+{
+	const struct method_entry *entry;
+	int r = 0;
+
+	if (!identity)
+		r = read_identity(names, method, const_method, &identity);
+	if (!r)
+		r = name_method(names, method, const_method, identity, &entry);
+	if (!r)
+		fill_frame(entry, bci_of(names, entry, bcp), ret_frame);
+	return r;
+}
+
+int method_names_follow(struct method_names *names, uint64_t method, int32_t bci,
+			struct java_frame *ret_frame)
+{
+	const struct method_entry *entry;
+	struct method_chain chain;
+	int r = method_chain_follow(&names->memory, &names->layout, method, &chain);
+
+	if (!r)
+		r = name_method(names, method, chain.const_method, chain.identity, &entry);
+	if (!r)
+		fill_frame(entry, bci < entry->code_size ? bci : -1, ret_frame);
+	return r;
 }

@@ -32,4 +32,11 @@ DEFINE_CLEANUP(struct method_names *, method_names_free);
 int method_names_find(struct method_names *names, uint64_t method, uint64_t const_method,
 		      uint64_t identity, uint64_t bcp, struct java_frame *ret_frame);
 
+/*
+ * Name a method of which only METHOD is known, at bytecode index BCI (-1: none): who calls must know by other
+ * means that it was this method before and after. Else as method_names_find().
+ */
+int method_names_follow(struct method_names *names, uint64_t method, int32_t bci,
+			struct java_frame *ret_frame);
+
 #endif

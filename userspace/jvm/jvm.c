@@ -82,6 +82,7 @@ static int read_layout(struct jvm *jvm)
 		jvm->version[0] = '\0';
 	jvm->names = method_names_new(vmstructs_memory(jvm->vs), &jvm->layout);
 	scopes_layout_read(jvm->vs, &scopes);
+	jvm->no_scopes = scopes.place == SCOPES_UNKNOWN;
 	jvm->code = code_names_new(vmstructs_memory(jvm->vs), &jvm->layout, &scopes, jvm->names);
 	jvm->klasses = klass_names_new(vmstructs_memory(jvm->vs), &jvm->layout);
 	return 0;

@@ -105,45 +105,62 @@ unsigned int chain_names_find(const struct chain_names *chain, uint64_t address,
 	return count;
 }
 
-static int read_name(struct chain_names *chain, uint32_t node, struct method_names *methods,
-		     struct text_pool *texts)
-{
-	const struct code_node *at = node == CODE_NO_NODE ? NULL : &chain->scopes->nodes[node];
-	uint64_t method = at ? chain->scopes->methods[at->method] : chain->method;
-	struct java_frame frame;
-	struct chain_name name;
-	int r = method_names_follow(methods, method, at ? at->bci : -1, &frame);
+/* Names in the making. */
+struct wanted {
+	struct chain_names *chain;
+	struct text_pool *texts;
+	struct method_place places[METHOD_PLACES_AT_ONCE];
+	uint32_t nodes[METHOD_PLACES_AT_ONCE];
+	unsigned int count;
+};
 
-	if (r < 0)
-		return r;
-	name = (struct chain_name){
-		.class_name = text_pool_ref(texts, frame.class_name),
-		.method = text_pool_ref(texts, frame.method),
-		.source = text_pool_ref(texts, frame.source),
-		.node = node,
-		.line = frame.line,
-		.bci = frame.bci,
-		.caller = caller_of(chain, node),
+static void take_name(unsigned int index, const struct java_frame *frame, void *data)
+{
+	struct wanted *wanted = data;
+	struct chain_names *chain = wanted->chain;
+	const struct chain_name name = {
+		.class_name = text_pool_ref(wanted->texts, frame->class_name),
+		.method = text_pool_ref(wanted->texts, frame->method),
+		.source = text_pool_ref(wanted->texts, frame->source),
+		.node = wanted->nodes[index],
+		.line = frame->line,
+		.bci = frame->bci,
+		.caller = caller_of(chain, wanted->nodes[index]),
 	};
+
 	chain->names = xrealloc(chain->names, (chain->count + 1) * sizeof(name));
 	chain->names[chain->count++] = name;
-	return 0;
 }
 
-/* The name of NODE unless it is known. */
-static int want_name(struct chain_names *chain, uint32_t node, struct method_names *methods,
-		     struct text_pool *texts)
+/* NODE unless its name is known. */
+static void want(struct wanted *wanted, uint32_t node)
 {
-	return find_name(chain, node) ? 0 : read_name(chain, node, methods, texts);
+	const struct code_node *at =
+		node == CODE_NO_NODE ? NULL : &wanted->chain->scopes->nodes[node];
+
+	if (find_name(wanted->chain, node))
+		return;
+	wanted->nodes[wanted->count] = node;
+	wanted->places[wanted->count++] = (struct method_place){
+		at ? wanted->chain->scopes->methods[at->method] : wanted->chain->method,
+		at ? at->bci : -1,
+	};
 }
 
 int chain_names_read(struct chain_names *chain, uint64_t address, struct method_names *methods,
 		     struct text_pool *texts)
 {
+	struct wanted wanted = { .chain = chain, .texts = texts };
 	uint32_t node = find_node(chain, address);
-	int r = want_name(chain, CODE_NO_NODE, methods, texts);
+	int r = 0;
 
-	for (; node != CODE_NO_NODE && !r; node = caller_of(chain, node))
-		r = want_name(chain, node, methods, texts);
+	want(&wanted, CODE_NO_NODE);
+	while (!r && (wanted.count || node != CODE_NO_NODE)) {
+		for (; node != CODE_NO_NODE && wanted.count < METHOD_PLACES_AT_ONCE;
+		     node = caller_of(chain, node))
+			want(&wanted, node);
+		r = method_names_follow(methods, wanted.places, wanted.count, take_name, &wanted);
+		wanted.count = 0;
+	}
 	return r;
 }

@@ -161,10 +161,10 @@ static int read_names(struct code_names *names, struct code_name *entry,
 	uint32_t kept = entry->chain.count;
 	int r = chain_names_read(&entry->chain, address, names->methods, &names->texts);
 
-	if (!code_blob_is_same(&names->memory, &names->layout, blob))
-		r = -ESTALE;
-	if (r < 0)
+	if (!code_blob_is_same(&names->memory, &names->layout, blob)) {
 		chain_names_drop(&entry->chain, kept, &names->texts);
+		r = -ESTALE;
+	}
 	return r;
 }
 
@@ -179,7 +179,7 @@ static int read_nmethod(struct code_names *names, const struct code_blob *blob, 
 	(void)code_scopes_read(&names->memory, &names->layout, &names->scopes, blob, &scopes);
 	chain_names_init(&entry->chain, blob->method, scopes);
 	r = read_names(names, entry, blob, address);
-	if (r < 0) {
+	if (!entry->chain.count) {
 		drop_entry((uintptr_t)entry, names);
 		return r;
 	}

@@ -96,35 +96,38 @@ static void every_place_of_every_release(void **state)
 	}
 }
 
-/* Each makes nonsense of it. */
+/* Nothing but one scope, which makes no sense. */
+static void leave(struct fixture *f, uint32_t sender, uint32_t item, int32_t bci)
+{
+	f->bytes.len = 0;
+	f->pcs[1].scope = scopes_add_scope(&f->bytes, sender, item, bci);
+	f->pcs[2].scope = f->pcs[4].scope = 0;
+}
+
 static void damage_scope_order(struct fixture *f)
 {
-	f->bytes.len = 1;
-	scopes_add_scope(&f->bytes, 1, 3, 10); /* it is inlined into itself */
+	leave(f, 1, 3, 10); /* it is inlined into itself */
 }
 
 static void damage_later_sender(struct fixture *f)
 {
-	f->bytes.len = 1;
-	scopes_add_scope(&f->bytes, 20, 3, 10);
+	leave(f, 5, 3, 10); /* into one that was written later */
+	assert_int_equal(scopes_add_scope(&f->bytes, 0, 3, 10), 5);
 }
 
 static void damage_item_zero(struct fixture *f)
 {
-	f->bytes.len = 1;
-	scopes_add_scope(&f->bytes, 0, 0, 10);
+	leave(f, 0, 0, 10);
 }
 
 static void damage_item_large(struct fixture *f)
 {
-	f->bytes.len = 1;
-	scopes_add_scope(&f->bytes, 0, 8193, 10);
+	leave(f, 0, 8193, 10);
 }
 
 static void damage_bci(struct fixture *f)
 {
-	f->bytes.len = 1;
-	scopes_add_scope(&f->bytes, 0, 3, 65536);
+	leave(f, 0, 3, 65536);
 }
 
 static void damage_pc_order(struct fixture *f)
@@ -196,6 +199,21 @@ static void places_that_cannot_be(void **state)
 	assert_int_equal(read_scopes(&f, &scopes), -EBADMSG);
 }
 
+/* To the byte. */
+static void a_blob_that_ends_before_its_pcs(void **state)
+{
+	static struct fixture f;
+	struct code_scopes *scopes;
+
+	(void)state;
+	make(&f, &scopes_layouts[0], 0);
+	f.blob.end = f.blob.start + PCS_AT + 16 * f.info.pc_count - 1;
+	assert_int_equal(read_scopes(&f, &scopes), -EBADMSG);
+	f.blob.end++;
+	assert_int_equal(read_scopes(&f, &scopes), 0);
+	free(scopes);
+}
+
 static void a_release_that_does_not_say(void **state)
 {
 	static const struct scopes_layout unknown = { .place = SCOPES_UNKNOWN };
@@ -214,6 +232,7 @@ int main(void)
 		cmocka_unit_test(every_place_of_every_release),
 		cmocka_unit_test(nonsense_is_refused),
 		cmocka_unit_test(places_that_cannot_be),
+		cmocka_unit_test(a_blob_that_ends_before_its_pcs),
 		cmocka_unit_test(a_release_that_does_not_say),
 	};
 

@@ -104,54 +104,6 @@ static const struct scopes_layout scopes_layouts[] = {
 	{ .place = SCOPES_UNKNOWN },
 };
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static int read_span(struct input *input, const struct vm_span *span)
-{
-	uint64_t at = span->address - BASE, change = input->request->change_at - at;
-
-	if (span->address < BASE || at > input->size || span->len > input->size - at)
-		return -EFAULT;
-	memcpy(span->data, input->data + at, span->len);
-	if (input->reads > input->request->change_after && change < span->len)
-		((uint8_t *)span->data)[change] = input->request->change_to;
-	return 0;
-}
-
-static int read_input(const struct vm_memory *memory, const struct vm_span *spans,
-		      unsigned int count)
-{
-	struct input *input = memory->data;
-	int r = 0;
-
-	input->reads++;
-	for (unsigned int i = 0; i < count && !r; i++)
-		r = read_span(input, &spans[i]);
-	return r;
-}
-
-static void check_text(const char *text)
-{
-	if (!text || strlen(text) > MAX_TEXT)
-		abort();
-}
-
-static void find(struct code_names *names, const struct request *request)
-{
-	struct java_frame frame;
-	const char *stub;
-
-	if (code_names_find(names, BASE + request->offset, request->compile_id, &frame, &stub) < 0)
-		return;
-	if (stub) {
-		check_text(stub);
-		return;
-	}
-	check_text(frame.class_name);
-	check_text(frame.method);
-	check_text(frame.source);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct jvm_layout layout = layout_17;

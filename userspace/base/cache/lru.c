@@ -168,9 +168,8 @@ void lru_resize(struct lru *lru, uint64_t key, size_t bytes)
 
 	if (!at)
 		return;
-	bytes += LRU_ENTRY_BYTES;
-	lru->bytes += bytes - entry_at(lru, at)->bytes;
-	entry_at(lru, at)->bytes = (uint32_t)bytes;
+	lru->bytes += bytes + LRU_ENTRY_BYTES - entry_at(lru, at)->bytes;
+	entry_at(lru, at)->bytes = (uint32_t)(bytes + LRU_ENTRY_BYTES);
 }
 
 void lru_set_limit(struct lru *lru, size_t limit_bytes)

@@ -169,8 +169,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_oldest_goes_alone), cmocka_unit_test(asking_keeps),
-		cmocka_unit_test(bytes_count),		 cmocka_unit_test(one_at_a_time),
-		cmocka_unit_test(like_a_list),
+		cmocka_unit_test(bytes_count),		 cmocka_unit_test(growing_counts),
+		cmocka_unit_test(one_at_a_time),	 cmocka_unit_test(like_a_list),
 	};
 
 	return cmocka_run_group_tests_name("lru", tests, NULL, NULL);

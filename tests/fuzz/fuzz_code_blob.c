@@ -20,8 +20,8 @@
 #define MAX_TEXT      (2 * METHOD_MAX_NAME)
 
 struct request {
-	uint16_t offset;      /* of the address, from BASE */
-	uint8_t release;      /* odd: blobs as JDK 25 has them, else JDK 17 */
+	uint16_t offset; /* of the address, from BASE */
+	uint8_t release; /* odd: blobs as JDK 25 has them, else JDK 17; then scopes (2 bits), bias (1) */
 	uint8_t change_after; /* so many reads */
 	uint32_t compile_id;
 	uint16_t change_at; /* this byte of the memory */
@@ -77,19 +77,32 @@ static void check_text(const char *text)
 
 static void find(struct code_names *names, const struct request *request)
 {
-	struct java_frame frame;
-	const char *stub;
+	static struct java_answer answer;
 
-	if (code_names_find(names, BASE + request->offset, request->compile_id, &frame, &stub) < 0)
+	if (code_names_find(names, BASE + request->offset, request->compile_id, &answer) < 0)
 		return;
-	if (stub) {
-		check_text(stub);
+	if (answer.stub) {
+		check_text(answer.stub);
 		return;
 	}
-	check_text(frame.class_name);
-	check_text(frame.method);
-	check_text(frame.source);
+	if (!answer.count || answer.count > JAVA_MAX_INLINE)
+		abort();
+	for (unsigned int i = 0; i < answer.count; i++) {
+		check_text(answer.frames[i].class_name);
+		check_text(answer.frames[i].method);
+		check_text(answer.frames[i].source);
+		if (answer.frames[i].bci < -1 || answer.frames[i].bci > UINT16_MAX)
+			abort();
+	}
 }
+
+/* As JDK 8, 17 and 25 have it; the last one says nothing. */
+static const struct scopes_layout scopes_layouts[] = {
+	{ SCOPES_IN_BLOB, 180, 184, 176, 172, 0, 0, 0, 16, 0, 4 },
+	{ SCOPES_BY_POINTER, 268, 272, 120, 260, 0, 0, 0, 16, 0, 4 },
+	{ SCOPES_IN_BLOCK, 196, 200, 200, 28, 96, 160, 16, 16, 0, 4 },
+	{ .place = SCOPES_UNKNOWN },
+};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -105,6 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(&request, data, sizeof(request));
 	input.data = data + sizeof(request);
 	input.size = size - sizeof(request);
+	layout.unsigned5_bias = request.release / 8 % 2;
 	if (request.release % 2) {
 		layout.blob_name = 8;
 		layout.blob_kind = 56;
@@ -116,7 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		layout.wire.compile_id = 212;
 	}
 	methods = method_names_new(&memory, &layout);
-	names = code_names_new(&memory, &layout, methods);
+	names = code_names_new(&memory, &layout, &scopes_layouts[request.release / 2 % 4], methods);
 	for (unsigned int i = 0; i <= request.asked % 4; i++)
 		find(names, &request);
 	code_names_free(names);

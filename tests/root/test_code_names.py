@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Names of compiled code read from outside are those that the JVM itself tells (jcmd)."""
+"""Names of compiled code read from outside are those that the JVM itself tells (jcmd, JVMTI)."""
 import random
+import struct
 
+import codemap
 from hp import *
 
 # 8 has no Compiler.codelist.
@@ -25,10 +27,10 @@ def code_list(version, pid):
     return found
 
 
-def names_from_outside(pid, wanted):
+def names_from_outside(pid, wanted, *how):
     """What code_names says of each (address, compile id)."""
     asked = "".join(f"{address:x} {number}\n" for address, number in wanted)
-    done = subprocess.run([CODE_NAMES, str(pid)], input=asked.encode(), stdout=subprocess.PIPE,
+    done = subprocess.run([CODE_NAMES, str(pid), *how], input=asked.encode(), stdout=subprocess.PIPE,
                           check=True, timeout=60)
     return dict(zip(wanted, done.stdout.decode().splitlines()))
 
@@ -87,6 +89,92 @@ def old_code_has_no_new_name(version):
     expect(len(epochs) > 5, f"only {len(epochs)} methods of epochs")
     expect(sums["gone"] > 0, "nothing was thrown away: the test proves nothing")
     expect_equal(sums["wrong"], 0, "wrong names")
+
+
+# --- what is inlined --------------------------------------------------------------------------------------------------
+
+def told_by_agent(pid):
+    """Records of a replay of the agent in process PID."""
+    code_map = codemap.CodeMap(pid)
+    code_map.take_lease()
+    try:
+        return code_map.read_replay(60)
+    finally:
+        code_map.release()
+        code_map.command(codemap.STOP)
+
+
+def lines_of(body):
+    """The line table of a METHOD record: [(bci, line)]."""
+    count = struct.unpack_from("QHHHH", body)[4]
+    return [struct.unpack_from("HH", body, 16 + 4 * i) for i in range(count)]
+
+
+def line_at(table, bci):
+    """As a debugger finds it: of the last entry at or before BCI."""
+    before = [entry for entry in table if entry[0] <= bci]
+    return max(before, key=lambda entry: entry[0])[1] if bci >= 0 and before else 0
+
+
+def dotted(class_name):
+    """A hidden class keeps the '/' before its number."""
+    return re.sub(r"/(?!0x)", ".", re.sub(r"\.(?=0x)", "/", class_name))
+
+
+class Agent:
+    """What the agent told of methods and places."""
+
+    def __init__(self, records):
+        bodies = [(kind, body) for kind, _, _, body in records]
+        methods = [body for kind, body in bodies if kind == codemap.METHOD]
+        self.names = {m[0]: f"{dotted(m[1])}.{m[2]}" for m in map(codemap.method_of, methods)}
+        self.lines = {codemap.method_of(body)[0]: lines_of(body) for body in methods}
+        self.loads = [codemap.load_of(body) for kind, body in bodies if kind == codemap.LOAD]
+
+    def text(self, frames):
+        """As code_names writes a chain."""
+        return "method " + " < ".join(f"{self.names[number]}@{bci}:{line_at(self.lines[number], bci)}"
+                                      for number, bci in frames)
+
+    def places(self, numbers):
+        """(address, compile id) -> its chain, of code whose compile id is in NUMBERS by its address; a place
+        counts for all addresses behind the one before."""
+        found = {}
+        for address, _, _, pcs in self.loads:
+            last = -1
+            for offset, frames in pcs:
+                if address in numbers:
+                    found[address + random.randint(last + 1, offset), numbers[address]] = self.text(frames)
+                    found[address + offset, numbers[address]] = self.text(frames)
+                last = offset
+        return found
+
+
+@for_each_jdk(VERSIONS)
+def chains_are_those_of_the_agent(version):
+    """Each place of each nmethod: the chain of inlined methods, with bytecode indices and lines."""
+    jvm = java(version, "Churn", 600, flags=["-Xcomp", "-Xmx64m"], ready=None)
+    jvm.wait_text("ready", timeout=120)
+    hostprof("attach", jvm.pid)
+    told = Agent(told_by_agent(jvm.pid))
+    numbers = {address: number for address, number in code_list(version, jvm.pid)}
+    wanted = told.places(numbers)
+    came = names_from_outside(jvm.pid, list(wanted), "chains")
+    # JDK 25 throws away what -Xcomp made and nobody calls.
+    stayed = {number for _, number in code_list(version, jvm.pid)}
+    counts = collections.Counter()
+    for key, chain in wanted.items():
+        none = came[key].startswith("none")
+        answer = "right" if came[key] == chain else "gone" if none and key[1] not in stayed else "wrong"
+        counts[answer] += 1
+        counts["inlined"] += answer == "right" and " < " in chain
+        counts["lines"] += answer == "right" and not chain.endswith(":0")
+        if answer == "wrong" and counts["wrong"] <= 5:
+            print(f"#   {key[0]:x} {key[1]}: {came[key]!r}, the agent says {chain!r}")
+    print(f"# JDK {version}: {counts['right']} of {len(wanted)} places right, {counts['inlined']} of them inlined, "
+          f"{counts['lines']} with lines; {counts['gone']} gone, {counts['wrong']} wrong")
+    expect(counts["inlined"] > 1000 and counts["lines"] > 1000, f"only {dict(counts)}")
+    expect_equal(counts["wrong"], 0, "wrong chains")
 
 
 main()

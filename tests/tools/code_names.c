@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Names of a live JVM's code as a recording reads them from outside. Lines "ADDRESS COMPILE-ID" of
- * standard input are answered by "method NAME", "stub NAME" or "none ERROR". Usage: code_names PID
+ * standard input are answered by "method NAME", "stub NAME" or "none ERROR"; with "chains" by all frames of
+ * that place, "method NAME@BCI:LINE < NAME@BCI:LINE < …", innermost first. Usage: code_names PID [chains]
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,18 +13,33 @@
 #include "jvm/layout/vmstructs.h"
 #include "jvm/names/code_names.h"
 
-static void answer(struct code_names *names, uint64_t address, uint32_t compile_id)
+static void print_chain(const struct java_answer *answer)
 {
-	struct java_frame frame;
-	const char *stub;
-	int r = code_names_find(names, address, compile_id, &frame, &stub);
+	for (unsigned int i = 0; i < answer->count; i++) {
+		const struct java_frame *frame = &answer->frames[i];
+
+		printf("%s %s.%s@%d:%d", i ? " <" : "method", frame->class_name, frame->method,
+		       frame->bci, frame->line);
+	}
+	printf("\n");
+}
+
+static void answer(struct code_names *names, uint64_t address, uint32_t compile_id, bool chains)
+{
+	static struct java_answer answer;
+	const struct java_frame *outer;
+	int r = code_names_find(names, address, compile_id, &answer);
 
 	if (r < 0)
 		printf("none %s\n", strerror(-r));
-	else if (stub)
-		printf("stub %s\n", stub);
-	else
-		printf("method %s.%s\n", frame.class_name, frame.method);
+	else if (answer.stub)
+		printf("stub %s\n", answer.stub);
+	else if (chains)
+		print_chain(&answer);
+	else {
+		outer = &answer.frames[answer.count - 1];
+		printf("method %s.%s\n", outer->class_name, outer->method);
+	}
 	fflush(stdout);
 }
 
@@ -32,14 +48,15 @@ int main(int argc, char **argv)
 	_cleanup_(vmstructs_closep) struct vmstructs *vs = NULL;
 	_cleanup_(method_names_freep) struct method_names *methods = NULL;
 	_cleanup_(code_names_freep) struct code_names *names = NULL;
+	struct scopes_layout scopes;
 	struct jvm_layout layout;
 	struct err err = { 0 };
 	uint64_t address;
 	uint32_t compile_id;
 	char line[128];
 
-	if (argc != 2) {
-		fprintf(stderr, "usage: %s PID\n", argv[0]);
+	if (argc != 2 && argc != 3) {
+		fprintf(stderr, "usage: %s PID [chains]\n", argv[0]);
 		return 2;
 	}
 	if (vmstructs_open(NULL, (uint32_t)atoi(argv[1]), NULL, &vs, &err) < 0 ||
@@ -48,9 +65,10 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	methods = method_names_new(vmstructs_memory(vs), &layout);
-	names = code_names_new(vmstructs_memory(vs), &layout, methods);
+	scopes_layout_read(vs, &scopes);
+	names = code_names_new(vmstructs_memory(vs), &layout, &scopes, methods);
 	while (fgets(line, sizeof(line), stdin))
 		if (sscanf(line, "%" SCNx64 " %" SCNu32, &address, &compile_id) == 2)
-			answer(names, address, compile_id);
+			answer(names, address, compile_id, argc == 3);
 	return 0;
 }

@@ -75,7 +75,8 @@ static void look_for_jvms(struct preflight_result *result)
 		 attachable);
 }
 
-static const struct preflight_check jvm_check = { "jvms", "JVMs", "inlined Java methods (agent)",
+static const struct preflight_check jvm_check = { "jvms", "JVMs",
+						  "the agent: allocations, names of threads",
 						  "hostprof list says why", look_for_jvms };
 
 /* Programs whose user stacks are not walked: e_ident[EI_CLASS] of what they run (elf.h). */

@@ -149,22 +149,21 @@ static void tell_leftover(const struct record_run *run)
 			 run->output.leftover);
 }
 
-/* Why compiled Java code has no inlined methods and no lines, when it has not. */
-static void tell_inlining(const struct record_run *run)
+static void tell_refusals(const struct recorder_result *result)
 {
-	const struct recorder_result *result = &run->result;
-
 	if (result->agents_refused)
-		log_warn("JVM %u: %s%s; methods inlined in its code are not shown",
-			 result->refused_pid, result->refusal,
+		log_warn("JVM %u: %s%s; its code is named from outside", result->refused_pid,
+			 result->refusal,
 			 result->agents_refused > 1 ? " (and other JVMs, see the report)" : "");
-	else if (result->jvms <= result->jvms_with_agent)
-		return;
-	else if (run->args->agent == RECORDER_AGENT_ALWAYS)
-		log_info(
-			"of JVMs that ended before they took the agent inlined methods are not shown");
-	else
-		log_info("inlined Java methods are not shown; --agent=always shows them");
+}
+
+/* Java releases whose VMStructs do not say where it is. */
+static void tell_inlining(const struct recorder_result *result)
+{
+	if (result->jvms_without_inlining)
+		log_info("%u JVM%s not tell from outside what was inlined; --agent=always shows it",
+			 result->jvms_without_inlining,
+			 result->jvms_without_inlining > 1 ? "s do" : " does");
 }
 
 static void tell_live(const struct recorder_result *result)
@@ -232,7 +231,8 @@ static void tell_figures(const struct record_run *run)
 	bool to_stdout = !strcmp(run->output.path, "-");
 
 	record_args_tell_status(run->args, run->result.exit_status);
-	tell_inlining(run);
+	tell_refusals(&run->result);
+	tell_inlining(&run->result);
 	tell_live(&run->result);
 	tell_unanswered(&run->result);
 	tell_gaps(&run->result.capture);

@@ -68,6 +68,7 @@ void jvm_free(struct jvm *jvm)
 
 static int read_layout(struct jvm *jvm)
 {
+	struct scopes_layout scopes;
 	struct err err = { 0 };
 	int ret = 0;
 
@@ -80,7 +81,9 @@ static int read_layout(struct jvm *jvm)
 	if (vm_version_read(jvm->vs, jvm->version, sizeof(jvm->version)))
 		jvm->version[0] = '\0';
 	jvm->names = method_names_new(vmstructs_memory(jvm->vs), &jvm->layout);
-	jvm->code = code_names_new(vmstructs_memory(jvm->vs), &jvm->layout, jvm->names);
+	scopes_layout_read(jvm->vs, &scopes);
+	jvm->no_scopes = scopes.place == SCOPES_UNKNOWN;
+	jvm->code = code_names_new(vmstructs_memory(jvm->vs), &jvm->layout, &scopes, jvm->names);
 	jvm->klasses = klass_names_new(vmstructs_memory(jvm->vs), &jvm->layout);
 	return 0;
 }
@@ -182,9 +185,7 @@ enum java_lookup jvm_find_compiled(struct jvm *jvm, const uint64_t words[WIRE_CO
 
 	if (!has_layout(jvm))
 		return JAVA_UNKNOWN;
-	ret = code_names_find(jvm->code, address, (uint32_t)words[1], &ret_answer->frames[0],
-			      &ret_answer->stub);
-	ret_answer->count = 1;
+	ret = code_names_find(jvm->code, address, (uint32_t)words[1], ret_answer);
 	if (!ret)
 		return ret_answer->stub ? JAVA_STUB : JAVA_FRAMES;
 	return ret == -ESTALE || ret == -ESRCH ? JAVA_EVICTED : JAVA_UNKNOWN;

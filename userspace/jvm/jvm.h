@@ -69,6 +69,9 @@ bool jvm_table_forget_largest(struct jvm_table *table);
 /* How often that was done, and to whom first. */
 uint64_t jvm_table_forgotten(const struct jvm_table *table, uint32_t *ret_pid);
 
+/* JVMs so far whose release does not say from outside what was inlined, and no agent did. */
+uint32_t jvm_table_without_inlining(const struct jvm_table *table);
+
 /* All replays that were asked for have ended. */
 bool jvm_table_replayed(const struct jvm_table *table);
 
@@ -108,9 +111,8 @@ enum java_lookup jvm_find_interpreted(struct jvm *jvm, const uint64_t words[WIRE
 				      struct java_answer *ret_answer);
 
 /*
- * The method of a frame in a code blob, or the name of a stub, read from the JVM's memory:
- * WORDS are its WIRE_COMPILED_WORDS. The compile id tells whether it is still that code. What was
- * inlined is not told.
+ * The methods of a frame in a code blob, or the name of a stub, read from the JVM's memory:
+ * WORDS are its WIRE_COMPILED_WORDS. The compile id tells whether it is still that code.
  */
 enum java_lookup jvm_find_compiled(struct jvm *jvm, const uint64_t words[WIRE_COMPILED_WORDS],
 				   struct java_answer *ret_answer);

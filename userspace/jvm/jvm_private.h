@@ -61,6 +61,7 @@ struct jvm {
 	struct jvm_layout layout;
 	bool has_layout;
 	bool no_layout; /* for good */
+	bool no_scopes; /* its release does not say what was inlined */
 	uint64_t layout_retry_ns;
 	uint64_t layout_wait_ns;
 	char version[64];

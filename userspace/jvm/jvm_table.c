@@ -36,9 +36,10 @@ struct jvm_table {
 	struct vmstructs_cache *cache; /* owned */
 	void *buffer;		       /* owned, CODEMAP_READ_BYTES */
 	uint64_t expired_ns;
-	size_t code_map_limit;	/* bytes of all stores; 0: none */
-	uint64_t forgotten;	/* stores, for their size */
-	uint32_t forgotten_pid; /* the first one's */
+	size_t code_map_limit;		/* bytes of all stores; 0: none */
+	uint64_t forgotten;		/* stores, for their size */
+	uint32_t forgotten_pid;		/* the first one's */
+	uint32_t past_without_inlining; /* of JVMs that have gone */
 	uint32_t last_id;
 	uint32_t alloc_interval; /* of every JVM */
 	bool follows_objects;	 /* every JVM's agent */
@@ -74,8 +75,23 @@ void jvm_table_free(struct jvm_table *table)
 	free(table);
 }
 
+static bool hides_inlining(const struct jvm *jvm)
+{
+	return jvm->no_scopes && !jvm_has_code_map(jvm);
+}
+
+uint32_t jvm_table_without_inlining(const struct jvm_table *table)
+{
+	uint32_t count = table->past_without_inlining;
+
+	for (size_t i = 0; i < table->jvms.len; i++)
+		count += hides_inlining(table->jvms.items[i]);
+	return count;
+}
+
 static void remove_at(struct jvm_table *table, size_t at)
 {
+	table->past_without_inlining += hides_inlining(table->jvms.items[at]);
 	jvm_free(table->jvms.items[at]);
 	table->jvms.items[at] = table->jvms.items[--table->jvms.len];
 }

@@ -219,6 +219,7 @@ static void fill_result(struct recorder *rec, struct recorder_result *result)
 	result->memory_limit_bytes = pipeline->plan.limit_bytes;
 	result->processes = pipeline->ledger.processes;
 	agents_count(pipeline->agents, &result->jvms, &result->jvms_with_agent);
+	result->jvms_without_inlining = jvm_table_without_inlining(pipeline->jvms);
 	agents_for_each_failure(pipeline->agents, note_refusal, result);
 	result->live_missing = pipeline->live_missing;
 	result->live_missing_pid = pipeline->live_missing_pid;

@@ -53,6 +53,8 @@ struct recorder_result {
 	uint64_t start_ns; /* CLOCK_MONOTONIC: sampling began */
 	uint64_t elapsed_ns;
 	uint32_t processes, jvms, jvms_with_agent;
+	uint32_t
+		jvms_without_inlining; /* neither a JVM itself nor an agent told what was inlined */
 	/* JVMs whose agent could not be used, and why in the first of them. */
 	uint32_t agents_refused;
 	uint32_t refused_pid;

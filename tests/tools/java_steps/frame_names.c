@@ -50,10 +50,11 @@ static void add_method(struct frame_names *names, uint64_t method, struct strbuf
 {
 	struct method_chain chain;
 	struct java_frame frame;
+	int r;
 
-	if (method_chain_follow(vmstructs_memory(names->vs), names->layout, method, &chain) < 0 ||
-	    method_names_find(names->methods, method, chain.const_method, chain.identity, 0,
-			      &frame) < 0)
+	method_chains_follow(vmstructs_memory(names->vs), names->layout, &method, 1, &chain, &r);
+	if (r < 0 || method_names_find(names->methods, method, chain.const_method, chain.identity,
+				       0, &frame) < 0)
 		strbuf_addf(name, "?%#lx", (unsigned long)method);
 	else
 		strbuf_addf(name, "%s.%s", frame.class_name, frame.method);

@@ -92,6 +92,26 @@ static void bytes_count(void **state)
 	lru_clear(&lru);
 }
 
+/* What has grown counts from the next one that comes. */
+static void growing_counts(void **state)
+{
+	struct lru lru = new_lru(ROOM(4));
+
+	(void)state;
+	for (uint64_t key = 0; key < 3; key++)
+		put(&lru, key);
+	lru_resize(&lru, 2, ROOM(1));
+	lru_resize(&lru, 7, ROOM(9)); /* is not there */
+	assert_int_equal(lru.bytes, ROOM(4));
+	assert_int_equal(dropped, 0);
+	put(&lru, 3);
+	assert_int_equal(dropped, 1);
+	lru_resize(&lru, 2, 0);
+	assert_int_equal(lru.bytes, ROOM(3));
+	lru_clear(&lru);
+	assert_int_equal(lru.bytes, 0);
+}
+
 static void one_at_a_time(void **state)
 {
 	struct lru lru = new_lru(ROOM(3));
@@ -149,8 +169,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_oldest_goes_alone), cmocka_unit_test(asking_keeps),
-		cmocka_unit_test(bytes_count),		 cmocka_unit_test(one_at_a_time),
-		cmocka_unit_test(like_a_list),
+		cmocka_unit_test(bytes_count),		 cmocka_unit_test(growing_counts),
+		cmocka_unit_test(one_at_a_time),	 cmocka_unit_test(like_a_list),
 	};
 
 	return cmocka_run_group_tests_name("lru", tests, NULL, NULL);

@@ -155,7 +155,7 @@ static void as_json(void **state)
 		"    \"title\": \"JVMs\",\n"
 		"    \"state\": \"ok\",\n"
 		"    \"found\": \"1 seen, agent possible in 1\",\n"
-		"    \"needed\": \"inlined Java methods (agent)\",\n"
+		"    \"needed\": \"the agent: allocations, names of threads\",\n"
 		"    \"mend\": \"hostprof list says why\"\n"
 		"  }\n"
 		"]\n"
@@ -169,13 +169,13 @@ static void jvms_that_take_no_agent(void **state)
 	assert_string_equal(
 		strstr(command_run(cmd_doctor, "doctor"), "warn"),
 		"warn  JVMs                                    3 seen, agent possible in 2\n"
-		"      needed for: inlined Java methods (agent)\n"
+		"      needed for: the agent: allocations, names of threads\n"
 		"      mend: hostprof list says why\n"
 		"exit 0\n");
 	jvm_error = -EIO;
 	assert_string_equal(strstr(command_run(cmd_doctor, "doctor"), "warn"),
 			    "warn  JVMs                                    no list\n"
-			    "      needed for: inlined Java methods (agent)\n"
+			    "      needed for: the agent: allocations, names of threads\n"
 			    "      mend: hostprof list says why\n"
 			    "exit 0\n");
 }

@@ -34,29 +34,35 @@ static void end_of_the_command(void **state)
 	names_left();
 }
 
-static void inlined_methods(void **state)
+static void agents_and_inlining(void **state)
 {
 	(void)state;
 	result.jvms = 2;
 	result.jvms_with_agent = 1;
 	expect("record -o a.jfr",
-	       "hostprof: inlined Java methods are not shown; --agent=always shows them\n"
 	       "hostprof: a.jfr: 12 cpu samples, 1 alloc sample (4 kB), 1 live sample (1 kB), 2 processes, 2 JVMs (1 with agent), 83.33 % complete stacks, 1 lost (1 of unknown processes)\n"
 	       "exit 0\n");
-	expect("record -o a.jfr --agent always",
-	       "hostprof: of JVMs that ended before they took the agent inlined methods are not shown\n"
+	result.jvms_without_inlining = 1;
+	expect("record -o a.jfr",
+	       "hostprof: 1 JVM does not tell from outside what was inlined; --agent=always shows it\n"
 	       "hostprof: a.jfr: 12 cpu samples, 1 alloc sample (4 kB), 1 live sample (1 kB), 2 processes, 2 JVMs (1 with agent), 83.33 % complete stacks, 1 lost (1 of unknown processes)\n"
 	       "exit 0\n");
+	result.jvms_without_inlining = 2;
+	expect("record -o a.jfr",
+	       "hostprof: 2 JVMs do not tell from outside what was inlined; --agent=always shows it\n"
+	       "hostprof: a.jfr: 12 cpu samples, 1 alloc sample (4 kB), 1 live sample (1 kB), 2 processes, 2 JVMs (1 with agent), 83.33 % complete stacks, 1 lost (1 of unknown processes)\n"
+	       "exit 0\n");
+	result.jvms_without_inlining = 0;
 	result.agents_refused = 1;
 	result.refused_pid = 42;
 	snprintf(result.refusal, sizeof(result.refusal), "it runs with -Xrs");
 	expect("record -o a.jfr",
-	       "hostprof: warning: JVM 42: it runs with -Xrs; methods inlined in its code are not shown\n"
+	       "hostprof: warning: JVM 42: it runs with -Xrs; its code is named from outside\n"
 	       "hostprof: a.jfr: 12 cpu samples, 1 alloc sample (4 kB), 1 live sample (1 kB), 2 processes, 2 JVMs (1 with agent), 83.33 % complete stacks, 1 lost (1 of unknown processes)\n"
 	       "exit 0\n");
 	result.agents_refused = 2;
 	expect("record -o a.jfr",
-	       "hostprof: warning: JVM 42: it runs with -Xrs (and other JVMs, see the report); methods inlined in its code are not shown\n"
+	       "hostprof: warning: JVM 42: it runs with -Xrs (and other JVMs, see the report); its code is named from outside\n"
 	       "hostprof: a.jfr: 12 cpu samples, 1 alloc sample (4 kB), 1 live sample (1 kB), 2 processes, 2 JVMs (1 with agent), 83.33 % complete stacks, 1 lost (1 of unknown processes)\n"
 	       "exit 0\n");
 	result.agents_refused = 0;
@@ -132,7 +138,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(statistics, set_up),
 		cmocka_unit_test_setup(end_of_the_command, set_up),
-		cmocka_unit_test_setup(inlined_methods, set_up),
+		cmocka_unit_test_setup(agents_and_inlining, set_up),
 		cmocka_unit_test_setup(time_that_nobody_saw, set_up),
 		cmocka_unit_test_setup(a_counter_that_is_not_there, set_up),
 		cmocka_unit_test_setup(progress_on_a_terminal, set_up),

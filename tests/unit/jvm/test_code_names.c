@@ -6,6 +6,10 @@
 #include "code_fixture.h"
 #include "jvm/names/code_names.h"
 
+static const struct scopes_layout no_scopes = { .place = SCOPES_UNKNOWN };
+
+static struct java_answer answer;
+
 struct fixture {
 	struct code_fixture code;
 	struct method_names *methods;
@@ -22,7 +26,7 @@ static int setup(void **state)
 	f.code.layout.wire.interpreter_start = 0x7f0000000200ULL;
 	f.code.layout.wire.interpreter_end = 0x7f0000000300ULL;
 	f.methods = method_names_new(&f.code.fake.memory, &f.code.layout);
-	f.names = code_names_new(&f.code.fake.memory, &f.code.layout, f.methods);
+	f.names = code_names_new(&f.code.fake.memory, &f.code.layout, &no_scopes, f.methods);
 	f.method = code_fixture_method(&f.code, "pkg/Work$$Lambda+0x00007f1c", "run");
 	f.nmethod = code_fixture_nmethod(&f.code, 4, 8, f.method, 77);
 	*state = &f;
@@ -40,34 +44,27 @@ static int teardown(void **state)
 
 static void assert_method(struct fixture *f, uint64_t address, uint32_t id, const char *expected)
 {
-	struct java_frame frame;
-	const char *stub;
 	char text[128];
 
-	assert_int_equal(code_names_find(f->names, address, id, &frame, &stub), 0);
-	assert_null(stub);
-	snprintf(text, sizeof(text), "%s %s", frame.class_name, frame.method);
+	assert_int_equal(code_names_find(f->names, address, id, &answer), 0);
+	assert_null(answer.stub);
+	assert_int_equal(answer.count, 1);
+	snprintf(text, sizeof(text), "%s %s", answer.frames[0].class_name, answer.frames[0].method);
 	assert_string_equal(text, expected);
-	assert_int_equal(frame.bci, -1);
-	assert_int_equal(frame.line, 0);
-	assert_false(frame.inlined);
+	assert_int_equal(answer.frames[0].bci, -1);
+	assert_int_equal(answer.frames[0].line, 0);
+	assert_false(answer.frames[0].inlined);
 }
 
 static void assert_stub(struct fixture *f, uint64_t address, uint32_t id, const char *expected)
 {
-	struct java_frame frame;
-	const char *stub;
-
-	assert_int_equal(code_names_find(f->names, address, id, &frame, &stub), 0);
-	assert_string_equal(stub, expected);
+	assert_int_equal(code_names_find(f->names, address, id, &answer), 0);
+	assert_string_equal(answer.stub, expected);
 }
 
 static void assert_fails(struct fixture *f, uint64_t address, uint32_t id, int expected)
 {
-	struct java_frame frame;
-	const char *stub;
-
-	assert_int_equal(code_names_find(f->names, address, id, &frame, &stub), expected);
+	assert_int_equal(code_names_find(f->names, address, id, &answer), expected);
 }
 
 static void names_an_nmethod(void **state)
@@ -202,17 +199,15 @@ static void places_of_the_layout(void **state)
 	struct fixture *f = *state;
 	struct jvm_layout layout = f->code.layout;
 	struct code_names *names;
-	struct java_frame frame;
-	const char *stub;
 
 	assert_stub(f, f->code.layout.wire.interpreter_end - 1, 9, "Interpreter");
 	assert_fails(f, f->code.layout.wire.interpreter_start - 1, 9, -ESTALE);
 	assert_fails(f, f->code.layout.wire.call_stub_return + 1, 9, -ESTALE);
 	/* A layout that knows of no call stub has none at 0. */
 	layout.wire.call_stub_return = 0;
-	names = code_names_new(&f->code.fake.memory, &layout, f->methods);
-	assert_int_equal(code_names_find(names, 0, 0, &frame, &stub), -ESTALE);
-	assert_null(stub);
+	names = code_names_new(&f->code.fake.memory, &layout, &no_scopes, f->methods);
+	assert_int_equal(code_names_find(names, 0, 0, &answer), -ESTALE);
+	assert_null(answer.stub);
 	code_names_free(names);
 }
 
@@ -273,11 +268,9 @@ static void the_least_recently_used_goes(void **state)
 {
 	struct fixture *f = *state;
 	const uint64_t id_at = f->nmethod + f->code.layout.wire.compile_id;
-	const size_t limit = 16384, some = 160; /* bytes of an entry at most, with what keeps it */
+	const size_t limit = 16384, some = 320; /* bytes of an entry at most, with what keeps it */
 	uint64_t stub = code_fixture_blob(&f->code, 20, 6, "stub", KIND_STUB);
-	struct java_frame frame;
 	uint32_t id, known = 0;
-	const char *name;
 
 	code_names_limit(f->names, limit);
 	put_u32(&f->code, stub + f->code.layout.wire.compile_id, 5);
@@ -291,7 +284,7 @@ static void the_least_recently_used_goes(void **state)
 	memset(f->code.fake.bytes, 0, sizeof(f->code.fake.bytes));
 	assert_method(f, f->nmethod + 500, 77, "pkg.Work$$Lambda/0x00007f1c run");
 	assert_stub(f, stub + 200, 5, "stub");
-	while (--id >= 100 && !code_names_find(f->names, f->nmethod + 500, id, &frame, &name))
+	while (--id >= 100 && !code_names_find(f->names, f->nmethod + 500, id, &answer))
 		known++;
 	assert_true(known > limit / some && known < limit / sizeof(uint64_t[5]));
 	for (; id >= 100; id--)
@@ -349,16 +342,16 @@ static void code_that_changes_while_it_is_read(void **state)
 	change_to = code_fixture_method(&f->code, "Other", "work");
 	for (change_after = 1; change_after < 30; change_after++) {
 		struct method_names *methods = method_names_new(&memory, &f->code.layout);
-		struct code_names *names = code_names_new(&memory, &f->code.layout, methods);
-		struct java_frame frame;
-		const char *stub;
+		struct code_names *names =
+			code_names_new(&memory, &f->code.layout, &no_scopes, methods);
 		int r;
 
 		code_fixture_nmethod(&f->code, 4, 8, f->method, 77);
 		f->code.fake.reads = 0;
-		r = code_names_find(names, f->nmethod + 500, 77, &frame, &stub);
+		r = code_names_find(names, f->nmethod + 500, 77, &answer);
 		if (r == 0)
-			assert_string_equal(frame.class_name, "pkg.Work$$Lambda/0x00007f1c");
+			assert_string_equal(answer.frames[0].class_name,
+					    "pkg.Work$$Lambda/0x00007f1c");
 		else
 			assert_int_equal(r, -ESTALE);
 		named += r == 0;

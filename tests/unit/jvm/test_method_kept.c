@@ -22,11 +22,12 @@ static struct {
 static uint64_t renew(uint16_t number)
 {
 	struct method_chain chain;
+	int r;
 
 	if (number > 0)
 		fake_put_u16(&f.code.fake, f.class_symbol + 2, number);
-	assert_int_equal(method_chain_follow(&f.code.fake.memory, &f.code.layout, f.method, &chain),
-			 0);
+	method_chains_follow(&f.code.fake.memory, &f.code.layout, &f.method, 1, &chain, &r);
+	assert_int_equal(r, 0);
 	f.const_method = chain.const_method;
 	f.class_symbol = chain.class_symbol;
 	return chain.identity;

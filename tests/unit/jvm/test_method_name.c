@@ -326,8 +326,9 @@ static int read_while_unloading(const struct vm_memory *memory, const struct vm_
 	struct fake_memory *fake = memory->data;
 	uint64_t lines = bcp(unloading, CODE_BYTES);
 
-	if (spans[0].address == lines)
-		fake_put_u16(fake, unloading->class_symbol + 2, 0x1234);
+	for (unsigned int i = 0; i < count; i++)
+		if (spans[i].address == lines)
+			fake_put_u16(fake, unloading->class_symbol + 2, 0x1234);
 	return fake_read(memory, spans, count);
 }
 

@@ -176,6 +176,12 @@ int pipeline_finish(struct pipeline *pipeline, struct err *err)
 	return run.fail_at_finish ? err_set(err, run.fail_at_finish, "no end") : 0;
 }
 
+uint32_t jvm_table_without_inlining(const struct jvm_table *table)
+{
+	(void)table;
+	return 23;
+}
+
 void agents_count(const struct agents *agents, uint32_t *ret_jvms, uint32_t *ret_with_agent)
 {
 	(void)agents;
@@ -293,6 +299,7 @@ static void what_is_told_of_it(void **state)
 	assert_int_equal(result.complete, 17);
 	assert_int_equal(result.jvms, 21);
 	assert_int_equal(result.jvms_with_agent, 22);
+	assert_int_equal(result.jvms_without_inlining, 23);
 	assert_int_equal(result.agents_refused, 2);
 	assert_int_equal(result.refused_pid, 31);
 	assert_string_equal(result.refusal, "first");

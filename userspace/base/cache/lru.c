@@ -162,6 +162,16 @@ void lru_put(struct lru *lru, uint64_t key, uint64_t value, size_t bytes)
 	lru->bytes += bytes;
 }
 
+void lru_resize(struct lru *lru, uint64_t key, size_t bytes)
+{
+	uint32_t at = find(lru, key);
+
+	if (!at)
+		return;
+	lru->bytes += bytes + LRU_ENTRY_BYTES - entry_at(lru, at)->bytes;
+	entry_at(lru, at)->bytes = (uint32_t)(bytes + LRU_ENTRY_BYTES);
+}
+
 void lru_set_limit(struct lru *lru, size_t limit_bytes)
 {
 	lru->limit_bytes = limit_bytes;

@@ -52,6 +52,9 @@ bool lru_get(struct lru *lru, uint64_t key, uint64_t *ret_value);
  */
 void lru_put(struct lru *lru, uint64_t key, uint64_t value, size_t bytes);
 
+/* The value of KEY, which is there, has come to take BYTES. Nothing goes for it before the next lru_put(). */
+void lru_resize(struct lru *lru, uint64_t key, size_t bytes);
+
 /* From now on; what is too much by that goes at once. */
 void lru_set_limit(struct lru *lru, size_t limit_bytes);
 

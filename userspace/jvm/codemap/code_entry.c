@@ -149,30 +149,13 @@ size_t code_entry_bytes(const struct code_entry *entry)
 	       (entry->stub ? strlen(entry->stub) + 1 + BLOCK_HEAD_BYTES : 0);
 }
 
-/* The first pc at or after OFFSET (HotSpot: PcDescContainer::find_pc_desc, approximate). */
-static const struct code_pc *find_pc(const struct code_entry *entry, uint32_t offset)
-{
-	uint32_t low = 0, high = entry->pc_count;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (entry->pcs[mid].offset < offset)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < entry->pc_count ? &entry->pcs[low] : NULL;
-}
-
 unsigned int code_entry_frames(const struct code_entry *entry, const struct code_methods *methods,
 			       uint64_t address, struct java_frame *frames)
 {
-	const struct code_pc *pc = find_pc(entry, (uint32_t)(address - entry->start));
-	uint32_t node = pc ? pc->node : CODE_NO_NODE;
+	uint32_t node =
+		code_chain_find(entry->pcs, entry->pc_count, (uint32_t)(address - entry->start));
 	unsigned int n = 0;
 
-	/* Behind the last pc lie exception and deoptimization handlers and stubs. */
 	if (node == CODE_NO_NODE)
 		code_methods_fill_frame(methods, entry->method, -1, &frames[n++]);
 	while (node != CODE_NO_NODE && n < JAVA_MAX_INLINE) {

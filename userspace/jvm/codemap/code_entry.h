@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/macros.h"
+#include "jvm/code_chain.h"
 #include "jvm/codemap/code_methods.h"
 #include "jvm/codemap/codemap_record.h"
 
@@ -15,21 +16,6 @@ enum code_end {
 	CODE_UNLOADED, /* the JVM said so */
 	CODE_REPLACED, /* other code was reported at its address */
 	CODE_LOST,     /* records were lost; it was gone when the JVM was asked again */
-};
-
-/* A chain is its leaf node; each node's caller has a lower index. */
-#define CODE_NO_NODE UINT32_MAX
-
-struct code_node {
-	uint32_t method; /* id of struct code_methods */
-	int32_t bci;
-	uint32_t caller; /* CODE_NO_NODE: outermost */
-};
-
-/* Covers the code up to and including OFFSET, from the entry before. */
-struct code_pc {
-	uint32_t offset;
-	uint32_t node;
 };
 
 struct code_entry {
@@ -53,7 +39,7 @@ struct code_entry {
 	uint64_t order;
 	char *stub;		 /* owned; not NULL: a stub's name, no method */
 	struct code_pc *pcs;	 /* owned, in the same block as the entry */
-	struct code_node *nodes; /* the same */
+	struct code_node *nodes; /* the same; methods are ids of struct code_methods */
 };
 
 struct code_entry *code_entry_new_method(const struct codemap_event *event,

@@ -19,7 +19,7 @@ struct vm_span {
 };
 
 /* How many spans one call may have. */
-#define VM_MEMORY_MAX_SPANS 16
+#define VM_MEMORY_MAX_SPANS 80
 
 struct vm_memory {
 	/* Read all spans, or fail: -EFAULT, -ESRCH, -EPERM. */

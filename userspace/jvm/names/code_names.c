@@ -7,27 +7,26 @@
 #include "base/alloc.h"
 #include "base/cache/lru.h"
 #include "base/cache/text_pool.h"
+#include "jvm/names/chain_names.h"
 #include "jvm/names/code_blob.h"
-#include "jvm/names/method_chain.h"
 
-/* The 20,000 nmethods that a large program runs most, with their names. */
-#define MAX_CACHE_BYTES (3U << 20)
+/* The 10,000 nmethods that a large program runs most, with their debug information and names. */
+#define MAX_CACHE_BYTES (6U << 20)
 /* What malloc adds to an entry. */
 #define MALLOC_BYTES 8
 
-/* Texts are the pool's. */
 struct code_name {
 	uint64_t start;
 	uint32_t bytes;
 	uint32_t compile_id;
-	const char *class_name; /* NULL: a stub */
-	const char *name;
-	const char *source; /* NULL: a stub */
+	const char *stub; /* the pool's; NULL: an nmethod */
+	struct chain_names chain;
 };
 
 struct code_names {
 	struct vm_memory memory;
 	struct jvm_layout layout;
+	struct scopes_layout scopes;
 	struct method_names *methods; /* borrowed */
 	struct lru entries;	      /* nmethod_key() or stub_key() → struct code_name, owned */
 	struct text_pool texts;
@@ -39,19 +38,19 @@ static void drop_entry(uint64_t value, void *data)
 	struct code_name *entry = (struct code_name *)(uintptr_t)value;
 	struct code_names *names = data;
 
-	text_pool_unref(&names->texts, entry->class_name);
-	text_pool_unref(&names->texts, entry->name);
-	text_pool_unref(&names->texts, entry->source);
+	text_pool_unref(&names->texts, entry->stub);
+	chain_names_release(&entry->chain, &names->texts);
 	free(entry);
 }
 
 struct code_names *code_names_new(const struct vm_memory *memory, const struct jvm_layout *layout,
-				  struct method_names *methods)
+				  const struct scopes_layout *scopes, struct method_names *methods)
 {
 	struct code_names *names = xcalloc(1, sizeof(*names));
 
 	names->memory = *memory;
 	names->layout = *layout;
+	names->scopes = *scopes;
 	names->methods = methods;
 	names->limit_bytes = MAX_CACHE_BYTES;
 	lru_init(&names->entries, SIZE_MAX, drop_entry, names);
@@ -98,68 +97,110 @@ static uint64_t stub_key(uint64_t address, uint32_t compile_id)
 }
 
 /* NULL when there is none, or it lies elsewhere. */
-static const struct code_name *entry_of(struct code_names *names, uint64_t key, uint64_t address,
-					uint32_t compile_id)
+static struct code_name *entry_of(struct code_names *names, uint64_t key, uint64_t address,
+				  uint32_t compile_id)
 {
-	const struct code_name *entry;
+	struct code_name *entry;
 	uint64_t value;
 
 	if (!lru_get(&names->entries, key, &value))
 		return NULL;
-	entry = (const struct code_name *)(uintptr_t)value;
+	entry = (struct code_name *)(uintptr_t)value;
 	if (entry->compile_id != compile_id || address - entry->start >= entry->bytes)
 		return NULL;
 	return entry;
 }
 
-static const struct code_name *find_entry(struct code_names *names, uint64_t address,
-					  uint32_t compile_id)
+static struct code_name *find_entry(struct code_names *names, uint64_t address, uint32_t compile_id)
 {
-	const struct code_name *entry =
-		entry_of(names, nmethod_key(compile_id), address, compile_id);
+	struct code_name *entry = entry_of(names, nmethod_key(compile_id), address, compile_id);
 
 	return entry ? entry : entry_of(names, stub_key(address, compile_id), address, compile_id);
 }
 
-/* FRAME: NULL for a stub. */
-static const struct code_name *add_entry(struct code_names *names, uint64_t key,
-					 const struct code_blob *blob,
-					 const struct java_frame *frame)
+static struct code_name *new_entry(const struct code_blob *blob)
 {
 	struct code_name *entry = xcalloc(1, sizeof(*entry));
 
 	entry->start = blob->start;
 	entry->bytes = (uint32_t)(blob->end - blob->start);
 	entry->compile_id = blob->compile_id;
-	entry->name = text_pool_ref(&names->texts, frame ? frame->method : blob->name);
-	if (frame) {
-		entry->class_name = text_pool_ref(&names->texts, frame->class_name);
-		entry->source = text_pool_ref(&names->texts, frame->source);
-	}
-	lru_put(&names->entries, key, (uintptr_t)entry, sizeof(*entry) + MALLOC_BYTES);
+	return entry;
+}
+
+static size_t entry_bytes(const struct code_name *entry)
+{
+	return sizeof(*entry) + MALLOC_BYTES + chain_names_bytes(&entry->chain);
+}
+
+static void put_entry(struct code_names *names, uint64_t key, struct code_name *entry)
+{
+	lru_put(&names->entries, key, (uintptr_t)entry, entry_bytes(entry));
 	make_room(names);
+}
+
+static struct code_name *add_stub(struct code_names *names, uint64_t key,
+				  const struct code_blob *blob)
+{
+	struct code_name *entry = new_entry(blob);
+
+	entry->stub = text_pool_ref(&names->texts, blob->name);
+	put_entry(names, key, entry);
 	return entry;
 }
 
 /* --- what is read ----------------------------------------------------------------------------- */
 
-/* Its Method is its own only as long as the nmethod is: look again when the names are read. */
-static int read_nmethod(struct code_names *names, const struct code_blob *blob,
-			const struct code_name **ret_entry)
+/*
+ * The names of ENTRY, an nmethod of BLOB, at ADDRESS. Its methods are its own only as long as the nmethod is:
+ * look again when they are read.
+ */
+static int read_names(struct code_names *names, struct code_name *entry,
+		      const struct code_blob *blob, uint64_t address)
 {
-	struct method_chain chain;
-	struct java_frame frame;
-	int r = method_chain_follow(&names->memory, &names->layout, blob->method, &chain);
+	uint32_t kept = entry->chain.count;
+	int r = chain_names_read(&entry->chain, address, names->methods, &names->texts);
 
-	if (r >= 0)
-		r = method_names_find(names->methods, chain.method, chain.const_method,
-				      chain.identity, 0, &frame);
-	if (!code_blob_is_same(&names->memory, &names->layout, blob))
-		return -ESTALE;
-	if (r < 0)
+	if (!code_blob_is_same(&names->memory, &names->layout, blob)) {
+		chain_names_drop(&entry->chain, kept, &names->texts);
+		r = -ESTALE;
+	}
+	return r;
+}
+
+/* Without its debug information it is its method. */
+static int read_nmethod(struct code_names *names, const struct code_blob *blob, uint64_t address,
+			struct code_name **ret_entry)
+{
+	struct code_name *entry = new_entry(blob);
+	struct code_scopes *scopes = NULL;
+	int r;
+
+	(void)code_scopes_read(&names->memory, &names->layout, &names->scopes, blob, &scopes);
+	chain_names_init(&entry->chain, blob->method, scopes);
+	r = read_names(names, entry, blob, address);
+	if (!entry->chain.count) {
+		drop_entry((uintptr_t)entry, names);
 		return r;
-	*ret_entry = add_entry(names, nmethod_key(blob->compile_id), blob, &frame);
+	}
+	put_entry(names, nmethod_key(blob->compile_id), entry);
+	*ret_entry = entry;
 	return 0;
+}
+
+/* Another place of code that is known. When that is gone, its method is all that is left of it. */
+static unsigned int read_place(struct code_names *names, struct code_name *entry, uint64_t address,
+			       struct java_answer *answer)
+{
+	const struct code_blob blob = { .start = entry->start,
+					.method = entry->chain.method,
+					.compile_id = entry->compile_id };
+
+	if (read_names(names, entry, &blob, address) < 0)
+		return chain_names_own(&entry->chain, answer->frames);
+	lru_resize(&names->entries, nmethod_key(entry->compile_id), entry_bytes(entry));
+	make_room(names);
+	return chain_names_find(&entry->chain, address, answer->frames);
 }
 
 /*
@@ -179,7 +220,7 @@ static bool is_never_run(const struct code_blob *blob)
 }
 
 static int read_entry(struct code_names *names, uint64_t address, uint32_t compile_id,
-		      const struct code_name **ret_entry)
+		      struct code_name **ret_entry)
 {
 	struct code_blob blob;
 	int r = code_blob_find(&names->memory, &names->layout, address, &blob);
@@ -190,10 +231,10 @@ static int read_entry(struct code_names *names, uint64_t address, uint32_t compi
 	if (blob.compile_id != compile_id)
 		return -ESTALE;
 	if (blob.is_nmethod)
-		return blob.method ? read_nmethod(names, &blob, ret_entry) : -ESTALE;
+		return blob.method ? read_nmethod(names, &blob, address, ret_entry) : -ESTALE;
 	if (is_never_run(&blob))
 		return -ESTALE;
-	*ret_entry = add_entry(names, stub_key(address, compile_id), &blob, NULL);
+	*ret_entry = add_stub(names, stub_key(address, compile_id), &blob);
 	return 0;
 }
 
@@ -208,29 +249,25 @@ static const char *place_name(const struct wire_jvm *wire, uint64_t address)
 }
 
 int code_names_find(struct code_names *names, uint64_t address, uint32_t compile_id,
-		    struct java_frame *ret_frame, const char **ret_stub)
+		    struct java_answer *ret_answer)
 {
-	const struct code_name *entry;
+	struct code_name *entry;
+	int r = 0;
 
-	*ret_stub = place_name(&names->layout.wire, address);
-	if (*ret_stub)
+	ret_answer->count = 0;
+	ret_answer->stub = place_name(&names->layout.wire, address);
+	if (ret_answer->stub)
 		return 0;
 	entry = find_entry(names, address, compile_id);
-	if (!entry) {
-		int r = read_entry(names, address, compile_id, &entry);
-
-		if (r < 0)
-			return r;
-	}
-	if (!entry->class_name) {
-		*ret_stub = entry->name;
+	if (!entry)
+		r = read_entry(names, address, compile_id, &entry);
+	if (r < 0)
+		return r;
+	ret_answer->stub = entry->stub;
+	if (entry->stub)
 		return 0;
-	}
-	*ret_frame = (struct java_frame){
-		.class_name = entry->class_name,
-		.method = entry->name,
-		.source = entry->source,
-		.bci = -1,
-	};
+	ret_answer->count = chain_names_find(&entry->chain, address, ret_answer->frames);
+	if (!ret_answer->count)
+		ret_answer->count = read_place(names, entry, address, ret_answer);
 	return 0;
 }

@@ -12,25 +12,26 @@
 #include "jvm/layout/jvm_layout.h"
 #include "jvm/layout/vm_memory.h"
 #include "jvm/names/method_name.h"
+#include "jvm/names/scopes_layout.h"
 
 struct code_names;
 
-/* METHODS is borrowed. */
+/* METHODS is borrowed, the layouts are copied. */
 struct code_names *code_names_new(const struct vm_memory *memory, const struct jvm_layout *layout,
-				  struct method_names *methods);
+				  const struct scopes_layout *scopes, struct method_names *methods);
 void code_names_free(struct code_names *names);
 DEFINE_CLEANUP(struct code_names *, code_names_free);
 
-/* They may take so much memory, and 3 MB at most. */
+/* They may take so much memory, and 6 MB at most. */
 void code_names_limit(struct code_names *names, size_t bytes);
 
 /*
- * What ADDRESS is, where COMPILE_ID was the blob's at the sample's time. An nmethod: *ret_stub is
- * NULL and *ret_frame its method, without bytecode index and line. A stub: *ret_stub is its name.
- * Strings are borrowed until the next call. -ESTALE: it is not there any more; other errors as
+ * What ADDRESS is, where COMPILE_ID was the blob's at the sample's time. An nmethod: frames, as far as its
+ * debug information tells of that place (innermost first), else its method without bytecode index and line.
+ * A stub: its name. Strings are borrowed until the next call. -ESTALE: it is not there any more; other errors as
  * code_blob_find() has them.
  */
 int code_names_find(struct code_names *names, uint64_t address, uint32_t compile_id,
-		    struct java_frame *ret_frame, const char **ret_stub);
+		    struct java_answer *ret_answer);
 
 #endif

@@ -3,53 +3,13 @@
 
 #include <stdbool.h>
 
-/* A byte of at least this much says that another one follows; each carries 6 bits of worth. */
-#define UNSIGNED5_MORE	    192
-#define UNSIGNED5_MAX_BYTES 5
-#define UNSIGNED5_BITS	    6
+#include "jvm/names/unsigned5.h"
 
 #define LINE_END    0
 #define LINE_ESCAPE 0xff /* two signed numbers follow instead of the packed byte */
 #define LINE_BITS   3	 /* of a packed byte; the upper five are the bci's step */
 
-struct stream {
-	const uint8_t *data;
-	size_t len, at;
-	uint8_t bias;
-};
-
-static bool stream_unsigned5(struct stream *s, uint32_t *ret_value)
-{
-	uint32_t value = 0;
-
-	for (unsigned int i = 0; i < UNSIGNED5_MAX_BYTES; i++) {
-		uint8_t byte;
-
-		if (s->at >= s->len)
-			return false;
-		byte = s->data[s->at++];
-		if (byte < s->bias)
-			return false;
-		value += (uint32_t)(byte - s->bias) << (UNSIGNED5_BITS * i);
-		if (byte < UNSIGNED5_MORE)
-			break;
-	}
-	*ret_value = value;
-	return true;
-}
-
-/* The sign is the lowest bit. */
-static bool stream_signed5(struct stream *s, int32_t *ret_value)
-{
-	uint32_t value;
-
-	if (!stream_unsigned5(s, &value))
-		return false;
-	*ret_value = (int32_t)(value >> 1) ^ -(int32_t)(value & 1);
-	return true;
-}
-
-static bool stream_step(struct stream *s, int64_t *bci, int64_t *line)
+static bool step(struct unsigned5 *s, int64_t *bci, int64_t *line)
 {
 	int32_t bci_step, line_step;
 	uint8_t byte;
@@ -62,7 +22,7 @@ static bool stream_step(struct stream *s, int64_t *bci, int64_t *line)
 	if (byte != LINE_ESCAPE) {
 		bci_step = byte >> LINE_BITS;
 		line_step = byte & ((1 << LINE_BITS) - 1);
-	} else if (!stream_signed5(s, &bci_step) || !stream_signed5(s, &line_step)) {
+	} else if (!unsigned5_read_signed(s, &bci_step) || !unsigned5_read_signed(s, &line_step)) {
 		return false;
 	}
 	*bci += bci_step;
@@ -73,11 +33,11 @@ static bool stream_step(struct stream *s, int64_t *bci, int64_t *line)
 size_t line_table_decode(const void *data, size_t len, uint8_t unsigned5_bias,
 			 struct line_entry *ret_entries, size_t max)
 {
-	struct stream s = { .data = data, .len = len, .bias = unsigned5_bias };
+	struct unsigned5 s = { .data = data, .len = len, .bias = unsigned5_bias };
 	int64_t bci = 0, line = 0;
 	size_t count = 0;
 
-	while (count < max && stream_step(&s, &bci, &line))
+	while (count < max && step(&s, &bci, &line))
 		ret_entries[count++] =
 			(struct line_entry){ .bci = (uint16_t)bci, .line = (uint16_t)line };
 	return count;

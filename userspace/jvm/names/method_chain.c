@@ -30,7 +30,7 @@ static void gather_add(struct gather *g, uint64_t address, void *data, size_t le
 
 static int gather_read(const struct gather *g, const struct vm_memory *memory)
 {
-	int r = memory->read(memory, g->spans, g->count);
+	int r = g->count ? memory->read(memory, g->spans, g->count) : 0;
 
 	return r == -EFAULT ? -EBADMSG : r;
 }
@@ -40,145 +40,228 @@ static uint64_t pool_entry(const struct jvm_layout *l, uint64_t pool, uint16_t i
 	return pool + l->pool_bytes + (uint64_t)index * POOL_ENTRY_BYTES;
 }
 
-static int read_const_method(const struct vm_memory *memory, const struct jvm_layout *l,
-			     struct method_chain *c)
-{
-	uint64_t now = 0;
-	struct gather g = { .count = 0 };
-	int r;
+/* --- the way ---------------------------------------------------------------------------------- */
 
-	GATHER(&g, c->method + l->method_const_method, now);
-	GATHER(&g, c->const_method + l->const_method_constants, c->pool);
-	GATHER(&g, c->const_method + l->const_method_name_index, c->name_index);
-	GATHER(&g, c->const_method + l->const_method_code_size, c->code_size);
-	GATHER(&g, c->const_method + l->const_method_size_words, c->size_words);
+/* A method on its way, and what is read beside the chain. */
+struct walker {
+	struct method_chain c;
+	uint64_t const_method_now, class_word;
+	int error;
+};
+
+static void want_method(struct gather *g, const struct jvm_layout *l, struct walker *w)
+{
+	GATHER(g, w->c.method + l->method_const_method, w->c.const_method);
+}
+
+static int take_method(const struct jvm_layout *l, struct walker *w)
+{
+	(void)l;
+	return w->c.const_method && w->c.const_method % WORD_BYTES == 0 ? 0 : -EBADMSG;
+}
+
+static void want_const_method(struct gather *g, const struct jvm_layout *l, struct walker *w)
+{
+	struct method_chain *c = &w->c;
+
+	GATHER(g, c->method + l->method_const_method, w->const_method_now);
+	GATHER(g, c->const_method + l->const_method_constants, c->pool);
+	GATHER(g, c->const_method + l->const_method_name_index, c->name_index);
+	GATHER(g, c->const_method + l->const_method_code_size, c->code_size);
+	GATHER(g, c->const_method + l->const_method_size_words, c->size_words);
 	if (l->const_method_flags != JVM_LAYOUT_ABSENT)
-		GATHER(&g, c->const_method + l->const_method_flags, c->flags);
+		GATHER(g, c->const_method + l->const_method_flags, c->flags);
 	if (l->wire.const_method_ids)
-		GATHER(&g, c->const_method + l->wire.const_method_ids, c->ids);
-	r = gather_read(&g, memory);
-	if (r < 0)
-		return r;
-	return now == c->const_method ? 0 : -ESTALE;
+		GATHER(g, c->const_method + l->wire.const_method_ids, c->ids);
 }
 
-static int read_pool(const struct vm_memory *memory, const struct jvm_layout *l,
-		     struct method_chain *c)
+static int take_const_method(const struct jvm_layout *l, struct walker *w)
 {
-	struct gather g = { .count = 0 };
-	int r;
+	(void)l;
+	return w->const_method_now == w->c.const_method ? 0 : -ESTALE;
+}
 
-	GATHER(&g, c->pool + l->pool_holder, c->holder);
-	GATHER(&g, pool_entry(l, c->pool, c->name_index), c->name_symbol);
+static void want_pool(struct gather *g, const struct jvm_layout *l, struct walker *w)
+{
+	struct method_chain *c = &w->c;
+
+	GATHER(g, c->pool + l->pool_holder, c->holder);
+	GATHER(g, pool_entry(l, c->pool, c->name_index), c->name_symbol);
 	if (l->pool_source_index != JVM_LAYOUT_ABSENT)
-		GATHER(&g, c->pool + l->pool_source_index, c->source_index);
-	r = gather_read(&g, memory);
-	c->name_symbol &= ~POINTER_MARK;
-	return r;
+		GATHER(g, c->pool + l->pool_source_index, c->source_index);
 }
 
-static int read_klass(const struct vm_memory *memory, const struct jvm_layout *l,
-		      struct method_chain *c)
+static int take_pool(const struct jvm_layout *l, struct walker *w)
 {
-	struct gather g = { .count = 0 };
-	int r;
+	(void)l;
+	w->c.name_symbol &= ~POINTER_MARK;
+	return 0;
+}
 
-	GATHER(&g, c->holder + l->klass_name, c->class_symbol);
+static void want_klass(struct gather *g, const struct jvm_layout *l, struct walker *w)
+{
+	struct method_chain *c = &w->c;
+
+	GATHER(g, c->holder + l->klass_name, c->class_symbol);
 	if (l->pool_source_index == JVM_LAYOUT_ABSENT && l->klass_source_index != JVM_LAYOUT_ABSENT)
-		GATHER(&g, c->holder + l->klass_source_index, c->source_index);
-	r = gather_read(&g, memory);
-	return r;
+		GATHER(g, c->holder + l->klass_source_index, c->source_index);
 }
 
-/*
- * The pools of method handle intrinsics have nothing behind their source's index: a source that
- * cannot be read costs no name.
- */
-static void read_source(const struct vm_memory *memory, const struct jvm_layout *l,
-			struct method_chain *c)
+static int take_klass(const struct jvm_layout *l, struct walker *w)
 {
-	struct gather g = { .count = 0 };
-
-	if (!c->source_index)
-		return;
-	GATHER(&g, pool_entry(l, c->pool, c->source_index), c->source_symbol);
-	if (gather_read(&g, memory) < 0)
-		c->source_symbol = 0;
-	c->source_symbol &= ~POINTER_MARK;
-	if (!c->source_symbol)
-		return;
-	g.count = 0;
-	GATHER(&g, c->source_symbol + l->symbol_length, c->source_len);
-	if (gather_read(&g, memory) < 0)
-		c->source_symbol = c->source_len = 0;
+	(void)l;
+	(void)w;
+	return 0;
 }
 
-static int read_lengths(const struct vm_memory *memory, const struct jvm_layout *l,
-			struct method_chain *c)
+static void want_symbols(struct gather *g, const struct jvm_layout *l, struct walker *w)
 {
-	struct gather g = { .count = 0 };
-	uint64_t word;
-	int r;
+	struct method_chain *c = &w->c;
 
-	GATHER(&g, c->class_symbol, word);
-	GATHER(&g, c->class_symbol + l->symbol_length, c->class_len);
-	GATHER(&g, c->name_symbol + l->symbol_length, c->name_len);
-	r = gather_read(&g, memory);
-	if (r < 0)
-		return r;
+	GATHER(g, c->class_symbol, w->class_word);
+	GATHER(g, c->class_symbol + l->symbol_length, c->class_len);
+	GATHER(g, c->name_symbol + l->symbol_length, c->name_len);
+}
+
+static int take_symbols(const struct jvm_layout *l, struct walker *w)
+{
+	struct method_chain *c = &w->c;
+
 	c->identity = WIRE_METHOD_IDENTITY(
-		WIRE_CLASS_IDENTITY(c->class_symbol, word, l->symbol_mask), c->ids);
+		WIRE_CLASS_IDENTITY(c->class_symbol, w->class_word, l->symbol_mask), c->ids);
 	return c->class_len && c->name_len ? 0 : -EBADMSG;
 }
 
-static int read_chain(const struct vm_memory *memory, const struct jvm_layout *layout,
-		      uint64_t method, uint64_t const_method, struct method_chain *ret_chain)
+static void want_source(struct gather *g, const struct jvm_layout *l, struct walker *w)
 {
-	struct method_chain c = { .method = method, .const_method = const_method };
+	if (w->c.source_index)
+		GATHER(g, pool_entry(l, w->c.pool, w->c.source_index), w->c.source_symbol);
+}
+
+static int take_source(const struct jvm_layout *l, struct walker *w)
+{
+	(void)l;
+	w->c.source_symbol &= ~POINTER_MARK;
+	return 0;
+}
+
+static void want_source_length(struct gather *g, const struct jvm_layout *l, struct walker *w)
+{
+	if (w->c.source_symbol)
+		GATHER(g, w->c.source_symbol + l->symbol_length, w->c.source_len);
+}
+
+static int take_source_length(const struct jvm_layout *l, struct walker *w)
+{
+	(void)l;
+	(void)w;
+	return 0;
+}
+
+/*
+ * Each is one read, of all methods that go the way together. The pools of method handle intrinsics have
+ * nothing behind their source's index: a source that cannot be read costs no name.
+ */
+static const struct step {
+	void (*want)(struct gather *g, const struct jvm_layout *l, struct walker *w);
+	int (*take)(const struct jvm_layout *l, struct walker *w);
+	bool of_source;
+} steps[] = {
+	{ want_method, take_method, false },
+	{ want_const_method, take_const_method, false },
+	{ want_pool, take_pool, false },
+	{ want_klass, take_klass, false },
+	{ want_symbols, take_symbols, false },
+	{ want_source, take_source, true },
+	{ want_source_length, take_source_length, true },
+};
+
+/* Whose ConstMethod is known begins with this one. */
+#define STEP_CONST_METHOD 1
+
+static void step_alone(const struct vm_memory *memory, const struct jvm_layout *l,
+		       const struct step *step, struct walker *w)
+{
+	struct gather g = { .count = 0 };
 	int r;
 
-	if (!method || !const_method || method % WORD_BYTES || const_method % WORD_BYTES)
-		return -EBADMSG;
-	r = read_const_method(memory, layout, &c);
-	if (!r)
-		r = read_pool(memory, layout, &c);
-	if (!r)
-		r = read_klass(memory, layout, &c);
-	if (!r)
-		r = read_lengths(memory, layout, &c);
-	if (r < 0)
-		return r;
-	read_source(memory, layout, &c);
-	*ret_chain = c;
-	return 0;
+	step->want(&g, l, w);
+	r = gather_read(&g, memory);
+	if (r == 0)
+		r = step->take(l, w);
+	if (r < 0 && step->of_source)
+		w->c.source_symbol = w->c.source_len = 0;
+	else
+		w->error = r;
+}
+
+/* One that cannot be read must not take the others with it. */
+static void step_together(const struct vm_memory *memory, const struct jvm_layout *l,
+			  const struct step *step, struct walker *walkers, unsigned int count)
+{
+	struct gather g = { .count = 0 };
+
+	for (unsigned int i = 0; i < count; i++)
+		if (!walkers[i].error)
+			step->want(&g, l, &walkers[i]);
+	if (gather_read(&g, memory) < 0) {
+		for (unsigned int i = 0; i < count; i++)
+			if (!walkers[i].error)
+				step_alone(memory, l, step, &walkers[i]);
+		return;
+	}
+	for (unsigned int i = 0; i < count; i++)
+		if (!walkers[i].error)
+			walkers[i].error = step->take(l, &walkers[i]);
+}
+
+static void walk(const struct vm_memory *memory, const struct jvm_layout *l, size_t first_step,
+		 struct walker *walkers, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++)
+		if (!walkers[i].c.method || walkers[i].c.method % WORD_BYTES)
+			walkers[i].error = -EBADMSG;
+	for (size_t i = first_step; i < ARRAY_SIZE(steps); i++)
+		step_together(memory, l, &steps[i], walkers, count);
 }
 
 int method_chain_read(const struct vm_memory *memory, const struct jvm_layout *layout,
 		      uint64_t method, uint64_t const_method, uint64_t identity,
 		      struct method_chain *ret_chain)
 {
-	struct method_chain c;
-	int r = read_chain(memory, layout, method, const_method, &c);
+	struct walker w = { .c = { .method = method, .const_method = const_method } };
 
-	if (r < 0)
-		return r;
-	if (c.identity != identity)
+	if (take_method(layout, &w) < 0)
+		return -EBADMSG;
+	walk(memory, layout, STEP_CONST_METHOD, &w, 1);
+	if (w.error)
+		return w.error;
+	if (w.c.identity != identity)
 		return -ESTALE;
-	*ret_chain = c;
+	*ret_chain = w.c;
 	return 0;
 }
 
-int method_chain_follow(const struct vm_memory *memory, const struct jvm_layout *layout,
-			uint64_t method, struct method_chain *ret_chain)
+void method_chains_follow(const struct vm_memory *memory, const struct jvm_layout *layout,
+			  const uint64_t *methods, unsigned int count,
+			  struct method_chain *ret_chains, int *ret_errors)
 {
-	struct gather g = { .count = 0 };
-	uint64_t const_method = 0;
-	int r;
+	struct walker walkers[METHOD_CHAINS_AT_ONCE];
 
-	GATHER(&g, method + layout->method_const_method, const_method);
-	r = gather_read(&g, memory);
-	return r ? r : read_chain(memory, layout, method, const_method, ret_chain);
+	for (unsigned int done = 0; done < count; done += METHOD_CHAINS_AT_ONCE) {
+		unsigned int some = MIN(count - done, METHOD_CHAINS_AT_ONCE);
+
+		for (unsigned int i = 0; i < some; i++)
+			walkers[i] = (struct walker){ .c.method = methods[done + i] };
+		walk(memory, layout, 0, walkers, some);
+		for (unsigned int i = 0; i < some; i++) {
+			ret_chains[done + i] = walkers[i].c;
+			ret_errors[done + i] = walkers[i].error;
+		}
+	}
 }
+
+/* --- what is there ---------------------------------------------------------------------------- */
 
 /* End TEXT of LEN bytes; of a cut name not half a character stays. Control characters go. */
 static void finish_text(char *text, size_t len, bool cut)
@@ -191,44 +274,100 @@ static void finish_text(char *text, size_t len, bool cut)
 			text[i] = '?';
 }
 
-int method_chain_read_text(const struct vm_memory *memory, const struct jvm_layout *layout,
-			   const struct method_chain *c, struct method_text *ret_text)
-{
-	size_t class_len = MIN(c->class_len, METHOD_MAX_NAME);
-	size_t name_len = MIN(c->name_len, METHOD_MAX_NAME);
-	size_t source_len = MIN(c->source_len, METHOD_MAX_NAME);
-	struct gather g = { .count = 0 };
-	int r;
-
-	gather_add(&g, c->class_symbol + layout->symbol_body, ret_text->class_name, class_len);
-	gather_add(&g, c->name_symbol + layout->symbol_body, ret_text->name, name_len);
-	r = gather_read(&g, memory);
-	if (r < 0)
-		return r;
-	if (source_len && vm_memory_read(memory, c->source_symbol + layout->symbol_body,
-					 ret_text->source, source_len) < 0)
-		source_len = 0;
-	finish_text(ret_text->class_name, class_len, class_len < c->class_len);
-	finish_text(ret_text->name, name_len, name_len < c->name_len);
-	finish_text(ret_text->source, source_len, source_len < c->source_len);
-	return 0;
-}
-
-int method_chain_read_lines(const struct vm_memory *memory, const struct jvm_layout *layout,
-			    const struct method_chain *c, struct strbuf *out)
+/* Where the line table is; 0 bytes when the method has none. */
+static size_t line_bytes(const struct jvm_layout *layout, const struct method_chain *c,
+			 uint64_t *ret_address)
 {
 	int64_t head = (int64_t)layout->const_method_bytes + c->code_size;
 	int64_t bytes = (int64_t)c->size_words * WORD_BYTES - head;
-	size_t len = (size_t)MIN(MAX(bytes, 0), MAX_LINE_BYTES);
+
+	*ret_address = c->const_method + (uint64_t)head;
+	return c->flags & HAS_LINES ? (size_t)MIN(MAX(bytes, 0), MAX_LINE_BYTES) : 0;
+}
+
+/* The same words again, after what they lead to: pieces of a read are read one after the other. */
+struct second_look {
+	uint64_t const_method, pool, ids, holder, name_symbol, class_symbol, class_word;
+};
+
+static void look_again(struct gather *g, const struct jvm_layout *l, const struct method_chain *c,
+		       struct second_look *look)
+{
+	look->ids = c->ids;
+	GATHER(g, c->method + l->method_const_method, look->const_method);
+	GATHER(g, c->const_method + l->const_method_constants, look->pool);
+	if (l->wire.const_method_ids)
+		GATHER(g, c->const_method + l->wire.const_method_ids, look->ids);
+	GATHER(g, c->pool + l->pool_holder, look->holder);
+	GATHER(g, pool_entry(l, c->pool, c->name_index), look->name_symbol);
+	GATHER(g, c->holder + l->klass_name, look->class_symbol);
+	GATHER(g, c->class_symbol, look->class_word);
+}
+
+static bool is_same(const struct jvm_layout *l, const struct method_chain *c,
+		    const struct second_look *look)
+{
+	uint64_t class_identity =
+		WIRE_CLASS_IDENTITY(look->class_symbol, look->class_word, l->symbol_mask);
+
+	return look->const_method == c->const_method && look->pool == c->pool &&
+	       look->holder == c->holder && look->class_symbol == c->class_symbol &&
+	       (look->name_symbol & ~POINTER_MARK) == c->name_symbol &&
+	       WIRE_METHOD_IDENTITY(class_identity, look->ids) == c->identity;
+}
+
+enum {
+	WITH_SOURCE = 1,
+	WITH_LINES = 2,
+};
+
+/* Texts, as WITH says, and the second look, in one read. */
+static int read_names(const struct vm_memory *memory, const struct jvm_layout *layout,
+		      const struct method_chain *c, unsigned int with, struct method_text *text,
+		      struct strbuf *lines)
+{
+	size_t class_len = MIN(c->class_len, METHOD_MAX_NAME);
+	size_t name_len = MIN(c->name_len, METHOD_MAX_NAME);
+	size_t source_len = with & WITH_SOURCE ? MIN(c->source_len, METHOD_MAX_NAME) : 0;
+	uint64_t line_address;
+	size_t line_len = with & WITH_LINES ? line_bytes(layout, c, &line_address) : 0;
+	struct second_look look;
+	struct gather g = { .count = 0 };
 	int r;
 
-	if (!(c->flags & HAS_LINES) || !len)
-		return 0;
-	strbuf_grow(out, len);
-	r = vm_memory_read(memory, c->const_method + (uint64_t)head, out->buf + out->len, len);
+	gather_add(&g, c->class_symbol + layout->symbol_body, text->class_name, class_len);
+	gather_add(&g, c->name_symbol + layout->symbol_body, text->name, name_len);
+	if (source_len)
+		gather_add(&g, c->source_symbol + layout->symbol_body, text->source, source_len);
+	if (line_len) {
+		strbuf_grow(lines, line_len);
+		gather_add(&g, line_address, lines->buf + lines->len, line_len);
+	}
+	look_again(&g, layout, c, &look);
+	r = gather_read(&g, memory);
 	if (r < 0)
-		return r == -EFAULT ? -EBADMSG : r;
-	out->len += len;
-	out->buf[out->len] = 0;
+		return r;
+	if (!is_same(layout, c, &look))
+		return -ESTALE;
+	if (line_len) {
+		lines->len += line_len;
+		lines->buf[lines->len] = '\0';
+	}
+	finish_text(text->class_name, class_len, class_len < c->class_len);
+	finish_text(text->name, name_len, name_len < c->name_len);
+	finish_text(text->source, source_len, source_len < c->source_len);
 	return 0;
+}
+
+int method_chain_read_names(const struct vm_memory *memory, const struct jvm_layout *layout,
+			    const struct method_chain *chain, struct method_text *ret_text,
+			    struct strbuf *lines)
+{
+	static const unsigned int tries[] = { WITH_SOURCE | WITH_LINES, WITH_SOURCE, WITH_LINES,
+					      0 };
+	int r = -EBADMSG;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(tries) && r == -EBADMSG; i++)
+		r = read_names(memory, layout, chain, tries[i], ret_text, lines);
+	return r;
 }

@@ -48,18 +48,23 @@ int method_chain_read(const struct vm_memory *memory, const struct jvm_layout *l
 		      uint64_t method, uint64_t const_method, uint64_t identity,
 		      struct method_chain *ret_chain);
 
+/* So many methods go their way in the same reads. */
+#define METHOD_CHAINS_AT_ONCE 8
+
 /*
- * The same of a METHOD of which nothing else is known: the caller must know by other means that it
- * was one before this read, and look again afterwards.
+ * The same of COUNT methods of which nothing else is known: the caller must know by other means that they were
+ * methods before this read, and look again afterwards. RET_ERRORS: 0, or why not, of each.
  */
-int method_chain_follow(const struct vm_memory *memory, const struct jvm_layout *layout,
-			uint64_t method, struct method_chain *ret_chain);
+void method_chains_follow(const struct vm_memory *memory, const struct jvm_layout *layout,
+			  const uint64_t *methods, unsigned int count,
+			  struct method_chain *ret_chains, int *ret_errors);
 
-int method_chain_read_text(const struct vm_memory *memory, const struct jvm_layout *layout,
-			   const struct method_chain *chain, struct method_text *ret_text);
-
-/* Append the line table's bytes to OUT; nothing when the method has none. */
-int method_chain_read_lines(const struct vm_memory *memory, const struct jvm_layout *layout,
-			    const struct method_chain *chain, struct strbuf *out);
+/*
+ * The names of CHAIN, and its line table's bytes behind LINES (none when the method has none; a table or a
+ * source that cannot be read costs no name). -ESTALE: it was not the same method any more when they were read.
+ */
+int method_chain_read_names(const struct vm_memory *memory, const struct jvm_layout *layout,
+			    const struct method_chain *chain, struct method_text *ret_text,
+			    struct strbuf *lines);
 
 #endif

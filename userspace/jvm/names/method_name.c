@@ -115,42 +115,30 @@ static const struct method_entry *add_entry(struct method_names *names,
 	return entry;
 }
 
-/*
- * Names and lines are read between two looks at the identity: what is unloaded meanwhile is not
- * named.
- */
-static int read_names(struct method_names *names, uint64_t method, uint64_t const_method,
-		      uint64_t identity, struct method_chain *ret_chain)
+static int read_chain_names(struct method_names *names, const struct method_chain *chain,
+			    const struct method_entry **ret_entry)
 {
-	struct method_chain again;
-	int r = method_chain_read(&names->memory, &names->layout, method, const_method, identity,
-				  ret_chain);
+	int r;
 
-	if (!r)
-		r = method_chain_read_text(&names->memory, &names->layout, ret_chain, &names->text);
 	strbuf_reset(&names->bytes);
-	/* A table that cannot be read costs the line, not the name. */
-	if (!r)
-		(void)method_chain_read_lines(&names->memory, &names->layout, ret_chain,
-					      &names->bytes);
-	if (!r)
-		r = method_chain_read(&names->memory, &names->layout, method, const_method,
-				      identity, &again);
-	return r;
+	r = method_chain_read_names(&names->memory, &names->layout, chain, &names->text,
+				    &names->bytes);
+	if (r < 0)
+		return r;
+	strbuf_reset(&names->dotted);
+	java_name_add_class(&names->dotted, names->text.class_name, strlen(names->text.class_name));
+	*ret_entry = add_entry(names, chain);
+	return 0;
 }
 
 static int read_entry(struct method_names *names, uint64_t method, uint64_t const_method,
 		      uint64_t identity, const struct method_entry **ret_entry)
 {
 	struct method_chain chain;
-	int r = read_names(names, method, const_method, identity, &chain);
+	int r = method_chain_read(&names->memory, &names->layout, method, const_method, identity,
+				  &chain);
 
-	if (r < 0)
-		return r;
-	strbuf_reset(&names->dotted);
-	java_name_add_class(&names->dotted, names->text.class_name, strlen(names->text.class_name));
-	*ret_entry = add_entry(names, &chain);
-	return 0;
+	return r < 0 ? r : read_chain_names(names, &chain, ret_entry);
 }
 
 /* What was read once under an identity holds for good. */
@@ -184,8 +172,9 @@ static int read_identity(struct method_names *names, uint64_t method, uint64_t c
 			 uint64_t *ret_identity)
 {
 	struct method_chain chain;
-	int r = method_chain_follow(&names->memory, &names->layout, method, &chain);
+	int r;
 
+	method_chains_follow(&names->memory, &names->layout, &method, 1, &chain, &r);
 	if (r < 0)
 		return r;
 	if (chain.const_method != const_method)
@@ -194,25 +183,15 @@ static int read_identity(struct method_names *names, uint64_t method, uint64_t c
 	return 0;
 }
 
-int method_names_find(struct method_names *names, uint64_t method, uint64_t const_method,
-		      uint64_t identity, uint64_t bcp, struct java_frame *ret_frame)
+static int name_method(struct method_names *names, uint64_t method, uint64_t const_method,
+		       uint64_t identity, const struct method_entry **ret_entry)
 {
-	const struct method_entry *entry;
-	int32_t bci;
-	int r;
+	*ret_entry = find_entry(names, method, const_method, identity);
+	return *ret_entry ? 0 : read_entry(names, method, const_method, identity, ret_entry);
+}
 
-	if (!identity) {
-		r = read_identity(names, method, const_method, &identity);
-		if (r < 0)
-			return r;
-	}
-	entry = find_entry(names, method, const_method, identity);
-	if (!entry) {
-		r = read_entry(names, method, const_method, identity, &entry);
-		if (r < 0)
-			return r;
-	}
-	bci = bci_of(names, entry, bcp);
+static void fill_frame(const struct method_entry *entry, int32_t bci, struct java_frame *ret_frame)
+{
 	*ret_frame = (struct java_frame){
 		.class_name = entry->class_name,
 		.method = entry->name,
@@ -221,5 +200,54 @@ int method_names_find(struct method_names *names, uint64_t method, uint64_t cons
 	};
 	if (bci >= 0 && entry->line_count)
 		ret_frame->line = line_table_find(entry->lines, entry->line_count, (uint16_t)bci);
+}
+
+int method_names_find(struct method_names *names, uint64_t method, uint64_t const_method,
+		      uint64_t identity, uint64_t bcp, struct java_frame *ret_frame)
+{
+	const struct method_entry *entry;
+	int r = 0;
+
+	if (!identity)
+		r = read_identity(names, method, const_method, &identity);
+	if (!r)
+		r = name_method(names, method, const_method, identity, &entry);
+	if (!r)
+		fill_frame(entry, bci_of(names, entry, bcp), ret_frame);
+	return r;
+}
+
+/* The caller looks again: what was just read is read no second time for its identity. */
+static int name_chain(struct method_names *names, const struct method_chain *chain,
+		      const struct method_entry **ret_entry)
+{
+	*ret_entry = find_entry(names, chain->method, chain->const_method, chain->identity);
+	return *ret_entry ? 0 : read_chain_names(names, chain, ret_entry);
+}
+
+int method_names_follow(struct method_names *names, const struct method_place *places,
+			unsigned int count,
+			void (*fn)(unsigned int index, const struct java_frame *frame, void *data),
+			void *data)
+{
+	struct method_chain chains[METHOD_PLACES_AT_ONCE];
+	uint64_t methods[METHOD_PLACES_AT_ONCE] = { 0 };
+	int errors[METHOD_PLACES_AT_ONCE];
+	int r;
+
+	for (unsigned int i = 0; i < count; i++)
+		methods[i] = places[i].method;
+	method_chains_follow(&names->memory, &names->layout, methods, count, chains, errors);
+	for (unsigned int i = 0; i < count; i++) {
+		const struct method_entry *entry;
+		struct java_frame frame;
+		int32_t bci = places[i].bci;
+
+		r = errors[i] ? errors[i] : name_chain(names, &chains[i], &entry);
+		if (r < 0)
+			return r;
+		fill_frame(entry, bci < entry->code_size ? bci : -1, &frame);
+		fn(i, &frame, data);
+	}
 	return 0;
 }

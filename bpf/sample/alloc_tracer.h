@@ -85,17 +85,32 @@ static __always_inline wire_u64 alloc_interval(const struct wire_tlab *jvm)
 	return jvm->interval << (jvm->doubled % (THIN_MOST_DOUBLED + 1));
 }
 
+/* The bytes that the thread has allocated, and the room of its TLAB, whose top is known. False: they cannot be read. */
+static __always_inline bool alloc_read_room(const struct wire_tlab *jvm, wire_u64 thread,
+					    wire_u64 top, struct tlab_state *ret_state)
+{
+	wire_u64 allocated = 0, start = 0, end = 0;
+
+	if (ALLOC_READ(allocated, thread + jvm->allocated) ||
+	    ALLOC_READ(start, thread + jvm->start) || ALLOC_READ(end, thread + jvm->end))
+		return false;
+	ret_state->allocated = allocated + (top - start);
+	ret_state->room = end - top;
+	return true;
+}
+
 /* Likewise where an agent tells of the objects in between. */
 static __always_inline wire_u64 alloc_tell_call(struct wire_tlab *jvm, struct task_struct *task,
 						const struct alloc_call *call)
 {
+	struct tlab_state now = {};
 	struct between_book *book;
-	struct tlab_state now;
 	wire_u64 weight;
 
 	book = bpf_task_storage_get(&between_books, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!book || !alloc_read_thread(jvm, call, &now) ||
-	    ALLOC_READ(book->top, call->thread + jvm->top)) {
+	if (!book || ALLOC_READ(book->top, call->thread + jvm->top) ||
+	    (between_needs_thread(book, call->fresh, jvm->reaches) &&
+	     !alloc_read_room(jvm, call->thread, book->top, &now))) {
 		counter_add(WIRE_COUNTER_NO_BOOKS, 1);
 		return call->size;
 	}

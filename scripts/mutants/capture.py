@@ -212,6 +212,8 @@ PROBES = [
 ALIVE = ["test_capture_cpus"]
 HOTPLUG = [
     Mutant("a cpu that comes back at once is not noticed", CPUS, "if (!missing_ns && !woke)", "if (1)", ALIVE),
+    Mutant("a cpu without perf events is always new", CPUS, "was = c->cpus[cpu].is_on;", "was = c->cpus[cpu].events.count > 0;", ALIVE),
+    Mutant("a cpu that went offline is there yet", CPUS, "	slot->is_on = false;\n	/* The side-band's last", "	/* The side-band's last", ALIVE),
     Mutant("a suspend is not noticed", CPUS, "if (!missing_ns && !woke)", "if (!missing_ns)", ALIVE),
     Mutant("every look opens events anew", CPUS, "MAX(elapsed_ns >> LAG_SHIFT, LEAST_LAG_NS)", "0", ALIVE),
     Mutant("what lagged before is forgotten", CPUS, "return missing_ns + slot->late_ns;", "return missing_ns;", ALIVE),

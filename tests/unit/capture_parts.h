@@ -58,6 +58,7 @@ static struct fixture {
 	struct capture *capture;
 	bool online[CPUS];
 	int open_error[CPUS]; /* of perf events */
+	bool only_probes;     /* no cpu has perf events */
 	int shared_error;
 	struct sideband *sidebands[CPUS];
 	struct side_event throttles[4]; /* each drain; pid is the cpu */
@@ -167,7 +168,7 @@ int perf_events_open(const struct perf_events_options *options, unsigned int cpu
 	if (f.open_error[cpu])
 		return err_set(err, f.open_error[cpu], "cpu %u", cpu);
 	note("open %u\n", cpu);
-	*ret_events = (struct perf_events){ .fds = { (int)cpu }, .count = 1 };
+	*ret_events = (struct perf_events){ .fds = { (int)cpu }, .count = !f.only_probes };
 	return 0;
 }
 

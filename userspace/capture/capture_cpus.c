@@ -105,6 +105,7 @@ static int capture_open_cpu(struct capture *c, unsigned int cpu, struct err *err
 	if (r < 0)
 		return capture_explain(err);
 	perf_events_set_output(&slot->events, sideband_fd(slot->sideband));
+	slot->is_on = true;
 	return 0;
 }
 
@@ -124,6 +125,7 @@ static void capture_close_cpu(struct capture *c, unsigned int cpu)
 {
 	struct capture_cpu *slot = &c->cpus[cpu];
 
+	slot->is_on = false;
 	perf_events_release(&slot->events);
 	sideband_free(slot->sideband); /* closing takes it out of the epoll set */
 	slot->sideband = NULL;
@@ -224,7 +226,7 @@ static int capture_cpu_came(struct capture *c, unsigned int cpu, struct err *err
 	uint64_t since_ns = c->cpus[cpu].asked_ns;
 	int r = capture_reopen_cpu(c, cpu, err);
 
-	if (r == 0 && c->cpus[cpu].events.count && since_ns)
+	if (r == 0 && c->cpus[cpu].is_on && since_ns)
 		capture_note_gap(c, clock_now_ns() - since_ns);
 	return r;
 }
@@ -243,6 +245,7 @@ static int capture_cpu_stayed(struct capture *c, unsigned int cpu, bool woke, st
 
 static void capture_cpu_is_off(struct capture_cpu *slot)
 {
+	slot->is_on = false;
 	/* The side-band's last records stay readable until the cpu is back. */
 	perf_events_release(&slot->events);
 	slot->asked_ns = clock_now_ns();
@@ -268,7 +271,7 @@ int capture_update_cpus(struct capture *c, struct err *err)
 	if (r < 0)
 		return err_sys(err, r, "cannot read the list of online cpus");
 	for (unsigned int cpu = 0; cpu < c->cpu_count; cpu++) {
-		bool is = cpu < online.size && online.has[cpu], was = c->cpus[cpu].events.count > 0;
+		bool is = cpu < online.size && online.has[cpu], was = c->cpus[cpu].is_on;
 
 		if (!is)
 			capture_cpu_is_off(&c->cpus[cpu]);

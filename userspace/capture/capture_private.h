@@ -12,8 +12,9 @@
 
 /* What is open on one cpu. */
 struct capture_cpu {
-	struct perf_events events; /* count 0: the cpu is offline */
+	struct perf_events events; /* none, too, where all that is asked for is probed */
 	struct sideband *sideband; /* owned */
+	bool is_on;		   /* all of its events are open, and it has been online since */
 	/* The side-band's time when it was last asked, and when that was; by late_ns it lagged behind. */
 	uint64_t enabled_ns, asked_ns, late_ns;
 };

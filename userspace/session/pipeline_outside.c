@@ -178,15 +178,28 @@ void pipeline_outside_note_probed(struct pipeline *pipeline, const struct proces
 	pipeline->alloc_sources++;
 }
 
+/* The kernel knows JVMs by their pids, and this one's may be another's by now. */
+static bool has_pid_seen(const struct pipeline *pipeline, uint32_t pid)
+{
+	const struct outside_jvm *at;
+
+	vec_for_each (at, &pipeline->outside)
+		if (at->process->pid == pid && (at->seen || at->beside))
+			return true;
+	return false;
+}
+
 void pipeline_outside_forget(struct pipeline *pipeline, struct process *process)
 {
 	const struct alloc_outside_ops ops = { add_place, set_tlab, pipeline };
 	struct outside_jvm *target = find(pipeline, process);
+	bool was_seen;
 
 	forget_stranger(pipeline, process);
 	if (!target)
 		return;
-	if (target->seen || target->beside)
-		alloc_outside_close(&ops, process);
+	was_seen = target->seen || target->beside;
 	*target = pipeline->outside.items[--pipeline->outside.len];
+	if (was_seen && !has_pid_seen(pipeline, process->pid))
+		alloc_outside_close(&ops, process);
 }

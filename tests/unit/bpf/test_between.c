@@ -136,6 +136,21 @@ static void test_waits_beside(void **state)
 	assert_in_range(weight, plain - KIB, plain + KIB);
 }
 
+/* What is not read changes nothing: test_sums goes without it. */
+static void test_needs_thread(void **state)
+{
+	struct between_book book = { 0 };
+
+	(void)state;
+	assert_false(between_needs_thread(&book, true, false));
+	assert_true(between_needs_thread(&book, false, false));
+	assert_true(between_needs_thread(&book, true, true));
+	between_note_told(&book, 64 * KIB, 64 * KIB, 40 * KIB, false);
+	assert_true(between_needs_thread(&book, true, false));
+	between_note_told(&book, 24, 65 * KIB, 200 * KIB, true);
+	assert_false(between_needs_thread(&book, true, false));
+}
+
 /* --- sums --- */
 
 #define CLASSES 4
@@ -202,8 +217,11 @@ static void tell(struct hotspot *h, unsigned int class, bool outside, bool fresh
 	if (sampled)
 		h->plain[class] += (double)size / -expm1(-(double)size / (double)INTERVAL);
 	if (told) {
+		bool needs = between_needs_thread(&h->book, fresh, h->is_11);
+
 		h->book.top = h->top;
-		between_note_told(&h->book, size, h->allocated, room, fresh);
+		between_note_told(&h->book, size, needs ? h->allocated : 0, needs ? room : 0,
+				  fresh);
 		weight = between_take_told(size, INTERVAL, random);
 	}
 	if (sampled && !between_is_told(&h->book, size, h->top))
@@ -313,7 +331,7 @@ int main(void)
 		cmocka_unit_test(test_weight_after), cmocka_unit_test(test_take_told),
 		cmocka_unit_test(test_is_told),	     cmocka_unit_test(test_passes_over_the_told),
 		cmocka_unit_test(test_ratio),	     cmocka_unit_test(test_waits_beside),
-		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_needs_thread), cmocka_unit_test(test_sums),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

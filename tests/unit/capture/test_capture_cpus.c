@@ -79,6 +79,17 @@ static int begin(void **state)
 	return 0;
 }
 
+/* All that is asked for is in processes: the side-band is all that a cpu has. */
+static int begin_with_probes(void **state)
+{
+	fake_begin();
+	fake_slept_ns = 0;
+	setup(state);
+	f.only_probes = true;
+	open_capture();
+	return 0;
+}
+
 /* Events that the kernel stops are no process's: one of each cpu goes on, one does not. */
 static void too_fast(void **state)
 {
@@ -193,7 +204,24 @@ static void the_host_sleeps(void **state)
 	assert_string_equal(f.log, "");
 }
 
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, begin, teardown)
+/* Such a cpu comes and goes as any. */
+static void only_a_side_band(void **state)
+{
+	nothing_happens(state);
+	f.online[2] = false;
+	look_after(1000 * MS);
+	look_after(1000 * MS);
+	assert_string_equal(f.log, "");
+	f.online[2] = true;
+	look_after(1000 * MS);
+	assert_string_equal(f.log, "ring 2\nside 2\nopen 2\n");
+	assert_int_equal(gaps_of_a_drain(), 1);
+	look_after(1000 * MS);
+	assert_string_equal(f.log, "");
+}
+
+#define TEST(fn)   cmocka_unit_test_setup_teardown(fn, begin, teardown)
+#define PROBED(fn) cmocka_unit_test_setup_teardown(fn, begin_with_probes, teardown)
 
 int main(void)
 {
@@ -201,6 +229,7 @@ int main(void)
 		TEST(nothing_happens),	  TEST(off_and_on_between_two_looks),
 		TEST(just_before_a_look), TEST(off_for_long),
 		TEST(the_host_sleeps),	  TEST(too_fast),
+		PROBED(only_a_side_band),
 	};
 
 	return cmocka_run_group_tests_name("capture_cpus", tests, NULL, NULL);

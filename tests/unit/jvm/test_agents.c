@@ -203,6 +203,26 @@ static void one_that_is_not_ready_is_tried_again(void **state)
 	assert_string_equal(failures(f), "");
 }
 
+/* Past some tries it counts as one without an agent; it is tried on, and may have one yet. */
+static void one_that_is_never_ready(void **state)
+{
+	struct fixture *f = *state;
+
+	f->load = -EAGAIN;
+	agents_note_sample(f->agents, f->process);
+	for (int i = 0; i < 20000 && !agents_has_failed(f->agents, f->process); i++) {
+		opens_in(f, 100);
+		usleep(10);
+	}
+	assert_true(agents_has_failed(f->agents, f->process));
+	assert_int_equal(f->loads, 5);
+	opens_in(f, 10000);
+	wait_for_load(f, 6, 0);
+	f->jvm.answer = 0;
+	opens_in(f, 10000);
+	assert_false(agents_has_failed(f->agents, f->process));
+}
+
 static void one_that_must_not_be_touched(void **state)
 {
 	struct fixture *f = *state;
@@ -304,6 +324,7 @@ int main(void)
 		ATTACH(an_agent_is_loaded_once),
 		ATTACH(a_refusal_is_told),
 		ATTACH(one_that_is_not_ready_is_tried_again),
+		ATTACH(one_that_is_never_ready),
 		ATTACH(one_that_went_while_it_was_attached_to),
 		ATTACH(one_that_must_not_be_touched),
 		ATTACH(no_agent_is_installed),

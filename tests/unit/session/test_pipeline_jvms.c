@@ -401,6 +401,33 @@ static void not_beside_an_agent(void **state)
 	parts.sampler_is_old = false;
 }
 
+/* What is forgotten late is not its pid's next owner. */
+static void a_pid_that_another_jvm_has(void **state)
+{
+	const uint32_t self[] = { (uint32_t)getpid() };
+	struct fixture *f = *state;
+	struct process *old;
+	char none[64];
+
+	f->options.pids = self;
+	f->options.pid_count = 1;
+	begin(f);
+	parts.is_jvm = true;
+	f->pipeline.outside_interval = 4096;
+	snprintf(none, sizeof(none), "see none of %u\n", number(self[0]));
+	put_libjvm(f, self[0], "/libjvm.so");
+	pipeline_drain(&f->pipeline);
+	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	old = registry_find(f->pipeline.registry, self[0]);
+	registry_fork(f->pipeline.registry, clock_now_ns(), self[0], (uint32_t)getppid());
+	pipeline_add_jvm(&f->pipeline, registry_find(f->pipeline.registry, self[0]));
+	noted();
+	pipeline_outside_forget(&f->pipeline, old);
+	assert_string_equal(noted(), "");
+	pipeline_outside_forget(&f->pipeline, registry_find(f->pipeline.registry, self[0]));
+	assert_string_equal(noted(), none);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -410,7 +437,7 @@ int main(void)
 		TEST(jvms_that_run_already),	   TEST(allocations_without_agents),
 		TEST(an_agent_that_cannot_sample), TEST(jvms_of_a_cgroup),
 		TEST(one_source_of_each_jvm),	   TEST(beside_an_agent),
-		TEST(not_beside_an_agent),
+		TEST(not_beside_an_agent),	   TEST(a_pid_that_another_jvm_has),
 	};
 
 	return cmocka_run_group_tests_name("pipeline_jvms", tests, NULL, NULL);

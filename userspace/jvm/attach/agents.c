@@ -18,6 +18,8 @@
 #define MAP_MAX_RETRY_NS (10 * NSEC_PER_SEC)
 /* A profile does not wait longer for the code maps of its JVMs. */
 #define BUSY_LIMIT_NS (5 * NSEC_PER_SEC)
+/* A JVM that was not ready so often, within 8 s, may never be: it is seen without an agent then, and still asked. */
+#define MOST_NOT_READY 5
 /* So many are kept of JVMs that are gone; a host may start thousands. */
 #define MAX_PAST_FAILURES 100
 /* One JVM that does not answer must not keep the others waiting. */
@@ -40,6 +42,7 @@ struct agent {
 	bool had_map; /* at some time */
 	bool is_ours; /* it was loaded for this run */
 	enum attach_state attach;
+	unsigned int not_ready; /* attaches that said so */
 	char failure[384];
 };
 
@@ -141,6 +144,8 @@ static void attach_done(struct worker_job *job)
 		agent->attach = attach->err.code == -EAGAIN ? ATTACH_NONE : ATTACH_DONE;
 		if (agent->attach == ATTACH_DONE)
 			agent->map_retry_ns = 0;
+		else
+			agent->not_ready++;
 		if (attach->err.code)
 			snprintf(agent->failure, sizeof(agent->failure), "%s", attach->err.text);
 		else
@@ -347,7 +352,9 @@ bool agents_has_failed(const struct agents *agents, const struct process *proces
 {
 	const struct agent *agent = find_agent(agents, process);
 
-	return agent && agent->failure[0] && (agent->map_open || agent->attach == ATTACH_DONE);
+	return agent && agent->failure[0] &&
+	       (agent->map_open || agent->attach == ATTACH_DONE ||
+		agent->not_ready >= MOST_NOT_READY);
 }
 
 bool agents_busy(const struct agents *agents)

@@ -52,7 +52,8 @@ void agents_forget(struct agents *agents, struct process *process);
 void agents_detach(struct agents *agents);
 
 /*
- * The agent of PROCESS is of no use for good: it could not be loaded, or it cannot do what is asked of it.
+ * The agent of PROCESS is of no use for good: it could not be loaded, or it cannot do what is asked of it. Also of a
+ * JVM that has not been ready for it again and again, though that is tried on.
  */
 bool agents_has_failed(const struct agents *agents, const struct process *process);
 

@@ -27,14 +27,17 @@ static int check_flags(const struct attach_target *target, const struct vm_flags
 		return refuse(target->pid, "runs with -XX:+DisableAttachMechanism", err);
 	if (flags->enable_dynamic_agent_loading == 0)
 		return refuse(target->pid, "runs with -XX:-EnableDynamicAgentLoading", err);
+	if (target->catches_quit || attach_target_find_socket(target) == 0)
+		return 0;
 	/* With -Xrs the listener runs from the start and needs no signal. */
-	if (!target->catches_quit && attach_target_find_socket(target) < 0)
-		return refuse(target->pid,
-			      flags->reduce_signal_usage == 1
-				      ? "runs with -Xrs and its attach socket is gone"
-				      : "does not handle SIGQUIT, which would kill it",
-			      err);
-	return 0;
+	if (flags->reduce_signal_usage == 1)
+		return refuse(target->pid, "runs with -Xrs and its attach socket is gone", err);
+	/*
+	 * Its handler comes late in a JVM's start, long after the interpreter by which it passes for started:
+	 * share/runtime/thread.cpp, Threads::create_vm(), initialize_jdk_signal_support().
+	 */
+	return err_set(err, -EAGAIN, "the JVM %u does not handle SIGQUIT, which would kill it",
+		       target->pid);
 }
 
 static int check_vm(const struct attach_target *target, const struct vmstructs *vs, struct err *err)

@@ -11,7 +11,8 @@
 
 /*
  * As attach_check() in attach.h, and the target stays open in *RET_TARGET. VS is the process's
- * tables when the caller has them, else NULL.
+ * tables when the caller has them, else NULL. -EAGAIN also of a JVM that is starting, or that will have
+ * no agent since somebody took its handler of SIGQUIT.
  */
 int attach_check_open(uint32_t pid, const struct vmstructs *vs, struct attach_target *ret_target,
 		      struct err *err);

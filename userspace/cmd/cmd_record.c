@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/out/out_rights.h"
 #include "base/units.h"
 #include "capture/preflight/preflight.h"
 #include "cmd/cmd.h"
@@ -95,6 +96,8 @@ static int take_samples(struct record_run *run, struct err *err)
 	for (size_t i = 0; i < ARRAY_SIZE(offered); i++)
 		if (offered[i]->target)
 			sinks_add(&options.recorder.sinks, offered[i]->sink);
+	options.recorder.other_rights |=
+		out_rights_for(run->output.path) | out_rights_for(run->args->stats_path);
 	rc = drive_run(&options, &run->result, err);
 	recording_writer_get_shortage(writer, &run->shortage);
 	recording_writer_free(writer);

@@ -410,6 +410,7 @@ int pipeline_finish(struct pipeline *pipeline, struct err *err)
 
 	pipeline->profile.duration_ns = end_ns - pipeline->profile.start_ns;
 	pipeline_live_ask(pipeline);
+	agents_hurry();
 	/* Code maps and symbols of the last samples are still on their way. */
 	while (clock_now_ns() < end_ns + HOLD_NS || agents_busy(pipeline->agents) ||
 	       pipeline_live_waits(pipeline)) {

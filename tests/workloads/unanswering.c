@@ -4,7 +4,8 @@
  * A process whose memory nobody can read: it maps a file of user UID's file system (FUSE), which says nothing when it is
  * read, above a stack of its own, and spins with a frame there. Who reads that page waits until the program is killed,
  * and cannot be killed before. Prints "ready" when it spins; exits with 77 where no file system can be mounted.
- * With a command, it becomes that, and in its DIRECTORY nothing can be opened, found or made.
+ * With a command, it becomes that, and in its DIRECTORY nothing can be opened, found or made, but that the first name that is
+ * looked for is not there: a JVM that starts asks whether another one has left its socket.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -66,6 +67,7 @@ static void answer_init(uint64_t unique, const struct fuse_init_in *in)
 
 static void answer_one(const struct fuse_in_header *in)
 {
+	static int lookups;
 	struct fuse_entry_out entry = { .nodeid = FILE_ID,
 					.entry_valid = VALID_S,
 					.attr_valid = VALID_S,
@@ -74,7 +76,9 @@ static void answer_one(const struct fuse_in_header *in)
 	struct fuse_open_out opened = { .fh = 1, .open_flags = FOPEN_KEEP_CACHE };
 	struct fuse_statfs_out fs = { .st = { .bsize = PAGE, .namelen = 255 } };
 
-	if (is_mute && in->opcode != FUSE_INIT)
+	if (is_mute && in->opcode == FUSE_LOOKUP && !lookups++)
+		answer(in->unique, -ENOENT, "", 0);
+	if (is_mute && in->opcode != FUSE_INIT && in->opcode != FUSE_GETATTR)
 		return;
 	switch (in->opcode) {
 	case FUSE_INIT: answer_init(in->unique, (const void *)(in + 1)); break;

@@ -186,6 +186,12 @@ static void note_opened(struct agents *agents, struct agent *agent, struct jvm *
 		snprintf(agent->failure, sizeof(agent->failure), "%s", err.text);
 }
 
+/* Why it could not be attached to says more than what comes of that. */
+static bool has_refused(const struct agent *agent)
+{
+	return agent->attach == ATTACH_DONE && !agent->is_ours && agent->failure[0];
+}
+
 static void try_map(struct agents *agents, struct agent *agent, struct jvm *jvm, uint64_t now_ns)
 {
 	struct err err = { 0 };
@@ -212,7 +218,8 @@ static void try_map(struct agents *agents, struct agent *agent, struct jvm *jvm,
 	} else if (r == -ENODATA && agents->pool && agent->attach == ATTACH_NONE &&
 		   may_attach(agent->process)) {
 		start_attach(agents, agent);
-	} else if (r != -ENODATA && r != -ESRCH) { /* gone: its exit is still under way to us */
+	} else if (r != -ENODATA && r != -ESRCH && !has_refused(agent)) {
+		/* -ESRCH: its exit is still under way to us */
 		snprintf(agent->failure, sizeof(agent->failure), "%s", err.text);
 	}
 }

@@ -25,15 +25,21 @@ int sample(struct bpf_perf_event_data *ctx)
 {
 	const struct pt_regs *regs = (const struct pt_regs *)&ctx->regs;
 	struct trigger trigger = { .event = bpf_get_attach_cookie(ctx) };
-	struct cpu_state *state = trigger_enter(&trigger);
+	wire_u32 event = trigger.event & (WIRE_MAX_EVENTS - 1);
+	struct cpu_state *state;
 
+	/* Whosever it is. A clock's ticks are accounted for by what threads ran (sample/tick.h). */
+	if (sampling && !event_is_clock[event]) {
+		counter_add(WIRE_COUNTER_OVERFLOWS(event), 1);
+		counter_add(WIRE_COUNTER_SEEN(event), ctx->sample_period);
+	}
+	state = trigger_enter(&trigger);
 	if (!state)
 		return 0;
 	trigger.in_user = user_regs_are_user(regs);
 	/* Every tick of a clock that finds a wanted task is weighed, whether its sample is wanted or not. */
-	if (event_is_clock[trigger.event & (WIRE_MAX_EVENTS - 1)])
-		trigger.weight = clock_weight(state, trigger.event & (WIRE_MAX_EVENTS - 1),
-					      trigger.task, ctx);
+	if (event_is_clock[event])
+		trigger.weight = clock_weight(state, event, trigger.task, ctx);
 	else
 		trigger.weight = ctx->sample_period;
 	if (!target_mode_wanted(trigger.task, trigger.in_user)) {

@@ -192,6 +192,14 @@ enum wire_counter {
 	WIRE_COUNTER_COUNT
 };
 
+/*
+ * Behind them two of each event of a counter, by its index: how often it overflowed while samples were taken, and what it had
+ * counted then (the sum of its periods). The kernel may run no program when one overflows.
+ */
+#define WIRE_COUNTER_OVERFLOWS(event) (WIRE_COUNTER_COUNT + 2 * (event))
+#define WIRE_COUNTER_SEEN(event)      (WIRE_COUNTER_COUNT + 2 * (event) + 1)
+#define WIRE_COUNTER_SLOTS	      (WIRE_COUNTER_COUNT + 2 * WIRE_MAX_EVENTS)
+
 /* Why a sample was dropped. */
 enum wire_loss {
 

@@ -90,7 +90,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, WIRE_COUNTER_COUNT);
+	__uint(max_entries, WIRE_COUNTER_SLOTS);
 	__type(key, wire_u32);
 	__type(value, wire_u64);
 } counters SEC(".maps");
@@ -118,7 +118,7 @@ struct {
 	__type(value, struct wire_lost);
 } lost SEC(".maps");
 
-static __always_inline void counter_add(enum wire_counter which, wire_u64 n)
+static __always_inline void counter_add(wire_u32 which, wire_u64 n)
 {
 	wire_u32 key = which;
 	wire_u64 *counter = bpf_map_lookup_elem(&counters, &key);

@@ -64,7 +64,7 @@ TASKS = [
 
 PERF = [
     Mutant("a clock leaves out modes", EVENTS, 
-           "if (event->trigger == WIRE_TRIGGER_PERF && !capture_event_is_clock(event)) {",
+           "if (is_counter(event)) {",
            "if (event->trigger == WIRE_TRIGGER_PERF) {", OPENED),
     Mutant("modes of a counter mixed up", EVENTS, "attr.exclude_user = options->exclude_user;",
            "attr.exclude_user = options->exclude_kernel;", OPENED),
@@ -116,8 +116,8 @@ ALL_CPUS = [
            "else\n\t\thandler->invalid(data, len, handler->data);", "", ["test_sample_check", "test_rings"]),
     Mutant("samples before the side-band", CPUS, "rings_drain(c->rings, &rings);\n}", "}", WHOLE),
     Mutant("side-band losses of one cpu", CPUS, "c->side_lost +=", "c->side_lost =", WHOLE),
-    Mutant("counters of one cpu", BOOKS, "stats->counters[which] += values[cpu];",
-           "stats->counters[which] = values[cpu];", WHOLE),
+    Mutant("counters of one cpu", BOOKS, "sum += values[cpu];",
+           "sum = values[cpu];", WHOLE),
     Mutant("lost samples told again", BOOKS, "bpf_map_lookup_and_delete_elem(fd, &key, &lost) == 0)",
            "bpf_map_lookup_elem(fd, &key, &lost) == 0)", WHOLE),
     Mutant("a target's start time made up", BOOKS, "uint64_t start_ns = 0;", "uint64_t start_ns = 1;", WHOLE),
@@ -227,6 +227,13 @@ HOTPLUG = [
     Mutant("a throttle record has a trailer", "userspace/capture/sideband_decode.c",
            "if (r.header.type == PERF_RECORD_THROTTLE || r.header.type == PERF_RECORD_UNTHROTTLE)", "if (0)",
            ["test_sideband"]),
+    Mutant("capture: what was counted before counts as unseen", "userspace/capture/capture.c", "	capture_add_counts(c, -1);\n", "", ["test_capture_cpus"]),
+    Mutant("capture: what a cpu counted that went is lost", "userspace/capture/capture_cpus.c", "	if (c->samples)\n		perf_events_add_counts(",
+           "	if (0)\n		perf_events_add_counts(", ["test_capture_cpus"]),
+    Mutant("capture: a period that has begun is unseen", "userspace/capture/capture_books.c", ".unseen = unseen - MIN(begun, unseen),",
+           ".unseen = unseen,", ["test_capture_cpus"]),
+    Mutant("capture: clocks are compared with their ticks", "userspace/capture/perf_events.c",
+           "if (!is_counter(&options->events[events->events[i]]) ||", "if (", ["test_perf_events"]),
 ]
 
 MUTANTS = HOTPLUG + TASKS + WEIGHTS + PERF + PUMPS + ALL_CPUS + SIDE + PROBES

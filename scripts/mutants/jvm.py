@@ -25,6 +25,7 @@ AGENTS = "userspace/jvm/attach/agents.c"
 LOOKED_FOR = ["test_agents"]
 
 AGENTS_USED = [
+    Mutant("why an attach failed is forgotten", AGENTS, "agent->attach == ATTACH_DONE && !agent->is_ours && agent->failure[0];", "false;", ["test_agents"]),
     Mutant("a detached agent is never looked for again", AGENTS, "if (agent->map_open && !jvm_reads_code_map(jvm)) {",
            "if (0) {", LOOKED_FOR),
     Mutant("an agent that went is looked for much later", AGENTS,

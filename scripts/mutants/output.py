@@ -102,4 +102,6 @@ MUTANTS = [
     Mutant("svg: boxes of one name, one weight", SVG, "box.total += node->total;", "box.total = node->total;",
            ["test_svg_layout"]),
     Mutant("svg: hidden weight not stated", SVG, "layout->hidden_weight += box->total;", ";", ["test_svg_layout", "test_view_svg"]),
+    Mutant("output: names are read backwards", "userspace/base/strbuf.c", "} else if (utf8_is_direction(sb->buf + i, sb->len - i)) {", "} else if (0) {",
+           ["test_strbuf"]),
 ]

@@ -7,7 +7,10 @@ SUSPECTS = "userspace/wall/suspects.c"
 NURSERY = "userspace/wall/nursery.c"
 FOREIGN = "userspace/wall/foreign_file.c"
 BROKER = "userspace/wall/broker.c"
-RIGHTS = "userspace/wall/rights.c"
+RIGHTS = "userspace/base/rights.c"
+TARGET = "userspace/jvm/attach/attach_target.c"
+PROC = "userspace/process/proc.c"
+PRIORITY = "userspace/cmd/drive/priority.c"
 WALL_C = "userspace/wall/wall.c"
 LOOK = "userspace/wall/broker_look.c"
 MAPS = "userspace/wall/broker_maps.c"
@@ -22,9 +25,26 @@ MUTANTS = [
     Mutant("wall: a broker is waited for without end", LANE, "if (waited_ns >= lane->deadline_ns &&", "if (0 &&", CALLS),
     Mutant("wall: a dead broker is waited for", LANE, "is_dead(lane->socket))", "0)", CALLS),
     Mutant("wall: what a dead broker was asked is lost", LANE, "if (r == -ECHILD && ask_another(lane) == 0)", "if (0)", CALLS),
-    Mutant("wall: a nursery that was killed stays so", NURSERY, "if ((r == -EPIPE || r == -ECONNRESET) && revive(nursery) == 0)", "if (0)", CALLS),
+    Mutant("wall: a nursery that was killed stays so", NURSERY, "while (pid > 0 && WIFSIGNALED(status));", "while (0);", CALLS),
     Mutant("wall: brokers hold our files", NURSERY, "close_range(SOCKET_FD + 1, ~0U, 0);", ";", CALLS),
-    Mutant("wall: brokers have all rights", RIGHTS, "data[i].permitted &= part;", "(void)part;", CALLS),
+    Mutant("wall: brokers have all rights", RIGHTS, "caps.data[i].permitted &= (uint32_t)(wanted >> (32 * i));", "", ["test_wall", "test_rights"]),
+    Mutant("rights: programs may have more", RIGHTS, "prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);", ";", ["test_rights"]),
+    Mutant("rights: the bounding set stays", RIGHTS, "	bound();\n", "", ["test_rights"]),
+    Mutant("rights: admin stands for nothing", RIGHTS, "if (wanted & SPLIT_OFF_ADMIN & ~permitted(&caps))", "if (0)", ["test_rights"]),
+    Mutant("rights: admin stays in any case", RIGHTS, "if (wanted & SPLIT_OFF_ADMIN & ~permitted(&caps))", "if (1)", ["test_rights"]),
+    Mutant("wall: a nursery has all rights", NURSERY, "rights_keep(RIGHTS_TO_LOOK | RIGHT(CAP_SYS_NICE) |", "(void)(RIGHT(CAP_SYS_NICE) |",
+           ["test_wall_help"]),
+    Mutant("wall: brokers make any call", NURSERY, "	broker_calls_limit();\n", "", CALLS),
+    Mutant("wall: what we may not read stays unread", WALL_C, "if (fd == -EACCES)", "if (!is_local)", CALLS),
+    Mutant("wall: a helper is waited for beyond the end", WALL_C, "if (clock_now_ns() >= wall_until(deadline_ns))", "if (clock_now_ns() >= deadline_ns)",
+           ["test_wall_help"]),
+    Mutant("wall: whose helper is late is asked again", WALL_C, "	if (!may_ask(pid))\n		return -EBUSY;\n	if (socketpair", "	if (socketpair",
+           ["test_wall_help"]),
+    Mutant("attach: another process has the pid", TARGET, "if (r < 0 || !has_ended(target))", "if (1)", ["test_attach_connect"]),
+    Mutant("proc: hidden processes are not noted", PROC, "is_word(type, \"proc\") && hides(options))", "0)", ["test_proc"]),
+    Mutant("proc: others' mounts hide ours", PROC, "is_word(place, \"/proc\") && ", "", ["test_proc"]),
+    Mutant("priority: without the right nothing is restored", PRIORITY, "		(void)set_policy(raised.tid, SCHED_OTHER);\n	setrlimit", "		;\n	setrlimit",
+           ["test_priority_calls"]),
     Mutant("wall: who does not answer is asked again at once", SUSPECTS, "(suspect && now_ns < suspect->until_ns) || ", "", CALLS),
     Mutant("wall: the pause does not grow", SUSPECTS, "suspect->pause_ns ? 2 * suspect->pause_ns", "suspect->pause_ns ? suspect->pause_ns",
            WHOM),
@@ -32,7 +52,7 @@ MUTANTS = [
     Mutant("wall: one user's brokers are everybody's", SUSPECTS, "lost_to(suspects, suspects_user(pid)) >= SUSPECTS_PER_USER", "1", WHOM),
     Mutant("wall: all brokers can be lost", SUSPECTS, "suspects->lost.len >= SUSPECTS_AT_ALL ||", "", WHOM),
     Mutant("wall: a broker that came back is lost", SUSPECTS, "if (poll(&fd, 1, 0) <= 0 || !(fd.revents & (POLLHUP | POLLERR)))", "if (1)", WHOM),
-    Mutant("wall: pieces that are not there are read", BROKER, "return n < 0 ? -errno : n;", "return n < 0 ? 0 : n;", CALLS),
+    Mutant("wall: pieces that are not there are read", BROKER, "remote, count, 0);\n	return n < 0 ? -errno : n;", "remote, count, 0);\n	return n < 0 ? 0 : n;", CALLS),
     Mutant("wall: unknown file systems are opened", FOREIGN,
            "return is_one_of((unsigned long)fs.f_type, served, ARRAY_SIZE(served)) ? 0 : -EINVAL;", "return 0;", FILES),
     Mutant("wall: devices are opened", FOREIGN, "if (!S_ISREG(st.st_mode))", "if (0)", FILES),
@@ -48,5 +68,5 @@ MUTANTS = [
     Mutant("wall: rows of calls are slept through", FUTEX, "if (waited_ns <= most_ns)", "if (0)", ["test_futex"]),
     Mutant("wall: who is called seldom waits awake", FUTEX, "return spin_ns / 2 > least_ns ? spin_ns / 2 : least_ns;", "return spin_ns;",
            ["test_futex"]),
-    Mutant("wall: served files are held open", WALL_C, "if (file->kind == FOREIGN_LOCAL)", "if (1)", CALLS),
+    Mutant("wall: served files are held open", WALL_C, "bool is_local = file->kind == FOREIGN_LOCAL;", "bool is_local = true;", CALLS),
 ]

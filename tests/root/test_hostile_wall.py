@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processes that let whoever looks at them wait for ever; and brokers that are killed or stopped."""
 import random
+import tempfile
 
 from hp import *
 
@@ -12,10 +13,10 @@ LATE = 10
 BURN = re.compile(r"(?:.*;)?(main|thread_main);level_one;level_two;level_three")
 
 
-def unanswering():
+def unanswering(directory=None, *command):
     """A running one; skips where no file system of a server can be mounted."""
     need_root()
-    process = start([os.path.join(WORKLOADS, "unanswering"), temp_dir(), SOMEBODY])
+    process = start([os.path.join(WORKLOADS, "unanswering"), directory or temp_dir(), SOMEBODY, *command], cwd="/")
     try:
         return process.wait_text("ready", timeout=20)
     except Failed:
@@ -67,6 +68,50 @@ def an_interrupt_ends_it():
     end_of(recorder, time.monotonic(), 0)
     expect(read_json(recorder.stats_path)["wall"]["late"] >= 1, "calls without an answer")
     expect_burn_whole(recorder.path, neighbour.pid)
+
+
+def jvm_without_tmp():
+    """Whoever looks into its /tmp, and be it for its attach socket, waits until it ends."""
+    need_root()
+    classes = tempfile.mkdtemp(dir="/var/tmp")
+    cleanup(shutil.rmtree, classes, True)
+    os.chmod(classes, 0o755)
+    shutil.copy(os.path.join(WORKLOADS, "Idle.class"), classes)
+    return unanswering("/tmp", os.path.join(jdk(17), "bin", "java"), "-XX:-UsePerfData", "-XX:+UseSerialGC", "-Xmx32m",
+                       "-cp", classes, "Idle", 60)
+
+
+def expect_attach_given_up(text, stats_path, jvm):
+    expect_in(f"JVM {jvm.pid}: the files of process {jvm.pid} did not answer in time", text)
+    expect(read_json(stats_path)["wall"]["late"] >= 1, "helpers without an answer")
+
+
+@test
+def an_attach_is_given_up():
+    jvm, neighbour = jvm_without_tmp(), native("burn", 30)
+    path, stats, begin = temp_path("x.jfr"), temp_path("s.json"), time.monotonic()
+    recorder = start([HOSTPROF, "record", "-d", 3, "-p", f"{jvm.pid},{neighbour.pid}", "-F", 499, "--agent=always", "-o", path,
+                      "--stats", stats], stderr=subprocess.PIPE)
+    text = end_of(recorder, begin, 3)
+    print(f"# ended {time.monotonic() - begin - 3:.1f} s after its deadline")
+    expect_attach_given_up(text, stats, jvm)
+    expect_burn_whole(path, neighbour.pid)
+    expect(jvm.running(), "the JVM goes on")
+
+
+@test
+def an_attach_does_not_hold_the_end():
+    """It is interrupted while the helper waits; the helper comes back when the JVM has ended, and ends."""
+    jvm, neighbour = jvm_without_tmp(), native("burn", 30)
+    recorder = Recorder("-p", f"{jvm.pid},{neighbour.pid}", "-F", 499, "--agent=always")
+    wait_until(lambda: below(recorder.pid, "hostprof-attach"), 20, "a helper")
+    helpers = below(recorder.pid, "hostprof-attach")
+    recorder.signal(signal.SIGINT)
+    begin = time.monotonic()
+    expect_attach_given_up(end_of(recorder, begin, 0), recorder.stats_path, jvm)
+    print(f"# ended {time.monotonic() - begin:.1f} s after SIGINT")
+    jvm.stop()
+    wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in helpers), 20, "the end of all helpers")
 
 
 def below(pid, name):

@@ -67,6 +67,8 @@ static struct fixture {
 	uint64_t sampling_since_ns;
 	uint64_t missed;
 	struct perf_events_options perf;
+	uint64_t counted[CPUS];	  /* by the event of index 0 */
+	uint64_t overflows, seen; /* of it, on each cpu */
 	uint32_t ring_bytes;
 	char log[1024];
 	/* Maps. */
@@ -205,6 +207,18 @@ void perf_events_set_output(const struct perf_events *events, int fd)
 {
 	/* Of a cpu the descriptor is its number. */
 	assert_int_equal(f.sidebands[events->fds[0]]->fd, fd);
+}
+
+void perf_events_add_counts(const struct perf_events *events,
+			    const struct perf_events_options *options, int sign,
+			    struct perf_event_counts *counts)
+{
+	assert_int_equal(options->count, f.options.event_count);
+	if (!events->count)
+		return;
+	counts[0].counted += (uint64_t)sign * f.counted[events->fds[0]];
+	counts[0].enabled_ns += (uint64_t)sign * 2 * f.counted[events->fds[0]];
+	counts[0].running_ns += (uint64_t)sign * f.counted[events->fds[0]];
 }
 
 void perf_events_release(struct perf_events *events)
@@ -416,7 +430,9 @@ int bpf_map_lookup_elem(int fd, const void *key, void *value)
 	if (which == WIRE_COUNTER_FROZEN)
 		return -1;
 	for (uint64_t cpu = 0; cpu < CPUS; cpu++)
-		((uint64_t *)value)[cpu] = which + (cpu << 32);
+		((uint64_t *)value)[cpu] = which == WIRE_COUNTER_OVERFLOWS(0) ? f.overflows
+					   : which == WIRE_COUNTER_SEEN(0)    ? f.seen
+									      : which + (cpu << 32);
 	return 0;
 }
 

@@ -109,7 +109,8 @@ static inline void jail_start(struct jail *jail, enum on_quit what, uid_t uid)
 	for (int i = 0; i < 5000 && !__atomic_load_n(&jail->shared->ready, __ATOMIC_SEQ_CST); i++)
 		nanosleep(&pause, NULL);
 	assert_true(__atomic_load_n(&jail->shared->ready, __ATOMIC_SEQ_CST));
-	if (attach_target_open((uint32_t)jail->child, &jail->target, &err) < 0)
+	if (attach_target_open((uint32_t)jail->child, &jail->target, &err) < 0 ||
+	    attach_target_enter(&jail->target, &err) < 0)
 		fail_msg("%s", err.text);
 }
 

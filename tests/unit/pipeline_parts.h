@@ -322,6 +322,10 @@ void agents_set_hooks(struct agents *agents, const struct agents_hooks *hooks)
 	parts.hooks = *hooks;
 }
 
+void agents_hurry(void)
+{
+}
+
 void agents_detach(struct agents *agents)
 {
 	(void)agents;

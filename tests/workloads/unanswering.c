@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * usage: unanswering DIRECTORY UID
+ * usage: unanswering DIRECTORY UID [COMMAND…]
  * A process whose memory nobody can read: it maps a file of user UID's file system (FUSE), which says nothing when it is
  * read, above a stack of its own, and spins with a frame there. Who reads that page waits until the program is killed,
  * and cannot be killed before. Prints "ready" when it spins; exits with 77 where no file system can be mounted.
+ * With a command, it becomes that, and in its DIRECTORY nothing can be opened, found or made, but that the first name that is
+ * looked for is not there: a JVM that starts asks whether another one has left its socket.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +33,7 @@
 #define REQUEST_BYTES (FUSE_MIN_READ_BUFFER + PAGE)
 
 static int device;
+static bool is_mute;
 
 static void answer(uint64_t unique, int error, const void *body, size_t len)
 {
@@ -63,6 +67,7 @@ static void answer_init(uint64_t unique, const struct fuse_init_in *in)
 
 static void answer_one(const struct fuse_in_header *in)
 {
+	static int lookups;
 	struct fuse_entry_out entry = { .nodeid = FILE_ID,
 					.entry_valid = VALID_S,
 					.attr_valid = VALID_S,
@@ -71,6 +76,10 @@ static void answer_one(const struct fuse_in_header *in)
 	struct fuse_open_out opened = { .fh = 1, .open_flags = FOPEN_KEEP_CACHE };
 	struct fuse_statfs_out fs = { .st = { .bsize = PAGE, .namelen = 255 } };
 
+	if (is_mute && in->opcode == FUSE_LOOKUP && !lookups++)
+		answer(in->unique, -ENOENT, "", 0);
+	if (is_mute && in->opcode != FUSE_INIT && in->opcode != FUSE_GETATTR)
+		return;
 	switch (in->opcode) {
 	case FUSE_INIT: answer_init(in->unique, (const void *)(in + 1)); break;
 	case FUSE_LOOKUP: answer(in->unique, 0, &entry, sizeof(entry)); break;
@@ -143,11 +152,16 @@ int main(int argc, char **argv)
 	char path[4096], *stack, *mapping;
 	int fd;
 
-	if (argc != 3 || mount_here(argv[1], (uid_t)strtoul(argv[2], NULL, 10)) < 0)
+	is_mute = argc > 3;
+	if (argc < 3 || mount_here(argv[1], (uid_t)strtoul(argv[2], NULL, 10)) < 0)
 		return CANNOT;
 	if (fork() == 0)
 		serve();
 	close(device);
+	if (is_mute) {
+		execv(argv[3], argv + 3);
+		return 1;
+	}
 	snprintf(path, sizeof(path), "%s/file", argv[1]);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	stack = mmap((void *)STACK_AT, STACK_BYTES + 16 * PAGE, PROT_READ | PROT_WRITE,

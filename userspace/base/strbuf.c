@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 
 void strbuf_release(struct strbuf *sb)
 {
@@ -83,6 +84,9 @@ void strbuf_disarm(struct strbuf *sb, size_t from)
 		if (c == 0xc2 && i + 1 < sb->len && (sb->buf[i + 1] & 0xe0) == 0x80) {
 			c = '?';
 			i++;
+		} else if (utf8_is_direction(sb->buf + i, sb->len - i)) {
+			c = '?';
+			i += 2;
 		} else if ((c < 0x20 && c != '\n') || c == 0x7f) {
 			c = '?';
 		}

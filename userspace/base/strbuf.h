@@ -38,8 +38,8 @@ static inline const char *strbuf_str(const struct strbuf *sb)
 }
 
 /*
- * What comes after FROM, made fit for a terminal: control characters, which could steer it, become
- * '?'. Newlines stay.
+ * What comes after FROM, made fit for a terminal: control characters, which could steer it, and marks of direction, which could have
+ * it read backwards, become '?'. Newlines stay.
  */
 void strbuf_disarm(struct strbuf *sb, size_t from);
 

@@ -36,3 +36,14 @@ size_t utf8_len(const char *text, size_t len)
 			return 0;
 	return need;
 }
+
+bool utf8_is_direction(const char *text, size_t len)
+{
+	const unsigned char *c = (const unsigned char *)text;
+
+	if (len < 3 || c[0] != 0xe2)
+		return false;
+	if (c[1] == 0x81)
+		return c[2] >= 0xa6 && c[2] <= 0xa9;
+	return c[1] == 0x80 && (c[2] == 0x8e || c[2] == 0x8f || (c[2] >= 0xaa && c[2] <= 0xae));
+}

@@ -155,12 +155,17 @@ int capture_open(const struct capture_options *options, struct capture **ret_cap
 
 void capture_start(struct capture *c)
 {
+	capture_add_counts(c, -1);
+	c->samples = true;
 	bpf_session_set_sampling(c->session, clock_now_ns());
 }
 
 void capture_stop(struct capture *c)
 {
 	bpf_session_set_sampling(c->session, 0);
+	if (c->samples)
+		capture_add_counts(c, 1);
+	c->samples = false;
 }
 
 void capture_free(struct capture *c)

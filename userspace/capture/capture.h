@@ -45,7 +45,19 @@ struct capture_handler {
 	void *data;
 };
 
+/* An event of a counter, since samples are taken; all 0 of others. It is whole when capture_stop() was called. */
+struct capture_event_figures {
+	uint64_t counted; /* by the kernel, in the event's unit */
+	/*
+	 * Of that is in no sample, since the kernel made none: events came too fast, or another BPF program ran on the cpu.
+	 * What a cpu has counted since its last sample is not in it.
+	 */
+	uint64_t unseen;
+	uint64_t enabled_ns, running_ns; /* of all cpus; less when events took turns */
+};
+
 struct capture_stats {
+	struct capture_event_figures events[WIRE_MAX_EVENTS];
 	uint64_t counters[WIRE_COUNTER_COUNT];
 	uint64_t side_lost;
 	uint64_t bpf_run_ns; /* of the sampling program, when kernel.bpf_stats_enabled */

@@ -70,17 +70,46 @@ void capture_take_lost(struct capture *c,
 		fn(&key, &lost, data);
 }
 
+/* VALUES: room for one of each cpu. */
+static uint64_t books_sum(const struct capture *c, uint32_t which, uint64_t *values)
+{
+	int fd = bpf_session_map_fd(c->session, BPF_SESSION_COUNTERS);
+	uint64_t sum = 0;
+
+	if (bpf_map_lookup_elem(fd, &which, values) < 0)
+		return 0;
+	for (unsigned int cpu = 0; cpu < c->possible; cpu++)
+		sum += values[cpu];
+	return sum;
+}
+
+static void books_sum_event(const struct capture *c, uint32_t event, uint64_t *values,
+			    struct capture_stats *stats)
+{
+	const struct perf_event_counts *counts = &c->counts[event];
+	uint64_t overflows = books_sum(c, WIRE_COUNTER_OVERFLOWS(event), values);
+	uint64_t seen = books_sum(c, WIRE_COUNTER_SEEN(event), values);
+	/* A cpu is in the midst of a period, and was when samples began to be taken. */
+	uint64_t begun = overflows ? c->online_count * (seen / overflows) : counts->counted;
+	uint64_t unseen = counts->counted - MIN(seen, counts->counted);
+
+	stats->events[event] = (struct capture_event_figures){
+		.counted = counts->counted,
+		.unseen = unseen - MIN(begun, unseen),
+		.enabled_ns = counts->enabled_ns,
+		.running_ns = counts->running_ns,
+	};
+}
+
 static void books_sum_counters(const struct capture *c, struct capture_stats *stats)
 {
 	_cleanup_free_ uint64_t *values = xcalloc(c->possible, sizeof(*values));
-	int fd = bpf_session_map_fd(c->session, BPF_SESSION_COUNTERS);
 
-	for (uint32_t which = 0; which < WIRE_COUNTER_COUNT; which++) {
-		if (bpf_map_lookup_elem(fd, &which, values) < 0)
-			continue;
-		for (unsigned int cpu = 0; cpu < c->possible; cpu++)
-			stats->counters[which] += values[cpu];
-	}
+	for (uint32_t which = 0; which < WIRE_COUNTER_COUNT; which++)
+		stats->counters[which] = books_sum(c, which, values);
+	for (uint32_t event = 0; event < c->event_options.count && !c->samples; event++)
+		if (c->counts[event].enabled_ns)
+			books_sum_event(c, event, values, stats);
 }
 
 /* Of whom is not known; what they weigh is: one each. */

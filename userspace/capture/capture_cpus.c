@@ -121,12 +121,25 @@ static int capture_open_shared(struct capture *c, const struct cpu_list *online,
 	return r < 0 ? capture_explain(err) : 0;
 }
 
+void capture_add_counts(struct capture *c, int sign)
+{
+	for (unsigned int cpu = 0; cpu < c->cpu_count; cpu++)
+		perf_events_add_counts(&c->cpus[cpu].events, &c->event_options, sign, c->counts);
+}
+
+static void capture_release_events(struct capture *c, struct capture_cpu *slot)
+{
+	if (c->samples)
+		perf_events_add_counts(&slot->events, &c->event_options, 1, c->counts);
+	perf_events_release(&slot->events);
+}
+
 static void capture_close_cpu(struct capture *c, unsigned int cpu)
 {
 	struct capture_cpu *slot = &c->cpus[cpu];
 
 	slot->is_on = false;
-	perf_events_release(&slot->events);
+	capture_release_events(c, slot);
 	sideband_free(slot->sideband); /* closing takes it out of the epoll set */
 	slot->sideband = NULL;
 }
@@ -243,11 +256,11 @@ static int capture_cpu_stayed(struct capture *c, unsigned int cpu, bool woke, st
 	return capture_reopen_cpu(c, cpu, err);
 }
 
-static void capture_cpu_is_off(struct capture_cpu *slot)
+static void capture_cpu_is_off(struct capture *c, struct capture_cpu *slot)
 {
 	slot->is_on = false;
 	/* The side-band's last records stay readable until the cpu is back. */
-	perf_events_release(&slot->events);
+	capture_release_events(c, slot);
 	slot->asked_ns = clock_now_ns();
 }
 
@@ -274,7 +287,7 @@ int capture_update_cpus(struct capture *c, struct err *err)
 		bool is = cpu < online.size && online.has[cpu], was = c->cpus[cpu].is_on;
 
 		if (!is)
-			capture_cpu_is_off(&c->cpus[cpu]);
+			capture_cpu_is_off(c, &c->cpus[cpu]);
 		else if (!was)
 			r = capture_cpu_came(c, cpu, err);
 		else

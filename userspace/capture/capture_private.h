@@ -55,6 +55,9 @@ struct capture {
 	uint64_t suspended_ns, suspended_before_ns;
 	/* Events that are stopped now, and the sums of when they were stopped and went on. */
 	uint64_t throttled_times, throttled_now, stopped_sum_ns, resumed_sum_ns;
+	bool samples;
+	struct perf_event_counts
+		counts[WIRE_MAX_EVENTS]; /* of events that have ended, while samples were taken */
 	struct capture_mapping blocks, rules, ranges; /* owned */
 };
 
@@ -63,6 +66,9 @@ int capture_count_cpus(struct capture *c, struct err *err);
 /* Rings, events and side-band of all cpus that are online. */
 int capture_open_cpus(struct capture *c, uint32_t ring_bytes, struct err *err);
 void capture_close_cpus(struct capture *c);
+
+/* Add to the counts what the open events have counted; SIGN -1: before samples are taken. */
+void capture_add_counts(struct capture *c, int sign);
 
 void capture_close_places(struct capture *c);
 

@@ -36,6 +36,12 @@ uint64_t perf_events_timer_period(uint64_t period_ns, unsigned int number, uint3
 	return whole + ((whole >> TIMER_RANDOM_SHIFT) * (random & 0xffff) >> 16);
 }
 
+/* A clock counts time, and is accounted for otherwise; of other triggers each is a sample. */
+static bool is_counter(const struct capture_event *event)
+{
+	return event->trigger == WIRE_TRIGGER_PERF && !capture_event_is_clock(event);
+}
+
 static int perf_event_open_cpu(const struct perf_events_options *options,
 			       const struct capture_event *event, uint64_t period, unsigned int cpu)
 {
@@ -61,9 +67,10 @@ static int perf_event_open_cpu(const struct perf_events_options *options,
 	 * A hardware counter can leave out modes itself. A clock must not: the program keeps books of
 	 * a thread's run time (bpf/sample/tick.h), in which modes are not told apart, and leaves out samples.
 	 */
-	if (event->trigger == WIRE_TRIGGER_PERF && !capture_event_is_clock(event)) {
+	if (is_counter(event)) {
 		attr.exclude_user = options->exclude_user;
 		attr.exclude_kernel = options->exclude_kernel;
+		attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	}
 	if (event->trigger == WIRE_TRIGGER_UPROBE)
 		uprobe_fill_attr(&event->probe, &attr);
@@ -92,6 +99,7 @@ static int perf_events_add(const struct perf_events_options *options, unsigned i
 	if (fd < 0)
 		return err_sys(err, fd, "cannot open perf event '%s' on cpu %u", event->name, cpu);
 	events->fds[events->count] = fd;
+	events->events[events->count] = (uint8_t)index;
 	events->links[events->count++] = -1;
 	link = perf_event_attach(options->prog_fds[event->trigger], fd, index);
 	if (link < 0)
@@ -185,6 +193,24 @@ void perf_events_set_output(const struct perf_events *events, int fd)
 {
 	for (unsigned int i = 0; i < events->count; i++)
 		(void)ioctl(events->fds[i], PERF_EVENT_IOC_SET_OUTPUT, fd);
+}
+
+void perf_events_add_counts(const struct perf_events *events,
+			    const struct perf_events_options *options, int sign,
+			    struct perf_event_counts *counts)
+{
+	for (unsigned int i = 0; i < events->count; i++) {
+		struct perf_event_counts *sum = &counts[events->events[i]];
+		/* As read_format says. */
+		uint64_t values[3];
+
+		if (!is_counter(&options->events[events->events[i]]) ||
+		    read(events->fds[i], values, sizeof(values)) != (ssize_t)sizeof(values))
+			continue;
+		sum->counted += (uint64_t)sign * values[0];
+		sum->enabled_ns += (uint64_t)sign * values[1];
+		sum->running_ns += (uint64_t)sign * values[2];
+	}
 }
 
 void perf_events_release(struct perf_events *events)

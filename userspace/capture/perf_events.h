@@ -13,7 +13,15 @@
 struct perf_events {
 	int fds[WIRE_MAX_EVENTS * WIRE_CLOCK_TIMERS];	/* owned */
 	int links[WIRE_MAX_EVENTS * WIRE_CLOCK_TIMERS]; /* owned BPF links; -1 when there is none */
+	uint8_t events[WIRE_MAX_EVENTS * WIRE_CLOCK_TIMERS]; /* index of the event */
 	unsigned int count;
+};
+
+/* What the kernel says of an event, of all cpus. */
+struct perf_event_counts {
+	uint64_t counted; /* in the event's unit */
+	uint64_t enabled_ns,
+		running_ns; /* less when events had to take turns, as there are too few counters */
 };
 
 struct perf_events_options {
@@ -56,6 +64,14 @@ int perf_event_open_place(const struct perf_events_options *options, const struc
  * of the same cpu and clock. Where it cannot it is not said.
  */
 void perf_events_set_output(const struct perf_events *events, int fd);
+
+/*
+ * Add what those that are samples of a counter have counted since they were opened to COUNTS, by the index of the event; SIGN
+ * -1: take it away.
+ */
+void perf_events_add_counts(const struct perf_events *events,
+			    const struct perf_events_options *options, int sign,
+			    struct perf_event_counts *counts);
 
 void perf_events_release(struct perf_events *events);
 

@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/rights.h"
 #include "base/vec.h"
 
 /* A queue that had to be larger is not kept. */
@@ -137,6 +138,7 @@ static void *pump_main(void *data)
 				{ .fd = ring_buffer__epoll_fd(pump->rings), .events = POLLIN } };
 
 	be_as_urgent(pump);
+	rights_keep(0); /* what it needs is open */
 	for (;;) {
 		if (poll(fds, 2, -1) < 0)
 			continue;

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "capture/preflight/preflight.h"
 #include "cmd/cmd.h"
+#include "cmd/doctor/doctor_rights.h"
 #include "jvm/jvm_info.h"
 #include "process/proc.h"
 #include "wall/wall.h"
@@ -118,15 +119,28 @@ static const struct preflight_check stack_check = { "stacks", "user stacks of al
 						    "run a 64-bit build of these programs",
 						    look_at_stacks };
 
-static bool check_one(const struct preflight_check *check, struct strbuf *out, struct json *j)
+struct report {
+	struct strbuf *out;
+	struct json *json;
+};
+
+static void put_one(const struct preflight_check *check, const struct preflight_result *result,
+		    void *data)
+{
+	struct report *report = data;
+
+	if (as_json)
+		put_json(report->json, check, result);
+	else
+		put_lines(report->out, check, result);
+}
+
+static bool check_one(const struct preflight_check *check, struct report *report)
 {
 	struct preflight_result result = { .state = PREFLIGHT_OK };
 
 	check->run(&result);
-	if (as_json)
-		put_json(j, check, &result);
-	else
-		put_lines(out, check, &result);
+	put_one(check, &result, report);
 	return result.state != PREFLIGHT_FAIL;
 }
 
@@ -135,6 +149,7 @@ int cmd_doctor(int argc, char **argv)
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 	bool good = true;
 	struct json j;
+	struct report report = { &out, &j };
 	int rest, rc = cmd_parse(&usage, argc, argv, 0, 0, &rest);
 
 	if (rc != CMD_CONTINUE)
@@ -143,9 +158,12 @@ int cmd_doctor(int argc, char **argv)
 	if (as_json)
 		json_array_begin(&j, NULL);
 	for (const struct preflight_check *check = preflight_checks; check->id; check++)
-		good &= check_one(check, &out, &j);
-	check_one(&stack_check, &out, &j);
-	check_one(&jvm_check, &out, &j);
+		good &= check_one(check, &report);
+	check_one(&stack_check, &report);
+	check_one(&jvm_check, &report);
+	for (const struct preflight_check *check = doctor_rights_checks; check->id; check++)
+		check_one(check, &report);
+	doctor_rights_for_each(put_one, &report);
 	if (as_json)
 		json_array_end(&j);
 	rc = cmd_print(&out);

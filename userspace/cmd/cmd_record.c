@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/out/out_rights.h"
 #include "base/units.h"
 #include "capture/preflight/preflight.h"
 #include "cmd/cmd.h"
@@ -95,6 +96,8 @@ static int take_samples(struct record_run *run, struct err *err)
 	for (size_t i = 0; i < ARRAY_SIZE(offered); i++)
 		if (offered[i]->target)
 			sinks_add(&options.recorder.sinks, offered[i]->sink);
+	options.recorder.other_rights |=
+		out_rights_for(run->output.path) | out_rights_for(run->args->stats_path);
 	rc = drive_run(&options, &run->result, err);
 	recording_writer_get_shortage(writer, &run->shortage);
 	recording_writer_free(writer);
@@ -212,6 +215,29 @@ static void tell_gaps(const struct capture_stats *capture)
 		log_warn("the host was suspended for %s", suspended.buf);
 }
 
+/* Less is the rule where events of several programs share counters, or at the start of an event whose period is looked for. */
+#define UNSEEN_PERCENT 3
+
+static uint64_t percent(uint64_t part, uint64_t whole)
+{
+	return whole ? (uint64_t)(100.0 * (double)part / (double)whole) : 0;
+}
+
+static void tell_unseen(const char *name, const struct capture_event_figures *figures)
+{
+	uint64_t unseen = percent(figures->unseen, figures->counted);
+	uint64_t stood = percent(figures->enabled_ns - figures->running_ns, figures->enabled_ns);
+
+	if (unseen >= UNSEEN_PERCENT)
+		log_warn(
+			"%llu %% of what '%s' counted is in no sample: it came too fast, or other BPF programs were running",
+			(unsigned long long)unseen, name);
+	if (stood >= UNSEEN_PERCENT)
+		log_warn(
+			"'%s' did not count for %llu %% of the time: there are more events than the cpu has counters",
+			name, (unsigned long long)stood);
+}
+
 static void tell_shortage(const struct recording_shortage *shortage)
 {
 	_cleanup_strbuf_ struct strbuf count = STRBUF_INIT;
@@ -236,6 +262,8 @@ static void tell_figures(const struct record_run *run)
 	tell_live(&run->result);
 	tell_unanswered(&run->result);
 	tell_gaps(&run->result.capture);
+	for (size_t i = 0; i < run->args->event_names.len; i++)
+		tell_unseen(run->args->events[i].name, &run->result.capture.events[i]);
 	tell_shortage(&run->shortage);
 	tell_allocations(run);
 	record_stats_format_line(&line, to_stdout ? "standard output" : run->output.path,

@@ -7,15 +7,16 @@
 
 #include "base/utf8.h"
 
-/* XML 1.0, production 2 (Char), for what is valid UTF-8. */
-static bool is_xml_char(const char *text, size_t len)
+/* XML 1.0, production 2 (Char), for what is valid UTF-8; and what is read as it is written. */
+static bool is_shown(const char *text, size_t len)
 {
 	if (len == 1) {
 		uint8_t c = (uint8_t)text[0];
 
 		return c >= 0x20 ? c != 0x7f : c == '\t' || c == '\n' || c == '\r';
 	}
-	return !(len == 3 && !memcmp(text, "\xef\xbf", 2) && (uint8_t)text[2] >= 0xbe);
+	return !(len == 3 && !memcmp(text, "\xef\xbf", 2) && (uint8_t)text[2] >= 0xbe) &&
+	       !utf8_is_direction(text, len);
 }
 
 static const char *reference(char c)
@@ -38,7 +39,7 @@ void markup_escape(struct strbuf *out, const char *text, size_t len)
 
 		if (ref)
 			strbuf_addstr(out, ref);
-		else if (n && is_xml_char(text + at, n))
+		else if (n && is_shown(text + at, n))
 			strbuf_add(out, text + at, n);
 		else
 			strbuf_addstr(out, UTF8_REPLACEMENT);

@@ -19,6 +19,8 @@
 
 /* stat, status and cgroup are a few hundred bytes; a page of slack for long cgroup paths. */
 #define SMALL_FILE_LIMIT (64UL * 1024)
+/* Of a host with 10,000 containers. */
+#define MOUNTS_LIMIT (16UL * 1024 * 1024)
 /* The kernel bounds arguments to a quarter of the stack limit; nobody reads more than this. */
 #define FILE_PIECE_BYTES (64UL << 10)
 #define CMDLINE_LIMIT	 (2UL * 1024 * 1024)
@@ -278,17 +280,63 @@ int proc_read_cgroup(uint32_t pid, char **ret_path)
 	return r < 0 ? r : proc_parse_cgroup(strbuf_str(&text), text.len, ret_path);
 }
 
+static bool next_word(struct text_cursor *line, struct text_cursor *ret_word)
+{
+	const char *end = memchr(line->at, ' ', (size_t)(line->end - line->at));
+
+	if (!end)
+		return false;
+	*ret_word = (struct text_cursor){ line->at, end };
+	line->at = end + 1;
+	return true;
+}
+
+static bool is_word(struct text_cursor word, const char *text)
+{
+	return text_take_prefix(&word, text) && word.at == word.end;
+}
+
+/* fs/proc/root.c, proc_show_options(): what hides none is not shown, or "off" and 0. */
+static bool hides(struct text_cursor options)
+{
+	static const char name[] = "hidepid=";
+	const char *at = memmem(options.at, (size_t)(options.end - options.at), name, strlen(name));
+	struct text_cursor value = { at ? at + strlen(name) : options.end, options.end };
+
+	return at && !text_take_prefix(&value, "0") && !text_take_prefix(&value, "off");
+}
+
+/* "proc /proc proc rw,hidepid=invisible 0 0" */
+bool proc_parse_hides(const char *text, size_t len)
+{
+	struct text_cursor cursor = { text, text + len }, line, device, place, type, options;
+
+	while (text_next_line(&cursor, &line))
+		if (next_word(&line, &device) && next_word(&line, &place) &&
+		    next_word(&line, &type) && next_word(&line, &options) &&
+		    is_word(place, "/proc") && is_word(type, "proc") && hides(options))
+			return true;
+	return false;
+}
+
+bool proc_hides_processes(void)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	return file_read("/proc/self/mounts", MOUNTS_LIMIT, &text) < 0 ||
+	       proc_parse_hides(strbuf_str(&text), text.len);
+}
+
 int proc_read_exe(uint32_t pid, char **ret_path)
 {
 	char link[64], target[PATH_MAX];
-	ssize_t len;
+	int r;
 
 	snprintf(link, sizeof(link), "/proc/%u/exe", pid);
-	len = readlink(link, target, sizeof(target));
-	if (len < 0)
-		return -errno;
-	*ret_path = xstrndup(target, (size_t)len);
-	return 0;
+	r = wall_read_link(pid, link, target, sizeof(target));
+	if (r == 0)
+		*ret_path = xstrdup(target);
+	return r;
 }
 
 /* The arguments are in the process's own memory. */

@@ -54,6 +54,10 @@ void container_id_from_cgroup(const char *cgroup_path, char ret_id[65]);
 /* Asked of /proc: no system call of ours is about the process itself, not even kill(pid, 0). */
 bool proc_is_there(uint32_t pid);
 
+/* Are processes of others not in /proc for who may not trace them? By the text of /proc/self/mounts, option hidepid. */
+bool proc_parse_hides(const char *text, size_t len);
+bool proc_hides_processes(void);
+
 /* readlink of /proc/PID/exe; caller frees. */
 int proc_read_exe(uint32_t pid, char **ret_path);
 

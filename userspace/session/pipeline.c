@@ -374,6 +374,24 @@ static void add_limits(struct pipeline *pipeline)
 	add_left_out(pipeline, "limits.code-maps", count, pid, "");
 }
 
+/* What the kernel counted and made no samples of. */
+static void add_unseen(struct pipeline *pipeline, const struct capture_stats *stats)
+{
+	for (unsigned int i = 0; i < pipeline->options->event_count; i++) {
+		const struct capture_event_figures *figures = &stats->events[i];
+		const char *name = pipeline->options->events[i].name;
+
+		if (!figures->counted)
+			continue;
+		add_figure("events.counted", name, figures->counted, pipeline);
+		if (figures->unseen)
+			add_figure("events.unseen", name, figures->unseen, pipeline);
+		if (figures->running_ns < figures->enabled_ns)
+			add_figure("events.not-running-ns", name,
+				   figures->enabled_ns - figures->running_ns, pipeline);
+	}
+}
+
 static void write_figures(struct pipeline *pipeline)
 {
 	struct capture_stats stats;
@@ -384,6 +402,7 @@ static void write_figures(struct pipeline *pipeline)
 	ledger_write_reasons(&pipeline->ledger, &pipeline->profile);
 	add_unwinding(pipeline, &stats);
 	add_limits(pipeline);
+	add_unseen(pipeline, &stats);
 	image_cache_for_each_failed(pipeline->images, count_failed_file, pipeline);
 	agents_for_each_failure(pipeline->agents, count_failed_agent, pipeline);
 	if (*symbolizer_kernel_failure(pipeline->symbolizer))
@@ -411,6 +430,7 @@ int pipeline_finish(struct pipeline *pipeline, struct err *err)
 
 	pipeline->profile.duration_ns = end_ns - pipeline->profile.start_ns;
 	pipeline_live_ask(pipeline);
+	agents_hurry();
 	/* Code maps and symbols of the last samples are still on their way. */
 	while (clock_now_ns() < end_ns + HOLD_NS || agents_busy(pipeline->agents) ||
 	       pipeline_live_waits(pipeline)) {

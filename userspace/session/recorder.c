@@ -6,8 +6,10 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "jvm/attach/attach_reach.h"
 #include "session/alloc/alloc_probes.h"
 #include "session/pipeline_arrive.h"
+#include "session/recorder_rights.h"
 
 #define DEFAULT_FLUSH_NS (1 * NSEC_PER_SEC)
 #define TURN_NS		 (50 * NSEC_PER_MSEC)
@@ -140,7 +142,7 @@ static int open_all(struct recorder *rec, struct err *err)
 	};
 	int r;
 
-	r = wall_begin(err);
+	r = wall_begin(pipeline.attach ? attach_reach_help : NULL, err);
 	if (r < 0)
 		return r;
 	raise_descriptor_limit();
@@ -148,6 +150,9 @@ static int open_all(struct recorder *rec, struct err *err)
 	r = capture_open(&rec->capture_options, &rec->capture, err);
 	if (r < 0)
 		return r;
+	/* Before there are workers. */
+	if (rec->options->gives_up_rights)
+		recorder_rights_keep(rec->options->other_rights);
 	r = pipeline_init(&rec->pipeline, rec->capture, &pipeline, err);
 	if (r == 0)
 		r = pipeline_begin(&rec->pipeline, rec->options->command_line, err);

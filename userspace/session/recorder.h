@@ -38,6 +38,9 @@ struct recorder_options {
 	uint64_t flush_ns;	     /* 0: 1 s */
 	uint64_t memory_limit_bytes; /* 0: the default; see session/memory_plan.h */
 	const char *command_line;    /* ours, for the recording */
+	/* When all is open this process gives up its rights for good, but what the recording needs and OTHER_RIGHTS. */
+	bool gives_up_rights;
+	uint64_t other_rights; /* RIGHT(…) of base/rights.h */
 };
 
 struct recorder_figures {

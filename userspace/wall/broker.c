@@ -64,6 +64,13 @@ static int64_t read_file(struct wall_call *call)
 	return (int64_t)done;
 }
 
+static int64_t read_link(struct wall_call *call)
+{
+	ssize_t n = readlink(call->path, (char *)call->data, PATH_MAX);
+
+	return n < 0 ? -errno : n;
+}
+
 /* --- the calls -------------------------------------------------------------------------------- */
 
 static int take_found(struct wall_call *call, int r, const struct foreign_file *file)
@@ -96,6 +103,7 @@ static int open_one(struct wall_call *call, int fd)
 	case WALL_FIND: return find(call);
 	case WALL_FIND_IN_ROOT: return find_in_root(call);
 	case WALL_COPY: return foreign_file_copy(fd);
+	case WALL_REOPEN: return foreign_file_reopen(fd);
 	case WALL_OPEN_MEMFD: return foreign_file_open_memfd(call->pid, call->path);
 	default: return -ENOSYS;
 	}
@@ -111,6 +119,7 @@ int64_t broker_carry_out(struct wall_call *call, int fd, int *ret_fd)
 	case WALL_READ_FILE: return read_file(call);
 	case WALL_READ_MAPS: return broker_read_maps(call);
 	case WALL_LOOK: return broker_look(call);
+	case WALL_READ_LINK: return read_link(call);
 	default: opened = open_one(call, fd); break;
 	}
 	*ret_fd = MAX(opened, -1);
@@ -123,8 +132,8 @@ static void answer(struct wall_call *call, int socket)
 {
 	struct timespec used;
 	int64_t result;
-	_cleanup_close_ int given = call->op == WALL_COPY ? pass_fd_receive(socket) : -1;
-	_cleanup_close_ int fd = -1;
+	bool is_given = call->op == WALL_COPY || call->op == WALL_REOPEN;
+	_cleanup_close_ int given = is_given ? pass_fd_receive(socket) : -1, fd = -1;
 	int r;
 
 	result = broker_carry_out(call, given, &fd);

@@ -112,7 +112,8 @@ static struct wall_call *get_broker(struct lane *lane)
 		return NULL;
 	}
 	lane->socket = pair[0];
-	if (nursery_ask(lane->nursery, fd, pair[1], lane->urgent) < 0)
+	if (nursery_ask(lane->nursery, fd, pair[1],
+			lane->urgent ? NURSERY_URGENT : NURSERY_BROKER) < 0)
 		leave_broker(lane);
 	close(pair[1]);
 	return lane->call;

@@ -48,3 +48,50 @@ int pass_fd_receive(int socket)
 
 	return r < 0 ? -ENODATA : fd;
 }
+
+int pass_message_send(int socket, const void *data, size_t len, int fd)
+{
+	char control[CMSG_SPACE(sizeof(int))] = { 0 };
+	struct iovec part = { (void *)(uintptr_t)data, len }; /* NOLINT: it is only read */
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	struct cmsghdr *header;
+	ssize_t n;
+
+	if (fd >= 0) {
+		message.msg_control = control;
+		message.msg_controllen = sizeof(control);
+		header = CMSG_FIRSTHDR(&message);
+		header->cmsg_level = SOL_SOCKET;
+		header->cmsg_type = SCM_RIGHTS;
+		header->cmsg_len = CMSG_LEN(sizeof(fd));
+		memcpy(CMSG_DATA(header), &fd, sizeof(fd));
+	}
+	do
+		n = sendmsg(socket, &message, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : 0;
+}
+
+ssize_t pass_message_receive(int socket, void *data, size_t size, int *ret_fd)
+{
+	char control[CMSG_SPACE(sizeof(int))] = { 0 };
+	struct iovec part = { data, size };
+	struct msghdr message = { .msg_iov = &part,
+				  .msg_iovlen = 1,
+				  .msg_control = control,
+				  .msg_controllen = sizeof(control) };
+	struct cmsghdr *header;
+	ssize_t n;
+
+	*ret_fd = -1;
+	do
+		n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	header = CMSG_FIRSTHDR(&message);
+	if (header && header->cmsg_type == SCM_RIGHTS &&
+	    header->cmsg_len == CMSG_LEN(sizeof(*ret_fd)))
+		memcpy(ret_fd, CMSG_DATA(header), sizeof(*ret_fd));
+	return n;
+}

@@ -4,6 +4,7 @@
 #define HOSTPROF_WALL_PASS_FD_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 /* In one message. */
 #define PASS_FD_MAX 2
@@ -16,5 +17,10 @@ int pass_fds_receive(int socket, int flags, uint8_t *ret_byte, int *ret_fds, uns
 
 /* One that came, or -ENODATA: there is none now. */
 int pass_fd_receive(int socket);
+
+/* A message of up to SIZE bytes and a descriptor beside it, or -1 for none. Bytes, or a negative errno. */
+ssize_t pass_message_receive(int socket, void *data, size_t size, int *ret_fd);
+/* FD: -1 for none. Waits for room. */
+int pass_message_send(int socket, const void *data, size_t len, int fd);
 
 #endif

@@ -2,14 +2,17 @@
 #include "wall/wall.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/macros.h"
 #include "wall/lane.h"
+#include "wall/pass_fd.h"
 #include "wall/suspects.h"
 
 /* A page of a disk that is busy comes in 10 ms. */
@@ -22,6 +25,7 @@ static struct {
 	pthread_mutex_t lock;	 /* of `suspects`, which all threads share */
 	struct suspects suspects;
 	_Atomic uint64_t cpu_ns;
+	_Atomic uint64_t end_ns; /* wall_end_at() */
 } wall = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* --- lanes ------------------------------------------------------------------------------------ */
@@ -70,12 +74,12 @@ static void drop_lane(void)
 
 /* --- the wall --------------------------------------------------------------------------------- */
 
-int wall_begin(struct err *err)
+int wall_begin(nursery_help_fn help, struct err *err)
 {
 	int r;
 
 	drop_lane();
-	r = nursery_new(&wall.nursery, err);
+	r = nursery_new(help, &wall.nursery, err);
 	wall.loop = pthread_self();
 	return r;
 }
@@ -87,6 +91,7 @@ void wall_end(void)
 	suspects_release(&wall.suspects);
 	wall.suspects = (struct suspects){ .late = 0 };
 	atomic_store(&wall.cpu_ns, 0);
+	atomic_store(&wall.end_ns, 0);
 }
 
 void wall_get_figures(struct wall_figures *ret_figures)
@@ -117,10 +122,11 @@ static bool may_ask(uint32_t pid)
 	return may;
 }
 
-static void note_late(struct lane *lane, uint32_t pid)
+/* SOCKET is taken: by it one knows when who was asked comes back. */
+static void note_late(uint32_t pid, int socket)
 {
 	pthread_mutex_lock(&wall.lock);
-	suspects_note_late(&wall.suspects, pid, lane_take_left(lane), clock_now_ns());
+	suspects_note_late(&wall.suspects, pid, socket, clock_now_ns());
 	pthread_mutex_unlock(&wall.lock);
 }
 
@@ -149,7 +155,7 @@ static int64_t finish(struct lane *lane, uint32_t pid, int given, int *ret_fd)
 
 	atomic_fetch_add(&wall.cpu_ns, lane_take_cpu(lane));
 	if (result == -ETIMEDOUT)
-		note_late(lane, pid);
+		note_late(pid, lane_take_left(lane));
 	return result;
 }
 
@@ -181,12 +187,14 @@ int64_t wall_read_memory(uint32_t pid, const struct wall_piece *pieces, unsigned
 	return result;
 }
 
-int64_t wall_read_file(uint32_t pid, const char *path, uint64_t offset, void *data, size_t len)
+/* A call that brings bytes of a file of /proc, at most LEN. */
+static int64_t read_by(enum wall_op op, uint32_t pid, const char *path, uint64_t offset, void *data,
+		       size_t len)
 {
 	struct lane *lane;
 	int64_t result;
 	int error, fd;
-	struct wall_call *call = begin(WALL_READ_FILE, pid, &lane, &error);
+	struct wall_call *call = begin(op, pid, &lane, &error);
 
 	if (!call)
 		return error;
@@ -195,10 +203,24 @@ int64_t wall_read_file(uint32_t pid, const char *path, uint64_t offset, void *da
 		return error;
 	call->offset = offset;
 	call->len = MIN(len, sizeof(call->data));
-	result = finish(lane, pid, -1, &fd);
+	result = MIN(finish(lane, pid, -1, &fd), (int64_t)len);
 	if (result > 0)
 		memcpy(data, lane_answer(lane)->data, (size_t)result);
 	return result;
+}
+
+int64_t wall_read_file(uint32_t pid, const char *path, uint64_t offset, void *data, size_t len)
+{
+	return read_by(WALL_READ_FILE, pid, path, offset, data, len);
+}
+
+int wall_read_link(uint32_t pid, const char *path, char *ret_target, size_t size)
+{
+	int64_t n = read_by(WALL_READ_LINK, pid, path, 0, ret_target, size - 1);
+
+	if (n >= 0)
+		ret_target[n] = '\0';
+	return (int)MIN(n, 0);
 }
 
 /*
@@ -328,11 +350,12 @@ int wall_find_in_root(uint32_t pid, const char *path, int flags, struct foreign_
 
 int wall_reopen(uint32_t pid, const struct foreign_file *file)
 {
-	int fd;
+	bool is_local = file->kind == FOREIGN_LOCAL;
+	int fd = is_local ? foreign_file_reopen(file->fd) : -EACCES;
 
-	if (file->kind == FOREIGN_LOCAL)
-		return foreign_file_reopen(file->fd);
-	open_by(WALL_COPY, pid, "", 0, file->fd, &fd);
+	/* What we may not read ourselves the broker may. */
+	if (fd == -EACCES)
+		open_by(is_local ? WALL_REOPEN : WALL_COPY, pid, "", 0, file->fd, &fd);
 	return fd;
 }
 
@@ -365,4 +388,72 @@ int wall_open_memfd(uint32_t pid, const char *name)
 
 	open_by(WALL_OPEN_MEMFD, pid, name, 0, -1, &fd);
 	return fd;
+}
+
+/* --- helpers ---------------------------------------------------------------------------------- */
+
+/* How soon it is seen that there is less time than there was. */
+#define HELP_SLICE_MS 20
+
+void wall_end_at(uint64_t end_ns)
+{
+	atomic_store(&wall.end_ns, end_ns);
+}
+
+uint64_t wall_until(uint64_t deadline_ns)
+{
+	uint64_t end_ns = atomic_load(&wall.end_ns);
+
+	return end_ns ? MIN(deadline_ns, end_ns) : deadline_ns;
+}
+
+/* 0: there is an answer, or the end of one that has died. */
+static int wait_for_help(int socket, uint64_t deadline_ns)
+{
+	struct pollfd fd = { .fd = socket, .events = POLLIN };
+
+	while (poll(&fd, 1, HELP_SLICE_MS) <= 0)
+		if (clock_now_ns() >= wall_until(deadline_ns))
+			return -ETIMEDOUT;
+	return 0;
+}
+
+static int64_t take_answer(int socket, const struct wall_message *message, int *ret_fd)
+{
+	ssize_t n = pass_message_receive(socket, message->answer, message->size, ret_fd);
+
+	return n > 0 ? n : -ECHILD;
+}
+
+static int ask_helper(const int pair[2], const struct wall_message *message)
+{
+	if (send(pair[0], message->request, message->len, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		return -errno;
+	return nursery_ask(wall.nursery, message->fd, pair[1], NURSERY_HELPER);
+}
+
+int64_t wall_help(uint32_t pid, const struct wall_message *message, uint64_t deadline_ns,
+		  int *ret_fd)
+{
+	int pair[2], r;
+
+	*ret_fd = -1;
+	if (!wall.nursery || !nursery_has_helpers(wall.nursery))
+		return -EOPNOTSUPP;
+	if (!may_ask(pid))
+		return -EBUSY;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	r = ask_helper(pair, message);
+	close(pair[1]);
+	if (r == 0)
+		r = wait_for_help(pair[0], deadline_ns);
+	if (r == -ETIMEDOUT) {
+		note_late(pid, pair[0]);
+		return r;
+	}
+	if (r == 0)
+		r = (int)take_answer(pair[0], message, ret_fd);
+	close(pair[0]);
+	return r;
 }

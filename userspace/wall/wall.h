@@ -17,10 +17,14 @@
 
 #include "base/err.h"
 #include "wall/foreign_file.h"
+#include "wall/nursery.h"
 #include "wall/wall_call.h"
 
-/* Early: before other threads, and before descriptors that a broker is not to hold. */
-int wall_begin(struct err *err);
+/*
+ * Early: before other threads, before descriptors that a broker is not to hold, and with the rights that brokers, and helpers
+ * if there is HELP, need.
+ */
+int wall_begin(nursery_help_fn help, struct err *err);
 void wall_end(void);
 
 /*
@@ -32,6 +36,9 @@ int64_t wall_read_memory(uint32_t pid, const struct wall_piece *pieces, unsigned
 
 /* Up to LEN bytes at OFFSET of PATH, a file of /proc/PID. */
 int64_t wall_read_file(uint32_t pid, const char *path, uint64_t offset, void *data, size_t len);
+
+/* Where a link of /proc/PID leads; of its bytes at most SIZE - 1, and an end. */
+int wall_read_link(uint32_t pid, const char *path, char *ret_target, size_t size);
 
 /*
  * Call FN for executable mappings of /proc/PID/… PATH from *AT on, and leave there where it stopped. Of up to LOOKS
@@ -64,6 +71,28 @@ int wall_reopen(uint32_t pid, const struct foreign_file *file);
 int wall_open(uint32_t pid, const char *path);
 int wall_open_in_root(uint32_t pid, const char *path, int flags);
 int wall_open_memfd(uint32_t pid, const char *name);
+
+/*
+ * What may never end is done by a process of its own, which is left alone when it does not answer before DEADLINE_NS: the
+ * function of wall_begin() gets a socket (SOCK_SEQPACKET) with REQUEST, and FD. *RET_FD, -1 or owned, is what came with its
+ * answer. The bytes of the answer, or -ETIMEDOUT, -EBUSY, -ECHILD (it has died), -EOPNOTSUPP: without a wall, or without
+ * helpers, the caller does it himself.
+ */
+struct wall_message {
+	const void *request;
+	size_t len;
+	int fd;
+	void *answer;
+	size_t size;
+};
+
+int64_t wall_help(uint32_t pid, const struct wall_message *message, uint64_t deadline_ns,
+		  int *ret_fd);
+
+/* Nothing that waits for another process by wall_until() does so after END_NS; 0: it may again. Any thread. */
+void wall_end_at(uint64_t end_ns);
+/* DEADLINE_NS, or that end. */
+uint64_t wall_until(uint64_t deadline_ns);
 
 struct wall_figures {
 	uint64_t late;	    /* calls without an answer in time */

@@ -20,10 +20,12 @@ enum wall_op {
 	WALL_READ_FILE,	  /* `len` bytes at `offset` of /proc/… `path` */
 	WALL_READ_MAPS, /* executable mappings from `offset` on, struct wall_mapping; `count` files are looked at */
 	WALL_LOOK, /* the file `key` that is mapped at `offset`, `len` bytes, and is called `path` there */
+	WALL_READ_LINK, /* where the link /proc/… `path` leads, without an end */
 	/* From here on the answer is a file. */
 	WALL_FIND,	   /* `path`, following links */
 	WALL_FIND_IN_ROOT, /* `path` as process `pid` sees it; `flags`: O_NOFOLLOW or 0 */
 	WALL_COPY,	   /* the file that came with the call, in memory */
+	WALL_REOPEN,	   /* the same file, for reading */
 	WALL_OPEN_MEMFD,   /* the newest descriptor of `pid` that is the memory file `path` */
 };
 

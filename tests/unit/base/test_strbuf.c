@@ -78,6 +78,12 @@ static void test_disarm(void **state)
 	strbuf_disarm(&sb, 1);
 	assert_string_equal(sb.buf, "a?[31m\n??? \xc2\xa0\xc3\xa4\xe2\x80\xa6 \xc2");
 	assert_int_equal(sb.len, strlen(sb.buf));
+	/* Right-to-left override, an isolate and its end; a dash and an ellipsis stay. */
+	strbuf_reset(&sb);
+	strbuf_addstr(&sb,
+		      "\xe2\x80\xaegnp\xe2\x81\xa6x\xe2\x81\xa9 \xe2\x80\x94\xe2\x80\xa6\xe2\x80");
+	strbuf_disarm(&sb, 0);
+	assert_string_equal(sb.buf, "?gnp?x? \xe2\x80\x94\xe2\x80\xa6\xe2\x80");
 }
 
 int main(void)

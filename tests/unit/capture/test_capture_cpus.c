@@ -223,13 +223,55 @@ static void only_a_side_band(void **state)
 #define TEST(fn)   cmocka_unit_test_setup_teardown(fn, begin, teardown)
 #define PROBED(fn) cmocka_unit_test_setup_teardown(fn, begin_with_probes, teardown)
 
+/* It counts before and after samples are taken, too; the second cpu goes, and what it has counted stays. */
+static void what_no_sample_was_made_of(void **state)
+{
+	struct capture_event_figures event;
+	struct capture_stats stats;
+	struct err err;
+
+	(void)state;
+	open_capture();
+	f.counted[0] = 100;
+	f.counted[2] = 200;
+	capture_start(f.capture);
+	f.counted[0] = 1100;
+	f.counted[2] = 5200;
+	capture_get_stats(f.capture, &stats);
+	assert_int_equal(stats.events[0].counted, 0); /* not yet */
+	f.online[2] = false;
+	assert_int_equal(capture_update_cpus(f.capture, &err), 0);
+	f.counted[0] = 2100;
+	capture_stop(f.capture);
+	f.counted[0] = 9999;
+	f.overflows = 4;
+	f.seen = 400; /* on each of all cpus: 32 times 100 */
+	capture_get_stats(f.capture, &stats);
+	event = stats.events[0];
+	assert_int_equal(event.counted, 2000 + 5000);
+	assert_int_equal(event.enabled_ns, 14000);
+	assert_int_equal(event.running_ns, 7000);
+	/* Three cpus may be in the midst of a period. */
+	assert_int_equal(event.unseen, 7000 - CPUS * 400 - 3 * 100);
+	f.seen = 900;
+	capture_get_stats(f.capture, &stats);
+	assert_int_equal(stats.events[0].unseen, 0);
+	f.overflows = f.seen = 0;
+	capture_get_stats(f.capture, &stats);
+	assert_int_equal(stats.events[0].unseen, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(nothing_happens),	  TEST(off_and_on_between_two_looks),
-		TEST(just_before_a_look), TEST(off_for_long),
-		TEST(the_host_sleeps),	  TEST(too_fast),
+		TEST(nothing_happens),
+		TEST(off_and_on_between_two_looks),
+		TEST(just_before_a_look),
+		TEST(off_for_long),
+		TEST(the_host_sleeps),
+		TEST(too_fast),
 		PROBED(only_a_side_band),
+		cmocka_unit_test_setup_teardown(what_no_sample_was_made_of, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("capture_cpus", tests, NULL, NULL);

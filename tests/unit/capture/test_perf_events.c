@@ -75,6 +75,17 @@ int ioctl(int fd, unsigned long request, ...)
 	return 0;
 }
 
+ssize_t read(int fd, void *bytes, size_t size)
+{
+	const uint64_t values[] = { (uint64_t)fd, 10, 5 };
+
+	assert_true(size == sizeof(values) || fd < FIRST_FD);
+	if (fd < FIRST_FD || fd == FIRST_FD + 3)
+		return -1;
+	memcpy(bytes, values, sizeof(values));
+	return sizeof(values);
+}
+
 int bpf_link_create(int prog_fd, int target_fd, enum bpf_attach_type type,
 		    const struct bpf_link_create_opts *opts)
 {
@@ -131,6 +142,26 @@ static struct perf_events_options all(void)
 }
 
 /* What the kernel says of them goes to another's ring, whose clock is theirs. */
+static void what_counters_have_counted(void **state)
+{
+	const struct perf_events opened = { .fds = { FIRST_FD, FIRST_FD + 1, FIRST_FD + 2,
+						     FIRST_FD + 3 },
+					    .events = { 0, 1, 2, 2 },
+					    .count = 4 };
+	const struct perf_events_options options = all();
+	struct perf_event_counts counts[3] = { { 0 } };
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		perf_events_add_counts(&opened, &options, 1, counts);
+	perf_events_add_counts(&opened, &options, -1, counts);
+	assert_int_equal(counts[0].enabled_ns, 0); /* a clock */
+	assert_int_equal(counts[1].counted, 2 * (FIRST_FD + 1));
+	assert_int_equal(counts[1].enabled_ns, 20);
+	assert_int_equal(counts[1].running_ns, 10);
+	assert_int_equal(counts[2].counted, 2 * (FIRST_FD + 2)); /* one cannot be read */
+}
+
 static void they_share_a_ring(void **state)
 {
 	const struct perf_events opened = { .fds = { 100, 101 }, .count = 2 };
@@ -370,6 +401,7 @@ static void test_chance_moves_a_period(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(what_counters_have_counted),
 		TEST(they_share_a_ring),
 		TEST(each_as_it_was_asked_for),
 		TEST(descriptors_from_zero),

@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "capture/preflight/preflight.h"
 #include "cmd/cmd.h"
+#include "cmd/doctor/doctor_rights.h"
 #include "command_run.h"
 #include "jvm/jvm_info.h"
 #include "process/proc.h"
@@ -73,6 +74,27 @@ int proc_for_each_pid(int (*fn)(uint32_t pid, void *data), void *data)
 	return proc_error;
 }
 
+static void run_rights(struct preflight_result *result)
+{
+	snprintf(result->found, sizeof(result->found), "cap_bpf");
+}
+
+const struct preflight_check doctor_rights_checks[] = {
+	{ "rights-broker", "rights of brokers", "memory", "", run_rights },
+	{ NULL, NULL, NULL, NULL, NULL },
+};
+
+void doctor_rights_for_each(void (*fn)(const struct preflight_check *check,
+				       const struct preflight_result *result, void *data),
+			    void *data)
+{
+	const struct preflight_check check = { "rights-of-7", "rights of hostprof 7", "", "",
+					       NULL };
+	const struct preflight_result result = { PREFLIGHT_OK, "none" };
+
+	fn(&check, &result, data);
+}
+
 static int set_up(void **state)
 {
 	(void)state;
@@ -93,6 +115,8 @@ static void all_is_well(void **state)
 		"ok    CAP_BPF                                 cap_bpf \"missing\"\n"
 		"ok    user stacks of all processes            1 programs, 0 of them 32-bit; 0 cannot be looked at\n"
 		"ok    JVMs                                    1 seen, agent possible in 1\n"
+		"ok    rights of brokers                       cap_bpf\n"
+		"ok    rights of hostprof 7                    none\n"
 		"exit 0\n");
 }
 
@@ -108,6 +132,8 @@ static void a_warning(void **state)
 		"      mend: sudo\n"
 		"ok    user stacks of all processes            1 programs, 0 of them 32-bit; 0 cannot be looked at\n"
 		"ok    JVMs                                    1 seen, agent possible in 1\n"
+		"ok    rights of brokers                       cap_bpf\n"
+		"ok    rights of hostprof 7                    none\n"
 		"exit 0\n");
 }
 
@@ -157,6 +183,22 @@ static void as_json(void **state)
 		"    \"found\": \"1 seen, agent possible in 1\",\n"
 		"    \"needed\": \"the agent: allocations, names of threads\",\n"
 		"    \"mend\": \"hostprof list says why\"\n"
+		"  },\n"
+		"  {\n"
+		"    \"id\": \"rights-broker\",\n"
+		"    \"title\": \"rights of brokers\",\n"
+		"    \"state\": \"ok\",\n"
+		"    \"found\": \"cap_bpf\",\n"
+		"    \"needed\": \"memory\",\n"
+		"    \"mend\": \"\"\n"
+		"  },\n"
+		"  {\n"
+		"    \"id\": \"rights-of-7\",\n"
+		"    \"title\": \"rights of hostprof 7\",\n"
+		"    \"state\": \"ok\",\n"
+		"    \"found\": \"none\",\n"
+		"    \"needed\": \"\",\n"
+		"    \"mend\": \"\"\n"
 		"  }\n"
 		"]\n"
 		"exit 3\n");
@@ -171,12 +213,16 @@ static void jvms_that_take_no_agent(void **state)
 		"warn  JVMs                                    3 seen, agent possible in 2\n"
 		"      needed for: the agent: allocations, names of threads\n"
 		"      mend: hostprof list says why\n"
+		"ok    rights of brokers                       cap_bpf\n"
+		"ok    rights of hostprof 7                    none\n"
 		"exit 0\n");
 	jvm_error = -EIO;
 	assert_string_equal(strstr(command_run(cmd_doctor, "doctor"), "warn"),
 			    "warn  JVMs                                    no list\n"
 			    "      needed for: the agent: allocations, names of threads\n"
 			    "      mend: hostprof list says why\n"
+			    "ok    rights of brokers                       cap_bpf\n"
+			    "ok    rights of hostprof 7                    none\n"
 			    "exit 0\n");
 }
 
@@ -195,6 +241,8 @@ static void programs(void **state)
 		"      needed for: whole stacks (32-bit code is not walked)\n"
 		"      mend: run a 64-bit build of these programs\n"
 		"ok    JVMs                                    1 seen, agent possible in 1\n"
+		"ok    rights of brokers                       cap_bpf\n"
+		"ok    rights of hostprof 7                    none\n"
 		"exit 0\n");
 }
 

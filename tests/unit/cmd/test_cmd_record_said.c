@@ -88,6 +88,21 @@ static void time_that_nobody_saw(void **state)
 	names_left();
 }
 
+static void what_is_in_no_sample(void **state)
+{
+	struct capture_event_figures *figures = &result.capture.events[0];
+
+	(void)state;
+	*figures = (struct capture_event_figures){ 1000, 29, 1000, 971 };
+	expect("record -o a.jfr -e page-faults", "hostprof: a.jfr: " LAST_LINE "exit 0\n");
+	*figures = (struct capture_event_figures){ 1000, 30, 1000, 500 };
+	expect("record -o a.jfr -e page-faults",
+	       "hostprof: warning: 3 % of what 'page-faults' counted is in no sample: it came too fast, or other BPF programs were running\n"
+	       "hostprof: warning: 'page-faults' did not count for 50 % of the time: there are more events than the cpu has counters\n"
+	       "hostprof: a.jfr: " LAST_LINE "exit 0\n");
+	names_left();
+}
+
 static void a_counter_that_is_not_there(void **state)
 {
 	(void)state;
@@ -140,6 +155,7 @@ int main(void)
 		cmocka_unit_test_setup(end_of_the_command, set_up),
 		cmocka_unit_test_setup(agents_and_inlining, set_up),
 		cmocka_unit_test_setup(time_that_nobody_saw, set_up),
+		cmocka_unit_test_setup(what_is_in_no_sample, set_up),
 		cmocka_unit_test_setup(a_counter_that_is_not_there, set_up),
 		cmocka_unit_test_setup(progress_on_a_terminal, set_up),
 	};

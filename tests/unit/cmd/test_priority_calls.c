@@ -122,13 +122,13 @@ static void raised_and_restored(void **state)
 {
 	(void)state;
 	priority_raise();
-	expect_log("rr+reset 77 1;");
+	expect_log("rr+reset 77 1;nice 0 -10;");
 	assert_int_equal(f.limit.rlim_cur, 1000000);
 	assert_true(f.limit.rlim_max == RLIM_INFINITY);
 	assert_int_equal(f.action.sa_flags, SA_RESTART);
 	/* It works for too long. */
 	f.action.sa_handler(SIGXCPU);
-	expect_log("other+reset 77 0;nice 77 -10;");
+	expect_log("other+reset 77 0;");
 	priority_restore();
 	expect_log("nice 77 0;other 77 0;");
 	assert_true(f.limit.rlim_cur == RLIM_INFINITY);
@@ -137,15 +137,26 @@ static void raised_and_restored(void **state)
 	expect_log("");
 }
 
+/* It has given up the right meanwhile: what takes none is done. */
+static void restored_without_the_right(void **state)
+{
+	(void)state;
+	priority_raise();
+	f.log[0] = '\0';
+	f.may_not_reset = true;
+	priority_restore();
+	expect_log("nice 77 0;other 77 0;other+reset 77 0;");
+}
+
 /* A service manager, or a CI, may have given a better nice value to all that it starts. */
 static void better_than_usual_before(void **state)
 {
 	(void)state;
 	f.nice = -5;
 	priority_raise();
-	expect_log("rr+reset 77 1;");
+	expect_log("rr+reset 77 1;nice 0 -10;");
 	f.action.sa_handler(SIGXCPU);
-	expect_log("other+reset 77 0;nice 77 -10;");
+	expect_log("other+reset 77 0;");
 	priority_restore();
 	expect_log("nice 77 -5;other 77 0;");
 	f.nice = -15;
@@ -162,7 +173,7 @@ static void limits(void **state)
 	(void)state;
 	f.limit = (struct rlimit){ 5000, 1000001 };
 	priority_raise();
-	expect_log("rr+reset 77 1;");
+	expect_log("rr+reset 77 1;nice 0 -10;");
 	assert_int_equal(f.limit.rlim_cur, 5000);
 	priority_restore();
 	f.log[0] = '\0';
@@ -203,6 +214,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(raised_and_restored, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(restored_without_the_right, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(better_than_usual_before, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(limits, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(not_allowed, set_up, tear_down),

@@ -177,8 +177,11 @@ static void a_refusal_is_told(void **state)
 	wait_for_load(f, 1, 2);
 	assert_string_equal(failures(f), "1: refused\n");
 	assert_counts(f, 1, 0);
+	f->jvm.answer = -EIO; /* a JVM that lets nobody look says less */
+	opens_in(f, 3000);
+	assert_string_equal(failures(f), "1: refused\n");
 	f->jvm.answer = 0; /* somebody else loaded it */
-	assert_int_equal(opens_in(f, 500), 1);
+	assert_true(opens_in(f, 10000) >= 1);
 	assert_string_equal(failures(f), "");
 }
 

@@ -14,9 +14,8 @@
 #include "base/file.h"
 #include "jvm/attach/attach.h"
 #include "jvm/attach/attach_check.h"
-#include "jvm/attach/attach_connect.h"
 #include "jvm/attach/attach_loaded.h"
-#include "jvm/attach/attach_stage.h"
+#include "jvm/attach/attach_reach.h"
 #include "jvm/codemap/codemap_find.h"
 
 #define PID	   4711U
@@ -54,8 +53,8 @@ void attach_target_close(struct attach_target *target)
 		now->target_open = false;
 }
 
-int attach_stage_agent(const struct attach_target *target, const char *agent_path,
-		       uint64_t deadline_ns, char *ret_path, size_t size, struct err *err)
+int attach_reach_stage(struct attach_target *target, const char *agent_path, uint64_t deadline_ns,
+		       char *ret_path, size_t size, struct err *err)
 {
 	assert_int_equal(target->pid, PID);
 	assert_string_equal(agent_path, "/host/agent.so");
@@ -67,8 +66,8 @@ int attach_stage_agent(const struct attach_target *target, const char *agent_pat
 	return 0;
 }
 
-int attach_connect(const struct attach_target *target, uint64_t deadline_ns, int *ret_fd,
-		   struct err *err)
+int attach_reach_connect(struct attach_target *target, uint64_t deadline_ns, int *ret_fd,
+			 struct err *err)
 {
 	int pair[2];
 

@@ -304,8 +304,31 @@ static void a_root_without_tmp(void **state)
 		skip();
 	jail_start(jail, QUIT_IS_IGNORED, 0);
 	assert_int_equal(rmdir(jail_path(jail, "/tmp")), 0);
-	assert_int_equal(attach_target_open((uint32_t)jail->child, &target, &err), -ENOENT);
+	assert_int_equal(attach_target_open((uint32_t)jail->child, &target, &err), 0);
+	assert_int_equal(attach_target_enter(&target, &err), -ENOENT);
+	attach_target_close(&target);
 	assert_non_null(strstr(err.text, "cannot open /tmp of process"));
+}
+
+/* What has the pid when its directories are opened may be another process. */
+static void one_that_has_ended(void **state)
+{
+	struct jail *jail = *state;
+	struct attach_target target = ATTACH_TARGET_INIT;
+	struct err err;
+	siginfo_t info;
+
+	if (geteuid() != 0)
+		skip();
+	jail_start(jail, QUIT_IS_IGNORED, 0);
+	assert_int_equal(attach_target_open((uint32_t)getpid(), &target, &err), 0);
+	close(target.pidfd);
+	target.pidfd = fcntl(jail->target.pidfd, F_DUPFD_CLOEXEC, 0);
+	assert_int_equal(attach_target_enter(&target, &err), 0);
+	kill(jail->child, SIGKILL);
+	waitid(P_PID, (id_t)jail->child, &info, WEXITED | WNOWAIT);
+	assert_int_equal(attach_target_enter(&target, &err), -ESRCH);
+	attach_target_close(&target);
 }
 
 int main(void)
@@ -326,6 +349,7 @@ int main(void)
 		JAIL_TEST(what_a_target_is),
 		JAIL_TEST(processes_that_cannot_answer),
 		JAIL_TEST(a_root_without_tmp),
+		JAIL_TEST(one_that_has_ended),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

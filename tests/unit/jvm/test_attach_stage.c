@@ -75,6 +75,7 @@ static void a_file_that_it_sees(void **state)
 		_exit(0);
 	}
 	assert_int_equal(attach_target_open((uint32_t)child, &target, &err), 0);
+	assert_int_equal(attach_target_enter(&target, &err), 0);
 	assert_int_equal(attach_stage_agent(&target, agent_path, clock_now_ns() + 10 * NSEC_PER_SEC,
 					    path, sizeof(path), &err),
 			 0);

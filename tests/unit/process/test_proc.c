@@ -247,9 +247,30 @@ static void cgroup_text(void **state)
 	assert_cgroup("12\n12:x\n", NULL);
 }
 
+static bool hides(const char *mounts)
+{
+	return proc_parse_hides(mounts, strlen(mounts));
+}
+
+static void processes_that_are_hidden(void **state)
+{
+	(void)state;
+	assert_false(hides(""));
+	assert_false(hides("proc /proc proc rw,nosuid 0 0\n"));
+	assert_true(hides("x / ext4 rw 0 0\nproc /proc proc rw,hidepid=invisible 0 0\n"));
+	assert_true(hides("proc /proc proc rw,hidepid=2,gid=4 0 0\n"));
+	assert_false(hides("proc /proc proc rw,hidepid=0 0 0\n"));
+	assert_false(hides("proc /proc proc rw,hidepid=off 0 0\n"));
+	/* Another one's, and what only has the name. */
+	assert_false(hides("proc /jail/proc proc rw,hidepid=2 0 0\n"));
+	assert_false(hides("proc /proc fuse rw,hidepid=2 0 0\n"));
+	assert_false(hides("hidepid=2 /proc proc rw 0 0\nproc /proc proc"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(processes_that_are_hidden),
 		cmocka_unit_test(maps_line_of_a_file),
 		cmocka_unit_test(maps_line_without_path),
 		cmocka_unit_test(maps_line_with_blanks_in_the_path),

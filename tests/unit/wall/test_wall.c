@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/macros.h"
+#include "base/rights.h"
 #include "wall/wall.h"
 
 #define NEVER_NS (4 * NSEC_PER_SEC)
@@ -28,7 +29,7 @@ static int with_wall(void **state)
 	struct err err;
 
 	(void)state;
-	return wall_begin(&err);
+	return wall_begin(NULL, &err);
 }
 
 static int without(void **state)
@@ -69,7 +70,8 @@ static unsigned int find_brokers(pid_t *pids, unsigned int max)
 	for (struct dirent *d; (d = readdir(dir)) && count < max;) {
 		pid_t pid = (pid_t)strtol(d->d_name, NULL, 10);
 
-		if (pid && is_broker(pid) && find_parent(find_parent(pid)) == getpid())
+		/* Between them are its nursery and that one's keeper. */
+		if (pid && is_broker(pid) && find_parent(find_parent(find_parent(pid))) == getpid())
 			pids[count++] = pid;
 	}
 	closedir(dir);
@@ -100,7 +102,7 @@ static void what_calls_bring(void **state)
 	const struct wall_piece pieces[] = { { (uintptr_t)text + 5, 5 },
 					     { (uintptr_t)text, 4 },
 					     { 16, 8 } };
-	char copy[64] = "", path[] = "/tmp/hostprof-wall-XXXXXX";
+	char copy[64] = "", path[] = "/tmp/hostprof-wall-XXXXXX", link[64];
 	_cleanup_close_ int file = mkstemp(path), fd = -1, memory = -1, again = -1;
 	struct foreign_file found;
 
@@ -129,6 +131,11 @@ static void what_calls_bring(void **state)
 	assert_int_equal(wall_open(pid, "/proc/self/maps"), -EINVAL);
 	assert_int_equal(wall_open(pid, "/dev/null"), -EINVAL);
 
+	assert_int_equal(wall_read_link(pid, "/proc/self/no/such", copy, sizeof(copy)), -ENOENT);
+	snprintf(link, sizeof(link), "/proc/%u/ns/time", pid);
+	assert_int_equal(wall_read_link(pid, link, copy, 6), 0);
+	assert_string_equal(copy, "time:");
+
 	assert_int_equal(wall_open_memfd(pid, "wall-test"), -ENODATA);
 	memory = memfd_create("wall-test", MFD_CLOEXEC);
 	assert_int_equal(write(memory, "memory", 6), 6);
@@ -155,6 +162,26 @@ static void served_files_are_copied(void **state)
 	assert_int_equal(ftruncate(file, (off_t)FOREIGN_FILE_MAX_COPY + 1), 0);
 	assert_int_equal(wall_reopen(0, &found), -E2BIG);
 	close(found.fd);
+	unlink(path);
+}
+
+/* Who records may not read each file, and his broker may. */
+static void what_we_may_not_read(void **state)
+{
+	char path[] = "/tmp/hostprof-wall-XXXXXX", copy[8];
+	_cleanup_close_ int file = mkstemp(path), fd = -1;
+
+	(void)state;
+	if (!(rights_permitted() & RIGHT(CAP_DAC_READ_SEARCH)) || fchown(file, 4711, 4711) < 0) {
+		unlink(path);
+		skip();
+	}
+	assert_int_equal(write(file, "text", 4), 4);
+	rights_use(0);
+	assert_int_equal(open(path, O_RDONLY | O_CLOEXEC), -1);
+	fd = wall_open(0, path);
+	rights_use(rights_permitted());
+	assert_int_equal(pread(fd, copy, sizeof(copy), 0), 4);
 	unlink(path);
 }
 
@@ -382,23 +409,36 @@ static void what_a_broker_has(void **state)
 	/* CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE */
 	assert_int_equal(effective & ~(1ULL << 2 | 1ULL << 19 | 1ULL << 40), 0);
 	assert_non_null(strstr(strbuf_str(&text), "NoNewPrivs:\t1"));
+	assert_non_null(strstr(strbuf_str(&text), "Seccomp:\t2"));
 	/* Three of /dev/null, the socket, and the calls, or one more of /dev/null. */
 	assert_int_equal(count_fds(pids[0]), 5);
 	assert_int_equal(count_fds(find_parent(pids[0])), 5);
 }
 
+static void expect_end(pid_t pid)
+{
+	uint64_t end_ns = clock_now_ns() + 20 * NSEC_PER_SEC;
+
+	while (kill(pid, 0) == 0 && clock_now_ns() < end_ns)
+		usleep(2000);
+	assert_int_equal(kill(pid, 0), -1);
+}
+
 static void none_is_left_at_the_end(void **state)
 {
 	struct err err;
-	pid_t pids[4];
+	pid_t pids[4], nursery;
 	char byte;
 
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(wall_begin(&err), 0);
+		assert_int_equal(wall_begin(NULL, &err), 0);
 		assert_int_equal(read_own("x", &byte, 1), 1);
+		expect_brokers(pids, 1);
+		nursery = find_parent(pids[0]);
 		wall_end();
-		expect_brokers(pids, 0);
+		expect_end(pids[0]);
+		expect_end(nursery);
 		assert_int_equal(read_own("x", &byte, 1), 1); /* in place */
 	}
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
@@ -411,6 +451,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_calls_bring, with_wall, without),
 		cmocka_unit_test(served_files_are_copied),
 		cmocka_unit_test_setup_teardown(served_files_are_copied, with_wall, without),
+		cmocka_unit_test_setup_teardown(what_we_may_not_read, with_wall, without),
 		cmocka_unit_test(overlays_of_others_are_copied),
 		cmocka_unit_test_setup_teardown(one_that_does_not_answer_is_left_behind, with_wall,
 						without),

@@ -153,6 +153,13 @@ static int try_perf_event(void)
 	return 0;
 }
 
+bool preflight_may_open_events(void)
+{
+	int r = try_perf_event();
+
+	return r != -EACCES && r != -EPERM;
+}
+
 static void check_paranoid(struct preflight_result *result)
 {
 	long value;

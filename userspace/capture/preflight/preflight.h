@@ -6,6 +6,8 @@
 #ifndef HOSTPROF_CAPTURE_PREFLIGHT_PREFLIGHT_H
 #define HOSTPROF_CAPTURE_PREFLIGHT_PREFLIGHT_H
 
+#include <stdbool.h>
+
 #include "base/err.h"
 
 enum preflight_state { PREFLIGHT_OK, PREFLIGHT_WARN, PREFLIGHT_FAIL };
@@ -25,6 +27,9 @@ struct preflight_check {
 
 /* All checks, ends with id == NULL. */
 extern const struct preflight_check preflight_checks[];
+
+/* With the rights that take effect now: events of whole cpus. */
+bool preflight_may_open_events(void);
 
 /* The first failed check that explains why recording is refused, as an error; 0 when none. */
 int preflight_explain(struct err *err);

@@ -37,7 +37,6 @@ static void on_too_long(int signo)
 {
 	(void)signo;
 	(void)set_policy(raised.tid, SCHED_OTHER);
-	(void)setpriority(PRIO_PROCESS, (id_t)raised.tid, MIN(raised.nice_before, RAISED_NICE));
 }
 
 /* False: one who is over the limit would not be told but killed, by the hard limit. */
@@ -63,10 +62,11 @@ void priority_raise(void)
 		return;
 	raised.tid = gettid();
 	raised.nice_before = nice;
-	if (watch() && set_policy(raised.tid, SCHED_RR) == 0)
+	if (!(watch() && set_policy(raised.tid, SCHED_RR) == 0) &&
+	    set_policy(raised.tid, SCHED_OTHER) < 0)
 		return;
-	if (set_policy(raised.tid, SCHED_OTHER) == 0)
-		(void)setpriority(PRIO_PROCESS, 0, MIN(nice, RAISED_NICE));
+	/* Also of a real-time thread, which falls back to it when the right to set it is gone. */
+	(void)setpriority(PRIO_PROCESS, 0, MIN(nice, RAISED_NICE));
 }
 
 void priority_restore(void)
@@ -76,7 +76,9 @@ void priority_restore(void)
 	if (!raised.tid)
 		return;
 	(void)setpriority(PRIO_PROCESS, (id_t)raised.tid, raised.nice_before);
-	(void)sched_setscheduler(raised.tid, SCHED_OTHER, &param);
+	/* Without the right to it the policy of children stays. */
+	if (sched_setscheduler(raised.tid, SCHED_OTHER, &param) < 0)
+		(void)set_policy(raised.tid, SCHED_OTHER);
 	setrlimit(RLIMIT_RTTIME, &raised.limit_before);
 	sigaction(SIGXCPU, &raised.action_before, NULL);
 	raised.tid = 0;

@@ -8,6 +8,7 @@
 #include "base/worker.h"
 #include "codemap.h"
 #include "jvm/attach/attach.h"
+#include "wall/wall.h"
 
 #define ATTACH_TIMEOUT_NS (5 * NSEC_PER_SEC)
 /*
@@ -26,6 +27,9 @@
 #define ATTACH_THREADS 4
 
 #define DETACH_STEP_US 2000
+/* What is waited for at the end of a run: a JVM that can answers in a few milliseconds, on a busy host in a hundred. */
+#define LAST_ATTACH_NS (1 * NSEC_PER_SEC)
+#define DETACH_NS      (4 * NSEC_PER_SEC)
 
 enum attach_state { ATTACH_NONE, ATTACH_RUNNING, ATTACH_DONE };
 
@@ -187,6 +191,12 @@ static void note_opened(struct agents *agents, struct agent *agent, struct jvm *
 		snprintf(agent->failure, sizeof(agent->failure), "%s", err.text);
 }
 
+/* Why it could not be attached to says more than what comes of that. */
+static bool has_refused(const struct agent *agent)
+{
+	return agent->attach == ATTACH_DONE && !agent->is_ours && agent->failure[0];
+}
+
 static void try_map(struct agents *agents, struct agent *agent, struct jvm *jvm, uint64_t now_ns)
 {
 	struct err err = { 0 };
@@ -213,7 +223,8 @@ static void try_map(struct agents *agents, struct agent *agent, struct jvm *jvm,
 	} else if (r == -ENODATA && agents->pool && agent->attach == ATTACH_NONE &&
 		   may_attach(agent->process)) {
 		start_attach(agents, agent);
-	} else if (r != -ENODATA && r != -ESRCH) { /* gone: its exit is still under way to us */
+	} else if (r != -ENODATA && r != -ESRCH && !has_refused(agent)) {
+		/* -ESRCH: its exit is still under way to us */
 		snprintf(agent->failure, sizeof(agent->failure), "%s", err.text);
 	}
 }
@@ -327,25 +338,31 @@ static void start_detach(struct agents *agents, const struct agent *agent)
 	worker_pool_submit(agents->pool, &attach->job);
 }
 
+/* Who does not answer holds the end of a run no longer than that. */
 static void wait_for_jobs(struct agents *agents, uint64_t until_ns)
 {
+	wall_end_at(until_ns);
 	while (agents->attaching && clock_now_ns() < until_ns) {
 		worker_pool_reap(agents->pool);
 		usleep(DETACH_STEP_US);
 	}
 }
 
+void agents_hurry(void)
+{
+	wall_end_at(clock_now_ns() + LAST_ATTACH_NS);
+}
+
 void agents_detach(struct agents *agents)
 {
-	uint64_t until_ns = clock_now_ns() + ATTACH_TIMEOUT_NS;
 	struct attachment **at;
 
 	/* What was begun at the very end is loaded only now. */
-	wait_for_jobs(agents, until_ns);
+	wait_for_jobs(agents, clock_now_ns() + LAST_ATTACH_NS);
 	vec_for_each (at, &agents->book.all)
 		if (agent_of(*at)->is_ours && !agent_of(*at)->process->exited)
 			start_detach(agents, agent_of(*at));
-	wait_for_jobs(agents, until_ns);
+	wait_for_jobs(agents, clock_now_ns() + DETACH_NS);
 }
 
 bool agents_has_failed(const struct agents *agents, const struct process *process)

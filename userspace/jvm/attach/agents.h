@@ -45,6 +45,9 @@ void agents_poll(struct agents *agents);
 /* PROCESS has gone or execed. Its figures and (of the first hundred) its failure stay. */
 void agents_forget(struct agents *agents, struct process *process);
 
+/* The run ends: what is under way has a second yet. */
+void agents_hurry(void);
+
 /*
  * The agents that were loaded for this run end, after its leases were given back: the JVMs are as they were
  * found. Waits for them, a few seconds at most.

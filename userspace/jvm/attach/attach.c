@@ -7,11 +7,10 @@
 
 #include "base/clock.h"
 #include "jvm/attach/attach_check.h"
-#include "jvm/attach/attach_connect.h"
 #include "jvm/attach/attach_exchange.h"
 #include "jvm/attach/attach_loaded.h"
+#include "jvm/attach/attach_reach.h"
 #include "jvm/attach/attach_reply.h"
-#include "jvm/attach/attach_stage.h"
 #include "jvm/codemap/codemap_find.h"
 
 int attach_check(uint32_t pid, struct err *err)
@@ -21,11 +20,11 @@ int attach_check(uint32_t pid, struct err *err)
 	return attach_check_open(pid, NULL, &target, err);
 }
 
-static int converse(const struct attach_target *target, const struct strbuf *request,
+static int converse(struct attach_target *target, const struct strbuf *request,
 		    uint64_t deadline_ns, struct strbuf *reply, struct err *err)
 {
 	_cleanup_close_ int fd = -1;
-	int r = attach_connect(target, deadline_ns, &fd, err);
+	int r = attach_reach_connect(target, deadline_ns, &fd, err);
 
 	if (r < 0)
 		return r;
@@ -37,7 +36,7 @@ static int converse(const struct attach_target *target, const struct strbuf *req
 	return r < 0 ? err_sys(err, r, "cannot talk to the JVM %u", target->pid) : 0;
 }
 
-static int command_target(const struct attach_target *target, const char *command,
+static int command_target(struct attach_target *target, const char *command,
 			  const char *const args[ATTACH_MAX_ARGUMENTS], uint64_t deadline_ns,
 			  struct strbuf *reply, struct err *err)
 {
@@ -73,7 +72,7 @@ int attach_load_agent(uint32_t pid, const char *agent_path, const char *options,
 	int r = attach_check_open(pid, NULL, &target, err);
 
 	if (!r)
-		r = attach_stage_agent(&target, agent_path, deadline_ns, path, sizeof(path), err);
+		r = attach_reach_stage(&target, agent_path, deadline_ns, path, sizeof(path), err);
 	if (!r) {
 		prefer_running(pid, path, sizeof(path));
 		r = command_target(&target, "load", args, deadline_ns, &reply, err);

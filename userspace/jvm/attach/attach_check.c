@@ -3,11 +3,15 @@
 
 #include <errno.h>
 
+#include "base/clock.h"
 #include "base/macros.h"
+#include "jvm/attach/attach_reach.h"
 #include "jvm/codemap/codemap_find.h"
 #include "jvm/codemap/codemap_room.h"
 #include "jvm/jvm_kind.h"
 #include "jvm/layout/vm_flags.h"
+
+#define SOCKET_TIMEOUT_NS (2 * NSEC_PER_SEC)
 
 static int refuse(uint32_t pid, const char *why, struct err *err)
 {
@@ -16,9 +20,10 @@ static int refuse(uint32_t pid, const char *why, struct err *err)
 }
 
 /* SIGQUIT without a listener prints a thread dump, or kills; so all flags are read before it. */
-static int check_flags(const struct attach_target *target, const struct vm_flags *flags,
-		       struct err *err)
+static int check_flags(struct attach_target *target, const struct vm_flags *flags, struct err *err)
 {
+	int r;
+
 	if (target->is_copy)
 		return err_set(err, -EOPNOTSUPP,
 			       "process %u is a copy that a JVM forked; it has no attach listener",
@@ -27,9 +32,12 @@ static int check_flags(const struct attach_target *target, const struct vm_flags
 		return refuse(target->pid, "runs with -XX:+DisableAttachMechanism", err);
 	if (flags->enable_dynamic_agent_loading == 0)
 		return refuse(target->pid, "runs with -XX:-EnableDynamicAgentLoading", err);
-	if (target->catches_quit || attach_target_find_socket(target) == 0)
+	if (target->catches_quit)
 		return 0;
 	/* With -Xrs the listener runs from the start and needs no signal. */
+	r = attach_reach_socket(target, clock_now_ns() + SOCKET_TIMEOUT_NS, err);
+	if (r >= 0 || r == -ETIMEDOUT || r == -EBUSY)
+		return MIN(r, 0);
 	if (flags->reduce_signal_usage == 1)
 		return refuse(target->pid, "runs with -Xrs and its attach socket is gone", err);
 	/*
@@ -40,7 +48,7 @@ static int check_flags(const struct attach_target *target, const struct vm_flags
 		       target->pid);
 }
 
-static int check_vm(const struct attach_target *target, const struct vmstructs *vs, struct err *err)
+static int check_vm(struct attach_target *target, const struct vmstructs *vs, struct err *err)
 {
 	struct vm_flags flags;
 	int r = vm_flags_read(vs, &flags);

@@ -13,14 +13,10 @@
 
 #include "base/clock.h"
 #include "jvm/attach/attach_target.h"
+#include "wall/pass_fd.h"
 
 /* The child ends by itself at the deadline; this much later it is ended. */
 #define GRACE_NS (500 * NSEC_PER_MSEC)
-
-union fd_control {
-	struct cmsghdr align;
-	char bytes[CMSG_SPACE(sizeof(int))];
-};
 
 static int take_ids(const struct attach_target *target)
 {
@@ -46,49 +42,13 @@ static void block_signals(void)
 	sigprocmask(SIG_BLOCK, &all, NULL);
 }
 
-static void send_result(int socket, int code, int fd)
-{
-	union fd_control control = { 0 };
-	struct iovec iov = { &code, sizeof(code) };
-	struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1 };
-	struct cmsghdr *header;
-
-	if (fd >= 0) {
-		message.msg_control = control.bytes;
-		message.msg_controllen = sizeof(control.bytes);
-		header = CMSG_FIRSTHDR(&message);
-		header->cmsg_level = SOL_SOCKET;
-		header->cmsg_type = SCM_RIGHTS;
-		header->cmsg_len = CMSG_LEN(sizeof(fd));
-		memcpy(CMSG_DATA(header), &fd, sizeof(fd));
-	}
-	while (sendmsg(socket, &message, MSG_NOSIGNAL) < 0 && errno == EINTR)
-		;
-}
-
 static int receive_result(int socket, int *ret_fd)
 {
-	union fd_control control = { 0 };
 	int code;
-	struct iovec iov = { &code, sizeof(code) };
-	struct msghdr message = {
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof(control.bytes),
-	};
-	struct cmsghdr *header;
-	ssize_t n;
+	ssize_t n = pass_message_receive(socket, &code, sizeof(code), ret_fd);
 
-	do
-		n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
 	if (n != (ssize_t)sizeof(code))
-		return n < 0 ? -errno : -EIO;
-	header = CMSG_FIRSTHDR(&message);
-	if (header && header->cmsg_type == SCM_RIGHTS &&
-	    header->cmsg_len == CMSG_LEN(sizeof(*ret_fd)))
-		memcpy(ret_fd, CMSG_DATA(header), sizeof(*ret_fd));
+		return n < 0 ? (int)n : -EIO;
 	return code;
 }
 
@@ -128,7 +88,7 @@ int attach_target_run(const struct attach_target *target,
 		r = take_ids(target);
 		if (!r)
 			r = fn(target, data, &fd);
-		send_result(pair[1], r, fd);
+		pass_message_send(pair[1], &r, sizeof(r), fd);
 		_exit(0);
 	}
 	r = child < 0 ? -errno : 0;

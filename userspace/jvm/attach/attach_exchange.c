@@ -2,12 +2,12 @@
 #include "jvm/attach/attach_exchange.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "base/clock.h"
+#include "wall/wall.h"
 
 /* share/services/attachListener.hpp: AttachOperation::name_length_max, arg_length_max. */
 #define MAX_COMMAND  16
@@ -15,6 +15,9 @@
 
 /* To `load`: a status, and the messages of a library that could not be loaded. Four are read at a time. */
 #define MAX_REPLY_BYTES (64U << 10)
+
+/* How soon it is seen that there is less time than there was. */
+#define SLICE_MS 50ULL
 
 int attach_build_request(const char *command, const char *const args[ATTACH_MAX_ARGUMENTS],
 			 struct strbuf *out, struct err *err)
@@ -41,12 +44,12 @@ static int wait_for(int fd, short events, uint64_t deadline_ns)
 	struct pollfd poll_fd = { .fd = fd, .events = events };
 
 	for (;;) {
-		uint64_t now = clock_now_ns();
+		uint64_t now = clock_now_ns(), until_ns = wall_until(deadline_ns);
 		int n;
 
-		if (now >= deadline_ns)
+		if (now >= until_ns)
 			return -ETIMEDOUT;
-		n = poll(&poll_fd, 1, (int)MIN((deadline_ns - now) / NSEC_PER_MSEC + 1, INT_MAX));
+		n = poll(&poll_fd, 1, (int)MIN((until_ns - now) / NSEC_PER_MSEC + 1, SLICE_MS));
 		if (n > 0)
 			return 0;
 		if (n < 0 && errno != EINTR)

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -121,13 +122,28 @@ int attach_target_open(uint32_t pid, struct attach_target *ret_target, struct er
 	r = check_alive(pid, err);
 	if (!r)
 		r = check_user(&target, err);
-	if (!r)
-		r = open_dirs(&target, err);
 	if (r < 0)
 		return r;
 	*ret_target = target;
 	target = (struct attach_target)ATTACH_TARGET_INIT;
 	return 0;
+}
+
+static bool has_ended(const struct attach_target *target)
+{
+	struct pollfd fd = { .fd = target->pidfd, .events = POLLIN };
+
+	return poll(&fd, 1, 0) > 0;
+}
+
+int attach_target_enter(struct attach_target *target, struct err *err)
+{
+	int r = open_dirs(target, err);
+
+	/* What was opened may be of another process that has the pid now. */
+	if (r < 0 || !has_ended(target))
+		return r;
+	return err_set(err, -ESRCH, "there is no process %u", target->pid);
 }
 
 bool attach_target_catches_quit(const struct attach_target *target)

@@ -31,9 +31,12 @@ struct attach_target {
 /* Does SIGQUIT still have a handler? An exec takes it away, and then the signal would kill. */
 bool attach_target_catches_quit(const struct attach_target *target);
 
-/* -ESRCH: no such process (or a zombie); -EAGAIN: it is stopped; -EPERM: it is not ours. */
+/* Nothing of its files. -ESRCH: no such process (or a zombie); -EAGAIN: it is stopped; -EPERM: it is not ours. */
 int attach_target_open(uint32_t pid, struct attach_target *ret_target, struct err *err);
 void attach_target_close(struct attach_target *target);
+
+/* Its directories; who serves them may never answer (attach_reach.h). */
+int attach_target_enter(struct attach_target *target, struct err *err);
 
 /* Open PATH of the process's own file system; links stay inside of its root. -errno. */
 int attach_target_open_path(const struct attach_target *target, const char *path, int flags);

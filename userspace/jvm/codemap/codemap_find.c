@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "codemap.h"
@@ -61,13 +61,14 @@ int64_t codemap_parse_timens(const char *text, size_t len)
 
 static bool same_time_namespace(uint32_t pid)
 {
-	struct stat theirs, ours;
-	char path[40];
+	char path[40], theirs[64], ours[64] = "";
 
+	/* "time:[4026531834]" */
 	snprintf(path, sizeof(path), "/proc/%u/ns/time", pid);
-	if (stat(path, &theirs) || stat("/proc/self/ns/time", &ours))
+	if (wall_read_link(pid, path, theirs, sizeof(theirs)) < 0 ||
+	    readlink("/proc/self/ns/time", ours, sizeof(ours) - 1) < 0)
 		return true;
-	return theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino;
+	return strcmp(theirs, ours) == 0;
 }
 
 static int64_t read_offset(const char *pid)

@@ -29,14 +29,27 @@ static int32_t cfa_at(const struct cfi_rows *rows, uint64_t address)
 	return rule->cfa_offset;
 }
 
+/* The same of LINKAGE, of whichever page ADDRESS is in: the linker puts the two anywhere. */
+static int32_t cfa_in(const struct cfi_linkage *linkage, uint64_t address)
+{
+	struct cfi_rows rows = { VEC_INIT };
+	const struct cfi_row none = { 0 };
+	int32_t cfa;
+
+	vec_push(&rows.v, none);
+	cfi_linkage_apply(linkage, address & ~(uint64_t)(WIRE_PAGE_BYTES - 1), &rows);
+	assert_int_equal(rows.v.items[0].offset, 0);
+	cfa = cfa_at(&rows, address);
+	vec_release(&rows.v);
+	return cfa;
+}
+
 /* This program's, as its C library made them. */
 static void test_own_file(void **state)
 {
 	_cleanup_close_ int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	_cleanup_(elf_file_closep) struct elf_file *elf = NULL;
 	struct cfi_linkage linkage = { 0 };
-	struct cfi_rows rows = { VEC_INIT };
-	const struct cfi_row none = { 0 };
 	struct err err;
 
 	(void)state;
@@ -47,18 +60,13 @@ static void test_own_file(void **state)
 
 		assert_true(part->start < part->pushed && part->pushed < part->popped);
 		assert_int_equal(part->popped + 1, part->end);
-		rows.v.len = 0;
-		vec_push(&rows.v, none);
-		cfi_linkage_apply(&linkage, part->start & ~4095ULL, &rows);
-		assert_int_equal(rows.v.items[0].offset, 0);
-		assert_int_equal(cfa_at(&rows, part->start), 8);
-		assert_int_equal(cfa_at(&rows, part->pushed - 1), 8);
-		assert_int_equal(cfa_at(&rows, part->pushed), 16);
-		assert_int_equal(cfa_at(&rows, part->popped - 1), 16);
-		assert_int_equal(cfa_at(&rows, part->popped), 8);
-		assert_int_equal(cfa_at(&rows, part->end), 0);
+		assert_int_equal(cfa_in(&linkage, part->start), 8);
+		assert_int_equal(cfa_in(&linkage, part->pushed - 1), 8);
+		assert_int_equal(cfa_in(&linkage, part->pushed), 16);
+		assert_int_equal(cfa_in(&linkage, part->popped - 1), 16);
+		assert_int_equal(cfa_in(&linkage, part->popped), 8);
+		assert_int_equal(cfa_in(&linkage, part->end), 0);
 	}
-	vec_release(&rows.v);
 }
 
 /* Across a page's end, and beside it. */

@@ -15,9 +15,9 @@ FILES = ["test_foreign_file", "test_wall"]
 WHOM = ["test_suspects"]
 
 MUTANTS = [
-    Mutant("wall: a broker is waited for without end", LANE, "if (waited_ns >= lane->deadline_ns &&", "if (0 &&", CALLS),
+    Mutant("wall: a broker is waited for without end", LANE, "if (is_late(lane, waited_ns))", "if (0)", CALLS),
     Mutant("wall: a dead broker is waited for", LANE, "is_dead(lane->socket))", "0)", CALLS),
-    Mutant("wall: what a dead broker was asked is lost", LANE, "if (r == -ECHILD && ask_another(lane) == 0)", "if (0)", CALLS),
+    Mutant("wall: what a dead broker was asked is lost", LANE, "if (r == -ECHILD && !trade->is_hostile && ask_another(lane) == 0)", "if (0)", CALLS),
     Mutant("wall: a nursery that was killed stays so", NURSERY, "if ((r == -EPIPE || r == -ECONNRESET) && revive(nursery) == 0)", "if (0)", CALLS),
     Mutant("wall: brokers hold our files", NURSERY, "close_range(SOCKET_FD + 1, ~0U, 0);", ";", CALLS),
     Mutant("wall: brokers have all rights", RIGHTS, "data[i].permitted &= part;", "(void)part;", CALLS),

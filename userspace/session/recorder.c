@@ -140,7 +140,7 @@ static int open_all(struct recorder *rec, struct err *err)
 	};
 	int r;
 
-	r = wall_begin(err);
+	r = wall_begin(NULL, err);
 	if (r < 0)
 		return r;
 	raise_descriptor_limit();

@@ -18,11 +18,20 @@
 
 #include "base/err.h"
 #include "wall/foreign_file.h"
+#include "wall/nursery.h"
 #include "wall/wall_call.h"
 
-/* Early: before other threads, and before descriptors that a broker is not to hold. */
-int wall_begin(struct err *err);
+/*
+ * Early: before other threads, and before descriptors that a broker is not to hold. OTHER: what the wall's nursery is to make
+ * besides brokers; NULL: nothing.
+ */
+int wall_begin(const struct trade *other, struct err *err);
 void wall_end(void);
+
+/* Borrowed; NULL: there is no wall. */
+struct nursery *wall_nursery(void);
+/* Is this the thread of wall_begin()? And has it a real-time priority? */
+bool wall_is_loop(bool *ret_urgent);
 
 /*
  * COUNT pieces of a process's memory into DATA, one after the other. Returns the bytes until the first piece that is

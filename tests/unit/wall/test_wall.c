@@ -28,7 +28,7 @@ static int with_wall(void **state)
 	struct err err;
 
 	(void)state;
-	return wall_begin(&err);
+	return wall_begin(NULL, &err);
 }
 
 static int without(void **state)
@@ -395,7 +395,7 @@ static void none_is_left_at_the_end(void **state)
 
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(wall_begin(&err), 0);
+		assert_int_equal(wall_begin(NULL, &err), 0);
 		assert_int_equal(read_own("x", &byte, 1), 1);
 		wall_end();
 		expect_brokers(pids, 0);

@@ -186,6 +186,15 @@ static void tell_unanswered(const struct recorder_result *result)
 			wall->late > 1 ? " (and later again, or others)" : "");
 }
 
+static void tell_unread(const struct recorder_result *result)
+{
+	const struct reader_figures *readers = &result->readers;
+
+	if (readers->refused)
+		log_warn("%s%s could not be read: what reads it died, or did not get done in time",
+			 readers->first, readers->refused > 1 ? " (and others)" : "");
+}
+
 /* "0 samples" would be read as if nothing had been allocated. */
 static void tell_allocations(const struct record_run *run)
 {
@@ -235,6 +244,7 @@ static void tell_figures(const struct record_run *run)
 	tell_inlining(run);
 	tell_live(&run->result);
 	tell_unanswered(&run->result);
+	tell_unread(&run->result);
 	tell_gaps(&run->result.capture);
 	tell_shortage(&run->shortage);
 	tell_allocations(run);

@@ -31,7 +31,7 @@ static bool has_build_id(int fd, const char *build_id)
 	char its_id[BUILD_ID_BYTES];
 	struct file_id id = { .owner = 0 };
 
-	return file_id_read(fd, &id) == 0 && reader_build_id(fd, id.owner, its_id) == 0 &&
+	return file_id_read(fd, &id) == 0 && reader_build_id(fd, reader_owner(&id), its_id) == 0 &&
 	       strcmp(its_id, build_id) == 0;
 }
 

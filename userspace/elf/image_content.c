@@ -77,20 +77,13 @@ static int ask(const struct image_reading *reading, struct reader_ask ask, struc
 {
 	int64_t r;
 
-	ask.owner = reading->id.owner;
+	ask.owner = reader_owner(&reading->id);
 	r = reader_call(&ask, err);
 	if (r < 0)
 		return (int)r;
-	return r == (int64_t)(ask.op == READER_IMAGE_TAKE ? ask.len : 0)
+	return r == (int64_t)ask.answer_len
 		       ? 0
 		       : err_set(err, -EBADMSG, "its reader does not make sense");
-}
-
-static bool is_hex(const char *text, size_t size)
-{
-	size_t len = strnlen(text, size);
-
-	return len < size && strspn(text, "0123456789abcdef") == len;
 }
 
 static int open_image(struct image_reading *reading, struct reader_image *ret_image,
@@ -106,7 +99,7 @@ static int open_image(struct image_reading *reading, struct reader_image *ret_im
 
 	if (r < 0)
 		return r;
-	if (!is_hex(ret_image->link.build_id, sizeof(ret_image->link.build_id)) ||
+	if (!reader_is_hex(ret_image->link.build_id, sizeof(ret_image->link.build_id)) ||
 	    !memchr(ret_image->link.name, '\0', sizeof(ret_image->link.name)))
 		return err_set(err, -EBADMSG, "its reader does not make sense");
 	memcpy(reading->content.build_id, ret_image->link.build_id, BUILD_ID_BYTES);
@@ -181,7 +174,7 @@ static int take_symbols(struct image_reading *reading, const struct reader_symbo
 	symbols->ranges.items = xmalloc(counts->ranges * sizeof(struct symbol_range));
 	symbols->name_bytes = counts->name_bytes;
 	symbols->names = xmalloc(counts->name_bytes);
-	symbols->owner = reading->id.owner;
+	symbols->owner = reader_owner(&reading->id);
 	r = take_part(reading, READER_SEGMENTS, content->segments.items,
 		      counts->segments * sizeof(struct elf_segment), err);
 	if (r == 0)

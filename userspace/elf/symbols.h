@@ -22,7 +22,7 @@ struct symbols {
 	char *names;			 /* owned */
 	size_t name_bytes;
 	struct hmap demangled; /* index of range → owned struct demangled_name */
-	uint32_t owner;	       /* user id of the file's */
+	uint64_t owner;	       /* of its file: reader_owner() */
 	unsigned int late;     /* names that were not demangled in time */
 };
 

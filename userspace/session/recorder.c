@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "elf/cfi/cfi_file.h"
 #include "elf/reader/reader.h"
 #include "session/alloc/alloc_probes.h"
 #include "session/pipeline_arrive.h"
@@ -141,6 +142,7 @@ static int open_all(struct recorder *rec, struct err *err)
 	};
 	int r;
 
+	cfi_digest_begin();
 	r = wall_begin(&reader_trade, err);
 	if (r < 0)
 		return r;

@@ -52,8 +52,8 @@ static void what_a_reader_has(void **state)
 	if (getuid() != 0)
 		return;
 	expect_status(reader, "CapBnd", "0000000000000000");
-	expect_status(reader, "Uid", "65534\t65534\t65534\t65534");
-	expect_status(reader, "Gid", "65534\t65534\t65534\t65534");
+	expect_status(reader, "Uid", "4294967280\t4294967280\t4294967280\t4294967280");
+	expect_status(reader, "Gid", "4294967280\t4294967280\t4294967280\t4294967280");
 	expect_status(reader, "Groups", " ");
 	/* Three of /dev/null, and the socket. */
 	assert_int_equal(count_fds(reader), 4);

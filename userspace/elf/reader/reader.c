@@ -15,19 +15,37 @@
 
 /* Threads that have readers: the loop's, a worker, those that attach. */
 #define MAX_SHOWN 16
-/* Users whose files were late. */
+/* Owners whose files were late. */
 #define MAX_STRIKERS 4096
-/* Each file that is late halves the time of its owner's next ones, down to a 64th. */
-#define MAX_STRIKES 6
+/* Each call that is late halves the time of its owner's next ones, down to a 64th. */
+#define MAX_STRIKES 6U
+/* After so many each is followed by a pause, which doubles. */
+#define FREE_STRIKES  8U
+#define LAST_PAUSE_NS (64 * NSEC_PER_SEC)
+
+struct striker {
+	unsigned int strikes;
+	uint64_t until_ns, pause_ns;
+};
 
 static struct {
 	const struct trade *trade;
 	pthread_mutex_t lock; /* of all but what is atomic */
-	struct hmap strikes;  /* user id -> how many of his files were late */
+	struct hmap strikers; /* owner -> struct striker, owned */
 	struct reader_figures figures;
 	_Atomic uint64_t memory_bytes, cpu_ns;
 	_Atomic uint32_t pids[MAX_SHOWN]; /* of readers */
-} readers = { .trade = &reader_trade, .lock = PTHREAD_MUTEX_INITIALIZER, .strikes = HMAP_INIT };
+} readers = { .trade = &reader_trade, .lock = PTHREAD_MUTEX_INITIALIZER, .strikers = HMAP_INIT };
+
+static void forget_strikers(void)
+{
+	uint64_t owner, value;
+	size_t at = 0;
+
+	while (hmap_next(&readers.strikers, &at, &owner, &value))
+		free((void *)(uintptr_t)value); /* NOLINT: a pointer that was put there */
+	hmap_clear(&readers.strikers);
+}
 
 /* --- lanes ------------------------------------------------------------------------------------ */
 
@@ -113,11 +131,20 @@ void reader_end(void)
 {
 	drop_lane();
 	pthread_mutex_lock(&readers.lock);
-	hmap_release(&readers.strikes);
-	readers.strikes = (struct hmap)HMAP_INIT;
+	forget_strikers();
+	hmap_release(&readers.strikers);
 	memset(&readers.figures, 0, sizeof(readers.figures));
 	pthread_mutex_unlock(&readers.lock);
 	atomic_store(&readers.cpu_ns, 0);
+}
+
+uint64_t reader_generation(void)
+{
+	const struct reader_lane *lane;
+
+	pthread_once(&lane_once, make_key);
+	lane = pthread_getspecific(lane_key);
+	return lane && lane->nursery == wall_nursery() ? lane_generation(lane->lane) : 0;
 }
 
 /* --- time ------------------------------------------------------------------------------------- */
@@ -147,37 +174,53 @@ static struct lane_patience patience_with(enum reader_op op)
 	return patience;
 }
 
-static uint64_t strikes_of(uint32_t owner)
+static struct striker find_striker(uint64_t owner)
 {
-	uint64_t strikes = 0;
+	struct striker striker = { 0 }, *known;
 
 	pthread_mutex_lock(&readers.lock);
-	if (!hmap_get(&readers.strikes, owner, &strikes))
-		strikes = 0;
+	known = hmap_find_ptr(&readers.strikers, owner);
+	if (known)
+		striker = *known;
 	pthread_mutex_unlock(&readers.lock);
-	return MIN(strikes, (uint64_t)MAX_STRIKES);
+	return striker;
 }
 
 static void set_patience(struct lane *lane, const struct reader_ask *ask)
 {
 	struct lane_patience patience = patience_with(ask->op);
-	uint64_t strikes = strikes_of(ask->owner);
+	uint64_t strikes = MIN(find_striker(ask->owner).strikes, MAX_STRIKES);
 
 	patience.deadline_ns >>= strikes;
 	patience.cpu_ns >>= strikes;
 	lane_set_patience(lane, &patience);
 }
 
-static void note_late(uint32_t owner)
+static void note_late(uint64_t owner)
 {
-	uint64_t strikes = strikes_of(owner);
+	struct striker *striker;
 
 	pthread_mutex_lock(&readers.lock);
 	readers.figures.late++;
-	if (readers.strikes.len >= MAX_STRIKERS)
-		hmap_clear(&readers.strikes);
-	hmap_put(&readers.strikes, owner, strikes + 1);
+	striker = hmap_find_ptr(&readers.strikers, owner);
+	if (!striker) {
+		if (readers.strikers.len >= MAX_STRIKERS)
+			forget_strikers();
+		striker = xcalloc(1, sizeof(*striker));
+		hmap_put_ptr(&readers.strikers, owner, striker);
+	}
+	if (striker->strikes++ >= FREE_STRIKES) {
+		striker->pause_ns = MIN(striker->pause_ns ? 2 * striker->pause_ns : NSEC_PER_SEC,
+					LAST_PAUSE_NS);
+		striker->until_ns = clock_now_ns() + striker->pause_ns;
+	}
 	pthread_mutex_unlock(&readers.lock);
+}
+
+/* The loop waits for what it opens: whose files were late too often has no more of its time for now. */
+static bool is_too_soon(const struct reader_ask *ask)
+{
+	return ask->op == READER_CFI_OPEN && clock_now_ns() < find_striker(ask->owner).until_ns;
 }
 
 static void note_death(void)
@@ -224,6 +267,8 @@ int64_t reader_call(const struct reader_ask *ask, struct err *err)
 
 	if (!call || ask->data_len > sizeof(call->data))
 		return err_set(err, call ? -E2BIG : -ECHILD, "there is no reader");
+	if (is_too_soon(ask))
+		return err_set(err, -EBUSY, "readers were late with too many files of its owner");
 	fill_in(call, ask);
 	set_patience(lane->lane, ask);
 	result = lane_call(lane->lane, ask->fd, &fd);
@@ -240,12 +285,20 @@ int64_t reader_call(const struct reader_ask *ask, struct err *err)
 	}
 	if (result < 0)
 		return take_failure(lane_answer(lane->lane), result, err);
-	if (ask->answer_len)
-		memcpy(ask->answer, lane_answer(lane->lane)->data, ask->answer_len);
+	if (result > 0 && ask->answer_len)
+		memcpy(ask->answer, lane_answer(lane->lane)->data,
+		       MIN((uint64_t)result, ask->answer_len));
 	return result;
 }
 
-int reader_build_id(int fd, uint32_t owner, char ret_hex[BUILD_ID_BYTES])
+bool reader_is_hex(const char *text, size_t size)
+{
+	size_t len = strnlen(text, size);
+
+	return len < size && strspn(text, "0123456789abcdef") == len;
+}
+
+int reader_build_id(int fd, uint64_t owner, char ret_hex[BUILD_ID_BYTES])
 {
 	const struct reader_ask ask = { .op = READER_BUILD_ID,
 					.fd = fd,
@@ -254,7 +307,7 @@ int reader_build_id(int fd, uint32_t owner, char ret_hex[BUILD_ID_BYTES])
 					.answer_len = BUILD_ID_BYTES };
 	struct err err;
 
-	if (reader_call(&ask, &err) < 0)
+	if (reader_call(&ask, &err) <= 0)
 		return -ENODATA;
 	ret_hex[BUILD_ID_BYTES - 1] = '\0';
 	return 0;
@@ -266,7 +319,7 @@ static bool may_be_mangled(const char *name)
 	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R' || name[1] == 'G');
 }
 
-char *reader_demangle(const char *name, uint32_t owner, bool *ret_cpp, bool *ret_late)
+char *reader_demangle(const char *name, uint64_t owner, bool *ret_cpp, bool *ret_late)
 {
 	static __thread union {
 		struct reader_name name;
@@ -287,6 +340,7 @@ char *reader_demangle(const char *name, uint32_t owner, bool *ret_cpp, bool *ret
 	*ret_cpp = *ret_late = false;
 	if (!may_be_mangled(name) || len > DEMANGLE_MAX_MANGLED)
 		return NULL;
+	answer.name.text[0] = '\0';
 	r = reader_call(&ask, &err);
 	*ret_late = reader_has_gone(r);
 	answer.bytes[sizeof(answer.bytes) - 1] = '\0';

@@ -16,6 +16,7 @@
 
 #include "base/err.h"
 #include "elf/reader/reader_call.h"
+#include "wall/file_id.h"
 
 struct trade;
 
@@ -33,20 +34,35 @@ void reader_end(void);
 struct reader_ask {
 	enum reader_op op;
 	int fd;		/* borrowed; -1: it is about none */
-	uint32_t owner; /* user id of whose file it is: who was late has less time */
+	uint64_t owner; /* of the file, reader_owner(): whose files were late have less time */
 	uint32_t count;
 	uint64_t offset, len;
 	const void *data; /* DATA_LEN bytes, put into the call */
 	size_t data_len;
-	void *answer; /* ANSWER_LEN bytes of what it has brought, when it has succeeded */
+	void *answer; /* what it has brought, when it has succeeded; up to ANSWER_LEN bytes */
 	size_t answer_len;
 };
 
 /*
- * The call's result: not negative, or an errno and a sentence in ERR. -ETIMEDOUT, -ECHILD: there is no answer, and the next call
+ * The call's result: how many bytes it says that it has brought, or an errno and a sentence in ERR. -ETIMEDOUT, -ECHILD: there is no answer, and the next call
  * goes to a reader that knows nothing of this one.
  */
 int64_t reader_call(const struct reader_ask *ask, struct err *err);
+
+/*
+ * Who made a file, as far as can be told: its owner on its file system. Those who are root in a container have a file system
+ * of their own.
+ */
+static inline uint64_t reader_owner(const struct file_id *id)
+{
+	return (uint64_t)id->owner << 32 ^ (uint64_t)id->major << 20 ^ id->minor;
+}
+
+/* Changes when this thread's reader is another one, which knows nothing of what the one before had open. 0: it has none. */
+uint64_t reader_generation(void);
+
+/* A text of SIZE bytes that came from a reader: hex with an end? */
+bool reader_is_hex(const char *text, size_t size);
 
 /* What a call may be tried again after: its reader has gone, and what it knew with it. */
 static inline bool reader_has_gone(int64_t result)
@@ -57,11 +73,11 @@ static inline bool reader_has_gone(int64_t result)
 /* The file PATH is not asked for again, since readers came to their end with it. */
 void reader_note_refused(const char *path);
 
-/* The build id of the file FD of user OWNER in hex, or -ENODATA. */
-int reader_build_id(int fd, uint32_t owner, char ret_hex[BUILD_ID_BYTES]);
+/* The build id of the file FD of OWNER in hex, or -ENODATA. */
+int reader_build_id(int fd, uint64_t owner, char ret_hex[BUILD_ID_BYTES]);
 
 /* As demangle(); NULL also when there was no answer, and then *RET_LATE. */
-char *reader_demangle(const char *name, uint32_t owner, bool *ret_cpp, bool *ret_late);
+char *reader_demangle(const char *name, uint64_t owner, bool *ret_cpp, bool *ret_late);
 
 struct reader_figures {
 	uint64_t late;	  /* calls that were not done in time */

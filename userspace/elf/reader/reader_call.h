@@ -10,7 +10,10 @@
 
 #include <stdint.h>
 
+#include "elf/cfi/cfi_rows.h"
 #include "elf/debug_link.h"
+#include "elf/elf_file.h"
+#include "elf/elf_limits.h"
 
 enum reader_op {
 	/* A file of code, in this order; with each comes what the one before has left. */
@@ -22,6 +25,12 @@ enum reader_op {
 
 	READER_BUILD_ID, /* a file -> hex with its end */
 	READER_DEMANGLE, /* a name in `data`, with its end -> struct reader_name */
+
+	/* Call frame information; `count` is the handle. */
+	READER_CFI_OPEN,   /* a file -> struct reader_cfi_opened */
+	READER_CFI_DIGEST, /* -> struct cfi_digest */
+	READER_CFI_PAGE,   /* that of address `offset` -> struct reader_cfi_page */
+	READER_CFI_CLOSE,
 };
 
 #define READER_TEXT_BYTES 384
@@ -44,6 +53,22 @@ struct reader_symbols {
 struct reader_name {
 	uint32_t cpp;
 	char text[]; /* "": it is not mangled */
+};
+
+#define READER_MAX_SEGMENTS ELF_MAX_SEGMENTS
+
+struct reader_cfi_opened {
+	uint32_t handle;
+	uint32_t segments; /* executable ones */
+	uint64_t bytes;	   /* of memory */
+	char build_id[BUILD_ID_BYTES];
+	struct elf_segment segment[READER_MAX_SEGMENTS];
+};
+
+struct reader_cfi_page {
+	uint64_t bytes; /* of memory; it may have grown */
+	uint32_t rows;
+	struct cfi_row row[WIRE_PAGE_BYTES];
 };
 
 #endif

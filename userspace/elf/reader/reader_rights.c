@@ -18,7 +18,12 @@
 #include "base/file.h"
 #include "base/macros.h"
 
-#define NOBODY 65534
+/*
+ * Users for a reader, the first that there is. Who has nobody's number may send signals to all of nobody's processes; the first
+ * one here is in a range that is given to nobody (systemd.io/UIDS-GIDS), but may be missing in a user namespace.
+ */
+#define NO_USER 4294967280U
+#define NOBODY	65534U
 /* Those that it is given, and its socket; unwind_files has some hundred open. */
 #define MAX_FILES 1024
 /* An end for one that nobody ends. Each call has a limit of its own; who reaches this is replaced. */
@@ -56,8 +61,10 @@ static void become_nobody(void)
 	leave_root();
 	/* Without the right to be another user it stays who it is, and has no right of his but to its own files. */
 	(void)setgroups(0, NULL);
-	(void)!setresgid(NOBODY, NOBODY, NOBODY);
-	(void)!setresuid(NOBODY, NOBODY, NOBODY);
+	if (setresgid(NO_USER, NO_USER, NO_USER) < 0)
+		(void)!setresgid(NOBODY, NOBODY, NOBODY);
+	if (setresuid(NO_USER, NO_USER, NO_USER) < 0)
+		(void)!setresuid(NOBODY, NOBODY, NOBODY);
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	if (syscall(SYS_capset, &header, none) < 0)
 		_exit(1);

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /*
- * Of this process, for good: its user and groups (nobody, if it may), all capabilities, other programs, memory but MEMORY_BYTES
+ * Of this process, for good: its user and groups (none that anybody has, if it may), all capabilities, other programs, memory but MEMORY_BYTES
  * more than it has, and all system calls but those that memory, files that it is given, and calls take. Ends it when the system
  * calls cannot be given up: then it must not read.
  */

@@ -11,6 +11,7 @@
 #include "elf/image_parse.h"
 #include "elf/reader/reader_call.h"
 #include "elf/reader/reader_rights.h"
+#include "elf/reader/reader_serve_cfi.h"
 
 /* What is kept from one call to the next; in place each thread has its own. */
 static __thread struct {
@@ -65,7 +66,7 @@ static int64_t image_open(struct wall_call *call, int fd)
 	elf_file_find_debug(kept.parse.file, &image->link);
 	image_parse_own(&kept.parse);
 	image->wants_debug = image_parse_wants_debug(&kept.parse);
-	return 0;
+	return sizeof(*image);
 }
 
 static int64_t image_end(struct wall_call *call)
@@ -82,7 +83,7 @@ static int64_t image_end(struct wall_call *call)
 		.left_out = kept.parse.left_out,
 		.left_out_bytes = kept.parse.left_out_bytes,
 	};
-	return 0;
+	return sizeof(*answer);
 }
 
 static const void *find_part(enum reader_part part, size_t *ret_bytes)
@@ -136,7 +137,8 @@ static int64_t build_id(struct wall_call *call, int fd)
 
 	if (elf_file_open(fd, &file, &err) < 0)
 		return say(call, &err);
-	return elf_file_build_id(file, (char *)call->data, BUILD_ID_BYTES);
+	return elf_file_build_id(file, (char *)call->data, BUILD_ID_BYTES) < 0 ? -ENODATA
+									       : BUILD_ID_BYTES;
 }
 
 static int64_t demangle_name(struct wall_call *call)
@@ -147,11 +149,24 @@ static int64_t demangle_name(struct wall_call *call)
 	_cleanup_free_ char *text = demangle(name, &cpp);
 
 	answer->cpp = cpp;
-	snprintf(answer->text, DEMANGLE_MAX_NAME + 1, "%s", text ? text : "");
-	return 0;
+	return (int64_t)sizeof(*answer) + 1 +
+	       snprintf(answer->text, DEMANGLE_MAX_NAME + 1, "%s", text ? text : "");
 }
 
 /* --- the trade -------------------------------------------------------------------------------- */
+
+static int64_t carry_out_cfi(struct wall_call *call, int fd)
+{
+	struct err err = { 0 };
+	int own_fd = call->op == READER_CFI_OPEN ? own(fd) : 0;
+	int64_t r;
+
+	if (own_fd < 0)
+		return own_fd;
+	r = call->op == READER_CFI_OPEN ? reader_serve_cfi_open(call, own_fd, &err)
+					: reader_serve_cfi(call, &err);
+	return r < 0 && err.code ? say(call, &err) : r;
+}
 
 static int64_t carry_out(struct wall_call *call, int fd, int *ret_fd)
 {
@@ -165,13 +180,18 @@ static int64_t carry_out(struct wall_call *call, int fd, int *ret_fd)
 	case READER_IMAGE_DROP: return image_go_on(call, fd);
 	case READER_BUILD_ID: return build_id(call, fd);
 	case READER_DEMANGLE: return demangle_name(call);
+	case READER_CFI_OPEN:
+	case READER_CFI_DIGEST:
+	case READER_CFI_PAGE:
+	case READER_CFI_CLOSE: return carry_out_cfi(call, fd);
 	default: return -ENOSYS;
 	}
 }
 
 static bool takes_file(uint32_t op)
 {
-	return op == READER_IMAGE_OPEN || op == READER_IMAGE_DEBUG || op == READER_BUILD_ID;
+	return op == READER_IMAGE_OPEN || op == READER_IMAGE_DEBUG || op == READER_BUILD_ID ||
+	       op == READER_CFI_OPEN;
 }
 
 static bool opens_file(uint32_t op)

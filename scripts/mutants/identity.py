@@ -6,6 +6,7 @@ ID = "userspace/wall/file_id.c"
 INDEX = "userspace/elf/image_index.c"
 IMAGE = "userspace/elf/image.c"
 FILES = "userspace/unwind/unwind_files.c"
+CONTENT = "userspace/unwind/unwind_content.c"
 DEBUG = "userspace/elf/debug_file.c"
 CFI = "userspace/elf/cfi/cfi_file.c"
 TABLES = "userspace/jvm/layout/vmtables.c"
@@ -40,13 +41,13 @@ IDENTITY = [
            ["test_pipeline_calls"]),
     Mutant("identity: walks look for what was told", "userspace/unwind/unwind_ranges.c", "add(reading, m, map->file);", "add(reading, m, NULL);",
            ["test_unwind_ranges_calls"]),
-    Mutant("identity: copies of two users share rows", FILES, "a->id.owner == b->id.owner && ", "", ROWS),
-    Mutant("identity: copies that others write share rows", FILES, "!a->id.shared &&\n\t       !b->id.shared", "true",
+    Mutant("identity: copies of two users share rows", CONTENT, "a->id.owner == b->id.owner && ", "", ROWS),
+    Mutant("identity: copies that others write share rows", CONTENT, "!a->id.shared &&\n\t       !b->id.shared", "true",
            ROWS),
-    Mutant("identity: copies need not say the same", FILES, "return same_digest(&file->content, content) ? file : NULL;",
+    Mutant("identity: copies need not say the same", FILES, "return unwind_content_same_digest(&file->content, content) ? file : NULL;",
            "return file;", ROWS),
-    Mutant("identity: a file that is another now is read on", FILES, "if (r == 0 && !is_still(file, &content, cfi))",
-           "if (0)", ROWS),
+    Mutant("identity: a file that is another now is read on", CONTENT, "return same ? 0 : err_set(err, -EBADMSG, \"another file has its name now\");",
+           "return 0;", ROWS),
     Mutant("identity: debug files of anybody", DEBUG, "if (!for_all)\n\t\treturn true;", "return true;", ["test_image"]),
     Mutant("identity: debug files that others write", DEBUG,
            "(id.owner == for_all->owner && (!id.shared || for_all->shared))", "(id.owner == for_all->owner)",

@@ -41,7 +41,7 @@ CODE_MAPS = [
 COUNTS = "userspace/elf/elf_counts.c"
 FILE = "userspace/elf/elf_file.c"
 PACKED = "userspace/elf/debugdata.c"
-CONTENT = "userspace/elf/image_content.c"
+PARSE = "userspace/elf/image_parse.c"
 SYMBOLS = "userspace/elf/symbols.c"
 IMAGE = "userspace/elf/image.c"
 READ = ["test_elf_limits"]
@@ -58,9 +58,9 @@ FILES = [
     Mutant("limits: any dictionary", PACKED, "MAX(MIN(limit_bytes, ELF_MAX_XZ_BYTES), ELF_XZ_BYTES)", "ELF_MAX_XZ_BYTES", READ),
     Mutant("limits: any decompressed bytes", PACKED, "if (out->len > MIN(limit_bytes, ELF_MAX_DEBUGDATA_BYTES))",
            "if (out->len > ELF_MAX_DEBUGDATA_BYTES)", READ),
-    Mutant("limits: names of any bytes", CONTENT, "reader->builder.limit_bytes += 2 * in_file + ELF_PLT_BYTES;", ";", READ),
+    Mutant("limits: names of any bytes", PARSE, "parse->builder.limit_bytes += 2 * in_file + ELF_PLT_BYTES;", ";", READ),
     Mutant("limits: names that were left out are not told", SYMBOLS, "builder->full = true;", ";", READ),
-    Mutant("limits: packed symbols that were left out are not told", CONTENT, "if (r == -E2BIG)\n\t\tleave_out(", "if (0)\n\t\tleave_out(",
+    Mutant("limits: packed symbols that were left out are not told", PARSE, "if (r == -E2BIG)\n\t\tleave_out(", "if (0)\n\t\tleave_out(",
            READ),
     Mutant("limits: paths of images have no limit", IMAGE, "cache->path_bytes += strlen(path) + 1;", ";", ["test_image_limits"]),
     Mutant("limits: a file by its last name is not found again", "userspace/elf/image_index.c",

@@ -22,9 +22,9 @@ WHOM = ["test_suspects"]
 LOOKS = ["test_looks"]
 
 MUTANTS = [
-    Mutant("wall: a broker is waited for without end", LANE, "if (waited_ns >= lane->deadline_ns &&", "if (0 &&", CALLS),
+    Mutant("wall: a broker is waited for without end", LANE, "if (is_late(lane, waited_ns))", "if (0)", CALLS),
     Mutant("wall: a dead broker is waited for", LANE, "is_dead(lane->socket))", "0)", CALLS),
-    Mutant("wall: what a dead broker was asked is lost", LANE, "if (r == -ECHILD && ask_another(lane) == 0)", "if (0)", CALLS),
+    Mutant("wall: what a dead broker was asked is lost", LANE, "if (r == -ECHILD && !trade->is_hostile && ask_another(lane) == 0)", "if (0)", CALLS),
     Mutant("wall: a nursery that was killed stays so", NURSERY, "while (pid > 0 && WIFSIGNALED(status));", "while (0);", CALLS),
     Mutant("wall: brokers hold our files", NURSERY, "close_range(SOCKET_FD + 1, ~0U, 0);", ";", CALLS),
     Mutant("wall: brokers have all rights", RIGHTS, "caps.data[i].permitted &= (uint32_t)(wanted >> (32 * i));", "", ["test_wall", "test_rights"]),

@@ -5,7 +5,7 @@ from hp import *
 
 # include/uapi/linux/capability.h
 NUMBERS = {"cap_chown": 0, "cap_dac_override": 1, "cap_dac_read_search": 2, "cap_fowner": 3, "cap_kill": 5, "cap_setgid": 6,
-           "cap_setuid": 7, "cap_ipc_lock": 14, "cap_sys_ptrace": 19, "cap_sys_admin": 21, "cap_sys_nice": 23, "cap_syslog": 34,
+           "cap_setuid": 7, "cap_ipc_lock": 14, "cap_sys_chroot": 18, "cap_sys_ptrace": 19, "cap_sys_admin": 21, "cap_sys_nice": 23, "cap_syslog": 34,
            "cap_perfmon": 38, "cap_bpf": 39, "cap_checkpoint_restore": 40}
 SETS = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
 
@@ -75,8 +75,8 @@ def expect_all(recorder, recorder_more=0, nursery_more=0):
         if not name.startswith("hostprof"):
             continue
         seen[name] += 1
-        if name == "hostprof-broker":
-            expect_rights(f"/proc/{pid}", row("`hostprof-broker`"), True, name)
+        if name in ("hostprof-broker", "hostprof-reader"):
+            expect_rights(f"/proc/{pid}", row(f"`{name}`"), True, name)
         else:
             expect_rights(f"/proc/{pid}", row("`hostprof-keeper`") | nursery_more, False, name)
     expect_equal((seen["hostprof-keeper"], seen["hostprof-nurse"]), (1, 1), "nurseries")

@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "elf/image_open.h"
+#include "elf/reader/reader_cfi.h"
 #include "process/own_vdso.h"
 #include "process/proc.h"
 #include "unwind/unwind_files.h"
@@ -29,13 +30,16 @@ struct made {
 	int fd; /* of its content */
 	bool is_gone, is_known, is_torn;
 	int open_error; /* of the ELF file */
-	size_t bytes;	/* of memory, when it is open */
+	/* Readers come to their end so often with a page of it, or with opening it, in this way. */
+	unsigned int page_ends, open_ends;
+	int end_error;
+	size_t bytes; /* of memory, when it is open */
 	int digest_error;
 	uint64_t digest; /* of what rows are made from */
 	char path[16];
 };
 
-struct cfi_file {
+struct reader_cfi {
 	struct made *made;
 	char build_id[9];
 };
@@ -49,7 +53,7 @@ static struct {
 	bool has_vdso;
 	uint32_t living_pid;
 	/* What was asked for. */
-	unsigned int lookups, opens, places, digests;
+	unsigned int lookups, opens, places, digests, pages;
 	int left_open; /* ELF files */
 	uint32_t open_pid;
 	uint64_t open_start, open_end, page;
@@ -110,26 +114,27 @@ static struct made *made_of_fd(int fd)
 	return &f.made[name - '0'];
 }
 
-int cfi_file_open(int fd, struct cfi_file **ret_file, struct err *err)
+int reader_cfi_open(int fd, uint64_t owner, struct reader_cfi **ret_file, struct err *err)
 {
-	struct cfi_file *file;
+	struct reader_cfi *file;
 	struct made *made = made_of_fd(fd);
 
+	(void)owner;
 	f.opens++;
-	if (made->open_error) {
-		close(fd);
+	if (made->open_ends && made->open_ends--)
+		return err_set(err, made->end_error, "ended");
+	if (made->open_error)
 		return err_set(err, made->open_error, "not opened");
-	}
 	file = xcalloc(1, sizeof(*file));
 	f.left_open++;
 	file->made = made;
 	assert_int_equal(pread(fd, file->build_id, 8, 0), 8);
-	close(fd);
 	*ret_file = file;
 	return 0;
 }
 
-int cfi_file_open_memory(const void *data, size_t len, struct cfi_file **ret_file, struct err *err)
+int reader_cfi_open_memory(const void *data, size_t len, struct reader_cfi **ret_file,
+			   struct err *err)
 {
 	(void)err;
 	assert_ptr_equal(data, &f.vdso);
@@ -143,25 +148,25 @@ int cfi_file_open_memory(const void *data, size_t len, struct cfi_file **ret_fil
 	return 0;
 }
 
-void cfi_file_close(struct cfi_file *file)
+void reader_cfi_close(struct reader_cfi *file)
 {
 	f.left_open -= file != NULL;
 	free(file);
 }
 
-const char *cfi_file_build_id(const struct cfi_file *file)
+const char *reader_cfi_build_id(const struct reader_cfi *file)
 {
 	return file->build_id;
 }
 
-int cfi_file_digest(struct cfi_file *file, struct cfi_digest *ret_digest)
+int reader_cfi_digest(struct reader_cfi *file, struct cfi_digest *ret_digest)
 {
 	f.digests++;
 	*ret_digest = (struct cfi_digest){ { 7, file->made->digest } };
 	return file->made->digest_error;
 }
 
-bool cfi_file_address(const struct cfi_file *file, uint64_t offset, uint64_t *ret_address)
+bool reader_cfi_address(const struct reader_cfi *file, uint64_t offset, uint64_t *ret_address)
 {
 	assert_non_null(file);
 	f.places++;
@@ -169,11 +174,15 @@ bool cfi_file_address(const struct cfi_file *file, uint64_t offset, uint64_t *re
 	return offset < CODE;
 }
 
-int cfi_file_page(struct cfi_file *file, uint64_t address, struct cfi_rows *rows, struct err *err)
+int reader_cfi_page(struct reader_cfi *file, uint64_t address, struct cfi_rows *rows,
+		    struct err *err)
 {
 	const struct cfi_row row = { .offset = 7, .rule.kind = WIRE_RULE_CFA };
 
 	f.page = address;
+	f.pages++;
+	if (file->made->page_ends && file->made->page_ends--)
+		return err_set(err, file->made->end_error, "ended");
 	if (file->made->is_torn)
 		return err_set(err, -EIO, "torn");
 	rows->v.len = 0;
@@ -182,7 +191,7 @@ int cfi_file_page(struct cfi_file *file, uint64_t address, struct cfi_rows *rows
 	return 0;
 }
 
-size_t cfi_file_bytes(const struct cfi_file *file)
+size_t reader_cfi_bytes(const struct reader_cfi *file)
 {
 	return file->made->bytes;
 }

@@ -188,6 +188,15 @@ static void tell_unanswered(const struct recorder_result *result)
 			wall->late > 1 ? " (and later again, or others)" : "");
 }
 
+static void tell_unread(const struct recorder_result *result)
+{
+	const struct reader_figures *readers = &result->readers;
+
+	if (readers->refused)
+		log_warn("%s%s could not be read: what reads it died, or did not get done in time",
+			 readers->first, readers->refused > 1 ? " (and others)" : "");
+}
+
 /* "0 samples" would be read as if nothing had been allocated. */
 static void tell_allocations(const struct record_run *run)
 {
@@ -261,6 +270,7 @@ static void tell_figures(const struct record_run *run)
 	tell_inlining(&run->result);
 	tell_live(&run->result);
 	tell_unanswered(&run->result);
+	tell_unread(&run->result);
 	tell_gaps(&run->result.capture);
 	for (size_t i = 0; i < run->args->event_names.len; i++)
 		tell_unseen(run->args->events[i].name, &run->result.capture.events[i]);

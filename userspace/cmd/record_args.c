@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 
 #include "base/log.h"
-#include "base/rights.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/event_args.h"
@@ -430,8 +429,6 @@ struct drive_options record_args_options(const struct record_args *a)
 			.memory_limit_bytes = a->memory_limit_bytes,
 			.command_line = a->command_line.buf,
 			.gives_up_rights = true,
-			/* The command may have become another user; it is told to end. */
-			.other_rights = a->command ? RIGHT(CAP_KILL) : 0,
 		},
 		.duration_ns = a->duration_ns,
 		.command = a->command,

@@ -111,6 +111,18 @@ static void put_wall(struct json *j, const struct wall_figures *wall)
 	json_object_end(j);
 }
 
+/* Calls about files that readers did not come back from. */
+static void put_readers(struct json *j, const struct reader_figures *readers)
+{
+	json_object_begin(j, "readers");
+	json_u64(j, "late", readers->late);
+	json_u64(j, "deaths", readers->deaths);
+	json_u64(j, "files_given_up", readers->refused);
+	json_str(j, "first_file", readers->first);
+	json_u64(j, "cpu_ns", readers->cpu_ns);
+	json_object_end(j);
+}
+
 static void put_reasons(struct json *j, const struct recorder_result *result)
 {
 	static const char *const ids[] = {
@@ -264,6 +276,7 @@ static void put_run(struct json *j, const struct recorder_result *result)
 	json_u64(j, "late_samples", result->late_samples);
 	json_u64(j, "merge_stall_ns", result->merge_stall_ns);
 	put_wall(j, &result->wall);
+	put_readers(j, &result->readers);
 	json_u64(j, "own_cpu_ns", result->own_cpu_ns);
 	json_u64(j, "peak_rss_bytes", result->peak_rss_bytes);
 	json_u64(j, "memory_limit_bytes", result->memory_limit_bytes);

@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
+#include "elf/reader/reader.h"
 #include "wall/wall.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
@@ -27,12 +28,10 @@ static bool may_speak(int fd, const struct file_id *for_all)
 
 static bool has_build_id(int fd, const char *build_id)
 {
-	_cleanup_(elf_file_closep) struct elf_file *file = NULL;
-	struct err err;
-	char its_id[129];
+	char its_id[BUILD_ID_BYTES];
+	struct file_id id = { .owner = 0 };
 
-	return elf_file_open(fd, &file, &err) == 0 &&
-	       elf_file_build_id(file, its_id, sizeof(its_id)) == 0 &&
+	return file_id_read(fd, &id) == 0 && reader_build_id(fd, reader_owner(&id), its_id) == 0 &&
 	       strcmp(its_id, build_id) == 0;
 }
 
@@ -78,43 +77,38 @@ static bool fits(int fd, const char *build_id, uint32_t crc)
 	return (build_id[0] && has_build_id(fd, build_id)) || has_crc(fd, crc);
 }
 
-static int open_by_link(struct elf_file *file, const struct file_id *for_all, uint32_t pid,
-			const char *path, const char *build_id)
+static int open_by_link(const struct debug_link *link, const struct file_id *for_all, uint32_t pid,
+			const char *path)
 {
 	static const char *const places[] = { "%.*s/%s", "%.*s/.debug/%s", DEBUG_ROOT "%.*s/%s" };
 	const char *slash = strrchr(path, '/');
-	char name[NAME_MAX + 1], candidate[PATH_MAX];
-	uint32_t crc;
+	char candidate[PATH_MAX];
 
-	if (!slash || elf_file_debuglink(file, name, sizeof(name), &crc) < 0 || strchr(name, '/'))
+	if (!slash || !link->name[0] || strchr(link->name, '/'))
 		return -ENODATA;
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
 		_cleanup_close_ int fd = -1;
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-		snprintf(candidate, sizeof(candidate), places[i], (int)(slash - path), path, name);
+		snprintf(candidate, sizeof(candidate), places[i], (int)(slash - path), path,
+			 link->name);
 #pragma GCC diagnostic pop
 		if (strcmp(candidate, path) == 0)
 			continue;
 		fd = open_in_either_root(pid, candidate);
-		if (fd >= 0 && may_speak(fd, for_all) && fits(fd, build_id, crc))
+		if (fd >= 0 && may_speak(fd, for_all) && fits(fd, link->build_id, link->crc))
 			return TAKE_FD(fd);
 	}
 	return -ENODATA;
 }
 
-int debug_file_open(struct elf_file *file, const struct file_id *for_all, uint32_t pid,
+int debug_file_open(const struct debug_link *link, const struct file_id *for_all, uint32_t pid,
 		    const char *path)
 {
-	char build_id[129];
-	int fd;
+	int fd = open_by_build_id(for_all, 0, link->build_id);
 
-	elf_file_build_id(file, build_id, sizeof(build_id));
-	fd = open_by_build_id(for_all, 0, build_id);
 	if (fd < 0 && pid != 0)
-		fd = open_by_build_id(for_all, pid, build_id);
-	if (fd < 0)
-		fd = open_by_link(file, for_all, pid, path, build_id);
-	return fd;
+		fd = open_by_build_id(for_all, pid, link->build_id);
+	return fd < 0 ? open_by_link(link, for_all, pid, path) : fd;
 }

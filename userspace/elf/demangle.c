@@ -16,9 +16,6 @@
 #undef ARRAY_SIZE /* libiberty's; base/macros.h has the same */
 #include "base/strbuf.h"
 
-#define MAX_MANGLED 4096
-#define MAX_NAME    16384
-
 struct demangling {
 	struct strbuf text;
 	jmp_buf too_long;
@@ -28,7 +25,7 @@ static void collect(const char *text, size_t len, void *opaque)
 {
 	struct demangling *d = opaque;
 
-	if (d->text.len + len > MAX_NAME)
+	if (d->text.len + len > DEMANGLE_MAX_NAME)
 		longjmp(d->too_long, 1);
 	strbuf_add(&d->text, text, len);
 }
@@ -59,7 +56,7 @@ char *demangle(const char *name, bool *ret_cpp)
 
 	*ret_cpp = false;
 	/* "_Z…" and "_R…"; with one underscore more on some systems */
-	if (name[0] != '_' || strnlen(name, MAX_MANGLED + 1) > MAX_MANGLED)
+	if (name[0] != '_' || strnlen(name, DEMANGLE_MAX_MANGLED + 1) > DEMANGLE_MAX_MANGLED)
 		return NULL;
 	text = demangle_as(name, LANGUAGE_RUST);
 	if (text)

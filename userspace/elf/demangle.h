@@ -5,7 +5,11 @@
 
 #include <stdbool.h>
 
-/* The readable name; caller frees. NULL when NAME is not mangled (or too long: 4 KiB). */
+/* Longer names are not looked at, and longer texts not made; bytes without the end. */
+#define DEMANGLE_MAX_MANGLED 4096
+#define DEMANGLE_MAX_NAME    16384
+
+/* The readable name; caller frees. NULL when NAME is not mangled, or too long. In a reader only: names are anybody's. */
 char *demangle(const char *name, bool *ret_cpp);
 
 #endif

@@ -294,6 +294,14 @@ int elf_file_debuglink(struct elf_file *file, char *ret_name, size_t size, uint3
 	return 0;
 }
 
+void elf_file_find_debug(struct elf_file *file, struct debug_link *ret_link)
+{
+	memset(ret_link, 0, sizeof(*ret_link));
+	elf_file_build_id(file, ret_link->build_id, sizeof(ret_link->build_id));
+	if (elf_file_debuglink(file, ret_link->name, sizeof(ret_link->name), &ret_link->crc) < 0)
+		ret_link->name[0] = '\0';
+}
+
 static bool holds(uint64_t start, uint64_t size, uint64_t address)
 {
 	return address >= start && address - start < size;

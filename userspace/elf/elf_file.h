@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "elf/debug_link.h"
 
 struct elf_file;
 
@@ -43,6 +44,9 @@ int elf_file_segments(struct elf_file *file, const struct elf_segment **ret_segm
 
 /* .gnu_debuglink: file name and CRC; -ENODATA when absent. */
 int elf_file_debuglink(struct elf_file *file, char *ret_name, size_t size, uint32_t *ret_crc);
+
+/* Both, as far as they are there. */
+void elf_file_find_debug(struct elf_file *file, struct debug_link *ret_link);
 
 /* Decompressed .gnu_debugdata (xz); -ENODATA when absent; -E2BIG: it takes more than LIMIT_BYTES. */
 int elf_file_debugdata(struct elf_file *file, uint64_t limit_bytes, struct strbuf *out,

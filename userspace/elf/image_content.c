@@ -8,6 +8,13 @@
 #include "base/units.h"
 #include "elf/debug_file.h"
 #include "elf/elf_limits.h"
+#include "elf/image_parse.h"
+#include "elf/reader/reader.h"
+
+/* Readers that come to their end with it; others may have been ended by somebody. */
+#define MAX_TRIES 2
+/* Without a limit, too, there is one to what a reader may say that it has. */
+#define MAX_SYMBOL_BYTES (4ULL << 30)
 
 void image_content_forget(struct image_content *content)
 {
@@ -23,21 +30,6 @@ void image_content_release(struct image_content *content)
 	image_content_forget(content);
 }
 
-/*
- * The table and its names as they are in the file, the same once more as they are collected, room
- * to sort them, and the result.
- */
-#define BYTES_PER_SYMBOL_BYTE 3
-
-struct symbol_reader {
-	struct symbols_builder builder;
-	struct image_content *content;
-	const struct file_id *id; /* NULL: it is no file */
-	const char *path;
-	uint32_t pid;
-	uint64_t left_bytes;
-};
-
 void image_content_fail(struct image_content *content, const char *fmt, ...)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -50,83 +42,189 @@ void image_content_fail(struct image_content *content, const char *fmt, ...)
 	content->failure = strbuf_take(&text);
 }
 
-static void read_segments(struct elf_file *file, struct image_content *content)
+static void leave_out(struct image_content *content, const char *path, uint32_t what,
+		      uint64_t bytes)
 {
-	const struct elf_segment *segments;
-	int count = elf_file_segments(file, &segments);
-
-	for (int i = 0; i < count; i++)
-		vec_push(&content->segments, segments[i]);
-}
-
-static void leave_out(struct symbol_reader *reader, const char *what, uint64_t bytes)
-{
+	static const char *const words[] = { [IMAGE_LEFT_SYMBOLS] = "the symbols",
+					     [IMAGE_LEFT_NAMES] = "the names",
+					     [IMAGE_LEFT_DEBUGDATA] = "compressed symbols" };
 	struct strbuf text = STRBUF_INIT;
 
-	strbuf_addf(&text, "%s of %s take ", what, reader->path ? reader->path : "it");
+	if (what == IMAGE_LEFT_NOTHING || what >= ARRAY_SIZE(words))
+		return;
+	strbuf_addf(&text, "%s of %s take ", words[what], path);
 	if (bytes)
 		units_format_bytes(&text, bytes);
 	strbuf_addstr(&text, bytes ? ": more than --memory-limit leaves for one file"
 				   : "more than --memory-limit leaves for one file");
-	free(reader->content->left_out);
-	reader->content->left_out = strbuf_take(&text);
+	free(content->left_out);
+	content->left_out = strbuf_take(&text);
 }
 
-static void add_file(struct symbol_reader *reader, struct elf_file *file)
-{
-	uint64_t in_file = elf_file_symbol_bytes(file), bytes = in_file * BYTES_PER_SYMBOL_BYTE;
+/* --- what a reader says ----------------------------------------------------------------------- */
 
-	if (bytes > reader->left_bytes) {
-		leave_out(reader, "the symbols", bytes);
-		return;
+struct image_reading {
+	struct image_content content;
+	struct file_id id;
+	const char *path; /* borrowed */
+	int fd;		  /* borrowed */
+	uint32_t pid;
+	uint64_t limit_bytes;
+	bool died_of_debug; /* of the debug file, and not of the file itself */
+};
+
+static int ask(const struct image_reading *reading, struct reader_ask ask, struct err *err)
+{
+	int64_t r;
+
+	ask.owner = reader_owner(&reading->id);
+	r = reader_call(&ask, err);
+	if (r < 0)
+		return (int)r;
+	return r == (int64_t)ask.answer_len
+		       ? 0
+		       : err_set(err, -EBADMSG, "its reader does not make sense");
+}
+
+static int open_image(struct image_reading *reading, struct reader_image *ret_image,
+		      struct err *err)
+{
+	int r = ask(reading,
+		    (struct reader_ask){ .op = READER_IMAGE_OPEN,
+					 .fd = reading->fd,
+					 .len = reading->limit_bytes,
+					 .answer = ret_image,
+					 .answer_len = sizeof(*ret_image) },
+		    err);
+
+	if (r < 0)
+		return r;
+	if (!reader_is_hex(ret_image->link.build_id, sizeof(ret_image->link.build_id)) ||
+	    !memchr(ret_image->link.name, '\0', sizeof(ret_image->link.name)))
+		return err_set(err, -EBADMSG, "its reader does not make sense");
+	memcpy(reading->content.build_id, ret_image->link.build_id, BUILD_ID_BYTES);
+	return 0;
+}
+
+static int add_debug_file(struct image_reading *reading, const struct debug_link *link,
+			  struct err *err)
+{
+	_cleanup_close_ int fd = debug_file_open(link, &reading->id, reading->pid, reading->path);
+	int r = fd < 0 ? 0
+		       : ask(reading, (struct reader_ask){ .op = READER_IMAGE_DEBUG, .fd = fd },
+			     err);
+
+	reading->died_of_debug = reader_has_gone(r);
+	return r;
+}
+
+/* All BYTES of a part, in pieces. */
+static int take_part(const struct image_reading *reading, enum reader_part part, void *data,
+		     uint64_t bytes, struct err *err)
+{
+	uint64_t at = 0, len;
+	int r = 0;
+
+	for (; r == 0 && at < bytes; at += len) {
+		len = MIN(bytes - at, (uint64_t)READER_PIECE_BYTES);
+		r = ask(reading,
+			(struct reader_ask){ .op = READER_IMAGE_TAKE,
+					     .fd = -1,
+					     .count = part,
+					     .offset = at,
+					     .len = len,
+					     .answer = (uint8_t *)data + at,
+					     .answer_len = len },
+			err);
 	}
-	reader->left_bytes -= bytes;
-	elf_file_limit_reads(file, in_file + ELF_PLT_BYTES);
-	/* Names share their ends in a file. */
-	reader->builder.limit_bytes += 2 * in_file + ELF_PLT_BYTES;
-	symbols_builder_add(&reader->builder, file);
-	if (reader->builder.full)
-		leave_out(reader, "the names", 0);
+	return r;
 }
 
-/* .gnu_debugdata of FILE, if any. */
-static void add_debugdata(struct symbol_reader *reader, struct elf_file *file)
+/* Are there so many? More than all that was to be read for them there cannot be. */
+static bool counts_are_sound(const struct image_reading *reading, const struct reader_symbols *s)
 {
-	_cleanup_strbuf_ struct strbuf bytes = STRBUF_INIT;
-	_cleanup_(elf_file_closep) struct elf_file *inner = NULL;
-	struct err err;
+	uint64_t most = MIN(reading->limit_bytes, MAX_SYMBOL_BYTES) + ELF_PLT_BYTES;
+
+	return s->segments <= ELF_MAX_SEGMENTS && s->ranges <= most / sizeof(struct symbol_range) &&
+	       s->name_bytes <= most - s->ranges * sizeof(struct symbol_range) &&
+	       s->name_bytes <= UINT32_MAX && s->name_bytes > 0;
+}
+
+static bool segments_are_sound(const struct image_content *content)
+{
+	const struct elf_segment *s;
+
+	vec_for_each (s, &content->segments)
+		if (s->address + s->memory_size < s->address ||
+		    s->offset + s->file_size < s->offset)
+			return false;
+	return true;
+}
+
+static int take_symbols(struct image_reading *reading, const struct reader_symbols *counts,
+			struct err *err)
+{
+	struct image_content *content = &reading->content;
+	struct symbols *symbols = &content->symbols;
 	int r;
 
-	elf_file_limit_reads(file, reader->left_bytes);
-	r = elf_file_debugdata(file, reader->left_bytes, &bytes, &err);
-	if (r == -E2BIG)
-		leave_out(reader, "compressed symbols", 0);
-	if (r == 0 && elf_file_open_memory(bytes.buf, bytes.len, &inner, &err) == 0)
-		add_file(reader, inner);
+	content->segments.cap = counts->segments;
+	content->segments.items = xcalloc(counts->segments, sizeof(struct elf_segment));
+	symbols->ranges.cap = counts->ranges;
+	symbols->ranges.items = xmalloc(counts->ranges * sizeof(struct symbol_range));
+	symbols->name_bytes = counts->name_bytes;
+	symbols->names = xmalloc(counts->name_bytes);
+	symbols->owner = reader_owner(&reading->id);
+	r = take_part(reading, READER_SEGMENTS, content->segments.items,
+		      counts->segments * sizeof(struct elf_segment), err);
+	if (r == 0)
+		r = take_part(reading, READER_RANGES, symbols->ranges.items,
+			      counts->ranges * sizeof(struct symbol_range), err);
+	if (r == 0)
+		r = take_part(reading, READER_NAMES, symbols->names, counts->name_bytes, err);
+	if (r < 0)
+		return r;
+	content->segments.len = counts->segments;
+	symbols->ranges.len = counts->ranges;
+	return segments_are_sound(content) && symbols_are_sound(symbols)
+		       ? 0
+		       : err_set(err, -EBADMSG, "its reader does not make sense");
 }
 
-static void add_debug_file(struct symbol_reader *reader, struct elf_file *file)
+static int end_image(struct image_reading *reading, struct err *err)
 {
-	_cleanup_(elf_file_closep) struct elf_file *debug = NULL;
-	_cleanup_close_ int fd = debug_file_open(file, reader->id, reader->pid, reader->path);
-	struct err err;
+	struct reader_symbols counts = { 0 };
+	int r = ask(reading,
+		    (struct reader_ask){ .op = READER_IMAGE_END,
+					 .fd = -1,
+					 .answer = &counts,
+					 .answer_len = sizeof(counts) },
+		    err);
 
-	if (fd < 0)
-		return;
-	if (elf_file_open(fd, &debug, &err) == 0)
-		add_file(reader, debug);
-	elf_file_close(TAKE_PTR(debug)); /* before its descriptor */
+	if (r < 0)
+		return r;
+	if (!counts_are_sound(reading, &counts))
+		return err_set(err, -EBADMSG, "its reader does not make sense");
+	leave_out(&reading->content, reading->path, counts.left_out, counts.left_out_bytes);
+	return take_symbols(reading, &counts, err);
 }
 
-static void read_symbols(struct elf_file *file, struct symbol_reader *reader)
+/* With its debug file, if another reader has not died of that. */
+static int read_once(struct image_reading *reading, struct err *err)
 {
-	add_file(reader, file);
-	if (!elf_file_has_symtab(file)) {
-		add_debugdata(reader, file);
-		if (reader->id)
-			add_debug_file(reader, file);
-	}
-	symbols_build(&reader->builder, file, &reader->content->symbols);
+	struct reader_image image = { .wants_debug = 0 };
+	struct err ignored;
+	bool without_debug = reading->died_of_debug;
+	int r = open_image(reading, &image, err);
+
+	if (r == 0 && image.wants_debug && !without_debug)
+		r = add_debug_file(reading, &image.link, err);
+	if (r == 0)
+		r = end_image(reading, err);
+	if (!reader_has_gone(r))
+		(void)ask(reading, (struct reader_ask){ .op = READER_IMAGE_DROP, .fd = -1 },
+			  &ignored);
+	return r;
 }
 
 static bool is_elf(int fd)
@@ -140,44 +238,48 @@ static bool is_elf(int fd)
 void image_content_read(int fd, uint32_t pid, const char *path, size_t limit_bytes,
 			struct image_content *ret_content)
 {
-	_cleanup_(elf_file_closep) struct elf_file *file = NULL;
-	struct image_content content = { 0 };
-	struct symbol_reader reader = {
-		.content = &content, .path = path, .pid = pid, .left_bytes = limit_bytes
+	struct image_reading reading = {
+		.path = path, .fd = fd, .pid = pid, .limit_bytes = limit_bytes
 	};
-	struct file_id id;
-	struct err err;
+	struct err err = { 0 };
+	int r = 0;
 
-	if (!is_elf(fd)) {
-		*ret_content = content;
-		return;
+	if (is_elf(fd) && file_id_read(fd, &reading.id) == 0)
+		r = read_once(&reading, &err);
+	for (int tries = 1; tries < MAX_TRIES && reader_has_gone(r); tries++) {
+		image_content_release(&reading.content);
+		reading.content = (struct image_content){ .build_id = "" };
+		r = read_once(&reading, &err);
 	}
-	if (elf_file_open(fd, &file, &err) < 0) {
-		image_content_fail(&content, "cannot read %s: %s", path, err.text);
-	} else {
-		elf_file_build_id(file, content.build_id, sizeof(content.build_id));
-		read_segments(file, &content);
-		if (file_id_read(fd, &id) == 0)
-			reader.id = &id;
-		read_symbols(file, &reader);
+	if (reader_has_gone(r))
+		reader_note_refused(path);
+	if (r < 0) {
+		image_content_release(&reading.content);
+		reading.content = (struct image_content){ .build_id = "" };
+		image_content_fail(&reading.content, "cannot read %s: %s", path, err.text);
 	}
-	*ret_content = content;
+	*ret_content = reading.content;
 }
 
 void image_content_read_memory(const void *data, size_t len, const char *name,
 			       struct image_content *ret_content)
 {
-	_cleanup_(elf_file_closep) struct elf_file *file = NULL;
-	struct image_content content = { 0 };
-	struct symbol_reader reader = { .content = &content, .left_bytes = SIZE_MAX };
+	struct image_parse parse = IMAGE_PARSE_INIT;
+	struct image_content content = { .build_id = "" };
+	const struct elf_segment *segments;
 	struct err err;
+	int count;
 
-	if (elf_file_open_memory(data, len, &file, &err) < 0) {
+	if (image_parse_open_memory(&parse, data, len, &err) < 0) {
 		image_content_fail(&content, "cannot read %s: %s", name, err.text);
 	} else {
-		elf_file_build_id(file, content.build_id, sizeof(content.build_id));
-		read_segments(file, &content);
-		read_symbols(file, &reader);
+		elf_file_build_id(parse.file, content.build_id, sizeof(content.build_id));
+		count = elf_file_segments(parse.file, &segments);
+		for (int i = 0; i < count; i++)
+			vec_push(&content.segments, segments[i]);
+		image_parse_own(&parse);
+		image_parse_end(&parse, &content.symbols);
 	}
+	image_parse_release(&parse);
 	*ret_content = content;
 }

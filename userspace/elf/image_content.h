@@ -6,7 +6,7 @@
 #include "elf/symbols.h"
 
 struct image_content {
-	char build_id[129];
+	char build_id[BUILD_ID_BYTES];
 	VEC(struct elf_segment) segments;
 	struct symbols symbols;
 	char *failure;	/* owned sentence; NULL when it was read */
@@ -14,7 +14,7 @@ struct image_content {
 };
 
 /*
- * Read the file FD, named PATH by process PID (both for messages and for debug files beside it).
+ * Have a reader read the file FD, named PATH by process PID (both for messages and for debug files beside it).
  * A file that is no ELF file is empty content, not a failure: JITs map such. Symbol tables that
  * would take more than LIMIT_BYTES while they are read are left out.
  */

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#include "elf/demangle.h"
+#include "elf/elf_limits.h"
+#include "elf/reader/reader.h"
 
 /* Offsets of names are 32 bits wide; no binary known has a quarter of this. */
 #define MAX_NAME_BYTES (1U << 30)
@@ -16,13 +17,15 @@
 /* Three digits hold the addresses of most files. */
 #define DIGIT_BITS   10
 #define DIGIT_VALUES (1U << DIGIT_BITS)
+/* Of a file whose names take so much time no more are demangled. */
+#define MAX_LATE 2
 
 struct demangled_name {
 	char *text; /* owned; NULL: not mangled */
 	bool cpp;
 };
 
-static void builder_release(struct symbols_builder *builder)
+void symbols_builder_release(struct symbols_builder *builder)
 {
 	vec_release(&builder->raw);
 	strbuf_release(&builder->names);
@@ -180,7 +183,7 @@ static void copy_ranges(const struct symbols_builder *builder, struct symbols *s
 void symbols_build(struct symbols_builder *builder, struct elf_file *file,
 		   struct symbols *ret_symbols)
 {
-	struct symbols symbols = { VEC_INIT, NULL, 0, HMAP_INIT };
+	struct symbols symbols = { .demangled = HMAP_INIT };
 
 	if (builder->raw.len > 0)
 		sort_raw(builder);
@@ -188,7 +191,7 @@ void symbols_build(struct symbols_builder *builder, struct elf_file *file,
 	builder->raw.len = drop_labels(builder);
 	extend_unsized(builder, file);
 	copy_ranges(builder, &symbols);
-	builder_release(builder);
+	symbols_builder_release(builder);
 	*ret_symbols = symbols;
 }
 
@@ -235,11 +238,24 @@ static const struct symbol_range *find_range(const struct symbols *symbols, uint
 	return NULL;
 }
 
+static char *demangle_plain(struct symbols *symbols, const char *name, bool *ret_cpp)
+{
+	char *text;
+	bool late;
+
+	*ret_cpp = false;
+	if (symbols->late >= MAX_LATE)
+		return NULL;
+	text = reader_demangle(name, symbols->owner, ret_cpp, &late);
+	symbols->late += late;
+	return text;
+}
+
 /* The demangler does not know our "@plt". */
-static char *demangle_plt(const char *name, size_t len, bool *ret_cpp)
+static char *demangle_plt(struct symbols *symbols, const char *name, size_t len, bool *ret_cpp)
 {
 	_cleanup_free_ char *plain = xstrndup(name, len);
-	_cleanup_free_ char *text = demangle(plain, ret_cpp);
+	_cleanup_free_ char *text = demangle_plain(symbols, plain, ret_cpp);
 	struct strbuf with_suffix = STRBUF_INIT;
 
 	if (!text)
@@ -248,13 +264,13 @@ static char *demangle_plt(const char *name, size_t len, bool *ret_cpp)
 	return strbuf_take(&with_suffix);
 }
 
-static char *demangle_symbol(const char *name, bool *ret_cpp)
+static char *demangle_symbol(struct symbols *symbols, const char *name, bool *ret_cpp)
 {
 	size_t len = strlen(name), suffix = strlen(ELF_PLT_SUFFIX);
 
 	if (len > suffix && strcmp(name + len - suffix, ELF_PLT_SUFFIX) == 0)
-		return demangle_plt(name, len - suffix, ret_cpp);
-	return demangle(name, ret_cpp);
+		return demangle_plt(symbols, name, len - suffix, ret_cpp);
+	return demangle_plain(symbols, name, ret_cpp);
 }
 
 static const struct demangled_name *demangled_name_of(struct symbols *symbols, size_t index)
@@ -264,10 +280,30 @@ static const struct demangled_name *demangled_name_of(struct symbols *symbols, s
 	if (name)
 		return name;
 	name = xcalloc(1, sizeof(*name));
-	name->text =
-		demangle_symbol(symbols->names + symbols->ranges.items[index].name, &name->cpp);
+	name->text = demangle_symbol(symbols, symbols->names + symbols->ranges.items[index].name,
+				     &name->cpp);
 	hmap_put_ptr(&symbols->demangled, index, name);
 	return name;
+}
+
+/* Names lie one behind the other as their functions do. */
+bool symbols_are_sound(const struct symbols *symbols)
+{
+	const size_t most = ELF_MAX_SYMBOL_NAME + sizeof(ELF_PLT_SUFFIX);
+	const struct symbol_range *range;
+	size_t at = 0;
+
+	vec_for_each (range, &symbols->ranges) {
+		size_t left = symbols->name_bytes - at, len;
+
+		if (range->name != at || (at && range->address <= range[-1].address))
+			return false;
+		len = strnlen(symbols->names + at, MIN(left, most));
+		if (len == left || len == most)
+			return false;
+		at += len + 1;
+	}
+	return at <= symbols->name_bytes;
 }
 
 bool symbols_find(struct symbols *symbols, uint64_t address, struct elf_symbol *ret_symbol)

@@ -22,6 +22,8 @@ struct symbols {
 	char *names;			 /* owned */
 	size_t name_bytes;
 	struct hmap demangled; /* index of range → owned struct demangled_name */
+	uint64_t owner;	       /* of its file: reader_owner() */
+	unsigned int late;     /* names that were not demangled in time */
 };
 
 /* Collects symbols of a file and of its debug files, then makes the table. */
@@ -40,6 +42,8 @@ struct symbols_builder {
 };
 
 void symbols_builder_add(struct symbols_builder *builder, struct elf_file *file);
+/* Forget what it has. */
+void symbols_builder_release(struct symbols_builder *builder);
 
 /*
  * FILE tells where sections end (for the last symbol without a size). The builder is empty
@@ -51,6 +55,11 @@ void symbols_release(struct symbols *symbols);
 
 /* What the table holds in memory, without what was demangled. */
 size_t symbols_bytes(const struct symbols *symbols);
+
+/*
+ * Is this what symbols_build() makes, in order, and each name with an end? It came from a reader.
+ */
+bool symbols_are_sound(const struct symbols *symbols);
 
 /* Not thread-safe: keeps what it demangled. */
 bool symbols_find(struct symbols *symbols, uint64_t address, struct elf_symbol *ret_symbol);

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/macros.h"
+#include "elf/reader/reader.h"
 #include "process/proc_text.h"
 #include "session/live_objects.h"
 
@@ -65,6 +66,11 @@ static uint64_t resident_bytes(void)
 	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
+static uint64_t taken_bytes(const struct memory_guard *guard)
+{
+	return resident_bytes() + reader_resident_bytes() + guard->map_bytes;
+}
+
 void memory_guard_init(struct memory_guard *guard, uint64_t limit_bytes, uint64_t map_bytes)
 {
 	memset(guard, 0, sizeof(*guard));
@@ -78,7 +84,7 @@ bool memory_guard_wants_room(struct memory_guard *guard, uint64_t now_ns)
 
 	if (now_ns < guard->next_ns || now_ns - guard->shed_ns < SHED_NS)
 		return false;
-	taken = resident_bytes() + guard->map_bytes;
+	taken = taken_bytes(guard);
 	if (taken < eighth * 7) {
 		guard->next_ns = now_ns + (eighth * 7 - taken) / eighth * EIGHTH_NS;
 		return false;
@@ -90,7 +96,7 @@ bool memory_guard_wants_room(struct memory_guard *guard, uint64_t now_ns)
 
 bool memory_guard_is_full(const struct memory_guard *guard)
 {
-	return resident_bytes() + guard->map_bytes >= guard->limit_bytes;
+	return taken_bytes(guard) >= guard->limit_bytes;
 }
 
 void memory_guard_trim(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * --memory-limit: what our resident memory and the BPF maps may take together, and who gets how
+ * --memory-limit: what our resident memory, that of readers and the BPF maps may take together, and who gets how
  * much of it. As `ps` and bpftool show them: pages of maps that are mapped here count in both.
  */
 #ifndef HOSTPROF_SESSION_MEMORY_PLAN_H

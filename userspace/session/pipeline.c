@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/strbuf.h"
+#include "elf/reader/reader.h"
 #include "process/mappings.h"
 #include "process/process_memory.h"
 #include "session/alloc/alloc_probes.h"
@@ -31,6 +32,9 @@
 /* Of the processes that were there at the start and have no sample yet: 40 us each. */
 #define COMPLETED_PER_TURN 200
 
+/* Addresses beyond what its files take: the PLT's share, the decompressors', the allocator's. */
+#define READER_BYTES (64U << 20)
+
 static void share_memory(struct pipeline *pipeline, const struct memory_plan *plan, bool live)
 {
 	struct capture_stats stats;
@@ -40,6 +44,7 @@ static void share_memory(struct pipeline *pipeline, const struct memory_plan *pl
 	pipeline->plan.follows_objects = live;
 	memory_plan_share(&pipeline->plan, stats.map_bytes);
 	memory_guard_init(&pipeline->guard, plan->limit_bytes, stats.map_bytes);
+	reader_set_memory(pipeline->plan.parse_bytes + pipeline->plan.file_bytes + READER_BYTES);
 	process_budget()->limit_bytes = plan->process_bytes;
 	perf_map_budget()->limit_bytes = plan->perf_map_bytes;
 }

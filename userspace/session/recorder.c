@@ -6,6 +6,8 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "elf/cfi/cfi_file.h"
+#include "elf/reader/reader.h"
 #include "jvm/attach/attach_reach.h"
 #include "session/alloc/alloc_probes.h"
 #include "session/pipeline_arrive.h"
@@ -142,7 +144,8 @@ static int open_all(struct recorder *rec, struct err *err)
 	};
 	int r;
 
-	r = wall_begin(pipeline.attach ? attach_reach_help : NULL, err);
+	cfi_digest_begin();
+	r = wall_begin(&reader_trade, pipeline.attach ? attach_reach_help : NULL, err);
 	if (r < 0)
 		return r;
 	raise_descriptor_limit();
@@ -219,7 +222,8 @@ static void fill_result(struct recorder *rec, struct recorder_result *result)
 		(uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NSEC_PER_SEC +
 		(uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * NSEC_PER_USEC;
 	wall_get_figures(&result->wall);
-	result->own_cpu_ns += result->wall.cpu_ns;
+	reader_get_figures(&result->readers);
+	result->own_cpu_ns += result->wall.cpu_ns + result->readers.cpu_ns;
 	result->peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
 	result->memory_limit_bytes = pipeline->plan.limit_bytes;
 	result->processes = pipeline->ledger.processes;
@@ -267,6 +271,7 @@ void recorder_free(struct recorder *rec)
 	loop_forget(rec->loop, rec);
 	pipeline_release(&rec->pipeline);
 	capture_free(rec->capture);
+	reader_end();
 	wall_end();
 	alloc_drop_reserve();
 	free(rec);

@@ -18,6 +18,7 @@
 #include "base/err.h"
 #include "base/loop.h"
 #include "capture/capture.h"
+#include "elf/reader/reader.h"
 #include "profile/sink.h"
 #include "session/ledger.h"
 #include "session/live_objects.h"
@@ -64,8 +65,9 @@ struct recorder_result {
 	char refusal[384];
 	/* --live: JVMs that did not say what is alive, and the first of them. */
 	uint32_t live_missing, live_missing_pid;
-	struct wall_figures wall; /* processes that could not be read in time */
-	uint32_t alloc_sources;	  /* JVMs whose allocations were seen */
+	struct wall_figures wall;      /* processes that could not be read in time */
+	struct reader_figures readers; /* files that could not be parsed */
+	uint32_t alloc_sources;	       /* JVMs whose allocations were seen */
 	struct capture_stats capture;
 	uint64_t own_cpu_ns;
 	uint64_t peak_rss_bytes, memory_limit_bytes;

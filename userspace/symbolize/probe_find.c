@@ -205,9 +205,12 @@ static void look_in_debug_file(struct elf_file *file, const char *path, const ch
 			       struct function_search *search)
 {
 	_cleanup_(elf_file_closep) struct elf_file *debug = NULL;
-	_cleanup_close_ int fd = debug_file_open(file, NULL, 0, path);
+	_cleanup_close_ int fd = -1;
+	struct debug_link link;
 	struct err err;
 
+	elf_file_find_debug(file, &link);
+	fd = debug_file_open(&link, NULL, 0, path);
 	if (fd < 0 || elf_file_open(fd, &debug, &err) < 0)
 		return;
 	elf_file_limit_reads(debug, MAX_READ_BYTES);

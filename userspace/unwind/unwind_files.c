@@ -6,12 +6,16 @@
 
 #include "base/hmap.h"
 #include "elf/image_open.h"
+#include "elf/reader/reader_cfi.h"
 #include "process/own_vdso.h"
 #include "process/proc.h"
-#include "wall/file_id.h"
+#include "unwind/unwind_content.h"
 
-/* As cfi_file_build_id() and image_build_id() give it: 64 bytes in hex. */
-#define BUILD_ID_SIZE 129
+/*
+ * Readers that came to their end in calls about one file, in a row, a late one counted twice: then it is given up. One that died
+ * may have been ended by somebody.
+ */
+#define MAX_ENDS 3
 /* A file has one or two executable segments; pieces of them are mapped by mprotect(). */
 #define MAX_PLACES 64
 
@@ -19,22 +23,6 @@
 struct segment_place {
 	uint64_t offset, address;
 	bool known; /* false: outside of its executable segments */
-};
-
-/*
- * Who has another file of the same content shares its rows. Only a file of the same owner, which nobody else
- * may write: what rows are made from is read piece by piece, so that an owner could change it in between.
- * Build ids are not always unique, so that size and the first page, with the headers, must agree, and then
- * all that rows are made from.
- */
-#define HEAD_BYTES 4096
-
-struct content {
-	struct file_id id;
-	char build_id[BUILD_ID_SIZE]; /* "" when it has none */
-	uint64_t head_hash;
-	struct cfi_digest digest;
-	bool digested;
 };
 
 /* A process that maps a file: the way to open it again. */
@@ -47,13 +35,15 @@ struct source {
 
 struct unwind_file {
 	uint32_t number;
-	struct content content;
-	struct cfi_file *cfi; /* owned; NULL: not open now */
+	struct unwind_content content;
+	struct reader_cfi *cfi; /* owned; NULL: not open now */
 	size_t cfi_bytes;
 	uint64_t used; /* larger: later */
 	VEC(struct segment_place) places;
 	struct source source; /* image NULL: the vDSO */
 	char *failure;	      /* owned; NULL: it can be read, as far as is known */
+	bool given_up;	      /* for good: readers came to their end with it */
+	unsigned int ends;    /* of readers in calls about it, since one has succeeded */
 	uint64_t failed_pages;
 };
 
@@ -92,7 +82,7 @@ void unwind_files_free(struct unwind_files *files)
 	for (size_t i = 0; i < files->files.len; i++) {
 		struct unwind_file *file = files->files.items[i];
 
-		cfi_file_close(file->cfi);
+		reader_cfi_close(file->cfi);
 		vec_release(&file->places);
 		free(file->failure);
 		free(file);
@@ -118,7 +108,7 @@ static void close_at(struct unwind_files *files, size_t at)
 {
 	struct unwind_file *file = files->open.items[at];
 
-	cfi_file_close(TAKE_PTR(file->cfi));
+	reader_cfi_close(TAKE_PTR(file->cfi));
 	files->bytes -= file->cfi_bytes;
 	file->cfi_bytes = 0;
 	vec_remove(&files->open, at, 1);
@@ -147,7 +137,7 @@ void unwind_files_close_idle(struct unwind_files *files)
 static void account(struct unwind_files *files, struct unwind_file *file)
 {
 	files->bytes -= file->cfi_bytes;
-	file->cfi_bytes = cfi_file_bytes(file->cfi);
+	file->cfi_bytes = reader_cfi_bytes(file->cfi);
 	files->bytes += file->cfi_bytes;
 	file->used = ++files->uses;
 	while (files->open.len > 1 &&
@@ -155,7 +145,7 @@ static void account(struct unwind_files *files, struct unwind_file *file)
 		close_oldest(files);
 }
 
-static void keep_open(struct unwind_files *files, struct unwind_file *file, struct cfi_file *cfi)
+static void keep_open(struct unwind_files *files, struct unwind_file *file, struct reader_cfi *cfi)
 {
 	file->cfi = cfi;
 	vec_push(&files->open, file);
@@ -172,60 +162,18 @@ static int open_source_fd(const struct source *source)
 			       image_path(source->image));
 }
 
-static int read_head(int fd, struct content *content)
-{
-	unsigned char head[HEAD_BYTES];
-	int r = file_id_read(fd, &content->id);
-	ssize_t len;
-
-	if (r < 0)
-		return r;
-	content->id.shared |= file_id_is_served(fd);
-	len = pread(fd, head, sizeof(head), 0);
-	if (len < 0)
-		return -errno;
-	content->head_hash = hash_bytes(head, (size_t)len);
-	return 0;
-}
-
-static int open_source(const struct source *source, struct cfi_file **ret_cfi,
-		       struct content *ret_content, struct err *err)
+static int open_source(const struct source *source, struct reader_cfi **ret_cfi,
+		       struct unwind_content *ret_content, struct err *err)
 {
 	_cleanup_close_ int fd = open_source_fd(source);
-	int r = fd < 0 ? fd : read_head(fd, ret_content);
+	int r = fd < 0 ? fd : unwind_content_read(fd, ret_content);
 
 	if (r < 0)
 		return err_sys(err, r, "it cannot be opened");
-	r = cfi_file_open(TAKE_FD(fd), ret_cfi, err);
+	r = reader_cfi_open(fd, reader_owner(&ret_content->id), ret_cfi, err);
 	if (r == 0)
-		snprintf(ret_content->build_id, sizeof(ret_content->build_id), "%s",
-			 cfi_file_build_id(*ret_cfi));
+		unwind_content_take(ret_content, *ret_cfi);
 	return r;
-}
-
-static bool digest(struct content *content, struct cfi_file *cfi)
-{
-	if (!content->digested)
-		content->digested = cfi_file_digest(cfi, &content->digest) == 0;
-	return content->digested;
-}
-
-static bool same_head(const struct content *a, const struct content *b)
-{
-	return a->id.size == b->id.size && a->head_hash == b->head_hash &&
-	       strcmp(a->build_id, b->build_id) == 0;
-}
-
-/* So far as can be told without a look at all of it. */
-static bool looks_alike(const struct content *a, const struct content *b)
-{
-	return a->build_id[0] && same_head(a, b) && a->id.owner == b->id.owner && !a->id.shared &&
-	       !b->id.shared;
-}
-
-static bool same_digest(const struct content *a, const struct content *b)
-{
-	return memcmp(&a->digest, &b->digest, sizeof(a->digest)) == 0;
 }
 
 static void fail(struct unwind_file *file, const char *why)
@@ -234,20 +182,38 @@ static void fail(struct unwind_file *file, const char *why)
 	file->failure = xstrdup(why);
 }
 
-/* What was just opened is what rows were made from: the same file, or that of a process with a copy. */
-static bool is_still(struct unwind_file *file, struct content *content, struct cfi_file *cfi)
+/* A call has ended with R. May it be made again, of another reader? ENDS: of readers in calls about this file. */
+static bool try_again(int r, unsigned int *ends)
 {
-	if (file_id_same_file(&content->id, &file->content.id))
-		return same_head(content, &file->content);
-	return file->content.digested && looks_alike(content, &file->content) &&
-	       digest(content, cfi) && same_digest(content, &file->content);
+	/* -ESTALE: it came to its end by another file. */
+	if (r == -ETIMEDOUT || r == -ECHILD)
+		*ends += r == -ETIMEDOUT ? 2 : 1;
+	return reader_has_gone(r) && *ends < MAX_ENDS;
+}
+
+static void give_up(struct unwind_file *file, const char *why)
+{
+	fail(file, why);
+	file->given_up = true;
+	reader_note_refused(file->source.image ? image_path(file->source.image) : "[vdso]");
+}
+
+static int open_again(struct unwind_files *files, struct unwind_file *file, struct err *err)
+{
+	_cleanup_(reader_cfi_closep) struct reader_cfi *cfi = NULL;
+	struct unwind_content content = { .build_id = "" };
+	int r = open_source(&file->source, &cfi, &content, err);
+
+	if (r == 0)
+		r = unwind_content_check(&file->content, &content, cfi, err);
+	if (r == 0)
+		keep_open(files, file, TAKE_PTR(cfi));
+	return r;
 }
 
 /* Open it again: the same content must be there. */
 static int reopen(struct unwind_files *files, struct unwind_file *file)
 {
-	_cleanup_(cfi_file_closep) struct cfi_file *cfi = NULL;
-	struct content content = { .build_id = "" };
 	struct err err = { 0 };
 	int r;
 
@@ -255,20 +221,20 @@ static int reopen(struct unwind_files *files, struct unwind_file *file)
 		return 0;
 	if (file->failure)
 		return -ESTALE;
-	r = open_source(&file->source, &cfi, &content, &err);
-	if (r == 0 && !is_still(file, &content, cfi))
-		r = err_set(&err, -ESTALE, "another file has its name now");
-	if (r < 0) {
+	do
+		r = open_again(files, file, &err);
+	while (try_again(r, &file->ends));
+	if (reader_has_gone(r))
+		give_up(file, err.text);
+	else if (r < 0 && r != -EBUSY)
 		fail(file, err.text);
-		return r;
-	}
-	keep_open(files, file, TAKE_PTR(cfi));
-	return 0;
+	return r;
 }
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
-static struct unwind_file *add_file(struct unwind_files *files, const struct content *content)
+static struct unwind_file *add_file(struct unwind_files *files,
+				    const struct unwind_content *content)
 {
 	struct unwind_file *file = xcalloc(1, sizeof(*file));
 
@@ -276,11 +242,6 @@ static struct unwind_file *add_file(struct unwind_files *files, const struct con
 	file->number = (uint32_t)files->files.len;
 	file->content = *content;
 	return file;
-}
-
-static uint64_t content_hash(const struct content *content)
-{
-	return hash_bytes(content->build_id, strlen(content->build_id)) ^ content->head_hash;
 }
 
 static struct unwind_file *find_file(const struct unwind_files *files, const struct file_id *id)
@@ -294,22 +255,22 @@ static struct unwind_file *find_file(const struct unwind_files *files, const str
  * A file whose rows CONTENT, which CFI is opened from, may use. The other one may be closed and out of
  * reach, and then it is not shared: so is a file that is larger than what can be compared at once.
  */
-static struct unwind_file *find_copy(struct unwind_files *files, struct content *content,
-				     struct cfi_file *cfi)
+static struct unwind_file *find_copy(struct unwind_files *files, struct unwind_content *content,
+				     struct reader_cfi *cfi)
 {
-	struct unwind_file *file = hmap_find_ptr(&files->by_content, content_hash(content));
+	struct unwind_file *file = hmap_find_ptr(&files->by_content, unwind_content_hash(content));
 
-	if (!file || file->failure || !looks_alike(&file->content, content) ||
-	    !digest(content, cfi))
+	if (!file || file->failure || !unwind_content_looks_alike(&file->content, content) ||
+	    unwind_content_digest(content, cfi) < 0)
 		return NULL;
 	if (!file->content.digested &&
-	    (reopen(files, file) < 0 || !digest(&file->content, file->cfi)))
+	    (reopen(files, file) < 0 || unwind_content_digest(&file->content, file->cfi) < 0))
 		return NULL;
-	return same_digest(&file->content, content) ? file : NULL;
+	return unwind_content_same_digest(&file->content, content) ? file : NULL;
 }
 
-static struct unwind_file *file_of_content(struct unwind_files *files, struct content *content,
-					   struct cfi_file *cfi)
+static struct unwind_file *file_of_content(struct unwind_files *files,
+					   struct unwind_content *content, struct reader_cfi *cfi)
 {
 	struct unwind_file *file = find_file(files, &content->id);
 
@@ -319,20 +280,26 @@ static struct unwind_file *file_of_content(struct unwind_files *files, struct co
 		return file;
 	file = add_file(files, content);
 	hmap_put_ptr(&files->by_id, file_id_hash(&content->id), file);
-	hmap_put_ptr(&files->by_content, content_hash(content), file);
+	hmap_put_ptr(&files->by_content, unwind_content_hash(content), file);
 	return file;
 }
 
 /* Look into an image that is new: &no_file, or NULL when it cannot be opened now. */
 static struct unwind_file *examine(struct unwind_files *files, const struct source *source)
 {
-	_cleanup_(cfi_file_closep) struct cfi_file *cfi = NULL;
+	_cleanup_(reader_cfi_closep) struct reader_cfi *cfi = NULL;
 	struct unwind_file *file;
-	struct content content = { .build_id = "" };
+	struct unwind_content content = { .build_id = "" };
 	struct err err = { 0 };
-	int r = open_source(source, &cfi, &content, &err);
+	unsigned int ends = 0;
+	int r;
 
-	if (r == -EBADMSG)
+	do
+		r = open_source(source, &cfi, &content, &err);
+	while (try_again(r, &ends));
+	if (reader_has_gone(r))
+		reader_note_refused(image_path(source->image));
+	if (r == -EBADMSG || reader_has_gone(r))
 		return &no_file;
 	if (r < 0)
 		return NULL;
@@ -353,7 +320,7 @@ static void set_source(struct unwind_files *files, struct unwind_file *file,
 
 	if (other && !file->failure && proc_is_there(file->source.pid))
 		return;
-	if (other && file->failure) {
+	if (other && file->failure && !file->given_up) {
 		free(TAKE_PTR(file->failure));
 		vec_push(&files->revived, file->number);
 	}
@@ -390,7 +357,7 @@ static bool find_place(struct unwind_files *files, struct unwind_file *file, uin
 	}
 	if (reopen(files, file) < 0)
 		return false;
-	place.known = cfi_file_address(file->cfi, offset, &place.address);
+	place.known = reader_cfi_address(file->cfi, offset, &place.address);
 	if (file->places.len < MAX_PLACES)
 		vec_push(&file->places, place);
 	*ret_address = place.address;
@@ -401,14 +368,14 @@ static bool find_place(struct unwind_files *files, struct unwind_file *file, uin
 
 static struct unwind_file *vdso_file(struct unwind_files *files, uint64_t len)
 {
-	const struct content content = { .build_id = "" };
-	struct cfi_file *cfi;
+	const struct unwind_content content = { .build_id = "" };
+	struct reader_cfi *cfi;
 	const void *data;
 	struct err err;
 
 	if (!files->vdso && !files->vdso_len) {
 		data = own_vdso(&files->vdso_len);
-		if (data && cfi_file_open_memory(data, files->vdso_len, &cfi, &err) == 0) {
+		if (data && reader_cfi_open_memory(data, files->vdso_len, &cfi, &err) == 0) {
 			files->vdso = add_file(files, &content);
 			files->vdso->cfi = cfi; /* never closed, so not in `open` */
 		}
@@ -448,21 +415,50 @@ struct unwind_piece unwind_files_piece(struct unwind_files *files, uint32_t pid,
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
+/* Its reader has gone, and its handle with it. */
+static void lose(struct unwind_files *files, struct unwind_file *file)
+{
+	for (size_t i = 0; i < files->open.len; i++)
+		if (files->open.items[i] == file) {
+			close_at(files, i);
+			return;
+		}
+}
+
+static int make_rows(struct unwind_files *files, struct unwind_file *file, uint64_t address,
+		     struct cfi_rows *rows, struct err *err)
+{
+	int r = reopen(files, file);
+
+	if (r < 0)
+		return file->failure ? -ENODATA : r;
+	r = reader_cfi_page(file->cfi, address, rows, err);
+	if (reader_has_gone(r))
+		lose(files, file);
+	else if (r < 0)
+		fail(file, err->text);
+	else if (file != files->vdso)
+		account(files, file);
+	return r;
+}
+
 void unwind_files_rows(struct unwind_files *files, uint32_t number, uint64_t address,
 		       struct cfi_rows *rows)
 {
 	struct unwind_file *file = files->files.items[number - 1];
 	const struct cfi_row none = { 0 };
 	struct err err = { 0 };
+	int r;
 
-	if (reopen(files, file) == 0) {
-		if (cfi_file_page(file->cfi, address, rows, &err) == 0) {
-			if (file != files->vdso)
-				account(files, file);
-			return;
-		}
-		fail(file, err.text);
+	do
+		r = make_rows(files, file, address, rows, &err);
+	while (try_again(r, &file->ends));
+	if (r == 0) {
+		file->ends = 0;
+		return;
 	}
+	if (reader_has_gone(r))
+		give_up(file, err.text);
 	file->failed_pages++;
 	rows->v.len = 0;
 	vec_push(&rows->v, none);

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "elf/cfi/cfi_file.h"
+#include "elf/cfi/cfi_rows.h"
 #include "elf/image.h"
 #include "process/registry.h"
 

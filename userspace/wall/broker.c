@@ -3,18 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
-#include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/macros.h"
+#include "base/rights.h"
+#include "wall/broker_calls.h"
 #include "wall/broker_look.h"
 #include "wall/broker_maps.h"
 #include "wall/foreign_file.h"
-#include "wall/futex.h"
-#include "wall/pass_fd.h"
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
@@ -109,7 +106,7 @@ static int open_one(struct wall_call *call, int fd)
 	}
 }
 
-int64_t broker_carry_out(struct wall_call *call, int fd, int *ret_fd)
+static int64_t carry_out(struct wall_call *call, int fd, int *ret_fd)
 {
 	int opened;
 
@@ -126,49 +123,29 @@ int64_t broker_carry_out(struct wall_call *call, int fd, int *ret_fd)
 	return MIN(opened, 0);
 }
 
-/* --- its life --------------------------------------------------------------------------------- */
+/* --- its trade --------------------------------------------------------------------------------- */
 
-static void answer(struct wall_call *call, int socket)
+static void give_up_rights(const struct wall_call *call)
 {
-	struct timespec used;
-	int64_t result;
-	bool is_given = call->op == WALL_COPY || call->op == WALL_REOPEN;
-	_cleanup_close_ int given = is_given ? pass_fd_receive(socket) : -1, fd = -1;
-	int r;
-
-	result = broker_carry_out(call, given, &fd);
-	if (fd >= 0 && !atomic_load(&call->abandoned)) {
-		r = pass_fds_send(socket, 0, &fd, 1);
-		if (r < 0)
-			result = r;
-	}
-	call->result = result;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-	call->cpu_ns = (uint64_t)used.tv_sec * NSEC_PER_SEC + (uint64_t)used.tv_nsec;
+	(void)call;
+	rights_keep(RIGHTS_TO_LOOK);
+	broker_calls_limit();
 }
 
-void broker_serve(int call_fd, int socket)
+static bool takes_file(uint32_t op)
 {
-	struct wall_call *call =
-		mmap(NULL, sizeof(*call), PROT_READ | PROT_WRITE, MAP_SHARED, call_fd, 0);
-	uint64_t spin_ns = WALL_SPIN_NS, begin_ns = clock_now_ns();
-
-	if (call == MAP_FAILED) /* NOLINT: the kernel's value */
-		return;
-	atomic_store(&call->broker, (uint32_t)getpid());
-	while (!atomic_load(&call->abandoned)) {
-		uint32_t answered = atomic_load(&call->answered);
-
-		if (atomic_load(&call->asked) == answered) {
-			futex_wait_spinning(&call->asked, answered, &call->broker_sleeps,
-					    atomic_load(&call->spins) ? spin_ns : 0, NULL);
-			continue;
-		}
-		spin_ns = futex_next_spin_ns(spin_ns, clock_now_ns() - begin_ns, WALL_SPIN_NS);
-		answer(call, socket);
-		begin_ns = clock_now_ns();
-		atomic_store(&call->answered, answered + 1);
-		if (atomic_load(&call->asker_sleeps))
-			futex_wake(&call->answered);
-	}
+	return op == WALL_COPY || op == WALL_REOPEN;
 }
+
+static bool opens_file(uint32_t op)
+{
+	return op >= WALL_FIRST_OPENING;
+}
+
+const struct trade broker_trade = {
+	.name = "hostprof-broker",
+	.give_up_rights = give_up_rights,
+	.takes_file = takes_file,
+	.opens_file = opens_file,
+	.carry_out = carry_out,
+};

@@ -7,15 +7,8 @@
 #ifndef HOSTPROF_WALL_BROKER_H
 #define HOSTPROF_WALL_BROKER_H
 
-#include "wall/wall_call.h"
+#include "wall/trade.h"
 
-/* Carry out the call, about FD if it is about one: its result, and a descriptor in *RET_FD (-1: none). */
-int64_t broker_carry_out(struct wall_call *call, int fd, int *ret_fd);
-
-/*
- * The life of a broker, in a process of its own: calls in the memory file CALL_FD, descriptors to
- * SOCKET. Returns when the call was abandoned, or could not be served at all.
- */
-void broker_serve(int call_fd, int socket);
+extern const struct trade broker_trade;
 
 #endif

@@ -2,53 +2,77 @@
 #include "wall/lane.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/macros.h"
-#include "wall/broker.h"
 #include "wall/futex.h"
 #include "wall/pass_fd.h"
 
 /* How often is looked whether it is still there. */
 #define LOOK_NS (3 * NSEC_PER_MSEC)
-/* What one that only waits for a cpu is given. */
-#define BUSY_NS	   (2 * NSEC_PER_SEC)
+/* In which a process begins on a host that is busy. */
+#define BEGIN_NS   (2 * NSEC_PER_SEC)
 #define STAT_BYTES 4096
 
 struct lane {
 	struct nursery *nursery; /* borrowed; NULL: none */
-	struct wall_call *call;	 /* owned; NULL: there is no broker now */
-	int socket;		 /* owned, of the broker of now; -1: none */
-	int left;		 /* owned, of one that was left behind; -1 */
-	uint64_t deadline_ns;
-	uint64_t cpu_ns; /* of the broker of now, so much was taken */
-	bool urgent;
+	struct lane_terms terms;
+	struct wall_call *call; /* owned; NULL: there is no process now */
+	int socket;		/* owned, of the process of now; -1: none */
+	int left;		/* owned, of one that was left behind; -1 */
+	uint64_t cpu_ns;	/* of the process of now, so much was taken */
+	uint64_t generation;
+	/* Of a hostile one, from before it knew anything: what it says later is not believed. */
+	uint32_t pid;
+	int pidfd; /* owned; -1 */
 };
 
-struct lane *lane_new(struct nursery *nursery, uint64_t deadline_ns, bool urgent)
+struct lane *lane_new(struct nursery *nursery, const struct lane_terms *terms)
 {
 	struct lane *lane = xcalloc(1, sizeof(*lane));
 
 	lane->nursery = nursery;
-	lane->socket = lane->left = -1;
-	lane->deadline_ns = deadline_ns;
-	lane->urgent = urgent;
+	lane->terms = *terms;
+	lane->socket = lane->left = lane->pidfd = -1;
 	return lane;
 }
 
-/* The broker ends as soon as it can: it has the memory, too. */
-static void leave_broker(struct lane *lane)
+void lane_set_patience(struct lane *lane, const struct lane_patience *patience)
+{
+	lane->terms.patience = *patience;
+}
+
+void lane_set_len(struct lane *lane, uint64_t len)
+{
+	lane->terms.len = len;
+}
+
+static void forget_process(struct lane *lane)
+{
+	closep(&lane->pidfd);
+	lane->pidfd = -1;
+	lane->pid = 0;
+}
+
+/* It ends as soon as it can: it has the memory, too. */
+static void leave(struct lane *lane)
 {
 	if (!lane->call)
 		return;
+	if (lane->pidfd >= 0)
+		(void)syscall(SYS_pidfd_send_signal, lane->pidfd, SIGKILL, NULL, 0);
+	forget_process(lane);
 	atomic_store(&lane->call->abandoned, 1);
 	atomic_fetch_add(&lane->call->asked, 1);
 	futex_wake(&lane->call->asked);
@@ -63,13 +87,34 @@ const struct wall_call *lane_answer(const struct lane *lane)
 	return lane->call;
 }
 
+uint32_t lane_pid(const struct lane *lane)
+{
+	return lane->pid;
+}
+
+uint64_t lane_generation(const struct lane *lane)
+{
+	return lane->generation;
+}
+
+/* CPUCLOCK_SCHED of include/linux/posix-timers_types.h; the process need not be ours to be asked. */
+static uint64_t cpu_of(uint32_t pid)
+{
+	struct timespec used;
+
+	if (clock_gettime((clockid_t)(~pid << 3 | 2U), &used) < 0)
+		return 0;
+	return (uint64_t)used.tv_sec * NSEC_PER_SEC + (uint64_t)used.tv_nsec;
+}
+
 uint64_t lane_take_cpu(struct lane *lane)
 {
-	uint64_t before_ns = lane->cpu_ns;
+	uint64_t before_ns = lane->cpu_ns, now_ns;
 
 	if (!lane->call || !lane->nursery)
 		return 0;
-	lane->cpu_ns = lane->call->cpu_ns;
+	now_ns = lane->terms.trade->is_hostile ? cpu_of(lane->pid) : lane->call->cpu_ns;
+	lane->cpu_ns = MAX(now_ns, before_ns);
 	return lane->cpu_ns - before_ns;
 }
 
@@ -82,7 +127,7 @@ void lane_free(struct lane *lane)
 {
 	if (!lane)
 		return;
-	leave_broker(lane);
+	leave(lane);
 	closep(&lane->left);
 	free(lane);
 }
@@ -91,40 +136,39 @@ static struct wall_call *map_call(int fd)
 {
 	struct wall_call *call;
 
-	if (ftruncate(fd, sizeof(*call)) < 0)
+	/* Who cut it would end us with SIGBUS. */
+	if (ftruncate(fd, sizeof(*call)) < 0 ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
 		return NULL;
 	call = mmap(NULL, sizeof(*call), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	return call == MAP_FAILED ? NULL : call; /* NOLINT: the kernel's value */
 }
 
-static struct wall_call *get_broker(struct lane *lane)
+static struct wall_call *get_process(struct lane *lane)
 {
-	_cleanup_close_ int fd = memfd_create("hostprof-call", MFD_CLOEXEC);
+	_cleanup_close_ int fd = memfd_create("hostprof-call", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	int pair[2];
 
 	lane->cpu_ns = 0;
+	lane->generation++;
 	lane->call = fd < 0 ? NULL : map_call(fd);
 	if (!lane->call || !lane->nursery)
 		return lane->call;
-	atomic_store(&lane->call->spins, sysconf(_SC_NPROCESSORS_ONLN) > 1);
+	atomic_store(&lane->call->spins,
+		     !lane->terms.sleeping && sysconf(_SC_NPROCESSORS_ONLN) > 1);
+	lane->call->len = lane->terms.len;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
-		leave_broker(lane);
+		leave(lane);
 		return NULL;
 	}
 	lane->socket = pair[0];
-	if (nursery_ask(lane->nursery, fd, pair[1],
-			lane->urgent ? NURSERY_URGENT : NURSERY_BROKER) < 0)
-		leave_broker(lane);
+	if (nursery_ask(lane->nursery, lane->terms.trade, fd, pair[1], lane->terms.urgent) < 0)
+		leave(lane);
 	close(pair[1]);
 	return lane->call;
 }
 
-struct wall_call *lane_begin(struct lane *lane)
-{
-	return lane->call ? lane->call : get_broker(lane);
-}
-
-/* A broker that has died says nothing, but its socket is at its end. */
+/* Who has died says nothing, but his socket is at its end. */
 static bool is_dead(int socket)
 {
 	struct pollfd fd = { .fd = socket };
@@ -132,11 +176,39 @@ static bool is_dead(int socket)
 	return poll(&fd, 1, 0) > 0 && (fd.revents & (POLLHUP | POLLERR));
 }
 
+/* It has taken from the call what it wanted to know, and nothing yet that would make it tell another process's number. */
+static int learn_pid(struct lane *lane)
+{
+	uint64_t end_ns = clock_now_ns() + BEGIN_NS;
+	uint32_t pid;
+
+	while (!(pid = atomic_load(&lane->call->broker))) {
+		struct timespec slice = { .tv_nsec = LOOK_NS };
+
+		if (futex_wait(&lane->call->broker, 0, &slice) == -ETIMEDOUT &&
+		    (is_dead(lane->socket) || clock_now_ns() >= end_ns))
+			return -ECHILD;
+	}
+	lane->pid = pid;
+	lane->pidfd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+	return 0;
+}
+
+struct wall_call *lane_begin(struct lane *lane)
+{
+	if (!lane->call)
+		get_process(lane);
+	if (lane->call && lane->nursery && lane->terms.trade->is_hostile && !lane->pid &&
+	    learn_pid(lane) < 0)
+		leave(lane);
+	return lane->call;
+}
+
 /* It waits for nothing but a cpu, on a host that has more to do than it can: state R in /proc/PID/stat. */
-static bool is_runnable(const struct wall_call *call)
+static bool is_runnable(const struct lane *lane)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	uint32_t pid = atomic_load(&call->broker);
+	uint32_t pid = lane->pid ? lane->pid : atomic_load(&lane->call->broker);
 	const char *comm_end;
 	char path[32];
 
@@ -147,6 +219,17 @@ static bool is_runnable(const struct wall_call *call)
 		return false;
 	comm_end = strrchr(strbuf_str(&text), ')');
 	return comm_end && !strncmp(comm_end, ") R", 3);
+}
+
+static bool is_late(const struct lane *lane, uint64_t waited_ns)
+{
+	const struct lane_patience *patience = &lane->terms.patience;
+
+	if (patience->cpu_ns && waited_ns >= patience->cpu_ns && lane->pid &&
+	    cpu_of(lane->pid) >= lane->cpu_ns + patience->cpu_ns)
+		return true;
+	return waited_ns >= patience->deadline_ns &&
+	       (waited_ns >= MAX(patience->deadline_ns, patience->busy_ns) || !is_runnable(lane));
 }
 
 /* 0: the answer is there; -ETIMEDOUT, -ECHILD: it has died. */
@@ -161,8 +244,7 @@ static int wait_for_answer(struct lane *lane, uint32_t asked)
 		uint64_t waited_ns = clock_now_ns() - begin_ns;
 		struct timespec slice = { .tv_nsec = LOOK_NS };
 
-		if (waited_ns >= lane->deadline_ns &&
-		    (waited_ns >= MAX(lane->deadline_ns, BUSY_NS) || !is_runnable(call)))
+		if (is_late(lane, waited_ns))
 			return -ETIMEDOUT;
 		if (futex_wait_spinning(&call->answered, answered, &call->asker_sleeps, spin_ns,
 					&slice) == -ETIMEDOUT &&
@@ -180,7 +262,7 @@ static int ask_another(struct lane *lane)
 	lane->call = NULL;
 	closep(&lane->socket);
 	lane->socket = -1;
-	if (get_broker(lane)) {
+	if (get_process(lane)) {
 		memcpy(&lane->call->op, &call->op,
 		       offsetof(struct wall_call, data) - offsetof(struct wall_call, op));
 		lane->call->cpu_ns = 0;
@@ -204,21 +286,24 @@ static int ask(struct lane *lane, int fd)
 
 int64_t lane_call(struct lane *lane, int fd, int *ret_fd)
 {
+	const struct trade *trade = lane->terms.trade;
+	int64_t result;
 	int r;
 
 	*ret_fd = -1;
 	if (!lane->call)
 		return -ECHILD;
 	if (!lane->nursery)
-		return broker_carry_out(lane->call, fd, ret_fd);
+		return trade->carry_out(lane->call, fd, ret_fd);
 	r = ask(lane, fd);
-	if (r == -ECHILD && ask_another(lane) == 0)
+	if (r == -ECHILD && !trade->is_hostile && ask_another(lane) == 0)
 		r = ask(lane, fd);
 	if (r < 0) {
-		leave_broker(lane);
+		leave(lane);
 		return r;
 	}
-	if (lane->call->op >= WALL_FIRST_OPENING && lane->call->result >= 0)
+	result = lane->call->result;
+	if (!trade->is_hostile && trade->opens_file(lane->call->op) && result >= 0)
 		*ret_fd = pass_fd_receive(lane->socket);
-	return lane->call->result;
+	return result;
 }

@@ -13,17 +13,18 @@
 #include "base/alloc.h"
 #include "base/macros.h"
 #include "base/rights.h"
-#include "wall/broker.h"
-#include "wall/broker_calls.h"
 #include "wall/pass_fd.h"
 
 /* Descriptors of a nursery and of its children: what they inherit is put there, all others are closed. */
 enum { SOCKET_FD = 3, GIVEN_FD = 4, FIRST_OTHER_FD = 5 };
 
+/* The byte of a request: the number of its trade, with URGENT or not; or HELPER. */
+enum { HELPER = 0x7f, URGENT = 0x80 };
+
 struct nursery {
+	struct nursery_plan plan;
 	pid_t pid;  /* of its keeper */
 	int socket; /* owned; SOCK_SEQPACKET: a message for each child */
-	bool has_helpers;
 };
 
 /* --- in the nursery --------------------------------------------------------------------------- */
@@ -40,39 +41,39 @@ static void leave_home(const char *name, const int fds[2], pid_t parent)
 	close_range(FIRST_OTHER_FD, ~0U, 0);
 }
 
-static void become_broker(bool urgent)
+static void be_urgent(void)
 {
 	const struct sched_param param = { .sched_priority = sched_get_priority_min(SCHED_RR) };
 
-	if (urgent)
-		(void)sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &param);
-	rights_keep(RIGHTS_TO_LOOK);
-	broker_calls_limit();
-	broker_serve(GIVEN_FD, SOCKET_FD);
+	(void)sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &param);
 }
 
-static void be_child(enum nursery_child child, const int fds[2], pid_t parent, nursery_help_fn help)
+static void be_child(const struct nursery_plan *plan, uint8_t what, const int fds[2], pid_t parent)
 {
-	leave_home(child == NURSERY_HELPER ? "hostprof-attach" : "hostprof-broker", fds, parent);
-	if (child != NURSERY_HELPER)
-		become_broker(child == NURSERY_URGENT);
-	else if (help)
-		help(SOCKET_FD, GIVEN_FD);
+	const struct trade *trade = what == HELPER ? NULL : plan->trades[what & ~URGENT];
+
+	leave_home(trade ? trade->name : "hostprof-attach", fds, parent);
+	if (what != HELPER && (what & URGENT))
+		be_urgent();
+	if (trade)
+		trade_serve(trade, GIVEN_FD, SOCKET_FD);
+	else if (plan->help)
+		plan->help(SOCKET_FD, GIVEN_FD);
 	_exit(0);
 }
 
 /* Until the other end of the socket is closed. */
-static void make_children(nursery_help_fn help)
+static void make_children(const struct nursery_plan *plan)
 {
 	pid_t self = getpid();
 	int fds[2], r;
-	uint8_t child;
+	uint8_t what;
 
-	while ((r = pass_fds_receive(SOCKET_FD, 0, &child, fds, 2)) != -ENODATA) {
+	while ((r = pass_fds_receive(SOCKET_FD, 0, &what, fds, 2)) != -ENODATA) {
 		if (r < 0)
 			continue;
 		if (fork() == 0)
-			be_child((enum nursery_child)child, fds, self, help);
+			be_child(plan, what, fds, self);
 		close(fds[0]);
 		close(fds[1]);
 	}
@@ -80,7 +81,7 @@ static void make_children(nursery_help_fn help)
 }
 
 /* What was asked of one that was killed is still in the socket, or was never taken out. */
-static void keep_one(nursery_help_fn help)
+static void keep_one(const struct nursery_plan *plan)
 {
 	int status;
 	pid_t pid;
@@ -90,7 +91,7 @@ static void keep_one(nursery_help_fn help)
 		if (pid == 0) {
 			prctl(PR_SET_NAME, "hostprof-nurse", 0, 0, 0);
 			signal(SIGCHLD, SIG_IGN);
-			make_children(help);
+			make_children(plan);
 		}
 		while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 			;
@@ -98,7 +99,8 @@ static void keep_one(nursery_help_fn help)
 	_exit(0);
 }
 
-static void nursery_main(int socket, nursery_help_fn help)
+/* With the rights of all that it makes. */
+static void nursery_main(const struct nursery_plan *plan, int socket)
 {
 	int null;
 
@@ -108,18 +110,18 @@ static void nursery_main(int socket, nursery_help_fn help)
 	setsid();
 	signal(SIGCHLD, SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);
-	rights_keep(RIGHTS_TO_LOOK | RIGHT(CAP_SYS_NICE) | (help ? RIGHTS_TO_ATTACH : 0));
+	rights_keep(RIGHTS_OF_NURSERY | (plan->help ? RIGHTS_TO_ATTACH : 0));
 	dup2(socket, SOCKET_FD);
 	close_range(SOCKET_FD + 1, ~0U, 0);
 	null = open("/dev/null", O_RDWR);
 	for (int fd = 0; fd < SOCKET_FD; fd++)
 		dup2(null, fd);
-	keep_one(help);
+	keep_one(plan);
 }
 
 /* --- ours ------------------------------------------------------------------------------------- */
 
-static int start(struct nursery *nursery, nursery_help_fn help, struct err *err)
+static int start(struct nursery *nursery, struct err *err)
 {
 	int pair[2];
 
@@ -127,22 +129,23 @@ static int start(struct nursery *nursery, nursery_help_fn help, struct err *err)
 		return err_sys(err, -errno, "cannot make a socket pair");
 	nursery->pid = fork();
 	if (nursery->pid == 0)
-		nursery_main(pair[1], help);
+		nursery_main(&nursery->plan, pair[1]);
 	close(pair[1]);
 	if (nursery->pid < 0) {
 		close(pair[0]);
 		return err_sys(err, -errno, "cannot fork");
 	}
 	nursery->socket = pair[0];
-	nursery->has_helpers = help != NULL;
 	return 0;
 }
 
-int nursery_new(nursery_help_fn help, struct nursery **ret_nursery, struct err *err)
+int nursery_new(const struct nursery_plan *plan, struct nursery **ret_nursery, struct err *err)
 {
 	_cleanup_free_ struct nursery *nursery = xcalloc(1, sizeof(*nursery));
-	int r = start(nursery, help, err);
+	int r;
 
+	nursery->plan = *plan;
+	r = start(nursery, err);
 	if (r == 0)
 		*ret_nursery = TAKE_PTR(nursery);
 	return r;
@@ -161,13 +164,28 @@ void nursery_free(struct nursery *nursery)
 
 bool nursery_has_helpers(const struct nursery *nursery)
 {
-	return nursery->has_helpers;
+	return nursery->plan.help != NULL;
 }
 
 /* A message is sent whole, whoever else sends. */
-int nursery_ask(struct nursery *nursery, int fd, int socket, enum nursery_child child)
+static int ask(struct nursery *nursery, uint8_t what, int fd, int socket)
 {
 	const int fds[] = { fd, socket };
 
-	return pass_fds_send(nursery->socket, (uint8_t)child, fds, 2) < 0 ? -ECHILD : 0;
+	return pass_fds_send(nursery->socket, what, fds, 2) < 0 ? -ECHILD : 0;
+}
+
+int nursery_ask(struct nursery *nursery, const struct trade *trade, int call_fd, int socket,
+		bool urgent)
+{
+	uint8_t number = 0;
+
+	while (nursery->plan.trades[number] != trade)
+		number++;
+	return ask(nursery, number | (urgent ? URGENT : 0), call_fd, socket);
+}
+
+int nursery_ask_helper(struct nursery *nursery, int fd, int socket)
+{
+	return ask(nursery, HELPER, fd, socket);
 }

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/macros.h"
+#include "wall/broker.h"
 #include "wall/lane.h"
 #include "wall/pass_fd.h"
 #include "wall/suspects.h"
@@ -18,8 +19,11 @@
 /* A page of a disk that is busy comes in 10 ms. */
 #define LOOP_DEADLINE_NS   (25 * NSEC_PER_MSEC)
 #define OTHERS_DEADLINE_NS (5 * NSEC_PER_SEC)
+/* What one that only waits for a cpu is given. */
+#define BUSY_NS (2 * NSEC_PER_SEC)
 
 static struct {
+	const struct trade *trades[3];
 	struct nursery *nursery; /* NULL: there is no wall */
 	pthread_t loop;		 /* the thread of wall_begin() */
 	pthread_mutex_t lock;	 /* of `suspects`, which all threads share */
@@ -47,18 +51,31 @@ static void make_key(void)
 		abort();
 }
 
+bool wall_is_loop(bool *ret_urgent)
+{
+	bool loop = wall.nursery && pthread_equal(pthread_self(), wall.loop);
+
+	*ret_urgent = loop && (sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_RR;
+	return loop;
+}
+
+struct nursery *wall_nursery(void)
+{
+	return wall.nursery;
+}
+
 /* This thread's; it goes with the thread. */
 static struct lane *get_lane(void)
 {
+	struct lane_terms terms = { .trade = &broker_trade, .patience.busy_ns = BUSY_NS };
 	struct lane *lane;
-	bool loop, urgent;
 
 	pthread_once(&lane_once, make_key);
 	lane = pthread_getspecific(lane_key);
 	if (!lane) {
-		loop = wall.nursery && pthread_equal(pthread_self(), wall.loop);
-		urgent = loop && (sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_RR;
-		lane = lane_new(wall.nursery, loop ? LOOP_DEADLINE_NS : OTHERS_DEADLINE_NS, urgent);
+		terms.patience.deadline_ns =
+			wall_is_loop(&terms.urgent) ? LOOP_DEADLINE_NS : OTHERS_DEADLINE_NS;
+		lane = lane_new(wall.nursery, &terms);
 		pthread_setspecific(lane_key, lane);
 	}
 	return lane;
@@ -74,12 +91,14 @@ static void drop_lane(void)
 
 /* --- the wall --------------------------------------------------------------------------------- */
 
-int wall_begin(nursery_help_fn help, struct err *err)
+int wall_begin(const struct trade *other, nursery_help_fn help, struct err *err)
 {
 	int r;
 
 	drop_lane();
-	r = nursery_new(help, &wall.nursery, err);
+	wall.trades[0] = &broker_trade;
+	wall.trades[1] = other;
+	r = nursery_new(&(struct nursery_plan){ wall.trades, help }, &wall.nursery, err);
 	wall.loop = pthread_self();
 	return r;
 }
@@ -429,7 +448,7 @@ static int ask_helper(const int pair[2], const struct wall_message *message)
 {
 	if (send(pair[0], message->request, message->len, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		return -errno;
-	return nursery_ask(wall.nursery, message->fd, pair[1], NURSERY_HELPER);
+	return nursery_ask_helper(wall.nursery, message->fd, pair[1]);
 }
 
 int64_t wall_help(uint32_t pid, const struct wall_message *message, uint64_t deadline_ns,

@@ -21,11 +21,16 @@
 #include "wall/wall_call.h"
 
 /*
- * Early: before other threads, before descriptors that a broker is not to hold, and with the rights that brokers, and helpers
- * if there is HELP, need.
+ * Early: before other threads, before descriptors that a broker is not to hold, and with the rights that those need whom the
+ * wall's nursery makes: brokers, OTHER (NULL: nothing), and helpers if there is HELP.
  */
-int wall_begin(nursery_help_fn help, struct err *err);
+int wall_begin(const struct trade *other, nursery_help_fn help, struct err *err);
 void wall_end(void);
+
+/* Borrowed; NULL: there is no wall. */
+struct nursery *wall_nursery(void);
+/* Is this the thread of wall_begin()? And has it a real-time priority? */
+bool wall_is_loop(bool *ret_urgent);
 
 /*
  * COUNT pieces of a process's memory into DATA, one after the other. Returns the bytes until the first piece that is

@@ -62,9 +62,10 @@ static void what_would_be_held(void **state)
 	(void)state;
 	here = ~0ULL;
 	expect("rights-recorder", RIGHTS_TO_RECORD, "");
-	expect("rights-nursery", RIGHTS_TO_LOOK | RIGHT(CAP_SYS_NICE), "");
-	expect("rights-attach", RIGHTS_TO_LOOK | RIGHTS_TO_ATTACH | RIGHT(CAP_SYS_NICE), "");
+	expect("rights-nursery", RIGHTS_OF_NURSERY, "");
+	expect("rights-attach", RIGHTS_OF_NURSERY | RIGHTS_TO_ATTACH, "");
 	expect("rights-broker", RIGHTS_TO_LOOK, "; seccomp");
+	expect("rights-reader", 0, "; seccomp");
 	here = RIGHT(CAP_BPF) | RIGHT(CAP_SYS_PTRACE);
 	expect("rights-recorder", RIGHT(CAP_BPF), "");
 	expect("rights-nursery", RIGHT(CAP_SYS_PTRACE), "");

@@ -149,6 +149,13 @@ static const char every_figure[] = "{\n"
 				   "    \"first_pid\": 120,\n"
 				   "    \"cpu_ns\": 121\n"
 				   "  },\n"
+				   "  \"readers\": {\n"
+				   "    \"late\": 122,\n"
+				   "    \"deaths\": 123,\n"
+				   "    \"files_given_up\": 124,\n"
+				   "    \"first_file\": \"/a/b\",\n"
+				   "    \"cpu_ns\": 125\n"
+				   "  },\n"
 				   "  \"own_cpu_ns\": 106,\n"
 				   "  \"peak_rss_bytes\": 107,\n"
 				   "  \"memory_limit_bytes\": 108,\n"
@@ -300,6 +307,11 @@ static struct recorder_result one_of_each(void)
 					       .lost = 119,
 					       .first_pid = 120,
 					       .cpu_ns = 121 },
+				     .readers = { .late = 122,
+						  .deaths = 123,
+						  .refused = 124,
+						  .first = "/a/b",
+						  .cpu_ns = 125 },
 				     .capture = { .side_lost = 111,
 						  .unobserved_ns = 118,
 						  .suspended_ns = 119,

@@ -9,12 +9,14 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "elf/reader/reader.h"
 #include "session/memory_plan.h"
 
 #define SECOND NSEC_PER_SEC
 
 static struct {
 	const char *statm; /* NULL: it cannot be read */
+	uint64_t readers;  /* bytes */
 	unsigned int trims;
 	size_t kept;
 	int arenas, mmap_threshold, trim_threshold;
@@ -50,6 +52,13 @@ int mallopt(int param, int value)
 	return 1;
 }
 
+/* --- in place of elf/reader/ --- */
+
+uint64_t reader_resident_bytes(void)
+{
+	return f.readers;
+}
+
 /* --- */
 
 static int set_up(void **state)
@@ -81,6 +90,16 @@ static void seven_eighths_are_enough(void **state)
 	assert_true(wants_room("9000 6000 77 8 0 900 0\n"));
 	assert_true(wants_room("9000 123456789 77 8 0 900 0\n"));
 	assert_false(wants_room("900000 1 77 8 0 900 0\n"));
+}
+
+static void readers_count(void **state)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	(void)state;
+	f.readers = 1000 * page;
+	assert_true(wants_room("9000 5000 77 8 0 900 0\n"));
+	assert_false(wants_room("9000 4999 77 8 0 900 0\n"));
 }
 
 /* Nothing is known: nothing is given up. */
@@ -174,6 +193,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(seven_eighths_are_enough, set_up),
+		cmocka_unit_test_setup(readers_count, set_up),
 		cmocka_unit_test_setup(without_proc, set_up),
 		cmocka_unit_test_setup(not_all_the_time, set_up),
 		cmocka_unit_test_setup(far_below_it_is_looked_seldom, set_up),

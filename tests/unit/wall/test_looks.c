@@ -70,7 +70,7 @@ static int with_wall(void **state)
 	struct err err;
 
 	(void)state;
-	return wall_begin(NULL, &err) < 0 ? -1 : begin();
+	return wall_begin(NULL, NULL, &err) < 0 ? -1 : begin();
 }
 
 static int tear_down(void **state)

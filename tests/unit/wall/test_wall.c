@@ -29,7 +29,7 @@ static int with_wall(void **state)
 	struct err err;
 
 	(void)state;
-	return wall_begin(NULL, &err);
+	return wall_begin(NULL, NULL, &err);
 }
 
 static int without(void **state)
@@ -432,7 +432,7 @@ static void none_is_left_at_the_end(void **state)
 
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(wall_begin(NULL, &err), 0);
+		assert_int_equal(wall_begin(NULL, NULL, &err), 0);
 		assert_int_equal(read_own("x", &byte, 1), 1);
 		expect_brokers(pids, 1);
 		nursery = find_parent(pids[0]);

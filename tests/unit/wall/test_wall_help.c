@@ -42,7 +42,7 @@ static int with_help(void **state)
 	struct err err;
 
 	(void)state;
-	return wall_begin(help, &err);
+	return wall_begin(NULL, help, &err);
 }
 
 static int without(void **state)
@@ -139,7 +139,7 @@ static void what_a_helper_has(void **state)
 	(void)state;
 	assert_int_equal(ask("rights", fd, LONG_NS, &rights, sizeof(rights), &back),
 			 sizeof(rights));
-	assert_int_equal(rights & ~(RIGHTS_TO_LOOK | RIGHTS_TO_ATTACH | RIGHT(CAP_SYS_NICE)), 0);
+	assert_int_equal(rights & ~(RIGHTS_OF_NURSERY | RIGHTS_TO_ATTACH), 0);
 	assert_int_equal(rights & RIGHTS_TO_ATTACH, rights_permitted() & RIGHTS_TO_ATTACH);
 }
 
@@ -151,7 +151,7 @@ static void none_without_a_wall(void **state)
 
 	(void)state;
 	assert_int_equal(ask("echo", 0, LONG_NS, answer, sizeof(answer), &back), -EOPNOTSUPP);
-	assert_int_equal(wall_begin(NULL, &err), 0);
+	assert_int_equal(wall_begin(NULL, NULL, &err), 0);
 	assert_int_equal(ask("echo", 0, LONG_NS, answer, sizeof(answer), &back), -EOPNOTSUPP);
 	wall_end();
 }

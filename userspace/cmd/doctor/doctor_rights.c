@@ -28,19 +28,22 @@ static void look_at_recorder(struct preflight_result *result)
 
 static void look_at_nursery(struct preflight_result *result)
 {
-	put_rights(result, rights_permitted() & (RIGHTS_TO_LOOK | RIGHT(CAP_SYS_NICE)), "");
+	put_rights(result, rights_permitted() & RIGHTS_OF_NURSERY, "");
 }
 
 static void look_at_attaching(struct preflight_result *result)
 {
-	put_rights(result,
-		   rights_permitted() & (RIGHTS_TO_LOOK | RIGHTS_TO_ATTACH | RIGHT(CAP_SYS_NICE)),
-		   "");
+	put_rights(result, rights_permitted() & (RIGHTS_OF_NURSERY | RIGHTS_TO_ATTACH), "");
 }
 
 static void look_at_brokers(struct preflight_result *result)
 {
 	put_rights(result, rights_permitted() & RIGHTS_TO_LOOK, "; seccomp");
+}
+
+static void look_at_readers(struct preflight_result *result)
+{
+	put_rights(result, 0, "; seccomp");
 }
 
 const struct preflight_check doctor_rights_checks[] = {
@@ -50,6 +53,7 @@ const struct preflight_check doctor_rights_checks[] = {
 	{ "rights-attach", "  the same, and -attach, with agents", "attaching", "",
 	  look_at_attaching },
 	{ "rights-broker", "  hostprof-broker", "memory and files of others", "", look_at_brokers },
+	{ "rights-reader", "  hostprof-reader", "what is in files of others", "", look_at_readers },
 	{ NULL, NULL, NULL, NULL, NULL },
 };
 

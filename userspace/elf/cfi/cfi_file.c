@@ -266,12 +266,13 @@ static bool segment_holds(const struct elf_segment *segment, uint64_t offset)
 	       offset < ((end + page - 1) & ~(page - 1));
 }
 
-bool cfi_file_address(const struct cfi_file *file, uint64_t offset, uint64_t *ret_address)
+bool cfi_segments_address(const struct elf_segment *segments, size_t count, uint64_t offset,
+			  uint64_t *ret_address)
 {
 	const struct elf_segment *segment, *found = NULL;
 
 	/* where two share a page, the one that the offset itself is in */
-	vec_for_each (segment, &file->segments)
+	for (segment = segments; segment < segments + count; segment++)
 		if (segment_holds(segment, offset) &&
 		    (!found ||
 		     (offset >= segment->offset && offset - segment->offset < segment->file_size)))
@@ -280,6 +281,17 @@ bool cfi_file_address(const struct cfi_file *file, uint64_t offset, uint64_t *re
 		return false;
 	*ret_address = found->address + (offset - found->offset);
 	return true;
+}
+
+bool cfi_file_address(const struct cfi_file *file, uint64_t offset, uint64_t *ret_address)
+{
+	return cfi_segments_address(file->segments.items, file->segments.len, offset, ret_address);
+}
+
+size_t cfi_file_segments(const struct cfi_file *file, const struct elf_segment **ret_segments)
+{
+	*ret_segments = file->segments.items;
+	return file->segments.len;
 }
 
 /*
@@ -357,6 +369,11 @@ static uint64_t digest_seed(void)
 	if (!seed && getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
 		seed = (uintptr_t)&seed;
 	return seed;
+}
+
+void cfi_digest_begin(void)
+{
+	(void)digest_seed();
 }
 
 static void digest_words(struct digest *digest, const uint64_t *words, size_t count)

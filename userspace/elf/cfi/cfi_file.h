@@ -15,6 +15,7 @@
 #include "elf/cfi/cfi_rows.h"
 
 struct cfi_file;
+struct elf_segment;
 
 /*
  * FD is owned from here on, also when this fails; -EBADMSG: not an ELF file of this machine. A
@@ -40,12 +41,20 @@ struct cfi_digest {
 };
 
 int cfi_file_digest(struct cfi_file *file, struct cfi_digest *ret_digest);
+/* Processes that are forked from now on have the same digests. */
+void cfi_digest_begin(void);
+
+/* Its load segments, borrowed; how many. */
+size_t cfi_file_segments(const struct cfi_file *file, const struct elf_segment **ret_segments);
 
 /*
  * File offset -> the file's own virtual address; false outside the pages that its executable load
  * segments are in.
  */
 bool cfi_file_address(const struct cfi_file *file, uint64_t offset, uint64_t *ret_address);
+/* The same of segments that somebody keeps. */
+bool cfi_segments_address(const struct elf_segment *segments, size_t count, uint64_t offset,
+			  uint64_t *ret_address);
 
 /*
  * The rows of the page that holds ADDRESS (the file's own virtual address), into ROWS (emptied

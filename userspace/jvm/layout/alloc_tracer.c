@@ -51,11 +51,13 @@ static void search_symbols(struct elf_file *file, uint32_t pid, const char *path
 	_cleanup_(elf_file_closep) struct elf_file *debug = NULL;
 	_cleanup_close_ int fd = -1;
 	struct err ignored = { 0 };
+	struct debug_link link;
 
 	elf_file_for_each_function(file, note_function, search);
 	if (search->new_tlab || search->old)
 		return;
-	fd = debug_file_open(file, NULL, pid, path);
+	elf_file_find_debug(file, &link);
+	fd = debug_file_open(&link, NULL, pid, path);
 	if (fd >= 0 && elf_file_open(fd, &debug, &ignored) == 0)
 		elf_file_for_each_function(debug, note_function, search);
 }

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "elf/image_parse.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "elf/elf_limits.h"
+
+/*
+ * The table and its names as they are in the file, the same once more as they are collected, room
+ * to sort them, and the result.
+ */
+#define BYTES_PER_SYMBOL_BYTE 3
+
+int image_parse_open(struct image_parse *parse, int fd, uint64_t limit_bytes, struct err *err)
+{
+	*parse = (struct image_parse){ .fd = fd, .left_bytes = limit_bytes };
+	return elf_file_open(fd, &parse->file, err);
+}
+
+int image_parse_open_memory(struct image_parse *parse, const void *data, size_t len,
+			    struct err *err)
+{
+	*parse = (struct image_parse){ .fd = -1, .left_bytes = SIZE_MAX };
+	return elf_file_open_memory(data, len, &parse->file, err);
+}
+
+static void leave_out(struct image_parse *parse, enum image_left_out what, uint64_t bytes)
+{
+	parse->left_out = what;
+	parse->left_out_bytes = bytes;
+}
+
+static void add_file(struct image_parse *parse, struct elf_file *file)
+{
+	uint64_t in_file = elf_file_symbol_bytes(file), bytes = in_file * BYTES_PER_SYMBOL_BYTE;
+
+	if (bytes > parse->left_bytes) {
+		leave_out(parse, IMAGE_LEFT_SYMBOLS, bytes);
+		return;
+	}
+	parse->left_bytes -= bytes;
+	elf_file_limit_reads(file, in_file + ELF_PLT_BYTES);
+	/* Names share their ends in a file. */
+	parse->builder.limit_bytes += 2 * in_file + ELF_PLT_BYTES;
+	symbols_builder_add(&parse->builder, file);
+	if (parse->builder.full)
+		leave_out(parse, IMAGE_LEFT_NAMES, 0);
+}
+
+/* .gnu_debugdata, if any. */
+static void add_debugdata(struct image_parse *parse)
+{
+	_cleanup_strbuf_ struct strbuf bytes = STRBUF_INIT;
+	_cleanup_(elf_file_closep) struct elf_file *inner = NULL;
+	struct err err;
+	int r;
+
+	elf_file_limit_reads(parse->file, parse->left_bytes);
+	r = elf_file_debugdata(parse->file, parse->left_bytes, &bytes, &err);
+	if (r == -E2BIG)
+		leave_out(parse, IMAGE_LEFT_DEBUGDATA, 0);
+	if (r == 0 && elf_file_open_memory(bytes.buf, bytes.len, &inner, &err) == 0)
+		add_file(parse, inner);
+}
+
+void image_parse_own(struct image_parse *parse)
+{
+	add_file(parse, parse->file);
+	if (image_parse_wants_debug(parse))
+		add_debugdata(parse);
+}
+
+bool image_parse_wants_debug(struct image_parse *parse)
+{
+	return !elf_file_has_symtab(parse->file);
+}
+
+void image_parse_debug(struct image_parse *parse, int debug_fd)
+{
+	_cleanup_(elf_file_closep) struct elf_file *debug = NULL;
+	struct err err;
+
+	if (elf_file_open(debug_fd, &debug, &err) == 0)
+		add_file(parse, debug);
+}
+
+void image_parse_end(struct image_parse *parse, struct symbols *ret_symbols)
+{
+	symbols_build(&parse->builder, parse->file, ret_symbols);
+}
+
+void image_parse_release(struct image_parse *parse)
+{
+	symbols_builder_release(&parse->builder);
+	elf_file_close(parse->file);
+	if (parse->fd >= 0)
+		close(parse->fd);
+	*parse = (struct image_parse)IMAGE_PARSE_INIT;
+}

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "elf/reader/reader.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/hmap.h"
+#include "elf/demangle.h"
+#include "wall/lane.h"
+#include "wall/wall.h"
+
+/* Threads that have readers: the loop's, a worker, those that attach. */
+#define MAX_SHOWN 16
+/* Owners whose files were late. */
+#define MAX_STRIKERS 4096
+/* Each call that is late halves the time of its owner's next ones, down to a 64th. */
+#define MAX_STRIKES 6U
+/* After so many each is followed by a pause, which doubles. */
+#define FREE_STRIKES  8U
+#define LAST_PAUSE_NS (64 * NSEC_PER_SEC)
+
+struct striker {
+	unsigned int strikes;
+	uint64_t until_ns, pause_ns;
+};
+
+static struct {
+	const struct trade *trade;
+	pthread_mutex_t lock; /* of all but what is atomic */
+	struct hmap strikers; /* owner -> struct striker, owned */
+	struct reader_figures figures;
+	_Atomic uint64_t memory_bytes, cpu_ns;
+	_Atomic uint32_t pids[MAX_SHOWN]; /* of readers */
+} readers = { .trade = &reader_trade, .lock = PTHREAD_MUTEX_INITIALIZER, .strikers = HMAP_INIT };
+
+static void forget_strikers(void)
+{
+	uint64_t owner, value;
+	size_t at = 0;
+
+	while (hmap_next(&readers.strikers, &at, &owner, &value))
+		free((void *)(uintptr_t)value); /* NOLINT: a pointer that was put there */
+	hmap_clear(&readers.strikers);
+}
+
+/* --- lanes ------------------------------------------------------------------------------------ */
+
+struct reader_lane {
+	struct lane *lane;	       /* owned */
+	const struct nursery *nursery; /* of the wall that there was then; NULL: none */
+	_Atomic uint32_t *pid;	       /* where it is shown; NULL: nowhere yet */
+};
+
+static pthread_key_t lane_key;
+static pthread_once_t lane_once = PTHREAD_ONCE_INIT;
+
+static void free_lane(void *data)
+{
+	struct reader_lane *lane = data;
+
+	if (!lane)
+		return;
+	if (lane->pid)
+		atomic_store(lane->pid, 0);
+	lane_free(lane->lane);
+	free(lane);
+}
+
+static void make_key(void)
+{
+	if (pthread_key_create(&lane_key, free_lane))
+		abort();
+}
+
+static void drop_lane(void)
+{
+	pthread_once(&lane_once, make_key);
+	free_lane(pthread_getspecific(lane_key));
+	pthread_setspecific(lane_key, NULL);
+}
+
+/* This thread's; it goes with the thread. */
+static struct reader_lane *get_lane(void)
+{
+	struct lane_terms terms = { .trade = readers.trade };
+	struct reader_lane *lane;
+
+	pthread_once(&lane_once, make_key);
+	lane = pthread_getspecific(lane_key);
+	if (lane && lane->nursery != wall_nursery())
+		drop_lane();
+	lane = pthread_getspecific(lane_key);
+	if (!lane) {
+		lane = xcalloc(1, sizeof(*lane));
+		lane->nursery = wall_nursery();
+		terms.sleeping = !wall_is_loop(&terms.urgent);
+		lane->lane = lane_new(wall_nursery(), &terms);
+		pthread_setspecific(lane_key, lane);
+	}
+	lane_set_len(lane->lane, atomic_load(&readers.memory_bytes));
+	return lane;
+}
+
+/* Where reader_resident_bytes() finds it. */
+static void show(struct reader_lane *lane)
+{
+	uint32_t pid = lane_pid(lane->lane), none = 0;
+
+	for (size_t i = 0; !lane->pid && pid && i < MAX_SHOWN; i++, none = 0)
+		if (atomic_compare_exchange_strong(&readers.pids[i], &none, pid))
+			lane->pid = &readers.pids[i];
+	if (lane->pid)
+		atomic_store(lane->pid, pid ? pid : UINT32_MAX);
+}
+
+void reader_set_trade(const struct trade *trade)
+{
+	readers.trade = trade;
+}
+
+void reader_set_memory(uint64_t bytes)
+{
+	atomic_store(&readers.memory_bytes, bytes);
+}
+
+void reader_end(void)
+{
+	drop_lane();
+	pthread_mutex_lock(&readers.lock);
+	forget_strikers();
+	hmap_release(&readers.strikers);
+	memset(&readers.figures, 0, sizeof(readers.figures));
+	pthread_mutex_unlock(&readers.lock);
+	atomic_store(&readers.cpu_ns, 0);
+}
+
+uint64_t reader_generation(void)
+{
+	const struct reader_lane *lane;
+
+	pthread_once(&lane_once, make_key);
+	lane = pthread_getspecific(lane_key);
+	return lane && lane->nursery == wall_nursery() ? lane_generation(lane->lane) : 0;
+}
+
+/* --- time ------------------------------------------------------------------------------------- */
+
+static bool is_of_an_image(enum reader_op op)
+{
+	return op <= READER_IMAGE_DROP;
+}
+
+/*
+ * Names are asked for on the loop's thread, by the thousand. A worker has time: symbols of the largest browsers take
+ * a second. What both ask for besides reads some pages of a file.
+ */
+static struct lane_patience patience_with(enum reader_op op)
+{
+	struct lane_patience patience = { .deadline_ns = 250 * NSEC_PER_MSEC,
+					  .cpu_ns = 500 * NSEC_PER_MSEC,
+					  .busy_ns = 10 * NSEC_PER_SEC };
+
+	if (op == READER_DEMANGLE) {
+		patience.deadline_ns = patience.cpu_ns = 25 * NSEC_PER_MSEC;
+	} else if (is_of_an_image(op)) {
+		patience.deadline_ns = 5 * NSEC_PER_SEC;
+		patience.cpu_ns = 10 * NSEC_PER_SEC;
+		patience.busy_ns = 30 * NSEC_PER_SEC;
+	}
+	return patience;
+}
+
+static struct striker find_striker(uint64_t owner)
+{
+	struct striker striker = { 0 }, *known;
+
+	pthread_mutex_lock(&readers.lock);
+	known = hmap_find_ptr(&readers.strikers, owner);
+	if (known)
+		striker = *known;
+	pthread_mutex_unlock(&readers.lock);
+	return striker;
+}
+
+static void set_patience(struct lane *lane, const struct reader_ask *ask)
+{
+	struct lane_patience patience = patience_with(ask->op);
+	uint64_t strikes = MIN(find_striker(ask->owner).strikes, MAX_STRIKES);
+
+	patience.deadline_ns >>= strikes;
+	patience.cpu_ns >>= strikes;
+	lane_set_patience(lane, &patience);
+}
+
+static void note_late(uint64_t owner)
+{
+	struct striker *striker;
+
+	pthread_mutex_lock(&readers.lock);
+	readers.figures.late++;
+	striker = hmap_find_ptr(&readers.strikers, owner);
+	if (!striker) {
+		if (readers.strikers.len >= MAX_STRIKERS)
+			forget_strikers();
+		striker = xcalloc(1, sizeof(*striker));
+		hmap_put_ptr(&readers.strikers, owner, striker);
+	}
+	if (striker->strikes++ >= FREE_STRIKES) {
+		striker->pause_ns = MIN(striker->pause_ns ? 2 * striker->pause_ns : NSEC_PER_SEC,
+					LAST_PAUSE_NS);
+		striker->until_ns = clock_now_ns() + striker->pause_ns;
+	}
+	pthread_mutex_unlock(&readers.lock);
+}
+
+/* The loop waits for what it opens: whose files were late too often has no more of its time for now. */
+static bool is_too_soon(const struct reader_ask *ask)
+{
+	return ask->op == READER_CFI_OPEN && clock_now_ns() < find_striker(ask->owner).until_ns;
+}
+
+static void note_death(void)
+{
+	pthread_mutex_lock(&readers.lock);
+	readers.figures.deaths++;
+	pthread_mutex_unlock(&readers.lock);
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+static void fill_in(struct wall_call *call, const struct reader_ask *ask)
+{
+	call->op = ask->op;
+	call->count = ask->count;
+	call->offset = ask->offset;
+	call->len = ask->len;
+	if (ask->data_len)
+		memcpy(call->data, ask->data, ask->data_len);
+}
+
+/* Its sentence goes to terminals. */
+static int64_t take_failure(const struct wall_call *call, int64_t result, struct err *err)
+{
+	char text[READER_TEXT_BYTES];
+
+	if (result < -4095)
+		return err_set(err, -EBADMSG, "its reader does not make sense");
+	memcpy(text, call->data, sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	for (char *c = text; *c; c++)
+		if (*c < ' ' || *c > '~')
+			*c = '?';
+	return text[0] ? err_set(err, (int)result, "%s", text)
+		       : err_sys(err, (int)result, "it cannot be read");
+}
+
+int64_t reader_call(const struct reader_ask *ask, struct err *err)
+{
+	struct reader_lane *lane = get_lane();
+	struct wall_call *call = lane_begin(lane->lane);
+	int64_t result;
+	int fd;
+
+	if (!call || ask->data_len > sizeof(call->data))
+		return err_set(err, call ? -E2BIG : -ECHILD, "there is no reader");
+	if (is_too_soon(ask))
+		return err_set(err, -EBUSY, "readers were late with too many files of its owner");
+	fill_in(call, ask);
+	set_patience(lane->lane, ask);
+	result = lane_call(lane->lane, ask->fd, &fd);
+	atomic_fetch_add(&readers.cpu_ns, lane_take_cpu(lane->lane));
+	show(lane);
+	if (!lane_answer(lane->lane)) {
+		if (result == -ETIMEDOUT)
+			note_late(ask->owner);
+		else
+			note_death();
+		return err_set(err, (int)result, "%s",
+			       result == -ETIMEDOUT ? "its reader was not done with it in time"
+						    : "its reader died of it");
+	}
+	if (result < 0)
+		return take_failure(lane_answer(lane->lane), result, err);
+	if (result > 0 && ask->answer_len)
+		memcpy(ask->answer, lane_answer(lane->lane)->data,
+		       MIN((uint64_t)result, ask->answer_len));
+	return result;
+}
+
+bool reader_is_hex(const char *text, size_t size)
+{
+	size_t len = strnlen(text, size);
+
+	return len < size && strspn(text, "0123456789abcdef") == len;
+}
+
+int reader_build_id(int fd, uint64_t owner, char ret_hex[BUILD_ID_BYTES])
+{
+	const struct reader_ask ask = { .op = READER_BUILD_ID,
+					.fd = fd,
+					.owner = owner,
+					.answer = ret_hex,
+					.answer_len = BUILD_ID_BYTES };
+	struct err err;
+
+	if (reader_call(&ask, &err) <= 0)
+		return -ENODATA;
+	ret_hex[BUILD_ID_BYTES - 1] = '\0';
+	return 0;
+}
+
+/* All that libiberty looks at begins so: _Z, _R, _GLOBAL_. Most names are C's, and cost no call. */
+static bool may_be_mangled(const char *name)
+{
+	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R' || name[1] == 'G');
+}
+
+char *reader_demangle(const char *name, uint64_t owner, bool *ret_cpp, bool *ret_late)
+{
+	static __thread union {
+		struct reader_name name;
+		char bytes[sizeof(struct reader_name) + DEMANGLE_MAX_NAME + 1];
+	} answer;
+
+	size_t len = strnlen(name, DEMANGLE_MAX_MANGLED + 1);
+	const struct reader_ask ask = { .op = READER_DEMANGLE,
+					.fd = -1,
+					.owner = owner,
+					.data = name,
+					.data_len = len + 1,
+					.answer = &answer,
+					.answer_len = sizeof(answer.bytes) };
+	struct err err;
+	int64_t r;
+
+	*ret_cpp = *ret_late = false;
+	if (!may_be_mangled(name) || len > DEMANGLE_MAX_MANGLED)
+		return NULL;
+	answer.name.text[0] = '\0';
+	r = reader_call(&ask, &err);
+	*ret_late = reader_has_gone(r);
+	answer.bytes[sizeof(answer.bytes) - 1] = '\0';
+	if (r < 0 || !answer.name.text[0])
+		return NULL;
+	*ret_cpp = answer.name.cpp != 0;
+	return xstrdup(answer.name.text);
+}
+
+/* --- figures ---------------------------------------------------------------------------------- */
+
+void reader_note_refused(const char *path)
+{
+	pthread_mutex_lock(&readers.lock);
+	if (!readers.figures.refused++)
+		snprintf(readers.figures.first, sizeof(readers.figures.first), "%s", path);
+	pthread_mutex_unlock(&readers.lock);
+}
+
+void reader_get_figures(struct reader_figures *ret_figures)
+{
+	pthread_mutex_lock(&readers.lock);
+	*ret_figures = readers.figures;
+	pthread_mutex_unlock(&readers.lock);
+	ret_figures->cpu_ns = atomic_load(&readers.cpu_ns);
+}
+
+/* Documentation/filesystems/proc.rst: size, resident, … in pages. */
+static uint64_t resident_of(uint32_t pid)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	unsigned long long resident = 0;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%u/statm", pid);
+	if (file_read(path, 4096, &text) < 0 ||
+	    sscanf(strbuf_str(&text), "%*u %llu", &resident) != 1) /* NOLINT(cert-err34-c) */
+		return 0;
+	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+uint64_t reader_resident_bytes(void)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < MAX_SHOWN; i++) {
+		uint32_t pid = atomic_load(&readers.pids[i]);
+
+		if (pid && pid != UINT32_MAX)
+			bytes += resident_of(pid);
+	}
+	return bytes;
+}

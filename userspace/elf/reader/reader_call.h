@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is asked of a reader, and how its answers lie in the data of a call. Both sides are one program, so values are as the
+ * compiler lays them. Who asks takes nothing in an answer for true: its reader may have been taken over by what it read.
+ *
+ * A negative result is an errno, and the data begins with a sentence (READER_TEXT_BYTES, with its end).
+ */
+#ifndef HOSTPROF_ELF_READER_READER_CALL_H
+#define HOSTPROF_ELF_READER_READER_CALL_H
+
+#include <stdint.h>
+
+#include "elf/cfi/cfi_rows.h"
+#include "elf/debug_link.h"
+#include "elf/elf_file.h"
+#include "elf/elf_limits.h"
+
+enum reader_op {
+	/* A file of code, in this order; with each comes what the one before has left. */
+	READER_IMAGE_OPEN,  /* a file, `len`: bytes of memory for symbols -> struct reader_image */
+	READER_IMAGE_DEBUG, /* its debug file */
+	READER_IMAGE_END,   /* -> struct reader_symbols */
+	READER_IMAGE_TAKE,  /* `len` bytes at `offset` of part `count` (enum reader_part) */
+	READER_IMAGE_DROP,
+
+	READER_BUILD_ID, /* a file -> hex with its end */
+	READER_DEMANGLE, /* a name in `data`, with its end -> struct reader_name */
+
+	/* Call frame information; `count` is the handle. */
+	READER_CFI_OPEN,   /* a file -> struct reader_cfi_opened */
+	READER_CFI_DIGEST, /* -> struct cfi_digest */
+	READER_CFI_PAGE,   /* that of address `offset` -> struct reader_cfi_page */
+	READER_CFI_CLOSE,
+};
+
+#define READER_TEXT_BYTES 384
+/* Longer results are fetched in pieces, so that no more of the call's memory is ever touched. */
+#define READER_PIECE_BYTES (128U << 10)
+
+struct reader_image {
+	struct debug_link link;
+	uint32_t wants_debug;
+};
+
+enum reader_part { READER_SEGMENTS, READER_RANGES, READER_NAMES };
+
+struct reader_symbols {
+	uint64_t segments, ranges, name_bytes;
+	uint64_t left_out_bytes;
+	uint32_t left_out; /* enum image_left_out */
+};
+
+struct reader_name {
+	uint32_t cpp;
+	char text[]; /* "": it is not mangled */
+};
+
+#define READER_MAX_SEGMENTS ELF_MAX_SEGMENTS
+
+struct reader_cfi_opened {
+	uint32_t handle;
+	uint32_t segments; /* executable ones */
+	uint64_t bytes;	   /* of memory */
+	char build_id[BUILD_ID_BYTES];
+	struct elf_segment segment[READER_MAX_SEGMENTS];
+};
+
+struct reader_cfi_page {
+	uint64_t bytes; /* of memory; it may have grown */
+	uint32_t rows;
+	struct cfi_row row[WIRE_PAGE_BYTES];
+};
+
+#endif

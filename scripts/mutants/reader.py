@@ -8,6 +8,7 @@ LANE = "userspace/wall/lane.c"
 TRADE = "userspace/wall/trade.c"
 CONTENT = "userspace/elf/image_content.c"
 SYMBOLS = "userspace/elf/symbols.c"
+FILE = "userspace/elf/reader/reader_file.c"
 CFI = "userspace/elf/reader/reader_cfi.c"
 UNWIND = "userspace/unwind/unwind_files.c"
 GUARD = "userspace/session/memory_plan.c"
@@ -15,6 +16,7 @@ GUARD = "userspace/session/memory_plan.c"
 TESTS = ["test_reader"]
 LIFE = ["test_reader_life"]
 ROWS = ["test_reader_cfi"]
+SAYS = ["test_reader_file"]
 FILES = ["test_unwind_files_readers"]
 
 MUTANTS = [
@@ -54,4 +56,8 @@ MUTANTS = [
     Mutant("reader: a file may end any number of readers", UNWIND, "reader_has_gone(r) && *ends < MAX_ENDS", "reader_has_gone(r)", FILES),
     Mutant("reader: what was given up is tried again", UNWIND, "file->failure && !file->given_up", "file->failure", FILES),
     Mutant("reader: an owner who is late has no pause", READER, "if (is_too_soon(ask))", "if (0)", ROWS),
+    Mutant("reader: segments that it did not bring", FILE, "(size_t)len != head + said->segments * sizeof(said->segment[0]) ||", "", SAYS),
+    Mutant("reader: a file's link without end", FILE, "!memchr(said->link.name, '\\0', sizeof(said->link.name)))", "0)", SAYS),
+    Mutant("reader: addresses that it did not bring", FILE, "return r == (int64_t)ask.answer_len", "return 1", SAYS),
+    Mutant("reader: a question is asked once", FILE, "#define MAX_TRIES 2", "#define MAX_TRIES 1", SAYS),
 ]

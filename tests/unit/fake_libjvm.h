@@ -55,11 +55,10 @@ bool libjvm_is_path(const char *path, size_t len)
 	return true;
 }
 
-int elf_file_find_symbol(struct elf_file *file, const char *name, uint64_t *ret_address)
+static int fake_symbol(const char *name, uint64_t *ret_address)
 {
 	const struct fake_library *lib = &fake_library;
 
-	(void)file;
 	if (!strcmp(name, vmtables_symbol_names[0]) && ++fake_library.turns && lib->before)
 		lib->before(lib->turns);
 	if (lib->missing && !strcmp(name, lib->missing))
@@ -74,6 +73,16 @@ int elf_file_find_symbol(struct elf_file *file, const char *name, uint64_t *ret_
 			return 0;
 		}
 	return -ENODATA;
+}
+
+int libjvm_find_symbols(const struct libjvm *lib, const char *const *names, unsigned int count,
+			uint64_t *ret_addresses)
+{
+	(void)lib;
+	for (unsigned int i = 0; i < count; i++)
+		if (fake_symbol(names[i], &ret_addresses[i]) < 0)
+			ret_addresses[i] = READER_NOT_THERE;
+	return 0;
 }
 
 /* What F has in its memory is this process's, until it is shown anew. */

@@ -15,7 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "elf/elf_file.h"
+#include "elf/reader/reader_file.h"
 #include "wall/wall.h"
 
 #define DELETED " (deleted)"
@@ -84,31 +84,36 @@ static bool same_page(int fd, uint64_t offset, uint32_t pid, uint64_t address)
 	return differing <= MAX_PATCHED_BYTES;
 }
 
+/* Is the text of SEGMENT what is mapped? */
+static bool is_mapped(int fd, const struct elf_segment *segment, uint32_t pid, uint64_t start,
+		      uint64_t end)
+{
+	uint64_t first = segment->offset & ~(PAGE - 1);
+	uint64_t pages = (segment->offset + segment->file_size - first) / PAGE;
+
+	/* the last page may be shared with data that differs: leave it out */
+	if (!(segment->flags & 1) || pages == 0 || pages > (end - start) / PAGE ||
+	    pages + 1 < (end - start) / PAGE)
+		return false;
+	return same_page(fd, first, pid, start) &&
+	       same_page(fd, first + pages / 2 * PAGE, pid, start + pages / 2 * PAGE) &&
+	       same_page(fd, first + (pages - 1) * PAGE, pid, start + (pages - 1) * PAGE);
+}
+
 /* Does an executable segment of the file fit the mapping, and is its text what is mapped? */
 static bool same_text(int fd, uint32_t pid, uint64_t start, uint64_t end)
 {
-	_cleanup_(elf_file_closep) struct elf_file *file = NULL;
-	const struct elf_segment *segments;
+	const struct elf_segment *segment;
+	struct reader_file file;
 	struct err err;
-	int count;
+	bool same = false;
 
-	if (elf_file_open(fd, &file, &err) < 0)
+	if (reader_file_read(fd, &file, &err) < 0)
 		return false;
-	count = elf_file_segments(file, &segments);
-	for (int i = 0; i < count; i++) {
-		uint64_t first = segments[i].offset & ~(PAGE - 1);
-		uint64_t pages = (segments[i].offset + segments[i].file_size - first) / PAGE;
-
-		/* the last page may be shared with data that differs: leave it out */
-		if (!(segments[i].flags & 1) || pages == 0 || pages > (end - start) / PAGE ||
-		    pages + 1 < (end - start) / PAGE)
-			continue;
-		if (same_page(fd, first, pid, start) &&
-		    same_page(fd, first + pages / 2 * PAGE, pid, start + pages / 2 * PAGE) &&
-		    same_page(fd, first + (pages - 1) * PAGE, pid, start + (pages - 1) * PAGE))
-			return true;
-	}
-	return false;
+	vec_for_each (segment, &file.segments)
+		same = same || is_mapped(fd, segment, pid, start, end);
+	reader_file_release(&file);
+	return same;
 }
 
 /* --- the ways --- */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "elf/elf_file.h"
+#include "elf/reader/reader_file.h"
 #include "jvm/layout/libjvm.h"
 #include "process/proc.h"
 #include "wall/wall.h"
@@ -49,18 +49,18 @@ static const char *const image_symbols[] = { "__svm_version_info", "__svm_code_s
 
 enum jvm_kind jvm_kind_of_executable(uint32_t pid)
 {
-	_cleanup_(elf_file_closep) struct elf_file *file = NULL;
+	uint64_t addresses[ARRAY_SIZE(image_symbols)];
 	_cleanup_close_ int fd = -1;
 	struct err err = { 0 };
 	char path[64];
-	uint64_t address;
 
 	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
 	fd = wall_open(pid, path);
-	if (fd < 0 || elf_file_open(fd, &file, &err) < 0)
+	if (fd < 0 || reader_find(fd, READER_FIND_SYMBOL, image_symbols, ARRAY_SIZE(image_symbols),
+				  addresses, &err) < 0)
 		return JVM_KIND_NONE;
 	for (unsigned int i = 0; i < ARRAY_SIZE(image_symbols); i++)
-		if (elf_file_find_symbol(file, image_symbols[i], &address) == 0)
+		if (addresses[i] != READER_NOT_THERE)
 			return JVM_KIND_NATIVE_IMAGE;
 	return JVM_KIND_NONE;
 }

@@ -33,10 +33,10 @@ static const unsigned char temurin[] = { 0x55, 0x48, 0x89, 0xe5, 0x41, 0x57, 0x4
 static int find(const char *new_tlab, const char *outside, const unsigned char *code,
 		struct alloc_tracer *ret_tracer, struct err *err)
 {
-	int fd = memfd_create("libjvm.so", MFD_CLOEXEC), r;
+	struct libjvm lib = { .fd = memfd_create("libjvm.so", MFD_CLOEXEC) };
 	struct made_symbols table;
-	struct elf_file *file;
 	struct cfi_elf elf;
+	int r;
 
 	made_begin(&elf);
 	cfi_elf_pad(&elf, CFI_TEXT + CFI_TEXT_SIZE);
@@ -48,13 +48,14 @@ static int find(const char *new_tlab, const char *outside, const unsigned char *
 	if (outside)
 		made_function(&table, outside, AT_OUTSIDE, 16);
 	made_table(&elf, ".symtab", SHT_SYMTAB, &table);
-	file = made_open(&elf, 0);
+	elf_file_close(made_open(&elf, 0));
 	memcpy(elf.bytes.buf + AT_NEW, code, 8);
 	memcpy(elf.bytes.buf + AT_OUTSIDE, code, 8);
-	assert_int_equal(write(fd, elf.bytes.buf, elf.bytes.len), elf.bytes.len);
-	r = alloc_tracer_find(fd, file, 0, "/nowhere/libjvm.so", 8, ret_tracer, err);
-	made_close(&elf, file);
-	close(fd);
+	assert_int_equal(write(lib.fd, elf.bytes.buf, elf.bytes.len), elf.bytes.len);
+	assert_int_equal(reader_file_read(lib.fd, &lib.file, err), 0);
+	r = alloc_tracer_find(&lib, 0, "/nowhere/libjvm.so", 8, ret_tracer, err);
+	strbuf_release(&elf.bytes);
+	libjvm_close(&lib);
 	return r;
 }
 

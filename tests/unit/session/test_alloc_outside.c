@@ -55,10 +55,10 @@ int wall_open(uint32_t pid, const char *path)
 	return world.file ? world.file : open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-int alloc_tracer_find(int fd, struct elf_file *file, uint32_t pid, const char *path,
-		      uint32_t feature, struct alloc_tracer *ret_tracer, struct err *err)
+int alloc_tracer_find(const struct libjvm *lib, uint32_t pid, const char *path, uint32_t feature,
+		      struct alloc_tracer *ret_tracer, struct err *err)
 {
-	(void)fd, (void)file, (void)pid, (void)path;
+	(void)lib, (void)pid, (void)path;
 	assert_int_equal(feature, world.feature);
 	*ret_tracer = (struct alloc_tracer){ 100, 200 };
 	return world.tracer ? err_set(err, world.tracer, "no symbols") : 0;

@@ -26,6 +26,9 @@ enum reader_op {
 	READER_BUILD_ID, /* a file -> hex with its end */
 	READER_DEMANGLE, /* a name in `data`, with its end -> struct reader_name */
 
+	READER_FILE, /* a file -> struct reader_file_said */
+	READER_FIND, /* a file, and names in `data`, each with its end; `count`: enum reader_find -> an address for each */
+
 	/* Call frame information; `count` is the handle. */
 	READER_CFI_OPEN,   /* a file -> struct reader_cfi_opened */
 	READER_CFI_DIGEST, /* -> struct cfi_digest */
@@ -56,6 +59,20 @@ struct reader_name {
 };
 
 #define READER_MAX_SEGMENTS ELF_MAX_SEGMENTS
+
+struct reader_file_said {
+	struct debug_link link;
+	uint32_t segments;
+	struct elf_segment segment[READER_MAX_SEGMENTS];
+};
+
+enum reader_find {
+	READER_FIND_SYMBOL,   /* of any kind, of this name */
+	READER_FIND_FUNCTION, /* the last one whose name begins so */
+};
+
+#define READER_MAX_NAMES 64
+#define READER_NOT_THERE UINT64_MAX
 
 struct reader_cfi_opened {
 	uint32_t handle;

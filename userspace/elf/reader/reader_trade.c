@@ -12,6 +12,7 @@
 #include "elf/reader/reader_call.h"
 #include "elf/reader/reader_rights.h"
 #include "elf/reader/reader_serve_cfi.h"
+#include "elf/reader/reader_serve_file.h"
 
 /* What is kept from one call to the next; in place each thread has its own. */
 static __thread struct {
@@ -130,15 +131,12 @@ static int64_t image_go_on(struct wall_call *call, int fd)
 
 /* --- single questions ------------------------------------------------------------------------- */
 
-static int64_t build_id(struct wall_call *call, int fd)
+static int64_t carry_out_file(struct wall_call *call, int fd)
 {
-	_cleanup_(elf_file_closep) struct elf_file *file = NULL;
 	struct err err = { 0 };
+	int64_t r = reader_serve_file(call, fd, &err);
 
-	if (elf_file_open(fd, &file, &err) < 0)
-		return say(call, &err);
-	return elf_file_build_id(file, (char *)call->data, BUILD_ID_BYTES) < 0 ? -ENODATA
-									       : BUILD_ID_BYTES;
+	return r < 0 && err.code ? say(call, &err) : r;
 }
 
 static int64_t demangle_name(struct wall_call *call)
@@ -171,14 +169,17 @@ static int64_t carry_out_cfi(struct wall_call *call, int fd)
 static int64_t carry_out(struct wall_call *call, int fd, int *ret_fd)
 {
 	*ret_fd = -1;
-	call->data[0] = call->op == READER_DEMANGLE ? call->data[0] : 0;
+	if (call->op != READER_DEMANGLE && call->op != READER_FIND)
+		call->data[0] = 0; /* no sentence */
 	switch (call->op) {
 	case READER_IMAGE_OPEN: return image_open(call, fd);
 	case READER_IMAGE_DEBUG:
 	case READER_IMAGE_END:
 	case READER_IMAGE_TAKE:
 	case READER_IMAGE_DROP: return image_go_on(call, fd);
-	case READER_BUILD_ID: return build_id(call, fd);
+	case READER_BUILD_ID:
+	case READER_FILE:
+	case READER_FIND: return carry_out_file(call, fd);
 	case READER_DEMANGLE: return demangle_name(call);
 	case READER_CFI_OPEN:
 	case READER_CFI_DIGEST:
@@ -191,7 +192,7 @@ static int64_t carry_out(struct wall_call *call, int fd, int *ret_fd)
 static bool takes_file(uint32_t op)
 {
 	return op == READER_IMAGE_OPEN || op == READER_IMAGE_DEBUG || op == READER_BUILD_ID ||
-	       op == READER_CFI_OPEN;
+	       op == READER_FILE || op == READER_FIND || op == READER_CFI_OPEN;
 }
 
 static bool opens_file(uint32_t op)

@@ -24,51 +24,52 @@ struct search {
 	bool old;
 };
 
-static bool begins(const char *name, const char *with)
+enum { IS_NEW_TLAB, IS_NEW_TLAB_8, IS_OUTSIDE_TLAB, IS_OUTSIDE_TLAB_8, IS_OLD, NAME_COUNT };
+
+static const char *const names[NAME_COUNT] = {
+	[IS_NEW_TLAB] = NEW_TLAB,	  [IS_NEW_TLAB_8] = NEW_TLAB_8,
+	[IS_OUTSIDE_TLAB] = OUTSIDE_TLAB, [IS_OUTSIDE_TLAB_8] = OUTSIDE_TLAB_8,
+	[IS_OLD] = NEW_TLAB_OLD,
+};
+
+static uint64_t either(uint64_t a, uint64_t b)
 {
-	return strncmp(name, with, strlen(with)) == 0;
+	if (a != READER_NOT_THERE)
+		return a;
+	return b != READER_NOT_THERE ? b : 0;
 }
 
-static void note_function(const char *name, uint64_t address, uint64_t size, void *data)
+static void search_file(int fd, struct search *search)
 {
-	struct search *search = data;
+	uint64_t addresses[NAME_COUNT];
+	struct err ignored;
 
-	(void)size;
-	if (!begins(name, "_ZN11AllocTracer"))
+	if (reader_find(fd, READER_FIND_FUNCTION, names, NAME_COUNT, addresses, &ignored) < 0)
 		return;
-	if (begins(name, NEW_TLAB) || begins(name, NEW_TLAB_8))
-		search->new_tlab = address;
-	else if (begins(name, OUTSIDE_TLAB) || begins(name, OUTSIDE_TLAB_8))
-		search->outside_tlab = address;
-	else if (begins(name, NEW_TLAB_OLD))
-		search->old = true;
+	search->new_tlab = either(addresses[IS_NEW_TLAB], addresses[IS_NEW_TLAB_8]);
+	search->outside_tlab = either(addresses[IS_OUTSIDE_TLAB], addresses[IS_OUTSIDE_TLAB_8]);
+	search->old = addresses[IS_OLD] != READER_NOT_THERE;
 }
 
 /* In the library, else in its debug file. */
-static void search_symbols(struct elf_file *file, uint32_t pid, const char *path,
+static void search_symbols(const struct libjvm *lib, uint32_t pid, const char *path,
 			   struct search *search)
 {
-	_cleanup_(elf_file_closep) struct elf_file *debug = NULL;
 	_cleanup_close_ int fd = -1;
-	struct err ignored = { 0 };
-	struct debug_link link;
 
-	elf_file_for_each_function(file, note_function, search);
+	search_file(lib->fd, search);
 	if (search->new_tlab || search->old)
 		return;
-	elf_file_find_debug(file, &link);
-	fd = debug_file_open(&link, NULL, pid, path);
-	if (fd >= 0 && elf_file_open(fd, &debug, &ignored) == 0)
-		elf_file_for_each_function(debug, note_function, search);
+	fd = debug_file_open(&lib->file.link, NULL, pid, path);
+	if (fd >= 0)
+		search_file(fd, search);
 }
 
-static int say_no_symbols(struct elf_file *file, uint32_t pid, const char *path, uint32_t feature,
-			  struct err *err)
+static int say_no_symbols(const struct libjvm *lib, uint32_t pid, const char *path,
+			  uint32_t feature, struct err *err)
 {
-	char build_id[129] = "";
+	const char *build_id = lib->file.link.build_id;
 
-	if (elf_file_build_id(file, build_id, sizeof(build_id)) < 0)
-		build_id[0] = 0;
 	err_set(err, -ENODATA, "%s of process %u has no symbols to see allocations by", path, pid);
 	if (feature && build_id[0])
 		return err_hint(err,
@@ -79,20 +80,18 @@ static int say_no_symbols(struct elf_file *file, uint32_t pid, const char *path,
 }
 
 /* The offset in the file of the code at ADDRESS, past endbr64. */
-static int place_in_file(int fd, struct elf_file *file, uint64_t address, uint64_t *ret_offset)
+static int place_in_file(const struct libjvm *lib, uint64_t address, uint64_t *ret_offset)
 {
 	unsigned char bytes[sizeof(endbr64)];
-	const struct elf_segment *segments;
-	int n = elf_file_segments(file, &segments);
+	const struct elf_segment *s;
 
-	for (int i = 0; i < n; i++) {
-		const struct elf_segment *s = &segments[i];
+	vec_for_each (s, &lib->file.segments) {
 		uint64_t offset;
 
 		if (address < s->address || address - s->address >= s->file_size)
 			continue;
 		offset = address - s->address + s->offset;
-		if (pread(fd, bytes, sizeof(bytes), (off_t)offset) != (ssize_t)sizeof(bytes))
+		if (pread(lib->fd, bytes, sizeof(bytes), (off_t)offset) != (ssize_t)sizeof(bytes))
 			return -EBADMSG;
 		*ret_offset =
 			offset + (memcmp(bytes, endbr64, sizeof(bytes)) ? 0 : sizeof(endbr64));
@@ -101,21 +100,21 @@ static int place_in_file(int fd, struct elf_file *file, uint64_t address, uint64
 	return -EBADMSG;
 }
 
-int alloc_tracer_find(int fd, struct elf_file *file, uint32_t pid, const char *path,
-		      uint32_t feature, struct alloc_tracer *ret_tracer, struct err *err)
+int alloc_tracer_find(const struct libjvm *lib, uint32_t pid, const char *path, uint32_t feature,
+		      struct alloc_tracer *ret_tracer, struct err *err)
 {
 	struct search search = { 0 };
 	struct alloc_tracer tracer;
 
-	search_symbols(file, pid, path, &search);
+	search_symbols(lib, pid, path, &search);
 	if (search.old) {
 		err_set(err, -EOPNOTSUPP, "the JVM of process %u cannot show allocations", pid);
 		return err_hint(err, "they are seen from 8u262 on");
 	}
 	if (!search.new_tlab || !search.outside_tlab)
-		return say_no_symbols(file, pid, path, feature, err);
-	if (place_in_file(fd, file, search.new_tlab, &tracer.new_tlab) < 0 ||
-	    place_in_file(fd, file, search.outside_tlab, &tracer.outside_tlab) < 0)
+		return say_no_symbols(lib, pid, path, feature, err);
+	if (place_in_file(lib, search.new_tlab, &tracer.new_tlab) < 0 ||
+	    place_in_file(lib, search.outside_tlab, &tracer.outside_tlab) < 0)
 		return err_set(err, -EBADMSG, "%s of process %u is not the file of its symbols",
 			       path, pid);
 	*ret_tracer = tracer;

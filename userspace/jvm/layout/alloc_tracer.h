@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "elf/elf_file.h"
+#include "jvm/layout/libjvm.h"
 
 /*
  * File offsets of the instructions to probe, where the arguments are still in their registers. That is the
@@ -22,11 +22,11 @@ struct alloc_tracer {
 };
 
 /*
- * In the library FD, of which FILE is the parsed form; its debug file is looked for as process PID sees it, which
+ * In the library LIB; its debug file is looked for as process PID sees it, which
  * calls the library PATH. FEATURE: the JVM's release, 0 unknown, for the message. -ENODATA: there are no such
  * symbols; err says which debug file has them. -EOPNOTSUPP: a JDK 8 before 8u262.
  */
-int alloc_tracer_find(int fd, struct elf_file *file, uint32_t pid, const char *path,
-		      uint32_t feature, struct alloc_tracer *ret_tracer, struct err *err);
+int alloc_tracer_find(const struct libjvm *lib, uint32_t pid, const char *path, uint32_t feature,
+		      struct alloc_tracer *ret_tracer, struct err *err);
 
 #endif

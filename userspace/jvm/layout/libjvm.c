@@ -106,22 +106,21 @@ static int open_mapping(uint32_t pid, const struct mapping *mapping)
 	return fd < 0 ? open_by_name(pid, mapping) : fd;
 }
 
-static int find_bias(struct elf_file *file, const struct mapping *mapping, uint64_t *ret_bias)
+static int find_bias(const struct reader_file *file, const struct mapping *mapping,
+		     uint64_t *ret_bias)
 {
-	const struct elf_segment *segments;
-	int n = elf_file_segments(file, &segments);
+	const struct elf_segment *segment;
 
-	for (int i = 0; i < n; i++) {
-		uint64_t first = segments[i].offset & ~PAGE_MASK;
+	vec_for_each (segment, &file->segments) {
+		uint64_t first = segment->offset & ~PAGE_MASK;
 
 		if (mapping->pgoff < first ||
-		    mapping->pgoff >= segments[i].offset + segments[i].file_size)
+		    mapping->pgoff >= segment->offset + segment->file_size)
 			continue;
-		*ret_bias = mapping->start - mapping->pgoff -
-			    (segments[i].address - segments[i].offset);
+		*ret_bias = mapping->start - mapping->pgoff - (segment->address - segment->offset);
 		return 0;
 	}
-	return n < 0 ? n : -EBADMSG;
+	return -EBADMSG;
 }
 
 static struct libjvm libjvm_take(struct libjvm *lib)
@@ -148,10 +147,10 @@ static int open_at(uint32_t pid, const struct mapping *mapping, struct libjvm *r
 	r = file_id_read(lib.fd, &lib.id);
 	if (r < 0)
 		return err_sys(err, r, "cannot look at %s of process %u", mapping->path, pid);
-	r = elf_file_open(lib.fd, &lib.file, err);
+	r = reader_file_read(lib.fd, &lib.file, err);
 	if (r < 0)
 		return r;
-	r = find_bias(lib.file, mapping, &lib.bias);
+	r = find_bias(&lib.file, mapping, &lib.bias);
 	if (r < 0)
 		return err_set(err, r, "%s of process %u has no segment at file offset 0x%" PRIx64,
 			       mapping->path, pid, mapping->pgoff);
@@ -179,7 +178,15 @@ int libjvm_open(uint32_t pid, const struct mapping *mapping, struct libjvm *ret_
 
 void libjvm_close(struct libjvm *lib)
 {
-	elf_file_close(lib->file);
+	reader_file_release(&lib->file);
 	closep(&lib->fd);
 	*lib = (struct libjvm)LIBJVM_INIT;
+}
+
+int libjvm_find_symbols(const struct libjvm *lib, const char *const *names, unsigned int count,
+			uint64_t *ret_addresses)
+{
+	struct err ignored;
+
+	return reader_find(lib->fd, READER_FIND_SYMBOL, names, count, ret_addresses, &ignored);
 }

@@ -8,15 +8,15 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "elf/elf_file.h"
+#include "elf/reader/reader_file.h"
 #include "process/process.h"
 #include "wall/file_id.h"
 
 struct libjvm {
-	int fd;		       /* owned, -1 when closed */
-	struct elf_file *file; /* owned */
-	uint64_t bias;	       /* process address less the file's own virtual address */
-	struct file_id id;     /* of the file */
+	int fd;			 /* owned, -1 when closed */
+	struct reader_file file; /* owned */
+	uint64_t bias;		 /* process address less the file's own virtual address */
+	struct file_id id;	 /* of the file */
 };
 
 #define LIBJVM_INIT      \
@@ -31,6 +31,10 @@ struct libjvm {
 int libjvm_open(uint32_t pid, const struct mapping *mapping, struct libjvm *ret_lib,
 		struct err *err);
 void libjvm_close(struct libjvm *lib);
+
+/* The file's own addresses of COUNT symbols, READER_NOT_THERE where it has none of the name. */
+int libjvm_find_symbols(const struct libjvm *lib, const char *const *names, unsigned int count,
+			uint64_t *ret_addresses);
 
 /* "/usr/lib/…/libjvm.so", "… (deleted)"? */
 bool libjvm_is_path(const char *path, size_t len);

@@ -79,33 +79,41 @@ static void cache_add(struct vmstructs_cache *cache, struct vmtables *tables,
 
 static int find_symbols(const struct libjvm *lib, uint64_t ret_addresses[VM_SYMBOL_COUNT])
 {
-	for (unsigned int i = 0; i < VM_SYMBOL_COUNT; i++) {
-		int r = elf_file_find_symbol(lib->file, vmtables_symbol_names[i],
-					     &ret_addresses[i]);
+	int r = libjvm_find_symbols(lib, vmtables_symbol_names, VM_SYMBOL_COUNT, ret_addresses);
 
-		if (r < 0)
-			return r;
+	for (unsigned int i = 0; r == 0 && i < VM_SYMBOL_COUNT; i++) {
+		if (ret_addresses[i] == READER_NOT_THERE)
+			return -ENODATA;
 		ret_addresses[i] += lib->bias;
 	}
-	return 0;
+	return r;
 }
 
 /* Not in the VMStructs of every release that has them, but in a library that was not stripped. */
+enum { SYMBOL_STATICS = 2 };
+
+static const char *const symbol_names[SYMBOL_STATICS] = {
+	"_ZN12StubRoutines19_cont_returnBarrierE",
+	"_ZN17ContinuationEntry10_return_pcE",
+};
+
 static const struct {
-	const char *symbol, *type, *field;
-} symbol_statics[] = {
-	{ "_ZN12StubRoutines19_cont_returnBarrierE", "StubRoutines", "_cont_returnBarrier" },
-	{ "_ZN17ContinuationEntry10_return_pcE", "ContinuationEntry", "_return_pc" },
+	const char *type, *field;
+} symbol_statics[SYMBOL_STATICS] = {
+	{ "StubRoutines", "_cont_returnBarrier" },
+	{ "ContinuationEntry", "_return_pc" },
 };
 
 static void add_symbol_statics(struct vmtables *tables, const struct libjvm *lib)
 {
-	uint64_t address;
+	uint64_t addresses[SYMBOL_STATICS];
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(symbol_statics); i++)
-		if (elf_file_find_symbol(lib->file, symbol_statics[i].symbol, &address) == 0)
+	if (libjvm_find_symbols(lib, symbol_names, SYMBOL_STATICS, addresses) < 0)
+		return;
+	for (unsigned int i = 0; i < SYMBOL_STATICS; i++)
+		if (addresses[i] != READER_NOT_THERE)
 			vmtables_add_static(tables, symbol_statics[i].type, symbol_statics[i].field,
-					    "address", address);
+					    "address", addresses[i]);
 }
 
 static int read_tables(struct vmstructs *vs, const struct libjvm *lib, struct err *err)

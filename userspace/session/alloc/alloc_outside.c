@@ -14,7 +14,7 @@ static int find_tracer(const struct process *process, const struct mapping *mapp
 	int r = libjvm_open(process->pid, mapping, &lib, err);
 
 	return r < 0 ? r
-		     : alloc_tracer_find(lib.fd, lib.file, process->pid, mapping->path,
+		     : alloc_tracer_find(&lib, process->pid, mapping->path,
 					 jvm_feature_release(jvm), ret_tracer, err);
 }
 

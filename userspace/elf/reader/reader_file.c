@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "elf/reader/reader_file.h"
+
+#include <string.h>
+
+/* Somebody may have ended the first reader; these questions come again with the next process. */
+#define MAX_TRIES 2
+
+/* As reader_call(), and once more when the reader has gone. */
+static int64_t ask_twice(struct reader_ask *ask, struct err *err)
+{
+	struct file_id id;
+	int64_t r = file_id_read(ask->fd, &id);
+
+	if (r < 0)
+		return err_sys(err, (int)r, "it cannot be looked at");
+	ask->owner = reader_owner(&id);
+	r = reader_call(ask, err);
+	for (int tries = 1; tries < MAX_TRIES && reader_has_gone(r); tries++)
+		r = reader_call(ask, err);
+	return r;
+}
+
+static bool is_sound(const struct reader_file_said *said, int64_t len)
+{
+	const size_t head = offsetof(struct reader_file_said, segment);
+
+	if (len < (int64_t)head || said->segments > READER_MAX_SEGMENTS ||
+	    (size_t)len != head + said->segments * sizeof(said->segment[0]) ||
+	    !reader_is_hex(said->link.build_id, sizeof(said->link.build_id)) ||
+	    !memchr(said->link.name, '\0', sizeof(said->link.name)))
+		return false;
+	for (uint32_t i = 0; i < said->segments; i++)
+		if (said->segment[i].offset + said->segment[i].file_size < said->segment[i].offset)
+			return false;
+	return true;
+}
+
+int reader_file_read(int fd, struct reader_file *ret_file, struct err *err)
+{
+	_cleanup_free_ struct reader_file_said *said = xmalloc(sizeof(*said));
+	struct reader_ask ask = {
+		.op = READER_FILE, .fd = fd, .answer = said, .answer_len = sizeof(*said)
+	};
+	int64_t r = ask_twice(&ask, err);
+
+	if (r < 0)
+		return (int)r;
+	if (!is_sound(said, r))
+		return err_set(err, -EBADMSG, "its reader does not make sense");
+	*ret_file = (struct reader_file){ .link = said->link };
+	for (uint32_t i = 0; i < said->segments; i++)
+		vec_push(&ret_file->segments, said->segment[i]);
+	return 0;
+}
+
+void reader_file_release(struct reader_file *file)
+{
+	vec_release(&file->segments);
+}
+
+int reader_find(int fd, enum reader_find how, const char *const *names, unsigned int count,
+		uint64_t *ret_addresses, struct err *err)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct reader_ask ask = { .op = READER_FIND,
+				  .fd = fd,
+				  .count = how,
+				  .answer = ret_addresses,
+				  .answer_len = count * sizeof(*ret_addresses) };
+	int64_t r;
+
+	for (unsigned int i = 0; i < count; i++)
+		strbuf_add(&text, names[i], strlen(names[i]) + 1);
+	ask.data = text.buf;
+	ask.data_len = ask.len = text.len;
+	r = ask_twice(&ask, err);
+	if (r < 0)
+		return (int)r;
+	return r == (int64_t)ask.answer_len
+		       ? 0
+		       : err_set(err, -EBADMSG, "its reader does not make sense");
+}

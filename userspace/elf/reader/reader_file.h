@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What single questions about a file of somebody else's need of it, asked of this thread's reader. */
+#ifndef HOSTPROF_ELF_READER_READER_FILE_H
+#define HOSTPROF_ELF_READER_READER_FILE_H
+
+#include "base/vec.h"
+#include "elf/reader/reader.h"
+
+struct reader_file {
+	struct debug_link link;
+	VEC(struct elf_segment) segments;
+};
+
+/* Of the ELF file FD (borrowed; nothing is kept of it). -EBADMSG: it is none. */
+int reader_file_read(int fd, struct reader_file *ret_file, struct err *err);
+void reader_file_release(struct reader_file *file);
+
+/* COUNT addresses, READER_NOT_THERE where the file FD has no such name; up to READER_MAX_NAMES. */
+int reader_find(int fd, enum reader_find how, const char *const *names, unsigned int count,
+		uint64_t *ret_addresses, struct err *err);
+
+#endif

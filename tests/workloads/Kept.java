@@ -11,13 +11,15 @@ class Kept {
 	private static final int LENGTH = 1000, BYTES = 1016, BATCH = 50;
 	private static final long GARBAGE = 256L << 20;
 	private static final List<byte[]> kept = new ArrayList<>();
-	private static byte[] last;
+	private static volatile byte[] last;
 
 	private static byte[] leak() {
 		return new byte[LENGTH];
 	}
 
+	/** Dropped before the next one is made: else the last collection, which that may cause, would find it alive. */
 	private static void drop() {
+		last = null;
 		last = new byte[LENGTH];
 	}
 

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/rights.h"
 #include "jvm/attach/attach_reach.h"
 #include "session/alloc/alloc_probes.h"
 #include "session/pipeline_arrive.h"
@@ -152,7 +153,7 @@ static int open_all(struct recorder *rec, struct err *err)
 		return r;
 	/* Before there are workers. */
 	if (rec->options->gives_up_rights)
-		recorder_rights_keep(rec->options->other_rights);
+		recorder_rights_keep(rec->options->other_rights | (interval ? RIGHTS_TO_PROBE : 0));
 	r = pipeline_init(&rec->pipeline, rec->capture, &pipeline, err);
 	if (r == 0)
 		r = pipeline_begin(&rec->pipeline, rec->options->command_line, err);

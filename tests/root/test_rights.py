@@ -115,6 +115,22 @@ def with_agents():
 
 
 @test
+def with_allocations():
+    """Probes of a JVM are opened when it is seen, after rights were given up."""
+    need_root()
+    recorder = record_beside("-e", "cpu,alloc=4k", "--agent=never", "-F", 199, recorder_more=added("`-e alloc`"))
+    jvm = java(17, "AllocMix", 2, 1500, flags=["-Xmx64m", "-XX:+UseSerialGC"], stdin=subprocess.PIPE)
+    time.sleep(1)  # the probes are opened
+    jvm.popen.stdin.write(b"\n")
+    jvm.popen.stdin.flush()
+    jvm.wait_text("done", timeout=60)
+    path = recorder.end()
+    seen = sum(row["samples"] for row in read_json(recorder.stats_path)["events"] if row["name"] == "alloc")
+    print(f"# {seen} allocations in {os.path.basename(path)}")
+    expect(seen > 200, f"{seen} samples of allocations")
+
+
+@test
 def with_a_command_and_an_output_elsewhere():
     """The directory is another user's; the view is written, and what is beside it goes, at the end."""
     need_root()

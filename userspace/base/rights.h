@@ -23,10 +23,12 @@
 #define RIGHTS_TO_LEAVE (RIGHT(CAP_SETUID) | RIGHT(CAP_SETGID) | RIGHT(CAP_SYS_CHROOT))
 /* Who makes those that look, some of them urgent, and those that leave. */
 #define RIGHTS_OF_NURSERY (RIGHTS_TO_LOOK | RIGHTS_TO_LEAVE | RIGHT(CAP_SYS_NICE))
-/* Events and rings of cpus that come, probes of processes that come; addresses of the kernel's functions; end readers. */
+/* Events and rings of cpus that come, addresses of the kernel's functions; end readers. */
 #define RIGHTS_TO_RECORD                                                                 \
 	(RIGHT(CAP_PERFMON) | RIGHT(CAP_BPF) | RIGHT(CAP_IPC_LOCK) | RIGHT(CAP_SYSLOG) | \
 	 RIGHT(CAP_KILL))
+/* Probe a process that comes: perf_uprobe_event_init() in kernel/events/core.c asks for no less, to Linux 6.18. */
+#define RIGHTS_TO_PROBE RIGHT(CAP_SYS_ADMIN)
 /* Write, and give away, files in directories of others. */
 #define RIGHTS_TO_WRITE (RIGHT(CAP_CHOWN) | RIGHT(CAP_DAC_OVERRIDE) | RIGHT(CAP_FOWNER))
 

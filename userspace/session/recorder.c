@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/rights.h"
 #include "elf/cfi/cfi_file.h"
 #include "elf/reader/reader.h"
 #include "jvm/attach/attach_reach.h"
@@ -155,7 +156,7 @@ static int open_all(struct recorder *rec, struct err *err)
 		return r;
 	/* Before there are workers. */
 	if (rec->options->gives_up_rights)
-		recorder_rights_keep(rec->options->other_rights);
+		recorder_rights_keep(rec->options->other_rights | (interval ? RIGHTS_TO_PROBE : 0));
 	r = pipeline_init(&rec->pipeline, rec->capture, &pipeline, err);
 	if (r == 0)
 		r = pipeline_begin(&rec->pipeline, rec->options->command_line, err);

@@ -23,7 +23,7 @@ LOOKS = ["test_looks"]
 
 MUTANTS = [
     Mutant("wall: a broker is waited for without end", LANE, "if (is_late(lane, waited_ns))", "if (0)", CALLS),
-    Mutant("wall: a dead broker is waited for", LANE, "is_dead(lane->socket))", "0)", CALLS),
+    Mutant("wall: a dead broker is waited for", LANE, "&slice) == -ETIMEDOUT &&\n\t\t    is_dead(lane->socket))\n\t\t\treturn -ECHILD;\n\t}\n\treturn 0;\n}\n\n/* What was asked", "&slice) == -ETIMEDOUT && 0)\n\t\t\treturn -ECHILD;\n\t}\n\treturn 0;\n}\n\n/* What was asked", CALLS),
     Mutant("wall: what a dead broker was asked is lost", LANE, "if (r == -ECHILD && !trade->is_hostile && ask_another(lane) == 0)", "if (0)", CALLS),
     Mutant("wall: a nursery that was killed stays so", NURSERY, "while (pid > 0 && WIFSIGNALED(status));", "while (0);", CALLS),
     Mutant("wall: brokers hold our files", NURSERY, "close_range(SOCKET_FD + 1, ~0U, 0);", ";", CALLS),

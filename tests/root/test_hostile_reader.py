@@ -102,7 +102,8 @@ def what_readers_hold():
     expect_equal([readers["late"], readers["deaths"], readers["files_given_up"]], [0, 0, 0], "what readers failed at")
 
 
-def end_readers(it, signals, times):
+def end_readers(it, number, times, pause):
+    """By signal NUMBER, one at a time, each after a random part of PAUSE seconds."""
     dice = random.Random(14)
     done = 0
     it.fresh = []
@@ -115,9 +116,9 @@ def end_readers(it, signals, times):
         readers = readers_of(it.recorder.pid)
         if readers:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(dice.choice(readers), dice.choice(signals))
+                os.kill(dice.choice(readers), number)
                 done += 1
-        time.sleep(dice.random() * 0.05)
+        time.sleep(dice.random() * pause)
     expect_equal(done, times, "readers that were ended")
 
 
@@ -126,7 +127,7 @@ def readers_are_killed():
     """A hundred times at random moments, while programs come that nobody knows."""
     need_root()
     with attack() as it:
-        it.record(seconds=12, end="sigint", during=lambda: end_readers(it, [signal.SIGKILL], 100))
+        it.record(seconds=12, end="sigint", during=lambda: end_readers(it, signal.SIGKILL, 100, 0.05))
     it.expect_unharmed()
     expect_fresh_whole(it)
     print(f"# {it.stats['readers']}", flush=True)
@@ -138,7 +139,7 @@ def readers_are_stopped():
     """They never come back; who waits for them does not either, if nobody looks at the clock."""
     need_root()
     with attack() as it:
-        it.record(seconds=12, end="sigint", during=lambda: end_readers(it, [signal.SIGSTOP], 10))
+        it.record(seconds=12, end="sigint", during=lambda: end_readers(it, signal.SIGSTOP, 10, 2))
         left = readers_of(it.recorder.pid)
     expect_equal(left, [], "readers at the end")
     it.expect_unharmed()

@@ -11,8 +11,8 @@
 #include "elf/image_parse.h"
 #include "elf/reader/reader.h"
 
-/* Readers that come to their end with it; others may have been ended by somebody. */
-#define MAX_TRIES 2
+/* Readers that come to their end with it, a late one counted twice; one that died may have been ended by somebody. */
+#define MAX_ENDS 3
 /* Without a limit, too, there is one to what a reader may say that it has. */
 #define MAX_SYMBOL_BYTES (4ULL << 30)
 
@@ -246,7 +246,10 @@ void image_content_read(int fd, uint32_t pid, const char *path, size_t limit_byt
 
 	if (is_elf(fd) && file_id_read(fd, &reading.id) == 0)
 		r = read_once(&reading, &err);
-	for (int tries = 1; tries < MAX_TRIES && reader_has_gone(r); tries++) {
+	for (int ends = 0; reader_has_gone(r);) {
+		ends += r == -ETIMEDOUT ? 2 : 1;
+		if (ends >= MAX_ENDS)
+			break;
 		image_content_release(&reading.content);
 		reading.content = (struct image_content){ .build_id = "" };
 		r = read_once(&reading, &err);

@@ -94,7 +94,7 @@ uint32_t lane_pid(const struct lane *lane)
 
 uint64_t lane_generation(const struct lane *lane)
 {
-	return lane->generation;
+	return lane->call ? lane->generation : 0;
 }
 
 /* CPUCLOCK_SCHED of include/linux/posix-timers_types.h; the process need not be ours to be asked. */
@@ -196,6 +196,9 @@ static int learn_pid(struct lane *lane)
 
 struct wall_call *lane_begin(struct lane *lane)
 {
+	/* Of what it did not hear of a hostile one cannot have died. */
+	if (lane->pid && is_dead(lane->socket))
+		leave(lane);
 	if (!lane->call)
 		get_process(lane);
 	if (lane->call && lane->nursery && lane->terms.trade->is_hostile && !lane->pid &&
@@ -204,8 +207,8 @@ struct wall_call *lane_begin(struct lane *lane)
 	return lane->call;
 }
 
-/* It waits for nothing but a cpu, on a host that has more to do than it can: state R in /proc/PID/stat. */
-static bool is_runnable(const struct lane *lane)
+/* Its state in /proc/PID/stat; R: it waits for nothing but a cpu, on a host that has more to do than it can. */
+static char state_of(const struct lane *lane)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	uint32_t pid = lane->pid ? lane->pid : atomic_load(&lane->call->broker);
@@ -213,23 +216,30 @@ static bool is_runnable(const struct lane *lane)
 	char path[32];
 
 	if (!pid)
-		return true; /* it is being made */
+		return 'R'; /* it is being made */
 	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
 	if (file_read(path, STAT_BYTES, &text) < 0)
-		return false;
+		return 'X';
 	comm_end = strrchr(strbuf_str(&text), ')');
-	return comm_end && !strncmp(comm_end, ") R", 3);
+	return comm_end && comm_end[1] == ' ' ? comm_end[2] : 'X';
 }
 
 static bool is_late(const struct lane *lane, uint64_t waited_ns)
 {
 	const struct lane_patience *patience = &lane->terms.patience;
+	uint64_t most_ns = patience->deadline_ns;
 
 	if (patience->cpu_ns && waited_ns >= patience->cpu_ns && lane->pid &&
 	    cpu_of(lane->pid) >= lane->cpu_ns + patience->cpu_ns)
 		return true;
-	return waited_ns >= patience->deadline_ns &&
-	       (waited_ns >= MAX(patience->deadline_ns, patience->busy_ns) || !is_runnable(lane));
+	if (waited_ns < most_ns)
+		return false;
+	switch (state_of(lane)) {
+	case 'R': most_ns = patience->busy_ns; break;
+	case 'D': most_ns = patience->disk_ns; break;
+	default: break;
+	}
+	return waited_ns >= most_ns;
 }
 
 /* 0: the answer is there; -ETIMEDOUT, -ECHILD: it has died. */

@@ -16,6 +16,7 @@ struct lane;
 
 struct lane_patience {
 	uint64_t deadline_ns;
+	uint64_t disk_ns; /* from here on it is late also when it waits for a disk; 0: from the deadline on */
 	uint64_t busy_ns; /* from here on it is late also when it only wants a cpu */
 	uint64_t cpu_ns;  /* what a call may take of a cpu; 0: any */
 };
@@ -54,7 +55,7 @@ uint64_t lane_take_cpu(struct lane *lane);
 /* The process of now; 0: there is none, or it has not begun. Of hostile ones only. */
 uint32_t lane_pid(const struct lane *lane);
 
-/* Larger with each process: what one has kept, the next one does not know. */
+/* Larger with each process, 0 without one: what one has kept, the next one does not know. */
 uint64_t lane_generation(const struct lane *lane);
 
 /* The socket of the one that was left behind: at its end when that has ended; -1: none was. */

@@ -160,14 +160,17 @@ static bool is_of_an_image(enum reader_op op)
  */
 static struct lane_patience patience_with(enum reader_op op)
 {
-	struct lane_patience patience = { .deadline_ns = 250 * NSEC_PER_MSEC,
+	/* Who parses neither sleeps nor is stopped. */
+	struct lane_patience patience = { .deadline_ns = 25 * NSEC_PER_MSEC,
+					  .disk_ns = 250 * NSEC_PER_MSEC,
 					  .cpu_ns = 500 * NSEC_PER_MSEC,
 					  .busy_ns = 10 * NSEC_PER_SEC };
 
 	if (op == READER_DEMANGLE) {
-		patience.deadline_ns = patience.cpu_ns = 25 * NSEC_PER_MSEC;
+		patience.cpu_ns = 25 * NSEC_PER_MSEC;
 	} else if (is_of_an_image(op)) {
-		patience.deadline_ns = 5 * NSEC_PER_SEC;
+		patience.deadline_ns = 100 * NSEC_PER_MSEC;
+		patience.disk_ns = 5 * NSEC_PER_SEC;
 		patience.cpu_ns = 10 * NSEC_PER_SEC;
 		patience.busy_ns = 30 * NSEC_PER_SEC;
 	}
@@ -191,7 +194,7 @@ static void set_patience(struct lane *lane, const struct reader_ask *ask)
 	struct lane_patience patience = patience_with(ask->op);
 	uint64_t strikes = MIN(find_striker(ask->owner).strikes, MAX_STRIKES);
 
-	patience.deadline_ns >>= strikes;
+	patience.disk_ns >>= strikes;
 	patience.cpu_ns >>= strikes;
 	lane_set_patience(lane, &patience);
 }
@@ -243,11 +246,13 @@ static void fill_in(struct wall_call *call, const struct reader_ask *ask)
 }
 
 /* Its sentence goes to terminals. */
-static int64_t take_failure(const struct wall_call *call, int64_t result, struct err *err)
+static int64_t take_failure(const struct wall_call *call, enum reader_op op, int64_t result,
+			    struct err *err)
 {
 	char text[READER_TEXT_BYTES];
 
-	if (result < -4095)
+	/* It is there, and of those that keep nothing none can be new. */
+	if (result < -4095 || (reader_has_gone(result) && !is_of_an_image(op)))
 		return err_set(err, -EBADMSG, "its reader does not make sense");
 	memcpy(text, call->data, sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
@@ -267,6 +272,8 @@ int64_t reader_call(const struct reader_ask *ask, struct err *err)
 
 	if (!call || ask->data_len > sizeof(call->data))
 		return err_set(err, call ? -E2BIG : -ECHILD, "there is no reader");
+	if (ask->generation && ask->generation != lane_generation(lane->lane))
+		return err_set(err, -ESTALE, "its reader has gone");
 	if (is_too_soon(ask))
 		return err_set(err, -EBUSY, "readers were late with too many files of its owner");
 	fill_in(call, ask);
@@ -284,7 +291,7 @@ int64_t reader_call(const struct reader_ask *ask, struct err *err)
 						    : "its reader died of it");
 	}
 	if (result < 0)
-		return take_failure(lane_answer(lane->lane), result, err);
+		return take_failure(lane_answer(lane->lane), ask->op, result, err);
 	if (result > 0 && ask->answer_len)
 		memcpy(ask->answer, lane_answer(lane->lane)->data,
 		       MIN((uint64_t)result, ask->answer_len));

@@ -35,6 +35,8 @@ struct reader_ask {
 	enum reader_op op;
 	int fd;		/* borrowed; -1: it is about none */
 	uint64_t owner; /* of the file, reader_owner(): whose files were late have less time */
+	uint64_t
+		generation; /* of the reader that has what it is about (reader_generation()); 0: any */
 	uint32_t count;
 	uint64_t offset, len;
 	const void *data; /* DATA_LEN bytes, put into the call */
@@ -58,7 +60,7 @@ static inline uint64_t reader_owner(const struct file_id *id)
 	return (uint64_t)id->owner << 32 ^ (uint64_t)id->major << 20 ^ id->minor;
 }
 
-/* Changes when this thread's reader is another one, which knows nothing of what the one before had open. 0: it has none. */
+/* Another one with each reader of this thread, which knows nothing of what the one before had open. 0: it has none. */
 uint64_t reader_generation(void);
 
 /* A text of SIZE bytes that came from a reader: hex with an end? */

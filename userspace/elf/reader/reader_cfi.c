@@ -62,7 +62,7 @@ int reader_cfi_open(int fd, uint64_t owner, struct reader_cfi **ret_cfi, struct 
 	int64_t r = reader_call(&ask, err);
 
 	if (r < 0)
-		return r == -ESTALE ? not_sound(err) : (int)r;
+		return (int)r;
 	cfi->owner = owner;
 	cfi->generation = reader_generation();
 	r = take_opened(cfi, opened, r, err);
@@ -87,7 +87,11 @@ int reader_cfi_open_memory(const void *data, size_t len, struct reader_cfi **ret
 
 static struct reader_ask ask_for(const struct reader_cfi *cfi, enum reader_op op)
 {
-	return (struct reader_ask){ .op = op, .fd = -1, .owner = cfi->owner, .count = cfi->handle };
+	return (struct reader_ask){ .op = op,
+				    .fd = -1,
+				    .owner = cfi->owner,
+				    .generation = cfi->generation,
+				    .count = cfi->handle };
 }
 
 void reader_cfi_close(struct reader_cfi *cfi)
@@ -127,16 +131,6 @@ size_t reader_cfi_bytes(const struct reader_cfi *cfi)
 
 /* --- what is asked ---------------------------------------------------------------------------- */
 
-static int64_t call(const struct reader_cfi *cfi, const struct reader_ask *ask, struct err *err)
-{
-	int64_t r;
-
-	if (cfi->generation != reader_generation())
-		return err_set(err, -ESTALE, "its reader has gone");
-	r = reader_call(ask, err);
-	return r == -ESTALE ? not_sound(err) : r;
-}
-
 int reader_cfi_digest(struct reader_cfi *cfi, struct cfi_digest *ret_digest)
 {
 	struct reader_ask ask = ask_for(cfi, READER_CFI_DIGEST);
@@ -147,7 +141,7 @@ int reader_cfi_digest(struct reader_cfi *cfi, struct cfi_digest *ret_digest)
 		return cfi_file_digest(cfi->own, ret_digest);
 	ask.answer = ret_digest;
 	ask.answer_len = sizeof(*ret_digest);
-	r = call(cfi, &ask, &err);
+	r = reader_call(&ask, &err);
 	if (r < 0)
 		return (int)r;
 	return r == sizeof(*ret_digest) ? 0 : -EBADMSG;
@@ -182,7 +176,7 @@ int reader_cfi_page(struct reader_cfi *cfi, uint64_t address, struct cfi_rows *r
 	ask.offset = address;
 	ask.answer = &page;
 	ask.answer_len = sizeof(page);
-	r = call(cfi, &ask, err);
+	r = reader_call(&ask, err);
 	if (r < 0)
 		return (int)r;
 	if (!page_is_sound(&page, r))

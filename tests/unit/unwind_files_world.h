@@ -29,6 +29,7 @@
 struct made {
 	int fd; /* of its content */
 	bool is_gone, is_known, is_torn;
+	int gone_error; /* of the file; 0: none */
 	int open_error; /* of the ELF file */
 	/* Readers come to their end so often with a page of it, or with opening it, in this way. */
 	unsigned int page_ends, open_ends;
@@ -93,6 +94,8 @@ int image_open_file(const struct file_key *key, uint32_t pid, uint64_t start, ui
 	f.open_pid = pid;
 	f.open_start = start;
 	f.open_end = end;
+	if (made->gone_error)
+		return made->gone_error;
 	return made->is_gone ? -ENOENT : dup(made->fd);
 }
 

@@ -12,10 +12,11 @@
 #include "unwind/unwind_content.h"
 
 /*
- * Readers that came to their end in calls about one file, in a row, a late one counted twice: then it is given up. One that died
- * may have been ended by somebody.
+ * Readers that came to their end in calls about one file, in a row: the third that died, which may have been ended by somebody, or
+ * the second that was late is the last. Those that came to their end by another file count next to nothing.
  */
-#define MAX_ENDS 3
+enum { END_ELSEWHERE = 1, END_DEAD = 100, END_LATE = 150, MAX_ENDS = 300 };
+
 /* A file has one or two executable segments; pieces of them are mapped by mprotect(). */
 #define MAX_PLACES 64
 
@@ -168,8 +169,11 @@ static int open_source(const struct source *source, struct reader_cfi **ret_cfi,
 	_cleanup_close_ int fd = open_source_fd(source);
 	int r = fd < 0 ? fd : unwind_content_read(fd, ret_content);
 
-	if (r < 0)
-		return err_sys(err, r, "it cannot be opened");
+	if (r < 0) {
+		err_sys(err, r, "it cannot be opened");
+		/* No reader has gone: it has not been asked. */
+		return reader_has_gone(r) ? -EIO : r;
+	}
 	r = reader_cfi_open(fd, reader_owner(&ret_content->id), ret_cfi, err);
 	if (r == 0)
 		unwind_content_take(ret_content, *ret_cfi);
@@ -182,13 +186,16 @@ static void fail(struct unwind_file *file, const char *why)
 	file->failure = xstrdup(why);
 }
 
-/* A call has ended with R. May it be made again, of another reader? ENDS: of readers in calls about this file. */
+/* A call has ended with R. May it be made again, of another reader? ENDS: the sum of those in calls about this file. */
 static bool try_again(int r, unsigned int *ends)
 {
-	/* -ESTALE: it came to its end by another file. */
-	if (r == -ETIMEDOUT || r == -ECHILD)
-		*ends += r == -ETIMEDOUT ? 2 : 1;
-	return reader_has_gone(r) && *ends < MAX_ENDS;
+	switch (r) {
+	case -ESTALE: *ends += END_ELSEWHERE; break;
+	case -ECHILD: *ends += END_DEAD; break;
+	case -ETIMEDOUT: *ends += END_LATE; break;
+	default: return false;
+	}
+	return *ends < MAX_ENDS;
 }
 
 static void give_up(struct unwind_file *file, const char *why)

@@ -16,7 +16,8 @@ struct lane;
 
 struct lane_patience {
 	uint64_t deadline_ns;
-	uint64_t disk_ns; /* from here on it is late also when it waits for a disk; 0: from the deadline on */
+	uint64_t
+		disk_ns; /* from here on it is late also when it waits for a disk; 0: from the deadline on */
 	uint64_t busy_ns; /* from here on it is late also when it only wants a cpu */
 	uint64_t cpu_ns;  /* what a call may take of a cpu; 0: any */
 };

@@ -103,6 +103,32 @@ static void one_that_cannot_even_be_opened(void **state)
 	assert_int_equal(refused(), before + 2);
 }
 
+/* That a file is not there any more, or its process does not answer, is not its reader's end. */
+static void no_reader_was_asked(void **state)
+{
+	static const int errors[] = { -ESTALE, -ETIMEDOUT, -ECHILD };
+	uint64_t before = refused();
+
+	(void)state;
+	for (uint32_t i = 1; i <= ARRAY_SIZE(errors); i++) {
+		f.made[i].gone_error = errors[i - 1];
+		assert_int_equal(number_of(i), 0);
+		f.made[i].gone_error = 0;
+		assert_int_not_equal(number_of(i), 0);
+		close_all();
+		f.made[i].gone_error = errors[i - 1];
+		assert_false(has_rows(i));
+	}
+	assert_int_equal(refused(), before);
+	assert_non_null(strstr(failed(), "/file1: it cannot be opened: Stale file handle (1)\n"));
+	/* Another process may have more luck. */
+	f.made[1].gone_error = 0;
+	f.living_pid = 7;
+	piece_at(7, 1, 0);
+	assert_int_equal(unwind_files_take_revived(f.files), 1);
+	assert_true(has_rows(1));
+}
+
 /* Too many of its owner's were late: not now. */
 static void not_now(void **state)
 {
@@ -124,6 +150,7 @@ int main(void)
 		TEST(a_file_is_given_up),
 		TEST(one_that_cannot_even_be_opened),
 		TEST(not_now),
+		TEST(no_reader_was_asked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,6 @@ MUTANTS = [
     Mutant("reader: more rows than it brought", CFI, "(size_t)len != head + count * sizeof(rows[0]) || ", "", ROWS),
     Mutant("reader: more segments than it brought", CFI, "(size_t)len != head + opened->segments * sizeof(opened->segment[0]) ||", "", ROWS),
     Mutant("reader: handles of the reader before", READER, "if (ask->generation && ask->generation != lane_generation(lane->lane))", "if (0)", ROWS),
-    Mutant("reader: another's handle is closed", CFI, "else if (cfi->generation && cfi->generation == reader_generation())", "else", ROWS),
     Mutant("reader: its word that it is gone", READER, "(reader_has_gone(result) && !is_of_an_image(op))", "0", ROWS),
     Mutant("reader: rows are lost with a reader", UNWIND, "while (try_again(r, &file->ends));\n\tif (r == 0) {", "while (0);\n\tif (r == 0) {", FILES),
     Mutant("reader: a file is given up for others", UNWIND, "END_ELSEWHERE = 1,", "END_ELSEWHERE = 100,", FILES),

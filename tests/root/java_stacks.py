@@ -270,7 +270,23 @@ class Judge:
         nameless = next((frame.name for frame in user if self.process.nameless(frame)), None)
         if nameless is not None:
             return Verdict(False, f"without a name: {re.sub('0x[0-9a-f]+', '…', nameless)}")
-        return self._walk(user)
+        return self._walk(self._sure(user))
+
+    def _sure(self, frames):
+        """
+        A stack without what its last compiled frame has inlined, when no Java frame is below it: there the pc has no
+        debug information of its own, but where a call returns to, and HotSpot takes the next one's, whichever way the
+        code goes (PcDescContainer::find_pc_desc). Each must be called by the one above. All other frames return to
+        calls, and are exact.
+        """
+        last = max((at for at, frame in enumerate(frames) if frame.kind in ("j", "1")), default=None)
+        if last is None:
+            return frames
+        end = next((at for at in range(last + 1, len(frames)) if frames[at].kind != "i"), len(frames))
+        if any(frame.java or frame.name in ("call_stub", "Interpreter") for frame in frames[end:]) or \
+           not all(self._edge(*pair) for pair in zip(frames[last:], frames[last + 1:end])):
+            return frames
+        return frames[:last + 1] + frames[end:]
 
     def _walk(self, frames):
         """From the thread's start through the tree, and what is below its last frame."""

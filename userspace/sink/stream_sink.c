@@ -8,7 +8,7 @@
 #include "sink/stream_line.h"
 
 /* 0.2 s of two busy cpus at 1 kHz, beyond the pipe's 1 MiB. */
-#define DEFAULT_BUFFER_BYTES (2 << 20)
+#define DEFAULT_BUFFER_BYTES (4 << 20)
 /* At the end, for a reader that has stopped. */
 #define END_WAIT_NS NSEC_PER_SEC
 /* Threads and processes that were announced; beyond, they are so anew. */

@@ -148,4 +148,29 @@ def readers_are_stopped():
     expect(it.stats["readers"]["late"] > 0, "no reader was late")
 
 
+
+def comm_of(pid):
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
+        return file.read().strip()
+    return ""
+
+
+@test
+def nobody_is_left_behind():
+    """Who is killed says nothing to anybody: readers are another user's, and end all the same."""
+    need_root()
+    for killed in ("hostprof", "hostprof-nurse"):
+        recorder = Recorder("-F", 99)
+        wait_until(lambda pid=recorder.pid: readers_of(pid), 20, "a reader")
+        readers = readers_of(recorder.pid)
+        if killed == "hostprof":
+            recorder.signal(signal.SIGKILL)
+        else:
+            os.kill(next(pid for pid in family(recorder.pid) if comm_of(pid) == killed), signal.SIGKILL)
+        wait_until(lambda left=readers: not any(comm_of(pid) == "hostprof-reader" for pid in left), 10,
+                   f"end of the readers {readers}")
+        if killed != "hostprof":
+            recorder.end()
+
+
 main()

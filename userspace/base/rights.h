@@ -19,8 +19,12 @@
 /* Act as the user of another process in its directories, and take away there what was left behind. */
 #define RIGHTS_TO_ATTACH \
 	(RIGHT(CAP_SETUID) | RIGHT(CAP_SETGID) | RIGHT(CAP_DAC_OVERRIDE) | RIGHT(CAP_FOWNER))
-/* Become a user that nobody is, in an empty root. */
-#define RIGHTS_TO_LEAVE (RIGHT(CAP_SETUID) | RIGHT(CAP_SETGID) | RIGHT(CAP_SYS_CHROOT))
+/*
+ * Become a user that nobody is, in an empty root; and for who makes such: have them ended by his own end, whose signal (PR_SET_PDEATHSIG) is
+ * his, group_send_sig_info() in kernel/signal.c.
+ */
+#define RIGHTS_TO_LEAVE \
+	(RIGHT(CAP_SETUID) | RIGHT(CAP_SETGID) | RIGHT(CAP_SYS_CHROOT) | RIGHT(CAP_KILL))
 /* Who makes those that look, some of them urgent, and those that leave. */
 #define RIGHTS_OF_NURSERY (RIGHTS_TO_LOOK | RIGHTS_TO_LEAVE | RIGHT(CAP_SYS_NICE))
 /* Events and rings of cpus that come, addresses of the kernel's functions; end readers. */

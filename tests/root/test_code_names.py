@@ -117,8 +117,8 @@ def line_at(table, bci):
 
 
 def dotted(class_name):
-    """A hidden class keeps the '/' before its number."""
-    return re.sub(r"/(?!0x)", ".", re.sub(r"\.(?=0x)", "/", class_name))
+    """A hidden class keeps the '/' before its number. That of a VM-anonymous one (11) is nowhere in its name."""
+    return re.sub(r"/(?!0x)", ".", re.sub(r"\.(?=0x)", "/", re.sub(r"[./]\d{5,}$", "", class_name)))
 
 
 class Agent:

@@ -58,6 +58,10 @@ static inline void unwind_begin(struct unwind_cursor *c, wire_u32 max_frames, wi
 	c->anchor_own = 1;
 	c->native = 0;
 	c->unpacks = 0;
+	c->frozen_at.inside = 0;
+	c->frozen_at.live = 0;
+	c->frozen_at.yields = 0;
+	c->frozen_at.young[0] = c->frozen_at.young[1] = 1; /* no code's */
 	c->has_anchor = 0;
 	c->far_pc = 0;
 	c->compiled_seen.pc = 0;
@@ -147,17 +151,56 @@ static inline enum unwind_verdict unwind_put_mark(struct unwind_cursor *c, wire_
 	return cursor_put(c, out, word);
 }
 
+/* For frames in the heap that cannot be read. */
+static inline enum unwind_verdict unwind_put_frozen(struct unwind_cursor *c, wire_u64 *out)
+{
+	c->frozen++;
+	return unwind_put_mark(c, out, WIRE_MARK_FROZEN);
+}
+
+/* The rest of the frames in the heap is not known. */
+static inline enum unwind_verdict unwind_leave_heap(struct unwind_cursor *c, wire_u64 *out)
+{
+	return unwind_put_frozen(c, out) ? UNWIND_STOP : frozen_leave(c);
+}
+
 static inline enum unwind_verdict unwind_barrier(struct unwind_cursor *c,
 						 struct unwind_memory *memory, wire_u64 *out)
 {
+	bool moves, found;
+
 	/* JDK 21 to 23 make enterSpecial for the first virtual thread: userspace looks for it. */
 	if (!c->jvm.enter_return) {
 		c->missed = 1;
 		return cursor_stop(c, UNWIND_NO_THREAD);
 	}
-	if (unwind_put_mark(c, out, WIRE_MARK_FROZEN))
+	moves = continuation_find(c, memory);
+	found = frozen_begin(c, memory);
+	if ((moves || !found) && unwind_put_frozen(c, out))
 		return UNWIND_STOP;
-	return continuation_step(c, memory);
+	if (!found)
+		return frozen_leave(c);
+	frozen_enter(c);
+	return UNWIND_GO_ON;
+}
+
+/* A frame in the heap, and the way to the next one there, or back to the stack. */
+static inline enum unwind_verdict unwind_frozen(struct unwind_cursor *c,
+						struct unwind_memory *memory, wire_u64 *out)
+{
+	enum frozen_kind kind = frozen_look(c, memory);
+
+	if (kind == FROZEN_LOST)
+		return unwind_leave_heap(c, out);
+	if (frozen_put(c, out, kind))
+		return UNWIND_STOP;
+	c->frozen_frames++;
+	if (c->frozen_at.cut)
+		return unwind_leave_heap(c, out);
+	if (c->frozen_at.sp >= c->frozen_at.end)
+		return frozen_leave(c);
+	frozen_enter(c);
+	return UNWIND_GO_ON;
 }
 
 /* Goes from the frame at c->compiled_seen, which is written, to its caller. */
@@ -190,6 +233,7 @@ static inline enum unwind_verdict unwind_java_frame(struct unwind_cursor *c,
 	    cursor_put(c, out, c->compiled_seen.compile_id))
 		return UNWIND_STOP;
 	c->java_frames++;
+	frozen_note_yield(c);
 	stop = unwind_java_caller(c, memory, out);
 	/* It will be walked again. */
 	if (c->missed) {
@@ -228,9 +272,13 @@ static inline enum unwind_verdict unwind_frame(struct unwind_cursor *c,
 	struct wire_rule rule = {};
 	enum unwind_step step;
 
+	if (c->frozen_at.inside)
+		return unwind_frozen(c, memory, out);
 	if (probed_is_at_pc(c) && probed_undo(c, memory))
 		return UNWIND_STOP;
 	step = unwind_choose(c, memory, &rule);
+	if (step == UNWIND_STEP_INTERPRETED || step == UNWIND_STEP_COMPILED)
+		frozen_note_caller(c);
 	if (step == UNWIND_STEP_INTERPRETED) {
 		enum unwind_verdict stop = interpreted_step(c, memory, out);
 

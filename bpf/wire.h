@@ -33,8 +33,8 @@ typedef __s64 wire_s64;
 /* --max-depth goes up to this. */
 #define WIRE_MAX_USER_FRAMES	 2048
 #define WIRE_DEFAULT_USER_FRAMES 1024
-/* An interpreted frame takes WIRE_INTERPRETED_WORDS words; such stacks end a little earlier. */
-#define WIRE_MAX_USER_WORDS 5120
+/* Interpreted frames take most. */
+#define WIRE_MAX_USER_WORDS (WIRE_MAX_USER_FRAMES * WIRE_INTERPRETED_WORDS)
 /* Samples that may be nested on one cpu. */
 #define WIRE_SCRATCH_LEVELS 3
 #define WIRE_COMM_LEN	    16

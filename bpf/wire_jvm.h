@@ -46,6 +46,32 @@ enum wire_deopt {
 	WIRE_DEOPT_POINTER, /* address (9 to 22) */
 };
 
+/* Bytes of a chunk's fields that are read at once. */
+#define WIRE_CHUNK_BYTES 128
+
+/*
+ * Frames of a virtual thread in the heap: objects of jdk.internal.vm.StackChunk, whose fields are
+ * followed by words of the stack (share/oops/instanceStackChunkKlass.hpp). All offsets are in bytes
+ * from the object's beginning, those of a chunk below WIRE_CHUNK_BYTES - 8.
+ */
+struct wire_chunks {
+	/* What the word at klass_at has in these bits, for a chunk; klass_mask 0: they cannot be read. */
+	wire_u64 klass_mask;
+	wire_u64 klass;
+	wire_u64 oop_base;
+	wire_u8 oop_bytes; /* 4: the address is oop_base + (oop << oop_shift) */
+	wire_u8 oop_shift;
+	wire_u16 klass_at;
+	wire_u16 tail;	  /* in a jdk.internal.vm.Continuation: the newest chunk */
+	wire_u16 parent;  /* the next older chunk */
+	wire_u16 size;	  /* int32, words of its stack */
+	wire_u16 sp;	  /* int32, words from the stack's beginning to the youngest frame */
+	wire_u16 bottom;  /* int32, words to its end */
+	wire_u16 argsize; /* int32, words between its end and `size`; bottom is WIRE_JVM_ABSENT */
+	wire_u16 stack;	  /* where the stack begins */
+	wire_u16 pad;
+};
+
 struct wire_jvm {
 	wire_u32 serial; /* of this JVM, as in struct wire_space; 0: no JVM */
 	wire_u8 heap_count;
@@ -101,6 +127,8 @@ struct wire_jvm {
 	/* Entry points, by start. The last one is no entry: its start is where they end. */
 	wire_u64 entries_start;
 	struct wire_entry entries[WIRE_JVM_ENTRIES];
+
+	struct wire_chunks chunks;
 };
 
 /* Slots of the call stub's frame, words from %rbp: cpu/x86/stubGenerator_x86_64.cpp, call_stub. */
@@ -168,6 +196,7 @@ struct wire_thread {
 #define WIRE_MAX_THREADS 4096
 
 _Static_assert(sizeof(struct wire_code_heap) == 24, "wire_code_heap");
+_Static_assert(sizeof(struct wire_chunks) == 48, "wire_chunks");
 _Static_assert(sizeof(struct wire_hot_code) == 32, "wire_hot_code");
 _Static_assert(sizeof(struct wire_hot_method) == 48, "wire_hot_method");
 _Static_assert(sizeof(struct wire_far_key) == 16, "wire_far_key");

@@ -120,7 +120,7 @@ supervise() {
 		code=$?
 		[ ! -e "$session/stopping" ] && [ $code = 0 ] && [ -n "$file" ] || break
 		render
-		[ -n "$loop" ] && [ -n "$(start_of "$pid")" ] || break
+		[ -n "$loop" ] && [ -n "$(start_of "$pid")" ] && [ ! -e "$session/stopping" ] || break
 		rm -f "$session"/rec.*.jfr
 		number=0
 		file_number=$((file_number + 1))
@@ -171,11 +171,18 @@ not_begun() {
 	exit 200
 }
 
+# A loop may be about to start its next recorder: that one is ended when it has something to show.
 end() {
-	is_running || return 0
+	is_running || is_supervised || return 0
 	: >"$session/stopping"
-	kill -TERM "$recorder"
-	while is_running || { [ ! -e "$session/ended" ] && is_supervised; }; do nap; done
+	told=''
+	while is_running || { [ ! -e "$session/ended" ] && is_supervised; }; do
+		if is_running && has_recording && [ "$told" != "$recorder" ]; then
+			kill -TERM "$recorder"
+			told=$recorder
+		fi
+		nap
+	done
 }
 
 collect() {

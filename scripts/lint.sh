@@ -88,6 +88,7 @@ step reasons check_reasons
 step outputs check_outputs
 step docs scripts/check-docs.py
 step mutants scripts/check-mutants.py --texts
+step parsers scripts/check-parsers.py "$build"
 step bpf-stack scripts/check-bpf-stack.py "$build/gen/hostprof.bpf.o"
 step agent scripts/check-agent.sh "$build/libhostprof-agent.so"
 exit $failed

@@ -23,8 +23,8 @@ run: ## profile this host for 10 s into hostprof.html
 	@$(SCRIPT_ENV) scripts/run.sh
 
 check: ## lint and run all tests; those that need root are skipped without it
-	@+$(AGAIN) all unit-tests workloads
-	@$(SCRIPT_ENV) scripts/check.sh lint unit root
+	@+$(AGAIN) all workloads
+	@+$(SCRIPT_ENV) MAKE_UNIT_TESTS="$(AGAIN) unit-tests" scripts/check.sh lint unit rootless root
 
 check-unit: ## run the unit tests
 	@+$(AGAIN) unit-tests
@@ -32,7 +32,7 @@ check-unit: ## run the unit tests
 
 check-root: ## run the tests that load BPF programs and profile real processes
 	@+$(AGAIN) all workloads
-	@$(SCRIPT_ENV) scripts/check.sh root
+	@$(SCRIPT_ENV) scripts/check.sh rootless root
 
 check-hostile: ## attacks on a recording: it ends, stays small, and says the truth of everybody else (root, minutes)
 	@+$(AGAIN) all workloads
@@ -69,9 +69,17 @@ check-scale: ## record 2,000 processes and 501 large files within the memory lim
 	@+$(AGAIN) all workloads
 	@HOSTPROF_BUILD=$(BUILD) tests/root/scale.py
 
+check-churn: ## record for CHURN ("7200 10000": seconds, new programs) and see that no memory grows (root, two hours)
+	@+$(AGAIN) all workloads
+	@HOSTPROF_BUILD=$(BUILD) tests/root/churn.py $(CHURN)
+
 check-real: ## record Tomcat, Kafka, Helidon, scalac, JRuby, H2, Lucene, Clojure, Hazelcast under load (root, Maven, 10 minutes)
 	@+$(AGAIN) all
 	@HOSTPROF_BUILD=$(BUILD) tests/real/check_real.py
+
+check-containers: ## a JVM in a container of docker and of podman, where these are installed (root, 1 minute)
+	@+$(AGAIN) all workloads
+	@HOSTPROF_BUILD=$(BUILD) tests/real/check_containers.py
 
 check-jdks: ## Java stacks on OpenJDK 8 to 28: fetches them into JDKS, prints a table (root, 10 minutes)
 	@+$(AGAIN) all workloads
@@ -119,7 +127,7 @@ clean: ## remove the build directory
 
 # With `make -jN setup check` the packages still come first.
 ifneq ($(filter setup,$(MAKECMDGOALS)),)
-run check check-unit check-root check-hostile check-live check-steps check-random check-weights check-san check-kernels check-scale check-real check-alloc check-mutants check-random-mutants fuzz lint tidy bench: | setup
+run check check-unit check-root check-hostile check-live check-steps check-random check-weights check-san check-kernels check-scale check-churn check-real check-containers check-alloc check-mutants check-random-mutants fuzz lint tidy bench: | setup
 endif
 
 unit-tests: $(UNIT_BIN)
@@ -133,5 +141,5 @@ $(BUILD)/fuzzers/%: tests/fuzz/%.c $(BUILD)/libhostprof.a
 	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) -Wno-missing-prototypes $(LDFLAGS) \
 		-fsanitize=fuzzer,address,undefined -o $@ $(filter %.c %.a,$^) $(LDLIBS)
 
-.PHONY: help setup run check check-unit check-differential check-root check-hostile check-live check-steps check-random check-weights check-san check-kernels check-scale check-real check-alloc check-mutants check-random-mutants \
+.PHONY: help setup run check check-unit check-differential check-root check-hostile check-live check-steps check-random check-weights check-san check-kernels check-scale check-churn check-real check-containers check-alloc check-mutants check-random-mutants \
 	fuzz lint tidy bench install clean unit-tests fuzzers

@@ -8,6 +8,7 @@
 #ifndef HOSTPROF_BPF_HOTSPOT_CONTINUATION_H
 #define HOSTPROF_BPF_HOTSPOT_CONTINUATION_H
 
+#include "hotspot/frozen.h"
 #include "hotspot/stub.h"
 
 /* The thaw stub lies before the return barrier; behind it are the one for exceptions, and others. */
@@ -15,6 +16,8 @@
 #define CONTINUATION_BEHIND 512
 /* Arguments of the last frame, or the room for frames that are being brought back. */
 #define CONTINUATION_MAX_BYTES (64U << 10)
+/* What the thaw stub saves before it has made room for frames: the returned values, and alignment. */
+#define CONTINUATION_SAVED_BYTES 32
 
 /* JavaThread::_cont_entry, 0: not known. */
 static inline wire_u64 continuation_of_thread(struct unwind_cursor *c, struct unwind_memory *memory)
@@ -80,16 +83,16 @@ static inline wire_u64 continuation_entry(struct unwind_cursor *c, struct unwind
 
 #endif
 
-static inline enum unwind_verdict continuation_step(struct unwind_cursor *c,
-						    struct unwind_memory *memory)
+/*
+ * Where the stack goes on, into c->frozen_at. True: frames may be on their way from the heap, and neither
+ * there nor here.
+ */
+static inline bool continuation_find(struct unwind_cursor *c, struct unwind_memory *memory)
 {
-	wire_u64 entry = continuation_entry(c, memory);
-
-	c->frozen++;
-	/* For compiled_enter() a caller is higher. */
-	if (entry == c->sp)
-		c->sp -= 8;
-	return compiled_enter(c, c->jvm.enter_return, entry, c->fp);
+	c->frozen_at.entry = continuation_entry(c, memory);
+	c->frozen_at.fp = c->fp;
+	return c->pc != c->jvm.return_barrier &&
+	       c->frozen_at.entry - c->sp > CONTINUATION_SAVED_BYTES;
 }
 
 /*
@@ -106,10 +109,9 @@ static inline bool continuation_thaws(const struct unwind_cursor *c)
 
 #ifdef __bpf__
 
-UNWIND_ALONE(enum unwind_verdict, continuation_step, (struct unwind_cursor * c), c, (c, NULL),
-	     UNWIND_STOP)
+UNWIND_ALONE(bool, continuation_find, (struct unwind_cursor * c), c, (c, NULL), false)
 
-#define continuation_step(c, memory) (continuation_step_alone(c) & UNWIND_STOP)
+#define continuation_find(c, memory) (continuation_find_alone(c) & 1)
 
 #endif
 #endif

@@ -233,6 +233,19 @@ UNWIND_ALONE(enum interpreted_state, interpreted_look, (struct unwind_cursor * c
 
 #endif
 
+/* The frame in c->interpreted, whose method has these. */
+static inline enum unwind_verdict interpreted_put(struct unwind_cursor *c, wire_u64 *out,
+						  wire_u64 const_method, wire_u64 identity)
+{
+	if (cursor_put_frame(c, out, WIRE_FRAME_INTERPRETED, WIRE_INTERPRETED_WORDS))
+		return UNWIND_STOP;
+	cursor_put(c, out, c->interpreted.method);
+	cursor_put(c, out, const_method);
+	cursor_put(c, out, c->interpreted.bcp);
+	cursor_put(c, out, identity);
+	return UNWIND_GO_ON;
+}
+
 /* Writes the whole frame and goes on to its caller. */
 static inline enum unwind_verdict interpreted_step(struct unwind_cursor *c,
 						   struct unwind_memory *memory, wire_u64 *out)
@@ -249,12 +262,9 @@ static inline enum unwind_verdict interpreted_step(struct unwind_cursor *c,
 			return UNWIND_STOP;
 		return compiled_enter(c, frame->ra, frame->sender_sp, frame->fp);
 	}
-	if (cursor_put_frame(c, out, WIRE_FRAME_INTERPRETED, WIRE_INTERPRETED_WORDS))
+	if (interpreted_put(c, out, c->seen_here ? c->seen.const_method : 0,
+			    c->seen_here ? c->seen.identity : 0))
 		return UNWIND_STOP;
-	cursor_put(c, out, frame->method);
-	cursor_put(c, out, c->seen_here ? c->seen.const_method : 0);
-	cursor_put(c, out, frame->bcp);
-	cursor_put(c, out, c->seen_here ? c->seen.identity : 0);
 	if (state == INTERPRETED_LOST)
 		return cursor_stop(c, reason);
 	return compiled_enter(c, frame->ra, frame->sender_sp, frame->fp);

@@ -40,7 +40,7 @@ struct {
 /*
  * The record under construction. A sample can interrupt another program of ours on the same cpu
  * (a probe, a tracepoint), so that there is one per level of nesting. By cpu and level: a per-cpu
- * map's values end at 32 KiB, and 1,024 interpreted frames take 40.
+ * map's values end at 32 KiB, and 2,048 interpreted frames take 80.
  */
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wgnu-variable-sized-type-not-at-end"

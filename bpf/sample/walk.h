@@ -16,8 +16,11 @@ struct walk {
 };
 
 /* Userspace may go on; a hypervisor that took the cpu away has used the time up more often than not. */
-static __always_inline int walk_end_budget(struct unwind_cursor *c)
+static __always_inline int walk_end_budget(struct unwind_cursor *c, wire_u64 *out)
 {
+	/* Userspace would see the heap of another time. */
+	if (c->frozen_at.inside && unwind_leave_heap(c, out))
+		return UNWIND_STOP;
 	c->missed = !settings.frame_pointers_only;
 	return cursor_stop(c, UNWIND_BUDGET);
 }
@@ -28,7 +31,7 @@ static long walk_turn(wire_u32 turn, struct walk *walk)
 	struct unwind_memory *memory = NULL;
 
 	if (turn % BUDGET_STRIDE == BUDGET_STRIDE - 1 && bpf_ktime_get_ns() > s->cursor.deadline_ns)
-		return walk_end_budget(&s->cursor);
+		return walk_end_budget(&s->cursor, s->words);
 	return unwind_frame(&s->cursor, memory, s->words);
 }
 
@@ -94,6 +97,7 @@ static __always_inline void walk_user(struct scratch *s, const struct trigger *t
 	c->deadline_ns = s->sample.time_ns + settings.budget_ns;
 	c->uncached = trigger->preemptible && c->nested;
 	c->at_entry = trigger->at_entry;
+	c->frozen_at.live = 1;
 	c->trampoline = probed_trampoline(mm);
 	space_take(s, mm);
 	walk_take_jvm(c);

@@ -43,6 +43,22 @@ struct interpreted_frame {
 	wire_u64 method, bcp, sender_sp, fp, ra;
 };
 
+/* A walk through the frames of a virtual thread in the heap: hotspot/frozen.h. */
+struct frozen_walk {
+	wire_u64 entry, fp; /* where it goes on behind them: stack pointer, and %rbp */
+	wire_u64 pc, sp;    /* the next frame's */
+	wire_u64 link;	    /* where its callee saved %rbp */
+	wire_u64 end;	    /* of the chunk's frames */
+	wire_u64 parent;    /* the next chunk; 0: none */
+	wire_u64 young[2];  /* the pc that called native code, and its caller's (0: to come) */
+	wire_u32 chunks;    /* that were opened */
+	wire_u8 inside;
+	wire_u8 live;	/* the heap is that of the sample's time */
+	wire_u8 cut;	/* the next chunk cannot be read */
+	wire_u8 yields; /* the thread itself seems to be in doYield(); young[1] called it */
+	wire_u8 chunk[WIRE_CHUNK_BYTES]; /* the fields of the last one */
+};
+
 /* What was read of an interpreted frame's method. */
 struct seen_method {
 	wire_u64 method, const_method, identity;
@@ -86,7 +102,7 @@ struct unwind_cursor {
 	wire_u32 tick;		       /* WIRE_TICK_SHIFT */
 	struct wire_range range;       /* the last one that was needed; start == end: none */
 	wire_u32 row_frames, hot_frames, fp_frames, jit_frames; /* by wire_counters.def */
-	wire_u32 java_frames, java_hot_frames, anchors, frozen; /* the same */
+	wire_u32 java_frames, java_hot_frames, anchors, frozen, frozen_frames; /* the same */
 	wire_u32 jvm_serial; /* of the space: 0, a JVM's, or WIRE_JVM_PENDING */
 	struct wire_jvm jvm; /* serial 0: none, or not known yet */
 	wire_u64 thread;     /* the JavaThread; 0: not known */
@@ -112,6 +128,7 @@ struct unwind_cursor {
 	struct seen_method methods[UNWIND_SEEN_METHODS];
 
 	struct interpreted_frame interpreted; /* the one at pc */
+	struct frozen_walk frozen_at;
 
 	wire_u64 window_at;		     /* address of window[0]; 0: empty */
 	wire_u64 loaded;		     /* by cursor_load_far() */

@@ -7,7 +7,7 @@ INDEX = "userspace/elf/image_index.c"
 IMAGE = "userspace/elf/image.c"
 FILES = "userspace/unwind/unwind_files.c"
 CONTENT = "userspace/unwind/unwind_content.c"
-DEBUG = "userspace/elf/debug_file.c"
+DEBUG = "userspace/elf/debug/debug_file.c"
 CFI = "userspace/elf/cfi/cfi_file.c"
 TABLES = "userspace/jvm/layout/vmtables.c"
 STRUCTS = "userspace/jvm/layout/vmstructs.c"
@@ -35,7 +35,7 @@ IDENTITY = [
            IMAGES),
     Mutant("identity: a generation is not learnt", INDEX, "image->key.generation = mapping->key.generation;", ";", IMAGES),
     Mutant("identity: subvolumes are one file", INDEX, "image->id.major == key->major && image->id.minor == key->minor;", "true;", IMAGES),
-    Mutant("identity: nobody looks at what is due", INDEX, "vec_push(&index->due, image);", ";", IMAGES),
+    Mutant("identity: nobody looks at what is due", INDEX, "vec_push(&index->due, image_ref(image));", ";", IMAGES),
     Mutant("identity: a number that was seen need not be the mapping's", IMAGE, "seen->inode != mapping->key.inode)", "false)", IMAGES),
     Mutant("identity: what is due waits for ever", "userspace/session/pipeline.c", "image_cache_look(pipeline->images);", ";",
            ["test_pipeline_calls"]),

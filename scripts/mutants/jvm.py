@@ -16,6 +16,7 @@ METHOD = "userspace/jvm/names/method_name.c"
 POOL = "userspace/base/cache/text_pool.c"
 CHAIN = "userspace/jvm/names/method_chain.c"
 LINES = "userspace/jvm/names/line_table.c"
+CHUNKS = "userspace/jvm/continuation/jvm_chunks.c"
 
 BOTH = ["test_agent_jvm"]
 STORED = ["test_codemap_store"]
@@ -24,7 +25,23 @@ LOOKUP = ["test_code_lookup"]
 AGENTS = "userspace/jvm/attach/agents.c"
 LOOKED_FOR = ["test_agents"]
 
+FIELDS = "userspace/jvm/heap/java_fields.c"
+OBJECTS = "userspace/jvm/heap/java_objects.c"
+IN_CHUNKS = ["test_jvm_chunks"]
+
 AGENTS_USED = [
+    Mutant("ZGC's chunks are read", CHUNKS, "if (!ret && flags.use_z == 1)", "if (0)", IN_CHUNKS),
+    Mutant("chunks: fields anywhere", CHUNKS, "return offset + bytes <= chunks->stack && offset % bytes == 0;",
+           "return true;", IN_CHUNKS),
+    Mutant("chunks: a field with more numbers", FIELDS, "if (flags && !more[0])", "if (0)", IN_CHUNKS),
+    Mutant("chunks: fields of the JVM's own taken for Java's", FIELDS, "i < count; i++) {\n\t\tuint32_t name",
+           "i < count + injected; i++) {\n\t\tuint32_t name", IN_CHUNKS),
+    Mutant("chunks: classes that are not loaded yet are none", CHUNKS, "? 0 : -EAGAIN;", "? 0 : -EOPNOTSUPP;",
+           IN_CHUNKS),
+    Mutant("objects: a class beside a compact header's mark", OBJECTS, "narrow << objects->header_shift, 0 };",
+           "narrow << objects->header_shift, KLASS_AT };", IN_CHUNKS),
+    Mutant("objects: a class that none could be of", OBJECTS, "if (klass < objects->klass_base || narrow > UINT32_MAX)", "if (0)", IN_CHUNKS),
+    Mutant("objects: any shift", OBJECTS, "if (shift < 0 || shift > MAX_SHIFT)", "if (0)", IN_CHUNKS),
     Mutant("why an attach failed is forgotten", AGENTS, "agent->attach == ATTACH_DONE && !agent->is_ours && agent->failure[0];", "false;", ["test_agents"]),
     Mutant("a detached agent is never looked for again", AGENTS, "if (agent->map_open && !jvm_reads_code_map(jvm)) {",
            "if (0) {", LOOKED_FOR),
@@ -76,7 +93,7 @@ MUTANTS = [
     Mutant("jvm: another's lease is read on", JVM, "if (jvm->reader.leased && began_ns < until_ns)",
            "if (began_ns < until_ns)", BOTH),
     Mutant("jvm: a replay is never over", JVM, "codemap_store_replays(jvm->store) != jvm->replays_before ||", "", BOTH),
-    Mutant("jvm: tids of the host in the JVM's namespace", JVM, "value = status.ns_pid;\n\telse", "value = jvm->pid;\n\telse", BOTH),
+    Mutant("jvm: tids of the host in the JVM's namespace", JVM, "? 0 : status.ns_pid;", "? 0 : jvm->pid;", BOTH),
     Mutant("jvm: a lease is not renewed", READER, "if (r->leased)\n\t\t__atomic_store_n(&r->header->lease_until_ns,",
            "if (0)\n\t\t__atomic_store_n(&r->header->lease_until_ns,", BOTH),
     Mutant("jvm: a lease is not given back", READER, "__atomic_store_n(&r->header->lease_until_ns, 0, __ATOMIC_RELEASE);", ";", BOTH),

@@ -40,7 +40,7 @@ CODE_MAPS = [
 
 COUNTS = "userspace/elf/elf_counts.c"
 FILE = "userspace/elf/elf_file.c"
-PACKED = "userspace/elf/debugdata.c"
+PACKED = "userspace/elf/debug/debugdata.c"
 PARSE = "userspace/elf/image_parse.c"
 SYMBOLS = "userspace/elf/symbols.c"
 IMAGE = "userspace/elf/image.c"
@@ -92,9 +92,15 @@ STORES = [
            "\ttext_pool_unref(&texts, text);\n\tbudget_note(&budget, before, texts.bytes);",
            "\ttext_pool_unref(&texts, text);\n\tbudget_note(&budget, before, before);", MAPPED),
     Mutant("limits: perf maps have no limit", PERF_MAP,
-           "budget_fits(&budget, map->counted, sizeof(struct perf_map_entry) + name_len + 1)", "1", ["test_perf_map"]),
-    Mutant("limits: names of code that was replaced stay", PERF_MAP, "\t\tdrop_names(map);\n", "\t\t;\n", ["test_perf_map"]),
-    Mutant("limits: a perf map that has gone still counts", PERF_MAP, "budget_note(&budget, map->counted, 0);", ";", ["test_perf_map"]),
+           "budget_fits(&budget, map->counted, sizeof(struct perf_map_entry) + name_len + 1)", "1", ["test_perf_map_growth"]),
+    Mutant("limits: names of code that was replaced stay", PERF_MAP, "\t\tdrop_names(map);\n", "\t\t;\n", ["test_perf_map_growth"]),
+    Mutant("limits: a perf map that has gone still counts", PERF_MAP, "budget_note(&budget, map->counted, 0);", ";", ["test_perf_map_growth"]),
+    Mutant("limits: tables in any number of pages", "userspace/jvm/layout/vm_memory.c", "if (pages->fetches++ >= MAX_FETCHES)", "if (0)",
+           ["test_vm_memory"]),
+    Mutant("limits: names take all the time", "userspace/jvm/names/name_time.c", "return time->taken_ns < MOST_AT_ONCE_NS;", "return true;", ["test_jvm_names"]),
+    Mutant("limits: time for names never comes back", "userspace/jvm/names/name_time.c",
+           "time->taken_ns -= MIN(time->taken_ns, (now_ns - time->at_ns) / SHARE);", ";", ["test_jvm_names"]),
+    Mutant("limits: who has no names for time is not told", JVM, "unnamed_pid = jvm->pid;", ";", ["test_jvm_names"]),
     Mutant("limits: a reply of any size", "userspace/jvm/attach/attach_exchange.c", "reply->len + (size_t)n > MAX_REPLY_BYTES",
            "0", ["test_attach_exchange"]),
 ]
@@ -104,7 +110,9 @@ LATE = "userspace/unwind/unwinder.c"
 
 TIMES = [
     Mutant("limits: mappings that take long are read ten times a second", SPACES,
-           "cost_ns > READ_LONG_NS ? cost_ns * CREDIT_SHARE : READ_AGAIN_NS", "READ_AGAIN_NS", ["test_unwind_spaces_turn"]),
+           "is_long ? cost_ns * CREDIT_SHARE : READ_AGAIN_NS", "READ_AGAIN_NS", ["test_unwind_spaces_turn"]),
+    Mutant("limits: thousands of mappings are read ten times a second", SPACES,
+           "cost_ns > READ_LONG_NS || space->ranges > MANY_RANGES;", "cost_ns > READ_LONG_NS;", ["test_unwind_spaces_turn"]),
     Mutant("limits: late walks have all the time", LATE,
            "return process->mappings.len <= LATE_MANY || unwinder->late_credit_ns > 0;", "return true;", ["test_unwinder_late"]),
 ]

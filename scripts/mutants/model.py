@@ -81,4 +81,24 @@ OPTIONS = [
     Mutant("one event twice", ARGS, "if (!strcmp(args.event_names.items[i], arg))", "if (0)", ASKED),
 ]
 
-MUTANTS = MODEL + BASE + OPTIONS
+GROUPS = "userspace/profile/thread_groups.c"
+SHOWN = ["test_frame_kind"]
+GROUPED = ["test_thread_groups"]
+
+NAMES = [
+    Mutant("names: hidden classes keep their number", KIND, "if (number + 1 < len && is_digit(name[number + 1]))", "if (0)", SHOWN),
+    Mutant("names: lambdas keep theirs", KIND, "if (found && at == len)", "if (0)", SHOWN),
+    Mutant("names: any class with $$Lambda$ is a lambda", KIND, "if (found && at == len)", "if (found)", SHOWN),
+    Mutant("names: any accessor is generated", KIND, '!memmem(name, end, ".Generated", strlen(".Generated"))', "0", SHOWN),
+    Mutant("names: an array of hidden classes is none", KIND, "strbuf_addstr(sb, name + brackets);", "", SHOWN),
+    Mutant("names: --no-normalize does nothing", KIND, "if (!(names & FRAME_NAMES_EXACT))", "if (1)", SHOWN),
+    Mutant("names: bytecode indices of native code", KIND, "FRAME_NAMES_BCI && is_java(f->kind) &&", "FRAME_NAMES_BCI &&", SHOWN),
+    Mutant("names: patterns fit what is shown only", MATCH, "{ { .names = 0 },", "{ { .names = FRAME_NAMES_EXACT },", ["test_match"]),
+    Mutant("groups: C1 and C2 are one", GROUPS, "return !name[end] && begin >= 2 && is_letter(name[begin - 2]);", "return true;", GROUPED),
+    Mutant("groups: of all processes", GROUPS, ".process = thread->process,", ".process = 0,", GROUPED),
+    Mutant("groups: with the tid of one of them", GROUPS, ".tid = PROFILE_TID_GROUP", ".tid = thread->tid", GROUPED),
+    Mutant("groups: the rest of a batch is lost", GROUPS, "MIN(samples.len - i, PROFILE_BATCH)", "samples.len < PROFILE_BATCH ? samples.len : PROFILE_BATCH / 2", GROUPED),
+    Mutant("groups: --thread-groups does nothing", "userspace/cmd/view_flags.c", "if (flags->thread_groups)", "if (0)", ["test_cmd_report"]),
+]
+
+MUTANTS = MODEL + BASE + OPTIONS + NAMES

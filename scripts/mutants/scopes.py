@@ -19,6 +19,7 @@ MUTANTS = [
     Mutant("scopes: a place without a scope has the one before", SCOPES, "r = scope == NO_SCOPE ? 0 :",
            "if (scope == NO_SCOPE)\n\t\t\tcontinue;\n\t\tr =", ["test_code_scopes"]),
     Mutant("scopes: circles", SCOPES, "chain[count].scope.sender >= at)", "0)", ["test_code_scopes"]),
+    Mutant("scopes: chains without end", SCOPES, "if (count + levels_of(d, node) > MAX_LEVELS)", "if (0)", ["test_code_scopes"]),
     Mutant("scopes: any item is a method", SCOPES, "if (item < 1 || item > MAX_METHODS)", "if (item < 1)",
            ["test_code_scopes"]),
     Mutant("scopes: any bytecode index", SCOPES, "|| node.bci < -1 || node.bci > UINT16_MAX)", ")", ["test_code_scopes"]),

@@ -95,8 +95,6 @@ PERF_MAPS = [
            MAPS),
     Mutant("of one start the first", PERF_MAP, "\t\t\tkept--;", "\t\t\tcontinue;", MAPS),
     Mutant("a map that grew is not read", PERF_MAP, "check_growth(map);\n\tentries", "entries", MAPS),
-    Mutant("half a line is lost", PERF_MAP, "memmove(map->tail.buf, last + 1, map->tail.len);", "map->tail.len = 0;",
-           MAPS),
     Mutant("a perf map is looked for once", NATIVE, "now < cache->next_perf_map_ns)", "cache->next_perf_map_ns)",
            STACKS),
     Mutant("an early look for a perf map is the look of a second", NATIVE, "build->is_early || now", "now", EARLY),

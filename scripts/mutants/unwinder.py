@@ -25,6 +25,7 @@ INTERPRETED = "bpf/hotspot/interpreted.h"
 INTERPRETER = "bpf/hotspot/interpreted_leaf.h"
 INTERPRETER_EXIT = "bpf/hotspot/interpreted_exit.h"
 CONTINUATION = "bpf/hotspot/continuation.h"
+FROZEN = "bpf/hotspot/frozen.h"
 ANCHOR = "bpf/hotspot/anchor.h"
 ROWS = "userspace/unwind/tables/row_store.c"
 SPACES = "userspace/unwind/tables/space_store.c"
@@ -37,6 +38,7 @@ ROOTS = "userspace/elf/cfi/cfi_roots.c"
 JAVA = ["test_java_recorded", "test_compiled_leaf", "test_compiled_saved", "test_stub_leaf"]
 HOTSPOT = ["test_hotspot", "test_interpreted"]
 
+IN_FROZEN = ["test_frozen"]
 IN_PROBED = ["test_probed"]
 
 # Of the row compiler.
@@ -132,7 +134,32 @@ JAVA_STEPS = [
            HOTSPOT),
     Mutant("no return barrier", UNWIND, "c->pc == c->jvm.return_barrier ?", "0 ?", ["test_continuation"]),
     Mutant("no mark of frozen frames", UNWIND,
-           "if (unwind_put_mark(c, out, WIRE_MARK_FROZEN))\n\t\treturn UNWIND_STOP;", "", ["test_continuation"]),
+           "if ((moves || !found) && unwind_put_frozen(c, out))\n\t\treturn UNWIND_STOP;", "", ["test_continuation"]),
+    Mutant("no mark where a chunk's frames are lost", UNWIND,
+           "if (kind == FROZEN_LOST)\n\t\treturn unwind_leave_heap(c, out);",
+           "if (kind == FROZEN_LOST)\n\t\treturn frozen_leave(c);", IN_FROZEN),
+    Mutant("no mark where a parent cannot be read", UNWIND, "if (c->frozen_at.cut)\n\t\treturn unwind_leave_heap(c, out);", "",
+           IN_FROZEN),
+    Mutant("no mark while frames are on their way", CONTINUATION, "c->frozen_at.entry - c->sp > CONTINUATION_SAVED_BYTES;",
+           "0;", ["test_continuation", "test_frozen"]),
+    Mutant("the heap of a later time", FROZEN, "if (!f->live || ", "if (", IN_FROZEN),
+    Mutant("frozen frames twice", FROZEN, "sp == c->frozen_at.entry;", "0;", IN_FROZEN),
+    Mutant("frozen frames twice in doYield()", FROZEN, "return c->frozen_at.yields || ", "return ", IN_FROZEN),
+    Mutant("doYield() of any size", FROZEN, "if (!c->leaf || c->compiled_seen.frame_size != FROZEN_YIELD_WORDS)",
+           "if (!c->leaf)", IN_FROZEN),
+    Mutant("a chunk that has moved", FROZEN, "return frozen_is_free(frozen_u64(c, 0)) &&", "return", IN_FROZEN),
+    Mutant("a Continuation that has moved", FROZEN, "|| !frozen_is_free(mark) ||", "||", IN_FROZEN),
+    Mutant("any object for a chunk", FROZEN,
+           "(frozen_u64(c, c->jvm.chunks.klass_at) & c->jvm.chunks.klass_mask) ==\n\t\t       c->jvm.chunks.klass;",
+           "1;", IN_FROZEN),
+    Mutant("chunks: links of interpreted frames not relative", FROZEN, "fp = f->link + 8 * fp;", "", IN_FROZEN),
+    Mutant("chunks: a sender's stack pointer not relative", FROZEN, "frame->sender_sp = fp + 8 * sender;",
+           "frame->sender_sp = sender;", IN_FROZEN),
+    Mutant("chunks: a frame beyond the end", FROZEN, "if (top > f->end || ", "if (", IN_FROZEN),
+    Mutant("chunks without end", FROZEN, "++f->chunks > FROZEN_MAX_CHUNKS", "0", IN_FROZEN),
+    Mutant("chunks: the newest only", FROZEN, "f->parent = frozen_oop(c, frozen_u64(c, c->jvm.chunks.parent));",
+           "f->parent = 0;", IN_FROZEN),
+    Mutant("chunks: a method without a name", FROZEN, "if (!c->seen.identity)\n\t\treturn FROZEN_LOST;", "", IN_FROZEN),
     Mutant("no mark of an anchor", UNWIND, "return unwind_put_mark(c, out, WIRE_MARK_ANCHOR);",
            "return UNWIND_GO_ON;", HOTSPOT),
     Mutant("an anchor of other code believed", ANCHOR, "if (!blob_owns(c, anchor.pc))\n\t\treturn UNWIND_STOP;", "",

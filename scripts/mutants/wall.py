@@ -26,6 +26,8 @@ MUTANTS = [
     Mutant("wall: a dead broker is waited for", LANE, "&slice) == -ETIMEDOUT &&\n\t\t    is_dead(lane->socket))\n\t\t\treturn -ECHILD;\n\t}\n\treturn 0;\n}\n\n/* What was asked", "&slice) == -ETIMEDOUT && 0)\n\t\t\treturn -ECHILD;\n\t}\n\treturn 0;\n}\n\n/* What was asked", CALLS),
     Mutant("wall: what a dead broker was asked is lost", LANE, "if (r == -ECHILD && !trade->is_hostile && ask_another(lane) == 0)", "if (0)", CALLS),
     Mutant("wall: a nursery that was killed stays so", NURSERY, "while (pid > 0 && WIFSIGNALED(status));", "while (0);", CALLS),
+    Mutant("wall: who goes first waits for the nursery", NURSERY, "if (urgent)\n\t\tbe_urgent(true);", ";", CALLS),
+    Mutant("wall: whom the nursery makes goes first", NURSERY, "\t\tbe_usual();\n", "\t\t;\n", CALLS),
     Mutant("wall: brokers hold our files", NURSERY, "close_range(SOCKET_FD + 1, ~0U, 0);", ";", CALLS),
     Mutant("wall: brokers have all rights", RIGHTS, "caps.data[i].permitted &= (uint32_t)(wanted >> (32 * i));", "", ["test_wall", "test_rights"]),
     Mutant("rights: programs may have more", RIGHTS, "prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);", ";", ["test_rights"]),

@@ -5,6 +5,7 @@
  * them. Walked twice, the second time by what the first left in the caches. No input may read
  * outside its pieces, write outside the words, or go on for ever.
  */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,7 @@ enum option {
 	OPTION_PENDING = 16,
 	OPTION_NO_CACHES = 32,
 	OPTION_BLIND = 64, /* no tables at all */
+	OPTION_HEAP = 128, /* metadata is a heap, too: frames of virtual threads */
 };
 
 #define MOST_CHANGES	 4
@@ -55,12 +57,27 @@ struct fixed {
 	uint64_t regs[16];
 	uint64_t thread, anchor[3];
 	uint64_t far_blob;
-	struct wire_jvm jvm;
+	uint8_t jvm[offsetof(struct wire_jvm, chunks)];
 	struct change changes[MOST_CHANGES];
+};
+
+/* Any word of 0 is a chunk's class; references are addresses. */
+static const struct wire_chunks heap = {
+	.klass_mask = 0xffff,
+	.klass_at = 8,
+	.oop_bytes = 8,
+	.tail = 8,
+	.parent = 16,
+	.size = 24,
+	.sp = 28,
+	.bottom = 32,
+	.argsize = WIRE_JVM_ABSENT,
+	.stack = 40,
 };
 
 struct made {
 	struct fixed fixed;
+	struct wire_jvm jvm;
 	struct walk_piece pieces[PIECE_COUNT];
 	uint8_t *bytes[PIECE_COUNT]; /* allocated to the byte, so that the sanitizer sees all */
 	struct walk_copy copy;
@@ -182,9 +199,10 @@ static struct walk_request make_request(const struct made *m)
 	if (fixed->options & OPTION_PENDING) {
 		request.jvm_serial = WIRE_JVM_PENDING;
 	} else {
-		request.jvm = &fixed->jvm;
-		request.jvm_serial = fixed->jvm.serial;
+		request.jvm = &m->jvm;
+		request.jvm_serial = m->jvm.serial;
 	}
+	request.has_heap = fixed->options & OPTION_HEAP;
 	return request;
 }
 
@@ -218,7 +236,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memset(&made, 0, sizeof(made));
 	memcpy(&made.fixed, data, sizeof(made.fixed));
-	place_jvm(&made.fixed.jvm);
+	memcpy(&made.jvm, made.fixed.jvm, sizeof(made.fixed.jvm));
+	place_jvm(&made.jvm);
+	made.jvm.chunks = heap;
 	made.fixed.far_blob = place(made.fixed.far_blob);
 	make_pieces(&made, data + sizeof(made.fixed), size - sizeof(made.fixed));
 	made.tables = (struct unwind_tables){ .ranges = &native,

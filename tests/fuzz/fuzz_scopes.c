@@ -3,6 +3,7 @@
  * Debug information of an nmethod: the places of its fields are honest, what these say and all that they lead to
  * is the input's. Whatever comes out must be sound: chains end, and name methods that are there.
  */
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -36,7 +37,7 @@ static int read_input(const struct vm_memory *memory, const struct vm_span *span
 		uint64_t at = spans[i].address - BLOB;
 
 		if (spans[i].address < BLOB || at > input->size || spans[i].len > input->size - at)
-			return -14; /* EFAULT */
+			return -EFAULT;
 		memcpy(spans[i].data, input->data + at, spans[i].len);
 	}
 	return 0;

@@ -48,7 +48,7 @@ class Recording:
             self._record(base, home, running)
         self.stats = read_json(self.stats_path)
         self.sums = weights.weigh(self.path)
-        text = hostprof("report", self.path, "-f", "collapsed", "-o", "-", "-t", "--annotate",
+        text = hostprof("report", self.path, "-f", "collapsed", "-o", "-", "-t", "--annotate", "--no-normalize",
                         timeout=300).out
         if KEEP:
             with open(f"{base}.collapsed", "w", encoding="utf-8") as file:

@@ -25,8 +25,8 @@ def parse_collapsed(text):
 
 
 def collapsed(path, *args):
-    """Report a recording as collapsed stacks and parse them."""
-    return parse_collapsed(hostprof("report", path, "-f", "collapsed", "-o", "-", *args).out)
+    """Report a recording as collapsed stacks and parse them; with all that names have."""
+    return parse_collapsed(hostprof("report", path, "-f", "collapsed", "-o", "-", "--no-normalize", *args).out)
 
 
 def of_pid(lines, pid):

@@ -2,6 +2,7 @@
 """Programs that a test runs to their end, or beside itself."""
 import collections
 import contextlib
+import glob
 import json
 import os
 import select
@@ -57,6 +58,28 @@ def record(*args, output=None, timeout=None, **more):
     output = output or temp_path("out.jfr")
     hostprof("record", "-o", output, *args, timeout=timeout or 120, **more)
     return output
+
+
+def family(pid):
+    """PID and all that descend from it."""
+    found = [pid]
+    for parent in found:
+        for path in glob.glob(f"/proc/{parent}/task/*/children"):
+            with contextlib.suppress(OSError), open(path, encoding="ascii") as file:
+                found += map(int, file.read().split())
+    return found
+
+
+def status_of(path):
+    """The lines of PATH/status, a process's or thread's directory; empty when it has gone."""
+    with contextlib.suppress(OSError), open(f"{path}/status", encoding="utf-8", errors="replace") as file:
+        return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+    return {}
+
+
+def below(pid, name):
+    """Processes of that name that descend from PID."""
+    return [one for one in family(pid)[1:] if status_of(f"/proc/{one}").get("Name") == name]
 
 
 class Process:

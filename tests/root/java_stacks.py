@@ -69,10 +69,10 @@ LEAF_CLASSES = {
 # case on any JDK. Who loses frames below a leaf loses these.
 BELOW_LEAF = {
     # C2 may inline all of BigInteger; what it works in then is the stub that multiplies.
-    "BigNumbers": (0.45, r"java\.math\.BigInteger\.|StubRoutines|Stub Generator"),
-    "Checksum": (0.5, r"StubRoutines|java\.util\.zip\.CRC32\.|Stub Generator"),
+    "BigNumbers": (0.45, rf"java\.math\.BigInteger\.|StubRoutines|{BIG_NUMBERS}"),
+    "Checksum": (0.5, rf"StubRoutines|java\.util\.zip\.CRC32\.|{SUMS}"),
     "Deflate": (0.45, r"Java_java_util_zip_(Deflater_deflate|Inflater_inflate)"),
-    "Digest": (0.5, r"sun\.security\.provider\.|StubRoutines|Stub Generator"),
+    "Digest": (0.5, rf"sun\.security\.provider\.|StubRoutines|{DIGESTS}"),
     "InC": (0.08, r"compare_bytes$"),
     "Load": (0.12, r"java\.lang\.ClassLoader\.defineClass"),
     "Sort": (0.45, r"java\.util\.DualPivotQuicksort\."),

@@ -11,6 +11,8 @@ import functools
 import re
 import subprocess
 
+from jvm_stubs import BIG_NUMBERS, DIGESTS, STUB_NAMES, SUMS, WAYS
+
 JVM8 = r"\[libjvm\.so\+0x[0-9a-f]+\]"
 ADDRESS = re.compile(r"\[([^\[\]]+?)\+0x([0-9a-f]+)\]$")
 
@@ -98,7 +100,7 @@ STARTING = re.compile(rf"(?:{START_OF_THREAD[:-1]}(?:;thread_native_entry(?:;Thr
 # --- native frames below Java -----------------------------------------------------------------
 
 # Blobs of the code cache, by the names that the JVM gives them, and hostprof's for whole parts of it.
-STUB = re.compile(r"StubRoutines ?|vtable chunks|itable chunks|I2C/C2I adapters|MethodHandles adapters|"
+STUB = re.compile(rf"{STUB_NAMES}|StubRoutines ?|vtable chunks|itable chunks|I2C/C2I adapters|MethodHandles adapters|"
                   r"native signature handlers|InlineCacheBuffer|\S+ Runtime1 stub|(?:C1|C2|Shared) Runtime \w+|"
                   r"\w+_blob ?|(?:Safepoint|Deoptimization|Exception|UncommonTrap)Blob|_\w+_Java|"
                   r"resolve_\w+|ic_miss_stub|wrong_method_stub|Stub Generator \w+.*|"
@@ -167,7 +169,7 @@ WORKS = rf"spine_work(?:;spine_libc(?:;(?:{LIBC}|{SORTS}))?)?"
 # Below the call stub, of a method that has no frame yet, or none any more: then it ends by an exception
 # (share/opto/runtime.cpp: rethrow_C() looks for the caller's handler).
 NO_FRAME_YET = (r"(?:I2C/C2I adapters|SafepointBlob(?:;[^;]+)*|"
-                r"(?:StubRoutines ?|Interpreter|\S*(?:C[12] Runtime )?\S*(?:rethrow|unwind_exception)[^;]*)"
+                rf"(?:StubRoutines ?|{WAYS}|Interpreter|\S*(?:C[12] Runtime )?\S*(?:rethrow|unwind_exception)[^;]*)"
                 r"(?:;(?:SharedRuntime::(?:raw_)?exception_handler_for_return_address|OptoRuntime::rethrow_C|"
                 r"\[libjvm)[^;]*(?:;[^;]+)*)?)")
 IN_C = {

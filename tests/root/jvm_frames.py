@@ -7,6 +7,7 @@ and which frames have no name. JDK 17 to 25 have the same here; names are those 
 import re
 
 import gates
+from jvm_stubs import STUB_NAMES
 from known_stacks import plain_name
 
 JAVA = re.compile(r"_\[[j01i]\]$")
@@ -47,7 +48,7 @@ CALL_BACK = "jni_Call{how}{type}MethodA?;{invoke};JavaCalls::call_helper;call_st
 
 # Stubs and blobs of the JVM, and the functions of libjvm that compiled or interpreted code calls by
 # itself. What native methods are is not among them: their own frame is above.
-STUBS = re.compile(r"Interpreter|StubRoutines ?|I2C/C2I adapters|\w+Blob|(?:Shared|C1|C2) Runtime \w+|"
+STUBS = re.compile(rf"{STUB_NAMES}|Interpreter|StubRoutines ?|I2C/C2I adapters|\w+Blob|(?:Shared|C1|C2) Runtime \w+|"
                    r"resolve_\w+|wrong_method\w*|ic_miss\w*|vtable chunks|MethodHandles adapters|"
                    r"InlineCacheBuffer|\w+ Runtime1 stub|call_stub|"
                    r"_(?:new|multianewarray|complete|rethrow|monitor|slow)\w*|handler for .*|"
@@ -62,8 +63,8 @@ RUNTIME = re.compile(r"(?:SharedRuntime|InterpreterRuntime|OptoRuntime|Runtime1|
 
 
 def name_of(frame):
-    """A frame without its annotation and without a C++ function's arguments."""
-    return plain_name(KIND.sub("", frame))
+    """A frame without its annotation and without a C++ function's arguments (JDK 28: what a stub belongs to)."""
+    return plain_name(KIND.sub("", frame)).rstrip()
 
 
 def is_kernel(frame):

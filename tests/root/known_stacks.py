@@ -20,6 +20,7 @@ import os
 import re
 import subprocess
 
+from fde_table import function_at
 from hp import WORKLOADS
 
 UNWIND = os.path.join(WORKLOADS, "unwind")
@@ -188,8 +189,8 @@ def roots():
     found = {}
     for row in lines_of(os.path.join(UNWIND, "uw-roots")):
         name, path, offset = row.split()
-        # A return address; shown is it, or the byte before it.
-        for address in (int(offset, 16), int(offset, 16) - 1):
+        # A return address; shown is it, or the byte before it, or where its function begins.
+        for address in (int(offset, 16), int(offset, 16) - 1, function_at(path, int(offset, 16) - 1)):
             found[os.path.basename(path), address] = name
     return found
 

@@ -3,7 +3,7 @@
 import collections
 import gzip
 
-SAMPLE_TYPE, SAMPLE, LOCATION, FUNCTION, STRING = 1, 2, 4, 5, 6
+SAMPLE_TYPE, SAMPLE, MAPPING, LOCATION, FUNCTION, STRING = 1, 2, 3, 4, 5, 6
 
 
 def varint(data, at):
@@ -67,3 +67,26 @@ def sums_of_leaves(path, value, thread=""):
         values = [number for field, row in fields(part) if field == 2 for number in numbers(row)]
         sums[leaves[stack[0]]] += values[types.index(value)]
     return sums
+
+
+def leaves(path):
+    """(mapping's file, address, name of the function, samples) of each innermost frame."""
+    parts = collections.defaultdict(list)
+    with gzip.open(path) as file:
+        for number, part in fields(file.read()):
+            parts[number].append(part)
+    strings = [text.decode("utf-8", "replace") for text in parts[STRING]]
+    functions = {first(part, 1): strings[first(part, 2)] for part in parts[FUNCTION]}
+    files = {first(part, 1): strings[dict(fields(part)).get(5, 0)] for part in parts[MAPPING]}
+    locations = {}
+    for part in parts[LOCATION]:
+        plain = {field: value for field, value in fields(part) if field != 4}
+        line = next(value for field, value in fields(part) if field == 4)
+        locations[plain[1]] = (files.get(plain.get(2), ""), plain.get(3, 0), functions[first(line, 1)])
+    counts = collections.Counter()
+    for part in parts[SAMPLE]:
+        stack = [number for field, row in fields(part) if field == 1 for number in numbers(row)]
+        values = [number for field, row in fields(part) if field == 2 for number in numbers(row)]
+        if stack:
+            counts[locations[stack[0]]] += values[0]
+    return [(*place, count) for place, count in counts.items()]

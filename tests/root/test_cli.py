@@ -258,7 +258,7 @@ def full_disk():
     disk = small_disk(160)
     out = os.path.join(disk, "out.jfr")
     burn = native("burn", 60)
-    result = hostprof("record", "-p", burn.pid, "-d", "50", "-F", "997", "-o", out, code=None)
+    result = hostprof("record", "-p", burn.pid, "-d", "8", "-F", "997", "-o", out, code=None)
     message(result, 1, "No space left on device", f"what was recorded until then is in {out}")
     expect(os.path.getsize(out) > 0, "nothing was kept")
     lines = collapsed(out)

@@ -178,4 +178,51 @@ def chains_are_those_of_the_agent(version):
     expect_equal(counts["wrong"], 0, "wrong chains")
 
 
+# --- stubs ------------------------------------------------------------------------------------------------------------
+
+NEVER_RUN = re.compile(r"Signature Handler Temp Buffer|C1 temporary CodeBuffer|Compile::")
+
+
+def stubs_of(records):
+    """[(start, end, name)] of what the agent told of code that is no method's."""
+    found = []
+    for kind, _, _, body in records:
+        if kind == codemap.DYNAMIC:
+            start, size, length = struct.unpack_from("QII", body)
+            found.append((start, start + size, body[16:16 + length].decode()))
+    return found
+
+
+def innermost(stubs, address):
+    """The agent tells of a blob and of the stubs in it."""
+    holding = [stub for stub in stubs if stub[0] <= address < stub[1]]
+    return min(holding, key=lambda stub: stub[1] - stub[0], default=(0, 0, None))[2]
+
+
+@for_each_jdk(JDKS)
+def stubs_are_those_of_the_agent(version):
+    """Four places of each stub."""
+    jvm = java(version, "Stubs", 600, flags=["-Xmx128m"], ready=None)
+    jvm.wait_text("ready", timeout=120)
+    hostprof("attach", jvm.pid)
+    stubs = stubs_of(told_by_agent(jvm.pid))
+    wanted = {(address, "-"): innermost(stubs, address)
+              for start, end, _ in stubs for address in (start, *(random.randrange(start, end) for _ in range(3)))}
+    came = names_from_outside(jvm.pid, list(wanted))
+    counts = collections.Counter()
+    for key, name in wanted.items():
+        # JDK 26 on: hostprof calls a stub as the releases before do.
+        name = re.sub(r"^Stub Generator (\w+)_stub$|^(\w+)_stub \(stub gen\)$", r"\1\2", name)
+        # Where compilers write code, which runs elsewhere.
+        right = came[key].startswith("none") if NEVER_RUN.match(name) else came[key] == f"stub {name}"
+        counts["right" if right else "wrong"] += 1
+        if not right:
+            print(f"#   {key[0]:x}: {came[key]!r}, the agent says {name!r}")
+    names = set(wanted.values())
+    print(f"# JDK {version}: {counts['right']} places right, {counts['wrong']} wrong; {len(names)} names of {len(stubs)} stubs")
+    expect(len(names) > 60, f"only {len(names)} names")
+    expect({"vtable stub", "itable stub"} <= names, "no stubs of dispatch")
+    expect_equal(counts["wrong"], 0, "wrong names")
+
+
 main()

@@ -162,7 +162,7 @@ def another_name_of_a_library():
         it.running["uw-linked"].finish(60)
         it.finish(7)
     it.expect_unharmed()
-    lines = of_pid(collapsed(it.path, "--names", "file"), it.running["uw-linked"].pid)
+    lines = of_pid(collapsed(it.path, "--libraries"), it.running["uw-linked"].pid)
     text = ";".join(frame for line in lines for frame in line.frames)
     expect_not_in("evil", text, "files of the victim's frames")
     expect_in("libuw-plugin.so", text, "files of the victim's frames")

@@ -4,6 +4,7 @@
 import random
 import struct
 
+from hp_cgroup import enter, make_cgroup
 from under_attack import *
 
 PROT_READ, PROT_WRITE, PROT_EXEC = 1, 2, 4
@@ -28,10 +29,6 @@ def attacked(*bodies, args=(), seconds=4, options=(), named=None):
     return it
 
 
-def counters(it):
-    return {(row["name"], row.get("detail", "")): row["value"] for row in it.stats["counters"]}
-
-
 def expect_counted(it, name, part):
     """A figure of that name whose detail has PART."""
     found = [detail for figure, detail in counters(it) if figure == name and part in detail]
@@ -39,8 +36,10 @@ def expect_counted(it, name, part):
 
 
 def expect_unwalked(it, attacker):
-    """The attacker's own stacks say why they end."""
+    """The attacker's own stacks say why they end, and the figures of its process how many do."""
     expect(any("[unwind:" in frame for frame in it.frames_of(attacker.pid)), "its stacks say nothing")
+    rows = [row for row in it.stats["processes"] if row["pid"] == attacker.pid]
+    expect(sum(row["samples"] - row["complete"] for row in rows) > 0, f"the figures do not name it: {rows}")
 
 
 def anonymous(size, prot=PROT_READ | PROT_WRITE | PROT_EXEC):
@@ -99,13 +98,54 @@ def names_that_are_markup_lines_and_control_characters():
     it = attacked(change_names, args=(public_dir(ATTACKER),))
     for form in ("collapsed", "txt", "html", "svg"):
         path = temp_path(f"out.{form}")
-        for more in ((), ("--names", "file")):
+        for more in ((), ("--libraries",)):
             hostprof("report", it.path, "-f", form, "-o", path, *more)
             with open(path, encoding="utf-8", errors="surrogateescape") as file:
                 expect_inert(file.read(), f"{form} {more}", form in ("html", "svg"))
     expect_inert(it.err, "messages")
     for row in collapsed(it.path):
         expect(row.count < 100000, "a count that the attacker wrote")
+
+
+DEEPEST = "\u202e" + "c" * 221 + "<img src=x onerror=pwned()>\x1b[2J"
+
+
+def below_deep_cgroups():
+    """Names as long as they may be, one below the other, until a path has four kilobytes."""
+    path = make_cgroup("hostprof-hostile")
+    while len(os.fsencode(path)) + 256 < 4096 - 40:
+        path = make_cgroup(DEEPEST, path)
+    return path
+
+
+def busy(ready):
+    ready()
+    forever_busy()
+
+
+@test
+def cgroups_with_the_longest_names():
+    """What runs there is seen, is its own cgroup's in the recording, and a recording of that cgroup alone finds it."""
+    need_root()
+    deep = below_deep_cgroups()
+    with attack(victims={"uw-chain": (), "uw-calling": ()}) as it:
+        spinner = Forked(busy).wait_ready()
+        enter(deep, spinner.pid)
+        it.begin(spinner)
+        it.record(seconds=4)
+    it.expect_unharmed()
+    expect(total(of_pid(it.lines, spinner.pid)) > 100, "the attacker was not seen")
+    rows = [row for row in it.stats["processes"] if row["pid"] == spinner.pid]
+    print(f"# a path of {len(os.fsencode(deep))} bytes: {[len(row.get('cgroup', '')) for row in rows]}", flush=True)
+    expect(rows and all(row["cgroup"].count("/") >= 15 for row in rows), "the figures do not name its cgroup")
+    for form in ("collapsed", "txt", "html", "svg"):
+        path = temp_path(f"deep.{form}")
+        hostprof("report", it.path, "-f", form, "-o", path)
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            expect_inert(file.read(), form, form in ("html", "svg"))
+    alone = collapsed(record("-F", 499, "-d", 2, "--cgroup", deep))
+    expect(total(of_pid(alone, spinner.pid)) > 100, "it was not seen by its cgroup")
+    expect_equal(total(alone), total(of_pid(alone, spinner.pid)), "samples of others")
 
 
 # --- maps of generated code ----------------------------------------------------------------------
@@ -313,84 +353,6 @@ def evil_names(ready, directory):
 @test
 def symbols_whose_names_never_end():
     attacked(evil_names, args=(public_dir(ATTACKER),))
-
-
-# --- JVMs ------------------------------------------------------------------------------------------
-
-
-def public_jvm(seconds):
-    classes = public_dir()
-    for path in glob.glob(os.path.join(WORKLOADS, "Chain*.class")):
-        public_copy(path, classes)
-    return start_as(ATTACKER, [os.path.join(jdk(17), "bin", "java"), "-Xmx64m", "-XX:+UseSerialGC", "-cp", classes, "Chain", seconds],
-                    cwd=public_dir(ATTACKER)).wait_text("ready", timeout=60)
-
-
-def scramble(pid, dice):
-    """Exchange offsets of the JVM's structures, so that each leads into another; some lead to themselves."""
-    with open(f"/proc/{pid}/maps", encoding="utf-8") as file:
-        path = next(row.split()[-1] for row in file if row.rstrip().endswith("/libjvm.so"))
-    start, _, offset = mapped_bytes(pid, "/libjvm.so")[0]
-    symbols = {row.split()[2].split("@")[0]: int(row.split()[0], 16)
-               for row in run(["nm", "-D", path], code=0).out.splitlines() if len(row.split()) == 3}
-    with open(f"/proc/{pid}/mem", "r+b", buffering=0) as memory:
-        def number(at):
-            memory.seek(at)
-            return struct.unpack("<Q", memory.read(8))[0]
-
-        def variable(name):
-            return number(start - offset + symbols[name])
-
-        at, stride = variable("gHotSpotVMStructs"), variable("gHotSpotVMStructEntryArrayStride")
-        type_at, offset_at = (variable(f"gHotSpotVMStructEntry{what}Offset") for what in ("TypeName", "Offset"))
-        places = []
-        while number(at + type_at):
-            places.append(at + offset_at)
-            at += stride
-        values = [number(place) for place in places]
-        dice.shuffle(values)
-        for place, value in zip(places, values):
-            memory.seek(place)
-            memory.write(struct.pack("<Q", 0 if dice.random() < 0.2 else value))
-
-
-@test
-def jvms_whose_structures_lead_anywhere():
-    """Four JVMs, each with other offsets; the methods' tables lead in circles."""
-    need_root()
-    jvms = [public_jvm(60) for _ in range(4)]
-    for n, jvm in enumerate(jvms):
-        scramble(jvm.pid, random.Random(n))
-    with attack("--agent=never", victims={"uw-chain": (), "uw-calling": ()}) as it:
-        it.begin(*jvms)
-        it.record(seconds=5)
-    it.expect_unharmed()
-    # Their code has no names any more, but no wrong ones: what was read made no sense.
-    for jvm in jvms:
-        frames = it.frames_of(jvm.pid)
-        expect("[anon]" in frames, f"a liar is not seen by its frames: {sorted(frames)}")
-
-
-def halt(ready, pid):
-    ready()
-    while True:
-        os.kill(pid, signal.SIGSTOP)
-        time.sleep(random.random() * 0.02)
-        os.kill(pid, signal.SIGCONT)
-        time.sleep(random.random() * 0.002)
-
-
-@test
-def a_jvm_that_stops_all_the_time():
-    """It is attached to meanwhile: it may answer, or not; nobody waits for it."""
-    need_root()
-    jvm = public_jvm(60)
-    with attack("--agent=always", victims={"uw-chain": (), "uw-calling": ()}) as it:
-        it.begin(Forked(halt, jvm.pid).wait_ready(), jvm)
-        it.record(seconds=5)
-    it.expect_unharmed()
-    refused = [detail for name, detail in counters(it) if name == "jvm.no-agent" and f"pid {jvm.pid}" in detail]
-    print(f"# attached: {not refused}; {refused}")
 
 
 main()

@@ -12,21 +12,11 @@ DEVICES = {"/dev/null"}
 
 
 def readers_of(pid):
-    found = []
-    for one in family(pid):
-        with contextlib.suppress(OSError), open(f"/proc/{one}/comm", encoding="utf-8", errors="replace") as file:
-            if file.read() == "hostprof-reader\n":
-                found.append(one)
-    return found
-
-
-def status_of(pid):
-    with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as file:
-        return dict(row.rstrip("\n").split(":\t", 1) for row in file if ":\t" in row)
+    return below(pid, "hostprof-reader")
 
 
 def expect_no_rights(pid):
-    status = status_of(pid)
+    status = status_of(f"/proc/{pid}")
     for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
         expect_equal(int(status[name], 16), 0, f"{name} of a reader")
     expect_equal(status["NoNewPrivs"], "1", "NoNewPrivs")
@@ -50,10 +40,22 @@ def expect_no_files(pid):
     expect_equal(os.stat(f"/proc/{pid}/root/.").st_ino == os.stat("/").st_ino, False, "a reader has our root")
 
 
-def start_new_program(it):
+def owners_of(pid):
+    """Whose files a reader has open: users, and root once for our own file systems and for each other one."""
+    own = {os.stat(path).st_dev for path in ("/", "/usr")}
+    owners = set()
+    for fd in os.listdir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(FileNotFoundError):
+            file = os.stat(f"/proc/{pid}/fd/{fd}")
+            if stat.S_ISREG(file.st_mode):
+                owners.add(file.st_uid or ("root", file.st_dev if file.st_dev not in own else 0))
+    return owners
+
+
+def start_new_program(it, user=VICTIM):
     """One that no reader has seen yet."""
-    copy = public_copy(CHAIN, it.directory, f"new.{len(it.fresh)}", VICTIM)
-    it.fresh.append(start_as(VICTIM, [copy, 1]))
+    copy = public_copy(CHAIN, it.directory, f"new.{len(it.fresh)}", user)
+    it.fresh.append(start_as(user, [copy, 1]))
 
 
 def expect_fresh_whole(it):
@@ -100,6 +102,31 @@ def what_readers_hold():
     it.expect_unharmed()
     readers = it.stats["readers"]
     expect_equal([readers["late"], readers["deaths"], readers["files_given_up"]], [0, 0, 0], "what readers failed at")
+
+
+@test
+def no_reader_has_files_of_two_owners():
+    """Who is taken over by a file can lie about files of its owner only."""
+    need_root()
+    with attack() as it:
+        seen = set()
+
+        def look():
+            for turn in range(8):
+                start_new_program(it, (VICTIM, ATTACKER)[turn % 2])
+                for reader in readers_of(it.recorder.pid):
+                    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                        owners = owners_of(reader)
+                        expect(len(owners) <= 1, f"a reader has files of {owners}")
+                        seen.update(owners)
+                time.sleep(0.3)
+
+        it.fresh = []
+        it.record(seconds=4, during=look)
+    print(f"# files of {seen}", flush=True)
+    expect({VICTIM, ATTACKER, ("root", 0)} <= seen, f"files of {seen} only were seen")
+    it.expect_unharmed()
+    expect_fresh_whole(it)
 
 
 def end_readers(it, number, times, pause):
@@ -149,12 +176,6 @@ def readers_are_stopped():
 
 
 
-def comm_of(pid):
-    with contextlib.suppress(OSError), open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
-        return file.read().strip()
-    return ""
-
-
 @test
 def nobody_is_left_behind():
     """Who is killed says nothing to anybody: readers are another user's, and end all the same."""
@@ -166,9 +187,9 @@ def nobody_is_left_behind():
         if killed == "hostprof":
             recorder.signal(signal.SIGKILL)
         else:
-            os.kill(next(pid for pid in family(recorder.pid) if comm_of(pid) == killed), signal.SIGKILL)
-        wait_until(lambda left=readers: not any(comm_of(pid) == "hostprof-reader" for pid in left), 10,
-                   f"end of the readers {readers}")
+            os.kill(below(recorder.pid, killed)[0], signal.SIGKILL)
+        wait_until(lambda left=readers: not any(status_of(f"/proc/{pid}").get("Name") == "hostprof-reader"
+                                                for pid in left), 10, f"end of the readers {readers}")
         if killed != "hostprof":
             recorder.end()
 

@@ -114,23 +114,6 @@ def an_attach_does_not_hold_the_end():
     wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in helpers), 20, "the end of all helpers")
 
 
-def below(pid, name):
-    """Processes of that name below PID."""
-    parents = {}
-    for entry in os.listdir("/proc"):
-        with contextlib.suppress(OSError, ValueError):
-            with open(f"/proc/{int(entry)}/stat", encoding="utf-8", errors="replace") as file:
-                comm, rest = file.read().split("(", 1)[1].rsplit(")", 1)
-                parents[int(entry)] = (comm, int(rest.split()[1]))
-    found = []
-    for one, (comm, parent) in parents.items():
-        while parent not in (0, pid):
-            parent = parents.get(parent, ("", 0))[1]
-        if parent == pid and comm == name:
-            found.append(one)
-    return found
-
-
 @test
 def brokers_are_killed_and_stopped():
     """A hundred times at random moments; new processes need them all the time."""

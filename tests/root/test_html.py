@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The flame graph page in a real browser. Needs no root, but chromium and selenium."""
+# Needs no root.
+"""The flame graph page in a real browser: chromium and selenium."""
 import os
 import re
 import statistics

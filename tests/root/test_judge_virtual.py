@@ -15,9 +15,11 @@ def judge(frames):
 
 
 def links_of(frames):
-    """The spine's frames, but the last; of a frozen one also but the first: more may be in the heap."""
+    """The spine's frames, but the last, and those beside a mark: others may be missing there."""
     own = [at for at, frame in enumerate(frames) if is_own(frame)]
-    return own[FROZEN in frames:-1]
+    mark = frames.index(FROZEN) if FROZEN in frames else len(frames)
+    above, below = [at for at in own if at < mark], [at for at in own if at > mark]
+    return above[:-1] + below[1:-1]
 
 
 def damaged_carrier(frames):
@@ -37,7 +39,9 @@ def damaged_carrier(frames):
     yield "two marks", [*frames[:enter + 1], FROZEN, FROZEN, *frames[enter + 1:]]
     yield "a strange method in the pool", \
         [*frames[:enter - 1], STRANGE_JAVA[0], *frames[enter - 1:]]
-    if FROZEN in frames:
+    if FROZEN in frames[enter + 2:]:
+        yield "a lost beginning above the mark", [*frames[:enter + 1], *frames[enter + 2:]]
+    elif FROZEN in frames:
         yield "no mark", [frame for frame in frames if frame != FROZEN]
         yield "a mark above enterSpecial", \
             [*frames[:enter], FROZEN, frames[enter], *frames[enter + 2:]]
@@ -65,7 +69,7 @@ def whole_stacks_are_accepted():
         kind, what = judge_carrier([frame for frame in line.frames if not is_kernel(frame)])
         expect(kind != "bad", f"{what}: {';'.join(line.frames)}")
         kinds[kind] += 1
-    expect(all(kinds[kind] >= 5 for kind in ("whole", "frozen", "carrier")), f"kinds {kinds}")
+    expect(all(kinds[kind] >= 5 for kind in ("whole", "cut", "moving", "carrier")), f"kinds {kinds}")
 
 
 @test
@@ -82,24 +86,26 @@ def damaged_stacks_are_rejected():
 # --- shares -------------------------------------------------------------------------------------
 
 
-def row_of(frozen, whole, carrier, bad, lost_leaves=0):
+def row_of(whole, carrier, bad, lost_leaves=0, cut=0, moving=0, frozen_frames=30000):
     row = Row()
-    row.kinds.update(frozen=frozen, whole=whole, carrier=carrier, bad=bad)
-    row.mounted = frozen + whole
+    row.kinds.update(cut=cut, moving=moving, whole=whole, carrier=carrier, bad=bad)
+    row.mounted = whole + cut + moving
+    row.frozen_frames = frozen_frames
     row.at_leaf = int(0.98 * row.mounted) - lost_leaves
     return row
 
 
 @test
 def shares_are_demanded():
-    expect_equal(list(row_of(1500, 1500, 30, 0).faults()), [], "a good row")
+    expect_equal(list(row_of(3000, 30, 0, cut=5, moving=30).faults()), [], "a good row")
     most = gates.most_bad(3030)
     for what, row in {
-            "too many bad ones": row_of(1500, 1500, 30, most + 1),
-            "no frozen ones": row_of(0, 3000, 30, 0),
-            "no whole ones": row_of(3000, 0, 30, 0),
-            "a tenth without leaf": row_of(1500, 1500, 30, 0, 300),
-            "a tenth has lost its virtual thread": row_of(1350, 1350, 330, 0),
+            "too many bad ones": row_of(3000, 30, most + 1),
+            "nothing in the heap": row_of(3000, 30, 0, frozen_frames=3000),
+            "marks": row_of(3000, 30, 0, cut=20),
+            "many that move": row_of(3000, 30, 0, moving=100),
+            "a tenth without leaf": row_of(3000, 30, 0, 300),
+            "a tenth has lost its virtual thread": row_of(2700, 330, 0),
     }.items():
         expect(list(row.faults()), f"accepted: {what}")
 

@@ -40,6 +40,19 @@ def layout_of_one_heap(version):
     expect_equal(number("heaps", check(process.pid)), 1)
 
 
+@for_each_jdk([version for version in JDKS if version >= 21])
+def fields_of_stack_chunks(version):
+    """The JVM's own word, by Unsafe.objectFieldOffset()."""
+    for flags in ((), ("-XX:-UseCompressedOops",),
+                  ("-XX:+UnlockExperimentalVMOptions", "-XX:+UseCompactObjectHeaders")[:2 * (version >= 25)]):
+        process = java(version, "Offsets", stdin=subprocess.PIPE,
+                       flags=(*SMALL, *flags, "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED"))
+        told = dict(re.findall(r"^(\w+)=(\d+)$", process.text, re.MULTILINE))
+        expect_equal(len(told), 6)
+        chunks = re.search("^chunks .*", check(process.pid), re.MULTILINE).group()
+        expect_equal({name: str(number(name, chunks)) for name in told}, told)
+
+
 @for_each_jdk(JDKS)
 def layout_of_a_starting_jvm(version):
     process = java(version, "Code", flags=SMALL, ready=None, stdin=subprocess.PIPE)

@@ -30,29 +30,14 @@ def added(begin):
     return named(next(line for line in page().splitlines() if line.startswith(f"* {begin}")))
 
 
-def status(path):
-    with open(f"{path}/status", encoding="utf-8", errors="replace") as file:
-        return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
-
-
-def descendants(pid):
-    """PID and those below it, also of a parent that is below it."""
-    found = [pid]
-    for parent in found:
-        for path in glob.glob(f"/proc/{parent}/task/*/children"):
-            with contextlib.suppress(OSError), open(path, encoding="ascii") as file:
-                found += map(int, file.read().split())
-    return found
-
-
 def is_here():
     """What this test has: hostprof can have no more."""
-    return int(status("/proc/self")["CapPrm"], 16)
+    return int(status_of("/proc/self")["CapPrm"], 16)
 
 
 def expect_rights(path, wanted, seccomp, who):
     wanted &= is_here()
-    came = status(path)
+    came = status_of(path)
     rights = {name: int(came[name], 16) for name in SETS}
     expect_equal({name: hex(value) for name, value in rights.items()},
                  {"CapInh": "0x0", "CapPrm": hex(wanted), "CapEff": hex(wanted), "CapBnd": "0x0", "CapAmb": "0x0"}, who)
@@ -64,14 +49,14 @@ def expect_all(recorder, recorder_more=0, nursery_more=0):
     """The threads and processes of a recording that runs."""
     ring_readers, seen = 0, collections.Counter()
     for task in glob.glob(f"/proc/{recorder.pid}/task/*"):
-        if int(status(task)["CapPrm"], 16) == 0 and not task.endswith(f"/{recorder.pid}"):
+        if int(status_of(task)["CapPrm"], 16) == 0 and not task.endswith(f"/{recorder.pid}"):
             ring_readers += 1
             expect_rights(task, 0, False, "the reader of the rings")
         else:
             expect_rights(task, row("`hostprof`") | recorder_more, False, "hostprof")
     expect_equal(ring_readers, 1, "threads without rights")
-    for pid in descendants(recorder.pid)[1:]:
-        name = status(f"/proc/{pid}")["Name"]
+    for pid in family(recorder.pid)[1:]:
+        name = status_of(f"/proc/{pid}")["Name"]
         if not name.startswith("hostprof"):
             continue
         seen[name] += 1
@@ -84,15 +69,10 @@ def expect_all(recorder, recorder_more=0, nursery_more=0):
     print(f"# {dict(seen)}, as the page says")
 
 
-def broker_is_there(recorder):
-    return any(status(f"/proc/{pid}")["Name"] == "hostprof-broker" for pid in descendants(recorder.pid)
-               if os.path.exists(f"/proc/{pid}/status"))
-
-
 def record_beside(*args, **more):
     need_root()
     recorder = Recorder(*args)
-    wait_until(lambda: broker_is_there(recorder), 20, "a broker")
+    wait_until(lambda: below(recorder.pid, "hostprof-broker"), 20, "a broker")
     expect_all(recorder, **more)
     return recorder
 
@@ -140,7 +120,7 @@ def with_a_command_and_an_output_elsewhere():
     path = os.path.join(directory, "x.html")
     recorder = start([HOSTPROF, "record", "-o", path, "--", os.path.join(WORKLOADS, "burn"), "3"], stderr=subprocess.PIPE)
     wait_until(lambda: os.path.exists(f"{path}.partial.jfr") and os.path.getsize(f"{path}.partial.jfr"), 60, "recording")
-    wait_until(lambda: broker_is_there(recorder), 20, "a broker")
+    wait_until(lambda: below(recorder.pid, "hostprof-broker"), 20, "a broker")
     expect_all(recorder, recorder_more=added("a command") | added("an output"))
     recorder.finish()
     expect_equal(os.listdir(directory), ["x.html"], "what is left")
@@ -153,9 +133,8 @@ def a_nursery_that_is_killed():
     burn = native("burn", 60)
     recorder = record_beside("-F", 199)
     for _ in range(3):
-        for pid in descendants(recorder.pid)[1:]:
-            if os.path.exists(f"/proc/{pid}/status") and status(f"/proc/{pid}")["Name"] == "hostprof-nurse":
-                os.kill(pid, signal.SIGKILL)
+        for pid in below(recorder.pid, "hostprof-nurse"):
+            os.kill(pid, signal.SIGKILL)
         run(["/bin/true"], code=0)
         time.sleep(0.3)
     late = native("burn", 3)

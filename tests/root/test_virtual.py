@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whole stacks of carriers with virtual threads, frozen, thawed and pinned: JDK 21 and 25.
+"""Whole stacks of carriers with virtual threads, their frames in the heap included: JDK 21 to 28.
 
 HOSTPROF_SAMPLES=N: records until there are so many (3000).
 """
@@ -10,9 +10,13 @@ from native_programs import Recording
 from virtual_judge import Row
 from virtual_program import write_sources
 
-SECONDS = 5
+SECONDS = 12
+# Of a short recording: code is met for the first time in each.
+MOST_CUT_SHORT = 0.005
 MAX_ROUNDS = 30
 SAMPLES = int(os.environ.get("HOSTPROF_SAMPLES") or 3000)
+# To the program: objects are made and collected.
+MOVES = "-Dallocating=true"
 sums = collections.Counter()  # samples, bad
 
 
@@ -28,29 +32,45 @@ def compiled(directory):
     return directory
 
 
-def carriers_are_whole(version):
+def carriers(version, flags, samples, seconds=SECONDS):
+    """The samples of a JVM's carriers."""
     need_root()
     home, directory = jdk(version), compiled(temp_dir())
-    jvm = start([f"{home}/bin/java", "-Xmx128m", "--enable-native-access=ALL-UNNAMED",
+    jvm = start([f"{home}/bin/java", "-Xmx128m", *flags, "--enable-native-access=ALL-UNNAMED",
                  "-Djdk.virtualThreadScheduler.parallelism=2", "-cp", directory, "made.Virtual",
-                 f"{directory}/libvirtual.so", 40 + SAMPLES // 100])
+                 f"{directory}/libvirtual.so", 40 + samples // 100])
     jvm.wait_text("ready")
     row = Row()
     for _ in range(MAX_ROUNDS):
         recording = Recording()
-        time.sleep(SECONDS)
+        time.sleep(seconds)
         lines, stats = recording.finish("-t")
         for line in of_pid(lines, jvm.pid):
-            if line.thread.startswith("[ForkJoin"):
+            # JDK 28 shortens names in their midst.
+            if line.thread.startswith("[ForkJoi"):
                 row.add(line)
         row.add_dropped(gates.dropped(stats))
-        if row.kinds.total() >= SAMPLES:
+        row.frozen_frames += sum(it["value"] for it in stats["counters"]
+                                 if it["name"] == "unwind.frames.frozen")
+        if row.kinds.total() >= samples:
             break
-    row.show(f"JDK {version}")
-    samples = row.kinds.total()
-    sums.update(samples=samples, bad=row.kinds["bad"])
-    expect(samples >= SAMPLES, f"only {samples} samples of carriers")
-    expect_equal(list(row.faults()), [], f"JDK {version}")
+    row.show(f"JDK {version} {' '.join(flags)}")
+    expect(row.kinds.total() >= samples, f"only {row.kinds.total()} samples of carriers")
+    return row
+
+
+def judge(row, name, **gate):
+    sums.update(samples=row.kinds.total(), bad=row.kinds["bad"])
+    expect_equal(list(row.faults(**gate)), [], name)
+
+
+def carriers_are_whole(version):
+    judge(carriers(version, [], SAMPLES), f"JDK {version}")
+
+
+def others_are_whole(version, *flags):
+    row = carriers(version, flags, SAMPLES // 3, SECONDS // 3)
+    judge(row, f"JDK {version} {' '.join(flags)}", most_cut=MOST_CUT_SHORT)
 
 
 @test
@@ -61,6 +81,55 @@ def virtual_threads_21():
 @test
 def virtual_threads_25():
     carriers_are_whole(25)
+
+
+@test
+def virtual_threads_26():
+    others_are_whole(26, "-XX:+UseParallelGC")
+
+
+@test
+def virtual_threads_27():
+    others_are_whole(27, "-XX:+UseSerialGC")
+
+
+@test
+def virtual_threads_28():
+    others_are_whole(28)
+
+
+@test
+def interpreted_and_compiled_frames():
+    """Interpreted frames are kept otherwise than compiled ones."""
+    others_are_whole(25, "-XX:CompileCommand=quiet",
+                     *(f"-XX:CompileCommand=exclude,made.Virtual::{name}"
+                       for name in ("s1", "s2", "s5", "deep23", "deep100")))
+
+
+@test
+def whole_references():
+    others_are_whole(25, "-XX:-UseCompressedOops", "-XX:+UseSerialGC", MOVES)
+
+
+@test
+def compact_headers():
+    others_are_whole(25, "-XX:+UnlockExperimentalVMOptions", "-XX:+UseCompactObjectHeaders", "-XX:+UseParallelGC", MOVES)
+
+
+@test
+def collectors_that_move_chunks():
+    """Frames in chunks that were moved are thawed otherwise, and pause into chunks of their own."""
+    for collector in ("G1", "Shenandoah"):
+        others_are_whole(25, f"-XX:+Use{collector}GC", MOVES)
+
+
+@test
+def a_collector_that_moves_objects_beside_threads():
+    """ZGC: what is in the heap is not read, and says so."""
+    row = carriers(25, ["-XX:+UseZGC"], SAMPLES // 3, SECONDS // 3)
+    expect_equal(row.frozen_frames, 0)
+    expect(row.kinds["cut"] > 0.03 * row.kinds.total(), f"{row.kinds}")
+    expect(row.kinds["bad"] <= gates.most_bad(row.kinds.total()), f"{row.reasons}")
 
 
 @test

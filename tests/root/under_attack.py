@@ -154,16 +154,6 @@ def forever():
 # --- its memory -------------------------------------------------------------------------------
 
 
-def family(pid):
-    """PID and all that descend from it."""
-    found = [pid]
-    for parent in found:
-        for path in glob.glob(f"/proc/{parent}/task/*/children"):
-            with contextlib.suppress(OSError), open(path, encoding="ascii") as file:
-                found += map(int, file.read().split())
-    return found
-
-
 def own_bytes(pid):
     """What is in no other process and no file."""
     with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as file:
@@ -333,6 +323,11 @@ def mapped_bytes(pid, name):
                 start, end = (int(word, 16) for word in row.split()[0].split("-"))
                 rows.append((start, end, int(row.split()[2], 16)))
     return rows
+
+
+def counters(it):
+    """The figures of a recording: (name, detail) → value."""
+    return {(row["name"], row.get("detail", "")): row["value"] for row in it.stats["counters"]}
 
 
 __all__ = [name for name in list(globals()) if not name.startswith("_")]

@@ -2,8 +2,9 @@
 """The judge of the carriers' stacks of virtual_program.py: whole from the carrier's start to its leaf.
 
 A carrier's stack is the start of its thread, the pool's methods down to Continuation.enterSpecial, and
-below that either the virtual thread's whole stack, or `[frozen frames]` for those that are in the
-heap and then the rest of it.
+below that the virtual thread's whole stack, wherever its frames lie. `[frozen frames]` stands for frames
+that were not read: while HotSpot moves frames between stack and heap ("moving"), which the stack itself says;
+or for another reason ("cut").
 """
 import collections
 import re
@@ -62,6 +63,8 @@ BELOW = {
     # Levels pause on their way back.
     "level": re.compile(PAUSES),
 }
+# Between stack and heap: the stubs that thaw, and what doYield() calls.
+MOVING = re.compile(r"(?:StubRoutines \(continuation|[Cc]ont(?:inuation)?[_ ](?:thaw|return|preempt)|freeze<|jdk\.internal\.vm\.Continuation\.doYield_)")
 CALL_DOWN = call_back(True, "Int").pattern.split(";")
 JNI = {"jni_GetStaticMethodID", "jni_CallStaticIntMethod"}
 
@@ -94,8 +97,8 @@ def may_follow(name):
 
 def judge_carrier(frames):
     """
-    Annotated FRAMES of a thread of the pool without the kernel's, root first: "carrier", "whole" or
-    "frozen" and whether the stack reaches the program's leaf; or "bad" and why.
+    Annotated FRAMES of a thread of the pool without the kernel's, root first: "carrier", "whole", "moving"
+    or "cut" and whether the stack reaches the program's leaf; or "bad" and why.
     """
     # On a busy machine a file's symbols may be read too late for a sample; it has one function.
     frames = [re.sub(r"^\[libvirtual\.so\+0x\w+\]$", NATIVE_DOWN, frame) for frame in frames]
@@ -118,9 +121,22 @@ def judge_java(frames):
     if not ENTER.fullmatch(name_of(frames[at - 1])):
         return judge_pool(frames, at)
     marks = frames.count(FROZEN)
-    if marks > 1 or marks and frames[at:at + 1] != [FROZEN]:
+    if marks > 1 or FROZEN in frames[:at]:
         return "bad", f"{marks} marks"
-    return judge_mounted(frames[at + marks:], marks)
+    return judge_marked(frames[at:]) if marks else judge_mounted(frames[at:], 0)
+
+
+def judge_marked(frames):
+    """Frames from the virtual thread's first one on, and others, between which some are missing."""
+    mark = frames.index(FROZEN)
+    above, below = frames[:mark], frames[mark + 1:]
+    kind, what = judge_mounted(above, 0) if above else ("whole", False)
+    if kind == "bad":
+        return kind, what
+    kind, what = judge_mounted(below, 1)
+    if kind == "cut" and any(MOVING.match(frame) for frame in below):
+        kind = "moving"
+    return kind, what
 
 
 def judge_pool(frames, at):
@@ -139,7 +155,7 @@ def judge_mounted(frames, marks):
     if marks and own is None:
         # Behind the return barrier: the JVM brings the next frames back, or a pause's methods return.
         why = below_leaf("[frozen frames]_[j]", frames, re.compile(PAUSES))
-        return ("bad", why) if why else ("frozen", False)
+        return ("bad", why) if why else ("cut", False)
     if marks:
         return judge_thawed(frames, own)
     if not at and frames:
@@ -174,7 +190,7 @@ def judge_spine(frames, frozen):
             return "bad", f"{name_of(frames[step])} behind {name}"
         at = step
     why = judge_end(frames[at], frames[at + 1:]) or wrong_depth(frames[:at + 1], frozen)
-    return ("bad", why) if why else ("frozen" if frozen else "whole", name_of(frames[at]) == LEAF)
+    return ("bad", why) if why else ("cut" if frozen else "whole", name_of(frames[at]) == LEAF)
 
 
 def behind_call_down(frames, at):
@@ -217,6 +233,9 @@ def wrong_depth(spine, frozen):
 # Each visit of the leaf is 32,000 rounds of sixteen statements; the way there and back, with its pauses,
 # took 2 % of that, and a carrier is without a virtual thread for less.
 LEAST_AT_LEAF, MOST_CARRIERS = 0.93, 0.03
+# A walk that userspace had to finish (of code that is met for the first time) finds the heap of a later
+# time; and a few samples meet HotSpot moving frames.
+MOST_CUT, MOST_MOVING = 0.001, 0.02
 
 
 class Row:
@@ -224,7 +243,7 @@ class Row:
 
     def __init__(self):
         self.kinds, self.reasons, self.allowed = (collections.Counter() for _ in range(3))
-        self.mounted = self.at_leaf = 0
+        self.mounted = self.at_leaf = self.frozen_frames = 0
 
     def add(self, line):
         """One example of each reason is printed."""
@@ -247,19 +266,22 @@ class Row:
 
     def show(self, name):
         kinds = ", ".join(f"{kind} {count}" for kind, count in self.kinds.items())
-        print(f"# {name}: {kinds}; {self.at_leaf} of {self.mounted} at the leaf; "
+        print(f"# {name}: {kinds}; {self.frozen_frames} frames in the heap; {self.at_leaf} of {self.mounted} at the leaf; "
               f"{dict(self.reasons.most_common(8))}; allowed {dict(self.allowed)}")
 
-    def faults(self):
+    def faults(self, most_cut=MOST_CUT):
         """Why what came cannot be."""
         samples, bad = self.kinds.total(), self.kinds["bad"]
         if bad > gates.most_bad(samples):
             yield f"{bad} of {samples} are bad; {gates.most_bad(samples)} may be"
         if self.at_leaf < LEAST_AT_LEAF * self.mounted:
             yield f"{self.at_leaf} of {self.mounted} stacks of virtual threads reach the leaf"
-        for kind in ("frozen", "whole"):
-            if self.kinds[kind] <= 0.03 * samples:
-                yield f"only {self.kinds[kind]} stacks are {kind}: this proves nothing"
+        if self.kinds["cut"] > gates.most_bad(samples, most_cut):
+            yield f"{self.kinds['cut']} of {samples} have frozen frames"
+        if self.kinds["moving"] > MOST_MOVING * samples:
+            yield f"{self.kinds['moving']} of {samples} have frames that move"
+        if self.frozen_frames < samples:
+            yield f"only {self.frozen_frames} frames were read in the heap: this proves nothing"
         if self.kinds["carrier"] > MOST_CARRIERS * samples:
             yield f"{self.kinds['carrier']} of {samples} stacks are without a virtual thread"
         yield from over_allowance(self.allowed, samples)

@@ -3,7 +3,7 @@
 
 Every virtual thread runs Task.run > deepN > s(N-1) > ... > s0 > leaf, where s(k) is the method s0
 to s6 by k modulo 7. Some pause at the leaf in one way or another, some on the way back at every level,
-some never. In some, level 4 goes through a synchronized block, or level 3 through C.
+some never; some throw, from the leaf to deepN. In some, level 4 goes through a synchronized block, or level 3 through C.
 """
 import os
 import random
@@ -21,7 +21,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 public final class Virtual {
 	static final int NEVER = 0, YIELD = 1, SLEEP = 2, PARK = 3, LOCK = 4, SYNC = 5, NATIVE = 6;
-	static final int BACK = 7, WAYS = 8;
+	static final int BACK = 7, THROW = 8, WAYS = 9;
+	static final RuntimeException THROWN = new RuntimeException(null, null, false, false) { };
 	static final int[] DEPTHS = { %(depths)s };
 	static final ReentrantLock LOCKED = new ReentrantLock();
 	static final Object[] MONITORS = new Object[64];
@@ -36,7 +37,7 @@ public final class Virtual {
 	}
 
 	static void pause(int how) {
-		if (how == YIELD || how == NATIVE) {
+		if (how == YIELD || how == NATIVE || how == THROW) {
 			Thread.yield();
 		} else if (how == SLEEP || how == SYNC) {
 			LockSupport.parkNanos(1000000);
@@ -53,8 +54,25 @@ public final class Virtual {
 	}
 
 %(methods)s
+	/** So that collectors move what is in the heap: some collections a second, each fifth a whole one. */
+	static void allocate() {
+		Object[] kept = new Object[256];
+		for (int k = 1; !stop; k++) {
+			kept[k & 255] = new byte[4096];
+			if ((k & 63) == 0) {
+				LockSupport.parkNanos(1000000);
+			}
+			if ((k & 0x3fff) == 0) {
+				System.gc();
+			}
+		}
+	}
+
 	public static void main(String[] args) throws Exception {
 		System.load(args[0]);
+		if (Boolean.getBoolean("allocating")) {
+			new Thread(Virtual::allocate).start();
+		}
 		java.util.Arrays.setAll(MONITORS, k -> new Object());
 		for (int k = 0; k < 48; k++) {
 			Thread.ofVirtual().start(new Task(DEPTHS[k %% DEPTHS.length], 1 + k %% (WAYS - 1), 1 << 30));
@@ -147,7 +165,9 @@ def methods(rng):
     text = [step(rng, number) for number in range(CYCLE)]
     # So that locked() or down() cannot be missing unseen.
     text += [step(rng, 3, "locked"), step(rng, 2, "called")]
-    text += [method(rng, f"deep{depth}", [f"v0 += s{(depth - 1) % CYCLE}({depth - 1}, how, n);"])
+    text += [method(rng, f"deep{depth}",
+                    ["try {", f"\tv0 += s{(depth - 1) % CYCLE}({depth - 1}, how, n);",
+                     "} catch (RuntimeException thrown) {", "\tv1++;", "}"])
              for depth in DEPTHS]
     text.append(method(rng, "locked", ["int own = System.identityHashCode(Thread.currentThread()) & 63;",
                                        "synchronized (MONITORS[own]) {", "\tv0 += locked3(3, how, n);",
@@ -155,7 +175,9 @@ def methods(rng):
     # Each of these needs the one before, so that no compiler takes them out of the loop.
     spin = ["for (int turn = 0; turn < 8; turn++) {", "\tfor (int k = 0; k < 4000; k++) {",
             *["\t\tv0 = v0 * 31 + (v1 ^ k);", "\t\tv1 ^= v0 >>> 3;", "\t\tv2 += v1 * 7 ^ v0;",
-              "\t\tv3 = v3 * 0.5 + v2;"] * 4, "\t}", "\tpause(how);", "}"]
+              "\t\tv3 = v3 * 0.5 + v2;"] * 4, "\t}", "\tpause(how);", "}",
+            # Through frames that are in the heap.
+            "if (how == THROW && n != -1) {", "\tthrow THROWN;", "}"]
     return "\n".join([*text, method(rng, "leaf", spin, 8)])
 
 

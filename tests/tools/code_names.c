@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of a live JVM's code as a recording reads them from outside. Lines "ADDRESS COMPILE-ID" of
- * standard input are answered by "method NAME", "stub NAME" or "none ERROR"; with "chains" by all frames of
+ * Names of a live JVM's code as a recording reads them from outside. Lines "ADDRESS COMPILE-ID" (or -: what is
+ * there, as a stub has none) of standard input are answered by "method NAME", "stub NAME" or "none ERROR"; with "chains" by all frames of
  * that place, "method NAME@BCI:LINE < NAME@BCI:LINE < …", innermost first. Usage: code_names PID [chains]
  */
 #include <inttypes.h>
@@ -11,6 +11,7 @@
 
 #include "jvm/layout/jvm_layout_read.h"
 #include "jvm/layout/vmstructs.h"
+#include "jvm/names/code_blob.h"
 #include "jvm/names/code_names.h"
 
 static void print_chain(const struct java_answer *answer)
@@ -22,6 +23,16 @@ static void print_chain(const struct java_answer *answer)
 		       frame->bci, frame->line);
 	}
 	printf("\n");
+}
+
+/* What a sample would have of the blob at ADDRESS. */
+static uint32_t id_now(const struct vmstructs *vs, const struct jvm_layout *layout,
+		       uint64_t address)
+{
+	struct code_blob blob = { 0 };
+
+	(void)code_blob_find(vmstructs_memory(vs), layout, address, &blob);
+	return blob.compile_id;
 }
 
 static void answer(struct code_names *names, uint64_t address, uint32_t compile_id, bool chains)
@@ -52,8 +63,7 @@ int main(int argc, char **argv)
 	struct jvm_layout layout;
 	struct err err = { 0 };
 	uint64_t address;
-	uint32_t compile_id;
-	char line[128];
+	char line[128], id[32];
 
 	if (argc != 2 && argc != 3) {
 		fprintf(stderr, "usage: %s PID [chains]\n", argv[0]);
@@ -68,7 +78,10 @@ int main(int argc, char **argv)
 	scopes_layout_read(vs, &scopes);
 	names = code_names_new(vmstructs_memory(vs), &layout, &scopes, methods);
 	while (fgets(line, sizeof(line), stdin))
-		if (sscanf(line, "%" SCNx64 " %" SCNu32, &address, &compile_id) == 2)
-			answer(names, address, compile_id, argc == 3);
+		if (sscanf(line, "%" SCNx64 " %31s", &address, id) == 2)
+			answer(names, address,
+			       strcmp(id, "-") ? (uint32_t)strtoul(id, NULL, 10)
+					       : id_now(vs, &layout, address),
+			       argc == 3);
 	return 0;
 }

@@ -320,6 +320,9 @@ static void print_layout(const struct jvm_layout *l)
 	printf("thread anchor %u cont_entry %u saved pc %u anchor %u %u %u wrapper %u\n",
 	       w->thread_anchor, w->thread_cont_entry, w->thread_saved_pc, w->anchor_sp,
 	       w->anchor_pc, w->anchor_fp, w->wrapper_anchor);
+	printf("chunks tail %u parent %u size %u sp %u bottom %u argsize %u stack %u oops %u\n",
+	       w->chunks.tail, w->chunks.parent, w->chunks.size, w->chunks.sp, w->chunks.bottom,
+	       w->chunks.argsize, w->chunks.stack, w->chunks.oop_bytes);
 	printf("call stub %" PRIx64 " barrier %" PRIx64 " enter %" PRIx64 " entries %u\n",
 	       (uint64_t)w->call_stub_return, (uint64_t)w->return_barrier,
 	       (uint64_t)w->enter_return, w->entry_count);

@@ -35,16 +35,16 @@ static inline void fake_vm_add_fields(struct fake_vm *vm, const struct fake_fiel
 	uint64_t table = fake_alloc(&vm->fake, (count + 1) * 56);
 
 	for (size_t i = 0; i < count; i++) {
-		char name[64] = "", *ctype;
+		char name[96] = "", *ctype;
 
 		strncpy(name, fields[i].name, sizeof(name) - 1);
 		ctype = strchr(name, ':');
-		if (ctype)
+		if (ctype && ctype[1] != ':')
 			*ctype++ = '\0';
 		const uint64_t entry[7] = {
 			fake_string(&vm->fake, fields[i].type),
 			fake_string(&vm->fake, name),
-			fake_string(&vm->fake, ctype ? ctype : "int"),
+			fake_string(&vm->fake, ctype && *ctype != ':' ? ctype : "int"),
 			(uint64_t)fields[i].is_static,
 			fields[i].is_static ? 0 : fields[i].value,
 			fields[i].is_static ? fields[i].value : 0,

@@ -15,10 +15,11 @@
 
 static struct {
 	struct strbuf log;
-	bool quiet;	    /* nothing is noted */
-	bool is_libjvm;	    /* the unwinder knows a libjvm of every sample */
-	bool is_jvm;	    /* the registry's processes are JVMs */
-	uint64_t forgotten; /* code maps, for their size */
+	bool quiet;		     /* nothing is noted */
+	bool is_libjvm;		     /* the unwinder knows a libjvm of every sample */
+	bool is_jvm;		     /* the registry's processes are JVMs */
+	const char *unread;	     /* why a JVM is not; NULL: it is */
+	uint64_t forgotten, unnamed; /* code maps, for their size */
 	bool jvm_is_new;
 	bool agents_busy, not_ready;
 	bool agent_failed;
@@ -96,6 +97,26 @@ void image_cache_set_parse_limit(struct image_cache *cache, size_t limit)
 	note("parsing up to %zu", limit);
 }
 
+void image_cache_set_room(struct image_cache *cache, size_t bytes)
+{
+	(void)cache;
+	note("files up to %zu", bytes);
+}
+
+void image_cache_set_budget(struct image_cache *cache, size_t bytes)
+{
+	(void)cache;
+	note("budget of files %zu", bytes);
+}
+
+void image_cache_get_stats(const struct image_cache *cache, struct image_cache_stats *ret_stats)
+{
+	(void)cache;
+	*ret_stats = (struct image_cache_stats){
+		.images = 21, .evicted = 22, .refused = 23, .refused_pid = PID_A
+	};
+}
+
 void image_cache_note(struct image_cache *cache, const struct file_key *key, uint32_t pid,
 		      uint64_t start, uint64_t end, const char *path)
 {
@@ -110,10 +131,10 @@ void image_cache_look(struct image_cache *cache)
 	note("look at files");
 }
 
-void image_cache_shrink(struct image_cache *cache)
+void image_cache_shrink(struct image_cache *cache, bool all)
 {
 	(void)cache;
-	note("shrink");
+	note(all ? "shrink all" : "shrink");
 }
 
 void image_cache_close_idle(struct image_cache *cache)
@@ -240,6 +261,20 @@ uint64_t jvm_table_forgotten(const struct jvm_table *table, uint32_t *ret_pid)
 	(void)table;
 	*ret_pid = 4711;
 	return parts.forgotten;
+}
+
+uint64_t jvm_frames_unnamed(uint32_t *ret_pid)
+{
+	*ret_pid = 4712;
+	return parts.unnamed;
+}
+
+void jvm_table_for_each_unread(const struct jvm_table *table,
+			       void (*fn)(uint32_t pid, const char *why, void *data), void *data)
+{
+	(void)table;
+	if (parts.unread)
+		fn(4713, parts.unread, data);
 }
 
 void jvm_table_release_leases(struct jvm_table *table)
@@ -387,6 +422,12 @@ struct unwinder *unwinder_new(struct table_memory *memory, struct image_cache *i
 	note("unwinder files %zu", file_bytes);
 	parts.jvm_source = *jvms;
 	return A_POINTER(unwinder);
+}
+
+void unwinder_set_room(struct unwinder *unwinder, size_t bytes)
+{
+	(void)unwinder;
+	note("unwinder keeps files up to %zu", bytes);
 }
 
 void unwinder_free(struct unwinder *unwinder)

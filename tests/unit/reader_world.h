@@ -22,6 +22,7 @@
 #include "elf/reader/reader.h"
 #include "elf/reader/reader_rights.h"
 #include "made_elf.h"
+#include "process_status.h"
 #include "wall/trade.h"
 #include "wall/wall.h"
 
@@ -52,24 +53,6 @@ static inline int without(void **state)
 	reader_set_trade(&reader_trade);
 	reader_set_memory(0);
 	return 0;
-}
-
-/* A line of /proc/PID/status. */
-static inline void read_status(pid_t pid, const char *key, char ret_value[128])
-{
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	char path[64], line[32];
-	const char *at;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	snprintf(line, sizeof(line), "\n%s:\t", key);
-	ret_value[0] = '\0';
-	if (file_read(path, 8192, &text) < 0)
-		return;
-	at = strstr(strbuf_str(&text), line);
-	if (at)
-		snprintf(ret_value, 128, "%.*s", (int)strcspn(at + strlen(line), "\n"),
-			 at + strlen(line));
 }
 
 static inline bool is_reader(pid_t pid)

@@ -29,7 +29,7 @@ static inline uint32_t fixture_frames(struct profile *p, uint32_t *ret_frames)
 		  -1, FRAME_KERNEL, 0 },
 		{ profile_string(p, "read"), 0, profile_string(p, "read.c"),
 		  profile_mapping(p, &libc), 0x27123, 26, -1, FRAME_NATIVE, 0 },
-		{ 0, 0, 0, profile_mapping(p, &libc), 0x28456, 0, -1, FRAME_NATIVE, 0 },
+		{ 0, 0, 0, profile_mapping(p, &libc), 0x28476, 0, -1, FRAME_NATIVE, 0x20 },
 		{ 0, 0, 0, profile_mapping(p, &vdso), 0x9d0, 0, -1, FRAME_NATIVE, 0 },
 		{ profile_string(p, "std::vector<int>::push_back(int)"), 0, 0, PROFILE_NONE, 0x1000,
 		  0, -1, FRAME_CPP, 0 },
@@ -68,8 +68,10 @@ static inline void fixture_threads(struct profile *p, uint32_t ret_threads[3])
 					profile_string(p, "deadbeefdeadbeef"),
 					profile_string(p, "/system.slice/acme.service"),
 					profile_string(p, "25.0.3+9"),
-					profile_string(p, "com.acme.Main") };
-	struct profile_process kernel = { 0, 0, 0, profile_string(p, "swapper"), 0, 0, 0, 0, 0 };
+					profile_string(p, "com.acme.Main"),
+					profile_string(p, "shop"),
+					profile_string(p, "acme/shop:3") };
+	struct profile_process kernel = { .name = profile_string(p, "swapper") };
 	uint32_t java_id = profile_process(p, &java);
 	const struct profile_thread threads[3] = {
 		{ java_id, 4243, profile_string(p, "http-nio-8080-exec-\xc3\xa9"), 31 },
@@ -200,8 +202,11 @@ static inline void describe_frame(struct strbuf *sb, const struct profile *p, ui
 {
 	const struct profile_frame *f = profile_get_frame(p, id);
 
-	strbuf_addf(sb, "<%s|%s|%s|%" PRIx64 "|%d|%d|%u|", str(p, f->name), str(p, f->class_name),
-		    str(p, f->file), f->address, f->line, f->bci, f->kind);
+	strbuf_addf(sb, "<%s|%s|%s|%" PRIx64, str(p, f->name), str(p, f->class_name),
+		    str(p, f->file), f->address);
+	if (f->into)
+		strbuf_addf(sb, "-%x", f->into);
+	strbuf_addf(sb, "|%d|%d|%u|", f->line, f->bci, f->kind);
 	describe_mapping(sb, p, f->mapping);
 	strbuf_addch(sb, '>');
 }
@@ -210,9 +215,12 @@ static inline void describe_process(struct strbuf *sb, const struct profile *p, 
 {
 	const struct profile_process *v = profile_get_process(p, id);
 
-	strbuf_addf(sb, "[%u %u %" PRIu64 " %s %s %s %s %s %s]", v->pid, v->exec_count, v->start_ns,
+	strbuf_addf(sb, "[%u %u %" PRIu64 " %s %s %s %s %s %s", v->pid, v->exec_count, v->start_ns,
 		    str(p, v->name), str(p, v->exe), str(p, v->container_id), str(p, v->cgroup),
 		    str(p, v->jvm_version), str(p, v->main_class));
+	if (v->container_name || v->container_image)
+		strbuf_addf(sb, " %s of %s", str(p, v->container_name), str(p, v->container_image));
+	strbuf_addch(sb, ']');
 }
 
 static inline void describe_thread(struct strbuf *sb, const struct profile *p, uint32_t id)

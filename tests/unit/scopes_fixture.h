@@ -19,7 +19,7 @@ static const struct scopes_layout scopes_layouts[] = {
 };
 
 struct scopes_bytes {
-	uint8_t data[128];
+	uint8_t data[4096];
 	size_t len;
 	uint8_t bias;
 };
@@ -86,7 +86,7 @@ static inline void scopes_put(struct code_fixture *f, uint64_t blob, const struc
 	put_u32(f, blob + 32, SCOPES_CODE_OFFSET);
 	put_u32(f, blob + l->methods, METHODS_AT);
 	if (l->place == SCOPES_IN_BLOCK) {
-		block = fake_alloc(&f->fake, 1024);
+		block = fake_alloc(&f->fake, 8192);
 		methods = fake_alloc(&f->fake, 256) + 64;
 		pcs = 24;
 		scopes = pcs + pc_bytes;

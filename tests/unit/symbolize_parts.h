@@ -27,7 +27,9 @@ struct image {
 	uint64_t start, limit; /* of its text; limit 0: not ELF */
 	uint64_t bias;	       /* address minus offset */
 	bool cpp;
-	unsigned int opens, loads, finds;
+	uint64_t
+		bounded; /* functions without names are 0x100 bytes long up to here, 0: nobody says */
+	unsigned int opens, loads, finds, refs;
 };
 
 struct jvm {
@@ -65,6 +67,23 @@ struct image *image_cache_open(struct image_cache *cache, const struct file_key 
 	if (image->state == IMAGE_DROPPED)
 		image->state = IMAGE_NEW;
 	return image;
+}
+
+struct image *image_want(struct image *image)
+{
+	image->refs++;
+	return image;
+}
+
+void image_unwant(struct image *image)
+{
+	assert_true(image->refs > 0);
+	image->refs--;
+}
+
+uint64_t image_number(const struct image *image)
+{
+	return (uint64_t)(image - parts.images) + 1;
 }
 
 struct image *image_cache_add_memory(struct image_cache *cache, const char *name, const void *data,
@@ -123,6 +142,12 @@ bool image_find_symbol(struct image *image, uint64_t address, struct elf_symbol 
 	snprintf(name, sizeof(name), "f%" PRIx64, address >> 8);
 	*ret_symbol = (struct elf_symbol){ .name = name, .cpp = image->cpp };
 	return address >= image->start && address < image->limit;
+}
+
+bool image_find_function(struct image *image, uint64_t address, uint64_t *ret_start)
+{
+	*ret_start = address & ~0xffULL;
+	return address < image->bounded;
 }
 
 /* --- kernel --- */
@@ -341,6 +366,8 @@ static inline void add_frame(struct fixture *f, const struct profile_frame *fram
 	strbuf_addf(&f->text, "%s", profile_get_string(p, frame->name));
 	if (frame->address)
 		strbuf_addf(&f->text, "+%" PRIx64, (uint64_t)frame->address);
+	if (frame->into)
+		strbuf_addf(&f->text, "-%x", frame->into);
 	if (frame->line)
 		strbuf_addf(&f->text, ":%d", frame->line);
 	/* Only a Java method has bytecodes. */

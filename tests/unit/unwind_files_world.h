@@ -37,6 +37,8 @@ struct made {
 	size_t bytes; /* of memory, when it is open */
 	int digest_error;
 	uint64_t digest; /* of what rows are made from */
+	uint32_t tables;
+	unsigned int refs;
 	char path[16];
 };
 
@@ -78,6 +80,30 @@ struct image *image_cache_open_seen(struct image_cache *cache, const struct file
 	assert_true(key->major == 8 && key->minor == 1 && key->generation == 9);
 	f.lookups++;
 	return (struct image *)&f.made[key->inode];
+}
+
+struct image *image_ref(struct image *image)
+{
+	((struct made *)image)->refs++;
+	return image;
+}
+
+void image_unref(struct image *image)
+{
+	if (!image)
+		return;
+	assert_true(made_of(image)->refs > 0);
+	((struct made *)image)->refs--;
+}
+
+uint32_t image_tables(const struct image *image)
+{
+	return made_of(image)->tables;
+}
+
+void image_set_tables(struct image *image, uint32_t tables)
+{
+	((struct made *)image)->tables = tables;
 }
 
 int image_dup_fd(const struct image *image)

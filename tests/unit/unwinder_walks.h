@@ -68,6 +68,7 @@ bool walk_go_on(struct walk *walk)
 	c->java_hot_frames = 6;
 	c->anchors = 7;
 	c->frozen = 8;
+	c->frozen_frames = 9;
 	walk->result->words[walk->result->word_count++] = 0xabc;
 	walk->result->frames++;
 	walk->result->reason = walker.reason;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 
 /* /proc files give a page or two per read; bigger files are read in pieces that double. */
 #define READ_CHUNK_BYTES 4096
@@ -104,4 +106,22 @@ int file_pread_full(int fd, void *data, size_t len, off_t at)
 		len -= (size_t)n;
 	}
 	return 0;
+}
+
+int file_wait_readable(int fd, uint64_t until_ns)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+
+	for (;;) {
+		uint64_t now = clock_now_ns();
+		int n;
+
+		if (now >= until_ns)
+			return -ETIMEDOUT;
+		n = poll(&poll_fd, 1, (int)((until_ns - now) / NSEC_PER_MSEC) + 1);
+		if (n > 0)
+			return 0;
+		if (n < 0 && errno != EINTR)
+			return -errno;
+	}
 }

@@ -27,4 +27,7 @@ int file_pwrite_all(int fd, const void *data, size_t len, off_t at);
 /* Read exactly LEN bytes at AT; -ENODATA when the file is shorter. */
 int file_pread_full(int fd, void *data, size_t len, off_t at);
 
+/* Wait until FD can be read or is hung up: 0, -ETIMEDOUT at UNTIL_NS (clock_now_ns()), or another errno. */
+int file_wait_readable(int fd, uint64_t until_ns);
+
 #endif

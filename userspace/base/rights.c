@@ -2,6 +2,7 @@
 #include "base/rights.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <stdbool.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -72,6 +73,30 @@ void rights_keep(uint64_t wanted)
 		caps.data[i].inheritable = 0;
 	}
 	syscall(SYS_capset, &caps.header, caps.data);
+}
+
+/*
+ * Users for who has no rights, the first that there is. Who has nobody's number may send signals to all of nobody's processes; the first
+ * one here is in a range that is given to nobody (systemd.io/UIDS-GIDS), but may be missing in a user namespace.
+ */
+#define NO_USER 4294967280U
+#define NOBODY	65534U
+
+void rights_leave_user(void)
+{
+	(void)setgroups(0, NULL);
+	if (setresgid(NO_USER, NO_USER, NO_USER) < 0)
+		(void)!setresgid(NOBODY, NOBODY, NOBODY);
+	if (setresuid(NO_USER, NO_USER, NO_USER) < 0)
+		(void)!setresuid(NOBODY, NOBODY, NOBODY);
+}
+
+void rights_limit(__rlimit_resource_t what, uint64_t most)
+{
+	struct rlimit old;
+
+	if (getrlimit(what, &old) == 0 && most < old.rlim_max)
+		setrlimit(what, &(struct rlimit){ most, most });
 }
 
 /* include/uapi/linux/capability.h */

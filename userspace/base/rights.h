@@ -8,6 +8,7 @@
 
 #include <linux/capability.h>
 #include <stdint.h>
+#include <sys/resource.h>
 
 #include "base/strbuf.h"
 
@@ -47,6 +48,12 @@ void rights_use(uint64_t wanted);
  * stands for one that was split off from it and is wanted (Linux 5.8, 5.9).
  */
 void rights_keep(uint64_t wanted);
+
+/* Another user and group than anybody, as far as that is permitted; and no other groups. */
+void rights_leave_user(void);
+
+/* No more than MOST of WHAT (setrlimit()) from now on. */
+void rights_limit(__rlimit_resource_t what, uint64_t most);
 
 /* "cap_bpf, cap_perfmon", or "none". */
 void rights_add_names(struct strbuf *out, uint64_t rights);

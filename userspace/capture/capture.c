@@ -10,7 +10,7 @@
 #include "capture/capture_private.h"
 #include "capture/cgroup_filter.h"
 
-/* One user walk takes no longer. */
+/* A user walk takes no longer, for each WIRE_DEFAULT_USER_FRAMES frames that it may have. */
 #define WALK_BUDGET_NS (200 * NSEC_PER_USEC)
 #define MIN_RING_BYTES (64ULL * 1024)
 #define MAX_RING_BYTES (1ULL << 30)
@@ -74,6 +74,9 @@ static int capture_settings(const struct capture_options *options, struct wire_s
 	if (settings->max_user_frames > WIRE_MAX_USER_FRAMES)
 		return err_set(err, -EINVAL, "stack depth %u is over the limit of %d",
 			       settings->max_user_frames, WIRE_MAX_USER_FRAMES);
+	if (settings->max_user_frames > WIRE_DEFAULT_USER_FRAMES)
+		settings->budget_ns =
+			WALK_BUDGET_NS * settings->max_user_frames / WIRE_DEFAULT_USER_FRAMES;
 	if (!options->cgroup_path)
 		return 0;
 	return cgroup_filter_resolve(options->cgroup_path, &settings->cgroup_id,

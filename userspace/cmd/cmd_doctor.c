@@ -59,7 +59,7 @@ static void put_json(struct json *j, const struct preflight_check *check,
 static void look_for_jvms(struct preflight_result *result)
 {
 	_cleanup_free_ struct jvm_info *infos = NULL;
-	unsigned int count = 0, attachable = 0;
+	unsigned int count = 0, attachable = 0, lacking = 0;
 	struct err err = { 0 };
 
 	result->state = PREFLIGHT_OK;
@@ -68,17 +68,25 @@ static void look_for_jvms(struct preflight_result *result)
 		snprintf(result->found, sizeof(result->found), "%.150s", err.text);
 		return;
 	}
-	for (unsigned int i = 0; i < count; i++)
+	for (unsigned int i = 0; i < count; i++) {
 		attachable += infos[i].can_attach;
-	if (attachable < count)
+		lacking += infos[i].lacks.count > 0;
+	}
+	if (attachable < count || lacking)
 		result->state = PREFLIGHT_WARN;
 	snprintf(result->found, sizeof(result->found), "%u seen, agent possible in %u", count,
 		 attachable);
+	if (lacking)
+		snprintf(result->found, sizeof(result->found),
+			 "%u seen, agent possible in %u; of %u not all can be shown", count,
+			 attachable, lacking);
 }
 
-static const struct preflight_check jvm_check = { "jvms", "JVMs",
-						  "the agent: allocations, names of threads",
-						  "hostprof list says why", look_for_jvms };
+static const struct preflight_check jvm_check = {
+	"jvms", "JVMs",
+	"the agent: allocations, names of threads; Java frames and what is inlined in them",
+	"hostprof list says why", look_for_jvms
+};
 
 /* Programs whose user stacks are not walked: e_ident[EI_CLASS] of what they run (elf.h). */
 struct stack_survey {

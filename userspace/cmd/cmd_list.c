@@ -3,36 +3,52 @@
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "cmd/jvm_show.h"
+#include "jvm/jvm_thread_list.h"
 
 static bool as_json;
+static uint64_t threads_of;
 
 static const struct option_row rows[] = {
 	{ OPTION_TYPE_FLAG, 0, "json", NULL, "print JSON", &as_json, NULL },
+	{ OPTION_TYPE_U64, 0, "threads", "PID",
+	  "the threads of this JVM: what the kernel calls them, and their whole names", &threads_of,
+	  NULL },
 	OPTION_END,
 };
 
 static const struct command_usage usage = {
 	.name = "list",
-	.synopsis = "[--json]",
+	.synopsis = "[--threads PID] [--json]",
 	.summary =
-		"Show the JVMs of this host: their version, main class, agent, and whether the agent can be loaded. Nothing is sent to them.",
+		"Show the JVMs of this host: their version, main class, agent, whether the agent can be loaded, and what cannot be shown of them. Nothing is sent to them.",
 	.rows = rows,
 };
 
+static const char *container_of_jvm(const struct jvm_info *info)
+{
+	if (info->container.name[0])
+		return info->container.name;
+	return info->container_id[0] ? info->container_id : "-";
+}
+
 static void put_table(struct strbuf *out, const struct jvm_info *infos, unsigned int count)
 {
-	strbuf_addf(out, "%-8s %-12s %-26s %-7s %-7s %-13s %s\n", "PID", "USER", "VERSION", "AGENT",
-		    "ATTACH", "CONTAINER", "MAIN CLASS");
+	strbuf_addf(out, "%-8s %-7s %-12s %-26s %-7s %-7s %-13s %s\n", "PID", "INSIDE", "USER",
+		    "VERSION", "AGENT", "ATTACH", "CONTAINER", "MAIN CLASS");
 	for (unsigned int i = 0; i < count; i++) {
 		const struct jvm_info *info = &infos[i];
+		char inside[16] = "-"; /* its pid there */
 
-		strbuf_addf(out, "%-8u %-12s %-26s %-7s %-7s %-13.12s %s\n", info->pid, info->user,
-			    info->version[0] ? info->version : "-", jvm_show_agent(info->agent),
-			    info->can_attach ? "yes" : "no",
-			    info->container_id[0] ? info->container_id : "-",
-			    info->main_class[0] ? info->main_class : "-");
+		if (info->ns_pid != info->pid)
+			snprintf(inside, sizeof(inside), "%u", info->ns_pid);
+		strbuf_addf(out, "%-8u %-7s %-12s %-26s %-7s %-7s %-13.12s %s\n", info->pid, inside,
+			    info->user, info->version[0] ? info->version : "-",
+			    jvm_show_agent(info->agent), info->can_attach ? "yes" : "no",
+			    container_of_jvm(info), info->main_class[0] ? info->main_class : "-");
 		if (!info->can_attach && info->why_not[0])
 			strbuf_addf(out, "%-8s cannot be attached to: %s\n", "", info->why_not);
+		for (unsigned int k = 0; k < info->lacks.count; k++)
+			strbuf_addf(out, "%-8s lacks %s\n", "", info->lacks.text[k]);
 	}
 }
 
@@ -47,6 +63,50 @@ static void put_json(struct strbuf *out, const struct jvm_info *infos, unsigned 
 	json_array_end(&j);
 }
 
+static void put_thread_table(struct strbuf *out, const struct jvm_threads *threads)
+{
+	const struct jvm_thread_info *thread;
+
+	strbuf_addf(out, "%-8s %-16s %s\n", "TID", "COMM", "NAME");
+	vec_for_each (thread, &threads->items) {
+		strbuf_addf(out, "%-8u %-16s ", thread->tid, thread->comm);
+		strbuf_addstr(out, thread->name ? thread->name : "-");
+		strbuf_addch(out, '\n');
+	}
+}
+
+static void put_thread_json(struct strbuf *out, const struct jvm_threads *threads)
+{
+	const struct jvm_thread_info *thread;
+	struct json j;
+
+	json_init(&j, out, true);
+	json_array_begin(&j, NULL);
+	vec_for_each (thread, &threads->items) {
+		json_object_begin(&j, NULL);
+		json_u64(&j, "tid", thread->tid);
+		json_str(&j, "comm", thread->comm);
+		if (thread->name)
+			json_str(&j, "name", thread->name);
+		json_object_end(&j);
+	}
+	json_array_end(&j);
+}
+
+static int list_threads(uint32_t pid)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	_cleanup_(jvm_threads_release) struct jvm_threads threads = { 0 };
+	struct err err = { 0 };
+
+	if (jvm_threads_list(pid, &threads, &err) < 0)
+		return cmd_fail(&err);
+	if (threads.why_not.text[0])
+		log_warn("%s", threads.why_not.text);
+	(as_json ? put_thread_json : put_thread_table)(&out, &threads);
+	return cmd_print(&out);
+}
+
 int cmd_list(int argc, char **argv)
 {
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
@@ -57,6 +117,8 @@ int cmd_list(int argc, char **argv)
 
 	if (rc != CMD_CONTINUE)
 		return rc;
+	if (threads_of)
+		return list_threads((uint32_t)MIN(threads_of, (uint64_t)UINT32_MAX));
 	if (jvm_info_list(&infos, &count, &err) < 0)
 		return cmd_fail(&err);
 	if (as_json)

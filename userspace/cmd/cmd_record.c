@@ -118,6 +118,8 @@ static int write_results(struct record_run *run, struct err *err)
 	if (summary || args->stats_path || run->output.format->write)
 		rc = read_back(run, err);
 	if (!rc)
+		view_flags_apply(&args->view, &run->profile);
+	if (!rc)
 		rc = record_output_write(&run->output, &run->profile, &options, err);
 	if (!rc && args->stats_path)
 		rc = record_stats_write(args->stats_path, &run->result, &run->profile, err);
@@ -150,6 +152,15 @@ static void tell_leftover(const struct record_run *run)
 	if (run->output.leftover)
 		log_warn("%s is of a recording that was killed; hostprof report reads it",
 			 run->output.leftover);
+}
+
+static void tell_left_out(const struct recorder_result *result)
+{
+	if (result->symbols_left_out)
+		log_warn("%s: functions without names%s; a larger --memory-limit has them",
+			 result->left_out,
+			 result->symbols_left_out > 1 ? ", of other files, too (see the report)"
+						      : "");
 }
 
 static void tell_refusals(const struct recorder_result *result)
@@ -267,6 +278,7 @@ static void tell_figures(const struct record_run *run)
 
 	record_args_tell_status(run->args, run->result.exit_status);
 	tell_refusals(&run->result);
+	tell_left_out(&run->result);
 	tell_inlining(&run->result);
 	tell_live(&run->result);
 	tell_unanswered(&run->result);

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "cmd/cmd.h"
+#include "cmd/report/report_debuginfod.h"
 #include "cmd/view_flags.h"
 #include "profile/match.h"
 #include "recording/recording.h"
@@ -13,6 +14,7 @@
 static struct view_flags view;
 static const char *event_name;
 static struct profile_match match;
+static bool ask_debuginfod;
 
 static int parse_include(const char *arg, void *value, struct err *err)
 {
@@ -40,6 +42,9 @@ static const struct option_row rows[] = {
 	  parse_include },
 	{ OPTION_TYPE_CALLBACK, 0, "exclude", "PATTERN", "only stacks without such a frame", NULL,
 	  parse_exclude },
+	{ OPTION_TYPE_FLAG, 0, "debuginfod", NULL,
+	  "names for files without symbols from the servers of DEBUGINFOD_URLS", &ask_debuginfod,
+	  NULL },
 	VIEW_FLAGS_ROWS(view),
 	OPTION_END,
 };
@@ -132,8 +137,12 @@ int cmd_report(int argc, char **argv)
 	rc = read_profile(argv[rest], &profile, &err);
 	if (!rc && event_name)
 		rc = find_event(&profile, event_name, &options.event, &err);
-	if (!rc)
+	if (!rc && ask_debuginfod)
+		rc = report_debuginfod(&profile, &err);
+	if (!rc) {
 		profile_match_apply(&profile, &match);
+		view_flags_apply(&view, &profile);
+	}
 	if (!rc)
 		rc = view_flags_write(&profile, format, &options, view.output ? view.output : "-",
 				      &err);

@@ -4,7 +4,24 @@
 #include <errno.h>
 #include <string.h>
 
+#include "elf/reader/reader.h"
 #include "symbolize/probe_find.h"
+#include "wall/wall.h"
+
+/* All processes' mappings may be looked through, and libraries of anybody. The recording has a wall of its own, later. */
+static int find_behind_wall(const struct probe_request *request, struct probe_place *ret_place,
+			    struct err *err)
+{
+	int r = wall_begin(&reader_trade, NULL, err);
+
+	if (r < 0)
+		return r;
+	reader_set_memory(PROBE_FIND_BYTES);
+	r = probe_find(request, ret_place, err);
+	reader_end();
+	wall_end();
+	return r;
+}
 
 static int find_probe(const struct event_args *args, struct uprobe *probe, struct err *err)
 {
@@ -14,7 +31,7 @@ static int find_probe(const struct event_args *args, struct uprobe *probe, struc
 					       .pids = args->pids,
 					       .pid_count = args->pid_count };
 	struct probe_place place;
-	int r = probe_find(&request, &place, err);
+	int r = find_behind_wall(&request, &place, err);
 
 	if (r < 0)
 		return r;

@@ -22,17 +22,24 @@ void jvm_show_json(struct json *j, const struct jvm_info *info)
 {
 	json_object_begin(j, NULL);
 	json_u64(j, "pid", info->pid);
+	json_u64(j, "namespace_pid", info->ns_pid);
 	json_u64(j, "uid", info->uid);
 	json_str(j, "user", or_null(info->user));
 	json_str(j, "version", or_null(info->version));
 	json_str(j, "main_class", or_null(info->main_class));
 	json_str(j, "container", or_null(info->container_id));
+	json_str(j, "container_name", or_null(info->container.name));
+	json_str(j, "container_image", or_null(info->container.image));
 	json_str(j, "agent", jvm_show_agent(info->agent));
 	json_u64(j, "agent_lease_pid", info->agent_lease_pid);
 	json_u64(j, "agent_bytes", info->agent_bytes);
 	json_u64(j, "agent_dropped", info->agent_dropped);
 	json_bool(j, "can_attach", info->can_attach);
 	json_str(j, "why_not", info->can_attach ? NULL : or_null(info->why_not));
+	json_array_begin(j, "lacks");
+	for (unsigned int i = 0; i < info->lacks.count; i++)
+		json_str(j, NULL, info->lacks.text[i]);
+	json_array_end(j);
 	json_object_end(j);
 }
 
@@ -63,14 +70,23 @@ static void put_agent(struct strbuf *out, const struct jvm_info *info)
 
 void jvm_show_lines(struct strbuf *out, const struct jvm_info *info)
 {
-	strbuf_addf(out, "pid:        %u\n", info->pid);
+	strbuf_addf(out, "pid:        %u", info->pid);
+	if (info->ns_pid && info->ns_pid != info->pid)
+		strbuf_addf(out, " (%u in its namespace)", info->ns_pid);
+	strbuf_addch(out, '\n');
 	strbuf_addf(out, "user:       %s (%u)\n", info->user, info->uid);
 	strbuf_addf(out, "version:    %s\n", info->version[0] ? info->version : "unknown");
 	strbuf_addf(out, "main class: %s\n", info->main_class[0] ? info->main_class : "unknown");
 	strbuf_addf(out, "container:  %s\n", info->container_id[0] ? info->container_id : "none");
+	if (info->container.name[0] || info->container.image[0])
+		strbuf_addf(out, "            %s, of %s\n",
+			    info->container.name[0] ? info->container.name : "unnamed",
+			    info->container.image[0] ? info->container.image : "an unknown image");
 	put_agent(out, info);
 	if (info->can_attach)
 		strbuf_addstr(out, "attach:     possible\n");
 	else
 		strbuf_addf(out, "attach:     not possible: %s\n", info->why_not);
+	for (unsigned int i = 0; i < info->lacks.count; i++)
+		strbuf_addf(out, "lacks:      %s\n", info->lacks.text[i]);
 }

@@ -198,6 +198,8 @@ static void put_process(struct json *j, const struct profile *p, const struct pr
 	json_u64(j, "exec_count", process->exec_count);
 	put_string(j, "exe", p, process->exe);
 	put_string(j, "container", p, process->container_id);
+	put_string(j, "container_name", p, process->container_name);
+	put_string(j, "container_image", p, process->container_image);
 	put_string(j, "cgroup", p, process->cgroup);
 	put_string(j, "jvm_version", p, process->jvm_version);
 	put_string(j, "main_class", p, process->main_class);

@@ -9,26 +9,7 @@
 #include "base/alloc.h"
 #include "base/strbuf.h"
 #include "profile/frame_kind.h"
-
-int view_flags_parse_names(const char *arg, void *value, struct err *err)
-{
-	static const char *const how[] = { "simple", "normal", "file" }; /* enum frame_names */
-	_cleanup_free_ char *text = xstrdup(arg);
-	uint32_t *names = value;
-	char *save = NULL;
-
-	for (char *one = strtok_r(text, ",", &save); one; one = strtok_r(NULL, ",", &save)) {
-		size_t i = 0;
-
-		while (i < ARRAY_SIZE(how) && strcmp(one, how[i]) != 0)
-			i++;
-		if (i == ARRAY_SIZE(how))
-			return err_set(err, -EINVAL,
-				       "--names: '%s' is none of simple, normal, file", one);
-		*names |= 1U << i;
-	}
-	return 0;
-}
+#include "profile/thread_groups.h"
 
 int view_flags_parse_percent(const char *arg, void *value, struct err *err)
 {
@@ -41,6 +22,13 @@ int view_flags_parse_percent(const char *arg, void *value, struct err *err)
 	return 0;
 }
 
+static uint32_t names_of(const struct view_flags *flags)
+{
+	return (flags->simple ? FRAME_NAMES_SIMPLE : 0) |
+	       (flags->no_normalize ? FRAME_NAMES_EXACT : 0) |
+	       (flags->libraries ? FRAME_NAMES_FILE : 0) | (flags->bci ? FRAME_NAMES_BCI : 0);
+}
+
 struct view_options view_flags_options(const struct view_flags *flags)
 {
 	return (struct view_options){
@@ -51,12 +39,18 @@ struct view_options view_flags_options(const struct view_flags *flags)
 		.total = flags->total,
 		.lines = flags->lines,
 		.reverse = flags->reverse,
-		.names = flags->names,
+		.names = names_of(flags),
 		.min_percent = flags->min_percent,
 		.all_kernel = flags->all_kernel,
 		.all_user = flags->all_user,
 		.top = (uint32_t)MIN(flags->top, (uint64_t)UINT32_MAX),
 	};
+}
+
+void view_flags_apply(const struct view_flags *flags, struct profile *profile)
+{
+	if (flags->thread_groups)
+		thread_groups_apply(profile);
 }
 
 static int no_format(const struct view_flags *flags, struct err *err)

@@ -11,9 +11,9 @@
 struct view_flags {
 	const char *output, *format, *title;
 	uint64_t top;
-	uint32_t names; /* enum frame_names */
 	double min_percent;
-	bool threads, annotate, total, lines, all_user, all_kernel, reverse;
+	bool threads, annotate, total, lines, bci, simple, no_normalize, libraries;
+	bool all_user, all_kernel, reverse, thread_groups;
 };
 
 /* Rows of an option table; FLAGS is a `struct view_flags` of static storage. */
@@ -26,6 +26,9 @@ struct view_flags {
 	  "the format, whatever the file is called (hostprof help formats)", \
 	  &(flags).format, NULL }, \
 	{ OPTION_TYPE_FLAG, 't', "threads", NULL, "split by thread", &(flags).threads, NULL }, \
+	{ OPTION_TYPE_FLAG, 0, "thread-groups", NULL, \
+	  "threads whose names differ by numbers alone are one: pool-*-thread-*", \
+	  &(flags).thread_groups, NULL }, \
 	{ OPTION_TYPE_FLAG, 0, "annotate", NULL, \
 	  "mark frames: _[k] kernel, _[j] compiled Java, _[i] inlined, _[0] interpreted, _[1] C1", \
 	  &(flags).annotate, NULL }, \
@@ -34,10 +37,14 @@ struct view_flags {
 	{ OPTION_TYPE_FLAG, 0, "lines", NULL, "Java frames with line numbers", &(flags).lines, NULL }, \
 	{ OPTION_TYPE_STRING, 0, "title", "TEXT", "title of the page", &(flags).title, NULL }, \
 	{ OPTION_TYPE_U64, 0, "top", "N", "rows of each text table (default 20)", &(flags).top, NULL }, \
-	{ OPTION_TYPE_CALLBACK, 0, "names", "HOW,…", \
-	  "simple: classes without packages; normal: hidden classes without numbers; file: native " \
-	  "code with its file", \
-	  &(flags).names, view_flags_parse_names }, \
+	{ OPTION_TYPE_FLAG, 0, "bci", NULL, "Java frames with bytecode indices (method@BCI)", \
+	  &(flags).bci, NULL }, \
+	{ OPTION_TYPE_FLAG, 0, "simple", NULL, "classes without their packages", &(flags).simple, NULL }, \
+	{ OPTION_TYPE_FLAG, 0, "no-normalize", NULL, \
+	  "lambdas, hidden classes and accessors with their numbers (A$$Lambda/0x12)", \
+	  &(flags).no_normalize, NULL }, \
+	{ OPTION_TYPE_FLAG, 0, "libraries", NULL, "native code with its file (libc.so.6`read)", \
+	  &(flags).libraries, NULL }, \
 	{ OPTION_TYPE_CALLBACK, 0, "min-width", "PERCENT", \
 	  "a page or picture leaves out boxes of less than this part", &(flags).min_percent, \
 	  view_flags_parse_percent }, \
@@ -46,7 +53,6 @@ struct view_flags {
 /* clang-format on */
 
 /* Callbacks of these rows; -EINVAL with a sentence. */
-int view_flags_parse_names(const char *arg, void *value, struct err *err);
 int view_flags_parse_percent(const char *arg, void *value, struct err *err);
 
 /* What a view needs to know; event is PROFILE_NONE. */
@@ -58,6 +64,9 @@ struct view_options view_flags_options(const struct view_flags *flags);
  */
 int view_flags_find_format(const struct view_flags *flags, const char *default_name,
 			   const struct view_format **ret_format, struct err *err);
+
+/* What they say about which samples are one, done to PROFILE. */
+void view_flags_apply(const struct view_flags *flags, struct profile *profile);
 
 /* Write one view into OUT, which is not committed. */
 int view_flags_write_to(const struct profile *profile, const struct view_format *format,

@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "elf/debug_link.h"
+#include "elf/debug/debug_link.h"
 
 struct elf_file;
 

@@ -106,12 +106,19 @@ static void for_each_of_table(struct elf_file *file, uint32_t type,
 	}
 }
 
+void elf_file_for_each_table_symbol(struct elf_file *file,
+				    void (*fn)(const struct elf_raw_symbol *symbol, void *data),
+				    void *data)
+{
+	for_each_of_table(file, SHT_SYMTAB, fn, data);
+	for_each_of_table(file, SHT_DYNSYM, fn, data);
+}
+
 void elf_file_for_each_raw_symbol(struct elf_file *file,
 				  void (*fn)(const struct elf_raw_symbol *symbol, void *data),
 				  void *data)
 {
-	for_each_of_table(file, SHT_SYMTAB, fn, data);
-	for_each_of_table(file, SHT_DYNSYM, fn, data);
+	elf_file_for_each_table_symbol(file, fn, data);
 	elf_file_for_each_plt(file, fn, data);
 }
 

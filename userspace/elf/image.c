@@ -8,12 +8,15 @@
 #include <string.h>
 
 #include "base/hmap.h"
-#include "elf/image_index.h"
+#include "elf/image_cache.h"
 #include "elf/image_open.h"
 #include "wall/wall.h"
 
 /* The symbols of a browser with debug data are 100 MB, those of a JVM 10 MB. */
 #define MAX_CONTENT_BYTES (256UL << 20)
+/* Some 8,000 files that nobody has any more. */
+#define ROOM_BYTES   (8UL << 20)
+#define BUDGET_BYTES (64UL << 20)
 /*
  * Files that were opened but not parsed yet hold a descriptor each. Past this many the oldest are
  * parsed, wanted or not, which lets theirs go.
@@ -29,24 +32,11 @@
 /* No file has it: paths begin with a slash, or are a name in brackets. */
 #define UNLOOKED "(more files)"
 
-struct image_cache {
-	struct worker_pool *pool; /* borrowed; NULL: parse at once */
-	struct image_index index;
-	VEC(struct image *) images;  /* owned */
-	VEC(struct image *) waiting; /* borrowed; opened in this order, parsed or not */
-	size_t waiting_first;
-	size_t open_count;
-	uint64_t parsed;
-	uint64_t close_calls;
-	size_t content_bytes, content_limit, parse_limit, path_bytes;
-	size_t hand; /* index into images: where drop_unused() goes on */
-};
-
 /* A parse under way: owns what it has read until `done`. */
 struct parse_job {
 	struct worker_job job;
 	struct image_cache *cache; /* borrowed */
-	struct image *image;	   /* borrowed; only `done` touches it */
+	struct image *image;	   /* a reference; only `done` touches it */
 	char *path;		   /* owned */
 	uint32_t pid;
 	int fd; /* borrowed from the image */
@@ -62,17 +52,10 @@ struct image_cache *image_cache_new(struct worker_pool *pool)
 	cache->pool = pool;
 	image_index_init(&cache->index);
 	cache->content_limit = MAX_CONTENT_BYTES;
+	cache->room_bytes = ROOM_BYTES;
+	cache->budget.limit_bytes = BUDGET_BYTES;
 	cache->parse_limit = SIZE_MAX;
 	return cache;
-}
-
-static void image_free(struct image *image)
-{
-	image_content_release(&image->content);
-	if (image->fd >= 0)
-		close(image->fd);
-	free(image->path);
-	free(image);
 }
 
 static bool is_loading(const struct image_cache *cache)
@@ -94,6 +77,7 @@ void image_cache_free(struct image_cache *cache)
 	vec_release(&cache->images);
 	vec_release(&cache->waiting);
 	image_index_release(&cache->index);
+	hmap_release(&cache->paid);
 	free(cache);
 }
 
@@ -109,6 +93,9 @@ static struct image *add_image(struct image_cache *cache, const struct file_key 
 	image->path = xstrdup(path);
 	cache->path_bytes += strlen(path) + 1;
 	image->fd = -1;
+	image->number = ++cache->number;
+	image->asked = ++cache->asks;
+	cache->bytes += image_bytes(image);
 	image_index_add(&cache->index, image);
 	vec_push(&cache->images, image);
 	return image;
@@ -116,20 +103,14 @@ static struct image *add_image(struct image_cache *cache, const struct file_key 
 
 /* --- opening --- */
 
-/* Take those off the list that were seen, when it is worth while. */
-static void forget_waited(struct image_cache *cache)
-{
-	if (cache->waiting_first <= MAX_OPEN)
-		return;
-	vec_remove(&cache->waiting, 0, cache->waiting_first);
-	cache->waiting_first = 0;
-}
-
 static void make_room(struct image_cache *cache)
 {
-	while (cache->open_count >= MAX_OPEN && cache->waiting_first < cache->waiting.len)
-		image_load(cache, cache->waiting.items[cache->waiting_first++]);
-	forget_waited(cache);
+	struct image *image;
+
+	while (cache->open_count >= MAX_OPEN && (image = image_cache_take_waiting(cache))) {
+		image_load(cache, image);
+		image_unref(image);
+	}
 	if (cache->open_count >= MAX_OPEN_HARD)
 		worker_pool_drain(cache->pool);
 }
@@ -165,7 +146,7 @@ static void open_image(struct image_cache *cache, struct image *image, uint32_t 
 	/* Segments and build id stay what they were: it is the same file. */
 	image_content_forget(&image->content);
 	cache->open_count++;
-	vec_push(&cache->waiting, image);
+	vec_push(&cache->waiting, image_ref(image));
 }
 
 /* Its file is there. */
@@ -260,7 +241,8 @@ static struct image *look_at(struct image_cache *cache, const struct image_mappi
 	struct file_id id;
 	int r = 0;
 
-	if (!image_index_may_look(&cache->index, mapping->pid))
+	if (!image_index_may_look(&cache->index, mapping->pid) ||
+	    !image_cache_may_pay(cache, mapping->pid, path))
 		return take_unlooked(cache, &mapping->key, path);
 	if (!seen && image_index_may_know(&cache->index, &mapping->key, path)) {
 		r = image_look(&mapping->key, mapping->pid, mapping->start, mapping->end, path,
@@ -268,10 +250,13 @@ static struct image *look_at(struct image_cache *cache, const struct image_mappi
 		seen = r == 0 ? &id : NULL;
 	}
 	if (r < 0 && r != -ESTALE)
-		return take_lost(cache, &mapping->key, path, r);
-	if (seen)
+		image = take_lost(cache, &mapping->key, path, r);
+	else if (seen)
 		image = find_known(cache, mapping, path, seen);
-	return image ? image : find_and_open(cache, mapping, path);
+	if (!image)
+		image = find_and_open(cache, mapping, path);
+	image_cache_pay(cache, image, mapping->pid);
+	return image;
 }
 
 struct image *image_cache_open_seen(struct image_cache *cache, const struct file_key *key,
@@ -287,7 +272,10 @@ struct image *image_cache_open_seen(struct image_cache *cache, const struct file
 		image = image_index_recall(&cache->index, &mapping, path);
 	if (!seen && !image)
 		image = image_index_find_seen(&cache->index, key, path);
-	return image ? image : look_at(cache, &mapping, path, seen);
+	if (!image)
+		image = look_at(cache, &mapping, path, seen);
+	image->asked = ++cache->asks;
+	return image;
 }
 
 struct image *image_cache_open(struct image_cache *cache, const struct file_key *key, uint32_t pid,
@@ -303,7 +291,11 @@ void image_cache_note(struct image_cache *cache, const struct file_key *key, uin
 		.key = *key, .start = start, .end = end, .pid = pid
 	};
 
-	if (!image_index_note(&cache->index, &mapping, path))
+	struct image *image = image_index_note(&cache->index, &mapping, path);
+
+	if (image)
+		image->asked = ++cache->asks;
+	else
 		image_cache_open(cache, key, pid, start, end, path);
 }
 
@@ -318,7 +310,9 @@ void image_cache_look(struct image_cache *cache)
 						       .pid = image->place.pid };
 
 		look_at(cache, &mapping, image->path, NULL);
+		image_unref(image);
 	}
+	image_cache_evict(cache);
 }
 
 struct image *image_cache_add_memory(struct image_cache *cache, const char *name, const void *data,
@@ -326,91 +320,17 @@ struct image *image_cache_add_memory(struct image_cache *cache, const char *name
 {
 	struct file_key key = { 0 };
 	struct image *image = image_index_find_key(&cache->index, &key, name);
+	size_t before_bytes;
 
 	if (image)
 		return image;
 	image = add_image(cache, &key, name);
+	before_bytes = image_bytes(image);
 	image_content_read_memory(data, len, name, &image->content);
+	image_ref(image); /* there is nothing to read it again from */
+	cache->bytes += image_bytes(image) - before_bytes;
 	image->state = image->content.failure ? IMAGE_FAILED : IMAGE_READY;
 	return image;
-}
-
-/* --- dropping --- */
-
-void image_cache_set_limit(struct image_cache *cache, size_t limit)
-{
-	cache->content_limit = limit;
-}
-
-void image_cache_set_parse_limit(struct image_cache *cache, size_t parse_limit)
-{
-	cache->parse_limit = parse_limit;
-}
-
-/* An image in memory has no file to be read again from. */
-static bool may_drop(const struct image *image)
-{
-	return image->state == IMAGE_READY && image->key.inode != 0;
-}
-
-static void drop(struct image_cache *cache, struct image *image)
-{
-	cache->content_bytes -= symbols_bytes(&image->content.symbols);
-	image_content_forget(&image->content);
-	image->state = IMAGE_DROPPED;
-}
-
-/* One round of the clock's hand: images that were not asked for since it last came by. */
-static void drop_round(struct image_cache *cache, const struct image *keep, size_t limit)
-{
-	size_t turns = cache->images.len;
-
-	for (; turns > 0 && cache->content_bytes > limit; turns--) {
-		struct image *image = cache->images.items[cache->hand++ % cache->images.len];
-
-		if (image == keep || !may_drop(image))
-			continue;
-		if (!image->used)
-			drop(cache, image);
-		image->used = false;
-	}
-}
-
-/*
- * One round only, so that the images of one stack can be there together; in the second, which is
- * for when memory is bounded strictly, nothing counts as asked for any more. KEEP is the one that
- * has just come.
- */
-static void drop_unused(struct image_cache *cache, const struct image *keep)
-{
-	drop_round(cache, keep, cache->content_limit);
-	if (cache->parse_limit != SIZE_MAX)
-		drop_round(cache, keep, cache->content_limit + cache->parse_limit / 4);
-}
-
-void image_cache_shrink(struct image_cache *cache)
-{
-	drop_round(cache, NULL, 0);
-	drop_round(cache, NULL, 0);
-}
-
-void image_cache_close_idle(struct image_cache *cache)
-{
-	for (; cache->waiting_first < cache->waiting.len; cache->waiting_first++) {
-		struct image *image = cache->waiting.items[cache->waiting_first];
-
-		if (image->state != IMAGE_NEW)
-			continue;
-		if (image->opened == cache->close_calls) /* in the last ten seconds */
-			break;
-		close(TAKE_FD(image->fd));
-		cache->open_count--;
-		image->state = IMAGE_DROPPED;
-	}
-	forget_waited(cache);
-	cache->close_calls++;
-	/* A process of the same number may map another file there. */
-	image_index_forget_mappings(&cache->index);
 }
 
 /* --- parsing --- */
@@ -427,6 +347,7 @@ static void parse_done(struct worker_job *job)
 {
 	struct parse_job *parse = container_of(job, struct parse_job, job);
 	struct image *image = parse->image;
+	size_t before_bytes = image_bytes(image);
 
 	if (!parse->ran)
 		image_content_fail(&parse->content, "%s was not read before the end", parse->path);
@@ -434,11 +355,13 @@ static void parse_done(struct worker_job *job)
 	image->content = parse->content;
 	image->state = image->content.failure ? IMAGE_FAILED : IMAGE_READY;
 	image->used = true;
+	parse->cache->bytes += image_bytes(image) - before_bytes;
 	parse->cache->content_bytes += symbols_bytes(&image->content.symbols);
 	parse->cache->open_count--;
 	parse->cache->parsed++;
-	drop_unused(parse->cache, image);
+	image_cache_drop_unused(parse->cache, image);
 	close(TAKE_FD(image->fd));
+	image_unref(image);
 	free(parse->path);
 	free(parse);
 }
@@ -453,7 +376,7 @@ void image_load(struct image_cache *cache, struct image *image)
 	parse->job.run = parse_run;
 	parse->job.done = parse_done;
 	parse->cache = cache;
-	parse->image = image;
+	parse->image = image_ref(image);
 	parse->path = xstrdup(image->path);
 	parse->pid = image->pid;
 	parse->fd = image->fd;
@@ -480,18 +403,4 @@ int image_dup_fd(const struct image *image)
 uint64_t image_cache_parsed(const struct image_cache *cache)
 {
 	return cache->parsed;
-}
-
-void image_cache_for_each_failed(struct image_cache *cache,
-				 void (*fn)(const char *path, const char *why, void *data),
-				 void *data)
-{
-	for (size_t i = 0; i < cache->images.len; i++) {
-		const struct image *image = cache->images.items[i];
-
-		if (image->state == IMAGE_FAILED)
-			fn(image->path, image_failure(image), data);
-		else if (image->content.left_out)
-			fn(image->path, image->content.left_out, data);
-	}
 }

@@ -33,7 +33,23 @@ void image_cache_free(struct image_cache *cache);
 DEFINE_CLEANUP(struct image_cache *, image_cache_free);
 
 /*
- * The image of a file (always one; borrowed, good as long as the cache). It is found now, by
+ * Who keeps an image beyond his call takes a reference: names, for as long as a process maps it (symbolize/), and
+ * tables, for as long as rows of it may be asked for (unwind/unwind_files). Of those that nobody has, the cache keeps
+ * as many as image_cache_set_room() says; others go in image_cache_look(), first what was not asked for the longest.
+ */
+struct image *image_ref(struct image *image);
+void image_unref(struct image *image); /* or NULL */
+/* The same for who will ask for its symbols: they go last. */
+struct image *image_want(struct image *image);
+void image_unwant(struct image *image);
+/* Which no other image of the cache ever had or will have, unlike its address. */
+uint64_t image_number(const struct image *image);
+/* What unwind/unwind_files calls its content; 0 until it says so. */
+uint32_t image_tables(const struct image *image);
+void image_set_tables(struct image *image, uint32_t tables);
+
+/*
+ * The image of a file (always one; borrowed until the next image_cache_look()). It is found now, by
  * /proc/PID/map_files/START-END, else /proc/PID/root/PATH, else /proc/PID/exe, each checked against KEY (or
  * by its text where device numbers differ, as on overlayfs), and opened if it is new. Processes have one
  * image when they have one file, whose content was not touched between them (file_id_equal()), under one
@@ -56,6 +72,26 @@ void image_cache_note(struct image_cache *cache, const struct file_key *key, uin
 		      uint64_t start, uint64_t end, const char *path);
 void image_cache_look(struct image_cache *cache);
 
+/* What images may take that nobody has, but for their symbols (default: 8 MiB); and what all of them take. */
+void image_cache_set_room(struct image_cache *cache, size_t bytes);
+
+/*
+ * What all images may take but for their symbols (default: 64 MiB), shared by the processes that map them first as
+ * base/budget/ says: files of who has all of his are one that is not read.
+ */
+void image_cache_set_budget(struct image_cache *cache, size_t bytes);
+
+struct image_cache_stats {
+	uint64_t images, bytes, evicted;
+	uint64_t refused;     /* how often a process had no room for one */
+	uint32_t refused_pid; /* the first */
+	uint64_t left_out;    /* whose symbols took too much memory */
+	const char
+		*why; /* of one of these that is there yet: a sentence, borrowed; NULL: none is */
+};
+
+void image_cache_get_stats(const struct image_cache *cache, struct image_cache_stats *ret_stats);
+
 /* Programs of Python with many modules map 800 with code; each look costs some 30 us of the event loop. */
 #define IMAGE_MAX_LOOKS 1536
 
@@ -64,15 +100,15 @@ struct image *image_cache_add_memory(struct image_cache *cache, const char *name
 				     size_t len);
 
 /*
- * Symbols of all images take at most LIMIT bytes (default 256 MB); past that, images that were not
- * asked for a while are dropped. A file whose symbols take more than PARSE_LIMIT bytes (default:
+ * Symbols of all images take at most LIMIT bytes (default 256 MB); past that, those are dropped that were not
+ * asked for a while, first of images that nobody wants. A file whose symbols take more than PARSE_LIMIT bytes (default:
  * no limit) to be read stays without them; with such a limit, past a quarter of it more, images are
  * dropped that are in use.
  */
 void image_cache_set_limit(struct image_cache *cache, size_t limit);
 void image_cache_set_parse_limit(struct image_cache *cache, size_t parse_limit);
-/* Drop all symbols that can be read again. */
-void image_cache_shrink(struct image_cache *cache);
+/* Drop all symbols that can be read again, of images that nobody wants; of ALL as many as take more than an eighth of their limit. */
+void image_cache_shrink(struct image_cache *cache, bool all);
 
 /*
  * Close the files that nobody wanted parsed since the last but one call: an open file keeps its
@@ -108,7 +144,13 @@ bool image_offset_to_address(const struct image *image, uint64_t offset, uint64_
 /* The function that holds ADDRESS (file's own virtual address); false when there is none. */
 bool image_find_symbol(struct image *image, uint64_t address, struct elf_symbol *ret_symbol);
 
-/* Call FN for every image that failed or has no symbols for its size; for the quality figures. */
+/* Of an ADDRESS without a symbol where its function begins, if that is known. */
+bool image_find_function(struct image *image, uint64_t address, uint64_t *ret_start);
+
+/*
+ * Call FN for every image that failed or has no symbols for its size; for the quality figures. Those that are gone are
+ * told of together.
+ */
 void image_cache_for_each_failed(struct image_cache *cache,
 				 void (*fn)(const char *path, const char *why, void *data),
 				 void *data);

@@ -6,10 +6,11 @@
 
 #include "base/file.h"
 #include "base/units.h"
-#include "elf/debug_file.h"
+#include "elf/debug/debug_file.h"
 #include "elf/elf_limits.h"
 #include "elf/image_parse.h"
 #include "elf/reader/reader.h"
+#include "elf/reader/reader_sound.h"
 
 /* Readers that come to their end with it, a late one counted twice; one that died may have been ended by somebody. */
 #define MAX_ENDS 3
@@ -81,9 +82,7 @@ static int ask(const struct image_reading *reading, struct reader_ask ask, struc
 	r = reader_call(&ask, err);
 	if (r < 0)
 		return (int)r;
-	return r == (int64_t)ask.answer_len
-		       ? 0
-		       : err_set(err, -EBADMSG, "its reader does not make sense");
+	return r == (int64_t)ask.answer_len ? 0 : reader_not_sound(err);
 }
 
 static int open_image(struct image_reading *reading, struct reader_image *ret_image,
@@ -99,9 +98,8 @@ static int open_image(struct image_reading *reading, struct reader_image *ret_im
 
 	if (r < 0)
 		return r;
-	if (!reader_is_hex(ret_image->link.build_id, sizeof(ret_image->link.build_id)) ||
-	    !memchr(ret_image->link.name, '\0', sizeof(ret_image->link.name)))
-		return err_set(err, -EBADMSG, "its reader does not make sense");
+	if (!reader_link_is_sound(&ret_image->link))
+		return reader_not_sound(err);
 	memcpy(reading->content.build_id, ret_image->link.build_id, BUILD_ID_BYTES);
 	return 0;
 }
@@ -147,7 +145,8 @@ static bool counts_are_sound(const struct image_reading *reading, const struct r
 
 	return s->segments <= ELF_MAX_SEGMENTS && s->ranges <= most / sizeof(struct symbol_range) &&
 	       s->name_bytes <= most - s->ranges * sizeof(struct symbol_range) &&
-	       s->name_bytes <= UINT32_MAX && s->name_bytes > 0;
+	       s->name_bytes <= UINT32_MAX && s->name_bytes > 0 &&
+	       s->bounds <= MIN(most / sizeof(struct bound), (uint64_t)BOUNDS_MAX);
 }
 
 static bool segments_are_sound(const struct image_content *content)
@@ -155,10 +154,9 @@ static bool segments_are_sound(const struct image_content *content)
 	const struct elf_segment *s;
 
 	vec_for_each (s, &content->segments)
-		if (s->address + s->memory_size < s->address ||
-		    s->offset + s->file_size < s->offset)
+		if (s->address + s->memory_size < s->address)
 			return false;
-	return true;
+	return reader_segments_are_sound(content->segments.items, content->segments.len);
 }
 
 static int take_symbols(struct image_reading *reading, const struct reader_symbols *counts,
@@ -174,6 +172,9 @@ static int take_symbols(struct image_reading *reading, const struct reader_symbo
 	symbols->ranges.items = xmalloc(counts->ranges * sizeof(struct symbol_range));
 	symbols->name_bytes = counts->name_bytes;
 	symbols->names = xmalloc(counts->name_bytes);
+	symbols->bounds.base = counts->bounds_base;
+	symbols->bounds.v.cap = counts->bounds;
+	symbols->bounds.v.items = xmalloc(counts->bounds * sizeof(struct bound));
 	symbols->owner = reader_owner(&reading->id);
 	r = take_part(reading, READER_SEGMENTS, content->segments.items,
 		      counts->segments * sizeof(struct elf_segment), err);
@@ -182,13 +183,16 @@ static int take_symbols(struct image_reading *reading, const struct reader_symbo
 			      counts->ranges * sizeof(struct symbol_range), err);
 	if (r == 0)
 		r = take_part(reading, READER_NAMES, symbols->names, counts->name_bytes, err);
+	if (r == 0)
+		r = take_part(reading, READER_BOUNDS, symbols->bounds.v.items,
+			      counts->bounds * sizeof(struct bound), err);
 	if (r < 0)
 		return r;
 	content->segments.len = counts->segments;
 	symbols->ranges.len = counts->ranges;
-	return segments_are_sound(content) && symbols_are_sound(symbols)
-		       ? 0
-		       : err_set(err, -EBADMSG, "its reader does not make sense");
+	symbols->bounds.v.len = counts->bounds;
+	return segments_are_sound(content) && symbols_are_sound(symbols) ? 0
+									 : reader_not_sound(err);
 }
 
 static int end_image(struct image_reading *reading, struct err *err)
@@ -204,7 +208,7 @@ static int end_image(struct image_reading *reading, struct err *err)
 	if (r < 0)
 		return r;
 	if (!counts_are_sound(reading, &counts))
-		return err_set(err, -EBADMSG, "its reader does not make sense");
+		return reader_not_sound(err);
 	leave_out(&reading->content, reading->path, counts.left_out, counts.left_out_bytes);
 	return take_symbols(reading, &counts, err);
 }

@@ -9,6 +9,21 @@ enum image_state image_state(const struct image *image)
 	return image->state;
 }
 
+uint64_t image_number(const struct image *image)
+{
+	return image->number;
+}
+
+uint32_t image_tables(const struct image *image)
+{
+	return image->tables;
+}
+
+void image_set_tables(struct image *image, uint32_t tables)
+{
+	image->tables = tables;
+}
+
 const char *image_path(const struct image *image)
 {
 	return image->path;
@@ -76,4 +91,11 @@ bool image_find_symbol(struct image *image, uint64_t address, struct elf_symbol 
 	image->used = true;
 	return image->state == IMAGE_READY &&
 	       symbols_find(&image->content.symbols, address, ret_symbol);
+}
+
+bool image_find_function(struct image *image, uint64_t address, uint64_t *ret_start)
+{
+	image->used = true;
+	return image->state == IMAGE_READY &&
+	       bounds_find(&image->content.symbols.bounds, address, ret_start);
 }

@@ -36,12 +36,10 @@ static uint64_t key_hash(const struct file_key *key)
 static bool same_path(const char *a, const char *b)
 {
 	static const char deleted[] = " (deleted)";
-	size_t i = 0;
+	size_t a_len = strlen(a), b_len = strlen(b), len = MIN(a_len, b_len);
 
-	while (a[i] && a[i] == b[i])
-		i++;
-	return (a[i] == '\0' || strcmp(a + i, deleted) == 0) &&
-	       (b[i] == '\0' || strcmp(b + i, deleted) == 0);
+	return memcmp(a, b, len) == 0 &&
+	       (a_len == b_len || strcmp(a + len, deleted) == 0 || strcmp(b + len, deleted) == 0);
 }
 
 const char *image_index_cut_path(const char *path, char ret_cut[IMAGE_CUT_BYTES])
@@ -115,6 +113,46 @@ void image_index_set_id(struct image_index *index, struct image *image, const st
 	hmap_put_ptr(&index->by_id, hash, image);
 }
 
+static void unlink_twin(struct image_index *index, const struct image *image)
+{
+	uint64_t hash = key_hash(&image->key);
+	struct image *at = hmap_find_ptr(&index->by_key, hash);
+
+	if (at == image && image->twin) {
+		hmap_put_ptr(&index->by_key, hash, image->twin);
+	} else if (at == image) {
+		hmap_remove(&index->by_key, hash);
+	} else {
+		while (at && at->twin != image)
+			at = at->twin;
+		if (at)
+			at->twin = image->twin;
+	}
+}
+
+static void unlink_like(struct image_index *index, const struct image *image)
+{
+	uint64_t hash = file_id_hash(&image->id);
+	struct image *at = hmap_find_ptr(&index->by_id, hash);
+
+	if (at == image && image->like) {
+		hmap_put_ptr(&index->by_id, hash, image->like);
+	} else if (at == image) {
+		hmap_remove(&index->by_id, hash);
+	} else {
+		while (at && at->like != image)
+			at = at->like;
+		if (at)
+			at->like = image->like;
+	}
+}
+
+void image_index_remove(struct image_index *index, struct image *image)
+{
+	unlink_twin(index, image);
+	unlink_like(index, image);
+}
+
 bool image_index_may_know(const struct image_index *index, const struct file_key *key,
 			  const char *path)
 {
@@ -159,7 +197,7 @@ struct image *image_index_note(struct image_index *index, const struct image_map
 	image->mapped = noted.mapped = ++index->notes;
 	image->place = (struct image_place){ mapping->start, mapping->end, mapping->pid };
 	if (!image->is_due)
-		vec_push(&index->due, image);
+		vec_push(&index->due, image_ref(image));
 	image->is_due = true;
 	image_index_remember(index, &noted, image);
 	return image;
@@ -195,6 +233,7 @@ struct image *image_index_take_due(struct image_index *index)
 		image->is_due = false;
 		if (image->seen < image->mapped && image->state != IMAGE_DROPPED)
 			return image;
+		image_unref(image);
 	}
 	return NULL;
 }
@@ -238,6 +277,13 @@ void image_index_forget_mappings(struct image_index *index)
 {
 	memset(index->mappings, 0, MAPPING_SLOTS * sizeof(*index->mappings));
 	hmap_clear(&index->looked_at);
+}
+
+void image_index_forget_going(struct image_index *index)
+{
+	for (size_t i = 0; i < MAPPING_SLOTS; i++)
+		if (index->mappings[i].image && index->mappings[i].image->going)
+			index->mappings[i].image = NULL;
 }
 
 bool image_index_may_look(struct image_index *index, uint32_t pid)

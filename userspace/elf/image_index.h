@@ -12,6 +12,13 @@ struct image {
 	struct file_key key; /* the kernel's records' */
 	struct file_id id;   /* where it has been found */
 	bool certain;	     /* `key` and `id` were seen to be of one file */
+	uint32_t refs;	     /* of all but the cache's list, and its index by key and by id */
+	uint32_t wants;	     /* those of them that symbols are wanted for */
+	uint32_t tables;     /* image_tables() */
+	uint64_t number;
+	uint64_t asked; /* when it last was, in questions */
+	uint32_t payer; /* who mapped it first, and what that took of his budget */
+	uint32_t paid_bytes;
 	enum image_state state;
 	char *path; /* owned; as those call it that map it, or its last name behind "..." */
 	uint32_t pid;
@@ -29,13 +36,14 @@ struct image {
 		uint32_t pid;
 	} place; /* where it was mapped last */
 
-	bool is_due; /* in the list of these */
+	bool is_due; /* in the list of these, which has a reference */
+	bool going;  /* by image_cache_look() */
 	struct image_content content;
 };
 
 /* A mapping whose image was found. */
 struct image_mapping {
-	struct image *image; /* borrowed; NULL: an empty slot */
+	struct image *image; /* borrowed, until it is `going`; NULL: an empty slot */
 	struct file_key key;
 	uint64_t start, end;
 	uint32_t pid;
@@ -57,6 +65,10 @@ void image_index_release(struct image_index *index);
 
 /* By its key. */
 void image_index_add(struct image_index *index, struct image *image);
+/* Neither by key nor by id; mappings are another question. */
+void image_index_remove(struct image_index *index, struct image *image);
+/* Of those that are `going`. */
+void image_index_forget_going(struct image_index *index);
 /* By where it was found. */
 void image_index_set_id(struct image_index *index, struct image *image, const struct file_id *id);
 
@@ -81,7 +93,7 @@ bool image_index_may_know(const struct image_index *index, const struct file_key
  * mappings that were noted, which the kernel's generation tells: a list of mappings may be ahead of the records. Where the file system
  * has none (overlayfs, or made by mkfs) only what is remembered is known.
  * image_index_see(): IMAGE's file was just found behind MAPPING.
- * image_index_take_due(): one that was mapped since, or NULL.
+ * image_index_take_due(): one that was mapped since, with a reference, or NULL.
  */
 struct image *image_index_note(struct image_index *index, const struct image_mapping *mapping,
 			       const char *path);

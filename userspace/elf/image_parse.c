@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "elf/cfi/cfi_file.h"
 #include "elf/elf_limits.h"
 
 /*
@@ -46,6 +47,8 @@ static void add_file(struct image_parse *parse, struct elf_file *file)
 	symbols_builder_add(&parse->builder, file);
 	if (parse->builder.full)
 		leave_out(parse, IMAGE_LEFT_NAMES, 0);
+	else
+		parse->has_symtab |= elf_file_has_symtab(file);
 }
 
 /* .gnu_debugdata, if any. */
@@ -85,9 +88,42 @@ void image_parse_debug(struct image_parse *parse, int debug_fd)
 		add_file(parse, debug);
 }
 
+struct bounding {
+	struct symbols *symbols;
+	size_t most;
+};
+
+static bool add_bound(uint64_t start, uint64_t end, void *data)
+{
+	struct bounding *bounding = data;
+
+	if (!symbols_cover(bounding->symbols, start, end))
+		bounds_add(&bounding->symbols->bounds, start, end);
+	return bounding->symbols->bounds.v.len < bounding->most;
+}
+
+/* Of functions without a symbol at least where they begin. */
+static void add_bounds(struct image_parse *parse, struct symbols *symbols)
+{
+	/* As they are collected, and what growing them leaves behind. */
+	struct bounding bounding = { symbols, MIN(parse->left_bytes / (4 * sizeof(struct bound)),
+						  (uint64_t)BOUNDS_MAX) };
+	_cleanup_(cfi_file_closep) struct cfi_file *file = NULL;
+	int fd = dup(parse->fd);
+	struct err err;
+
+	if (fd < 0 || cfi_file_open(fd, &file, &err) < 0)
+		return;
+	if (bounding.most)
+		cfi_file_for_each_function(file, add_bound, &bounding);
+	bounds_end(&symbols->bounds);
+}
+
 void image_parse_end(struct image_parse *parse, struct symbols *ret_symbols)
 {
 	symbols_build(&parse->builder, parse->file, ret_symbols);
+	if (!parse->has_symtab && parse->fd >= 0)
+		add_bounds(parse, ret_symbols);
 }
 
 void image_parse_release(struct image_parse *parse)

@@ -208,6 +208,7 @@ void symbols_release(struct symbols *symbols)
 	}
 	hmap_release(&symbols->demangled);
 	vec_release(&symbols->ranges);
+	bounds_release(&symbols->bounds);
 	free(symbols->names);
 	symbols->names = NULL;
 	symbols->name_bytes = 0;
@@ -215,7 +216,8 @@ void symbols_release(struct symbols *symbols)
 
 size_t symbols_bytes(const struct symbols *symbols)
 {
-	return symbols->ranges.cap * sizeof(struct symbol_range) + symbols->name_bytes;
+	return symbols->ranges.cap * sizeof(struct symbol_range) + symbols->name_bytes +
+	       symbols->bounds.v.cap * sizeof(struct bound);
 }
 
 /* The innermost range that holds ADDRESS, or NULL. */
@@ -236,6 +238,13 @@ static const struct symbol_range *find_range(const struct symbols *symbols, uint
 		if (address - ranges[low - back].address < ranges[low - back].size)
 			return &ranges[low - back];
 	return NULL;
+}
+
+bool symbols_cover(const struct symbols *symbols, uint64_t start, uint64_t end)
+{
+	const struct symbol_range *range = find_range(symbols, start);
+
+	return range && end - range->address <= range->size;
 }
 
 static char *demangle_plain(struct symbols *symbols, const char *name, bool *ret_cpp)
@@ -303,7 +312,7 @@ bool symbols_are_sound(const struct symbols *symbols)
 			return false;
 		at += len + 1;
 	}
-	return at <= symbols->name_bytes;
+	return at <= symbols->name_bytes && bounds_are_sound(&symbols->bounds);
 }
 
 bool symbols_find(struct symbols *symbols, uint64_t address, struct elf_symbol *ret_symbol)

@@ -8,6 +8,7 @@
 
 #include "base/hmap.h"
 #include "base/strbuf.h"
+#include "elf/bounds.h"
 #include "elf/elf_file.h"
 #include "elf/elf_symbol.h"
 
@@ -21,6 +22,7 @@ struct symbols {
 	VEC(struct symbol_range) ranges; /* sorted by address, one per address */
 	char *names;			 /* owned */
 	size_t name_bytes;
+	struct bounds bounds;  /* of functions that have none */
 	struct hmap demangled; /* index of range → owned struct demangled_name */
 	uint64_t owner;	       /* of its file: reader_owner() */
 	unsigned int late;     /* names that were not demangled in time */
@@ -52,6 +54,9 @@ void symbols_builder_release(struct symbols_builder *builder);
 void symbols_build(struct symbols_builder *builder, struct elf_file *file,
 		   struct symbols *ret_symbols);
 void symbols_release(struct symbols *symbols);
+
+/* Is all of [START, END) in one function? */
+bool symbols_cover(const struct symbols *symbols, uint64_t start, uint64_t end);
 
 /* What the table holds in memory, without what was demangled. */
 size_t symbols_bytes(const struct symbols *symbols);

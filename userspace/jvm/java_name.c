@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "base/utf8.h"
 #include "profile/class_name.h"
@@ -21,6 +22,48 @@ void java_name_add_text(struct strbuf *out, const char *text, size_t len)
 		else
 			strbuf_addch(out, '?');
 		i += n ? n : 1;
+	}
+}
+
+static uint32_t char_at(const uint8_t *chars, size_t width, size_t at)
+{
+	return width == 1 ? chars[at] : (uint32_t)(chars[2 * at] | chars[2 * at + 1] << 8);
+}
+
+static void add_code_point(struct strbuf *out, uint32_t c)
+{
+	if (c < 0x20 || c == 0x7f || (c >= 0xd800 && c < 0xe000)) {
+		strbuf_addch(out, '?');
+	} else if (c < 0x80) {
+		strbuf_addch(out, (char)c);
+	} else if (c < 0x800) {
+		strbuf_addch(out, (char)(0xc0 | c >> 6));
+		strbuf_addch(out, (char)(0x80 | (c & 0x3f)));
+	} else {
+		if (c < 0x10000) {
+			strbuf_addch(out, (char)(0xe0 | c >> 12));
+		} else {
+			strbuf_addch(out, (char)(0xf0 | c >> 18));
+			strbuf_addch(out, (char)(0x80 | (c >> 12 & 0x3f)));
+		}
+		strbuf_addch(out, (char)(0x80 | (c >> 6 & 0x3f)));
+		strbuf_addch(out, (char)(0x80 | (c & 0x3f)));
+	}
+}
+
+void java_name_add_chars(struct strbuf *out, const void *chars, size_t width, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint32_t c = char_at(chars, width, i), low;
+
+		if (c >= 0xd800 && c < 0xdc00 && i + 1 < count) {
+			low = char_at(chars, width, i + 1);
+			if (low >= 0xdc00 && low < 0xe000) {
+				c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+				i++;
+			}
+		}
+		add_code_point(out, c);
 	}
 }
 
@@ -78,6 +121,31 @@ void java_name_add_signature(struct strbuf *out, const char *signature, size_t l
 	}
 	while (dimensions--)
 		strbuf_addstr(out, "[]");
+}
+
+static bool begins(const char *name, size_t len, const char *with)
+{
+	return len >= strlen(with) && !memcmp(name, with, strlen(with));
+}
+
+static bool ends(const char *name, size_t len, const char *with)
+{
+	return len >= strlen(with) && !memcmp(name + len - strlen(with), with, strlen(with));
+}
+
+/* share/runtime/stubInfo.cpp and stubDeclarations.hpp; share/runtime/sharedRuntime.cpp. */
+void java_name_add_stub(struct strbuf *out, const char *name, size_t len)
+{
+	static const char generator[] = "Stub Generator ", stub[] = "_stub";
+	static const char generated[] = "_stub (stub gen)", adapter[] = "I2C/C2I adapters";
+	const size_t begin = begins(name, len, generator) ? strlen(generator) : 0;
+
+	if (begin && ends(name + begin, len - begin, stub))
+		java_name_add_text(out, name + begin, len - begin - strlen(stub));
+	else if (ends(name, len, generated))
+		java_name_add_text(out, name, len - strlen(generated));
+	else
+		java_name_add_text(out, name, begins(name, len, adapter) ? strlen(adapter) : len);
 }
 
 void java_name_add_symbol(struct strbuf *out, const char *symbol, size_t len)

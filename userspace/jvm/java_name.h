@@ -11,6 +11,12 @@
 void java_name_add_text(struct strbuf *out, const char *text, size_t len);
 
 /*
+ * Append COUNT chars of a String, WIDTH bytes each: 1, Latin-1, or 2, UTF-16. As java_name_add_text(); half a pair of
+ * surrogates is '?', too.
+ */
+void java_name_add_chars(struct strbuf *out, const void *chars, size_t width, size_t count);
+
+/*
  * "pkg/Outer$Inner" to "pkg.Outer$Inner". The suffix of a hidden class is set off by a slash as
  * Class.getName() does it: "A.0x00007f" (JVMTI, JDK 15+) and "A+0x00007f" become "A/0x00007f",
  * and "A/1234" (JDK 8 to 14) stays.
@@ -22,6 +28,13 @@ void java_name_add_class(struct strbuf *out, const char *name, size_t len);
  * such signature stays as it is.
  */
 void java_name_add_signature(struct strbuf *out, const char *signature, size_t len);
+
+/*
+ * The name of a stub, as one release's JVM and another's have it, and JVMTI and the JVM's own list of them:
+ * "Stub Generator dsin_stub" (JDK 26) and "dsin_stub (stub gen)" (27) become "dsin", as in 25, and
+ * "I2C/C2I adapters(0xba)@0x7f12" (an event) "I2C/C2I adapters" (the blob).
+ */
+void java_name_add_stub(struct strbuf *out, const char *name, size_t len);
 
 /* As a class's Symbol has it: "java/lang/String", of an array the signature. */
 void java_name_add_symbol(struct strbuf *out, const char *symbol, size_t len);

@@ -66,9 +66,8 @@ void jvm_free(struct jvm *jvm)
 
 /* --- from outside ----------------------------------------------------------------------------- */
 
-static int read_layout(struct jvm *jvm)
+static int read_tables(struct jvm *jvm)
 {
-	struct scopes_layout scopes;
 	struct err err = { 0 };
 	int ret = 0;
 
@@ -76,6 +75,18 @@ static int read_layout(struct jvm *jvm)
 		ret = vmstructs_open(jvm->cache, jvm->pid, &jvm->libjvm, &jvm->vs, &err);
 	if (!ret)
 		ret = jvm_layout_read(jvm->vs, &jvm->layout, &err);
+	snprintf(jvm->why, sizeof(jvm->why), "%.*s", (int)sizeof(jvm->why) - 1,
+		 ret ? err.text : "");
+	if (ret && !jvm->why[0])
+		snprintf(jvm->why, sizeof(jvm->why), "%s", strerror(-ret));
+	return ret;
+}
+
+static int read_layout(struct jvm *jvm)
+{
+	struct scopes_layout scopes;
+	int ret = read_tables(jvm);
+
 	if (ret)
 		return ret;
 	if (vm_version_read(jvm->vs, jvm->version, sizeof(jvm->version)))
@@ -161,34 +172,66 @@ int jvm_get_wire(struct jvm *jvm, bool urgent, struct wire_jvm *ret_wire)
 	return 0;
 }
 
+/* --- names from outside ----------------------------------------------------------------------- */
+
+static uint64_t unnamed;
+static uint32_t unnamed_pid;
+
+uint64_t jvm_frames_unnamed(uint32_t *ret_pid)
+{
+	*ret_pid = unnamed_pid;
+	return unnamed;
+}
+
+static bool may_read_names(struct jvm *jvm, uint64_t now_ns)
+{
+	if (name_time_is_left(&jvm->name_time, now_ns))
+		return true;
+	if (!unnamed++)
+		unnamed_pid = jvm->pid;
+	return false;
+}
+
+static enum java_lookup lookup_of(int result)
+{
+	if (!result)
+		return JAVA_FRAMES;
+	return result == -ESTALE || result == -ESRCH ? JAVA_EVICTED : JAVA_UNKNOWN;
+}
+
 enum java_lookup jvm_find_interpreted(struct jvm *jvm, const uint64_t words[WIRE_INTERPRETED_WORDS],
 				      struct java_answer *ret_answer)
 {
+	uint64_t now_ns;
 	int ret;
 
 	if (!has_layout(jvm))
 		return JAVA_UNKNOWN;
+	now_ns = clock_now_ns();
+	if (!may_read_names(jvm, now_ns))
+		return JAVA_UNKNOWN;
 	ret = method_names_find(jvm->names, words[1], words[2], words[4], words[3],
 				&ret_answer->frames[0]);
+	name_time_take(&jvm->name_time, clock_now_ns() - now_ns);
 	ret_answer->count = 1;
 	ret_answer->stub = NULL;
-	if (!ret)
-		return JAVA_FRAMES;
-	return ret == -ESTALE || ret == -ESRCH ? JAVA_EVICTED : JAVA_UNKNOWN;
+	return lookup_of(ret);
 }
 
 enum java_lookup jvm_find_compiled(struct jvm *jvm, const uint64_t words[WIRE_COMPILED_WORDS],
 				   struct java_answer *ret_answer)
 {
-	uint64_t address = words[0] & WIRE_FRAME_ADDRESS_MASK;
+	uint64_t address = words[0] & WIRE_FRAME_ADDRESS_MASK, now_ns;
 	int ret;
 
 	if (!has_layout(jvm))
 		return JAVA_UNKNOWN;
+	now_ns = clock_now_ns();
+	if (!may_read_names(jvm, now_ns))
+		return JAVA_UNKNOWN;
 	ret = code_names_find(jvm->code, address, (uint32_t)words[1], ret_answer);
-	if (!ret)
-		return ret_answer->stub ? JAVA_STUB : JAVA_FRAMES;
-	return ret == -ESTALE || ret == -ESRCH ? JAVA_EVICTED : JAVA_UNKNOWN;
+	name_time_take(&jvm->name_time, clock_now_ns() - now_ns);
+	return !ret && ret_answer->stub ? JAVA_STUB : lookup_of(ret);
 }
 
 bool jvm_has_code_map(const struct jvm *jvm)
@@ -381,21 +424,14 @@ enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_
 /* The tid that the JVM knows: the innermost of "NSpid:" in the thread's status. */
 static uint32_t ns_tid(struct jvm *jvm, uint32_t tid)
 {
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	struct proc_status status = { 0 };
-	char path[64];
+	struct proc_status status;
 	uint64_t value;
 
 	if (jvm->same_tids)
 		return tid;
 	if (lru_get(&jvm->ns_tids, tid, &value))
 		return (uint32_t)value;
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/status", jvm->pid, tid);
-	if (!file_read(path, 16384, &text) &&
-	    !proc_parse_status(strbuf_str(&text), text.len, &status))
-		value = status.ns_pid;
-	else
-		value = 0;
+	value = proc_read_thread_status(jvm->pid, tid, &status) < 0 ? 0 : status.ns_pid;
 	if (value)
 		lru_put(&jvm->ns_tids, tid, value, 0);
 	return (uint32_t)value;

@@ -69,8 +69,15 @@ bool jvm_table_forget_largest(struct jvm_table *table);
 /* How often that was done, and to whom first. */
 uint64_t jvm_table_forgotten(const struct jvm_table *table, uint32_t *ret_pid);
 
+/* Frames of all JVMs so far that were not named, as that would have taken too much time, and whose the first of these was. */
+uint64_t jvm_frames_unnamed(uint32_t *ret_pid);
+
 /* JVMs so far whose release does not say from outside what was inlined, and no agent did. */
 uint32_t jvm_table_without_inlining(const struct jvm_table *table);
+
+/* Those that are there and cannot be read from outside, so that their frames have no names; WHY is a sentence. */
+void jvm_table_for_each_unread(const struct jvm_table *table,
+			       void (*fn)(uint32_t pid, const char *why, void *data), void *data);
 
 /* All replays that were asked for have ended. */
 bool jvm_table_replayed(const struct jvm_table *table);

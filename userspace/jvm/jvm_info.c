@@ -37,8 +37,13 @@ static void read_container(struct jvm_info *info)
 {
 	_cleanup_free_ char *path = NULL;
 
+	struct container_names names = { .root = "" };
+
 	if (proc_read_cgroup(info->pid, &path) == 0)
 		container_id_from_cgroup(path, info->container_id);
+	if (info->container_id[0])
+		info->container = *container_names_find(&names, info->container_id);
+	container_names_release(&names);
 }
 
 static bool is_leased(const struct codemap_header *header, uint32_t pid)
@@ -94,6 +99,7 @@ static void read_hotspot(struct jvm_info *info, const struct vmstructs *vs)
 	if (vm_version_read(vs, info->version, sizeof(info->version)) < 0)
 		info->version[0] = 0;
 	java_command_main_class(info->pid, vs, info->main_class, sizeof(info->main_class));
+	jvm_lacks_read(vs, &info->lacks);
 	read_attachable(info, vs);
 	read_agent(info);
 }
@@ -102,6 +108,7 @@ static void read_hotspot(struct jvm_info *info, const struct vmstructs *vs)
 static void read_opaque(struct jvm_info *info, const struct err *why)
 {
 	java_command_main_class(info->pid, NULL, info->main_class, sizeof(info->main_class));
+	jvm_lacks_all(why, &info->lacks);
 	set_why_not(info, why);
 	read_agent(info);
 }
@@ -134,6 +141,7 @@ static int info_read(struct vmstructs_cache *cache, uint32_t pid, struct jvm_inf
 	if (proc_read_status(pid, &status) < 0)
 		return err_set(err, -ESRCH, "there is no process %u", pid);
 	info.uid = status.uid;
+	info.ns_pid = status.ns_pid;
 	read_user(&info);
 	read_container(&info);
 	r = vmstructs_open(cache, pid, NULL, &vs, err);

@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "jvm/jvm_lacks.h"
+#include "process/container_names.h"
 
 enum jvm_agent_state {
 	JVM_AGENT_NONE,	  /* not loaded */
@@ -16,17 +18,20 @@ enum jvm_agent_state {
 
 struct jvm_info {
 	uint32_t pid;
+	uint32_t ns_pid; /* in its own pid namespace */
 	uint32_t uid;
 	char user[33];
 	char version[64]; /* "17.0.15+6-Debian-1deb12u1" */
 	char main_class[256];
 	char container_id[65];
+	struct container_about container; /* as its runtime has it */
 	enum jvm_agent_state agent;
 	uint32_t agent_lease_pid;
 	uint64_t agent_bytes; /* memory the agent uses */
 	uint64_t agent_dropped;
 	bool can_attach;
 	char why_not[256]; /* when it cannot */
+	struct jvm_lacks lacks;
 };
 
 /* -ENODATA when PID is no HotSpot JVM, -ESRCH when there is no such process. */

@@ -13,6 +13,7 @@
 #include "jvm/names/code_names.h"
 #include "jvm/names/klass_names.h"
 #include "jvm/names/method_name.h"
+#include "jvm/names/name_time.h"
 
 enum jvm_replay {
 	JVM_REPLAY_NONE,
@@ -58,9 +59,11 @@ struct jvm {
 	struct method_names *names;  /* owned */
 	struct code_names *code;     /* owned */
 	struct klass_names *klasses; /* owned */
+	struct name_time name_time;
 	struct jvm_layout layout;
 	bool has_layout;
 	bool no_layout; /* for good */
+	char why[128];	/* it has none now; "": it has, or nobody wanted to know */
 	bool no_scopes; /* its release does not say what was inlined */
 	uint64_t layout_retry_ns;
 	uint64_t layout_wait_ns;

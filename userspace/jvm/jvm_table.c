@@ -89,6 +89,14 @@ uint32_t jvm_table_without_inlining(const struct jvm_table *table)
 	return count;
 }
 
+void jvm_table_for_each_unread(const struct jvm_table *table,
+			       void (*fn)(uint32_t pid, const char *why, void *data), void *data)
+{
+	for (size_t i = 0; i < table->jvms.len; i++)
+		if (table->jvms.items[i]->why[0])
+			fn(table->jvms.items[i]->pid, table->jvms.items[i]->why, data);
+}
+
 static void remove_at(struct jvm_table *table, size_t at)
 {
 	table->past_without_inlining += hides_inlining(table->jvms.items[at]);

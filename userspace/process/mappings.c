@@ -118,12 +118,16 @@ static void split(struct process *process, size_t at, uint64_t start, uint64_t e
 	vec_insert(&process->mappings, at + 1, tail);
 }
 
-/* Make room: nothing of start..end is mapped afterwards. Returns the index to insert at. */
-static size_t punch_hole(struct process *process, uint64_t start, uint64_t end)
+/*
+ * Make room: nothing of start..end is mapped afterwards. Returns the index to insert at; *RET_FREE: what is there has gone, and its place
+ * is to be taken, so that who maps one thing over the other does not have all that is behind move twice.
+ */
+static size_t punch_hole(struct process *process, uint64_t start, uint64_t end, bool *ret_free)
 {
 	size_t at = lower_bound(process, start), covered = 0;
 	struct mapping *m = process->mappings.items + at;
 
+	*ret_free = false;
 	if (at < process->mappings.len && m->start < start && m->end > end) {
 		split(process, at, start, end);
 		return at + 1;
@@ -135,10 +139,12 @@ static size_t punch_hole(struct process *process, uint64_t start, uint64_t end)
 	while (at + covered < process->mappings.len &&
 	       process->mappings.items[at + covered].end <= end)
 		process_text_unref(process->mappings.items[at + covered++].path);
-	if (covered > 0)
-		vec_remove(&process->mappings, at, covered);
-	if (at < process->mappings.len && process->mappings.items[at].start < end)
-		cut_head(&process->mappings.items[at], end);
+	if (covered > 1)
+		vec_remove(&process->mappings, at + 1, covered - 1);
+	*ret_free = covered > 0;
+	if (at + *ret_free < process->mappings.len &&
+	    process->mappings.items[at + *ret_free].start < end)
+		cut_head(&process->mappings.items[at + *ret_free], end);
 	return at;
 }
 
@@ -184,6 +190,7 @@ void mappings_add(struct process *process, const struct mapping *m)
 	/* perf calls anonymous memory so (kernel/events/core.c, perf_event_mmap_event()) */
 	const char *path = m->path && strcmp(m->path, "//anon") != 0 ? m->path : "";
 	struct mapping copy = *m;
+	bool has_place;
 	size_t at;
 
 	if (m->start >= m->end || has_equal(process, m, path))
@@ -197,11 +204,16 @@ void mappings_add(struct process *process, const struct mapping *m)
 	if (!copy.path)
 		return;
 	process->mappings_serial++;
-	at = punch_hole(process, m->start, m->end);
-	if (extend_left_neighbour(process, at, &copy))
+	at = punch_hole(process, m->start, m->end, &has_place);
+	if (extend_left_neighbour(process, at, &copy)) {
 		process_text_unref(copy.path);
-	else
+		if (has_place)
+			vec_remove(&process->mappings, at, 1);
+	} else if (has_place) {
+		process->mappings.items[at] = copy;
+	} else {
 		vec_insert(&process->mappings, at, copy);
+	}
 	count_entries(process);
 }
 

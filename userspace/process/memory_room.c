@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 #include "base/macros.h"
-#include "process/proc_text.h"
+#include "base/text/text_cursor.h"
 
 #define CGROUP_MOUNT "/sys/fs/cgroup"
 /* memory.stat of a host with many nodes; the text of /proc/PID/cgroup with long paths. */

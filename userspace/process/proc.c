@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "process/proc_text.h"
+#include "base/text/text_cursor.h"
 #include "wall/wall.h"
 
 /* stat, status and cgroup are a few hundred bytes; a page of slack for long cgroup paths. */
@@ -233,12 +233,25 @@ int proc_read_stat(uint32_t pid, struct proc_stat *ret_stat)
 	return r < 0 ? r : proc_parse_stat(strbuf_str(&text), text.len, ret_stat);
 }
 
-int proc_read_status(uint32_t pid, struct proc_status *ret_status)
+static int read_status(uint32_t pid, const char *name, struct proc_status *ret_status)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	int r = read_pid_file(pid, "status", SMALL_FILE_LIMIT, &text);
+	int r = read_pid_file(pid, name, SMALL_FILE_LIMIT, &text);
 
 	return r < 0 ? r : proc_parse_status(strbuf_str(&text), text.len, ret_status);
+}
+
+int proc_read_status(uint32_t pid, struct proc_status *ret_status)
+{
+	return read_status(pid, "status", ret_status);
+}
+
+int proc_read_thread_status(uint32_t pid, uint32_t tid, struct proc_status *ret_status)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "task/%u/status", tid);
+	return read_status(pid, name, ret_status);
 }
 
 /* The path of a line "ID:CONTROLLERS:PATH"; the second colon ends the controllers. */

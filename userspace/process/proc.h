@@ -45,6 +45,8 @@ struct proc_status {
 
 int proc_parse_status(const char *text, size_t len, struct proc_status *ret_status);
 int proc_read_status(uint32_t pid, struct proc_status *ret_status);
+/* That of one of its threads: ns_pid is the thread's. */
+int proc_read_thread_status(uint32_t pid, uint32_t tid, struct proc_status *ret_status);
 
 /* cgroup2 path of a process ("0::/path"), and the container id in it ("" when none). */
 int proc_parse_cgroup(const char *text, size_t len, char **ret_path);

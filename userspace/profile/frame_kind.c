@@ -56,7 +56,7 @@ static bool is_java(uint32_t kind)
 	       kind == FRAME_JAVA_INLINED;
 }
 
-/* "[libfoo.so+0x1234]" */
+/* "[libfoo.so+0x1234]": where the function begins, else the address itself. */
 static void add_address(struct strbuf *sb, const struct profile *p, const struct profile_frame *f)
 {
 	size_t len;
@@ -67,8 +67,50 @@ static void add_address(struct strbuf *sb, const struct profile *p, const struct
 	else
 		strbuf_addf(sb, "[%.*s", (int)len, file);
 	if (f->address)
-		strbuf_addf(sb, "+0x%" PRIx64, f->address);
+		strbuf_addf(sb, "+0x%" PRIx64, f->address - f->into);
 	strbuf_addch(sb, ']');
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Of "pkg.GeneratedMethodAccessor7": JDK's MethodAccessorGenerator.java, generateName(). */
+static size_t without_accessor_number(const char *name, size_t len)
+{
+	static const char accessor[] = "Accessor";
+	const size_t bytes = sizeof(accessor) - 1;
+	size_t end = len;
+
+	while (end && is_digit(name[end - 1]))
+		end--;
+	if (end == len || end < bytes || memcmp(name + end - bytes, accessor, bytes) != 0 ||
+	    !memmem(name, end, ".Generated", strlen(".Generated")))
+		return len;
+	return end;
+}
+
+/*
+ * How much of the first LEN bytes, a class without the brackets of an array, is its name without numbers. NUMBER: where
+ * that of a hidden class begins, with its '/', or LEN.
+ */
+static size_t normal_len(const char *name, size_t len, size_t number)
+{
+	static const char lambda[] = "$$Lambda$";
+	const char *found;
+	size_t at;
+
+	if (number + 1 < len && is_digit(name[number + 1]))
+		len = number;
+	/* Before JDK 22 they were counted, too: InnerClassLambdaMetafactory.java. */
+	found = memmem(name, len, lambda, sizeof(lambda) - 1);
+	at = found ? (size_t)(found - name) + sizeof(lambda) - 1 : len;
+	while (at < len && is_digit(name[at]))
+		at++;
+	if (found && at == len)
+		return (size_t)(found - name) + sizeof(lambda) - 2;
+	return without_accessor_number(name, len);
 }
 
 /*
@@ -77,16 +119,20 @@ static void add_address(struct strbuf *sb, const struct profile *p, const struct
  */
 static void add_class(struct strbuf *sb, const char *name, uint32_t names)
 {
-	size_t len = strlen(name), number = strcspn(name, "/+"), begin = 0;
+	size_t len = strlen(name), number = strcspn(name, "/+"), begin = 0, brackets;
 
-	if (names & FRAME_NAMES_NORMAL && number < len && name[number + 1] >= '0' &&
-	    name[number + 1] <= '9')
-		len = number;
+	while (len >= 2 && !memcmp(name + len - 2, "[]", 2))
+		len -= 2;
+	brackets = len;
+	number = MIN(number, len);
+	if (!(names & FRAME_NAMES_EXACT))
+		len = normal_len(name, len, number);
 	if (names & FRAME_NAMES_SIMPLE)
 		for (size_t i = 0; i < MIN(len, number); i++)
 			if (name[i] == '.')
 				begin = i + 1;
 	strbuf_add(sb, name + begin, len - begin);
+	strbuf_addstr(sb, name + brackets);
 }
 
 static void add_file(struct strbuf *sb, const struct profile *p, const struct profile_frame *f)
@@ -112,6 +158,8 @@ void frame_format_name(struct strbuf *sb, const struct profile *p, const struct 
 	strbuf_addstr(sb, name);
 	if (!*class_name && !*name)
 		add_address(sb, p, f);
+	if (options->names & FRAME_NAMES_BCI && is_java(f->kind) && f->bci >= 0)
+		strbuf_addf(sb, "@%" PRId32, f->bci);
 	if (options->lines && is_java(f->kind) && f->line > 0)
 		strbuf_addf(sb, ":%" PRId32, f->line);
 	if (options->annotate)

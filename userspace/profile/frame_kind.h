@@ -29,12 +29,16 @@ int frame_kind_from_jfr(const char *jfr_type, enum frame_kind *ret_kind);
 
 struct strbuf;
 
-/* How names are shortened or lengthened; bits. */
+/*
+ * How names are shortened or lengthened; bits. By default a class that the JVM makes as it runs goes without its number,
+ * which another run, or another thread that was first, would not give it: "A$$Lambda/0x12" and "A$$Lambda$4/0x12" are
+ * "A$$Lambda", "GeneratedMethodAccessor7" is "GeneratedMethodAccessor".
+ */
 enum frame_names {
 	FRAME_NAMES_SIMPLE = 1, /* classes without their package */
-	FRAME_NAMES_NORMAL =
-		2, /* hidden classes without their number: "A$$Lambda/0x12" is "A$$Lambda" */
-	FRAME_NAMES_FILE = 4, /* native code with its file: "libc.so.6`read" */
+	FRAME_NAMES_EXACT = 2,	/* with these numbers */
+	FRAME_NAMES_FILE = 4,	/* native code with its file: "libc.so.6`read" */
+	FRAME_NAMES_BCI = 8,	/* Java "pkg.Class.method@BCI" */
 };
 
 struct frame_name_options {
@@ -45,7 +49,7 @@ struct frame_name_options {
 
 /*
  * Append the name that people see : "pkg.Class.method", the symbol, or
- * "[libfoo.so+0x1234]" for native code without one.
+ * "[libfoo.so+0x1234]" for native code without one, by where its function begins if that is known.
  */
 void frame_format_name(struct strbuf *sb, const struct profile *p, const struct profile_frame *f,
 		       const struct frame_name_options *options);

@@ -34,20 +34,24 @@ bool profile_match_name(const char *pattern, const char *name)
 
 static uint8_t know_frame(struct matcher *m, uint32_t id)
 {
-	static const struct frame_name_options plain = { 0 };
+	/* As views show it, and with the numbers that they leave out. */
+	static const struct frame_name_options shown[] = { { .names = 0 },
+							   { .names = FRAME_NAMES_EXACT } };
 	uint8_t known = KNOWN;
 	const char *const *pattern;
 
 	if (m->frames[id])
 		return m->frames[id];
-	strbuf_reset(&m->name);
-	frame_format_name(&m->name, m->p, profile_get_frame(m->p, id), &plain);
-	vec_for_each (pattern, &m->match->include)
-		if (profile_match_name(*pattern, strbuf_str(&m->name)))
-			known |= KNOWN_INCLUDED;
-	vec_for_each (pattern, &m->match->exclude)
-		if (profile_match_name(*pattern, strbuf_str(&m->name)))
-			known |= KNOWN_EXCLUDED;
+	for (size_t i = 0; i < ARRAY_SIZE(shown); i++) {
+		strbuf_reset(&m->name);
+		frame_format_name(&m->name, m->p, profile_get_frame(m->p, id), &shown[i]);
+		vec_for_each (pattern, &m->match->include)
+			if (profile_match_name(*pattern, strbuf_str(&m->name)))
+				known |= KNOWN_INCLUDED;
+		vec_for_each (pattern, &m->match->exclude)
+			if (profile_match_name(*pattern, strbuf_str(&m->name)))
+				known |= KNOWN_EXCLUDED;
+	}
 	m->frames[id] = known;
 	return known;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which stacks are shown, by the names of their frames. A pattern is a whole name without lines and
- * marks, "java.lang.Thread.run"; a '*' at its beginning, its end or both stands for anything there.
+ * marks, "java.lang.Thread.run", with or without the numbers of hidden classes; a '*' at its beginning, its end or both stands for anything there.
  */
 #ifndef HOSTPROF_PROFILE_MATCH_H
 #define HOSTPROF_PROFILE_MATCH_H

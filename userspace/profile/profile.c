@@ -51,10 +51,7 @@ uint32_t profile_mapping(struct profile *p, const struct profile_mapping *m)
 
 uint32_t profile_frame(struct profile *p, const struct profile_frame *f)
 {
-	struct profile_frame frame = *f;
-
-	frame.pad = 0;
-	return intern_put(&p->frames, &frame, sizeof(frame), NULL);
+	return intern_put(&p->frames, f, sizeof(*f), NULL);
 }
 
 uint32_t profile_stack(struct profile *p, const uint32_t *frames, uint32_t len)
@@ -92,6 +89,15 @@ const struct profile_mapping *profile_get_mapping(const struct profile *p, uint3
 const struct profile_frame *profile_get_frame(const struct profile *p, uint32_t id)
 {
 	return intern_get(&p->frames, id, NULL);
+}
+
+void profile_name_frame(struct profile *p, uint32_t frame, uint32_t name, enum frame_kind kind)
+{
+	struct profile_frame *f =
+		(struct profile_frame *)(uintptr_t)intern_get(&p->frames, frame, NULL);
+
+	f->name = name;
+	f->kind = kind;
 }
 
 struct profile_stack profile_get_stack(const struct profile *p, uint32_t id)
@@ -154,4 +160,10 @@ void profile_add_counter(struct profile *p, const char *name, const char *detail
 	}
 	hmap_put(&p->counter_index, key, p->counters.len);
 	vec_push(&p->counters, counter);
+}
+
+size_t profile_table_bytes(const struct profile *p)
+{
+	return intern_bytes(&p->strings) + intern_bytes(&p->mappings) + intern_bytes(&p->frames) +
+	       intern_bytes(&p->stacks) + intern_bytes(&p->processes) + intern_bytes(&p->threads);
 }

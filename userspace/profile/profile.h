@@ -55,7 +55,8 @@ struct profile_frame {
 	int32_t line;  /* 0 when unknown */
 	int32_t bci;   /* Java bytecode index; -1 when unknown */
 	uint32_t kind; /* enum frame_kind */
-	uint32_t pad;
+	uint32_t into; /* native without a symbol: how far into its function the address is; 0 also
+			* when nobody knows where that begins */
 };
 
 /* Frames leaf first. */
@@ -68,18 +69,23 @@ struct profile_stack {
 struct profile_process {
 	uint32_t pid;
 	uint32_t exec_count;
-	uint64_t start_ns;     /* CLOCK_MONOTONIC; 0 when unknown */
-	uint32_t name;	       /* string; comm */
-	uint32_t exe;	       /* string; path of the executable, 0 unknown */
-	uint32_t container_id; /* string; 64 hex digits or 0 */
-	uint32_t cgroup;       /* string; path or 0 */
-	uint32_t jvm_version;  /* string; 0 when not a JVM */
-	uint32_t main_class;   /* string; 0 when not a JVM or unknown */
+	uint64_t start_ns;	  /* CLOCK_MONOTONIC; 0 when unknown */
+	uint32_t name;		  /* string; comm */
+	uint32_t exe;		  /* string; path of the executable, 0 unknown */
+	uint32_t container_id;	  /* string; 64 hex digits or 0 */
+	uint32_t cgroup;	  /* string; path or 0 */
+	uint32_t jvm_version;	  /* string; 0 when not a JVM */
+	uint32_t main_class;	  /* string; 0 when not a JVM or unknown */
+	uint32_t container_name;  /* string; what its runtime calls the container, or 0 */
+	uint32_t container_image; /* string; what that was made of, or 0 */
 };
 
+/* See thread_groups.h; the kernel's tids are less. */
+#define PROFILE_TID_GROUP UINT32_MAX
+
 struct profile_thread {
-	uint32_t process; /* process id */
-	uint32_t tid;
+	uint32_t process;  /* process id */
+	uint32_t tid;	   /* PROFILE_TID_GROUP: of several threads */
 	uint32_t name;	   /* string; the full Java thread name where known, else comm */
 	uint32_t java_tid; /* java.lang.Thread id, 0 when none or unknown */
 };
@@ -148,6 +154,8 @@ struct profile {
 
 void profile_init(struct profile *p);
 void profile_release(struct profile *p);
+/* What the tables take of memory. */
+size_t profile_table_bytes(const struct profile *p);
 
 uint32_t profile_string(struct profile *p, const char *s);
 uint32_t profile_strn(struct profile *p, const char *s, size_t len);
@@ -166,6 +174,9 @@ struct profile_stack profile_get_stack(const struct profile *p, uint32_t id);
 const struct profile_process *profile_get_process(const struct profile *p, uint32_t id);
 const struct profile_thread *profile_get_thread(const struct profile *p, uint32_t id);
 const struct profile_event *profile_get_event(const struct profile *p, uint32_t id);
+
+/* Frame FRAME gets a name and a kind afterwards; profile_frame() does not find it as it was, or is, any more. */
+void profile_name_frame(struct profile *p, uint32_t frame, uint32_t name, enum frame_kind kind);
 
 /* Append one sample as it is. */
 void profile_add(struct profile *p, const struct profile_sample *s);

@@ -52,6 +52,8 @@ static uint32_t copy_process(struct profile *to, const struct profile *from, uin
 	copy.cgroup = copy_string(to, from, copy.cgroup);
 	copy.jvm_version = copy_string(to, from, copy.jvm_version);
 	copy.main_class = copy_string(to, from, copy.main_class);
+	copy.container_name = copy_string(to, from, copy.container_name);
+	copy.container_image = copy_string(to, from, copy.container_image);
 	return profile_process(to, &copy);
 }
 

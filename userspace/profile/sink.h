@@ -21,6 +21,7 @@ struct sink_process {
 	uint32_t exec_id; /* the kernel's */
 	uint64_t start_ns;
 	const char *name, *exe, *container_id, *cgroup, *jvm_version, *main_class;
+	const char *container_name, *container_image;
 };
 
 struct sink_sample {

@@ -24,7 +24,10 @@ void profile_format_thread(struct strbuf *sb, const struct profile *p, uint32_t 
 		return;
 	}
 	t = profile_get_thread(p, thread);
-	strbuf_addf(sb, "[%s tid=%u]", profile_get_string(p, t->name), t->tid);
+	strbuf_addf(sb, "[%s", profile_get_string(p, t->name));
+	if (t->tid != PROFILE_TID_GROUP)
+		strbuf_addf(sb, " tid=%u", t->tid);
+	strbuf_addch(sb, ']');
 }
 
 void profile_make_plain(struct strbuf *sb, size_t from)

@@ -9,7 +9,10 @@
 /* Append "java-4242"; "[unknown]" when PROCESS is PROFILE_NONE. */
 void profile_format_process(struct strbuf *sb, const struct profile *p, uint32_t process);
 
-/* Append "[http-worker-1 tid=4243]"; "[unknown]" when THREAD is PROFILE_NONE. */
+/*
+ * Append "[http-worker-1 tid=4243]", of a group of threads "[http-worker-*]"; "[unknown]" when THREAD is
+ * PROFILE_NONE.
+ */
 void profile_format_thread(struct strbuf *sb, const struct profile *p, uint32_t thread);
 
 /*

@@ -182,6 +182,8 @@ static void add_process(struct recording_reader *reader, uint64_t key, const str
 		.cgroup = jfr_symbol_string(reader, v->number[6]),
 		.jvm_version = jfr_symbol_string(reader, v->number[7]),
 		.main_class = jfr_symbol_string(reader, v->number[8]),
+		.container_name = jfr_symbol_string(reader, v->number[9]),
+		.container_image = jfr_symbol_string(reader, v->number[10]),
 	};
 
 	jfr_keymap_put(&reader->pools[JFR_POOL_PROCESS], key,
@@ -215,6 +217,7 @@ static void add_location(struct recording_reader *reader, uint64_t key, const st
 		.line = (int32_t)v->number[5],
 		.bci = (int32_t)v->number[6],
 		.kind = jfr_keymap_get(&reader->pools[JFR_POOL_KIND], v->number[7], FRAME_NATIVE),
+		.into = (uint32_t)v->number[8],
 	};
 
 	jfr_keymap_put(&reader->pools[JFR_POOL_LOCATION], key,
@@ -246,7 +249,8 @@ static const struct pool_info {
 			       false },
 	[JFR_POOL_PROCESS] = { "hostprof.types.Process",
 			       { "pid", "execCount", "processStart", "name", "exe", "container",
-				 "cgroup", "jvmVersion", "mainClass" },
+				 "cgroup", "jvmVersion", "mainClass", "containerName",
+				 "containerImage" },
 			       add_process,
 			       false },
 	[JFR_POOL_THREAD] = { "java.lang.Thread",
@@ -255,7 +259,7 @@ static const struct pool_info {
 			      false },
 	[JFR_POOL_LOCATION] = { "hostprof.types.Location",
 				{ "name", "className", "file", "mapping", "address", "line",
-				  "bytecodeIndex", "kind" },
+				  "bytecodeIndex", "kind", "functionOffset" },
 				add_location,
 				false },
 	[JFR_POOL_STACK] = { "jdk.types.StackTrace", { NULL }, NULL, false },

@@ -33,7 +33,7 @@ void recording_writer_limit_chunks(struct recording_writer *writer, uint64_t byt
 int recording_writer_flush(struct recording_writer *writer, struct profile *profile,
 			   struct err *err);
 
-/* True when the chunk is long enough that the caller should rotate. */
+/* True when the chunk is long enough, or the tables that go with it are large enough, that the caller should rotate. */
 bool recording_writer_wants_rotation(const struct recording_writer *writer);
 
 /*

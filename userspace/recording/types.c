@@ -26,12 +26,13 @@
 	REF("eventThread", JFR_THREAD, "Event Thread"), \
 		REF("stackTrace", JFR_STACK_TRACE, "Stack Trace")
 
-#define PROCESS_FIELDS                                                                 \
-	COUNT("pid", "Process Identifier"), PLAIN("execCount", JFR_INT, "Exec Count"), \
-		TICKS("processStart", "Process Start"), TEXT("name", "Name"),          \
-		TEXT("exe", "Executable"), TEXT("container", "Container"),             \
-		TEXT("cgroup", "Control Group"), TEXT("jvmVersion", "JVM Version"),    \
-		TEXT("mainClass", "Main Class")
+#define PROCESS_FIELDS                                                                           \
+	COUNT("pid", "Process Identifier"), PLAIN("execCount", JFR_INT, "Exec Count"),           \
+		TICKS("processStart", "Process Start"), TEXT("name", "Name"),                    \
+		TEXT("exe", "Executable"), TEXT("container", "Container"),                       \
+		TEXT("cgroup", "Control Group"), TEXT("jvmVersion", "JVM Version"),              \
+		TEXT("mainClass", "Main Class"), TEXT("containerName", "Name of the Container"), \
+		TEXT("containerImage", "Image of the Container")
 
 #define MAPPING_FIELDS                                                                    \
 	TEXT("path", "Path"), TEXT("buildId", "Build Id"), ADDRESS("textStart", "Start"), \
@@ -138,7 +139,8 @@ const struct jfr_type_info jfr_types[JFR_TYPE_COUNT] = {
 			REF("mapping", JFR_MAPPING, "Mapping"), ADDRESS("address", "Address"),
 			PLAIN("line", JFR_INT, "Line Number"),
 			PLAIN("bytecodeIndex", JFR_INT, "Bytecode Index"),
-			REF("kind", JFR_FRAME_KIND, "Kind")) },
+			REF("kind", JFR_FRAME_KIND, "Kind"),
+			COUNT("functionOffset", "Offset in the Function")) },
 
 	[JFR_EXECUTION_SAMPLE] = { EVENT, .name = "jdk.ExecutionSample", .label = "CPU Sample",
 		.description = "What a thread was doing when it had used up a period of CPU time",

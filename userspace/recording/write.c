@@ -32,6 +32,8 @@
 /* A reader holds one chunk at a time: its memory stays flat, and tools find ranges of time. */
 #define CHUNK_LIMIT_BYTES (16 << 20)
 #define CHUNK_LIMIT_NS	  (60 * NSEC_PER_SEC)
+/* Of the profile that is written: 40,000 stacks of 50 frames, or two thousand processes that nobody else is like. */
+#define CHUNK_TABLE_BYTES (10 << 20)
 
 #define VERSION_MAJOR 2
 #define VERSION_MINOR 1
@@ -53,6 +55,7 @@ struct recording_writer {
 	uint64_t end_ns;
 	uint64_t chunk_count;
 	uint64_t chunk_limit_bytes, chunk_limit_ns;
+	size_t table_bytes; /* of the profile at the last flush */
 	int64_t gmt_offset_ms;
 	struct chunk chunk;
 	struct jfr_chunk_header header; /* as it is in the file */
@@ -305,6 +308,7 @@ static int flush(struct recording_writer *writer, struct profile *p, enum ending
 		r = hold_back(writer, ending, &why, err);
 	if (r == 0)
 		profile_clear_samples(p);
+	writer->table_bytes = profile_table_bytes(p);
 	return r;
 }
 
@@ -324,7 +328,7 @@ bool recording_writer_wants_rotation(const struct recording_writer *writer)
 	/* A chunk that ended now would end without what is held back. */
 	if (writer->short_ns && writer->end_ns - writer->short_ns < HELD_LIMIT_NS)
 		return false;
-	return bytes >= writer->chunk_limit_bytes ||
+	return bytes >= writer->chunk_limit_bytes || writer->table_bytes >= CHUNK_TABLE_BYTES ||
 	       writer->end_ns - chunk->start_ns >= writer->chunk_limit_ns;
 }
 
@@ -333,6 +337,7 @@ static void end_chunk(struct recording_writer *writer)
 	const struct jfr_pools *pools = &writer->pools;
 
 	writer->chunk.open = false;
+	writer->table_bytes = 0;
 	jfr_stable_trim(&writer->stable.classes, pools->class_keys.items, pools->class_keys.len);
 	jfr_stable_trim(&writer->stable.threads, pools->thread_keys.items, pools->thread_keys.len);
 	jfr_pools_release(&writer->pools);

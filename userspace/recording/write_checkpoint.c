@@ -120,6 +120,8 @@ void jfr_put_process(struct strbuf *out, const struct jfr_pools *pools,
 	jfr_put_varint(out, jfr_string_key(pools, proc->cgroup));
 	jfr_put_varint(out, jfr_string_key(pools, proc->jvm_version));
 	jfr_put_varint(out, jfr_string_key(pools, proc->main_class));
+	jfr_put_varint(out, jfr_string_key(pools, proc->container_name));
+	jfr_put_varint(out, jfr_string_key(pools, proc->container_image));
 }
 
 static void put_process(struct strbuf *out, const struct source *from, uint32_t id)
@@ -180,6 +182,7 @@ static void put_location(struct strbuf *out, const struct source *from, uint32_t
 	jfr_put_int(out, f->line);
 	jfr_put_int(out, f->bci);
 	jfr_put_varint(out, f->kind + 1);
+	jfr_put_varint(out, f->into);
 }
 
 static uint8_t *put_frame(uint8_t *at, const struct source *from, uint32_t id)

@@ -50,7 +50,7 @@ void jfr_class_name(struct strbuf *out, const struct profile *p, const struct pr
 
 void jfr_method_name(struct strbuf *out, const struct profile *p, const struct profile_frame *f)
 {
-	static const struct frame_name_options plain;
+	static const struct frame_name_options plain = { .names = FRAME_NAMES_EXACT };
 
 	if (frame_kind_is_class(f->kind))
 		strbuf_addstr(out, "<class>");

@@ -44,6 +44,8 @@ static void entry_free(struct ledger_entry *entry)
 	free(entry->cgroup);
 	free(entry->jvm_version);
 	free(entry->main_class);
+	free(entry->container_name);
+	free(entry->container_image);
 	hmap_release(&entry->threads);
 	free(entry);
 }
@@ -57,10 +59,22 @@ void ledger_release(struct ledger *ledger)
 	vec_release(&ledger->entries);
 	book_release(&ledger->book);
 	intern_release(&ledger->keys);
+	container_names_release(&ledger->containers);
 }
 
-static struct ledger_entry *entry_new(const struct ledger_key *key, const struct process *process,
-				      const char *comm)
+static void name_container(struct ledger *ledger, struct ledger_entry *entry)
+{
+	static const struct container_about none;
+	const struct container_about *about = &none;
+
+	if (entry->container_id[0])
+		about = container_names_find(&ledger->containers, entry->container_id);
+	entry->container_name = xstrdup(about->name);
+	entry->container_image = xstrdup(about->image);
+}
+
+static struct ledger_entry *entry_new(struct ledger *ledger, const struct ledger_key *key,
+				      const struct process *process, const char *comm)
 {
 	struct ledger_entry *entry = xcalloc(1, sizeof(*entry));
 
@@ -77,6 +91,7 @@ static struct ledger_entry *entry_new(const struct ledger_key *key, const struct
 	entry->container_id = xstrdup(process ? process->container_id : "");
 	entry->jvm_version = xstrdup("");
 	entry->main_class = xstrdup("");
+	name_container(ledger, entry);
 	return entry;
 }
 
@@ -88,7 +103,7 @@ struct ledger_entry *ledger_get(struct ledger *ledger, uint32_t pid, uint32_t ex
 	uint32_t index = intern_put(&ledger->keys, &key, sizeof(key), &is_new);
 
 	if (is_new) {
-		vec_push(&ledger->entries, entry_new(&key, process, comm));
+		vec_push(&ledger->entries, entry_new(ledger, &key, process, comm));
 		ledger->processes++;
 	}
 	return ledger->entries.items[index];
@@ -213,6 +228,8 @@ uint32_t ledger_profile_process(struct ledger_entry *entry, struct profile *prof
 	process.cgroup = profile_string(profile, entry->cgroup);
 	process.jvm_version = profile_string(profile, entry->jvm_version);
 	process.main_class = profile_string(profile, entry->main_class);
+	process.container_name = profile_string(profile, entry->container_name);
+	process.container_image = profile_string(profile, entry->container_image);
 	entry->profile_id = profile_process(profile, &process);
 	return entry->profile_id;
 }

@@ -12,6 +12,7 @@
 
 #include "base/hmap.h"
 #include "base/vec.h"
+#include "process/container_names.h"
 #include "process/process.h"
 #include "profile/profile.h"
 #include "symbolize/symbolizer.h"
@@ -37,6 +38,7 @@ struct ledger_entry {
 	uint32_t exec_count;
 	char name[WIRE_COMM_LEN];
 	char *exe, *container_id, *cgroup, *jvm_version, *main_class; /* owned */
+	char *container_name, *container_image;			      /* owned */
 	uint32_t profile_id; /* in the current tables, PROFILE_NONE when not there yet */
 	struct hmap threads; /* tid and name number -> thread id in the current tables */
 	struct ledger_count counts[WIRE_MAX_EVENTS];
@@ -55,6 +57,7 @@ struct ledger {
 	VEC(struct ledger_entry *) entries; /* owned */
 	struct intern keys;		    /* of (pid, exec id, start): the entry's index */
 	struct book book;		    /* entries of processes that the registry has */
+	struct container_names containers;
 	uint64_t reasons[UNWIND_REASON_COUNT];
 	uint64_t samples, complete; /* of the whole run */
 	struct ledger_loss losses[WIRE_LOSS_COUNT];

@@ -7,8 +7,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/macros.h"
+#include "base/text/text_cursor.h"
 #include "elf/reader/reader.h"
-#include "process/proc_text.h"
 #include "session/live_objects.h"
 
 /*
@@ -29,6 +29,7 @@ void memory_plan_begin(struct memory_plan *plan, uint64_t limit_bytes)
 	plan->process_bytes = plan->limit_bytes / 8;
 	plan->perf_map_bytes = plan->limit_bytes / 4;
 	plan->code_map_bytes = plan->limit_bytes / 2;
+	plan->known_bytes = plan->limit_bytes / 64;
 }
 
 void memory_plan_share(struct memory_plan *plan, uint64_t map_bytes)
@@ -94,6 +95,11 @@ bool memory_guard_wants_room(struct memory_guard *guard, uint64_t now_ns)
 	return true;
 }
 
+bool memory_guard_is_near(const struct memory_guard *guard)
+{
+	return taken_bytes(guard) >= MAX(guard->limit_bytes / 8, 1) * 7;
+}
+
 bool memory_guard_is_full(const struct memory_guard *guard)
 {
 	return taken_bytes(guard) >= guard->limit_bytes;
@@ -102,6 +108,16 @@ bool memory_guard_is_full(const struct memory_guard *guard)
 void memory_guard_trim(void)
 {
 	malloc_trim(0);
+}
+
+void memory_guard_tidy(struct memory_guard *guard)
+{
+	uint64_t resident = resident_bytes();
+
+	if (guard->tidy_bytes && resident <= guard->tidy_bytes + guard->limit_bytes / 32)
+		return;
+	malloc_trim(0);
+	guard->tidy_bytes = resident_bytes();
 }
 
 /*

@@ -23,9 +23,11 @@ struct memory_plan {
 	 * Limits and no shares: who takes so much is named, and the guard has the others' symbols and
 	 * then the largest code map go before all together reach the limit.
 	 */
-	uint64_t process_bytes;	 /* mappings and names of all processes */
+	uint64_t process_bytes; /* mappings and names of all processes, and once more their files */
 	uint64_t perf_map_bytes; /* perf maps of all processes */
 	uint64_t code_map_bytes; /* what all agents told */
+	uint64_t
+		known_bytes; /* files that no process has any more, and once more as files that rows were made from */
 	/* From what is left: */
 	uint64_t symbol_bytes; /* symbols of all files */
 	uint64_t parse_bytes;  /* one file while its symbols are read */
@@ -45,15 +47,24 @@ struct memory_guard {
 	uint64_t shed_ns; /* when memory was last given up */
 	uint64_t next_ns; /* when to look again: the sooner the less room there is */
 	uint64_t sheds;
+	uint64_t
+		tidy_bytes; /* what was resident after memory_guard_tidy() had something to do; 0: it had not yet */
 };
 
 void memory_guard_init(struct memory_guard *guard, uint64_t limit_bytes, uint64_t map_bytes);
 /* Is it time to give up what can be had again? Not more often than every half a second. */
 bool memory_guard_wants_room(struct memory_guard *guard, uint64_t now_ns);
+/* There is as much as a moment ago: what was given up did not do. */
+bool memory_guard_is_near(const struct memory_guard *guard);
 /* There is as much as there may be, whatever was given up. */
 bool memory_guard_is_full(const struct memory_guard *guard);
 /* Give what was freed back to the kernel. */
 void memory_guard_trim(void);
+/*
+ * The same when we have grown by a 32nd of the limit since the last time: what comes and goes leaves holes, which
+ * malloc() keeps. Call every ten seconds.
+ */
+void memory_guard_tidy(struct memory_guard *guard);
 
 /* Tells malloc() how to deal with large blocks and with freed memory; before the first thread. */
 void memory_tune_allocator(void);

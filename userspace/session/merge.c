@@ -7,7 +7,7 @@
 static uint64_t item_bytes(const struct merge_item *item)
 {
 	if (!item->sample)
-		return sizeof(*item->side);
+		return sizeof(*item->side) + strlen(item->side->name) + 1;
 	return item->sample->size + (item->miss ? item->miss->size : 0);
 }
 

@@ -55,6 +55,8 @@ static struct image_cache *open_images(const struct pipeline *pipeline)
 
 	image_cache_set_limit(images, pipeline->plan.symbol_bytes);
 	image_cache_set_parse_limit(images, pipeline->plan.parse_bytes);
+	image_cache_set_room(images, pipeline->plan.known_bytes);
+	image_cache_set_budget(images, pipeline->plan.process_bytes);
 	return images;
 }
 
@@ -71,8 +73,11 @@ static struct unwinder *open_unwinder(struct pipeline *pipeline)
 {
 	const struct unwind_jvm_source jvms = { read_jvm, pipeline };
 
-	return unwinder_new(&pipeline->tables.memory, pipeline->images, &jvms,
-			    pipeline->plan.file_bytes);
+	struct unwinder *unwinder = unwinder_new(&pipeline->tables.memory, pipeline->images, &jvms,
+						 pipeline->plan.file_bytes);
+
+	unwinder_set_room(unwinder, pipeline->plan.known_bytes);
+	return unwinder;
 }
 
 static void tell_attached(uint32_t pid, void *data)
@@ -207,8 +212,12 @@ static void make_room(struct pipeline *pipeline, uint64_t now_ns)
 {
 	if (!memory_guard_wants_room(&pipeline->guard, now_ns))
 		return;
-	image_cache_shrink(pipeline->images);
+	image_cache_shrink(pipeline->images, false);
 	memory_guard_trim();
+	if (memory_guard_is_near(&pipeline->guard)) {
+		image_cache_shrink(pipeline->images, true);
+		memory_guard_trim();
+	}
 	if (memory_guard_is_full(&pipeline->guard) && jvm_table_forget_largest(pipeline->jvms))
 		memory_guard_trim();
 }
@@ -237,6 +246,7 @@ void pipeline_turn(struct pipeline *pipeline)
 		registry_check(pipeline->registry, now_ns);
 		image_cache_close_idle(pipeline->images);
 		unwinder_tidy(pipeline->unwinder, now_ns);
+		memory_guard_tidy(&pipeline->guard);
 	}
 	if (now_ns - pipeline->expired_ns > EXPIRE_PAUSE_NS) {
 		pipeline->expired_ns = now_ns;
@@ -318,13 +328,23 @@ static void count_failed_file(const char *path, const char *why, void *data)
 	profile_add_counter(&pipeline->profile, "symbols.file-not-read", strbuf_str(&detail), 1);
 }
 
-static void count_failed_agent(uint32_t pid, const char *why, void *data)
+static void count_failed_jvm(struct pipeline *pipeline, const char *figure, uint32_t pid,
+			     const char *why)
 {
-	struct pipeline *pipeline = data;
 	_cleanup_strbuf_ struct strbuf detail = STRBUF_INIT;
 
 	strbuf_addf(&detail, "pid %u: %s", pid, why);
-	profile_add_counter(&pipeline->profile, "jvm.no-agent", strbuf_str(&detail), 1);
+	profile_add_counter(&pipeline->profile, figure, strbuf_str(&detail), 1);
+}
+
+static void count_failed_agent(uint32_t pid, const char *why, void *data)
+{
+	count_failed_jvm(data, "jvm.no-agent", pid, why);
+}
+
+static void count_unread_jvm(uint32_t pid, const char *why, void *data)
+{
+	count_failed_jvm(data, "jvm.not-read", pid, why);
 }
 
 static void add_figure(const char *name, const char *detail, uint64_t value, void *data)
@@ -350,6 +370,8 @@ static void add_unwinding(struct pipeline *pipeline, const struct capture_stats 
 	unwinder_for_each_figure(pipeline->unwinder, add_figure, pipeline);
 	if (pipeline->guard.sheds)
 		add_figure("memory.room-made", "", pipeline->guard.sheds, pipeline);
+	add_figure("files.known", "", pipeline->files.images, pipeline);
+	add_figure("files.forgotten", "", pipeline->files.evicted, pipeline);
 }
 
 static void add_left_out(struct pipeline *pipeline, const char *figure, uint64_t count,
@@ -373,10 +395,14 @@ static void add_limits(struct pipeline *pipeline)
 
 	mappings_get_stats(&mappings);
 	add_left_out(pipeline, "limits.mappings", mappings.left_out, mappings.pid, mappings.comm);
+	add_left_out(pipeline, "limits.files", pipeline->files.refused, pipeline->files.refused_pid,
+		     "");
 	count = perf_map_left_out(&pid);
 	add_left_out(pipeline, "limits.perf-map-lines", count, pid, "");
 	count = jvm_table_forgotten(pipeline->jvms, &pid);
 	add_left_out(pipeline, "limits.code-maps", count, pid, "");
+	count = jvm_frames_unnamed(&pid);
+	add_left_out(pipeline, "limits.java-names", count, pid, "");
 }
 
 /* What the kernel counted and made no samples of. */
@@ -402,6 +428,7 @@ static void write_figures(struct pipeline *pipeline)
 	struct capture_stats stats;
 
 	capture_get_stats(pipeline->capture, &stats);
+	image_cache_get_stats(pipeline->images, &pipeline->files);
 	ledger_write(&pipeline->ledger, &pipeline->profile, pipeline->event_ids,
 		     pipeline->options->event_count);
 	ledger_write_reasons(&pipeline->ledger, &pipeline->profile);
@@ -410,6 +437,7 @@ static void write_figures(struct pipeline *pipeline)
 	add_unseen(pipeline, &stats);
 	image_cache_for_each_failed(pipeline->images, count_failed_file, pipeline);
 	agents_for_each_failure(pipeline->agents, count_failed_agent, pipeline);
+	jvm_table_for_each_unread(pipeline->jvms, count_unread_jvm, pipeline);
 	if (*symbolizer_kernel_failure(pipeline->symbolizer))
 		profile_add_counter(&pipeline->profile, "symbols.kernel-not-read",
 				    symbolizer_kernel_failure(pipeline->symbolizer), 1);

@@ -42,6 +42,7 @@ struct pipeline {
 	struct worker_pool *pool;
 	struct registry *registry;
 	struct image_cache *images;
+	struct image_cache_stats files; /* of `images`, at the end */
 	struct jvm_table *jvms;
 	struct symbolizer *symbolizer;
 	struct agents *agents;

@@ -14,7 +14,7 @@ static struct sink_process describe(const struct process *process, const struct 
 				    char comm[WIRE_COMM_LEN + 1])
 {
 	struct sink_process known = {
-		sample->tgid, sample->exec_id, sample->start_ns, comm, "", "", "", "", ""
+		sample->tgid, sample->exec_id, sample->start_ns, comm, "", "", "", "", "", "", ""
 	};
 
 	memcpy(comm, sample->comm, WIRE_COMM_LEN);
@@ -86,9 +86,11 @@ static enum sink_finish compare(const struct pipeline *pipeline, const struct me
 
 static struct sink_process process_of(const struct ledger_entry *entry)
 {
-	return (struct sink_process){ entry->pid,    entry->exec_id,	 entry->start_ns,
-				      entry->name,   entry->exe,	 entry->container_id,
-				      entry->cgroup, entry->jvm_version, entry->main_class };
+	return (struct sink_process){
+		entry->pid,	   entry->exec_id,	  entry->start_ns,	 entry->name,
+		entry->exe,	   entry->container_id,	  entry->cgroup,	 entry->jvm_version,
+		entry->main_class, entry->container_name, entry->container_image
+	};
 }
 
 static struct sink_sample sample_of(const struct profile *profile, const struct profile_sample *row,

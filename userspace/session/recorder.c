@@ -211,6 +211,22 @@ static void note_refusal(uint32_t pid, const char *why, void *data)
 	}
 }
 
+static void note_left_out(const struct image_cache_stats *files, struct recorder_result *result)
+{
+	_cleanup_strbuf_ struct strbuf why = STRBUF_INIT;
+
+	if (!files->left_out)
+		return;
+	strbuf_addstr(
+		&why,
+		files->why
+			? files->why
+			: "files that are gone had more symbols than --memory-limit leaves for one");
+	strbuf_disarm(&why, 0);
+	result->symbols_left_out = files->left_out;
+	snprintf(result->left_out, sizeof(result->left_out), "%s", strbuf_str(&why));
+}
+
 static void fill_result(struct recorder *rec, struct recorder_result *result)
 {
 	struct pipeline *pipeline = &rec->pipeline;
@@ -231,6 +247,7 @@ static void fill_result(struct recorder *rec, struct recorder_result *result)
 	agents_count(pipeline->agents, &result->jvms, &result->jvms_with_agent);
 	result->jvms_without_inlining = jvm_table_without_inlining(pipeline->jvms);
 	agents_for_each_failure(pipeline->agents, note_refusal, result);
+	note_left_out(&pipeline->files, result);
 	result->live_missing = pipeline->live_missing;
 	result->live_missing_pid = pipeline->live_missing_pid;
 	result->alloc_sources = pipeline->alloc_sources;

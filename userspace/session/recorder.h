@@ -63,6 +63,9 @@ struct recorder_result {
 	uint32_t agents_refused;
 	uint32_t refused_pid;
 	char refusal[384];
+	/* Files whose symbols did not fit into --memory-limit, and the sentence of one of them. */
+	uint64_t symbols_left_out;
+	char left_out[384];
 	/* --live: JVMs that did not say what is alive, and the first of them. */
 	uint32_t live_missing, live_missing_pid;
 	struct wall_figures wall;      /* processes that could not be read in time */

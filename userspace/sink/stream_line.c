@@ -53,7 +53,7 @@ void stream_frames_release(struct stream_frames *frames)
 static void format_frame(struct strbuf *out, const struct profile *profile,
 			 const struct profile_frame *frame)
 {
-	static const struct frame_name_options plain;
+	static const struct frame_name_options plain = { .names = FRAME_NAMES_EXACT };
 	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
 	struct json j;
 
@@ -151,6 +151,8 @@ void stream_line_process(struct strbuf *out, uint64_t number, const struct sink_
 	json_str(&j, "name", process->name);
 	put_text(&j, "exe", process->exe);
 	put_text(&j, "container", process->container_id);
+	put_text(&j, "container_name", process->container_name);
+	put_text(&j, "container_image", process->container_image);
 	put_text(&j, "cgroup", process->cgroup);
 	put_text(&j, "jvm_version", process->jvm_version);
 	put_text(&j, "main_class", process->main_class);
@@ -271,7 +273,7 @@ void stream_line_end(struct strbuf *out, uint64_t time_ns, const struct sink_sum
 void stream_line_collapsed(struct strbuf *out, const struct profile *profile,
 			   const struct sink_sample *sample)
 {
-	static const struct frame_name_options plain;
+	static const struct frame_name_options plain = { .names = FRAME_NAMES_EXACT };
 	struct profile_stack stack = profile_get_stack(profile, sample->stack);
 	size_t at = out->len;
 

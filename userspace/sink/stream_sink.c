@@ -144,6 +144,8 @@ static uint64_t hash_labels(const struct sink_process *process)
 	hash = hash_text(hash, process->container_id);
 	hash = hash_text(hash, process->cgroup);
 	hash = hash_text(hash, process->jvm_version);
+	hash = hash_text(hash, process->container_name);
+	hash = hash_text(hash, process->container_image);
 	return hash_text(hash, process->main_class);
 }
 

@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 #include "base/hmap.h"
-#include "process/proc_text.h"
+#include "base/text/text_cursor.h"
 
 #define READ_SIZE (256UL * 1024)
 /* Twenty times what a distribution kernel with all its modules has. */

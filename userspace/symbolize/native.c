@@ -27,7 +27,7 @@ static struct image *file_image(struct symbolizer *symbolizer, struct process_ca
 	}
 	image = image_cache_open(symbolizer->images, &mapping->key, pid, mapping->start,
 				 mapping->end, mapping->path);
-	lru_put(&cache->images, hash, (uintptr_t)image, 0);
+	lru_put(&cache->images, hash, (uintptr_t)image_want(image), 0);
 	return image;
 }
 
@@ -57,14 +57,14 @@ static uint32_t image_mapping(struct stack_build *build, const struct image *ima
 	struct profile_mapping mapping = { 0 };
 	uint64_t id;
 
-	if (hmap_get(known, (uintptr_t)image, &id))
+	if (hmap_get(known, image_number(image), &id))
 		return (uint32_t)id;
 	mapping.path = path_string(build->profile, image_path(image));
 	mapping.build_id = profile_string(build->profile, image_build_id(image));
 	image_text_range(image, &mapping.start, &mapping.limit, &mapping.offset);
 	id = profile_mapping(build->profile, &mapping);
 	if (image_state(image) == IMAGE_READY)
-		hmap_put(known, (uintptr_t)image, id);
+		hmap_put(known, image_number(image), id);
 	return (uint32_t)id;
 }
 
@@ -103,6 +103,7 @@ static void add_image_frame(struct stack_build *build, const struct symbol_query
 	struct profile_frame frame = { .kind = FRAME_NATIVE, .bci = -1 };
 	uint64_t offset = query->address - mapping->start + mapping->pgoff;
 	struct elf_symbol symbol;
+	uint64_t start;
 
 	answer->sure = ANSWER_PLACE;
 	if (!image_offset_to_address(query->image, offset, &frame.address))
@@ -111,6 +112,8 @@ static void add_image_frame(struct stack_build *build, const struct symbol_query
 		answer->sure = ANSWER_RANGE;
 		frame.name = profile_string(build->profile, symbol.name);
 		frame.kind = symbol.cpp ? FRAME_CPP : FRAME_NATIVE;
+	} else if (image_find_function(query->image, frame.address, &start)) {
+		frame.into = (uint32_t)(frame.address - start);
 	}
 	frame.mapping = image_mapping(build, query->image);
 	answer_add(answer, &frame);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The format is that of Linux tools/perf/Documentation/jit-interface.txt. The file is any user's
- * in a world-writable directory: it counts only when it is no link and the process's user or root
- * owns it, and its text may hold anything.
+ * The file is any user's in a world-writable directory: it counts only when it is no link and the process's user or root
+ * owns it. A reader takes its text apart (elf/reader/reader_serve_perf_map.c).
  */
 #include "symbolize/perf_map.h"
 
@@ -14,24 +13,23 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
+#include "elf/reader/reader_perf_map.h"
 #include "process/proc.h"
-#include "process/proc_text.h"
 #include "wall/wall.h"
 
-#define READ_SIZE (256UL * 1024)
 /* A Node.js server under load writes some ten thousand; past this, lines are not read. */
 #define MAX_ENTRIES (1U << 20)
-#define MAX_NAME    512
-/* Of a line before it is looked at: it may never end. */
-#define MAX_LINE READ_SIZE
 /* Of the file at a time, not to hold up the recording, and in all: it may be a hole of a terabyte. */
 #define MAX_STEP_BYTES (16U << 20)
+#define MAX_STEP_NS    (200 * NSEC_PER_MSEC)
 #define MAX_FILE_BYTES (256U << 20)
 /* Growth is looked for at most this often, and takes no more than a tenth of the time. */
 #define MIN_PAUSE_NS (10 * NSEC_PER_MSEC)
 #define PAUSE_FACTOR 10
 /* Code that was overwritten by later code leaves entries of other starts behind. */
 #define MAX_OVERLAP 16
+/* Readers that come to their end with it, a late one counted twice; one that died may have been ended by somebody. */
+#define MAX_ENDS 3
 
 struct perf_map_entry {
 	uint64_t start, end;
@@ -42,12 +40,13 @@ struct perf_map_entry {
 struct perf_map {
 	VEC(struct perf_map_entry) entries; /* sorted by start, then sequence */
 	struct strbuf names;
-	struct strbuf tail; /* an unfinished last line */
 	uint32_t lines;
-	uint64_t bytes;	  /* read so far */
+	uint64_t bytes;	  /* read so far, up to the end of a line */
 	uint64_t counted; /* in the budget */
-	uint32_t pid;	  /* 0: text */
-	int fd;		  /* owned, -1 for text */
+	uint64_t owner;	  /* reader_owner() */
+	unsigned int ends;
+	uint32_t pid; /* 0: of no process */
+	int fd;	      /* owned */
 	uint64_t next_check_ns;
 };
 
@@ -85,53 +84,19 @@ static bool has_room(struct perf_map *map, size_t name_len)
 	return false;
 }
 
-static bool parse_hex(struct text_cursor *line, uint64_t *ret_value)
+static void add_line(struct perf_map *map, const struct reader_map_line *line, const char *name)
 {
-	if (!text_take_prefix(line, "0x"))
-		text_take_prefix(line, "0X");
-	return text_take_number(line, 16, ret_value);
-}
+	struct perf_map_entry entry = { .start = line->start,
+					.end = line->end,
+					.name = (uint32_t)map->names.len,
+					.sequence = map->lines++ };
+	size_t len = strlen(name);
 
-static void add_line(struct perf_map *map, struct text_cursor line)
-{
-	struct perf_map_entry entry = { .sequence = map->lines++ };
-	uint64_t size;
-	size_t len;
-
-	if (!parse_hex(&line, &entry.start))
+	if (!has_room(map, len))
 		return;
-	text_skip_blanks(&line);
-	if (!parse_hex(&line, &size) || size == 0 ||
-	    __builtin_add_overflow(entry.start, size, &entry.end))
-		return;
-	text_skip_blanks(&line);
-	len = MIN((size_t)(line.end - line.at), MAX_NAME);
-	if (len == 0 || !has_room(map, len))
-		return;
-	entry.name = (uint32_t)map->names.len;
-	strbuf_add(&map->names, line.at, len);
-	strbuf_addch(&map->names, '\0');
+	strbuf_add(&map->names, name, len + 1);
 	vec_push(&map->entries, entry);
 	count_bytes(map);
-}
-
-static void add_text(struct perf_map *map, const char *text, size_t len)
-{
-	struct text_cursor cursor, line;
-	const char *last;
-
-	strbuf_add(&map->tail, text, len);
-	last = memrchr(strbuf_str(&map->tail), '\n', map->tail.len);
-	if (!last) {
-		if (map->tail.len > MAX_LINE) /* no text file */
-			strbuf_reset(&map->tail);
-		return;
-	}
-	cursor = (struct text_cursor){ map->tail.buf, last + 1 };
-	while (text_next_line(&cursor, &line))
-		add_line(map, line);
-	map->tail.len -= (size_t)(last + 1 - map->tail.buf);
-	memmove(map->tail.buf, last + 1, map->tail.len);
 }
 
 static int compare_entries(const void *a, const void *b)
@@ -184,42 +149,56 @@ static void settle(struct perf_map *map)
 	if (before - map->entries.len > map->entries.len / 4)
 		drop_names(map);
 	count_bytes(map);
-	if (!map->tail.len)
-		strbuf_release(&map->tail);
 }
 
-static struct perf_map *map_new(int fd)
+/* A reader came to its end: whoever did that, the third time is the last. */
+static void note_end(struct perf_map *map, int r)
 {
-	struct perf_map *map = xcalloc(1, sizeof(*map));
+	char path[64];
+	unsigned int before = map->ends;
 
-	map->fd = fd;
-	return map;
+	map->ends += r == -ETIMEDOUT ? 2 : 1;
+	if (before >= MAX_ENDS || map->ends < MAX_ENDS)
+		return;
+	snprintf(path, sizeof(path), "the perf map of process %u", map->pid);
+	reader_note_refused(path);
 }
 
-struct perf_map *perf_map_parse(const char *text, size_t len)
+static bool may_read_on(const struct perf_map *map)
 {
-	struct perf_map *map = map_new(-1);
+	return map->bytes < MAX_FILE_BYTES && map->ends < MAX_ENDS;
+}
 
-	add_text(map, text, len);
-	settle(map);
-	return map;
+/* The next lines; false: there are none yet, or none that can be had now, or there was no room for them. */
+static bool read_lines(struct perf_map *map, struct reader_perf_map *lines)
+{
+	bool full = map->entries.len >= MAX_ENTRIES;
+	struct err err;
+	int r = reader_perf_map(map->fd, map->owner, map->bytes, MAX_FILE_BYTES - map->bytes, lines,
+				&err);
+
+	if (reader_has_gone(r))
+		note_end(map, r);
+	if (r < 0)
+		return false;
+	map->bytes += lines->taken;
+	for (uint32_t i = 0; i < lines->lines; i++)
+		add_line(map, &lines->line[i], reader_map_name(lines, &lines->line[i]));
+	return lines->taken > 0 && !full;
 }
 
 static void read_growth(struct perf_map *map)
 {
-	_cleanup_free_ char *buffer = NULL;
-	uint64_t stop = MIN(map->bytes + MAX_STEP_BYTES, MAX_FILE_BYTES);
+	_cleanup_free_ struct reader_perf_map *lines = NULL;
+	uint64_t stop = map->bytes + MAX_STEP_BYTES, end_ns = clock_now_ns() + MAX_STEP_NS;
 	size_t before = map->entries.len;
-	ssize_t n;
 
-	if (map->entries.len >= MAX_ENTRIES || map->bytes >= MAX_FILE_BYTES)
+	if (!may_read_on(map) || map->entries.len >= MAX_ENTRIES)
 		return;
-	buffer = xmalloc(READ_SIZE);
-	while (map->bytes < stop && map->entries.len < MAX_ENTRIES &&
-	       (n = read(map->fd, buffer, READ_SIZE)) > 0) {
-		map->bytes += (uint64_t)n;
-		add_text(map, buffer, (size_t)n);
-	}
+	lines = xmalloc(sizeof(*lines));
+	while (map->bytes < stop && may_read_on(map) && read_lines(map, lines) &&
+	       clock_now_ns() < end_ns)
+		;
 	if (map->entries.len != before)
 		settle(map);
 }
@@ -228,11 +207,27 @@ static void check_growth(struct perf_map *map)
 {
 	uint64_t now = clock_now_ns(), cost;
 
-	if (map->fd < 0 || now < map->next_check_ns)
+	if (now < map->next_check_ns)
 		return;
 	read_growth(map);
 	cost = clock_now_ns() - now;
 	map->next_check_ns = now + MAX(MIN_PAUSE_NS, PAUSE_FACTOR * cost);
+}
+
+struct perf_map *perf_map_of(int fd, uint32_t pid)
+{
+	_cleanup_close_ int own_fd = fd;
+	struct perf_map *map;
+	struct file_id id;
+
+	if (file_id_read(own_fd, &id) < 0)
+		return NULL;
+	map = xcalloc(1, sizeof(*map));
+	map->fd = TAKE_FD(own_fd);
+	map->pid = pid;
+	map->owner = reader_owner(&id);
+	check_growth(map);
+	return map;
 }
 
 static bool is_trusted(int fd, uint32_t uid)
@@ -246,7 +241,6 @@ struct perf_map *perf_map_open(uint32_t pid)
 {
 	_cleanup_close_ int fd = -1;
 	struct proc_status status;
-	struct perf_map *map;
 	char path[64];
 
 	if (proc_read_status(pid, &status) < 0)
@@ -255,10 +249,7 @@ struct perf_map *perf_map_open(uint32_t pid)
 	fd = wall_open_in_root(pid, path, O_NOFOLLOW);
 	if (fd < 0 || !is_trusted(fd, status.uid))
 		return NULL;
-	map = map_new(TAKE_FD(fd));
-	map->pid = pid;
-	check_growth(map);
-	return map;
+	return perf_map_of(TAKE_FD(fd), pid);
 }
 
 void perf_map_free(struct perf_map *map)
@@ -268,9 +259,7 @@ void perf_map_free(struct perf_map *map)
 	budget_note(&budget, map->counted, 0);
 	vec_release(&map->entries);
 	strbuf_release(&map->names);
-	strbuf_release(&map->tail);
-	if (map->fd >= 0)
-		close(map->fd);
+	close(map->fd);
 	free(map);
 }
 

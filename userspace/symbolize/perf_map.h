@@ -23,8 +23,8 @@ uint64_t perf_map_left_out(uint32_t *ret_pid);
 
 /* The map of a process (in its own mount namespace, by its pid there); NULL when there is none. */
 struct perf_map *perf_map_open(uint32_t pid);
-/* For tests and fuzzers: of text. */
-struct perf_map *perf_map_parse(const char *text, size_t len);
+/* That in the file FD (taken); PID is told whose it is. NULL: it cannot be looked at. */
+struct perf_map *perf_map_of(int fd, uint32_t pid);
 void perf_map_free(struct perf_map *map);
 DEFINE_CLEANUP(struct perf_map *, perf_map_free);
 

@@ -5,15 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
-#include "elf/debug_file.h"
-#include "elf/elf_file.h"
+#include "elf/debug/debug_file.h"
+#include "elf/reader/reader_file.h"
 #include "process/exec_maps.h"
 #include "process/proc.h"
 #include "wall/wall.h"
@@ -22,6 +20,8 @@
 #define MAX_TOLD 4
 /* Of the one file that the user named, before anything is recorded: the symbols of a browser. */
 #define MAX_READ_BYTES (1ULL << 30)
+/* While it is recorded: what is read of any file. */
+#define QUICK_READ_BYTES ELF_MAX_READ_BYTES
 
 /* --- the library ------------------------------------------------------------------------------ */
 
@@ -85,14 +85,16 @@ static int note_process(uint32_t pid, void *data)
 static void file_own_path(const struct probe_file *file, char *ret_path, size_t size)
 {
 	char link[WALL_LINK_BYTES];
-	struct stat st;
+	struct foreign_file found;
+	bool same = false;
 
 	wall_link(file->pid, file->start, file->end, link);
-	if (stat(file->path, &st) == 0 && st.st_ino == file->key.inode &&
-	    major(st.st_dev) == file->key.major && minor(st.st_dev) == file->key.minor)
-		snprintf(ret_path, size, "%s", file->path);
-	else
-		snprintf(ret_path, size, "%s", link);
+	if (wall_find(0, file->path, &found) >= 0) {
+		same = found.id.inode == file->key.inode && found.id.major == file->key.major &&
+		       found.id.minor == file->key.minor;
+		close(found.fd);
+	}
+	snprintf(ret_path, size, "%s", same ? file->path : link);
 }
 
 static bool has_file_name(const struct probe_file *file, const char *name)
@@ -104,15 +106,13 @@ static bool has_file_name(const struct probe_file *file, const char *name)
 
 static bool has_soname(const struct probe_file *file, const char *name)
 {
-	_cleanup_(elf_file_closep) struct elf_file *elf = NULL;
 	_cleanup_close_ int fd = -1;
 	char path[PATH_MAX], soname[NAME_MAX + 1];
 	struct err err;
 
 	file_own_path(file, path, sizeof(path));
 	fd = wall_open(file->pid, path);
-	return fd >= 0 && elf_file_open(fd, &elf, &err) == 0 &&
-	       elf_file_soname(elf, soname, sizeof(soname)) == 0 && strcmp(soname, name) == 0;
+	return fd >= 0 && reader_soname(fd, soname, &err) == 0 && strcmp(soname, name) == 0;
 }
 
 /* Only those stay that FITS says yes to. */
@@ -171,96 +171,57 @@ static int find_library(const struct probe_request *request, char *ret_path, siz
 
 /* --- the function ----------------------------------------------------------------------------- */
 
-struct function_search {
-	VEC(uint64_t) addresses;
-	bool is_ifunc; /* one of them */
-};
-
-static void note_function(uint64_t address, bool is_ifunc, void *data)
+static void look_in_debug_file(const struct debug_link *link, const struct probe_request *request,
+			       struct reader_places *places)
 {
-	struct function_search *search = data;
+	_cleanup_close_ int fd = debug_file_open(link, NULL, 0, request->library);
+	struct err ignored;
 
-	search->is_ifunc |= is_ifunc;
-	for (size_t i = 0; i < search->addresses.len; i++)
-		if (search->addresses.items[i] == address)
-			return;
-	vec_push(&search->addresses, address);
-}
-
-static void look_in_debugdata(struct elf_file *file, const char *name,
-			      struct function_search *search)
-{
-	_cleanup_(elf_file_closep) struct elf_file *inner = NULL;
-	_cleanup_strbuf_ struct strbuf data = STRBUF_INIT;
-	struct err err;
-
-	if (elf_file_debugdata(file, MAX_READ_BYTES, &data, &err) < 0 ||
-	    elf_file_open_memory(data.buf, data.len, &inner, &err) < 0)
-		return;
-	elf_file_limit_reads(inner, MAX_READ_BYTES);
-	elf_file_for_each_named(inner, name, note_function, search);
-}
-
-static void look_in_debug_file(struct elf_file *file, const char *path, const char *name,
-			       struct function_search *search)
-{
-	_cleanup_(elf_file_closep) struct elf_file *debug = NULL;
-	_cleanup_close_ int fd = -1;
-	struct debug_link link;
-	struct err err;
-
-	elf_file_find_debug(file, &link);
-	fd = debug_file_open(&link, NULL, 0, path);
-	if (fd < 0 || elf_file_open(fd, &debug, &err) < 0)
-		return;
-	elf_file_limit_reads(debug, MAX_READ_BYTES);
-	elf_file_for_each_named(debug, name, note_function, search);
+	if (fd < 0 ||
+	    reader_places(fd, request->function, MAX_READ_BYTES, true, places, &ignored) < 0)
+		places->count = 0;
 }
 
 static int function_is_ambiguous(const struct probe_request *request,
-				 const struct function_search *search, struct err *err)
+				 const struct reader_places *places, struct err *err)
 {
 	_cleanup_strbuf_ struct strbuf list = STRBUF_INIT;
 
-	for (size_t i = 0; i < MIN(search->addresses.len, MAX_TOLD); i++)
+	for (size_t i = 0; i < MIN(places->count, MAX_TOLD); i++)
 		strbuf_addf(&list, "%s0x%llx", i ? ", " : "",
-			    (unsigned long long)search->addresses.items[i]);
-	err_set(err, -EINVAL, "%s has %zu functions '%s', at %s%s", request->library,
-		search->addresses.len, request->function, strbuf_str(&list),
-		search->addresses.len > MAX_TOLD ? ", …" : "");
+			    (unsigned long long)places->address[i]);
+	err_set(err, -EINVAL, "%s has %u functions '%s', at %s%s", request->library, places->count,
+		request->function, strbuf_str(&list), places->count > MAX_TOLD ? ", …" : "");
 	return err_hint(err, "probe one that has its name alone, or a caller");
 }
 
-static int check_function(const struct probe_request *request, const struct function_search *search,
+static int check_function(const struct probe_request *request, const struct reader_places *places,
 			  struct err *err)
 {
-	if (!search->addresses.len) {
+	if (!places->count) {
 		err_set(err, -ENOENT, "%s has no function '%s'", request->library,
 			request->function);
 		return err_hint(err,
 				"names are those of the symbol tables (C++: mangled); a stripped "
 				"file needs its debug file");
 	}
-	if (search->is_ifunc) {
+	if (places->is_ifunc) {
 		err_set(err, -EINVAL, "%s chooses among several functions '%s' when it is loaded",
 			request->library, request->function);
 		return err_hint(err, "probe the one that is called; a profile of -e cpu names it");
 	}
-	if (search->addresses.len > 1)
-		return function_is_ambiguous(request, search, err);
+	if (places->count > 1)
+		return function_is_ambiguous(request, places, err);
 	return 0;
 }
 
 /* Where in the file is ADDRESS? Only code that is in it can be probed. */
-static int file_offset(struct elf_file *file, const struct probe_request *request, uint64_t address,
-		       uint64_t *ret_offset, struct err *err)
+static int file_offset(const struct reader_file *file, const struct probe_request *request,
+		       uint64_t address, uint64_t *ret_offset, struct err *err)
 {
-	const struct elf_segment *segments;
-	int count = elf_file_segments(file, &segments);
+	const struct elf_segment *s;
 
-	for (int i = 0; i < count; i++) {
-		const struct elf_segment *s = &segments[i];
-
+	vec_for_each (s, &file->segments) {
 		if (!(s->flags & PF_X) || address < s->address ||
 		    address - s->address >= s->file_size)
 			continue;
@@ -271,40 +232,67 @@ static int file_offset(struct elf_file *file, const struct probe_request *reques
 		       request->function);
 }
 
-static int find_function(const struct probe_request *request, const char *path,
+static int find_in_file(int fd, const struct reader_file *file, const struct probe_request *request,
+			bool patient, uint64_t *ret_offset, struct err *err)
+{
+	_cleanup_free_ struct reader_places *places = xmalloc(sizeof(*places));
+	int r = reader_places(fd, request->function, patient ? MAX_READ_BYTES : QUICK_READ_BYTES,
+			      patient, places, err);
+
+	if (r < 0)
+		return r;
+	if (!places->count && patient)
+		look_in_debug_file(&file->link, request, places);
+	r = check_function(request, places, err);
+	return r < 0 ? r
+		     : file_offset(file, request, places->address[0] + request->plus, ret_offset,
+				   err);
+}
+
+static int find_function(int fd, const struct probe_request *request, bool patient,
 			 uint64_t *ret_offset, struct err *err)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	_cleanup_(elf_file_closep) struct elf_file *file = NULL;
-	struct function_search search = { 0 };
-	int r;
+	struct reader_file file;
+	int r = reader_file_read(fd, &file, err);
 
-	if (fd < 0)
-		return err_sys(err, -errno, "cannot open '%s'", request->library);
-	r = elf_file_open(fd, &file, err);
-	if (r < 0)
+	if (r == -EBADMSG)
 		return err_set(err, r, "'%s' is no ELF file", request->library);
-	elf_file_limit_reads(file, MAX_READ_BYTES);
-	elf_file_for_each_named(file, request->function, note_function, &search);
-	if (!search.addresses.len)
-		look_in_debugdata(file, request->function, &search);
-	if (!search.addresses.len)
-		look_in_debug_file(file, path, request->function, &search);
-	r = check_function(request, &search, err);
-	if (r == 0)
-		r = file_offset(file, request, search.addresses.items[0] + request->plus,
-				ret_offset, err);
-	vec_release(&search.addresses);
+	if (r < 0)
+		return r;
+	r = find_in_file(fd, &file, request, patient, ret_offset, err);
+	reader_file_release(&file);
 	return r;
+}
+
+int probe_find_quickly(int fd, const struct probe_request *request, uint64_t *ret_offset,
+		       struct err *err)
+{
+	return find_function(fd, request, false, ret_offset, err);
+}
+
+/* What the user names he opens; what processes map may be anything. */
+static int open_library(const struct probe_request *request, const char *path, bool named,
+			struct err *err)
+{
+	int fd = named ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : wall_open(0, path);
+
+	if (fd >= 0)
+		return fd;
+	return err_sys(err, named ? -errno : fd, "cannot open '%s'", request->library);
 }
 
 int probe_find(const struct probe_request *request, struct probe_place *ret_place, struct err *err)
 {
+	bool named = strchr(request->library, '/');
+	_cleanup_close_ int fd = -1;
 	int r = 0;
 
-	if (strchr(request->library, '/'))
+	if (named)
 		snprintf(ret_place->path, sizeof(ret_place->path), "%s", request->library);
 	else
 		r = find_library(request, ret_place->path, sizeof(ret_place->path), err);
-	return r < 0 ? r : find_function(request, ret_place->path, &ret_place->offset, err);
+	if (r < 0)
+		return r;
+	fd = open_library(request, ret_place->path, named, err);
+	return fd < 0 ? fd : find_function(fd, request, true, &ret_place->offset, err);
 }

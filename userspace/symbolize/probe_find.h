@@ -27,4 +27,11 @@ struct probe_place {
  */
 int probe_find(const struct probe_request *request, struct probe_place *ret_place, struct err *err);
 
+/* Its offset in the file FD (borrowed), which the request's library is, on the event loop: no debug file is looked for. */
+int probe_find_quickly(int fd, const struct probe_request *request, uint64_t *ret_offset,
+		       struct err *err);
+
+/* Addresses that a reader needs for what probe_find() may have it read. */
+#define PROBE_FIND_BYTES (4ULL << 30)
+
 #endif

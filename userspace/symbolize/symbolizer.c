@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "symbolize/sample_words.h"
 #include "symbolize/symbolizer_private.h"
 
@@ -11,6 +12,12 @@
 #define MAX_STACK_BYTES (16384 * LRU_ENTRY_BYTES)
 /* More files than a process maps; one that is not there is found by its key again. */
 #define MAX_IMAGE_BYTES (8192 * LRU_ENTRY_BYTES)
+/*
+ * A process that has so many and changes them all the time may take a fiftieth of the loop's time for looking at all of them again: what
+ * it maps anew was opened when its record came.
+ */
+#define MANY_MAPPINGS 1024
+#define OPEN_SHARE    50
 /* Of the kernel: more than it has call sites in all traces of a day. */
 #define MAX_KERNEL_BYTES (131072 * LRU_ENTRY_BYTES)
 
@@ -87,6 +94,12 @@ static struct process_cache *find_cache(const struct symbolizer *symbolizer,
 			  attachment);
 }
 
+static void drop_image(uint64_t value, void *data)
+{
+	(void)data;
+	image_unwant((struct image *)(uintptr_t)value);
+}
+
 /* The cache of this generation with this set of mappings: what was found by others may be wrong. */
 static struct process_cache *get_cache(struct symbolizer *symbolizer, struct process *process)
 {
@@ -94,7 +107,7 @@ static struct process_cache *get_cache(struct symbolizer *symbolizer, struct pro
 
 	if (!cache) {
 		cache = xcalloc(1, sizeof(*cache));
-		lru_init(&cache->images, MAX_IMAGE_BYTES, NULL, NULL);
+		lru_init(&cache->images, MAX_IMAGE_BYTES, drop_image, NULL);
 		lru_init(&cache->frames, MAX_FRAME_BYTES, kept_frames_drop, NULL);
 		lru_init(&cache->stacks, MAX_STACK_BYTES, NULL, NULL);
 		book_attach(&symbolizer->processes, &process->attached, &cache->attachment);
@@ -134,12 +147,20 @@ static void open_files(struct symbolizer *symbolizer, struct process_cache *cach
 		       const struct process *process)
 {
 	struct mapping *mapping;
+	uint64_t begin_ns;
 
 	if (cache->touched_serial == process->mappings_serial + 1)
+		return;
+	begin_ns = clock_now_ns();
+	if (process->mappings.len > MANY_MAPPINGS && begin_ns < cache->open_again_ns)
 		return;
 	cache->touched_serial = process->mappings_serial + 1;
 	vec_for_each (mapping, &process->mappings)
 		mapping_get_image(symbolizer, cache, process->pid, mapping);
+	/* All that it maps are the newest now: the others' files are not its any more. */
+	while (cache->images.len > process->mappings.len)
+		lru_drop_oldest(&cache->images);
+	cache->open_again_ns = begin_ns + (clock_now_ns() - begin_ns) * OPEN_SHARE;
 }
 
 static uint64_t words_key(const uint64_t *words, size_t count)

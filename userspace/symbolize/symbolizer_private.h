@@ -16,7 +16,8 @@ struct process_cache {
 	struct attachment attachment;
 	uint64_t mappings_serial;  /* that frames and stacks hold for */
 	uint64_t touched_serial;   /* mappings_serial + 1 whose files were opened */
-	struct lru images;	   /* hash of a file's key and path → image, borrowed */
+	uint64_t open_again_ns;	   /* not before, if they are many */
+	struct lru images;	   /* hash of a file's key and path → image, a reference */
 	struct lru frames;	   /* a query's key → frames; none that time changes */
 	struct lru stacks;	   /* hash of a raw stack → stack id; the same */
 	bool has_code_map;	   /* of an agent: then time decides what compiled code is */
@@ -33,7 +34,7 @@ struct symbolizer {
 	struct err kernel_err;
 	struct image *vdso;	    /* borrowed */
 	struct book processes;	    /* struct process_cache, owned */
-	struct hmap image_mappings; /* image → mapping id */
+	struct hmap image_mappings; /* image_number() → mapping id */
 	struct lru kernel_frames;   /* address → frames */
 	uint32_t jit_mapping;	    /* mapping id of "[JIT]", PROFILE_NONE: not made yet */
 	VEC(uint32_t) frames;	    /* the stack being built, leaf first */

@@ -4,12 +4,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/hmap.h"
 #include "elf/image_open.h"
 #include "elf/reader/reader_cfi.h"
 #include "process/own_vdso.h"
 #include "process/proc.h"
-#include "unwind/unwind_content.h"
+#include "unwind/unwind_files_private.h"
 
 /*
  * Readers that came to their end in calls about one file, in a row: the third that died, which may have been ended by somebody, or
@@ -20,51 +19,8 @@ enum { END_ELSEWHERE = 1, END_DEAD = 100, END_LATE = 150, MAX_ENDS = 300 };
 /* A file has one or two executable segments; pieces of them are mapped by mprotect(). */
 #define MAX_PLACES 64
 
-/* A mapping's first byte in the file -> the file's own address; the same in all processes. */
-struct segment_place {
-	uint64_t offset, address;
-	bool known; /* false: outside of its executable segments */
-};
-
-/* A process that maps a file: the way to open it again. */
-struct source {
-	struct file_key key;
-	struct image *image; /* borrowed */
-	uint64_t start, end;
-	uint32_t pid;
-};
-
-struct unwind_file {
-	uint32_t number;
-	struct unwind_content content;
-	struct reader_cfi *cfi; /* owned; NULL: not open now */
-	size_t cfi_bytes;
-	uint64_t used; /* larger: later */
-	VEC(struct segment_place) places;
-	struct source source; /* image NULL: the vDSO */
-	char *failure;	      /* owned; NULL: it can be read, as far as is known */
-	bool given_up;	      /* for good: readers came to their end with it */
-	unsigned int ends;    /* of readers in calls about it, since one has succeeded */
-	uint64_t failed_pages;
-};
-
 /* An image that is no ELF file of this machine: code of a JIT. */
-static struct unwind_file no_file;
-
-struct unwind_files {
-	struct image_cache *images;	 /* borrowed */
-	struct hmap by_image;		 /* image -> file, or &no_file */
-	struct hmap by_id;		 /* hash of its id -> file */
-	struct hmap by_content;		 /* hash of build id and first page -> file */
-	VEC(struct unwind_file *) files; /* owned; index + 1 is the number */
-	VEC(struct unwind_file *) open;	 /* borrowed: those whose `cfi` is there */
-	VEC(uint32_t) revived;
-	size_t max_open, max_bytes, bytes;
-	uint64_t uses;
-	uint64_t idle_uses;	  /* `uses` when unwind_files_close_idle() last came by */
-	struct unwind_file *vdso; /* borrowed from `files` */
-	size_t vdso_len;
-};
+static struct unwind_file no_file = { .number = UINT32_MAX };
 
 struct unwind_files *unwind_files_new(struct image_cache *images, size_t max_open, size_t max_bytes)
 {
@@ -73,34 +29,32 @@ struct unwind_files *unwind_files_new(struct image_cache *images, size_t max_ope
 	files->images = images;
 	files->max_open = max_open;
 	files->max_bytes = max_bytes;
+	files->room_bytes = UNWIND_FILES_ROOM_BYTES;
 	return files;
+}
+
+void unwind_file_free(struct unwind_file *file)
+{
+	reader_cfi_close(file->cfi);
+	vec_release(&file->places);
+	free(file->failure);
+	image_unref(file->source.image);
+	free(file);
 }
 
 void unwind_files_free(struct unwind_files *files)
 {
 	if (!files)
 		return;
-	for (size_t i = 0; i < files->files.len; i++) {
-		struct unwind_file *file = files->files.items[i];
-
-		reader_cfi_close(file->cfi);
-		vec_release(&file->places);
-		free(file->failure);
-		free(file);
-	}
+	for (size_t i = 0; i < files->files.len; i++)
+		unwind_file_free(files->files.items[i]);
 	vec_release(&files->files);
 	vec_release(&files->open);
 	vec_release(&files->revived);
-	hmap_release(&files->by_image);
+	hmap_release(&files->by_number);
 	hmap_release(&files->by_id);
 	hmap_release(&files->by_content);
 	free(files);
-}
-
-void unwind_files_count(const struct unwind_files *files, size_t *ret_files, size_t *ret_open)
-{
-	*ret_files = files->files.len;
-	*ret_open = files->open.len;
 }
 
 /* --- open files ------------------------------------------------------------------------------- */
@@ -113,6 +67,15 @@ static void close_at(struct unwind_files *files, size_t at)
 	files->bytes -= file->cfi_bytes;
 	file->cfi_bytes = 0;
 	vec_remove(&files->open, at, 1);
+}
+
+void unwind_files_close(struct unwind_files *files, const struct unwind_file *file)
+{
+	for (size_t i = 0; i < files->open.len; i++)
+		if (files->open.items[i] == file) {
+			close_at(files, i);
+			return;
+		}
 }
 
 /* Of a hundred a scan is cheaper than a list in order of use. */
@@ -246,8 +209,10 @@ static struct unwind_file *add_file(struct unwind_files *files,
 	struct unwind_file *file = xcalloc(1, sizeof(*file));
 
 	vec_push(&files->files, file);
-	file->number = (uint32_t)files->files.len;
+	file->number = ++files->last_number;
+	file->seen = files->evictions;
 	file->content = *content;
+	hmap_put_ptr(&files->by_number, file->number, file);
 	return file;
 }
 
@@ -331,20 +296,24 @@ static void set_source(struct unwind_files *files, struct unwind_file *file,
 		free(TAKE_PTR(file->failure));
 		vec_push(&files->revived, file->number);
 	}
+	image_ref(source->image);
+	image_unref(file->source.image);
 	file->source = *source;
 }
 
 static struct unwind_file *file_of_source(struct unwind_files *files, const struct source *source)
 {
-	struct unwind_file *file = hmap_find_ptr(&files->by_image, (uintptr_t)source->image);
+	uint32_t number = image_tables(source->image);
+	struct unwind_file *file;
 
-	if (!image_was_looked_at(source->image))
+	if (!image_was_looked_at(source->image) || number == no_file.number)
 		return &no_file;
+	file = hmap_find_ptr(&files->by_number, number);
 	if (!file) {
 		file = examine(files, source);
 		if (!file)
 			return &no_file;
-		hmap_put_ptr(&files->by_image, (uintptr_t)source->image, file);
+		image_set_tables(source->image, file->number);
 	}
 	if (file != &no_file)
 		set_source(files, file, source);
@@ -422,16 +391,6 @@ struct unwind_piece unwind_files_piece(struct unwind_files *files, uint32_t pid,
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* Its reader has gone, and its handle with it. */
-static void lose(struct unwind_files *files, struct unwind_file *file)
-{
-	for (size_t i = 0; i < files->open.len; i++)
-		if (files->open.items[i] == file) {
-			close_at(files, i);
-			return;
-		}
-}
-
 static int make_rows(struct unwind_files *files, struct unwind_file *file, uint64_t address,
 		     struct cfi_rows *rows, struct err *err)
 {
@@ -441,7 +400,7 @@ static int make_rows(struct unwind_files *files, struct unwind_file *file, uint6
 		return file->failure ? -ENODATA : r;
 	r = reader_cfi_page(file->cfi, address, rows, err);
 	if (reader_has_gone(r))
-		lose(files, file);
+		unwind_files_close(files, file); /* its handle went with it */
 	else if (r < 0)
 		fail(file, err->text);
 	else if (file != files->vdso)
@@ -452,7 +411,7 @@ static int make_rows(struct unwind_files *files, struct unwind_file *file, uint6
 void unwind_files_rows(struct unwind_files *files, uint32_t number, uint64_t address,
 		       struct cfi_rows *rows)
 {
-	struct unwind_file *file = files->files.items[number - 1];
+	struct unwind_file *file = hmap_find_ptr(&files->by_number, number);
 	const struct cfi_row none = { 0 };
 	struct err err = { 0 };
 	int r;
@@ -474,19 +433,4 @@ void unwind_files_rows(struct unwind_files *files, uint32_t number, uint64_t add
 uint32_t unwind_files_take_revived(struct unwind_files *files)
 {
 	return files->revived.len ? files->revived.items[--files->revived.len] : 0;
-}
-
-void unwind_files_for_each_failed(const struct unwind_files *files,
-				  void (*fn)(const char *path, const char *why, uint64_t pages,
-					     void *data),
-				  void *data)
-{
-	for (size_t i = 0; i < files->files.len; i++) {
-		const struct unwind_file *file = files->files.items[i];
-
-		if (file->failed_pages)
-			fn(file->source.image ? image_path(file->source.image) : "[vdso]",
-			   file->failure ? file->failure : "it could not be read for a while",
-			   file->failed_pages, data);
-	}
 }

@@ -16,7 +16,7 @@
 
 struct unwind_files;
 
-/* IMAGES is borrowed. At most MAX_OPEN files stay open, of MAX_BYTES of memory together. */
+/* IMAGES is borrowed, and nobody else's: their image_tables() are numbers of here. At most MAX_OPEN files stay open, of MAX_BYTES of memory together. */
 struct unwind_files *unwind_files_new(struct image_cache *images, size_t max_open,
 				      size_t max_bytes);
 void unwind_files_free(struct unwind_files *files);
@@ -32,7 +32,7 @@ struct unwind_piece unwind_files_piece(struct unwind_files *files, uint32_t pid,
 				       const struct mapping *mapping, const struct file_id *seen);
 
 /*
- * The rows of a page of the file of that number; when the file cannot be read any more one
+ * The rows of a page of the file of that number, which is there; when the file cannot be read any more one
  * WIRE_RULE_NONE, and the file is counted as failed.
  */
 void unwind_files_rows(struct unwind_files *files, uint32_t number, uint64_t address,
@@ -55,6 +55,17 @@ void unwind_files_for_each_failed(const struct unwind_files *files,
 				  void (*fn)(const char *path, const char *why, uint64_t pages,
 					     void *data),
 				  void *data);
+
+/*
+ * A number is never given to another file. Its own has it until unwind_files_evict(), which is to be called when they are many: of those
+ * that nobody has marked since it was called before, the oldest go, until they take the room that is theirs (default: 8 MiB). True: some
+ * are gone. What was published with such a number is to be read again when somebody wants more rows; those that are there stay right.
+ */
+void unwind_files_set_room(struct unwind_files *files, size_t room_bytes);
+bool unwind_files_are_many(const struct unwind_files *files);
+void unwind_files_mark(struct unwind_files *files, uint32_t number);
+bool unwind_files_evict(struct unwind_files *files);
+bool unwind_files_has(const struct unwind_files *files, uint32_t number);
 
 /* How many files have a number, and how many of them are open. */
 void unwind_files_count(const struct unwind_files *files, size_t *ret_files, size_t *ret_open);

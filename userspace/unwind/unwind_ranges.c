@@ -122,17 +122,9 @@ bool unwind_ranges_equal(const struct unwind_ranges *ranges, const struct wire_r
 
 const struct wire_range *unwind_ranges_find(const struct unwind_ranges *ranges, uint64_t address)
 {
-	size_t low = 0, high = ranges->v.len;
+	size_t at = unwind_ranges_first_after(ranges->v.items, ranges->v.len, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ranges->v.items[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < ranges->v.len && ranges->v.items[low].start <= address)
-		return &ranges->v.items[low];
+	if (at < ranges->v.len && ranges->v.items[at].start <= address)
+		return &ranges->v.items[at];
 	return NULL;
 }

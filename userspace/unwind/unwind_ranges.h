@@ -33,6 +33,24 @@ void unwind_ranges_of_process(struct unwind_ranges *ranges, struct unwind_files 
 
 bool unwind_ranges_equal(const struct unwind_ranges *ranges, const struct wire_range *others,
 			 size_t count);
+
+/* Of COUNT sorted ranges the index of the first that ends behind ADDRESS; COUNT: none. */
+static inline size_t unwind_ranges_first_after(const struct wire_range *ranges, size_t count,
+					       uint64_t address)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (ranges[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* NULL when ADDRESS is in none. */
 const struct wire_range *unwind_ranges_find(const struct unwind_ranges *ranges, uint64_t address);
 

@@ -16,6 +16,7 @@
 #define READ_AGAIN_NS (100 * NSEC_PER_MSEC)
 /* It has ten thousand mappings, as no honest process that is known: it has its own share of the time. */
 #define READ_LONG_NS (50 * NSEC_PER_MSEC)
+#define MANY_RANGES  4096
 /* Spaces that the store has evicted, or whose end was not reported, are looked for so often. */
 #define SWEEP_NS (10 * NSEC_PER_SEC)
 /* A program that loads one plugin after the other does so again. */
@@ -29,6 +30,7 @@ struct space {
 	uint64_t read_ns;
 	uint64_t read_cost_ns;	    /* what that took */
 	uint64_t exec_pages;	    /* as published */
+	size_t ranges;		    /* the same */
 	uint64_t unsteady_until_ns; /* nothing is published before */
 	struct mapping libjvm;	    /* its path owned; start == end: none */
 	uint32_t jvm;		    /* its layout is published; 0: not yet */
@@ -209,6 +211,7 @@ static int publish(struct unwind_spaces *spaces, const struct space_identity *id
 	space->read_ns = now_ns;
 	space->read_cost_ns = spaces->last_cost_ns;
 	space->exec_pages = space->refuted < MAX_REFUTED ? ranges->exec_pages : 0;
+	space->ranges = ranges->v.len;
 	space->differs = false;
 	note_libjvm(space, &ranges->libjvm);
 	return space_store_put(spaces->store, id,
@@ -251,7 +254,8 @@ static int check_generation(const struct unwind_spaces *spaces, const struct wir
 static bool may_read(const struct unwind_spaces *spaces, const struct space *space, uint64_t now_ns)
 {
 	uint64_t cost_ns = space->read_cost_ns;
-	uint64_t pause_ns = cost_ns > READ_LONG_NS ? cost_ns * CREDIT_SHARE : READ_AGAIN_NS;
+	bool is_long = cost_ns > READ_LONG_NS || space->ranges > MANY_RANGES;
+	uint64_t pause_ns = is_long ? cost_ns * CREDIT_SHARE : READ_AGAIN_NS;
 
 	if (now_ns < space->unsteady_until_ns)
 		return false;
@@ -293,10 +297,11 @@ static bool replaces_code(struct unwind_spaces *spaces, uint32_t pid, const stru
 
 	if (space_store_get(spaces->store, pid, &published, &ranges) < 0)
 		return false;
-	for (uint32_t i = 0; i < published.count; i++) {
+	for (size_t i = unwind_ranges_first_after(ranges, published.count, mapping->start);
+	     i < published.count && ranges[i].start < mapping->end; i++) {
 		const struct wire_range *range = &ranges[i];
 
-		if (!range->file || range->end <= mapping->start || range->start >= mapping->end)
+		if (!range->file)
 			continue;
 		piece = unwind_files_piece(spaces->files, pid, mapping, NULL);
 		return piece.file != range->file || piece.bias != range->bias;
@@ -438,6 +443,16 @@ void unwind_spaces_turn(struct unwind_spaces *spaces, uint64_t now_ns)
 		spaces->swept_ns = now_ns;
 		sweep(spaces, now_ns);
 	}
+}
+
+static void mark_file(const struct wire_range *range, void *data)
+{
+	unwind_files_mark(data, range->file);
+}
+
+void unwind_spaces_mark_files(const struct unwind_spaces *spaces)
+{
+	space_store_for_each_range(spaces->store, mark_file, spaces->files);
 }
 
 void unwind_spaces_get_stats(const struct unwind_spaces *spaces,

@@ -61,6 +61,9 @@ void unwind_spaces_forget(struct unwind_spaces *spaces, uint32_t pid, uint64_t n
 /* Read what is stale, as far as it may cost. */
 void unwind_spaces_turn(struct unwind_spaces *spaces, uint64_t now_ns);
 
+/* unwind_files_mark() all that is published. */
+void unwind_spaces_mark_files(const struct unwind_spaces *spaces);
+
 struct unwind_spaces_stats {
 	uint64_t reads, read_ns, refuted;
 	struct space_store_stats store;

@@ -26,6 +26,11 @@ struct unwinder *unwinder_new(struct table_memory *memory, struct image_cache *i
 	return unwinder;
 }
 
+void unwinder_set_room(struct unwinder *unwinder, size_t bytes)
+{
+	unwind_files_set_room(unwinder->files, bytes);
+}
+
 void unwinder_free(struct unwinder *unwinder)
 {
 	if (!unwinder)
@@ -361,10 +366,21 @@ void unwinder_tidy(struct unwinder *unwinder, uint64_t now_ns)
 	live_processes_tidy(&unwinder->live, now_ns);
 }
 
+/* What is not published any more may be wanted by the list that was made last; that is made anew. */
+static void evict_files(struct unwinder *unwinder)
+{
+	if (!unwind_files_are_many(unwinder->files))
+		return;
+	unwind_spaces_mark_files(unwinder->spaces);
+	if (unwind_files_evict(unwinder->files))
+		unwinder->late_serial = 0;
+}
+
 void unwinder_turn(struct unwinder *unwinder, uint64_t now_ns)
 {
 	unwinder_grant(unwinder);
 	unwind_spaces_turn(unwinder->spaces, now_ns);
 	unwind_jvms_turn(unwinder->jvms, now_ns);
 	drop_revived(unwinder);
+	evict_files(unwinder);
 }

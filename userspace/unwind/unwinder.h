@@ -26,6 +26,8 @@ struct unwinder;
 struct unwinder *unwinder_new(struct table_memory *memory, struct image_cache *images,
 			      const struct unwind_jvm_source *jvms, size_t file_bytes);
 void unwinder_free(struct unwinder *unwinder);
+/* What files may take whose rows nobody can want any more: unwind_files_set_room(). */
+void unwinder_set_room(struct unwinder *unwinder, size_t bytes);
 DEFINE_CLEANUP(struct unwinder *, unwinder_free);
 
 /*

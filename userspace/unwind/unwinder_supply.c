@@ -53,6 +53,21 @@ static void use_space(const struct unwinder *unwinder, struct unwind_cursor *c,
 		use_jvm(c, unwind_jvms_find(unwinder->jvms, space->jvm));
 }
 
+/* Once for each walk: the list is older than what is wanted, or has a file that is forgotten. */
+static bool read_again(struct unwinder *unwinder, struct job *job, struct unwind_cursor *c)
+{
+	struct wire_space space;
+
+	if (!job->live || job->read ||
+	    unwind_spaces_read(unwinder->spaces, job->miss, job->sample, clock_now_ns()) < 0)
+		return false;
+	job->read = true;
+	if (unwind_spaces_get(unwinder->spaces, job->sample, &space) < 0)
+		return false;
+	use_space(unwinder, c, &space);
+	return true;
+}
+
 /*
  * The walk stands at an address that no range holds. There is no code when the list was read since
  * the sample; else it is read again, if that is possible. (BPF's count of executable pages does not
@@ -72,14 +87,7 @@ static bool find_code(struct unwinder *unwinder, struct job *job, struct unwind_
 		c->listed = 1;
 		return true;
 	}
-	if (job->read ||
-	    unwind_spaces_read(unwinder->spaces, job->miss, job->sample, clock_now_ns()) < 0)
-		return false;
-	job->read = true;
-	if (unwind_spaces_get(unwinder->spaces, job->sample, &space) < 0)
-		return false;
-	use_space(unwinder, c, &space);
-	return true;
+	return read_again(unwinder, job, c);
 }
 
 /* HotSpot's library in the process of JOB; NULL: none. A child of a fork is not known by itself. */
@@ -145,7 +153,9 @@ bool unwinder_supply(struct unwinder *unwinder, struct job *job)
 	if (c->jvm.serial && c->pc >= c->jvm.code_start && c->pc < c->jvm.code_end)
 		return find_more_of_jvm(unwinder, job, c);
 	if (find_in_range(c, address) && c->range.file)
-		return make_page(unwinder, job, &c->range, address);
+		return unwind_files_has(unwinder->files, c->range.file)
+			       ? make_page(unwinder, job, &c->range, address)
+			       : read_again(unwinder, job, c);
 	if (c->jvm_serial && !c->jvm.serial)
 		return find_jvm(unwinder, job, c);
 	return !find_in_range(c, address) && find_code(unwinder, job, c);

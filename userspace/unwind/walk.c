@@ -35,6 +35,7 @@ void walk_begin(struct walk *walk, const struct walk_request *request, struct un
 	c->jvm_serial = request->jvm_serial;
 	c->thread = request->thread;
 	c->has_anchor = request->has_anchor;
+	c->frozen_at.live = request->has_heap;
 	memcpy(c->anchor, request->anchor, sizeof(c->anchor));
 	c->now_s = (uint32_t)(now_ns / NSEC_PER_SEC);
 	c->tick = (uint32_t)(now_ns >> WIRE_TICK_SHIFT);

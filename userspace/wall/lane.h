@@ -56,7 +56,7 @@ uint64_t lane_take_cpu(struct lane *lane);
 /* The process of now; 0: there is none, or it has not begun. Of hostile ones only. */
 uint32_t lane_pid(const struct lane *lane);
 
-/* Larger with each process, 0 without one: what one has kept, the next one does not know. */
+/* Larger with each process of any lane, 0 without one: what one has kept, the next one does not know. */
 uint64_t lane_generation(const struct lane *lane);
 
 /* The socket of the one that was left behind: at its end when that has ended; -1: none was. */

@@ -41,20 +41,35 @@ static void leave_home(const char *name, const int fds[2], pid_t parent)
 	close_range(FIRST_OTHER_FD, ~0U, 0);
 }
 
-static void be_urgent(void)
+static bool is_urgent(void)
+{
+	return (sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_RR;
+}
+
+/* INHERITED: also whom it forks, from its first moment on. */
+static void be_urgent(bool inherited)
 {
 	const struct sched_param param = { .sched_priority = sched_get_priority_min(SCHED_RR) };
 
-	(void)sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &param);
+	(void)sched_setscheduler(0, SCHED_RR | (inherited ? 0 : SCHED_RESET_ON_FORK), &param);
+}
+
+static void be_usual(void)
+{
+	const struct sched_param param = { .sched_priority = 0 };
+
+	(void)sched_setscheduler(0, SCHED_OTHER, &param);
 }
 
 static void be_child(const struct nursery_plan *plan, uint8_t what, const int fds[2], pid_t parent)
 {
 	const struct trade *trade = what == HELPER ? NULL : plan->trades[what & ~URGENT];
 
-	leave_home(trade ? trade->name : "hostprof-attach", fds, parent);
 	if (what != HELPER && (what & URGENT))
-		be_urgent();
+		be_urgent(false);
+	else if (is_urgent())
+		be_usual();
+	leave_home(trade ? trade->name : "hostprof-attach", fds, parent);
 	if (trade)
 		trade_serve(trade, GIVEN_FD, SOCKET_FD);
 	else if (plan->help)
@@ -99,11 +114,16 @@ static void keep_one(const struct nursery_plan *plan)
 	_exit(0);
 }
 
-/* With the rights of all that it makes. */
-static void nursery_main(const struct nursery_plan *plan, int socket)
+/*
+ * With the rights of all that it makes. Somebody URGENT waits for each process that it makes for him: on a host that has more to do than it
+ * can, that took tens of milliseconds.
+ */
+static void nursery_main(const struct nursery_plan *plan, int socket, bool urgent)
 {
 	int null;
 
+	if (urgent)
+		be_urgent(true);
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	prctl(PR_SET_NAME, "hostprof-keeper", 0, 0, 0);
 	/* A session of its own: Ctrl-C is for those who end a recording in order. */
@@ -123,13 +143,14 @@ static void nursery_main(const struct nursery_plan *plan, int socket)
 
 static int start(struct nursery *nursery, struct err *err)
 {
+	bool urgent = is_urgent();
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return err_sys(err, -errno, "cannot make a socket pair");
 	nursery->pid = fork();
 	if (nursery->pid == 0)
-		nursery_main(&nursery->plan, pair[1]);
+		nursery_main(&nursery->plan, pair[1], urgent);
 	close(pair[1]);
 	if (nursery->pid < 0) {
 		close(pair[0]);

@@ -297,16 +297,22 @@ static void which_stubs_thaw(void **state)
 	assert_false(continuation_thaws(&cursor));
 }
 
-/* The frozen frames are counted, and the carrier's frame goes on by its size. */
-static void what_is_noted(void **state)
+/* Where the carrier goes on; in the barrier no frames are on their way, in a stub that has made room they are. */
+static void what_is_found(void **state)
 {
 	(void)state;
 	begin(BARRIER, 20, 20);
 	cursor.fp = 0x7777;
-	assert_int_equal(continuation_step(&cursor, &memory), UNWIND_GO_ON);
-	assert_int_equal(cursor.frozen, 1);
-	assert_true(cursor.pc == ENTER_RETURN && cursor.sp == STACK_AT + 8ULL * 20);
-	assert_true(cursor.fp == 0x7777);
+	assert_false(continuation_find(&cursor, &memory));
+	assert_true(cursor.frozen_at.entry == STACK_AT + 8ULL * 20);
+	assert_true(cursor.frozen_at.fp == 0x7777);
+	for (unsigned int room = 0; room < 10; room++) {
+		begin(BARRIER + 60, 60 - room, 60);
+		assert_int_equal(continuation_find(&cursor, &memory), room > 4);
+		assert_true(cursor.frozen_at.entry == STACK_AT + 8ULL * 60);
+	}
+	begin(BARRIER, 20, 60); /* arguments */
+	assert_false(continuation_find(&cursor, &memory));
 }
 
 int main(void)
@@ -323,7 +329,7 @@ int main(void)
 		cmocka_unit_test(the_frame_of_enter_special),
 		cmocka_unit_test(the_place_of_an_entry),
 		cmocka_unit_test(which_stubs_thaw),
-		cmocka_unit_test(what_is_noted),
+		cmocka_unit_test(what_is_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,6 +30,9 @@ static void what_a_walk_begins_with(void **state)
 	assert_true(c->frames == 0 && c->row_frames == 0 && c->hot_frames == 0);
 	assert_true(c->fp_frames == 0 && c->jit_frames == 0 && c->java_frames == 0);
 	assert_true(c->java_hot_frames == 0 && c->anchors == 0 && c->frozen == 0);
+	assert_true(c->frozen_frames == 0 && !c->frozen_at.inside && !c->frozen_at.live);
+	assert_int_equal(c->frozen_at.yields, 0);
+	assert_true(c->frozen_at.young[0] && c->frozen_at.young[1]);
 	assert_int_equal(c->leaf, 1);
 	assert_int_equal(c->regs_kept, 1);
 	assert_int_equal(c->anchor_own, 1);

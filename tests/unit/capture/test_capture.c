@@ -70,6 +70,7 @@ static void each_setting(void **state)
 	f.options.table_bytes = 1234567;
 	open_capture();
 	assert_int_equal(s->max_user_frames, 17);
+	assert_int_equal(s->budget_ns, 200000);
 	assert_int_equal(f.session.table_bytes, 1234567);
 }
 
@@ -82,6 +83,7 @@ static void limits_of_options(void **state)
 	assert_int_equal(open_error(), -EINVAL);
 	f.options.max_depth = WIRE_MAX_USER_FRAMES;
 	open_capture();
+	assert_int_equal(f.session.settings.budget_ns, 400000);
 	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
 		events[i] = f.event;
 	f.options.events = events;

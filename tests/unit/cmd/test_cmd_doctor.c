@@ -49,6 +49,8 @@ int preflight_explain(struct err *err)
 	return 0;
 }
 
+static unsigned int lacking;
+
 int jvm_info_list(struct jvm_info **ret_infos, unsigned int *ret_count, struct err *err)
 {
 	if (jvm_error)
@@ -56,6 +58,7 @@ int jvm_info_list(struct jvm_info **ret_infos, unsigned int *ret_count, struct e
 	*ret_infos = xcalloc(3, sizeof(**ret_infos));
 	for (unsigned int i = 0; i < jvm_count; i++)
 		(*ret_infos)[i].can_attach = i != 1;
+	(*ret_infos)[0].lacks.count = lacking;
 	*ret_count = jvm_count;
 	return 0;
 }
@@ -181,7 +184,7 @@ static void as_json(void **state)
 		"    \"title\": \"JVMs\",\n"
 		"    \"state\": \"ok\",\n"
 		"    \"found\": \"1 seen, agent possible in 1\",\n"
-		"    \"needed\": \"the agent: allocations, names of threads\",\n"
+		"    \"needed\": \"the agent: allocations, names of threads; Java frames and what is inlined in them\",\n"
 		"    \"mend\": \"hostprof list says why\"\n"
 		"  },\n"
 		"  {\n"
@@ -211,19 +214,29 @@ static void jvms_that_take_no_agent(void **state)
 	assert_string_equal(
 		strstr(command_run(cmd_doctor, "doctor"), "warn"),
 		"warn  JVMs                                    3 seen, agent possible in 2\n"
-		"      needed for: the agent: allocations, names of threads\n"
+		"      needed for: the agent: allocations, names of threads; Java frames and what is inlined in them\n"
 		"      mend: hostprof list says why\n"
 		"ok    rights of brokers                       cap_bpf\n"
 		"ok    rights of hostprof 7                    none\n"
 		"exit 0\n");
+	lacking = 2;
+	assert_non_null(strstr(command_run(cmd_doctor, "doctor"),
+			       "3 seen, agent possible in 2; of 1 not all can be shown\n"));
+	jvm_count = 1;
+	assert_non_null(strstr(
+		command_run(cmd_doctor, "doctor"),
+		"warn  JVMs                                    1 seen, agent possible in 1; of 1 not all can be shown\n"));
+	jvm_count = 3;
+	lacking = 0;
 	jvm_error = -EIO;
-	assert_string_equal(strstr(command_run(cmd_doctor, "doctor"), "warn"),
-			    "warn  JVMs                                    no list\n"
-			    "      needed for: the agent: allocations, names of threads\n"
-			    "      mend: hostprof list says why\n"
-			    "ok    rights of brokers                       cap_bpf\n"
-			    "ok    rights of hostprof 7                    none\n"
-			    "exit 0\n");
+	assert_string_equal(
+		strstr(command_run(cmd_doctor, "doctor"), "warn"),
+		"warn  JVMs                                    no list\n"
+		"      needed for: the agent: allocations, names of threads; Java frames and what is inlined in them\n"
+		"      mend: hostprof list says why\n"
+		"ok    rights of brokers                       cap_bpf\n"
+		"ok    rights of hostprof 7                    none\n"
+		"exit 0\n");
 }
 
 /* Ours is 64-bit, and of a pid that nobody has there is none. */

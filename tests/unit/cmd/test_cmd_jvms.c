@@ -61,19 +61,27 @@ static int set_up(void **state)
 {
 	(void)state;
 	jvms[0] = (struct jvm_info){ .pid = 42,
+				     .ns_pid = 7,
 				     .uid = 1000,
 				     .user = "anna",
 				     .version = "17.0.15+6",
 				     .main_class = "com.acme.Main",
 				     .container_id = "0123456789abcdef",
+				     .container = { "shop", "acme/shop:3" },
 				     .agent = JVM_AGENT_ACTIVE,
 				     .agent_lease_pid = 77,
 				     .agent_bytes = 3 << 20,
 				     .agent_dropped = 1234,
 				     .can_attach = true,
 				     .why_not = "not to be shown" };
-	jvms[1] = (struct jvm_info){ .pid = 4243, .user = "root", .why_not = "it runs with -Xrs" };
-	jvms[2] = (struct jvm_info){ .pid = 4244, .user = "root", .agent = JVM_AGENT_IDLE };
+	jvms[1] = (struct jvm_info){ .pid = 4243,
+				     .ns_pid = 4243,
+				     .lacks = { 2, { "lines: of it", "more" } },
+				     .user = "root",
+				     .why_not = "it runs with -Xrs" };
+	jvms[2] = (struct jvm_info){
+		.pid = 4244, .ns_pid = 4244, .user = "root", .agent = JVM_AGENT_IDLE
+	};
 	jvm_count = 3;
 	list_error = read_error = check_error = find_error = load_error = 0;
 	return 0;
@@ -93,11 +101,13 @@ static void list_is_a_table(void **state)
 	(void)state;
 	assert_string_equal(
 		command_run(cmd_list, "list"),
-		"PID      USER         VERSION                    AGENT   ATTACH  CONTAINER     MAIN CLASS\n"
-		"42       anna         17.0.15+6                  active  yes     0123456789ab  com.acme.Main\n"
-		"4243     root         -                          none    no      -             -\n"
+		"PID      INSIDE  USER         VERSION                    AGENT   ATTACH  CONTAINER     MAIN CLASS\n"
+		"42       7       anna         17.0.15+6                  active  yes     shop          com.acme.Main\n"
+		"4243     -       root         -                          none    no      -             -\n"
 		"         cannot be attached to: it runs with -Xrs\n"
-		"4244     root         -                          idle    no      -             -\n"
+		"         lacks lines: of it\n"
+		"         lacks more\n"
+		"4244     -       root         -                          idle    no      -             -\n"
 		"exit 0\n");
 }
 
@@ -109,31 +119,42 @@ static void list_as_json(void **state)
 			    "[\n"
 			    "  {\n"
 			    "    \"pid\": 42,\n"
+			    "    \"namespace_pid\": 7,\n"
 			    "    \"uid\": 1000,\n"
 			    "    \"user\": \"anna\",\n"
 			    "    \"version\": \"17.0.15+6\",\n"
 			    "    \"main_class\": \"com.acme.Main\",\n"
 			    "    \"container\": \"0123456789abcdef\",\n"
+			    "    \"container_name\": \"shop\",\n"
+			    "    \"container_image\": \"acme/shop:3\",\n"
 			    "    \"agent\": \"active\",\n"
 			    "    \"agent_lease_pid\": 77,\n"
 			    "    \"agent_bytes\": 3145728,\n"
 			    "    \"agent_dropped\": 1234,\n"
 			    "    \"can_attach\": true,\n"
-			    "    \"why_not\": null\n"
+			    "    \"why_not\": null,\n"
+			    "    \"lacks\": []\n"
 			    "  },\n"
 			    "  {\n"
 			    "    \"pid\": 4243,\n"
+			    "    \"namespace_pid\": 4243,\n"
 			    "    \"uid\": 0,\n"
 			    "    \"user\": \"root\",\n"
 			    "    \"version\": null,\n"
 			    "    \"main_class\": null,\n"
 			    "    \"container\": null,\n"
+			    "    \"container_name\": null,\n"
+			    "    \"container_image\": null,\n"
 			    "    \"agent\": \"none\",\n"
 			    "    \"agent_lease_pid\": 0,\n"
 			    "    \"agent_bytes\": 0,\n"
 			    "    \"agent_dropped\": 0,\n"
 			    "    \"can_attach\": false,\n"
-			    "    \"why_not\": \"it runs with -Xrs\"\n"
+			    "    \"why_not\": \"it runs with -Xrs\",\n"
+			    "    \"lacks\": [\n"
+			    "      \"lines: of it\",\n"
+			    "      \"more\"\n"
+			    "    ]\n"
 			    "  }\n"
 			    "]\n"
 			    "exit 0\n");
@@ -156,11 +177,12 @@ static void status_in_lines(void **state)
 {
 	(void)state;
 	assert_string_equal(of_us(cmd_status, "status", ""),
-			    "pid:        42\n"
+			    "pid:        42 (7 in its namespace)\n"
 			    "user:       anna (1000)\n"
 			    "version:    17.0.15+6\n"
 			    "main class: com.acme.Main\n"
 			    "container:  0123456789abcdef\n"
+			    "            shop, of acme/shop:3\n"
 			    "agent:      active, used by process 77, 3 MB, 1,234 records dropped\n"
 			    "attach:     possible\n"
 			    "exit 0\n");
@@ -185,6 +207,8 @@ static void status_in_lines(void **state)
 			    "container:  none\n"
 			    "agent:      none\n"
 			    "attach:     not possible: it runs with -Xrs\n"
+			    "lacks:      lines: of it\n"
+			    "lacks:      more\n"
 			    "exit 0\n");
 }
 
@@ -194,17 +218,21 @@ static void status_as_json(void **state)
 	assert_string_equal(of_us(cmd_status, "status", "--json"),
 			    "{\n"
 			    "  \"pid\": 42,\n"
+			    "  \"namespace_pid\": 7,\n"
 			    "  \"uid\": 1000,\n"
 			    "  \"user\": \"anna\",\n"
 			    "  \"version\": \"17.0.15+6\",\n"
 			    "  \"main_class\": \"com.acme.Main\",\n"
 			    "  \"container\": \"0123456789abcdef\",\n"
+			    "  \"container_name\": \"shop\",\n"
+			    "  \"container_image\": \"acme/shop:3\",\n"
 			    "  \"agent\": \"active\",\n"
 			    "  \"agent_lease_pid\": 77,\n"
 			    "  \"agent_bytes\": 3145728,\n"
 			    "  \"agent_dropped\": 1234,\n"
 			    "  \"can_attach\": true,\n"
-			    "  \"why_not\": null\n"
+			    "  \"why_not\": null,\n"
+			    "  \"lacks\": []\n"
 			    "}\n"
 			    "exit 0\n");
 }

@@ -57,6 +57,11 @@ static void each_option(void **state)
 		"sh-99;[sh tid=99];[unwind: bad-frame-pointer];[libc.so.6+0x31234];vfs_read 2\n"
 		"exit 0\n");
 	assert_string_equal(
+		report("-f collapsed -t --thread-groups --include vfs_read"),
+		"java-4242;[worker:*];clone3;java.lang.Thread.run;com.acme.Order.place;[libc.so.6+0x31234];vfs_read 3\n"
+		"sh-99;[sh];[unwind: bad-frame-pointer];[libc.so.6+0x31234];vfs_read 2\n"
+		"exit 0\n");
+	assert_string_equal(
 		report("-f collapsed --annotate"),
 		"java-4242;clone3;java.lang.Thread.run_[0];com.acme.Order.place_[j];[libc.so.6+0x31234];vfs_read_[k] 3\n"
 		"java-4242;clone3;java.lang.Thread.run_[0];com.acme.Order.place_[j];com.acme.Item.price_[i];java.util.HashMap.get_[i] 7\n"
@@ -100,14 +105,11 @@ static void chosen_stacks_and_names(void **state)
 			    "sh-99;[unwind: bad-frame-pointer];[libc.so.6+0x31234];vfs_read 2\n"
 			    "exit 0\n");
 	assert_string_equal(report("-f collapsed --include Order.place"), "exit 0\n");
-	assert_string_equal(report("-f collapsed --names simple --include *HashMap.get"),
+	assert_string_equal(report("-f collapsed --simple --include *HashMap.get"),
 			    "java-4242;clone3;Thread.run;Order.place;Item.price;HashMap.get 7\n"
 			    "exit 0\n");
 	assert_non_null(strstr(report("-f svg"), "vfs_read"));
 	assert_null(strstr(report("-f svg --min-width 60"), "vfs_read"));
-	assert_string_equal(report("--names short"),
-			    "hostprof: --names: 'short' is none of simple, normal, file\n"
-			    "exit 2\n");
 	assert_string_equal(report("--min-width 101"),
 			    "hostprof: --min-width: '101' is not within 0 to 100\n"
 			    "exit 2\n");

@@ -200,9 +200,10 @@ static const char every_figure[] = "{\n"
 				   "    \"java_hot_frames\": 415,\n"
 				   "    \"anchors\": 416,\n"
 				   "    \"frozen\": 417,\n"
-				   "    \"misses_cut\": 418,\n"
-				   "    \"misses_bytes\": 419,\n"
-				   "    \"misses_ns\": 420,\n"
+				   "    \"frozen_frames\": 418,\n"
+				   "    \"misses_cut\": 419,\n"
+				   "    \"misses_bytes\": 420,\n"
+				   "    \"misses_ns\": 421,\n"
 				   "    \"side_lost\": 111,\n"
 				   "    \"unobserved_ns\": 118,\n"
 				   "    \"suspended_ns\": 119,\n"
@@ -240,6 +241,8 @@ static const char every_figure[] = "{\n"
 				   "      \"exec_count\": 3,\n"
 				   "      \"exe\": \"/usr/bin/java\",\n"
 				   "      \"container\": \"c0ffee\",\n"
+				   "      \"container_name\": \"shop\",\n"
+				   "      \"container_image\": \"acme/shop:3\",\n"
 				   "      \"cgroup\": \"/system.slice\",\n"
 				   "      \"jvm_version\": \"25.0.3\",\n"
 				   "      \"main_class\": \"com.acme.Main\",\n"
@@ -258,6 +261,8 @@ static const char every_figure[] = "{\n"
 				   "      \"exec_count\": 0,\n"
 				   "      \"exe\": null,\n"
 				   "      \"container\": null,\n"
+				   "      \"container_name\": null,\n"
+				   "      \"container_image\": null,\n"
 				   "      \"cgroup\": null,\n"
 				   "      \"jvm_version\": null,\n"
 				   "      \"main_class\": null,\n"
@@ -344,7 +349,9 @@ static void fill_profile(struct profile *p)
 					profile_string(p, "c0ffee"),
 					profile_string(p, "/system.slice"),
 					profile_string(p, "25.0.3"),
-					profile_string(p, "com.acme.Main") };
+					profile_string(p, "com.acme.Main"),
+					profile_string(p, "shop"),
+					profile_string(p, "acme/shop:3") };
 	struct profile_process kernel = { .pid = 2, .name = profile_string(p, "kthreadd") };
 	struct profile_quality quality = { .event = profile_event(p, &cpu),
 					   .samples = 40,

@@ -113,8 +113,56 @@ static void room_for_three(void **state)
 	assert_true(has_function(images[3]));
 	load(f, "b");
 	expect_states(images, "rrdrdd");
-	image_cache_shrink(f->cache);
+	image_cache_shrink(f->cache, false);
 	expect_states(images, "dddddd");
+}
+
+static int count_ready(struct image *const *images, size_t count)
+{
+	int ready = 0;
+
+	for (size_t i = 0; i < count; i++)
+		ready += image_state(images[i]) == IMAGE_READY;
+	return ready;
+}
+
+/* Whose symbols somebody will ask for goes after all others, however long ago it was asked for; but it goes. */
+static void wanted_ones_last(void **state)
+{
+	static const char *const names[] = { "a", "b", "c", "d", "e", "f" };
+	struct fixture *f = *state;
+	struct image *images[6];
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		bytes = write_program(f, names[i]).in_memory;
+	image_cache_set_limit(f->cache, 3 * bytes);
+	image_cache_set_parse_limit(f->cache, 4 * bytes);
+	image_want(images[0] = load(f, "a"));
+	image_want(images[1] = load(f, "b"));
+	for (size_t round = 0; round < 5; round++)
+		for (size_t i = 2; i < 6; i++) {
+			images[i] = load(f, names[i]);
+			expect_states(images, "rr");
+		}
+	/* Five are wanted: as many as a quarter of the other limit has room for are there beyond theirs. */
+	for (size_t i = 2; i < 5; i++)
+		image_want(images[i] = load(f, names[i]));
+	assert_int_equal(count_ready(images, 5), 4);
+	assert_int_equal(image_state(images[5]), IMAGE_DROPPED);
+	image_cache_shrink(f->cache, false);
+	assert_int_equal(count_ready(images, 5), 4);
+	image_unwant(images[4]);
+	image_cache_shrink(f->cache, false);
+	assert_int_equal(image_state(images[4]), IMAGE_DROPPED);
+	assert_int_equal(count_ready(images, 5), 3);
+	/* An eighth of the limit stays in any case. */
+	image_cache_set_limit(f->cache, 16 * bytes);
+	image_cache_shrink(f->cache, true);
+	assert_int_equal(count_ready(images, 6), 2);
+	image_cache_set_limit(f->cache, 3 * bytes);
+	image_cache_shrink(f->cache, true);
+	assert_int_equal(count_ready(images, 6), 0);
 }
 
 /* Without being told, there is room for all that a test has. */
@@ -147,7 +195,7 @@ static void in_use_beyond_the_limit(void **state)
 	images[0] = load(f, "a");
 	images[1] = load(f, "b");
 	expect_states(images, "rr");
-	image_cache_shrink(f->cache);
+	image_cache_shrink(f->cache, false);
 	image_cache_set_parse_limit(f->cache, 4 * bytes - 1);
 	images[0] = load(f, "a");
 	images[1] = load(f, "b");
@@ -172,7 +220,7 @@ static void symbols_that_may_be_read(void **state)
 	assert_true(has_function(image));
 	image_cache_for_each_failed(f->cache, note_failure, &failures);
 	assert_string_equal(strbuf_str(&failures), "");
-	image_cache_shrink(f->cache);
+	image_cache_shrink(f->cache, false);
 	image_cache_set_parse_limit(f->cache, 3 * bytes - 1);
 	assert_ptr_equal(load(f, "prog"), image);
 	assert_false(has_function(image));
@@ -400,86 +448,17 @@ static void why_it_was_not_opened(void **state)
 		strstr(strbuf_str(&failures), "[bytes]: cannot read [bytes]: not an ELF file\n"));
 }
 
-/* --- in memory --- */
-
-/* Two segments that share a page; both may be one that is executed. */
-static struct image *add_segments(struct fixture *f, struct cfi_elf *elf, const char *name,
-				  uint32_t first, uint32_t second)
-{
-	struct elf_file *file;
-	struct image *image;
-
-	made_begin(elf);
-	cfi_elf_segment(elf, PT_LOAD, first, 0x1000, 0x800);
-	cfi_elf_segment(elf, PT_LOAD, second, 0x1800, 0x1200);
-	elf->segments[0].p_vaddr = 0x401000;
-	elf->segments[1].p_vaddr = 0x502800;
-	elf->segments[1].p_memsz = 0x3000;
-	file = made_open(elf, 0);
-	image = image_cache_add_memory(f->cache, name, elf->bytes.buf, elf->bytes.len);
-	made_close(elf, file);
-	assert_int_equal(image_state(image), IMAGE_READY);
-	return image;
-}
-
-static void expect_address(const struct image *image, uint64_t offset, uint64_t expected)
-{
-	uint64_t address = 0;
-
-	assert_int_equal(image_offset_to_address(image, offset, &address), expected != 0);
-	assert_int_equal(address, expected);
-}
-
-static void offsets_in_whole_pages(void **state)
-{
-	struct fixture *f = *state;
-	uint64_t start, limit, offset;
-	struct cfi_elf elf;
-	struct image *data, *code;
-
-	data = add_segments(f, &elf, "[data]", PF_R, PF_R | PF_W);
-	expect_address(data, 0xfff, 0);
-	expect_address(data, 0x1000, 0x401000);
-	expect_address(data, 0x1fff, 0x401fff);
-	expect_address(data, 0x2000, 0x503000);
-	expect_address(data, 0x2fff, 0x503fff);
-	expect_address(data, 0x3000, 0);
-	image_text_range(data, &start, &limit, &offset);
-	assert_true(start == 0 && limit == 0 && offset == 0);
-	code = add_segments(f, &elf, "[code]", PF_R, PF_R | PF_X);
-	expect_address(code, 0xfff, 0);
-	expect_address(code, 0x1000, 0x502000);
-	expect_address(code, 0x2fff, 0x503fff);
-	image_text_range(code, &start, &limit, &offset);
-	assert_true(start == 0x502800 && limit == 0x505800 && offset == 0x1800);
-	code = add_segments(f, &elf, "[first]", PF_R | PF_X, PF_R);
-	expect_address(code, 0x1800, 0x401800);
-	image_text_range(code, &start, &limit, &offset);
-	assert_true(start == 0x401000 && limit == 0x401800 && offset == 0x1000);
-	/* There is no file to read it from once more. */
-	image_cache_shrink(f->cache);
-	image_cache_set_limit(f->cache, 0);
-	assert_int_equal(image_state(code), IMAGE_READY);
-	assert_int_equal(image_dup_fd(code), -ENODATA);
-	assert_int_equal(image_cache_parsed(f->cache), 0);
-}
-
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup_cache, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_end_waits),
-		TEST(room_for_three),
-		TEST(room_by_default),
-		TEST(in_use_beyond_the_limit),
-		TEST(symbols_that_may_be_read),
-		TEST(open_files_are_counted),
-		TEST(idle_since_the_call_before),
-		TEST(files_of_one_inode),
-		TEST(another_try),
+		TEST(the_end_waits),	       TEST(room_for_three),
+		TEST(room_by_default),	       TEST(wanted_ones_last),
+		TEST(in_use_beyond_the_limit), TEST(symbols_that_may_be_read),
+		TEST(open_files_are_counted),  TEST(idle_since_the_call_before),
+		TEST(files_of_one_inode),      TEST(another_try),
 		TEST(why_it_was_not_opened),
-		TEST(offsets_in_whole_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,7 +134,7 @@ static void memory_comes_before_symbols(void **state)
 	assert_string_equal(local_name(f, first), "image_test_local");
 	second = open_named(f, "second");
 	assert_string_equal(local_name(f, second), "image_test_local");
-	image_cache_shrink(f->cache);
+	image_cache_shrink(f->cache, false);
 	assert_int_equal(image_state(first), IMAGE_DROPPED);
 	assert_int_equal(image_state(second), IMAGE_DROPPED);
 }

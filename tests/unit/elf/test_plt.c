@@ -105,10 +105,107 @@ static void plt_entries(void **state)
 		expect_plt(&cases[i]);
 }
 
+/* A table of relocations in its section, of the symbols in section SYMBOLS. */
+static void add_relocations(struct cfi_elf *elf, const char *name, const Elf64_Rela *relocations,
+			    size_t bytes, unsigned int symbols)
+{
+	unsigned int at = made_section(elf, name, SHT_RELA, relocations, bytes);
+
+	elf->sections[at].sh_link = symbols;
+	elf->sections[at].sh_entsize = sizeof(*relocations);
+	elf->sections[at].sh_addralign = 8;
+}
+
+static void expect_found(struct cfi_elf *elf, const char *expected)
+{
+	_cleanup_strbuf_ struct strbuf found = STRBUF_INIT;
+	struct elf_file *file = made_open(elf, EM_X86_64);
+
+	elf_file_for_each_raw_symbol(file, note_plt, &found);
+	assert_string_equal(strbuf_str(&found), expected);
+	made_close(elf, file);
+}
+
+/* Of functions whose address is taken, too: eight bytes each, or as long as others. */
+static void entries_of_the_got(void **state)
+{
+	static const struct {
+		uint64_t entry_size;
+		const char *expected;
+	} cases[] = { { 8, "one@plt 1000+8 0\ntwo@plt 1008+8 0\n" },
+		      { 16, "one@plt 1000+10 0\n" },
+		      { 0, "one@plt 1000+10 0\n" } };
+
+	const Elf64_Rela relocations[] = {
+		{ SLOT + 64, ELF64_R_INFO(0, R_X86_64_RELATIVE), 0x4000 },
+		{ SLOT + 8, ELF64_R_INFO(2, R_X86_64_GLOB_DAT), 0 },
+		{ SLOT, ELF64_R_INFO(1, R_X86_64_GLOB_DAT), 0 },
+		{ SLOT + 16, ELF64_R_INFO(1, R_X86_64_64), 0 },
+	};
+	uint8_t code[32];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct made_symbols table;
+		struct cfi_elf elf;
+		unsigned int symbols, at;
+
+		made_begin(&elf);
+		made_symbols_begin(&table);
+		made_function(&table, "one", 0, 0);
+		made_function(&table, "two", 0, 0);
+		symbols = made_table(&elf, ".dynsym", SHT_DYNSYM, &table);
+		add_relocations(&elf, ".rela.dyn", relocations, sizeof(relocations), symbols);
+		memset(code, 0x90, sizeof(code));
+		for (int n = 0; n < 3; n++) /* the third one jumps elsewhere */
+			put_entry(code + 8 * n, PLT + 8 * n, 0, n);
+		memset(code + 24, 0x90, 8);
+		at = made_section(&elf, ".plt.got", SHT_PROGBITS, code, sizeof(code));
+		elf.sections[at].sh_addr = PLT;
+		elf.sections[at].sh_entsize = cases[i].entry_size;
+		expect_found(&elf, cases[i].expected);
+	}
+}
+
+/* What is chosen when the program starts is named by who chooses, in static programs, too. */
+static void entries_that_are_chosen(void **state)
+{
+	const Elf64_Rela relocations[] = {
+		{ SLOT, ELF64_R_INFO(0, R_X86_64_IRELATIVE), 0x4000 },
+		{ SLOT + 8, ELF64_R_INFO(0, R_X86_64_IRELATIVE), 0x4100 },
+		{ SLOT + 16, ELF64_R_INFO(0, R_X86_64_IRELATIVE), 0x4200 }, /* of nobody */
+		{ SLOT + 24, ELF64_R_INFO(0, R_X86_64_IRELATIVE), 0x4000 },
+		{ SLOT + 32, ELF64_R_INFO(1, R_X86_64_JUMP_SLOT),
+		  0 }, /* there are no symbols for it */
+	};
+	struct made_symbols table;
+	struct cfi_elf elf;
+	uint8_t code[80];
+	unsigned int at;
+
+	(void)state;
+	made_begin(&elf);
+	made_symbols_begin(&table);
+	made_function(&table, "__memcpy_chooser", 0x4000, 16);
+	made_function(&table, "memcpy", 0x4000, 16);
+	made_function(&table, "_memcpy", 0x4000, 16);
+	made_function(&table, "strlen", 0x4100, 16);
+	made_function(&table, "other", 0x4108, 16);
+	made_table(&elf, ".symtab", SHT_SYMTAB, &table);
+	add_relocations(&elf, ".rela.plt", relocations, sizeof(relocations), 0);
+	for (int n = 0; n < 5; n++)
+		put_entry(code + 16 * n, PLT + 16 * n, 0, n);
+	at = made_section(&elf, ".iplt", SHT_PROGBITS, code, sizeof(code));
+	elf.sections[at].sh_addr = PLT;
+	expect_found(&elf, "memcpy@plt 1000+10 0\nstrlen@plt 1010+10 0\nmemcpy@plt 1030+10 0\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plt_entries),
+		cmocka_unit_test(entries_of_the_got),
+		cmocka_unit_test(entries_that_are_chosen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

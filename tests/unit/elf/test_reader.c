@@ -31,6 +31,11 @@ static void expect_same_symbols(const struct symbols *a, const struct symbols *b
 		assert_int_equal(a->ranges.items[i].name, b->ranges.items[i].name);
 	}
 	assert_memory_equal(a->names, b->names, a->name_bytes - 1);
+	assert_int_equal(a->bounds.base, b->bounds.base);
+	assert_int_equal(a->bounds.v.len, b->bounds.v.len);
+	if (a->bounds.v.len)
+		assert_memory_equal(a->bounds.v.items, b->bounds.v.items,
+				    a->bounds.v.len * sizeof(struct bound));
 }
 
 /* What a reader brings is what is in the file. */
@@ -270,6 +275,84 @@ static void what_it_says_is_not_believed(void **state)
 	reader_set_trade(&reader_trade);
 }
 
+/* A stripped copy of this program, so that it has bounds. */
+static int open_stripped(void)
+{
+	char path[] = "/tmp/hostprof-reader-XXXXXX", command[128];
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	close(fd);
+	snprintf(command, sizeof(command), "strip -o %s /proc/%d/exe 2>/dev/null", path, getpid());
+	if (system(command) != 0)
+		fd = -1;
+	else
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	unlink(path);
+	return fd;
+}
+
+static void many_bounds(void *data)
+{
+	((struct reader_symbols *)data)->bounds = BOUNDS_MAX + 1;
+}
+
+static void bounds_over_the_end(void *data)
+{
+	((struct reader_symbols *)data)->bounds_base = UINT64_MAX - UINT32_MAX;
+}
+
+static void bounds_of_nothing(void *data)
+{
+	((struct bound *)data)[3].size = 0;
+}
+
+static void bounds_in_no_order(void *data)
+{
+	((struct bound *)data)[3].start = ((struct bound *)data)[2].start;
+}
+
+static void bounds_are_not_believed(void **state)
+{
+	static const struct {
+		enum reader_op op;
+		void (*damage)(void *data);
+	} lies_told[] = {
+		{ READER_IMAGE_END, many_bounds },
+		{ READER_IMAGE_END, bounds_over_the_end },
+		{ READER_IMAGE_TAKE, bounds_of_nothing },
+		{ READER_IMAGE_TAKE, bounds_in_no_order },
+	};
+	struct trade trade = reader_trade;
+	_cleanup_close_ int fd = open_stripped();
+	struct image_content content;
+
+	(void)state;
+	if (fd < 0)
+		skip();
+	trade.carry_out = lies;
+	reader_end();
+	reader_set_trade(&trade);
+	lie.part = READER_BOUNDS;
+	lie.result = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(lies_told); i++) {
+		lie.op = lies_told[i].op;
+		lie.damage = lies_told[i].damage;
+		image_content_read(fd, 0, "stripped", SIZE_MAX, &content);
+		assert_non_null(content.failure);
+		assert_non_null(strstr(content.failure, "does not make sense"));
+		assert_int_equal(content.symbols.bounds.v.len, 0);
+		image_content_release(&content);
+	}
+	lie.op = UINT32_MAX;
+	image_content_read(fd, 0, "stripped", SIZE_MAX, &content);
+	assert_null(content.failure);
+	assert_true(content.symbols.bounds.v.len > 50);
+	image_content_release(&content);
+	reader_end();
+	reader_set_trade(&reader_trade);
+}
+
 /* The longest name that there can be, and one byte more. */
 static void names_that_are_too_long(void **state)
 {
@@ -342,6 +425,7 @@ int main(void)
 		cmocka_unit_test(files_that_fail),
 		cmocka_unit_test_setup_teardown(files_that_fail, with_readers, without),
 		cmocka_unit_test(what_it_says_is_not_believed),
+		cmocka_unit_test(bounds_are_not_believed),
 		cmocka_unit_test(names_that_are_too_long),
 		cmocka_unit_test(texts_are_cut),
 	};

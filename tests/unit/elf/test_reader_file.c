@@ -77,6 +77,39 @@ static void the_next_reader_is_asked(void **state)
 	assert_int_equal(address, address_of("main"));
 }
 
+/* --- probes ------------------------------------------------------------------------------------ */
+
+static int open_libc(void)
+{
+	return open("/lib/x86_64-linux-gnu/libc.so.6", O_RDONLY | O_CLOEXEC);
+}
+
+static void what_a_probe_needs(void **state)
+{
+	_cleanup_close_ int fd = open_self(), libc = open_libc();
+	_cleanup_free_ struct reader_places *places = xmalloc(sizeof(*places));
+	char soname[NAME_MAX + 1];
+	struct err err;
+
+	(void)state;
+	assert_int_equal(reader_soname(libc, soname, &err), 0);
+	assert_string_equal(soname, "libc.so.6");
+	assert_int_equal(reader_soname(fd, soname, &err), -ENODATA);
+	for (int patient = 0; patient < 2; patient++) {
+		assert_int_equal(reader_places(fd, "main", 1U << 30, patient, places, &err), 0);
+		assert_int_equal(places->count, 1);
+		assert_int_equal(places->address[0], address_of("main"));
+		assert_false(places->is_ifunc);
+	}
+	assert_int_equal(reader_places(fd, "no such function", 1U << 30, true, places, &err), 0);
+	assert_int_equal(places->count, 0);
+	assert_int_equal(reader_places(libc, "memcpy", 1U << 30, true, places, &err), 0);
+	assert_true(places->is_ifunc);
+	/* What is not to be read is not. */
+	assert_int_equal(reader_places(fd, "main", 16, true, places, &err), 0);
+	assert_int_equal(places->count, 0);
+}
+
 static unsigned int lie;
 
 static void lies_of_a_file(struct reader_file_said *said)
@@ -102,6 +135,26 @@ static int64_t lies(struct wall_call *call, int fd, int *ret_fd)
 	return call->op == READER_FIND ? r - 1 : r;
 }
 
+static int64_t lies_of_probes(struct wall_call *call, int fd, int *ret_fd)
+{
+	int64_t r = reader_trade.carry_out(call, fd, ret_fd);
+	struct reader_places *places = (void *)call->data;
+
+	switch (lie) {
+	case 0:
+		places->count = READER_MAX_PLACES + 1;
+		return (int64_t)(offsetof(struct reader_places, address) +
+				 places->count * sizeof(places->address[0]));
+	case 1: places->count++; break;
+	case 2: return 4;
+	case 3: places->count = 0; break;
+	default: break;
+	}
+	return call->op == READER_SONAME ? r - 1 : r;
+}
+
+#define PROBE_LIES 4U
+
 static void what_it_says_is_not_believed(void **state)
 {
 	_cleanup_close_ int fd = open("/bin/true", O_RDONLY | O_CLOEXEC);
@@ -125,6 +178,28 @@ static void what_it_says_is_not_believed(void **state)
 	reader_set_trade(&reader_trade);
 }
 
+static void nor_what_it_says_of_probes(void **state)
+{
+	_cleanup_close_ int libc = open_libc();
+	_cleanup_free_ struct reader_places *places = xmalloc(sizeof(*places));
+	struct trade trade = reader_trade;
+	char soname[NAME_MAX + 1];
+	struct err err;
+
+	(void)state;
+	trade.carry_out = lies_of_probes;
+	reader_end();
+	reader_set_trade(&trade);
+	for (lie = 0; lie < PROBE_LIES; lie++)
+		assert_int_equal(reader_places(libc, "lsearch", 1U << 30, true, places, &err),
+				 -EBADMSG);
+	assert_int_equal(reader_places(libc, "lsearch", 1U << 30, true, places, &err), 0);
+	/* Without its end. */
+	assert_int_equal(reader_soname(libc, soname, &err), -EBADMSG);
+	reader_end();
+	reader_set_trade(&reader_trade);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -134,6 +209,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(no_file, with_readers, without),
 		cmocka_unit_test_setup_teardown(the_next_reader_is_asked, with_readers, without),
 		cmocka_unit_test(what_it_says_is_not_believed),
+		cmocka_unit_test(what_a_probe_needs),
+		cmocka_unit_test_setup_teardown(what_a_probe_needs, with_readers, without),
+		cmocka_unit_test(nor_what_it_says_of_probes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,22 +9,6 @@
 
 /* --- what it may ------------------------------------------------------------------------------ */
 
-static unsigned int count_fds(pid_t pid)
-{
-	unsigned int count = 0;
-	char path[64];
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
-	dir = opendir(path);
-	if (!dir)
-		skip();
-	for (struct dirent *d; (d = readdir(dir));)
-		count += d->d_name[0] != '.';
-	closedir(dir);
-	return count;
-}
-
 static void expect_status(pid_t pid, const char *key, const char *expected)
 {
 	char value[128];

@@ -142,6 +142,34 @@ static void names_a_stub(void **state)
 	assert_fails(f, f->code.layout.wire.interpreter_end, 0, -ESTALE);
 }
 
+/* Of the list of stubs: one blob holds many. */
+static void names_the_stubs_of_a_blob(void **state)
+{
+	struct fixture *f = *state;
+	struct jvm_layout *layout = &f->code.layout;
+	uint64_t blob = code_fixture_blob(&f->code, 20, 6, "StubRoutines (1)", KIND_STUB);
+	uint64_t name = fake_string(&f->code.fake, "libmSin"), head;
+	const uint64_t call[] = { 0, name, name, blob + 100, blob + 200, 0 };
+	uint64_t words[] = { 0, name, name, blob + 300, blob + 400, 0 };
+
+	/* It lies before them, as the library's pages are searched for it. */
+	layout->call_stub_at = fake_alloc(&f->code.fake, sizeof(head));
+	f->code.fake.used = (f->code.fake.used + 15) & ~(size_t)15;
+	words[0] = fake_add(&f->code.fake, call, sizeof(call));
+	head = fake_add(&f->code.fake, words, sizeof(words));
+	fake_put_u64(&f->code.fake, layout->call_stub_at, head);
+	layout->wire.call_stub_return = blob + 150;
+	layout->wire.code_start = f->code.heap;
+	layout->wire.code_end = f->code.heap + (uint64_t)SEGMENTS * SEGMENT_BYTES;
+	code_names_free(f->names);
+	f->names = code_names_new(&f->code.fake.memory, layout, &no_scopes, f->methods);
+	put_u32(&f->code, blob + layout->wire.compile_id, 5);
+	assert_stub(f, blob + 350, 5, "libmSin");
+	assert_stub(f, blob + 450, 5, "StubRoutines (1)");
+	assert_stub(f, blob + 350, 5, "libmSin");
+	assert_fails(f, blob + 351, 6, -ESTALE);
+}
+
 /* A stub must not name the nmethod whose place it took. */
 static void a_stub_in_the_place_of_an_nmethod(void **state)
 {
@@ -374,6 +402,7 @@ int main(void)
 		TEST(an_id_holds_for_its_code_only),
 		TEST(an_unloaded_method),
 		TEST(names_a_stub),
+		TEST(names_the_stubs_of_a_blob),
 		TEST(a_stub_in_the_place_of_an_nmethod),
 		TEST(a_buffer_in_the_place_of_an_nmethod),
 		TEST(the_cache_is_bounded),

@@ -165,6 +165,36 @@ static void nonsense_is_refused(void **state)
 	}
 }
 
+/* LEVELS, each inlined into the one before; another place is half way. */
+static int read_levels(struct fixture *f, unsigned int levels, struct code_scopes **ret)
+{
+	uint32_t scope = 0;
+
+	make(f, &scopes_layouts[2], 0);
+	f->bytes.len = 0;
+	for (unsigned int i = 0; i < levels; i++) {
+		scope = scopes_add_scope(&f->bytes, scope, 3, 10);
+		if (i == levels / 2)
+			f->pcs[1].scope = scope;
+	}
+	f->pcs[2].scope = f->pcs[4].scope = scope;
+	scopes_put(&f->code, f->blob.start, &f->info);
+	return read_scopes(f, ret);
+}
+
+/* A method is read for each, also when the place before had most of them. */
+static void chains_have_an_end(void **state)
+{
+	static struct fixture f;
+	struct code_scopes *scopes;
+
+	(void)state;
+	assert_int_equal(read_levels(&f, 256, &scopes), 0);
+	assert_int_equal(scopes->node_count, 256);
+	free(scopes);
+	assert_int_equal(read_levels(&f, 257, &scopes), -EBADMSG);
+}
+
 /* Fields that do not fit one another, or the blob. */
 static void places_that_cannot_be(void **state)
 {
@@ -231,6 +261,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_place_of_every_release),
 		cmocka_unit_test(nonsense_is_refused),
+		cmocka_unit_test(chains_have_an_end),
 		cmocka_unit_test(places_that_cannot_be),
 		cmocka_unit_test(a_blob_that_ends_before_its_pcs),
 		cmocka_unit_test(a_release_that_does_not_say),

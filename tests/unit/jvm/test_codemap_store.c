@@ -263,6 +263,27 @@ static void stubs_have_names(void **state)
 	assert_int_equal(who(CODE + 0x110, 3100 * MS), '4');
 }
 
+/* As it is called from outside, and in a replay. */
+static void an_adapter_has_no_signature(void **state)
+{
+	static const char *const names[] = { "I2C/C2I adapters(0xbaab)@0x00007f1c2c0a1b00",
+					     "I2C/C2I adapters", "I2C/C2I adapters(" };
+	struct java_frame frames[JAVA_MAX_INLINE];
+	unsigned int count;
+
+	(void)state;
+	for (unsigned int i = 0; i < 3; i++) {
+		const char *stub = NULL;
+
+		put_dynamic(&buffer, 0, 1000 * MS, CODE + i * 0x40, 0x40, names[i]);
+		feed();
+		assert_int_equal(codemap_store_find(store, CODE + i * 0x40, 2000 * MS, frames,
+						    &count, &stub),
+				 JAVA_STUB);
+		assert_string_equal(stub, "I2C/C2I adapters");
+	}
+}
+
 static void nothing_is_known_after_the_agent_left(void **state)
 {
 	(void)state;
@@ -418,6 +439,7 @@ int main(void)
 		TEST(half_a_replay_does_not_count),
 		TEST(numbers_change_and_names_stay),
 		TEST(stubs_have_names),
+		TEST(an_adapter_has_no_signature),
 		TEST(nothing_is_known_after_the_agent_left),
 		TEST(old_code_is_dropped),
 		TEST(threads_have_names_for_their_time),

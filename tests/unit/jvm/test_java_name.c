@@ -135,6 +135,48 @@ static void symbols(void **state)
 	assert_string_equal(strbuf_str(&out), "pkg.A[] pkg.A/0x1f LA; B");
 }
 
+/* Of a String, whatever is in it. */
+static void chars(void **state)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	const uint8_t latin[] = { 'a', 0xe4, '\n', 0x7f, 0xff };
+	const uint16_t wide[] = { 'a', 0x7ff, 0x800, 0xd83d, 0xde00, 0xd83d, 'b', 0xde00, 0xd83d };
+
+	(void)state;
+	java_name_add_chars(&out, latin, 1, sizeof(latin));
+	assert_string_equal(strbuf_str(&out), "a\xc3\xa4??\xc3\xbf");
+	strbuf_reset(&out);
+	java_name_add_chars(&out, wide, 2, ARRAY_SIZE(wide));
+	assert_string_equal(strbuf_str(&out), "a\xdf\xbf\xe0\xa0\x80\xf0\x9f\x98\x80?b??");
+}
+
+/* One name for a stub of all releases, as far as they have the same. */
+static void stubs(void **state)
+{
+	static const char *const names[][2] = {
+		{ "libmSin", "libmSin" },
+		{ "dsin", "dsin" },
+		{ "Stub Generator dsin_stub", "dsin" },
+		{ "dsin_stub (stub gen)", "dsin" },
+		{ "I2C/C2I adapters", "I2C/C2I adapters" },
+		{ "I2C/C2I adapters(0xba)@0x00007f12", "I2C/C2I adapters" },
+		{ "flush_icache_stub", "flush_icache_stub" },
+		{ "Stub Generator dsin", "Stub Generator dsin" },
+		{ "Stub Generator _stub", "" },
+		{ "_stub (stub gen)", "" },
+		{ "ge\nnoa\xff", "ge?noa?" },
+		{ "", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+		java_name_add_stub(&out, names[i][0], strlen(names[i][0]));
+		assert_string_equal(strbuf_str(&out), names[i][1]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +186,8 @@ int main(void)
 		cmocka_unit_test(text_is_made_valid),
 		cmocka_unit_test(signatures),
 		cmocka_unit_test(symbols),
+		cmocka_unit_test(stubs),
+		cmocka_unit_test(chars),
 	};
 
 	return cmocka_run_group_tests_name("java_name", tests, NULL, NULL);

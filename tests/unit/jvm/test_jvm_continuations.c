@@ -2,7 +2,7 @@
 /* Stubs of continuations that a JVM does not tell of: which code is taken for them, and which not. */
 #include "test.h"
 
-#include "jvm/layout/jvm_continuations.h"
+#include "jvm/continuation/jvm_continuations.h"
 #include "jvm/layout/jvm_layout_read.h"
 #include "jvm_fixture.h"
 

@@ -139,6 +139,18 @@ enum jvm_kind jvm_kind_of_executable(uint32_t pid)
 	return now->executable;
 }
 
+void jvm_lacks_read(const struct vmstructs *vs, struct jvm_lacks *ret_lacks)
+{
+	assert_ptr_equal(vs, &the_tables);
+	*ret_lacks = (struct jvm_lacks){ 1, { "something" } };
+}
+
+void jvm_lacks_all(const struct err *why, struct jvm_lacks *ret_lacks)
+{
+	*ret_lacks = (struct jvm_lacks){ .count = 1 };
+	snprintf(ret_lacks->text[0], sizeof(ret_lacks->text[0]), "all: %.100s", why->text);
+}
+
 /* --- */
 
 static int setup(void **state)
@@ -194,6 +206,9 @@ static void what_is_told(void **state)
 
 	(void)state;
 	assert_int_equal(info.pid, getpid());
+	assert_int_equal(info.ns_pid, getpid());
+	assert_int_equal(info.lacks.count, 1);
+	assert_string_equal(info.lacks.text[0], "something");
 	assert_int_equal(info.uid, geteuid());
 	assert_string_equal(info.version, "17.0.15+6");
 	assert_string_equal(info.main_class, "pkg.Main");
@@ -341,6 +356,7 @@ static void a_jvm_that_cannot_be_read(void **state)
 	assert_string_equal(info.version, "");
 	assert_false(info.can_attach);
 	assert_string_equal(info.why_not, "answer 11");
+	assert_string_equal(info.lacks.text[0], "all: answer 11");
 	assert_int_equal(info.agent, JVM_AGENT_IDLE);
 	assert_int_equal(w->with_tables, 0);
 	w->open = -EPERM;
@@ -357,6 +373,7 @@ static void what_is_another_jvm(void **state)
 	info = read_info();
 	assert_string_equal(info.version, "OpenJ9");
 	assert_string_equal(info.why_not, "OpenJ9: only native frames can be shown");
+	assert_string_equal(info.lacks.text[0], "all: OpenJ9: only native frames can be shown");
 	assert_string_equal(info.main_class, "outside.Main");
 	assert_false(info.can_attach);
 	/* Not one whose library is no HotSpot's. */

@@ -205,6 +205,45 @@ static void a_jvm_without_continuations(void **state)
 	fake_jvm_free(f);
 }
 
+/* While a JVM starts, the classes are not there yet; what cannot be read at all is not asked for again. */
+static void classes_of_virtual_threads(void **state)
+{
+	struct fake_jvm *f = fake_jvm_fill(25, false);
+	struct jvm_fields fields = { .count = 0 };
+	uint64_t classes = fake_alloc(&f->vm.fake, 192 * 8), none = fake_alloc(&f->vm.fake, 8);
+	const struct fake_field more[] = {
+		{ "JVMFlag", "_addr", 0, 0 },
+		{ "JVMFlag", "_name", 8, 0 },
+		{ "JVMFlag", "flags", none, 1 },
+		{ "JVMFlag", "numFlags", none, 1 },
+		{ "vmClasses", "_klasses[static_cast<int>(vmClassID::Object_klass_knum)]", classes,
+		  1 },
+	};
+	struct jvm_layout layout;
+	struct err err;
+
+	(void)state;
+	jvm_add_shape(f, &fields);
+	jvm_add_statics(f, &fields);
+	jvm_fields_add(&fields, more, ARRAY_SIZE(more));
+	jvm_fill_tables(f, &fields);
+	assert_int_equal(vmstructs_open_memory(&f->vm.fake.memory, f->vm.symbols, &f->vm.vs), 0);
+	layout = layout_of(f);
+	assert_true(layout.provisional);
+	assert_false(layout.chunks_final);
+	assert_true(layout.wire.return_barrier && layout.wire.enter_return);
+	assert_int_equal(read_again(f, &layout, &err), 0);
+	assert_true(layout.provisional);
+	fake_put_u64(&f->vm.fake, none, UINT64_MAX); /* flags that cannot be */
+	assert_int_equal(read_again(f, &layout, &err), 0);
+	assert_false(layout.provisional);
+	assert_true(layout.chunks_final);
+	fake_put_u64(&f->vm.fake, none, 0);
+	assert_int_equal(read_again(f, &layout, &err), 0);
+	assert_false(layout.provisional);
+	fake_jvm_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -216,6 +255,7 @@ int main(void)
 		cmocka_unit_test(a_refresh_that_fails),
 		cmocka_unit_test(a_jvm_that_tells_of_no_call_stub),
 		cmocka_unit_test(a_jvm_without_continuations),
+		cmocka_unit_test(classes_of_virtual_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

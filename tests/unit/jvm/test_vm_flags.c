@@ -147,7 +147,7 @@ static void flags_of_all_kinds(void **state)
 static void a_failure_says_nothing(void **state)
 {
 	struct flags_vm *f = *state;
-	struct vm_flags flags = { 5, 5, 5 };
+	struct vm_flags flags = { .disable_attach_mechanism = 5 };
 
 	fake_put_u64(&f->vm.fake, f->array + FLAG_BYTES, 8); /* a value */
 	assert_int_equal(vm_flags_read(f->vm.vs, &flags), -EFAULT);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test.h"
 
+#include <errno.h>
 #include <unistd.h>
 
 #include "base/macros.h"
@@ -149,6 +150,21 @@ static void test_reads_across_pages(void **state)
 	vm_pages_free(pages);
 }
 
+/* Who has tables in more pages than any JVM is not read on. */
+static void test_many_pages(void **state)
+{
+	const struct vm_memory memory = { .read = read_numbers };
+	struct vm_pages *pages = vm_pages_new(&memory);
+	uint64_t value;
+
+	(void)state;
+	for (uint64_t page = 0x1000; page < 0x1000 + 2048; page++)
+		expect_number(pages, page, 1);
+	expect_number(pages, 0x1000 + 2047, 0);
+	assert_int_equal(vm_pages_read(pages, 0x9000ULL * PAGE, &value, sizeof(value)), -E2BIG);
+	vm_pages_free(pages);
+}
+
 /* --- strings --- */
 
 static void expect_read(struct vm_pages *pages, uint64_t address, size_t size, const char *expected)
@@ -243,7 +259,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_text),       TEST(test_pages),
 		TEST(test_kept_pages), TEST(test_reads_across_pages),
-		TEST(test_strings),    TEST(test_process),
+		TEST(test_many_pages), TEST(test_strings),
+		TEST(test_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,6 +163,23 @@ static void a_growing_code_cache_is_one_mapping(void **state)
 	mappings_clear(&p);
 }
 
+/* Also where it covers what was there. */
+static void a_code_cache_in_the_place_of_files(void **state)
+{
+	struct process p = { 0 };
+
+	(void)state;
+	add_anonymous(&p, 0x1000, 0x2000, anonymous);
+	add(&p, 0x2000, 0x3000, 0, file_a);
+	add(&p, 0x3000, 0x4000, 0, file_b);
+	add(&p, 0x4000, 0x5000, 0, file_a);
+	add_anonymous(&p, 0x2000, 0x4000, anonymous);
+	assert_mappings(&p, "1000-4000+0 ;4000-5000+0 /a;");
+	add(&p, 0x1000, 0x4000, 0, file_b);
+	assert_mappings(&p, "1000-4000+0 /b;4000-5000+0 /a;");
+	mappings_clear(&p);
+}
+
 static void look_up_by_address(void **state)
 {
 	struct process p = { 0 };
@@ -352,6 +369,7 @@ int main(void)
 		cmocka_unit_test(newlines_in_paths),
 		cmocka_unit_test(empty_and_backward_ranges_are_ignored),
 		cmocka_unit_test(a_growing_code_cache_is_one_mapping),
+		cmocka_unit_test(a_code_cache_in_the_place_of_files),
 		cmocka_unit_test(look_up_by_address),
 		cmocka_unit_test(every_change_is_counted),
 		cmocka_unit_test(only_executable_lines_of_maps),

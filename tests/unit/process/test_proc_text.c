@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "base/macros.h"
+#include "base/text/text_cursor.h"
 #include "process/mappings.h"
 #include "process/proc.h"
-#include "process/proc_text.h"
 
 /* The first LEN bytes of TEXT. */
 static struct text_cursor of(const char *text, size_t len)

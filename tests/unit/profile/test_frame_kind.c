@@ -80,10 +80,10 @@ static void test_java_names(void **state)
 /* Bits of enum frame_names; what they do not speak of stays. */
 static void test_names(void **state)
 {
-	const struct frame_name_options simple = { .names = FRAME_NAMES_SIMPLE },
-					normal = { .names = FRAME_NAMES_NORMAL },
+	const struct frame_name_options plain = { 0 }, simple = { .names = FRAME_NAMES_SIMPLE },
+					exact = { .names = FRAME_NAMES_EXACT },
 					file = { .names = FRAME_NAMES_FILE },
-					both = { .names = FRAME_NAMES_SIMPLE | FRAME_NAMES_NORMAL };
+					both = { .names = FRAME_NAMES_SIMPLE | FRAME_NAMES_EXACT };
 	struct profile_mapping libc = { 0 };
 	struct profile_frame f = { .mapping = PROFILE_NONE, .kind = FRAME_JAVA_JIT };
 	struct profile p;
@@ -92,12 +92,11 @@ static void test_names(void **state)
 	profile_init(&p);
 	f.class_name = profile_string(&p, "com.acme.Shop$$Lambda$14/0x0000a1");
 	f.name = profile_string(&p, "run");
-	check_name(&p, &f, simple, "Shop$$Lambda$14/0x0000a1.run");
-	check_name(&p, &f, normal, "com.acme.Shop$$Lambda$14.run");
-	check_name(&p, &f, both, "Shop$$Lambda$14.run");
-	check_name(&p, &f, file, "com.acme.Shop$$Lambda$14/0x0000a1.run");
-	f.class_name = profile_string(&p, "A/x.y");
-	check_name(&p, &f, normal, "A/x.y.run");
+	check_name(&p, &f, plain, "com.acme.Shop$$Lambda.run");
+	check_name(&p, &f, simple, "Shop$$Lambda.run");
+	check_name(&p, &f, exact, "com.acme.Shop$$Lambda$14/0x0000a1.run");
+	check_name(&p, &f, both, "Shop$$Lambda$14/0x0000a1.run");
+	check_name(&p, &f, file, "com.acme.Shop$$Lambda.run");
 	f.class_name = 0;
 	f.kind = FRAME_NATIVE;
 	libc.path = profile_string(&p, "/usr/lib/libc.so.6");
@@ -111,6 +110,73 @@ static void test_names(void **state)
 	f.name = 0;
 	f.address = 0x12;
 	check_name(&p, &f, file, "[libc.so.6+0x12]");
+	profile_release(&p);
+}
+
+/* What the JVM makes as it runs, JDK 8 to 28, has no number; all else stays as it is. */
+static void test_normal_names(void **state)
+{
+	static const char *const classes[][2] = {
+		{ "pkg.A$$Lambda/0x00007f1c2c0a1b00", "pkg.A$$Lambda" },
+		{ "pkg.A$$Lambda$14/0x0000000800c03000", "pkg.A$$Lambda" },
+		{ "pkg.A$$Lambda$14/1073502961", "pkg.A$$Lambda" },
+		{ "pkg.A$$Lambda$14", "pkg.A$$Lambda" },
+		{ "pkg.A$$Lambda/0x12[][]", "pkg.A$$Lambda[][]" },
+		{ "java.lang.invoke.LambdaForm$MH/0x000000080", "java.lang.invoke.LambdaForm$MH" },
+		{ "java.lang.invoke.LambdaForm$DMH/1", "java.lang.invoke.LambdaForm$DMH" },
+		{ "pkg.Epoch_7+0x00007f", "pkg.Epoch_7" },
+		{ "jdk.internal.reflect.GeneratedMethodAccessor12",
+		  "jdk.internal.reflect.GeneratedMethodAccessor" },
+		{ "sun.reflect.GeneratedSerializationConstructorAccessor1",
+		  "sun.reflect.GeneratedSerializationConstructorAccessor" },
+		{ "pkg.A$1", "pkg.A$1" },
+		{ "pkg.A/x.y", "pkg.A/x.y" },
+		{ "pkg.A$$Lambda$Own", "pkg.A$$Lambda$Own" },
+		{ "pkg.A$$Lambda$4x", "pkg.A$$Lambda$4x" },
+		{ "pkg.MyAccessor12", "pkg.MyAccessor12" },
+		{ "pkg.GeneratedThing12", "pkg.GeneratedThing12" },
+		{ "com.sun.proxy.$Proxy12", "com.sun.proxy.$Proxy12" },
+		{ "12", "12" },
+		{ "int[]", "int[]" },
+		{ "/", "/" },
+		{ "[]", "[]" },
+	};
+	const struct frame_name_options plain = { 0 }, exact = { .names = FRAME_NAMES_EXACT };
+	struct profile_frame f = { .mapping = PROFILE_NONE, .kind = FRAME_CLASS };
+	struct profile p;
+
+	(void)state;
+	profile_init(&p);
+	for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
+		f.class_name = profile_string(&p, classes[i][0]);
+		check_name(&p, &f, plain, classes[i][1]);
+		check_name(&p, &f, exact, classes[i][0]);
+	}
+	profile_release(&p);
+}
+
+/* As lines: of Java frames, where it is known. */
+static void test_bci(void **state)
+{
+	const struct frame_name_options bci = { .names = FRAME_NAMES_BCI }, both = {
+		.lines = true, .annotate = true, .names = FRAME_NAMES_BCI
+	};
+	struct profile_frame f = { .mapping = PROFILE_NONE,
+				   .line = 12,
+				   .kind = FRAME_JAVA_INLINED };
+	struct profile p;
+
+	(void)state;
+	profile_init(&p);
+	f.name = profile_string(&p, "f");
+	check_name(&p, &f, bci, "f@0");
+	f.bci = 7;
+	check_name(&p, &f, both, "f@7:12_[i]");
+	f.bci = -1;
+	check_name(&p, &f, both, "f:12_[i]");
+	f.bci = 7;
+	f.kind = FRAME_NATIVE;
+	check_name(&p, &f, bci, "f");
 	profile_release(&p);
 }
 
@@ -154,6 +220,9 @@ static void test_native_names(void **state)
 	m.path = profile_string(&p, "/usr/lib/libfoo.so");
 	f.mapping = profile_mapping(&p, &m);
 	check_name(&p, &f, plain, "[libfoo.so+0x1234]");
+	f.into = 0x34; /* its function's place is the name */
+	check_name(&p, &f, plain, "[libfoo.so+0x1200]");
+	f.into = 0;
 	f.name = profile_string(&p, "a;b<int>");
 	check_name(&p, &f, plain, "a;b<int>");
 	f.name = 0;
@@ -175,6 +244,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_table_is_whole), cmocka_unit_test(test_from_jfr),
 		cmocka_unit_test(test_names),	       cmocka_unit_test(test_java_names),
+		cmocka_unit_test(test_normal_names),   cmocka_unit_test(test_bci),
 		cmocka_unit_test(test_lines),	       cmocka_unit_test(test_native_names),
 	};
 

@@ -76,11 +76,36 @@ static void test_samples(void **state)
 	assert_int_equal(weight_shown("none", NULL, NULL), 0);
 }
 
+/* With the number of a hidden class, and as it is shown. */
+static void test_hidden_classes(void **state)
+{
+	static const char *const patterns[] = { "A$$Lambda.run", "A$$Lambda/0x12.run", "*0x12*" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
+		struct profile_match match = { 0 };
+		struct profile p;
+		uint32_t thread, event, run;
+
+		profile_init(&p);
+		event = fixture_event(&p, "cpu", "nanoseconds", 1);
+		thread = fixture_thread(&p, fixture_process(&p, "java", 1), "java", 1);
+		run = fixture_java(&p, FRAME_JAVA_JIT, "A$$Lambda/0x12", "run", 7);
+		fixture_sample(&p, event, thread, 1, 1, FIXTURE_FRAMES(run));
+		vec_push(&match.include, patterns[i]);
+		profile_match_apply(&p, &match);
+		assert_int_equal(p.samples.len, 1);
+		vec_release(&match.include);
+		profile_release(&p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_patterns),
 		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_hidden_classes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,7 @@ static void test_tables(void **state)
 {
 	struct profile p;
 	struct profile_mapping m = { .path = 1, .start = 4096, .limit = 8192, .offset = 512 };
-	struct profile_frame f = { .name = 1, .mapping = 0, .address = 0x40, .bci = -1, .pad = 9 };
+	struct profile_frame f = { .name = 1, .mapping = 0, .address = 0x40, .bci = -1, .into = 9 };
 	struct profile_process proc = { .pid = 7, .exec_count = 1, .name = 1 };
 	struct profile_thread t = { .tid = 8, .name = 1 };
 	struct profile_event e = { .name = 1, .unit = 1, .period = 10 };
@@ -34,11 +34,13 @@ static void test_tables(void **state)
 	assert_int_equal(profile_mapping(&p, &m), 0);
 	assert_int_equal(profile_get_mapping(&p, 0)->limit, 8192);
 	assert_int_equal(profile_frame(&p, &f), 0);
-	f.pad = 0;
 	assert_int_equal(profile_frame(&p, &f), 0);
-	f.line = 3;
+	f.into = 0;
 	assert_int_equal(profile_frame(&p, &f), 1);
-	assert_int_equal(profile_get_frame(&p, 1)->line, 3);
+	assert_int_equal(profile_get_frame(&p, 0)->into, 9);
+	f.line = 3;
+	assert_int_equal(profile_frame(&p, &f), 2);
+	assert_int_equal(profile_get_frame(&p, 2)->line, 3);
 	assert_int_equal(profile_process(&p, &proc), 0);
 	proc.exec_count = 2;
 	assert_int_equal(profile_process(&p, &proc), 1);

@@ -416,6 +416,39 @@ static void threads_of_equal_names_are_apart(void **state)
 	profile_release(&p);
 }
 
+/* What a chunk's tables take of memory ends it, too: a storm of programs that nobody else is like. */
+static void rotation_by_tables(void **state)
+{
+	_cleanup_close_ int fd = memfd_create("recording", MFD_CLOEXEC);
+	_cleanup_(recording_writer_freep) struct recording_writer *writer = NULL;
+	struct err err = { 0 };
+	struct profile p, fresh;
+	char name[1001];
+	unsigned int number = 0;
+
+	(void)state;
+	assert_int_equal(recording_writer_new(fd, &writer, &err), 0);
+	profile_init(&p);
+	profile_init(&fresh);
+	fixture_add(&p, 0);
+	while (!recording_writer_wants_rotation(writer)) {
+		for (unsigned int i = 0; i < 100; i++) {
+			snprintf(name, sizeof(name), "%01000u", number++);
+			profile_string(&p, name);
+		}
+		assert_int_equal(recording_writer_flush(writer, &p, &err), 0);
+		assert_true(number < 20000);
+	}
+	assert_true(profile_table_bytes(&p) >= 10 << 20);
+	assert_true(number > 7000); /* the kilobyte of each, and what finds it */
+	assert_int_equal(recording_writer_rotate(writer, &p, &err), 0);
+	assert_false(recording_writer_wants_rotation(writer));
+	assert_int_equal(recording_writer_flush(writer, &fresh, &err), 0);
+	assert_false(recording_writer_wants_rotation(writer));
+	profile_release(&p);
+	profile_release(&fresh);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -428,6 +461,7 @@ int main(void)
 		cmocka_unit_test(threads_of_equal_names_are_apart),
 		cmocka_unit_test(each_chunk_can_be_read_alone),
 		cmocka_unit_test(chunks_of_any_length),
+		cmocka_unit_test(rotation_by_tables),
 		cmocka_unit_test(the_zone_of_the_host),
 	};
 

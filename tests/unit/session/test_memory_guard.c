@@ -189,6 +189,30 @@ static void shares_of_a_shortage(void **state)
 	assert_int_equal(plan.parse_bytes, (24 - 8 - 2 - 2) * mb * 40 / 100);
 }
 
+/* What was freed goes back when there is a 32nd more than after the last time, not at each look. */
+static void holes_are_given_back(void **state)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	struct memory_guard guard;
+
+	(void)state;
+	memory_guard_init(&guard, 3200 * page, 0);
+	f.statm = "9000 1000 1";
+	memory_guard_tidy(&guard);
+	assert_int_equal(f.trims, 1);
+	assert_int_equal(f.kept, 0);
+	f.statm = "9000 1100 1";
+	memory_guard_tidy(&guard);
+	assert_int_equal(f.trims, 1);
+	f.statm = "9000 1101 1";
+	memory_guard_tidy(&guard);
+	memory_guard_tidy(&guard);
+	assert_int_equal(f.trims, 2);
+	f.statm = "9000 1202 1";
+	memory_guard_tidy(&guard);
+	assert_int_equal(f.trims, 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -197,6 +221,7 @@ int main(void)
 		cmocka_unit_test_setup(without_proc, set_up),
 		cmocka_unit_test_setup(not_all_the_time, set_up),
 		cmocka_unit_test_setup(far_below_it_is_looked_seldom, set_up),
+		cmocka_unit_test_setup(holes_are_given_back, set_up),
 		cmocka_unit_test_setup(the_allocator, set_up),
 		cmocka_unit_test_setup(shares_of_a_shortage, set_up),
 	};

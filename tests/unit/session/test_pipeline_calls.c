@@ -26,10 +26,13 @@ static void what_is_opened(void **state)
 	open_pipeline(f);
 	assert_ptr_equal(f->pipeline.tables.memory.ranges, f->capture->tables->ranges);
 	assert_true(f->pipeline.plan.symbol_bytes > f->pipeline.plan.file_bytes);
-	snprintf(expected, sizeof(expected),
-		 "symbols up to %zu\nparsing up to %zu\nunwinder files %zu\nagents, attached\n",
-		 (size_t)f->pipeline.plan.symbol_bytes, (size_t)f->pipeline.plan.parse_bytes,
-		 (size_t)f->pipeline.plan.file_bytes);
+	snprintf(
+		expected, sizeof(expected),
+		"symbols up to %zu\nparsing up to %zu\nfiles up to %zu\nbudget of files %zu\nunwinder files %zu\n"
+		"unwinder keeps files up to %zu\nagents, attached\n",
+		(size_t)f->pipeline.plan.symbol_bytes, (size_t)f->pipeline.plan.parse_bytes,
+		(size_t)f->pipeline.plan.known_bytes, (size_t)f->pipeline.plan.process_bytes,
+		(size_t)f->pipeline.plan.file_bytes, (size_t)f->pipeline.plan.known_bytes);
 	assert_memory_equal(noted(), expected, strlen(expected));
 	assert_int_equal(f->pipeline.guard.map_bytes, 10 << 20);
 	assert_int_equal(f->pipeline.guard.limit_bytes, MEMORY_DEFAULT_LIMIT_BYTES);
@@ -64,7 +67,8 @@ static void memory_is_given_up(void **state)
 	f->pipeline.guard.limit_bytes = 1;
 	fake_advance(600 * MS); /* until it looks again */
 	pipeline_turn(&f->pipeline);
-	assert_non_null(strstr(noted(), "shrink\ntrim\n"));
+	/* First what nobody wants; that did not do. */
+	assert_non_null(strstr(noted(), "shrink\ntrim\nshrink all\ntrim\n"));
 	pipeline_turn(&f->pipeline);
 	assert_null(strstr(noted(), "shrink"));
 	assert_int_equal(f->pipeline.guard.sheds, 1);
@@ -387,6 +391,7 @@ static void each_figure_has_its_name(void **state)
 		{ WIRE_COUNTER_JAVA_HOT_FRAMES, "unwind.frames.java-hot" },
 		{ WIRE_COUNTER_ANCHORS, "unwind.anchors" },
 		{ WIRE_COUNTER_FROZEN, "unwind.frozen" },
+		{ WIRE_COUNTER_FROZEN_FRAMES, "unwind.frames.frozen" },
 	};
 	struct fixture *f = *state;
 
@@ -421,10 +426,30 @@ static void what_figures_say(void **state)
 	finish(f);
 	assert_string_equal(detail_of(&f->read, "symbols.file-not-read"), "/lib/a: torn");
 	assert_string_equal(detail_of(&f->read, "jvm.no-agent"), "pid 5000001: refused");
+	assert_int_equal(counter_of(&f->read, "files.known"), 21);
+	assert_int_equal(counter_of(&f->read, "files.forgotten"), 22);
+	assert_int_equal(counter_of(&f->read, "limits.files"), 23);
+	assert_string_equal(detail_of(&f->read, "limits.files"), "pid 5000001");
 	assert_int_equal(counter_of(&f->read, "symbols.kernel-not-read"), 0);
 	assert_int_equal(counter_of(&f->read, "unwind.misses"), 0);
 	assert_int_equal(counter_of(&f->read, "samples.late"), 0);
 	assert_int_equal(counter_of(&f->read, "unwind.orphans"), 0);
+	assert_int_equal(counter_of(&f->read, "jvm.not-read"), 0);
+	assert_int_equal(counter_of(&f->read, "limits.java-names"), 0);
+}
+
+/* JVMs without names. */
+static void who_has_no_names(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	parts.unread = "its tables are torn";
+	parts.unnamed = 77;
+	finish(f);
+	assert_string_equal(detail_of(&f->read, "jvm.not-read"), "pid 4713: its tables are torn");
+	assert_int_equal(counter_of(&f->read, "limits.java-names"), 77);
+	assert_string_equal(detail_of(&f->read, "limits.java-names"), "pid 4712");
 }
 
 int main(void)
@@ -448,6 +473,7 @@ int main(void)
 		TEST(ids_begin_anew_with_a_chunk),
 		TEST(each_figure_has_its_name),
 		TEST(what_figures_say),
+		TEST(who_has_no_names),
 	};
 
 	return cmocka_run_group_tests_name("pipeline_calls", tests, NULL, NULL);

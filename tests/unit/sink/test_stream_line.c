@@ -45,6 +45,8 @@ static const struct sink_process java = {
 	.cgroup = "/a/b",
 	.jvm_version = "17.0.1",
 	.main_class = "com.acme.Main",
+	.container_name = "shop",
+	.container_image = "acme/shop:3",
 };
 static const struct sink_process bare = {
 	.pid = 7,
@@ -54,6 +56,8 @@ static const struct sink_process bare = {
 	.cgroup = "",
 	.jvm_version = "",
 	.main_class = "",
+	.container_name = "",
+	.container_image = "",
 };
 
 static struct sink_sample a_sample(const uint32_t *ids, uint32_t len)
@@ -93,7 +97,7 @@ static void processes_and_threads(void **state)
 	stream_line_process(&out, 1, &java);
 	expect("{\"type\":\"process\",\"process\":1,\"pid\":42,\"start_time_ns\":999,"
 	       "\"name\":\"java\",\"exe\":\"/usr/bin/java\",\"container\":\"abc\","
-	       "\"cgroup\":\"/a/b\",\"jvm_version\":\"17.0.1\",\"main_class\":\"com.acme.Main\"}\n");
+	       "\"container_name\":\"shop\",\"container_image\":\"acme/shop:3\",\"cgroup\":\"/a/b\",\"jvm_version\":\"17.0.1\",\"main_class\":\"com.acme.Main\"}\n");
 	stream_line_process(&out, 2, &bare);
 	expect("{\"type\":\"process\",\"process\":2,\"pid\":7,\"name\":\"sh\"}\n");
 	stream_line_thread(&out, 3, 1, &sample);

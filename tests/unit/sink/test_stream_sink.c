@@ -31,13 +31,7 @@ static int setup(void **state)
 	stream = NULL;
 	profile_init(&profile);
 	fixture_event(&profile, "cpu", "nanoseconds", 0);
-	process = (struct sink_process){ .pid = 42,
-					 .name = "java",
-					 .exe = "",
-					 .container_id = "",
-					 .cgroup = "",
-					 .jvm_version = "",
-					 .main_class = "" };
+	process = (struct sink_process){ 42, 0, 0, "java", "", "", "", "", "", "", "" };
 	sample = (struct sink_sample){ .id = 1, .tid = 43, .thread = "main", .process = &process };
 	sample.stack = profile_stack(&profile, NULL, 0);
 	return pipe2(fds, O_CLOEXEC);
@@ -173,8 +167,10 @@ static void labels_that_come_late(void **state)
 
 static void each_label_counts(void **state)
 {
-	const char **labels[] = { &process.name,   &process.exe,	 &process.container_id,
-				  &process.cgroup, &process.jvm_version, &process.main_class };
+	const char **labels[] = { &process.name,	   &process.exe,
+				  &process.container_id,   &process.cgroup,
+				  &process.jvm_version,	   &process.main_class,
+				  &process.container_name, &process.container_image };
 
 	(void)state;
 	begin((struct stream_options){ 0 }, true);

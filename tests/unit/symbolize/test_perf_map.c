@@ -8,12 +8,11 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/strbuf.h"
-#include "peak_memory.h"
-#include "symbolize/perf_map.h"
+#include "perf_text.h"
 
 static struct perf_map *parse(const char *text)
 {
-	return perf_map_parse(text, strlen(text));
+	return perf_map_of_text(text, strlen(text));
 }
 
 static void assert_name(struct perf_map *map, uint64_t address, const char *expected)
@@ -70,7 +69,7 @@ static void code_below_other_code(void **state)
 		strbuf_addstr(&text, "1000 1000 large\n");
 		for (unsigned int i = 1; i <= small; i++)
 			strbuf_addf(&text, "%x 1 small\n", 0x1000 + i);
-		map = perf_map_parse(strbuf_str(&text), text.len);
+		map = perf_map_of_text(strbuf_str(&text), text.len);
 		assert_name(map, 0x1800, small < 16 ? "large" : NULL);
 	}
 }
@@ -99,68 +98,8 @@ static void an_endless_name_is_cut(void **state)
 	memset(text, 'x', 100000);
 	memcpy(text, "1000 10 ", 8);
 	text[99999] = '\n';
-	map = perf_map_parse(text, 100000);
+	map = perf_map_of_text(text, 100000);
 	assert_int_equal(strlen(perf_map_find(map, 0x1000)), 512);
-}
-
-/* A million of entries is what is kept of a file that goes on. */
-static void a_million_of_lines(void **state)
-{
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	_cleanup_(perf_map_freep) struct perf_map *map = NULL;
-
-	(void)state;
-	for (unsigned int i = 0; i < (1U << 20) + 1; i++)
-		strbuf_addf(&text, "%x 1 f\n", 0x1000 + i);
-	map = perf_map_parse(strbuf_str(&text), text.len);
-	assert_name(map, 0x1000, "f");
-	assert_name(map, 0x1000 + (1U << 20) - 1, "f");
-	assert_name(map, 0x1000 + (1U << 20), NULL);
-}
-
-/* Names of 500 bytes: what there is no room for is left out, and counted; others have theirs. */
-static void what_all_maps_take_is_bounded(void **state)
-{
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	struct perf_map *maps[8], *small;
-	uint64_t before, after, began;
-	uint32_t pid;
-
-	(void)state;
-	for (unsigned int i = 0; i < 200000; i++)
-		strbuf_addf(&text, "%x 10 %0500u\n", 0x1000 + 0x10 * i, i);
-	before = perf_map_left_out(&pid);
-	began = peak_begin();
-	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
-		maps[i] = perf_map_parse(strbuf_str(&text), text.len);
-	/* the text once more while it is taken apart */
-	assert_true(peak_end(began) < text.len + 2 * PERF_MAP_BYTES + (8 << 20));
-	assert_true(perf_map_budget()->used_bytes <= PERF_MAP_BYTES + 8 * (PERF_MAP_BYTES / 1024));
-	after = perf_map_left_out(&pid);
-	assert_true(after - before > 1000000);
-	assert_non_null(perf_map_find(maps[0], 0x1000));
-	assert_null(perf_map_find(maps[0], 0x1000 + 0x10 * 199999));
-	small = parse("1000 10 small\n");
-	assert_name(small, 0x1000, "small");
-	perf_map_free(small);
-	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
-		perf_map_free(maps[i]);
-	assert_int_equal(perf_map_budget()->used_bytes, 0);
-}
-
-/* A JIT compiler that writes over its code for days. */
-static void names_that_were_replaced_go(void **state)
-{
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	_cleanup_(perf_map_freep) struct perf_map *map = NULL;
-
-	(void)state;
-	for (unsigned int i = 0; i < 10000; i++)
-		strbuf_addf(&text, "%x 10 %0500u\n", 0x1000 + 0x10 * (i % 10), i);
-	map = perf_map_parse(strbuf_str(&text), text.len);
-	assert_true(perf_map_budget()->used_bytes < 10000);
-	assert_int_equal(atoi(perf_map_find(map, 0x1000)), 9990);
-	assert_int_equal(atoi(perf_map_find(map, 0x1090)), 9999);
 }
 
 static void own_path(char path[64])
@@ -295,9 +234,6 @@ int main(void)
 		cmocka_unit_test(code_below_other_code),
 		cmocka_unit_test(hostile_text),
 		cmocka_unit_test(an_endless_name_is_cut),
-		cmocka_unit_test(a_million_of_lines),
-		cmocka_unit_test(what_all_maps_take_is_bounded),
-		cmocka_unit_test(names_that_were_replaced_go),
 		cmocka_unit_test_teardown(a_growing_file, remove_own_map),
 		cmocka_unit_test_teardown(no_file, remove_own_map),
 		cmocka_unit_test_teardown(a_file_of_another_user, remove_own_map),

@@ -160,6 +160,31 @@ static void what_was_not_ready_is_not_kept(void **state)
 	assert_string_equal(stack(f), "f11+1100_n@/bin/a [unwind: depth]_m");
 }
 
+/* A process has its files as long as it maps them; then anybody may forget them. */
+static void files_of_its_mappings(void **state)
+{
+	struct fixture *f = *state;
+
+	map_file(f, MAPPED, 1, 0, "/bin/a");
+	map_file(f, 2 * MAPPED, 2, 0, "/bin/b");
+	arrive(f);
+	assert_int_equal(parts.images[1].refs, 1);
+	assert_int_equal(parts.images[2].refs, 1);
+	/* In its place. */
+	map_file(f, 2 * MAPPED, 3, 0, "/bin/c");
+	assert_int_equal(parts.images[2].refs, 1);
+	arrive(f);
+	assert_int_equal(parts.images[1].refs, 1);
+	assert_int_equal(parts.images[2].refs, 0);
+	assert_int_equal(parts.images[3].refs, 1);
+	parts.images[1].state = IMAGE_DROPPED; /* opened anew: it is had once */
+	set_words(f, NO_KERNEL, USER_WORDS(MAPPED | EXACT));
+	is_ready(f);
+	assert_int_equal(parts.images[1].refs, 1);
+	symbolizer_forget(f->symbolizer, &f->process);
+	assert_int_equal(parts.images[1].refs + parts.images[3].refs, 0);
+}
+
 static void files_are_opened_early_and_once(void **state)
 {
 	struct fixture *f = *state;
@@ -271,6 +296,30 @@ static void equal_words_of_different_stacks(void **state)
 	assert_string_equal(stack(f), "+101000_n@/bin/stripped [unwind: unknown]_m");
 }
 
+/* Its address stays, and how far it is from where its function begins. */
+static void functions_without_names(void **state)
+{
+	struct fixture *f = *state;
+
+	parts.images[1].limit = 0x1f80;
+	parts.images[1].bounded = 0x2200;
+	map_file(f, MAPPED, 1, 0, "/bin/stripped");
+	set_words(f, NO_KERNEL,
+		  USER_WORDS((MAPPED + 0xf12) | EXACT, (MAPPED + 0x1034) | EXACT, MAPPED + 0x1101,
+			     (MAPPED + 0x1212) | EXACT, MAPPED + 0x11ff,
+			     (MAPPED + 0x1234) | EXACT));
+	f->sample.reason = UNWIND_BUDGET;
+	assert_string_equal(
+		stack(f), "f1f+1f12_n@/bin/stripped +2034-34_n@/bin/stripped +2100_n@/bin/stripped "
+			  "+2212_n@/bin/stripped +21fe-fe_n@/bin/stripped +2234_n@/bin/stripped "
+			  "[unwind: budget]_m");
+	/* The first of a thread is named by its role as before. */
+	f->sample.reason = UNWIND_DONE;
+	assert_non_null(strstr(stack(f), "+21fe-fe_n@/bin/stripped [process start]_m"));
+	f->sample.user_words--;
+	assert_non_null(strstr(stack(f), "+2212_n@/bin/stripped [process start]_m"));
+}
+
 /* Numbers of the last chunk's tables mean something else in the next. */
 static void a_new_chunk(void **state)
 {
@@ -347,12 +396,14 @@ int main(void)
 		TEST(files_are_waited_for),
 		TEST(an_address_is_looked_up_once),
 		TEST(what_was_not_ready_is_not_kept),
+		TEST(files_of_its_mappings),
 		TEST(files_are_opened_early_and_once),
 		TEST(the_vdso),
 		TEST(perf_maps_are_looked_for_again),
 		TEST(programs_of_one_pid),
 		TEST(a_changed_mapping),
 		TEST(equal_words_of_different_stacks),
+		TEST(functions_without_names),
 		TEST(a_new_chunk),
 		TEST(what_is_forgotten),
 		TEST(nothing_is_freed),

@@ -234,10 +234,19 @@ static void read_rows(struct fixture *f, struct unwind_files *files, int times)
 	assert_int_equal(f->failed, 0);
 }
 
+/* Numbers are kept with the images: each has its own. */
+static struct unwind_files *new_files(struct image_cache **images, size_t max_bytes)
+{
+	image_cache_free(*images);
+	*images = image_cache_new(NULL);
+	return unwind_files_new(*images, 16, max_bytes);
+}
+
 static void test_open_files_are_limited(void **state)
 {
 	struct fixture *f = *state;
-	struct unwind_files *files = unwind_files_new(f->images, 2, SIZE_MAX);
+	struct image_cache *images = image_cache_new(NULL);
+	struct unwind_files *files = unwind_files_new(images, 2, SIZE_MAX);
 	size_t count, open;
 
 	assert_int_equal(open_after_all(f, files, 2), 2);
@@ -246,18 +255,19 @@ static void test_open_files_are_limited(void **state)
 	assert_int_equal(open, 2);
 	unwind_files_free(files);
 	/* One at least, however large it is. */
-	files = unwind_files_new(f->images, 16, 1);
+	files = new_files(&images, 1);
 	assert_int_equal(open_after_all(f, files, 1), 1);
 	read_rows(f, files, 2);
 	unwind_files_free(files);
 	/* What a file holds counts once, however often it is used. */
-	files = unwind_files_new(f->images, 16, 64 << 20);
+	files = new_files(&images, 64 << 20);
 	open = open_after_all(f, files, 16);
 	assert_true(open > 3);
 	read_rows(f, files, 1000);
 	unwind_files_count(files, &count, &count);
 	assert_int_equal(count, open);
 	unwind_files_free(files);
+	image_cache_free(images);
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)

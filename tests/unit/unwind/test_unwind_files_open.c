@@ -213,6 +213,92 @@ static void another_process_has_it_yet(void **state)
 	assert_true(has_rows(2));
 }
 
+/* --- too many --- */
+
+static void who_is_published_stays(void **state)
+{
+	uint32_t numbers[5];
+
+	(void)state;
+	for (uint32_t i = 1; i <= 4; i++)
+		numbers[i] = number_of(i);
+	assert_false(unwind_files_are_many(f.files));
+	assert_false(unwind_files_evict(f.files));
+	unwind_files_set_room(f.files, 0);
+	assert_true(unwind_files_are_many(f.files));
+	unwind_files_mark(f.files, numbers[2]);
+	unwind_files_mark(f.files, 77); /* long gone */
+	assert_true(unwind_files_evict(f.files));
+	/* Not to be asked again before there are more. */
+	assert_false(unwind_files_are_many(f.files));
+	for (uint32_t i = 1; i <= 4; i++) {
+		assert_int_equal(unwind_files_has(f.files, numbers[i]), i == 2);
+		assert_int_equal(f.made[i].refs, i == 2);
+	}
+	assert_int_equal(f.left_open, 1);
+	assert_int_equal(count_open(), 1);
+	assert_true(has_rows(numbers[2]));
+	/* Another number, so that what was published with the old one is not taken for it. */
+	assert_int_equal(number_of(1), numbers[4] + 1);
+	assert_true(has_rows(numbers[4] + 1));
+	assert_int_equal(f.made[1].refs, 1);
+	/* A mark holds once. */
+	assert_true(unwind_files_evict(f.files));
+	assert_int_equal(count_files(), 0);
+	assert_int_equal(f.made[2].refs, 0);
+}
+
+static void who_was_not_published_for_longest_goes(void **state)
+{
+	(void)state;
+	f.has_vdso = false;
+	for (uint32_t i = 1; i <= 5; i++)
+		number_of(i);
+	unwind_files_mark(f.files, 1);
+	unwind_files_evict(f.files);
+	unwind_files_mark(f.files, 3);
+	unwind_files_evict(f.files);
+	/* Order: 2, 4, 5, 1, 3. */
+	for (size_t room = 10000; count_files() == 5; room -= 50) {
+		unwind_files_set_room(f.files, room);
+		unwind_files_evict(f.files);
+	}
+	assert_false(unwind_files_has(f.files, 2));
+	for (size_t room = 10000; count_files() > 2; room -= 50) {
+		unwind_files_set_room(f.files, room);
+		unwind_files_evict(f.files);
+	}
+	assert_true(unwind_files_has(f.files, 1) && unwind_files_has(f.files, 3));
+}
+
+/* Pages that nobody could read are told of, whoever is left to be asked. */
+static void what_failed_before_is_told(void **state)
+{
+	(void)state;
+	number_of(1);
+	f.made[1].is_torn = true;
+	assert_false(has_rows(1));
+	unwind_files_set_room(f.files, 0);
+	unwind_files_evict(f.files);
+	assert_string_equal(failed(), "(other files): nobody maps them any more (1)\n");
+}
+
+/* Copies have one number; it goes with the images of both. */
+static void copies_come_back(void **state)
+{
+	(void)state;
+	fill(1, "the same");
+	fill(2, "the same");
+	f.made[1].digest = f.made[2].digest = 5;
+	assert_int_equal(number_of(1), 1);
+	assert_int_equal(number_of(2), 1);
+	unwind_files_set_room(f.files, 0);
+	unwind_files_evict(f.files);
+	assert_int_equal(f.made[1].refs + f.made[2].refs, 0);
+	assert_int_equal(number_of(2), 2);
+	assert_int_equal(number_of(1), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +312,10 @@ int main(void)
 		TEST(who_lives_is_the_source),
 		TEST(its_newest_mapping),
 		TEST(another_process_has_it_yet),
+		TEST(who_is_published_stays),
+		TEST(who_was_not_published_for_longest_goes),
+		TEST(what_failed_before_is_told),
+		TEST(copies_come_back),
 	};
 
 	return cmocka_run_group_tests_name("unwind_files_open", tests, NULL, NULL);

@@ -156,14 +156,40 @@ static void a_read_that_takes_long(void **state)
 	assert_int_equal(read_of(2), 0);
 }
 
+/* One that has more than 4,096 pieces of code waits as one whose reading takes long does, whatever there is room for. */
+static void a_list_that_is_long(void **state)
+{
+	(void)state;
+	f.cost_ns = 100 * MS;
+	assert_int_equal(read_of(3), 0); /* there is no credit now */
+	f.cost_ns = 20 * MS;
+	f.ranges[0] = (struct wire_range){ .start = 0x1000, .end = 0x2000 };
+	f.range_count = 1;
+	f.more_ranges = 4095;
+	read_of(1);
+	f.now_ns += 100 * MS;
+	assert_int_not_equal(read_of(1), -EAGAIN);
+	f.more_ranges++;
+	f.now_ns += 100 * MS;
+	read_of(1);
+	f.now_ns += 999 * MS;
+	assert_int_equal(read_of(1), -EAGAIN);
+	f.now_ns += MS;
+	assert_int_not_equal(read_of(1), -EAGAIN);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_read_that_takes_long), TEST(a_miss),
-		TEST(another_program),	      TEST(what_is_stale_is_read_once),
-		TEST(one_that_was_evicted),   TEST(reads_have_a_budget),
+		TEST(a_read_that_takes_long),
+		TEST(a_list_that_is_long),
+		TEST(a_miss),
+		TEST(another_program),
+		TEST(what_is_stale_is_read_once),
+		TEST(one_that_was_evicted),
+		TEST(reads_have_a_budget),
 		TEST(misses_in_debt),
 	};
 

@@ -103,6 +103,7 @@ static void each_has_its_name(void **state)
 						  .java_hot_frames = 109,
 						  .anchors = 110,
 						  .frozen = 111,
+						  .frozen_frames = 114,
 						  .pages_made = 112,
 						  .make_ns = 113 };
 
@@ -119,6 +120,7 @@ static void each_has_its_name(void **state)
 						   "unwind.frames.java-hot 109\n"
 						   "unwind.anchors 110\n"
 						   "unwind.frozen 111\n"
+						   "unwind.frames.frozen 114\n"
 						   "unwind.stacks-continued 601\n"
 						   "unwind.files 501\n"
 						   "unwind.pages 401\n"

@@ -16,8 +16,9 @@
 
 static struct {
 	struct strbuf log;
-	uint32_t revived; /* so many files yet */
-	bool is_known;	  /* the process's ranges */
+	uint32_t revived;      /* so many files yet */
+	bool is_known;	       /* the process's ranges */
+	bool are_many, evicts; /* files */
 	int read_error;
 	uint64_t read_ns;
 	struct unwinder *unwinder;
@@ -75,6 +76,38 @@ void unwind_files_close_idle(struct unwind_files *files)
 {
 	(void)files;
 	note("close idle");
+}
+
+void unwind_files_set_room(struct unwind_files *files, size_t room_bytes)
+{
+	(void)files;
+	note("files up to %zu", room_bytes);
+}
+
+bool unwind_files_are_many(const struct unwind_files *files)
+{
+	(void)files;
+	return f.are_many;
+}
+
+bool unwind_files_evict(struct unwind_files *files)
+{
+	(void)files;
+	note("evict files");
+	return f.evicts;
+}
+
+bool unwind_files_has(const struct unwind_files *files, uint32_t number)
+{
+	(void)files;
+	(void)number;
+	return true;
+}
+
+void unwind_spaces_mark_files(const struct unwind_spaces *spaces)
+{
+	(void)spaces;
+	note("mark files");
 }
 
 struct unwind_spaces *unwind_spaces_new(struct table_memory *memory, struct unwind_files *files,
@@ -316,6 +349,25 @@ static void a_turn(void **state)
 	assert_int_equal(f.unwinder->spent_ns, 0); /* time for walks anew */
 }
 
+/* When there are many, those that nobody has published; the list that was made last may have one of them. */
+static void files_are_many(void **state)
+{
+	(void)state;
+	noted();
+	f.are_many = true;
+	f.unwinder->late_serial = 5;
+	unwinder_turn(f.unwinder, fake_begun_ns);
+	assert_string_equal(noted(), "turn of spaces at 0\nturn of jvms at 0\ndrop rows of 1 at 0\n"
+				     "mark files\nevict files\n");
+	assert_int_equal(f.unwinder->late_serial, 5);
+	f.evicts = true;
+	unwinder_turn(f.unwinder, fake_begun_ns);
+	assert_int_equal(f.unwinder->late_serial, 0);
+	noted();
+	unwinder_set_room(f.unwinder, 55);
+	assert_string_equal(noted(), "files up to 55\n");
+}
+
 /* A list that was read may have brought files back, whose rows are given up before they are used. */
 static void files_that_are_there_again(void **state)
 {
@@ -361,9 +413,7 @@ static void no_list(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(news),
-		TEST(a_turn),
-		TEST(files_that_are_there_again),
+		TEST(news),    TEST(a_turn), TEST(files_are_many), TEST(files_that_are_there_again),
 		TEST(no_list),
 	};
 

@@ -118,7 +118,8 @@ static void figures_are_sums(void **state)
 					       "unwind.frames.java 10\n"
 					       "unwind.frames.java-hot 12\n"
 					       "unwind.anchors 14\n"
-					       "unwind.frozen 16\n");
+					       "unwind.frozen 16\n"
+					       "unwind.frames.frozen 18\n");
 }
 
 /* This process lives; what it maps is read now. */

@@ -52,6 +52,12 @@ void unwind_files_rows(struct unwind_files *files, uint32_t number, uint64_t add
 	fake_advance(f.make_cost_ns);
 }
 
+bool unwind_files_has(const struct unwind_files *files, uint32_t number)
+{
+	(void)files;
+	return number == 5;
+}
+
 int row_store_put(struct row_store *store, const struct wire_page_key *key,
 		  const struct cfi_row *rows, size_t count, uint64_t now_ns)
 {
@@ -204,6 +210,26 @@ static void no_time_left(void **state)
 	assert_false(supply());
 	f.job.live = false;
 	assert_true(supply());
+}
+
+/* Its number is of a file that is forgotten, as in a list that a child has of its parent: the list is read again, once. */
+static void of_a_file_that_is_forgotten(void **state)
+{
+	(void)state;
+	in_a_file();
+	f.c->range.file = 4;
+	f.space = (struct wire_space){ .serial = 3, .first = 10, .count = 20 };
+	f.read_since = true;
+	assert_true(supply());
+	assert_int_equal(f.rows_made, 0);
+	assert_int_equal(f.space_reads, 1);
+	assert_int_equal(f.c->serial, 3);
+	f.c->range = (struct wire_range){ .start = 0x12000, .end = 0x13000, .file = 4 };
+	assert_false(supply());
+	assert_int_equal(f.space_reads, 1);
+	f.job.read = false;
+	f.job.live = false;
+	assert_false(supply());
 }
 
 static void its_list(void **state)
@@ -380,6 +406,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(rows_of_a_page, set_up),
 		cmocka_unit_test_setup(no_time_left, set_up),
+		cmocka_unit_test_setup(of_a_file_that_is_forgotten, set_up),
 		cmocka_unit_test_setup(its_list, set_up),
 		cmocka_unit_test_setup(its_list_is_new, set_up),
 		cmocka_unit_test_setup(no_list, set_up),

@@ -20,6 +20,7 @@
 #include "base/file.h"
 #include "base/macros.h"
 #include "base/rights.h"
+#include "process_status.h"
 #include "wall/wall.h"
 
 #define NEVER_NS (4 * NSEC_PER_SEC)
@@ -374,23 +375,50 @@ static void threads_do_not_wait_for_each_other(void **state)
 	expect_brokers(pids, 1);
 }
 
-static unsigned int count_fds(pid_t pid)
-{
-	unsigned int count = 0;
-	char path[64];
-	DIR *dir;
+/* A broker holds nothing of ours: no file, no right that it does not need. */
+static _Atomic bool may_go;
 
-	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
-	dir = opendir(path);
-	if (!dir)
-		skip();
-	for (struct dirent *d; (d = readdir(dir));)
-		count += d->d_name[0] != '.';
-	closedir(dir);
-	return count;
+static void *waits_with_a_broker(void *data)
+{
+	(void)read_own("x", data, 1);
+	while (!atomic_load(&may_go))
+		usleep(2000);
+	return NULL;
 }
 
-/* A broker holds nothing of ours: no file, no right that it does not need. */
+static int policy_of(pid_t pid)
+{
+	return sched_getscheduler(pid) & ~SCHED_RESET_ON_FORK;
+}
+
+/* Who goes first waits for a process that is made for him: the nursery goes first, too. Nobody else gains by it. */
+static void who_goes_first_does_not_wait_for_the_nursery(void **state)
+{
+	const struct sched_param first = { .sched_priority = 1 }, usual = { .sched_priority = 0 };
+	pthread_t thread;
+	pid_t pids[4], ours;
+	struct err err;
+	char byte, other;
+
+	(void)state;
+	if (sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &first) < 0)
+		skip(); /* needs root */
+	assert_int_equal(wall_begin(NULL, NULL, &err), 0);
+	assert_int_equal(read_own("x", &byte, 1), 1);
+	expect_brokers(pids, 1);
+	ours = pids[0];
+	pthread_create(&thread, NULL, waits_with_a_broker, &other);
+	expect_brokers(pids, 2);
+	assert_int_equal(policy_of(ours), SCHED_RR);
+	assert_int_equal(policy_of(find_parent(ours)), SCHED_RR);
+	assert_int_equal(policy_of(find_parent(find_parent(ours))), SCHED_RR);
+	assert_int_equal(policy_of(pids[0] == ours ? pids[1] : pids[0]), SCHED_OTHER);
+	atomic_store(&may_go, true);
+	pthread_join(thread, NULL);
+	sched_setscheduler(0, SCHED_OTHER, &usual);
+	wall_end();
+}
+
 static void what_a_broker_has(void **state)
 {
 	_cleanup_close_ int ours = open("/dev/null", O_RDONLY); /* not close-on-exec */
@@ -462,6 +490,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(threads_do_not_wait_for_each_other, with_wall,
 						without),
 		cmocka_unit_test_setup_teardown(what_a_broker_has, with_wall, without),
+		cmocka_unit_test(who_goes_first_does_not_wait_for_the_nursery),
 		cmocka_unit_test(none_is_left_at_the_end),
 	};
 

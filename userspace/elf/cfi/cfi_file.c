@@ -342,6 +342,31 @@ int cfi_file_page(struct cfi_file *file, uint64_t address, struct cfi_rows *rows
 	return 0;
 }
 
+struct function_visit {
+	bool (*fn)(uint64_t start, uint64_t end, void *data);
+	void *data;
+};
+
+static bool visit_fde(const struct cfi_fde *fde, uint64_t offset, void *data)
+{
+	const struct function_visit *visit = data;
+
+	(void)offset;
+	return visit->fn(fde->start, fde->end, visit->data);
+}
+
+void cfi_file_for_each_function(struct cfi_file *file,
+				bool (*fn)(uint64_t start, uint64_t end, void *data), void *data)
+{
+	struct function_visit visit = { fn, data };
+
+	fde_index_for_each(&file->eh_frame.section, visit_fde, &visit);
+	if (file->gopcln.reader)
+		cfi_gopcln_for_each(&file->gopcln, fn, data);
+	else
+		fde_index_for_each(&file->debug_frame.section, visit_fde, &visit);
+}
+
 size_t cfi_file_bytes(const struct cfi_file *file)
 {
 	return sizeof(*file) + file->reader.window_cap + file->debug_len +

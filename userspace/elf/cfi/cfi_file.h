@@ -63,6 +63,13 @@ bool cfi_segments_address(const struct elf_segment *segments, size_t count, uint
  */
 int cfi_file_page(struct cfi_file *file, uint64_t address, struct cfi_rows *rows, struct err *err);
 
+/*
+ * Call FN for every function that its call frame information bounds, in any order, the same maybe again; a function of two
+ * parts is two. False from FN: enough.
+ */
+void cfi_file_for_each_function(struct cfi_file *file,
+				bool (*fn)(uint64_t start, uint64_t end, void *data), void *data);
+
 /* Bytes of memory that it holds. */
 size_t cfi_file_bytes(const struct cfi_file *file);
 

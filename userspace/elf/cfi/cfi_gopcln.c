@@ -344,3 +344,19 @@ void cfi_gopcln_add_roots(struct cfi_gopcln *table, struct cfi_roots *roots)
 			add_root(table, &entries[i], roots);
 	}
 }
+
+void cfi_gopcln_for_each(struct cfi_gopcln *table,
+			 bool (*fn)(uint64_t start, uint64_t end, void *data), void *data)
+{
+	struct entry entries[MAX_ENTRIES];
+	size_t n;
+
+	for (uint64_t at = 0; at < table->count; at += n - 1) {
+		n = read_entries(table, at, entries, MAX_ENTRIES);
+		if (n < 2)
+			break;
+		for (size_t i = 0; i + 1 < n; i++)
+			if (!fn(entries[i].start, entries[i + 1].start, data))
+				return;
+	}
+}

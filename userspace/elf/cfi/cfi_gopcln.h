@@ -24,6 +24,10 @@ int cfi_gopcln_open(struct cfi_gopcln *table, struct cfi_reader *reader, struct 
 
 void cfi_gopcln_rows(struct cfi_gopcln *table, uint64_t page, struct cfi_rows *rows);
 
+/* Call FN for every function, by address; false from FN: enough. */
+void cfi_gopcln_for_each(struct cfi_gopcln *table,
+			 bool (*fn)(uint64_t start, uint64_t end, void *data), void *data);
+
 /* The functions that cfi_roots knows by name. */
 void cfi_gopcln_add_roots(struct cfi_gopcln *table, struct cfi_roots *roots);
 

@@ -148,24 +148,39 @@ static void add_entry(struct fde_index *index, uint64_t start, uint64_t offset)
 		 ((struct fde_index_entry){ (uint32_t)(start - index->base), (uint32_t)offset }));
 }
 
-void fde_index_scan(struct fde_index *index)
+static bool add_fde(const struct cfi_fde *fde, uint64_t offset, void *data)
 {
-	struct cfi_section *section = index->section;
+	struct fde_index *index = data;
+
+	add_entry(index, fde->start, offset);
+	return index->own.len < MAX_OWN_ENTRIES;
+}
+
+void fde_index_for_each(struct cfi_section *section,
+			bool (*fn)(const struct cfi_fde *fde, uint64_t offset, void *data),
+			void *data)
+{
 	uint64_t offset = 0;
 	uint32_t records = 0;
 	struct cfi_fde fde;
 
-	index->table_offset = 0;
 	section->cies_read = 0;
-	index->own.len = 0;
 	do {
 		cfi_section_trim(section);
 		/* The linker leaves FDEs of code that it dropped, at address 0. */
-		if (cfi_section_fde(section, offset, &fde) == 0 && fde.start)
-			add_entry(index, fde.start, offset);
+		if (cfi_section_fde(section, offset, &fde) == 0 && fde.start &&
+		    !fn(&fde, offset, data))
+			return;
 		offset = cfi_section_next(section, offset);
-	} while (offset && offset < MAX_SCAN_BYTES && index->own.len < MAX_OWN_ENTRIES &&
-		 ++records < MAX_SCAN_RECORDS && section->cies_read < MAX_SCAN_CIES);
+	} while (offset && offset < MAX_SCAN_BYTES && ++records < MAX_SCAN_RECORDS &&
+		 section->cies_read < MAX_SCAN_CIES);
+}
+
+void fde_index_scan(struct fde_index *index)
+{
+	index->table_offset = 0;
+	index->own.len = 0;
+	fde_index_for_each(index->section, add_fde, index);
 	if (index->own.len == 0)
 		return;
 	qsort(index->own.items, index->own.len, sizeof(index->own.items[0]), compare_entries);

@@ -46,6 +46,13 @@ struct fde_index {
 int fde_index_read_header(struct fde_index *index, struct cfi_reader *reader, uint64_t offset,
 			  uint64_t hdr_address, uint64_t size, uint64_t *ret_eh_frame);
 
+/*
+ * Call FN for every FDE of SECTION that describes code, in the order of the section; the FDE is good during the call. False from FN: enough.
+ */
+void fde_index_for_each(struct cfi_section *section,
+			bool (*fn)(const struct cfi_fde *fde, uint64_t offset, void *data),
+			void *data);
+
 /* Make an own index of all records of the section. */
 void fde_index_scan(struct fde_index *index);
 

@@ -10,11 +10,10 @@
 #include "base/file.h"
 #include "base/hmap.h"
 #include "elf/demangle.h"
+#include "elf/reader/reader_pool.h"
+#include "elf/reader/reader_sound.h"
 #include "wall/lane.h"
-#include "wall/wall.h"
 
-/* Threads that have readers: the loop's, a worker, those that attach. */
-#define MAX_SHOWN 16
 /* Owners whose files were late. */
 #define MAX_STRIKERS 4096
 /* Each call that is late halves the time of its owner's next ones, down to a 64th. */
@@ -34,7 +33,6 @@ static struct {
 	struct hmap strikers; /* owner -> struct striker, owned */
 	struct reader_figures figures;
 	_Atomic uint64_t memory_bytes, cpu_ns;
-	_Atomic uint32_t pids[MAX_SHOWN]; /* of readers */
 } readers = { .trade = &reader_trade, .lock = PTHREAD_MUTEX_INITIALIZER, .strikers = HMAP_INIT };
 
 static void forget_strikers(void)
@@ -45,76 +43,6 @@ static void forget_strikers(void)
 	while (hmap_next(&readers.strikers, &at, &owner, &value))
 		free((void *)(uintptr_t)value); /* NOLINT: a pointer that was put there */
 	hmap_clear(&readers.strikers);
-}
-
-/* --- lanes ------------------------------------------------------------------------------------ */
-
-struct reader_lane {
-	struct lane *lane;	       /* owned */
-	const struct nursery *nursery; /* of the wall that there was then; NULL: none */
-	_Atomic uint32_t *pid;	       /* where it is shown; NULL: nowhere yet */
-};
-
-static pthread_key_t lane_key;
-static pthread_once_t lane_once = PTHREAD_ONCE_INIT;
-
-static void free_lane(void *data)
-{
-	struct reader_lane *lane = data;
-
-	if (!lane)
-		return;
-	if (lane->pid)
-		atomic_store(lane->pid, 0);
-	lane_free(lane->lane);
-	free(lane);
-}
-
-static void make_key(void)
-{
-	if (pthread_key_create(&lane_key, free_lane))
-		abort();
-}
-
-static void drop_lane(void)
-{
-	pthread_once(&lane_once, make_key);
-	free_lane(pthread_getspecific(lane_key));
-	pthread_setspecific(lane_key, NULL);
-}
-
-/* This thread's; it goes with the thread. */
-static struct reader_lane *get_lane(void)
-{
-	struct lane_terms terms = { .trade = readers.trade };
-	struct reader_lane *lane;
-
-	pthread_once(&lane_once, make_key);
-	lane = pthread_getspecific(lane_key);
-	if (lane && lane->nursery != wall_nursery())
-		drop_lane();
-	lane = pthread_getspecific(lane_key);
-	if (!lane) {
-		lane = xcalloc(1, sizeof(*lane));
-		lane->nursery = wall_nursery();
-		terms.sleeping = !wall_is_loop(&terms.urgent);
-		lane->lane = lane_new(wall_nursery(), &terms);
-		pthread_setspecific(lane_key, lane);
-	}
-	lane_set_len(lane->lane, atomic_load(&readers.memory_bytes));
-	return lane;
-}
-
-/* Where reader_resident_bytes() finds it. */
-static void show(struct reader_lane *lane)
-{
-	uint32_t pid = lane_pid(lane->lane), none = 0;
-
-	for (size_t i = 0; !lane->pid && pid && i < MAX_SHOWN; i++, none = 0)
-		if (atomic_compare_exchange_strong(&readers.pids[i], &none, pid))
-			lane->pid = &readers.pids[i];
-	if (lane->pid)
-		atomic_store(lane->pid, pid ? pid : UINT32_MAX);
 }
 
 void reader_set_trade(const struct trade *trade)
@@ -129,7 +57,7 @@ void reader_set_memory(uint64_t bytes)
 
 void reader_end(void)
 {
-	drop_lane();
+	reader_pool_drop();
 	pthread_mutex_lock(&readers.lock);
 	forget_strikers();
 	hmap_release(&readers.strikers);
@@ -138,13 +66,9 @@ void reader_end(void)
 	atomic_store(&readers.cpu_ns, 0);
 }
 
-uint64_t reader_generation(void)
+uint64_t reader_generation(uint64_t owner)
 {
-	const struct reader_lane *lane;
-
-	pthread_once(&lane_once, make_key);
-	lane = pthread_getspecific(lane_key);
-	return lane && lane->nursery == wall_nursery() ? lane_generation(lane->lane) : 0;
+	return reader_pool_generation(owner);
 }
 
 /* --- time ------------------------------------------------------------------------------------- */
@@ -155,10 +79,10 @@ static bool is_of_an_image(enum reader_op op)
 }
 
 /*
- * Names are asked for on the loop's thread, by the thousand. A worker has time: symbols of the largest browsers take
+ * Names, and lines of perf maps, are asked for on the loop's thread, by the thousand. A worker has time: symbols of the largest browsers take
  * a second. What both ask for besides reads some pages of a file.
  */
-static struct lane_patience patience_with(enum reader_op op)
+static struct lane_patience patience_with(const struct reader_ask *ask)
 {
 	/* Who parses neither sleeps nor is stopped. */
 	struct lane_patience patience = { .deadline_ns = 25 * NSEC_PER_MSEC,
@@ -166,9 +90,9 @@ static struct lane_patience patience_with(enum reader_op op)
 					  .cpu_ns = 500 * NSEC_PER_MSEC,
 					  .busy_ns = 10 * NSEC_PER_SEC };
 
-	if (op == READER_DEMANGLE) {
+	if (ask->op == READER_DEMANGLE || ask->op == READER_PERF_MAP) {
 		patience.cpu_ns = 25 * NSEC_PER_MSEC;
-	} else if (is_of_an_image(op)) {
+	} else if (is_of_an_image(ask->op) || ask->patient) {
 		patience.deadline_ns = 100 * NSEC_PER_MSEC;
 		patience.disk_ns = 5 * NSEC_PER_SEC;
 		patience.cpu_ns = 10 * NSEC_PER_SEC;
@@ -191,7 +115,7 @@ static struct striker find_striker(uint64_t owner)
 
 static void set_patience(struct lane *lane, const struct reader_ask *ask)
 {
-	struct lane_patience patience = patience_with(ask->op);
+	struct lane_patience patience = patience_with(ask);
 	uint64_t strikes = MIN(find_striker(ask->owner).strikes, MAX_STRIKES);
 
 	patience.disk_ns >>= strikes;
@@ -253,7 +177,7 @@ static int64_t take_failure(const struct wall_call *call, enum reader_op op, int
 
 	/* It is there, and of those that keep nothing none can be new. */
 	if (result < -4095 || (reader_has_gone(result) && !is_of_an_image(op)))
-		return err_set(err, -EBADMSG, "its reader does not make sense");
+		return reader_not_sound(err);
 	memcpy(text, call->data, sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
 	for (char *c = text; *c; c++)
@@ -263,25 +187,11 @@ static int64_t take_failure(const struct wall_call *call, enum reader_op op, int
 		       : err_sys(err, (int)result, "it cannot be read");
 }
 
-int64_t reader_call(const struct reader_ask *ask, struct err *err)
+/* What LANE has brought, or has not. */
+static int64_t take_answer(struct lane *lane, const struct reader_ask *ask, int64_t result,
+			   struct err *err)
 {
-	struct reader_lane *lane = get_lane();
-	struct wall_call *call = lane_begin(lane->lane);
-	int64_t result;
-	int fd;
-
-	if (!call || ask->data_len > sizeof(call->data))
-		return err_set(err, call ? -E2BIG : -ECHILD, "there is no reader");
-	if (ask->generation && ask->generation != lane_generation(lane->lane))
-		return err_set(err, -ESTALE, "its reader has gone");
-	if (is_too_soon(ask))
-		return err_set(err, -EBUSY, "readers were late with too many files of its owner");
-	fill_in(call, ask);
-	set_patience(lane->lane, ask);
-	result = lane_call(lane->lane, ask->fd, &fd);
-	atomic_fetch_add(&readers.cpu_ns, lane_take_cpu(lane->lane));
-	show(lane);
-	if (!lane_answer(lane->lane)) {
+	if (!lane_answer(lane)) {
 		if (result == -ETIMEDOUT)
 			note_late(ask->owner);
 		else
@@ -291,18 +201,40 @@ int64_t reader_call(const struct reader_ask *ask, struct err *err)
 						    : "its reader died of it");
 	}
 	if (result < 0)
-		return take_failure(lane_answer(lane->lane), ask->op, result, err);
+		return take_failure(lane_answer(lane), ask->op, result, err);
 	if (result > 0 && ask->answer_len)
-		memcpy(ask->answer, lane_answer(lane->lane)->data,
+		memcpy(ask->answer, lane_answer(lane)->data,
 		       MIN((uint64_t)result, ask->answer_len));
 	return result;
 }
 
-bool reader_is_hex(const char *text, size_t size)
+int64_t reader_call(const struct reader_ask *ask, struct err *err)
 {
-	size_t len = strnlen(text, size);
+	struct lane *lane;
+	struct wall_call *call;
+	int64_t result;
+	int fd;
 
-	return len < size && strspn(text, "0123456789abcdef") == len;
+	if (ask->data_len > sizeof(call->data))
+		return err_set(err, -E2BIG, "that is more than a reader is asked");
+	if (is_too_soon(ask))
+		return err_set(err, -EBUSY, "readers were late with too many files of its owner");
+	if (ask->generation && ask->generation != reader_pool_generation(ask->owner))
+		return err_set(err, -ESTALE, "its reader has gone");
+	lane = reader_pool_get(readers.trade, ask->owner);
+	lane_set_len(lane, atomic_load(&readers.memory_bytes));
+	call = lane_begin(lane);
+	if (!call)
+		return err_set(err, -ECHILD, "there is no reader");
+	/* It may just have been found dead. */
+	if (ask->generation && ask->generation != lane_generation(lane))
+		return err_set(err, -ESTALE, "its reader has gone");
+	fill_in(call, ask);
+	set_patience(lane, ask);
+	result = lane_call(lane, ask->fd, &fd);
+	atomic_fetch_add(&readers.cpu_ns, lane_take_cpu(lane));
+	reader_pool_show(lane);
+	return take_answer(lane, ask, result, err);
 }
 
 int reader_build_id(int fd, uint64_t owner, char ret_hex[BUILD_ID_BYTES])
@@ -375,29 +307,7 @@ void reader_get_figures(struct reader_figures *ret_figures)
 	ret_figures->cpu_ns = atomic_load(&readers.cpu_ns);
 }
 
-/* Documentation/filesystems/proc.rst: size, resident, … in pages. */
-static uint64_t resident_of(uint32_t pid)
-{
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	unsigned long long resident = 0;
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/%u/statm", pid);
-	if (file_read(path, 4096, &text) < 0 ||
-	    sscanf(strbuf_str(&text), "%*u %llu", &resident) != 1) /* NOLINT(cert-err34-c) */
-		return 0;
-	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 uint64_t reader_resident_bytes(void)
 {
-	uint64_t bytes = 0;
-
-	for (size_t i = 0; i < MAX_SHOWN; i++) {
-		uint32_t pid = atomic_load(&readers.pids[i]);
-
-		if (pid && pid != UINT32_MAX)
-			bytes += resident_of(pid);
-	}
-	return bytes;
+	return reader_pool_resident_bytes();
 }

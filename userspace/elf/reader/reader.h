@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Readers: processes without any right, in which the bytes of other people's files are parsed. Each thread has one of its own. A
- * file that a reader dies of, or does not get done with in time, is its own loss: another reader goes on. Without a wall (commands that
+ * Readers: processes without any right, in which the bytes of other people's files are parsed. Each thread has its own, and
+ * no reader sees files of two owners (elf/reader/reader_owner.h): what one was taken over by cannot lie about others' files. A file that a reader dies of, or does not get done with in time, is its own loss: another reader goes on. Without a wall (commands that
  * show one thing, tests) the calls are carried out in place.
  *
  * What comes back is the word of somebody who may have been taken over: each caller here checks it before it is used.
@@ -16,7 +16,7 @@
 
 #include "base/err.h"
 #include "elf/reader/reader_call.h"
-#include "wall/file_id.h"
+#include "elf/reader/reader_owner.h"
 
 struct trade;
 
@@ -33,10 +33,12 @@ void reader_end(void);
 
 struct reader_ask {
 	enum reader_op op;
-	int fd;		/* borrowed; -1: it is about none */
-	uint64_t owner; /* of the file, reader_owner(): whose files were late have less time */
+	int fd; /* borrowed; -1: it is about none */
+	uint64_t
+		owner; /* of the file, reader_owner(): each has his own reader, and less time when he was late */
 	uint64_t
 		generation; /* of the reader that has what it is about (reader_generation()); 0: any */
+	bool patient;	    /* it may take as long as the symbols of a file */
 	uint32_t count;
 	uint64_t offset, len;
 	const void *data; /* DATA_LEN bytes, put into the call */
@@ -51,20 +53,8 @@ struct reader_ask {
  */
 int64_t reader_call(const struct reader_ask *ask, struct err *err);
 
-/*
- * Who made a file, as far as can be told: its owner on its file system. Those who are root in a container have a file system
- * of their own.
- */
-static inline uint64_t reader_owner(const struct file_id *id)
-{
-	return (uint64_t)id->owner << 32 ^ (uint64_t)id->major << 20 ^ id->minor;
-}
-
-/* Another one with each reader of this thread, which knows nothing of what the one before had open. 0: it has none. */
-uint64_t reader_generation(void);
-
-/* A text of SIZE bytes that came from a reader: hex with an end? */
-bool reader_is_hex(const char *text, size_t size);
+/* Another one with each reader of OWNER's files in this thread, which knows nothing of what the one before had open. 0: there is none. */
+uint64_t reader_generation(uint64_t owner);
 
 /* What a call may be tried again after: its reader has gone, and what it knew with it. */
 static inline bool reader_has_gone(int64_t result)

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "elf/cfi/cfi_rows.h"
-#include "elf/debug_link.h"
+#include "elf/debug/debug_link.h"
 #include "elf/elf_file.h"
 #include "elf/elf_limits.h"
 
@@ -28,6 +28,10 @@ enum reader_op {
 
 	READER_FILE, /* a file -> struct reader_file_said */
 	READER_FIND, /* a file, and names in `data`, each with its end; `count`: enum reader_find -> an address for each */
+	READER_SONAME, /* a file -> text with its end */
+	READER_PLACES, /* a file, a function's name in `data` with its end; `len` bytes of sections at most -> struct reader_places */
+
+	READER_PERF_MAP, /* a file, `len` bytes at `offset` -> struct reader_perf_map, its lines, its names */
 
 	/* Call frame information; `count` is the handle. */
 	READER_CFI_OPEN,   /* a file -> struct reader_cfi_opened */
@@ -45,10 +49,11 @@ struct reader_image {
 	uint32_t wants_debug;
 };
 
-enum reader_part { READER_SEGMENTS, READER_RANGES, READER_NAMES };
+enum reader_part { READER_SEGMENTS, READER_RANGES, READER_NAMES, READER_BOUNDS };
 
 struct reader_symbols {
-	uint64_t segments, ranges, name_bytes;
+	uint64_t segments, ranges, name_bytes, bounds;
+	uint64_t bounds_base;
 	uint64_t left_out_bytes;
 	uint32_t left_out; /* enum image_left_out */
 };
@@ -73,6 +78,34 @@ enum reader_find {
 
 #define READER_MAX_NAMES 64
 #define READER_NOT_THERE UINT64_MAX
+
+/* Functions of one name. */
+#define READER_MAX_PLACES 1024
+
+struct reader_places {
+	uint32_t count;
+	uint32_t is_ifunc; /* one of them */
+	uint64_t address[READER_MAX_PLACES];
+};
+
+/* Of a perf map: so much of it is looked at in one call, and a line that is longer is none. */
+#define READER_MAP_BYTES READER_PIECE_BYTES
+#define READER_MAP_LINES 2048
+#define READER_MAP_TEXT	 (64U << 10)
+/* Longer names are cut. */
+#define READER_MAP_NAME 512
+
+struct reader_map_line {
+	uint64_t start, end;
+	uint64_t name; /* in the names, each with its end */
+};
+
+struct reader_perf_map {
+	uint64_t taken; /* bytes of the file that need not be read again */
+	uint32_t lines, text_bytes;
+	struct reader_map_line line[READER_MAP_LINES];
+	char text[READER_MAP_TEXT]; /* where the last line ends */
+};
 
 struct reader_cfi_opened {
 	uint32_t handle;

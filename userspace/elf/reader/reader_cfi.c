@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "elf/reader/reader_sound.h"
 
 /* What is believed that a file takes; those that take the most are closed first. */
 #define MAX_BYTES (256ULL << 20)
@@ -17,20 +18,7 @@ struct reader_cfi {
 	VEC(struct elf_segment) segments;
 };
 
-static int not_sound(struct err *err)
-{
-	return err_set(err, -EBADMSG, "its reader does not make sense");
-}
-
 /* --- opening ---------------------------------------------------------------------------------- */
-
-static bool segments_are_sound(const struct elf_segment *segments, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++)
-		if (segments[i].offset + segments[i].file_size < segments[i].offset)
-			return false;
-	return true;
-}
 
 static int take_opened(struct reader_cfi *cfi, const struct reader_cfi_opened *opened, int64_t len,
 		       struct err *err)
@@ -40,8 +28,8 @@ static int take_opened(struct reader_cfi *cfi, const struct reader_cfi_opened *o
 	if (len < (int64_t)head || opened->segments > READER_MAX_SEGMENTS ||
 	    (size_t)len != head + opened->segments * sizeof(opened->segment[0]) ||
 	    !reader_is_hex(opened->build_id, sizeof(opened->build_id)) ||
-	    !segments_are_sound(opened->segment, opened->segments))
-		return not_sound(err);
+	    !reader_segments_are_sound(opened->segment, opened->segments))
+		return reader_not_sound(err);
 	cfi->handle = opened->handle;
 	cfi->bytes = MIN(opened->bytes, MAX_BYTES);
 	memcpy(cfi->build_id, opened->build_id, sizeof(cfi->build_id));
@@ -64,7 +52,7 @@ int reader_cfi_open(int fd, uint64_t owner, struct reader_cfi **ret_cfi, struct 
 	if (r < 0)
 		return (int)r;
 	cfi->owner = owner;
-	cfi->generation = reader_generation();
+	cfi->generation = reader_generation(owner);
 	r = take_opened(cfi, opened, r, err);
 	if (r < 0)
 		return (int)r;
@@ -104,7 +92,7 @@ void reader_cfi_close(struct reader_cfi *cfi)
 	ask = ask_for(cfi, READER_CFI_CLOSE);
 	if (cfi->own)
 		cfi_file_close(cfi->own);
-	else if (cfi->generation && cfi->generation == reader_generation())
+	else if (cfi->generation && cfi->generation == reader_generation(cfi->owner))
 		(void)reader_call(&ask, &ignored);
 	vec_release(&cfi->segments);
 	free(cfi);
@@ -180,7 +168,7 @@ int reader_cfi_page(struct reader_cfi *cfi, uint64_t address, struct cfi_rows *r
 	if (r < 0)
 		return (int)r;
 	if (!page_is_sound(&page, r))
-		return not_sound(err);
+		return reader_not_sound(err);
 	cfi->bytes = MIN(page.bytes, MAX_BYTES);
 	rows->v.len = 0;
 	vec_reserve(&rows->v, page.rows);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "elf/reader/reader_sound.h"
+
 /* Somebody may have ended the first reader; these questions come again with the next process. */
 #define MAX_TRIES 2
 
@@ -25,15 +27,10 @@ static bool is_sound(const struct reader_file_said *said, int64_t len)
 {
 	const size_t head = offsetof(struct reader_file_said, segment);
 
-	if (len < (int64_t)head || said->segments > READER_MAX_SEGMENTS ||
-	    (size_t)len != head + said->segments * sizeof(said->segment[0]) ||
-	    !reader_is_hex(said->link.build_id, sizeof(said->link.build_id)) ||
-	    !memchr(said->link.name, '\0', sizeof(said->link.name)))
-		return false;
-	for (uint32_t i = 0; i < said->segments; i++)
-		if (said->segment[i].offset + said->segment[i].file_size < said->segment[i].offset)
-			return false;
-	return true;
+	return len >= (int64_t)head && said->segments <= READER_MAX_SEGMENTS &&
+	       (size_t)len == head + said->segments * sizeof(said->segment[0]) &&
+	       reader_link_is_sound(&said->link) &&
+	       reader_segments_are_sound(said->segment, said->segments);
 }
 
 int reader_file_read(int fd, struct reader_file *ret_file, struct err *err)
@@ -47,7 +44,7 @@ int reader_file_read(int fd, struct reader_file *ret_file, struct err *err)
 	if (r < 0)
 		return (int)r;
 	if (!is_sound(said, r))
-		return err_set(err, -EBADMSG, "its reader does not make sense");
+		return reader_not_sound(err);
 	*ret_file = (struct reader_file){ .link = said->link };
 	for (uint32_t i = 0; i < said->segments; i++)
 		vec_push(&ret_file->segments, said->segment[i]);
@@ -77,7 +74,39 @@ int reader_find(int fd, enum reader_find how, const char *const *names, unsigned
 	r = ask_twice(&ask, err);
 	if (r < 0)
 		return (int)r;
-	return r == (int64_t)ask.answer_len
+	return r == (int64_t)ask.answer_len ? 0 : reader_not_sound(err);
+}
+
+int reader_soname(int fd, char ret_name[NAME_MAX + 1], struct err *err)
+{
+	struct reader_ask ask = {
+		.op = READER_SONAME, .fd = fd, .answer = ret_name, .answer_len = NAME_MAX + 1
+	};
+	int64_t r = ask_twice(&ask, err);
+
+	if (r < 0)
+		return (int)r;
+	return r > 0 && r <= NAME_MAX + 1 && !ret_name[r - 1] ? 0 : reader_not_sound(err);
+}
+
+int reader_places(int fd, const char *name, uint64_t limit_bytes, bool patient,
+		  struct reader_places *ret_places, struct err *err)
+{
+	const size_t head = offsetof(struct reader_places, address);
+	struct reader_ask ask = { .op = READER_PLACES,
+				  .fd = fd,
+				  .patient = patient,
+				  .len = limit_bytes,
+				  .data = name,
+				  .data_len = strlen(name) + 1,
+				  .answer = ret_places,
+				  .answer_len = sizeof(*ret_places) };
+	int64_t r = ask_twice(&ask, err);
+
+	if (r < 0)
+		return (int)r;
+	return r >= (int64_t)head && ret_places->count <= READER_MAX_PLACES &&
+			       (size_t)r == head + ret_places->count * sizeof(uint64_t)
 		       ? 0
-		       : err_set(err, -EBADMSG, "its reader does not make sense");
+		       : reader_not_sound(err);
 }

@@ -3,6 +3,8 @@
 #ifndef HOSTPROF_ELF_READER_READER_FILE_H
 #define HOSTPROF_ELF_READER_READER_FILE_H
 
+#include <limits.h>
+
 #include "base/vec.h"
 #include "elf/reader/reader.h"
 
@@ -18,5 +20,15 @@ void reader_file_release(struct reader_file *file);
 /* COUNT addresses, READER_NOT_THERE where the file FD has no such name; up to READER_MAX_NAMES. */
 int reader_find(int fd, enum reader_find how, const char *const *names, unsigned int count,
 		uint64_t *ret_addresses, struct err *err);
+
+/* DT_SONAME of the file FD, -ENODATA: it has none. */
+int reader_soname(int fd, char ret_name[NAME_MAX + 1], struct err *err);
+
+/*
+ * Functions NAME of the file FD, in .dynsym, .symtab or .gnu_debugdata, as elf_file_for_each_named() finds them; up to LIMIT_BYTES of
+ * sections are read for that. PATIENT: it may take as long as the symbols of a file may.
+ */
+int reader_places(int fd, const char *name, uint64_t limit_bytes, bool patient,
+		  struct reader_places *ret_places, struct err *err);
 
 #endif

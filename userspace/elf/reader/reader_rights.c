@@ -2,7 +2,6 @@
 #include "elf/reader/reader_rights.h"
 
 #include <fcntl.h>
-#include <grp.h>
 #include <linux/capability.h>
 #include <malloc.h>
 #include <seccomp.h>
@@ -11,19 +10,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/macros.h"
+#include "base/rights.h"
 
-/*
- * Users for a reader, the first that there is. Who has nobody's number may send signals to all of nobody's processes; the first
- * one here is in a range that is given to nobody (systemd.io/UIDS-GIDS), but may be missing in a user namespace.
- */
-#define NO_USER 4294967280U
-#define NOBODY	65534U
 /* Those that it is given, and its socket; unwind_files has some hundred open. */
 #define MAX_FILES 1024
 /* An end for one that nobody ends. Each call has a limit of its own; who reaches this is replaced. */
@@ -50,21 +43,16 @@ static void leave_root(void)
 		_exit(1);
 }
 
+/* What programs that are run may get is nothing in the nursery already. */
 static void become_nobody(void)
 {
 	struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
 	const struct __user_cap_data_struct none[2] = { 0 };
 	pid_t parent = getppid();
 
-	for (unsigned long cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
-		prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
 	leave_root();
 	/* Without the right to be another user it stays who it is, and has no right of his but to its own files. */
-	(void)setgroups(0, NULL);
-	if (setresgid(NO_USER, NO_USER, NO_USER) < 0)
-		(void)!setresgid(NOBODY, NOBODY, NOBODY);
-	if (setresuid(NO_USER, NO_USER, NO_USER) < 0)
-		(void)!setresuid(NOBODY, NOBODY, NOBODY);
+	rights_leave_user();
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	if (syscall(SYS_capset, &header, none) < 0)
 		_exit(1);
@@ -88,24 +76,16 @@ static uint64_t own_bytes(void)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static void limit(__rlimit_resource_t what, uint64_t most)
-{
-	struct rlimit old;
-
-	if (getrlimit(what, &old) == 0 && most < old.rlim_max)
-		setrlimit(what, &(struct rlimit){ most, most });
-}
-
 static void limit_all(uint64_t memory_bytes)
 {
 	uint64_t own = own_bytes();
 
 	if (!SANITIZED && own && memory_bytes)
-		limit(RLIMIT_AS, own + memory_bytes);
-	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_NOFILE, MAX_FILES);
-	limit(RLIMIT_FSIZE, 0);
-	limit(RLIMIT_CPU, MAX_CPU_SECONDS);
+		rights_limit(RLIMIT_AS, own + memory_bytes);
+	rights_limit(RLIMIT_CORE, 0);
+	rights_limit(RLIMIT_NOFILE, MAX_FILES);
+	rights_limit(RLIMIT_FSIZE, 0);
+	rights_limit(RLIMIT_CPU, MAX_CPU_SECONDS);
 }
 
 /* --- system calls ----------------------------------------------------------------------------- */

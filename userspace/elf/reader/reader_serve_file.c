@@ -2,8 +2,11 @@
 #include "elf/reader/reader_serve_file.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/strbuf.h"
 #include "elf/reader/reader_call.h"
 
 _Static_assert(sizeof(struct reader_file_said) <= WALL_DATA_BYTES, "an answer fits");
@@ -84,6 +87,55 @@ static int64_t find(struct wall_call *call, struct elf_file *file)
 	return (int64_t)bytes;
 }
 
+/* --- probes ----------------------------------------------------------------------------------- */
+
+static int64_t tell_soname(struct wall_call *call, struct elf_file *file)
+{
+	int r = elf_file_soname(file, (char *)call->data, NAME_MAX + 1);
+
+	return r < 0 ? r : (int64_t)strlen((const char *)call->data) + 1;
+}
+
+static void note_place(uint64_t address, bool is_ifunc, void *data)
+{
+	struct reader_places *places = data;
+
+	places->is_ifunc |= is_ifunc;
+	for (uint32_t i = 0; i < places->count; i++)
+		if (places->address[i] == address)
+			return;
+	if (places->count < READER_MAX_PLACES)
+		places->address[places->count++] = address;
+}
+
+static void look_in_debugdata(struct elf_file *file, const char *name, uint64_t limit_bytes,
+			      struct reader_places *places)
+{
+	_cleanup_(elf_file_closep) struct elf_file *inner = NULL;
+	_cleanup_strbuf_ struct strbuf data = STRBUF_INIT;
+	struct err err;
+
+	if (elf_file_debugdata(file, limit_bytes, &data, &err) < 0 ||
+	    elf_file_open_memory(data.buf, data.len, &inner, &err) < 0)
+		return;
+	elf_file_limit_reads(inner, limit_bytes);
+	elf_file_for_each_named(inner, name, note_place, places);
+}
+
+static int64_t tell_places(struct wall_call *call, struct elf_file *file)
+{
+	_cleanup_free_ char *name = xstrndup((const char *)call->data, READER_PIECE_BYTES);
+	struct reader_places *places = (void *)call->data;
+
+	places->count = places->is_ifunc = 0;
+	elf_file_limit_reads(file, call->len);
+	elf_file_for_each_named(file, name, note_place, places);
+	if (!places->count)
+		look_in_debugdata(file, name, call->len, places);
+	return (int64_t)(offsetof(struct reader_places, address) +
+			 places->count * sizeof(places->address[0]));
+}
+
 int64_t reader_serve_file(struct wall_call *call, int fd, struct err *err)
 {
 	_cleanup_(elf_file_closep) struct elf_file *file = NULL;
@@ -94,6 +146,8 @@ int64_t reader_serve_file(struct wall_call *call, int fd, struct err *err)
 	switch (call->op) {
 	case READER_BUILD_ID: return tell_build_id(call, file);
 	case READER_FILE: return tell_file(call, file);
+	case READER_SONAME: return tell_soname(call, file);
+	case READER_PLACES: return tell_places(call, file);
 	default: return find(call, file);
 	}
 }

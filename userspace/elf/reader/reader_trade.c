@@ -13,6 +13,7 @@
 #include "elf/reader/reader_rights.h"
 #include "elf/reader/reader_serve_cfi.h"
 #include "elf/reader/reader_serve_file.h"
+#include "elf/reader/reader_serve_perf_map.h"
 
 /* What is kept from one call to the next; in place each thread has its own. */
 static __thread struct {
@@ -81,6 +82,8 @@ static int64_t image_end(struct wall_call *call)
 		.segments = (uint64_t)elf_file_segments(kept.parse.file, &unused),
 		.ranges = kept.symbols.ranges.len,
 		.name_bytes = kept.symbols.name_bytes,
+		.bounds = kept.symbols.bounds.v.len,
+		.bounds_base = kept.symbols.bounds.base,
 		.left_out = kept.parse.left_out,
 		.left_out_bytes = kept.parse.left_out_bytes,
 	};
@@ -100,6 +103,9 @@ static const void *find_part(enum reader_part part, size_t *ret_bytes)
 		*ret_bytes = kept.symbols.ranges.len * sizeof(struct symbol_range);
 		return kept.symbols.ranges.items;
 	case READER_NAMES: *ret_bytes = kept.symbols.name_bytes; return kept.symbols.names;
+	case READER_BOUNDS:
+		*ret_bytes = kept.symbols.bounds.v.len * sizeof(struct bound);
+		return kept.symbols.bounds.v.items;
 	default: *ret_bytes = 0; return NULL;
 	}
 }
@@ -166,10 +172,15 @@ static int64_t carry_out_cfi(struct wall_call *call, int fd)
 	return r < 0 && err.code ? say(call, &err) : r;
 }
 
+static bool brings_text(uint32_t op)
+{
+	return op == READER_DEMANGLE || op == READER_FIND || op == READER_PLACES;
+}
+
 static int64_t carry_out(struct wall_call *call, int fd, int *ret_fd)
 {
 	*ret_fd = -1;
-	if (call->op != READER_DEMANGLE && call->op != READER_FIND)
+	if (!brings_text(call->op))
 		call->data[0] = 0; /* no sentence */
 	switch (call->op) {
 	case READER_IMAGE_OPEN: return image_open(call, fd);
@@ -179,8 +190,11 @@ static int64_t carry_out(struct wall_call *call, int fd, int *ret_fd)
 	case READER_IMAGE_DROP: return image_go_on(call, fd);
 	case READER_BUILD_ID:
 	case READER_FILE:
-	case READER_FIND: return carry_out_file(call, fd);
+	case READER_FIND:
+	case READER_SONAME:
+	case READER_PLACES: return carry_out_file(call, fd);
 	case READER_DEMANGLE: return demangle_name(call);
+	case READER_PERF_MAP: return reader_serve_perf_map(call, fd);
 	case READER_CFI_OPEN:
 	case READER_CFI_DIGEST:
 	case READER_CFI_PAGE:
@@ -191,8 +205,18 @@ static int64_t carry_out(struct wall_call *call, int fd, int *ret_fd)
 
 static bool takes_file(uint32_t op)
 {
-	return op == READER_IMAGE_OPEN || op == READER_IMAGE_DEBUG || op == READER_BUILD_ID ||
-	       op == READER_FILE || op == READER_FIND || op == READER_CFI_OPEN;
+	switch (op) {
+	case READER_IMAGE_OPEN:
+	case READER_IMAGE_DEBUG:
+	case READER_BUILD_ID:
+	case READER_FILE:
+	case READER_FIND:
+	case READER_SONAME:
+	case READER_PLACES:
+	case READER_PERF_MAP:
+	case READER_CFI_OPEN: return true;
+	default: return false;
+	}
 }
 
 static bool opens_file(uint32_t op)

@@ -4,7 +4,6 @@
  * functions would change all threads of a process, and hostprof itself must stay what it is.
  */
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "jvm/attach/attach_target.h"
 #include "wall/pass_fd.h"
 
@@ -52,24 +52,6 @@ static int receive_result(int socket, int *ret_fd)
 	return code;
 }
 
-static int wait_readable(int fd, uint64_t deadline_ns)
-{
-	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
-
-	for (;;) {
-		uint64_t now = clock_now_ns();
-		int n;
-
-		if (now >= deadline_ns)
-			return -ETIMEDOUT;
-		n = poll(&poll_fd, 1, (int)((deadline_ns - now) / NSEC_PER_MSEC) + 1);
-		if (n > 0)
-			return 0;
-		if (n < 0 && errno != EINTR)
-			return -errno;
-	}
-}
-
 int attach_target_run(const struct attach_target *target,
 		      int (*fn)(const struct attach_target *target, void *data, int *ret_fd),
 		      void *data, uint64_t deadline_ns, int *ret_fd)
@@ -95,7 +77,7 @@ int attach_target_run(const struct attach_target *target,
 	close(pair[1]);
 	if (r < 0)
 		return r;
-	r = wait_readable(ours, deadline_ns + GRACE_NS);
+	r = file_wait_readable(ours, deadline_ns + GRACE_NS);
 	if (!r)
 		r = receive_result(ours, ret_fd);
 	else

@@ -125,7 +125,7 @@ struct code_entry *code_entry_new_stub(const struct codemap_event *event)
 	entry->start = event->dynamic.address;
 	entry->code_bytes = event->dynamic.code_bytes;
 	entry->method = CODE_METHOD_UNKNOWN;
-	java_name_add_text(&name, event->dynamic.name.data, MIN(event->dynamic.name.len, 1024U));
+	java_name_add_stub(&name, event->dynamic.name.data, MIN(event->dynamic.name.len, 1024U));
 	entry->identity = hash_bytes(strbuf_str(&name), name.len) ^ entry->code_bytes;
 	entry->stub = strbuf_take(&name);
 	set_times(entry, event);

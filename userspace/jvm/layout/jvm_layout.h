@@ -30,6 +30,9 @@ struct jvm_layout {
 
 	uint32_t feature_release; /* 8, 11, 17, …; 0 unknown */
 
+	/* The static variable with the call stub's return address: others of libjvm's lie near it. */
+	uint64_t call_stub_at;
+
 	/* Byte offsets. */
 	uint32_t method_const_method;
 	uint32_t const_method_constants;
@@ -65,9 +68,10 @@ struct jvm_layout {
 
 	/*
 	 * `wire` lacks what virtual threads need, since none has run yet: its return_barrier,
-	 * enter_return or thread_cont_entry may still come. See jvm_layout_refresh().
+	 * enter_return, thread_cont_entry or chunks may still come. See jvm_layout_refresh().
 	 */
 	bool provisional;
+	bool chunks_final; /* wire.chunks was looked for; all zeros: its frames cannot be read */
 
 	/* The bits of a Symbol's first 8 bytes that never change; see WIRE_CLASS_IDENTITY. */
 	uint64_t symbol_mask;

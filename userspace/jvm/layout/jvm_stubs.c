@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "base/macros.h"
-#include "jvm/layout/jvm_continuations.h"
+#include "jvm/continuation/jvm_chunks.h"
+#include "jvm/continuation/jvm_continuations.h"
 
 #define SLOT(name) offsetof(struct wire_jvm, name)
 
@@ -67,6 +68,13 @@ static bool has_continuations(const struct vmstructs *vs)
 	return vmstructs_field_offset(vs, "JavaThread", "_vthread", &offset) == 0;
 }
 
+/* Once: it takes some hundred reads. */
+static void read_chunks(const struct vmstructs *vs, struct jvm_layout *layout)
+{
+	if (!layout->chunks_final)
+		layout->chunks_final = jvm_chunks_read(vs, layout, &layout->wire.chunks) != -EAGAIN;
+}
+
 static void read_continuations(const struct vmstructs *vs, struct jvm_layout *layout)
 {
 	struct wire_jvm *wire = &layout->wire;
@@ -87,8 +95,12 @@ static void read_continuations(const struct vmstructs *vs, struct jvm_layout *la
 int jvm_stubs_read(const struct vmstructs *vs, struct jvm_layout *layout, struct err *err)
 {
 	struct wire_jvm *wire = &layout->wire;
-	int r = vmstructs_static_u64(vs, "StubRoutines", "_call_stub_return_address",
-				     &wire->call_stub_return);
+	int r = vmstructs_static(vs, "StubRoutines", "_call_stub_return_address",
+				 &layout->call_stub_at);
+
+	if (!r)
+		r = vm_memory_read_u64(vmstructs_memory(vs), layout->call_stub_at,
+				       &wire->call_stub_return);
 
 	if (r == -ENODATA)
 		return err_set(err, -EOPNOTSUPP, "this JVM's VMStructs do not tell of a call stub");
@@ -102,7 +114,9 @@ int jvm_stubs_read(const struct vmstructs *vs, struct jvm_layout *layout, struct
 	layout->provisional = false;
 	if (has_continuations(vs)) {
 		read_continuations(vs, layout);
-		layout->provisional = !wire->return_barrier || !wire->enter_return;
+		read_chunks(vs, layout);
+		layout->provisional =
+			!wire->return_barrier || !wire->enter_return || !layout->chunks_final;
 	}
 	return 0;
 }

@@ -19,6 +19,11 @@ static const struct {
 	{ "DisableAttachMechanism", offsetof(struct vm_flags, disable_attach_mechanism) },
 	{ "ReduceSignalUsage", offsetof(struct vm_flags, reduce_signal_usage) },
 	{ "EnableDynamicAgentLoading", offsetof(struct vm_flags, enable_dynamic_agent_loading) },
+	{ "UseZGC", offsetof(struct vm_flags, use_z) },
+	{ "UseShenandoahGC", offsetof(struct vm_flags, use_shenandoah) },
+	{ "UseCompressedOops", offsetof(struct vm_flags, use_compressed_oops) },
+	{ "UseCompressedClassPointers", offsetof(struct vm_flags, use_compressed_class_pointers) },
+	{ "UseCompactObjectHeaders", offsetof(struct vm_flags, use_compact_object_headers) },
 };
 
 /* The array of flags: JVMFlag since JDK 10, Flag before. */
@@ -90,11 +95,12 @@ static int flag_read(struct vm_pages *pages, const struct flag_table *t, const u
 int vm_flags_read(const struct vmstructs *vs, struct vm_flags *ret_flags)
 {
 	_cleanup_(vm_pages_freep) struct vm_pages *pages = vm_pages_new(vmstructs_memory(vs));
-	struct vm_flags flags = { -1, -1, -1 };
+	struct vm_flags flags;
 	uint8_t entry[MAX_FLAG_BYTES];
 	struct flag_table table;
 	int r = flag_table_find(vs, &table);
 
+	memset(&flags, -1, sizeof(flags));
 	for (uint64_t i = 0; !r && i < table.count; i++) {
 		r = vm_pages_read(pages, table.start + i * table.stride, entry, table.stride);
 		if (!r)

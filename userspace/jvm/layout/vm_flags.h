@@ -17,6 +17,10 @@ struct vm_flags {
 	int8_t disable_attach_mechanism;
 	int8_t reduce_signal_usage;
 	int8_t enable_dynamic_agent_loading;
+	int8_t use_z, use_shenandoah; /* collectors that move objects while Java runs */
+	int8_t use_compressed_oops;
+	int8_t use_compressed_class_pointers; /* always, from JDK 27 on */
+	int8_t use_compact_object_headers;
 };
 
 /* -EBADMSG when the table is not what we know. */

@@ -32,6 +32,25 @@ struct vm_memory {
 /* The memory of a live process. */
 void vm_memory_init_process(struct vm_memory *memory, uint32_t pid);
 
+/* A gathered read in the making; one of zeros is empty. */
+struct vm_gather {
+	struct vm_span spans[VM_MEMORY_MAX_SPANS];
+	unsigned int count;
+};
+
+static inline void vm_gather_add(struct vm_gather *g, uint64_t address, void *data, size_t len)
+{
+	g->spans[g->count++] = (struct vm_span){ address, data, len };
+}
+
+/* All of VARIABLE. */
+#define VM_GATHER(g, address, variable) vm_gather_add(g, address, &(variable), sizeof(variable))
+
+static inline int vm_gather_read(const struct vm_gather *g, const struct vm_memory *memory)
+{
+	return g->count ? memory->read(memory, g->spans, g->count) : 0;
+}
+
 int vm_memory_read(const struct vm_memory *memory, uint64_t address, void *data, size_t len);
 int vm_memory_read_u64(const struct vm_memory *memory, uint64_t address, uint64_t *ret_value);
 
@@ -41,7 +60,7 @@ int vm_memory_read_text(const struct vm_memory *memory, uint64_t address, char *
 
 /*
  * Many small reads that lie close together (tables and their strings): whole pages are fetched
- * and kept. Short-lived; it never sees what changes after the first look.
+ * and kept. Short-lived; it never sees what changes after the first look. -E2BIG: more pages than any JVM's tables have.
  */
 struct vm_pages;
 

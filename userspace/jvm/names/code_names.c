@@ -9,6 +9,8 @@
 #include "base/cache/text_pool.h"
 #include "jvm/names/chain_names.h"
 #include "jvm/names/code_blob.h"
+#include "jvm/names/stub_list.h"
+#include "jvm/names/vtable_stub.h"
 
 /* The 10,000 nmethods that a large program runs most, with their debug information and names. */
 #define MAX_CACHE_BYTES (6U << 20)
@@ -30,6 +32,7 @@ struct code_names {
 	struct method_names *methods; /* borrowed */
 	struct lru entries;	      /* nmethod_key() or stub_key() → struct code_name, owned */
 	struct text_pool texts;
+	struct stub_list stubs;
 	size_t limit_bytes;
 };
 
@@ -52,6 +55,7 @@ struct code_names *code_names_new(const struct vm_memory *memory, const struct j
 	names->layout = *layout;
 	names->scopes = *scopes;
 	names->methods = methods;
+	stub_list_init(&names->stubs, &names->memory, &names->layout);
 	names->limit_bytes = MAX_CACHE_BYTES;
 	lru_init(&names->entries, SIZE_MAX, drop_entry, names);
 	return names;
@@ -63,6 +67,7 @@ void code_names_free(struct code_names *names)
 		return;
 	lru_clear(&names->entries);
 	text_pool_release(&names->texts);
+	stub_list_release(&names->stubs);
 	free(names);
 }
 
@@ -139,12 +144,23 @@ static void put_entry(struct code_names *names, uint64_t key, struct code_name *
 	make_room(names);
 }
 
+/* A blob may hold many. What is no part of them goes by the blob's name. */
+static const char *stub_name(struct code_names *names, const struct code_blob *blob,
+			     uint64_t address)
+{
+	const char *name = vtable_stub_name(&names->memory, &names->layout, blob, address);
+
+	if (!name)
+		name = stub_list_find(&names->stubs, address);
+	return name ? name : blob->name;
+}
+
 static struct code_name *add_stub(struct code_names *names, uint64_t key,
-				  const struct code_blob *blob)
+				  const struct code_blob *blob, uint64_t address)
 {
 	struct code_name *entry = new_entry(blob);
 
-	entry->stub = text_pool_ref(&names->texts, blob->name);
+	entry->stub = text_pool_ref(&names->texts, stub_name(names, blob, address));
 	put_entry(names, key, entry);
 	return entry;
 }
@@ -234,7 +250,7 @@ static int read_entry(struct code_names *names, uint64_t address, uint32_t compi
 		return blob.method ? read_nmethod(names, &blob, address, ret_entry) : -ESTALE;
 	if (is_never_run(&blob))
 		return -ESTALE;
-	*ret_entry = add_stub(names, stub_key(address, compile_id), &blob);
+	*ret_entry = add_stub(names, stub_key(address, compile_id), &blob, address);
 	return 0;
 }
 

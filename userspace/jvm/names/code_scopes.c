@@ -49,38 +49,26 @@ struct fields {
 	int32_t pcs, pcs_end, scopes, methods, block_bytes;
 };
 
-struct field_reads {
-	struct vm_span spans[VM_MEMORY_MAX_SPANS];
-	unsigned int count;
-};
-
-static void want(struct field_reads *reads, uint64_t address, void *data, size_t len)
-{
-	reads->spans[reads->count++] = (struct vm_span){ address, data, len };
-}
-
-#define WANT(reads, address, variable) want(reads, address, &(variable), sizeof(variable))
-
 static int read_fields(const struct vm_memory *memory, const struct wire_jvm *wire,
 		       const struct scopes_layout *l, uint64_t blob, struct fields *f)
 {
-	struct field_reads reads = { .count = 0 };
+	struct vm_gather g = { .count = 0 };
 	const size_t code_begin = wire->code_begin_kind == WIRE_CODE_BEGIN_POINTER ? 8 : 4;
 
-	want(&reads, blob + wire->code_begin, &f->code_begin_word, code_begin);
-	WANT(&reads, blob + l->pcs, f->pcs);
-	WANT(&reads, blob + l->pcs_end, f->pcs_end);
-	WANT(&reads, blob + l->methods, f->methods);
+	vm_gather_add(&g, blob + wire->code_begin, &f->code_begin_word, code_begin);
+	VM_GATHER(&g, blob + l->pcs, f->pcs);
+	VM_GATHER(&g, blob + l->pcs_end, f->pcs_end);
+	VM_GATHER(&g, blob + l->methods, f->methods);
 	if (l->place == SCOPES_BY_POINTER)
-		WANT(&reads, blob + l->scopes, f->scopes_pointer);
+		VM_GATHER(&g, blob + l->scopes, f->scopes_pointer);
 	else
-		WANT(&reads, blob + l->scopes, f->scopes);
+		VM_GATHER(&g, blob + l->scopes, f->scopes);
 	if (l->place == SCOPES_IN_BLOCK) {
-		WANT(&reads, blob + l->block, f->block);
-		WANT(&reads, blob + l->block_bytes, f->block_bytes);
-		WANT(&reads, blob + l->methods_block, f->methods_block);
+		VM_GATHER(&g, blob + l->block, f->block);
+		VM_GATHER(&g, blob + l->block_bytes, f->block_bytes);
+		VM_GATHER(&g, blob + l->methods_block, f->methods_block);
 	}
-	return memory->read(memory, reads.spans, reads.count);
+	return vm_gather_read(&g, memory);
 }
 
 /* They follow each other in one block: pcs, scopes. */
@@ -194,6 +182,16 @@ static int add_node(struct decoder *d, uint32_t offset, const struct scope *scop
 /* More levels than anything inlines: C2's MaxInlineLevel is 15, method handles and JVMCI go on some more. */
 #define MAX_LEVELS 256
 
+/* How many nodes lead from NODE outwards, itself included; it is not counted past MAX_LEVELS. */
+static unsigned int levels_of(const struct decoder *d, uint32_t node)
+{
+	unsigned int count = 0;
+
+	for (; node != CODE_NO_NODE && count <= MAX_LEVELS; node = d->nodes.items[node].caller)
+		count++;
+	return count;
+}
+
 /*
  * The node of the scope at OFFSET. Those that it was inlined into were written before it, so that there is
  * no circle.
@@ -220,6 +218,9 @@ static int node_of(struct decoder *d, uint32_t offset, uint32_t *ret_node)
 			return -EBADMSG;
 		chain[count].offset = at;
 	}
+	/* Who names such a chain reads a method for each. */
+	if (count + levels_of(d, node) > MAX_LEVELS)
+		return -EBADMSG;
 	while (count-- > 0 && !r)
 		r = add_node(d, chain[count].offset, &chain[count].scope, node, &node);
 	*ret_node = node;

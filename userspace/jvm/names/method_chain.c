@@ -15,22 +15,9 @@
 /* Resolved entries had the lowest bit as a mark in JDK 8. */
 #define POINTER_MARK 1ULL
 
-/* A gathered read in the making. */
-struct gather {
-	struct vm_span spans[VM_MEMORY_MAX_SPANS];
-	unsigned int count;
-};
-
-static void gather_add(struct gather *g, uint64_t address, void *data, size_t len)
+static int gather_read(const struct vm_gather *g, const struct vm_memory *memory)
 {
-	g->spans[g->count++] = (struct vm_span){ address, data, len };
-}
-
-#define GATHER(g, address, variable) gather_add(g, address, &(variable), sizeof(variable))
-
-static int gather_read(const struct gather *g, const struct vm_memory *memory)
-{
-	int r = g->count ? memory->read(memory, g->spans, g->count) : 0;
+	int r = vm_gather_read(g, memory);
 
 	return r == -EFAULT ? -EBADMSG : r;
 }
@@ -49,9 +36,9 @@ struct walker {
 	int error;
 };
 
-static void want_method(struct gather *g, const struct jvm_layout *l, struct walker *w)
+static void want_method(struct vm_gather *g, const struct jvm_layout *l, struct walker *w)
 {
-	GATHER(g, w->c.method + l->method_const_method, w->c.const_method);
+	VM_GATHER(g, w->c.method + l->method_const_method, w->c.const_method);
 }
 
 static int take_method(const struct jvm_layout *l, struct walker *w)
@@ -60,19 +47,19 @@ static int take_method(const struct jvm_layout *l, struct walker *w)
 	return w->c.const_method && w->c.const_method % WORD_BYTES == 0 ? 0 : -EBADMSG;
 }
 
-static void want_const_method(struct gather *g, const struct jvm_layout *l, struct walker *w)
+static void want_const_method(struct vm_gather *g, const struct jvm_layout *l, struct walker *w)
 {
 	struct method_chain *c = &w->c;
 
-	GATHER(g, c->method + l->method_const_method, w->const_method_now);
-	GATHER(g, c->const_method + l->const_method_constants, c->pool);
-	GATHER(g, c->const_method + l->const_method_name_index, c->name_index);
-	GATHER(g, c->const_method + l->const_method_code_size, c->code_size);
-	GATHER(g, c->const_method + l->const_method_size_words, c->size_words);
+	VM_GATHER(g, c->method + l->method_const_method, w->const_method_now);
+	VM_GATHER(g, c->const_method + l->const_method_constants, c->pool);
+	VM_GATHER(g, c->const_method + l->const_method_name_index, c->name_index);
+	VM_GATHER(g, c->const_method + l->const_method_code_size, c->code_size);
+	VM_GATHER(g, c->const_method + l->const_method_size_words, c->size_words);
 	if (l->const_method_flags != JVM_LAYOUT_ABSENT)
-		GATHER(g, c->const_method + l->const_method_flags, c->flags);
+		VM_GATHER(g, c->const_method + l->const_method_flags, c->flags);
 	if (l->wire.const_method_ids)
-		GATHER(g, c->const_method + l->wire.const_method_ids, c->ids);
+		VM_GATHER(g, c->const_method + l->wire.const_method_ids, c->ids);
 }
 
 static int take_const_method(const struct jvm_layout *l, struct walker *w)
@@ -81,14 +68,14 @@ static int take_const_method(const struct jvm_layout *l, struct walker *w)
 	return w->const_method_now == w->c.const_method ? 0 : -ESTALE;
 }
 
-static void want_pool(struct gather *g, const struct jvm_layout *l, struct walker *w)
+static void want_pool(struct vm_gather *g, const struct jvm_layout *l, struct walker *w)
 {
 	struct method_chain *c = &w->c;
 
-	GATHER(g, c->pool + l->pool_holder, c->holder);
-	GATHER(g, pool_entry(l, c->pool, c->name_index), c->name_symbol);
+	VM_GATHER(g, c->pool + l->pool_holder, c->holder);
+	VM_GATHER(g, pool_entry(l, c->pool, c->name_index), c->name_symbol);
 	if (l->pool_source_index != JVM_LAYOUT_ABSENT)
-		GATHER(g, c->pool + l->pool_source_index, c->source_index);
+		VM_GATHER(g, c->pool + l->pool_source_index, c->source_index);
 }
 
 static int take_pool(const struct jvm_layout *l, struct walker *w)
@@ -98,13 +85,13 @@ static int take_pool(const struct jvm_layout *l, struct walker *w)
 	return 0;
 }
 
-static void want_klass(struct gather *g, const struct jvm_layout *l, struct walker *w)
+static void want_klass(struct vm_gather *g, const struct jvm_layout *l, struct walker *w)
 {
 	struct method_chain *c = &w->c;
 
-	GATHER(g, c->holder + l->klass_name, c->class_symbol);
+	VM_GATHER(g, c->holder + l->klass_name, c->class_symbol);
 	if (l->pool_source_index == JVM_LAYOUT_ABSENT && l->klass_source_index != JVM_LAYOUT_ABSENT)
-		GATHER(g, c->holder + l->klass_source_index, c->source_index);
+		VM_GATHER(g, c->holder + l->klass_source_index, c->source_index);
 }
 
 static int take_klass(const struct jvm_layout *l, struct walker *w)
@@ -114,13 +101,13 @@ static int take_klass(const struct jvm_layout *l, struct walker *w)
 	return 0;
 }
 
-static void want_symbols(struct gather *g, const struct jvm_layout *l, struct walker *w)
+static void want_symbols(struct vm_gather *g, const struct jvm_layout *l, struct walker *w)
 {
 	struct method_chain *c = &w->c;
 
-	GATHER(g, c->class_symbol, w->class_word);
-	GATHER(g, c->class_symbol + l->symbol_length, c->class_len);
-	GATHER(g, c->name_symbol + l->symbol_length, c->name_len);
+	VM_GATHER(g, c->class_symbol, w->class_word);
+	VM_GATHER(g, c->class_symbol + l->symbol_length, c->class_len);
+	VM_GATHER(g, c->name_symbol + l->symbol_length, c->name_len);
 }
 
 static int take_symbols(const struct jvm_layout *l, struct walker *w)
@@ -132,10 +119,10 @@ static int take_symbols(const struct jvm_layout *l, struct walker *w)
 	return c->class_len && c->name_len ? 0 : -EBADMSG;
 }
 
-static void want_source(struct gather *g, const struct jvm_layout *l, struct walker *w)
+static void want_source(struct vm_gather *g, const struct jvm_layout *l, struct walker *w)
 {
 	if (w->c.source_index)
-		GATHER(g, pool_entry(l, w->c.pool, w->c.source_index), w->c.source_symbol);
+		VM_GATHER(g, pool_entry(l, w->c.pool, w->c.source_index), w->c.source_symbol);
 }
 
 static int take_source(const struct jvm_layout *l, struct walker *w)
@@ -145,10 +132,10 @@ static int take_source(const struct jvm_layout *l, struct walker *w)
 	return 0;
 }
 
-static void want_source_length(struct gather *g, const struct jvm_layout *l, struct walker *w)
+static void want_source_length(struct vm_gather *g, const struct jvm_layout *l, struct walker *w)
 {
 	if (w->c.source_symbol)
-		GATHER(g, w->c.source_symbol + l->symbol_length, w->c.source_len);
+		VM_GATHER(g, w->c.source_symbol + l->symbol_length, w->c.source_len);
 }
 
 static int take_source_length(const struct jvm_layout *l, struct walker *w)
@@ -163,7 +150,7 @@ static int take_source_length(const struct jvm_layout *l, struct walker *w)
  * nothing behind their source's index: a source that cannot be read costs no name.
  */
 static const struct step {
-	void (*want)(struct gather *g, const struct jvm_layout *l, struct walker *w);
+	void (*want)(struct vm_gather *g, const struct jvm_layout *l, struct walker *w);
 	int (*take)(const struct jvm_layout *l, struct walker *w);
 	bool of_source;
 } steps[] = {
@@ -182,7 +169,7 @@ static const struct step {
 static void step_alone(const struct vm_memory *memory, const struct jvm_layout *l,
 		       const struct step *step, struct walker *w)
 {
-	struct gather g = { .count = 0 };
+	struct vm_gather g = { .count = 0 };
 	int r;
 
 	step->want(&g, l, w);
@@ -199,7 +186,7 @@ static void step_alone(const struct vm_memory *memory, const struct jvm_layout *
 static void step_together(const struct vm_memory *memory, const struct jvm_layout *l,
 			  const struct step *step, struct walker *walkers, unsigned int count)
 {
-	struct gather g = { .count = 0 };
+	struct vm_gather g = { .count = 0 };
 
 	for (unsigned int i = 0; i < count; i++)
 		if (!walkers[i].error)
@@ -290,18 +277,18 @@ struct second_look {
 	uint64_t const_method, pool, ids, holder, name_symbol, class_symbol, class_word;
 };
 
-static void look_again(struct gather *g, const struct jvm_layout *l, const struct method_chain *c,
-		       struct second_look *look)
+static void look_again(struct vm_gather *g, const struct jvm_layout *l,
+		       const struct method_chain *c, struct second_look *look)
 {
 	look->ids = c->ids;
-	GATHER(g, c->method + l->method_const_method, look->const_method);
-	GATHER(g, c->const_method + l->const_method_constants, look->pool);
+	VM_GATHER(g, c->method + l->method_const_method, look->const_method);
+	VM_GATHER(g, c->const_method + l->const_method_constants, look->pool);
 	if (l->wire.const_method_ids)
-		GATHER(g, c->const_method + l->wire.const_method_ids, look->ids);
-	GATHER(g, c->pool + l->pool_holder, look->holder);
-	GATHER(g, pool_entry(l, c->pool, c->name_index), look->name_symbol);
-	GATHER(g, c->holder + l->klass_name, look->class_symbol);
-	GATHER(g, c->class_symbol, look->class_word);
+		VM_GATHER(g, c->const_method + l->wire.const_method_ids, look->ids);
+	VM_GATHER(g, c->pool + l->pool_holder, look->holder);
+	VM_GATHER(g, pool_entry(l, c->pool, c->name_index), look->name_symbol);
+	VM_GATHER(g, c->holder + l->klass_name, look->class_symbol);
+	VM_GATHER(g, c->class_symbol, look->class_word);
 }
 
 static bool is_same(const struct jvm_layout *l, const struct method_chain *c,
@@ -332,16 +319,16 @@ static int read_names(const struct vm_memory *memory, const struct jvm_layout *l
 	uint64_t line_address;
 	size_t line_len = with & WITH_LINES ? line_bytes(layout, c, &line_address) : 0;
 	struct second_look look;
-	struct gather g = { .count = 0 };
+	struct vm_gather g = { .count = 0 };
 	int r;
 
-	gather_add(&g, c->class_symbol + layout->symbol_body, text->class_name, class_len);
-	gather_add(&g, c->name_symbol + layout->symbol_body, text->name, name_len);
+	vm_gather_add(&g, c->class_symbol + layout->symbol_body, text->class_name, class_len);
+	vm_gather_add(&g, c->name_symbol + layout->symbol_body, text->name, name_len);
 	if (source_len)
-		gather_add(&g, c->source_symbol + layout->symbol_body, text->source, source_len);
+		vm_gather_add(&g, c->source_symbol + layout->symbol_body, text->source, source_len);
 	if (line_len) {
 		strbuf_grow(lines, line_len);
-		gather_add(&g, line_address, lines->buf + lines->len, line_len);
+		vm_gather_add(&g, line_address, lines->buf + lines->len, line_len);
 	}
 	look_again(&g, layout, c, &look);
 	r = gather_read(&g, memory);

@@ -78,7 +78,9 @@ function joined(...parts)
 
 function containerName(process)
 {
-	return process.container && `container ${process.container.slice(0, 12)}`;
+	const name = process.container_name || process.container && process.container.slice(0, 12);
+
+	return name && (process.container_image ? `container ${name} (${process.container_image})` : `container ${name}`);
 }
 
 function processMore(process)

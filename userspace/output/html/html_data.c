@@ -115,6 +115,10 @@ static void add_process(struct json *j, const struct profile *p,
 	json_str(j, "name", profile_get_string(p, process->name));
 	json_str(j, "exe", profile_get_string(p, process->exe));
 	json_str(j, "container", profile_get_string(p, process->container_id));
+	if (process->container_name)
+		json_str(j, "container_name", profile_get_string(p, process->container_name));
+	if (process->container_image)
+		json_str(j, "container_image", profile_get_string(p, process->container_image));
 	json_str(j, "jvm", profile_get_string(p, process->jvm_version));
 	json_str(j, "main", profile_get_string(p, process->main_class));
 	json_object_end(j);

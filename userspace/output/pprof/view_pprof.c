@@ -107,8 +107,12 @@ static void add_labels(struct writer *w, const struct profile_thread *t)
 		add_num_label(w, "pid", proc->pid);
 		add_str_label(w, "comm", profile_get_string(w->p, proc->name));
 		add_str_label(w, "container_id", profile_get_string(w->p, proc->container_id));
+		add_str_label(w, "container_name", profile_get_string(w->p, proc->container_name));
+		add_str_label(w, "container_image",
+			      profile_get_string(w->p, proc->container_image));
 	}
-	add_num_label(w, "tid", t->tid);
+	if (t->tid != PROFILE_TID_GROUP)
+		add_num_label(w, "tid", t->tid);
 	add_str_label(w, "thread", profile_get_string(w->p, t->name));
 }
 

@@ -139,7 +139,9 @@ static void add_remarks(struct strbuf *sb, const struct profile *p, uint32_t pro
 		strbuf_addf(sb, " %s", profile_get_string(p, proc->main_class));
 	if (proc->jvm_version)
 		strbuf_addf(sb, " (JVM %s)", profile_get_string(p, proc->jvm_version));
-	if (proc->container_id)
+	if (proc->container_name)
+		strbuf_addf(sb, " in %s", profile_get_string(p, proc->container_name));
+	else if (proc->container_id)
 		strbuf_addf(sb, " in %.12s", profile_get_string(p, proc->container_id));
 }
 

@@ -27,7 +27,6 @@ static int probe_library(struct probing *p, const struct mapping *m)
 {
 	_cleanup_close_ int fd = -1;
 	char path[WALL_LINK_BYTES];
-	struct probe_place place;
 	const struct probe_request request = { .library = path, .function = AGENT_FUNCTION };
 	struct capture_place at = { .trigger = WIRE_TRIGGER_ALLOC_AGENT,
 				    .pid = p->process->pid,
@@ -40,13 +39,12 @@ static int probe_library(struct probing *p, const struct mapping *m)
 	if (fd < 0)
 		return err_sys(p->err, fd, "cannot open the agent of process %u", p->process->pid);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	r = probe_find(&request, &place, p->err);
+	r = probe_find_quickly(fd, &request, &at.offset, p->err);
 	if (r == -ENOENT)
 		return err_set(p->err, -EOPNOTSUPP,
 			       "its agent is of an older hostprof, which samples no allocations");
 	if (r < 0)
 		return r;
-	at.offset = place.offset;
 	return capture_add_place(p->capture, &at, p->err);
 }
 

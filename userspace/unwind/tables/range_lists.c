@@ -233,3 +233,16 @@ const struct range_list *range_lists_find(const struct range_lists *lists, uint3
 {
 	return hmap_find_ptr(&lists->by_serial, serial);
 }
+
+void range_lists_for_each_held(const struct range_lists *lists,
+			       void (*fn)(const struct wire_range *range, void *data), void *data)
+{
+	uint64_t serial, value;
+
+	for (size_t at = 0; hmap_next(&lists->by_serial, &at, &serial, &value);) {
+		const struct range_list *list = hmap_find_ptr(&lists->by_serial, serial);
+
+		for (uint32_t i = 0; list->refs && i < list->count; i++)
+			fn(&lists->ranges[list->first + i], data);
+	}
+}

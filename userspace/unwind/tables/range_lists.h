@@ -58,6 +58,10 @@ void range_lists_unref(struct range_lists *lists, struct range_list *list, uint6
 /* The place of the longest idle list becomes a gap. */
 void range_lists_reclaim(struct range_lists *lists);
 
+/* Call FN for each range of the lists that spaces have. */
+void range_lists_for_each_held(const struct range_lists *lists,
+			       void (*fn)(const struct wire_range *range, void *data), void *data);
+
 /* NULL: there is none (any more). */
 const struct range_list *range_lists_find(const struct range_lists *lists, uint32_t serial);
 

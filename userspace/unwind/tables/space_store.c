@@ -264,6 +264,12 @@ int space_store_get(const struct space_store *store, uint32_t tgid, struct wire_
 	return 0;
 }
 
+void space_store_for_each_range(const struct space_store *store,
+				void (*fn)(const struct wire_range *range, void *data), void *data)
+{
+	range_lists_for_each_held(&store->lists, fn, data);
+}
+
 void space_store_get_stats(const struct space_store *store, struct space_store_stats *ret_stats)
 {
 	*ret_stats = (struct space_store_stats){

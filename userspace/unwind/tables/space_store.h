@@ -55,6 +55,10 @@ void space_store_drop(struct space_store *store, uint32_t tgid, uint64_t now_ns)
 int space_store_get(const struct space_store *store, uint32_t tgid, struct wire_space *ret_space,
 		    const struct wire_range **ret_ranges);
 
+/* Call FN for each range that is published for a process, but for copies that BPF made. */
+void space_store_for_each_range(const struct space_store *store,
+				void (*fn)(const struct wire_range *range, void *data), void *data);
+
 struct space_store_stats {
 	uint32_t spaces, lists;		   /* lists that spaces have */
 	uint32_t ranges_used, ranges_free; /* free: given up ones included */

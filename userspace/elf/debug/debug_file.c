@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "elf/debug_file.h"
+#include "elf/debug/debug_file.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -26,12 +26,14 @@ static bool may_speak(int fd, const struct file_id *for_all)
 	       (id.owner == for_all->owner && (!id.shared || for_all->shared));
 }
 
-static bool has_build_id(int fd, const char *build_id)
+/* The reader of FOR_ALL has it open, and is asked: whoever made the debug file, it will speak for that file only. */
+static bool has_build_id(int fd, const struct file_id *for_all, const char *build_id)
 {
 	char its_id[BUILD_ID_BYTES];
-	struct file_id id = { .owner = 0 };
+	struct file_id id;
 
-	return file_id_read(fd, &id) == 0 && reader_build_id(fd, reader_owner(&id), its_id) == 0 &&
+	return file_id_read(fd, &id) == 0 &&
+	       reader_build_id(fd, reader_owner(for_all ? for_all : &id), its_id) == 0 &&
 	       strcmp(its_id, build_id) == 0;
 }
 
@@ -60,8 +62,9 @@ static int open_by_build_id(const struct file_id *for_all, uint32_t pid, const c
 		return -ENODATA;
 	snprintf(path, sizeof(path), DEBUG_ROOT "/.build-id/%.2s/%s.debug", build_id, build_id + 2);
 	fd = wall_open_in_root(pid, path, 0);
-	return fd >= 0 && may_speak(fd, for_all) && has_build_id(fd, build_id) ? TAKE_FD(fd)
-									       : -ENODATA;
+	return fd >= 0 && may_speak(fd, for_all) && has_build_id(fd, for_all, build_id)
+		       ? TAKE_FD(fd)
+		       : -ENODATA;
 }
 
 /* A process that is gone has no root any more; what is found in ours is checked all the same. */
@@ -72,9 +75,9 @@ static int open_in_either_root(uint32_t pid, const char *path)
 	return fd < 0 && pid != 0 ? wall_open_in_root(0, path, 0) : fd;
 }
 
-static bool fits(int fd, const char *build_id, uint32_t crc)
+static bool fits(int fd, const struct file_id *for_all, const char *build_id, uint32_t crc)
 {
-	return (build_id[0] && has_build_id(fd, build_id)) || has_crc(fd, crc);
+	return (build_id[0] && has_build_id(fd, for_all, build_id)) || has_crc(fd, crc);
 }
 
 static int open_by_link(const struct debug_link *link, const struct file_id *for_all, uint32_t pid,
@@ -97,7 +100,8 @@ static int open_by_link(const struct debug_link *link, const struct file_id *for
 		if (strcmp(candidate, path) == 0)
 			continue;
 		fd = open_in_either_root(pid, candidate);
-		if (fd >= 0 && may_speak(fd, for_all) && fits(fd, link->build_id, link->crc))
+		if (fd >= 0 && may_speak(fd, for_all) &&
+		    fits(fd, for_all, link->build_id, link->crc))
 			return TAKE_FD(fd);
 	}
 	return -ENODATA;

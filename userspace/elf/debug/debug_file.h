@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "elf/debug_link.h"
+#include "elf/debug/debug_link.h"
 #include "wall/file_id.h"
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The stubs of virtual threads in a JVM that does not say where they are. */
-#ifndef HOSTPROF_JVM_LAYOUT_JVM_CONTINUATIONS_H
-#define HOSTPROF_JVM_LAYOUT_JVM_CONTINUATIONS_H
+#ifndef HOSTPROF_JVM_CONTINUATION_JVM_CONTINUATIONS_H
+#define HOSTPROF_JVM_CONTINUATION_JVM_CONTINUATIONS_H
 
 #include "jvm/layout/jvm_layout.h"
 #include "jvm/layout/vmstructs.h"

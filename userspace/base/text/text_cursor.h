@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cursor over bounded text: the small steps that the /proc parsers are made of. */
-#ifndef HOSTPROF_PROCESS_PROC_TEXT_H
-#define HOSTPROF_PROCESS_PROC_TEXT_H
+/* A cursor over bounded text: the small steps that parsers of text are made of. */
+#ifndef HOSTPROF_BASE_TEXT_TEXT_CURSOR_H
+#define HOSTPROF_BASE_TEXT_TEXT_CURSOR_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "process/proc_text.h"
+#include "base/text/text_cursor.h"
 
 #include <string.h>
 

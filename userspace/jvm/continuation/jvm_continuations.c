@@ -3,7 +3,7 @@
  * The code that is looked for: generate_cont_thaw() in cpu/x86/stubGenerator_x86_64.cpp and
  * gen_continuation_enter() in cpu/x86/sharedRuntime_x86_64.cpp, JDK 21 to 28.
  */
-#include "jvm/layout/jvm_continuations.h"
+#include "jvm/continuation/jvm_continuations.h"
 
 #include <errno.h>
 #include <string.h>

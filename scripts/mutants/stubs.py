@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Of the names of stubs, read from outside."""
+from .mutant import Mutant
+
+LIST = "userspace/jvm/names/stub_list.c"
+VTABLE = "userspace/jvm/names/vtable_stub.c"
+NAME = "userspace/jvm/java_name.c"
+NAMES = "userspace/jvm/names/code_names.c"
+
+LISTED = ["test_stub_list"]
+DISPATCH = ["test_vtable_stub"]
+
+MUTANTS = [
+    Mutant("stubs: any list will do", LIST,
+           "return innermost(list, list->layout->wire.call_stub_return - 1) != NULL;", "return true;", LISTED),
+    Mutant("stubs: only the page of the variable that is known", LIST, "i <= 2 * MAX_PAGES && left", "i < 1 && left", LISTED),
+    Mutant("stubs: only upwards", LIST, "down = i % 2, pages", "down = 0, pages", LISTED),
+    Mutant("stubs: all have the layout of JDK 9", LIST, "starts[] = { DESC_START, DESC_START_JDK_8 };",
+           "starts[] = { DESC_START };", LISTED),
+    Mutant("stubs: the list is as it was first", LIST, "if (!stub && has_grown(list, &head)) {", "if (0) {", LISTED),
+    Mutant("stubs: read again without an end", LIST, "list->reads < MAX_READS &&", "", LISTED),
+    Mutant("stubs: searched again and again", LIST, "list->searched = true;", "", LISTED),
+    Mutant("stubs: the outermost counts", LIST, "stub->end - stub->start < found->end - found->start",
+           "stub->end - stub->start > found->end - found->start", LISTED),
+    Mutant("stubs: of code that is not the JVM's", LIST, "if (!in_code(list, stub.start, stub.end))\n\t\treturn;", "", LISTED),
+    Mutant("stubs: a blob is one stub", NAMES, "name = stub_list_find(&names->stubs, address);", ";", ["test_code_names"]),
+    Mutant("stubs: all dispatch is by vtables", VTABLE, 'h.is_vtable ? "vtable stub" : "itable stub"', '"vtable stub"', DISPATCH),
+    Mutant("stubs: zeros are a dispatch stub", VTABLE, "&& h->null_at < h->abstract_at", "", DISPATCH),
+    Mutant("stubs: the next one is anywhere", VTABLE,
+           "if (h->next && (h->next % 8 || h->next < wire->code_start || h->next >= wire->code_end))\n\t\treturn false;", "", DISPATCH),
+    Mutant("stubs: an adapter's own event has another name", NAME, "begins(name, len, adapter) ? strlen(adapter) : len", "len",
+           ["test_codemap_store", "test_java_name"]),
+    Mutant("stubs: JDK 26 has names of its own", NAME, "const size_t begin = begins(name, len, generator) ? strlen(generator) : 0;",
+           "const size_t begin = 0;", ["test_java_name"]),
+    Mutant("stubs: the list has other names than the agent", LIST, "java_name_add_stub(&text,", "java_name_add_text(&text,", LISTED),
+]

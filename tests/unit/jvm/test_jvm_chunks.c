@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where a virtual thread's frames in the heap are, by the JVM's own description of two of its classes. */
+#include "test.h"
+
+#include "fake_vm.h"
+#include "jvm/continuation/jvm_chunks.h"
+
+#define POOL_BYTES 72
+#define CHUNK	   0
+#define CONT	   1
+#define FLAGS	   4
+#define FLAG_BYTES 24UL
+#define BASE	   (FAKE_BASE - 0x10000)
+
+enum { COMPRESSED_OOPS, COMPRESSED_CLASSES, COMPACT_HEADERS, ZGC };
+
+struct chunks_vm {
+	struct fake_vm vm;
+	struct jvm_layout layout;
+	uint64_t classes, flags, values[FLAGS];
+	uint64_t oop_shift, klass_base; /* variables */
+	uint64_t klass[2], stream[2], pool[2];
+	uint8_t bytes[2][64];
+	size_t len[2];
+};
+
+/* In a pool. */
+enum { A_CHUNK = 9, AN_INT, PARENT = 200, SIZE, SP, BOTTOM, TAIL, ARGSIZE };
+
+/* A number as HotSpot packs it, of one or two bytes. */
+static void pack(struct chunks_vm *f, int class, uint32_t value)
+{
+	uint8_t *bytes = f->bytes[class];
+
+	if (value >= 191) {
+		bytes[f->len[class]++] = (uint8_t)(192 + (value - 191) % 64);
+		value = (value - 191) / 64;
+	}
+	bytes[f->len[class]++] = (uint8_t)(value + 1);
+}
+
+/* Name and signature are pool indices. */
+static void pack_field(struct chunks_vm *f, int class, uint32_t name, uint32_t offset,
+		       uint32_t flags)
+{
+	pack(f, class, name);
+	pack(f, class, name == PARENT || name == TAIL ? A_CHUNK : AN_INT);
+	pack(f, class, offset);
+	pack(f, class, 2);
+	pack(f, class, flags);
+}
+
+static void put_stream(struct chunks_vm *f, int class)
+{
+	fake_put(&f->vm.fake, f->stream[class], &(int32_t){ (int32_t)f->len[class] }, 4);
+	fake_put(&f->vm.fake, f->stream[class] + 4, f->bytes[class], f->len[class]);
+}
+
+/* A Symbol: its length at 4, its bytes at 6. */
+static uint64_t put_symbol(struct chunks_vm *f, const char *name)
+{
+	uint64_t symbol = fake_alloc(&f->vm.fake, 80);
+
+	fake_put(&f->vm.fake, symbol + 4, &(uint16_t){ (uint16_t)strlen(name) }, 2);
+	fake_put(&f->vm.fake, symbol + 6, name, strlen(name));
+	return symbol;
+}
+
+/* An InstanceKlass: helper at 8, name at 24, pool at 40, stream at 48. */
+static void put_class(struct chunks_vm *f, int class, const char *name, uint32_t size)
+{
+	static const char *const names[] = { "parent", "size", "sp", "bottom", "tail", "argsize" };
+	struct fake_memory *fake = &f->vm.fake;
+
+	f->klass[class] = fake_alloc(fake, 64);
+	f->pool[class] = fake_alloc(fake, POOL_BYTES + 300 * 8);
+	f->stream[class] = fake_alloc(fake, 80);
+	fake_put(fake, f->klass[class] + 8, &(uint32_t){ size }, 4);
+	fake_put_u64(fake, f->klass[class] + 24, put_symbol(f, name));
+	fake_put_u64(fake, f->klass[class] + 40, f->pool[class]);
+	fake_put_u64(fake, f->klass[class] + 48, f->stream[class]);
+	fake_put_u64(fake, f->pool[class] + POOL_BYTES + 8 * A_CHUNK,
+		     put_symbol(f, "Ljdk/internal/vm/StackChunk;"));
+	fake_put_u64(fake, f->pool[class] + POOL_BYTES + 8 * AN_INT, put_symbol(f, "I"));
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		fake_put_u64(fake, f->pool[class] + POOL_BYTES + 8 * (PARENT + i),
+			     put_symbol(f, names[i]));
+}
+
+static void put_fields(struct chunks_vm *f)
+{
+	pack(f, CONT, 2);
+	pack(f, CONT, 0);
+	pack_field(f, CONT, SP, 12, 0);
+	pack_field(f, CONT, TAIL, 32, 0);
+	put_stream(f, CONT);
+	pack(f, CHUNK, 4);
+	pack(f, CHUNK, 1);
+	pack_field(f, CHUNK, PARENT, 40, 0);
+	pack_field(f, CHUNK, SIZE, 12, 0);
+	pack_field(f, CHUNK, SP, 24, 0);
+	pack_field(f, CHUNK, BOTTOM, 28, 0);
+	pack_field(f, CHUNK, SP, 16, 2); /* injected: its name is another number */
+	put_stream(f, CHUNK);
+}
+
+static void put_flags(struct chunks_vm *f)
+{
+	static const char *const names[] = { "UseCompressedOops", "UseCompressedClassPointers",
+					     "UseCompactObjectHeaders", "UseZGC" };
+	static const uint8_t values[] = { 1, 1, 0, 0 };
+
+	for (unsigned int i = 0; i < FLAGS; i++) {
+		f->values[i] = fake_add(&f->vm.fake, &values[i], 1);
+		fake_put_u64(&f->vm.fake, f->flags + i * FLAG_BYTES, f->values[i]);
+		fake_put_u64(&f->vm.fake, f->flags + i * FLAG_BYTES + 8,
+			     fake_string(&f->vm.fake, names[i]));
+	}
+}
+
+static uint64_t add_u64(struct chunks_vm *f, uint64_t value)
+{
+	return fake_add(&f->vm.fake, &value, sizeof(value));
+}
+
+/* OLDER: as JDK 21 calls what it knows of compressed addresses. */
+static void open_vm(struct chunks_vm *f, bool older)
+{
+	const struct fake_field fields[] = {
+		{ "JVMFlag", "_addr", 0, 0 },
+		{ "JVMFlag", "_name", 8, 0 },
+		{ "JVMFlag", "flags", add_u64(f, f->flags), 1 },
+		{ "JVMFlag", "numFlags", add_u64(f, FLAGS), 1 },
+		{ "vmClasses", "_klasses[static_cast<int>(vmClassID::Object_klass_knum)]",
+		  f->classes, 1 },
+		{ "Klass", "_layout_helper", 8, 0 },
+		{ "InstanceKlass", "_constants", 40, 0 },
+		{ "InstanceKlass", "_fieldinfo_stream", 48, 0 },
+		{ "Array<int>", "_length", 0, 0 },
+		{ "Array<u1>", "_data", 4, 0 },
+		{ "CompressedOops", older ? "_narrow_oop._base" : "_base", add_u64(f, 0x7000), 1 },
+		{ "CompressedOops", older ? "_narrow_oop._shift" : "_shift", f->oop_shift, 1 },
+		{ "CompressedKlassPointers", older ? "_narrow_klass._base" : "_base", f->klass_base,
+		  1 },
+		{ "CompressedKlassPointers", older ? "_narrow_klass._shift" : "_shift",
+		  add_u64(f, 3), 1 },
+	};
+	static const struct fake_type types[] = { { "JVMFlag", FLAG_BYTES } };
+	static const struct fake_type shift = { "markWord::klass_shift", 42 };
+
+	fake_vm_fill(&f->vm, fields, ARRAY_SIZE(fields), types, ARRAY_SIZE(types));
+	fake_vm_add_pairs(&f->vm, VM_INTS, &shift, 1);
+	assert_int_equal(vmstructs_open_memory(&f->vm.fake.memory, f->vm.symbols, &f->vm.vs), 0);
+}
+
+static struct chunks_vm *new_vm(bool older)
+{
+	struct chunks_vm *f = calloc(1, sizeof(*f));
+	struct fake_memory *fake = &f->vm.fake;
+
+	fake_init(fake);
+	f->layout = (struct jvm_layout){ .klass_name = 24,
+					 .symbol_length = 4,
+					 .symbol_body = 6,
+					 .pool_bytes = POOL_BYTES,
+					 .unsigned5_bias = 1 };
+	f->classes = fake_alloc(fake, 192 * 8);
+	f->flags = fake_alloc(fake, FLAGS * FLAG_BYTES);
+	f->oop_shift = add_u64(f, 3);
+	f->klass_base = add_u64(f, BASE);
+	put_class(f, CHUNK, "jdk/internal/vm/StackChunk", 48 | 1);
+	put_class(f, CONT, "jdk/internal/vm/Continuation", 40);
+	/* Some other classes before them, and numbers that are none. */
+	fake_put_u64(fake, f->classes + 8, 0x1001);
+	fake_put_u64(fake, f->classes + 16, 0x5000);
+	fake_put_u64(fake, f->classes + 24, f->classes);
+	fake_put_u64(fake, f->classes + 100 * 8, f->klass[CONT]);
+	fake_put_u64(fake, f->classes + 191 * 8, f->klass[CHUNK]);
+	put_flags(f);
+	open_vm(f, older);
+	return f;
+}
+
+static int setup(void **state)
+{
+	struct chunks_vm *f = new_vm(false);
+
+	put_fields(f);
+	*state = f;
+	return 0;
+}
+
+static int setup_older(void **state)
+{
+	struct chunks_vm *f = new_vm(true);
+
+	put_fields(f);
+	*state = f;
+	return 0;
+}
+
+static int setup_empty(void **state)
+{
+	*state = new_vm(false);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct chunks_vm *f = *state;
+
+	fake_vm_release(&f->vm);
+	free(f);
+	return 0;
+}
+
+static void set_flag(struct chunks_vm *f, int flag, uint8_t value)
+{
+	fake_put(&f->vm.fake, f->values[flag], &value, 1);
+}
+
+static void expect_read(struct chunks_vm *f, struct wire_chunks *ret_chunks)
+{
+	assert_int_equal(jvm_chunks_read(f->vm.vs, &f->layout, ret_chunks), 0);
+	assert_int_equal(ret_chunks->tail, 32);
+	assert_int_equal(ret_chunks->parent, 40);
+	assert_int_equal(ret_chunks->size, 12);
+	assert_int_equal(ret_chunks->sp, 24);
+	assert_int_equal(ret_chunks->stack, 48);
+}
+
+static void expect_not(struct chunks_vm *f, int error)
+{
+	static const struct wire_chunks none;
+	struct wire_chunks chunks = { .stack = 7 };
+
+	assert_int_equal(jvm_chunks_read(f->vm.vs, &f->layout, &chunks), error);
+	assert_memory_equal(&chunks, &none, sizeof(none));
+}
+
+/* --- */
+
+static void the_fields(void **state)
+{
+	struct chunks_vm *f = *state;
+	struct wire_chunks chunks;
+
+	expect_read(f, &chunks);
+	assert_int_equal(chunks.bottom, 28);
+	assert_int_equal(chunks.argsize, WIRE_JVM_ABSENT);
+	assert_int_equal(chunks.oop_bytes, 4);
+	assert_int_equal(chunks.oop_shift, 3);
+	assert_true(chunks.oop_base == 0x7000);
+	assert_int_equal(chunks.klass_at, 8);
+	assert_true(chunks.klass_mask == UINT32_MAX);
+	assert_true(chunks.klass == (f->klass[CHUNK] - BASE) >> 3);
+}
+
+static void whole_addresses(void **state)
+{
+	struct chunks_vm *f = *state;
+	struct wire_chunks chunks;
+
+	set_flag(f, COMPRESSED_OOPS, 0);
+	set_flag(f, COMPRESSED_CLASSES, 0);
+	expect_read(f, &chunks);
+	assert_int_equal(chunks.oop_bytes, 8);
+	assert_true(chunks.klass_mask == UINT64_MAX && chunks.klass == f->klass[CHUNK]);
+}
+
+static void compact_headers(void **state)
+{
+	struct chunks_vm *f = *state;
+	struct wire_chunks chunks;
+
+	set_flag(f, COMPACT_HEADERS, 1);
+	expect_read(f, &chunks);
+	assert_int_equal(chunks.klass_at, 0);
+	assert_true(chunks.klass_mask == UINT64_MAX << 42);
+	assert_true(chunks.klass == ((f->klass[CHUNK] - BASE) >> 3) << 42);
+}
+
+static void pack_chunk(struct chunks_vm *f, uint32_t parent, uint32_t size, uint32_t sp,
+		       uint32_t bottom_name, uint32_t bottom)
+{
+	pack(f, CONT, 1);
+	pack(f, CONT, 0);
+	pack_field(f, CONT, TAIL, 32, 0);
+	put_stream(f, CONT);
+	pack(f, CHUNK, 4);
+	pack(f, CHUNK, 0);
+	pack_field(f, CHUNK, PARENT, parent, 0);
+	pack_field(f, CHUNK, SIZE, size, 0);
+	pack_field(f, CHUNK, SP, sp, 0);
+	pack_field(f, CHUNK, bottom_name, bottom, 0);
+	put_stream(f, CHUNK);
+}
+
+static void the_arguments_size(void **state)
+{
+	struct chunks_vm *f = *state;
+	struct wire_chunks chunks;
+
+	pack_chunk(f, 40, 12, 24, ARGSIZE, 28);
+	expect_read(f, &chunks);
+	assert_int_equal(chunks.bottom, WIRE_JVM_ABSENT);
+	assert_int_equal(chunks.argsize, 28);
+}
+
+/* All fields lie in front of the stack, each at a multiple of its size. */
+static void impossible_offsets(void **state)
+{
+	static const uint32_t cases[][4] = {
+		{ 48, 12, 24, 28 }, { 46, 12, 24, 28 }, { 41, 12, 24, 28 }, { 40, 48, 24, 28 },
+		{ 40, 13, 24, 28 }, { 40, 12, 46, 28 }, { 40, 12, 24, 45 }, { 40, 12, 24, 30 },
+	};
+	struct chunks_vm *f = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		f->len[0] = f->len[1] = 0;
+		pack_chunk(f, cases[i][0], cases[i][1], cases[i][2], BOTTOM, cases[i][3]);
+		expect_not(f, -EBADMSG);
+	}
+}
+
+static void a_field_is_missing(void **state)
+{
+	struct chunks_vm *f = *state;
+
+	for (uint32_t missing = 0; missing < 4; missing++) {
+		static const uint32_t names[] = { PARENT, SIZE, SP, BOTTOM };
+
+		f->len[0] = f->len[1] = 0;
+		pack_chunk(f, 40, 12, 24, BOTTOM, 28);
+		f->len[CHUNK] = 0;
+		pack(f, CHUNK, 3);
+		pack(f, CHUNK, 0);
+		for (uint32_t i = 0; i < 4; i++)
+			if (i != missing)
+				pack_field(f, CHUNK, names[i], 40, 0);
+		put_stream(f, CHUNK);
+		expect_not(f, -EOPNOTSUPP);
+	}
+	f->len[CONT] = 0;
+	pack(f, CONT, 0);
+	pack(f, CONT, 0);
+	put_stream(f, CONT);
+	expect_not(f, -EOPNOTSUPP);
+}
+
+/* Cut anywhere, or of a length that cannot be. */
+static void damaged_streams(void **state)
+{
+	struct chunks_vm *f = *state;
+	static const int32_t lengths[] = { 0, -1, 1537, INT32_MAX };
+
+	/* The last field is not needed. */
+	for (int32_t len = 1; len < (int32_t)f->len[CHUNK] - 6; len++) {
+		fake_put(&f->vm.fake, f->stream[CHUNK], &len, sizeof(len));
+		expect_not(f, -EBADMSG);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
+		fake_put(&f->vm.fake, f->stream[CHUNK], &lengths[i], sizeof(lengths[i]));
+		expect_not(f, -EBADMSG);
+	}
+	put_stream(f, CHUNK);
+	fake_put(&f->vm.fake, f->stream[CHUNK] + 4, &(uint8_t){ 130 }, 1); /* 129 fields */
+	expect_not(f, -EBADMSG);
+	fake_put_u64(&f->vm.fake, f->klass[CHUNK] + 48, 0x5000); /* nowhere */
+	expect_not(f, -EFAULT);
+}
+
+/* A field with more numbers, of which nobody says how many. */
+static void flags_of_a_field(void **state)
+{
+	struct chunks_vm *f = *state;
+
+	f->len[CHUNK] = 0;
+	pack(f, CHUNK, 4);
+	pack(f, CHUNK, 0);
+	pack_field(f, CHUNK, PARENT, 40, 1);
+	put_stream(f, CHUNK);
+	expect_not(f, -EOPNOTSUPP);
+}
+
+/* The JVM's own fields follow, whose names are numbers of its own. */
+static void a_field_of_the_jvms_own(void **state)
+{
+	struct chunks_vm *f = *state;
+
+	f->len[CHUNK] = 0;
+	pack(f, CHUNK, 3);
+	pack(f, CHUNK, 1);
+	pack_field(f, CHUNK, PARENT, 40, 0);
+	pack_field(f, CHUNK, SIZE, 12, 0);
+	pack_field(f, CHUNK, SP, 24, 0);
+	pack_field(f, CHUNK, BOTTOM, 28, 0);
+	put_stream(f, CHUNK);
+	expect_not(f, -EOPNOTSUPP);
+}
+
+static void codings_that_cannot_be(void **state)
+{
+	struct chunks_vm *f = *state;
+
+	fake_put_u64(&f->vm.fake, f->oop_shift, 17);
+	expect_not(f, -EBADMSG);
+	fake_put_u64(&f->vm.fake, f->oop_shift, 3);
+	/* The class lies below all that could be told. */
+	fake_put_u64(&f->vm.fake, f->klass_base, f->klass[CHUNK] + 8);
+	expect_not(f, -EBADMSG);
+}
+
+static void sizes_of_an_instance(void **state)
+{
+	static const uint32_t sizes[] = { 0, 7, 136, 0x80000000, UINT32_MAX };
+	struct chunks_vm *f = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		fake_put(&f->vm.fake, f->klass[CHUNK] + 8, &sizes[i], sizeof(sizes[i]));
+		expect_not(f, -EBADMSG);
+	}
+}
+
+static void classes_to_come(void **state)
+{
+	struct chunks_vm *f = *state;
+
+	fake_put_u64(&f->vm.fake, f->classes + 100 * 8, 0);
+	expect_not(f, -EAGAIN);
+	fake_put_u64(&f->vm.fake, f->classes + 100 * 8, f->klass[CONT]);
+	fake_put_u64(&f->vm.fake, f->classes + 191 * 8, f->klass[CONT]);
+	expect_not(f, -EAGAIN);
+}
+
+static void no_z_collector(void **state)
+{
+	struct chunks_vm *f = *state;
+
+	set_flag(f, ZGC, 1);
+	expect_not(f, -EOPNOTSUPP);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(the_fields, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_fields, setup_older, teardown),
+		cmocka_unit_test_setup_teardown(whole_addresses, setup, teardown),
+		cmocka_unit_test_setup_teardown(compact_headers, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_arguments_size, setup_empty, teardown),
+		cmocka_unit_test_setup_teardown(impossible_offsets, setup_empty, teardown),
+		cmocka_unit_test_setup_teardown(a_field_is_missing, setup_empty, teardown),
+		cmocka_unit_test_setup_teardown(damaged_streams, setup, teardown),
+		cmocka_unit_test_setup_teardown(flags_of_a_field, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_field_of_the_jvms_own, setup, teardown),
+		cmocka_unit_test_setup_teardown(codings_that_cannot_be, setup, teardown),
+		cmocka_unit_test_setup_teardown(sizes_of_an_instance, setup, teardown),
+		cmocka_unit_test_setup_teardown(classes_to_come, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_z_collector, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

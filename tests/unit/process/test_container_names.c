@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Names and images of containers, as docker, containerd, cri-o and podman write them down; and texts that are no JSON. */
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "process/container_names.h"
+#include "process/json_scan.h"
+
+#define ID    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define OTHER "1123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static char root[64];
+
+static int setup(void **state)
+{
+	(void)state;
+	strcpy(root, "/tmp/hostprof-containers-XXXXXX");
+	return mkdtemp(root) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	char command[128];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -r '%s'", root);
+	return system(command);
+}
+
+static void write_file(const char *path, const char *text)
+{
+	char whole[512];
+	FILE *file;
+
+	snprintf(whole, sizeof(whole), "%s%s", root, path);
+	for (char *at = whole + strlen(root) + 1; *at; at++)
+		if (*at == '/') {
+			*at = '\0';
+			mkdir(whole, 0755);
+			*at = '/';
+		}
+	file = fopen(whole, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void expect_about(const char *name, const char *image)
+{
+	struct container_names names = { .root = root };
+	const struct container_about *about = container_names_find(&names, ID);
+
+	assert_string_equal(about->name, name);
+	assert_string_equal(about->image, image);
+	container_names_release(&names);
+}
+
+static void of_docker(void **state)
+{
+	(void)state;
+	expect_about("", "");
+	write_file(
+		"/var/lib/docker/containers/" ID "/config.v2.json",
+		"{\"Names\":\"wrong\",\"StreamConfig\":{},\"State\":{\"Running\":true,\"Name\":\"wrong\"},\"ID\":\"" ID
+		"\",\"Args\":[\"{\",\"]\",\"\\\"Name\\\":\"],\"Config\":{\"Hostname\":\"h\","
+		"\"Image\":\"nginx:1.27\",\"Labels\":{}},\"Image\":\"sha256:12\",\"Name\":\"/web\"}");
+	expect_about("web", "nginx:1.27");
+}
+
+static void of_containerd(void **state)
+{
+	(void)state;
+	write_file("/run/containerd/io.containerd.runtime.v2.task/k8s.io/" ID "/config.json",
+		   "{\n \"ociVersion\": \"1.1\",\n \"annotations\" : {\n"
+		   "  \"io.kubernetes.cri.container-name\" : \"app\",\n"
+		   "  \"io.kubernetes.cri.image-name\": \"docker.io/library/app:2\"\n }\n}\n");
+	expect_about("app", "docker.io/library/app:2");
+}
+
+static void of_crio(void **state)
+{
+	(void)state;
+	write_file("/run/containers/storage/overlay-containers/" ID "/userdata/config.json",
+		   "{\"annotations\":{\"io.kubernetes.cri-o.Name\":\"k8s_app\","
+		   "\"io.kubernetes.cri-o.ImageName\":\"quay.io/app:3\"}}");
+	expect_about("k8s_app", "quay.io/app:3");
+}
+
+static void of_podman(void **state)
+{
+	(void)state;
+	write_file(
+		"/var/lib/containers/storage/overlay-containers/containers.json",
+		"[{\"id\":\"" OTHER "\",\"names\":[\"other\"],\"metadata\":\"{}\"},"
+		"{\"id\":\"" ID "\",\"names\":[\"great_name\"],\"metadata\":"
+		"\"{\\\"image-name\\\":\\\"docker.io/library/busybox:latest\\\",\\\"name\\\":\\\"n\\\"}\"}]");
+	expect_about("great_name", "docker.io/library/busybox:latest");
+	/* Without names of its own. */
+	write_file("/var/lib/containers/storage/overlay-containers/containers.json",
+		   "[{\"id\":\"" ID "\",\"names\":[],\"metadata\":\"{\\\"name\\\":\\\"n\\\"}\"}]");
+	expect_about("n", "");
+	write_file("/var/lib/containers/storage/overlay-containers/containers.json",
+		   "[{\"id\":\"" OTHER "\",\"names\":[\"other\"]}]");
+	expect_about("", "");
+}
+
+/* It is asked for once. */
+static void what_was_found_stays(void **state)
+{
+	struct container_names names = { .root = root };
+
+	(void)state;
+	write_file("/var/lib/docker/containers/" ID "/config.v2.json", "{\"Name\":\"/a\"}");
+	assert_string_equal(container_names_find(&names, ID)->name, "a");
+	write_file("/var/lib/docker/containers/" ID "/config.v2.json", "{\"Name\":\"/b\"}");
+	assert_string_equal(container_names_find(&names, ID)->name, "a");
+	assert_string_equal(container_names_find(&names, OTHER)->name, "");
+	assert_string_equal(container_names_find(&names, ID)->name, "a");
+	container_names_release(&names);
+	assert_string_equal(container_names_find(&names, ID)->name, "b");
+	container_names_release(&names);
+}
+
+static void what_makes_no_sense(void **state)
+{
+	static const char *const texts[] = { "",
+					     "{",
+					     "[]",
+					     "{\"Name\"",
+					     "{\"Name\":",
+					     "{\"Name\":\"",
+					     "{\"Name\":\"\\",
+					     "{\"Name\":\"\\u12",
+					     "{\"Name\":\"\\q\"}",
+					     "{\"Name\":12}",
+					     "{\"Name\":{}}",
+					     "{\"a\":}]",
+					     "{\"a\":[[[[{{{{",
+					     "{\"a\" 1,\"Name\":\"x\"}",
+					     "{a:1,\"Name\":\"x\"}" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		write_file("/var/lib/docker/containers/" ID "/config.v2.json", texts[i]);
+		expect_about("", "");
+	}
+}
+
+static void expect_text(const char *text, const char *expected)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	const struct json_scan scan = { text, text + strlen(text) };
+
+	assert_true(json_scan_string(&scan, &out));
+	assert_string_equal(strbuf_str(&out), expected);
+}
+
+static void texts(void **state)
+{
+	(void)state;
+	expect_text("\"\"", "");
+	expect_text(" \"a\\n\\t\\/\\\\\\\"b\" ", "a\n\t/\\\"b");
+	expect_text("\"\\u0041\\u00e9\\u20ac\\ud83d\"", "A\xc3\xa9\xe2\x82\xac?");
+}
+
+/* Whatever it is cut to, nothing is read behind its end. */
+static void cut_anywhere(void **state)
+{
+	static const char text[] =
+		"{\"a\":[1,{\"b\":\"\\\"]\"},null],\"Config\":{\"x\":-1.5e3,\"Image\":\"i\\u0041\"},\"Name\":\"/n\"}";
+
+	(void)state;
+	for (size_t len = 0; len < sizeof(text); len++) {
+		_cleanup_free_ char *copy = xmemdup(text, len);
+		struct json_scan scan = { copy, copy + len }, at = scan;
+		_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+		if (json_scan_find(&at, "Config") && json_scan_find(&at, "Image"))
+			(void)json_scan_string(&at, &out);
+		at = scan;
+		assert_int_equal(json_scan_find(&at, "Name") && json_scan_string(&at, &out),
+				 len >= sizeof(text) - 2);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(of_docker, setup, teardown),
+		cmocka_unit_test_setup_teardown(of_containerd, setup, teardown),
+		cmocka_unit_test_setup_teardown(of_crio, setup, teardown),
+		cmocka_unit_test_setup_teardown(of_podman, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_was_found_stays, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_makes_no_sense, setup, teardown),
+		cmocka_unit_test(texts),
+		cmocka_unit_test(cut_anywhere),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The format is that of Linux tools/perf/Documentation/jit-interface.txt; the text may hold anything. */
+#include "elf/reader/reader_serve_perf_map.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/macros.h"
+#include "base/text/text_cursor.h"
+#include "elf/reader/reader_call.h"
+
+_Static_assert(sizeof(struct reader_perf_map) <= READER_PIECE_BYTES, "an answer fits");
+
+static bool take_hex(struct text_cursor *line, uint64_t *ret_value)
+{
+	if (!text_take_prefix(line, "0x"))
+		text_take_prefix(line, "0X");
+	return text_take_number(line, 16, ret_value);
+}
+
+static void add_line(struct reader_perf_map *answer, struct text_cursor line)
+{
+	struct reader_map_line entry = { .name = answer->text_bytes };
+	uint64_t size;
+	size_t len;
+
+	if (!take_hex(&line, &entry.start))
+		return;
+	text_skip_blanks(&line);
+	if (!take_hex(&line, &size) || size == 0 ||
+	    __builtin_add_overflow(entry.start, size, &entry.end))
+		return;
+	text_skip_blanks(&line);
+	len = MIN(strnlen(line.at, (size_t)(line.end - line.at)), (size_t)READER_MAP_NAME);
+	if (len == 0)
+		return;
+	memcpy(answer->text + entry.name, line.at, len);
+	answer->text[entry.name + len] = '\0';
+	answer->text_bytes += (uint32_t)len + 1;
+	answer->line[answer->lines++] = entry;
+}
+
+static bool has_room(const struct reader_perf_map *answer)
+{
+	return answer->lines < READER_MAP_LINES &&
+	       answer->text_bytes + READER_MAP_NAME < READER_MAP_TEXT;
+}
+
+/* Whole lines; what comes behind the last one is read again when there is more of it. */
+static void take_lines(struct reader_perf_map *answer, const char *text, size_t len)
+{
+	const char *last = memrchr(text, '\n', len);
+	struct text_cursor cursor, line;
+
+	answer->taken = answer->lines = answer->text_bytes = 0;
+	if (!last) {
+		answer->taken = len == READER_MAP_BYTES ? len : 0; /* no text file */
+		return;
+	}
+	cursor = (struct text_cursor){ text, last + 1 };
+	while (has_room(answer) && text_next_line(&cursor, &line))
+		add_line(answer, line);
+	answer->taken = (uint64_t)(cursor.at - text);
+}
+
+int64_t reader_serve_perf_map(struct wall_call *call, int fd)
+{
+	static __thread struct reader_perf_map found;
+	static __thread char text[READER_MAP_BYTES];
+	const size_t head = offsetof(struct reader_perf_map, line);
+	ssize_t n = pread(fd, text, MIN(call->len, sizeof(text)), (off_t)call->offset);
+	size_t lines;
+
+	if (n < 0)
+		return -errno;
+	take_lines(&found, text, (size_t)n);
+	lines = found.lines * sizeof(found.line[0]);
+	memcpy(call->data, &found, head + lines);
+	memcpy(call->data + head + lines, found.text, found.text_bytes);
+	return (int64_t)(head + lines + found.text_bytes);
+}

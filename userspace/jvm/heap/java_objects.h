@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How objects in a JVM's heap refer to each other, and how their headers say of which class they are. */
+#ifndef HOSTPROF_JVM_HEAP_JAVA_OBJECTS_H
+#define HOSTPROF_JVM_HEAP_JAVA_OBJECTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "jvm/layout/vm_flags.h"
+#include "jvm/layout/vmstructs.h"
+
+struct java_objects {
+	uint64_t oop_base, klass_base;
+	uint8_t oop_shift, klass_shift;
+	uint8_t header_shift; /* compact: the class begins at this bit of the mark */
+	bool narrow_oops; /* a reference has 4 bytes: the address is oop_base + (oop << oop_shift) */
+	bool narrow_klasses;
+	bool compact; /* UseCompactObjectHeaders, from JDK 24 on */
+};
+
+/* -EOPNOTSUPP: the JVM does not tell; -EBADMSG; and errors of the read. */
+int java_objects_read(const struct vmstructs *vs, const struct vm_flags *flags,
+		      struct java_objects *ret_objects);
+
+/* An object is of a class when the 8 bytes at AT have VALUE in MASK. */
+struct java_klass_word {
+	uint64_t mask, value;
+	uint16_t at;
+};
+
+/* That of the class at KLASS; -EBADMSG: none of its objects could say so. */
+int java_objects_klass_word(const struct java_objects *objects, uint64_t klass,
+			    struct java_klass_word *ret_word);
+
+#endif

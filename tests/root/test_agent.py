@@ -107,7 +107,7 @@ def publishes_code_threads_and_stubs_25():
 
 def check_jni(version):
     """-Xcheck:jni says nothing that it does not say without the agent."""
-    process = churn(version, 8, "-Xcheck:jni")
+    process = churn(version, 5, "-Xcheck:jni")
     for _ in range(3):
         attach(process)
         consume(process, 1)
@@ -259,7 +259,7 @@ def lost_records_are_announced():
 
 
 def check_agentpath(version):
-    process = java(version, "Churn", 8, flags=(f"-agentpath:{AGENT}=start,colour=red", "-Xcheck:jni"),
+    process = java(version, "Churn", 5, flags=(f"-agentpath:{AGENT}=start,colour=red", "-Xcheck:jni"),
                    stderr=subprocess.STDOUT)
     expect_in('hostprof agent: option "colour=red" is not known, ignored', process.text)
     wait_until(lambda: codemap.find(process.pid), 5, "code map")

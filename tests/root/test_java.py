@@ -199,33 +199,35 @@ def an_agent_that_comes_later():
     expect(total(whole) >= 0.99 * total(worker), "methods are missing")
 
 
-def shares_are_true(version):
+class Shares:
+    """A JVM that says in the end what each of its methods took, and its recording."""
+
+    def __init__(self, version):
+        self.version = version
+        self.jvm = java(version, "Shares", 12, flags=["-Xmx64m"])
+        hostprof("attach", self.jvm.pid)
+        self.recorder = Recorder("-p", self.jvm.pid, "-F", 997)
+        self.recorder.wait_lease(self.jvm.pid)
+
+    def judge(self):
+        said = self.jvm.finish(timeout=180)
+        lines = of_pid(collapsed(self.recorder.end()), self.jvm.pid)
+        spent = [int(n) for n in expect_match(r"spent (\d+) (\d+) (\d+)", said).groups()]
+        main_lines = [line for line in lines if "Shares.main" in line.frames]
+        expect(total(main_lines) > 5000, f"only {total(main_lines)} samples below Shares.main")
+        print(f"# JDK {self.version}: {total(main_lines)} samples")
+        for name, ns in zip(("seventy", "twenty", "ten"), spent):
+            true_share = ns / sum(spent)
+            came = share(main_lines, f"Shares.{name}")
+            print(f"#   {name}: {100 * came:.2f} %, by its own clock {100 * true_share:.2f} %")
+            expect(abs(came - true_share) < 0.02, f"{name}: {came:.4f}, truly {true_share:.4f}")
+
+
+@test
+def shares_are_true():
     need_root()
-    jvm = java(version, "Shares", 12, flags=["-Xmx64m"])
-    hostprof("attach", jvm.pid)
-    recorder = Recorder("-p", jvm.pid, "-F", 997)
-    recorder.wait_lease(jvm.pid)
-    said = jvm.finish(timeout=180)
-    lines = of_pid(collapsed(recorder.end()), jvm.pid)
-    spent = [int(n) for n in expect_match(r"spent (\d+) (\d+) (\d+)", said).groups()]
-    main_lines = [line for line in lines if "Shares.main" in line.frames]
-    expect(total(main_lines) > 5000, f"only {total(main_lines)} samples below Shares.main")
-    print(f"# JDK {version}: {total(main_lines)} samples")
-    for name, ns in zip(("seventy", "twenty", "ten"), spent):
-        true_share = ns / sum(spent)
-        came = share(main_lines, f"Shares.{name}")
-        print(f"#   {name}: {100 * came:.2f} %, by its own clock {100 * true_share:.2f} %")
-        expect(abs(came - true_share) < 0.02, f"{name}: {came:.4f}, truly {true_share:.4f}")
-
-
-@test
-def shares_17():
-    shares_are_true(17)
-
-
-@test
-def shares_25():
-    shares_are_true(25)
+    for shares in [Shares(version) for version in SETUP_JDKS]:
+        shares.judge()
 
 
 def wall_of(text):
@@ -250,70 +252,81 @@ def samples_with_time(path, home):
         yield wall_of(values["startTime"]), names
 
 
-def names_of_that_moment(version, agent):
+class Moments:
+    """A JVM whose classes come and go, its code at the addresses of others, and its recording."""
+
+    def __init__(self, version, agent):
+        self.version, self.agent = version, agent
+        self.log = temp_path("compilations.xml")
+        self.jvm = java(version, "Epochs", 600,
+                        flags=["-XX:ReservedCodeCacheSize=4m", "-Xmx64m", "-XX:+UnlockDiagnosticVMOptions",
+                               "-XX:+LogCompilation", f"-XX:LogFile={self.log}"])
+        if agent:
+            hostprof("attach", self.jvm.pid)
+        self.offset = max(time.time_ns() - time.monotonic_ns() for _ in range(50))
+        self.recorder = Recorder("-p", self.jvm.pid, "-F", 997)
+        if agent:
+            self.recorder.wait_lease(self.jvm.pid)
+
+    def finish(self):
+        """Keeps the recording's path, and when each epoch began and ended."""
+        # Some of its time goes into classes and collections.
+        let_run(self.jvm.pid, 997, {"java": 4000})
+        self.jvm.wait_text("epoch 50 ", 60)
+        self.path = self.recorder.end()
+        self.jvm.signal(signal.SIGTERM)
+        said = self.jvm.finish(code=None)
+        self.epochs = {int(k): (int(a), int(b)) for k, a, b in
+                       re.findall(r"^epoch (\d+) (\d+) (\d+)$", said, re.MULTILINE)}
+        expect(len(self.epochs) > 40, f"only {len(self.epochs)} epochs")
+
+    def reused(self):
+        """How many code addresses were used again."""
+        with open(self.log, encoding="utf-8", errors="replace") as file:
+            entries = collections.Counter(
+                entry for entry in re.findall(r"<nmethod [^>]*entry='(0x[0-9a-f]+)'[^>]*Epoch_", file.read()))
+        reused = sum(1 for count in entries.values() if count > 1)
+        expect(reused >= 3, f"only {reused} code addresses were used again: the test proves nothing")
+        return reused
+
+    def judge(self):
+        reused = self.reused()
+        named = wrong = evicted = 0
+        for when, names in samples_with_time(self.path, jdk(self.version)):
+            inside = [int(m.group(1)) for m in (re.search(r"Epoch_(\d{3})", n) for n in names) if m]
+            evicted += any("[evicted]" in name for name in names)
+            for k in set(inside):
+                named += 1
+                begin, end = self.epochs.get(k, (0, 2**63))
+                # Class definition and the moment of printing lie outside: 5 ms on both sides.
+                if not begin - 5e6 <= when - self.offset <= end + 5e6:
+                    wrong += 1
+                    wrong <= 5 and print(f"# Epoch_{k:03} at {(when - self.offset - begin) / 1e6:.3f} ms of its "
+                                         f"{(end - begin) / 1e6:.1f} ms: {names[-3:]}")
+        print(f"# JDK {self.version}, {'agent' if self.agent else 'outside'}: {named} samples with an epoch's name, "
+              f"{evicted} evicted, {reused} addresses used again, {len(self.epochs)} epochs")
+        expect(named > 3500, f"only {named} samples carry an epoch's name")
+        expect_equal(wrong, 0, "samples with the name of another epoch")
+        expect(evicted < 0.01 * named, f"{evicted} samples evicted")
+
+
+def names_of_that_moment(agent):
     need_root()
-    home = jdk(version)
-    log = temp_path("compilations.xml")
-    jvm = java(version, "Epochs", 600,
-               flags=["-XX:ReservedCodeCacheSize=4m", "-Xmx64m",
-                      "-XX:+UnlockDiagnosticVMOptions", "-XX:+LogCompilation", f"-XX:LogFile={log}"])
-    if agent:
-        hostprof("attach", jvm.pid)
-    offset = max(time.time_ns() - time.monotonic_ns() for _ in range(50))
-    recorder = Recorder("-p", jvm.pid, "-F", 997)
-    if agent:
-        recorder.wait_lease(jvm.pid)
-    # Some of its time goes into classes and collections.
-    let_run(jvm.pid, 997, {"java": 4000})
-    jvm.wait_text("epoch 50 ", 60)
-    path = recorder.end()
-    jvm.signal(signal.SIGTERM)
-    said = jvm.finish(code=None)
-    epochs = {int(k): (int(a), int(b)) for k, a, b in
-              re.findall(r"^epoch (\d+) (\d+) (\d+)$", said, re.MULTILINE)}
-    expect(len(epochs) > 40, f"only {len(epochs)} epochs")
-    with open(log, encoding="utf-8", errors="replace") as file:
-        entries = collections.Counter(
-            entry for entry in re.findall(r"<nmethod [^>]*entry='(0x[0-9a-f]+)'[^>]*Epoch_", file.read()))
-    reused = sum(1 for count in entries.values() if count > 1)
-    expect(reused >= 3, f"only {reused} code addresses were used again: the test proves nothing")
-    named = wrong = evicted = 0
-    for when, names in samples_with_time(path, home):
-        inside = [int(m.group(1)) for m in (re.search(r"Epoch_(\d{3})", n) for n in names) if m]
-        evicted += any("[evicted]" in name for name in names)
-        for k in set(inside):
-            named += 1
-            begin, end = epochs.get(k, (0, 2**63))
-            # Class definition and the moment of printing lie outside: 5 ms on both sides.
-            if not begin - 5e6 <= when - offset <= end + 5e6:
-                wrong += 1
-                wrong <= 5 and print(f"# Epoch_{k:03} at {(when - offset - begin) / 1e6:.3f} ms of its "
-                      f"{(end - begin) / 1e6:.1f} ms: {names[-3:]}")
-    print(f"# JDK {version}, {'agent' if agent else 'outside'}: {named} samples with an epoch's name, {evicted} evicted, "
-          f"{reused} addresses used again, {len(epochs)} epochs")
-    expect(named > 3500, f"only {named} samples carry an epoch's name")
-    expect_equal(wrong, 0, "samples with the name of another epoch")
-    expect(evicted < 0.01 * named, f"{evicted} samples evicted")
+    both = [Moments(version, agent) for version in SETUP_JDKS]
+    for moments in both:
+        moments.finish()
+    for moments in both:
+        moments.judge()
 
 
 @test
-def names_of_that_moment_17():
-    names_of_that_moment(17, agent=True)
+def names_of_that_moment_from_agents():
+    names_of_that_moment(agent=True)
 
 
 @test
-def names_of_that_moment_25():
-    names_of_that_moment(25, agent=True)
-
-
-@test
-def names_of_that_moment_from_outside_17():
-    names_of_that_moment(17, agent=False)
-
-
-@test
-def names_of_that_moment_from_outside_25():
-    names_of_that_moment(25, agent=False)
+def names_of_that_moment_from_outside():
+    names_of_that_moment(agent=False)
 
 
 def crowd_class(directory, number):

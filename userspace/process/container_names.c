@@ -7,11 +7,11 @@
  */
 #include "process/container_names.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
-#include "process/json_scan.h"
 #include "wall/wall.h"
 
 #define MAX_BYTES (4U << 20)
@@ -37,83 +37,78 @@ static const char *const lists[] = {
 	"/var/lib/containers/storage/vfs-containers/containers.json",
 };
 
-/* All of a file of this host's; false also when somebody would have to be waited for. */
-static bool read_all(const char *path, struct strbuf *out)
+/* What a file of this host's says; NULL also when somebody would have to be waited for. */
+static json_t *read_json(const char *root, const char *path)
 {
-	_cleanup_close_ int fd = wall_open_in_root(0, path, 0);
+	_cleanup_strbuf_ struct strbuf whole = STRBUF_INIT, text = STRBUF_INIT;
+	_cleanup_close_ int fd = -1;
 
-	return fd >= 0 && file_read_fd(fd, MAX_BYTES, out) == 0 && out->len;
+	strbuf_addf(&whole, "%s%s", root, path);
+	fd = wall_open_in_root(0, strbuf_str(&whole), 0);
+	if (fd < 0 || file_read_fd(fd, MAX_BYTES, &text))
+		return NULL;
+	return json_loadb(text.buf, text.len, 0, NULL);
 }
 
 /* The string behind the keys of PATH; what does not fit is cut. */
-static void take_string(struct json_scan scan, const char *const *path, char *ret, size_t size)
+static void take_string(const json_t *value, const char *const *path, char *ret, size_t size)
 {
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-
 	for (; *path; path++)
-		if (!json_scan_find(&scan, *path))
-			return;
-	if (json_scan_string(&scan, &text))
-		snprintf(ret, size, "%s", strbuf_str(&text));
+		value = json_object_get(value, *path);
+	if (json_is_string(value))
+		snprintf(ret, size, "%s", json_string_value(value));
 }
 
 static bool read_source(const char *root, size_t source, const char *id,
 			struct container_about *about)
 {
-	_cleanup_strbuf_ struct strbuf path = STRBUF_INIT, text = STRBUF_INIT;
+	_cleanup_strbuf_ struct strbuf path = STRBUF_INIT;
 	const char *hole = strstr(sources[source].path, "%s");
+	json_auto_t *said = NULL;
 
-	strbuf_addf(&path, "%s%.*s%s%s", root, (int)(hole - sources[source].path),
-		    sources[source].path, id, hole + 2);
-	if (!read_all(strbuf_str(&path), &text))
-		return false;
-	const struct json_scan scan = { text.buf, text.buf + text.len };
-
-	take_string(scan, sources[source].name, about->name, sizeof(about->name));
-	take_string(scan, sources[source].image, about->image, sizeof(about->image));
+	strbuf_addf(&path, "%.*s%s%s", (int)(hole - sources[source].path), sources[source].path, id,
+		    hole + 2);
+	said = read_json(root, strbuf_str(&path));
+	take_string(said, sources[source].name, about->name, sizeof(about->name));
+	take_string(said, sources[source].image, about->image, sizeof(about->image));
 	if (about->name[0] == '/')
 		memmove(about->name, about->name + 1, strlen(about->name));
 	return about->name[0] || about->image[0];
 }
 
-static bool is_of(struct json_scan element, const char *id)
+static bool is_of(const json_t *element, const char *id)
 {
-	_cleanup_strbuf_ struct strbuf its_id = STRBUF_INIT;
+	const char *its_id = json_string_value(json_object_get(element, "id"));
 
-	return json_scan_find(&element, "id") && json_scan_string(&element, &its_id) &&
-	       strcmp(strbuf_str(&its_id), id) == 0;
+	return its_id && strcmp(its_id, id) == 0;
 }
 
-static void take_listed(struct json_scan element, struct container_about *about)
+static void take_listed(const json_t *element, struct container_about *about)
 {
 	static const char *const name[] = { "name", NULL }, *const image[] = { "image-name", NULL };
-	_cleanup_strbuf_ struct strbuf metadata = STRBUF_INIT;
-	struct json_scan names = element;
+	const json_t *names = json_object_get(element, "names");
+	const char *text = json_string_value(json_object_get(element, "metadata"));
+	json_auto_t *metadata = text ? json_loads(text, 0, NULL) : NULL;
 
-	if (json_scan_find(&names, "names") && json_scan_first(&names))
-		take_string(names, (const char *const[]){ NULL }, about->name, sizeof(about->name));
-	if (!json_scan_find(&element, "metadata") || !json_scan_string(&element, &metadata))
-		return;
-	element = (struct json_scan){ metadata.buf, metadata.buf + metadata.len };
+	take_string(json_array_get(names, 0), (const char *const[]){ NULL }, about->name,
+		    sizeof(about->name));
 	if (!about->name[0])
-		take_string(element, name, about->name, sizeof(about->name));
-	take_string(element, image, about->image, sizeof(about->image));
+		take_string(metadata, name, about->name, sizeof(about->name));
+	take_string(metadata, image, about->image, sizeof(about->image));
 }
 
 static bool read_list(const char *root, const char *path, const char *id,
 		      struct container_about *about)
 {
-	_cleanup_strbuf_ struct strbuf whole = STRBUF_INIT, text = STRBUF_INIT;
-	struct json_scan scan;
+	json_auto_t *list = read_json(root, path);
+	json_t *element;
+	size_t i;
 
-	strbuf_addf(&whole, "%s%s", root, path);
-	if (!read_all(strbuf_str(&whole), &text))
-		return false;
-	scan = (struct json_scan){ text.buf, text.buf + text.len };
-	for (bool more = json_scan_first(&scan); more; more = json_scan_next(&scan)) {
-		if (!is_of(scan, id))
+	json_array_foreach(list, i, element)
+	{
+		if (!is_of(element, id))
 			continue;
-		take_listed(scan, about);
+		take_listed(element, about);
 		return true;
 	}
 	return false;

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "process/container_names.h"
-#include "process/json_scan.h"
 
 #define ID    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define OTHER "1123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -151,24 +150,7 @@ static void what_makes_no_sense(void **state)
 	}
 }
 
-static void expect_text(const char *text, const char *expected)
-{
-	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
-	const struct json_scan scan = { text, text + strlen(text) };
-
-	assert_true(json_scan_string(&scan, &out));
-	assert_string_equal(strbuf_str(&out), expected);
-}
-
-static void texts(void **state)
-{
-	(void)state;
-	expect_text("\"\"", "");
-	expect_text(" \"a\\n\\t\\/\\\\\\\"b\" ", "a\n\t/\\\"b");
-	expect_text("\"\\u0041\\u00e9\\u20ac\\ud83d\"", "A\xc3\xa9\xe2\x82\xac?");
-}
-
-/* Whatever it is cut to, nothing is read behind its end. */
+/* Whatever it is cut to, it is a text that makes no sense. */
 static void cut_anywhere(void **state)
 {
 	static const char text[] =
@@ -176,16 +158,30 @@ static void cut_anywhere(void **state)
 
 	(void)state;
 	for (size_t len = 0; len < sizeof(text); len++) {
-		_cleanup_free_ char *copy = xmemdup(text, len);
-		struct json_scan scan = { copy, copy + len }, at = scan;
-		_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+		_cleanup_free_ char *copy = xmemdup(text, sizeof(text));
 
-		if (json_scan_find(&at, "Config") && json_scan_find(&at, "Image"))
-			(void)json_scan_string(&at, &out);
-		at = scan;
-		assert_int_equal(json_scan_find(&at, "Name") && json_scan_string(&at, &out),
-				 len >= sizeof(text) - 2);
+		copy[len] = '\0';
+		write_file("/var/lib/docker/containers/" ID "/config.v2.json", copy);
+		if (len < sizeof(text) - 1)
+			expect_about("", "");
+		else
+			expect_about("n", "iA");
 	}
+}
+
+/* No more than a title has room for. */
+static void a_name_that_is_too_long(void **state)
+{
+	struct container_names names = { .root = root };
+	char text[4096];
+
+	(void)state;
+	snprintf(text, sizeof(text), "{\"Name\":\"/%0*d\"}", 2000, 7);
+	write_file("/var/lib/docker/containers/" ID "/config.v2.json", text);
+	const struct container_about *about = container_names_find(&names, ID);
+
+	assert_int_equal(strlen(about->name), sizeof(about->name) - 2);
+	container_names_release(&names);
 }
 
 int main(void)
@@ -197,8 +193,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(of_podman, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_was_found_stays, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_makes_no_sense, setup, teardown),
-		cmocka_unit_test(texts),
-		cmocka_unit_test(cut_anywhere),
+		cmocka_unit_test_setup_teardown(cut_anywhere, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_name_that_is_too_long, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -207,7 +207,7 @@ static void a_list_that_grows_without_end(void **state)
 
 	(void)state;
 	other = element(head, "other", CODE + 0x8000, CODE + 0x8100);
-	for (unsigned int i = 0; i < 100; i++) {
+	for (unsigned int i = 0; i < 6000; i++) {
 		fake_put_u64(&fake, at, i % 2 ? head : other);
 		assert_null(stub_list_find(&list, CODE + 0x9000));
 	}
@@ -215,6 +215,20 @@ static void a_list_that_grows_without_end(void **state)
 	fake_put_u64(&fake, at, other);
 	assert_null(stub_list_find(&list, CODE + 0x9000));
 	assert_int_equal(fake.reads, reads);
+}
+
+/* A page full of addresses, each of a list that is a circle and has no call stub. */
+static void lists_without_an_end_everywhere(void **state)
+{
+	uint64_t other = element(0, "other", CODE + 0x1000, CODE + 0x1800);
+
+	(void)state;
+	fake_put_u64(&fake, other, other);
+	for (unsigned int i = 0; i < PAGE / 8; i++)
+		fake_put_u64(&fake, FAKE_BASE + 2 * PAGE + 8ULL * i, other);
+	assert_null(stub_list_find(&list, CODE + 0x1000));
+	assert_true(list.elements <= 16 * 1024);
+	assert_null(stub_list_find(&list, CODE + 0x1000));
 }
 
 int main(void)
@@ -231,6 +245,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_innermost_counts, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_list_that_grows, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_list_that_grows_without_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(lists_without_an_end_everywhere, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

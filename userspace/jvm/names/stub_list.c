@@ -20,9 +20,12 @@
 #define MAX_ADDRESSES 2000
 /* There are 66 to 250. */
 #define MAX_STUBS 1024
-/* The list grows when the compilers start, and with the first virtual thread. */
-#define MAX_READS 16
-#define MAX_NAME  63
+/*
+ * Of all readings: the list grows when the compilers start, and with the first virtual thread. A hostile one has lists
+ * behind each address that is tried.
+ */
+#define MAX_ELEMENTS (16 * MAX_STUBS)
+#define MAX_NAME     63
 
 enum { DESC_NEXT, DESC_NAME = 2, DESC_START = 3, DESC_START_JDK_8 = 4, DESC_WORDS = 6 };
 
@@ -114,8 +117,9 @@ static bool read_list(struct stub_list *list, uint64_t head)
 
 	forget(list);
 	for (unsigned int n = 0; at && n < MAX_STUBS; n++, at = words[DESC_NEXT]) {
-		if (!read_element(list, pages, at, words))
+		if (list->elements >= MAX_ELEMENTS || !read_element(list, pages, at, words))
 			break;
+		list->elements++;
 		add_stub(list, pages, words);
 	}
 	list->head = head;
@@ -187,7 +191,7 @@ static void search(struct stub_list *list)
 /* Elements come in front. */
 static bool has_grown(const struct stub_list *list, uint64_t *ret_head)
 {
-	return list->head_at && list->reads < MAX_READS &&
+	return list->head_at && list->elements < MAX_ELEMENTS &&
 	       vm_memory_read_u64(list->memory, list->head_at, ret_head) == 0 &&
 	       *ret_head != list->head;
 }
@@ -201,7 +205,6 @@ const char *stub_list_find(struct stub_list *list, uint64_t address)
 		search(list);
 	stub = innermost(list, address);
 	if (!stub && has_grown(list, &head)) {
-		list->reads++;
 		read_list(list, head);
 		stub = innermost(list, address);
 	}

@@ -23,7 +23,7 @@ struct stub_list {
 	const struct vm_memory *memory;	 /* borrowed */
 	const struct jvm_layout *layout; /* borrowed */
 	bool searched;
-	unsigned int reads;    /* of the whole list */
+	unsigned int elements; /* that were read, again and again */
 	uint64_t head_at;      /* where the JVM has its head; 0: not found */
 	uint64_t head;	       /* that was read */
 	unsigned int start_at; /* in an element */

@@ -3,30 +3,13 @@
 #ifndef HOSTPROF_TESTS_FROZEN_WORLD_H
 #define HOSTPROF_TESTS_FROZEN_WORLD_H
 
-#include <errno.h>
-#include <stdbool.h>
-#include <string.h>
+#include "blob_world.h"
 
-#include "base/macros.h"
-#include "unwind.h"
-
-#define HEAP_AT	    0x7f0010000000ULL
-#define SEGMAP_AT   0x7f0020000000ULL
-#define THREAD_AT   0x7f0030000000ULL
-#define STACK_AT    0x7f0040000000ULL
 #define OBJECTS_AT  0x10000000ULL /* compressed: shifted by 3 */
 #define METADATA_AT 0x7f0060000000ULL
-#define SEGMENT	    128U
-#define SEGMENTS    64U
-#define CONT_ENTRY  64
 #define ANCHOR_SP   96
 #define KLASS	    0x1234U
 
-#define ENTER_BLOB   (HEAP_AT + 8)
-#define ENTER_RETURN (ENTER_BLOB + 300)
-#define STUB_BLOB    (HEAP_AT + 16 * SEGMENT + 8)
-#define BARRIER	     (STUB_BLOB + 300)
-#define CALLER	     (ENTER_BLOB + 400)
 /* Two methods, of frames of 6 and 10 words, and the interpreter. */
 #define SIX	    (HEAP_AT + 32 * SEGMENT + 8)
 #define TEN	    (HEAP_AT + 40 * SEGMENT + 8)
@@ -44,49 +27,25 @@
 #define CHUNK(i)    (OBJECTS_AT + 64 + (uint64_t)(i)*CHUNK_BYTES)
 #define TAIL	    32
 
-static uint8_t heap[SEGMENTS * SEGMENT], segmap[SEGMENTS], objects[64 + CHUNKS * CHUNK_BYTES];
-static uint64_t thread[16], stack[128], metadata[64], out[UNWIND_OUT_WORDS];
-static struct unwind_cursor cursor;
+static uint8_t objects[64 + CHUNKS * CHUNK_BYTES];
+static uint64_t metadata[64];
 
-static const struct {
-	uint64_t at;
-	void *bytes;
-	size_t len;
-} pieces[] = {
-	{ HEAP_AT, heap, sizeof(heap) },	  { SEGMAP_AT, segmap, sizeof(segmap) },
-	{ THREAD_AT, thread, sizeof(thread) },	  { STACK_AT, stack, sizeof(stack) },
-	{ OBJECTS_AT, objects, sizeof(objects) }, { METADATA_AT, metadata, sizeof(metadata) },
+static const struct piece pieces[] = {
+	BLOB_PIECES,
+	{ OBJECTS_AT, objects, sizeof(objects) },
+	{ METADATA_AT, metadata, sizeof(metadata) },
 };
 
 static int read_piece(const void *data, uint64_t address, void *dst, size_t len)
 {
 	(void)data;
-	for (size_t i = 0; i < ARRAY_SIZE(pieces); i++) {
-		uint64_t at = address - pieces[i].at;
-
-		if (address < pieces[i].at || at > pieces[i].len || len > pieces[i].len - at)
-			continue;
-		memcpy(dst, (const uint8_t *)pieces[i].bytes + at, len);
-		return 0;
-	}
-	return -EFAULT;
+	return read_one_of(pieces, ARRAY_SIZE(pieces), address, dst, len);
 }
 
 static const struct unwind_tables tables;
 static struct unwind_memory memory = { .read = read_piece, .tables = &tables };
 
 /* --- the world -------------------------------------------------------------------------------- */
-
-static inline void put_blob(uint64_t blob, int32_t segments, int32_t frame_size)
-{
-	int32_t size = segments * (int32_t)SEGMENT - 8;
-	uint32_t first = (uint32_t)(blob - HEAP_AT) / SEGMENT;
-
-	memcpy(heap + (blob - HEAP_AT) + 24, &size, sizeof(size));
-	memcpy(heap + (blob - HEAP_AT) + 44, &frame_size, sizeof(frame_size));
-	for (uint32_t i = 0; i < (uint32_t)segments; i++)
-		segmap[first + i] = (uint8_t)i;
-}
 
 static inline void put32(uint64_t object, unsigned int offset, uint32_t value)
 {
@@ -123,46 +82,30 @@ static inline void put_chunk(unsigned int chunk, unsigned int sp, unsigned int b
 
 static inline void put_jvm(struct wire_jvm *jvm)
 {
-	*jvm = (struct wire_jvm){
-		.serial = 1,
-		.heap_count = 1,
-		.log2_segment = 7,
-		.block_header = 8,
-		.code_start = HEAP_AT,
-		.code_end = HEAP_AT + sizeof(heap),
-		.interpreter_start = INTERPRETER,
-		.interpreter_end = INTERPRETER + 512,
-		.heaps = { { HEAP_AT, HEAP_AT + sizeof(heap), SEGMAP_AT } },
-		.return_barrier = BARRIER,
-		.enter_return = ENTER_RETURN,
-		.blob_bytes = 216,
-		.blob_size = 24,
-		.frame_size = 44,
-		.code_begin = 36,
-		.compile_id = 212,
-		.thread_cont_entry = CONT_ENTRY,
-		.thread_anchor = ANCHOR_SP,
-		.method_slot = -3,
-		.bcp_slot = -8,
-		.sender_sp_slot = -1,
-		.method_const_method = 8,
-		.const_method_constants = 8,
-		.pool_holder = 8,
-		.klass_name = 8,
-		.symbol_mask = UINT64_MAX,
-		.chunks = { .klass_mask = UINT32_MAX,
-			    .klass = KLASS,
-			    .oop_bytes = 4,
-			    .oop_shift = 3,
-			    .klass_at = 8,
-			    .tail = TAIL,
-			    .parent = PARENT,
-			    .size = SIZE,
-			    .sp = SP,
-			    .bottom = BOTTOM,
-			    .argsize = WIRE_JVM_ABSENT,
-			    .stack = 48 },
-	};
+	put_heap(jvm);
+	jvm->interpreter_start = INTERPRETER;
+	jvm->interpreter_end = INTERPRETER + 512;
+	jvm->thread_anchor = ANCHOR_SP;
+	jvm->method_slot = -3;
+	jvm->bcp_slot = -8;
+	jvm->sender_sp_slot = -1;
+	jvm->method_const_method = 8;
+	jvm->const_method_constants = 8;
+	jvm->pool_holder = 8;
+	jvm->klass_name = 8;
+	jvm->symbol_mask = UINT64_MAX;
+	jvm->chunks = (struct wire_chunks){ .klass_mask = UINT32_MAX,
+					    .klass = KLASS,
+					    .oop_bytes = 4,
+					    .oop_shift = 3,
+					    .klass_at = 8,
+					    .tail = TAIL,
+					    .parent = PARENT,
+					    .size = SIZE,
+					    .sp = SP,
+					    .bottom = BOTTOM,
+					    .argsize = WIRE_JVM_ABSENT,
+					    .stack = 48 };
 }
 
 /* At the barrier, word 20 of the stack, which is the ContinuationEntry. */

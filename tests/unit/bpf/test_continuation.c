@@ -2,70 +2,20 @@
 /* A virtual thread's last frame on the stack, in front of the carrier's enterSpecial. */
 #include "test.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <string.h>
+#include "blob_world.h"
 
-#include "base/macros.h"
-#include "unwind.h"
+#define FRAME 10 /* words of enterSpecial's */
 
-#define HEAP_AT	   0x7f0010000000ULL
-#define SEGMAP_AT  0x7f0020000000ULL
-#define THREAD_AT  0x7f0030000000ULL
-#define STACK_AT   0x7f0040000000ULL
-#define SEGMENT	   128U
-#define SEGMENTS   32U
-#define FRAME	   10 /* words of enterSpecial's */
-#define CONT_ENTRY 64 /* in the thread */
-
-#define ENTER_BLOB   (HEAP_AT + 8)
-#define ENTER_RETURN (ENTER_BLOB + 300)
-#define STUB_BLOB    (HEAP_AT + 16 * SEGMENT + 8)
-#define BARRIER	     (STUB_BLOB + 300)
-#define CALLER	     (ENTER_BLOB + 400) /* enterSpecial's; any code will do */
-
-static uint8_t heap[SEGMENTS * SEGMENT], segmap[SEGMENTS];
-static uint64_t thread[16], stack[256], out[UNWIND_OUT_WORDS];
-static struct unwind_cursor cursor;
-
-static const struct {
-	uint64_t at;
-	void *bytes;
-	size_t len;
-} pieces[] = {
-	{ HEAP_AT, heap, sizeof(heap) },
-	{ SEGMAP_AT, segmap, sizeof(segmap) },
-	{ THREAD_AT, thread, sizeof(thread) },
-	{ STACK_AT, stack, sizeof(stack) },
-};
+static const struct piece pieces[] = { BLOB_PIECES };
 
 static int read_piece(const void *data, uint64_t address, void *dst, size_t len)
 {
 	(void)data;
-	for (size_t i = 0; i < ARRAY_SIZE(pieces); i++) {
-		uint64_t at = address - pieces[i].at;
-
-		if (address < pieces[i].at || at > pieces[i].len || len > pieces[i].len - at)
-			continue;
-		memcpy(dst, (const uint8_t *)pieces[i].bytes + at, len);
-		return 0;
-	}
-	return -EFAULT;
+	return read_one_of(pieces, ARRAY_SIZE(pieces), address, dst, len);
 }
 
 static const struct unwind_tables tables;
 static struct unwind_memory memory = { .read = read_piece, .tables = &tables };
-
-static void put_blob(uint64_t blob, int32_t segments, int32_t frame_size)
-{
-	int32_t size = segments * (int32_t)SEGMENT - 8;
-	uint32_t first = (uint32_t)(blob - HEAP_AT) / SEGMENT;
-
-	memcpy(heap + (blob - HEAP_AT) + 24, &size, sizeof(size));
-	memcpy(heap + (blob - HEAP_AT) + 44, &frame_size, sizeof(frame_size));
-	for (uint32_t i = 0; i < (uint32_t)segments; i++)
-		segmap[first + i] = (uint8_t)i;
-}
 
 /* The stack pointer is word SP of the stack, the ContinuationEntry its word ENTRY. */
 static void begin(uint64_t pc, unsigned int sp, unsigned int entry)
@@ -80,23 +30,7 @@ static void begin(uint64_t pc, unsigned int sp, unsigned int entry)
 	cursor.leaf = 0;
 	cursor.pc = pc;
 	cursor.sp = STACK_AT + 8ULL * sp;
-	cursor.jvm = (struct wire_jvm){
-		.serial = 1,
-		.heap_count = 1,
-		.log2_segment = 7,
-		.block_header = 8,
-		.code_start = HEAP_AT,
-		.code_end = HEAP_AT + sizeof(heap),
-		.heaps = { { HEAP_AT, HEAP_AT + sizeof(heap), SEGMAP_AT } },
-		.return_barrier = BARRIER,
-		.enter_return = ENTER_RETURN,
-		.blob_bytes = 216,
-		.blob_size = 24,
-		.frame_size = 44,
-		.code_begin = 36,
-		.compile_id = 212,
-		.thread_cont_entry = CONT_ENTRY,
-	};
+	put_heap(&cursor.jvm);
 	cursor.thread = THREAD_AT;
 	thread[CONT_ENTRY / 8] = STACK_AT + 8ULL * entry;
 	stack[entry + FRAME - 1] = CALLER;

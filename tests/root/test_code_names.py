@@ -40,14 +40,15 @@ def same_method(text, method):
     return text in (f"method {method}", f"method {re.sub(r'/0x[0-9a-f]{16}', '', method)}")
 
 
-def compare(wanted, came):
-    """Counts of "right", "wrong", "gone"; the first wrong ones are shown."""
+def compare(wanted, came, stayed=()):
+    """Counts of "right", "wrong", "gone", and of "lost": has no name, but the JVM told of its compile id in STAYED, too. The
+    first wrong ones are shown."""
     counts = collections.Counter()
     for key, method in wanted.items():
         if same_method(came[key], method):
             counts["right"] += 1
         elif came[key].startswith("none"):
-            counts["gone"] += 1
+            counts["lost" if key[1] in stayed else "gone"] += 1
         else:
             counts["wrong"] += 1
             if counts["wrong"] <= 5:
@@ -57,16 +58,18 @@ def compare(wanted, came):
 
 @for_each_jdk(VERSIONS)
 def names_are_those_of_the_jvm(version):
-    """Everything compiled: some thousand methods, lambdas and native wrappers among them."""
+    """Everything compiled: some thousand methods, lambdas and native wrappers among them. A collection may throw away half of it
+    at once from JDK 20 on: what -Xcomp made and nobody has called since (nmethod::is_cold() in share/code/nmethod.cpp)."""
     jvm = java(version, "Churn", 600, flags=["-Xcomp", "-Xmx64m"], ready=None)
     jvm.wait_text("ready", timeout=120)
     wanted = code_list(version, jvm.pid)
     came = names_from_outside(jvm.pid, list(wanted))
-    counts = compare(wanted, came)
-    print(f"# JDK {version}: {counts['right']} right, {counts['gone']} gone, {counts['wrong']} wrong")
+    stayed = {number for _, number in code_list(version, jvm.pid)}
+    counts = compare(wanted, came, stayed)
+    print(f"# JDK {version}: {counts['right']} right, {counts['gone']} gone, {counts['wrong']} wrong, {counts['lost']} lost")
     expect(counts["right"] > 1000, f"only {counts['right']} names")
     expect_equal(counts["wrong"], 0, "wrong names")
-    expect(counts["gone"] < 0.02 * len(wanted), f"{counts['gone']} of {len(wanted)} are gone")
+    expect_equal(counts["lost"], 0, "code that is there and has no name")
     other = names_from_outside(jvm.pid, [(address, number + 1) for address, number in wanted])
     named = [text for text in other.values() if not text.startswith("none")]
     expect_equal(named, [], "names of compile ids that are elsewhere")

@@ -208,6 +208,43 @@ def a_root_of_its_own():
     lives_on(outer)
 
 
+# Runs java in mounts of its own.
+IN_MOUNTS = """set -e; java=$1; shift
+    for mount; do mount $mount; done
+    cd /tmp
+    exec "$java" -Xmx32m -cp CLASSES Idle 600"""
+
+
+def in_mounts(*mounts):
+    java_path = os.path.join(os.path.realpath(jdk(17)), "bin", "java")
+    jvm = start(["unshare", "-m", "sh", "-c", IN_MOUNTS.replace("CLASSES", WORKLOADS), "sh", java_path, *mounts])
+    return jvm.wait_text("ready")
+
+
+@test
+def a_jvm_without_room_is_told_before():
+    """Where no file can be made or loaded from: `list` and `status` say so, nothing is tried, and attaching says the same."""
+    need_root()
+    read_only = in_mounts("-t tmpfs -o ro,size=4k tmpfs /tmp")
+    no_exec = in_mounts("-t tmpfs -o noexec tmpfs /tmp", "-t tmpfs -o noexec tmpfs /var/tmp", "-t tmpfs -o noexec tmpfs /dev/shm")
+    hidden = in_mounts("-t tmpfs -o noexec tmpfs /tmp", "-t tmpfs -o noexec tmpfs /var/tmp", "-t tmpfs -o noexec tmpfs /dev/shm",
+                       f"--bind /dev/null {AGENT}")
+    listed = {row["pid"]: row for row in json_of("list")}
+    for jvm, why in (read_only, "cannot create .attach_pid"), (hidden, "there is no place for the agent"):
+        expect_equal(listed[jvm.pid]["can_attach"], False, "can_attach")
+        expect_in(why, listed[jvm.pid]["why_not"], "why not")
+        expect_in(why, status(jvm.pid)["why_not"], "why not")
+        expect(attach(jvm.pid, code=None).code != 0, "attached all the same")
+        left = [name for name in os.listdir(f"/proc/{jvm.pid}/root/tmp") if name != "hsperfdata_root"]
+        expect_equal(left, [], "files in its /tmp")
+        lives_on(jvm)
+    # This one sees our own file.
+    expect_equal(listed[no_exec.pid]["can_attach"], True, f"can_attach: {listed[no_exec.pid]['why_not']}")
+    attach(no_exec.pid)
+    agent_is_there(no_exec.pid)
+    lives_on(no_exec)
+
+
 @for_each_jdk(TRIED)
 def a_jvm_that_is_still_starting(version):
     """Tried from the first moment on: each try attaches, or says why not and does no harm."""

@@ -2,6 +2,7 @@
 #include "jvm/jvm_info.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pwd.h>
 #include <string.h>
 
@@ -10,7 +11,9 @@
 #include "base/file.h"
 #include "base/vec.h"
 #include "codemap.h"
+#include "jvm/attach/attach.h"
 #include "jvm/attach/attach_check.h"
+#include "jvm/attach/attach_reach.h"
 #include "jvm/codemap/codemap_find.h"
 #include "jvm/java_command.h"
 #include "jvm/jvm_kind.h"
@@ -20,6 +23,8 @@
 
 /* A lease longer than this was not written by a hostprof. */
 #define MAX_LEASE_NS (10 * CODEMAP_LEASE_NS)
+/* For a look at a JVM's directories. */
+#define FILES_TIMEOUT_NS (2 * NSEC_PER_SEC)
 
 static void read_user(struct jvm_info *info)
 {
@@ -88,9 +93,15 @@ static void read_attachable(struct jvm_info *info, const struct vmstructs *vs)
 {
 	_cleanup_(attach_target_close) struct attach_target target = ATTACH_TARGET_INIT;
 	struct err err = { 0 };
+	char agent[PATH_MAX];
+	int r = attach_check_open(info->pid, vs, &target, &err);
 
-	info->can_attach = true;
-	if (attach_check_open(info->pid, vs, &target, &err) < 0)
+	if (!r)
+		r = attach_find_agent(agent, sizeof(agent), &err);
+	if (!r)
+		r = attach_reach_check(&target, agent, clock_now_ns() + FILES_TIMEOUT_NS, &err);
+	info->can_attach = r >= 0;
+	if (r < 0)
 		set_why_not(info, &err);
 }
 

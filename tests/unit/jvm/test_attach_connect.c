@@ -28,6 +28,18 @@ static void expect_connected(const struct jail *jail)
 	close(fd);
 }
 
+/* Looking makes no file and wakes nobody. */
+static int look(const struct jail *jail, struct err *err)
+{
+	unsigned int quits = jail->shared->quits;
+	int r = attach_connect_check(&jail->target, clock_now_ns() + 10 * NSEC_PER_SEC, err);
+
+	assert_int_equal(jail->shared->quits, quits);
+	assert_int_not_equal(access(jail_pid_path(jail, "/tmp/.attach_pid"), F_OK), 0);
+	assert_int_not_equal(access(jail_pid_path(jail, "/cwd/.attach_pid"), F_OK), 0);
+	return r;
+}
+
 static void expect_refused(const struct jail *jail, uint64_t within_ns, int code, const char *why)
 {
 	struct err err;
@@ -57,10 +69,12 @@ static void make_file(const char *path)
 static void a_listener_that_sleeps(void **state)
 {
 	struct jail *jail = *state;
+	struct err err;
 
 	if (geteuid() != 0)
 		skip();
 	jail_start(jail, QUIT_LISTENS, 0);
+	assert_int_equal(look(jail, &err), 0);
 	expect_connected(jail);
 	assert_int_equal(jail->shared->quits, 1);
 	assert_int_equal(jail->shared->saw_trigger, 1);
@@ -117,12 +131,14 @@ static void triggers_that_are_there(void **state)
 static void a_trigger_in_the_working_directory(void **state)
 {
 	struct jail *jail = *state;
+	struct err err;
 
 	if (geteuid() != 0)
 		skip();
 	/* The sticky /tmp is not this user's: nobody but root may write to it now. */
 	assert_int_equal(chmod(jail_path(jail, "/tmp"), 0755), 0);
 	jail_start(jail, QUIT_IS_IGNORED, NOBODY);
+	assert_int_equal(look(jail, &err), 0);
 	expect_refused(jail, 60 * NSEC_PER_MSEC, -ETIMEDOUT, "in time");
 	assert_int_equal(jail->shared->quits, 1);
 	assert_int_equal(jail->shared->saw_trigger, 2);
@@ -146,12 +162,15 @@ static void triggers_of_a_child_that_was_killed(void **state)
 static void no_place_for_a_trigger(void **state)
 {
 	struct jail *jail = *state;
+	struct err err;
 
 	if (geteuid() != 0)
 		skip();
 	assert_int_equal(chmod(jail_path(jail, "/tmp"), 0755), 0);
 	assert_int_equal(chmod(jail_path(jail, "/cwd"), 0755), 0);
 	jail_start(jail, QUIT_LISTENS, NOBODY);
+	assert_int_equal(look(jail, &err), -EACCES);
+	assert_non_null(strstr(err.text, "cannot create .attach_pid"));
 	expect_refused(jail, NSEC_PER_SEC, -EACCES, "cannot create .attach_pid");
 	assert_int_equal(jail->shared->quits, 0);
 }

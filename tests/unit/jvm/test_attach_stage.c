@@ -44,6 +44,11 @@ static const char *staged(const struct jail *jail)
 	return path;
 }
 
+static int look(const struct attach_target *target, struct err *err)
+{
+	return attach_stage_check(target, agent_path, clock_now_ns() + 10 * NSEC_PER_SEC, err);
+}
+
 static struct stat stat_of(const struct jail *jail, const char *path)
 {
 	struct stat st;
@@ -76,6 +81,7 @@ static void a_file_that_it_sees(void **state)
 	}
 	assert_int_equal(attach_target_open((uint32_t)child, &target, &err), 0);
 	assert_int_equal(attach_target_enter(&target, &err), 0);
+	assert_int_equal(look(&target, &err), 0);
 	assert_int_equal(attach_stage_agent(&target, agent_path, clock_now_ns() + 10 * NSEC_PER_SEC,
 					    path, sizeof(path), &err),
 			 0);
@@ -214,6 +220,31 @@ static void the_next_directory(void **state)
 	assert_int_equal(rmdir(jail_path(jail, "/var/tmp")), 0);
 }
 
+/* It tells before anything is copied, and copies nothing. */
+static void a_look(void **state)
+{
+	struct jail *jail = *state;
+	char path[256];
+	struct err err;
+
+	if (geteuid() != 0)
+		skip();
+	jail_start(jail, QUIT_IS_IGNORED, NOBODY);
+	assert_int_equal(look(&jail->target, &err), 0);
+	strcpy(path, staged(jail));
+	assert_int_equal(unlink(jail_path(jail, path)), 0);
+	assert_int_equal(look(&jail->target, &err), 0);
+	assert_int_not_equal(access(jail_path(jail, path), F_OK), 0);
+	/* A copy that is there is as good as a place for one. */
+	staged(jail);
+	assert_int_equal(chmod(jail_path(jail, "/tmp"), 0755), 0);
+	assert_int_equal(rmdir(jail_path(jail, "/var/tmp")), 0);
+	assert_int_equal(look(&jail->target, &err), 0);
+	assert_int_equal(unlink(jail_path(jail, path)), 0);
+	assert_int_equal(look(&jail->target, &err), -EACCES);
+	assert_non_null(strstr(err.text, "there is no place for the agent"));
+}
+
 static void what_cannot_be_staged(void **state)
 {
 	struct jail *jail = *state;
@@ -249,6 +280,7 @@ int main(void)
 		TEST(a_copy_that_is_not_good),
 		TEST(a_copy_of_root),
 		TEST(the_next_directory),
+		TEST(a_look),
 		TEST(what_cannot_be_staged),
 	};
 

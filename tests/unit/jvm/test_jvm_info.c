@@ -12,7 +12,9 @@
 
 #include "codemap.h"
 #include "fake_clock.h"
+#include "jvm/attach/attach.h"
 #include "jvm/attach/attach_check.h"
+#include "jvm/attach/attach_reach.h"
 #include "jvm/codemap/codemap_find.h"
 #include "jvm/java_command.h"
 #include "jvm/jvm_info.h"
@@ -24,6 +26,7 @@ struct world {
 	int open;			  /* answer of vmstructs_open() */
 	enum jvm_kind kind, executable;	  /* of the process */
 	int check;			  /* answer of attach_check_open() */
+	int find, look;			  /* of attach_find_agent(), attach_reach_check() */
 	const char *why, *hint, *version; /* NULL: it cannot be read */
 	struct codemap_header header;	  /* of its code map, */
 	size_t header_bytes;		  /* 0: it has none */
@@ -102,6 +105,21 @@ int attach_check_open(uint32_t pid, const struct vmstructs *vs, struct attach_ta
 	ret_target->pid = pid;
 	now->targets = true;
 	return 0;
+}
+
+int attach_find_agent(char *ret_path, unsigned long size, struct err *err)
+{
+	snprintf(ret_path, size, "the agent");
+	return now->find ? err_set(err, now->find, "no agent here") : 0;
+}
+
+int attach_reach_check(struct attach_target *target, const char *agent_path, uint64_t deadline_ns,
+		       struct err *err)
+{
+	assert_int_equal(target->pid, getpid());
+	assert_string_equal(agent_path, "the agent");
+	assert_true(deadline_ns > clock_now_ns());
+	return now->look ? err_set(err, now->look, "no room there") : 0;
 }
 
 void attach_target_close(struct attach_target *target)
@@ -340,6 +358,11 @@ static void why_it_cannot_be_attached_to(void **state)
 	expect_why_not(expected);
 	w->hint = "yz";
 	expect_why_not(why);
+	w->check = 0;
+	w->look = -EACCES;
+	expect_why_not("no room there");
+	w->find = -ENOENT;
+	expect_why_not("no agent here");
 }
 
 /* --- what is no HotSpot, or cannot be read --- */

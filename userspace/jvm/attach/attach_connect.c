@@ -209,3 +209,29 @@ int attach_connect(const struct attach_target *target, uint64_t deadline_ns, int
 	*ret_fd = fd;
 	return 0;
 }
+
+static bool may_create_in(int dir_fd)
+{
+	return dir_fd >= 0 && faccessat(dir_fd, ".", W_OK | X_OK, 0) == 0;
+}
+
+/* In the child, with the target's ids. */
+static int look_as_target(const struct attach_target *target, void *data, int *ret_fd)
+{
+	int r = attach_target_find_socket(target);
+
+	(void)data;
+	(void)ret_fd;
+	if (r == -EPERM)
+		return FAIL_FOREIGN_SOCKET;
+	if (!r || may_create_in(target->tmp_fd) || may_create_in(target->cwd_fd))
+		return 0;
+	return FAIL_TRIGGER;
+}
+
+int attach_connect_check(const struct attach_target *target, uint64_t deadline_ns, struct err *err)
+{
+	int fd, r = attach_target_run(target, look_as_target, NULL, deadline_ns, &fd);
+
+	return r < 0 ? report_failure(target, r, err) : 0;
+}

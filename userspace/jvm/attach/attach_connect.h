@@ -15,4 +15,7 @@
 int attach_connect(const struct attach_target *target, uint64_t deadline_ns, int *ret_fd,
 		   struct err *err);
 
+/* Is there a socket, or a place for the file that asks for one? It is looked at; nothing is made, nobody is asked. */
+int attach_connect_check(const struct attach_target *target, uint64_t deadline_ns, struct err *err);
+
 #endif

@@ -16,7 +16,7 @@
 /* A helper has ended itself so long after its deadline. */
 #define LAST_SECONDS 2
 
-enum reach_op { REACH_SOCKET, REACH_STAGE, REACH_CONNECT };
+enum reach_op { REACH_SOCKET, REACH_STAGE, REACH_CONNECT, REACH_CHECK };
 
 struct reach_request {
 	uint32_t op;
@@ -31,6 +31,15 @@ struct reach_answer {
 	struct err err;
 	char path[PATH_MAX];
 };
+
+static int check_room(const struct attach_target *target, const struct reach_request *request,
+		      struct err *err)
+{
+	int r = attach_connect_check(target, request->deadline_ns, err);
+
+	return r < 0 ? r
+		     : attach_stage_check(target, request->agent_path, request->deadline_ns, err);
+}
 
 static void carry_out(const struct reach_request *request, struct attach_target *target,
 		      struct reach_answer *answer, int *ret_fd)
@@ -48,6 +57,7 @@ static void carry_out(const struct reach_request *request, struct attach_target 
 						  answer->path, sizeof(answer->path), err);
 		break;
 	case REACH_CONNECT: answer->code = attach_connect(target, deadline_ns, ret_fd, err); break;
+	case REACH_CHECK: answer->code = check_room(target, request, err); break;
 	default: answer->code = -ENOSYS; break;
 	}
 }
@@ -117,23 +127,39 @@ int attach_reach_socket(struct attach_target *target, uint64_t deadline_ns, stru
 	return reach(&request, target, &answer, &fd, err);
 }
 
-int attach_reach_stage(struct attach_target *target, const char *agent_path, uint64_t deadline_ns,
-		       char *ret_path, size_t size, struct err *err)
+/* One that is told of the agent. */
+static int reach_with_agent(enum reach_op op, struct attach_target *target, const char *agent_path,
+			    uint64_t deadline_ns, struct reach_answer *answer, struct err *err)
 {
-	struct reach_request request = { .op = REACH_STAGE, .deadline_ns = deadline_ns };
-	struct reach_answer answer = { 0 };
-	int fd, r;
+	struct reach_request request = { .op = op, .deadline_ns = deadline_ns };
+	int fd;
 
 	if (strlen(agent_path) >= sizeof(request.agent_path))
 		return err_set(err, -ENAMETOOLONG, "the agent's path %s is too long", agent_path);
 	strcpy(request.agent_path, agent_path); /* NOLINT: it fits */
-	r = reach(&request, target, &answer, &fd, err);
+	return reach(&request, target, answer, &fd, err);
+}
+
+int attach_reach_stage(struct attach_target *target, const char *agent_path, uint64_t deadline_ns,
+		       char *ret_path, size_t size, struct err *err)
+{
+	struct reach_answer answer = { 0 };
+	int r = reach_with_agent(REACH_STAGE, target, agent_path, deadline_ns, &answer, err);
+
 	if (r < 0)
 		return r;
 	if (strlen(answer.path) >= size)
 		return err_set(err, -ENAMETOOLONG, "the agent's path %s is too long", answer.path);
 	strcpy(ret_path, answer.path); /* NOLINT: it fits */
 	return 0;
+}
+
+int attach_reach_check(struct attach_target *target, const char *agent_path, uint64_t deadline_ns,
+		       struct err *err)
+{
+	struct reach_answer answer = { 0 };
+
+	return reach_with_agent(REACH_CHECK, target, agent_path, deadline_ns, &answer, err);
 }
 
 int attach_reach_connect(struct attach_target *target, uint64_t deadline_ns, int *ret_fd,

@@ -18,6 +18,9 @@ int attach_reach_stage(struct attach_target *target, const char *agent_path, uin
 		       char *ret_path, size_t size, struct err *err);
 int attach_reach_connect(struct attach_target *target, uint64_t deadline_ns, int *ret_fd,
 			 struct err *err);
+/* Would the last two find room in the target's directories? Nothing is made there. */
+int attach_reach_check(struct attach_target *target, const char *agent_path, uint64_t deadline_ns,
+		       struct err *err);
 
 /* The helper, a nursery_help_fn. */
 void attach_reach_help(int socket, int fd);

@@ -98,7 +98,8 @@ static int copy_write(int dir_fd, const struct stage *stage)
 	return r;
 }
 
-static int copy_into(const struct attach_target *target, const char *dir, const struct stage *stage)
+/* A descriptor of the target's directory DIR, from which a library can be loaded. */
+static int open_copy_dir(const struct attach_target *target, const char *dir)
 {
 	_cleanup_close_ int dir_fd = attach_target_open_path(target, dir, O_RDONLY | O_DIRECTORY);
 	struct statvfs fs;
@@ -107,9 +108,39 @@ static int copy_into(const struct attach_target *target, const char *dir, const 
 		return dir_fd;
 	if (fstatvfs(dir_fd, &fs) < 0)
 		return -errno;
-	if (fs.f_flag & ST_NOEXEC)
-		return -EACCES;
+	return fs.f_flag & ST_NOEXEC ? -EACCES : TAKE_FD(dir_fd);
+}
+
+static int copy_into(const struct attach_target *target, const char *dir, const struct stage *stage)
+{
+	_cleanup_close_ int dir_fd = open_copy_dir(target, dir);
+
+	if (dir_fd < 0)
+		return dir_fd;
 	return copy_is_good(dir_fd, stage) ? 0 : copy_write(dir_fd, stage);
+}
+
+static bool may_copy_into(const struct attach_target *target, const char *dir,
+			  const struct stage *stage)
+{
+	_cleanup_close_ int dir_fd = open_copy_dir(target, dir);
+
+	return dir_fd >= 0 &&
+	       (copy_is_good(dir_fd, stage) || faccessat(dir_fd, ".", W_OK | X_OK, 0) == 0);
+}
+
+/* In the child, with the target's ids. */
+static int look_as_target(const struct attach_target *target, void *data, int *ret_fd)
+{
+	const struct stage *stage = data;
+
+	(void)ret_fd;
+	if (sees_same_file(target, stage))
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(copy_dirs); i++)
+		if (may_copy_into(target, copy_dirs[i], stage))
+			return 0;
+	return -EACCES;
 }
 
 /* In the child, with the target's ids. */
@@ -150,4 +181,22 @@ int attach_stage_agent(const struct attach_target *target, const char *agent_pat
 	if ((size_t)n >= size)
 		return err_set(err, -ENAMETOOLONG, "the agent's path %s is too long", stage.path);
 	return 0;
+}
+
+int attach_stage_check(const struct attach_target *target, const char *agent_path,
+		       uint64_t deadline_ns, struct err *err)
+{
+	_cleanup_(stage_release) struct stage stage;
+	int fd, r = stage_init(&stage, agent_path, err);
+
+	if (r < 0)
+		return r;
+	r = attach_target_run(target, look_as_target, &stage, deadline_ns, &fd);
+	if (r == -EACCES)
+		return err_set(
+			err, r,
+			"/tmp, /var/tmp and /dev/shm of process %u are read-only or mounted noexec: "
+			"there is no place for the agent",
+			target->pid);
+	return r < 0 ? err_sys(err, r, "cannot look at the files of process %u", target->pid) : 0;
 }

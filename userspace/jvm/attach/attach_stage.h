@@ -16,4 +16,8 @@
 int attach_stage_agent(const struct attach_target *target, const char *agent_path,
 		       uint64_t deadline_ns, char *ret_path, size_t size, struct err *err);
 
+/* Would that succeed? It is looked at; nothing is copied. */
+int attach_stage_check(const struct attach_target *target, const char *agent_path,
+		       uint64_t deadline_ns, struct err *err);
+
 #endif

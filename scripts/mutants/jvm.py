@@ -93,7 +93,7 @@ MUTANTS = [
     Mutant("jvm: another's lease is read on", JVM, "if (jvm->reader.leased && began_ns < until_ns)",
            "if (began_ns < until_ns)", BOTH),
     Mutant("jvm: a replay is never over", JVM, "codemap_store_replays(jvm->store) != jvm->replays_before ||", "", BOTH),
-    Mutant("jvm: tids of the host in the JVM's namespace", JVM, "? 0 : status.ns_pid;", "? 0 : jvm->pid;", BOTH),
+    Mutant("jvm: tids of the host in the JVM's namespace", "userspace/jvm/jvm_threads.c", "? 0 : status.ns_pid;", "? 0 : jvm->pid;", BOTH),
     Mutant("jvm: a lease is not renewed", READER, "if (r->leased)\n\t\t__atomic_store_n(&r->header->lease_until_ns,",
            "if (0)\n\t\t__atomic_store_n(&r->header->lease_until_ns,", BOTH),
     Mutant("jvm: a lease is not given back", READER, "__atomic_store_n(&r->header->lease_until_ns, 0, __ATOMIC_RELEASE);", ";", BOTH),

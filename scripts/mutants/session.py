@@ -148,7 +148,7 @@ ARRIVING = [
     Mutant("a file is opened when it may be gone", BOOKS, "[SIDE_MMAP] = open_file", "", CALLS),
     Mutant("names are read when code may be gone", ARRIVE, "if (symbolizer_arrive(pipeline->symbolizer, process, sample))",
            "if (0)", CALLS),
-    Mutant("names of young JVMs are not read", ARRIVE, "symbolizer_read_names(young, sample);", ";", CALLS),
+    Mutant("names of young JVMs are not read", ARRIVE, "symbolizer_read_names(jvm, sample);", ";", CALLS),
     Mutant("a JVM is looked for behind every sample", SYMBOLIZER, "return !sample_words_need_names(sample);", "return false;", JAVA),
     Mutant("names of a known JVM are not read", SYMBOLIZER, "read_new_names(cache, jvm, sample);", ";", JAVA),
     Mutant("nobody is told of a JVM that is not known", SYMBOLIZER, "return jvm != NULL;", "return true;", JAVA),

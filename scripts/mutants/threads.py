@@ -2,24 +2,48 @@
 """Of the names of Java's threads, read from the heap."""
 from .mutant import Mutant
 
-THREADS = "userspace/jvm/heap/java_threads.c"
+LAYOUT = "userspace/jvm/heap/java_thread_layout.c"
+LIST = "userspace/jvm/heap/java_thread_list.c"
+READER = "userspace/jvm/heap/java_thread_read.c"
+PAUSE = "userspace/jvm/heap/heap_pause.c"
+TIMES = "userspace/jvm/heap/thread_names.c"
 FIELDS = "userspace/jvm/heap/java_fields.c"
 NAME = "userspace/jvm/java_name.c"
+BOOKS = "userspace/session/pipeline_books.c"
 
 READ = ["test_java_threads"]
+ONE = ["test_java_thread_read"]
+KNOWN = ["test_thread_names"]
 
 MUTANTS = [
-    Mutant("threads: what moved is taken as it was", THREADS, "if (!is_same(&way, &after))", "if (0)", READ),
-    Mutant("threads: a collection ends it", THREADS, "while (may_come(h, read_name(h, address, &thread.name)))\n\t\t;", "read_name(h, address, &thread.name);", READ),
-    Mutant("threads: the object of another one", THREADS, "if (!r && eetop != thread)", "if (0)", READ),
-    Mutant("threads: any object is a string", THREADS, "return (word & h->of_string.mask) == h->of_string.value ? 0 : -ESTALE;", "return 0;", READ),
-    Mutant("threads: collectors that run beside Java are read", THREADS,
+    Mutant("threads: what moved is taken as it was", READER, "return !r && before != after ? -EAGAIN : r;", "return r;", READ),
+    Mutant("threads: while objects move they are read", PAUSE, "if (active)\n\t\treturn -EAGAIN;", "", READ),
+    Mutant("threads: there is always a heap", PAUSE, "if (!heap)\n\t\treturn -EAGAIN;", "", READ),
+    Mutant("threads: a collection ends it", "userspace/jvm/heap/java_threads.c", "read.result == -EAGAIN && *pauses < MAX_PAUSES", "0", READ),
+    Mutant("threads: the object of another one", READER, "if (j->eetop != j->read->at.address)\n\t\treturn -EAGAIN;", "", READ),
+    Mutant("threads: it may be another one by the end", READER, "{ add_tid_again, take_object },", "{ add_tid_again, NULL },", ONE),
+    Mutant("threads: one's memory is all of theirs", READER, "if (read_batch(l, jobs, reads + i, 1) == -EFAULT)", "if (1)", ONE),
+    Mutant("threads: any object is a string", READER,
+           "if ((j->klass_word & l->of_string.mask) != l->of_string.value)\n\t\treturn -EAGAIN;", "", READ),
+    Mutant("threads: collectors that run beside Java are read", LAYOUT,
            "if (flags.use_z == 1 || flags.use_shenandoah == 1)\n\t\treturn -EOPNOTSUPP;", "", READ),
-    Mutant("threads: all have Shenandoah", THREADS, "flags.use_shenandoah == 1", "flags.use_shenandoah != -1", READ),
-    Mutant("threads: a length is believed", THREADS, "if (length > MAX_STRING_CHARS)\n\t\treturn -ESTALE;", "", READ),
-    Mutant("threads: so many as it says", THREADS, "if (count > MAX_THREADS)\n\t\treturn -EBADMSG;", "", READ),
-    Mutant("threads: all names are Latin-1", THREADS, "h->has_coder && !way.coder ? 1 : 2", "h->has_coder ? 1 : 2", READ),
-    Mutant("threads: bytes are counted as chars", THREADS, "length /= (uint32_t)width;", ";", READ),
+    Mutant("threads: all have Shenandoah", LAYOUT, "flags.use_shenandoah == 1", "flags.use_shenandoah != -1", READ),
+    Mutant("threads: a length is believed", READER, "if (j->len > MAX_STRING_CHARS)\n\t\treturn -EAGAIN;", "", READ),
+    Mutant("threads: so many as it says", LIST, "if (count > MAX_THREADS)\n\t\treturn -EBADMSG;", "", READ),
+    Mutant("threads: a chain has an end", LIST, "thread && addresses.len < MAX_THREADS && clock_now_ns() < deadline_ns", "thread", ONE),
+    Mutant("threads: all names are Latin-1", READER, "l->has_coder && !j->coder ? 1 : 2", "l->has_coder ? 1 : 2", READ),
+    Mutant("threads: bytes are counted as chars", READER, "j->len /= j->width;", ";", READ),
+    Mutant("names: a renamed thread has its old name", TIMES, "if (until && facts[until - 1].kind == FACT_NAME)", "if (until && facts[0].kind == FACT_NAME && !begins) return &facts[0];\n\tif (0)", KNOWN),
+    Mutant("names: a newer name is the one before, too", TIMES, "if (facts[i].kind == FACT_BEGINS || !begins)", "if (0)", KNOWN),
+    Mutant("names: what starts has no name yet", TIMES, "begins = until && facts[until - 1].kind == FACT_BEGINS;", "begins = false;", KNOWN),
+    Mutant("names: a rename that is told late is nothing", TIMES, "\tsplit(names, thread, time_ns);\n", "", KNOWN),
+    Mutant("names: read at the very moment", TIMES, "if (fact->first_end_ns >= time_ns)", "if (0)", KNOWN),
+    Mutant("names: what was dropped never was", TIMES, "thread->since_ns = thread->facts.items[0].time_ns;", "", KNOWN),
+    Mutant("names: a loss is nothing", TIMES, "\t\tclear(names, thread);\n\t\tthread->since_ns = time_ns;\n", "", KNOWN),
+    Mutant("names: a mark does not make it due", TIMES, "\tthread->due_ns = 0;\n\tthread->failures = 0;\n", "", KNOWN),
+    Mutant("names: room without an end", TIMES, "if (names->bytes > MAX_BYTES)", "if (0)", KNOWN),
+    Mutant("names: nobody tells of renames", BOOKS, "[SIDE_COMM] = jvm_thread_renames,", "", ["test_pipeline_jvms"]),
+    Mutant("names: nobody tells of losses", BOOKS, "[SIDE_LOST] = jvm_threads_lose", "", ["test_pipeline_jvms"]),
     Mutant("threads: a field of another type", FIELDS, "is_symbol(s, name, s->name) && is_symbol(s, signature, s->signature)",
            "is_symbol(s, name, s->name)", READ),
     Mutant("threads: fields with values have no more numbers", FIELDS, "if (flags & more[k] &&", "if (0 &&", READ),

@@ -17,6 +17,7 @@ static struct {
 	struct strbuf log;
 	bool quiet;		     /* nothing is noted */
 	bool is_libjvm;		     /* the unwinder knows a libjvm of every sample */
+	bool tells_threads;	     /* of the JVMs' */
 	bool is_jvm;		     /* the registry's processes are JVMs */
 	const char *unread;	     /* why a JVM is not; NULL: it is */
 	uint64_t forgotten, unnamed; /* code maps, for their size */
@@ -281,6 +282,29 @@ void jvm_table_release_leases(struct jvm_table *table)
 {
 	(void)table;
 	note("release leases");
+}
+
+void jvm_note_thread(struct jvm *jvm, uint32_t tid, uint64_t time_ns)
+{
+	assert_non_null(jvm);
+	if (parts.tells_threads)
+		note("thread %u at %" PRIu64, number(tid), (time_ns - parts.start_ns) / MS);
+}
+
+void jvm_table_note_thread(struct jvm_table *table, uint32_t pid, uint32_t tid, bool begins,
+			   uint64_t time_ns)
+{
+	(void)table;
+	if (parts.tells_threads)
+		note("thread %u of %u %s at %" PRIu64, number(tid), number(pid),
+		     begins ? "begins" : "is renamed", (time_ns - parts.start_ns) / MS);
+}
+
+void jvm_table_note_loss(struct jvm_table *table, uint64_t time_ns)
+{
+	(void)table;
+	if (parts.tells_threads)
+		note("news of threads are lost at %" PRIu64, (time_ns - parts.start_ns) / MS);
 }
 
 int jvm_get_wire(struct jvm *jvm, bool urgent, struct wire_jvm *ret_wire)

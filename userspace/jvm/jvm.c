@@ -59,6 +59,7 @@ void jvm_free(struct jvm *jvm)
 	klass_names_free(jvm->klasses);
 	method_names_free(jvm->names);
 	vmstructs_close(jvm->vs);
+	jvm_release_threads(&jvm->threads);
 	lru_clear(&jvm->ns_tids);
 	free(jvm->libjvm.path);
 	free(jvm);
@@ -273,13 +274,6 @@ static void ask_replay(struct jvm *jvm, uint64_t now_ns)
 	codemap_reader_command(&jvm->reader, CODEMAP_COMMAND_START, want);
 }
 
-static bool same_pid_namespace(uint32_t pid)
-{
-	struct proc_status status;
-
-	return proc_read_status(pid, &status) || status.ns_pid == pid;
-}
-
 int jvm_open_code_map(struct jvm *jvm, struct err *err)
 {
 	struct codemap_reader reader = CODEMAP_READER_INIT;
@@ -305,7 +299,6 @@ int jvm_open_code_map(struct jvm *jvm, struct err *err)
 	jvm->store = codemap_store_new();
 	/* Names of older threads need the tables, too. */
 	has_layout(jvm);
-	jvm->same_tids = same_pid_namespace(jvm->pid);
 	jvm->polled_ns = now_ns;
 	jvm->replay_pause_ns = JVM_REPLAY_PAUSE_NS;
 	ask_replay(jvm, now_ns);
@@ -395,6 +388,7 @@ void jvm_expire(struct jvm *jvm, uint64_t horizon_ns)
 {
 	if (jvm->store)
 		codemap_store_expire(jvm->store, horizon_ns);
+	thread_names_expire(&jvm->threads.names, horizon_ns);
 }
 
 bool jvm_is_replayed(const struct jvm *jvm, uint64_t now_ns)
@@ -419,27 +413,4 @@ enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_
 		found = codemap_store_find(jvm->store, address, time_ns, ret_answer->frames,
 					   &ret_answer->count, &ret_answer->stub);
 	return found == JAVA_UNKNOWN && !jvm->has_layout ? JAVA_ELSEWHERE : found;
-}
-
-/* The tid that the JVM knows: the innermost of "NSpid:" in the thread's status. */
-static uint32_t ns_tid(struct jvm *jvm, uint32_t tid)
-{
-	struct proc_status status;
-	uint64_t value;
-
-	if (jvm->same_tids)
-		return tid;
-	if (lru_get(&jvm->ns_tids, tid, &value))
-		return (uint32_t)value;
-	value = proc_read_thread_status(jvm->pid, tid, &status) < 0 ? 0 : status.ns_pid;
-	if (value)
-		lru_put(&jvm->ns_tids, tid, value, 0);
-	return (uint32_t)value;
-}
-
-const char *jvm_thread_name(struct jvm *jvm, uint32_t tid, uint64_t time_ns, uint64_t *ret_java_tid)
-{
-	if (!jvm->store)
-		return NULL;
-	return codemap_store_thread_name(jvm->store, ns_tid(jvm, tid), time_ns, ret_java_tid);
 }

@@ -124,6 +124,20 @@ enum java_lookup jvm_find_interpreted(struct jvm *jvm, const uint64_t words[WIRE
 enum java_lookup jvm_find_compiled(struct jvm *jvm, const uint64_t words[WIRE_COMPILED_WORDS],
 				   struct java_answer *ret_answer);
 
+/*
+ * Thread TID has a sample of TIME_NS that has just arrived: its name is read, now when it is not known, at the next
+ * jvm_table_poll() when that was some time ago.
+ */
+void jvm_note_thread(struct jvm *jvm, uint32_t tid, uint64_t time_ns);
+
+/*
+ * The kernel told at once that a thread of process PID began, or got a comm, at TIME_NS: a new name in Java, as a rule. And
+ * that it lost some of what it tells.
+ */
+void jvm_table_note_thread(struct jvm_table *table, uint32_t pid, uint32_t tid, bool begins,
+			   uint64_t time_ns);
+void jvm_table_note_loss(struct jvm_table *table, uint64_t time_ns);
+
 /* Full name of a thread by the host's tid, or NULL (comm is then all there is). */
 const char *jvm_thread_name(struct jvm *jvm, uint32_t tid, uint64_t time_ns,
 			    uint64_t *ret_java_tid);

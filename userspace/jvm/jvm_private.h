@@ -6,6 +6,8 @@
 #include "base/cache/lru.h"
 #include "jvm/codemap/codemap_reader.h"
 #include "jvm/codemap/codemap_store.h"
+#include "jvm/heap/java_thread_read.h"
+#include "jvm/heap/thread_names.h"
 #include "jvm/jvm.h"
 #include "jvm/jvm_live.h"
 #include "jvm/layout/jvm_layout.h"
@@ -46,6 +48,18 @@ struct jvm_live {
 	VEC(struct codemap_object) alive;
 };
 
+/* The names of its threads, from outside. */
+struct jvm_names_of_threads {
+	struct thread_names names;
+	struct java_thread_layout *layout; /* owned; NULL: not read yet */
+	int refused;			   /* an error that stays */
+	uint64_t retry_ns, wait_ns;	   /* of the layout */
+	struct java_thread_list list;
+	uint64_t listed_ns;
+	VEC(uint32_t) again; /* to be read in this turn */
+	struct name_time time;
+};
+
 struct jvm {
 	uint32_t pid;
 	uint64_t serial; /* of the process generation; 0: the registry is behind */
@@ -60,6 +74,7 @@ struct jvm {
 	struct code_names *code;     /* owned */
 	struct klass_names *klasses; /* owned */
 	struct name_time name_time;
+	struct jvm_names_of_threads threads;
 	struct jvm_layout layout;
 	bool has_layout;
 	bool no_layout; /* for good */
@@ -84,8 +99,15 @@ struct jvm {
 	uint32_t alloc_interval; /* bytes between samples of allocations; 0: none are wanted */
 	struct jvm_live live;
 	struct lru ns_tids; /* the host's tid -> the JVM's, where they differ */
-	bool same_tids;
+	bool same_tids, knows_same_tids;
 };
+
+/* The JVM's own number of the host's TID: the innermost of "NSpid:" in the thread's status. 0: it has gone. */
+uint32_t jvm_ns_tid(struct jvm *jvm, uint32_t tid);
+
+/* What is due to be read of its threads again. */
+void jvm_read_threads(struct jvm *jvm);
+void jvm_release_threads(struct jvm_names_of_threads *threads);
 
 /* Its layout is there, read now if need be. */
 bool jvm_has_layout(struct jvm *jvm);

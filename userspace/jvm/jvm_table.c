@@ -258,6 +258,38 @@ static void limit_code_maps(struct jvm_table *table)
 		 jvm_table_forget_largest(table));
 }
 
+/* --- threads ---------------------------------------------------------------------------------- */
+
+/* There may be one that the registry does not know yet, and an older one. */
+void jvm_table_note_thread(struct jvm_table *table, uint32_t pid, uint32_t tid, bool begins,
+			   uint64_t time_ns)
+{
+	struct jvm **jvm;
+
+	vec_for_each (jvm, &table->jvms)
+		if ((*jvm)->pid == pid)
+			thread_names_mark(&(*jvm)->threads.names, tid,
+					  begins ? THREAD_BEGINS : THREAD_COMM, time_ns);
+}
+
+void jvm_table_note_loss(struct jvm_table *table, uint64_t time_ns)
+{
+	struct jvm **jvm;
+
+	vec_for_each (jvm, &table->jvms)
+		thread_names_lose(&(*jvm)->threads.names, time_ns);
+}
+
+static void read_threads(struct jvm_table *table)
+{
+	struct jvm **jvm;
+
+	vec_for_each (jvm, &table->jvms)
+		jvm_read_threads(*jvm);
+}
+
+/* --- turns ------------------------------------------------------------------------------------ */
+
 static int compare_costs(const void *a, const void *b)
 {
 	uint64_t x = (*(struct jvm *const *)a)->poll_cost_ns;
@@ -297,6 +329,7 @@ void jvm_table_poll(struct jvm_table *table)
 	uint64_t now_ns = clock_now_ns();
 
 	poll_code_maps(table, now_ns);
+	read_threads(table);
 	limit_code_maps(table);
 	if (now_ns - table->expired_ns > TABLE_EXPIRE_NS)
 		expire(table, now_ns);

@@ -1,11 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
+ * The threads of a JVM: their tids, and their names by time, which its agent tells and which are read from outside.
+ *
  * The tid of a Java thread: JavaThread -> OSThread -> _thread_id. Source:
  * src/hotspot/share/runtime/{thread,javaThread,osThread}.hpp; _osthread is a JavaThread's in the
  * tables of JDK 8 to 21 and a Thread's from 25 on.
  */
+#include <errno.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
 #include "jvm/jvm_private.h"
 #include "jvm/layout/vm_memory.h"
+#include "process/proc.h"
+
+/* What reading names takes of the loop's time, for each JVM: 40 us a name alone, 5 us among others. */
+static const struct name_allowance allowance = { 10 * NSEC_PER_MSEC, 50 };
+/* A JVM that starts does not know its classes yet. */
+#define LAYOUT_WAIT_NS	   (20 * NSEC_PER_MSEC)
+#define LAYOUT_MAX_WAIT_NS (2 * NSEC_PER_SEC)
+/* To list threads; of 2,000 it takes a millisecond. */
+#define LIST_NS (10 * NSEC_PER_MSEC)
 
 static bool find_offsets(const struct vmstructs *vs, uint64_t *ret_osthread, uint64_t *ret_tid)
 {
@@ -48,4 +63,184 @@ void jvm_take_event(const struct codemap_event *event, void *data)
 	thread.thread.tid = jvm->vs ? read_tid(jvm->vs, event->thread.java_thread) : 0;
 	if (thread.thread.tid)
 		codemap_store_add(jvm->store, &thread);
+}
+
+/* --- names from outside ----------------------------------------------------------------------- */
+
+void jvm_release_threads(struct jvm_names_of_threads *threads)
+{
+	thread_names_release(&threads->names);
+	vec_release(&threads->list.items);
+	vec_release(&threads->again);
+	free(threads->layout);
+}
+
+static bool same_pid_namespace(uint32_t pid)
+{
+	struct proc_status status;
+
+	return proc_read_status(pid, &status) || status.ns_pid == pid;
+}
+
+uint32_t jvm_ns_tid(struct jvm *jvm, uint32_t tid)
+{
+	struct proc_status status;
+	uint64_t value;
+
+	if (!jvm->knows_same_tids)
+		jvm->same_tids = same_pid_namespace(jvm->pid);
+	jvm->knows_same_tids = true;
+	if (jvm->same_tids)
+		return tid;
+	if (lru_get(&jvm->ns_tids, tid, &value))
+		return (uint32_t)value;
+	value = proc_read_thread_status(jvm->pid, tid, &status) < 0 ? 0 : status.ns_pid;
+	if (value)
+		lru_put(&jvm->ns_tids, tid, value, 0);
+	return (uint32_t)value;
+}
+
+static int read_layout(struct jvm *jvm, uint64_t now_ns)
+{
+	struct jvm_names_of_threads *t = &jvm->threads;
+	struct java_thread_layout layout;
+	int r;
+
+	if (t->layout || t->refused)
+		return t->refused;
+	if (!jvm_has_layout(jvm) || now_ns < t->retry_ns)
+		return -EAGAIN;
+	r = java_thread_layout_read(jvm->vs, &jvm->layout, &layout);
+	if (!r)
+		t->layout = xmemdup(&layout, sizeof(layout));
+	if (r == -EOPNOTSUPP)
+		t->refused = r;
+	t->wait_ns = t->wait_ns ? MIN(2 * t->wait_ns, LAYOUT_MAX_WAIT_NS) : LAYOUT_WAIT_NS;
+	t->retry_ns = now_ns + t->wait_ns;
+	return r;
+}
+
+static bool find_thread(const struct java_thread_list *list, uint32_t ns_tid,
+			struct java_thread_at *ret_at)
+{
+	const struct java_thread_at *at;
+
+	vec_for_each (at, &list->items) {
+		if (at->tid != ns_tid)
+			continue;
+		*ret_at = *at;
+		return true;
+	}
+	return false;
+}
+
+/* The list as it is now, if it is older than SINCE_NS. False: it is not, or cannot be had. */
+static bool list_anew(struct jvm_names_of_threads *t, uint64_t since_ns)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	if (t->listed_ns >= since_ns)
+		return false;
+	t->listed_ns = now_ns;
+	t->list.items.len = 0;
+	return java_thread_list_read(t->layout, now_ns + LIST_NS, &t->list) == 0;
+}
+
+static bool look_for(struct jvm *jvm, const uint32_t *tids, unsigned int count,
+		     struct java_thread_read *reads)
+{
+	bool all = true;
+
+	for (unsigned int i = 0; i < count; i++) {
+		free(reads[i].name);
+		reads[i] = (struct java_thread_read){ .name = NULL };
+		find_thread(&jvm->threads.list, jvm_ns_tid(jvm, tids[i]), &reads[i].at);
+	}
+	java_thread_read(jvm->threads.layout, reads, count);
+	for (unsigned int i = 0; i < count; i++)
+		all &= reads[i].result != -ESRCH;
+	return all;
+}
+
+static void take_name(struct jvm_names_of_threads *t, uint32_t tid, uint64_t begin_ns,
+		      struct java_thread_read *read)
+{
+	const struct thread_reading reading = { begin_ns, clock_now_ns(), read->name,
+						read->result ? 0 : read->id };
+
+	if (!read->result || read->result == -ENODATA || read->result == -ESRCH)
+		thread_names_add(&t->names, tid, &reading);
+	else
+		thread_names_add_failure(&t->names, tid, reading.end_ns);
+	free(TAKE_PTR(read->name));
+}
+
+/* The names of up to JAVA_THREAD_READS threads, whose samples are older than SINCE_NS. */
+static void read_names(struct jvm *jvm, const uint32_t *tids, unsigned int count, uint64_t since_ns)
+{
+	struct java_thread_read reads[JAVA_THREAD_READS] = { 0 };
+	struct jvm_names_of_threads *t = &jvm->threads;
+	uint64_t begin_ns = clock_now_ns();
+
+	if (!look_for(jvm, tids, count, reads) && list_anew(t, since_ns)) {
+		begin_ns = clock_now_ns();
+		look_for(jvm, tids, count, reads);
+	}
+	for (unsigned int i = 0; i < count; i++)
+		take_name(t, tids[i], begin_ns, &reads[i]);
+}
+
+/* Those of COUNT threads, as far as there is time. */
+static void try_names(struct jvm *jvm, const uint32_t *tids, size_t count, uint64_t since_ns)
+{
+	struct jvm_names_of_threads *t = &jvm->threads;
+	unsigned int n;
+
+	for (; count; tids += n, count -= n) {
+		uint64_t now_ns = clock_now_ns();
+		bool may = name_time_is_left_of(&t->time, &allowance, now_ns) &&
+			   read_layout(jvm, now_ns) == 0;
+
+		n = (unsigned int)MIN(count, JAVA_THREAD_READS);
+		if (may)
+			read_names(jvm, tids, n, since_ns);
+		for (unsigned int i = 0; !may && i < n; i++)
+			thread_names_add_failure(&t->names, tids[i], now_ns);
+		name_time_take(&t->time, clock_now_ns() - now_ns);
+	}
+}
+
+void jvm_note_thread(struct jvm *jvm, uint32_t tid, uint64_t time_ns)
+{
+	struct jvm_names_of_threads *t = &jvm->threads;
+
+	if (t->refused)
+		return;
+	switch (thread_names_want(&t->names, tid, clock_now_ns())) {
+	case THREAD_NOW: try_names(jvm, &tid, 1, time_ns); break;
+	case THREAD_AGAIN: vec_push(&t->again, tid); break;
+	case THREAD_KNOWN: break;
+	}
+}
+
+void jvm_read_threads(struct jvm *jvm)
+{
+	struct jvm_names_of_threads *t = &jvm->threads;
+
+	if (!t->again.len)
+		return;
+	try_names(jvm, t->again.items, t->again.len, clock_now_ns());
+	t->again.len = 0;
+}
+
+/* --- by time ---------------------------------------------------------------------------------- */
+
+/* Agents are not told when a thread is renamed: what was read says it. */
+const char *jvm_thread_name(struct jvm *jvm, uint32_t tid, uint64_t time_ns, uint64_t *ret_java_tid)
+{
+	const char *name = thread_names_find(&jvm->threads.names, tid, time_ns, ret_java_tid);
+
+	if (name || !jvm->store)
+		return name;
+	return codemap_store_thread_name(jvm->store, jvm_ns_tid(jvm, tid), time_ns, ret_java_tid);
 }

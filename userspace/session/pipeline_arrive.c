@@ -52,14 +52,18 @@ static void read_class(struct pipeline *pipeline, struct process *process,
 static void read_early(struct pipeline *pipeline, struct process *process,
 		       const struct wire_sample *sample)
 {
-	struct jvm *young;
+	struct jvm *jvm;
 
 	read_class(pipeline, process, sample);
-	if (symbolizer_arrive(pipeline->symbolizer, process, sample))
-		return;
-	young = pipeline_new_jvm(pipeline, sample);
-	if (young)
-		symbolizer_read_names(young, sample);
+	if (symbolizer_arrive(pipeline->symbolizer, process, sample)) {
+		jvm = process ? jvm_table_get(pipeline->jvms, process) : NULL;
+	} else {
+		jvm = pipeline_new_jvm(pipeline, sample);
+		if (jvm)
+			symbolizer_read_names(jvm, sample);
+	}
+	if (jvm)
+		jvm_note_thread(jvm, sample->tid, sample->time_ns);
 }
 
 static void queue_sample(struct pipeline *pipeline, const struct wire_sample *raw,

@@ -145,6 +145,21 @@ static void forget_account(struct pipeline *pipeline, struct process *process)
 	ledger_forget(&pipeline->ledger, process);
 }
 
+static void jvm_thread_begins(struct pipeline *pipeline, const struct side_event *event)
+{
+	jvm_table_note_thread(pipeline->jvms, event->pid, event->tid, true, event->time_ns);
+}
+
+static void jvm_thread_renames(struct pipeline *pipeline, const struct side_event *event)
+{
+	jvm_table_note_thread(pipeline->jvms, event->pid, event->tid, false, event->time_ns);
+}
+
+static void jvm_threads_lose(struct pipeline *pipeline, const struct side_event *event)
+{
+	jvm_table_note_loss(pipeline->jvms, event->time_ns);
+}
+
 static void forget_jvm(struct pipeline *pipeline, struct process *process)
 {
 	jvm_table_forget(pipeline->jvms, process);
@@ -179,7 +194,11 @@ static const struct {
 	{ .name = "agents", .in_order = { [SIDE_MMAP] = add_agent }, .forget = forget_agent },
 	{ .name = "names", .forget = forget_names },
 	{ .name = "ledger", .forget = forget_account },
-	{ .name = "jvms", .forget = forget_jvm },
+	{ .name = "jvms",
+	  .now = { [SIDE_FORK] = jvm_thread_begins,
+		   [SIDE_COMM] = jvm_thread_renames,
+		   [SIDE_LOST] = jvm_threads_lose },
+	  .forget = forget_jvm },
 };
 
 void pipeline_books_now(struct pipeline *pipeline, const struct side_event *event)

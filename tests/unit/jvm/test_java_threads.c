@@ -1,321 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A fabricated heap with threads, in the shapes of JDK 8 (chars, a chain of threads, whole references), 17 (bytes, handles,
- * narrow references and classes) and 25 (fields as a stream, compact headers).
- */
 #include "test.h"
 
-#include "fake_vm.h"
+#include "fake_threads.h"
 #include "jvm/heap/java_threads.h"
 
-#define OBJECT_BYTES 64
-/* Of java.lang.Thread, java.lang.String. */
-#define EETOP 16
-#define NAME  24
-#define VALUE 16
-#define CODER 20
-/* In the JVM's own structs. */
-#define THREAD_OBJECT 8
-#define THREAD_OS     16
-#define THREAD_NEXT   24
-#define OS_TID	      4
-#define KLASS_POOL    8
-#define KLASS_FIELDS  16
-#define NARROW_SHIFT  3
-#define HEADER_SHIFT  42
-#define CLASS_SHIFT   10
-#define FLAG_BYTES    24UL
-
-struct world {
-	struct fake_vm vm;
-	struct jvm_layout layout;
-	uint32_t release;
-	bool narrow, compact;
-	uint64_t flags, flag_array, flag_count, first_thread, list, oop_base, oop_shift, klass_base,
-		klass_shift, thread_klass_at, string_klass_at;
-	uint64_t thread_klass, string_klass;
-	uint64_t threads[4];
-	unsigned int thread_count;
-	struct java_threads found;
-};
-
-static struct world w;
-
-static struct fake_memory *memory(void)
-{
-	return &w.vm.fake;
-}
-
-static uint64_t aligned(size_t len)
-{
-	memory()->used = (memory()->used + 1023) & ~(size_t)1023;
-	return fake_alloc(memory(), len);
-}
-
-static void put_symbol(uint64_t pool, unsigned int index, const char *text)
-{
-	uint64_t symbol = fake_alloc(memory(), 16 + strlen(text));
-
-	fake_put_u16(memory(), symbol + 4, (uint16_t)strlen(text));
-	fake_put(memory(), symbol + 6, text, strlen(text));
-	fake_put_u64(memory(), pool + w.layout.pool_bytes + 8ULL * index, symbol);
-}
-
-struct field {
-	const char *name, *signature;
-	uint32_t offset;
-	bool initialized; /* has one more number in a stream */
-};
-
-/* Numbers below 191 take a byte each. */
-static uint64_t add_stream(const struct field *fields, unsigned int count)
-{
-	uint8_t bytes[64], *at = bytes;
-	uint32_t len;
-	uint64_t array;
-
-	*at++ = (uint8_t)(count + 1);
-	*at++ = 1;
-	for (unsigned int i = 0; i < count; i++) {
-		const uint8_t field[] = { (uint8_t)(2 * i + 1), (uint8_t)(2 * i + 2),
-					  (uint8_t)fields[i].offset, 0, fields[i].initialized };
-
-		for (unsigned int k = 0; k < sizeof(field); k++)
-			*at++ = (uint8_t)(field[k] + 1);
-		if (fields[i].initialized)
-			*at++ = 77;
-	}
-	len = (uint32_t)(at - bytes);
-	array = fake_alloc(memory(), 4 + len);
-	fake_put(memory(), array, &len, 4);
-	fake_put(memory(), array + 4, bytes, len);
-	return array;
-}
-
-static uint64_t add_slots(const struct field *fields, unsigned int count)
-{
-	uint16_t slots[6 * 8];
-	uint32_t len = 6 * count;
-	uint64_t array = fake_alloc(memory(), 4 + 2ULL * len);
-
-	for (unsigned int i = 0; i < count; i++) {
-		const uint16_t slot[] = { 0,
-					  (uint16_t)(2 * i + 1),
-					  (uint16_t)(2 * i + 2),
-					  0,
-					  (uint16_t)(fields[i].offset << 2 | 1),
-					  0 };
-
-		memcpy(slots + 6 * i, slot, sizeof(slot));
-	}
-	fake_put(memory(), array, &len, 4);
-	fake_put(memory(), array + 4, slots, 2ULL * len);
-	return array;
-}
-
-static uint64_t add_klass(const struct field *fields, unsigned int count)
-{
-	uint64_t klass = aligned(64), pool = fake_alloc(memory(), w.layout.pool_bytes + 256);
-
-	fake_put_u64(memory(), klass + KLASS_POOL, pool);
-	for (unsigned int i = 0; i < count; i++) {
-		put_symbol(pool, 2 * i + 1, fields[i].name);
-		put_symbol(pool, 2 * i + 2, fields[i].signature);
-	}
-	fake_put_u64(memory(), klass + KLASS_FIELDS,
-		     w.release >= 21 ? add_stream(fields, count) : add_slots(fields, count));
-	return klass;
-}
-
-static void put_reference(uint64_t at, uint64_t object)
-{
-	uint32_t narrow = (uint32_t)((object - FAKE_BASE) >> NARROW_SHIFT);
-
-	if (w.narrow)
-		fake_put(memory(), at, &narrow, 4);
-	else
-		fake_put_u64(memory(), at, object);
-}
-
-static uint64_t add_object(uint64_t klass)
-{
-	uint64_t object = fake_alloc(memory(), OBJECT_BYTES);
-	uint32_t narrow = (uint32_t)((klass - FAKE_BASE) >> CLASS_SHIFT);
-
-	if (w.compact)
-		fake_put_u64(memory(), object, (uint64_t)narrow << HEADER_SHIFT | 5);
-	else if (w.narrow)
-		fake_put(memory(), object + 8, &narrow, 4);
-	else
-		fake_put_u64(memory(), object + 8, klass);
-	return object;
-}
-
-/* LEN bytes or, of WIDTH 2, half as many chars. */
-static uint64_t add_string(const void *chars, uint32_t len, unsigned int width)
-{
-	const unsigned int length_at = w.compact ? 8 : w.narrow ? 12 : 16;
-	const unsigned int data_at = w.narrow ? length_at + 4 : 24;
-	uint64_t string = add_object(w.string_klass), array = fake_alloc(memory(), 32 + len);
-	uint8_t coder = width == 2;
-	uint32_t count = w.release == 8 ? len / 2 : len;
-
-	fake_put(memory(), array + length_at, &count, 4);
-	fake_put(memory(), array + data_at, chars, len);
-	put_reference(string + VALUE, array);
-	if (w.release > 8)
-		fake_put(memory(), string + CODER, &coder, 1);
-	return string;
-}
-
-static uint64_t add_thread(int32_t tid, uint64_t name)
-{
-	uint64_t thread = fake_alloc(memory(), 64), os = fake_alloc(memory(), 16);
-	uint64_t object = add_object(w.thread_klass);
-
-	fake_put(memory(), os + OS_TID, &tid, 4);
-	fake_put_u64(memory(), thread + THREAD_OS, os);
-	fake_put_u64(memory(), thread + THREAD_OBJECT,
-		     w.release == 8 ? object : fake_add(memory(), &object, 8));
-	fake_put_u64(memory(), object + EETOP, thread);
-	if (name)
-		put_reference(object + NAME, name);
-	w.threads[w.thread_count++] = thread;
-	return object;
-}
-
-static void put_flag(const char *name, uint8_t value)
-{
-	uint64_t count, at;
-
-	memcpy(&count, memory()->bytes + (w.flag_count - FAKE_BASE), 8);
-	at = w.flag_array + count * FLAG_BYTES;
-	fake_put_u64(memory(), at, fake_add(memory(), &value, 1));
-	fake_put_u64(memory(), at + 8, fake_string(memory(), name));
-	fake_put_u64(memory(), w.flag_count, count + 1);
-}
-
-static void open_vm(void)
-{
-	const char *const oops = w.release >= 24 ? "_base" : "_narrow_oop._base";
-	const char *const shift = w.release >= 24 ? "_shift" : "_narrow_oop._shift";
-	const char *const classes = w.release >= 24 ? "_base" : "_narrow_klass._base";
-	const char *const class_shift = w.release >= 24 ? "_shift" : "_narrow_klass._shift";
-	const char *const universe = w.release == 8 ? "Universe" : "CompressedOops";
-	const char *const klasses = w.release == 8 ? "Universe" : "CompressedKlassPointers";
-	const char *const known = w.release == 8 ? "SystemDictionary" : "vmClasses";
-	const struct fake_field fields[] = {
-		{ "JVMFlag", "_addr", 0, 0 },
-		{ "JVMFlag", "_name", 8, 0 },
-		{ "JVMFlag", "flags", w.flags, 1 },
-		{ "JVMFlag", "numFlags", w.flag_count, 1 },
-		{ universe, oops, w.oop_base, 1 },
-		{ universe, shift, w.oop_shift, 1 },
-		{ klasses, classes, w.klass_base, 1 },
-		{ klasses, class_shift, w.klass_shift, 1 },
-		{ known,
-		  w.release == 8 ? "_well_known_klasses[SystemDictionary::Thread_klass_knum]"
-				 : "_klasses[static_cast<int>(vmClassID::Thread_klass_knum)]",
-		  w.thread_klass_at, 1 },
-		{ known,
-		  w.release == 8 ? "_well_known_klasses[SystemDictionary::String_klass_knum]"
-				 : "_klasses[static_cast<int>(vmClassID::String_klass_knum)]",
-		  w.string_klass_at, 1 },
-		{ "JavaThread", w.release == 8 ? "_threadObj:oop" : "_threadObj:OopHandle",
-		  THREAD_OBJECT, 0 },
-		{ w.release >= 25 ? "Thread" : "JavaThread", "_osthread", THREAD_OS, 0 },
-		{ "OSThread", "_thread_id", OS_TID, 0 },
-		{ "InstanceKlass", "_constants", KLASS_POOL, 0 },
-		{ "InstanceKlass", w.release >= 21 ? "_fieldinfo_stream" : "_fields", KLASS_FIELDS,
-		  0 },
-		{ "Array<int>", "_length", 0, 0 },
-		{ "Array<u1>", "_data", 4, 0 },
-		{ "Array<u2>", "_data", 4, 0 },
-		{ "JavaThread", "_next", THREAD_NEXT, 0 },
-		{ "ThreadsList", "_length", 4, 0 },
-		{ "ThreadsList", "_threads", 16, 0 },
-		{ w.release == 8 ? "Threads" : "ThreadsSMRSupport",
-		  w.release == 8 ? "_thread_list" : "_java_thread_list", w.first_thread, 1 },
-	};
-	const struct fake_type types[] = { { "JVMFlag", FLAG_BYTES } };
-	const struct fake_type ints[] = { { "FieldInfo::FieldFlags::_ff_initialized", 0 },
-					  { "markWord::klass_shift", HEADER_SHIFT } };
-
-	fake_vm_fill(&w.vm, fields, ARRAY_SIZE(fields), types, ARRAY_SIZE(types));
-	fake_vm_add_pairs(&w.vm, VM_INTS, ints, ARRAY_SIZE(ints));
-	assert_int_equal(vmstructs_open_memory(&memory()->memory, w.vm.symbols, &w.vm.vs), 0);
-}
-
-/* The JVM of RELEASE without threads. */
-static void begin(uint32_t release)
-{
-	static const struct field thread_fields[] = { { "other", "J", 40, true },
-						      { "name", "I", 44, false },
-						      { "eetop", "J", EETOP, false },
-						      { "name", "Ljava/lang/String;", NAME,
-							false } };
-	struct field string_fields[] = { { "value", release == 8 ? "[C" : "[B", VALUE, false },
-					 { "coder", "B", CODER, false } };
-	const uint32_t shift = NARROW_SHIFT, class_shift = CLASS_SHIFT;
-	const uint64_t base = FAKE_BASE;
-
-	memset(&w, 0, sizeof(w));
-	fake_init(memory());
-	fake_alloc(memory(), 8); /* nothing lies at the base */
-	w.release = release;
-	w.narrow = release > 8;
-	w.compact = release == 25;
-	w.layout = (struct jvm_layout){ .feature_release = release,
-					.pool_bytes = 64,
-					.symbol_length = 4,
-					.symbol_body = 6,
-					.unsigned5_bias = release >= 20 };
-	w.flag_array = fake_alloc(memory(), 8 * FLAG_BYTES);
-	w.flags = fake_add(memory(), &w.flag_array, 8);
-	w.flag_count = fake_alloc(memory(), 8);
-	w.oop_base = fake_add(memory(), &base, 8);
-	w.oop_shift = fake_add(memory(), &shift, 4);
-	w.klass_base = fake_add(memory(), &base, 8);
-	w.klass_shift = fake_add(memory(), &class_shift, 4);
-	w.first_thread = fake_alloc(memory(), 8);
-	w.thread_klass = add_klass(thread_fields, ARRAY_SIZE(thread_fields));
-	w.string_klass = add_klass(string_fields, release == 8 ? 1 : 2);
-	w.thread_klass_at = fake_add(memory(), &w.thread_klass, 8);
-	w.string_klass_at = fake_add(memory(), &w.string_klass, 8);
-	put_flag("UseCompressedOops", w.narrow);
-	put_flag("UseCompressedClassPointers", w.narrow);
-	put_flag("UseCompactObjectHeaders", w.compact);
-}
+static struct java_threads found;
 
 /* List the threads, and read them. */
 static int finish(void)
 {
-	uint64_t list = fake_alloc(memory(), 32);
-	uint64_t array = fake_add(memory(), w.threads, sizeof(w.threads));
-
-	fake_put(memory(), list + 4, &w.thread_count, 4);
-	fake_put_u64(memory(), list + 16, array);
-	fake_put_u64(memory(), w.first_thread, w.release == 8 ? w.threads[0] : list);
-	for (unsigned int i = 0; w.release == 8 && i + 1 < w.thread_count; i++)
-		fake_put_u64(memory(), w.threads[i] + THREAD_NEXT, w.threads[i + 1]);
+	list_threads();
 	open_vm();
-	return java_threads_read(w.vm.vs, &w.layout, &w.found);
+	return java_threads_read(w.vm.vs, &w.layout, &found);
 }
 
 static void end(void)
 {
-	java_threads_release(&w.found);
+	java_threads_release(&found);
 	fake_vm_release(&w.vm);
 }
 
 static void expect_thread(unsigned int at, uint32_t tid, const char *name)
 {
-	assert_true(at < w.found.items.len);
-	assert_int_equal(w.found.items.items[at].tid, tid);
+	assert_true(at < found.items.len);
+	assert_int_equal(found.items.items[at].tid, tid);
 	if (name)
-		assert_string_equal(w.found.items.items[at].name, name);
+		assert_string_equal(found.items.items[at].name, name);
 	else
-		assert_null(w.found.items.items[at].name);
+		assert_null(found.items.items[at].name);
 }
 
 static void chars_of_jdk_8(void **state)
@@ -325,7 +37,7 @@ static void chars_of_jdk_8(void **state)
 	add_thread(11, add_string(u"a-long-name-of-a-thread", 46, 2));
 	add_thread(12, add_string(u"\u65e5\xd83d\xde00", 6, 2));
 	assert_int_equal(finish(), 0);
-	assert_int_equal(w.found.items.len, 2);
+	assert_int_equal(found.items.len, 2);
 	expect_thread(0, 11, "a-long-name-of-a-thread");
 	expect_thread(1, 12, "\xe6\x97\xa5\xf0\x9f\x98\x80");
 	end();
@@ -343,7 +55,7 @@ static void bytes_of_later_ones(void **state)
 		add_thread(13, add_string(u"\u65e5x", 4, 2));
 		add_thread(14, add_string("", 0, 1));
 		assert_int_equal(finish(), 0);
-		assert_int_equal(w.found.items.len, 4);
+		assert_int_equal(found.items.len, 4);
 		expect_thread(0, 11, "a-long-name-of-a-thread");
 		expect_thread(1, 12, "\xc3\xa4");
 		expect_thread(2, 13, "\xe6\x97\xa5x");
@@ -370,7 +82,7 @@ static void names_that_are_none(void **state)
 	add_thread(13, other);
 	add_thread(0, string);
 	assert_int_equal(finish(), 0);
-	assert_int_equal(w.found.items.len, 3);
+	assert_int_equal(found.items.len, 3);
 	expect_thread(0, 11, NULL);
 	expect_thread(1, 12, NULL);
 	expect_thread(2, 13, NULL);
@@ -379,13 +91,17 @@ static void names_that_are_none(void **state)
 
 /* Where a reference is, and what it is as soon as "once" was read. */
 static uint64_t moved_at, moved_to;
+static unsigned int reads, ends_at;
 
 static int move_string(const struct vm_memory *m, const struct vm_span *spans, unsigned int count)
 {
 	int r = fake_read(m, spans, count);
 
-	if (!r && spans[0].len == 4 && !memcmp(spans[0].data, "once", 4))
+	reads++;
+	if (!r && has_read(spans, count, "once")) {
 		put_reference(moved_at, moved_to);
+		collect(1);
+	}
 	return r;
 }
 
@@ -399,6 +115,56 @@ static void a_string_that_moves(void **state)
 	memory()->memory.read = move_string;
 	assert_int_equal(finish(), 0);
 	expect_thread(0, 11, "then");
+	end();
+}
+
+/* Meanwhile references may lead to what is not there yet: here to other strings. */
+static int end_collection(const struct vm_memory *m, const struct vm_span *spans,
+			  unsigned int count)
+{
+	const uint8_t none = 0;
+
+	if (++reads == ends_at) {
+		put_reference(moved_at, moved_to);
+		collect(2);
+		fake_put(memory(), w.heap + GC_ACTIVE, &none, 1);
+	}
+	return fake_read(m, spans, count);
+}
+
+static void a_collection_that_is_under_way(void **state)
+{
+	const uint8_t active = 1;
+
+	(void)state;
+	for (uint32_t release = 17; release <= 21; release += 4) {
+		begin(release);
+		moved_to = add_string("own", 3, 1);
+		moved_at = add_thread(11, add_string("another's", 9, 1)) + NAME;
+		fake_put(memory(), w.heap + GC_ACTIVE, &active, 1);
+		memory()->memory.read = end_collection;
+		ends_at = UINT32_MAX;
+		assert_int_equal(finish(), 0);
+		expect_thread(0, 11, NULL);
+		java_threads_release(&found);
+		ends_at = reads + 60;
+		assert_int_equal(java_threads_read(w.vm.vs, &w.layout, &found), 0);
+		expect_thread(0, 11, "own");
+		end();
+	}
+}
+
+/* Without a heap there are no objects. */
+static void a_jvm_that_starts(void **state)
+{
+	(void)state;
+	begin(17);
+	fake_put_u64(memory(), w.heap_at, 0);
+	assert_int_equal(finish(), -EAGAIN);
+	end();
+	begin(17);
+	fake_put_u64(memory(), w.string_klass_at, 0);
+	assert_int_equal(finish(), -EAGAIN);
 	end();
 }
 
@@ -450,6 +216,8 @@ int main(void)
 		cmocka_unit_test(bytes_of_later_ones),
 		cmocka_unit_test(names_that_are_none),
 		cmocka_unit_test(a_string_that_moves),
+		cmocka_unit_test(a_collection_that_is_under_way),
+		cmocka_unit_test(a_jvm_that_starts),
 		cmocka_unit_test(collectors_that_move_objects),
 		cmocka_unit_test(impossible_numbers),
 	};

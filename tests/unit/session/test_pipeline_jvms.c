@@ -428,16 +428,54 @@ static void a_pid_that_another_jvm_has(void **state)
 	assert_string_equal(noted(), none);
 }
 
+/* At once, before the sample's turn. */
+static void names_of_threads_are_read_at_once(void **state)
+{
+	struct fixture *f = *state;
+	const struct side_event begins = {
+		.kind = SIDE_FORK, .pid = PID_A, .tid = PID_B, .ppid = PID_A, .ptid = PID_A
+	};
+
+	begin(f);
+	parts.tells_threads = true;
+	put_process(f, 1, PID_A, "java", "code");
+	put_leaf(f, 1, PID_A); /* of no JVM yet */
+	pipeline_drain(&f->pipeline);
+	assert_null(strstr(noted(), "thread 1 at 1\n"));
+	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	parts.is_jvm = true;
+	noted();
+	put_side(f, 2, begins);
+	put_side(f, 3,
+		 (struct side_event){
+			 .kind = SIDE_COMM, .pid = PID_A, .tid = PID_B, .name = "worker" });
+	put_side(f, 4, (struct side_event){ .kind = SIDE_LOST, .lost = 1 });
+	put_leaf(f, 5, PID_A);
+	pipeline_drain(&f->pipeline);
+	assert_string_equal(noted(), "grant\nthread 2 of 1 begins at 2\n"
+				     "thread 2 of 1 is renamed at 3\n"
+				     "news of threads are lost at 4\n"
+				     "arrive 1\nthread 1 at 5\nunwinder turn\ngrant\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_jvms_agent_is_looked_for),  TEST(only_targets_agents_are_used),
-		TEST(a_jvms_thread_has_its_name),  TEST(a_process_that_becomes_a_jvm),
-		TEST(a_jvm_that_is_just_starting), TEST(layouts_for_the_unwinder),
-		TEST(jvms_that_run_already),	   TEST(allocations_without_agents),
-		TEST(an_agent_that_cannot_sample), TEST(jvms_of_a_cgroup),
-		TEST(one_source_of_each_jvm),	   TEST(beside_an_agent),
-		TEST(not_beside_an_agent),	   TEST(a_pid_that_another_jvm_has),
+		TEST(a_jvms_agent_is_looked_for),
+		TEST(only_targets_agents_are_used),
+		TEST(a_jvms_thread_has_its_name),
+		TEST(a_process_that_becomes_a_jvm),
+		TEST(a_jvm_that_is_just_starting),
+		TEST(layouts_for_the_unwinder),
+		TEST(jvms_that_run_already),
+		TEST(allocations_without_agents),
+		TEST(an_agent_that_cannot_sample),
+		TEST(jvms_of_a_cgroup),
+		TEST(one_source_of_each_jvm),
+		TEST(beside_an_agent),
+		TEST(not_beside_an_agent),
+		TEST(a_pid_that_another_jvm_has),
+		TEST(names_of_threads_are_read_at_once),
 	};
 
 	return cmocka_run_group_tests_name("pipeline_jvms", tests, NULL, NULL);

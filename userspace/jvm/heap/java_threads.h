@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The threads of a JVM and their full names, read from outside: the kernel has 15 bytes of each. A name is an object in
- * the heap, which a collection may move while it is read; what led to it is read again afterwards, and must be the same.
- * Collectors that move objects while Java runs (ZGC, Shenandoah) are not read.
- */
+/* All threads of a JVM with their full names, for who has the time to wait for a collection's end. */
 #ifndef HOSTPROF_JVM_HEAP_JAVA_THREADS_H
 #define HOSTPROF_JVM_HEAP_JAVA_THREADS_H
 

@@ -15,8 +15,15 @@ struct name_time {
 	uint64_t at_ns;
 };
 
+/* So much at once, and of all time one part in SHARE. */
+struct name_allowance {
+	uint64_t most_ns, share;
+};
+
 /* May something be read, at NOW_NS? */
 bool name_time_is_left(struct name_time *time, uint64_t now_ns);
+bool name_time_is_left_of(struct name_time *time, const struct name_allowance *allowance,
+			  uint64_t now_ns);
 void name_time_take(struct name_time *time, uint64_t ns);
 
 #endif

@@ -18,8 +18,8 @@ BUILDS = {
     "gccpie": ["-ldflags=-s -w -linkmode=external", "-buildmode=pie"],
 }
 # Below a function of the program: the runtime's, what is called at the end of a slice of time, the vDSO's clock.
-# libc.so.6 returns from signals in code without a symbol.
-ELSE = r"(?:;(?!main\.|\[(?!libc)|runtime\.(?:goexit|mstart)(?:;|$))[^;]+)*"
+# libc.so.6 returns from signals in code without a symbol; a stripped program's C functions have none, which only gcc's builds have.
+ELSE = r"(?:;(?!main\.|\[(?!libc|calls\+)|runtime\.(?:goexit|mstart)(?:;|$))[^;]+)*"
 TURN = r"main\.\(\*square\)\.turn"
 GENERIC = r"main\.generic\[(?:\.\.\.|go\.shape\.int)\]"
 CALLS = (rf"main\.work(?:;main\.outer(?:;main\.call(?:;main\.outer\.func1(?:;(?:{TURN}|{GENERIC})"
@@ -27,7 +27,7 @@ CALLS = (rf"main\.work(?:;main\.outer(?:;main\.call(?:;main\.outer\.func1(?:;(?:
 STACK = re.compile(
     rf"runtime\.goexit;(?:runtime\.main;main\.main|main\.main\.(?:gowrap1|func1));{CALLS}{ELSE}|"
     rf"runtime\.goexit(?:;runtime\.main(?:;main\.main)?|;main\.main\.(?:gowrap1|func1))?{ELSE}|"
-    rf"(?:runtime\.(?:mstart|rt0_go|clone|mcall|morestack)|_rt0_amd64\w*){ELSE}|"
+    rf"(?:runtime\.(?:mstart|rt0_go|clone|mcall|morestack)|gogo|_rt0_amd64\w*){ELSE}|"
     # libc starts a program and a thread that gcc linked
     rf"(?:\[(?:process|thread) start\]|_start|__clone3?|clone3){ELSE}")
 UNFINISHED = re.compile(r"\[unwind: [\w-]+\]")
@@ -84,17 +84,17 @@ def recorded(path):
     return stacks, jfr
 
 
-def judge(label, stacks):
+def judge(label, stacks, has_c):
     total = sum(stacks.values())
     unfinished = sum(count for stack, count in stacks.items() if UNFINISHED.search(stack))
-    nameless = sum(count for stack, count in stacks.items() if re.search(r"\[(?!unwind|libc\.so)[^\];]*\+0x|\[unknown\]|\[anon\]", stack))
+    nameless = sum(count for stack, count in stacks.items() if re.search(r"\[calls\+0x|\[unknown\]|\[anon\]", stack))
     leaves = sum(count for stack, count in stacks.items() if re.search(r";main\.spin_\[i\](?:;main\.mix_\[i\])?$", stack))
     wrong = [(count, stack) for stack, count in stacks.items() if stack and not UNFINISHED.search(stack) and not STACK.fullmatch(stack)]
     print(f"# {label}: {total} samples, {unfinished} unfinished, {nameless} with a nameless frame, {leaves} in what is inlined, "
           f"{sum(count for count, _ in wrong)} wrong", flush=True)
     expect(total > SECONDS * 400, f"{label}: {total} samples")
     expect(not wrong, f"{label}: no such stack is possible: {sorted(wrong, reverse=True)[:3]}")
-    expect_equal(nameless, 0, f"{label}: frames without a name")
+    expect(has_c or not nameless, f"{label}: {nameless} samples have frames without a name")
     expect(leaves > 0.9 * total, f"{label}: {leaves} of {total} samples are in what the program does")
     expect(unfinished <= 0.01 * total + 3, f"{label}: {unfinished} of {total} stacks are not whole")
 
@@ -105,7 +105,7 @@ def every_build_has_its_names():
     found = False
     for (version, kind), path in programs():
         found = True
-        judge(f"{version} {kind}", recorded(path)[0])
+        judge(f"{version} {kind}", recorded(path)[0], "gcc" in kind)
     if not found:
         skip("no go")
 

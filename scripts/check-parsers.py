@@ -11,7 +11,7 @@ import sys
 
 SOURCES = pathlib.Path(__file__).resolve().parent.parent / "userspace"
 # What parses files in one way or another, and who carries out what readers are asked for.
-INSIDE = re.compile(r"elf/(elf_\w+|debug/debugdata|demangle|plt|symbols|image_parse|cfi/\w+|reader/reader_(serve_\w+|trade|rights))")
+INSIDE = re.compile(r"elf/(elf_\w+|debug/debugdata|demangle|plt|symbols|image_parse|cfi/\w+|go/\w+|reader/reader_(serve_\w+|trade|rights))")
 LIBRARIES = re.compile(r"(elf|gelf|dwarf|dwfl|dwelf|ebl|lzma)_\w+|elf(32|64)_\w+|(cplus|rust|dlang|ada)_demangle\w*|__cxa_demangle")
 # Ours that are named alike.
 OURS = re.compile(r"elf_(file|data|counts)_\w+")
@@ -20,7 +20,8 @@ NO_FILE = "no byte of a file: what a reader brought, and was checked"
 DOORS = {
     "reader_trade": "what a wall is told to make; in place only without one",
     "cfi_digest_begin": "a key is chosen",
-    "symbols_are_sound": NO_FILE, "symbols_bytes": NO_FILE, "symbols_find": NO_FILE, "symbols_release": NO_FILE,
+    "symbols_are_sound": NO_FILE, "symbols_bytes": NO_FILE, "symbols_find": NO_FILE, "symbols_release": NO_FILE, "symbols_find_go": NO_FILE,
+    "go_frames_are_sound": NO_FILE,
     "cfi_segments_address": NO_FILE,
     **{name: VDSO for name in ("cfi_file_address", "cfi_file_build_id", "cfi_file_bytes", "cfi_file_close", "cfi_file_digest",
                                "cfi_file_open_memory", "cfi_file_page", "elf_file_build_id", "elf_file_segments", "image_parse_end",

@@ -5,7 +5,6 @@ from .mutant import Mutant
 BOUNDS = "userspace/elf/bounds.c"
 SYMBOLS = "userspace/elf/symbols.c"
 CONTENT = "userspace/elf/image_content.c"
-GOPCLN = "userspace/elf/cfi/cfi_gopcln.c"
 KIND = "userspace/profile/frame_kind.c"
 NATIVE = "userspace/symbolize/native.c"
 READ = "userspace/recording/read_pools.c"
@@ -34,8 +33,6 @@ MUTANTS = [
     Mutant("bounds: what a symbol begins is all its", SYMBOLS, "return range && end - range->address <= range->size;", "return range;", TESTS),
     Mutant("bounds: any number of them", CONTENT, "s->bounds <= MIN(most / sizeof(struct bound), (uint64_t)BOUNDS_MAX);", "true;", READER),
     Mutant("bounds: a reader's are believed", SYMBOLS, "&& bounds_are_sound(&symbols->bounds);", ";", READER),
-    Mutant("bounds: Go's are not enough ever", GOPCLN, "if (!fn(entries[i].start, entries[i + 1].start, data))", "if (!fn(entries[i].start, entries[i + 1].start, data) && 0)",
-           ["test_cfi_gopcln"]),
     Mutant("plt: entries of the GOT have no slots", PLT, "if (has_got_entries)", "if (0)", ENTRIES),
     Mutant("plt: any relocation names an entry", PLT, "(type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) ||", "", ENTRIES),
     Mutant("plt: all entries are as long", PLT, "header.sh_entsize == SHORT_ENTRY_BYTES ?", "0 ?", ENTRIES),

@@ -48,7 +48,7 @@ MUTANTS = [
     Mutant("reader: a link without end", SOUND, "memchr(link->name, '\\0', sizeof(link->name)) != NULL;", "1;", TESTS),
     Mutant("reader: segments over the end", SOUND, "segments[i].offset + segments[i].file_size < segments[i].offset", "0", TESTS + ROWS + SAYS),
     Mutant("reader: any number of symbols", CONTENT, "if (!counts_are_sound(reading, &counts))", "if (0)", TESTS),
-    Mutant("reader: segments past the end", CONTENT, "segments_are_sound(content) && ", "", TESTS),
+    Mutant("reader: segments past the end", CONTENT, "!segments_are_sound(content) || ", "", TESTS),
     Mutant("reader: names anywhere", SYMBOLS, "range->name != at || ", "", TESTS),
     Mutant("reader: functions in any order", SYMBOLS, "(at && range->address <= range[-1].address)", "0", TESTS),
     Mutant("reader: names without end", SYMBOLS, "if (len == left || len == most)", "if (0)", TESTS),

@@ -33,7 +33,7 @@ PLUGIN = "(?:;plugin_run(?:;plugin_two(?:;plugin_burn)?)?)?"
 HANDLER = "(?:;lib:__restore_rt(?:;handler(?:;handler_burn)?)?)?"
 BRIEF = "(?:;brief_one(?:;brief_two)?)?"
 # Any frame that has a name and is not the program's own.
-GO_ELSE = r"(?:;(?!main\.|\[|runtime\.(?:goexit|mstart)\.abi0)[^;]+)*"
+GO_ELSE = r"(?:;(?!main\.|\[|runtime\.(?:goexit|mstart)(?:;|$))[^;]+)*"
 RUST_ELSE = r"(?:;(?!rusty::|\[)[^;]+)*"
 RUST_BEGIN = r"(?:;(?!rusty::(?:worker|outer|inner)|\[)[^;]+)*"
 
@@ -63,10 +63,10 @@ STACKS = {
     "uw-brief": f"{MAIN}(?:;make_children)?(?:(?:;make_child(?:;go_on_as)?)?{BRIEF}){LIBS}",
     "uw-linked": f"{MAIN}(?:;linked_one(?:;plt)?{PLUGIN})?{LIBS}",
     # The main thread's and the other goroutines'; and what the runtime does on its own stacks.
-    "uw-go": r"runtime\.goexit\.abi0;(?:runtime\.main;main\.main|main\.main\.gowrap\d+);"
+    "uw-go": r"runtime\.goexit;(?:runtime\.main;main\.main|main\.main\.gowrap\d+);"
              rf"main\.worker(?:;main\.outer(?:;main\.inner)?)?{GO_ELSE}|"
-             rf"runtime\.goexit\.abi0(?:;runtime\.main(?:;main\.main)?|;main\.main\.gowrap\d+)?{GO_ELSE}|"
-             rf"(?:runtime\.(?:mstart|rt0_go|clone|mcall|morestack)(?:\.abi0)?|_rt0_amd64\w*){GO_ELSE}",
+             rf"runtime\.goexit(?:;runtime\.main(?:;main\.main)?|;main\.main\.gowrap\d+)?{GO_ELSE}|"
+             rf"(?:runtime\.(?:mstart|rt0_go|clone|mcall|morestack)|_rt0_amd64\w*){GO_ELSE}",
     "uw-rust": rf"(?:{MAIN}|{THREAD}){RUST_BEGIN}"
                rf"(?:;rusty::worker(?:;rusty::outer(?:;rusty::inner)?)?{RUST_ELSE})?",
 }
@@ -99,7 +99,7 @@ ALLOWED = {
     # On a thread's own stack (g0) and on that of its signals only the runtime knows where the goroutine's
     # lies, and a stack's copy holds one stack.
     "Go: above a switch of stacks": Cause("uw-go", re.compile(
-        r"\[unwind: [\w-]+\];(?:.*;)?runtime\.(?:systemstack|mcall|morestack|sigtramp)(?:\.abi0)?(?:;.*)?"),
+        r"\[unwind: [\w-]+\];(?:.*;)?runtime\.(?:systemstack|mcall|morestack|sigtramp)(?:;.*)?"),
         0.03),
     # libgcc's uw_install_context_1() writes the handler's registers over those that its caller saved:
     # what these frames say of their callers is the handler's then.
@@ -111,7 +111,7 @@ ALLOWED = {
 # The first frames that a thread can have.
 ROOTS = re.compile(r"_start|\[process start\]|\[thread start\]|lib:_start|lib:__?clone3?|lib:clone3?|"
                    r"_rt0_amd64(?:_linux)?|"
-                   r"runtime\.(?:goexit|mstart|rt0_go|clone|mcall|morestack)(?:\.abi0)?")
+                   r"runtime\.(?:goexit|mstart|rt0_go|clone|mcall|morestack)")
 # The kernel functions in which a task has no user stack: it leaves its old one or has none yet.
 STACKLESS = re.compile(r"do_exit|do_group_exit|begin_new_exec|load_elf_binary|exec_binprm|bprm_execve|"
                        r"ret_from_fork|load_script")

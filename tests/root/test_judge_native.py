@@ -131,8 +131,8 @@ def row_of(samples=5000, reasons=(), allowed=(), leaves=(("chain_three", 4990),)
 @test
 def causes_are_told_by_the_stack():
     ended, inner = "[unwind: page-not-resident]", "runtime.gcDrain"
-    for frames in ([ended, "runtime.systemstack.abi0", inner],
-                   ["[unwind: stack-copy-ended]", "main.inner", "runtime.sigtramp.abi0", "runtime.sighandler"]):
+    for frames in ([ended, "runtime.systemstack", inner],
+                   ["[unwind: stack-copy-ended]", "main.inner", "runtime.sigtramp", "runtime.sighandler"]):
         expect_equal(judge("uw-go", frames).kind, "allowed", ";".join(frames))
         expect_equal(judge("uw-chain", frames).kind, "unfinished", "of another program")
         expect_equal(judge("uw-go", frames[1:]).kind, "unfinished", "a lost root")

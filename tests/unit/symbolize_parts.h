@@ -29,6 +29,7 @@ struct image {
 	bool cpp;
 	uint64_t
 		bounded; /* functions without names are 0x100 bytes long up to here, 0: nobody says */
+	uint64_t go;	 /* Go's tables name what is below, of two frames each */
 	unsigned int opens, loads, finds, refs;
 };
 
@@ -142,6 +143,17 @@ bool image_find_symbol(struct image *image, uint64_t address, struct elf_symbol 
 	snprintf(name, sizeof(name), "f%" PRIx64, address >> 8);
 	*ret_symbol = (struct elf_symbol){ .name = name, .cpp = image->cpp };
 	return address >= image->start && address < image->limit;
+}
+
+bool image_find_go(struct image *image, uint64_t address, struct go_frames *ret_frames)
+{
+	if (address >= image->go)
+		return false;
+	*ret_frames = (struct go_frames){ .count = 2,
+					  .text_bytes = 20,
+					  .frame = { { 0, 6, 21 }, { 11, 6, 22 } } };
+	memcpy(ret_frames->text, "inner\0g.go\0main.run", 20);
+	return true;
 }
 
 bool image_find_function(struct image *image, uint64_t address, uint64_t *ret_start)
@@ -356,7 +368,7 @@ static inline void set_words(struct fixture *f, const uint64_t kernel[4], const 
 
 static inline void add_frame(struct fixture *f, const struct profile_frame *frame)
 {
-	static const char kinds[] = "nck01jisopqm";
+	static const char kinds[] = "nck01jisopqmg";
 	const struct profile *p = &f->profile;
 
 	if (f->text.len)
@@ -371,7 +383,10 @@ static inline void add_frame(struct fixture *f, const struct profile_frame *fram
 	if (frame->line)
 		strbuf_addf(&f->text, ":%d", frame->line);
 	/* Only a Java method has bytecodes. */
-	assert_int_equal(frame->bci, frame->line == 7 ? 3 : frame->line ? 30 : -1);
+	assert_int_equal(frame->bci, frame->file && !frame->class_name ? -1
+				     : frame->line == 7		       ? 3
+				     : frame->line		       ? 30
+								       : -1);
 	strbuf_addf(&f->text, "_%c", kinds[frame->kind]);
 	if (frame->mapping != PROFILE_NONE)
 		strbuf_addf(&f->text, "@%s",

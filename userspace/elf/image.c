@@ -359,6 +359,7 @@ static void parse_done(struct worker_job *job)
 	parse->cache->content_bytes += symbols_bytes(&image->content.symbols);
 	parse->cache->open_count--;
 	parse->cache->parsed++;
+	image_cache_limit_files(parse->cache, image);
 	image_cache_drop_unused(parse->cache, image);
 	close(TAKE_FD(image->fd));
 	image_unref(image);

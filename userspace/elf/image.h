@@ -26,6 +26,7 @@ enum image_state {
 
 struct image;
 struct image_cache;
+struct go_frames;
 
 /* POOL is borrowed; NULL: what is to be parsed is not. */
 struct image_cache *image_cache_new(struct worker_pool *pool);
@@ -143,6 +144,9 @@ bool image_offset_to_address(const struct image *image, uint64_t offset, uint64_
 
 /* The function that holds ADDRESS (file's own virtual address); false when there is none. */
 bool image_find_symbol(struct image *image, uint64_t address, struct elf_symbol *ret_symbol);
+
+/* What Go's own tables say of ADDRESS, if the file is of Go's making. */
+bool image_find_go(struct image *image, uint64_t address, struct go_frames *ret_frames);
 
 /* Of an ADDRESS without a symbol where its function begins, if that is known. */
 bool image_find_function(struct image *image, uint64_t address, uint64_t *ret_start);

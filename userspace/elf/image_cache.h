@@ -39,6 +39,8 @@ void image_cache_pay(struct image_cache *cache, struct image *image, uint32_t pi
 struct image *image_cache_take_waiting(struct image_cache *cache);
 /* KEEP has just been parsed: images that were not asked for go until the limits hold. */
 void image_cache_drop_unused(struct image_cache *cache, const struct image *keep);
+/* KEEP has just been parsed, and may have its file open for names: of too many such the oldest goes. */
+void image_cache_limit_files(struct image_cache *cache, const struct image *keep);
 /* Those that nobody has go while there are too many. */
 void image_cache_evict(struct image_cache *cache);
 

@@ -2,6 +2,7 @@
 #include "elf/image_content.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -159,6 +160,17 @@ static bool segments_are_sound(const struct image_content *content)
 	return reader_segments_are_sound(content->segments.items, content->segments.len);
 }
 
+/* For names that are read when they are wanted. */
+static void keep_file(struct image_reading *reading)
+{
+	struct symbols *symbols = &reading->content.symbols;
+
+	if (!symbols->go.size)
+		return;
+	/* 0 says that there is none */
+	symbols->names_fd = MAX(fcntl(reading->fd, F_DUPFD_CLOEXEC, 3), 0);
+}
+
 static int take_symbols(struct image_reading *reading, const struct reader_symbols *counts,
 			struct err *err)
 {
@@ -176,6 +188,7 @@ static int take_symbols(struct image_reading *reading, const struct reader_symbo
 	symbols->bounds.v.cap = counts->bounds;
 	symbols->bounds.v.items = xmalloc(counts->bounds * sizeof(struct bound));
 	symbols->owner = reader_owner(&reading->id);
+	symbols->go = counts->go;
 	r = take_part(reading, READER_SEGMENTS, content->segments.items,
 		      counts->segments * sizeof(struct elf_segment), err);
 	if (r == 0)
@@ -191,8 +204,10 @@ static int take_symbols(struct image_reading *reading, const struct reader_symbo
 	content->segments.len = counts->segments;
 	symbols->ranges.len = counts->ranges;
 	symbols->bounds.v.len = counts->bounds;
-	return segments_are_sound(content) && symbols_are_sound(symbols) ? 0
-									 : reader_not_sound(err);
+	if (!segments_are_sound(content) || !symbols_are_sound(symbols))
+		return reader_not_sound(err);
+	keep_file(reading);
+	return 0;
 }
 
 static int end_image(struct image_reading *reading, struct err *err)

@@ -83,6 +83,44 @@ void image_cache_shrink(struct image_cache *cache, bool all)
 	}
 }
 
+/* --- files with names --------------------------------------------------------------------------- */
+
+/* Of each a descriptor is kept; RLIMIT_NOFILE is 1024 by default, and images wait with up to 768. */
+#define MAX_NAMES_FILES 128
+
+static bool holds_file(const struct image *image)
+{
+	return may_drop(image) && image->content.symbols.names_fd > 0;
+}
+
+void image_cache_limit_files(struct image_cache *cache, const struct image *keep)
+{
+	struct image *oldest = NULL, **at;
+	size_t count = 0;
+
+	if (!holds_file(keep))
+		return;
+	vec_for_each (at, &cache->images) {
+		if (!holds_file(*at))
+			continue;
+		count++;
+		if (*at != keep && (!oldest || (*at)->asked < oldest->asked))
+			oldest = *at;
+	}
+	if (count > MAX_NAMES_FILES)
+		drop(cache, oldest);
+}
+
+/* Nobody maps them any more: no file that was deleted shall stay for them. */
+static void close_unwanted(struct image_cache *cache)
+{
+	struct image **at;
+
+	vec_for_each (at, &cache->images)
+		if (!(*at)->wants && holds_file(*at))
+			drop(cache, *at);
+}
+
 /* --- open files ------------------------------------------------------------------------------- */
 
 /* Take those off the list that are no more on it, when it is worth while. */
@@ -141,6 +179,7 @@ void image_cache_close_idle(struct image_cache *cache)
 		}
 		image_unref(image);
 	}
+	close_unwanted(cache);
 	cache->close_calls++;
 	/* A process of the same number may map another file there. */
 	image_index_forget_mappings(&cache->index);

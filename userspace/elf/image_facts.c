@@ -93,6 +93,13 @@ bool image_find_symbol(struct image *image, uint64_t address, struct elf_symbol 
 	       symbols_find(&image->content.symbols, address, ret_symbol);
 }
 
+bool image_find_go(struct image *image, uint64_t address, struct go_frames *ret_frames)
+{
+	image->used = true;
+	return image->state == IMAGE_READY &&
+	       symbols_find_go(&image->content.symbols, address, ret_frames);
+}
+
 bool image_find_function(struct image *image, uint64_t address, uint64_t *ret_start)
 {
 	image->used = true;

@@ -2,10 +2,13 @@
 #include "elf/image_parse.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "elf/cfi/cfi_file.h"
+#include "elf/cfi/cfi_roots.h"
 #include "elf/elf_limits.h"
+#include "elf/go/go_place.h"
 
 /*
  * The table and its names as they are in the file, the same once more as they are collected, room
@@ -67,8 +70,27 @@ static void add_debugdata(struct image_parse *parse)
 		add_file(parse, inner);
 }
 
+/* They name Go's functions: its symbols are read of the others. */
+static void find_go(struct image_parse *parse)
+{
+	struct cfi_reader reader;
+	struct go_table table;
+	struct stat st;
+
+	if (parse->fd < 0 || !cfi_roots_is_go(parse->file) || fstat(parse->fd, &st) < 0)
+		return;
+	cfi_reader_init_fd(&reader, parse->fd, (uint64_t)st.st_size);
+	if (go_place_open(&table, &reader, parse->file) == 0) {
+		parse->go = table.at;
+		parse->builder.go_first = table.at.first;
+		parse->builder.go_end = table.at.end;
+	}
+	cfi_reader_release(&reader);
+}
+
 void image_parse_own(struct image_parse *parse)
 {
+	find_go(parse);
 	add_file(parse, parse->file);
 	if (image_parse_wants_debug(parse))
 		add_debugdata(parse);

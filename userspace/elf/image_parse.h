@@ -24,6 +24,7 @@ struct image_parse {
 	uint64_t left_bytes; /* for symbols while they are read */
 	enum image_left_out left_out;
 	uint64_t left_out_bytes; /* what they take; 0: not known */
+	struct go_place go;	 /* size 0: none of Go's */
 };
 
 #define IMAGE_PARSE_INIT \

@@ -2,9 +2,10 @@
 #include "elf/symbols.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "elf/elf_limits.h"
-#include "elf/reader/reader.h"
+#include "elf/reader/reader_file.h"
 
 /* Offsets of names are 32 bits wide; no binary known has a quarter of this. */
 #define MAX_NAME_BYTES (1U << 30)
@@ -39,6 +40,8 @@ static void add_symbol(const struct elf_raw_symbol *symbol, void *data)
 				 len & MAX_ONE_NAME_BYTES, symbol->rank };
 
 	if (len > MAX_ONE_NAME_BYTES || builder->names.len + len > MAX_NAME_BYTES)
+		return;
+	if (symbol->address >= builder->go_first && symbol->address < builder->go_end)
 		return;
 	/* Any number of symbols may share one name in the file. */
 	if (builder->limit_bytes &&
@@ -209,6 +212,9 @@ void symbols_release(struct symbols *symbols)
 	hmap_release(&symbols->demangled);
 	vec_release(&symbols->ranges);
 	bounds_release(&symbols->bounds);
+	if (symbols->names_fd > 0)
+		close(symbols->names_fd);
+	symbols->names_fd = 0;
 	free(symbols->names);
 	symbols->names = NULL;
 	symbols->name_bytes = 0;
@@ -328,4 +334,16 @@ bool symbols_find(struct symbols *symbols, uint64_t address, struct elf_symbol *
 	ret_symbol->name = name->text ? name->text : symbols->names + range->name;
 	ret_symbol->cpp = name->cpp;
 	return true;
+}
+
+bool symbols_find_go(struct symbols *symbols, uint64_t address, struct go_frames *ret_frames)
+{
+	int r;
+
+	if (!symbols->go.size || !symbols->names_fd || address < symbols->go.first ||
+	    address >= symbols->go.end || symbols->late >= MAX_LATE)
+		return false;
+	r = reader_go_frames(symbols->names_fd, symbols->owner, &symbols->go, address, ret_frames);
+	symbols->late += reader_has_gone(r);
+	return r == 0;
 }

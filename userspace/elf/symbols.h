@@ -11,6 +11,7 @@
 #include "elf/bounds.h"
 #include "elf/elf_file.h"
 #include "elf/elf_symbol.h"
+#include "elf/go/go_frames.h"
 
 struct symbol_range {
 	uint64_t address;
@@ -25,7 +26,9 @@ struct symbols {
 	struct bounds bounds;  /* of functions that have none */
 	struct hmap demangled; /* index of range → owned struct demangled_name */
 	uint64_t owner;	       /* of its file: reader_owner() */
-	unsigned int late;     /* names that were not demangled in time */
+	unsigned int late;     /* names that were not there in time */
+	int names_fd; /* owned: the file, for names that are read when they are wanted; 0: all are here */
+	struct go_place go; /* of that file; size 0: none of Go's */
 };
 
 /* Collects symbols of a file and of its debug files, then makes the table. */
@@ -39,8 +42,9 @@ struct raw_range {
 struct symbols_builder {
 	VEC(struct raw_range) raw;
 	struct strbuf names;
-	uint64_t limit_bytes; /* of both; 0: none */
-	bool full;	      /* some were left out for it */
+	uint64_t limit_bytes;	   /* of both; 0: none */
+	bool full;		   /* some were left out for it */
+	uint64_t go_first, go_end; /* Go's tables name what is there */
 };
 
 void symbols_builder_add(struct symbols_builder *builder, struct elf_file *file);
@@ -68,5 +72,8 @@ bool symbols_are_sound(const struct symbols *symbols);
 
 /* Not thread-safe: keeps what it demangled. */
 bool symbols_find(struct symbols *symbols, uint64_t address, struct elf_symbol *ret_symbol);
+
+/* What Go's tables say of ADDRESS; false: it is none of Go's code, or they cannot be read any more. */
+bool symbols_find_go(struct symbols *symbols, uint64_t address, struct go_frames *ret_frames);
 
 #endif

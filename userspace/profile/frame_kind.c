@@ -11,7 +11,7 @@
 /*
  * The light colours, the suffixes and the JFR types are async-profiler's (src/res/flame.html,
  * src/flightRecorder.cpp), because that is what people and tools know. JFR has no type of its own
- * for the last five kinds; they take the nearest one, and our files say the kind beside it.
+ * for the last six kinds; they take the nearest one, and our files say the kind beside it.
  */
 static const struct frame_kind_info kinds[FRAME_KIND_COUNT] = {
 	[FRAME_NATIVE] = { "native", "Native", "Native", "", "#e15a5a", "#a84444" },
@@ -31,6 +31,7 @@ static const struct frame_kind_info kinds[FRAME_KIND_COUNT] = {
 	[FRAME_CLASS] = { "class", "Allocated class", "Inlined", "_[i]", "#50cccc", "#2a8080" },
 	[FRAME_CLASS_OUTSIDE] = { "class-outside", "Allocated class, outside TLAB", "Kernel",
 				  "_[k]", "#e17d00", "#a35b00" },
+	[FRAME_INLINED] = { "inlined", "Native, inlined", "Inlined", "_[i]", "#e88fa8", "#8f4d61" },
 	[FRAME_MARK] = { "mark", "Not code", "Native", "", "#b4b4b4", "#666666" },
 };
 
@@ -140,7 +141,7 @@ static void add_file(struct strbuf *sb, const struct profile *p, const struct pr
 	size_t len;
 	const char *file = profile_mapping_name(p, f->mapping, &len);
 
-	if (len && (f->kind == FRAME_NATIVE || f->kind == FRAME_CPP))
+	if (len && frame_kind_is_native(f->kind))
 		strbuf_addf(sb, "%.*s`", (int)len, file);
 }
 

@@ -24,6 +24,12 @@ static inline bool frame_kind_is_class(uint32_t kind)
 	return kind == FRAME_CLASS || kind == FRAME_CLASS_OUTSIDE;
 }
 
+/* User code of a file, inlined or not. */
+static inline bool frame_kind_is_native(uint32_t kind)
+{
+	return kind == FRAME_NATIVE || kind == FRAME_CPP || kind == FRAME_INLINED;
+}
+
 /* The kind whose jfr_type and module fit; -ENODATA when unknown. Used by readers. */
 int frame_kind_from_jfr(const char *jfr_type, enum frame_kind *ret_kind);
 

@@ -32,6 +32,7 @@ enum frame_kind {
 	FRAME_CLASS,	     /* allocation profiles: the class, dotted, as the leaf: "byte[]" */
 	FRAME_CLASS_OUTSIDE, /* the same, of an object that is known to lie outside a TLAB */
 	FRAME_MARK,	     /* "[unwind: reason]", "[thread start]": not code */
+	FRAME_INLINED,	     /* user code, inlined as FRAME_JAVA_INLINED is */
 	FRAME_KIND_COUNT
 };
 

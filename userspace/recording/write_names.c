@@ -44,6 +44,7 @@ void jfr_class_name(struct strbuf *out, const struct profile *p, const struct pr
 	case FRAME_JIT_OTHER: add_library(out, p, f, "jit"); break;
 	case FRAME_NATIVE:
 	case FRAME_CPP:
+	case FRAME_INLINED:
 	case FRAME_KIND_COUNT: add_library(out, p, f, "unknown"); break;
 	}
 }

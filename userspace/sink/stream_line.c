@@ -65,7 +65,7 @@ static void format_frame(struct strbuf *out, const struct profile *profile,
 	if (frame->line > 0)
 		json_i64(&j, "line", frame->line);
 	put_text(&j, "file", profile_get_string(profile, frame->file));
-	if (frame->kind == FRAME_NATIVE || frame->kind == FRAME_CPP) {
+	if (frame_kind_is_native(frame->kind)) {
 		if (frame->mapping != PROFILE_NONE)
 			put_text(&j, "module",
 				 profile_get_string(

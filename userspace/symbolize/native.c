@@ -95,6 +95,26 @@ static bool is_final(const struct image *image)
 	return image_state(image) == IMAGE_READY || image_state(image) == IMAGE_FAILED;
 }
 
+/* Of a function and what was inlined there; FRAME is what they have in common. */
+static bool add_go_frames(struct stack_build *build, const struct symbol_query *query,
+			  struct profile_frame frame, struct answer *answer)
+{
+	struct go_frames *go = &build->symbolizer->go;
+
+	if (!image_find_go(query->image, frame.address, go))
+		return false;
+	frame.mapping = image_mapping(build, query->image);
+	for (uint32_t i = 0; i < go->count; i++) {
+		frame.kind = i + 1 < go->count ? FRAME_INLINED : FRAME_NATIVE;
+		frame.name = profile_string(build->profile, go->text + go->frame[i].name);
+		frame.file = profile_string(build->profile, go->text + go->frame[i].file);
+		frame.line = go->frame[i].line;
+		answer_add(answer, &frame);
+	}
+	answer->sure = ANSWER_RANGE;
+	return true;
+}
+
 /* Without load segments (not ELF, not readable) the file offset stands for the address. */
 static void add_image_frame(struct stack_build *build, const struct symbol_query *query,
 			    struct answer *answer)
@@ -108,6 +128,8 @@ static void add_image_frame(struct stack_build *build, const struct symbol_query
 	answer->sure = ANSWER_PLACE;
 	if (!image_offset_to_address(query->image, offset, &frame.address))
 		frame.address = offset;
+	else if (add_go_frames(build, query, frame, answer))
+		return;
 	else if (image_find_symbol(query->image, frame.address, &symbol)) {
 		answer->sure = ANSWER_RANGE;
 		frame.name = profile_string(build->profile, symbol.name);

@@ -5,6 +5,7 @@
 
 #include "base/cache/lru.h"
 #include "base/hmap.h"
+#include "elf/go/go_frames.h"
 #include "jvm/jvm.h"
 #include "symbolize/kernel.h"
 #include "symbolize/perf_map.h"
@@ -40,6 +41,7 @@ struct symbolizer {
 	VEC(uint32_t) frames;	    /* the stack being built, leaf first */
 	struct answer answer;	    /* of the source that is being asked */
 	struct java_answer java;    /* scratch */
+	struct go_frames go;	    /* the same */
 };
 
 /* One stack on its way from words to frames. */

@@ -102,25 +102,6 @@ static void frames_of_a_stripped_program(void **state)
 	assert_int_equal(frames_at(&f, CFI_TEXT + 0x2000).kind, WIRE_RULE_NONE);
 }
 
-static bool note_function(uint64_t start, uint64_t end, void *data)
-{
-	strbuf_addf(data, "%llx-%llx ", (unsigned long long)(start - CFI_TEXT),
-		    (unsigned long long)(end - CFI_TEXT));
-	return ((struct strbuf *)data)->len < 20;
-}
-
-static void functions_of_a_stripped_program(void **state)
-{
-	_cleanup_strbuf_ struct strbuf table = STRBUF_INIT, found = STRBUF_INIT;
-	_cleanup_frames_ struct frames f = { 0 };
-
-	(void)state;
-	make_table(&table);
-	open_table(&f, &table, 0x55);
-	cfi_file_for_each_function(f.file, note_function, &found);
-	assert_string_equal(strbuf_str(&found), "0-40 40-80 80-a0 a0-c0 "); /* enough */
-}
-
 static void roots_of_a_stripped_program(void **state)
 {
 	_cleanup_strbuf_ struct strbuf table = STRBUF_INIT;
@@ -176,14 +157,14 @@ static void a_base_that_does_not_fit(void **state)
 	assert_int_equal(f.rows.v.len, 1);
 }
 
-static void other_versions_are_left_alone(void **state)
+static void unknown_versions_are_left_alone(void **state)
 {
 	_cleanup_strbuf_ struct strbuf table = STRBUF_INIT;
 	_cleanup_frames_ struct frames f = { 0 };
 
 	(void)state;
 	make_table(&table);
-	set_number(&table, 0, 0xfffffffa, 4);
+	set_number(&table, 0, 0xfffffff2, 4);
 	open_table(&f, &table, 0x55);
 	assert_int_equal(frames_at(&f, CFI_TEXT + 2).kind, WIRE_RULE_NONE);
 }
@@ -192,11 +173,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_of_a_stripped_program),
-		cmocka_unit_test(functions_of_a_stripped_program),
 		cmocka_unit_test(roots_of_a_stripped_program),
 		cmocka_unit_test(a_table_longer_than_most),
 		cmocka_unit_test(a_base_that_does_not_fit),
-		cmocka_unit_test(other_versions_are_left_alone),
+		cmocka_unit_test(unknown_versions_are_left_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include "elf/cfi/cfi_gopcln.h"
 #include "elf/cfi/cfi_layer.h"
 #include "elf/cfi/cfi_roots.h"
+#include "elf/go/go_place.h"
 #include "made_elf.h"
 
 enum {
@@ -17,7 +18,7 @@ enum {
 	FUNC = 44,
 	FLAGS = 41,
 	SIZE = 16,
-	MODULE_TEXT = 176
+	MODULE_WORDS = 41
 };
 
 enum { NAME_F = 0, NAME_GOEXIT = 8 };
@@ -30,7 +31,7 @@ struct go {
 	struct cfi_elf elf;
 	struct elf_file *file;
 	struct cfi_reader reader;
-	struct cfi_gopcln gopcln;
+	struct go_table table_of;
 	struct cfi_rows rows;
 	struct cfi_roots roots;
 	size_t count;
@@ -79,10 +80,21 @@ static void make_table(struct go *go)
 	}
 }
 
+/* moduledata: a pointer, six slices, three words, text. */
+static void make_module(const struct go *go, uint64_t *words, uint64_t table_at)
+{
+	const uint64_t parts[] = { NAMES, 0, 0, PCTAB, FUNCTAB, FUNCTAB };
+
+	words[0] = table_at;
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		words[1 + 3 * i] = table_at + parts[i];
+	words[17] = go->count + 1;
+	words[22] = go->module;
+}
+
 static int open_table(struct go *go)
 {
-	uint8_t module[MODULE_TEXT + 8] = { 0 };
-	uint64_t table_at;
+	uint64_t module[MODULE_WORDS] = { 0 }, table_at;
 	struct elf_file *file;
 	unsigned int at;
 	int r;
@@ -98,16 +110,19 @@ static int open_table(struct go *go)
 	cfi_elf_segment(&go->elf, PT_LOAD, PF_R, CFI_TEXT, CFI_TEXT_SIZE);
 	cfi_elf_segment(&go->elf, PT_LOAD, PF_R | PF_X, CFI_TEXT, CFI_TEXT_SIZE);
 	go->elf.segments[0].p_vaddr = 0;
-	if (go->module) {
-		memcpy(module + MODULE_TEXT, &go->module, 8);
-		made_section(&go->elf, ".go.module", SHT_PROGBITS, module, sizeof(module));
-	}
 	at = made_section(&go->elf, ".gopclntab", SHT_PROGBITS, go->table.buf, go->table.len);
-	table_at = go->elf.sections[at].sh_offset;
+	table_at = go->elf.sections[at].sh_addr = go->elf.sections[at].sh_offset;
+	if (go->module) {
+		make_module(go, module, table_at);
+		at = made_section(&go->elf, ".go.module", SHT_PROGBITS, module, sizeof(module));
+		go->elf.sections[at].sh_addr = go->elf.sections[at].sh_offset;
+	}
+	cfi_elf_segment(&go->elf, PT_LOAD, PF_R | PF_W, table_at, go->elf.bytes.len - table_at);
 	file = made_open(&go->elf, 0);
 	cfi_reader_init_memory(&go->reader, go->elf.bytes.buf, go->elf.bytes.len);
-	r = cfi_gopcln_open(&go->gopcln, &go->reader, file);
-	assert_true(r < 0 || (go->gopcln.offset == table_at && go->gopcln.text == go->base));
+	r = go_place_open(&go->table_of, &go->reader, file);
+	assert_true(r < 0 ||
+		    (go->table_of.at.offset == table_at && go->table_of.at.text == go->base));
 	elf_file_close(file);
 	return r;
 }
@@ -125,7 +140,7 @@ static void release(struct go *go)
 
 static struct wire_rule at(struct go *go, uint64_t address)
 {
-	cfi_gopcln_rows(&go->gopcln, address & ~4095ULL, &go->rows);
+	cfi_gopcln_rows(&go->table_of, address & ~4095ULL, &go->rows);
 	return frames_rule(&go->rows, address);
 }
 
@@ -162,7 +177,7 @@ static void many_functions(void **state)
 	expect_usual(&go, 599);
 	assert_int_equal(at(&go, CFI_TEXT + 600 * SIZE).kind, WIRE_RULE_NONE);
 	assert_int_equal(at(&go, CFI_TEXT - 1).kind, WIRE_RULE_NONE);
-	cfi_gopcln_add_roots(&go.gopcln, &go.roots);
+	cfi_gopcln_add_roots(&go.table_of, &go.roots);
 	assert_int_equal(go.roots.v.len, ARRAY_SIZE(assembly));
 	for (size_t i = 0; i < ARRAY_SIZE(assembly); i++) {
 		assert_int_equal(go.roots.v.items[i].start, CFI_TEXT + SIZE * assembly[i]);
@@ -270,8 +285,9 @@ static void headers_that_are_refused(void **state)
 		uint64_t value;
 		size_t bytes;
 	} changes[] = {
-		{ 0, 0xfffffff0, 4 }, { 6, 0x0802, 2 },	  { 6, 0x0401, 2 },   { 8, 0, 8 },
-		{ 8, 1 << 21, 8 },    { 32, 1 << 20, 8 }, { 56, 1 << 20, 8 }, { 64, 1 << 20, 8 },
+		{ 0, 0xfffffff2, 4 }, { 4, 1, 2 },	  { 6, 0x0802, 2 },
+		{ 6, 0x0401, 2 },     { 8, 0, 8 },	  { 8, 1 << 21, 8 },
+		{ 32, 1 << 20, 8 },   { 56, 1 << 20, 8 }, { 64, 1 << 20, 8 },
 	};
 
 	(void)state;
@@ -291,10 +307,10 @@ static void headers_that_are_refused(void **state)
 	}
 }
 
-/* The second of three functions has these steps; its rule at OFFSET. */
+/* The second of sixteen functions has these steps (and not their code); its rule at OFFSET. */
 static struct wire_rule rule_of_steps(const uint8_t *steps, size_t len, uint64_t offset)
 {
-	_cleanup_go_ struct go go = { .count = 3, .base = CFI_TEXT };
+	_cleanup_go_ struct go go = { .count = 16, .base = CFI_TEXT };
 
 	make_table(&go);
 	if (len)

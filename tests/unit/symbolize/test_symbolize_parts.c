@@ -296,6 +296,19 @@ static void equal_words_of_different_stacks(void **state)
 	assert_string_equal(stack(f), "+101000_n@/bin/stripped [unwind: unknown]_m");
 }
 
+/* What was inlined, and the function; symbols name the rest. */
+static void functions_of_go(void **state)
+{
+	struct fixture *f = *state;
+
+	parts.images[1].go = 0x2000;
+	map_file(f, MAPPED, 1, 0, "/bin/go");
+	set_words(f, NO_KERNEL, USER_WORDS((MAPPED + 0xf12) | EXACT, MAPPED + 0x1101));
+	for (int i = 0; i < 2; i++)
+		assert_string_equal(stack(f), "inner+1f12:21_g@/bin/go main.run+1f12:22_n@/bin/go "
+					      "f21+2100_n@/bin/go");
+}
+
 /* Its address stays, and how far it is from where its function begins. */
 static void functions_without_names(void **state)
 {
@@ -403,6 +416,7 @@ int main(void)
 		TEST(programs_of_one_pid),
 		TEST(a_changed_mapping),
 		TEST(equal_words_of_different_stacks),
+		TEST(functions_of_go),
 		TEST(functions_without_names),
 		TEST(a_new_chunk),
 		TEST(what_is_forgotten),

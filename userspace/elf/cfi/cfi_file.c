@@ -8,6 +8,7 @@
 
 #include "elf/cfi/cfi_file_private.h"
 #include "elf/elf_file_private.h"
+#include "elf/go/go_place.h"
 
 /* The longest entry code known (musl's, with what it calls inlined) is shorter. */
 #define MAX_ENTRY_BYTES 64
@@ -172,8 +173,8 @@ static void find_go_frames(struct cfi_file *file, struct elf_file *elf)
 {
 	bool go = cfi_roots_is_go(elf);
 
-	if (go && cfi_gopcln_open(&file->gopcln, &file->reader, elf) == 0) {
-		cfi_gopcln_add_roots(&file->gopcln, &file->roots);
+	if (go && go_place_open(&file->go, &file->reader, elf) == 0) {
+		cfi_gopcln_add_roots(&file->go, &file->roots);
 		return;
 	}
 	find_debug_frame(file, elf);
@@ -315,8 +316,8 @@ static void fill_gaps(struct cfi_file *file, uint64_t page, struct cfi_rows *row
 {
 	const struct cfi_main *rust_main = &file->rust_main;
 
-	if (file->gopcln.reader) {
-		cfi_gopcln_rows(&file->gopcln, page, &file->scratch);
+	if (file->go.reader) {
+		cfi_gopcln_rows(&file->go, page, &file->scratch);
 		cfi_rows_fill(rows, &file->scratch);
 	} else if (file->debug_frame.index.own.len) {
 		cfi_layer_rows(&file->debug_frame, page, &file->scratch);
@@ -361,9 +362,7 @@ void cfi_file_for_each_function(struct cfi_file *file,
 	struct function_visit visit = { fn, data };
 
 	fde_index_for_each(&file->eh_frame.section, visit_fde, &visit);
-	if (file->gopcln.reader)
-		cfi_gopcln_for_each(&file->gopcln, fn, data);
-	else
+	if (!file->go.reader)
 		fde_index_for_each(&file->debug_frame.section, visit_fde, &visit);
 }
 
@@ -447,7 +446,7 @@ static void digest_layer(struct digest *digest, const struct cfi_layer *layer)
 /* What was found in text and symbols when it was opened. */
 static void digest_findings(struct digest *digest, const struct cfi_file *file)
 {
-	const struct cfi_gopcln *go = &file->gopcln;
+	const struct go_place *go = &file->go.at;
 	const struct elf_segment *segment;
 	const struct cfi_root *root;
 
@@ -471,8 +470,9 @@ static void digest_findings(struct digest *digest, const struct cfi_file *file)
 	}
 	digest_words(digest,
 		     (const uint64_t[]){ file->rust_main.start, file->rust_main.end, go->text,
-					 go->count, go->names, go->pctab, go->functab },
-		     7);
+					 go->count, go->names, go->pctab, go->functab, go->form,
+					 go->code },
+		     9);
 }
 
 int cfi_file_digest(struct cfi_file *file, struct cfi_digest *ret_digest)
@@ -486,8 +486,8 @@ int cfi_file_digest(struct cfi_file *file, struct cfi_digest *ret_digest)
 	digest_findings(&digest, file);
 	digest_layer(&digest, &file->eh_frame);
 	digest_layer(&digest, &file->debug_frame);
-	if (file->gopcln.reader)
-		digest_bytes(&digest, &file->reader, file->gopcln.offset, file->gopcln.size);
+	if (file->go.reader)
+		digest_bytes(&digest, &file->reader, file->go.at.offset, file->go.at.size);
 	hash = XXH3_128bits_digest(digest.state);
 	XXH3_freeState(digest.state);
 	if (!digest.left || file->reader.error)

@@ -20,7 +20,7 @@ struct cfi_file {
 	size_t debug_len;
 	struct cfi_layer eh_frame;
 	struct cfi_layer debug_frame;
-	struct cfi_gopcln gopcln; /* instead of .debug_frame */
+	struct go_table go; /* instead of .debug_frame */
 	struct cfi_roots roots;
 	struct cfi_main rust_main;
 	struct cfi_linkage linkage;

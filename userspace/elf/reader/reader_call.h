@@ -14,6 +14,7 @@
 #include "elf/debug/debug_link.h"
 #include "elf/elf_file.h"
 #include "elf/elf_limits.h"
+#include "elf/go/go_frames.h"
 
 enum reader_op {
 	/* A file of code, in this order; with each comes what the one before has left. */
@@ -22,6 +23,8 @@ enum reader_op {
 	READER_IMAGE_END,   /* -> struct reader_symbols */
 	READER_IMAGE_TAKE,  /* `len` bytes at `offset` of part `count` (enum reader_part) */
 	READER_IMAGE_DROP,
+
+	READER_GO_FRAMES, /* a file, struct go_place in `data`, an address `offset` -> struct go_frames */
 
 	READER_BUILD_ID, /* a file -> hex with its end */
 	READER_DEMANGLE, /* a name in `data`, with its end -> struct reader_name */
@@ -56,6 +59,7 @@ struct reader_symbols {
 	uint64_t bounds_base;
 	uint64_t left_out_bytes;
 	uint32_t left_out; /* enum image_left_out */
+	struct go_place go;
 };
 
 struct reader_name {

@@ -110,3 +110,22 @@ int reader_places(int fd, const char *name, uint64_t limit_bytes, bool patient,
 		       ? 0
 		       : reader_not_sound(err);
 }
+
+int reader_go_frames(int fd, uint64_t owner, const struct go_place *place, uint64_t address,
+		     struct go_frames *ret_frames)
+{
+	const struct reader_ask ask = { .op = READER_GO_FRAMES,
+					.fd = fd,
+					.owner = owner,
+					.offset = address,
+					.data = place,
+					.data_len = sizeof(*place),
+					.answer = ret_frames,
+					.answer_len = sizeof(*ret_frames) };
+	struct err err;
+	int64_t r = reader_call(&ask, &err);
+
+	if (r < 0)
+		return (int)r;
+	return go_frames_are_sound(ret_frames, (size_t)r) ? 0 : -EBADMSG;
+}

@@ -31,4 +31,8 @@ int reader_soname(int fd, char ret_name[NAME_MAX + 1], struct err *err);
 int reader_places(int fd, const char *name, uint64_t limit_bytes, bool patient,
 		  struct reader_places *ret_places, struct err *err);
 
+/* What the Go tables at PLACE in the file FD of OWNER say of ADDRESS; -ENODATA: nothing. */
+int reader_go_frames(int fd, uint64_t owner, const struct go_place *place, uint64_t address,
+		     struct go_frames *ret_frames);
+
 #endif

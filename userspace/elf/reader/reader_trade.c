@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <malloc.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "elf/demangle.h"
+#include "elf/go/go_frames.h"
 #include "elf/image_parse.h"
 #include "elf/reader/reader_call.h"
 #include "elf/reader/reader_rights.h"
@@ -86,6 +88,7 @@ static int64_t image_end(struct wall_call *call)
 		.bounds_base = kept.symbols.bounds.base,
 		.left_out = kept.parse.left_out,
 		.left_out_bytes = kept.parse.left_out_bytes,
+		.go = kept.parse.go,
 	};
 	return sizeof(*answer);
 }
@@ -157,6 +160,28 @@ static int64_t demangle_name(struct wall_call *call)
 	       snprintf(answer->text, DEMANGLE_MAX_NAME + 1, "%s", text ? text : "");
 }
 
+/* The tables are where a reader has found them. */
+static int64_t go_frames(struct wall_call *call, int fd)
+{
+	struct go_frames *answer = (void *)call->data;
+	struct cfi_reader reader;
+	struct go_place place;
+	struct go_table table;
+	bool found = false;
+	struct stat st;
+
+	memcpy(&place, call->data, sizeof(place));
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -EBADF;
+	cfi_reader_init_fd(&reader, fd, (uint64_t)st.st_size);
+	if (go_table_resume(&table, &reader, &place))
+		found = go_frames_find(&table, call->offset, answer);
+	cfi_reader_release(&reader);
+	if (!found)
+		call->data[0] = 0; /* no sentence */
+	return found ? (int64_t)go_frames_bytes(answer) : -ENODATA;
+}
+
 /* --- the trade -------------------------------------------------------------------------------- */
 
 static int64_t carry_out_cfi(struct wall_call *call, int fd)
@@ -172,15 +197,16 @@ static int64_t carry_out_cfi(struct wall_call *call, int fd)
 	return r < 0 && err.code ? say(call, &err) : r;
 }
 
-static bool brings_text(uint32_t op)
+static bool brings_data(uint32_t op)
 {
-	return op == READER_DEMANGLE || op == READER_FIND || op == READER_PLACES;
+	return op == READER_DEMANGLE || op == READER_FIND || op == READER_PLACES ||
+	       op == READER_GO_FRAMES;
 }
 
 static int64_t carry_out(struct wall_call *call, int fd, int *ret_fd)
 {
 	*ret_fd = -1;
-	if (!brings_text(call->op))
+	if (!brings_data(call->op))
 		call->data[0] = 0; /* no sentence */
 	switch (call->op) {
 	case READER_IMAGE_OPEN: return image_open(call, fd);
@@ -193,6 +219,7 @@ static int64_t carry_out(struct wall_call *call, int fd, int *ret_fd)
 	case READER_FIND:
 	case READER_SONAME:
 	case READER_PLACES: return carry_out_file(call, fd);
+	case READER_GO_FRAMES: return go_frames(call, fd);
 	case READER_DEMANGLE: return demangle_name(call);
 	case READER_PERF_MAP: return reader_serve_perf_map(call, fd);
 	case READER_CFI_OPEN:
@@ -213,6 +240,7 @@ static bool takes_file(uint32_t op)
 	case READER_FIND:
 	case READER_SONAME:
 	case READER_PLACES:
+	case READER_GO_FRAMES:
 	case READER_PERF_MAP:
 	case READER_CFI_OPEN: return true;
 	default: return false;

@@ -47,7 +47,9 @@ static void flush(struct writer *w, size_t limit)
 
 static bool is_inlined(const struct profile *p, uint32_t frame)
 {
-	return profile_get_frame(p, frame)->kind == FRAME_JAVA_INLINED;
+	uint32_t kind = profile_get_frame(p, frame)->kind;
+
+	return kind == FRAME_JAVA_INLINED || kind == FRAME_INLINED;
 }
 
 /* Inlined methods and the frame that holds them are one location. */

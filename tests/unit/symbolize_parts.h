@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "elf/go/go_frames.h"
 #include "elf/image.h"
 #include "fake_clock.h"
 #include "jvm/jvm.h"

@@ -92,12 +92,13 @@ static void set_why_not(struct jvm_info *info, const struct err *err)
 static void read_attachable(struct jvm_info *info, const struct vmstructs *vs)
 {
 	_cleanup_(attach_target_close) struct attach_target target = ATTACH_TARGET_INIT;
-	struct err err = { 0 };
+	struct err err = { 0 }, no_agent = { 0 };
 	char agent[PATH_MAX];
 	int r = attach_check_open(info->pid, vs, &target, &err);
 
-	if (!r)
-		r = attach_find_agent(agent, sizeof(agent), &err);
+	/* One without an agent of ours may be given one by its path. */
+	if (!r && attach_find_agent(agent, sizeof(agent), &no_agent) < 0)
+		agent[0] = '\0';
 	if (!r)
 		r = attach_reach_check(&target, agent, clock_now_ns() + FILES_TIMEOUT_NS, &err);
 	info->can_attach = r >= 0;

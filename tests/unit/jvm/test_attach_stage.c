@@ -243,6 +243,10 @@ static void a_look(void **state)
 	assert_int_equal(unlink(jail_path(jail, path)), 0);
 	assert_int_equal(look(&jail->target, &err), -EACCES);
 	assert_non_null(strstr(err.text, "there is no place for the agent"));
+	/* It sees the host's own file. */
+	assert_int_equal(mkdir(jail_path(jail, agent_dir), 0755), 0);
+	assert_int_equal(link(agent_path, jail_path(jail, agent_path)), 0);
+	assert_int_equal(look(&jail->target, &err), 0);
 }
 
 static void what_cannot_be_staged(void **state)

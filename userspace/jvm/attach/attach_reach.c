@@ -37,8 +37,9 @@ static int check_room(const struct attach_target *target, const struct reach_req
 {
 	int r = attach_connect_check(target, request->deadline_ns, err);
 
-	return r < 0 ? r
-		     : attach_stage_check(target, request->agent_path, request->deadline_ns, err);
+	if (r < 0 || !request->agent_path[0])
+		return r;
+	return attach_stage_check(target, request->agent_path, request->deadline_ns, err);
 }
 
 static void carry_out(const struct reach_request *request, struct attach_target *target,

@@ -18,7 +18,7 @@ int attach_reach_stage(struct attach_target *target, const char *agent_path, uin
 		       char *ret_path, size_t size, struct err *err);
 int attach_reach_connect(struct attach_target *target, uint64_t deadline_ns, int *ret_fd,
 			 struct err *err);
-/* Would the last two find room in the target's directories? Nothing is made there. */
+/* Would the last two find room in the target's directories? Nothing is made there. AGENT_PATH "": for any agent. */
 int attach_reach_check(struct attach_target *target, const char *agent_path, uint64_t deadline_ns,
 		       struct err *err);
 

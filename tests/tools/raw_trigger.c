@@ -58,7 +58,7 @@ int main(int argc, char **argv)
 	struct capture *capture;
 	struct err err = { 0 };
 
-	if (capture_open(&options, &capture, &err) < 0) {
+	if (capture_open(&options, &capture, &err) < 0 || capture_wait(capture, &err) < 0) {
 		fprintf(stderr, "%s\n%s\n", err.text, err.hint);
 		return 1;
 	}

@@ -249,6 +249,12 @@ int rings_add(struct rings *rings, unsigned int cpu, struct err *err)
 	return 0;
 }
 
+int rings_wait(struct rings *rings, struct err *err)
+{
+	note("rings ");
+	return rings->has[0] ? 0 : err_set(err, -EPERM, "no rings");
+}
+
 void rings_free(struct rings *rings)
 {
 	if (rings)

@@ -160,6 +160,12 @@ void capture_free(struct capture *capture)
 	strbuf_addf(&run.log, "%s ", capture ? "free" : "no-capture");
 }
 
+int capture_wait(struct capture *capture, struct err *err)
+{
+	assert_ptr_equal(capture, CAPTURE);
+	return step("wait", err);
+}
+
 void capture_start(struct capture *capture)
 {
 	struct err ignored;

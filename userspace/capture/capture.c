@@ -156,6 +156,11 @@ int capture_open(const struct capture_options *options, struct capture **ret_cap
 	return 0;
 }
 
+int capture_wait(struct capture *c, struct err *err)
+{
+	return rings_wait(c->rings, err);
+}
+
 void capture_start(struct capture *c)
 {
 	capture_add_counts(c, -1);

@@ -80,6 +80,8 @@ struct capture;
  */
 int capture_open(const struct capture_options *options, struct capture **ret_capture,
 		 struct err *err);
+/* Before capture_start(): for what capture_open() has left under way, while the caller was at something else. */
+int capture_wait(struct capture *capture, struct err *err);
 void capture_free(struct capture *capture);
 DEFINE_CLEANUP(struct capture *, capture_free);
 

@@ -32,6 +32,11 @@ struct ring_pump {
 	struct record_queue queue;
 	bool full; /* a ring was left as it was */
 	bool ending;
+	ring_pump_fn first;
+	void *first_data;	/* borrowed until it has begun */
+	pthread_cond_t begun;	/* what came first is done */
+	bool has_begun;		/* and it is not to be waited for */
+	struct err first_error; /* of that; code 0: none */
 
 	struct record_queue given; /* of the one who takes */
 	int news_fd;		   /* owned; eventfd: the queue is not empty */
@@ -131,6 +136,19 @@ static void be_as_urgent(const struct ring_pump *pump)
 		(void)setpriority(PRIO_PROCESS, 0, pump->nice);
 }
 
+static void begin(struct ring_pump *pump)
+{
+	struct err err = { 0 };
+
+	rights_keep(RIGHT(CAP_BPF));
+	pump->first(pump->first_data, &err);
+	pthread_mutex_lock(&pump->lock);
+	pump->first_error = err;
+	pump->has_begun = true;
+	pthread_cond_signal(&pump->begun);
+	pthread_mutex_unlock(&pump->lock);
+}
+
 static void *pump_main(void *data)
 {
 	struct ring_pump *pump = data;
@@ -138,6 +156,7 @@ static void *pump_main(void *data)
 				{ .fd = ring_buffer__epoll_fd(pump->rings), .events = POLLIN } };
 
 	be_as_urgent(pump);
+	begin(pump);
 	rights_keep(0); /* what it needs is open */
 	for (;;) {
 		if (poll(fds, 2, -1) < 0)
@@ -162,16 +181,29 @@ static int start_thread(struct ring_pump *pump)
 	return rc;
 }
 
-int ring_pump_start(struct ring_pump *pump, struct err *err)
+int ring_pump_start(struct ring_pump *pump, ring_pump_fn first, void *data, struct err *err)
 {
 	int r;
 
+	pump->first = first;
+	pump->first_data = data;
 	pump->policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
 	pump->nice = getpriority(PRIO_PROCESS, 0);
 	pump->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pump->end_fd = pump->news_fd < 0 ? -1 : eventfd(0, EFD_CLOEXEC);
 	r = pump->end_fd < 0 ? -errno : start_thread(pump);
 	return r < 0 ? err_sys(err, r, "cannot start the reader of the ring buffers") : 0;
+}
+
+int ring_pump_wait(struct ring_pump *pump, struct err *err)
+{
+	pthread_mutex_lock(&pump->lock);
+	while (!pump->has_begun)
+		pthread_cond_wait(&pump->begun, &pump->lock);
+	pthread_mutex_unlock(&pump->lock);
+	if (pump->first_error.code)
+		*err = pump->first_error;
+	return pump->first_error.code;
 }
 
 static void end_thread(struct ring_pump *pump)
@@ -194,6 +226,7 @@ struct ring_pump *ring_pump_new(void)
 
 	pthread_mutex_init(&pump->lock, NULL);
 	pthread_cond_init(&pump->taken, NULL);
+	pthread_cond_init(&pump->begun, NULL);
 	pump->news_fd = pump->end_fd = -1;
 	return pump;
 }
@@ -205,6 +238,7 @@ void ring_pump_free(struct ring_pump *pump)
 	end_thread(pump);
 	ring_buffer__free(pump->rings);
 	pthread_cond_destroy(&pump->taken);
+	pthread_cond_destroy(&pump->begun);
 	pthread_mutex_destroy(&pump->lock);
 	closep(&pump->news_fd);
 	closep(&pump->end_fd);

@@ -26,8 +26,16 @@ DEFINE_CLEANUP(struct ring_pump *, ring_pump_free);
 /* Add ring FD to what is emptied. On an error nothing has changed. */
 int ring_pump_add(struct ring_pump *pump, int fd);
 
-/* When there is a ring. The thread is as urgent as the one that calls, as that is now. */
-int ring_pump_start(struct ring_pump *pump, struct err *err);
+/* 0, or a negative errno in ERR, too. */
+typedef int (*ring_pump_fn)(void *data, struct err *err);
+
+/*
+ * When there is a ring. The thread is as urgent as the one that calls, as that is now. What FIRST does comes before all else, beside what
+ * the caller does next; it has no right but CAP_BPF.
+ */
+int ring_pump_start(struct ring_pump *pump, ring_pump_fn first, void *data, struct err *err);
+/* Until that is done: what it has returned. */
+int ring_pump_wait(struct ring_pump *pump, struct err *err);
 
 /* Readable when records have come. */
 int ring_pump_fd(const struct ring_pump *pump);

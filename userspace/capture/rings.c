@@ -52,11 +52,12 @@ static int rings_publish(struct rings *rings, unsigned int cpu, struct err *err)
 }
 
 /*
- * All at once: a single update of a map of maps waits for an RCU grace period (8 ms), a batch
+ * All at once: a single update of a map of maps waits for an RCU grace period (8 ms, 20 on a busy host), a batch
  * does so once at most. Kernels without batches for this map type get them one by one.
  */
-static int rings_publish_all(struct rings *rings, struct err *err)
+static int rings_publish_all(void *data, struct err *err)
 {
+	struct rings *rings = data;
 	_cleanup_free_ uint32_t *keys = xcalloc(rings->size, sizeof(*keys));
 	_cleanup_free_ int *fds = xcalloc(rings->size, sizeof(*fds));
 	uint32_t n = 0, count;
@@ -95,13 +96,16 @@ int rings_open(int array_fd, uint32_t ring_bytes, const struct cpu_list *cpus,
 		if (r < 0)
 			return r;
 	}
-	r = rings_publish_all(rings, err);
-	if (r == 0)
-		r = ring_pump_start(rings->pump, err);
+	r = ring_pump_start(rings->pump, rings_publish_all, rings, err);
 	if (r < 0)
 		return r;
 	*ret_rings = TAKE_PTR(rings);
 	return 0;
+}
+
+int rings_wait(struct rings *rings, struct err *err)
+{
+	return ring_pump_wait(rings->pump, err);
 }
 
 int rings_add(struct rings *rings, unsigned int cpu, struct err *err)

@@ -21,10 +21,11 @@ struct rings_handler {
 
 /*
  * Make a ring of RING_BYTES for every cpu of the list and put them into ARRAY_FD, the program's
- * array of rings.
+ * array of rings; by the time that rings_wait() returns they are there. It comes once, before all that follows.
  */
 int rings_open(int array_fd, uint32_t ring_bytes, const struct cpu_list *cpus,
 	       struct rings **ret_rings, struct err *err);
+int rings_wait(struct rings *rings, struct err *err);
 void rings_free(struct rings *rings);
 DEFINE_CLEANUP(struct rings *, rings_free);
 

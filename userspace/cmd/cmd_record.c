@@ -333,6 +333,7 @@ static int record_run(struct record_run *run)
 {
 	struct err err = { 0 };
 
+	drive_hurry(run->args->command);
 	/* First of all: an output that is there stays as it is when recording is refused. */
 	if (preflight_explain(&err) < 0)
 		return cmd_fail(&err);

@@ -45,6 +45,7 @@ int cmd_stream(int argc, char **argv)
 
 	if (rc != CMD_CONTINUE)
 		return rc;
+	drive_hurry(args->command);
 	if (preflight_explain(&err) < 0)
 		return cmd_fail(&err);
 	options.format = args->stream_format;

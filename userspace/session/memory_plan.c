@@ -87,7 +87,7 @@ bool memory_guard_wants_room(struct memory_guard *guard, uint64_t now_ns)
 		return false;
 	taken = taken_bytes(guard);
 	if (taken < eighth * 7) {
-		guard->next_ns = now_ns + (eighth * 7 - taken) / eighth * EIGHTH_NS;
+		guard->next_ns = now_ns + (eighth * 7 - taken) * EIGHTH_NS / eighth;
 		return false;
 	}
 	guard->shed_ns = now_ns;

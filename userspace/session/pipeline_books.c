@@ -19,11 +19,21 @@ static struct mapping mapping_of(const struct side_event *event, char *path)
 
 /* --- files: one that a process maps may be gone in a moment ----------------------------------- */
 
+/* Some processes, and nobody else: of what others map, and there may be thousands of them, nothing is asked. */
+static bool is_sampled(const struct capture_options *options, uint32_t pid)
+{
+	bool is = !options->pid_count || options->follow_children;
+
+	for (unsigned int i = 0; i < options->pid_count && !is; i++)
+		is = options->pids[i] == pid;
+	return is;
+}
+
 static void open_file(struct pipeline *pipeline, const struct side_event *event)
 {
 	const struct mapping mapping = mapping_of(event, NULL);
 
-	if (event->inode)
+	if (event->inode && is_sampled(pipeline->options, event->pid))
 		image_cache_note(pipeline->images, &mapping.key, event->pid, mapping.start,
 				 mapping.end, event->name);
 }

@@ -162,6 +162,8 @@ static int open_all(struct recorder *rec, struct err *err)
 		r = pipeline_begin(&rec->pipeline, rec->options->command_line, err);
 	if (r == 0)
 		r = pipeline_snapshot(&rec->pipeline, err);
+	if (r == 0)
+		r = capture_wait(rec->capture, err);
 	return r < 0 ? r : add_sources(rec, err);
 }
 

@@ -100,14 +100,35 @@ static int compare_symbols(const void *a, const void *b)
 	return left->name < right->name ? -1 : left->name > right->name;
 }
 
-static bool is_sorted(const struct kernel_symbols *symbols)
+/* The first that is to come after ADDRESS, of the first LEN, which are sorted. */
+static size_t upper_bound(const struct kernel_symbol *items, size_t len, uint64_t address)
 {
-	const struct kernel_symbol *items = symbols->items.items;
+	size_t low = 0, high = len;
 
-	for (size_t i = 1; i < symbols->items.len; i++)
-		if (items[i - 1].address > items[i].address)
-			return false;
-	return true;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (items[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Most are sorted, so that only those behind the lowest that stands too far behind have to be. */
+static void sort(struct kernel_symbol *items, size_t len)
+{
+	uint64_t lowest = UINT64_MAX;
+	size_t sorted = 0, from;
+
+	while (sorted + 1 < len && items[sorted].address <= items[sorted + 1].address)
+		sorted++;
+	for (size_t i = sorted + 1; i < len; i++)
+		lowest = MIN(lowest, items[i].address);
+	from = upper_bound(items, MIN(sorted + 1, len), lowest);
+	if (sorted + 1 < len)
+		qsort(items + from, len - from, sizeof(*items), compare_symbols);
 }
 
 static bool is_better_name(const char *name, const char *than)
@@ -121,8 +142,7 @@ static void finish(struct kernel_symbols *symbols)
 	const char *names = strbuf_str(&symbols->names);
 	size_t kept = 0;
 
-	if (!is_sorted(symbols))
-		qsort(items, symbols->items.len, sizeof(*items), compare_symbols);
+	sort(items, symbols->items.len);
 	for (size_t i = 0; i < symbols->items.len; i++) {
 		if (kept == 0 || items[kept - 1].address != items[i].address)
 			items[kept++] = items[i];
@@ -242,20 +262,12 @@ bool kernel_symbols_find(const struct kernel_symbols *symbols, uint64_t address,
 			 const char **ret_name, const char **ret_module)
 {
 	const struct kernel_symbol *items = symbols->items.items;
-	size_t low = 0, high = symbols->items.len;
+	size_t i = upper_bound(items, symbols->items.len, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (items[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
+	if (i == 0)
 		return false;
-	*ret_name = strbuf_str(&symbols->names) + items[low - 1].name;
-	*ret_module = intern_get(&symbols->modules, items[low - 1].module, NULL);
+	*ret_name = strbuf_str(&symbols->names) + items[i - 1].name;
+	*ret_module = intern_get(&symbols->modules, items[i - 1].module, NULL);
 	return true;
 }
 

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -21,22 +22,28 @@ static inline int futex_wait(_Atomic uint32_t *word, uint32_t value, const struc
 }
 
 /*
- * The same, but first for SPIN_NS without sleeping: who answers on another cpu does so sooner than one can be woken.
- * SLEEPS says that one has to be.
+ * For SPIN_NS, without sleeping: who answers on another cpu does so sooner than one can be woken. False: *WORD is still
+ * VALUE.
  */
-static inline int futex_wait_spinning(_Atomic uint32_t *word, uint32_t value,
-				      _Atomic uint32_t *sleeps, uint64_t spin_ns,
-				      const struct timespec *timeout)
+static inline bool futex_spin(_Atomic uint32_t *word, uint32_t value, uint64_t spin_ns)
 {
 	uint64_t end_ns = clock_now_ns() + spin_ns;
-	int r = 0;
 
 	while (spin_ns && clock_now_ns() < end_ns) {
 		for (int i = 0; i < 16; i++)
 			__builtin_ia32_pause();
 		if (atomic_load(word) != value)
-			return 0;
+			return true;
 	}
+	return false;
+}
+
+/* As futex_wait(); SLEEPS says that one has to be woken. */
+static inline int futex_sleep(_Atomic uint32_t *word, uint32_t value, _Atomic uint32_t *sleeps,
+			      const struct timespec *timeout)
+{
+	int r = 0;
+
 	atomic_store(sleeps, 1);
 	if (atomic_load(word) == value)
 		r = futex_wait(word, value, timeout);

@@ -250,7 +250,8 @@ static int wait_for_answer(struct lane *lane, uint32_t asked)
 {
 	uint64_t begin_ns = clock_now_ns();
 	struct wall_call *call = lane->call;
-	uint64_t spin_ns = atomic_load(&call->spins) ? WALL_SPIN_NS : 0;
+	bool awake = atomic_load(&call->spins) && lane->terms.trade->is_quick(call->op);
+	uint64_t spin_ns = awake ? WALL_SPIN_NS : 0;
 	uint32_t answered;
 
 	while ((answered = atomic_load(&call->answered)) != asked) {
@@ -259,8 +260,10 @@ static int wait_for_answer(struct lane *lane, uint32_t asked)
 
 		if (is_late(lane, waited_ns))
 			return -ETIMEDOUT;
-		if (futex_wait_spinning(&call->answered, answered, &call->asker_sleeps, spin_ns,
-					&slice) == -ETIMEDOUT &&
+		if (futex_spin(&call->answered, answered, spin_ns))
+			continue;
+		if (futex_sleep(&call->answered, answered, &call->asker_sleeps, &slice) ==
+			    -ETIMEDOUT &&
 		    is_dead(lane->socket))
 			return -ECHILD;
 	}

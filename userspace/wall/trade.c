@@ -9,9 +9,19 @@
 #include "wall/futex.h"
 #include "wall/pass_fd.h"
 
-static void answer(const struct trade *trade, struct wall_call *call, int socket)
+/* Of quick calls each so many'th says what was used: to find out takes as long as some of them. */
+#define NOTE_EVERY 64
+
+static void note_cpu(struct wall_call *call)
 {
 	struct timespec used;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	call->cpu_ns = (uint64_t)used.tv_sec * NSEC_PER_SEC + (uint64_t)used.tv_nsec;
+}
+
+static void answer(const struct trade *trade, struct wall_call *call, int socket)
+{
 	int64_t result;
 	_cleanup_close_ int given = trade->takes_file(call->op) ? pass_fd_receive(socket) : -1;
 	_cleanup_close_ int fd = -1;
@@ -24,8 +34,17 @@ static void answer(const struct trade *trade, struct wall_call *call, int socket
 			result = r;
 	}
 	call->result = result;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-	call->cpu_ns = (uint64_t)used.tv_sec * NSEC_PER_SEC + (uint64_t)used.tv_nsec;
+	if (!trade->is_quick(call->op) || atomic_load(&call->asked) % NOTE_EVERY == 0)
+		note_cpu(call);
+}
+
+/* For who asks awake there is an answer at once; before a pause is the time for the books. */
+static void wait_for_call(struct wall_call *call, uint32_t answered, uint64_t spin_ns)
+{
+	if (atomic_load(&call->spins) && futex_spin(&call->asked, answered, spin_ns))
+		return;
+	note_cpu(call);
+	futex_sleep(&call->asked, answered, &call->broker_sleeps, NULL);
 }
 
 void trade_serve(const struct trade *trade, int call_fd, int socket)
@@ -48,8 +67,7 @@ void trade_serve(const struct trade *trade, int call_fd, int socket)
 		uint32_t answered = atomic_load(&call->answered);
 
 		if (atomic_load(&call->asked) == answered) {
-			futex_wait_spinning(&call->asked, answered, &call->broker_sleeps,
-					    atomic_load(&call->spins) ? spin_ns : 0, NULL);
+			wait_for_call(call, answered, spin_ns);
 			continue;
 		}
 		spin_ns = futex_next_spin_ns(spin_ns, clock_now_ns() - begin_ns, WALL_SPIN_NS);

@@ -26,6 +26,8 @@ struct trade {
 	 * Carry out CALL, about FD (borrowed; -1: none). Its result, and a descriptor in *RET_FD (-1: none).
 	 */
 	int64_t (*carry_out)(struct wall_call *call, int fd, int *ret_fd);
+	/* Whether a call is carried out sooner than who asks could be put to sleep and woken: he waits awake then. */
+	bool (*is_quick)(uint32_t op);
 };
 
 /*

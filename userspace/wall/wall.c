@@ -34,6 +34,11 @@ static struct {
 
 /* --- lanes ------------------------------------------------------------------------------------ */
 
+static void take_cpu(struct lane *lane)
+{
+	atomic_fetch_add(&wall.cpu_ns, lane_take_cpu(lane));
+}
+
 static pthread_key_t lane_key;
 static pthread_once_t lane_once = PTHREAD_ONCE_INIT;
 
@@ -42,6 +47,7 @@ static __thread uint8_t *spare_copy; /* owned; of wall_read_maps() */
 static void free_lane(void *lane)
 {
 	free(TAKE_PTR(spare_copy));
+	take_cpu(lane);
 	lane_free(lane);
 }
 
@@ -115,6 +121,7 @@ void wall_end(void)
 
 void wall_get_figures(struct wall_figures *ret_figures)
 {
+	take_cpu(get_lane());
 	pthread_mutex_lock(&wall.lock);
 	*ret_figures = (struct wall_figures){
 		.late = wall.suspects.late,
@@ -172,7 +179,7 @@ static int64_t finish(struct lane *lane, uint32_t pid, int given, int *ret_fd)
 {
 	int64_t result = lane_call(lane, given, ret_fd);
 
-	atomic_fetch_add(&wall.cpu_ns, lane_take_cpu(lane));
+	take_cpu(lane);
 	if (result == -ETIMEDOUT)
 		note_late(pid, lane_take_left(lane));
 	return result;

@@ -156,12 +156,26 @@ static int teardown(void **state)
 	return f.is_open ? -1 : 0;
 }
 
+static int nothing_first(void *data, struct err *err)
+{
+	(void)data, (void)err;
+	return 0;
+}
+
+static int start_with(ring_pump_fn first, void *data)
+{
+	struct err err = { 0 };
+
+	return ring_pump_start(f.pump, first, data, &err);
+}
+
 static void start(void)
 {
 	struct err err = { 0 };
 
 	assert_int_equal(ring_pump_add(f.pump, 3), 0);
-	assert_int_equal(ring_pump_start(f.pump, &err), 0);
+	assert_int_equal(start_with(nothing_first, NULL), 0);
+	assert_int_equal(ring_pump_wait(f.pump, &err), 0);
 }
 
 /* COUNT records more in the ring, of LEN bytes, numbered on. */
@@ -362,10 +376,38 @@ static void rings_that_cannot_be_had(void **state)
 	assert_int_equal(f.added, 2);
 }
 
+static int read_byte(void *data, struct err *err)
+{
+	char byte = 0;
+
+	assert_int_equal(f.consumes, 0);
+	assert_int_equal(read(*(int *)data, &byte, 1), 1);
+	return byte == 'x' ? err_set(err, -EPERM, "not that") : 0;
+}
+
+/* Its caller goes on meanwhile, and is told how it went. */
+static void something_first(void **state)
+{
+	struct err err = { 0 };
+	int ends[2];
+
+	for (const char *byte = "ax"; *byte; byte++) {
+		assert_int_equal(pipe(ends), 0);
+		assert_int_equal(ring_pump_add(f.pump, 3), 0);
+		assert_int_equal(start_with(read_byte, ends), 0);
+		wake();
+		assert_int_equal(write(ends[1], byte, 1), 1);
+		assert_int_equal(ring_pump_wait(f.pump, &err), *byte == 'x' ? -EPERM : 0);
+		assert_string_equal(err.text, *byte == 'x' ? "not that" : "");
+		close(ends[0]);
+		close(ends[1]);
+		assert_int_equal(teardown(state) + setup(state), 0);
+	}
+}
+
 static void no_descriptor_left(void **state)
 {
 	struct rlimit old, none;
-	struct err err = { 0 };
 
 	(void)state;
 	assert_int_equal(ring_pump_add(f.pump, 3), 0);
@@ -376,9 +418,8 @@ static void no_descriptor_left(void **state)
 		close(next);
 		none = (struct rlimit){ (rlim_t)next + room, old.rlim_max };
 		setrlimit(RLIMIT_NOFILE, &none);
-		assert_int_equal(ring_pump_start(f.pump, &err), -EMFILE);
+		assert_int_equal(start_with(nothing_first, NULL), -EMFILE);
 		setrlimit(RLIMIT_NOFILE, &old);
-		assert_int_equal(err.code, -EMFILE);
 		ring_pump_free(f.pump);
 		assert_false(f.is_open);
 		f.pump = ring_pump_new();
@@ -400,6 +441,7 @@ int main(void)
 		TEST(as_urgent_as_who_starts_it),
 		TEST(as_nice_as_who_starts_it),
 		TEST(rings_that_cannot_be_had),
+		TEST(something_first),
 		TEST(no_descriptor_left),
 	};
 

@@ -157,6 +157,9 @@ static int open_rings(void)
 	int r = rings_open(ARRAY_FD, BYTES, &cpus, &rings, &err);
 
 	assert_int_equal(r, err.code);
+	if (r == 0)
+		r = rings_wait(rings, &err);
+	assert_int_equal(r, err.code);
 	return r;
 }
 

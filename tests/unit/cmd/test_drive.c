@@ -306,6 +306,18 @@ static void a_command_has_its_file_limit(void **state)
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
+/* Its own priority is the usual one. */
+static void hurry_without_a_command(void **state)
+{
+	char *const argv[] = { (char[]){ "true" }, NULL };
+
+	(void)state;
+	drive_hurry(argv);
+	assert_string_equal(strbuf_str(&run.log), "");
+	drive_hurry(NULL);
+	assert_string_equal(strbuf_str(&run.log), "raise ");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -321,6 +333,7 @@ int main(void)
 		TEST(a_command_that_is_not_there),
 		TEST(a_command_has_its_sigpipe),
 		TEST(a_command_has_its_file_limit),
+		TEST(hurry_without_a_command),
 	};
 
 	return cmocka_run_group_tests_name("drive", tests, NULL, NULL);

@@ -104,10 +104,11 @@ static void only_its_commands_end_is_its_end(void **state)
 	run.in_loop = its_command;
 	assert_int_equal(record(&options), 0);
 	assert_int_equal(run.quits, 1);
-	assert_string_equal(strbuf_str(&run.log),
-			    "loop prepare open init begin snapshot fd timer0 timer1 timer2 signals "
-			    "start go run restore stop forget finish "
-			    "restore forget release free free-loop ");
+	assert_string_equal(
+		strbuf_str(&run.log),
+		"loop prepare open init begin snapshot wait fd timer0 timer1 timer2 signals "
+		"start go run restore stop forget finish "
+		"restore forget release free free-loop ");
 }
 
 /* --- failures --- */

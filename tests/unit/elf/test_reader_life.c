@@ -127,8 +127,8 @@ static int64_t ask_one_that(int64_t (*carry_out)(struct wall_call *call, int fd,
 	int64_t r;
 
 	without(NULL);
-	trade = (struct trade){ "hostprof-reader", true,      give_up_rights,
-				takes_none,	   opens_all, carry_out };
+	trade = (struct trade){ "hostprof-reader", true,      give_up_rights, takes_none,
+				opens_all,	   carry_out, opens_all };
 	reader_set_trade(&trade);
 	reader_set_memory(64U << 20);
 	assert_int_equal(wall_begin(&trade, NULL, &err), 0);

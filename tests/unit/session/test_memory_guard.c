@@ -153,7 +153,8 @@ static void far_below_it_is_looked_seldom(void **state)
 	assert_int_equal(looks_again_ns(&guard, "9000 0", SECOND), SECOND * 6 / 10);
 	assert_int_equal(looks_again_ns(&guard, "9000 3000", 10 * SECOND), SECOND * 3 / 10);
 	assert_int_equal(looks_again_ns(&guard, "9000 5000", 20 * SECOND), SECOND / 10);
-	assert_int_equal(looks_again_ns(&guard, "9000 5001", 30 * SECOND), 0);
+	assert_int_equal(looks_again_ns(&guard, "9000 5500", 30 * SECOND), SECOND * 5 / 100);
+	assert_int_equal(looks_again_ns(&guard, "9000 5999", 40 * SECOND), SECOND / 100);
 }
 
 /* All that is free goes back; no arena or threshold keeps a large file's parsing. */

@@ -46,6 +46,25 @@ static void names_and_modules(void **state)
 	assert_symbol(symbols, 0, "none", "none");
 }
 
+/* What stands too far behind goes to its place among those that are sorted. */
+static void some_far_behind(void **state)
+{
+	static const char text[] = "ffffffff81000000 t a\nffffffff81000100 t b\n"
+				   "ffffffff81000200 t c\nffffffff81000300 t d\n"
+				   "ffffffff81000180 t m\t[m]\nffffffff81000400 t n\t[m]\n"
+				   "ffffffff81000280 t o\t[m]\n";
+	_cleanup_(kernel_symbols_freep) struct kernel_symbols *symbols = NULL;
+
+	(void)state;
+	assert_int_equal(kernel_symbols_parse(text, strlen(text), &symbols), 0);
+	assert_symbol(symbols, 0xffffffff8100017f, "b", "kernel");
+	assert_symbol(symbols, 0xffffffff810001ff, "m", "m");
+	assert_symbol(symbols, 0xffffffff8100027f, "c", "kernel");
+	assert_symbol(symbols, 0xffffffff810002ff, "o", "m");
+	assert_symbol(symbols, 0xffffffff810003ff, "d", "kernel");
+	assert_symbol(symbols, 0xffffffff81000400, "n", "m");
+}
+
 /* Of names of one address the one with fewer underscores counts, else the first; of the last address too. */
 static void names_of_the_last_address(void **state)
 {
@@ -109,9 +128,9 @@ static void the_running_kernel(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_and_modules),  cmocka_unit_test(names_of_the_last_address),
-		cmocka_unit_test(hidden_addresses),   cmocka_unit_test(odd_lines_are_skipped),
-		cmocka_unit_test(the_running_kernel),
+		cmocka_unit_test(some_far_behind),	     cmocka_unit_test(names_and_modules),
+		cmocka_unit_test(names_of_the_last_address), cmocka_unit_test(hidden_addresses),
+		cmocka_unit_test(odd_lines_are_skipped),     cmocka_unit_test(the_running_kernel),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

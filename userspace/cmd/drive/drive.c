@@ -109,6 +109,12 @@ static int run(struct drive *drive, struct recorder_result *ret_result, struct e
 	return r < 0 ? r : finished;
 }
 
+void drive_hurry(char *const *command)
+{
+	if (!command)
+		priority_raise();
+}
+
 int drive_run(const struct drive_options *options, struct recorder_result *ret_result,
 	      struct err *err)
 {

@@ -20,6 +20,12 @@ struct drive_options {
 };
 
 /*
+ * Before anything is checked or opened: on a busy host what comes before drive_run() may wait for a cpu longer than all the rest
+ * takes. Not with a COMMAND (NULL: none), which is forked first.
+ */
+void drive_hurry(char *const *command);
+
+/*
  * Sample until the time is over, the command has ended, a sink fails, or SIGINT, SIGTERM or SIGHUP
  * comes, which is no error. SIGPIPE is ignored meanwhile, but not by the command.
  */

@@ -253,6 +253,12 @@ static bool opens_file(uint32_t op)
 	return false;
 }
 
+/* A name is 5 us, a page of rows 80. */
+static bool is_quick(uint32_t op)
+{
+	return op == READER_DEMANGLE || op == READER_CFI_CLOSE;
+}
+
 static void give_up_rights(const struct wall_call *call)
 {
 	reader_rights_give_up(call->len);
@@ -264,5 +270,6 @@ const struct trade reader_trade = {
 	.give_up_rights = give_up_rights,
 	.takes_file = takes_file,
 	.opens_file = opens_file,
+	.is_quick = is_quick,
 	.carry_out = carry_out,
 };

@@ -17,6 +17,7 @@
 #include "native/probed.h"
 #include "native/row.h"
 #include "native/signal.h"
+#include "native/start.h"
 #include "unwind/find.h"
 
 enum unwind_step {
@@ -43,6 +44,8 @@ static inline void unwind_begin(struct unwind_cursor *c, wire_u32 max_frames, wi
 	c->leaf = 1;
 	c->regs_kept = 1;
 	c->linked = 0;
+	c->guessed = 0;
+	c->stack_top = 0;
 	c->missed = 0;
 	c->uncached = 0;
 	c->at_entry = 0;
@@ -80,11 +83,13 @@ static inline void unwind_begin(struct unwind_cursor *c, wire_u32 max_frames, wi
 static inline enum unwind_step unwind_choose_blind(struct unwind_cursor *c,
 						   struct unwind_memory *memory)
 {
+	if (start_may_be_here(c) && start_is_here(c, memory))
+		return UNWIND_STEP_END;
 	if (c->leaf)
 		return UNWIND_STEP_LEAF;
 	if (signal_is_trampoline(c, memory))
 		return UNWIND_STEP_SIGNAL;
-	return UNWIND_STEP_FP;
+	return start_is_context(c) ? UNWIND_STEP_END : UNWIND_STEP_FP;
 }
 
 static inline enum unwind_step unwind_choose_by_rule(struct unwind_cursor *c,

@@ -159,7 +159,9 @@ struct wire_miss {
 	wire_u8 regs_kept;  /* all of regs are what they are in this frame, leaf or not */
 	wire_u8 at_entry;   /* of the leaf: pc is its function's first instruction */
 	wire_u32 jvm;	    /* wire_space.jvm */
-	wire_u32 pad1;
+	wire_u8 guessed;    /* struct unwind_cursor's, as linked */
+	wire_u8 pad1[3];
+	wire_u64 stack_top;  /* the same; 0: not known */
 	wire_u64 thread;     /* the JavaThread, 0: not known; what was in it then: */
 	wire_u64 anchor[3];  /* sp, pc, fp */
 	wire_u64 cont_entry; /* JavaThread::_cont_entry; 0: none */
@@ -185,6 +187,6 @@ _Static_assert(sizeof(struct wire_block) == 512, "wire_block");
 _Static_assert(sizeof(struct wire_range) == 32, "wire_range");
 _Static_assert(sizeof(struct wire_space) == 48, "wire_space");
 _Static_assert(sizeof(struct wire_hot) == 32, "wire_hot");
-_Static_assert(sizeof(struct wire_miss) == 272, "wire_miss");
+_Static_assert(sizeof(struct wire_miss) == 280, "wire_miss");
 
 #endif

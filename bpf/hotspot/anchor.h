@@ -17,6 +17,7 @@ static inline bool anchor_may_help(const struct unwind_cursor *c)
 	switch (c->reason) {
 	case UNWIND_PAGE:
 	case UNWIND_FP_END:
+	case UNWIND_NO_START:
 	case UNWIND_FP_BAD:
 	case UNWIND_BAD_RETURN:
 	case UNWIND_BAD_ROW: return true;
@@ -85,6 +86,7 @@ static inline enum unwind_verdict anchor_enter(struct unwind_cursor *c,
 	c->rbx = c->r13 = 0;
 	c->regs_kept = 0;
 	c->linked = 1;
+	c->guessed = 0;
 	c->reason = UNWIND_DEPTH;
 	c->anchors++;
 	return UNWIND_GO_ON;

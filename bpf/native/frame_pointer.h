@@ -15,14 +15,14 @@ static inline bool frame_pointer_is_near(const struct unwind_cursor *c)
 }
 
 /*
- * Zero marks the outermost frame (System V ABI, "Initial Stack and Register State": %rbp should be
- * zeroed) - but only when a frame handed it down. In the leaf's register it may be any value of
- * code that uses %rbp for something else.
+ * Zero should mark the outermost frame (System V ABI, "Initial Stack and Register State": %rbp should
+ * be zeroed), but code that uses %rbp for something else has it anywhere. What is a thread's start was
+ * found before by other marks (native/start.h, WIRE_RULE_END).
  */
 static inline enum unwind_verdict frame_pointer_check(struct unwind_cursor *c)
 {
 	if (c->fp == 0)
-		return cursor_stop(c, c->linked ? UNWIND_DONE : UNWIND_FP_END);
+		return cursor_stop(c, c->linked ? UNWIND_NO_START : UNWIND_FP_END);
 	if (!frame_pointer_is_near(c) || !cursor_is_user(c->fp))
 		return cursor_stop(c, UNWIND_FP_BAD);
 	return UNWIND_GO_ON;
@@ -35,6 +35,7 @@ static inline enum unwind_verdict frame_pointer_step(struct unwind_cursor *c,
 
 	if (frame_pointer_check(c))
 		return UNWIND_STOP;
+	c->guessed = 1;
 	return cursor_execute(c, memory, &rule);
 }
 

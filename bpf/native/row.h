@@ -138,8 +138,9 @@ static inline enum unwind_verdict row_step(struct unwind_cursor *c, struct unwin
 	if (row_cfa(c, memory, rule, &cfa) || row_home(c, rule, cfa, &home) ||
 	    row_return_address(c, memory, rule, cfa, &pc))
 		return UNWIND_STOP;
+	/* Who was not called has none; but the words of a stack may be 0 where the walk has lost its way. */
 	if (pc == 0)
-		return cursor_stop(c, UNWIND_DONE);
+		return cursor_stop(c, c->guessed ? UNWIND_NO_START : UNWIND_DONE);
 	if (!cursor_is_user(pc))
 		return cursor_stop(c, UNWIND_BAD_RETURN);
 	/* Stacks grow down; only a leaf can have its return address in a register and no frame. */

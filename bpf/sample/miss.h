@@ -229,6 +229,8 @@ static __always_inline void miss_fill(struct wire_miss *miss, struct scratch *s,
 	miss->tid = s->sample.tid;
 	miss->pc = c->pc;
 	miss->at_entry = c->at_entry;
+	miss->guessed = c->guessed;
+	miss->stack_top = c->stack_top;
 	miss->trampoline = c->trampoline;
 	miss_fill_regs(miss, c);
 	miss_fill_java(miss, c);

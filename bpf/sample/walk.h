@@ -97,6 +97,7 @@ static __always_inline void walk_user(struct scratch *s, const struct trigger *t
 	c->deadline_ns = s->sample.time_ns + settings.budget_ns;
 	c->uncached = trigger->preemptible && c->nested;
 	c->at_entry = trigger->at_entry;
+	c->stack_top = mm->start_stack;
 	c->frozen_at.live = 1;
 	c->trampoline = probed_trampoline(mm);
 	space_take(s, mm);

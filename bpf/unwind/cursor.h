@@ -83,16 +83,18 @@ struct unwind_cursor {
 	wire_u64 r13;	      /* in the interpreter: the live bytecode pointer */
 	wire_u64 r15;	      /* in Java code: the thread */
 	wire_u64 deadline_ns; /* for the loop that drives the steps */
+	wire_u64 stack_top;   /* of the main thread's: where argc is; 0: not known */
 	wire_u32 frames;
 	wire_u32 max_frames;
-	wire_u32 begin; /* first word of this walk in `out` */
-	wire_u32 words; /* words of `out` that are used, kernel frames included */
-	wire_u8 leaf;	/* pc is where the thread itself is: the code bytes there tell its frame */
-	wire_u8 exact;	/* pc is no return address: WIRE_FRAME_EXACT */
-	wire_u8 linked; /* fp is known to be a caller's: 0 is then the mark of the outermost */
-	wire_u8 reason; /* enum unwind_reason, valid once a step returned UNWIND_STOP */
-	wire_u8 missed; /* it stopped for want of tables; the cursor stands where to go on */
-	wire_u8 listed; /* the space is known to hold all ranges: what is outside is no code */
+	wire_u32 begin;	 /* first word of this walk in `out` */
+	wire_u32 words;	 /* words of `out` that are used, kernel frames included */
+	wire_u8 leaf;	 /* pc is where the thread itself is: the code bytes there tell its frame */
+	wire_u8 exact;	 /* pc is no return address: WIRE_FRAME_EXACT */
+	wire_u8 linked;	 /* fp is known to be a caller's */
+	wire_u8 guessed; /* a frame pointer was followed in code of which nothing is known */
+	wire_u8 reason;	 /* enum unwind_reason, valid once a step returned UNWIND_STOP */
+	wire_u8 missed;	 /* it stopped for want of tables; the cursor stands where to go on */
+	wire_u8 listed;	 /* the space is known to hold all ranges: what is outside is no code */
 	wire_u8 regs_kept; /* by row from the leaf on: leaf_regs may still be this frame's */
 	wire_u8 nested;	   /* walks of its cpu that it interrupted: see tables_keep_hot() */
 	wire_u8 uncached; /* and may be interrupted by one that was not: it reads no cache of the cpu */
@@ -253,6 +255,7 @@ static inline void cursor_resume(struct unwind_cursor *c, wire_u64 pc, wire_u64 
 	cursor_take_leaf_regs(c);
 	c->at_entry = 0;
 	c->linked = 0; /* the frame pointer's register is any value again */
+	c->guessed = 0;
 	c->leaf = 1;
 	c->regs_kept = 1;
 	c->exact = 1;
@@ -263,7 +266,7 @@ static inline enum unwind_verdict cursor_enter(struct unwind_cursor *c, wire_u64
 					       wire_u64 fp)
 {
 	if (pc == 0)
-		return cursor_stop(c, UNWIND_DONE);
+		return cursor_stop(c, UNWIND_NO_START);
 	if (!cursor_is_user(pc))
 		return cursor_stop(c, UNWIND_BAD_RETURN);
 	/* A stack that does not shrink would be walked for ever. */

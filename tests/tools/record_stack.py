@@ -36,6 +36,8 @@ inferior = gdb.selected_inferior()
 print('RECORDING')
 for ours, theirs in (('pc', 'rip'), ('sp', 'rsp'), ('fp', 'rbp'), ('r13', 'r13')):
     print('%s 0x%x' % (ours, reg(theirs)))
+with open('/proc/%d/stat' % inferior.pid) as stat: # startstack, where argc is
+    print('top 0x%x' % int(stat.read().rpartition(')')[2].split()[25]))
 top, code = reg('rsp'), []
 frame = gdb.newest_frame()
 while frame is not None:
@@ -98,7 +100,7 @@ def record(program, location, out):
     if not found:
         sys.exit('gdb did not stop at %s:\n%s%s' % (location, head, run.stderr))
     lines = [l for l in body.splitlines()
-             if l.split(' ')[0] in ('pc', 'sp', 'fp', 'r13', 'frame', 'memory')]
+             if l.split(' ')[0] in ('pc', 'sp', 'fp', 'r13', 'top', 'frame', 'memory')]
     with open(out, 'w') as f:
         f.write('# %s at %s\n' % (os.path.basename(program), location))
         f.write('\n'.join(lines) + '\n')

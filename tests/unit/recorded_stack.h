@@ -77,6 +77,8 @@ static inline bool recorded_register(struct recorded_stack *s, const char *line)
 			s->request.regs[old[i].number] = value;
 	if (strcmp(name, "pc") == 0)
 		s->request.pc = value;
+	if (strcmp(name, "top") == 0)
+		s->request.stack_top = value;
 	return false;
 }
 

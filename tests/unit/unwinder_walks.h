@@ -124,6 +124,7 @@ static inline void make_miss(struct fixture *f)
 				    .time_ns = clock_now_ns(),
 				    .pc = 0x123456,
 				    .thread = 0x777000,
+				    .stack_top = 0x7ffd12340,
 				    .anchor = { 11, 12, 13 } };
 	for (uint64_t i = 0; i < 16; i++)
 		miss->regs[i] = 1000 + i;

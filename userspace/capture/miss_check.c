@@ -16,7 +16,7 @@ int miss_check(const void *data, size_t len)
 	if (miss->code_bytes != 0 && miss->code_bytes != WIRE_MISS_CODE_BYTES)
 		return -EBADMSG;
 	if (miss->leaf > 1 || miss->exact > 1 || miss->linked > 1 || miss->regs_kept > 1 ||
-	    miss->at_entry > 1)
+	    miss->at_entry > 1 || miss->guessed > 1)
 		return -EBADMSG;
 	return 0;
 }

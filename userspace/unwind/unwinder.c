@@ -57,6 +57,8 @@ static struct walk_request request_of(const struct job *job, const struct wire_s
 		.pc = miss->pc,
 		.caller = !miss->leaf,
 		.linked = miss->linked,
+		.guessed = miss->guessed,
+		.stack_top = miss->stack_top,
 		.regs_kept = miss->regs_kept,
 		.exact = miss->exact,
 		.at_entry = miss->at_entry,

@@ -26,6 +26,8 @@ void walk_begin(struct walk *walk, const struct walk_request *request, struct un
 	c->leaf = !request->caller;
 	c->regs_kept = !request->caller || request->regs_kept;
 	c->linked = request->caller && request->linked;
+	c->guessed = request->caller && request->guessed;
+	c->stack_top = request->stack_top;
 	c->serial = request->serial;
 	c->first = request->first;
 	c->count = request->count;

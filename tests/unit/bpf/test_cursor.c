@@ -145,7 +145,7 @@ static void expect_no_caller(uint64_t pc, uint64_t sp, enum unwind_reason reason
 static void test_enter(void **state)
 {
 	(void)state;
-	expect_no_caller(0, STACK_AT + 88, UNWIND_DONE);
+	expect_no_caller(0, STACK_AT + 88, UNWIND_NO_START);
 	expect_no_caller(4095, STACK_AT + 88, UNWIND_BAD_RETURN);
 	expect_no_caller(UNWIND_USER_END, STACK_AT + 88, UNWIND_BAD_RETURN);
 	expect_no_caller(0x402000, STACK_AT + 80, UNWIND_FP_BAD);

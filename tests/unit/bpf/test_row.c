@@ -372,6 +372,29 @@ static void test_signal_in_code_without_a_frame(void **state)
 	expect_frame(3, OUTERMOST);
 }
 
+/*
+ * Who has no return address was not called: a coroutine's first function. But behind a frame pointer
+ * that was followed in code of which nothing is known, a word of 0 proves nothing.
+ */
+static void test_no_return_address(void **state)
+{
+	(void)state;
+	set_page(0, rule_rsp(8));
+	set_page(1, rule_rsp(16));
+	w.stack[0] = CALLER;
+	expect_walk(2, UNWIND_DONE);
+	set_page(0, (struct wire_rule){ .kind = WIRE_RULE_NONE });
+	w.request.regs[DWARF_RBP] = stack_at(10);
+	w.stack[11] = CALLER;
+	expect_walk(2, UNWIND_NO_START);
+	/* Behind a signal all registers are known again. */
+	set_page(0, (struct wire_rule){ .kind = WIRE_RULE_NONE });
+	set_page(1, (struct wire_rule){ .kind = WIRE_RULE_SIGNAL });
+	put_context(12, TEXT_AT + 0x2100, stack_at(60));
+	set_page(2, rule_rsp(16));
+	expect_walk(3, UNWIND_DONE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -393,6 +416,7 @@ int main(void)
 		cmocka_unit_test_setup(test_rules_without_a_row, set_up),
 		cmocka_unit_test_setup(test_signal_frame, set_up),
 		cmocka_unit_test_setup(test_signal_in_code_without_a_frame, set_up),
+		cmocka_unit_test_setup(test_no_return_address, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

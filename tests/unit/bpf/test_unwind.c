@@ -149,8 +149,8 @@ static void test_hostile_chains(void **state)
 	walk_expect(&request, &memory, 2, UNWIND_PAGE);
 	f.stack[16] = STACK_AT + sizeof(f.stack) - 8; /* half of the pair is there */
 	walk_expect(&request, &memory, 2, UNWIND_PAGE);
-	f.stack[16] = 0; /* the outermost frame */
-	walk_expect(&request, &memory, 2, UNWIND_DONE);
+	f.stack[16] = 0; /* no frame pointer: nothing says that the thread began here */
+	walk_expect(&request, &memory, 2, UNWIND_NO_START);
 }
 
 static void test_hostile_returns(void **state)
@@ -161,7 +161,7 @@ static void test_hostile_returns(void **state)
 
 	(void)state;
 	f.stack[16] = STACK_AT + 8 * 32;
-	walk_expect(&request, &memory, 1, UNWIND_DONE); /* return address 0 */
+	walk_expect(&request, &memory, 1, UNWIND_NO_START); /* return address 0 */
 	f.stack[17] = 0xffffffff81000000ULL;
 	walk_expect(&request, &memory, 1, UNWIND_BAD_RETURN);
 	f.stack[17] = 17;
@@ -182,7 +182,7 @@ static void test_leaf_without_frame_pointer(void **state)
 	/* The code may be gone, the stack still there. */
 	request.pc = 0x10000000;
 	request.regs[DWARF_RBP] = STACK_AT + 8;
-	walk_expect(&request, &memory, 1, UNWIND_DONE);
+	walk_expect(&request, &memory, 1, UNWIND_NO_START);
 	request.regs[DWARF_RSP] = 0xffff888000000000ULL;
 	walk_expect(&request, &memory, 1, UNWIND_FP_BAD);
 }
@@ -226,7 +226,7 @@ static void test_long_chain(void **state)
 	}
 	walk_stack(&request, &memory, &result);
 	assert_int_equal(result.frames, 512);
-	assert_int_equal(result.reason, UNWIND_DONE);
+	assert_int_equal(result.reason, UNWIND_NO_START);
 	request.max_frames = 100;
 	walk_expect(&request, &memory, 100, UNWIND_DEPTH);
 }
@@ -426,7 +426,7 @@ static void test_interpreted(void **state)
 	request.pc = CODE_AT + 130;
 	request.regs[DWARF_R13] = stack_word(510) + 51;
 	request.jvm = &jvm;
-	walk_expect(&request, &memory, 3, UNWIND_DONE);
+	walk_expect(&request, &memory, 3, UNWIND_NO_START);
 	assert_int_equal(result.word_count, 2 * WIRE_INTERPRETED_WORDS + 1);
 	/* The leaf's bytecode pointer is live in r13, if it is one of this method. */
 	expect_interpreted(&result.words[0], (CODE_AT + 130) | WIRE_FRAME_EXACT, 500,
@@ -434,7 +434,7 @@ static void test_interpreted(void **state)
 	expect_interpreted(&result.words[5], CODE_AT + 200, 600, 0xbc000 + 40);
 	assert_int_equal(result.words[10], CODE_AT + 9);
 	request.regs[DWARF_R13] = 0xabcdef;
-	walk_expect(&request, &memory, 3, UNWIND_DONE);
+	walk_expect(&request, &memory, 3, UNWIND_NO_START);
 	assert_true(result.words[3] == 0xbc000 + 20);
 }
 
@@ -450,7 +450,7 @@ static void test_interpreted_hostile(void **state)
 	fake_interpreted(&f, 20, 500, CODE_AT + 9);
 	f.stack[17] = 0x123457; /* no Method*: the frame stays, unnamed */
 	f.stack[19] = 8;	/* a sender's sp below the frame */
-	walk_expect(&request, &memory, 2, UNWIND_DONE);
+	walk_expect(&request, &memory, 2, UNWIND_NO_START);
 	assert_int_equal(result.words[2], 0);
 	assert_int_equal(result.words[4], 0);
 	request.regs[DWARF_RBP] = 0x1234;

@@ -82,6 +82,8 @@ static void test_fields(void **state)
 	assert_int_equal(miss_check(&record, RECORD_BYTES), -EBADMSG);
 	fresh()->regs_kept = 2;
 	assert_int_equal(miss_check(&record, RECORD_BYTES), -EBADMSG);
+	fresh()->guessed = 2;
+	assert_int_equal(miss_check(&record, RECORD_BYTES), -EBADMSG);
 	fresh()->at_entry = 2;
 	assert_int_equal(miss_check(&record, RECORD_BYTES), -EBADMSG);
 }

@@ -356,6 +356,35 @@ static void the_entry_point_is_a_first_frame(void **state)
 	}
 }
 
+/* Without a size its symbol ends where the next one begins; farther than 64 bytes away none says anything. */
+static void how_long_the_entry_point_is(void **state)
+{
+	static const struct {
+		uint64_t size, next;
+		uint64_t end; /* 0: it is no root */
+	} cases[] = {
+		{ 0, 0, 0 },	   { 0, 0x14, 0x14 }, { 0, 0x40, 0x40 },    { 0, 0x41, 0 },
+		{ 0x40, 0, 0x40 }, { 0x41, 0, 0 },    { 0x30, 0x20, 0x20 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_frames_ struct frames f = { 0 };
+		struct cfi_symbol symbols[] = { { "_start", 0x2000, cases[i].size },
+						{ "next", 0x2000 + cases[i].next, 8 } };
+		struct cfi_parts parts = { .entry = 0x2000,
+					   .symbols = symbols,
+					   .symbol_count = cases[i].next ? 2 : 1 };
+
+		frames_usual_cie(&f);
+		frames_fde(&f, 0x1100, 0x10, PROGRAM(DW_CFA_nop));
+		frames_open(&f, &parts, true);
+		for (uint64_t at = 0; at < 0x50; at++)
+			assert_int_equal(frames_at(&f, 0x2000 + at).kind,
+					 at < cases[i].end ? WIRE_RULE_END : WIRE_RULE_NONE);
+	}
+}
+
 static void an_entry_point_with_an_fde_is_what_that_says(void **state)
 {
 	_cleanup_frames_ struct frames f = { 0 };
@@ -403,6 +432,7 @@ int main(void)
 		cmocka_unit_test(overlapping_and_damaged_records),
 		cmocka_unit_test(an_unknown_cie_describes_nothing),
 		cmocka_unit_test(the_entry_point_is_a_first_frame),
+		cmocka_unit_test(how_long_the_entry_point_is),
 		cmocka_unit_test(an_entry_point_with_an_fde_is_what_that_says),
 		cmocka_unit_test(an_entry_point_at_the_end_of_an_fde),
 	};

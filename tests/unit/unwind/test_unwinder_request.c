@@ -23,6 +23,7 @@ static void a_request_is_its_miss(void **state)
 	assert_int_equal(r->serial, 1);
 	assert_int_equal(r->first, 0);
 	assert_int_equal(r->count, 0);
+	assert_int_equal(r->stack_top, 0x7ffd12340);
 	f->miss.leaf = 1;
 	f->miss.thread = 0;
 	finish(f);
@@ -34,8 +35,12 @@ static void a_request_is_its_miss(void **state)
 	f->miss.exact = 0;
 	f->miss.linked = 1;
 	finish(f);
-	assert_true(r->linked && !r->exact && !r->regs_kept);
+	assert_true(r->linked && !r->guessed && !r->exact && !r->regs_kept);
 	f->miss.linked = 0;
+	f->miss.guessed = 1;
+	finish(f);
+	assert_true(r->guessed && !r->linked && !r->exact && !r->regs_kept);
+	f->miss.guessed = 0;
 	f->miss.regs_kept = 1;
 	finish(f);
 	assert_true(r->regs_kept && !r->exact && !r->linked);

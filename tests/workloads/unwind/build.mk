@@ -7,7 +7,7 @@ UNWIND_OUT := $(BUILD)/workloads/unwind
 UNWIND_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -fomit-frame-pointer -fno-optimize-sibling-calls -Wall
 UNWIND_PLAIN := roots chain handled recursing realigned loading threads spawning mapped jitted brief
 UNWIND_BIN := $(addprefix $(UNWIND_OUT)/uw-,$(UNWIND_PLAIN) static staticpie stripped throwing bare \
-	calling linked) \
+	calling linked ends starting starting-cut) \
 	$(addprefix $(UNWIND_OUT)/libuw-,plugin.so other.so tiny.so)
 UNWIND_BIN += $(if $(shell command -v go || ls /usr/local/go/bin/go 2>/dev/null),$(UNWIND_OUT)/uw-go)
 UNWIND_BIN += $(if $(shell command -v rustc),$(UNWIND_OUT)/uw-rust)
@@ -36,6 +36,12 @@ $(UNWIND_OUT)/uw-calling: UNWIND_LIBS := -L$(UNWIND_OUT) -luw-tiny -Wl,-rpath,'$
 $(UNWIND_OUT)/uw-calling: $(UNWIND_OUT)/libuw-tiny.so
 $(UNWIND_OUT)/uw-linked: UNWIND_LIBS := -L$(UNWIND_OUT) -luw-plugin -Wl,-rpath,'$$ORIGIN'
 $(UNWIND_OUT)/uw-linked: $(UNWIND_OUT)/libuw-plugin.so
+
+# Stripped: only where it stands tells what the first frame is.
+$(UNWIND_OUT)/uw-starting $(UNWIND_OUT)/uw-starting-cut: $(UNWIND_SRC)/starting.S
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) -nostdlib -static -s $(if $(findstring cut,$@),-DCUT) -o $@ $<
 
 $(UNWIND_OUT)/uw-throwing: $(UNWIND_SRC)/throwing.cc $(UNWIND_SRC)/known.h
 	@mkdir -p $(@D)

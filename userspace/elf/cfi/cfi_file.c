@@ -154,10 +154,10 @@ static void find_main(struct cfi_file *file, uint64_t entry)
 /* Without an FDE it would look like code of which nothing is known. */
 static void add_entry(struct cfi_file *file, struct elf_file *elf)
 {
-	uint64_t entry = elf->header.e_entry, end = entry + MAX_ENTRY_BYTES;
+	uint64_t entry = elf->header.e_entry, end = UINT64_MAX;
 	struct cfi_layer *layers[] = { &file->eh_frame, &file->debug_frame };
 
-	if (entry == 0 || end < entry)
+	if (entry == 0)
 		return;
 	find_main(file, entry);
 	for (size_t i = 0; i < ARRAY_SIZE(layers); i++) {

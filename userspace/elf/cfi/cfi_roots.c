@@ -11,8 +11,13 @@
 /* A symbol's size is foreign; Go's longest of these has some 400 bytes. */
 #define MAX_ROOT_BYTES 4096
 /* Symbols in one piece: 12 kB. */
-#define SYMBOLS_READ   512
-#define PROLOGUE_BYTES 4 /* push %rbp; mov %rsp,%rbp */
+#define SYMBOLS_READ 512
+/*
+ * The longest entry code known (musl's, with what it calls inlined) is shorter. Farther away nothing says
+ * whether the code still is the entry's: there the place of its frame does (bpf/native/start.h).
+ */
+#define MAX_ENTRY_BYTES 64
+#define PROLOGUE_BYTES	4 /* push %rbp; mov %rsp,%rbp */
 
 /*
  * Go 1.26: runtime/asm_amd64.s, sys_linux_amd64.s, time_linux_amd64.s and rt0_linux_amd64.s.
@@ -99,13 +104,19 @@ void cfi_roots_add_go(struct cfi_roots *roots, struct elf_file *elf)
 	elf_file_for_each_function(elf, add_function, roots);
 }
 
+/* Where the entry's symbol ends, or the next one begins: musl's and nasm's have no size. */
 static void limit_root(struct cfi_root *root, const Elf64_Sym *symbol)
 {
 	int type = ELF64_ST_TYPE(symbol->st_info);
+	uint64_t end = symbol->st_value;
 
-	if ((type == STT_FUNC || type == STT_GNU_IFUNC) && symbol->st_shndx != SHN_UNDEF &&
-	    symbol->st_value == root->start && symbol->st_size)
-		root->end = MIN(root->end, root->start + symbol->st_size);
+	if ((type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) ||
+	    symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS)
+		return;
+	if (end == root->start)
+		end += symbol->st_size;
+	if (end > root->start)
+		root->end = MIN(root->end, end);
 }
 
 static void limit_by_table(struct cfi_root *root, struct cfi_reader *reader, struct elf_file *elf,
@@ -138,7 +149,8 @@ void cfi_roots_add_entry(struct cfi_roots *roots, struct cfi_reader *reader, str
 
 	limit_by_table(&root, reader, elf, SHT_SYMTAB);
 	limit_by_table(&root, reader, elf, SHT_DYNSYM);
-	add_root(roots, root);
+	if (root.end - root.start <= MAX_ENTRY_BYTES)
+		add_root(roots, root);
 }
 
 /* Where the frame is not set up (or gone again) the CFA is %rsp + 8. */

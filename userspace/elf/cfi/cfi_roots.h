@@ -34,7 +34,8 @@ void cfi_roots_add_go_function(struct cfi_roots *roots, const char *name, uint64
 void cfi_roots_add_go(struct cfi_roots *roots, struct elf_file *elf);
 
 /*
- * The program's entry point, which no FDE describes, up to its symbol's end or LIMIT. READER has the
+ * The program's entry point, which no FDE describes, up to its symbol's end, the next one's beginning or
+ * LIMIT; nothing where these say too little. READER has the
  * file's bytes: the loop's thread is no place to read all symbols of a browser at once.
  */
 void cfi_roots_add_entry(struct cfi_roots *roots, struct cfi_reader *reader, struct elf_file *elf,

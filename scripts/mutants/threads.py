@@ -9,11 +9,13 @@ PAUSE = "userspace/jvm/heap/heap_pause.c"
 TIMES = "userspace/jvm/heap/thread_names.c"
 FIELDS = "userspace/jvm/heap/java_fields.c"
 NAME = "userspace/jvm/java_name.c"
+JVM = "userspace/jvm/jvm_threads.c"
 BOOKS = "userspace/session/pipeline_books.c"
 
 READ = ["test_java_threads"]
 ONE = ["test_java_thread_read"]
 KNOWN = ["test_thread_names"]
+OF_JVM = ["test_jvm_thread_names"]
 
 MUTANTS = [
     Mutant("threads: what moved is taken as it was", READER, "return !r && before != after ? -EAGAIN : r;", "return r;", READ),
@@ -42,6 +44,13 @@ MUTANTS = [
     Mutant("names: a loss is nothing", TIMES, "\t\tclear(names, thread);\n\t\tthread->since_ns = time_ns;\n", "", KNOWN),
     Mutant("names: a mark does not make it due", TIMES, "\tthread->due_ns = 0;\n\tthread->failures = 0;\n", "", KNOWN),
     Mutant("names: room without an end", TIMES, "if (names->bytes > MAX_BYTES)", "if (0)", KNOWN),
+    Mutant("names: each is read again and again", JVM, "case THREAD_KNOWN: break;", "case THREAD_KNOWN: try_names(jvm, &tid, 1, time_ns); break;", OF_JVM),
+    Mutant("names: what is due is not read", JVM, "try_names(jvm, t->again.items, t->again.len, clock_now_ns());", ";", OF_JVM),
+    Mutant("names: a new thread is not looked for", JVM, "if (t->listed_ns >= since_ns)\n\t\treturn false;", "if (t->listed_ns)\n\t\treturn false;", OF_JVM),
+    Mutant("names: an old list is no reason to look", JVM, "if (t->listed_ns >= since_ns)\n\t\treturn false;", "", OF_JVM),
+    Mutant("names: they take all the time", JVM, "bool may = name_time_is_left_of(&t->time, &allowance, now_ns) &&\n\t\t\t   read_layout(jvm, now_ns) == 0;", "bool may = read_layout(jvm, now_ns) == 0;", OF_JVM),
+    Mutant("names: an agent knows of renames", JVM, "if (name || !jvm->store)", "if (!jvm->store)", OF_JVM),
+    Mutant("names: who refuses is asked again", JVM, "if (r == -EOPNOTSUPP)\n\t\tt->refused = r;", "", OF_JVM),
     Mutant("names: nobody tells of renames", BOOKS, "[SIDE_COMM] = jvm_thread_renames,", "", ["test_pipeline_jvms"]),
     Mutant("names: nobody tells of losses", BOOKS, "[SIDE_LOST] = jvm_threads_lose", "", ["test_pipeline_jvms"]),
     Mutant("threads: a field of another type", FIELDS, "is_symbol(s, name, s->name) && is_symbol(s, signature, s->signature)",

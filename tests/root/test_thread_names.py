@@ -68,12 +68,11 @@ class Judge:
             print(f"# {what}: {kind}: {dict(counts)}")
 
 
-def samples_of(version, flags=(), before=lambda jvm: None):
+def samples_of(version, *options, flags=(), args=()):
     """The judged samples of a JVM that runs the workload."""
-    jvm = java(version, "ThreadNames", SECONDS + 1, flags=flags)
-    before(jvm)
+    jvm = java(version, "ThreadNames", SECONDS + 1, *args, flags=flags)
     path = temp_path("lines")
-    record("-p", jvm.pid, "-F", 499, "-d", SECONDS, "--stream", path)
+    record("-p", jvm.pid, "-F", 499, "-d", SECONDS, "--stream", path, *options)
     jvm.wait_text("done", timeout=20)
     brief = {int(tid): name.removeprefix(COMMON) for tid, name in re.findall(r"^brief (\d+) (.+)$", jvm.text, re.MULTILINE)}
     with open(path, "rb") as lines:
@@ -84,15 +83,15 @@ def samples_of(version, flags=(), before=lambda jvm: None):
     return judge
 
 
-def expect_right(judge, what):
+def expect_right(judge, what, fewest=100):
     judge.show(what)
     expect_equal(dict(judge.wrong), {}, f"{what}: wrong names")
     for kind in ("steady", "renames itself", "renamed by others"):
         counts = judge.counts[kind]
-        expect(counts["right"] >= 100, f"{what}: {kind}: only {counts['right']} samples")
+        expect(counts["right"] >= fewest, f"{what}: {kind}: only {counts['right']} samples")
         expect(counts["comm"] <= 0.02 * counts.total(), f"{what}: {kind}: {counts['comm']} without a name")
     brief = judge.counts["brief"]
-    expect(brief["right"] >= 50, f"{what}: brief: only {brief['right']} samples")
+    expect(brief["right"] >= fewest // 2, f"{what}: brief: only {brief['right']} samples")
     expect(brief["comm"] <= MOST_COMMS * brief.total(), f"{what}: brief: {brief['comm']} without a name")
     expect_equal(set(judge.counts["main"]) - {"main"}, set(), f"{what}: names of the main thread")
 
@@ -100,6 +99,28 @@ def expect_right(judge, what):
 @for_each_jdk(JDKS)
 def names_from_outside(version):
     expect_right(samples_of(version), f"JDK {version}")
+
+
+MOVES = {"serial": "-XX:+UseSerialGC", "parallel": "-XX:+UseParallelGC", "g1": "-XX:+UseG1GC"}
+
+
+@for_each_jdk([version for version in JDKS if version in (8, 17, 25)])
+def names_while_objects_move(version):
+    """While the heap is compacted, references lead to where other strings still are."""
+    for collector, flag in MOVES.items():
+        judge = samples_of(version, flags=[flag, "-Xmx64m"], args=["moves"])
+        judge.show(f"JDK {version}, {collector}")
+        expect_equal(dict(judge.wrong), {}, f"JDK {version}, {collector}: wrong names")
+        expect(judge.counts["steady"]["right"] >= 50, f"JDK {version}, {collector}: too few samples")
+
+
+@for_each_jdk([version for version in JDKS if version in (17, 25)])
+def names_with_an_agent(version):
+    """Agents tell of each thread that begins, but of no renames."""
+    judge = samples_of(version, "--agent=always")
+    expect_right(judge, f"JDK {version} with an agent")
+    brief = judge.counts["brief"]
+    expect(brief["comm"] <= 0.02 * brief.total(), f"brief: {brief['comm']} without a name")
 
 
 main()

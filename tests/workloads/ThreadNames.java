@@ -4,12 +4,12 @@ import java.nio.file.Files;
 import java.nio.file.Paths;
 
 /**
- * usage: ThreadNames SECONDS
+ * usage: ThreadNames SECONDS [moves]
  * Threads whose names tell them apart only behind what the kernel has room for. Each runs a method that says what its name
  * is: steady0() to steady3(); selfEven() and selfOdd(), between which a thread renames itself; othersEven() and othersOdd(),
  * which another one tells it to change to just after it has renamed it; brief() of threads that live for some milliseconds, whose tids
  * and names are printed ("brief TID NAME"). Prints "ready" when all of them run,
- * and "done" after SECONDS.
+ * and "done" after SECONDS. With "moves" there are many strings of the same length, and collections that compact the heap all the time.
  */
 public final class ThreadNames {
     static final String COMMON = "a-common-prefix-that-is-longer-than-the-kernel-has-room-for-";
@@ -116,6 +116,17 @@ public final class ThreadNames {
         brief();
     }
 
+    static void moves() {
+        String[] strings = new String[40_000];
+        for (int round = 0;; round++) {
+            for (int i = round % 3; i < strings.length; i += 3) {
+                strings[i] = COMMON + "wrong-" + i % 10;
+            }
+            System.gc();
+            pause(20);
+        }
+    }
+
     static Thread start(String name, Runnable work) {
         Thread thread = new Thread(work, COMMON + name);
         thread.setDaemon(true);
@@ -130,6 +141,9 @@ public final class ThreadNames {
         }
         start("self-even", ThreadNames::renamesItself);
         Thread renamed = start("others-even", ThreadNames::isRenamed);
+        if (args.length > 1) {
+            start("moves", ThreadNames::moves);
+        }
         System.out.println("ready");
         long until = System.nanoTime() + (long) (Double.parseDouble(args[0]) * 1e9);
         for (int i = 1; System.nanoTime() < until; i++) {

@@ -65,7 +65,7 @@ def of_family(table, version):
 INNER = "JavaThread::thread_main_inner"
 WORKERS = (r"(?:WorkerThread::run|GangWorker::(?:run|loop)|GCTaskThread::run|AbstractGangWorker::run|"
            r"ConcurrentGCThread::run|ParallelTaskTerminator\S*)")
-# The name of a thread (15 letters), and the function that its Thread::call_run() calls.
+# How the name of a thread begins, and the function that its Thread::call_run() calls.
 THREADS = [
     (r"C[12] Comp", INNER + ";CompileBroker::compiler_thread_loop"),
     (r"VM Thread", "VMThread::run"),
@@ -74,6 +74,8 @@ THREADS = [
      WORKERS),
     (r"", rf"{INNER}|VMThread::run|WatcherThread::run|{WORKERS}"),
 ]
+# The launcher's thread that runs main(): as the kernel calls it, and as Java does.
+OF_LAUNCHER = ("java", "main", "DestroyJavaVM")
 
 
 @functools.lru_cache(1000)
@@ -87,7 +89,7 @@ def start_of(thread, version):
         r"(?:ThreadJavaMain;|\[libjli\.so\+0x[0-9a-f]+\];)?(?:JavaMain|\[libjli\.so\+0x[0-9a-f]+\])(?:;|$)"
     # Of a thread that waits or ends its first frames may be all.
     return re.compile(rf"{START_OF_THREAD}thread_native_entry;Thread::call_run;(?:{run})(?:;|$)"
-                      + (launcher if thread.startswith("java") else ""))
+                      + (launcher if thread.startswith(OF_LAUNCHER) else ""))
 
 
 # A thread that has not come to its JVM's code yet, or has left it.

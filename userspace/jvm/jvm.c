@@ -299,6 +299,7 @@ int jvm_open_code_map(struct jvm *jvm, struct err *err)
 	jvm->store = codemap_store_new();
 	/* Names of older threads need the tables, too. */
 	has_layout(jvm);
+	jvm_learn_tids(jvm);
 	jvm->polled_ns = now_ns;
 	jvm->replay_pause_ns = JVM_REPLAY_PAUSE_NS;
 	ask_replay(jvm, now_ns);

@@ -105,6 +105,9 @@ struct jvm {
 /* The JVM's own number of the host's TID: the innermost of "NSpid:" in the thread's status. 0: it has gone. */
 uint32_t jvm_ns_tid(struct jvm *jvm, uint32_t tid);
 
+/* Are both the same? */
+void jvm_learn_tids(struct jvm *jvm);
+
 /* What is due to be read of its threads again. */
 void jvm_read_threads(struct jvm *jvm);
 void jvm_release_threads(struct jvm_names_of_threads *threads);

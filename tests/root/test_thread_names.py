@@ -111,7 +111,7 @@ def names_while_objects_move(version):
         judge = samples_of(version, flags=[flag, "-Xmx64m"], args=["moves"])
         judge.show(f"JDK {version}, {collector}")
         expect_equal(dict(judge.wrong), {}, f"JDK {version}, {collector}: wrong names")
-        expect(judge.counts["steady"]["right"] >= 50, f"JDK {version}, {collector}: too few samples")
+        expect(judge.counts["steady"]["right"] >= 20, f"JDK {version}, {collector}: too few samples")
 
 
 @for_each_jdk([version for version in JDKS if version in (17, 25)])

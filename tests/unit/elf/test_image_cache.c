@@ -286,38 +286,6 @@ static void open_files_are_counted(void **state)
 	free(images);
 }
 
-/* Of 128 files that names are read of the next one takes the place of the oldest; those go that nobody maps, ten seconds later. */
-static void files_of_names_are_counted(void **state)
-{
-	enum { FILES = 130, MOST = 128 };
-	struct fixture *f = *state;
-	uint64_t bytes = write_program(f, "first").in_file;
-	struct image *first, *second = NULL, *wanted = NULL;
-	int before = count_descriptors();
-	char name[16];
-
-	image_cache_set_parse_limit(f->cache, 3 * bytes - 1);
-	first = load(f, "first");
-	for (int i = 1; i < FILES; i++) {
-		snprintf(name, sizeof(name), "n%d", i);
-		write_program(f, name);
-		wanted = load(f, name);
-		if (i == 1)
-			second = wanted;
-		/* The first is asked for again and again. */
-		assert_ptr_equal(open_named(f, "first"), first);
-		assert_int_equal(count_descriptors() - before, MIN(i + 1, MOST));
-	}
-	assert_int_equal(image_state(first), IMAGE_READY);
-	assert_int_equal(image_state(second), IMAGE_DROPPED);
-	image_want(wanted);
-	image_cache_close_idle(f->cache);
-	assert_int_equal(count_descriptors() - before, 1);
-	assert_true(has_function(wanted));
-	assert_int_equal(image_state(first), IMAGE_DROPPED);
-	image_unwant(wanted);
-}
-
 /* A file may wait from one call to the next; one that was parsed is in nobody's way. */
 static void idle_since_the_call_before(void **state)
 {
@@ -504,7 +472,7 @@ int main(void)
 		TEST(in_use_beyond_the_limit),
 		TEST(symbols_that_may_be_read),
 		TEST(open_files_are_counted),
-		TEST(files_of_names_are_counted),
+
 		TEST(idle_since_the_call_before),
 		TEST(files_of_one_inode),
 		TEST(another_try),

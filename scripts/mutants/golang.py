@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Of Go's tables: which they are, what they say of an address, and what is not believed."""
+"""Of names that stay in a file until they are wanted: Go's tables, which they are, what they say of an address, and what is not believed;
+and symbols of large files."""
 from .mutant import Mutant
 
 TABLE = "userspace/elf/go/go_table.c"
@@ -10,6 +11,13 @@ FRAMES = "userspace/elf/go/go_frames.c"
 ROWS = "userspace/elf/cfi/cfi_gopcln.c"
 NATIVE = "userspace/symbolize/native.c"
 
+PARSE = "userspace/elf/image_parse.c"
+FARS = "userspace/elf/far_symbols.c"
+SYMBOLS = "userspace/elf/symbols.c"
+CONTENT = "userspace/elf/image_content.c"
+DROP = "userspace/elf/image_drop.c"
+
+FAR = ["test_far_symbols"]
 TESTS = ["test_go_frames"]
 STEPS = ["test_cfi_gopcln", "test_cfi_gopcln_rows"]
 
@@ -37,4 +45,15 @@ MUTANTS = [
     Mutant("go: %rbp is saved at once", ROWS, "saved = MIN(saved + saving_bytes(table, saved), steps->end);", ";", TESTS),
     Mutant("go: roots are any code's", ROWS, "if (table->at.form >= GO_1_18 && !(function.flags & GO_FLAG_ASSEMBLY))", "if (0)", STEPS),
     Mutant("go: nothing is inlined", NATIVE, "i + 1 < go->count ? FRAME_INLINED : FRAME_NATIVE", "FRAME_NATIVE", ["test_symbolize_parts"]),
+    Mutant("far: large tables are not read", PARSE, "if (!add_far_file(parse, file, fd))", "", FAR),
+    Mutant("far: any number of addresses", PARSE, "bytes > parse->left_bytes || fd < 0", "fd < 0", FAR),
+    Mutant("far: names without a rank", FARS, "elf_symbol_rank(symbol, begin) }", "0 }", FAR),
+    Mutant("far: any symbol is a function", FARS, "!elf_symbol_is_function(symbol) ||", "", FAR),
+    Mutant("far: names anywhere", SYMBOLS, "if ((range->name & ~SYMBOL_FAR) >= symbols->far.size)", "if (0)", FAR),
+    Mutant("reader: functions in any order", SYMBOLS, "if (range > symbols->ranges.items && range->address <= range[-1].address)", "if (0)", ["test_reader", "test_far_symbols"]),
+    Mutant("far: all names stay", SYMBOLS, "lru_init(&symbols->far_known, FAR_BYTES,", "lru_init(&symbols->far_known, 64 << 20,", FAR),
+    Mutant("far: its file is closed", CONTENT, "symbols->names_fd = MAX(fd, 0);", "close(fd);", FAR),
+    Mutant("far: any number of files", DROP, "if (count > MAX_NAMES_FILES)", "if (0)", ["test_image_names"]),
+    Mutant("far: files stay open for ever", DROP, "if (!(*at)->wants && holds_file(*at))", "if (0)", ["test_image_names"]),
+    Mutant("far: what is wanted is closed", DROP, "if (!(*at)->wants && holds_file(*at))", "if (holds_file(*at))", ["test_image_names"]),
 ]

@@ -92,7 +92,7 @@ def judge(label, stacks, has_c):
     wrong = [(count, stack) for stack, count in stacks.items() if stack and not UNFINISHED.search(stack) and not STACK.fullmatch(stack)]
     print(f"# {label}: {total} samples, {unfinished} unfinished, {nameless} with a nameless frame, {leaves} in what is inlined, "
           f"{sum(count for count, _ in wrong)} wrong", flush=True)
-    expect(total > SECONDS * 400, f"{label}: {total} samples")
+    expect(total > SECONDS * 50, f"{label}: {total} samples")
     expect(not wrong, f"{label}: no such stack is possible: {sorted(wrong, reverse=True)[:3]}")
     expect(has_c or not nameless, f"{label}: {nameless} samples have frames without a name")
     expect(leaves > 0.9 * total, f"{label}: {leaves} of {total} samples are in what the program does")

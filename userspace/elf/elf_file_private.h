@@ -42,6 +42,10 @@ void elf_file_for_each_table_symbol(struct elf_file *file,
 				    void (*fn)(const struct elf_raw_symbol *symbol, void *data),
 				    void *data);
 
+/* A symbol that is looked up; and which of two names of one address is the more fitting one. */
+bool elf_symbol_is_function(const GElf_Sym *symbol);
+unsigned char elf_symbol_rank(const GElf_Sym *symbol, const char *name);
+
 /* Call FN for every PLT entry (elf/plt.c). */
 void elf_file_for_each_plt(struct elf_file *file,
 			   void (*fn)(const struct elf_raw_symbol *symbol, void *data), void *data);

@@ -59,7 +59,7 @@ bool elf_file_has_symtab(struct elf_file *file)
 	       header.sh_size / header.sh_entsize > 1;
 }
 
-static bool is_function(const GElf_Sym *symbol)
+bool elf_symbol_is_function(const GElf_Sym *symbol)
 {
 	int type = GELF_ST_TYPE(symbol->st_info);
 
@@ -68,7 +68,7 @@ static bool is_function(const GElf_Sym *symbol)
 }
 
 /* Global names are the documented ones, weak ones their aliases, local ones the compiler's. */
-static unsigned char symbol_rank(const GElf_Sym *symbol, const char *name)
+unsigned char elf_symbol_rank(const GElf_Sym *symbol, const char *name)
 {
 	static const unsigned char by_binding[] = {
 		[STB_LOCAL] = 1, [STB_GLOBAL] = 3, [STB_WEAK] = 2
@@ -94,14 +94,15 @@ static void for_each_of_table(struct elf_file *file, uint32_t type,
 	for (size_t i = 1; i < table.count; i++) {
 		struct elf_raw_symbol raw;
 
-		if (!gelf_getsym(table.symbols, (int)i, &symbol) || !is_function(&symbol))
+		if (!gelf_getsym(table.symbols, (int)i, &symbol) ||
+		    !elf_symbol_is_function(&symbol))
 			continue;
 		raw.name = elf_data_string(table.strings, symbol.st_name);
 		if (!raw.name || !raw.name[0])
 			continue;
 		raw.address = symbol.st_value;
 		raw.size = symbol.st_size;
-		raw.rank = symbol_rank(&symbol, raw.name);
+		raw.rank = elf_symbol_rank(&symbol, raw.name);
 		fn(&raw, data);
 	}
 }
@@ -189,7 +190,8 @@ static bool for_each_named_of_table(struct elf_file *file, uint32_t type, const 
 	if (open_table(file, type, &table) < 0)
 		return false;
 	for (size_t i = 1; i < table.count; i++) {
-		if (!gelf_getsym(table.symbols, (int)i, &symbol) || !is_function(&symbol) ||
+		if (!gelf_getsym(table.symbols, (int)i, &symbol) ||
+		    !elf_symbol_is_function(&symbol) ||
 		    !is_named(elf_data_string(table.strings, symbol.st_name), name) ||
 		    is_old_version(versions, i))
 			continue;

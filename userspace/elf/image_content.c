@@ -72,6 +72,8 @@ struct image_reading {
 	int fd;		  /* borrowed */
 	uint32_t pid;
 	uint64_t limit_bytes;
+	int debug_fd;	    /* owned; -1: none */
+	bool far_in_debug;  /* names that are read when they are wanted */
 	bool died_of_debug; /* of the debug file, and not of the file itself */
 };
 
@@ -108,10 +110,14 @@ static int open_image(struct image_reading *reading, struct reader_image *ret_im
 static int add_debug_file(struct image_reading *reading, const struct debug_link *link,
 			  struct err *err)
 {
-	_cleanup_close_ int fd = debug_file_open(link, &reading->id, reading->pid, reading->path);
-	int r = fd < 0 ? 0
-		       : ask(reading, (struct reader_ask){ .op = READER_IMAGE_DEBUG, .fd = fd },
-			     err);
+	int r = 0;
+
+	closep(&reading->debug_fd);
+	reading->debug_fd = debug_file_open(link, &reading->id, reading->pid, reading->path);
+	if (reading->debug_fd >= 0)
+		r = ask(reading,
+			(struct reader_ask){ .op = READER_IMAGE_DEBUG, .fd = reading->debug_fd },
+			err);
 
 	reading->died_of_debug = reader_has_gone(r);
 	return r;
@@ -146,7 +152,8 @@ static bool counts_are_sound(const struct image_reading *reading, const struct r
 
 	return s->segments <= ELF_MAX_SEGMENTS && s->ranges <= most / sizeof(struct symbol_range) &&
 	       s->name_bytes <= most - s->ranges * sizeof(struct symbol_range) &&
-	       s->name_bytes <= UINT32_MAX && s->name_bytes > 0 &&
+	       s->name_bytes <= UINT32_MAX && s->name_bytes > 0 && s->far.size <= SYMBOL_FAR &&
+	       s->far.offset + s->far.size >= s->far.size &&
 	       s->bounds <= MIN(most / sizeof(struct bound), (uint64_t)BOUNDS_MAX);
 }
 
@@ -165,10 +172,13 @@ static void keep_file(struct image_reading *reading)
 {
 	struct symbols *symbols = &reading->content.symbols;
 
-	if (!symbols->go.size)
+	int fd = reading->far_in_debug ? reading->debug_fd : reading->fd;
+
+	if (!symbols->go.size && !symbols->far.size)
 		return;
 	/* 0 says that there is none */
-	symbols->names_fd = MAX(fcntl(reading->fd, F_DUPFD_CLOEXEC, 3), 0);
+	fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	symbols->names_fd = MAX(fd, 0);
 }
 
 static int take_symbols(struct image_reading *reading, const struct reader_symbols *counts,
@@ -189,6 +199,8 @@ static int take_symbols(struct image_reading *reading, const struct reader_symbo
 	symbols->bounds.v.items = xmalloc(counts->bounds * sizeof(struct bound));
 	symbols->owner = reader_owner(&reading->id);
 	symbols->go = counts->go;
+	symbols->far = counts->far;
+	reading->far_in_debug = counts->far_in_debug;
 	r = take_part(reading, READER_SEGMENTS, content->segments.items,
 		      counts->segments * sizeof(struct elf_segment), err);
 	if (r == 0)
@@ -258,7 +270,7 @@ void image_content_read(int fd, uint32_t pid, const char *path, size_t limit_byt
 			struct image_content *ret_content)
 {
 	struct image_reading reading = {
-		.path = path, .fd = fd, .pid = pid, .limit_bytes = limit_bytes
+		.path = path, .fd = fd, .pid = pid, .limit_bytes = limit_bytes, .debug_fd = -1
 	};
 	struct err err = { 0 };
 	int r = 0;
@@ -280,6 +292,7 @@ void image_content_read(int fd, uint32_t pid, const char *path, size_t limit_byt
 		reading.content = (struct image_content){ .build_id = "" };
 		image_content_fail(&reading.content, "cannot read %s: %s", path, err.text);
 	}
+	closep(&reading.debug_fd);
 	*ret_content = reading.content;
 }
 

@@ -35,12 +35,41 @@ static void leave_out(struct image_parse *parse, enum image_left_out what, uint6
 	parse->left_out_bytes = bytes;
 }
 
-static void add_file(struct image_parse *parse, struct elf_file *file)
+/* As it is collected, room to sort it, and the result. */
+#define BYTES_PER_FAR_SYMBOL (2 * sizeof(struct raw_range) + sizeof(struct symbol_range))
+
+/*
+ * Their names stay in the file FD. False: there is no room for their addresses either; or it is another file than that of Go's tables, as
+ * one stays open.
+ */
+static bool add_far_file(struct image_parse *parse, struct elf_file *file, int fd)
+{
+	uint64_t bytes = far_symbols_count(file) * BYTES_PER_FAR_SYMBOL;
+	struct cfi_reader reader;
+	struct stat st;
+
+	if (parse->go.size && file != parse->file)
+		return false;
+	if (!bytes || bytes > parse->left_bytes || fd < 0 || fstat(fd, &st) < 0)
+		return false;
+	parse->left_bytes -= bytes;
+	elf_file_limit_reads(file, MIN(parse->left_bytes, ELF_PLT_BYTES));
+	parse->builder.limit_bytes += bytes + ELF_PLT_BYTES;
+	cfi_reader_init_fd(&reader, fd, (uint64_t)st.st_size);
+	symbols_builder_add_far(&parse->builder, file, &reader);
+	cfi_reader_release(&reader);
+	parse->far_in_debug = file != parse->file;
+	parse->has_symtab |= elf_file_has_symtab(file);
+	return true;
+}
+
+static void add_file(struct image_parse *parse, struct elf_file *file, int fd)
 {
 	uint64_t in_file = elf_file_symbol_bytes(file), bytes = in_file * BYTES_PER_SYMBOL_BYTE;
 
 	if (bytes > parse->left_bytes) {
-		leave_out(parse, IMAGE_LEFT_SYMBOLS, bytes);
+		if (!add_far_file(parse, file, fd))
+			leave_out(parse, IMAGE_LEFT_SYMBOLS, bytes);
 		return;
 	}
 	parse->left_bytes -= bytes;
@@ -67,7 +96,7 @@ static void add_debugdata(struct image_parse *parse)
 	if (r == -E2BIG)
 		leave_out(parse, IMAGE_LEFT_DEBUGDATA, 0);
 	if (r == 0 && elf_file_open_memory(bytes.buf, bytes.len, &inner, &err) == 0)
-		add_file(parse, inner);
+		add_file(parse, inner, -1);
 }
 
 /* They name Go's functions: its symbols are read of the others. */
@@ -91,7 +120,7 @@ static void find_go(struct image_parse *parse)
 void image_parse_own(struct image_parse *parse)
 {
 	find_go(parse);
-	add_file(parse, parse->file);
+	add_file(parse, parse->file, parse->fd);
 	if (image_parse_wants_debug(parse))
 		add_debugdata(parse);
 }
@@ -107,7 +136,7 @@ void image_parse_debug(struct image_parse *parse, int debug_fd)
 	struct err err;
 
 	if (elf_file_open(debug_fd, &debug, &err) == 0)
-		add_file(parse, debug);
+		add_file(parse, debug, debug_fd);
 }
 
 struct bounding {

@@ -20,6 +20,7 @@ struct image_parse {
 	int fd;		       /* owned; -1: memory */
 	struct elf_file *file; /* owned */
 	struct symbols_builder builder;
+	bool far_in_debug;   /* names that stay in a file are in its debug file */
 	bool has_symtab;     /* all functions that its maker named have symbols */
 	uint64_t left_bytes; /* for symbols while they are read */
 	enum image_left_out left_out;

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "elf/elf_limits.h"
+#include "elf/elf_file_private.h"
 #include "elf/reader/reader_file.h"
 
 /* Offsets of names are 32 bits wide; no binary known has a quarter of this. */
@@ -20,6 +20,8 @@
 #define DIGIT_VALUES (1U << DIGIT_BITS)
 /* Of a file whose names take so much time no more are demangled. */
 #define MAX_LATE 2
+/* Names that were read when they were wanted, of one file: some two thousand. */
+#define FAR_BYTES (256U << 10)
 
 struct demangled_name {
 	char *text; /* owned; NULL: not mangled */
@@ -56,6 +58,34 @@ static void add_symbol(const struct elf_raw_symbol *symbol, void *data)
 void symbols_builder_add(struct symbols_builder *builder, struct elf_file *file)
 {
 	elf_file_for_each_raw_symbol(file, add_symbol, builder);
+}
+
+static void add_far(const struct far_symbol *symbol, void *data)
+{
+	struct symbols_builder *builder = data;
+	const struct raw_range raw = { symbol->address, symbol->size, symbol->name | SYMBOL_FAR, 0,
+				       symbol->rank };
+
+	if (symbol->address < builder->go_first || symbol->address >= builder->go_end)
+		vec_push(&builder->raw, raw);
+}
+
+static void drop_far(struct symbols_builder *builder)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < builder->raw.len; i++)
+		if (!(builder->raw.items[i].name & SYMBOL_FAR))
+			builder->raw.items[kept++] = builder->raw.items[i];
+	builder->raw.len = kept;
+}
+
+void symbols_builder_add_far(struct symbols_builder *builder, struct elf_file *file,
+			     struct cfi_reader *reader)
+{
+	drop_far(builder);
+	far_symbols_for_each(file, reader, add_far, builder, &builder->far);
+	elf_file_for_each_plt(file, add_symbol, builder);
 }
 
 /* From FROM to TO in the order of one digit of the address; equal ones stay in theirs. */
@@ -177,7 +207,9 @@ static void copy_ranges(const struct symbols_builder *builder, struct symbols *s
 
 		symbols->ranges.items[symbols->ranges.len++] =
 			(struct symbol_range){ raw->address, (uint32_t)MIN(raw->size, UINT32_MAX),
-					       (uint32_t)at };
+					       raw->name & SYMBOL_FAR ? raw->name : (uint32_t)at };
+		if (raw->name & SYMBOL_FAR)
+			continue;
 		memcpy(symbols->names + at, all_names + raw->name, raw->len);
 		at += raw->len;
 	}
@@ -194,6 +226,7 @@ void symbols_build(struct symbols_builder *builder, struct elf_file *file,
 	builder->raw.len = drop_labels(builder);
 	extend_unsized(builder, file);
 	copy_ranges(builder, &symbols);
+	symbols.far = builder->far;
 	symbols_builder_release(builder);
 	*ret_symbols = symbols;
 }
@@ -210,6 +243,7 @@ void symbols_release(struct symbols *symbols)
 		free(name);
 	}
 	hmap_release(&symbols->demangled);
+	lru_clear(&symbols->far_known);
 	vec_release(&symbols->ranges);
 	bounds_release(&symbols->bounds);
 	if (symbols->names_fd > 0)
@@ -223,7 +257,7 @@ void symbols_release(struct symbols *symbols)
 size_t symbols_bytes(const struct symbols *symbols)
 {
 	return symbols->ranges.cap * sizeof(struct symbol_range) + symbols->name_bytes +
-	       symbols->bounds.v.cap * sizeof(struct bound);
+	       symbols->bounds.v.cap * sizeof(struct bound) + (symbols->far.size ? FAR_BYTES : 0);
 }
 
 /* The innermost range that holds ADDRESS, or NULL. */
@@ -301,6 +335,47 @@ static const struct demangled_name *demangled_name_of(struct symbols *symbols, s
 	return name;
 }
 
+static void free_name(uint64_t value, void *data)
+{
+	struct demangled_name *name = (struct demangled_name *)(uintptr_t)
+		value; /* NOLINT: a pointer that was put there */
+
+	(void)data;
+	free(name->text);
+	free(name);
+}
+
+/* NULL: it cannot be read any more. */
+static const struct demangled_name *far_name_of(struct symbols *symbols, size_t index)
+{
+	uint64_t known, at = symbols->ranges.items[index].name & ~SYMBOL_FAR;
+	struct demangled_name *name;
+	bool cpp, late;
+	char *text;
+
+	if (lru_get(&symbols->far_known, index, &known))
+		return (const struct demangled_name *)(uintptr_t)known; /* NOLINT: as above */
+	if (!symbols->names_fd || symbols->late >= MAX_LATE)
+		return NULL;
+	text = reader_far_name(symbols->names_fd, symbols->owner, symbols->far.offset + at,
+			       symbols->far.size - at, &cpp, &late);
+	symbols->late += late;
+	if (!text)
+		return NULL;
+	name = xcalloc(1, sizeof(*name));
+	*name = (struct demangled_name){ text, cpp };
+	if (!symbols->far_known.limit_bytes)
+		lru_init(&symbols->far_known, FAR_BYTES, free_name, NULL);
+	lru_put(&symbols->far_known, index, (uintptr_t)name, sizeof(*name) + strlen(text) + 1);
+	return name;
+}
+
+static const struct demangled_name *name_of(struct symbols *symbols, size_t index)
+{
+	return symbols->ranges.items[index].name & SYMBOL_FAR ? far_name_of(symbols, index)
+							      : demangled_name_of(symbols, index);
+}
+
 /* Names lie one behind the other as their functions do. */
 bool symbols_are_sound(const struct symbols *symbols)
 {
@@ -311,7 +386,14 @@ bool symbols_are_sound(const struct symbols *symbols)
 	vec_for_each (range, &symbols->ranges) {
 		size_t left = symbols->name_bytes - at, len;
 
-		if (range->name != at || (at && range->address <= range[-1].address))
+		if (range > symbols->ranges.items && range->address <= range[-1].address)
+			return false;
+		if (range->name & SYMBOL_FAR) {
+			if ((range->name & ~SYMBOL_FAR) >= symbols->far.size)
+				return false;
+			continue;
+		}
+		if (range->name != at)
 			return false;
 		len = strnlen(symbols->names + at, MIN(left, most));
 		if (len == left || len == most)
@@ -328,7 +410,9 @@ bool symbols_find(struct symbols *symbols, uint64_t address, struct elf_symbol *
 
 	if (!range)
 		return false;
-	name = demangled_name_of(symbols, (size_t)(range - symbols->ranges.items));
+	name = name_of(symbols, (size_t)(range - symbols->ranges.items));
+	if (!name)
+		return false;
 	ret_symbol->address = range->address;
 	ret_symbol->size = range->size;
 	ret_symbol->name = name->text ? name->text : symbols->names + range->name;

@@ -6,17 +6,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/cache/lru.h"
 #include "base/hmap.h"
 #include "base/strbuf.h"
 #include "elf/bounds.h"
 #include "elf/elf_file.h"
 #include "elf/elf_symbol.h"
+#include "elf/far_symbols.h"
 #include "elf/go/go_frames.h"
+
+#define SYMBOL_FAR (1U << 31)
 
 struct symbol_range {
 	uint64_t address;
 	uint32_t size;
-	uint32_t name; /* offset into names */
+	uint32_t name; /* offset into names; with SYMBOL_FAR, among those in the file */
 };
 
 struct symbols {
@@ -28,7 +32,9 @@ struct symbols {
 	uint64_t owner;	       /* of its file: reader_owner() */
 	unsigned int late;     /* names that were not there in time */
 	int names_fd; /* owned: the file, for names that are read when they are wanted; 0: all are here */
-	struct go_place go; /* of that file; size 0: none of Go's */
+	struct go_place go;   /* of that file; size 0: none of Go's */
+	struct far_names far; /* the same of names */
+	struct lru far_known; /* index of range → owned struct demangled_name */
 };
 
 /* Collects symbols of a file and of its debug files, then makes the table. */
@@ -45,9 +51,16 @@ struct symbols_builder {
 	uint64_t limit_bytes;	   /* of both; 0: none */
 	bool full;		   /* some were left out for it */
 	uint64_t go_first, go_end; /* Go's tables name what is there */
+	struct far_names far;	   /* of symbols that were added so */
 };
 
 void symbols_builder_add(struct symbols_builder *builder, struct elf_file *file);
+/*
+ * The same of a table that is too large: names stay in the file, of which READER has the bytes. Those that another file was added with
+ * so go.
+ */
+void symbols_builder_add_far(struct symbols_builder *builder, struct elf_file *file,
+			     struct cfi_reader *reader);
 /* Forget what it has. */
 void symbols_builder_release(struct symbols_builder *builder);
 

@@ -14,6 +14,7 @@
 #include "elf/debug/debug_link.h"
 #include "elf/elf_file.h"
 #include "elf/elf_limits.h"
+#include "elf/far_symbols.h"
 #include "elf/go/go_frames.h"
 
 enum reader_op {
@@ -24,6 +25,7 @@ enum reader_op {
 	READER_IMAGE_TAKE,  /* `len` bytes at `offset` of part `count` (enum reader_part) */
 	READER_IMAGE_DROP,
 
+	READER_FAR_NAME, /* a file, up to `len` bytes at `offset` -> struct reader_name, also when it is not mangled */
 	READER_GO_FRAMES, /* a file, struct go_place in `data`, an address `offset` -> struct go_frames */
 
 	READER_BUILD_ID, /* a file -> hex with its end */
@@ -60,6 +62,8 @@ struct reader_symbols {
 	uint64_t left_out_bytes;
 	uint32_t left_out; /* enum image_left_out */
 	struct go_place go;
+	struct far_names far;
+	uint32_t far_in_debug;
 };
 
 struct reader_name {

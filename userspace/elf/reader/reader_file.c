@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "elf/demangle.h"
 #include "elf/reader/reader_sound.h"
 
 /* Somebody may have ended the first reader; these questions come again with the next process. */
@@ -128,4 +129,30 @@ int reader_go_frames(int fd, uint64_t owner, const struct go_place *place, uint6
 	if (r < 0)
 		return (int)r;
 	return go_frames_are_sound(ret_frames, (size_t)r) ? 0 : -EBADMSG;
+}
+
+char *reader_far_name(int fd, uint64_t owner, uint64_t offset, uint64_t len, bool *ret_cpp,
+		      bool *ret_late)
+{
+	static __thread union {
+		struct reader_name name;
+		char bytes[sizeof(struct reader_name) + DEMANGLE_MAX_NAME + 1];
+	} answer;
+
+	const struct reader_ask ask = { .op = READER_FAR_NAME,
+					.fd = fd,
+					.owner = owner,
+					.offset = offset,
+					.len = len,
+					.answer = &answer,
+					.answer_len = sizeof(answer.bytes) };
+	struct err err;
+	int64_t r;
+
+	answer.name.text[0] = '\0';
+	r = reader_call(&ask, &err);
+	*ret_late = reader_has_gone(r);
+	answer.bytes[sizeof(answer.bytes) - 1] = '\0';
+	*ret_cpp = answer.name.cpp != 0;
+	return r < 0 || !answer.name.text[0] ? NULL : xstrdup(answer.name.text);
 }

@@ -31,6 +31,13 @@ int reader_soname(int fd, char ret_name[NAME_MAX + 1], struct err *err);
 int reader_places(int fd, const char *name, uint64_t limit_bytes, bool patient,
 		  struct reader_places *ret_places, struct err *err);
 
+/*
+ * The name of up to LEN bytes at OFFSET in the file FD of OWNER, demangled where it is mangled; caller frees. NULL: it cannot be
+ * read, or (*RET_LATE) not in time.
+ */
+char *reader_far_name(int fd, uint64_t owner, uint64_t offset, uint64_t len, bool *ret_cpp,
+		      bool *ret_late);
+
 /* What the Go tables at PLACE in the file FD of OWNER say of ADDRESS; -ENODATA: nothing. */
 int reader_go_frames(int fd, uint64_t owner, const struct go_place *place, uint64_t address,
 		     struct go_frames *ret_frames);

@@ -89,6 +89,8 @@ static int64_t image_end(struct wall_call *call)
 		.left_out = kept.parse.left_out,
 		.left_out_bytes = kept.parse.left_out_bytes,
 		.go = kept.parse.go,
+		.far = kept.symbols.far,
+		.far_in_debug = kept.parse.far_in_debug,
 	};
 	return sizeof(*answer);
 }
@@ -148,16 +150,34 @@ static int64_t carry_out_file(struct wall_call *call, int fd)
 	return r < 0 && err.code ? say(call, &err) : r;
 }
 
-static int64_t demangle_name(struct wall_call *call)
+/* PLAIN: what it says when NAME is not mangled. */
+static int64_t tell_name(struct wall_call *call, const char *name, const char *plain)
 {
 	struct reader_name *answer = (void *)call->data;
-	_cleanup_free_ char *name = xstrndup((const char *)call->data, DEMANGLE_MAX_MANGLED);
 	bool cpp;
 	_cleanup_free_ char *text = demangle(name, &cpp);
 
 	answer->cpp = cpp;
 	return (int64_t)sizeof(*answer) + 1 +
-	       snprintf(answer->text, DEMANGLE_MAX_NAME + 1, "%s", text ? text : "");
+	       snprintf(answer->text, DEMANGLE_MAX_NAME + 1, "%s", text ? text : plain);
+}
+
+static int64_t demangle_name(struct wall_call *call)
+{
+	_cleanup_free_ char *name = xstrndup((const char *)call->data, DEMANGLE_MAX_MANGLED);
+
+	return tell_name(call, name, "");
+}
+
+static int64_t far_name(struct wall_call *call, int fd)
+{
+	char name[DEMANGLE_MAX_MANGLED + 1];
+	ssize_t n = pread(fd, name, MIN(call->len, sizeof(name) - 1), (off_t)call->offset);
+
+	if (n <= 0)
+		return -ENODATA;
+	name[n] = '\0';
+	return tell_name(call, name, name);
 }
 
 /* The tables are where a reader has found them. */
@@ -219,6 +239,7 @@ static int64_t carry_out(struct wall_call *call, int fd, int *ret_fd)
 	case READER_FIND:
 	case READER_SONAME:
 	case READER_PLACES: return carry_out_file(call, fd);
+	case READER_FAR_NAME: return far_name(call, fd);
 	case READER_GO_FRAMES: return go_frames(call, fd);
 	case READER_DEMANGLE: return demangle_name(call);
 	case READER_PERF_MAP: return reader_serve_perf_map(call, fd);
@@ -240,6 +261,7 @@ static bool takes_file(uint32_t op)
 	case READER_FIND:
 	case READER_SONAME:
 	case READER_PLACES:
+	case READER_FAR_NAME:
 	case READER_GO_FRAMES:
 	case READER_PERF_MAP:
 	case READER_CFI_OPEN: return true;

@@ -234,7 +234,8 @@ static void test_summary_fits_a_screen(void **state)
 		assert_true(strcspn(line, "\n") <= TEXT_COLUMNS);
 	assert_in_range(lines, 20, 24);
 	/* Names are cut, columns are not. */
-	assert_non_null(strstr(got, "\n   1.92 %           1         -         -         0  aaaaa"));
+	assert_non_null(
+		strstr(got, "\n   1.92 %           1         -         -         0  aaaaa"));
 	profile_release(&p);
 }
 

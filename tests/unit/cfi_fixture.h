@@ -32,6 +32,7 @@ struct cfi_parts {
 	uint8_t text; /* what the text is filled with */
 	const struct cfi_symbol *symbols;
 	size_t symbol_count;
+	bool symbols_untyped; /* STT_NOTYPE, as assemblers make them */
 };
 
 struct cfi_elf {
@@ -124,7 +125,9 @@ static inline void cfi_elf_symbols(struct cfi_elf *elf, const struct cfi_parts *
 	strbuf_add(&symbols, &symbol, sizeof(symbol));
 	for (size_t i = 0; i < parts->symbol_count; i++) {
 		symbol = (Elf64_Sym){ .st_name = (Elf64_Word)strings.len,
-				      .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+				      .st_info = ELF64_ST_INFO(STB_GLOBAL, parts->symbols_untyped
+										   ? STT_NOTYPE
+										   : STT_FUNC),
 				      .st_shndx = (Elf64_Half)text,
 				      .st_value = parts->symbols[i].address,
 				      .st_size = parts->symbols[i].size };

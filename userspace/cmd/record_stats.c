@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "profile/event_sum.h"
 #include "profile/quality.h"
+#include "profile/roots.h"
 
 static void add_count(struct strbuf *line, uint64_t n, const char *one, const char *many)
 {
@@ -186,7 +187,8 @@ static void put_string(struct json *j, const char *key, const struct profile *p,
 	json_str(j, key, id ? profile_get_string(p, id) : NULL);
 }
 
-static void put_process(struct json *j, const struct profile *p, const struct profile_quality *q)
+static void put_process(struct json *j, const struct profile *p, const struct profile_quality *q,
+			const struct root_sum *root)
 {
 	const struct profile_process *process = profile_get_process(p, q->process);
 	const struct profile_event *event = profile_get_event(p, q->event);
@@ -207,6 +209,9 @@ static void put_process(struct json *j, const struct profile *p, const struct pr
 	json_u64(j, "samples", q->samples);
 	json_u64(j, "complete", q->complete);
 	json_double(j, "complete_share", share(q->complete, q->samples));
+	json_u64(j, "roots", root->stacks);
+	json_u64(j, "starts", root->starts);
+	json_double(j, "starts_share", share(root->starts, root->stacks));
 	json_u64(j, "weight", q->weight);
 	json_u64(j, "lost", q->lost);
 	json_u64(j, "lost_weight", q->lost_weight);
@@ -236,11 +241,17 @@ static void put_profile(struct json *j, const struct profile *p)
 {
 	const struct profile_quality *q;
 	const struct profile_counter *c;
+	struct profile_roots roots;
 
 	put_events(j, p);
 	json_array_begin(j, "processes");
-	vec_for_each (q, &p->quality)
-		put_process(j, p, q);
+	profile_roots_init(&roots, p);
+	vec_for_each (q, &p->quality) {
+		struct root_sum root = profile_roots_get(&roots, q->event, q->process);
+
+		put_process(j, p, q, &root);
+	}
+	profile_roots_release(&roots);
 	json_array_end(j);
 	json_array_begin(j, "counters");
 	vec_for_each (c, &p->counters) {

@@ -161,7 +161,7 @@ static const char every_figure[] = "{\n"
 				   "  \"memory_limit_bytes\": 108,\n"
 				   "  \"reasons\": {\n"
 				   "    \"complete\": 114,\n"
-				   "    \"probed\": 115\n"
+				   "    \"no-thread-start\": 115\n"
 				   "  },\n"
 				   "  \"losses\": {\n"
 				   "    \"ring\": {\n"
@@ -250,6 +250,9 @@ static const char every_figure[] = "{\n"
 				   "      \"samples\": 40,\n"
 				   "      \"complete\": 30,\n"
 				   "      \"complete_share\": 0.75,\n"
+				   "      \"roots\": 41,\n"
+				   "      \"starts\": 41,\n"
+				   "      \"starts_share\": 1,\n"
 				   "      \"weight\": 500,\n"
 				   "      \"lost\": 6,\n"
 				   "      \"lost_weight\": 70\n"
@@ -270,6 +273,9 @@ static const char every_figure[] = "{\n"
 				   "      \"samples\": 0,\n"
 				   "      \"complete\": 0,\n"
 				   "      \"complete_share\": 0,\n"
+				   "      \"roots\": 0,\n"
+				   "      \"starts\": 0,\n"
+				   "      \"starts_share\": 0,\n"
 				   "      \"weight\": 0,\n"
 				   "      \"lost\": 0,\n"
 				   "      \"lost_weight\": 0\n"
@@ -360,7 +366,13 @@ static void fill_profile(struct profile *p)
 					   .lost = 6,
 					   .lost_weight = 70 };
 
-	quality.process = profile_process(p, &java);
+	struct profile_frame root = { .name = profile_string(p, "clone3") };
+	struct profile_thread thread = { .tid = 1 };
+	uint32_t frame = profile_frame(p, &root);
+
+	quality.process = thread.process = profile_process(p, &java);
+	profile_stack(p, &frame, 1);
+	profile_thread(p, &thread);
 	profile_add_quality(p, &quality);
 	quality = (struct profile_quality){ .process = profile_process(p, &kernel) };
 	profile_add_quality(p, &quality);

@@ -374,7 +374,8 @@ static void how_long_the_entry_point_is(void **state)
 						{ "next", 0x2000 + cases[i].next, 8 } };
 		struct cfi_parts parts = { .entry = 0x2000,
 					   .symbols = symbols,
-					   .symbol_count = cases[i].next ? 2 : 1 };
+					   .symbol_count = cases[i].next ? 2 : 1,
+					   .symbols_untyped = i % 2 };
 
 		frames_usual_cie(&f);
 		frames_fde(&f, 0x1100, 0x10, PROGRAM(DW_CFA_nop));

@@ -36,10 +36,10 @@ static void test_whole_page(void **state)
 		"   0.00 %           0   41.67 %  [libc.so.6+0x31234]\n"
 		"   0.00 %           0   16.67 %  [unwind: bad-frame-pointer]\n"
 		"\nProcesses\n"
-		"    share     samples  complete      lost  process\n"
-		"  83.33 %          10  100.00 %         0  java-4242 com.acme.Main (JVM 17.0.9) in "
+		"    share     samples  complete    starts      lost  process\n"
+		"  83.33 %          10  100.00 %  100.00 %         0  java-4242 com....n (JVM 17.0.9) in "
 		"0123456789ab\n"
-		"  16.67 %           2    0.00 %         1  sh-99\n"
+		"  16.67 %           2    0.00 %         -         1  sh-99\n"
 		"\nHot stacks, leaf first\n"
 		"  58.33 %           7  java-4242\n"
 		"            java.util.HashMap.get\n"
@@ -234,7 +234,8 @@ static void test_summary_fits_a_screen(void **state)
 		assert_true(strcspn(line, "\n") <= TEXT_COLUMNS);
 	assert_in_range(lines, 20, 24);
 	/* Names are cut, columns are not. */
-	assert_non_null(strstr(got, "\n   1.92 %           1         -         0  aaaaa"));
+	assert_non_null(
+		strstr(got, "\n   1.92 %           1         -         -         0  aaaaa"));
 	profile_release(&p);
 }
 

@@ -162,6 +162,21 @@ static void test_linked_is_carried_on(void **state)
 	expect_walk(1, UNWIND_FP_END);
 }
 
+/* A return address of 0 proves nothing behind a frame pointer that BPF followed. */
+static void test_a_guess_is_carried_on(void **state)
+{
+	(void)state;
+	set_page(1, rule_rsp(16));
+	w.request.pc = CALLER;
+	w.request.exact = false;
+	w.request.caller = true;
+	expect_walk(1, UNWIND_DONE);
+	w.request.guessed = true;
+	expect_walk(1, UNWIND_NO_START);
+	w.request.caller = false;
+	expect_walk(1, UNWIND_DONE);
+}
+
 static void test_signal_ends_the_link(void **state)
 {
 	(void)state;
@@ -243,6 +258,7 @@ int main(void)
 		cmocka_unit_test_setup(test_resumed_without_all_registers, set_up),
 		cmocka_unit_test_setup(test_goes_on_after_every_miss, set_up),
 		cmocka_unit_test_setup(test_linked_is_carried_on, set_up),
+		cmocka_unit_test_setup(test_a_guess_is_carried_on, set_up),
 		cmocka_unit_test_setup(test_signal_ends_the_link, set_up),
 		cmocka_unit_test_setup(test_begins_as_asked, set_up),
 		cmocka_unit_test_setup(test_marks_what_it_used, set_up),

@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "profile/filter.h"
 #include "profile/quality.h"
+#include "profile/roots.h"
 #include "profile/title.h"
 
 struct row {
@@ -12,6 +13,7 @@ struct row {
 	uint32_t process;  /* one of those with this title */
 	uint64_t value;
 	struct profile_quality quality;
+	struct root_sum roots;
 };
 
 /* Rows by title: generations of a process that are called the same are one row. */
@@ -112,19 +114,25 @@ static void collect_rows(const struct text_page *page, bool by_thread, struct ro
 static void collect_quality(const struct text_page *page, struct rows *rows)
 {
 	const struct profile_quality *q;
+	struct profile_roots roots;
 
+	profile_roots_init(&roots, page->p);
 	vec_for_each (q, &page->p->quality) {
-		struct profile_quality *sum;
+		struct root_sum root = profile_roots_get(&roots, page->event, q->process);
+		struct row *row;
 
 		if (q->event != page->event)
 			continue;
 		strbuf_reset(&rows->scratch);
 		profile_format_process(&rows->scratch, page->p, q->process);
-		sum = &find_row(rows, q->process)->quality;
-		sum->samples += q->samples;
-		sum->complete += q->complete;
-		sum->lost += q->lost;
+		row = find_row(rows, q->process);
+		row->quality.samples += q->samples;
+		row->quality.complete += q->complete;
+		row->quality.lost += q->lost;
+		row->roots.stacks += root.stacks;
+		row->roots.starts += root.starts;
 	}
+	profile_roots_release(&roots);
 }
 
 /* What the process is, beyond its name: a JVM's main class and version, a container. */
@@ -153,6 +161,9 @@ static void put_process(const struct text_page *page, const struct row *row, uin
 	profile_format_share(&cell, row->quality.complete, row->quality.samples);
 	strbuf_addf(&line, " %9s", strbuf_str(&cell));
 	strbuf_reset(&cell);
+	profile_format_share(&cell, row->roots.starts, row->roots.stacks);
+	strbuf_addf(&line, " %9s", strbuf_str(&cell));
+	strbuf_reset(&cell);
 	units_format_count(&cell, row->quality.lost);
 	strbuf_addf(&line, " %9s  ", strbuf_str(&cell));
 	strbuf_addstr(&text, row->title);
@@ -169,8 +180,9 @@ void text_put_processes(const struct text_page *page)
 	collect_quality(page, &rows);
 	whole = sort_rows(&rows);
 	if (rows.items.len)
-		fprintf(page->out, "\nProcesses\n%9s %11s %9s %9s  %s\n", "share",
-			page->in_unit ? "total" : "samples", "complete", "lost", "process");
+		fprintf(page->out, "\nProcesses\n%9s %11s %9s %9s %9s  %s\n", "share",
+			page->in_unit ? "total" : "samples", "complete", "starts", "lost",
+			"process");
 	for (size_t i = 0; i < MIN(rows.items.len, (size_t)page->top); i++)
 		put_process(page, &rows.items.items[i], whole);
 	text_put_more(page, rows.items.len);

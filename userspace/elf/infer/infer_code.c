@@ -186,6 +186,14 @@ static bool put_kind(const struct decoding *d, enum infer_kind kind)
 	return true;
 }
 
+/* add %al,(%rax): padding, and no code. */
+static bool is_zeros(const struct decoding *d)
+{
+	return d->insn->length == 2 && d->insn->opcode == 0 && d->insn->raw.modrm.offset == 1 &&
+	       d->ops[0].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+	       d->ops[0].mem.base == ZYDIS_REGISTER_RAX && d->ops[1].reg.value == ZYDIS_REGISTER_AL;
+}
+
 /* What moves values and the stack pointer. */
 static bool put_data(const struct decoding *d)
 {
@@ -196,7 +204,8 @@ static bool put_data(const struct decoding *d)
 	case ZYDIS_MNEMONIC_POPFQ: return put_stack(d, INFER_POP);
 	case ZYDIS_MNEMONIC_MOV: return put_mov(d);
 	case ZYDIS_MNEMONIC_LEA: return put_lea(d);
-	case ZYDIS_MNEMONIC_ADD: return put_arithmetic(d, INFER_LEA, 1);
+	case ZYDIS_MNEMONIC_ADD:
+		return is_zeros(d) ? put_kind(d, INFER_STOP) : put_arithmetic(d, INFER_LEA, 1);
 	case ZYDIS_MNEMONIC_SUB: return put_arithmetic(d, INFER_LEA, -1) || put_zero(d);
 	case ZYDIS_MNEMONIC_XOR: return put_zero(d);
 	case ZYDIS_MNEMONIC_AND: return put_arithmetic(d, INFER_ALIGN, 1);

@@ -42,7 +42,7 @@ def recorded(argv, seconds=8):
     return lines, read_json(stats)
 
 
-def judge(lines, is_exact, own, title, least=2000):
+def judge(lines, is_exact, own, title, least=1000):
     """At least 999 of 1,000 stacks have exactly the frames that they must have; before main and behind it there are none of them."""
     wrong, outside = collections.Counter(), 0
     for line in lines:

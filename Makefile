@@ -29,7 +29,7 @@ CPPFLAGS += -Iuserspace -Ibpf -Ijvmagent -I$(BUILD)/gen -DHOSTPROF_VERSION='"$(V
 	-DHOSTPROF_LIBDIR='"$(LIBDIR)"'
 USER_CFLAGS = $(BASE_CFLAGS) $(FORTIFY) $(HARDEN) $(SAN)
 LDFLAGS	 += -Wl,-z,relro,-z,now $(SAN)
-LDLIBS	 := -lbpf -ldw -lelf -liberty -llzma -lz -lxxhash -lseccomp -ljansson -lm -lpthread
+LDLIBS	 := -lbpf -ldw -lelf -liberty -llzma -lz -lxxhash -lZydis -lseccomp -ljansson -lm -lpthread
 
 USER_SRC := $(sort $(shell find userspace -name '*.c'))
 LIB_SRC	 := $(filter-out userspace/cmd/main.c,$(USER_SRC))

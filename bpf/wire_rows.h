@@ -53,6 +53,9 @@ enum wire_rule_kind {
 /* The return address is in a register (vfork), its DWARF number in the low bits. */
 #define WIRE_RA_REGISTER 0x80
 
+/* In cfa_index: no call frame information says so, the code itself does. */
+#define WIRE_INFERRED 0x80
+
 struct wire_rule {
 	wire_u8 kind;	 /* enum wire_rule_kind */
 	wire_u8 cfa_reg; /* enum dwarf_register */
@@ -63,7 +66,7 @@ struct wire_rule {
 	wire_u16 rbp_slot;
 	wire_u8 r13_slot;
 	wire_u8 r15_slot;
-	/* DEREF: 8 times this register is added before (DWARF number; 0: none). */
+	/* DEREF: 8 times this register is added before (DWARF number; 0: none). And WIRE_INFERRED. */
 	wire_u8 cfa_index;
 	/*
 	 * The slots of rbp, rbx, r13 and r15 count from this register + 16, not from the CFA (DWARF

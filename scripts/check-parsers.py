@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`check-parsers.py BUILD`: which objects refer to libelf, libdw, liblzma and the demangler, and who calls into those. What may be
+"""`check-parsers.py BUILD`: which objects refer to libelf, libdw, liblzma, Zydis and the demangler, and who calls into those. What may be
 taken over by a file is called by readers alone; each other way in is a door that is named here, with the reason why no file
 of somebody else's comes through it."""
 import collections
@@ -11,8 +11,8 @@ import sys
 
 SOURCES = pathlib.Path(__file__).resolve().parent.parent / "userspace"
 # What parses files in one way or another, and who carries out what readers are asked for.
-INSIDE = re.compile(r"elf/(elf_\w+|far_symbols|debug/debugdata|demangle|plt|symbols|image_parse|cfi/\w+|go/\w+|reader/reader_(serve_\w+|trade|rights))")
-LIBRARIES = re.compile(r"(elf|gelf|dwarf|dwfl|dwelf|ebl|lzma)_\w+|elf(32|64)_\w+|(cplus|rust|dlang|ada)_demangle\w*|__cxa_demangle")
+INSIDE = re.compile(r"elf/(elf_\w+|far_symbols|debug/debugdata|demangle|plt|symbols|image_parse|cfi/\w+|cfi_digest|go/\w+|infer/\w+|reader/reader_(serve_\w+|trade|rights))")
+LIBRARIES = re.compile(r"(elf|gelf|dwarf|dwfl|dwelf|ebl|lzma)_\w+|elf(32|64)_\w+|Zydis\w+|(cplus|rust|dlang|ada)_demangle\w*|__cxa_demangle")
 # Ours that are named alike.
 OURS = re.compile(r"elf_(file|data|counts)_\w+")
 VDSO = "the kernel's vDSO, which no process wrote"

@@ -32,11 +32,12 @@ static inline enum unwind_verdict row_register(struct unwind_cursor *c, wire_u8 
 static inline enum unwind_verdict row_index(struct unwind_cursor *c, const struct wire_rule *rule,
 					    wire_u64 *base)
 {
+	wire_u8 reg = rule->cfa_index & ~WIRE_INFERRED;
 	wire_u64 index;
 
-	if (!rule->cfa_index)
+	if (!reg)
 		return UNWIND_GO_ON;
-	if (row_register(c, rule->cfa_index, &index))
+	if (row_register(c, reg, &index))
 		return UNWIND_STOP;
 	*base += 8 * index;
 	return UNWIND_GO_ON;
@@ -151,6 +152,7 @@ static inline enum unwind_verdict row_step(struct unwind_cursor *c, struct unwin
 	cursor_move(c, pc, cfa, c->fp);
 	c->linked = 1;
 	c->row_frames++;
+	c->inferred_frames += rule->cfa_index / WIRE_INFERRED;
 	return UNWIND_GO_ON;
 }
 

@@ -8,7 +8,7 @@ IMAGE = "userspace/elf/image.c"
 FILES = "userspace/unwind/unwind_files.c"
 CONTENT = "userspace/unwind/unwind_content.c"
 DEBUG = "userspace/elf/debug/debug_file.c"
-CFI = "userspace/elf/cfi/cfi_file.c"
+CFI = "userspace/elf/cfi_digest.c"
 TABLES = "userspace/jvm/layout/vmtables.c"
 STRUCTS = "userspace/jvm/layout/vmstructs.c"
 

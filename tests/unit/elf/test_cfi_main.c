@@ -116,6 +116,7 @@ static void an_fde_has_the_word(void **state)
 static void other_code_is_not_guessed_at(void **state)
 {
 	uint8_t code[sizeof(rust_main)];
+	struct wire_rule rule;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(code); i++) {
@@ -127,7 +128,9 @@ static void other_code_is_not_guessed_at(void **state)
 		memcpy(code, rust_main, sizeof(code));
 		code[i] ^= 1;
 		open_program(&f, code, sizeof(code), false);
-		assert_int_equal(frames_at(&f, MAIN + 1).kind, WIRE_RULE_NONE);
+		rule = frames_at(&f, MAIN + 1);
+		/* the code itself may tell (elf/infer/) */
+		assert_true(rule.kind == WIRE_RULE_NONE || (rule.cfa_index & WIRE_INFERRED));
 	}
 }
 

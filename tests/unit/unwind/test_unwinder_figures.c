@@ -104,6 +104,7 @@ static void each_has_its_name(void **state)
 						  .anchors = 110,
 						  .frozen = 111,
 						  .frozen_frames = 114,
+						  .inferred_frames = 115,
 						  .pages_made = 112,
 						  .make_ns = 113 };
 
@@ -121,6 +122,7 @@ static void each_has_its_name(void **state)
 						   "unwind.anchors 110\n"
 						   "unwind.frozen 111\n"
 						   "unwind.frames.frozen 114\n"
+						   "unwind.frames.inferred 115\n"
 						   "unwind.stacks-continued 601\n"
 						   "unwind.files 501\n"
 						   "unwind.pages 401\n"

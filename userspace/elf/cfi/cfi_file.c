@@ -2,9 +2,7 @@
 #include "elf/cfi/cfi_file.h"
 
 #include <errno.h>
-#include <sys/random.h>
 #include <sys/stat.h>
-#include <xxhash.h>
 
 #include "elf/cfi/cfi_file_private.h"
 #include "elf/elf_file_private.h"
@@ -195,6 +193,10 @@ static void read_elf(struct cfi_file *file, struct elf_file *elf)
 	add_entry(file, elf);
 	cfi_linkage_find(&file->linkage, elf);
 	cfi_crt_find(file, elf);
+	/* Of Go everything is known. */
+	if (!file->go.reader && !file->debug_frame.go)
+		infer_file_open(&file->infer, &file->reader, elf, &file->eh_frame,
+				&file->debug_frame);
 }
 
 int cfi_file_open(int fd, struct cfi_file **ret_file, struct err *err)
@@ -240,6 +242,7 @@ void cfi_file_close(struct cfi_file *file)
 {
 	if (!file)
 		return;
+	infer_file_release(&file->infer);
 	cfi_layer_release(&file->eh_frame);
 	cfi_layer_release(&file->debug_frame);
 	cfi_reader_release(&file->reader);
@@ -327,6 +330,7 @@ static void fill_gaps(struct cfi_file *file, uint64_t page, struct cfi_rows *row
 		cfi_main_rows(rust_main, page, &file->scratch);
 		cfi_rows_fill(rows, &file->scratch);
 	}
+	infer_file_fill(&file->infer, page, rows);
 }
 
 int cfi_file_page(struct cfi_file *file, uint64_t address, struct cfi_rows *rows, struct err *err)
@@ -368,130 +372,10 @@ void cfi_file_for_each_function(struct cfi_file *file,
 
 size_t cfi_file_bytes(const struct cfi_file *file)
 {
-	return sizeof(*file) + file->reader.window_cap + file->debug_len +
-	       cfi_layer_bytes(&file->eh_frame) + cfi_layer_bytes(&file->debug_frame) +
+	return sizeof(*file) + infer_file_bytes(&file->infer) + file->reader.window_cap +
+	       file->debug_len + cfi_layer_bytes(&file->eh_frame) +
+	       cfi_layer_bytes(&file->debug_frame) +
 	       file->segments.cap * sizeof(file->segments.items[0]) +
 	       file->roots.v.cap * sizeof(file->roots.v.items[0]) +
 	       file->scratch.v.cap * sizeof(file->scratch.v.items[0]);
-}
-
-/* --- are two files the same? ------------------------------------------------------------------ */
-
-/* libjvm has 4 MB, and it takes a millisecond for each 5. */
-#define MAX_DIGEST_BYTES (16U << 20)
-#define DIGEST_PIECE	 (64U << 10)
-
-struct digest {
-	XXH3_state_t *state; /* owned */
-	uint64_t left;	     /* bytes that may be read */
-};
-
-static uint64_t digest_seed(void)
-{
-	static uint64_t seed;
-
-	if (!seed && getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
-		seed = (uintptr_t)&seed;
-	return seed;
-}
-
-void cfi_digest_begin(void)
-{
-	(void)digest_seed();
-}
-
-static void digest_words(struct digest *digest, const uint64_t *words, size_t count)
-{
-	XXH3_128bits_update(digest->state, words, count * sizeof(*words));
-}
-
-/* Up to LEN bytes at OFFSET; what the file does not have is not there. */
-static void digest_bytes(struct digest *digest, struct cfi_reader *reader, uint64_t offset,
-			 uint64_t len)
-{
-	_cleanup_free_ uint8_t *piece = NULL;
-	size_t n;
-
-	digest_words(digest, (const uint64_t[]){ offset, len }, 2);
-	len = offset < reader->len ? MIN(len, reader->len - offset) : 0;
-	if (len > digest->left) {
-		digest->left = 0;
-		return;
-	}
-	digest->left -= len;
-	piece = xmalloc(DIGEST_PIECE);
-	for (; len; offset += n, len -= n) {
-		n = cfi_reader_copy(reader, offset, piece, MIN(len, (uint64_t)DIGEST_PIECE));
-		if (!n)
-			return;
-		XXH3_128bits_update(digest->state, piece, n);
-	}
-}
-
-static void digest_layer(struct digest *digest, const struct cfi_layer *layer)
-{
-	const struct cfi_section *section = &layer->section;
-	const struct fde_index *index = &layer->index;
-	const uint64_t words[] = { section->address, section->debug,	layer->go,
-				   index->own.len,   index->table_base, index->table_count };
-
-	digest_words(digest, words, ARRAY_SIZE(words));
-	if (index->table_offset)
-		digest_bytes(digest, section->reader, index->table_offset,
-			     index->table_count * FDE_INDEX_ENTRY_BYTES);
-	if (index->table_offset || index->own.len)
-		digest_bytes(digest, section->reader, section->offset, section->size);
-}
-
-/* What was found in text and symbols when it was opened. */
-static void digest_findings(struct digest *digest, const struct cfi_file *file)
-{
-	const struct go_place *go = &file->go.at;
-	const struct elf_segment *segment;
-	const struct cfi_root *root;
-
-	vec_for_each (segment, &file->segments)
-		digest_words(digest,
-			     (const uint64_t[]){ segment->offset, segment->address,
-						 segment->file_size, segment->memory_size,
-						 segment->flags },
-			     5);
-	vec_for_each (root, &file->roots.v)
-		digest_words(digest,
-			     (const uint64_t[]){ root->start, root->end, root->kind, root->framed },
-			     4);
-	for (size_t i = 0; i < file->linkage.count; i++) {
-		const struct cfi_linkage_part *part = &file->linkage.parts[i];
-
-		digest_words(digest,
-			     (const uint64_t[]){ part->start, part->pushed, part->popped, part->end,
-						 part->rbp },
-			     5);
-	}
-	digest_words(digest,
-		     (const uint64_t[]){ file->rust_main.start, file->rust_main.end, go->text,
-					 go->count, go->names, go->pctab, go->functab, go->form,
-					 go->code },
-		     9);
-}
-
-int cfi_file_digest(struct cfi_file *file, struct cfi_digest *ret_digest)
-{
-	struct digest digest = { XXH3_createState(), MAX_DIGEST_BYTES };
-	XXH128_hash_t hash;
-
-	if (!digest.state)
-		return -ENOMEM;
-	XXH3_128bits_reset_withSeed(digest.state, digest_seed());
-	digest_findings(&digest, file);
-	digest_layer(&digest, &file->eh_frame);
-	digest_layer(&digest, &file->debug_frame);
-	if (file->go.reader)
-		digest_bytes(&digest, &file->reader, file->go.at.offset, file->go.at.size);
-	hash = XXH3_128bits_digest(digest.state);
-	XXH3_freeState(digest.state);
-	if (!digest.left || file->reader.error)
-		return digest.left ? file->reader.error : -E2BIG;
-	*ret_digest = (struct cfi_digest){ { hash.low64, hash.high64 } };
-	return 0;
 }

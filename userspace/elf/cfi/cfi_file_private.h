@@ -11,6 +11,7 @@
 #include "elf/cfi/cfi_reader.h"
 #include "elf/cfi/cfi_roots.h"
 #include "elf/elf_file.h"
+#include "elf/infer/infer_file.h"
 
 struct cfi_file {
 	int fd; /* owned; -1: memory */
@@ -24,6 +25,7 @@ struct cfi_file {
 	struct cfi_roots roots;
 	struct cfi_main rust_main;
 	struct cfi_linkage linkage;
+	struct infer_file infer; /* where nothing else is said */
 	VEC(struct elf_segment) segments;
 	struct cfi_rows scratch;
 	char build_id[129];

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "elf/infer/infer_file.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "elf/elf_file_private.h"
+#include "elf/infer/infer_gaps.h"
+
+#define CHUNK_BYTES (64U << 10)
+/* Beside a chunk so much is looked at: functions that reach into it. */
+#define BESIDE_BYTES (16U << 10)
+/* Honest files have two to five sections of code. */
+#define MAX_SECTIONS	 64
+#define MAX_SYMBOLS_READ (1U << 18)
+#define SYMBOLS_READ	 512 /* in one piece */
+/* All chunks of one file together. */
+#define MAX_SPENT_NS (2 * NSEC_PER_SEC)
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static bool is_code(const GElf_Shdr *header)
+{
+	return header->sh_type == SHT_PROGBITS && (header->sh_flags & SHF_EXECINSTR) &&
+	       header->sh_addr && header->sh_size &&
+	       header->sh_addr + header->sh_size > header->sh_addr;
+}
+
+static void find_code(struct infer_file *infer, struct elf_file *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(elf->elf, section)) && infer->code.len < MAX_SECTIONS)
+		if (gelf_getshdr(section, &header) && is_code(&header))
+			vec_push(&infer->code,
+				 ((struct infer_section){ header.sh_addr, header.sh_offset,
+							  header.sh_size }));
+}
+
+static void find_table(struct elf_file *elf, uint32_t type, struct infer_section *ret_table)
+{
+	GElf_Shdr header;
+
+	if (elf_file_find_table(elf, type, &header))
+		*ret_table = (struct infer_section){ 0, header.sh_offset, header.sh_size };
+}
+
+void infer_file_open(struct infer_file *infer, struct cfi_reader *reader, struct elf_file *elf,
+		     struct cfi_layer *eh_frame, struct cfi_layer *debug_frame)
+{
+	infer->reader = reader;
+	infer->layers[0] = eh_frame;
+	infer->layers[1] = debug_frame;
+	find_code(infer, elf);
+	find_table(elf, SHT_SYMTAB, &infer->tables[0]);
+	find_table(elf, SHT_DYNSYM, &infer->tables[1]);
+}
+
+void infer_file_release(struct infer_file *infer)
+{
+	for (size_t i = 0; i < INFER_CHUNKS; i++)
+		vec_release(&infer->chunks[i].rows.v);
+	vec_release(&infer->code);
+	vec_release(&infer->begins);
+}
+
+size_t infer_file_bytes(const struct infer_file *infer)
+{
+	size_t bytes = infer->code.cap * sizeof(infer->code.items[0]) +
+		       infer->begins.cap * sizeof(infer->begins.items[0]);
+
+	for (size_t i = 0; i < INFER_CHUNKS; i++)
+		bytes += infer->chunks[i].rows.v.cap * sizeof(struct infer_row);
+	return bytes;
+}
+
+/* --- symbols ---------------------------------------------------------------------------------- */
+
+static void add_symbol(struct infer_file *infer, const Elf64_Sym *symbol)
+{
+	int type = ELF64_ST_TYPE(symbol->st_info);
+
+	if ((type == STT_FUNC || type == STT_GNU_IFUNC) && symbol->st_shndx != SHN_UNDEF &&
+	    symbol->st_value)
+		vec_push(&infer->begins, symbol->st_value);
+}
+
+static void read_table(struct infer_file *infer, const struct infer_section *table)
+{
+	Elf64_Sym symbols[SYMBOLS_READ];
+	uint64_t count = MIN(table->size / sizeof(symbols[0]), (uint64_t)MAX_SYMBOLS_READ);
+	size_t n;
+
+	for (uint64_t done = 0; done < count; done += n) {
+		n = MIN(count - done, (uint64_t)SYMBOLS_READ);
+		n = cfi_reader_copy(infer->reader, table->offset + done * sizeof(symbols[0]),
+				    symbols, n * sizeof(symbols[0])) /
+		    sizeof(symbols[0]);
+		for (size_t i = 0; i < n; i++)
+			add_symbol(infer, &symbols[i]);
+		if (n == 0)
+			break;
+	}
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+void infer_file_read_symbols(struct infer_file *infer)
+{
+	if (infer->symbols_read)
+		return;
+	infer->symbols_read = true;
+	for (size_t i = 0; i < ARRAY_SIZE(infer->tables); i++)
+		read_table(infer, &infer->tables[i]);
+	if (infer->begins.len)
+		qsort(infer->begins.items, infer->begins.len, sizeof(infer->begins.items[0]),
+		      compare_addresses);
+}
+
+/* The first that is not below ADDRESS. */
+static size_t find_symbol(const struct infer_file *infer, uint64_t address)
+{
+	size_t low = 0, high = infer->begins.len;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (infer->begins.items[middle] < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* --- chunks ----------------------------------------------------------------------------------- */
+
+/* How long this thread has run. */
+static uint64_t own_time_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * NSEC_PER_SEC + (uint64_t)now.tv_nsec;
+}
+
+struct making {
+	struct infer_file *infer;
+	struct infer_chunk *chunk;
+	uint8_t *bytes; /* owned */
+	uint64_t left;	/* bytes that may be looked at: sections may lie over one another */
+	struct infer_rows_found found;
+	VEC(uint32_t) entries;
+};
+
+/* From ADDRESS on, as far as that is in the chunk; in order. */
+static void put_row(struct infer_chunk *chunk, uint64_t address, const struct wire_rule *rule)
+{
+	uint32_t at = address > chunk->start ? (uint32_t)(address - chunk->start) : 0;
+
+	if (address >= chunk->start + CHUNK_BYTES)
+		return;
+	if (chunk->rows.v.len && chunk->rows.v.items[chunk->rows.v.len - 1].at == at)
+		chunk->rows.v.len--;
+	vec_push(&chunk->rows.v, ((struct infer_row){ at, *rule }));
+}
+
+static void find_entries(struct making *making, const struct infer_gap *gap)
+{
+	const struct infer_file *infer = making->infer;
+
+	making->entries.len = 0;
+	for (size_t i = find_symbol(infer, gap->start); i < infer->begins.len; i++) {
+		if (infer->begins.items[i] >= gap->end)
+			break;
+		vec_push(&making->entries, (uint32_t)(infer->begins.items[i] - gap->start));
+	}
+}
+
+static void make_gap(struct making *making, const struct infer_section *section,
+		     const struct infer_gap *gap, bool begins)
+{
+	const struct wire_rule none = { .kind = WIRE_RULE_NONE };
+	struct infer_piece piece = { .bytes = making->bytes,
+				     .begins = begins,
+				     .address = gap->start };
+	const struct infer_row *row;
+
+	if (gap->end - gap->start > making->left)
+		return;
+	making->left -= gap->end - gap->start;
+	find_entries(making, gap);
+	piece.entries = making->entries.items;
+	piece.entry_count = making->entries.len;
+	piece.len = cfi_reader_copy(making->infer->reader,
+				    section->offset + (gap->start - section->address),
+				    making->bytes, gap->end - gap->start);
+	infer_flow_rows(&piece, &making->found);
+	vec_for_each (row, &making->found.v)
+		put_row(making->chunk, gap->start + row->at, &row->rule);
+	put_row(making->chunk, gap->end, &none);
+}
+
+/* The window around the chunk: what is beside it is looked at, too. */
+static void make_section(struct making *making, const struct infer_section *section)
+{
+	uint64_t start = making->chunk->start, end = start + CHUNK_BYTES;
+	struct infer_gaps gaps = { VEC_INIT };
+	const struct infer_gap *gap;
+	uint64_t low = MAX(section->address, start > BESIDE_BYTES ? start - BESIDE_BYTES : 0);
+	uint64_t high = MIN(section->address + section->size, end + BESIDE_BYTES);
+
+	if (section->address >= end || section->address + section->size <= start)
+		return;
+	infer_gaps_find(making->infer->layers, ARRAY_SIZE(making->infer->layers), low, high, &gaps);
+	vec_for_each (gap, &gaps.v)
+		if (gap->end > start && gap->start < end)
+			make_gap(making, section, gap, gap->start > low || low == section->address);
+	vec_release(&gaps.v);
+}
+
+static void make_chunk(struct infer_file *infer, struct infer_chunk *chunk, uint64_t start)
+{
+	struct making making = { .infer = infer, .chunk = chunk };
+	const struct infer_section *section;
+	const uint64_t begin_ns = own_time_ns();
+
+	chunk->start = start;
+	chunk->rows.v.len = 0;
+	if (infer->spent_ns > MAX_SPENT_NS)
+		return;
+	infer_file_read_symbols(infer);
+	making.left = CHUNK_BYTES + 2 * BESIDE_BYTES;
+	making.bytes = xmalloc(making.left);
+	vec_for_each (section, &infer->code)
+		make_section(&making, section);
+	free(making.bytes);
+	vec_release(&making.found.v);
+	vec_release(&making.entries);
+	infer->spent_ns += own_time_ns() - begin_ns;
+}
+
+static const struct infer_chunk *get_chunk(struct infer_file *infer, uint64_t start)
+{
+	struct infer_chunk *chunk = &infer->chunks[0];
+
+	for (size_t i = 0; i < INFER_CHUNKS; i++) {
+		if (infer->chunks[i].used && infer->chunks[i].start == start) {
+			infer->chunks[i].used = ++infer->uses;
+			return &infer->chunks[i];
+		}
+		if (infer->chunks[i].used < chunk->used)
+			chunk = &infer->chunks[i];
+	}
+	make_chunk(infer, chunk, start);
+	chunk->used = ++infer->uses;
+	return chunk;
+}
+
+/* --- pages ------------------------------------------------------------------------------------ */
+
+static bool is_in_code(const struct infer_file *infer, uint64_t start, uint64_t end)
+{
+	const struct infer_section *section;
+
+	vec_for_each (section, &infer->code) {
+		uint64_t low = MAX(start, section->address);
+		uint64_t high = MIN(end, section->address + section->size);
+
+		if (high > low && high - low >= INFER_LEAST_GAP)
+			return true;
+	}
+	return false;
+}
+
+static bool has_gap(const struct infer_file *infer, uint64_t page, const struct cfi_rows *rows)
+{
+	for (size_t i = 0; i < rows->v.len; i++) {
+		const struct cfi_row *row = &rows->v.items[i];
+		uint32_t end = i + 1 < rows->v.len ? row[1].offset : WIRE_PAGE_BYTES;
+
+		if (row->rule.kind == WIRE_RULE_NONE &&
+		    is_in_code(infer, page + row->offset, page + end))
+			return true;
+	}
+	return false;
+}
+
+void infer_file_fill(struct infer_file *infer, uint64_t page, struct cfi_rows *rows)
+{
+	const uint64_t start = page & ~(uint64_t)(CHUNK_BYTES - 1);
+	struct cfi_rows found = { VEC_INIT };
+	const struct infer_chunk *chunk;
+	const struct infer_row *row;
+
+	if (!infer->reader || page + WIRE_PAGE_BYTES < page || !has_gap(infer, page, rows))
+		return;
+	chunk = get_chunk(infer, start);
+	cfi_rows_put(&found, 0, &(struct wire_rule){ .kind = WIRE_RULE_NONE });
+	vec_for_each (row, &chunk->rows.v) {
+		if (start + row->at >= page + WIRE_PAGE_BYTES)
+			break;
+		cfi_rows_put(&found, (uint32_t)(MAX(start + row->at, page) - page), &row->rule);
+	}
+	cfi_rows_fill(rows, &found);
+	vec_release(&found.v);
+}
+
+void infer_file_for_each_gap(struct infer_file *infer,
+			     void (*fn)(uint64_t offset, uint64_t len, void *data), void *data)
+{
+	struct infer_gaps gaps = { VEC_INIT };
+	const struct infer_section *section;
+	const struct infer_gap *gap;
+
+	vec_for_each (section, &infer->code) {
+		infer_gaps_find(infer->layers, ARRAY_SIZE(infer->layers), section->address,
+				section->address + section->size, &gaps);
+		vec_for_each (gap, &gaps.v)
+			fn(section->offset + (gap->start - section->address), gap->end - gap->start,
+			   data);
+	}
+	vec_release(&gaps.v);
+}

@@ -100,6 +100,8 @@ PUMPS = [
     Mutant("records of the reader are taken twice", PUMP, "queue->len = 0;\n", "", PUMPED),
     Mutant("a full queue stays so", PUMP, "\tpump->full = false;\n\tpthread_cond_signal(&pump->taken);",
            "\tpthread_cond_signal(&pump->taken);", PUMPED),
+    Mutant("what went wrong first is forgotten", PUMP, "\tpump->first_error = err;\n", "", PUMPED),
+    Mutant("nobody waits for the rings", PUMP, "while (!pump->has_begun)", "while (0)", PUMPED),
     Mutant("a reader that is less urgent", PUMP, "\tbe_as_urgent(pump);\n", "", PUMPED),
     Mutant("the reader's signals", PUMP, "pthread_sigmask(SIG_SETMASK, &all, &old);", "pthread_sigmask(SIG_SETMASK, NULL, &old);",
            PUMPED),

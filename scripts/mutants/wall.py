@@ -15,6 +15,7 @@ WALL_C = "userspace/wall/wall.c"
 LOOK = "userspace/wall/broker_look.c"
 MAPS = "userspace/wall/broker_maps.c"
 FUTEX = "userspace/wall/futex.h"
+TRADE = "userspace/wall/trade.c"
 
 CALLS = ["test_wall"]
 FILES = ["test_foreign_file", "test_wall"]
@@ -22,8 +23,12 @@ WHOM = ["test_suspects"]
 LOOKS = ["test_looks"]
 
 MUTANTS = [
-    Mutant("wall: a broker is waited for without end", LANE, "if (is_late(lane, waited_ns))", "if (0)", CALLS),
-    Mutant("wall: a dead broker is waited for", LANE, "&slice) == -ETIMEDOUT &&\n\t\t    is_dead(lane->socket))\n\t\t\treturn -ECHILD;\n\t}\n\treturn 0;\n}\n\n/* What was asked", "&slice) == -ETIMEDOUT && 0)\n\t\t\treturn -ECHILD;\n\t}\n\treturn 0;\n}\n\n/* What was asked", CALLS),
+    Mutant("wall: a broker is waited for without end", LANE, "if (is_late(lane, clock_now_ns() - begin_ns))", "if (0)", CALLS),
+    Mutant("wall: a dead broker is waited for", LANE, "if (!wait_a_while(lane, answered, awake ? WALL_SPIN_NS : 0))", "if (!wait_a_while(lane, answered, awake ? WALL_SPIN_NS : 0) && 0)", CALLS),
+    Mutant("wall: who asks waits awake whatever he has asked", LANE, "&& lane->terms.trade->is_quick(call->op)", "", ["test_lane"]),
+    Mutant("wall: for memory one goes to sleep", BROKER, "return !opens_file(op);", "return op > 0 && !opens_file(op);", ["test_lane"]),
+    Mutant("wall: what a broker used before a pause is not known", TRADE, "\tnote_cpu(call);\n\tfutex_sleep", "\tfutex_sleep", ["test_lane"]),
+    Mutant("wall: what a broker used in a row is not known", TRADE, "|| atomic_load(&call->asked) % NOTE_EVERY == 0", "", ["test_lane"]),
     Mutant("wall: what a dead broker was asked is lost", LANE, "if (r == -ECHILD && !trade->is_hostile && ask_another(lane) == 0)", "if (0)", CALLS),
     Mutant("wall: a nursery that was killed stays so", NURSERY, "while (pid > 0 && WIFSIGNALED(status));", "while (0);", CALLS),
     Mutant("wall: who goes first waits for the nursery", NURSERY, "if (urgent)\n\t\tbe_urgent(true);", ";", CALLS),

@@ -5,8 +5,9 @@
 throughput  operations per CPU second that a CPU-bound stock JVM keeps while it is recorded at 1 kHz
             (windows with and without recording take turns in one run of the JVM), and with an agent
 allocation  operations per CPU second that a JVM keeps whose allocations are sampled; a hit of the probe
-host        the whole host at 99 Hz with 20 busy JVMs and 300 other processes: from start to the
-            first whole sample, hostprof's own CPU time, memory, BPF time
+start       20 busy JVMs and 300 other processes: from exec to the first whole sample, CPU time of that
+            second
+host        the same host at 99 Hz: CPU time and memory of all of hostprof's processes, BPF time
 unwinding   what a native stack costs by its depth, against a walk by frame pointers; misses, rows
 java        what a Java stack costs, by the kind of its frames
 stream      how soon lines of a stream come, with two busy JVMs at 997 Hz; what it costs
@@ -23,31 +24,14 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import hp
 from hp import *
 from allocation import allocation
+from host import bpf_figures, host, peak_rss_mb, start_up
 from java_unwinding import java_unwinding
 from rates import alternate, rate
 from stream_reader import Model, Stream
 from table import cpu_clock_ns, enable_bpf_stats, row, rows
 from unwinding import unwinding
 
-JVMS = int(os.environ.get("HOSTPROF_BENCH_JVMS", "20"))
 PAIRS = 6
-OTHERS, FORKS = 300, 30
-# Its children end with it: prctl(PR_SET_PDEATHSIG, SIGKILL).
-FORKING = f"""import ctypes, os, time
-for _ in range({FORKS} - 1):
-    if os.fork() == 0:
-        ctypes.CDLL(None).prctl(1, 9)
-        break
-while True:
-    sum(i * i for i in range(5000))
-    time.sleep(1)
-"""
-# After these many seconds the start's cost is over (symbols read, agents attached).
-START_SECONDS = 10
-HOST_SECONDS = 30
-STARTS = 5
-# Root and leaf side of what a thread of Bench does all the time; C2 inlines the recursion between.
-BENCH_STACK = re.compile(r"(?:\[thread start\]|(?:__)?clone3?);.*;java\.lang\.Thread\.run;Bench\.run;Bench\.descend\b")
 # Time for a recording to begin, and to let go, before a window is measured.
 SETTLE = 1.5
 SAMPLES = 1_000_000
@@ -68,17 +52,6 @@ def rate_recorded(jvm, stats):
     return value
 
 
-def bpf_figures(stats, what):
-    capture = stats["capture"]
-    # Runs that found nothing to record (other processes, idle) are charged to the samples too.
-    row(f"{what}: BPF time per sample", capture["bpf_run_ns"] / max(stats["samples"], 1) / 1000,
-        "us", 8)
-    row(f"{what}: complete stacks", 100 * stats["complete_share"], "%")
-    for reason, count in sorted(stats["reasons"].items(), key=lambda item: -item[1])[:5]:
-        row(f"{what}: samples that end {reason}", count, "", digits=0)
-    row(f"{what}: lost samples", stats["lost"], "", digits=0)
-
-
 def throughput():
     enable_bpf_stats()
     stats = temp_path("stats.json")
@@ -94,67 +67,6 @@ def throughput():
     alone = rate(jvm)
     hostprof("attach", jvm.pid)
     row("with agent, not recorded: throughput kept", rate(jvm) / alone, "", digits=4)
-
-
-# --- the whole host -------------------------------------------------------------------------
-
-
-def peak_rss_mb(pid):
-    with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as status:
-        return int(expect_match(r"VmHWM:\s+(\d+) kB", status.read()).group(1)) / 1024
-
-
-def other_processes():
-    """As a host has them: each wakes up once a second and does a little."""
-    for _ in range(OTHERS // FORKS):
-        start([sys.executable, "-c", FORKING])
-
-
-def busy_jvms():
-    flags = ["-Xmx48m", "-XX:+UseSerialGC", "-XX:CICompilerCount=2"]
-    jvms = [java(17, "Bench", 1, 60, flags=flags, ready=None, stdin=subprocess.PIPE)
-            for _ in range(JVMS)]
-    for jvm in jvms:
-        jvm.wait_text(timeout=120)
-    return {jvm.pid for jvm in jvms}
-
-
-def first_whole_ms(pids):
-    """From hostprof's exec to the first sample of one of these JVMs that is whole."""
-    path = temp_path("start.jfr")
-    origin = time.monotonic_ns()
-    hostprof("record", "-F", 99, "-d", 1, "-o", path)
-    lines = run([os.path.join(BUILD, "tools", "timed_stacks"), path], code=0).out.splitlines()
-    samples = [line.split(" ", 2) for line in lines]
-    return min(int(ns) - origin for ns, pid, stack in samples
-               if int(pid) in pids and BENCH_STACK.match(stack)) / 1e6
-
-
-def host():
-    pids = busy_jvms()
-    other_processes()
-    starts = [first_whole_ms(pids) for _ in range(STARTS)]
-    what = f"{JVMS} JVMs, {OTHERS} more: start to first whole sample"
-    row(f"{what} (median of {STARTS})", statistics.median(starts), "ms", 300, digits=0)
-    row(f"{what}: the longest", max(starts), "ms", digits=0)
-    enable_bpf_stats()
-    stats = temp_path("stats.json")
-    recorder = start([HOSTPROF, "record", "-F", 99, "-d", START_SECONDS + HOST_SECONDS, "-o",
-                      temp_path("x.jfr"), "--stats", stats], stderr=subprocess.DEVNULL)
-    time.sleep(START_SECONDS)
-    begin = cpu_clock_ns(recorder.pid)
-    time.sleep(HOST_SECONDS - 2)
-    steady = cpu_clock_ns(recorder.pid) - begin
-    peak = peak_rss_mb(recorder.pid)
-    recorder.finish(timeout=120)
-    figures = read_json(stats)
-    what = f"99 Hz, {JVMS} JVMs, {OTHERS} more"
-    row(f"{what}: own CPU of the first {START_SECONDS} s", begin / START_SECONDS / 1e7, "% core")
-    row(f"{what}: own CPU after that", steady / (HOST_SECONDS - 2) / 1e7, "% core", 1)
-    row(f"{what}: peak RSS while recording", peak, "MB", 64)
-    row(f"{what}: BPF maps", figures["capture"]["map_bytes"] / 2**20, "MB", 64)
-    row(f"{what}: samples", figures["samples"], "", digits=0)
-    bpf_figures(figures, what)
 
 
 # --- stream -----------------------------------------------------------------------------------
@@ -216,8 +128,8 @@ def bench_main():
         report, arguments = arguments[1], arguments[2:]
     if os.geteuid() != 0:
         sys.exit("bench.py: needs root")
-    parts = {"throughput": throughput, "allocation": allocation, "host": host, "unwinding": unwinding, "java": java_unwinding,
-             "stream": stream, "views": views}
+    parts = {"throughput": throughput, "allocation": allocation, "start": start_up, "host": host, "unwinding": unwinding,
+             "java": java_unwinding, "stream": stream, "views": views}
     unknown = [name for name in arguments if name not in parts]
     if unknown:
         sys.exit(f"bench.py: no part {', '.join(unknown)}; there are {', '.join(parts)}")

@@ -245,26 +245,30 @@ static bool is_late(const struct lane *lane, uint64_t waited_ns)
 	return waited_ns >= most_ns;
 }
 
+/* While the last answer is ANSWERED, for a while. False: it was a long one, and nobody is there. */
+static bool wait_a_while(const struct lane *lane, uint32_t answered, uint64_t spin_ns)
+{
+	const struct timespec slice = { .tv_nsec = LOOK_NS };
+	struct wall_call *call = lane->call;
+
+	if (futex_spin(&call->answered, answered, spin_ns))
+		return true;
+	return futex_sleep(&call->answered, answered, &call->asker_sleeps, &slice) != -ETIMEDOUT ||
+	       !is_dead(lane->socket);
+}
+
 /* 0: the answer is there; -ETIMEDOUT, -ECHILD: it has died. */
 static int wait_for_answer(struct lane *lane, uint32_t asked)
 {
 	uint64_t begin_ns = clock_now_ns();
 	struct wall_call *call = lane->call;
 	bool awake = atomic_load(&call->spins) && lane->terms.trade->is_quick(call->op);
-	uint64_t spin_ns = awake ? WALL_SPIN_NS : 0;
 	uint32_t answered;
 
 	while ((answered = atomic_load(&call->answered)) != asked) {
-		uint64_t waited_ns = clock_now_ns() - begin_ns;
-		struct timespec slice = { .tv_nsec = LOOK_NS };
-
-		if (is_late(lane, waited_ns))
+		if (is_late(lane, clock_now_ns() - begin_ns))
 			return -ETIMEDOUT;
-		if (futex_spin(&call->answered, answered, spin_ns))
-			continue;
-		if (futex_sleep(&call->answered, answered, &call->asker_sleeps, &slice) ==
-			    -ETIMEDOUT &&
-		    is_dead(lane->socket))
+		if (!wait_a_while(lane, answered, awake ? WALL_SPIN_NS : 0))
 			return -ECHILD;
 	}
 	return 0;

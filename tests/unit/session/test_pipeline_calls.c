@@ -110,35 +110,6 @@ static void a_file_is_opened_at_once(void **state)
 				     "unwinder turn\ngrant\n");
 }
 
-static const char *opened_of(struct fixture *f, uint32_t pid)
-{
-	put_side(f, 0,
-		 (struct side_event){ .kind = SIDE_MMAP,
-				      .pid = pid,
-				      .addr = MAPPED,
-				      .len = 0x1000,
-				      .inode = 77,
-				      .name = "/bin/b" });
-	pipeline_drain(&f->pipeline);
-	return strstr(noted(), "open ");
-}
-
-/* Who is no target, and cannot become one. */
-static void files_of_others_are_not_looked_at(void **state)
-{
-	static const uint32_t pids[] = { PID_C, PID_B };
-	struct fixture *f = *state;
-
-	f->options.pids = pids;
-	f->options.pid_count = 2;
-	begin(f);
-	assert_null(opened_of(f, PID_A));
-	assert_non_null(opened_of(f, PID_B));
-	assert_non_null(opened_of(f, PID_C));
-	f->options.follow_children = true;
-	assert_non_null(opened_of(f, PID_A));
-}
-
 /* A frame of a JVM's compiled code. */
 static void put_compiled(struct fixture *f, uint32_t pid)
 {
@@ -488,7 +459,6 @@ int main(void)
 		TEST(a_turn),
 		TEST(memory_is_given_up),
 		TEST(a_file_is_opened_at_once),
-		TEST(files_of_others_are_not_looked_at),
 		TEST(a_samples_names_are_read_at_once),
 		TEST(samples_that_cannot_be),
 		TEST(a_name_of_sixteen_letters),

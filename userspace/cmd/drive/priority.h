@@ -10,7 +10,7 @@
 /*
  * The calling thread, but none that it makes, takes the lowest real-time priority; where that is not
  * allowed, or a hard RLIMIT_RTTIME could kill it, a better nice value. Whoever started hostprof with
- * a worse nice value, or a policy of his own, keeps them. One thread at a time.
+ * a worse nice value, or a policy of his own, keeps them. One thread at a time; again is as once.
  */
 void priority_raise(void);
 /* As it was; also of a thread that was not raised. */

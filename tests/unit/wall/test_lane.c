@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Who waits awake for whom, and what a process is known to have used. */
+#include "test.h"
+
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "elf/reader/reader_call.h"
+#include "elf/reader/reader_trade.h"
+#include "wall/broker.h"
+#include "wall/lane.h"
+#include "wall/wall.h"
+
+#define CALLS 200
+/* Less than one would wait awake. */
+#define TAKES_NS 20000
+#define SOON_NS	 (20 * NSEC_PER_SEC)
+
+static struct lane *lane;
+static struct nursery *nursery;
+
+/* --- a trade ---------------------------------------------------------------------------------- */
+
+static void keep_rights(const struct wall_call *call)
+{
+	(void)call;
+}
+
+static bool never(uint32_t op)
+{
+	(void)op;
+	return false;
+}
+
+static bool is_one(uint32_t op)
+{
+	return op == 1;
+}
+
+static int64_t take_time(struct wall_call *call, int fd, int *ret_fd)
+{
+	uint64_t end_ns = clock_now_ns() + TAKES_NS;
+
+	(void)call, (void)fd;
+	*ret_fd = -1;
+	while (clock_now_ns() < end_ns)
+		;
+	return 0;
+}
+
+static const struct trade busy_trade = {
+	.name = "hostprof-test",
+	.give_up_rights = keep_rights,
+	.takes_file = never,
+	.opens_file = never,
+	.carry_out = take_time,
+	.is_quick = is_one,
+};
+
+static int set_up(void **state)
+{
+	static const struct trade *const trades[] = { &busy_trade, NULL };
+	const struct lane_terms terms = {
+		.trade = &busy_trade, .patience = { .deadline_ns = SOON_NS, .busy_ns = SOON_NS }
+	};
+	struct err err;
+
+	(void)state;
+	if (nursery_new(&(struct nursery_plan){ trades, NULL }, &nursery, &err) < 0)
+		return -1;
+	lane = lane_new(nursery, &terms);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	lane_free(lane);
+	nursery_free(nursery);
+	return 0;
+}
+
+static void call_times(uint32_t op, unsigned int count)
+{
+	int fd;
+
+	for (unsigned int i = 0; i < count; i++) {
+		struct wall_call *call = lane_begin(lane);
+
+		assert_non_null(call);
+		call->op = op;
+		assert_int_equal(lane_call(lane, -1, &fd), 0);
+	}
+}
+
+static long sleeps(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_nvcsw;
+}
+
+/* --- */
+
+/* It could not use the cpu for anything else. */
+static void for_what_takes_its_time_one_sleeps(void **state)
+{
+	long before;
+
+	(void)state;
+	call_times(2, 1);
+	before = sleeps();
+	call_times(2, CALLS);
+	assert_true(sleeps() - before >= CALLS / 4);
+}
+
+static void what_is_quick(void **state)
+{
+	(void)state;
+	for (uint32_t op = 0; op <= WALL_OPEN_MEMFD; op++)
+		assert_int_equal(broker_trade.is_quick(op), op < WALL_FIRST_OPENING);
+	assert_true(reader_trade.is_quick(READER_DEMANGLE));
+	assert_false(reader_trade.is_quick(READER_CFI_PAGE));
+	assert_false(reader_trade.is_quick(READER_IMAGE_OPEN));
+}
+
+/* One call's time is known when the next one begins, if there was a pause. */
+static void what_was_used_before_a_pause(void **state)
+{
+	uint64_t end_ns = clock_now_ns() + SOON_NS, used_ns = 0;
+
+	(void)state;
+	call_times(1, 3);
+	while (!used_ns && clock_now_ns() < end_ns) {
+		usleep(1000);
+		used_ns = lane_take_cpu(lane);
+	}
+	assert_true(used_ns >= 3 * TAKES_NS / 2);
+	assert_int_equal(lane_take_cpu(lane), 0);
+}
+
+/* And in a row of them not much later; of others at once. */
+static void what_was_used_in_a_row(void **state)
+{
+	uint64_t used_ns;
+
+	(void)state;
+	lane_begin(lane);
+	call_times(1, 64);
+	used_ns = lane_take_cpu(lane);
+	assert_true(used_ns >= 64 * TAKES_NS / 2);
+	call_times(2, 1);
+	assert_true(lane_take_cpu(lane) >= TAKES_NS / 2);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(for_what_takes_its_time_one_sleeps),
+		cmocka_unit_test(what_is_quick),
+		TEST(what_was_used_before_a_pause),
+		TEST(what_was_used_in_a_row),
+	};
+
+	return cmocka_run_group_tests_name("lane", tests, NULL, NULL);
+}

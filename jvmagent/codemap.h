@@ -27,6 +27,8 @@
 #define CODEMAP_LEASE_NS   3000000000ULL /* the consumer renews well before */
 /* Code that inlines more than this is published without its innermost frames (flag CUT). */
 #define CODEMAP_MAX_RECORD_BYTES (256U << 10)
+/* A method with a longer descriptor is published without it (flag CUT). */
+#define CODEMAP_MAX_DESCRIPTOR 4096
 
 enum codemap_command {
 	CODEMAP_COMMAND_NONE,
@@ -116,7 +118,8 @@ struct codemap_record {
 enum codemap_flag {
 	CODEMAP_FLAG_REPLAYED =
 		1, /* the code is older than the record: made at an unknown time before */
-	CODEMAP_FLAG_CUT = 2, /* details were left out for size */
+	CODEMAP_FLAG_CUT = 2,	     /* details were left out for size */
+	CODEMAP_FLAG_DESCRIPTOR = 4, /* of a METHOD: its descriptor is behind its source */
 };
 
 /*
@@ -132,6 +135,7 @@ struct codemap_method {
 	uint16_t source_len; /* "Thread.java", 0 when unknown */
 	uint16_t line_count;
 	/* struct codemap_line lines[line_count], then class, name, source bytes, no terminators */
+	/* with CODEMAP_FLAG_DESCRIPTOR: two bytes, its length, and so many: "(I)V" as JVMTI gives it */
 };
 
 struct codemap_line {

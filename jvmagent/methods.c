@@ -81,6 +81,7 @@ static uint64_t insert(struct method_table *table, jmethodID method)
 struct method_text {
 	char *class_signature;
 	char *name;
+	char *descriptor;
 	char *source;
 	jvmtiLineNumberEntry *lines;
 	jint line_count;
@@ -88,6 +89,7 @@ struct method_text {
 	uint16_t class_len;
 	uint16_t name_len;
 	uint16_t source_len;
+	uint16_t descriptor_len; /* 0: without it */
 	bool cut;
 };
 
@@ -97,6 +99,7 @@ static void text_release(struct agent *a, struct method_text *text)
 
 	(*jvmti)->Deallocate(jvmti, (unsigned char *)text->class_signature);
 	(*jvmti)->Deallocate(jvmti, (unsigned char *)text->name);
+	(*jvmti)->Deallocate(jvmti, (unsigned char *)text->descriptor);
 	(*jvmti)->Deallocate(jvmti, (unsigned char *)text->source);
 	(*jvmti)->Deallocate(jvmti, (unsigned char *)text->lines);
 }
@@ -123,6 +126,17 @@ static void set_class_name(struct method_text *text)
 	text->class_len = (uint16_t)(text->class_len - 2);
 }
 
+/* A part of one would be another method's. */
+static void set_descriptor(struct method_text *text)
+{
+	size_t len = text->descriptor ? strlen(text->descriptor) : 0;
+
+	if (len > CODEMAP_MAX_DESCRIPTOR)
+		text->cut = true;
+	else
+		text->descriptor_len = (uint16_t)len;
+}
+
 static void read_class(struct agent *a, JNIEnv *jni, jmethodID method, struct method_text *text)
 {
 	jvmtiEnv *jvmti = a->jvmti;
@@ -142,8 +156,8 @@ static bool read_text(struct agent *a, JNIEnv *jni, jmethodID method, struct met
 	jvmtiEnv *jvmti = a->jvmti;
 
 	memset(text, 0, sizeof(*text));
-	if ((*jvmti)->GetMethodName(jvmti, method, &text->name, NULL, NULL)) {
-		text->name = NULL;
+	if ((*jvmti)->GetMethodName(jvmti, method, &text->name, &text->descriptor, NULL)) {
+		text->name = text->descriptor = NULL;
 		return false;
 	}
 	read_class(a, jni, method, text);
@@ -159,9 +173,17 @@ static bool read_text(struct agent *a, JNIEnv *jni, jmethodID method, struct met
 		text->cut = true;
 	}
 	set_class_name(text);
+	set_descriptor(text);
 	text->name_len = text_len(text->name, &text->cut);
 	text->source_len = text_len(text->source, &text->cut);
 	return true;
+}
+
+static void add_descriptor(struct codemap_method *m, char *at, const struct method_text *text)
+{
+	m->record.flags |= CODEMAP_FLAG_DESCRIPTOR;
+	memcpy(at, &text->descriptor_len, sizeof(text->descriptor_len));
+	memcpy(at + sizeof(text->descriptor_len), text->descriptor, text->descriptor_len);
 }
 
 static void fill_record(struct codemap_method *m, const struct method_text *text)
@@ -181,8 +203,11 @@ static void fill_record(struct codemap_method *m, const struct method_text *text
 	}
 	memcpy(at, text->class_name, text->class_len);
 	memcpy(at + text->class_len, text->name, text->name_len);
+	at += text->class_len + text->name_len;
 	if (text->source_len)
-		memcpy(at + text->class_len + text->name_len, text->source, text->source_len);
+		memcpy(at, text->source, text->source_len);
+	if (text->descriptor_len)
+		add_descriptor(m, at + text->source_len, text);
 }
 
 /* The number is entered together with the record, so that it never names what was not published. */
@@ -193,6 +218,8 @@ static bool publish_text(struct agent *a, jmethodID method, const struct method_
 		      text->class_len + text->name_len + text->source_len;
 	uint64_t now = agent_now_ns();
 
+	if (text->descriptor_len)
+		size += sizeof(text->descriptor_len) + text->descriptor_len;
 	m = (void *)agent_reserve(a, CODEMAP_METHOD, (uint32_t)size, now);
 	if (!m)
 		return false;

@@ -17,6 +17,7 @@ MAGIC = 0x31504D4350545348
 LEASE_NS = 3_000_000_000
 START, STOP = 1, 2
 CODE, THREADS = 1, 2
+FLAG_DESCRIPTOR = 4
 METHOD, LOAD, UNLOAD, DYNAMIC, GAP, REPLAY_BEGIN, REPLAY_END, THREAD, THREAD_END, THREAD_SEEN = \
     range(1, 11)
 SYS_FUTEX, FUTEX_WAKE = 202, 1
@@ -126,6 +127,16 @@ class CodeMap:
             records += self.read()
             time.sleep(0.01)
         return records
+
+
+def descriptor_of(body, flags):
+    """The descriptor of a METHOD record; "" when it has none."""
+    if not flags & FLAG_DESCRIPTOR:
+        return ""
+    _, c, n, s, lines = struct.unpack_from("QHHHH", body)
+    at = 16 + 4 * lines + c + n + s
+    length, = struct.unpack_from("H", body, at)
+    return body[at + 2:at + 2 + length].decode()
 
 
 def method_of(body):

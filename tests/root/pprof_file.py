@@ -43,6 +43,18 @@ def first(message, number):
     return next(value for field, value in fields(message) if field == number)
 
 
+def functions(path):
+    """(name, system name) of each function."""
+    strings, found = [], []
+    with gzip.open(path) as file:
+        for number, part in fields(file.read()):
+            if number == STRING:
+                strings.append(part.decode("utf-8", "replace"))
+            elif number == FUNCTION:
+                found.append(dict(fields(part)))
+    return [(strings[function.get(2, 0)], strings[function.get(3, 0)]) for function in found]
+
+
 def sums_of_leaves(path, value, thread=""):
     """
     {name of the innermost function: sum of the values of this name, as "alloc_objects"}, of threads whose name begins

@@ -12,7 +12,7 @@ VERSIONS = [version for version in JDKS if version >= 11]
 CODE_NAMES = os.path.join(BUILD, "tools", "code_names")
 
 # "12 3 0 java.lang.String.hashCode()I [0x…, 0x… - 0x…]": blob's header, code, end.
-NMETHOD = re.compile(r"^ *(\d+) +\d+ +-?\d+ +(\S+)\(\S* "
+NMETHOD = re.compile(r"^ *(\d+) +\d+ +-?\d+ +(\S+\(\S+) "
                      r"\[0x([0-9a-f]+), 0x([0-9a-f]+) - 0x([0-9a-f]+)\]", re.MULTILINE)
 
 
@@ -128,11 +128,11 @@ class Agent:
     """What the agent told of methods and places."""
 
     def __init__(self, records):
-        bodies = [(kind, body) for kind, _, _, body in records]
-        methods = [body for kind, body in bodies if kind == codemap.METHOD]
-        self.names = {m[0]: f"{dotted(m[1])}.{m[2]}" for m in map(codemap.method_of, methods)}
-        self.lines = {codemap.method_of(body)[0]: lines_of(body) for body in methods}
-        self.loads = [codemap.load_of(body) for kind, body in bodies if kind == codemap.LOAD]
+        methods = [(codemap.method_of(body), body, flags) for kind, flags, _, body in records
+                   if kind == codemap.METHOD]
+        self.names = {m[0]: f"{dotted(m[1])}.{m[2]}{codemap.descriptor_of(body, flags)}" for m, body, flags in methods}
+        self.lines = {m[0]: lines_of(body) for m, body, _ in methods}
+        self.loads = [codemap.load_of(body) for kind, _, _, body in records if kind == codemap.LOAD]
 
     def text(self, frames):
         """As code_names writes a chain."""
@@ -178,6 +178,8 @@ def chains_are_those_of_the_agent(version):
     print(f"# JDK {version}: {counts['right']} of {len(wanted)} places right, {counts['inlined']} of them inlined, "
           f"{counts['lines']} with lines; {counts['gone']} gone, {counts['wrong']} wrong")
     expect(counts["inlined"] > 1000 and counts["lines"] > 1000, f"only {dict(counts)}")
+    nameless = [name for name in told.names.values() if not re.search(r"\(\S*\)\S+$", name)]
+    expect_equal(nameless, [], "methods that the agent told without a descriptor")
     expect_equal(counts["wrong"], 0, "wrong chains")
 
 

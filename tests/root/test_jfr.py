@@ -66,6 +66,9 @@ def check_frames(version):
     first = min(samples, key=lambda s: time_ms(s[1]))[1]
     frames = [(f["method"]["type"]["name"], f["method"]["name"], f["lineNumber"], f["type"])
               for f in first["stackTrace"]["frames"]]
+    descriptors = {f["method"]["name"]: f["method"]["descriptor"] for f in first["stackTrace"]["frames"]}
+    expect_equal({name: text for name, text in descriptors.items() if text != "()V"},
+                 {"get": "(Ljava/lang/Object;)Ljava/lang/Object;", "lookup": "([B)V"}, "descriptors")
     expect_equal(frames, [
         ("kernel", "__x64_sys_read", 0, "Kernel"),
         ("libc.so.6", "read", 26, "Native"),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Names of a live JVM's code as a recording reads them from outside. Lines "ADDRESS COMPILE-ID" (or -: what is
- * there, as a stub has none) of standard input are answered by "method NAME", "stub NAME" or "none ERROR"; with "chains" by all frames of
+ * there, as a stub has none) of standard input are answered by "method NAME(DESCRIPTOR)TYPE", "stub NAME" or "none ERROR"; with "chains" by all frames of
  * that place, "method NAME@BCI:LINE < NAME@BCI:LINE < …", innermost first. Usage: code_names PID [chains]
  */
 #include <inttypes.h>
@@ -19,8 +19,8 @@ static void print_chain(const struct java_answer *answer)
 	for (unsigned int i = 0; i < answer->count; i++) {
 		const struct java_frame *frame = &answer->frames[i];
 
-		printf("%s %s.%s@%d:%d", i ? " <" : "method", frame->class_name, frame->method,
-		       frame->bci, frame->line);
+		printf("%s %s.%s%s@%d:%d", i ? " <" : "method", frame->class_name, frame->method,
+		       frame->descriptor, frame->bci, frame->line);
 	}
 	printf("\n");
 }
@@ -49,7 +49,7 @@ static void answer(struct code_names *names, uint64_t address, uint32_t compile_
 		print_chain(&answer);
 	else {
 		outer = &answer.frames[answer.count - 1];
-		printf("method %s.%s\n", outer->class_name, outer->method);
+		printf("method %s.%s%s\n", outer->class_name, outer->method, outer->descriptor);
 	}
 	fflush(stdout);
 }

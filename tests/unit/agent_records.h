@@ -18,6 +18,7 @@ struct kept_record {
 	char text[64];	/* of a name */
 	char class[64]; /* of a method */
 	char source[64];
+	char descriptor[64];
 	struct codemap_line lines[FAKE_LINES];
 
 	struct {
@@ -65,6 +66,7 @@ static void keep_record(const struct codemap_event *event, void *data)
 		keep_text(kept->text, &event->method.name);
 		keep_text(kept->class, &event->method.class_name);
 		keep_text(kept->source, &event->method.source);
+		keep_text(kept->descriptor, &event->method.descriptor);
 		if (event->method.line_count <= FAKE_LINES)
 			memcpy(kept->lines, event->method.lines,
 			       event->method.line_count * sizeof(kept->lines[0]));

@@ -3,6 +3,7 @@
 #ifndef HOSTPROF_TESTS_CODE_FIXTURE_H
 #define HOSTPROF_TESTS_CODE_FIXTURE_H
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "fake_memory.h"
@@ -19,7 +20,6 @@
 static const struct jvm_layout code_layout_17 = {
 	LAYOUT_17_NAMES,
 	.feature_release = 17,
-	.const_method_signature_index = 36,
 	.pool_source_index = JVM_LAYOUT_ABSENT,
 	LAYOUT_17_BLOBS,
 	.wire = { LAYOUT_17_WIRE_BLOBS },
@@ -106,18 +106,23 @@ static inline uint64_t code_fixture_symbol(struct code_fixture *f, const char *t
 	return symbol;
 }
 
+/* A method NAME, whose descriptor is "()LNAME;". */
 static inline uint64_t code_fixture_method(struct code_fixture *f, const char *class_name,
 					   const char *name)
 {
 	const struct jvm_layout *l = &f->layout;
 	uint64_t method = fake_alloc(&f->fake, 88), const_method = fake_alloc(&f->fake, 80);
 	uint64_t pool = fake_alloc(&f->fake, 256), klass = fake_alloc(&f->fake, 128);
+	char descriptor[64];
 
 	fake_put_u64(&f->fake, method + l->method_const_method, const_method);
 	fake_put_u64(&f->fake, const_method + l->const_method_constants, pool);
+	snprintf(descriptor, sizeof(descriptor), "()L%s;", name);
 	fake_put_u16(&f->fake, const_method + l->const_method_name_index, 3);
+	fake_put_u16(&f->fake, const_method + l->const_method_signature_index, 4);
 	fake_put_u64(&f->fake, pool + l->pool_holder, klass);
 	fake_put_u64(&f->fake, pool + l->pool_bytes + 3ULL * 8, code_fixture_symbol(f, name));
+	fake_put_u64(&f->fake, pool + l->pool_bytes + 4ULL * 8, code_fixture_symbol(f, descriptor));
 	fake_put_u64(&f->fake, klass + l->klass_name, code_fixture_symbol(f, class_name));
 	return method;
 }

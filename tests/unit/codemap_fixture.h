@@ -52,6 +52,27 @@ static inline void put_method(struct record_buffer *b, uint64_t number, const ch
 	memcpy(text + c + n, source, s);
 }
 
+/* A method without lines and source, as an agent that knows descriptors writes it. */
+static inline struct codemap_method *put_overload(struct record_buffer *b, uint64_t number,
+						  const char *class_name, const char *name,
+						  const char *descriptor)
+{
+	size_t c = strlen(class_name), n = strlen(name);
+	uint16_t d = (uint16_t)strlen(descriptor);
+	struct codemap_method *m = record_begin(b, CODEMAP_METHOD, CODEMAP_FLAG_DESCRIPTOR, 0,
+						sizeof(*m) + c + n + sizeof(d) + d);
+	char *text = (char *)(m + 1);
+
+	m->number = number;
+	m->class_len = (uint16_t)c;
+	m->name_len = (uint16_t)n;
+	memcpy(text, class_name, c);
+	memcpy(text + c, name, n);
+	memcpy(text + c + n, &d, sizeof(d));
+	memcpy(text + c + n + sizeof(d), descriptor, d);
+	return m;
+}
+
 /* One pc per entry of DEPTHS; its frames are methods FIRST, FIRST + 1, … innermost first, bci 5. */
 struct pc_spec {
 	uint32_t offset;

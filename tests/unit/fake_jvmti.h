@@ -87,6 +87,7 @@ void hostprof_alloc(uint64_t class_id, uint64_t size, uint64_t interval, uint64_
 struct fake_method {
 	const char *class_signature; /* NULL: the class is gone */
 	const char *name;
+	const char *descriptor;
 	const char *source;
 	jvmtiLineNumberEntry lines[FAKE_LINES];
 	jint line_count;
@@ -246,13 +247,14 @@ static jvmtiError JNICALL fake_property(jvmtiEnv *env, const char *name, char **
 static jvmtiError JNICALL fake_method_name(jvmtiEnv *env, jmethodID method, char **ret_name,
 					   char **ret_signature, char **ret_generic)
 {
-	(void)env, (void)ret_signature, (void)ret_generic;
-	*ret_name = fake_poison;
+	(void)env, (void)ret_generic;
+	*ret_name = *ret_signature = fake_poison;
 	if (fake.naming)
 		fake.naming(method);
 	if (!fake_method_of(method)->name)
 		return JVMTI_ERROR_INVALID_METHODID;
 	*ret_name = fake_text(fake_method_of(method)->name);
+	*ret_signature = fake_text(fake_method_of(method)->descriptor);
 	return JVMTI_ERROR_NONE;
 }
 
@@ -631,9 +633,9 @@ static void fake_reset(void)
 	fake_os_reset();
 	fake.jvmti_version = JVMTI_VERSION_1_2 + (8 << JVMTI_VERSION_SHIFT_MAJOR);
 	fake.methods[0] = (struct fake_method){
-		"Lpkg/A;", "run", "A.java", { { 0, 10 }, { 4, 11 }, { 9, 14 } }, 3
+		"Lpkg/A;", "run", "([I)J", "A.java", { { 0, 10 }, { 4, 11 }, { 9, 14 } }, 3
 	};
-	fake.methods[1] = (struct fake_method){ "Lpkg/B;", "add", NULL, { { 0, 0 } }, 0 };
+	fake.methods[1] = (struct fake_method){ "Lpkg/B;", "add", "()V", NULL, { { 0, 0 } }, 0 };
 	fake.threads[0] = (struct fake_thread){ "main", 1, 0x7000 };
 	fake.threads[1] = (struct fake_thread){ "worker-1", 23, 0x8000 };
 	fake.thread_count = 2;

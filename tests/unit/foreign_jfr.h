@@ -41,7 +41,9 @@ static const struct made_type types[] = {
 	{ "jdk.types.Symbol", "31", { { "string", "20", false, false } } },
 	{ "jdk.types.Method",
 	  "32",
-	  { { "type", "21", true, false }, { "name", "31", true, false } } },
+	  { { "type", "21", true, false },
+	    { "name", "31", true, false },
+	    { "descriptor", "31", true, false } } },
 	{ "jdk.types.FrameType", "33", { { "description", "20", false, false } } },
 	{ "jdk.types.ThreadState", "34", { { "name", "20", false, false } } },
 	{ "jdk.types.StackFrame",
@@ -125,12 +127,14 @@ static void put_names(struct strbuf *out)
 	static const char *const states[] = { "STATE_RUNNABLE", "STATE_SLEEPING", "STATE_OTHER" };
 
 	put_texts(out, STRING, strings, ARRAY_SIZE(strings));
-	PUT(out, SYMBOL, 6, 1);
+	PUT(out, SYMBOL, 7, 1);
 	put_text(out, "com/acme/Order");
 	PUT(out, 2);
 	put_text(out, "place");
 	PUT(out, 3);
 	put_text(out, "java/lang/Thread");
+	PUT(out, 7);
+	put_text(out, "(I)V");
 	PUT(out, 4, 2, 1, 5, 2, 99, 6);
 	put_text(out, "[[Ljava/lang/String;");
 	put_texts(out, FRAME_TYPE, frame_types, native_frames ? 5 : 4);
@@ -147,7 +151,8 @@ static void put_checkpoint(struct strbuf *out)
 	PUT(out, 8);
 	put_names(out);
 	PUT(out, CLASS, 3, 1, 1, 2, 3, 3, 6);
-	PUT(out, METHOD, 4, 1, 1, 2, 2, 2, 4, 3, 9, 2, 4, 1, 5);
+	/* key, class, name, descriptor */
+	PUT(out, METHOD, 4, 1, 1, 2, 9, 2, 2, 4, 7, 3, 9, 2, 9, 4, 1, 5, 7);
 	PUT(out, THREAD, 2, 1);
 	put_text(out, "worker-os");
 	PUT(out, 4243);

@@ -7,9 +7,10 @@
 #define LAYOUT_17_NAMES                                                                        \
 	.method_const_method = 8, .const_method_constants = 8, .const_method_size_words = 24,  \
 	.const_method_code_size = 32, .const_method_name_index = 34, .const_method_flags = 28, \
-	.pool_holder = 24, .klass_source_index = JVM_LAYOUT_ABSENT, .klass_name = 24,          \
-	.symbol_length = 4, .symbol_body = 6, .symbol_mask = 0xffffffffffff0000ULL,            \
-	.const_method_bytes = 48, .pool_bytes = 72
+	.const_method_signature_index = 36, .pool_holder = 24,                                 \
+	.klass_source_index = JVM_LAYOUT_ABSENT, .klass_name = 24, .symbol_length = 4,         \
+	.symbol_body = 6, .symbol_mask = 0xffffffffffff0000ULL, .const_method_bytes = 48,      \
+	.pool_bytes = 72
 
 /* The same of code blobs, and of struct wire_jvm what finds them. */
 #define LAYOUT_17_BLOBS \

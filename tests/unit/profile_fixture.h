@@ -56,6 +56,21 @@ static inline uint32_t fixture_java(struct profile *p, enum frame_kind kind, con
 	return profile_frame(p, &f);
 }
 
+/* Of a method with a descriptor. */
+static inline uint32_t fixture_overload(struct profile *p, enum frame_kind kind,
+					const char *class_name, const char *name,
+					const char *descriptor)
+{
+	struct profile_frame f = { .name = profile_string(p, name),
+				   .class_name = profile_string(p, class_name),
+				   .descriptor = profile_string(p, descriptor),
+				   .mapping = PROFILE_NONE,
+				   .bci = -1,
+				   .kind = kind };
+
+	return profile_frame(p, &f);
+}
+
 static inline uint32_t fixture_process(struct profile *p, const char *name, uint32_t pid)
 {
 	struct profile_process proc = { .pid = pid, .name = profile_string(p, name) };

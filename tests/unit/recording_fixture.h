@@ -26,31 +26,32 @@ static inline uint32_t fixture_frames(struct profile *p, uint32_t *ret_frames)
 	struct profile_mapping vdso = { .path = profile_string(p, "[vdso]") };
 	const struct profile_frame frames[] = {
 		{ profile_string(p, "__x64_sys_read"), 0, 0, PROFILE_NONE, 0xffffffff8112ab34, 0,
-		  -1, FRAME_KERNEL, 0 },
+		  -1, FRAME_KERNEL, 0, 0, 0 },
 		{ profile_string(p, "read"), 0, profile_string(p, "read.c"),
-		  profile_mapping(p, &libc), 0x27123, 26, -1, FRAME_NATIVE, 0 },
-		{ 0, 0, 0, profile_mapping(p, &libc), 0x28476, 0, -1, FRAME_NATIVE, 0x20 },
-		{ 0, 0, 0, profile_mapping(p, &vdso), 0x9d0, 0, -1, FRAME_NATIVE, 0 },
+		  profile_mapping(p, &libc), 0x27123, 26, -1, FRAME_NATIVE, 0, 0, 0 },
+		{ 0, 0, 0, profile_mapping(p, &libc), 0x28476, 0, -1, FRAME_NATIVE, 0x20, 0, 0 },
+		{ 0, 0, 0, profile_mapping(p, &vdso), 0x9d0, 0, -1, FRAME_NATIVE, 0, 0, 0 },
 		{ profile_string(p, "std::vector<int>::push_back(int)"), 0, 0, PROFILE_NONE, 0x1000,
-		  0, -1, FRAME_CPP, 0 },
+		  0, -1, FRAME_CPP, 0, 0, 0 },
 		{ profile_string(p, "get"), profile_string(p, "java.util.HashMap"),
-		  profile_string(p, "HashMap.java"), PROFILE_NONE, 0, 557, 7, FRAME_JAVA_INLINED,
-		  0 },
+		  profile_string(p, "HashMap.java"), PROFILE_NONE, 0, 557, 7, FRAME_JAVA_INLINED, 0,
+		  profile_string(p, "(Ljava/lang/Object;)Ljava/lang/Object;"), 0 },
 		{ profile_string(p, "lookup"), profile_string(p, "com.acme.Order$1"), 0,
-		  PROFILE_NONE, 0, 12, 0, FRAME_JAVA_JIT, 0 },
+		  PROFILE_NONE, 0, 12, 0, FRAME_JAVA_JIT, 0, profile_string(p, "([B)V"), 0 },
 		{ profile_string(p, "lambda$0"), profile_string(p, "com.acme.L$$Lambda/0x7f01"), 0,
-		  PROFILE_NONE, 0, 0, -1, FRAME_JAVA_C1, 0 },
+		  PROFILE_NONE, 0, 0, -1, FRAME_JAVA_C1, 0, 0, 0 },
 		{ profile_string(p, "run"), profile_string(p, "java.lang.Thread"), 0, PROFILE_NONE,
-		  0, 833, 11, FRAME_JAVA_INTERPRETED, 0 },
+		  0, 833, 11, FRAME_JAVA_INTERPRETED, 0, 0, 0 },
 		{ profile_string(p, "call_stub"), 0, 0, PROFILE_NONE, 0x7f0011223344, 0, -1,
-		  FRAME_STUB, 0 },
+		  FRAME_STUB, 0, 0, 0 },
 		{ profile_string(p, "LazyCompile:~f a.js:1"), 0, 0, PROFILE_NONE, 0x7f00, 0, -1,
-		  FRAME_JIT_OTHER, 0 },
-		{ 0, profile_string(p, "byte[]"), 0, PROFILE_NONE, 0, 0, -1, FRAME_CLASS, 0 },
+		  FRAME_JIT_OTHER, 0, 0, 0 },
+		{ 0, profile_string(p, "byte[]"), 0, PROFILE_NONE, 0, 0, -1, FRAME_CLASS, 0, 0, 0 },
 		{ profile_string(p, "[unwind: budget]"), 0, 0, PROFILE_NONE, 0, 0, -1, FRAME_MARK,
+		  0, 0, 0 },
+		{ 0, 0, 0, PROFILE_NONE, 0xdead, -5, -1, FRAME_NATIVE, 0, 0, 0 },
+		{ profile_string(p, "[JIT]"), 0, 0, PROFILE_NONE, 0, 0, -1, FRAME_JAVA_JIT, 0, 0,
 		  0 },
-		{ 0, 0, 0, PROFILE_NONE, 0xdead, -5, -1, FRAME_NATIVE, 0 },
-		{ profile_string(p, "[JIT]"), 0, 0, PROFILE_NONE, 0, 0, -1, FRAME_JAVA_JIT, 0 },
 	};
 
 	for (uint32_t i = 0; i < ARRAY_SIZE(frames); i++)
@@ -207,6 +208,8 @@ static inline void describe_frame(struct strbuf *sb, const struct profile *p, ui
 	if (f->into)
 		strbuf_addf(sb, "-%x", f->into);
 	strbuf_addf(sb, "|%d|%d|%u|", f->line, f->bci, f->kind);
+	if (f->descriptor)
+		strbuf_addf(sb, "%s|", str(p, f->descriptor));
 	describe_mapping(sb, p, f->mapping);
 	strbuf_addch(sb, '>');
 }

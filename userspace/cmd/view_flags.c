@@ -26,7 +26,8 @@ static uint32_t names_of(const struct view_flags *flags)
 {
 	return (flags->simple ? FRAME_NAMES_SIMPLE : 0) |
 	       (flags->no_normalize ? FRAME_NAMES_EXACT : 0) |
-	       (flags->libraries ? FRAME_NAMES_FILE : 0) | (flags->bci ? FRAME_NAMES_BCI : 0);
+	       (flags->libraries ? FRAME_NAMES_FILE : 0) | (flags->bci ? FRAME_NAMES_BCI : 0) |
+	       (flags->signatures ? FRAME_NAMES_SIGNATURES : 0);
 }
 
 struct view_options view_flags_options(const struct view_flags *flags)

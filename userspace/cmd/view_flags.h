@@ -13,6 +13,7 @@ struct view_flags {
 	uint64_t top;
 	double min_percent;
 	bool threads, annotate, total, lines, bci, simple, no_normalize, libraries;
+	bool signatures;
 	bool all_user, all_kernel, reverse, thread_groups;
 };
 
@@ -39,6 +40,9 @@ struct view_flags {
 	{ OPTION_TYPE_U64, 0, "top", "N", "rows of each text table (default 20)", &(flags).top, NULL }, \
 	{ OPTION_TYPE_FLAG, 0, "bci", NULL, "Java frames with bytecode indices (method@BCI)", \
 	  &(flags).bci, NULL }, \
+	{ OPTION_TYPE_FLAG, 0, "signatures", NULL, \
+	  "Java methods with their signatures (method(ILjava/lang/String;)V)", \
+	  &(flags).signatures, NULL }, \
 	{ OPTION_TYPE_FLAG, 0, "simple", NULL, "classes without their packages", &(flags).simple, NULL }, \
 	{ OPTION_TYPE_FLAG, 0, "no-normalize", NULL, \
 	  "lambdas, hidden classes and accessors with their numbers (A$$Lambda/0x12)", \

@@ -10,10 +10,11 @@
 struct java_frame {
 	const char *class_name; /* dotted; hidden classes keep their suffix */
 	const char *method;
-	const char *source; /* "" unknown */
-	int32_t line;	    /* 0 unknown */
-	int32_t bci;	    /* -1 unknown or method entry */
-	bool inlined;	    /* into the next frame of the array */
+	const char *source;	/* "" unknown */
+	const char *descriptor; /* "(Ljava/lang/String;)V"; "" unknown */
+	int32_t line;		/* 0 unknown */
+	int32_t bci;		/* -1 unknown or method entry */
+	bool inlined;		/* into the next frame of the array */
 };
 
 enum java_lookup {

@@ -148,6 +148,48 @@ void java_name_add_stub(struct strbuf *out, const char *name, size_t len)
 		java_name_add_text(out, name, begins(name, len, adapter) ? strlen(adapter) : len);
 }
 
+/* Behind the type that begins at AT, or 0 when none does. */
+static size_t skip_type(const char *text, size_t len, size_t at)
+{
+	const size_t begin = at;
+
+	while (at < len && at - begin < MAX_DIMENSIONS && text[at] == '[')
+		at++;
+	if (at >= len)
+		return 0;
+	if (text[at] != 'L')
+		return class_name_of_primitive(text[at]) ? at + 1 : 0;
+	for (at++; at < len; at++) {
+		if (text[at] == ';')
+			return text[at - 1] == 'L' ? 0 : at + 1;
+		if (strchr("()[", text[at]))
+			return 0;
+	}
+	return 0;
+}
+
+static bool is_descriptor(const char *text, size_t len)
+{
+	size_t at = 1;
+
+	if (!len || text[0] != '(')
+		return false;
+	while (at < len && text[at] != ')') {
+		at = skip_type(text, len, at);
+		if (!at)
+			return false;
+	}
+	if (at + 2 == len && text[at + 1] == 'V')
+		return true;
+	return at + 1 < len && skip_type(text, len, at + 1) == len;
+}
+
+void java_name_add_descriptor(struct strbuf *out, const char *descriptor, size_t len)
+{
+	if (len <= JAVA_MAX_DESCRIPTOR && is_descriptor(descriptor, len))
+		java_name_add_text(out, descriptor, len);
+}
+
 void java_name_add_symbol(struct strbuf *out, const char *symbol, size_t len)
 {
 	if (len && symbol[0] == '[')

@@ -36,6 +36,15 @@ void java_name_add_signature(struct strbuf *out, const char *signature, size_t l
  */
 void java_name_add_stub(struct strbuf *out, const char *name, size_t len);
 
+/* The JVM allows 65,535 bytes: 255 parameters, of names as long as that. */
+#define JAVA_MAX_DESCRIPTOR 4096
+
+/*
+ * A method's descriptor, "(ILjava/lang/String;)V" (JVM specification, 4.3.3), as it is. Nothing for what is none or is longer than
+ * JAVA_MAX_DESCRIPTOR: a part of one would be another method's.
+ */
+void java_name_add_descriptor(struct strbuf *out, const char *descriptor, size_t len);
+
 /* As a class's Symbol has it: "java/lang/String", of an array the signature. */
 void java_name_add_symbol(struct strbuf *out, const char *symbol, size_t len);
 

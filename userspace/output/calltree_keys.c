@@ -121,6 +121,9 @@ static void label_frames(struct label_maker *maker, uint32_t id, const struct pr
 	struct frame_name_options options = { keys->options->lines, keys->options->annotate,
 					      keys->options->names };
 
+	if (keys->options->plain)
+		options.names |= FRAME_NAMES_NO_SEMICOLON;
+
 	if (maker->seen_stacks[id])
 		return;
 	maker->seen_stacks[id] = true;

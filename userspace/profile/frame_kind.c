@@ -51,12 +51,6 @@ int frame_kind_from_jfr(const char *jfr_type, enum frame_kind *ret_kind)
 	return -ENODATA;
 }
 
-static bool is_java(uint32_t kind)
-{
-	return kind == FRAME_JAVA_INTERPRETED || kind == FRAME_JAVA_C1 || kind == FRAME_JAVA_JIT ||
-	       kind == FRAME_JAVA_INLINED;
-}
-
 /* "[libfoo.so+0x1234]": where the function begins, else the address itself. */
 static void add_address(struct strbuf *sb, const struct profile *p, const struct profile_frame *f)
 {
@@ -145,6 +139,16 @@ static void add_file(struct strbuf *sb, const struct profile *p, const struct pr
 		strbuf_addf(sb, "%.*s`", (int)len, file);
 }
 
+static void add_descriptor(struct strbuf *sb, const char *descriptor, uint32_t names)
+{
+	size_t from = sb->len;
+
+	strbuf_addstr(sb, descriptor);
+	for (size_t i = from; i < sb->len && names & FRAME_NAMES_NO_SEMICOLON; i++)
+		if (sb->buf[i] == ';')
+			sb->buf[i] = '|';
+}
+
 void frame_format_name(struct strbuf *sb, const struct profile *p, const struct profile_frame *f,
 		       const struct frame_name_options *options)
 {
@@ -159,9 +163,11 @@ void frame_format_name(struct strbuf *sb, const struct profile *p, const struct 
 	strbuf_addstr(sb, name);
 	if (!*class_name && !*name)
 		add_address(sb, p, f);
-	if (options->names & FRAME_NAMES_BCI && is_java(f->kind) && f->bci >= 0)
+	if (options->names & FRAME_NAMES_SIGNATURES && frame_kind_is_java(f->kind))
+		add_descriptor(sb, profile_get_string(p, f->descriptor), options->names);
+	if (options->names & FRAME_NAMES_BCI && frame_kind_is_java(f->kind) && f->bci >= 0)
 		strbuf_addf(sb, "@%" PRId32, f->bci);
-	if (options->lines && is_java(f->kind) && f->line > 0)
+	if (options->lines && frame_kind_is_java(f->kind) && f->line > 0)
 		strbuf_addf(sb, ":%" PRId32, f->line);
 	if (options->annotate)
 		strbuf_addstr(sb, frame_kind_info(f->kind)->suffix);

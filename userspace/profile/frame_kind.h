@@ -18,6 +18,12 @@ struct frame_kind_info {
 
 const struct frame_kind_info *frame_kind_info(enum frame_kind kind);
 
+static inline bool frame_kind_is_java(uint32_t kind)
+{
+	return kind == FRAME_JAVA_INTERPRETED || kind == FRAME_JAVA_C1 || kind == FRAME_JAVA_JIT ||
+	       kind == FRAME_JAVA_INLINED;
+}
+
 /* A class in front of a stack, which says what was allocated and is no code. */
 static inline bool frame_kind_is_class(uint32_t kind)
 {
@@ -45,6 +51,10 @@ enum frame_names {
 	FRAME_NAMES_EXACT = 2,	/* with these numbers */
 	FRAME_NAMES_FILE = 4,	/* native code with its file: "libc.so.6`read" */
 	FRAME_NAMES_BCI = 8,	/* Java "pkg.Class.method@BCI" */
+	FRAME_NAMES_SIGNATURES =
+		16, /* Java "pkg.Class.method(Ljava/lang/String;)V", where it is known */
+	FRAME_NAMES_NO_SEMICOLON =
+		32, /* its ';' as '|': what async-profiler writes in collapsed stacks */
 };
 
 struct frame_name_options {

@@ -58,6 +58,8 @@ struct profile_frame {
 	uint32_t kind; /* enum frame_kind */
 	uint32_t into; /* native without a symbol: how far into its function the address is; 0 also
 			* when nobody knows where that begins */
+	uint32_t descriptor; /* string; Java: the method's, "(I)V"; 0 when unknown */
+	uint32_t pad;
 };
 
 /* Frames leaf first. */

@@ -28,6 +28,7 @@ static uint32_t copy_frame(struct profile *to, const struct profile *from, uint3
 	copy.name = copy_string(to, from, copy.name);
 	copy.class_name = copy_string(to, from, copy.class_name);
 	copy.file = copy_string(to, from, copy.file);
+	copy.descriptor = copy_string(to, from, copy.descriptor);
 	copy.mapping = copy_mapping(to, from, copy.mapping);
 	return profile_frame(to, &copy);
 }

@@ -40,7 +40,7 @@ struct jfr_pool_text {
 };
 
 struct jfr_method_names {
-	uint32_t class_name, name; /* strings of the profile; the class dotted */
+	uint32_t class_name, name, descriptor; /* strings of the profile; the class dotted */
 };
 
 struct recording_reader {

@@ -96,6 +96,7 @@ static void add_method(struct recording_reader *reader, uint64_t key, const stru
 	struct jfr_method_names names = {
 		jfr_keymap_get(&reader->pools[JFR_POOL_CLASS], v->number[0], 0),
 		jfr_symbol_string(reader, v->number[1]),
+		jfr_symbol_string(reader, v->number[2]),
 	};
 
 	jfr_keymap_put(&reader->pools[JFR_POOL_METHOD], key, (uint32_t)reader->methods.len);
@@ -218,6 +219,7 @@ static void add_location(struct recording_reader *reader, uint64_t key, const st
 		.bci = (int32_t)v->number[6],
 		.kind = jfr_keymap_get(&reader->pools[JFR_POOL_KIND], v->number[7], FRAME_NATIVE),
 		.into = (uint32_t)v->number[8],
+		.descriptor = jfr_symbol_string(reader, v->number[9]),
 	};
 
 	jfr_keymap_put(&reader->pools[JFR_POOL_LOCATION], key,
@@ -235,7 +237,10 @@ static const struct pool_info {
 	[JFR_POOL_STRING] = { "java.lang.String", { NULL }, add_string, false },
 	[JFR_POOL_SYMBOL] = { "jdk.types.Symbol", { "string" }, add_symbol, false },
 	[JFR_POOL_CLASS] = { "java.lang.Class", { "name" }, add_class, true },
-	[JFR_POOL_METHOD] = { "jdk.types.Method", { "type", "name" }, add_method, true },
+	[JFR_POOL_METHOD] = { "jdk.types.Method",
+			      { "type", "name", "descriptor" },
+			      add_method,
+			      true },
 	[JFR_POOL_FRAME_TYPE] = { "jdk.types.FrameType", { "description" }, add_frame_type, true },
 	[JFR_POOL_STATE] = { "jdk.types.ThreadState", { "name" }, add_state, false },
 	[JFR_POOL_KIND] = { "hostprof.types.FrameKind", { "id" }, add_kind, false },
@@ -259,7 +264,7 @@ static const struct pool_info {
 			      false },
 	[JFR_POOL_LOCATION] = { "hostprof.types.Location",
 				{ "name", "className", "file", "mapping", "address", "line",
-				  "bytecodeIndex", "kind", "functionOffset" },
+				  "bytecodeIndex", "kind", "functionOffset", "descriptor" },
 				add_location,
 				false },
 	[JFR_POOL_STACK] = { "jdk.types.StackTrace", { NULL }, NULL, false },

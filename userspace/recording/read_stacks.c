@@ -34,6 +34,8 @@ static uint32_t foreign_frame(struct recording_reader *reader, const struct jfr_
 	if (method != PROFILE_NONE) {
 		frame.class_name = reader->methods.items[method].class_name;
 		frame.name = reader->methods.items[method].name;
+		if (frame_kind_is_java(frame.kind))
+			frame.descriptor = reader->methods.items[method].descriptor;
 	}
 	return profile_frame(reader->profile, &frame);
 }

@@ -140,7 +140,8 @@ const struct jfr_type_info jfr_types[JFR_TYPE_COUNT] = {
 			PLAIN("line", JFR_INT, "Line Number"),
 			PLAIN("bytecodeIndex", JFR_INT, "Bytecode Index"),
 			REF("kind", JFR_FRAME_KIND, "Kind"),
-			COUNT("functionOffset", "Offset in the Function")) },
+			COUNT("functionOffset", "Offset in the Function"),
+			TEXT("descriptor", "Descriptor")) },
 
 	[JFR_EXECUTION_SAMPLE] = { EVENT, .name = "jdk.ExecutionSample", .label = "CPU Sample",
 		.description = "What a thread was doing when it had used up a period of CPU time",

@@ -88,9 +88,9 @@ static void put_method(struct strbuf *out, const struct source *from, uint32_t i
 	jfr_put_varint(out, jfr_key(from->pools, id));
 	jfr_put_varint(out, jfr_class_key(from->pools, method->class_id));
 	jfr_put_varint(out, jfr_key(from->pools, method->name));
-	jfr_put_varint(out, jfr_key(from->pools, 0)); /* descriptor */
-	jfr_put_varint(out, 0);			      /* modifiers */
-	jfr_put_byte(out, 0);			      /* hidden */
+	jfr_put_varint(out, jfr_key(from->pools, method->descriptor));
+	jfr_put_varint(out, 0); /* modifiers */
+	jfr_put_byte(out, 0);	/* hidden */
 }
 
 void jfr_put_mapping(struct strbuf *out, const struct jfr_pools *pools,
@@ -184,6 +184,7 @@ static void put_location(struct strbuf *out, const struct source *from, uint32_t
 	jfr_put_int(out, f->bci);
 	jfr_put_varint(out, f->kind + 1);
 	jfr_put_varint(out, f->into);
+	jfr_put_varint(out, jfr_string_key(from->pools, f->descriptor));
 }
 
 static uint8_t *put_frame(uint8_t *at, const struct source *from, uint32_t id)

@@ -5,8 +5,8 @@
 #include "recording/write_names.h"
 #include "recording/write_values.h"
 
-/* "()V": we know no signatures, and tools expect one. */
-static const char descriptor[] = "()V";
+/* Of what is no method, or one of which it is not known: tools expect one. */
+static const char no_descriptor[] = "()V";
 
 /* Followed by the thread's name. */
 struct thread_identity {
@@ -90,6 +90,7 @@ static uint32_t frame_method(struct jfr_pools *pools, const struct profile *p,
 	strbuf_reset(&name);
 	jfr_method_name(&name, p, f);
 	method.name = symbol_of(pools, strbuf_str(&name), name.len);
+	method.descriptor = f->descriptor ? pools->string_symbols.items[f->descriptor] : 0;
 	return intern_put(&pools->methods, &method, sizeof(method), NULL);
 }
 
@@ -107,7 +108,7 @@ void jfr_pools_update(struct jfr_pools *pools, const struct profile *p)
 	uint32_t id;
 
 	if (!intern_len(&pools->symbols))
-		symbol_of(pools, descriptor, sizeof(descriptor) - 1);
+		symbol_of(pools, no_descriptor, sizeof(no_descriptor) - 1);
 	for (id = (uint32_t)pools->string_symbols.len; id < intern_len(&p->strings); id++) {
 		size_t len;
 		const char *s = intern_get(&p->strings, id, &len);

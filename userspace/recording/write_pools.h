@@ -21,7 +21,7 @@ enum jfr_state_key { JFR_STATE_RUNNABLE = 1, JFR_STATE_SLEEPING, JFR_STATE_UNKNO
 
 struct jfr_method {
 	uint32_t class_id;
-	uint32_t name; /* symbol id */
+	uint32_t name, descriptor; /* symbol ids */
 };
 
 struct jfr_pools {

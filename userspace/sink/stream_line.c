@@ -62,6 +62,7 @@ static void format_frame(struct strbuf *out, const struct profile *profile,
 	frame_format_name(&name, profile, frame, &plain);
 	json_strn(&j, "name", strbuf_str(&name), name.len);
 	json_str(&j, "kind", frame_kind_info(frame->kind)->id);
+	put_text(&j, "descriptor", profile_get_string(profile, frame->descriptor));
 	if (frame->line > 0)
 		json_i64(&j, "line", frame->line);
 	put_text(&j, "file", profile_get_string(profile, frame->file));

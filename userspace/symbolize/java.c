@@ -26,6 +26,8 @@ static void add_java_frame(struct stack_build *build, struct answer *answer,
 		.name = profile_string(build->profile, java->method),
 		.class_name = profile_string(build->profile, java->class_name),
 		.file = profile_string(build->profile, java->source ? java->source : ""),
+		.descriptor =
+			profile_string(build->profile, java->descriptor ? java->descriptor : ""),
 		.mapping = jit_mapping_id(build),
 		.line = java->line,
 		.bci = java->bci,

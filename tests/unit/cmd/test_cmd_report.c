@@ -108,6 +108,11 @@ static void chosen_stacks_and_names(void **state)
 	assert_string_equal(report("-f collapsed --simple --include *HashMap.get"),
 			    "java-4242;clone3;Thread.run;Order.place;Item.price;HashMap.get 7\n"
 			    "exit 0\n");
+	/* What has no descriptor stays as it is. */
+	assert_string_equal(report("-f collapsed --signatures --include *HashMap.get"),
+			    "java-4242;clone3;java.lang.Thread.run;com.acme.Order.place;"
+			    "com.acme.Item.price;java.util.HashMap.get 7\n"
+			    "exit 0\n");
 	assert_non_null(strstr(report("-f svg"), "vfs_read"));
 	assert_null(strstr(report("-f svg --min-width 60"), "vfs_read"));
 	assert_string_equal(report("--min-width 101"),

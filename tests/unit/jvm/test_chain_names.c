@@ -84,8 +84,11 @@ static int find(int offset)
 static void assert_frame(unsigned int at, const char *method, int bci, int line, bool inlined)
 {
 	const struct java_frame *frame = &answer.frames[at];
+	char descriptor[64];
 
 	assert_true(at < answer.count);
+	snprintf(descriptor, sizeof(descriptor), "()L%s;", method);
+	assert_string_equal(frame->descriptor, descriptor);
 	assert_string_equal(frame->class_name, "pkg.Work");
 	assert_string_equal(frame->method, method);
 	assert_int_equal(frame->bci, bci);

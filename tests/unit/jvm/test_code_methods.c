@@ -76,6 +76,40 @@ static void ids_of_methods(void **state)
 	code_methods_release(&m);
 }
 
+static const char *descriptor_of(struct code_methods *m, uint64_t number, const char *descriptor)
+{
+	struct codemap_event e = {
+		.kind = CODEMAP_METHOD,
+		.method = { .number = number, .class_name = { "A", 1 }, .name = { "run", 3 } }
+	};
+	struct java_frame frame;
+
+	e.method.descriptor = (struct codemap_text){ descriptor, (uint32_t)strlen(descriptor) };
+	code_methods_add(m, &e);
+	code_methods_fill_frame(m, code_methods_find(m, number), -1, &frame);
+	assert_string_equal(frame.method, "run");
+	return frame.descriptor;
+}
+
+/* Overloads are two methods, though neither has lines; what is no descriptor is not shown. */
+static void descriptors(void **state)
+{
+	struct java_frame frame;
+	struct code_methods m;
+
+	(void)state;
+	code_methods_init(&m);
+	assert_string_equal(descriptor_of(&m, 1, "(I)V"), "(I)V");
+	assert_string_equal(descriptor_of(&m, 2, "(LA;)V"), "(LA;)V");
+	assert_string_equal(descriptor_of(&m, 3, ""), "");
+	assert_string_equal(descriptor_of(&m, 4, "run"), "");
+	assert_int_not_equal(code_methods_find(&m, 1), code_methods_find(&m, 2));
+	assert_int_equal(code_methods_find(&m, 3), code_methods_find(&m, 4));
+	code_methods_fill_frame(&m, CODE_METHOD_UNKNOWN, 7, &frame);
+	assert_string_equal(frame.descriptor, "");
+	code_methods_release(&m);
+}
+
 /* An agent that was loaded anew counts from 1 again: only what came since the last replay stays. */
 static void a_replay_forgets_old_numbers(void **state)
 {
@@ -152,6 +186,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ids_of_methods),
+		cmocka_unit_test(descriptors),
 		cmocka_unit_test(a_replay_forgets_old_numbers),
 		cmocka_unit_test(lines_in_any_order),
 	};

@@ -27,6 +27,55 @@ static void parses_a_method(void **state)
 	assert_int_equal(e.method.lines[1].line, 42);
 }
 
+static void parses_a_descriptor(void **state)
+{
+	struct record_buffer b = { .len = 0 };
+	struct codemap_event e;
+
+	(void)state;
+	put_overload(&b, 7, "A", "run", "(I)V");
+	assert_int_equal(codemap_parse(b.data, b.len, &e), b.len);
+	assert_int_equal(e.method.descriptor.len, 4);
+	assert_memory_equal(e.method.descriptor.data, "(I)V", 4);
+}
+
+/* Older agents have none, and whatever was in the ring before lies behind the text. */
+static void an_older_agent_has_no_descriptors(void **state)
+{
+	struct record_buffer b = { .len = 0 };
+	struct codemap_event e;
+	struct codemap_method *m;
+
+	(void)state;
+	m = put_overload(&b, 7, "A", "run", "(I)V");
+	m->record.flags = CODEMAP_FLAG_REPLAYED;
+	assert_int_equal(codemap_parse(b.data, b.len, &e), b.len);
+	assert_int_equal(e.method.descriptor.len, 0);
+	assert_memory_equal(e.method.name.data, "run", 3);
+}
+
+/* With the flag there are two bytes at least, and no more than the record has. */
+static void descriptors_lie_within_their_record(void **state)
+{
+	(void)state;
+	for (uint16_t len = 0; len < 64; len++) {
+		struct record_buffer b = { .len = 0 };
+		struct codemap_method *m = put_overload(&b, 7, "A", "run", "(I)V");
+		char *text = (char *)(m + 1);
+		struct codemap_event e;
+		size_t room = b.len - sizeof(*m) - 4 - sizeof(len);
+
+		memcpy(text + 4, &len, sizeof(len));
+		assert_int_equal(codemap_parse(b.data, b.len, &e),
+				 len <= room ? (ssize_t)b.len : -EBADMSG);
+		if (len <= room)
+			assert_int_equal(e.method.descriptor.len, len);
+		/* As many bytes of text as there are, and one more is left. */
+		m->name_len = (uint16_t)(b.len - sizeof(*m) - 1 - len % 2);
+		assert_int_equal(codemap_parse(b.data, b.len, &e), -EBADMSG);
+	}
+}
+
 static void parses_a_load(void **state)
 {
 	const struct pc_spec pcs[] = { { 8, 1, 1 }, { 20, 3, 4 } };
@@ -311,6 +360,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parses_a_method),
+		cmocka_unit_test(parses_a_descriptor),
+		cmocka_unit_test(an_older_agent_has_no_descriptors),
+		cmocka_unit_test(descriptors_lie_within_their_record),
 		cmocka_unit_test(parses_a_load),
 		cmocka_unit_test(wants_the_whole_record),
 		cmocka_unit_test(refuses_hostile_loads),

@@ -177,6 +177,66 @@ static void stubs(void **state)
 	}
 }
 
+static void expect_descriptor(const char *text, size_t len, const char *expected)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	strbuf_addstr(&out, "run");
+	java_name_add_descriptor(&out, text, len);
+	assert_string_equal(strbuf_str(&out) + 3, expected);
+}
+
+/* JVM specification, 4.3.3. */
+static void descriptors(void **state)
+{
+	static const char *const right[] = {
+		"()V",
+		"(I)J",
+		"(BCDFIJSZ)Ljava/lang/String;",
+		"(Ljava/lang/String;[[Lpkg/A$B;[J)[[I",
+		"(LA;I[Z)LA;",
+		"(Lcaf\xc3\xa9;)V",
+		"(Lpkg/Hidden+0x12;)V",
+	};
+	static const char *const wrong[] = {
+		"",	 "(",	 "()",	    ")V",    "I",    "()VV",	 "(V)V",
+		"(I",	 "(I)",	 "([)V",    "()[",   "()[V", "(L;)V",	 "(LA)V",
+		"(LA",	 "()LA", "()L",	    "(I)J ", "(X)V", "(La(b;)V", "(La[b;)V",
+		"(I)V;", "name", "(I)(I)V", "(L",    "x()V", "()La;b;",	 "(()V)V",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(right); i++)
+		expect_descriptor(right[i], strlen(right[i]), right[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
+		expect_descriptor(wrong[i], strlen(wrong[i]), "");
+	/* Any byte short, and any bytes of a name. */
+	for (size_t len = 0; len < strlen(right[3]); len++)
+		expect_descriptor(right[3], len, "");
+	expect_descriptor("(La\nb\xff;)V", 9, "(La?b?;)V");
+}
+
+/* A part of a descriptor is another one's: what is too long is none. */
+static void long_descriptors(void **state)
+{
+	char text[JAVA_MAX_DESCRIPTOR + 2];
+
+	(void)state;
+	memset(text, 'I', sizeof(text));
+	text[0] = '(';
+	memcpy(text + JAVA_MAX_DESCRIPTOR - 2, ")V", 3);
+	expect_descriptor(text, JAVA_MAX_DESCRIPTOR, text);
+	memcpy(text + JAVA_MAX_DESCRIPTOR - 2, "I)V", 4);
+	expect_descriptor(text, JAVA_MAX_DESCRIPTOR + 1, "");
+	/* So many dimensions has no array. */
+	memset(text, '[', 300);
+	text[0] = '(';
+	memcpy(text + 256, "I)V", 4);
+	expect_descriptor(text, 259, text);
+	memcpy(text + 256, "[I)V", 5);
+	expect_descriptor(text, 260, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +248,8 @@ int main(void)
 		cmocka_unit_test(symbols),
 		cmocka_unit_test(stubs),
 		cmocka_unit_test(chars),
+		cmocka_unit_test(descriptors),
+		cmocka_unit_test(long_descriptors),
 	};
 
 	return cmocka_run_group_tests_name("java_name", tests, NULL, NULL);

@@ -16,8 +16,9 @@ static void a_method_is_published_with_its_lines(void **state)
 	assert_int_equal(method_table_find(&a->methods, fake_id(0)), 1);
 	assert_int_equal(records_read(&r), 1);
 	m = records_one(&r, CODEMAP_METHOD);
-	assert_int_equal(m->event.flags, 0);
+	assert_int_equal(m->event.flags, CODEMAP_FLAG_DESCRIPTOR);
 	assert_int_equal(m->event.method.number, 1);
+	assert_string_equal(m->descriptor, "([I)J");
 	assert_string_equal(m->class, "pkg/A");
 	assert_string_equal(m->text, "run");
 	assert_string_equal(m->source, "A.java");
@@ -116,8 +117,39 @@ static void class_names_are_cut_out_of_signatures(void **state)
 		assert_true(method_publish(a, &fake_jni, fake_id(0)));
 		records_read(&r);
 		assert_string_equal(records_one(&r, CODEMAP_METHOD)->class, cases[i][1]);
-		assert_int_equal(records_one(&r, CODEMAP_METHOD)->event.flags, 0);
+		assert_int_equal(records_one(&r, CODEMAP_METHOD)->event.flags,
+				 CODEMAP_FLAG_DESCRIPTOR);
 	}
+	records_close(&r);
+	fake_drop(a);
+}
+
+/* One that is too long is left out, and the record says so; of a method that JVMTI gives none it has none. */
+static void descriptors_are_whole_or_not_there(void **state)
+{
+	char text[CODEMAP_MAX_DESCRIPTOR + 2];
+	struct agent *a = fake_agent();
+	struct records r;
+
+	(void)state;
+	records_open(&r, a);
+	memset(text, 'I', sizeof(text));
+	text[CODEMAP_MAX_DESCRIPTOR] = '\0';
+	fake.methods[0].descriptor = text;
+	fake.methods[1].descriptor = NULL;
+	assert_true(method_publish(a, &fake_jni, fake_id(0)));
+	assert_true(method_publish(a, &fake_jni, fake_id(1)));
+	text[CODEMAP_MAX_DESCRIPTOR] = 'I';
+	text[CODEMAP_MAX_DESCRIPTOR + 1] = '\0';
+	assert_true(method_publish(a, &fake_jni, fake_id(0)));
+	assert_int_equal(records_read(&r), 3);
+	assert_int_equal(r.all[0].event.method.descriptor.len, CODEMAP_MAX_DESCRIPTOR);
+	assert_int_equal(r.all[0].event.flags, CODEMAP_FLAG_DESCRIPTOR);
+	assert_int_equal(r.all[1].event.method.descriptor.len, 0);
+	assert_int_equal(r.all[1].event.flags, 0);
+	assert_int_equal(r.all[2].event.method.descriptor.len, 0);
+	assert_int_equal(r.all[2].event.flags, CODEMAP_FLAG_CUT);
+	assert_string_equal(r.all[2].text, "run");
 	records_close(&r);
 	fake_drop(a);
 }
@@ -136,9 +168,9 @@ static void too_many_lines_are_cut(void **state)
 	assert_true(method_publish(a, &fake_jni, fake_id(1)));
 	assert_int_equal(records_read(&r), 2);
 	assert_int_equal(r.all[0].event.method.line_count, METHOD_MAX_LINES);
-	assert_int_equal(r.all[0].event.flags, 0);
+	assert_int_equal(r.all[0].event.flags, CODEMAP_FLAG_DESCRIPTOR);
 	assert_int_equal(r.all[1].event.method.line_count, METHOD_MAX_LINES);
-	assert_int_equal(r.all[1].event.flags, CODEMAP_FLAG_CUT);
+	assert_int_equal(r.all[1].event.flags, CODEMAP_FLAG_CUT | CODEMAP_FLAG_DESCRIPTOR);
 	records_close(&r);
 	fake_drop(a);
 }
@@ -158,9 +190,9 @@ static void names_longer_than_a_length_field_are_cut(void **state)
 	assert_true(method_publish(a, &fake_jni, fake_id(0)));
 	assert_int_equal(records_read(&r), 2);
 	assert_int_equal(r.all[0].event.method.name.len, UINT16_MAX);
-	assert_int_equal(r.all[0].event.flags, CODEMAP_FLAG_CUT);
+	assert_int_equal(r.all[0].event.flags, CODEMAP_FLAG_CUT | CODEMAP_FLAG_DESCRIPTOR);
 	assert_int_equal(r.all[1].event.method.name.len, UINT16_MAX);
-	assert_int_equal(r.all[1].event.flags, 0);
+	assert_int_equal(r.all[1].event.flags, CODEMAP_FLAG_DESCRIPTOR);
 	records_close(&r);
 	fake_drop(a);
 }
@@ -188,7 +220,8 @@ static void a_replay_marks_its_methods(void **state)
 	a->replay_tid = agent_gettid();
 	assert_true(method_publish(a, &fake_jni, fake_id(0)));
 	records_read(&r);
-	assert_int_equal(records_one(&r, CODEMAP_METHOD)->event.flags, CODEMAP_FLAG_REPLAYED);
+	assert_int_equal(records_one(&r, CODEMAP_METHOD)->event.flags,
+			 CODEMAP_FLAG_REPLAYED | CODEMAP_FLAG_DESCRIPTOR);
 	records_close(&r);
 	fake_drop(a);
 }
@@ -236,6 +269,7 @@ int main(void)
 		cmocka_unit_test(a_method_that_is_gone_has_no_number),
 		cmocka_unit_test(class_names_are_cut_out_of_signatures),
 		cmocka_unit_test(too_many_lines_are_cut),
+		cmocka_unit_test(descriptors_are_whole_or_not_there),
 		cmocka_unit_test(names_longer_than_a_length_field_are_cut),
 		cmocka_unit_test(a_full_ring_leaves_a_method_without_a_number),
 		cmocka_unit_test(a_replay_marks_its_methods),

@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "output/view_collapsed.h"
+#include "profile/frame_kind.h"
 #include "view_fixture.h"
 
 static void expect_text(const struct profile *p, const struct view_options *options,
@@ -75,6 +76,29 @@ static void test_filters(void **state)
 	profile_release(&p);
 }
 
+/* Overloads are one line, and two when they are asked for; a line has no ';' but between frames. */
+static void test_signatures(void **state)
+{
+	struct view_options options = { .event = PROFILE_NONE };
+	struct profile p;
+	uint32_t run, of_int, of_text;
+
+	(void)state;
+	profile_init(&p);
+	fixture_event(&p, "cpu", "nanoseconds", 1);
+	run = fixture_overload(&p, FRAME_JAVA_INTERPRETED, "java.lang.Thread", "run", "()V");
+	of_int = fixture_overload(&p, FRAME_JAVA_JIT, "A", "go", "(I)V");
+	of_text = fixture_overload(&p, FRAME_JAVA_JIT, "A", "go", "(Ljava/lang/String;)V");
+	fixture_sample(&p, 0, PROFILE_NONE, 3, 3, FIXTURE_FRAMES(run, of_int));
+	fixture_sample(&p, 0, PROFILE_NONE, 4, 4, FIXTURE_FRAMES(run, of_text));
+	expect_text(&p, &options, "[unknown];java.lang.Thread.run;A.go 7\n");
+	options.names = FRAME_NAMES_SIGNATURES;
+	expect_text(&p, &options,
+		    "[unknown];java.lang.Thread.run()V;A.go(I)V 3\n"
+		    "[unknown];java.lang.Thread.run()V;A.go(Ljava/lang/String|)V 4\n");
+	profile_release(&p);
+}
+
 /* What would read as a separator or as another line, and equal lines of different frames. */
 static void test_hostile_names(void **state)
 {
@@ -110,9 +134,9 @@ static void test_empty(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),	cmocka_unit_test(test_threads_and_names),
-		cmocka_unit_test(test_filters), cmocka_unit_test(test_hostile_names),
-		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_lines),	      cmocka_unit_test(test_threads_and_names),
+		cmocka_unit_test(test_filters),	      cmocka_unit_test(test_signatures),
+		cmocka_unit_test(test_hostile_names), cmocka_unit_test(test_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

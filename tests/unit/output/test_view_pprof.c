@@ -203,6 +203,50 @@ static void test_short_names(void **state)
 	profile_release(&p);
 }
 
+#define FUNCTION 5 /* in profile.proto's Profile */
+
+static void expect_function(const struct decoded *d, unsigned int at, const char *name,
+			    const char *system_name)
+{
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+	uint64_t function[16];
+
+	decode_scalars(d->tables[FUNCTION][at], function);
+	decode_add_string(&sb, d, function[2]);
+	strbuf_addch(&sb, ' ');
+	decode_add_string(&sb, d, function[3]);
+	assert_int_equal(strncmp(strbuf_str(&sb), name, strlen(name)), 0);
+	assert_string_equal(strbuf_str(&sb) + strlen(name) + 1, system_name);
+}
+
+/* The name that pprof shows is one for all overloads; what the JVM calls each is beside it. */
+static void test_signatures(void **state)
+{
+	struct view_options options = { .event = PROFILE_NONE };
+	struct decoded d;
+	struct profile p;
+	uint32_t of_int, of_text;
+
+	(void)state;
+	profile_init(&p);
+	fixture_event(&p, "cpu", "nanoseconds", 1);
+	of_int = fixture_overload(&p, FRAME_JAVA_JIT, "A", "go", "(I)V");
+	of_text = fixture_overload(&p, FRAME_JAVA_JIT, "A", "go", "(LB;)V");
+	fixture_sample(&p, 0, PROFILE_NONE, 3, 3, FIXTURE_FRAMES(of_int));
+	fixture_sample(&p, 0, PROFILE_NONE, 4, 4, FIXTURE_FRAMES(of_text));
+	decode_view(&p, &options, &d);
+	assert_int_equal(d.len[FUNCTION], 2);
+	expect_function(&d, 0, "A.go", "A.go(I)V");
+	expect_function(&d, 1, "A.go", "A.go(LB;)V");
+	decode_release(&d);
+	options.names = FRAME_NAMES_SIGNATURES;
+	decode_view(&p, &options, &d);
+	expect_function(&d, 0, "A.go(I)V", "A.go(I)V");
+	expect_function(&d, 1, "A.go(LB;)V", "A.go(LB;)V");
+	decode_release(&d);
+	profile_release(&p);
+}
+
 /* Damaged input: an inlined method without its host, a sample without a thread or a stack. */
 static void test_odd_stacks(void **state)
 {
@@ -241,10 +285,11 @@ static void test_empty(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_samples),	 cmocka_unit_test(test_head),
-		cmocka_unit_test(test_mappings), cmocka_unit_test(test_all_events),
-		cmocka_unit_test(test_filters),	 cmocka_unit_test(test_odd_stacks),
-		cmocka_unit_test(test_empty),	 cmocka_unit_test(test_short_names),
+		cmocka_unit_test(test_samples),	   cmocka_unit_test(test_head),
+		cmocka_unit_test(test_mappings),   cmocka_unit_test(test_all_events),
+		cmocka_unit_test(test_filters),	   cmocka_unit_test(test_odd_stacks),
+		cmocka_unit_test(test_empty),	   cmocka_unit_test(test_short_names),
+		cmocka_unit_test(test_signatures),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -155,6 +155,41 @@ static void test_normal_names(void **state)
 	profile_release(&p);
 }
 
+/* Of Java frames of every kind, where it is known, behind the name and in front of the rest. */
+static void test_signatures(void **state)
+{
+	const struct frame_name_options none = { 0 },
+					signatures = { .names = FRAME_NAMES_SIGNATURES },
+					all = { .lines = true,
+						.annotate = true,
+						.names = FRAME_NAMES_SIGNATURES |
+							 FRAME_NAMES_SIMPLE | FRAME_NAMES_BCI },
+					bars = { .names = FRAME_NAMES_SIGNATURES |
+							  FRAME_NAMES_NO_SEMICOLON };
+	struct profile_frame f = { .mapping = PROFILE_NONE, .line = 12, .bci = 7 };
+	struct profile p;
+
+	(void)state;
+	profile_init(&p);
+	f.class_name = profile_string(&p, "java.lang.String");
+	f.name = profile_string(&p, "of;");
+	f.kind = FRAME_JAVA_INLINED;
+	check_name(&p, &f, signatures, "java.lang.String.of;");
+	f.descriptor = profile_string(&p, "([Ljava/lang/String;I)LA;");
+	check_name(&p, &f, none, "java.lang.String.of;");
+	check_name(&p, &f, signatures, "java.lang.String.of;([Ljava/lang/String;I)LA;");
+	check_name(&p, &f, all, "String.of;([Ljava/lang/String;I)LA;@7:12_[i]");
+	check_name(&p, &f, bars, "java.lang.String.of;([Ljava/lang/String|I)LA|");
+	for (uint32_t kind = 0; kind < FRAME_KIND_COUNT; kind++) {
+		f.kind = kind;
+		check_name(&p, &f, signatures,
+			   frame_kind_is_java(kind)
+				   ? "java.lang.String.of;([Ljava/lang/String;I)LA;"
+				   : "java.lang.String.of;");
+	}
+	profile_release(&p);
+}
+
 /* As lines: of Java frames, where it is known. */
 static void test_bci(void **state)
 {
@@ -245,7 +280,8 @@ int main(void)
 		cmocka_unit_test(test_table_is_whole), cmocka_unit_test(test_from_jfr),
 		cmocka_unit_test(test_names),	       cmocka_unit_test(test_java_names),
 		cmocka_unit_test(test_normal_names),   cmocka_unit_test(test_bci),
-		cmocka_unit_test(test_lines),	       cmocka_unit_test(test_native_names),
+		cmocka_unit_test(test_signatures),     cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_native_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

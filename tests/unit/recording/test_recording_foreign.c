@@ -22,14 +22,15 @@ static void names_frames_and_times(void **state)
 	assert_int_equal(read_bytes(chunk.bytes.buf, chunk.bytes.len, &p, &truncated, &err), 0);
 	assert_false(truncated);
 	assert_int_equal(p.samples.len, 3);
-	expect_sample(&p, 0,
-		      "1795000000003000000 1 1 0 (cpu count 0){4243 worker 31 " PROCESS "}"
-		      "<place|com.acme.Order||0|10|20|5|-><pooled|java.lang.Thread||0|557|7|3|->"
-		      "<place|||0|30|40|6|->");
+	expect_sample(
+		&p, 0,
+		"1795000000003000000 1 1 0 (cpu count 0){4243 worker 31 " PROCESS "}"
+		"<place|com.acme.Order||0|10|20|5|-><pooled|java.lang.Thread||0|557|7|3|(I)V|->"
+		"<place|||0|30|40|6|->");
 	expect_sample(
 		&p, 1,
 		"1794999999998000000 1 1 2 (cpu count 0){4244 GC Thread#0 0 " PROCESS "}"
-		"<|com.acme.Order||0|1|2|5|-><|||0|3|4|3|-><place|com.acme.Order||0|5|6|5|->");
+		"<|com.acme.Order||0|1|2|5|(I)V|-><|||0|3|4|3|-><place|com.acme.Order||0|5|6|5|->");
 	expect_sample(&p, 2, "1795000000000000000 1 1 3 (cpu count 0){0 unknown 0 " PROCESS "}");
 	assert_int_equal(p.start_ns, START_WALL_NS);
 	assert_int_equal(p.duration_ns, NSEC_PER_SEC);
@@ -52,6 +53,7 @@ static void frames_of_a_native_profiler(void **state)
 	assert_int_equal(read_bytes(chunk.bytes.buf, chunk.bytes.len, &p, &truncated, &err), 0);
 	stack = profile_get_stack(&p, p.samples.items[1].stack);
 	assert_int_equal(profile_get_frame(&p, stack.frames[0])->kind, FRAME_NATIVE);
+	assert_int_equal(profile_get_frame(&p, stack.frames[0])->descriptor, 0);
 	assert_int_equal(profile_get_frame(&p, stack.frames[2])->kind, FRAME_JAVA_JIT);
 	profile_release(&p);
 	strbuf_release(&chunk.bytes);

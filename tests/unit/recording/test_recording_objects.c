@@ -31,7 +31,7 @@ static void read_made(struct chunk *chunk, struct profile *p)
 /* The class comes in front of the stack, once in the table; CPU time is the first event. */
 static void allocations(void **state)
 {
-	static const char stack[] = "<|com.acme.Order||0|1|2|5|-><|||0|3|4|3|->"
+	static const char stack[] = "<|com.acme.Order||0|1|2|5|(I)V|-><|||0|3|4|3|->"
 				    "<place|com.acme.Order||0|5|6|5|->";
 
 	static const struct {

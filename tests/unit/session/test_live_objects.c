@@ -39,6 +39,7 @@ static struct live_object object_of(struct profile *profile, uint64_t id, const 
 	const struct profile_frame frame = { .name = profile_string(profile, name),
 					     .class_name = profile_string(profile, "pkg.A"),
 					     .file = profile_string(profile, "A.java"),
+					     .descriptor = profile_string(profile, "(LA;)V"),
 					     .mapping = profile_mapping(profile, &mapping),
 					     .line = 3,
 					     .bci = 4,
@@ -237,6 +238,7 @@ static void stacks_move_to_fresh_tables(void **state)
 				  profile_get_stack(&w->profile, s[1].stack).frames[0]);
 	assert_string_equal(profile_get_string(&w->profile, frame->name), "leak");
 	assert_string_equal(profile_get_string(&w->profile, frame->class_name), "pkg.A");
+	assert_string_equal(profile_get_string(&w->profile, frame->descriptor), "(LA;)V");
 	thread = profile_get_thread(&w->profile, s[1].thread);
 	assert_int_equal(profile_get_process(&w->profile, thread->process)->pid, 5);
 	assert_int_equal(s[1].time_ns, 101);

@@ -119,6 +119,7 @@ static void samples(void **state)
 		fixture_code(&profile, FRAME_NATIVE, "", libc, 0x31234),
 		fixture_code(&profile, FRAME_NATIVE, "", PROFILE_NONE, 0xdead),
 		fixture_java(&profile, FRAME_JAVA_INLINED, "com.acme.Order", "place", 10),
+		fixture_overload(&profile, FRAME_JAVA_JIT, "A", "go", "(I)V"),
 		fixture_code(&profile, FRAME_MARK, "[unwind: budget]", PROFILE_NONE, 0),
 	};
 	struct sink_sample sample = a_sample(ids, ARRAY_SIZE(ids));
@@ -130,6 +131,7 @@ static void samples(void **state)
 		"{\"name\":\"[unknown+0xdead]\",\"kind\":\"native\",\"address\":57005},"
 		"{\"name\":\"com.acme.Order.place\",\"kind\":\"java-inlined\",\"line\":10,"
 		"\"file\":\"Source.java\"},"
+		"{\"name\":\"A.go\",\"kind\":\"java-jit\",\"descriptor\":\"(I)V\"},"
 		"{\"name\":\"[unwind: budget]\",\"kind\":\"mark\"}]}\n";
 	char line[2048];
 

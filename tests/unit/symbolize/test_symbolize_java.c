@@ -47,6 +47,7 @@ static const struct java_frame chain[] = {
 	{ .class_name = "java.lang.Math",
 	  .method = "sqrt",
 	  .source = "Math.java",
+	  .descriptor = "(D)D",
 	  .line = 7,
 	  .bci = 1,
 	  .inlined = true },
@@ -207,10 +208,12 @@ static void assert_stack(struct fixture *f, const char *expected)
 	for (uint32_t i = 0; i < stack.len; i++) {
 		const struct profile_frame *frame = profile_get_frame(&f->profile, stack.frames[i]);
 
-		strbuf_addf(&text, "%s%s%s:%d %u|",
+		strbuf_addf(&text, "%s%s%s%s:%d %u|",
 			    profile_get_string(&f->profile, frame->class_name),
 			    frame->class_name ? "." : "",
-			    profile_get_string(&f->profile, frame->name), frame->line, frame->kind);
+			    profile_get_string(&f->profile, frame->name),
+			    profile_get_string(&f->profile, frame->descriptor), frame->line,
+			    frame->kind);
 	}
 	assert_string_equal(strbuf_str(&text), expected);
 	strbuf_release(&text);
@@ -234,7 +237,7 @@ static void inlined_methods_are_frames(void **state)
 	struct fixture *f = *state;
 
 	add_word(f, CHAIN | WIRE_FRAME_EXACT);
-	assert_stack(f, expect("java.lang.Math.sqrt:7 %u|demo.Work.inner:30 %u|"
+	assert_stack(f, expect("java.lang.Math.sqrt(D)D:7 %u|demo.Work.inner:30 %u|"
 			       "demo.Work.outer:12 %u|",
 			       FRAME_JAVA_INLINED, FRAME_JAVA_INLINED, FRAME_JAVA_JIT));
 }
@@ -245,7 +248,7 @@ static void return_addresses_too(void **state)
 
 	add_word(f, STUB | WIRE_FRAME_EXACT);
 	add_word(f, CHAIN);
-	assert_stack(f, expect("StubRoutines (2):0 %u|java.lang.Math.sqrt:7 %u|"
+	assert_stack(f, expect("StubRoutines (2):0 %u|java.lang.Math.sqrt(D)D:7 %u|"
 			       "demo.Work.inner:30 %u|demo.Work.outer:12 %u|",
 			       FRAME_STUB, FRAME_JAVA_INLINED, FRAME_JAVA_INLINED, FRAME_JAVA_JIT));
 }
@@ -260,12 +263,13 @@ static void a_call_at_the_end_of_its_pc(void **state)
 	add_word(f, (CHAIN - 0xfe));
 	add_word(f, (CHAIN - 0xff)); /* that of the pc before, of which nothing is known */
 	assert_stack(
-		f, expect("StubRoutines (2):0 %u|"
-			  "java.lang.Math.sqrt:7 %u|demo.Work.inner:30 %u|demo.Work.outer:12 %u|"
-			  "java.lang.Math.sqrt:7 %u|demo.Work.inner:30 %u|demo.Work.outer:12 %u|"
-			  "[JIT]:0 %u|",
-			  FRAME_STUB, FRAME_JAVA_INLINED, FRAME_JAVA_INLINED, FRAME_JAVA_JIT,
-			  FRAME_JAVA_INLINED, FRAME_JAVA_INLINED, FRAME_JAVA_JIT, FRAME_JAVA_JIT));
+		f,
+		expect("StubRoutines (2):0 %u|"
+		       "java.lang.Math.sqrt(D)D:7 %u|demo.Work.inner:30 %u|demo.Work.outer:12 %u|"
+		       "java.lang.Math.sqrt(D)D:7 %u|demo.Work.inner:30 %u|demo.Work.outer:12 %u|"
+		       "[JIT]:0 %u|",
+		       FRAME_STUB, FRAME_JAVA_INLINED, FRAME_JAVA_INLINED, FRAME_JAVA_JIT,
+		       FRAME_JAVA_INLINED, FRAME_JAVA_INLINED, FRAME_JAVA_JIT, FRAME_JAVA_JIT));
 }
 
 static void what_has_no_name(void **state)
@@ -309,7 +313,7 @@ static void the_code_map_wins(void **state)
 	add_compiled(f, STUB | WIRE_FRAME_EXACT, 7);
 	add_compiled(f, NMETHOD, 7);
 	add_compiled(f, EVICTED | WIRE_FRAME_EXACT, 7);
-	assert_stack(f, expect("java.lang.Math.sqrt:7 %u|demo.Work.inner:30 %u|"
+	assert_stack(f, expect("java.lang.Math.sqrt(D)D:7 %u|demo.Work.inner:30 %u|"
 			       "demo.Work.outer:12 %u|StubRoutines (2):0 %u|"
 			       "demo.Outside.seven:0 %u|demo.Outside.seven:0 %u|",
 			       FRAME_JAVA_INLINED, FRAME_JAVA_INLINED, FRAME_JAVA_JIT, FRAME_STUB,
@@ -374,7 +378,7 @@ static void a_new_code_map_is_asked(void **state)
 	add_compiled(f, CHAIN | WIRE_FRAME_EXACT, 7);
 	assert_stack(f, expect("demo.Outside.seven:0 %u|", FRAME_JAVA_JIT));
 	has_code_map = true;
-	assert_stack(f, expect("java.lang.Math.sqrt:7 %u|demo.Work.inner:30 %u|"
+	assert_stack(f, expect("java.lang.Math.sqrt(D)D:7 %u|demo.Work.inner:30 %u|"
 			       "demo.Work.outer:12 %u|",
 			       FRAME_JAVA_INLINED, FRAME_JAVA_INLINED, FRAME_JAVA_JIT));
 }

@@ -8,11 +8,12 @@
 #include "base/macros.h"
 #include "jvm/java_name.h"
 
-/* The bytes behind an id: this head, lines, then class, name and source with their NULs. */
+/* The bytes behind an id: this head, lines, then class, name, source and descriptor with their NULs. */
 struct method_head {
 	uint32_t line_count;
 	uint32_t name_at; /* from the class name */
 	uint32_t source_at;
+	uint32_t descriptor_at;
 };
 
 void code_methods_init(struct code_methods *m)
@@ -82,6 +83,9 @@ void code_methods_add(struct code_methods *m, const struct codemap_event *e)
 	head.source_at = (uint32_t)(s->len - text);
 	java_name_add_text(s, e->method.source.data, e->method.source.len);
 	strbuf_addch(s, '\0');
+	head.descriptor_at = (uint32_t)(s->len - text);
+	java_name_add_descriptor(s, e->method.descriptor.data, e->method.descriptor.len);
+	strbuf_addch(s, '\0');
 	memcpy(s->buf, &head, sizeof(head));
 	hmap_put(&m->numbers, e->method.number, intern_put(&m->methods, s->buf, s->len, NULL));
 	m->highest_number = MAX(m->highest_number, e->method.number);
@@ -144,7 +148,11 @@ static int32_t find_line(const char *lines, uint32_t count, int32_t bci)
 void code_methods_fill_frame(const struct code_methods *m, uint32_t id, int32_t bci,
 			     struct java_frame *ret_frame)
 {
-	struct java_frame f = { "", "[unknown method]", "", 0, MAX(bci, -1), false };
+	struct java_frame f = { .class_name = "",
+				.method = "[unknown method]",
+				.source = "",
+				.descriptor = "",
+				.bci = MAX(bci, -1) };
 	struct method_head head;
 	const char *lines;
 
@@ -156,6 +164,7 @@ void code_methods_fill_frame(const struct code_methods *m, uint32_t id, int32_t 
 		f.class_name = lines + head.line_count * sizeof(struct codemap_line);
 		f.method = f.class_name + head.name_at;
 		f.source = f.class_name + head.source_at;
+		f.descriptor = f.class_name + head.descriptor_at;
 		f.line = find_line(lines, head.line_count, bci);
 	}
 	*ret_frame = f;

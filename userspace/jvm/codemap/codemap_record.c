@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <string.h>
 
 /* x86-64 user addresses; also keeps address + code_bytes from wrapping. */
 #define CODEMAP_MAX_ADDRESS (1ULL << 56)
@@ -13,6 +14,25 @@ static bool code_is_valid(uint64_t address, uint32_t code_bytes)
 {
 	return address && address < CODEMAP_MAX_ADDRESS && code_bytes &&
 	       code_bytes <= CODEMAP_MAX_CODE;
+}
+
+/* What lies at TEXT, up to END. Without the flag (older agents) any bytes do. */
+static int parse_descriptor(const struct codemap_method *m, const char *text, const char *end,
+			    struct codemap_text *ret_descriptor)
+{
+	uint16_t len;
+
+	*ret_descriptor = (struct codemap_text){ text, 0 };
+	if (!(m->record.flags & CODEMAP_FLAG_DESCRIPTOR))
+		return 0;
+	if ((size_t)(end - text) < sizeof(len))
+		return -EBADMSG;
+	memcpy(&len, text, sizeof(len));
+	text += sizeof(len);
+	if (len > (size_t)(end - text))
+		return -EBADMSG;
+	*ret_descriptor = (struct codemap_text){ text, len };
+	return 0;
 }
 
 static int parse_method(const struct codemap_method *m, size_t size, struct codemap_event *e)
@@ -35,7 +55,8 @@ static int parse_method(const struct codemap_method *m, size_t size, struct code
 	e->method.name = (struct codemap_text){ text, m->name_len };
 	text += m->name_len;
 	e->method.source = (struct codemap_text){ text, m->source_len };
-	return 0;
+	return parse_descriptor(m, text + m->source_len, (const char *)m + size,
+				&e->method.descriptor);
 }
 
 /* Entries lie within the record, ascend, and have frames. */

@@ -26,6 +26,7 @@ struct codemap_event {
 		struct {
 			uint64_t number;
 			struct codemap_text class_name, name, source;
+			struct codemap_text descriptor; /* empty: not known */
 			const struct codemap_line *lines;
 			uint32_t line_count;
 		} method;

@@ -32,6 +32,7 @@ void chain_names_drop(struct chain_names *chain, uint32_t kept, struct text_pool
 		text_pool_unref(texts, name->class_name);
 		text_pool_unref(texts, name->method);
 		text_pool_unref(texts, name->source);
+		text_pool_unref(texts, name->descriptor);
 	}
 }
 
@@ -73,6 +74,7 @@ static struct java_frame frame_of(const struct chain_name *name)
 		.class_name = name->class_name,
 		.method = name->method,
 		.source = name->source,
+		.descriptor = name->descriptor,
 		.line = name->line,
 		.bci = name->bci,
 		.inlined = name->caller != CODE_NO_NODE,
@@ -122,6 +124,7 @@ static void take_name(unsigned int index, const struct java_frame *frame, void *
 		.class_name = text_pool_ref(wanted->texts, frame->class_name),
 		.method = text_pool_ref(wanted->texts, frame->method),
 		.source = text_pool_ref(wanted->texts, frame->source),
+		.descriptor = text_pool_ref(wanted->texts, frame->descriptor),
 		.node = wanted->nodes[index],
 		.line = frame->line,
 		.bci = frame->bci,

@@ -13,7 +13,7 @@
 
 /* A frame that was asked for; its texts are the pool's. */
 struct chain_name {
-	const char *class_name, *method, *source;
+	const char *class_name, *method, *source, *descriptor;
 	uint32_t node; /* CODE_NO_NODE: the nmethod's own method, at no bytecode */
 	int32_t line, bci;
 	uint32_t caller; /* of the node */

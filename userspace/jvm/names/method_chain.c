@@ -54,6 +54,7 @@ static void want_const_method(struct vm_gather *g, const struct jvm_layout *l, s
 	VM_GATHER(g, c->method + l->method_const_method, w->const_method_now);
 	VM_GATHER(g, c->const_method + l->const_method_constants, c->pool);
 	VM_GATHER(g, c->const_method + l->const_method_name_index, c->name_index);
+	VM_GATHER(g, c->const_method + l->const_method_signature_index, c->descriptor_index);
 	VM_GATHER(g, c->const_method + l->const_method_code_size, c->code_size);
 	VM_GATHER(g, c->const_method + l->const_method_size_words, c->size_words);
 	if (l->const_method_flags != JVM_LAYOUT_ABSENT)
@@ -74,6 +75,7 @@ static void want_pool(struct vm_gather *g, const struct jvm_layout *l, struct wa
 
 	VM_GATHER(g, c->pool + l->pool_holder, c->holder);
 	VM_GATHER(g, pool_entry(l, c->pool, c->name_index), c->name_symbol);
+	VM_GATHER(g, pool_entry(l, c->pool, c->descriptor_index), c->descriptor_symbol);
 	if (l->pool_source_index != JVM_LAYOUT_ABSENT)
 		VM_GATHER(g, c->pool + l->pool_source_index, c->source_index);
 }
@@ -82,6 +84,7 @@ static int take_pool(const struct jvm_layout *l, struct walker *w)
 {
 	(void)l;
 	w->c.name_symbol &= ~POINTER_MARK;
+	w->c.descriptor_symbol &= ~POINTER_MARK;
 	return 0;
 }
 
@@ -108,6 +111,8 @@ static void want_symbols(struct vm_gather *g, const struct jvm_layout *l, struct
 	VM_GATHER(g, c->class_symbol, w->class_word);
 	VM_GATHER(g, c->class_symbol + l->symbol_length, c->class_len);
 	VM_GATHER(g, c->name_symbol + l->symbol_length, c->name_len);
+	if (c->descriptor_symbol)
+		VM_GATHER(g, c->descriptor_symbol + l->symbol_length, c->descriptor_len);
 }
 
 static int take_symbols(const struct jvm_layout *l, struct walker *w)
@@ -261,6 +266,12 @@ static void finish_text(char *text, size_t len, bool cut)
 			text[i] = '?';
 }
 
+/* 0: none that can be shown. */
+static size_t descriptor_bytes(const struct method_chain *c)
+{
+	return c->descriptor_len <= JAVA_MAX_DESCRIPTOR ? c->descriptor_len : 0;
+}
+
 /* Where the line table is; 0 bytes when the method has none. */
 static size_t line_bytes(const struct jvm_layout *layout, const struct method_chain *c,
 			 uint64_t *ret_address)
@@ -274,7 +285,8 @@ static size_t line_bytes(const struct jvm_layout *layout, const struct method_ch
 
 /* The same words again, after what they lead to: pieces of a read are read one after the other. */
 struct second_look {
-	uint64_t const_method, pool, ids, holder, name_symbol, class_symbol, class_word;
+	uint64_t const_method, pool, ids, holder, name_symbol, descriptor_symbol, class_symbol;
+	uint64_t class_word;
 };
 
 static void look_again(struct vm_gather *g, const struct jvm_layout *l,
@@ -287,6 +299,7 @@ static void look_again(struct vm_gather *g, const struct jvm_layout *l,
 		VM_GATHER(g, c->const_method + l->wire.const_method_ids, look->ids);
 	VM_GATHER(g, c->pool + l->pool_holder, look->holder);
 	VM_GATHER(g, pool_entry(l, c->pool, c->name_index), look->name_symbol);
+	VM_GATHER(g, pool_entry(l, c->pool, c->descriptor_index), look->descriptor_symbol);
 	VM_GATHER(g, c->holder + l->klass_name, look->class_symbol);
 	VM_GATHER(g, c->class_symbol, look->class_word);
 }
@@ -300,6 +313,7 @@ static bool is_same(const struct jvm_layout *l, const struct method_chain *c,
 	return look->const_method == c->const_method && look->pool == c->pool &&
 	       look->holder == c->holder && look->class_symbol == c->class_symbol &&
 	       (look->name_symbol & ~POINTER_MARK) == c->name_symbol &&
+	       (look->descriptor_symbol & ~POINTER_MARK) == c->descriptor_symbol &&
 	       WIRE_METHOD_IDENTITY(class_identity, look->ids) == c->identity;
 }
 
@@ -316,6 +330,7 @@ static int read_names(const struct vm_memory *memory, const struct jvm_layout *l
 	size_t class_len = MIN(c->class_len, METHOD_MAX_NAME);
 	size_t name_len = MIN(c->name_len, METHOD_MAX_NAME);
 	size_t source_len = with & WITH_SOURCE ? MIN(c->source_len, METHOD_MAX_NAME) : 0;
+	size_t descriptor_len = descriptor_bytes(c);
 	uint64_t line_address;
 	size_t line_len = with & WITH_LINES ? line_bytes(layout, c, &line_address) : 0;
 	struct second_look look;
@@ -324,6 +339,9 @@ static int read_names(const struct vm_memory *memory, const struct jvm_layout *l
 
 	vm_gather_add(&g, c->class_symbol + layout->symbol_body, text->class_name, class_len);
 	vm_gather_add(&g, c->name_symbol + layout->symbol_body, text->name, name_len);
+	if (descriptor_len)
+		vm_gather_add(&g, c->descriptor_symbol + layout->symbol_body, text->descriptor,
+			      descriptor_len);
 	if (source_len)
 		vm_gather_add(&g, c->source_symbol + layout->symbol_body, text->source, source_len);
 	if (line_len) {
@@ -343,6 +361,7 @@ static int read_names(const struct vm_memory *memory, const struct jvm_layout *l
 	finish_text(text->class_name, class_len, class_len < c->class_len);
 	finish_text(text->name, name_len, name_len < c->name_len);
 	finish_text(text->source, source_len, source_len < c->source_len);
+	finish_text(text->descriptor, descriptor_len, false);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/strbuf.h"
+#include "jvm/java_name.h"
 #include "jvm/layout/jvm_layout.h"
 #include "jvm/layout/vm_memory.h"
 
@@ -23,9 +24,12 @@ struct method_chain {
 	uint64_t holder;       /* Klass* */
 	uint64_t class_symbol; /* Symbol*; the others too */
 	uint64_t name_symbol;
+	uint64_t descriptor_symbol;		  /* 0: not known */
 	uint64_t source_symbol;			  /* 0: no source file known */
 	uint16_t class_len, name_len, source_len; /* as the Symbol says */
+	uint16_t descriptor_len;
 	uint16_t name_index;
+	uint16_t descriptor_index;
 	uint16_t code_size;
 	uint16_t flags;
 	uint16_t source_index;
@@ -38,6 +42,8 @@ struct method_text {
 	char class_name[METHOD_MAX_NAME + 1]; /* as in the Symbol, with '/' */
 	char name[METHOD_MAX_NAME + 1];
 	char source[METHOD_MAX_NAME + 1]; /* "" unknown */
+	/* "(I)V"; "" not known, or longer than it may be: one that is cut is another one. */
+	char descriptor[JAVA_MAX_DESCRIPTOR + 1];
 };
 
 /*

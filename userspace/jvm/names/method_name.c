@@ -23,7 +23,7 @@
 /* Texts are the pool's. */
 struct method_entry {
 	uint64_t method, const_method, identity;
-	const char *class_name, *name, *source;
+	const char *class_name, *name, *source, *descriptor;
 	uint16_t code_size;
 	uint16_t line_count;
 	struct line_entry lines[];
@@ -34,9 +34,10 @@ struct method_names {
 	struct jvm_layout layout;
 	struct lru entries; /* entry_key() → struct method_entry, owned */
 	struct text_pool texts;
-	struct method_text text; /* scratch */
-	struct strbuf bytes;	 /* scratch */
-	struct strbuf dotted;	 /* scratch: the class's name as it is shown */
+	struct method_text text;  /* scratch */
+	struct strbuf bytes;	  /* scratch */
+	struct strbuf dotted;	  /* scratch: the class's name as it is shown */
+	struct strbuf descriptor; /* scratch */
 	struct line_entry decoded[MAX_LINES];
 };
 
@@ -48,6 +49,7 @@ static void drop_entry(uint64_t value, void *data)
 	text_pool_unref(&names->texts, entry->class_name);
 	text_pool_unref(&names->texts, entry->name);
 	text_pool_unref(&names->texts, entry->source);
+	text_pool_unref(&names->texts, entry->descriptor);
 	free(entry);
 }
 
@@ -70,6 +72,7 @@ void method_names_free(struct method_names *names)
 	text_pool_release(&names->texts);
 	strbuf_release(&names->bytes);
 	strbuf_release(&names->dotted);
+	strbuf_release(&names->descriptor);
 	free(names);
 }
 
@@ -103,6 +106,7 @@ static const struct method_entry *add_entry(struct method_names *names,
 		.class_name = text_pool_ref(&names->texts, strbuf_str(&names->dotted)),
 		.name = text_pool_ref(&names->texts, names->text.name),
 		.source = text_pool_ref(&names->texts, names->text.source),
+		.descriptor = text_pool_ref(&names->texts, strbuf_str(&names->descriptor)),
 		.code_size = chain->code_size,
 		.line_count = (uint16_t)lines,
 	};
@@ -127,6 +131,9 @@ static int read_chain_names(struct method_names *names, const struct method_chai
 		return r;
 	strbuf_reset(&names->dotted);
 	java_name_add_class(&names->dotted, names->text.class_name, strlen(names->text.class_name));
+	strbuf_reset(&names->descriptor);
+	java_name_add_descriptor(&names->descriptor, names->text.descriptor,
+				 strlen(names->text.descriptor));
 	*ret_entry = add_entry(names, chain);
 	return 0;
 }
@@ -196,6 +203,7 @@ static void fill_frame(const struct method_entry *entry, int32_t bci, struct jav
 		.class_name = entry->class_name,
 		.method = entry->name,
 		.source = entry->source,
+		.descriptor = entry->descriptor,
 		.bci = bci,
 	};
 	if (bci >= 0 && entry->line_count)

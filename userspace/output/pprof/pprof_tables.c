@@ -8,6 +8,7 @@
 /* String ids of the pprof table. */
 struct pprof_function {
 	uint32_t name;
+	uint32_t system_name; /* with the signature */
 	uint32_t file;
 };
 
@@ -39,6 +40,14 @@ uint32_t pprof_string(struct pprof_tables *t, const char *s)
 	return intern_put(&t->strings, s, strlen(s), NULL);
 }
 
+static uint32_t name_of(struct pprof_tables *t, const struct profile_frame *f,
+			const struct frame_name_options *options)
+{
+	strbuf_reset(&t->scratch);
+	frame_format_name(&t->scratch, t->profile, f, options);
+	return intern_put(&t->strings, strbuf_str(&t->scratch), t->scratch.len, NULL);
+}
+
 static uint32_t function_of(struct pprof_tables *t, uint32_t frame)
 {
 	struct frame_name_options options = { .annotate = t->annotate, .names = t->names };
@@ -47,9 +56,9 @@ static uint32_t function_of(struct pprof_tables *t, uint32_t frame)
 
 	if (t->frame_functions[frame])
 		return t->frame_functions[frame];
-	strbuf_reset(&t->scratch);
-	frame_format_name(&t->scratch, t->profile, f, &options);
-	function.name = intern_put(&t->strings, strbuf_str(&t->scratch), t->scratch.len, NULL);
+	function.name = name_of(t, f, &options);
+	options.names |= FRAME_NAMES_SIGNATURES;
+	function.system_name = name_of(t, f, &options);
 	function.file = pprof_string(t, profile_get_string(t->profile, f->file));
 	t->frame_functions[frame] =
 		intern_put(&t->functions, &function, sizeof(function), NULL) + 1;
@@ -144,7 +153,7 @@ static void write_functions(const struct pprof_tables *t, struct strbuf *out)
 		strbuf_reset(&body);
 		pb_add_u64(&body, FUNCTION_ID, i + 1);
 		pb_add_u64(&body, FUNCTION_NAME, f->name);
-		pb_add_u64(&body, FUNCTION_SYSTEM_NAME, f->name);
+		pb_add_u64(&body, FUNCTION_SYSTEM_NAME, f->system_name);
 		pb_add_u64(&body, FUNCTION_FILENAME, f->file);
 		pb_add_element(out, PROFILE_FUNCTION, body.buf, body.len);
 	}

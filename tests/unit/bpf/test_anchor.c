@@ -24,7 +24,7 @@ static void begin(void)
 	world.reason = UNWIND_FP_BAD;
 	world.fp = 8;
 	world.rbx = world.r13 = 77;
-	world.leaf = world.exact = world.regs_kept = 1;
+	world.leaf = world.exact = world.regs_kept = world.guessed = 1;
 	put_anchor(world_thread + THREAD_ANCHOR, world_word(ANCHOR_SP), WORLD_CALLER, 0x99);
 	put_anchor(world_stack + WRAPPER, world_word(ANCHOR_SP), WORLD_CALLER, 0x77);
 }

@@ -82,10 +82,13 @@ static void short_gaps_are_left_alone(void **state)
 	(void)state;
 	set_up(&w);
 	frames_fde(&w.f, 0x1000, 0x200, PROGRAM(DW_CFA_nop));
-	frames_fde(&w.f, 0x120f, 0x3df1, PROGRAM(DW_CFA_nop));
+	frames_fde(&w.f, 0x120f, 0xf1, PROGRAM(DW_CFA_nop));
+	frames_fde(&w.f, 0x1320, 0x3ce0, PROGRAM(DW_CFA_nop));
 	frames_open(&w.f, &w.parts, true);
 	memcpy(w.f.elf.buf + 0x1200, "\x53\x5b\xc3", 3);
+	memcpy(w.f.elf.buf + 0x1300, "\x53\x5b\xc3", 3);
 	expect_rule(&w, 0x1200, "none");
+	expect_rule(&w, 0x1300, "rsp+8");
 	tear_down(&w);
 }
 
@@ -169,7 +172,10 @@ static void what_is_kept_has_an_end(void **state)
 	struct cfi_reader reader;
 
 	(void)state;
-	memset(text, 0xc3, sizeof(text));
+	/* cdq, and a ret in each 64 bytes */
+	memset(text, 0x99, sizeof(text));
+	for (size_t i = 63; i < sizeof(text); i += 64)
+		text[i] = 0xc3;
 	cfi_reader_init_memory(&reader, text, sizeof(text));
 	for (int i = 0; i < 2; i++)
 		cfi_layer_init(&layers[i], &reader);
@@ -177,7 +183,7 @@ static void what_is_kept_has_an_end(void **state)
 	infer.layers[0] = &layers[0];
 	infer.layers[1] = &layers[1];
 	vec_push(&infer.code, ((struct infer_section){ 0x10000, 0, sizeof(text) }));
-	for (uint64_t turn = 0; turn < 64; turn++) {
+	for (uint64_t turn = 0; turn < 24; turn++) {
 		rows.v.len = 0;
 		cfi_rows_put(&rows, 0, &(struct wire_rule){ .kind = WIRE_RULE_NONE });
 		infer_file_fill(&infer, 0x10000 + (turn * 5 % 16 << 16), &rows);

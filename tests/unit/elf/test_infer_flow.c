@@ -110,6 +110,46 @@ static void a_loop_that_touches_pages(void **state)
 			     "rsp+8\n");
 }
 
+INFER_CASE(forgotten, "push %rbx\n mov %rsp,%rax\n and $-32,%rsp\n call *%rcx\n inc %ecx\n hlt");
+
+static void a_call_takes_registers(void **state)
+{
+	(void)state;
+	INFER_EXPECT(forgotten, "rsp+8\n"
+				"rsp+16 rbx 2\n"
+				"rax+16 rbx 2\n"
+				"none\n");
+}
+
+/* exit(2), and another function behind it */
+INFER_CASE(
+	ended,
+	"push %rbx\n sub $8,%rsp\n mov $60,%eax\n syscall\n sub $24,%rsp\n call *%rax\n add $24,%rsp\n ret");
+
+static void behind_a_system_call_that_does_not_return(void **state)
+{
+	(void)state;
+	INFER_EXPECT(ended, "rsp+8\n"
+			    "rsp+16 rbx 2\n"
+			    "rsp+24 rbx 2\n"
+			    "rsp+8\n"
+			    "rsp+32\n"
+			    "rsp+8\n");
+}
+
+/* One way returns as it should, another one does not: the jump has not led here. */
+INFER_CASE(
+	doubtful,
+	"push %rbx\n jmp *%rax\n nop\n test %edi,%edi\n je .Ldoubt\n pop %rbx\n ret\n .Ldoubt: push %rax\n ret");
+
+static void a_place_that_fits_only_in_part(void **state)
+{
+	(void)state;
+	INFER_EXPECT(doubtful, "rsp+8\n"
+			       "rsp+16 rbx 2\n"
+			       "none\n");
+}
+
 /* Two ways to one place with different depths: nothing is said there, nor behind. */
 INFER_CASE(differing,
 	   "push %rbx\n test %edi,%edi\n je .Lover\n push %rax\n .Lover: call *%rax\n jmp .Lover");
@@ -311,6 +351,9 @@ int main(void)
 		cmocka_unit_test(the_old_stack_pointer_in_a_word),
 		cmocka_unit_test(aligned_below_its_frame_pointer),
 		cmocka_unit_test(a_loop_that_touches_pages),
+		cmocka_unit_test(a_call_takes_registers),
+		cmocka_unit_test(behind_a_system_call_that_does_not_return),
+		cmocka_unit_test(a_place_that_fits_only_in_part),
 		cmocka_unit_test(ways_that_differ),
 		cmocka_unit_test(one_that_returns_elsewhere_is_not_believed),
 		cmocka_unit_test(one_that_returns_to_another_address_is_not_believed),

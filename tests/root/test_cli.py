@@ -255,7 +255,7 @@ def small_disk(kilobytes):
 @test
 def full_disk():
     """The recording fills the disk: a sentence, and what was written can be read."""
-    disk = small_disk(160)
+    disk = small_disk(96)
     out = os.path.join(disk, "out.jfr")
     burn = native("burn", 60)
     result = hostprof("record", "-p", burn.pid, "-d", "8", "-F", "997", "-o", out, code=None)

@@ -159,9 +159,9 @@ static size_t skip_type(const char *text, size_t len, size_t at)
 		return 0;
 	if (text[at] != 'L')
 		return class_name_of_primitive(text[at]) ? at + 1 : 0;
-	for (at++; at < len; at++) {
+	for (size_t name = ++at; at < len; at++) {
 		if (text[at] == ';')
-			return text[at - 1] == 'L' ? 0 : at + 1;
+			return at == name ? 0 : at + 1;
 		if (strchr("()[", text[at]))
 			return 0;
 	}

@@ -197,6 +197,7 @@ static void descriptors(void **state)
 		"(LA;I[Z)LA;",
 		"(Lcaf\xc3\xa9;)V",
 		"(Lpkg/Hidden+0x12;)V",
+		"(Ljava/net/URL;LL;)LL;",
 	};
 	static const char *const wrong[] = {
 		"",	 "(",	 "()",	    ")V",    "I",    "()VV",	 "(V)V",

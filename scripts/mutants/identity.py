@@ -16,6 +16,8 @@ IMAGES = ["test_image_identity", "test_image_cache"]
 ROWS = ["test_unwind_files_calls", "test_unwind_files_open"]
 
 IDENTITY = [
+    Mutant("identity: rows of what was written anew are those of its copies", FILES, "file->content.digested = is_as_it_was(file);",
+           "file->content.digested = true;", ROWS),
     Mutant("identity: a process has all its files looked at", INDEX, "if (pid && looks >= IMAGE_MAX_LOOKS)", "if (0)", ["test_image_limits"]),
     Mutant("identity: one process's looks are everybody's", INDEX, "hmap_get(&index->looked_at, pid, &looks);",
            "hmap_get(&index->looked_at, 1, &looks);", ["test_image_limits"]),

@@ -223,6 +223,25 @@ static struct unwind_file *find_file(const struct unwind_files *files, const str
 	return file && file_id_equal(&file->content.id, id) ? file : NULL;
 }
 
+/* Is it still what its first rows were made of? Who writes a file anew that is open would have the old rows pass for the new ones. */
+static bool is_as_it_was(const struct unwind_file *file)
+{
+	_cleanup_close_ int fd = file->source.image ? open_source_fd(&file->source) : -1;
+	struct file_id id;
+
+	return fd >= 0 && file_id_read(fd, &id) == 0 && file_id_same_file(&id, &file->content.id);
+}
+
+static bool digest_known(struct unwind_files *files, struct unwind_file *file)
+{
+	if (file->content.digested)
+		return true;
+	if (reopen(files, file) < 0 || unwind_content_digest(&file->content, file->cfi) < 0)
+		return false;
+	file->content.digested = is_as_it_was(file);
+	return file->content.digested;
+}
+
 /*
  * A file whose rows CONTENT, which CFI is opened from, may use. The other one may be closed and out of
  * reach, and then it is not shared: so is a file that is larger than what can be compared at once.
@@ -235,10 +254,9 @@ static struct unwind_file *find_copy(struct unwind_files *files, struct unwind_c
 	if (!file || file->failure || !unwind_content_looks_alike(&file->content, content) ||
 	    unwind_content_digest(content, cfi) < 0)
 		return NULL;
-	if (!file->content.digested &&
-	    (reopen(files, file) < 0 || unwind_content_digest(&file->content, file->cfi) < 0))
-		return NULL;
-	return unwind_content_same_digest(&file->content, content) ? file : NULL;
+	return digest_known(files, file) && unwind_content_same_digest(&file->content, content)
+		       ? file
+		       : NULL;
 }
 
 static struct unwind_file *file_of_content(struct unwind_files *files,

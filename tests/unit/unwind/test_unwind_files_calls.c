@@ -57,6 +57,20 @@ static void a_copy_that_says_something_else(void **state)
 	assert_int_equal(number_of(5), 4);
 }
 
+/* Its digest would be that of what it is now, and its rows are of what it was. */
+static void a_copy_of_what_was_written_anew(void **state)
+{
+	const struct timespec times[] = { { 1, 0 }, { 1, 0 } };
+
+	(void)state;
+	for (uint32_t i = 1; i <= FILES; i++)
+		fill(i, "the same");
+	assert_int_equal(number_of(1), 1);
+	assert_int_equal(futimens(f.made[1].fd, times), 0);
+	assert_int_equal(number_of(2), 2);
+	assert_int_equal(number_of(3), 2);
+}
+
 /* The first was closed meanwhile, and is opened for it; when it is gone, nothing can be said. */
 static void a_copy_of_what_is_closed(void **state)
 {
@@ -300,6 +314,7 @@ int main(void)
 		TEST(a_copy_has_its_number),
 		TEST(what_makes_a_copy),
 		TEST(a_copy_that_says_something_else),
+		TEST(a_copy_of_what_was_written_anew),
 		TEST(a_copy_of_what_is_closed),
 		TEST(copies_that_others_may_write),
 		TEST(copies_of_two_users),

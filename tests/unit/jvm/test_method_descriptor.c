@@ -69,6 +69,37 @@ static void overloads_have_their_own(void **state)
 	assert_string_equal(frame.descriptor, DESCRIPTOR);
 }
 
+static struct fixture *changing;
+
+/* Behind the text the pool has another one. */
+static int read_while_changing(const struct vm_memory *memory, const struct vm_span *spans,
+			       unsigned int count)
+{
+	const struct jvm_layout *l = &changing->layout;
+	int r = 0;
+
+	for (unsigned int i = 0; i < count && !r; i++) {
+		r = fake_read(memory, &spans[i], 1);
+		if (spans[i].address == changing->descriptor_symbol + l->symbol_body)
+			fake_put_u64(&changing->fake,
+				     changing->pool + l->pool_bytes + 8 * DESCRIPTOR_INDEX,
+				     changing->source_symbol);
+	}
+	return r;
+}
+
+static void another_one_while_it_was_read(void **state)
+{
+	struct fixture *f = *state;
+	struct java_frame frame;
+
+	changing = f;
+	method_names_free(f->names);
+	f->fake.memory.read = read_while_changing;
+	f->names = method_names_new(&f->fake.memory, &f->layout);
+	assert_int_equal(find(f, bcp(f, 5), &frame), -ESTALE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -76,6 +107,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(a_descriptor_costs_no_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(overloads_have_their_own, setup, teardown),
+		cmocka_unit_test_setup_teardown(another_one_while_it_was_read, setup, teardown),
 	};
 
 	return cmocka_run_group_tests_name("method_descriptor", tests, NULL, NULL);

@@ -90,9 +90,9 @@ def inlined_java_methods():
     expect_match(r"java\.lang\.Thread\.run$", top, "-top")
     raw = pprof(profile, "-raw")
     expect_match(r"\[JIT\].*\[FN\]\[FL\]\[LN\]\[IN\]", raw, "mapping of Java code")
-    expect_match(r"0x[0-9a-f]+ M=\d+ Chain\.mix Chain\.java:\d+:0 s=0\n"
-                 r"\s+Chain\.step Chain\.java:\d+:0 s=0\n"
-                 r"\s+Chain\.burn Chain\.java:\d+:0 s=0\n", raw, "one location of inlined methods")
+    expect_match(r"0x[0-9a-f]+ M=\d+ Chain\.mix Chain\.java:\d+:0 s=0\(Chain\.mix\(\S+\n"
+                 r"\s+Chain\.step Chain\.java:\d+:0 s=0\(Chain\.step\(\S+\n"
+                 r"\s+Chain\.burn Chain\.java:\d+:0 s=0\(Chain\.burn\(\S+\n", raw, "one location of inlined methods")
     expect_in("chain-worker", pprof(profile, "-tags"), "-tags")
 
 

@@ -254,9 +254,9 @@ static struct unwind_file *find_copy(struct unwind_files *files, struct unwind_c
 	if (!file || file->failure || !unwind_content_looks_alike(&file->content, content) ||
 	    unwind_content_digest(content, cfi) < 0)
 		return NULL;
-	return digest_known(files, file) && unwind_content_same_digest(&file->content, content)
-		       ? file
-		       : NULL;
+	if (!digest_known(files, file))
+		return NULL;
+	return unwind_content_same_digest(&file->content, content) ? file : NULL;
 }
 
 static struct unwind_file *file_of_content(struct unwind_files *files,

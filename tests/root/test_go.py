@@ -8,7 +8,7 @@ import shutil
 from hp import *
 
 SOURCE = os.path.join(ROOT, "tests/workloads/go/calls.go")
-SECONDS = 6
+SECONDS = 3
 # What the linker is told. gcc makes the last ones: then Go's tables have no section of their own.
 BUILDS = {
     "plain": [],

@@ -355,7 +355,7 @@ def twenty_jvms():
     for k, jvm in enumerate(jvms, 1):
         expect(jvm.pid in listed, f"pid {jvm.pid} is not listed")
         expect_equal(listed[jvm.pid]["main_class"], f"Named{k:02}", "main class")
-    path = record("-p", ",".join(str(jvm.pid) for jvm in jvms), "-F", 499, "-d", 15,
+    path = record("-p", ",".join(str(jvm.pid) for jvm in jvms), "-F", 499, "-d", 10,
                   "--agent=always", timeout=150)
     listed = {row["pid"]: row for row in json_of("list")}
     lines = collapsed(path)

@@ -20,6 +20,9 @@ ended when it is over, also when it failed. A process that ends unasked, by a si
 code that the test did not expect, fails the test, and so does the crash of any JVM. The build
 directory comes from HOSTPROF_BUILD.
 
+Tests of a file that ends with main(lanes=N) run N at once, each in a process of its own, but those that
+say @alone: where most of the time is waiting. What one leaves in a variable the others don't see.
+
 In a whole check (scripts/check.sh) a test that fails is tried once more, since a busy machine may
 upset a measurement. Both tries are shown, who passed only then is counted in a line before the sums,
 and the check fails when these are more than one in a hundred.

@@ -84,6 +84,7 @@ def for_each_jdk(versions):
                 need_root()
                 function(version)
             one.__name__ = f"{function.__name__}_{version}"
+            one.alone = getattr(function, "alone", False)
             test(one)
         return function
     return register

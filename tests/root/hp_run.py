@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests by name, one after the other, what each leaves behind, and the sums."""
+"""Tests by name, what each leaves behind, and the sums."""
 import atexit
 import collections
+import functools
 import os
 import shutil
 import signal
@@ -13,6 +14,7 @@ import traceback
 
 from hp_deaths import note_crash_reports, take_deaths
 from hp_expect import Failed, Skipped, skip
+from hp_lanes import run_lanes
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -30,6 +32,12 @@ _judges = []
 def test(function):
     """Register FUNCTION as a test by its name."""
     _tests[function.__name__] = function
+    return function
+
+
+def alone(function):
+    """In a file whose tests run beside each other: not this one. Below @test or its kin."""
+    function.alone = True
     return function
 
 
@@ -135,14 +143,41 @@ def _run_once(name, function):
     return result
 
 
-def _run(name, function, counts):
-    result = _run_once(name, function)
-    if result == "failed" and MAY_RETRY:
+def _once_in_a_lane(name):
+    # What the parent began it ends itself.
+    _cleanups.clear()
+    return _run_once(name, _tests[name])
+
+
+def _batches(names, lanes):
+    """Those that run beside each other, in their order; what must be alone is a batch."""
+    batch = []
+    for name in names:
+        if lanes == 1 or getattr(_tests[name], "alone", False):
+            yield from filter(None, [batch, [name]])
+            batch = []
+        else:
+            batch.append(name)
+    yield from filter(None, [batch])
+
+
+def _run_batch(names, lanes):
+    """Gives (name, result) of each."""
+    if len(names) == 1:
+        yield names[0], _run_once(names[0], _tests[names[0]])
+    else:
+        yield from run_lanes([(name, functools.partial(_once_in_a_lane, name)) for name in names], lanes)
+
+
+def _run(names, lanes, counts):
+    """What failed is tried once more when nothing else runs."""
+    results = dict(_run_batch(names, lanes))
+    for name in [name for name in names if results[name] == "failed" and MAY_RETRY]:
         print(f"# {name}: a second try", flush=True)
-        if _run_once(name, function) == "passed":
+        if _run_once(name, _tests[name]) == "passed":
             counts["on retry"] += 1
-            result = "passed"
-    counts["failed" if result == "died" else result] += 1
+            results[name] = "passed"
+    counts.update("failed" if result == "died" else result for result in results.values())
 
 
 def _end_asked(*_):
@@ -151,8 +186,8 @@ def _end_asked(*_):
     sys.exit(143)
 
 
-def main():
-    """Run the tests named on the command line, or all; ends the program."""
+def main(lanes=1):
+    """Run the tests named on the command line, or all, LANES at once; ends the program."""
     signal.signal(signal.SIGTERM, _end_asked)
     names = sys.argv[1:]
     if names == ["--list"]:
@@ -163,8 +198,8 @@ def main():
         print(f"no such test: {', '.join(unknown)}; --list shows them", file=sys.stderr)
         sys.exit(2)
     counts = collections.Counter()
-    for name in names or list(_tests):
-        _run(name, _tests[name], counts)
+    for batch in _batches(names or list(_tests), lanes):
+        _run(batch, lanes, counts)
     if counts["on retry"]:
         print(f"{counts['on retry']} passed on retry")
     print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")

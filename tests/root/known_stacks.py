@@ -102,10 +102,10 @@ ALLOWED = {
         r"\[unwind: [\w-]+\];(?:.*;)?runtime\.(?:systemstack|mcall|morestack|sigtramp)(?:;.*)?"),
         0.03),
     # libgcc's uw_install_context_1() writes the handler's registers over those that its caller saved:
-    # what these frames say of their callers is the handler's then.
+    # what these frames say of their callers is the handler's then, until the caller has left, too.
     "C++: registers of the handler": Cause("uw-throwing", re.compile(
-        r".*;_Unwind_(?:Resume|RaiseException);(?:uw_install_context_1|\[libgcc_s\.so\.1\+0x[0-9a-f]+\])"),
-        0.01),
+        r".*;_Unwind_(?:Resume|RaiseException);(?:uw_install_context_1|\[libgcc_s\.so\.1\+0x[0-9a-f]+\])|"
+        r"\[unwind: bad-return-address\];.*;_Unwind_(?:Resume|RaiseException)"), 0.01),
 }
 
 # The first frames that a thread can have.
@@ -153,8 +153,8 @@ def demangled(path):
 
 
 def plain_name(name):
-    """A C++ function without its arguments."""
-    return re.sub(r"(?:@@?[A-Z0-9_.]+)?$", "", re.sub(r"\(.*\)(?: const)?$", "", name))
+    """A C++ function without its version and its arguments."""
+    return re.sub(r"\(.*\)(?: const)?$", "", re.sub(r"@@?[A-Z0-9_.]+$", "", name))
 
 
 @functools.lru_cache(None)

@@ -299,4 +299,4 @@ def it_runs_everywhere():
     expect(needed <= {"libc.so.6"}, f"libraries needed: {needed}")
 
 
-main()
+main(lanes=2)

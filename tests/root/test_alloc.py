@@ -117,6 +117,7 @@ def check_sites(path, version):
 
 
 @for_each_jdk(TRIED)
+@alone
 def sums_of_classes(version):
     process = workload(version, MEGABYTES)
     recorder, path = begin(process, "-e", "cpu,alloc=64k")
@@ -253,4 +254,4 @@ def both_in_one_file(version):
     expect(abs(seen / true - 1) < 0.05, f"{seen:.2f} s of cpu, the scheduler's {true:.2f} s")
 
 
-main()
+main(lanes=2)

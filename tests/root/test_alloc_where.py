@@ -186,4 +186,4 @@ def in_an_overlay(agent):
     contained(OVERLAY, agent)
 
 
-main()
+main(lanes=2)

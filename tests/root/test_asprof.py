@@ -113,6 +113,7 @@ def of_two_that_start_one_begins():
 
 
 @test
+@alone
 def recordings_end_with_their_target():
     need_root()
     jvm, place = workload(17), temp_dir()
@@ -120,6 +121,7 @@ def recordings_end_with_their_target():
     time.sleep(1)
     jvm.stop()
     wait_until(lambda: not recorders_of(jvm.pid), 30, "the recorder's end")
+    wait_until(lambda: os.path.exists(os.path.join(place, "last.collapsed")), 30, "the view")
     with open(os.path.join(place, "last.collapsed"), encoding="utf-8") as file:
         expect_in("java/lang/Thread.run;Profiled$Hot.run", file.read())
 
@@ -268,7 +270,9 @@ def only_what_lives():
     print(f"# {leaked} of {true} bytes")
     # Half a megabyte of it is the array that holds the others, and the JVM's own.
     expect(abs(leaked / true - 1) < 0.10 + 4 / (true / 8192) ** 0.5, f"{leaked} of {true} bytes")
-    expect(not any("Kept.drop" in frames for frames, _ in rows), "what is dropped lives")
+    # A collection can come while one is not dropped yet.
+    dropped = sum(size for frames, size in rows if "Kept.drop" in frames)
+    expect(dropped <= 2 * 8192, f"of what is dropped {dropped} bytes live")
     expect(rows == stacks(asprof("dump", "--total", "-o", "collapsed", jvm.pid).out), "dump after stop")
 
 
@@ -288,4 +292,4 @@ def allocations_without_the_agent():
         expect_in("Profiled$Hot.heavy", lines, f"cpu with {flag}")
 
 
-main()
+main(lanes=2)

@@ -262,4 +262,4 @@ def a_jvm_that_is_still_starting(version):
         jvm.stop()
 
 
-main()
+main(lanes=3)

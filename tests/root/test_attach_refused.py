@@ -191,4 +191,4 @@ def without_root():
     lives_on(jvm)
 
 
-main()
+main(lanes=3)

@@ -466,4 +466,4 @@ def installed_program_finds_its_agent():
     expect(not os.path.exists(f"/tmp/.attach_pid{jvm.pid}"), "a file of the attach protocol is left over")
 
 
-main()
+main(lanes=2)

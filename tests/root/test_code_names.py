@@ -230,4 +230,4 @@ def stubs_are_those_of_the_agent(version):
     expect_equal(counts["wrong"], 0, "wrong names")
 
 
-main()
+main(lanes=2)

@@ -96,4 +96,4 @@ def nobody_to_ask():
     expect_in("DEBUGINFOD_URLS", result.err, "the message")
 
 
-main()
+main(lanes=4)

@@ -151,4 +151,4 @@ def threads_by_frame_pointers_alone():
     expect_equal(false, [], "stacks that are called whole and are cut")
 
 
-main()
+main(lanes=2)

@@ -144,4 +144,4 @@ def memory_that_ends():
     expect(samples_of(path, burner.pid) > 10, "the burner is missing")
 
 
-main()
+main(lanes=2)

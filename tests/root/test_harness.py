@@ -165,6 +165,56 @@ def reports_of_crashes():
         expect_in("# SIGSEGV at", out)
 
 
+# Passes only beside another of its kind; what it says comes in one piece.
+MEETS = """
+@test
+def meets_{n}():
+    print("# {n} begins")
+    open("{n}", "w").close()
+    wait_until(lambda: os.path.exists("{other}"), 2, "the other")
+    print("# {n} ends")
+"""
+
+
+@test
+def lanes_run_beside_each_other():
+    came = run_file(MEETS.format(n=1, other=2) + MEETS.format(n=2, other=1) + "main(lanes=2)")
+    expect_sums(came, "2 passed, 0 failed, 0 skipped", 0)
+    for n in (1, 2):
+        expect_in(f"# {n} begins\n# {n} ends\nok meets_{n}", came.out)
+
+
+@test
+def alone_means_alone():
+    came = run_file(MEETS.format(n=1, other=2) + MEETS.format(n=2, other=1).replace("\ndef", "\n@alone\ndef") +
+                    "main(lanes=2)")
+    expect_sums(came, "1 passed, 1 failed, 0 skipped", 1)
+    expect_match("^FAIL meets_1: .*the other", came.out)
+
+
+@test
+def what_happens_in_a_lane_counts():
+    tests = [GOOD.format(n=1), ONCE, body("skip('why')"), body(f"run({CRASH})").replace("tried", "crashed"),
+             body("os.kill(os.getpid(), signal.SIGKILL)").replace("tried", "killed")]
+    came = run_file("".join(tests) + "main(lanes=3)", retry=True)
+    expect_match("^FAIL crashed: passed, but a process died unasked$", came.out)
+    expect_match("^FAIL killed: its process ended with -9$", came.out)
+    expect_sums(came, "2 passed, 2 failed, 1 skipped", 1)
+
+
+@test
+def lanes_end_when_they_are_asked():
+    place = tree(body("start(['sleep', '60'])", "open('pid', 'w').write(str(os.getpid()))", "time.sleep(60)") +
+                 GOOD.format(n=1) + "main(lanes=2)")
+    process = start([sys.executable, "-B", f"{place}/tests/root/test_0.py"], cwd=place)
+    wait_until(lambda: os.path.exists(f"{place}/pid"), 10, "the lane")
+    lane = int(open(f"{place}/pid", encoding="ascii").read() or "0")
+    below_it = family(lane)
+    process.signal(signal.SIGTERM)
+    process.finish(code=143)
+    expect(not any(os.path.exists(f"/proc/{pid}") for pid in below_it), f"{below_it} have ended")
+
+
 @test
 def the_sums_of_a_check():
     came = run_check("".join(GOOD.format(n=n) for n in range(150)) + ONCE, [body("skip('why')")])

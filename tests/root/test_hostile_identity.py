@@ -331,4 +331,4 @@ def a_jvm_that_altered_its_vmstructs(version):
     expect(not any("Chain.third" in frame for frame in it.frames_of(liar.pid)), "the attack was none")
 
 
-main()
+main(lanes=2)

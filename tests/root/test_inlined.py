@@ -100,4 +100,4 @@ def the_judge_rejects():
         expect_equal(counts[answer], 1, f"{answer}: {each}")
 
 
-main()
+main(lanes=2)

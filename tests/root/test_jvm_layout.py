@@ -59,4 +59,4 @@ def layout_of_a_starting_jvm(version):
     check(process.pid, "--early")
 
 
-main()
+main(lanes=3)

@@ -183,4 +183,4 @@ def without_the_agent_it_is_refused():
 
 
 if __name__ == "__main__":
-    main()
+    main(lanes=4)

@@ -88,4 +88,4 @@ def an_agent_that_waits_is_not_begun():
     lives_on(jvm)
 
 
-main()
+main(lanes=2)

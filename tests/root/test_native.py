@@ -41,24 +41,28 @@ def expect_conserved(frequency, recorded, lost, clock):
 
 
 @test
+@alone
 def conserved_49():
     _, _, recorded, lost, clock = burn_is_conserved(49)
     expect_conserved(49, recorded, lost, clock)
 
 
 @test
+@alone
 def conserved_997():
     _, _, recorded, lost, clock = burn_is_conserved(997)
     expect_conserved(997, recorded, lost, clock)
 
 
 @test
+@alone
 def conserved_9973():
     _, _, recorded, lost, clock = burn_is_conserved(9973)
     expect_conserved(9973, recorded, lost, clock)
 
 
 @test
+@alone
 def conserved_with_lost_samples():
     """A ring of 64 kB and a recorder that stands still: what is lost is reported."""
     _, _, recorded, lost, clock = burn_is_conserved(9973, "--ring-size", "64k", stop_for=1.5)
@@ -67,6 +71,7 @@ def conserved_with_lost_samples():
 
 
 @test
+@alone
 def frames_of_a_c_program():
     need_root()
     path = record("-F", 997, "--", os.path.join(WORKLOADS, "burn"), 4)
@@ -140,6 +145,7 @@ def short_life(directory, number):
 
 
 @test
+@alone
 def short_lives():
     """200 processes of 50 ms, each its own deleted file, half of them after an exec."""
     need_root()
@@ -242,6 +248,7 @@ def kill_9_of_hostprof_leaves_a_readable_recording():
 
 
 @test
+@alone
 def a_target_that_is_killed():
     need_root()
     burner = native("burn", 60)
@@ -295,11 +302,13 @@ def cpu_is_off_for(seconds):
 
 
 @test
+@alone
 def a_cpu_that_goes_and_comes_back():
     cpu_is_off_for(2)
 
 
 @test
+@alone
 def a_cpu_that_goes_and_comes_back_at_once():
     """Whoever looks once a second finds it online each time."""
     cpu_is_off_for(0.05)
@@ -314,6 +323,7 @@ def set_max_rate(rate):
 
 
 @test
+@alone
 def a_kernel_that_stops_events():
     """Ticks that come too fast for kernel.perf_event_max_sample_rate: it is said, and weights stay true."""
     need_root()
@@ -349,6 +359,7 @@ def command_line_of_children():
 
 
 @test
+@alone
 def kernel_only_and_user_only():
     need_root()
     jvm_less = native("burn", 20)
@@ -372,6 +383,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt)
 
 
 @test
+@alone
 def page_faults_are_all_counted():
     """Samples times period are what the kernel counted, whatever -F is; several events at once."""
     need_root()
@@ -386,4 +398,4 @@ def page_faults_are_all_counted():
         expect_between(total(lines), 0.97 * faults, 1.03 * faults, f"page faults at {freq} Hz")
 
 
-main()
+main(lanes=2)

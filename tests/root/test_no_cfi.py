@@ -143,4 +143,4 @@ def assembly_stripped():
     judge([line._replace(frames=[names(frame) for frame in line.frames]) for line in lines], is_asm_way, ASM_OWN, "assembly, stripped")
 
 
-main()
+main(lanes=2)

@@ -207,4 +207,4 @@ def the_judge_rejects():
         expect_equal(judge([(frames, 1)])[entry][answer], 1, f"{answer}: {frames}")
 
 
-main()
+main(lanes=2)

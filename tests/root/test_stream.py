@@ -10,9 +10,9 @@ FREQ = 997
 JVM_FLAGS = ["-Xmx64m", "-XX:+UseSerialGC"]
 
 
-def burning_jvms(seconds=60):
+def burning_jvms(seconds=60, versions=(17, 25)):
     return [java(version, "Bench", 1, seconds, flags=JVM_FLAGS, stdin=subprocess.PIPE)
-            for version in (17, 25)]
+            for version in versions]
 
 
 def record_with_stream(*args, stopped=None):
@@ -65,10 +65,11 @@ def tell_delays(model, what):
 
 
 @test
+@alone
 def lines_of_two_jvms():
     """How soon they come is printed and judged by `make bench`."""
     need_root()
-    jvms = burning_jvms()
+    jvms = burning_jvms(11)
     stream = Stream("-F", FREQ, "-d", 6)
     model = Model(stream.lines.all())
     expect_equal(stream.popen.wait(30), 0, "exit code")
@@ -89,10 +90,11 @@ def lines_of_two_jvms():
 
 
 @test
+@alone
 def sums_are_those_of_the_recording():
     """Processes that come and go, threads that change their names, files that are new."""
     need_root()
-    burning_jvms()
+    burning_jvms(11)
     start(["/bin/sh", "-c", "while :; do /bin/ls -l /usr/bin >/dev/null; done"])
     path, figures, model = record_with_stream("-F", FREQ, "-d", 5)
     expect_equal(len(model.samples), figures["samples"], "samples")
@@ -119,7 +121,7 @@ def chunks_change_nothing():
 def an_agents_names():
     """Full names of Java threads, inlined methods: of a code map, which is read as the run goes on."""
     need_root()
-    jvm = burning_jvms()[0]
+    jvm, = burning_jvms(versions=[17])
     path, figures, model = record_with_stream("-F", 499, "-d", 6, "--agent", "always", "-p", jvm.pid)
     expect_equal(len(model.samples), figures["samples"], "samples")
     kinds = {frame["kind"] for s in model.samples.values() for frame in s["frames"]}
@@ -131,9 +133,10 @@ def an_agents_names():
 def a_reader_that_stops():
     """For three seconds: lines are lost and counted, the recording is whole."""
     need_root()
-    native("burn", 30)
-    native("burn", 30)
-    burning_jvms()
+    # They end with the recording: to judge it takes long.
+    native("burn", 12)
+    native("burn", 12)
+    burning_jvms(12)
     path, figures, model = record_with_stream("-F", 4999, "-d", 7, stopped=3)
     expect(model.lost_samples > 0, "no line was lost")
     expect_equal(model.end["lost_lines"], model.lines_lost, "lost lines of the last line")
@@ -174,6 +177,7 @@ def targets_only():
 
 
 @test
+@alone
 def sigterm_ends_it():
     need_root()
     native("burn", 30)
@@ -189,6 +193,7 @@ def sigterm_ends_it():
 
 
 @test
+@alone
 def a_reader_that_leaves():
     """The stream ends, quietly and well; a recording beside it goes on."""
     need_root()
@@ -222,9 +227,10 @@ def names_that_would_break_a_line():
     need_root()
     code = ("import ctypes, time\n"
             "ctypes.CDLL(None).prctl(15, b'a\\nb\\xff\"\\\\;\\x1b[1m', 0, 0, 0)\n"
+            "print('ready', flush=True)\n"
             "end = time.time() + 30\n"
             "while time.time() < end: pass\n")
-    burn = start([sys.executable, "-c", code])
+    burn = start([sys.executable, "-c", code]).wait_text()
     for args in ([], ["--format", "collapsed"]):
         stream = Stream("-d", 1.5, "-p", burn.pid, *args)
         lines = stream.lines.all()
@@ -253,4 +259,4 @@ def collapsed_lines():
     expect(any("level_three" in line.frames for line in lines), "level_three is missing")
 
 
-main()
+main(lanes=2)

@@ -131,4 +131,4 @@ def the_exact_address_stays():
     expect(sum(map(len, by_name.values())) > 2 * len(by_name), "addresses are lost")
 
 
-main()
+main(lanes=2)

@@ -68,11 +68,11 @@ class Judge:
             print(f"# {what}: {kind}: {dict(counts)}")
 
 
-def samples_of(version, *options, flags=(), args=()):
+def samples_of(version, *options, flags=(), args=(), seconds=SECONDS):
     """The judged samples of a JVM that runs the workload."""
-    jvm = java(version, "ThreadNames", SECONDS + 1, *args, flags=flags)
+    jvm = java(version, "ThreadNames", seconds + 1, *args, flags=flags)
     path = temp_path("lines")
-    record("-p", jvm.pid, "-F", 499, "-d", SECONDS, "--stream", path, *options)
+    record("-p", jvm.pid, "-F", 499, "-d", seconds, "--stream", path, *options)
     jvm.wait_text("done", timeout=20)
     brief = {int(tid): name.removeprefix(COMMON) for tid, name in re.findall(r"^brief (\d+) (.+)$", jvm.text, re.MULTILINE)}
     with open(path, "rb") as lines:
@@ -108,7 +108,7 @@ MOVES = {"serial": "-XX:+UseSerialGC", "parallel": "-XX:+UseParallelGC", "g1": "
 def names_while_objects_move(version):
     """While the heap is compacted, references lead to where other strings still are."""
     for collector, flag in MOVES.items():
-        judge = samples_of(version, flags=[flag, "-Xmx64m"], args=["moves"])
+        judge = samples_of(version, flags=[flag, "-Xmx64m"], args=["moves"], seconds=5)
         judge.show(f"JDK {version}, {collector}")
         expect_equal(dict(judge.wrong), {}, f"JDK {version}, {collector}: wrong names")
         expect(judge.counts["steady"]["right"] >= 20, f"JDK {version}, {collector}: too few samples")

@@ -186,6 +186,7 @@ def add_uprobe_event(path, function):
 
 
 @test
+@alone
 def malloc_as_often_as_perf_counts():
     """By the file name of a library that the process maps."""
     need_uprobes()
@@ -205,6 +206,7 @@ def malloc_as_often_as_perf_counts():
 
 
 @test
+@alone
 def hostprof_itself_is_not_sampled():
     need_uprobes()
     process = probed(10)
@@ -243,6 +245,7 @@ def a_function_of_the_jvm_below_java(version):
 
 
 @test
+@alone
 def switches_as_often_as_perf_counts():
     """Of one process, from a moment when it waits to another one."""
     need_tracefs()
@@ -261,6 +264,7 @@ def switches_as_often_as_perf_counts():
 
 
 @test
+@alone
 def the_kernels_own_tracepoint_needs_no_tracefs():
     """The seat of events to come: no -e names it."""
     need_root()
@@ -289,6 +293,7 @@ def expect_refused(event, sentence, hint, *args):
 
 
 @test
+@alone
 def errors_say_what_is_missing():
     need_uprobes()
     process = probed(1)
@@ -306,6 +311,7 @@ def errors_say_what_is_missing():
 
 
 @test
+@alone
 def errors_about_tracepoints():
     need_root()
     if not os.path.isdir(f"{TRACEFS}/events") and not os.path.isdir("/sys/kernel/debug/tracing/events"):
@@ -315,4 +321,4 @@ def errors_about_tracepoints():
     expect_refused("../x:y", "is no tracepoint's name", "GROUP:NAME")
 
 
-main()
+main(lanes=3)

@@ -47,7 +47,8 @@ stacks() {
 		return kind
 	}
 	function java_name(s,  method, dot) {
-		dot = length(s)
+		# A descriptor has slashes already.
+		dot = index(s, "("); dot = dot ? dot : length(s)
 		while (dot && substr(s, dot, 1) != ".") dot--
 		method = substr(s, dot ? dot : 1); s = substr(s, 1, dot - (dot > 0))
 		# A hidden class has its address behind a dot here.

@@ -160,7 +160,7 @@ def refusals():
     jvm = workload(17)
     for args, code, words in ((("--bogus", jvm.pid), 1, "Unrecognized option: --bogus"), (("-d",), 1, "Missing"),
                               (("-e", "lock", jvm.pid), 100, "lock"), (("--wall", "1ms", jvm.pid), 100, "--wall"),
-                              (("-g", jvm.pid), 100, "signatures"), (("-f", "x.svg", jvm.pid), 100, "SVG"),
+                              (("-f", "x.svg", jvm.pid), 100, "SVG"),
                               (("-i", "0", jvm.pid), 100, "Invalid interval"),
                               (("--minwidth", "101", jvm.pid), 100, "--minwidth 101"),
                               (("--begin", "f", jvm.pid), 100, "--begin"), (("-F", "stats", jvm.pid), 100, "-F"),
@@ -175,13 +175,16 @@ def refusals():
 
 @test
 def every_option_of_a_view():
-    """-l, -a, --dot, --reverse, --minwidth, --title, tree, --all-user and --all-kernel, of one session."""
+    """-l, -g, -a, --dot, --reverse, --minwidth, --title, tree, --all-user and --all-kernel, of one session."""
     need_root()
     jvm, place = workload(17), temp_dir()
     asprof("-d", 2, "-i", "1ms", "--cstack", "vmx", "-o", "summary", jvm.pid)
     mixed = ("dump", "--cstack", "vmx", "-o", "collapsed")
     expect_match(r"^libc\.so\.6`clone3?;.*libjvm\.so`", asprof(*mixed, "--lib", jvm.pid).out)
     expect_in(";java.lang.Thread.run;", asprof(*mixed, "--dot", jvm.pid).out)
+    expect_match(r"(^|;)java/lang/Thread\.run\(\)V;(.*;)?Profiled\$Hot\.heavy\([IJ]*\)[IJV]",
+                 asprof("dump", "-o", "collapsed", "-g", jvm.pid).out)
+    expect_in(";java.lang.Thread.run()V;", asprof(*mixed, "--dot", "--sig", jvm.pid).out)
     counts, times = (stacks(asprof("dump", "-o", "collapsed", *more, jvm.pid).out) for more in ((), ("--total",)))
     expect_equal(sorted(frames for frames, _ in counts), sorted(frames for frames, _ in times), "stacks")
     expect(sum(n for _, n in times) > 100_000 * sum(n for _, n in counts), "--total counts nanoseconds")

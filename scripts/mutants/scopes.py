@@ -6,7 +6,11 @@ SCOPES = "userspace/jvm/names/code_scopes.c"
 CHAIN = "userspace/jvm/names/chain_names.c"
 NAMES = "userspace/jvm/names/code_names.c"
 METHOD = "userspace/jvm/names/method_chain.c"
+TEXT = "userspace/jvm/names/method_text.c"
 FOLLOW = "userspace/jvm/names/method_name.c"
+BLOB = "userspace/jvm/names/code_blob.c"
+AHEAD = "userspace/jvm/layout/vm_ahead.c"
+MEMORY = "userspace/jvm/layout/vm_memory.c"
 
 MUTANTS = [
     Mutant("scopes: a place counts for the code behind it", "userspace/jvm/code_chain.h", "if (pcs[mid].offset < offset)",
@@ -33,22 +37,41 @@ MUTANTS = [
     Mutant("chains: of another method", CHAIN, "if (scopes && !is_of(scopes, method)) {", "if (0) {", ["test_chain_names"]),
     Mutant("chains: none is inlined", CHAIN, ".inlined = name->caller != CODE_NO_NODE,", ".inlined = false,",
            ["test_chain_names"]),
-    Mutant("chains: of eight at most", CHAIN, "while (!r && (wanted.count || node != CODE_NO_NODE)) {",
-           "for (int once = 1; once; once = 0) {", ["test_chain_names"]),
-    Mutant("chains: names are read again", CHAIN, "if (find_name(wanted->chain, node))\n\t\treturn;", "",
+    Mutant("chains: names are read again", CHAIN, "if (find_name(chain, node) || is_wanted(wants, &place))", "if (is_wanted(wants, &place))",
            ["test_chain_names"]),
     Mutant("chains: nothing is left of code that is gone", NAMES,
-           "return chain_names_own(&entry->chain, answer->frames);", "return 0;", ["test_chain_names"]),
-    Mutant("chains: names of code that is gone", NAMES,
-           "chain_names_drop(&entry->chain, kept, &names->texts);\n\t\tr = -ESTALE;", "r = -ESTALE;", ["test_chain_names"]),
+           "ret_answer->count = chain_names_own(&entry->chain, ret_answer->frames);", "return -ESTALE;", ["test_chain_names"]),
+    Mutant("chains: names of code that is gone", NAMES, "chain_names_drop(chain, work->kept, &names->texts);", ";", ["test_chain_names"]),
     Mutant("chains: what they grow by counts for nothing", NAMES,
-           "lru_resize(&names->entries, nmethod_key(entry->compile_id), entry_bytes(entry));", "", ["test_chain_names"]),
-    Mutant("chains: one that cannot be read costs all names", NAMES, "if (!entry->chain.count) {", "if (r < 0) {",
-           ["test_chain_names"]),
+           "lru_resize(&names->entries, key, entry_bytes(work->entry));", ";", ["test_chain_names"]),
+    Mutant("chains: one that cannot be read costs all names", CHAIN, "if (place->node == CODE_NO_NODE)\n\t\tchain->error = error;",
+           "chain->error = chain->error ? chain->error : error;", ["test_chain_names"]),
+    Mutant("chains: a place that was not met has its code's other frames", CHAIN, "return name != NULL;", "return true;", ["test_chain_names"]),
     Mutant("chains: one that cannot be read takes the others along", METHOD,
            "if (gather_read(&g, memory) < 0) {", "if (gather_read(&g, memory) < 0) {\n\t\twalkers[0].error = -EBADMSG;",
            ["test_chain_names"]),
-    Mutant("chains: no second look", METHOD, "if (!is_same(layout, c, &look))", "if (0)", ["test_method_name"]),
+    Mutant("chains: no second look", TEXT, "if (!is_same(layout, c, &rd->look))", "if (0)", ["test_method_name"]),
+    Mutant("chains: a class is what the first one's is", METHOD, "walkers[k].c.pool == walkers[i].c.pool)", "true)", ["test_code_meet"]),
+    Mutant("chains: who spoke for a class and failed is believed", METHOD, "\t\t\twalk_without_mate(memory, layout, &walkers[i]);\n", "", ["test_code_meet"]),
+    Mutant("chains: a mate's own second look is not its class's", TEXT, "\trd->look.class_word = mate->look.class_word;\n", "", ["test_code_meet"]),
     Mutant("chains: a line beyond the code", FOLLOW, "fill_frame(entry, bci < entry->code_size ? bci : -1, &frame);",
            "fill_frame(entry, bci, &frame);", ["test_chain_names"]),
+    Mutant("met: each is read alone", NAMES, "if (batch.count == CODE_NAMES_AT_ONCE) {", "if (batch.count) {", ["test_code_meet"]),
+    Mutant("met: those that did not go along are left out", NAMES, "\tif (batch.count)\n\t\tread_batch(names, &batch);\n}", "}",
+           ["test_code_meet"]),
+    Mutant("met: one that cannot be read is the same", BLOB, "ret_same[i] = r == 0 && proofs[i].used &&", "ret_same[i] = r < 0 || proofs[i].used &&",
+           ["test_code_blob"]),
+    Mutant("met: what nmethods are called is read of each", NAMES, "names->known_texts[i].address = blob->name_address;", ";", ["test_code_meet"]),
+    Mutant("met: a method's names are another's", FOLLOW, "if (group->of_place[i] != at)", "if (0)", ["test_code_meet"]),
+    Mutant("ahead: what lies behind a piece", AHEAD, "at <= piece->len && span->len <= piece->len - at", "at <= piece->len", ["test_vm_ahead"]),
+    Mutant("ahead: a read of two times", AHEAD, "if (!find(reader, &spans[i]))\n\t\t\treturn below->read(below, spans, count);",
+           "if (!find(reader, &spans[i]) && below->read(below, spans, count))\n\t\t\treturn -1;", ["test_vm_ahead"]),
+    Mutant("ahead: what could not be read", AHEAD, "\t\t\treader->pieces[kept++] = piece;", "\t\t\t;\n\t\treader->pieces[kept++] = piece;", ["test_vm_ahead"]),
+    Mutant("neighbours: over the page's end", MEMORY, "first / PAGE_BYTES != (behind - 1) / PAGE_BYTES)", "0)", ["test_vm_memory"]),
+    Mutant("neighbours: from the piece's beginning", MEMORY, "data + (spans[i].address - sweep->pieces[piece].address)", "data", ["test_vm_memory"]),
+    Mutant("new code: it is never met", "bpf/hotspot/compiled.h", "\t*met = code;\n", "", ["test_compiled_steps"]),
+    Mutant("new code: of any JVM", "bpf/hotspot/compiled.h", "(wire_u64)c->jvm.serial << 32 | c->compiled_seen.compile_id;", "c->compiled_seen.compile_id;",
+           ["test_compiled_steps"]),
+    Mutant("new code: stubs have ids", "bpf/hotspot/compiled.h", "c->compiled_seen.frame_size ? tables_met_code(memory, cursor_hash(code)) : NULL;",
+           "tables_met_code(memory, cursor_hash(code));", ["test_compiled_steps"]),
 ]

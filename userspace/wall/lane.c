@@ -262,7 +262,8 @@ static int wait_for_answer(struct lane *lane, uint32_t asked)
 {
 	uint64_t begin_ns = clock_now_ns();
 	struct wall_call *call = lane->call;
-	bool awake = atomic_load(&call->spins) && lane->terms.trade->is_quick(call->op);
+	bool awake = atomic_load(&call->spins) && lane->terms.trade->is_quick(call->op) &&
+		     !call->takes_long;
 	uint32_t answered;
 
 	while ((answered = atomic_load(&call->answered)) != asked) {

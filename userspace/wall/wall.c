@@ -19,6 +19,8 @@
 /* A page of a disk that is busy comes in 10 ms. */
 #define LOOP_DEADLINE_NS   (25 * NSEC_PER_MSEC)
 #define OTHERS_DEADLINE_NS (5 * NSEC_PER_SEC)
+/* A piece takes 0.6 us: who has asked for more of them waits longer than it takes to fall asleep and be woken. */
+#define WALL_PIECES_AWAKE 24
 /* What one that only waits for a cpu is given. */
 #define BUSY_NS (2 * NSEC_PER_SEC)
 
@@ -171,6 +173,7 @@ static struct wall_call *begin(enum wall_op op, uint32_t pid, struct lane **ret_
 	if (call) {
 		call->op = op;
 		call->pid = pid;
+		call->takes_long = 0;
 	}
 	return call;
 }
@@ -206,6 +209,7 @@ int64_t wall_read_memory(uint32_t pid, const struct wall_piece *pieces, unsigned
 	if (!call || count > WALL_MAX_PIECES)
 		return call ? -E2BIG : error;
 	call->count = count;
+	call->takes_long = count > WALL_PIECES_AWAKE;
 	memcpy(call->pieces, pieces, count * sizeof(*pieces));
 	result = finish(lane, pid, -1, &fd);
 	if (result > 0)

@@ -39,7 +39,7 @@ enum wall_op {
 
 /* The stack above a copy is the longest piece of memory, 256 KiB; a file is read in several calls. */
 #define WALL_DATA_BYTES (512U << 10)
-#define WALL_MAX_PIECES 80
+#define WALL_MAX_PIECES 896
 
 struct wall_piece {
 	uint64_t address, len;
@@ -55,7 +55,8 @@ struct wall_call {
 	uint32_t op;
 	uint32_t pid;
 	int32_t flags;
-	uint32_t count; /* of pieces; of looks that are left */
+	uint32_t count;	     /* of pieces; of looks that are left */
+	uint32_t takes_long; /* so that its asker sleeps at once */
 	uint64_t offset, len;
 	int64_t result;	 /* bytes, 0, or a negative errno */
 	uint64_t cpu_ns; /* that the broker has used so far */

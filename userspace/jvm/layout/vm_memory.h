@@ -18,11 +18,11 @@ struct vm_span {
 	size_t len;
 };
 
-/* How many spans one call may have. */
-#define VM_MEMORY_MAX_SPANS 80
+/* How many spans one call may have: all that is read of 64 methods together. Linux has 1,024 (UIO_MAXIOV). */
+#define VM_MEMORY_MAX_SPANS 896
 
 struct vm_memory {
-	/* Read all spans, or fail: -EFAULT, -ESRCH, -EPERM. */
+	/* Read all spans, in this order, or fail: -EFAULT, -ESRCH, -EPERM. */
 	int (*read)(const struct vm_memory *memory, const struct vm_span *spans,
 		    unsigned int count);
 	void *data;   /* the reader's own; borrowed */

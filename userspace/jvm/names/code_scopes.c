@@ -314,6 +314,24 @@ static int read_methods(const struct vm_memory *memory, const struct decoder *d,
 	return r;
 }
 
+/* As many methods as an nmethod may be expected to name; of more the table is read by itself. */
+#define METHODS_AHEAD 32
+
+void code_scopes_want(struct vm_ahead_reader *reader, const struct jvm_layout *layout,
+		      const struct scopes_layout *scopes, const struct code_blob *blob)
+{
+	struct place p;
+
+	if (find_place(&reader->memory, &layout->wire, scopes, blob, &p) < 0)
+		return;
+	if (scopes->place == SCOPES_IN_BLOCK) {
+		vm_ahead_want(reader, p.pcs, p.pc_bytes + p.scope_bytes);
+		vm_ahead_want(reader, p.methods, METHODS_AHEAD * WORD_BYTES);
+	} else {
+		vm_ahead_want(reader, p.methods, p.pcs + p.pc_bytes - p.methods);
+	}
+}
+
 int code_scopes_read(const struct vm_memory *memory, const struct jvm_layout *layout,
 		     const struct scopes_layout *scopes_layout, const struct code_blob *blob,
 		     struct code_scopes **ret_scopes)

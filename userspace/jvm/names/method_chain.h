@@ -8,10 +8,12 @@
 
 #include <stdint.h>
 
-#include "base/strbuf.h"
-#include "jvm/java_name.h"
 #include "jvm/layout/jvm_layout.h"
 #include "jvm/layout/vm_memory.h"
+
+#define METHOD_WORD_BYTES 8
+/* Resolved entries of a pool had the lowest bit as a mark in JDK 8. */
+#define METHOD_POINTER_MARK 1ULL
 
 /* The JVM allows 65,535 bytes; names longer than this are cut. */
 #define METHOD_MAX_NAME 1024
@@ -38,13 +40,12 @@ struct method_chain {
 	uint64_t identity; /* WIRE_METHOD_IDENTITY */
 };
 
-struct method_text {
-	char class_name[METHOD_MAX_NAME + 1]; /* as in the Symbol, with '/' */
-	char name[METHOD_MAX_NAME + 1];
-	char source[METHOD_MAX_NAME + 1]; /* "" unknown */
-	/* "(I)V"; "" not known, or longer than it may be: one that is cut is another one. */
-	char descriptor[JAVA_MAX_DESCRIPTOR + 1];
-};
+/* Where entry INDEX of the ConstantPool POOL is. */
+static inline uint64_t method_pool_entry(const struct jvm_layout *layout, uint64_t pool,
+					 uint16_t index)
+{
+	return pool + layout->pool_bytes + (uint64_t)index * METHOD_WORD_BYTES;
+}
 
 /*
  * Follow METHOD, whose ConstMethod was CONST_METHOD and whose class was IDENTITY when the sample
@@ -55,7 +56,7 @@ int method_chain_read(const struct vm_memory *memory, const struct jvm_layout *l
 		      struct method_chain *ret_chain);
 
 /* So many methods go their way in the same reads. */
-#define METHOD_CHAINS_AT_ONCE 8
+#define METHOD_CHAINS_AT_ONCE 64
 
 /*
  * The same of COUNT methods of which nothing else is known: the caller must know by other means that they were
@@ -64,13 +65,5 @@ int method_chain_read(const struct vm_memory *memory, const struct jvm_layout *l
 void method_chains_follow(const struct vm_memory *memory, const struct jvm_layout *layout,
 			  const uint64_t *methods, unsigned int count,
 			  struct method_chain *ret_chains, int *ret_errors);
-
-/*
- * The names of CHAIN, and its line table's bytes behind LINES (none when the method has none; a table or a
- * source that cannot be read costs no name). -ESTALE: it was not the same method any more when they were read.
- */
-int method_chain_read_names(const struct vm_memory *memory, const struct jvm_layout *layout,
-			    const struct method_chain *chain, struct method_text *ret_text,
-			    struct strbuf *lines);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/cache/text_pool.h"
 #include "jvm/java_name.h"
 #include "jvm/names/line_table.h"
-#include "jvm/names/method_chain.h"
+#include "jvm/names/method_text.h"
 
 /* Memory of one JVM's names: 20 JVMs must fit into the 64 MB that all of hostprof may use. */
 #define MAX_CACHE_BYTES (1U << 20)
@@ -34,10 +34,10 @@ struct method_names {
 	struct jvm_layout layout;
 	struct lru entries; /* entry_key() → struct method_entry, owned */
 	struct text_pool texts;
-	struct method_text text;  /* scratch */
-	struct strbuf bytes;	  /* scratch */
-	struct strbuf dotted;	  /* scratch: the class's name as it is shown */
-	struct strbuf descriptor; /* scratch */
+	struct method_text *texts_read; /* scratch: of methods that are read together */
+	struct strbuf bytes;		/* scratch: their line tables */
+	struct strbuf dotted;		/* scratch: the class's name as it is shown */
+	struct strbuf descriptor;	/* scratch */
 	struct line_entry decoded[MAX_LINES];
 };
 
@@ -83,29 +83,34 @@ static uint64_t entry_key(uint64_t method, uint64_t const_method, uint64_t ident
 	return hash_bytes(key, sizeof(key));
 }
 
-/* Of names->bytes; their number. */
-static size_t decode_lines(struct method_names *names)
+/* Their number. */
+static size_t decode_lines(struct method_names *names, const struct method_text *text)
 {
-	if (!names->bytes.len)
+	if (!text->line_bytes)
 		return 0;
-	return line_table_decode(names->bytes.buf, names->bytes.len, names->layout.unsigned5_bias,
-				 names->decoded, MAX_LINES);
+	return line_table_decode(names->bytes.buf + text->line_at, text->line_bytes,
+				 names->layout.unsigned5_bias, names->decoded, MAX_LINES);
 }
 
 /* Of what was read into the scratch. Texts are shared, so that room is made afterwards. */
 static const struct method_entry *add_entry(struct method_names *names,
-					    const struct method_chain *chain)
+					    const struct method_chain *chain,
+					    const struct method_text *text)
 {
-	size_t lines = decode_lines(names), line_bytes = lines * sizeof(names->decoded[0]);
+	size_t lines = decode_lines(names, text), line_bytes = lines * sizeof(names->decoded[0]);
 	struct method_entry *entry = xmalloc(sizeof(*entry) + line_bytes);
 
+	strbuf_reset(&names->dotted);
+	java_name_add_class(&names->dotted, text->class_name, strlen(text->class_name));
+	strbuf_reset(&names->descriptor);
+	java_name_add_descriptor(&names->descriptor, text->descriptor, strlen(text->descriptor));
 	*entry = (struct method_entry){
 		.method = chain->method,
 		.const_method = chain->const_method,
 		.identity = chain->identity,
 		.class_name = text_pool_ref(&names->texts, strbuf_str(&names->dotted)),
-		.name = text_pool_ref(&names->texts, names->text.name),
-		.source = text_pool_ref(&names->texts, names->text.source),
+		.name = text_pool_ref(&names->texts, text->name),
+		.source = text_pool_ref(&names->texts, text->source),
 		.descriptor = text_pool_ref(&names->texts, strbuf_str(&names->descriptor)),
 		.code_size = chain->code_size,
 		.line_count = (uint16_t)lines,
@@ -122,20 +127,14 @@ static const struct method_entry *add_entry(struct method_names *names,
 static int read_chain_names(struct method_names *names, const struct method_chain *chain,
 			    const struct method_entry **ret_entry)
 {
+	struct method_text text;
 	int r;
 
 	strbuf_reset(&names->bytes);
-	r = method_chain_read_names(&names->memory, &names->layout, chain, &names->text,
-				    &names->bytes);
-	if (r < 0)
-		return r;
-	strbuf_reset(&names->dotted);
-	java_name_add_class(&names->dotted, names->text.class_name, strlen(names->text.class_name));
-	strbuf_reset(&names->descriptor);
-	java_name_add_descriptor(&names->descriptor, names->text.descriptor,
-				 strlen(names->text.descriptor));
-	*ret_entry = add_entry(names, chain);
-	return 0;
+	r = method_chain_read_names(&names->memory, &names->layout, chain, &text, &names->bytes);
+	if (r == 0)
+		*ret_entry = add_entry(names, chain, &text);
+	return r;
 }
 
 static int read_entry(struct method_names *names, uint64_t method, uint64_t const_method,
@@ -225,37 +224,103 @@ int method_names_find(struct method_names *names, uint64_t method, uint64_t cons
 	return r;
 }
 
-/* The caller looks again: what was just read is read no second time for its identity. */
-static int name_chain(struct method_names *names, const struct method_chain *chain,
-		      const struct method_entry **ret_entry)
+/* --- many ------------------------------------------------------------------------------------- */
+
+#define MAX_PLACES 512
+
+/* Methods that are named together, each once, and which of them the places are. */
+struct group {
+	const struct method_place *places;
+	unsigned int place_count, count;
+	uint8_t of_place[MAX_PLACES];
+	uint64_t methods[METHOD_CHAINS_AT_ONCE];
+	struct method_chain chains[METHOD_CHAINS_AT_ONCE];
+	int errors[METHOD_CHAINS_AT_ONCE];
+};
+
+/* Of the first places, as many as there is room for. */
+static void gather_methods(struct group *group, const struct method_place *places,
+			   unsigned int count)
 {
-	*ret_entry = find_entry(names, chain->method, chain->const_method, chain->identity);
-	return *ret_entry ? 0 : read_chain_names(names, chain, ret_entry);
+	group->places = places;
+	group->place_count = 0;
+	group->count = 0;
+	for (unsigned int i = 0; i < count && i < MAX_PLACES; i++) {
+		unsigned int at = 0;
+
+		while (at < group->count && group->methods[at] != places[i].method)
+			at++;
+		if (at == METHOD_CHAINS_AT_ONCE)
+			return;
+		group->methods[at] = places[i].method;
+		group->count = MAX(group->count, at + 1);
+		group->of_place[group->place_count++] = (uint8_t)at;
+	}
 }
 
-int method_names_follow(struct method_names *names, const struct method_place *places,
-			unsigned int count,
-			void (*fn)(unsigned int index, const struct java_frame *frame, void *data),
-			void *data)
+/* Names of those that were never met. The caller looks again: what was just read is read no second time for its identity. */
+static void read_unknown(struct method_names *names, struct group *group)
 {
-	struct method_chain chains[METHOD_PLACES_AT_ONCE];
-	uint64_t methods[METHOD_PLACES_AT_ONCE] = { 0 };
-	int errors[METHOD_PLACES_AT_ONCE];
-	int r;
+	struct method_chain unknown[METHOD_CHAINS_AT_ONCE];
+	int errors[METHOD_CHAINS_AT_ONCE];
+	uint8_t index[METHOD_CHAINS_AT_ONCE];
+	unsigned int count = 0;
 
-	for (unsigned int i = 0; i < count; i++)
-		methods[i] = places[i].method;
-	method_chains_follow(&names->memory, &names->layout, methods, count, chains, errors);
-	for (unsigned int i = 0; i < count; i++) {
-		const struct method_entry *entry;
-		struct java_frame frame;
-		int32_t bci = places[i].bci;
+	for (unsigned int i = 0; i < group->count; i++) {
+		const struct method_chain *c = &group->chains[i];
 
-		r = errors[i] ? errors[i] : name_chain(names, &chains[i], &entry);
-		if (r < 0)
-			return r;
-		fill_frame(entry, bci < entry->code_size ? bci : -1, &frame);
-		fn(i, &frame, data);
+		if (group->errors[i] || find_entry(names, c->method, c->const_method, c->identity))
+			continue;
+		index[count] = (uint8_t)i;
+		unknown[count++] = *c;
 	}
-	return 0;
+	strbuf_reset(&names->bytes);
+	method_chains_read_names(&names->memory, &names->layout, unknown, count, names->texts_read,
+				 &names->bytes, errors);
+	for (unsigned int i = 0; i < count; i++) {
+		group->errors[index[i]] = errors[i];
+		if (!errors[i])
+			add_entry(names, &unknown[i], &names->texts_read[i]);
+	}
+}
+
+/* All places of one method. Where room is short, one of many may have gone again. */
+static void tell_method(struct method_names *names, const struct group *group, unsigned int at,
+			unsigned int first, method_named_fn *fn, void *data)
+{
+	const struct method_chain *c = &group->chains[at];
+	const struct method_entry *entry = NULL;
+	int r = group->errors[at];
+
+	if (!r)
+		entry = find_entry(names, c->method, c->const_method, c->identity);
+	if (!r && !entry)
+		r = read_chain_names(names, c, &entry);
+	for (unsigned int i = 0; i < group->place_count; i++) {
+		int32_t bci = group->places[i].bci;
+		struct java_frame frame;
+
+		if (group->of_place[i] != at)
+			continue;
+		if (!r)
+			fill_frame(entry, bci < entry->code_size ? bci : -1, &frame);
+		fn(first + i, r, r ? NULL : &frame, data);
+	}
+}
+
+void method_names_follow(struct method_names *names, const struct method_place *places,
+			 unsigned int count, method_named_fn *fn, void *data)
+{
+	struct group group;
+
+	names->texts_read = xmalloc(METHOD_CHAINS_AT_ONCE * sizeof(*names->texts_read));
+	for (unsigned int first = 0; first < count; first += group.place_count) {
+		gather_methods(&group, places + first, count - first);
+		method_chains_follow(&names->memory, &names->layout, group.methods, group.count,
+				     group.chains, group.errors);
+		read_unknown(names, &group);
+		for (unsigned int i = 0; i < group.count; i++)
+			tell_method(names, &group, i, first, fn, data);
+	}
+	free(TAKE_PTR(names->texts_read));
 }

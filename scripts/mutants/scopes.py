@@ -67,7 +67,7 @@ MUTANTS = [
     Mutant("ahead: a read of two times", AHEAD, "if (!find(reader, &spans[i]))\n\t\t\treturn below->read(below, spans, count);",
            "if (!find(reader, &spans[i]) && below->read(below, spans, count))\n\t\t\treturn -1;", ["test_vm_ahead"]),
     Mutant("ahead: what could not be read", AHEAD, "\t\t\treader->pieces[kept++] = piece;", "\t\t\t;\n\t\treader->pieces[kept++] = piece;", ["test_vm_ahead"]),
-    Mutant("neighbours: over the page's end", MEMORY, "first / PAGE_BYTES != (behind - 1) / PAGE_BYTES)", "0)", ["test_vm_memory"]),
+    Mutant("neighbours: however far", MEMORY, "span->address > end + MAX_GAP_BYTES || piece->address > span_end + MAX_GAP_BYTES", "0", ["test_vm_memory"]),
     Mutant("neighbours: from the piece's beginning", MEMORY, "data + (spans[i].address - sweep->pieces[piece].address)", "data", ["test_vm_memory"]),
     Mutant("new code: it is never met", "bpf/hotspot/compiled.h", "\t*met = code;\n", "", ["test_compiled_steps"]),
     Mutant("new code: of any JVM", "bpf/hotspot/compiled.h", "(wire_u64)c->jvm.serial << 32 | c->compiled_seen.compile_id;", "c->compiled_seen.compile_id;",

@@ -254,7 +254,7 @@ static void test_process(void **state)
 	assert_int_equal(vm_memory_read_u64(&memory, (uintptr_t)&number, &value), -ESRCH);
 }
 
-/* Neighbours are read in one piece, and never what lies in another page: here there is nothing between the two. */
+/* Neighbours are read in one piece, and nothing that lies between others: here a page is missing. */
 static void test_neighbours(void **state)
 {
 	uint8_t *at =

@@ -16,7 +16,7 @@
 /* Two pieces cost more than the bytes that lie between them. */
 #define MAX_GAP_BYTES 256
 
-/* Spans that are read as one piece, which lies in one page: what is between them is there when they are. */
+/* Spans that are read as one piece: what is between them is in the pages of either, and there when they are. */
 struct sweep {
 	struct wall_piece pieces[VM_MEMORY_MAX_SPANS];
 	uint16_t piece_of[VM_MEMORY_MAX_SPANS]; /* of each span */
@@ -30,8 +30,7 @@ static bool widen(struct wall_piece *piece, const struct vm_span *span)
 	uint64_t end = piece->address + piece->len, span_end = span->address + span->len;
 	uint64_t first = MIN(piece->address, span->address), behind = MAX(end, span_end);
 
-	if (span->address > end + MAX_GAP_BYTES || piece->address > span_end + MAX_GAP_BYTES ||
-	    first / PAGE_BYTES != (behind - 1) / PAGE_BYTES)
+	if (span->address > end + MAX_GAP_BYTES || piece->address > span_end + MAX_GAP_BYTES)
 		return false;
 	*piece = (struct wall_piece){ first, behind - first };
 	return true;

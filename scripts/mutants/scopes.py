@@ -5,7 +5,7 @@ from .mutant import Mutant
 SCOPES = "userspace/jvm/names/code_scopes.c"
 CHAIN = "userspace/jvm/names/chain_names.c"
 NAMES = "userspace/jvm/names/code_names.c"
-METHOD = "userspace/jvm/names/method_chain.c"
+HOPS = "userspace/wall/hops.c"
 TEXT = "userspace/jvm/names/method_text.c"
 FOLLOW = "userspace/jvm/names/method_name.c"
 BLOB = "userspace/jvm/names/code_blob.c"
@@ -47,13 +47,26 @@ MUTANTS = [
     Mutant("chains: one that cannot be read costs all names", CHAIN, "if (place->node == CODE_NO_NODE)\n\t\tchain->error = error;",
            "chain->error = chain->error ? chain->error : error;", ["test_chain_names"]),
     Mutant("chains: a place that was not met has its code's other frames", CHAIN, "return name != NULL;", "return true;", ["test_chain_names"]),
-    Mutant("chains: one that cannot be read takes the others along", METHOD,
-           "if (gather_read(&g, memory) < 0) {", "if (gather_read(&g, memory) < 0) {\n\t\twalkers[0].error = -EBADMSG;",
-           ["test_chain_names"]),
-    Mutant("chains: no second look", TEXT, "if (!is_same(layout, c, &rd->look))", "if (0)", ["test_method_name"]),
-    Mutant("chains: a class is what the first one's is", METHOD, "walkers[k].c.pool == walkers[i].c.pool)", "true)", ["test_code_meet"]),
-    Mutant("chains: who spoke for a class and failed is believed", METHOD, "\t\t\twalk_without_mate(memory, layout, &walkers[i]);\n", "", ["test_code_meet"]),
-    Mutant("chains: a mate's own second look is not its class's", TEXT, "\trd->look.class_word = mate->look.class_word;\n", "", ["test_code_meet"]),
+    Mutant("chains: one that cannot be read takes the others along", HOPS, "way->failed[at] = true;", "return -1;",
+           ["test_hops", "test_code_meet"]),
+    Mutant("chains: the first one only", FOLLOW, "names->texts_read = xmalloc(", "count = MIN(count, 1);\n\tnames->texts_read = xmalloc(", ["test_code_meet"]),
+    Mutant("chains: a text that goes on behind what was read ahead", TEXT, "if (at <= ahead->len && len <= ahead->len - at)",
+           "if (ahead->len)", ["test_method_name"]),
+    Mutant("chains: what was not proven names something", NAMES, "\t\tmethod_names_forget_unproven(names->methods);", "\t\t;", ["test_code_meet"]),
+    Mutant("chains: a known method is read again", FOLLOW, "known[i] = last->method == group->methods[i] &&", "known[i] = false &&", ["test_code_meet"]),
+    Mutant("chains: a known method is the same for ever", "userspace/jvm/names/method_chain.c",
+           "WIRE_CLASS_IDENTITY(c->class_symbol, word, f->layout->symbol_mask), c->ids);", "WIRE_CLASS_IDENTITY(c->class_symbol, 0, f->layout->symbol_mask), c->ids);",
+           ["test_code_meet"]),
+    Mutant("hops: over the end of the page", HOPS, "(uint32_t)MIN(rest, (uint64_t)hop->len + hop->more)", "hop->len + hop->more", ["test_hops"]),
+    Mutant("hops: what many want is read for each", HOPS, "if (other->address == address && other->len == len)", "if (0)", ["test_hops"]),
+    Mutant("hops: what is longer is read as short", HOPS, "if (other->address == address && other->len == len)", "if (other->address == address)", ["test_hops"]),
+    Mutant("hops: from where nothing was read", HOPS, "if (!way->hops[hop->base].len)", "if (0)", ["test_hops"]),
+    Mutant("hops: by a number that was not read", HOPS, "if (!way->hops[hop->index].len)", "if (0)", ["test_hops"]),
+    Mutant("hops: by what lies behind a hop", HOPS, "from >= at || (size_t)from_at + len > way->hops[from].len", "from >= at", ["test_hops"]),
+    Mutant("hops: as much as there is", HOPS, "|| wall_hops_bytes(hops, count) > size)", ")", ["test_hops"]),
+    Mutant("hops: without an end", HOPS, "if (MAX(base, index) >= WALL_MAX_STEPS)", "if (0)", ["test_hops"]),
+    Mutant("hops: of a piece that is there in part", "userspace/wall/broker.c", "(size_t)n >= landings[done].len; done++)", "n > 0; done++)", ["test_wall"]),
+    Mutant("chains: no second look", TEXT, "if (r == 0 && !is_same(layout, c, &rd.look))", "if (0)", ["test_method_name"]),
     Mutant("chains: a line beyond the code", FOLLOW, "fill_frame(entry, bci < entry->code_size ? bci : -1, &frame);",
            "fill_frame(entry, bci, &frame);", ["test_chain_names"]),
     Mutant("met: each is read alone", NAMES, "if (batch.count == CODE_NAMES_AT_ONCE) {", "if (batch.count) {", ["test_code_meet"]),

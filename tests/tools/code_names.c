@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "elf/reader/reader.h"
@@ -60,37 +61,74 @@ static void answer(struct code_names *names, uint64_t address, uint32_t compile_
 
 /* --- what it costs ---------------------------------------------------------------------------- */
 
-static uint64_t used_ns(void)
+struct places {
+	VEC(struct code_place) all;
+};
+
+/* As in a recording: a sample, and a while nothing. */
+#define PAUSE_US 1000
+
+static uint64_t own_ns(void)
+{
+	return clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static uint64_t brokers_ns(void)
 {
 	struct wall_figures figures;
 
 	wall_get_figures(&figures);
-	return clock_read_ns(CLOCK_THREAD_CPUTIME_ID) + figures.cpu_ns;
+	return figures.cpu_ns;
 }
 
-/* AT_ONCE of them are met together, as those of a sample are. */
-static void print_cost(struct code_names *names, unsigned int at_once)
+static void read_places(struct places *places)
 {
-	static struct java_answer answer;
-	VEC(struct code_place) places = VEC_INIT;
-	uint64_t begin_ns, found = 0;
 	struct code_place place;
 	char line[128];
 
 	while (fgets(line, sizeof(line), stdin))
 		if (sscanf(line, "%" SCNx64 " %" SCNu32, &place.address, &place.compile_id) == 2)
-			vec_push(&places, place);
-	begin_ns = used_ns();
-	for (size_t i = 0; i < places.len; i++) {
-		if (at_once > 1 && i % at_once == 0)
-			code_names_meet(names, places.items + i,
-					MIN(at_once, (unsigned int)(places.len - i)));
-		found += code_names_find(names, places.items[i].address, places.items[i].compile_id,
-					 &answer) == 0;
+			vec_push(&places->all, place);
+}
+
+/* AT_ONCE of them are met together, as those of a sample are; how many have a name. */
+static unsigned int name_some(struct code_names *names, const struct code_place *places,
+			      unsigned int count)
+{
+	static struct java_answer answer;
+	unsigned int found = 0;
+
+	if (count > 1)
+		code_names_meet(names, places, count);
+	wall_rest();
+	for (unsigned int i = 0; i < count; i++)
+		found += code_names_find(names, places[i].address, places[i].compile_id, &answer) ==
+			 0;
+	return found;
+}
+
+static void print_cost(struct code_names *names, unsigned int at_once)
+{
+	struct places places = { VEC_INIT };
+	uint64_t own = 0, brokers;
+	unsigned int found = 0;
+
+	read_places(&places);
+	brokers = brokers_ns();
+	for (size_t i = 0; i < places.all.len; i += at_once) {
+		uint64_t begin_ns = own_ns();
+
+		found += name_some(names, places.all.items + i,
+				   MIN(at_once, (unsigned int)(places.all.len - i)));
+		own += own_ns() - begin_ns;
+		usleep(PAUSE_US);
 	}
-	printf("%" PRIu64 " of %zu named, %.2f us each\n", found, places.len,
-	       (double)(used_ns() - begin_ns) / (double)places.len / 1000);
-	vec_release(&places);
+	brokers = brokers_ns() - brokers;
+	printf("%u of %zu named, %.2f us each: %.2f own, %.2f of the broker\n", found,
+	       places.all.len, (double)(own + brokers) / (double)places.all.len / 1000,
+	       (double)own / (double)places.all.len / 1000,
+	       (double)brokers / (double)places.all.len / 1000);
+	vec_release(&places.all);
 }
 
 /* --- the program ------------------------------------------------------------------------------ */

@@ -10,6 +10,7 @@
 #include "jvm/layout/jvm_layout_read.h"
 #include "jvm/layout/vm_flags.h"
 #include "process/proc.h"
+#include "wall/wall.h"
 
 /* A starting JVM has no tables yet; later failures are rarer, so look less often. */
 #define JVM_LAYOUT_WAIT_NS     (20 * NSEC_PER_MSEC)
@@ -237,6 +238,7 @@ void jvm_meet_compiled(struct jvm *jvm, const uint64_t *const words[], unsigned 
 	for (unsigned int i = 0; i < count; i++)
 		places[i] = place_of(words[i]);
 	code_names_meet(jvm->code, places, count);
+	wall_rest();
 	name_time_take(&jvm->name_time, clock_now_ns() - now_ns);
 }
 

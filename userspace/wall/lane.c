@@ -90,6 +90,12 @@ const struct wall_call *lane_answer(const struct lane *lane)
 	return lane->call;
 }
 
+void lane_rest(struct lane *lane)
+{
+	if (lane->call)
+		atomic_store(&lane->call->rests, 1);
+}
+
 uint32_t lane_pid(const struct lane *lane)
 {
 	return lane->pid;
@@ -251,7 +257,7 @@ static bool wait_a_while(const struct lane *lane, uint32_t answered, uint64_t sp
 	const struct timespec slice = { .tv_nsec = LOOK_NS };
 	struct wall_call *call = lane->call;
 
-	if (futex_spin(&call->answered, answered, spin_ns))
+	if (futex_spin(&call->answered, answered, spin_ns, NULL))
 		return true;
 	return futex_sleep(&call->answered, answered, &call->asker_sleeps, &slice) != -ETIMEDOUT ||
 	       !is_dead(lane->socket);

@@ -41,7 +41,7 @@ static void answer(const struct trade *trade, struct wall_call *call, int socket
 /* For who asks awake there is an answer at once; before a pause is the time for the books. */
 static void wait_for_call(struct wall_call *call, uint32_t answered, uint64_t spin_ns)
 {
-	if (atomic_load(&call->spins) && futex_spin(&call->asked, answered, spin_ns))
+	if (atomic_load(&call->spins) && futex_spin(&call->asked, answered, spin_ns, &call->rests))
 		return;
 	note_cpu(call);
 	futex_sleep(&call->asked, answered, &call->broker_sleeps, NULL);

@@ -174,6 +174,7 @@ static struct wall_call *begin(enum wall_op op, uint32_t pid, struct lane **ret_
 		call->op = op;
 		call->pid = pid;
 		call->takes_long = 0;
+		atomic_store(&call->rests, 0);
 	}
 	return call;
 }
@@ -186,6 +187,11 @@ static int64_t finish(struct lane *lane, uint32_t pid, int given, int *ret_fd)
 	if (result == -ETIMEDOUT)
 		note_late(pid, lane_take_left(lane));
 	return result;
+}
+
+void wall_rest(void)
+{
+	lane_rest(get_lane());
 }
 
 static int put_path(struct wall_call *call, const char *path)
@@ -215,6 +221,30 @@ int64_t wall_read_memory(uint32_t pid, const struct wall_piece *pieces, unsigned
 	if (result > 0)
 		memcpy(data, lane_answer(lane)->data, (size_t)result);
 	return result;
+}
+
+int wall_follow(uint32_t pid, struct wall_hop *hops, unsigned int count, uint8_t *data, size_t size)
+{
+	size_t bytes = wall_hops_bytes(hops, count);
+	struct wall_call *call;
+	struct lane *lane;
+	int64_t result;
+	int error, fd;
+
+	if (count > WALL_MAX_HOPS || bytes > MIN(size, sizeof(call->data)))
+		return -E2BIG;
+	call = begin(WALL_FOLLOW, pid, &lane, &error);
+	if (!call)
+		return error;
+	call->count = count;
+	call->takes_long = count > WALL_PIECES_AWAKE;
+	memcpy(call->hops, hops, count * sizeof(*hops));
+	result = finish(lane, pid, -1, &fd);
+	if (result < 0)
+		return (int)result;
+	memcpy(hops, lane_answer(lane)->hops, count * sizeof(*hops));
+	memcpy(data, lane_answer(lane)->data, bytes);
+	return 0;
 }
 
 /* A call that brings bytes of a file of /proc, at most LEN. */

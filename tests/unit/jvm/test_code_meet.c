@@ -6,6 +6,7 @@
 
 #include "code_fixture.h"
 #include "jvm/names/code_names.h"
+#include "jvm/names/method_chain.h"
 
 #define COUNT	      12
 #define NMETHOD_BYTES 4	 /* segments */
@@ -264,6 +265,89 @@ static void code_that_changes_while_it_is_read(void **state)
 	assert_true(refused > COUNT && refused < LATEST * COUNT / 3);
 }
 
+static uint64_t name_text(unsigned int at)
+{
+	const struct jvm_layout *l = &f.code.layout;
+	uint64_t const_method = word_at(f.method[at] + l->method_const_method);
+	uint64_t pool = word_at(const_method + l->const_method_constants);
+
+	return word_at(pool + l->pool_bytes + 8UL * 3) + l->symbol_body;
+}
+
+/* Interpreted frames have the same methods: what was read beside code that went meanwhile is no name of theirs. */
+static void what_was_not_proven_is_forgotten(void **state)
+{
+	const struct vm_memory memory = { .read = changing_read };
+	struct java_frame frame;
+	struct method_chain chain;
+	int r;
+
+	(void)state;
+	other = code_fixture_method(&f.code, "Other", "other");
+	new_names(&memory);
+	change_after = 3;
+	fake_put(&f.code.fake, name_text(3), "torn", 4);
+	f.code.fake.reads = 0;
+	code_names_meet(f.names, f.places + 3, 1);
+	assert_true(f.code.fake.reads > 4);
+	assert_int_equal(find(3), -ESTALE);
+	fake_put(&f.code.fake, name_text(3), "work", 4);
+	free(method_chains_follow(&f.code.fake.memory, &f.code.layout, &f.method[3],
+				  &(bool){ false }, 1, &chain, &r));
+	assert_int_equal(r, 0);
+	assert_int_equal(method_names_find(f.methods, f.method[3], chain.const_method,
+					   chain.identity, 0, &frame),
+			 0);
+	assert_string_equal(frame.method, "work3");
+}
+
+static unsigned int pieces;
+
+static int counting_read(const struct vm_memory *memory, const struct vm_span *spans,
+			 unsigned int count)
+{
+	const struct vm_memory *fake = &f.code.fake.memory;
+
+	(void)memory;
+	pieces += count;
+	return fake->read(fake, spans, count);
+}
+
+/* The code of a method's next compilation. */
+static void compile_again(unsigned int at, uint32_t compile_id)
+{
+	put_u32(&f.code, f.nmethod[at] + f.code.layout.wire.compile_id, compile_id);
+	f.places[at].compile_id = compile_id;
+}
+
+/* Only whether it is still the same is read, and it is noticed when it is not: all addresses are as before, the class is another. */
+static void a_method_that_is_known(void **state)
+{
+	const struct vm_memory memory = { .read = counting_read };
+	const struct jvm_layout *l = &f.code.layout;
+	unsigned int first;
+	uint64_t symbol;
+
+	(void)state;
+	new_names(&memory);
+	assert_named(4);
+	compile_again(4, 200);
+	pieces = 0;
+	assert_named(4);
+	first = pieces;
+	symbol = word_at(word_at(f.method[6] + l->method_const_method) + l->const_method_constants);
+	symbol = word_at(word_at(symbol + l->pool_holder) + l->klass_name);
+	pieces = 0;
+	assert_named(6);
+	assert_true(first + 4 <= pieces);
+	compile_again(6, 201);
+	fake_put_u16(&f.code.fake, symbol + 2, 0x1234); /* its random number */
+	fake_put(&f.code.fake, symbol + l->symbol_body, "pkg/Evil", 8);
+	assert_int_equal(find(6), 0);
+	assert_string_equal(answer.frames[0].class_name, "pkg.Evil");
+	assert_string_equal(answer.frames[0].method, "work6");
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 
 int main(void)
@@ -277,6 +361,8 @@ int main(void)
 		TEST(more_than_go_together),
 		TEST(without_room),
 		TEST(code_that_changes_while_it_is_read),
+		TEST(what_was_not_proven_is_forgotten),
+		TEST(a_method_that_is_known),
 	};
 
 	return cmocka_run_group_tests_name("code_meet", tests, NULL, NULL);

@@ -74,8 +74,9 @@ static void fetch_alone(struct vm_ahead *ahead, struct vm_ahead_reader *reader)
 /* What the COUNT readers from FIRST on want, for which there is room. */
 static void fetch_some(struct vm_ahead *ahead, unsigned int first, unsigned int count)
 {
-	struct vm_gather g = { .count = 0 };
+	struct vm_gather g;
 
+	vm_gather_init(&g);
 	for (unsigned int i = first; i < first + count; i++) {
 		struct vm_ahead_reader *reader = &ahead->readers[i];
 

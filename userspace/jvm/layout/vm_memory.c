@@ -85,9 +85,45 @@ static int read_process(const struct vm_memory *memory, const struct vm_span *sp
 	return 0;
 }
 
+static int follow_process(const struct vm_memory *memory, struct wall_hop *hops, unsigned int count,
+			  uint8_t *data, size_t size)
+{
+	return wall_follow(memory->pid, hops, count, data, size);
+}
+
 void vm_memory_init_process(struct vm_memory *memory, uint32_t pid)
 {
-	*memory = (struct vm_memory){ .read = read_process, .pid = pid };
+	*memory = (struct vm_memory){ .read = read_process, .follow = follow_process, .pid = pid };
+}
+
+/* All, or the first alone. */
+static int land(const struct wall_landing *landings, unsigned int count, void *arg)
+{
+	const struct vm_memory *memory = arg;
+	struct vm_gather g;
+	int r;
+
+	vm_gather_init(&g);
+	for (unsigned int i = 0; i < count; i++)
+		vm_gather_add(&g, landings[i].address, landings[i].data, landings[i].len);
+	r = vm_gather_read(&g, memory);
+	if (r == -EFAULT && count > 1) {
+		g.count = count = 1;
+		r = vm_gather_read(&g, memory);
+	}
+	if (r == -EFAULT)
+		return 0;
+	return r < 0 ? r : (int)count;
+}
+
+int vm_memory_follow(const struct vm_memory *memory, struct wall_hop *hops, unsigned int count,
+		     uint8_t *data, size_t size)
+{
+	struct vm_memory below = *memory;
+
+	if (memory->follow)
+		return memory->follow(memory, hops, count, data, size);
+	return wall_hops_read(hops, count, data, size, land, &below);
 }
 
 int vm_memory_read(const struct vm_memory *memory, uint64_t address, void *data, size_t len)

@@ -226,9 +226,10 @@ static void check_some(const struct vm_memory *memory, const struct jvm_layout *
 		       const struct code_blob *const *blobs, unsigned int count, bool *ret_same)
 {
 	struct proof proofs[PROOFS_AT_ONCE];
-	struct vm_gather g = { .count = 0 };
+	struct vm_gather g;
 	int r;
 
+	vm_gather_init(&g);
 	for (unsigned int i = 0; i < count; i++)
 		want_proof(&g, layout, blobs[i], &proofs[i]);
 	r = vm_gather_read(&g, memory);

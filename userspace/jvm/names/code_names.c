@@ -338,6 +338,7 @@ static void keep_proven(struct code_names *names, struct batch *batch)
 	struct work *works[CODE_NAMES_AT_ONCE];
 	bool same[CODE_NAMES_AT_ONCE];
 	unsigned int count = 0;
+	bool all = true;
 
 	for (unsigned int i = 0; i < batch->count; i++)
 		if (batch->works[i].entry) {
@@ -345,8 +346,12 @@ static void keep_proven(struct code_names *names, struct batch *batch)
 			works[count++] = &batch->works[i];
 		}
 	code_blobs_check(&names->memory, &names->layout, blobs, count, same);
-	for (unsigned int i = 0; i < count; i++)
+	for (unsigned int i = 0; i < count; i++) {
 		keep(names, works[i], same[i]);
+		all = all && same[i];
+	}
+	if (!all)
+		method_names_forget_unproven(names->methods);
 	make_room(names);
 }
 
@@ -406,8 +411,9 @@ static bool is_known(const struct code_name *entry, uint64_t address)
 
 void code_names_meet(struct code_names *names, const struct code_place *places, unsigned int count)
 {
-	struct batch batch = { .count = 0 };
+	struct batch batch;
 
+	batch.count = 0;
 	for (unsigned int i = 0; i < count; i++) {
 		const struct code_place *place = &places[i];
 		struct code_name *entry = find_entry(names, place->address, place->compile_id);
@@ -428,8 +434,9 @@ void code_names_meet(struct code_names *names, const struct code_place *places, 
 static int read_place(struct code_names *names, uint64_t address, uint32_t compile_id,
 		      struct code_name *entry)
 {
-	struct batch batch = { .count = 0 };
+	struct batch batch;
 
+	batch.count = 0;
 	add_work(&batch, &(struct code_place){ address, compile_id }, entry);
 	read_batch(names, &batch);
 	return batch.works[0].error;

@@ -52,9 +52,10 @@ struct fields {
 static int read_fields(const struct vm_memory *memory, const struct wire_jvm *wire,
 		       const struct scopes_layout *l, uint64_t blob, struct fields *f)
 {
-	struct vm_gather g = { .count = 0 };
+	struct vm_gather g;
 	const size_t code_begin = wire->code_begin_kind == WIRE_CODE_BEGIN_POINTER ? 8 : 4;
 
+	vm_gather_init(&g);
 	vm_gather_add(&g, blob + wire->code_begin, &f->code_begin_word, code_begin);
 	VM_GATHER(&g, blob + l->pcs, f->pcs);
 	VM_GATHER(&g, blob + l->pcs_end, f->pcs_end);

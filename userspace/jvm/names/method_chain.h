@@ -6,6 +6,7 @@
 #ifndef HOSTPROF_JVM_NAMES_METHOD_CHAIN_H
 #define HOSTPROF_JVM_NAMES_METHOD_CHAIN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "jvm/layout/jvm_layout.h"
@@ -17,6 +18,12 @@
 
 /* The JVM allows 65,535 bytes; names longer than this are cut. */
 #define METHOD_MAX_NAME 1024
+
+/* What was read beside it, from its beginning on; it may be all. */
+struct method_ahead {
+	const uint8_t *data;
+	size_t len;
+};
 
 /* What was found; addresses in the JVM. */
 struct method_chain {
@@ -34,10 +41,11 @@ struct method_chain {
 	uint16_t descriptor_index;
 	uint16_t code_size;
 	uint16_t flags;
-	uint16_t source_index;
 	int32_t size_words;
 	uint64_t ids;
-	uint64_t identity; /* WIRE_METHOD_IDENTITY */
+	uint64_t identity;					  /* WIRE_METHOD_IDENTITY */
+	struct method_ahead class_name, name, source, descriptor; /* texts */
+	struct method_ahead code; /* bytecodes, and the line table behind them */
 };
 
 /* Where entry INDEX of the ConstantPool POOL is. */
@@ -49,21 +57,22 @@ static inline uint64_t method_pool_entry(const struct jvm_layout *layout, uint64
 
 /*
  * Follow METHOD, whose ConstMethod was CONST_METHOD and whose class was IDENTITY when the sample
- * was taken. -ESTALE: it is another one now; -EBADMSG: this is no method.
+ * was taken. -ESTALE: it is another one now; -EBADMSG: this is no method. RET_BYTES, owned: what the chain has of texts; NULL.
  */
 int method_chain_read(const struct vm_memory *memory, const struct jvm_layout *layout,
 		      uint64_t method, uint64_t const_method, uint64_t identity,
-		      struct method_chain *ret_chain);
+		      struct method_chain *ret_chain, uint8_t **ret_bytes);
 
-/* So many methods go their way in the same reads. */
+/* So many methods go their way at once. */
 #define METHOD_CHAINS_AT_ONCE 64
 
 /*
  * The same of COUNT methods of which nothing else is known: the caller must know by other means that they were
- * methods before this read, and look again afterwards. RET_ERRORS: 0, or why not, of each.
+ * methods before this read, and look again afterwards. Of those that are KNOWN only their identity is read, and no name.
+ * RET_ERRORS: 0, or why not, of each. What the chains have of texts, owned.
  */
-void method_chains_follow(const struct vm_memory *memory, const struct jvm_layout *layout,
-			  const uint64_t *methods, unsigned int count,
-			  struct method_chain *ret_chains, int *ret_errors);
+uint8_t *method_chains_follow(const struct vm_memory *memory, const struct jvm_layout *layout,
+			      const uint64_t *methods, const bool *known, unsigned int count,
+			      struct method_chain *ret_chains, int *ret_errors);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/cache/lru.h"
 #include "base/cache/text_pool.h"
+#include "base/vec.h"
 #include "jvm/java_name.h"
 #include "jvm/names/line_table.h"
 #include "jvm/names/method_text.h"
@@ -29,15 +30,24 @@ struct method_entry {
 	struct line_entry lines[];
 };
 
+/* Who a method was when it was followed last: most that is inlined is inlined often. A power of two. */
+#define LAST_SEEN 1024
+
+struct last_seen {
+	uint64_t method, const_method, identity;
+};
+
 struct method_names {
 	struct vm_memory memory;
 	struct jvm_layout layout;
 	struct lru entries; /* entry_key() → struct method_entry, owned */
 	struct text_pool texts;
-	struct method_text *texts_read; /* scratch: of methods that are read together */
-	struct strbuf bytes;		/* scratch: their line tables */
-	struct strbuf dotted;		/* scratch: the class's name as it is shown */
-	struct strbuf descriptor;	/* scratch */
+	VEC(uint64_t) unproven;		       /* keys of what method_names_follow() has read */
+	struct last_seen last_seen[LAST_SEEN]; /* by last_slot() */
+	struct method_text *texts_read;	       /* scratch: of methods that are read together */
+	struct strbuf bytes;		       /* scratch: their line tables */
+	struct strbuf dotted;		       /* scratch: the class's name as it is shown */
+	struct strbuf descriptor;	       /* scratch */
 	struct line_entry decoded[MAX_LINES];
 };
 
@@ -70,6 +80,7 @@ void method_names_free(struct method_names *names)
 		return;
 	lru_clear(&names->entries);
 	text_pool_release(&names->texts);
+	vec_release(&names->unproven);
 	strbuf_release(&names->bytes);
 	strbuf_release(&names->dotted);
 	strbuf_release(&names->descriptor);
@@ -140,9 +151,10 @@ static int read_chain_names(struct method_names *names, const struct method_chai
 static int read_entry(struct method_names *names, uint64_t method, uint64_t const_method,
 		      uint64_t identity, const struct method_entry **ret_entry)
 {
+	_cleanup_free_ uint8_t *bytes = NULL;
 	struct method_chain chain;
 	int r = method_chain_read(&names->memory, &names->layout, method, const_method, identity,
-				  &chain);
+				  &chain, &bytes);
 
 	return r < 0 ? r : read_chain_names(names, &chain, ret_entry);
 }
@@ -180,7 +192,8 @@ static int read_identity(struct method_names *names, uint64_t method, uint64_t c
 	struct method_chain chain;
 	int r;
 
-	method_chains_follow(&names->memory, &names->layout, &method, 1, &chain, &r);
+	free(method_chains_follow(&names->memory, &names->layout, &method, &(bool){ false }, 1,
+				  &chain, &r));
 	if (r < 0)
 		return r;
 	if (chain.const_method != const_method)
@@ -258,7 +271,52 @@ static void gather_methods(struct group *group, const struct method_place *place
 	}
 }
 
-/* Names of those that were never met. The caller looks again: what was just read is read no second time for its identity. */
+static struct last_seen *last_slot(struct method_names *names, uint64_t method)
+{
+	return &names->last_seen[hash_bytes(&method, sizeof(method)) % LAST_SEEN];
+}
+
+static const struct method_entry *entry_of_chain(struct method_names *names,
+						 const struct method_chain *c)
+{
+	return find_entry(names, c->method, c->const_method, c->identity);
+}
+
+/* A name that is known is not read again: only whether it is still this method's. */
+static uint8_t *follow_known(struct method_names *names, struct group *group)
+{
+	bool known[METHOD_CHAINS_AT_ONCE];
+
+	for (unsigned int i = 0; i < group->count; i++) {
+		const struct last_seen *last = last_slot(names, group->methods[i]);
+
+		known[i] = last->method == group->methods[i] &&
+			   find_entry(names, last->method, last->const_method, last->identity);
+	}
+	return method_chains_follow(&names->memory, &names->layout, group->methods, known,
+				    group->count, group->chains, group->errors);
+}
+
+/* Of a method that is another one now, or whose name had to go. */
+static int read_anew(struct method_names *names, uint64_t method, struct method_chain *ret_chain,
+		     const struct method_entry **ret_entry)
+{
+	_cleanup_free_ uint8_t *bytes = NULL;
+	int r;
+
+	bytes = method_chains_follow(&names->memory, &names->layout, &method, &(bool){ false }, 1,
+				     ret_chain, &r);
+	return r < 0 ? r : read_chain_names(names, ret_chain, ret_entry);
+}
+
+static void note_unproven(struct method_names *names, const struct method_chain *c)
+{
+	vec_push(&names->unproven, entry_key(c->method, c->const_method, c->identity));
+	*last_slot(names, c->method) =
+		(struct last_seen){ c->method, c->const_method, c->identity };
+}
+
+/* Names of those that were never met. */
 static void read_unknown(struct method_names *names, struct group *group)
 {
 	struct method_chain unknown[METHOD_CHAINS_AT_ONCE];
@@ -269,7 +327,7 @@ static void read_unknown(struct method_names *names, struct group *group)
 	for (unsigned int i = 0; i < group->count; i++) {
 		const struct method_chain *c = &group->chains[i];
 
-		if (group->errors[i] || find_entry(names, c->method, c->const_method, c->identity))
+		if (group->errors[i] || !c->name_len || entry_of_chain(names, c))
 			continue;
 		index[count] = (uint8_t)i;
 		unknown[count++] = *c;
@@ -279,8 +337,10 @@ static void read_unknown(struct method_names *names, struct group *group)
 				 &names->bytes, errors);
 	for (unsigned int i = 0; i < count; i++) {
 		group->errors[index[i]] = errors[i];
-		if (!errors[i])
-			add_entry(names, &unknown[i], &names->texts_read[i]);
+		if (errors[i])
+			continue;
+		add_entry(names, &unknown[i], &names->texts_read[i]);
+		note_unproven(names, &unknown[i]);
 	}
 }
 
@@ -288,14 +348,17 @@ static void read_unknown(struct method_names *names, struct group *group)
 static void tell_method(struct method_names *names, const struct group *group, unsigned int at,
 			unsigned int first, method_named_fn *fn, void *data)
 {
-	const struct method_chain *c = &group->chains[at];
 	const struct method_entry *entry = NULL;
+	struct method_chain again;
 	int r = group->errors[at];
 
 	if (!r)
-		entry = find_entry(names, c->method, c->const_method, c->identity);
-	if (!r && !entry)
-		r = read_chain_names(names, c, &entry);
+		entry = entry_of_chain(names, &group->chains[at]);
+	if (!r && !entry) {
+		r = read_anew(names, group->methods[at], &again, &entry);
+		if (!r)
+			note_unproven(names, &again);
+	}
 	for (unsigned int i = 0; i < group->place_count; i++) {
 		int32_t bci = group->places[i].bci;
 		struct java_frame frame;
@@ -313,14 +376,26 @@ void method_names_follow(struct method_names *names, const struct method_place *
 {
 	struct group group;
 
+	names->unproven.len = 0;
 	names->texts_read = xmalloc(METHOD_CHAINS_AT_ONCE * sizeof(*names->texts_read));
 	for (unsigned int first = 0; first < count; first += group.place_count) {
+		uint8_t *bytes;
+
 		gather_methods(&group, places + first, count - first);
-		method_chains_follow(&names->memory, &names->layout, group.methods, group.count,
-				     group.chains, group.errors);
+		bytes = follow_known(names, &group);
 		read_unknown(names, &group);
 		for (unsigned int i = 0; i < group.count; i++)
 			tell_method(names, &group, i, first, fn, data);
+		free(bytes);
 	}
 	free(TAKE_PTR(names->texts_read));
+}
+
+void method_names_forget_unproven(struct method_names *names)
+{
+	const uint64_t *key;
+
+	vec_for_each (key, &names->unproven)
+		lru_drop(&names->entries, *key);
+	names->unproven.len = 0;
 }

@@ -48,5 +48,7 @@ typedef void method_named_fn(unsigned int index, int error, const struct java_fr
  */
 void method_names_follow(struct method_names *names, const struct method_place *places,
 			 unsigned int count, method_named_fn *fn, void *data);
+/* Some were not: what the last call has read names nothing else. */
+void method_names_forget_unproven(struct method_names *names);
 
 #endif

@@ -72,7 +72,6 @@ enum {
 /* A chain whose names are read, and what is read. */
 struct reading {
 	const struct method_chain *c;
-	const struct reading *mate; /* as a walker's; NULL */
 	struct method_text *text;
 	size_t class_len, name_len, source_len, descriptor_len;
 	uint64_t line_address;
@@ -98,24 +97,37 @@ static struct reading plan(const struct jvm_layout *layout, const struct method_
 	return rd;
 }
 
+/* LEN bytes at ADDRESS, unless they have been read from AHEAD's AT on. */
+static void want(struct vm_gather *g, uint64_t address, void *data, size_t len,
+		 const struct method_ahead *ahead, size_t at)
+{
+	if (at <= ahead->len && len <= ahead->len - at)
+		memcpy(data, ahead->data + at, len);
+	else
+		vm_gather_add(g, address, data, len);
+}
+
+static void want_text(struct vm_gather *g, const struct jvm_layout *layout, uint64_t symbol,
+		      char *text, size_t len, const struct method_ahead *ahead)
+{
+	if (len)
+		want(g, symbol + layout->symbol_body, text, len, ahead, 0);
+}
+
 static void want_texts(struct vm_gather *g, const struct jvm_layout *layout, struct reading *rd,
 		       struct strbuf *lines)
 {
 	const struct method_chain *c = rd->c;
 	struct method_text *text = rd->text;
 
-	vm_gather_add(g, c->name_symbol + layout->symbol_body, text->name, rd->name_len);
-	if (rd->descriptor_len)
-		vm_gather_add(g, c->descriptor_symbol + layout->symbol_body, text->descriptor,
-			      rd->descriptor_len);
+	want_text(g, layout, c->class_symbol, text->class_name, rd->class_len, &c->class_name);
+	want_text(g, layout, c->name_symbol, text->name, rd->name_len, &c->name);
+	want_text(g, layout, c->source_symbol, text->source, rd->source_len, &c->source);
+	want_text(g, layout, c->descriptor_symbol, text->descriptor, rd->descriptor_len,
+		  &c->descriptor);
 	if (text->line_bytes)
-		vm_gather_add(g, rd->line_address, lines->buf + text->line_at, text->line_bytes);
-	if (rd->mate)
-		return;
-	vm_gather_add(g, c->class_symbol + layout->symbol_body, text->class_name, rd->class_len);
-	if (rd->source_len)
-		vm_gather_add(g, c->source_symbol + layout->symbol_body, text->source,
-			      rd->source_len);
+		want(g, rd->line_address, lines->buf + text->line_at, text->line_bytes, &c->code,
+		     c->code_size);
 }
 
 /* After what they lead to: pieces of a read are read one after the other. */
@@ -131,39 +143,20 @@ static void look_again(struct vm_gather *g, const struct jvm_layout *l, struct r
 		VM_GATHER(g, c->const_method + l->wire.const_method_ids, look->ids);
 	VM_GATHER(g, method_pool_entry(l, c->pool, c->name_index), look->name_symbol);
 	VM_GATHER(g, method_pool_entry(l, c->pool, c->descriptor_index), look->descriptor_symbol);
-	if (rd->mate)
-		return;
 	VM_GATHER(g, c->pool + l->pool_holder, look->holder);
 	VM_GATHER(g, c->holder + l->klass_name, look->class_symbol);
 	VM_GATHER(g, c->class_symbol, look->class_word);
 }
 
-/* What a mate has read of their class. */
-static void take_mates(struct reading *rd)
-{
-	const struct reading *mate = rd->mate;
-
-	memcpy(rd->text->class_name, mate->text->class_name, rd->class_len);
-	memcpy(rd->text->source, mate->text->source, rd->source_len);
-	rd->look.holder = mate->look.holder;
-	rd->look.class_symbol = mate->look.class_symbol;
-	rd->look.class_word = mate->look.class_word;
-}
-
-static int take_names(const struct jvm_layout *layout, struct reading *rd)
+static void finish_texts(const struct reading *rd)
 {
 	const struct method_chain *c = rd->c;
 	struct method_text *text = rd->text;
 
-	if (rd->mate)
-		take_mates(rd);
-	if (!is_same(layout, c, &rd->look))
-		return -ESTALE;
 	finish_text(text->class_name, rd->class_len, rd->class_len < c->class_len);
 	finish_text(text->name, rd->name_len, rd->name_len < c->name_len);
 	finish_text(text->source, rd->source_len, rd->source_len < c->source_len);
 	finish_text(text->descriptor, rd->descriptor_len, false);
-	return 0;
 }
 
 static int read_names(const struct vm_memory *memory, const struct jvm_layout *layout,
@@ -172,16 +165,19 @@ static int read_names(const struct vm_memory *memory, const struct jvm_layout *l
 {
 	size_t before = lines->len;
 	struct reading rd = plan(layout, c, with, text, lines);
-	struct vm_gather g = { .count = 0 };
+	struct vm_gather g;
 	int r;
 
+	vm_gather_init(&g);
 	want_texts(&g, layout, &rd, lines);
 	look_again(&g, layout, &rd);
 	r = gather_read(&g, memory);
-	if (r == 0)
-		r = take_names(layout, &rd);
+	if (r == 0 && !is_same(layout, c, &rd.look))
+		r = -ESTALE;
 	if (r < 0)
 		lines->len = before;
+	else
+		finish_texts(&rd);
 	return r;
 }
 
@@ -198,24 +194,8 @@ int method_chain_read_names(const struct vm_memory *memory, const struct jvm_lay
 	return r;
 }
 
-/* One before AT that reads their class. */
-static const struct reading *find_mate(const struct reading *readings, unsigned int at)
-{
-	const struct method_chain *c = readings[at].c;
-
-	for (unsigned int i = 0; i < at; i++) {
-		const struct method_chain *other = readings[i].c;
-
-		if (!readings[i].mate && other->pool == c->pool && other->holder == c->holder &&
-		    other->class_symbol == c->class_symbol && other->class_len == c->class_len &&
-		    other->source_symbol == c->source_symbol && other->source_len == c->source_len)
-			return &readings[i];
-	}
-	return NULL;
-}
-
-/* Five texts of each, and eight words of the second look. */
-_Static_assert(13 * METHOD_CHAINS_AT_ONCE <= VM_MEMORY_MAX_SPANS, "all is one read");
+/* Five texts of each. */
+_Static_assert(5 * METHOD_CHAINS_AT_ONCE <= VM_MEMORY_MAX_SPANS, "all is one read");
 
 /* More bytes of line tables than 64 methods have. */
 #define MAX_TOGETHER (64U << 10)
@@ -223,13 +203,12 @@ _Static_assert(13 * METHOD_CHAINS_AT_ONCE <= VM_MEMORY_MAX_SPANS, "all is one re
 static bool read_together(const struct vm_memory *memory, const struct jvm_layout *layout,
 			  struct reading *readings, unsigned int count, struct strbuf *lines)
 {
-	struct vm_gather g = { .count = 0 };
+	struct vm_gather g;
 
-	/* Lines have been moved while they grew. All texts first, then all second looks. */
+	/* Only now: lines have been moved while they grew. */
+	vm_gather_init(&g);
 	for (unsigned int i = 0; i < count; i++)
 		want_texts(&g, layout, &readings[i], lines);
-	for (unsigned int i = 0; i < count; i++)
-		look_again(&g, layout, &readings[i]);
 	return gather_read(&g, memory) == 0;
 }
 
@@ -241,18 +220,18 @@ void method_chains_read_names(const struct vm_memory *memory, const struct jvm_l
 	size_t before = lines->len;
 	bool together;
 
-	for (unsigned int i = 0; i < count; i++) {
+	for (unsigned int i = 0; i < count; i++)
 		readings[i] =
 			plan(layout, &chains[i], WITH_SOURCE | WITH_LINES, &ret_texts[i], lines);
-		readings[i].mate = find_mate(readings, i);
-	}
 	together = lines->len - before <= MAX_TOGETHER &&
 		   read_together(memory, layout, readings, count, lines);
 	if (!together)
 		lines->len = before;
 	for (unsigned int i = 0; i < count; i++) {
-		ret_errors[i] = together ? take_names(layout, &readings[i]) : -EBADMSG;
-		if (!together || (ret_errors[i] && readings[i].mate))
+		ret_errors[i] = 0;
+		if (together)
+			finish_texts(&readings[i]);
+		else
 			ret_errors[i] = method_chain_read_names(memory, layout, &chains[i],
 								&ret_texts[i], lines);
 	}

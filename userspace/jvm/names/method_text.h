@@ -23,7 +23,10 @@ struct method_text {
 int method_chain_read_names(const struct vm_memory *memory, const struct jvm_layout *layout,
 			    const struct method_chain *chain, struct method_text *ret_text,
 			    struct strbuf *lines);
-/* Those of COUNT chains, METHOD_CHAINS_AT_ONCE at most, in the same read. RET_ERRORS: 0, or why not, of each. */
+/*
+ * Those of COUNT chains of method_chains_follow(), METHOD_CHAINS_AT_ONCE at most, in the same read. Who looks again whether they
+ * were methods all the time does so afterwards. RET_ERRORS: 0, or why not, of each.
+ */
 void method_chains_read_names(const struct vm_memory *memory, const struct jvm_layout *layout,
 			      const struct method_chain *chains, unsigned int count,
 			      struct method_text *ret_texts, struct strbuf *lines, int *ret_errors);

@@ -15,12 +15,11 @@
 #include "wall/lane.h"
 #include "wall/pass_fd.h"
 #include "wall/suspects.h"
+#include "wall/wall_private.h"
 
 /* A page of a disk that is busy comes in 10 ms. */
 #define LOOP_DEADLINE_NS   (25 * NSEC_PER_MSEC)
 #define OTHERS_DEADLINE_NS (5 * NSEC_PER_SEC)
-/* A piece takes 0.6 us: who has asked for more of them waits longer than it takes to fall asleep and be woken. */
-#define WALL_PIECES_AWAKE 24
 /* What one that only waits for a cpu is given. */
 #define BUSY_NS (2 * NSEC_PER_SEC)
 
@@ -158,9 +157,8 @@ static void note_late(uint32_t pid, int socket)
 	pthread_mutex_unlock(&wall.lock);
 }
 
-/* A call about PID that is to be filled in; NULL: *RET_ERROR says why not. */
-static struct wall_call *begin(enum wall_op op, uint32_t pid, struct lane **ret_lane,
-			       int *ret_error)
+struct wall_call *wall_begin_call(enum wall_op op, uint32_t pid, struct lane **ret_lane,
+				  int *ret_error)
 {
 	struct wall_call *call;
 
@@ -179,7 +177,7 @@ static struct wall_call *begin(enum wall_op op, uint32_t pid, struct lane **ret_
 	return call;
 }
 
-static int64_t finish(struct lane *lane, uint32_t pid, int given, int *ret_fd)
+int64_t wall_finish_call(struct lane *lane, uint32_t pid, int given, int *ret_fd)
 {
 	int64_t result = lane_call(lane, given, ret_fd);
 
@@ -204,49 +202,6 @@ static int put_path(struct wall_call *call, const char *path)
 	return 0;
 }
 
-int64_t wall_read_memory(uint32_t pid, const struct wall_piece *pieces, unsigned int count,
-			 void *data)
-{
-	struct lane *lane;
-	int64_t result;
-	int error, fd;
-	struct wall_call *call = begin(WALL_READ_MEMORY, pid, &lane, &error);
-
-	if (!call || count > WALL_MAX_PIECES)
-		return call ? -E2BIG : error;
-	call->count = count;
-	call->takes_long = count > WALL_PIECES_AWAKE;
-	memcpy(call->pieces, pieces, count * sizeof(*pieces));
-	result = finish(lane, pid, -1, &fd);
-	if (result > 0)
-		memcpy(data, lane_answer(lane)->data, (size_t)result);
-	return result;
-}
-
-int wall_follow(uint32_t pid, struct wall_hop *hops, unsigned int count, uint8_t *data, size_t size)
-{
-	size_t bytes = wall_hops_bytes(hops, count);
-	struct wall_call *call;
-	struct lane *lane;
-	int64_t result;
-	int error, fd;
-
-	if (count > WALL_MAX_HOPS || bytes > MIN(size, sizeof(call->data)))
-		return -E2BIG;
-	call = begin(WALL_FOLLOW, pid, &lane, &error);
-	if (!call)
-		return error;
-	call->count = count;
-	call->takes_long = count > WALL_PIECES_AWAKE;
-	memcpy(call->hops, hops, count * sizeof(*hops));
-	result = finish(lane, pid, -1, &fd);
-	if (result < 0)
-		return (int)result;
-	memcpy(hops, lane_answer(lane)->hops, count * sizeof(*hops));
-	memcpy(data, lane_answer(lane)->data, bytes);
-	return 0;
-}
-
 /* A call that brings bytes of a file of /proc, at most LEN. */
 static int64_t read_by(enum wall_op op, uint32_t pid, const char *path, uint64_t offset, void *data,
 		       size_t len)
@@ -254,7 +209,7 @@ static int64_t read_by(enum wall_op op, uint32_t pid, const char *path, uint64_t
 	struct lane *lane;
 	int64_t result;
 	int error, fd;
-	struct wall_call *call = begin(op, pid, &lane, &error);
+	struct wall_call *call = wall_begin_call(op, pid, &lane, &error);
 
 	if (!call)
 		return error;
@@ -263,7 +218,7 @@ static int64_t read_by(enum wall_op op, uint32_t pid, const char *path, uint64_t
 		return error;
 	call->offset = offset;
 	call->len = MIN(len, sizeof(call->data));
-	result = MIN(finish(lane, pid, -1, &fd), (int64_t)len);
+	result = MIN(wall_finish_call(lane, pid, -1, &fd), (int64_t)len);
 	if (result > 0)
 		memcpy(data, lane_answer(lane)->data, (size_t)result);
 	return result;
@@ -321,7 +276,7 @@ int wall_read_maps(uint32_t pid, const char *path, unsigned int looks, uint64_t 
 		uint8_t *copy;
 		int64_t result;
 		int error, fd;
-		struct wall_call *call = begin(WALL_READ_MAPS, pid, &lane, &error);
+		struct wall_call *call = wall_begin_call(WALL_READ_MAPS, pid, &lane, &error);
 
 		if (!call)
 			return error;
@@ -331,7 +286,7 @@ int wall_read_maps(uint32_t pid, const char *path, unsigned int looks, uint64_t 
 		call->offset = *at;
 		call->count = MIN(looks, WALL_MAX_LOOKS);
 		looks -= call->count;
-		result = finish(lane, pid, -1, &fd);
+		result = wall_finish_call(lane, pid, -1, &fd);
 		if (result < 0)
 			return (int)result;
 		*at = lane_answer(lane)->offset;
@@ -349,7 +304,7 @@ int wall_look(uint32_t pid, const struct file_key *key, uint64_t start, uint64_t
 	struct lane *lane;
 	int64_t result;
 	int error, fd;
-	struct wall_call *call = begin(WALL_LOOK, pid, &lane, &error);
+	struct wall_call *call = wall_begin_call(WALL_LOOK, pid, &lane, &error);
 
 	if (call)
 		error = put_path(call, path);
@@ -358,7 +313,7 @@ int wall_look(uint32_t pid, const struct file_key *key, uint64_t start, uint64_t
 	call->key = *key;
 	call->offset = start;
 	call->len = end - start;
-	result = finish(lane, pid, -1, &fd);
+	result = wall_finish_call(lane, pid, -1, &fd);
 	if (result == 0)
 		*ret_id = lane_answer(lane)->id;
 	return (int)result;
@@ -371,7 +326,7 @@ static const struct wall_call *open_by(enum wall_op op, uint32_t pid, const char
 	struct lane *lane;
 	int64_t result;
 	int error;
-	struct wall_call *call = begin(op, pid, &lane, &error);
+	struct wall_call *call = wall_begin_call(op, pid, &lane, &error);
 
 	if (call)
 		error = put_path(call, path);
@@ -380,7 +335,7 @@ static const struct wall_call *open_by(enum wall_op op, uint32_t pid, const char
 		return NULL;
 	}
 	call->flags = flags;
-	result = finish(lane, pid, given, ret_fd);
+	result = wall_finish_call(lane, pid, given, ret_fd);
 	if (result < 0)
 		*ret_fd = (int)result;
 	return result < 0 ? NULL : lane_answer(lane);

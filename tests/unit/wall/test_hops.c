@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/macros.h"
 #include "wall/hops.h"
+#include "wall/wall.h"
 
 #define BASE  0x10000ULL
 #define BYTES 8192U
@@ -185,6 +187,28 @@ static void ways_that_are_none(void **state)
 	assert_int_equal(read_hops(row, 1), -ESRCH);
 }
 
+/* As a broker does it, here without one. */
+static void through_a_process(void **state)
+{
+	static const char text[] = "some words of ours";
+	const char *const to_text = text;
+	const uint32_t pid = (uint32_t)getpid();
+	struct wall_hop hops[] = { { (uintptr_t)&to_text, 8, 0, WALL_NO_HOP, 0, WALL_NO_HOP, 0 },
+				   { 5, 5, 0, 0, 0, WALL_NO_HOP, 0 },
+				   { 16, 8, 0, WALL_NO_HOP, 0, WALL_NO_HOP, 0 },
+				   { 0, 8, 0, 2, 0, WALL_NO_HOP, 0 },
+				   { (uintptr_t)text, 4, 0, WALL_NO_HOP, 0, WALL_NO_HOP, 0 } };
+
+	(void)state;
+	assert_int_equal(wall_follow(pid, hops, 5, data, sizeof(data)), 0);
+	assert_memory_equal(data + 8, "words", 5);
+	assert_memory_equal(data + 29, "some", 4);
+	assert_int_equal(hops[0].len + hops[1].len + hops[4].len, 8 + 5 + 4);
+	assert_int_equal(hops[2].len + hops[3].len, 0);
+	assert_int_equal(wall_follow(0x7ffffffe, hops, 1, data, sizeof(data)), -ESRCH);
+	assert_int_equal(wall_follow(pid, hops, 1, data, 7), -E2BIG);
+}
+
 #define TEST(fn) cmocka_unit_test_setup(fn, clear)
 
 int main(void)
@@ -192,7 +216,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_way_is_a_read_a_step),  TEST(what_is_not_there_takes_its_own_along),
 		TEST(more_ends_with_the_page), TEST(what_many_want_is_read_once),
-		TEST(ways_that_are_none),
+		TEST(ways_that_are_none),      TEST(through_a_process),
 	};
 
 	return cmocka_run_group_tests_name("hops", tests, NULL, NULL);

@@ -103,12 +103,6 @@ static void what_calls_bring(void **state)
 	const struct wall_piece pieces[] = { { (uintptr_t)text + 5, 5 },
 					     { (uintptr_t)text, 4 },
 					     { 16, 8 } };
-	const char *const to_text = text;
-	struct wall_hop hops[] = { { (uintptr_t)&to_text, 8, 0, WALL_NO_HOP, 0, WALL_NO_HOP, 0 },
-				   { 5, 5, 0, 0, 0, WALL_NO_HOP, 0 },
-				   { 16, 8, 0, WALL_NO_HOP, 0, WALL_NO_HOP, 0 },
-				   { 0, 8, 0, 2, 0, WALL_NO_HOP, 0 } };
-	uint8_t there[32];
 	char copy[64] = "", path[] = "/tmp/hostprof-wall-XXXXXX", link[64];
 	_cleanup_close_ int file = mkstemp(path), fd = -1, memory = -1, again = -1;
 	struct foreign_file found;
@@ -122,12 +116,6 @@ static void what_calls_bring(void **state)
 	assert_int_equal(wall_read_memory(pid, pieces + 2, 1, copy), -EFAULT);
 	assert_int_equal(wall_read_memory(0x7ffffffe, pieces, 1, copy), -ESRCH);
 	assert_int_equal(wall_read_memory(pid, pieces, WALL_MAX_PIECES + 1, copy), -E2BIG);
-	assert_int_equal(wall_follow(pid, hops, 4, there, sizeof(there)), 0);
-	assert_memory_equal(there + 8, "words", 5);
-	assert_int_equal(hops[0].len + hops[1].len, 8 + 5);
-	assert_int_equal(hops[2].len + hops[3].len, 0);
-	assert_int_equal(wall_follow(0x7ffffffe, hops, 1, there, sizeof(there)), -ESRCH);
-	assert_int_equal(wall_follow(pid, hops, 1, there, 7), -E2BIG);
 	assert_int_equal(wall_read_file(pid, "/proc/self/comm", 0, copy, sizeof(copy)) > 0, 1);
 	assert_int_equal(wall_read_file(pid, "/proc/no/such", 0, copy, sizeof(copy)), -ENOENT);
 

@@ -7,7 +7,8 @@
 /* A segment of no block; CodeHeap's segment map, share/memory/heap.cpp. */
 #define SEGMENT_FREE 0xff
 
-/* Bytes of the segment map that are read at once; a hop is at most 254 of them. */
+/* Bytes of the segment map that are read at first: most blobs are shorter. And then; a hop is at most 254 of them. */
+#define NEAR_BYTES   64
 #define WINDOW_BYTES 512
 
 /*
@@ -30,10 +31,10 @@ static const struct wire_code_heap *find_heap(const struct wire_jvm *wire, uint6
 	return NULL;
 }
 
-/* What is read of the map for SEGMENT and those before it. */
-static uint64_t first_of_window(uint64_t segment)
+/* What is read of the map for SEGMENT and those before it, BYTES at most. */
+static uint64_t first_of_window(uint64_t segment, uint64_t bytes)
 {
-	return segment - MIN(segment, WINDOW_BYTES - 1);
+	return segment - MIN(segment, bytes - 1);
 }
 
 /* The first segment of the block that SEGMENT belongs to. */
@@ -49,7 +50,7 @@ static int first_segment(const struct vm_memory *memory, uint64_t map, uint64_t 
 		if (segment < low) {
 			int r;
 
-			low = first_of_window(segment);
+			low = first_of_window(segment, hop ? WINDOW_BYTES : NEAR_BYTES);
 			r = vm_memory_read(memory, map + low, window, segment - low + 1);
 			if (r < 0)
 				return stale_if_gone(r);
@@ -188,7 +189,7 @@ void code_blob_want_segments(struct vm_ahead_reader *reader, const struct jvm_la
 	if (!heap || !knows_blobs(layout))
 		return;
 	segment = (address - heap->start) >> layout->wire.log2_segment;
-	low = first_of_window(segment);
+	low = first_of_window(segment, NEAR_BYTES);
 	vm_ahead_want(reader, heap->segmap + low, segment - low + 1);
 }
 

@@ -48,6 +48,7 @@ static inline void unwind_begin(struct unwind_cursor *c, wire_u32 max_frames, wi
 	c->stack_top = 0;
 	c->missed = 0;
 	c->uncached = 0;
+	c->new_code = 0;
 	c->at_entry = 0;
 	c->trampoline = 0;
 	c->no_trampoline = 0;

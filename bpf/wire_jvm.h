@@ -172,7 +172,9 @@ struct wire_hot_method {
 #define WIRE_TICK_SHIFT 23
 
 /* Entries of one cpu; powers of two. Of codes as many as there is room for. */
-#define WIRE_HOT_CODES	   1024
+#define WIRE_HOT_CODES 1024
+/* Code that was met: three times what a large program runs, of all JVMs together; a power of two. */
+#define WIRE_MET_CODES	   32768
 #define WIRE_MAX_HOT_CODES 8192
 #define WIRE_HOT_METHODS   256
 

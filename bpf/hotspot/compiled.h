@@ -50,6 +50,19 @@ static inline enum unwind_verdict compiled_take_true_pc(struct unwind_cursor *c,
 	return UNWIND_GO_ON;
 }
 
+/* A JVM gives a compile id once. Where two have the same place, either is new again when it was not kept. */
+static __always_inline void compiled_meet(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 code = (wire_u64)c->jvm.serial << 32 | c->compiled_seen.compile_id;
+	wire_u64 *met =
+		c->compiled_seen.frame_size ? tables_met_code(memory, cursor_hash(code)) : NULL;
+
+	if (!met || *met == code)
+		return;
+	*met = code;
+	c->new_code = 1;
+}
+
 /* Find the blob by the segment map, and fill c->compiled_seen. */
 static inline enum unwind_verdict compiled_look(struct unwind_cursor *c,
 						struct unwind_memory *memory)
@@ -74,6 +87,7 @@ static inline enum unwind_verdict compiled_look(struct unwind_cursor *c,
 	c->compiled_seen.frame_size = (wire_u32)frame_size;
 	c->compiled_seen.back = blob_segment(c, memory);
 	c->compiled_seen.compile_id = (wire_u32)blob_s32(c, c->jvm.compile_id);
+	compiled_meet(c, memory);
 	tables_keep_hot(c, compiled_hot_place(memory, c->pc), &c->compiled_seen,
 			sizeof(c->compiled_seen));
 	return UNWIND_GO_ON;

@@ -41,8 +41,8 @@ __attribute__((noinline)) int emit_lost(wire_u32 event, wire_u64 weight, wire_u3
 }
 
 /*
- * Wake the reader once, when this record of SIZE bytes makes the ring fuller than the mark; and
- * for a walk that it has to finish, unless what it was woken for last is still to be read.
+ * Wake the reader once, when this record of SIZE bytes makes the ring fuller than the mark; and for a walk that
+ * it has to finish, or code that has to be named while it is there, unless what it was woken for last is still to be read.
  */
 static __always_inline wire_u64 emit_wakeup(const struct cpu_state *state, void *ring,
 					    wire_u32 size, bool urgent)
@@ -58,7 +58,7 @@ static __always_inline wire_u64 emit_wakeup(const struct cpu_state *state, void 
 static __always_inline int emit_sample(struct scratch *s, struct cpu_state *state)
 {
 	wire_u32 cpu = s->sample.cpu, words = s->cursor.words, size;
-	bool urgent = s->sample.flags & WIRE_SAMPLE_RESUMED;
+	bool urgent = s->sample.flags & WIRE_SAMPLE_RESUMED || s->cursor.new_code;
 	wire_u64 flags;
 	void *ring;
 
@@ -72,6 +72,8 @@ static __always_inline int emit_sample(struct scratch *s, struct cpu_state *stat
 	flags = emit_wakeup(state, ring, size, urgent);
 	if (bpf_ringbuf_output(ring, &s->sample, size, flags))
 		return emit_lost(s->sample.event, s->sample.weight, WIRE_LOSS_RING);
+	if (s->cursor.new_code)
+		counter_add(WIRE_COUNTER_NEW_CODE, 1);
 	if (flags == BPF_RB_FORCE_WAKEUP)
 		state->woken_at = bpf_ringbuf_query(ring, BPF_RB_PROD_POS);
 	counter_add(WIRE_COUNTER_SAMPLES, 1);

@@ -98,6 +98,7 @@ struct unwind_cursor {
 	wire_u8 regs_kept; /* by row from the leaf on: leaf_regs may still be this frame's */
 	wire_u8 nested;	   /* walks of its cpu that it interrupted: see tables_keep_hot() */
 	wire_u8 uncached; /* and may be interrupted by one that was not: it reads no cache of the cpu */
+	wire_u8 new_code; /* a frame is of code that no sample has shown before: its name may be gone soon */
 	wire_u8 at_entry; /* the leaf's pc is its function's first instruction, whatever its bytes say */
 	wire_u32 serial, first, count; /* of the process's space; serial 0: it has none yet */
 	wire_u32 now_s;		       /* CLOCK_MONOTONIC seconds, for used_s and the hot cache */

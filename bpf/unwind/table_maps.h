@@ -68,6 +68,14 @@ struct {
 	__type(value, struct wire_hot_code);
 } hot_codes SEC(".maps");
 
+/* By a hash of a JVM's serial and a compile id: both, of code that a sample has shown. Of all cpus. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WIRE_MET_CODES);
+	__type(key, wire_u32);
+	__type(value, wire_u64);
+} met_codes SEC(".maps");
+
 /* WIRE_HOT_METHODS of every possible cpu. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -36,6 +36,13 @@ static __always_inline struct wire_hot_code *tables_hot_code(struct unwind_memor
 	return bpf_map_lookup_elem(&hot_codes, &index);
 }
 
+static __always_inline wire_u64 *tables_met_code(struct unwind_memory *memory, wire_u32 hash)
+{
+	wire_u32 index = hash & (WIRE_MET_CODES - 1);
+
+	return bpf_map_lookup_elem(&met_codes, &index);
+}
+
 static __always_inline struct wire_hot_method *tables_hot_method(struct unwind_memory *memory,
 								 wire_u32 slot)
 {
@@ -74,6 +81,7 @@ struct unwind_tables {
 	/* May be NULL, all three. */
 	const wire_u64 *(*far_blob)(const struct wire_far_key *key, const void *data);
 	struct wire_hot_code *hot_codes;     /* WIRE_HOT_CODES */
+	wire_u64 *met_codes;		     /* WIRE_MET_CODES */
 	struct wire_hot_method *hot_methods; /* WIRE_HOT_METHODS */
 };
 
@@ -119,6 +127,13 @@ static inline struct wire_hot_code *tables_hot_code(const struct unwind_memory *
 	if (!memory->tables || !memory->tables->hot_codes)
 		return NULL;
 	return &memory->tables->hot_codes[hash & (WIRE_HOT_CODES - 1)];
+}
+
+static inline wire_u64 *tables_met_code(const struct unwind_memory *memory, wire_u32 hash)
+{
+	if (!memory->tables || !memory->tables->met_codes)
+		return NULL;
+	return &memory->tables->met_codes[hash & (WIRE_MET_CODES - 1)];
 }
 
 static inline struct wire_hot_method *tables_hot_method(const struct unwind_memory *memory,

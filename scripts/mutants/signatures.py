@@ -2,7 +2,9 @@
 """Of descriptors: what tells methods of one name apart, from the JVM to a view."""
 from .mutant import Mutant
 
+HOPS = "userspace/wall/hops.c"
 CHAIN = "userspace/jvm/names/method_chain.c"
+TEXT = "userspace/jvm/names/method_text.c"
 METHOD = "userspace/jvm/names/method_name.c"
 CHAINS = "userspace/jvm/names/chain_names.c"
 NAME = "userspace/jvm/java_name.c"
@@ -21,11 +23,11 @@ GRAMMAR = ["test_java_name"]
 SHOWN = ["test_frame_kind"]
 
 MUTANTS = [
-    Mutant("signatures: that of the name", CHAIN, "VM_GATHER(g, pool_entry(l, c->pool, c->descriptor_index), c->descriptor_symbol);",
-           "VM_GATHER(g, pool_entry(l, c->pool, c->name_index), c->descriptor_symbol);", OUTSIDE),
-    Mutant("signatures: a pool entry's mark stays", CHAIN, "w->c.descriptor_symbol &= ~POINTER_MARK;", "", OUTSIDE),
-    Mutant("signatures: one that is none is read", CHAIN, "if (c->descriptor_symbol)\n", "if (1)\n", OUTSIDE),
-    Mutant("signatures: not looked at again", CHAIN, "(look->descriptor_symbol & ~POINTER_MARK) == c->descriptor_symbol &&", "", OUTSIDE),
+    Mutant("signatures: that of the name", CHAIN, "hop_to_entry(l, first, CONST_METHOD, l->const_method_signature_index);",
+           "hop_to_entry(l, first, CONST_METHOD, l->const_method_name_index);", OUTSIDE),
+    Mutant("signatures: a pool entry's mark stays", HOPS, "base &= ~MARK;", "", ["test_hops", *OUTSIDE]),
+    Mutant("signatures: one that is none is read", HOPS, "if (!base)\n\t\t\treturn false;\n\t}\n\tif (hop->index", "}\n\tif (hop->index", ["test_hops"]),
+    Mutant("signatures: not looked at again", TEXT, "(look->descriptor_symbol & ~METHOD_POINTER_MARK) == c->descriptor_symbol &&", "", OUTSIDE),
     Mutant("signatures: read, and not shown", METHOD, ".descriptor = entry->descriptor,", '.descriptor = "",', OUTSIDE),
     Mutant("signatures: none of what is inlined", CHAINS, ".descriptor = name->descriptor,", "", ["test_chain_names"]),
     Mutant("signatures: any text is one", NAME, "if (len <= JAVA_MAX_DESCRIPTOR && is_descriptor(descriptor, len))", "if (len <= JAVA_MAX_DESCRIPTOR)", GRAMMAR),

@@ -80,7 +80,9 @@ class Calls:
                 owner, method = head.group(2), None
                 if head.group(1) == "interface":
                     self.interfaces.add(owner)
-                words = re.sub(r"<[^<>]*>", "", re.sub(r"<[^<>]*>", "", head.group(3)))
+                # A class in one with parameters is printed as Outer<…>.Inner.
+                words = head.group(3).replace(">.", ">$")
+                words = re.sub(r"<[^<>]*>", "", re.sub(r"<[^<>]*>", "", words))
                 self.supers[owner] = [word for word in re.findall(r"[\w.$]+", words)
                                       if word not in ("extends", "implements", "permits")]
                 if owner != "java.lang.Object" and not self.supers[owner]:

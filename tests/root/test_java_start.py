@@ -122,7 +122,17 @@ def starts_whole(version, lives):
     # Tasks that have no user stack yet are few: a start of a program.
     expect(counts[STACK_LESS] <= MOST_STACKLESS * judged, f"{counts[STACK_LESS]} samples have no user stack")
     expect(bad <= gates.most_bad(judged), f"{bad} of {judged} stacks are not whole")
+    expect_named(lines, judged, stats)
     return stats, pids
+
+
+def expect_named(lines, judged, stats):
+    """Compiled code is thrown away soon in a start: who names it is woken by the first sample that shows it."""
+    evicted = total([line for line in lines if "[evicted]" in line.frames])
+    woken = stats["capture"]["new_code"]
+    print(f"# {evicted} of {judged} stacks have frames of code that was gone; {woken} samples showed new code", flush=True)
+    expect(woken > 50, f"only {woken} samples showed new code")
+    expect(evicted <= gates.most_bad(judged), f"{evicted} of {judged} stacks have frames of code that was gone")
 
 
 def expect_labelled(stats, pids):

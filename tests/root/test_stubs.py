@@ -12,9 +12,9 @@ APART = ["-XX:CompileCommand=quiet",
          *(f"-XX:CompileCommand=dontinline,Stubs.{name}" for name in
            ("sin", "pow", "copy", "move", "crc", "adler", "sha", "aes", "base64", "vtable", "itable"))]
 SAMPLES = 4000
-# What each method works in, and from which release on: cpu/x86/vm_version_x86.cpp says which stubs there are. Compiled code of 8
-# has the x87 instructions of both in itself (sinD_reg, powD_reg of cpu/x86/vm/x86_64.ad; trigfunc() of macroAssembler_x86.cpp calls
-# SharedRuntime::dsin() in libjvm above pi / 4), and no use for the stubs.
+# What each method works in, and from which release on: cpu/x86/vm_version_x86.cpp says which stubs there are. Compiled code of 8 has the
+# x87 instructions for powers and for sines up to pi / 4 in itself, above that it calls SharedRuntime::dsin() in libjvm (trigfunc() of
+# cpu/x86/vm/macroAssembler_x86.cpp).
 WORKS_IN = {
     "sin": (11, r"(?:libmS|ds|s)in"),
     "pow": (11, r"libmPow|d?pow"),

@@ -41,6 +41,7 @@ static uint8_t world_heap[SEGMENTS * SEGMENT], world_segmap[SEGMENTS];
 static uint64_t world_thread[16], world_stack[1024], world_out[UNWIND_OUT_WORDS];
 static struct wire_range world_range = { NATIVE_AT, NATIVE_AT + 0x10000, 0, 0, 1 };
 static struct wire_hot_code world_hot_codes[WIRE_HOT_CODES];
+static uint64_t world_met_codes[WIRE_MET_CODES];
 static struct wire_hot_method world_hot_methods[WIRE_HOT_METHODS];
 static struct unwind_cursor world;
 
@@ -75,6 +76,7 @@ static inline int world_read(const void *data, uint64_t address, void *dst, size
 static struct unwind_tables world_tables = { .ranges = &world_range,
 					     .range_count = 1,
 					     .hot_codes = world_hot_codes,
+					     .met_codes = world_met_codes,
 					     .hot_methods = world_hot_methods };
 static struct unwind_memory world_memory = { .read = world_read, .tables = &world_tables };
 

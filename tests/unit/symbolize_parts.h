@@ -275,6 +275,12 @@ enum java_lookup jvm_find_interpreted(struct jvm *jvm, const uint64_t words[WIRE
 	return jvm->of_interpreted;
 }
 
+void jvm_meet_compiled(struct jvm *jvm, const uint64_t *const words[], unsigned int count)
+{
+	(void)words;
+	jvm->asked_compiled += count;
+}
+
 enum java_lookup jvm_find_compiled(struct jvm *jvm, const uint64_t words[WIRE_COMPILED_WORDS],
 				   struct java_answer *ret_answer)
 {

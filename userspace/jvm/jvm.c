@@ -10,6 +10,7 @@
 #include "jvm/layout/jvm_layout_read.h"
 #include "jvm/layout/vm_flags.h"
 #include "process/proc.h"
+#include "wall/wall.h"
 
 /* A starting JVM has no tables yet; later failures are rarer, so look less often. */
 #define JVM_LAYOUT_WAIT_NS     (20 * NSEC_PER_MSEC)
@@ -219,10 +220,33 @@ enum java_lookup jvm_find_interpreted(struct jvm *jvm, const uint64_t words[WIRE
 	return lookup_of(ret);
 }
 
+static struct code_place place_of(const uint64_t words[WIRE_COMPILED_WORDS])
+{
+	return (struct code_place){ words[0] & WIRE_FRAME_ADDRESS_MASK, (uint32_t)words[1] };
+}
+
+void jvm_meet_compiled(struct jvm *jvm, const uint64_t *const words[], unsigned int count)
+{
+	struct code_place places[JVM_MEET_FRAMES];
+	uint64_t now_ns;
+
+	if (!has_layout(jvm))
+		return;
+	now_ns = clock_now_ns();
+	if (!may_read_names(jvm, now_ns))
+		return;
+	for (unsigned int i = 0; i < count; i++)
+		places[i] = place_of(words[i]);
+	code_names_meet(jvm->code, places, count);
+	wall_rest();
+	name_time_take(&jvm->name_time, clock_now_ns() - now_ns);
+}
+
 enum java_lookup jvm_find_compiled(struct jvm *jvm, const uint64_t words[WIRE_COMPILED_WORDS],
 				   struct java_answer *ret_answer)
 {
-	uint64_t address = words[0] & WIRE_FRAME_ADDRESS_MASK, now_ns;
+	const struct code_place place = place_of(words);
+	uint64_t now_ns;
 	int ret;
 
 	if (!has_layout(jvm))
@@ -230,7 +254,7 @@ enum java_lookup jvm_find_compiled(struct jvm *jvm, const uint64_t words[WIRE_CO
 	now_ns = clock_now_ns();
 	if (!may_read_names(jvm, now_ns))
 		return JAVA_UNKNOWN;
-	ret = code_names_find(jvm->code, address, (uint32_t)words[1], ret_answer);
+	ret = code_names_find(jvm->code, place.address, place.compile_id, ret_answer);
 	name_time_take(&jvm->name_time, clock_now_ns() - now_ns);
 	return !ret && ret_answer->stub ? JAVA_STUB : lookup_of(ret);
 }

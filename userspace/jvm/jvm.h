@@ -117,6 +117,14 @@ enum java_lookup jvm_find_code(struct jvm *jvm, uint64_t address, uint64_t time_
 enum java_lookup jvm_find_interpreted(struct jvm *jvm, const uint64_t words[WIRE_INTERPRETED_WORDS],
 				      struct java_answer *ret_answer);
 
+/* So many frames are met at once. */
+#define JVM_MEET_FRAMES 64
+
+/*
+ * Frames in code blobs, at most JVM_MEET_FRAMES: what nobody has asked for yet is read of all together, and kept for jvm_find_compiled().
+ */
+void jvm_meet_compiled(struct jvm *jvm, const uint64_t *const words[], unsigned int count);
+
 /*
  * The methods of a frame in a code blob, or the name of a stub, read from the JVM's memory:
  * WORDS are its WIRE_COMPILED_WORDS. The compile id tells whether it is still that code.

@@ -188,8 +188,10 @@ static struct symbol_query query_of(const struct user_word *word)
 /* What the JVM reads it remembers. KNOWN: frames that need not be asked for; may be NULL. */
 static void read_names(struct jvm *jvm, struct word_reader user, struct lru *known)
 {
+	const uint64_t *compiled[JVM_MEET_FRAMES];
 	struct java_answer answer;
 	struct user_word word;
+	unsigned int count = 0;
 	uint64_t value;
 
 	while (user_word_next(&user, &word)) {
@@ -197,11 +199,18 @@ static void read_names(struct jvm *jvm, struct word_reader user, struct lru *kno
 
 		if (query.kind == ASK_CODE || (known && lru_get(known, query.key, &value)))
 			continue;
-		if (query.kind == ASK_INTERPRETED)
+		if (query.kind == ASK_INTERPRETED) {
 			jvm_find_interpreted(jvm, word.words, &answer);
-		else
-			jvm_find_compiled(jvm, word.words, &answer);
+			continue;
+		}
+		compiled[count++] = word.words;
+		if (count == JVM_MEET_FRAMES) {
+			jvm_meet_compiled(jvm, compiled, count);
+			count = 0;
+		}
 	}
+	if (count)
+		jvm_meet_compiled(jvm, compiled, count);
 }
 
 void symbolizer_read_names(struct jvm *jvm, const struct wire_sample *sample)

@@ -6,6 +6,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/macros.h"
 #include "base/rights.h"
 #include "wall/broker_calls.h"
@@ -36,6 +37,33 @@ static int64_t read_memory(struct wall_call *call)
 	}
 	n = process_vm_readv((pid_t)call->pid, &local, 1, remote, count, 0);
 	return n < 0 ? -errno : n;
+}
+
+/* A landing that is there in part is none. */
+static int land(const struct wall_landing *landings, unsigned int count, void *arg)
+{
+	_cleanup_free_ struct iovec *local = xcalloc(2 * (size_t)count, sizeof(*local));
+	struct iovec *remote = local + count;
+	const struct wall_call *call = arg;
+	unsigned int done = 0;
+	ssize_t n;
+
+	for (unsigned int i = 0; i < count; i++) {
+		local[i] = (struct iovec){ landings[i].data, landings[i].len };
+		remote[i].iov_base = (void *)(uintptr_t)landings[i].address; /* NOLINT: not ours */
+		remote[i].iov_len = landings[i].len;
+	}
+	n = process_vm_readv((pid_t)call->pid, local, count, remote, count, 0);
+	if (n < 0)
+		return errno == EFAULT ? 0 : -errno;
+	for (; done < count && (size_t)n >= landings[done].len; done++)
+		n -= (ssize_t)landings[done].len;
+	return (int)done;
+}
+
+static int64_t follow(struct wall_call *call)
+{
+	return wall_hops_read(call->hops, call->count, call->data, sizeof(call->data), land, call);
 }
 
 /* --- files of /proc --------------------------------------------------------------------------- */
@@ -113,6 +141,7 @@ static int64_t carry_out(struct wall_call *call, int fd, int *ret_fd)
 	*ret_fd = -1;
 	switch (call->op) {
 	case WALL_READ_MEMORY: return read_memory(call);
+	case WALL_FOLLOW: return follow(call);
 	case WALL_READ_FILE: return read_file(call);
 	case WALL_READ_MAPS: return broker_read_maps(call);
 	case WALL_LOOK: return broker_look(call);

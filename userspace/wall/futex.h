@@ -23,13 +23,14 @@ static inline int futex_wait(_Atomic uint32_t *word, uint32_t value, const struc
 
 /*
  * For SPIN_NS, without sleeping: who answers on another cpu does so sooner than one can be woken. False: *WORD is still
- * VALUE.
+ * VALUE. *IN_VAIN (NULL: nobody) says that it will be for a while.
  */
-static inline bool futex_spin(_Atomic uint32_t *word, uint32_t value, uint64_t spin_ns)
+static inline bool futex_spin(_Atomic uint32_t *word, uint32_t value, uint64_t spin_ns,
+			      const _Atomic uint32_t *in_vain)
 {
 	uint64_t end_ns = clock_now_ns() + spin_ns;
 
-	while (spin_ns && clock_now_ns() < end_ns) {
+	while (spin_ns && clock_now_ns() < end_ns && !(in_vain && atomic_load(in_vain))) {
 		for (int i = 0; i < 16; i++)
 			__builtin_ia32_pause();
 		if (atomic_load(word) != value)

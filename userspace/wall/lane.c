@@ -90,6 +90,12 @@ const struct wall_call *lane_answer(const struct lane *lane)
 	return lane->call;
 }
 
+void lane_rest(struct lane *lane)
+{
+	if (lane->call)
+		atomic_store(&lane->call->rests, 1);
+}
+
 uint32_t lane_pid(const struct lane *lane)
 {
 	return lane->pid;
@@ -251,18 +257,19 @@ static bool wait_a_while(const struct lane *lane, uint32_t answered, uint64_t sp
 	const struct timespec slice = { .tv_nsec = LOOK_NS };
 	struct wall_call *call = lane->call;
 
-	if (futex_spin(&call->answered, answered, spin_ns))
+	if (futex_spin(&call->answered, answered, spin_ns, NULL))
 		return true;
 	return futex_sleep(&call->answered, answered, &call->asker_sleeps, &slice) != -ETIMEDOUT ||
 	       !is_dead(lane->socket);
 }
 
-/* 0: the answer is there; -ETIMEDOUT, -ECHILD: it has died. */
-static int wait_for_answer(struct lane *lane, uint32_t asked)
+/* 0: the answer is there; -ETIMEDOUT, -ECHILD: it has died. WOKEN: who is to answer slept, and it takes a while until he runs. */
+static int wait_for_answer(struct lane *lane, uint32_t asked, bool woken)
 {
 	uint64_t begin_ns = clock_now_ns();
 	struct wall_call *call = lane->call;
-	bool awake = atomic_load(&call->spins) && lane->terms.trade->is_quick(call->op);
+	bool awake = atomic_load(&call->spins) && lane->terms.trade->is_quick(call->op) &&
+		     !call->takes_long && !woken;
 	uint32_t answered;
 
 	while ((answered = atomic_load(&call->answered)) != asked) {
@@ -295,13 +302,15 @@ static int ask_another(struct lane *lane)
 static int ask(struct lane *lane, int fd)
 {
 	uint32_t asked;
+	bool woken;
 
 	if (fd >= 0 && pass_fds_send(lane->socket, 0, &fd, 1) < 0)
 		return -ECHILD;
 	asked = atomic_fetch_add(&lane->call->asked, 1) + 1;
-	if (atomic_load(&lane->call->broker_sleeps))
+	woken = atomic_load(&lane->call->broker_sleeps);
+	if (woken)
 		futex_wake(&lane->call->asked);
-	return wait_for_answer(lane, asked);
+	return wait_for_answer(lane, asked, woken);
 }
 
 int64_t lane_call(struct lane *lane, int fd, int *ret_fd)

@@ -49,6 +49,8 @@ int64_t lane_call(struct lane *lane, int fd, int *ret_fd);
 
 /* What the last call brought, when it has succeeded; good until the next one. Who is hostile may write there at any time. */
 const struct wall_call *lane_answer(const struct lane *lane);
+/* The process need not wait awake for another call. */
+void lane_rest(struct lane *lane);
 
 /* CPU time that its processes have used since the last call of this. */
 uint64_t lane_take_cpu(struct lane *lane);

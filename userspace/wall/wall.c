@@ -15,6 +15,7 @@
 #include "wall/lane.h"
 #include "wall/pass_fd.h"
 #include "wall/suspects.h"
+#include "wall/wall_private.h"
 
 /* A page of a disk that is busy comes in 10 ms. */
 #define LOOP_DEADLINE_NS   (25 * NSEC_PER_MSEC)
@@ -156,9 +157,8 @@ static void note_late(uint32_t pid, int socket)
 	pthread_mutex_unlock(&wall.lock);
 }
 
-/* A call about PID that is to be filled in; NULL: *RET_ERROR says why not. */
-static struct wall_call *begin(enum wall_op op, uint32_t pid, struct lane **ret_lane,
-			       int *ret_error)
+struct wall_call *wall_begin_call(enum wall_op op, uint32_t pid, struct lane **ret_lane,
+				  int *ret_error)
 {
 	struct wall_call *call;
 
@@ -171,11 +171,13 @@ static struct wall_call *begin(enum wall_op op, uint32_t pid, struct lane **ret_
 	if (call) {
 		call->op = op;
 		call->pid = pid;
+		call->takes_long = 0;
+		atomic_store(&call->rests, 0);
 	}
 	return call;
 }
 
-static int64_t finish(struct lane *lane, uint32_t pid, int given, int *ret_fd)
+int64_t wall_finish_call(struct lane *lane, uint32_t pid, int given, int *ret_fd)
 {
 	int64_t result = lane_call(lane, given, ret_fd);
 
@@ -183,6 +185,11 @@ static int64_t finish(struct lane *lane, uint32_t pid, int given, int *ret_fd)
 	if (result == -ETIMEDOUT)
 		note_late(pid, lane_take_left(lane));
 	return result;
+}
+
+void wall_rest(void)
+{
+	lane_rest(get_lane());
 }
 
 static int put_path(struct wall_call *call, const char *path)
@@ -195,24 +202,6 @@ static int put_path(struct wall_call *call, const char *path)
 	return 0;
 }
 
-int64_t wall_read_memory(uint32_t pid, const struct wall_piece *pieces, unsigned int count,
-			 void *data)
-{
-	struct lane *lane;
-	int64_t result;
-	int error, fd;
-	struct wall_call *call = begin(WALL_READ_MEMORY, pid, &lane, &error);
-
-	if (!call || count > WALL_MAX_PIECES)
-		return call ? -E2BIG : error;
-	call->count = count;
-	memcpy(call->pieces, pieces, count * sizeof(*pieces));
-	result = finish(lane, pid, -1, &fd);
-	if (result > 0)
-		memcpy(data, lane_answer(lane)->data, (size_t)result);
-	return result;
-}
-
 /* A call that brings bytes of a file of /proc, at most LEN. */
 static int64_t read_by(enum wall_op op, uint32_t pid, const char *path, uint64_t offset, void *data,
 		       size_t len)
@@ -220,7 +209,7 @@ static int64_t read_by(enum wall_op op, uint32_t pid, const char *path, uint64_t
 	struct lane *lane;
 	int64_t result;
 	int error, fd;
-	struct wall_call *call = begin(op, pid, &lane, &error);
+	struct wall_call *call = wall_begin_call(op, pid, &lane, &error);
 
 	if (!call)
 		return error;
@@ -229,7 +218,7 @@ static int64_t read_by(enum wall_op op, uint32_t pid, const char *path, uint64_t
 		return error;
 	call->offset = offset;
 	call->len = MIN(len, sizeof(call->data));
-	result = MIN(finish(lane, pid, -1, &fd), (int64_t)len);
+	result = MIN(wall_finish_call(lane, pid, -1, &fd), (int64_t)len);
 	if (result > 0)
 		memcpy(data, lane_answer(lane)->data, (size_t)result);
 	return result;
@@ -287,7 +276,7 @@ int wall_read_maps(uint32_t pid, const char *path, unsigned int looks, uint64_t 
 		uint8_t *copy;
 		int64_t result;
 		int error, fd;
-		struct wall_call *call = begin(WALL_READ_MAPS, pid, &lane, &error);
+		struct wall_call *call = wall_begin_call(WALL_READ_MAPS, pid, &lane, &error);
 
 		if (!call)
 			return error;
@@ -297,7 +286,7 @@ int wall_read_maps(uint32_t pid, const char *path, unsigned int looks, uint64_t 
 		call->offset = *at;
 		call->count = MIN(looks, WALL_MAX_LOOKS);
 		looks -= call->count;
-		result = finish(lane, pid, -1, &fd);
+		result = wall_finish_call(lane, pid, -1, &fd);
 		if (result < 0)
 			return (int)result;
 		*at = lane_answer(lane)->offset;
@@ -315,7 +304,7 @@ int wall_look(uint32_t pid, const struct file_key *key, uint64_t start, uint64_t
 	struct lane *lane;
 	int64_t result;
 	int error, fd;
-	struct wall_call *call = begin(WALL_LOOK, pid, &lane, &error);
+	struct wall_call *call = wall_begin_call(WALL_LOOK, pid, &lane, &error);
 
 	if (call)
 		error = put_path(call, path);
@@ -324,7 +313,7 @@ int wall_look(uint32_t pid, const struct file_key *key, uint64_t start, uint64_t
 	call->key = *key;
 	call->offset = start;
 	call->len = end - start;
-	result = finish(lane, pid, -1, &fd);
+	result = wall_finish_call(lane, pid, -1, &fd);
 	if (result == 0)
 		*ret_id = lane_answer(lane)->id;
 	return (int)result;
@@ -337,7 +326,7 @@ static const struct wall_call *open_by(enum wall_op op, uint32_t pid, const char
 	struct lane *lane;
 	int64_t result;
 	int error;
-	struct wall_call *call = begin(op, pid, &lane, &error);
+	struct wall_call *call = wall_begin_call(op, pid, &lane, &error);
 
 	if (call)
 		error = put_path(call, path);
@@ -346,7 +335,7 @@ static const struct wall_call *open_by(enum wall_op op, uint32_t pid, const char
 		return NULL;
 	}
 	call->flags = flags;
-	result = finish(lane, pid, given, ret_fd);
+	result = wall_finish_call(lane, pid, given, ret_fd);
 	if (result < 0)
 		*ret_fd = (int)result;
 	return result < 0 ? NULL : lane_answer(lane);

@@ -39,6 +39,13 @@ bool wall_is_loop(bool *ret_urgent);
 int64_t wall_read_memory(uint32_t pid, const struct wall_piece *pieces, unsigned int count,
 			 void *data);
 
+/* This was the last call of a row: the broker need not wait awake for another one. */
+void wall_rest(void);
+
+/* COUNT hops through a process's memory, into DATA of SIZE bytes: see wall_hops_read(). */
+int wall_follow(uint32_t pid, struct wall_hop *hops, unsigned int count, uint8_t *data,
+		size_t size);
+
 /* Up to LEN bytes at OFFSET of PATH, a file of /proc/PID. */
 int64_t wall_read_file(uint32_t pid, const char *path, uint64_t offset, void *data, size_t len);
 

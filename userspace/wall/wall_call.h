@@ -14,9 +14,11 @@
 
 #include "base/file_key.h"
 #include "wall/file_id.h"
+#include "wall/hops.h"
 
 enum wall_op {
 	WALL_READ_MEMORY, /* pieces of process `pid` into `data` */
+	WALL_FOLLOW,	  /* the same, where `hops` lead */
 	WALL_READ_FILE,	  /* `len` bytes at `offset` of /proc/… `path` */
 	WALL_READ_MAPS, /* executable mappings from `offset` on, struct wall_mapping; `count` files are looked at */
 	WALL_LOOK, /* the file `key` that is mapped at `offset`, `len` bytes, and is called `path` there */
@@ -39,7 +41,7 @@ enum wall_op {
 
 /* The stack above a copy is the longest piece of memory, 256 KiB; a file is read in several calls. */
 #define WALL_DATA_BYTES (512U << 10)
-#define WALL_MAX_PIECES 80
+#define WALL_MAX_PIECES 896
 
 struct wall_piece {
 	uint64_t address, len;
@@ -50,12 +52,14 @@ struct wall_call {
 	_Atomic uint32_t asked, answered;
 	_Atomic uint32_t asker_sleeps, broker_sleeps; /* who has to be woken */
 	_Atomic uint32_t spins;			      /* there is more than one cpu */
+	_Atomic uint32_t rests;			      /* no call follows for a while */
 	_Atomic uint32_t abandoned;		      /* nobody waits for the answer any more */
 	_Atomic uint32_t broker;		      /* its pid; 0: it has not begun */
 	uint32_t op;
 	uint32_t pid;
 	int32_t flags;
-	uint32_t count; /* of pieces; of looks that are left */
+	uint32_t count;	     /* of pieces or hops; of looks that are left */
+	uint32_t takes_long; /* so that its asker sleeps at once */
 	uint64_t offset, len;
 	int64_t result;	 /* bytes, 0, or a negative errno */
 	uint64_t cpu_ns; /* that the broker has used so far */
@@ -63,6 +67,7 @@ struct wall_call {
 	struct file_id id;
 	struct file_key key;
 	struct wall_piece pieces[WALL_MAX_PIECES];
+	struct wall_hop hops[WALL_MAX_HOPS];
 	char path[PATH_MAX];
 	uint8_t data[WALL_DATA_BYTES];
 };

@@ -52,7 +52,8 @@ static void add_method(struct frame_names *names, uint64_t method, struct strbuf
 	struct java_frame frame;
 	int r;
 
-	method_chains_follow(vmstructs_memory(names->vs), names->layout, &method, 1, &chain, &r);
+	free(method_chains_follow(vmstructs_memory(names->vs), names->layout, &method,
+				  &(bool){ false }, 1, &chain, &r));
 	if (r < 0 || method_names_find(names->methods, method, chain.const_method, chain.identity,
 				       0, &frame) < 0)
 		strbuf_addf(name, "?%#lx", (unsigned long)method);

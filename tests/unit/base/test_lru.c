@@ -57,6 +57,23 @@ static void the_oldest_goes_alone(void **state)
 	assert_int_equal(lru.bytes, 0);
 }
 
+static void one_goes_by_its_key(void **state)
+{
+	struct lru lru = new_lru(ROOM(3));
+
+	(void)state;
+	lru_drop(&lru, 1);
+	for (uint64_t key = 0; key < 3; key++)
+		put(&lru, key);
+	lru_drop(&lru, 1);
+	lru_drop(&lru, 1);
+	assert_int_equal(dropped, 1);
+	assert_int_equal(last_dropped, 101);
+	assert_true(has(&lru, 0) && has(&lru, 2) && !has(&lru, 1));
+	assert_int_equal(lru.bytes, ROOM(2));
+	lru_clear(&lru);
+}
+
 static void asking_keeps(void **state)
 {
 	struct lru lru = new_lru(ROOM(3));
@@ -168,9 +185,10 @@ static void like_a_list(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_oldest_goes_alone), cmocka_unit_test(asking_keeps),
-		cmocka_unit_test(bytes_count),		 cmocka_unit_test(growing_counts),
-		cmocka_unit_test(one_at_a_time),	 cmocka_unit_test(like_a_list),
+		cmocka_unit_test(one_goes_by_its_key), cmocka_unit_test(the_oldest_goes_alone),
+		cmocka_unit_test(asking_keeps),	       cmocka_unit_test(bytes_count),
+		cmocka_unit_test(growing_counts),      cmocka_unit_test(one_at_a_time),
+		cmocka_unit_test(like_a_list),
 	};
 
 	return cmocka_run_group_tests_name("lru", tests, NULL, NULL);

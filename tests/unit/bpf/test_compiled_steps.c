@@ -186,6 +186,37 @@ static void what_was_kept_holds_for_a_tick(void **state)
 	assert_int_equal(hot.tick, 99);
 }
 
+static bool is_new(uint32_t serial, int id, uint32_t frame_size)
+{
+	world_begin_in_frame(frame_size);
+	world.jvm.serial = serial;
+	world.new_code = 0;
+	world_put_int(BLOB_AT(10), FIELD_ID, id);
+	assert_int_equal(compiled_look(&world, &world_memory), UNWIND_GO_ON);
+	return world.new_code;
+}
+
+/* Who has to name it is woken at once, and once. */
+static void code_is_new_once(void **state)
+{
+	uint64_t *place;
+
+	(void)state;
+	memset(world_met_codes, 0, sizeof(world_met_codes));
+	assert_true(is_new(1, 10, 4));
+	assert_false(is_new(1, 10, 4));
+	assert_true(is_new(1, 11, 4));
+	assert_true(is_new(2, 10, 4));
+	assert_false(is_new(1, 10, 4));
+	/* A stub has no id. */
+	assert_false(is_new(1, 12, 0));
+	/* Another one had its place. */
+	place = &world_met_codes[cursor_hash(1ULL << 32 | 10) & (WIRE_MET_CODES - 1)];
+	assert_true(*place == (1ULL << 32 | 10));
+	*place = 5;
+	assert_true(is_new(1, 10, 4));
+}
+
 /* In this walk, in either place of the cache, or by the segment map. */
 static void where_a_pc_is_found(void **state)
 {
@@ -243,6 +274,7 @@ int main(void)
 		cmocka_unit_test(sizes_of_frames),
 		cmocka_unit_test(the_true_pc_of_a_frame),
 		cmocka_unit_test(what_was_kept_holds_for_a_tick),
+		cmocka_unit_test(code_is_new_once),
 		cmocka_unit_test(where_a_pc_is_found),
 		cmocka_unit_test(by_the_size),
 	};

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "jvm/names/chain_names.h"
 #include "jvm/names/code_names.h"
 #include "scopes_fixture.h"
 
@@ -133,6 +134,61 @@ static void a_known_place_costs_no_reads(void **state)
 	assert_in_range(f.code.fake.reads - reads, 1, 12);
 }
 
+/* Of unknown code all at once, and then of code that is known in part. */
+static void places_that_are_met_together(void **state)
+{
+	struct code_place places[LEVELS];
+	unsigned int reads;
+
+	(void)state;
+	for (unsigned int level = 0; level < LEVELS; level++)
+		places[level] =
+			(struct code_place){ f.nmethod + SCOPES_CODE_OFFSET + level * 10UL, 77 };
+	code_names_meet(f.names, places, 3);
+	code_names_meet(f.names, places, LEVELS);
+	reads = f.code.fake.reads;
+	for (unsigned int level = 0; level < LEVELS; level++) {
+		assert_int_equal(find((int)level * 10), 0);
+		assert_int_equal(answer.count, level + 1);
+		assert_frame(level, "run", 7, 0, false);
+		if (level)
+			assert_frame(0, "work", (int)level, level >= 4 ? 41 : 40, true);
+	}
+	assert_int_equal(f.code.fake.reads, reads);
+	/* What is gone meanwhile gets no more of them; what was known of it stays. */
+	f.names = (code_names_free(f.names), code_names_new(&f.code.fake.memory, &f.code.layout,
+							    &scopes_layouts[0], f.methods));
+	code_names_meet(f.names, places, 3);
+	code_fixture_free(&f.code, 4);
+	code_names_meet(f.names, places, LEVELS);
+	assert_int_equal(find(20), 0);
+	assert_int_equal(answer.count, 3);
+	assert_int_equal(find(30), 0);
+	assert_int_equal(answer.count, 1);
+	assert_frame(0, "run", -1, 0, false);
+}
+
+static void what_has_a_name_is_not_wanted(void **state)
+{
+	struct chain_wants wants = { .places = VEC_INIT };
+	struct text_pool texts = { .bytes = 0 };
+	struct chain_names chain;
+
+	(void)state;
+	chain_names_init(&chain, f.method[0], NULL);
+	chain_names_want(&chain, f.nmethod, &wants);
+	chain_names_want(&chain, f.nmethod, &wants);
+	assert_int_equal(wants.places.len, 1);
+	chain_wants_read(&wants, f.methods, &texts);
+	assert_int_equal(chain.count, 1);
+	wants.places.len = wants.methods.len = 0;
+	chain_names_want(&chain, f.nmethod, &wants);
+	assert_int_equal(wants.places.len, 0);
+	chain_wants_release(&wants);
+	chain_names_release(&chain, &texts);
+	text_pool_release(&texts);
+}
+
 static void places_of_code_that_is_gone(void **state)
 {
 	(void)state;
@@ -208,6 +264,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_place_has_its_chain, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_known_place_costs_no_reads, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(places_that_are_met_together, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_has_a_name_is_not_wanted, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(places_of_code_that_is_gone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(another_ones_scopes_say_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_method_that_is_none, set_up, tear_down),

@@ -80,7 +80,7 @@ static int read_while_changing(const struct vm_memory *memory, const struct vm_s
 
 	for (unsigned int i = 0; i < count && !r; i++) {
 		r = fake_read(memory, &spans[i], 1);
-		if (spans[i].address == changing->descriptor_symbol + l->symbol_body)
+		if (spans[i].address == changing->descriptor_symbol)
 			fake_put_u64(&changing->fake,
 				     changing->pool + l->pool_bytes + 8 * DESCRIPTOR_INDEX,
 				     changing->source_symbol);

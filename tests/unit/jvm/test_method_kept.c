@@ -26,7 +26,8 @@ static uint64_t renew(uint16_t number)
 
 	if (number > 0)
 		fake_put_u16(&f.code.fake, f.class_symbol + 2, number);
-	method_chains_follow(&f.code.fake.memory, &f.code.layout, &f.method, 1, &chain, &r);
+	free(method_chains_follow(&f.code.fake.memory, &f.code.layout, &f.method, &(bool){ false },
+				  1, &chain, &r));
 	assert_int_equal(r, 0);
 	f.const_method = chain.const_method;
 	f.class_symbol = chain.class_symbol;

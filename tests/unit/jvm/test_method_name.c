@@ -216,7 +216,7 @@ static int read_while_unloading(const struct vm_memory *memory, const struct vm_
 	uint64_t lines = bcp(unloading, CODE_BYTES);
 
 	for (unsigned int i = 0; i < count; i++)
-		if (spans[i].address == lines)
+		if (lines - spans[i].address < spans[i].len)
 			fake_put_u16(fake, unloading->class_symbol + 2, 0x1234);
 	return fake_read(memory, spans, count);
 }

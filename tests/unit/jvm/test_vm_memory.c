@@ -2,6 +2,8 @@
 #include "test.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/macros.h"
@@ -220,7 +222,7 @@ static void test_process(void **state)
 {
 	static const char words[] = "one two three";
 	struct vm_memory memory;
-	char one[4] = "", two[4] = "", three[6] = "", more[17][1];
+	char one[4] = "", two[4] = "", three[6] = "", more[VM_MEMORY_MAX_SPANS + 1][1];
 	const struct vm_span spans[] = {
 		{ (uintptr_t)words + 8, three, 5 },
 		{ (uintptr_t)words, one, 3 },
@@ -252,6 +254,45 @@ static void test_process(void **state)
 	assert_int_equal(vm_memory_read_u64(&memory, (uintptr_t)&number, &value), -ESRCH);
 }
 
+/* Neighbours are read in one piece, and nothing that lies between others: here a page is missing. */
+static void test_neighbours(void **state)
+{
+	uint8_t *at =
+		mmap(NULL, 3UL * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct vm_span spans[40];
+	uint8_t came[40][64];
+	struct vm_memory memory;
+
+	(void)state;
+	assert_true(at != MAP_FAILED);
+	vm_memory_init_process(&memory, (uint32_t)getpid());
+	for (unsigned int i = 0; i < 3 * PAGE; i++)
+		at[i] = (uint8_t)(i * 7 + i / 256);
+	assert_int_equal(munmap(at + PAGE, PAGE), 0);
+	srand(1);
+	for (unsigned int turn = 0; turn < 200; turn++) {
+		for (unsigned int i = 0; i < ARRAY_SIZE(spans); i++) {
+			size_t len = 1 + (size_t)rand() % 64;
+			size_t in_page = rand() % 3 ? (size_t)rand() % 600
+						    : PAGE - len - (size_t)rand() % 300;
+
+			spans[i] = (struct vm_span){ (uintptr_t)at + (rand() % 2 ? 2UL * PAGE : 0) +
+							     in_page,
+						     came[i], len };
+		}
+		assert_int_equal(memory.read(&memory, spans, ARRAY_SIZE(spans)), 0);
+		for (unsigned int i = 0; i < ARRAY_SIZE(spans); i++)
+			assert_memory_equal(came[i], (void *)(uintptr_t)spans[i].address,
+					    spans[i].len);
+	}
+	spans[1] = (struct vm_span){ (uintptr_t)at + PAGE - 8, came[1], 8 };
+	spans[2] = (struct vm_span){ (uintptr_t)at + PAGE, came[2], 8 };
+	assert_int_equal(memory.read(&memory, spans, 2), 0);
+	assert_int_equal(memory.read(&memory, spans, 3), -EFAULT);
+	munmap(at, PAGE);
+	munmap(at + 2UL * PAGE, PAGE);
+}
+
 #define TEST(fn) cmocka_unit_test_setup(fn, setup)
 
 int main(void)
@@ -260,7 +301,7 @@ int main(void)
 		TEST(test_text),       TEST(test_pages),
 		TEST(test_kept_pages), TEST(test_reads_across_pages),
 		TEST(test_many_pages), TEST(test_strings),
-		TEST(test_process),
+		TEST(test_process),    TEST(test_neighbours),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,6 +112,14 @@ void lru_drop_oldest(struct lru *lru)
 		remove_entry(lru, entry_at(lru, 0)->newer);
 }
 
+void lru_drop(struct lru *lru, uint64_t key)
+{
+	uint32_t at = find(lru, key);
+
+	if (at)
+		remove_entry(lru, at);
+}
+
 void lru_clear(struct lru *lru)
 {
 	while (lru->len)

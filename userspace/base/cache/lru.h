@@ -55,6 +55,9 @@ void lru_put(struct lru *lru, uint64_t key, uint64_t value, size_t bytes);
 /* The value of KEY, which is there, has come to take BYTES. Nothing goes for it before the next lru_put(). */
 void lru_resize(struct lru *lru, uint64_t key, size_t bytes);
 
+/* KEY goes, if it is there. */
+void lru_drop(struct lru *lru, uint64_t key);
+
 /* From now on; what is too much by that goes at once. */
 void lru_set_limit(struct lru *lru, size_t limit_bytes);
 

@@ -13,41 +13,117 @@
 /* The largest tables, of JDK 17, take 190: who has more of them takes our time. */
 #define MAX_FETCHES 2048
 
+/* Two pieces cost more than the bytes that lie between them. */
+#define MAX_GAP_BYTES 256
+
+/* Spans that are read as one piece: what is between them is in the pages of either, and there when they are. */
+struct sweep {
+	struct wall_piece pieces[VM_MEMORY_MAX_SPANS];
+	uint16_t piece_of[VM_MEMORY_MAX_SPANS]; /* of each span */
+	unsigned int count;
+	size_t bytes;
+};
+
+/* Make PIECE hold SPAN, too. False: it lies elsewhere. */
+static bool widen(struct wall_piece *piece, const struct vm_span *span)
+{
+	uint64_t end = piece->address + piece->len, span_end = span->address + span->len;
+	uint64_t first = MIN(piece->address, span->address), behind = MAX(end, span_end);
+
+	if (span->address > end + MAX_GAP_BYTES || piece->address > span_end + MAX_GAP_BYTES)
+		return false;
+	*piece = (struct wall_piece){ first, behind - first };
+	return true;
+}
+
+/* Only spans that follow each other are read together: callers rely on the order in which they are read. */
+static void plan_sweep(struct sweep *sweep, const struct vm_span *spans, unsigned int count)
+{
+	sweep->count = 0;
+	sweep->bytes = 0;
+	for (unsigned int i = 0; i < count; i++) {
+		if (!sweep->count || !widen(&sweep->pieces[sweep->count - 1], &spans[i]))
+			sweep->pieces[sweep->count++] =
+				(struct wall_piece){ spans[i].address, spans[i].len };
+		sweep->piece_of[i] = (uint16_t)(sweep->count - 1);
+	}
+	for (unsigned int i = 0; i < sweep->count; i++)
+		sweep->bytes += sweep->pieces[i].len;
+}
+
+static void give_spans(const struct sweep *sweep, const char *data, const struct vm_span *spans,
+		       unsigned int count)
+{
+	unsigned int piece = 0;
+
+	for (unsigned int i = 0; i < count; i++) {
+		for (; piece < sweep->piece_of[i]; piece++)
+			data += sweep->pieces[piece].len;
+		memcpy(spans[i].data, data + (spans[i].address - sweep->pieces[piece].address),
+		       spans[i].len);
+	}
+}
+
 static int read_process(const struct vm_memory *memory, const struct vm_span *spans,
 			unsigned int count)
 {
-	struct wall_piece pieces[VM_MEMORY_MAX_SPANS];
 	_cleanup_free_ char *data = NULL;
-	size_t total = 0;
+	struct sweep sweep;
 	int64_t n;
 
 	if (count > VM_MEMORY_MAX_SPANS)
 		return -E2BIG;
-	for (unsigned int i = 0; i < count; i++) {
-		pieces[i] = (struct wall_piece){ spans[i].address, spans[i].len };
-		total += spans[i].len;
-	}
-	if (count == 1) {
-		n = wall_read_memory(memory->pid, pieces, 1, spans[0].data);
-	} else {
-		data = xmalloc(total);
-		n = wall_read_memory(memory->pid, pieces, count, data);
-	}
+	plan_sweep(&sweep, spans, count);
+	data = count == 1 ? NULL : xmalloc(sweep.bytes);
+	n = wall_read_memory(memory->pid, sweep.pieces, sweep.count, data ? data : spans[0].data);
 	if (n < 0)
 		return (int)n;
-	if ((size_t)n != total)
+	if ((size_t)n != sweep.bytes)
 		return -EFAULT;
-	total = 0;
-	for (unsigned int i = 0; data && i < count; i++) {
-		memcpy(spans[i].data, data + total, spans[i].len);
-		total += spans[i].len;
-	}
+	if (data)
+		give_spans(&sweep, data, spans, count);
 	return 0;
+}
+
+static int follow_process(const struct vm_memory *memory, struct wall_hop *hops, unsigned int count,
+			  uint8_t *data, size_t size)
+{
+	return wall_follow(memory->pid, hops, count, data, size);
 }
 
 void vm_memory_init_process(struct vm_memory *memory, uint32_t pid)
 {
-	*memory = (struct vm_memory){ .read = read_process, .pid = pid };
+	*memory = (struct vm_memory){ .read = read_process, .follow = follow_process, .pid = pid };
+}
+
+/* All, or the first alone. */
+static int land(const struct wall_landing *landings, unsigned int count, void *arg)
+{
+	const struct vm_memory *memory = arg;
+	struct vm_gather g;
+	int r;
+
+	vm_gather_init(&g);
+	for (unsigned int i = 0; i < count; i++)
+		vm_gather_add(&g, landings[i].address, landings[i].data, landings[i].len);
+	r = vm_gather_read(&g, memory);
+	if (r == -EFAULT && count > 1) {
+		g.count = count = 1;
+		r = vm_gather_read(&g, memory);
+	}
+	if (r == -EFAULT)
+		return 0;
+	return r < 0 ? r : (int)count;
+}
+
+int vm_memory_follow(const struct vm_memory *memory, struct wall_hop *hops, unsigned int count,
+		     uint8_t *data, size_t size)
+{
+	struct vm_memory below = *memory;
+
+	if (memory->follow)
+		return memory->follow(memory, hops, count, data, size);
+	return wall_hops_read(hops, count, data, size, land, &below);
 }
 
 int vm_memory_read(const struct vm_memory *memory, uint64_t address, void *data, size_t len)

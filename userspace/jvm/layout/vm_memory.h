@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/macros.h"
+#include "wall/hops.h"
 
 /* One piece of a gathered read. */
 struct vm_span {
@@ -18,13 +19,16 @@ struct vm_span {
 	size_t len;
 };
 
-/* How many spans one call may have. */
-#define VM_MEMORY_MAX_SPANS 80
+/* How many spans one call may have: all that is read of 64 methods together. Linux has 1,024 (UIO_MAXIOV). */
+#define VM_MEMORY_MAX_SPANS 896
 
 struct vm_memory {
-	/* Read all spans, or fail: -EFAULT, -ESRCH, -EPERM. */
+	/* Read all spans, in this order, or fail: -EFAULT, -ESRCH, -EPERM. */
 	int (*read)(const struct vm_memory *memory, const struct vm_span *spans,
 		    unsigned int count);
+	/* All at once, as wall_follow(); NULL: a read for each step. */
+	int (*follow)(const struct vm_memory *memory, struct wall_hop *hops, unsigned int count,
+		      uint8_t *data, size_t size);
 	void *data;   /* the reader's own; borrowed */
 	uint32_t pid; /* of a process; 0 in tests */
 };
@@ -32,11 +36,21 @@ struct vm_memory {
 /* The memory of a live process. */
 void vm_memory_init_process(struct vm_memory *memory, uint32_t pid);
 
-/* A gathered read in the making; one of zeros is empty. */
+/* Read COUNT hops into DATA of SIZE bytes: see wall_hops_read(). */
+int vm_memory_follow(const struct vm_memory *memory, struct wall_hop *hops, unsigned int count,
+		     uint8_t *data, size_t size);
+
+/* A gathered read in the making. */
 struct vm_gather {
 	struct vm_span spans[VM_MEMORY_MAX_SPANS];
 	unsigned int count;
 };
+
+/* All of its spans need not be made zero. */
+static inline void vm_gather_init(struct vm_gather *g)
+{
+	g->count = 0;
+}
 
 static inline void vm_gather_add(struct vm_gather *g, uint64_t address, void *data, size_t len)
 {

@@ -90,6 +90,18 @@ unsigned int chain_names_own(const struct chain_names *chain, struct java_frame 
 	return name ? 1 : 0;
 }
 
+bool chain_names_has(const struct chain_names *chain, uint64_t address)
+{
+	uint32_t node = find_node(chain, address);
+	const struct chain_name *name;
+
+	do {
+		name = find_name(chain, node);
+		node = name ? name->caller : CODE_NO_NODE;
+	} while (node != CODE_NO_NODE);
+	return name != NULL;
+}
+
 unsigned int chain_names_find(const struct chain_names *chain, uint64_t address,
 			      struct java_frame *frames)
 {
@@ -107,63 +119,81 @@ unsigned int chain_names_find(const struct chain_names *chain, uint64_t address,
 	return count;
 }
 
-/* Names in the making. */
-struct wanted {
-	struct chain_names *chain;
-	struct text_pool *texts;
-	struct method_place places[METHOD_PLACES_AT_ONCE];
-	uint32_t nodes[METHOD_PLACES_AT_ONCE];
-	unsigned int count;
-};
+/* --- what is read ----------------------------------------------------------------------------- */
 
-static void take_name(unsigned int index, const struct java_frame *frame, void *data)
+void chain_wants_release(struct chain_wants *wants)
 {
-	struct wanted *wanted = data;
-	struct chain_names *chain = wanted->chain;
-	const struct chain_name name = {
-		.class_name = text_pool_ref(wanted->texts, frame->class_name),
-		.method = text_pool_ref(wanted->texts, frame->method),
-		.source = text_pool_ref(wanted->texts, frame->source),
-		.descriptor = text_pool_ref(wanted->texts, frame->descriptor),
-		.node = wanted->nodes[index],
-		.line = frame->line,
-		.bci = frame->bci,
-		.caller = caller_of(chain, wanted->nodes[index]),
-	};
+	vec_release(&wants->places);
+	vec_release(&wants->methods);
+}
 
-	chain->names = xrealloc(chain->names, (chain->count + 1) * sizeof(name));
-	chain->names[chain->count++] = name;
+static bool is_wanted(const struct chain_wants *wants, const struct chain_place *place)
+{
+	const struct chain_place *at;
+
+	vec_for_each (at, &wants->places)
+		if (at->chain == place->chain && at->node == place->node)
+			return true;
+	return false;
 }
 
 /* NODE unless its name is known. */
-static void want(struct wanted *wanted, uint32_t node)
+static void want(struct chain_names *chain, uint32_t node, struct chain_wants *wants)
 {
-	const struct code_node *at =
-		node == CODE_NO_NODE ? NULL : &wanted->chain->scopes->nodes[node];
-
-	if (find_name(wanted->chain, node))
-		return;
-	wanted->nodes[wanted->count] = node;
-	wanted->places[wanted->count++] = (struct method_place){
-		at ? wanted->chain->scopes->methods[at->method] : wanted->chain->method,
+	const struct code_node *at = node == CODE_NO_NODE ? NULL : &chain->scopes->nodes[node];
+	const struct chain_place place = { chain, node };
+	const struct method_place method = {
+		at ? chain->scopes->methods[at->method] : chain->method,
 		at ? at->bci : -1,
+	};
+
+	if (find_name(chain, node) || is_wanted(wants, &place))
+		return;
+	vec_push(&wants->places, place);
+	vec_push(&wants->methods, method);
+}
+
+void chain_names_want(struct chain_names *chain, uint64_t address, struct chain_wants *wants)
+{
+	want(chain, CODE_NO_NODE, wants);
+	for (uint32_t node = find_node(chain, address); node != CODE_NO_NODE;
+	     node = caller_of(chain, node))
+		want(chain, node, wants);
+}
+
+struct taking {
+	const struct chain_wants *wants;
+	struct text_pool *texts;
+};
+
+static void take_name(unsigned int index, int error, const struct java_frame *frame, void *data)
+{
+	const struct taking *taking = data;
+	const struct chain_place *place = &taking->wants->places.items[index];
+	struct chain_names *chain = place->chain;
+
+	if (place->node == CODE_NO_NODE)
+		chain->error = error;
+	if (error)
+		return;
+	chain->names = xrealloc(chain->names, (chain->count + 1) * sizeof(*chain->names));
+	chain->names[chain->count++] = (struct chain_name){
+		.class_name = text_pool_ref(taking->texts, frame->class_name),
+		.method = text_pool_ref(taking->texts, frame->method),
+		.source = text_pool_ref(taking->texts, frame->source),
+		.descriptor = text_pool_ref(taking->texts, frame->descriptor),
+		.node = place->node,
+		.line = frame->line,
+		.bci = frame->bci,
+		.caller = caller_of(chain, place->node),
 	};
 }
 
-int chain_names_read(struct chain_names *chain, uint64_t address, struct method_names *methods,
-		     struct text_pool *texts)
+void chain_wants_read(const struct chain_wants *wants, struct method_names *methods,
+		      struct text_pool *texts)
 {
-	struct wanted wanted = { .chain = chain, .texts = texts };
-	uint32_t node = find_node(chain, address);
-	int r = 0;
+	struct taking taking = { .wants = wants, .texts = texts };
 
-	want(&wanted, CODE_NO_NODE);
-	while (!r && (wanted.count || node != CODE_NO_NODE)) {
-		for (; node != CODE_NO_NODE && wanted.count < METHOD_PLACES_AT_ONCE;
-		     node = caller_of(chain, node))
-			want(&wanted, node);
-		r = method_names_follow(methods, wanted.places, wanted.count, take_name, &wanted);
-		wanted.count = 0;
-	}
-	return r;
+	method_names_follow(methods, wants->methods.items, (unsigned int)wants->methods.len,
+			    take_name, &taking);
 }

@@ -16,6 +16,16 @@
 #define MAX_CACHE_BYTES (6U << 20)
 /* What malloc adds to an entry. */
 #define MALLOC_BYTES 8
+#define PAGE_BYTES   4096
+
+/* What libjvm calls nmethods: a constant of it each. */
+static const char *const nmethod_texts[] = { "nmethod", "native nmethod" };
+
+/* Where one is, and what was read there. */
+struct known_text {
+	uint64_t address; /* 0: not learnt yet */
+	char bytes[CODE_BLOB_MAX_NAME];
+};
 
 struct code_name {
 	uint64_t start;
@@ -33,6 +43,7 @@ struct code_names {
 	struct lru entries;	      /* nmethod_key() or stub_key() → struct code_name, owned */
 	struct text_pool texts;
 	struct stub_list stubs;
+	struct known_text known_texts[ARRAY_SIZE(nmethod_texts)];
 	size_t limit_bytes;
 };
 
@@ -138,10 +149,10 @@ static size_t entry_bytes(const struct code_name *entry)
 	return sizeof(*entry) + MALLOC_BYTES + chain_names_bytes(&entry->chain);
 }
 
+/* The caller makes room. */
 static void put_entry(struct code_names *names, uint64_t key, struct code_name *entry)
 {
 	lru_put(&names->entries, key, (uintptr_t)entry, entry_bytes(entry));
-	make_room(names);
 }
 
 /* A blob may hold many. What is no part of them goes by the blob's name. */
@@ -155,69 +166,33 @@ static const char *stub_name(struct code_names *names, const struct code_blob *b
 	return name ? name : blob->name;
 }
 
-static struct code_name *add_stub(struct code_names *names, uint64_t key,
-				  const struct code_blob *blob, uint64_t address)
+static void add_stub(struct code_names *names, const struct code_blob *blob, uint64_t address)
 {
 	struct code_name *entry = new_entry(blob);
 
 	entry->stub = text_pool_ref(&names->texts, stub_name(names, blob, address));
-	put_entry(names, key, entry);
-	return entry;
+	put_entry(names, stub_key(address, blob->compile_id), entry);
 }
 
 /* --- what is read ----------------------------------------------------------------------------- */
 
-/*
- * The names of ENTRY, an nmethod of BLOB, at ADDRESS. Its methods are its own only as long as the nmethod is:
- * look again when they are read.
- */
-static int read_names(struct code_names *names, struct code_name *entry,
-		      const struct code_blob *blob, uint64_t address)
-{
-	uint32_t kept = entry->chain.count;
-	int r = chain_names_read(&entry->chain, address, names->methods, &names->texts);
+/* A place that is read beside others. */
+struct work {
+	struct code_place place;
+	struct code_name *entry; /* of an nmethod; NULL: it has failed, or another work has it */
+	struct code_blob blob;
+	uint32_t kept;	/* of its names that were known before */
+	uint32_t rides; /* which work reads this code; itself */
+	bool is_new;	/* `entry` is not among the others yet */
+	int error;
+};
 
-	if (!code_blob_is_same(&names->memory, &names->layout, blob)) {
-		chain_names_drop(&entry->chain, kept, &names->texts);
-		r = -ESTALE;
-	}
-	return r;
-}
-
-/* Without its debug information it is its method. */
-static int read_nmethod(struct code_names *names, const struct code_blob *blob, uint64_t address,
-			struct code_name **ret_entry)
-{
-	struct code_name *entry = new_entry(blob);
-	struct code_scopes *scopes = NULL;
-	int r;
-
-	(void)code_scopes_read(&names->memory, &names->layout, &names->scopes, blob, &scopes);
-	chain_names_init(&entry->chain, blob->method, scopes);
-	r = read_names(names, entry, blob, address);
-	if (!entry->chain.count) {
-		drop_entry((uintptr_t)entry, names);
-		return r;
-	}
-	put_entry(names, nmethod_key(blob->compile_id), entry);
-	*ret_entry = entry;
-	return 0;
-}
-
-/* Another place of code that is known. When that is gone, its method is all that is left of it. */
-static unsigned int read_place(struct code_names *names, struct code_name *entry, uint64_t address,
-			       struct java_answer *answer)
-{
-	const struct code_blob blob = { .start = entry->start,
-					.method = entry->chain.method,
-					.compile_id = entry->compile_id };
-
-	if (read_names(names, entry, &blob, address) < 0)
-		return chain_names_own(&entry->chain, answer->frames);
-	lru_resize(&names->entries, nmethod_key(entry->compile_id), entry_bytes(entry));
-	make_room(names);
-	return chain_names_find(&entry->chain, address, answer->frames);
-}
+struct batch {
+	unsigned int count;
+	struct work works[CODE_NAMES_AT_ONCE];
+	struct vm_ahead ahead;
+	struct vm_ahead_reader readers[CODE_NAMES_AT_ONCE]; /* of each work */
+};
 
 /*
  * Where compilers work (share/c1/c1_Compilation.cpp, share/opto/output.cpp): this is never run, and
@@ -235,23 +210,188 @@ static bool is_never_run(const struct code_blob *blob)
 	return false;
 }
 
-static int read_entry(struct code_names *names, uint64_t address, uint32_t compile_id,
-		      struct code_name **ret_entry)
+static bool is_unknown(const struct batch *batch, unsigned int at)
 {
-	struct code_blob blob;
-	int r = code_blob_find(&names->memory, &names->layout, address, &blob);
+	return batch->works[at].is_new && batch->works[at].rides == at;
+}
 
-	if (r < 0)
-		return r;
+/* So that the name of each need not be read. */
+static void give_texts(const struct code_names *names, struct vm_ahead_reader *reader)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(names->known_texts); i++) {
+		const struct known_text *text = &names->known_texts[i];
+
+		if (text->address)
+			vm_ahead_give(reader, text->address, text->bytes, sizeof(text->bytes));
+	}
+}
+
+static void learn_text(struct code_names *names, const struct code_blob *blob)
+{
+	/* Of a name at the end of a page less was read. */
+	if (blob->name_address % PAGE_BYTES > PAGE_BYTES - CODE_BLOB_MAX_NAME)
+		return;
+	for (unsigned int i = 0; i < ARRAY_SIZE(nmethod_texts); i++)
+		if (strcmp(blob->name, nmethod_texts[i]) == 0) {
+			names->known_texts[i].address = blob->name_address;
+			memcpy(names->known_texts[i].bytes, blob->name, CODE_BLOB_MAX_NAME);
+		}
+}
+
+/* 0: BLOB is the code of PLACE. */
+static int check_blob(const struct code_blob *blob, const struct code_place *place)
+{
 	/* Of a stub too: it must not name an nmethod that was here before. */
-	if (blob.compile_id != compile_id)
+	if (blob->compile_id != place->compile_id)
 		return -ESTALE;
-	if (blob.is_nmethod)
-		return blob.method ? read_nmethod(names, &blob, address, ret_entry) : -ESTALE;
-	if (is_never_run(&blob))
-		return -ESTALE;
-	*ret_entry = add_stub(names, stub_key(address, compile_id), &blob, address);
-	return 0;
+	if (blob->is_nmethod)
+		return blob->method ? 0 : -ESTALE;
+	return is_never_run(blob) ? -ESTALE : 0;
+}
+
+static void find_blob(struct code_names *names, struct work *work, struct vm_ahead_reader *reader)
+{
+	work->error =
+		code_blob_find(&reader->memory, &names->layout, work->place.address, &work->blob);
+	if (!work->error)
+		work->error = check_blob(&work->blob, &work->place);
+	if (work->error)
+		return;
+	if (!work->blob.is_nmethod) {
+		add_stub(names, &work->blob, work->place.address);
+		return;
+	}
+	learn_text(names, &work->blob);
+	work->entry = new_entry(&work->blob);
+	code_scopes_want(reader, &names->layout, &names->scopes, &work->blob);
+}
+
+/* The blobs of unknown code, and ahead what says where it is, what it is, and what was inlined. */
+static void find_blobs(struct code_names *names, struct batch *batch)
+{
+	for (unsigned int i = 0; i < batch->count; i++)
+		if (is_unknown(batch, i))
+			code_blob_want_segments(&batch->readers[i], &names->layout,
+						batch->works[i].place.address);
+	vm_ahead_fetch(&batch->ahead);
+	for (unsigned int i = 0; i < batch->count; i++)
+		if (is_unknown(batch, i))
+			code_blob_want_head(&batch->readers[i], &names->layout,
+					    batch->works[i].place.address);
+	vm_ahead_fetch(&batch->ahead);
+	for (unsigned int i = 0; i < batch->count; i++)
+		if (is_unknown(batch, i)) {
+			give_texts(names, &batch->readers[i]);
+			find_blob(names, &batch->works[i], &batch->readers[i]);
+		}
+	vm_ahead_fetch(&batch->ahead);
+}
+
+/* Without its debug information it is its method. */
+static void read_scopes(struct code_names *names, struct work *work,
+			const struct vm_ahead_reader *reader)
+{
+	struct code_scopes *scopes = NULL;
+
+	(void)code_scopes_read(&reader->memory, &names->layout, &names->scopes, &work->blob,
+			       &scopes);
+	chain_names_init(&work->entry->chain, work->blob.method, scopes);
+}
+
+/* All names that are wanted, together. */
+static void read_names(struct code_names *names, struct batch *batch)
+{
+	struct chain_wants wants = { .places = VEC_INIT };
+
+	for (unsigned int i = 0; i < batch->count; i++) {
+		const struct work *work = &batch->works[i];
+		struct code_name *entry = batch->works[work->rides].entry;
+
+		if (entry && work->place.address - entry->start < entry->bytes)
+			chain_names_want(&entry->chain, work->place.address, &wants);
+	}
+	chain_wants_read(&wants, names->methods, &names->texts);
+	chain_wants_release(&wants);
+}
+
+/* SAME: it was itself before and after its names were read. */
+static void keep(struct code_names *names, struct work *work, bool same)
+{
+	struct chain_names *chain = &work->entry->chain;
+	uint64_t key = nmethod_key(work->entry->compile_id);
+
+	work->error = same ? chain->error : -ESTALE;
+	if (!same)
+		chain_names_drop(chain, work->kept, &names->texts);
+	if (!work->is_new)
+		lru_resize(&names->entries, key, entry_bytes(work->entry));
+	else if (!work->error)
+		put_entry(names, key, work->entry);
+	else
+		drop_entry((uintptr_t)work->entry, names);
+}
+
+/* Methods are an nmethod's own only as long as it is: look again when they are read. */
+static void keep_proven(struct code_names *names, struct batch *batch)
+{
+	const struct code_blob *blobs[CODE_NAMES_AT_ONCE] = { NULL };
+	struct work *works[CODE_NAMES_AT_ONCE];
+	bool same[CODE_NAMES_AT_ONCE];
+	unsigned int count = 0;
+	bool all = true;
+
+	for (unsigned int i = 0; i < batch->count; i++)
+		if (batch->works[i].entry) {
+			blobs[count] = &batch->works[i].blob;
+			works[count++] = &batch->works[i];
+		}
+	code_blobs_check(&names->memory, &names->layout, blobs, count, same);
+	for (unsigned int i = 0; i < count; i++) {
+		keep(names, works[i], same[i]);
+		all = all && same[i];
+	}
+	if (!all)
+		method_names_forget_unproven(names->methods);
+	make_room(names);
+}
+
+static void read_batch(struct code_names *names, struct batch *batch)
+{
+	vm_ahead_init(&batch->ahead, &names->memory, batch->readers, batch->count);
+	find_blobs(names, batch);
+	for (unsigned int i = 0; i < batch->count; i++)
+		if (batch->works[i].is_new && batch->works[i].entry)
+			read_scopes(names, &batch->works[i], &batch->readers[i]);
+	read_names(names, batch);
+	keep_proven(names, batch);
+	vm_ahead_release(&batch->ahead);
+}
+
+/* The work of BATCH that reads this code. */
+static uint32_t find_work(const struct batch *batch, uint32_t compile_id)
+{
+	uint32_t at = 0;
+
+	while (at < batch->count && batch->works[at].place.compile_id != compile_id)
+		at++;
+	return at;
+}
+
+/* ENTRY: of the code that is known; NULL. */
+static void add_work(struct batch *batch, const struct code_place *place, struct code_name *entry)
+{
+	uint32_t at = find_work(batch, place->compile_id);
+	struct work *work = &batch->works[batch->count++];
+
+	*work = (struct work){ .place = *place, .rides = at, .is_new = !entry };
+	if (!entry || work != &batch->works[at])
+		return;
+	/* Another place of it. When it is gone, its method is all that is left of it. */
+	work->entry = entry;
+	work->kept = entry->chain.count;
+	work->blob = (struct code_blob){ .start = entry->start,
+					 .method = entry->chain.method,
+					 .compile_id = entry->compile_id };
 }
 
 /* Of what the layout knows: no compile id is asked for there. */
@@ -264,26 +404,66 @@ static const char *place_name(const struct wire_jvm *wire, uint64_t address)
 	return NULL;
 }
 
+static bool is_known(const struct code_name *entry, uint64_t address)
+{
+	return entry && (entry->stub || chain_names_has(&entry->chain, address));
+}
+
+void code_names_meet(struct code_names *names, const struct code_place *places, unsigned int count)
+{
+	struct batch batch;
+
+	batch.count = 0;
+	for (unsigned int i = 0; i < count; i++) {
+		const struct code_place *place = &places[i];
+		struct code_name *entry = find_entry(names, place->address, place->compile_id);
+
+		if (!is_known(entry, place->address) &&
+		    !place_name(&names->layout.wire, place->address))
+			add_work(&batch, place, entry);
+		if (batch.count == CODE_NAMES_AT_ONCE) {
+			read_batch(names, &batch);
+			batch.count = 0;
+		}
+	}
+	if (batch.count)
+		read_batch(names, &batch);
+}
+
+/* One alone; why it could not be read, or 0. */
+static int read_place(struct code_names *names, uint64_t address, uint32_t compile_id,
+		      struct code_name *entry)
+{
+	struct batch batch;
+
+	batch.count = 0;
+	add_work(&batch, &(struct code_place){ address, compile_id }, entry);
+	read_batch(names, &batch);
+	return batch.works[0].error;
+}
+
 int code_names_find(struct code_names *names, uint64_t address, uint32_t compile_id,
 		    struct java_answer *ret_answer)
 {
 	struct code_name *entry;
-	int r = 0;
+	int r = -ESTALE;
 
 	ret_answer->count = 0;
 	ret_answer->stub = place_name(&names->layout.wire, address);
 	if (ret_answer->stub)
 		return 0;
 	entry = find_entry(names, address, compile_id);
+	if (!is_known(entry, address)) {
+		r = read_place(names, address, compile_id, entry);
+		entry = find_entry(names, address, compile_id);
+	}
 	if (!entry)
-		r = read_entry(names, address, compile_id, &entry);
-	if (r < 0)
 		return r;
 	ret_answer->stub = entry->stub;
 	if (entry->stub)
 		return 0;
 	ret_answer->count = chain_names_find(&entry->chain, address, ret_answer->frames);
 	if (!ret_answer->count)
-		ret_answer->count = read_place(names, entry, address, ret_answer);
+		ret_answer->count = chain_names_own(&entry->chain, ret_answer->frames);
 	return 0;
 }

@@ -25,6 +25,17 @@ DEFINE_CLEANUP(struct code_names *, code_names_free);
 /* They may take so much memory, and 6 MB at most. */
 void code_names_limit(struct code_names *names, size_t bytes);
 
+struct code_place {
+	uint64_t address;
+	uint32_t compile_id;
+};
+
+/* So many are read together. */
+#define CODE_NAMES_AT_ONCE 64
+
+/* Read what code_names_find() does not know yet of COUNT places: together that takes a part of the time. */
+void code_names_meet(struct code_names *names, const struct code_place *places, unsigned int count);
+
 /*
  * What ADDRESS is, where COMPILE_ID was the blob's at the sample's time. An nmethod: frames, as far as its
  * debug information tells of that place (innermost first), else its method without bytecode index and line.

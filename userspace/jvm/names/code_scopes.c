@@ -52,9 +52,10 @@ struct fields {
 static int read_fields(const struct vm_memory *memory, const struct wire_jvm *wire,
 		       const struct scopes_layout *l, uint64_t blob, struct fields *f)
 {
-	struct vm_gather g = { .count = 0 };
+	struct vm_gather g;
 	const size_t code_begin = wire->code_begin_kind == WIRE_CODE_BEGIN_POINTER ? 8 : 4;
 
+	vm_gather_init(&g);
 	vm_gather_add(&g, blob + wire->code_begin, &f->code_begin_word, code_begin);
 	VM_GATHER(&g, blob + l->pcs, f->pcs);
 	VM_GATHER(&g, blob + l->pcs_end, f->pcs_end);
@@ -312,6 +313,24 @@ static int read_methods(const struct vm_memory *memory, const struct decoder *d,
 	if (r == 0)
 		*ret_scopes = pack(d, table, place->code_start);
 	return r;
+}
+
+/* As many methods as an nmethod may be expected to name; of more the table is read by itself. */
+#define METHODS_AHEAD 32
+
+void code_scopes_want(struct vm_ahead_reader *reader, const struct jvm_layout *layout,
+		      const struct scopes_layout *scopes, const struct code_blob *blob)
+{
+	struct place p;
+
+	if (find_place(&reader->memory, &layout->wire, scopes, blob, &p) < 0)
+		return;
+	if (scopes->place == SCOPES_IN_BLOCK) {
+		vm_ahead_want(reader, p.pcs, p.pc_bytes + p.scope_bytes);
+		vm_ahead_want(reader, p.methods, METHODS_AHEAD * WORD_BYTES);
+	} else {
+		vm_ahead_want(reader, p.methods, p.pcs + p.pc_bytes - p.methods);
+	}
 }
 
 int code_scopes_read(const struct vm_memory *memory, const struct jvm_layout *layout,

@@ -33,6 +33,10 @@ int code_scopes_read(const struct vm_memory *memory, const struct jvm_layout *la
 		     const struct scopes_layout *scopes, const struct code_blob *blob,
 		     struct code_scopes **ret_scopes);
 
+/* Of many: ask for all that it will read of BLOB, which READER has found. */
+void code_scopes_want(struct vm_ahead_reader *reader, const struct jvm_layout *layout,
+		      const struct scopes_layout *scopes, const struct code_blob *blob);
+
 /* What it takes of memory. */
 size_t code_scopes_bytes(const struct code_scopes *scopes);
 

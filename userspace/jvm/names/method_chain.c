@@ -2,378 +2,289 @@
 #include "jvm/names/method_chain.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
-/* share/oops/constMethodFlags.hpp: has_linenumber_table, in every release. */
-#define HAS_LINES 1
+#include "base/alloc.h"
 
-/* A table takes about two bytes per line; the largest methods have 64 KiB of bytecodes. */
-#define MAX_LINE_BYTES (64 << 10)
-
-#define POOL_ENTRY_BYTES 8
-#define WORD_BYTES	 8
-/* Resolved entries had the lowest bit as a mark in JDK 8. */
-#define POINTER_MARK 1ULL
-
-static int gather_read(const struct vm_gather *g, const struct vm_memory *memory)
-{
-	int r = vm_gather_read(g, memory);
-
-	return r == -EFAULT ? -EBADMSG : r;
-}
-
-static uint64_t pool_entry(const struct jvm_layout *l, uint64_t pool, uint16_t index)
-{
-	return pool + l->pool_bytes + (uint64_t)index * POOL_ENTRY_BYTES;
-}
-
-/* --- the way ---------------------------------------------------------------------------------- */
-
-/* A method on its way, and what is read beside the chain. */
-struct walker {
-	struct method_chain c;
-	uint64_t const_method_now, class_word;
-	int error;
+/* What is read of a method, each where an earlier one leads. */
+enum place {
+	METHOD, /* its ConstMethod */
+	CONST_METHOD,
+	POOL,
+	NAME_ENTRY,
+	DESCRIPTOR_ENTRY,
+	KLASS,		 /* its name */
+	KLASS_OF_SOURCE, /* of JDK 8 to 16: the source's index */
+	SOURCE_ENTRY,
+	NAME,
+	DESCRIPTOR,
+	CLASS,
+	SOURCE,
+	PLACES,
 };
 
-static void want_method(struct vm_gather *g, const struct jvm_layout *l, struct walker *w)
+_Static_assert(METHOD_CHAINS_AT_ONCE *PLACES <= WALL_MAX_HOPS, "all is one call");
+
+/* Most names end in it, and so do most line tables: one read less. The rest is read when it is needed. */
+#define TEXT_AHEAD 64
+#define CODE_AHEAD 256
+
+/* --- where to ------------------------------------------------------------------------------------------------------------ */
+
+static struct wall_hop hop_to(size_t offset, size_t len, unsigned int base, size_t base_at)
 {
-	VM_GATHER(g, w->c.method + l->method_const_method, w->c.const_method);
+	return (struct wall_hop){ .address = offset,
+				  .len = (uint32_t)len,
+				  .base = (uint16_t)base,
+				  .base_at = (uint16_t)base_at,
+				  .index = WALL_NO_HOP };
 }
 
-static int take_method(const struct jvm_layout *l, struct walker *w)
+/* The entry of the pool whose index stands AT in FROM. */
+static struct wall_hop hop_to_entry(const struct jvm_layout *l, unsigned int first,
+				    unsigned int from, size_t at)
 {
-	(void)l;
-	return w->c.const_method && w->c.const_method % WORD_BYTES == 0 ? 0 : -EBADMSG;
+	struct wall_hop hop = hop_to(l->pool_bytes, METHOD_WORD_BYTES, first + CONST_METHOD,
+				     l->const_method_constants);
+
+	hop.index = (uint16_t)(first + from);
+	hop.index_at = (uint16_t)at;
+	return hop;
 }
 
-static void want_const_method(struct vm_gather *g, const struct jvm_layout *l, struct walker *w)
+/* The Symbol that ENTRY leads to, and what fits of its text. */
+static struct wall_hop hop_to_symbol(const struct jvm_layout *l, unsigned int entry)
 {
-	struct method_chain *c = &w->c;
+	size_t len = MAX((size_t)METHOD_WORD_BYTES, l->symbol_length + sizeof(uint16_t));
+	struct wall_hop hop = hop_to(0, MAX(len, (size_t)l->symbol_body), entry, 0);
 
-	VM_GATHER(g, c->method + l->method_const_method, w->const_method_now);
-	VM_GATHER(g, c->const_method + l->const_method_constants, c->pool);
-	VM_GATHER(g, c->const_method + l->const_method_name_index, c->name_index);
-	VM_GATHER(g, c->const_method + l->const_method_signature_index, c->descriptor_index);
-	VM_GATHER(g, c->const_method + l->const_method_code_size, c->code_size);
-	VM_GATHER(g, c->const_method + l->const_method_size_words, c->size_words);
-	if (l->const_method_flags != JVM_LAYOUT_ABSENT)
-		VM_GATHER(g, c->const_method + l->const_method_flags, c->flags);
-	if (l->wire.const_method_ids)
-		VM_GATHER(g, c->const_method + l->wire.const_method_ids, c->ids);
+	hop.more = TEXT_AHEAD;
+	return hop;
 }
 
-static int take_const_method(const struct jvm_layout *l, struct walker *w)
+/* No read: this release has no such thing. */
+static const struct wall_hop no_hop = { .base = WALL_NO_HOP, .index = WALL_NO_HOP };
+
+static void plan_source(const struct jvm_layout *l, unsigned int first, struct wall_hop *hops)
 {
-	(void)l;
-	return w->const_method_now == w->c.const_method ? 0 : -ESTALE;
-}
-
-static void want_pool(struct vm_gather *g, const struct jvm_layout *l, struct walker *w)
-{
-	struct method_chain *c = &w->c;
-
-	VM_GATHER(g, c->pool + l->pool_holder, c->holder);
-	VM_GATHER(g, pool_entry(l, c->pool, c->name_index), c->name_symbol);
-	VM_GATHER(g, pool_entry(l, c->pool, c->descriptor_index), c->descriptor_symbol);
-	if (l->pool_source_index != JVM_LAYOUT_ABSENT)
-		VM_GATHER(g, c->pool + l->pool_source_index, c->source_index);
-}
-
-static int take_pool(const struct jvm_layout *l, struct walker *w)
-{
-	(void)l;
-	w->c.name_symbol &= ~POINTER_MARK;
-	w->c.descriptor_symbol &= ~POINTER_MARK;
-	return 0;
-}
-
-static void want_klass(struct vm_gather *g, const struct jvm_layout *l, struct walker *w)
-{
-	struct method_chain *c = &w->c;
-
-	VM_GATHER(g, c->holder + l->klass_name, c->class_symbol);
-	if (l->pool_source_index == JVM_LAYOUT_ABSENT && l->klass_source_index != JVM_LAYOUT_ABSENT)
-		VM_GATHER(g, c->holder + l->klass_source_index, c->source_index);
-}
-
-static int take_klass(const struct jvm_layout *l, struct walker *w)
-{
-	(void)l;
-	(void)w;
-	return 0;
-}
-
-static void want_symbols(struct vm_gather *g, const struct jvm_layout *l, struct walker *w)
-{
-	struct method_chain *c = &w->c;
-
-	VM_GATHER(g, c->class_symbol, w->class_word);
-	VM_GATHER(g, c->class_symbol + l->symbol_length, c->class_len);
-	VM_GATHER(g, c->name_symbol + l->symbol_length, c->name_len);
-	if (c->descriptor_symbol)
-		VM_GATHER(g, c->descriptor_symbol + l->symbol_length, c->descriptor_len);
-}
-
-static int take_symbols(const struct jvm_layout *l, struct walker *w)
-{
-	struct method_chain *c = &w->c;
-
-	c->identity = WIRE_METHOD_IDENTITY(
-		WIRE_CLASS_IDENTITY(c->class_symbol, w->class_word, l->symbol_mask), c->ids);
-	return c->class_len && c->name_len ? 0 : -EBADMSG;
-}
-
-static void want_source(struct vm_gather *g, const struct jvm_layout *l, struct walker *w)
-{
-	if (w->c.source_index)
-		VM_GATHER(g, pool_entry(l, w->c.pool, w->c.source_index), w->c.source_symbol);
-}
-
-static int take_source(const struct jvm_layout *l, struct walker *w)
-{
-	(void)l;
-	w->c.source_symbol &= ~POINTER_MARK;
-	return 0;
-}
-
-static void want_source_length(struct vm_gather *g, const struct jvm_layout *l, struct walker *w)
-{
-	if (w->c.source_symbol)
-		VM_GATHER(g, w->c.source_symbol + l->symbol_length, w->c.source_len);
-}
-
-static int take_source_length(const struct jvm_layout *l, struct walker *w)
-{
-	(void)l;
-	(void)w;
-	return 0;
-}
-
-/*
- * Each is one read, of all methods that go the way together. The pools of method handle intrinsics have
- * nothing behind their source's index: a source that cannot be read costs no name.
- */
-static const struct step {
-	void (*want)(struct vm_gather *g, const struct jvm_layout *l, struct walker *w);
-	int (*take)(const struct jvm_layout *l, struct walker *w);
-	bool of_source;
-} steps[] = {
-	{ want_method, take_method, false },
-	{ want_const_method, take_const_method, false },
-	{ want_pool, take_pool, false },
-	{ want_klass, take_klass, false },
-	{ want_symbols, take_symbols, false },
-	{ want_source, take_source, true },
-	{ want_source_length, take_source_length, true },
-};
-
-/* Whose ConstMethod is known begins with this one. */
-#define STEP_CONST_METHOD 1
-
-static void step_alone(const struct vm_memory *memory, const struct jvm_layout *l,
-		       const struct step *step, struct walker *w)
-{
-	struct vm_gather g = { .count = 0 };
-	int r;
-
-	step->want(&g, l, w);
-	r = gather_read(&g, memory);
-	if (r == 0)
-		r = step->take(l, w);
-	if (r < 0 && step->of_source)
-		w->c.source_symbol = w->c.source_len = 0;
-	else
-		w->error = r;
-}
-
-/* One that cannot be read must not take the others with it. */
-static void step_together(const struct vm_memory *memory, const struct jvm_layout *l,
-			  const struct step *step, struct walker *walkers, unsigned int count)
-{
-	struct vm_gather g = { .count = 0 };
-
-	for (unsigned int i = 0; i < count; i++)
-		if (!walkers[i].error)
-			step->want(&g, l, &walkers[i]);
-	if (gather_read(&g, memory) < 0) {
-		for (unsigned int i = 0; i < count; i++)
-			if (!walkers[i].error)
-				step_alone(memory, l, step, &walkers[i]);
+	hops[KLASS_OF_SOURCE] = hops[SOURCE_ENTRY] = hops[SOURCE] = no_hop;
+	if (l->pool_source_index != JVM_LAYOUT_ABSENT) {
+		hops[SOURCE_ENTRY] = hop_to_entry(l, first, POOL, l->pool_source_index);
+	} else if (l->klass_source_index != JVM_LAYOUT_ABSENT) {
+		hops[KLASS_OF_SOURCE] = hop_to(l->klass_source_index, sizeof(uint16_t),
+					       first + POOL, l->pool_holder);
+		hops[SOURCE_ENTRY] = hop_to_entry(l, first, KLASS_OF_SOURCE, 0);
+	} else {
 		return;
 	}
-	for (unsigned int i = 0; i < count; i++)
-		if (!walkers[i].error)
-			walkers[i].error = step->take(l, &walkers[i]);
+	hops[SOURCE] = hop_to_symbol(l, first + SOURCE_ENTRY);
 }
 
-static void walk(const struct vm_memory *memory, const struct jvm_layout *l, size_t first_step,
-		 struct walker *walkers, unsigned int count)
+/* Of all PLACES; FIRST is the number of the first one. */
+static void plan(const struct jvm_layout *l, uint64_t method, unsigned int first,
+		 struct wall_hop *hops)
 {
-	for (unsigned int i = 0; i < count; i++)
-		if (!walkers[i].c.method || walkers[i].c.method % WORD_BYTES)
-			walkers[i].error = -EBADMSG;
-	for (size_t i = first_step; i < ARRAY_SIZE(steps); i++)
-		step_together(memory, l, &steps[i], walkers, count);
+	size_t ids_end = l->wire.const_method_ids + sizeof(uint64_t);
+
+	hops[METHOD] = hop_to(method + l->method_const_method, METHOD_WORD_BYTES, WALL_NO_HOP, 0);
+	hops[CONST_METHOD] = hop_to(0, MAX(l->const_method_bytes, ids_end), first + METHOD, 0);
+	hops[CONST_METHOD].more = CODE_AHEAD;
+	hops[POOL] = hop_to(0, l->pool_bytes, first + CONST_METHOD, l->const_method_constants);
+	hops[NAME_ENTRY] = hop_to_entry(l, first, CONST_METHOD, l->const_method_name_index);
+	hops[DESCRIPTOR_ENTRY] =
+		hop_to_entry(l, first, CONST_METHOD, l->const_method_signature_index);
+	hops[KLASS] = hop_to(l->klass_name, METHOD_WORD_BYTES, first + POOL, l->pool_holder);
+	hops[NAME] = hop_to_symbol(l, first + NAME_ENTRY);
+	hops[DESCRIPTOR] = hop_to_symbol(l, first + DESCRIPTOR_ENTRY);
+	hops[CLASS] = hop_to_symbol(l, first + KLASS);
+	plan_source(l, first, hops);
+}
+
+/* What tells whether it is still that method is read, and no names. */
+static void leave_names_out(struct wall_hop *hops)
+{
+	static const enum place names[] = {
+		NAME_ENTRY, DESCRIPTOR_ENTRY, KLASS_OF_SOURCE, SOURCE_ENTRY,
+		NAME,	    DESCRIPTOR,	      SOURCE
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
+		struct wall_hop *hop = &hops[names[i]];
+		uint32_t room = hop->len + hop->more;
+
+		*hop = no_hop;
+		hop->more = room;
+	}
+}
+
+/* --- what is there ------------------------------------------------------------------------------------------------------- */
+
+/* Of one method. */
+struct found {
+	const struct jvm_layout *layout;
+	const struct wall_hop *hops;
+	const uint8_t *data[PLACES];
+};
+
+static bool take(const struct found *f, enum place place, size_t offset, void *value, size_t len)
+{
+	if (f->hops[place].len < offset + len)
+		return false;
+	memcpy(value, f->data[place] + offset, len);
+	return true;
+}
+
+#define TAKE(f, place, offset, variable) take(f, place, offset, &(variable), sizeof(variable))
+
+static struct method_ahead rest_of(const struct found *f, enum place place, size_t offset)
+{
+	if (f->hops[place].len <= offset)
+		return (struct method_ahead){ NULL, 0 };
+	return (struct method_ahead){ f->data[place] + offset, f->hops[place].len - offset };
+}
+
+static bool take_const_method(const struct found *f, struct method_chain *c)
+{
+	const struct jvm_layout *l = f->layout;
+
+	if (l->const_method_flags != JVM_LAYOUT_ABSENT)
+		TAKE(f, CONST_METHOD, l->const_method_flags, c->flags);
+	if (l->wire.const_method_ids)
+		TAKE(f, CONST_METHOD, l->wire.const_method_ids, c->ids);
+	c->code = rest_of(f, CONST_METHOD, l->const_method_bytes);
+	return TAKE(f, CONST_METHOD, l->const_method_constants, c->pool) &&
+	       TAKE(f, CONST_METHOD, l->const_method_name_index, c->name_index) &&
+	       TAKE(f, CONST_METHOD, l->const_method_signature_index, c->descriptor_index) &&
+	       TAKE(f, CONST_METHOD, l->const_method_code_size, c->code_size) &&
+	       TAKE(f, CONST_METHOD, l->const_method_size_words, c->size_words);
+}
+
+/* Its length, and where its text is; false: there is none. */
+static bool take_symbol(const struct found *f, enum place place, uint64_t *symbol, uint16_t *len,
+			struct method_ahead *ret_text)
+{
+	if (!TAKE(f, place, f->layout->symbol_length, *len)) {
+		*symbol = 0;
+		return false;
+	}
+	*symbol = f->hops[place].address;
+	*ret_text = rest_of(f, place, f->layout->symbol_body);
+	return true;
+}
+
+static bool take_identity(const struct found *f, struct method_chain *c)
+{
+	uint64_t word;
+
+	if (!TAKE(f, POOL, f->layout->pool_holder, c->holder) ||
+	    !take_symbol(f, CLASS, &c->class_symbol, &c->class_len, &c->class_name) ||
+	    !TAKE(f, CLASS, 0, word))
+		return false;
+	c->identity = WIRE_METHOD_IDENTITY(
+		WIRE_CLASS_IDENTITY(c->class_symbol, word, f->layout->symbol_mask), c->ids);
+	return c->class_len;
+}
+
+/* What there is of a descriptor and a source; without them a name is whole. */
+static bool take_names(const struct found *f, struct method_chain *c)
+{
+	take_symbol(f, DESCRIPTOR, &c->descriptor_symbol, &c->descriptor_len, &c->descriptor);
+	take_symbol(f, SOURCE, &c->source_symbol, &c->source_len, &c->source);
+	return take_symbol(f, NAME, &c->name_symbol, &c->name_len, &c->name) && c->name_len;
+}
+
+/* EXPECTED: its ConstMethod; 0: any. */
+static int take_all(const struct found *f, uint64_t expected, bool known, struct method_chain *c)
+{
+	if (!TAKE(f, METHOD, 0, c->const_method))
+		return -EBADMSG;
+	if (expected && c->const_method != expected)
+		return -ESTALE;
+	if (!c->const_method || c->const_method % METHOD_WORD_BYTES || !take_const_method(f, c) ||
+	    !take_identity(f, c))
+		return -EBADMSG;
+	return known || take_names(f, c) ? 0 : -EBADMSG;
+}
+
+/* --- the way ------------------------------------------------------------------------------------------------------------- */
+
+struct walk {
+	struct wall_hop hops[METHOD_CHAINS_AT_ONCE * PLACES];
+	uint8_t *data;
+	size_t at[PLACES]; /* in the data of a method */
+	size_t bytes;	   /* of a method */
+};
+
+static bool is_aligned(uint64_t address)
+{
+	return address && address % METHOD_WORD_BYTES == 0;
+}
+
+static int read_all(const struct vm_memory *memory, const struct jvm_layout *layout,
+		    const uint64_t *methods, const bool *known, unsigned int count,
+		    struct walk *walk)
+{
+	int r;
+
+	for (unsigned int i = 0; i < count; i++) {
+		struct wall_hop *hops = walk->hops + (size_t)i * PLACES;
+
+		plan(layout, is_aligned(methods[i]) ? methods[i] : 0, i * PLACES, hops);
+		if (known[i])
+			leave_names_out(hops);
+	}
+	for (unsigned int i = 0; i < PLACES; i++)
+		walk->at[i] = wall_hops_bytes(walk->hops, i);
+	walk->bytes = wall_hops_bytes(walk->hops, PLACES);
+	walk->data = xmalloc(count * walk->bytes);
+	r = vm_memory_follow(memory, walk->hops, count * PLACES, walk->data, count * walk->bytes);
+	return r == -EINVAL || r == -E2BIG ? -EBADMSG : r;
+}
+
+static int take_one(const struct jvm_layout *layout, const struct walk *walk, unsigned int number,
+		    uint64_t expected, bool known, struct method_chain *ret_chain)
+{
+	struct found f = { .layout = layout, .hops = walk->hops + (size_t)number * PLACES };
+
+	for (unsigned int i = 0; i < PLACES; i++)
+		f.data[i] = walk->data + number * walk->bytes + walk->at[i];
+	return take_all(&f, expected, known, ret_chain);
+}
+
+uint8_t *method_chains_follow(const struct vm_memory *memory, const struct jvm_layout *layout,
+			      const uint64_t *methods, const bool *known, unsigned int count,
+			      struct method_chain *ret_chains, int *ret_errors)
+{
+	struct walk walk;
+	int r = read_all(memory, layout, methods, known, count, &walk);
+
+	for (unsigned int i = 0; i < count; i++) {
+		ret_chains[i] = (struct method_chain){ .method = methods[i] };
+		ret_errors[i] = is_aligned(methods[i]) ? r : -EBADMSG;
+		if (!ret_errors[i])
+			ret_errors[i] = take_one(layout, &walk, i, 0, known[i], &ret_chains[i]);
+	}
+	return walk.data;
 }
 
 int method_chain_read(const struct vm_memory *memory, const struct jvm_layout *layout,
 		      uint64_t method, uint64_t const_method, uint64_t identity,
-		      struct method_chain *ret_chain)
+		      struct method_chain *ret_chain, uint8_t **ret_bytes)
 {
-	struct walker w = { .c = { .method = method, .const_method = const_method } };
-
-	if (take_method(layout, &w) < 0)
-		return -EBADMSG;
-	walk(memory, layout, STEP_CONST_METHOD, &w, 1);
-	if (w.error)
-		return w.error;
-	if (w.c.identity != identity)
-		return -ESTALE;
-	*ret_chain = w.c;
-	return 0;
-}
-
-void method_chains_follow(const struct vm_memory *memory, const struct jvm_layout *layout,
-			  const uint64_t *methods, unsigned int count,
-			  struct method_chain *ret_chains, int *ret_errors)
-{
-	struct walker walkers[METHOD_CHAINS_AT_ONCE];
-
-	for (unsigned int done = 0; done < count; done += METHOD_CHAINS_AT_ONCE) {
-		unsigned int some = MIN(count - done, METHOD_CHAINS_AT_ONCE);
-
-		for (unsigned int i = 0; i < some; i++)
-			walkers[i] = (struct walker){ .c.method = methods[done + i] };
-		walk(memory, layout, 0, walkers, some);
-		for (unsigned int i = 0; i < some; i++) {
-			ret_chains[done + i] = walkers[i].c;
-			ret_errors[done + i] = walkers[i].error;
-		}
-	}
-}
-
-/* --- what is there ---------------------------------------------------------------------------- */
-
-/* End TEXT of LEN bytes; of a cut name not half a character stays. Control characters go. */
-static void finish_text(char *text, size_t len, bool cut)
-{
-	while (cut && len && (unsigned char)text[len - 1] >= 0x80)
-		len--;
-	text[len] = 0;
-	for (size_t i = 0; i < len; i++)
-		if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
-			text[i] = '?';
-}
-
-/* 0: none that can be shown. */
-static size_t descriptor_bytes(const struct method_chain *c)
-{
-	return c->descriptor_len <= JAVA_MAX_DESCRIPTOR ? c->descriptor_len : 0;
-}
-
-/* Where the line table is; 0 bytes when the method has none. */
-static size_t line_bytes(const struct jvm_layout *layout, const struct method_chain *c,
-			 uint64_t *ret_address)
-{
-	int64_t head = (int64_t)layout->const_method_bytes + c->code_size;
-	int64_t bytes = (int64_t)c->size_words * WORD_BYTES - head;
-
-	*ret_address = c->const_method + (uint64_t)head;
-	return c->flags & HAS_LINES ? (size_t)MIN(MAX(bytes, 0), MAX_LINE_BYTES) : 0;
-}
-
-/* The same words again, after what they lead to: pieces of a read are read one after the other. */
-struct second_look {
-	uint64_t const_method, pool, ids, holder, name_symbol, descriptor_symbol, class_symbol;
-	uint64_t class_word;
-};
-
-static void look_again(struct vm_gather *g, const struct jvm_layout *l,
-		       const struct method_chain *c, struct second_look *look)
-{
-	look->ids = c->ids;
-	VM_GATHER(g, c->method + l->method_const_method, look->const_method);
-	VM_GATHER(g, c->const_method + l->const_method_constants, look->pool);
-	if (l->wire.const_method_ids)
-		VM_GATHER(g, c->const_method + l->wire.const_method_ids, look->ids);
-	VM_GATHER(g, c->pool + l->pool_holder, look->holder);
-	VM_GATHER(g, pool_entry(l, c->pool, c->name_index), look->name_symbol);
-	VM_GATHER(g, pool_entry(l, c->pool, c->descriptor_index), look->descriptor_symbol);
-	VM_GATHER(g, c->holder + l->klass_name, look->class_symbol);
-	VM_GATHER(g, c->class_symbol, look->class_word);
-}
-
-static bool is_same(const struct jvm_layout *l, const struct method_chain *c,
-		    const struct second_look *look)
-{
-	uint64_t class_identity =
-		WIRE_CLASS_IDENTITY(look->class_symbol, look->class_word, l->symbol_mask);
-
-	return look->const_method == c->const_method && look->pool == c->pool &&
-	       look->holder == c->holder && look->class_symbol == c->class_symbol &&
-	       (look->name_symbol & ~POINTER_MARK) == c->name_symbol &&
-	       (look->descriptor_symbol & ~POINTER_MARK) == c->descriptor_symbol &&
-	       WIRE_METHOD_IDENTITY(class_identity, look->ids) == c->identity;
-}
-
-enum {
-	WITH_SOURCE = 1,
-	WITH_LINES = 2,
-};
-
-/* Texts, as WITH says, and the second look, in one read. */
-static int read_names(const struct vm_memory *memory, const struct jvm_layout *layout,
-		      const struct method_chain *c, unsigned int with, struct method_text *text,
-		      struct strbuf *lines)
-{
-	size_t class_len = MIN(c->class_len, METHOD_MAX_NAME);
-	size_t name_len = MIN(c->name_len, METHOD_MAX_NAME);
-	size_t source_len = with & WITH_SOURCE ? MIN(c->source_len, METHOD_MAX_NAME) : 0;
-	size_t descriptor_len = descriptor_bytes(c);
-	uint64_t line_address;
-	size_t line_len = with & WITH_LINES ? line_bytes(layout, c, &line_address) : 0;
-	struct second_look look;
-	struct vm_gather g = { .count = 0 };
-	int r;
-
-	vm_gather_add(&g, c->class_symbol + layout->symbol_body, text->class_name, class_len);
-	vm_gather_add(&g, c->name_symbol + layout->symbol_body, text->name, name_len);
-	if (descriptor_len)
-		vm_gather_add(&g, c->descriptor_symbol + layout->symbol_body, text->descriptor,
-			      descriptor_len);
-	if (source_len)
-		vm_gather_add(&g, c->source_symbol + layout->symbol_body, text->source, source_len);
-	if (line_len) {
-		strbuf_grow(lines, line_len);
-		vm_gather_add(&g, line_address, lines->buf + lines->len, line_len);
-	}
-	look_again(&g, layout, c, &look);
-	r = gather_read(&g, memory);
-	if (r < 0)
-		return r;
-	if (!is_same(layout, c, &look))
-		return -ESTALE;
-	if (line_len) {
-		lines->len += line_len;
-		lines->buf[lines->len] = '\0';
-	}
-	finish_text(text->class_name, class_len, class_len < c->class_len);
-	finish_text(text->name, name_len, name_len < c->name_len);
-	finish_text(text->source, source_len, source_len < c->source_len);
-	finish_text(text->descriptor, descriptor_len, false);
-	return 0;
-}
-
-int method_chain_read_names(const struct vm_memory *memory, const struct jvm_layout *layout,
-			    const struct method_chain *chain, struct method_text *ret_text,
-			    struct strbuf *lines)
-{
-	static const unsigned int tries[] = { WITH_SOURCE | WITH_LINES, WITH_SOURCE, WITH_LINES,
-					      0 };
+	struct method_chain chain = { .method = method };
+	struct walk walk;
 	int r = -EBADMSG;
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(tries) && r == -EBADMSG; i++)
-		r = read_names(memory, layout, chain, tries[i], ret_text, lines);
+	*ret_bytes = NULL;
+	if (!is_aligned(method) || !is_aligned(const_method))
+		return r;
+	r = read_all(memory, layout, &method, &(bool){ false }, 1, &walk);
+	*ret_bytes = walk.data;
+	if (!r)
+		r = take_one(layout, &walk, 0, const_method, false, &chain);
+	if (!r && chain.identity != identity)
+		r = -ESTALE;
+	*ret_chain = chain;
 	return r;
 }

@@ -6,15 +6,24 @@
 #ifndef HOSTPROF_JVM_NAMES_METHOD_CHAIN_H
 #define HOSTPROF_JVM_NAMES_METHOD_CHAIN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#include "base/strbuf.h"
-#include "jvm/java_name.h"
 #include "jvm/layout/jvm_layout.h"
 #include "jvm/layout/vm_memory.h"
 
+#define METHOD_WORD_BYTES 8
+/* Resolved entries of a pool had the lowest bit as a mark in JDK 8. */
+#define METHOD_POINTER_MARK 1ULL
+
 /* The JVM allows 65,535 bytes; names longer than this are cut. */
 #define METHOD_MAX_NAME 1024
+
+/* What was read beside it, from its beginning on; it may be all. */
+struct method_ahead {
+	const uint8_t *data;
+	size_t len;
+};
 
 /* What was found; addresses in the JVM. */
 struct method_chain {
@@ -32,45 +41,38 @@ struct method_chain {
 	uint16_t descriptor_index;
 	uint16_t code_size;
 	uint16_t flags;
-	uint16_t source_index;
 	int32_t size_words;
 	uint64_t ids;
-	uint64_t identity; /* WIRE_METHOD_IDENTITY */
+	uint64_t identity;					  /* WIRE_METHOD_IDENTITY */
+	struct method_ahead class_name, name, source, descriptor; /* texts */
+	struct method_ahead code; /* bytecodes, and the line table behind them */
 };
 
-struct method_text {
-	char class_name[METHOD_MAX_NAME + 1]; /* as in the Symbol, with '/' */
-	char name[METHOD_MAX_NAME + 1];
-	char source[METHOD_MAX_NAME + 1]; /* "" unknown */
-	/* "(I)V"; "" not known, or longer than it may be: one that is cut is another one. */
-	char descriptor[JAVA_MAX_DESCRIPTOR + 1];
-};
+/* Where entry INDEX of the ConstantPool POOL is. */
+static inline uint64_t method_pool_entry(const struct jvm_layout *layout, uint64_t pool,
+					 uint16_t index)
+{
+	return pool + layout->pool_bytes + (uint64_t)index * METHOD_WORD_BYTES;
+}
 
 /*
  * Follow METHOD, whose ConstMethod was CONST_METHOD and whose class was IDENTITY when the sample
- * was taken. -ESTALE: it is another one now; -EBADMSG: this is no method.
+ * was taken. -ESTALE: it is another one now; -EBADMSG: this is no method. RET_BYTES, owned: what the chain has of texts; NULL.
  */
 int method_chain_read(const struct vm_memory *memory, const struct jvm_layout *layout,
 		      uint64_t method, uint64_t const_method, uint64_t identity,
-		      struct method_chain *ret_chain);
+		      struct method_chain *ret_chain, uint8_t **ret_bytes);
 
-/* So many methods go their way in the same reads. */
-#define METHOD_CHAINS_AT_ONCE 8
+/* So many methods go their way at once. */
+#define METHOD_CHAINS_AT_ONCE 64
 
 /*
  * The same of COUNT methods of which nothing else is known: the caller must know by other means that they were
- * methods before this read, and look again afterwards. RET_ERRORS: 0, or why not, of each.
+ * methods before this read, and look again afterwards. Of those that are KNOWN only their identity is read, and no name.
+ * RET_ERRORS: 0, or why not, of each. What the chains have of texts, owned.
  */
-void method_chains_follow(const struct vm_memory *memory, const struct jvm_layout *layout,
-			  const uint64_t *methods, unsigned int count,
-			  struct method_chain *ret_chains, int *ret_errors);
-
-/*
- * The names of CHAIN, and its line table's bytes behind LINES (none when the method has none; a table or a
- * source that cannot be read costs no name). -ESTALE: it was not the same method any more when they were read.
- */
-int method_chain_read_names(const struct vm_memory *memory, const struct jvm_layout *layout,
-			    const struct method_chain *chain, struct method_text *ret_text,
-			    struct strbuf *lines);
+uint8_t *method_chains_follow(const struct vm_memory *memory, const struct jvm_layout *layout,
+			      const uint64_t *methods, const bool *known, unsigned int count,
+			      struct method_chain *ret_chains, int *ret_errors);
 
 #endif

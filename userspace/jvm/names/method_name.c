@@ -7,9 +7,10 @@
 #include "base/alloc.h"
 #include "base/cache/lru.h"
 #include "base/cache/text_pool.h"
+#include "base/vec.h"
 #include "jvm/java_name.h"
 #include "jvm/names/line_table.h"
-#include "jvm/names/method_chain.h"
+#include "jvm/names/method_text.h"
 
 /* Memory of one JVM's names: 20 JVMs must fit into the 64 MB that all of hostprof may use. */
 #define MAX_CACHE_BYTES (1U << 20)
@@ -29,15 +30,24 @@ struct method_entry {
 	struct line_entry lines[];
 };
 
+/* Who a method was when it was followed last: most that is inlined is inlined often. A power of two. */
+#define LAST_SEEN 1024
+
+struct last_seen {
+	uint64_t method, const_method, identity;
+};
+
 struct method_names {
 	struct vm_memory memory;
 	struct jvm_layout layout;
 	struct lru entries; /* entry_key() → struct method_entry, owned */
 	struct text_pool texts;
-	struct method_text text;  /* scratch */
-	struct strbuf bytes;	  /* scratch */
-	struct strbuf dotted;	  /* scratch: the class's name as it is shown */
-	struct strbuf descriptor; /* scratch */
+	VEC(uint64_t) unproven;		       /* keys of what method_names_follow() has read */
+	struct last_seen last_seen[LAST_SEEN]; /* by last_slot() */
+	struct method_text *texts_read;	       /* scratch: of methods that are read together */
+	struct strbuf bytes;		       /* scratch: their line tables */
+	struct strbuf dotted;		       /* scratch: the class's name as it is shown */
+	struct strbuf descriptor;	       /* scratch */
 	struct line_entry decoded[MAX_LINES];
 };
 
@@ -70,6 +80,7 @@ void method_names_free(struct method_names *names)
 		return;
 	lru_clear(&names->entries);
 	text_pool_release(&names->texts);
+	vec_release(&names->unproven);
 	strbuf_release(&names->bytes);
 	strbuf_release(&names->dotted);
 	strbuf_release(&names->descriptor);
@@ -83,29 +94,34 @@ static uint64_t entry_key(uint64_t method, uint64_t const_method, uint64_t ident
 	return hash_bytes(key, sizeof(key));
 }
 
-/* Of names->bytes; their number. */
-static size_t decode_lines(struct method_names *names)
+/* Their number. */
+static size_t decode_lines(struct method_names *names, const struct method_text *text)
 {
-	if (!names->bytes.len)
+	if (!text->line_bytes)
 		return 0;
-	return line_table_decode(names->bytes.buf, names->bytes.len, names->layout.unsigned5_bias,
-				 names->decoded, MAX_LINES);
+	return line_table_decode(names->bytes.buf + text->line_at, text->line_bytes,
+				 names->layout.unsigned5_bias, names->decoded, MAX_LINES);
 }
 
 /* Of what was read into the scratch. Texts are shared, so that room is made afterwards. */
 static const struct method_entry *add_entry(struct method_names *names,
-					    const struct method_chain *chain)
+					    const struct method_chain *chain,
+					    const struct method_text *text)
 {
-	size_t lines = decode_lines(names), line_bytes = lines * sizeof(names->decoded[0]);
+	size_t lines = decode_lines(names, text), line_bytes = lines * sizeof(names->decoded[0]);
 	struct method_entry *entry = xmalloc(sizeof(*entry) + line_bytes);
 
+	strbuf_reset(&names->dotted);
+	java_name_add_class(&names->dotted, text->class_name, strlen(text->class_name));
+	strbuf_reset(&names->descriptor);
+	java_name_add_descriptor(&names->descriptor, text->descriptor, strlen(text->descriptor));
 	*entry = (struct method_entry){
 		.method = chain->method,
 		.const_method = chain->const_method,
 		.identity = chain->identity,
 		.class_name = text_pool_ref(&names->texts, strbuf_str(&names->dotted)),
-		.name = text_pool_ref(&names->texts, names->text.name),
-		.source = text_pool_ref(&names->texts, names->text.source),
+		.name = text_pool_ref(&names->texts, text->name),
+		.source = text_pool_ref(&names->texts, text->source),
 		.descriptor = text_pool_ref(&names->texts, strbuf_str(&names->descriptor)),
 		.code_size = chain->code_size,
 		.line_count = (uint16_t)lines,
@@ -122,28 +138,23 @@ static const struct method_entry *add_entry(struct method_names *names,
 static int read_chain_names(struct method_names *names, const struct method_chain *chain,
 			    const struct method_entry **ret_entry)
 {
+	struct method_text text;
 	int r;
 
 	strbuf_reset(&names->bytes);
-	r = method_chain_read_names(&names->memory, &names->layout, chain, &names->text,
-				    &names->bytes);
-	if (r < 0)
-		return r;
-	strbuf_reset(&names->dotted);
-	java_name_add_class(&names->dotted, names->text.class_name, strlen(names->text.class_name));
-	strbuf_reset(&names->descriptor);
-	java_name_add_descriptor(&names->descriptor, names->text.descriptor,
-				 strlen(names->text.descriptor));
-	*ret_entry = add_entry(names, chain);
-	return 0;
+	r = method_chain_read_names(&names->memory, &names->layout, chain, &text, &names->bytes);
+	if (r == 0)
+		*ret_entry = add_entry(names, chain, &text);
+	return r;
 }
 
 static int read_entry(struct method_names *names, uint64_t method, uint64_t const_method,
 		      uint64_t identity, const struct method_entry **ret_entry)
 {
+	_cleanup_free_ uint8_t *bytes = NULL;
 	struct method_chain chain;
 	int r = method_chain_read(&names->memory, &names->layout, method, const_method, identity,
-				  &chain);
+				  &chain, &bytes);
 
 	return r < 0 ? r : read_chain_names(names, &chain, ret_entry);
 }
@@ -181,7 +192,8 @@ static int read_identity(struct method_names *names, uint64_t method, uint64_t c
 	struct method_chain chain;
 	int r;
 
-	method_chains_follow(&names->memory, &names->layout, &method, 1, &chain, &r);
+	free(method_chains_follow(&names->memory, &names->layout, &method, &(bool){ false }, 1,
+				  &chain, &r));
 	if (r < 0)
 		return r;
 	if (chain.const_method != const_method)
@@ -225,37 +237,165 @@ int method_names_find(struct method_names *names, uint64_t method, uint64_t cons
 	return r;
 }
 
-/* The caller looks again: what was just read is read no second time for its identity. */
-static int name_chain(struct method_names *names, const struct method_chain *chain,
-		      const struct method_entry **ret_entry)
+/* --- many ------------------------------------------------------------------------------------- */
+
+#define MAX_PLACES 512
+
+/* Methods that are named together, each once, and which of them the places are. */
+struct group {
+	const struct method_place *places;
+	unsigned int place_count, count;
+	uint8_t of_place[MAX_PLACES];
+	uint64_t methods[METHOD_CHAINS_AT_ONCE];
+	struct method_chain chains[METHOD_CHAINS_AT_ONCE];
+	int errors[METHOD_CHAINS_AT_ONCE];
+};
+
+/* Of the first places, as many as there is room for. */
+static void gather_methods(struct group *group, const struct method_place *places,
+			   unsigned int count)
 {
-	*ret_entry = find_entry(names, chain->method, chain->const_method, chain->identity);
-	return *ret_entry ? 0 : read_chain_names(names, chain, ret_entry);
+	group->places = places;
+	group->place_count = 0;
+	group->count = 0;
+	for (unsigned int i = 0; i < count && i < MAX_PLACES; i++) {
+		unsigned int at = 0;
+
+		while (at < group->count && group->methods[at] != places[i].method)
+			at++;
+		if (at == METHOD_CHAINS_AT_ONCE)
+			return;
+		group->methods[at] = places[i].method;
+		group->count = MAX(group->count, at + 1);
+		group->of_place[group->place_count++] = (uint8_t)at;
+	}
 }
 
-int method_names_follow(struct method_names *names, const struct method_place *places,
-			unsigned int count,
-			void (*fn)(unsigned int index, const struct java_frame *frame, void *data),
-			void *data)
+static struct last_seen *last_slot(struct method_names *names, uint64_t method)
 {
-	struct method_chain chains[METHOD_PLACES_AT_ONCE];
-	uint64_t methods[METHOD_PLACES_AT_ONCE] = { 0 };
-	int errors[METHOD_PLACES_AT_ONCE];
+	return &names->last_seen[hash_bytes(&method, sizeof(method)) % LAST_SEEN];
+}
+
+static const struct method_entry *entry_of_chain(struct method_names *names,
+						 const struct method_chain *c)
+{
+	return find_entry(names, c->method, c->const_method, c->identity);
+}
+
+/* A name that is known is not read again: only whether it is still this method's. */
+static uint8_t *follow_known(struct method_names *names, struct group *group)
+{
+	bool known[METHOD_CHAINS_AT_ONCE];
+
+	for (unsigned int i = 0; i < group->count; i++) {
+		const struct last_seen *last = last_slot(names, group->methods[i]);
+
+		known[i] = last->method == group->methods[i] &&
+			   find_entry(names, last->method, last->const_method, last->identity);
+	}
+	return method_chains_follow(&names->memory, &names->layout, group->methods, known,
+				    group->count, group->chains, group->errors);
+}
+
+/* Of a method that is another one now, or whose name had to go. */
+static int read_anew(struct method_names *names, uint64_t method, struct method_chain *ret_chain,
+		     const struct method_entry **ret_entry)
+{
+	_cleanup_free_ uint8_t *bytes = NULL;
 	int r;
 
-	for (unsigned int i = 0; i < count; i++)
-		methods[i] = places[i].method;
-	method_chains_follow(&names->memory, &names->layout, methods, count, chains, errors);
-	for (unsigned int i = 0; i < count; i++) {
-		const struct method_entry *entry;
-		struct java_frame frame;
-		int32_t bci = places[i].bci;
+	bytes = method_chains_follow(&names->memory, &names->layout, &method, &(bool){ false }, 1,
+				     ret_chain, &r);
+	return r < 0 ? r : read_chain_names(names, ret_chain, ret_entry);
+}
 
-		r = errors[i] ? errors[i] : name_chain(names, &chains[i], &entry);
-		if (r < 0)
-			return r;
-		fill_frame(entry, bci < entry->code_size ? bci : -1, &frame);
-		fn(i, &frame, data);
+static void note_unproven(struct method_names *names, const struct method_chain *c)
+{
+	vec_push(&names->unproven, entry_key(c->method, c->const_method, c->identity));
+	*last_slot(names, c->method) =
+		(struct last_seen){ c->method, c->const_method, c->identity };
+}
+
+/* Names of those that were never met. */
+static void read_unknown(struct method_names *names, struct group *group)
+{
+	struct method_chain unknown[METHOD_CHAINS_AT_ONCE];
+	int errors[METHOD_CHAINS_AT_ONCE];
+	uint8_t index[METHOD_CHAINS_AT_ONCE];
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < group->count; i++) {
+		const struct method_chain *c = &group->chains[i];
+
+		if (group->errors[i] || !c->name_len || entry_of_chain(names, c))
+			continue;
+		index[count] = (uint8_t)i;
+		unknown[count++] = *c;
 	}
-	return 0;
+	strbuf_reset(&names->bytes);
+	method_chains_read_names(&names->memory, &names->layout, unknown, count, names->texts_read,
+				 &names->bytes, errors);
+	for (unsigned int i = 0; i < count; i++) {
+		group->errors[index[i]] = errors[i];
+		if (errors[i])
+			continue;
+		add_entry(names, &unknown[i], &names->texts_read[i]);
+		note_unproven(names, &unknown[i]);
+	}
+}
+
+/* All places of one method. Where room is short, one of many may have gone again. */
+static void tell_method(struct method_names *names, const struct group *group, unsigned int at,
+			unsigned int first, method_named_fn *fn, void *data)
+{
+	const struct method_entry *entry = NULL;
+	struct method_chain again;
+	int r = group->errors[at];
+
+	if (!r)
+		entry = entry_of_chain(names, &group->chains[at]);
+	if (!r && !entry) {
+		r = read_anew(names, group->methods[at], &again, &entry);
+		if (!r)
+			note_unproven(names, &again);
+	}
+	for (unsigned int i = 0; i < group->place_count; i++) {
+		int32_t bci = group->places[i].bci;
+		struct java_frame frame;
+
+		if (group->of_place[i] != at)
+			continue;
+		if (!r)
+			fill_frame(entry, bci < entry->code_size ? bci : -1, &frame);
+		fn(first + i, r, r ? NULL : &frame, data);
+	}
+}
+
+void method_names_follow(struct method_names *names, const struct method_place *places,
+			 unsigned int count, method_named_fn *fn, void *data)
+{
+	struct group group;
+
+	names->unproven.len = 0;
+	names->texts_read = xmalloc(METHOD_CHAINS_AT_ONCE * sizeof(*names->texts_read));
+	for (unsigned int first = 0; first < count; first += group.place_count) {
+		uint8_t *bytes;
+
+		gather_methods(&group, places + first, count - first);
+		bytes = follow_known(names, &group);
+		read_unknown(names, &group);
+		for (unsigned int i = 0; i < group.count; i++)
+			tell_method(names, &group, i, first, fn, data);
+		free(bytes);
+	}
+	free(TAKE_PTR(names->texts_read));
+}
+
+void method_names_forget_unproven(struct method_names *names)
+{
+	const uint64_t *key;
+
+	vec_for_each (key, &names->unproven)
+		lru_drop(&names->entries, *key);
+	names->unproven.len = 0;
 }

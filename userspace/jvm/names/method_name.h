@@ -32,23 +32,23 @@ DEFINE_CLEANUP(struct method_names *, method_names_free);
 int method_names_find(struct method_names *names, uint64_t method, uint64_t const_method,
 		      uint64_t identity, uint64_t bcp, struct java_frame *ret_frame);
 
-/* So many are named in the same reads. */
-#define METHOD_PLACES_AT_ONCE 8
-
 /* A bytecode of a method; BCI -1: none. */
 struct method_place {
 	uint64_t method;
 	int32_t bci;
 };
 
+/* The place INDEX has FRAME, whose strings live during the call; or ERROR, as of method_names_find(), and no frame. */
+typedef void method_named_fn(unsigned int index, int error, const struct java_frame *frame,
+			     void *data);
+
 /*
- * Name COUNT methods, at most METHOD_PLACES_AT_ONCE, of which nothing else is known: who calls must know by
- * other means that they were these methods before and after. FN is called for each in order, its strings live
- * during the call. Ends with the first that has no name: errors as of method_names_find().
+ * Name the methods of COUNT places, of which nothing else is known: who calls must know by other means that they were
+ * these methods before and after. They are read together. FN is called once for each, in any order.
  */
-int method_names_follow(struct method_names *names, const struct method_place *places,
-			unsigned int count,
-			void (*fn)(unsigned int index, const struct java_frame *frame, void *data),
-			void *data);
+void method_names_follow(struct method_names *names, const struct method_place *places,
+			 unsigned int count, method_named_fn *fn, void *data);
+/* Some were not: what the last call has read names nothing else. */
+void method_names_forget_unproven(struct method_names *names);
 
 #endif

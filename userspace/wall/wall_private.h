@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How calls are made. */
+#ifndef HOSTPROF_WALL_WALL_PRIVATE_H
+#define HOSTPROF_WALL_WALL_PRIVATE_H
+
+#include "wall/lane.h"
+#include "wall/wall.h"
+
+/* A call about PID that is to be filled in; NULL: *RET_ERROR says why not. */
+struct wall_call *wall_begin_call(enum wall_op op, uint32_t pid, struct lane **ret_lane,
+				  int *ret_error);
+
+/* Make it, with GIVEN (-1: no file); what it brought is lane_answer()'s. */
+int64_t wall_finish_call(struct lane *lane, uint32_t pid, int given, int *ret_fd);
+
+#endif

@@ -12,6 +12,7 @@
 #include "hotspot/continuation.h"
 #include "hotspot/interpreted.h"
 #include "hotspot/stub_leaf.h"
+#include "native/ahead.h"
 #include "native/frame_pointer.h"
 #include "native/leaf.h"
 #include "native/probed.h"
@@ -22,7 +23,7 @@
 
 enum unwind_step {
 	UNWIND_STEP_ROW,	 /* as the call frame information says */
-	UNWIND_STEP_FP,		 /* follow the frame pointer */
+	UNWIND_STEP_FP,		 /* by what the code does next, or the frame pointer */
 	UNWIND_STEP_SWITCH,	 /* the same, to a frame on any stack */
 	UNWIND_STEP_LEAF,	 /* follow it from the thread's own pc, with a look at the code */
 	UNWIND_STEP_SIGNAL,	 /* a signal handler's return trampoline */
@@ -249,6 +250,18 @@ static inline enum unwind_verdict unwind_java_frame(struct unwind_cursor *c,
 	return stop;
 }
 
+/* From code of which nothing is known: as its next instructions say, else by the frame pointer. */
+static inline enum unwind_verdict unwind_blind(struct unwind_cursor *c,
+					       struct unwind_memory *memory)
+{
+	struct unwind_rule rule;
+
+	if (!ahead_is_known(c, memory, &rule))
+		return frame_pointer_step(c, memory);
+	c->read_frames++;
+	return cursor_execute(c, memory, &rule);
+}
+
 static inline enum unwind_verdict unwind_native_frame(struct unwind_cursor *c,
 						      struct unwind_memory *memory,
 						      enum unwind_step step,
@@ -263,8 +276,8 @@ static inline enum unwind_verdict unwind_native_frame(struct unwind_cursor *c,
 	case UNWIND_STEP_ROW: return row_step(c, memory, rule);
 	case UNWIND_STEP_LEAF: return leaf_step(c, memory);
 	case UNWIND_STEP_SIGNAL: return signal_step(c, memory);
-	case UNWIND_STEP_FP: return frame_pointer_step(c, memory);
-	case UNWIND_STEP_SWITCH: return frame_pointer_switch(c, memory);
+	case UNWIND_STEP_FP: return unwind_blind(c, memory);
+	case UNWIND_STEP_SWITCH: return frame_pointer_switch(c, memory, rule);
 	case UNWIND_STEP_END: return cursor_stop(c, UNWIND_DONE);
 	case UNWIND_STEP_NOWHERE: return cursor_stop(c, UNWIND_BAD_RETURN);
 	default: return cursor_stop(c, UNWIND_BAD_ROW);

@@ -42,7 +42,11 @@ enum wire_rule_kind {
 	WIRE_RULE_SIGNAL, /* a signal frame: the interrupted registers lie in a ucontext at %rsp */
 	WIRE_RULE_END,	  /* the thread's first frame */
 	WIRE_RULE_BAD,	  /* described, but by something that the steps cannot do */
-	WIRE_RULE_FP,	  /* the frame pointer is to be followed: code that switches stacks */
+	/*
+	 * The frame pointer is to be followed: code that switches stacks. cfa_add is 1 where that is the
+	 * caller's own, below which its return address lies.
+	 */
+	WIRE_RULE_FP,
 	WIRE_RULE_KIND_COUNT
 };
 

@@ -77,6 +77,10 @@ check-real: ## record Tomcat, Kafka, Helidon, scalac, JRuby, H2, Lucene, Clojure
 	@+$(AGAIN) all
 	@HOSTPROF_BUILD=$(BUILD) tests/real/check_real.py
 
+check-programs: ## record some fifty kinds of programs under load, a table of whole stacks and names; installs them by apt-get (root, 15 minutes)
+	@+$(AGAIN) all
+	@HOSTPROF_BUILD=$(BUILD) tests/real/check_programs.py
+
 check-containers: ## a JVM in a container of docker and of podman, where these are installed (root, 1 minute)
 	@+$(AGAIN) all workloads
 	@HOSTPROF_BUILD=$(BUILD) tests/real/check_containers.py
@@ -127,7 +131,7 @@ clean: ## remove the build directory
 
 # With `make -jN setup check` the packages still come first.
 ifneq ($(filter setup,$(MAKECMDGOALS)),)
-run check check-unit check-root check-hostile check-live check-steps check-random check-weights check-san check-kernels check-scale check-churn check-real check-containers check-alloc check-mutants check-random-mutants fuzz lint tidy bench: | setup
+run check check-unit check-root check-hostile check-live check-steps check-random check-weights check-san check-kernels check-scale check-churn check-real check-programs check-containers check-alloc check-mutants check-random-mutants fuzz lint tidy bench: | setup
 endif
 
 unit-tests: $(UNIT_BIN)
@@ -141,5 +145,5 @@ $(BUILD)/fuzzers/%: tests/fuzz/%.c $(BUILD)/libhostprof.a
 	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) -Wno-missing-prototypes $(LDFLAGS) \
 		-fsanitize=fuzzer,address,undefined -o $@ $(filter %.c %.a,$^) $(LDLIBS)
 
-.PHONY: help setup run check check-unit check-differential check-root check-hostile check-live check-steps check-random check-weights check-san check-kernels check-scale check-churn check-real check-containers check-alloc check-mutants check-random-mutants \
+.PHONY: help setup run check check-unit check-differential check-root check-hostile check-live check-steps check-random check-weights check-san check-kernels check-scale check-churn check-real check-programs check-containers check-alloc check-mutants check-random-mutants \
 	fuzz lint tidy bench install clean unit-tests fuzzers

@@ -107,6 +107,17 @@ static inline enum unwind_verdict stub_follow(struct unwind_cursor *c, struct un
 	return compiled_follow(c, memory, &rule);
 }
 
+/* The same of a stub that began with push %rbp: the caller's is below the return address. */
+static inline enum unwind_verdict stub_follow_entered(struct unwind_cursor *c,
+						      struct unwind_memory *memory, wire_u64 at)
+{
+	struct unwind_rule rule = { .cfa = at + 8, .ra_at = at };
+
+	if (stub_enters(c, memory, stub_start(c, memory, at)))
+		rule.fp_at = at - 8;
+	return compiled_follow(c, memory, &rule);
+}
+
 /*
  * Is the return address in %rdx? C1's unwind_exception: pop %rdx; jmp *%rbx. generate_forward_exception()
  * in stubGenerator_x86_64.cpp loads and clears JavaThread::_pending_exception between the two.
@@ -180,6 +191,9 @@ static inline enum unwind_verdict stub_leave(struct unwind_cursor *c, struct unw
 		return stub_follow(c, memory, c->sp);
 	if (!stub_start(c, memory, c->sp) && stub_is_adapter(c, memory, 0, &rule))
 		return compiled_follow(c, memory, &rule);
+	at = stub_noted(c, memory);
+	if (at)
+		return stub_follow_entered(c, memory, at);
 	at = stub_scan(c, memory);
 	if (at)
 		return stub_follow(c, memory, at);

@@ -94,21 +94,94 @@ UNWIND_ALONE(wire_u64, stub_scan, (struct unwind_cursor * c), c, (c, NULL), 0)
 
 #endif
 
-/* Is there a return address of native code at AT? call rel32; call *%reg; call *(%reg); call *d(%reg). */
+/*
+ * Stubs that use %rbp for a table and align their frame have noted the stack pointer that they came
+ * with in it, and the return address lies above what they had pushed until then: sha512_AVX2 has it 56
+ * bytes up, sha256_AVX2 536 (macroAssembler_x86_sha.cpp), in frames that end at most so far below it.
+ */
+#define STUB_NOTE_WORDS	 72
+#define STUB_NOTE_BYTES	 96
+#define STUB_NOTE_PUSHED 10
+
+/* The first word from c->sp + 8 * FROM on that points so far up; STUB_NOTE_WORDS: none. */
+static inline wire_u32 stub_note(struct unwind_cursor *c, struct unwind_memory *memory,
+				 wire_u32 from)
+{
+	for (wire_u32 i = 0; i < STUB_NOTE_WORDS; i++) {
+		wire_u64 at = c->sp + 8ULL * i, word;
+
+		if (i < from)
+			continue;
+		if (cursor_load(c, memory, at, &word))
+			break;
+		if (!(word & 7) && word > at && word - at <= STUB_NOTE_BYTES)
+			return i;
+	}
+	return STUB_NOTE_WORDS;
+}
+
+#ifdef __bpf__
+
+UNWIND_ALONE(wire_u32, stub_note, (struct unwind_cursor * c, wire_u32 from), c, (c, NULL, from),
+	     STUB_NOTE_WORDS)
+
+#define stub_note(c, memory, from) stub_note_alone(c, from)
+
+#endif
+
+/* The return address above the stack pointer that word INDEX has: where it lies, or 0. */
+static inline wire_u64 stub_above_note(struct unwind_cursor *c, struct unwind_memory *memory,
+				       wire_u32 index)
+{
+	wire_u64 sp;
+
+	if (cursor_load(c, memory, c->sp + 8ULL * index, &sp))
+		return 0;
+	for (wire_u32 i = 0; i < STUB_NOTE_PUSHED; i++)
+		if (stub_start(c, memory, sp + 8ULL * i))
+			return sp + 8ULL * i;
+	return 0;
+}
+
+#ifdef __bpf__
+
+UNWIND_ALONE(wire_u64, stub_above_note, (struct unwind_cursor * c, wire_u32 index), c,
+	     (c, NULL, index), 0)
+
+#define stub_above_note(c, memory, index) stub_above_note_alone(c, index)
+
+#endif
+
+/* Words that may look like one: what was there before. */
+#define STUB_NOTES 4
+
+/* Where the return address of a stub lies whose frame is nowhere near %rbp; 0: it has noted none. */
+static inline wire_u64 stub_noted(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	wire_u64 found = 0;
+	wire_u32 index = 0;
+
+	if (frame_pointer_is_near(c))
+		return 0;
+	for (int i = 0; i < STUB_NOTES && !found; i++) {
+		index = stub_note(c, memory, index);
+		if (index >= STUB_NOTE_WORDS)
+			break;
+		found = stub_above_note(c, memory, index);
+		index++;
+	}
+	return found;
+}
+
+/* Is there a return address of native code at AT? */
 static inline bool stub_is_from_native(struct unwind_cursor *c, struct unwind_memory *memory,
 				       wire_u64 at)
 {
-	const wire_u8 *p = c->code + 8;
 	wire_u64 ra;
 
-	if (cursor_load(c, memory, at, &ra) || !cursor_is_user(ra) || blob_owns(c, ra) ||
-	    memory_read(memory, c->code, 8, ra - 8))
-		return false;
-	if (p[-5] == 0xe8)
-		return true;
-	return (p[-2] == 0xff && (p[-1] & 0x38) == 0x10) ||
-	       (p[-3] == 0xff && (p[-2] & 0xf8) == 0x50) ||
-	       (p[-6] == 0xff && (p[-5] & 0x38) == 0x10);
+	return !cursor_load(c, memory, at, &ra) && cursor_is_user(ra) && !blob_owns(c, ra) &&
+	       !memory_read(memory, c->code, LEAF_CALL_BYTES, ra - LEAF_CALL_BYTES) &&
+	       leaf_is_behind_call(c->code + LEAF_CALL_BYTES);
 }
 
 #ifdef __bpf__

@@ -6,7 +6,8 @@
 #ifndef HOSTPROF_BPF_NATIVE_FRAME_POINTER_H
 #define HOSTPROF_BPF_NATIVE_FRAME_POINTER_H
 
-#include "unwind/cursor.h"
+#include "native/leaf_call.h"
+#include "unwind/find.h"
 
 /* Can the frame pointer be that of this frame, or of an older one near by? */
 static inline bool frame_pointer_is_near(const struct unwind_cursor *c)
@@ -40,11 +41,88 @@ static inline enum unwind_verdict frame_pointer_step(struct unwind_cursor *c,
 }
 
 /*
- * The same from code that has put the stack pointer on another stack (WIRE_RULE_FP): the frame may
+ * Code that has put the stack pointer on another stack and saved no frame pointer (Go before 1.21:
+ * systemstack and mcall in runtime/asm_amd64.s): %rbp is the frame of who called it, and the return
+ * address lies a little below, behind a call that leads to this function.
+ */
+#define FRAME_POINTER_WORDS 64
+#define FRAME_POINTER_BYTES 256 /* such a function has less */
+
+/* Does the call before RA lead to the function that pc is in? Uses c->code. */
+static inline bool frame_pointer_called(struct unwind_cursor *c, struct unwind_memory *memory,
+					wire_u64 ra)
+{
+	/* As far as a call may lead. */
+	if (!cursor_is_user(ra) || ra - c->pc + (1ULL << 31) >= 1ULL << 32)
+		return false;
+	return !memory_read(memory, c->code, 8, ra - 5) && c->code[0] == 0xe8 &&
+	       c->pc - leaf_relative(ra, c->code + 1) < FRAME_POINTER_BYTES;
+}
+
+/*
+ * Does the frame of RA, which lies at AT, end where the frame pointer says, by its row? Words of calls
+ * that are long over look like a return address, too. Where no row is there yet nobody knows better.
+ */
+static inline bool frame_pointer_fits(struct unwind_cursor *c, struct unwind_memory *memory,
+				      wire_u64 ra, wire_u64 at)
+{
+	wire_u64 pc = c->pc;
+	struct wire_rule rule;
+	enum unwind_found found;
+
+	c->pc = ra;
+	found = find_at_pc(c, memory, &rule);
+	c->pc = pc;
+	if (found != UNWIND_FOUND)
+		return found == UNWIND_ABSENT;
+	return rule.kind == WIRE_RULE_CFA && rule.cfa_reg == DWARF_RSP &&
+	       at + 8 + (wire_u64)(wire_s64)rule.cfa_offset == c->fp + 16;
+}
+
+/* How many words below the frame pointer it lies; 0: nowhere. */
+static inline wire_u32 frame_pointer_below(struct unwind_cursor *c, struct unwind_memory *memory)
+{
+	for (wire_u32 i = 1; i <= FRAME_POINTER_WORDS; i++) {
+		wire_u64 at = c->fp - 8ULL * i, word;
+
+		if (cursor_load(c, memory, at, &word))
+			break;
+		if (frame_pointer_called(c, memory, word) &&
+		    frame_pointer_fits(c, memory, word, at))
+			return i;
+	}
+	return 0;
+}
+
+#ifdef __bpf__
+
+UNWIND_ALONE(wire_u32, frame_pointer_below, (struct unwind_cursor * c), c, (c, NULL), 0)
+
+#define frame_pointer_below(c, memory) frame_pointer_below_alone(c)
+
+#endif
+
+static inline enum unwind_verdict frame_pointer_return(struct unwind_cursor *c,
+						       struct unwind_memory *memory)
+{
+	wire_u64 at = c->fp - 8ULL * frame_pointer_below(c, memory), pc;
+
+	if (at == c->fp)
+		return cursor_stop(c, UNWIND_FP_BAD);
+	if (cursor_load(c, memory, at, &pc))
+		return UNWIND_STOP;
+	c->linked = 1;
+	c->sp = 0; /* every stack pointer is above it */
+	return cursor_enter(c, pc, at + 8, c->fp);
+}
+
+/*
+ * The step from code that has put the stack pointer on another stack (WIRE_RULE_FP): the frame may
  * be anywhere. A chain that runs in circles ends with the frames.
  */
 static inline enum unwind_verdict frame_pointer_switch(struct unwind_cursor *c,
-						       struct unwind_memory *memory)
+						       struct unwind_memory *memory,
+						       const struct wire_rule *rule)
 {
 	wire_u64 fp = c->fp, pc;
 
@@ -53,6 +131,8 @@ static inline enum unwind_verdict frame_pointer_switch(struct unwind_cursor *c,
 		return cursor_stop(c, UNWIND_DONE);
 	if ((fp & 7) || !cursor_is_user(fp))
 		return cursor_stop(c, UNWIND_FP_BAD);
+	if (rule->cfa_add)
+		return frame_pointer_return(c, memory);
 	if (cursor_load(c, memory, fp + 8, &pc) || cursor_load(c, memory, fp, &c->fp))
 		return UNWIND_STOP;
 	c->linked = 1;

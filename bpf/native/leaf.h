@@ -13,6 +13,7 @@
 #ifndef HOSTPROF_BPF_NATIVE_LEAF_H
 #define HOSTPROF_BPF_NATIVE_LEAF_H
 
+#include "native/ahead.h"
 #include "native/frame_pointer.h"
 #include "native/leaf_call.h"
 
@@ -36,8 +37,6 @@ struct leaf_frame {
 #define LEAF_SUB32	 0xec8148 /* 48 81 ec: sub $imm32,%rsp */
 #define LEAF_ADD8_RBP	 0xc58348 /* 48 83 c5: add $imm8,%rbp */
 #define LEAF_ADD32_RBP	 0xc58148 /* 48 81 c5: add $imm32,%rbp */
-#define LEAF_POP_RBP	 0x5d
-#define LEAF_RET	 0xc3
 
 /* What follows `push %rbp` in a prologue. */
 static inline bool leaf_sets_frame(wire_u32 op)
@@ -169,6 +168,10 @@ static inline enum unwind_verdict leaf_step(struct unwind_cursor *c, struct unwi
 	leaf_decide(c->code + UNWIND_CODE_BEHIND, &leaf);
 	switch (leaf.state) {
 	case LEAF_BODY:
+		if (ahead_find(c, memory, &rule)) {
+			c->read_frames++;
+			break;
+		}
 		if (!leaf_was_called(c, memory))
 			return frame_pointer_step(c, memory);
 		rule.ra_at = c->sp;

@@ -19,6 +19,8 @@
 
 #define LEAF_ENDBR64  0xfa1e0ff3 /* f3 0f 1e fa */
 #define LEAF_PUSH_RBP 0x55
+#define LEAF_POP_RBP  0x5d
+#define LEAF_RET      0xc3
 
 static inline wire_u32 leaf_u24(const wire_u8 *p)
 {
@@ -34,6 +36,19 @@ static inline wire_u32 leaf_u32(const wire_u8 *p)
 static inline wire_u64 leaf_relative(wire_u64 end, const wire_u8 *displacement)
 {
 	return end + (wire_u64)(wire_s64)(wire_s32)leaf_u32(displacement);
+}
+
+/* What tells whether a call is there lies so far before a return address. */
+#define LEAF_CALL_BYTES 8
+
+/* Is P right behind a call? call rel32; call *%reg; call *(%reg); call *d(%reg). */
+static inline bool leaf_is_behind_call(const wire_u8 *p)
+{
+	if (p[-5] == 0xe8)
+		return true;
+	return (p[-2] == 0xff && (p[-1] & 0x38) == 0x10) ||
+	       (p[-3] == 0xff && (p[-2] & 0xf8) == 0x50) ||
+	       (p[-6] == 0xff && (p[-5] & 0x38) == 0x10);
 }
 
 /* jmp *slot(%rip), as a PLT entry has it: [endbr64] [bnd] ff 25 d32. The slot, or 0. */

@@ -104,8 +104,8 @@ struct unwind_cursor {
 	wire_u32 now_s;		       /* CLOCK_MONOTONIC seconds, for used_s and the hot cache */
 	wire_u32 tick;		       /* WIRE_TICK_SHIFT */
 	struct wire_range range;       /* the last one that was needed; start == end: none */
-	wire_u32 row_frames, inferred_frames, hot_frames, fp_frames,
-		jit_frames; /* by wire_counters.def */
+	wire_u32 row_frames, inferred_frames, hot_frames, fp_frames, jit_frames,
+		read_frames; /* by wire_counters.def */
 	wire_u32 java_frames, java_hot_frames, anchors, frozen, frozen_frames; /* the same */
 	wire_u32 jvm_serial; /* of the space: 0, a JVM's, or WIRE_JVM_PENDING */
 	struct wire_jvm jvm; /* serial 0: none, or not known yet */

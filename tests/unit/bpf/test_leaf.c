@@ -91,6 +91,33 @@ static void test_first_page(void **state)
 	expect_caller("ret at the beginning", -1, 100);
 }
 
+#define LEAF_AT	  16
+#define CALLER_AT 40
+
+/* Frames that keep no frame pointer, of which the next instructions say where the caller is; one above them by %rbp. */
+static void test_ahead(void **state)
+{
+	static const uint8_t leaf[] = { 0x5b, 0xc3 };
+	static const uint8_t caller[] = { 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3 };
+
+	(void)state;
+	w.memory.tables = NULL;
+	memcpy(w.code + LEAF_AT, leaf, sizeof(leaf));
+	memcpy(w.code + CALLER_AT - 2, caller, sizeof(caller));
+	memcpy(w.code + 8 - 2, caller, 2);
+	w.request.pc = TEXT_AT + LEAF_AT;
+	w.request.regs[DWARF_RSP] = stack_at(100);
+	w.request.regs[DWARF_RBP] = stack_at(300);
+	w.stack[101] = TEXT_AT + CALLER_AT;
+	w.stack[103] = TEXT_AT + 8;
+	w.stack[301] = RETURN_TO;
+	walk_stack(&w.request, &w.memory, &w.result);
+	assert_int_equal(w.result.frames, 4);
+	assert_true(w.result.words[1] == TEXT_AT + CALLER_AT);
+	assert_true(w.result.words[2] == TEXT_AT + 8);
+	assert_true(w.result.words[3] == RETURN_TO);
+}
+
 #define TEST(fn) cmocka_unit_test_setup(fn, set_up)
 
 int main(void)
@@ -99,6 +126,7 @@ int main(void)
 		TEST(test_states),
 		TEST(test_at_entry),
 		TEST(test_first_page),
+		TEST(test_ahead),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

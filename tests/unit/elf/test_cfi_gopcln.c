@@ -118,6 +118,56 @@ static void roots_of_a_stripped_program(void **state)
 	assert_frame(frames_at(&f, CFI_TEXT + 0xc0), 8, 0);
 }
 
+/* Go before 1.21 saves no frame pointer where it goes to another stack: mov %rbx,%rsp at LOAD, call *%rdi at CALL. */
+static void open_switch(struct frames *f, bool saves, uint32_t load, uint32_t call)
+{
+	static const uint8_t text[32] = { [0 ... 31] = 0x55 };
+	_cleanup_strbuf_ struct strbuf table = STRBUF_INIT;
+	uint8_t *code;
+
+	make_table(&table);
+	open_table(f, &table, 0x55);
+	code = memmem(f->elf.buf, f->elf.len, text, sizeof(text));
+	assert_non_null(code);
+	if (saves)
+		memcpy(code + 0xa0, "\x55\x48\x89\xe5", 4);
+	memcpy(code + load, "\x48\x89\xdc", 3);
+	memcpy(code + call, "\xff\xd7", 2);
+	cfi_file_close(f->file);
+	assert_int_equal(cfi_file_open_memory(f->elf.buf, f->elf.len, &f->file, &(struct err){ 0 }),
+			 0);
+}
+
+static void a_switch_without_a_frame(void **state)
+{
+	(void)state;
+	for (int saves = 0; saves < 2; saves++) {
+		_cleanup_frames_ struct frames f = { 0 };
+
+		open_switch(&f, saves, 0xa8, 0xb0);
+		assert_int_equal(frames_at(&f, CFI_TEXT + 0xaa).cfa_add, 0);
+		assert_int_equal(frames_at(&f, CFI_TEXT + 0xab).cfa_add, !saves);
+		assert_int_equal(frames_at(&f, CFI_TEXT + 0xb1).cfa_add, !saves);
+		assert_int_equal(frames_at(&f, CFI_TEXT + 0xb1).kind, WIRE_RULE_FP);
+		assert_int_equal(frames_at(&f, CFI_TEXT + 0xb2).cfa_add, 0);
+	}
+}
+
+/* The call comes before, or in the next function. */
+static void a_switch_without_a_call(void **state)
+{
+	static const uint32_t calls[] = { 0xa4, 0xbf, 0xc4 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
+		_cleanup_frames_ struct frames f = { 0 };
+
+		open_switch(&f, false, 0xa8, calls[i]);
+		for (uint64_t at = 0xa0; at < 0xc0; at++)
+			assert_int_equal(frames_at(&f, CFI_TEXT + at).cfa_add, 0);
+	}
+}
+
 /* More than is read of a table at first: it is read again, and nothing of the first time stays. */
 static void a_table_longer_than_most(void **state)
 {
@@ -174,6 +224,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_of_a_stripped_program),
 		cmocka_unit_test(roots_of_a_stripped_program),
+		cmocka_unit_test(a_switch_without_a_frame),
+		cmocka_unit_test(a_switch_without_a_call),
 		cmocka_unit_test(a_table_longer_than_most),
 		cmocka_unit_test(a_base_that_does_not_fit),
 		cmocka_unit_test(unknown_versions_are_left_alone),

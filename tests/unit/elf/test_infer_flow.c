@@ -187,6 +187,21 @@ INFER_CASE(
 	"lea -24(%rbp),%rax\n cmp %r15,%rax\n jb .Lgc\n add $16,%r12\n mov %rbx,8(%r12)\n add $-24,%rbp\n jmp *(%rbp)\n"
 	".Lgc: jmp *-16(%r13)\n nop\n sub $8,%rsp\n mov %rbx,%rdi\n call *%rax\n add $8,%rsp\n jmp *(%rbp)");
 
+/* musl's wrapper_cmp. By memory, or by a register that other conventions keep things in, it may be anything. */
+INFER_CASE(one_jump, "jmp *%rdx");
+INFER_CASE(one_jump_by_memory, "jmp *(%rbp)");
+INFER_CASE(one_jump_by_another, "jmp *%rbx");
+INFER_CASE(a_later_jump, "mov %rdi,%rax\n jmp *%rax");
+
+static void a_function_that_is_one_jump(void **state)
+{
+	(void)state;
+	infer_expect(one_jump_begin, one_jump_end, "rsp+8\n");
+	infer_expect(one_jump_by_memory_begin, one_jump_by_memory_end, "none\n");
+	infer_expect(one_jump_by_another_begin, one_jump_by_another_end, "none\n");
+	infer_expect(a_later_jump_begin, a_later_jump_end, "none\n");
+}
+
 static void code_without_calls_and_returns_is_not_believed(void **state)
 {
 	(void)state;
@@ -357,6 +372,7 @@ int main(void)
 		cmocka_unit_test(ways_that_differ),
 		cmocka_unit_test(one_that_returns_elsewhere_is_not_believed),
 		cmocka_unit_test(one_that_returns_to_another_address_is_not_believed),
+		cmocka_unit_test(a_function_that_is_one_jump),
 		cmocka_unit_test(code_without_calls_and_returns_is_not_believed),
 		cmocka_unit_test(what_a_table_of_jumps_leads_to),
 		cmocka_unit_test(behind_a_call_that_does_not_return),

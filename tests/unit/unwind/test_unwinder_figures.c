@@ -105,6 +105,7 @@ static void each_has_its_name(void **state)
 						  .frozen = 111,
 						  .frozen_frames = 114,
 						  .inferred_frames = 115,
+						  .read_frames = 116,
 						  .pages_made = 112,
 						  .make_ns = 113 };
 
@@ -123,6 +124,7 @@ static void each_has_its_name(void **state)
 						   "unwind.frozen 111\n"
 						   "unwind.frames.frozen 114\n"
 						   "unwind.frames.inferred 115\n"
+						   "unwind.frames.read 116\n"
 						   "unwind.stacks-continued 601\n"
 						   "unwind.files 501\n"
 						   "unwind.pages 401\n"

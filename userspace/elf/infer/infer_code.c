@@ -163,6 +163,8 @@ static bool put_flow(const struct decoding *d, enum infer_kind kind)
 	}
 	d->ret->kind = (uint8_t)kind;
 	d->ret->reg = d->insn->mnemonic == ZYDIS_MNEMONIC_JNZ;
+	if (op->type == ZYDIS_OPERAND_TYPE_REGISTER)
+		d->ret->base = register_number(op->reg.value);
 	d->ret->value = (int32_t)target;
 	return true;
 }

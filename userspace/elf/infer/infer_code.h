@@ -28,7 +28,7 @@ enum infer_kind {
 	INFER_COMPARE, /* reg with base */
 	INFER_CALL,    /* to value, as below */
 	INFER_BRANCH,  /* the same, or on; reg != 0: if they are not equal */
-	INFER_JUMP,    /* the same */
+	INFER_JUMP,    /* the same; base: by that register, to anywhere */
 	INFER_RETURN,  /* and takes value bytes away */
 	INFER_SYSCALL,
 	INFER_STOP /* it does not go on, or nobody knows how */

@@ -255,6 +255,16 @@ static bool saves_register(const struct infer_insn *insn, const struct infer_sta
 	       infer_what(state->reg[DWARF_RSP]) == INFER_CFA;
 }
 
+/* A function that goes on as the one that a register has (musl's wrapper_cmp): not one that code of other conventions keeps things in. */
+static bool is_all_a_jump(const struct infer_walk *walk, uint32_t at)
+{
+	const struct infer_insn *insn = &walk->code->v.items[at];
+
+	return insn->kind == INFER_JUMP && insn->value == INFER_ANYWHERE &&
+	       (walk->flags[at] & INFER_BEGINS) &&
+	       (insn->base <= DWARF_RCX || (insn->base >= DWARF_RSI && insn->base <= DWARF_RDI));
+}
+
 /* What follows from instruction AT for others. */
 static void look(struct infer_walk *walk, uint32_t at, struct infer_state *state, uint32_t owner)
 {
@@ -266,6 +276,8 @@ static void look(struct infer_walk *walk, uint32_t at, struct infer_state *state
 		leave(walk, state, owner);
 	else if (insn->kind == INFER_BRANCH || insn->kind == INFER_JUMP)
 		arrive_at(walk, insn->value, state, owner);
+	if (is_all_a_jump(walk, at) && !walk->base)
+		note(walk, owner, true);
 	if (insn->kind == INFER_JUMP && insn->value == INFER_ANYWHERE)
 		put_loose(walk, at, state, owner);
 }

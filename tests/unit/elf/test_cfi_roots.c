@@ -173,7 +173,7 @@ static void roots_over_rows(void **state)
 			       more = { .kind = WIRE_RULE_CFA,
 					.cfa_reg = DWARF_RSP,
 					.cfa_offset = 16 };
-	const struct cfi_root root = { 0x1ff0, 0x2020, WIRE_RULE_FP, true };
+	const struct cfi_root root = { 0x1ff0, 0x2020, WIRE_RULE_FP, true, false };
 	struct cfi_roots roots = { VEC_INIT };
 	struct cfi_rows rows = { VEC_INIT };
 

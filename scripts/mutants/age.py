@@ -10,7 +10,11 @@ SUPPLY = "userspace/unwind/unwinder_supply.c"
 UNWINDER = "userspace/unwind/unwinder.c"
 SYMBOLIZER = "userspace/symbolize/symbolizer.c"
 
+STABLE = "userspace/recording/write_stable.c"
+SYMBOLS = "userspace/elf/symbols.c"
+
 IMAGES = ["test_image_room"]
+KEYS = ["test_write_stable"]
 ROWS = ["test_unwind_files_open"]
 
 MUTANTS = [
@@ -27,7 +31,7 @@ MUTANTS = [
     Mutant("age: failures of files are forgotten", DROP, "cache->evicted_failed +=", "cache->evicted_failed -=", IMAGES),
     Mutant("age: bytes in memory go", "userspace/elf/image.c", "image_ref(image); /* there is", "(void)(image); /* there is", ["test_image_memory"]),
     Mutant("age: files that rows are made from stay for ever", UNWINDER, "	evict_files(unwinder);\n", "", ["test_unwinder_news"]),
-    Mutant("age: a list of files that are gone stays", UNWINDER, "	if (unwind_files_evict(unwinder->files))\n", "	if (!unwind_files_evict(unwinder->files))\n",
+    Mutant("age: a list of files that are gone stays", UNWINDER, "	unwinder->late_serial = 0;\n	row_store_drop_others", "	row_store_drop_others",
            ["test_unwinder_news"]),
     Mutant("age: who is published goes", ROOM, "file->seen = files->evictions + 1;", ";", ROWS),
     Mutant("age: who was published once stays", ROOM, "file->seen = files->evictions + 1;", "file->seen = UINT64_MAX;", ROWS),
@@ -48,7 +52,25 @@ MUTANTS = [
     Mutant("age: all symbols go at once", "userspace/session/pipeline.c", "image_cache_shrink(pipeline->images, false);", "image_cache_shrink(pipeline->images, true);",
            ["test_pipeline_calls"]),
     Mutant("age: tables of a chunk have no limit", "userspace/recording/write.c", "writer->table_bytes >= CHUNK_TABLE_BYTES ||", "", ["test_recording_times"]),
-    Mutant("age: holes stay", "userspace/session/memory_plan.c", "resident <= guard->tidy_bytes + guard->limit_bytes / 32", "true", ["test_memory_guard"]),
+    Mutant("age: holes stay", "userspace/session/memory_plan.c", "resident <= guard->tidy_bytes + guard->limit_bytes / 128", "true", ["test_memory_guard"]),
     Mutant("age: each look for holes pays for all", "userspace/session/memory_plan.c", "	guard->tidy_bytes = resident_bytes();\n", "", ["test_memory_guard"]),
+    Mutant("age: keys of threads stay for ever", STABLE, "if (table_bytes(table) <= JFR_STABLE_BYTES)", "if (1)", KEYS),
+    Mutant("age: keys are counted by names", STABLE, "return table->names.bytes +", "return", KEYS),
+    Mutant("age: keys of the last chunk go", STABLE, "if (bytes > KEPT_BYTES && ages[kept].used != table->chunks)", "if (bytes > KEPT_BYTES)", KEYS),
+    Mutant("age: keys that were used last go first", STABLE, "return x->used > y->used ? -1 : 1;", "return x->used > y->used ? 1 : -1;", KEYS),
+    Mutant("age: a chunk does not end for keys", STABLE, "	stable->threads.chunks++;\n", "", KEYS),
+    Mutant("age: a key is not used by who asks for it", STABLE, "	table->about.items[id].used = table->chunks;\n", "", KEYS),
+    Mutant("age: keys are given again", STABLE, "kept = { .next_key = table->next_key,", "kept = { .next_key = intern_len(&table->names) / 2,", KEYS),
+    Mutant("age: chunks do not end for keys", "userspace/recording/write.c", "	jfr_stable_end_chunk(&writer->stable);\n", "", ["test_recording_age"]),
+    Mutant("age: all demangled names stay", SYMBOLS, "MIN(2 * symbols->name_bytes, (size_t)KNOWN_BYTES)", "(size_t)64 << 20", ["test_symbols"]),
+    Mutant("age: names that are far are owed for ever", SYMBOLS, "	symbols->far = (struct far_names){ 0 };\n", "", ["test_far_symbols"]),
+    Mutant("age: rows of files that are gone stay", UNWINDER, "	row_store_drop_others(unwinder->rows, has_file, unwinder->files, clock_now_ns());\n", "", ["test_unwinder_news"]),
+    Mutant("age: rows of files that are there go", "userspace/unwind/tables/row_store.c", "if (key->file && !has_file(key->file, data))", "if (key->file)", ["test_row_store"]),
+    Mutant("age: lists of who has ended stay", "userspace/unwind/tables/space_store.c", "while (lists->idle_lists > MAX_IDLE_LISTS &&", "while (0 &&", ["test_space_store"]),
+    Mutant("age: lists go that are being read", "userspace/unwind/tables/space_store.c", "while (lists->idle_lists > MAX_IDLE_LISTS &&\n\t       quarantine_is_over(lists->idle_first->idle_ns, now_ns))",
+           "while (lists->idle_lists > MAX_IDLE_LISTS)", ["test_space_store"]),
+    Mutant("age: symbols of who has ended stay", DROP, "	drop_unwanted(cache);\n", "", ["test_image_unwanted"]),
+    Mutant("age: symbols that are wanted go with them", DROP, "if ((*at)->wants || !may_drop(*at) || (*at)->asked > cache->tidy_asks)", "if (!may_drop(*at) || (*at)->asked > cache->tidy_asks)", ["test_image_unwanted"]),
+    Mutant("age: symbols that were just asked for go, too", DROP, "!may_drop(*at) || (*at)->asked > cache->tidy_asks)", "!may_drop(*at))", ["test_image_unwanted"]),
     Mutant("age: no symbols stay where there is no room", DROP, "cache->content_limit / WANTED_SHARE", "0", ["test_image_cache"]),
 ]

@@ -51,7 +51,7 @@ MUTANTS = [
     Mutant("far: any symbol is a function", FARS, "!elf_symbol_is_function(symbol) ||", "", FAR),
     Mutant("far: names anywhere", SYMBOLS, "if ((range->name & ~SYMBOL_FAR) >= symbols->far.size)", "if (0)", FAR),
     Mutant("reader: functions in any order", SYMBOLS, "if (range > symbols->ranges.items && range->address <= range[-1].address)", "if (0)", ["test_reader", "test_far_symbols"]),
-    Mutant("far: all names stay", SYMBOLS, "lru_init(&symbols->far_known, FAR_BYTES,", "lru_init(&symbols->far_known, 64 << 20,", FAR),
+    Mutant("far: all names stay", SYMBOLS, "return symbols->far.size ? FAR_BYTES :", "return symbols->far.size ? 64 << 20 :", FAR),
     Mutant("far: its file is closed", CONTENT, "symbols->names_fd = MAX(fd, 0);", "close(fd);", FAR),
     Mutant("far: any number of files", DROP, "if (count > MAX_NAMES_FILES)", "if (0)", ["test_image_names"]),
     Mutant("far: files stay open for ever", DROP, "if (!(*at)->wants && holds_file(*at))", "if (0)", ["test_image_names"]),

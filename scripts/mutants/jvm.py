@@ -79,6 +79,8 @@ AGENTS_USED = [
 ]
 
 MUTANTS = [
+    Mutant("who has ended is said to run", "userspace/jvm/layout/libjvm.c", "if (stat.state != 'Z' && stat.state != 'X')", "if (1)", ["test_libjvm"]),
+    Mutant("a first thread's end is the process's", "userspace/jvm/layout/libjvm.c", "status.threads > 1)", "0)", ["test_libjvm"]),
     Mutant("jvm: lost records are not asked for again", JVM, "} else if (now_ns - jvm->replay_asked_ns > jvm->replay_pause_ns) {",
            "} else if (0) {", BOTH),
     Mutant("jvm: events that the agent turned off are no gap", JVM, "if (codemap_reader_events_off(&jvm->reader))", "if (0)", BOTH),

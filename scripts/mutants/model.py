@@ -86,7 +86,7 @@ SHOWN = ["test_frame_kind"]
 GROUPED = ["test_thread_groups"]
 
 NAMES = [
-    Mutant("names: hidden classes keep their number", KIND, "if (number + 1 < len && is_digit(name[number + 1]))", "if (0)", SHOWN),
+    Mutant("names: hidden classes keep their number", KIND, "if (number + 1 < len && text_is_digit(name[number + 1]))", "if (0)", SHOWN),
     Mutant("names: lambdas keep theirs", KIND, "if (found && at == len)", "if (0)", SHOWN),
     Mutant("names: any class with $$Lambda$ is a lambda", KIND, "if (found && at == len)", "if (found)", SHOWN),
     Mutant("names: any accessor is generated", KIND, '!memmem(name, end, ".Generated", strlen(".Generated"))', "0", SHOWN),

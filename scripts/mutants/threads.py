@@ -17,7 +17,18 @@ ONE = ["test_java_thread_read"]
 KNOWN = ["test_thread_names"]
 OF_JVM = ["test_jvm_thread_names"]
 
+TRAIL = "userspace/jvm/heap/java_thread_trail.c"
+TRAILS = ["test_java_thread_trail"]
+
 MUTANTS = [
+    Mutant("threads: what led to a name may be anything now", TRAIL, "!memcmp(look->data + at, trails[i]->data, trails[i]->bytes)", "true", TRAILS),
+    Mutant("threads: a collection is no matter to what is confirmed", TRAIL, "look->collections[0] == look->collections[1]", "true", TRAILS),
+    Mutant("threads: one that begins meanwhile neither", TRAIL, "!look->active[1] &&", "", TRAILS),
+    Mutant("threads: one that is under way neither", TRAIL, "!look->active[0] &&", "", TRAILS),
+    Mutant("threads: a way that is too long is as good", TRAIL, "trail->spans = TOO_LONG;", ";", TRAILS),
+    Mutant("threads: each way is the first one's", TRAIL, "at += is_known(trails[i]) ? trails[i]->bytes : 0;", "", TRAILS),
+    Mutant("threads: half of a way is laid", READER, "g->spans + j->first, j->end - j->first);", "g->spans + j->first, j->end > j->first);", TRAILS),
+    Mutant("threads: names are never confirmed", JVM, "if (same[i])", "if (0)", OF_JVM),
     Mutant("threads: what moved is taken as it was", READER, "return !r && before != after ? -EAGAIN : r;", "return r;", READ),
     Mutant("threads: while objects move they are read", PAUSE, "if (active)\n\t\treturn -EAGAIN;", "", READ),
     Mutant("threads: there is always a heap", PAUSE, "if (!heap)\n\t\treturn -EAGAIN;", "", READ),

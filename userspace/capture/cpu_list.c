@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/text/text_cursor.h"
 
 void cpu_list_release(struct cpu_list *list)
 {
@@ -30,9 +31,9 @@ static int cpu_list_number(const char **at, const char *end, unsigned int *ret_n
 	const char *p = *at;
 	unsigned int n = 0;
 
-	if (p == end || *p < '0' || *p > '9')
+	if (p == end || !text_is_digit(*p))
 		return -EBADMSG;
-	for (; p < end && *p >= '0' && *p <= '9'; p++) {
+	for (; p < end && text_is_digit(*p); p++) {
 		n = n * 10 + (unsigned int)(*p - '0');
 		if (n >= CPU_LIST_MAX)
 			return -E2BIG;

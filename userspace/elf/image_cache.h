@@ -22,6 +22,7 @@ struct image_cache {
 	uint64_t refused;	  /* how often */
 	uint32_t refused_pid;	  /* the first */
 	uint64_t number, asks;	  /* the last ones */
+	uint64_t tidy_asks;	  /* `asks` when image_cache_close_idle() last came by */
 	size_t enough_bytes;	  /* to look for more to evict would be too soon */
 	uint64_t evicted, evicted_failed, evicted_left_out;
 	size_t hands

@@ -83,6 +83,42 @@ void image_cache_shrink(struct image_cache *cache, bool all)
 	}
 }
 
+static int compare_asked(const void *a, const void *b)
+{
+	const struct image *x = *(struct image *const *)a, *y = *(struct image *const *)b;
+
+	return x->asked < y->asked ? -1 : x->asked > y->asked;
+}
+
+/*
+ * Of who has ended nobody asks any more, mostly: so much of the limit as those may take that nobody wants, and that were not asked for
+ * since the last time.
+ */
+#define UNWANTED_SHARE 3
+
+static void drop_unwanted(struct image_cache *cache)
+{
+	VEC(struct image *) nobodys = VEC_INIT;
+	size_t bytes = 0;
+	struct image **at;
+
+	vec_for_each (at, &cache->images) {
+		if ((*at)->wants || !may_drop(*at) || (*at)->asked > cache->tidy_asks)
+			continue;
+		bytes += symbols_bytes(&(*at)->content.symbols);
+		vec_push(&nobodys, *at);
+	}
+	if (bytes > cache->content_limit / UNWANTED_SHARE) {
+		qsort(nobodys.items, nobodys.len, sizeof(*nobodys.items), compare_asked);
+		for (at = nobodys.items; bytes > cache->content_limit / UNWANTED_SHARE; at++) {
+			bytes -= symbols_bytes(&(*at)->content.symbols);
+			drop(cache, *at);
+		}
+	}
+	cache->tidy_asks = cache->asks;
+	vec_release(&nobodys);
+}
+
 /* --- files with names --------------------------------------------------------------------------- */
 
 /* Of each a descriptor is kept; RLIMIT_NOFILE is 1024 by default, and images wait with up to 768. */
@@ -180,6 +216,7 @@ void image_cache_close_idle(struct image_cache *cache)
 		image_unref(image);
 	}
 	close_unwanted(cache);
+	drop_unwanted(cache);
 	cache->close_calls++;
 	/* A process of the same number may map another file there. */
 	image_index_forget_mappings(&cache->index);
@@ -296,13 +333,6 @@ static void pay_back(struct image_cache *cache, const struct image *image)
 		hmap_put(&cache->paid, image->payer, own_bytes - image->paid_bytes);
 	else
 		hmap_remove(&cache->paid, image->payer);
-}
-
-static int compare_asked(const void *a, const void *b)
-{
-	const struct image *x = *(struct image *const *)a, *y = *(struct image *const *)b;
-
-	return x->asked < y->asked ? -1 : x->asked > y->asked;
 }
 
 static void let_go(struct image_cache *cache, struct image *image)

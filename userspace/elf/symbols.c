@@ -20,8 +20,9 @@
 #define DIGIT_VALUES (1U << DIGIT_BITS)
 /* Of a file whose names take so much time no more are demangled. */
 #define MAX_LATE 2
-/* Names that were read when they were wanted, of one file: some two thousand. */
-#define FAR_BYTES (256U << 10)
+/* Names that were made or read when they were wanted, of one file: some two thousand, of files whose names are here more. */
+#define FAR_BYTES   (256U << 10)
+#define KNOWN_BYTES (512U << 10)
 
 struct demangled_name {
 	char *text; /* owned; NULL: not mangled */
@@ -218,7 +219,7 @@ static void copy_ranges(const struct symbols_builder *builder, struct symbols *s
 void symbols_build(struct symbols_builder *builder, struct elf_file *file,
 		   struct symbols *ret_symbols)
 {
-	struct symbols symbols = { .demangled = HMAP_INIT };
+	struct symbols symbols = { 0 };
 
 	if (builder->raw.len > 0)
 		sort_raw(builder);
@@ -233,17 +234,7 @@ void symbols_build(struct symbols_builder *builder, struct elf_file *file,
 
 void symbols_release(struct symbols *symbols)
 {
-	uint64_t key, value;
-	size_t at = 0;
-
-	while (hmap_next(&symbols->demangled, &at, &key, &value)) {
-		struct demangled_name *name = hmap_find_ptr(&symbols->demangled, key);
-
-		free(name->text);
-		free(name);
-	}
-	hmap_release(&symbols->demangled);
-	lru_clear(&symbols->far_known);
+	lru_clear(&symbols->known);
 	vec_release(&symbols->ranges);
 	bounds_release(&symbols->bounds);
 	if (symbols->names_fd > 0)
@@ -252,12 +243,20 @@ void symbols_release(struct symbols *symbols)
 	free(symbols->names);
 	symbols->names = NULL;
 	symbols->name_bytes = 0;
+	symbols->far = (struct far_names){ 0 };
+	symbols->go = (struct go_place){ 0 };
+}
+
+/* What demangled names may take: twice the others at most, which small files have few of. */
+static size_t known_limit(const struct symbols *symbols)
+{
+	return symbols->far.size ? FAR_BYTES : MIN(2 * symbols->name_bytes, (size_t)KNOWN_BYTES);
 }
 
 size_t symbols_bytes(const struct symbols *symbols)
 {
 	return symbols->ranges.cap * sizeof(struct symbol_range) + symbols->name_bytes +
-	       symbols->bounds.v.cap * sizeof(struct bound) + (symbols->far.size ? FAR_BYTES : 0);
+	       symbols->bounds.v.cap * sizeof(struct bound) + known_limit(symbols);
 }
 
 /* The innermost range that holds ADDRESS, or NULL. */
@@ -322,19 +321,6 @@ static char *demangle_symbol(struct symbols *symbols, const char *name, bool *re
 	return demangle_plain(symbols, name, ret_cpp);
 }
 
-static const struct demangled_name *demangled_name_of(struct symbols *symbols, size_t index)
-{
-	struct demangled_name *name = hmap_find_ptr(&symbols->demangled, index);
-
-	if (name)
-		return name;
-	name = xcalloc(1, sizeof(*name));
-	name->text = demangle_symbol(symbols, symbols->names + symbols->ranges.items[index].name,
-				     &name->cpp);
-	hmap_put_ptr(&symbols->demangled, index, name);
-	return name;
-}
-
 static void free_name(uint64_t value, void *data)
 {
 	struct demangled_name *name = (struct demangled_name *)(uintptr_t)
@@ -345,29 +331,62 @@ static void free_name(uint64_t value, void *data)
 	free(name);
 }
 
+static const struct demangled_name *find_known(struct symbols *symbols, size_t index)
+{
+	uint64_t known;
+
+	if (!lru_get(&symbols->known, index, &known))
+		return NULL;
+	return (const struct demangled_name *)(uintptr_t)known; /* NOLINT: as above */
+}
+
+/* Those that were not asked for longest go. TEXT is taken. */
+static const struct demangled_name *keep_name(struct symbols *symbols, size_t index, char *text,
+					      bool cpp)
+{
+	struct demangled_name *name = xcalloc(1, sizeof(*name));
+
+	*name = (struct demangled_name){ text, cpp };
+	if (!symbols->known.limit_bytes)
+		lru_init(&symbols->known, known_limit(symbols), free_name, NULL);
+	lru_put(&symbols->known, index, (uintptr_t)name,
+		sizeof(*name) + (text ? strlen(text) + 1 : 0));
+	return name;
+}
+
+static const struct demangled_name *demangled_name_of(struct symbols *symbols, size_t index)
+{
+	static const struct demangled_name plain = { NULL, false };
+	const char *mangled = symbols->names + symbols->ranges.items[index].name;
+	const struct demangled_name *name;
+	char *text;
+	bool cpp;
+
+	if (!reader_may_demangle(mangled))
+		return &plain;
+	name = find_known(symbols, index);
+	if (name)
+		return name;
+	text = demangle_symbol(symbols, mangled, &cpp);
+	return keep_name(symbols, index, text, cpp);
+}
+
 /* NULL: it cannot be read any more. */
 static const struct demangled_name *far_name_of(struct symbols *symbols, size_t index)
 {
-	uint64_t known, at = symbols->ranges.items[index].name & ~SYMBOL_FAR;
-	struct demangled_name *name;
+	uint64_t at = symbols->ranges.items[index].name & ~SYMBOL_FAR;
+	const struct demangled_name *name = find_known(symbols, index);
 	bool cpp, late;
 	char *text;
 
-	if (lru_get(&symbols->far_known, index, &known))
-		return (const struct demangled_name *)(uintptr_t)known; /* NOLINT: as above */
+	if (name)
+		return name;
 	if (!symbols->names_fd || symbols->late >= MAX_LATE)
 		return NULL;
 	text = reader_far_name(symbols->names_fd, symbols->owner, symbols->far.offset + at,
 			       symbols->far.size - at, &cpp, &late);
 	symbols->late += late;
-	if (!text)
-		return NULL;
-	name = xcalloc(1, sizeof(*name));
-	*name = (struct demangled_name){ text, cpp };
-	if (!symbols->far_known.limit_bytes)
-		lru_init(&symbols->far_known, FAR_BYTES, free_name, NULL);
-	lru_put(&symbols->far_known, index, (uintptr_t)name, sizeof(*name) + strlen(text) + 1);
-	return name;
+	return text ? keep_name(symbols, index, text, cpp) : NULL;
 }
 
 static const struct demangled_name *name_of(struct symbols *symbols, size_t index)

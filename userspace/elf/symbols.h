@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "base/cache/lru.h"
-#include "base/hmap.h"
 #include "base/strbuf.h"
 #include "elf/bounds.h"
 #include "elf/elf_file.h"
@@ -27,14 +26,13 @@ struct symbols {
 	VEC(struct symbol_range) ranges; /* sorted by address, one per address */
 	char *names;			 /* owned */
 	size_t name_bytes;
-	struct bounds bounds;  /* of functions that have none */
-	struct hmap demangled; /* index of range → owned struct demangled_name */
-	uint64_t owner;	       /* of its file: reader_owner() */
-	unsigned int late;     /* names that were not there in time */
+	struct bounds bounds; /* of functions that have none */
+	uint64_t owner;	      /* of its file: reader_owner() */
+	unsigned int late;    /* names that were not there in time */
 	int names_fd; /* owned: the file, for names that are read when they are wanted; 0: all are here */
 	struct go_place go;   /* of that file; size 0: none of Go's */
 	struct far_names far; /* the same of names */
-	struct lru far_known; /* index of range → owned struct demangled_name */
+	struct lru known; /* index of range → owned struct demangled_name: what was asked for */
 };
 
 /* Collects symbols of a file and of its debug files, then makes the table. */
@@ -75,7 +73,7 @@ void symbols_release(struct symbols *symbols);
 /* Is all of [START, END) in one function? */
 bool symbols_cover(const struct symbols *symbols, uint64_t start, uint64_t end);
 
-/* What the table holds in memory, without what was demangled. */
+/* What the table may hold in memory, with what it keeps of demangled names. */
 size_t symbols_bytes(const struct symbols *symbols);
 
 /*

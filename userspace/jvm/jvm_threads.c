@@ -7,6 +7,7 @@
  * tables of JDK 8 to 21 and a Thread's from 25 on.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -21,6 +22,14 @@ static const struct name_allowance allowance = { 10 * NSEC_PER_MSEC, 50 };
 #define LAYOUT_MAX_WAIT_NS (2 * NSEC_PER_SEC)
 /* To list threads; of 2,000 it takes a millisecond. */
 #define LIST_NS (10 * NSEC_PER_MSEC)
+/* Ways to names that are looked at again: of five hundred threads. Others are read anew. */
+#define KNOWN_BYTES (256U << 10)
+
+struct known_name {
+	uint64_t id;
+	char *name;			/* owned */
+	struct java_thread_trail trail; /* as much of it as there is */
+};
 
 static bool find_offsets(const struct vmstructs *vs, uint64_t *ret_osthread, uint64_t *ret_tid)
 {
@@ -70,6 +79,7 @@ void jvm_take_event(const struct codemap_event *event, void *data)
 void jvm_release_threads(struct jvm_names_of_threads *threads)
 {
 	thread_names_release(&threads->names);
+	lru_clear(&threads->known);
 	vec_release(&threads->list.items);
 	vec_release(&threads->again);
 	free(threads->layout);
@@ -153,13 +163,38 @@ static bool look_for(struct jvm *jvm, const uint32_t *tids, unsigned int count,
 
 	for (unsigned int i = 0; i < count; i++) {
 		free(reads[i].name);
-		reads[i] = (struct java_thread_read){ .name = NULL };
+		reads[i] = (struct java_thread_read){ .trail = reads[i].trail };
 		find_thread(&jvm->threads.list, jvm_ns_tid(jvm, tids[i]), &reads[i].at);
 	}
 	java_thread_read(jvm->threads.layout, reads, count);
 	for (unsigned int i = 0; i < count; i++)
 		all &= reads[i].result != -ESRCH;
 	return all;
+}
+
+static void drop_known(uint64_t value, void *data)
+{
+	struct known_name *known =
+		(struct known_name *)(uintptr_t)value; /* NOLINT: a pointer that was put there */
+
+	(void)data;
+	free(known->name);
+	free(known);
+}
+
+static void keep_known(struct jvm_names_of_threads *t, uint32_t tid,
+		       const struct java_thread_read *read)
+{
+	size_t trail_bytes = java_thread_trail_bytes(read->trail);
+	size_t bytes = offsetof(struct known_name, trail) + trail_bytes;
+	struct known_name *known = xmalloc(bytes);
+
+	known->id = read->id;
+	known->name = xstrdup(read->name);
+	memcpy(&known->trail, read->trail, trail_bytes);
+	if (!t->known.limit_bytes)
+		lru_init(&t->known, KNOWN_BYTES, drop_known, NULL);
+	lru_put(&t->known, tid, (uintptr_t)known, bytes + strlen(known->name) + 1);
 }
 
 static void take_name(struct jvm_names_of_threads *t, uint32_t tid, uint64_t begin_ns,
@@ -172,22 +207,66 @@ static void take_name(struct jvm_names_of_threads *t, uint32_t tid, uint64_t beg
 		thread_names_add(&t->names, tid, &reading);
 	else
 		thread_names_add_failure(&t->names, tid, reading.end_ns);
+	if (!read->result)
+		keep_known(t, tid, read);
 	free(TAKE_PTR(read->name));
+}
+
+/* Those whose names are what they were are done; the others are left in TIDS: how many. */
+static unsigned int confirm_names(struct jvm_names_of_threads *t, uint32_t *tids,
+				  unsigned int count)
+{
+	const struct java_thread_trail *trails[JAVA_THREAD_READS] = { NULL };
+	const struct known_name *known[JAVA_THREAD_READS];
+	bool same[JAVA_THREAD_READS];
+	uint64_t begin_ns = clock_now_ns(), value;
+	unsigned int left = 0;
+
+	for (unsigned int i = 0; i < count; i++) {
+		if (!lru_get(&t->known, tids[i], &value))
+			continue;
+		known[i] = (const struct known_name *)(uintptr_t)value; /* NOLINT: as above */
+		trails[i] = &known[i]->trail;
+	}
+	java_thread_trail_check(t->layout, trails, count, same);
+	for (unsigned int i = 0; i < count; i++) {
+		if (same[i])
+			thread_names_add(&t->names, tids[i],
+					 &(struct thread_reading){ begin_ns, clock_now_ns(),
+								   known[i]->name, known[i]->id });
+		else
+			tids[left++] = tids[i];
+	}
+	return left;
 }
 
 /* The names of up to JAVA_THREAD_READS threads, whose samples are older than SINCE_NS. */
 static void read_names(struct jvm *jvm, const uint32_t *tids, unsigned int count, uint64_t since_ns)
 {
+	_cleanup_free_ struct java_thread_trail *trails = xmalloc(count * sizeof(*trails));
 	struct java_thread_read reads[JAVA_THREAD_READS] = { 0 };
 	struct jvm_names_of_threads *t = &jvm->threads;
 	uint64_t begin_ns = clock_now_ns();
 
+	for (unsigned int i = 0; i < count; i++)
+		reads[i].trail = &trails[i];
 	if (!look_for(jvm, tids, count, reads) && list_anew(t, since_ns)) {
 		begin_ns = clock_now_ns();
 		look_for(jvm, tids, count, reads);
 	}
 	for (unsigned int i = 0; i < count; i++)
 		take_name(t, tids[i], begin_ns, &reads[i]);
+}
+
+static void learn_names(struct jvm *jvm, const uint32_t *tids, unsigned int count,
+			uint64_t since_ns)
+{
+	uint32_t left[JAVA_THREAD_READS];
+
+	memcpy(left, tids, count * sizeof(*tids));
+	count = confirm_names(&jvm->threads, left, count);
+	if (count)
+		read_names(jvm, left, count, since_ns);
 }
 
 /* Those of COUNT threads, as far as there is time. */
@@ -203,7 +282,7 @@ static void try_names(struct jvm *jvm, const uint32_t *tids, size_t count, uint6
 
 		n = (unsigned int)MIN(count, JAVA_THREAD_READS);
 		if (may)
-			read_names(jvm, tids, n, since_ns);
+			learn_names(jvm, tids, n, since_ns);
 		for (unsigned int i = 0; !may && i < n; i++)
 			thread_names_add_failure(&t->names, tids[i], now_ns);
 		name_time_take(&t->time, clock_now_ns() - now_ns);

@@ -11,6 +11,7 @@
  */
 #include <string.h>
 
+#include "base/text/text_cursor.h"
 #include "process/proc.h"
 
 #define ID_LEN 64
@@ -18,7 +19,7 @@
 static bool is_hex(const char *s, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
-		if (!(s[i] >= '0' && s[i] <= '9') && !(s[i] >= 'a' && s[i] <= 'f'))
+		if (!text_is_digit(s[i]) && !(s[i] >= 'a' && s[i] <= 'f'))
 			return false;
 	return true;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/hmap.h"
 #include "wall/wall.h"
 
 #define MAX_BYTES (4U << 20)
@@ -124,27 +125,28 @@ static void read_about(const char *root, const char *id, struct container_about 
 			return;
 }
 
+static void drop_about(uint64_t value, void *data)
+{
+	(void)data;
+	free((void *)(uintptr_t)value); /* NOLINT: a pointer that was put there */
+}
+
 void container_names_release(struct container_names *names)
 {
-	uint64_t key, value;
-	size_t at = 0;
-
-	while (hmap_next(&names->known, &at, &key, &value))
-		free((void *)(uintptr_t)value);
-	hmap_release(&names->known);
+	lru_clear(&names->known);
 }
 
 const struct container_about *container_names_find(struct container_names *names, const char *id)
 {
-	uint64_t hash = hash_bytes(id, strlen(id));
-	struct container_about *about = hmap_find_ptr(&names->known, hash);
+	uint64_t hash = hash_bytes(id, strlen(id)), known;
+	struct container_about *about;
 
-	if (about)
-		return about;
-	if (names->known.len >= CONTAINER_NAMES_MAX)
-		container_names_release(names);
+	if (lru_get(&names->known, hash, &known))
+		return (const struct container_about *)(uintptr_t)known; /* NOLINT: as above */
+	if (!names->known.limit_bytes)
+		lru_init(&names->known, CONTAINER_NAMES_BYTES, drop_about, NULL);
 	about = xcalloc(1, sizeof(*about));
 	read_about(names->root ? names->root : "", id, about);
-	hmap_put_ptr(&names->known, hash, about);
+	lru_put(&names->known, hash, (uintptr_t)about, sizeof(*about));
 	return about;
 }

@@ -6,7 +6,7 @@
 #ifndef HOSTPROF_PROCESS_CONTAINER_NAMES_H
 #define HOSTPROF_PROCESS_CONTAINER_NAMES_H
 
-#include "base/hmap.h"
+#include "base/cache/lru.h"
 
 struct container_about {
 	char name[128];	 /* "": not known */
@@ -16,11 +16,11 @@ struct container_about {
 /* What was found of each container once; ROOT, borrowed, is in front of all paths ("" but in tests). */
 struct container_names {
 	const char *root;
-	struct hmap known; /* hash of the id → struct container_about, owned */
+	struct lru known; /* hash of the id → struct container_about, owned */
 };
 
-/* More containers than a host has; then all is forgotten. */
-#define CONTAINER_NAMES_MAX 4096
+/* Of some thousand containers; who has not been asked for the longest is looked up again when he comes back. */
+#define CONTAINER_NAMES_BYTES (512U << 10)
 
 void container_names_release(struct container_names *names);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "base/text/text_cursor.h"
 #include "profile/title.h"
 
 /*
@@ -66,11 +67,6 @@ static void add_address(struct strbuf *sb, const struct profile *p, const struct
 	strbuf_addch(sb, ']');
 }
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* Of "pkg.GeneratedMethodAccessor7": JDK's MethodAccessorGenerator.java, generateName(). */
 static size_t without_accessor_number(const char *name, size_t len)
 {
@@ -78,7 +74,7 @@ static size_t without_accessor_number(const char *name, size_t len)
 	const size_t bytes = sizeof(accessor) - 1;
 	size_t end = len;
 
-	while (end && is_digit(name[end - 1]))
+	while (end && text_is_digit(name[end - 1]))
 		end--;
 	if (end == len || end < bytes || memcmp(name + end - bytes, accessor, bytes) != 0 ||
 	    !memmem(name, end, ".Generated", strlen(".Generated")))
@@ -96,12 +92,12 @@ static size_t normal_len(const char *name, size_t len, size_t number)
 	const char *found;
 	size_t at;
 
-	if (number + 1 < len && is_digit(name[number + 1]))
+	if (number + 1 < len && text_is_digit(name[number + 1]))
 		len = number;
 	/* Before JDK 22 they were counted, too: InnerClassLambdaMetafactory.java. */
 	found = memmem(name, len, lambda, sizeof(lambda) - 1);
 	at = found ? (size_t)(found - name) + sizeof(lambda) - 1 : len;
-	while (at < len && is_digit(name[at]))
+	while (at < len && text_is_digit(name[at]))
 		at++;
 	if (found && at == len)
 		return (size_t)(found - name) + sizeof(lambda) - 2;

@@ -2,11 +2,7 @@
 #include "profile/thread_groups.h"
 
 #include "base/alloc.h"
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
+#include "base/text/text_cursor.h"
 
 static bool is_letter(char c)
 {
@@ -30,11 +26,11 @@ void thread_group_name(struct strbuf *out, const char *name)
 {
 	for (size_t at = 0, end; name[at]; at = end) {
 		end = at + 1;
-		if (!is_digit(name[at])) {
+		if (!text_is_digit(name[at])) {
 			strbuf_addch(out, name[at]);
 			continue;
 		}
-		while (is_digit(name[end]))
+		while (text_is_digit(name[end]))
 			end++;
 		if (counts_threads(name, at, end))
 			strbuf_addch(out, '*');

@@ -334,12 +334,9 @@ bool recording_writer_wants_rotation(const struct recording_writer *writer)
 
 static void end_chunk(struct recording_writer *writer)
 {
-	const struct jfr_pools *pools = &writer->pools;
-
 	writer->chunk.open = false;
 	writer->table_bytes = 0;
-	jfr_stable_trim(&writer->stable.classes, pools->class_keys.items, pools->class_keys.len);
-	jfr_stable_trim(&writer->stable.threads, pools->thread_keys.items, pools->thread_keys.len);
+	jfr_stable_end_chunk(&writer->stable);
 	jfr_pools_release(&writer->pools);
 	jfr_pools_init(&writer->pools, &writer->stable, ++writer->chunk_count);
 }

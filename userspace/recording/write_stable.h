@@ -11,13 +11,19 @@
 #include "base/hmap.h"
 #include "base/vec.h"
 
-/* Past this many, those that the last chunk did not have are forgotten. */
-#define JFR_STABLE_MAX 65536
+/* Of each table: some ten thousand names. Past that those go that no chunk has had for the longest time, and never one of the last chunk. */
+#define JFR_STABLE_BYTES (1U << 20)
+
+struct jfr_stable_name {
+	uint32_t key;
+	uint32_t used; /* the last chunk that had it, as counted by `chunks` */
+};
 
 struct jfr_stable_table {
 	struct intern names;
-	VEC(uint32_t) keys; /* by id in `names` */
-	uint32_t next_key;  /* none is given twice */
+	VEC(struct jfr_stable_name) about; /* by id in `names` */
+	uint32_t next_key;		   /* none is given twice */
+	uint32_t chunks;
 };
 
 struct jfr_stable {
@@ -28,13 +34,10 @@ struct jfr_stable {
 void jfr_stable_init(struct jfr_stable *stable);
 void jfr_stable_release(struct jfr_stable *stable);
 
-/* The key of a name, from 0 on. */
+/* The key of a name that this chunk has, from 0 on. */
 uint32_t jfr_stable_key(struct jfr_stable_table *table, const void *name, size_t len);
 
-/*
- * A chunk with these keys has ended. A table that has outgrown JFR_STABLE_MAX keeps only them; what
- * comes back after it was forgotten has another key then.
- */
-void jfr_stable_trim(struct jfr_stable_table *table, const uint32_t *used, size_t count);
+/* A chunk has ended. What comes back after it was forgotten has another key then. */
+void jfr_stable_end_chunk(struct jfr_stable *stable);
 
 #endif

@@ -4,10 +4,9 @@
 #include <malloc.h>
 #include <string.h>
 
+#include "base/budget/resident.h"
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/macros.h"
-#include "base/text/text_cursor.h"
 #include "elf/reader/reader.h"
 #include "session/live_objects.h"
 
@@ -51,20 +50,10 @@ void memory_plan_share(struct memory_plan *plan, uint64_t map_bytes)
 
 /* --- guard ------------------------------------------------------------------------------------ */
 
-/* Documentation/filesystems/proc.rst: size, resident, … in pages. 0: no /proc, nothing to watch. */
+/* 0: no /proc, nothing to watch. */
 static uint64_t resident_bytes(void)
 {
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	struct text_cursor cursor;
-	uint64_t size, resident;
-
-	if (file_read("/proc/self/statm", 4096, &text) < 0)
-		return 0;
-	cursor = (struct text_cursor){ strbuf_str(&text), strbuf_str(&text) + text.len };
-	if (!text_take_number(&cursor, 10, &size) || !text_take_char(&cursor, ' ') ||
-	    !text_take_number(&cursor, 10, &resident))
-		return 0;
-	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+	return resident_read(0).resident_bytes;
 }
 
 static uint64_t taken_bytes(const struct memory_guard *guard)
@@ -114,7 +103,7 @@ void memory_guard_tidy(struct memory_guard *guard)
 {
 	uint64_t resident = resident_bytes();
 
-	if (guard->tidy_bytes && resident <= guard->tidy_bytes + guard->limit_bytes / 32)
+	if (guard->tidy_bytes && resident <= guard->tidy_bytes + guard->limit_bytes / 128)
 		return;
 	malloc_trim(0);
 	guard->tidy_bytes = resident_bytes();

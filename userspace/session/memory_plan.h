@@ -61,7 +61,7 @@ bool memory_guard_is_full(const struct memory_guard *guard);
 /* Give what was freed back to the kernel. */
 void memory_guard_trim(void);
 /*
- * The same when we have grown by a 32nd of the limit since the last time: what comes and goes leaves holes, which
+ * The same when we have grown by a 128th of the limit since the last time: what comes and goes leaves holes, which
  * malloc() keeps. Call every ten seconds.
  */
 void memory_guard_tidy(struct memory_guard *guard);

@@ -4,8 +4,8 @@
 
 #include "unwind/unwind_files_private.h"
 
-/* Three tables, and what malloc() takes. */
-#define KEEP_BYTES 160
+/* Three tables, what malloc() takes, and the image that it holds, but for its symbols (image_bytes()). */
+#define KEEP_BYTES (160 + 1024)
 /* Of the room: so much more than at the last look is worth another one. */
 #define ENOUGH_SHARE 8
 

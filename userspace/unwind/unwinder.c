@@ -368,14 +368,24 @@ void unwinder_tidy(struct unwinder *unwinder, uint64_t now_ns)
 	live_processes_tidy(&unwinder->live, now_ns);
 }
 
-/* What is not published any more may be wanted by the list that was made last; that is made anew. */
+static bool has_file(uint32_t number, const void *data)
+{
+	return unwind_files_has(data, number);
+}
+
+/*
+ * What is not published any more may be wanted by the list that was made last; that is made anew. Who maps such a file again
+ * has another number for it: nobody finds its rows.
+ */
 static void evict_files(struct unwinder *unwinder)
 {
 	if (!unwind_files_are_many(unwinder->files))
 		return;
 	unwind_spaces_mark_files(unwinder->spaces);
-	if (unwind_files_evict(unwinder->files))
-		unwinder->late_serial = 0;
+	if (!unwind_files_evict(unwinder->files))
+		return;
+	unwinder->late_serial = 0;
+	row_store_drop_others(unwinder->rows, has_file, unwinder->files, clock_now_ns());
 }
 
 void unwinder_turn(struct unwinder *unwinder, uint64_t now_ns)

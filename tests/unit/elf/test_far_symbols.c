@@ -104,11 +104,11 @@ static void names_come_when_they_are_wanted(void **state)
 	assert_true(content.symbols.names_fd > 0);
 	assert_true(symbols_bytes(&content.symbols) < (FUNCTIONS + 10) * 16 + (300 << 10));
 	expect_names(&content);
-	assert_true(content.symbols.far_known.bytes <= 256 << 10);
-	assert_true(content.symbols.far_known.len > 100);
-	assert_int_equal(content.symbols.demangled.len, 0);
+	assert_true(content.symbols.known.bytes <= 256 << 10);
+	assert_true(content.symbols.known.len > 100);
 	image_content_release(&content);
 	assert_int_equal(content.symbols.names_fd, 0);
+	assert_int_equal(symbols_bytes(&content.symbols), 0);
 }
 
 /* There is no room for the addresses either. */

@@ -283,6 +283,29 @@ static void names_are_demangled(void **state)
 	symbols_release(&symbols);
 }
 
+/* A file of thousands of mangled names, of which all are asked for: those that were not wanted for longest are made again. */
+static void demangled_names_are_bounded(void **state)
+{
+	enum { COUNT = 6000 };
+	struct symbols_builder b = { 0 };
+	struct symbols symbols;
+	char name[64], mangled[64];
+
+	(void)state;
+	for (unsigned int i = 0; i < COUNT; i++) {
+		snprintf(mangled, sizeof(mangled), "_ZN9something5f%04uEv", i);
+		add(&b, BASE + i, 1, 1, mangled);
+	}
+	build(&b, &symbols);
+	for (unsigned int i = 0; i < 2 * COUNT; i++) {
+		snprintf(name, sizeof(name), "something::f%04u", i % COUNT);
+		expect_name(&symbols, BASE + i % COUNT, name, true);
+		assert_true(symbols.known.bytes <= 2 * symbols.name_bytes);
+	}
+	assert_in_range(symbols.known.len, 1000, COUNT - 1000);
+	symbols_release(&symbols);
+}
+
 /* What is held is what is counted; after release it is nothing. */
 static void bytes_are_counted(void **state)
 {
@@ -294,7 +317,9 @@ static void bytes_are_counted(void **state)
 	add(&b, BASE + 4, 4, 1, "small");
 	add(&b, BASE + 4, 4, 0, "worse");
 	build(&b, &symbols);
-	assert_int_equal(symbols_bytes(&symbols), 2 * sizeof(struct symbol_range) + 5 + 6 + 1);
+	/* Names once, and demangled ones may take twice that. */
+	assert_int_equal(symbols_bytes(&symbols),
+			 2 * sizeof(struct symbol_range) + 3 * (5 + 6 + 1));
 	expect_symbol(&symbols, BASE, "huge", BASE, UINT32_MAX);
 	expect_symbol(&symbols, BASE + UINT32_MAX, NULL, 0, 0);
 	assert_int_equal(b.raw.len, 0);
@@ -316,6 +341,7 @@ int main(void)
 		cmocka_unit_test(functions_within_a_function),
 		cmocka_unit_test(many_names_of_no_section),
 		cmocka_unit_test(names_are_demangled),
+		cmocka_unit_test(demangled_names_are_bounded),
 		cmocka_unit_test(bytes_are_counted),
 	};
 

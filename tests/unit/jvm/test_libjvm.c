@@ -4,9 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "jvm/layout/libjvm.h"
 #include "text_file.h"
@@ -210,6 +214,49 @@ static void test_without_library(void **state)
 	munmap(start, PAGE);
 }
 
+static void *sleep_on(void *data)
+{
+	(void)data;
+	pause();
+	return NULL;
+}
+
+/* A child that ends, or goes on with another thread than its first one; it is a zombie. */
+static pid_t start_zombie(bool goes_on)
+{
+	char state[64] = "", path[32];
+	pthread_t thread;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (goes_on && pthread_create(&thread, NULL, sleep_on, NULL) == 0)
+			pthread_exit(NULL);
+		_exit(0);
+	}
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	for (int i = 0; i < 1000 && !strstr(state, ") Z "); i++) {
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+		usleep(1000);
+		assert_true(read(fd, state, sizeof(state) - 1) > 0);
+		close(fd);
+	}
+	return pid;
+}
+
+static void test_who_has_ended(void **state)
+{
+	pid_t pid = start_zombie(false);
+
+	(void)state;
+	expect_none((uint32_t)pid, -ESRCH, "has ended: it is a zombie");
+	waitpid(pid, NULL, 0);
+	pid = start_zombie(true);
+	expect_none((uint32_t)pid, -ESRCH, "the first thread of process");
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -217,6 +264,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_names),	  TEST(test_bias),	    TEST(test_no_segment_there),
 		TEST(test_given_mapping), TEST(test_replaced_file), TEST(test_without_library),
+		TEST(test_who_has_ended),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -184,6 +184,32 @@ static void a_name_that_is_too_long(void **state)
 	container_names_release(&names);
 }
 
+/* Tens of thousands come and go; one that is asked for all the time is not looked up again. */
+static void many_containers(void **state)
+{
+	struct container_names names = { .root = root };
+	char id[65];
+
+	(void)state;
+	write_file("/var/lib/docker/containers/" ID "/config.v2.json", "{\"Name\":\"/kept\"}");
+	assert_string_equal(container_names_find(&names, ID)->name, "kept");
+	write_file("/var/lib/docker/containers/" ID "/config.v2.json", "{\"Name\":\"/other\"}");
+	for (unsigned int i = 0; i < 5000; i++) {
+		snprintf(id, sizeof(id), "%064x", i);
+		assert_string_equal(container_names_find(&names, id)->name, "");
+		if (i % 500 == 0)
+			assert_string_equal(container_names_find(&names, ID)->name, "kept");
+		assert_true(names.known.bytes <= CONTAINER_NAMES_BYTES);
+	}
+	assert_true(names.known.len > 500);
+	for (unsigned int i = 0; i < 5000; i++) {
+		snprintf(id, sizeof(id), "%064x", i + 5000);
+		container_names_find(&names, id);
+	}
+	assert_string_equal(container_names_find(&names, ID)->name, "other");
+	container_names_release(&names);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -195,6 +221,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_makes_no_sense, setup, teardown),
 		cmocka_unit_test_setup_teardown(cut_anywhere, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_name_that_is_too_long, setup, teardown),
+		cmocka_unit_test_setup_teardown(many_containers, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -190,14 +190,14 @@ static void shares_of_a_shortage(void **state)
 	assert_int_equal(plan.parse_bytes, (24 - 8 - 2 - 2) * mb * 40 / 100);
 }
 
-/* What was freed goes back when there is a 32nd more than after the last time, not at each look. */
+/* What was freed goes back when there is a 128th more than after the last time, not at each look. */
 static void holes_are_given_back(void **state)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	struct memory_guard guard;
 
 	(void)state;
-	memory_guard_init(&guard, 3200 * page, 0);
+	memory_guard_init(&guard, 12800 * page, 0);
 	f.statm = "9000 1000 1";
 	memory_guard_tidy(&guard);
 	assert_int_equal(f.trims, 1);

@@ -250,6 +250,32 @@ static void test_full_page_map_evicts(void **state)
 	view_release(&view);
 }
 
+static bool is_second(uint32_t file, const void *data)
+{
+	assert_ptr_equal(data, &is_second);
+	return file == 2;
+}
+
+/* Files that nobody knows any more leave no rows behind. */
+static void test_pages_of_files_that_are_gone(void **state)
+{
+	struct rows_view view;
+
+	(void)state;
+	view_init(&view, 64, 1024);
+	for (uint32_t page = 0; page < 10; page++)
+		for (uint32_t file = 1; file < 4; file++)
+			assert_int_equal(put_page(&view, file, page, 2, 2, 10 * file), 0);
+	row_store_drop_others(view.store, is_second, &is_second, view.now_ns);
+	for (uint32_t page = 0; page < 10; page++)
+		for (uint32_t file = 1; file < 4; file++)
+			assert_int_equal(has_page(&view, file, page), file == 2);
+	assert_int_equal(stats_of(&view).blocks_used, 10);
+	assert_int_equal(stats_of(&view).rules_used, 2);
+	assert_int_equal(stats_of(&view).pages_evicted, 0);
+	view_release(&view);
+}
+
 /* --- readers ---------------------------------------------------------------------------------- */
 
 static const struct wire_page *held_page(const struct wire_page_key *key, const void *data)
@@ -413,6 +439,7 @@ int main(void)
 		cmocka_unit_test(test_least_recently_read_goes_first),
 		cmocka_unit_test(test_pages_just_put_stay),
 		cmocka_unit_test(test_full_page_map_evicts),
+		cmocka_unit_test(test_pages_of_files_that_are_gone),
 		cmocka_unit_test(test_generation_check),
 		cmocka_unit_test(test_generation_check_after_the_copy),
 		cmocka_unit_test(test_blocks_rest_before_they_are_written),

@@ -303,6 +303,22 @@ static void test_child_of_bpf(void **state)
 	stage_release(&stage);
 }
 
+/* There is room for their ranges; somebody may read them for a moment yet. */
+static void test_lists_of_who_has_ended(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	stage_init(&stage, MAX_RANGES);
+	for (uint32_t tgid = 1; tgid < 3000; tgid++) {
+		stage.now_ns += tgid == 2999 ? READERS_NS : 0;
+		assert_int_equal(put_space(&stage, tgid, 1, tgid), 0);
+		space_store_drop(stage.store, tgid, stage.now_ns);
+		assert_int_equal(stats_of(&stage).idle_lists, tgid == 2999 ? 2048 : tgid);
+	}
+	stage_release(&stage);
+}
+
 /* --- full ------------------------------------------------------------------------------------- */
 
 /* As BPF marks them at a sample. */
@@ -470,6 +486,7 @@ int main(void)
 		cmocka_unit_test(test_same_ranges_again),
 		cmocka_unit_test(test_equal_processes_share),
 		cmocka_unit_test(test_child_of_bpf),
+		cmocka_unit_test(test_lists_of_who_has_ended),
 		cmocka_unit_test(test_least_recently_used_goes_first),
 		cmocka_unit_test(test_full_space_map_evicts),
 		cmocka_unit_test(test_lists_rest_before_they_are_written),

@@ -99,9 +99,8 @@ bool unwind_files_evict(struct unwind_files *files)
 
 bool unwind_files_has(const struct unwind_files *files, uint32_t number)
 {
-	(void)files;
-	(void)number;
-	return true;
+	assert_ptr_equal(files, PART(unwind_files));
+	return number != 7;
 }
 
 void unwind_spaces_mark_files(const struct unwind_spaces *spaces)
@@ -256,6 +255,15 @@ void row_store_drop_file(struct row_store *store, uint32_t file, uint64_t now_ns
 	note("drop rows of %u at %" PRIu64, file, after_ns(now_ns));
 }
 
+void row_store_drop_others(struct row_store *store,
+			   bool (*has_file)(uint32_t file, const void *data), const void *data,
+			   uint64_t now_ns)
+{
+	(void)store;
+	note("keep rows of %s at %" PRIu64,
+	     has_file(7, data) || !has_file(8, data) ? "others" : "8", after_ns(now_ns));
+}
+
 void unwind_ranges_of_process(struct unwind_ranges *ranges, struct unwind_files *files,
 			      const struct process *process)
 {
@@ -361,9 +369,11 @@ static void files_are_many(void **state)
 				     "mark files\nevict files\n");
 	assert_int_equal(f.unwinder->late_serial, 5);
 	f.evicts = true;
+	noted();
 	unwinder_turn(f.unwinder, fake_begun_ns);
 	assert_int_equal(f.unwinder->late_serial, 0);
-	noted();
+	assert_string_equal(noted(), "turn of spaces at 0\nturn of jvms at 0\ndrop rows of 1 at 0\n"
+				     "mark files\nevict files\nkeep rows of 8 at 0\n");
 	unwinder_set_room(f.unwinder, 55);
 	assert_string_equal(noted(), "files up to 55\n");
 }

@@ -5,7 +5,7 @@
 
 static int digit_value(char c)
 {
-	if (c >= '0' && c <= '9')
+	if (text_is_digit(c))
 		return c - '0';
 	if (c >= 'a' && c <= 'f')
 		return c - 'a' + 10;

@@ -12,6 +12,12 @@ struct text_cursor {
 	const char *end;
 };
 
+/* Of "0" to "9", whatever the locale says. */
+static inline bool text_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
 /* A number of BASE 10 or 16 without prefix or sign; false (nothing taken) on none or overflow. */
 bool text_take_number(struct text_cursor *text, unsigned int base, uint64_t *ret_value);
 

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/strbuf.h"
+#include "base/text/text_cursor.h"
 
 #define UPROBE_SYSFS  "/sys/bus/event_source/devices/uprobe"
 #define UPROBE_PREFIX "uprobe:"
@@ -40,7 +41,7 @@ static bool uprobe_parse_plus(const char *text, uint64_t *ret_plus)
 {
 	char *end;
 
-	if (text[1] < '0' || text[1] > '9')
+	if (!text_is_digit(text[1]))
 		return false;
 	errno = 0;
 	*ret_plus = strtoull(text + 1, &end, 0);

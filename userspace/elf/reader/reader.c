@@ -253,8 +253,8 @@ int reader_build_id(int fd, uint64_t owner, char ret_hex[BUILD_ID_BYTES])
 	return 0;
 }
 
-/* All that libiberty looks at begins so: _Z, _R, _GLOBAL_. Most names are C's, and cost no call. */
-static bool may_be_mangled(const char *name)
+/* All that libiberty looks at begins so: _Z, _R, _GLOBAL_. */
+bool reader_may_demangle(const char *name)
 {
 	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R' || name[1] == 'G');
 }
@@ -278,7 +278,7 @@ char *reader_demangle(const char *name, uint64_t owner, bool *ret_cpp, bool *ret
 	int64_t r;
 
 	*ret_cpp = *ret_late = false;
-	if (!may_be_mangled(name) || len > DEMANGLE_MAX_MANGLED)
+	if (!reader_may_demangle(name) || len > DEMANGLE_MAX_MANGLED)
 		return NULL;
 	answer.name.text[0] = '\0';
 	r = reader_call(&ask, &err);

@@ -68,6 +68,9 @@ void reader_note_refused(const char *path);
 /* The build id of the file FD of OWNER in hex, or -ENODATA. */
 int reader_build_id(int fd, uint64_t owner, char ret_hex[BUILD_ID_BYTES]);
 
+/* May reader_demangle() have another name for it? Most names are C's, and cost no call. */
+bool reader_may_demangle(const char *name);
+
 /* As demangle(); NULL also when there was no answer, and then *RET_LATE. */
 char *reader_demangle(const char *name, uint64_t owner, bool *ret_cpp, bool *ret_late);
 

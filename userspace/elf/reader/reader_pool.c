@@ -3,11 +3,9 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
+#include "base/budget/resident.h"
 #include "elf/reader/reader_owner.h"
 #include "wall/wall.h"
 
@@ -166,20 +164,6 @@ void reader_pool_show(struct lane *lane)
 			show_slot(&pool->others[i]);
 }
 
-/* Documentation/filesystems/proc.rst: size, resident, … in pages. */
-static uint64_t resident_of(uint32_t pid)
-{
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	unsigned long long resident = 0;
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/%u/statm", pid);
-	if (file_read(path, 4096, &text) < 0 ||
-	    sscanf(strbuf_str(&text), "%*u %llu", &resident) != 1) /* NOLINT(cert-err34-c) */
-		return 0;
-	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 uint64_t reader_pool_resident_bytes(void)
 {
 	uint64_t bytes = 0;
@@ -188,7 +172,7 @@ uint64_t reader_pool_resident_bytes(void)
 		uint32_t pid = atomic_load(&shown[i]);
 
 		if (pid && pid != UINT32_MAX)
-			bytes += resident_of(pid);
+			bytes += resident_read(pid).resident_bytes;
 	}
 	return bytes;
 }

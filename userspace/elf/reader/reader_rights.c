@@ -6,14 +6,13 @@
 #include <malloc.h>
 #include <seccomp.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/budget/resident.h"
 #include "base/macros.h"
 #include "base/rights.h"
 
@@ -65,20 +64,9 @@ static void become_nobody(void)
 
 /* --- how much --------------------------------------------------------------------------------- */
 
-static uint64_t own_bytes(void)
-{
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	unsigned long long pages = 0;
-
-	if (file_read("/proc/self/statm", 4096, &text) < 0 ||
-	    sscanf(strbuf_str(&text), "%llu", &pages) != 1) /* NOLINT(cert-err34-c) */
-		return 0;
-	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 static void limit_all(uint64_t memory_bytes)
 {
-	uint64_t own = own_bytes();
+	uint64_t own = resident_read(0).address_bytes;
 
 	if (!SANITIZED && own && memory_bytes)
 		rights_limit(RLIMIT_AS, own + memory_bytes);

@@ -16,6 +16,7 @@
 /* One that is being read, step by step. */
 struct job {
 	struct java_thread_read *read;
+	unsigned int first, end; /* spans of this step */
 	uint64_t os, handle, object;
 	uint64_t eetop, string, value; /* the last two: references as they are in objects */
 	uint64_t klass_word;
@@ -165,6 +166,24 @@ static bool has_any(const struct job *jobs, unsigned int count)
 	return false;
 }
 
+static void add_step(const struct java_thread_layout *l, struct job *j, unsigned int step,
+		     struct vm_gather *g)
+{
+	j->first = g->count;
+	if (!j->read->result)
+		steps[step].add(l, j, g);
+	j->end = g->count;
+}
+
+static void end_step(const struct java_thread_layout *l, struct job *j, unsigned int step,
+		     const struct vm_gather *g)
+{
+	if (j->read->trail)
+		java_thread_trail_add(j->read->trail, g->spans + j->first, j->end - j->first);
+	if (!j->read->result && steps[step].take)
+		j->read->result = steps[step].take(l, j);
+}
+
 /* A step for all that have come so far. An error is that of the one whose memory is not there: of whom nobody knows. */
 static int take_step(const struct java_thread_layout *l, struct job *jobs, unsigned int count,
 		     unsigned int step)
@@ -173,12 +192,10 @@ static int take_step(const struct java_thread_layout *l, struct job *jobs, unsig
 	int r;
 
 	for (unsigned int i = 0; i < count; i++)
-		if (!jobs[i].read->result)
-			steps[step].add(l, &jobs[i], &g);
+		add_step(l, &jobs[i], step, &g);
 	r = vm_gather_read(&g, l->memory);
-	for (unsigned int i = 0; !r && steps[step].take && i < count; i++)
-		if (!jobs[i].read->result)
-			jobs[i].read->result = steps[step].take(l, &jobs[i]);
+	for (unsigned int i = 0; !r && i < count; i++)
+		end_step(l, &jobs[i], step, &g);
 	return r;
 }
 
@@ -219,6 +236,8 @@ static int read_batch(const struct java_thread_layout *l, struct job *jobs,
 	for (unsigned int i = 0; i < count; i++) {
 		reads[i].result = reads[i].at.address ? 0 : -ESRCH;
 		reads[i].name = NULL;
+		if (reads[i].trail)
+			reads[i].trail->spans = reads[i].trail->bytes = 0;
 		jobs[i].read = &reads[i];
 	}
 	r = take_steps(l, jobs, count);

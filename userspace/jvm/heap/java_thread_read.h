@@ -8,12 +8,15 @@
 #define HOSTPROF_JVM_HEAP_JAVA_THREAD_READ_H
 
 #include "jvm/heap/java_thread_list.h"
+#include "jvm/heap/java_thread_trail.h"
 
 /* So many are read in one go; each of the steps is one call. */
 #define JAVA_THREAD_READS 16
 
 struct java_thread_read {
 	struct java_thread_at at; /* address 0: it is not there */
+	struct java_thread_trail
+		*trail; /* borrowed: to be laid when the result is 0; NULL: none is wanted */
 	/*
 	 * -EAGAIN: try again in a moment; -ESRCH: it is no thread of Java's any more, or another one; -ENODATA: it has no
 	 * name; other errors as the read says.

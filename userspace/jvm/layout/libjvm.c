@@ -65,6 +65,28 @@ static int as_eperm(int r)
 	return r == -EACCES ? -EPERM : r;
 }
 
+/* It maps nothing at all: a thread of the kernel, or a process that has ended (fs/proc/array.c). */
+static int fail_without_maps(uint32_t pid, struct err *err)
+{
+	struct proc_status status;
+	struct proc_stat stat;
+
+	if (proc_read_stat(pid, &stat) < 0)
+		return err_set(err, -ESRCH, "there is no process %u", pid);
+	if (stat.state != 'Z' && stat.state != 'X')
+		return err_set(err, -ENODATA, "process %u is no HotSpot JVM: it maps nothing", pid);
+	if (proc_read_status(pid, &status) == 0 && status.threads > 1)
+		return err_set(
+			err, -ESRCH,
+			"the first thread of process %u has ended: the kernel tells nothing of "
+			"what the others map",
+			pid);
+	return err_set(err, -ESRCH,
+		       "process %u has ended: it is a zombie, of which its parent has not taken "
+		       "notice yet",
+		       pid);
+}
+
 static int find_mapping(uint32_t pid, struct mapping *ret_mapping, struct err *err)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
@@ -77,7 +99,9 @@ static int find_mapping(uint32_t pid, struct mapping *ret_mapping, struct err *e
 		return err_set(err, -ESRCH, "there is no process %u", pid);
 	if (r < 0)
 		return err_sys(err, as_eperm(r), "cannot read the mappings of process %u", pid);
-	r = text.len ? maps_find(&text, ret_mapping) : -ENODATA;
+	if (!text.len)
+		return fail_without_maps(pid, err);
+	r = maps_find(&text, ret_mapping);
 	if (r < 0)
 		return err_set(err, r, "process %u is no HotSpot JVM: it maps no libjvm.so", pid);
 	return 0;

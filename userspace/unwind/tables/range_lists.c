@@ -124,6 +124,7 @@ static void idle_add(struct range_lists *lists, struct range_list *list)
 		lists->idle_first = list;
 	lists->idle_last = list;
 	lists->idle += list->count;
+	lists->idle_lists++;
 	lists->used -= list->count;
 	lists->held--;
 }
@@ -139,6 +140,7 @@ static void idle_remove(struct range_lists *lists, struct range_list *list)
 	else
 		lists->idle_last = list->idle_prev;
 	lists->idle -= list->count;
+	lists->idle_lists--;
 }
 
 /* --- lists ------------------------------------------------------------------------------------ */

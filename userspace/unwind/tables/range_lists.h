@@ -35,7 +35,7 @@ struct range_lists {
 	struct wire_range *ranges; /* borrowed; read by others */
 	uint32_t range_count;
 	uint32_t used, idle, free; /* of range_count */
-	uint32_t held;		   /* lists that spaces have */
+	uint32_t held, idle_lists; /* lists that spaces have; that none has */
 	uint32_t last_serial;
 	struct hmap by_serial; /* -> struct range_list, owned */
 	struct hmap by_hash;   /* -> the same, borrowed */

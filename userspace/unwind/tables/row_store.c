@@ -306,6 +306,18 @@ void row_store_drop_file(struct row_store *store, uint32_t file, uint64_t now_ns
 			delete_page(store, store->pages.entries.items[i].key, now_ns);
 }
 
+void row_store_drop_others(struct row_store *store,
+			   bool (*has_file)(uint32_t file, const void *data), const void *data,
+			   uint64_t now_ns)
+{
+	for (size_t i = 0; i < store->pages.entries.len; i++) {
+		const struct wire_page_key *key = &store->pages.entries.items[i].key;
+
+		if (key->file && !has_file(key->file, data))
+			delete_page(store, *key, now_ns);
+	}
+}
+
 /* --- reading ---------------------------------------------------------------------------------- */
 
 static const struct wire_page *find_page(const struct wire_page_key *key, const void *data)

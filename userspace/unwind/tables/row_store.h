@@ -32,6 +32,10 @@ int row_store_put(struct row_store *store, const struct wire_page_key *key,
 		  const struct cfi_row *rows, size_t count, uint64_t now_ns);
 /* Give up all pages of a file. */
 void row_store_drop_file(struct row_store *store, uint32_t file, uint64_t now_ns);
+/* The same of all files that HAS_FILE does not know. */
+void row_store_drop_others(struct row_store *store,
+			   bool (*has_file)(uint32_t file, const void *data), const void *data,
+			   uint64_t now_ns);
 
 /* For a walk in userspace: blocks, rules and page filled in; ranges are the caller's. */
 void row_store_tables(const struct row_store *store, struct unwind_tables *ret_tables);

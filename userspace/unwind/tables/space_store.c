@@ -8,6 +8,11 @@
 
 /* So much of the ranges (or of the spaces) is given up at a time, and kept ahead of need. */
 #define SPARE_SHARE 16
+/*
+ * Lists that no space has are kept for children, whose spaces BPF copies: who is not sampled for so many ends of other processes has his
+ * mappings read when he is. A list takes 200 bytes beside its ranges.
+ */
+#define MAX_IDLE_LISTS 2048
 
 struct space_note {
 	struct space_identity id;
@@ -82,6 +87,16 @@ static void remove_note(struct space_store *store, struct space_note *note)
 
 /* --- giving up -------------------------------------------------------------------------------- */
 
+static void give_back(struct space_store *store, struct range_list *list, uint64_t now_ns)
+{
+	struct range_lists *lists = &store->lists;
+
+	range_lists_unref(lists, list, quarantine_begin(now_ns));
+	while (lists->idle_lists > MAX_IDLE_LISTS &&
+	       quarantine_is_over(lists->idle_first->idle_ns, now_ns))
+		range_lists_reclaim(lists);
+}
+
 void space_store_drop(struct space_store *store, uint32_t tgid, uint64_t now_ns)
 {
 	struct space_note *note = find_note(store, tgid);
@@ -90,7 +105,7 @@ void space_store_drop(struct space_store *store, uint32_t tgid, uint64_t now_ns)
 	store->memory->set_space(tgid, NULL, store->memory->data);
 	if (!note)
 		return;
-	range_lists_unref(&store->lists, note->list, quarantine_begin(now_ns));
+	give_back(store, note->list, now_ns);
 	remove_note(store, note);
 }
 
@@ -197,7 +212,7 @@ static void note_space(struct space_store *store, const struct space_identity *i
 	struct space_note *note = take_note(store, id->tgid);
 
 	if (note->list)
-		range_lists_unref(&store->lists, note->list, quarantine_begin(now_ns));
+		give_back(store, note->list, now_ns);
 	*note = (struct space_note){ *id, ++store->puts, list };
 }
 
@@ -225,7 +240,7 @@ int space_store_put(struct space_store *store, const struct space_identity *id,
 	};
 	ret = set_space(store, id->tgid, &space, now_ns);
 	if (ret < 0)
-		range_lists_unref(&store->lists, list, quarantine_begin(now_ns));
+		give_back(store, list, now_ns);
 	else
 		note_space(store, id, list, now_ns);
 	return ret;
@@ -275,6 +290,7 @@ void space_store_get_stats(const struct space_store *store, struct space_store_s
 	*ret_stats = (struct space_store_stats){
 		.spaces = (uint32_t)store->notes.len,
 		.lists = store->lists.held,
+		.idle_lists = store->lists.idle_lists,
 		.ranges_used = store->lists.used,
 		.ranges_free = store->lists.free + store->lists.idle,
 		.puts = store->puts,

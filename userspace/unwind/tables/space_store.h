@@ -60,7 +60,8 @@ void space_store_for_each_range(const struct space_store *store,
 				void (*fn)(const struct wire_range *range, void *data), void *data);
 
 struct space_store_stats {
-	uint32_t spaces, lists;		   /* lists that spaces have */
+	uint32_t spaces, lists,
+		idle_lists; /* lists that spaces have, and such as none has any more */
 	uint32_t ranges_used, ranges_free; /* free: given up ones included */
 	uint64_t puts, shared, evicted;	   /* shared: puts that found an equal list */
 	uint64_t waits;

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a process takes of memory now, as the kernel counts it. */
+#ifndef HOSTPROF_BASE_BUDGET_RESIDENT_H
+#define HOSTPROF_BASE_BUDGET_RESIDENT_H
+
+#include <stdint.h>
+
+struct resident {
+	uint64_t address_bytes;	 /* all that is mapped */
+	uint64_t resident_bytes; /* what of it is in memory */
+};
+
+/* That of process PID, 0: ours. All 0: it has gone, or there is no /proc. */
+struct resident resident_read(uint32_t pid);
+
+#endif

@@ -240,7 +240,7 @@ const char *jvm_thread_name(struct jvm *jvm, uint32_t tid, uint64_t time_ns, uin
 {
 	const char *name = thread_names_find(&jvm->threads.names, tid, time_ns, ret_java_tid);
 
-	if (name || !jvm->store)
+	if (name || !jvm->store || thread_names_was_renamed(&jvm->threads.names, tid, time_ns))
 		return name;
 	return codemap_store_thread_name(jvm->store, jvm_ns_tid(jvm, tid), time_ns, ret_java_tid);
 }

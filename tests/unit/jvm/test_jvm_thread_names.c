@@ -300,6 +300,16 @@ static void an_agents_word(void **state)
 	sample(12);
 	expect_name(11, "is-called");
 	expect_name(12, "ended");
+	/* Of its start, and of a rename that nobody has looked at. */
+	fake_advance(MS);
+	thread_names_mark(&jvm->threads.names, 12, THREAD_BEGINS, clock_now_ns());
+	fake_advance(MS);
+	thread_names_mark(&jvm->threads.names, 12, THREAD_COMM, clock_now_ns());
+	expect_name(12, "ended");
+	fake_advance(MS);
+	thread_names_mark(&jvm->threads.names, 12, THREAD_COMM, clock_now_ns());
+	expect_name(12, NULL);
+	expect_name_at(12, clock_now_ns() - 1, "ended");
 	end_jvm();
 }
 

@@ -281,6 +281,23 @@ const char *thread_names_find(const struct thread_names *names, uint32_t tid, ui
 	return fact->name;
 }
 
+bool thread_names_was_renamed(const struct thread_names *names, uint32_t tid, uint64_t time_ns)
+{
+	const struct named_thread *thread = find(names, tid);
+	const struct fact *facts;
+	size_t until;
+
+	if (!thread)
+		return false;
+	facts = thread->facts.items;
+	until = count_until(thread, time_ns);
+	if (time_ns < thread->since_ns)
+		return true;
+	/* That of its start is no other name. */
+	return until && facts[until - 1].kind == FACT_COMM &&
+	       (until < 2 || facts[until - 2].kind != FACT_BEGINS);
+}
+
 /* False: nothing of it is asked for any more. */
 static bool prune(struct thread_names *names, struct named_thread *thread, uint64_t horizon_ns)
 {

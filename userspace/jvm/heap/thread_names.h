@@ -59,6 +59,9 @@ void thread_names_add_failure(struct thread_names *names, uint32_t tid, uint64_t
 const char *thread_names_find(const struct thread_names *names, uint32_t tid, uint64_t time_ns,
 			      uint64_t *ret_java_tid);
 
+/* Where no name is known: what it was called when it began, or earlier, may not be its name any more. */
+bool thread_names_was_renamed(const struct thread_names *names, uint32_t tid, uint64_t time_ns);
+
 /* Forget what nobody asks for any more: threads without a sample since HORIZON_NS, and what was before it. */
 void thread_names_expire(struct thread_names *names, uint64_t horizon_ns);
 

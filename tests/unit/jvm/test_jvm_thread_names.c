@@ -309,7 +309,8 @@ static void an_agents_word(void **state)
 	fake_advance(MS);
 	thread_names_mark(&jvm->threads.names, 12, THREAD_COMM, clock_now_ns());
 	expect_name(12, NULL);
-	expect_name_at(12, clock_now_ns() - 1, "ended");
+	/* An agent that came later may have told the later name as that of all times. */
+	expect_name_at(12, clock_now_ns() - 1, NULL);
 	end_jvm();
 }
 

@@ -138,6 +138,29 @@ static void a_rename_while_it_is_read(void **state)
 	thread_names_release(&names);
 }
 
+/* In Java it has its new name, and the kernel has not heard of it. */
+static void a_rename_that_is_read_ahead(void **state)
+{
+	struct thread_names names = { 0 };
+
+	(void)state;
+	comm_at(&names, 100);
+	read_at(&names, 200, "next");
+	comm_at(&names, 202);
+	expect_name(&names, 150, "next");
+	read_at(&names, 250, "next");
+	expect_name(&names, 150, NULL);
+	expect_name(&names, 201, "next");
+	expect_name(&names, 202, "next");
+	/* One that is set again, long after it was read. */
+	comm_at(&names, 400);
+	read_at(&names, 500, "again");
+	comm_at(&names, 600);
+	read_at(&names, 650, "again");
+	expect_name(&names, 450, "again");
+	thread_names_release(&names);
+}
+
 static void another_one_renames_it(void **state)
 {
 	struct thread_names names = { 0 };
@@ -334,6 +357,7 @@ int main(void)
 		cmocka_unit_test(a_name_that_nobody_read),
 		cmocka_unit_test(a_rename_that_is_told_late),
 		cmocka_unit_test(a_rename_while_it_is_read),
+		cmocka_unit_test(a_rename_that_is_read_ahead),
 		cmocka_unit_test(another_one_renames_it),
 		cmocka_unit_test(a_thread_that_starts),
 		cmocka_unit_test(a_thread_that_renames_itself_after_its_start),

@@ -59,7 +59,7 @@ void thread_names_add_failure(struct thread_names *names, uint32_t tid, uint64_t
 const char *thread_names_find(const struct thread_names *names, uint32_t tid, uint64_t time_ns,
 			      uint64_t *ret_java_tid);
 
-/* Where no name is known: what it was called when it began, or earlier, may not be its name any more. */
+/* Where no name is known at TIME_NS: was it renamed, before or later, so that what it is called at another time may not be its name? */
 bool thread_names_was_renamed(const struct thread_names *names, uint32_t tid, uint64_t time_ns);
 
 /* Forget what nobody asks for any more: threads without a sample since HORIZON_NS, and what was before it. */

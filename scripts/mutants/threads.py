@@ -52,6 +52,8 @@ MUTANTS = [
     Mutant("names: an agent knows of renames", JVM, "if (name || !jvm->store ||", "if (!jvm->store ||", OF_JVM),
     Mutant("names: an agent's word on who was renamed since", JVM, "|| thread_names_was_renamed(&jvm->threads.names, tid, time_ns)", "", OF_JVM),
     Mutant("names: who starts was renamed", TIMES, "== FACT_COMM && !starts)", "== FACT_COMM)", OF_JVM),
+    Mutant("names: one that was not read again holds for ever", TIMES, "time_ns > fact->last_end_ns + HOLDS_NS ||", "", KNOWN),
+    Mutant("names: one holds for all time before", TIMES, "|| time_ns + HOLDS_NS < fact->time_ns", "", KNOWN),
     Mutant("names: read a moment too early", TIMES, "return is_ahead(thread, i) ? NULL : &facts[i];", "return &facts[i];", KNOWN),
     Mutant("names: set again, and none before", TIMES, "fact[1].time_ns - fact->time_ns < MOMENT_NS &&", "", KNOWN),
     Mutant("names: who refuses is asked again", JVM, "if (r == -EOPNOTSUPP)\n\t\tt->refused = r;", "", OF_JVM),

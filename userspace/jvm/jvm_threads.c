@@ -15,7 +15,7 @@
 #include "process/proc.h"
 
 /* What reading names takes of the loop's time, for each JVM: 30 us a name alone, 10 us among others. */
-static const struct name_allowance allowance = { 10 * NSEC_PER_MSEC, 50 };
+static const struct name_allowance allowance = { 20 * NSEC_PER_MSEC, 20 };
 /* A JVM that starts does not know its classes yet. */
 #define LAYOUT_WAIT_NS	   (20 * NSEC_PER_MSEC)
 #define LAYOUT_MAX_WAIT_NS (2 * NSEC_PER_SEC)

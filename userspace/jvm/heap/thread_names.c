@@ -14,6 +14,8 @@
 /* A collection takes some milliseconds; a JVM that cannot be read is asked less and less often. */
 #define FAILURE_PAUSE_NS (10 * NSEC_PER_MSEC)
 #define MAX_FAILURES	 7
+/* A name that could not be read again, as there was no time for it, may be another one by now. */
+#define HOLDS_NS (2 * THREAD_NAMES_AGAIN_NS)
 /* A thread may lose its cpu between two instructions. */
 #define MOMENT_NS (20 * NSEC_PER_MSEC)
 
@@ -266,7 +268,7 @@ static const struct fact *find_fact(const struct named_thread *thread, uint64_t 
 {
 	const struct fact *facts = thread->facts.items;
 	size_t until = count_until(thread, time_ns);
-	bool begins = false;
+	bool begins;
 
 	if (until && facts[until - 1].kind == FACT_NAME)
 		return &facts[until - 1];
@@ -291,7 +293,7 @@ const char *thread_names_find(const struct thread_names *names, uint32_t tid, ui
 	if (!thread || time_ns < thread->since_ns)
 		return NULL;
 	fact = find_fact(thread, time_ns);
-	if (!fact)
+	if (!fact || time_ns > fact->last_end_ns + HOLDS_NS || time_ns + HOLDS_NS < fact->time_ns)
 		return NULL;
 	*ret_java_tid = fact->java_tid;
 	return fact->name;

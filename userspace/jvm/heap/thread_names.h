@@ -4,7 +4,7 @@
  * begins and when its comm is set, which HotSpot does for a thread that starts, and for one that renames itself, just after
  * (JVM_SetNativeThreadName() in share/prims/jvm.cpp). So a name that was read holds from the last of these before it
  * to the next one behind it, however late it was read. That a thread was renamed by another one nobody tells: such a name
- * holds until another one is read.
+ * holds until another one is read, a second at most.
  */
 #ifndef HOSTPROF_JVM_HEAP_THREAD_NAMES_H
 #define HOSTPROF_JVM_HEAP_THREAD_NAMES_H

@@ -23,6 +23,8 @@ BRIEF = "ThreadNames.brief"
 LATE_NS = 700_000_000
 # Threads that have ended when the first sample of theirs is looked at keep the kernel's name.
 MOST_COMMS = 0.35
+# So does a thread whose name was another one before somebody looked: of 75 in a recording it may be three, while an agent is loaded.
+MOST_UNREAD = {"steady": 0.02, "renamed by others": 0.02, "renames itself": 0.05}
 
 
 class Judge:
@@ -89,7 +91,7 @@ def expect_right(judge, what, fewest=100):
     for kind in ("steady", "renames itself", "renamed by others"):
         counts = judge.counts[kind]
         expect(counts["right"] >= fewest, f"{what}: {kind}: only {counts['right']} samples")
-        expect(counts["comm"] <= 0.02 * counts.total(), f"{what}: {kind}: {counts['comm']} without a name")
+        expect(counts["comm"] <= MOST_UNREAD[kind] * counts.total(), f"{what}: {kind}: {counts['comm']} without a name")
     brief = judge.counts["brief"]
     expect(brief["right"] >= fewest // 2, f"{what}: brief: only {brief['right']} samples")
     expect(brief["comm"] <= MOST_COMMS * brief.total(), f"{what}: brief: {brief['comm']} without a name")

@@ -16,7 +16,7 @@
 #include "process/proc.h"
 
 /* What reading names takes of the loop's time, for each JVM: 30 us a name alone, 10 us among others. */
-static const struct name_allowance allowance = { 10 * NSEC_PER_MSEC, 50 };
+static const struct name_allowance allowance = { 20 * NSEC_PER_MSEC, 20 };
 /* A JVM that starts does not know its classes yet. */
 #define LAYOUT_WAIT_NS	   (20 * NSEC_PER_MSEC)
 #define LAYOUT_MAX_WAIT_NS (2 * NSEC_PER_SEC)
@@ -319,7 +319,7 @@ const char *jvm_thread_name(struct jvm *jvm, uint32_t tid, uint64_t time_ns, uin
 {
 	const char *name = thread_names_find(&jvm->threads.names, tid, time_ns, ret_java_tid);
 
-	if (name || !jvm->store)
+	if (name || !jvm->store || thread_names_was_renamed(&jvm->threads.names, tid, time_ns))
 		return name;
 	return codemap_store_thread_name(jvm->store, jvm_ns_tid(jvm, tid), time_ns, ret_java_tid);
 }

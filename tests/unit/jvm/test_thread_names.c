@@ -138,6 +138,29 @@ static void a_rename_while_it_is_read(void **state)
 	thread_names_release(&names);
 }
 
+/* In Java it has its new name, and the kernel has not heard of it. */
+static void a_rename_that_is_read_ahead(void **state)
+{
+	struct thread_names names = { 0 };
+
+	(void)state;
+	comm_at(&names, 100);
+	read_at(&names, 200, "next");
+	comm_at(&names, 202);
+	expect_name(&names, 150, "next");
+	read_at(&names, 250, "next");
+	expect_name(&names, 150, NULL);
+	expect_name(&names, 201, "next");
+	expect_name(&names, 202, "next");
+	/* One that is set again, long after it was read. */
+	comm_at(&names, 400);
+	read_at(&names, 500, "again");
+	comm_at(&names, 600);
+	read_at(&names, 650, "again");
+	expect_name(&names, 450, "again");
+	thread_names_release(&names);
+}
+
 static void another_one_renames_it(void **state)
 {
 	struct thread_names names = { 0 };
@@ -147,6 +170,23 @@ static void another_one_renames_it(void **state)
 	read_at(&names, 600, "second");
 	expect_name(&names, 599, "first");
 	expect_name(&names, 600, "second");
+	thread_names_release(&names);
+}
+
+/* For want of time. */
+static void one_that_is_not_read_again(void **state)
+{
+	struct thread_names names = { 0 };
+
+	(void)state;
+	read_at(&names, 5000, "name");
+	expect_name(&names, 3999, NULL);
+	expect_name(&names, 4000, "name");
+	expect_name(&names, 6000, "name");
+	expect_name(&names, 6001, NULL);
+	read_at(&names, 6500, "name");
+	expect_name(&names, 6001, "name");
+	expect_name(&names, 7501, NULL);
 	thread_names_release(&names);
 }
 
@@ -293,9 +333,9 @@ static void what_was_dropped(void **state)
 	read_at(&names, 20050, "newer");
 	thread_names_expire(&names, at(19000));
 	expect_name(&names, 99, NULL);
-	expect_name(&names, 19000, "name");
+	expect_name(&names, 200, "name");
 	thread_names_expire(&names, at(20010));
-	expect_name(&names, 19000, NULL);
+	expect_name(&names, 200, NULL);
 	expect_name(&names, 20000, "newer");
 	thread_names_expire(&names, at(30000));
 	assert_int_equal(names.bytes, 0);
@@ -320,7 +360,7 @@ static void more_than_there_is_room_for(void **state)
 	assert_int_equal(thread_names_want(&names, 9999, at(150)), THREAD_KNOWN);
 	/* Then there is room; what was told of it till then nobody kept. */
 	thread_names_expire(&names, at(20000));
-	read_of(&names, 9999, 20000, "late");
+	read_of(&names, 9999, 1000, "late");
 	assert_null(thread_names_find(&names, 9999, at(149), &id));
 	assert_string_equal(thread_names_find(&names, 9999, at(150), &id), "late");
 	thread_names_release(&names);
@@ -334,6 +374,8 @@ int main(void)
 		cmocka_unit_test(a_name_that_nobody_read),
 		cmocka_unit_test(a_rename_that_is_told_late),
 		cmocka_unit_test(a_rename_while_it_is_read),
+		cmocka_unit_test(a_rename_that_is_read_ahead),
+		cmocka_unit_test(one_that_is_not_read_again),
 		cmocka_unit_test(another_one_renames_it),
 		cmocka_unit_test(a_thread_that_starts),
 		cmocka_unit_test(a_thread_that_renames_itself_after_its_start),

@@ -14,6 +14,10 @@
 /* A collection takes some milliseconds; a JVM that cannot be read is asked less and less often. */
 #define FAILURE_PAUSE_NS (10 * NSEC_PER_MSEC)
 #define MAX_FAILURES	 7
+/* A name that could not be read again, as there was no time for it, may be another one by now. */
+#define HOLDS_NS (2 * THREAD_NAMES_AGAIN_NS)
+/* A thread may lose its cpu between two instructions. */
+#define MOMENT_NS (20 * NSEC_PER_MSEC)
 
 enum fact_kind { FACT_BEGINS, FACT_COMM, FACT_NAME };
 
@@ -246,18 +250,32 @@ static size_t count_until(const struct named_thread *thread, uint64_t time_ns)
 	return n;
 }
 
+/*
+ * In Java a name is another one a moment before the kernel hears of it. What was read in that moment, the fact AT, is
+ * not what the thread was called before.
+ */
+static bool is_ahead(const struct named_thread *thread, size_t at)
+{
+	const struct fact *fact = &thread->facts.items[at];
+
+	if (at + 2 >= thread->facts.len || fact[1].kind != FACT_COMM || fact[2].kind != FACT_NAME ||
+	    !fact->name || !fact[2].name)
+		return false;
+	return fact[1].time_ns - fact->time_ns < MOMENT_NS && !strcmp(fact->name, fact[2].name);
+}
+
 static const struct fact *find_fact(const struct named_thread *thread, uint64_t time_ns)
 {
 	const struct fact *facts = thread->facts.items;
 	size_t until = count_until(thread, time_ns);
-	bool begins = false;
+	bool begins;
 
 	if (until && facts[until - 1].kind == FACT_NAME)
 		return &facts[until - 1];
 	begins = until && facts[until - 1].kind == FACT_BEGINS;
 	for (size_t i = until; i < thread->facts.len; i++) {
 		if (facts[i].kind == FACT_NAME)
-			return &facts[i];
+			return is_ahead(thread, i) ? NULL : &facts[i];
 		/* The first one of a thread is of its start, before it runs Java code. */
 		if (facts[i].kind == FACT_BEGINS || !begins)
 			return NULL;
@@ -275,10 +293,26 @@ const char *thread_names_find(const struct thread_names *names, uint32_t tid, ui
 	if (!thread || time_ns < thread->since_ns)
 		return NULL;
 	fact = find_fact(thread, time_ns);
-	if (!fact)
+	if (!fact || time_ns > fact->last_end_ns + HOLDS_NS || time_ns + HOLDS_NS < fact->time_ns)
 		return NULL;
 	*ret_java_tid = fact->java_tid;
 	return fact->name;
+}
+
+bool thread_names_was_renamed(const struct thread_names *names, uint32_t tid, uint64_t time_ns)
+{
+	const struct named_thread *thread = find(names, tid);
+
+	if (!thread)
+		return false;
+	for (size_t i = 0; i < thread->facts.len; i++) {
+		/* That of its start is no other name. */
+		bool starts = i && thread->facts.items[i - 1].kind == FACT_BEGINS;
+
+		if (thread->facts.items[i].kind == FACT_COMM && !starts)
+			return true;
+	}
+	return time_ns < thread->since_ns;
 }
 
 /* False: nothing of it is asked for any more. */

@@ -4,7 +4,7 @@
  * begins and when its comm is set, which HotSpot does for a thread that starts, and for one that renames itself, just after
  * (JVM_SetNativeThreadName() in share/prims/jvm.cpp). So a name that was read holds from the last of these before it
  * to the next one behind it, however late it was read. That a thread was renamed by another one nobody tells: such a name
- * holds until another one is read.
+ * holds until another one is read, a second at most.
  */
 #ifndef HOSTPROF_JVM_HEAP_THREAD_NAMES_H
 #define HOSTPROF_JVM_HEAP_THREAD_NAMES_H
@@ -58,6 +58,9 @@ void thread_names_add_failure(struct thread_names *names, uint32_t tid, uint64_t
 /* The name of TID at TIME_NS, NULL: not known. Borrowed until the next call of another function. */
 const char *thread_names_find(const struct thread_names *names, uint32_t tid, uint64_t time_ns,
 			      uint64_t *ret_java_tid);
+
+/* Where no name is known at TIME_NS: was it renamed, before or later, so that what it is called at another time may not be its name? */
+bool thread_names_was_renamed(const struct thread_names *names, uint32_t tid, uint64_t time_ns);
 
 /* Forget what nobody asks for any more: threads without a sample since HORIZON_NS, and what was before it. */
 void thread_names_expire(struct thread_names *names, uint64_t horizon_ns);

@@ -11,8 +11,8 @@
 #include "base/hmap.h"
 #include "base/vec.h"
 
-/* Of each table: some ten thousand names. Past that those go that no chunk has had for the longest time, and never one of the last chunk. */
-#define JFR_STABLE_BYTES (1U << 20)
+/* Of each table: some five thousand names. Past that those go that no chunk has had for the longest time, and never one of the last chunk. */
+#define JFR_STABLE_BYTES (512U << 10)
 
 struct jfr_stable_name {
 	uint32_t key;

@@ -66,7 +66,7 @@ MUTANTS = [
     Mutant("hops: as much as there is", HOPS, "|| wall_hops_bytes(hops, count) > size)", ")", ["test_hops"]),
     Mutant("hops: without an end", HOPS, "if (MAX(base, index) >= WALL_MAX_STEPS)", "if (0)", ["test_hops"]),
     Mutant("hops: of a piece that is there in part", "userspace/wall/broker.c", "(size_t)n >= landings[done].len; done++)", "n > 0; done++)", ["test_hops"]),
-    Mutant("chains: no second look", TEXT, "if (r == 0 && !is_same(layout, c, &rd.look))", "if (0)", ["test_method_name"]),
+    Mutant("chains: no second look", TEXT, "if (r == 0 && !is_same(layout, c, &rd.look))", "if (0)", ["test_method_descriptor"]),
     Mutant("chains: a line beyond the code", FOLLOW, "fill_frame(entry, bci < entry->code_size ? bci : -1, &frame);",
            "fill_frame(entry, bci, &frame);", ["test_chain_names"]),
     Mutant("met: each is read alone", NAMES, "if (batch.count == CODE_NAMES_AT_ONCE) {", "if (batch.count) {", ["test_code_meet"]),

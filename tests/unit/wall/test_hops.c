@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/macros.h"
@@ -111,7 +112,11 @@ static void what_is_not_there_takes_its_own_along(void **state)
 	(void)state;
 	put_u64(8, BASE + 16);
 	put_u64(16, 99);
-	assert_int_equal(read_hops(hops, ARRAY_SIZE(hops)), 0);
+	/* What lay there before leads nowhere. */
+	for (unsigned int i = 0; i < sizeof(data) / 8; i++)
+		memcpy(data + 8UL * i, &(uint64_t){ BASE }, 8);
+	assert_int_equal(wall_hops_read(hops, ARRAY_SIZE(hops), data, sizeof(data), land, memory),
+			 0);
 	for (unsigned int i = 0; i < ARRAY_SIZE(hops); i++)
 		assert_int_equal(hops[i].len ? 1 : 0, there[i]);
 	assert_int_equal(u64_at(5UL * 8), 99);
@@ -199,7 +204,19 @@ static void through_a_process(void **state)
 				   { 0, 8, 0, 2, 0, WALL_NO_HOP, 0 },
 				   { (uintptr_t)text, 4, 0, WALL_NO_HOP, 0, WALL_NO_HOP, 0 } };
 
+	uint8_t *pages =
+		mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct wall_hop part[] = { { (uintptr_t)pages + 4088, 16, 0, WALL_NO_HOP, 0, WALL_NO_HOP,
+				     0 },
+				   { (uintptr_t)text, 4, 0, WALL_NO_HOP, 0, WALL_NO_HOP, 0 } };
+
 	(void)state;
+	memset(pages, 1, 8192);
+	munmap(pages + 4096, 4096);
+	assert_int_equal(wall_follow(pid, part, 2, data, sizeof(data)), 0);
+	assert_int_equal(part[0].len, 0);
+	assert_int_equal(part[1].len, 4);
+	munmap(pages, 4096);
 	assert_int_equal(wall_follow(pid, hops, 5, data, sizeof(data)), 0);
 	assert_memory_equal(data + 8, "words", 5);
 	assert_memory_equal(data + 29, "some", 4);

@@ -12,7 +12,7 @@ NAMES = "userspace/symbolize/symbolizer.c"
 STEPS = ["test_virtual"]
 TOLD = ["test_jvm_virtual"]
 CHECKED = ["test_sample_check"]
-NAMED = ["test_symbolize_java"]
+NAMED = ["test_symbolize_virtual"]
 
 MUTANTS = [
     Mutant("virtual: while objects move they are read", READ, "c->jvm.virtuals.pause_active) && !active &&", "c->jvm.virtuals.pause_active) &&", STEPS),

@@ -107,8 +107,8 @@ def names_of_virtual_threads():
     recording = record("-p", ",".join(str(jvm.pid) for jvm in jvms), "-F", 499, "-d", SECONDS, "--stream", path)
     recorder.end()
     for what, judge in zip(cases, judged(path, jvms)):
-        judge.expect_right(what, 200)
-    judged(agents_path, [with_agent])[0].expect_right("JDK 25 with an agent", 200)
+        judge.expect_right(what, 100)
+    judged(agents_path, [with_agent])[0].expect_right("JDK 25 with an agent", 100)
     expect_in_views(recording)
 
 

@@ -447,41 +447,6 @@ static void a_threads_name(void **state)
 	assert_thread(f, "sh", 0);
 }
 
-static void put_virtual(struct fixture *f, uint64_t id, const void *name, uint16_t bytes,
-			uint8_t width)
-{
-	struct wire_sample *s = &f->sample;
-	size_t words = (size_t)s->kernel_frames + s->user_words;
-
-	s->virtual_id = id;
-	s->name_bytes = bytes;
-	s->name_width = width;
-	memcpy(s->words + words, name, bytes);
-	s->size = (uint32_t)(sizeof(*s) + 8 * (words + WIRE_NAME_WORDS(bytes)));
-}
-
-/* What came with the sample, whoever carries it. */
-static void a_virtual_threads_name(void **state)
-{
-	static const uint8_t wide[] = { 0xe5, 0x65, 'x', 0 };
-	struct fixture *f = *state;
-
-	memcpy(f->sample.comm, "ForkJoinPool-1-w", sizeof(f->sample.comm));
-	f->sample.tid = TID_OF_NAME;
-	f->sample.time_ns = 2 * NSEC_PER_SEC;
-	put_virtual(f, 4711, "request\xe9", 8, 1);
-	assert_thread(f, "request\xc3\xa9", 4711);
-	assert_true(symbolizer_take(f->symbolizer, &f->profile, f->process, &f->sample).is_virtual);
-	put_virtual(f, 4712, wide, 4, 2);
-	assert_thread(f, "\xe6\x97\xa5x", 4712);
-	put_virtual(f, 4713, "", 0, 0);
-	assert_thread(f, "VirtualThread", 4713);
-	put_virtual(f, 0, "", 0, 0);
-	assert_thread(f, "http-worker-17 of the pool", 31);
-	assert_false(
-		symbolizer_take(f->symbolizer, &f->profile, f->process, &f->sample).is_virtual);
-}
-
 static void marks_stand_between_frames(void **state)
 {
 	struct fixture *f = *state;
@@ -529,7 +494,6 @@ int main(void)
 		TEST(marks_stand_between_frames),
 		TEST(a_jvm_that_is_not_known),
 		TEST(a_threads_name),
-		TEST(a_virtual_threads_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,7 @@ MUTANTS = [
     Mutant("virtual: all names are Latin-1", READ, "t->name_width = coder ? 2 : 1;", "t->name_width = 1;", STEPS),
     Mutant("virtual: long names are none", READ, "if (len > WIRE_NAME_BYTES)\n\t\tlen = WIRE_NAME_BYTES;", "if (len > WIRE_NAME_BYTES)\n\t\treturn;", STEPS),
     Mutant("virtual: what the JVM does not tell is read", READ, "!c->jvm.virtuals.id || !c->jvm.enter_return ||", "!c->jvm.enter_return ||", STEPS),
-    Mutant("virtual: a class whose name begins alike", CLASSES, "len != wanted)", "len < wanted)", TOLD),
+    Mutant("virtual: a class whose name is as long", CLASSES, "== 0 &&\n\t       !memcmp(text, name, len);", "== 0;", TOLD),
     Mutant("virtual: without chunks nobody knows how references are", LAYOUT, "if (!layout->wire.chunks.klass_mask)\n\t\treturn -EOPNOTSUPP;", "", TOLD),
     Mutant("virtual: what is not told lies at 0", LAYOUT, "\t\t    offset > JVM_LAYOUT_MAX_STRUCT)\n\t\t\treturn -EOPNOTSUPP;", "\t\t    offset > JVM_LAYOUT_MAX_STRUCT)\n\t\t\toffset = 0;", TOLD),
     Mutant("virtual: it is read once, and too early", "userspace/jvm/layout/jvm_stubs.c", "!wire->return_barrier || !wire->enter_return || !layout->virtual_final;",

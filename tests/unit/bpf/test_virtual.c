@@ -4,7 +4,8 @@
 
 #include "blob_world.h"
 
-#define OBJECTS_AT 0x10000000ULL /* compressed: shifted by 3 */
+#define OBJECTS_AT 0x10000000ULL     /* compressed: shifted by 3 */
+#define HIGH_AT	   0x7f0060000000ULL /* the same objects */
 #define PAUSE_AT   0x7f0050000000ULL
 #define ACTIVE	   5
 #define COUNT	   8
@@ -39,6 +40,7 @@ static void (*collection)(void);
 static const struct piece pieces[] = {
 	BLOB_PIECES,
 	{ OBJECTS_AT, objects, sizeof(objects) },
+	{ HIGH_AT, objects, sizeof(objects) },
 	{ PAUSE_AT, collections, sizeof(collections) },
 };
 
@@ -134,6 +136,7 @@ static void expect_thread(uint64_t id, const char *name)
 {
 	const struct virtual_thread *t = &cursor.virtual_thread;
 
+	memset(&cursor.virtual_thread, 0, sizeof(cursor.virtual_thread));
 	assert_int_equal(virtual_find(&cursor, &memory), id != 0);
 	assert_int_equal(t->id, id);
 	assert_int_equal(t->name_bytes, strlen(name));
@@ -160,8 +163,8 @@ static void whole_references(void **state)
 	/* The fields are larger then. */
 	cursor.jvm.virtuals.name = 32;
 	cursor.jvm.virtuals.value = 24;
-	put64(VIRTUAL + 32, STRING);
-	put64(STRING + 24, ARRAY);
+	put64(VIRTUAL + 32, STRING - OBJECTS_AT + HIGH_AT);
+	put64(STRING + 24, ARRAY - OBJECTS_AT + HIGH_AT);
 	expect_thread(4711, "request");
 }
 
@@ -287,8 +290,6 @@ static void while_objects_move(void **state)
 	collections[COUNT] = 3;
 	expect_thread(4711, "request");
 	cursor.jvm.virtuals.pause_count = 0x1000;
-	cursor.virtual_thread.id = 0;
-	cursor.virtual_thread.name_bytes = 0;
 	expect_thread(0, "");
 }
 

@@ -70,7 +70,9 @@ static void what_is_not_there(void **state)
 	fake_put_u64(memory(), w.classes + 100 * 8, w.string_klass);
 	expect_not(-EAGAIN);
 	fake_put_u64(memory(), w.classes + 100 * 8, w.virtual_klass);
-	/* Another one's name begins alike. */
+	/* Another one's name begins alike, or is as long. */
+	fake_put_u64(memory(), w.virtual_klass + KLASS_NAME, add_symbol("java/lang/VirtualThreaD"));
+	expect_not(-EAGAIN);
 	fake_put_u64(memory(), w.virtual_klass + KLASS_NAME,
 		     add_symbol("java/lang/VirtualThreads"));
 	expect_not(-EAGAIN);

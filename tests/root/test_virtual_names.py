@@ -12,7 +12,8 @@ from stream_reader import Line, Model
 
 PREFIX = "a-request-whose-name-is-longer-than-the-kernel-has-room-for-"
 DEPTH = 40
-SECONDS = 3
+# Of each JVM.
+CPU_SECONDS = 1.5
 BITS = {"VirtualNames.zero": "0", "VirtualNames.one": "1"}
 ENDS = {"VirtualNames.even": "-even", "VirtualNames.odd": "-odd"}
 UNNAMED = "VirtualThread"
@@ -23,6 +24,8 @@ SWITCHES = re.compile(r"java\.lang\.VirtualThread\.")
 MOST_SWITCHES = 0.05
 # Of the samples in a chain: those without a virtual thread's name, or without all calls.
 MOST_UNTOLD = MOST_CUT = 0.001
+# A carrier is not known while its walks end in native code that userspace has yet to read.
+FIRST_ONES = 4
 
 
 class Judge:
@@ -53,7 +56,10 @@ class Judge:
             self.counts["cut"] += 1
         elif number is None:
             first = next(at for at, name in enumerate(frames) if name in BITS)
-            self.counts["on or off" if any(SWITCHES.match(name) for name in frames[:first]) else "untold"] += 1
+            switches = any(SWITCHES.match(name) for name in frames[:first])
+            self.counts["on or off" if switches else "untold"] += 1
+            if not switches:
+                print(f"# untold, {thread['name']}: {';'.join(frames[:first])}")
         elif int(bits, 2) != number % (1 << len(bits)):
             self.wrong[f"{bits} of {number}"] += 1
         else:
@@ -64,13 +70,13 @@ class Judge:
         expect_equal(dict(self.wrong), {}, f"{what}: wrong names or chains")
         expect(self.counts["exact"] >= fewest, f"{what}: only {self.counts['exact']} samples")
         total = self.counts.total()
-        expect(self.counts["untold"] <= MOST_UNTOLD * total + 1, f"{what}: {self.counts['untold']} without a name")
+        expect(self.counts["untold"] <= MOST_UNTOLD * total + FIRST_ONES, f"{what}: {self.counts['untold']} without a name")
         expect(self.counts["on or off"] <= MOST_SWITCHES * total, f"{what}: {self.counts['on or off']} while it is switched")
         expect(self.counts["cut"] <= MOST_CUT * total + 1, f"{what}: {self.counts['cut']} cut chains")
 
 
 def begin(version, *args, flags=()):
-    return java(version, "VirtualNames", SECONDS + 8, *args,
+    return java(version, "VirtualNames", 120, *args,
                 flags=["-Djdk.virtualThreadScheduler.parallelism=2", "-XX:CompileCommand=quiet", "-Xmx128m",
                        "-XX:CompileCommand=dontinline,VirtualNames::*", *flags])
 
@@ -103,11 +109,14 @@ def names_of_virtual_threads():
     cases = {"JDK 21": (21, [], []), "JDK 25": (25, [], []), "JDK 25, moving": (25, ["moves"], ["-XX:+UseParallelGC"])}
     jvms = [begin(version, *args, flags=flags) for version, args, flags in cases.values()]
     with_agent, path, agents_path = begin(25), temp_path("lines"), temp_path("agents.lines")
-    recorder = Recorder("-p", with_agent.pid, "-F", 499, "--agent=always", "--stream", agents_path)
-    recording = record("-p", ",".join(str(jvm.pid) for jvm in jvms), "-F", 499, "-d", SECONDS, "--stream", path)
-    recorder.end()
+    beside = Recorder("-p", with_agent.pid, "-F", 499, "--agent=always", "--stream", agents_path)
+    recorder = Recorder("-p", ",".join(str(jvm.pid) for jvm in jvms), "-F", 499, "--stream", path)
+    since = {jvm.pid: cpu_seconds(jvm.pid) for jvm in [*jvms, with_agent]}
+    wait_until(lambda: all(cpu_seconds(pid) - before > CPU_SECONDS for pid, before in since.items()), 90, "the JVMs' time")
+    beside.end()
+    recording = recorder.end()
     for what, judge in zip(cases, judged(path, jvms)):
-        judge.expect_right(what, 100)
+        judge.expect_right(what, 20 if "moving" in what else 100)
     judged(agents_path, [with_agent])[0].expect_right("JDK 25 with an agent", 100)
     expect_in_views(recording)
 

@@ -12,6 +12,7 @@
 #include "hotspot/continuation.h"
 #include "hotspot/interpreted.h"
 #include "hotspot/stub_leaf.h"
+#include "hotspot/virtual.h"
 #include "native/ahead.h"
 #include "native/frame_pointer.h"
 #include "native/leaf.h"
@@ -60,6 +61,7 @@ static inline void unwind_begin(struct unwind_cursor *c, wire_u32 max_frames, wi
 #define WIRE_WALK_COUNTER(name, field, figure, text) c->field = 0;
 #include "wire_counters.def"
 	c->thread = 0;
+	c->java_r15 = 0;
 	c->anchor_at = 0;
 	c->anchor_own = 1;
 	c->native = 0;
@@ -68,6 +70,8 @@ static inline void unwind_begin(struct unwind_cursor *c, wire_u32 max_frames, wi
 	c->frozen_at.live = 0;
 	c->frozen_at.yields = 0;
 	c->frozen_at.young[0] = c->frozen_at.young[1] = 1; /* no code's */
+	c->virtual_thread.id = 0;
+	c->virtual_thread.name_bytes = 0;
 	c->has_anchor = 0;
 	c->far_pc = 0;
 	c->compiled_seen.pc = 0;

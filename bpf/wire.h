@@ -122,6 +122,9 @@ enum wire_mark {
 	WIRE_MARK_COUNT
 };
 
+/* The words that a virtual thread's name of BYTES takes. */
+#define WIRE_NAME_WORDS(bytes) (((bytes) + 7) / 8)
+
 #define WIRE_INTERPRETED_WORDS 5
 #define WIRE_COMPILED_WORDS    2
 
@@ -180,8 +183,13 @@ struct wire_sample {
 	wire_u64 alloc_interval; /* bytes */
 	wire_u64
 		alloc_object; /* the agent's id of the object, which it follows to its end; 0: it does not */
+	wire_u64 virtual_id; /* of the Java virtual thread that ran; 0: none, or not known */
+	wire_u16 name_bytes; /* of its name, which stands behind the words; 0: it has none */
+	wire_u8 name_width;  /* bytes of a char: 1, Latin-1, or 2, UTF-16 */
+	wire_u8 pad[5];
 	char comm[WIRE_COMM_LEN];
-	wire_u64 words[]; /* kernel addresses, then user words; both leaf first */
+	/* Kernel addresses, then user words, both leaf first; then the name, filled up to whole words. */
+	wire_u64 words[];
 };
 
 /* What BPF counts beside samples: one slot each in a per-cpu array. */
@@ -244,7 +252,7 @@ struct wire_settings {
 	wire_u8 pad[2];
 };
 
-_Static_assert(sizeof(struct wire_sample) == 112, "wire_sample header");
+_Static_assert(sizeof(struct wire_sample) == 128, "wire_sample header");
 _Static_assert(sizeof(struct wire_lost_key) == 24, "wire_lost_key");
 _Static_assert(sizeof(struct wire_lost) == 32, "wire_lost");
 _Static_assert(sizeof(struct wire_settings) == 40, "wire_settings");

@@ -72,6 +72,29 @@ struct wire_chunks {
 	wire_u16 pad;
 };
 
+/* Bytes of a virtual thread's name that are read; longer ones are cut. */
+#define WIRE_NAME_BYTES 256
+
+/*
+ * What leads from a JavaThread to the virtual thread that it runs, and to that one's name. References and
+ * classes are as struct wire_chunks says: bits, and where they lie. Offsets are in bytes.
+ */
+struct wire_virtual {
+	/* Addresses: a byte, is a collection under way, and how many there were, 4 bytes. */
+	wire_u64 pause_active;
+	wire_u64 pause_count;
+	wire_u64 klass;	       /* java.lang.VirtualThread, as klass_mask shows it */
+	wire_u64 string_klass; /* java.lang.String */
+	wire_u16 vthread;      /* in a JavaThread: address of a slot with the object's address */
+	wire_u16 stack_base;   /* in a JavaThread: the end of its stack, 8 bytes, and its length */
+	wire_u16 stack_size;
+	wire_u16 id;	       /* in a java.lang.Thread: 8 bytes; 0: nothing of this can be read */
+	wire_u16 name;	       /* the same: a String, or none */
+	wire_u16 value, coder; /* in a String: the array, and 0 for Latin-1 */
+	wire_u16 array_len, array_data;
+	wire_u16 pad[3];
+};
+
 struct wire_jvm {
 	wire_u32 serial; /* of this JVM, as in struct wire_space; 0: no JVM */
 	wire_u8 heap_count;
@@ -129,6 +152,7 @@ struct wire_jvm {
 	struct wire_entry entries[WIRE_JVM_ENTRIES];
 
 	struct wire_chunks chunks;
+	struct wire_virtual virtuals;
 };
 
 /* Slots of the call stub's frame, words from %rbp: cpu/x86/stubGenerator_x86_64.cpp, call_stub. */
@@ -199,6 +223,7 @@ struct wire_thread {
 
 _Static_assert(sizeof(struct wire_code_heap) == 24, "wire_code_heap");
 _Static_assert(sizeof(struct wire_chunks) == 48, "wire_chunks");
+_Static_assert(sizeof(struct wire_virtual) == 56, "wire_virtual");
 _Static_assert(sizeof(struct wire_hot_code) == 32, "wire_hot_code");
 _Static_assert(sizeof(struct wire_hot_method) == 48, "wire_hot_method");
 _Static_assert(sizeof(struct wire_far_key) == 16, "wire_far_key");

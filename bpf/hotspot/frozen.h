@@ -212,6 +212,8 @@ static inline bool frozen_twice(struct unwind_cursor *c, struct unwind_memory *m
 /* Called at each Java frame of the stack, before it is looked at. */
 static inline void frozen_note_caller(struct unwind_cursor *c)
 {
+	if (!c->java_r15)
+		c->java_r15 = c->r15;
 	if (c->native) {
 		c->frozen_at.young[0] = c->pc;
 		c->frozen_at.young[1] = 0;

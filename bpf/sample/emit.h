@@ -55,6 +55,27 @@ static __always_inline wire_u64 emit_wakeup(const struct cpu_state *state, void 
 	return crosses ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
 
+/* The virtual thread's name behind the words, of which there are WORDS; its own words. */
+static __always_inline wire_u32 emit_put_name(struct scratch *s, wire_u32 words)
+{
+	wire_u32 bytes = s->cursor.virtual_thread.name_bytes, last;
+
+	UNWIND_OPAQUE(bytes);
+	if (!bytes || bytes > WIRE_NAME_BYTES)
+		return 0;
+	last = words + WIRE_NAME_WORDS(bytes) - 1;
+	UNWIND_OPAQUE(last);
+	if (last >= UNWIND_OUT_WORDS + WIRE_NAME_WORDS(WIRE_NAME_BYTES))
+		return 0;
+	s->words[last] = 0;
+	UNWIND_OPAQUE(words);
+	if (words > UNWIND_OUT_WORDS ||
+	    bpf_probe_read_kernel(&s->words[words], bytes, s->cursor.virtual_thread.name))
+		return 0;
+	s->sample.name_bytes = bytes;
+	return WIRE_NAME_WORDS(bytes);
+}
+
 static __always_inline int emit_sample(struct scratch *s, struct cpu_state *state)
 {
 	wire_u32 cpu = s->sample.cpu, words = s->cursor.words, size;
@@ -64,6 +85,10 @@ static __always_inline int emit_sample(struct scratch *s, struct cpu_state *stat
 
 	if (words > UNWIND_OUT_WORDS)
 		words = UNWIND_OUT_WORDS;
+	s->sample.virtual_id = s->cursor.virtual_thread.id;
+	s->sample.name_width = s->cursor.virtual_thread.name_width;
+	s->sample.name_bytes = 0;
+	words += emit_put_name(s, words);
 	size = sizeof(struct wire_sample) + words * sizeof(wire_u64);
 	s->sample.size = size;
 	ring = bpf_map_lookup_elem(&rings, &cpu);

@@ -59,6 +59,14 @@ struct frozen_walk {
 	wire_u8 chunk[WIRE_CHUNK_BYTES]; /* the fields of the last one */
 };
 
+/* The virtual thread that the thread runs: hotspot/virtual.h. */
+struct virtual_thread {
+	wire_u64 id; /* 0: none, or not known */
+	wire_u32 name_bytes;
+	wire_u32 name_width;
+	wire_u8 name[WIRE_NAME_BYTES];
+};
+
 /* What was read of an interpreted frame's method. */
 struct seen_method {
 	wire_u64 method, const_method, identity;
@@ -111,6 +119,9 @@ struct unwind_cursor {
 	wire_u32 jvm_serial; /* of the space: 0, a JVM's, or WIRE_JVM_PENDING */
 	struct wire_jvm jvm; /* serial 0: none, or not known yet */
 	wire_u64 thread;     /* the JavaThread; 0: not known */
+	wire_u64
+		java_r15; /* of the first Java frame: what may be the thread; 0: there is none yet */
+	wire_u64 leaf_sp; /* where the walk began */
 	/* The JavaFrameAnchor that leads on when native code cannot be walked; 0: none. */
 	wire_u64 anchor_at;
 	wire_u64 anchor[3]; /* the thread's own: sp, pc, fp */
@@ -134,6 +145,7 @@ struct unwind_cursor {
 
 	struct interpreted_frame interpreted; /* the one at pc */
 	struct frozen_walk frozen_at;
+	struct virtual_thread virtual_thread;
 
 	wire_u64 window_at;		     /* address of window[0]; 0: empty */
 	wire_u64 loaded;		     /* by cursor_load_far() */

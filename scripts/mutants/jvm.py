@@ -17,6 +17,7 @@ POOL = "userspace/base/cache/text_pool.c"
 CHAIN = "userspace/jvm/names/method_chain.c"
 LINES = "userspace/jvm/names/line_table.c"
 CHUNKS = "userspace/jvm/continuation/jvm_chunks.c"
+CLASSES = "userspace/jvm/continuation/jvm_classes.c"
 
 BOTH = ["test_agent_jvm"]
 STORED = ["test_codemap_store"]
@@ -36,7 +37,7 @@ AGENTS_USED = [
     Mutant("chunks: a field with more numbers", FIELDS, "if (flags && !more[0])", "if (0)", IN_CHUNKS),
     Mutant("chunks: fields of the JVM's own taken for Java's", FIELDS, "i < count; i++) {\n\t\tuint32_t name",
            "i < count + injected; i++) {\n\t\tuint32_t name", IN_CHUNKS),
-    Mutant("chunks: classes that are not loaded yet are none", CHUNKS, "? 0 : -EAGAIN;", "? 0 : -EOPNOTSUPP;",
+    Mutant("chunks: classes that are not loaded yet are none", CLASSES, "return -EAGAIN;", "return -EOPNOTSUPP;",
            IN_CHUNKS),
     Mutant("objects: a class beside a compact header's mark", OBJECTS, "narrow << objects->header_shift, 0 };",
            "narrow << objects->header_shift, KLASS_AT };", IN_CHUNKS),

@@ -11,8 +11,12 @@ static uint64_t read_sample(const struct wire_sample *sample)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < (size_t)sample->kernel_frames + sample->user_words; i++)
+	size_t words = (size_t)sample->kernel_frames + sample->user_words;
+
+	for (size_t i = 0; i < words; i++)
 		sum += sample->words[i];
+	for (size_t i = 0; i < sample->name_bytes; i++)
+		sum += ((const uint8_t *)(sample->words + words))[i];
 	return sum;
 }
 

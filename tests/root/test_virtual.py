@@ -46,8 +46,8 @@ def carriers(version, flags, samples, seconds=SECONDS):
         time.sleep(seconds)
         lines, stats = recording.finish("-t")
         for line in of_pid(lines, jvm.pid):
-            # JDK 28 shortens names in their midst.
-            if line.thread.startswith("[ForkJoi"):
+            # JDK 28 shortens names in their midst. Threads that are carried have a name of their own, if only this one.
+            if line.thread.startswith(("[ForkJoi", "[VirtualThread #")):
                 row.add(line)
         row.add_dropped(gates.dropped(stats))
         row.frozen_frames += sum(it["value"] for it in stats["counters"]

@@ -22,6 +22,7 @@
 #define OS_TID	      4
 #define KLASS_POOL    8
 #define KLASS_FIELDS  16
+#define KLASS_NAME    24
 #define NARROW_SHIFT  3
 #define HEADER_SHIFT  42
 #define CLASS_SHIFT   10
@@ -34,10 +35,10 @@ struct world {
 	struct fake_vm vm;
 	struct jvm_layout layout;
 	uint32_t release;
-	bool narrow, compact;
+	bool narrow, compact, no_stack_size;
 	uint64_t flags, flag_array, flag_count, first_thread, list, oop_base, oop_shift, klass_base,
 		klass_shift, thread_klass_at, string_klass_at, heap, heap_at;
-	uint64_t thread_klass, string_klass;
+	uint64_t thread_klass, string_klass, virtual_klass, classes;
 	uint64_t threads[4];
 	unsigned int thread_count;
 };
@@ -55,13 +56,18 @@ static inline uint64_t aligned(size_t len)
 	return fake_alloc(memory(), len);
 }
 
-static inline void put_symbol(uint64_t pool, unsigned int index, const char *text)
+static inline uint64_t add_symbol(const char *text)
 {
 	uint64_t symbol = fake_alloc(memory(), 16 + strlen(text));
 
 	fake_put_u16(memory(), symbol + 4, (uint16_t)strlen(text));
 	fake_put(memory(), symbol + 6, text, strlen(text));
-	fake_put_u64(memory(), pool + w.layout.pool_bytes + 8ULL * index, symbol);
+	return symbol;
+}
+
+static inline void put_symbol(uint64_t pool, unsigned int index, const char *text)
+{
+	fake_put_u64(memory(), pool + w.layout.pool_bytes + 8ULL * index, add_symbol(text));
 }
 
 struct field {
@@ -242,6 +248,11 @@ static inline void open_vm(void)
 		{ "JavaThread", "_next", THREAD_NEXT, 0 },
 		{ "ThreadsList", "_length", 4, 0 },
 		{ "ThreadsList", "_threads", 16, 0 },
+		{ "vmClasses", "_klasses[static_cast<int>(vmClassID::Object_klass_knum)]",
+		  w.classes, 1 },
+		{ "JavaThread", "_vthread", 904, 0 },
+		{ "JavaThread", "_stack_base", 824, 0 },
+		{ "JavaThread", w.no_stack_size ? "_other" : "_stack_size", 832, 0 },
 		{ w.release == 8 ? "Threads" : "ThreadsSMRSupport",
 		  w.release == 8 ? "_thread_list" : "_java_thread_list", w.first_thread, 1 },
 	};
@@ -275,6 +286,7 @@ static inline void begin(uint32_t release)
 	w.compact = release == 25;
 	w.layout = (struct jvm_layout){ .feature_release = release,
 					.pool_bytes = 64,
+					.klass_name = KLASS_NAME,
 					.symbol_length = 4,
 					.symbol_body = 6,
 					.unsigned5_bias = release >= 20 };
@@ -292,6 +304,10 @@ static inline void begin(uint32_t release)
 	w.string_klass = add_klass(string_fields, release == 8 ? 1 : 2);
 	w.thread_klass_at = fake_add(memory(), &w.thread_klass, 8);
 	w.string_klass_at = fake_add(memory(), &w.string_klass, 8);
+	w.virtual_klass = add_klass(NULL, 0);
+	fake_put_u64(memory(), w.virtual_klass + KLASS_NAME, add_symbol("java/lang/VirtualThread"));
+	w.classes = fake_alloc(memory(), 192 * 8);
+	fake_put_u64(memory(), w.classes + 100 * 8, w.virtual_klass);
 	put_flag("UseCompressedOops", w.narrow);
 	put_flag("UseCompressedClassPointers", w.narrow);
 	put_flag("UseCompactObjectHeaders", w.compact);

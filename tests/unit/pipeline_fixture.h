@@ -158,6 +158,7 @@ struct sample_spec {
 	uint8_t event, reason, in_user;
 	uint64_t object;	     /* of an allocation; 0: none */
 	uint64_t object_bytes;	     /* likewise: what it weighs then */
+	uint64_t virtual_id;	     /* of a virtual thread; 0: none */
 	const char *comm;	     /* NULL: "kernel's" */
 	uint64_t kernel[4], user[4]; /* words, leaf first, up to the first 0 */
 };
@@ -194,6 +195,7 @@ static inline void fill_sample(const struct fixture *f, uint64_t ms, const struc
 		.user_frames = (uint32_t)user,
 		.alloc_object = spec->object,
 		.alloc_size = spec->object_bytes,
+		.virtual_id = spec->virtual_id,
 	};
 	memcpy(sample->comm, comm, MIN(strlen(comm), sizeof(sample->comm)));
 	memcpy(sample->words, spec->kernel, 8 * kernel);

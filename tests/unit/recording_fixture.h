@@ -75,9 +75,9 @@ static inline void fixture_threads(struct profile *p, uint32_t ret_threads[3])
 	struct profile_process kernel = { .name = profile_string(p, "swapper") };
 	uint32_t java_id = profile_process(p, &java);
 	const struct profile_thread threads[3] = {
-		{ java_id, 4243, profile_string(p, "http-nio-8080-exec-\xc3\xa9"), 31 },
-		{ java_id, 4244, profile_string(p, "GC Thread#0"), 0 },
-		{ profile_process(p, &kernel), 0, 0, 0 },
+		{ java_id, 4243, profile_string(p, "http-nio-8080-exec-\xc3\xa9"), 31, 0 },
+		{ java_id, 4244, profile_string(p, "GC Thread#0"), 0, 0 },
+		{ profile_process(p, &kernel), 0, 0, 0, 0 },
 	};
 
 	for (int i = 0; i < 3; i++)
@@ -230,7 +230,8 @@ static inline void describe_thread(struct strbuf *sb, const struct profile *p, u
 {
 	const struct profile_thread *t = profile_get_thread(p, id);
 
-	strbuf_addf(sb, "{%u %s %u ", t->tid, str(p, t->name), t->java_tid);
+	strbuf_addf(sb, "{%u %s %u%s ", t->tid, str(p, t->name), t->java_tid,
+		    t->is_virtual ? " virtual" : "");
 	describe_process(sb, p, t->process);
 	strbuf_addch(sb, '}');
 }

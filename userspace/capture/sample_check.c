@@ -29,6 +29,18 @@ static int check_frames(const struct wire_sample *sample)
 	return at == sample->user_words && frames == sample->user_frames ? 0 : -EBADMSG;
 }
 
+/* A name has whole chars. */
+static int check_name(const struct wire_sample *sample)
+{
+	const uint32_t width = sample->name_width;
+
+	if (!sample->name_bytes)
+		return 0;
+	if (width != 1 && width != 2)
+		return -EBADMSG;
+	return sample->name_bytes > WIRE_NAME_BYTES || sample->name_bytes % width ? -EBADMSG : 0;
+}
+
 int sample_check(const void *data, size_t len)
 {
 	const struct wire_sample *sample = data;
@@ -36,12 +48,13 @@ int sample_check(const void *data, size_t len)
 
 	if (len < sizeof(*sample) || sample->size != len || sample->kind != WIRE_SAMPLE)
 		return -EBADMSG;
-	words = (size_t)sample->kernel_frames + sample->user_words;
+	words = (size_t)sample->kernel_frames + sample->user_words +
+		WIRE_NAME_WORDS(sample->name_bytes);
 	if (len != sizeof(*sample) + words * sizeof(sample->words[0]))
 		return -EBADMSG;
 	if (sample->reason >= UNWIND_REASON_COUNT || sample->event >= WIRE_MAX_EVENTS)
 		return -EBADMSG;
 	if (sample->state >= WIRE_STATE_COUNT || sample->cause >= WIRE_CAUSE_COUNT)
 		return -EBADMSG;
-	return check_frames(sample);
+	return check_name(sample) < 0 ? -EBADMSG : check_frames(sample);
 }

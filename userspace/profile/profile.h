@@ -86,11 +86,15 @@ struct profile_process {
 /* See thread_groups.h; the kernel's tids are less. */
 #define PROFILE_TID_GROUP UINT32_MAX
 
+/* Java's virtual threads need not have a name. */
+#define PROFILE_VIRTUAL_THREAD "VirtualThread"
+
 struct profile_thread {
-	uint32_t process;  /* process id */
-	uint32_t tid;	   /* PROFILE_TID_GROUP: of several threads */
-	uint32_t name;	   /* string; the full Java thread name where known, else comm */
-	uint32_t java_tid; /* java.lang.Thread id, 0 when none or unknown */
+	uint32_t process;    /* process id */
+	uint32_t tid;	     /* PROFILE_TID_GROUP: of several threads */
+	uint32_t name;	     /* string; the full Java thread name where known, else comm */
+	uint32_t java_tid;   /* java.lang.Thread id, 0 when none or unknown */
+	uint32_t is_virtual; /* 1: of Java's virtual ones; the tid is its carrier's */
 };
 
 /* An event kind, "cpu" or "cycles". */

@@ -33,6 +33,7 @@ struct sink_sample {
 	uint32_t age;
 	uint32_t tid;
 	uint32_t java_tid;  /* 0 unknown */
+	bool is_virtual;    /* as in struct profile_thread */
 	const char *thread; /* its full name */
 	const struct sink_process *process;
 };

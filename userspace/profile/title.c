@@ -25,6 +25,8 @@ void profile_format_thread(struct strbuf *sb, const struct profile *p, uint32_t 
 	}
 	t = profile_get_thread(p, thread);
 	strbuf_addf(sb, "[%s", profile_get_string(p, t->name));
+	if (t->is_virtual)
+		strbuf_addf(sb, " #%u", t->java_tid);
 	if (t->tid != PROFILE_TID_GROUP)
 		strbuf_addf(sb, " tid=%u", t->tid);
 	strbuf_addch(sb, ']');

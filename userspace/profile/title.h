@@ -10,8 +10,8 @@
 void profile_format_process(struct strbuf *sb, const struct profile *p, uint32_t process);
 
 /*
- * Append "[http-worker-1 tid=4243]", of a group of threads "[http-worker-*]"; "[unknown]" when THREAD is
- * PROFILE_NONE.
+ * Append "[http-worker-1 tid=4243]", of a virtual thread that this one ran "[request-7 #4711 tid=4243]", of a
+ * group of threads "[http-worker-*]"; "[unknown]" when THREAD is PROFILE_NONE.
  */
 void profile_format_thread(struct strbuf *sb, const struct profile *p, uint32_t thread);
 

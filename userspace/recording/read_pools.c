@@ -200,8 +200,11 @@ static void add_thread(struct recording_reader *reader, uint64_t key, const stru
 		.tid = (uint32_t)v->number[1],
 		.name = java_name ? java_name : os_name,
 		.java_tid = (uint32_t)v->number[3],
+		.is_virtual = v->number[5] != 0,
 	};
 
+	if (t.is_virtual && !t.name)
+		t.name = profile_string(reader->profile, PROFILE_VIRTUAL_THREAD);
 	if (t.process == PROFILE_NONE)
 		t.process = jfr_no_process(reader);
 	jfr_keymap_put(&reader->pools[JFR_POOL_THREAD], key, profile_thread(reader->profile, &t));
@@ -259,7 +262,8 @@ static const struct pool_info {
 			       add_process,
 			       false },
 	[JFR_POOL_THREAD] = { "java.lang.Thread",
-			      { "osName", "osThreadId", "javaName", "javaThreadId", "process" },
+			      { "osName", "osThreadId", "javaName", "javaThreadId", "process",
+				"virtual" },
 			      add_thread,
 			      false },
 	[JFR_POOL_LOCATION] = { "hostprof.types.Location",

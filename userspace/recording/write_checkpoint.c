@@ -166,7 +166,7 @@ static void put_thread(struct strbuf *out, const struct source *from, uint32_t i
 		jfr_put_byte(out, JFR_STRING_NULL);
 	jfr_put_varint(out, t->java_tid);
 	jfr_put_varint(out, 0); /* group */
-	jfr_put_byte(out, 0);	/* virtual */
+	jfr_put_byte(out, (uint8_t)t->is_virtual);
 	jfr_put_varint(out, jfr_key(from->pools, t->process));
 }
 

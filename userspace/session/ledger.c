@@ -242,10 +242,14 @@ static uint32_t profile_thread_of(struct ledger_entry *entry, struct profile *pr
 		.tid = tid,
 		.name = symbolized->thread_name,
 		.java_tid = symbolized->java_tid,
+		.is_virtual = symbolized->is_virtual,
 	};
 	uint64_t key = (uint64_t)tid << 32 | thread.name;
 	uint64_t id;
 
+	/* There are many, and their numbers tell them apart. */
+	if (thread.is_virtual)
+		return profile_thread(profile, &thread);
 	if (hmap_get(&entry->threads, key, &id))
 		return (uint32_t)id;
 	id = profile_thread(profile, &thread);

@@ -62,7 +62,8 @@ static void read_early(struct pipeline *pipeline, struct process *process,
 		if (jvm)
 			symbolizer_read_names(jvm, sample);
 	}
-	if (jvm)
+	/* A virtual thread's name came with the sample. */
+	if (jvm && !sample->virtual_id)
 		jvm_note_thread(jvm, sample->tid, sample->time_ns);
 }
 

@@ -46,6 +46,7 @@ static struct merge_shown resolve_now(struct pipeline *pipeline, struct process 
 		.state = sample->in_user ? STATE_RUNNING_USER : STATE_RUNNING_KERNEL,
 		.tid = sample->tid,
 		.java_tid = now.java_tid,
+		.is_virtual = now.is_virtual,
 		.thread = profile_get_string(profile, now.thread_name),
 	};
 	return (struct merge_shown){
@@ -108,6 +109,7 @@ static struct sink_sample sample_of(const struct profile *profile, const struct 
 				     .state = row->state,
 				     .tid = thread->tid,
 				     .java_tid = thread->java_tid,
+				     .is_virtual = thread->is_virtual,
 				     .thread = profile_get_string(profile, thread->name),
 				     .process = process };
 }

@@ -172,6 +172,8 @@ void stream_line_thread(struct strbuf *out, uint64_t number, uint64_t process,
 	json_u64(&j, "tid", sample->tid);
 	json_str(&j, "name", sample->thread);
 	put_number(&j, "java_tid", sample->java_tid);
+	if (sample->is_virtual)
+		json_bool(&j, "virtual", true);
 	close_line(&j);
 }
 

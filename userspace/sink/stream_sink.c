@@ -176,12 +176,13 @@ static uint64_t announce_process(struct stream *stream, const struct sink_proces
 	return number;
 }
 
-/* A thread with another name is another thread. */
+/* A thread with another name is another thread, and so is each virtual one. */
 static uint64_t announce_thread(struct stream *stream, const struct sink_sample *sample,
 				bool is_final)
 {
 	uint64_t process, number;
-	uint64_t key[2] = { hash_generation(sample->process), sample->tid };
+	uint64_t key[3] = { hash_generation(sample->process), sample->tid,
+			    sample->is_virtual ? sample->java_tid : 0 };
 	uint64_t hash = hash_text(hash_bytes(key, sizeof(key)), sample->thread);
 
 	if (stream->threads.len >= MAX_ANNOUNCED || stream->known.len >= MAX_ANNOUNCED)

@@ -14,6 +14,17 @@ void sample_words_read(const struct wire_sample *sample, struct word_reader *ret
 	*ret_user = (struct word_reader){ ret_kernel->end, ret_kernel->end + user };
 }
 
+const void *sample_words_name(const struct wire_sample *sample, size_t *ret_chars)
+{
+	size_t frames = (size_t)sample->kernel_frames + sample->user_words;
+	size_t bytes = MAX(sample->size, sizeof(*sample)) - sizeof(*sample);
+
+	*ret_chars = 0;
+	if (sample->name_width && frames * sizeof(uint64_t) + sample->name_bytes <= bytes)
+		*ret_chars = sample->name_bytes / sample->name_width;
+	return sample->words + frames;
+}
+
 uint64_t sample_words_hash(const struct wire_sample *sample, const struct word_reader *kernel,
 			   const struct word_reader *user)
 {

@@ -4,6 +4,7 @@
 #define HOSTPROF_SYMBOLIZE_SAMPLE_WORDS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "wire.h"
@@ -29,6 +30,9 @@ static inline bool sample_words_need_names(const struct wire_sample *sample)
 /* The header's counts, bounded by the record's size. */
 void sample_words_read(const struct wire_sample *sample, struct word_reader *ret_kernel,
 		       struct word_reader *ret_user);
+
+/* The virtual thread's name, as WIDTH bytes for each of *RET_CHARS chars; 0: it has none. */
+const void *sample_words_name(const struct wire_sample *sample, size_t *ret_chars);
 
 /* Equal samples have equal stacks, unless time or the process makes a difference. */
 uint64_t sample_words_hash(const struct wire_sample *sample, const struct word_reader *kernel,

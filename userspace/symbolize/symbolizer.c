@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/strbuf.h"
+#include "jvm/java_name.h"
 #include "symbolize/sample_words.h"
 #include "symbolize/symbolizer_private.h"
 
@@ -375,18 +377,35 @@ static bool find_stack(struct stack_build *build, const struct wire_sample *samp
 
 /* --- a sample --- */
 
-static uint32_t thread_name(struct profile *profile, struct jvm *jvm,
-			    const struct wire_sample *sample, uint32_t *ret_java_tid)
+static uint32_t virtual_name(struct profile *profile, const struct wire_sample *sample)
+{
+	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
+	size_t count;
+	const void *chars = sample_words_name(sample, &count);
+
+	java_name_add_chars(&name, chars, sample->name_width, count);
+	if (!name.len)
+		strbuf_addstr(&name, PROFILE_VIRTUAL_THREAD);
+	return profile_strn(profile, strbuf_str(&name), name.len);
+}
+
+static void name_thread(struct profile *profile, struct jvm *jvm, const struct wire_sample *sample,
+			struct symbolized *ret)
 {
 	const char *name = NULL;
-	uint64_t java_tid = 0;
+	uint64_t java_tid = sample->virtual_id;
 
-	if (jvm)
+	ret->is_virtual = java_tid;
+	if (jvm && !java_tid)
 		name = jvm_thread_name(jvm, sample->tid, sample->time_ns, &java_tid);
-	*ret_java_tid = (uint32_t)java_tid;
-	if (name && *name)
-		return profile_string(profile, name);
-	return profile_strn(profile, sample->comm, strnlen(sample->comm, sizeof(sample->comm)));
+	ret->java_tid = (uint32_t)java_tid;
+	if (ret->is_virtual)
+		ret->thread_name = virtual_name(profile, sample);
+	else if (name && *name)
+		ret->thread_name = profile_string(profile, name);
+	else
+		ret->thread_name = profile_strn(profile, sample->comm,
+						strnlen(sample->comm, sizeof(sample->comm)));
 }
 
 static bool symbolize(struct stack_build *build, const struct wire_sample *sample,
@@ -395,7 +414,7 @@ static bool symbolize(struct stack_build *build, const struct wire_sample *sampl
 	build->jvm = ret->jvm = jvm_table_get(build->symbolizer->jvms, build->process);
 	if (!find_stack(build, sample, &ret->stack))
 		return false;
-	ret->thread_name = thread_name(build->profile, ret->jvm, sample, &ret->java_tid);
+	name_thread(build->profile, ret->jvm, sample, ret);
 	return true;
 }
 
@@ -455,7 +474,7 @@ struct symbolized symbolizer_take_now(struct symbolizer *symbolizer, struct prof
 		symbolize(&build, sample, &symbolized);
 	} else {
 		symbolized.stack = raw_stack(symbolizer, profile, sample);
-		symbolized.thread_name = thread_name(profile, NULL, sample, &symbolized.java_tid);
+		name_thread(profile, NULL, sample, &symbolized);
 	}
 	return symbolized;
 }

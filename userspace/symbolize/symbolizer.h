@@ -24,6 +24,7 @@ struct symbolized {
 	uint32_t stack;
 	uint32_t thread_name; /* the full Java name where it is known, else the kernel's */
 	uint32_t java_tid;    /* 0 unknown */
+	bool is_virtual;      /* of a virtual thread */
 	struct jvm
 		*jvm; /* borrowed from the process; NULL: none, or none that the registry knows */
 };

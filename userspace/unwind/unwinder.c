@@ -135,11 +135,15 @@ static struct wire_sample *make_sample(const struct job *job, const struct walk_
 	const struct wire_sample *from = job->sample;
 	size_t kernel_bytes = from->kernel_frames * sizeof(from->words[0]);
 	size_t user_bytes = result->word_count * sizeof(from->words[0]);
-	struct wire_sample *sample = xmalloc(sizeof(*sample) + kernel_bytes + user_bytes);
+	size_t name_bytes = WIRE_NAME_WORDS(from->name_bytes) * sizeof(from->words[0]);
+	size_t size = sizeof(*from) + kernel_bytes + user_bytes + name_bytes;
+	struct wire_sample *sample = xmalloc(size);
 
 	memcpy(sample, from, sizeof(*sample) + kernel_bytes);
 	memcpy(sample->words + from->kernel_frames, result->words, user_bytes);
-	sample->size = (uint32_t)(sizeof(*sample) + kernel_bytes + user_bytes);
+	memcpy(sample->words + from->kernel_frames + result->word_count,
+	       from->words + from->kernel_frames + from->user_words, name_bytes);
+	sample->size = (uint32_t)size;
 	sample->user_words = (uint16_t)result->word_count;
 	sample->user_frames = (uint16_t)result->frames;
 	sample->reason = (uint8_t)result->reason;

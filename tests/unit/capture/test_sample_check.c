@@ -2,8 +2,10 @@
 #include "test.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "capture/rings.h"
 
 #define USER_WORDS   (WIRE_INTERPRETED_WORDS + WIRE_COMPILED_WORDS + 2)
@@ -138,6 +140,49 @@ static void note_invalid(const void *bytes, size_t len, void *data)
 	note("invalid");
 }
 
+/* Of a virtual thread: behind the words. */
+static void test_names(void **state)
+{
+	struct wire_sample *s = fresh();
+
+	(void)state;
+	s->size += 8;
+	s->name_bytes = 7;
+	s->name_width = 1;
+	assert_int_equal(sample_check(&record, RECORD_BYTES + 8), 0);
+	assert_int_equal(sample_check(&record, RECORD_BYTES), -EBADMSG);
+	s->name_width = 2;
+	assert_int_equal(sample_check(&record, RECORD_BYTES + 8), -EBADMSG);
+	s->name_bytes = 8;
+	assert_int_equal(sample_check(&record, RECORD_BYTES + 8), 0);
+	s->name_width = 0;
+	assert_int_equal(sample_check(&record, RECORD_BYTES + 8), -EBADMSG);
+	s->name_width = 4;
+	assert_int_equal(sample_check(&record, RECORD_BYTES + 8), -EBADMSG);
+	s->name_width = 1;
+	s->name_bytes = 9;
+	assert_int_equal(sample_check(&record, RECORD_BYTES + 8), -EBADMSG);
+	s->name_bytes = 0;
+	assert_int_equal(sample_check(&record, RECORD_BYTES + 8), -EBADMSG);
+}
+
+static void test_names_that_are_too_long(void **state)
+{
+	const size_t words = WIRE_NAME_WORDS(WIRE_NAME_BYTES + 1);
+	const size_t size = sizeof(struct wire_sample) + 8 * words;
+	_cleanup_free_ struct wire_sample *s = calloc(1, size);
+
+	(void)state;
+	*s = (struct wire_sample){ .size = (uint32_t)size,
+				   .kind = WIRE_SAMPLE,
+				   .name_width = 1,
+				   .name_bytes = WIRE_NAME_BYTES + 1 };
+	assert_int_equal(sample_check(s, size), -EBADMSG);
+	s->name_bytes = WIRE_NAME_BYTES;
+	s->size -= 8;
+	assert_int_equal(sample_check(s, size - 8), 0);
+}
+
 /* Every record goes to one callback, that which fails its check too. */
 static void test_delivery(void **state)
 {
@@ -157,10 +202,15 @@ static void test_delivery(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_delivery), cmocka_unit_test(test_good),
-		cmocka_unit_test(test_empty),	 cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_fields),	 cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_delivery),
+		cmocka_unit_test(test_good),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_frames),
 		cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_names_that_are_too_long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

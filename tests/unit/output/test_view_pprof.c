@@ -77,6 +77,35 @@ static void test_samples(void **state)
 	profile_release(&p);
 }
 
+/* It has its number, and its carrier's tid. */
+static void test_virtual_threads(void **state)
+{
+	struct view_options options = { .event = PROFILE_NONE };
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+	struct profile_thread thread = {
+		.process = PROFILE_NONE, .tid = 4243, .java_tid = 4711, .is_virtual = 1
+	};
+	struct profile_event cpu = { .period = 1 };
+	struct profile_sample sample = { .weight = 7, .count = 1 };
+	struct decoded d;
+	struct profile p;
+
+	(void)state;
+	profile_init(&p);
+	cpu.name = profile_string(&p, "cpu");
+	thread.name = profile_string(&p, "request");
+	sample.event = profile_event(&p, &cpu);
+	sample.thread = profile_thread(&p, &thread);
+	sample.stack = profile_stack(&p, NULL, 0);
+	profile_add(&p, &sample);
+	decode_view(&p, &options, &d);
+	decode_sample(&sb, &d, 0);
+	assert_non_null(strstr(strbuf_str(&sb), "  label tid=4243\n  label thread=request\n"
+						"  label virtual_thread=4711\n"));
+	decode_release(&d);
+	profile_release(&p);
+}
+
 static void test_head(void **state)
 {
 	struct view_options options = { .event = FIXTURE_CPU };
@@ -285,11 +314,11 @@ static void test_empty(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_samples),	   cmocka_unit_test(test_head),
-		cmocka_unit_test(test_mappings),   cmocka_unit_test(test_all_events),
-		cmocka_unit_test(test_filters),	   cmocka_unit_test(test_odd_stacks),
-		cmocka_unit_test(test_empty),	   cmocka_unit_test(test_short_names),
-		cmocka_unit_test(test_signatures),
+		cmocka_unit_test(test_samples),	    cmocka_unit_test(test_virtual_threads),
+		cmocka_unit_test(test_head),	    cmocka_unit_test(test_mappings),
+		cmocka_unit_test(test_all_events),  cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_odd_stacks),  cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_short_names), cmocka_unit_test(test_signatures),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,6 +40,18 @@ static void processes_and_threads(void **state)
 	assert_int_equal(profile_process_of(&p, id), thread.process);
 }
 
+static void virtual_threads(void **state)
+{
+	struct profile_thread thread = { .tid = 4243,
+					 .name = profile_string(&p, "request 7"),
+					 .java_tid = 4711,
+					 .is_virtual = 1 };
+
+	(void)state;
+	profile_format_thread(&text, &p, profile_thread(&p, &thread));
+	assert_string_equal(strbuf_str(&text), "[request 7 #4711 tid=4243]");
+}
+
 static void what_is_not_known(void **state)
 {
 	(void)state;
@@ -87,6 +99,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(processes_and_threads, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(virtual_threads, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_not_known, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(names_of_files, set_up, tear_down),
 	};

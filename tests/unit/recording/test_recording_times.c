@@ -386,28 +386,30 @@ static void threads_of_equal_names_are_apart(void **state)
 	fixture_head(&p);
 	cpu.name = profile_string(&p, "cpu");
 	cpu.unit = profile_string(&p, "nanoseconds");
-	for (uint32_t i = 0; i < 6; i++) {
+	for (uint32_t i = 0; i < 7; i++) {
 		struct profile_process proc = { .pid = 7 + (i == 1),
 						.exec_count = i == 2,
 						.start_ns = 100 + (i == 3),
 						.name = profile_string(&p, "java") };
-		struct profile_thread thread = { .tid = 9 + (i == 4), .java_tid = 3 };
+		struct profile_thread thread = { .tid = 9 + (i == 4),
+						 .java_tid = 3 + (i == 6),
+						 .is_virtual = i >= 5 };
 		struct profile_sample s = { .weight = 1, .count = 1, .time_ns = FIXTURE_START_NS };
 
 		thread.process = profile_process(&p, &proc);
-		thread.name = profile_string(&p, i == 5 ? "other" : "worker");
+		thread.name = profile_string(&p, i >= 5 ? "other" : "worker");
 		s.event = profile_event(&p, &cpu);
 		s.thread = profile_thread(&p, &thread);
 		s.stack = profile_stack(&p, NULL, 0);
 		profile_add(&p, &s);
 	}
-	for (uint32_t i = 0; i < 6; i++)
+	for (uint32_t i = 0; i < 7; i++)
 		describe_sample(&a, &p, i);
 	assert_int_equal(recording_writer_finish(writer, &p, &err), 0);
 	read_back(fd, &got);
-	assert_int_equal(got.samples.len, 6);
-	assert_int_equal(intern_len(&got.threads), 6);
-	for (uint32_t i = 0; i < 6; i++)
+	assert_int_equal(got.samples.len, 7);
+	assert_int_equal(intern_len(&got.threads), 7);
+	for (uint32_t i = 0; i < 7; i++)
 		describe_sample(&b, &got, i);
 	assert_string_equal(strbuf_str(&b), strbuf_str(&a));
 	strbuf_release(&a);

@@ -197,6 +197,40 @@ static uint32_t thread_of(struct ledger *ledger, struct profile *profile, struct
 	return thread;
 }
 
+static uint32_t virtual_thread_of(struct ledger *ledger, struct profile *profile,
+				  struct process *process, uint32_t id)
+{
+	const struct wire_sample sample = {
+		.size = sizeof(sample), .tgid = process->pid, .tid = 8, .virtual_id = id
+	};
+	const struct symbolized symbolized = { .thread_name = profile_string(profile, "request"),
+					       .java_tid = id,
+					       .is_virtual = true };
+	uint32_t thread;
+
+	ledger_take(ledger, profile, process, &sample, &symbolized, &thread);
+	return thread;
+}
+
+/* Several of one name run on one thread. */
+static void test_virtual_threads(void **state)
+{
+	struct process process = { .pid = 7 };
+	struct ledger ledger;
+	struct profile profile;
+	uint32_t thread;
+
+	(void)state;
+	ledger_init(&ledger);
+	profile_init(&profile);
+	thread = virtual_thread_of(&ledger, &profile, &process, 31);
+	assert_int_equal(profile_get_thread(&profile, thread)->is_virtual, 1);
+	assert_int_not_equal(thread, virtual_thread_of(&ledger, &profile, &process, 32));
+	assert_int_equal(thread, virtual_thread_of(&ledger, &profile, &process, 31));
+	ledger_release(&ledger);
+	profile_release(&profile);
+}
+
 static void test_ids_follow_the_tables(void **state)
 {
 	struct process process = { .pid = 7 };
@@ -426,6 +460,7 @@ int main(void)
 		cmocka_unit_test(test_losses_by_reason),
 		cmocka_unit_test(test_skipped_frames_are_not_complete),
 		cmocka_unit_test(test_ids_follow_the_tables),
+		cmocka_unit_test(test_virtual_threads),
 		cmocka_unit_test(test_whose_entry_it_is),
 		cmocka_unit_test(test_processes_that_are_gone),
 	};

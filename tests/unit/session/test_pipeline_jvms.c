@@ -456,6 +456,11 @@ static void names_of_threads_are_read_at_once(void **state)
 				     "thread 2 of 1 is renamed at 3\n"
 				     "news of threads are lost at 4\n"
 				     "arrive 1\nthread 1 at 5\nunwinder turn\ngrant\n");
+	/* Its sample has the name of who runs there. */
+	put_sample(f, 6,
+		   (struct sample_spec){ .pid = PID_A, .virtual_id = 4711, .user = { MAPPED } });
+	pipeline_drain(&f->pipeline);
+	assert_string_equal(noted(), "grant\narrive 1\nunwinder turn\ngrant\n");
 }
 
 int main(void)

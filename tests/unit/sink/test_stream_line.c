@@ -103,6 +103,11 @@ static void processes_and_threads(void **state)
 	stream_line_thread(&out, 3, 1, &sample);
 	expect("{\"type\":\"thread\",\"thread\":3,\"process\":1,\"pid\":42,\"tid\":43,"
 	       "\"name\":\"worker\",\"java_tid\":9}\n");
+	sample.is_virtual = true;
+	stream_line_thread(&out, 3, 1, &sample);
+	expect("{\"type\":\"thread\",\"thread\":3,\"process\":1,\"pid\":42,\"tid\":43,"
+	       "\"name\":\"worker\",\"java_tid\":9,\"virtual\":true}\n");
+	sample.is_virtual = false;
 	sample.java_tid = 0;
 	stream_line_thread(&out, 3, 1, &sample);
 	expect("{\"type\":\"thread\",\"thread\":3,\"process\":1,\"pid\":42,\"tid\":43,"

@@ -129,6 +129,10 @@ static void a_thread_with_another_name(void **state)
 	sample.tid = 44;
 	arrive();
 	assert_non_null(strstr(came(), "thread,thread:4,process:1,pid:42,tid:44,name:main"));
+	sample.is_virtual = true;
+	sample.java_tid = 30;
+	arrive();
+	assert_non_null(strstr(came(), "thread,thread:5"));
 }
 
 /* The same pid, but another program, or another process. */

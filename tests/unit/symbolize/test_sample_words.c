@@ -190,12 +190,40 @@ static void numbers_do_not_overlap(void **state)
 			assert_true(seen[i] != seen[j]);
 }
 
+/* Behind the words, as far as the record goes. */
+static void a_name(void **state)
+{
+	struct wire_sample *s = &record.sample;
+	size_t count;
+
+	(void)state;
+	begin(5, 2, 2);
+	s->name_bytes = 6;
+	s->name_width = 2;
+	assert_ptr_equal(sample_words_name(s, &count), s->words + 4);
+	assert_int_equal(count, 3);
+	s->name_width = 1;
+	sample_words_name(s, &count);
+	assert_int_equal(count, 6);
+	s->name_bytes = 9;
+	sample_words_name(s, &count);
+	assert_int_equal(count, 0);
+	s->name_bytes = 6;
+	s->name_width = 0;
+	sample_words_name(s, &count);
+	assert_int_equal(count, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counts_of_the_header),	 cmocka_unit_test(an_address),
-		cmocka_unit_test(an_address_at_the_top), cmocka_unit_test(frames_of_several_words),
-		cmocka_unit_test(equal_samples),	 cmocka_unit_test(numbers_do_not_overlap),
+		cmocka_unit_test(a_name),
+		cmocka_unit_test(counts_of_the_header),
+		cmocka_unit_test(an_address),
+		cmocka_unit_test(an_address_at_the_top),
+		cmocka_unit_test(frames_of_several_words),
+		cmocka_unit_test(equal_samples),
+		cmocka_unit_test(numbers_do_not_overlap),
 	};
 
 	return cmocka_run_group_tests_name("sample_words", tests, NULL, NULL);

@@ -76,6 +76,26 @@ static void test_goes_on(void **state)
 	assert_int_equal(user_words(sample)[2], f->caller);
 }
 
+/* Behind the frames stands a virtual thread's name. */
+static void test_keeps_the_name(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_free_ struct wire_sample *sample = NULL;
+
+	take_stack(f);
+	make_sample(f);
+	f->sample = xrealloc(f->sample, sizeof(*f->sample) + 16);
+	memcpy(&f->sample->words[1], "request", 8);
+	f->sample->virtual_id = 4711;
+	f->sample->name_bytes = 7;
+	f->sample->name_width = 1;
+	f->sample->size += 8;
+	sample = try(f);
+	check_whole(f, sample);
+	assert_int_equal(sample->virtual_id, 4711);
+	assert_memory_equal(user_words(sample) + sample->user_words, "request", 7);
+}
+
 /* The pid has another owner now, who began after the sample. */
 static void test_other_generation(void **state)
 {
@@ -237,17 +257,12 @@ static void test_count_that_differs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_at_once),
-		TEST(test_late),
-		TEST(test_goes_on),
-		TEST(test_other_generation),
-		TEST(test_execed),
-		TEST(test_unknown_process),
-		TEST(test_copy_ends),
-		TEST(test_stack_goes_on),
-		TEST(test_bad_return),
-		TEST(test_exit_drops_space),
-		TEST(test_count_that_differs),
+		TEST(test_at_once),	     TEST(test_late),
+		TEST(test_goes_on),	     TEST(test_keeps_the_name),
+		TEST(test_other_generation), TEST(test_execed),
+		TEST(test_unknown_process),  TEST(test_copy_ends),
+		TEST(test_stack_goes_on),    TEST(test_bad_return),
+		TEST(test_exit_drops_space), TEST(test_count_that_differs),
 		TEST(test_replaced_code),
 	};
 

@@ -1,76 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Source: share/classfile/vmClasses.hpp (the classes that the JVM itself knows), share/oops/klass.hpp
- * (_layout_helper), JDK 21 to 28.
- */
+/* Source: share/oops/klass.hpp (_layout_helper), JDK 21 to 28. */
 #include "jvm/continuation/jvm_chunks.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/macros.h"
+#include "jvm/continuation/jvm_classes.h"
 #include "jvm/heap/java_fields.h"
 #include "jvm/heap/java_objects.h"
 #include "jvm/layout/vm_flags.h"
 
-/* vmClasses::_klasses has 110 to 130; its first one is that of Object. */
-#define MAX_CLASSES 192
-/* Names of these two classes are shorter. */
-#define MAX_NAME   64
 #define WORD_BYTES 8
 
 struct reader {
 	const struct vmstructs *vs;
 	const struct jvm_layout *layout;
 	struct vm_pages *pages;
-	uint64_t chunk, continuation; /* Klass*, 0: not found */
+	uint64_t chunk, continuation; /* Klass* */
 };
-
-/* Into RET_NAME, of MAX_NAME bytes; false: it is longer, or cannot be read. */
-static bool read_symbol(const struct reader *r, uint64_t symbol, char *ret_name)
-{
-	uint16_t len;
-
-	if (!symbol || symbol % WORD_BYTES ||
-	    vm_pages_read(r->pages, symbol + r->layout->symbol_length, &len, sizeof(len)) < 0 ||
-	    len >= MAX_NAME ||
-	    vm_pages_read(r->pages, symbol + r->layout->symbol_body, ret_name, len) < 0)
-		return false;
-	ret_name[len] = '\0';
-	return true;
-}
-
-/* --- the classes ------------------------------------------------------------------------------ */
-
-static void take_class(struct reader *r, uint64_t klass)
-{
-	char name[MAX_NAME];
-	uint64_t symbol;
-
-	if (!klass || klass % WORD_BYTES ||
-	    vm_pages_read(r->pages, klass + r->layout->klass_name, &symbol, sizeof(symbol)) < 0 ||
-	    !read_symbol(r, symbol, name))
-		return;
-	if (!strcmp(name, "jdk/internal/vm/StackChunk"))
-		r->chunk = klass;
-	else if (!strcmp(name, "jdk/internal/vm/Continuation"))
-		r->continuation = klass;
-}
 
 static int find_classes(struct reader *r)
 {
-	uint64_t first, klasses[MAX_CLASSES];
-	int ret = vmstructs_static(r->vs, "vmClasses",
-				   "_klasses[static_cast<int>(vmClassID::Object_klass_knum)]",
-				   &first);
+	int ret = jvm_classes_find(r->vs, r->layout, r->pages, "jdk/internal/vm/StackChunk",
+				   &r->chunk);
 
-	if (!ret)
-		ret = vm_pages_read(r->pages, first, klasses, sizeof(klasses));
-	if (ret < 0)
-		return ret;
-	for (size_t i = 0; i < ARRAY_SIZE(klasses) && !(r->chunk && r->continuation); i++)
-		take_class(r, klasses[i]);
-	return r->chunk && r->continuation ? 0 : -EAGAIN;
+	return ret < 0 ? ret
+		       : jvm_classes_find(r->vs, r->layout, r->pages,
+					  "jdk/internal/vm/Continuation", &r->continuation);
 }
 
 /* --- their fields ----------------------------------------------------------------------------- */

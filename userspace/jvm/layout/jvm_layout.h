@@ -68,10 +68,11 @@ struct jvm_layout {
 
 	/*
 	 * `wire` lacks what virtual threads need, since none has run yet: its return_barrier,
-	 * enter_return, thread_cont_entry or chunks may still come. See jvm_layout_refresh().
+	 * enter_return, thread_cont_entry, chunks or virtuals may still come. See jvm_layout_refresh().
 	 */
 	bool provisional;
-	bool chunks_final; /* wire.chunks was looked for; all zeros: its frames cannot be read */
+	bool chunks_final;  /* wire.chunks was looked for; all zeros: its frames cannot be read */
+	bool virtual_final; /* wire.virtuals likewise; all zeros: its threads' names cannot be */
 
 	/* The bits of a Symbol's first 8 bytes that never change; see WIRE_CLASS_IDENTITY. */
 	uint64_t symbol_mask;

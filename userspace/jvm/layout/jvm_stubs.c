@@ -8,6 +8,7 @@
 #include "base/macros.h"
 #include "jvm/continuation/jvm_chunks.h"
 #include "jvm/continuation/jvm_continuations.h"
+#include "jvm/continuation/jvm_virtual.h"
 
 #define SLOT(name) offsetof(struct wire_jvm, name)
 
@@ -73,6 +74,9 @@ static void read_chunks(const struct vmstructs *vs, struct jvm_layout *layout)
 {
 	if (!layout->chunks_final)
 		layout->chunks_final = jvm_chunks_read(vs, layout, &layout->wire.chunks) != -EAGAIN;
+	if (layout->chunks_final && !layout->virtual_final)
+		layout->virtual_final =
+			jvm_virtual_read(vs, layout, &layout->wire.virtuals) != -EAGAIN;
 }
 
 static void read_continuations(const struct vmstructs *vs, struct jvm_layout *layout)
@@ -116,7 +120,7 @@ int jvm_stubs_read(const struct vmstructs *vs, struct jvm_layout *layout, struct
 		read_continuations(vs, layout);
 		read_chunks(vs, layout);
 		layout->provisional =
-			!wire->return_barrier || !wire->enter_return || !layout->chunks_final;
+			!wire->return_barrier || !wire->enter_return || !layout->virtual_final;
 	}
 	return 0;
 }

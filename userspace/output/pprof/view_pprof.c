@@ -116,6 +116,8 @@ static void add_labels(struct writer *w, const struct profile_thread *t)
 	if (t->tid != PROFILE_TID_GROUP)
 		add_num_label(w, "tid", t->tid);
 	add_str_label(w, "thread", profile_get_string(w->p, t->name));
+	if (t->is_virtual)
+		add_num_label(w, "virtual_thread", t->java_tid);
 }
 
 static struct slice get_labels(struct writer *w, uint32_t thread)

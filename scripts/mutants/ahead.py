@@ -71,6 +71,7 @@ MUTANTS = [
     Mutant("note: not so far up", SCAN, "#define STUB_NOTE_BYTES\t 96", "#define STUB_NOTE_BYTES\t 88", NOTES),
     Mutant("note: fewer pushed", SCAN, "#define STUB_NOTE_PUSHED 10", "#define STUB_NOTE_PUSHED 9", NOTES),
     Mutant("note: more pushed", SCAN, "#define STUB_NOTE_PUSHED 10", "#define STUB_NOTE_PUSHED 11", NOTES),
+    Mutant("note: no multiple of a word", SCAN, "!(word & 7) && word > at", "word > at", NOTES),
     Mutant("note: the first alone", SCAN, "#define STUB_NOTES 4", "#define STUB_NOTES 1", NOTES),
     Mutant("note: the frame pointer is anything", STUB, "if (stub_enters(c, memory, stub_start(c, memory, at)))", "if (1)", NOTES),
     Mutant("note: no frame pointer", STUB, "if (stub_enters(c, memory, stub_start(c, memory, at)))", "if (0)", NOTES),

@@ -18,7 +18,6 @@
 #include "native/leaf.h"
 #include "native/probed.h"
 #include "native/row.h"
-#include "native/search.h"
 #include "native/signal.h"
 #include "native/start.h"
 #include "unwind/find.h"
@@ -255,23 +254,16 @@ static inline enum unwind_verdict unwind_java_frame(struct unwind_cursor *c,
 	return stop;
 }
 
-/* From code of which nothing is known: by its bytes, else by the frame pointer or what is found on the stack. */
+/* From code of which nothing is known: as its next instructions say, else by the frame pointer. */
 static inline enum unwind_verdict unwind_blind(struct unwind_cursor *c,
 					       struct unwind_memory *memory)
 {
 	struct unwind_rule rule;
 
-	c->searches = 0;
-	if (c->leaf) {
-		enum unwind_verdict stop = leaf_step(c, memory);
-
-		return c->searches ? search_step(c, memory) : stop;
-	}
-	if (ahead_is_known(c, memory, &rule)) {
-		c->read_frames++;
-		return cursor_execute(c, memory, &rule);
-	}
-	return find_is_made(c) ? search_step(c, memory) : frame_pointer_step(c, memory);
+	if (!ahead_is_known(c, memory, &rule))
+		return frame_pointer_step(c, memory);
+	c->read_frames++;
+	return cursor_execute(c, memory, &rule);
 }
 
 static inline enum unwind_verdict unwind_native_frame(struct unwind_cursor *c,
@@ -286,9 +278,9 @@ static inline enum unwind_verdict unwind_native_frame(struct unwind_cursor *c,
 		return UNWIND_STOP;
 	switch (step) {
 	case UNWIND_STEP_ROW: return row_step(c, memory, rule);
-	case UNWIND_STEP_LEAF:
-	case UNWIND_STEP_FP: return unwind_blind(c, memory);
+	case UNWIND_STEP_LEAF: return leaf_step(c, memory);
 	case UNWIND_STEP_SIGNAL: return signal_step(c, memory);
+	case UNWIND_STEP_FP: return unwind_blind(c, memory);
 	case UNWIND_STEP_SWITCH: return frame_pointer_switch(c, memory, rule);
 	case UNWIND_STEP_END: return cursor_stop(c, UNWIND_DONE);
 	case UNWIND_STEP_NOWHERE: return cursor_stop(c, UNWIND_BAD_RETURN);

@@ -172,10 +172,8 @@ static inline enum unwind_verdict leaf_step(struct unwind_cursor *c, struct unwi
 			c->read_frames++;
 			break;
 		}
-		if (!leaf_was_called(c, memory)) {
-			c->searches = find_is_made(c);
-			return c->searches ? UNWIND_STOP : frame_pointer_step(c, memory);
-		}
+		if (!leaf_was_called(c, memory))
+			return frame_pointer_step(c, memory);
 		rule.ra_at = c->sp;
 		break;
 	case LEAF_CLONED:

@@ -41,18 +41,14 @@ static inline wire_u64 leaf_relative(wire_u64 end, const wire_u8 *displacement)
 /* What tells whether a call is there lies so far before a return address. */
 #define LEAF_CALL_BYTES 8
 
-/* Is P right behind a call by a pointer? call *%reg; call *(%reg); call *d(%reg). */
-static inline bool leaf_is_behind_pointer_call(const wire_u8 *p)
+/* Is P right behind a call? call rel32; call *%reg; call *(%reg); call *d(%reg). */
+static inline bool leaf_is_behind_call(const wire_u8 *p)
 {
+	if (p[-5] == 0xe8)
+		return true;
 	return (p[-2] == 0xff && (p[-1] & 0x38) == 0x10) ||
 	       (p[-3] == 0xff && (p[-2] & 0xf8) == 0x50) ||
 	       (p[-6] == 0xff && (p[-5] & 0x38) == 0x10);
-}
-
-/* Or behind any: call rel32, too. */
-static inline bool leaf_is_behind_call(const wire_u8 *p)
-{
-	return p[-5] == 0xe8 || leaf_is_behind_pointer_call(p);
 }
 
 /* jmp *slot(%rip), as a PLT entry has it: [endbr64] [bnd] ff 25 d32. The slot, or 0. */

@@ -107,14 +107,13 @@ struct unwind_cursor {
 	wire_u8 nested;	   /* walks of its cpu that it interrupted: see tables_keep_hot() */
 	wire_u8 uncached; /* and may be interrupted by one that was not: it reads no cache of the cpu */
 	wire_u8 new_code; /* a frame is of code that no sample has shown before: its name may be gone soon */
-	wire_u8 searches; /* the leaf's caller is to be searched for */
 	wire_u8 at_entry; /* the leaf's pc is its function's first instruction, whatever its bytes say */
 	wire_u32 serial, first, count; /* of the process's space; serial 0: it has none yet */
 	wire_u32 now_s;		       /* CLOCK_MONOTONIC seconds, for used_s and the hot cache */
 	wire_u32 tick;		       /* WIRE_TICK_SHIFT */
 	struct wire_range range;       /* the last one that was needed; start == end: none */
-	wire_u32 row_frames, inferred_frames, hot_frames, fp_frames, jit_frames, read_frames,
-		searched_frames; /* by wire_counters.def */
+	wire_u32 row_frames, inferred_frames, hot_frames, fp_frames, jit_frames,
+		read_frames; /* by wire_counters.def */
 	wire_u32 java_frames, java_hot_frames, anchors, frozen, frozen_frames; /* the same */
 	wire_u32 jvm_serial; /* of the space: 0, a JVM's, or WIRE_JVM_PENDING */
 	struct wire_jvm jvm; /* serial 0: none, or not known yet */

@@ -73,12 +73,6 @@ static inline enum unwind_found find_range(struct unwind_cursor *c, struct unwin
 	return find_in_range(c, address) ? UNWIND_FOUND : UNWIND_OUTSIDE;
 }
 
-/* Is pc in code without a file, of a process whose ranges are known? */
-static inline bool find_is_made(const struct unwind_cursor *c)
-{
-	return !c->range.file && find_in_range(c, find_address(c));
-}
-
 /* --- row -------------------------------------------------------------------------------------- */
 
 /* The last row that starts at or below OFFSET; its rule's index. */

@@ -9,14 +9,12 @@ UNWIND = "bpf/unwind.h"
 POINTER = "bpf/native/frame_pointer.h"
 SCAN = "bpf/hotspot/stub_scan.h"
 STUB = "bpf/hotspot/stub_leaf.h"
-SEARCH = "bpf/native/search.h"
 GO = "userspace/elf/cfi/cfi_gopcln.c"
 
 TESTS = ["test_ahead"]
 WALKS = ["test_leaf"]
 SWITCHES = ["test_frame_pointer_chain"]
 NOTES = ["test_stub_note"]
-FOUND = ["test_search"]
 ROWS = ["test_cfi_gopcln"]
 
 MUTANTS = [
@@ -37,7 +35,7 @@ MUTANTS = [
     Mutant("ahead: more instructions", AHEAD, "#define AHEAD_INSTRUCTIONS 8", "#define AHEAD_INSTRUCTIONS 9", TESTS),
     Mutant("ahead: fewer bytes", AHEAD, "#define AHEAD_END (UNWIND_CODE_BYTES - 7)", "#define AHEAD_END (UNWIND_CODE_BYTES - 8)", TESTS),
     Mutant("ahead: not at the leaf", LEAF, "if (ahead_find(c, memory, &rule)) {", "if (0) {", WALKS),
-    Mutant("ahead: only at the leaf", UNWIND, "if (ahead_is_known(c, memory, &rule)) {", "if (0) {", WALKS),
+    Mutant("ahead: only at the leaf", UNWIND, "if (!ahead_is_known(c, memory, &rule))", "if (1)", WALKS),
     Mutant("a call by a register is none", CALL, "(p[-2] == 0xff && (p[-1] & 0x38) == 0x10)", "0", ["test_stub_scan"]),
     Mutant("switch: the frame pointer's own word", POINTER, "if (rule->cfa_add)", "if (0)", SWITCHES),
     Mutant("switch: any call", POINTER, "c->pc - leaf_relative(ra, c->code + 1) < FRAME_POINTER_BYTES", "1", SWITCHES),
@@ -52,18 +50,9 @@ MUTANTS = [
     Mutant("infer: any jump is a function", "userspace/elf/infer/infer_walk.c", "(walk->flags[at] & INFER_BEGINS) &&\n\t       (insn", "(insn", ["test_infer_flow"]),
     Mutant("switch: the frame itself", POINTER, "if (at == c->fp)", "if (0)", SWITCHES),
     Mutant("switch: Go 1.21 has one", GO, "find_bytes(code, 0, MIN(len, sizeof(saves)), saves, sizeof(saves)) == 0", "0", ROWS),
+    Mutant("switch: a call before it", GO, "find_bytes(code, load, len, switches[i].call", "find_bytes(code, 0, len, switches[i].call", ROWS),
     Mutant("switch: a call in the next function", GO, "MIN(function->end - function->start, sizeof(code))", "sizeof(code)", ROWS),
     Mutant("switch: from the load on", GO, "function->start + load + switches[i].load_len,", "function->start + load,", ROWS),
-    Mutant("search: any call", SEARCH, "return by_pointer && goes_on == 1", "return goes_on == 1", FOUND),
-    Mutant("search: a call of its own is passed over", SEARCH, "return by_pointer && goes_on == 1 ? SEARCH_CALLER : SEARCH_UNKNOWN;", "return by_pointer && goes_on == 1 ? SEARCH_CALLER : SEARCH_NOTHING;", FOUND),
-    Mutant("search: a row that says nothing", SEARCH, "by_pointer && goes_on == 1 ?", "by_pointer ?", FOUND),
-    Mutant("search: fewer frames", SEARCH, "#define SEARCH_LEVELS 4", "#define SEARCH_LEVELS 3", FOUND),
-    Mutant("search: fewer words", SEARCH, "#define SEARCH_WORDS 192", "#define SEARCH_WORDS 191", FOUND),
-    Mutant("search: more words", SEARCH, "#define SEARCH_WORDS 192", "#define SEARCH_WORDS 193", FOUND),
-    Mutant("search: any frame pointer of a leaf", SEARCH, "return !c->leaf ||", "return 1 ||", FOUND),
-    Mutant("search: no frame pointer is believed", SEARCH, "return !c->leaf ||", "return", FOUND),
-    Mutant("search: registers stay", SEARCH, "c->rbx = c->r13 = c->r15 = 0;", "", FOUND),
-    Mutant("search: a file's code is made", "bpf/unwind/find.h", "return !c->range.file && find_in_range", "return find_in_range", FOUND),
     Mutant("note: beside a frame", SCAN, "if (frame_pointer_is_near(c))\n\t\treturn 0;\n\tfor", "for", NOTES),
     Mutant("note: one word fewer", SCAN, "#define STUB_NOTE_WORDS\t 72", "#define STUB_NOTE_WORDS\t 71", NOTES),
     Mutant("note: one word more", SCAN, "#define STUB_NOTE_WORDS\t 72", "#define STUB_NOTE_WORDS\t 73", NOTES),

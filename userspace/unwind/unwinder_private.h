@@ -41,7 +41,7 @@ struct unwinder {
 	uint64_t at_once, late_count, unfinished, pages_made, make_ns;
 	/* What walks here did, by wire_counters.def. */
 	uint64_t row_frames, inferred_frames, hot_frames, fp_frames, jit_frames, read_frames,
-		searched_frames, java_frames, java_hot_frames;
+		java_frames, java_hot_frames;
 	uint64_t anchors, frozen, frozen_frames;
 };
 

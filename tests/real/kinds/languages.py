@@ -35,8 +35,7 @@ for version, program in pythons():
         kind(f"python{version[0]}.{version[1]} -X {way}", r"python3.*", script=f'work_noted "$PYTHON" -X {way} {LOAD}/work.py', environment={"PYTHON": program})
 kind("R", r"R", packages="Rscript:r-base-core", script=f"work Rscript {LOAD}/work.R")
 kind("octave", r"octave.*", packages="octave-cli:octave", script=f"work octave-cli --quiet {LOAD}/work.m")
-kind("node", r"node", packages="node:nodejs", script=f"work node {LOAD}/work.js",
-     nameless="without --perf-basic-prof V8 tells nobody what its code is")
+kind("node", r"node", packages="node:nodejs", script=f"work node {LOAD}/work.js")
 kind("node --perf-basic-prof", r"node", packages="node:nodejs", script=f"work_noted node --perf-basic-prof {LOAD}/work.js")
 kind("chromium", r"chromium|chrome.*|Chrome.*|Compositor.*|ThreadPool.*|VizCompositor.*", packages="chromium",
      script=f"""work chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \\
@@ -56,7 +55,7 @@ kind("pypy", r"pypy3.*", packages="pypy3", script=f"work pypy3 {LOAD}/work.py",
 kind("guile", r"guile.*", packages="guile-3.0", script=f"work guile-3.0 --no-auto-compile {LOAD}/work.scm",
      impossible="its code keeps its frames on a stack of its own, without call frame information", least=0.1)
 kind("sbcl", r"sbcl", packages="sbcl", script=f"work sbcl --script {LOAD}/work.lisp",
-     impossible="call_into_lisp, through which all of its frames lead, has call frame information that cannot be followed", least=0.0)
+     impossible="its frames are linked by %rbp, but its code begins threads on stacks of its own", least=0.0)
 kind("erlang", r"beam\.smp|[0-9]+_scheduler|erl.*", packages="erl:erlang-base", make=f"erlc {LOAD}/work.erl", script="work erl -noshell -s work main",
      impossible="the BEAM's processes have stacks of their own, and its JIT's code no call frame information", least=0.0)
 kind("mono", r"mono.*|work.exe", packages="mono:mono-runtime mcs:mono-mcs", make=f"mcs -out:work.exe {LOAD}/work.cs", script="work mono work.exe",

@@ -28,6 +28,17 @@ redis-server --port 0 --unixsocket "$DIR/s" --save '' >/dev/null & wait_for 'tes
 work redis-benchmark -s "$DIR/s" -n 100000000 -t set,get,lpush,zadd -r 10000 -q; kill $!; wait
 """)
 
+kind("memcached", r"memcached", packages="memcached", script="""
+memcached -u nobody -s "$DIR/s" -t 2 & wait_for 'test -S s'
+work python3 -c 'import socket
+s = socket.socket(socket.AF_UNIX); s.connect("s")
+while True:
+    s.sendall(b"".join(b"set k%d 0 0 5\\r\\nhello\\r\\nget k%d\\r\\n" % (i, i) for i in range(300)))
+    n = 0
+    while n < 300: n += s.recv(65536).count(b"END")'
+kill $!; wait
+""")
+
 kind("mariadb", r"mariadbd|mysqld|mariadb-slap|mysqlslap", packages="mariadbd:mariadb-server mariadb-slap:mariadb-client", make="""
 mariadb-install-db --no-defaults --user=root --datadir="$DIR/data" --auth-root-authentication-method=normal >/dev/null
 """, script="""

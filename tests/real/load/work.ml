@@ -6,6 +6,6 @@ let () =
   while true do
     ignore (Sys.opaque_identity (fib 22));
     ignore (Sys.opaque_identity (depth 300));
-    let l = List.sort compare (List.init 400 (fun i -> string_of_int (i * 7919 mod 10007))) in
+    let l = List.sort compare (List.init 4000 (fun i -> string_of_int (i * 7919 mod 10007))) in
     ignore (Sys.opaque_identity (String.concat " " l))
   done

@@ -28,7 +28,7 @@ static void what_a_walk_begins_with(void **state)
 	assert_int_equal(c->begin, 5);
 	assert_int_equal(c->words, 5);
 	assert_true(c->frames == 0 && c->row_frames == 0 && c->hot_frames == 0);
-	assert_true(c->inferred_frames == 0 && c->read_frames == 0 && c->searched_frames == 0);
+	assert_true(c->inferred_frames == 0 && c->read_frames == 0);
 	assert_true(c->fp_frames == 0 && c->jit_frames == 0 && c->java_frames == 0);
 	assert_true(c->java_hot_frames == 0 && c->anchors == 0 && c->frozen == 0);
 	assert_true(c->frozen_frames == 0 && !c->frozen_at.inside && !c->frozen_at.live);

@@ -106,7 +106,6 @@ static void each_has_its_name(void **state)
 						  .frozen_frames = 114,
 						  .inferred_frames = 115,
 						  .read_frames = 116,
-						  .searched_frames = 117,
 						  .pages_made = 112,
 						  .make_ns = 113 };
 
@@ -126,7 +125,6 @@ static void each_has_its_name(void **state)
 						   "unwind.frames.frozen 114\n"
 						   "unwind.frames.inferred 115\n"
 						   "unwind.frames.read 116\n"
-						   "unwind.frames.searched 117\n"
 						   "unwind.stacks-continued 601\n"
 						   "unwind.files 501\n"
 						   "unwind.pages 401\n"

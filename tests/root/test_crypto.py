@@ -82,6 +82,9 @@ def check_all(name):
     path = record("-F", 997, "--agent=never", "-d", SECONDS * len(cells), *[part for cell in cells for part in ("-p", cell.process.pid)],
                   timeout=SECONDS * len(cells) + 90)
     lines = collapsed(path, "--annotate", "-t")
+    # So many threads that want to run must not make it longer than it was asked to be.
+    most = 1.5 * 997 * os.cpu_count() * SECONDS * len(cells)
+    expect(total(lines) < most, f"{total(lines)} samples: it ended late")
     sums = [judge(cell, lines) for cell in cells]
     for cell in cells:
         cell.process.stop()

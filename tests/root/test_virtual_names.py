@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Samples of virtual threads have their numbers and names of that moment, and exact chains of calls: JDK 21 to 28.
+"""Samples of virtual threads have their numbers and names of that moment, and exact chains of calls: JDK 21 and 25.
 
 A sample's own frames say whose they are (tests/workloads/VirtualNames.java).
 """
@@ -81,6 +81,14 @@ def begin(version, *args, flags=()):
                        "-XX:CompileCommand=dontinline,VirtualNames::*", *flags])
 
 
+def recorded(jvms, *args):
+    """A recording in which each JVM runs as long."""
+    recorder = Recorder("-F", 499, *args)
+    since = {jvm.pid: cpu_seconds(jvm.pid) for jvm in jvms}
+    wait_until(lambda: all(cpu_seconds(pid) - before > CPU_SECONDS for pid, before in since.items()), 90, "the JVMs' time")
+    return recorder.end()
+
+
 def judged(path, jvms):
     """The samples of each JVM."""
     with open(path, "rb") as lines:
@@ -102,23 +110,24 @@ def expect_in_views(recording):
     expect({f"[{UNNAMED}]", f"[{PREFIX}*-even]", f"[{PREFIX}*-odd]"} <= groups, f"groups: {sorted(groups)}")
 
 
-@test
-def names_of_virtual_threads():
-    """From outside, with collectors that compact the heap, and beside an agent, which knows the carriers."""
-    need_root()
-    cases = {"JDK 21": (21, [], []), "JDK 25": (25, [], []), "JDK 25, moving": (25, ["moves"], ["-XX:+UseParallelGC"])}
-    jvms = [begin(version, *args, flags=flags) for version, args, flags in cases.values()]
-    with_agent, path, agents_path = begin(25), temp_path("lines"), temp_path("agents.lines")
-    beside = Recorder("-p", with_agent.pid, "-F", 499, "--agent=always", "--stream", agents_path)
-    recorder = Recorder("-p", ",".join(str(jvm.pid) for jvm in jvms), "-F", 499, "--stream", path)
-    since = {jvm.pid: cpu_seconds(jvm.pid) for jvm in [*jvms, with_agent]}
-    wait_until(lambda: all(cpu_seconds(pid) - before > CPU_SECONDS for pid, before in since.items()), 90, "the JVMs' time")
-    beside.end()
-    recording = recorder.end()
+@for_each_jdk([21, 25])
+def names_from_outside(version):
+    """Also with a collector that compacts the heap."""
+    cases = {f"JDK {version}": ([], []), f"JDK {version}, moving": (["moves"], ["-XX:+UseParallelGC"])}
+    jvms = [begin(version, *args, flags=flags) for args, flags in cases.values()]
+    path = temp_path("lines")
+    recording = recorded(jvms, "-p", ",".join(str(jvm.pid) for jvm in jvms), "--stream", path)
     for what, judge in zip(cases, judged(path, jvms)):
         judge.expect_right(what, 20 if "moving" in what else 100)
-    judged(agents_path, [with_agent])[0].expect_right("JDK 25 with an agent", 100)
     expect_in_views(recording)
 
 
-main()
+@for_each_jdk([25])
+def names_beside_an_agent(version):
+    """It knows the carriers."""
+    jvm, path = begin(version), temp_path("lines")
+    recorded([jvm], "-p", jvm.pid, "--agent=always", "--stream", path)
+    judged(path, [jvm])[0].expect_right(f"JDK {version} with an agent", 100)
+
+
+main(lanes=2)

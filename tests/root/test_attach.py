@@ -39,6 +39,7 @@ def another_users_jvm(version):
 
 
 @test
+@alone
 def an_agent_that_its_user_cannot_read_is_copied():
     need_root()
     place = public_dir()
@@ -65,6 +66,7 @@ def mapped_agent(pid):
 
 
 @test
+@alone
 def a_planted_copy_is_not_trusted():
     need_root()
     place = public_dir()

@@ -39,6 +39,7 @@ def directories():
 
 
 @test
+@alone
 def names_come_afterwards():
     need_root()
     bare, debug = stripped_parts()
@@ -96,4 +97,4 @@ def nobody_to_ask():
     expect_in("DEBUGINFOD_URLS", result.err, "the message")
 
 
-main(lanes=4)
+main(lanes=2)

@@ -75,6 +75,7 @@ def another_file_is_not_believed():
 
 
 @test
+@alone
 def one_that_does_not_answer():
     """It has as long as the user allows (DEBUGINFOD_TIMEOUT), then the view comes without."""
     need_root()

@@ -111,10 +111,8 @@ static inline enum unwind_verdict stub_follow(struct unwind_cursor *c, struct un
 static inline enum unwind_verdict stub_follow_entered(struct unwind_cursor *c,
 						      struct unwind_memory *memory, wire_u64 at)
 {
-	struct unwind_rule rule = { .cfa = at + 8, .ra_at = at };
+	struct unwind_rule rule = { .cfa = at + 8, .ra_at = at, .fp_at = at - 8 };
 
-	if (stub_enters(c, memory, stub_start(c, memory, at)))
-		rule.fp_at = at - 8;
 	return compiled_follow(c, memory, &rule);
 }
 

@@ -129,18 +129,21 @@ UNWIND_ALONE(wire_u32, stub_note, (struct unwind_cursor * c, wire_u32 from), c, 
 
 #endif
 
-/* The return address above the stack pointer that word INDEX has: where it lies, or 0. */
+/*
+ * The return address above the stack pointer that word INDEX has: where it lies, or 0. The stub makes a
+ * frame at once; what called a dispatch stub of this blob before is on most stacks of Java, too.
+ */
 static inline wire_u64 stub_above_note(struct unwind_cursor *c, struct unwind_memory *memory,
 				       wire_u32 index)
 {
-	wire_u64 sp;
+	wire_u64 sp, start = 0;
+	wire_u32 i;
 
 	if (cursor_load(c, memory, c->sp + 8ULL * index, &sp))
 		return 0;
-	for (wire_u32 i = 0; i < STUB_NOTE_PUSHED; i++)
-		if (stub_start(c, memory, sp + 8ULL * i))
-			return sp + 8ULL * i;
-	return 0;
+	for (i = 0; i < STUB_NOTE_PUSHED && !start; i++)
+		start = stub_start(c, memory, sp + 8ULL * i);
+	return start && stub_enters(c, memory, start) ? sp + 8ULL * (i - 1) : 0;
 }
 
 #ifdef __bpf__

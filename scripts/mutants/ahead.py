@@ -62,6 +62,6 @@ MUTANTS = [
     Mutant("note: more pushed", SCAN, "#define STUB_NOTE_PUSHED 10", "#define STUB_NOTE_PUSHED 11", NOTES),
     Mutant("note: no multiple of a word", SCAN, "!(word & 7) && word > at", "word > at", NOTES),
     Mutant("note: the first alone", SCAN, "#define STUB_NOTES 4", "#define STUB_NOTES 1", NOTES),
-    Mutant("note: the frame pointer is anything", STUB, "if (stub_enters(c, memory, stub_start(c, memory, at)))", "if (1)", NOTES),
-    Mutant("note: no frame pointer", STUB, "if (stub_enters(c, memory, stub_start(c, memory, at)))", "if (0)", NOTES),
+    Mutant("note: of a stub that makes no frame", SCAN, "return start && stub_enters(c, memory, start) ?", "return start ?", NOTES),
+    Mutant("note: no frame pointer", STUB, ".ra_at = at, .fp_at = at - 8 };", ".ra_at = at };", NOTES),
 ]

@@ -130,10 +130,17 @@ def a_killed_recorder_leaves_nothing(version):
     wait_until(lambda: weak_references(version, process) == before, 10, "no weak references", step=1)
 
 
+def stand_still(process):
+    """On a busy machine its threads run on until one of them has taken the signal."""
+    process.signal(signal.SIGSTOP)
+    wait_until(lambda: all(status_of(task)["State"].startswith("T") for task in glob.glob(f"/proc/{process.pid}/task/*")),
+               10, "all threads to stop")
+
+
 @for_each_jdk([17])
 def a_jvm_that_stands_still_is_named(version):
     process = workload(version, 1)
-    path, _, text = recorded(process, meanwhile=lambda: process.signal(signal.SIGSTOP))
+    path, _, text = recorded(process, meanwhile=lambda: stand_still(process))
     process.signal(signal.SIGCONT)
     expect_equal(live(path), [], "live objects")
     expect_match(rf"JVM {process.pid}: it did not say in time which objects are alive", text)

@@ -14,7 +14,7 @@ from java_stacks import BELOW_LEAF
 from spine_cases import *
 
 SUBSET = ["mixed", "interpreted", "c1", "jni", "deopt", "gc g1"]
-SAMPLES = int(os.environ.get("HOSTPROF_SAMPLES", "1200"))
+SAMPLES = int(os.environ.get("HOSTPROF_SAMPLES", "1000"))
 # Of all versions that were tested in this process.
 cells = {}
 

@@ -94,4 +94,4 @@ def both_sources_have_the_same_names(version):
                        for one, other in outside | agent), f"{method}: {name}")
 
 
-main()
+main(lanes=2)

@@ -14,7 +14,7 @@ COMMON = "a-common-prefix-that-is-longer-than-the-kernel-has-room-for-"
 # What the kernel has of these, until JDK 25 and since 26.
 COMMS = {"a-common-prefix"}
 CUT_IN_THE_MIDST = re.compile(r"a-commo\.\..+")
-SECONDS = 9
+SECONDS = 7
 BY_FRAME = {**{f"ThreadNames.steady{i}": f"steady-{i}" for i in range(4)},
             "ThreadNames.selfEven": "self-even", "ThreadNames.selfOdd": "self-odd"}
 BY_OTHERS = {"ThreadNames.othersEven": "others-even", "ThreadNames.othersOdd": "others-odd"}

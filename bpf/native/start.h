@@ -79,17 +79,19 @@ static inline bool start_exits(const wire_u8 *p)
  */
 static inline wire_u32 start_of_clone(const wire_u8 *p)
 {
+	const wire_u8 *first = p - START_CLONE_BEHIND;
 	wire_u32 call = start_call_length(p);
 
 	if (!call || !start_exits(p))
 		return 0;
 	for (wire_u32 back = call + 2; back <= START_CLONE_BEHIND; back++) {
-		wire_u32 at = back;
+		/* Counted from the first byte: verifiers before 6.18's know nothing of a negated number. */
+		wire_u64 at = START_CLONE_BEHIND - back;
 
 		UNWIND_OPAQUE(at);
-		if (at <= START_CLONE_BEHIND && p[-(wire_s32)at] == (START_XOR_EBP & 0xff) &&
-		    p[1 - (wire_s32)at] == START_XOR_EBP >> 8)
-			return at;
+		if (at <= START_CLONE_BEHIND && first[at] == (START_XOR_EBP & 0xff) &&
+		    first[at + 1] == START_XOR_EBP >> 8)
+			return back;
 	}
 	return 0;
 }

@@ -219,9 +219,16 @@ static void set_flag(struct chunks_vm *f, int flag, uint8_t value)
 	fake_put(&f->vm.fake, f->values[flag], &value, 1);
 }
 
+static int read_it(struct chunks_vm *f, struct wire_chunks *ret_chunks)
+{
+	_cleanup_(vm_pages_freep) struct vm_pages *pages = vm_pages_new(vmstructs_memory(f->vm.vs));
+
+	return jvm_chunks_read(f->vm.vs, &f->layout, pages, ret_chunks);
+}
+
 static void expect_read(struct chunks_vm *f, struct wire_chunks *ret_chunks)
 {
-	assert_int_equal(jvm_chunks_read(f->vm.vs, &f->layout, ret_chunks), 0);
+	assert_int_equal(read_it(f, ret_chunks), 0);
 	assert_int_equal(ret_chunks->tail, 32);
 	assert_int_equal(ret_chunks->parent, 40);
 	assert_int_equal(ret_chunks->size, 12);
@@ -234,7 +241,7 @@ static void expect_not(struct chunks_vm *f, int error)
 	static const struct wire_chunks none;
 	struct wire_chunks chunks = { .stack = 7 };
 
-	assert_int_equal(jvm_chunks_read(f->vm.vs, &f->layout, &chunks), error);
+	assert_int_equal(read_it(f, &chunks), error);
 	assert_memory_equal(&chunks, &none, sizeof(none));
 }
 

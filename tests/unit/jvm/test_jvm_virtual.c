@@ -7,13 +7,20 @@
 
 static struct wire_virtual found;
 
+static int read_it(void)
+{
+	_cleanup_(vm_pages_freep) struct vm_pages *pages = vm_pages_new(vmstructs_memory(w.vm.vs));
+
+	return jvm_virtual_read(w.vm.vs, &w.layout, pages, &found);
+}
+
 /* Those of RELEASE, whose chunks are known. */
 static int read_of(uint32_t release)
 {
 	begin(release);
 	w.layout.wire.chunks.klass_mask = UINT32_MAX;
 	open_vm();
-	return jvm_virtual_read(w.vm.vs, &w.layout, &found);
+	return read_it();
 }
 
 static int read_again(void)
@@ -21,7 +28,7 @@ static int read_again(void)
 	vmstructs_close(w.vm.vs);
 	open_vm();
 	memset(&found, 7, sizeof(found));
-	return jvm_virtual_read(w.vm.vs, &w.layout, &found);
+	return read_it();
 }
 
 static void expect_not(int error)

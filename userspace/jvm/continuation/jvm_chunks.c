@@ -141,9 +141,8 @@ static int read_all(struct reader *r, const struct vm_flags *flags, struct wire_
 }
 
 int jvm_chunks_read(const struct vmstructs *vs, const struct jvm_layout *layout,
-		    struct wire_chunks *ret_chunks)
+		    struct vm_pages *pages, struct wire_chunks *ret_chunks)
 {
-	_cleanup_(vm_pages_freep) struct vm_pages *pages = vm_pages_new(vmstructs_memory(vs));
 	struct reader reader = { .vs = vs, .layout = layout, .pages = pages };
 	struct wire_chunks chunks = { 0 };
 	struct vm_flags flags;

@@ -7,15 +7,16 @@
 #define HOSTPROF_JVM_CONTINUATION_JVM_CHUNKS_H
 
 #include "jvm/layout/jvm_layout.h"
+#include "jvm/layout/vm_memory.h"
 #include "jvm/layout/vmstructs.h"
 
 /*
- * LAYOUT: its offsets of names are known. *ret_chunks is all zeros but when it returns 0.
+ * LAYOUT: its offsets of names are known. PAGES: of the JVM's memory. *ret_chunks is all zeros but when it returns 0.
  *   -EAGAIN	the classes are not loaded yet
  *   -EOPNOTSUPP	the collector moves objects while threads run (ZGC), or something is not told
  *   -EBADMSG	what was read cannot be; and errors of the read
  */
 int jvm_chunks_read(const struct vmstructs *vs, const struct jvm_layout *layout,
-		    struct wire_chunks *ret_chunks);
+		    struct vm_pages *pages, struct wire_chunks *ret_chunks);
 
 #endif

@@ -51,9 +51,9 @@ static void take_objects(const struct java_thread_layout *l, struct wire_virtual
 }
 
 static int read_class(const struct vmstructs *vs, const struct jvm_layout *layout,
-		      const struct java_objects *objects, struct wire_virtual *v)
+		      struct vm_pages *pages, const struct java_objects *objects,
+		      struct wire_virtual *v)
 {
-	_cleanup_(vm_pages_freep) struct vm_pages *pages = vm_pages_new(vmstructs_memory(vs));
 	struct java_klass_word word;
 	uint64_t klass;
 	int r = jvm_classes_find(vs, layout, pages, "java/lang/VirtualThread", &klass);
@@ -66,7 +66,7 @@ static int read_class(const struct vmstructs *vs, const struct jvm_layout *layou
 }
 
 int jvm_virtual_read(const struct vmstructs *vs, const struct jvm_layout *layout,
-		     struct wire_virtual *ret_virtual)
+		     struct vm_pages *pages, struct wire_virtual *ret_virtual)
 {
 	struct wire_virtual v = { 0 };
 	struct java_thread_layout l;
@@ -80,7 +80,7 @@ int jvm_virtual_read(const struct vmstructs *vs, const struct jvm_layout *layout
 	if (!r)
 		r = read_thread(vs, &v);
 	if (!r)
-		r = read_class(vs, layout, &l.objects, &v);
+		r = read_class(vs, layout, pages, &l.objects, &v);
 	if (!r && (!l.id || !l.has_coder))
 		r = -EOPNOTSUPP;
 	if (r < 0)

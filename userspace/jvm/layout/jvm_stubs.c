@@ -69,14 +69,20 @@ static bool has_continuations(const struct vmstructs *vs)
 	return vmstructs_field_offset(vs, "JavaThread", "_vthread", &offset) == 0;
 }
 
-/* Once: it takes some hundred reads. */
+/* Once: it takes some hundred reads, most of them of the classes, which both look at. */
 static void read_chunks(const struct vmstructs *vs, struct jvm_layout *layout)
 {
+	_cleanup_(vm_pages_freep) struct vm_pages *pages = NULL;
+
+	if (layout->chunks_final && layout->virtual_final)
+		return;
+	pages = vm_pages_new(vmstructs_memory(vs));
 	if (!layout->chunks_final)
-		layout->chunks_final = jvm_chunks_read(vs, layout, &layout->wire.chunks) != -EAGAIN;
+		layout->chunks_final =
+			jvm_chunks_read(vs, layout, pages, &layout->wire.chunks) != -EAGAIN;
 	if (layout->chunks_final && !layout->virtual_final)
 		layout->virtual_final =
-			jvm_virtual_read(vs, layout, &layout->wire.virtuals) != -EAGAIN;
+			jvm_virtual_read(vs, layout, pages, &layout->wire.virtuals) != -EAGAIN;
 }
 
 static void read_continuations(const struct vmstructs *vs, struct jvm_layout *layout)

@@ -115,10 +115,11 @@ $(BUILD)/tests/test_agent_%: TEST_CFLAGS := $(JVM_INCLUDES) -Wno-unused-function
 # Loads it into a JVM.
 $(BUILD)/tests/test_live_jvm: | $(BUILD)/libhostprof-agent.so
 
+# What they test is optimized; they themselves are run once, and take longer to compile than to run.
 $(BUILD)/tests/test_%: test_%.c $(BUILD)/libhostprof.a
 	@mkdir -p $(@D)
 	$(call say,LINK)
-	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) -Wno-missing-prototypes $(TEST_CFLAGS) $(LDFLAGS) \
+	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) -O0 -U_FORTIFY_SOURCE -Wno-missing-prototypes $(TEST_CFLAGS) $(LDFLAGS) \
 		-o $@ $(filter tests/%.c,$^) $(filter %.a,$^) $(LDLIBS) -lcmocka
 
 # Programs that make what a test reads.

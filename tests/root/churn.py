@@ -6,7 +6,9 @@ usage: churn.py [SECONDS] [BINARIES] [more options of hostprof]
 
 The host is recorded at 99 Hz for SECONDS (7200), while BINARIES (10000) programs start that nobody has ever run: copies of burn with
 another name, another build id and another inode each, gone a moment later, every tenth in a cgroup of its own. One long-lived process
-opens and closes as many new libraries. Every twentieth program is a JVM instead, one in three seconds at most. Once a second the memory of all of hostprof's processes and its
+opens and closes as many new libraries. Every twentieth program is a JVM instead, one in three seconds at most. Where others
+record the host at the same time, who runs this puts it into a cgroup and gives --cgroup PATH: of two recordings one reads an agent, and this is
+the one for two hours. Once a second the memory of all of hostprof's processes and its
 BPF maps is looked at; a line is printed for each tenth of the time. What must hold:
   * it is flat: neither own memory nor maps take more than TOLERANCE more in the last quarter than in the third (medians);
   * nothing is lost, and the stacks of all these programs are whole and named.
@@ -83,6 +85,9 @@ class Churn:
         cleanup(self.stop)
 
     def _cgroup_tree(self):
+        """Where the programs' own cgroups are made: below that which is recorded."""
+        if "--cgroup" in options:
+            return options[options.index("--cgroup") + 1]
         with open("/proc/mounts", encoding="utf-8") as mounts:
             trees = [line.split()[1] for line in mounts if line.split()[2] == "cgroup2"]
         return trees[0] if trees and os.access(trees[0], os.W_OK) else None

@@ -146,7 +146,7 @@ def killed(version):
     recorder.signal(signal.SIGKILL)
     recorder.finish(code=None)
     wait_until(lambda: not codemap.CodeMap(process.pid)["events_on"], 10, "events off")
-    path = record("-e", "alloc", "-d", 5, "-p", process.pid)
+    path = record("-e", "alloc", "-d", 2, "-p", process.pid)
     expect(sum(by_class(path).values()) > 0, "samples in the next recording")
 
 

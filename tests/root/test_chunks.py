@@ -4,7 +4,7 @@
 from hp import *
 
 HZ = 997
-SECONDS = 8
+SECONDS = 6
 
 
 def chunks_in(path):

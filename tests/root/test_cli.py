@@ -108,6 +108,7 @@ def bad_options():
             (["record", "-e", "alloc=often"], "'alloc=often' does not say after how many bytes"),
             (["report", "a.jfr", "--all-user", "--all-kernel"], "does not go with --all-kernel"),
             (["record", "-e", "no-such-event"], "no-such-event"),
+            (["record", "--debuginfod", "-o", "x.jfr"], "--debuginfod is for views; x.jfr is a recording"),
             (["record", "-f", "gif"], "there is no format 'gif'"),
             (["record", "-o", "x.gif"], "'x.gif' does not say a format"),
             (["record", "--agent=perhaps"], "'perhaps' is none of auto, always, never"),
@@ -258,7 +259,7 @@ def full_disk():
     disk = small_disk(96)
     out = os.path.join(disk, "out.jfr")
     burn = native("burn", 60)
-    result = hostprof("record", "-p", burn.pid, "-d", "8", "-F", "997", "-o", out, code=None)
+    result = hostprof("record", "-p", burn.pid, "-d", "4", "-F", "4999", "-o", out, code=None)
     message(result, 1, "No space left on device", f"what was recorded until then is in {out}")
     expect(os.path.getsize(out) > 0, "nothing was kept")
     lines = collapsed(out)
@@ -318,6 +319,7 @@ def closed_standard_output():
 
 
 @test
+@alone
 def default_output_and_summary():
     need_root()
     native("burn", 20)

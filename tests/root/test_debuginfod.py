@@ -26,7 +26,10 @@ def stripped_parts():
 
 def parts_of(recording, *args, env=None):
     """{name: samples} of the leaves."""
-    text = hostprof("report", recording, "-f", "collapsed", "-o", "-", "--all-user", *args, env=env).out
+    return parts_in(hostprof("report", recording, "-f", "collapsed", "-o", "-", "--all-user", *args, env=env).out)
+
+
+def parts_in(text):
     names = collections.Counter()
     for line in parse_collapsed(text):
         if line.process.startswith("bare-"):
@@ -56,6 +59,32 @@ def names_come_afterwards():
     expect(sum(parts.values()) > 0.97 * sum(nameless.values()), "samples in them")
     expect_in(f"/buildid/{build_id(bare)}/debuginfo", server.asked, "questions")
     expect(server.askers and all(server.askers), "nobody seems to have asked")
+    for uid, rights, no_new in sum(server.askers, []):
+        expect(uid != 0 and rights == 0 and no_new == 1, f"who asks is user {uid}, has the rights {rights:#x}, no_new_privs {no_new}")
+    wait_until(lambda: directories() <= before, 5, "its directory to go")
+
+
+@test
+@alone
+def a_recording_that_ends_in_a_view():
+    """What fetches was made before the recording; Ctrl-C of a terminal, which goes to all of a group, ends the recording alone."""
+    need_root()
+    bare, debug = stripped_parts()
+    server, before = DebugServer({build_id(bare): debug}), directories()
+    burner, out = start([bare, "60"]), temp_path("out.collapsed")
+    recorder = subprocess.Popen([HOSTPROF, "record", "--debuginfod", "--all-user", "-F", "499", "-p", str(burner.pid), "-o", out],
+                                env=server.environment(), stderr=subprocess.PIPE, text=True, start_new_session=True)
+    cleanup(lambda: recorder.poll() is None and recorder.kill())
+    time.sleep(3)
+    expect_equal(server.asked, [], "questions before the recording's end")
+    os.killpg(recorder.pid, signal.SIGINT)
+    text = recorder.communicate(timeout=60)[1]
+    expect_equal(recorder.returncode, 0, f"exit code ({text})")
+    expect_match(r"debuginfod: \d+ frames named", text)
+    with open(out, encoding="utf-8") as file:
+        names = parts_in(file.read())
+    named = sum(count for name, count in names.items() if re.fullmatch(r"part_\d\d(\.cold)?", name))
+    expect(sum(names.values()) > 500 and named > 0.97 * sum(names.values()), f"{named} of {sum(names.values())} samples are named")
     for uid, rights, no_new in sum(server.askers, []):
         expect(uid != 0 and rights == 0 and no_new == 1, f"who asks is user {uid}, has the rights {rights:#x}, no_new_privs {no_new}")
     wait_until(lambda: directories() <= before, 5, "its directory to go")

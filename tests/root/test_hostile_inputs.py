@@ -355,4 +355,4 @@ def symbols_whose_names_never_end():
     attacked(evil_names, args=(public_dir(ATTACKER),))
 
 
-main()
+main(lanes=2)

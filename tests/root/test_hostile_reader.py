@@ -154,7 +154,7 @@ def readers_are_killed():
     """A hundred times at random moments, while programs come that nobody knows."""
     need_root()
     with attack() as it:
-        it.record(seconds=12, end="sigint", during=lambda: end_readers(it, signal.SIGKILL, 100, 0.05))
+        it.record(seconds=7, end="sigint", during=lambda: end_readers(it, signal.SIGKILL, 100, 0.05))
     it.expect_unharmed()
     expect_fresh_whole(it)
     print(f"# {it.stats['readers']}", flush=True)
@@ -166,14 +166,13 @@ def readers_are_stopped():
     """They never come back; who waits for them does not either, if nobody looks at the clock."""
     need_root()
     with attack() as it:
-        it.record(seconds=12, end="sigint", during=lambda: end_readers(it, signal.SIGSTOP, 10, 2))
+        it.record(seconds=9, end="sigint", during=lambda: end_readers(it, signal.SIGSTOP, 7, 2))
         left = readers_of(it.recorder.pid)
     expect_equal(left, [], "readers at the end")
     it.expect_unharmed()
     expect_fresh_whole(it)
     print(f"# {it.stats['readers']}", flush=True)
     expect(it.stats["readers"]["late"] > 0, "no reader was late")
-
 
 
 @test

@@ -30,13 +30,13 @@ def expect_whole(version, rows):
 def subset_17():
     """The named small subset of make check-jdks."""
     need_root()
-    expect_whole(17, run_cases(SUBSET, 17, SAMPLES, 12))
+    expect_whole(17, run_cases(SUBSET, 17, SAMPLES, 8))
 
 
 @test
 def subset_25():
     need_root()
-    expect_whole(25, run_cases(SUBSET, 25, SAMPLES, 12))
+    expect_whole(25, run_cases(SUBSET, 25, SAMPLES, 8))
 
 
 @test

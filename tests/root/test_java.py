@@ -147,8 +147,8 @@ def stock_jvm_is_readable(version):
     need_root()
     jvm = java(version, "Chain", 600, "with-file", flags=["-Xmx64m"])
     let_run(jvm.pid, 997, {"chain-worker": WARM_SAMPLES})
-    recorder = Recorder("-p", jvm.pid, "-F", 997)
-    let_run(jvm.pid, 997, {"chain-worker": SAMPLES, "file-worker": SAMPLES})
+    recorder = Recorder("-p", jvm.pid, "-F", 1997)
+    let_run(jvm.pid, 1997, {"chain-worker": SAMPLES, "file-worker": SAMPLES})
     path = recorder.end()
     expect_equal(json_of("status", jvm.pid)["agent"], "none", "agent")
     lines = of_pid(collapsed(path, "-t", "--annotate"), jvm.pid)
@@ -204,9 +204,9 @@ class Shares:
 
     def __init__(self, version):
         self.version = version
-        self.jvm = java(version, "Shares", 12, flags=["-Xmx64m"])
+        self.jvm = java(version, "Shares", 8, flags=["-Xmx64m"])
         hostprof("attach", self.jvm.pid)
-        self.recorder = Recorder("-p", self.jvm.pid, "-F", 997)
+        self.recorder = Recorder("-p", self.jvm.pid, "-F", 1997)
         self.recorder.wait_lease(self.jvm.pid)
 
     def judge(self):
@@ -271,14 +271,14 @@ class Moments:
     def finish(self):
         """Keeps the recording's path, and when each epoch began and ended."""
         # Some of its time goes into classes and collections.
-        let_run(self.jvm.pid, 997, {"java": 3000})
-        self.jvm.wait_text("epoch 40 ", 60)
+        let_run(self.jvm.pid, 997, {"java": 2000})
+        self.jvm.wait_text("epoch 28 ", 60)
         self.path = self.recorder.end()
         self.jvm.signal(signal.SIGTERM)
         said = self.jvm.finish(code=None)
         self.epochs = {int(k): (int(a), int(b)) for k, a, b in
                        re.findall(r"^epoch (\d+) (\d+) (\d+)$", said, re.MULTILINE)}
-        expect(len(self.epochs) > 32, f"only {len(self.epochs)} epochs")
+        expect(len(self.epochs) > 22, f"only {len(self.epochs)} epochs")
 
     def reused(self):
         """How many code addresses were used again."""
@@ -305,7 +305,7 @@ class Moments:
                                          f"{(end - begin) / 1e6:.1f} ms: {names[-3:]}")
         print(f"# JDK {self.version}, {'agent' if self.agent else 'outside'}: {named} samples with an epoch's name, "
               f"{evicted} evicted, {reused} addresses used again, {len(self.epochs)} epochs")
-        expect(named > 2600, f"only {named} samples carry an epoch's name")
+        expect(named > 1700, f"only {named} samples carry an epoch's name")
         expect_equal(wrong, 0, "samples with the name of another epoch")
         expect(evicted <= 0.001 * named, f"{evicted} samples evicted")
 
@@ -355,7 +355,7 @@ def twenty_jvms():
     for k, jvm in enumerate(jvms, 1):
         expect(jvm.pid in listed, f"pid {jvm.pid} is not listed")
         expect_equal(listed[jvm.pid]["main_class"], f"Named{k:02}", "main class")
-    path = record("-p", ",".join(str(jvm.pid) for jvm in jvms), "-F", 499, "-d", 10,
+    path = record("-p", ",".join(str(jvm.pid) for jvm in jvms), "-F", 997, "-d", 6,
                   "--agent=always", timeout=150)
     listed = {row["pid"]: row for row in json_of("list")}
     lines = collapsed(path)

@@ -16,7 +16,7 @@ from judge import STACK_LESS, WHOLE, Verdict, is_java, name_of
 
 FREQUENCY = 997
 # Milliseconds that the programs run; most of a short one's life is the JVM's own start.
-LIVES = [300, 3000, 600, 300, 1000]
+LIVES = [300, 2000, 600, 300]
 # On a busy machine a program of 300 ms gets few samples: once more, then.
 LEAST = 1000
 MAX_ROUNDS = 5

@@ -50,14 +50,14 @@ def conserved_49():
 @test
 @alone
 def conserved_997():
-    _, _, recorded, lost, clock = burn_is_conserved(997)
+    _, _, recorded, lost, clock = burn_is_conserved(997, seconds=5)
     expect_conserved(997, recorded, lost, clock)
 
 
 @test
 @alone
 def conserved_9973():
-    _, _, recorded, lost, clock = burn_is_conserved(9973)
+    _, _, recorded, lost, clock = burn_is_conserved(9973, seconds=3)
     expect_conserved(9973, recorded, lost, clock)
 
 
@@ -65,7 +65,7 @@ def conserved_9973():
 @alone
 def conserved_with_lost_samples():
     """A ring of 64 kB and a recorder that stands still: what is lost is reported."""
-    _, _, recorded, lost, clock = burn_is_conserved(9973, "--ring-size", "64k", stop_for=1.5)
+    _, _, recorded, lost, clock = burn_is_conserved(9973, "--ring-size", "64k", seconds=5, stop_for=1.5)
     expect(lost > 0.1e9, f"only {lost / 1e6:.0f} ms were lost: the test proves nothing")
     expect_conserved(9973, recorded, lost, clock)
 
@@ -74,7 +74,7 @@ def conserved_with_lost_samples():
 @alone
 def frames_of_a_c_program():
     need_root()
-    path = record("-F", 997, "--", os.path.join(WORKLOADS, "burn"), 4)
+    path = record("-F", 997, "--", os.path.join(WORKLOADS, "burn"), 3)
     lines = [line for line in collapsed(path) if line.process.startswith("burn-")]
     wanted = ["main", "level_one", "level_two", "level_three"]
     good = [line for line in lines if [f for f in line.frames if f in wanted] == wanted]
@@ -118,7 +118,7 @@ def pprof_sums(path):
 def sums_are_equal_in_every_format():
     need_root()
     burners = [native("burn", 20), native("burn", 20)]
-    path = record("-F", 499, "-d", 5)
+    path = record("-F", 499, "-d", 3)
     collapsed_sums = {}
     for line in collapsed(path, "--total"):
         pid = int(line.process.rpartition("-")[2])
@@ -227,7 +227,7 @@ def kill_9_of_hostprof_leaves_a_readable_recording():
     """At any moment: all but the last second or so is there."""
     need_root()
     burner = native("burn", 60)
-    for flushes in (1, 2, 3, 4):
+    for flushes in (1, 3):
         path = temp_path("x.jfr")
         recorder = start([HOSTPROF, "record", "-F", "997", "-o", path], stderr=subprocess.DEVNULL)
         sizes = set()

@@ -17,7 +17,7 @@ from random_judge import (LineJudge, compiled, judge_pid, parse_clocks, print_ro
 from random_program import Program
 
 FREQUENCY = 997
-SECONDS = 9
+SECONDS = 7
 MODES = {"default": [], "-Xint": ["-Xint"], "C1": ["-XX:TieredStopAtLevel=1"]}
 
 first_seed = int(os.environ.get("HOSTPROF_SEED") or random.randrange(2**31))

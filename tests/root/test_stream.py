@@ -69,8 +69,8 @@ def tell_delays(model, what):
 def lines_of_two_jvms():
     """How soon they come is printed and judged by `make bench`."""
     need_root()
-    jvms = burning_jvms(11)
-    stream = Stream("-F", FREQ, "-d", 6)
+    jvms = burning_jvms(9)
+    stream = Stream("-F", FREQ, "-d", 4)
     model = Model(stream.lines.all())
     expect_equal(stream.popen.wait(30), 0, "exit code")
     tell_delays(model, f"two JVMs, the whole host at {FREQ} Hz")
@@ -94,9 +94,9 @@ def lines_of_two_jvms():
 def sums_are_those_of_the_recording():
     """Processes that come and go, threads that change their names, files that are new."""
     need_root()
-    burning_jvms(11)
+    burning_jvms(9)
     start(["/bin/sh", "-c", "while :; do /bin/ls -l /usr/bin >/dev/null; done"])
-    path, figures, model = record_with_stream("-F", FREQ, "-d", 5)
+    path, figures, model = record_with_stream("-F", FREQ, "-d", 4)
     expect_equal(len(model.samples), figures["samples"], "samples")
     expect_equal(model.end["samples"], figures["samples"], "samples of the last line")
     expect_equal(model.end["late_samples"], figures["late_samples"], "late samples")
@@ -112,7 +112,7 @@ def chunks_change_nothing():
     need_root()
     start(["/bin/sh", "-c", "while :; do /bin/ls -l /usr/bin >/dev/null; done"])
     native("burn", 30)
-    path, figures, model = record_with_stream("-F", 499, "-d", 5, "--chunk-time", "1s")
+    path, figures, model = record_with_stream("-F", 499, "-d", 4, "--chunk-time", "1s")
     expect_equal(len(model.samples), figures["samples"], "samples")
     expect_equal_sums(model, path)
 
@@ -122,7 +122,7 @@ def an_agents_names():
     """Full names of Java threads, inlined methods: of a code map, which is read as the run goes on."""
     need_root()
     jvm, = burning_jvms(versions=[17])
-    path, figures, model = record_with_stream("-F", 499, "-d", 6, "--agent", "always", "-p", jvm.pid)
+    path, figures, model = record_with_stream("-F", 499, "-d", 5, "--agent", "always", "-p", jvm.pid)
     expect_equal(len(model.samples), figures["samples"], "samples")
     kinds = {frame["kind"] for s in model.samples.values() for frame in s["frames"]}
     expect("java-inlined" in kinds, "no inlined methods")
@@ -134,10 +134,10 @@ def a_reader_that_stops():
     """For three seconds: lines are lost and counted, the recording is whole."""
     need_root()
     # They end with the recording: to judge it takes long.
-    native("burn", 12)
-    native("burn", 12)
-    burning_jvms(12)
-    path, figures, model = record_with_stream("-F", 4999, "-d", 7, stopped=3)
+    native("burn", 10)
+    native("burn", 10)
+    burning_jvms(10)
+    path, figures, model = record_with_stream("-F", 4999, "-d", 5, stopped=3)
     expect(model.lost_samples > 0, "no line was lost")
     expect_equal(model.end["lost_lines"], model.lines_lost, "lost lines of the last line")
     expect_equal(len(model.samples) + model.lost_samples, figures["samples"], "lines and lost lines")

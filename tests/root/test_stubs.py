@@ -44,8 +44,8 @@ def stubs_below(lines):
 
 
 def record(version, jvm, agent):
-    recorder = Recorder("-p", jvm.pid, "-F", 997, f"--agent={agent}")
-    let_run(jvm.pid, 997, {"java": SAMPLES})
+    recorder = Recorder("-p", jvm.pid, "-F", 1997, f"--agent={agent}")
+    let_run(jvm.pid, 1997, {"java": SAMPLES})
     path = recorder.end()
     expect_equal(gates.dropped(read_json(recorder.stats_path)), 0, "samples lost")
     return of_pid(collapsed(path, "--annotate"), jvm.pid)

@@ -5,6 +5,7 @@
 Each sample's own frames say which name its thread had (tests/workloads/ThreadNames.java).
 """
 import collections
+import concurrent.futures
 import re
 
 from hp import *
@@ -109,8 +110,12 @@ MOVES = {"serial": "-XX:+UseSerialGC", "parallel": "-XX:+UseParallelGC", "g1": "
 @for_each_jdk([version for version in JDKS if version in (8, 17, 25)])
 def names_while_objects_move(version):
     """While the heap is compacted, references lead to where other strings still are."""
-    for collector, flag in MOVES.items():
-        judge = samples_of(version, flags=[flag, "-Xmx64m"], args=["moves"], seconds=5)
+    def look(flag):
+        return samples_of(version, flags=[flag, "-Xmx64m"], args=["moves"], seconds=6)
+
+    with concurrent.futures.ThreadPoolExecutor() as beside:
+        judges = list(beside.map(look, MOVES.values()))
+    for collector, judge in zip(MOVES, judges):
         judge.show(f"JDK {version}, {collector}")
         expect_equal(dict(judge.wrong), {}, f"JDK {version}, {collector}: wrong names")
         expect(judge.counts["steady"]["right"] >= 20, f"JDK {version}, {collector}: too few samples")

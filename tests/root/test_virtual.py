@@ -4,13 +4,17 @@
 
 HOSTPROF_SAMPLES=N: records until there are so many (3000).
 """
+import atexit
+import functools
+import tempfile
+
 import gates
 from hp import *
 from native_programs import Recording
 from virtual_judge import Row
 from virtual_program import write_sources
 
-SECONDS = 12
+SECONDS = 7
 # Of a short recording: code is met for the first time in each.
 MOST_CUT_SHORT = 0.005
 MAX_ROUNDS = 30
@@ -20,8 +24,11 @@ MOVES = "-Dallocating=true"
 sums = collections.Counter()  # samples, bad
 
 
-def compiled(directory):
-    """By the newest javac that there is, for 21."""
+@functools.cache
+def compiled():
+    """The directory of the program: by the newest javac that there is, for 21; once for all tests."""
+    directory = tempfile.mkdtemp(prefix="hostprof-virtual-")
+    atexit.register(shutil.rmtree, directory, True)
     write_sources(directory)
     home = jdk(25)
     run([f"{home}/bin/javac", "-nowarn", "--release", "21", "-d", directory,
@@ -35,7 +42,7 @@ def compiled(directory):
 def carriers(version, flags, samples, seconds=SECONDS):
     """The samples of a JVM's carriers."""
     need_root()
-    home, directory = jdk(version), compiled(temp_dir())
+    home, directory = jdk(version), compiled()
     jvm = start([f"{home}/bin/java", "-Xmx128m", *flags, "--enable-native-access=ALL-UNNAMED",
                  "-Djdk.virtualThreadScheduler.parallelism=2", "-cp", directory, "made.Virtual",
                  f"{directory}/libvirtual.so", 40 + samples // 100])

@@ -15,7 +15,7 @@ def in_step(frequency):
     return ("timers", 8, 60_000_000 / frequency / 1000, 1_000_000_000 // frequency)
 
 
-def expect_weights(name, frequency, kind, seconds=4, busy=0):
+def expect_weights(name, frequency, kind, seconds=3, busy=0):
     beside(busy)
     cells = record_handover(frequency, *kind, seconds)
     show(name, cells)
@@ -26,12 +26,12 @@ def expect_weights(name, frequency, kind, seconds=4, busy=0):
 
 @test
 def idle_host_49():
-    expect_weights("49 Hz, idle", 49, LONG, seconds=6)
+    expect_weights("49 Hz, idle", 49, LONG, seconds=5)
 
 
 @test
 def idle_host_99():
-    expect_weights("99 Hz, idle", 99, SHORT, seconds=6)
+    expect_weights("99 Hz, idle", 99, SHORT, seconds=5)
 
 
 @test
@@ -45,23 +45,26 @@ def idle_host_9973():
 
 
 @test
+@alone
 def fast_turns_997():
     expect_weights("997 Hz, fast turns", 997, FAST)
 
 
 @test
+@alone
 def one_cpu_busy_997():
     expect_weights("997 Hz, one cpu busy", 997, SHORT, busy=1)
 
 
 @test
+@alone
 def all_cpus_busy_997():
-    expect_weights("997 Hz, all cpus busy", 997, FAST, busy=os.cpu_count(), seconds=6)
+    expect_weights("997 Hz, all cpus busy", 997, FAST, busy=os.cpu_count(), seconds=5)
 
 
 @test
 def in_step_with_99():
-    expect_weights("99 Hz, timers in step", 99, in_step(99), seconds=6)
+    expect_weights("99 Hz, timers in step", 99, in_step(99), seconds=5)
 
 
 @test
@@ -70,8 +73,9 @@ def in_step_with_997():
 
 
 @test
+@alone
 def in_step_with_997_busy():
     expect_weights("997 Hz, timers in step, one cpu busy", 997, in_step(997), busy=1)
 
 
-main()
+main(lanes=2)

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/out/out_rights.h"
+#include "base/rights.h"
 #include "base/units.h"
 #include "capture/preflight/preflight.h"
 #include "cmd/cmd.h"
@@ -14,6 +15,7 @@
 #include "cmd/record_output.h"
 #include "cmd/record_stats.h"
 #include "cmd/record_stream.h"
+#include "cmd/view/view_debuginfod.h"
 #include "output/text/view_text.h"
 #include "recording/recording.h"
 #include "sink/recording_sink.h"
@@ -26,6 +28,7 @@ struct record_run {
 	struct recording_shortage shortage;
 	struct event_sums sums;
 	struct profile profile; /* the recording, read back */
+	struct debuginfod debuginfod;
 };
 
 /* What samples go to beside the recording, when its option is given. */
@@ -98,6 +101,8 @@ static int take_samples(struct record_run *run, struct err *err)
 			sinks_add(&options.recorder.sinks, offered[i]->sink);
 	options.recorder.other_rights |=
 		out_rights_for(run->output.path) | out_rights_for(run->args->stats_path);
+	if (run->args->debuginfod)
+		options.recorder.other_rights |= RIGHTS_TO_LEAVE;
 	rc = drive_run(&options, &run->result, err);
 	recording_writer_get_shortage(writer, &run->shortage);
 	recording_writer_free(writer);
@@ -117,6 +122,8 @@ static int write_results(struct record_run *run, struct err *err)
 
 	if (summary || args->stats_path || run->output.format->write)
 		rc = read_back(run, err);
+	if (!rc && args->debuginfod)
+		rc = view_debuginfod(&run->profile, &run->debuginfod, err);
 	if (!rc)
 		view_flags_apply(&args->view, &run->profile);
 	if (!rc)
@@ -337,6 +344,10 @@ static int record_run(struct record_run *run)
 	/* First of all: an output that is there stays as it is when recording is refused. */
 	if (preflight_explain(&err) < 0)
 		return cmd_fail(&err);
+	if (run->args->debuginfod && debuginfod_begin(&run->debuginfod, &err) < 0) {
+		log_err(&err);
+		return CMD_FAILED;
+	}
 	if (record_output_open(&run->output, &err) < 0 ||
 	    check_stats_path(run->args->stats_path, &err) < 0) {
 		log_err(&err);
@@ -359,20 +370,31 @@ static int record_run(struct record_run *run)
 	return CMD_OK;
 }
 
+/* What has no names keeps its addresses in a recording, for whoever reads it. */
+static int check_debuginfod(const struct record_run *run, struct err *err)
+{
+	if (!run->args->debuginfod || !run->output.is_named || run->output.format->write)
+		return 0;
+	err_set(err, -EINVAL, "--debuginfod is for views; %s is a recording", run->output.path);
+	return err_hint(err, "give it to hostprof report");
+}
+
 int cmd_record(int argc, char **argv)
 {
 	struct record_args *args;
-	struct record_run run = { .output = RECORD_OUTPUT_INIT };
+	struct record_run run = { .output = RECORD_OUTPUT_INIT, .debuginfod.socket = -1 };
 	struct err err;
 	int rc = record_args_parse(argc, argv, &args);
 
 	if (rc != CMD_CONTINUE)
 		return rc;
 	run.args = args;
-	if (record_output_init(&args->view, &run.output, &err) < 0)
+	if (record_output_init(&args->view, &run.output, &err) < 0 ||
+	    check_debuginfod(&run, &err) < 0)
 		return cmd_usage_error(&err);
 	profile_init(&run.profile);
 	rc = record_run(&run);
+	debuginfod_end(&run.debuginfod);
 	profile_release(&run.profile);
 	event_sums_release(&run.sums);
 	free_sinks();

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "cmd/cmd.h"
-#include "cmd/report/report_debuginfod.h"
+#include "cmd/view/view_debuginfod.h"
 #include "cmd/view_flags.h"
 #include "profile/match.h"
 #include "recording/recording.h"
@@ -98,6 +98,19 @@ static int find_event(const struct profile *profile, const char *name, uint32_t 
 	return err_hint(err, "it has: %s", names.len ? names.buf : "none");
 }
 
+/* Who fetches holds nothing of the wall's: it is made first. */
+static int name_the_rest(struct profile *profile, struct err *err)
+{
+	struct debuginfod it;
+	int r = debuginfod_begin(&it, err);
+
+	if (r < 0)
+		return r;
+	r = view_debuginfod(profile, &it, err);
+	debuginfod_end(&it);
+	return r;
+}
+
 /* Mistakes on the command line, seen before anything is read. */
 static int check_flags(const struct view_format **ret_format, struct err *err)
 {
@@ -138,7 +151,7 @@ int cmd_report(int argc, char **argv)
 	if (!rc && event_name)
 		rc = find_event(&profile, event_name, &options.event, &err);
 	if (!rc && ask_debuginfod)
-		rc = report_debuginfod(&profile, &err);
+		rc = name_the_rest(&profile, &err);
 	if (!rc) {
 		profile_match_apply(&profile, &match);
 		view_flags_apply(&view, &profile);

@@ -32,6 +32,7 @@ struct record_args {
 	enum live_mode live;
 
 	struct view_flags view;
+	bool debuginfod;
 	const char *stats_path;
 	enum stream_format stream_format;
 

@@ -84,7 +84,7 @@ static void sizes_of_maps(void **state)
 
 static void what_programs_are_told(void **state)
 {
-	struct capture_event events[3];
+	struct capture_event events[3] = { 0 };
 	struct bpf_session_options options = usual(events, 3);
 	struct err err = { 0 };
 

@@ -53,8 +53,7 @@ static int tell_beginning(int r, struct err *err)
 
 int debuginfod_begin(struct debuginfod *ret_it, struct err *err)
 {
-	struct debuginfod it = { .until_ns =
-					 clock_now_ns() + DEBUGINFOD_ALL_SECONDS * NSEC_PER_SEC };
+	struct debuginfod it = { .until_ns = 0 };
 	const char *urls = getenv("DEBUGINFOD_URLS");
 	int pair[2], r, fd;
 
@@ -109,6 +108,8 @@ int debuginfod_fetch(struct debuginfod *it, const char *build_id)
 	if (!build_id[0] || strlen(build_id) >= sizeof(ask.build_id) || strlen(build_id) % 2 ||
 	    build_id[strspn(build_id, "0123456789abcdef")])
 		return -ENODATA;
+	if (!it->until_ns)
+		it->until_ns = clock_now_ns() + DEBUGINFOD_ALL_SECONDS * NSEC_PER_SEC;
 	memcpy(ask.build_id, build_id, strlen(build_id));
 	r = pass_message_send(it->socket, &ask, sizeof(ask), -1);
 	if (r >= 0)

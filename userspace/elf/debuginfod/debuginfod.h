@@ -15,7 +15,7 @@
 struct debuginfod {
 	int socket; /* owned; -1: it has ended */
 	pid_t pid;
-	uint64_t until_ns; /* when all of it has to be done */
+	uint64_t until_ns; /* when all of it has to be done; 0: nothing was asked for yet */
 };
 
 /* For one file, and for all. */
@@ -23,7 +23,7 @@ struct debuginfod {
 #define DEBUGINFOD_ALL_SECONDS	300
 
 /*
- * Early, while there are no other threads. -EINVAL: nobody has set DEBUGINFOD_URLS; -EOPNOTSUPP: the library is not here. ERR has
+ * Early, while there are no other threads; what stops its maker (Ctrl-C) does not stop it. -EINVAL: nobody has set DEBUGINFOD_URLS; -EOPNOTSUPP: the library is not here. ERR has
  * a sentence and a hint.
  */
 int debuginfod_begin(struct debuginfod *ret_it, struct err *err);

@@ -54,6 +54,15 @@ static int keep_only(int socket)
 	return 3;
 }
 
+/* A terminal's signals are for all that run there; this one ends when nobody asks any more. */
+static void outlive_signals(void)
+{
+	static const int ends[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
+
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		signal(ends[i], SIG_IGN);
+}
+
 static void give_up_rights(void)
 {
 	pid_t parent = getppid();
@@ -202,6 +211,7 @@ void debuginfod_serve(int socket)
 
 	prctl(PR_SET_NAME, "hostprof-fetch");
 	socket = keep_only(socket);
+	outlive_signals();
 	give_up_rights();
 	set_limits();
 	if (!make_cache(cache, sizeof(cache)) || !leave_sweeper(cache, socket))

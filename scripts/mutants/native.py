@@ -44,6 +44,7 @@ MUTANTS = [
     Mutant("debuginfod: one that is late is asked again", FETCH, "if (r == -ETIMEDOUT || r == -ECHILD || r == -EPIPE)\n\t\tdebuginfod_end(it);", ";", FETCHED),
     Mutant("debuginfod: a message of any length", FETCH, "if (n != (ssize_t)sizeof(said)) {", "if (0) {", FETCHED),
     Mutant("debuginfod: it succeeds with any number", FETCH, "return said.result > 0 ? -EBADMSG : said.result;", "return MIN(said.result, 0);", FETCHED),
+    Mutant("debuginfod: its time begins anew with each file", FETCH, "if (!it->until_ns)", "", FETCHED),
     Mutant("debuginfod: anything is asked for", FETCH, "build_id[strspn(build_id, \"0123456789abcdef\")])", "0)", FETCHED),
     Mutant("late names: of another build", LATE, "if (!strcmp(content.build_id, profile_get_string(p, mapping->build_id))) {", "if (1) {", NAMED),
     Mutant("late names: in the place of others", LATE, "f->kind == FRAME_NATIVE && !f->name &&", "f->kind == FRAME_NATIVE &&", NAMED),

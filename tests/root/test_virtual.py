@@ -15,6 +15,7 @@ from virtual_judge import Row
 from virtual_program import write_sources
 
 SECONDS = 7
+OTHERS_SECONDS = 4
 # Of a short recording: code is met for the first time in each.
 MOST_CUT_SHORT = 0.005
 MAX_ROUNDS = 30
@@ -76,7 +77,7 @@ def carriers_are_whole(version):
 
 
 def others_are_whole(version, *flags):
-    row = carriers(version, flags, SAMPLES // 3, SECONDS // 3)
+    row = carriers(version, flags, SAMPLES // 3, OTHERS_SECONDS)
     judge(row, f"JDK {version} {' '.join(flags)}", most_cut=MOST_CUT_SHORT)
 
 
@@ -133,7 +134,7 @@ def collectors_that_move_chunks():
 @test
 def a_collector_that_moves_objects_beside_threads():
     """ZGC: what is in the heap is not read, and says so."""
-    row = carriers(25, ["-XX:+UseZGC"], SAMPLES // 3, SECONDS // 3)
+    row = carriers(25, ["-XX:+UseZGC"], SAMPLES // 3, OTHERS_SECONDS)
     expect_equal(row.frozen_frames, 0)
     expect(row.kinds["cut"] > 0.03 * row.kinds.total(), f"{row.kinds}")
     expect(row.kinds["bad"] <= gates.most_bad(row.kinds.total()), f"{row.reasons}")

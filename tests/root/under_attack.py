@@ -23,7 +23,7 @@ from hp import *
 from native_programs import UNWIND, add_lost, judge_lines, print_examples, unfinished
 
 ATTACKER, VICTIM = 65534, 65533
-FREQUENCY = 499
+FREQUENCY = 997
 POLL = 0.05
 # A deadline, or SIGINT, is met within so many seconds: what was taken is written, and agents have 2 s to answer.
 IN_TIME = 8

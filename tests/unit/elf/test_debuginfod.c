@@ -116,6 +116,26 @@ static void one_that_is_late(void **state)
 			 -1); /* it has been ended, and waited for */
 }
 
+/* The time for all of them begins with the first question: one that is ready before a recording waits as long as that takes. */
+static void its_time_begins_with_a_question(void **state)
+{
+	struct debuginfod it = answering(0, WHOLE, "/proc/self/exe");
+	uint64_t before = clock_now_ns();
+	int fd;
+
+	(void)state;
+	it.until_ns = 0;
+	fd = debuginfod_fetch(&it, own_id);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_in_range(it.until_ns, before + DEBUGINFOD_ALL_SECONDS * NSEC_PER_SEC,
+			clock_now_ns() + DEBUGINFOD_ALL_SECONDS * NSEC_PER_SEC);
+	before = it.until_ns;
+	assert_int_equal(debuginfod_fetch(&it, own_id), -ETIMEDOUT);
+	assert_int_equal(it.until_ns, before);
+	debuginfod_end(&it);
+}
+
 /* Nothing that is no build id comes before a server, or into a path. */
 static void what_is_no_build_id(void **state)
 {
@@ -150,9 +170,13 @@ static void nobody_to_ask(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_with_its_build_id), cmocka_unit_test(only_a_file),
-		cmocka_unit_test(what_it_says),		  cmocka_unit_test(one_that_is_late),
-		cmocka_unit_test(what_is_no_build_id),	  cmocka_unit_test(nobody_to_ask),
+		cmocka_unit_test(only_with_its_build_id),
+		cmocka_unit_test(only_a_file),
+		cmocka_unit_test(what_it_says),
+		cmocka_unit_test(one_that_is_late),
+		cmocka_unit_test(its_time_begins_with_a_question),
+		cmocka_unit_test(what_is_no_build_id),
+		cmocka_unit_test(nobody_to_ask),
 	};
 	_cleanup_close_ int fd = open_self();
 

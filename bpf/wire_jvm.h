@@ -153,6 +153,9 @@ struct wire_jvm {
 
 	struct wire_chunks chunks;
 	struct wire_virtual virtuals;
+
+	wire_u16 thread_exception_pc; /* as thread_saved_pc: JavaThread::_exception_pc */
+	wire_u16 pad2[3];
 };
 
 /* Slots of the call stub's frame, words from %rbp: cpu/x86/stubGenerator_x86_64.cpp, call_stub. */

@@ -4,6 +4,7 @@
 #define HOSTPROF_BPF_HOTSPOT_COMPILED_LEAF_H
 
 #include "hotspot/compiled_check.h"
+#include "hotspot/compiled_deopt.h"
 #include "hotspot/compiled_safepoint.h"
 #include "hotspot/compiled_saved.h"
 
@@ -218,9 +219,6 @@ static inline enum unwind_verdict compiled_leave_popped(struct unwind_cursor *c)
 	return compiled_enter(c, ra, c->sp, c->fp);
 }
 
-/* The words of a frame that has all registers: no other stub has so many. */
-#define COMPILED_ALL_REGISTERS 32
-
 /*
  * Code that is jumped to with the frame of another, all registers in it (C1's forward_exception,
  * generate_handle_exception() in c1_Runtime1_x86.cpp): %rbp says where it is, while sp goes up.
@@ -266,6 +264,9 @@ static inline enum unwind_verdict compiled_leaf_step(struct unwind_cursor *c,
 		return UNWIND_STOP;
 	stop = compiled_leave_poll(c, memory);
 	if (stop != COMPILED_NO_POLL)
+		return stop;
+	stop = compiled_leave_deopt(c, memory);
+	if (stop != COMPILED_NO_DEOPT)
 		return stop;
 	ahead = compiled_ahead(c);
 	state = compiled_decide(c, ahead, bytes);

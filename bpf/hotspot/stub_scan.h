@@ -182,9 +182,8 @@ static inline bool stub_is_from_native(struct unwind_cursor *c, struct unwind_me
 {
 	wire_u64 ra;
 
-	return !cursor_load(c, memory, at, &ra) && cursor_is_user(ra) && !blob_owns(c, ra) &&
-	       !memory_read(memory, c->code, LEAF_CALL_BYTES, ra - LEAF_CALL_BYTES) &&
-	       leaf_is_behind_call(c->code + LEAF_CALL_BYTES);
+	return !cursor_load(c, memory, at, &ra) && !blob_owns(c, ra) &&
+	       leaf_has_called(c, memory, ra);
 }
 
 #ifdef __bpf__

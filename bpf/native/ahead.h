@@ -142,9 +142,7 @@ static inline bool ahead_find(struct unwind_cursor *c, struct unwind_memory *mem
 
 	if (!ahead_follow(c, rule) || rule->ra_at < c->sp)
 		return false;
-	found = !cursor_load(c, memory, rule->ra_at, &ra) && cursor_is_user(ra) &&
-		!memory_read(memory, c->code, LEAF_CALL_BYTES, ra - LEAF_CALL_BYTES) &&
-		leaf_is_behind_call(c->code + LEAF_CALL_BYTES);
+	found = !cursor_load(c, memory, rule->ra_at, &ra) && leaf_has_called(c, memory, ra);
 	c->reason = reason;
 	return found;
 }

@@ -51,6 +51,15 @@ static inline bool leaf_is_behind_call(const wire_u8 *p)
 	       (p[-6] == 0xff && (p[-5] & 0x38) == 0x10);
 }
 
+/* Is there a call in front of RA, whatever it leads to? Uses c->code. */
+static inline bool leaf_has_called(struct unwind_cursor *c, struct unwind_memory *memory,
+				   wire_u64 ra)
+{
+	return cursor_is_user(ra) &&
+	       !memory_read(memory, c->code, LEAF_CALL_BYTES, ra - LEAF_CALL_BYTES) &&
+	       leaf_is_behind_call(c->code + LEAF_CALL_BYTES);
+}
+
 /* jmp *slot(%rip), as a PLT entry has it: [endbr64] [bnd] ff 25 d32. The slot, or 0. */
 static inline wire_u64 leaf_call_plt_slot(const wire_u8 *p, wire_u64 at)
 {

@@ -29,7 +29,7 @@ MUTANTS = [
     Mutant("ahead: moves from memory", AHEAD, "modrm < 0xc0 || (modrm & 6)", "(modrm & 6)", TESTS),
     Mutant("ahead: jmp *%reg is a call", AHEAD, "(p[prefix + 1] & 0xf8) == 0xd0", "1", TESTS),
     Mutant("ahead: a return address below the stack pointer", AHEAD, " || rule->ra_at < c->sp", "", TESTS),
-    Mutant("ahead: no call is needed", AHEAD, " &&\n\t\tleaf_is_behind_call(c->code + LEAF_CALL_BYTES);", ";", TESTS),
+    Mutant("ahead: no call is needed", CALL, " &&\n\t       leaf_is_behind_call(c->code + LEAF_CALL_BYTES);", ";", TESTS),
     Mutant("ahead: a reason is left behind", AHEAD, "c->reason = reason;", "", TESTS),
     Mutant("ahead: fewer instructions", AHEAD, "#define AHEAD_INSTRUCTIONS 8", "#define AHEAD_INSTRUCTIONS 7", TESTS),
     Mutant("ahead: more instructions", AHEAD, "#define AHEAD_INSTRUCTIONS 8", "#define AHEAD_INSTRUCTIONS 9", TESTS),

@@ -89,7 +89,7 @@ MUTANTS = [
     Mutant("reader: a line's name of any length", MAP, "len <= READER_MAP_NAME && ", "", MAPS),
     Mutant("reader: half a line is taken", LINES, "cursor = (struct text_cursor){ text, last + 1 };", "cursor = (struct text_cursor){ text, text + len };", MAPS),
     Mutant("reader: a perf map is read from its begin", LINES, "(off_t)call->offset", "0", MAPS),
-    Mutant("reader: a perf map ends any number of readers", PERF_MAP, "map->bytes < MAX_FILE_BYTES && map->ends < MAX_ENDS", "map->bytes < MAX_FILE_BYTES",
+    Mutant("reader: a perf map ends any number of readers", PERF_MAP, "map->bytes < most_bytes(map) && map->ends < MAX_ENDS", "map->bytes < most_bytes(map)",
            ["test_perf_map_readers"]),
     Mutant("reader: a question is asked once", FILE, "#define MAX_TRIES 2", "#define MAX_TRIES 1", SAYS),
     Mutant("reader: a file that is gone is asked for without end", UNWIND, "return reader_has_gone(r) ? -EIO : r;", "return r;", FILES),

@@ -96,7 +96,7 @@ PERF_MAPS = [
     Mutant("the older of two codes", PERF_MAP, "entry->sequence > best->sequence", "entry->sequence < best->sequence",
            MAPS),
     Mutant("of one start the first", PERF_MAP, "\t\t\tkept--;", "\t\t\tcontinue;", MAPS),
-    Mutant("a map that grew is not read", PERF_MAP, "check_growth(map);\n\tentries", "entries", MAPS),
+    Mutant("a map that grew is not read", PERF_MAP, "check_growth(map);\n\tbelow", "below", MAPS),
     Mutant("a perf map is looked for once", NATIVE, "now < cache->next_perf_map_ns)", "cache->next_perf_map_ns)",
            STACKS),
     Mutant("an early look for a perf map is the look of a second", NATIVE, "build->is_early || now", "now", EARLY),

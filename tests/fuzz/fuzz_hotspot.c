@@ -238,6 +238,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(&made.fixed, data, sizeof(made.fixed));
 	memcpy(&made.jvm, made.fixed.jvm, sizeof(made.fixed.jvm));
 	place_jvm(&made.jvm);
+	made.jvm.thread_exception_pc = made.jvm.thread_saved_pc;
 	made.jvm.chunks = heap;
 	made.fixed.far_blob = place(made.fixed.far_blob);
 	make_pieces(&made, data + sizeof(made.fixed), size - sizeof(made.fixed));

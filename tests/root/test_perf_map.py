@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Names of other runtimes' code from /tmp/perf-PID.map: by the right pid, and whatever lies there."""
+"""Names of other runtimes' code from /tmp/perf-PID.map and from jitdumps: by the right pid, and whatever lies there."""
 import shutil
 
 from hp import *
@@ -72,6 +72,34 @@ def a_map_in_a_container():
     expect(total(lines) > 50, f"only {total(lines)} samples")
     expect_not_in("of_another_process", frames_of(lines))
     expect(JIT_FRAMES <= frames_of(lines), f"names of its map are missing: {frames_of(lines)}")
+
+
+def start_dumping(wanted):
+    """The same program with a jitdump, which is gone from its directory unless WANTED."""
+    jitted = start([JITTED, 60, "dump"])
+    path = f"/tmp/jit-{jitted.pid}.dump"
+    cleanup(lambda: os.path.lexists(path) and os.unlink(path))
+    jitted.wait_text("ready")
+    wait_until(lambda: os.path.exists(path), 30, "its dump")
+    if not wanted:
+        os.unlink(path)
+    return jitted
+
+
+@test
+def dumps_that_are_mapped():
+    need_root()
+    dumping = [start_dumping(True), start_dumping(False)]
+    pids = [it.pid for it in dumping]
+    lines = collapsed(record("-F", 499, "-d", 2, "-p", ",".join(map(str, pids)), timeout=60))
+    for pid in pids:
+        own = of_pid(lines, pid)
+        expect(total(own) > 50, f"only {total(own)} samples")
+        # Each of the three works itself, too.
+        expect(JIT_FRAMES <= frames_of(own), f"names of its dump are missing: {frames_of(own)}")
+        wrong = [line.frames for line in own if "[anon]" in line.frames or "back_in_c" in line.frames and
+                 not in_order(line.frames, "run_jit", "jit_one", "jit_two", "jit_three", "back_in_c")]
+        expect_equal(wrong[:3], [], f"{len(wrong)} stacks")
 
 
 main()

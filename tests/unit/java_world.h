@@ -33,9 +33,10 @@
 #define FIELD_ID       212
 
 /* What the made-up JavaThread and JavaCallWrapper have, in words. */
-#define THREAD_ANCHOR	4
-#define THREAD_SAVED_PC 8
-#define WRAPPER_ANCHOR	4
+#define THREAD_ANCHOR	    4
+#define THREAD_SAVED_PC	    8
+#define THREAD_EXCEPTION_PC 9
+#define WRAPPER_ANCHOR	    4
 
 static uint8_t world_heap[SEGMENTS * SEGMENT], world_segmap[SEGMENTS];
 static uint64_t world_thread[16], world_stack[1024], world_out[UNWIND_OUT_WORDS];
@@ -148,6 +149,7 @@ static inline void world_begin(uint64_t pc, unsigned int sp)
 		.thread_anchor = 8 * THREAD_ANCHOR,
 		.thread_cont_entry = WIRE_JVM_ABSENT,
 		.thread_saved_pc = 8 * THREAD_SAVED_PC,
+		.thread_exception_pc = 8 * THREAD_EXCEPTION_PC,
 		.wrapper_anchor = 8 * WRAPPER_ANCHOR,
 		.anchor_pc = 8,
 		.anchor_fp = 16,

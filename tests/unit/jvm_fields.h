@@ -37,6 +37,7 @@
 	X(thread_anchor)          \
 	X(thread_cont_entry)      \
 	X(thread_saved_pc)        \
+	X(thread_exception_pc)    \
 	X(anchor_sp)              \
 	X(anchor_pc)              \
 	X(anchor_fp)              \

@@ -108,6 +108,7 @@ static const struct fake_field jvm_fields_17[] = {
 	{ "nmethod", "_compile_id", 304, 0 },
 	{ "JavaThread", "_anchor", 656, 0 },
 	{ "JavaThread", "_saved_exception_pc", 856, 0 },
+	{ "JavaThread", "_exception_pc", 984, 0 },
 };
 
 static const struct fake_field jvm_fields_25[] = {
@@ -131,6 +132,7 @@ static const struct fake_field jvm_fields_25[] = {
 	{ "nmethod", "_compile_id", 212, 0 },
 	{ "JavaThread", "_anchor", 1152, 0 },
 	{ "JavaThread", "_saved_exception_pc", 1336, 0 },
+	{ "JavaThread", "_exception_pc", 1512, 0 },
 	{ "JavaThread", "_vthread", 1128, 0 },
 };
 

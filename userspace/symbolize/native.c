@@ -179,22 +179,44 @@ void native_find_file(struct stack_build *build, struct symbol_query *query, str
 	answer->of_moment = !is_final(query->image); /* the caller could not wait */
 }
 
+static struct perf_map *open_jit_dump(const struct process *process)
+{
+	const struct mapping *mapping;
+
+	vec_for_each (mapping, &process->mappings)
+		if (mapping->key.inode && perf_map_is_dump(mapping->path))
+			return perf_map_open_dump(process->pid, mapping);
+	return NULL;
+}
+
 /* Who looks early does not use up the look of the sample's turn. */
-static const char *find_in_perf_map(const struct stack_build *build, uint64_t address)
+static void look_for_maps(const struct stack_build *build)
 {
 	struct process_cache *cache = build->cache;
+	uint64_t now = clock_now_ns();
 
-	if (!cache->perf_map) {
-		uint64_t now = clock_now_ns();
-
-		if (build->is_early || now < cache->next_perf_map_ns)
-			return NULL;
-		cache->next_perf_map_ns = now + PERF_MAP_RETRY_NS;
+	if (build->is_early || now < cache->next_perf_map_ns)
+		return;
+	cache->next_perf_map_ns = now + PERF_MAP_RETRY_NS;
+	if (!cache->perf_map)
 		cache->perf_map = perf_map_open(build->process->pid);
-		if (!cache->perf_map)
-			return NULL;
-	}
-	return perf_map_find(cache->perf_map, address);
+	if (!cache->jit_dump)
+		cache->jit_dump = open_jit_dump(build->process);
+}
+
+/* A dump is asked first: a runtime that writes both says more in it. */
+static const char *find_in_maps(const struct stack_build *build, uint64_t address)
+{
+	struct process_cache *cache = build->cache;
+	const char *name = NULL;
+
+	if (!cache->perf_map || !cache->jit_dump)
+		look_for_maps(build);
+	if (cache->jit_dump)
+		name = perf_map_find(cache->jit_dump, address);
+	if (!name && cache->perf_map)
+		name = perf_map_find(cache->perf_map, address);
+	return name;
 }
 
 /* Of memory that no ELF file stands behind; the map grows. */
@@ -207,7 +229,7 @@ void native_find_perf_map(struct stack_build *build, struct symbol_query *query,
 	if (!query->mapping)
 		return;
 	answer->of_moment = true;
-	name = find_in_perf_map(build, query->address);
+	name = find_in_maps(build, query->address);
 	if (!name)
 		return;
 	answer->sure = ANSWER_RANGE;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The file is any user's in a world-writable directory: it counts only when it is no link and the process's user or root
- * owns it. A reader takes its text apart (elf/reader/reader_serve_perf_map.c).
+ * owns it. A reader takes it apart (elf/reader/reader_serve_perf_map.c, elf/reader/reader_serve_jit_dump.c). A jitdump is what the process
+ * itself has mapped to say that it writes one.
  */
 #include "symbolize/perf_map.h"
 
@@ -23,13 +24,20 @@
 #define MAX_STEP_BYTES (16U << 20)
 #define MAX_STEP_NS    (200 * NSEC_PER_MSEC)
 #define MAX_FILE_BYTES (256U << 20)
+/* Of a jitdump, most of which is machine code that is skipped. */
+#define MAX_DUMP_BYTES (1U << 30)
 /* Growth is looked for at most this often, and takes no more than a tenth of the time. */
 #define MIN_PAUSE_NS (10 * NSEC_PER_MSEC)
 #define PAUSE_FACTOR 10
 /* Code that was overwritten by later code leaves entries of other starts behind. */
 #define MAX_OVERLAP 16
+/* Of code that has moved the name is looked for in so many of the last lines, and in what was read before. */
+#define MAX_MOVED 1024
 /* Readers that come to their end with it, a late one counted twice; one that died may have been ended by somebody. */
 #define MAX_ENDS 3
+
+/* Of code that has moved, when it is not known what it was. */
+#define NO_NAME UINT32_MAX
 
 struct perf_map_entry {
 	uint64_t start, end;
@@ -39,6 +47,7 @@ struct perf_map_entry {
 
 struct perf_map {
 	VEC(struct perf_map_entry) entries; /* sorted by start, then sequence */
+	size_t sorted; /* so many of them are; more only while lines are read */
 	struct strbuf names;
 	uint32_t lines;
 	uint64_t bytes;	  /* read so far, up to the end of a line */
@@ -46,7 +55,8 @@ struct perf_map {
 	uint64_t owner;	  /* reader_owner() */
 	unsigned int ends;
 	uint32_t pid; /* 0: of no process */
-	int fd;	      /* owned */
+	bool is_dump;
+	int fd; /* owned */
 	uint64_t next_check_ns;
 };
 
@@ -84,6 +94,38 @@ static bool has_room(struct perf_map *map, size_t name_len)
 	return false;
 }
 
+/* Of the sorted ones, how many begin at ADDRESS or below. */
+static size_t count_up_to(const struct perf_map *map, uint64_t address)
+{
+	const struct perf_map_entry *entries = map->entries.items;
+	size_t low = 0, high = map->sorted;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (entries[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The name of the newest code that begins at ADDRESS, an offset into names; that of none when it is not found. */
+static uint32_t name_of_start(const struct perf_map *map, uint64_t address)
+{
+	const struct perf_map_entry *entries = map->entries.items;
+	size_t len = map->entries.len, least = map->sorted;
+
+	if (len - least > MAX_MOVED)
+		least = len - MAX_MOVED;
+	for (size_t i = len; i > least; i--)
+		if (entries[i - 1].start == address)
+			return entries[i - 1].name;
+	len = count_up_to(map, address);
+	return len && entries[len - 1].start == address ? entries[len - 1].name : NO_NAME;
+}
+
 static void add_line(struct perf_map *map, const struct reader_map_line *line, const char *name)
 {
 	struct perf_map_entry entry = { .start = line->start,
@@ -94,7 +136,10 @@ static void add_line(struct perf_map *map, const struct reader_map_line *line, c
 
 	if (!has_room(map, len))
 		return;
-	strbuf_add(&map->names, name, len + 1);
+	if (line->from)
+		entry.name = name_of_start(map, line->from);
+	else
+		strbuf_add(&map->names, name, len + 1);
 	vec_push(&map->entries, entry);
 	count_bytes(map);
 }
@@ -133,6 +178,8 @@ static void drop_names(struct perf_map *map)
 	vec_for_each (entry, &map->entries) {
 		const char *name = map->names.buf + entry->name;
 
+		if (entry->name == NO_NAME)
+			continue;
 		entry->name = (uint32_t)names.len;
 		strbuf_add(&names, name, strlen(name) + 1);
 	}
@@ -146,6 +193,7 @@ static void settle(struct perf_map *map)
 	size_t before = map->entries.len;
 
 	sort_entries(map);
+	map->sorted = map->entries.len;
 	if (before - map->entries.len > map->entries.len / 4)
 		drop_names(map);
 	count_bytes(map);
@@ -164,21 +212,36 @@ static void note_end(struct perf_map *map, int r)
 	reader_note_refused(path);
 }
 
+static uint64_t most_bytes(const struct perf_map *map)
+{
+	return map->is_dump ? MAX_DUMP_BYTES : MAX_FILE_BYTES;
+}
+
 static bool may_read_on(const struct perf_map *map)
 {
-	return map->bytes < MAX_FILE_BYTES && map->ends < MAX_ENDS;
+	return map->bytes < most_bytes(map) && map->ends < MAX_ENDS;
+}
+
+static int ask_for_lines(const struct perf_map *map, struct reader_perf_map *lines)
+{
+	uint64_t left = most_bytes(map) - map->bytes;
+	struct err err;
+
+	return map->is_dump ? reader_jit_dump(map->fd, map->owner, map->bytes, left, lines, &err)
+			    : reader_perf_map(map->fd, map->owner, map->bytes, left, lines, &err);
 }
 
 /* The next lines; false: there are none yet, or none that can be had now, or there was no room for them. */
 static bool read_lines(struct perf_map *map, struct reader_perf_map *lines)
 {
 	bool full = map->entries.len >= MAX_ENTRIES;
-	struct err err;
-	int r = reader_perf_map(map->fd, map->owner, map->bytes, MAX_FILE_BYTES - map->bytes, lines,
-				&err);
+	int r = ask_for_lines(map, lines);
 
 	if (reader_has_gone(r))
 		note_end(map, r);
+	/* A text goes on with its next line, a dump with nothing. */
+	if (r == -EBADMSG && map->is_dump)
+		map->ends = MAX_ENDS;
 	if (r < 0)
 		return false;
 	map->bytes += lines->taken;
@@ -214,7 +277,7 @@ static void check_growth(struct perf_map *map)
 	map->next_check_ns = now + MAX(MIN_PAUSE_NS, PAUSE_FACTOR * cost);
 }
 
-struct perf_map *perf_map_of(int fd, uint32_t pid)
+static struct perf_map *map_of(int fd, uint32_t pid, bool is_dump)
 {
 	_cleanup_close_ int own_fd = fd;
 	struct perf_map *map;
@@ -225,9 +288,20 @@ struct perf_map *perf_map_of(int fd, uint32_t pid)
 	map = xcalloc(1, sizeof(*map));
 	map->fd = TAKE_FD(own_fd);
 	map->pid = pid;
+	map->is_dump = is_dump;
 	map->owner = reader_owner(&id);
 	check_growth(map);
 	return map;
+}
+
+struct perf_map *perf_map_of(int fd, uint32_t pid)
+{
+	return map_of(fd, pid, false);
+}
+
+struct perf_map *perf_map_of_dump(int fd, uint32_t pid)
+{
+	return map_of(fd, pid, true);
 }
 
 static bool is_trusted(int fd, uint32_t uid)
@@ -252,6 +326,35 @@ struct perf_map *perf_map_open(uint32_t pid)
 	return perf_map_of(TAKE_FD(fd), pid);
 }
 
+bool perf_map_is_dump(const char *path)
+{
+	static const char deleted[] = " (deleted)", end[] = ".dump";
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	size_t len = strlen(name);
+
+	if (len > strlen(deleted) && !strcmp(name + len - strlen(deleted), deleted))
+		len -= strlen(deleted);
+	return len > strlen(end) && !memcmp(name + len - strlen(end), end, strlen(end)) &&
+	       (!strncmp(name, "jit-", 4) || !strncmp(name, "perf-", 5));
+}
+
+struct perf_map *perf_map_open_dump(uint32_t pid, const struct mapping *mapping)
+{
+	_cleanup_close_ int fd = -1;
+	struct proc_status status;
+	char link[WALL_LINK_BYTES];
+
+	if (proc_read_status(pid, &status) < 0)
+		return NULL;
+	wall_link(pid, mapping->start, mapping->end, link);
+	fd = wall_open(pid, link);
+	if (fd < 0)
+		fd = wall_open_in_root(pid, mapping->path, O_NOFOLLOW);
+	if (fd < 0 || !is_trusted(fd, status.uid))
+		return NULL;
+	return perf_map_of_dump(TAKE_FD(fd), pid);
+}
+
 void perf_map_free(struct perf_map *map)
 {
 	if (!map)
@@ -265,25 +368,16 @@ void perf_map_free(struct perf_map *map)
 
 const char *perf_map_find(struct perf_map *map, uint64_t address)
 {
-	const struct perf_map_entry *best = NULL, *entries;
-	size_t low = 0, high;
+	const struct perf_map_entry *best = NULL;
+	size_t below;
 
 	check_growth(map);
-	entries = map->entries.items;
-	high = map->entries.len;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (entries[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (size_t back = 1; back <= MIN(low, MAX_OVERLAP); back++) {
-		const struct perf_map_entry *entry = &entries[low - back];
+	below = count_up_to(map, address);
+	for (size_t back = 1; back <= MIN(below, MAX_OVERLAP); back++) {
+		const struct perf_map_entry *entry = &map->entries.items[below - back];
 
 		if (address < entry->end && (!best || entry->sequence > best->sequence))
 			best = entry;
 	}
-	return best ? strbuf_str(&map->names) + best->name : NULL;
+	return best && best->name != NO_NAME ? strbuf_str(&map->names) + best->name : NULL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /tmp/perf-PID.map of JIT runtimes other than ours: "START SIZE name", hex with or without 0x. */
+/* What JIT runtimes other than ours say of their code: /tmp/perf-PID.map, "START SIZE name" in hex with or without 0x, and jitdumps. */
 #ifndef HOSTPROF_SYMBOLIZE_PERF_MAP_H
 #define HOSTPROF_SYMBOLIZE_PERF_MAP_H
 
@@ -9,6 +9,7 @@
 
 #include "base/budget/budget.h"
 #include "base/macros.h"
+#include "process/mapping.h"
 
 struct perf_map;
 
@@ -25,6 +26,13 @@ uint64_t perf_map_left_out(uint32_t *ret_pid);
 struct perf_map *perf_map_open(uint32_t pid);
 /* That in the file FD (taken); PID is told whose it is. NULL: it cannot be looked at. */
 struct perf_map *perf_map_of(int fd, uint32_t pid);
+
+/* Has a jitdump such a name? jit-PID.dump: node, .NET, Python, wasmtime; perf-PID.dump: PHP. */
+bool perf_map_is_dump(const char *path);
+/* The jitdump that a process has MAPPING of; NULL: it cannot be had. What is none names nothing. */
+struct perf_map *perf_map_open_dump(uint32_t pid, const struct mapping *mapping);
+/* That in the file FD (taken). */
+struct perf_map *perf_map_of_dump(int fd, uint32_t pid);
 void perf_map_free(struct perf_map *map);
 DEFINE_CLEANUP(struct perf_map *, perf_map_free);
 

@@ -60,6 +60,7 @@ static void cache_free(struct process_cache *cache)
 	cache_clear(cache);
 	lru_clear(&cache->images);
 	perf_map_free(cache->perf_map);
+	perf_map_free(cache->jit_dump);
 	free(cache);
 }
 

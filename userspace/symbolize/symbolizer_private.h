@@ -23,7 +23,8 @@ struct process_cache {
 	struct lru stacks;	   /* hash of a raw stack → stack id; the same */
 	bool has_code_map;	   /* of an agent: then time decides what compiled code is */
 	struct perf_map *perf_map; /* owned; NULL: none */
-	uint64_t next_perf_map_ns; /* when to look for one again */
+	struct perf_map *jit_dump; /* the same */
+	uint64_t next_perf_map_ns; /* when to look for them again */
 };
 
 struct symbolizer {

@@ -121,7 +121,7 @@ static int64_t lies(struct wall_call *call, int fd, int *ret_fd)
 static int64_t many_lines(struct wall_call *call, int fd, int *ret_fd)
 {
 	struct reader_perf_map *map = (void *)call->data;
-	const struct reader_map_line line = { 1, 2, 0 };
+	const struct reader_map_line line = { 1, 2, 0, 0 };
 
 	(void)fd;
 	*ret_fd = -1;
@@ -142,7 +142,7 @@ static int64_t long_name(struct wall_call *call, int fd, int *ret_fd)
 	(void)fd;
 	*ret_fd = -1;
 	*map = (struct reader_perf_map){ .taken = 6, .lines = 1, .text_bytes = 600 };
-	map->line[0] = (struct reader_map_line){ 1, 2, 0 };
+	map->line[0] = (struct reader_map_line){ 1, 2, 0, 0 };
 	memset(&map->line[1], 'n', 600);
 	((char *)&map->line[1])[lie] = '\0';
 	return (int64_t)offsetof(struct reader_perf_map, line) + (int64_t)sizeof(map->line[0]) +

@@ -119,6 +119,7 @@ static void blobs_of_17(void **state)
 	assert_int_equal(wire->thread_anchor, 656);
 	assert_int_equal(wire->thread_cont_entry, WIRE_JVM_ABSENT);
 	assert_int_equal(wire->thread_saved_pc, 856);
+	assert_int_equal(wire->thread_exception_pc, 984);
 	assert_int_equal(wire->anchor_pc, 8);
 	assert_int_equal(wire->wrapper_anchor, 32);
 	assert_int_equal(layout.blob_name, 96);
@@ -149,6 +150,7 @@ static void layout_of_25(void **state)
 	assert_int_equal(wire->deopt_kind, WIRE_DEOPT_OFFSET);
 	assert_int_equal(wire->thread_cont_entry, 1560);
 	assert_int_equal(wire->thread_saved_pc, 1336);
+	assert_int_equal(wire->thread_exception_pc, 1512);
 	assert_true(wire->return_barrier == f->barrier);
 	assert_true(wire->enter_return == f->enter_return);
 	assert_int_equal(layout.blob_kind, 56);

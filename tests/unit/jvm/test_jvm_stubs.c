@@ -64,6 +64,7 @@ static void fields_of_a_thread(void **state)
 	} fields[] = {
 		{ "JavaThread", "_anchor", offsetof(struct wire_jvm, thread_anchor) },
 		{ "JavaThread", "_saved_exception_pc", offsetof(struct wire_jvm, thread_saved_pc) },
+		{ "JavaThread", "_exception_pc", offsetof(struct wire_jvm, thread_exception_pc) },
 		{ "JavaFrameAnchor", "_last_Java_sp", offsetof(struct wire_jvm, anchor_sp) },
 		{ "JavaFrameAnchor", "_last_Java_pc", offsetof(struct wire_jvm, anchor_pc) },
 		{ "JavaFrameAnchor", "_last_Java_fp", offsetof(struct wire_jvm, anchor_fp) },

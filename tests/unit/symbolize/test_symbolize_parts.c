@@ -237,6 +237,50 @@ static void perf_maps_are_looked_for_again(void **state)
 	assert_int_equal(parts.perf_map_opens, 2);
 }
 
+/* It is looked for as long as there is none, says more than a map, and is the one that is mapped. */
+static void dumps_that_are_mapped(void **state)
+{
+	struct fixture *f = *state;
+
+	map_file(f, MAPPED, 0, 0, "");
+	map_file(f, 2 * MAPPED, 3, 0, "/tmp/jit-8.dump");
+	parts.jit_dump = "dumped";
+	set_words(f, NO_KERNEL, USER_WORDS(MAPPED | EXACT, (MAPPED + 0x900) | EXACT));
+	assert_string_equal(stack(f), "[anon]_n@[anon] [anon]_n@[anon]");
+	assert_int_equal(parts.jit_dump_opens, 0);
+	map_file(f, 3 * MAPPED, 0, 0, "/tmp/jit-7.dump");
+	fake_advance(NSEC_PER_SEC);
+	assert_string_equal(stack(f), "[anon]_n@[anon] [anon]_n@[anon]");
+	assert_int_equal(parts.jit_dump_opens, 0);
+	map_file(f, 3 * MAPPED, 4, 0, "/tmp/jit-7.dump");
+	fake_advance(999 * NSEC_PER_MSEC);
+	assert_string_equal(stack(f), "[anon]_n@[anon] [anon]_n@[anon]");
+	fake_advance(NSEC_PER_MSEC);
+	assert_string_equal(stack(f), "[anon]_n@[anon] dumped_o@[JIT]");
+	parts.perf_map = "js";
+	fake_advance(NSEC_PER_SEC);
+	assert_string_equal(stack(f), "js_o@[JIT] dumped_o@[JIT]");
+	set_words(f, NO_KERNEL, USER_WORDS((MAPPED + 0x100) | EXACT));
+	assert_string_equal(stack(f), "dumped_o@[JIT]");
+	assert_int_equal(parts.jit_dump_opens, 1);
+}
+
+/* Beside a map, too. */
+static void a_dump_that_comes_later(void **state)
+{
+	struct fixture *f = *state;
+
+	map_file(f, MAPPED, 0, 0, "");
+	parts.perf_map = "js";
+	set_words(f, NO_KERNEL, USER_WORDS((MAPPED + 0x100) | EXACT));
+	assert_string_equal(stack(f), "js_o@[JIT]");
+	map_file(f, 3 * MAPPED, 4, 0, "/tmp/jit-7.dump");
+	parts.jit_dump = "dumped";
+	fake_advance(NSEC_PER_SEC);
+	assert_string_equal(stack(f), "dumped_o@[JIT]");
+	assert_int_equal(parts.perf_map_opens, 1);
+}
+
 /* --- what is kept --- */
 
 static void programs_of_one_pid(void **state)
@@ -413,6 +457,8 @@ int main(void)
 		TEST(files_are_opened_early_and_once),
 		TEST(the_vdso),
 		TEST(perf_maps_are_looked_for_again),
+		TEST(dumps_that_are_mapped),
+		TEST(a_dump_that_comes_later),
 		TEST(programs_of_one_pid),
 		TEST(a_changed_mapping),
 		TEST(equal_words_of_different_stacks),

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * usage: jitted SECONDS
+ * usage: jitted SECONDS [dump]
  * Code without a file, with frame pointers: main -> run_jit -> jit_one -> jit_two -> jit_three ->
- * back_in_c. The names of the three are in /tmp/perf-PID.map, which stays for the test to remove.
+ * back_in_c. The names of the three are in /tmp/perf-PID.map, which stays for the test to remove. With "dump" they are in a jitdump,
+ * /tmp/jit-PID.dump, of which a page is mapped; one of them was elsewhere before.
  */
 #include "known.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -49,6 +51,54 @@ static void write_map(const uint8_t *code)
 		fclose(map);
 }
 
+static void put(int fd, const void *bytes, size_t len)
+{
+	if (write(fd, bytes, len) != (ssize_t)len)
+		abort();
+}
+
+/* A record of a jitdump (tools/perf/Documentation/jitdump-specification.txt): 0, code that is there; 1, that has moved. */
+static void put_record(int fd, uint32_t kind, const uint64_t *words, uint32_t count,
+		       const char *name)
+{
+	size_t name_len = name ? strlen(name) + 1 : 0;
+	const uint32_t head[] = { kind,
+				  (uint32_t)(16 + 8 * count + name_len + (name ? JIT_BYTES : 0)), 0,
+				  0 };
+
+	put(fd, head, sizeof(head));
+	put(fd, words, 8 * count);
+	put(fd, name, name_len);
+	if (name)
+		put(fd, (const void *)(uintptr_t)words[2], JIT_BYTES);
+}
+
+static void put_code(int fd, const uint8_t *code, const char *name)
+{
+	const uint64_t at = (uintptr_t)code;
+
+	put_record(fd, 0, (const uint64_t[]){ 0, at, at, JIT_BYTES, 1 }, 5, name);
+}
+
+static void write_dump(const uint8_t *code)
+{
+	const uint32_t header[] = { 0x4a695444, 1, 40, 62, 0, (uint32_t)getpid(), 0, 0, 0, 0 };
+	const uint64_t at = (uintptr_t)code, from = at + 4 * JIT_BYTES, to = at + 2 * JIT_BYTES;
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/tmp/jit-%d.dump", (int)getpid());
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0644);
+	put(fd, header, sizeof(header));
+	if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED)
+		abort();
+	put_code(fd, code, "jit_three");
+	put_code(fd, code + JIT_BYTES, "jit_two");
+	put_code(fd, code + 4 * JIT_BYTES, "jit_one");
+	put_record(fd, 1, (const uint64_t[]){ 0, to, from, to, JIT_BYTES, 1 }, 6, NULL);
+	close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t end_ns = known_end_ns(argc, argv);
@@ -62,7 +112,10 @@ int main(int argc, char **argv)
 		emit(code + i * JIT_BYTES, callee);
 		callee = code + i * JIT_BYTES;
 	}
-	write_map(code);
+	if (argc > 2)
+		write_dump(code);
+	else
+		write_map(code);
 	puts("ready");
 	while (known_goes_on(end_ns))
 		known_sink += run_jit((uint64_t(*)(uint64_t))(uintptr_t)callee, 50000);

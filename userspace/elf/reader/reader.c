@@ -91,7 +91,8 @@ static struct lane_patience patience_with(const struct reader_ask *ask)
 					  .busy_ns = 10 * NSEC_PER_SEC };
 
 	if (ask->op == READER_DEMANGLE || ask->op == READER_GO_FRAMES ||
-	    ask->op == READER_FAR_NAME || ask->op == READER_PERF_MAP) {
+	    ask->op == READER_FAR_NAME || ask->op == READER_PERF_MAP ||
+	    ask->op == READER_JIT_DUMP) {
 		patience.cpu_ns = 25 * NSEC_PER_MSEC;
 	} else if (is_of_an_image(ask->op) || ask->patient) {
 		patience.deadline_ns = 100 * NSEC_PER_MSEC;

@@ -37,6 +37,7 @@ enum reader_op {
 	READER_PLACES, /* a file, a function's name in `data` with its end; `len` bytes of sections at most -> struct reader_places */
 
 	READER_PERF_MAP, /* a file, `len` bytes at `offset` -> struct reader_perf_map, its lines, its names */
+	READER_JIT_DUMP, /* the same */
 
 	/* Call frame information; `count` is the handle. */
 	READER_CFI_OPEN,   /* a file -> struct reader_cfi_opened */
@@ -96,9 +97,9 @@ struct reader_places {
 	uint64_t address[READER_MAX_PLACES];
 };
 
-/* Of a perf map: so much of it is looked at in one call, and a line that is longer is none. */
+/* Of a perf map, or a jitdump: so much of it is looked at in one call, and a line that is longer is none. */
 #define READER_MAP_BYTES READER_PIECE_BYTES
-#define READER_MAP_LINES 2048
+#define READER_MAP_LINES 1536
 #define READER_MAP_TEXT	 (64U << 10)
 /* Longer names are cut. */
 #define READER_MAP_NAME 512
@@ -106,6 +107,8 @@ struct reader_places {
 struct reader_map_line {
 	uint64_t start, end;
 	uint64_t name; /* in the names, each with its end */
+	uint64_t
+		from; /* of code that has moved, whose name is empty: where it was; 0: of all other */
 };
 
 struct reader_perf_map {

@@ -33,7 +33,7 @@ static bool line_is_sound(const struct reader_perf_map *map, const struct reader
 		return false;
 	left = map->text_bytes - line->name;
 	len = strnlen(reader_map_name(map, line), left);
-	return len > 0 && len <= READER_MAP_NAME && len < left;
+	return (len > 0) == (line->from == 0) && len <= READER_MAP_NAME && len < left;
 }
 
 static bool is_sound(const struct reader_perf_map *map, int64_t len, uint64_t asked)
@@ -46,6 +46,18 @@ static bool is_sound(const struct reader_perf_map *map, int64_t len, uint64_t as
 	return true;
 }
 
+static int ask_for_lines(struct reader_ask ask, struct reader_perf_map *ret_map, struct err *err)
+{
+	int64_t r;
+
+	ask.answer = ret_map;
+	ask.answer_len = sizeof(*ret_map);
+	r = reader_call(&ask, err);
+	if (r < 0)
+		return (int)r;
+	return is_sound(ret_map, r, ask.len) ? 0 : reader_not_sound(err);
+}
+
 int reader_perf_map(int fd, uint64_t owner, uint64_t offset, uint64_t len,
 		    struct reader_perf_map *ret_map, struct err *err)
 {
@@ -53,12 +65,17 @@ int reader_perf_map(int fd, uint64_t owner, uint64_t offset, uint64_t len,
 					.fd = fd,
 					.owner = owner,
 					.offset = offset,
-					.len = MIN(len, (uint64_t)READER_MAP_BYTES),
-					.answer = ret_map,
-					.answer_len = sizeof(*ret_map) };
-	int64_t r = reader_call(&ask, err);
+					.len = MIN(len, (uint64_t)READER_MAP_BYTES) };
 
-	if (r < 0)
-		return (int)r;
-	return is_sound(ret_map, r, ask.len) ? 0 : reader_not_sound(err);
+	return ask_for_lines(ask, ret_map, err);
+}
+
+int reader_jit_dump(int fd, uint64_t owner, uint64_t offset, uint64_t len,
+		    struct reader_perf_map *ret_map, struct err *err)
+{
+	const struct reader_ask ask = {
+		.op = READER_JIT_DUMP, .fd = fd, .owner = owner, .offset = offset, .len = len
+	};
+
+	return ask_for_lines(ask, ret_map, err);
 }

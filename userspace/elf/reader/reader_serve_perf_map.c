@@ -19,29 +19,35 @@ static bool take_hex(struct text_cursor *line, uint64_t *ret_value)
 	return text_take_number(line, 16, ret_value);
 }
 
-static void add_line(struct reader_perf_map *answer, struct text_cursor line)
+void reader_map_add(struct reader_perf_map *answer, uint64_t start, uint64_t size, const char *name,
+		    size_t len, uint64_t from)
 {
-	struct reader_map_line entry = { .name = answer->text_bytes };
-	uint64_t size;
-	size_t len;
+	struct reader_map_line entry = { .start = start, .name = answer->text_bytes, .from = from };
 
-	if (!take_hex(&line, &entry.start))
+	if (size == 0 || (len == 0 && !from) || __builtin_add_overflow(start, size, &entry.end))
 		return;
-	text_skip_blanks(&line);
-	if (!take_hex(&line, &size) || size == 0 ||
-	    __builtin_add_overflow(entry.start, size, &entry.end))
-		return;
-	text_skip_blanks(&line);
-	len = MIN(strnlen(line.at, (size_t)(line.end - line.at)), (size_t)READER_MAP_NAME);
-	if (len == 0)
-		return;
-	memcpy(answer->text + entry.name, line.at, len);
+	memcpy(answer->text + entry.name, name, len);
 	answer->text[entry.name + len] = '\0';
 	answer->text_bytes += (uint32_t)len + 1;
 	answer->line[answer->lines++] = entry;
 }
 
-static bool has_room(const struct reader_perf_map *answer)
+static void add_line(struct reader_perf_map *answer, struct text_cursor line)
+{
+	uint64_t start, size;
+	size_t len;
+
+	if (!take_hex(&line, &start))
+		return;
+	text_skip_blanks(&line);
+	if (!take_hex(&line, &size))
+		return;
+	text_skip_blanks(&line);
+	len = strnlen(line.at, (size_t)(line.end - line.at));
+	reader_map_add(answer, start, size, line.at, MIN(len, (size_t)READER_MAP_NAME), 0);
+}
+
+bool reader_map_has_room(const struct reader_perf_map *answer)
 {
 	return answer->lines < READER_MAP_LINES &&
 	       answer->text_bytes + READER_MAP_NAME < READER_MAP_TEXT;
@@ -59,24 +65,29 @@ static void take_lines(struct reader_perf_map *answer, const char *text, size_t 
 		return;
 	}
 	cursor = (struct text_cursor){ text, last + 1 };
-	while (has_room(answer) && text_next_line(&cursor, &line))
+	while (reader_map_has_room(answer) && text_next_line(&cursor, &line))
 		add_line(answer, line);
 	answer->taken = (uint64_t)(cursor.at - text);
+}
+
+int64_t reader_map_answer(struct wall_call *call, const struct reader_perf_map *answer)
+{
+	size_t head =
+		offsetof(struct reader_perf_map, line) + answer->lines * sizeof(answer->line[0]);
+
+	memcpy(call->data, answer, head);
+	memcpy(call->data + head, answer->text, answer->text_bytes);
+	return (int64_t)(head + answer->text_bytes);
 }
 
 int64_t reader_serve_perf_map(struct wall_call *call, int fd)
 {
 	static __thread struct reader_perf_map found;
 	static __thread char text[READER_MAP_BYTES];
-	const size_t head = offsetof(struct reader_perf_map, line);
 	ssize_t n = pread(fd, text, MIN(call->len, sizeof(text)), (off_t)call->offset);
-	size_t lines;
 
 	if (n < 0)
 		return -errno;
 	take_lines(&found, text, (size_t)n);
-	lines = found.lines * sizeof(found.line[0]);
-	memcpy(call->data, &found, head + lines);
-	memcpy(call->data + head + lines, found.text, found.text_bytes);
-	return (int64_t)(head + lines + found.text_bytes);
+	return reader_map_answer(call, &found);
 }

@@ -3,9 +3,18 @@
 #ifndef HOSTPROF_ELF_READER_READER_SERVE_PERF_MAP_H
 #define HOSTPROF_ELF_READER_READER_SERVE_PERF_MAP_H
 
+#include "elf/reader/reader_call.h"
 #include "wall/wall_call.h"
 
 /* FD is borrowed. */
 int64_t reader_serve_perf_map(struct wall_call *call, int fd);
+
+/* For whoever else says what is where: is there room for one line more, whatever its name? */
+bool reader_map_has_room(const struct reader_perf_map *answer);
+/* One line; none when it has no bytes, no name and no place it came FROM, or ends beyond all addresses. LEN: READER_MAP_NAME at most. */
+void reader_map_add(struct reader_perf_map *answer, uint64_t start, uint64_t size, const char *name,
+		    size_t len, uint64_t from);
+/* What the call is answered with; its bytes. */
+int64_t reader_map_answer(struct wall_call *call, const struct reader_perf_map *answer);
 
 #endif

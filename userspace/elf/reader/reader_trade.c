@@ -15,6 +15,7 @@
 #include "elf/reader/reader_rights.h"
 #include "elf/reader/reader_serve_cfi.h"
 #include "elf/reader/reader_serve_file.h"
+#include "elf/reader/reader_serve_jit_dump.h"
 #include "elf/reader/reader_serve_perf_map.h"
 
 /* What is kept from one call to the next; in place each thread has its own. */
@@ -243,6 +244,7 @@ static int64_t carry_out(struct wall_call *call, int fd, int *ret_fd)
 	case READER_GO_FRAMES: return go_frames(call, fd);
 	case READER_DEMANGLE: return demangle_name(call);
 	case READER_PERF_MAP: return reader_serve_perf_map(call, fd);
+	case READER_JIT_DUMP: return reader_serve_jit_dump(call, fd);
 	case READER_CFI_OPEN:
 	case READER_CFI_DIGEST:
 	case READER_CFI_PAGE:
@@ -264,6 +266,7 @@ static bool takes_file(uint32_t op)
 	case READER_FAR_NAME:
 	case READER_GO_FRAMES:
 	case READER_PERF_MAP:
+	case READER_JIT_DUMP:
 	case READER_CFI_OPEN: return true;
 	default: return false;
 	}

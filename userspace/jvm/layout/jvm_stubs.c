@@ -19,6 +19,7 @@ static const struct {
 	{ "JavaThread", "_anchor", SLOT(thread_anchor) },
 	{ "JavaThread", "_cont_entry", SLOT(thread_cont_entry) },
 	{ "JavaThread", "_saved_exception_pc", SLOT(thread_saved_pc) },
+	{ "JavaThread", "_exception_pc", SLOT(thread_exception_pc) },
 	{ "JavaFrameAnchor", "_last_Java_sp", SLOT(anchor_sp) },
 	{ "JavaFrameAnchor", "_last_Java_pc", SLOT(anchor_pc) },
 	{ "JavaFrameAnchor", "_last_Java_fp", SLOT(anchor_fp) },

@@ -13,6 +13,7 @@
 #include "sample/alloc.h"
 #include "sample/alloc_tracer.h"
 #include "sample/clock.h"
+#include "sample/malloc.h"
 #include "sample/trigger.h"
 
 /* The kernel takes only its own names for a licence that may use GPL helpers. */
@@ -140,6 +141,34 @@ SEC("?kprobe")
 int sample_alloc_outside(struct pt_regs *ctx)
 {
 	return alloc_tracer_sample(ctx, false);
+}
+
+/* malloc() and its kin are called. */
+SEC("?kprobe")
+
+int sample_malloc(struct pt_regs *ctx)
+{
+	malloc_sample(ctx);
+	return 0;
+}
+
+SEC("?kprobe")
+
+int note_malloc_return(struct pt_regs *ctx)
+{
+	return malloc_note_return(ctx);
+}
+
+/* Both, where one program sees a call and its return (userspace/capture/probes/uprobe_session.h): 1, it is not to see the return. */
+SEC("?kprobe")
+
+int sample_malloc_session(struct pt_regs *ctx)
+{
+	if (ctx->ip != bpf_get_func_ip(ctx))
+		return malloc_note_return(ctx);
+	if (malloc_sample(ctx))
+		return 0;
+	return 1;
 }
 
 /* Runs before the child does. Threads share their process's entries. */

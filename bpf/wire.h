@@ -95,6 +95,8 @@ enum wire_record_kind {
 #define WIRE_SAMPLE_OUTSIDE_TLAB 8
 /* The agent's, and its weight is what it stands for (bpf/sample/between.h). */
 #define WIRE_SAMPLE_WEIGHED 16
+/* Of native memory: it has no class (bpf/sample/malloc.h). */
+#define WIRE_SAMPLE_NATIVE 32
 
 /*
  * A user frame is one word, or more when its kind says so. Bits 0..55 hold the address, bit 59 is
@@ -173,7 +175,7 @@ struct wire_sample {
 	wire_u8 state; /* enum wire_state */
 	wire_u8 cause; /* enum wire_cause: why it is in this state */
 	/*
-	 * Of an allocation; 0 of other events. Either flag WIRE_SAMPLE_…_TLAB: seen from outside, the
+	 * Of an allocation; 0 of other events. Native memory has size and interval, and no class but WIRE_MALLOC_PAGES. Else: either flag WIRE_SAMPLE_…_TLAB: seen from outside, the
 	 * class is a Klass*, the interval the new TLAB's bytes. Neither: the agent's, its class id
 	 * (codemap.h) and the sampling interval in force. The agent's weight is near, and
 	 * userspace weighs it anew, but where it is WIRE_SAMPLE_WEIGHED; that from outside is what it is (bpf/sample/tlab.h).
@@ -182,10 +184,10 @@ struct wire_sample {
 	wire_u64 alloc_size;	 /* bytes of the object */
 	wire_u64 alloc_interval; /* bytes */
 	wire_u64
-		alloc_object; /* the agent's id of the object, which it follows to its end; 0: it does not */
-	wire_u64 virtual_id; /* of the Java virtual thread that ran; 0: none, or not known */
-	wire_u16 name_bytes; /* of its name, which stands behind the words; 0: it has none */
-	wire_u8 name_width;  /* bytes of a char: 1, Latin-1, or 2, UTF-16 */
+		alloc_object; /* the agent's id of the object, which it follows to its end, or BPF's of native memory; 0: it is not followed */
+	wire_u64 virtual_id;  /* of the Java virtual thread that ran; 0: none, or not known */
+	wire_u16 name_bytes;  /* of its name, which stands behind the words; 0: it has none */
+	wire_u8 name_width;   /* bytes of a char: 1, Latin-1, or 2, UTF-16 */
 	wire_u8 pad[5];
 	char comm[WIRE_COMM_LEN];
 	/* Kernel addresses, then user words, both leaf first; then the name, filled up to whole words. */
@@ -233,6 +235,7 @@ struct wire_lost {
 };
 
 #include "wire_jvm.h"
+#include "wire_malloc.h"
 #include "wire_rows.h"
 #include "wire_tlab.h"
 

@@ -21,10 +21,7 @@ struct wire_tlab {
 	wire_u8 agent;	  /* its agent tells of the objects in between (bpf/sample/between.h) */
 	wire_u8 reaches;  /* its sampler is as JDK 11's (likewise) */
 	wire_u8 pad[1];
-	/* BPF's: samples in this window, and how often the interval was doubled. */
-	wire_u64 window_ns;
-	wire_u32 taken;
-	wire_u32 doubled;
+	struct wire_pace pace; /* BPF's */
 };
 
 _Static_assert(sizeof(struct wire_tlab) == 48, "wire_tlab");

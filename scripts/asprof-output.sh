@@ -37,9 +37,10 @@ sum() { report -f collapsed "$@" | awk '{ n += $NF } END { printf "%.0f\n", n }'
 stacks() {
 	report -f collapsed --annotate ${threads:+-t} "$report_args" >"$session/samples"
 	report -f collapsed --annotate --total ${threads:+-t} "$report_args" >"$session/weights"
+	case $event in alloc | live) classes=1 ;; *) classes='' ;; esac
 	# shellcheck disable=SC2016
 	awk -v threads="$threads" -v dotted="$1" -v annotate="$annotate" -v cstack="$cstack" \
-		-v bytes="$unit" '
+		-v classes="$classes" '
 	# Takes the mark off f[j].
 	function kind_of(j,  kind) {
 		if (!match(f[j], /_\[[a-z0-9]\]$/)) return ""
@@ -63,7 +64,7 @@ stacks() {
 		if (threads && f[2] ~ /^\[.* tid=[0-9]+\]$/) { put(f[2]); begin = 3 }
 		for (j = begin; j <= n; j++) {
 			kind[j] = kind_of(j)
-			if (bytes == "bytes" && j == n) kind[j] = "class" kind[j]
+			if (classes && j == n) kind[j] = "class" kind[j]
 			else if (kind[j] ~ /^[ji01]$/) { last = j; if (!first) first = j }
 		}
 		for (j = begin; j <= n; j++) {

@@ -94,6 +94,16 @@ samples_calls_and_returns() {
 		stacks_of_calls uretprobe:/bin/burn:level_three 'level_one;level_two'
 }
 
+# Each call, and what was not freed, to the byte: by sessions of uprobes, or by probes of each return.
+follows_native_memory() {
+	hostprof record -e malloc=0 --live -o /tmp/x.jfr -d 60 -- \
+		sh -c '(sleep 5; echo) | mallocs leak 100' >/tmp/why 2>&1 || return 1
+	hostprof report /tmp/x.jfr --event malloc-live --total -f collapsed -o "$out" || return 1
+	awk '/^mallocs-.*;by_keeping;malloc [0-9]+$/ { n += $NF } END { printf "%d bytes of 2500000 are kept\n", n }' "$out" |
+		tee /tmp/why
+	grep -q '^2500000 ' /tmp/why && ! grep -E ';by_(dropping|moving);' "$out"
+}
+
 samples_tracepoints() {
 	mount -t tracefs tracefs /sys/kernel/tracing || return 77
 	profile -e sched:sched_switch -- sh -c 'dd if=/dev/zero bs=64k count=1000 | cat >/dev/null' &&
@@ -291,7 +301,7 @@ echo "# verified instructions:$(verified_instructions)" >$result
 for name in samples_a_command adds_up_to_its_cpu_time follows_the_children names_kernel_functions \
 	unwinds_a_program_whole unwinds_a_static_program unwinds_threads unwinds_through_a_signal \
 	unwinds_the_vdso unwinds_forked_children \
-	samples_other_events samples_calls_and_returns samples_tracepoints samples_a_cgroup names_java_methods explains_perf_event_paranoid \
+	samples_other_events samples_calls_and_returns follows_native_memory samples_tracepoints samples_a_cgroup names_java_methods explains_perf_event_paranoid \
 	needs_no_more_than_its_capabilities samples_in_lockdown explains_what_lockdown_forbids; do
 	try $name
 done

@@ -11,7 +11,7 @@ build='gcc libc6-dev make clang bpftool libbpf-dev libelf-dev libdw-dev zlib1g-d
 libiberty-dev libxxhash-dev libzydis-dev libseccomp-dev libjansson-dev default-jdk-headless'
 test='g++ binutils libcmocka-dev libclang-rt-14-dev llvm python3 python3-selenium chromium chromium-driver
 clang-format clang-tidy shellcheck libcap2-bin util-linux strace libdebuginfod1
-musl-tools'
+musl-tools libjemalloc2 libgoogle-perftools4'
 
 # Debian 12 has JDK 17 only; half of the tests of Java are those of 25.
 second_jdk=25

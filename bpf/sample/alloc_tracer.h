@@ -82,7 +82,7 @@ static __always_inline bool alloc_read_thread(const struct wire_tlab *jvm,
 
 static __always_inline wire_u64 alloc_interval(const struct wire_tlab *jvm)
 {
-	return jvm->interval << (jvm->doubled % (THIN_MOST_DOUBLED + 1));
+	return jvm->interval << (jvm->pace.doubled % (THIN_MOST_DOUBLED + 1));
 }
 
 /* The bytes that the thread has allocated, and the room of its TLAB, whose top is known. False: they cannot be read. */
@@ -118,7 +118,7 @@ static __always_inline wire_u64 alloc_tell_call(struct wire_tlab *jvm, struct ta
 	between_note_told(book, call->size, now.allocated, now.room, call->fresh);
 	weight = between_take_told(call->size, alloc_interval(jvm), bpf_get_prandom_u32());
 	if (weight)
-		thin_count(jvm, bpf_ktime_get_ns());
+		thin_count(&jvm->pace, bpf_ktime_get_ns());
 	return weight;
 }
 
@@ -140,7 +140,7 @@ static __always_inline wire_u64 alloc_weigh_call(struct wire_tlab *jvm, struct t
 	weight = tlab_weigh(book, call->size, &now);
 	weight = thin_weight(weight, alloc_interval(jvm), bpf_get_prandom_u32());
 	if (weight)
-		thin_count(jvm, bpf_ktime_get_ns());
+		thin_count(&jvm->pace, bpf_ktime_get_ns());
 	return weight;
 }
 

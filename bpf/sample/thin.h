@@ -2,7 +2,7 @@
 /*
  * Fewer samples than calls. What stands for at least the interval is kept; of the others each is kept with the
  * chance that its weight has in the interval, and stands for all of it then. So sums are, on the average,
- * what they were. The interval doubles while a JVM has more samples than its budget.
+ * what they were. The interval doubles while there are more samples than a budget allows, of a JVM, or of native memory on a cpu.
  */
 #ifndef HOSTPROF_BPF_SAMPLE_THIN_H
 #define HOSTPROF_BPF_SAMPLE_THIN_H
@@ -31,19 +31,19 @@ static inline wire_u64 thin_weight(wire_u64 weight, wire_u64 interval, wire_u32 
 }
 
 /* A sample was kept: is that too many? */
-static inline void thin_count(struct wire_tlab *jvm, wire_u64 now_ns)
+static inline void thin_count(struct wire_pace *pace, wire_u64 now_ns)
 {
-	if (now_ns - jvm->window_ns >= THIN_WINDOW_NS) {
-		if (jvm->taken < THIN_WINDOW_MOST / 4 && jvm->doubled)
-			jvm->doubled--;
-		jvm->window_ns = now_ns;
-		jvm->taken = 0;
+	if (now_ns - pace->window_ns >= THIN_WINDOW_NS) {
+		if (pace->taken < THIN_WINDOW_MOST / 4 && pace->doubled)
+			pace->doubled--;
+		pace->window_ns = now_ns;
+		pace->taken = 0;
 	}
-	if (++jvm->taken < THIN_WINDOW_MOST)
+	if (++pace->taken < THIN_WINDOW_MOST)
 		return;
-	if (jvm->doubled < THIN_MOST_DOUBLED)
-		jvm->doubled++;
-	jvm->taken = 0;
+	if (pace->doubled < THIN_MOST_DOUBLED)
+		pace->doubled++;
+	pace->taken = 0;
 }
 
 #endif

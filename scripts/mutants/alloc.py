@@ -29,7 +29,7 @@ MUTANTS = [
     Mutant("room: memoryless is memory", ROOM, "(*name.at == ',' || *name.at == ':')", "*name.at", FULL),
     Mutant("room: only the first controller is looked at", ROOM, "if (line->at == line->end || *line->at == ':')", "if (1)", FULL),
     Mutant("room: paths lead out of the mount", ROOM, "!memmem(path.at, (size_t)(path.end - path.at), \"/..\", 3)", "1", FULL),
-    Mutant("places: probed twice", PLACES, "if (is_there(c, &probe))\n\t\treturn 0;", "", PROBED),
+    Mutant("places: probed twice", PLACES, "return is_there(c, probe);", "return 0;", PROBED),
     Mutant("places: a pid's next process is probed", PLACES, "known->generation == probe->generation &&", "", PROBED),
     Mutant("places: probes of any event", PLACES, "if (capture_event_needs(&c->events[i], trigger))", "if (1)", PROBED),
     Mutant("places: one exit closes all of a pid", PLACES, "probe.pid == pid && probe.generation == generation", "probe.pid == pid", PROBED),

@@ -168,7 +168,7 @@ PROBES = [
     Mutant("a probe's period by frequency", EVENT, "\tevent->period = 1;\n\tevent->freq_hz = 0;", "", ["test_event"]),
     Mutant("allocations are told by one program", EVENT, "return trigger >= WIRE_TRIGGER_ALLOC_AGENT;", "return trigger == WIRE_TRIGGER_RAW;",
            ["test_event"]),
-    Mutant("alloc=64k is another event", EVENT, "snprintf(event->name, sizeof(event->name), ALLOC_NAME);", "", ["test_event"]),
+    Mutant("alloc=64k is another event", EVENT, "snprintf(event->name, sizeof(event->name), \"%s\", kind->name);", "", ["test_event"]),
     Mutant("the interval of allocations is not read", EVENT, "units_parse_bytes(interval + 1, &event->period) == 0 &&", "",
            ["test_event"]),
     Mutant("a lost allocation weighs its size", "bpf/sample/alloc.h", "return interval + size / 2 + size * size / (12 * interval);",

@@ -68,7 +68,7 @@ MUTANTS = [
     Mutant("reader: an owner who is late has no pause", READER, "if (is_too_soon(ask))", "if (0)", ROWS),
     Mutant("reader: segments that it did not bring", FILE, "(size_t)len == head + said->segments * sizeof(said->segment[0]) &&", "", SAYS),
     Mutant("reader: a file's link without end", FILE, "reader_link_is_sound(&said->link) &&", "", SAYS),
-    Mutant("reader: addresses that it did not bring", FILE, "return r == (int64_t)ask.answer_len", "return 1", SAYS),
+    Mutant("reader: addresses that it did not bring", FILE, "return r == (int64_t)ask->answer_len", "return 1", SAYS),
     Mutant("reader: a soname without end", FILE, "r <= NAME_MAX + 1 && !ret_name[r - 1]", "r <= NAME_MAX + 1", SAYS),
     Mutant("reader: any number of functions", FILE, "ret_places->count <= READER_MAX_PLACES &&", "", SAYS),
     Mutant("reader: functions that it did not bring", FILE, "(size_t)r == head + ret_places->count * sizeof(uint64_t)", "1", SAYS),

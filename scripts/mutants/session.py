@@ -249,7 +249,7 @@ SHOWN = [
            "event->kind == SIDE_EXIT && event->pid == event->tid", "event->kind == SIDE_EXIT", SHOWING),
     Mutant("a new thread is a new process", SHOW,
            "event->kind == SIDE_FORK && event->pid != event->ppid", "event->kind == SIDE_FORK", SHOWING),
-    Mutant("early names where nobody asks", ARRIVE, "if (pipeline->sinks.hurry)\n", "if (1)\n", SHOWING),
+    Mutant("early names where nobody asks", ARRIVE, "if (pipeline->sinks.hurry && may_be_shown", "if (may_be_shown", SHOWING),
     Mutant("the kernel's losses are not told", PIPELINE,
            "pipeline_show_loss(pipeline, key->tgid, key->event, key->why, &loss);", "", SHOWING),
     Mutant("what is invalid is not told", ARRIVE,

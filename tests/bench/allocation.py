@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an allocation profile costs: bench.py's part of that name.
+"""What profiles of allocations and of native memory cost: bench.py's parts allocation and memory.
 
 ASPROF names async-profiler's command: then it records in the same run of the JVM, in turn.
 """
@@ -18,11 +18,15 @@ SETTLE = 1.5
 # What is kept of a JVM's throughput that allocates 1 GB per CPU second.
 KEPT = {"512k": 0.99, "64k": 0.97}
 HITS = 2_000_000
+# Of a JVM with 50 threads, by what is recorded.
+MEMORY_KEPT = {"malloc": 0.95, "malloc --live": 0.95}
+MEMORY_RUNS = 5
+TAKEN = 20_000
 
 
-def ours(jvm, interval, stats):
+def ours(jvm, options, stats):
     def recorded():
-        recorder = start([HOSTPROF, "record", "-p", jvm.pid, "-e", f"alloc={interval}", "-o", temp_path("a.jfr"),
+        recorder = start([HOSTPROF, "record", "-p", jvm.pid, *options, "-o", temp_path("a.jfr"),
                           "--stats", stats], stderr=subprocess.DEVNULL)
         time.sleep(SETTLE)
         value = rate(jvm)
@@ -57,7 +61,7 @@ def throughput_kept():
     stats = {interval: temp_path(f"{interval}.json") for interval in KEPT}
     jvm = java(17, "Allocating", 1, 1000, flags=["-Xmx512m"], stdin=subprocess.PIPE)
     row("JVM that allocates 1 GB per CPU second: operations", rate(jvm), "/s CPU", digits=0)
-    ways = {f"alloc={interval}": ours(jvm, interval, stats[interval]) for interval in KEPT}
+    ways = {f"alloc={interval}": ours(jvm, ["-e", f"alloc={interval}"], stats[interval]) for interval in KEPT}
     if asprof:
         ways |= {f"async-profiler --alloc {interval}": theirs(asprof, jvm, interval) for interval in KEPT}
     found = dict(zip(ways, alternate(jvm, list(ways.values()), PAIRS)))
@@ -89,7 +93,49 @@ def probe_hit():
     row("hostprof_alloc(): a hit whose sample is not wanted", probed, "ns")
 
 
+# --- native memory ----------------------------------------------------------------------------
+
+
+def memory_pair(size, count, *options):
+    """CPU ns of a malloc() and a free(), the median of some runs, their spread, and the last one's samples."""
+    command, stats = [os.path.join(BUILD, "tools", "malloc_hits"), size, count], temp_path("pair.json")
+    if options:
+        command = [HOSTPROF, "record", "-o", temp_path("pair.jfr"), "--stats", stats, *options, "--", *command]
+    found = sorted(float(expect_match(r"([\d.]+) ns", run(command, code=0, timeout=300).out).group(1)) for _ in range(MEMORY_RUNS))
+    return statistics.median(found), found[-1] - found[0], read_json(stats)["samples"] if options else 0
+
+
+def memory_hits():
+    """Of small objects hardly one is taken; with an interval of 0 each is, as many as a recording holds."""
+    alone, _, _ = memory_pair(24, HITS)
+    row("malloc() and free(): without a probe", alone, "ns", digits=1)
+    for what, size, count, options in (("not taken", 24, HITS // 4, ["-e", "malloc=1G"]),
+                                       ("not taken, --live", 24, HITS // 4, ["-e", "malloc=1G", "--live"]),
+                                       ("taken", 24, TAKEN, ["-e", "malloc=0"]),
+                                       ("taken, --live", 24, TAKEN, ["-e", "malloc=0", "--live"])):
+        cost, spread, samples = memory_pair(size, count, *options)
+        row(f"malloc() and free(), {what}", cost - alone, "ns", digits=0)
+        row(f"malloc() and free(), {what}: spread of {MEMORY_RUNS}", spread, "ns", digits=0)
+        row(f"malloc() and free(), {what}: samples of {count}", samples, "", digits=0)
+
+
+def memory_kept():
+    """A JVM of many threads, which asks for little native memory."""
+    jvm = java(17, "Bench", 50, 20, flags=["-Xmx256m"], stdin=subprocess.PIPE)
+    stats = {what: temp_path(f"{number}.json") for number, what in enumerate(MEMORY_KEPT)}
+    ways = [ours(jvm, ["-e", "malloc", *what.split()[1:]], path) for what, path in stats.items()]
+    for what, ratios in zip(stats, alternate(jvm, ways, PAIRS)):
+        show(f"50 threads, {what}", ratios, MEMORY_KEPT[what])
+        row(f"50 threads, {what}: samples of the last window", read_json(stats[what])["samples"], "", digits=0)
+
+
 def allocation():
     enable_bpf_stats()
     throughput_kept()
     probe_hit()
+
+
+def memory():
+    enable_bpf_stats()
+    memory_hits()
+    memory_kept()

@@ -5,6 +5,7 @@
 throughput  operations per CPU second that a CPU-bound stock JVM keeps while it is recorded at 1 kHz
             (windows with and without recording take turns in one run of the JVM), and with an agent
 allocation  operations per CPU second that a JVM keeps whose allocations are sampled; a hit of the probe
+memory      the same of its native memory; what malloc() and free() cost, sampled and not
 start       20 busy JVMs and 300 other processes: from exec to the first whole sample, CPU time of that
             second
 host        the same host at 99 Hz: CPU time and memory of all of hostprof's processes, BPF time
@@ -23,7 +24,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "root"))
 import hp
 from hp import *
-from allocation import allocation
+from allocation import allocation, memory
 from host import bpf_figures, host, peak_rss_mb, start_up
 from java_unwinding import java_unwinding
 from rates import alternate, rate
@@ -128,7 +129,7 @@ def bench_main():
         report, arguments = arguments[1], arguments[2:]
     if os.geteuid() != 0:
         sys.exit("bench.py: needs root")
-    parts = {"throughput": throughput, "allocation": allocation, "start": start_up, "host": host, "unwinding": unwinding,
+    parts = {"throughput": throughput, "allocation": allocation, "memory": memory, "start": start_up, "host": host, "unwinding": unwinding,
              "java": java_unwinding, "stream": stream, "views": views}
     unknown = [name for name in arguments if name not in parts]
     if unknown:

@@ -99,6 +99,30 @@ def a_session_from_start_to_stop(version):
 
 
 @test
+def native_memory():
+    """Each call, or some of them, by their stacks; a recording knows what was not freed."""
+    need_root()
+    workload_of = os.path.join(WORKLOADS, "mallocs")
+    process = start([workload_of, "leak", 2000], stdin=subprocess.PIPE).wait_text()
+    asprof("start", "-e", "nativemem", "-f", temp_path("x.jfr"), process.pid)
+    other = start([workload_of, "leak", 2000], stdin=subprocess.PIPE).wait_text()
+    asprof("start", "--nativemem", "64k", "--nofree", "-o", "collapsed", other.pid)
+    for one in (process, other):
+        one.popen.stdin.write(b"\n")
+        one.popen.stdin.flush()
+        one.wait_text("done", 60)
+    rows = stacks(asprof("stop", "-o", "collapsed", "--total", other.pid).out)
+    kept = sum(size for frames, size in rows if frames[-2:] == ["by_keeping", "malloc"])
+    expect_between(kept, 0.5 * 1000 * 50000, 1.5 * 1000 * 50000, "bytes of samples")
+    asprof("stop", process.pid)
+    path = temp_path("whole.jfr")
+    asprof("dump", "-f", path, process.pid)
+    kept = {event: total([line for line in collapsed(path, "--event", event, "--total") if "by_keeping" in line.frames])
+            for event in ("malloc", "malloc-live")}
+    expect_equal(kept, {"malloc": 1000 * 50000, "malloc-live": 1000 * 50000}, "bytes of each call")
+
+
+@test
 def of_two_that_start_one_begins():
     need_root()
     jvm = workload(17)

@@ -27,6 +27,8 @@
 #include "capture/cpu_list.h"
 #include "capture/perf_events.h"
 #include "capture/preflight/preflight.h"
+#include "capture/probes/uprobe_returns.h"
+#include "capture/probes/uprobe_session.h"
 #include "capture/rings.h"
 #include "capture/sideband.h"
 
@@ -60,6 +62,8 @@ static struct fixture {
 	int open_error[CPUS]; /* of perf events */
 	bool only_probes;     /* no cpu has perf events */
 	int shared_error;
+	bool has_sessions; /* the kernel */
+	int returns_error;
 	struct sideband *sidebands[CPUS];
 	struct side_event throttles[4]; /* each drain; pid is the cpu */
 	/* What was asked for. */
@@ -198,9 +202,32 @@ int perf_event_open_place(const struct perf_events_options *options, const struc
 		return err_set(err, f.shared_error, "place in %u", place->pid);
 	note("open place %d of event %u in %u at %llu\n", (int)place->trigger, place->event,
 	     place->pid, (unsigned long long)place->probe->offset);
+	note("form %d on cpu %u\n%s", (int)place->form, place->cpu,
+	     place->probe->config ? "returns\n" : "");
 	*ret_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	*ret_link = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	return 0;
+}
+
+int uprobe_returns_check(struct err *err)
+{
+	return f.returns_error ? err_set(err, f.returns_error, "returns") : 0;
+}
+
+bool uprobe_session_works(void)
+{
+	return f.has_sessions;
+}
+
+int uprobe_session_open(int prog_fd, const struct uprobe_session *session)
+{
+	if (f.shared_error)
+		return f.shared_error;
+	note("session %d of %u in %u\n", prog_fd - PROG_FD, session->count, session->pid);
+	for (uint32_t i = 0; i < session->count; i++)
+		note("%llu at %llu\n", (unsigned long long)session->cookies[i],
+		     (unsigned long long)session->offsets[i]);
+	return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
 void perf_events_set_output(const struct perf_events *events, int fd)

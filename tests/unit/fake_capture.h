@@ -35,6 +35,8 @@ struct capture {
 	struct table_memory *tables; /* owned */
 	VEC(struct fake_record) records;
 	VEC(struct fake_lost) lost;
+	struct capture_kept kept; /* memory that was not given back */
+	int kept_error;		  /* when it is read */
 	struct capture_stats stats;
 	const struct capture_options *options; /* borrowed; NULL: all are targets */
 	const char *cgroup;		       /* whose processes are targets; borrowed */
@@ -65,6 +67,8 @@ static inline void fake_capture_free(struct capture *c)
 	}
 	vec_release(&c->records);
 	vec_release(&c->lost);
+	vec_release(&c->kept.keys);
+	vec_release(&c->kept.ids);
 	table_memory_free_heap(c->tables);
 	free(c);
 }
@@ -101,7 +105,40 @@ static inline void fake_put_invalid(struct capture *c, const void *bytes, size_t
 	vec_push(&c->records, record);
 }
 
+/* Memory at ADDRESS that a sample of this ID told of. */
+static inline void fake_keep(struct capture *c, uint64_t address, uint64_t id)
+{
+	vec_push(&c->kept.keys, (struct wire_kept_key){ .address = address });
+	vec_push(&c->kept.ids, id);
+}
+
 /* --- in place of capture/ --- */
+
+int capture_get_kept(const struct capture *c, struct capture_kept *ret_kept)
+{
+	*ret_kept = (struct capture_kept){ 0 };
+	for (size_t i = 0; i < c->kept.keys.len; i++) {
+		vec_push(&ret_kept->keys, c->kept.keys.items[i]);
+		vec_push(&ret_kept->ids, c->kept.ids.items[i]);
+	}
+	return c->kept_error;
+}
+
+void capture_kept_release(struct capture_kept *kept)
+{
+	vec_release(&kept->keys);
+	vec_release(&kept->ids);
+}
+
+void capture_drop_kept(struct capture *c, const struct wire_kept_key *key)
+{
+	for (size_t i = c->kept.keys.len; i-- > 0;) {
+		if (c->kept.keys.items[i].address != key->address)
+			continue;
+		vec_remove(&c->kept.keys, i, 1);
+		vec_remove(&c->kept.ids, i, 1);
+	}
+}
 
 void capture_drain(struct capture *c, const struct capture_handler *handler)
 {

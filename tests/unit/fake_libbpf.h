@@ -159,6 +159,13 @@ struct bpf_map *bpf_object__next_map(const struct bpf_object *obj, const struct 
 	return (struct bpf_map *)(map ? map_number(map) + 1 : 1);
 }
 
+int bpf_program__set_expected_attach_type(struct bpf_program *prog, enum bpf_attach_type type)
+{
+	strbuf_addf(&f.log, "%s of %d\n", f.skeleton->progs[(size_t)prog / 1000 - 1].name,
+		    (int)type);
+	return 0;
+}
+
 int bpf_program__set_autoload(struct bpf_program *prog, bool autoload)
 {
 	strbuf_addf(&f.log, "%s %d\n", f.skeleton->progs[(size_t)prog / 1000 - 1].name, autoload);

@@ -81,6 +81,13 @@ static const struct made_type types[] = {
 	  { OF_A_CLASS,
 	    { "allocationSize", "11", false, false },
 	    { "allocationTime", "11", false, false } } },
+	{ "profiler.Malloc",
+	  "107",
+	  { { "startTime", "11", false, false },
+	    { "eventThread", "22", true, false },
+	    { "stackTrace", "36", true, false },
+	    { "address", "11", false, false },
+	    { "size", "11", false, false } } },
 };
 
 #define START_WALL_NS 1795000000000000000ULL

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "capture/preflight/preflight.h"
+#include "capture/probes/uprobe_session.h"
 #include "capture/table_sizes.h"
 
 /* Generated code casts a const away. */
@@ -82,6 +83,8 @@ static void session_configure_events(struct hostprof_bpf *skel,
 		skel->rodata->event_is_clock[i] = capture_event_is_clock(event);
 		skel->rodata->event_at_entry[i] = event->trigger == WIRE_TRIGGER_UPROBE &&
 						  !event->probe.is_return && !event->probe.plus;
+		if (capture_event_is_malloc(event))
+			skel->rodata->malloc_interval = event->period;
 		for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
 			if (capture_event_needs(event, (enum wire_trigger)t))
 				skel->rodata->trigger_event[t] = i;
@@ -101,6 +104,19 @@ static struct bpf_program *session_program(const struct bpf_session *session,
 	return programs[trigger];
 }
 
+/* Native memory has one program that sees all, or two, of which the second is for returns. */
+static bool session_has_use(const struct bpf_session_options *options, enum wire_trigger trigger)
+{
+	bool one = options->follow_memory && options->has_sessions;
+
+	switch (trigger) {
+	case WIRE_TRIGGER_MALLOC: return !one;
+	case WIRE_TRIGGER_MALLOC_RETURN: return options->follow_memory && !one;
+	case WIRE_TRIGGER_MALLOC_SESSION: return one;
+	default: return true;
+	}
+}
+
 /* The programs that these events need; that of perf events is always there. */
 static void session_choose_programs(struct bpf_session *session,
 				    const struct bpf_session_options *options)
@@ -110,7 +126,8 @@ static void session_choose_programs(struct bpf_session *session,
 		enum wire_trigger trigger = (enum wire_trigger)t;
 
 		for (unsigned int i = 0; i < options->event_count && !session->wanted[t]; i++) {
-			if (!capture_event_needs(&options->events[i], trigger))
+			if (!capture_event_needs(&options->events[i], trigger) ||
+			    !session_has_use(options, trigger))
 				continue;
 			bpf_program__set_autoload(session_program(session, trigger), true);
 			session->wanted[t] = true;
@@ -128,6 +145,9 @@ static void session_configure(struct hostprof_bpf *skel, const struct bpf_sessio
 				 options->possible_cpus * WIRE_SCRATCH_LEVELS);
 	session_size_misses(skel, options);
 	session_size_tables(skel, options);
+	skel->rodata->malloc_follows = options->follow_memory;
+	if (!options->follow_memory)
+		bpf_map__set_max_entries(skel->maps.malloc_kept, 1);
 	if (!options->settings.filter_tgids)
 		bpf_map__set_max_entries(skel->maps.targets, 1);
 }
@@ -158,6 +178,8 @@ int bpf_session_open(const struct bpf_session_options *options, struct bpf_sessi
 		return session_explain(err, -errno, "open");
 	session_configure(session->skel, options);
 	session_choose_programs(session, options);
+	bpf_program__set_expected_attach_type(session_program(session, WIRE_TRIGGER_MALLOC_SESSION),
+					      (enum bpf_attach_type)UPROBE_SESSION_ATTACH_TYPE);
 	r = hostprof_bpf__load(session->skel);
 	if (r < 0)
 		return session_explain(err, r, "load");
@@ -229,6 +251,7 @@ static const struct bpf_map *session_map(const struct bpf_session *session,
 		[BPF_SESSION_FAR_BLOBS] = session->skel->maps.far_blobs,
 		[BPF_SESSION_LOST] = session->skel->maps.lost,
 		[BPF_SESSION_TLAB_JVMS] = session->skel->maps.tlab_jvms,
+		[BPF_SESSION_MALLOC_KEPT] = session->skel->maps.malloc_kept,
 		[BPF_SESSION_BLOCKS] = session->skel->maps.blocks,
 		[BPF_SESSION_RULES] = session->skel->maps.rules,
 		[BPF_SESSION_RANGES] = session->skel->maps.ranges,

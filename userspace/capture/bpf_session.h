@@ -18,6 +18,8 @@ struct bpf_session_options {
 	uint32_t ring_bytes;
 	uint32_t miss_copy_bytes; /* of a stack at most; WIRE_MISS_LEAST_COPY to _MAX_COPY */
 	uint64_t table_bytes;	  /* for the unwind tables; 0: default */
+	bool follow_memory;
+	bool has_sessions; /* of uprobes (probes/uprobe_session.h) */
 };
 
 enum bpf_session_map {
@@ -28,6 +30,7 @@ enum bpf_session_map {
 	BPF_SESSION_FAR_BLOBS,
 	BPF_SESSION_LOST,
 	BPF_SESSION_TLAB_JVMS,
+	BPF_SESSION_MALLOC_KEPT,
 	BPF_SESSION_BLOCKS,
 	BPF_SESSION_RULES,
 	BPF_SESSION_RANGES,

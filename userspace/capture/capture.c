@@ -9,6 +9,8 @@
 #include "base/clock.h"
 #include "capture/capture_private.h"
 #include "capture/cgroup_filter.h"
+#include "capture/probes/uprobe_returns.h"
+#include "capture/probes/uprobe_session.h"
 
 /* A user walk takes no longer, for each WIRE_DEFAULT_USER_FRAMES frames that it may have. */
 #define WALK_BUDGET_NS (200 * NSEC_PER_USEC)
@@ -107,6 +109,8 @@ static int capture_load(struct capture *c, const struct capture_options *options
 		.ring_bytes = capture_ring_bytes(options, c->online_count),
 		.miss_copy_bytes = capture_miss_copy_bytes(options, c->online_count),
 		.table_bytes = options->table_bytes,
+		.follow_memory = options->follow_memory,
+		.has_sessions = c->has_sessions,
 	};
 	int r = capture_settings(options, &session.settings, err);
 
@@ -146,6 +150,12 @@ int capture_open(const struct capture_options *options, struct capture **ret_cap
 	c->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (c->epoll_fd < 0)
 		return err_sys(err, -errno, "cannot create an epoll descriptor");
+	if (options->follow_memory) {
+		r = uprobe_returns_check(err);
+		if (r < 0)
+			return r;
+		c->has_sessions = uprobe_session_works();
+	}
 	r = capture_count_cpus(c, err);
 	if (r < 0)
 		return r;

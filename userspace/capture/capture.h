@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "base/vec.h"
 #include "capture/event.h"
 #include "capture/sideband.h"
 #include "wire.h"
@@ -27,6 +28,7 @@ struct capture_options {
 	bool exclude_kernel;
 	bool include_idle;
 	bool frame_pointers_only; /* walk native frames without unwind tables */
+	bool follow_memory;	  /* sampled memory is followed until it is given back */
 	uint32_t max_depth;	  /* user frames; 0: WIRE_DEFAULT_USER_FRAMES */
 	uint64_t ring_bytes;	  /* per cpu, power of two >= 64 KiB; 0: default */
 	/* What the rings of all cpus may take by default; 0: no limit. */
@@ -107,15 +109,33 @@ bool capture_is_target(const struct capture *capture, uint32_t pid, const char *
 
 /*
  * A place where an event of several sources has one of them (of -e alloc: of a JVM). It is one process's:
- * others that map the file run on as they are, whether they are targets or not.
+ * others that map the file run on as they are, whether they are targets or not. Or it is that of all that map the file, now and
+ * later.
  */
 struct capture_place {
 	enum wire_trigger trigger;
-	uint32_t pid;
+	enum wire_malloc_form form; /* of WIRE_TRIGGER_MALLOC */
+	uint32_t pid;		    /* 0: all */
 	uint64_t generation; /* of the process, any number that tells it from others of its pid */
 	const char *path;    /* of the file, as this process opens it; borrowed for the call */
 	uint64_t offset;     /* in it */
+	bool is_return;	     /* the function returns */
 };
+
+/* One call gives all functions of one file their places, and their returns where those are wanted: */
+bool capture_has_sessions(const struct capture *capture);
+
+#define CAPTURE_MAX_FUNCTIONS 96 /* those of a file */
+
+struct capture_function {
+	enum wire_malloc_form form;
+	uint64_t offset; /* in the file */
+};
+
+/* FILE is of WIRE_TRIGGER_MALLOC_SESSION, for all FUNCTIONS of it; else as capture_add_place(). */
+int capture_add_functions(struct capture *capture, const struct capture_place *file,
+			  const struct capture_function *functions, uint32_t count,
+			  struct err *err);
 
 /* Nothing when no event wants the trigger, or the place is there. */
 int capture_add_place(struct capture *capture, const struct capture_place *place, struct err *err);
@@ -128,6 +148,18 @@ int capture_set_jvm(struct capture *capture, uint32_t serial, const struct wire_
 int capture_set_tlab(struct capture *capture, uint32_t tgid, const struct wire_tlab *tlab);
 /* A blob that was found for a pc, too many hops away for them. */
 int capture_set_far_blob(struct capture *capture, const struct wire_far_key *key, uint64_t blob);
+
+/* Sampled memory that was not given back yet, and by whom: as far as it is followed. The ids in KEYS and IDS are their samples'. */
+struct capture_kept {
+	VEC(struct wire_kept_key) keys;
+	VEC(uint64_t) ids;
+};
+
+/* A negative errno: they are not all. *RET_KEPT is to be released either way. */
+int capture_get_kept(const struct capture *capture, struct capture_kept *ret_kept);
+void capture_kept_release(struct capture_kept *kept);
+/* It is followed no further. */
+void capture_drop_kept(struct capture *capture, const struct wire_kept_key *key);
 
 /* Lost records by process generation, since the last call. */
 void capture_take_lost(struct capture *capture,

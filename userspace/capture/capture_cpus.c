@@ -117,6 +117,7 @@ static int capture_open_shared(struct capture *c, const struct cpu_list *online,
 
 	while (cpu + 1 < online->size && !online->has[cpu])
 		cpu++;
+	c->shared_cpu = cpu;
 	r = perf_events_open_shared(&c->event_options, cpu, &c->shared, err);
 	return r < 0 ? capture_explain(err) : 0;
 }

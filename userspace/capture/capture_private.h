@@ -27,10 +27,10 @@ struct capture_mapping {
 /* See struct capture_place. */
 struct capture_probe {
 	enum wire_trigger trigger;
-	uint32_t pid;
+	uint32_t pid; /* 0: all */
 	uint64_t generation;
 	uint64_t device, inode, offset;
-	int fd, link; /* owned */
+	int fd, link; /* owned; fd -1: the link is all */
 };
 
 struct capture {
@@ -39,6 +39,8 @@ struct capture {
 	struct bpf_session *session;	  /* owned */
 	struct rings *rings;		  /* owned */
 	struct perf_events shared;	  /* of no cpu: probes, tracepoints */
+	unsigned int shared_cpu;	  /* that has their books */
+	bool has_sessions;		  /* of uprobes */
 	VEC(struct capture_probe) places; /* of single processes */
 	struct capture_cpu *cpus;	  /* owned, by cpu number */
 	unsigned int cpu_count;		  /* of possible cpus */

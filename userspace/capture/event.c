@@ -26,6 +26,7 @@
 	.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_##name, .period = (every)
 #define HARDWARE(name) .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_##name
 #define ALLOC_NAME     "alloc"
+#define MALLOC_NAME    "malloc"
 
 const struct capture_event_row capture_event_rows[] = {
 	{ "cpu", "nanoseconds",
@@ -50,6 +51,9 @@ const struct capture_event_row capture_event_rows[] = {
 	{ "branch-misses", "count", HARDWARE(BRANCH_MISSES) },
 	{ "alloc[=INTERVAL]", "bytes",
 	  "what JVMs allocate, a sample every INTERVAL bytes of a thread (default 512k)",
+	  .is_form = true },
+	{ "malloc[=INTERVAL]", "bytes",
+	  "native memory: malloc() and its kin, mmap(); likewise, every call with malloc=0",
 	  .is_form = true },
 	{ "rNNN", "count", "a raw event of the core PMU, in hexadecimal", .is_form = true },
 	{ "uprobe:LIB:FUNC[+OFF]", "count",
@@ -81,10 +85,17 @@ bool capture_event_is_alloc(const struct capture_event *event)
 	return event->trigger == WIRE_TRIGGER_ALLOC_AGENT;
 }
 
+bool capture_event_is_malloc(const struct capture_event *event)
+{
+	return event->trigger == WIRE_TRIGGER_MALLOC;
+}
+
 bool capture_event_needs(const struct capture_event *event, enum wire_trigger trigger)
 {
 	if (capture_event_is_alloc(event))
 		return trigger >= WIRE_TRIGGER_ALLOC_AGENT;
+	if (capture_event_is_malloc(event))
+		return trigger >= WIRE_TRIGGER_MALLOC && trigger <= WIRE_TRIGGER_MALLOC_SESSION;
 	return trigger == event->trigger;
 }
 
@@ -138,31 +149,48 @@ static int event_lookup(const char *name, struct capture_event *event)
 	return event_parse_raw(name, &event->config);
 }
 
-static bool event_is_alloc_name(const char *name)
-{
-	size_t len = strlen(ALLOC_NAME);
+/* What is sampled by bytes: "alloc" or "alloc=64k". */
+static const struct bytes_event {
+	const char *name;
+	enum wire_trigger trigger;
+	bool may_be_0; /* every call */
+} bytes_events[] = {
+	{ ALLOC_NAME, WIRE_TRIGGER_ALLOC_AGENT, false },
+	{ MALLOC_NAME, WIRE_TRIGGER_MALLOC, true },
+};
 
-	return strncmp(name, ALLOC_NAME, len) == 0 && (name[len] == 0 || name[len] == '=');
+static const struct bytes_event *event_find_bytes(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(bytes_events); i++) {
+		size_t len = strlen(bytes_events[i].name);
+
+		if (strncmp(name, bytes_events[i].name, len) == 0 &&
+		    (name[len] == 0 || name[len] == '='))
+			return &bytes_events[i];
+	}
+	return NULL;
 }
 
-/* "alloc" or "alloc=64k". */
-static int event_parse_alloc(const char *name, struct capture_event *event, struct err *err)
+static int event_parse_bytes(const struct bytes_event *kind, const char *name,
+			     struct capture_event *event, struct err *err)
 {
-	const char *interval = name + strlen(ALLOC_NAME);
+	const char *interval = name + strlen(kind->name);
 
-	event->trigger = WIRE_TRIGGER_ALLOC_AGENT;
+	event->trigger = kind->trigger;
 	event->period = CAPTURE_ALLOC_INTERVAL;
 	event->freq_hz = 0;
-	snprintf(event->name, sizeof(event->name), ALLOC_NAME);
+	snprintf(event->name, sizeof(event->name), "%s", kind->name);
 	snprintf(event->unit, sizeof(event->unit), "bytes");
 	if (!*interval)
 		return 0;
 	if (units_parse_bytes(interval + 1, &event->period) == 0 &&
-	    event->period >= CAPTURE_MIN_ALLOC_INTERVAL &&
-	    event->period <= CAPTURE_MAX_ALLOC_INTERVAL)
+	    ((event->period >= CAPTURE_MIN_ALLOC_INTERVAL &&
+	      event->period <= CAPTURE_MAX_ALLOC_INTERVAL) ||
+	     (kind->may_be_0 && !event->period)))
 		return 0;
 	err_set(err, -EINVAL, "'%s' does not say after how many bytes a sample is due", name);
-	return err_hint(err, "intervals go from 1k to 1G, as in alloc=64k");
+	return err_hint(err, "intervals go from 1k to 1G, as in %s=64k%s", kind->name,
+			kind->may_be_0 ? "; 0: each call" : "");
 }
 
 /* A uprobe or a tracepoint: a sample each time. */
@@ -183,6 +211,7 @@ static int event_parse_probe(const char *name, struct capture_event *event, stru
 int capture_event_parse(const char *name, uint32_t freq_hz, struct capture_event *ret_event,
 			struct err *err)
 {
+	const struct bytes_event *bytes = event_find_bytes(name);
 	struct capture_event event = { .freq_hz = freq_hz };
 	int r = 0;
 
@@ -192,8 +221,8 @@ int capture_event_parse(const char *name, uint32_t freq_hz, struct capture_event
 	if (strlen(name) >= sizeof(event.name))
 		return event_unknown(name, err);
 	snprintf(event.name, sizeof(event.name), "%s", name);
-	if (event_is_alloc_name(name))
-		r = event_parse_alloc(name, &event, err);
+	if (bytes)
+		r = event_parse_bytes(bytes, name, &event, err);
 	else if (strchr(name, ':'))
 		r = event_parse_probe(name, &event, err);
 	else if (event_lookup(name, &event) < 0)

@@ -34,8 +34,8 @@ struct capture_event {
  * 1e9 / FREQ_HZ ns; what the kernel counts itself (page-faults, …) has a fixed period too, whatever
  * FREQ_HZ is. A hardware event where there is no PMU becomes cpu-clock with fell_back set
  * (the caller says so). A probe (uprobe:LIB:FUNC[+OFF], uretprobe:LIB:FUNC) and a tracepoint (GROUP:NAME)
- * weigh 1 each time; where a probe's function is, the caller looks up. "alloc[=INTERVAL]" has the mean
- * interval of its samples as period, in bytes. -EINVAL names the known events;
+ * weigh 1 each time; where a probe's function is, the caller looks up. "alloc[=INTERVAL]" and "malloc[=INTERVAL]" have the mean
+ * interval of their samples as period, in bytes; that of malloc may be 0, each call. -EINVAL names the known events;
  * -EOPNOTSUPP: the kernel has no such; -ENOENT: there is no tracefs, or no such tracepoint.
  */
 int capture_event_parse(const char *name, uint32_t freq_hz, struct capture_event *ret_event,
@@ -60,6 +60,9 @@ bool capture_event_is_clock(const struct capture_event *event);
 
 /* Allocations of JVMs: their places are found while it runs (capture_add_place()). */
 bool capture_event_is_alloc(const struct capture_event *event);
+
+/* Native memory: its places are found while it runs, too. */
+bool capture_event_is_malloc(const struct capture_event *event);
 
 /* Has EVENT samples that TRIGGER's program takes? Those of allocations come from several. */
 bool capture_event_needs(const struct capture_event *event, enum wire_trigger trigger);

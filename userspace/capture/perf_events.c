@@ -78,10 +78,10 @@ static int perf_event_open_cpu(const struct perf_events_options *options,
 	return fd < 0 ? -errno : (int)fd;
 }
 
-static int perf_event_attach(int prog_fd, int event_fd, unsigned int index)
+static int perf_event_attach(int prog_fd, int event_fd, uint64_t cookie)
 {
 	/* libbpf's own attach function would enable the event, too. */
-	LIBBPF_OPTS(bpf_link_create_opts, opts, .perf_event.bpf_cookie = index);
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .perf_event.bpf_cookie = cookie);
 	int link = bpf_link_create(prog_fd, event_fd, BPF_PERF_EVENT, &opts);
 
 	return link < 0 ? -errno : link;
@@ -175,10 +175,12 @@ int perf_event_open_place(const struct perf_events_options *options, const struc
 
 	uprobe_fill_attr(place->probe, &attr);
 	/* By the process's memory the kernel tells who is meant (uprobe_perf_filter() in trace_uprobe.c). */
-	fd = syscall(SYS_perf_event_open, &attr, (pid_t)place->pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	fd = syscall(SYS_perf_event_open, &attr, place->pid ? (pid_t)place->pid : -1,
+		     place->pid ? -1 : (int)place->cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return err_sys(err, -errno, "cannot probe process %u", place->pid);
-	link = perf_event_attach(options->prog_fds[place->trigger], (int)fd, place->event);
+	link = perf_event_attach(options->prog_fds[place->trigger], (int)fd,
+				 WIRE_MALLOC_COOKIE(place->event, place->form));
 	if (link < 0) {
 		close((int)fd);
 		return err_sys(err, link, "cannot attach the BPF program to process %u",

@@ -46,13 +46,15 @@ int perf_events_open_shared(const struct perf_events_options *options, unsigned 
 			    struct perf_events *ret_events, struct err *err);
 
 /*
- * PROBE in process PID alone, whose threads all run into it, of whatever event. Closing *RET_FD and *RET_LINK
- * ends it. -ESRCH: the process has gone.
+ * PROBE in process PID alone, whose threads all run into it, of whatever event; PID 0: in all that map the file. Closing *RET_FD
+ * and *RET_LINK ends it. -ESRCH: the process has gone.
  */
 struct perf_place {
-	enum wire_trigger trigger; /* one that runs in PLACES */
-	unsigned int event;	   /* index */
+	enum wire_trigger trigger;  /* one that runs in PLACES */
+	enum wire_malloc_form form; /* of WIRE_TRIGGER_MALLOC; else 0 */
+	unsigned int event;	    /* index */
 	uint32_t pid;
+	unsigned int cpu; /* of PID 0, that has the event's books: any that is online */
 	const struct uprobe *probe;
 };
 

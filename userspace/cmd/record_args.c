@@ -148,7 +148,7 @@ static int parse_stream_format(const char *arg, void *value, struct err *err)
 	  "how long: 30s, 5m (default: until Ctrl-C, or until the command ends)", NULL, \
 	  parse_duration }, \
 	{ OPTION_TYPE_CALLBACK, 'e', "event", "EVENT,…", \
-	  "cpu (default), alloc, cycles, uprobe:LIB:FUNC, GROUP:NAME, or several (cpu,alloc): " \
+	  "cpu (default), alloc, malloc, cycles, uprobe:LIB:FUNC, GROUP:NAME, or several (cpu,alloc): " \
 	  "hostprof help events", \
 	  NULL, parse_event }, \
 	{ OPTION_TYPE_U64, 'F', "freq", "HZ", \
@@ -176,7 +176,8 @@ static const struct option_row rows[] = {
 	SAMPLING_ROWS,
 	{ OPTION_TYPE_CALLBACK, 0, "live", "[=gc]",
 	  "with alloc, which is the default then: what is still alive at the end, too, as event "
-	  "\"live\" (JDK 11 on, with the agent); gc: after a full collection",
+	  "\"live\" (JDK 11 on, with the agent); gc: after a full collection; with malloc: what was "
+	  "not freed, as event \"malloc-live\"",
 	  NULL, parse_live },
 	{ OPTION_TYPE_HEADING, .help = "Result" },
 	VIEW_FLAGS_ROWS(args.view),
@@ -286,16 +287,19 @@ static int check_numbers(struct err *err)
 
 static int check_live(struct err *err)
 {
-	bool samples = false;
+	bool objects = false, memory = false;
 
-	for (size_t i = 0; i < args.event_names.len; i++)
-		samples |= capture_event_is_alloc(&args.events[i]);
-	if (args.live && args.agent == RECORDER_AGENT_NEVER) {
+	for (size_t i = 0; i < args.event_names.len; i++) {
+		objects |= capture_event_is_alloc(&args.events[i]);
+		memory |= capture_event_is_malloc(&args.events[i]);
+	}
+	if (args.live && args.agent == RECORDER_AGENT_NEVER && (objects || !memory)) {
 		err_set(err, -EINVAL, "--live does not go with --agent=never");
 		return err_hint(err, "it is the agent that knows which objects are alive");
 	}
-	if (args.live && !samples)
-		return err_set(err, -EINVAL, "--live: there is no -e alloc among the events");
+	if (args.live && !objects && !memory)
+		return err_set(err, -EINVAL,
+			       "--live: there is no -e alloc or malloc among the events");
 	return 0;
 }
 

@@ -68,6 +68,14 @@ struct elf_raw_symbol {
 	unsigned char rank; /* the more fitting of two names of one address has the higher one */
 };
 
+/* Names of a lower rank are the file's own. */
+#define ELF_RANK_SHARED 8
+
+/* Call FN for every function of .symtab and .dynsym; names are borrowed until the file is closed. */
+void elf_file_for_each_table_symbol(struct elf_file *file,
+				    void (*fn)(const struct elf_raw_symbol *symbol, void *data),
+				    void *data);
+
 void elf_file_for_each_raw_symbol(struct elf_file *file,
 				  void (*fn)(const struct elf_raw_symbol *symbol, void *data),
 				  void *data);

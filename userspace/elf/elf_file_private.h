@@ -37,11 +37,6 @@ Elf_Data *elf_file_section_data(struct elf_file *file, Elf_Scn *section, const G
 /* A NUL-terminated string at OFFSET, or NULL. */
 const char *elf_data_string(const Elf_Data *strings, uint64_t offset);
 
-/* Call FN for every function of .symtab and .dynsym; names are borrowed until the file is closed. */
-void elf_file_for_each_table_symbol(struct elf_file *file,
-				    void (*fn)(const struct elf_raw_symbol *symbol, void *data),
-				    void *data);
-
 /* A symbol that is looked up; and which of two names of one address is the more fitting one. */
 bool elf_symbol_is_function(const GElf_Sym *symbol);
 unsigned char elf_symbol_rank(const GElf_Sym *symbol, const char *name);

@@ -225,6 +225,11 @@ static void add_outside(struct recording_reader *reader, const struct jfr_values
 	add_objects(reader, v, found, JFR_ALLOC_EVENT, true);
 }
 
+static void add_malloc(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
+{
+	add_objects(reader, v, found, JFR_MALLOC_EVENT, false);
+}
+
 static void add_live(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
 {
 	add_objects(reader, v, found, JFR_LIVE_EVENT, v->number[SAMPLE_OUTSIDE]);
@@ -303,6 +308,7 @@ static const struct event_info {
 	  { SAMPLE_WANTED("eventThread", "allocationSize") },
 	  add_live,
 	  false },
+	{ "profiler.Malloc", { SAMPLE_WANTED("eventThread", "size") }, add_malloc, false },
 	{ "hostprof.Recording",
 	  { "command", "host", "wallStart", "monotonicStart" },
 	  add_recording,

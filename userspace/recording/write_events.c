@@ -55,6 +55,7 @@ static enum jfr_type_id sample_type(const char *event)
 		{ JFR_CPU_EVENT, JFR_EXECUTION_SAMPLE },
 		{ JFR_ALLOC_EVENT, JFR_OBJECT_ALLOCATION_SAMPLE },
 		{ JFR_LIVE_EVENT, JFR_LIVE_OBJECT },
+		{ JFR_MALLOC_EVENT, JFR_MALLOC },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
@@ -116,7 +117,8 @@ static uint8_t *put_allocation(uint8_t *at, enum jfr_type_id type, const struct 
 
 	at = jfr_varint(at, jfr_thread_key(pools, s->thread));
 	at = jfr_varint(at, jfr_key(pools, s->stack));
-	at = jfr_varint(at, object_class_key(pools, p, s->stack));
+	/* Native memory's place is not told. */
+	at = jfr_varint(at, type == JFR_MALLOC ? 0 : object_class_key(pools, p, s->stack));
 	at = jfr_varint(at, s->weight);
 	if (type == JFR_LIVE_OBJECT)
 		at = jfr_varint(at, s->time_ns); /* of the allocation */
@@ -144,6 +146,7 @@ static void put_sample(struct strbuf *out, const struct jfr_pools *pools, const 
 	switch (type) {
 	case JFR_EXECUTION_SAMPLE: at = put_fields(at, pools, p, s); break;
 	case JFR_OBJECT_ALLOCATION_SAMPLE:
+	case JFR_MALLOC:
 	case JFR_LIVE_OBJECT: at = put_allocation(at, type, pools, p, s); break;
 	default:
 		at = jfr_varint(at, jfr_string_key(pools, name));

@@ -11,9 +11,10 @@
  * The event kinds that become jdk.ExecutionSample, jdk.ObjectAllocationSample and
  * profiler.LiveObject; all others are hostprof.EventSample.
  */
-#define JFR_CPU_EVENT	"cpu"
-#define JFR_ALLOC_EVENT "alloc"
-#define JFR_LIVE_EVENT	"live"
+#define JFR_CPU_EVENT	 "cpu"
+#define JFR_ALLOC_EVENT	 "alloc"
+#define JFR_LIVE_EVENT	 "live"
+#define JFR_MALLOC_EVENT "malloc"
 
 void jfr_put_samples(struct strbuf *out, const struct jfr_pools *pools, const struct profile *p);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/live_objects.h"
 
-#include "base/hmap.h"
+#include "base/clock.h"
 #include "profile/profile_copy.h"
 
 struct live_jvm {
@@ -189,4 +189,59 @@ uint32_t live_objects_tell(struct live_objects *all, uint64_t serial,
 		told++;
 	}
 	return told;
+}
+
+void live_objects_thin_all(struct live_objects *all, uint32_t level)
+{
+	for (size_t i = 0; i < all->jvms.len; i++)
+		if (level > all->jvms.items[i]->level)
+			set_level(all->jvms.items[i], level);
+}
+
+void live_objects_put_ids(const struct live_objects *all, struct hmap *ids)
+{
+	const struct live_object *object;
+
+	for (size_t i = 0; i < all->jvms.len; i++)
+		vec_for_each (object, &all->jvms.items[i]->objects)
+			hmap_put(ids, object->id, 1);
+}
+
+static void retain(struct live_jvm *jvm, const struct hmap *kept, uint64_t before_ns)
+{
+	uint64_t value;
+
+	for (size_t i = jvm->objects.len; i-- > 0;) {
+		const struct live_object *object = &jvm->objects.items[i];
+
+		if (object->time_ns < before_ns && !hmap_get(kept, object->id, &value))
+			remove_at(jvm, i);
+	}
+}
+
+void live_objects_retain(struct live_objects *all, const struct hmap *kept, uint64_t before_ns)
+{
+	for (size_t i = 0; i < all->jvms.len; i++)
+		retain(all->jvms.items[i], kept, before_ns);
+}
+
+void live_objects_tell_kept(struct live_objects *all, const struct hmap *kept, uint64_t now_ns,
+			    uint32_t event, struct profile *profile,
+			    void (*added)(uint64_t jvm, size_t first, void *data), void *data)
+{
+	for (size_t i = 0; i < all->jvms.len; i++) {
+		const struct live_jvm *jvm = all->jvms.items[i];
+		size_t first = profile->samples.len;
+		const struct live_object *object;
+		uint64_t value;
+
+		vec_for_each (object, &jvm->objects) {
+			uint64_t age_ns = now_ns - MIN(object->time_ns, now_ns);
+
+			if (hmap_get(kept, object->id, &value))
+				add_sample(object, (uint32_t)(age_ns / NSEC_PER_SEC), jvm->level,
+					   event, profile);
+		}
+		added(jvm->serial, first, data);
+	}
 }

@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+#include "base/hmap.h"
 #include "base/vec.h"
 #include "codemap.h"
 #include "profile/profile.h"
@@ -53,6 +54,15 @@ void live_objects_drop(struct live_objects *all, uint64_t jvm, uint64_t id);
 /* JVM's agent has come to LEVEL. */
 void live_objects_thin(struct live_objects *all, uint64_t jvm, uint32_t level);
 
+/* All are thinned alike. */
+void live_objects_thin_all(struct live_objects *all, uint32_t level);
+
+/* Those from before BEFORE_NS whose ids are not in KEPT have gone. */
+void live_objects_retain(struct live_objects *all, const struct hmap *kept, uint64_t before_ns);
+
+/* Adds the ids of all that are known. */
+void live_objects_put_ids(const struct live_objects *all, struct hmap *ids);
+
 /* The JVM has ended. */
 void live_objects_forget(struct live_objects *all, uint64_t jvm);
 
@@ -66,5 +76,10 @@ void live_objects_move(struct live_objects *all, const struct profile *from, str
 uint32_t live_objects_tell(struct live_objects *all, uint64_t jvm,
 			   const struct codemap_object *alive, size_t count, uint32_t level,
 			   uint32_t event, struct profile *profile);
+
+/* Likewise of all JVMs those whose ids are in KEPT; their age is the seconds since then until NOW_NS. ADDED is called for each JVM. */
+void live_objects_tell_kept(struct live_objects *all, const struct hmap *kept, uint64_t now_ns,
+			    uint32_t event, struct profile *profile,
+			    void (*added)(uint64_t jvm, size_t first, void *data), void *data);
 
 #endif

@@ -14,6 +14,7 @@
 #include "session/pipeline_arrive.h"
 #include "session/pipeline_books.h"
 #include "session/pipeline_live.h"
+#include "session/pipeline_malloc.h"
 #include "session/pipeline_outside.h"
 #include "session/pipeline_show.h"
 #include "symbolize/perf_map.h"
@@ -133,8 +134,10 @@ int pipeline_init(struct pipeline *pipeline, struct capture *capture,
 	pipeline->capture = capture;
 	pipeline->options = options->capture;
 	pipeline->sinks = options->sinks;
-	share_memory(pipeline, options->plan, options->live != LIVE_OFF);
+	share_memory(pipeline, options->plan,
+		     options->live != LIVE_OFF || pipeline->options->follow_memory);
 	table_link_init(&pipeline->tables, capture);
+	pipeline_malloc_init(pipeline);
 	r = worker_pool_new(1, &pipeline->pool, err);
 	if (r < 0)
 		return r;
@@ -160,6 +163,8 @@ void pipeline_release(struct pipeline *pipeline)
 	registry_free(pipeline->registry);
 	merge_release(&pipeline->queue);
 	live_objects_release(&pipeline->live);
+	malloc_probes_release(&pipeline->malloc);
+	malloc_kept_release(&pipeline->kept);
 	miss_join_release(&pipeline->misses);
 	process_news_release(&pipeline->news);
 	vec_release(&pipeline->outside);
@@ -181,6 +186,7 @@ static void add_events(struct pipeline *pipeline)
 		pipeline->event_ids[i] = profile_event(&pipeline->profile, &row);
 	}
 	pipeline_live_add_event(pipeline);
+	pipeline_malloc_add_event(pipeline);
 }
 
 int pipeline_begin(struct pipeline *pipeline, const char *command_line, struct err *err)
@@ -204,6 +210,7 @@ int pipeline_snapshot(struct pipeline *pipeline, struct err *err)
 	if (r < 0)
 		return r;
 	registry_for_each(pipeline->registry, pipeline_books_add_agent, pipeline);
+	registry_for_each(pipeline->registry, pipeline_malloc_add, pipeline);
 	return 0;
 }
 
@@ -241,6 +248,7 @@ void pipeline_turn(struct pipeline *pipeline)
 		return;
 	if (pipeline_apply_until(pipeline, watermark_ns))
 		pipeline_live_settle(pipeline, watermark_ns);
+	malloc_kept_settle(&pipeline->kept, pipeline->capture, now_ns);
 	if (now_ns - pipeline->checked_ns > CHECK_NS) {
 		pipeline->checked_ns = now_ns;
 		registry_check(pipeline->registry, now_ns);
@@ -297,6 +305,7 @@ static int rotate(struct pipeline *pipeline, struct err *err)
 				    profile_get_string(profile, profile->counters.items[i].detail),
 				    profile->counters.items[i].value);
 	live_objects_move(&pipeline->live, profile, &fresh);
+	live_objects_move(&pipeline->kept.objects, profile, &fresh);
 	profile_release(profile);
 	*profile = fresh;
 	add_events(pipeline);
@@ -435,6 +444,7 @@ static void write_figures(struct pipeline *pipeline)
 	add_unwinding(pipeline, &stats);
 	add_limits(pipeline);
 	add_unseen(pipeline, &stats);
+	pipeline_malloc_write(pipeline);
 	image_cache_for_each_failed(pipeline->images, count_failed_file, pipeline);
 	agents_for_each_failure(pipeline->agents, count_failed_agent, pipeline);
 	jvm_table_for_each_unread(pipeline->jvms, count_unread_jvm, pipeline);
@@ -483,6 +493,7 @@ int pipeline_finish(struct pipeline *pipeline, struct err *err)
 	/* What follows may wait for a reader, and no JVM waits for that. */
 	sinks_ending(&pipeline->sinks);
 	pipeline_live_tell(pipeline);
+	pipeline_malloc_tell(pipeline);
 	write_figures(pipeline);
 	return pipeline_show_end(pipeline, err);
 }

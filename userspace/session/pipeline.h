@@ -21,6 +21,8 @@
 #include "profile/sink.h"
 #include "session/ledger.h"
 #include "session/live_objects.h"
+#include "session/malloc/malloc_kept.h"
+#include "session/malloc/malloc_probes.h"
 #include "session/memory_plan.h"
 #include "session/merge.h"
 #include "session/table_link.h"
@@ -74,6 +76,10 @@ struct pipeline {
 	VEC(struct outside_jvm) outside;
 	VEC(struct process *) strangers; /* borrowed; JVMs that are in another cgroup yet */
 	uint64_t strangers_ns;		 /* when they were last looked at */
+	struct malloc_probes malloc;	 /* of native memory */
+	uint64_t malloc_nested;		 /* its samples that were dropped */
+	struct malloc_kept kept;	 /* of it what was not given back */
+	uint32_t kept_event;		 /* in the current tables */
 	uint32_t event_ids[WIRE_MAX_EVENTS];
 	uint32_t tables_serial; /* grows when the profile's tables are emptied */
 

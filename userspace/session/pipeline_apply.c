@@ -5,6 +5,7 @@
 #include "session/alloc/alloc_objects.h"
 #include "session/pipeline_books.h"
 #include "session/pipeline_live.h"
+#include "session/pipeline_malloc.h"
 #include "session/pipeline_show.h"
 
 /*
@@ -55,7 +56,10 @@ static void apply_sample(struct pipeline *pipeline, struct process *process,
 						 sample, symbolized, &row.thread);
 
 	profile_add(&pipeline->profile, &row);
-	pipeline_live_note(pipeline, process, sample, &row);
+	if (sample->flags & WIRE_SAMPLE_NATIVE)
+		pipeline_malloc_note(pipeline, process, sample, &row);
+	else
+		pipeline_live_note(pipeline, process, sample, &row);
 	if (pipeline->sinks.one_by_one)
 		pipeline_show_finished(pipeline, item, entry, &row);
 }
@@ -103,6 +107,8 @@ static bool try_sample(struct pipeline *pipeline, struct merge_item *item)
 
 	if (item->miss && !finish_oldest(pipeline, item, process))
 		return false;
+	if (pipeline_malloc_drops(pipeline, process, item->sample))
+		return true;
 	if (!symbolizer_try(pipeline->symbolizer, &pipeline->profile, process, item->sample,
 			    &symbolized)) {
 		if (may_wait(pipeline))

@@ -5,6 +5,7 @@
 #include "session/alloc/alloc_weight.h"
 #include "session/pipeline_apply.h"
 #include "session/pipeline_books.h"
+#include "session/pipeline_malloc.h"
 #include "session/pipeline_show.h"
 
 /* What the sample weighs is known, and its class is a Klass* that may be unloaded. */
@@ -67,6 +68,15 @@ static void read_early(struct pipeline *pipeline, struct process *process,
 		jvm_note_thread(jvm, sample->tid, sample->time_ns);
 }
 
+/* What turns out later to be none cannot be taken back. */
+static bool may_be_shown(const struct pipeline *pipeline, struct process *process,
+			 const struct wire_sample *sample, const struct wire_miss *miss)
+{
+	if (!(sample->flags & WIRE_SAMPLE_NATIVE))
+		return true;
+	return !miss && process && !pipeline_malloc_hides(pipeline, process, sample);
+}
+
 static void queue_sample(struct pipeline *pipeline, const struct wire_sample *raw,
 			 struct process *process)
 {
@@ -87,7 +97,7 @@ static void queue_sample(struct pipeline *pipeline, const struct wire_sample *ra
 		sample = weighed;
 	}
 	read_early(pipeline, process, sample);
-	if (pipeline->sinks.hurry)
+	if (pipeline->sinks.hurry && may_be_shown(pipeline, process, sample, miss))
 		shown = pipeline_show_arrival(pipeline, process, sample);
 	merge_push_sample(&pipeline->queue, sample, TAKE_PTR(miss), again)->shown = shown;
 }

@@ -3,6 +3,7 @@
 
 #include "jvm/layout/libjvm.h"
 #include "session/pipeline_apply.h"
+#include "session/pipeline_malloc.h"
 #include "session/pipeline_outside.h"
 
 /* PATH is borrowed by the mapping. */
@@ -141,7 +142,7 @@ static void forget_agent(struct pipeline *pipeline, struct process *process)
 {
 	agents_forget(pipeline->agents, process);
 	pipeline_outside_forget(pipeline, process);
-	if (pipeline->samples_allocations || pipeline->outside_interval)
+	if (pipeline->samples_allocations || pipeline->outside_interval || pipeline->malloc.is_on)
 		capture_drop_places(pipeline->capture, process->pid, process->serial);
 }
 
@@ -174,6 +175,7 @@ static void forget_jvm(struct pipeline *pipeline, struct process *process)
 {
 	jvm_table_forget(pipeline->jvms, process);
 	live_objects_forget(&pipeline->live, process->serial);
+	pipeline_malloc_forget(pipeline, process);
 }
 
 /* --- the list --------------------------------------------------------------------------------- */
@@ -202,6 +204,9 @@ static const struct {
 			[SIDE_EXIT] = registry_exits,
 			[SIDE_LOST] = registry_loses } },
 	{ .name = "agents", .in_order = { [SIDE_MMAP] = add_agent }, .forget = forget_agent },
+	{ .name = "memory",
+	  .now = { [SIDE_MMAP] = pipeline_malloc_maps_now },
+	  .in_order = { [SIDE_MMAP] = pipeline_malloc_maps } },
 	{ .name = "names", .forget = forget_names },
 	{ .name = "ledger", .forget = forget_account },
 	{ .name = "jvms",

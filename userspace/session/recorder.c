@@ -125,6 +125,14 @@ static void plan_memory(struct recorder *rec)
 	rec->capture_options.rings_limit_bytes = rec->plan.rings_bytes;
 }
 
+static bool samples_memory(const struct recorder *rec)
+{
+	for (unsigned int i = 0; i < rec->capture_options.event_count; i++)
+		if (capture_event_is_malloc(&rec->capture_options.events[i]))
+			return true;
+	return false;
+}
+
 static int open_all(struct recorder *rec, struct err *err)
 {
 	uint32_t interval = alloc_probes_interval(&rec->capture_options);
@@ -138,7 +146,7 @@ static int open_all(struct recorder *rec, struct err *err)
 		.outside_interval = interval,
 		.alloc_interval = agent == RECORDER_AGENT_NEVER ? 0 : interval,
 		.jvm_frames = rec->options->jvm_frames,
-		.live = rec->options->live,
+		.live = interval ? rec->options->live : LIVE_OFF,
 		.attached = rec->options->attached,
 		.unseen = rec->options->unseen,
 		.sinks = rec->options->sinks,
@@ -151,12 +159,14 @@ static int open_all(struct recorder *rec, struct err *err)
 		return r;
 	raise_descriptor_limit();
 	plan_memory(rec);
+	rec->capture_options.follow_memory = rec->options->live != LIVE_OFF && samples_memory(rec);
 	r = capture_open(&rec->capture_options, &rec->capture, err);
 	if (r < 0)
 		return r;
 	/* Before there are workers. */
 	if (rec->options->gives_up_rights)
-		recorder_rights_keep(rec->options->other_rights | (interval ? RIGHTS_TO_PROBE : 0));
+		recorder_rights_keep(rec->options->other_rights |
+				     (interval || samples_memory(rec) ? RIGHTS_TO_PROBE : 0));
 	r = pipeline_init(&rec->pipeline, rec->capture, &pipeline, err);
 	if (r == 0)
 		r = pipeline_begin(&rec->pipeline, rec->options->command_line, err);
@@ -253,6 +263,7 @@ static void fill_result(struct recorder *rec, struct recorder_result *result)
 	result->live_missing = pipeline->live_missing;
 	result->live_missing_pid = pipeline->live_missing_pid;
 	result->alloc_sources = pipeline->alloc_sources;
+	result->malloc_files = pipeline->malloc.probed;
 	result->late_samples = pipeline->late_samples;
 	result->merge_stall_ns = pipeline->stall_ns;
 	memcpy(result->losses, pipeline->ledger.losses, sizeof(result->losses));

@@ -71,6 +71,7 @@ struct recorder_result {
 	struct wall_figures wall;      /* processes that could not be read in time */
 	struct reader_figures readers; /* files that could not be parsed */
 	uint32_t alloc_sources;	       /* JVMs whose allocations were seen */
+	uint64_t malloc_files;	       /* with functions of native memory that were probed */
 	struct capture_stats capture;
 	uint64_t own_cpu_ns;
 	uint64_t peak_rss_bytes, memory_limit_bytes;

@@ -319,6 +319,12 @@ static void push_root(struct stack_build *build, const struct wire_sample *sampl
 	}
 }
 
+/* Native memory has none. */
+static bool has_class(const struct wire_sample *sample)
+{
+	return sample->alloc_size && !(sample->flags & WIRE_SAMPLE_NATIVE);
+}
+
 /* False: some of it is missing yet. */
 static bool build_stack(struct stack_build *build, const struct wire_sample *sample,
 			const struct word_reader *kernel, const struct word_reader *user,
@@ -327,13 +333,13 @@ static bool build_stack(struct stack_build *build, const struct wire_sample *sam
 	struct symbolizer *symbolizer = build->symbolizer;
 
 	symbolizer->frames.len = 0;
-	if (sample->alloc_size)
+	if (has_class(sample))
 		allocation_push_class(build, sample);
 	push_kernel_frames(build, kernel);
 	push_user_frames(build, *user);
 	if (build->waits)
 		return false;
-	if (sample->alloc_size)
+	if (has_class(sample))
 		allocation_drop_jvm_frames(build, 1);
 	push_root(build, sample);
 	*ret_stack = profile_stack(build->profile, symbolizer->frames.items,

@@ -248,21 +248,21 @@ static void test_thin_weight(void **state)
 /* 20,000 calls a second become the budget's 5,000; when they get fewer, all are taken again. */
 static void test_thin_count(void **state)
 {
-	struct wire_tlab jvm = { .interval = 1000, .window_ns = 1 };
+	struct wire_tlab jvm = { .interval = 1000, .pace.window_ns = 1 };
 	uint64_t now_ns = 1, taken = 0;
 
 	(void)state;
 	for (unsigned int i = 0; i < 200000; i++) {
 		now_ns += 50000;
-		if (!thin_weight(1000, jvm.interval << jvm.doubled, i * 2654435761U))
+		if (!thin_weight(1000, jvm.interval << jvm.pace.doubled, i * 2654435761U))
 			continue;
-		thin_count(&jvm, now_ns);
+		thin_count(&jvm.pace, now_ns);
 		taken++;
 	}
 	assert_in_range(taken, 20000, 55000);
 	for (unsigned int i = 0; i < 200; i++)
-		thin_count(&jvm, now_ns += 50000000);
-	assert_int_equal(jvm.doubled, 0);
+		thin_count(&jvm.pace, now_ns += 50000000);
+	assert_int_equal(jvm.pace.doubled, 0);
 }
 
 int main(void)

@@ -111,26 +111,57 @@ static void programs_of_triggers(void **state)
 		{ .trigger = WIRE_TRIGGER_TRACEPOINT },
 		{ .trigger = WIRE_TRIGGER_RAW },
 		{ .trigger = WIRE_TRIGGER_ALLOC_AGENT },
+		{ .trigger = WIRE_TRIGGER_MALLOC, .period = 4711 },
 	};
-	struct bpf_session_options options = usual(events, 6);
+	struct bpf_session_options options = usual(events, 7);
 	struct bpf_session *session;
 
 	(void)state;
 	strbuf_addch(&f.log, '\n');
 	session = opened(&options);
-	expect_line("sample_uprobe 1\nsample_tracepoint 1\nsample_raw 1\nsample_alloc_agent 1\n"
+	expect_line("sample_uprobe 1\nsample_tracepoint 1\nsample_raw 1\nsample_malloc 1\n"
+		    "sample_alloc_agent 1\n"
 		    "sample_alloc_new_tlab 1\nsample_alloc_outside 1\n");
 	assert_null(strstr(f.log.buf, "sample 1"));
 	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
-		assert_true(bpf_session_prog_fd(session, (enum wire_trigger)t) >= 1000);
+		assert_int_equal(bpf_session_prog_fd(session, (enum wire_trigger)t) >= 1000,
+				 t != WIRE_TRIGGER_MALLOC_RETURN &&
+					 t != WIRE_TRIGGER_MALLOC_SESSION);
 	assert_true(f.rodata.event_at_entry[0]);
 	assert_false(f.rodata.event_at_entry[1]);
 	assert_false(f.rodata.event_at_entry[2]);
 	assert_false(f.rodata.event_at_entry[3]);
 	assert_int_equal(f.rodata.trigger_event[WIRE_TRIGGER_RAW], 4);
+	assert_int_equal(f.rodata.malloc_interval, 4711);
+	assert_int_equal(f.rodata.trigger_event[WIRE_TRIGGER_MALLOC_RETURN], 6);
 	/* An allocation may be told by any of them. */
 	for (unsigned int t = WIRE_TRIGGER_ALLOC_AGENT; t < WIRE_TRIGGER_COUNT; t++)
 		assert_int_equal(f.rodata.trigger_event[t], 5);
+	bpf_session_free(session);
+}
+
+/* Memory that is followed has a program for returns, or one for all where the kernel can. */
+static void programs_of_native_memory(void **state)
+{
+	static const struct capture_event event = { .trigger = WIRE_TRIGGER_MALLOC };
+	struct bpf_session_options options = usual(&event, 1);
+	struct bpf_session *session;
+
+	(void)state;
+	options.follow_memory = true;
+	strbuf_addch(&f.log, '\n');
+	session = opened(&options);
+	expect_line("sample_malloc 1\nnote_malloc_return 1\n");
+	assert_int_equal(bpf_session_prog_fd(session, WIRE_TRIGGER_MALLOC_SESSION), -1);
+	bpf_session_free(session);
+	strbuf_reset(&f.log);
+	strbuf_addch(&f.log, '\n');
+	options.has_sessions = true;
+	session = opened(&options);
+	expect_line("sample_malloc_session 1\n");
+	expect_line("sample_malloc_session of 57\n");
+	assert_int_equal(bpf_session_prog_fd(session, WIRE_TRIGGER_MALLOC), -1);
+	assert_int_equal(bpf_session_prog_fd(session, WIRE_TRIGGER_MALLOC_RETURN), -1);
 	bpf_session_free(session);
 }
 
@@ -183,17 +214,26 @@ static void sampling(void **state)
 static void descriptors(void **state)
 {
 	static const char *const names[] = {
-		[BPF_SESSION_RINGS] = "rings",	       [BPF_SESSION_COUNTERS] = "counters",
-		[BPF_SESSION_TARGETS] = "targets",     [BPF_SESSION_JVMS] = "jvms",
-		[BPF_SESSION_FAR_BLOBS] = "far_blobs", [BPF_SESSION_LOST] = "lost",
-		[BPF_SESSION_BLOCKS] = "blocks",       [BPF_SESSION_RULES] = "rules",
-		[BPF_SESSION_RANGES] = "ranges",       [BPF_SESSION_PAGES] = "pages",
-		[BPF_SESSION_SPACES] = "spaces",       [BPF_SESSION_TLAB_JVMS] = "tlab_jvms",
+		[BPF_SESSION_RINGS] = "rings",
+		[BPF_SESSION_COUNTERS] = "counters",
+		[BPF_SESSION_TARGETS] = "targets",
+		[BPF_SESSION_JVMS] = "jvms",
+		[BPF_SESSION_FAR_BLOBS] = "far_blobs",
+		[BPF_SESSION_LOST] = "lost",
+		[BPF_SESSION_BLOCKS] = "blocks",
+		[BPF_SESSION_RULES] = "rules",
+		[BPF_SESSION_RANGES] = "ranges",
+		[BPF_SESSION_PAGES] = "pages",
+		[BPF_SESSION_SPACES] = "spaces",
+		[BPF_SESSION_TLAB_JVMS] = "tlab_jvms",
+		[BPF_SESSION_MALLOC_KEPT] = "malloc_kept",
 	};
 	struct bpf_session_options options = usual(NULL, 0);
-	struct bpf_session *session = opened(&options);
+	struct bpf_session *session;
 
 	(void)state;
+	options.follow_memory = true; /* else there is room for none */
+	session = opened(&options);
 	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
 		int number = bpf_session_map_fd(session, (enum bpf_session_map)i) - FIRST_FD;
 
@@ -305,6 +345,7 @@ int main(void)
 		cmocka_unit_test_setup(sizes_of_maps, set_up),
 		cmocka_unit_test_setup(what_programs_are_told, set_up),
 		cmocka_unit_test_setup(programs_of_triggers, set_up),
+		cmocka_unit_test_setup(programs_of_native_memory, set_up),
 		cmocka_unit_test_setup(misses_while_sampling, set_up),
 		cmocka_unit_test_setup(no_targets, set_up),
 		cmocka_unit_test_setup(sampling, set_up),

@@ -202,6 +202,33 @@ static void test_help_names_all(void **state)
 			fail_msg("no help on %s", row->name);
 }
 
+static void test_native_memory(void **state)
+{
+	struct capture_event event = parse("malloc", 99);
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(event.period, 512 << 10);
+	assert_string_equal(event.unit, "bytes");
+	assert_true(capture_event_is_malloc(&event));
+	assert_false(capture_event_is_alloc(&event));
+	assert_true(capture_event_needs(&event, WIRE_TRIGGER_MALLOC));
+	assert_true(capture_event_needs(&event, WIRE_TRIGGER_MALLOC_RETURN));
+	assert_false(capture_event_needs(&event, WIRE_TRIGGER_ALLOC_AGENT));
+	assert_false(capture_event_needs(&event, WIRE_TRIGGER_PERF));
+	assert_int_equal(capture_event_parse("malloc=64k", 99, &event, &err), 0);
+	assert_int_equal(event.period, 64 << 10);
+	assert_string_equal(event.name, "malloc");
+	assert_int_equal(capture_event_parse("malloc=0", 99, &event, &err), 0);
+	assert_int_equal(event.period, 0);
+	assert_int_equal(capture_event_parse("malloc=1000", 99, &event, &err), -EINVAL);
+	assert_string_equal(err.hint, "intervals go from 1k to 1G, as in malloc=64k; 0: each call");
+	assert_int_equal(capture_event_parse("malloc=", 99, &event, &err), -EINVAL);
+	assert_int_equal(capture_event_parse("malloc=2G", 99, &event, &err), -EINVAL);
+	assert_int_equal(capture_event_parse("alloc=0", 99, &event, &err), -EINVAL);
+	assert_int_equal(capture_event_parse("mallocs", 99, &event, &err), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +240,7 @@ int main(void)
 		cmocka_unit_test(test_programs_of_events),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_help_names_all),
+		cmocka_unit_test(test_native_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -110,6 +110,27 @@ static void what_a_probe_needs(void **state)
 	assert_int_equal(places->count, 0);
 }
 
+/* With their sizes, and whose they are; a name that begins so is another one. */
+static void functions_by_their_names(void **state)
+{
+	static const char *const wanted[] = { "main", "mai", "open_libc", "malloc" };
+	_cleanup_close_ int fd = open_self(), libc = open_libc();
+	struct reader_function functions[ARRAY_SIZE(wanted)];
+	struct err err;
+
+	(void)state;
+	assert_int_equal(reader_functions(fd, wanted, 4, functions, &err), 0);
+	assert_int_equal(functions[0].address, address_of("main"));
+	assert_true(functions[0].size > 0 && functions[0].rank >= ELF_RANK_SHARED);
+	assert_true(functions[1].address == READER_NOT_THERE);
+	assert_true(functions[2].rank < ELF_RANK_SHARED);
+	/* It is called here, and defined there. */
+	assert_true(functions[3].address == READER_NOT_THERE);
+	assert_int_equal(reader_functions(libc, wanted, 4, functions, &err), 0);
+	assert_true(functions[3].address != READER_NOT_THERE);
+	assert_true(functions[3].rank >= ELF_RANK_SHARED && functions[3].size > 16);
+}
+
 static unsigned int lie;
 
 static void lies_of_a_file(struct reader_file_said *said)
@@ -209,6 +230,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(no_file, with_readers, without),
 		cmocka_unit_test_setup_teardown(the_next_reader_is_asked, with_readers, without),
 		cmocka_unit_test(what_it_says_is_not_believed),
+		cmocka_unit_test(functions_by_their_names),
 		cmocka_unit_test(what_a_probe_needs),
 		cmocka_unit_test_setup_teardown(what_a_probe_needs, with_readers, without),
 		cmocka_unit_test(nor_what_it_says_of_probes),

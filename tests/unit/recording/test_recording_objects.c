@@ -70,6 +70,24 @@ static void allocations(void **state)
 	profile_release(&p);
 }
 
+/* async-profiler's native memory: no class, and one object of that size. */
+static void native_memory(void **state)
+{
+	struct chunk chunk;
+	struct profile p;
+
+	(void)state;
+	make_chunk(&chunk, NULL);
+	PUT_EVENT(&chunk, 107, START_TICKS + 1, 2, 2, 0x7f1234, 3000);
+	read_made(&chunk, &p);
+	assert_int_equal(p.samples.len, 4);
+	expect_sample(&p, 3,
+		      "1795000000001000000 3000 1 3 objects 1 age 0 (malloc bytes 0)" GC
+		      "<|com.acme.Order||0|1|2|5|(I)V|-><|||0|3|4|3|->"
+		      "<place|com.acme.Order||0|5|6|5|->");
+	profile_release(&p);
+}
+
 /* The JDK can record both; an allocation is not counted twice. */
 static void samples_of_allocations_and_tlabs(void **state)
 {
@@ -96,6 +114,7 @@ static void samples_of_allocations_and_tlabs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(native_memory),
 		cmocka_unit_test(allocations),
 		cmocka_unit_test(samples_of_allocations_and_tlabs),
 	};

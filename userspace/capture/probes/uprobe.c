@@ -113,9 +113,10 @@ int uprobe_parse(const char *name, struct uprobe *ret_probe, struct err *err)
 	return r;
 }
 
-int uprobe_at(const char *path, uint64_t offset, struct uprobe *ret_probe, struct err *err)
+int uprobe_at(const char *path, uint64_t offset, bool is_return, struct uprobe *ret_probe,
+	      struct err *err)
 {
-	*ret_probe = (struct uprobe){ .offset = offset };
+	*ret_probe = (struct uprobe){ .offset = offset, .is_return = is_return };
 	snprintf(ret_probe->path, sizeof(ret_probe->path), "%s", path);
 	return uprobe_take_pmu(ret_probe, err);
 }

@@ -31,8 +31,12 @@ bool uprobe_is_name(const char *name);
  */
 int uprobe_parse(const char *name, struct uprobe *ret_probe, struct err *err);
 
-/* A probe of the instruction at OFFSET of the file PATH. -EOPNOTSUPP: this kernel has no uprobes. */
-int uprobe_at(const char *path, uint64_t offset, struct uprobe *ret_probe, struct err *err);
+/*
+ * A probe of the instruction at OFFSET of the file PATH, or with IS_RETURN of the return of the function that begins there. -EOPNOTSUPP: this
+ * kernel has no uprobes.
+ */
+int uprobe_at(const char *path, uint64_t offset, bool is_return, struct uprobe *ret_probe,
+	      struct err *err);
 
 /* What perf_event_open() wants to know; ATTR borrows PROBE. */
 void uprobe_fill_attr(const struct uprobe *probe, struct perf_event_attr *attr);

@@ -33,7 +33,8 @@ enum reader_op {
 
 	READER_FILE, /* a file -> struct reader_file_said */
 	READER_FIND, /* a file, and names in `data`, each with its end; `count`: enum reader_find -> an address for each */
-	READER_SONAME, /* a file -> text with its end */
+	READER_FUNCTIONS, /* a file, and names likewise -> struct reader_function for each */
+	READER_SONAME,	  /* a file -> text with its end */
 	READER_PLACES, /* a file, a function's name in `data` with its end; `len` bytes of sections at most -> struct reader_places */
 
 	READER_PERF_MAP, /* a file, `len` bytes at `offset` -> struct reader_perf_map, its lines, its names */
@@ -85,8 +86,15 @@ enum reader_find {
 	READER_FIND_FUNCTION, /* the last one whose name begins so */
 };
 
-#define READER_MAX_NAMES 64
+#define READER_MAX_NAMES 96
 #define READER_NOT_THERE UINT64_MAX
+
+/* Of several of one name that which other files may call (ELF_RANK_SHARED). */
+struct reader_function {
+	uint64_t address; /* READER_NOT_THERE: there is none */
+	uint64_t size;
+	uint64_t rank;
+};
 
 /* Functions of one name. */
 #define READER_MAX_PLACES 1024

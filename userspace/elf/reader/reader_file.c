@@ -57,25 +57,44 @@ void reader_file_release(struct reader_file *file)
 	vec_release(&file->segments);
 }
 
+/* An answer of the length that was asked for. */
+static int ask_names(struct reader_ask *ask, const char *const *names, unsigned int count,
+		     struct err *err)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	int64_t r;
+
+	for (unsigned int i = 0; i < count; i++)
+		strbuf_add(&text, names[i], strlen(names[i]) + 1);
+	ask->data = text.buf;
+	ask->data_len = ask->len = text.len;
+	r = ask_twice(ask, err);
+	if (r < 0)
+		return (int)r;
+	return r == (int64_t)ask->answer_len ? 0 : reader_not_sound(err);
+}
+
 int reader_find(int fd, enum reader_find how, const char *const *names, unsigned int count,
 		uint64_t *ret_addresses, struct err *err)
 {
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	struct reader_ask ask = { .op = READER_FIND,
 				  .fd = fd,
 				  .count = how,
 				  .answer = ret_addresses,
 				  .answer_len = count * sizeof(*ret_addresses) };
-	int64_t r;
 
-	for (unsigned int i = 0; i < count; i++)
-		strbuf_add(&text, names[i], strlen(names[i]) + 1);
-	ask.data = text.buf;
-	ask.data_len = ask.len = text.len;
-	r = ask_twice(&ask, err);
-	if (r < 0)
-		return (int)r;
-	return r == (int64_t)ask.answer_len ? 0 : reader_not_sound(err);
+	return ask_names(&ask, names, count, err);
+}
+
+int reader_functions(int fd, const char *const *names, unsigned int count,
+		     struct reader_function *ret_functions, struct err *err)
+{
+	struct reader_ask ask = { .op = READER_FUNCTIONS,
+				  .fd = fd,
+				  .answer = ret_functions,
+				  .answer_len = count * sizeof(*ret_functions) };
+
+	return ask_names(&ask, names, count, err);
 }
 
 int reader_soname(int fd, char ret_name[NAME_MAX + 1], struct err *err)

@@ -21,6 +21,10 @@ void reader_file_release(struct reader_file *file);
 int reader_find(int fd, enum reader_find how, const char *const *names, unsigned int count,
 		uint64_t *ret_addresses, struct err *err);
 
+/* Functions of these very names, up to READER_MAX_NAMES. */
+int reader_functions(int fd, const char *const *names, unsigned int count,
+		     struct reader_function *ret_functions, struct err *err);
+
 /* DT_SONAME of the file FD, -ENODATA: it has none. */
 int reader_soname(int fd, char ret_name[NAME_MAX + 1], struct err *err);
 

@@ -87,6 +87,48 @@ static int64_t find(struct wall_call *call, struct elf_file *file)
 	return (int64_t)bytes;
 }
 
+/* --- functions --- */
+
+struct function_search {
+	struct search names;
+	struct reader_function functions[READER_MAX_NAMES];
+};
+
+/* NAME, or in .symtab NAME@@VERSION. */
+static bool is_exactly(const char *its_name, const char *name)
+{
+	size_t len = strlen(name);
+
+	return strncmp(its_name, name, len) == 0 &&
+	       (!its_name[len] || strncmp(its_name + len, "@@", 2) == 0);
+}
+
+static void note_exact(const struct elf_raw_symbol *symbol, void *data)
+{
+	struct function_search *search = data;
+
+	for (unsigned int i = 0; i < search->names.count; i++)
+		if (symbol->rank > search->functions[i].rank &&
+		    is_exactly(symbol->name, search->names.names[i]))
+			search->functions[i] =
+				(struct reader_function){ symbol->address, symbol->size,
+							  symbol->rank };
+}
+
+static int64_t tell_functions(struct wall_call *call, struct elf_file *file)
+{
+	static __thread struct function_search search;
+	size_t bytes;
+
+	take_names(call, &search.names);
+	for (unsigned int i = 0; i < search.names.count; i++)
+		search.functions[i] = (struct reader_function){ READER_NOT_THERE, 0, 0 };
+	elf_file_for_each_table_symbol(file, note_exact, &search);
+	bytes = search.names.count * sizeof(search.functions[0]);
+	memcpy(call->data, search.functions, bytes);
+	return (int64_t)bytes;
+}
+
 /* --- probes ----------------------------------------------------------------------------------- */
 
 static int64_t tell_soname(struct wall_call *call, struct elf_file *file)
@@ -148,6 +190,7 @@ int64_t reader_serve_file(struct wall_call *call, int fd, struct err *err)
 	case READER_FILE: return tell_file(call, file);
 	case READER_SONAME: return tell_soname(call, file);
 	case READER_PLACES: return tell_places(call, file);
+	case READER_FUNCTIONS: return tell_functions(call, file);
 	default: return find(call, file);
 	}
 }

@@ -221,7 +221,7 @@ static int64_t carry_out_cfi(struct wall_call *call, int fd)
 static bool brings_data(uint32_t op)
 {
 	return op == READER_DEMANGLE || op == READER_FIND || op == READER_PLACES ||
-	       op == READER_GO_FRAMES;
+	       op == READER_FUNCTIONS || op == READER_GO_FRAMES;
 }
 
 static int64_t carry_out(struct wall_call *call, int fd, int *ret_fd)
@@ -238,6 +238,7 @@ static int64_t carry_out(struct wall_call *call, int fd, int *ret_fd)
 	case READER_BUILD_ID:
 	case READER_FILE:
 	case READER_FIND:
+	case READER_FUNCTIONS:
 	case READER_SONAME:
 	case READER_PLACES: return carry_out_file(call, fd);
 	case READER_FAR_NAME: return far_name(call, fd);
@@ -261,6 +262,7 @@ static bool takes_file(uint32_t op)
 	case READER_BUILD_ID:
 	case READER_FILE:
 	case READER_FIND:
+	case READER_FUNCTIONS:
 	case READER_SONAME:
 	case READER_PLACES:
 	case READER_FAR_NAME:

@@ -194,6 +194,8 @@ static const struct heap_types {
 } heap_types[] = {
 	{ "alloc", "alloc_objects", "alloc_space" },
 	{ "live", "inuse_objects", "inuse_space" },
+	{ "malloc", "malloc_objects", "malloc_space" },
+	{ "malloc-live", "malloc_inuse_objects", "malloc_inuse_space" },
 };
 
 static const struct heap_types *find_heap_types(const char *event)

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Functions whose calls one program sees, and, of calls that it says 0 to, their returns (BPF_TRACE_UPROBE_SESSION, Linux 6.13): a call
+ * that does not matter costs one trap, and nothing is put on its stack. One link has all functions of a file.
+ */
+#ifndef HOSTPROF_CAPTURE_PROBES_UPROBE_SESSION_H
+#define HOSTPROF_CAPTURE_PROBES_UPROBE_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* Of a program that is to be loaded: enum bpf_attach_type in newer headers. */
+#define UPROBE_SESSION_ATTACH_TYPE 57
+
+/* Has this kernel got it? It is tried with a program that does nothing. */
+bool uprobe_session_works(void);
+
+struct uprobe_session {
+	const char *path; /* of the file, as this process opens it */
+	uint32_t pid;	  /* of the only process; 0: all that map the file */
+	uint32_t count;
+	const uint64_t *offsets; /* of the functions' first instructions */
+	const uint64_t *cookies; /* what the program is told of each */
+};
+
+/* A link, which is to be closed, or a negative errno. */
+int uprobe_session_open(int prog_fd, const struct uprobe_session *session);
+
+#endif

@@ -14,6 +14,7 @@
 #include "sample/alloc_tracer.h"
 #include "sample/clock.h"
 #include "sample/malloc.h"
+#include "sample/offcpu_thread.h"
 #include "sample/trigger.h"
 
 /* The kernel takes only its own names for a licence that may use GPL helpers. */
@@ -97,6 +98,59 @@ int sample_raw(void *ctx)
 	struct cpu_state *state = trigger_enter(&trigger);
 
 	return state ? trigger_fire(&trigger, state, ctx, NULL) : 0;
+}
+
+/*
+ * A thread leaves its cpu, and another one is back. The first one's stack is there yet; how long it will be gone is told
+ * when it returns, on whatever cpu.
+ */
+SEC("?tp_btf/sched_switch")
+
+int BPF_PROG(sample_offcpu, bool preempted, struct task_struct *prev, struct task_struct *next,
+	     unsigned int task_state)
+{
+	struct trigger trigger = { .event = trigger_event[WIRE_TRIGGER_OFFCPU],
+				   .flags = WIRE_SAMPLE_OPEN };
+	struct cpu_state *state = trigger_cpu_state();
+	struct wire_offcpu *thread;
+	int lost;
+
+	if (!state)
+		return 0;
+	trigger.time_ns = bpf_ktime_get_ns();
+	offcpu_return(next, state, trigger.time_ns);
+	if (!offcpu_is_followed(prev))
+		return 0;
+	thread = offcpu_find(prev);
+	offcpu_return_late(prev, thread, state, trigger.time_ns);
+	if (task_state & OFFCPU_TASK_DEAD) {
+		offcpu_forget(prev, thread);
+		return 0;
+	}
+	if (!trigger_enter(&trigger))
+		return 0;
+	if (!thread)
+		thread = offcpu_make(prev);
+	if (!thread || !offcpu_leave(prev, thread, offcpu_state(preempted, task_state), &trigger))
+		return 0;
+	lost = trigger_take(&trigger, state, ctx, NULL);
+	thread->fate = lost == TRIGGER_SENT ? WIRE_OFFCPU_SENT : WIRE_OFFCPU_LOST + lost;
+	return 0;
+}
+
+/* From now on the thread waits for a cpu. Runs where it was woken from. */
+SEC("?tp_btf/sched_waking")
+
+int BPF_PROG(note_waking, struct task_struct *task)
+{
+	struct wire_offcpu *thread;
+
+	if (!sampling || !offcpu_is_followed(task))
+		return 0;
+	thread = offcpu_find(task);
+	if (thread && thread->out_ns && !thread->woken_ns)
+		thread->woken_ns = bpf_ktime_get_ns();
+	return 0;
 }
 
 /*

@@ -85,6 +85,7 @@ enum wire_cause {
 enum wire_record_kind {
 	WIRE_SAMPLE = 1,
 	WIRE_MISS = 2, /* struct wire_miss in wire_rows.h */
+	WIRE_SPAN = 3, /* struct wire_span in wire_offcpu.h */
 };
 
 /* Bits of wire_sample.flags. */
@@ -97,6 +98,8 @@ enum wire_record_kind {
 #define WIRE_SAMPLE_WEIGHED 16
 /* Of native memory: it has no class (bpf/sample/malloc.h). */
 #define WIRE_SAMPLE_NATIVE 32
+/* Its thread left the cpu: what it weighs follows in a struct wire_span. */
+#define WIRE_SAMPLE_OPEN 64
 
 /*
  * A user frame is one word, or more when its kind says so. Bits 0..55 hold the address, bit 59 is
@@ -236,6 +239,7 @@ struct wire_lost {
 
 #include "wire_jvm.h"
 #include "wire_malloc.h"
+#include "wire_offcpu.h"
 #include "wire_rows.h"
 #include "wire_tlab.h"
 

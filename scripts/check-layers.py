@@ -34,7 +34,7 @@ BPF_BELOW = {
 }
 # The two contracts, from anywhere (the .def files belong to wire.h).
 CONTRACTS = {"wire.h", "codemap.h", "unwind_reasons.def", "wire_losses.def", "wire_counters.def",
-             "wire_triggers.def"}
+             "wire_triggers.def", "wire_states.def", "wire_waits.def"}
 # The step functions are written once, in bpf/, and seated in userspace by unwind/.
 ALSO = {"unwind": {str(path.relative_to(ROOT / "bpf")) for path in (ROOT / "bpf").rglob("*.h")}}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)

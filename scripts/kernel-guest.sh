@@ -113,6 +113,17 @@ samples_tracepoints() {
 	return $r
 }
 
+# waited REASON: for three seconds, and not much more, however late an emulator is
+waited() {
+	ms=$(awk -v reason=";[$1] " 'index($0, reason) { n += $NF } END { printf "%.0f", n / 1000000 }' "$out")
+	echo "$1: $ms ms of 3000" | tee /tmp/why
+	[ "$ms" -ge 2950 ] && [ "$ms" -le 3600 ]
+}
+
+samples_waits() {
+	profile --total -e offcpu -d 30 -- sh -c 'sleep 3 | cat' && waited sleep && waited 'pipe read'
+}
+
 samples_a_cgroup() {
 	mkdir -p /sys/fs/cgroup/test
 	busy burn 60
@@ -263,7 +274,7 @@ explains_what_lockdown_forbids() {
 
 # What the verifier had to look at, of each program of a recording that runs.
 verified_instructions() {
-	hostprof record -d 12 -o /tmp/x.jfr -- sleep 10 >/dev/null 2>&1 &
+	hostprof record -e cpu,offcpu -d 12 -o /tmp/x.jfr -- sleep 10 >/dev/null 2>&1 &
 	sleep 8
 	for info in "/proc/$!/fdinfo/"*; do
 		awk '$1 == "prog_type:" { type = $2 } $1 == "verified_insns:" { n = $2 }
@@ -301,7 +312,7 @@ echo "# verified instructions:$(verified_instructions)" >$result
 for name in samples_a_command adds_up_to_its_cpu_time follows_the_children names_kernel_functions \
 	unwinds_a_program_whole unwinds_a_static_program unwinds_threads unwinds_through_a_signal \
 	unwinds_the_vdso unwinds_forked_children \
-	samples_other_events samples_calls_and_returns follows_native_memory samples_tracepoints samples_a_cgroup names_java_methods explains_perf_event_paranoid \
+	samples_other_events samples_calls_and_returns follows_native_memory samples_tracepoints samples_waits samples_a_cgroup names_java_methods explains_perf_event_paranoid \
 	needs_no_more_than_its_capabilities samples_in_lockdown explains_what_lockdown_forbids; do
 	try $name
 done

@@ -120,12 +120,31 @@ struct thread_struct {
 	unsigned long fsbase;
 };
 
+/* include/linux/fs.h, fdtable.h */
+struct inode {
+	unsigned short i_mode;
+};
+
+struct file {
+	struct inode *f_inode;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
 /* include/linux/sched.h */
 struct task_struct {
 	struct thread_struct thread;
 	struct sched_entity se;
 	unsigned int flags;
 	struct mm_struct *mm;
+	struct files_struct *files;
 	struct uprobe_task *utask; /* only with CONFIG_UPROBES; NULL: never probed */
 	int pid;
 	int tgid;

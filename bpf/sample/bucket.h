@@ -12,6 +12,8 @@
 
 /* Tokens that a full bucket has: half a second at 997 Hz, for a second event beside the clock. */
 #define BUCKET_BURST 512
+/* Of threads that leave their cpus: half a second of as many as are walked at most (sample/offcpu.h). */
+#define BUCKET_BURST_OFFCPU 2048
 /* One more token after so long. */
 #define BUCKET_INTERVAL_NS 1000000ULL
 
@@ -21,7 +23,7 @@ struct bucket {
 };
 
 /* Take a token: 1, or 0 when there is none. */
-static inline bool bucket_take(struct bucket *bucket, wire_u64 now_ns)
+static inline bool bucket_take(struct bucket *bucket, wire_u64 burst, wire_u64 now_ns)
 {
 	wire_u64 fresh = 0;
 
@@ -30,8 +32,8 @@ static inline bool bucket_take(struct bucket *bucket, wire_u64 now_ns)
 		fresh = (now_ns - bucket->filled_ns) / BUCKET_INTERVAL_NS;
 	bucket->filled_ns += fresh * BUCKET_INTERVAL_NS;
 	bucket->tokens += fresh;
-	if (bucket->tokens > BUCKET_BURST)
-		bucket->tokens = BUCKET_BURST;
+	if (bucket->tokens > burst)
+		bucket->tokens = burst;
 	if (!bucket->tokens)
 		return false;
 	bucket->tokens--;

@@ -11,13 +11,9 @@ static __always_inline void emit_count_lost(struct wire_lost *entry, wire_u64 we
 	__sync_fetch_and_add(&entry->weight, weight);
 }
 
-/*
- * A sample of the current task was dropped. Its stack is its own, since this path is rare; verified alone
- * (cursor_load_far_alone() says how).
- */
-__attribute__((noinline)) int emit_lost(wire_u32 event, wire_u64 weight, wire_u32 why)
+static __always_inline int emit_lost_of(struct task_struct *task, wire_u32 event, wire_u64 weight,
+					wire_u32 why)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
 	struct wire_lost_key key = { .tgid = task->tgid, .event = event, .why = why };
 	struct wire_lost fresh = {};
 	struct wire_lost *entry;
@@ -27,7 +23,7 @@ __attribute__((noinline)) int emit_lost(wire_u32 event, wire_u64 weight, wire_u3
 	counter_add(WIRE_COUNTER_LOST, 1);
 	entry = bpf_map_lookup_elem(&lost, &key);
 	if (!entry) {
-		bpf_get_current_comm(fresh.comm, sizeof(fresh.comm));
+		bpf_probe_read_kernel(fresh.comm, sizeof(fresh.comm), task->comm);
 		bpf_map_update_elem(&lost, &key, &fresh, BPF_NOEXIST);
 		entry = bpf_map_lookup_elem(&lost, &key);
 	}
@@ -38,6 +34,15 @@ __attribute__((noinline)) int emit_lost(wire_u32 event, wire_u64 weight, wire_u3
 	counter_add(WIRE_COUNTER_LOST_UNKNOWN, 1);
 	counter_add(WIRE_COUNTER_LOST_UNKNOWN_WEIGHT, weight);
 	return 0;
+}
+
+/*
+ * A sample of the current task was dropped. Its stack is its own, since this path is rare; verified alone
+ * (cursor_load_far_alone() says how).
+ */
+__attribute__((noinline)) int emit_lost(wire_u32 event, wire_u64 weight, wire_u32 why)
+{
+	return emit_lost_of(bpf_get_current_task_btf(), event, weight, why);
 }
 
 /*
@@ -76,6 +81,7 @@ static __always_inline wire_u32 emit_put_name(struct scratch *s, wire_u32 words)
 	return WIRE_NAME_WORDS(bytes);
 }
 
+/* Negative: it did not fit. */
 static __always_inline int emit_sample(struct scratch *s, struct cpu_state *state)
 {
 	wire_u32 cpu = s->sample.cpu, words = s->cursor.words, size;
@@ -93,10 +99,10 @@ static __always_inline int emit_sample(struct scratch *s, struct cpu_state *stat
 	s->sample.size = size;
 	ring = bpf_map_lookup_elem(&rings, &cpu);
 	if (!ring)
-		return emit_lost(s->sample.event, s->sample.weight, WIRE_LOSS_RING);
+		return -1;
 	flags = emit_wakeup(state, ring, size, urgent);
 	if (bpf_ringbuf_output(ring, &s->sample, size, flags))
-		return emit_lost(s->sample.event, s->sample.weight, WIRE_LOSS_RING);
+		return -1;
 	if (s->cursor.new_code)
 		counter_add(WIRE_COUNTER_NEW_CODE, 1);
 	if (flags == BPF_RB_FORCE_WAKEUP)

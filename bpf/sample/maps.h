@@ -66,7 +66,8 @@ struct cpu_state {
 	wire_u32 pad;
 	struct rq *rq; /* the scheduler's run queue of this cpu; NULL until looked for */
 	struct bucket misses;
-	wire_u64 woken_at; /* up to where the reader of the ring was last told to read */
+	struct bucket offcpu_misses; /* they would leave nothing for the clock */
+	wire_u64 woken_at;	     /* up to where the reader of the ring was last told to read */
 };
 
 struct {

@@ -273,6 +273,14 @@ static __always_inline int miss_send(struct miss_buffer *b, struct scratch *s,
 	return bpf_ringbuf_output(ring, &b->miss, bytes, BPF_RB_NO_WAKEUP);
 }
 
+static __always_inline bool miss_has_token(struct cpu_state *state,
+					   const struct wire_sample *sample)
+{
+	if (sample->flags & WIRE_SAMPLE_OPEN)
+		return bucket_take(&state->offcpu_misses, BUCKET_BURST_OFFCPU, sample->time_ns);
+	return bucket_take(&state->misses, BUCKET_BURST, sample->time_ns);
+}
+
 static __always_inline int miss_try(struct scratch *s, struct cpu_state *state,
 				    struct task_struct *task)
 {
@@ -286,7 +294,7 @@ static __always_inline int miss_try(struct scratch *s, struct cpu_state *state,
 	 * Busy: this sample interrupted another one at just this, that one's thread left the cpu, or
 	 * another cpu has the same buffer.
 	 */
-	if (!ring || !b || !bucket_take(&state->misses, s->sample.time_ns))
+	if (!ring || !b || !miss_has_token(state, &s->sample))
 		return -1;
 	if (__sync_lock_test_and_set(&b->busy, 1))
 		return -1;

@@ -4,7 +4,8 @@
  * only it knows in a struct trigger: which event fired, what the sample weighs, in which code. All
  * that follows (stacks, miss, record, books of losses) is the same for every trigger.
  *
- * A new trigger: fill a struct trigger, trigger_enter(), trigger_fire().
+ * A new trigger: fill a struct trigger, trigger_enter(), trigger_fire(). One whose weight is known only later says
+ * WIRE_SAMPLE_OPEN, and trigger_take() (sample/offcpu_thread.h).
  */
 #ifndef HOSTPROF_BPF_SAMPLE_TRIGGER_H
 #define HOSTPROF_BPF_SAMPLE_TRIGGER_H
@@ -14,6 +15,7 @@
 struct trigger {
 	struct task_struct *task; /* the current one; trigger_enter() fills it in */
 	wire_u64 weight;	  /* in the event's unit */
+	wire_u64 time_ns;	  /* CLOCK_MONOTONIC; 0: now */
 	wire_u32 event;		  /* index of the -e */
 	bool in_user;		  /* it fired in user code: there is no kernel stack */
 	bool at_entry;		  /* at a function's first instruction */
@@ -32,13 +34,20 @@ struct trigger {
 #include "sample/miss.h"
 #include "sample/walk.h"
 
+/* NULL: nothing is sampled now. */
+static __always_inline struct cpu_state *trigger_cpu_state(void)
+{
+	wire_u32 zero = 0;
+
+	return sampling ? bpf_map_lookup_elem(&cpu_states, &zero) : NULL;
+}
+
 /* NULL: no sample is wanted of what runs now. */
 static __always_inline struct cpu_state *trigger_enter(struct trigger *trigger)
 {
-	wire_u32 zero = 0;
-	struct cpu_state *state = bpf_map_lookup_elem(&cpu_states, &zero);
+	struct cpu_state *state = trigger_cpu_state();
 
-	if (!state || !sampling)
+	if (!state)
 		return NULL;
 	trigger->task = bpf_get_current_task_btf();
 	if (target_wanted(trigger->task))
@@ -82,7 +91,7 @@ static __always_inline void trigger_describe(struct wire_sample *sample,
 	sample->kind = WIRE_SAMPLE;
 	sample->event = trigger->event;
 	sample->weight = trigger->weight;
-	sample->time_ns = bpf_ktime_get_ns();
+	sample->time_ns = trigger->time_ns ? trigger->time_ns : bpf_ktime_get_ns();
 	sample->cpu = bpf_get_smp_processor_id();
 	sample->in_user = trigger->in_user;
 	sample->flags = trigger->flags;
@@ -118,18 +127,30 @@ static __always_inline int trigger_sample(struct scratch *s, struct cpu_state *s
 	return emit_sample(s, state);
 }
 
-static __always_inline int trigger_fire(const struct trigger *trigger, struct cpu_state *state,
+#define TRIGGER_SENT -1
+
+/* TRIGGER_SENT, or an enum wire_loss that the caller sees to. */
+static __always_inline int trigger_take(const struct trigger *trigger, struct cpu_state *state,
 					void *ctx, const struct pt_regs *regs)
 {
 	wire_u32 level = trigger_take_level(state);
 	struct scratch *s = trigger_scratch(level);
+	int lost;
 
 	if (!s)
-		return emit_lost(trigger->event, trigger->weight, WIRE_LOSS_NESTED);
+		return WIRE_LOSS_NESTED;
 	s->cursor.nested = level;
-	trigger_sample(s, state, trigger, ctx, regs);
+	lost = trigger_sample(s, state, trigger, ctx, regs);
 	trigger_give_level(state, level);
-	return 0;
+	return lost ? WIRE_LOSS_RING : TRIGGER_SENT;
+}
+
+static __always_inline int trigger_fire(const struct trigger *trigger, struct cpu_state *state,
+					void *ctx, const struct pt_regs *regs)
+{
+	int lost = trigger_take(trigger, state, ctx, regs);
+
+	return lost == TRIGGER_SENT ? 0 : emit_lost(trigger->event, trigger->weight, lost);
 }
 
 #endif

@@ -80,7 +80,7 @@ MUTANTS = [
            ["test_recording_objects"]),
     Mutant("pprof: samples for objects", "userspace/output/pprof/view_pprof.c", "w->has_objects[s->event] ? s->objects : s->count",
            "s->count", ["test_view_pprof"]),
-    Mutant("text: samples of bytes", "userspace/output/text/view_text.c", " || !strcmp(page->unit, \"bytes\")", "",
+    Mutant("text: samples of bytes", "userspace/output/text/view_text.c", "!strcmp(unit, \"bytes\") || ", "",
            ["test_view_text"]),
     Mutant("html: every width is wide enough", COLUMNS, "calltree_least(tree, columns->min_percent)", "0UL", HTML),
     Mutant("html: one period for samples of many", COLUMNS, "if (s->event == event && s->weight != s->count * period)\n\t\t\treturn 0;",

@@ -40,9 +40,9 @@ ORDER = [
            ["test_merge"]),
     Mutant("a sample before the mapping of its moment", MERGE, "item->side ? 0 : ORDER_OF_SAMPLES",
            "item->side ? ORDER_OF_SAMPLES : 0", RUN),
-    Mutant("late samples are not counted", ARRIVE, "if (raw->time_ns < pipeline->applied_ns)", "if (0)", RUN),
-    Mutant("everything counts as late", ARRIVE, "if (raw->time_ns < pipeline->applied_ns)",
-           "if (raw->time_ns <= pipeline->applied_ns)", RUN),
+    Mutant("late samples are not counted", ARRIVE, "if (place_ns < pipeline->applied_ns)", "if (0)", RUN),
+    Mutant("everything counts as late", ARRIVE, "if (place_ns < pipeline->applied_ns)",
+           "if (place_ns <= pipeline->applied_ns)", RUN),
 ]
 
 PROCESSES = [
@@ -87,8 +87,8 @@ FIGURES = [
     Mutant("a sample weighs one", APPLY, ".weight = sample->weight,", ".weight = 1,", RUN),
     Mutant("every sample is of the first event", APPLY, ".event = pipeline->event_ids[sample->event],",
            ".event = pipeline->event_ids[0],", RUN),
-    Mutant("user and kernel mixed up", APPLY, "sample->in_user ? STATE_RUNNING_USER : STATE_RUNNING_KERNEL",
-           "sample->in_user ? STATE_RUNNING_KERNEL : STATE_RUNNING_USER", RUN),
+    Mutant("user and kernel mixed up", APPLY, "wait_state(sample->state, sample->in_user)",
+           "wait_state(sample->state, !sample->in_user)", RUN),
     Mutant("a thread by its process's number", LEDGER, "profile_thread_of(entry, profile, sample->tid, symbolized)",
            "profile_thread_of(entry, profile, sample->tgid, symbolized)", RUN),
     Mutant("a thread by its process's name", LEDGER, ".name = symbolized->thread_name,", ".name = profile_string(profile, entry->name),", RUN),

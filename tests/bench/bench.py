@@ -11,6 +11,7 @@ start       20 busy JVMs and 300 other processes: from exec to the first whole s
 host        the same host at 99 Hz: CPU time and memory of all of hostprof's processes, BPF time
 unwinding   what a native stack costs by its depth, against a walk by frame pointers; misses, rows
 java        what a Java stack costs, by the kind of its frames
+waits       what switches cost with -e offcpu, in storms of perf's
 stream      how soon lines of a stream come, with two busy JVMs at 997 Hz; what it costs
 views       one million samples: time and memory of each view
 
@@ -31,6 +32,7 @@ from rates import alternate, rate
 from stream_reader import Model, Stream
 from table import cpu_clock_ns, enable_bpf_stats, row, rows
 from unwinding import unwinding
+from waits import waits
 
 PAIRS = 6
 # Time for a recording to begin, and to let go, before a window is measured.
@@ -130,7 +132,7 @@ def bench_main():
     if os.geteuid() != 0:
         sys.exit("bench.py: needs root")
     parts = {"throughput": throughput, "allocation": allocation, "memory": memory, "start": start_up, "host": host, "unwinding": unwinding,
-             "java": java_unwinding, "stream": stream, "views": views}
+             "java": java_unwinding, "waits": waits, "stream": stream, "views": views}
     unknown = [name for name in arguments if name not in parts]
     if unknown:
         sys.exit(f"bench.py: no part {', '.join(unknown)}; there are {', '.join(parts)}")

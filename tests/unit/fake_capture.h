@@ -7,6 +7,7 @@
 #ifndef HOSTPROF_TESTS_FAKE_CAPTURE_H
 #define HOSTPROF_TESTS_FAKE_CAPTURE_H
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,13 +18,14 @@
 #include "heap_tables.h"
 #include "unwind/tables/table_memory.h"
 
-/* One of the four, owned. */
+/* One of the five, owned. */
 struct fake_record {
 	void *invalid;
 	size_t invalid_len;
 	struct side_event *side;
 	struct wire_sample *sample;
 	struct wire_miss *miss;
+	struct wire_span *span;
 };
 
 struct fake_lost {
@@ -40,6 +42,8 @@ struct capture {
 	struct capture_stats stats;
 	const struct capture_options *options; /* borrowed; NULL: all are targets */
 	const char *cgroup;		       /* whose processes are targets; borrowed */
+	uint32_t waiting_tid;		       /* who is not back; 0: all are */
+	struct wire_offcpu waiting;
 };
 
 enum { FAKE_PAGES_FD = -100, FAKE_SPACES_FD = -101 };
@@ -63,6 +67,7 @@ static inline void fake_capture_free(struct capture *c)
 		free(record->side);
 		free(record->sample);
 		free(record->miss);
+		free(record->span);
 		free(record->invalid);
 	}
 	vec_release(&c->records);
@@ -87,6 +92,13 @@ static inline void fake_put_side(struct capture *c, const struct side_event *eve
 static inline void fake_put_sample(struct capture *c, const struct wire_sample *sample)
 {
 	struct fake_record record = { .sample = xmemdup(sample, sample->size) };
+
+	vec_push(&c->records, record);
+}
+
+static inline void fake_put_span(struct capture *c, const struct wire_span *span)
+{
+	struct fake_record record = { .span = xmemdup(span, sizeof(*span)) };
 
 	vec_push(&c->records, record);
 }
@@ -151,11 +163,14 @@ void capture_drain(struct capture *c, const struct capture_handler *handler)
 			handler->miss(record.miss, handler->data);
 		if (record.sample)
 			handler->sample(record.sample, handler->data);
+		if (record.span)
+			handler->span(record.span, handler->data);
 		if (record.invalid)
 			handler->invalid(record.invalid, record.invalid_len, handler->data);
 		free(record.invalid);
 		free(record.side);
 		free(record.miss);
+		free(record.span);
 		free(record.sample);
 	}
 	c->records.len = 0;
@@ -210,6 +225,13 @@ bool capture_is_target(const struct capture *c, uint32_t pid, const char *cgroup
 	if (c->options && c->options->pid_count)
 		return false;
 	return !c->cgroup || strcmp(c->cgroup, cgroup) == 0;
+}
+
+int capture_get_wait(const struct capture *c, uint32_t tid, uint64_t out_ns,
+		     struct wire_offcpu *ret_wait)
+{
+	*ret_wait = c->waiting;
+	return tid == c->waiting_tid && out_ns == c->waiting.out_ns ? 0 : -ENOENT;
 }
 
 /* Allocations from outside: not of tables. */

@@ -160,6 +160,7 @@ struct sample_spec {
 	uint64_t object_bytes;	     /* likewise: what it weighs then */
 	uint64_t virtual_id;	     /* of a virtual thread; 0: none */
 	const char *comm;	     /* NULL: "kernel's" */
+	uint8_t flags, state, cause;
 	uint64_t kernel[4], user[4]; /* words, leaf first, up to the first 0 */
 };
 
@@ -190,6 +191,9 @@ static inline void fill_sample(const struct fixture *f, uint64_t ms, const struc
 		.tid = spec->tid ? spec->tid : spec->pid,
 		.exec_id = spec->exec_id,
 		.in_user = spec->in_user,
+		.flags = spec->flags,
+		.state = spec->state,
+		.cause = spec->cause,
 		.kernel_frames = (uint16_t)kernel,
 		.user_words = (uint16_t)user,
 		.user_frames = (uint32_t)user,
@@ -277,7 +281,8 @@ static inline void add_frame(struct strbuf *out, const struct profile *p, uint32
 static inline void add_sample(struct strbuf *out, const struct fixture *f, const struct profile *p,
 			      const struct profile_sample *sample)
 {
-	static const char *const states[] = { "user", "kernel", "sleeping", "unknown" };
+	static const char *const states[] = { "user",	 "kernel", "sleeping", "unknown",
+					      "blocked", "queued", "stopped" };
 	const struct profile_thread *thread = profile_get_thread(p, sample->thread);
 	const struct profile_process *process = profile_get_process(p, thread->process);
 	struct profile_stack stack = profile_get_stack(p, sample->stack);

@@ -74,6 +74,19 @@ static void session_size_misses(struct hostprof_bpf *skel,
 	bpf_map__set_max_entries(map, options->online_cpus);
 }
 
+/* Without the event nobody is followed. */
+static void session_configure_offcpu(struct hostprof_bpf *skel, const struct capture_event *event)
+{
+	if (event->trigger != WIRE_TRIGGER_OFFCPU)
+		return;
+	skel->rodata->offcpu_least_ns = event->least_ns;
+	if (event->least_ns) {
+		skel->rodata->offcpu_step_ns = MAX(event->least_ns, WIRE_OFFCPU_LEAST_STEP_NS);
+		skel->rodata->offcpu_doubled = WIRE_OFFCPU_STEP_DOUBLED;
+	}
+	bpf_map__set_max_entries(skel->maps.offcpu_threads, WIRE_OFFCPU_THREADS);
+}
+
 static void session_configure_events(struct hostprof_bpf *skel,
 				     const struct bpf_session_options *options)
 {
@@ -85,6 +98,7 @@ static void session_configure_events(struct hostprof_bpf *skel,
 						  !event->probe.is_return && !event->probe.plus;
 		if (capture_event_is_malloc(event))
 			skel->rodata->malloc_interval = event->period;
+		session_configure_offcpu(skel, event);
 		for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
 			if (capture_event_needs(event, (enum wire_trigger)t))
 				skel->rodata->trigger_event[t] = i;
@@ -211,9 +225,14 @@ static struct bpf_prog_info session_info(const struct bpf_session *session,
 
 static uint64_t session_missed_ever(const struct bpf_session *session)
 {
-	if (!session->wanted[WIRE_TRIGGER_TRACEPOINT])
-		return 0;
-	return session_info(session, WIRE_TRIGGER_TRACEPOINT).recursion_misses;
+	static const enum wire_trigger of[] = { WIRE_TRIGGER_TRACEPOINT, WIRE_TRIGGER_OFFCPU };
+
+	uint64_t missed = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(of); i++)
+		if (session->wanted[of[i]])
+			missed += session_info(session, of[i]).recursion_misses;
+	return missed;
 }
 
 uint64_t bpf_session_missed(const struct bpf_session *session)
@@ -250,6 +269,7 @@ static const struct bpf_map *session_map(const struct bpf_session *session,
 		[BPF_SESSION_JVMS] = session->skel->maps.jvms,
 		[BPF_SESSION_FAR_BLOBS] = session->skel->maps.far_blobs,
 		[BPF_SESSION_LOST] = session->skel->maps.lost,
+		[BPF_SESSION_OFFCPU_THREADS] = session->skel->maps.offcpu_threads,
 		[BPF_SESSION_TLAB_JVMS] = session->skel->maps.tlab_jvms,
 		[BPF_SESSION_MALLOC_KEPT] = session->skel->maps.malloc_kept,
 		[BPF_SESSION_BLOCKS] = session->skel->maps.blocks,

@@ -29,6 +29,7 @@ enum bpf_session_map {
 	BPF_SESSION_JVMS,
 	BPF_SESSION_FAR_BLOBS,
 	BPF_SESSION_LOST,
+	BPF_SESSION_OFFCPU_THREADS,
 	BPF_SESSION_TLAB_JVMS,
 	BPF_SESSION_MALLOC_KEPT,
 	BPF_SESSION_BLOCKS,
@@ -56,8 +57,8 @@ uint32_t bpf_session_map_entries(const struct bpf_session *session, enum bpf_ses
 uint64_t bpf_session_map_bytes(const struct bpf_session *session);
 
 /*
- * Times since sampling began that the kernel did not run the program of tracepoints, since another one was
- * running on the cpu (trace_call_bpf() in kernel/trace/bpf_trace.c).
+ * Times since sampling began that the kernel did not run the program of tracepoints, or that of switches, since another one was
+ * running on the cpu (trace_call_bpf() and __bpf_trace_run() in kernel/trace/bpf_trace.c).
  */
 uint64_t bpf_session_missed(const struct bpf_session *session);
 

@@ -41,6 +41,8 @@ struct capture_handler {
 	/* A walk that BPF could not finish; the sample that it belongs to is the next call. */
 	void (*miss)(const struct wire_miss *miss, void *data);
 	void (*sample)(const struct wire_sample *sample, void *data);
+	/* How long the thread of a sample that is open was off the cpus. Either may come first. */
+	void (*span)(const struct wire_span *span, void *data);
 	void (*side)(const struct side_event *event, void *data);
 	/* A record of a ring that is neither a sample nor a miss, or not whole. */
 	void (*invalid)(const void *record, size_t len, void *data);
@@ -160,6 +162,13 @@ int capture_get_kept(const struct capture *capture, struct capture_kept *ret_kep
 void capture_kept_release(struct capture_kept *kept);
 /* It is followed no further. */
 void capture_drop_kept(struct capture *capture, const struct wire_kept_key *key);
+
+/*
+ * What is known of thread TID, which left its cpu for the last time at OUT_NS and has not come back. -ENOENT: it
+ * has. After capture_stop().
+ */
+int capture_get_wait(const struct capture *capture, uint32_t tid, uint64_t out_ns,
+		     struct wire_offcpu *ret_wait);
 
 /* Lost records by process generation, since the last call. */
 void capture_take_lost(struct capture *capture,

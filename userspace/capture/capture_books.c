@@ -52,6 +52,16 @@ int capture_set_far_blob(struct capture *c, const struct wire_far_key *key, uint
 	return bpf_map_update_elem(fd, key, &blob, BPF_ANY) < 0 ? -errno : 0;
 }
 
+int capture_get_wait(const struct capture *c, uint32_t tid, uint64_t out_ns,
+		     struct wire_offcpu *ret_wait)
+{
+	int fd = bpf_session_map_fd(c->session, BPF_SESSION_OFFCPU_THREADS);
+
+	if (bpf_map_lookup_elem(fd, &tid, ret_wait) < 0)
+		return -errno;
+	return ret_wait->out_ns == out_ns ? 0 : -ENOENT;
+}
+
 /*
  * An entry is read and deleted in one step under the bucket's lock; a program that holds its
  * pointer in just that moment may add one record to an entry that is gone.

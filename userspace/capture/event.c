@@ -27,6 +27,7 @@
 #define HARDWARE(name) .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_##name
 #define ALLOC_NAME     "alloc"
 #define MALLOC_NAME    "malloc"
+#define OFFCPU_NAME    "offcpu"
 
 const struct capture_event_row capture_event_rows[] = {
 	{ "cpu", "nanoseconds",
@@ -54,6 +55,9 @@ const struct capture_event_row capture_event_rows[] = {
 	  .is_form = true },
 	{ "malloc[=INTERVAL]", "bytes",
 	  "native memory: malloc() and its kin, mmap(); likewise, every call with malloc=0",
+	  .is_form = true },
+	{ "offcpu[=MIN]", "nanoseconds",
+	  "time that threads are off the cpus, and why: waits of at least MIN (default 1ms)",
 	  .is_form = true },
 	{ "rNNN", "count", "a raw event of the core PMU, in hexadecimal", .is_form = true },
 	{ "uprobe:LIB:FUNC[+OFF]", "count",
@@ -96,6 +100,8 @@ bool capture_event_needs(const struct capture_event *event, enum wire_trigger tr
 		return trigger >= WIRE_TRIGGER_ALLOC_AGENT;
 	if (capture_event_is_malloc(event))
 		return trigger >= WIRE_TRIGGER_MALLOC && trigger <= WIRE_TRIGGER_MALLOC_SESSION;
+	if (event->trigger == WIRE_TRIGGER_OFFCPU && trigger == WIRE_TRIGGER_OFFCPU_WAKING)
+		return true;
 	return trigger == event->trigger;
 }
 
@@ -149,6 +155,14 @@ static int event_lookup(const char *name, struct capture_event *event)
 	return event_parse_raw(name, &event->config);
 }
 
+/* WORD, or "WORD=…". */
+static bool event_is_word(const char *name, const char *word)
+{
+	size_t len = strlen(word);
+
+	return strncmp(name, word, len) == 0 && (name[len] == 0 || name[len] == '=');
+}
+
 /* What is sampled by bytes: "alloc" or "alloc=64k". */
 static const struct bytes_event {
 	const char *name;
@@ -161,13 +175,9 @@ static const struct bytes_event {
 
 static const struct bytes_event *event_find_bytes(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(bytes_events); i++) {
-		size_t len = strlen(bytes_events[i].name);
-
-		if (strncmp(name, bytes_events[i].name, len) == 0 &&
-		    (name[len] == 0 || name[len] == '='))
+	for (size_t i = 0; i < ARRAY_SIZE(bytes_events); i++)
+		if (event_is_word(name, bytes_events[i].name))
 			return &bytes_events[i];
-	}
 	return NULL;
 }
 
@@ -191,6 +201,25 @@ static int event_parse_bytes(const struct bytes_event *kind, const char *name,
 	err_set(err, -EINVAL, "'%s' does not say after how many bytes a sample is due", name);
 	return err_hint(err, "intervals go from 1k to 1G, as in %s=64k%s", kind->name,
 			kind->may_be_0 ? "; 0: each call" : "");
+}
+
+/* "offcpu" or "offcpu=10us"; a bare number would be seconds, "0" is all of them. */
+static int event_parse_offcpu(const char *name, struct capture_event *event, struct err *err)
+{
+	const char *least = name + strlen(OFFCPU_NAME);
+
+	event->trigger = WIRE_TRIGGER_OFFCPU;
+	event->least_ns = CAPTURE_OFFCPU_LEAST_NS;
+	event->freq_hz = 0;
+	snprintf(event->name, sizeof(event->name), OFFCPU_NAME);
+	snprintf(event->unit, sizeof(event->unit), "nanoseconds");
+	if (!*least)
+		return 0;
+	if (units_parse_duration(least + 1, &event->least_ns) == 0 &&
+	    event->least_ns <= CAPTURE_MAX_OFFCPU_LEAST_NS)
+		return 0;
+	err_set(err, -EINVAL, "'%s' does not say how long a wait must be to be counted", name);
+	return err_hint(err, "from 0 (all of them) to 60s, as in offcpu=10ms");
 }
 
 /* A uprobe or a tracepoint: a sample each time. */
@@ -223,6 +252,8 @@ int capture_event_parse(const char *name, uint32_t freq_hz, struct capture_event
 	snprintf(event.name, sizeof(event.name), "%s", name);
 	if (bytes)
 		r = event_parse_bytes(bytes, name, &event, err);
+	else if (event_is_word(name, OFFCPU_NAME))
+		r = event_parse_offcpu(name, &event, err);
 	else if (strchr(name, ':'))
 		r = event_parse_probe(name, &event, err);
 	else if (event_lookup(name, &event) < 0)

@@ -16,15 +16,19 @@
 #define CAPTURE_ALLOC_INTERVAL	   (512ULL << 10)
 #define CAPTURE_MIN_ALLOC_INTERVAL (1ULL << 10)
 #define CAPTURE_MAX_ALLOC_INTERVAL (1ULL << 30)
+/* Waits that are wanted, by default and at most. */
+#define CAPTURE_OFFCPU_LEAST_NS	    1000000ULL
+#define CAPTURE_MAX_OFFCPU_LEAST_NS 60000000000ULL
 
 struct capture_event {
 	char name[CAPTURE_MAX_EVENT_NAME]; /* as typed: "cpu"; of "alloc=64k" the name */
 	char unit[16];			   /* of the weight: "nanoseconds", "count" or "bytes" */
 	uint32_t type;			   /* perf_event_attr.type */
 	uint64_t config;
-	uint64_t period;  /* fixed period in the event's unit; 0: by frequency */
-	uint32_t freq_hz; /* what was asked for; of use with period 0 */
-	bool fell_back;	  /* a PMU event was asked for and there is no PMU: this is cpu-clock */
+	uint64_t period;   /* fixed period in the event's unit; 0: by frequency */
+	uint32_t freq_hz;  /* what was asked for; of use with period 0 */
+	bool fell_back;	   /* a PMU event was asked for and there is no PMU: this is cpu-clock */
+	uint64_t least_ns; /* of "offcpu": shorter waits are left out */
 	enum wire_trigger trigger;
 	struct uprobe probe; /* of WIRE_TRIGGER_UPROBE */
 };
@@ -35,7 +39,7 @@ struct capture_event {
  * FREQ_HZ is. A hardware event where there is no PMU becomes cpu-clock with fell_back set
  * (the caller says so). A probe (uprobe:LIB:FUNC[+OFF], uretprobe:LIB:FUNC) and a tracepoint (GROUP:NAME)
  * weigh 1 each time; where a probe's function is, the caller looks up. "alloc[=INTERVAL]" and "malloc[=INTERVAL]" have the mean
- * interval of their samples as period, in bytes; that of malloc may be 0, each call. -EINVAL names the known events;
+ * interval of their samples as period, in bytes; that of malloc may be 0, each call; "offcpu[=MIN]" the least length of waits. -EINVAL names the known events;
  * -EOPNOTSUPP: the kernel has no such; -ENOENT: there is no tracefs, or no such tracepoint.
  */
 int capture_event_parse(const char *name, uint32_t freq_hz, struct capture_event *ret_event,

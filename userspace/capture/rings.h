@@ -14,6 +14,7 @@ struct rings;
 struct rings_handler {
 	void (*miss)(const struct wire_miss *miss, void *data);
 	void (*sample)(const struct wire_sample *sample, void *data);
+	void (*span)(const struct wire_span *span, void *data);
 	/* A record that no check passes: all that is known of it. */
 	void (*invalid)(const void *record, size_t len, void *data);
 	void *data;
@@ -41,6 +42,7 @@ void rings_drain(struct rings *rings, const struct rings_handler *handler);
 /* -EBADMSG unless these bytes are one whole record whose counts agree with its size. */
 int sample_check(const void *data, size_t len);
 int miss_check(const void *data, size_t len);
+int span_check(const void *data, size_t len);
 
 /* What one record is, to its callback. */
 void rings_deliver(const struct rings_handler *handler, const void *data, size_t len);

@@ -7,6 +7,8 @@ void rings_deliver(const struct rings_handler *handler, const void *data, size_t
 		handler->sample(data, handler->data);
 	else if (miss_check(data, len) == 0)
 		handler->miss(data, handler->data);
+	else if (span_check(data, len) == 0)
+		handler->span(data, handler->data);
 	else
 		handler->invalid(data, len, handler->data);
 }

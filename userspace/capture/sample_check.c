@@ -58,3 +58,18 @@ int sample_check(const void *data, size_t len)
 		return -EBADMSG;
 	return check_name(sample) < 0 ? -EBADMSG : check_frames(sample);
 }
+
+int span_check(const void *data, size_t len)
+{
+	const struct wire_span *span = data;
+
+	if (len != sizeof(*span) || span->size != len || span->kind != WIRE_SPAN)
+		return -EBADMSG;
+	if (span->event >= WIRE_MAX_EVENTS || span->halved > WIRE_OFFCPU_MOST_HALVED)
+		return -EBADMSG;
+	if (span->length_ns > UINT64_MAX >> WIRE_OFFCPU_MOST_HALVED)
+		return -EBADMSG;
+	if (span->length_ns && span->queued_ns > span->length_ns)
+		return -EBADMSG;
+	return 0;
+}

@@ -104,7 +104,15 @@ struct profile_event {
 	uint64_t period; /* nominal weight of one sample, 0 when it varies */
 };
 
-enum thread_state { STATE_RUNNING_USER, STATE_RUNNING_KERNEL, STATE_SLEEPING, STATE_UNKNOWN };
+enum thread_state {
+	STATE_RUNNING_USER,
+	STATE_RUNNING_KERNEL,
+	STATE_SLEEPING,
+	STATE_UNKNOWN,
+	STATE_BLOCKED, /* asleep where signals do not wake it */
+	STATE_QUEUED,  /* it waits for a cpu */
+	STATE_STOPPED,
+};
 
 struct profile_sample {
 	uint64_t time_ns; /* CLOCK_MONOTONIC; the first one's, when several are merged */
@@ -116,6 +124,10 @@ struct profile_sample {
 	uint32_t thread;
 	uint32_t state; /* enum thread_state */
 	uint32_t age;	/* of what is still alive: collections it has survived; else 0 */
+	/* Of a wait; else 0. */
+	uint32_t chance; /* it is one of so many: its length is weight / chance */
+	uint64_t queued; /* of the weight: it could have run, but others did */
+	uint32_t reason; /* string: why it waited */
 	uint32_t pad;
 };
 

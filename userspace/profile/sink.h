@@ -31,6 +31,10 @@ struct sink_sample {
 	uint32_t event, stack; /* ids in the profile's tables */
 	uint32_t state;	       /* enum thread_state */
 	uint32_t age;
+	/* Of a wait, as in struct profile_sample; else 0 and "". */
+	uint64_t queued;
+	uint32_t chance;
+	const char *reason;
 	uint32_t tid;
 	uint32_t java_tid;  /* 0 unknown */
 	bool is_virtual;    /* as in struct profile_thread */

@@ -63,7 +63,8 @@ struct recording_reader {
 
 	/* Of the whole recording. */
 	struct hmap events_by_name; /* string to event */
-	struct hmap class_stacks;   /* frame of a class and stack below it to the stack of both */
+	struct hmap
+		class_stacks; /* frame of a class, or of a reason, and stack below it to the stack of both */
 
 	/* Scratch. */
 	struct strbuf text;
@@ -98,6 +99,16 @@ uint32_t jfr_read_stack(struct recording_reader *reader, const struct read_layou
 /* The stack of the profile that has the frame of CLASS_NAME (a string) in front of STACK. */
 uint32_t jfr_stack_with_class(struct recording_reader *reader, uint32_t stack, uint32_t class_name,
 			      enum frame_kind kind);
+
+/* The same with a frame that is only a name, in brackets: why the thread waited. */
+uint32_t jfr_stack_with_reason(struct recording_reader *reader, uint32_t stack, uint32_t reason);
+
+/*
+ * A wait as views have it: the reason is the leaf; what the thread waited for a cpu, when it was woken, is apart, of
+ * the same wait, which counts once. How many parts there are.
+ */
+size_t jfr_wait_parts(struct recording_reader *reader, const struct profile_sample *s,
+		      struct profile_sample ret_parts[2]);
 
 /* The wanted fields of a stack and of its frames. */
 extern const char *const jfr_stack_fields[];

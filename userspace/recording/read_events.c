@@ -71,12 +71,16 @@ enum {
 	SAMPLE_OUTSIDE,
 	SAMPLE_CLASS,
 	SAMPLE_SIZE, /* of the object, where that is not the weight */
+	SAMPLE_REASON,
+	SAMPLE_QUEUED,
+	SAMPLE_CHANCE,
 };
 
 /* How the events call their thread and their weight differs. */
-#define SAMPLE_WANTED(thread, weight)                                                       \
-	"startTime", thread, "stackTrace", "state", weight, "count", "kernel", "eventName", \
-		"objects", "age", "className", "outsideTlab", "objectClass", "allocationSize"
+#define SAMPLE_WANTED(thread, weight)                                                          \
+	"startTime", thread, "stackTrace", "state", weight, "count", "kernel", "eventName",    \
+		"objects", "age", "className", "outsideTlab", "objectClass", "allocationSize", \
+		"reason", "queued", "chance"
 
 static bool has(uint32_t found, int slot)
 {
@@ -188,6 +192,27 @@ static void add_event_sample(struct recording_reader *reader, const struct jfr_v
 	s = make_sample(reader, v, found, event_by_name(reader, name, "count"));
 	put_class(reader, &s, sample_class(reader, v, found), v->number[SAMPLE_OUTSIDE]);
 	add_sample(reader, &s);
+}
+
+static void add_wait(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
+{
+	uint64_t chance = MAX(v->number[SAMPLE_CHANCE], 1U);
+	struct profile_sample s, parts[2];
+
+	if (!is_wanted(reader, JFR_OFFCPU_EVENT))
+		return;
+	s = make_sample(reader, v, found,
+			event_by_name(reader, profile_string(reader->profile, JFR_OFFCPU_EVENT),
+				      "nanoseconds"));
+	s.reason = jfr_symbol_string(reader, v->number[SAMPLE_REASON]);
+	s.chance = (uint32_t)MIN(chance, UINT32_MAX);
+	s.queued = v->number[SAMPLE_QUEUED] * s.chance;
+	if (!reader->options->merge) {
+		add_sample(reader, &s);
+		return;
+	}
+	for (size_t i = 0, count = jfr_wait_parts(reader, &s, parts); i < count; i++)
+		add_sample(reader, &parts[i]);
 }
 
 /*
@@ -309,6 +334,7 @@ static const struct event_info {
 	  add_live,
 	  false },
 	{ "profiler.Malloc", { SAMPLE_WANTED("eventThread", "size") }, add_malloc, false },
+	{ "hostprof.OffCpuSample", { SAMPLE_WANTED("sampledThread", "weight") }, add_wait, false },
 	{ "hostprof.Recording",
 	  { "command", "host", "wallStart", "monotonicStart" },
 	  add_recording,

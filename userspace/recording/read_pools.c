@@ -125,8 +125,9 @@ static void add_state(struct recording_reader *reader, uint64_t key, const struc
 		const char *name;
 		enum thread_state state;
 	} states[] = {
-		{ "STATE_RUNNABLE", STATE_RUNNING_USER },
-		{ "STATE_SLEEPING", STATE_SLEEPING },
+		{ "STATE_RUNNABLE", STATE_RUNNING_USER },   { "STATE_SLEEPING", STATE_SLEEPING },
+		{ "STATE_UNINTERRUPTIBLE", STATE_BLOCKED }, { "STATE_RUN_QUEUE", STATE_QUEUED },
+		{ "STATE_STOPPED", STATE_STOPPED },
 	};
 
 	const char *name =

@@ -3,6 +3,7 @@
 
 #include "profile/frame_kind.h"
 #include "recording/read.h"
+#include "recording/write_events.h"
 
 const char *const jfr_stack_fields[] = { "frames", NULL };
 
@@ -114,14 +115,12 @@ uint32_t jfr_read_stack(struct recording_reader *reader, const struct read_layou
 	return profile_stack(reader->profile, reader->frames.items, (uint32_t)reader->frames.len);
 }
 
-uint32_t jfr_stack_with_class(struct recording_reader *reader, uint32_t stack, uint32_t class_name,
-			      enum frame_kind kind)
+/* What is no code comes first. */
+static uint32_t stack_with_leaf(struct recording_reader *reader, uint32_t stack,
+				const struct profile_frame *frame)
 {
 	struct profile *p = reader->profile;
-	const struct profile_frame frame = {
-		.class_name = class_name, .mapping = PROFILE_NONE, .bci = -1, .kind = kind
-	};
-	uint32_t id = profile_frame(p, &frame);
+	uint32_t id = profile_frame(p, frame);
 	uint64_t key = (uint64_t)id << 32 | stack, have;
 	struct profile_stack code;
 
@@ -135,4 +134,49 @@ uint32_t jfr_stack_with_class(struct recording_reader *reader, uint32_t stack, u
 	have = profile_stack(p, reader->frames.items, (uint32_t)reader->frames.len);
 	hmap_put(&reader->class_stacks, key, have);
 	return (uint32_t)have;
+}
+
+uint32_t jfr_stack_with_class(struct recording_reader *reader, uint32_t stack, uint32_t class_name,
+			      enum frame_kind kind)
+{
+	const struct profile_frame frame = {
+		.class_name = class_name, .mapping = PROFILE_NONE, .bci = -1, .kind = kind
+	};
+
+	return stack_with_leaf(reader, stack, &frame);
+}
+
+uint32_t jfr_stack_with_reason(struct recording_reader *reader, uint32_t stack, uint32_t reason)
+{
+	struct profile_frame frame = { .mapping = PROFILE_NONE, .bci = -1, .kind = FRAME_MARK };
+
+	strbuf_reset(&reader->text);
+	strbuf_addf(&reader->text, "[%s]", profile_get_string(reader->profile, reason));
+	frame.name = profile_strn(reader->profile, reader->text.buf, reader->text.len);
+	return stack_with_leaf(reader, stack, &frame);
+}
+
+size_t jfr_wait_parts(struct recording_reader *reader, const struct profile_sample *s,
+		      struct profile_sample ret_parts[2])
+{
+	struct profile_sample part = *s;
+	uint64_t queued = MIN(s->queued, s->weight);
+	size_t count = 0;
+
+	part.reason = part.chance = 0;
+	part.queued = 0;
+	if (queued < s->weight || !queued) {
+		part.weight = s->weight - queued;
+		part.stack = jfr_stack_with_reason(reader, s->stack, s->reason);
+		ret_parts[count++] = part;
+		part.count = 0;
+	}
+	if (!queued)
+		return count;
+	part.weight = queued;
+	part.state = STATE_QUEUED;
+	part.stack = jfr_stack_with_reason(reader, s->stack,
+					   profile_string(reader->profile, JFR_RUN_QUEUE));
+	ret_parts[count++] = part;
+	return count;
 }

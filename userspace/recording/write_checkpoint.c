@@ -29,6 +29,10 @@ static const char *const states[] = {
 	[JFR_STATE_RUNNABLE - 1] = "STATE_RUNNABLE",
 	[JFR_STATE_SLEEPING - 1] = "STATE_SLEEPING",
 	[JFR_STATE_UNKNOWN - 1] = "STATE_DEFAULT",
+	/* The kernel's, which the JDK has no names for. */
+	[JFR_STATE_BLOCKED - 1] = "STATE_UNINTERRUPTIBLE",
+	[JFR_STATE_QUEUED - 1] = "STATE_RUN_QUEUE",
+	[JFR_STATE_STOPPED - 1] = "STATE_STOPPED",
 };
 
 struct source {

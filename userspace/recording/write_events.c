@@ -41,6 +41,9 @@ static uint8_t state_key(uint32_t state)
 	case STATE_RUNNING_USER:
 	case STATE_RUNNING_KERNEL: return JFR_STATE_RUNNABLE;
 	case STATE_SLEEPING: return JFR_STATE_SLEEPING;
+	case STATE_BLOCKED: return JFR_STATE_BLOCKED;
+	case STATE_QUEUED: return JFR_STATE_QUEUED;
+	case STATE_STOPPED: return JFR_STATE_STOPPED;
 	case STATE_UNKNOWN: break;
 	}
 	return JFR_STATE_UNKNOWN;
@@ -56,6 +59,7 @@ static enum jfr_type_id sample_type(const char *event)
 		{ JFR_ALLOC_EVENT, JFR_OBJECT_ALLOCATION_SAMPLE },
 		{ JFR_LIVE_EVENT, JFR_LIVE_OBJECT },
 		{ JFR_MALLOC_EVENT, JFR_MALLOC },
+		{ JFR_OFFCPU_EVENT, JFR_OFFCPU_SAMPLE },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
@@ -80,6 +84,19 @@ static uint8_t *put_fields(uint8_t *at, const struct jfr_pools *pools, const str
 	at = jfr_varint(at, labels.container);
 	*at++ = s->state == STATE_RUNNING_KERNEL;
 	return at;
+}
+
+/* All behind the time. */
+static uint8_t *put_wait(uint8_t *at, const struct jfr_pools *pools, const struct profile *p,
+			 const struct profile_sample *s)
+{
+	uint32_t chance = MAX(s->chance, 1U);
+
+	at = jfr_varint(at, s->weight / chance);
+	at = put_fields(at, pools, p, s);
+	at = jfr_varint(at, jfr_string_key(pools, s->reason));
+	at = jfr_varint(at, s->queued / chance);
+	return jfr_varint(at, chance);
 }
 
 /* OBJECT_FIELDS of types.c. */
@@ -148,6 +165,7 @@ static void put_sample(struct strbuf *out, const struct jfr_pools *pools, const 
 	case JFR_OBJECT_ALLOCATION_SAMPLE:
 	case JFR_MALLOC:
 	case JFR_LIVE_OBJECT: at = put_allocation(at, type, pools, p, s); break;
+	case JFR_OFFCPU_SAMPLE: at = put_wait(at, pools, p, s); break;
 	default:
 		at = jfr_varint(at, jfr_string_key(pools, name));
 		at = put_fields(at, pools, p, s);

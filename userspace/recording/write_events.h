@@ -9,12 +9,15 @@
 
 /*
  * The event kinds that become jdk.ExecutionSample, jdk.ObjectAllocationSample and
- * profiler.LiveObject; all others are hostprof.EventSample.
+ * profiler.LiveObject, and hostprof.OffCpuSample; all others are hostprof.EventSample.
  */
 #define JFR_CPU_EVENT	 "cpu"
 #define JFR_ALLOC_EVENT	 "alloc"
 #define JFR_LIVE_EVENT	 "live"
 #define JFR_MALLOC_EVENT "malloc"
+#define JFR_OFFCPU_EVENT "offcpu"
+/* The reason of bpf/wire_states.def that has a part of other waits, too. */
+#define JFR_RUN_QUEUE "run queue"
 
 void jfr_put_samples(struct strbuf *out, const struct jfr_pools *pools, const struct profile *p);
 

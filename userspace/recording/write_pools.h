@@ -17,7 +17,14 @@
 #define JFR_POOL_COUNT 12
 
 /* Keys of the pools that never change; those of other pools are made by jfr_key(). */
-enum jfr_state_key { JFR_STATE_RUNNABLE = 1, JFR_STATE_SLEEPING, JFR_STATE_UNKNOWN };
+enum jfr_state_key {
+	JFR_STATE_RUNNABLE = 1,
+	JFR_STATE_SLEEPING,
+	JFR_STATE_UNKNOWN,
+	JFR_STATE_BLOCKED,
+	JFR_STATE_QUEUED,
+	JFR_STATE_STOPPED,
+};
 
 struct jfr_method {
 	uint32_t class_id;

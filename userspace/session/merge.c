@@ -76,11 +76,21 @@ void merge_push_side(struct merge_queue *queue, const struct side_event *event)
 struct merge_item *merge_push_sample(struct merge_queue *queue, const struct wire_sample *sample,
 				     struct wire_miss *miss, bool again)
 {
-	struct merge_item *item = item_new(sample->time_ns, sample->size);
+	return merge_push_wait(queue, sample, miss, again, NULL);
+}
+
+struct merge_item *merge_push_wait(struct merge_queue *queue, const struct wire_sample *sample,
+				   struct wire_miss *miss, bool again,
+				   const struct merge_wait *wait)
+{
+	uint64_t length_ns = wait ? wait->length_ns : 0;
+	struct merge_item *item = item_new(sample->time_ns + length_ns, sample->size);
 
 	item->sample = memcpy(item->room, sample, sample->size);
 	item->miss = miss;
 	item->again = again;
+	if (wait)
+		item->wait = *wait;
 	return push(queue, item);
 }
 

@@ -23,13 +23,21 @@ struct merge_shown {
 	bool is_shown;
 };
 
+/* Of a sample of a thread that was off the cpus; all 0 of others. */
+struct merge_wait {
+	uint64_t length_ns;
+	uint64_t queued_ns; /* of that, for a cpu */
+	uint32_t halved;    /* it was one of 2^halved */
+};
+
 struct merge_item {
-	uint64_t time_ns;
+	uint64_t time_ns; /* its place in the order */
 	/* One of the two. */
 	struct side_event *side;
 	struct wire_sample *sample;
 	struct wire_miss *miss;	  /* owned: the sample's walk is yet to be finished; else NULL */
 	struct merge_shown shown; /* of a sample */
+	struct merge_wait wait;	  /* likewise */
 	bool again;		  /* there was no time for it when it arrived */
 	/* What came lies behind it; a sample that was finished since then is a block of its own. */
 	alignas(8) char room[];
@@ -60,6 +68,10 @@ void merge_push_side(struct merge_queue *queue, const struct side_event *event);
  */
 struct merge_item *merge_push_sample(struct merge_queue *queue, const struct wire_sample *sample,
 				     struct wire_miss *miss, bool again);
+/* The same of a wait (NULL: it is none), whose place is at its end. */
+struct merge_item *merge_push_wait(struct merge_queue *queue, const struct wire_sample *sample,
+				   struct wire_miss *miss, bool again,
+				   const struct merge_wait *wait);
 
 /* The oldest item, borrowed; NULL when empty. */
 struct merge_item *merge_peek(const struct merge_queue *queue);

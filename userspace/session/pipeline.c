@@ -17,6 +17,7 @@
 #include "session/pipeline_malloc.h"
 #include "session/pipeline_outside.h"
 #include "session/pipeline_show.h"
+#include "session/pipeline_spans.h"
 #include "symbolize/perf_map.h"
 
 /*
@@ -136,6 +137,7 @@ int pipeline_init(struct pipeline *pipeline, struct capture *capture,
 	pipeline->sinks = options->sinks;
 	share_memory(pipeline, options->plan,
 		     options->live != LIVE_OFF || pipeline->options->follow_memory);
+	pipeline->spans.limit_bytes = pipeline->plan.queue_bytes / 2;
 	table_link_init(&pipeline->tables, capture);
 	pipeline_malloc_init(pipeline);
 	r = worker_pool_new(1, &pipeline->pool, err);
@@ -166,6 +168,7 @@ void pipeline_release(struct pipeline *pipeline)
 	malloc_probes_release(&pipeline->malloc);
 	malloc_kept_release(&pipeline->kept);
 	miss_join_release(&pipeline->misses);
+	spans_release(&pipeline->spans);
 	process_news_release(&pipeline->news);
 	vec_release(&pipeline->outside);
 	vec_release(&pipeline->strangers);
@@ -377,6 +380,8 @@ static void add_unwinding(struct pipeline *pipeline, const struct capture_stats 
 	if (pipeline->misses.orphans)
 		add_figure("unwind.orphans", "", pipeline->misses.orphans, pipeline);
 	unwinder_for_each_figure(pipeline->unwinder, add_figure, pipeline);
+	if (pipeline->spans.cut)
+		add_figure("offcpu.cut", "", pipeline->spans.cut, pipeline);
 	if (pipeline->guard.sheds)
 		add_figure("memory.room-made", "", pipeline->guard.sheds, pipeline);
 	add_figure("files.known", "", pipeline->files.images, pipeline);
@@ -474,6 +479,8 @@ int pipeline_finish(struct pipeline *pipeline, struct err *err)
 	pipeline->profile.duration_ns = end_ns - pipeline->profile.start_ns;
 	pipeline_live_ask(pipeline);
 	agents_hurry();
+	pipeline_drain(pipeline);
+	pipeline_spans_end(pipeline, end_ns);
 	/* Code maps and symbols of the last samples are still on their way. */
 	while (clock_now_ns() < end_ns + HOLD_NS || agents_busy(pipeline->agents) ||
 	       pipeline_live_waits(pipeline)) {

@@ -25,6 +25,7 @@
 #include "session/malloc/malloc_probes.h"
 #include "session/memory_plan.h"
 #include "session/merge.h"
+#include "session/offcpu/spans.h"
 #include "session/table_link.h"
 #include "symbolize/symbolizer.h"
 #include "unwind/miss_join.h"
@@ -59,6 +60,7 @@ struct pipeline {
 	uint32_t live_missing, live_missing_pid; /* JVMs that did not answer, the first of them */
 	uint64_t live_shown;			 /* samples of it that sinks were told one by one */
 	struct miss_join misses;
+	struct spans spans;
 	struct process_news news;
 	/* Beyond plan.queue_bytes held back, order and symbols are given up rather than memory. */
 	struct memory_plan plan;

@@ -7,6 +7,7 @@
 #include "session/pipeline_live.h"
 #include "session/pipeline_malloc.h"
 #include "session/pipeline_show.h"
+#include "symbolize/wait.h"
 
 /*
  * A sample does not wait longer for the symbols of its files, and the next one not at all until
@@ -50,11 +51,17 @@ static void apply_sample(struct pipeline *pipeline, struct process *process,
 		.count = 1,
 		.event = pipeline->event_ids[sample->event],
 		.stack = symbolized->stack,
-		.state = sample->in_user ? STATE_RUNNING_USER : STATE_RUNNING_KERNEL,
+		.state = wait_state(sample->state, sample->in_user),
+		.queued = item->wait.queued_ns << item->wait.halved,
+		.chance = item->wait.length_ns ? 1U << item->wait.halved : 0,
 	};
 	struct ledger_entry *entry = ledger_take(&pipeline->ledger, &pipeline->profile, process,
 						 sample, symbolized, &row.thread);
 
+	if (sample->cause != WIRE_CAUSE_NONE)
+		row.reason = profile_string(
+			&pipeline->profile,
+			wait_reason(wait_cause(&pipeline->profile, row.stack, sample->cause)));
 	profile_add(&pipeline->profile, &row);
 	if (sample->flags & WIRE_SAMPLE_NATIVE)
 		pipeline_malloc_note(pipeline, process, sample, &row);

@@ -7,12 +7,15 @@
 #include "session/pipeline_books.h"
 #include "session/pipeline_malloc.h"
 #include "session/pipeline_show.h"
+#include "session/pipeline_spans.h"
 
 /* What the sample weighs is known, and its class is a Klass* that may be unloaded. */
 #define SEEN_OUTSIDE (WIRE_SAMPLE_NEW_TLAB | WIRE_SAMPLE_OUTSIDE_TLAB)
 
 /* A miss and its sample are sent in one go; not together only when the sample was lost. */
 #define ORPHAN_NS NSEC_PER_SEC
+/* After a wait of this length names are read again. */
+#define REREAD_NS NSEC_PER_SEC
 
 static void arrive_side(const struct side_event *event, void *data)
 {
@@ -77,6 +80,20 @@ static bool may_be_shown(const struct pipeline *pipeline, struct process *proces
 	return !miss && process && !pipeline_malloc_hides(pipeline, process, sample);
 }
 
+static void push_sample(struct pipeline *pipeline, const struct wire_sample *sample,
+			struct process *process, struct wire_miss *miss, bool again,
+			const struct merge_wait *wait)
+{
+	uint64_t place_ns = sample->time_ns + (wait ? wait->length_ns : 0);
+	struct merge_shown shown = { .id = ++pipeline->samples };
+
+	if (place_ns < pipeline->applied_ns)
+		pipeline->late_samples++;
+	if (pipeline->sinks.hurry && may_be_shown(pipeline, process, sample, miss))
+		shown = pipeline_show_arrival(pipeline, process, sample, wait);
+	merge_push_wait(&pipeline->queue, sample, miss, again, wait)->shown = shown;
+}
+
 static void queue_sample(struct pipeline *pipeline, const struct wire_sample *raw,
 			 struct process *process)
 {
@@ -87,7 +104,6 @@ static void queue_sample(struct pipeline *pipeline, const struct wire_sample *ra
 	_cleanup_free_ struct wire_sample *weighed = NULL;
 	const struct wire_sample *sample = finished ? finished : raw;
 	bool again = miss && !finished && unwinder_wants_again(pipeline->unwinder);
-	struct merge_shown shown = { .id = pipeline->samples };
 
 	if (finished)
 		free(TAKE_PTR(miss));
@@ -97,9 +113,26 @@ static void queue_sample(struct pipeline *pipeline, const struct wire_sample *ra
 		sample = weighed;
 	}
 	read_early(pipeline, process, sample);
-	if (pipeline->sinks.hurry && may_be_shown(pipeline, process, sample, miss))
-		shown = pipeline_show_arrival(pipeline, process, sample);
-	merge_push_sample(&pipeline->queue, sample, TAKE_PTR(miss), again)->shown = shown;
+	if (sample->flags & WIRE_SAMPLE_OPEN)
+		pipeline_spans_hold(pipeline, xmemdup(sample, sample->size), TAKE_PTR(miss));
+	else
+		push_sample(pipeline, sample, process, TAKE_PTR(miss), again, NULL);
+}
+
+void pipeline_arrive_wait(struct pipeline *pipeline, const struct wire_sample *sample,
+			  struct wire_miss *miss, const struct merge_wait *wait)
+{
+	struct process *process = registry_find_complete(pipeline->registry, sample->tgid);
+	_cleanup_free_ struct wire_miss *left = miss;
+	_cleanup_free_ struct wire_sample *finished = left ? try_now(pipeline, left, sample) : NULL;
+	bool again = left && !finished && unwinder_wants_again(pipeline->unwinder);
+
+	if (finished)
+		free(TAKE_PTR(left));
+	/* Since it was read when the thread left the names may have been given up for others'. */
+	if (finished || wait->length_ns > REREAD_NS)
+		read_early(pipeline, process, finished ? finished : sample);
+	push_sample(pipeline, finished ? finished : sample, process, TAKE_PTR(left), again, wait);
 }
 
 /* All that is taken from it is whose it was, where it has a sample's header. */
@@ -133,9 +166,6 @@ static void arrive_sample(const struct wire_sample *raw, void *data)
 		arrive_invalid(raw, raw->size, pipeline);
 		return;
 	}
-	pipeline->samples++;
-	if (raw->time_ns < pipeline->applied_ns)
-		pipeline->late_samples++;
 	if (raw->flags & WIRE_SAMPLE_STALE)
 		unwinder_note_stale(pipeline->unwinder, raw);
 	queue_sample(pipeline, raw, process);
@@ -170,6 +200,7 @@ void pipeline_drain(struct pipeline *pipeline)
 {
 	const struct capture_handler handler = { .miss = arrive_miss,
 						 .sample = arrive_sample,
+						 .span = pipeline_spans_arrive,
 						 .side = arrive_side,
 						 .invalid = arrive_invalid,
 						 .data = pipeline };
@@ -178,6 +209,7 @@ void pipeline_drain(struct pipeline *pipeline)
 	unwinder_grant(pipeline->unwinder);
 	capture_drain(pipeline->capture, &handler);
 	miss_join_expire(&pipeline->misses, now_ns - ORPHAN_NS);
+	pipeline_spans_turn(pipeline, now_ns);
 	unwinder_turn(pipeline->unwinder, now_ns);
 	pipeline_walk_again(pipeline);
 	unwinder_grant(pipeline->unwinder); /* for what is applied now */

@@ -11,6 +11,10 @@
  */
 void pipeline_drain(struct pipeline *pipeline);
 
+/* A wait is over: SAMPLE weighs what it is to weigh. MISS (may be NULL) is taken over. */
+void pipeline_arrive_wait(struct pipeline *pipeline, const struct wire_sample *sample,
+			  struct wire_miss *miss, const struct merge_wait *wait);
+
 /* Walks there was no time for when they arrived, the newest first: BPF wants their rows most. */
 void pipeline_walk_again(struct pipeline *pipeline);
 

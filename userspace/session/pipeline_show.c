@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "session/alloc/alloc_objects.h"
+#include "symbolize/wait.h"
 
 /* The labels that the ledger will give it, but for those of JVMs. */
 static struct sink_process describe(const struct process *process, const struct wire_sample *sample,
@@ -28,6 +29,14 @@ static struct sink_process describe(const struct process *process, const struct 
 	return known;
 }
 
+static void describe_wait(const struct profile *profile, const struct wire_sample *sample,
+			  const struct merge_wait *wait, struct sink_sample *told)
+{
+	told->reason = wait_reason(wait_cause(profile, told->stack, sample->cause));
+	told->queued = wait->queued_ns << wait->halved;
+	told->chance = 1U << wait->halved;
+}
+
 /* *RET_TOLD: all that is said of it but its process; texts are the profile's. */
 static struct merge_shown resolve_now(struct pipeline *pipeline, struct process *process,
 				      const struct wire_sample *sample,
@@ -43,11 +52,12 @@ static struct merge_shown resolve_now(struct pipeline *pipeline, struct process 
 		.objects = alloc_objects(sample),
 		.event = pipeline->event_ids[sample->event],
 		.stack = now.stack,
-		.state = sample->in_user ? STATE_RUNNING_USER : STATE_RUNNING_KERNEL,
+		.state = wait_state(sample->state, sample->in_user),
 		.tid = sample->tid,
 		.java_tid = now.java_tid,
 		.is_virtual = now.is_virtual,
 		.thread = profile_get_string(profile, now.thread_name),
+		.reason = "",
 	};
 	return (struct merge_shown){
 		.id = pipeline->samples,
@@ -59,7 +69,8 @@ static struct merge_shown resolve_now(struct pipeline *pipeline, struct process 
 }
 
 struct merge_shown pipeline_show_arrival(struct pipeline *pipeline, struct process *process,
-					 const struct wire_sample *sample)
+					 const struct wire_sample *sample,
+					 const struct merge_wait *wait)
 {
 	char comm[WIRE_COMM_LEN + 1];
 	struct sink_process known;
@@ -70,6 +81,8 @@ struct merge_shown pipeline_show_arrival(struct pipeline *pipeline, struct proce
 	    process_news_has(&pipeline->news, sample->tgid, sample->time_ns, pipeline->applied_ns))
 		process = NULL;
 	shown = resolve_now(pipeline, process, sample, &told);
+	if (wait)
+		describe_wait(&pipeline->profile, sample, wait, &told);
 	known = describe(process, sample, comm);
 	told.process = &known;
 	sinks_arrived(&pipeline->sinks, &pipeline->profile, &told);
@@ -107,6 +120,9 @@ static struct sink_sample sample_of(const struct profile *profile, const struct 
 				     .event = row->event,
 				     .stack = row->stack,
 				     .state = row->state,
+				     .queued = row->queued,
+				     .chance = row->chance,
+				     .reason = profile_get_string(profile, row->reason),
 				     .tid = thread->tid,
 				     .java_tid = thread->java_tid,
 				     .is_virtual = thread->is_virtual,

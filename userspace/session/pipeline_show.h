@@ -6,11 +6,12 @@
 #include "session/pipeline.h"
 
 /*
- * SAMPLE has arrived, the newest of PIPELINE's. Sinks that hurry are shown it, with raw addresses where
+ * SAMPLE has arrived, the newest of PIPELINE's; WAIT is NULL where it is none. Sinks that hurry are shown it, with raw addresses where
  * the registry (PROCESS; may be NULL) is known to be behind.
  */
 struct merge_shown pipeline_show_arrival(struct pipeline *pipeline, struct process *process,
-					 const struct wire_sample *sample);
+					 const struct wire_sample *sample,
+					 const struct merge_wait *wait);
 
 /* ITEM's sample is ROW of the profile now; of use when a sink takes them one by one. */
 void pipeline_show_finished(struct pipeline *pipeline, const struct merge_item *item,

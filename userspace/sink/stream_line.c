@@ -8,10 +8,10 @@
 #include "profile/title.h"
 
 static const char *const state_names[] = {
-	[STATE_RUNNING_USER] = "user",
-	[STATE_RUNNING_KERNEL] = "kernel",
-	[STATE_SLEEPING] = "sleeping",
-	[STATE_UNKNOWN] = "unknown",
+	[STATE_RUNNING_USER] = "user", [STATE_RUNNING_KERNEL] = "kernel",
+	[STATE_SLEEPING] = "sleeping", [STATE_UNKNOWN] = "unknown",
+	[STATE_BLOCKED] = "blocked",   [STATE_QUEUED] = "queued",
+	[STATE_STOPPED] = "stopped",
 };
 
 static void open_line(struct json *j, struct strbuf *out, const char *type)
@@ -195,6 +195,11 @@ void stream_line_sample(struct strbuf *out, struct stream_frames *frames,
 	}
 	put_number(&j, "age", sample->age);
 	json_str(&j, "state", state_names[sample->state]);
+	if (sample->chance) {
+		json_str(&j, "reason", sample->reason);
+		put_number(&j, "queued", sample->queued);
+		json_u64(&j, "chance", sample->chance);
+	}
 	json_u64(&j, "pid", sample->process->pid);
 	json_u64(&j, "tid", sample->tid);
 	json_u64(&j, "thread", thread);

@@ -336,6 +336,8 @@ static bool build_stack(struct stack_build *build, const struct wire_sample *sam
 	if (has_class(sample))
 		allocation_push_class(build, sample);
 	push_kernel_frames(build, kernel);
+	if (sample->state != WIRE_STATE_RUNNING)
+		wait_drop_tracing(build);
 	push_user_frames(build, *user);
 	if (build->waits)
 		return false;

@@ -101,6 +101,9 @@ uint32_t jit_mapping_id(struct stack_build *build);
 void allocation_push_class(struct stack_build *build, const struct wire_sample *sample);
 void allocation_drop_jvm_frames(struct stack_build *build, size_t first);
 
+/* symbolize/wait.c: the kernel's frames of the switch itself go. */
+void wait_drop_tracing(struct stack_build *build);
+
 /* symbolize/vdso.c: the vDSO of this kernel as an image; NULL when there is none. */
 struct image *vdso_image(struct symbolizer *symbolizer);
 

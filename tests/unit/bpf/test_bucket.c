@@ -10,7 +10,7 @@ static unsigned int take_all(struct bucket *bucket, uint64_t now_ns)
 {
 	unsigned int n = 0;
 
-	while (n < 1000000 && bucket_take(bucket, now_ns))
+	while (n < 1000000 && bucket_take(bucket, BUCKET_BURST, now_ns))
 		n++;
 	return n;
 }
@@ -49,7 +49,7 @@ static void test_clock_is_never_refused(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < 997 * 3600; i++, now_ns += 1000000000ULL / 997)
-		assert_true(bucket_take(&bucket, now_ns));
+		assert_true(bucket_take(&bucket, BUCKET_BURST, now_ns));
 }
 
 /* An event every 10 us: bounded by the burst and the refill. */
@@ -60,7 +60,7 @@ static void test_flood(void **state)
 
 	(void)state;
 	for (uint64_t at = 0; at < 1000000000; at += 10000)
-		taken += (unsigned int)bucket_take(&bucket, START_NS + at);
+		taken += (unsigned int)bucket_take(&bucket, BUCKET_BURST, START_NS + at);
 	assert_in_range(taken, 1000, 1000 + BUCKET_BURST);
 }
 

@@ -110,17 +110,19 @@ static void programs_of_triggers(void **state)
 		{ .trigger = WIRE_TRIGGER_UPROBE, .probe = { .is_return = true } },
 		{ .trigger = WIRE_TRIGGER_TRACEPOINT },
 		{ .trigger = WIRE_TRIGGER_RAW },
+		{ .trigger = WIRE_TRIGGER_OFFCPU, .least_ns = 20000000 },
 		{ .trigger = WIRE_TRIGGER_ALLOC_AGENT },
 		{ .trigger = WIRE_TRIGGER_MALLOC, .period = 4711 },
 	};
-	struct bpf_session_options options = usual(events, 7);
+	struct bpf_session_options options = usual(events, 8);
 	struct bpf_session *session;
 
 	(void)state;
 	strbuf_addch(&f.log, '\n');
 	session = opened(&options);
+	expect_line("offcpu_threads: %d entries\n", WIRE_OFFCPU_THREADS);
 	expect_line("sample_uprobe 1\nsample_tracepoint 1\nsample_raw 1\nsample_malloc 1\n"
-		    "sample_alloc_agent 1\n"
+		    "sample_offcpu 1\nnote_waking 1\nsample_alloc_agent 1\n"
 		    "sample_alloc_new_tlab 1\nsample_alloc_outside 1\n");
 	assert_null(strstr(f.log.buf, "sample 1"));
 	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
@@ -133,10 +135,14 @@ static void programs_of_triggers(void **state)
 	assert_false(f.rodata.event_at_entry[3]);
 	assert_int_equal(f.rodata.trigger_event[WIRE_TRIGGER_RAW], 4);
 	assert_int_equal(f.rodata.malloc_interval, 4711);
-	assert_int_equal(f.rodata.trigger_event[WIRE_TRIGGER_MALLOC_RETURN], 6);
+	assert_int_equal(f.rodata.trigger_event[WIRE_TRIGGER_MALLOC_RETURN], 7);
 	/* An allocation may be told by any of them. */
 	for (unsigned int t = WIRE_TRIGGER_ALLOC_AGENT; t < WIRE_TRIGGER_COUNT; t++)
-		assert_int_equal(f.rodata.trigger_event[t], 5);
+		assert_int_equal(f.rodata.trigger_event[t], 6);
+	assert_int_equal(f.rodata.trigger_event[WIRE_TRIGGER_OFFCPU], 5);
+	assert_int_equal(f.rodata.offcpu_least_ns, 20000000);
+	assert_int_equal(f.rodata.offcpu_step_ns, 20000000);
+	assert_int_equal(f.rodata.offcpu_doubled, WIRE_OFFCPU_STEP_DOUBLED);
 	bpf_session_free(session);
 }
 
@@ -227,6 +233,7 @@ static void descriptors(void **state)
 		[BPF_SESSION_SPACES] = "spaces",
 		[BPF_SESSION_TLAB_JVMS] = "tlab_jvms",
 		[BPF_SESSION_MALLOC_KEPT] = "malloc_kept",
+		[BPF_SESSION_OFFCPU_THREADS] = "offcpu_threads",
 	};
 	struct bpf_session_options options = usual(NULL, 0);
 	struct bpf_session *session;

@@ -124,6 +124,29 @@ static void test_allocations_have_an_interval(void **state)
 		capture_event_is_alloc(&(struct capture_event){ .trigger = WIRE_TRIGGER_RAW }));
 }
 
+static void test_waits_have_a_least_length(void **state)
+{
+	struct capture_event e = parse("offcpu", 997), other;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(e.trigger, WIRE_TRIGGER_OFFCPU);
+	assert_int_equal(e.least_ns, 1000000);
+	assert_int_equal(e.period, 0);
+	assert_int_equal(e.freq_hz, 0);
+	assert_string_equal(e.unit, "nanoseconds");
+	assert_false(capture_event_is_clock(&e));
+	assert_int_equal(capture_event_parse("offcpu=20us", 99, &other, &err), 0);
+	assert_string_equal(other.name, "offcpu");
+	assert_int_equal(other.least_ns, 20000);
+	assert_int_equal(capture_event_parse("offcpu=0", 99, &other, &err), 0);
+	assert_int_equal(other.least_ns, 0);
+	assert_int_equal(capture_event_parse("offcpu=60s", 99, &other, &err), 0);
+	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
+		assert_int_equal(capture_event_needs(&e, (enum wire_trigger)t),
+				 t == WIRE_TRIGGER_OFFCPU || t == WIRE_TRIGGER_OFFCPU_WAKING);
+}
+
 /* An allocation is told by the programs of allocations, any of them; others have one each. */
 static void test_programs_of_events(void **state)
 {
@@ -183,6 +206,10 @@ static void test_refusals(void **state)
 	expect_refused("alloc=often", 99, "does not say after how many bytes");
 	expect_refused("alloc=1023", 99, "does not say after how many bytes");
 	expect_refused("alloc=1073741825", 99, "does not say after how many bytes");
+	expect_refused("offcpus", 99, "unknown event");
+	expect_refused("offcpu=", 99, "does not say how long a wait must be");
+	expect_refused("offcpu=long", 99, "does not say how long a wait must be");
+	expect_refused("offcpu=61s", 99, "does not say how long a wait must be");
 	expect_refused("cpu", 0, "0 Hz");
 	expect_refused("cpu", 20001, "20001 Hz");
 }
@@ -238,6 +265,7 @@ int main(void)
 		cmocka_unit_test(test_probes_weigh_one),
 		cmocka_unit_test(test_allocations_have_an_interval),
 		cmocka_unit_test(test_programs_of_events),
+		cmocka_unit_test(test_waits_have_a_least_length),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_help_names_all),
 		cmocka_unit_test(test_native_memory),

@@ -82,6 +82,15 @@ static void put_trust(const struct text_page *page)
 	text_put_line(page, 0, strbuf_str(&line));
 }
 
+/* How many samples bytes were taken by says nothing of them, nor does it of times that differ. */
+static bool samples_differ(const struct profile *p, uint32_t id)
+{
+	const struct profile_event *event = id != PROFILE_NONE ? profile_get_event(p, id) : NULL;
+	const char *unit = event ? profile_get_string(p, event->unit) : "";
+
+	return !strcmp(unit, "bytes") || (!strcmp(unit, "nanoseconds") && !event->period);
+}
+
 /* Build the page's tree of EVENT; the caller releases it. */
 static void page_init(struct text_page *page, const struct profile *p,
 		      const struct view_options *options, uint32_t event, FILE *out,
@@ -95,8 +104,7 @@ static void page_init(struct text_page *page, const struct profile *p,
 	page->unit = "count";
 	if (page->event != PROFILE_NONE)
 		page->unit = profile_get_string(p, profile_get_event(p, page->event)->unit);
-	/* How many samples bytes were taken by says nothing of them. */
-	page->in_unit = options->total || !strcmp(page->unit, "bytes");
+	page->in_unit = options->total || samples_differ(p, page->event);
 	view_tree_options(options, &tree_options);
 	tree_options.event = event;
 	tree_options.count = !page->in_unit;

@@ -2,7 +2,7 @@
 /*
  * Tables for a terminal, 100 columns wide: hot methods, processes, hot stacks and threads of each
  * event that has samples (or of the chosen one), and the quality of the recording. Bytes are counted
- * in bytes, other events in samples, or in their unit with --total. Equal profiles give equal text.
+ * in bytes, waits in nanoseconds, other events in samples, or in their unit with --total. Equal profiles give equal text.
  */
 #ifndef HOSTPROF_OUTPUT_TEXT_VIEW_TEXT_H
 #define HOSTPROF_OUTPUT_TEXT_VIEW_TEXT_H

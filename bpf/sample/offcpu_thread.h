@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/* Waits of threads: the kernel's side of offcpu.h. All of it runs with the run queue locked. */
+#ifndef HOSTPROF_BPF_SAMPLE_OFFCPU_THREAD_H
+#define HOSTPROF_BPF_SAMPLE_OFFCPU_THREAD_H
+
+#include "sample/offcpu.h"
+#include "sample/trigger.h"
+
+/* include/linux/sched.h */
+#define PF_EXITING 0x00000004
+
+/* Shorter waits are not wanted; OFFCPU_STEP_NS, or that; and how often it is doubled from the first. */
+const volatile wire_u64 offcpu_least_ns;
+const volatile wire_u64 offcpu_step_ns = OFFCPU_STEP_NS;
+const volatile wire_u32 offcpu_doubled;
+
+/*
+ * By tid, wherever the thread runs next. Made beforehand: a task's storage would be allocated with the run queue
+ * locked, which before Linux 6.4 may wake a thread.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* WIRE_OFFCPU_THREADS where the event is wanted */
+	__type(key, wire_u32);
+	__type(value, struct wire_offcpu);
+} offcpu_threads SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, wire_u32);
+	__type(value, struct offcpu_rate);
+} offcpu_rates SEC(".maps");
+
+/* Threads of the kernel wait for something to do, most of them and most of the time; the idle ones are such. */
+static __always_inline bool offcpu_is_followed(struct task_struct *task)
+{
+	return task->pid != 0 && !(task->flags & (PF_KTHREAD | PF_IO_WORKER));
+}
+
+/* NULL: nothing is known of this thread. */
+static __always_inline struct wire_offcpu *offcpu_find(struct task_struct *task)
+{
+	wire_u32 tid = task->pid;
+	struct wire_offcpu *thread = bpf_map_lookup_elem(&offcpu_threads, &tid);
+
+	return thread && thread->start_ns == task->start_time ? thread : NULL;
+}
+
+/* TASK leaves for the first time; NULL: there is no room for it. */
+static __noinline struct wire_offcpu *offcpu_make(struct task_struct *task)
+{
+	struct wire_offcpu fresh = { .start_ns = task->start_time };
+	struct wire_offcpu *thread;
+	wire_u32 tid = task->pid;
+
+	bpf_map_update_elem(&offcpu_threads, &tid, &fresh, BPF_ANY);
+	thread = offcpu_find(task);
+	if (!thread)
+		counter_add(WIRE_COUNTER_OFFCPU_NO_BOOKS, 1);
+	return thread;
+}
+
+static __always_inline void offcpu_forget(struct task_struct *task, struct wire_offcpu *thread)
+{
+	wire_u32 tid = task->pid;
+
+	if (thread)
+		bpf_map_delete_elem(&offcpu_threads, &tid);
+}
+
+/* --- back on a cpu ---------------------------------------------------------------------------- */
+
+/* A wait whose length cannot be sent is lost, and the end of the recording is told so: the thread is not out. */
+static __always_inline int offcpu_send(struct wire_span *span, struct cpu_state *state)
+{
+	wire_u32 cpu = bpf_get_smp_processor_id();
+	void *ring = bpf_map_lookup_elem(&rings, &cpu);
+
+	span->size = sizeof(*span);
+	span->kind = WIRE_SPAN;
+	if (!ring)
+		return -1;
+	return bpf_ringbuf_output(ring, span, sizeof(*span),
+				  emit_wakeup(state, ring, sizeof(*span), false));
+}
+
+static __always_inline void offcpu_close(struct task_struct *task, struct wire_offcpu *thread,
+					 struct cpu_state *state, wire_u64 length_ns,
+					 wire_u64 queued_ns)
+{
+	wire_u32 event = trigger_event[WIRE_TRIGGER_OFFCPU];
+	struct wire_span span = { .event = event,
+				  .halved = thread->halved,
+				  .time_ns = thread->out_ns,
+				  .length_ns = length_ns,
+				  .queued_ns = queued_ns,
+				  .tgid = task->tgid,
+				  .tid = task->pid };
+	wire_u32 fate = thread->fate;
+
+	if (fate == WIRE_OFFCPU_SENT) {
+		if (offcpu_send(&span, state) == 0)
+			return;
+		fate = WIRE_OFFCPU_LOST + WIRE_LOSS_RING;
+	}
+	if (length_ns)
+		emit_lost_of(task, event, length_ns << (thread->halved & 31),
+			     fate - WIRE_OFFCPU_LOST);
+}
+
+/* TASK was back at BACK_NS. Not inline: its words are not on the stack below the walk. */
+static __noinline int offcpu_end(struct task_struct *task, struct wire_offcpu *thread,
+				 struct cpu_state *state, wire_u64 back_ns)
+{
+	wire_u64 length_ns = offcpu_length(thread->out_ns, back_ns);
+	wire_u64 queued_ns = wire_offcpu_queued(thread, length_ns);
+
+	counter_add(WIRE_COUNTER_OFFCPU_SPANS, 1);
+	if (length_ns >= offcpu_least_ns)
+		counter_add(WIRE_COUNTER_OFFCPU_NS, length_ns);
+	else
+		length_ns = 0;
+	offcpu_learn(&thread->sites[thread->site % WIRE_OFFCPU_SITES], length_ns, offcpu_step_ns);
+	if (thread->fate != WIRE_OFFCPU_THINNED) {
+		counter_add(WIRE_COUNTER_OFFCPU_TAKEN, 1);
+		if (!length_ns)
+			counter_add(WIRE_COUNTER_OFFCPU_SHORT, 1);
+		offcpu_close(task, thread, state, length_ns, queued_ns);
+	}
+	thread->out_ns = 0;
+	return 0;
+}
+
+static __always_inline void offcpu_return(struct task_struct *task, struct cpu_state *state,
+					  wire_u64 now_ns)
+{
+	struct wire_offcpu *thread = offcpu_is_followed(task) ? offcpu_find(task) : NULL;
+
+	if (thread && thread->out_ns)
+		offcpu_end(task, thread, state, now_ns);
+}
+
+/*
+ * TASK leaves, and nobody has told that it was back: the kernel does not run programs for each switch. It has run
+ * since then, for as long as the scheduler has charged it with, which it has just done.
+ */
+static __always_inline void offcpu_return_late(struct task_struct *task, struct wire_offcpu *thread,
+					       struct cpu_state *state, wire_u64 now_ns)
+{
+	if (!thread || !thread->out_ns)
+		return;
+	counter_add(WIRE_COUNTER_OFFCPU_LATE, 1);
+	offcpu_end(task, thread, state, now_ns - (task->se.sum_exec_runtime - thread->run_ns));
+}
+
+/* --- off the cpu ------------------------------------------------------------------------------ */
+
+/* What the thread entered the kernel with, as struct pt_regs has it. */
+struct offcpu_entry {
+	wire_u64 first; /* argument: %rdi */
+	wire_u64 number, pc, cs, flags, sp;
+};
+
+/* Kernel threads ask for nothing, and programs of 32 bits by other numbers. */
+static __always_inline void offcpu_read_entry(struct task_struct *task, struct offcpu_entry *entry)
+{
+	const struct pt_regs *regs = (const struct pt_regs *)bpf_task_pt_regs(task);
+
+	if (bpf_probe_read_kernel(entry, sizeof(*entry), &regs->di))
+		__builtin_memset(entry, 0xff, sizeof(*entry));
+}
+
+static __always_inline wire_u32 offcpu_file_mode(struct task_struct *task, wire_u64 descriptor)
+{
+	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
+	struct file **files, *file = NULL;
+
+	if ((wire_u32)descriptor >= BPF_CORE_READ(table, max_fds))
+		return 0;
+	files = BPF_CORE_READ(table, fd);
+	bpf_probe_read_kernel(&file, sizeof(file), &files[(wire_u32)descriptor]);
+	return BPF_CORE_READ(file, f_inode, i_mode);
+}
+
+static __always_inline wire_u32 offcpu_find_cause(struct task_struct *task, wire_u32 state,
+						  const struct offcpu_entry *entry)
+{
+	wire_s64 number = (wire_s64)entry->number;
+	wire_u32 cause;
+
+	if (state != WIRE_STATE_QUEUED && task->flags & PF_EXITING)
+		return WIRE_CAUSE_EXIT;
+	if (number >= 0 && (entry->cs & 0xffff) == USER32_CS)
+		number = 0xffff;
+	cause = offcpu_cause(state, number);
+	if (cause < WIRE_CAUSE_COUNT)
+		return cause;
+	return offcpu_file_cause(offcpu_file_mode(task, entry->first),
+				 cause == WIRE_CAUSE_BY_WRITE);
+}
+
+/* Is its stack to be walked? By what chance is in THREAD. */
+static __always_inline bool offcpu_choose(struct wire_offcpu *thread, wire_u64 now_ns)
+{
+	wire_u32 zero = 0, halved;
+	struct offcpu_rate *rate = bpf_map_lookup_elem(&offcpu_rates, &zero);
+	const struct wire_offcpu_site *site = &thread->sites[thread->site % WIRE_OFFCPU_SITES];
+
+	if (!rate)
+		return false;
+	halved = offcpu_halved(site->square,
+			       (offcpu_doubled + offcpu_rate_doubled(rate, now_ns)) & 31);
+	thread->halved = halved;
+	if (!offcpu_is_taken(halved & 31, bpf_get_prandom_u32()))
+		return false;
+	offcpu_rate_count(rate);
+	return true;
+}
+
+/* TASK leaves. Whether its stack is to be walked; TRIGGER says how it waits then. */
+static __noinline bool offcpu_leave(struct task_struct *task, struct wire_offcpu *thread,
+				    wire_u32 state, struct trigger *trigger)
+{
+	struct offcpu_entry entry;
+	struct offcpu_call call;
+
+	offcpu_read_entry(task, &entry);
+	call.number = (wire_s64)entry.number;
+	call.pc = entry.pc;
+	call.sp = entry.sp;
+	thread->site = offcpu_site(thread, offcpu_key(state, &call), offcpu_step_ns);
+	thread->run_ns = task->se.sum_exec_runtime;
+	thread->state = state;
+	/* Who wakes it just now on another cpu looks at the second of the two. */
+	*(volatile wire_u64 *)&thread->woken_ns = 0;
+	*(volatile wire_u64 *)&thread->out_ns = trigger->time_ns;
+	thread->fate = WIRE_OFFCPU_THINNED;
+	if (!offcpu_choose(thread, trigger->time_ns))
+		return false;
+	trigger->state = state;
+	trigger->cause = offcpu_find_cause(task, state, &entry);
+	return true;
+}
+
+#endif

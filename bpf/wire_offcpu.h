@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/*
+ * Waits: a thread's time off the cpus. Its stack is sent when it leaves (WIRE_SAMPLE_OPEN), and how long it
+ * was gone when it is back (struct wire_span), or it is looked up at the end (struct wire_offcpu).
+ */
+#ifndef HOSTPROF_WIRE_OFFCPU_H
+#define HOSTPROF_WIRE_OFFCPU_H
+
+/* Threads whose waits are followed at one time, as long as they live. */
+#define WIRE_OFFCPU_THREADS 32768
+/* Places where a thread waits, of which it is known how long that takes. */
+#define WIRE_OFFCPU_SITES 4
+/* A stack is taken with a chance of 2^-halved. */
+#define WIRE_OFFCPU_MOST_HALVED 16
+/* Steps of places (bpf/sample/offcpu.h): how often one is doubled where short waits are not wanted, and the shortest. */
+#define WIRE_OFFCPU_STEP_DOUBLED  6
+#define WIRE_OFFCPU_LEAST_STEP_NS 10000ULL
+
+/* What came of a stack when its thread left. */
+enum wire_offcpu_fate {
+	WIRE_OFFCPU_THINNED, /* it was not walked */
+	WIRE_OFFCPU_SENT,
+	WIRE_OFFCPU_LOST, /* for a reason: this number and more, by enum wire_loss */
+};
+
+struct wire_offcpu_site {
+	wire_u64 square; /* of how long waits here are, on the average: bpf/sample/offcpu.h */
+	wire_u32 key;	 /* of the place; 0: none */
+	wire_u32 waits;	 /* of the first few hundred how many there were */
+};
+
+/* By tid. */
+struct wire_offcpu {
+	wire_u64 start_ns; /* the thread's; another one of its tid has another */
+	wire_u64 out_ns;   /* when it left, CLOCK_MONOTONIC; 0: it runs */
+	wire_u64 woken_ns; /* when it was woken since then; 0: not */
+	wire_u64 run_ns;   /* how long it had run when it left */
+	struct wire_offcpu_site sites[WIRE_OFFCPU_SITES];
+	wire_u8 site; /* where it waits */
+	wire_u8 next; /* whose place a new one takes */
+	wire_u8 halved;
+	wire_u8 fate;  /* enum wire_offcpu_fate */
+	wire_u8 state; /* enum wire_state */
+	wire_u8 pad[3];
+};
+
+/* Of the LENGTH_NS for which it was gone, how long it could have run. */
+static inline wire_u64 wire_offcpu_queued(const struct wire_offcpu *thread, wire_u64 length_ns)
+{
+	wire_u64 asleep_ns = thread->woken_ns - thread->out_ns;
+
+	if (thread->state == WIRE_STATE_QUEUED)
+		return length_ns;
+	if (thread->woken_ns <= thread->out_ns || asleep_ns > length_ns)
+		return 0;
+	return length_ns - asleep_ns;
+}
+
+/* The thread of a sample that is WIRE_SAMPLE_OPEN runs again. */
+struct wire_span {
+	wire_u32 size;
+	wire_u16 kind; /* WIRE_SPAN */
+	wire_u8 event;
+	wire_u8 halved;
+	wire_u64 time_ns;   /* as of the sample */
+	wire_u64 length_ns; /* 0: it was too short to be wanted */
+	wire_u64 queued_ns; /* of that, from when it was woken */
+	wire_u32 tgid;
+	wire_u32 tid;
+};
+
+_Static_assert(sizeof(struct wire_offcpu) == 32 + 16 * WIRE_OFFCPU_SITES + 8, "wire_offcpu");
+_Static_assert(sizeof(struct wire_span) == 40, "wire_span");
+
+#endif

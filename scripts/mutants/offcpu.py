@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Of waits: their states and reasons, the chance that a stack is walked, and what joins it with its length."""
+from .mutant import Mutant
+
+STEP = "bpf/sample/offcpu.h"
+WIRE = "bpf/wire_offcpu.h"
+CALLS = "bpf/wire_waits.def"
+WAIT = "userspace/symbolize/wait.c"
+SPANS = "userspace/session/offcpu/spans.c"
+CHECK = "userspace/capture/sample_check.c"
+EVENT = "userspace/capture/event.c"
+LOADED = "userspace/capture/bpf_session.c"
+WRITE = "userspace/recording/write_events.c"
+READ = "userspace/recording/read_stacks.c"
+
+STEPS = ["test_offcpu"]
+NAMES = ["test_wait"]
+JOIN = ["test_spans"]
+FILE = ["test_recording_waits"]
+
+MUTANTS = [
+    Mutant("waits: who was preempted sleeps", STEP, "if (preempted || !task_state)", "if (!task_state)", STEPS),
+    Mutant("waits: who was stopped is blocked", STEP, "if (task_state & (OFFCPU_TASK_STOPPED |", "if (task_state & (0 & OFFCPU_TASK_STOPPED |", STEPS),
+    Mutant("waits: a page fault is a system call", STEP, "if (number < 0)\n\t\treturn WIRE_CAUSE_PAGE_FAULT;", "", STEPS),
+    Mutant("waits: a number beyond the table", STEP, "if (number >= (wire_s64)(sizeof(offcpu_calls) / sizeof(offcpu_calls[0])))", "if (number >= 400)", STEPS),
+    Mutant("waits: futex is a sleep", CALLS, "WIRE_CALL(202, FUTEX)", "WIRE_CALL(202, SLEEP)", STEPS),
+    Mutant("waits: write() reads", STEP, "return writes ? WIRE_CAUSE_PIPE_WRITE : WIRE_CAUSE_PIPE_READ;", "return WIRE_CAUSE_PIPE_READ;", STEPS),
+    Mutant("waits: none was queued that was woken", WIRE, "return length_ns - asleep_ns;", "return 0;", STEPS),
+    Mutant("waits: who came back before he left", STEP, "return back_ns > out_ns ? back_ns - out_ns : 0;", "return back_ns - out_ns;", STEPS),
+    Mutant("waits: one place for all calls", STEP, " ^ (wire_u64)call->number << 52)", ")", STEPS),
+    Mutant("waits: one place for all stacks", STEP, "call->pc ^ call->sp << 20", "call->pc", STEPS),
+    Mutant("waits: a new place is as the old one was", STEP, "thread->sites[at].square = offcpu_square(step_ns, step_ns);", "", STEPS),
+    Mutant("waits: the newest place goes", STEP, "thread->next++ % WIRE_OFFCPU_SITES", "thread->next % WIRE_OFFCPU_SITES", STEPS),
+    Mutant("waits: nothing is learnt of short ones", STEP, "site->square -= (site->square - square) >> shift;", ";", STEPS),
+    Mutant("waits: nothing is learnt of long ones", STEP, "site->square += (square - site->square) >> shift;", ";", STEPS),
+    Mutant("waits: one long wait is remembered forever", STEP, "if (length_ns > step_ns * OFFCPU_MOST_STEPS)", "if (0)", STEPS),
+    Mutant("waits: a chance is half of what it says", STEP, "return !(random & ((1U << halved) - 1));", "return !(random & ((2U << halved) - 1));", STEPS),
+    Mutant("waits: some are left out of an idle cpu", STEP, "if (i <= doubled && square", "if (square", STEPS),
+    Mutant("waits: how long they are on the average is learnt", STEP, "return parts * parts << OFFCPU_SQUARE_SHIFT;", "return parts << 2 * OFFCPU_PART_SHIFT >> 6 << OFFCPU_SQUARE_SHIFT;", STEPS),
+    Mutant("waits: the first ones say no more than others", STEP, "shift += site->waits >> i != 0;", "shift += 1;", STEPS),
+    Mutant("waits: only the last few are remembered", STEP, "for (wire_u32 i = 1; i < OFFCPU_LEARN_SHIFT; i++)", "for (wire_u32 i = 1; i < 3; i++)", STEPS),
+    Mutant("waits: all are walked where long ones are wanted", LOADED, "skel->rodata->offcpu_doubled = WIRE_OFFCPU_STEP_DOUBLED;", "", ["test_bpf_session"]),
+    Mutant("waits: the chance of short ones is 1", STEP, "square < part * part << OFFCPU_SQUARE_SHIFT)", "0)", STEPS),
+    Mutant("waits: a busy cpu leaves out long ones, too", STEP, "square < part * part << OFFCPU_SQUARE_SHIFT)", "square < part * part << doubled << OFFCPU_SQUARE_SHIFT)", STEPS),
+    Mutant("waits: a busy cpu walks them all", STEP, "if (rate->doubled < WIRE_OFFCPU_MOST_HALVED)", "if (0)", STEPS),
+    Mutant("waits: a cpu that was busy stays so", STEP, "rate->doubled = windows >= rate->doubled ? 0 : rate->doubled - (wire_u32)windows;", "", STEPS),
+    Mutant("waits: frames tell of waits that are none of theirs", WAIT, "if (rows[i].of != of)\n\t\t\tcontinue;", "", NAMES),
+    Mutant("waits: any lock of the JVM's is its own", WAIT, "if (found != WIRE_CAUSE_NONE && found != WIRE_CAUSE_JVM)", "if (found != WIRE_CAUSE_NONE)", NAMES),
+    Mutant("waits: a class whose name only begins so", WAIT, "name[len] == '.' &&", "", NAMES),
+    Mutant("waits: a function whose name only begins so", WAIT, "&& (text[len] == '\\0' || text[len] == '(')", "", NAMES),
+    Mutant("waits: the whole stack is searched", WAIT, "if (++user == LOOKED_AT_USER || java == LOOKED_AT_JAVA)", "if (0)", NAMES),
+    Mutant("waits: blocked is sleeping", WAIT, "case WIRE_STATE_BLOCKED: return STATE_BLOCKED;", "case WIRE_STATE_BLOCKED: return STATE_SLEEPING;", NAMES),
+    Mutant("waits: any thread's length", SPANS, "return time_ns ^ (uint64_t)tid << 42;", "return time_ns;", JOIN),
+    Mutant("waits: any wait's length", SPANS, "return time_ns ^ (uint64_t)tid << 42;", "return tid;", JOIN),
+    Mutant("waits: a length that comes first is dropped", SPANS, "put(spans, key, wait);\n\treturn NULL;\n}\n\nstruct span_wait *spans_take_open", "span_wait_free(wait);\n\treturn NULL;\n}\n\nstruct span_wait *spans_take_open", JOIN),
+    Mutant("waits: nobody knows of lengths without samples", SPANS, "spans->lonely += !wait->sample;", "", JOIN),
+    Mutant("waits: lengths without samples stay", SPANS, "if (!wait->sample && wait->since_ns < before_ns)", "if (0 && before_ns)", JOIN),
+    Mutant("waits: samples grow old", SPANS, "if (!wait->sample && wait->since_ns < before_ns)", "if (wait->since_ns < before_ns)", JOIN),
+    Mutant("waits: no limit on those that are held", SPANS, "if (spans->bytes + bytes_of(wait) > spans->limit_bytes)", "if (0)", JOIN),
+    Mutant("waits: any chance is believed", CHECK, "|| span->halved > WIRE_OFFCPU_MOST_HALVED", "", ["test_span_check"]),
+    Mutant("waits: more of it queued than there is", CHECK, "if (span->length_ns && span->queued_ns > span->length_ns)", "if (0)", ["test_span_check"]),
+    Mutant("waits: nobody notes who is woken", EVENT, "event->trigger == WIRE_TRIGGER_OFFCPU && trigger == WIRE_TRIGGER_OFFCPU_WAKING", "0", ["test_event"]),
+    Mutant("waits: all are wanted", LOADED, "skel->rodata->offcpu_least_ns = event->least_ns;", "", ["test_bpf_session"]),
+    Mutant("waits: no room for threads", LOADED, "bpf_map__set_max_entries(skel->maps.offcpu_threads, WIRE_OFFCPU_THREADS);", "", ["test_bpf_session"]),
+    Mutant("waits: the length of a recording is its weight", WRITE, "at = jfr_varint(at, s->weight / chance);", "at = jfr_varint(at, s->weight);", FILE),
+    Mutant("waits: what was queued is lost in a recording", WRITE, "at = jfr_varint(at, s->queued / chance);", "at = jfr_varint(at, 0);", FILE),
+    Mutant("waits: what was queued counts twice", READ, "part.weight = s->weight - queued;", "part.weight = s->weight;", FILE),
+    Mutant("waits: what was queued is not apart", READ, "uint64_t queued = MIN(s->queued, s->weight);", "uint64_t queued = 0;", FILE),
+]

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Records of waits: what passes, and to whom it goes. */
+#include "test.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "capture/rings.h"
+
+static struct wire_span span;
+
+static struct wire_span *fresh(void)
+{
+	span = (struct wire_span){ .size = sizeof(span),
+				   .kind = WIRE_SPAN,
+				   .event = 1,
+				   .halved = 3,
+				   .time_ns = 5,
+				   .length_ns = 100,
+				   .queued_ns = 100,
+				   .tid = 7 };
+	return &span;
+}
+
+static void test_good(void **state)
+{
+	(void)state;
+	assert_int_equal(span_check(fresh(), sizeof(span)), 0);
+	/* Too short to be wanted: how long it was queued does not matter. */
+	fresh()->length_ns = 0;
+	assert_int_equal(span_check(&span, sizeof(span)), 0);
+	fresh()->halved = WIRE_OFFCPU_MOST_HALVED;
+	assert_int_equal(span_check(&span, sizeof(span)), 0);
+}
+
+static void test_bad(void **state)
+{
+	(void)state;
+	for (size_t len = 0; len < sizeof(span); len++)
+		assert_int_equal(span_check(fresh(), len), -EBADMSG);
+	fresh()->size--;
+	assert_int_equal(span_check(&span, sizeof(span)), -EBADMSG);
+	fresh()->kind = WIRE_SAMPLE;
+	assert_int_equal(span_check(&span, sizeof(span)), -EBADMSG);
+	fresh()->event = WIRE_MAX_EVENTS;
+	assert_int_equal(span_check(&span, sizeof(span)), -EBADMSG);
+	fresh()->halved = WIRE_OFFCPU_MOST_HALVED + 1;
+	assert_int_equal(span_check(&span, sizeof(span)), -EBADMSG);
+	/* As a weight it would not fit. */
+	fresh()->length_ns = UINT64_MAX;
+	assert_int_equal(span_check(&span, sizeof(span)), -EBADMSG);
+	fresh()->queued_ns = 101;
+	assert_int_equal(span_check(&span, sizeof(span)), -EBADMSG);
+}
+
+static void note(const struct wire_span *got, void *data)
+{
+	assert_ptr_equal(got, &span);
+	++*(int *)data;
+}
+
+static void test_delivery(void **state)
+{
+	int count = 0;
+	const struct rings_handler handler = { .span = note, .data = &count };
+
+	(void)state;
+	rings_deliver(&handler, fresh(), sizeof(span));
+	assert_int_equal(count, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_good),
+		cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_delivery),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

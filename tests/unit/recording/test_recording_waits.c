@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Waits in a recording: with all that is known of them, and as views have them. */
+#include "test.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "profile/profile.h"
+#include "recording/recording.h"
+
+#define START_NS 1000000000ULL
+
+static struct profile written;
+static uint32_t stack, thread, event;
+
+static uint32_t leaf_frame(struct profile *p)
+{
+	const struct profile_frame frame = { .name = profile_string(p, "recv"),
+					     .mapping = PROFILE_NONE,
+					     .bci = -1,
+					     .kind = FRAME_NATIVE };
+
+	return profile_frame(p, &frame);
+}
+
+static int begin(void **state)
+{
+	uint32_t frame;
+
+	(void)state;
+	profile_init(&written);
+	written.start_ns = START_NS;
+	frame = leaf_frame(&written);
+	stack = profile_stack(&written, &frame, 1);
+	thread = profile_thread(
+		&written,
+		&(struct profile_thread){
+			.process = profile_process(
+				&written,
+				&(struct profile_process){
+					.pid = 7, .name = profile_string(&written, "app") }),
+			.tid = 8,
+			.name = profile_string(&written, "worker") });
+	event = profile_event(&written, &(struct profile_event){
+						.name = profile_string(&written, "offcpu"),
+						.unit = profile_string(&written, "nanoseconds") });
+	return 0;
+}
+
+static void add(uint64_t weight, uint64_t queued, uint32_t chance, uint32_t state,
+		const char *reason)
+{
+	const struct profile_sample sample = { .time_ns = START_NS + 5,
+					       .weight = weight,
+					       .count = 1,
+					       .event = event,
+					       .stack = stack,
+					       .thread = thread,
+					       .state = state,
+					       .chance = chance,
+					       .queued = queued,
+					       .reason = profile_string(&written, reason) };
+
+	profile_add(&written, &sample);
+}
+
+/* What was added, written and read. */
+static void read_back(struct profile *p, bool merge)
+{
+	const struct recording_read_options options = { .merge = merge };
+	int fd = memfd_create("waits", MFD_CLOEXEC);
+	struct recording_writer *writer;
+	struct err err = { 0 };
+	bool truncated;
+
+	assert_true(fd >= 0);
+	assert_int_equal(recording_writer_new(fd, &writer, &err), 0);
+	assert_int_equal(recording_writer_finish(writer, &written, &err), 0);
+	recording_writer_free(writer);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	profile_init(p);
+	assert_int_equal(recording_read(fd, &options, p, &truncated, &err), 0);
+	assert_false(truncated);
+	close(fd);
+	profile_release(&written);
+}
+
+static const char *text(const struct profile *p, uint32_t id)
+{
+	return profile_get_string(p, id);
+}
+
+/* The sample whose leaf is that. */
+static const struct profile_sample *find(const struct profile *p, const char *leaf)
+{
+	for (size_t i = 0; i < p->samples.len; i++) {
+		struct profile_stack frames = profile_get_stack(p, p->samples.items[i].stack);
+
+		if (!strcmp(text(p, profile_get_frame(p, frames.frames[0])->name), leaf))
+			return &p->samples.items[i];
+	}
+	return NULL;
+}
+
+static void all_is_there(void **state)
+{
+	const struct profile_sample *sample;
+	struct profile p;
+
+	(void)state;
+	add(8000, 400, 4, STATE_BLOCKED, "file I/O");
+	read_back(&p, false);
+	assert_int_equal(p.samples.len, 1);
+	sample = &p.samples.items[0];
+	assert_int_equal(sample->time_ns, START_NS + 5);
+	assert_int_equal(sample->weight, 8000);
+	assert_int_equal(sample->queued, 400);
+	assert_int_equal(sample->chance, 4);
+	assert_int_equal(sample->count, 1);
+	assert_int_equal(sample->state, STATE_BLOCKED);
+	assert_string_equal(text(&p, sample->reason), "file I/O");
+	assert_string_equal(text(&p, profile_get_event(&p, sample->event)->unit), "nanoseconds");
+	assert_int_equal(profile_get_thread(&p, sample->thread)->tid, 8);
+	assert_int_equal(profile_get_stack(&p, sample->stack).len, 1);
+	profile_release(&p);
+}
+
+static void states_are_kept(void **state)
+{
+	static const uint32_t states[] = { STATE_SLEEPING,	STATE_BLOCKED, STATE_QUEUED,
+					   STATE_STOPPED,	STATE_UNKNOWN, STATE_RUNNING_USER,
+					   STATE_RUNNING_KERNEL };
+	struct profile p;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(states); i++)
+		add(1000, 0, 1, states[i], "sleep");
+	read_back(&p, false);
+	for (size_t i = 0; i < ARRAY_SIZE(states); i++)
+		assert_int_equal(p.samples.items[i].state, states[i]);
+	profile_release(&p);
+}
+
+/* The reason is the leaf; what was queued is apart, and the sum is what it was. */
+static void as_views_have_it(void **state)
+{
+	const struct profile_sample *sample;
+	struct profile p;
+
+	(void)state;
+	add(8000, 400, 4, STATE_SLEEPING, "socket read");
+	add(1000, 0, 1, STATE_SLEEPING, "socket read");
+	add(500, 500, 1, STATE_QUEUED, "run queue");
+	add(30, 0, 1, STATE_SLEEPING, "poll");
+	read_back(&p, true);
+	/* With [poll] and [run queue], whose two are merged. */
+	assert_int_equal(p.samples.len, 3);
+	sample = find(&p, "[socket read]");
+	assert_non_null(sample);
+	assert_int_equal(sample->weight, 7600 + 1000);
+	assert_int_equal(sample->count, 2);
+	assert_int_equal(sample->state, STATE_SLEEPING);
+	assert_int_equal(profile_get_stack(&p, sample->stack).len, 2);
+	sample = find(&p, "[poll]");
+	assert_non_null(sample);
+	assert_int_equal(sample->weight, 30);
+	assert_int_equal(sample->count, 1);
+	profile_release(&p);
+}
+
+/* Of one that was woken and of one that was preempted: they are of one kind. */
+static void run_queue_is_one_reason(void **state)
+{
+	uint64_t weight = 0, count = 0;
+	struct profile p;
+
+	(void)state;
+	add(8000, 400, 4, STATE_SLEEPING, "socket read");
+	add(500, 500, 1, STATE_QUEUED, "run queue");
+	read_back(&p, true);
+	for (size_t i = 0; i < p.samples.len; i++) {
+		const struct profile_sample *sample = &p.samples.items[i];
+
+		if (sample->stack != find(&p, "[run queue]")->stack)
+			continue;
+		weight += sample->weight;
+		count += sample->count;
+		assert_int_equal(sample->state, STATE_QUEUED);
+	}
+	assert_int_equal(weight, 900);
+	/* The first one's wait is counted with its reason. */
+	assert_int_equal(count, 1);
+	profile_release(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(all_is_there, begin),
+		cmocka_unit_test_setup(states_are_kept, begin),
+		cmocka_unit_test_setup(as_views_have_it, begin),
+		cmocka_unit_test_setup(run_queue_is_one_reason, begin),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

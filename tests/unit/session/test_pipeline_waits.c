@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Waits: a sample goes on when its length is there, in the order of its end. */
+#include "pipeline_fixture.h"
+
+#define TID (PID_A + 5)
+
+/* The second event's; its thread leaves at MS. */
+static void put_open(struct fixture *f, uint64_t ms, uint32_t tid, enum wire_cause cause)
+{
+	put_sample(f, ms,
+		   (struct sample_spec){ .pid = PID_A,
+					 .tid = tid,
+					 .event = 1,
+					 .flags = WIRE_SAMPLE_OPEN,
+					 .state = WIRE_STATE_SLEEPING,
+					 .cause = (uint8_t)cause,
+					 .user = { MAPPED | WIRE_FRAME_EXACT } });
+}
+
+static void put_span(struct fixture *f, uint64_t ms, uint32_t tid, uint64_t length_ms,
+		     uint64_t queued_ms, uint8_t halved)
+{
+	const struct wire_span span = { .size = sizeof(span),
+					.kind = WIRE_SPAN,
+					.event = 1,
+					.halved = halved,
+					.time_ns = at_ms(f, ms),
+					.length_ns = length_ms * MS,
+					.queued_ns = queued_ms * MS,
+					.tgid = PID_A,
+					.tid = tid };
+
+	fake_put_span(f->capture, &span);
+}
+
+static const struct profile_sample *row(struct fixture *f, size_t at)
+{
+	assert_true(at < f->pipeline.profile.samples.len);
+	return &f->pipeline.profile.samples.items[at];
+}
+
+static size_t rows(const struct fixture *f)
+{
+	return f->pipeline.profile.samples.len;
+}
+
+static void begin(struct fixture *f)
+{
+	open_pipeline(f);
+	put_process(f, 10, PID_A, "busy", "[one]");
+}
+
+/* Nothing is known of it until it is over; then it has its begin, its weight and its reason. */
+static void one_wait(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	put_open(f, 100, TID, WIRE_CAUSE_SOCKET_READ);
+	run_until(f, 2000);
+	assert_int_equal(rows(f), 0);
+	put_span(f, 100, TID, 2000, 50, 3);
+	run_until(f, 2100 + HELD_MS);
+	assert_int_equal(rows(f), 1);
+	assert_int_equal(row(f, 0)->time_ns, at_ms(f, 100));
+	assert_true(row(f, 0)->weight == 8 * 2000 * MS);
+	assert_true(row(f, 0)->queued == 8 * 50 * MS);
+	assert_int_equal(row(f, 0)->chance, 8);
+	assert_int_equal(row(f, 0)->count, 1);
+	assert_int_equal(row(f, 0)->state, STATE_SLEEPING);
+	assert_string_equal(profile_get_string(&f->pipeline.profile, row(f, 0)->reason),
+			    "socket read");
+	finish(f);
+	assert_string_equal(quality_of(f, &f->read), "busy.1 faults 1 1 16000000000 0 0\n");
+}
+
+/* By their ends, among other samples; whichever record came first. */
+static void in_order(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	put_open(f, 100, TID, WIRE_CAUSE_FUTEX);
+	put_leaf(f, 150, PID_A);
+	put_span(f, 120, TID + 1, 100, 0, 0);
+	put_span(f, 100, TID, 200, 0, 0);
+	put_leaf(f, 250, PID_A);
+	put_open(f, 120, TID + 1, WIRE_CAUSE_POLL);
+	run_until(f, 310 + HELD_MS);
+	assert_int_equal(rows(f), 4);
+	assert_int_equal(row(f, 0)->time_ns, at_ms(f, 150));
+	assert_int_equal(row(f, 1)->time_ns, at_ms(f, 120));
+	assert_int_equal(row(f, 2)->time_ns, at_ms(f, 250));
+	assert_int_equal(row(f, 3)->time_ns, at_ms(f, 100));
+	assert_int_equal(row(f, 0)->chance, 0);
+	assert_int_equal(row(f, 0)->reason, 0);
+	assert_int_equal(row(f, 1)->chance, 1);
+	finish(f);
+	assert_int_equal(f->pipeline.late_samples, 0);
+}
+
+static void too_short(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	put_open(f, 100, TID, WIRE_CAUSE_FUTEX);
+	put_span(f, 100, TID, 0, 7, 0);
+	run_until(f, 310 + HELD_MS);
+	assert_int_equal(rows(f), 0);
+	finish(f);
+	assert_string_equal(quality_of(f, &f->read), "");
+}
+
+/* Who is not back at the end has waited until then; who is, and whose length was lost, is counted where that was. */
+static void at_the_end(void **state)
+{
+	struct fixture *f = *state;
+	const struct profile_sample *sample;
+
+	begin(f);
+	f->events[1].least_ns = 10 * MS;
+	put_open(f, 100, TID, WIRE_CAUSE_PIPE_READ);
+	put_open(f, 110, TID + 1, WIRE_CAUSE_PIPE_READ);
+	run_until(f, 1100);
+	f->capture->waiting_tid = TID;
+	f->capture->waiting = (struct wire_offcpu){ .out_ns = at_ms(f, 100),
+						    .woken_ns = at_ms(f, 1000),
+						    .halved = 1,
+						    .state = WIRE_STATE_SLEEPING };
+	finish(f);
+	assert_int_equal(f->read.samples.len, 1);
+	sample = &f->read.samples.items[0];
+	assert_int_equal(profile_get_thread(&f->read, sample->thread)->tid, TID);
+	assert_true(sample->weight == 2 * 1000 * MS);
+}
+
+/* It left too shortly before. */
+static void short_at_the_end(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	f->events[1].least_ns = 10 * MS;
+	put_open(f, 1095, TID, WIRE_CAUSE_PIPE_READ);
+	run_until(f, 1100);
+	f->capture->waiting_tid = TID;
+	f->capture->waiting = (struct wire_offcpu){ .out_ns = at_ms(f, 1095) };
+	finish(f);
+	assert_int_equal(f->read.samples.len, 0);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(one_wait),	  TEST(in_order),	  TEST(too_short),
+		TEST(at_the_end), TEST(short_at_the_end),
+	};
+
+	return cmocka_run_group_tests_name("pipeline_waits", tests, NULL, NULL);
+}

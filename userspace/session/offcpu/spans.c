@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/offcpu/spans.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+/* Tids are below 2^22, and no thread leaves twice in a nanosecond. */
+static uint64_t key_of(uint32_t tid, uint64_t time_ns)
+{
+	return time_ns ^ (uint64_t)tid << 42;
+}
+
+static uint64_t bytes_of(const struct span_wait *wait)
+{
+	return (wait->sample ? wait->sample->size : 0) + (wait->miss ? wait->miss->size : 0);
+}
+
+void span_wait_free(struct span_wait *wait)
+{
+	if (!wait)
+		return;
+	free(wait->sample);
+	free(wait->miss);
+	free(wait);
+}
+
+void spans_release(struct spans *spans)
+{
+	uint64_t key, value;
+	size_t at = 0;
+
+	while (hmap_next(&spans->waits, &at, &key, &value))
+		span_wait_free((struct span_wait *)(uintptr_t)value);
+	hmap_release(&spans->waits);
+}
+
+static struct span_wait *take(struct spans *spans, uint64_t key)
+{
+	struct span_wait *wait = hmap_find_ptr(&spans->waits, key);
+
+	if (!wait)
+		return NULL;
+	hmap_remove(&spans->waits, key);
+	spans->bytes -= bytes_of(wait);
+	spans->lonely -= !wait->sample;
+	return wait;
+}
+
+static void put(struct spans *spans, uint64_t key, struct span_wait *wait)
+{
+	span_wait_free(take(spans, key));
+	spans->bytes += bytes_of(wait);
+	spans->lonely += !wait->sample;
+	hmap_put_ptr(&spans->waits, key, wait);
+}
+
+/* The time that it stands for is not lost: its stack says that it is none. */
+static void cut(struct spans *spans, struct span_wait *wait)
+{
+	struct wire_sample *sample = wait->sample;
+
+	free(TAKE_PTR(wait->miss));
+	sample->kernel_frames = sample->user_words = sample->user_frames = 0;
+	sample->size = sizeof(*sample);
+	sample->reason = UNWIND_BUDGET;
+	wait->sample = xmemdup(sample, sizeof(*sample));
+	free(sample);
+	spans->cut++;
+}
+
+struct span_wait *spans_open(struct spans *spans, struct wire_sample *sample,
+			     struct wire_miss *miss, uint64_t now_ns)
+{
+	uint64_t key = key_of(sample->tid, sample->time_ns);
+	struct span_wait *wait = take(spans, key);
+	bool is_closed = wait != NULL;
+
+	if (!wait)
+		wait = xcalloc(1, sizeof(*wait));
+	wait->sample = sample;
+	wait->miss = miss;
+	wait->since_ns = now_ns;
+	if (is_closed)
+		return wait;
+	if (spans->bytes + bytes_of(wait) > spans->limit_bytes)
+		cut(spans, wait);
+	put(spans, key, wait);
+	return NULL;
+}
+
+struct span_wait *spans_close(struct spans *spans, const struct wire_span *span, uint64_t now_ns)
+{
+	uint64_t key = key_of(span->tid, span->time_ns);
+	struct span_wait *wait = take(spans, key);
+
+	if (wait) {
+		wait->is_closed = true;
+		wait->span = *span;
+		return wait;
+	}
+	wait = xcalloc(1, sizeof(*wait));
+	*wait = (struct span_wait){ .is_closed = true, .span = *span, .since_ns = now_ns };
+	put(spans, key, wait);
+	return NULL;
+}
+
+struct span_wait *spans_take_open(struct spans *spans, size_t *at)
+{
+	uint64_t key, value;
+
+	while (hmap_next(&spans->waits, at, &key, &value))
+		if (((struct span_wait *)(uintptr_t)value)->sample)
+			return take(spans, key);
+	return NULL;
+}
+
+void spans_expire(struct spans *spans, uint64_t before_ns)
+{
+	uint64_t key, value;
+	size_t at = 0;
+
+	while (spans->lonely && hmap_next(&spans->waits, &at, &key, &value)) {
+		const struct span_wait *wait = (struct span_wait *)(uintptr_t)value;
+
+		if (!wait->sample && wait->since_ns < before_ns)
+			span_wait_free(take(spans, key));
+	}
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The part of the pipeline that sees to waits: a sample goes on when its thread is back. */
+#ifndef HOSTPROF_SESSION_PIPELINE_SPANS_H
+#define HOSTPROF_SESSION_PIPELINE_SPANS_H
+
+#include "session/pipeline.h"
+
+/* SAMPLE, which is WIRE_SAMPLE_OPEN, has arrived; it and MISS (may be NULL) are taken over. */
+void pipeline_spans_hold(struct pipeline *pipeline, struct wire_sample *sample,
+			 struct wire_miss *miss);
+
+/* The ring's; DATA is the pipeline. */
+void pipeline_spans_arrive(const struct wire_span *span, void *data);
+
+/* Lengths whose samples were lost are forgotten; call it often. */
+void pipeline_spans_turn(struct pipeline *pipeline, uint64_t now_ns);
+
+/* Sampling has ended at END_NS, and all that is in the rings was taken out: who is not back has waited until then. */
+void pipeline_spans_end(struct pipeline *pipeline, uint64_t end_ns);
+
+#endif

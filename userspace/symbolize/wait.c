@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolize/wait.h"
+
+#include <string.h>
+
+#include "profile/frame_kind.h"
+#include "symbolize/symbolizer_private.h"
+
+/* What waits is called by few of its own, before the program's frames begin. */
+#define LOOKED_AT_USER 24
+#define LOOKED_AT_JAVA 3
+/* Of a switch the programs that look at it: bpf_prog_…, bpf_trace_run4, __traceiter_sched_switch. */
+#define LOOKED_AT_KERNEL 8
+#define SCHEDULE	 "__schedule"
+
+static const struct {
+	enum wire_cause cause, of;
+	const char *name;
+} rows[] = {
+
+#define WIRE_WAIT_FRAME(cause, of, name) { WIRE_CAUSE_##cause, WIRE_CAUSE_##of, name },
+#include "wire_waits.def"
+#undef WIRE_WAIT_FRAME
+};
+
+static const char *const reasons[] = {
+#define WIRE_CAUSE(name, id, text) id,
+#include "wire_states.def"
+};
+
+const char *wait_reason(enum wire_cause cause)
+{
+	return reasons[cause];
+}
+
+enum thread_state wait_state(unsigned int wire_state, bool in_user)
+{
+	switch ((enum wire_state)wire_state) {
+	case WIRE_STATE_SLEEPING: return STATE_SLEEPING;
+	case WIRE_STATE_BLOCKED: return STATE_BLOCKED;
+	case WIRE_STATE_QUEUED: return STATE_QUEUED;
+	case WIRE_STATE_STOPPED: return STATE_STOPPED;
+	case WIRE_STATE_RUNNING:
+	case WIRE_STATE_COUNT: break;
+	}
+	return in_user ? STATE_RUNNING_USER : STATE_RUNNING_KERNEL;
+}
+
+/* TEXT is NAME, with arguments or without, or begins with it where a '*' ends it. */
+static bool is_name(const char *name, const char *text)
+{
+	size_t len = strlen(name);
+
+	if (len && name[len - 1] == '*')
+		return strncmp(name, text, len - 1) == 0;
+	return strncmp(name, text, len) == 0 && (text[len] == '\0' || text[len] == '(');
+}
+
+static bool is_method(const char *name, const char *class_name, const char *method)
+{
+	size_t len = strlen(class_name);
+
+	return strncmp(name, class_name, len) == 0 && name[len] == '.' &&
+	       strcmp(name + len + 1, method) == 0;
+}
+
+/* WIRE_CAUSE_NONE: the frame says nothing. */
+static enum wire_cause frame_cause(const struct profile *p, const struct profile_frame *frame,
+				   enum wire_cause of)
+{
+	const char *class_name = profile_get_string(p, frame->class_name);
+	const char *name = profile_get_string(p, frame->name);
+	bool is_java = frame_kind_is_java(frame->kind);
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (rows[i].of != of)
+			continue;
+		if (is_java ? is_method(rows[i].name, class_name, name)
+			    : is_name(rows[i].name, name))
+			return rows[i].cause;
+	}
+	return WIRE_CAUSE_NONE;
+}
+
+static bool has_rows(enum wire_cause of)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].of == of)
+			return true;
+	return false;
+}
+
+enum wire_cause wait_cause(const struct profile *p, uint32_t stack_id, enum wire_cause of)
+{
+	struct profile_stack stack = profile_get_stack(p, stack_id);
+	unsigned int user = 0, java = 0;
+	enum wire_cause cause = of;
+
+	for (uint32_t i = 0; i < stack.len && has_rows(of); i++) {
+		const struct profile_frame *frame = profile_get_frame(p, stack.frames[i]);
+		enum wire_cause found;
+
+		if (frame->kind == FRAME_KERNEL)
+			continue;
+		found = frame_cause(p, frame, of);
+		if (found != WIRE_CAUSE_NONE)
+			cause = found;
+		/* Whose lock of the JVM's it is a frame above may say. */
+		if (found != WIRE_CAUSE_NONE && found != WIRE_CAUSE_JVM)
+			break;
+		java += frame_kind_is_java(frame->kind);
+		if (++user == LOOKED_AT_USER || java == LOOKED_AT_JAVA)
+			break;
+	}
+	return cause;
+}
+
+void wait_drop_tracing(struct stack_build *build)
+{
+	struct symbolizer *symbolizer = build->symbolizer;
+	uint32_t *frames = symbolizer->frames.items;
+	size_t len = symbolizer->frames.len;
+
+	for (size_t at = 0; at < MIN(len, LOOKED_AT_KERNEL); at++) {
+		uint32_t name = profile_get_frame(build->profile, frames[at])->name;
+
+		if (strncmp(profile_get_string(build->profile, name), SCHEDULE, strlen(SCHEDULE)))
+			continue;
+		memmove(frames, frames + at, (len - at) * sizeof(*frames));
+		symbolizer->frames.len -= at;
+		return;
+	}
+}

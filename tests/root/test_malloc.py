@@ -12,7 +12,7 @@ LIBRARIES = "/usr/lib/x86_64-linux-gnu"
 PRELOADED = ("libjemalloc.so.2", "libtcmalloc.so.4")
 # Runs a program that no other mount namespace has.
 ELSEWHERE = 'mount -t tmpfs none "$1" && cp "$2" "$1/program" && exec "$1/program" "$3" "$4"'
-TURNS = 200
+TURNS = 100
 MANY = 50_000
 JAVA_TURNS = 500
 LEAK_TURNS = 4000

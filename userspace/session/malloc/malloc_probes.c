@@ -92,7 +92,7 @@ static int add_places(const struct malloc_probes *probes, struct capture *captur
 {
 	int r;
 
-	if (probes->frees && capture_has_sessions(capture))
+	if (capture_has_sessions(capture))
 		return add_all_at_once(probes, capture, file, at, err);
 	r = add_some(probes, capture, file, at, true, err);
 	return r < 0 ? r : add_some(probes, capture, file, at, false, err);

@@ -94,14 +94,14 @@ samples_calls_and_returns() {
 		stacks_of_calls uretprobe:/bin/burn:level_three 'level_one;level_two'
 }
 
-# Each call, and what was not freed, to the byte: by sessions of uprobes, or by probes of each return.
+# What was not freed: by sessions of uprobes, or by probes of each return. The first stacks may be cut short in a slow guest.
 follows_native_memory() {
 	hostprof record -e malloc=0 --live -o /tmp/x.jfr -d 60 -- \
 		sh -c '(sleep 5; echo) | mallocs leak 100' >/tmp/why 2>&1 || return 1
 	hostprof report /tmp/x.jfr --event malloc-live --total -f collapsed -o "$out" || return 1
-	awk '/^mallocs-.*;by_keeping;malloc [0-9]+$/ { n += $NF } END { printf "%d bytes of 2500000 are kept\n", n }' "$out" |
-		tee /tmp/why
-	grep -q '^2500000 ' /tmp/why && ! grep -E ';by_(dropping|moving);' "$out"
+	bytes=$(awk '/^mallocs-.*;by_keeping;malloc [0-9]+$/ { n += $NF } END { printf "%d", n }' "$out")
+	echo "$bytes bytes of 2500000 are kept" | tee /tmp/why
+	[ "$bytes" -ge 2400000 ] && [ "$bytes" -le 2500000 ] && ! grep -E ';by_(dropping|moving);' "$out"
 }
 
 samples_tracepoints() {

@@ -130,13 +130,11 @@ static __always_inline bool malloc_weigh(struct trigger *trigger, struct malloc_
 	return true;
 }
 
-static __always_inline bool malloc_take(struct trigger *trigger, struct malloc_book *book,
-					const struct pt_regs *regs, wire_u32 form)
+static __always_inline bool malloc_take(struct trigger *trigger, struct malloc_book *book)
 {
-	struct malloc_call call;
+	struct malloc_call call = book->call;
 	wire_u64 size;
 
-	malloc_call_take(regs, form, &call);
 	if (malloc_follows)
 		malloc_forget(trigger->task, malloc_call_frees(&call));
 	size = malloc_call_bytes(&call);
@@ -148,15 +146,14 @@ static __always_inline bool malloc_take(struct trigger *trigger, struct malloc_b
 }
 
 /*
- * What a sample says of its call: in its thread's book, where nobody else writes until it has returned. Not inline: its words are
- * not on the stack below the walk.
+ * What a sample says of the book's call: in the book, too, where nobody else writes until that has returned. Verified alone
+ * (cursor_load_far_alone() says how), or the walk would be looked at once for each way through it.
  */
-static __noinline bool malloc_choose_call(struct malloc_book *book, const struct pt_regs *regs,
-					  wire_u32 form)
+__attribute__((noinline)) int malloc_choose_alone(struct malloc_book *book)
 {
 	struct trigger taken = { .task = bpf_get_current_task_btf() };
 
-	if (!book || !malloc_take(&taken, book, regs, form))
+	if (!book || !malloc_take(&taken, book))
 		return false;
 	book->taken.weight = taken.weight;
 	book->taken.size = taken.alloc_size;
@@ -188,7 +185,8 @@ static __always_inline bool malloc_sample(struct pt_regs *ctx)
 		counter_add(WIRE_COUNTER_NO_BOOKS, 1);
 		return false;
 	}
-	if (!malloc_choose_call(book, ctx, cookie >> WIRE_MALLOC_FORM_SHIFT))
+	malloc_call_take(ctx, cookie >> WIRE_MALLOC_FORM_SHIFT, &book->call);
+	if (!malloc_choose_alone(book))
 		return false;
 	trigger.weight = book->taken.weight;
 	trigger.alloc_size = book->taken.size;

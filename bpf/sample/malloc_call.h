@@ -44,6 +44,7 @@ struct malloc_book {
 	/* The last call. */
 	wire_u64 ip, sp, back, size;
 	struct malloc_pending pending[MALLOC_PENDING];
+	struct malloc_call call; /* that is looked at now */
 
 	/* The last one that was chosen. */
 	struct {

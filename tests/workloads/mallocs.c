@@ -169,7 +169,7 @@ static unsigned long turns;
 static void rest(unsigned long turn)
 {
 	if (turn == 0)
-		usleep(500000);
+		usleep(1000000);
 	else if (turn % 100 == 0)
 		usleep(1000);
 }

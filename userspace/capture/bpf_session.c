@@ -121,7 +121,7 @@ static struct bpf_program *session_program(const struct bpf_session *session,
 /* Native memory has one program that sees all, or two, of which the second is for returns. */
 static bool session_has_use(const struct bpf_session_options *options, enum wire_trigger trigger)
 {
-	bool one = options->follow_memory && options->has_sessions;
+	bool one = options->has_sessions;
 
 	switch (trigger) {
 	case WIRE_TRIGGER_MALLOC: return !one;

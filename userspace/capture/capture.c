@@ -136,6 +136,14 @@ static int capture_load(struct capture *c, const struct capture_options *options
 	return r < 0 ? r : capture_open_cpus(c, session.ring_bytes, err);
 }
 
+static bool capture_wants_memory(const struct capture_options *options)
+{
+	for (unsigned int i = 0; i < options->event_count; i++)
+		if (capture_event_is_malloc(&options->events[i]))
+			return true;
+	return false;
+}
+
 int capture_open(const struct capture_options *options, struct capture **ret_capture,
 		 struct err *err)
 {
@@ -150,12 +158,10 @@ int capture_open(const struct capture_options *options, struct capture **ret_cap
 	c->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (c->epoll_fd < 0)
 		return err_sys(err, -errno, "cannot create an epoll descriptor");
-	if (options->follow_memory) {
-		r = uprobe_returns_check(err);
-		if (r < 0)
-			return r;
-		c->has_sessions = uprobe_session_works();
-	}
+	r = options->follow_memory ? uprobe_returns_check(err) : 0;
+	if (r < 0)
+		return r;
+	c->has_sessions = capture_wants_memory(options) && uprobe_session_works();
 	r = capture_count_cpus(c, err);
 	if (r < 0)
 		return r;

@@ -169,6 +169,10 @@ static void programs_of_native_memory(void **state)
 	assert_int_equal(bpf_session_prog_fd(session, WIRE_TRIGGER_MALLOC), -1);
 	assert_int_equal(bpf_session_prog_fd(session, WIRE_TRIGGER_MALLOC_RETURN), -1);
 	bpf_session_free(session);
+	options.follow_memory = false;
+	session = opened(&options);
+	assert_int_equal(bpf_session_prog_fd(session, WIRE_TRIGGER_MALLOC), -1);
+	bpf_session_free(session);
 }
 
 /* Those of the program before sampling began, and after it ended, are nobody's loss. */

@@ -88,7 +88,7 @@ static void functions_of_a_file(void **state)
 	(void)state;
 	f.options.events = events;
 	f.options.event_count = 2;
-	f.options.follow_memory = f.has_sessions = true;
+	f.has_sessions = true;
 	open_capture();
 	assert_true(capture_has_sessions(f.capture));
 	assert_int_equal(capture_add_functions(f.capture, &file, functions, 2, &err), 0);

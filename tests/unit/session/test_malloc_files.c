@@ -80,7 +80,7 @@ static int none(void **state)
 
 static void put(const char *name, uint64_t address, uint64_t size)
 {
-	functions[index_of(name)] = (struct reader_function){ address, size, ELF_RANK_SHARED };
+	functions[index_of(name)] = (struct reader_function){ address, size, ELF_RANK_SHARED, 3 };
 }
 
 static struct malloc_file take(void)
@@ -105,6 +105,7 @@ static void test_places(void **state)
 	file = take();
 	assert_int_equal(file.places.len, 3);
 	assert_int_equal(file.places.items[0].offset, 0x1100);
+	assert_int_equal(file.places.items[0].probe, 0x1103);
 	assert_int_equal(file.places.items[0].form, WIRE_MALLOC_SIZE);
 	assert_int_equal(file.places.items[1].offset, 0x1200);
 	assert_int_equal(file.places.items[1].form, WIRE_MALLOC_ALIGNED);
@@ -146,6 +147,24 @@ static bool has_form(const struct malloc_file *file, enum wire_malloc_form form)
 		if (place->form == form)
 			return true;
 	return false;
+}
+
+/* No further than a probe may be, and not behind the function. */
+static void test_probes(void **state)
+{
+	struct malloc_file file;
+
+	(void)state;
+	put("malloc", 0x402100, 3);
+	put("calloc", 0x402200, 0x40);
+	functions[index_of("calloc")].probe = 33;
+	put("free", 0x402300, 4);
+	file = take();
+	assert_int_equal(file.places.len, 3);
+	assert_int_equal(file.places.items[0].probe, 0x1100);
+	assert_int_equal(file.places.items[1].probe, 0x1200);
+	assert_int_equal(file.places.items[2].probe, 0x1303);
+	vec_release(&file.places);
 }
 
 /* libstdc++'s operator new calls malloc(), an allocator's does not. */
@@ -383,6 +402,7 @@ int main(void)
 		cmocka_unit_test(test_functions),
 		cmocka_unit_test_setup(test_places, none),
 		cmocka_unit_test_setup(test_own_functions, none),
+		cmocka_unit_test_setup(test_probes, none),
 		cmocka_unit_test_setup(test_operators, none),
 		cmocka_unit_test_setup(test_frees_only, none),
 		cmocka_unit_test_setup_teardown(test_libc, read_self, forget_self),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Functions whose calls one program sees, and, of calls that it says 0 to, their returns (BPF_TRACE_UPROBE_SESSION, Linux 6.13): a call
- * that does not matter costs one trap, and nothing is put on its stack. One link has all functions of a file.
+ * that does not matter costs one trap, and nothing is put on its stack. One link has all functions of a file, which end together: each probe of
+ * perf's waits for the kernel on its own, some 70 ms.
  */
 #ifndef HOSTPROF_CAPTURE_PROBES_UPROBE_SESSION_H
 #define HOSTPROF_CAPTURE_PROBES_UPROBE_SESSION_H

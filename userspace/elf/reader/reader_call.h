@@ -94,6 +94,7 @@ struct reader_function {
 	uint64_t address; /* READER_NOT_THERE: there is none */
 	uint64_t size;
 	uint64_t rank;
+	uint64_t probe; /* bytes behind its entry where it is best probed (infer_entry.h) */
 };
 
 /* Functions of one name. */

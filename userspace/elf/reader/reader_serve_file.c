@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "elf/reader/reader_serve_file.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
+#include "elf/infer/infer_entry.h"
 #include "elf/reader/reader_call.h"
 
 _Static_assert(sizeof(struct reader_file_said) <= WALL_DATA_BYTES, "an answer fits");
@@ -112,18 +115,50 @@ static void note_exact(const struct elf_raw_symbol *symbol, void *data)
 		    is_exactly(symbol->name, search->names.names[i]))
 			search->functions[i] =
 				(struct reader_function){ symbol->address, symbol->size,
-							  symbol->rank };
+							  symbol->rank, 0 };
 }
 
-static int64_t tell_functions(struct wall_call *call, struct elf_file *file)
+/* ADDRESS in the file FILE, as far as that has it as code: up to SIZE bytes of it. */
+static size_t read_code(struct elf_file *file, int fd, uint64_t address, uint64_t size,
+			uint8_t *code)
+{
+	const struct elf_segment *segments;
+	int count = elf_file_segments(file, &segments);
+
+	for (int i = 0; i < count; i++) {
+		uint64_t in = address - segments[i].address;
+		ssize_t n;
+
+		if (!(segments[i].flags & PF_X) || in >= segments[i].file_size)
+			continue;
+		n = pread(fd, code, MIN(size, segments[i].file_size - in),
+			  (off_t)(segments[i].offset + in));
+		return n > 0 ? (size_t)n : 0;
+	}
+	return 0;
+}
+
+static void find_probe(struct elf_file *file, int fd, struct reader_function *function)
+{
+	uint8_t code[INFER_ENTRY_BYTES];
+	size_t len =
+		read_code(file, fd, function->address, MIN(function->size, sizeof(code)), code);
+
+	function->probe = infer_entry_probe(code, len);
+}
+
+static int64_t tell_functions(struct wall_call *call, int fd, struct elf_file *file)
 {
 	static __thread struct function_search search;
 	size_t bytes;
 
 	take_names(call, &search.names);
 	for (unsigned int i = 0; i < search.names.count; i++)
-		search.functions[i] = (struct reader_function){ READER_NOT_THERE, 0, 0 };
+		search.functions[i] = (struct reader_function){ READER_NOT_THERE, 0, 0, 0 };
 	elf_file_for_each_table_symbol(file, note_exact, &search);
+	for (unsigned int i = 0; i < search.names.count; i++)
+		if (search.functions[i].rank)
+			find_probe(file, fd, &search.functions[i]);
 	bytes = search.names.count * sizeof(search.functions[0]);
 	memcpy(call->data, search.functions, bytes);
 	return (int64_t)bytes;
@@ -190,7 +225,7 @@ int64_t reader_serve_file(struct wall_call *call, int fd, struct err *err)
 	case READER_FILE: return tell_file(call, file);
 	case READER_SONAME: return tell_soname(call, file);
 	case READER_PLACES: return tell_places(call, file);
-	case READER_FUNCTIONS: return tell_functions(call, file);
+	case READER_FUNCTIONS: return tell_functions(call, fd, file);
 	default: return find(call, file);
 	}
 }

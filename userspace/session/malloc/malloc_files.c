@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "elf/infer/infer_entry.h"
 #include "elf/reader/reader_file.h"
 #include "wall/wall.h"
 
@@ -78,6 +79,14 @@ static bool is_wanted(const struct malloc_function *function, const struct reade
 	       (found->rank >= ELF_RANK_SHARED || function->form == WIRE_MALLOC_FORMS);
 }
 
+/* Not where a reader may not have meant. */
+static uint64_t probe_of(const struct reader_function *function)
+{
+	return function->probe <= INFER_ENTRY_FAR && function->probe < function->size
+		       ? function->probe
+		       : 0;
+}
+
 static bool has_allocator(const struct malloc_file *file, const struct reader_function *functions)
 {
 	for (unsigned int i = 0; i < MALLOC_FUNCTIONS; i++)
@@ -101,6 +110,7 @@ void malloc_file_take(struct malloc_file *file, const struct reader_function *fu
 		    !find_offset(segments, count, functions[i].address, &place.offset) ||
 		    has_offset(file, place.offset))
 			continue;
+		place.probe = place.offset + probe_of(&functions[i]);
 		gives |= place.form == WIRE_MALLOC_SIZE;
 		vec_push(&file->places, place);
 	}

@@ -23,6 +23,7 @@
 
 struct malloc_place {
 	uint64_t offset, size; /* in the file */
+	uint64_t probe;	       /* where it is probed, in the file, too */
 	enum wire_malloc_form form;
 };
 

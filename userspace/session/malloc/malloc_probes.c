@@ -62,7 +62,7 @@ static int add_some(const struct malloc_probes *probes, struct capture *capture,
 		if (!is_wanted(probes, place) || (place->form == WIRE_MALLOC_FREE) != frees)
 			continue;
 		at.form = place->form;
-		at.offset = place->offset;
+		at.offset = place->probe;
 		r = add_return(probes, capture, at, err);
 		if (r == 0)
 			r = capture_add_place(capture, &at, err);
@@ -81,8 +81,7 @@ static int add_all_at_once(const struct malloc_probes *probes, struct capture *c
 
 	vec_for_each (place, &file->places)
 		if (is_wanted(probes, place))
-			functions[count++] =
-				(struct capture_function){ place->form, place->offset };
+			functions[count++] = (struct capture_function){ place->form, place->probe };
 	at.trigger = WIRE_TRIGGER_MALLOC_SESSION;
 	return capture_add_functions(capture, &at, functions, count, err);
 }
@@ -93,7 +92,7 @@ static int add_places(const struct malloc_probes *probes, struct capture *captur
 {
 	int r;
 
-	if (probes->frees && capture_has_sessions(capture))
+	if (capture_has_sessions(capture))
 		return add_all_at_once(probes, capture, file, at, err);
 	r = add_some(probes, capture, file, at, true, err);
 	return r < 0 ? r : add_some(probes, capture, file, at, false, err);

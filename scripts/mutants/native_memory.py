@@ -17,6 +17,7 @@ KNOWN = ["test_malloc_files"]
 LEFT = ["test_malloc_kept"]
 
 SESSION = "userspace/capture/bpf_session.c"
+ENTRY = "userspace/elf/infer/infer_entry.c"
 RETURNS = "userspace/capture/probes/uprobe_returns.c"
 
 MUTANTS = [
@@ -77,4 +78,10 @@ MUTANTS = [
     Mutant("sessions: a file's functions are another's", PLACES, "cookies[i] = WIRE_MALLOC_COOKIE(event, functions[i].form);", "cookies[i] = event;", ["test_capture_places"]),
     Mutant("sessions: any number", PLACES, "if (count > CAPTURE_MAX_FUNCTIONS)", "if (0)", ["test_capture_places"]),
     Mutant("returns: every kernel calls", RETURNS, "major > 6 || (major == 6 && minor >= 11)", "true", ["test_uprobe_returns"]),
+    Mutant("probes: at the entry only", ENTRY, "is_reached_again(code, insn->at) ? 0 : insn->at", "0", ["test_infer_entry"]),
+    Mutant("probes: in a loop", ENTRY, "is_reached_again(code, insn->at) ? 0 : insn->at", "insn->at", ["test_infer_entry"]),
+    Mutant("probes: arguments may change", ENTRY, "if (!is_harmless(insn))", "if (0)", ["test_infer_entry"]),
+    Mutant("probes: any push", ENTRY, "(at[0] == 0x41 && (at[1] & 0xf8) == 0x50)", "(at[1] & 0xf8) == 0x50", ["test_infer_entry"]),
+    Mutant("probes: far away", ENTRY, "if (insn->at > INFER_ENTRY_FAR)", "if (0)", ["test_infer_entry"]),
+    Mutant("probes: what a reader says", FILES, "function->probe <= INFER_ENTRY_FAR && ", "", KNOWN),
 ]

@@ -337,8 +337,11 @@ static void test_frees(void **state)
 static void test_interval_changes(void **state)
 {
 	struct malloc_book book = { 0 };
+	struct wire_pace pace = { .doubled = 3 };
 
 	(void)state;
+	assert_int_equal(malloc_interval_now(1000, &pace), 8000);
+	assert_int_equal(malloc_interval_now(1000, NULL), 1000);
 	assert_int_equal(malloc_choose(&book, 1ULL << 46, 1000, 5, 6), 1000);
 	assert_int_equal(malloc_choose(&book, 1ULL << 46, 2000, 5, 6), 1000);
 	assert_int_equal(malloc_choose(&book, 1ULL << 46, 4000, 5, 6), 2000);

@@ -156,10 +156,10 @@ struct sample_spec {
 	uint32_t exec_id;
 	uint64_t weight; /* 0: 100 */
 	uint8_t event, reason, in_user;
-	uint64_t object;	     /* of an allocation; 0: none */
-	uint64_t object_bytes;	     /* likewise: what it weighs then */
-	uint64_t virtual_id;	     /* of a virtual thread; 0: none */
-	const char *comm;	     /* NULL: "kernel's" */
+	uint64_t object;       /* of an allocation; 0: none */
+	uint64_t object_bytes; /* likewise: what it weighs then */
+	uint64_t virtual_id;   /* of a virtual thread; 0: none */
+	const char *comm;      /* NULL: "kernel's" */
 	uint8_t flags, state, cause;
 	uint64_t kernel[4], user[4]; /* words, leaf first, up to the first 0 */
 };

@@ -10,11 +10,11 @@
 #include "process/mappings.h"
 #include "process/process_memory.h"
 #include "session/alloc/alloc_probes.h"
+#include "session/malloc/pipeline_malloc.h"
 #include "session/pipeline_apply.h"
 #include "session/pipeline_arrive.h"
 #include "session/pipeline_books.h"
 #include "session/pipeline_live.h"
-#include "session/pipeline_malloc.h"
 #include "session/pipeline_outside.h"
 #include "session/pipeline_show.h"
 #include "session/pipeline_spans.h"
@@ -437,6 +437,13 @@ static void add_unseen(struct pipeline *pipeline, const struct capture_stats *st
 	}
 }
 
+static void add_unless_0(struct pipeline *pipeline, const char *name, const char *detail,
+			 uint64_t value)
+{
+	if (value)
+		profile_add_counter(&pipeline->profile, name, detail, value);
+}
+
 static void write_figures(struct pipeline *pipeline)
 {
 	struct capture_stats stats;
@@ -456,20 +463,12 @@ static void write_figures(struct pipeline *pipeline)
 	if (*symbolizer_kernel_failure(pipeline->symbolizer))
 		profile_add_counter(&pipeline->profile, "symbols.kernel-not-read",
 				    symbolizer_kernel_failure(pipeline->symbolizer), 1);
-	if (stats.counters[WIRE_COUNTER_LOST_UNKNOWN])
-		profile_add_counter(&pipeline->profile, "samples.lost", "of unknown processes",
-				    stats.counters[WIRE_COUNTER_LOST_UNKNOWN]);
-	if (stats.unobserved_ns)
-		profile_add_counter(&pipeline->profile, "time.unobserved-ns", "",
-				    stats.unobserved_ns);
-	if (stats.throttled_ns)
-		profile_add_counter(&pipeline->profile, "time.throttled-ns", "",
-				    stats.throttled_ns);
-	if (stats.suspended_ns)
-		profile_add_counter(&pipeline->profile, "time.suspended-ns", "",
-				    stats.suspended_ns);
-	if (pipeline->late_samples)
-		profile_add_counter(&pipeline->profile, "samples.late", "", pipeline->late_samples);
+	add_unless_0(pipeline, "samples.lost", "of unknown processes",
+		     stats.counters[WIRE_COUNTER_LOST_UNKNOWN]);
+	add_unless_0(pipeline, "time.unobserved-ns", "", stats.unobserved_ns);
+	add_unless_0(pipeline, "time.throttled-ns", "", stats.throttled_ns);
+	add_unless_0(pipeline, "time.suspended-ns", "", stats.suspended_ns);
+	add_unless_0(pipeline, "samples.late", "", pipeline->late_samples);
 }
 
 int pipeline_finish(struct pipeline *pipeline, struct err *err)

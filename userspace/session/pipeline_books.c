@@ -2,8 +2,8 @@
 #include "session/pipeline_books.h"
 
 #include "jvm/layout/libjvm.h"
+#include "session/malloc/pipeline_malloc.h"
 #include "session/pipeline_apply.h"
-#include "session/pipeline_malloc.h"
 #include "session/pipeline_outside.h"
 
 /* PATH is borrowed by the mapping. */

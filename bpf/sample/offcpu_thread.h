@@ -243,4 +243,35 @@ static __noinline bool offcpu_leave(struct task_struct *task, struct wire_offcpu
 	return true;
 }
 
+/*
+ * A switch: CTX has bool preempted, struct task_struct *prev, *next, unsigned int prev_state. The book of who leaves, if its stack is
+ * to be walked. Not inline: its words are not on the stack below the walk, where Linux 6.1 has no room for them.
+ */
+static __noinline struct wire_offcpu *offcpu_switch(__u64 *ctx, struct trigger *trigger)
+{
+	struct task_struct *prev = (struct task_struct *)ctx[1];
+	struct cpu_state *state = trigger_cpu_state();
+	struct wire_offcpu *thread;
+
+	if (!state)
+		return NULL;
+	trigger->time_ns = bpf_ktime_get_ns();
+	offcpu_return((struct task_struct *)ctx[2], state, trigger->time_ns);
+	if (!offcpu_is_followed(prev))
+		return NULL;
+	thread = offcpu_find(prev);
+	offcpu_return_late(prev, thread, state, trigger->time_ns);
+	if (ctx[3] & OFFCPU_TASK_DEAD) {
+		offcpu_forget(prev, thread);
+		return NULL;
+	}
+	if (!trigger_wants(prev))
+		return NULL;
+	if (!thread)
+		thread = offcpu_make(prev);
+	if (!thread || !offcpu_leave(prev, thread, offcpu_state(ctx[0] & 1, ctx[3]), trigger))
+		return NULL;
+	return thread;
+}
+
 #endif

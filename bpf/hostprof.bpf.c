@@ -110,13 +110,16 @@ int sample_offcpu(__u64 *ctx)
 {
 	struct trigger trigger = { .event = trigger_event[WIRE_TRIGGER_OFFCPU],
 				   .flags = WIRE_SAMPLE_OPEN };
-	struct wire_offcpu *thread = offcpu_switch(ctx, &trigger);
+	struct wire_offcpu *thread = offcpu_switch(ctx);
 	struct cpu_state *state = trigger_cpu_state();
 	int lost;
 
 	if (!thread || !state)
 		return 0;
 	trigger.task = bpf_get_current_task_btf();
+	trigger.time_ns = thread->out_ns;
+	trigger.state = thread->state;
+	trigger.cause = thread->cause;
 	lost = trigger_take(&trigger, state, ctx, NULL);
 	thread->fate = lost == TRIGGER_SENT ? WIRE_OFFCPU_SENT : WIRE_OFFCPU_LOST + lost;
 	return 0;

@@ -106,33 +106,20 @@ int sample_raw(void *ctx)
  */
 SEC("?tp_btf/sched_switch")
 
-int BPF_PROG(sample_offcpu, bool preempted, struct task_struct *prev, struct task_struct *next,
-	     unsigned int task_state)
+int sample_offcpu(__u64 *ctx)
 {
 	struct trigger trigger = { .event = trigger_event[WIRE_TRIGGER_OFFCPU],
 				   .flags = WIRE_SAMPLE_OPEN };
+	struct wire_offcpu *thread = offcpu_switch(ctx);
 	struct cpu_state *state = trigger_cpu_state();
-	struct wire_offcpu *thread;
 	int lost;
 
-	if (!state)
+	if (!thread || !state)
 		return 0;
-	trigger.time_ns = bpf_ktime_get_ns();
-	offcpu_return(next, state, trigger.time_ns);
-	if (!offcpu_is_followed(prev))
-		return 0;
-	thread = offcpu_find(prev);
-	offcpu_return_late(prev, thread, state, trigger.time_ns);
-	if (task_state & OFFCPU_TASK_DEAD) {
-		offcpu_forget(prev, thread);
-		return 0;
-	}
-	if (!trigger_enter(&trigger))
-		return 0;
-	if (!thread)
-		thread = offcpu_make(prev);
-	if (!thread || !offcpu_leave(prev, thread, offcpu_state(preempted, task_state), &trigger))
-		return 0;
+	trigger.task = bpf_get_current_task_btf();
+	trigger.time_ns = thread->out_ns;
+	trigger.state = thread->state;
+	trigger.cause = thread->cause;
 	lost = trigger_take(&trigger, state, ctx, NULL);
 	thread->fate = lost == TRIGGER_SENT ? WIRE_OFFCPU_SENT : WIRE_OFFCPU_LOST + lost;
 	return 0;

@@ -41,7 +41,8 @@ struct wire_offcpu {
 	wire_u8 halved;
 	wire_u8 fate;  /* enum wire_offcpu_fate */
 	wire_u8 state; /* enum wire_state */
-	wire_u8 pad[3];
+	wire_u8 cause; /* enum wire_cause, where its stack was walked */
+	wire_u8 pad[2];
 };
 
 /* Of the LENGTH_NS for which it was gone, how long it could have run. */

@@ -218,9 +218,9 @@ static __always_inline bool offcpu_choose(struct wire_offcpu *thread, wire_u64 n
 	return true;
 }
 
-/* TASK leaves. Whether its stack is to be walked; TRIGGER says how it waits then. */
+/* TASK leaves. Whether its stack is to be walked; THREAD says how it waits then. */
 static __noinline bool offcpu_leave(struct task_struct *task, struct wire_offcpu *thread,
-				    wire_u32 state, struct trigger *trigger)
+				    wire_u32 state, wire_u64 now_ns)
 {
 	struct offcpu_entry entry;
 	struct offcpu_call call;
@@ -234,13 +234,44 @@ static __noinline bool offcpu_leave(struct task_struct *task, struct wire_offcpu
 	thread->state = state;
 	/* Who wakes it just now on another cpu looks at the second of the two. */
 	*(volatile wire_u64 *)&thread->woken_ns = 0;
-	*(volatile wire_u64 *)&thread->out_ns = trigger->time_ns;
+	*(volatile wire_u64 *)&thread->out_ns = now_ns;
 	thread->fate = WIRE_OFFCPU_THINNED;
-	if (!offcpu_choose(thread, trigger->time_ns))
+	if (!offcpu_choose(thread, now_ns))
 		return false;
-	trigger->state = state;
-	trigger->cause = offcpu_find_cause(task, state, &entry);
+	thread->cause = offcpu_find_cause(task, state, &entry);
 	return true;
+}
+
+/*
+ * A switch: CTX has bool preempted, struct task_struct *prev, *next, unsigned int prev_state. The book of who leaves, if its stack is
+ * to be walked. Not inline: its words are not on the stack below the walk, where Linux 6.1 has no room for them.
+ */
+static __noinline struct wire_offcpu *offcpu_switch(__u64 *ctx)
+{
+	struct task_struct *prev = (struct task_struct *)ctx[1];
+	struct cpu_state *state = trigger_cpu_state();
+	struct wire_offcpu *thread;
+	wire_u64 now_ns;
+
+	if (!state)
+		return NULL;
+	now_ns = bpf_ktime_get_ns();
+	offcpu_return((struct task_struct *)ctx[2], state, now_ns);
+	if (!offcpu_is_followed(prev))
+		return NULL;
+	thread = offcpu_find(prev);
+	offcpu_return_late(prev, thread, state, now_ns);
+	if (ctx[3] & OFFCPU_TASK_DEAD) {
+		offcpu_forget(prev, thread);
+		return NULL;
+	}
+	if (!trigger_wants(prev))
+		return NULL;
+	if (!thread)
+		thread = offcpu_make(prev);
+	if (!thread || !offcpu_leave(prev, thread, offcpu_state(ctx[0] & 1, ctx[3]), now_ns))
+		return NULL;
+	return thread;
 }
 
 #endif

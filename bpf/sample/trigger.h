@@ -42,6 +42,14 @@ static __always_inline struct cpu_state *trigger_cpu_state(void)
 	return sampling ? bpf_map_lookup_elem(&cpu_states, &zero) : NULL;
 }
 
+static __always_inline bool trigger_wants(struct task_struct *task)
+{
+	if (target_wanted(task))
+		return true;
+	counter_add(WIRE_COUNTER_FILTERED, 1);
+	return false;
+}
+
 /* NULL: no sample is wanted of what runs now. */
 static __always_inline struct cpu_state *trigger_enter(struct trigger *trigger)
 {
@@ -50,10 +58,7 @@ static __always_inline struct cpu_state *trigger_enter(struct trigger *trigger)
 	if (!state)
 		return NULL;
 	trigger->task = bpf_get_current_task_btf();
-	if (target_wanted(trigger->task))
-		return state;
-	counter_add(WIRE_COUNTER_FILTERED, 1);
-	return NULL;
+	return trigger_wants(trigger->task) ? state : NULL;
 }
 
 /*

@@ -24,6 +24,10 @@ JAVA = {"sleep": ("sleep", "java.lang.Thread.sleep"), "park": ("park", "java.uti
 # JDK 8 to 12 call recv(), later ones poll() before read().
 SOCKET_REASONS = ("socket read", "poll")
 QUEUED = "[run queue]"
+# Where they tell of their lives: what comes behind is their end.
+LIVES = {"job_run", "Waits$Job.run"}
+# They switch often beside others: what a hypervisor steals is neither on nor off the cpus, nor is a switch that the kernel does not report.
+OFTEN = ("fault", "file", "queued", "mixed")
 
 Told = collections.namedtuple("Told", "tid waits ns life")
 # Lines of collapsed stacks with threads, of each event: their nanoseconds, and how many waits they are.
@@ -71,8 +75,8 @@ def told(name):
 def of_thread(lines, name, kind):
     """A native thread's, which is known by its tid, or one of Java's, by its name."""
     tid = told(name)[kind].tid
-    return [line for line in lines
-            if (line.thread.endswith(f" tid={tid}]") if tid else line.thread.startswith(f"[{kind} tid="))]
+    return [line for line in lines if LIVES & {*line.frames} and
+            (line.thread.endswith(f" tid={tid}]") if tid else line.thread.startswith(f"[{kind} tid="))]
 
 
 def reasons_of(lines):
@@ -93,7 +97,7 @@ def check_lives(name):
             continue
         off = total(of_thread(waits(name), name, kind))
         on = total(of_thread(of_pid(recorded().cpu, recorded().pids[name]), name, kind))
-        expect_near(on + off, thread.life, 0.01, f"{kind}: {on / 1e6:.1f} ms on and {off / 1e6:.1f} ms off the cpus")
+        expect_near(on + off, thread.life, 0.03 if kind in OFTEN else 0.01, f"{kind}: {on / 1e6:.1f} ms on and {off / 1e6:.1f} ms off the cpus")
 
 
 @test
@@ -103,7 +107,7 @@ def waits_of_a_program_have_their_length():
     for kind, thread in told("native").items():
         if kind == "forever":
             continue
-        expect_near(total(of_thread(waits("native"), "native", kind)), thread.ns, 0.02, kind)
+        expect_near(total(of_thread(waits("native"), "native", kind)), thread.ns, 0.04 if kind in OFTEN else 0.02, kind)
         if kind in ("futex", "migrate", "pipe", "socket"):
             of_kind = [line for line in of_thread(counts, "native", kind)
                        if f"wait_{kind}" in line.frames and line.frames[-1] != QUEUED]
@@ -151,7 +155,7 @@ def check_java(version):
         wanted = SOCKET_REASONS if reason is None else (reason,)
         wrong = {name: ns for name, ns in reasons.items() if name[1:-1] not in wanted}
         expect(sum(wrong.values()) <= 0.001 * sum(reasons.values()), f"{kind}: {dict(reasons)}")
-        stray = [line for line in of_thread(counts, version, kind) if line.frames[0].startswith("[unwind")]
+        stray = [line for line in counts if line.thread.startswith(f"[{kind} tid=") and line.frames[0].startswith("[unwind")]
         expect_equal(stray, [], f"stacks of {kind} that are not whole")
     check_lives(version)
 

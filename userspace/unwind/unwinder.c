@@ -68,6 +68,7 @@ static struct walk_request request_of(const struct job *job, const struct wire_s
 		.jvm_serial = jvm ? jvm->serial : space->jvm,
 		.thread = miss->thread,
 		.has_anchor = miss->thread != 0,
+		.has_heap = miss->heap_count != 0,
 		.serial = space->serial,
 		.first = space->first,
 		.count = space->count,
@@ -318,6 +319,13 @@ struct wire_sample *unwinder_finish(struct unwinder *unwinder, const struct wire
 	finish_late(unwinder, &job, process);
 	unwinder->spent_ns += clock_now_ns() - begin_ns;
 	return make_sample(&job, &unwinder->result);
+}
+
+void unwinder_learn_jvm(struct unwinder *unwinder, uint32_t pid, const struct mapping *libjvm)
+{
+	const struct wire_jvm *unused;
+
+	(void)unwind_jvms_learn(unwinder->jvms, pid, libjvm, clock_now_ns(), &unused);
 }
 
 const struct mapping *unwinder_libjvm(const struct unwinder *unwinder,

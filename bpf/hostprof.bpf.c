@@ -20,13 +20,14 @@
 /* The kernel takes only its own names for a licence that may use GPL helpers. */
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-/* A clock's tick, or a counter's overflow. */
+/* A clock's tick, a counter's overflow, or a breakpoint. */
 SEC("perf_event")
 
 int sample(struct bpf_perf_event_data *ctx)
 {
 	const struct pt_regs *regs = (const struct pt_regs *)&ctx->regs;
-	struct trigger trigger = { .event = bpf_get_attach_cookie(ctx) };
+	wire_u64 cookie = bpf_get_attach_cookie(ctx);
+	struct trigger trigger = { .event = WIRE_COOKIE_EVENT(cookie) };
 	wire_u32 event = trigger.event & (WIRE_MAX_EVENTS - 1);
 	struct cpu_state *state;
 
@@ -35,6 +36,8 @@ int sample(struct bpf_perf_event_data *ctx)
 		counter_add(WIRE_COUNTER_OVERFLOWS(event), 1);
 		counter_add(WIRE_COUNTER_SEEN(event), ctx->sample_period);
 	}
+	if (!target_is_meant(cookie))
+		return 0;
 	state = trigger_enter(&trigger);
 	if (!state)
 		return 0;
@@ -70,6 +73,20 @@ int sample_uprobe(struct pt_regs *ctx)
 		return 0;
 	trigger.at_entry = event_at_entry[trigger.event & (WIRE_MAX_EVENTS - 1)];
 	return trigger_fire(&trigger, state, ctx, ctx);
+}
+
+/*
+ * A function of the kernel was called, or has returned: the registers are the kernel's, where its stack begins; user code is
+ * where it entered the kernel.
+ */
+SEC("?kprobe")
+
+int sample_kprobe(struct pt_regs *ctx)
+{
+	struct trigger trigger = { .event = bpf_get_attach_cookie(ctx), .weight = 1 };
+	struct cpu_state *state = trigger_enter(&trigger);
+
+	return state ? trigger_fire(&trigger, state, ctx, NULL) : 0;
 }
 
 /*

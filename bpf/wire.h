@@ -44,6 +44,14 @@ typedef __s64 wire_s64;
 /* Timers that make one clock on each cpu; see bpf/sample/tick.h. */
 #define WIRE_CLOCK_TIMERS 4
 
+/* Cpus that --cpu may name. */
+#define WIRE_MAX_CPUS 8192
+
+/* What a perf event's program is told by its attachment: which event, and the process that it is about (0: any). */
+#define WIRE_COOKIE(event, tgid)  ((event) | (wire_u64)(tgid) << 32)
+#define WIRE_COOKIE_EVENT(cookie) ((wire_u32)(cookie))
+#define WIRE_COOKIE_TGID(cookie)  ((wire_u32)((cookie) >> 32))
+
 /* enum unwind_reason: UNWIND_DONE, UNWIND_PAGE, … */
 enum unwind_reason {
 
@@ -256,7 +264,8 @@ struct wire_settings {
 	wire_u8 exclude_kernel;	 /* --all-user */
 	wire_u8 include_idle;
 	wire_u8 frame_pointers_only; /* --unwind fp: no unwind tables, no misses */
-	wire_u8 pad[2];
+	wire_u8 filter_cpus;	     /* 1: only samples of the cpus_wanted */
+	wire_u8 pad;
 };
 
 _Static_assert(sizeof(struct wire_sample) == 128, "wire_sample header");

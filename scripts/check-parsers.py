@@ -11,7 +11,7 @@ import sys
 
 SOURCES = pathlib.Path(__file__).resolve().parent.parent / "userspace"
 # What parses files in one way or another, and who carries out what readers are asked for.
-INSIDE = re.compile(r"elf/(elf_\w+|far_symbols|debug/debugdata|demangle|plt|symbols|image_parse|cfi/\w+|cfi_digest|go/\w+|infer/\w+|reader/reader_(serve_\w+|trade|rights))")
+INSIDE = re.compile(r"elf/(elf_\w+|far_symbols|debug/debugdata|demangle|plt|symbols|image_parse|cfi/\w+|cfi_digest|go/\w+|probe/\w+|infer/\w+|reader/reader_(serve_\w+|trade|rights))")
 LIBRARIES = re.compile(r"(elf|gelf|dwarf|dwfl|dwelf|ebl|lzma)_\w+|elf(32|64)_\w+|Zydis\w+|(cplus|rust|dlang|ada)_demangle\w*|__cxa_demangle")
 # Ours that are named alike.
 OURS = re.compile(r"elf_(file|data|counts)_\w+")

@@ -27,7 +27,7 @@ PARSERS = {
 # The parsers, who carries out what readers are asked for, and the vDSO, which is the kernel's.
 PARSING = {"userspace/elf/elf_file.c", "userspace/elf/elf_file.h", "userspace/elf/image_parse.c", "userspace/elf/image_parse.h",
            "userspace/elf/demangle.c", "userspace/elf/demangle.h", "userspace/elf/cfi/cfi_file.c", "userspace/elf/cfi/cfi_file.h",
-           "userspace/elf/reader/reader_trade.c", "userspace/elf/reader/reader_serve_file.c", "userspace/elf/reader/reader_serve_cfi.c", "userspace/elf/reader/reader_cfi.c",
+           "userspace/elf/reader/reader_trade.c", "userspace/elf/reader/reader_serve_file.c", "userspace/elf/reader/reader_serve_probe.c", "userspace/elf/reader/reader_serve_cfi.c", "userspace/elf/reader/reader_cfi.c",
            "userspace/elf/image_content.c"}
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 

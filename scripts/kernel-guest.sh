@@ -124,6 +124,23 @@ samples_waits() {
 	profile --total -e offcpu -d 30 -- sh -c 'sleep 3 | cat' && waited sleep && waited 'pipe read'
 }
 
+# Kernels that hostprof is developed on may have none.
+samples_kernel_functions() {
+	[ -e /sys/bus/event_source/devices/kprobe ] || return 77
+	profile -e kprobe:vfs_read -e kretprobe:vfs_read -- dd if=/dev/zero of=/dev/null bs=1k count=500 || return 1
+	grep '^dd-' "$out" | grep -v ';vfs_read_\[k\] [0-9]*$' >/tmp/why && return 1
+	expect '^dd-.*;ksys_read_\[k\];vfs_read_\[k\] ' "$out" 500
+}
+
+# Writes and reads of a variable, at an address of a program that is not moved; a breakpoint is on each cpu.
+samples_breakpoints() {
+	busy burn 60
+	profile -p $busy -d 1 -e mem:sink/8:w
+	r=$?
+	kill $busy
+	[ $r -eq 0 ] && expect ';main;level_one(;level_two(;level_three)?)?( |_)' "$out" 10
+}
+
 samples_a_cgroup() {
 	mkdir -p /sys/fs/cgroup/test
 	busy burn 60
@@ -312,7 +329,7 @@ echo "# verified instructions:$(verified_instructions)" >$result
 for name in samples_a_command adds_up_to_its_cpu_time follows_the_children names_kernel_functions \
 	unwinds_a_program_whole unwinds_a_static_program unwinds_threads unwinds_through_a_signal \
 	unwinds_the_vdso unwinds_forked_children \
-	samples_other_events samples_calls_and_returns follows_native_memory samples_tracepoints samples_waits samples_a_cgroup names_java_methods explains_perf_event_paranoid \
+	samples_other_events samples_calls_and_returns follows_native_memory samples_tracepoints samples_kernel_functions samples_breakpoints samples_waits samples_a_cgroup names_java_methods explains_perf_event_paranoid \
 	needs_no_more_than_its_capabilities samples_in_lockdown explains_what_lockdown_forbids; do
 	try $name
 done

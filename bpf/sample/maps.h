@@ -12,6 +12,8 @@
 const volatile bool event_is_clock[WIRE_MAX_EVENTS];
 /* Its samples are taken at the first instruction of a function. */
 const volatile bool event_at_entry[WIRE_MAX_EVENTS];
+/* --cpu: a bit for each, with settings.filter_cpus. */
+const volatile wire_u64 cpus_wanted[WIRE_MAX_CPUS / 64];
 /* The event of a trigger that is attached by itself: its program has no cookie before Linux 6.10. */
 const volatile wire_u32 trigger_event[WIRE_TRIGGER_COUNT];
 /* Nothing is sampled before. Timers run from when they are opened, so that they are out of step by then. */

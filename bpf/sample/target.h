@@ -53,10 +53,26 @@ static __always_inline bool target_wanted(struct task_struct *task)
 	return !settings.filter_tgids || target_has(task->tgid, task->group_leader->start_time);
 }
 
+/* Is the current process the one that COOKIE says? A breakpoint is the cpu's: others have other things at its address. */
+static __always_inline bool target_is_meant(wire_u64 cookie)
+{
+	wire_u32 tgid = WIRE_COOKIE_TGID(cookie);
+
+	return !tgid || tgid == bpf_get_current_pid_tgid() >> 32;
+}
+
 /* And what it did then? IN_USER: it ran user code. */
 static __always_inline bool target_mode_wanted(struct task_struct *task, bool in_user)
 {
 	return task->pid == 0 || !(in_user ? settings.exclude_user : settings.exclude_kernel);
+}
+
+/* And where? Asked when the sample's weight is known: a thread's clock goes on, on whichever cpu it is. */
+static __always_inline bool target_cpu_wanted(void)
+{
+	wire_u32 cpu = bpf_get_smp_processor_id() & (WIRE_MAX_CPUS - 1);
+
+	return !settings.filter_cpus || (cpus_wanted[cpu / 64] >> cpu % 64 & 1);
 }
 
 #endif

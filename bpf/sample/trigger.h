@@ -153,8 +153,13 @@ static __always_inline int trigger_take(const struct trigger *trigger, struct cp
 static __always_inline int trigger_fire(const struct trigger *trigger, struct cpu_state *state,
 					void *ctx, const struct pt_regs *regs)
 {
-	int lost = trigger_take(trigger, state, ctx, regs);
+	int lost;
 
+	if (!target_cpu_wanted()) {
+		counter_add(WIRE_COUNTER_FILTERED, 1);
+		return 0;
+	}
+	lost = trigger_take(trigger, state, ctx, regs);
 	return lost == TRIGGER_SENT ? 0 : emit_lost(trigger->event, trigger->weight, lost);
 }
 

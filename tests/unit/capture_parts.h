@@ -174,7 +174,9 @@ int perf_events_open(const struct perf_events_options *options, unsigned int cpu
 	if (f.open_error[cpu])
 		return err_set(err, f.open_error[cpu], "cpu %u", cpu);
 	note("open %u\n", cpu);
-	*ret_events = (struct perf_events){ .fds = { (int)cpu }, .count = !f.only_probes };
+	if (f.only_probes)
+		return 0;
+	vec_push(&ret_events->open, ((struct perf_event_open){ (int)cpu, -1, 0 }));
 	return 0;
 }
 
@@ -190,7 +192,7 @@ int perf_events_open_shared(const struct perf_events_options *options, unsigned 
 	if (f.shared_error)
 		return err_set(err, f.shared_error, "shared on cpu %u", cpu);
 	note("open shared on %u\n", cpu);
-	*ret_events = (struct perf_events){ .fds = { SHARED_FD }, .count = 1 };
+	vec_push(&ret_events->open, ((struct perf_event_open){ SHARED_FD, -1, 0 }));
 	return 0;
 }
 
@@ -233,26 +235,30 @@ int uprobe_session_open(int prog_fd, const struct uprobe_session *session)
 void perf_events_set_output(const struct perf_events *events, int fd)
 {
 	/* Of a cpu the descriptor is its number. */
-	assert_int_equal(f.sidebands[events->fds[0]]->fd, fd);
+	if (events->open.len)
+		assert_int_equal(f.sidebands[events->open.items[0].fd]->fd, fd);
 }
 
 void perf_events_add_counts(const struct perf_events *events,
 			    const struct perf_events_options *options, int sign,
 			    struct perf_event_counts *counts)
 {
+	int fd;
+
 	assert_int_equal(options->count, f.options.event_count);
-	if (!events->count)
+	if (!events->open.len)
 		return;
-	counts[0].counted += (uint64_t)sign * f.counted[events->fds[0]];
-	counts[0].enabled_ns += (uint64_t)sign * 2 * f.counted[events->fds[0]];
-	counts[0].running_ns += (uint64_t)sign * f.counted[events->fds[0]];
+	fd = events->open.items[0].fd;
+	counts[0].counted += (uint64_t)sign * f.counted[fd];
+	counts[0].enabled_ns += (uint64_t)sign * 2 * f.counted[fd];
+	counts[0].running_ns += (uint64_t)sign * f.counted[fd];
 }
 
 void perf_events_release(struct perf_events *events)
 {
-	if (events->count)
-		note("close %d\n", events->fds[0]);
-	events->count = 0;
+	if (events->open.len)
+		note("close %d\n", events->open.items[0].fd);
+	vec_release(&events->open);
 }
 
 int rings_open(int array_fd, uint32_t ring_bytes, const struct cpu_list *cpus,

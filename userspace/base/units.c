@@ -24,6 +24,10 @@ static const struct unit byte_units[] = {
 	{ "t", 1ULL << 40 }, { "tb", 1ULL << 40 }, { NULL, 0 },
 };
 
+static const struct unit count_units[] = {
+	{ "", 1 }, { "k", 1000 }, { "m", 1000000 }, { "g", 1000000000 }, { NULL, 0 },
+};
+
 static bool mul_add(uint64_t *value, uint64_t factor, uint64_t add)
 {
 	return !__builtin_mul_overflow(*value, factor, value) &&
@@ -108,6 +112,11 @@ int units_parse_duration(const char *s, uint64_t *ret_ns)
 int units_parse_bytes(const char *s, uint64_t *ret_bytes)
 {
 	return parse_with_unit(s, byte_units, ret_bytes);
+}
+
+int units_parse_count(const char *s, uint64_t *ret_count)
+{
+	return parse_with_unit(s, count_units, ret_count);
 }
 
 /*

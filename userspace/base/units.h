@@ -15,6 +15,9 @@ int units_parse_duration(const char *s, uint64_t *ret_ns);
 /* "512k", "64M", "1G", "4096"; powers of 1024. */
 int units_parse_bytes(const char *s, uint64_t *ret_bytes);
 
+/* "1000000", "100k", "1.5M", "1G"; powers of 1000. */
+int units_parse_count(const char *s, uint64_t *ret_count);
+
 void units_format_bytes(struct strbuf *sb, uint64_t bytes); /* "1.5 MB" */
 void units_format_duration(struct strbuf *sb, uint64_t ns); /* "12.3 s", "45 ms" */
 void units_format_count(struct strbuf *sb, uint64_t n);	    /* "12,345,678" */

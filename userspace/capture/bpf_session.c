@@ -94,8 +94,7 @@ static void session_configure_events(struct hostprof_bpf *skel,
 		const struct capture_event *event = &options->events[i];
 
 		skel->rodata->event_is_clock[i] = capture_event_is_clock(event);
-		skel->rodata->event_at_entry[i] = event->trigger == WIRE_TRIGGER_UPROBE &&
-						  !event->probe.is_return && !event->probe.plus;
+		skel->rodata->event_at_entry[i] = capture_event_is_at_entry(event);
 		if (capture_event_is_malloc(event))
 			skel->rodata->malloc_interval = event->period;
 		session_configure_offcpu(skel, event);
@@ -103,6 +102,14 @@ static void session_configure_events(struct hostprof_bpf *skel,
 			if (capture_event_needs(event, (enum wire_trigger)t))
 				skel->rodata->trigger_event[t] = i;
 	}
+}
+
+static void session_configure_cpus(struct hostprof_bpf *skel, const struct cpu_list *cpus)
+{
+	skel->rodata->settings.filter_cpus = cpus != NULL;
+	for (unsigned int cpu = 0; cpus && cpu < MIN(cpus->size, WIRE_MAX_CPUS); cpu++)
+		if (cpus->has[cpu])
+			skel->rodata->cpus_wanted[cpu / 64] |= 1ULL << cpu % 64;
 }
 
 static struct bpf_program *session_program(const struct bpf_session *session,
@@ -153,6 +160,7 @@ static void session_configure(struct hostprof_bpf *skel, const struct bpf_sessio
 {
 	skel->rodata->settings = options->settings;
 	session_configure_events(skel, options);
+	session_configure_cpus(skel, options->cpus);
 	skel->rodata->ring_wakeup_bytes = options->ring_bytes / 4;
 	bpf_map__set_max_entries(skel->maps.rings, options->possible_cpus);
 	bpf_map__set_max_entries(skel->maps.scratches,
@@ -225,7 +233,8 @@ static struct bpf_prog_info session_info(const struct bpf_session *session,
 
 static uint64_t session_missed_ever(const struct bpf_session *session)
 {
-	static const enum wire_trigger of[] = { WIRE_TRIGGER_TRACEPOINT, WIRE_TRIGGER_OFFCPU };
+	static const enum wire_trigger of[] = { WIRE_TRIGGER_TRACEPOINT, WIRE_TRIGGER_KPROBE,
+						WIRE_TRIGGER_OFFCPU };
 
 	uint64_t missed = 0;
 

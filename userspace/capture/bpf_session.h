@@ -4,6 +4,7 @@
 #define HOSTPROF_CAPTURE_BPF_SESSION_H
 
 #include "base/err.h"
+#include "capture/cpu_list.h"
 #include "capture/event.h"
 #include "wire.h"
 
@@ -13,6 +14,7 @@ struct bpf_session_options {
 	struct wire_settings settings;
 	const struct capture_event *events;
 	unsigned int event_count;
+	const struct cpu_list *cpus; /* that are sampled; NULL: all */
 	unsigned int possible_cpus;
 	unsigned int online_cpus; /* numbers up to the highest of now */
 	uint32_t ring_bytes;
@@ -57,7 +59,7 @@ uint32_t bpf_session_map_entries(const struct bpf_session *session, enum bpf_ses
 uint64_t bpf_session_map_bytes(const struct bpf_session *session);
 
 /*
- * Times since sampling began that the kernel did not run the program of tracepoints, or that of switches, since another one was
+ * Times since sampling began that the kernel did not run the programs of tracepoints and kprobes, or that of switches, since another one was
  * running on the cpu (trace_call_bpf() and __bpf_trace_run() in kernel/trace/bpf_trace.c).
  */
 uint64_t bpf_session_missed(const struct bpf_session *session);

@@ -104,6 +104,7 @@ static int capture_load(struct capture *c, const struct capture_options *options
 	struct bpf_session_options session = {
 		.events = c->events,
 		.event_count = options->event_count,
+		.cpus = options->cpus,
 		.possible_cpus = c->cpu_count,
 		.online_cpus = c->online_count,
 		.ring_bytes = capture_ring_bytes(options, c->online_count),
@@ -126,6 +127,7 @@ static int capture_load(struct capture *c, const struct capture_options *options
 	c->event_options = (struct perf_events_options){
 		.events = c->events,
 		.count = options->event_count,
+		.cpus = options->cpus,
 		.exclude_user = options->exclude_user,
 		.exclude_kernel = options->exclude_kernel,
 	};

@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "base/vec.h"
+#include "capture/cpu_list.h"
 #include "capture/event.h"
 #include "capture/sideband.h"
 #include "wire.h"
@@ -23,6 +24,8 @@ struct capture_options {
 	const uint32_t *pids; /* targets; NULL and 0: the whole host */
 	unsigned int pid_count;
 	const char *cgroup_path; /* absolute directory in the cgroup2 tree, or NULL */
+	const struct cpu_list
+		*cpus; /* samples of these only; borrowed until capture_free(); NULL: all */
 	bool follow_children;
 	bool exclude_user;
 	bool exclude_kernel;

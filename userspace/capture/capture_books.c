@@ -155,7 +155,7 @@ void capture_get_stats(const struct capture *c, struct capture_stats *ret_stats)
 		if (!c->cpus[cpu].sideband)
 			continue;
 		stats.map_bytes += sideband_bytes(c->cpus[cpu].sideband);
-		stats.cpus++;
+		stats.cpus += !c->event_options.cpus || cpu_list_has(c->event_options.cpus, cpu);
 	}
 	*ret_stats = stats;
 }

@@ -17,6 +17,11 @@ struct cpu_list {
 /* -EBADMSG when the text is no such list, -E2BIG beyond CPU_LIST_MAX. */
 int cpu_list_parse(const char *text, size_t len, struct cpu_list *ret_list);
 
+static inline bool cpu_list_has(const struct cpu_list *list, unsigned int cpu)
+{
+	return cpu < list->size && list->has[cpu];
+}
+
 /* /sys/devices/system/cpu/online or /possible. */
 int cpu_list_read_online(struct cpu_list *ret_list);
 int cpu_list_read_possible(struct cpu_list *ret_list);

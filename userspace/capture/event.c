@@ -9,6 +9,8 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "base/units.h"
+#include "capture/events/cache_event.h"
+#include "capture/events/pmu_event.h"
 #include "capture/probes/tracepoint.h"
 
 /*
@@ -35,21 +37,42 @@ const struct capture_event_row capture_event_rows[] = {
 	  SOFTWARE(CPU_CLOCK, 0) },
 	{ "cpu-clock", "nanoseconds", SOFTWARE(CPU_CLOCK, 0) },
 	{ "task-clock", "nanoseconds", "the same by the clock of tasks", SOFTWARE(TASK_CLOCK, 0) },
-	{ "page-faults", "count", "also minor-faults, major-faults",
+	{ "page-faults", "count", "also minor-faults, major-faults; faults is the same",
 	  SOFTWARE(PAGE_FAULTS, FAULT_PERIOD) },
 	{ "minor-faults", "count", SOFTWARE(PAGE_FAULTS_MIN, FAULT_PERIOD) },
 	{ "major-faults", "count", SOFTWARE(PAGE_FAULTS_MAJ, 1) },
-	{ "context-switches", "count", "times that a thread left its cpu; also cpu-migrations",
+	{ "faults", "count", SOFTWARE(PAGE_FAULTS, FAULT_PERIOD) },
+	{ "context-switches", "count",
+	  "times that a thread left its cpu (cs); also cpu-migrations (migrations), cgroup-switches",
 	  SOFTWARE(CONTEXT_SWITCHES, SWITCH_PERIOD) },
+	{ "cs", "count", SOFTWARE(CONTEXT_SWITCHES, SWITCH_PERIOD) },
 	{ "cpu-migrations", "count", SOFTWARE(CPU_MIGRATIONS, MIGRATION_PERIOD) },
+	{ "migrations", "count", SOFTWARE(CPU_MIGRATIONS, MIGRATION_PERIOD) },
+	{ "cgroup-switches", "count", SOFTWARE(CGROUP_SWITCHES, SWITCH_PERIOD) },
+	{ "alignment-faults", "count",
+	  "what the kernel did in place of the cpu; also emulation-faults",
+	  SOFTWARE(ALIGNMENT_FAULTS, 1) },
+	{ "emulation-faults", "count", SOFTWARE(EMULATION_FAULTS, 1) },
 	{ "cycles", "count",
-	  "also instructions, cache-references, cache-misses, branches, branch-misses",
+	  "(cpu-cycles); also instructions, cache-references, cache-misses, branches (branch-instructions), "
+	  "branch-misses, ref-cycles, bus-cycles, "
+	  "stalled-cycles-frontend, stalled-cycles-backend",
 	  HARDWARE(CPU_CYCLES) },
+	{ "cpu-cycles", "count", HARDWARE(CPU_CYCLES) },
 	{ "instructions", "count", HARDWARE(INSTRUCTIONS) },
 	{ "cache-references", "count", HARDWARE(CACHE_REFERENCES) },
 	{ "cache-misses", "count", HARDWARE(CACHE_MISSES) },
 	{ "branches", "count", HARDWARE(BRANCH_INSTRUCTIONS) },
+	{ "branch-instructions", "count", HARDWARE(BRANCH_INSTRUCTIONS) },
 	{ "branch-misses", "count", HARDWARE(BRANCH_MISSES) },
+	{ "ref-cycles", "count", HARDWARE(REF_CPU_CYCLES) },
+	{ "bus-cycles", "count", HARDWARE(BUS_CYCLES) },
+	{ "stalled-cycles-frontend", "count", HARDWARE(STALLED_CYCLES_FRONTEND) },
+	{ "stalled-cycles-backend", "count", HARDWARE(STALLED_CYCLES_BACKEND) },
+	{ "CACHE-OP", "count",
+	  "L1-dcache, L1-icache, LLC, dTLB, iTLB, branch or node, and -loads, -load-misses, -stores, -store-misses, "
+	  "-prefetches, -prefetch-misses (LLC-load-misses)",
+	  .is_form = true },
 	{ "alloc[=INTERVAL]", "bytes",
 	  "what JVMs allocate, a sample every INTERVAL bytes of a thread (default 512k)",
 	  .is_form = true },
@@ -60,12 +83,28 @@ const struct capture_event_row capture_event_rows[] = {
 	  "time that threads are off the cpus, and why: waits of at least MIN (default 1ms)",
 	  .is_form = true },
 	{ "rNNN", "count", "a raw event of the core PMU, in hexadecimal", .is_form = true },
+	{ "PMU/TERM/", "count",
+	  "an event of a PMU by its fields, with commas, or its name, as in " PMU_SYSFS
+	  " (cpu/event=0x3c,umask=0x0/, cpu/mem-loads/)",
+	  .is_form = true },
+	{ "mem:SYMBOL[+OFF][/LEN][:rwx]", "count",
+	  "a variable of the processes of -p is read or written (:w written, :x a function is run), or an address (mem:0x…)",
+	  .is_form = true },
 	{ "uprobe:LIB:FUNC[+OFF]", "count",
 	  "a function of a library or program is called, or its instruction at OFF bytes is reached",
 	  .is_form = true },
 	{ "uretprobe:LIB:FUNC", "count", "it returns; the stack is its caller's", .is_form = true },
+	{ "usdt:LIB:PROVIDER:NAME", "count",
+	  "a probe that a library or program has in itself is reached (usdt:libjvm.so:hotspot:gc__begin)",
+	  .is_form = true },
+	{ "kprobe:FUNC[+OFF]", "count",
+	  "a function of the kernel is called; kretprobe:FUNC: it returns", .is_form = true },
+	{ "kretprobe:FUNC", "count", .is_form = true },
 	{ "GROUP:NAME", "count",
 	  "a tracepoint of the kernel, as in /sys/kernel/tracing/events (sched:sched_switch)",
+	  .is_form = true },
+	{ "EVENT=PERIOD", "count",
+	  "a counter, clock or mem: with a sample at every PERIOD of them, whatever -F says (cycles=1M, cpu=1ms, page-faults=1)",
 	  .is_form = true },
 	{ .name = NULL },
 };
@@ -82,6 +121,17 @@ bool capture_event_is_clock(const struct capture_event *event)
 	return event->trigger == WIRE_TRIGGER_PERF && event->type == PERF_TYPE_SOFTWARE &&
 	       (event->config == PERF_COUNT_SW_CPU_CLOCK ||
 		event->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+bool capture_event_is_breakpoint(const struct capture_event *event)
+{
+	return event->trigger == WIRE_TRIGGER_PERF && event->type == PERF_TYPE_BREAKPOINT;
+}
+
+bool capture_event_is_at_entry(const struct capture_event *event)
+{
+	return event->trigger == WIRE_TRIGGER_UPROBE && !event->usdt.name[0] &&
+	       !event->probe.is_return && !event->probe.plus;
 }
 
 bool capture_event_is_alloc(const struct capture_event *event)
@@ -125,7 +175,8 @@ static int event_unknown(const char *name, struct err *err)
 	_cleanup_strbuf_ struct strbuf known = STRBUF_INIT;
 
 	for (const struct capture_event_row *row = capture_event_rows; row->name; row++)
-		strbuf_addf(&known, "%s%s", known.len ? ", " : "", row->name);
+		if (row->help)
+			strbuf_addf(&known, "%s%s", known.len ? ", " : "", row->name);
 	err_set(err, -EINVAL, "unknown event '%s'", name);
 	return err_hint(err, "known events: %s; see: hostprof help events", strbuf_str(&known));
 }
@@ -152,7 +203,10 @@ static int event_lookup(const char *name, struct capture_event *event)
 	}
 	event->type = PERF_TYPE_RAW;
 	snprintf(event->unit, sizeof(event->unit), "count");
-	return event_parse_raw(name, &event->config);
+	if (event_parse_raw(name, &event->config) == 0)
+		return 0;
+	event->type = PERF_TYPE_HW_CACHE;
+	return cache_event_parse(name, &event->config);
 }
 
 /* WORD, or "WORD=…". */
@@ -222,57 +276,178 @@ static int event_parse_offcpu(const char *name, struct capture_event *event, str
 	return err_hint(err, "from 0 (all of them) to 60s, as in offcpu=10ms");
 }
 
-/* A uprobe or a tracepoint: a sample each time. */
+/* Of an address it is known where it is. */
+static int event_parse_breakpoint(const char *name, struct capture_event *event, struct err *err)
+{
+	struct breakpoint *breakpoint = &event->breakpoint;
+	int r = breakpoint_parse(name, breakpoint, err);
+
+	event->type = PERF_TYPE_BREAKPOINT;
+	if (r < 0 || breakpoint->symbol[0])
+		return r;
+	return breakpoint_add_place(breakpoint, breakpoint->address, 0, err);
+}
+
+/* What happens at a place: a sample each time. */
 static int event_parse_probe(const char *name, struct capture_event *event, struct err *err)
 {
 	event->period = 1;
 	event->freq_hz = 0;
 	snprintf(event->unit, sizeof(event->unit), "count");
+	if (breakpoint_is_name(name))
+		return event_parse_breakpoint(name, event, err);
 	if (uprobe_is_name(name)) {
 		event->trigger = WIRE_TRIGGER_UPROBE;
 		return uprobe_parse(name, &event->probe, err);
+	}
+	if (usdt_is_name(name)) {
+		event->trigger = WIRE_TRIGGER_UPROBE;
+		return usdt_parse(name, &event->usdt, err);
+	}
+	if (kprobe_is_name(name)) {
+		event->trigger = WIRE_TRIGGER_KPROBE;
+		return kprobe_parse(name, &event->kprobe, err);
 	}
 	event->trigger = WIRE_TRIGGER_TRACEPOINT;
 	event->type = PERF_TYPE_TRACEPOINT;
 	return tracepoint_parse(name, &event->config, err);
 }
 
+/* "cpu/event=0x3c/": its terms may say the period, too. */
+static int event_parse_pmu(const char *name, struct capture_event *event, struct err *err)
+{
+	struct pmu_event pmu;
+	int r = pmu_event_parse(name, &pmu, err);
+
+	if (r < 0)
+		return r;
+	event->type = pmu.type;
+	event->config = pmu.configs[0];
+	memcpy(event->more_configs, pmu.configs + 1, sizeof(event->more_configs));
+	event->period = pmu.period;
+	snprintf(event->unit, sizeof(event->unit), "count");
+	return 0;
+}
+
+static int event_parse_name(const char *name, struct capture_event *event, struct err *err)
+{
+	const struct bytes_event *bytes = event_find_bytes(name);
+
+	if (bytes)
+		return event_parse_bytes(bytes, name, event, err);
+	if (event_is_word(name, OFFCPU_NAME))
+		return event_parse_offcpu(name, event, err);
+	if (strchr(name, ':'))
+		return event_parse_probe(name, event, err);
+	if (pmu_event_is_name(name))
+		return event_parse_pmu(name, event, err);
+	if (event_lookup(name, event) < 0)
+		return event_unknown(name, err);
+	if (event->type == PERF_TYPE_HW_CACHE && !capture_has_pmu()) {
+		err_set(err, -EOPNOTSUPP, "there is no hardware counter (PMU) here for '%s'", name);
+		return err_hint(err, "virtual machines often have none");
+	}
+	return 0;
+}
+
+/* --- periods ---------------------------------------------------------------------------------- */
+
+static bool event_takes_commas(const char *name)
+{
+	return uprobe_is_name(name) || usdt_is_name(name);
+}
+
+/* What is behind the equals sign is an interval, or a least length. */
+static bool event_has_own_value(const char *name)
+{
+	return event_find_bytes(name) || event_is_word(name, OFFCPU_NAME);
+}
+
+/* Where "=PERIOD" begins, NULL: there is none. Equals signs before a PMU's last slash are its terms'; allocations have an interval. */
+static const char *event_find_period(const char *name)
+{
+	const char *slash = strrchr(name, '/');
+
+	if (event_takes_commas(name) || event_has_own_value(name))
+		return NULL;
+	return strchr(slash ? slash : name, '=');
+}
+
+static bool event_may_have_period(const struct capture_event *event)
+{
+	return event->trigger == WIRE_TRIGGER_PERF;
+}
+
+/* TEXT is behind the equals sign; a clock's is a time. */
+static int event_set_period(struct capture_event *event, const char *text, struct err *err)
+{
+	bool is_clock = capture_event_is_clock(event);
+
+	if (!event_may_have_period(event))
+		return err_set(err, -EINVAL, "'%s' has no period: each one is a sample",
+			       event->name);
+	if ((is_clock ? units_parse_duration : units_parse_count)(text, &event->period) < 0 ||
+	    !event->period) {
+		err_set(err, -EINVAL, "'%s' is no period of '%s'", text, event->name);
+		return err_hint(err, is_clock ? "periods of clocks are times: cpu=1ms"
+					      : "periods are numbers: cycles=1000000, cycles=1M");
+	}
+	if (is_clock &&
+	    (event->period > NSEC_PER_SEC || event->period < NSEC_PER_SEC / CAPTURE_MAX_FREQ_HZ))
+		return err_set(err, -EINVAL, "'%s': periods of clocks go from 50us to 1s", text);
+	return 0;
+}
+
+/* A frequency is for what has no period. */
+static void event_settle_rate(struct capture_event *event, uint32_t freq_hz)
+{
+	bool is_core = event->type == PERF_TYPE_HARDWARE || event->type == PERF_TYPE_RAW;
+
+	if (is_core && !capture_has_pmu()) {
+		event->fell_back = true;
+		event_set_clock(event, freq_hz);
+	} else if (capture_event_is_clock(event) && !event->period) {
+		event->period = NSEC_PER_SEC / freq_hz;
+		event->freq_hz = 0;
+	} else if (event->period && event->type != PERF_TYPE_SOFTWARE) {
+		event->freq_hz = 0;
+	}
+}
+
 int capture_event_parse(const char *name, uint32_t freq_hz, struct capture_event *ret_event,
 			struct err *err)
 {
-	const struct bytes_event *bytes = event_find_bytes(name);
+	const char *period = event_find_period(name);
+	size_t len = period ? (size_t)(period - name) : strlen(name);
 	struct capture_event event = { .freq_hz = freq_hz };
-	int r = 0;
+	int r;
 
 	if (freq_hz < 1 || freq_hz > CAPTURE_MAX_FREQ_HZ)
 		return err_set(err, -EINVAL, "sampling frequency %u Hz is not within 1 to %u",
 			       freq_hz, CAPTURE_MAX_FREQ_HZ);
-	if (strlen(name) >= sizeof(event.name))
+	if (len >= sizeof(event.name))
 		return event_unknown(name, err);
-	snprintf(event.name, sizeof(event.name), "%s", name);
-	if (bytes)
-		r = event_parse_bytes(bytes, name, &event, err);
-	else if (event_is_word(name, OFFCPU_NAME))
-		r = event_parse_offcpu(name, &event, err);
-	else if (strchr(name, ':'))
-		r = event_parse_probe(name, &event, err);
-	else if (event_lookup(name, &event) < 0)
-		r = event_unknown(name, err);
+	snprintf(event.name, sizeof(event.name), "%.*s", (int)len, name);
+	r = event_parse_name(event_has_own_value(name) ? name : event.name, &event, err);
+	if (r == 0 && period)
+		r = event_set_period(&event, period + 1, err);
 	if (r < 0)
 		return r;
-	if (event.trigger != WIRE_TRIGGER_PERF) {
-		*ret_event = event;
-		return 0;
-	}
-	if (event.type == PERF_TYPE_SOFTWARE) {
-		if (capture_event_is_clock(&event)) {
-			event.period = NSEC_PER_SEC / freq_hz;
-			event.freq_hz = 0;
-		}
-	} else if (!capture_has_pmu()) {
-		event.fell_back = true;
-		event_set_clock(&event, freq_hz);
-	}
+	if (event.trigger == WIRE_TRIGGER_PERF)
+		event_settle_rate(&event, freq_hz);
 	*ret_event = event;
 	return 0;
+}
+
+size_t capture_event_len(const char *list)
+{
+	size_t len = strcspn(list, ",/");
+	const char *end;
+
+	if (event_takes_commas(list))
+		return strlen(list);
+	if (list[len] != '/' || breakpoint_is_name(list))
+		return strcspn(list, ",");
+	end = strchr(list + len + 1, '/');
+	return end ? (size_t)(end - list) + strcspn(end, ",") : strlen(list);
 }

@@ -7,7 +7,11 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "capture/events/breakpoint.h"
+#include "capture/events/pmu_field.h"
+#include "capture/probes/kprobe.h"
 #include "capture/probes/uprobe.h"
+#include "capture/probes/usdt.h"
 #include "wire.h"
 
 #define CAPTURE_MAX_FREQ_HZ    20000
@@ -21,29 +25,41 @@
 #define CAPTURE_MAX_OFFCPU_LEAST_NS 60000000000ULL
 
 struct capture_event {
-	char name[CAPTURE_MAX_EVENT_NAME]; /* as typed: "cpu"; of "alloc=64k" the name */
-	char unit[16];			   /* of the weight: "nanoseconds", "count" or "bytes" */
-	uint32_t type;			   /* perf_event_attr.type */
+	char name
+		[CAPTURE_MAX_EVENT_NAME]; /* as typed: "cpu"; of "alloc=64k", "cycles=1M" the name */
+	char unit[16];			  /* of the weight: "nanoseconds", "count" or "bytes" */
+	uint32_t type;			  /* perf_event_attr.type */
 	uint64_t config;
+	uint64_t more_configs[PMU_CONFIGS - 1]; /* config1, config2 */
 	uint64_t period;   /* fixed period in the event's unit; 0: by frequency */
 	uint32_t freq_hz;  /* what was asked for; of use with period 0 */
 	bool fell_back;	   /* a PMU event was asked for and there is no PMU: this is cpu-clock */
 	uint64_t least_ns; /* of "offcpu": shorter waits are left out */
 	enum wire_trigger trigger;
-	struct uprobe probe; /* of WIRE_TRIGGER_UPROBE */
+	struct uprobe probe;	      /* of WIRE_TRIGGER_UPROBE, but of a USDT probe: */
+	struct usdt usdt;	      /* its name is "" in others */
+	struct kprobe kprobe;	      /* of WIRE_TRIGGER_KPROBE */
+	struct breakpoint breakpoint; /* of PERF_TYPE_BREAKPOINT */
 };
 
 /*
  * One event by name, sampled FREQ_HZ times a second. "cpu" is cpu-clock with a fixed period of
  * 1e9 / FREQ_HZ ns; what the kernel counts itself (page-faults, …) has a fixed period too, whatever
- * FREQ_HZ is. A hardware event where there is no PMU becomes cpu-clock with fell_back set
- * (the caller says so). A probe (uprobe:LIB:FUNC[+OFF], uretprobe:LIB:FUNC) and a tracepoint (GROUP:NAME)
- * weigh 1 each time; where a probe's function is, the caller looks up. "alloc[=INTERVAL]" and "malloc[=INTERVAL]" have the mean
+ * FREQ_HZ is. "=PERIOD" behind the name of a counter, a clock or a breakpoint is its period. A hardware event where there is no PMU becomes
+ * cpu-clock with fell_back set (the caller says so); one of a cache, or of a PMU by name, is refused. A probe (uprobe:LIB:FUNC[+OFF],
+ * uretprobe:LIB:FUNC, usdt:LIB:PROVIDER:NAME, kprobe:FUNC[+OFF], kretprobe:FUNC), a breakpoint (mem:SYMBOL[+OFF][/LEN][:rwx]) and a tracepoint
+ * (GROUP:NAME) weigh 1 each time; where a probe's function or a breakpoint's symbol is, the caller looks up. "alloc[=INTERVAL]" and "malloc[=INTERVAL]" have the mean
  * interval of their samples as period, in bytes; that of malloc may be 0, each call; "offcpu[=MIN]" the least length of waits. -EINVAL names the known events;
  * -EOPNOTSUPP: the kernel has no such; -ENOENT: there is no tracefs, or no such tracepoint.
  */
 int capture_event_parse(const char *name, uint32_t freq_hz, struct capture_event *ret_event,
 			struct err *err);
+
+/*
+ * The bytes of the first name of LIST, up to a comma. Commas within the slashes of a PMU's event are its own, and from the name of a
+ * probe in a file on, as libraries and functions may have such.
+ */
+size_t capture_event_len(const char *list);
 
 /* What -e takes: a name, or a form of names. */
 struct capture_event_row {
@@ -61,6 +77,12 @@ extern const struct capture_event_row capture_event_rows[];
 
 /* cpu-clock or task-clock: a timer of fixed period, weights in ns. */
 bool capture_event_is_clock(const struct capture_event *event);
+
+/* mem:…, of a symbol or an address. */
+bool capture_event_is_breakpoint(const struct capture_event *event);
+
+/* Are its samples taken at the first instruction of a function, which a probe hides? */
+bool capture_event_is_at_entry(const struct capture_event *event);
 
 /* Allocations of JVMs: their places are found while it runs (capture_add_place()). */
 bool capture_event_is_alloc(const struct capture_event *event);

@@ -42,27 +42,56 @@ static bool is_counter(const struct capture_event *event)
 	return event->trigger == WIRE_TRIGGER_PERF && !capture_event_is_clock(event);
 }
 
-static int perf_event_open_cpu(const struct perf_events_options *options,
-			       const struct capture_event *event, uint64_t period, unsigned int cpu)
+/* One of the perf events that make an event. */
+struct opening {
+	const struct capture_event *event;
+	unsigned int index; /* of the event */
+	uint64_t period;
+	unsigned int place; /* of a breakpoint's or a USDT probe's */
+	unsigned int cpu;
+};
+
+static void fill_place(const struct capture_event *event, unsigned int place,
+		       struct perf_event_attr *attr)
 {
+	if (event->usdt.count)
+		usdt_fill_attr(&event->usdt, place, attr);
+	else if (event->trigger == WIRE_TRIGGER_UPROBE)
+		uprobe_fill_attr(&event->probe, attr);
+	else if (event->trigger == WIRE_TRIGGER_KPROBE)
+		kprobe_fill_attr(&event->kprobe, attr);
+	else if (capture_event_is_breakpoint(event))
+		breakpoint_fill_attr(&event->breakpoint, place, attr);
+}
+
+static void fill_period(const struct opening *o, struct perf_event_attr *attr)
+{
+	attr->freq = o->period == 0;
+	/* A tracepoint's program sees each of them; perf itself is to make nothing of it. */
+	if (o->event->trigger == WIRE_TRIGGER_TRACEPOINT)
+		attr->sample_period = 0;
+	else if (o->period)
+		attr->sample_period = o->period;
+	else
+		attr->sample_freq = o->event->freq_hz;
+}
+
+static int perf_event_open_cpu(const struct perf_events_options *options, const struct opening *o)
+{
+	const struct capture_event *event = o->event;
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = event->type,
 		.config = event->config,
-		.freq = period == 0,
+		.config1 = event->more_configs[0],
+		.config2 = event->more_configs[1],
 		/* That of the side-band, which shares its ring. */
 		.use_clockid = event->trigger == WIRE_TRIGGER_PERF,
 		.clockid = event->trigger == WIRE_TRIGGER_PERF ? CLOCK_MONOTONIC : 0,
 	};
 	long fd;
 
-	/* A tracepoint's program sees each of them; perf itself is to make nothing of it. */
-	if (event->trigger == WIRE_TRIGGER_TRACEPOINT)
-		attr.sample_period = 0;
-	else if (period)
-		attr.sample_period = period;
-	else
-		attr.sample_freq = event->freq_hz;
+	fill_period(o, &attr);
 	/*
 	 * A hardware counter can leave out modes itself. A clock must not: the program keeps books of
 	 * a thread's run time (bpf/sample/tick.h), in which modes are not told apart, and leaves out samples.
@@ -72,10 +101,32 @@ static int perf_event_open_cpu(const struct perf_events_options *options,
 		attr.exclude_kernel = options->exclude_kernel;
 		attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	}
-	if (event->trigger == WIRE_TRIGGER_UPROBE)
-		uprobe_fill_attr(&event->probe, &attr);
-	fd = syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	fill_place(event, o->place, &attr);
+	fd = syscall(SYS_perf_event_open, &attr, -1, (int)o->cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : (int)fd;
+}
+
+/* What the kernel's numbers mean for EVENT: "Invalid argument" helps nobody. */
+static int refused(const struct opening *o, int r, struct err *err)
+{
+	const struct capture_event *event = o->event;
+
+	if (event->trigger != WIRE_TRIGGER_PERF)
+		err_sys(err, r, "cannot probe '%s'", event->name);
+	else
+		err_sys(err, r, "cannot open perf event '%s' on cpu %u", event->name, o->cpu);
+	if (event->trigger == WIRE_TRIGGER_KPROBE && (r == -ENOENT || r == -EINVAL))
+		return err_hint(
+			err,
+			"the kernel has no such function (/proc/kallsyms lists them), or lets nobody probe it");
+	if (capture_event_is_breakpoint(event) && r == -ENOSPC)
+		return err_hint(err, "a cpu has %d breakpoints, and debuggers use them, too",
+				BREAKPOINT_MAX_PLACES);
+	if (r == -ENOENT || r == -EOPNOTSUPP)
+		return err_hint(err, "this machine does not count that");
+	if (r == -EINVAL && event->type > PERF_TYPE_BREAKPOINT)
+		return err_hint(err, "its PMU has no such event, or counts it without samples");
+	return r;
 }
 
 static int perf_event_attach(int prog_fd, int event_fd, uint64_t cookie)
@@ -87,82 +138,106 @@ static int perf_event_attach(int prog_fd, int event_fd, uint64_t cookie)
 	return link < 0 ? -errno : link;
 }
 
-static int perf_events_add(const struct perf_events_options *options, unsigned int index,
-			   uint64_t period, unsigned int cpu, struct perf_events *events,
-			   struct err *err)
+static uint64_t cookie_of(const struct opening *o)
 {
-	const struct capture_event *event = &options->events[index];
-	int fd = perf_event_open_cpu(options, event, period, cpu), link;
+	if (!capture_event_is_breakpoint(o->event))
+		return o->index;
+	return WIRE_COOKIE(o->index, o->event->breakpoint.places[o->place].tgid);
+}
 
-	if (fd < 0 && event->trigger != WIRE_TRIGGER_PERF)
-		return err_sys(err, fd, "cannot probe '%s'", event->name);
+static int perf_events_add(const struct perf_events_options *options, const struct opening *o,
+			   struct perf_events *events, struct err *err)
+{
+	int fd = perf_event_open_cpu(options, o), link;
+
 	if (fd < 0)
-		return err_sys(err, fd, "cannot open perf event '%s' on cpu %u", event->name, cpu);
-	events->fds[events->count] = fd;
-	events->events[events->count] = (uint8_t)index;
-	events->links[events->count++] = -1;
-	link = perf_event_attach(options->prog_fds[event->trigger], fd, index);
+		return refused(o, fd, err);
+	vec_push(&events->open, ((struct perf_event_open){ fd, -1, o->index }));
+	link = perf_event_attach(options->prog_fds[o->event->trigger], fd, cookie_of(o));
 	if (link < 0)
 		return err_sys(err, link,
 			       "cannot attach the BPF program to perf event '%s' on cpu %u",
-			       event->name, cpu);
-	events->links[events->count - 1] = link;
+			       o->event->name, o->cpu);
+	events->open.items[events->open.len - 1].link = link;
 	return 0;
 }
 
-static int perf_events_add_clock(const struct perf_events_options *options, unsigned int index,
-				 unsigned int cpu, struct perf_events *events, struct err *err)
+static int perf_events_add_clock(const struct perf_events_options *options, struct opening o,
+				 struct perf_events *events, struct err *err)
 {
-	uint64_t period = options->events[index].period;
 	uint32_t random[WIRE_CLOCK_TIMERS] = { 0 };
 	int r = 0;
 
 	/* Without it the periods are merely known. */
 	(void)!getrandom(random, sizeof(random), GRND_NONBLOCK);
-	for (unsigned int i = 0; i < WIRE_CLOCK_TIMERS && r == 0; i++)
-		r = perf_events_add(options, index, perf_events_timer_period(period, i, random[i]),
-				    cpu, events, err);
+	for (unsigned int i = 0; i < WIRE_CLOCK_TIMERS && r == 0; i++) {
+		o.period = perf_events_timer_period(o.event->period, i, random[i]);
+		r = perf_events_add(options, &o, events, err);
+	}
 	return r;
 }
 
-int perf_events_open(const struct perf_events_options *options, unsigned int cpu,
-		     struct perf_events *ret_events, struct err *err)
+/* All perf events of event INDEX, on CPU. */
+static int perf_events_add_event(const struct perf_events_options *options, unsigned int index,
+				 unsigned int cpu, struct perf_events *events, struct err *err)
 {
-	_cleanup_(perf_events_release) struct perf_events events = { .count = 0 };
+	const struct capture_event *event = &options->events[index];
+	struct opening o = { event, index, event->period, 0, cpu };
+	unsigned int places = MAX(1U, MAX(event->usdt.count, event->breakpoint.count));
+	int r = 0;
 
-	for (unsigned int i = 0; i < options->count; i++) {
-		const struct capture_event *event = &options->events[i];
-		int r = 0;
-
-		if (capture_event_is_clock(event))
-			r = perf_events_add_clock(options, i, cpu, &events, err);
-		else if (triggers_run[event->trigger] == RUNS_EACH_CPU)
-			r = perf_events_add(options, i, event->period, cpu, &events, err);
-		if (r < 0)
-			return r;
-	}
-	*ret_events = events;
-	events.count = 0;
-	return 0;
+	if (capture_event_is_clock(event))
+		return perf_events_add_clock(options, o, events, err);
+	for (; o.place < places && r == 0; o.place++)
+		r = perf_events_add(options, &o, events, err);
+	return r;
 }
 
-int perf_events_open_shared(const struct perf_events_options *options, unsigned int cpu,
-			    struct perf_events *ret_events, struct err *err)
+/* Those that run as RUNS, and on cpus that are not sampled only clocks. */
+static int perf_events_open_those(const struct perf_events_options *options, enum runs runs,
+				  unsigned int cpu, struct perf_events *ret_events, struct err *err)
 {
-	_cleanup_(perf_events_release) struct perf_events events = { .count = 0 };
+	_cleanup_(perf_events_release) struct perf_events events = { .open = VEC_INIT };
+	bool is_sampled =
+		runs != RUNS_EACH_CPU || !options->cpus || cpu_list_has(options->cpus, cpu);
 
 	for (unsigned int i = 0; i < options->count; i++) {
 		const struct capture_event *event = &options->events[i];
 		int r;
 
-		if (triggers_run[event->trigger] != RUNS_HOST)
+		if (triggers_run[event->trigger] != runs ||
+		    (!is_sampled && !capture_event_is_clock(event)))
 			continue;
-		r = perf_events_add(options, i, event->period, cpu, &events, err);
+		r = perf_events_add_event(options, i, cpu, &events, err);
 		if (r < 0)
 			return r;
 	}
 	*ret_events = events;
-	events.count = 0;
+	events = (struct perf_events){ .open = VEC_INIT };
+	return 0;
+}
+
+int perf_events_open(const struct perf_events_options *options, unsigned int cpu,
+		     struct perf_events *ret_events, struct err *err)
+{
+	return perf_events_open_those(options, RUNS_EACH_CPU, cpu, ret_events, err);
+}
+
+int perf_events_open_shared(const struct perf_events_options *options, unsigned int cpu,
+			    struct perf_events *ret_events, struct err *err)
+{
+	return perf_events_open_those(options, RUNS_HOST, cpu, ret_events, err);
+}
+
+int perf_event_try(const struct capture_event *event, unsigned int cpu, struct err *err)
+{
+	const struct perf_events_options options = { .events = event, .count = 1 };
+	const struct opening o = { event, 0, event->period, 0, cpu };
+	int fd = perf_event_open_cpu(&options, &o);
+
+	if (fd < 0)
+		return refused(&o, fd, err);
+	close(fd);
 	return 0;
 }
 
@@ -193,21 +268,25 @@ int perf_event_open_place(const struct perf_events_options *options, const struc
 
 void perf_events_set_output(const struct perf_events *events, int fd)
 {
-	for (unsigned int i = 0; i < events->count; i++)
-		(void)ioctl(events->fds[i], PERF_EVENT_IOC_SET_OUTPUT, fd);
+	const struct perf_event_open *one;
+
+	vec_for_each (one, &events->open)
+		(void)ioctl(one->fd, PERF_EVENT_IOC_SET_OUTPUT, fd);
 }
 
 void perf_events_add_counts(const struct perf_events *events,
 			    const struct perf_events_options *options, int sign,
 			    struct perf_event_counts *counts)
 {
-	for (unsigned int i = 0; i < events->count; i++) {
-		struct perf_event_counts *sum = &counts[events->events[i]];
+	const struct perf_event_open *one;
+
+	vec_for_each (one, &events->open) {
+		struct perf_event_counts *sum = &counts[one->event];
 		/* As read_format says. */
 		uint64_t values[3];
 
-		if (!is_counter(&options->events[events->events[i]]) ||
-		    read(events->fds[i], values, sizeof(values)) != (ssize_t)sizeof(values))
+		if (!is_counter(&options->events[one->event]) ||
+		    read(one->fd, values, sizeof(values)) != (ssize_t)sizeof(values))
 			continue;
 		sum->counted += (uint64_t)sign * values[0];
 		sum->enabled_ns += (uint64_t)sign * values[1];
@@ -217,10 +296,12 @@ void perf_events_add_counts(const struct perf_events *events,
 
 void perf_events_release(struct perf_events *events)
 {
-	for (unsigned int i = 0; i < events->count; i++) {
-		if (events->links[i] >= 0)
-			close(events->links[i]);
-		close(events->fds[i]);
+	const struct perf_event_open *one;
+
+	vec_for_each (one, &events->open) {
+		if (one->link >= 0)
+			close(one->link);
+		close(one->fd);
 	}
-	events->count = 0;
+	vec_release(&events->open);
 }

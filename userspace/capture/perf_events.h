@@ -6,15 +6,23 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "base/vec.h"
+#include "capture/cpu_list.h"
 #include "capture/event.h"
 #include "wire.h"
 
-/* A clock is WIRE_CLOCK_TIMERS events (bpf/sample/tick.h says why), any other event one. */
+struct perf_event_open {
+	int fd;		    /* owned */
+	int link;	    /* owned BPF link; -1 when there is none */
+	unsigned int event; /* index */
+};
+
+/*
+ * A clock is WIRE_CLOCK_TIMERS of them (bpf/sample/tick.h says why), a breakpoint or a USDT probe as many as it has places, any other
+ * event one.
+ */
 struct perf_events {
-	int fds[WIRE_MAX_EVENTS * WIRE_CLOCK_TIMERS];	/* owned */
-	int links[WIRE_MAX_EVENTS * WIRE_CLOCK_TIMERS]; /* owned BPF links; -1 when there is none */
-	uint8_t events[WIRE_MAX_EVENTS * WIRE_CLOCK_TIMERS]; /* index of the event */
-	unsigned int count;
+	VEC(struct perf_event_open) open;
 };
 
 /* What the kernel says of an event, of all cpus. */
@@ -27,6 +35,7 @@ struct perf_event_counts {
 struct perf_events_options {
 	const struct capture_event *events;
 	unsigned int count;
+	const struct cpu_list *cpus; /* that are sampled; NULL: all */
 	bool exclude_user;
 	bool exclude_kernel;
 	int prog_fds[WIRE_TRIGGER_COUNT]; /* of those that events need */
@@ -34,7 +43,8 @@ struct perf_events_options {
 
 /*
  * Open every event of a trigger PERF on CPU with the program attached; the event's index is the program's
- * cookie. They run at once: the program says when sampling begins. -ENODEV when the cpu is offline.
+ * cookie, above it (WIRE_COOKIE_TGID()) the process that it is about. They run at once: the program says when sampling begins. On a cpu that is
+ * not sampled there are clocks only, as a thread's run time is theirs wherever it passes. -ENODEV when the cpu is offline.
  */
 int perf_events_open(const struct perf_events_options *options, unsigned int cpu,
 		     struct perf_events *ret_events, struct err *err);
@@ -44,6 +54,9 @@ int perf_events_open(const struct perf_events_options *options, unsigned int cpu
  */
 int perf_events_open_shared(const struct perf_events_options *options, unsigned int cpu,
 			    struct perf_events *ret_events, struct err *err);
+
+/* Would EVENT be sampled on CPU? It is opened, and closed again; 0, or the errno and the sentence that recording ends with. */
+int perf_event_try(const struct capture_event *event, unsigned int cpu, struct err *err);
 
 /*
  * PROBE in process PID alone, whose threads all run into it, of whatever event; PID 0: in all that map the file. Closing *RET_FD

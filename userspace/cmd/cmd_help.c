@@ -41,7 +41,7 @@ static void print_events(void)
 {
 	for (const struct capture_event_row *e = capture_event_rows; e->name; e++)
 		if (e->help)
-			printf("%-25s%-13s%s\n", e->name, e->unit, e->help);
+			printf("%-30s%-13s%s\n", e->name, e->unit, e->help);
 }
 
 static void print_reasons(void)

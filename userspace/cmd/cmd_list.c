@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <string.h>
+
 #include "base/json.h"
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "cmd/jvm_show.h"
+#include "cmd/list/list_events.h"
 #include "jvm/jvm_thread_list.h"
 
 static bool as_json;
@@ -18,9 +22,10 @@ static const struct option_row rows[] = {
 
 static const struct command_usage usage = {
 	.name = "list",
-	.synopsis = "[--threads PID] [--json]",
+	.synopsis = "[jvms | events] [--threads PID] [--json]",
 	.summary =
-		"Show the JVMs of this host: their version, main class, agent, whether the agent can be loaded, and what cannot be shown of them. Nothing is sent to them.",
+		"Show the JVMs of this host: their version, main class, agent, whether the agent can be loaded, and what cannot be shown of them. Nothing is sent to them. "
+		"events: what -e takes, which of it this machine has now, and why it has not the rest; each is opened for a moment.",
 	.rows = rows,
 };
 
@@ -107,18 +112,13 @@ static int list_threads(uint32_t pid)
 	return cmd_print(&out);
 }
 
-int cmd_list(int argc, char **argv)
+static int list_jvms(void)
 {
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 	_cleanup_free_ struct jvm_info *infos = NULL;
 	struct err err = { 0 };
 	unsigned int count;
-	int rest, rc = cmd_parse(&usage, argc, argv, 0, 0, &rest);
 
-	if (rc != CMD_CONTINUE)
-		return rc;
-	if (threads_of)
-		return list_threads((uint32_t)MIN(threads_of, (uint64_t)UINT32_MAX));
 	if (jvm_info_list(&infos, &count, &err) < 0)
 		return cmd_fail(&err);
 	if (as_json)
@@ -128,4 +128,32 @@ int cmd_list(int argc, char **argv)
 	else
 		log_info("no JVM runs here, or none that this user may look at");
 	return cmd_print(&out);
+}
+
+static int list_all_events(void)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	list_events(&out, as_json);
+	return cmd_print(&out);
+}
+
+int cmd_list(int argc, char **argv)
+{
+	struct err err = { 0 };
+	int rest, rc = cmd_parse(&usage, argc, argv, 0, 1, &rest);
+	const char *what = rc == CMD_CONTINUE && rest < argc ? argv[rest] : "jvms";
+
+	if (rc != CMD_CONTINUE)
+		return rc;
+	if (!strcmp(what, "events"))
+		return list_all_events();
+	if (strcmp(what, "jvms") != 0) {
+		err_set(&err, -EINVAL, "unexpected '%s'", what);
+		err_hint(&err, "events and jvms can be listed");
+		return cmd_usage_error(&err);
+	}
+	if (threads_of)
+		return list_threads((uint32_t)MIN(threads_of, (uint64_t)UINT32_MAX));
+	return list_jvms();
 }

@@ -6,22 +6,10 @@
 
 #include "elf/reader/reader.h"
 #include "symbolize/probe_find.h"
+#include "symbolize/watch_find.h"
 #include "wall/wall.h"
 
-/* All processes' mappings may be looked through, and libraries of anybody. The recording has a wall of its own, later. */
-static int find_behind_wall(const struct probe_request *request, struct probe_place *ret_place,
-			    struct err *err)
-{
-	int r = wall_begin(&reader_trade, NULL, err);
-
-	if (r < 0)
-		return r;
-	reader_set_memory(PROBE_FIND_BYTES);
-	r = probe_find(request, ret_place, err);
-	reader_end();
-	wall_end();
-	return r;
-}
+_Static_assert(USDT_MAX_PLACES == PROBE_USDT_PLACES, "places of a USDT probe");
 
 static int find_probe(const struct event_args *args, struct uprobe *probe, struct err *err)
 {
@@ -31,13 +19,83 @@ static int find_probe(const struct event_args *args, struct uprobe *probe, struc
 					       .pids = args->pids,
 					       .pid_count = args->pid_count };
 	struct probe_place place;
-	int r = find_behind_wall(&request, &place, err);
+	int r = probe_find(&request, &place, err);
 
 	if (r < 0)
 		return r;
 	snprintf(probe->path, sizeof(probe->path), "%s", place.path);
 	probe->offset = place.offset;
 	return 0;
+}
+
+static int find_usdt(const struct event_args *args, struct usdt *probe, struct err *err)
+{
+	const struct probe_request request = { .library = probe->library,
+					       .function = probe->name,
+					       .pids = args->pids,
+					       .pid_count = args->pid_count };
+	struct probe_usdt found;
+	int r = probe_find_usdt(&request, probe->provider, &found, err);
+
+	if (r < 0)
+		return r;
+	snprintf(probe->path, sizeof(probe->path), "%s", found.path);
+	for (unsigned int i = 0; i < found.count; i++)
+		probe->places[i] =
+			(struct usdt_place){ found.places[i].offset, found.places[i].semaphore };
+	probe->count = found.count;
+	return 0;
+}
+
+/* A symbol's address is each process's own. */
+static int find_breakpoint(const struct event_args *args, struct capture_event *event,
+			   struct err *err)
+{
+	int r = 0;
+
+	if (!args->pid_count) {
+		err_set(err, -EINVAL, "'%s' needs -p: where a symbol is, is each process's own",
+			event->name);
+		return err_hint(err, "of an address, mem:0x…, it is known");
+	}
+	for (unsigned int i = 0; i < args->pid_count && r == 0; i++) {
+		uint64_t address;
+
+		r = watch_find(args->pids[i], event->breakpoint.symbol, &address, err);
+		if (r == 0)
+			r = breakpoint_add_place(&event->breakpoint, address, args->pids[i], err);
+	}
+	return r;
+}
+
+static int find_places(const struct event_args *args, struct capture_event *event, struct err *err)
+{
+	if (event->trigger != WIRE_TRIGGER_UPROBE)
+		return find_breakpoint(args, event, err);
+	return event->usdt.name[0] ? find_usdt(args, &event->usdt, err)
+				   : find_probe(args, &event->probe, err);
+}
+
+/* Is there anything to look up? An address is known. */
+static bool wants_places(const struct capture_event *event)
+{
+	return event->trigger == WIRE_TRIGGER_UPROBE ||
+	       (capture_event_is_breakpoint(event) && !event->breakpoint.count);
+}
+
+/* All processes' mappings may be looked through, and libraries of anybody. The recording has a wall of its own, later. */
+static int find_behind_wall(const struct event_args *args, struct capture_event *event,
+			    struct err *err)
+{
+	int r = wall_begin(&reader_trade, NULL, err);
+
+	if (r < 0)
+		return r;
+	reader_set_memory(PROBE_FIND_BYTES);
+	r = find_places(args, event, err);
+	reader_end();
+	wall_end();
+	return r;
 }
 
 /* "alloc" and "alloc=64k" are one event. */
@@ -58,8 +116,8 @@ int event_args_parse(const struct event_args *args, struct capture_event *ret_ev
 
 		if (r == 0)
 			r = check_twice(ret_events, i, err);
-		if (r == 0 && event->trigger == WIRE_TRIGGER_UPROBE)
-			r = find_probe(args, &event->probe, err);
+		if (r == 0 && wants_places(event))
+			r = find_behind_wall(args, event, err);
 		if (r < 0)
 			return r;
 	}

@@ -9,8 +9,8 @@
 #include "capture/event.h"
 
 /*
- * COUNT events by name, for FREQ_HZ and these processes (0: all): a probe's library is looked for in them.
- * Errors are those of capture_event_parse() and probe_find().
+ * COUNT events by name, for FREQ_HZ and these processes (0: all): a probe's library is looked for in them, and
+ * a breakpoint's symbol is in each of them. Errors are those of capture_event_parse(), probe_find(), probe_find_usdt() and watch_find().
  */
 struct event_args {
 	const char *const *names;

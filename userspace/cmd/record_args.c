@@ -62,10 +62,7 @@ static int add_event(const char *arg, struct err *err)
 	return 0;
 }
 
-/*
- * A list; commas from a probe's name on are its own, as libraries and functions may have such. The names
- * are looked up when -F is known.
- */
+/* A list. The names are looked up when -F is known. */
 static int parse_event(const char *arg, void *value, struct err *err)
 {
 	char *next = xstrdup(arg); /* lives as long as its pieces are names */
@@ -74,13 +71,22 @@ static int parse_event(const char *arg, void *value, struct err *err)
 	(void)value;
 	while (!rc && next) {
 		char *one = next;
+		size_t len = capture_event_len(one);
 
-		next = uprobe_is_name(one) ? NULL : strchr(one, ',');
-		if (next)
-			*next++ = 0;
+		next = one[len] ? one + len + 1 : NULL;
+		one[len] = '\0';
 		rc = add_event(one, err);
 	}
 	return rc;
+}
+
+static int parse_cpus(const char *arg, void *value, struct err *err)
+{
+	(void)value;
+	cpu_list_release(&args.cpus);
+	if (cpu_list_parse(arg, strlen(arg), &args.cpus) == 0)
+		return 0;
+	return err_set(err, -EINVAL, "--cpu: '%s' is not a list of cpus such as 0,4-7", arg);
 }
 
 static int parse_agent(const char *arg, void *value, struct err *err)
@@ -138,6 +144,8 @@ static int parse_stream_format(const char *arg, void *value, struct err *err)
 	{ OPTION_TYPE_CALLBACK, 'p', "pid", "PID,…", "these processes", NULL, parse_pids }, \
 	{ OPTION_TYPE_STRING, 0, "cgroup", "PATH", "the processes of a cgroup and those below it", \
 	  &args.cgroup, NULL }, \
+	{ OPTION_TYPE_CALLBACK, 0, "cpu", "N,…", "only what runs on these cpus: 0,4-7", NULL, \
+	  parse_cpus }, \
 	{ OPTION_TYPE_FLAG, 0, "all-user", NULL, "no kernel frames", &args.view.all_user, NULL }, \
 	{ OPTION_TYPE_FLAG, 0, "all-kernel", NULL, "only kernel frames", &args.view.all_kernel, \
 	  NULL }, \
@@ -149,7 +157,7 @@ static int parse_stream_format(const char *arg, void *value, struct err *err)
 	  parse_duration }, \
 	{ OPTION_TYPE_CALLBACK, 'e', "event", "EVENT,…", \
 	  "cpu (default), alloc, malloc, cycles, uprobe:LIB:FUNC, GROUP:NAME, or several (cpu,alloc): " \
-	  "hostprof help events", \
+	  "hostprof help events, hostprof list events", \
 	  NULL, parse_event }, \
 	{ OPTION_TYPE_U64, 'F', "freq", "HZ", \
 	  "samples per second and cpu, 1 to 20000 (default 99); page faults and the like have fixed " \
@@ -285,6 +293,19 @@ static int check_numbers(struct err *err)
 	return 0;
 }
 
+static int check_cpus(struct err *err)
+{
+	_cleanup_(cpu_list_release) struct cpu_list online = { 0 };
+
+	if (!args.cpus.size || cpu_list_read_online(&online) < 0)
+		return 0;
+	for (unsigned int cpu = 0; cpu < args.cpus.size; cpu++)
+		if (args.cpus.has[cpu] && !cpu_list_has(&online, cpu))
+			return err_set(err, -EINVAL, "--cpu: cpu %u is not there, or not online",
+				       cpu);
+	return 0;
+}
+
 static int check_live(struct err *err)
 {
 	bool objects = false, memory = false;
@@ -315,6 +336,10 @@ static int parse_events(struct err *err)
 	events.names = args.event_names.items;
 	events.count = args.event_names.len;
 	rc = event_args_parse(&events, args.events, err);
+	for (size_t i = 0; !rc && i < args.event_names.len; i++)
+		if (args.cpus.size && args.events[i].trigger == WIRE_TRIGGER_OFFCPU)
+			return err_set(err, -EINVAL,
+				       "--cpu does not go with offcpu: a wait is on no cpu");
 	return rc ? rc : check_live(err);
 }
 
@@ -358,6 +383,8 @@ static int parse(const struct command_usage *command, int argc, char **argv,
 		rc = check_targets(dashdash, argc - rest, argv + rest, &err);
 	if (!rc)
 		rc = check_numbers(&err);
+	if (!rc)
+		rc = check_cpus(&err);
 	if (!rc)
 		rc = parse_events(&err);
 	if (!rc)
@@ -417,6 +444,7 @@ struct drive_options record_args_options(const struct record_args *a)
 		.pids = a->pids.items,
 		.pid_count = (unsigned int)a->pids.len,
 		.cgroup_path = a->cgroup ? a->cgroup_path.buf : NULL,
+		.cpus = a->cpus.size ? &a->cpus : NULL,
 		.exclude_user = a->view.all_kernel,
 		.exclude_kernel = a->view.all_user,
 		.include_idle = a->include_idle,

@@ -8,6 +8,7 @@
 
 #include "base/strbuf.h"
 #include "base/vec.h"
+#include "capture/cpu_list.h"
 #include "capture/event.h"
 #include "cmd/drive/drive.h"
 #include "cmd/view_flags.h"
@@ -18,7 +19,8 @@ struct record_args {
 	bool all;
 	VEC(uint32_t) pids;
 	const char *cgroup;
-	char **command; /* borrowed from argv, NULL-terminated; NULL: none */
+	struct cpu_list cpus; /* size 0: all */
+	char **command;	      /* borrowed from argv, NULL-terminated; NULL: none */
 
 	VEC(const char *) event_names;
 	struct capture_event events[WIRE_MAX_EVENTS];

@@ -88,6 +88,17 @@ void elf_file_for_each_raw_symbol(struct elf_file *file,
 void elf_file_for_each_named(struct elf_file *file, const char *name,
 			     void (*fn)(uint64_t address, bool is_ifunc, void *data), void *data);
 
+/* What has a name and a place: a function, a variable, a label. */
+struct elf_object {
+	uint64_t address, size;
+	unsigned char type; /* STT_… */
+	bool is_global;	    /* other files may mean it by its name */
+};
+
+/* Call FN for every one that .dynsym or .symtab calls NAME, in any order, the same maybe twice. Old versions do not count. */
+void elf_file_for_each_object(struct elf_file *file, const char *name,
+			      void (*fn)(const struct elf_object *object, void *data), void *data);
+
 /* DT_SONAME; -ENODATA when absent. */
 int elf_file_soname(struct elf_file *file, char *ret_name, size_t size);
 

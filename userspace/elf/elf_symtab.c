@@ -208,6 +208,40 @@ void elf_file_for_each_named(struct elf_file *file, const char *name,
 		(void)for_each_named_of_table(file, SHT_SYMTAB, name, fn, data);
 }
 
+static void for_each_object_of_table(struct elf_file *file, uint32_t type, const char *name,
+				     void (*fn)(const struct elf_object *object, void *data),
+				     void *data)
+{
+	const Elf_Data *versions = open_versions(file, type);
+	struct table_view table;
+	GElf_Sym symbol;
+
+	if (open_table(file, type, &table) < 0)
+		return;
+	for (size_t i = 1; i < table.count; i++) {
+		struct elf_object object;
+
+		if (!gelf_getsym(table.symbols, (int)i, &symbol) || symbol.st_shndx == SHN_UNDEF ||
+		    !is_named(elf_data_string(table.strings, symbol.st_name), name) ||
+		    is_old_version(versions, i))
+			continue;
+		object = (struct elf_object){
+			.address = symbol.st_value,
+			.size = symbol.st_size,
+			.type = (unsigned char)GELF_ST_TYPE(symbol.st_info),
+			.is_global = GELF_ST_BIND(symbol.st_info) != STB_LOCAL,
+		};
+		fn(&object, data);
+	}
+}
+
+void elf_file_for_each_object(struct elf_file *file, const char *name,
+			      void (*fn)(const struct elf_object *object, void *data), void *data)
+{
+	for_each_object_of_table(file, SHT_DYNSYM, name, fn, data);
+	for_each_object_of_table(file, SHT_SYMTAB, name, fn, data);
+}
+
 int elf_file_soname(struct elf_file *file, char *ret_name, size_t size)
 {
 	GElf_Shdr header, strings_header;

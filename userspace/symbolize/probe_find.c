@@ -12,14 +12,13 @@
 #include "base/vec.h"
 #include "elf/debug/debug_file.h"
 #include "elf/reader/reader_file.h"
+#include "elf/reader/reader_probe.h"
 #include "process/exec_maps.h"
 #include "process/proc.h"
 #include "wall/wall.h"
 
 /* Named in an error at most. */
 #define MAX_TOLD 4
-/* Of the one file that the user named, before anything is recorded: the symbols of a browser. */
-#define MAX_READ_BYTES (1ULL << 30)
 /* While it is recorded: what is read of any file. */
 #define QUICK_READ_BYTES ELF_MAX_READ_BYTES
 
@@ -178,7 +177,7 @@ static void look_in_debug_file(const struct debug_link *link, const struct probe
 	struct err ignored;
 
 	if (fd < 0 ||
-	    reader_places(fd, request->function, MAX_READ_BYTES, true, places, &ignored) < 0)
+	    reader_places(fd, request->function, PROBE_READ_BYTES, true, places, &ignored) < 0)
 		places->count = 0;
 }
 
@@ -215,19 +214,28 @@ static int check_function(const struct probe_request *request, const struct read
 	return 0;
 }
 
-/* Where in the file is ADDRESS? Only code that is in it can be probed. */
-static int file_offset(const struct reader_file *file, const struct probe_request *request,
-		       uint64_t address, uint64_t *ret_offset, struct err *err)
+/* Where in the file is ADDRESS, which is in a segment with the right FLAG? */
+static bool segment_offset(const struct reader_file *file, uint32_t flag, uint64_t address,
+			   uint64_t *ret_offset)
 {
 	const struct elf_segment *s;
 
 	vec_for_each (s, &file->segments) {
-		if (!(s->flags & PF_X) || address < s->address ||
+		if (!(s->flags & flag) || address < s->address ||
 		    address - s->address >= s->file_size)
 			continue;
 		*ret_offset = address - s->address + s->offset;
-		return 0;
+		return true;
 	}
+	return false;
+}
+
+/* Only code that is in the file can be probed. */
+static int file_offset(const struct reader_file *file, const struct probe_request *request,
+		       uint64_t address, uint64_t *ret_offset, struct err *err)
+{
+	if (segment_offset(file, PF_X, address, ret_offset))
+		return 0;
 	return err_set(err, -EINVAL, "%s: '%s' is not in its code", request->library,
 		       request->function);
 }
@@ -236,7 +244,7 @@ static int find_in_file(int fd, const struct reader_file *file, const struct pro
 			bool patient, uint64_t *ret_offset, struct err *err)
 {
 	_cleanup_free_ struct reader_places *places = xmalloc(sizeof(*places));
-	int r = reader_places(fd, request->function, patient ? MAX_READ_BYTES : QUICK_READ_BYTES,
+	int r = reader_places(fd, request->function, patient ? PROBE_READ_BYTES : QUICK_READ_BYTES,
 			      patient, places, err);
 
 	if (r < 0)
@@ -249,14 +257,20 @@ static int find_in_file(int fd, const struct reader_file *file, const struct pro
 				   err);
 }
 
+static int read_file(int fd, const struct probe_request *request, struct reader_file *ret_file,
+		     struct err *err)
+{
+	int r = reader_file_read(fd, ret_file, err);
+
+	return r == -EBADMSG ? err_set(err, r, "'%s' is no ELF file", request->library) : r;
+}
+
 static int find_function(int fd, const struct probe_request *request, bool patient,
 			 uint64_t *ret_offset, struct err *err)
 {
 	struct reader_file file;
-	int r = reader_file_read(fd, &file, err);
+	int r = read_file(fd, request, &file, err);
 
-	if (r == -EBADMSG)
-		return err_set(err, r, "'%s' is no ELF file", request->library);
 	if (r < 0)
 		return r;
 	r = find_in_file(fd, &file, request, patient, ret_offset, err);
@@ -281,18 +295,87 @@ static int open_library(const struct probe_request *request, const char *path, b
 	return err_sys(err, named ? -errno : fd, "cannot open '%s'", request->library);
 }
 
-int probe_find(const struct probe_request *request, struct probe_place *ret_place, struct err *err)
+/* A descriptor of the library, and by which path it is opened. */
+static int find_and_open(const struct probe_request *request, char *ret_path, size_t size,
+			 struct err *err)
 {
 	bool named = strchr(request->library, '/');
-	_cleanup_close_ int fd = -1;
 	int r = 0;
 
 	if (named)
-		snprintf(ret_place->path, sizeof(ret_place->path), "%s", request->library);
+		snprintf(ret_path, size, "%s", request->library);
 	else
-		r = find_library(request, ret_place->path, sizeof(ret_place->path), err);
+		r = find_library(request, ret_path, size, err);
+	return r < 0 ? r : open_library(request, ret_path, named, err);
+}
+
+int probe_find(const struct probe_request *request, struct probe_place *ret_place, struct err *err)
+{
+	_cleanup_close_ int fd = -1;
+
+	fd = find_and_open(request, ret_place->path, sizeof(ret_place->path), err);
+	return fd < 0 ? fd : find_function(fd, request, true, &ret_place->offset, err);
+}
+
+/* --- USDT probes ------------------------------------------------------------------------------ */
+
+static int check_usdt(const struct probe_request *request, const char *provider,
+		      const struct reader_usdt *usdt, struct err *err)
+{
+	if (!usdt->count) {
+		err_set(err, -ENOENT, "%s has no probe '%s:%s' in itself", request->library,
+			provider, request->function);
+		return err_hint(err, "readelf -n shows those that a file has, as 'stapsdt'");
+	}
+	if (usdt->count > PROBE_USDT_PLACES)
+		return err_set(err, -EINVAL,
+			       "%s has probe '%s:%s' at %u places, which is more than %d",
+			       request->library, provider, request->function, usdt->count,
+			       PROBE_USDT_PLACES);
+	return 0;
+}
+
+static int take_place(const struct reader_file *file, const struct probe_request *request,
+		      const struct usdt_note *note, struct probe_usdt_place *ret_place,
+		      struct err *err)
+{
+	int r = file_offset(file, request, note->address, &ret_place->offset, err);
+
+	ret_place->semaphore = 0;
+	if (r < 0 || !note->semaphore)
+		return r;
+	/* The kernel has 32 bits for it. */
+	if (segment_offset(file, PF_W, note->semaphore, &ret_place->semaphore) &&
+	    ret_place->semaphore <= UINT32_MAX)
+		return 0;
+	return err_set(err, -EINVAL, "%s: the semaphore of '%s' is not in its data",
+		       request->library, request->function);
+}
+
+static int take_usdt(int fd, const struct probe_request *request, const char *provider,
+		     struct probe_usdt *ret_usdt, struct err *err)
+{
+	_cleanup_free_ struct reader_usdt *usdt = xmalloc(sizeof(*usdt));
+	struct reader_file file;
+	int r = read_file(fd, request, &file, err);
+
 	if (r < 0)
 		return r;
-	fd = open_library(request, ret_place->path, named, err);
-	return fd < 0 ? fd : find_function(fd, request, true, &ret_place->offset, err);
+	r = reader_usdt(fd, provider, request->function, PROBE_READ_BYTES, usdt, err);
+	if (r == 0)
+		r = check_usdt(request, provider, usdt, err);
+	ret_usdt->count = r == 0 ? usdt->count : 0;
+	for (unsigned int i = 0; i < ret_usdt->count && r == 0; i++)
+		r = take_place(&file, request, &usdt->note[i], &ret_usdt->places[i], err);
+	reader_file_release(&file);
+	return r;
+}
+
+int probe_find_usdt(const struct probe_request *request, const char *provider,
+		    struct probe_usdt *ret_usdt, struct err *err)
+{
+	_cleanup_close_ int fd = -1;
+
+	fd = find_and_open(request, ret_usdt->path, sizeof(ret_usdt->path), err);
+	return fd < 0 ? fd : take_usdt(fd, request, provider, ret_usdt, err);
 }

@@ -49,6 +49,22 @@ static void test_bytes(void **state)
 	assert_int_equal(bytes, 3ULL << 29);
 }
 
+static void test_counts(void **state)
+{
+	uint64_t count = 42;
+
+	(void)state;
+	assert_int_equal(units_parse_count("1000003", &count), 0);
+	assert_int_equal(count, 1000003);
+	assert_int_equal(units_parse_count("512k", &count), 0);
+	assert_int_equal(count, 512000);
+	assert_int_equal(units_parse_count("1.5M", &count), 0);
+	assert_int_equal(count, 1500000);
+	assert_int_equal(units_parse_count("2g", &count), 0);
+	assert_int_equal(count, 2000000000);
+	assert_int_equal(units_parse_count("1kb", &count), -EINVAL);
+}
+
 static void test_refused(void **state)
 {
 	static const char *const bad[] = { "",	 " 1",	"-1",	"+1",  "s",   "1x", "1 s",
@@ -102,9 +118,8 @@ static void test_format(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_durations),
-		cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_durations), cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_refused),	  cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_format),
 	};
 

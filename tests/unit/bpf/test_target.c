@@ -25,6 +25,8 @@ struct task_struct {
 #define __always_inline inline
 
 static struct wire_settings settings;
+static wire_u64 cpus_wanted[WIRE_MAX_CPUS / 64];
+static wire_u32 own_cpu;
 static struct hmap targets;
 /* The current task's cgroup, and those above it, from the root on. */
 static uint64_t ancestors[TREE_LEVELS];
@@ -51,6 +53,17 @@ static long bpf_map_update_elem(struct hmap *map, const wire_u32 *key, const wir
 static wire_u64 bpf_get_current_ancestor_cgroup_id(int level)
 {
 	return level >= 0 && level < TREE_LEVELS ? ancestors[level] : 0;
+}
+
+static wire_u32 bpf_get_smp_processor_id(void)
+{
+	return own_cpu;
+}
+
+/* Of the process 17 and its thread 19. */
+static uint64_t bpf_get_current_pid_tgid(void)
+{
+	return 17ULL << 32 | 19;
 }
 
 #include "sample/target.h"
@@ -154,6 +167,35 @@ static void one_mode_only(void **state)
 	assert_true(target_mode_wanted(&thread, false));
 }
 
+static void a_breakpoints_process(void **state)
+{
+	(void)state;
+	assert_true(target_is_meant(WIRE_COOKIE(3, 0)));
+	assert_true(target_is_meant(WIRE_COOKIE(3, 17)));
+	assert_false(target_is_meant(WIRE_COOKIE(3, 19)));
+	assert_false(target_is_meant(WIRE_COOKIE(17, 18)));
+	assert_int_equal(WIRE_COOKIE_EVENT(WIRE_COOKIE(3, 18)), 3);
+}
+
+static void some_cpus(void **state)
+{
+	(void)state;
+	cpus_wanted[0] = 1ULL << 3;
+	cpus_wanted[2] = 1ULL << 63;
+	own_cpu = 4;
+	assert_true(target_cpu_wanted());
+	settings.filter_cpus = 1;
+	assert_false(target_cpu_wanted());
+	own_cpu = 3;
+	assert_true(target_cpu_wanted());
+	own_cpu = 64 + 3;
+	assert_false(target_cpu_wanted());
+	own_cpu = 191;
+	assert_true(target_cpu_wanted());
+	own_cpu = WIRE_MAX_CPUS - 1;
+	assert_false(target_cpu_wanted());
+}
+
 /* And those below it. */
 static void a_cgroup(void **state)
 {
@@ -249,6 +291,8 @@ int main(void)
 		TEST(not_ourselves_as_a_target),
 		TEST(idle_cpus_when_asked_for),
 		TEST(one_mode_only),
+		TEST(a_breakpoints_process),
+		TEST(some_cpus),
 		TEST(a_cgroup),
 		TEST(named_processes),
 		TEST(a_pid_that_is_used_again),

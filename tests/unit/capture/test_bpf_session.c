@@ -113,17 +113,19 @@ static void programs_of_triggers(void **state)
 		{ .trigger = WIRE_TRIGGER_OFFCPU, .least_ns = 20000000 },
 		{ .trigger = WIRE_TRIGGER_ALLOC_AGENT },
 		{ .trigger = WIRE_TRIGGER_MALLOC, .period = 4711 },
+		{ .trigger = WIRE_TRIGGER_KPROBE },
 	};
-	struct bpf_session_options options = usual(events, 8);
+	struct bpf_session_options options = usual(events, 9);
 	struct bpf_session *session;
 
 	(void)state;
 	strbuf_addch(&f.log, '\n');
 	session = opened(&options);
 	expect_line("offcpu_threads: %d entries\n", WIRE_OFFCPU_THREADS);
-	expect_line("sample_uprobe 1\nsample_tracepoint 1\nsample_raw 1\nsample_malloc 1\n"
-		    "sample_offcpu 1\nnote_waking 1\nsample_alloc_agent 1\n"
-		    "sample_alloc_new_tlab 1\nsample_alloc_outside 1\n");
+	expect_line(
+		"sample_uprobe 1\nsample_tracepoint 1\nsample_kprobe 1\nsample_raw 1\nsample_malloc 1\n"
+		"sample_offcpu 1\nnote_waking 1\nsample_alloc_agent 1\n"
+		"sample_alloc_new_tlab 1\nsample_alloc_outside 1\n");
 	assert_null(strstr(f.log.buf, "sample 1"));
 	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
 		assert_int_equal(bpf_session_prog_fd(session, (enum wire_trigger)t) >= 1000,
@@ -173,6 +175,24 @@ static void programs_of_native_memory(void **state)
 	session = opened(&options);
 	assert_int_equal(bpf_session_prog_fd(session, WIRE_TRIGGER_MALLOC), -1);
 	bpf_session_free(session);
+}
+
+/* --cpu: a bit for each. */
+static void cpus_that_are_sampled(void **state)
+{
+	bool has[70] = { [1] = true, [69] = true };
+	const struct cpu_list cpus = { has, 70 };
+	struct bpf_session_options options = usual(NULL, 0);
+
+	(void)state;
+	bpf_session_free(opened(&options));
+	assert_false(f.rodata.settings.filter_cpus);
+	options.cpus = &cpus;
+	bpf_session_free(opened(&options));
+	assert_true(f.rodata.settings.filter_cpus);
+	assert_int_equal(f.rodata.cpus_wanted[0], 2);
+	assert_int_equal(f.rodata.cpus_wanted[1], 1 << 5);
+	assert_int_equal(f.rodata.cpus_wanted[2], 0);
 }
 
 /* Those of the program before sampling began, and after it ended, are nobody's loss. */
@@ -357,6 +377,7 @@ int main(void)
 		cmocka_unit_test_setup(what_programs_are_told, set_up),
 		cmocka_unit_test_setup(programs_of_triggers, set_up),
 		cmocka_unit_test_setup(programs_of_native_memory, set_up),
+		cmocka_unit_test_setup(cpus_that_are_sampled, set_up),
 		cmocka_unit_test_setup(misses_while_sampling, set_up),
 		cmocka_unit_test_setup(no_targets, set_up),
 		cmocka_unit_test_setup(sampling, set_up),

@@ -74,6 +74,26 @@ static void each_setting(void **state)
 	assert_int_equal(f.session.table_bytes, 1234567);
 }
 
+static void some_cpus(void **state)
+{
+	bool has[] = { true, false, false };
+	const struct cpu_list cpus = { has, 3 };
+	struct capture_stats stats;
+
+	(void)state;
+	open_capture();
+	assert_null(f.session.cpus);
+	assert_null(f.perf.cpus);
+	capture_get_stats(f.capture, &stats);
+	assert_int_equal(stats.cpus, 2);
+	f.options.cpus = &cpus;
+	open_capture();
+	assert_ptr_equal(f.session.cpus, &cpus);
+	assert_ptr_equal(f.perf.cpus, &cpus);
+	capture_get_stats(f.capture, &stats);
+	assert_int_equal(stats.cpus, 1);
+}
+
 static void limits_of_options(void **state)
 {
 	struct capture_event events[WIRE_MAX_EVENTS + 1];
@@ -455,6 +475,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_usual_settings),
 		TEST(each_setting),
+		TEST(some_cpus),
 		TEST(limits_of_options),
 		TEST(a_cgroup),
 		TEST(named_processes),

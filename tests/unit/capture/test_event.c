@@ -210,8 +210,137 @@ static void test_refusals(void **state)
 	expect_refused("offcpu=", 99, "does not say how long a wait must be");
 	expect_refused("offcpu=long", 99, "does not say how long a wait must be");
 	expect_refused("offcpu=61s", 99, "does not say how long a wait must be");
+	expect_refused("cpu=", 99, "'' is no period of 'cpu'");
+	expect_refused("cpu=2s", 99, "from 50us to 1s");
+	expect_refused("cpu=49us", 99, "from 50us to 1s");
+	expect_refused("page-faults=0", 99, "'0' is no period");
+	expect_refused("page-faults=x", 99, "'x' is no period");
+	expect_refused("page-faults=-1", 99, "'-1' is no period");
+	expect_refused("page-fault=1", 99, "unknown event");
+	expect_refused("mem:a:r", 99, "does not say what to watch");
+	expect_refused("mem:0x1001/4", 99, "is no multiple of 4");
+	expect_refused("usdt:a", 99, "which probe of which file");
+	expect_refused("kprobe:", 99, "which kernel function");
 	expect_refused("cpu", 0, "0 Hz");
 	expect_refused("cpu", 20001, "20001 Hz");
+}
+
+/* As perf and async-profiler call them, too. */
+static void test_other_names(void **state)
+{
+	static const struct {
+		const char *name, *other;
+	} names[] = { { "faults", "page-faults" },
+		      { "cs", "context-switches" },
+		      { "migrations", "cpu-migrations" },
+		      { "cpu-cycles", "cycles" },
+		      { "branch-instructions", "branches" } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct capture_event e = parse(names[i].name, 99),
+				     other = parse(names[i].other, 99);
+
+		assert_int_equal(e.type, other.type);
+		assert_int_equal(e.config, other.config);
+		assert_int_equal(e.period, other.period);
+	}
+	assert_int_equal(parse("alignment-faults", 99).config, PERF_COUNT_SW_ALIGNMENT_FAULTS);
+	assert_int_equal(parse("emulation-faults", 99).period, 1);
+	assert_int_equal(parse("cgroup-switches", 99).config, PERF_COUNT_SW_CGROUP_SWITCHES);
+}
+
+static struct capture_event parse_period(const char *name, const char *its_name)
+{
+	struct capture_event event;
+	struct err err = { 0 };
+
+	if (capture_event_parse(name, 997, &event, &err) < 0)
+		fail_msg("%s: %s", name, err.text);
+	assert_string_equal(event.name, its_name);
+	return event;
+}
+
+/* Whatever -F says. */
+static void test_periods(void **state)
+{
+	struct capture_event e = parse_period("mem:0x1000/4:w=100", "mem:0x1000/4:w");
+
+	(void)state;
+	assert_int_equal(e.period, 100);
+	assert_true(capture_event_is_breakpoint(&e));
+	assert_int_equal(parse_period("mem:0x1000/4=5", "mem:0x1000/4").period, 5);
+	assert_int_equal(parse_period("page-faults=1", "page-faults").period, 1);
+	assert_int_equal(parse_period("cs=1.5k", "cs").period, 1500);
+	assert_int_equal(parse_period("cpu=1ms", "cpu").period, 1000000);
+	assert_int_equal(parse_period("cpu=50us", "cpu").period, 50000);
+	assert_int_equal(parse_period("task-clock=1s", "task-clock").period, 1000000000);
+	if (!capture_has_pmu())
+		return;
+	e = parse_period("cycles=1M", "cycles");
+	assert_int_equal(e.period, 1000000);
+	assert_int_equal(e.freq_hz, 0);
+}
+
+static void test_breakpoints(void **state)
+{
+	struct capture_event e = parse("mem:counter:w", 99);
+
+	(void)state;
+	assert_true(capture_event_is_breakpoint(&e));
+	assert_false(capture_event_is_clock(&e));
+	assert_int_equal(e.period, 1);
+	assert_int_equal(e.freq_hz, 0);
+	assert_string_equal(e.unit, "count");
+	assert_int_equal(e.trigger, WIRE_TRIGGER_PERF);
+	assert_int_equal(e.breakpoint.count, 0); /* the caller looks it up */
+	e = parse("mem:0x1230+4", 99);
+	assert_int_equal(e.breakpoint.count, 1);
+	assert_int_equal(e.breakpoint.places[0].address, 0x1234);
+	assert_int_equal(e.breakpoint.places[0].tgid, 0);
+	e = parse("page-faults", 99);
+	assert_false(capture_event_is_breakpoint(&e));
+}
+
+static void test_probes_at_entries(void **state)
+{
+	const struct capture_event tracepoint = { .trigger = WIRE_TRIGGER_TRACEPOINT };
+	struct capture_event e = { .trigger = WIRE_TRIGGER_UPROBE };
+
+	(void)state;
+	assert_true(capture_event_is_at_entry(&e));
+	assert_false(capture_event_is_at_entry(&tracepoint));
+	strcpy(e.usdt.name, "x");
+	assert_false(capture_event_is_at_entry(&e));
+	e = (struct capture_event){ .trigger = WIRE_TRIGGER_UPROBE, .probe = { .plus = 1 } };
+	assert_false(capture_event_is_at_entry(&e));
+	e.probe = (struct uprobe){ .is_return = true };
+	assert_false(capture_event_is_at_entry(&e));
+}
+
+static void test_lists(void **state)
+{
+	static const struct {
+		const char *list;
+		size_t len;
+	} lists[] = { { "", 0 },
+		      { "cpu", 3 },
+		      { "cpu,alloc", 3 },
+		      { "cpu/event=1,umask=2/,cpu", 20 },
+		      { "cpu/event=1,umask=2/=1000,cpu", 25 },
+		      { "cpu/event=1,umask=2", 19 },
+		      { "cpu,cpu/event=1,umask=2/", 3 },
+		      { "mem:a/4,mem:b/4", 7 },
+		      { "sched:sched_switch,cpu", 18 },
+		      { "kprobe:f,cpu", 8 },
+		      { "uprobe:/a,b/c:f,cpu", 19 },
+		      { "uretprobe:a:f,cpu", 17 },
+		      { "usdt:/a,b/c:p:n,cpu", 19 } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+		if (capture_event_len(lists[i].list) != lists[i].len)
+			fail_msg("%s: %zu", lists[i].list, capture_event_len(lists[i].list));
 }
 
 /* Nobody looks for an event that the help does not name. */
@@ -266,6 +395,11 @@ int main(void)
 		cmocka_unit_test(test_allocations_have_an_interval),
 		cmocka_unit_test(test_programs_of_events),
 		cmocka_unit_test(test_waits_have_a_least_length),
+		cmocka_unit_test(test_other_names),
+		cmocka_unit_test(test_periods),
+		cmocka_unit_test(test_breakpoints),
+		cmocka_unit_test(test_probes_at_entries),
+		cmocka_unit_test(test_lists),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_help_names_all),
 		cmocka_unit_test(test_native_memory),

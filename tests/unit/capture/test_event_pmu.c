@@ -2,6 +2,7 @@
 /* Events on hosts that have hardware counters, and on others: what /sys says is the test's. */
 #include "test.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <string.h>
@@ -43,6 +44,8 @@ static void with_counters(void **state)
 		{ "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS },
 		{ "cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES },
 		{ "r1a2", PERF_TYPE_RAW, 0x1a2 },
+		{ "LLC-load-misses", PERF_TYPE_HW_CACHE, 0x10002 },
+		{ "ref-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES },
 	};
 
 	(void)state;
@@ -76,6 +79,26 @@ static void without(void **state)
 	assert_false(parse("page-faults").fell_back);
 }
 
+/* Time says nothing of a cache; and a period of what is not counted none of a clock. */
+static void caches_without(void **state)
+{
+	struct capture_event event = { .type = 77 };
+	struct err err = { 0 };
+
+	(void)state;
+	pmu = NULL;
+	assert_int_equal(capture_event_parse("LLC-load-misses", 99, &event, &err), -EOPNOTSUPP);
+	assert_non_null(strstr(err.text, "no hardware counter"));
+	assert_int_equal(event.type, 77);
+	assert_int_equal(capture_event_parse("cycles=500", 1000, &event, &err), 0);
+	assert_true(event.fell_back);
+	assert_int_equal(event.period, 1000000);
+	pmu = "cpu";
+	assert_int_equal(capture_event_parse("dTLB-loads=500", 1000, &event, &err), 0);
+	assert_int_equal(event.period, 500);
+	assert_int_equal(event.freq_hz, 0);
+}
+
 static void fixed_periods(void **state)
 {
 	static const struct {
@@ -96,6 +119,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(with_counters),
 		cmocka_unit_test(without),
+		cmocka_unit_test(caches_without),
 		cmocka_unit_test(fixed_periods),
 	};
 

@@ -1,153 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What is asked of perf_event_open(): the system calls are the test's. */
-#include "test.h"
-
-#include <bpf/bpf.h>
-#include <errno.h>
-#include <linux/perf_event.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/random.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "capture/perf_events.h"
-
-#define PROG_FD	 77
-#define FIRST_FD 5000 /* far above any that is open */
-#define LINK_FD	 6000
-#define PERIOD	 1003009ULL
-/* Of the events below the first is a clock. */
-#define OPENED 6
-
-static struct {
-	struct perf_event_attr attrs[8];
-	long cpus[8];
-	unsigned int opened;
-	unsigned int fail_at; /* the number of the event that cannot be opened, from 1 on */
-	bool no_link;
-	int fd_from, link_from; /* what the first ones are less */
-	uint64_t cookies[8];
-	unsigned int links;
-	char log[256];
-} seen;
-
-static void note(const char *what, int fd)
-{
-	size_t len = strlen(seen.log);
-
-	snprintf(seen.log + len, sizeof(seen.log) - len, "%s %d\n", what, fd);
-}
-
-long syscall(long number, ...)
-{
-	const struct perf_event_attr *attr;
-	va_list ap;
-	long pid, group;
-
-	if (number != SYS_perf_event_open)
-		return -1;
-	va_start(ap, number);
-	attr = va_arg(ap, const struct perf_event_attr *);
-	pid = va_arg(ap, int);
-	seen.cpus[seen.opened] = va_arg(ap, int);
-	group = va_arg(ap, int);
-	va_end(ap);
-	if (pid != -1 || group != -1) /* all processes, no group */
-		return -1;
-	seen.attrs[seen.opened++] = *attr;
-	if (seen.opened == seen.fail_at) {
-		errno = EMFILE;
-		return -1;
-	}
-	return FIRST_FD - seen.fd_from + (long)seen.opened - 1;
-}
-
-int ioctl(int fd, unsigned long request, ...)
-{
-	va_list ap;
-
-	va_start(ap, request);
-	if (request == PERF_EVENT_IOC_SET_OUTPUT)
-		note("output", fd * 10 + va_arg(ap, int));
-	va_end(ap);
-	return 0;
-}
-
-ssize_t read(int fd, void *bytes, size_t size)
-{
-	const uint64_t values[] = { (uint64_t)fd, 10, 5 };
-
-	assert_true(size == sizeof(values) || fd < FIRST_FD);
-	if (fd < FIRST_FD || fd == FIRST_FD + 3)
-		return -1;
-	memcpy(bytes, values, sizeof(values));
-	return sizeof(values);
-}
-
-int bpf_link_create(int prog_fd, int target_fd, enum bpf_attach_type type,
-		    const struct bpf_link_create_opts *opts)
-{
-	if (prog_fd != PROG_FD || type != BPF_PERF_EVENT ||
-	    target_fd != FIRST_FD - seen.fd_from + (int)seen.opened - 1)
-		return -1;
-	seen.cookies[seen.links++] = opts->perf_event.bpf_cookie;
-	errno = EACCES;
-	return seen.no_link ? -1 : LINK_FD - seen.link_from + (int)seen.links - 1;
-}
-
-int close(int fd)
-{
-	if (fd < FIRST_FD && !seen.fd_from && !seen.link_from)
-		return close_range((unsigned int)fd, (unsigned int)fd, 0);
-	note("close", fd);
-	return 0;
-}
-
-ssize_t getrandom(void *bytes, size_t len, unsigned int flags)
-{
-	(void)flags;
-	memset(bytes, 0, len);
-	return (ssize_t)len;
-}
-
-static const struct capture_event events[] = {
-	{ .name = "cpu",
-	  .type = PERF_TYPE_SOFTWARE,
-	  .config = PERF_COUNT_SW_CPU_CLOCK,
-	  .period = PERIOD },
-	{ .name = "cycles",
-	  .type = PERF_TYPE_HARDWARE,
-	  .config = PERF_COUNT_HW_CPU_CYCLES,
-	  .freq_hz = 997 },
-	{ .name = "page-faults",
-	  .type = PERF_TYPE_SOFTWARE,
-	  .config = PERF_COUNT_SW_PAGE_FAULTS,
-	  .period = 64 },
-};
-
-static int setup(void **state)
-{
-	(void)state;
-	memset(&seen, 0, sizeof(seen));
-	return 0;
-}
-
-static struct perf_events_options all(void)
-{
-	return (struct perf_events_options){ .events = events,
-					     .count = 3,
-					     .prog_fds = { PROG_FD } };
-}
+#include "fake_perf.h"
 
 /* What the kernel says of them goes to another's ring, whose clock is theirs. */
 static void what_counters_have_counted(void **state)
 {
-	const struct perf_events opened = { .fds = { FIRST_FD, FIRST_FD + 1, FIRST_FD + 2,
-						     FIRST_FD + 3 },
-					    .events = { 0, 1, 2, 2 },
-					    .count = 4 };
+	struct perf_event_open four[] = { { FIRST_FD, -1, 0 },
+					  { FIRST_FD + 1, -1, 1 },
+					  { FIRST_FD + 2, -1, 2 },
+					  { FIRST_FD + 3, -1, 2 } };
+	const struct perf_events opened = { .open = { four, 4, 4 } };
 	const struct perf_events_options options = all();
 	struct perf_event_counts counts[3] = { { 0 } };
 
@@ -164,7 +26,8 @@ static void what_counters_have_counted(void **state)
 
 static void they_share_a_ring(void **state)
 {
-	const struct perf_events opened = { .fds = { 100, 101 }, .count = 2 };
+	struct perf_event_open two[] = { { 100, -1, 0 }, { 101, -1, 0 } };
+	const struct perf_events opened = { .open = { two, 2, 2 } };
 
 	(void)state;
 	perf_events_set_output(&opened, 7);
@@ -181,7 +44,7 @@ static void each_as_it_was_asked_for(void **state)
 
 	(void)state;
 	assert_int_equal(perf_events_open(&options, 3, &opened, &err), 0);
-	assert_int_equal(opened.count, OPENED);
+	assert_int_equal(opened.open.len, OPENED);
 	assert_int_equal(seen.opened, OPENED);
 	for (unsigned int i = 0; i < OPENED; i++) {
 		assert_int_equal(seen.attrs[i].size, sizeof(struct perf_event_attr));
@@ -193,8 +56,8 @@ static void each_as_it_was_asked_for(void **state)
 		assert_true(seen.attrs[i].use_clockid);
 		assert_int_equal(seen.attrs[i].clockid, CLOCK_MONOTONIC);
 		assert_int_equal(seen.cpus[i], 3);
-		assert_int_equal(opened.fds[i], FIRST_FD + i);
-		assert_int_equal(opened.links[i], LINK_FD + i);
+		assert_int_equal(opened.open.items[i].fd, FIRST_FD + i);
+		assert_int_equal(opened.open.items[i].link, LINK_FD + i);
 		assert_int_equal(seen.cookies[i], of[i]); /* tells the program which it was */
 		assert_int_equal(seen.attrs[i].freq, of[i] == 1);
 	}
@@ -203,6 +66,7 @@ static void each_as_it_was_asked_for(void **state)
 				 perf_events_timer_period(PERIOD, i, 0));
 	assert_int_equal(seen.attrs[4].sample_freq, 997);
 	assert_int_equal(seen.attrs[5].sample_period, 64);
+	perf_events_release(&opened);
 }
 
 /* 0 is a descriptor, and a link, like any other. */
@@ -222,7 +86,7 @@ static void descriptors_from_zero(void **state)
 		seen.fd_from = links ? 0 : FIRST_FD;
 		seen.link_from = links ? LINK_FD : 0;
 		assert_int_equal(perf_events_open(&options, 3, &opened, &err), 0);
-		assert_int_equal(links ? opened.links[0] : opened.fds[0], 0);
+		assert_int_equal(links ? opened.open.items[0].link : opened.open.items[0].fd, 0);
 		perf_events_release(&opened);
 		seen.fd_from = seen.link_from = 0;
 		assert_string_equal(seen.log, closed[links]);
@@ -256,7 +120,7 @@ static void clocks_leave_nothing_out(void **state)
 static void all_or_none(void **state)
 {
 	struct perf_events_options options = all();
-	struct perf_events opened = { .count = 0 };
+	struct perf_events opened = { .open = VEC_INIT };
 	struct err err = { 0 };
 
 	(void)state;
@@ -265,40 +129,12 @@ static void all_or_none(void **state)
 	assert_non_null(strstr(err.text, "'cycles' on cpu 1"));
 	assert_string_equal(seen.log, "close 6000\nclose 5000\nclose 6001\nclose 5001\n"
 				      "close 6002\nclose 5002\nclose 6003\nclose 5003\n");
-	assert_int_equal(opened.count, 0);
+	assert_int_equal(opened.open.len, 0);
 	setup(NULL);
 	seen.no_link = true;
 	assert_int_equal(perf_events_open(&options, 1, &opened, &err), -EACCES);
 	assert_non_null(strstr(err.text, "'cpu' on cpu 1"));
 	assert_string_equal(seen.log, "close 5000\n");
-}
-
-static const struct capture_event shared[] = {
-	{ .name = "cpu",
-	  .type = PERF_TYPE_SOFTWARE,
-	  .config = PERF_COUNT_SW_CPU_CLOCK,
-	  .period = PERIOD },
-	{ .name = "uretprobe:libx.so:f",
-	  .period = 1,
-	  .trigger = WIRE_TRIGGER_UPROBE,
-	  .probe = { .type = 8, .config = 1, .path = "/lib/libx.so", .offset = 0x1230 } },
-	{ .name = "sched:sched_switch",
-	  .type = PERF_TYPE_TRACEPOINT,
-	  .config = 314,
-	  .period = 1,
-	  .trigger = WIRE_TRIGGER_TRACEPOINT },
-	{ .name = "raw", .period = 1, .trigger = WIRE_TRIGGER_RAW },
-};
-
-static struct perf_events_options probes(void)
-{
-	return (struct perf_events_options){
-		.events = shared,
-		.count = 4,
-		.exclude_kernel = true,
-		.prog_fds = { [WIRE_TRIGGER_UPROBE] = PROG_FD,
-			      [WIRE_TRIGGER_TRACEPOINT] = PROG_FD },
-	};
 }
 
 /* Each program runs wherever its event fires: one for the host, with its own program and cookie. */
@@ -310,7 +146,7 @@ static void those_of_no_cpu_are_there_once(void **state)
 
 	(void)state;
 	assert_int_equal(perf_events_open_shared(&options, 5, &opened, &err), 0);
-	assert_int_equal(opened.count, 2);
+	assert_int_equal(opened.open.len, 2);
 	assert_int_equal(seen.opened, 2);
 	assert_int_equal(seen.cpus[0], 5);
 	assert_int_equal(seen.attrs[0].type, 8);
@@ -328,13 +164,13 @@ static void those_of_no_cpu_are_there_once(void **state)
 	setup(NULL);
 	options.prog_fds[WIRE_TRIGGER_PERF] = PROG_FD;
 	assert_int_equal(perf_events_open(&options, 0, &opened, &err), 0);
-	assert_int_equal(opened.count, WIRE_CLOCK_TIMERS);
+	assert_int_equal(opened.open.len, WIRE_CLOCK_TIMERS);
 }
 
 static void a_probe_that_cannot_be(void **state)
 {
 	struct perf_events_options options = probes();
-	struct perf_events opened = { .count = 0 };
+	struct perf_events opened = { .open = VEC_INIT };
 	struct err err = { 0 };
 
 	(void)state;
@@ -342,7 +178,7 @@ static void a_probe_that_cannot_be(void **state)
 	assert_int_equal(perf_events_open_shared(&options, 0, &opened, &err), -EMFILE);
 	assert_non_null(strstr(err.text, "cannot probe 'sched:sched_switch'"));
 	assert_string_equal(seen.log, "close 6000\nclose 5000\n");
-	assert_int_equal(opened.count, 0);
+	assert_int_equal(opened.open.len, 0);
 }
 
 static void released_once(void **state)
@@ -395,8 +231,6 @@ static void test_chance_moves_a_period(void **state)
 	assert_true(period(2, 0xffff) > period(2, 0) + period(2, 0) / 70);
 	assert_true(period(2, 0xffff) < period(2, 0) + period(2, 0) / 60);
 }
-
-#define TEST(fn) cmocka_unit_test_setup(fn, setup)
 
 int main(void)
 {

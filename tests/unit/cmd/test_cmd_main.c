@@ -172,10 +172,10 @@ static void help_on_events(void **state)
 	const char *text = command_run(hostprof_main, "hostprof help events");
 
 	(void)state;
-	assert_non_null(strstr(text, "cpu                      nanoseconds  CPU time"));
-	assert_non_null(strstr(text, "\nuprobe:LIB:FUNC[+OFF]    count        a function"));
-	assert_non_null(strstr(text, "\nuretprobe:LIB:FUNC       count"));
-	assert_non_null(strstr(text, "\nGROUP:NAME               count"));
+	assert_non_null(strstr(text, "cpu                           nanoseconds  CPU time"));
+	assert_non_null(strstr(text, "\nuprobe:LIB:FUNC[+OFF]         count        a function"));
+	assert_non_null(strstr(text, "\nuretprobe:LIB:FUNC            count"));
+	assert_non_null(strstr(text, "\nGROUP:NAME                    count"));
 	assert_non_null(strstr(text, "\nexit 0\n"));
 }
 

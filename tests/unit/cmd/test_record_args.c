@@ -23,6 +23,8 @@ static void print_options(const struct record_args *args, const struct drive_opt
 		printf("event %s\n", c->events[i].name);
 	for (unsigned int i = 0; i < c->pid_count; i++)
 		printf("pid %u\n", c->pids[i]);
+	for (unsigned int i = 0; c->cpus && i < c->cpus->size; i++)
+		printf("cpu %u: %s\n", i, c->cpus->has[i] ? "yes" : "no");
 	if (c->cgroup_path)
 		printf("cgroup %s\n", c->cgroup_path);
 	if (c->exclude_user || c->exclude_kernel || c->include_idle || c->frame_pointers_only)
@@ -115,6 +117,8 @@ static void each_option(void **state)
 		{ "-a", "all\n" },
 		{ "-p 1,1 -p 1", "pid 1\npid 1\npid 1\n" },
 		{ "--cgroup /tmp", "cgroup /tmp\n" },
+		{ "--cpu 0", "cpu 0: yes\n" },
+		{ "--cpu 0,0 --cpu 0", "cpu 0: yes\n" },
 		{ "--all-user", "only user\n" },
 		{ "--all-kernel", "only kernel\n" },
 		{ "--include-idle", "only with idle\n" },
@@ -152,6 +156,8 @@ static void events_and_frequencies(void **state)
 			       "event page-faults\nevent cpu\nagent 0, at 64 ns"));
 	assert_non_null(strstr(parse("record -e cpu,alloc=64k -e page-faults"),
 			       "event cpu\nevent alloc\nevent page-faults\nagent 0,"));
+	assert_non_null(strstr(parse("record -e page-faults=3,mem:0x10/2=7"),
+			       "event page-faults\nevent mem:0x10/2\nagent 0, at 3 ns"));
 	/* The frequency may come after the event. */
 	assert_non_null(strstr(parse("record -e cpu -F 1000"), "at 1000000 ns"));
 }
@@ -187,6 +193,11 @@ static void what_does_not_go(void **state)
 		"--chunk-size 257M",
 		"--chunk-time x",
 		"--cgroup /no/such/group",
+		"--cpu x",
+		"--cpu 0,",
+		"--cpu 8000",
+		"-e mem:counter",
+		"-e page-faults=1,page-faults=2",
 		"--all-user --all-kernel",
 		"-a -p 1",
 		"-a --cgroup /tmp",

@@ -112,6 +112,33 @@ static void test_data_holds_the_profile(void **state)
 	profile_release(&p);
 }
 
+static void test_what_events_say_together(void **state)
+{
+	struct profile p;
+	uint32_t thread, frame;
+
+	(void)state;
+	profile_init(&p);
+	thread = fixture_thread(&p, fixture_process(&p, "one", 1), "one", 1);
+	frame = fixture_native(&p, "f");
+	fixture_sample(&p, fixture_event(&p, "cycles", "count", 0), thread, 1, 1000, &frame, 1);
+	{
+		_cleanup_free_ char *page = render(&p, "x");
+		_cleanup_free_ char *json = page_json(page);
+
+		assert_null(strstr(json, "\"ratios\""));
+	}
+	fixture_sample(&p, fixture_event(&p, "instructions", "count", 0), thread, 1, 2000, &frame,
+		       1);
+	{
+		_cleanup_free_ char *page = render(&p, "x");
+		_cleanup_free_ char *json = page_json(page);
+
+		assert_non_null(strstr(json, "\"ratios\":[\"2.00 instructions per cycle\"]"));
+	}
+	profile_release(&p);
+}
+
 /* What the page shows first is said in its data; its smallest width holds there. */
 static void test_what_is_asked_for_is_in_the_data(void **state)
 {
@@ -201,6 +228,7 @@ int main(void)
 		cmocka_unit_test(test_much_data),
 		cmocka_unit_test(test_data_holds_the_profile),
 		cmocka_unit_test(test_what_is_asked_for_is_in_the_data),
+		cmocka_unit_test(test_what_events_say_together),
 		cmocka_unit_test(test_hostile_names_stay_in_the_data),
 		cmocka_unit_test(test_equal_profiles_give_equal_pages),
 		cmocka_unit_test(test_empty_profile_is_a_page),

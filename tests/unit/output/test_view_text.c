@@ -239,6 +239,43 @@ static void test_summary_fits_a_screen(void **state)
 	profile_release(&p);
 }
 
+static int count_of(const char *text, const char *part)
+{
+	int n = 0;
+
+	for (; (text = strstr(text, part)); text++)
+		n++;
+	return n;
+}
+
+/* Once on each page, whichever event is shown. */
+static void test_what_events_say_together(void **state)
+{
+	static const char sentence[] = "\n0.50 instructions per cycle\n";
+	struct view_options options = { .event = PROFILE_NONE };
+	struct profile p;
+	uint32_t thread, frame, cycles, instructions;
+
+	(void)state;
+	profile_init(&p);
+	thread = fixture_thread(&p, fixture_process(&p, "one", 1), "one", 1);
+	frame = fixture_native(&p, "f");
+	cycles = fixture_event(&p, "cycles", "count", 0);
+	instructions = fixture_event(&p, "instructions", "count", 0);
+	fixture_sample(&p, cycles, thread, 1, 1000, &frame, 1);
+	fixture_sample(&p, instructions, thread, 1, 500, &frame, 1);
+	for (int i = 0; i < 3; i++) {
+		_cleanup_free_ char *got = NULL;
+		size_t len;
+
+		options.event = i == 1 ? instructions : PROFILE_NONE;
+		got = view_fixture_render(&p, &options,
+					  i < 2 ? view_text_write : view_text_write_summary, &len);
+		assert_int_equal(count_of(got, sentence), 1);
+	}
+	profile_release(&p);
+}
+
 static void test_empty(void **state)
 {
 	struct view_options options = { .event = PROFILE_NONE };
@@ -263,6 +300,7 @@ int main(void)
 		cmocka_unit_test(test_deep_stack_is_cut_in_the_middle),
 		cmocka_unit_test(test_fit),
 		cmocka_unit_test(test_summary_fits_a_screen),
+		cmocka_unit_test(test_what_events_say_together),
 		cmocka_unit_test(test_empty),
 	};
 

@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "symbolize/probe_find.h"
+#include "workloads/usdt.h"
 
 int probe_test_function(int x);
 
@@ -22,6 +23,22 @@ __attribute__((noinline)) int probe_test_function(int x)
 	__asm__ volatile("");
 	return x * 3;
 }
+
+USDT_BASE;
+USDT_SEMAPHORE(probe_test_semaphore);
+void probe_test_places(void);
+
+/* Two places of one probe, and one that says that its semaphore is in the code. */
+__attribute__((noinline)) void probe_test_places(void)
+{
+	__asm__ volatile(".globl probe_test_first\nprobe_test_first:");
+	USDT_PROBE("own", "place", "probe_test_semaphore");
+	__asm__ volatile(".globl probe_test_second\nprobe_test_second:");
+	USDT_PROBE("own", "place", "0");
+	USDT_PROBE("own", "lies", "probe_test_first");
+}
+
+extern const char probe_test_first[], probe_test_second[];
 
 static uint32_t own_pid;
 
@@ -242,6 +259,65 @@ static void addresses_are_no_offsets(void **state)
 	assert_int_equal(other.offset, place.offset + 0x3000);
 }
 
+static int find_usdt(const char *library, const char *name, struct probe_usdt *usdt,
+		     struct err *err)
+{
+	const struct probe_request request = {
+		.library = library, .function = name, .pids = &own_pid, .pid_count = 1
+	};
+
+	*err = (struct err){ 0 };
+	return probe_find_usdt(&request, "own", usdt, err);
+}
+
+/* What is at OFFSET of this program's file is at AT in memory. */
+static bool is_at(uint64_t offset, const volatile void *at)
+{
+	const struct probe_place place = { .path = "/proc/self/exe", .offset = offset };
+	_cleanup_close_ int fd = open(place.path, O_RDONLY | O_CLOEXEC);
+	char bytes[8];
+
+	return fd >= 0 && pread(fd, bytes, sizeof(bytes), (off_t)offset) == sizeof(bytes) &&
+	       memcmp(bytes, (const void *)(uintptr_t)at, sizeof(bytes)) == 0;
+}
+
+static void usdt_places(void **state)
+{
+	struct probe_place place;
+	struct probe_usdt usdt;
+	struct err err;
+
+	(void)state;
+	if (find_usdt("/proc/self/exe", "place", &usdt, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(usdt.count, 2);
+	assert_string_equal(usdt.path, "/proc/self/exe");
+	assert_true(is_at(usdt.places[0].offset, probe_test_first));
+	assert_int_equal(usdt.places[1].offset - usdt.places[0].offset,
+			 probe_test_second - probe_test_first);
+	assert_int_equal(find("/proc/self/exe", "probe_test_places", 0, &place, &err), 0);
+	assert_true(usdt.places[0].offset >= place.offset &&
+		    usdt.places[0].offset < place.offset + 64);
+	assert_true(usdt.places[0].semaphore > 0);
+	probe_test_semaphore = 0;
+	assert_true(usdt.places[0].semaphore != usdt.places[0].offset);
+	assert_int_equal(usdt.places[1].semaphore, 0);
+}
+
+static void no_usdt_places(void **state)
+{
+	struct probe_usdt usdt;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(find_usdt("/proc/self/exe", "nothing", &usdt, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "has no probe 'own:nothing'"));
+	assert_int_equal(find_usdt("libz.so.77", "place", &usdt, &err), -ENOENT);
+	assert_int_equal(find_usdt("/proc/self/exe", "lies", &usdt, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "the semaphore of 'lies' is not in its data"));
+	assert_int_equal(find_usdt("/etc/passwd", "place", &usdt, &err), -EBADMSG);
+}
+
 #define TEST(fn) cmocka_unit_test_setup(fn, setup)
 
 int main(void)
@@ -251,6 +327,7 @@ int main(void)
 		TEST(by_soname),	 TEST(two_of_one_name),
 		TEST(what_is_not_there), TEST(chosen_late),
 		TEST(outside_of_code),	 TEST(addresses_are_no_offsets),
+		TEST(usdt_places),	 TEST(no_usdt_places),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,6 +16,7 @@
 #include "elf/elf_limits.h"
 #include "elf/far_symbols.h"
 #include "elf/go/go_frames.h"
+#include "elf/probe/usdt_notes.h"
 
 enum reader_op {
 	/* A file of code, in this order; with each comes what the one before has left. */
@@ -36,6 +37,8 @@ enum reader_op {
 	READER_FUNCTIONS, /* a file, and names likewise -> struct reader_function for each */
 	READER_SONAME,	  /* a file -> text with its end */
 	READER_PLACES, /* a file, a function's name in `data` with its end; `len` bytes of sections at most -> struct reader_places */
+	READER_OBJECTS, /* a file, a name in `data` with its end; `len` likewise -> struct reader_objects */
+	READER_USDT, /* a file, provider and name of a probe in `data`, each with its end; `len` likewise -> struct reader_usdt */
 
 	READER_PERF_MAP, /* a file, `len` bytes at `offset` -> struct reader_perf_map, its lines, its names */
 	READER_JIT_DUMP, /* the same */
@@ -104,6 +107,20 @@ struct reader_places {
 	uint32_t count;
 	uint32_t is_ifunc; /* one of them */
 	uint64_t address[READER_MAX_PLACES];
+};
+
+/* What has a name, and the places of a USDT probe: the first ones. */
+#define READER_MAX_OBJECTS 64
+#define READER_MAX_USDT	   256
+
+struct reader_objects {
+	uint32_t count;
+	struct elf_object object[READER_MAX_OBJECTS];
+};
+
+struct reader_usdt {
+	uint32_t count; /* more than READER_MAX_USDT: so many were left out */
+	struct usdt_note note[READER_MAX_USDT];
 };
 
 /* Of a perf map, or a jitdump: so much of it is looked at in one call, and a line that is longer is none. */

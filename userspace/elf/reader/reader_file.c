@@ -9,8 +9,7 @@
 /* Somebody may have ended the first reader; these questions come again with the next process. */
 #define MAX_TRIES 2
 
-/* As reader_call(), and once more when the reader has gone. */
-static int64_t ask_twice(struct reader_ask *ask, struct err *err)
+int64_t reader_ask_twice(struct reader_ask *ask, struct err *err)
 {
 	struct file_id id;
 	int64_t r = file_id_read(ask->fd, &id);
@@ -40,7 +39,7 @@ int reader_file_read(int fd, struct reader_file *ret_file, struct err *err)
 	struct reader_ask ask = {
 		.op = READER_FILE, .fd = fd, .answer = said, .answer_len = sizeof(*said)
 	};
-	int64_t r = ask_twice(&ask, err);
+	int64_t r = reader_ask_twice(&ask, err);
 
 	if (r < 0)
 		return (int)r;
@@ -68,7 +67,7 @@ static int ask_names(struct reader_ask *ask, const char *const *names, unsigned 
 		strbuf_add(&text, names[i], strlen(names[i]) + 1);
 	ask->data = text.buf;
 	ask->data_len = ask->len = text.len;
-	r = ask_twice(ask, err);
+	r = reader_ask_twice(ask, err);
 	if (r < 0)
 		return (int)r;
 	return r == (int64_t)ask->answer_len ? 0 : reader_not_sound(err);
@@ -102,7 +101,7 @@ int reader_soname(int fd, char ret_name[NAME_MAX + 1], struct err *err)
 	struct reader_ask ask = {
 		.op = READER_SONAME, .fd = fd, .answer = ret_name, .answer_len = NAME_MAX + 1
 	};
-	int64_t r = ask_twice(&ask, err);
+	int64_t r = reader_ask_twice(&ask, err);
 
 	if (r < 0)
 		return (int)r;
@@ -121,7 +120,7 @@ int reader_places(int fd, const char *name, uint64_t limit_bytes, bool patient,
 				  .data_len = strlen(name) + 1,
 				  .answer = ret_places,
 				  .answer_len = sizeof(*ret_places) };
-	int64_t r = ask_twice(&ask, err);
+	int64_t r = reader_ask_twice(&ask, err);
 
 	if (r < 0)
 		return (int)r;

@@ -13,6 +13,9 @@ struct reader_file {
 	VEC(struct elf_segment) segments;
 };
 
+/* As reader_call(), of the owner of the file, and once more when the reader has gone. */
+int64_t reader_ask_twice(struct reader_ask *ask, struct err *err);
+
 /* Of the ELF file FD (borrowed; nothing is kept of it). -EBADMSG: it is none. */
 int reader_file_read(int fd, struct reader_file *ret_file, struct err *err);
 void reader_file_release(struct reader_file *file);

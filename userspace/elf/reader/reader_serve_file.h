@@ -9,4 +9,7 @@
 /* READER_BUILD_ID, READER_FILE, READER_FIND; of the file FD (borrowed). */
 int64_t reader_serve_file(struct wall_call *call, int fd, struct err *err);
 
+/* READER_OBJECTS, READER_USDT: where probes and breakpoints are (reader_serve_probe.c). */
+int64_t reader_serve_probe(struct wall_call *call, int fd, struct err *err);
+
 #endif

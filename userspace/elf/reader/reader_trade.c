@@ -143,10 +143,16 @@ static int64_t image_go_on(struct wall_call *call, int fd)
 
 /* --- single questions ------------------------------------------------------------------------- */
 
+static bool is_about_probes(uint32_t op)
+{
+	return op == READER_OBJECTS || op == READER_USDT;
+}
+
 static int64_t carry_out_file(struct wall_call *call, int fd)
 {
 	struct err err = { 0 };
-	int64_t r = reader_serve_file(call, fd, &err);
+	int64_t r = is_about_probes(call->op) ? reader_serve_probe(call, fd, &err)
+					      : reader_serve_file(call, fd, &err);
 
 	return r < 0 && err.code ? say(call, &err) : r;
 }
@@ -221,7 +227,7 @@ static int64_t carry_out_cfi(struct wall_call *call, int fd)
 static bool brings_data(uint32_t op)
 {
 	return op == READER_DEMANGLE || op == READER_FIND || op == READER_PLACES ||
-	       op == READER_FUNCTIONS || op == READER_GO_FRAMES;
+	       op == READER_FUNCTIONS || op == READER_GO_FRAMES || is_about_probes(op);
 }
 
 static int64_t carry_out(struct wall_call *call, int fd, int *ret_fd)
@@ -240,7 +246,9 @@ static int64_t carry_out(struct wall_call *call, int fd, int *ret_fd)
 	case READER_FIND:
 	case READER_FUNCTIONS:
 	case READER_SONAME:
-	case READER_PLACES: return carry_out_file(call, fd);
+	case READER_PLACES:
+	case READER_OBJECTS:
+	case READER_USDT: return carry_out_file(call, fd);
 	case READER_FAR_NAME: return far_name(call, fd);
 	case READER_GO_FRAMES: return go_frames(call, fd);
 	case READER_DEMANGLE: return demangle_name(call);
@@ -265,6 +273,8 @@ static bool takes_file(uint32_t op)
 	case READER_FUNCTIONS:
 	case READER_SONAME:
 	case READER_PLACES:
+	case READER_OBJECTS:
+	case READER_USDT:
 	case READER_FAR_NAME:
 	case READER_GO_FRAMES:
 	case READER_PERF_MAP:

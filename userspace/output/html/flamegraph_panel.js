@@ -37,6 +37,7 @@ function showFacts(page, tree)
 		   (unit === 'count' || !tree.total[0] ? '' :
 		    `, ${formatValue(tree.total[0], unit)}`) +
 		   (tree.totals.objects ? `, ${formatCount(tree.totals.objects[0])} objects` : ''));
+	facts.push(...page.ratios || []);
 	facts.push(`${formatCount(count)} ${count === 1 ? 'process' : 'processes'}` +
 		   (jvms ? `, ${jvms} ${jvms === 1 ? 'JVM' : 'JVMs'}` : ''));
 	byId('facts').replaceChildren(...facts.map(fact => make('span', '', fact)));

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "output/html/html_columns.h"
+#include "profile/event_ratio.h"
 #include "profile/filter.h"
 #include "profile/frame_kind.h"
 
@@ -151,6 +152,31 @@ static void add_quality(struct json *j, const struct profile *p)
 	json_array_end(j);
 }
 
+struct ratio_list {
+	struct json *json;
+	bool has_begun;
+};
+
+static void add_ratio(const char *sentence, void *data)
+{
+	struct ratio_list *list = data;
+
+	if (!list->has_begun)
+		json_array_begin(list->json, "ratios");
+	list->has_begun = true;
+	json_str(list->json, NULL, sentence);
+}
+
+/* Pages of most recordings have none. */
+static void add_ratios(struct json *j, const struct profile *p)
+{
+	struct ratio_list list = { j, false };
+
+	event_ratios_for_each(p, add_ratio, &list);
+	if (list.has_begun)
+		json_array_end(j);
+}
+
 static void add_meta(struct json *j, const struct profile *p, const struct view_options *options,
 		     const char *title)
 {
@@ -162,6 +188,7 @@ static void add_meta(struct json *j, const struct profile *p, const struct view_
 	json_u64(j, "duration_ns", p->duration_ns);
 	json_bool(j, "threads", options->threads);
 	json_bool(j, "reverse", options->reverse);
+	add_ratios(j, p);
 }
 
 static void format_json(const struct profile *p, const struct view_options *options,

@@ -5,6 +5,7 @@
 
 #include "base/units.h"
 #include "output/text/text_page.h"
+#include "profile/event_ratio.h"
 #include "profile/event_sum.h"
 #include "profile/filter.h"
 #include "profile/quality.h"
@@ -91,6 +92,28 @@ static bool samples_differ(const struct profile *p, uint32_t id)
 	return !strcmp(unit, "bytes") || (!strcmp(unit, "nanoseconds") && !event->period);
 }
 
+struct ratio_lines {
+	const struct text_page *page;
+	uint32_t count;
+};
+
+static void put_ratio(const char *sentence, void *data)
+{
+	struct ratio_lines *lines = data;
+
+	text_put_line(lines->page, 0, sentence);
+	lines->count++;
+}
+
+/* What events say together; returns how many lines these are. */
+static uint32_t put_ratios(const struct text_page *page)
+{
+	struct ratio_lines lines = { page, 0 };
+
+	event_ratios_for_each(page->p, put_ratio, &lines);
+	return lines.count;
+}
+
 /* Build the page's tree of EVENT; the caller releases it. */
 static void page_init(struct text_page *page, const struct profile *p,
 		      const struct view_options *options, uint32_t event, FILE *out,
@@ -122,7 +145,7 @@ static void put_title(const struct view_options *options, FILE *out)
 }
 
 static void put_section(const struct profile *p, const struct view_options *options, uint32_t event,
-			FILE *out)
+			bool is_first, FILE *out)
 {
 	struct calltree tree;
 	struct text_page page;
@@ -130,6 +153,8 @@ static void put_section(const struct profile *p, const struct view_options *opti
 	page_init(&page, p, options, event, out, &tree);
 	put_samples(&page);
 	put_trust(&page);
+	if (is_first)
+		put_ratios(&page);
 	text_put_methods(&page);
 	text_put_processes(&page);
 	text_put_stacks(&page);
@@ -159,12 +184,12 @@ int view_text_write(const struct profile *p, const struct view_options *options,
 
 	(void)err;
 	put_title(options, out);
-	put_section(p, options, first, out);
+	put_section(p, options, first, true, out);
 	for (uint32_t event = 0; event < intern_len(&p->events); event++) {
 		if (!is_another(p, options, first, event))
 			continue;
 		fputc('\n', out);
-		put_section(p, options, event, out);
+		put_section(p, options, event, false, out);
 	}
 	put_quality(p, options, out);
 	return 0;
@@ -199,6 +224,7 @@ int view_text_write_summary(const struct profile *p, const struct view_options *
 	put_title(options, out);
 	put_samples(&page);
 	others = put_other_sums(&page);
+	others += put_ratios(&page);
 	put_trust(&page);
 	page.top = SUMMARY_PROCESSES;
 	text_put_processes(&page);

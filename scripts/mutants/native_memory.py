@@ -8,7 +8,7 @@ FUNCTIONS = "userspace/session/malloc/malloc_functions.c"
 FILES = "userspace/session/malloc/malloc_files.c"
 NESTED = "userspace/session/malloc/malloc_nested.c"
 KEPT = "userspace/session/malloc/malloc_kept.c"
-OBJECTS = "userspace/session/live_objects.c"
+OBJECTS = "userspace/session/alloc/live_objects.c"
 EVENT = "userspace/capture/event.c"
 PLACES = "userspace/capture/probes/capture_places.c"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "jvm/codemap/codemap_store.h"
-#include "session/live_objects.h"
+#include "session/alloc/live_objects.h"
 
 #define JVM 1
 
@@ -30,7 +30,7 @@ static void look_up(const struct codemap_store *store, const struct codemap_even
 		abort();
 }
 
-/* As jvm/jvm_live.c takes them, and session/live_objects.c. */
+/* As jvm/jvm_live.c takes them, and session/alloc/live_objects.c. */
 static void take_objects(struct live_objects *all, struct profile *profile,
 			 const struct codemap_event *event)
 {

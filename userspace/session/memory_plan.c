@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/macros.h"
 #include "elf/reader/reader.h"
-#include "session/live_objects.h"
+#include "session/alloc/live_objects.h"
 
 /*
  * The program with its libraries, the profile's tables of one chunk, and some 3 kB for each of two

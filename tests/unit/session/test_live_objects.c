@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test.h"
 
-#include "session/live_objects.h"
+#include "session/alloc/live_objects.h"
 
 #define JVM   7
 #define OTHER 8

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "capture/capture.h"
-#include "session/live_objects.h"
+#include "session/alloc/live_objects.h"
 
 struct malloc_kept {
 	struct live_objects objects;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/live_objects.h"
+#include "session/alloc/live_objects.h"
 
 #include "base/clock.h"
 #include "profile/profile_copy.h"

@@ -10,11 +10,11 @@
 #include "process/mappings.h"
 #include "process/process_memory.h"
 #include "session/alloc/alloc_probes.h"
-#include "session/malloc/pipeline_malloc.h"
 #include "session/pipeline_apply.h"
 #include "session/pipeline_arrive.h"
 #include "session/pipeline_books.h"
 #include "session/pipeline_live.h"
+#include "session/pipeline_malloc.h"
 #include "session/pipeline_outside.h"
 #include "session/pipeline_show.h"
 #include "session/pipeline_spans.h"
@@ -367,6 +367,13 @@ static void add_figure(const char *name, const char *detail, uint64_t value, voi
 	profile_add_counter(&pipeline->profile, name, detail, value);
 }
 
+static void add_unless_0(struct pipeline *pipeline, const char *name, const char *detail,
+			 uint64_t value)
+{
+	if (value)
+		add_figure(name, detail, value, pipeline);
+}
+
 /* What BPF counted; its frames and those that were walked here become one number. */
 static void add_unwinding(struct pipeline *pipeline, const struct capture_stats *stats)
 {
@@ -376,15 +383,12 @@ static void add_unwinding(struct pipeline *pipeline, const struct capture_stats 
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
-		if (*figures[i] && stats->counters[i])
-			add_figure(figures[i], "", stats->counters[i], pipeline);
-	if (pipeline->misses.orphans)
-		add_figure("unwind.orphans", "", pipeline->misses.orphans, pipeline);
+		if (*figures[i])
+			add_unless_0(pipeline, figures[i], "", stats->counters[i]);
+	add_unless_0(pipeline, "unwind.orphans", "", pipeline->misses.orphans);
 	unwinder_for_each_figure(pipeline->unwinder, add_figure, pipeline);
-	if (pipeline->spans.cut)
-		add_figure("offcpu.cut", "", pipeline->spans.cut, pipeline);
-	if (pipeline->guard.sheds)
-		add_figure("memory.room-made", "", pipeline->guard.sheds, pipeline);
+	add_unless_0(pipeline, "offcpu.cut", "", pipeline->spans.cut);
+	add_unless_0(pipeline, "memory.room-made", "", pipeline->guard.sheds);
 	add_figure("files.known", "", pipeline->files.images, pipeline);
 	add_figure("files.forgotten", "", pipeline->files.evicted, pipeline);
 }
@@ -430,24 +434,16 @@ static void add_unseen(struct pipeline *pipeline, const struct capture_stats *st
 		if (!figures->counted)
 			continue;
 		add_figure("events.counted", name, figures->counted, pipeline);
-		if (figures->unseen)
-			add_figure("events.unseen", name, figures->unseen, pipeline);
-		if (figures->running_ns < figures->enabled_ns)
-			add_figure("events.not-running-ns", name,
-				   figures->enabled_ns - figures->running_ns, pipeline);
+		add_unless_0(pipeline, "events.unseen", name, figures->unseen);
+		add_unless_0(pipeline, "events.not-running-ns", name,
+			     figures->enabled_ns - MIN(figures->running_ns, figures->enabled_ns));
 	}
-}
-
-static void add_unless_0(struct pipeline *pipeline, const char *name, const char *detail,
-			 uint64_t value)
-{
-	if (value)
-		profile_add_counter(&pipeline->profile, name, detail, value);
 }
 
 static void write_figures(struct pipeline *pipeline)
 {
 	struct capture_stats stats;
+	const char *why = symbolizer_kernel_failure(pipeline->symbolizer);
 
 	capture_get_stats(pipeline->capture, &stats);
 	image_cache_get_stats(pipeline->images, &pipeline->files);
@@ -461,9 +457,7 @@ static void write_figures(struct pipeline *pipeline)
 	image_cache_for_each_failed(pipeline->images, count_failed_file, pipeline);
 	agents_for_each_failure(pipeline->agents, count_failed_agent, pipeline);
 	jvm_table_for_each_unread(pipeline->jvms, count_unread_jvm, pipeline);
-	if (*symbolizer_kernel_failure(pipeline->symbolizer))
-		profile_add_counter(&pipeline->profile, "symbols.kernel-not-read",
-				    symbolizer_kernel_failure(pipeline->symbolizer), 1);
+	add_unless_0(pipeline, "symbols.kernel-not-read", why, *why != '\0');
 	add_unless_0(pipeline, "samples.lost", "of unknown processes",
 		     stats.counters[WIRE_COUNTER_LOST_UNKNOWN]);
 	add_unless_0(pipeline, "time.unobserved-ns", "", stats.unobserved_ns);

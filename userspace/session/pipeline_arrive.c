@@ -3,9 +3,9 @@
 
 #include "base/clock.h"
 #include "session/alloc/alloc_weight.h"
-#include "session/malloc/pipeline_malloc.h"
 #include "session/pipeline_apply.h"
 #include "session/pipeline_books.h"
+#include "session/pipeline_malloc.h"
 #include "session/pipeline_show.h"
 #include "session/pipeline_spans.h"
 

@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "jvm/layout/libjvm.h"
-#include "session/malloc/pipeline_malloc.h"
 #include "session/pipeline_apply.h"
+#include "session/pipeline_malloc.h"
 #include "session/pipeline_outside.h"
 
 /* The layouts of twenty JVMs; those of others are read when their samples want them. */

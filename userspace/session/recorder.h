@@ -20,8 +20,8 @@
 #include "capture/capture.h"
 #include "elf/reader/reader.h"
 #include "profile/sink.h"
-#include "session/ledger.h"
 #include "session/alloc/live_objects.h"
+#include "session/ledger.h"
 #include "wall/wall.h"
 
 enum recorder_agent_mode { RECORDER_AGENT_AUTO, RECORDER_AGENT_ALWAYS, RECORDER_AGENT_NEVER };

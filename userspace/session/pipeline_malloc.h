@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The part of the pipeline that sees to native memory: whose functions are probed, and which calls are counted. */
-#ifndef HOSTPROF_SESSION_MALLOC_PIPELINE_MALLOC_H
-#define HOSTPROF_SESSION_MALLOC_PIPELINE_MALLOC_H
+#ifndef HOSTPROF_SESSION_PIPELINE_MALLOC_H
+#define HOSTPROF_SESSION_PIPELINE_MALLOC_H
 
 #include "session/pipeline.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/malloc/pipeline_malloc.h"
+#include "session/pipeline_malloc.h"
 
 #include "base/clock.h"
 #include "base/strbuf.h"

@@ -18,7 +18,8 @@ libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_i
 
 def attacked(*bodies, args=(), seconds=4, options=(), named=None):
     """A recording beside these; returns it, judged. NAMED: what each must be seen by, of (recording, attacker)."""
-    with attack(*options, victims={"uw-chain": (), "uw-calling": ()}) as it:
+    # Two tests at once have half of the cpus each.
+    with attack("-F", 997, *options, victims={"uw-chain": (), "uw-calling": ()}) as it:
         it.begin(*(Forked(body, *args).wait_ready() for body in bodies))
         it.record(seconds=seconds)
     it.expect_unharmed()
@@ -128,7 +129,7 @@ def cgroups_with_the_longest_names():
     """What runs there is seen, is its own cgroup's in the recording, and a recording of that cgroup alone finds it."""
     need_root()
     deep = below_deep_cgroups()
-    with attack(victims={"uw-chain": (), "uw-calling": ()}) as it:
+    with attack("-F", 997, victims={"uw-chain": (), "uw-calling": ()}) as it:
         spinner = Forked(busy).wait_ready()
         enter(deep, spinner.pid)
         it.begin(spinner)

@@ -62,7 +62,7 @@ def expect_fresh_whole(it):
     """The frames of programs that came while readers were ended: not one is missing; names may be, if somebody says of which file."""
     samples = bad = unnamed = 0
     for program in it.fresh:
-        lines = of_pid(it.lines, program.pid)
+        lines = of_program(it.lines, program.pid)
         samples += total(lines)
         row = judge_lines("uw-chain", lines)
         wrong = unfinished(row)

@@ -14,7 +14,7 @@ from native_programs import Recording
 from virtual_judge import Row
 from virtual_program import write_sources
 
-SECONDS = 7
+SECONDS = 12
 OTHERS_SECONDS = 4
 # Of a short recording: code is met for the first time in each.
 MOST_CUT_SHORT = 0.005

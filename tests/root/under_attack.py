@@ -23,7 +23,7 @@ from hp import *
 from native_programs import UNWIND, add_lost, judge_lines, print_examples, unfinished
 
 ATTACKER, VICTIM = 65534, 65533
-FREQUENCY = 997
+FREQUENCY = 499
 POLL = 0.05
 # A deadline, or SIGINT, is met within so many seconds: what was taken is written, and agents have 2 s to answer.
 IN_TIME = 8
@@ -200,6 +200,15 @@ class Watch(threading.Thread):
         self.join()
 
 
+def of_program(lines, pid):
+    """Those of a process since its execve(): between that and fork() it is this test."""
+    mine = of_pid(lines, pid)
+    ours = [line for line in mine if any(frame.startswith("[python3") for frame in line.frames)]
+    if ours:
+        print(f"# process {pid}: {total(ours)} samples from before its execve()", flush=True)
+    return [line for line in mine if line not in ours]
+
+
 # --- a recording ------------------------------------------------------------------------------
 
 # What runs beside the attacker, as VICTIM: name → arguments behind the seconds.
@@ -276,7 +285,7 @@ class Attack:
 
     def _row(self, name, victim):
         lost = sum(row["lost"] for row in self.stats["processes"] if row["pid"] == victim.pid)
-        return add_lost(judge_lines(name.split("/")[0], of_pid(self.lines, victim.pid)), lost)
+        return add_lost(judge_lines(name.split("/")[0], of_program(self.lines, victim.pid)), lost)
 
     # --- what must hold ---
 

@@ -165,6 +165,8 @@ class Process:
         """End it and free what it holds; harmless when it has ended."""
         if self.running():
             self.signal(signal.SIGTERM)
+            if signal.SIGSTOP in self._sent:
+                self.popen.send_signal(signal.SIGCONT)
             try:
                 self.popen.wait(5)
             except subprocess.TimeoutExpired:

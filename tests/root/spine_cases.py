@@ -136,6 +136,11 @@ class Running:
         for process in self.processes.values():
             process.signal(signal.SIGCONT)
 
+    def signal(self, number):
+        for process in self.processes.values():
+            if process.running():
+                process.signal(number)
+
     def stop(self, names=None):
         for name in list(self.processes if names is None else names):
             self.processes.pop(name).stop()
@@ -166,6 +171,8 @@ def record_round(running, seconds):
     before = running.ask()
     path = record("-a", "-F", FREQUENCY, "--agent=never", "-d", seconds, "--stats", stats_path)
     after = running.ask()
+    # They are not to run beside what judges them.
+    running.signal(signal.SIGSTOP)
     stats = read_json(stats_path)
     lines = collapsed(path, "-t", "--annotate")
     lost = {row["pid"]: row["lost"] for row in stats["processes"]}
@@ -180,6 +187,7 @@ def record_round(running, seconds):
             mine = mine._replace(due=due_leaves(CASES[name], mine.samples, before[name], after[name]))
         rows[name] = add_rows(mine, missing_row(lost.get(pid, 0), "lost"))
         rows[OTHERS] = add_rows(rows[OTHERS], others)
+    running.signal(signal.SIGCONT)
     return rows
 
 

@@ -64,16 +64,17 @@ def judged(version, seed):
     before = {mode: jvm.clocks() for mode, jvm in jvms.items()}
     recording = Recording("--max-depth", 2048)
     time.sleep(SECONDS)
+    took = {mode: jvm.clocks().since(before[mode]) for mode, jvm in jvms.items()}
     lines, stats = recording.finish("-t")
-    rows, took = {}, {}
-    for mode, jvm in jvms.items():
-        print(f"# JDK {version} {mode}, seed {seed}")
-        rows[mode] = judge_pid(judge, lines, jvm.process.pid)
-        took[mode] = jvm.clocks().since(before[mode])
-        print_row(mode, rows[mode])
+    # They are not to run beside what judges them.
     for jvm in jvms.values():
         jvm.process.popen.stdin.close()
         jvm.process.finish()
+    rows = {}
+    for mode, jvm in jvms.items():
+        print(f"# JDK {version} {mode}, seed {seed}")
+        rows[mode] = judge_pid(judge, lines, jvm.process.pid)
+        print_row(mode, rows[mode])
     return rows, took, gates.dropped(stats)
 
 

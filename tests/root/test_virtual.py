@@ -52,6 +52,8 @@ def carriers(version, flags, samples, seconds=SECONDS):
     for _ in range(MAX_ROUNDS):
         recording = Recording()
         time.sleep(seconds)
+        # It is not to run beside what judges it.
+        jvm.signal(signal.SIGSTOP)
         lines, stats = recording.finish("-t")
         for line in of_pid(lines, jvm.pid):
             # JDK 28 shortens names in their midst. Threads that are carried have a name of their own, if only this one.
@@ -62,6 +64,7 @@ def carriers(version, flags, samples, seconds=SECONDS):
                                  if it["name"] == "unwind.frames.frozen")
         if row.kinds.total() >= samples:
             break
+        jvm.signal(signal.SIGCONT)
     row.show(f"JDK {version} {' '.join(flags)}")
     expect(row.kinds.total() >= samples, f"only {row.kinds.total()} samples of carriers")
     return row

@@ -205,8 +205,9 @@ PROBES = [
     Mutant("the first of two libraries", FIND, "if (count > 1)", "if (0)", PLACED),
     Mutant("a file that is gone by its path", FIND, "same ? file->path : link", "file->path", PLACED),
     Mutant("resolvers are probed", FIND, "if (places->is_ifunc) {", "if (0) {", PLACED),
-    Mutant("a place outside of the code", FIND, "address - s->address >= s->file_size)", "0)", PLACED),
-    Mutant("an address for an offset", FIND, "*ret_offset = address - s->address + s->offset;", "*ret_offset = address;",
+    Mutant("a place outside of the code", "userspace/elf/elf_file.h",
+           "address - segments[i].address < segments[i].file_size)", "1)", PLACED),
+    Mutant("an address for an offset", "userspace/elf/elf_file.h", "return segment->offset + (address - segment->address);", "return address;",
            PLACED),
 ]
 

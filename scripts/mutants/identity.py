@@ -36,7 +36,7 @@ IDENTITY = [
     Mutant("identity: another generation is the same file", INDEX, "if (!image || !may_have_key(image, &mapping->key))", "if (!image)",
            IMAGES),
     Mutant("identity: a generation is not learnt", INDEX, "image->key.generation = mapping->key.generation;", ";", IMAGES),
-    Mutant("identity: subvolumes are one file", INDEX, "image->id.major == key->major && image->id.minor == key->minor;", "true;", IMAGES),
+    Mutant("identity: subvolumes are one file", INDEX, "&& file_id_has_key(&image->id, key);", "&& image->id.inode == key->inode;", IMAGES),
     Mutant("identity: nobody looks at what is due", INDEX, "vec_push(&index->due, image_ref(image));", ";", IMAGES),
     Mutant("identity: a number that was seen need not be the mapping's", IMAGE, "seen->inode != mapping->key.inode)", "false)", IMAGES),
     Mutant("identity: what is due waits for ever", "userspace/session/pipeline.c", "image_cache_look(pipeline->images);", ";",

@@ -3,6 +3,7 @@
 #ifndef HOSTPROF_BASE_FILE_KEY_H
 #define HOSTPROF_BASE_FILE_KEY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct file_key {
@@ -11,5 +12,11 @@ struct file_key {
 	uint64_t inode;
 	uint64_t generation; /* inode generation; 0 when unknown (from /proc/PID/maps) */
 };
+
+/* The generation does not count: not every source knows it. */
+static inline bool file_key_same(const struct file_key *a, const struct file_key *b)
+{
+	return a->inode == b->inode && a->major == b->major && a->minor == b->minor;
+}
 
 #endif

@@ -8,6 +8,7 @@
 #define HOSTPROF_ELF_ELF_FILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -37,8 +38,36 @@ int elf_file_build_id(struct elf_file *file, char *ret_hex, size_t size);
 
 struct elf_segment { /* PT_LOAD */
 	uint64_t offset, address, file_size, memory_size;
-	uint32_t flags;
+	uint32_t flags; /* PF_… */
 };
+
+#define ELF_SEGMENT_ANY 0 /* FLAGS of all */
+
+/*
+ * The first segment with all of FLAGS that has the byte at ADDRESS in the file, NULL when none does (what
+ * is only in memory, .bss, is not in the file).
+ */
+static inline const struct elf_segment *elf_segment_find(const struct elf_segment *segments,
+							 size_t count, uint32_t flags,
+							 uint64_t address)
+{
+	for (size_t i = 0; i < count; i++)
+		if ((segments[i].flags & flags) == flags && address >= segments[i].address &&
+		    address - segments[i].address < segments[i].file_size)
+			return &segments[i];
+	return NULL;
+}
+
+static inline uint64_t elf_segment_offset(const struct elf_segment *segment, uint64_t address)
+{
+	return segment->offset + (address - segment->address);
+}
+
+/* How many bytes of it are in the file from ADDRESS on. */
+static inline uint64_t elf_segment_left(const struct elf_segment *segment, uint64_t address)
+{
+	return segment->file_size - (address - segment->address);
+}
 
 int elf_file_segments(struct elf_file *file, const struct elf_segment **ret_segments);
 

@@ -60,19 +60,14 @@ static bool has_path(const struct image *image, const char *path)
 		same_path(image->path, image_index_cut_path(path, cut)));
 }
 
-static bool same_key(const struct file_key *a, const struct file_key *b)
-{
-	return a->major == b->major && a->minor == b->minor && a->inode == b->inode;
-}
-
 /*
  * Inode numbers are given again soon after a file is deleted. The generation tells such files
  * apart where the source knows it; /proc/PID/maps does not.
  */
 static bool may_have_key(const struct image *image, const struct file_key *key)
 {
-	return same_key(&image->key, key) && (!image->key.generation || !key->generation ||
-					      image->key.generation == key->generation);
+	return file_key_same(&image->key, key) && (!image->key.generation || !key->generation ||
+						   image->key.generation == key->generation);
 }
 
 struct image *image_index_find_key(const struct image_index *index, const struct file_key *key,
@@ -158,7 +153,7 @@ bool image_index_may_know(const struct image_index *index, const struct file_key
 {
 	const struct image *image = hmap_find_ptr(&index->by_key, key_hash(key));
 
-	while (image && !(same_key(&image->key, key) && has_path(image, path)))
+	while (image && !(file_key_same(&image->key, key) && has_path(image, path)))
 		image = image->twin;
 	return image != NULL;
 }
@@ -171,8 +166,7 @@ bool image_index_may_know(const struct image_index *index, const struct file_key
  */
 static bool is_named_by(const struct image *image, const struct file_key *key)
 {
-	return same_key(&image->key, key) && image->id.inode == key->inode &&
-	       image->id.major == key->major && image->id.minor == key->minor;
+	return file_key_same(&image->key, key) && file_id_has_key(&image->id, key);
 }
 
 /* The newest image that is named by KEY: what the file was last. */
@@ -255,7 +249,8 @@ struct image *image_index_recall(const struct image_index *index,
 	const struct image_mapping *known = slot_of(index, mapping);
 
 	return known->image && known->pid == mapping->pid && known->start == mapping->start &&
-			       known->end == mapping->end && same_key(&known->key, &mapping->key) &&
+			       known->end == mapping->end &&
+			       file_key_same(&known->key, &mapping->key) &&
 			       known->key.generation == mapping->key.generation &&
 			       known->image->state != IMAGE_DROPPED &&
 			       !known->image->never_opened && known->image->seen >= known->mapped &&

@@ -22,28 +22,16 @@ void pipeline_live_init(struct pipeline *pipeline, enum live_mode mode)
 
 void pipeline_live_add_event(struct pipeline *pipeline)
 {
-	struct profile *profile = &pipeline->profile;
-	struct profile_event row = { .name = profile_string(profile, "live"),
-				     .unit = profile_string(profile, "bytes") };
-
 	if (pipeline->live_mode != LIVE_OFF)
-		pipeline->live_event = profile_event(profile, &row);
+		pipeline->live_event = live_objects_event(&pipeline->profile, "live");
 }
 
 void pipeline_live_note(struct pipeline *pipeline, const struct process *process,
 			const struct wire_sample *sample, const struct profile_sample *row)
 {
-	const struct live_object object = {
-		.id = sample->alloc_object,
-		.time_ns = row->time_ns,
-		.weight = row->weight,
-		.objects = row->objects,
-		.stack = row->stack,
-		.thread = row->thread,
-	};
-
-	if (pipeline->live_mode != LIVE_OFF && object.id && process)
-		live_objects_add(&pipeline->live, process->serial, &object);
+	if (pipeline->live_mode != LIVE_OFF && process)
+		live_objects_add_sample(&pipeline->live, process->serial, sample->alloc_object,
+					row);
 }
 
 static void drop_one(uint64_t serial, uint64_t id, uint32_t level, void *data)

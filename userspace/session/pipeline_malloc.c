@@ -89,28 +89,16 @@ bool pipeline_malloc_drops(struct pipeline *pipeline, struct process *process,
 
 void pipeline_malloc_add_event(struct pipeline *pipeline)
 {
-	struct profile *profile = &pipeline->profile;
-	struct profile_event row = { .name = profile_string(profile, "malloc-live"),
-				     .unit = profile_string(profile, "bytes") };
-
 	if (pipeline->kept.is_on)
-		pipeline->kept_event = profile_event(profile, &row);
+		pipeline->kept_event = live_objects_event(&pipeline->profile, "malloc-live");
 }
 
 void pipeline_malloc_note(struct pipeline *pipeline, const struct process *process,
 			  const struct wire_sample *sample, const struct profile_sample *row)
 {
-	const struct live_object object = {
-		.id = sample->alloc_object,
-		.time_ns = row->time_ns,
-		.weight = row->weight,
-		.objects = row->objects,
-		.stack = row->stack,
-		.thread = row->thread,
-	};
-
-	if (pipeline->kept.is_on && object.id && process)
-		live_objects_add(&pipeline->kept.objects, process->serial, &object);
+	if (pipeline->kept.is_on && process)
+		live_objects_add_sample(&pipeline->kept.objects, process->serial,
+					sample->alloc_object, row);
 }
 
 void pipeline_malloc_forget(struct pipeline *pipeline, const struct process *process)

@@ -208,7 +208,8 @@ static void note_end(struct perf_map *map, int r)
 	map->ends += r == -ETIMEDOUT ? 2 : 1;
 	if (before >= MAX_ENDS || map->ends < MAX_ENDS)
 		return;
-	snprintf(path, sizeof(path), "the perf map of process %u", map->pid);
+	snprintf(path, sizeof(path), "the %s of process %u", map->is_dump ? "jitdump" : "perf map",
+		 map->pid);
 	reader_note_refused(path);
 }
 

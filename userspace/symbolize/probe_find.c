@@ -47,13 +47,9 @@ static void file_search_release(struct file_search *search)
 
 static bool file_is_known(const struct file_search *search, const struct file_key *key)
 {
-	for (size_t i = 0; i < search->files.len; i++) {
-		const struct file_key *known = &search->files.items[i].key;
-
-		if (known->inode == key->inode && known->major == key->major &&
-		    known->minor == key->minor)
+	for (size_t i = 0; i < search->files.len; i++)
+		if (file_key_same(&search->files.items[i].key, key))
 			return true;
-	}
 	return false;
 }
 
@@ -89,8 +85,7 @@ static void file_own_path(const struct probe_file *file, char *ret_path, size_t 
 
 	wall_link(file->pid, file->start, file->end, link);
 	if (wall_find(0, file->path, &found) >= 0) {
-		same = found.id.inode == file->key.inode && found.id.major == file->key.major &&
-		       found.id.minor == file->key.minor;
+		same = file_id_has_key(&found.id, &file->key);
 		close(found.fd);
 	}
 	snprintf(ret_path, size, "%s", same ? file->path : link);
@@ -214,20 +209,16 @@ static int check_function(const struct probe_request *request, const struct read
 	return 0;
 }
 
-/* Where in the file is ADDRESS, which is in a segment with the right FLAG? */
+/* Where in the file is ADDRESS, which is in a segment with FLAG? */
 static bool segment_offset(const struct reader_file *file, uint32_t flag, uint64_t address,
 			   uint64_t *ret_offset)
 {
-	const struct elf_segment *s;
+	const struct elf_segment *segment =
+		elf_segment_find(file->segments.items, file->segments.len, flag, address);
 
-	vec_for_each (s, &file->segments) {
-		if (!(s->flags & flag) || address < s->address ||
-		    address - s->address >= s->file_size)
-			continue;
-		*ret_offset = address - s->address + s->offset;
-		return true;
-	}
-	return false;
+	if (segment)
+		*ret_offset = elf_segment_offset(segment, address);
+	return segment != NULL;
 }
 
 /* Only code that is in the file can be probed. */

@@ -43,11 +43,6 @@ struct watch {
 	unsigned int count; /* may be more than are kept */
 };
 
-static bool is_same(const struct file_key *a, const struct file_key *b)
-{
-	return a->inode == b->inode && a->major == b->major && a->minor == b->minor;
-}
-
 static void note_mapping(const struct exec_map *map, void *data)
 {
 	const struct mapping *m = &map->m;
@@ -58,7 +53,7 @@ static void note_mapping(const struct exec_map *map, void *data)
 	if (!m->key.inode || m->path[0] != '/' || watch->files.len == MAX_FILES)
 		return;
 	vec_for_each (known, &watch->files)
-		if (is_same(&known->key, &m->key))
+		if (file_key_same(&known->key, &m->key))
 			return;
 	file.path = xstrdup(m->path);
 	vec_push(&watch->files, file);
@@ -82,8 +77,7 @@ static bool is_program(uint32_t pid, const struct file_key *key)
 	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
 	if (wall_find(pid, path, &found) < 0)
 		return false;
-	same = found.id.inode == key->inode && found.id.major == key->major &&
-	       found.id.minor == key->minor;
+	same = file_id_has_key(&found.id, key);
 	close(found.fd);
 	return same;
 }

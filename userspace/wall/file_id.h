@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/file_key.h"
+
 struct file_id {
 	uint32_t major, minor; /* of the file system, as stat() tells it */
 	uint64_t inode;
@@ -36,6 +38,12 @@ bool file_id_equal(const struct file_id *a, const struct file_id *b);
  * has not, if its owner does not deceive. For those who only read on in what is theirs.
  */
 bool file_id_same_file(const struct file_id *a, const struct file_id *b);
+
+/* Is it the file that the kernel tells of a mapping by KEY? */
+static inline bool file_id_has_key(const struct file_id *id, const struct file_key *key)
+{
+	return id->inode == key->inode && id->major == key->major && id->minor == key->minor;
+}
 
 /* A program serves the file (FUSE): attributes and bytes are what it says, each time that it is asked. */
 bool file_id_is_served(int fd);

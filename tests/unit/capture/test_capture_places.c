@@ -4,10 +4,26 @@
 
 #include "capture/capture_private.h"
 
+/* A second event, of TRIGGER. */
+static void open_events(enum wire_trigger trigger)
+{
+	struct capture_event events[] = { f.event, { .trigger = trigger } };
+
+	f.options.events = events;
+	f.options.event_count = ARRAY_SIZE(events);
+	open_capture();
+}
+
+static void open_places(enum wire_trigger trigger)
+{
+	if (access("/sys/bus/event_source/devices/uprobe", F_OK) != 0)
+		skip();
+	open_events(trigger);
+}
+
 /* A place of a process is probed once, and again in the next process of its pid. */
 static void places_of_a_process(void **state)
 {
-	struct capture_event events[] = { f.event, { .trigger = WIRE_TRIGGER_ALLOC_AGENT } };
 	struct capture_place place = { .trigger = WIRE_TRIGGER_ALLOC_AGENT,
 				       .pid = 77,
 				       .generation = 1,
@@ -16,11 +32,7 @@ static void places_of_a_process(void **state)
 	struct err err = { 0 };
 
 	(void)state;
-	if (access("/sys/bus/event_source/devices/uprobe", F_OK) != 0)
-		skip();
-	f.options.events = events;
-	f.options.event_count = 2;
-	open_capture();
+	open_places(WIRE_TRIGGER_ALLOC_AGENT);
 	assert_int_equal(capture_add_place(f.capture, &place, &err), 0);
 	assert_non_null(strstr(f.log, "of event 1 in 77 at 4242\n"));
 	assert_int_equal(f.capture->places.len, 1);
@@ -45,7 +57,6 @@ static void places_of_a_process(void **state)
 /* One probe of all that map the file, and one of its return; they are not those of a process. */
 static void places_of_all(void **state)
 {
-	struct capture_event events[] = { f.event, { .trigger = WIRE_TRIGGER_MALLOC } };
 	struct capture_place place = { .trigger = WIRE_TRIGGER_MALLOC,
 				       .form = WIRE_MALLOC_ARRAY,
 				       .path = "/proc/self/exe",
@@ -53,11 +64,7 @@ static void places_of_all(void **state)
 	struct err err = { 0 };
 
 	(void)state;
-	if (access("/sys/bus/event_source/devices/uprobe", F_OK) != 0)
-		skip();
-	f.options.events = events;
-	f.options.event_count = 2;
-	open_capture();
+	open_places(WIRE_TRIGGER_MALLOC);
 	assert_int_equal(capture_add_place(f.capture, &place, &err), 0);
 	assert_non_null(strstr(f.log, "of event 1 in 0 at 4242\n"));
 	assert_non_null(strstr(f.log, "form 2 on cpu 0\n"));
@@ -75,7 +82,6 @@ static void places_of_all(void **state)
 /* Those of a file are one probe, which is there once for a process. */
 static void functions_of_a_file(void **state)
 {
-	struct capture_event events[] = { f.event, { .trigger = WIRE_TRIGGER_MALLOC } };
 	const struct capture_place file = { .trigger = WIRE_TRIGGER_MALLOC_SESSION,
 					    .pid = 77,
 					    .generation = 1,
@@ -86,10 +92,8 @@ static void functions_of_a_file(void **state)
 	struct err err = { 0 };
 
 	(void)state;
-	f.options.events = events;
-	f.options.event_count = 2;
 	f.has_sessions = true;
-	open_capture();
+	open_events(WIRE_TRIGGER_MALLOC);
 	assert_true(capture_has_sessions(f.capture));
 	assert_int_equal(capture_add_functions(f.capture, &file, functions, 2, &err), 0);
 	assert_int_equal(f.capture->places.len, 1);

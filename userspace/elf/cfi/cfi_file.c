@@ -37,16 +37,14 @@ static void take_segments(struct cfi_file *file, struct elf_file *elf)
 static bool address_to_offset(const struct cfi_file *file, uint64_t address, uint64_t *ret_offset,
 			      uint64_t *ret_left)
 {
-	const struct elf_segment *segment;
+	const struct elf_segment *segment = elf_segment_find(
+		file->segments.items, file->segments.len, ELF_SEGMENT_ANY, address);
 
-	vec_for_each (segment, &file->segments) {
-		if (address < segment->address || address - segment->address >= segment->file_size)
-			continue;
-		*ret_offset = segment->offset + (address - segment->address);
-		*ret_left = segment->file_size - (address - segment->address);
-		return true;
-	}
-	return false;
+	if (!segment)
+		return false;
+	*ret_offset = elf_segment_offset(segment, address);
+	*ret_left = elf_segment_left(segment, address);
+	return true;
 }
 
 size_t cfi_read_address(struct cfi_file *file, uint64_t address, void *buf, size_t size)

@@ -32,19 +32,6 @@ struct search {
 	unsigned int tried;
 };
 
-static bool offset_of(const struct search *search, uint64_t address, uint64_t *ret_offset)
-{
-	for (int i = 0; i < search->count; i++) {
-		const struct elf_segment *s = &search->segments[i];
-
-		if (address < s->address || address - s->address >= s->file_size)
-			continue;
-		*ret_offset = s->offset + (address - s->address);
-		return true;
-	}
-	return false;
-}
-
 /* Call FN for each piece of LEN bytes at OFFSET; true: it has found what it looks for. */
 static bool for_each_piece(struct search *search, uint64_t offset, uint64_t len,
 			   bool (*fn)(struct search *search, const uint8_t *bytes, size_t len,
@@ -118,13 +105,16 @@ static bool says_parts(const struct go_place *at, const uint64_t *words)
 
 static bool try(struct search *search, uint64_t address)
 {
-	uint64_t words[WORDS] = { 0 }, offset;
+	const struct elf_segment *data =
+		elf_segment_find(search->segments, (size_t)search->count, ELF_SEGMENT_ANY, address);
+	uint64_t words[WORDS] = { 0 };
 	struct window window = { address, words };
 	const struct go_place *at = &search->table->at;
 	GElf_Shdr header;
 
-	if (search->tried++ >= MAX_TRIED || !offset_of(search, address, &offset) ||
-	    cfi_reader_copy(search->table->reader, offset, words, sizeof(words)) != sizeof(words))
+	if (search->tried++ >= MAX_TRIED || !data ||
+	    cfi_reader_copy(search->table->reader, elf_segment_offset(data, address), words,
+			    sizeof(words)) != sizeof(words))
 		return false;
 	if (!says_parts(at, words) && find_relocations(search, &header))
 		for_each_piece(search, header.sh_offset, header.sh_size, fill_in, &window);

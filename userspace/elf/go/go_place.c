@@ -69,11 +69,7 @@ static bool base_fits(struct go_table *table, const struct elf_segment *text, ui
 static const struct elf_segment *find_segment(const struct elf_segment *segments, int count,
 					      uint64_t base, uint32_t flags)
 {
-	for (int i = 0; base && i < count; i++)
-		if ((segments[i].flags & flags) && base >= segments[i].address &&
-		    base - segments[i].address < segments[i].file_size)
-			return &segments[i];
-	return NULL;
+	return base ? elf_segment_find(segments, (size_t)count, flags, base) : NULL;
 }
 
 /* Of tables that have addresses the first one. */
@@ -111,8 +107,8 @@ static bool find_text(struct go_table *table, struct elf_file *elf, uint64_t sta
 			continue;
 		data = find_segment(segments, count, module.inlined, PF_R);
 		if (data) {
-			table->at.inlined = data->offset + (module.inlined - data->address);
-			table->at.inlined_size = data->file_size - (module.inlined - data->address);
+			table->at.inlined = elf_segment_offset(data, module.inlined);
+			table->at.inlined_size = elf_segment_left(data, module.inlined);
 		}
 		return true;
 	}

@@ -83,21 +83,17 @@ static int say_no_symbols(const struct libjvm *lib, uint32_t pid, const char *pa
 static int place_in_file(const struct libjvm *lib, uint64_t address, uint64_t *ret_offset)
 {
 	unsigned char bytes[sizeof(endbr64)];
-	const struct elf_segment *s;
+	const struct elf_segment *segment = elf_segment_find(
+		lib->file.segments.items, lib->file.segments.len, ELF_SEGMENT_ANY, address);
+	uint64_t offset;
 
-	vec_for_each (s, &lib->file.segments) {
-		uint64_t offset;
-
-		if (address < s->address || address - s->address >= s->file_size)
-			continue;
-		offset = address - s->address + s->offset;
-		if (pread(lib->fd, bytes, sizeof(bytes), (off_t)offset) != (ssize_t)sizeof(bytes))
-			return -EBADMSG;
-		*ret_offset =
-			offset + (memcmp(bytes, endbr64, sizeof(bytes)) ? 0 : sizeof(endbr64));
-		return 0;
-	}
-	return -EBADMSG;
+	if (!segment)
+		return -EBADMSG;
+	offset = elf_segment_offset(segment, address);
+	if (pread(lib->fd, bytes, sizeof(bytes), (off_t)offset) != (ssize_t)sizeof(bytes))
+		return -EBADMSG;
+	*ret_offset = offset + (memcmp(bytes, endbr64, sizeof(bytes)) ? 0 : sizeof(endbr64));
+	return 0;
 }
 
 int alloc_tracer_find(const struct libjvm *lib, uint32_t pid, const char *path, uint32_t feature,

@@ -110,6 +110,30 @@ void live_objects_add(struct live_objects *all, uint64_t serial, const struct li
 	vec_push(&jvm->objects, *object);
 }
 
+void live_objects_add_sample(struct live_objects *all, uint64_t serial, uint64_t id,
+			     const struct profile_sample *sample)
+{
+	const struct live_object object = {
+		.id = id,
+		.time_ns = sample->time_ns,
+		.weight = sample->weight,
+		.objects = sample->objects,
+		.stack = sample->stack,
+		.thread = sample->thread,
+	};
+
+	if (id)
+		live_objects_add(all, serial, &object);
+}
+
+uint32_t live_objects_event(struct profile *profile, const char *name)
+{
+	struct profile_event row = { .name = profile_string(profile, name),
+				     .unit = profile_string(profile, "bytes") };
+
+	return profile_event(profile, &row);
+}
+
 void live_objects_drop(struct live_objects *all, uint64_t serial, uint64_t id)
 {
 	struct live_jvm *jvm = find_jvm(all, serial);

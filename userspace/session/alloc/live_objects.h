@@ -48,6 +48,13 @@ void live_objects_release(struct live_objects *all);
 /* An object of JVM was sampled. */
 void live_objects_add(struct live_objects *all, uint64_t jvm, const struct live_object *object);
 
+/* Likewise what SAMPLE is of, which has ID; one without an id (0) is not followed. */
+void live_objects_add_sample(struct live_objects *all, uint64_t jvm, uint64_t id,
+			     const struct profile_sample *sample);
+
+/* The event of PROFILE, NAME in bytes, that samples of them are told by. */
+uint32_t live_objects_event(struct profile *profile, const char *name);
+
 /* The agent does not follow ID any more; one that is not known is ignored. */
 void live_objects_drop(struct live_objects *all, uint64_t jvm, uint64_t id);
 

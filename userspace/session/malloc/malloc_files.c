@@ -46,22 +46,6 @@ const struct malloc_file *malloc_files_find(const struct malloc_files *all,
 
 /* --- its functions --- */
 
-/* Where in the file is ADDRESS? Only code that is in it can be probed. */
-static bool find_offset(const struct elf_segment *segments, size_t count, uint64_t address,
-			uint64_t *ret_offset)
-{
-	for (size_t i = 0; i < count; i++) {
-		const struct elf_segment *s = &segments[i];
-
-		if (!(s->flags & PF_X) || address < s->address ||
-		    address - s->address >= s->file_size)
-			continue;
-		*ret_offset = address - s->address + s->offset;
-		return true;
-	}
-	return false;
-}
-
 static bool has_offset(const struct malloc_file *file, uint64_t offset)
 {
 	const struct malloc_place *place;
@@ -102,13 +86,17 @@ void malloc_file_take(struct malloc_file *file, const struct reader_function *fu
 	bool gives = false, allocator = has_allocator(file, functions);
 
 	for (unsigned int i = 0; i < MALLOC_FUNCTIONS; i++) {
+		/* Only code that is in the file can be probed. */
+		const struct elf_segment *code =
+			elf_segment_find(segments, count, PF_X, functions[i].address);
 		struct malloc_place place = { .size = MIN(functions[i].size, MAX_FUNCTION_BYTES),
 					      .form = malloc_functions[i].form };
 
 		if (!is_wanted(&malloc_functions[i], &functions[i]) ||
-		    (malloc_function_is_cxx(&malloc_functions[i]) && !allocator) ||
-		    !find_offset(segments, count, functions[i].address, &place.offset) ||
-		    has_offset(file, place.offset))
+		    (malloc_function_is_cxx(&malloc_functions[i]) && !allocator) || !code)
+			continue;
+		place.offset = elf_segment_offset(code, functions[i].address);
+		if (has_offset(file, place.offset))
 			continue;
 		place.probe = place.offset + probe_of(&functions[i]);
 		gives |= place.form == WIRE_MALLOC_SIZE;

@@ -11,7 +11,7 @@ EVENT = "userspace/capture/event.c"
 SIDEBAND = "userspace/capture/sideband.c"
 DECODE = "userspace/capture/sideband_decode.c"
 CGROUP = "userspace/capture/cgroup_filter.c"
-SAMPLE = "userspace/capture/sample_check.c"
+SAMPLE = "userspace/capture/rings/sample_check.c"
 UPROBE = "userspace/capture/probes/uprobe.c"
 TRACEPOINT = "userspace/capture/probes/tracepoint.c"
 LOADED = "userspace/capture/bpf_session.c"
@@ -85,8 +85,10 @@ PERF = [
     Mutant("faults by frequency", EVENT, "event->period = row->period;", "event->period = 0;", ["test_event"]),
 ]
 
-PUMP = "userspace/capture/ring_pump.c"
+PUMP = "userspace/capture/rings/ring_pump.c"
 PUMPED = ["test_ring_pump"]
+QUEUE = "userspace/capture/rings/record_queue.c"
+QUEUED = ["test_record_queue"]
 
 PUMPS = [
     Mutant("nobody reads the rings while the loop is busy", PUMP, "\t\tfill_queue(pump);\n\tif (pump->queue.len > before)",
@@ -96,7 +98,17 @@ PUMPS = [
     Mutant("a queue without an end", PUMP, "return pump->full ? -ENOBUFS : 0;", "return 0;", PUMPED),
     Mutant("a full queue is all there is", PUMP, "} while (more);", "} while (0);", PUMPED),
     Mutant("what still is in the rings waits", PUMP, "if (!pump->full)\n\t\tfill_queue(pump);", "", PUMPED),
-    Mutant("records of the reader are taken twice", PUMP, "queue->len = 0;\n", "", PUMPED),
+    Mutant("records of the reader are taken twice", QUEUE, "\tqueue->len = 0;\n", "", PUMPED),
+    Mutant("queue: stacks are never alike", QUEUE, "return len >= miss->copy_bytes / 2 ? len : 0;", "return 0;", QUEUED),
+    Mutant("queue: little is shared", QUEUE, "return len >= miss->copy_bytes / 2 ? len : 0;", "return len;", QUEUED),
+    Mutant("queue: another thread's stack", QUEUE, "known->tid != miss->tid || ", "", QUEUED),
+    Mutant("queue: another place's stack", QUEUE, " || known->top != miss->copy_at + miss->copy_bytes", "", QUEUED),
+    Mutant("queue: what is compared is not there whole", QUEUE, "if (!entry.shared)\n\t\t*stack", "*stack", QUEUED),
+    Mutant("queue: the end of another record", QUEUE, "queue->data + entry.shared_end - entry.shared", "queue->data + entry.shared_end", QUEUED),
+    Mutant("queue: small copies, too", QUEUE, " && miss->copy_bytes >= LEAST_BYTES", "", QUEUED),
+    Mutant("queue: a length is believed", QUEUE, "miss_check(record, len) == 0 && ", "len >= sizeof(*miss) && ", QUEUED),
+    Mutant("queue: stacks of what was taken", QUEUE, "\tmemset(queue->stacks, 0, sizeof(queue->stacks));\n", "", QUEUED),
+    Mutant("queue: memory is kept", QUEUE, "if (queue->room > KEPT_BYTES)", "if (0)", QUEUED),
     Mutant("a full queue stays so", PUMP, "\tpump->full = false;\n\tpthread_cond_signal(&pump->taken);",
            "\tpthread_cond_signal(&pump->taken);", PUMPED),
     Mutant("what went wrong first is forgotten", PUMP, "\tpump->first_error = err;\n", "", PUMPED),
@@ -113,7 +125,7 @@ ALL_CPUS = [
     Mutant("buffers for every cpu that could be", CPUS, "c->online_count = MIN(online.size, c->cpu_count);",
            "c->online_count = c->cpu_count;", WHOLE),
     Mutant("a cpu that came has no ring", CPUS, "int r = rings_add(c->rings, cpu, err);", "int r = 0;", WHOLE),
-    Mutant("records that are not whole vanish", "userspace/capture/rings_deliver.c",
+    Mutant("records that are not whole vanish", "userspace/capture/rings/rings_deliver.c",
            "else\n\t\thandler->invalid(data, len, handler->data);", "", ["test_sample_check", "test_rings"]),
     Mutant("samples before the side-band", CPUS, "rings_drain(c->rings, &rings);\n}", "}", WHOLE),
     Mutant("side-band losses of one cpu", CPUS, "c->side_lost +=", "c->side_lost =", WHOLE),

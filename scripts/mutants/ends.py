@@ -10,7 +10,7 @@ ANCHOR = "bpf/hotspot/anchor.h"
 ROOTS = "userspace/elf/cfi/cfi_roots.c"
 WALK = "userspace/unwind/walk.c"
 UNWINDER = "userspace/unwind/unwinder.c"
-CHECK = "userspace/capture/miss_check.c"
+CHECK = "userspace/capture/rings/miss_check.c"
 NAMES = "userspace/profile/roots.c"
 
 STARTS = ["test_start"]

@@ -5,7 +5,7 @@ from .mutant import Mutant
 READ = "bpf/hotspot/virtual.h"
 LAYOUT = "userspace/jvm/continuation/jvm_virtual.c"
 CLASSES = "userspace/jvm/continuation/jvm_classes.c"
-CHECK = "userspace/capture/sample_check.c"
+CHECK = "userspace/capture/rings/sample_check.c"
 WORDS = "userspace/symbolize/sample_words.c"
 NAMES = "userspace/symbolize/symbolizer.c"
 

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/rings.h"
+#include "capture/rings/record_check.h"
+#include "capture/rings/rings.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -29,7 +29,7 @@
 #include "capture/preflight/preflight.h"
 #include "capture/probes/uprobe_returns.h"
 #include "capture/probes/uprobe_session.h"
-#include "capture/rings.h"
+#include "capture/rings/rings.h"
 #include "capture/sideband.h"
 
 #define CPUS	  8 /* that are possible; values of a per-cpu map, too */

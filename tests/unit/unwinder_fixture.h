@@ -11,7 +11,8 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "capture/rings.h"
+#include "capture/rings/record_check.h"
+#include "capture/rings/rings.h"
 #include "heap_tables.h"
 #include "maps_text.h"
 #include "process/mappings.h"

@@ -7,7 +7,7 @@
 #include "capture/bpf_session.h"
 #include "capture/capture.h"
 #include "capture/perf_events.h"
-#include "capture/rings.h"
+#include "capture/rings/rings.h"
 #include "capture/sideband.h"
 
 /* What is open on one cpu. */

@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "capture/rings.h"
+#include "capture/rings/record_check.h"
+#include "capture/rings/rings.h"
 
 #define COPY_BYTES   40
 #define RECORD_BYTES (sizeof(struct wire_miss) + COPY_BYTES)

@@ -16,7 +16,7 @@
 
 #include "base/macros.h"
 #include "base/vec.h"
-#include "capture/ring_pump.h"
+#include "capture/rings/ring_pump.h"
 
 #define MIB	 (1U << 20)
 #define LONGEST	 (RING_PUMP_BYTES + 5)

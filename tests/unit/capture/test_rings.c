@@ -12,7 +12,7 @@
 
 #include "base/macros.h"
 #include "capture/bpf_session.h"
-#include "capture/rings.h"
+#include "capture/rings/rings.h"
 
 #define ARRAY_FD 500
 #define CPUS	 6

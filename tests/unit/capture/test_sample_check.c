@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "base/macros.h"
-#include "capture/rings.h"
+#include "capture/rings/record_check.h"
+#include "capture/rings/rings.h"
 
 #define USER_WORDS   (WIRE_INTERPRETED_WORDS + WIRE_COMPILED_WORDS + 2)
 #define RECORD_WORDS (2 + USER_WORDS)

@@ -5,7 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "capture/rings.h"
+#include "capture/rings/record_check.h"
+#include "capture/rings/rings.h"
 
 static struct wire_span span;
 

@@ -2,7 +2,8 @@
 #include <errno.h>
 #include <stdbool.h>
 
-#include "capture/rings.h"
+#include "capture/rings/record_check.h"
+#include "wire.h"
 
 static bool is_mark(uint64_t word)
 {

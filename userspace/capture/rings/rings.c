@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capture/rings.h"
+#include "capture/rings/rings.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "capture/bpf_session.h"
-#include "capture/ring_pump.h"
+#include "capture/rings/ring_pump.h"
 
 struct rings {
 	struct ring_pump *pump; /* owned */

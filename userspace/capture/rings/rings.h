@@ -39,11 +39,6 @@ uint64_t rings_bytes(const struct rings *rings);
 /* Deliver every record by what it is; of one ring in the order in which they came. */
 void rings_drain(struct rings *rings, const struct rings_handler *handler);
 
-/* -EBADMSG unless these bytes are one whole record whose counts agree with its size. */
-int sample_check(const void *data, size_t len);
-int miss_check(const void *data, size_t len);
-int span_check(const void *data, size_t len);
-
 /* What one record is, to its callback. */
 void rings_deliver(const struct rings_handler *handler, const void *data, size_t len);
 

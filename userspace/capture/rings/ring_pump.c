@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "capture/ring_pump.h"
+#include "capture/rings/ring_pump.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -13,17 +13,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/rights.h"
-#include "base/vec.h"
-
-/* A queue that had to be larger is not kept. */
-#define KEPT_BYTES (1U * 1024 * 1024)
-
-/* Records one behind the other, each as its length and its bytes, in units of 8. */
-struct record_queue {
-	uint8_t *data; /* owned */
-	size_t len, room;
-};
+#include "capture/rings/record_queue.h"
 
 struct ring_pump {
 	pthread_mutex_t lock;	   /* of the rings, the queue and what is said of them */
@@ -46,48 +38,12 @@ struct ring_pump {
 	int policy, nice; /* of the one who started it */
 };
 
-static size_t padded(size_t len)
-{
-	return (len + 7) & ~(size_t)7;
-}
-
-static void queue_push(struct record_queue *queue, const void *record, size_t len)
-{
-	const uint64_t head = len;
-
-	queue->data = vec_grow(queue->data, &queue->room, queue->len + 8 + padded(len), 1);
-	memcpy(queue->data + queue->len, &head, 8);
-	memcpy(queue->data + queue->len + 8, record, len);
-	queue->len += 8 + padded(len);
-}
-
-static void queue_give(const struct record_queue *queue,
-		       void (*record)(const void *record, size_t len, void *data), void *data)
-{
-	for (size_t at = 0; at < queue->len;) {
-		uint64_t len;
-
-		memcpy(&len, queue->data + at, 8);
-		record(queue->data + at + 8, len, data);
-		at += 8 + padded(len);
-	}
-}
-
-static void queue_clear(struct record_queue *queue)
-{
-	queue->len = 0;
-	if (queue->room <= KEPT_BYTES)
-		return;
-	free(queue->data);
-	*queue = (struct record_queue){ 0 };
-}
-
 /* With the lock held. An error stops the reading, and the record counts as read. */
 static int on_record(void *ctx, void *data, size_t len)
 {
 	struct ring_pump *pump = ctx;
 
-	queue_push(&pump->queue, data, len);
+	record_queue_push(&pump->queue, data, len);
 	pump->full = pump->queue.len >= RING_PUMP_BYTES;
 	return pump->full ? -ENOBUFS : 0;
 }
@@ -242,8 +198,8 @@ void ring_pump_free(struct ring_pump *pump)
 	pthread_mutex_destroy(&pump->lock);
 	closep(&pump->news_fd);
 	closep(&pump->end_fd);
-	free(pump->queue.data);
-	free(pump->given.data);
+	record_queue_release(&pump->queue);
+	record_queue_release(&pump->given);
 	free(pump);
 }
 
@@ -297,7 +253,7 @@ void ring_pump_take(struct ring_pump *pump,
 	(void)!read(pump->news_fd, &news, sizeof(news));
 	do {
 		more = take_queue(pump);
-		queue_give(&pump->given, record, data);
-		queue_clear(&pump->given);
+		record_queue_give(&pump->given, record, data);
+		record_queue_clear(&pump->given);
 	} while (more);
 }

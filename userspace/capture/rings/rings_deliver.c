@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capture/rings.h"
+#include "capture/rings/record_check.h"
+#include "capture/rings/rings.h"
 
 void rings_deliver(const struct rings_handler *handler, const void *data, size_t len)
 {

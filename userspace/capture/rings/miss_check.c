@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 
-#include "capture/rings.h"
+#include "capture/rings/record_check.h"
+#include "wire.h"
 
 int miss_check(const void *data, size_t len)
 {

@@ -149,6 +149,18 @@ struct wire_hot {
  * Followed by copy_bytes of stack, and by the sample itself as the next record of the same tid and
  * time, which has WIRE_SAMPLE_RESUMED set.
  */
+/* Of the heap, behind the copy of the stack, one after the other. */
+struct wire_heap_piece {
+	wire_u64 at;
+	wire_u32 bytes;
+	wire_u32 pad;
+};
+
+/* A Continuation, and fields and frames of its three newest chunks. */
+#define WIRE_MISS_HEAP_PIECES 7
+/* Of all of them together. */
+#define WIRE_MISS_HEAP_BYTES 24576
+
 struct wire_miss {
 	wire_u32 size; /* of the whole record in bytes */
 	wire_u16 kind; /* WIRE_MISS */
@@ -173,6 +185,10 @@ struct wire_miss {
 	wire_u64 anchor[3];  /* sp, pc, fp */
 	wire_u64 cont_entry; /* JavaThread::_cont_entry; 0: none */
 	wire_u64 trampoline; /* of return probes, 0: none; in the copy are the true addresses */
+	/* Of a virtual thread what leads to its frames in the heap, and these (bpf/hotspot/frozen.h). */
+	wire_u32 heap_bytes;
+	wire_u32 heap_count;
+	struct wire_heap_piece heap[WIRE_MISS_HEAP_PIECES];
 #define WIRE_MISS_CODE_BYTES  32
 #define WIRE_MISS_CODE_BEHIND 8
 	wire_u8 code[WIRE_MISS_CODE_BYTES]; /* from WIRE_MISS_CODE_BEHIND bytes before pc on */
@@ -194,6 +210,6 @@ _Static_assert(sizeof(struct wire_block) == 512, "wire_block");
 _Static_assert(sizeof(struct wire_range) == 32, "wire_range");
 _Static_assert(sizeof(struct wire_space) == 48, "wire_space");
 _Static_assert(sizeof(struct wire_hot) == 32, "wire_hot");
-_Static_assert(sizeof(struct wire_miss) == 280, "wire_miss");
+_Static_assert(sizeof(struct wire_miss) == 400, "wire_miss");
 
 #endif

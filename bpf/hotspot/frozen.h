@@ -5,7 +5,8 @@
  * interpreted one has of its own addresses is relative, and the saved %rbp below it, too
  * (relativize_interpreted_frame_metadata() in cpu/x86/continuationFreezeThaw_x86.inline.hpp). The walk
  * makes a detour through them, and goes on at the ContinuationEntry on the stack. Most collectors move objects at
- * safepoints only; a copy that one has left behind is told by its mark, ZGC's objects are not read.
+ * safepoints only; a copy that one has left behind is told by its mark, ZGC's objects are not read. Userspace, which finishes a walk a moment
+ * later, reads what came with it (sample/miss_heap.h): objects and frames as stacks are.
  */
 #ifndef HOSTPROF_BPF_HOTSPOT_FROZEN_H
 #define HOSTPROF_BPF_HOTSPOT_FROZEN_H
@@ -64,7 +65,7 @@ static inline bool frozen_read_fields(struct unwind_cursor *c, struct unwind_mem
 
 	UNWIND_OPAQUE(bytes);
 	if (!cursor_is_user(chunk) || (chunk & 7) || bytes > WIRE_CHUNK_BYTES ||
-	    memory_read(memory, c->frozen_at.chunk, bytes, chunk))
+	    memory_read_stack(memory, c->frozen_at.chunk, bytes, chunk))
 		return false;
 	return frozen_is_free(frozen_u64(c, 0)) &&
 	       (frozen_u64(c, c->jvm.chunks.klass_at) & c->jvm.chunks.klass_mask) ==
@@ -98,6 +99,15 @@ static inline bool frozen_open(struct unwind_cursor *c, struct unwind_memory *me
 	/* Below it are the words that its callee would have saved. */
 	return sp >= 2 && !cursor_load(c, memory, f->sp - 8, &f->pc);
 }
+
+#ifdef __bpf__
+
+UNWIND_ALONE(bool, frozen_open, (struct unwind_cursor * c, wire_u64 chunk), c, (c, NULL, chunk),
+	     false)
+
+#define frozen_open(c, memory, chunk) (frozen_open_alone(c, chunk) & 1)
+
+#endif
 
 /* Behind the frames of a chunk: those of its parents, one of which may be empty. False: something is wrong. */
 static inline bool frozen_next(struct unwind_cursor *c, struct unwind_memory *memory)
@@ -237,9 +247,9 @@ static inline wire_u64 frozen_tail(struct unwind_cursor *c, struct unwind_memory
 	wire_u32 bytes = c->jvm.chunks.oop_bytes == 4 ? 4 : 8;
 	wire_u64 cont, mark, tail = 0;
 
-	if (memory_read(memory, &cont, 8, c->frozen_at.entry + FROZEN_ENTRY_CONT) || (cont & 7) ||
-	    memory_read(memory, &mark, 8, cont) || !frozen_is_free(mark) ||
-	    memory_read(memory, &tail, bytes, cont + c->jvm.chunks.tail))
+	if (memory_read_stack(memory, &cont, 8, c->frozen_at.entry + FROZEN_ENTRY_CONT) ||
+	    (cont & 7) || memory_read_stack(memory, &mark, 8, cont) || !frozen_is_free(mark) ||
+	    memory_read_stack(memory, &tail, bytes, cont + c->jvm.chunks.tail))
 		return 0;
 	return frozen_oop(c, tail);
 }

@@ -6,6 +6,7 @@
 #ifndef HOSTPROF_BPF_SAMPLE_MISS_H
 #define HOSTPROF_BPF_SAMPLE_MISS_H
 
+#include "hotspot/frozen.h"
 #include "native/probed.h"
 #include "native/row.h"
 #include "sample/emit.h"
@@ -40,9 +41,9 @@ struct miss_buffer {
 	struct wire_miss miss; /* its copy[] is the next member */
 	/*
 	 * It holds miss_copy_bytes, and a page more, so that the verifier need not know that a
-	 * piece ends where the copy does.
+	 * piece ends where the copy does; and what is copied of the heap.
 	 */
-	wire_u8 room[WIRE_MISS_MAX_COPY + WIRE_PAGE_BYTES];
+	wire_u8 room[WIRE_MISS_MAX_COPY + WIRE_MISS_HEAP_BYTES + WIRE_PAGE_BYTES];
 };
 
 #pragma clang diagnostic pop
@@ -253,6 +254,77 @@ static __always_inline wire_u64 miss_bound(void *ring, wire_u64 sp, wire_u64 top
 	return top - from > room ? from + room : top;
 }
 
+/* --- a virtual thread's frames in the heap ---------------------------------------------------- */
+
+/* One piece is no longer: a hundred interpreted frames. */
+#define MISS_HEAP_PIECE 16384
+/* Of a Continuation's fields. */
+#define MISS_CONT_BYTES 128
+
+/* Behind what is there of the stack and the heap. False: it cannot be read, or is too long. */
+static __noinline bool miss_add_piece(struct miss_buffer *b, wire_u64 at, wire_u32 bytes)
+{
+	wire_u32 used = b->miss.heap_bytes, index = b->miss.heap_count, from = b->miss.copy_bytes;
+
+	UNWIND_OPAQUE(used);
+	UNWIND_OPAQUE(index);
+	UNWIND_OPAQUE(from);
+	UNWIND_OPAQUE(bytes);
+	if (from > miss_copy_bytes || index >= WIRE_MISS_HEAP_PIECES || bytes > MISS_HEAP_PIECE ||
+	    used > WIRE_MISS_HEAP_BYTES - MISS_HEAP_PIECE ||
+	    bpf_probe_read_user(b->room + from + used, bytes, (const void *)at))
+		return false;
+	b->miss.heap[index].at = at;
+	b->miss.heap[index].bytes = bytes;
+	b->miss.heap[index].pad = 0;
+	b->miss.heap_bytes = used + bytes;
+	b->miss.heap_count = index + 1;
+	return true;
+}
+
+/* The fields of the chunk at CHUNK and its frames; the next older one, 0: none, or nothing more is to be had. */
+static __noinline wire_u64 miss_add_chunk(struct miss_buffer *b, struct unwind_cursor *c,
+					  wire_u64 chunk)
+{
+	struct frozen_walk *f = &c->frozen_at;
+	wire_u64 bytes;
+
+	f->sp = f->end = 0;
+	if (!frozen_open(c, NULL, chunk) || !miss_add_piece(b, chunk, c->jvm.chunks.stack))
+		return 0;
+	/* Below the frames is what the youngest one's callee would have saved. */
+	bytes = f->sp < f->end ? f->end - f->sp + 16 : 0;
+	if (bytes > MISS_HEAP_PIECE)
+		bytes = MISS_HEAP_PIECE;
+	return bytes && !miss_add_piece(b, f->sp - 16, bytes) ? 0 : f->parent;
+}
+
+/*
+ * What userspace needs to go on at the return barrier as this would: the heap has gone on by then. Nothing, where
+ * the walk has left these frames behind, or ended in Java code: who called native code last is not known then (frozen_twice()). The bytes.
+ */
+static __noinline wire_u32 miss_copy_heap(struct miss_buffer *b, struct unwind_cursor *c)
+{
+	wire_u64 cont, chunk;
+	wire_u32 bytes;
+
+	b->miss.heap_bytes = b->miss.heap_count = 0;
+	if (!b->miss.cont_entry || b->miss.cont_entry < c->sp || !c->jvm.chunks.klass_mask ||
+	    compiled_is_at_pc(c) || c->jvm.chunks.tail > MISS_CONT_BYTES - 8)
+		return 0;
+	c->frozen_at.entry = b->miss.cont_entry;
+	chunk = frozen_tail(c, NULL);
+	if (!chunk ||
+	    bpf_probe_read_user(&cont, 8, (const void *)(c->frozen_at.entry + FROZEN_ENTRY_CONT)) ||
+	    !miss_add_piece(b, cont, c->jvm.chunks.tail + 8))
+		return 0;
+	for (int i = 0; i < WIRE_MISS_HEAP_PIECES / 2 && chunk; i++)
+		chunk = miss_add_chunk(b, c, chunk);
+	bytes = b->miss.heap_bytes;
+	UNWIND_OPAQUE(bytes);
+	return bytes <= WIRE_MISS_HEAP_BYTES ? bytes : 0;
+}
+
 static __always_inline int miss_send(struct miss_buffer *b, struct scratch *s,
 				     struct task_struct *task, void *ring)
 {
@@ -266,9 +338,10 @@ static __always_inline int miss_send(struct miss_buffer *b, struct scratch *s,
 	UNWIND_OPAQUE(bytes);
 	if (bytes > miss_copy_bytes)
 		return -1;
+	miss_undo_returns(b, task);
+	bytes += miss_copy_heap(b, &s->cursor);
 	bytes += sizeof(b->miss);
 	b->miss.size = bytes;
-	miss_undo_returns(b, task);
 	/* The sample that follows wakes the reader. */
 	return bpf_ringbuf_output(ring, &b->miss, bytes, BPF_RB_NO_WAKEUP);
 }

@@ -9,6 +9,7 @@ import re
 
 from hp import *
 from stream_reader import Line, Model
+from virtual_judge import MOVING
 
 PREFIX = "a-request-whose-name-is-longer-than-the-kernel-has-room-for-"
 DEPTH = 40
@@ -26,11 +27,16 @@ MOST_SWITCHES = 0.05
 MOST_UNTOLD = MOST_CUT = 0.001
 # A carrier is not known while its walks end in native code that userspace has yet to read.
 FIRST_ONES = 4
+# Until the JVM is known, which is met for the first time, frames in its heap cannot be read.
+FIRST_SECONDS = 0.2
+# Of the later ones. Frames that HotSpot brings to the stack or away are in two places, or none; by its interpreter that takes long.
+MOST_LOST, MOST_MOVING = 0.001, 0.02
 
 
 class Judge:
     def __init__(self):
         self.counts, self.wrong = collections.Counter(), collections.Counter()
+        self.begin_ns = None
 
     def _named(self, sample, thread, frames):
         """The number of the sample's thread; None: it is not known."""
@@ -43,15 +49,25 @@ class Judge:
             self.wrong[f"{thread['name']} instead of {wanted}"] += 1
         return number
 
+    def _take_frozen(self, sample, frames):
+        if sample["time_ns"] - self.begin_ns < FIRST_SECONDS * 1e9:
+            self.counts["not known yet"] += 1
+        elif any(MOVING.match(frame) for frame in frames):
+            self.counts["moving"] += 1
+        else:
+            self.counts["lost"] += 1
+            print(f"# lost: {';'.join(frames[:6])}")
+
     def take(self, sample, thread):
         frames = [frame["name"] for frame in sample["frames"]]
         bits = "".join(BITS[name] for name in frames if name in BITS)
         if not bits:
             return
+        self.begin_ns = self.begin_ns or sample["time_ns"]
         number = self._named(sample, thread, frames)
         at_end = any(name in ENDS for name in frames)
         if FROZEN in frames:
-            self.counts["moving"] += 1
+            self._take_frozen(sample, frames[:frames.index(FROZEN)])
         elif at_end and len(bits) != DEPTH:
             self.counts["cut"] += 1
         elif number is None:
@@ -72,6 +88,8 @@ class Judge:
         total = self.counts.total()
         expect(self.counts["untold"] <= MOST_UNTOLD * total + FIRST_ONES, f"{what}: {self.counts['untold']} without a name")
         expect(self.counts["on or off"] <= MOST_SWITCHES * total, f"{what}: {self.counts['on or off']} while it is switched")
+        expect(self.counts["lost"] <= MOST_LOST * total + 1, f"{what}: {self.counts['lost']} with frozen frames")
+        expect(self.counts["moving"] <= MOST_MOVING * total, f"{what}: {self.counts['moving']} with frames that move")
         expect(self.counts["cut"] <= MOST_CUT * total + 1, f"{what}: {self.counts['cut']} cut chains")
 
 

@@ -81,6 +81,21 @@ static bool is_within(uint64_t address, size_t len, uint64_t start, uint64_t pie
 	       len <= piece_len - (address - start);
 }
 
+/* Of the heap what came along. 0, or -ENOENT. */
+static int read_heap(const struct wire_miss *miss, uint64_t address, void *dst, size_t len)
+{
+	const uint8_t *piece = miss->copy + miss->copy_bytes;
+
+	for (uint32_t i = 0; i < miss->heap_count; i++) {
+		if (is_within(address, len, miss->heap[i].at, miss->heap[i].bytes)) {
+			memcpy(dst, piece + (address - miss->heap[i].at), len);
+			return 0;
+		}
+		piece += miss->heap[i].bytes;
+	}
+	return -ENOENT;
+}
+
 /* 0, or -ENOENT. */
 static int read_copy(const struct wire_miss *miss, uint64_t address, void *dst, size_t len)
 {
@@ -94,7 +109,7 @@ static int read_copy(const struct wire_miss *miss, uint64_t address, void *dst, 
 		memcpy(dst, miss->code + (address - code_at), len);
 		return 0;
 	}
-	return -ENOENT;
+	return read_heap(miss, address, dst, len);
 }
 
 /* The stack as it was at the sample. 0, or -ENOENT. */

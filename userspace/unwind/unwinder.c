@@ -68,6 +68,7 @@ static struct walk_request request_of(const struct job *job, const struct wire_s
 		.jvm_serial = jvm ? jvm->serial : space->jvm,
 		.thread = miss->thread,
 		.has_anchor = miss->thread != 0,
+		.has_heap = miss->heap_count != 0,
 		.serial = space->serial,
 		.first = space->first,
 		.count = space->count,

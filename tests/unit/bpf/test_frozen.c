@@ -368,6 +368,27 @@ static void too_deep(void **state)
 	assert_int_equal(cursor.frames, 2);
 }
 
+static int read_no_object(const void *data, uint64_t address, void *dst, size_t len)
+{
+	return address - OBJECTS_AT < sizeof(objects) ? -EFAULT
+						      : read_piece(data, address, dst, len);
+}
+
+/* In userspace the heap is another one by now: what came with the stack counts, and nothing else. */
+static void objects_of_that_time(void **state)
+{
+	(void)state;
+	three_frames();
+	memory.read = read_no_object;
+	memory.read_stack = read_piece;
+	walk("6 10 6 E");
+	three_frames();
+	memory.read = read_piece;
+	memory.read_stack = read_no_object;
+	walk("M E");
+	memory.read_stack = NULL;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -390,6 +411,7 @@ int main(void)
 		cmocka_unit_test(it_may_yield_itself),
 		cmocka_unit_test(frames_on_their_way),
 		cmocka_unit_test(too_deep),
+		cmocka_unit_test(objects_of_that_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,6 +64,39 @@ static void test_sizes(void **state)
 	assert_int_equal(miss_check(&record, record.miss.size), -EBADMSG);
 }
 
+/* What is copied of the heap comes behind the stack. */
+static void test_heap(void **state)
+{
+	const uint32_t bytes = 24;
+
+	(void)state;
+	fresh()->heap_bytes = bytes;
+	record.miss.heap_count = 2;
+	record.miss.heap[0].bytes = 8;
+	record.miss.heap[1].bytes = 16;
+	record.miss.size = RECORD_BYTES + bytes;
+	assert_int_equal(miss_check(&record, RECORD_BYTES + bytes), 0);
+	record.miss.heap[1].bytes = 17;
+	assert_int_equal(miss_check(&record, RECORD_BYTES + bytes), -EBADMSG);
+	record.miss.heap[0].bytes = UINT32_MAX - 15;
+	record.miss.heap[1].bytes = bytes + 16;
+	assert_int_equal(miss_check(&record, RECORD_BYTES + bytes), -EBADMSG);
+	fresh()->heap_bytes = bytes;
+	assert_int_equal(miss_check(&record, RECORD_BYTES), -EBADMSG);
+	fresh()->heap_count = WIRE_MISS_HEAP_PIECES;
+	assert_int_equal(miss_check(&record, RECORD_BYTES), 0);
+	fresh()->heap_count = WIRE_MISS_HEAP_PIECES + 1;
+	assert_int_equal(miss_check(&record, RECORD_BYTES), -EBADMSG);
+	/* As much as there can be, and more. */
+	for (uint32_t more = 0; more < 2; more++) {
+		fresh()->heap_bytes = WIRE_MISS_HEAP_BYTES + more;
+		record.miss.heap_count = 1;
+		record.miss.heap[0].bytes = WIRE_MISS_HEAP_BYTES + more;
+		record.miss.size = (uint32_t)RECORD_BYTES + WIRE_MISS_HEAP_BYTES + more;
+		assert_int_equal(miss_check(&record, record.miss.size), more ? -EBADMSG : 0);
+	}
+}
+
 static void test_fields(void **state)
 {
 	(void)state;
@@ -94,6 +127,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_good),
 		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_heap),
 		cmocka_unit_test(test_fields),
 	};
 

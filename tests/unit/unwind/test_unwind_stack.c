@@ -10,11 +10,14 @@
 
 #define COPY_WORDS 128
 #define COPY_BYTES ((size_t)COPY_WORDS * 8)
+/* Of two pieces of the heap. */
+#define HEAP_BYTES 48
+#define HEAP_AT	   0x12340000ULL
 
 struct fixture {
 	union {
 		struct wire_miss miss;
-		char room[sizeof(struct wire_miss) + COPY_WORDS * 8];
+		char room[sizeof(struct wire_miss) + COPY_WORDS * 8 + HEAP_BYTES];
 	};
 
 	struct unwind_cursor cursor;
@@ -220,6 +223,29 @@ static void test_copy_ended(void **state)
 	assert_false(unwind_stack_ended(&f->stack));
 }
 
+/* By both ways, only whole, and whether the process is there or not. */
+static void test_pieces_of_the_heap(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t word;
+
+	f->miss.heap[0] = (struct wire_heap_piece){ .at = HEAP_AT, .bytes = 16 };
+	f->miss.heap[1] = (struct wire_heap_piece){ .at = HEAP_AT + 64, .bytes = 32 };
+	f->miss.heap_bytes = HEAP_BYTES;
+	for (unsigned int i = 0; i < HEAP_BYTES; i++)
+		f->miss.copy[COPY_BYTES + i] = (uint8_t)(i / 8 + 1);
+	f->stack.alive = false;
+	assert_true(memory_read_stack(&f->memory, &word, 8, HEAP_AT) < 0);
+	f->miss.heap_count = 2;
+	assert_int_equal(memory_read_stack(&f->memory, &word, 8, HEAP_AT + 8), 0);
+	assert_int_equal(word, 0x0202020202020202);
+	assert_int_equal(memory_read(&f->memory, &word, 8, HEAP_AT + 64 + 24), 0);
+	assert_int_equal(word, 0x0606060606060606);
+	assert_true(memory_read_stack(&f->memory, &word, 8, HEAP_AT + 12) < 0);
+	assert_true(memory_read_stack(&f->memory, &word, 8, HEAP_AT + 64 + 28) < 0);
+	assert_true(memory_read_stack(&f->memory, &word, 8, HEAP_AT - 4) < 0);
+}
+
 static void test_other_memory_is_live(void **state)
 {
 	struct fixture *f = *state;
@@ -286,6 +312,7 @@ int main(void)
 		TEST(test_hole),
 		TEST(test_short_copy),
 		TEST(test_other_memory_is_live),
+		TEST(test_pieces_of_the_heap),
 		TEST(test_read_across_pages),
 		TEST(test_anchor),
 	};

@@ -6,7 +6,8 @@ from hp import *
 BLOB = "DeoptimizationBlob"
 JDWP = "-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=0"
 WAY = ["Thrown.run", "Thrown.outer"]
-FEWEST = 25
+# Of each JVM; 1.6 % of its time is spent in the blob itself.
+CPU_SECONDS, FEWEST = 3, 20
 # What is left: between two of the frames that are pushed; those that are there without their methods; outer's itself, when it is off the stack.
 MOST_OTHERS = 0.1
 
@@ -33,7 +34,10 @@ def leaves_in_the_blob():
     need_root()
     jvms = {version: java(version, "Thrown", 60, flags=["-Xmx64m", JDWP, "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Thrown::*"])
             for version in (17, 25)}
-    lines = collapsed(record("-F", 1997, "-d", 3, "-p", ",".join(str(jvm.pid) for jvm in jvms.values())), "-t")
+    recorder = Recorder("-F", 1997, "-p", ",".join(str(jvm.pid) for jvm in jvms.values()))
+    since = {jvm.pid: cpu_seconds(jvm.pid) for jvm in jvms.values()}
+    wait_until(lambda: all(cpu_seconds(pid) - before > CPU_SECONDS for pid, before in since.items()), 60, "the JVMs' time")
+    lines = collapsed(recorder.end(), "-t")
     for version, jvm in jvms.items():
         leaves = [line for line in of_thrower(of_pid(lines, jvm.pid)) if line.frames[-1] == BLOB]
         right = total([line for line in leaves if is_right(line.frames)])

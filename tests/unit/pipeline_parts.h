@@ -29,6 +29,8 @@ static struct {
 	int probed; /* of alloc_probes_open() */
 	struct agents_hooks hooks;
 	bool try_fails, wants_again, waits_for_jvm, unwinder_busy;
+	uint32_t learnt_pid; /* how often its layout was asked for */
+	unsigned int learnt;
 	unsigned int busy_finishes; /* so often it is busy yet */
 	const char *thread_name, *kernel_failure;
 	const char *early_frame; /* of symbolizer_take_now(); NULL: as in time */
@@ -498,6 +500,13 @@ struct wire_sample *unwinder_finish(struct unwinder *unwinder, const struct wire
 	note("finish %u, %u frames", number(sample->tgid), max_frames);
 	finished->flags = 0;
 	return finished;
+}
+
+void unwinder_learn_jvm(struct unwinder *unwinder, uint32_t pid, const struct mapping *libjvm)
+{
+	(void)unwinder;
+	/* There may be others on this host. */
+	parts.learnt += pid == parts.learnt_pid && strstr(libjvm->path, "libjvm.so") != NULL;
 }
 
 const struct mapping *unwinder_libjvm(const struct unwinder *unwinder,

@@ -214,6 +214,7 @@ int pipeline_snapshot(struct pipeline *pipeline, struct err *err)
 		return r;
 	registry_for_each(pipeline->registry, pipeline_books_add_agent, pipeline);
 	registry_for_each(pipeline->registry, pipeline_malloc_add, pipeline);
+	pipeline_books_learn_jvms(pipeline);
 	return 0;
 }
 

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/pipeline_books.h"
 
+#include "base/clock.h"
 #include "jvm/layout/libjvm.h"
 #include "session/pipeline_apply.h"
 #include "session/pipeline_malloc.h"
 #include "session/pipeline_outside.h"
+
+/* The layouts of twenty JVMs; those of others are read when their samples want them. */
+#define LEARN_NS (200 * NSEC_PER_MSEC)
 
 /* PATH is borrowed by the mapping. */
 static struct mapping mapping_of(const struct side_event *event, char *path)
@@ -20,14 +24,18 @@ static struct mapping mapping_of(const struct side_event *event, char *path)
 
 /* --- files: one that a process maps may be gone in a moment ----------------------------------- */
 
+static bool is_named(const struct capture_options *options, uint32_t pid)
+{
+	for (unsigned int i = 0; i < options->pid_count; i++)
+		if (options->pids[i] == pid)
+			return true;
+	return false;
+}
+
 /* Some processes, and nobody else: of what others map, and there may be thousands of them, nothing is asked. */
 static bool is_sampled(const struct capture_options *options, uint32_t pid)
 {
-	bool is = !options->pid_count || options->follow_children;
-
-	for (unsigned int i = 0; i < options->pid_count && !is; i++)
-		is = options->pids[i] == pid;
-	return is;
+	return !options->pid_count || options->follow_children || is_named(options, pid);
 }
 
 static void open_file(struct pipeline *pipeline, const struct side_event *event)
@@ -125,6 +133,28 @@ void pipeline_books_add_agent(struct process *process, void *data)
 
 	if (jvm_table_get(pipeline->jvms, process))
 		pipeline_add_jvm(pipeline, process);
+}
+
+struct learning {
+	struct pipeline *pipeline;
+	uint64_t until_ns;
+};
+
+static void learn_jvm(struct process *process, void *data)
+{
+	const struct learning *learning = data;
+	const struct mapping *libjvm = libjvm_find_mapping(process);
+
+	if (libjvm && is_named(learning->pipeline->options, process->pid) &&
+	    clock_now_ns() < learning->until_ns)
+		unwinder_learn_jvm(learning->pipeline->unwinder, process->pid, libjvm);
+}
+
+void pipeline_books_learn_jvms(struct pipeline *pipeline)
+{
+	struct learning learning = { pipeline, clock_now_ns() + LEARN_NS };
+
+	registry_for_each(pipeline->registry, learn_jvm, &learning);
 }
 
 static void add_agent(struct pipeline *pipeline, const struct side_event *event)

@@ -321,6 +321,13 @@ struct wire_sample *unwinder_finish(struct unwinder *unwinder, const struct wire
 	return make_sample(&job, &unwinder->result);
 }
 
+void unwinder_learn_jvm(struct unwinder *unwinder, uint32_t pid, const struct mapping *libjvm)
+{
+	const struct wire_jvm *unused;
+
+	(void)unwind_jvms_learn(unwinder->jvms, pid, libjvm, clock_now_ns(), &unused);
+}
+
 const struct mapping *unwinder_libjvm(const struct unwinder *unwinder,
 				      const struct wire_sample *sample)
 {

@@ -46,6 +46,12 @@ struct wire_sample *unwinder_finish(struct unwinder *unwinder, const struct wire
 				    const struct wire_sample *sample, struct process *process,
 				    uint32_t max_frames);
 
+/*
+ * The JVM of process PID, which maps LIBJVM, is one whose samples may come: its layout is read now. Until it is known, walks wait for it, and frames in
+ * its heap are lost.
+ */
+void unwinder_learn_jvm(struct unwinder *unwinder, uint32_t pid, const struct mapping *libjvm);
+
 /* HotSpot's library in the process of a sample that was walked, borrowed; NULL: none is known. */
 const struct mapping *unwinder_libjvm(const struct unwinder *unwinder,
 				      const struct wire_sample *sample);

@@ -207,6 +207,14 @@ bool unwind_jvms_pauses(const struct unwind_jvms *jvms, uint32_t pid, uint64_t n
 	return true;
 }
 
+int unwind_jvms_learn(struct unwind_jvms *jvms, uint32_t pid, const struct mapping *libjvm,
+		      uint64_t now_ns, const struct wire_jvm **ret_wire)
+{
+	(void)jvms, (void)now_ns, (void)ret_wire;
+	note("learn %u at %" PRIx64, pid - PID, libjvm->start);
+	return -EAGAIN;
+}
+
 int unwind_jvms_read(struct unwind_jvms *jvms, uint32_t pid, const struct mapping *libjvm,
 		     struct wire_jvm *ret_wire)
 {
@@ -340,6 +348,8 @@ static void news(void **state)
 	assert_string_equal(noted(), "space 4 differs at 0\n");
 	assert_true(unwinder_waits_for_jvm(f.unwinder, &f.sample));
 	assert_string_equal(noted(), "does 4 pause at 10\n");
+	unwinder_learn_jvm(f.unwinder, PID + 3, &(struct mapping){ .start = 0x7000 });
+	assert_string_equal(noted(), "learn 3 at 7000\n");
 	assert_non_null(unwinder_libjvm(f.unwinder, &f.sample));
 	unwinder_tidy(f.unwinder, fake_begun_ns);
 	assert_string_equal(noted(), "close idle\n");

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Of what comes with a miss of a virtual thread's frames in the heap, and of layouts that are learnt before the first sample."""
+from .mutant import Mutant
+
+CHECK = "userspace/capture/miss_check.c"
+STACK = "userspace/unwind/unwind_stack.c"
+FROZEN = "bpf/hotspot/frozen.h"
+BOOKS = "userspace/session/pipeline_books.c"
+
+CHECKED = ["test_miss_check"]
+READS = ["test_unwind_stack"]
+WALKS = ["test_frozen"]
+LEARNS = ["test_pipeline_learn"]
+
+MUTANTS = [
+    Mutant("heap: pieces need not add up", CHECK, "return bytes == miss->heap_bytes;", "return true;", CHECKED),
+    Mutant("heap: 32 bits of a sum", CHECK, "uint64_t bytes = 0;", "uint32_t bytes = 0;", CHECKED),
+    Mutant("heap: any number of pieces", CHECK, "if (miss->heap_count > WIRE_MISS_HEAP_PIECES)\n\t\treturn false;", "", CHECKED),
+    Mutant("heap: as much as there is", CHECK, "miss->heap_bytes > WIRE_MISS_HEAP_BYTES ||", "", CHECKED),
+    Mutant("heap: it is no part of the record", CHECK, " + miss->heap_bytes || !heap", " || !heap", CHECKED),
+    Mutant("heap: nothing of it is read", STACK, "return read_heap(miss, address, dst, len);", "return -ENOENT;", READS),
+    Mutant("heap: each piece is the first", STACK, "piece += miss->heap[i].bytes;", "", READS),
+    Mutant("heap: it lies where the stack does", STACK, "const uint8_t *piece = miss->copy + miss->copy_bytes;", "const uint8_t *piece = miss->copy;", READS),
+    Mutant("heap: a chunk of another time", FROZEN, "memory_read_stack(memory, c->frozen_at.chunk, bytes, chunk))", "memory_read(memory, c->frozen_at.chunk, bytes, chunk))", WALKS),
+    Mutant("heap: a mark of another time", FROZEN, "memory_read_stack(memory, &mark, 8, cont)", "memory_read(memory, &mark, 8, cont)", WALKS),
+    Mutant("heap: a newest chunk of another time", FROZEN, "memory_read_stack(memory, &tail, bytes, cont + c->jvm.chunks.tail)", "memory_read(memory, &tail, bytes, cont + c->jvm.chunks.tail)", WALKS),
+    Mutant("learn: all that are there", BOOKS, "is_named(learning->pipeline->options, process->pid) &&", "", LEARNS),
+    Mutant("learn: for no time", BOOKS, "clock_now_ns() + LEARN_NS", "0", LEARNS),
+    Mutant("learn: the first target", BOOKS, "if (options->pids[i] == pid)", "if (options->pids[0] == pid)", LEARNS),
+]

@@ -151,7 +151,8 @@ static void what_proves_nothing(void **state)
 	cursor.leaf_regs[DWARF_RSI] = 0; /* a NullPointerException to come */
 	expect_stub_alone(1);
 	begin(WIRE_KLASS_NARROW);
-	cursor.leaf_regs[DWARF_RSI] = OBJECT_AT + 4;
+	cursor.leaf_regs[DWARF_RSI] = OBJECT_AT + 4; /* no object lies there */
+	object[1] = NARROW | NARROW << 32;
 	expect_stub_alone(1);
 	begin(WIRE_KLASS_COMPACT);
 	object[0] |= 3; /* moved: the rest of its mark is an address */

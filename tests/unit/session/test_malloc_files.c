@@ -383,7 +383,7 @@ static void test_nested_in_a_compiler(void **state)
 	(void)state;
 	assert_true(NESTED(false, compiling, 8, 16, 0, 7, LIBC + MALLOC_AT, LIBC + CALLOC_AT + 8,
 			   APP + 0x3000));
-	assert_false(NESTED(false, compiling, 8, 16, 0, 7, LIBC + CALLOC_AT, APP + 0x3000));
+	assert_false(NESTED(false, compiling, 8, 16, 0, 7, LIBC + CALLOC_AT + 8, APP + 0x3000));
 }
 
 static void test_nested_pages(void **state)

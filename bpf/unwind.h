@@ -9,8 +9,10 @@
 
 #include "hotspot/anchor.h"
 #include "hotspot/compiled_settle.h"
+#include "hotspot/compiling.h"
 #include "hotspot/continuation.h"
 #include "hotspot/interpreted.h"
+#include "hotspot/receiver.h"
 #include "hotspot/stub_leaf.h"
 #include "hotspot/virtual.h"
 #include "native/ahead.h"
@@ -239,6 +241,8 @@ static inline enum unwind_verdict unwind_java_frame(struct unwind_cursor *c,
 	if (c->pc == c->jvm.call_stub_return)
 		c->compiled_seen = (struct wire_hot_code){ .pc = c->pc };
 	else if (compiled_find(c, memory))
+		return UNWIND_STOP;
+	if (receiver_may_be(c) && receiver_find(c, memory) && receiver_put(c, out))
 		return UNWIND_STOP;
 	if (cursor_put_frame(c, out, WIRE_FRAME_COMPILED, WIRE_COMPILED_WORDS) ||
 	    cursor_put(c, out, c->compiled_seen.compile_id))

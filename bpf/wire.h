@@ -125,6 +125,12 @@ enum wire_frame_kind {
 	WIRE_FRAME_COMPILED = 2,    /* 2 words: an address in a JVM's code blob, and in the low 32
 				       bits the compile id of the nmethod (of a stub: any number) */
 	WIRE_FRAME_MARK = 3,	    /* 1 word: no frame; the address is an enum wire_mark */
+	WIRE_FRAME_RECEIVER =
+		4, /* 3 words: no frame; the address of the stub whose frame comes next, the
+				       Klass* of the object that it calls, the identity of that class */
+	WIRE_FRAME_COMPILING =
+		5, /* 5 words as of an interpreted one: no frame, and the stack's first words. What
+				       the thread compiles; the address is 1 + its bytecode index of an OSR, or 0 */
 	WIRE_FRAME_KIND_COUNT
 };
 
@@ -140,6 +146,7 @@ enum wire_mark {
 
 #define WIRE_INTERPRETED_WORDS 5
 #define WIRE_COMPILED_WORDS    2
+#define WIRE_RECEIVER_WORDS    3
 
 /* The words of a frame whose first one is WORD; 0: of no kind that there is. */
 static inline wire_u32 wire_frame_words(wire_u64 word)
@@ -147,7 +154,9 @@ static inline wire_u32 wire_frame_words(wire_u64 word)
 	switch (word >> WIRE_FRAME_KIND_SHIFT) {
 	case WIRE_FRAME_CODE:
 	case WIRE_FRAME_MARK: return 1;
+	case WIRE_FRAME_COMPILING:
 	case WIRE_FRAME_INTERPRETED: return WIRE_INTERPRETED_WORDS;
+	case WIRE_FRAME_RECEIVER: return WIRE_RECEIVER_WORDS;
 	case WIRE_FRAME_COMPILED: return WIRE_COMPILED_WORDS;
 	}
 	return 0;

@@ -95,6 +95,39 @@ struct wire_virtual {
 	wire_u16 pad[3];
 };
 
+/* Where an object says of which class it is (share/oops/oop.hpp, markWord.hpp). */
+enum wire_klass_place {
+	WIRE_KLASS_UNKNOWN, /* or nobody wants to know */
+	WIRE_KLASS_WIDE,    /* 8 bytes behind its mark */
+	WIRE_KLASS_NARROW,  /* 4 bytes there: base + (narrow << shift) */
+	WIRE_KLASS_COMPACT, /* the same of the mark's upper bits */
+};
+
+/* What leads from an object that is called through a vtable or itable stub to its class. */
+struct wire_receiver {
+	wire_u64 base;
+	wire_u16 blob_name; /* in a CodeBlob: the address of its name */
+	wire_u8 place;	    /* enum wire_klass_place */
+	wire_u8 shift;
+	wire_u8 mark_shift; /* of a compact one: where in the mark the class begins */
+	wire_u8 pad[3];
+};
+
+/*
+ * What leads from a thread to the method that it compiles: its thread pointer (%fs), Thread, ciEnv, CompileTask, Method.
+ * Offsets in bytes.
+ */
+struct wire_compiling {
+	wire_u16
+		self; /* from the thread pointer: address of its Thread; 0: nothing of this is wanted, or known */
+	wire_u16 stack_base,
+		stack_size; /* in a JavaThread: the end of its stack, 8 bytes, and its length */
+	wire_u16 env;	    /* in a CompilerThread */
+	wire_u16 task;	    /* in a ciEnv */
+	wire_u16 method, osr_bci; /* in a CompileTask: an address, int32 */
+	wire_u16 pad;
+};
+
 struct wire_jvm {
 	wire_u32 serial; /* of this JVM, as in struct wire_space; 0: no JVM */
 	wire_u8 heap_count;
@@ -156,6 +189,9 @@ struct wire_jvm {
 
 	wire_u16 thread_exception_pc; /* as thread_saved_pc: JavaThread::_exception_pc */
 	wire_u16 pad2[3];
+
+	struct wire_receiver receiver;
+	struct wire_compiling compiling;
 };
 
 /* Slots of the call stub's frame, words from %rbp: cpu/x86/stubGenerator_x86_64.cpp, call_stub. */
@@ -227,6 +263,8 @@ struct wire_thread {
 _Static_assert(sizeof(struct wire_code_heap) == 24, "wire_code_heap");
 _Static_assert(sizeof(struct wire_chunks) == 48, "wire_chunks");
 _Static_assert(sizeof(struct wire_virtual) == 56, "wire_virtual");
+_Static_assert(sizeof(struct wire_receiver) == 16, "wire_receiver");
+_Static_assert(sizeof(struct wire_compiling) == 16, "wire_compiling");
 _Static_assert(sizeof(struct wire_hot_code) == 32, "wire_hot_code");
 _Static_assert(sizeof(struct wire_hot_method) == 48, "wire_hot_method");
 _Static_assert(sizeof(struct wire_far_key) == 16, "wire_far_key");

@@ -105,6 +105,8 @@ static __always_inline void walk_user(struct scratch *s, const struct trigger *t
 	walk_note_thread(c, task);
 	/* One turn more than frames: the last one finds the end, or says UNWIND_DEPTH. */
 	c->leaf_sp = c->sp;
+	if (compiling_may_be(c) && compiling_find(c, NULL, task->thread.fsbase))
+		(void)compiling_put(c, s->words);
 	bpf_loop(WIRE_MAX_USER_FRAMES + 1, walk_turn, &walk, 0);
 	(void)virtual_find(c, NULL);
 	walk_count(c);

@@ -115,6 +115,7 @@ struct unwind_cursor {
 	wire_u32 row_frames, inferred_frames, hot_frames, fp_frames, jit_frames,
 		read_frames; /* by wire_counters.def */
 	wire_u32 java_frames, java_hot_frames, anchors, frozen, frozen_frames; /* the same */
+	wire_u32 receivers, receivers_unknown, compiling, compiling_unknown;   /* the same */
 	wire_u32 jvm_serial; /* of the space: 0, a JVM's, or WIRE_JVM_PENDING */
 	struct wire_jvm jvm; /* serial 0: none, or not known yet */
 	wire_u64 thread;     /* the JavaThread; 0: not known */
@@ -145,6 +146,8 @@ struct unwind_cursor {
 	struct interpreted_frame interpreted; /* the one at pc */
 	struct frozen_walk frozen_at;
 	struct virtual_thread virtual_thread;
+	wire_u64 receiver,
+		receiver_identity; /* Klass* of the object that a leaf's stub calls: hotspot/receiver.h */
 
 	wire_u64 window_at;		     /* address of window[0]; 0: empty */
 	wire_u64 loaded;		     /* by cursor_load_far() */

@@ -92,7 +92,7 @@ NAMES = [
     Mutant("names: any accessor is generated", KIND, '!memmem(name, end, ".Generated", strlen(".Generated"))', "0", SHOWN),
     Mutant("names: an array of hidden classes is none", KIND, "strbuf_addstr(sb, name + brackets);", "", SHOWN),
     Mutant("names: --no-normalize does nothing", KIND, "if (!(names & FRAME_NAMES_EXACT))", "if (1)", SHOWN),
-    Mutant("names: bytecode indices of native code", KIND, "FRAME_NAMES_BCI && frame_kind_is_java(f->kind) &&", "FRAME_NAMES_BCI &&", SHOWN),
+    Mutant("names: bytecode indices of native code", KIND, "FRAME_NAMES_BCI && frame_kind_has_method(f->kind) &&", "FRAME_NAMES_BCI &&", SHOWN),
     Mutant("names: patterns fit what is shown only", MATCH, "{ { .names = 0 },", "{ { .names = FRAME_NAMES_EXACT },", ["test_match"]),
     Mutant("groups: C1 and C2 are one", GROUPS, "return !name[end] && begin >= 2 && is_letter(name[begin - 2]);", "return true;", GROUPED),
     Mutant("groups: of all processes", GROUPS, ".process = thread->process,", ".process = 0,", GROUPED),

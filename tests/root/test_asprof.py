@@ -202,7 +202,7 @@ def every_option_of_a_view():
     """-l, -g, -a, --dot, --reverse, --minwidth, --title, tree, --all-user and --all-kernel, of one session."""
     need_root()
     jvm, place = workload(17), temp_dir()
-    asprof("-d", 2, "-i", "1ms", "--cstack", "vmx", "-o", "summary", jvm.pid)
+    asprof("-d", 2, "-i", "1ms", "--cstack", "vmx", "-F", "vtable,comptask", "-o", "summary", jvm.pid)
     mixed = ("dump", "--cstack", "vmx", "-o", "collapsed")
     expect_match(r"^libc\.so\.6`clone3?;.*libjvm\.so`", asprof(*mixed, "--lib", jvm.pid).out)
     expect_in(";java.lang.Thread.run;", asprof(*mixed, "--dot", jvm.pid).out)

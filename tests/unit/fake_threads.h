@@ -20,6 +20,7 @@
 #define THREAD_OS     16
 #define THREAD_NEXT   24
 #define OS_TID	      4
+#define OS_PTHREAD    8
 #define KLASS_POOL    8
 #define KLASS_FIELDS  16
 #define KLASS_NAME    24
@@ -250,6 +251,11 @@ static inline void open_vm(void)
 		{ "ThreadsList", "_threads", 16, 0 },
 		{ "vmClasses", "_klasses[static_cast<int>(vmClassID::Object_klass_knum)]",
 		  w.classes, 1 },
+		{ "OSThread", "_pthread_id", OS_PTHREAD, 0 },
+		{ "CompilerThread", "_env", 2016, 0 },
+		{ "ciEnv", "_task", 112, 0 },
+		{ "CompileTask", "_method", 8, 0 },
+		{ "CompileTask", "_osr_bci", 24, 0 },
 		{ "JavaThread", "_vthread", 904, 0 },
 		{ "JavaThread", "_stack_base", 824, 0 },
 		{ "JavaThread", w.no_stack_size ? "_other" : "_stack_size", 832, 0 },

@@ -41,7 +41,7 @@ struct jvm {
 	uint64_t told_class;				       /* has a name, as 7 has */
 	unsigned int inlined;				       /* methods at every address */
 	const char *method;
-	unsigned int asked_code, asked_compiled, asked_interpreted;
+	unsigned int asked_code, asked_compiled, asked_interpreted, asked_receivers;
 	uint64_t asked_ns;
 };
 
@@ -247,6 +247,12 @@ const char *jvm_find_class(struct jvm *jvm, uint64_t klass)
 	return klass == 0x7000 ? "a.Outside" : NULL;
 }
 
+const char *jvm_receiver_class(struct jvm *jvm, const uint64_t words[WIRE_RECEIVER_WORDS])
+{
+	jvm->asked_receivers++;
+	return words[1] == 0x7000 && words[2] == 9 ? "a.Called" : NULL;
+}
+
 const char *jvm_class_name(const struct jvm *jvm, uint64_t class_id)
 {
 	return class_id == 7 || class_id == jvm->told_class ? "byte[]" : NULL;
@@ -391,7 +397,7 @@ static inline void set_words(struct fixture *f, const uint64_t kernel[4], const 
 
 static inline void add_frame(struct fixture *f, const struct profile_frame *frame)
 {
-	static const char kinds[] = "nck01jisopqmg";
+	static const char kinds[] = "nck01jisopqmgvt";
 	const struct profile *p = &f->profile;
 
 	if (f->text.len)

@@ -11,6 +11,7 @@
 #include "cmd/cmd.h"
 #include "cmd/event_args.h"
 #include "cmd/record_stream.h"
+#include "jvm/jvm.h"
 #include "session/memory_plan.h"
 
 #define DEFAULT_FREQ_HZ 99
@@ -171,6 +172,12 @@ static int parse_stream_format(const char *arg, void *value, struct err *err)
 	  NULL, parse_unwind }, \
 	{ OPTION_TYPE_FLAG, 0, "jvm-frames", NULL, \
 	  "with alloc: the JVM's own frames, too, from its allocation on", &args.jvm_frames, NULL }, \
+	{ OPTION_TYPE_FLAG, 0, "vtable", NULL, \
+	  "above a JVM's vtable and itable stubs the class whose method they call", \
+	  &args.shows_receivers, NULL }, \
+	{ OPTION_TYPE_FLAG, 0, "comptask", NULL, \
+	  "at the root of a JVM's compiler threads the method that they compile", \
+	  &args.shows_compiling, NULL }, \
 	{ OPTION_TYPE_U64, 0, "max-depth", "N", "user frames of a stack, up to 2048 (default 1024)", \
 	  &args.max_depth, NULL }, \
 	{ OPTION_TYPE_BYTES, 0, "ring-size", "BYTES", \
@@ -458,6 +465,8 @@ struct drive_options record_args_options(const struct record_args *a)
 			.capture = capture,
 			.agent = a->agent,
 			.jvm_frames = a->jvm_frames,
+			.jvm_shows = (a->shows_receivers ? JVM_SHOWS_RECEIVERS : 0) |
+				     (a->shows_compiling ? JVM_SHOWS_COMPILING : 0),
 			.live = a->live,
 			.attached = tell_attached,
 			.unseen = tell_unseen,

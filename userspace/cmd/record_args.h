@@ -30,7 +30,7 @@ struct record_args {
 	bool include_idle;
 	enum recorder_agent_mode agent;
 	bool frame_pointers_only;
-	bool jvm_frames;
+	bool jvm_frames, shows_receivers, shows_compiling;
 	enum live_mode live;
 
 	struct view_flags view;

@@ -167,6 +167,7 @@ int jvm_get_wire(struct jvm *jvm, bool urgent, struct wire_jvm *ret_wire)
 		if (jvm->layout.provisional)
 			refresh_layout(jvm, urgent);
 		*ret_wire = jvm->layout.wire;
+		jvm_shown_fill(jvm, ret_wire);
 	} else {
 		memset(ret_wire, 0, sizeof(*ret_wire));
 	}

@@ -163,6 +163,21 @@ const char *jvm_read_class(struct jvm *jvm, uint64_t klass);
 /* That of the last read; read, where there was none. */
 const char *jvm_find_class(struct jvm *jvm, uint64_t klass);
 
+/* What is shown beside code that runs; bits. */
+enum jvm_shows {
+	JVM_SHOWS_RECEIVERS = 1, /* the class of the object that a vtable or itable stub calls */
+	JVM_SHOWS_COMPILING = 2, /* the method that a compiler thread compiles */
+};
+
+/* Of JVMs that are met from now on; default: nothing. */
+void jvm_table_show(struct jvm_table *table, uint32_t shows);
+
+/*
+ * The class in the words of a WIRE_FRAME_RECEIVER, dotted; NULL when there is another one by now. Read when it is asked for
+ * first: as soon as the sample arrives. Borrowed until the next call.
+ */
+const char *jvm_receiver_class(struct jvm *jvm, const uint64_t words[WIRE_RECEIVER_WORDS]);
+
 /* 8, 11, 17, …; 0 unknown. */
 uint32_t jvm_feature_release(struct jvm *jvm);
 

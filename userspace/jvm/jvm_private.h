@@ -62,6 +62,14 @@ struct jvm_names_of_threads {
 	struct name_time time;
 };
 
+/* Of what is shown beside code that runs what the step functions need: jvm_shown.c. */
+struct jvm_shown {
+	uint32_t wanted, known; /* enum jvm_shows; what cannot be known counts, too */
+	uint64_t retry_ns, wait_ns;
+	struct wire_receiver receiver;
+	struct wire_compiling compiling;
+};
+
 struct jvm {
 	uint32_t pid;
 	uint64_t serial; /* of the process generation; 0: the registry is behind */
@@ -100,6 +108,7 @@ struct jvm {
 	uint64_t poll_cost_ns;	 /* of our time, the last turns counting most */
 	uint32_t alloc_interval; /* bytes between samples of allocations; 0: none are wanted */
 	struct jvm_live live;
+	struct jvm_shown shown;
 	struct lru ns_tids; /* the host's tid -> the JVM's, where they differ */
 	bool same_tids, knows_same_tids;
 };
@@ -130,6 +139,9 @@ void jvm_take_event(const struct codemap_event *event, void *data);
 void jvm_poll(struct jvm *jvm, void *buffer, uint64_t now_ns, uint64_t until_ns);
 void jvm_expire(struct jvm *jvm, uint64_t horizon_ns);
 bool jvm_is_replayed(const struct jvm *jvm, uint64_t now_ns);
+
+/* Into WIRE, what is wanted; looked for again at times while it is not found. */
+void jvm_shown_fill(struct jvm *jvm, struct wire_jvm *wire);
 
 /* One JVM's part of jvm_live.h. */
 void jvm_live_release(struct jvm_live *live);

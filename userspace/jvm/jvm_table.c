@@ -43,6 +43,7 @@ struct jvm_table {
 	uint32_t last_id;
 	uint32_t alloc_interval; /* of every JVM */
 	bool follows_objects;	 /* every JVM's agent */
+	uint32_t shows;		 /* of every JVM */
 };
 
 struct jvm_table *jvm_table_new(void)
@@ -57,6 +58,11 @@ struct jvm_table *jvm_table_new(void)
 void jvm_table_sample_allocations(struct jvm_table *table, uint32_t interval)
 {
 	table->alloc_interval = interval;
+}
+
+void jvm_table_show(struct jvm_table *table, uint32_t shows)
+{
+	table->shows = shows;
 }
 
 void jvm_table_free(struct jvm_table *table)
@@ -119,6 +125,7 @@ static struct jvm *make(struct jvm_table *table, uint32_t pid, const struct mapp
 
 	jvm->alloc_interval = table->alloc_interval;
 	jvm->live.follows = table->follows_objects;
+	jvm->shown.wanted = table->shows;
 	jvm->id = ++table->last_id;
 	vec_push(&table->jvms, jvm);
 	return jvm;

@@ -12,7 +12,7 @@
 /*
  * The light colours, the suffixes and the JFR types are async-profiler's (src/res/flame.html,
  * src/flightRecorder.cpp), because that is what people and tools know. JFR has no type of its own
- * for the last six kinds; they take the nearest one, and our files say the kind beside it.
+ * for the last eight kinds; they take the nearest one, and our files say the kind beside it.
  */
 static const struct frame_kind_info kinds[FRAME_KIND_COUNT] = {
 	[FRAME_NATIVE] = { "native", "Native", "Native", "", "#e15a5a", "#a84444" },
@@ -34,6 +34,10 @@ static const struct frame_kind_info kinds[FRAME_KIND_COUNT] = {
 				  "_[k]", "#e17d00", "#a35b00" },
 	[FRAME_INLINED] = { "inlined", "Native, inlined", "Inlined", "_[i]", "#e88fa8", "#8f4d61" },
 	[FRAME_MARK] = { "mark", "Not code", "Native", "", "#b4b4b4", "#666666" },
+	[FRAME_RECEIVER] = { "receiver", "Class that is called", "Inlined", "_[i]", "#98dcb8",
+			     "#3d7d5d" },
+	[FRAME_COMPILING] = { "compiling", "Java, being compiled", "JIT compiled", "_[j]",
+			      "#d8d0a0", "#7d7440" },
 };
 
 const struct frame_kind_info *frame_kind_info(enum frame_kind kind)
@@ -159,9 +163,9 @@ void frame_format_name(struct strbuf *sb, const struct profile *p, const struct 
 	strbuf_addstr(sb, name);
 	if (!*class_name && !*name)
 		add_address(sb, p, f);
-	if (options->names & FRAME_NAMES_SIGNATURES && frame_kind_is_java(f->kind))
+	if (options->names & FRAME_NAMES_SIGNATURES && frame_kind_has_method(f->kind))
 		add_descriptor(sb, profile_get_string(p, f->descriptor), options->names);
-	if (options->names & FRAME_NAMES_BCI && frame_kind_is_java(f->kind) && f->bci >= 0)
+	if (options->names & FRAME_NAMES_BCI && frame_kind_has_method(f->kind) && f->bci >= 0)
 		strbuf_addf(sb, "@%" PRId32, f->bci);
 	if (options->lines && frame_kind_is_java(f->kind) && f->line > 0)
 		strbuf_addf(sb, ":%" PRId32, f->line);

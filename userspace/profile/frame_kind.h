@@ -24,6 +24,12 @@ static inline bool frame_kind_is_java(uint32_t kind)
 	       kind == FRAME_JAVA_INLINED;
 }
 
+/* It has a Java method's class, name and descriptor: its code, or what is made of it. */
+static inline bool frame_kind_has_method(uint32_t kind)
+{
+	return frame_kind_is_java(kind) || kind == FRAME_COMPILING;
+}
+
 /* A class in front of a stack, which says what was allocated and is no code. */
 static inline bool frame_kind_is_class(uint32_t kind)
 {

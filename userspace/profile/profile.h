@@ -33,6 +33,8 @@ enum frame_kind {
 	FRAME_CLASS_OUTSIDE, /* the same, of an object that is known to lie outside a TLAB */
 	FRAME_MARK,	     /* "[unwind: reason]", "[thread start]": not code */
 	FRAME_INLINED,	     /* user code, inlined as FRAME_JAVA_INLINED is */
+	FRAME_RECEIVER, /* the class, dotted, of the object that the stub next root-wards calls: no code */
+	FRAME_COMPILING, /* the Java method that the thread compiles, as the root: no code of it runs */
 	FRAME_KIND_COUNT
 };
 
@@ -48,7 +50,7 @@ struct profile_mapping {
 struct profile_frame {
 	uint32_t name; /* string; native: symbol or "" when there is none; Java: method name only */
 	uint32_t class_name; /* string; Java: dotted class "java.lang.Thread"; an allocated class,
-			      * "byte[]", which has no `name`; else 0 */
+			      * "byte[]", or a receiver's, which have no `name`; else 0 */
 	uint32_t file;	     /* string; source file, 0 when unknown */
 	uint32_t mapping;    /* mapping id or PROFILE_NONE */
 	uint64_t

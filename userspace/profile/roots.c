@@ -38,6 +38,8 @@ static enum root_kind kind_of(const struct profile *p, const struct profile_fram
 
 	switch (frame->kind) {
 	case FRAME_KERNEL:
+	case FRAME_RECEIVER:
+	case FRAME_COMPILING:
 	case FRAME_CLASS:
 	case FRAME_CLASS_OUTSIDE: return ROOT_NONE;
 	case FRAME_MARK:
@@ -55,6 +57,10 @@ static enum root_kind root_of(const struct profile *p, uint32_t stack, uint8_t *
 	struct profile_stack frames = profile_get_stack(p, stack);
 	uint32_t root;
 
+	/* What a thread compiles stands behind what it began with. */
+	while (frames.len &&
+	       profile_get_frame(p, frames.frames[frames.len - 1])->kind == FRAME_COMPILING)
+		frames.len--;
 	if (!frames.len)
 		return ROOT_NONE;
 	root = frames.frames[frames.len - 1];

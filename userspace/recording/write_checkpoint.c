@@ -22,7 +22,7 @@ static const uint8_t frame_type_keys[FRAME_KIND_COUNT] = {
 	[FRAME_JAVA_C1] = 6,	   [FRAME_JAVA_JIT] = 1,  [FRAME_JAVA_INLINED] = 2,
 	[FRAME_STUB] = 3,	   [FRAME_JIT_OTHER] = 1, [FRAME_CLASS] = 2,
 	[FRAME_CLASS_OUTSIDE] = 5, [FRAME_MARK] = 3,	  [FRAME_JAVA_INTERPRETED] = 0,
-	[FRAME_INLINED] = 2,
+	[FRAME_INLINED] = 2,	   [FRAME_RECEIVER] = 2,  [FRAME_COMPILING] = 1,
 };
 
 static const char *const states[] = {

@@ -29,6 +29,7 @@ void jfr_class_name(struct strbuf *out, const struct profile *p, const struct pr
 	case FRAME_JAVA_C1:
 	case FRAME_JAVA_JIT:
 	case FRAME_JAVA_INLINED:
+	case FRAME_COMPILING:
 		if (f->class_name)
 			class_name_to_internal(out, profile_get_string(p, f->class_name));
 		else
@@ -36,6 +37,7 @@ void jfr_class_name(struct strbuf *out, const struct profile *p, const struct pr
 		break;
 	case FRAME_CLASS:
 	case FRAME_CLASS_OUTSIDE:
+	case FRAME_RECEIVER:
 		class_name_to_internal(out, profile_get_string(p, jfr_object_class(f)));
 		break;
 	case FRAME_KERNEL: strbuf_addstr(out, "kernel"); break;
@@ -53,7 +55,7 @@ void jfr_method_name(struct strbuf *out, const struct profile *p, const struct p
 {
 	static const struct frame_name_options plain = { .names = FRAME_NAMES_EXACT };
 
-	if (frame_kind_is_class(f->kind))
+	if (frame_kind_is_class(f->kind) || f->kind == FRAME_RECEIVER)
 		strbuf_addstr(out, "<class>");
 	else if (f->name)
 		strbuf_addstr(out, profile_get_string(p, f->name));

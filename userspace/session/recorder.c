@@ -169,6 +169,8 @@ static int open_all(struct recorder *rec, struct err *err)
 				     (interval || samples_memory(rec) ? RIGHTS_TO_PROBE : 0));
 	r = pipeline_init(&rec->pipeline, rec->capture, &pipeline, err);
 	if (r == 0)
+		jvm_table_show(rec->pipeline.jvms, rec->options->jvm_shows);
+	if (r == 0)
 		r = pipeline_begin(&rec->pipeline, rec->options->command_line, err);
 	if (r == 0)
 		r = pipeline_snapshot(&rec->pipeline, err);

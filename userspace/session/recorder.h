@@ -33,6 +33,7 @@ struct recorder_options {
 	enum recorder_agent_mode agent;
 	enum live_mode live;		/* what allocations have left alive at the end */
 	bool jvm_frames;		/* of allocations the JVM's own frames stay */
+	uint32_t jvm_shows;		/* enum jvm_shows */
 	void (*attached)(uint32_t pid); /* the agent was loaded into a JVM; may be NULL */
 	/* A JVM's allocations cannot be seen without an agent, and why; may be NULL. */
 	void (*unseen)(uint32_t pid, const char *why);

@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "jvm/java_name.h"
-#include "symbolize/sample_words.h"
 #include "symbolize/symbolizer_private.h"
 
 /* Per process. A large program's hot code is a few thousand addresses. */
@@ -178,7 +177,7 @@ static struct symbol_query query_of(const struct user_word *word)
 				      .key = word->cache_key,
 				      .words = word->words };
 
-	if (word->kind == WIRE_FRAME_INTERPRETED) {
+	if (word->kind == WIRE_FRAME_INTERPRETED || word->kind == WIRE_FRAME_COMPILING) {
 		query.kind = ASK_INTERPRETED;
 		query.key = words_key(word->words, WIRE_INTERPRETED_WORDS);
 	} else if (word->kind == WIRE_FRAME_COMPILED) {
@@ -200,6 +199,10 @@ static void read_names(struct jvm *jvm, struct word_reader user, struct lru *kno
 	while (user_word_next(&user, &word)) {
 		struct symbol_query query = query_of(&word);
 
+		if (word.kind == WIRE_FRAME_RECEIVER) {
+			jvm_receiver_class(jvm, word.words);
+			continue;
+		}
 		if (query.kind == ASK_CODE || (known && lru_get(known, query.key, &value)))
 			continue;
 		if (query.kind == ASK_INTERPRETED) {
@@ -288,16 +291,22 @@ static void push_user_frame(struct stack_build *build, const struct user_word *w
 		push_mark(build, word->words[0] & WIRE_FRAME_ADDRESS_MASK);
 		return;
 	}
+	if (word->kind == WIRE_FRAME_RECEIVER) {
+		shown_push_receiver(build, word->words);
+		return;
+	}
 	query = query_of(word);
 	stack_push_answer(build, &query);
 }
 
+/* What the thread compiles is left out: it comes last. */
 static void push_user_frames(struct stack_build *build, struct word_reader user)
 {
 	struct user_word word;
 
 	while (user_word_next(&user, &word))
-		push_user_frame(build, &word);
+		if (word.kind != WIRE_FRAME_COMPILING)
+			push_user_frame(build, &word);
 }
 
 /* What stands at the root: why the walk ended early, or the role of a nameless first frame. */
@@ -344,6 +353,7 @@ static bool build_stack(struct stack_build *build, const struct wire_sample *sam
 	if (has_class(sample))
 		allocation_drop_jvm_frames(build, 1);
 	push_root(build, sample);
+	shown_push_compiling(build, *user);
 	*ret_stack = profile_stack(build->profile, symbolizer->frames.items,
 				   (uint32_t)symbolizer->frames.len);
 	return true;

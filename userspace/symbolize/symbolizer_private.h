@@ -9,6 +9,7 @@
 #include "jvm/jvm.h"
 #include "symbolize/kernel.h"
 #include "symbolize/perf_map.h"
+#include "symbolize/sample_words.h"
 #include "symbolize/source.h"
 #include "symbolize/symbolizer.h"
 
@@ -100,6 +101,13 @@ uint32_t jit_mapping_id(struct stack_build *build);
  */
 void allocation_push_class(struct stack_build *build, const struct wire_sample *sample);
 void allocation_drop_jvm_frames(struct stack_build *build, size_t first);
+
+/*
+ * symbolize/shown.c: what is no code of the thread. WORDS: WIRE_FRAME_RECEIVER's; and where USER has one, what the thread
+ * compiles.
+ */
+void shown_push_receiver(struct stack_build *build, const uint64_t *words);
+void shown_push_compiling(struct stack_build *build, struct word_reader user);
 
 /* symbolize/wait.c: the kernel's frames of the switch itself go. */
 void wait_drop_tracing(struct stack_build *build);

@@ -43,6 +43,7 @@ struct unwinder {
 	uint64_t row_frames, inferred_frames, hot_frames, fp_frames, jit_frames, read_frames,
 		java_frames, java_hot_frames;
 	uint64_t anchors, frozen, frozen_frames;
+	uint64_t receivers, receivers_unknown, compiling, compiling_unknown;
 };
 
 /* One walk. */

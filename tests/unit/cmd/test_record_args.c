@@ -43,6 +43,8 @@ static void print_options(const struct record_args *args, const struct drive_opt
 		printf("argument %s\n", o->command[i]);
 	if (o->whole_host)
 		printf("all\n");
+	if (o->recorder.jvm_shows)
+		printf("shows %u\n", o->recorder.jvm_shows);
 	printf("agent %d, at %llu ns, \"%s\"\n", (int)o->recorder.agent,
 	       (unsigned long long)c->events[0].period, o->recorder.command_line);
 	if (record_stream.target)
@@ -124,6 +126,9 @@ static void each_option(void **state)
 		{ "--include-idle", "only with idle\n" },
 		{ "--unwind fp", "only by frame pointers\n" },
 		{ "--unwind auto", "" },
+		{ "--vtable", "shows 1\n" },
+		{ "--comptask", "shows 2\n" },
+		{ "--vtable --comptask", "shows 3\n" },
 		{ "-d 90s", "for 90000 ms in 0\n" },
 		{ "--memory-limit 48M", "for 0 ms in 50331648\n" },
 		{ "--max-depth 2048", "depth 2048, ring 0\n" },

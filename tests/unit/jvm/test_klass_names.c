@@ -109,6 +109,39 @@ static void test_find_reads(void **state)
 	assert_string_equal(name, "pkg.One");
 }
 
+static uint64_t identity_of(const struct world *w)
+{
+	uint64_t word;
+
+	memcpy(&word, w->fake.bytes + (w->symbol - FAKE_BASE), sizeof(word));
+	return WIRE_CLASS_IDENTITY(w->symbol, word, layout_17.symbol_mask);
+}
+
+/* The class that was seen, or none. */
+static void test_proven(void **state)
+{
+	struct world *w = *state;
+	uint64_t one = identity_of(w), third;
+	const char *name;
+	unsigned int reads;
+
+	assert_int_equal(klass_names_find_proven(w->names, w->klass, one, &name), 0);
+	assert_string_equal(name, "pkg.One");
+	reads = w->fake.reads;
+	assert_int_equal(klass_names_find_proven(w->names, w->klass, one, &name), 0);
+	assert_int_equal(w->fake.reads, reads);
+	put_symbol(w, "pkg/Third", 9);
+	third = identity_of(w);
+	assert_true(third != one);
+	/* It was read while it was there. */
+	assert_int_equal(klass_names_find_proven(w->names, w->klass, one, &name), 0);
+	assert_string_equal(name, "pkg.One");
+	assert_int_equal(klass_names_find_proven(w->names, w->klass, third, &name), 0);
+	assert_string_equal(name, "pkg.Third");
+	assert_int_equal(klass_names_find_proven(w->names, w->klass, one, &name), -ESTALE);
+	assert_int_equal(klass_names_find_proven(w->names, w->klass + 4, one, &name), -EBADMSG);
+}
+
 static void test_no_class(void **state)
 {
 	struct world *w = *state;
@@ -131,7 +164,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_forms),      TEST(test_long_name_is_cut), TEST(test_unloaded),
-		TEST(test_find_reads), TEST(test_no_class),
+		TEST(test_find_reads), TEST(test_no_class),	    TEST(test_proven),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

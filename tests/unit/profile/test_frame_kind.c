@@ -183,7 +183,7 @@ static void test_signatures(void **state)
 	for (uint32_t kind = 0; kind < FRAME_KIND_COUNT; kind++) {
 		f.kind = kind;
 		check_name(&p, &f, signatures,
-			   frame_kind_is_java(kind)
+			   frame_kind_is_java(kind) || kind == FRAME_COMPILING
 				   ? "java.lang.String.of;([Ljava/lang/String;I)LA;"
 				   : "java.lang.String.of;");
 	}

@@ -67,6 +67,8 @@ static void what_a_thread_begins_with(void **state)
 	expect_root(FRAME_CPP, "_start", 1, 1);
 	expect_root(FRAME_MARK, "[thread start]", 1, 1);
 	expect_root(FRAME_MARK, "[process start]", 1, 1);
+	/* What it compiles stands behind that: the leaf is. */
+	expect_root(FRAME_COMPILING, "hash", 1, 1);
 }
 
 static void what_no_thread_begins_with(void **state)
@@ -96,6 +98,7 @@ static void what_does_not_count(void **state)
 	expect_root(FRAME_KERNEL, "ret_from_fork", 0, 0);
 	expect_root(FRAME_CLASS, "byte[]", 0, 0);
 	expect_root(FRAME_CLASS_OUTSIDE, "byte[]", 0, 0);
+	expect_root(FRAME_RECEIVER, "pkg.One", 0, 0);
 }
 
 static void sums_are_of_a_process_and_an_event(void **state)

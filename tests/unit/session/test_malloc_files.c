@@ -375,6 +375,17 @@ static void test_nested(void **state)
 	assert_false(NESTED(false, JEMALLOC + MALLOC_AT, APP + 0x3000));
 }
 
+/* What a thread compiles stands before the function itself. */
+static void test_nested_in_a_compiler(void **state)
+{
+	const uint64_t compiling = (uint64_t)WIRE_FRAME_COMPILING << WIRE_FRAME_KIND_SHIFT;
+
+	(void)state;
+	assert_true(NESTED(false, compiling, 8, 16, 0, 7, LIBC + MALLOC_AT, LIBC + CALLOC_AT + 8,
+			   APP + 0x3000));
+	assert_false(NESTED(false, compiling, 8, 16, 0, 7, LIBC + CALLOC_AT + 8, APP + 0x3000));
+}
+
 static void test_nested_pages(void **state)
 {
 	(void)state;
@@ -408,6 +419,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_libc, read_self, forget_self),
 		cmocka_unit_test_setup_teardown(test_without, read_self, forget_self),
 		cmocka_unit_test_setup_teardown(test_nested, make_app, drop_app),
+		cmocka_unit_test_setup_teardown(test_nested_in_a_compiler, make_app, drop_app),
 		cmocka_unit_test_setup_teardown(test_nested_pages, make_app, drop_app),
 		cmocka_unit_test_setup_teardown(test_java_between, make_app, drop_app),
 	};

@@ -196,6 +196,45 @@ static void marks(void **state)
 				      "[native frames skipped]_m [unknown]_n");
 }
 
+/* The class whose method the stub behind it calls. */
+static void receivers(void **state)
+{
+	struct fixture *f = *state;
+
+	parts.is_jvm = true;
+	parts.jvm.of_compiled = JAVA_STUB;
+	set_words(f, NO_KERNEL,
+		  USER_WORDS(KIND(RECEIVER) | 0x8000 | EXACT, 0x7000, 9,
+			     KIND(COMPILED) | 0x8000 | EXACT, 6, MAPPED));
+	assert_string_equal(stack(f), "a.Called._v@[JIT] blob_s@[JIT] [unknown]_n");
+	/* It is read when the sample arrives. */
+	parts.jvm.asked_receivers = 0;
+	arrive(f);
+	symbolizer_read_names(&parts.jvm, &f->sample);
+	assert_true(parts.jvm.asked_receivers > 0);
+	/* Another class is there by now. */
+	f->sample.words[2] = 8;
+	assert_string_equal(stack(f), "[unknown class]._v@[JIT] blob_s@[JIT] [unknown]_n");
+}
+
+/* What a thread compiles is its root. */
+static void compiling(void **state)
+{
+	struct fixture *f = *state;
+
+	parts.is_jvm = true;
+	parts.jvm.of_interpreted = JAVA_FRAMES;
+	set_words(f, NO_KERNEL, USER_WORDS(KIND(COMPILING), 8, 16, 1, 7, MAPPED | EXACT, MAPPED));
+	assert_string_equal(stack(f), "[unknown]_n [unknown]_n p.C.m_t@[JIT]");
+	f->sample.reason = UNWIND_PAGE;
+	assert_string_equal(stack(f),
+			    "[unknown]_n [unknown]_n [unwind: page-not-resident]_m p.C.m_t@[JIT]");
+	f->sample.reason = UNWIND_DONE;
+	parts.jvm.of_interpreted = JAVA_EVICTED;
+	f->sample.words[1] = 24;
+	assert_string_equal(stack(f), "[unknown]_n [unknown]_n [unknown method]_t@[JIT]");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -207,6 +246,8 @@ int main(void)
 		TEST(interpreted_methods),
 		TEST(names_are_read_early),
 		TEST(marks),
+		TEST(receivers),
+		TEST(compiling),
 	};
 
 	return cmocka_run_group_tests_name("symbolize_code", tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "jvm/jvm.h"
+#include "no_classes.h"
 #include "symbolize/symbolizer.h"
 
 #define CODE	 0x7000000000ULL
@@ -105,18 +106,6 @@ enum java_lookup jvm_find_interpreted(struct jvm *jvm, const uint64_t words[WIRE
 	ret_answer->count = 1;
 	ret_answer->frames[0] = chain[2];
 	return JAVA_FRAMES;
-}
-
-const char *jvm_find_class(struct jvm *jvm, uint64_t klass)
-{
-	(void)jvm, (void)klass;
-	return NULL;
-}
-
-const char *jvm_class_name(const struct jvm *jvm, uint64_t class_id)
-{
-	(void)jvm, (void)class_id;
-	return NULL;
 }
 
 bool jvm_has_code_map(const struct jvm *jvm)

@@ -50,6 +50,18 @@ static int read_list(const struct vmstructs *vs, struct java_thread_layout *l)
 	return -EOPNOTSUPP;
 }
 
+int java_thread_layout_read_list(const struct vmstructs *vs, struct java_thread_layout *ret_layout)
+{
+	struct java_thread_layout l = { .memory = vmstructs_memory(vs) };
+	int r = read_thread(vs, &l);
+
+	if (!r)
+		r = read_list(vs, &l);
+	if (!r)
+		*ret_layout = l;
+	return r;
+}
+
 /* --- classes ---------------------------------------------------------------------------------- */
 
 /* What the fields of a class are read by. */

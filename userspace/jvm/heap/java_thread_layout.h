@@ -38,4 +38,7 @@ struct java_thread_layout {
 int java_thread_layout_read(const struct vmstructs *vs, const struct jvm_layout *layout,
 			    struct java_thread_layout *ret_layout);
 
+/* What java_thread_list_read() needs of it, whatever the collector; all else is 0. */
+int java_thread_layout_read_list(const struct vmstructs *vs, struct java_thread_layout *ret_layout);
+
 #endif

@@ -142,3 +142,21 @@ int klass_names_find(struct klass_names *names, uint64_t klass, const char **ret
 	*ret_name = entry->name;
 	return 0;
 }
+
+int klass_names_find_proven(struct klass_names *names, uint64_t klass, uint64_t identity,
+			    const char **ret_name)
+{
+	const struct klass_entry *entry = find_entry(names, klass);
+	int r = 0;
+
+	if (!entry || entry->identity != identity) {
+		r = klass_names_read(names, klass, ret_name);
+		entry = find_entry(names, klass);
+	}
+	if (r < 0)
+		return r;
+	if (!entry || entry->identity != identity)
+		return -ESTALE;
+	*ret_name = entry->name;
+	return 0;
+}

@@ -29,4 +29,8 @@ int klass_names_read(struct klass_names *names, uint64_t klass, const char **ret
 /* That of the last read, where there was one: the class may be gone. Else it is read. */
 int klass_names_find(struct klass_names *names, uint64_t klass, const char **ret_name);
 
+/* The same of the class that was IDENTITY (WIRE_CLASS_IDENTITY) when it was seen; -ESTALE: it is another one now. */
+int klass_names_find_proven(struct klass_names *names, uint64_t klass, uint64_t identity,
+			    const char **ret_name);
+
 #endif

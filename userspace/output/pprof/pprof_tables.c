@@ -82,6 +82,7 @@ static uint32_t mapping_of(const struct pprof_tables *t, const struct profile_fr
 	case FRAME_JAVA_JIT:
 	case FRAME_JAVA_INLINED:
 	case FRAME_STUB:
+	case FRAME_COMPILING:
 	case FRAME_JIT_OTHER: return jit_mapping(t);
 	default: return PROFILE_NONE;
 	}

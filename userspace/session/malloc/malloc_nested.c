@@ -41,9 +41,11 @@ bool malloc_is_nested(const struct malloc_files *files, struct process *process,
 	struct user_word word;
 
 	sample_words_read(sample, &kernel, &user);
-	/* The first one is the function itself. */
-	if (!user_word_next(&user, &word))
-		return false;
+	/* The first one is the function itself, behind what is no frame. */
+	do {
+		if (!user_word_next(&user, &word))
+			return false;
+	} while (word.kind == WIRE_FRAME_COMPILING);
 	for (unsigned int i = 0; i < MAX_BETWEEN && user_word_next(&user, &word); i++) {
 		struct caller caller;
 

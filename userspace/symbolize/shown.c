@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a stack shows beside the code that runs: the class whose method a stub calls, the method that a thread compiles. */
+#include "symbolize/symbolizer_private.h"
+
+#define UNKNOWN_CLASS  "[unknown class]"
+#define UNKNOWN_METHOD "[unknown method]"
+
+void shown_push_receiver(struct stack_build *build, const uint64_t *words)
+{
+	const char *name = build->jvm ? jvm_receiver_class(build->jvm, words) : NULL;
+	struct profile_frame frame = {
+		.class_name = profile_string(build->profile, name ? name : UNKNOWN_CLASS),
+		.mapping = jit_mapping_id(build),
+		.bci = -1,
+		.kind = FRAME_RECEIVER,
+	};
+
+	if (!name)
+		build->cacheable = false;
+	stack_push(build, &frame);
+}
+
+/* WORDS: a WIRE_FRAME_COMPILING's. */
+static void push_compiling(struct stack_build *build, const uint64_t *words)
+{
+	const struct java_answer *answer = &build->symbolizer->java;
+	struct profile_frame frame = {
+		.mapping = jit_mapping_id(build),
+		.bci = (int32_t)(words[0] & WIRE_FRAME_ADDRESS_MASK) - 1,
+		.kind = FRAME_COMPILING,
+	};
+
+	if (build->jvm &&
+	    jvm_find_interpreted(build->jvm, words, &build->symbolizer->java) == JAVA_FRAMES) {
+		const struct java_frame *java = &answer->frames[0];
+
+		frame.name = profile_string(build->profile, java->method);
+		frame.class_name = profile_string(build->profile, java->class_name);
+		frame.file = profile_string(build->profile, java->source ? java->source : "");
+		frame.descriptor =
+			profile_string(build->profile, java->descriptor ? java->descriptor : "");
+	} else {
+		build->cacheable = false;
+		frame.name = profile_string(build->profile, UNKNOWN_METHOD);
+	}
+	stack_push(build, &frame);
+}
+
+void shown_push_compiling(struct stack_build *build, struct word_reader user)
+{
+	struct user_word word;
+
+	/* It is the first one. */
+	if (user_word_next(&user, &word) && word.kind == WIRE_FRAME_COMPILING)
+		push_compiling(build, word.words);
+}

@@ -2,7 +2,7 @@
 """Of what comes with a miss of a virtual thread's frames in the heap, and of layouts that are learnt before the first sample."""
 from .mutant import Mutant
 
-CHECK = "userspace/capture/miss_check.c"
+CHECK = "userspace/capture/rings/miss_check.c"
 STACK = "userspace/unwind/unwind_stack.c"
 FROZEN = "bpf/hotspot/frozen.h"
 BOOKS = "userspace/session/pipeline_books.c"

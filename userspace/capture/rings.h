@@ -43,6 +43,8 @@ void rings_drain(struct rings *rings, const struct rings_handler *handler);
 int sample_check(const void *data, size_t len);
 int miss_check(const void *data, size_t len);
 int span_check(const void *data, size_t len);
+/* The first of several records, whose size is no more than LEN. */
+int parked_check(const void *data, size_t len);
 
 /* What one record is, to its callback. */
 void rings_deliver(const struct rings_handler *handler, const void *data, size_t len);

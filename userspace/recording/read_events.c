@@ -74,13 +74,14 @@ enum {
 	SAMPLE_REASON,
 	SAMPLE_QUEUED,
 	SAMPLE_CHANCE,
+	SAMPLE_SAMPLES, /* of others' wall clock */
 };
 
 /* How the events call their thread and their weight differs. */
 #define SAMPLE_WANTED(thread, weight)                                                          \
 	"startTime", thread, "stackTrace", "state", weight, "count", "kernel", "eventName",    \
 		"objects", "age", "className", "outsideTlab", "objectClass", "allocationSize", \
-		"reason", "queued", "chance"
+		"reason", "queued", "chance", "samples"
 
 static bool has(uint32_t found, int slot)
 {
@@ -194,25 +195,52 @@ static void add_event_sample(struct recording_reader *reader, const struct jfr_v
 	add_sample(reader, &s);
 }
 
-static void add_wait(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
+/* S is one, with what a wait has beside. */
+static void add_parts(struct recording_reader *reader, const struct jfr_values *v,
+		      struct profile_sample *s)
 {
 	uint64_t chance = MAX(v->number[SAMPLE_CHANCE], 1U);
-	struct profile_sample s, parts[2];
+	struct profile_sample parts[2];
+
+	s->reason = jfr_symbol_string(reader, v->number[SAMPLE_REASON]);
+	s->chance = (uint32_t)MIN(chance, UINT32_MAX);
+	s->queued = v->number[SAMPLE_QUEUED] * s->chance;
+	if (!reader->options->merge) {
+		add_sample(reader, s);
+		return;
+	}
+	for (size_t i = 0, count = jfr_wait_parts(reader, s, parts); i < count; i++)
+		add_sample(reader, &parts[i]);
+}
+
+static void add_wait(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
+{
+	struct profile_sample s;
 
 	if (!is_wanted(reader, JFR_OFFCPU_EVENT))
 		return;
 	s = make_sample(reader, v, found,
 			event_by_name(reader, profile_string(reader->profile, JFR_OFFCPU_EVENT),
 				      "nanoseconds"));
-	s.reason = jfr_symbol_string(reader, v->number[SAMPLE_REASON]);
-	s.chance = (uint32_t)MIN(chance, UINT32_MAX);
-	s.queued = v->number[SAMPLE_QUEUED] * s.chance;
-	if (!reader->options->merge) {
-		add_sample(reader, &s);
+	add_parts(reader, v, &s);
+}
+
+/* Others count samples, and know no reasons. */
+static void add_wall(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
+{
+	struct profile_sample s;
+
+	if (!is_wanted(reader, JFR_WALL_EVENT))
 		return;
-	}
-	for (size_t i = 0, count = jfr_wait_parts(reader, &s, parts); i < count; i++)
-		add_sample(reader, &parts[i]);
+	s = make_sample(reader, v, found,
+			event_by_name(reader, profile_string(reader->profile, JFR_WALL_EVENT),
+				      has(found, SAMPLE_WEIGHT) ? "nanoseconds" : "count"));
+	if (!has(found, SAMPLE_WEIGHT) && has(found, SAMPLE_SAMPLES))
+		s.weight = s.count = v->number[SAMPLE_SAMPLES];
+	if (jfr_symbol_string(reader, v->number[SAMPLE_REASON]))
+		add_parts(reader, v, &s);
+	else
+		add_sample(reader, &s);
 }
 
 /*
@@ -335,6 +363,7 @@ static const struct event_info {
 	  false },
 	{ "profiler.Malloc", { SAMPLE_WANTED("eventThread", "size") }, add_malloc, false },
 	{ "hostprof.OffCpuSample", { SAMPLE_WANTED("sampledThread", "weight") }, add_wait, false },
+	{ "profiler.WallClockSample", { SAMPLE_WANTED("sampledThread", "weight") }, add_wall, false },
 	{ "hostprof.Recording",
 	  { "command", "host", "wallStart", "monotonicStart" },
 	  add_recording,

@@ -37,8 +37,7 @@ static __always_inline bool parked_is_in_cgroup(struct task_struct *task)
 	if (!bpf_core_field_exists(cgroup->ancestors) ||
 	    settings.cgroup_level > (wire_u32)BPF_CORE_READ(cgroup, level))
 		return false;
-	bpf_probe_read_kernel(&above, sizeof(above),
-			      &cgroup->ancestors[0] + settings.cgroup_level);
+	bpf_probe_read_kernel(&above, sizeof(above), &cgroup->ancestors[0] + settings.cgroup_level);
 	return BPF_CORE_READ(above, kn, id) == settings.cgroup_id;
 }
 
@@ -49,8 +48,7 @@ static __always_inline bool parked_is_wanted(struct task_struct *task)
 		return false;
 	if ((wire_u32)task->tgid == settings.self_tgid || !parked_is_in_cgroup(task))
 		return false;
-	return !settings.filter_tgids ||
-	       target_has(task->tgid, task->group_leader->start_time);
+	return !settings.filter_tgids || target_has(task->tgid, task->group_leader->start_time);
 }
 
 static __always_inline void parked_read_regs(struct task_struct *task, struct wire_parked *parked)

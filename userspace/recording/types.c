@@ -50,13 +50,13 @@
 	REF("sampledThread", JFR_THREAD, "Thread"),                \
 		REF("stackTrace", JFR_STACK_TRACE, "Stack Trace"), \
 		REF("state", JFR_THREAD_STATE, "Thread State")
-#define WEIGHT_FIELDS                                                                             \
+#define WEIGHT_FIELDS                                                                              \
 	COUNT("pid", "Process Identifier"), TEXT("process", "Process"), COUNT("weight", "Weight"), \
-		COUNT("count", "Samples"), TEXT("container", "Container"),                        \
+		COUNT("count", "Samples"), TEXT("container", "Container"),                         \
 		PLAIN("kernel", JFR_BOOLEAN, "In Kernel")
 /* Of a wait. */
-#define WAIT_FIELDS                                                                \
-	TEXT("reason", "Reason"), TICK_SPAN("queued", "Waited for a CPU"),         \
+#define WAIT_FIELDS                                                        \
+	TEXT("reason", "Reason"), TICK_SPAN("queued", "Waited for a CPU"), \
 		COUNT("chance", "One of So Many")
 
 /*

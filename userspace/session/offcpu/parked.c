@@ -87,11 +87,21 @@ static bool is_exact(const struct wire_parked *thread)
 static void fill_regs(struct wire_miss *miss, const struct wire_parked *thread)
 {
 	static const uint8_t at[DWARF_REGISTERS] = {
-		[DWARF_R15] = 0,  [DWARF_R14] = 1,  [DWARF_R13] = 2,
-		[DWARF_R12] = 3,  [DWARF_RBP] = 4,  [DWARF_RBX] = 5,
-		[DWARF_R11] = 6,  [DWARF_R10] = 7,  [DWARF_R9] = 8,
-		[DWARF_R8] = 9,	  [DWARF_RAX] = 10, [DWARF_RCX] = 11,
-		[DWARF_RDX] = 12, [DWARF_RSI] = 13, [DWARF_RDI] = WIRE_PARKED_DI,
+		[DWARF_R15] = 0,
+		[DWARF_R14] = 1,
+		[DWARF_R13] = 2,
+		[DWARF_R12] = 3,
+		[DWARF_RBP] = 4,
+		[DWARF_RBX] = 5,
+		[DWARF_R11] = 6,
+		[DWARF_R10] = 7,
+		[DWARF_R9] = 8,
+		[DWARF_R8] = 9,
+		[DWARF_RAX] = 10,
+		[DWARF_RCX] = 11,
+		[DWARF_RDX] = 12,
+		[DWARF_RSI] = 13,
+		[DWARF_RDI] = WIRE_PARKED_DI,
 		[DWARF_RSP] = WIRE_PARKED_SP,
 	};
 

@@ -344,13 +344,13 @@ static void test_weights(void **state)
 	/* All are walked: nothing is ever owed. */
 	assert_int_equal(offcpu_weight(&owed, 500, 0), 500);
 	assert_int_equal(owed, 0);
-	/* Three that were not walked, and one for four: half of what was owed before. */
+	/* Three that were not walked, and one for eight: half of what was owed before. */
 	owed += 300;
-	assert_int_equal(offcpu_weight(&owed, 100, 2), 400 + 150);
-	assert_int_equal(owed, 300 + 100 - 550);
+	assert_int_equal(offcpu_weight(&owed, 100, 3), 800 + 150);
+	assert_int_equal(owed, 300 + 100 - 950);
 	/* It stands for more than there was: the next one for less, but not for nothing. */
 	assert_int_equal(offcpu_weight(&owed, 100, 0), 25);
-	assert_int_equal(owed, -150 + 100 - 25);
+	assert_int_equal(owed, -550 + 100 - 25);
 }
 
 /* Two places of one thread take turns: short waits, of which some are walked, and long ones. What each has in the sum of many threads. */

@@ -58,7 +58,8 @@ static void test_bad(void **state)
 /* Threads are told of one behind another. */
 static void test_parked(void **state)
 {
-	static uint64_t room[(sizeof(struct wire_parked) + 2 * 8) / 8];
+	static uint64_t room[(sizeof(struct wire_parked) + 2 * 8) / 8],
+		large[sizeof(room) / 8 + WIRE_MAX_KERNEL_FRAMES];
 	struct wire_parked *parked = (struct wire_parked *)room;
 
 	(void)state;
@@ -79,6 +80,13 @@ static void test_parked(void **state)
 	parked->kernel_frames = UINT32_MAX;
 	parked->size = (uint32_t)(sizeof(*parked) + UINT32_MAX * 8ULL);
 	assert_int_equal(parked_check(parked, sizeof(room)), -EBADMSG);
+	parked = (struct wire_parked *)large;
+	parked->kernel_frames = WIRE_MAX_KERNEL_FRAMES;
+	parked->size = sizeof(*parked) + WIRE_MAX_KERNEL_FRAMES * 8;
+	assert_int_equal(parked_check(parked, sizeof(large)), 0);
+	parked->kernel_frames++;
+	parked->size += 8;
+	assert_int_equal(parked_check(parked, sizeof(large)), -EBADMSG);
 }
 
 static void note(const struct wire_span *got, void *data)

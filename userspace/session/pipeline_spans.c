@@ -107,10 +107,8 @@ static void open_parked(struct pipeline *pipeline, const struct wire_parked *thr
 
 void pipeline_spans_turn(struct pipeline *pipeline, uint64_t now_ns)
 {
-	const struct wire_parked *thread;
-
-	while (!unwinder_is_busy(pipeline->unwinder) && (thread = parked_take(&pipeline->parked)))
-		open_parked(pipeline, thread, false);
+	while (parked_is_left(&pipeline->parked) && !unwinder_is_busy(pipeline->unwinder))
+		open_parked(pipeline, parked_take(&pipeline->parked), false);
 	spans_expire(&pipeline->spans, now_ns - LONELY_NS);
 }
 

@@ -26,9 +26,14 @@ void parked_put(struct parked *parked, const struct wire_parked *thread)
 	vec_push(&parked->threads, xmemdup(thread, thread->size));
 }
 
+bool parked_is_left(const struct parked *parked)
+{
+	return parked->next < parked->threads.len;
+}
+
 const struct wire_parked *parked_take(struct parked *parked)
 {
-	return parked->next < parked->threads.len ? parked->threads.items[parked->next++] : NULL;
+	return parked_is_left(parked) ? parked->threads.items[parked->next++] : NULL;
 }
 
 /* As user_regs_take() of bpf/sample/user_regs.h has it. */

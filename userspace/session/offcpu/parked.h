@@ -23,6 +23,7 @@ void parked_release(struct parked *parked);
 
 /* A copy. */
 void parked_put(struct parked *parked, const struct wire_parked *thread);
+bool parked_is_left(const struct parked *parked);
 /* Borrowed until parked_release(); NULL: that were all. */
 const struct wire_parked *parked_take(struct parked *parked);
 

@@ -16,7 +16,14 @@ JAVA_PARKED = {"parkedPark": ("java.util.concurrent.locks.LockSupport.park", "pa
                "parkedSleep": ("java.lang.Thread.sleep", "sleep")}
 JAVA_KINDS = (*JAVA_PARKED, *EQUAL, "busy", "short")
 
-Run = collections.namedtuple("Run", "pids ns elapsed figures path")
+# WEIGHT, INTERVALS and SAMPLES: of all profiler.WallClockSample.
+Run = collections.namedtuple("Run", "pids ns elapsed weight intervals samples")
+
+
+def read_events(path):
+    text = run([os.path.join(jdk(17), "bin", "jfr"), "print", "--json", "--stack-depth", "1", "--events",
+                "profiler.WallClockSample", path], code=0, timeout=60).out
+    return [event["values"] for event in json.loads(text)["recording"]["events"]]
 
 
 @functools.cache
@@ -27,11 +34,13 @@ def recorded():
                  17: java(17, "Walls", stdin=subprocess.PIPE), 25: java(25, "Walls", stdin=subprocess.PIPE)}
     recorder = Recorder("-p", ",".join(str(process.pid) for process in processes.values()), "-e", "wall", "--agent=never")
     time.sleep(SECONDS)
-    path, figures = recorder.end(), read_json(recorder.stats_path)
+    path = recorder.end()
     for process in processes.values():
         process.popen.stdin.close()
+    events = read_events(path)
     return Run({name: process.pid for name, process in processes.items()}, collapsed(path, "-t", "--total"),
-               figures["elapsed_ns"], figures, path)
+               read_json(recorder.stats_path)["elapsed_ns"], sum(event["weight"] for event in events),
+               sum(event["samples"] for event in events), len(events))
 
 
 def of_thread(name, kind):
@@ -97,6 +106,13 @@ def threads_of_jdk_17():
 @test
 def threads_of_jdk_25():
     check_java(25)
+
+
+@test
+def others_count_intervals():
+    """profiler.WallClockSample, whose samples are as many intervals as its weight is on the average."""
+    expect_equal(recorded().weight, total(recorded().ns), "weights of all samples")
+    expect_near(recorded().intervals * 10_000_000, recorded().weight, 0.02, f"intervals of {recorded().samples} samples")
 
 
 main()

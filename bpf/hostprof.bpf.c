@@ -14,6 +14,7 @@
 #include "sample/alloc_tracer.h"
 #include "sample/clock.h"
 #include "sample/malloc.h"
+#include "sample/offcpu_parked.h"
 #include "sample/offcpu_thread.h"
 #include "sample/trigger.h"
 
@@ -154,6 +155,18 @@ int BPF_PROG(note_waking, struct task_struct *task)
 	thread = offcpu_find(task);
 	if (thread && thread->out_ns && !thread->woken_ns)
 		thread->woken_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* A thread, one after another; at the end none. */
+SEC("?iter/task")
+
+int list_parked(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task && parked_is_wanted(task))
+		parked_tell(task, ctx->meta->seq);
 	return 0;
 }
 

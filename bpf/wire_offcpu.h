@@ -35,6 +35,7 @@ struct wire_offcpu {
 	wire_u64 out_ns;   /* when it left, CLOCK_MONOTONIC; 0: it runs */
 	wire_u64 woken_ns; /* when it was woken since then; 0: not */
 	wire_u64 run_ns;   /* how long it had run when it left */
+	wire_s64 owed_ns;  /* of -e wall: waited, and not in the weights of its samples */
 	struct wire_offcpu_site sites[WIRE_OFFCPU_SITES];
 	wire_u8 site; /* where it waits */
 	wire_u8 next; /* whose place a new one takes */
@@ -66,11 +67,45 @@ struct wire_span {
 	wire_u64 time_ns;   /* as of the sample */
 	wire_u64 length_ns; /* 0: it was too short to be wanted */
 	wire_u64 queued_ns; /* of that, from when it was woken */
+	wire_u64 weight_ns; /* of the sample: the length by its chance, about */
 	wire_u32 tgid;
 	wire_u32 tid;
 };
 
-_Static_assert(sizeof(struct wire_offcpu) == 32 + 16 * WIRE_OFFCPU_SITES + 8, "wire_offcpu");
-_Static_assert(sizeof(struct wire_span) == 40, "wire_span");
+/* Words of struct pt_regs (arch/x86/include/asm/ptrace.h), which is user ABI, and where some of them lie. */
+#define WIRE_PARKED_REGS    21
+#define WIRE_PARKED_DI	    14
+#define WIRE_PARKED_ORIG_AX 15
+#define WIRE_PARKED_IP	    16
+#define WIRE_PARKED_CS	    17
+#define WIRE_PARKED_SP	    19
+
+/*
+ * A thread that was off the cpus when sampling began, as the program that is shown all threads tells of it. What it
+ * entered the kernel with, for userspace to walk.
+ */
+struct wire_parked {
+	wire_u32 size; /* of the whole record in bytes */
+	wire_u32 tgid;
+	wire_u32 tid;
+	wire_u32 exec_id;
+	wire_u64 since_ns; /* sampling began: its book's out_ns */
+	wire_u64 start_ns; /* the process's */
+	wire_u64 cgroup_id;
+	wire_u64 stack_top;  /* mm->start_stack; 0: it has no memory */
+	wire_u64 exec_pages; /* mm->exec_vm */
+	wire_u64 regs[WIRE_PARKED_REGS];
+	wire_u32 kernel_frames;
+	wire_u8 state;	  /* enum wire_state */
+	wire_u8 cause;	  /* enum wire_cause */
+	wire_u8 has_regs; /* they could be read */
+	wire_u8 pad;
+	char comm[16];
+	wire_u64 words[]; /* kernel addresses, leaf first */
+};
+
+_Static_assert(sizeof(struct wire_offcpu) == 40 + 16 * WIRE_OFFCPU_SITES + 8, "wire_offcpu");
+_Static_assert(sizeof(struct wire_span) == 48, "wire_span");
+_Static_assert(sizeof(struct wire_parked) == 248, "wire_parked");
 
 #endif

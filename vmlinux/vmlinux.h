@@ -138,6 +138,21 @@ struct files_struct {
 	struct fdtable *fdt;
 };
 
+/* include/linux/kernfs.h, cgroup-defs.h */
+struct kernfs_node {
+	__u64 id;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+	int level;
+	struct cgroup *ancestors[]; /* from Linux 6.1 on */
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
 /* include/linux/sched.h */
 struct task_struct {
 	struct thread_struct thread;
@@ -145,6 +160,10 @@ struct task_struct {
 	unsigned int flags;
 	struct mm_struct *mm;
 	struct files_struct *files;
+	struct css_set *cgroups;
+	unsigned int __state;
+	int exit_state;
+	int on_cpu;
 	struct uprobe_task *utask; /* only with CONFIG_UPROBES; NULL: never probed */
 	int pid;
 	int tgid;
@@ -175,6 +194,20 @@ struct perf_event {
 /* What struct bpf_perf_event_data is inside the kernel (include/linux/perf_event.h). */
 struct bpf_perf_event_data_kern {
 	struct perf_event *event;
+};
+
+/* include/linux/bpf.h, kernel/bpf/task_iter.c: the context of a program that is shown all threads */
+struct seq_file {
+	__u64 index;
+};
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
 };
 
 #pragma clang attribute pop

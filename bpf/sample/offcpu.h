@@ -31,6 +31,10 @@
 #define OFFCPU_WINDOW_NS   100000000ULL
 #define OFFCPU_WINDOW_MOST 400
 
+/* Of what is owed to a thread a sample gets this part (a power of two), and weighs this part of its own at least. */
+#define OFFCPU_OWED_SHIFT  1
+#define OFFCPU_LEAST_SHIFT 2
+
 /* Places of threads that did not ask for their wait. Others' keys have the lowest bit set. */
 #define OFFCPU_KEY_QUEUED 2
 #define OFFCPU_KEY_FAULT  4
@@ -192,6 +196,24 @@ static inline void offcpu_rate_count(struct offcpu_rate *rate)
 static inline bool offcpu_is_taken(wire_u32 halved, wire_u32 random)
 {
 	return !(random & ((1U << halved) - 1));
+}
+
+/* --- sums ------------------------------------------------------------------------------------- */
+
+/*
+ * What a wait weighs whose stack was walked with a chance of 2^-HALVED, where the sum of a thread's weights is to
+ * follow its clock: its length by the chance, and half of what the thread has waited beyond the weights of the samples before.
+ * On the average that is nothing, whatever place is walked next: chances are chosen without a look at it.
+ */
+static inline wire_u64 offcpu_weight(wire_s64 *owed_ns, wire_u64 length_ns, wire_u32 halved)
+{
+	wire_s64 plain = (wire_s64)(length_ns << halved);
+	wire_s64 weight = plain + (*owed_ns >> OFFCPU_OWED_SHIFT);
+
+	if (weight < plain >> OFFCPU_LEAST_SHIFT)
+		weight = plain >> OFFCPU_LEAST_SHIFT;
+	*owed_ns += (wire_s64)length_ns - weight;
+	return (wire_u64)weight;
 }
 
 /* --- reasons ---------------------------------------------------------------------------------- */

@@ -13,6 +13,8 @@
 const volatile wire_u64 offcpu_least_ns;
 const volatile wire_u64 offcpu_step_ns = OFFCPU_STEP_NS;
 const volatile wire_u32 offcpu_doubled;
+/* -e wall: the sum of a thread's weights follows its clock. */
+const volatile bool offcpu_keeps_sums;
 
 /*
  * By tid, wherever the thread runs next. Made beforehand: a task's storage would be allocated with the run queue
@@ -85,6 +87,14 @@ static __always_inline int offcpu_send(struct wire_span *span, struct cpu_state 
 				  emit_wakeup(state, ring, sizeof(*span), false));
 }
 
+static __always_inline wire_u64 offcpu_weigh(struct wire_offcpu *thread, wire_u64 length_ns)
+{
+	wire_u32 halved = thread->halved & 31;
+
+	return offcpu_keeps_sums ? offcpu_weight(&thread->owed_ns, length_ns, halved)
+				 : length_ns << halved;
+}
+
 static __always_inline void offcpu_close(struct task_struct *task, struct wire_offcpu *thread,
 					 struct cpu_state *state, wire_u64 length_ns,
 					 wire_u64 queued_ns)
@@ -95,6 +105,7 @@ static __always_inline void offcpu_close(struct task_struct *task, struct wire_o
 				  .time_ns = thread->out_ns,
 				  .length_ns = length_ns,
 				  .queued_ns = queued_ns,
+				  .weight_ns = offcpu_weigh(thread, length_ns),
 				  .tgid = task->tgid,
 				  .tid = task->pid };
 	wire_u32 fate = thread->fate;
@@ -105,8 +116,7 @@ static __always_inline void offcpu_close(struct task_struct *task, struct wire_o
 		fate = WIRE_OFFCPU_LOST + WIRE_LOSS_RING;
 	}
 	if (length_ns)
-		emit_lost_of(task, event, length_ns << (thread->halved & 31),
-			     fate - WIRE_OFFCPU_LOST);
+		emit_lost_of(task, event, span.weight_ns, fate - WIRE_OFFCPU_LOST);
 }
 
 /* TASK was back at BACK_NS. Not inline: its words are not on the stack below the walk. */
@@ -127,6 +137,8 @@ static __noinline int offcpu_end(struct task_struct *task, struct wire_offcpu *t
 		if (!length_ns)
 			counter_add(WIRE_COUNTER_OFFCPU_SHORT, 1);
 		offcpu_close(task, thread, state, length_ns, queued_ns);
+	} else if (offcpu_keeps_sums) {
+		thread->owed_ns += length_ns;
 	}
 	thread->out_ns = 0;
 	return 0;

@@ -59,7 +59,7 @@ MUTANTS = [
     Mutant("waits: no limit on those that are held", SPANS, "if (spans->bytes + bytes_of(wait) > spans->limit_bytes)", "if (0)", JOIN),
     Mutant("waits: any chance is believed", CHECK, "|| span->halved > WIRE_OFFCPU_MOST_HALVED", "", ["test_span_check"]),
     Mutant("waits: more of it queued than there is", CHECK, "if (span->length_ns && span->queued_ns > span->length_ns)", "if (0)", ["test_span_check"]),
-    Mutant("waits: nobody notes who is woken", EVENT, "event->trigger == WIRE_TRIGGER_OFFCPU && trigger == WIRE_TRIGGER_OFFCPU_WAKING", "0", ["test_event"]),
+    Mutant("waits: nobody notes who is woken", EVENT, "trigger == WIRE_TRIGGER_OFFCPU || trigger == WIRE_TRIGGER_OFFCPU_WAKING", "0", ["test_event"]),
     Mutant("waits: all are wanted", LOADED, "skel->rodata->offcpu_least_ns = event->least_ns;", "", ["test_bpf_session"]),
     Mutant("waits: no room for threads", LOADED, "bpf_map__set_max_entries(skel->maps.offcpu_threads, WIRE_OFFCPU_THREADS);", "", ["test_bpf_session"]),
     Mutant("waits: the length of a recording is its weight", WRITE, "at = jfr_varint(at, s->weight / chance);", "at = jfr_varint(at, s->weight);", FILE),

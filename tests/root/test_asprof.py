@@ -179,11 +179,22 @@ def files_by_their_names():
 
 
 @test
+def wall_clock():
+    """A thread that waits all the time has all the time."""
+    need_root()
+    jvm = workload(17)
+    asprof("-d", 2, "-e", "wall", "-i", "5ms", "--total", "-o", "collapsed", jvm.pid)
+    out = asprof("dump", "--total", "-o", "collapsed", jvm.pid).out
+    waits = [n for frames, n in stacks(out) if any("ReferenceHandler.run" in frame for frame in frames)]
+    expect_between(sum(waits), 1_900_000_000, 6_000_000_000, "nanoseconds of the reference handler")
+
+
+@test
 def refusals():
     need_root()
     jvm = workload(17)
     for args, code, words in ((("--bogus", jvm.pid), 1, "Unrecognized option: --bogus"), (("-d",), 1, "Missing"),
-                              (("-e", "lock", jvm.pid), 100, "lock"), (("--wall", "1ms", jvm.pid), 100, "--wall"),
+                              (("-e", "lock", jvm.pid), 100, "lock"), (("--wall", "2s", jvm.pid), 100, "an interval of wall"),
                               (("-f", "x.svg", jvm.pid), 100, "SVG"),
                               (("-i", "0", jvm.pid), 100, "Invalid interval"),
                               (("--minwidth", "101", jvm.pid), 100, "--minwidth 101"),

@@ -78,6 +78,7 @@ static struct fixture {
 	/* Maps. */
 	VEC(uint32_t) targets;
 	uint64_t target_start;
+	int parked_fd; /* what tells of threads; negative: an errno */
 	struct wire_lost_key lost_keys[3];
 	struct wire_lost lost[3];
 	unsigned int lost_count;
@@ -140,6 +141,12 @@ int bpf_session_map_fd(const struct bpf_session *session, enum bpf_session_map m
 	if (map >= BPF_SESSION_BLOCKS && map <= BPF_SESSION_RANGES)
 		return session->table_fds[map - BPF_SESSION_BLOCKS];
 	return MAP_FD + (int)map;
+}
+
+int bpf_session_list_parked(const struct bpf_session *session)
+{
+	(void)session;
+	return f.parked_fd;
 }
 
 uint32_t bpf_session_map_entries(const struct bpf_session *session, enum bpf_session_map map)

@@ -44,6 +44,8 @@ struct capture {
 	const char *cgroup;		       /* whose processes are targets; borrowed */
 	uint32_t waiting_tid;		       /* who is not back; 0: all are */
 	struct wire_offcpu waiting;
+	const struct wire_parked *parked[4]; /* who was off the cpus before; borrowed */
+	int parked_error;
 };
 
 enum { FAKE_PAGES_FD = -100, FAKE_SPACES_FD = -101 };
@@ -232,6 +234,14 @@ int capture_get_wait(const struct capture *c, uint32_t tid, uint64_t out_ns,
 {
 	*ret_wait = c->waiting;
 	return tid == c->waiting_tid && out_ns == c->waiting.out_ns ? 0 : -ENOENT;
+}
+
+int capture_list_parked(const struct capture *c,
+			void (*fn)(const struct wire_parked *parked, void *data), void *data)
+{
+	for (size_t i = 0; i < 4 && c->parked[i]; i++)
+		fn(c->parked[i], data);
+	return c->parked_error;
 }
 
 /* Allocations from outside: not of tables. */

@@ -39,6 +39,7 @@ static struct {
 	bool destroyed;
 	int real_fd; /* of two maps */
 	uint64_t misses;
+	int iterator; /* negative: there is none */
 } f;
 
 /* --- in place of libbpf and the preflight --- */
@@ -175,6 +176,19 @@ int bpf_program__set_autoload(struct bpf_program *prog, bool autoload)
 int bpf_program__fd(const struct bpf_program *prog)
 {
 	return (int)(size_t)prog;
+}
+
+int bpf_link__fd(const struct bpf_link *link)
+{
+	assert_null(link); /* nothing was attached */
+	return 44;
+}
+
+int bpf_iter_create(int link_fd)
+{
+	assert_int_equal(link_fd, 44);
+	errno = EPERM;
+	return f.iterator;
 }
 
 int bpf_obj_get_info_by_fd(int fd, void *info, __u32 *len)

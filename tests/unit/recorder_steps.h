@@ -21,6 +21,7 @@
 #include "fake_clock.h"
 #include "session/pipeline.h"
 #include "session/pipeline_arrive.h"
+#include "session/pipeline_spans.h"
 
 #define MS	NSEC_PER_MSEC
 #define CAPTURE ((struct capture *)0x1000)
@@ -229,6 +230,14 @@ int pipeline_snapshot(struct pipeline *pipeline, struct err *err)
 {
 	(void)pipeline;
 	return step("snapshot", err);
+}
+
+void pipeline_spans_begin(struct pipeline *pipeline)
+{
+	struct err ignored;
+
+	(void)pipeline;
+	step("parked", &ignored);
 }
 
 void pipeline_drain(struct pipeline *pipeline)

@@ -77,11 +77,14 @@ static void session_size_misses(struct hostprof_bpf *skel,
 /* Without the event nobody is followed. */
 static void session_configure_offcpu(struct hostprof_bpf *skel, const struct capture_event *event)
 {
-	if (event->trigger != WIRE_TRIGGER_OFFCPU)
+	uint64_t step_ns = event->is_wall ? event->period : event->least_ns;
+
+	if (!capture_event_has_waits(event))
 		return;
 	skel->rodata->offcpu_least_ns = event->least_ns;
-	if (event->least_ns) {
-		skel->rodata->offcpu_step_ns = MAX(event->least_ns, WIRE_OFFCPU_LEAST_STEP_NS);
+	skel->rodata->offcpu_keeps_sums = event->is_wall;
+	if (step_ns) {
+		skel->rodata->offcpu_step_ns = MAX(step_ns, WIRE_OFFCPU_LEAST_STEP_NS);
 		skel->rodata->offcpu_doubled = WIRE_OFFCPU_STEP_DOUBLED;
 	}
 	bpf_map__set_max_entries(skel->maps.offcpu_threads, WIRE_OFFCPU_THREADS);
@@ -266,6 +269,16 @@ void bpf_session_set_sampling(struct bpf_session *session, uint64_t since_ns)
 int bpf_session_prog_fd(const struct bpf_session *session, enum wire_trigger trigger)
 {
 	return session->wanted[trigger] ? bpf_program__fd(session_program(session, trigger)) : -1;
+}
+
+int bpf_session_list_parked(const struct bpf_session *session)
+{
+	int link = session->wanted[WIRE_TRIGGER_OFFCPU_PARKED]
+			   ? bpf_link__fd(session->skel->links.list_parked)
+			   : -ENODATA;
+	int fd = link < 0 ? link : bpf_iter_create(link);
+
+	return fd < 0 && link >= 0 ? -errno : fd;
 }
 
 static const struct bpf_map *session_map(const struct bpf_session *session,

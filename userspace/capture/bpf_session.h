@@ -52,6 +52,8 @@ void bpf_session_set_sampling(struct bpf_session *session, uint64_t since_ns);
 
 /* Borrowed descriptors. That of TRIGGER's program is negative when no event needs it. */
 int bpf_session_prog_fd(const struct bpf_session *session, enum wire_trigger trigger);
+/* Opens what shows all threads to a program when it is read; a negative errno: it cannot be had, -ENODATA: no event needs it. */
+int bpf_session_list_parked(const struct bpf_session *session);
 int bpf_session_map_fd(const struct bpf_session *session, enum bpf_session_map map);
 uint32_t bpf_session_map_entries(const struct bpf_session *session, enum bpf_session_map map);
 

@@ -173,6 +173,13 @@ void capture_drop_kept(struct capture *capture, const struct wire_kept_key *key)
 int capture_get_wait(const struct capture *capture, uint32_t tid, uint64_t out_ns,
 		     struct wire_offcpu *ret_wait);
 
+/*
+ * Threads that were off the cpus when capture_start() was called, as far as they are wanted: FN is told of each, and from then on
+ * they are known to wait since then. Borrowed for the call. A negative errno: not all were listed.
+ */
+int capture_list_parked(const struct capture *capture,
+			void (*fn)(const struct wire_parked *parked, void *data), void *data);
+
 /* Lost records by process generation, since the last call. */
 void capture_take_lost(struct capture *capture,
 		       void (*fn)(const struct wire_lost_key *key, const struct wire_lost *lost,

@@ -5,7 +5,9 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/strbuf.h"
 #include "capture/capture_private.h"
+#include "capture/rings/record_check.h"
 #include "capture/cgroup_filter.h"
 
 int capture_add_target(struct capture *c, uint32_t pid)
@@ -60,6 +62,46 @@ int capture_get_wait(const struct capture *c, uint32_t tid, uint64_t out_ns,
 	if (bpf_map_lookup_elem(fd, &tid, ret_wait) < 0)
 		return -errno;
 	return ret_wait->out_ns == out_ns ? 0 : -ENOENT;
+}
+
+/* Threads have some 500 bytes each. */
+#define PARKED_MOST_BYTES (64UL << 20)
+#define PARKED_READ_BYTES 65536
+
+/* The kernel stops at times to let others run, and says so. */
+static int books_read_all(int fd, struct strbuf *out)
+{
+	while (out->len < PARKED_MOST_BYTES) {
+		ssize_t n;
+
+		strbuf_grow(out, PARKED_READ_BYTES);
+		n = read(fd, out->buf + out->len, PARKED_READ_BYTES);
+		if (n == 0)
+			return 0;
+		if (n > 0)
+			out->len += (size_t)n;
+		else if (errno != EAGAIN && errno != EINTR)
+			return -errno;
+	}
+	return -E2BIG;
+}
+
+int capture_list_parked(const struct capture *c,
+			void (*fn)(const struct wire_parked *parked, void *data), void *data)
+{
+	_cleanup_(closep) int fd = bpf_session_list_parked(c->session);
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	int r = fd < 0 ? fd : books_read_all(fd, &text);
+
+	for (size_t at = 0; at < text.len;) {
+		const struct wire_parked *parked = (const void *)(text.buf + at);
+
+		if (parked_check(parked, text.len - at) < 0)
+			return -EBADMSG;
+		fn(parked, data);
+		at += parked->size;
+	}
+	return r;
 }
 
 /*

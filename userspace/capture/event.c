@@ -30,6 +30,7 @@
 #define ALLOC_NAME     "alloc"
 #define MALLOC_NAME    "malloc"
 #define OFFCPU_NAME    "offcpu"
+#define WALL_NAME      "wall"
 
 const struct capture_event_row capture_event_rows[] = {
 	{ "cpu", "nanoseconds",
@@ -81,6 +82,9 @@ const struct capture_event_row capture_event_rows[] = {
 	  .is_form = true },
 	{ "offcpu[=MIN]", "nanoseconds",
 	  "time that threads are off the cpus, and why: waits of at least MIN (default 1ms)",
+	  .is_form = true },
+	{ "wall[=INTERVAL]", "nanoseconds",
+	  "time of all threads, on and off the cpus: a sample about every INTERVAL of each (default 10ms)",
 	  .is_form = true },
 	{ "rNNN", "count", "a raw event of the core PMU, in hexadecimal", .is_form = true },
 	{ "PMU/TERM/", "count",
@@ -144,14 +148,26 @@ bool capture_event_is_malloc(const struct capture_event *event)
 	return event->trigger == WIRE_TRIGGER_MALLOC;
 }
 
+bool capture_event_is_wall(const struct capture_event *event)
+{
+	return event->is_wall;
+}
+
+bool capture_event_has_waits(const struct capture_event *event)
+{
+	return event->is_wall || event->trigger == WIRE_TRIGGER_OFFCPU;
+}
+
 bool capture_event_needs(const struct capture_event *event, enum wire_trigger trigger)
 {
 	if (capture_event_is_alloc(event))
 		return trigger >= WIRE_TRIGGER_ALLOC_AGENT;
 	if (capture_event_is_malloc(event))
 		return trigger >= WIRE_TRIGGER_MALLOC && trigger <= WIRE_TRIGGER_MALLOC_SESSION;
-	if (event->trigger == WIRE_TRIGGER_OFFCPU && trigger == WIRE_TRIGGER_OFFCPU_WAKING)
-		return true;
+	if (trigger == WIRE_TRIGGER_OFFCPU || trigger == WIRE_TRIGGER_OFFCPU_WAKING)
+		return capture_event_has_waits(event);
+	if (trigger == WIRE_TRIGGER_OFFCPU_PARKED)
+		return event->is_wall;
 	return trigger == event->trigger;
 }
 
@@ -276,6 +292,24 @@ static int event_parse_offcpu(const char *name, struct capture_event *event, str
 	return err_hint(err, "from 0 (all of them) to 60s, as in offcpu=10ms");
 }
 
+/* "wall" or "wall=20ms": the cpu clock, with all waits beside it. */
+static int event_parse_wall(const char *name, struct capture_event *event, struct err *err)
+{
+	const char *interval = name + strlen(WALL_NAME);
+
+	event_set_clock(event, 1);
+	event->is_wall = true;
+	event->period = CAPTURE_WALL_INTERVAL_NS;
+	snprintf(event->name, sizeof(event->name), WALL_NAME);
+	if (!*interval)
+		return 0;
+	if (units_parse_duration(interval + 1, &event->period) == 0 &&
+	    event->period <= NSEC_PER_SEC && event->period >= NSEC_PER_SEC / CAPTURE_MAX_FREQ_HZ)
+		return 0;
+	err_set(err, -EINVAL, "'%s' does not say how much time a sample stands for", name);
+	return err_hint(err, "from 50us to 1s, as in wall=20ms");
+}
+
 /* Of an address it is known where it is. */
 static int event_parse_breakpoint(const char *name, struct capture_event *event, struct err *err)
 {
@@ -337,6 +371,8 @@ static int event_parse_name(const char *name, struct capture_event *event, struc
 		return event_parse_bytes(bytes, name, event, err);
 	if (event_is_word(name, OFFCPU_NAME))
 		return event_parse_offcpu(name, event, err);
+	if (event_is_word(name, WALL_NAME))
+		return event_parse_wall(name, event, err);
 	if (strchr(name, ':'))
 		return event_parse_probe(name, event, err);
 	if (pmu_event_is_name(name))
@@ -360,7 +396,8 @@ static bool event_takes_commas(const char *name)
 /* What is behind the equals sign is an interval, or a least length. */
 static bool event_has_own_value(const char *name)
 {
-	return event_find_bytes(name) || event_is_word(name, OFFCPU_NAME);
+	return event_find_bytes(name) || event_is_word(name, OFFCPU_NAME) ||
+	       event_is_word(name, WALL_NAME);
 }
 
 /* Where "=PERIOD" begins, NULL: there is none. Equals signs before a PMU's last slash are its terms'; allocations have an interval. */

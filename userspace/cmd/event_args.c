@@ -98,12 +98,18 @@ static int find_behind_wall(const struct event_args *args, struct capture_event 
 	return r;
 }
 
-/* "alloc" and "alloc=64k" are one event. */
+/* "alloc" and "alloc=64k" are one event, and one program tells of all waits. */
 static int check_twice(const struct capture_event *events, size_t last, struct err *err)
 {
-	for (size_t i = 0; i < last; i++)
+	for (size_t i = 0; i < last; i++) {
 		if (!strcmp(events[i].name, events[last].name))
 			return err_set(err, -EINVAL, "-e: %s is there twice", events[last].name);
+		if (!capture_event_has_waits(&events[i]) || !capture_event_has_waits(&events[last]))
+			continue;
+		err_set(err, -EINVAL, "-e: %s does not go with %s", events[last].name,
+			events[i].name);
+		return err_hint(err, "wall has all that offcpu has");
+	}
 	return 0;
 }
 

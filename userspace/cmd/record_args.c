@@ -344,9 +344,10 @@ static int parse_events(struct err *err)
 	events.count = args.event_names.len;
 	rc = event_args_parse(&events, args.events, err);
 	for (size_t i = 0; !rc && i < args.event_names.len; i++)
-		if (args.cpus.size && args.events[i].trigger == WIRE_TRIGGER_OFFCPU)
+		if (args.cpus.size && capture_event_has_waits(&args.events[i]))
 			return err_set(err, -EINVAL,
-				       "--cpu does not go with offcpu: a wait is on no cpu");
+				       "--cpu does not go with %s: a wait is on no cpu",
+				       args.events[i].name);
 	return rc ? rc : check_live(err);
 }
 

@@ -88,9 +88,12 @@ uint32_t jfr_text_string(struct recording_reader *reader, const struct jfr_text 
 
 /* Telling the name of an event kind. */
 void jfr_name_event(struct recording_reader *reader, uint32_t event);
+/* An event kind by its name, made with UNIT when it is new. */
+uint32_t jfr_event_by_name(struct recording_reader *reader, uint32_t name, const char *unit);
 
-/* The process of what has none. */
+/* The process, and the thread, of what has none. */
 uint32_t jfr_no_process(struct recording_reader *reader);
+uint32_t jfr_no_thread(struct recording_reader *reader);
 
 /* Reads one stack behind its key; returns its id in the profile. */
 uint32_t jfr_read_stack(struct recording_reader *reader, const struct read_layout *stack,

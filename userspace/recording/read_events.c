@@ -8,42 +8,6 @@
 
 typedef void event_fn(struct recording_reader *reader, const struct jfr_values *v, uint32_t found);
 
-/* The thread of what has none. */
-static uint32_t no_thread_of(struct recording_reader *reader)
-{
-	struct profile_thread thread = { 0 };
-
-	if (reader->no_thread != PROFILE_NONE)
-		return reader->no_thread;
-	thread.process = jfr_no_process(reader);
-	thread.name = profile_string(reader->profile, "unknown");
-	reader->no_thread = profile_thread(reader->profile, &thread);
-	return reader->no_thread;
-}
-
-void jfr_name_event(struct recording_reader *reader, uint32_t event)
-{
-	uint32_t name = profile_get_event(reader->profile, event)->name;
-	uint64_t have;
-
-	if (!hmap_get(&reader->events_by_name, name, &have))
-		hmap_put(&reader->events_by_name, name, event);
-}
-
-/* An event kind by its name, made when it is new. */
-static uint32_t event_by_name(struct recording_reader *reader, uint32_t name, const char *unit)
-{
-	struct profile_event event = { .name = name };
-	uint64_t have;
-
-	if (hmap_get(&reader->events_by_name, name, &have))
-		return (uint32_t)have;
-	event.unit = profile_string(reader->profile, unit);
-	have = profile_event(reader->profile, &event);
-	hmap_put(&reader->events_by_name, name, have);
-	return (uint32_t)have;
-}
-
 static uint64_t to_ns(const struct recording_reader *reader, uint64_t ticks)
 {
 	__int128 since = (int64_t)(ticks - reader->start_ticks);
@@ -74,13 +38,14 @@ enum {
 	SAMPLE_REASON,
 	SAMPLE_QUEUED,
 	SAMPLE_CHANCE,
+	SAMPLE_SAMPLES, /* of others' wall clock */
 };
 
 /* How the events call their thread and their weight differs. */
 #define SAMPLE_WANTED(thread, weight)                                                          \
 	"startTime", thread, "stackTrace", "state", weight, "count", "kernel", "eventName",    \
 		"objects", "age", "className", "outsideTlab", "objectClass", "allocationSize", \
-		"reason", "queued", "chance"
+		"reason", "queued", "chance", "samples"
 
 static bool has(uint32_t found, int slot)
 {
@@ -91,7 +56,7 @@ static uint32_t sample_thread(struct recording_reader *reader, uint64_t key)
 {
 	uint32_t id = jfr_keymap_get(&reader->pools[JFR_POOL_THREAD], key, PROFILE_NONE);
 
-	return id != PROFILE_NONE ? id : no_thread_of(reader);
+	return id != PROFILE_NONE ? id : jfr_no_thread(reader);
 }
 
 static uint32_t sample_stack(struct recording_reader *reader, uint64_t key)
@@ -165,8 +130,8 @@ static uint32_t cpu_event(struct recording_reader *reader)
 {
 	if (reader->cpu_event == PROFILE_NONE)
 		reader->cpu_event =
-			event_by_name(reader, profile_string(reader->profile, JFR_CPU_EVENT),
-				      reader->ours ? "nanoseconds" : "count");
+			jfr_event_by_name(reader, profile_string(reader->profile, JFR_CPU_EVENT),
+					  reader->ours ? "nanoseconds" : "count");
 	return reader->cpu_event;
 }
 
@@ -189,30 +154,57 @@ static void add_event_sample(struct recording_reader *reader, const struct jfr_v
 
 	if (!is_wanted(reader, profile_get_string(reader->profile, name)))
 		return;
-	s = make_sample(reader, v, found, event_by_name(reader, name, "count"));
+	s = make_sample(reader, v, found, jfr_event_by_name(reader, name, "count"));
 	put_class(reader, &s, sample_class(reader, v, found), v->number[SAMPLE_OUTSIDE]);
 	add_sample(reader, &s);
 }
 
-static void add_wait(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
+/* S is one, with what a wait has beside. */
+static void add_parts(struct recording_reader *reader, const struct jfr_values *v,
+		      struct profile_sample *s)
 {
 	uint64_t chance = MAX(v->number[SAMPLE_CHANCE], 1U);
-	struct profile_sample s, parts[2];
+	struct profile_sample parts[2];
+
+	s->reason = jfr_symbol_string(reader, v->number[SAMPLE_REASON]);
+	s->chance = (uint32_t)MIN(chance, UINT32_MAX);
+	s->queued = v->number[SAMPLE_QUEUED] * s->chance;
+	if (!reader->options->merge) {
+		add_sample(reader, s);
+		return;
+	}
+	for (size_t i = 0, count = jfr_wait_parts(reader, s, parts); i < count; i++)
+		add_sample(reader, &parts[i]);
+}
+
+static void add_wait(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
+{
+	struct profile_sample s;
 
 	if (!is_wanted(reader, JFR_OFFCPU_EVENT))
 		return;
 	s = make_sample(reader, v, found,
-			event_by_name(reader, profile_string(reader->profile, JFR_OFFCPU_EVENT),
-				      "nanoseconds"));
-	s.reason = jfr_symbol_string(reader, v->number[SAMPLE_REASON]);
-	s.chance = (uint32_t)MIN(chance, UINT32_MAX);
-	s.queued = v->number[SAMPLE_QUEUED] * s.chance;
-	if (!reader->options->merge) {
-		add_sample(reader, &s);
+			jfr_event_by_name(reader, profile_string(reader->profile, JFR_OFFCPU_EVENT),
+					  "nanoseconds"));
+	add_parts(reader, v, &s);
+}
+
+/* Others count samples, and know no reasons. */
+static void add_wall(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
+{
+	struct profile_sample s;
+
+	if (!is_wanted(reader, JFR_WALL_EVENT))
 		return;
-	}
-	for (size_t i = 0, count = jfr_wait_parts(reader, &s, parts); i < count; i++)
-		add_sample(reader, &parts[i]);
+	s = make_sample(reader, v, found,
+			jfr_event_by_name(reader, profile_string(reader->profile, JFR_WALL_EVENT),
+					  has(found, SAMPLE_WEIGHT) ? "nanoseconds" : "count"));
+	if (!has(found, SAMPLE_WEIGHT) && has(found, SAMPLE_SAMPLES))
+		s.weight = s.count = v->number[SAMPLE_SAMPLES];
+	if (jfr_symbol_string(reader, v->number[SAMPLE_REASON]))
+		add_parts(reader, v, &s);
+	else
+		add_sample(reader, &s);
 }
 
 /*
@@ -232,7 +224,7 @@ static void add_objects(struct recording_reader *reader, const struct jfr_values
 	if (!is_wanted(reader, name))
 		return;
 	s = make_sample(reader, v, found,
-			event_by_name(reader, profile_string(reader->profile, name), "bytes"));
+			jfr_event_by_name(reader, profile_string(reader->profile, name), "bytes"));
 	put_class(reader, &s, sample_class(reader, v, found), outside);
 	if (!has(found, SAMPLE_OBJECTS))
 		s.objects = guess_objects(&s, v->number[SAMPLE_SIZE]);
@@ -280,7 +272,8 @@ static void add_quality(struct recording_reader *reader, const struct jfr_values
 		jfr_keymap_get(&reader->pools[JFR_POOL_PROCESS], v->number[0], PROFILE_NONE);
 	struct profile_quality q = {
 		.process = process != PROFILE_NONE ? process : jfr_no_process(reader),
-		.event = event_by_name(reader, jfr_symbol_string(reader, v->number[1]), "count"),
+		.event =
+			jfr_event_by_name(reader, jfr_symbol_string(reader, v->number[1]), "count"),
 		.samples = v->number[2],
 		.complete = v->number[3],
 		.weight = v->number[4],
@@ -335,6 +328,10 @@ static const struct event_info {
 	  false },
 	{ "profiler.Malloc", { SAMPLE_WANTED("eventThread", "size") }, add_malloc, false },
 	{ "hostprof.OffCpuSample", { SAMPLE_WANTED("sampledThread", "weight") }, add_wait, false },
+	{ "profiler.WallClockSample",
+	  { SAMPLE_WANTED("sampledThread", "weight") },
+	  add_wall,
+	  false },
 	{ "hostprof.Recording",
 	  { "command", "host", "wallStart", "monotonicStart" },
 	  add_recording,

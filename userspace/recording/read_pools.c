@@ -8,6 +8,40 @@
 #include "recording/read.h"
 #include "recording/write_values.h"
 
+uint32_t jfr_no_thread(struct recording_reader *reader)
+{
+	struct profile_thread thread = { 0 };
+
+	if (reader->no_thread != PROFILE_NONE)
+		return reader->no_thread;
+	thread.process = jfr_no_process(reader);
+	thread.name = profile_string(reader->profile, "unknown");
+	reader->no_thread = profile_thread(reader->profile, &thread);
+	return reader->no_thread;
+}
+
+void jfr_name_event(struct recording_reader *reader, uint32_t event)
+{
+	uint32_t name = profile_get_event(reader->profile, event)->name;
+	uint64_t have;
+
+	if (!hmap_get(&reader->events_by_name, name, &have))
+		hmap_put(&reader->events_by_name, name, event);
+}
+
+uint32_t jfr_event_by_name(struct recording_reader *reader, uint32_t name, const char *unit)
+{
+	struct profile_event event = { .name = name };
+	uint64_t have;
+
+	if (hmap_get(&reader->events_by_name, name, &have))
+		return (uint32_t)have;
+	event.unit = profile_string(reader->profile, unit);
+	have = profile_event(reader->profile, &event);
+	hmap_put(&reader->events_by_name, name, have);
+	return (uint32_t)have;
+}
+
 typedef void add_fn(struct recording_reader *reader, uint64_t key, const struct jfr_values *v);
 
 static uint32_t pool_get(const struct recording_reader *reader, enum jfr_pool_id pool, uint64_t key)

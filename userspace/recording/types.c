@@ -45,13 +45,19 @@
  * What we append to a sample; `kernel` tells the two running states apart. No reference to types of
  * our own: JMC 9 would take the samples of every chunk for events of another type.
  */
-#define SAMPLE_FIELDS                                                           \
-	REF("sampledThread", JFR_THREAD, "Thread"),                             \
-		REF("stackTrace", JFR_STACK_TRACE, "Stack Trace"),              \
-		REF("state", JFR_THREAD_STATE, "Thread State"),                 \
-		COUNT("pid", "Process Identifier"), TEXT("process", "Process"), \
-		COUNT("weight", "Weight"), COUNT("count", "Samples"),           \
-		TEXT("container", "Container"), PLAIN("kernel", JFR_BOOLEAN, "In Kernel")
+#define SAMPLE_FIELDS THREAD_FIELDS, WEIGHT_FIELDS
+#define THREAD_FIELDS                                              \
+	REF("sampledThread", JFR_THREAD, "Thread"),                \
+		REF("stackTrace", JFR_STACK_TRACE, "Stack Trace"), \
+		REF("state", JFR_THREAD_STATE, "Thread State")
+#define WEIGHT_FIELDS                                                                              \
+	COUNT("pid", "Process Identifier"), TEXT("process", "Process"), COUNT("weight", "Weight"), \
+		COUNT("count", "Samples"), TEXT("container", "Container"),                         \
+		PLAIN("kernel", JFR_BOOLEAN, "In Kernel")
+/* Of a wait. */
+#define WAIT_FIELDS                                                        \
+	TEXT("reason", "Reason"), TICK_SPAN("queued", "Waited for a CPU"), \
+		COUNT("chance", "One of So Many")
 
 /*
  * What events other than CPU time say of objects. The class is said twice: JFR's is by the name
@@ -166,8 +172,12 @@ const struct jfr_type_info jfr_types[JFR_TYPE_COUNT] = {
 	[JFR_OFFCPU_SAMPLE] = { EVENT, .name = "hostprof.OffCpuSample", .label = "Off-CPU Sample",
 		.description = "A thread was off the cpus, and why; it stands for as many waits of its length as its chance says",
 		.category = { OURS }, .fields = FIELDS(START_TIME, TICK_SPAN("duration", "Duration"),
-			SAMPLE_FIELDS, TEXT("reason", "Reason"),
-			TICK_SPAN("queued", "Waited for a CPU"), COUNT("chance", "One of So Many")) },
+			SAMPLE_FIELDS, WAIT_FIELDS) },
+	[JFR_WALL_CLOCK_SAMPLE] = { EVENT, .name = "profiler.WallClockSample", .label = "Wall Clock Sample",
+		.description = "What a thread was doing, on a cpu or off the cpus, for the time of its weight",
+		.category = { VM, "Profiling" }, .fields = FIELDS(START_TIME, THREAD_FIELDS,
+			COUNT("samples", "Samples of the Interval"), TICK_SPAN("timeSpan", "Time Span"),
+			WEIGHT_FIELDS, WAIT_FIELDS) },
 	[JFR_RECORDING_EVENT] = { EVENT, .name = "hostprof.Recording", .label = "Recording",
 		.description = "What was recorded, where and how", .category = { OURS },
 		.fields = FIELDS(START_TIME, TEXT("command", "Command"), TEXT("host", "Host"),

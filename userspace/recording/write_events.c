@@ -60,6 +60,7 @@ static enum jfr_type_id sample_type(const char *event)
 		{ JFR_LIVE_EVENT, JFR_LIVE_OBJECT },
 		{ JFR_MALLOC_EVENT, JFR_MALLOC },
 		{ JFR_OFFCPU_EVENT, JFR_OFFCPU_SAMPLE },
+		{ JFR_WALL_EVENT, JFR_WALL_CLOCK_SAMPLE },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
@@ -68,15 +69,22 @@ static enum jfr_type_id sample_type(const char *event)
 	return JFR_EVENT_SAMPLE;
 }
 
-/* SAMPLE_FIELDS of types.c. */
-static uint8_t *put_fields(uint8_t *at, const struct jfr_pools *pools, const struct profile *p,
+/* THREAD_FIELDS of types.c. */
+static uint8_t *put_thread(uint8_t *at, const struct jfr_pools *pools,
+			   const struct profile_sample *s)
+{
+	at = jfr_varint(at, jfr_thread_key(pools, s->thread));
+	at = jfr_varint(at, jfr_key(pools, s->stack));
+	*at++ = state_key(s->state);
+	return at;
+}
+
+/* WEIGHT_FIELDS of types.c. */
+static uint8_t *put_weight(uint8_t *at, const struct jfr_pools *pools, const struct profile *p,
 			   const struct profile_sample *s)
 {
 	struct labels labels = sample_labels(pools, p, s);
 
-	at = jfr_varint(at, jfr_thread_key(pools, s->thread));
-	at = jfr_varint(at, jfr_key(pools, s->stack));
-	*at++ = state_key(s->state);
 	at = jfr_varint(at, labels.pid);
 	at = jfr_varint(at, labels.name);
 	at = jfr_varint(at, s->weight);
@@ -84,6 +92,45 @@ static uint8_t *put_fields(uint8_t *at, const struct jfr_pools *pools, const str
 	at = jfr_varint(at, labels.container);
 	*at++ = s->state == STATE_RUNNING_KERNEL;
 	return at;
+}
+
+/* SAMPLE_FIELDS of types.c. */
+static uint8_t *put_fields(uint8_t *at, const struct jfr_pools *pools, const struct profile *p,
+			   const struct profile_sample *s)
+{
+	return put_weight(put_thread(at, pools, s), pools, p, s);
+}
+
+/* WAIT_FIELDS of types.c. */
+static uint8_t *put_reason(uint8_t *at, const struct jfr_pools *pools,
+			   const struct profile_sample *s, uint32_t chance)
+{
+	at = jfr_varint(at, jfr_string_key(pools, s->reason));
+	at = jfr_varint(at, s->queued / chance);
+	return jfr_varint(at, chance);
+}
+
+/*
+ * Others have samples of one interval, and count them. So many are as long as the weight on the average: what is
+ * less than one is one by chance.
+ */
+static uint64_t count_intervals(const struct profile *p, const struct profile_sample *s)
+{
+	uint64_t period = MAX(profile_get_event(p, s->event)->period, 1U);
+	uint64_t mixed = (s->time_ns ^ (uint64_t)s->thread << 40) * 0x9e3779b97f4a7c15ULL;
+
+	return s->weight / period + ((mixed >> 32) % period < s->weight % period);
+}
+
+/* All behind the time, in the order that others' readers know. */
+static uint8_t *put_wall(uint8_t *at, const struct jfr_pools *pools, const struct profile *p,
+			 const struct profile_sample *s)
+{
+	at = put_thread(at, pools, s);
+	at = jfr_varint(at, count_intervals(p, s));
+	at = jfr_varint(at, s->weight);
+	at = put_weight(at, pools, p, s);
+	return put_reason(at, pools, s, MAX(s->chance, 1U));
 }
 
 /* All behind the time. */
@@ -94,9 +141,7 @@ static uint8_t *put_wait(uint8_t *at, const struct jfr_pools *pools, const struc
 
 	at = jfr_varint(at, s->weight / chance);
 	at = put_fields(at, pools, p, s);
-	at = jfr_varint(at, jfr_string_key(pools, s->reason));
-	at = jfr_varint(at, s->queued / chance);
-	return jfr_varint(at, chance);
+	return put_reason(at, pools, s, chance);
 }
 
 /* OBJECT_FIELDS of types.c. */
@@ -166,6 +211,7 @@ static void put_sample(struct strbuf *out, const struct jfr_pools *pools, const 
 	case JFR_MALLOC:
 	case JFR_LIVE_OBJECT: at = put_allocation(at, type, pools, p, s); break;
 	case JFR_OFFCPU_SAMPLE: at = put_wait(at, pools, p, s); break;
+	case JFR_WALL_CLOCK_SAMPLE: at = put_wall(at, pools, p, s); break;
 	default:
 		at = jfr_varint(at, jfr_string_key(pools, name));
 		at = put_fields(at, pools, p, s);

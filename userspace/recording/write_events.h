@@ -9,13 +9,14 @@
 
 /*
  * The event kinds that become jdk.ExecutionSample, jdk.ObjectAllocationSample and
- * profiler.LiveObject, and hostprof.OffCpuSample; all others are hostprof.EventSample.
+ * profiler.LiveObject, hostprof.OffCpuSample, and profiler.WallClockSample; all others are hostprof.EventSample.
  */
 #define JFR_CPU_EVENT	 "cpu"
 #define JFR_ALLOC_EVENT	 "alloc"
 #define JFR_LIVE_EVENT	 "live"
 #define JFR_MALLOC_EVENT "malloc"
 #define JFR_OFFCPU_EVENT "offcpu"
+#define JFR_WALL_EVENT	 "wall"
 /* The reason of bpf/wire_states.def that has a part of other waits, too. */
 #define JFR_RUN_QUEUE "run queue"
 

@@ -169,6 +169,7 @@ void pipeline_release(struct pipeline *pipeline)
 	malloc_kept_release(&pipeline->kept);
 	miss_join_release(&pipeline->misses);
 	spans_release(&pipeline->spans);
+	parked_release(&pipeline->parked);
 	process_news_release(&pipeline->news);
 	vec_release(&pipeline->outside);
 	vec_release(&pipeline->strangers);
@@ -387,7 +388,7 @@ static void add_unwinding(struct pipeline *pipeline, const struct capture_stats 
 			add_unless_0(pipeline, figures[i], "", stats->counters[i]);
 	add_unless_0(pipeline, "unwind.orphans", "", pipeline->misses.orphans);
 	unwinder_for_each_figure(pipeline->unwinder, add_figure, pipeline);
-	add_unless_0(pipeline, "offcpu.cut", "", pipeline->spans.cut);
+	pipeline_spans_for_each_figure(pipeline, add_unless_0);
 	add_unless_0(pipeline, "memory.room-made", "", pipeline->guard.sheds);
 	add_figure("files.known", "", pipeline->files.images, pipeline);
 	add_figure("files.forgotten", "", pipeline->files.evicted, pipeline);

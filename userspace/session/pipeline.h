@@ -25,6 +25,7 @@
 #include "session/malloc/malloc_probes.h"
 #include "session/memory_plan.h"
 #include "session/merge.h"
+#include "session/offcpu/parked.h"
 #include "session/offcpu/spans.h"
 #include "session/table_link.h"
 #include "symbolize/symbolizer.h"
@@ -61,6 +62,7 @@ struct pipeline {
 	uint64_t live_shown;			 /* samples of it that sinks were told one by one */
 	struct miss_join misses;
 	struct spans spans;
+	struct parked parked;
 	struct process_news news;
 	/* Beyond plan.queue_bytes held back, order and symbols are given up rather than memory. */
 	struct memory_plan plan;

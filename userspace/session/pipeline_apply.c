@@ -52,7 +52,7 @@ static void apply_sample(struct pipeline *pipeline, struct process *process,
 		.event = pipeline->event_ids[sample->event],
 		.stack = symbolized->stack,
 		.state = wait_state(sample->state, sample->in_user),
-		.queued = item->wait.queued_ns << item->wait.halved,
+		.queued = MIN(item->wait.queued_ns << item->wait.halved, sample->weight),
 		.chance = item->wait.length_ns ? 1U << item->wait.halved : 0,
 	};
 	struct ledger_entry *entry = ledger_take(&pipeline->ledger, &pipeline->profile, process,

@@ -119,6 +119,20 @@ static void queue_sample(struct pipeline *pipeline, const struct wire_sample *ra
 		push_sample(pipeline, sample, process, TAKE_PTR(miss), again, NULL);
 }
 
+void pipeline_arrive_open(struct pipeline *pipeline, const struct wire_sample *raw,
+			  struct wire_miss *miss)
+{
+	struct process *process = registry_find_complete(pipeline->registry, raw->tgid);
+	_cleanup_free_ struct wire_miss *left = miss;
+	_cleanup_free_ struct wire_sample *finished = left ? try_now(pipeline, left, raw) : NULL;
+	const struct wire_sample *sample = finished ? finished : raw;
+
+	if (finished)
+		free(TAKE_PTR(left));
+	read_early(pipeline, process, sample);
+	pipeline_spans_hold(pipeline, xmemdup(sample, sample->size), TAKE_PTR(left));
+}
+
 void pipeline_arrive_wait(struct pipeline *pipeline, const struct wire_sample *sample,
 			  struct wire_miss *miss, const struct merge_wait *wait)
 {

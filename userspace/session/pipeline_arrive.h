@@ -15,6 +15,10 @@ void pipeline_drain(struct pipeline *pipeline);
 void pipeline_arrive_wait(struct pipeline *pipeline, const struct wire_sample *sample,
 			  struct wire_miss *miss, const struct merge_wait *wait);
 
+/* RAW is open. It is walked by MISS (taken over; NULL: it was), or later, and waits for its length. */
+void pipeline_arrive_open(struct pipeline *pipeline, const struct wire_sample *raw,
+			  struct wire_miss *miss);
+
 /* Walks there was no time for when they arrived, the newest first: BPF wants their rows most. */
 void pipeline_walk_again(struct pipeline *pipeline);
 

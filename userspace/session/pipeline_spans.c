@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/pipeline_spans.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "session/pipeline_arrive.h"
 
@@ -16,7 +18,7 @@ static void finish(struct pipeline *pipeline, struct span_wait *wait)
 						   .queued_ns = span->queued_ns,
 						   .halved = span->halved };
 
-		wait->sample->weight = span->length_ns << span->halved;
+		wait->sample->weight = span->weight_ns;
 		pipeline_arrive_wait(pipeline, wait->sample, TAKE_PTR(wait->miss), &length);
 	}
 	span_wait_free(wait);
@@ -40,10 +42,77 @@ void pipeline_spans_arrive(const struct wire_span *span, void *data)
 		finish(pipeline, wait);
 }
 
+/* --- who was off the cpus before -------------------------------------------------------------- */
+
+/* The event that wants them; false: none does. */
+static bool find_wall(const struct pipeline *pipeline, struct parked_wanted *ret_wanted)
+{
+	const struct capture_options *options = pipeline->options;
+
+	for (unsigned int i = 0; i < options->event_count; i++) {
+		if (!capture_event_is_wall(&options->events[i]))
+			continue;
+		*ret_wanted = (struct parked_wanted){ .event = (uint8_t)i,
+						      .exclude_user = options->exclude_user };
+		return true;
+	}
+	return false;
+}
+
+static void put_parked(const struct wire_parked *thread, void *data)
+{
+	struct pipeline *pipeline = data;
+
+	parked_put(&pipeline->parked, thread);
+}
+
+void pipeline_spans_begin(struct pipeline *pipeline)
+{
+	struct parked_wanted wanted;
+
+	if (find_wall(pipeline, &wanted))
+		pipeline->parked.error =
+			capture_list_parked(pipeline->capture, put_parked, pipeline);
+}
+
+/* It has not run since it was told of, or what was read is of no use. */
+static bool is_parked_yet(const struct pipeline *pipeline, const struct wire_parked *thread)
+{
+	struct wire_offcpu known;
+
+	return capture_get_wait(pipeline->capture, thread->tid, thread->since_ns, &known) == 0;
+}
+
+/* IS_LATE: its stack is not what it was. */
+static void open_parked(struct pipeline *pipeline, const struct wire_parked *thread, bool is_late)
+{
+	_cleanup_free_ struct wire_sample *sample = NULL;
+	_cleanup_free_ struct wire_miss *miss = NULL;
+	struct parked_wanted wanted;
+
+	if (!find_wall(pipeline, &wanted))
+		return;
+	sample = parked_sample(thread, &wanted);
+	if (sample->reason == UNWIND_NO_ROWS) {
+		miss = is_late ? NULL : parked_miss(thread);
+		if (miss && !is_parked_yet(pipeline, thread))
+			free(TAKE_PTR(miss));
+		if (!miss) {
+			pipeline->parked.gone++;
+			sample->reason = UNWIND_BUDGET;
+		}
+	}
+	pipeline_arrive_open(pipeline, sample, TAKE_PTR(miss));
+}
+
 void pipeline_spans_turn(struct pipeline *pipeline, uint64_t now_ns)
 {
+	while (parked_is_left(&pipeline->parked) && !unwinder_is_busy(pipeline->unwinder))
+		open_parked(pipeline, parked_take(&pipeline->parked), false);
 	spans_expire(&pipeline->spans, now_ns - LONELY_NS);
 }
+
+/* --- at the end ------------------------------------------------------------------------------- */
 
 /* One that the kernel does not know to wait is back, and its length was lost and counted. */
 static void end_wait(struct pipeline *pipeline, struct span_wait *wait, uint64_t end_ns)
@@ -61,14 +130,32 @@ static void end_wait(struct pipeline *pipeline, struct span_wait *wait, uint64_t
 	wait->span = (struct wire_span){ .length_ns = length_ns,
 					 .queued_ns = wire_offcpu_queued(&known, length_ns),
 					 .halved = MIN(known.halved, WIRE_OFFCPU_MOST_HALVED) };
+	wait->span.weight_ns = length_ns << wait->span.halved;
 	finish(pipeline, wait);
 }
 
 void pipeline_spans_end(struct pipeline *pipeline, uint64_t end_ns)
 {
+	const struct wire_parked *thread;
 	struct span_wait *wait;
 	size_t at = 0;
 
+	/* Nobody tells any more who comes back. */
+	while ((thread = parked_take(&pipeline->parked)))
+		open_parked(pipeline, thread, true);
 	while ((wait = spans_take_open(&pipeline->spans, &at)))
 		end_wait(pipeline, wait, end_ns);
+}
+
+void pipeline_spans_for_each_figure(struct pipeline *pipeline,
+				    void (*fn)(struct pipeline *pipeline, const char *name,
+					       const char *detail, uint64_t value))
+{
+	const struct parked *parked = &pipeline->parked;
+
+	fn(pipeline, "offcpu.cut", "", pipeline->spans.cut);
+	fn(pipeline, "wall.parked", "", parked->threads.len);
+	fn(pipeline, "wall.parked-gone", "", parked->gone);
+	fn(pipeline, "wall.parked-not-listed", parked->error ? strerror(-parked->error) : "",
+	   parked->error != 0);
 }

@@ -12,10 +12,18 @@ void pipeline_spans_hold(struct pipeline *pipeline, struct wire_sample *sample,
 /* The ring's; DATA is the pipeline. */
 void pipeline_spans_arrive(const struct wire_span *span, void *data);
 
-/* Lengths whose samples were lost are forgotten; call it often. */
+/* Sampling has begun: who is off the cpus is looked for, where the event wants it. */
+void pipeline_spans_begin(struct pipeline *pipeline);
+
+/* Lengths whose samples were lost are forgotten, and stacks of threads that were off the cpus are walked; call it often. */
 void pipeline_spans_turn(struct pipeline *pipeline, uint64_t now_ns);
 
 /* Sampling has ended at END_NS, and all that is in the rings was taken out: who is not back has waited until then. */
 void pipeline_spans_end(struct pipeline *pipeline, uint64_t end_ns);
+
+/* Calls FN for each figure. */
+void pipeline_spans_for_each_figure(struct pipeline *pipeline,
+				    void (*fn)(struct pipeline *pipeline, const char *name,
+					       const char *detail, uint64_t value));
 
 #endif

@@ -12,6 +12,7 @@
 #include "jvm/attach/attach_reach.h"
 #include "session/alloc/alloc_probes.h"
 #include "session/pipeline_arrive.h"
+#include "session/pipeline_spans.h"
 #include "session/recorder_rights.h"
 
 #define DEFAULT_FLUSH_NS (1 * NSEC_PER_SEC)
@@ -201,6 +202,7 @@ void recorder_start(struct recorder *rec)
 {
 	capture_start(rec->capture);
 	rec->start_ns = clock_now_ns();
+	pipeline_spans_begin(&rec->pipeline);
 }
 
 void recorder_get_figures(const struct recorder *rec, struct recorder_figures *ret_figures)

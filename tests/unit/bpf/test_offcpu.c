@@ -334,6 +334,54 @@ static void test_unbiased(void **state)
 	assert_true(sum.estimate == sum.truth);
 }
 
+/* --- wall: the sum of a thread's weights follows its clock --- */
+
+static void test_weights(void **state)
+{
+	wire_s64 owed = 0;
+
+	(void)state;
+	/* All are walked: nothing is ever owed. */
+	assert_int_equal(offcpu_weight(&owed, 500, 0), 500);
+	assert_int_equal(owed, 0);
+	/* Three that were not walked, and one for eight: half of what was owed before. */
+	owed += 300;
+	assert_int_equal(offcpu_weight(&owed, 100, 3), 800 + 150);
+	assert_int_equal(owed, 300 + 100 - 950);
+	/* It stands for more than there was: the next one for less, but not for nothing. */
+	assert_int_equal(offcpu_weight(&owed, 100, 0), 25);
+	assert_int_equal(owed, -550 + 100 - 25);
+}
+
+/* Two places of one thread take turns: short waits, of which some are walked, and long ones. What each has in the sum of many threads. */
+static void test_sums(void **state)
+{
+	double shorts = 0, longs = 0, worst = 0;
+	const int threads = 2000, waits = 300;
+	const wire_u64 brief = 160 * USEC, lengthy = 2 * STEP;
+
+	(void)state;
+	srandom(11);
+	for (int i = 0; i < threads; i++) {
+		wire_s64 owed = 0;
+
+		for (int at = 0; at < waits; at++) {
+			if (at % 10 == 9)
+				longs += (double)offcpu_weight(&owed, lengthy, 0);
+			else if (offcpu_is_taken(3, (wire_u32)random()))
+				shorts += (double)offcpu_weight(&owed, brief, 3);
+			else
+				owed += brief;
+		}
+		worst = fmax(worst, fabs((double)owed));
+	}
+	/* By chance alone a thread's would differ by up to 5 * sqrt(270 * 7) * 160 us. */
+	assert_true(worst < 40.0 * (double)brief);
+	/* No place has another one's time. */
+	assert_true(fabs(shorts / (threads * 0.9 * waits * (double)brief) - 1) < 0.01);
+	assert_true(fabs(longs / (threads * 0.1 * waits * (double)lengthy) - 1) < 0.01);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -342,7 +390,8 @@ int main(void)
 		cmocka_unit_test(test_keys),	 cmocka_unit_test(test_places),
 		cmocka_unit_test(test_learning), cmocka_unit_test(test_first_waits),
 		cmocka_unit_test(test_chances),	 cmocka_unit_test(test_rate),
-		cmocka_unit_test(test_unbiased),
+		cmocka_unit_test(test_unbiased), cmocka_unit_test(test_weights),
+		cmocka_unit_test(test_sums),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,8 @@
 /* How large each map is made, what the BPF programs are told, and why they were refused. libbpf is the test's. */
 #include "fake_libbpf.h"
 
+#include <linux/perf_event.h>
+
 static int set_up(void **state)
 {
 	(void)state;
@@ -114,8 +116,9 @@ static void programs_of_triggers(void **state)
 		{ .trigger = WIRE_TRIGGER_ALLOC_AGENT },
 		{ .trigger = WIRE_TRIGGER_MALLOC, .period = 4711 },
 		{ .trigger = WIRE_TRIGGER_KPROBE },
+		{ .trigger = WIRE_TRIGGER_TRACEPOINT },
 	};
-	struct bpf_session_options options = usual(events, 9);
+	struct bpf_session_options options = usual(events, 10);
 	struct bpf_session *session;
 
 	(void)state;
@@ -130,6 +133,7 @@ static void programs_of_triggers(void **state)
 	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
 		assert_int_equal(bpf_session_prog_fd(session, (enum wire_trigger)t) >= 1000,
 				 t != WIRE_TRIGGER_MALLOC_RETURN &&
+					 t != WIRE_TRIGGER_OFFCPU_PARKED &&
 					 t != WIRE_TRIGGER_MALLOC_SESSION);
 	assert_true(f.rodata.event_at_entry[0]);
 	assert_false(f.rodata.event_at_entry[1]);
@@ -145,6 +149,39 @@ static void programs_of_triggers(void **state)
 	assert_int_equal(f.rodata.offcpu_least_ns, 20000000);
 	assert_int_equal(f.rodata.offcpu_step_ns, 20000000);
 	assert_int_equal(f.rodata.offcpu_doubled, WIRE_OFFCPU_STEP_DOUBLED);
+	assert_false(f.rodata.offcpu_keeps_sums);
+	assert_int_equal(bpf_session_list_parked(session), -ENODATA);
+	bpf_session_free(session);
+}
+
+/* A clock, and all waits: short ones by chance. */
+static void programs_of_wall(void **state)
+{
+	static const struct capture_event events[] = {
+		{ .trigger = WIRE_TRIGGER_RAW },
+		{ .type = PERF_TYPE_SOFTWARE,
+		  .config = PERF_COUNT_SW_CPU_CLOCK,
+		  .period = 20000000,
+		  .is_wall = true },
+	};
+	struct bpf_session_options options = usual(events, 2);
+	struct bpf_session *session;
+
+	(void)state;
+	strbuf_addch(&f.log, '\n');
+	session = opened(&options);
+	expect_line("offcpu_threads: %d entries\n", WIRE_OFFCPU_THREADS);
+	expect_line("sample_raw 1\nsample_offcpu 1\nnote_waking 1\nlist_parked 1\n");
+	assert_true(f.rodata.event_is_clock[1]);
+	assert_int_equal(f.rodata.trigger_event[WIRE_TRIGGER_OFFCPU], 1);
+	assert_int_equal(f.rodata.offcpu_least_ns, 0);
+	assert_int_equal(f.rodata.offcpu_step_ns, 20000000);
+	assert_int_equal(f.rodata.offcpu_doubled, WIRE_OFFCPU_STEP_DOUBLED);
+	assert_true(f.rodata.offcpu_keeps_sums);
+	f.iterator = 33;
+	assert_int_equal(bpf_session_list_parked(session), 33);
+	f.iterator = -1;
+	assert_int_equal(bpf_session_list_parked(session), -EPERM);
 	bpf_session_free(session);
 }
 
@@ -376,6 +413,7 @@ int main(void)
 		cmocka_unit_test_setup(sizes_of_maps, set_up),
 		cmocka_unit_test_setup(what_programs_are_told, set_up),
 		cmocka_unit_test_setup(programs_of_triggers, set_up),
+		cmocka_unit_test_setup(programs_of_wall, set_up),
 		cmocka_unit_test_setup(programs_of_native_memory, set_up),
 		cmocka_unit_test_setup(cpus_that_are_sampled, set_up),
 		cmocka_unit_test_setup(misses_while_sampling, set_up),

@@ -147,6 +147,36 @@ static void test_waits_have_a_least_length(void **state)
 				 t == WIRE_TRIGGER_OFFCPU || t == WIRE_TRIGGER_OFFCPU_WAKING);
 }
 
+static void test_wall_is_a_clock_with_waits(void **state)
+{
+	struct capture_event e = parse("wall", 997), other;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_true(capture_event_is_wall(&e));
+	assert_true(capture_event_is_clock(&e));
+	assert_true(capture_event_has_waits(&e));
+	assert_int_equal(e.period, 10000000);
+	assert_int_equal(e.least_ns, 0);
+	assert_int_equal(e.freq_hz, 0);
+	assert_string_equal(e.name, "wall");
+	assert_string_equal(e.unit, "nanoseconds");
+	assert_int_equal(capture_event_parse("wall=50us", 99, &other, &err), 0);
+	assert_string_equal(other.name, "wall");
+	assert_int_equal(other.period, 50000);
+	assert_int_equal(capture_event_parse("wall=1s", 99, &other, &err), 0);
+	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
+		assert_int_equal(capture_event_needs(&e, (enum wire_trigger)t),
+				 t == WIRE_TRIGGER_PERF || t == WIRE_TRIGGER_OFFCPU ||
+					 t == WIRE_TRIGGER_OFFCPU_WAKING ||
+					 t == WIRE_TRIGGER_OFFCPU_PARKED);
+	e = parse("offcpu", 997);
+	assert_true(capture_event_has_waits(&e));
+	assert_false(capture_event_is_wall(&e));
+	e = parse("cpu", 997);
+	assert_false(capture_event_has_waits(&e));
+}
+
 /* An allocation is told by the programs of allocations, any of them; others have one each. */
 static void test_programs_of_events(void **state)
 {
@@ -210,6 +240,10 @@ static void test_refusals(void **state)
 	expect_refused("offcpu=", 99, "does not say how long a wait must be");
 	expect_refused("offcpu=long", 99, "does not say how long a wait must be");
 	expect_refused("offcpu=61s", 99, "does not say how long a wait must be");
+	expect_refused("walls", 99, "unknown event");
+	expect_refused("wall=", 99, "does not say how much time");
+	expect_refused("wall=2s", 99, "does not say how much time");
+	expect_refused("wall=49us", 99, "does not say how much time");
 	expect_refused("cpu=", 99, "'' is no period of 'cpu'");
 	expect_refused("cpu=2s", 99, "from 50us to 1s");
 	expect_refused("cpu=49us", 99, "from 50us to 1s");
@@ -394,6 +428,7 @@ int main(void)
 		cmocka_unit_test(test_probes_weigh_one),
 		cmocka_unit_test(test_allocations_have_an_interval),
 		cmocka_unit_test(test_programs_of_events),
+		cmocka_unit_test(test_wall_is_a_clock_with_waits),
 		cmocka_unit_test(test_waits_have_a_least_length),
 		cmocka_unit_test(test_other_names),
 		cmocka_unit_test(test_periods),

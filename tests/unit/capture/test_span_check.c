@@ -52,6 +52,42 @@ static void test_bad(void **state)
 	assert_int_equal(span_check(&span, sizeof(span)), -EBADMSG);
 	fresh()->queued_ns = 101;
 	assert_int_equal(span_check(&span, sizeof(span)), -EBADMSG);
+	fresh()->weight_ns = (uint64_t)INT64_MAX + 1;
+	assert_int_equal(span_check(&span, sizeof(span)), -EBADMSG);
+}
+
+/* Threads are told of one behind another. */
+static void test_parked(void **state)
+{
+	static uint64_t room[(sizeof(struct wire_parked) + 2 * 8) / 8],
+		large[sizeof(room) / 8 + WIRE_MAX_KERNEL_FRAMES];
+	struct wire_parked *parked = (struct wire_parked *)room;
+
+	(void)state;
+	parked->size = sizeof(room);
+	parked->kernel_frames = 2;
+	assert_int_equal(parked_check(parked, sizeof(room)), 0);
+	assert_int_equal(parked_check(parked, sizeof(room) + 1), 0);
+	for (size_t len = 0; len < sizeof(room); len++)
+		assert_int_equal(parked_check(parked, len), -EBADMSG);
+	parked->state = WIRE_STATE_COUNT;
+	assert_int_equal(parked_check(parked, sizeof(room)), -EBADMSG);
+	parked->state = 0;
+	parked->cause = WIRE_CAUSE_COUNT;
+	assert_int_equal(parked_check(parked, sizeof(room)), -EBADMSG);
+	parked->cause = 0;
+	parked->kernel_frames = 1;
+	assert_int_equal(parked_check(parked, sizeof(room)), -EBADMSG);
+	parked->kernel_frames = UINT32_MAX;
+	parked->size = (uint32_t)(sizeof(*parked) + UINT32_MAX * 8ULL);
+	assert_int_equal(parked_check(parked, sizeof(room)), -EBADMSG);
+	parked = (struct wire_parked *)large;
+	parked->kernel_frames = WIRE_MAX_KERNEL_FRAMES;
+	parked->size = sizeof(*parked) + WIRE_MAX_KERNEL_FRAMES * 8;
+	assert_int_equal(parked_check(parked, sizeof(large)), 0);
+	parked->kernel_frames++;
+	parked->size += 8;
+	assert_int_equal(parked_check(parked, sizeof(large)), -EBADMSG);
 }
 
 static void note(const struct wire_span *got, void *data)
@@ -75,6 +111,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_good),
 		cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_parked),
 		cmocka_unit_test(test_delivery),
 	};
 

@@ -107,7 +107,7 @@ static void only_its_commands_end_is_its_end(void **state)
 	assert_string_equal(
 		strbuf_str(&run.log),
 		"loop prepare open init begin snapshot wait fd timer0 timer1 timer2 signals "
-		"start go run restore stop forget finish "
+		"start parked go run restore stop forget finish "
 		"restore forget release free free-loop ");
 }
 

@@ -194,6 +194,65 @@ static void run_queue_is_one_reason(void **state)
 	profile_release(&p);
 }
 
+/* --- wall --- */
+
+static void wall_event(void)
+{
+	event = profile_event(
+		&written, &(struct profile_event){ .name = profile_string(&written, "wall"),
+						   .unit = profile_string(&written, "nanoseconds"),
+						   .period = 1000 });
+}
+
+/* What runs has no reason; weights are no multiples of a length. */
+static void wall_is_kept(void **state)
+{
+	const struct profile_sample *sample;
+	struct profile p;
+
+	(void)state;
+	wall_event();
+	add(1003, 0, 0, STATE_RUNNING_USER, "");
+	add(8005, 400, 4, STATE_SLEEPING, "poll");
+	read_back(&p, false);
+	assert_int_equal(p.samples.len, 2);
+	sample = &p.samples.items[0];
+	assert_int_equal(sample->weight, 1003);
+	assert_int_equal(sample->state, STATE_RUNNING_USER);
+	assert_int_equal(sample->reason, 0);
+	assert_int_equal(sample->chance, 0);
+	assert_string_equal(text(&p, profile_get_event(&p, sample->event)->name), "wall");
+	assert_string_equal(text(&p, profile_get_event(&p, sample->event)->unit), "nanoseconds");
+	sample = &p.samples.items[1];
+	assert_int_equal(sample->weight, 8005);
+	assert_int_equal(sample->queued, 400);
+	assert_int_equal(sample->chance, 4);
+	assert_int_equal(sample->state, STATE_SLEEPING);
+	assert_string_equal(text(&p, sample->reason), "poll");
+	profile_release(&p);
+}
+
+/* The leaf of a wait is its reason; the sum is what it was. */
+static void wall_as_views_have_it(void **state)
+{
+	struct profile p;
+	uint64_t sum = 0;
+
+	(void)state;
+	wall_event();
+	add(1003, 0, 0, STATE_RUNNING_USER, "");
+	add(8005, 400, 4, STATE_SLEEPING, "poll");
+	read_back(&p, true);
+	assert_int_equal(p.samples.len, 3);
+	assert_int_equal(find(&p, "recv")->weight, 1003);
+	assert_int_equal(find(&p, "[poll]")->weight, 7605);
+	assert_int_equal(find(&p, "[run queue]")->weight, 400);
+	for (size_t i = 0; i < p.samples.len; i++)
+		sum += p.samples.items[i].weight;
+	assert_int_equal(sum, 9008);
+	profile_release(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -201,6 +260,8 @@ int main(void)
 		cmocka_unit_test_setup(states_are_kept, begin),
 		cmocka_unit_test_setup(as_views_have_it, begin),
 		cmocka_unit_test_setup(run_queue_is_one_reason, begin),
+		cmocka_unit_test_setup(wall_is_kept, begin),
+		cmocka_unit_test_setup(wall_as_views_have_it, begin),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

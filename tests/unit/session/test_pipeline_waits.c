@@ -2,6 +2,8 @@
 /* Waits: a sample goes on when its length is there, in the order of its end. */
 #include "pipeline_fixture.h"
 
+#include "session/pipeline_spans.h"
+
 #define TID (PID_A + 5)
 
 /* The second event's; its thread leaves at MS. */
@@ -27,6 +29,7 @@ static void put_span(struct fixture *f, uint64_t ms, uint32_t tid, uint64_t leng
 					.time_ns = at_ms(f, ms),
 					.length_ns = length_ms * MS,
 					.queued_ns = queued_ms * MS,
+					.weight_ns = length_ms * MS << halved,
 					.tgid = PID_A,
 					.tid = tid };
 
@@ -150,13 +153,132 @@ static void short_at_the_end(void **state)
 	assert_int_equal(f->read.samples.len, 0);
 }
 
+/* --- who was off the cpus before --- */
+
+/* The second event's; all wait since MS. Their processes have nothing that could be read. */
+static void put_parked(struct fixture *f, struct wire_parked *parked, uint64_t ms, uint32_t tid)
+{
+	*parked = (struct wire_parked){ .size = sizeof(*parked),
+					.tgid = PID_A,
+					.tid = tid,
+					.since_ns = at_ms(f, ms),
+					.stack_top = 0x7fff00000000,
+					.has_regs = 1,
+					.state = WIRE_STATE_SLEEPING,
+					.cause = WIRE_CAUSE_FUTEX };
+	parked->regs[WIRE_PARKED_CS] = 0x33;
+	f->events[1].is_wall = true;
+	for (size_t i = 0; i < 4; i++) {
+		if (f->capture->parked[i])
+			continue;
+		f->capture->parked[i] = parked;
+		return;
+	}
+}
+
+static uint64_t figure(const struct profile *p, const char *name)
+{
+	for (size_t i = 0; i < p->counters.len; i++)
+		if (!strcmp(profile_get_string(p, p->counters.items[i].name), name))
+			return p->counters.items[i].value;
+	return 0;
+}
+
+/* One is there yet, the other one was back before anybody had looked at its stack. */
+static void parked_before(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_parked parked[2];
+
+	begin(f);
+	put_parked(f, &parked[0], 20, TID);
+	put_parked(f, &parked[1], 20, TID + 1);
+	f->capture->waiting_tid = TID;
+	f->capture->waiting =
+		(struct wire_offcpu){ .out_ns = at_ms(f, 20), .state = WIRE_STATE_SLEEPING };
+	pipeline_spans_begin(&f->pipeline);
+	put_span(f, 20, TID + 1, 300, 0, 0);
+	run_until(f, 1020);
+	assert_int_equal(rows(f), 1);
+	assert_int_equal(profile_get_thread(&f->pipeline.profile, row(f, 0)->thread)->tid, TID + 1);
+	assert_true(row(f, 0)->weight == 300 * MS);
+	finish(f);
+	assert_int_equal(f->read.samples.len, 2);
+	assert_int_equal(profile_get_thread(&f->read, f->read.samples.items[1].thread)->tid, TID);
+	assert_true(f->read.samples.items[1].weight == 1000 * MS);
+	assert_int_equal(figure(&f->read, "wall.parked"), 2);
+	assert_int_equal(figure(&f->read, "wall.parked-gone"), 1);
+}
+
+/* Of threads of the kernel, and of those that exit, there is no user stack. */
+static void parked_without_a_stack(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_parked parked;
+
+	begin(f);
+	put_parked(f, &parked, 20, TID);
+	parked.stack_top = 0;
+	pipeline_spans_begin(&f->pipeline);
+	put_span(f, 20, TID, 300, 0, 0);
+	run_until(f, 1020);
+	assert_int_equal(rows(f), 1);
+	finish(f);
+	assert_int_equal(figure(&f->read, "wall.parked-gone"), 0);
+	assert_string_equal(quality_of(f, &f->read), "busy.1 faults 1 1 300000000 0 0\n");
+}
+
+/* The recording ends before anybody has looked at it: it has its time. */
+static void parked_and_over(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_parked parked;
+
+	begin(f);
+	run_until(f, 100);
+	put_parked(f, &parked, 20, TID);
+	f->capture->waiting_tid = TID;
+	f->capture->waiting = (struct wire_offcpu){ .out_ns = at_ms(f, 20) };
+	pipeline_spans_begin(&f->pipeline);
+	pipeline_spans_end(&f->pipeline, at_ms(f, 120));
+	finish(f);
+	assert_int_equal(f->read.samples.len, 1);
+	assert_true(f->read.samples.items[0].weight == 100 * MS);
+	assert_int_equal(figure(&f->read, "wall.parked-gone"), 1);
+}
+
+static void nobody_tells_of_them(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_parked parked;
+
+	begin(f);
+	put_parked(f, &parked, 20, TID);
+	f->events[1].is_wall = false;
+	pipeline_spans_begin(&f->pipeline);
+	assert_int_equal(f->pipeline.parked.threads.len, 0);
+	f->events[1].is_wall = true;
+	f->capture->parked_error = -EPERM;
+	pipeline_spans_begin(&f->pipeline);
+	assert_int_equal(f->pipeline.parked.threads.len, 1);
+	finish(f);
+	assert_int_equal(figure(&f->read, "wall.parked-not-listed"), 1);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(one_wait),	  TEST(in_order),	  TEST(too_short),
-		TEST(at_the_end), TEST(short_at_the_end),
+		TEST(one_wait),
+		TEST(in_order),
+		TEST(too_short),
+		TEST(at_the_end),
+		TEST(short_at_the_end),
+		TEST(parked_before),
+		TEST(parked_without_a_stack),
+		TEST(parked_and_over),
+		TEST(nobody_tells_of_them),
 	};
 
 	return cmocka_run_group_tests_name("pipeline_waits", tests, NULL, NULL);

@@ -72,5 +72,18 @@ int span_check(const void *data, size_t len)
 		return -EBADMSG;
 	if (span->length_ns && span->queued_ns > span->length_ns)
 		return -EBADMSG;
+	return span->weight_ns > INT64_MAX ? -EBADMSG : 0;
+}
+
+int parked_check(const void *data, size_t len)
+{
+	const struct wire_parked *parked = data;
+
+	if (len < sizeof(*parked) || parked->size > len ||
+	    parked->kernel_frames > WIRE_MAX_KERNEL_FRAMES ||
+	    parked->size != sizeof(*parked) + parked->kernel_frames * sizeof(parked->words[0]))
+		return -EBADMSG;
+	if (parked->state >= WIRE_STATE_COUNT || parked->cause >= WIRE_CAUSE_COUNT)
+		return -EBADMSG;
 	return 0;
 }

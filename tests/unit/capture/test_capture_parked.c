@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the kernel tells of threads that were off the cpus, read from what shows all threads. */
+#include "test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "capture_parts.h"
+
+/* More than one read takes. */
+#define MANY 3000
+
+struct seen {
+	uint32_t count;
+};
+
+static void note_parked(const struct wire_parked *parked, void *data)
+{
+	struct seen *seen = data;
+
+	assert_int_equal(parked->tid, seen->count);
+	assert_int_equal(parked->kernel_frames, seen->count % 5);
+	if (parked->kernel_frames)
+		assert_int_equal(parked->words[parked->kernel_frames - 1], seen->count);
+	seen->count++;
+}
+
+static void put(uint32_t tid)
+{
+	uint64_t room[(sizeof(struct wire_parked) + 8 * 5) / 8] = { 0 };
+	struct wire_parked *parked = (struct wire_parked *)room;
+
+	parked->tid = tid;
+	parked->kernel_frames = tid % 5;
+	parked->size = (uint32_t)(sizeof(*parked) + 8 * parked->kernel_frames);
+	if (parked->kernel_frames)
+		parked->words[parked->kernel_frames - 1] = tid;
+	assert_int_equal(write(f.parked_fd, parked, parked->size), parked->size);
+}
+
+static void all_are_told_of(void **state)
+{
+	struct seen seen = { 0 };
+
+	(void)state;
+	open_capture();
+	f.parked_fd = memfd_create("parked", MFD_CLOEXEC);
+	for (uint32_t i = 0; i < MANY; i++)
+		put(i);
+	lseek(f.parked_fd, 0, SEEK_SET);
+	assert_int_equal(capture_list_parked(f.capture, note_parked, &seen), 0);
+	assert_int_equal(seen.count, MANY);
+}
+
+static void what_is_not_whole(void **state)
+{
+	struct seen seen = { 0 };
+
+	(void)state;
+	open_capture();
+	f.parked_fd = memfd_create("parked", MFD_CLOEXEC);
+	put(0);
+	put(1);
+	assert_int_equal(write(f.parked_fd, "rest", 4), 4);
+	lseek(f.parked_fd, 0, SEEK_SET);
+	assert_int_equal(capture_list_parked(f.capture, note_parked, &seen), -EBADMSG);
+	assert_int_equal(seen.count, 2);
+}
+
+static void what_is_not_there(void **state)
+{
+	struct seen seen = { 0 };
+
+	(void)state;
+	open_capture();
+	f.parked_fd = -EPERM;
+	assert_int_equal(capture_list_parked(f.capture, note_parked, &seen), -EPERM);
+	f.parked_fd = open("/", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(capture_list_parked(f.capture, note_parked, &seen), -EISDIR);
+	assert_int_equal(seen.count, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(all_are_told_of, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_not_whole, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_not_there, setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("capture_parked", tests, NULL, NULL);
+}

@@ -7,8 +7,8 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "capture/capture_private.h"
-#include "capture/rings/record_check.h"
 #include "capture/cgroup_filter.h"
+#include "capture/rings/record_check.h"
 
 int capture_add_target(struct capture *c, uint32_t pid)
 {

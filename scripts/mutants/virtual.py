@@ -50,6 +50,6 @@ MUTANTS = [
     Mutant("virtual: those of one name are one in streams", "userspace/sink/stream_sink.c", "sample->is_virtual ? sample->java_tid : 0", "0", ["test_stream_sink"]),
     Mutant("virtual: pprof has no number of them", "userspace/output/pprof/view_pprof.c", "if (t->is_virtual)", "if (0)", ["test_view_pprof"]),
     Mutant("virtual: titles have no number of them", "userspace/profile/title.c", "if (t->is_virtual)", "if (0)", ["test_title"]),
-    Mutant("virtual: those of one name are one", "userspace/session/ledger.c", "if (thread.is_virtual)\n\t\treturn", "if (0)\n\t\treturn", ["test_ledger"]),
+    Mutant("virtual: those of one name are one", "userspace/session/figures/ledger.c", "if (thread.is_virtual)\n\t\treturn", "if (0)\n\t\treturn", ["test_ledger"]),
     Mutant("virtual: their carriers' names are read", "userspace/session/pipeline_arrive.c", "if (jvm && !sample->virtual_id)", "if (jvm)", ["test_pipeline_jvms"]),
 ]

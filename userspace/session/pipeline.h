@@ -20,7 +20,7 @@
 #include "profile/profile.h"
 #include "profile/sink.h"
 #include "session/alloc/live_objects.h"
-#include "session/ledger.h"
+#include "session/figures/ledger.h"
 #include "session/malloc/malloc_kept.h"
 #include "session/malloc/malloc_probes.h"
 #include "session/memory_plan.h"

@@ -21,7 +21,7 @@
 #include "elf/reader/reader.h"
 #include "profile/sink.h"
 #include "session/alloc/live_objects.h"
-#include "session/ledger.h"
+#include "session/figures/ledger.h"
 #include "wall/wall.h"
 
 enum recorder_agent_mode { RECORDER_AGENT_AUTO, RECORDER_AGENT_ALWAYS, RECORDER_AGENT_NEVER };

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "session/ledger.h"
+#include "session/figures/ledger.h"
 
 static struct ledger_entry *get(struct ledger *ledger, uint32_t pid, uint32_t exec_id,
 				const char *comm)

@@ -4,8 +4,8 @@
  * what became of their samples. Lives longer than the profile's tables, which are emptied with
  * every chunk; then the processes that are gone are written off, so that a run may last for weeks.
  */
-#ifndef HOSTPROF_SESSION_LEDGER_H
-#define HOSTPROF_SESSION_LEDGER_H
+#ifndef HOSTPROF_SESSION_FIGURES_LEDGER_H
+#define HOSTPROF_SESSION_FIGURES_LEDGER_H
 
 #include <stdbool.h>
 #include <stdint.h>

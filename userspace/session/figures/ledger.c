@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "session/ledger.h"
+#include "session/figures/ledger.h"
 
 #include "symbolize/sample_words.h"
 

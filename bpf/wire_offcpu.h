@@ -27,6 +27,8 @@ struct wire_offcpu_site {
 	wire_u64 square; /* of how long waits here are, on the average: bpf/sample/offcpu.h */
 	wire_u32 key;	 /* of the place; 0: none */
 	wire_u32 waits;	 /* of the first few hundred how many there were */
+	wire_s64
+		owed_ns; /* of -e wall: waited, and not in the weights of samples; of places that were here before, too */
 };
 
 /* By tid. */
@@ -35,7 +37,6 @@ struct wire_offcpu {
 	wire_u64 out_ns;   /* when it left, CLOCK_MONOTONIC; 0: it runs */
 	wire_u64 woken_ns; /* when it was woken since then; 0: not */
 	wire_u64 run_ns;   /* how long it had run when it left */
-	wire_s64 owed_ns;  /* of -e wall: waited, and not in the weights of its samples */
 	struct wire_offcpu_site sites[WIRE_OFFCPU_SITES];
 	wire_u8 site; /* where it waits */
 	wire_u8 next; /* whose place a new one takes */
@@ -56,6 +57,15 @@ static inline wire_u64 wire_offcpu_queued(const struct wire_offcpu *thread, wire
 	if (thread->woken_ns <= thread->out_ns || asleep_ns > length_ns)
 		return 0;
 	return length_ns - asleep_ns;
+}
+
+/* What a wait of -e wall weighs that the end of the recording ends: with all that is owed to its place. */
+static inline wire_u64 wire_offcpu_last_weight(const struct wire_offcpu *thread, wire_u64 length_ns)
+{
+	wire_s64 owed_ns = thread->sites[thread->site % WIRE_OFFCPU_SITES].owed_ns;
+	wire_s64 weight = (wire_s64)length_ns + owed_ns;
+
+	return weight > 0 ? (wire_u64)weight : 0;
 }
 
 /* The thread of a sample that is WIRE_SAMPLE_OPEN runs again. */
@@ -104,7 +114,7 @@ struct wire_parked {
 	wire_u64 words[]; /* kernel addresses, leaf first */
 };
 
-_Static_assert(sizeof(struct wire_offcpu) == 40 + 16 * WIRE_OFFCPU_SITES + 8, "wire_offcpu");
+_Static_assert(sizeof(struct wire_offcpu) == 32 + 24 * WIRE_OFFCPU_SITES + 8, "wire_offcpu");
 _Static_assert(sizeof(struct wire_span) == 48, "wire_span");
 _Static_assert(sizeof(struct wire_parked) == 248, "wire_parked");
 

@@ -54,7 +54,8 @@ static __noinline wire_u64 clock_weight(struct cpu_state *state, wire_u32 event,
 {
 	struct bpf_perf_event_data_kern *kernel_ctx = (void *)ctx;
 	struct perf_event *perf_event = BPF_CORE_READ(kernel_ctx, event);
-	struct tick_input in = { .period_ns = ctx->sample_period };
+	struct tick_input in = { .period_ns = ctx->sample_period,
+				 .is_wall = event_is_wall[event & (WIRE_MAX_EVENTS - 1)] };
 	struct tick_weight out;
 	wire_u64 *seen_ns;
 

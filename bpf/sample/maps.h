@@ -10,6 +10,8 @@
 
 /* By event index: its ticks are timers of the cpu, and weigh nanoseconds. */
 const volatile bool event_is_clock[WIRE_MAX_EVENTS];
+/* Its waits are samples, too. */
+const volatile bool event_is_wall[WIRE_MAX_EVENTS];
 /* Its samples are taken at the first instruction of a function. */
 const volatile bool event_at_entry[WIRE_MAX_EVENTS];
 /* --cpu: a bit for each, with settings.filter_cpus. */

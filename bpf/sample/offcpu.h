@@ -31,7 +31,7 @@
 #define OFFCPU_WINDOW_NS   100000000ULL
 #define OFFCPU_WINDOW_MOST 400
 
-/* Of what is owed to a thread a sample gets this part (a power of two), and weighs this part of its own at least. */
+/* Of what is owed to a place a sample gets this part (a power of two), and weighs this part of its own at least. */
 #define OFFCPU_OWED_SHIFT  1
 #define OFFCPU_LEAST_SHIFT 2
 
@@ -202,12 +202,16 @@ static inline bool offcpu_is_taken(wire_u32 halved, wire_u32 random)
 
 /*
  * What a wait weighs whose stack was walked with a chance of 2^-HALVED, where the sum of a thread's weights is to
- * follow its clock: its length by the chance, and half of what the thread has waited beyond the weights of the samples before.
- * On the average that is nothing, whatever place is walked next: chances are chosen without a look at it.
+ * follow its clock: its length by the chance, and half of what the thread has waited at this place beyond the weights of the
+ * samples before. On the average that is nothing. A long wait at a place of short ones weighs itself: it would
+ * be most of the thread's life by its chance; one like it that is not walked is owed.
  */
-static inline wire_u64 offcpu_weight(wire_s64 *owed_ns, wire_u64 length_ns, wire_u32 halved)
+static inline wire_u64 offcpu_weight(wire_s64 *owed_ns, wire_u64 length_ns, wire_u32 halved,
+				     wire_u64 step_ns)
 {
-	wire_s64 plain = (wire_s64)(length_ns << halved);
+	wire_u64 most = length_ns > 2 * step_ns ? length_ns : 2 * step_ns;
+	wire_u64 by_chance = length_ns << halved;
+	wire_s64 plain = (wire_s64)(by_chance > most ? most : by_chance);
 	wire_s64 weight = plain + (*owed_ns >> OFFCPU_OWED_SHIFT);
 
 	if (weight < plain >> OFFCPU_LEAST_SHIFT)

@@ -2,7 +2,8 @@
 /*
  * Threads that left their cpu before sampling began: nobody will say that they did. A program that is shown all
  * threads tells userspace of them, and opens their books as if they had left when sampling began; what comes then is
- * as for others. Their user stacks are not walked here: they are no task's that runs.
+ * as for others. Asked again at the end, it tells of long waits that chance has left out when they began, too. Their user
+ * stacks are not walked here: they are no task's that runs.
  */
 #ifndef HOSTPROF_BPF_SAMPLE_OFFCPU_PARKED_H
 #define HOSTPROF_BPF_SAMPLE_OFFCPU_PARKED_H
@@ -74,14 +75,15 @@ static __always_inline void parked_read_memory(struct task_struct *task, struct 
 }
 
 /* Why it waits, and where it is. */
-static __noinline int parked_fill(struct task_struct *task, struct wire_parked *parked)
+static __noinline int parked_fill(struct task_struct *task, struct wire_parked *parked,
+				  wire_u64 since_ns)
 {
 	struct offcpu_entry entry;
 
 	parked->tgid = task->tgid;
 	parked->tid = task->pid;
 	parked->exec_id = task->self_exec_id;
-	parked->since_ns = sampling_since_ns;
+	parked->since_ns = since_ns;
 	parked->start_ns = BPF_CORE_READ(task, group_leader, start_time);
 	parked->cgroup_id = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
 	bpf_probe_read_kernel(parked->comm, sizeof(parked->comm), task->comm);
@@ -126,15 +128,37 @@ static __noinline int parked_note(struct task_struct *task, const struct wire_pa
 	return 0;
 }
 
+/* Its stack is wanted now, whatever chance has said when it left. */
+static __always_inline void parked_take(struct wire_offcpu *thread, wire_u64 since_ns)
+{
+	if (thread->out_ns != since_ns)
+		return;
+	thread->halved = 0;
+	thread->fate = WIRE_OFFCPU_SENT;
+}
+
+/* Of a long wait that was not walked, when it began; 0: there is none. */
+static __always_inline wire_u64 parked_unseen_since(const struct wire_offcpu *thread)
+{
+	wire_u64 out_ns = thread->out_ns;
+
+	if (!out_ns || thread->fate != WIRE_OFFCPU_THINNED ||
+	    offcpu_length(out_ns, bpf_ktime_get_ns()) < offcpu_step_ns)
+		return 0;
+	return out_ns;
+}
+
 /* What does not fit into what is read at once is shown again (bpf_seq_read() in kernel/bpf/bpf_iter.c). */
 static __noinline int parked_tell(struct task_struct *task, struct seq_file *seq)
 {
 	wire_u32 zero = 0, bytes;
 	struct parked_room *room = bpf_map_lookup_elem(&parked_rooms, &zero);
+	struct wire_offcpu *thread = offcpu_find(task);
+	wire_u64 since_ns = thread ? parked_unseen_since(thread) : sampling_since_ns;
 
-	if (!room || offcpu_find(task))
+	if (!room || !since_ns || (!thread && task->start_time >= since_ns))
 		return 0;
-	parked_fill(task, &room->parked);
+	parked_fill(task, &room->parked, since_ns);
 	bytes = parked_read_stack(task, room);
 	UNWIND_OPAQUE(bytes);
 	if (bytes > sizeof(room->words))
@@ -144,7 +168,11 @@ static __noinline int parked_tell(struct task_struct *task, struct seq_file *seq
 	room->parked.size = bytes;
 	if (bpf_seq_write(seq, room, bytes))
 		return 0;
-	return parked_note(task, &room->parked);
+	if (thread)
+		parked_take(thread, since_ns);
+	else
+		parked_note(task, &room->parked);
+	return 0;
 }
 
 #endif

@@ -89,9 +89,10 @@ static __always_inline int offcpu_send(struct wire_span *span, struct cpu_state 
 
 static __always_inline wire_u64 offcpu_weigh(struct wire_offcpu *thread, wire_u64 length_ns)
 {
+	struct wire_offcpu_site *site = &thread->sites[thread->site % WIRE_OFFCPU_SITES];
 	wire_u32 halved = thread->halved & 31;
 
-	return offcpu_keeps_sums ? offcpu_weight(&thread->owed_ns, length_ns, halved)
+	return offcpu_keeps_sums ? offcpu_weight(&site->owed_ns, length_ns, halved, offcpu_step_ns)
 				 : length_ns << halved;
 }
 
@@ -138,7 +139,7 @@ static __noinline int offcpu_end(struct task_struct *task, struct wire_offcpu *t
 			counter_add(WIRE_COUNTER_OFFCPU_SHORT, 1);
 		offcpu_close(task, thread, state, length_ns, queued_ns);
 	} else if (offcpu_keeps_sums) {
-		thread->owed_ns += length_ns;
+		thread->sites[thread->site % WIRE_OFFCPU_SITES].owed_ns += length_ns;
 	}
 	thread->out_ns = 0;
 	return 0;

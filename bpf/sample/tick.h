@@ -24,6 +24,8 @@
 
 /* A tick takes this part (a power of two) of what is owed. */
 #define TICK_OWED_SHIFT 3
+/* Of -e wall: a thread's sum is to be its life. */
+#define TICK_OWED_WALL_SHIFT 1
 /*
  * More than so many periods are not owed any more: the clock was throttled, or the cpu was gone. A
  * thread of which every tenth tick arrives owes seventy.
@@ -38,6 +40,7 @@ struct tick_input {
 	wire_u64 expiry_ns; /* when the tick was due */
 	wire_u64 now_ns;
 	wire_u64 run_ns; /* how long the thread has run since it was made */
+	bool is_wall;
 };
 
 struct tick_weight {
@@ -70,6 +73,7 @@ static inline void tick_take(wire_u64 *seen_ns, const struct tick_input *in,
 {
 	wire_s64 share = (wire_s64)in->share_ns, owed = (wire_s64)(in->run_ns - *seen_ns);
 	wire_s64 weight = (wire_s64)tick_plain(in);
+	wire_u32 shift = in->is_wall ? TICK_OWED_WALL_SHIFT : TICK_OWED_SHIFT;
 
 	ret->gap_ns = 0;
 	if (owed > TICK_MAX_OWED * share) {
@@ -84,7 +88,7 @@ static inline void tick_take(wire_u64 *seen_ns, const struct tick_input *in,
 	 * What runs after a thread's last tick is never seen: on the average the samples should be
 	 * ahead by what that may be, up to a period; a quarter where WIRE_CLOCK_TIMERS are four.
 	 */
-	weight += (owed - (weight - share) - (share >> TICK_LEAST_SHIFT)) >> TICK_OWED_SHIFT;
+	weight += (owed - (weight - share) - (share >> TICK_LEAST_SHIFT)) >> shift;
 	if (weight < share >> TICK_LEAST_SHIFT)
 		weight = share >> TICK_LEAST_SHIFT;
 	*seen_ns += (wire_u64)weight;

@@ -164,7 +164,7 @@ WEIGHTS = [
     Mutant("skipped expiries weigh nothing", TICK, "periods += (in->now_ns - in->expiry_ns) / in->period_ns;", "", WEIGHT),
     Mutant("skipped expiries of a cpu that was stolen", TICK, "weight = owed > share ? owed : share;", "", WEIGHT),
     Mutant("run time without ticks is not made up for", TICK,
-           "weight += (owed - (weight - share) - (share >> TICK_LEAST_SHIFT)) >> TICK_OWED_SHIFT;", "", WEIGHT),
+           "weight += (owed - (weight - share) - (share >> TICK_LEAST_SHIFT)) >> shift;", "", WEIGHT),
     Mutant("all that is owed at once", TICK, "#define TICK_OWED_SHIFT 3", "#define TICK_OWED_SHIFT 0", WEIGHT),
     Mutant("an old thread's first sample stands for less", TICK,
            "return in->run_ns > in->share_ns ? in->run_ns - in->share_ns : 0;", "return in->run_ns;", WEIGHT),

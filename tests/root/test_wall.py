@@ -9,7 +9,7 @@ SECONDS = 4
 # Of tests/workloads/walls.c: what is between a parked thread's first function and its system call, and its reason.
 PARKED = {"futex": "futex", "poll": "poll", "sleep": "sleep"}
 EQUAL = ("equal0", "equal1", "equal2")
-KINDS = (*PARKED, *EQUAL, "busy", "short")
+KINDS = (*PARKED, *EQUAL, "busy", "short", "bursts")
 # Of tests/workloads/Walls.java: the method, one nearer to the leaf, and the reason.
 JAVA_PARKED = {"parkedPark": ("java.util.concurrent.locks.LockSupport.park", "park"),
                "parkedWait": ("java.lang.Object.wait", "Object.wait"),

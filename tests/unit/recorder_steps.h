@@ -240,6 +240,14 @@ void pipeline_spans_begin(struct pipeline *pipeline)
 	step("parked", &ignored);
 }
 
+void pipeline_spans_look(struct pipeline *pipeline)
+{
+	struct err ignored;
+
+	(void)pipeline;
+	step("look", &ignored);
+}
+
 void pipeline_drain(struct pipeline *pipeline)
 {
 	(void)pipeline;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Threads whose life is longer than a recording: "futex", "poll" and "sleep" are off the cpus all the time, "equal0" to
- * "equal2" compute for a while and sleep, "busy" computes, "short" sleeps shortly. Each waits in outer_KIND(), called by
+ * "equal2" compute for a while and sleep, "busy" computes, "short" sleeps shortly, "bursts" does so many times, and then for long. Each waits in outer_KIND(), called by
  * run(), and has KIND for its name. "ready"; it goes on until its input ends.
  */
 #include <linux/futex.h>
@@ -70,6 +70,15 @@ NOINLINE void outer_equal(void)
 	}
 }
 
+NOINLINE void outer_bursts(void)
+{
+	for (;;) {
+		for (int i = 0; i < 300; i++)
+			pause_ns(300 * US);
+		pause_ns(1500 * MS);
+	}
+}
+
 NOINLINE void outer_busy(void)
 {
 	for (;;)
@@ -88,9 +97,9 @@ static struct kind {
 	const char *name;
 	void (*outer)(void);
 } kinds[] = {
-	{ "futex", outer_futex },  { "poll", outer_poll },    { "sleep", outer_sleep },
-	{ "equal0", outer_equal }, { "equal1", outer_equal }, { "equal2", outer_equal },
-	{ "busy", outer_busy },	   { "short", outer_short },
+	{ "futex", outer_futex },   { "poll", outer_poll },    { "sleep", outer_sleep },
+	{ "equal0", outer_equal },  { "equal1", outer_equal }, { "equal2", outer_equal },
+	{ "bursts", outer_bursts }, { "busy", outer_busy },    { "short", outer_short },
 };
 
 static void *run(void *data)

@@ -97,6 +97,7 @@ static void session_configure_events(struct hostprof_bpf *skel,
 		const struct capture_event *event = &options->events[i];
 
 		skel->rodata->event_is_clock[i] = capture_event_is_clock(event);
+		skel->rodata->event_is_wall[i] = capture_event_is_wall(event);
 		skel->rodata->event_at_entry[i] = capture_event_is_at_entry(event);
 		if (capture_event_is_malloc(event))
 			skel->rodata->malloc_interval = event->period;

@@ -174,8 +174,8 @@ int capture_get_wait(const struct capture *capture, uint32_t tid, uint64_t out_n
 		     struct wire_offcpu *ret_wait);
 
 /*
- * Threads that were off the cpus when capture_start() was called, as far as they are wanted: FN is told of each, and from then on
- * they are known to wait since then. Borrowed for the call. A negative errno: not all were listed.
+ * Threads that were off the cpus when capture_start() was called and are not known yet, as far as they are wanted, and those of which nobody
+ * was told when they left: FN is told of each, and from then on they are known to wait since then. Borrowed for the call. A negative errno: not all were listed.
  */
 int capture_list_parked(const struct capture *capture,
 			void (*fn)(const struct wire_parked *parked, void *data), void *data);

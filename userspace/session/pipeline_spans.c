@@ -8,6 +8,8 @@
 
 /* A length may be drained one turn before its sample. */
 #define LONELY_NS (5 * NSEC_PER_SEC)
+/* For the walks of the last look; most recordings need some milliseconds. */
+#define LOOK_NS (200 * NSEC_PER_MSEC)
 
 static void finish(struct pipeline *pipeline, struct span_wait *wait)
 {
@@ -105,6 +107,17 @@ static void open_parked(struct pipeline *pipeline, const struct wire_parked *thr
 	pipeline_arrive_open(pipeline, sample, TAKE_PTR(miss));
 }
 
+void pipeline_spans_look(struct pipeline *pipeline)
+{
+	uint64_t until_ns = clock_now_ns() + LOOK_NS;
+
+	pipeline_spans_begin(pipeline);
+	while (parked_is_left(&pipeline->parked) && clock_now_ns() < until_ns) {
+		unwinder_grant(pipeline->unwinder);
+		open_parked(pipeline, parked_take(&pipeline->parked), false);
+	}
+}
+
 void pipeline_spans_turn(struct pipeline *pipeline, uint64_t now_ns)
 {
 	while (parked_is_left(&pipeline->parked) && !unwinder_is_busy(pipeline->unwinder))
@@ -130,7 +143,9 @@ static void end_wait(struct pipeline *pipeline, struct span_wait *wait, uint64_t
 	wait->span = (struct wire_span){ .length_ns = length_ns,
 					 .queued_ns = wire_offcpu_queued(&known, length_ns),
 					 .halved = MIN(known.halved, WIRE_OFFCPU_MOST_HALVED) };
-	wait->span.weight_ns = length_ns << wait->span.halved;
+	wait->span.weight_ns = capture_event_is_wall(&pipeline->options->events[sample->event])
+				       ? wire_offcpu_last_weight(&known, length_ns)
+				       : length_ns << wait->span.halved;
 	finish(pipeline, wait);
 }
 

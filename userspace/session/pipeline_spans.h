@@ -18,6 +18,9 @@ void pipeline_spans_begin(struct pipeline *pipeline);
 /* Lengths whose samples were lost are forgotten, and stacks of threads that were off the cpus are walked; call it often. */
 void pipeline_spans_turn(struct pipeline *pipeline, uint64_t now_ns);
 
+/* Sampling ends now: long waits that were not walked are, since nothing comes that would make up for them. */
+void pipeline_spans_look(struct pipeline *pipeline);
+
 /* Sampling has ended at END_NS, and all that is in the rings was taken out: who is not back has waited until then. */
 void pipeline_spans_end(struct pipeline *pipeline, uint64_t end_ns);
 

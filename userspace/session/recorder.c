@@ -283,6 +283,8 @@ int recorder_finish(struct recorder *rec, struct recorder_result *ret_result, st
 {
 	int r;
 
+	if (!rec->failure.code && !alloc_is_short())
+		pipeline_spans_look(&rec->pipeline);
 	rec->elapsed_ns = clock_now_ns() - rec->start_ns;
 	capture_stop(rec->capture);
 	loop_forget(rec->loop, rec);

@@ -342,23 +342,45 @@ static void test_weights(void **state)
 
 	(void)state;
 	/* All are walked: nothing is ever owed. */
-	assert_int_equal(offcpu_weight(&owed, 500, 0), 500);
+	assert_int_equal(offcpu_weight(&owed, 500, 0, 1000), 500);
 	assert_int_equal(owed, 0);
 	/* Three that were not walked, and one for eight: half of what was owed before. */
 	owed += 300;
-	assert_int_equal(offcpu_weight(&owed, 100, 3), 800 + 150);
+	assert_int_equal(offcpu_weight(&owed, 100, 3, 1000), 800 + 150);
 	assert_int_equal(owed, 300 + 100 - 950);
 	/* It stands for more than there was: the next one for less, but not for nothing. */
-	assert_int_equal(offcpu_weight(&owed, 100, 0), 25);
+	assert_int_equal(offcpu_weight(&owed, 100, 0, 1000), 25);
 	assert_int_equal(owed, -550 + 100 - 25);
+	/* A long one stands for itself, however small its chance was. */
+	owed = 0;
+	assert_int_equal(offcpu_weight(&owed, 900, 6, 1000), 2000);
+	assert_int_equal(owed, 900 - 2000);
+	owed = 0;
+	assert_int_equal(offcpu_weight(&owed, 50000, 6, 1000), 50000);
+	assert_int_equal(owed, 0);
 }
 
-/* Two places of one thread take turns: short waits, of which some are walked, and long ones. What each has in the sum of many threads. */
+/* At the end all is given. */
+static void test_last_weights(void **state)
+{
+	struct wire_offcpu thread = { .site = 2, .halved = 3 };
+
+	(void)state;
+	assert_int_equal(wire_offcpu_last_weight(&thread, 700), 700);
+	thread.sites[1].owed_ns = 1000;
+	thread.sites[2].owed_ns = 50;
+	assert_int_equal(wire_offcpu_last_weight(&thread, 700), 750);
+	thread.sites[2].owed_ns = -800;
+	assert_int_equal(wire_offcpu_last_weight(&thread, 700), 0);
+}
+
+/* Short waits, of which some are walked, and a long one now and then at the same place: a thread's sum, and all threads'. */
 static void test_sums(void **state)
 {
-	double shorts = 0, longs = 0, worst = 0;
+	double shorts = 0, worst = 0;
 	const int threads = 2000, waits = 300;
-	const wire_u64 brief = 160 * USEC, lengthy = 2 * STEP;
+	const wire_u64 brief = 160 * USEC, lengthy = 50 * STEP;
+	double truth = threads * (299 * (double)brief + (double)lengthy);
 
 	(void)state;
 	srandom(11);
@@ -366,20 +388,18 @@ static void test_sums(void **state)
 		wire_s64 owed = 0;
 
 		for (int at = 0; at < waits; at++) {
-			if (at % 10 == 9)
-				longs += (double)offcpu_weight(&owed, lengthy, 0);
-			else if (offcpu_is_taken(3, (wire_u32)random()))
-				shorts += (double)offcpu_weight(&owed, brief, 3);
+			wire_u64 length = at == 150 ? lengthy : brief;
+
+			if (offcpu_is_taken(3, (wire_u32)random()))
+				shorts += (double)offcpu_weight(&owed, length, 3, STEP);
 			else
-				owed += brief;
+				owed += length;
 		}
 		worst = fmax(worst, fabs((double)owed));
 	}
-	/* By chance alone a thread's would differ by up to 5 * sqrt(270 * 7) * 160 us. */
-	assert_true(worst < 40.0 * (double)brief);
-	/* No place has another one's time. */
-	assert_true(fabs(shorts / (threads * 0.9 * waits * (double)brief) - 1) < 0.01);
-	assert_true(fabs(longs / (threads * 0.1 * waits * (double)lengthy) - 1) < 0.01);
+	/* By chance alone a thread's would differ by 8 * lengthy, or by up to 5 * sqrt(299 * 7) * brief. */
+	assert_true(worst < 120.0 * (double)brief);
+	assert_true(fabs(shorts / truth - 1) < 0.01);
 }
 
 int main(void)
@@ -391,7 +411,7 @@ int main(void)
 		cmocka_unit_test(test_learning), cmocka_unit_test(test_first_waits),
 		cmocka_unit_test(test_chances),	 cmocka_unit_test(test_rate),
 		cmocka_unit_test(test_unbiased), cmocka_unit_test(test_weights),
-		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_sums),	 cmocka_unit_test(test_last_weights),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -156,9 +156,32 @@ static void test_least(void **state)
 	assert_int_equal(seen_ns, 1000 * SHARE + 10 * SHARE / 4);
 }
 
+/* Of -e wall half of what is owed, beside the quarter that a sample is ahead. */
+static void test_wall_owes_little(void **state)
+{
+	struct tick_input in = { .period_ns = 4000,
+				 .share_ns = 1000,
+				 .expiry_ns = 300,
+				 .now_ns = 300,
+				 .run_ns = 20000,
+				 .is_wall = true };
+	struct tick_weight out;
+	uint64_t seen_ns = 9000;
+
+	(void)state;
+	tick_take(&seen_ns, &in, &out);
+	assert_int_equal(out.weight_ns, 1000 + (11000 - 250) / 2);
+	assert_int_equal(seen_ns, 9000 + out.weight_ns);
+	in.is_wall = false;
+	seen_ns = 9000;
+	tick_take(&seen_ns, &in, &out);
+	assert_int_equal(out.weight_ns, 1000 + (11000 - 250) / 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_wall_owes_little),
 		cmocka_unit_test(test_first_of_an_old_thread),
 		cmocka_unit_test(test_first_of_a_new_thread),
 		cmocka_unit_test(test_sum_follows_the_run_time),

@@ -173,6 +173,8 @@ static void programs_of_wall(void **state)
 	expect_line("offcpu_threads: %d entries\n", WIRE_OFFCPU_THREADS);
 	expect_line("sample_raw 1\nsample_offcpu 1\nnote_waking 1\nlist_parked 1\n");
 	assert_true(f.rodata.event_is_clock[1]);
+	assert_true(f.rodata.event_is_wall[1]);
+	assert_false(f.rodata.event_is_wall[0]);
 	assert_int_equal(f.rodata.trigger_event[WIRE_TRIGGER_OFFCPU], 1);
 	assert_int_equal(f.rodata.offcpu_least_ns, 0);
 	assert_int_equal(f.rodata.offcpu_step_ns, 20000000);

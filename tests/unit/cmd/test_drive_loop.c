@@ -107,7 +107,7 @@ static void only_its_commands_end_is_its_end(void **state)
 	assert_string_equal(
 		strbuf_str(&run.log),
 		"loop prepare open init begin snapshot wait fd timer0 timer1 timer2 signals "
-		"start parked go run restore stop forget finish "
+		"start parked go run restore look stop forget finish "
 		"restore forget release free free-loop ");
 }
 
@@ -160,9 +160,10 @@ static void what_fails_after_the_start(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++)
-		expect_after(&options, steps[i],
-			     " restore stop forget finish restore forget release free free-loop ");
-	assert_non_null(strstr(log_of(&options, "finish"), "run restore stop forget finish "));
+		expect_after(
+			&options, steps[i],
+			" restore look stop forget finish restore forget release free free-loop ");
+	assert_non_null(strstr(log_of(&options, "finish"), "run restore look stop forget finish "));
 }
 
 static void a_flush(void)

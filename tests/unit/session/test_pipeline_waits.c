@@ -247,6 +247,26 @@ static void parked_and_over(void **state)
 	assert_int_equal(figure(&f->read, "wall.parked-gone"), 1);
 }
 
+/* Chance has left it out when it left; at the end it is told of, with all that is owed to it. */
+static void long_ones_at_the_end(void **state)
+{
+	struct fixture *f = *state;
+	struct wire_parked parked;
+
+	begin(f);
+	run_until(f, 1020);
+	put_parked(f, &parked, 20, TID);
+	f->capture->waiting_tid = TID;
+	f->capture->waiting = (struct wire_offcpu){ .out_ns = at_ms(f, 20), .halved = 0 };
+	f->capture->waiting.sites[0].owed_ns = 7 * MS;
+	pipeline_spans_look(&f->pipeline);
+	assert_int_equal(f->pipeline.parked.threads.len, 1);
+	finish(f);
+	assert_int_equal(f->read.samples.len, 1);
+	assert_true(f->read.samples.items[0].weight == 1007 * MS);
+	assert_int_equal(figure(&f->read, "wall.parked-gone"), 0);
+}
+
 static void nobody_tells_of_them(void **state)
 {
 	struct fixture *f = *state;
@@ -278,6 +298,7 @@ int main(void)
 		TEST(parked_before),
 		TEST(parked_without_a_stack),
 		TEST(parked_and_over),
+		TEST(long_ones_at_the_end),
 		TEST(nobody_tells_of_them),
 	};
 

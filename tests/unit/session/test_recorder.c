@@ -160,6 +160,13 @@ void pipeline_spans_begin(struct pipeline *pipeline)
 	note("parked");
 }
 
+void pipeline_spans_look(struct pipeline *pipeline)
+{
+	(void)pipeline;
+	assert_true(run.running);
+	note("look");
+}
+
 void pipeline_drain(struct pipeline *pipeline)
 {
 	uint64_t count;
@@ -289,8 +296,9 @@ static void a_run_of_some_time(void **state)
 
 	(void)state;
 	assert_int_equal(run_for(&options, 120, &result), 0);
-	assert_string_equal(strbuf_str(&run.log), "open init begin snapshot wait start parked stop "
-						  "finish release free ");
+	assert_string_equal(strbuf_str(&run.log),
+			    "open init begin snapshot wait start parked look stop "
+			    "finish release free ");
 	assert_in_range(result.elapsed_ns, 120 * MS, 60000 * MS);
 	/* Whoever compares with other clocks has to know when that was. */
 	assert_in_range(result.start_ns, run.started_ns, run.stopped_ns - result.elapsed_ns);

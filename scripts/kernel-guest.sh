@@ -124,6 +124,17 @@ samples_waits() {
 	profile --total -e offcpu -d 30 -- sh -c 'sleep 3 | cat' && waited sleep && waited 'pipe read'
 }
 
+# It was asleep before.
+samples_wall_clock() {
+	sleep 60 &
+	asleep=$!
+	sleep 1
+	profile --total -p $asleep -e wall -d 3
+	r=$?
+	kill $asleep
+	[ $r -eq 0 ] && waited sleep
+}
+
 # Kernels that hostprof is developed on may have none.
 samples_kernel_functions() {
 	[ -e /sys/bus/event_source/devices/kprobe ] || return 77
@@ -329,7 +340,7 @@ echo "# verified instructions:$(verified_instructions)" >$result
 for name in samples_a_command adds_up_to_its_cpu_time follows_the_children names_kernel_functions \
 	unwinds_a_program_whole unwinds_a_static_program unwinds_threads unwinds_through_a_signal \
 	unwinds_the_vdso unwinds_forked_children \
-	samples_other_events samples_calls_and_returns follows_native_memory samples_tracepoints samples_kernel_functions samples_breakpoints samples_waits samples_a_cgroup names_java_methods explains_perf_event_paranoid \
+	samples_other_events samples_calls_and_returns follows_native_memory samples_tracepoints samples_kernel_functions samples_breakpoints samples_waits samples_wall_clock samples_a_cgroup names_java_methods explains_perf_event_paranoid \
 	needs_no_more_than_its_capabilities samples_in_lockdown explains_what_lockdown_forbids; do
 	try $name
 done

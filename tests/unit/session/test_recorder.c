@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/strbuf.h"
+#include "recorder_jvms.h"
 #include "session/pipeline.h"
 #include "session/pipeline_arrive.h"
 #include "session/pipeline_spans.h"
@@ -197,32 +198,6 @@ int pipeline_finish(struct pipeline *pipeline, struct err *err)
 	assert_false(run.running);
 	note("finish");
 	return run.fail_at_finish ? err_set(err, run.fail_at_finish, "no end") : 0;
-}
-
-void jvm_table_show(struct jvm_table *table, uint32_t shows)
-{
-	(void)table, (void)shows;
-}
-
-uint32_t jvm_table_without_inlining(const struct jvm_table *table)
-{
-	(void)table;
-	return 23;
-}
-
-void agents_count(const struct agents *agents, uint32_t *ret_jvms, uint32_t *ret_with_agent)
-{
-	(void)agents;
-	*ret_jvms = 21;
-	*ret_with_agent = 22;
-}
-
-void agents_for_each_failure(const struct agents *agents,
-			     void (*fn)(uint32_t pid, const char *why, void *data), void *data)
-{
-	(void)agents;
-	fn(31, "first", data);
-	fn(32, "second", data);
 }
 
 /* --- */

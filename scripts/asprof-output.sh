@@ -64,7 +64,9 @@ stacks() {
 		if (threads && f[2] ~ /^\[.* tid=[0-9]+\]$/) { put(f[2]); begin = 3 }
 		for (j = begin; j <= n; j++) {
 			kind[j] = kind_of(j)
-			if (classes && j == n) kind[j] = "class" kind[j]
+			sub(/^\[compiling\] /, "", f[j])
+			if (classes && j == n || j > begin && f[j - 1] ~ /^[vi]table stub$/ && kind[j] == "i")
+				kind[j] = "class" kind[j]
 			else if (kind[j] ~ /^[ji01]$/) { last = j; if (!first) first = j }
 		}
 		for (j = begin; j <= n; j++) {

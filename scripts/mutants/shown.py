@@ -43,6 +43,8 @@ MUTANTS = [
     Mutant("shown: two threads are enough", SELF, "threads < LEAST_THREADS || ", "", READ),
     Mutant("shown: what is compiled is a frame among others", SYMBOLIZER, "if (word.kind != WIRE_FRAME_COMPILING)", "if (1)", STACKS),
     Mutant("shown: what is compiled is left out", SYMBOLIZER, "shown_push_compiling(build, *user);", "", STACKS),
+    Mutant("shown: what is compiled is as what runs", "userspace/profile/frame_kind.c",
+           "strbuf_addstr(sb, FRAME_COMPILING_PREFIX);", ";", ["test_frame_kind"]),
     Mutant("shown: one option shows both", ARGS, "(a->shows_compiling ? JVM_SHOWS_COMPILING : 0)",
            "(a->shows_receivers ? JVM_SHOWS_COMPILING : 0)", ["test_record_args"]),
     Mutant("shown: an unknown class has the last one's name", SHOWN, "name ? name : UNKNOWN_CLASS", 'name ? name : "a.Called"', STACKS),

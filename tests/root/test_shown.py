@@ -133,7 +133,7 @@ def compiler_samples(model, pid):
 def method_of(frames):
     """The method at the root, and the rest."""
     if frames and frames[-1]["kind"] == "compiling":
-        return frames[-1]["name"], [frame["name"] for frame in frames[:-1]]
+        return frames[-1]["name"].removeprefix("[compiling] "), [frame["name"] for frame in frames[:-1]]
     return None, [frame["name"] for frame in frames]
 
 

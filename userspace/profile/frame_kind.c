@@ -157,6 +157,9 @@ void frame_format_name(struct strbuf *sb, const struct profile *p, const struct 
 
 	if (options->names & FRAME_NAMES_FILE && *name)
 		add_file(sb, p, f);
+	/* No part of what the method itself takes. */
+	if (f->kind == FRAME_COMPILING)
+		strbuf_addstr(sb, FRAME_COMPILING_PREFIX);
 	add_class(sb, class_name, options->names);
 	if (*class_name && *name)
 		strbuf_addch(sb, '.');

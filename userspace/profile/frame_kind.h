@@ -69,6 +69,9 @@ struct frame_name_options {
 	uint32_t names; /* enum frame_names */
 };
 
+/* Before the name of a method that is compiled. */
+#define FRAME_COMPILING_PREFIX "[compiling] "
+
 /*
  * Append the name that people see : "pkg.Class.method", the symbol, or
  * "[libfoo.so+0x1234]" for native code without one, by where its function begins if that is known.

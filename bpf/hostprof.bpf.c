@@ -13,6 +13,7 @@
 #include "sample/alloc.h"
 #include "sample/alloc_tracer.h"
 #include "sample/clock.h"
+#include "sample/lock.h"
 #include "sample/malloc.h"
 #include "sample/offcpu_parked.h"
 #include "sample/offcpu_thread.h"
@@ -193,6 +194,34 @@ int sample_alloc_agent(struct pt_regs *ctx)
 	trigger.weight = alloc_weight(trigger.alloc_size, trigger.alloc_interval);
 	if (!alloc_weigh_agent(&trigger))
 		return 0;
+	return trigger_fire(&trigger, state, ctx, ctx);
+}
+
+/*
+ * hostprof_lock() of the agent (jvmagent/locks.h), likewise: a wait has ended. That is the sample's time, for others have come
+ * since it began.
+ */
+SEC("?kprobe")
+
+int sample_lock_agent(struct pt_regs *ctx)
+{
+	const struct lock_call call = { ctx->di, ctx->si, ctx->dx, ctx->cx, ctx->r8 };
+	struct trigger trigger = { .event = bpf_get_attach_cookie(ctx),
+				   .in_user = true,
+				   .at_entry = true,
+				   .preemptible = true,
+				   .state = WIRE_STATE_SLEEPING,
+				   .flags = WIRE_SAMPLE_LOCK | WIRE_SAMPLE_WEIGHED };
+	struct cpu_state *state = trigger_enter(&trigger);
+
+	if (!state || !lock_is_valid(&call))
+		return 0;
+	trigger.cause = lock_cause(call.kind);
+	trigger.alloc_class = call.class_id;
+	trigger.alloc_size = call.length_ns;
+	trigger.alloc_interval = call.chance;
+	trigger.alloc_object = call.identity;
+	trigger.weight = call.length_ns * call.chance;
 	return trigger_fire(&trigger, state, ctx, ctx);
 }
 

@@ -108,6 +108,8 @@ enum wire_record_kind {
 #define WIRE_SAMPLE_NATIVE 32
 /* Its thread left the cpu: what it weighs follows in a struct wire_span. */
 #define WIRE_SAMPLE_OPEN 64
+/* Of a wait for a lock (bpf/sample/lock.h). */
+#define WIRE_SAMPLE_LOCK 128
 
 /*
  * A user frame is one word, or more when its kind says so. Bits 0..55 hold the address, bit 59 is
@@ -199,6 +201,9 @@ struct wire_sample {
 	 * class is a Klass*, the interval the new TLAB's bytes. Neither: the agent's, its class id
 	 * (codemap.h) and the sampling interval in force. The agent's weight is near, and
 	 * userspace weighs it anew, but where it is WIRE_SAMPLE_WEIGHED; that from outside is what it is (bpf/sample/tlab.h).
+	 *
+	 * Of a wait for a lock the class is that of the object (the agent's id), the size the wait's nanoseconds, the interval how
+	 * many such waits it stands for, and the object's number its identity hash.
 	 */
 	wire_u64 alloc_class;
 	wire_u64 alloc_size;	 /* bytes of the object */

@@ -90,12 +90,15 @@ void agent_leave(struct agent *a)
 	__atomic_fetch_sub(&a->users, 1, __ATOMIC_SEQ_CST);
 }
 
-static void switch_event(struct agent *a, bool on, jvmtiEvent event)
+void agent_switch_event(struct agent *a, bool on, jvmtiEvent event)
 {
 	jvmtiEnv *jvmti = a->jvmti;
 
 	(*jvmti)->SetEventNotificationMode(jvmti, on ? JVMTI_ENABLE : JVMTI_DISABLE, event, NULL);
 }
+
+/* Whose records name classes. */
+#define NAMES_CLASSES (CODEMAP_WANT_ALLOC | CODEMAP_WANT_LOCKS)
 
 void agent_switch_events(struct agent *a, uint32_t want)
 {
@@ -104,17 +107,19 @@ void agent_switch_events(struct agent *a, uint32_t want)
 	bool alloc = want & CODEMAP_WANT_ALLOC;
 	bool live = want & CODEMAP_WANT_LIVE;
 
-	switch_event(a, code, JVMTI_EVENT_COMPILED_METHOD_LOAD);
-	switch_event(a, code, JVMTI_EVENT_COMPILED_METHOD_UNLOAD);
-	switch_event(a, code, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
-	switch_event(a, threads, JVMTI_EVENT_THREAD_START);
-	switch_event(a, threads, JVMTI_EVENT_THREAD_END);
+	agent_switch_event(a, code, JVMTI_EVENT_COMPILED_METHOD_LOAD);
+	agent_switch_event(a, code, JVMTI_EVENT_COMPILED_METHOD_UNLOAD);
+	agent_switch_event(a, code, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+	agent_switch_event(a, threads, JVMTI_EVENT_THREAD_START);
+	agent_switch_event(a, threads, JVMTI_EVENT_THREAD_END);
 	/* A JVM that cannot have it does not know its number. */
 	if (a->can & CODEMAP_WANT_ALLOC)
-		switch_event(a, alloc, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC);
-	if (!alloc && a->events_on & CODEMAP_WANT_ALLOC)
-		alloc_end(a);
-	switch_event(a, live, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH);
+		agent_switch_event(a, alloc, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC);
+	if (!locks_switch(a, want & CODEMAP_WANT_LOCKS))
+		want &= ~(uint32_t)CODEMAP_WANT_LOCKS;
+	if (!(want & NAMES_CLASSES) && a->events_on & NAMES_CLASSES)
+		classes_end(a);
+	agent_switch_event(a, live, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH);
 	if (!live)
 		live_end(a);
 	a->events_on = want;
@@ -162,7 +167,8 @@ static void add_capabilities(struct agent *a)
 	memset(&c, 0, sizeof(c));
 	c.can_get_line_numbers = 1;
 	a->can_lines = !(*jvmti)->AddCapabilities(jvmti, &c);
-	a->can |= CODEMAP_WANT_THREADS;
+	/* What locks take is asked for when they are wanted (locks_switch()). */
+	a->can |= CODEMAP_WANT_THREADS | CODEMAP_WANT_LOCKS;
 	if (alloc_add_capabilities(a))
 		a->can |= CODEMAP_WANT_ALLOC;
 	if (a->can & CODEMAP_WANT_ALLOC && live_add_capabilities(a))
@@ -219,7 +225,7 @@ static int open_jvmti(struct agent *a)
 	add_capabilities(a);
 	events_fill(&callbacks);
 	(*a->jvmti)->SetEventCallbacks(a->jvmti, &callbacks, sizeof(callbacks));
-	switch_event(a, true, JVMTI_EVENT_VM_DEATH);
+	agent_switch_event(a, true, JVMTI_EVENT_VM_DEATH);
 	return AGENT_OK;
 }
 
@@ -233,8 +239,8 @@ static int open_jvmti(struct agent *a)
 static void rest_jvmti(struct agent *a)
 {
 	agent_switch_events(a, 0);
-	switch_event(a, false, JVMTI_EVENT_VM_INIT);
-	switch_event(a, false, JVMTI_EVENT_VM_DEATH);
+	agent_switch_event(a, false, JVMTI_EVENT_VM_INIT);
+	agent_switch_event(a, false, JVMTI_EVENT_VM_DEATH);
 }
 
 static bool wait_for_callbacks(struct agent *a, uint64_t timeout_ns)
@@ -288,7 +294,7 @@ static int agent_begin(struct agent *a, JavaVM *vm, JNIEnv *jni)
 	}
 	__atomic_store_n(&a->active, 1, __ATOMIC_SEQ_CST);
 	if (!jni) {
-		switch_event(a, true, JVMTI_EVENT_VM_INIT);
+		agent_switch_event(a, true, JVMTI_EVENT_VM_INIT);
 		return AGENT_OK;
 	}
 	if (control_start(a, jni)) {

@@ -14,8 +14,10 @@
 #include <sys/types.h>
 
 #include "alloc.h"
+#include "classes.h"
 #include "codemap.h"
 #include "live.h"
+#include "locks.h"
 #include "methods.h"
 #include "ring.h"
 
@@ -28,7 +30,9 @@ struct agent {
 	jvmtiEnv *jvmti; /* the first activation's, for the life of the JVM */
 	struct ring ring;
 	struct method_table methods;
+	struct classes classes;
 	struct alloc alloc;
+	struct locks locks;
 	struct live live;
 	jfieldID thread_tid;   /* java.lang.Thread.tid, NULL unknown */
 	jfieldID thread_eetop; /* java.lang.Thread.eetop, NULL unknown */
@@ -51,6 +55,9 @@ extern struct agent agent;
 /* Brackets around every callback's work; false: this JVM has no agent (any more), do nothing. */
 bool agent_enter(struct agent *a);
 void agent_leave(struct agent *a);
+
+/* One event on or off. */
+void agent_switch_event(struct agent *a, bool on, jvmtiEvent event);
 
 /* The events of WANT on, all others off. The control thread, or whoever has waited for its end. */
 void agent_switch_events(struct agent *a, uint32_t want);

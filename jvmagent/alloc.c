@@ -15,8 +15,6 @@
 #define ALLOC_MAX_INTERVAL (1U << 30)
 /* At once by no more than this: one burst says little. */
 #define ALLOC_MAX_FACTOR 16
-/* Longer names are cut. */
-#define ALLOC_NAME_MAX 8192
 
 /*
  * HotSpot draws how many bytes go by until a thread's next sample just before it tells of one
@@ -64,76 +62,6 @@ bool alloc_add_capabilities(struct agent *a)
 	memset(&c, 0, sizeof(c));
 	c.can_generate_sampled_object_alloc_events = 1;
 	return !(*jvmti)->AddCapabilities(jvmti, &c);
-}
-
-/* --- classes --- */
-
-/* False: it is not in the ring. */
-static bool publish_class(struct agent *a, uint64_t id, const char *signature)
-{
-	size_t name_len = strnlen(signature, ALLOC_NAME_MAX);
-	struct codemap_class *c;
-
-	c = (void *)agent_reserve(a, CODEMAP_CLASS, (uint32_t)(sizeof(*c) + name_len),
-				  agent_now_ns());
-	if (!c)
-		return false;
-	c->id = id;
-	c->name_len = (uint32_t)name_len;
-	c->pad = 0;
-	memcpy(c + 1, signature, name_len);
-	ring_commit(&a->ring, &c->record);
-	return true;
-}
-
-/* Two threads may name one class at once: then it has two ids of the same name. 0: it has none. */
-static uint64_t name_class(struct agent *a, jclass class)
-{
-	jvmtiEnv *jvmti = a->jvmti;
-	uint64_t id = __atomic_add_fetch(&a->alloc.next_class, 1, __ATOMIC_RELAXED);
-	char *signature = NULL;
-	bool named;
-
-	if ((*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) || !signature)
-		return 0;
-	named = publish_class(a, id, signature);
-	(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
-	if (!named)
-		return 0;
-	(*jvmti)->SetTag(jvmti, class, (jlong)id);
-	return id;
-}
-
-static uint64_t class_id(struct agent *a, jclass class)
-{
-	uint64_t first = __atomic_load_n(&a->alloc.first_class, __ATOMIC_ACQUIRE);
-	jlong tag = 0;
-
-	if (!(*a->jvmti)->GetTag(a->jvmti, class, &tag) && tag > 0 && (uint64_t)tag >= first)
-		return (uint64_t)tag;
-	return name_class(a, class);
-}
-
-/* The JVM's tables of tags are looked through in every collection: they end with our need of them. */
-static void forget_classes(struct agent *a, JNIEnv *jni)
-{
-	jvmtiEnv *jvmti = a->jvmti;
-	jclass *classes = NULL;
-	jint count = 0;
-
-	if ((*jvmti)->GetLoadedClasses(jvmti, &count, &classes) || !classes)
-		return;
-	/* -Xcheck:jni complains of more references than were announced. */
-	(*jni)->EnsureLocalCapacity(jni, count);
-	agent_clear_exception(jni);
-	for (jint i = 0; i < count; i++) {
-		jlong tag = 0;
-
-		if (!(*jvmti)->GetTag(jvmti, classes[i], &tag) && tag)
-			(*jvmti)->SetTag(jvmti, classes[i], 0);
-		(*jni)->DeleteLocalRef(jni, classes[i]);
-	}
-	(*jvmti)->Deallocate(jvmti, (unsigned char *)classes);
 }
 
 /* --- how often --- */
@@ -195,9 +123,7 @@ void alloc_begin(struct agent *a, uint32_t interval)
 	struct alloc *alloc = &a->alloc;
 	bool goes_on = a->events_on & CODEMAP_WANT_ALLOC && alloc->wanted == interval;
 
-	__atomic_store_n(&alloc->first_class,
-			 __atomic_load_n(&alloc->next_class, __ATOMIC_RELAXED) + 1,
-			 __ATOMIC_RELEASE);
+	classes_begin(a);
 	if (goes_on)
 		return;
 	alloc->wanted = interval && interval < ALLOC_MAX_INTERVAL ? interval : ALLOC_MAX_INTERVAL;
@@ -209,14 +135,6 @@ void alloc_begin(struct agent *a, uint32_t interval)
 		__atomic_store_n(&alloc->draws[i], 0, __ATOMIC_RELAXED);
 }
 
-void alloc_end(struct agent *a)
-{
-	JNIEnv *jni = agent_jni(a);
-
-	if (jni)
-		forget_classes(a, jni);
-}
-
 void alloc_sample(struct agent *a, JNIEnv *jni, jobject object, jclass class, uint64_t size)
 {
 	uint32_t interval = __atomic_load_n(&a->alloc.interval, __ATOMIC_RELAXED);
@@ -224,7 +142,7 @@ void alloc_sample(struct agent *a, JNIEnv *jni, jobject object, jclass class, ui
 	uint32_t hits;
 
 	interval = take_draw(&a->alloc, jni, interval);
-	hostprof_alloc(class_id(a, class), size, interval, live_track(a, jni, object));
+	hostprof_alloc(classes_id(a, class), size, interval, live_track(a, jni, object));
 	hits = __atomic_add_fetch(&a->alloc.hits, 1, __ATOMIC_RELAXED);
 	if (hits >= ALLOC_PER_WINDOW || hits % ALLOC_PER_LOOK == 0)
 		pace(a, hits);

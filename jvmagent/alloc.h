@@ -17,17 +17,11 @@ struct agent;
 #define ALLOC_DRAWS_BITS 12
 #define ALLOC_DRAWS	 (1U << ALLOC_DRAWS_BITS)
 
-/*
- * Which classes the consumer knows is written on the classes themselves, as their JVMTI tags: an id goes
- * with its class, and no other class has it ever. So nothing is kept here, however many there are.
- */
 struct alloc {
-	uint64_t next_class;  /* atomic; ids go on over all activations, as tags do. 0: none yet */
-	uint64_t first_class; /* atomic: the consumer was told of ids from this one on */
-	uint32_t wanted;      /* mean interval that the consumer asked for, bytes */
-	uint32_t interval;    /* atomic: the one in force */
-	uint32_t hits;	      /* atomic: samples since window_ns */
-	uint64_t window_ns;   /* atomic */
+	uint32_t wanted;	     /* mean interval that the consumer asked for, bytes */
+	uint32_t interval;	     /* atomic: the one in force */
+	uint32_t hits;		     /* atomic: samples since window_ns */
+	uint64_t window_ns;	     /* atomic */
 	uint64_t draws[ALLOC_DRAWS]; /* atomic; see alloc.c */
 };
 
@@ -43,8 +37,6 @@ bool alloc_add_capabilities(struct agent *a);
 
 /* From now on a sample every INTERVAL bytes, and every class is named anew. The events are the caller's. */
 void alloc_begin(struct agent *a, uint32_t interval);
-/* The events are off: the classes forget their ids. */
-void alloc_end(struct agent *a);
 
 /* The SampledObjectAlloc event. */
 void alloc_sample(struct agent *a, JNIEnv *jni, jobject object, jclass class, uint64_t size);

@@ -44,6 +44,7 @@ enum codemap_want {
 	CODEMAP_WANT_THREADS = 2, /* thread names */
 	CODEMAP_WANT_ALLOC = 4,	  /* samples of allocations, at the agent's hostprof_alloc() */
 	CODEMAP_WANT_LIVE = 8,	  /* sampled objects have ids, and are followed to their end */
+	CODEMAP_WANT_LOCKS = 16,  /* waits for monitors, at the agent's hostprof_lock() */
 };
 
 /* What Agent_OnAttach returns, and the attach client sees as "return code: N". */
@@ -84,6 +85,7 @@ struct codemap_header {
 	uint32_t
 		alloc_interval; /* those in force now; more than wanted where samples were too many */
 	uint32_t pad;
+	uint64_t lock_least_ns; /* consumer, with CODEMAP_WANT_LOCKS: shorter waits are not told */
 };
 
 enum codemap_kind {
@@ -98,7 +100,7 @@ enum codemap_kind {
 	CODEMAP_THREAD = 8, /* a thread's name, at its start */
 	CODEMAP_THREAD_END = 9,
 	CODEMAP_THREAD_SEEN = 10, /* in a replay: a thread older than the agent's events */
-	CODEMAP_CLASS = 11,	  /* what the class ids of hostprof_alloc() mean */
+	CODEMAP_CLASS = 11,	  /* what class ids of hostprof_alloc() and _lock() mean */
 	CODEMAP_GONE = 12,	  /* objects that are not followed any more: most have died */
 	CODEMAP_LIVE = 13,	  /* of a report: objects that are alive */
 	CODEMAP_LIVE_END = 14,	  /* it is whole */

@@ -126,6 +126,8 @@ static void carry_out(struct agent *a, uint32_t seq)
 			alloc_begin(a, __atomic_load_n(&h->alloc_wanted, __ATOMIC_ACQUIRE));
 		if (want & CODEMAP_WANT_LIVE)
 			live_begin(a);
+		if (want & CODEMAP_WANT_LOCKS)
+			locks_begin(a, __atomic_load_n(&h->lock_least_ns, __ATOMIC_ACQUIRE));
 		agent_switch_events(a, want);
 		replay(a, want);
 	} else if (command == CODEMAP_COMMAND_LIVE || command == CODEMAP_COMMAND_LIVE_COLLECT) {
@@ -147,6 +149,7 @@ static void watch_lease(struct agent *a)
 	} else {
 		ring_announce_gap(&a->ring);
 		alloc_watch(a);
+		locks_watch(a);
 		live_watch(a);
 	}
 }

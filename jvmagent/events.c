@@ -100,6 +100,46 @@ static void JNICALL on_sampled_object_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthrea
 	agent_leave(&agent);
 }
 
+static void JNICALL on_monitor_contended_enter(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread,
+					       jobject object)
+{
+	(void)jvmti, (void)jni, (void)thread, (void)object;
+	if (!agent_enter(&agent))
+		return;
+	locks_begin_wait(&agent, LOCKS_ENTER);
+	agent_leave(&agent);
+}
+
+static void JNICALL on_monitor_contended_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread,
+						 jobject object)
+{
+	(void)jvmti, (void)thread;
+	if (!agent_enter(&agent))
+		return;
+	locks_end_wait(&agent, jni, object, LOCKS_ENTER);
+	agent_leave(&agent);
+}
+
+static void JNICALL on_monitor_wait(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
+				    jlong timeout)
+{
+	(void)jvmti, (void)jni, (void)thread, (void)object, (void)timeout;
+	if (!agent_enter(&agent))
+		return;
+	locks_begin_wait(&agent, LOCKS_WAIT);
+	agent_leave(&agent);
+}
+
+static void JNICALL on_monitor_waited(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
+				      jboolean timed_out)
+{
+	(void)jvmti, (void)thread, (void)timed_out;
+	if (!agent_enter(&agent))
+		return;
+	locks_end_wait(&agent, jni, object, LOCKS_WAIT);
+	agent_leave(&agent);
+}
+
 /* The JVM stands still: nothing of it may be called. */
 static void JNICALL on_garbage_collection_finish(jvmtiEnv *jvmti)
 {
@@ -141,6 +181,10 @@ void events_fill(jvmtiEventCallbacks *callbacks)
 	callbacks->CompiledMethodUnload = on_compiled_method_unload;
 	callbacks->DynamicCodeGenerated = on_dynamic_code_generated;
 	callbacks->SampledObjectAlloc = on_sampled_object_alloc;
+	callbacks->MonitorContendedEnter = on_monitor_contended_enter;
+	callbacks->MonitorContendedEntered = on_monitor_contended_entered;
+	callbacks->MonitorWait = on_monitor_wait;
+	callbacks->MonitorWaited = on_monitor_waited;
 	callbacks->GarbageCollectionFinish = on_garbage_collection_finish;
 	callbacks->ThreadStart = on_thread_start;
 	callbacks->ThreadEnd = on_thread_end;

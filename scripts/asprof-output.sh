@@ -37,7 +37,7 @@ sum() { report -f collapsed "$@" | awk '{ n += $NF } END { printf "%.0f\n", n }'
 stacks() {
 	report -f collapsed --annotate ${threads:+-t} "$report_args" >"$session/samples"
 	report -f collapsed --annotate --total ${threads:+-t} "$report_args" >"$session/weights"
-	case $event in alloc | live) classes=1 ;; *) classes='' ;; esac
+	case $event in alloc | live | lock) classes=1 ;; *) classes='' ;; esac
 	# shellcheck disable=SC2016
 	awk -v threads="$threads" -v dotted="$1" -v annotate="$annotate" -v cstack="$cstack" \
 		-v classes="$classes" '

@@ -154,7 +154,7 @@ begin() {
 
 # What is allocated after "Profiling started" is seen: events are on a moment after the agent is taken; a JVM that takes no agent is not waited for long.
 await_agent() {
-	[ -n "$alloc" ] && [ "$agent" != never ] || return 0
+	[ -n "$alloc$locks" ] && [ "$agent" != never ] || return 0
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		is_running || return 0
 		"$hostprof" status "$pid" 2>/dev/null | grep -q '^agent: *active' && nap && return 0

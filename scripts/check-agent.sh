@@ -27,11 +27,13 @@ if [ -n "$libraries" ]; then
 	echo "$agent needs $libraries"
 	bad=1
 fi
-at=$(objdump -T "$agent" | awk '$NF == "hostprof_alloc" { print $1 }')
-probed=$(objdump -d --start-address="0x${at:-0}" --stop-address="$((0x${at:-0} + 6))" "$agent" |
-	awk -F '\t' '/^ +[0-9a-f]+:/ { print $2 }' | xargs)
-if [ "$probed" != "0f 1f 44 00 00 c3" ]; then
-	echo "$agent: hostprof_alloc is not a nop and a return, but \"$probed\""
-	bad=1
-fi
+for function in hostprof_alloc hostprof_lock; do
+	at=$(objdump -T "$agent" | awk -v name="$function" '$NF == name { print $1 }')
+	probed=$(objdump -d --start-address="0x${at:-0}" --stop-address="$((0x${at:-0} + 6))" "$agent" |
+		awk -F '\t' '/^ +[0-9a-f]+:/ { print $2 }' | xargs)
+	if [ "$probed" != "0f 1f 44 00 00 c3" ]; then
+		echo "$agent: $function is not a nop and a return, but \"$probed\""
+		bad=1
+	fi
+done
 exit $bad

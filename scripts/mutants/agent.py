@@ -10,6 +10,7 @@ RING = "jvmagent/ring.c"
 THREADS = "jvmagent/threads.c"
 AGENT = "jvmagent/agent.c"
 ALLOC = "jvmagent/alloc.c"
+CLASSES = "jvmagent/classes.c"
 
 MUTANTS = [
     Mutant("a lease that ends is waited for ever more seldom", "userspace/jvm/attach/agents.c",
@@ -98,12 +99,12 @@ MUTANTS = [
            "return major == 25;", ["test_agent_life"]),
     Mutant("agent: a detach leaves the ring", AGENT, "rest_jvmti(a);\n\tclose_memory(a);", "rest_jvmti(a);",
            ["test_agent_life"]),
-    Mutant("agent: a class is told once for all consumers", ALLOC, "tag > 0 && (uint64_t)tag >= first)", "tag > 0 && first)",
+    Mutant("agent: a class is told once for all consumers", CLASSES, "tag > 0 && (uint64_t)tag >= first)", "tag > 0 && first)",
            ["test_agent_alloc"]),
-    Mutant("agent: a class that was not told has an id", ALLOC, "if (!named)\n\t\treturn 0;", "", ["test_agent_alloc"]),
+    Mutant("agent: a class that was not told has an id", CLASSES, "if (!named)\n\t\treturn 0;", "", ["test_agent_alloc"]),
     Mutant("agent: an interval holds from the next sample on", ALLOC, "interval = take_draw(&a->alloc, jni, interval);",
            "(void)take_draw(&a->alloc, jni, interval);", ["test_agent_alloc"]),
     Mutant("agent: samples without a budget", ALLOC, "raise_interval(a, elapsed_ns);", ";", ["test_agent_alloc"]),
     Mutant("agent: a raised interval stays", ALLOC, "lower_interval(a, hits, elapsed_ns);", ";", ["test_agent_alloc"]),
-    Mutant("agent: classes stay marked", AGENT, "\t\talloc_end(a);", "\t\t;", ["test_agent_alloc"]),
+    Mutant("agent: classes stay marked", AGENT, "\t\tclasses_end(a);", "\t\t;", ["test_agent_alloc"]),
 ]

@@ -69,7 +69,7 @@ MUTANTS = [
     Mutant("an agent's JVM is seen from outside for ever", OUTSIDE, "target->seen || target->beside;", "target->seen;", IN_JVMS),
     Mutant("an old JVM's end is its pid's next owner's", OUTSIDE, "was_seen && !has_pid_seen(pipeline, process->pid)", "was_seen", IN_JVMS),
     Mutant("probes are opened twice", OUTSIDE, "pipeline->outside_interval && !find(pipeline, process);", "pipeline->outside_interval != 0;", IN_JVMS),
-    Mutant("a JVM has an agent's probe beside AllocTracer's", "userspace/session/pipeline.c",
+    Mutant("a JVM has an agent's probe beside AllocTracer's", OUTSIDE,
            "!pipeline->samples_allocations || pipeline_outside_sees(pipeline, process)", "!pipeline->samples_allocations", IN_JVMS),
     Mutant("a JVM that is moved into the cgroup is never seen", OUTSIDE, "vec_push(&pipeline->strangers, process);", ";", IN_JVMS),
     Mutant("JVMs of other cgroups are asked about in each turn", OUTSIDE, "now_ns - pipeline->strangers_ns < STRANGERS_NS", "0", IN_JVMS),

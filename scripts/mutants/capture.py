@@ -8,6 +8,7 @@ CPUS = "userspace/capture/capture_cpus.c"
 BOOKS = "userspace/capture/capture_books.c"
 EVENTS = "userspace/capture/perf_events.c"
 EVENT = "userspace/capture/event.c"
+EVENT_KIND = "userspace/capture/event_kind.c"
 SIDEBAND = "userspace/capture/sideband.c"
 DECODE = "userspace/capture/sideband_decode.c"
 CGROUP = "userspace/capture/cgroup_filter.c"
@@ -177,9 +178,10 @@ WEIGHTS = [
 
 PROBES = [
     Mutant("a probe's period by frequency", EVENT, "\tevent->period = 1;\n\tevent->freq_hz = 0;", "", ["test_event"]),
-    Mutant("allocations are told by one program", EVENT, "return trigger >= WIRE_TRIGGER_ALLOC_AGENT;", "return trigger == WIRE_TRIGGER_RAW;",
+    Mutant("allocations are told by one program", EVENT_KIND, "return trigger >= WIRE_TRIGGER_ALLOC_AGENT;", "return trigger == WIRE_TRIGGER_RAW;",
            ["test_event"]),
-    Mutant("alloc=64k is another event", EVENT, "snprintf(event->name, sizeof(event->name), \"%s\", kind->name);", "", ["test_event"]),
+    Mutant("alloc=64k is another event", EVENT, "event->period = CAPTURE_ALLOC_INTERVAL;\n\tevent->freq_hz = 0;\n\tsnprintf(event->name, sizeof(event->name), \"%s\", kind->name);",
+           "event->period = CAPTURE_ALLOC_INTERVAL;\n\tevent->freq_hz = 0;", ["test_event"]),
     Mutant("the interval of allocations is not read", EVENT, "units_parse_bytes(interval + 1, &event->period) == 0 &&", "",
            ["test_event"]),
     Mutant("a lost allocation weighs its size", "bpf/sample/alloc.h", "return interval + size / 2 + size * size / (12 * interval);",
@@ -202,7 +204,7 @@ PROBES = [
            '"/sys/kernel/tracing", "/sys/kernel/tracing" }', ["test_tracepoint"]),
     Mutant("programs of triggers are not loaded", LOADED, "bpf_program__set_autoload(session_program(session, trigger), true);",
            "", ["test_bpf_session"]),
-    Mutant("every probe is at a function's entry", EVENT, "!event->probe.is_return && !event->probe.plus", "1",
+    Mutant("every probe is at a function's entry", EVENT_KIND, "!event->probe.is_return && !event->probe.plus", "1",
            ["test_bpf_session"]),
     Mutant("the raw tracepoint is the first event", LOADED, "skel->rodata->trigger_event[t] = i;", ";", ["test_bpf_session"]),
     Mutant("misses of before", LOADED, "session->missed_before = session_missed_ever(session);", "", ["test_bpf_session"]),

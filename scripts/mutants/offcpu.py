@@ -9,6 +9,7 @@ WAIT = "userspace/symbolize/wait.c"
 SPANS = "userspace/session/offcpu/spans.c"
 CHECK = "userspace/capture/rings/sample_check.c"
 EVENT = "userspace/capture/event.c"
+EVENT_KIND = "userspace/capture/event_kind.c"
 LOADED = "userspace/capture/bpf_session.c"
 WRITE = "userspace/recording/write_events.c"
 READ = "userspace/recording/read_stacks.c"
@@ -59,10 +60,10 @@ MUTANTS = [
     Mutant("waits: no limit on those that are held", SPANS, "if (spans->bytes + bytes_of(wait) > spans->limit_bytes)", "if (0)", JOIN),
     Mutant("waits: any chance is believed", CHECK, "|| span->halved > WIRE_OFFCPU_MOST_HALVED", "", ["test_span_check"]),
     Mutant("waits: more of it queued than there is", CHECK, "if (span->length_ns && span->queued_ns > span->length_ns)", "if (0)", ["test_span_check"]),
-    Mutant("waits: nobody notes who is woken", EVENT, "trigger == WIRE_TRIGGER_OFFCPU || trigger == WIRE_TRIGGER_OFFCPU_WAKING", "0", ["test_event"]),
+    Mutant("waits: nobody notes who is woken", EVENT_KIND, "trigger == WIRE_TRIGGER_OFFCPU || trigger == WIRE_TRIGGER_OFFCPU_WAKING", "0", ["test_event"]),
     Mutant("waits: all are wanted", LOADED, "skel->rodata->offcpu_least_ns = event->least_ns;", "", ["test_bpf_session"]),
     Mutant("waits: no room for threads", LOADED, "bpf_map__set_max_entries(skel->maps.offcpu_threads, WIRE_OFFCPU_THREADS);", "", ["test_bpf_session"]),
-    Mutant("waits: the length of a recording is its weight", WRITE, "at = jfr_varint(at, s->weight / chance);", "at = jfr_varint(at, s->weight);", FILE),
+    Mutant("waits: the length of a recording is its weight", WRITE, "at = jfr_varint(at, s->weight / chance);\n\tat = put_fields", "at = jfr_varint(at, s->weight);\n\tat = put_fields", FILE),
     Mutant("waits: what was queued is lost in a recording", WRITE, "at = jfr_varint(at, s->queued / chance);", "at = jfr_varint(at, 0);", FILE),
     Mutant("waits: what was queued counts twice", READ, "part.weight = s->weight - queued;", "part.weight = s->weight;", FILE),
     Mutant("waits: what was queued is not apart", READ, "uint64_t queued = MIN(s->queued, s->weight);", "uint64_t queued = 0;", FILE),

@@ -7,6 +7,7 @@ FIELD = "userspace/capture/events/pmu_field.c"
 PMU = "userspace/capture/events/pmu_event.c"
 WATCH = "userspace/capture/events/breakpoint.c"
 EVENT = "userspace/capture/event.c"
+EVENT_KIND = "userspace/capture/event_kind.c"
 EVENTS = "userspace/capture/perf_events.c"
 KPROBE = "userspace/capture/probes/kprobe.c"
 USDT = "userspace/capture/probes/usdt.c"
@@ -90,7 +91,7 @@ PROBES = [
     Mutant("usdt: nobody listens", USDT, "probe->places[number].semaphore << SEMAPHORE_SHIFT", "0", ["test_probes", "test_perf_places"]),
     Mutant("usdt: all at the first place", USDT, "attr->probe_offset = probe->places[number].offset;", "attr->probe_offset = probe->places[0].offset;",
            ["test_probes"]),
-    Mutant("usdt: at a function's entry", EVENT, "!event->usdt.name[0] &&", "1 &&", ["test_event"]),
+    Mutant("usdt: at a function's entry", EVENT_KIND, "!event->usdt.name[0] &&", "1 &&", ["test_event"]),
     Mutant("notes: of any provider", NOTES, "!take_text(&words, search->provider) || ", "", ["test_usdt_notes"]),
     Mutant("notes: names that begin so", NOTES, "size_t bytes = strlen(text) + 1;", "size_t bytes = strlen(text);", ["test_usdt_notes"]),
     Mutant("notes: of any owner", NOTES, " &&\n	       memcmp(owner, ours, sizeof(ours)) == 0;", ";", ["test_usdt_notes"]),

@@ -4,6 +4,7 @@ from .mutant import Mutant
 
 STEP = "bpf/sample/offcpu.h"
 EVENT = "userspace/capture/event.c"
+EVENT_KIND = "userspace/capture/event_kind.c"
 LOADED = "userspace/capture/bpf_session.c"
 BOOKS = "userspace/capture/capture_books.c"
 CHECK = "userspace/capture/rings/sample_check.c"
@@ -32,8 +33,8 @@ MUTANTS = [
     Mutant("wall: a sample may weigh nothing", STEP, "if (weight < plain >> OFFCPU_LEAST_SHIFT)", "if (0)", SUMS),
     Mutant("wall: what ran follows its clock slowly", "bpf/sample/tick.h", "in->is_wall ? TICK_OWED_WALL_SHIFT : TICK_OWED_SHIFT", "TICK_OWED_SHIFT", ["test_tick"]),
     Mutant("wall: its clock is as others are", LOADED, "skel->rodata->event_is_wall[i] = capture_event_is_wall(event);", "", SESSION),
-    Mutant("wall: no waits", EVENT, "return event->is_wall || event->trigger == WIRE_TRIGGER_OFFCPU;", "return event->trigger == WIRE_TRIGGER_OFFCPU;", NAMES),
-    Mutant("wall: nobody asks who is parked", EVENT, "if (trigger == WIRE_TRIGGER_OFFCPU_PARKED)\n\t\treturn event->is_wall;", "", NAMES),
+    Mutant("wall: no waits", EVENT_KIND, "return event->is_wall || event->trigger == WIRE_TRIGGER_OFFCPU;", "return event->trigger == WIRE_TRIGGER_OFFCPU;", NAMES),
+    Mutant("wall: nobody asks who is parked", EVENT_KIND, "if (trigger == WIRE_TRIGGER_OFFCPU_PARKED)\n\t\treturn event->is_wall;", "", NAMES),
     Mutant("wall: intervals of hours", EVENT, "event->period <= NSEC_PER_SEC && event->period >= NSEC_PER_SEC / CAPTURE_MAX_FREQ_HZ)", "1)", NAMES),
     Mutant("wall: all waits are walked", LOADED, "uint64_t step_ns = event->is_wall ? event->period : event->least_ns;", "uint64_t step_ns = event->least_ns;", SESSION),
     Mutant("wall: sums are left to chance", LOADED, "skel->rodata->offcpu_keeps_sums = event->is_wall;", "", SESSION),

@@ -194,7 +194,7 @@ def refusals():
     need_root()
     jvm = workload(17)
     for args, code, words in ((("--bogus", jvm.pid), 1, "Unrecognized option: --bogus"), (("-d",), 1, "Missing"),
-                              (("-e", "lock", jvm.pid), 100, "lock"), (("--wall", "2s", jvm.pid), 100, "an interval of wall"),
+                              (("--lock", "x", jvm.pid), 100, "lock"), (("--wall", "2s", jvm.pid), 100, "an interval of wall"),
                               (("-f", "x.svg", jvm.pid), 100, "SVG"),
                               (("-i", "0", jvm.pid), 100, "Invalid interval"),
                               (("--minwidth", "101", jvm.pid), 100, "--minwidth 101"),

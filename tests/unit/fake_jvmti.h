@@ -42,6 +42,7 @@ static int fake_nanosleep(const struct timespec *time, struct timespec *rest)
 #define nanosleep     fake_nanosleep
 #include "agent.c"
 #include "alloc.c"
+#include "classes.c"
 #undef clock_gettime
 #undef nanosleep
 #include "code.c"
@@ -50,6 +51,7 @@ static int fake_nanosleep(const struct timespec *time, struct timespec *rest)
 #undef nanosleep
 #include "events.c"
 #include "live.c"
+#include "locks.c"
 #include "methods.c"
 #include "ring.c"
 #include "threads.c"
@@ -74,13 +76,31 @@ void hostprof_alloc(uint64_t class_id, uint64_t size, uint64_t interval, uint64_
 	fake_hit.hits++;
 }
 
+static struct {
+	uint64_t class_id, length_ns, chance, identity, kind;
+	uint64_t sum_ns; /* of lengths times chances */
+	uint32_t hits;
+} fake_lock;
+
+void hostprof_lock(uint64_t class_id, uint64_t length_ns, uint64_t chance, uint64_t identity,
+		   uint64_t kind)
+{
+	fake_lock.class_id = class_id;
+	fake_lock.length_ns = length_ns;
+	fake_lock.chance = chance;
+	fake_lock.identity = identity;
+	fake_lock.kind = kind;
+	fake_lock.sum_ns += length_ns * chance;
+	fake_lock.hits++;
+}
+
 #define FAKE_METHODS 4000
 #define FAKE_THREADS 8
 #define FAKE_LINES   4
 #define CODE	     ((const void *)0x7f1000001000)
 #define STUB	     ((const void *)0x7f1000100000)
 #define BOTH	     (CODEMAP_WANT_CODE | CODEMAP_WANT_THREADS)
-#define ALL	     (BOTH | CODEMAP_WANT_ALLOC | CODEMAP_WANT_LIVE)
+#define ALL	     (BOTH | CODEMAP_WANT_ALLOC | CODEMAP_WANT_LIVE | CODEMAP_WANT_LOCKS)
 
 #include "fake_heap.h"
 
@@ -144,6 +164,8 @@ struct fake_jvm {
 	pthread_t control;	  /* the agent's thread */
 	int agent_threads;	  /* that were started */
 	jthreadGroup group;	  /* of the agent's thread */
+	bool monitor_events;	  /* the capability is held */
+	const void *stored;	  /* the thread's local storage */
 };
 
 static struct fake_jvm fake;
@@ -225,6 +247,39 @@ static jvmtiError JNICALL fake_add_capabilities(jvmtiEnv *env, const jvmtiCapabi
 	for (size_t i = 0; i < sizeof(*wanted); i++)
 		if (w[i] & refused[i])
 			return JVMTI_ERROR_NOT_AVAILABLE;
+	fake.monitor_events |= wanted->can_generate_monitor_events;
+	return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL fake_relinquish(jvmtiEnv *env, const jvmtiCapabilities *given)
+{
+	(void)env;
+	assert_true(given->can_generate_monitor_events && fake.monitor_events);
+	fake.monitor_events = false;
+	return JVMTI_ERROR_NONE;
+}
+
+/* The thread is the calling one. */
+static jvmtiError JNICALL fake_store(jvmtiEnv *env, jthread thread, const void *data)
+{
+	(void)env;
+	assert_null(thread);
+	fake.stored = data;
+	return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL fake_load(jvmtiEnv *env, jthread thread, void **ret_data)
+{
+	(void)env;
+	assert_null(thread);
+	*ret_data = (void *)(uintptr_t)fake.stored;
+	return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL fake_hash_code(jvmtiEnv *env, jobject object, jint *ret_hash)
+{
+	(void)env;
+	*ret_hash = (jint)((void *)object == (void *)&fake.methods[0] ? 0x7abcdef1 : 17);
 	return JVMTI_ERROR_NONE;
 }
 
@@ -451,6 +506,10 @@ static const struct jvmtiInterface_1_ fake_jvmti_table = {
 	.GetAllThreads = fake_all_threads,
 	.GetThreadInfo = fake_thread_info,
 	.RunAgentThread = fake_run_agent_thread,
+	.RelinquishCapabilities = fake_relinquish,
+	.SetThreadLocalStorage = fake_store,
+	.GetThreadLocalStorage = fake_load,
+	.GetObjectHashCode = fake_hash_code,
 	.GetTopThreadGroups = fake_top_groups,
 	.Deallocate = fake_deallocate,
 	.GetClassSignature = fake_signature,
@@ -577,7 +636,15 @@ static jobject JNICALL fake_pop(JNIEnv *jni, jobject object)
 	return object;
 }
 
+/* An object is its class. */
+static jclass JNICALL fake_object_class(JNIEnv *jni, jobject object)
+{
+	(void)jni;
+	return fake_reference(object);
+}
+
 static const struct JNINativeInterface_ fake_jni_table = {
+	.GetObjectClass = fake_object_class,
 	.FindClass = fake_find_class,
 	.ExceptionClear = fake_exception_clear,
 	.PushLocalFrame = fake_push,
@@ -628,6 +695,7 @@ static void fake_reset(void)
 	memset(&fake, 0, sizeof(fake));
 	memset(&agent, 0, sizeof(agent));
 	memset(&fake_hit, 0, sizeof(fake_hit));
+	memset(&fake_lock, 0, sizeof(fake_lock));
 	fake_passed_ns = 0;
 	fake_heap_reset();
 	fake_os_reset();

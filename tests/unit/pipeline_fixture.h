@@ -158,6 +158,7 @@ struct sample_spec {
 	uint8_t event, reason, in_user;
 	uint64_t object;       /* of an allocation; 0: none */
 	uint64_t object_bytes; /* likewise: what it weighs then */
+	uint64_t interval;     /* likewise; of a lock the chance */
 	uint64_t virtual_id;   /* of a virtual thread; 0: none */
 	const char *comm;      /* NULL: "kernel's" */
 	uint8_t flags, state, cause;
@@ -199,6 +200,7 @@ static inline void fill_sample(const struct fixture *f, uint64_t ms, const struc
 		.user_frames = (uint32_t)user,
 		.alloc_object = spec->object,
 		.alloc_size = spec->object_bytes,
+		.alloc_interval = spec->interval,
 		.virtual_id = spec->virtual_id,
 	};
 	memcpy(sample->comm, comm, MIN(strlen(comm), sizeof(sample->comm)));

@@ -11,6 +11,7 @@
 #include "pipeline_fixture.h"
 #include "session/alloc/alloc_outside.h"
 #include "session/alloc/alloc_probes.h"
+#include "session/locks/lock_probes.h"
 #include "symbolize/sample_words.h"
 
 static struct {
@@ -26,7 +27,9 @@ static struct {
 	bool agent_failed;
 	int outside; /* of alloc_outside_open() */
 	bool sampler_is_old;
-	int probed; /* of alloc_probes_open() */
+	int probed;	 /* of alloc_probes_open() */
+	int lock_probed; /* of lock_probes_open() */
+	uint32_t without_locks;
 	struct agents_hooks hooks;
 	bool try_fails, wants_again, waits_for_jvm, unwinder_busy;
 	uint32_t learnt_pid; /* how often its layout was asked for */
@@ -168,6 +171,18 @@ void jvm_table_sample_allocations(struct jvm_table *table, uint32_t interval)
 	(void)table;
 	if (interval)
 		note("allocations by %u", interval);
+}
+
+void jvm_table_sample_locks(struct jvm_table *table, uint64_t least_ns)
+{
+	assert_non_null(table);
+	note("locks from %" PRIu64, least_ns);
+}
+
+uint32_t jvm_table_without_locks(const struct jvm_table *table)
+{
+	(void)table;
+	return parts.without_locks;
 }
 
 void jvm_table_follow_objects(struct jvm_table *table)
@@ -337,6 +352,13 @@ const char *jvm_read_class(struct jvm *jvm, uint64_t klass)
 }
 
 /* --- session/ --- */
+
+int lock_probes_open(struct capture *capture, const struct process *process, struct err *err)
+{
+	assert_non_null(capture);
+	note("probe the locks of %u", number(process->pid));
+	return parts.lock_probed < 0 ? err_set(err, parts.lock_probed, "no function") : 0;
+}
 
 int alloc_probes_open(struct capture *capture, const struct process *process, struct err *err)
 {

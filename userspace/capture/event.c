@@ -31,6 +31,7 @@
 #define MALLOC_NAME    "malloc"
 #define OFFCPU_NAME    "offcpu"
 #define WALL_NAME      "wall"
+#define LOCK_NAME      "lock"
 
 const struct capture_event_row capture_event_rows[] = {
 	{ "cpu", "nanoseconds",
@@ -86,6 +87,9 @@ const struct capture_event_row capture_event_rows[] = {
 	{ "wall[=INTERVAL]", "nanoseconds",
 	  "time of all threads, on and off the cpus: a sample about every INTERVAL of each (default 10ms)",
 	  .is_form = true },
+	{ "lock[=MIN]", "nanoseconds",
+	  "time that Java threads wait for monitors and in Object.wait(), by class: waits of at least MIN (default 10us)",
+	  .is_form = true },
 	{ "rNNN", "count", "a raw event of the core PMU, in hexadecimal", .is_form = true },
 	{ "PMU/TERM/", "count",
 	  "an event of a PMU by its fields, with commas, or its name, as in " PMU_SYSFS
@@ -118,57 +122,6 @@ bool capture_has_pmu(void)
 {
 	return access("/sys/bus/event_source/devices/cpu", F_OK) == 0 ||
 	       access("/sys/bus/event_source/devices/cpu_core", F_OK) == 0;
-}
-
-bool capture_event_is_clock(const struct capture_event *event)
-{
-	return event->trigger == WIRE_TRIGGER_PERF && event->type == PERF_TYPE_SOFTWARE &&
-	       (event->config == PERF_COUNT_SW_CPU_CLOCK ||
-		event->config == PERF_COUNT_SW_TASK_CLOCK);
-}
-
-bool capture_event_is_breakpoint(const struct capture_event *event)
-{
-	return event->trigger == WIRE_TRIGGER_PERF && event->type == PERF_TYPE_BREAKPOINT;
-}
-
-bool capture_event_is_at_entry(const struct capture_event *event)
-{
-	return event->trigger == WIRE_TRIGGER_UPROBE && !event->usdt.name[0] &&
-	       !event->probe.is_return && !event->probe.plus;
-}
-
-bool capture_event_is_alloc(const struct capture_event *event)
-{
-	return event->trigger == WIRE_TRIGGER_ALLOC_AGENT;
-}
-
-bool capture_event_is_malloc(const struct capture_event *event)
-{
-	return event->trigger == WIRE_TRIGGER_MALLOC;
-}
-
-bool capture_event_is_wall(const struct capture_event *event)
-{
-	return event->is_wall;
-}
-
-bool capture_event_has_waits(const struct capture_event *event)
-{
-	return event->is_wall || event->trigger == WIRE_TRIGGER_OFFCPU;
-}
-
-bool capture_event_needs(const struct capture_event *event, enum wire_trigger trigger)
-{
-	if (capture_event_is_alloc(event))
-		return trigger >= WIRE_TRIGGER_ALLOC_AGENT;
-	if (capture_event_is_malloc(event))
-		return trigger >= WIRE_TRIGGER_MALLOC && trigger <= WIRE_TRIGGER_MALLOC_SESSION;
-	if (trigger == WIRE_TRIGGER_OFFCPU || trigger == WIRE_TRIGGER_OFFCPU_WAKING)
-		return capture_event_has_waits(event);
-	if (trigger == WIRE_TRIGGER_OFFCPU_PARKED)
-		return event->is_wall;
-	return trigger == event->trigger;
 }
 
 /* "r1a8": a raw event of the core PMU, in hex as `perf list` and the vendors' manuals give it. */
@@ -273,15 +226,33 @@ static int event_parse_bytes(const struct bytes_event *kind, const char *name,
 			kind->may_be_0 ? "; 0: each call" : "");
 }
 
-/* "offcpu" or "offcpu=10us"; a bare number would be seconds, "0" is all of them. */
-static int event_parse_offcpu(const char *name, struct capture_event *event, struct err *err)
-{
-	const char *least = name + strlen(OFFCPU_NAME);
+/* What is sampled by the length of waits: "offcpu" or "offcpu=10us"; a bare number would be seconds, "0" is all of them. */
+static const struct waits_event {
+	const char *name;
+	enum wire_trigger trigger;
+	uint64_t least_ns;
+} waits_events[] = {
+	{ OFFCPU_NAME, WIRE_TRIGGER_OFFCPU, CAPTURE_OFFCPU_LEAST_NS },
+	{ LOCK_NAME, WIRE_TRIGGER_LOCK_AGENT, CAPTURE_LOCK_LEAST_NS },
+};
 
-	event->trigger = WIRE_TRIGGER_OFFCPU;
-	event->least_ns = CAPTURE_OFFCPU_LEAST_NS;
+static const struct waits_event *event_find_waits(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(waits_events); i++)
+		if (event_is_word(name, waits_events[i].name))
+			return &waits_events[i];
+	return NULL;
+}
+
+static int event_parse_waits(const struct waits_event *kind, const char *name,
+			     struct capture_event *event, struct err *err)
+{
+	const char *least = name + strlen(kind->name);
+
+	event->trigger = kind->trigger;
+	event->least_ns = kind->least_ns;
 	event->freq_hz = 0;
-	snprintf(event->name, sizeof(event->name), OFFCPU_NAME);
+	snprintf(event->name, sizeof(event->name), "%s", kind->name);
 	snprintf(event->unit, sizeof(event->unit), "nanoseconds");
 	if (!*least)
 		return 0;
@@ -289,7 +260,7 @@ static int event_parse_offcpu(const char *name, struct capture_event *event, str
 	    event->least_ns <= CAPTURE_MAX_OFFCPU_LEAST_NS)
 		return 0;
 	err_set(err, -EINVAL, "'%s' does not say how long a wait must be to be counted", name);
-	return err_hint(err, "from 0 (all of them) to 60s, as in offcpu=10ms");
+	return err_hint(err, "from 0 (all of them) to 60s, as in %s=10ms", kind->name);
 }
 
 /* "wall" or "wall=20ms": the cpu clock, with all waits beside it. */
@@ -366,11 +337,12 @@ static int event_parse_pmu(const char *name, struct capture_event *event, struct
 static int event_parse_name(const char *name, struct capture_event *event, struct err *err)
 {
 	const struct bytes_event *bytes = event_find_bytes(name);
+	const struct waits_event *waits = event_find_waits(name);
 
 	if (bytes)
 		return event_parse_bytes(bytes, name, event, err);
-	if (event_is_word(name, OFFCPU_NAME))
-		return event_parse_offcpu(name, event, err);
+	if (waits)
+		return event_parse_waits(waits, name, event, err);
 	if (event_is_word(name, WALL_NAME))
 		return event_parse_wall(name, event, err);
 	if (strchr(name, ':'))
@@ -396,8 +368,7 @@ static bool event_takes_commas(const char *name)
 /* What is behind the equals sign is an interval, or a least length. */
 static bool event_has_own_value(const char *name)
 {
-	return event_find_bytes(name) || event_is_word(name, OFFCPU_NAME) ||
-	       event_is_word(name, WALL_NAME);
+	return event_find_bytes(name) || event_find_waits(name) || event_is_word(name, WALL_NAME);
 }
 
 /* Where "=PERIOD" begins, NULL: there is none. Equals signs before a PMU's last slash are its terms'; allocations have an interval. */

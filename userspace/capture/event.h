@@ -25,6 +25,7 @@
 #define CAPTURE_MAX_OFFCPU_LEAST_NS 60000000000ULL
 /* Of wall: what a sample stands for, about. */
 #define CAPTURE_WALL_INTERVAL_NS 10000000ULL
+#define CAPTURE_LOCK_LEAST_NS	 10000ULL
 
 struct capture_event {
 	char name
@@ -36,7 +37,7 @@ struct capture_event {
 	uint64_t period;   /* fixed period in the event's unit; 0: by frequency */
 	uint32_t freq_hz;  /* what was asked for; of use with period 0 */
 	bool fell_back;	   /* a PMU event was asked for and there is no PMU: this is cpu-clock */
-	uint64_t least_ns; /* of "offcpu": shorter waits are left out */
+	uint64_t least_ns; /* of "offcpu" and "lock": shorter waits are left out */
 	bool is_wall;	   /* a clock's samples, and waits of all lengths */
 	enum wire_trigger trigger;
 	struct uprobe probe;	      /* of WIRE_TRIGGER_UPROBE, but of a USDT probe: */
@@ -52,7 +53,7 @@ struct capture_event {
  * cpu-clock with fell_back set (the caller says so); one of a cache, or of a PMU by name, is refused. A probe (uprobe:LIB:FUNC[+OFF],
  * uretprobe:LIB:FUNC, usdt:LIB:PROVIDER:NAME, kprobe:FUNC[+OFF], kretprobe:FUNC), a breakpoint (mem:SYMBOL[+OFF][/LEN][:rwx]) and a tracepoint
  * (GROUP:NAME) weigh 1 each time; where a probe's function or a breakpoint's symbol is, the caller looks up. "alloc[=INTERVAL]" and "malloc[=INTERVAL]" have the mean
- * interval of their samples as period, in bytes; that of malloc may be 0, each call; "offcpu[=MIN]" the least length of waits; "wall[=INTERVAL]" is a clock, and waits. -EINVAL names the known events;
+ * interval of their samples as period, in bytes; that of malloc may be 0, each call; "offcpu[=MIN]" and "lock[=MIN]" the least length of waits; "wall[=INTERVAL]" is a clock, and waits. -EINVAL names the known events;
  * -EOPNOTSUPP: the kernel has no such; -ENOENT: there is no tracefs, or no such tracepoint.
  */
 int capture_event_parse(const char *name, uint32_t freq_hz, struct capture_event *ret_event,
@@ -89,6 +90,9 @@ bool capture_event_is_at_entry(const struct capture_event *event);
 
 /* Allocations of JVMs: their places are found while it runs (capture_add_place()). */
 bool capture_event_is_alloc(const struct capture_event *event);
+
+/* Waits for locks of JVMs, likewise. */
+bool capture_event_is_lock(const struct capture_event *event);
 
 /* Native memory: its places are found while it runs, too. */
 bool capture_event_is_malloc(const struct capture_event *event);

@@ -223,6 +223,8 @@ static void tell_allocations(const struct record_run *run)
 	for (size_t i = 0; i < args->event_names.len; i++)
 		if (capture_event_is_alloc(&args->events[i]) && !run->result.alloc_sources)
 			log_warn("no allocations were seen: no JVM was found that tells of them");
+		else if (capture_event_is_lock(&args->events[i]) && !run->result.sees_locks)
+			log_warn("no locks were seen: no JVM was found that tells of them");
 		else if (capture_event_is_malloc(&args->events[i]) && !run->result.malloc_files)
 			log_warn("no native memory was seen: no file has functions that give it, "
 				 "or they could not be probed (see the report)");

@@ -292,10 +292,13 @@ static void ask_replay(struct jvm *jvm, uint64_t now_ns)
 		want |= CODEMAP_WANT_ALLOC;
 	if (jvm->live.follows)
 		want |= CODEMAP_WANT_LIVE;
+	if (jvm->wants_locks)
+		want |= CODEMAP_WANT_LOCKS;
 	jvm->replay = JVM_REPLAY_ASKED;
 	jvm->replay_asked_ns = now_ns;
 	jvm->replays_before = codemap_store_replays(jvm->store);
 	codemap_reader_set_interval(&jvm->reader, jvm->alloc_interval);
+	codemap_reader_set_lock_least(&jvm->reader, jvm->lock_least_ns);
 	codemap_reader_command(&jvm->reader, CODEMAP_COMMAND_START, want);
 }
 
@@ -338,6 +341,12 @@ int jvm_check_allocations(const struct jvm *jvm, struct err *err)
 		return 0;
 	err_set(err, -EOPNOTSUPP, "the JVM cannot sample allocations");
 	return err_hint(err, "that takes JDK 11, and an agent of this hostprof's version");
+}
+
+bool jvm_hides_locks(const struct jvm *jvm)
+{
+	return jvm->wants_locks && jvm->reader.leased && codemap_reader_is_done(&jvm->reader) &&
+	       !codemap_reader_tells_locks(&jvm->reader);
 }
 
 const char *jvm_class_name(const struct jvm *jvm, uint64_t class_id)

@@ -47,10 +47,18 @@ int jvm_open_code_map(struct jvm *jvm, struct err *err);
  */
 void jvm_table_sample_allocations(struct jvm_table *table, uint32_t interval);
 
+/* And tell of waits for locks of at least LEAST_NS. */
+void jvm_table_sample_locks(struct jvm_table *table, uint64_t least_ns);
+/* JVMs with an agent that was asked for them, and cannot. While leases are held. */
+uint32_t jvm_table_without_locks(const struct jvm_table *table);
+
 /* 0: its agent samples them, or was not asked to, or has not answered yet. -EOPNOTSUPP: it cannot, and why. */
 int jvm_check_allocations(const struct jvm *jvm, struct err *err);
 
-/* The class that a sample of an allocation names, dotted; NULL when the agent has not told. Borrowed for now. */
+/* Its agent was asked to tell of locks, and does not. */
+bool jvm_hides_locks(const struct jvm *jvm);
+
+/* The class that a sample of an allocation or of a lock names, dotted; NULL when the agent has not told. Borrowed for now. */
 const char *jvm_class_name(const struct jvm *jvm, uint64_t class_id);
 
 /* An agent's code map is being read: false again when the agent or the lease has gone. */

@@ -107,6 +107,8 @@ struct jvm {
 	uint64_t polled_ns;
 	uint64_t poll_cost_ns;	 /* of our time, the last turns counting most */
 	uint32_t alloc_interval; /* bytes between samples of allocations; 0: none are wanted */
+	bool wants_locks;
+	uint64_t lock_least_ns;
 	struct jvm_live live;
 	struct jvm_shown shown;
 	struct lru ns_tids; /* the host's tid -> the JVM's, where they differ */

@@ -42,8 +42,10 @@ struct jvm_table {
 	uint32_t past_without_inlining; /* of JVMs that have gone */
 	uint32_t last_id;
 	uint32_t alloc_interval; /* of every JVM */
-	bool follows_objects;	 /* every JVM's agent */
-	uint32_t shows;		 /* of every JVM */
+	bool wants_locks;	 /* likewise, and what follows */
+	uint64_t lock_least_ns;
+	bool follows_objects; /* every JVM's agent */
+	uint32_t shows;	      /* of every JVM */
 };
 
 struct jvm_table *jvm_table_new(void)
@@ -63,6 +65,21 @@ void jvm_table_sample_allocations(struct jvm_table *table, uint32_t interval)
 void jvm_table_show(struct jvm_table *table, uint32_t shows)
 {
 	table->shows = shows;
+}
+
+void jvm_table_sample_locks(struct jvm_table *table, uint64_t least_ns)
+{
+	table->wants_locks = true;
+	table->lock_least_ns = least_ns;
+}
+
+uint32_t jvm_table_without_locks(const struct jvm_table *table)
+{
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < table->jvms.len; i++)
+		count += jvm_hides_locks(table->jvms.items[i]);
+	return count;
 }
 
 void jvm_table_free(struct jvm_table *table)
@@ -124,6 +141,8 @@ static struct jvm *make(struct jvm_table *table, uint32_t pid, const struct mapp
 	struct jvm *jvm = jvm_new(pid, libjvm, table->cache);
 
 	jvm->alloc_interval = table->alloc_interval;
+	jvm->wants_locks = table->wants_locks;
+	jvm->lock_least_ns = table->lock_least_ns;
 	jvm->live.follows = table->follows_objects;
 	jvm->shown.wanted = table->shows;
 	jvm->id = ++table->last_id;

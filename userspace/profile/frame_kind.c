@@ -29,7 +29,7 @@ static const struct frame_kind_info kinds[FRAME_KIND_COUNT] = {
 	[FRAME_STUB] = { "stub", "JVM stub", "Native", "", "#b8a0d8", "#6e5a94" },
 	[FRAME_JIT_OTHER] = { "jit-other", "Other JIT", "JIT compiled", "_[j]", "#7fb2e5",
 			      "#42709c" },
-	[FRAME_CLASS] = { "class", "Allocated class", "Inlined", "_[i]", "#50cccc", "#2a8080" },
+	[FRAME_CLASS] = { "class", "Class", "Inlined", "_[i]", "#50cccc", "#2a8080" },
 	[FRAME_CLASS_OUTSIDE] = { "class-outside", "Allocated class, outside TLAB", "Kernel",
 				  "_[k]", "#e17d00", "#a35b00" },
 	[FRAME_INLINED] = { "inlined", "Native, inlined", "Inlined", "_[i]", "#e88fa8", "#8f4d61" },

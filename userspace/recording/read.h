@@ -91,6 +91,9 @@ void jfr_name_event(struct recording_reader *reader, uint32_t event);
 /* An event kind by its name, made with UNIT when it is new. */
 uint32_t jfr_event_by_name(struct recording_reader *reader, uint32_t name, const char *unit);
 
+/* Has the chunk an event of that type? */
+bool jfr_has_event(struct recording_reader *reader, const char *name);
+
 /* The process, and the thread, of what has none. */
 uint32_t jfr_no_process(struct recording_reader *reader);
 uint32_t jfr_no_thread(struct recording_reader *reader);

@@ -39,13 +39,14 @@ enum {
 	SAMPLE_QUEUED,
 	SAMPLE_CHANCE,
 	SAMPLE_SAMPLES, /* of others' wall clock */
+	SAMPLE_IDENTITY,
 };
 
 /* How the events call their thread and their weight differs. */
 #define SAMPLE_WANTED(thread, weight)                                                          \
 	"startTime", thread, "stackTrace", "state", weight, "count", "kernel", "eventName",    \
 		"objects", "age", "className", "outsideTlab", "objectClass", "allocationSize", \
-		"reason", "queued", "chance", "samples"
+		"reason", "queued", "chance", "samples", "address"
 
 static bool has(uint32_t found, int slot)
 {
@@ -207,6 +208,45 @@ static void add_wall(struct recording_reader *reader, const struct jfr_values *v
 		add_sample(reader, &s);
 }
 
+/* Of ours the address is an identity hash, and the time that of the end. Others' waits are no samples. */
+static void add_lock(struct recording_reader *reader, const struct jfr_values *v, uint32_t found,
+		     const char *reason)
+{
+	uint64_t chance = MIN(MAX(v->number[SAMPLE_CHANCE], 1U), UINT32_MAX);
+	struct profile_sample s;
+
+	if (!reader->ours || !is_wanted(reader, JFR_LOCK_EVENT))
+		return;
+	s = make_sample(reader, v, found,
+			jfr_event_by_name(reader, profile_string(reader->profile, JFR_LOCK_EVENT),
+					  "nanoseconds"));
+	s.time_ns += s.weight;
+	s.weight *= chance;
+	put_class(reader, &s, sample_class(reader, v, found), false);
+	if (!reader->options->merge) {
+		s.chance = (uint32_t)chance;
+		s.identity = (uint32_t)v->number[SAMPLE_IDENTITY];
+		s.reason = profile_string(reader->profile, reason);
+	}
+	add_sample(reader, &s);
+}
+
+static void add_enter(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
+{
+	add_lock(reader, v, found, JFR_BY_ENTER);
+}
+
+static void add_monitor_wait(struct recording_reader *reader, const struct jfr_values *v,
+			     uint32_t found)
+{
+	add_lock(reader, v, found, JFR_BY_WAIT);
+}
+
+static void add_park(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
+{
+	add_lock(reader, v, found, JFR_BY_PARK);
+}
+
 /*
  * Objects that a weight stands for: others don't tell. What began a TLAB weighs the TLAB, so as
  * many as fill it; else the one that was seen.
@@ -327,6 +367,12 @@ static const struct event_info {
 	  add_live,
 	  false },
 	{ "profiler.Malloc", { SAMPLE_WANTED("eventThread", "size") }, add_malloc, false },
+	{ "jdk.JavaMonitorEnter", { SAMPLE_WANTED("eventThread", "duration") }, add_enter, false },
+	{ "jdk.JavaMonitorWait",
+	  { SAMPLE_WANTED("eventThread", "duration") },
+	  add_monitor_wait,
+	  false },
+	{ "jdk.ThreadPark", { SAMPLE_WANTED("eventThread", "duration") }, add_park, false },
 	{ "hostprof.OffCpuSample", { SAMPLE_WANTED("sampledThread", "weight") }, add_wait, false },
 	{ "profiler.WallClockSample",
 	  { SAMPLE_WANTED("sampledThread", "weight") },
@@ -342,86 +388,6 @@ static const struct event_info {
 	  false },
 	{ "hostprof.Counter", { "name", "detail", "value" }, add_counter, false },
 };
-
-/* --- another producer's recording ------------------------------------------------------------- */
-
-/* The first event of a type; false when there is none. */
-static bool find_event(struct recording_reader *reader, uint64_t type_id,
-		       struct jfr_cursor *ret_event)
-{
-	struct jfr_cursor events = reader->events;
-
-	while (jfr_left(&events)) {
-		const uint8_t *begin = events.at;
-		uint64_t size = jfr_get_varint(&events);
-		struct jfr_cursor event = { events.at, begin + size, false };
-
-		events.at = event.end;
-		if (jfr_get_varint(&event) != type_id)
-			continue;
-		*ret_event = event;
-		return true;
-	}
-	return false;
-}
-
-static bool has_event(struct recording_reader *reader, const char *name)
-{
-	uint32_t type = jfr_schema_find(&reader->schema, name);
-	struct jfr_cursor event;
-
-	return type != JFR_NO_TYPE &&
-	       find_event(reader, reader->schema.types.items[type].id, &event);
-}
-
-/* The number in "OpenJDK 64-Bit Server VM (17.0.15+6) for linux-amd64 JRE (…)"; else all of it. */
-static uint32_t jvm_version(struct recording_reader *reader, uint32_t text)
-{
-	const char *whole = profile_get_string(reader->profile, text);
-	const char *open = strchr(whole, '('), *close = open ? strchr(open, ')') : NULL;
-
-	if (!close)
-		return text;
-	return profile_strn(reader->profile, open + 1, (size_t)(close - open - 1));
-}
-
-static void name_jvm(struct recording_reader *reader, struct profile_process *proc)
-{
-	static const char *const wanted[] = { "pid", "jvmVersion", "javaArguments", NULL };
-	uint32_t type = jfr_schema_find(&reader->schema, "jdk.JVMInformation");
-	struct jfr_values v;
-	struct read_layout layout;
-	struct jfr_cursor event;
-	const char *arguments;
-
-	memset(&v, 0, sizeof(v));
-	proc->name = profile_string(reader->profile, "java");
-	if (type == JFR_NO_TYPE || !find_event(reader, reader->schema.types.items[type].id, &event))
-		return;
-	jfr_layout_init(&layout, &reader->schema, type, wanted);
-	read_object(&reader->schema, &layout, &event, &v);
-	jfr_layout_release(&layout);
-	if (event.bad)
-		return;
-	proc->pid = (uint32_t)v.number[0];
-	proc->jvm_version = jvm_version(reader, jfr_text_string(reader, &v.text[1]));
-	arguments = profile_get_string(reader->profile, jfr_text_string(reader, &v.text[2]));
-	proc->main_class = profile_strn(reader->profile, arguments, strcspn(arguments, " "));
-}
-
-uint32_t jfr_no_process(struct recording_reader *reader)
-{
-	struct profile_process proc = { 0 };
-
-	if (reader->no_process != PROFILE_NONE)
-		return reader->no_process;
-	if (reader->ours)
-		proc.name = profile_string(reader->profile, "unknown");
-	else
-		name_jvm(reader, &proc);
-	reader->no_process = profile_process(reader->profile, &proc);
-	return reader->no_process;
-}
 
 /* --- all events ------------------------------------------------------------------------------- */
 
@@ -465,11 +431,12 @@ static int read_events(struct recording_reader *reader, struct event_reader *rea
 int jfr_read_events(struct recording_reader *reader)
 {
 	struct event_reader readers[ARRAY_SIZE(event_infos)];
-	bool no_tlabs = !reader->ours && has_event(reader, JFR_ALLOCATION_SAMPLE);
+	bool no_tlabs = !reader->ours && jfr_has_event(reader, JFR_ALLOCATION_SAMPLE);
 	int r;
 
 	/* Ours come in the order in which they were asked for. */
-	if (!reader->ours && is_wanted(reader, JFR_CPU_EVENT) && has_event(reader, JFR_EXECUTION))
+	if (!reader->ours && is_wanted(reader, JFR_CPU_EVENT) &&
+	    jfr_has_event(reader, JFR_EXECUTION))
 		cpu_event(reader);
 	memset(readers, 0, sizeof(readers));
 	for (size_t i = 0; i < ARRAY_SIZE(event_infos); i++) {

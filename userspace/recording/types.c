@@ -75,6 +75,16 @@
 		TEXT("container", "Container"), PLAIN("kernel", JFR_BOOLEAN, "In Kernel"),  \
 		OBJECT_FIELDS
 
+/*
+ * And to waits for locks: the JDK's fields before them, but for the class, are 0 here, and the address, by which readers tell locks
+ * from each other, is the identity hash.
+ */
+#define LOCK_FIELDS                                                                         \
+	REF("state", JFR_THREAD_STATE, "Thread State"), COUNT("pid", "Process Identifier"), \
+		TEXT("process", "Process"), COUNT("count", "Samples"),                      \
+		TEXT("container", "Container"), TEXT("className", "Class"),                 \
+		COUNT("chance", "One of So Many")
+
 #define VM			"Java Virtual Machine"
 #define OS			"Operating System"
 #define APP			"Java Application"
@@ -178,6 +188,23 @@ const struct jfr_type_info jfr_types[JFR_TYPE_COUNT] = {
 		.category = { VM, "Profiling" }, .fields = FIELDS(START_TIME, THREAD_FIELDS,
 			COUNT("samples", "Samples of the Interval"), TICK_SPAN("timeSpan", "Time Span"),
 			WEIGHT_FIELDS, WAIT_FIELDS) },
+	[JFR_MONITOR_ENTER] = { EVENT, .name = "jdk.JavaMonitorEnter", .label = "Java Monitor Blocked",
+		.category = { APP }, .fields = FIELDS(START_TIME, TICK_SPAN("duration", "Duration"), EVENT_STACK,
+			REF("monitorClass", JFR_CLASS, "Monitor Class"),
+			REF("previousOwner", JFR_THREAD, "Previous Monitor Owner"),
+			ADDRESS("address", "Monitor Address"), LOCK_FIELDS) },
+	[JFR_MONITOR_WAIT] = { EVENT, .name = "jdk.JavaMonitorWait", .label = "Java Monitor Wait",
+		.category = { APP }, .fields = FIELDS(START_TIME, TICK_SPAN("duration", "Duration"), EVENT_STACK,
+			REF("monitorClass", JFR_CLASS, "Monitor Class"),
+			REF("notifier", JFR_THREAD, "Notifier Thread"), MS_SPAN("timeout", "Timeout"),
+			PLAIN("timedOut", JFR_BOOLEAN, "Timed Out"),
+			ADDRESS("address", "Monitor Address"), LOCK_FIELDS) },
+	[JFR_THREAD_PARK] = { EVENT, .name = "jdk.ThreadPark", .label = "Java Thread Park",
+		.category = { APP }, .fields = FIELDS(START_TIME, TICK_SPAN("duration", "Duration"), EVENT_STACK,
+			REF("parkedClass", JFR_CLASS, "Class Parked On"),
+			{ "timeout", JFR_LONG, 0, "Park Timeout", { JFR_ANN_TIMESPAN, "NANOSECONDS" } },
+			EPOCH("until", "Park Until"), ADDRESS("address", "Address of Object Parked"),
+			LOCK_FIELDS) },
 	[JFR_RECORDING_EVENT] = { EVENT, .name = "hostprof.Recording", .label = "Recording",
 		.description = "What was recorded, where and how", .category = { OURS },
 		.fields = FIELDS(START_TIME, TEXT("command", "Command"), TEXT("host", "Host"),
@@ -222,11 +249,6 @@ const struct jfr_type_info jfr_types[JFR_TYPE_COUNT] = {
 		.label = "Allocation outside TLAB", .category = { APP }, .fields = FIELDS(START_TIME, EVENT_STACK,
 			REF("objectClass", JFR_CLASS, "Object Class"),
 			BYTES("allocationSize", "Allocation Size")) },
-	[JFR_MONITOR_ENTER] = { EVENT, .name = "jdk.JavaMonitorEnter", .label = "Java Monitor Blocked",
-		.category = { APP }, .fields = FIELDS(START_TIME, TICK_SPAN("duration", "Duration"), EVENT_STACK,
-			REF("monitorClass", JFR_CLASS, "Monitor Class"),
-			REF("previousOwner", JFR_THREAD, "Previous Monitor Owner"),
-			ADDRESS("address", "Monitor Address")) },
 	[JFR_SHUTDOWN] = { EVENT, .name = "jdk.Shutdown", .label = "JVM Shutdown", .category = { VM, "Runtime" },
 		.fields = FIELDS(START_TIME, EVENT_STACK, PLAIN("reason", JFR_STRING, "Reason")) },
 	[JFR_ACTIVE_RECORDING] = { EVENT, .name = "jdk.ActiveRecording", .label = "Flight Recording",

@@ -61,6 +61,7 @@ static enum jfr_type_id sample_type(const char *event)
 		{ JFR_MALLOC_EVENT, JFR_MALLOC },
 		{ JFR_OFFCPU_EVENT, JFR_OFFCPU_SAMPLE },
 		{ JFR_WALL_EVENT, JFR_WALL_CLOCK_SAMPLE },
+		{ JFR_LOCK_EVENT, JFR_MONITOR_ENTER },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
@@ -193,6 +194,57 @@ static uint8_t *put_allocation(uint8_t *at, enum jfr_type_id type, const struct 
 	return put_object(at, pools, p, s);
 }
 
+static enum jfr_type_id lock_type(const struct profile *p, const struct profile_sample *s)
+{
+	const char *reason = profile_get_string(p, s->reason);
+
+	if (!strcmp(reason, JFR_BY_WAIT))
+		return JFR_MONITOR_WAIT;
+	return strcmp(reason, JFR_BY_PARK) ? JFR_MONITOR_ENTER : JFR_THREAD_PARK;
+}
+
+static bool is_lock(enum jfr_type_id type)
+{
+	return type == JFR_MONITOR_ENTER || type == JFR_MONITOR_WAIT || type == JFR_THREAD_PARK;
+}
+
+/* A wait for a lock has the time of its end. */
+static uint64_t begin_ns(enum jfr_type_id type, const struct profile_sample *s)
+{
+	uint64_t length_ns = is_lock(type) ? s->weight / MAX(s->chance, 1U) : 0;
+
+	return s->time_ns - MIN(length_ns, s->time_ns);
+}
+
+/* All behind the time: the JDK's fields, of which some are not known, and LOCK_FIELDS of types.c. */
+static uint8_t *put_lock(uint8_t *at, enum jfr_type_id type, const struct jfr_pools *pools,
+			 const struct profile *p, const struct profile_sample *s)
+{
+	static const uint8_t unknown[] = {
+		[JFR_MONITOR_ENTER] = 1, [JFR_MONITOR_WAIT] = 3, [JFR_THREAD_PARK] = 2
+	};
+	struct labels labels = sample_labels(pools, p, s);
+	uint32_t frame = jfr_class_frame(p, s->stack), chance = MAX(s->chance, 1U);
+
+	at = jfr_varint(at, s->weight / chance);
+	at = jfr_varint(at, jfr_thread_key(pools, s->thread));
+	at = jfr_varint(at, jfr_key(pools, s->stack));
+	at = jfr_varint(at, object_class_key(pools, p, s->stack));
+	for (uint8_t i = 0; i < unknown[type]; i++)
+		*at++ = 0;
+	at = jfr_varint(at, s->identity);
+	*at++ = state_key(s->state);
+	at = jfr_varint(at, labels.pid);
+	at = jfr_varint(at, labels.name);
+	at = jfr_varint(at, s->count);
+	at = jfr_varint(at, labels.container);
+	at = jfr_varint(
+		at, frame == PROFILE_NONE
+			    ? 0
+			    : jfr_string_key(pools, jfr_object_class(profile_get_frame(p, frame))));
+	return jfr_varint(at, chance);
+}
+
 static void put_sample(struct strbuf *out, const struct jfr_pools *pools, const struct profile *p,
 		       const struct profile_sample *s)
 {
@@ -203,8 +255,10 @@ static void put_sample(struct strbuf *out, const struct jfr_pools *pools, const 
 	strbuf_grow(out, SAMPLE_LIMIT_BYTES);
 	begin = (uint8_t *)out->buf + out->len;
 	at = begin + 1;
+	if (type == JFR_MONITOR_ENTER)
+		type = lock_type(p, s);
 	*at++ = (uint8_t)type;
-	at = jfr_varint(at, s->time_ns);
+	at = jfr_varint(at, begin_ns(type, s));
 	switch (type) {
 	case JFR_EXECUTION_SAMPLE: at = put_fields(at, pools, p, s); break;
 	case JFR_OBJECT_ALLOCATION_SAMPLE:
@@ -212,6 +266,9 @@ static void put_sample(struct strbuf *out, const struct jfr_pools *pools, const 
 	case JFR_LIVE_OBJECT: at = put_allocation(at, type, pools, p, s); break;
 	case JFR_OFFCPU_SAMPLE: at = put_wait(at, pools, p, s); break;
 	case JFR_WALL_CLOCK_SAMPLE: at = put_wall(at, pools, p, s); break;
+	case JFR_MONITOR_ENTER:
+	case JFR_MONITOR_WAIT:
+	case JFR_THREAD_PARK: at = put_lock(at, type, pools, p, s); break;
 	default:
 		at = jfr_varint(at, jfr_string_key(pools, name));
 		at = put_fields(at, pools, p, s);

@@ -9,7 +9,7 @@
 
 /*
  * The event kinds that become jdk.ExecutionSample, jdk.ObjectAllocationSample and
- * profiler.LiveObject, hostprof.OffCpuSample, and profiler.WallClockSample; all others are hostprof.EventSample.
+ * profiler.LiveObject, hostprof.OffCpuSample, profiler.WallClockSample, and waits for locks; all others are hostprof.EventSample.
  */
 #define JFR_CPU_EVENT	 "cpu"
 #define JFR_ALLOC_EVENT	 "alloc"
@@ -17,8 +17,13 @@
 #define JFR_MALLOC_EVENT "malloc"
 #define JFR_OFFCPU_EVENT "offcpu"
 #define JFR_WALL_EVENT	 "wall"
+#define JFR_LOCK_EVENT	 "lock"
 /* The reason of bpf/wire_states.def that has a part of other waits, too. */
 #define JFR_RUN_QUEUE "run queue"
+/* Of that file, too: what makes a wait for a lock a jdk.JavaMonitorEnter, a jdk.JavaMonitorWait, a jdk.ThreadPark. */
+#define JFR_BY_ENTER "monitor enter"
+#define JFR_BY_WAIT  "Object.wait"
+#define JFR_BY_PARK  "park"
 
 void jfr_put_samples(struct strbuf *out, const struct jfr_pools *pools, const struct profile *p);
 

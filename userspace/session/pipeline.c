@@ -8,7 +8,6 @@
 #include "base/strbuf.h"
 #include "elf/reader/reader.h"
 #include "process/process_memory.h"
-#include "session/alloc/alloc_probes.h"
 #include "session/pipeline_apply.h"
 #include "session/pipeline_arrive.h"
 #include "session/pipeline_books.h"
@@ -90,23 +89,10 @@ static void tell_attached(uint32_t pid, void *data)
 		pipeline->attached(pid);
 }
 
-static int probe_agent(struct process *process, struct jvm *jvm, void *data, struct err *err)
-{
-	struct pipeline *pipeline = data;
-	int r;
-
-	if (!pipeline->samples_allocations || pipeline_outside_sees(pipeline, process))
-		return 0;
-	r = alloc_probes_open(pipeline->capture, process, err);
-	if (r == 0)
-		pipeline_outside_note_probed(pipeline, process, jvm);
-	return r;
-}
-
 static int open_agents(struct pipeline *pipeline, const struct pipeline_options *options,
 		       struct err *err)
 {
-	const struct agents_hooks hooks = { tell_attached, probe_agent, pipeline };
+	const struct agents_hooks hooks = { tell_attached, pipeline_outside_probe, pipeline };
 	int r = agents_new(pipeline->jvms, options->attach, &pipeline->agents, err);
 
 	if (r < 0)
@@ -117,6 +103,9 @@ static int open_agents(struct pipeline *pipeline, const struct pipeline_options 
 	pipeline->outside_interval = options->outside_interval;
 	pipeline->samples_allocations = options->alloc_interval != 0;
 	jvm_table_sample_allocations(pipeline->jvms, options->alloc_interval);
+	pipeline->samples_locks = options->samples_locks;
+	if (options->samples_locks)
+		jvm_table_sample_locks(pipeline->jvms, options->lock_least_ns);
 	agents_set_hooks(pipeline->agents, &hooks);
 	pipeline_live_init(pipeline, options->live);
 	return 0;
@@ -354,6 +343,7 @@ int pipeline_finish(struct pipeline *pipeline, struct err *err)
 		worker_pool_reap(pipeline->pool);
 		usleep(1000);
 	}
+	pipeline_outside_tell_locks(pipeline);
 	capture_take_lost(pipeline->capture, count_lost, pipeline);
 	jvm_table_release_leases(pipeline->jvms);
 	if (pipeline->detaches)

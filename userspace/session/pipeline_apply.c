@@ -55,6 +55,7 @@ static void apply_sample(struct pipeline *pipeline, struct process *process,
 		.queued = MIN(item->wait.queued_ns << item->wait.halved, sample->weight),
 		.chance = item->wait.length_ns ? 1U << item->wait.halved : 0,
 	};
+	bool is_lock = sample->flags & WIRE_SAMPLE_LOCK;
 	struct ledger_entry *entry = ledger_take(&pipeline->ledger, &pipeline->profile, process,
 						 sample, symbolized, &row.thread);
 
@@ -62,10 +63,14 @@ static void apply_sample(struct pipeline *pipeline, struct process *process,
 		row.reason = profile_string(
 			&pipeline->profile,
 			wait_reason(wait_cause(&pipeline->profile, row.stack, sample->cause)));
+	if (is_lock) {
+		row.chance = (uint32_t)sample->alloc_interval;
+		row.identity = (uint32_t)sample->alloc_object;
+	}
 	profile_add(&pipeline->profile, &row);
 	if (sample->flags & WIRE_SAMPLE_NATIVE)
 		pipeline_malloc_note(pipeline, process, sample, &row);
-	else
+	else if (!is_lock)
 		pipeline_live_note(pipeline, process, sample, &row);
 	if (pipeline->sinks.one_by_one)
 		pipeline_show_finished(pipeline, item, entry, &row);

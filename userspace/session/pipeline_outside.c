@@ -6,6 +6,8 @@
 #include "base/clock.h"
 #include "process/proc.h"
 #include "session/alloc/alloc_outside.h"
+#include "session/alloc/alloc_probes.h"
+#include "session/locks/lock_probes.h"
 
 /* How often it is looked whether JVMs have become targets: each costs some 10 us. */
 #define STRANGERS_NS (500 * NSEC_PER_MSEC)
@@ -176,6 +178,42 @@ void pipeline_outside_note_probed(struct pipeline *pipeline, const struct proces
 		open_beside(pipeline, target, jvm);
 	}
 	pipeline->alloc_sources++;
+}
+
+/* Without it there are no locks; allocations may be seen all the same. */
+static void probe_locks(struct pipeline *pipeline, const struct process *process)
+{
+	struct err err = { 0 };
+
+	if (!pipeline->samples_locks)
+		return;
+	if (lock_probes_open(pipeline->capture, process, &err) < 0)
+		profile_add_counter(&pipeline->profile, "lock.not-seen", err.text, 1);
+	else
+		pipeline->sees_locks = true;
+}
+
+void pipeline_outside_tell_locks(struct pipeline *pipeline)
+{
+	uint32_t count = jvm_table_without_locks(pipeline->jvms);
+
+	if (count)
+		profile_add_counter(&pipeline->profile, "lock.not-seen", "JVMs whose agent cannot",
+				    count);
+}
+
+int pipeline_outside_probe(struct process *process, struct jvm *jvm, void *data, struct err *err)
+{
+	struct pipeline *pipeline = data;
+	int r;
+
+	probe_locks(pipeline, process);
+	if (!pipeline->samples_allocations || pipeline_outside_sees(pipeline, process))
+		return 0;
+	r = alloc_probes_open(pipeline->capture, process, err);
+	if (r == 0)
+		pipeline_outside_note_probed(pipeline, process, jvm);
+	return r;
 }
 
 /* The kernel knows JVMs by their pids, and this one's may be another's by now. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The part of the pipeline that sees to allocations of JVMs without an agent. */
+/* The part of the pipeline that sees to allocations of JVMs without an agent, and to what agents tell of. */
 #ifndef HOSTPROF_SESSION_PIPELINE_OUTSIDE_H
 #define HOSTPROF_SESSION_PIPELINE_OUTSIDE_H
 
@@ -14,6 +14,10 @@ bool pipeline_outside_sees(const struct pipeline *pipeline, const struct process
 /* There is a probe at its agent. */
 void pipeline_outside_note_probed(struct pipeline *pipeline, const struct process *process,
 				  struct jvm *jvm);
+/* The code map of PROCESS is open: its agent's functions are probed, as the events want it. For struct agents_hooks; DATA is the pipeline. */
+int pipeline_outside_probe(struct process *process, struct jvm *jvm, void *data, struct err *err);
+/* At the end: of how many JVMs no locks were seen; before their code maps are let go. */
+void pipeline_outside_tell_locks(struct pipeline *pipeline);
 void pipeline_outside_forget(struct pipeline *pipeline, struct process *process);
 
 #endif

@@ -37,6 +37,12 @@ static void describe_wait(const struct profile *profile, const struct wire_sampl
 	told->chance = 1U << wait->halved;
 }
 
+static void describe_lock(const struct wire_sample *sample, struct sink_sample *told)
+{
+	told->reason = wait_reason(sample->cause);
+	told->chance = (uint32_t)sample->alloc_interval;
+}
+
 /* *RET_TOLD: all that is said of it but its process; texts are the profile's. */
 static struct merge_shown resolve_now(struct pipeline *pipeline, struct process *process,
 				      const struct wire_sample *sample,
@@ -83,6 +89,8 @@ struct merge_shown pipeline_show_arrival(struct pipeline *pipeline, struct proce
 	shown = resolve_now(pipeline, process, sample, &told);
 	if (wait)
 		describe_wait(&pipeline->profile, sample, wait, &told);
+	if (sample->flags & WIRE_SAMPLE_LOCK)
+		describe_lock(sample, &told);
 	known = describe(process, sample, comm);
 	told.process = &known;
 	sinks_arrived(&pipeline->sinks, &pipeline->profile, &told);

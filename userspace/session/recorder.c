@@ -11,6 +11,7 @@
 #include "elf/reader/reader.h"
 #include "jvm/attach/attach_reach.h"
 #include "session/alloc/alloc_probes.h"
+#include "session/locks/lock_probes.h"
 #include "session/pipeline_arrive.h"
 #include "session/pipeline_spans.h"
 #include "session/recorder_rights.h"
@@ -137,15 +138,19 @@ static bool samples_memory(const struct recorder *rec)
 static int open_all(struct recorder *rec, struct err *err)
 {
 	uint32_t interval = alloc_probes_interval(&rec->capture_options);
+	uint64_t lock_least_ns = 0;
+	bool locks = lock_probes_wanted(&rec->capture_options, &lock_least_ns);
 	enum recorder_agent_mode agent = rec->options->agent;
 	const struct pipeline_options pipeline = {
 		.capture = &rec->capture_options,
 		.plan = &rec->plan,
 		.attach = agent == RECORDER_AGENT_ALWAYS ||
-			  (agent == RECORDER_AGENT_AUTO && interval),
+			  (agent == RECORDER_AGENT_AUTO && (interval || locks)),
 		.detach = agent == RECORDER_AGENT_AUTO,
 		.outside_interval = interval,
 		.alloc_interval = agent == RECORDER_AGENT_NEVER ? 0 : interval,
+		.samples_locks = locks,
+		.lock_least_ns = lock_least_ns,
 		.jvm_frames = rec->options->jvm_frames,
 		.live = interval ? rec->options->live : LIVE_OFF,
 		.attached = rec->options->attached,
@@ -166,8 +171,9 @@ static int open_all(struct recorder *rec, struct err *err)
 		return r;
 	/* Before there are workers. */
 	if (rec->options->gives_up_rights)
-		recorder_rights_keep(rec->options->other_rights |
-				     (interval || samples_memory(rec) ? RIGHTS_TO_PROBE : 0));
+		recorder_rights_keep(
+			rec->options->other_rights |
+			(interval || locks || samples_memory(rec) ? RIGHTS_TO_PROBE : 0));
 	r = pipeline_init(&rec->pipeline, rec->capture, &pipeline, err);
 	if (r == 0)
 		jvm_table_show(rec->pipeline.jvms, rec->options->jvm_shows);
@@ -267,6 +273,7 @@ static void fill_result(struct recorder *rec, struct recorder_result *result)
 	result->live_missing = pipeline->live_missing;
 	result->live_missing_pid = pipeline->live_missing_pid;
 	result->alloc_sources = pipeline->alloc_sources;
+	result->sees_locks = pipeline->sees_locks;
 	result->malloc_files = pipeline->malloc.probed;
 	result->late_samples = pipeline->late_samples;
 	result->merge_stall_ns = pipeline->stall_ns;

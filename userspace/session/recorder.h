@@ -72,6 +72,7 @@ struct recorder_result {
 	struct wall_figures wall;      /* processes that could not be read in time */
 	struct reader_figures readers; /* files that could not be parsed */
 	uint32_t alloc_sources;	       /* JVMs whose allocations were seen */
+	bool sees_locks;	       /* a JVM told of waits for locks */
 	uint64_t malloc_files;	       /* with functions of native memory that were probed */
 	struct capture_stats capture;
 	uint64_t own_cpu_ns;

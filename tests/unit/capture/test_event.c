@@ -177,6 +177,27 @@ static void test_wall_is_a_clock_with_waits(void **state)
 	assert_false(capture_event_has_waits(&e));
 }
 
+static void test_locks_have_a_least_length(void **state)
+{
+	struct capture_event e = parse("lock", 997), other;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_true(capture_event_is_lock(&e));
+	assert_false(capture_event_is_alloc(&e));
+	assert_int_equal(e.least_ns, 10000);
+	assert_int_equal(e.period, 0);
+	assert_string_equal(e.unit, "nanoseconds");
+	assert_int_equal(capture_event_parse("lock=2ms", 99, &other, &err), 0);
+	assert_string_equal(other.name, "lock");
+	assert_int_equal(other.least_ns, 2000000);
+	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
+		assert_int_equal(capture_event_needs(&e, (enum wire_trigger)t),
+				 t == WIRE_TRIGGER_LOCK_AGENT);
+	other = parse("offcpu", 99);
+	assert_false(capture_event_is_lock(&other));
+}
+
 /* An allocation is told by the programs of allocations, any of them; others have one each. */
 static void test_programs_of_events(void **state)
 {
@@ -237,6 +258,8 @@ static void test_refusals(void **state)
 	expect_refused("alloc=1023", 99, "does not say after how many bytes");
 	expect_refused("alloc=1073741825", 99, "does not say after how many bytes");
 	expect_refused("offcpus", 99, "unknown event");
+	expect_refused("locks", 99, "unknown event");
+	expect_refused("lock=61s", 99, "does not say how long a wait must be");
 	expect_refused("offcpu=", 99, "does not say how long a wait must be");
 	expect_refused("offcpu=long", 99, "does not say how long a wait must be");
 	expect_refused("offcpu=61s", 99, "does not say how long a wait must be");
@@ -430,6 +453,7 @@ int main(void)
 		cmocka_unit_test(test_programs_of_events),
 		cmocka_unit_test(test_wall_is_a_clock_with_waits),
 		cmocka_unit_test(test_waits_have_a_least_length),
+		cmocka_unit_test(test_locks_have_a_least_length),
 		cmocka_unit_test(test_other_names),
 		cmocka_unit_test(test_periods),
 		cmocka_unit_test(test_breakpoints),

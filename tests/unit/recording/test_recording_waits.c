@@ -253,6 +253,86 @@ static void wall_as_views_have_it(void **state)
 	profile_release(&p);
 }
 
+/* --- locks --- */
+
+static uint32_t stack_of_class(const char *name)
+{
+	const struct profile_frame frame = { .class_name = profile_string(&written, name),
+					     .mapping = PROFILE_NONE,
+					     .bci = -1,
+					     .kind = FRAME_CLASS };
+	uint32_t frames[] = { profile_frame(&written, &frame), leaf_frame(&written) };
+
+	return profile_stack(&written, frames, 2);
+}
+
+static void begin_locks(void)
+{
+	event = profile_event(&written, &(struct profile_event){
+						.name = profile_string(&written, "lock"),
+						.unit = profile_string(&written, "nanoseconds") });
+}
+
+static void add_lock(const char *class_name, uint64_t length, uint32_t chance, const char *reason)
+{
+	uint32_t plain = stack;
+
+	stack = stack_of_class(class_name);
+	add(length * chance, 0, chance, STATE_SLEEPING, reason);
+	written.samples.items[written.samples.len - 1].identity = (uint32_t)length;
+	stack = plain;
+}
+
+static void locks_are_there(void **state)
+{
+	static const char *const reasons[] = { "monitor enter", "Object.wait", "park" };
+	struct profile p;
+
+	(void)state;
+	begin_locks();
+	for (uint32_t i = 0; i < 3; i++)
+		add_lock("a.Lock", 3000 + i, 1 + i, reasons[i]);
+	read_back(&p, false);
+	assert_int_equal(p.samples.len, 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct profile_sample *sample = &p.samples.items[i];
+		struct profile_stack frames = profile_get_stack(&p, sample->stack);
+
+		/* The time is that of the end. */
+		assert_int_equal(sample->time_ns, START_NS + 5);
+		assert_int_equal(sample->weight, (3000 + i) * (1 + i));
+		assert_int_equal(sample->chance, 1 + i);
+		assert_int_equal(sample->identity, 3000 + i);
+		assert_int_equal(sample->state, STATE_SLEEPING);
+		assert_string_equal(text(&p, sample->reason), reasons[i]);
+		assert_string_equal(text(&p, profile_get_event(&p, sample->event)->name), "lock");
+		assert_int_equal(profile_get_thread(&p, sample->thread)->tid, 8);
+		assert_int_equal(frames.len, 2);
+		assert_string_equal(text(&p, profile_get_frame(&p, frames.frames[0])->class_name),
+				    "a.Lock");
+	}
+	profile_release(&p);
+}
+
+/* The class is the leaf; what differs in its reason alone is one. */
+static void locks_as_views_have_them(void **state)
+{
+	struct profile p;
+
+	(void)state;
+	begin_locks();
+	add_lock("a.Lock", 3000, 2, "monitor enter");
+	add_lock("a.Lock", 500, 1, "Object.wait");
+	add_lock("b.Lock", 70, 1, "monitor enter");
+	read_back(&p, true);
+	assert_int_equal(p.samples.len, 2);
+	assert_int_equal(p.samples.items[0].weight, 6500);
+	assert_int_equal(p.samples.items[0].count, 2);
+	assert_int_equal(p.samples.items[0].chance, 0);
+	assert_int_equal(p.samples.items[1].weight, 70);
+	profile_release(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -262,6 +342,8 @@ int main(void)
 		cmocka_unit_test_setup(run_queue_is_one_reason, begin),
 		cmocka_unit_test_setup(wall_is_kept, begin),
 		cmocka_unit_test_setup(wall_as_views_have_it, begin),
+		cmocka_unit_test_setup(locks_are_there, begin),
+		cmocka_unit_test_setup(locks_as_views_have_them, begin),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

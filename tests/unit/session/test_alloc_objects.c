@@ -32,6 +32,16 @@ static void sums_are_right(void **state)
 	assert_true(fabs(sum / count - mean) < 4 * sqrt((mean - 1) * (2 - mean) / (double)count));
 }
 
+/* What is waited for was not allocated. */
+static void a_lock_has_none(void **state)
+{
+	struct wire_sample sample = sample_at(1000000, 7);
+
+	(void)state;
+	sample.flags = WIRE_SAMPLE_LOCK;
+	assert_int_equal(alloc_objects(&sample), 0);
+}
+
 /* Two threads may be sampled in the same nanosecond. */
 static void each_has_its_own_chance(void **state)
 {
@@ -66,6 +76,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_are_right),
+		cmocka_unit_test(a_lock_has_none),
 		cmocka_unit_test(each_has_its_own_chance),
 		cmocka_unit_test(whole_ones_and_none),
 	};

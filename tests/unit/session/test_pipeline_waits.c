@@ -77,6 +77,38 @@ static void one_wait(void **state)
 	assert_string_equal(quality_of(f, &f->read), "busy.1 faults 1 1 16000000000 0 0\n");
 }
 
+/* A wait for a lock is told when it is over, and is a sample as others are: its object is none that is followed. */
+static void a_lock(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	f->pipeline.live_mode = LIVE_ON;
+	put_sample(f, 100,
+		   (struct sample_spec){ .pid = PID_A,
+					 .event = 1,
+					 .weight = 3 * 5000,
+					 .object = 0xabc,
+					 .object_bytes = 5000,
+					 .interval = 3,
+					 .flags = WIRE_SAMPLE_LOCK | WIRE_SAMPLE_WEIGHED,
+					 .state = WIRE_STATE_SLEEPING,
+					 .cause = WIRE_CAUSE_MONITOR_ENTER,
+					 .in_user = 1,
+					 .user = { MAPPED | WIRE_FRAME_EXACT } });
+	run_until(f, 110 + HELD_MS);
+	f->pipeline.live_mode = LIVE_OFF;
+	assert_int_equal(rows(f), 1);
+	assert_int_equal(row(f, 0)->weight, 3 * 5000);
+	assert_int_equal(row(f, 0)->chance, 3);
+	assert_int_equal(row(f, 0)->identity, 0xabc);
+	assert_int_equal(row(f, 0)->objects, 0);
+	assert_int_equal(row(f, 0)->state, STATE_SLEEPING);
+	assert_string_equal(profile_get_string(&f->pipeline.profile, row(f, 0)->reason),
+			    "monitor enter");
+	assert_int_equal(f->pipeline.live.jvms.len, 0);
+}
+
 /* By their ends, among other samples; whichever record came first. */
 static void in_order(void **state)
 {
@@ -300,6 +332,7 @@ int main(void)
 		TEST(parked_and_over),
 		TEST(long_ones_at_the_end),
 		TEST(nobody_tells_of_them),
+		TEST(a_lock),
 	};
 
 	return cmocka_run_group_tests_name("pipeline_waits", tests, NULL, NULL);

@@ -160,6 +160,16 @@ void codemap_reader_set_interval(struct codemap_reader *r, uint32_t interval)
 	__atomic_store_n(&r->header->alloc_wanted, interval, __ATOMIC_RELAXED);
 }
 
+void codemap_reader_set_lock_least(struct codemap_reader *r, uint64_t least_ns)
+{
+	__atomic_store_n(&r->header->lock_least_ns, least_ns, __ATOMIC_RELAXED);
+}
+
+bool codemap_reader_tells_locks(const struct codemap_reader *r)
+{
+	return __atomic_load_n(&r->header->events_on, __ATOMIC_ACQUIRE) & CODEMAP_WANT_LOCKS;
+}
+
 bool codemap_reader_samples(const struct codemap_reader *r)
 {
 	return __atomic_load_n(&r->header->events_on, __ATOMIC_ACQUIRE) & CODEMAP_WANT_ALLOC;

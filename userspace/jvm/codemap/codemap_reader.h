@@ -46,6 +46,11 @@ bool codemap_reader_renew_lease(struct codemap_reader *reader, uint64_t now_ns);
 /* Events off and the lease given back. */
 void codemap_reader_release_lease(struct codemap_reader *reader);
 
+/* The least length of a wait for a lock, for the next command that wants them. */
+void codemap_reader_set_lock_least(struct codemap_reader *reader, uint64_t least_ns);
+/* Are waits for locks told now? */
+bool codemap_reader_tells_locks(const struct codemap_reader *reader);
+
 /* The mean bytes between two samples of allocations, for the next command that wants them. */
 void codemap_reader_set_interval(struct codemap_reader *reader, uint32_t interval);
 /* Are such samples taken now? */

@@ -9,11 +9,13 @@
 #include "wall/wall.h"
 
 /* jvmagent/alloc.h */
-#define AGENT_FUNCTION "hostprof_alloc"
+#define ALLOC_FUNCTION "hostprof_alloc"
 
 struct probing {
 	struct capture *capture;
 	const struct process *process;
+	enum wire_trigger trigger;
+	const char *function;
 	struct err *err;
 	int failure; /* of the last one that failed */
 	bool opened; /* one was */
@@ -27,8 +29,8 @@ static int probe_library(struct probing *p, const struct mapping *m)
 {
 	_cleanup_close_ int fd = -1;
 	char path[WALL_LINK_BYTES];
-	const struct probe_request request = { .library = path, .function = AGENT_FUNCTION };
-	struct capture_place at = { .trigger = WIRE_TRIGGER_ALLOC_AGENT,
+	const struct probe_request request = { .library = path, .function = p->function };
+	struct capture_place at = { .trigger = p->trigger,
 				    .pid = p->process->pid,
 				    .generation = p->process->serial,
 				    .path = path };
@@ -42,7 +44,7 @@ static int probe_library(struct probing *p, const struct mapping *m)
 	r = probe_find_quickly(fd, &request, &at.offset, p->err);
 	if (r == -ENOENT)
 		return err_set(p->err, -EOPNOTSUPP,
-			       "its agent is of an older hostprof, which samples no allocations");
+			       "its agent is of an older hostprof, which has no %s()", p->function);
 	if (r < 0)
 		return r;
 	return capture_add_place(p->capture, &at, p->err);
@@ -61,11 +63,15 @@ static void try_mapping(const struct exec_map *map, void *data)
 		p->failure = r;
 }
 
-int alloc_probes_open(struct capture *capture, const struct process *process, struct err *err)
+int agent_probes_open(struct capture *capture, const struct process *process,
+		      enum wire_trigger trigger, const char *function, struct err *err)
 {
-	struct probing p = {
-		.capture = capture, .process = process, .err = err, .failure = -ENODATA
-	};
+	struct probing p = { .capture = capture,
+			     .process = process,
+			     .trigger = trigger,
+			     .function = function,
+			     .err = err,
+			     .failure = -ENODATA };
 	char path[64];
 	int r;
 
@@ -75,6 +81,11 @@ int alloc_probes_open(struct capture *capture, const struct process *process, st
 	if (r < 0)
 		return err_sys(err, r, "cannot read the mappings of process %u", process->pid);
 	return p.opened ? 0 : p.failure;
+}
+
+int alloc_probes_open(struct capture *capture, const struct process *process, struct err *err)
+{
+	return agent_probes_open(capture, process, WIRE_TRIGGER_ALLOC_AGENT, ALLOC_FUNCTION, err);
 }
 
 uint32_t alloc_probes_interval(const struct capture_options *options)

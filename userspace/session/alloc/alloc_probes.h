@@ -7,7 +7,13 @@
 #include "capture/capture.h"
 #include "process/process.h"
 
-/* Every agent library that PROCESS maps, of whatever build: only the one that runs calls its function. */
+/*
+ * TRIGGER's samples are taken at the agent's FUNCTION. Of every agent library that PROCESS maps, of whatever build: only the one
+ * that runs calls it. -EOPNOTSUPP: it has none such.
+ */
+int agent_probes_open(struct capture *capture, const struct process *process,
+		      enum wire_trigger trigger, const char *function, struct err *err);
+
 int alloc_probes_open(struct capture *capture, const struct process *process, struct err *err);
 
 /* The mean interval that OPTIONS want for allocations, in bytes; 0: they want none. */

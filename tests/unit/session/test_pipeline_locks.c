@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Where the pipeline has agents tell: of allocations, of locks. */
+#include "pipeline_parts.h"
+#include "session/pipeline_outside.h"
+
+/* The agent's functions are probed as the events want it; that one is missing says nothing of the other. */
+static void functions_of_an_agent(void **state)
+{
+	struct fixture *f = *state;
+	struct process process = { .pid = PID_A };
+	struct err err = { 0 };
+
+	begin(f);
+	parts.is_jvm = true;
+	noted();
+	assert_int_equal(pipeline_outside_probe(&process, A_POINTER(jvm), &f->pipeline, &err), 0);
+	assert_string_equal(noted(), "");
+	assert_false(f->pipeline.sees_locks);
+	f->pipeline.samples_locks = true;
+	parts.lock_probed = -EOPNOTSUPP;
+	assert_int_equal(pipeline_outside_probe(&process, A_POINTER(jvm), &f->pipeline, &err), 0);
+	assert_string_equal(noted(), "probe the locks of 1\n");
+	assert_false(f->pipeline.sees_locks);
+	parts.lock_probed = 0;
+	f->pipeline.samples_allocations = true;
+	parts.probed = -EOPNOTSUPP;
+	assert_int_equal(pipeline_outside_probe(&process, A_POINTER(jvm), &f->pipeline, &err),
+			 -EOPNOTSUPP);
+	assert_string_equal(noted(), "probe the locks of 1\nprobe the agent of 1\n");
+	assert_true(f->pipeline.sees_locks);
+	parts.probed = 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(functions_of_an_agent),
+	};
+
+	return cmocka_run_group_tests_name("pipeline_locks", tests, NULL, NULL);
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/locks/lock_probes.h"
+
+#include "session/alloc/alloc_probes.h"
+
+/* jvmagent/locks.h */
+#define LOCK_FUNCTION "hostprof_lock"
+
+int lock_probes_open(struct capture *capture, const struct process *process, struct err *err)
+{
+	return agent_probes_open(capture, process, WIRE_TRIGGER_LOCK_AGENT, LOCK_FUNCTION, err);
+}
+
+bool lock_probes_wanted(const struct capture_options *options, uint64_t *ret_least_ns)
+{
+	for (unsigned int i = 0; i < options->event_count; i++) {
+		if (!capture_event_is_lock(&options->events[i]))
+			continue;
+		*ret_least_ns = options->events[i].least_ns;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where JVMs tell of waits for monitors: the agent's function, probed in each JVM that has one. */
+#ifndef HOSTPROF_SESSION_LOCK_PROBES_H
+#define HOSTPROF_SESSION_LOCK_PROBES_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "capture/capture.h"
+#include "process/process.h"
+
+/* As agent_probes_open() of session/alloc/alloc_probes.h. */
+int lock_probes_open(struct capture *capture, const struct process *process, struct err *err);
+
+/* Do OPTIONS want locks? Then *RET_LEAST_NS is the least length of a wait. */
+bool lock_probes_wanted(const struct capture_options *options, uint64_t *ret_least_ns);
+
+#endif

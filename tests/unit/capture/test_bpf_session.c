@@ -119,7 +119,7 @@ static void programs_of_triggers(void **state)
 		{ .trigger = WIRE_TRIGGER_TRACEPOINT },
 		{ .trigger = WIRE_TRIGGER_LOCK_AGENT, .least_ns = 10000 },
 	};
-	struct bpf_session_options options = usual(events, 10);
+	struct bpf_session_options options = usual(events, ARRAY_SIZE(events));
 	struct bpf_session *session;
 
 	(void)state;

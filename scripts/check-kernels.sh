@@ -66,7 +66,7 @@ add_java() {
 	[ -x "$jlink" ] || return 0
 	"$jlink" --add-modules java.base --strip-debug --no-man-pages --no-header-files \
 		--output "$root/java" || return 0
-	cp "$build"/workloads/Chain*.class "$root/java/"
+	cp "$build"/workloads/{Chain,Locks}*.class "$root/java/"
 	copy_libraries "$root" "$root"/java/bin/java "$root"/java/lib/*.so "$root"/java/lib/server/*.so
 }
 

@@ -205,7 +205,7 @@ ready() {
 # guest gets a second JVM, and says so.
 start_java() {
 	for _ in 1 2; do
-		/java/bin/java -Xmx64m -XX:+UseG1GC -cp /java Chain 120 >/tmp/java.log 2>&1 &
+		/java/bin/java -Xmx64m -XX:+UseG1GC -cp /java "$@" </dev/null >/tmp/java.log 2>&1 &
 		busy=$!
 		ready /tmp/java.log && sleep 5 && return
 		cat /tmp/java.log
@@ -216,11 +216,22 @@ start_java() {
 
 names_java_methods() {
 	[ -d /java ] || return 77
-	start_java || return 1
+	start_java Chain 120 || return 1
 	profile --agent=always -p "$busy" -d 4
 	r=$?
 	kill "$busy"
 	[ $r -eq 0 ] && expect ';Chain.run_.*;Chain.first_.*;Chain.burn_' "$out" 40
+}
+
+# The agent comes for it, which takes an emulator a while; the class is the leaf.
+samples_locks() {
+	[ -d /java ] || return 77
+	start_java Locks 100000 || return 1
+	profile -e lock -p "$busy" -d 25
+	r=$?
+	kill "$busy"
+	[ $r -eq 0 ] && expect ';Locks.enterGate_.*;Locks.passGate_[^;]*;Locks\$Gate' "$out" 10 &&
+		expect ';Locks.waitForAlarm_.*;Locks\$Alarm' "$out" 10
 }
 
 # --- native stacks: these programs are compiled without frame pointers --------------------------
@@ -340,7 +351,7 @@ echo "# verified instructions:$(verified_instructions)" >$result
 for name in samples_a_command adds_up_to_its_cpu_time follows_the_children names_kernel_functions \
 	unwinds_a_program_whole unwinds_a_static_program unwinds_threads unwinds_through_a_signal \
 	unwinds_the_vdso unwinds_forked_children \
-	samples_other_events samples_calls_and_returns follows_native_memory samples_tracepoints samples_kernel_functions samples_breakpoints samples_waits samples_wall_clock samples_a_cgroup names_java_methods explains_perf_event_paranoid \
+	samples_other_events samples_calls_and_returns follows_native_memory samples_tracepoints samples_kernel_functions samples_breakpoints samples_waits samples_wall_clock samples_a_cgroup names_java_methods samples_locks explains_perf_event_paranoid \
 	needs_no_more_than_its_capabilities samples_in_lockdown explains_what_lockdown_forbids; do
 	try $name
 done

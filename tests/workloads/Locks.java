@@ -109,9 +109,12 @@ public class Locks {
 		Thread.sleep(PAUSE_MS);
 	}
 
+	/* Whoever wants it has begun to wait before the time begins, however late it comes. */
 	static void holdGate() throws Exception {
 		synchronized (gate) {
 			gate.held = true;
+			while (enters.getState() != Thread.State.BLOCKED)
+				Thread.sleep(1);
 			Thread.sleep(PAUSE_MS);
 			gate.held = false;
 		}
@@ -129,6 +132,8 @@ public class Locks {
 			box.notifyAll();
 		}
 	}
+
+	static final Job enters = new Job("enter");
 
 	static class Partner extends Thread {
 		Partner(String name) {
@@ -150,7 +155,7 @@ public class Locks {
 	}
 
 	public static void main(String[] args) throws Exception {
-		Job[] jobs = { new Job("enter"), new Job("timed"), new Job("notified"), new Job("free") };
+		Job[] jobs = { enters, new Job("timed"), new Job("notified"), new Job("free") };
 
 		rounds = Integer.parseInt(args[0]);
 		System.out.println("ready");

@@ -230,8 +230,8 @@ samples_locks() {
 	profile -e lock -p "$busy" -d 25
 	r=$?
 	kill "$busy"
-	[ $r -eq 0 ] && expect ';Locks.enterGate_.*;Locks.passGate_[^;]*;Locks\$Gate' "$out" 10 &&
-		expect ';Locks.waitForAlarm_.*;Locks\$Alarm' "$out" 10
+	[ $r -eq 0 ] && expect ';Locks.enterGate_.*;Locks.passGate_[^;]*;Locks.Gate' "$out" 10 &&
+		expect ';Locks.waitForAlarm_.*;Locks.Alarm' "$out" 10
 }
 
 # --- native stacks: these programs are compiled without frame pointers --------------------------

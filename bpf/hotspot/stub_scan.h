@@ -103,21 +103,33 @@ UNWIND_ALONE(wire_u64, stub_scan, (struct unwind_cursor * c), c, (c, NULL), 0)
 #define STUB_NOTE_BYTES	 96
 #define STUB_NOTE_PUSHED 10
 
+struct stub_note {
+	struct unwind_cursor *c;
+	struct unwind_memory *memory;
+	wire_u32 at; /* in words above the stack pointer */
+	bool found;
+};
+
+static long stub_note_turn(wire_u32 turn, struct stub_note *note)
+{
+	wire_u64 at = note->c->sp + 8ULL * note->at, word;
+
+	(void)turn;
+	if (note->at >= STUB_NOTE_WORDS || cursor_load(note->c, note->memory, at, &word))
+		return 1;
+	note->found = !(word & 7) && word > at && word - at <= STUB_NOTE_BYTES;
+	note->at += !note->found;
+	return note->found;
+}
+
 /* The first word from c->sp + 8 * FROM on that points so far up; STUB_NOTE_WORDS: none. */
 static inline wire_u32 stub_note(struct unwind_cursor *c, struct unwind_memory *memory,
 				 wire_u32 from)
 {
-	for (wire_u32 i = 0; i < STUB_NOTE_WORDS; i++) {
-		wire_u64 at = c->sp + 8ULL * i, word;
+	struct stub_note note = { .c = c, .memory = memory, .at = from };
 
-		if (i < from)
-			continue;
-		if (cursor_load(c, memory, at, &word))
-			break;
-		if (!(word & 7) && word > at && word - at <= STUB_NOTE_BYTES)
-			return i;
-	}
-	return STUB_NOTE_WORDS;
+	unwind_loop(STUB_NOTE_WORDS, stub_note_turn, &note);
+	return note.found ? note.at : STUB_NOTE_WORDS;
 }
 
 #ifdef __bpf__

@@ -79,19 +79,33 @@ static inline bool frame_pointer_fits(struct unwind_cursor *c, struct unwind_mem
 	       at + 8 + (wire_u64)(wire_s64)rule.cfa_offset == c->fp + 16;
 }
 
+struct frame_pointer_below {
+	struct unwind_cursor *c;
+	struct unwind_memory *memory;
+	wire_u32 words; /* 0: nowhere */
+};
+
+static long frame_pointer_below_turn(wire_u32 turn, struct frame_pointer_below *below)
+{
+	struct unwind_cursor *c = below->c;
+	wire_u64 at = c->fp - 8ULL * (turn + 1), word;
+
+	if (cursor_load(c, below->memory, at, &word))
+		return 1;
+	if (!frame_pointer_called(c, below->memory, word) ||
+	    !frame_pointer_fits(c, below->memory, word, at))
+		return 0;
+	below->words = turn + 1;
+	return 1;
+}
+
 /* How many words below the frame pointer it lies; 0: nowhere. */
 static inline wire_u32 frame_pointer_below(struct unwind_cursor *c, struct unwind_memory *memory)
 {
-	for (wire_u32 i = 1; i <= FRAME_POINTER_WORDS; i++) {
-		wire_u64 at = c->fp - 8ULL * i, word;
+	struct frame_pointer_below below = { .c = c, .memory = memory };
 
-		if (cursor_load(c, memory, at, &word))
-			break;
-		if (frame_pointer_called(c, memory, word) &&
-		    frame_pointer_fits(c, memory, word, at))
-			return i;
-	}
-	return 0;
+	unwind_loop(FRAME_POINTER_WORDS, frame_pointer_below_turn, &below);
+	return below.words;
 }
 
 #ifdef __bpf__

@@ -173,6 +173,20 @@ struct unwind_rule {
 /* Hide where a value came from, so that the check below is made on the value that is used. */
 #define UNWIND_OPAQUE(variable) __asm__ volatile("" : "+r"(variable))
 
+/*
+ * TURN(i, CTX) for i from 0 to TURNS - 1, until one returns other than 0. In BPF the verifier looks at one
+ * turn, whatever their number is.
+ */
+#ifdef __bpf__
+#define unwind_loop(turns, turn, ctx) ((void)bpf_loop(turns, turn, ctx, 0))
+#else
+#define unwind_loop(turns, turn, ctx)                                       \
+	do {                                                                \
+		for (wire_u32 i_ = 0; i_ < (turns) && !turn(i_, ctx); i_++) \
+			;                                                   \
+	} while (0)
+#endif
+
 #ifdef __bpf__
 
 /*

@@ -41,7 +41,7 @@ MUTANTS = [
     Mutant("age: pages that failed are forgotten", ROOM, "files->gone_pages += file->failed_pages;", ";", ROWS),
     Mutant("age: rows of a file that is forgotten", SUPPLY, "return unwind_files_has(unwinder->files, c->range.file)", "return true", ["test_unwinder_supply"]),
     Mutant("age: a list is read again and again", SUPPLY, "if (!job->live || job->read ||", "if (!job->live ||", ["test_unwinder_supply"]),
-    Mutant("age: names keep the files that a process has no more", SYMBOLIZER, "while (cache->images.len > process->mappings.len)", "while (0)",
+    Mutant("age: names keep the files that a process has no more", "userspace/symbolize/process_files.c", "while (cache->images.len > process->mappings.len)", "while (0)",
            ["test_symbolize_parts"]),
     Mutant("age: names keep the files of who is gone", SYMBOLIZER, "image_unwant((struct image *)(uintptr_t)value);", "(void)value;", ["test_symbolize_parts"]),
     Mutant("age: a process may map all files that there are", DROP, "if (budget_fits(&cache->budget, own_bytes, bytes_at(path)))", "if (1)", IMAGES),

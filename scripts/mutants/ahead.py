@@ -42,7 +42,7 @@ MUTANTS = [
     Mutant("switch: no call", POINTER, "c->code[0] == 0xe8 &&", "", SWITCHES),
     Mutant("switch: fewer words", POINTER, "#define FRAME_POINTER_WORDS 64", "#define FRAME_POINTER_WORDS 63", SWITCHES),
     Mutant("switch: more words", POINTER, "#define FRAME_POINTER_WORDS 64", "#define FRAME_POINTER_WORDS 65", SWITCHES),
-    Mutant("switch: any frame's", POINTER, "frame_pointer_fits(c, memory, word, at))", "1)", SWITCHES),
+    Mutant("switch: any frame's", POINTER, "!frame_pointer_fits(c, below->memory, word, at))", "0)", SWITCHES),
     Mutant("switch: a frame that is not counted from %rsp", POINTER, " && rule.cfa_reg == DWARF_RSP", "", SWITCHES),
     Mutant("switch: without its rows there is none", POINTER, "return found == UNWIND_ABSENT;", "return false;", SWITCHES),
     Mutant("infer: a jump is no function", "userspace/elf/infer/infer_walk.c", "if (is_all_a_jump(walk, at) && !walk->base)", "if (0)", ["test_infer_flow"]),

@@ -27,6 +27,7 @@ FILE_CLOCK_LAG = 0.1
 _tests = {}
 _cleanups = []
 _judges = []
+_shared = []
 
 
 def test(function):
@@ -39,6 +40,13 @@ def alone(function):
     """In a file whose tests run beside each other: not this one. Below @test or its kin."""
     function.alone = True
     return function
+
+
+def shared(function):
+    """FUNCTION's answer is shared by the tests of a file; a second try makes it anew."""
+    cached = functools.cache(function)
+    _shared.append(cached)
+    return cached
 
 
 def cleanup(function, *args):
@@ -174,6 +182,8 @@ def _run(names, lanes, counts):
     results = dict(_run_batch(names, lanes))
     for name in [name for name in names if results[name] == "failed" and MAY_RETRY]:
         print(f"# {name}: a second try", flush=True)
+        for cached in _shared:
+            cached.cache_clear()
         if _run_once(name, _tests[name]) == "passed":
             counts["on retry"] += 1
             results[name] = "passed"

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """-e lock: waits for monitors by class, of programs that know how often and how long each of their threads waited."""
-import functools
 
 import codemap
 from hp import *
@@ -45,7 +44,7 @@ def read_told(text):
     return {row[0]: (int(row[1]), int(row[2])) for row in rows if len(row) == 3 and row[0] in (*KINDS, "free")}
 
 
-@functools.cache
+@shared
 def recorded():
     """One recording of all programs, for all tests; each has told of its locks before it begins."""
     need_root()

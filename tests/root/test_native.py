@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Whole-host recording of native programs: exact frames, CPU conserved, short lives, signals."""
+import contextlib
 import datetime
+import glob
+import re
 import shutil
 
 from hp import *
@@ -396,6 +399,28 @@ def page_faults_are_all_counted():
         lines = parse_collapsed(hostprof("report", path, "--event", "page-faults", "--total", "-f",
                                          "collapsed").out)
         expect_between(total(lines), 0.97 * faults, 1.03 * faults, f"page faults at {freq} Hz")
+
+
+# Each sampler's, of the million that the kernel allows: what a start waits for most. A loop whose turns are all
+# looked at costs as much again.
+MOST_VERIFIED = 120_000
+
+
+@test
+def verified_at_once():
+    need_root()
+    burn = native("burn", 20, 1)
+    recorder = Recorder("-p", burn.pid, "-e", "cpu,offcpu")
+    counts = []
+    for info in glob.glob(f"/proc/{recorder.pid}/fdinfo/*"):
+        with contextlib.suppress(OSError), open(info, encoding="ascii") as file:
+            counts += map(int, re.findall(r"^verified_insns:\s*(\d+)", file.read(), re.M))
+    recorder.end()
+    print(f"# verified: {sorted(counts)}")
+    if not counts:
+        skip("this kernel doesn't tell what its verifier looked at")
+    expect(sum(count > 50_000 for count in counts) >= 2, "the samplers are not among them")
+    expect(max(counts) <= MOST_VERIFIED, f"{max(counts)} instructions")
 
 
 main(lanes=2)

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Time off the cpus: programs that know how long each of their threads waited, for what, and where."""
-import functools
 
 from hp import *
 
@@ -31,8 +30,9 @@ OFTEN = ("fault", "file", "queued", "mixed")
 # Nor is what a hypervisor steals: of who runs, by how much that is, and at least once so long where it steals at all.
 STOLEN_AT_ONCE_NS = 30_000_000
 STOLEN_UNEVENLY = 2
-# A method's first call may load what it needs.
-LOADING = re.compile(r"<clinit>|ClassLoader|NativeLibrar|SystemDictionary|link_class|dlopen|LinkResolver")
+# A method's first call may load what it needs, and ask for its compilation.
+LOADING = re.compile(r"<clinit>|ClassLoader|NativeLibrar|SystemDictionary|link_class|dlopen|LinkResolver|CompileBroker|CompilationPolicy|"
+                     r"frequency_counter_overflow")
 
 Told = collections.namedtuple("Told", "tid waits ns life")
 # Lines of collapsed stacks with threads, of each event: their nanoseconds, and how many waits they are.
@@ -57,7 +57,7 @@ def read_told(text):
     return {row[0]: Told(int(row[1]) if len(row) == 5 else 0, *map(int, row[-3:])) for row in rows if len(row) in (4, 5)}
 
 
-@functools.cache
+@shared
 def recorded():
     """One recording of all programs, for all tests."""
     need_root()
@@ -72,7 +72,9 @@ def recorded():
         process.wait_text("done", 60)
     end_ns, after, path = time.monotonic_ns(), cpu_ticks(), recorder.end()
     stolen = (after[0] - before[0]) / max(after[1] - before[1], 1)
-    print(f"# a hypervisor stole {100 * stolen:.1f} % of what the cpus ran", flush=True)
+    capture = read_json(recorder.stats_path)["capture"]
+    print(f"# a hypervisor stole {100 * stolen:.1f} % of what the cpus ran; {capture['offcpu_taken']} of "
+          f"{capture['offcpu_spans']} waits were walked", flush=True)
     return Run({name: process.pid for name, process in processes.items()},
                {name: read_told(process.text) for name, process in processes.items()},
                collapsed(path, "--event", "offcpu", "-t", "--total"), collapsed(path, "--event", "offcpu", "-t"),

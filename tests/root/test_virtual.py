@@ -5,7 +5,6 @@
 HOSTPROF_SAMPLES=N: records until there are so many (3000).
 """
 import atexit
-import functools
 import tempfile
 
 import gates
@@ -25,7 +24,7 @@ MOVES = "-Dallocating=true"
 sums = collections.Counter()  # samples, bad
 
 
-@functools.cache
+@shared
 def compiled():
     """The directory of the program: by the newest javac that there is, for 21; once for all tests."""
     directory = tempfile.mkdtemp(prefix="hostprof-virtual-")

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Wall-clock time: each thread of a program has the time of the recording, running and waiting, also who was parked before."""
-import functools
 
 from hp import *
 
@@ -26,7 +25,7 @@ def read_events(path):
     return [event["values"] for event in json.loads(text)["recording"]["events"]]
 
 
-@functools.cache
+@shared
 def recorded():
     """One recording of all programs, for all tests."""
     need_root()

@@ -735,6 +735,15 @@ static inline void begin(struct fixture *f)
 	noted();
 }
 
+/* More than this is held back nowhere. */
+static inline void queue_holds(struct fixture *f, uint64_t bytes)
+{
+	f->pipeline.plan.queue_bytes = bytes;
+	f->pipeline.queue_room_bytes = 0;
+	f->pipeline.guard.next_ns = UINT64_MAX;
+	f->pipeline.guard.looked_ns = 0;
+}
+
 /* Without the notes of every turn. */
 static inline void apply_until(struct fixture *f, uint64_t ms)
 {

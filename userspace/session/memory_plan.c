@@ -75,8 +75,10 @@ bool memory_guard_wants_room(struct memory_guard *guard, uint64_t now_ns)
 	if (now_ns < guard->next_ns || now_ns - guard->shed_ns < SHED_NS)
 		return false;
 	taken = taken_bytes(guard);
-	if (taken < eighth * 7) {
-		guard->next_ns = now_ns + (eighth * 7 - taken) * EIGHTH_NS / eighth;
+	guard->looked_ns = now_ns;
+	guard->room_bytes = taken < eighth * 7 ? eighth * 7 - taken : 0;
+	if (guard->room_bytes) {
+		guard->next_ns = now_ns + guard->room_bytes * EIGHTH_NS / eighth;
 		return false;
 	}
 	guard->shed_ns = now_ns;

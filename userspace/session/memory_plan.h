@@ -44,8 +44,10 @@ void memory_plan_share(struct memory_plan *plan, uint64_t map_bytes);
 /* Watches that the sum stays below the limit. */
 struct memory_guard {
 	uint64_t limit_bytes, map_bytes;
-	uint64_t shed_ns; /* when memory was last given up */
-	uint64_t next_ns; /* when to look again: the sooner the less room there is */
+	uint64_t shed_ns;    /* when memory was last given up */
+	uint64_t next_ns;    /* when to look again: the sooner the less room there is */
+	uint64_t looked_ns;  /* when that was done last; 0: never */
+	uint64_t room_bytes; /* what was left then, before memory is given up */
 	uint64_t sheds;
 	uint64_t
 		tidy_bytes; /* what was resident after memory_guard_tidy() had something to do; 0: it had not yet */

@@ -211,7 +211,12 @@ int pipeline_snapshot(struct pipeline *pipeline, struct err *err)
 /* What can be read again is given up before there is more than --memory-limit. */
 static void make_room(struct pipeline *pipeline, uint64_t now_ns)
 {
-	if (!memory_guard_wants_room(&pipeline->guard, now_ns))
+	bool wants_room = memory_guard_wants_room(&pipeline->guard, now_ns);
+
+	/* The rest is for what else grows until the next look. */
+	if (pipeline->guard.looked_ns == now_ns)
+		pipeline->queue_room_bytes = pipeline->queue.bytes + pipeline->guard.room_bytes / 2;
+	if (!wants_room)
 		return;
 	image_cache_shrink(pipeline->images, false);
 	memory_guard_trim();
@@ -236,7 +241,7 @@ void pipeline_turn(struct pipeline *pipeline)
 	jvm_table_poll(pipeline->jvms);
 	agents_poll(pipeline->agents);
 	pipeline_outside_poll(pipeline);
-	if (pipeline->queue.bytes > pipeline->plan.queue_bytes)
+	if (pipeline_queue_is_full(pipeline))
 		watermark_ns = now_ns - HOLD_NS / 10;
 	else if (agents_busy(pipeline->agents))
 		return;

@@ -64,9 +64,10 @@ struct pipeline {
 	struct spans spans;
 	struct parked parked;
 	struct process_news news;
-	/* Beyond plan.queue_bytes held back, order and symbols are given up rather than memory. */
+	/* Where more is held back than plan.queue_bytes and queue_room_bytes, order and symbols are given up rather than memory. */
 	struct memory_plan plan;
 	struct memory_guard guard;
+	uint64_t queue_room_bytes; /* that there was room for when the guard looked last */
 
 	struct table_link tables;		       /* of `capture` */
 	struct capture *capture;		       /* borrowed */

@@ -76,12 +76,17 @@ static void apply_sample(struct pipeline *pipeline, struct process *process,
 		pipeline_show_finished(pipeline, item, entry, &row);
 }
 
+bool pipeline_queue_is_full(const struct pipeline *pipeline)
+{
+	return pipeline->queue.bytes > MAX(pipeline->plan.queue_bytes, pipeline->queue_room_bytes);
+}
+
 /* The oldest sample's files are still being read: is it worth while to wait for them? */
 static bool may_wait(struct pipeline *pipeline)
 {
 	uint64_t now_ns = clock_now_ns(), parsed = image_cache_parsed(pipeline->images);
 
-	if (pipeline->queue.bytes > pipeline->plan.queue_bytes)
+	if (pipeline_queue_is_full(pipeline))
 		return false;
 	if (pipeline->gave_up && pipeline->gave_up_parsed == parsed)
 		return false;
@@ -101,8 +106,7 @@ static bool finish_oldest(struct pipeline *pipeline, struct merge_item *item,
 {
 	struct wire_sample *finished;
 
-	if (unwinder_is_busy(pipeline->unwinder) &&
-	    pipeline->queue.bytes <= pipeline->plan.queue_bytes)
+	if (unwinder_is_busy(pipeline->unwinder) && !pipeline_queue_is_full(pipeline))
 		return false;
 	finished = unwinder_finish(pipeline->unwinder, item->miss, item->sample, process,
 				   pipeline->options->max_depth);

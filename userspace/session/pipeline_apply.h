@@ -8,6 +8,9 @@
 /* Apply everything up to WATERMARK_NS; false when a sample must wait for its files. */
 bool pipeline_apply_until(struct pipeline *pipeline, uint64_t watermark_ns);
 
+/* Is more held back than its share of the memory, and than there is room for besides? */
+bool pipeline_queue_is_full(const struct pipeline *pipeline);
+
 /*
  * The JVM of SAMPLE's process, which has just started: its library is known before the registry knows
  * the process. NULL: none.

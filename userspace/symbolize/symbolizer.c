@@ -11,14 +11,9 @@
 /* Per process. A large program's hot code is a few thousand addresses. */
 #define MAX_FRAME_BYTES (87000 * LRU_ENTRY_BYTES)
 #define MAX_STACK_BYTES (16384 * LRU_ENTRY_BYTES)
+#define MAX_PAGE_BYTES	(2048 * LRU_ENTRY_BYTES)
 /* More files than a process maps; one that is not there is found by its key again. */
 #define MAX_IMAGE_BYTES (8192 * LRU_ENTRY_BYTES)
-/*
- * A process that has so many and changes them all the time may take a fiftieth of the loop's time for looking at all of them again: what
- * it maps anew was opened when its record came.
- */
-#define MANY_MAPPINGS 1024
-#define OPEN_SHARE    50
 /* Of the kernel: more than it has call sites in all traces of a day. */
 #define MAX_KERNEL_BYTES (131072 * LRU_ENTRY_BYTES)
 
@@ -52,6 +47,7 @@ static void cache_clear(struct process_cache *cache)
 {
 	lru_clear(&cache->frames);
 	lru_clear(&cache->stacks);
+	lru_clear(&cache->pages);
 }
 
 static void cache_free(struct process_cache *cache)
@@ -112,6 +108,7 @@ static struct process_cache *get_cache(struct symbolizer *symbolizer, struct pro
 		lru_init(&cache->images, MAX_IMAGE_BYTES, drop_image, NULL);
 		lru_init(&cache->frames, MAX_FRAME_BYTES, kept_frames_drop, NULL);
 		lru_init(&cache->stacks, MAX_STACK_BYTES, NULL, NULL);
+		lru_init(&cache->pages, MAX_PAGE_BYTES, NULL, NULL);
 		book_attach(&symbolizer->processes, &process->attached, &cache->attachment);
 	}
 	if (cache->mappings_serial != process->mappings_serial) {
@@ -143,27 +140,6 @@ void symbolizer_reset_ids(struct symbolizer *symbolizer)
 }
 
 /* --- on arrival --- */
-
-/* Of every mapping that was not looked at yet the file is opened, while it can be. */
-static void open_files(struct symbolizer *symbolizer, struct process_cache *cache,
-		       const struct process *process)
-{
-	struct mapping *mapping;
-	uint64_t begin_ns;
-
-	if (cache->touched_serial == process->mappings_serial + 1)
-		return;
-	begin_ns = clock_now_ns();
-	if (process->mappings.len > MANY_MAPPINGS && begin_ns < cache->open_again_ns)
-		return;
-	cache->touched_serial = process->mappings_serial + 1;
-	vec_for_each (mapping, &process->mappings)
-		mapping_get_image(symbolizer, cache, process->pid, mapping);
-	/* All that it maps are the newest now: the others' files are not its any more. */
-	while (cache->images.len > process->mappings.len)
-		lru_drop_oldest(&cache->images);
-	cache->open_again_ns = begin_ns + (clock_now_ns() - begin_ns) * OPEN_SHARE;
-}
 
 static uint64_t words_key(const uint64_t *words, size_t count)
 {
@@ -247,7 +223,8 @@ bool symbolizer_arrive(struct symbolizer *symbolizer, struct process *process,
 	if (!process)
 		return !sample_words_need_names(sample);
 	cache = get_cache(symbolizer, process);
-	open_files(symbolizer, cache, process);
+	process_files_open(symbolizer, cache, process);
+	process_files_read(symbolizer, cache, process, sample);
 	if (!sample_words_need_names(sample))
 		return true;
 	jvm = jvm_table_get(symbolizer->jvms, process);
@@ -379,7 +356,7 @@ static bool find_stack(struct stack_build *build, const struct wire_sample *samp
 	build->cache = cache;
 	build->time_ns = sample->time_ns;
 	build->cacheable = true;
-	open_files(build->symbolizer, cache, build->process);
+	process_files_open(build->symbolizer, cache, build->process);
 	note_code_map(cache, build->jvm);
 	sample_words_read(sample, &kernel, &user);
 	hash = sample_words_hash(sample, &kernel, &user);

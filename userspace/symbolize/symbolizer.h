@@ -39,7 +39,7 @@ void symbolizer_keep_jvm_frames(struct symbolizer *symbolizer, bool keep);
 
 /*
  * A sample has just arrived, its turn comes later. What may be gone by then is taken now: the files
- * of its process's mappings are opened (not parsed), names that are not known yet are read from its
+ * of its process's mappings are opened, those that it needs begin to be parsed, names that are not known yet are read from its
  * JVM, which throws code away and unloads classes. PROCESS may be NULL (not known yet). False: it has
  * Java frames, and the registry knows no JVM.
  */

@@ -22,6 +22,7 @@ struct process_cache {
 	struct lru images;	   /* hash of a file's key and path → image, a reference */
 	struct lru frames;	   /* a query's key → frames; none that time changes */
 	struct lru stacks;	   /* hash of a raw stack → stack id; the same */
+	struct lru pages;	   /* of code, whose file a worker was asked to read */
 	bool has_code_map;	   /* of an agent: then time decides what compiled code is */
 	struct perf_map *perf_map; /* owned; NULL: none */
 	struct perf_map *jit_dump; /* the same */
@@ -77,6 +78,15 @@ lru_drop_fn kept_frames_drop;
 
 /* symbolize/kernel_frame.c */
 symbol_find_fn kernel_find;
+
+/*
+ * symbolize/process_files.c: of every mapping that was not looked at yet the file is opened, while it can be. And those that
+ * SAMPLE has frames of begin to be parsed: until its turn comes a worker can have read several.
+ */
+void process_files_open(struct symbolizer *symbolizer, struct process_cache *cache,
+			const struct process *process);
+void process_files_read(struct symbolizer *symbolizer, struct process_cache *cache,
+			struct process *process, const struct wire_sample *sample);
 
 /* symbolize/native.c: the image behind a mapping, opened if need be; NULL when it is no file. */
 struct image *mapping_get_image(struct symbolizer *symbolizer, struct process_cache *cache,

@@ -240,7 +240,7 @@ static void a_full_queue_goes_on(void **state)
 	parts.agents_busy = true;
 	put_leaf(f, 100, PID_A);
 	run_until(f, 100);
-	f->pipeline.plan.queue_bytes = f->pipeline.queue.bytes - 1;
+	queue_holds(f, f->pipeline.queue.bytes - 1);
 	fake_advance(30 * MS - 1);
 	pipeline_turn(&f->pipeline);
 	assert_int_equal(f->pipeline.profile.samples.len, 0);
@@ -262,7 +262,7 @@ static void a_full_queue_waits_for_no_file(void **state)
 	parts.not_ready = true;
 	put_leaf(f, 1, PID_A);
 	pipeline_drain(&f->pipeline);
-	f->pipeline.plan.queue_bytes = f->pipeline.queue.bytes;
+	queue_holds(f, f->pipeline.queue.bytes);
 	assert_false(pipeline_apply_until(&f->pipeline, UINT64_MAX));
 	f->pipeline.plan.queue_bytes--;
 	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));

@@ -174,12 +174,36 @@ static void finishing_can_wait(void **state)
 	parts.unwinder_busy = true;
 	noted();
 	assert_false(pipeline_apply_until(&f->pipeline, UINT64_MAX));
-	f->pipeline.plan.queue_bytes = f->pipeline.queue.bytes;
+	queue_holds(f, f->pipeline.queue.bytes);
 	assert_false(pipeline_apply_until(&f->pipeline, UINT64_MAX));
 	assert_string_equal(noted(), "");
 	f->pipeline.plan.queue_bytes--;
 	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
 	assert_non_null(strstr(noted(), "finish 1"));
+}
+
+/* Half of what is left of the limit may be held back besides; not what was left before. */
+static void a_full_queue_waits_where_there_is_room(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	parts.not_ready = true;
+	put_leaf(f, 1, PID_A);
+	pipeline_drain(&f->pipeline);
+	queue_holds(f, f->pipeline.queue.bytes - 1);
+	f->pipeline.guard.limit_bytes = 1ULL << 40;
+	f->pipeline.guard.next_ns = 0;
+	pipeline_turn(&f->pipeline);
+	assert_in_range(f->pipeline.guard.room_bytes, 7ULL << 36, 7ULL << 37);
+	assert_int_equal(f->pipeline.queue_room_bytes,
+			 f->pipeline.queue.bytes + f->pipeline.guard.room_bytes / 2);
+	assert_false(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	fake_advance(60000 * MS);
+	f->pipeline.guard.limit_bytes = 1;
+	pipeline_turn(&f->pipeline);
+	assert_int_equal(f->pipeline.guard.room_bytes, 0);
+	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
 }
 
 static void the_end_waits_for_the_unwinder(void **state)
@@ -279,6 +303,7 @@ int main(void)
 		TEST(not_after_an_exec),
 		TEST(what_is_whole_is_not_tried_again),
 		TEST(finishing_can_wait),
+		TEST(a_full_queue_waits_where_there_is_room),
 		TEST(the_end_waits_for_the_unwinder),
 		TEST(the_end_waits_for_files),
 		TEST(orphans),

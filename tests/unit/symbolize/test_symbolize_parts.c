@@ -206,6 +206,32 @@ static void files_are_opened_early_and_once(void **state)
 	assert_int_equal(parts.images[1].loads, 1);
 }
 
+/* Those that the sample has frames of; each page of code asks once, until mappings change. */
+static void files_are_read_early_and_once(void **state)
+{
+	struct fixture *f = *state;
+
+	map_file(f, MAPPED, 1, 0, "/bin/a");
+	map_file(f, 2 * MAPPED, 2, 0, "/bin/b");
+	for (int i = 1; i <= 3; i++)
+		parts.images[i].state = IMAGE_NEW;
+	set_words(f, NO_KERNEL, USER_WORDS((MAPPED + 0x100) | EXACT, 9 * MAPPED));
+	arrive(f);
+	assert_int_equal(parts.images[1].loads + parts.images[2].loads, 1);
+	parts.images[1].state = IMAGE_NEW;
+	arrive(f);
+	assert_int_equal(parts.images[1].loads, 1);
+	set_words(f, NO_KERNEL, USER_WORDS((MAPPED + 0x1100) | EXACT, 2 * MAPPED + 0x101));
+	arrive(f);
+	assert_int_equal(parts.images[1].loads, 2);
+	assert_int_equal(parts.images[2].loads, 1);
+	map_file(f, 2 * MAPPED, 3, 0, "/bin/c");
+	parts.images[1].state = IMAGE_READY;
+	arrive(f);
+	assert_int_equal(parts.images[1].loads, 2);
+	assert_int_equal(parts.images[3].loads, 1);
+}
+
 static void the_vdso(void **state)
 {
 	struct fixture *f = *state;
@@ -454,6 +480,7 @@ int main(void)
 		TEST(an_address_is_looked_up_once),
 		TEST(what_was_not_ready_is_not_kept),
 		TEST(files_of_its_mappings),
+		TEST(files_are_read_early_and_once),
 		TEST(files_are_opened_early_and_once),
 		TEST(the_vdso),
 		TEST(perf_maps_are_looked_for_again),

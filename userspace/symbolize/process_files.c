@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/clock.h"
+#include "symbolize/symbolizer_private.h"
+
+/*
+ * A process that has so many and changes them all the time may take a fiftieth of the loop's time for looking at all of them again: what
+ * it maps anew was opened when its record came.
+ */
+#define MANY_MAPPINGS 1024
+#define OPEN_SHARE    50
+
+void process_files_open(struct symbolizer *symbolizer, struct process_cache *cache,
+			const struct process *process)
+{
+	struct mapping *mapping;
+	uint64_t begin_ns;
+
+	if (cache->touched_serial == process->mappings_serial + 1)
+		return;
+	begin_ns = clock_now_ns();
+	if (process->mappings.len > MANY_MAPPINGS && begin_ns < cache->open_again_ns)
+		return;
+	cache->touched_serial = process->mappings_serial + 1;
+	vec_for_each (mapping, &process->mappings)
+		mapping_get_image(symbolizer, cache, process->pid, mapping);
+	/* All that it maps are the newest now: the others' files are not its any more. */
+	while (cache->images.len > process->mappings.len)
+		lru_drop_oldest(&cache->images);
+	cache->open_again_ns = begin_ns + (clock_now_ns() - begin_ns) * OPEN_SHARE;
+}
+
+static void read_file(struct symbolizer *symbolizer, struct process_cache *cache,
+		      struct process *process, uint64_t address)
+{
+	const struct mapping *mapping = process_find_mapping(process, address);
+	struct image *image =
+		mapping ? mapping_get_image(symbolizer, cache, process->pid, mapping) : NULL;
+
+	if (image && image_state(image) == IMAGE_NEW)
+		image_load(symbolizer->images, image);
+}
+
+void process_files_read(struct symbolizer *symbolizer, struct process_cache *cache,
+			struct process *process, const struct wire_sample *sample)
+{
+	struct word_reader kernel, user;
+	struct user_word word;
+	uint64_t known;
+
+	sample_words_read(sample, &kernel, &user);
+	while (user_word_next(&user, &word)) {
+		uint64_t page = word.address / WIRE_PAGE_BYTES;
+
+		if (word.kind != WIRE_FRAME_CODE || lru_get(&cache->pages, page, &known))
+			continue;
+		lru_put(&cache->pages, page, 0, 0);
+		read_file(symbolizer, cache, process, word.address);
+	}
+}

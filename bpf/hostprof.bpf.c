@@ -17,6 +17,7 @@
 #include "sample/malloc.h"
 #include "sample/offcpu_parked.h"
 #include "sample/offcpu_thread.h"
+#include "sample/safepoint_probe.h"
 #include "sample/trigger.h"
 
 /* The kernel takes only its own names for a licence that may use GPL helpers. */
@@ -222,6 +223,34 @@ int sample_lock_agent(struct pt_regs *ctx)
 	trigger.alloc_interval = call.chance;
 	trigger.alloc_object = call.identity;
 	trigger.weight = call.length_ns * call.chance;
+	return trigger_fire(&trigger, state, ctx, ctx);
+}
+
+/* A JVM's VM thread is at one of its probes (userspace/session/safepoints/). The stack is that of there. */
+SEC("?kprobe")
+
+int sample_safepoint(struct pt_regs *ctx)
+{
+	wire_u64 cookie = bpf_get_attach_cookie(ctx);
+	wire_u32 form = cookie >> WIRE_MALLOC_FORM_SHIFT;
+	struct trigger trigger = { .event = cookie & (WIRE_MAX_EVENTS - 1),
+				   .in_user = true,
+				   .preemptible = true,
+				   .cause = WIRE_CAUSE_SAFEPOINT };
+	struct cpu_state *state = trigger_enter(&trigger);
+	struct safepoint_book *book;
+
+	if (!state)
+		return 0;
+	book = bpf_task_storage_get(&safepoint_books, trigger.task, 0,
+				    WIRE_SAFEPOINT_STEP(form) == WIRE_SAFEPOINT_BEGIN
+					    ? BPF_LOCAL_STORAGE_GET_F_CREATE
+					    : 0);
+	if (!book || !safepoint_step(book, form, ctx))
+		return 0;
+	safepoint_fill(&trigger, book);
+	if (!trigger.weight || trigger.weight < safepoint_least_ns)
+		return 0;
 	return trigger_fire(&trigger, state, ctx, ctx);
 }
 

@@ -203,7 +203,8 @@ struct wire_sample {
 	 * userspace weighs it anew, but where it is WIRE_SAMPLE_WEIGHED; that from outside is what it is (bpf/sample/tlab.h).
 	 *
 	 * Of a wait for a lock the class is that of the object (the agent's id), the size the wait's nanoseconds, the interval how
-	 * many such waits it stands for, and the object's number its identity hash.
+	 * many such waits it stands for, and the object's number its identity hash. Of a safepoint the interval is the part of its
+	 * nanoseconds until the threads had stopped, and the object's number that until they went on.
 	 */
 	wire_u64 alloc_class;
 	wire_u64 alloc_size;	 /* bytes of the object */
@@ -211,8 +212,9 @@ struct wire_sample {
 	wire_u64
 		alloc_object; /* the agent's id of the object, which it follows to its end, or BPF's of native memory; 0: it is not followed */
 	wire_u64 virtual_id;  /* of the Java virtual thread that ran; 0: none, or not known */
-	wire_u16 name_bytes;  /* of its name, which stands behind the words; 0: it has none */
-	wire_u8 name_width;   /* bytes of a char: 1, Latin-1, or 2, UTF-16 */
+	wire_u16
+		name_bytes; /* of its name, which stands behind the words; 0: it has none. Of a safepoint the operation's */
+	wire_u8 name_width; /* bytes of a char: 1, Latin-1, or 2, UTF-16 */
 	wire_u8 pad[5];
 	char comm[WIRE_COMM_LEN];
 	/* Kernel addresses, then user words, both leaf first; then the name, filled up to whole words. */
@@ -263,6 +265,7 @@ struct wire_lost {
 #include "wire_malloc.h"
 #include "wire_offcpu.h"
 #include "wire_rows.h"
+#include "wire_safepoint.h"
 #include "wire_tlab.h"
 
 /* Settings, written once into the program's read-only data before loading. */

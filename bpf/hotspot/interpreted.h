@@ -130,6 +130,8 @@ static inline void interpreted_identify(struct unwind_cursor *c, struct unwind_m
 	if (interpreted_take_hot(c, memory, hot, method)) {
 		c->java_hot_frames++;
 	} else {
+		/* Its name goes with its process, if not before. */
+		c->new_code |= hot && (hot->method != method || hot->serial != c->jvm.serial);
 		c->seen.const_method =
 			interpreted_metadata(memory, method, c->jvm.method_const_method);
 		interpreted_identity(c, memory);

@@ -28,6 +28,7 @@ struct trigger {
 	wire_u64 alloc_size;
 	wire_u64 alloc_interval;
 	wire_u64 alloc_object;
+	wire_u64 text_at; /* a string of the task's that goes with the sample; 0: none */
 };
 
 #include "sample/emit.h"
@@ -114,6 +115,15 @@ static __always_inline void trigger_describe(struct wire_sample *sample,
 	bpf_get_current_comm(sample->comm, sizeof(sample->comm));
 }
 
+/* In the place of a virtual thread's name. */
+static __always_inline void trigger_put_text(struct virtual_thread *name, wire_u64 at)
+{
+	long bytes = bpf_probe_read_user_str(name->name, sizeof(name->name), (const void *)at);
+
+	name->name_bytes = bytes > 1 ? bytes - 1 : 0;
+	name->name_width = 1;
+}
+
 /* CTX is the program's; REGS are those of user code where the trigger has them, else NULL. */
 static __always_inline int trigger_sample(struct scratch *s, struct cpu_state *state,
 					  const struct trigger *trigger, void *ctx,
@@ -126,6 +136,8 @@ static __always_inline int trigger_sample(struct scratch *s, struct cpu_state *s
 	walk_user(s, trigger, regs);
 	if (s->cursor.missed)
 		miss_emit(s, state, trigger->task);
+	if (trigger->text_at)
+		trigger_put_text(&s->cursor.virtual_thread, trigger->text_at);
 	sample->reason = s->cursor.reason;
 	sample->user_words = s->cursor.words - sample->kernel_frames;
 	sample->user_frames = s->cursor.frames;

@@ -35,7 +35,7 @@ MUTANTS = [
     Mutant("locks: any chance is believed", STEP, "call->chance <= LOCK_MOST_CHANCE &&", "1 &&", ["test_lock"]),
     Mutant("locks: an enter is a wait", STEP, "return WIRE_CAUSE_MONITOR_ENTER;", "return WIRE_CAUSE_OBJECT_WAIT;", ["test_lock"]),
     Mutant("locks: as short as those of offcpu", EVENT, "WIRE_TRIGGER_LOCK_AGENT, CAPTURE_LOCK_LEAST_NS }", "WIRE_TRIGGER_LOCK_AGENT, CAPTURE_OFFCPU_LEAST_NS }", ["test_event"]),
-    Mutant("locks: they are objects", APPLY, "else if (!is_lock)", "else", RUN),
+    Mutant("locks: they are objects", APPLY, "else if (!is_lock && !is_safepoint)", "else", RUN),
     Mutant("locks: objects of a wait", "userspace/session/alloc/alloc_objects.c", " || sample->flags & WIRE_SAMPLE_LOCK", "", ["test_alloc_objects"]),
     Mutant("locks: their chance is lost", APPLY, "row.chance = (uint32_t)sample->alloc_interval;", "", RUN),
     Mutant("locks: who they are is lost", APPLY, "row.identity = (uint32_t)sample->alloc_object;", "", RUN),
@@ -45,5 +45,5 @@ MUTANTS = [
     Mutant("locks: waits are enters", WRITE, "return JFR_MONITOR_WAIT;", "return JFR_MONITOR_ENTER;", FILE),
     Mutant("locks: parks are enters", WRITE, "JFR_MONITOR_ENTER : JFR_THREAD_PARK;", "JFR_MONITOR_ENTER : JFR_MONITOR_ENTER;", FILE),
     Mutant("locks: a length is read as a weight", READ, "s.weight *= chance;", "", FILE),
-    Mutant("locks: a begin is read as a time", READ, "s.time_ns += s.weight;", "", FILE),
+    Mutant("locks: a begin is read as a time", READ, "s.time_ns += s.weight;\n\ts.weight *= chance;", "", FILE),
 ]

@@ -12,6 +12,7 @@
 #include "session/alloc/alloc_outside.h"
 #include "session/alloc/alloc_probes.h"
 #include "session/locks/lock_probes.h"
+#include "session/safepoints/safepoint_probes.h"
 #include "symbolize/sample_words.h"
 
 static struct {
@@ -29,6 +30,7 @@ static struct {
 	bool sampler_is_old;
 	int probed;	 /* of alloc_probes_open() */
 	int lock_probed; /* of lock_probes_open() */
+	int safepoint_probed;
 	uint32_t without_locks;
 	struct agents_hooks hooks;
 	bool try_fails, wants_again, waits_for_jvm, unwinder_busy;
@@ -353,6 +355,13 @@ const char *jvm_read_class(struct jvm *jvm, uint64_t klass)
 
 /* --- session/ --- */
 
+int safepoint_probes_open(struct capture *capture, const struct process *process, struct err *err)
+{
+	assert_non_null(capture);
+	note("probe the safepoints of %u", number(process->pid));
+	return parts.safepoint_probed < 0 ? err_set(err, parts.safepoint_probed, "no probes") : 0;
+}
+
 int lock_probes_open(struct capture *capture, const struct process *process, struct err *err)
 {
 	assert_non_null(capture);
@@ -604,6 +613,12 @@ void unwinder_for_each_figure(const struct unwinder *unwinder,
 }
 
 /* --- symbolize/ --- */
+
+void symbolizer_set_pool(struct symbolizer *symbolizer, struct worker_pool *pool)
+{
+	assert_non_null(symbolizer);
+	assert_non_null(pool);
+}
 
 struct symbolizer *symbolizer_new(struct image_cache *images, struct jvm_table *jvms)
 {

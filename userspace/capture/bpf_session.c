@@ -101,6 +101,8 @@ static void session_configure_events(struct hostprof_bpf *skel,
 		skel->rodata->event_at_entry[i] = capture_event_is_at_entry(event);
 		if (capture_event_is_malloc(event))
 			skel->rodata->malloc_interval = event->period;
+		if (capture_event_is_safepoint(event))
+			skel->rodata->safepoint_least_ns = event->least_ns;
 		session_configure_offcpu(skel, event);
 		for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
 			if (capture_event_needs(event, (enum wire_trigger)t))

@@ -119,8 +119,9 @@ bool capture_is_target(const struct capture *capture, uint32_t pid, const char *
  */
 struct capture_place {
 	enum wire_trigger trigger;
-	enum wire_malloc_form form; /* of WIRE_TRIGGER_MALLOC */
-	uint32_t pid;		    /* 0: all */
+	uint32_t
+		form; /* of WIRE_TRIGGER_MALLOC an enum wire_malloc_form, of _SAFEPOINT its WIRE_SAFEPOINT_FORM() */
+	uint32_t pid;	     /* 0: all */
 	uint64_t generation; /* of the process, any number that tells it from others of its pid */
 	const char *path;    /* of the file, as this process opens it; borrowed for the call */
 	uint64_t offset;     /* in it */

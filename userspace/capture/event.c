@@ -32,6 +32,7 @@
 #define OFFCPU_NAME    "offcpu"
 #define WALL_NAME      "wall"
 #define LOCK_NAME      "lock"
+#define SAFEPOINT_NAME "safepoint"
 
 const struct capture_event_row capture_event_rows[] = {
 	{ "cpu", "nanoseconds",
@@ -89,6 +90,9 @@ const struct capture_event_row capture_event_rows[] = {
 	  .is_form = true },
 	{ "lock[=MIN]", "nanoseconds",
 	  "time that Java threads wait for monitors and in Object.wait(), by class: waits of at least MIN (default 10us)",
+	  .is_form = true },
+	{ "safepoint[=MIN]", "nanoseconds",
+	  "time that JVMs stop their threads, by operation (GC pauses among them): stops of at least MIN (default all)",
 	  .is_form = true },
 	{ "rNNN", "count", "a raw event of the core PMU, in hexadecimal", .is_form = true },
 	{ "PMU/TERM/", "count",
@@ -234,6 +238,7 @@ static const struct waits_event {
 } waits_events[] = {
 	{ OFFCPU_NAME, WIRE_TRIGGER_OFFCPU, CAPTURE_OFFCPU_LEAST_NS },
 	{ LOCK_NAME, WIRE_TRIGGER_LOCK_AGENT, CAPTURE_LOCK_LEAST_NS },
+	{ SAFEPOINT_NAME, WIRE_TRIGGER_SAFEPOINT, 0 },
 };
 
 static const struct waits_event *event_find_waits(const char *name)

@@ -32,6 +32,11 @@ bool capture_event_is_lock(const struct capture_event *event)
 	return event->trigger == WIRE_TRIGGER_LOCK_AGENT;
 }
 
+bool capture_event_is_safepoint(const struct capture_event *event)
+{
+	return event->trigger == WIRE_TRIGGER_SAFEPOINT;
+}
+
 bool capture_event_is_malloc(const struct capture_event *event)
 {
 	return event->trigger == WIRE_TRIGGER_MALLOC;

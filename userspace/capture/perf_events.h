@@ -63,9 +63,10 @@ int perf_event_try(const struct capture_event *event, unsigned int cpu, struct e
  * and *RET_LINK ends it. -ESRCH: the process has gone.
  */
 struct perf_place {
-	enum wire_trigger trigger;  /* one that runs in PLACES */
-	enum wire_malloc_form form; /* of WIRE_TRIGGER_MALLOC; else 0 */
-	unsigned int event;	    /* index */
+	enum wire_trigger trigger; /* one that runs in PLACES */
+	uint32_t
+		form; /* of WIRE_TRIGGER_MALLOC an enum wire_malloc_form, of _SAFEPOINT its WIRE_SAFEPOINT_FORM(); else 0 */
+	unsigned int event; /* index */
 	uint32_t pid;
 	unsigned int cpu; /* of PID 0, that has the event's books: any that is online */
 	const struct uprobe *probe;

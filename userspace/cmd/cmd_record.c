@@ -225,6 +225,10 @@ static void tell_allocations(const struct record_run *run)
 			log_warn("no allocations were seen: no JVM was found that tells of them");
 		else if (capture_event_is_lock(&args->events[i]) && !run->result.sees_locks)
 			log_warn("no locks were seen: no JVM was found that tells of them");
+		else if (capture_event_is_safepoint(&args->events[i]) &&
+			 !run->result.sees_safepoints)
+			log_warn(
+				"no safepoints were seen: no JVM was found that has probes of them");
 		else if (capture_event_is_malloc(&args->events[i]) && !run->result.malloc_files)
 			log_warn("no native memory was seen: no file has functions that give it, "
 				 "or they could not be probed (see the report)");

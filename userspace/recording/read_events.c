@@ -231,6 +231,22 @@ static void add_lock(struct recording_reader *reader, const struct jfr_values *v
 	add_sample(reader, &s);
 }
 
+/* Likewise. The operation's name is in the reason. */
+static void add_safepoint(struct recording_reader *reader, const struct jfr_values *v,
+			  uint32_t found)
+{
+	struct profile_sample s;
+
+	if (!reader->ours || !is_wanted(reader, JFR_SAFEPOINT_EVENT))
+		return;
+	s = make_sample(reader, v, found,
+			jfr_event_by_name(reader,
+					  profile_string(reader->profile, JFR_SAFEPOINT_EVENT),
+					  "nanoseconds"));
+	s.time_ns += s.weight;
+	add_parts(reader, v, &s);
+}
+
 static void add_enter(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
 {
 	add_lock(reader, v, found, JFR_BY_ENTER);
@@ -373,6 +389,15 @@ static const struct event_info {
 	  add_monitor_wait,
 	  false },
 	{ "jdk.ThreadPark", { SAMPLE_WANTED("eventThread", "duration") }, add_park, false },
+	{ "jdk.ExecuteVMOperation",
+	  { SAMPLE_WANTED("eventThread", "duration") },
+	  add_safepoint,
+	  false },
+	{ "jdk.SafepointBegin",
+	  { SAMPLE_WANTED("eventThread", "duration") },
+	  add_safepoint,
+	  false },
+	{ "jdk.SafepointEnd", { SAMPLE_WANTED("eventThread", "duration") }, add_safepoint, false },
 	{ "hostprof.OffCpuSample", { SAMPLE_WANTED("sampledThread", "weight") }, add_wait, false },
 	{ "profiler.WallClockSample",
 	  { SAMPLE_WANTED("sampledThread", "weight") },

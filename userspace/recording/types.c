@@ -85,6 +85,14 @@
 		TEXT("container", "Container"), TEXT("className", "Class"),                 \
 		COUNT("chance", "One of So Many")
 
+/* And to safepoints, whose fields before them are 0 but for the operation: nobody tells of threads' numbers and ids. */
+#define SAFEPOINT_FIELDS                                                        \
+	REF("stackTrace", JFR_STACK_TRACE, "Stack Trace"),                      \
+		REF("state", JFR_THREAD_STATE, "Thread State"),                 \
+		COUNT("pid", "Process Identifier"), TEXT("process", "Process"), \
+		COUNT("count", "Samples"), TEXT("container", "Container"),      \
+		TEXT("reason", "Reason")
+
 #define VM			"Java Virtual Machine"
 #define OS			"Operating System"
 #define APP			"Java Application"
@@ -205,6 +213,25 @@ const struct jfr_type_info jfr_types[JFR_TYPE_COUNT] = {
 			{ "timeout", JFR_LONG, 0, "Park Timeout", { JFR_ANN_TIMESPAN, "NANOSECONDS" } },
 			EPOCH("until", "Park Until"), ADDRESS("address", "Address of Object Parked"),
 			LOCK_FIELDS) },
+	[JFR_VM_OPERATION] = { EVENT, .name = "jdk.ExecuteVMOperation", .label = "VM Operation",
+		.description = "A JVM's threads were stopped for it", .category = { VM, "Runtime" },
+		.fields = FIELDS(START_TIME, TICK_SPAN("duration", "Duration"),
+			REF("eventThread", JFR_THREAD, "Event Thread"), TEXT("operation", "Operation"),
+			PLAIN("safepoint", JFR_BOOLEAN, "At Safepoint"),
+			PLAIN("blocking", JFR_BOOLEAN, "Caller Blocked"), REF("caller", JFR_THREAD, "Caller"),
+			COUNT("safepointId", "Safepoint Identifier"), SAFEPOINT_FIELDS) },
+	[JFR_SAFEPOINT_BEGIN] = { EVENT, .name = "jdk.SafepointBegin", .label = "Safepoint Begin",
+		.description = "Time until all of a JVM's threads had stopped",
+		.category = { VM, "Safepoint" }, .fields = FIELDS(START_TIME,
+			TICK_SPAN("duration", "Duration"), REF("eventThread", JFR_THREAD, "Event Thread"),
+			COUNT("safepointId", "Safepoint Identifier"),
+			PLAIN("totalThreadCount", JFR_INT, "Total Threads"),
+			PLAIN("jniCriticalThreadCount", JFR_INT, "JNI Critical Threads"), SAFEPOINT_FIELDS) },
+	[JFR_SAFEPOINT_END] = { EVENT, .name = "jdk.SafepointEnd", .label = "Safepoint End",
+		.description = "Time until a JVM's threads were let go on",
+		.category = { VM, "Safepoint" }, .fields = FIELDS(START_TIME,
+			TICK_SPAN("duration", "Duration"), REF("eventThread", JFR_THREAD, "Event Thread"),
+			COUNT("safepointId", "Safepoint Identifier"), SAFEPOINT_FIELDS) },
 	[JFR_RECORDING_EVENT] = { EVENT, .name = "hostprof.Recording", .label = "Recording",
 		.description = "What was recorded, where and how", .category = { OURS },
 		.fields = FIELDS(START_TIME, TEXT("command", "Command"), TEXT("host", "Host"),

@@ -62,6 +62,7 @@ static enum jfr_type_id sample_type(const char *event)
 		{ JFR_OFFCPU_EVENT, JFR_OFFCPU_SAMPLE },
 		{ JFR_WALL_EVENT, JFR_WALL_CLOCK_SAMPLE },
 		{ JFR_LOCK_EVENT, JFR_MONITOR_ENTER },
+		{ JFR_SAFEPOINT_EVENT, JFR_VM_OPERATION },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
@@ -208,10 +209,16 @@ static bool is_lock(enum jfr_type_id type)
 	return type == JFR_MONITOR_ENTER || type == JFR_MONITOR_WAIT || type == JFR_THREAD_PARK;
 }
 
-/* A wait for a lock has the time of its end. */
+static bool is_safepoint(enum jfr_type_id type)
+{
+	return type == JFR_VM_OPERATION || type == JFR_SAFEPOINT_BEGIN || type == JFR_SAFEPOINT_END;
+}
+
+/* A wait for a lock has the time of its end, and a safepoint too. */
 static uint64_t begin_ns(enum jfr_type_id type, const struct profile_sample *s)
 {
-	uint64_t length_ns = is_lock(type) ? s->weight / MAX(s->chance, 1U) : 0;
+	uint64_t length_ns =
+		is_lock(type) || is_safepoint(type) ? s->weight / MAX(s->chance, 1U) : 0;
 
 	return s->time_ns - MIN(length_ns, s->time_ns);
 }
@@ -245,6 +252,41 @@ static uint8_t *put_lock(uint8_t *at, enum jfr_type_id type, const struct jfr_po
 	return jfr_varint(at, chance);
 }
 
+static enum jfr_type_id safepoint_type(const struct profile *p, const struct profile_sample *s)
+{
+	const char *reason = profile_get_string(p, s->reason);
+
+	if (!strcmp(reason, JFR_REACHING))
+		return JFR_SAFEPOINT_BEGIN;
+	return strcmp(reason, JFR_LEAVING) ? JFR_VM_OPERATION : JFR_SAFEPOINT_END;
+}
+
+/* All behind the time: the JDK's fields, of which some are not known, and SAFEPOINT_FIELDS of types.c. */
+static uint8_t *put_safepoint(uint8_t *at, enum jfr_type_id type, const struct jfr_pools *pools,
+			      const struct profile *p, const struct profile_sample *s)
+{
+	static const uint8_t unknown[] = {
+		[JFR_VM_OPERATION] = 3, [JFR_SAFEPOINT_BEGIN] = 3, [JFR_SAFEPOINT_END] = 1
+	};
+	struct labels labels = sample_labels(pools, p, s);
+
+	at = jfr_varint(at, s->weight);
+	at = jfr_varint(at, jfr_thread_key(pools, s->thread));
+	if (type == JFR_VM_OPERATION) {
+		at = jfr_varint(at, jfr_string_key(pools, s->reason));
+		*at++ = 1; /* at a safepoint */
+	}
+	for (uint8_t i = 0; i < unknown[type]; i++)
+		*at++ = 0;
+	at = jfr_varint(at, jfr_key(pools, s->stack));
+	*at++ = state_key(s->state);
+	at = jfr_varint(at, labels.pid);
+	at = jfr_varint(at, labels.name);
+	at = jfr_varint(at, s->count);
+	at = jfr_varint(at, labels.container);
+	return jfr_varint(at, jfr_string_key(pools, s->reason));
+}
+
 static void put_sample(struct strbuf *out, const struct jfr_pools *pools, const struct profile *p,
 		       const struct profile_sample *s)
 {
@@ -257,6 +299,8 @@ static void put_sample(struct strbuf *out, const struct jfr_pools *pools, const 
 	at = begin + 1;
 	if (type == JFR_MONITOR_ENTER)
 		type = lock_type(p, s);
+	if (type == JFR_VM_OPERATION)
+		type = safepoint_type(p, s);
 	*at++ = (uint8_t)type;
 	at = jfr_varint(at, begin_ns(type, s));
 	switch (type) {
@@ -269,6 +313,9 @@ static void put_sample(struct strbuf *out, const struct jfr_pools *pools, const 
 	case JFR_MONITOR_ENTER:
 	case JFR_MONITOR_WAIT:
 	case JFR_THREAD_PARK: at = put_lock(at, type, pools, p, s); break;
+	case JFR_VM_OPERATION:
+	case JFR_SAFEPOINT_BEGIN:
+	case JFR_SAFEPOINT_END: at = put_safepoint(at, type, pools, p, s); break;
 	default:
 		at = jfr_varint(at, jfr_string_key(pools, name));
 		at = put_fields(at, pools, p, s);

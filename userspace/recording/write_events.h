@@ -18,12 +18,17 @@
 #define JFR_OFFCPU_EVENT "offcpu"
 #define JFR_WALL_EVENT	 "wall"
 #define JFR_LOCK_EVENT	 "lock"
+/* jdk.ExecuteVMOperation, and jdk.SafepointBegin and jdk.SafepointEnd of what it took to get there and back. */
+#define JFR_SAFEPOINT_EVENT "safepoint"
 /* The reason of bpf/wire_states.def that has a part of other waits, too. */
 #define JFR_RUN_QUEUE "run queue"
 /* Of that file, too: what makes a wait for a lock a jdk.JavaMonitorEnter, a jdk.JavaMonitorWait, a jdk.ThreadPark. */
 #define JFR_BY_ENTER "monitor enter"
 #define JFR_BY_WAIT  "Object.wait"
 #define JFR_BY_PARK  "park"
+/* What makes a safepoint's sample one of these. */
+#define JFR_REACHING "reaching safepoint"
+#define JFR_LEAVING  "leaving safepoint"
 
 void jfr_put_samples(struct strbuf *out, const struct jfr_pools *pools, const struct profile *p);
 

@@ -104,6 +104,7 @@ static int open_agents(struct pipeline *pipeline, const struct pipeline_options 
 	pipeline->samples_allocations = options->alloc_interval != 0;
 	jvm_table_sample_allocations(pipeline->jvms, options->alloc_interval);
 	pipeline->samples_locks = options->samples_locks;
+	pipeline->samples_safepoints = options->samples_safepoints;
 	if (options->samples_locks)
 		jvm_table_sample_locks(pipeline->jvms, options->lock_least_ns);
 	agents_set_hooks(pipeline->agents, &hooks);
@@ -138,6 +139,7 @@ int pipeline_init(struct pipeline *pipeline, struct capture *capture,
 	jvm_table_limit_code_maps(pipeline->jvms, pipeline->plan.code_map_bytes);
 	pipeline->unwinder = open_unwinder(pipeline);
 	pipeline->symbolizer = symbolizer_new(pipeline->images, pipeline->jvms);
+	symbolizer_set_pool(pipeline->symbolizer, pipeline->pool);
 	symbolizer_keep_jvm_frames(pipeline->symbolizer, options->jvm_frames);
 	return open_agents(pipeline, options, err);
 }

@@ -76,8 +76,9 @@ struct pipeline {
 	void (*attached)(uint32_t pid);		       /* as in the options */
 	void (*unseen)(uint32_t pid, const char *why); /* likewise */
 	uint32_t alloc_sources; /* JVMs whose allocations are seen, of either kind */
-	bool samples_allocations, samples_locks, detaches;
+	bool samples_allocations, samples_locks, samples_safepoints, detaches;
 	bool sees_locks;	   /* a JVM tells of waits for locks */
+	bool sees_safepoints;	   /* a JVM's probes of its safepoints were found */
 	uint64_t outside_interval; /* of JVMs without an agent that samples; 0: no allocations */
 	VEC(struct outside_jvm) outside;
 	VEC(struct process *) strangers; /* borrowed; JVMs that are in another cgroup yet */
@@ -109,6 +110,7 @@ struct pipeline_options {
 	uint64_t outside_interval;	       /* those of JVMs without one are seen; 0: not */
 	uint32_t alloc_interval;	       /* agents sample allocations; 0: they do not */
 	bool samples_locks;		       /* agents tell of waits for locks */
+	bool samples_safepoints;	       /* JVMs' own probes tell of them */
 	uint64_t lock_least_ns;		       /* of these the shortest */
 	enum live_mode live;
 	bool jvm_frames;		/* of allocations the JVM's own frames stay */

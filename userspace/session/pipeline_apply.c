@@ -7,6 +7,8 @@
 #include "session/pipeline_live.h"
 #include "session/pipeline_malloc.h"
 #include "session/pipeline_show.h"
+#include "session/safepoints/safepoint_parts.h"
+#include "session/safepoints/safepoint_reason.h"
 #include "symbolize/wait.h"
 
 /*
@@ -40,6 +42,18 @@ void pipeline_greet(struct ledger_entry *entry, struct process *process, struct 
 		ledger_entry_set_jvm(entry, jvm_version(jvm), jvm_main_class(jvm));
 }
 
+uint32_t pipeline_reason(struct pipeline *pipeline, const struct wire_sample *sample,
+			 uint32_t stack)
+{
+	struct profile *profile = &pipeline->profile;
+
+	if (capture_event_is_safepoint(&pipeline->options->events[sample->event]))
+		return safepoint_reason(profile, sample);
+	if (sample->cause == WIRE_CAUSE_NONE)
+		return 0;
+	return profile_string(profile, wait_reason(wait_cause(profile, stack, sample->cause)));
+}
+
 static void apply_sample(struct pipeline *pipeline, struct process *process,
 			 const struct merge_item *item, const struct symbolized *symbolized)
 {
@@ -56,21 +70,24 @@ static void apply_sample(struct pipeline *pipeline, struct process *process,
 		.chance = item->wait.length_ns ? 1U << item->wait.halved : 0,
 	};
 	bool is_lock = sample->flags & WIRE_SAMPLE_LOCK;
+	bool is_safepoint = capture_event_is_safepoint(&pipeline->options->events[sample->event]);
 	struct ledger_entry *entry = ledger_take(&pipeline->ledger, &pipeline->profile, process,
 						 sample, symbolized, &row.thread);
 
-	if (sample->cause != WIRE_CAUSE_NONE)
-		row.reason = profile_string(
-			&pipeline->profile,
-			wait_reason(wait_cause(&pipeline->profile, row.stack, sample->cause)));
+	row.reason = pipeline_reason(pipeline, sample, row.stack);
+	if (is_safepoint)
+		row.chance = 1;
 	if (is_lock) {
 		row.chance = (uint32_t)sample->alloc_interval;
 		row.identity = (uint32_t)sample->alloc_object;
 	}
-	profile_add(&pipeline->profile, &row);
+	if (is_safepoint)
+		safepoint_parts_add(&pipeline->profile, sample, &row);
+	else
+		profile_add(&pipeline->profile, &row);
 	if (sample->flags & WIRE_SAMPLE_NATIVE)
 		pipeline_malloc_note(pipeline, process, sample, &row);
-	else if (!is_lock)
+	else if (!is_lock && !is_safepoint)
 		pipeline_live_note(pipeline, process, sample, &row);
 	if (pipeline->sinks.one_by_one)
 		pipeline_show_finished(pipeline, item, entry, &row);

@@ -8,6 +8,7 @@
 #include "session/alloc/alloc_outside.h"
 #include "session/alloc/alloc_probes.h"
 #include "session/locks/lock_probes.h"
+#include "session/safepoints/safepoint_probes.h"
 
 /* How often it is looked whether JVMs have become targets: each costs some 10 us. */
 #define STRANGERS_NS (500 * NSEC_PER_MSEC)
@@ -89,11 +90,25 @@ static struct outside_jvm *find(const struct pipeline *pipeline, const struct pr
 	return NULL;
 }
 
+/* Its own probes are there from its first instruction on, whatever it says of itself. */
+static void probe_safepoints(struct pipeline *pipeline, const struct process *process)
+{
+	struct err err = { 0 };
+
+	if (!pipeline->samples_safepoints)
+		return;
+	if (safepoint_probes_open(pipeline->capture, process, &err) < 0)
+		profile_add_counter(&pipeline->profile, "safepoint.not-seen", err.text, 1);
+	else
+		pipeline->sees_safepoints = true;
+}
+
 static void want_jvm(struct pipeline *pipeline, struct process *process)
 {
 	struct outside_jvm target = { .process = process };
 	bool is_new = pipeline->outside_interval && !find(pipeline, process);
 
+	probe_safepoints(pipeline, process);
 	/* Its agent may be opened, and so be known of, in agents_add(). */
 	if (is_new)
 		vec_push(&pipeline->outside, target);

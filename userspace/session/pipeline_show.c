@@ -6,6 +6,8 @@
  */
 #include "session/pipeline_show.h"
 
+#include "session/pipeline_apply.h"
+
 #include "base/clock.h"
 #include "session/alloc/alloc_objects.h"
 #include "symbolize/wait.h"
@@ -29,18 +31,10 @@ static struct sink_process describe(const struct process *process, const struct 
 	return known;
 }
 
-static void describe_wait(const struct profile *profile, const struct wire_sample *sample,
-			  const struct merge_wait *wait, struct sink_sample *told)
+static void describe_wait(const struct merge_wait *wait, struct sink_sample *told)
 {
-	told->reason = wait_reason(wait_cause(profile, told->stack, sample->cause));
 	told->queued = wait->queued_ns << wait->halved;
 	told->chance = 1U << wait->halved;
-}
-
-static void describe_lock(const struct wire_sample *sample, struct sink_sample *told)
-{
-	told->reason = wait_reason(sample->cause);
-	told->chance = (uint32_t)sample->alloc_interval;
 }
 
 /* *RET_TOLD: all that is said of it but its process; texts are the profile's. */
@@ -50,6 +44,7 @@ static struct merge_shown resolve_now(struct pipeline *pipeline, struct process 
 {
 	struct profile *profile = &pipeline->profile;
 	struct symbolized now = symbolizer_take_now(pipeline->symbolizer, profile, process, sample);
+	uint32_t reason = pipeline_reason(pipeline, sample, now.stack);
 
 	*ret_told = (struct sink_sample){
 		.id = pipeline->samples,
@@ -63,7 +58,7 @@ static struct merge_shown resolve_now(struct pipeline *pipeline, struct process 
 		.java_tid = now.java_tid,
 		.is_virtual = now.is_virtual,
 		.thread = profile_get_string(profile, now.thread_name),
-		.reason = "",
+		.reason = profile_get_string(profile, reason),
 	};
 	return (struct merge_shown){
 		.id = pipeline->samples,
@@ -88,9 +83,11 @@ struct merge_shown pipeline_show_arrival(struct pipeline *pipeline, struct proce
 		process = NULL;
 	shown = resolve_now(pipeline, process, sample, &told);
 	if (wait)
-		describe_wait(&pipeline->profile, sample, wait, &told);
+		describe_wait(wait, &told);
 	if (sample->flags & WIRE_SAMPLE_LOCK)
-		describe_lock(sample, &told);
+		told.chance = (uint32_t)sample->alloc_interval;
+	if (capture_event_is_safepoint(&pipeline->options->events[sample->event]))
+		told.chance = 1;
 	known = describe(process, sample, comm);
 	told.process = &known;
 	sinks_arrived(&pipeline->sinks, &pipeline->profile, &told);

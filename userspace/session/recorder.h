@@ -73,6 +73,7 @@ struct recorder_result {
 	struct reader_figures readers; /* files that could not be parsed */
 	uint32_t alloc_sources;	       /* JVMs whose allocations were seen */
 	bool sees_locks;	       /* a JVM told of waits for locks */
+	bool sees_safepoints;	       /* a JVM's probes of its safepoints were found */
 	uint64_t malloc_files;	       /* with functions of native memory that were probed */
 	struct capture_stats capture;
 	uint64_t own_cpu_ns;

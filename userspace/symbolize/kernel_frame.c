@@ -1,16 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/alloc.h"
 
 #include "symbolize/symbolizer_private.h"
 
-/*
- * Symbols are read at the first kernel frame: BPF programs that were loaded before it (our own)
- * are among them then.
- */
-static void open_kernel_symbols(struct symbolizer *symbolizer)
+struct kernel_reading {
+	struct worker_job job;
+	struct symbolizer *symbolizer;
+	struct kernel_symbols *kernel;
+	struct err err;
+};
+
+static void reading_run(struct worker_job *job)
 {
-	symbolizer->kernel_tried = true;
-	kernel_symbols_new(&symbolizer->kernel, &symbolizer->kernel_err);
+	struct kernel_reading *reading = container_of(job, struct kernel_reading, job);
+
+	kernel_symbols_new(&reading->kernel, &reading->err);
+}
+
+static void reading_done(struct worker_job *job)
+{
+	struct kernel_reading *reading = container_of(job, struct kernel_reading, job);
+	struct symbolizer *symbolizer = reading->symbolizer;
+
+	symbolizer->kernel = reading->kernel;
+	symbolizer->kernel_err = reading->err;
+	symbolizer->kernel_read = true;
+	free(reading);
+}
+
+/*
+ * At the first kernel frame: BPF programs that were loaded before it (our own) are among them then. A hundred thousand symbols take
+ * a tenth of a second, in which the loop would name nothing else.
+ */
+void kernel_ask(struct symbolizer *symbolizer)
+{
+	struct kernel_reading *reading;
+
+	if (symbolizer->kernel_asked)
+		return;
+	symbolizer->kernel_asked = true;
+	reading = xcalloc(1, sizeof(*reading));
+	reading->job.run = reading_run;
+	reading->job.done = reading_done;
+	reading->symbolizer = symbolizer;
+	if (symbolizer->pool) {
+		worker_pool_submit(symbolizer->pool, &reading->job);
+		return;
+	}
+	reading_run(&reading->job);
+	reading_done(&reading->job);
 }
 
 /* "[kernel]" with its build id, "[ext4]" or "[bpf]" without. */
@@ -33,9 +74,13 @@ void kernel_find(struct stack_build *build, struct symbol_query *query, struct a
 	const char *name = "", *module = "kernel";
 	struct profile_frame frame = { .kind = FRAME_KERNEL, .bci = -1, .address = query->address };
 
-	if (!symbolizer->kernel_tried)
-		open_kernel_symbols(symbolizer);
+	kernel_ask(symbolizer);
+	if (!symbolizer->kernel_read && build->may_wait) {
+		answer->sure = ANSWER_WAIT;
+		return;
+	}
 	answer->sure = ANSWER_PLACE;
+	answer->of_moment = !symbolizer->kernel_read;
 	if (symbolizer->kernel &&
 	    kernel_symbols_find(symbolizer->kernel, query->address, &name, &module))
 		answer->sure = ANSWER_RANGE;

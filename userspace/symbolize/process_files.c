@@ -47,6 +47,8 @@ void process_files_read(struct symbolizer *symbolizer, struct process_cache *cac
 	struct user_word word;
 	uint64_t known;
 
+	if (sample->kernel_frames)
+		kernel_ask(symbolizer);
 	sample_words_read(sample, &kernel, &user);
 	while (user_word_next(&user, &word)) {
 		uint64_t page = word.address / WIRE_PAGE_BYTES;

@@ -38,6 +38,11 @@ struct symbolizer *symbolizer_new(struct image_cache *images, struct jvm_table *
 	return symbolizer;
 }
 
+void symbolizer_set_pool(struct symbolizer *symbolizer, struct worker_pool *pool)
+{
+	symbolizer->pool = pool;
+}
+
 void symbolizer_keep_jvm_frames(struct symbolizer *symbolizer, bool keep)
 {
 	symbolizer->jvm_frames = keep;

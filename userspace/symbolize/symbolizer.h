@@ -31,6 +31,8 @@ struct symbolized {
 
 /* Both are borrowed. */
 struct symbolizer *symbolizer_new(struct image_cache *images, struct jvm_table *jvms);
+/* POOL, which is to end before the symbolizer, reads the kernel's symbols; without it the first sample that has such frames does. */
+void symbolizer_set_pool(struct symbolizer *symbolizer, struct worker_pool *pool);
 void symbolizer_free(struct symbolizer *symbolizer);
 DEFINE_CLEANUP(struct symbolizer *, symbolizer_free);
 

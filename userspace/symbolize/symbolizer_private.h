@@ -5,6 +5,7 @@
 
 #include "base/cache/lru.h"
 #include "base/hmap.h"
+#include "base/worker.h"
 #include "elf/go/go_frames.h"
 #include "jvm/jvm.h"
 #include "symbolize/kernel.h"
@@ -32,8 +33,9 @@ struct process_cache {
 struct symbolizer {
 	struct image_cache *images;    /* borrowed */
 	struct jvm_table *jvms;	       /* borrowed */
-	struct kernel_symbols *kernel; /* owned; NULL until the first kernel frame, or on failure */
-	bool kernel_tried;
+	struct worker_pool *pool;      /* borrowed; NULL: nothing is read beside */
+	struct kernel_symbols *kernel; /* owned; NULL until they were read, or on failure */
+	bool kernel_asked, kernel_read;
 	bool jvm_frames; /* of allocations they stay */
 	struct err kernel_err;
 	struct image *vdso;	    /* borrowed */
@@ -76,7 +78,8 @@ void stack_push_answer(struct stack_build *build, struct symbol_query *query);
 /* For the caches of frames: what goes. */
 lru_drop_fn kept_frames_drop;
 
-/* symbolize/kernel_frame.c */
+/* symbolize/kernel_frame.c: their symbols begin to be read. */
+void kernel_ask(struct symbolizer *symbolizer);
 symbol_find_fn kernel_find;
 
 /*

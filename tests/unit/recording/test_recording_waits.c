@@ -333,6 +333,62 @@ static void locks_as_views_have_them(void **state)
 	profile_release(&p);
 }
 
+/* --- safepoints --- */
+
+static void begin_safepoints(void)
+{
+	event = profile_event(&written, &(struct profile_event){
+						.name = profile_string(&written, "safepoint"),
+						.unit = profile_string(&written, "nanoseconds") });
+}
+
+static void safepoints_are_there(void **state)
+{
+	static const char *const reasons[] = { "reaching safepoint", "GC: ZMarkStart", "Cleanup",
+					       "safepoint", "leaving safepoint" };
+	struct profile p;
+
+	(void)state;
+	begin_safepoints();
+	for (uint32_t i = 0; i < 5; i++)
+		add(2 + i, 0, 0, STATE_RUNNING_USER, reasons[i]);
+	read_back(&p, false);
+	assert_int_equal(p.samples.len, 5);
+	for (uint32_t i = 0; i < 5; i++) {
+		const struct profile_sample *sample = &p.samples.items[i];
+
+		/* The time is that of the end. */
+		assert_int_equal(sample->time_ns, START_NS + 5);
+		assert_int_equal(sample->weight, 2 + i);
+		assert_int_equal(sample->count, 1);
+		assert_int_equal(sample->queued, 0);
+		assert_int_equal(sample->state, STATE_RUNNING_USER);
+		assert_string_equal(text(&p, sample->reason), reasons[i]);
+		assert_string_equal(text(&p, profile_get_event(&p, sample->event)->name),
+				    "safepoint");
+		assert_int_equal(profile_get_thread(&p, sample->thread)->tid, 8);
+		assert_int_equal(profile_get_stack(&p, sample->stack).len, 1);
+	}
+	profile_release(&p);
+}
+
+static void safepoints_as_views_have_them(void **state)
+{
+	struct profile p;
+
+	(void)state;
+	begin_safepoints();
+	add(30, 0, 0, STATE_RUNNING_USER, "reaching safepoint");
+	add(4000, 0, 0, STATE_RUNNING_USER, "GC: ZMarkStart");
+	add(500, 0, 0, STATE_RUNNING_USER, "GC: ZMarkStart");
+	read_back(&p, true);
+	assert_int_equal(p.samples.len, 2);
+	assert_int_equal(find(&p, "[reaching safepoint]")->weight, 30);
+	assert_int_equal(find(&p, "[GC: ZMarkStart]")->weight, 4500);
+	assert_int_equal(find(&p, "[GC: ZMarkStart]")->count, 2);
+	profile_release(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -344,6 +400,8 @@ int main(void)
 		cmocka_unit_test_setup(wall_as_views_have_it, begin),
 		cmocka_unit_test_setup(locks_are_there, begin),
 		cmocka_unit_test_setup(locks_as_views_have_them, begin),
+		cmocka_unit_test_setup(safepoints_are_there, begin),
+		cmocka_unit_test_setup(safepoints_as_views_have_them, begin),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,10 +31,35 @@ static void functions_of_an_agent(void **state)
 	parts.probed = 0;
 }
 
+/* Of a target, agent or not; a JVM without them is told of. */
+static void probes_of_safepoints(void **state)
+{
+	struct fixture *f = *state;
+	struct process process = { .pid = PID_A };
+
+	begin(f);
+	parts.is_jvm = true;
+	pipeline_add_jvm(&f->pipeline, &process);
+	assert_null(strstr(noted(), "safepoints"));
+	f->pipeline.samples_safepoints = true;
+	parts.safepoint_probed = -ENODATA;
+	pipeline_add_jvm(&f->pipeline, &process);
+	assert_non_null(strstr(noted(), "probe the safepoints of 1\n"));
+	assert_false(f->pipeline.sees_safepoints);
+	assert_int_equal(f->pipeline.profile.counters.len, 1);
+	assert_string_equal(profile_get_string(&f->pipeline.profile,
+					       f->pipeline.profile.counters.items[0].name),
+			    "safepoint.not-seen");
+	parts.safepoint_probed = 0;
+	pipeline_add_jvm(&f->pipeline, &process);
+	assert_true(f->pipeline.sees_safepoints);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(functions_of_an_agent),
+		TEST(probes_of_safepoints),
 	};
 
 	return cmocka_run_group_tests_name("pipeline_locks", tests, NULL, NULL);

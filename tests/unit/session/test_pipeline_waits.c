@@ -109,6 +109,36 @@ static void a_lock(void **state)
 	assert_int_equal(f->pipeline.live.jvms.len, 0);
 }
 
+/* What a JVM's threads were stopped for is not asked of frames; no object is followed. */
+static void a_safepoint(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	f->events[1].trigger = WIRE_TRIGGER_SAFEPOINT;
+	f->pipeline.live_mode = LIVE_ON;
+	put_sample(f, 100,
+		   (struct sample_spec){ .pid = PID_A,
+					 .event = 1,
+					 .weight = 700,
+					 .interval = 100,
+					 .object = 20,
+					 .cause = WIRE_CAUSE_SAFEPOINT,
+					 .in_user = 1,
+					 .user = { MAPPED | WIRE_FRAME_EXACT } });
+	run_until(f, 110 + HELD_MS);
+	f->pipeline.live_mode = LIVE_OFF;
+	assert_int_equal(rows(f), 3);
+	assert_int_equal(row(f, 0)->weight, 100);
+	assert_int_equal(row(f, 1)->weight, 580);
+	assert_int_equal(row(f, 1)->chance, 1);
+	assert_int_equal(row(f, 1)->objects, 0);
+	assert_int_equal(row(f, 2)->weight, 20);
+	assert_string_equal(profile_get_string(&f->pipeline.profile, row(f, 1)->reason),
+			    "safepoint");
+	assert_int_equal(f->pipeline.live.jvms.len, 0);
+}
+
 /* By their ends, among other samples; whichever record came first. */
 static void in_order(void **state)
 {
@@ -323,6 +353,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(one_wait),
+		TEST(a_safepoint),
 		TEST(in_order),
 		TEST(too_short),
 		TEST(at_the_end),

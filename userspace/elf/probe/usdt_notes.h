@@ -11,6 +11,7 @@
 struct usdt_note {
 	uint64_t address;   /* of the nop */
 	uint64_t semaphore; /* 0: the probe has none */
+	uint64_t first_reg; /* usdt_args_first_reg() of its arguments */
 };
 
 /* Call FN for each place of the probe NAME of PROVIDER. Notes that are not whole end the search. */

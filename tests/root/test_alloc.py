@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """-e alloc through the agent: bytes of each class, their stacks, and that the JVM is left as it was found."""
+import contextlib
 import os
 import shutil
 import struct
@@ -222,7 +223,8 @@ def cpu_seconds(pid):
     """The scheduler's clock of all its threads that live."""
     nanoseconds = 0
     for tid in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{tid}/schedstat", encoding="ascii") as file:
+        # One that has ended meanwhile is none of them.
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{tid}/schedstat", encoding="ascii") as file:
             nanoseconds += int(file.read().split()[0])
     return nanoseconds / 1e9
 

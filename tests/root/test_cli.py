@@ -441,7 +441,9 @@ def list_and_status():
 
 
 @test
+@alone
 def attach_and_detach():
+    """A recording of the whole host would listen to the agent, too."""
     need_root()
     jvm = java(17, "Named00", 600)
     expect_in("agent loaded", hostprof("attach", jvm.pid).err)

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "base/macros.h"
 #include "process/proc.h"
 
@@ -15,25 +14,15 @@
 /* --- pages of the process --------------------------------------------------------------------- */
 
 #define PAGE_BYTES 4096
-#define PAGE_SLOTS 256
-
-/* Whose memory: pids are used again, and execve() makes it another. */
-struct owner {
-	uint64_t start_ns;
-	uint32_t pid, exec_id;
-};
+#define PAGE_SLOTS 64
 
 struct page {
 	uint64_t address; /* 0: empty */
-	uint64_t read_ns;
-	struct owner owner;
 	uint8_t data[PAGE_BYTES];
 };
 
 /* Direct-mapped by page number. */
 struct unwind_pages {
-	struct owner owner; /* of the walk */
-	uint64_t taken_ns;  /* its sample */
 	struct page pages[PAGE_SLOTS];
 };
 
@@ -47,32 +36,22 @@ void unwind_pages_free(struct unwind_pages *pages)
 	free(pages);
 }
 
-void unwind_pages_begin(struct unwind_pages *pages, const struct wire_sample *sample)
+void unwind_pages_drop(struct unwind_pages *pages)
 {
-	pages->owner = (struct owner){ sample->start_ns, sample->tgid, sample->exec_id };
-	pages->taken_ns = sample->time_ns;
+	for (size_t i = 0; i < PAGE_SLOTS; i++)
+		pages->pages[i].address = 0;
 }
 
-static bool is_good(const struct unwind_pages *pages, const struct page *page, uint64_t start)
-{
-	return start && page->address == start && page->read_ns >= pages->taken_ns &&
-	       page->owner.pid == pages->owner.pid && page->owner.exec_id == pages->owner.exec_id &&
-	       page->owner.start_ns == pages->owner.start_ns;
-}
-
-static const uint8_t *fetch(struct unwind_pages *pages, uint64_t start)
+static const uint8_t *fetch(struct unwind_pages *pages, uint32_t pid, uint64_t start)
 {
 	struct page *page = &pages->pages[start / PAGE_BYTES % PAGE_SLOTS];
-	uint64_t read_ns = clock_now_ns();
 
-	if (is_good(pages, page, start))
+	if (page->address == start && start)
 		return page->data;
 	page->address = 0;
-	if (!start || proc_read_memory(pages->owner.pid, start, page->data, PAGE_BYTES) < 0)
+	if (!start || proc_read_memory(pid, start, page->data, PAGE_BYTES) < 0)
 		return NULL;
 	page->address = start;
-	page->read_ns = read_ns;
-	page->owner = pages->owner;
 	return page->data;
 }
 
@@ -82,7 +61,7 @@ static int read_process(const struct unwind_stack *stack, uint64_t address, void
 
 	while (len) {
 		size_t at = address % PAGE_BYTES, part = MIN(len, PAGE_BYTES - at);
-		const uint8_t *page = fetch(stack->pages, address - at);
+		const uint8_t *page = fetch(stack->pages, stack->miss->tgid, address - at);
 
 		if (!page)
 			return -EFAULT;

@@ -15,15 +15,15 @@
 #include "wire.h"
 
 /*
- * Pages of processes. To ask a broker for one takes two switches of threads, and a walk of a hundred Java frames makes a thousand reads, in a
- * few dozen pages. What was read after a sample was taken is as good as what is there now: samples that arrive together share theirs.
+ * Pages of a process, for one walk: a read of another process takes a microsecond, and a walk of a
+ * hundred Java frames makes a thousand, in a few dozen pages.
  */
 struct unwind_pages;
 
 struct unwind_pages *unwind_pages_new(void);
 void unwind_pages_free(struct unwind_pages *pages);
-/* SAMPLE's walk comes now: what is older than it, or another process's, is not for it. */
-void unwind_pages_begin(struct unwind_pages *pages, const struct wire_sample *sample);
+/* What was read is old. */
+void unwind_pages_drop(struct unwind_pages *pages);
 
 struct unwind_stack {
 	const struct wire_miss *miss;	    /* borrowed, as is all here */

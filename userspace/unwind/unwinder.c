@@ -99,7 +99,7 @@ static void begin(struct unwinder *unwinder, struct job *job, const struct wire_
 	struct walk_result *result = &unwinder->result;
 	const struct wire_sample *sample = job->sample;
 
-	unwind_pages_begin(unwinder->pages, sample);
+	unwind_pages_drop(unwinder->pages);
 	stack_rest_drop(unwinder->rest);
 	job->stack.miss = job->miss;
 	job->stack.cursor = &unwinder->walk.cursor;

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "unwind/unwind_stack.h"
 
 #define COPY_WORDS 128
@@ -32,14 +31,6 @@ static uint64_t beyond[1024] = { 1, 2, 3 };
 /* Its stack, of which the first words are in the copy. */
 static uint64_t live[COPY_WORDS + 1024];
 
-/* Of a sample that is taken now. */
-static void begin_walk(struct fixture *f)
-{
-	const struct wire_sample sample = { .tgid = f->miss.tgid, .time_ns = clock_now_ns() };
-
-	unwind_pages_begin(f->stack.pages, &sample);
-}
-
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
@@ -57,7 +48,6 @@ static int setup(void **state)
 					  .rest = stack_rest_new(),
 					  .alive = true,
 					  .failed_at = &f->failed_at };
-	begin_walk(f);
 	f->memory = unwind_stack_memory(&f->stack, NULL);
 	return 0;
 }
@@ -261,10 +251,10 @@ static void test_other_memory_is_live(void **state)
 	struct fixture *f = *state;
 
 	assert_int_equal(word_of(f, &beyond[1]), 2);
-	/* until a sample comes that is newer */
+	/* for the length of a walk */
 	beyond[1] = 7;
 	assert_int_equal(word_of(f, &beyond[1]), 2);
-	begin_walk(f);
+	unwind_pages_drop(f->stack.pages);
 	assert_int_equal(word_of(f, &beyond[1]), 7);
 	beyond[1] = 2;
 	f->stack.alive = false;

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/macros.h"
 #include "process/proc.h"
 #include "unwind/unwind_stack.h"
@@ -16,8 +15,6 @@
 #define THREAD	   0x9000ULL
 #define PAGE	   4096ULL
 #define REACH	   (64ULL << 20)
-/* Pages that are kept. */
-#define SLOTS 256
 
 static struct {
 	union {
@@ -46,7 +43,7 @@ int proc_read_memory(uint32_t pid, uint64_t address, void *data, size_t len)
 {
 	uint8_t *out = data;
 
-	assert_int_equal(pid, f.miss.tgid);
+	assert_int_equal(pid, 17);
 	assert_int_equal(len, PAGE);
 	assert_int_equal(address % PAGE, 0);
 	f.reads++;
@@ -91,7 +88,6 @@ static int set_up(void **state)
 					 .rest = (struct stack_rest *)&f.has_rest,
 					 .alive = true,
 					 .failed_at = &f.failed_at };
-	unwind_pages_begin(f.stack.pages, &(struct wire_sample){ .tgid = 17 });
 	f.memory = unwind_stack_memory(&f.stack, NULL);
 	return 0;
 }
@@ -204,52 +200,28 @@ static void pages_are_kept(void **state)
 	assert_int_equal(byte_at(at + PAGE - 1), in_process(at + PAGE - 1));
 	assert_int_equal(f.reads, 1);
 	assert_int_equal(f.read_at, at);
-	for (uint64_t i = 1; i < SLOTS; i++)
+	for (uint64_t i = 1; i < 64; i++)
 		assert_int_equal(byte_at(at + i * PAGE), in_process(at + i * PAGE));
-	for (uint64_t i = 0; i < SLOTS; i++)
+	for (uint64_t i = 0; i < 64; i++)
 		assert_int_equal(byte_at(at + i * PAGE + 9), in_process(at + i * PAGE + 9));
-	assert_int_equal(f.reads, SLOTS);
+	assert_int_equal(f.reads, 64);
 	/* One takes the place of another. */
-	assert_int_equal(byte_at(at + SLOTS * PAGE), in_process(at + SLOTS * PAGE));
+	assert_int_equal(byte_at(at + 64 * PAGE), in_process(at + 64 * PAGE));
 	assert_int_equal(byte_at(at), in_process(at));
-	assert_int_equal(f.reads, SLOTS + 2);
+	assert_int_equal(f.reads, 66);
 	/* What could not be read leaves none behind. */
-	f.unreadable = at + SLOTS * PAGE;
+	f.unreadable = at + 64 * PAGE;
 	assert_int_equal(byte_at(f.unreadable), -1);
 	assert_int_equal(byte_at(f.unreadable), -1);
 	f.unreadable = 0;
 	assert_int_equal(byte_at(at), in_process(at));
-	assert_int_equal(f.reads, SLOTS + 5);
-}
-
-/* A walk has what was read for another, where its sample is older, and the process the same. */
-static void pages_of_other_walks(void **state)
-{
-	const uint64_t at = 0x20000;
-	struct wire_sample sample = { .tgid = 17, .exec_id = 3, .start_ns = 5 };
-	struct wire_sample other;
-
-	(void)state;
-	sample.time_ns = clock_now_ns();
-	unwind_pages_begin(f.stack.pages, &sample);
-	assert_int_equal(byte_at(at), in_process(at));
+	assert_int_equal(f.reads, 69);
+	/* The next walk reads them anew. */
+	unwind_pages_drop(f.stack.pages);
 	f.other = 0x77;
-	unwind_pages_begin(f.stack.pages, &sample);
-	assert_int_equal(byte_at(at), in_process(at));
-	assert_int_equal(f.reads, 1);
-	for (int i = 0; i < 4; i++) {
-		other = sample;
-		other.tgid += i == 0;
-		other.exec_id += i == 1;
-		other.start_ns += i == 2;
-		if (i == 3)
-			other.time_ns = clock_now_ns();
-		unwind_pages_begin(f.stack.pages, &other);
-		f.miss.tgid = other.tgid;
-		f.other = (uint8_t)(0x40 + i);
-		assert_int_equal(byte_at(at), 0x40 + i);
-		assert_int_equal(f.reads, 2 + i);
-	}
+	for (uint64_t i = 0; i < 64; i++)
+		assert_int_equal(byte_at(at + i * PAGE), 0x77);
+	assert_int_equal(f.reads, 69 + 64);
 }
 
 static void a_read_over_pages(void **state)
@@ -374,11 +346,10 @@ static void an_end_is_near_the_copy(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_copy_has_its_bounds), TEST(the_rest_of_it),
-		TEST(code_came_with_it),       TEST(pages_are_kept),
-		TEST(pages_of_other_walks),    TEST(a_read_over_pages),
-		TEST(words_of_the_sample),     TEST(words_that_are_not_known),
-		TEST(an_end_is_near_the_copy),
+		TEST(the_copy_has_its_bounds),	TEST(the_rest_of_it),
+		TEST(code_came_with_it),	TEST(pages_are_kept),
+		TEST(a_read_over_pages),	TEST(words_of_the_sample),
+		TEST(words_that_are_not_known), TEST(an_end_is_near_the_copy),
 	};
 
 	return cmocka_run_group_tests_name("unwind_stack_calls", tests, NULL, NULL);

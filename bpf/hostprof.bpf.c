@@ -232,7 +232,7 @@ SEC("?kprobe")
 int sample_safepoint(struct pt_regs *ctx)
 {
 	wire_u64 cookie = bpf_get_attach_cookie(ctx);
-	wire_u32 form = cookie >> WIRE_MALLOC_FORM_SHIFT;
+	wire_u32 form = cookie >> WIRE_PLACE_FORM_SHIFT;
 	struct trigger trigger = { .event = cookie & (WIRE_MAX_EVENTS - 1),
 				   .in_user = true,
 				   .preemptible = true,

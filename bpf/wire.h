@@ -262,6 +262,11 @@ struct wire_lost {
 };
 
 #include "wire_jvm.h"
+/* What a place tells its program (WIRE_TRIGGER(…, PLACES)): the event, whose index is below the shift, and of which form the place is. */
+#define WIRE_PLACE_FORM_SHIFT 8
+#define WIRE_PLACE_COOKIE(event, form) \
+	((wire_u64)(event) | (wire_u64)(form) << WIRE_PLACE_FORM_SHIFT)
+
 #include "wire_malloc.h"
 #include "wire_offcpu.h"
 #include "wire_rows.h"

@@ -19,11 +19,6 @@ enum wire_malloc_form {
 	WIRE_MALLOC_FORMS
 };
 
-/* An event's index is below it. */
-#define WIRE_MALLOC_FORM_SHIFT 8
-#define WIRE_MALLOC_COOKIE(event, form) \
-	((wire_u64)(event) | (wire_u64)(form) << WIRE_MALLOC_FORM_SHIFT)
-
 /* In the place of a sample's class: pages of the kernel's, which an allocator may have asked for. */
 #define WIRE_MALLOC_PAGES 1
 
@@ -50,6 +45,6 @@ struct wire_pace {
 };
 
 _Static_assert(sizeof(struct wire_kept_key) == 16, "wire_kept_key");
-_Static_assert(WIRE_MAX_EVENTS <= 1 << WIRE_MALLOC_FORM_SHIFT, "both fit into a cookie");
+_Static_assert(WIRE_MAX_EVENTS <= 1 << WIRE_PLACE_FORM_SHIFT, "both fit into a cookie");
 
 #endif

@@ -11,10 +11,9 @@ enum wire_safepoint_step {
 	WIRE_SAFEPOINT_STEPS
 };
 
-/* The form of a place (WIRE_MALLOC_COOKIE() of wire_malloc.h): REG has the first argument, by its DWARF number; 16 and more: nobody knows. */
+/* The form of a place (WIRE_PLACE_COOKIE()): REG has the first argument, by its DWARF number; 16 and more: nobody knows. */
 #define WIRE_SAFEPOINT_FORM(step, reg) ((wire_u32)(step) | (wire_u32)(reg) << 8)
 #define WIRE_SAFEPOINT_STEP(form)      ((form)&0xff)
 #define WIRE_SAFEPOINT_REG(form)       ((form) >> 8 & 0xff)
-#define WIRE_SAFEPOINT_NO_REG	       0xff
 
 #endif

@@ -170,7 +170,7 @@ __attribute__((noinline)) int malloc_choose_alone(struct malloc_book *book)
 static __always_inline bool malloc_sample(struct pt_regs *ctx)
 {
 	wire_u64 cookie = bpf_get_attach_cookie(ctx);
-	struct trigger trigger = { .event = cookie & ((1 << WIRE_MALLOC_FORM_SHIFT) - 1),
+	struct trigger trigger = { .event = cookie & ((1 << WIRE_PLACE_FORM_SHIFT) - 1),
 				   .in_user = true,
 				   .at_entry = true,
 				   .preemptible = true,
@@ -185,7 +185,7 @@ static __always_inline bool malloc_sample(struct pt_regs *ctx)
 		counter_add(WIRE_COUNTER_NO_BOOKS, 1);
 		return false;
 	}
-	malloc_call_take(ctx, cookie >> WIRE_MALLOC_FORM_SHIFT, &book->call);
+	malloc_call_take(ctx, cookie >> WIRE_PLACE_FORM_SHIFT, &book->call);
 	if (!malloc_choose_alone(book))
 		return false;
 	trigger.weight = book->taken.weight;

@@ -76,7 +76,7 @@ MUTANTS = [
     Mutant("kept: all was read", KEPT, "kept->unread = capture_get_kept(capture, &known) < 0;", "(void)capture_get_kept(capture, &known);", LEFT),
     Mutant("sessions: returns have a program, too", SESSION, "return options->follow_memory && !one;", "return options->follow_memory;", ["test_bpf_session"]),
     Mutant("sessions: of any kind", SESSION, "(enum bpf_attach_type)UPROBE_SESSION_ATTACH_TYPE", "(enum bpf_attach_type)0", ["test_bpf_session"]),
-    Mutant("sessions: a file's functions are another's", PLACES, "cookies[i] = WIRE_MALLOC_COOKIE(event, functions[i].form);", "cookies[i] = event;", ["test_capture_places"]),
+    Mutant("sessions: a file's functions are another's", PLACES, "cookies[i] = WIRE_PLACE_COOKIE(event, functions[i].form);", "cookies[i] = event;", ["test_capture_places"]),
     Mutant("sessions: any number", PLACES, "if (count > CAPTURE_MAX_FUNCTIONS)", "if (0)", ["test_capture_places"]),
     Mutant("returns: every kernel calls", RETURNS, "major > 6 || (major == 6 && minor >= 11)", "true", ["test_uprobe_returns"]),
     Mutant("probes: at the entry only", ENTRY, "is_reached_again(code, insn->at) ? 0 : insn->at", "0", ["test_infer_entry"]),

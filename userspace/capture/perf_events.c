@@ -255,7 +255,7 @@ int perf_event_open_place(const struct perf_events_options *options, const struc
 	if (fd < 0)
 		return err_sys(err, -errno, "cannot probe process %u", place->pid);
 	link = perf_event_attach(options->prog_fds[place->trigger], (int)fd,
-				 WIRE_MALLOC_COOKIE(place->event, place->form));
+				 WIRE_PLACE_COOKIE(place->event, place->form));
 	if (link < 0) {
 		close((int)fd);
 		return err_sys(err, link, "cannot attach the BPF program to process %u",

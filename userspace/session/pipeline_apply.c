@@ -42,12 +42,17 @@ void pipeline_greet(struct ledger_entry *entry, struct process *process, struct 
 		ledger_entry_set_jvm(entry, jvm_version(jvm), jvm_main_class(jvm));
 }
 
+bool pipeline_is_safepoint(const struct pipeline *pipeline, const struct wire_sample *sample)
+{
+	return capture_event_is_safepoint(&pipeline->options->events[sample->event]);
+}
+
 uint32_t pipeline_reason(struct pipeline *pipeline, const struct wire_sample *sample,
 			 uint32_t stack)
 {
 	struct profile *profile = &pipeline->profile;
 
-	if (capture_event_is_safepoint(&pipeline->options->events[sample->event]))
+	if (pipeline_is_safepoint(pipeline, sample))
 		return safepoint_reason(profile, sample);
 	if (sample->cause == WIRE_CAUSE_NONE)
 		return 0;

@@ -11,6 +11,9 @@ bool pipeline_apply_until(struct pipeline *pipeline, uint64_t watermark_ns);
 /* Is more held back than its share of the memory, and than there is room for besides? */
 bool pipeline_queue_is_full(const struct pipeline *pipeline);
 
+/* Is SAMPLE one of -e safepoint? */
+bool pipeline_is_safepoint(const struct pipeline *pipeline, const struct wire_sample *sample);
+
 /* Why SAMPLE's thread did what it did: a string of the profile, 0: nobody knows. */
 uint32_t pipeline_reason(struct pipeline *pipeline, const struct wire_sample *sample,
 			 uint32_t stack);

@@ -86,7 +86,7 @@ struct merge_shown pipeline_show_arrival(struct pipeline *pipeline, struct proce
 		describe_wait(wait, &told);
 	if (sample->flags & WIRE_SAMPLE_LOCK)
 		told.chance = (uint32_t)sample->alloc_interval;
-	if (capture_event_is_safepoint(&pipeline->options->events[sample->event]))
+	if (pipeline_is_safepoint(pipeline, sample))
 		told.chance = 1;
 	known = describe(process, sample, comm);
 	told.process = &known;

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-
 #include "symbolize/symbolizer_private.h"
 
 struct kernel_reading {

@@ -98,7 +98,7 @@ int capture_add_functions(struct capture *c, const struct capture_place *file,
 		return err_set(err, -E2BIG, "%u functions of a file are too many", count);
 	for (uint32_t i = 0; i < count; i++) {
 		offsets[i] = functions[i].offset;
-		cookies[i] = WIRE_MALLOC_COOKIE(event, functions[i].form);
+		cookies[i] = WIRE_PLACE_COOKIE(event, functions[i].form);
 	}
 	probe.link = uprobe_session_open(c->event_options.prog_fds[file->trigger], &session);
 	if (probe.link < 0)

@@ -138,10 +138,16 @@ ALL_CPUS = [
 ]
 
 SIDE = [
-    Mutant("records around the ring's end are torn", SIDEBAND, "memcpy(s->linear + first, ring, len - first);", "",
+    Mutant("records around the ring's end are torn", SIDEBAND, "memcpy(held->data + held->len + first, ring, len - first);", "",
            RING),
-    Mutant("records are told again", SIDEBAND, "__atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);", "",
+    Mutant("records are told again", SIDEBAND, "__atomic_store_n(&page->data_tail, page->data_tail + len, __ATOMIC_RELEASE);", "",
            RING),
+    Mutant("what is relieved has no bound", SIDEBAND, " && s->held.len + waiting <= room", "", RING),
+    Mutant("a ring with room is relieved", SIDEBAND, "waiting >= SIDEBAND_BYTES / RELIEVED_PART && ", "", RING),
+    Mutant("what was relieved is told twice", SIDEBAND, "	s->held = empty;\n", "", RING),
+    Mutant("each side-band has all the room", "userspace/capture/rings/ring_pump.c", "room -= MIN(held, room);", "(void)held;", ["test_ring_pump_sides"]),
+    Mutant("a full queue leaves side-bands", "userspace/capture/rings/ring_pump.c", "&until);\n		relieve_sides(pump);", "&until);", ["test_ring_pump_sides"]),
+    Mutant("a side-band that is closed is relieved", "userspace/capture/capture_cpus.c", "		rings_remove_side(c->rings, slot->sideband);", "		;", ["test_capture_cpus"]),
     Mutant("side-band losses not told", SIDEBAND, "lost += event.lost;", "", RING),
     Mutant("side-band in another clock", SIDEBAND, ".clockid = CLOCK_MONOTONIC,", ".clockid = CLOCK_REALTIME,",
            RING),

@@ -52,6 +52,7 @@ struct sideband {
 	unsigned int cpu;
 	int fd;
 	uint64_t opened_ns, stopped_ns; /* 0: it has not */
+	bool is_looked_after;
 };
 
 static struct fixture {
@@ -302,6 +303,19 @@ void rings_free(struct rings *rings)
 	free(rings);
 }
 
+void rings_add_side(struct rings *rings, struct sideband *sideband)
+{
+	assert_non_null(rings);
+	assert_false(sideband->is_looked_after);
+	sideband->is_looked_after = true;
+}
+
+void rings_remove_side(struct rings *rings, const struct sideband *sideband)
+{
+	assert_non_null(rings);
+	((struct sideband *)(uintptr_t)sideband)->is_looked_after = false;
+}
+
 int rings_fd(const struct rings *rings)
 {
 	return rings->fd;
@@ -341,8 +355,10 @@ int sideband_open(unsigned int cpu, struct sideband **ret_sideband, struct err *
 
 void sideband_free(struct sideband *sideband)
 {
-	if (sideband)
+	if (sideband) {
+		assert_false(sideband->is_looked_after);
 		close(sideband->fd);
+	}
 	free(sideband);
 }
 

@@ -98,6 +98,7 @@ static int capture_open_cpu(struct capture *c, unsigned int cpu, struct err *err
 		r = capture_watch(c, sideband_fd(slot->sideband), err);
 		if (r < 0)
 			return r;
+		rings_add_side(c->rings, slot->sideband);
 		slot->late_ns = 0;
 		capture_ask(slot);
 	}
@@ -141,6 +142,8 @@ static void capture_close_cpu(struct capture *c, unsigned int cpu)
 
 	slot->is_on = false;
 	capture_release_events(c, slot);
+	if (slot->sideband)
+		rings_remove_side(c->rings, slot->sideband);
 	sideband_free(slot->sideband); /* closing takes it out of the epoll set */
 	slot->sideband = NULL;
 }

@@ -54,7 +54,13 @@ size_t sideband_bytes(const struct sideband *sideband);
  */
 int sideband_enabled_ns(const struct sideband *sideband, uint64_t *ret_ns);
 
-/* Deliver what is there now. Returns the records that the kernel had to drop. */
+/*
+ * Beside who drains, from another thread: of a ring that fills up take out what is there, for the next sideband_drain(), if no more
+ * than ROOM bytes are held then. Returns how many are.
+ */
+size_t sideband_relieve(struct sideband *sideband, size_t room);
+
+/* Deliver what has come, in its order. The ring is free again before the first is. Returns the records that the kernel had to drop. */
 uint64_t sideband_drain(struct sideband *sideband,
 			void (*fn)(const struct side_event *event, void *data), void *data);
 

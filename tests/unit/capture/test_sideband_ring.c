@@ -280,15 +280,115 @@ static void a_header_alone(void **state)
 	assert_int_equal(seen.pids[0], 7);
 }
 
+/* --- while nobody drains --- */
+
+#define RECORDS(bytes) ((bytes) / sizeof(struct exit_record))
+
+static void put_exits(struct ring *ring, uint32_t from, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		put_exit(ring, from + (uint32_t)i, 1);
+	publish(ring);
+}
+
+static uint32_t next_pid;
+static size_t drained;
+
+static void count_in_order(const struct side_event *event, void *data)
+{
+	(void)data;
+	assert_int_equal(event->pid, next_pid++);
+	drained++;
+}
+
+static void a_ring_with_room_is_left(void **state)
+{
+	struct ring *ring = *state;
+	size_t size = ring->page->data_size;
+
+	put_exits(ring, 0, RECORDS(size / 4) - 1);
+	assert_int_equal(sideband_relieve(ring->sideband, SIZE_MAX), 0);
+	assert_int_equal(ring->page->data_tail, 0);
+	put_exits(ring, 7, 2);
+	assert_int_equal(sideband_relieve(ring->sideband, SIZE_MAX), ring->head);
+	assert_int_equal(ring->page->data_tail, ring->head);
+}
+
+/* More than a ring holds, around its end, and what comes after that: all of it, once, in order. */
+static void what_was_relieved_comes_first(void **state)
+{
+	struct ring *ring = *state;
+	size_t each = RECORDS(ring->page->data_size / 2), count = 0;
+
+	next_pid = 0;
+	drained = 0;
+	for (int lap = 0; lap < 5; lap++, count += each) {
+		put_exits(ring, (uint32_t)count, each);
+		assert_int_equal(sideband_relieve(ring->sideband, SIZE_MAX), ring->head);
+	}
+	put_exits(ring, (uint32_t)count, 3);
+	assert_int_equal(sideband_drain(ring->sideband, count_in_order, NULL), 0);
+	assert_int_equal(drained, count + 3);
+	assert_int_equal(ring->page->data_tail, ring->head);
+	put_exits(ring, (uint32_t)count + 3, 2);
+	assert_int_equal(sideband_drain(ring->sideband, count_in_order, NULL), 0);
+	assert_int_equal(drained, count + 5);
+}
+
+static void no_more_is_held_than_has_room(void **state)
+{
+	struct ring *ring = *state;
+	size_t half = RECORDS(ring->page->data_size / 2), bytes = half * sizeof(struct exit_record);
+
+	put_exits(ring, 0, half);
+	assert_int_equal(sideband_relieve(ring->sideband, bytes - 1), 0);
+	assert_int_equal(ring->page->data_tail, 0);
+	assert_int_equal(sideband_relieve(ring->sideband, bytes), bytes);
+	put_exits(ring, (uint32_t)half, half);
+	assert_int_equal(sideband_relieve(ring->sideband, 2 * bytes - 1), bytes);
+	assert_int_equal(ring->page->data_tail, bytes);
+	next_pid = 0;
+	drained = 0;
+	sideband_drain(ring->sideband, count_in_order, NULL);
+	assert_int_equal(drained, 2 * half);
+}
+
+/* Who is told of a record may take long: the kernel writes on meanwhile. */
+static void see_that_it_is_free(const struct side_event *event, void *data)
+{
+	struct ring *ring = data;
+
+	(void)event;
+	assert_int_equal(ring->page->data_tail, ring->head);
+	drained++;
+}
+
+static void the_ring_is_free_before_it_is_told(void **state)
+{
+	struct ring *ring = *state;
+
+	drained = 0;
+	put_exits(ring, 0, 2);
+	sideband_drain(ring->sideband, see_that_it_is_free, ring);
+	assert_int_equal(drained, 2);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(descriptor_zero),	 TEST(a_header_alone),
-		TEST(what_is_asked_for), TEST(in_order_and_once),
-		TEST(around_the_end),	 TEST(losses_are_summed_and_handed_on),
+		TEST(descriptor_zero),
+		TEST(a_header_alone),
+		TEST(what_is_asked_for),
+		TEST(in_order_and_once),
+		TEST(around_the_end),
+		TEST(losses_are_summed_and_handed_on),
 		TEST(nonsense_ends),
+		TEST(a_ring_with_room_is_left),
+		TEST(what_was_relieved_comes_first),
+		TEST(no_more_is_held_than_has_room),
+		TEST(the_ring_is_free_before_it_is_told),
 	};
 
 	return cmocka_run_group_tests_name("sideband_ring", tests, NULL, NULL);

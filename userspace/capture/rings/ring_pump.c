@@ -14,12 +14,18 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/rights.h"
+#include "base/vec.h"
 #include "capture/rings/record_queue.h"
+#include "capture/sideband.h"
+
+/* In that time a thousand records of the side-band fill a ring: more than all programs of a host make together. */
+#define SIDE_MS 20
 
 struct ring_pump {
-	pthread_mutex_t lock;	   /* of the rings, the queue and what is said of them */
-	pthread_cond_t taken;	   /* there is room in the queue, or it is time to end */
+	pthread_mutex_t lock; /* of the rings, the queue, the side-bands and what is said of them */
+	pthread_cond_t taken; /* there is room in the queue, or it is time to end */
 	struct ring_buffer *rings; /* owned; NULL until there is one */
 	struct record_queue queue;
 	bool full; /* a ring was left as it was */
@@ -29,6 +35,8 @@ struct ring_pump {
 	pthread_cond_t begun;	/* what came first is done */
 	bool has_begun;		/* and it is not to be waited for */
 	struct err first_error; /* of that; code 0: none */
+
+	VEC(struct sideband *) sides; /* borrowed */
 
 	struct record_queue given; /* of the one who takes */
 	int news_fd;		   /* owned; eventfd: the queue is not empty */
@@ -56,6 +64,18 @@ static void fill_queue(struct ring_pump *pump)
 		ring_buffer__consume(pump->rings);
 }
 
+/* With the lock held. */
+static void relieve_sides(struct ring_pump *pump)
+{
+	size_t room = RING_PUMP_BYTES;
+
+	for (size_t i = 0; i < pump->sides.len; i++) {
+		size_t held = sideband_relieve(pump->sides.items[i], room);
+
+		room -= MIN(held, room);
+	}
+}
+
 /* --- thread ----------------------------------------------------------------------------------- */
 
 static void tell(int fd)
@@ -66,15 +86,29 @@ static void tell(int fd)
 	(void)!write(fd, &one, sizeof(one));
 }
 
-static void pump_once(struct ring_pump *pump)
+/* With the lock held. */
+static void wait_for_room(struct ring_pump *pump)
+{
+	while (pump->full && !pump->ending) {
+		uint64_t until_ns = clock_now_ns() + SIDE_MS * NSEC_PER_MSEC;
+		const struct timespec until = { .tv_sec = (time_t)(until_ns / NSEC_PER_SEC),
+						.tv_nsec = (long)(until_ns % NSEC_PER_SEC) };
+
+		pthread_cond_clockwait(&pump->taken, &pump->lock, CLOCK_MONOTONIC, &until);
+		relieve_sides(pump);
+	}
+}
+
+static void pump_once(struct ring_pump *pump, bool rings_have_news)
 {
 	size_t before;
 
 	pthread_mutex_lock(&pump->lock);
-	while (pump->full && !pump->ending)
-		pthread_cond_wait(&pump->taken, &pump->lock);
+	relieve_sides(pump);
+	if (rings_have_news)
+		wait_for_room(pump);
 	before = pump->queue.len;
-	if (!pump->ending)
+	if (rings_have_news && !pump->ending)
 		fill_queue(pump);
 	if (pump->queue.len > before)
 		tell(pump->news_fd);
@@ -115,11 +149,11 @@ static void *pump_main(void *data)
 	begin(pump);
 	rights_keep(0); /* what it needs is open */
 	for (;;) {
-		if (poll(fds, 2, -1) < 0)
+		if (poll(fds, 2, SIDE_MS) < 0)
 			continue;
 		if (fds[0].revents)
 			return NULL;
-		pump_once(pump);
+		pump_once(pump, fds[1].revents);
 	}
 }
 
@@ -174,6 +208,24 @@ static void end_thread(struct ring_pump *pump)
 	pthread_join(pump->thread, NULL);
 }
 
+/* --- side-bands ------------------------------------------------------------------------------- */
+
+void ring_pump_add_side(struct ring_pump *pump, struct sideband *sideband)
+{
+	pthread_mutex_lock(&pump->lock);
+	vec_push(&pump->sides, sideband);
+	pthread_mutex_unlock(&pump->lock);
+}
+
+void ring_pump_remove_side(struct ring_pump *pump, const struct sideband *sideband)
+{
+	pthread_mutex_lock(&pump->lock);
+	for (size_t i = pump->sides.len; i-- > 0;)
+		if (pump->sides.items[i] == sideband)
+			pump->sides.items[i] = pump->sides.items[--pump->sides.len];
+	pthread_mutex_unlock(&pump->lock);
+}
+
 /* --- made and taken --------------------------------------------------------------------------- */
 
 struct ring_pump *ring_pump_new(void)
@@ -200,6 +252,7 @@ void ring_pump_free(struct ring_pump *pump)
 	closep(&pump->end_fd);
 	record_queue_release(&pump->queue);
 	record_queue_release(&pump->given);
+	vec_release(&pump->sides);
 	free(pump);
 }
 

@@ -3,7 +3,7 @@
  * Empties the rings while the event loop is at something else: a thread that copies records into a
  * queue of bounded size and does nothing more. The loop may be busy for some ten milliseconds (a
  * process that is new, names, a file to be written); a ring has room for no more than seven of the
- * largest stack copies.
+ * largest stack copies, and one of the side-band for what a hundred programs do that start.
  */
 #ifndef HOSTPROF_CAPTURE_RING_PUMP_H
 #define HOSTPROF_CAPTURE_RING_PUMP_H
@@ -12,11 +12,12 @@
 
 #include "base/err.h"
 
-/* What is queued at most, but for one record; then rings fill up. */
+/* What is queued at most, but for one record, and as much of the side-band; then rings fill up. */
 #define RING_PUMP_BYTES (8U * 1024 * 1024)
 
 struct ring_buffer;
 struct ring_pump;
+struct sideband;
 
 /* One that knows no ring. */
 struct ring_pump *ring_pump_new(void);
@@ -25,6 +26,13 @@ DEFINE_CLEANUP(struct ring_pump *, ring_pump_free);
 
 /* Add ring FD to what is emptied. On an error nothing has changed. */
 int ring_pump_add(struct ring_pump *pump, int fd);
+
+/*
+ * Look at SIDEBAND, too, some fifty times a second, and relieve it when it fills up; its records wait there for who drains it. It is
+ * borrowed until it is taken out.
+ */
+void ring_pump_add_side(struct ring_pump *pump, struct sideband *sideband);
+void ring_pump_remove_side(struct ring_pump *pump, const struct sideband *sideband);
 
 /* 0, or a negative errno in ERR, too. */
 typedef int (*ring_pump_fn)(void *data, struct err *err);

@@ -133,6 +133,16 @@ int rings_fd(const struct rings *rings)
 	return ring_pump_fd(rings->pump);
 }
 
+void rings_add_side(struct rings *rings, struct sideband *sideband)
+{
+	ring_pump_add_side(rings->pump, sideband);
+}
+
+void rings_remove_side(struct rings *rings, const struct sideband *sideband)
+{
+	ring_pump_remove_side(rings->pump, sideband);
+}
+
 uint64_t rings_bytes(const struct rings *rings)
 {
 	uint64_t bytes = 0;

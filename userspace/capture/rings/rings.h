@@ -10,6 +10,7 @@
 #include "wire.h"
 
 struct rings;
+struct sideband;
 
 struct rings_handler {
 	void (*miss)(const struct wire_miss *miss, void *data);
@@ -32,6 +33,10 @@ DEFINE_CLEANUP(struct rings *, rings_free);
 
 /* The same for a cpu that came online later; one that has a ring keeps it. */
 int rings_add(struct rings *rings, unsigned int cpu, struct err *err);
+
+/* Who empties the rings looks after SIDEBAND, too (ring_pump.h), which is borrowed until it is taken out. */
+void rings_add_side(struct rings *rings, struct sideband *sideband);
+void rings_remove_side(struct rings *rings, const struct sideband *sideband);
 
 int rings_fd(const struct rings *rings);
 uint64_t rings_bytes(const struct rings *rings);

@@ -73,19 +73,27 @@ def judge(cell, lines):
     return samples, wrong
 
 
+def quality_figures(stats):
+    """What says why names or frames may be missing."""
+    return {"wall": stats["wall"], **{row["name"]: row["value"] for row in stats["counters"] if row["name"].startswith(("limits.", "wall.", "memory."))}}
+
+
 def check_all(name):
     need_root()
     cells = [crypto(version, name) for version in (17, 25)]
     for cell in cells:
         cell.process.wait_text("ready", 60)
     time.sleep(5 if ALL else 1)
+    stats = temp_path("stats.json")
     path = record("-F", 997, "--agent=never", "-d", SECONDS * len(cells), *[part for cell in cells for part in ("-p", cell.process.pid)],
-                  timeout=SECONDS * len(cells) + 90)
+                  "--stats", stats, timeout=SECONDS * len(cells) + 90)
     lines = collapsed(path, "--annotate", "-t")
     # So many threads that want to run must not make it longer than it was asked to be.
     most = 1.5 * 997 * os.cpu_count() * SECONDS * len(cells)
     expect(total(lines) < most, f"{total(lines)} samples: it ended late")
     sums = [judge(cell, lines) for cell in cells]
+    if any(wrong for _, wrong in sums):
+        print(f"# {quality_figures(read_json(stats))}", flush=True)
     for cell in cells:
         cell.process.stop()
     for cell, (samples, wrong) in zip(cells, sums):

@@ -20,6 +20,7 @@
 
 struct suspect {
 	uint64_t until_ns, pause_ns;
+	unsigned int forgiven;
 };
 
 static void forget(struct suspects *suspects, uint32_t pid)
@@ -64,6 +65,18 @@ uint32_t suspects_user(uint32_t pid)
 	return uid;
 }
 
+/* Its broker has come back. */
+static void forgive(struct suspects *suspects, uint32_t pid)
+{
+	struct suspect *suspect = hmap_find_ptr(&suspects->by_pid, pid);
+
+	if (!suspect || suspect->forgiven >= SUSPECTS_FORGIVEN)
+		return;
+	suspect->forgiven++;
+	suspect->until_ns -= suspect->pause_ns;
+	suspect->pause_ns = 0;
+}
+
 /* Those whose broker has come back. */
 static void reap(struct suspects *suspects)
 {
@@ -73,6 +86,7 @@ static void reap(struct suspects *suspects)
 		if (poll(&fd, 1, 0) <= 0 || !(fd.revents & (POLLHUP | POLLERR)))
 			continue;
 		close(suspects->lost.items[i].socket);
+		forgive(suspects, suspects->lost.items[i].pid);
 		vec_remove(&suspects->lost, i, 1);
 	}
 }
@@ -86,11 +100,8 @@ static size_t lost_to(const struct suspects *suspects, uint32_t uid)
 	return count;
 }
 
-static bool is_asked_enough(struct suspects *suspects, uint32_t pid)
+static bool is_asked_enough(const struct suspects *suspects, uint32_t pid)
 {
-	if (!suspects->lost.len)
-		return false;
-	reap(suspects);
 	return suspects->lost.len >= SUSPECTS_AT_ALL ||
 	       (suspects->lost.len >= SUSPECTS_PER_USER &&
 		lost_to(suspects, suspects_user(pid)) >= SUSPECTS_PER_USER);
@@ -102,6 +113,7 @@ bool suspects_may_ask(struct suspects *suspects, uint32_t pid, uint64_t now_ns)
 
 	if (!suspects->late || !pid)
 		return true;
+	reap(suspects);
 	suspect = hmap_find_ptr(&suspects->by_pid, pid);
 	if (suspect && now_ns >= suspect->until_ns + FORGET_NS) {
 		forget(suspects, pid);
@@ -129,7 +141,7 @@ static void name_first(struct suspects *suspects, uint32_t pid)
 void suspects_note_late(struct suspects *suspects, uint32_t pid, int socket, uint64_t now_ns)
 {
 	struct suspect *suspect = hmap_find_ptr(&suspects->by_pid, pid);
-	struct suspects_lost lost = { socket, suspects_user(pid) };
+	struct suspects_lost lost = { socket, suspects_user(pid), pid };
 
 	suspects->late++;
 	if (!suspects->first_pid)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whom a broker was lost to. A process that let one wait is asked again after a while, which doubles; a user
+ * Whom a broker was lost to. A process that let one wait is asked again after a while, which doubles, or, for the first few times, as soon as the broker has
+ * come back: on a busy host, whose threads wait for a cpu with their process's memory locked, or whose disk is slow, that is a moment later. A user
  * to whom several are lost, or much time, is asked nothing more until they come back: no user can take the brokers, or
  * the time, of the others.
  */
@@ -12,6 +13,8 @@
 
 #include "base/hmap.h"
 
+/* So often a process is asked again as soon as its broker is back: as many deadlines of the loop's it may take. */
+#define SUSPECTS_FORGIVEN 4
 /* Lost to one user at most, and to all; a broker that waits is 300 kB. */
 #define SUSPECTS_PER_USER 4
 #define SUSPECTS_AT_ALL	  48
@@ -23,6 +26,7 @@ struct suspects {
 	VEC(struct suspects_lost {
 		int socket; /* owned; at its end when the broker has ended */
 		uint32_t uid;
+		uint32_t pid;
 	})
 	lost;
 	uint64_t late;	    /* calls without an answer in time */

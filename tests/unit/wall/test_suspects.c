@@ -63,13 +63,11 @@ static void each_time_later(void **state)
 	(void)state;
 	assert_true(may_ask(NOBODY, 0));
 	lose(NOBODY, NOW);
-	come_back(0);
 	assert_false(may_ask(NOBODY, 0));
 	assert_true(may_ask(NOBODY + 1, 0));
 	assert_true(may_ask(0, 0)); /* our own files */
 	assert_true(may_ask(NOBODY, 1));
 	lose(NOBODY, NOW + NSEC_PER_SEC);
-	come_back(1);
 	assert_false(may_ask(NOBODY, 2));
 	assert_true(may_ask(NOBODY, 3));
 	assert_int_equal(w.suspects.refused, 2);
@@ -78,8 +76,33 @@ static void each_time_later(void **state)
 	/* After a long time it may be another process. */
 	assert_true(may_ask(NOBODY, 1000));
 	lose(NOBODY, NOW + 1000 * NSEC_PER_SEC);
-	come_back(2);
 	assert_true(may_ask(NOBODY, 1001));
+}
+
+/* One that was late for a moment is asked again at once, but not for ever. */
+static void as_soon_as_it_is_back(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < SUSPECTS_FORGIVEN; i++) {
+		lose(NOBODY, NOW);
+		assert_false(may_ask(NOBODY, 0));
+		come_back(i);
+		assert_true(may_ask(NOBODY, 0));
+	}
+	lose(NOBODY, NOW);
+	come_back(SUSPECTS_FORGIVEN);
+	assert_false(may_ask(NOBODY, 0));
+	assert_true(may_ask(NOBODY, 1));
+	lose(NOBODY, NOW + NSEC_PER_SEC);
+	come_back(SUSPECTS_FORGIVEN + 1);
+	assert_false(may_ask(NOBODY, 2));
+	assert_true(may_ask(NOBODY, 3));
+	/* Another one's broker is nothing to it. */
+	lose(NOBODY + 1, NOW);
+	lose(NOBODY + 2, NOW);
+	come_back(SUSPECTS_FORGIVEN + 2);
+	assert_true(may_ask(NOBODY + 1, 0));
+	assert_false(may_ask(NOBODY + 2, 0));
 }
 
 static void one_users_brokers(void **state)
@@ -153,10 +176,8 @@ static void not_all_can_be_lost(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(each_time_later),
-		TEST(one_users_brokers),
-		TEST(users_are_told_apart),
-		TEST(not_all_can_be_lost),
+		TEST(each_time_later),	    TEST(as_soon_as_it_is_back), TEST(one_users_brokers),
+		TEST(users_are_told_apart), TEST(not_all_can_be_lost),
 	};
 
 	return cmocka_run_group_tests_name("suspects", tests, NULL, NULL);

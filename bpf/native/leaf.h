@@ -18,9 +18,10 @@
 #include "native/leaf_call.h"
 
 enum leaf_state {
-	LEAF_BODY,	/* the frame stands */
-	LEAF_ENTRY,	/* no frame yet or any more: sp points to the return address */
-	LEAF_CLONED,	/* the same; in the new thread or process it is the first frame */
+	LEAF_BODY,   /* the frame stands */
+	LEAF_ENTRY,  /* no frame yet or any more: sp points to the return address */
+	LEAF_CLONED, /* the same; in the new thread or process it is the first frame */
+	LEAF_JUMPS, /* the same, where it is a tail call; or a jump into a table, and the frame stands */
 	LEAF_PUSHED,	/* sp points to the saved frame pointer, the return address is above */
 	LEAF_ALLOCATED, /* HotSpot, no bang: `size` bytes taken, %rbp not stored yet */
 	LEAF_STORED,	/* the same, %rbp stored, not yet set */
@@ -99,6 +100,14 @@ static inline bool leaf_is_return(const wire_u8 *p)
 	return leaf_is_return_poll(p);
 }
 
+/* jmp *%reg without a prefix of its own: musl's wrapper_cmp() of qsort() is nothing else. */
+static inline bool leaf_is_jump(const wire_u8 *p)
+{
+	const wire_u8 *op = p[0] == 0x41 ? p + 1 : p;
+
+	return op[0] == 0xff && (op[1] & 0xf8) == 0xe0;
+}
+
 static inline bool leaf_is_entry(const wire_u8 *p)
 {
 	if (leaf_u32(p) == LEAF_ENDBR64)
@@ -131,6 +140,8 @@ static inline void leaf_decide(const wire_u8 *p, struct leaf_frame *ret_leaf)
 		ret_leaf->state = LEAF_ENTRY;
 	} else if (leaf_is_clone(p)) {
 		ret_leaf->state = LEAF_CLONED;
+	} else if (leaf_is_jump(p)) {
+		ret_leaf->state = LEAF_JUMPS;
 	} else if (p[-1] == LEAF_PUSH_RBP && leaf_sets_frame(op)) {
 		ret_leaf->state = LEAF_PUSHED;
 	} else if (p[0] == LEAF_POP_RBP && leaf_is_return(p + 1)) {
@@ -153,6 +164,7 @@ static inline enum unwind_verdict leaf_step(struct unwind_cursor *c, struct unwi
 {
 	struct leaf_frame leaf;
 	struct unwind_rule rule = { .fp_at = 0 };
+	wire_u64 ra;
 
 	if (c->at_entry) {
 		rule.ra_at = c->sp;
@@ -180,6 +192,11 @@ static inline enum unwind_verdict leaf_step(struct unwind_cursor *c, struct unwi
 	case LEAF_ENTRY:
 		if (leaf.state == LEAF_CLONED && c->leaf_regs[DWARF_RAX] == 0)
 			return cursor_stop(c, UNWIND_DONE);
+		rule.ra_at = c->sp;
+		break;
+	case LEAF_JUMPS:
+		if (cursor_load(c, memory, c->sp, &ra) || !leaf_has_called(c, memory, ra))
+			return frame_pointer_step(c, memory);
 		rule.ra_at = c->sp;
 		break;
 	case LEAF_PUSHED:

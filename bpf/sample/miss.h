@@ -23,9 +23,9 @@
 /* More than this is the end of the stack, and no buffer on it. */
 #define MISS_MAX_HOLE 131072
 /*
- * A copy is within the time budget of its walk, of which it has half of what is left: as long as it takes to
- * read it takes to put it into the ring. The clock is asked every 32 KiB, and not for the first two: these
- * hold most stacks, and userspace reads on where a copy ends (unwind/stack_rest.c).
+ * A copy has a time budget of its own, as long as its walk's, and takes as long again to be put into the ring. What the walk
+ * has left would be little of a deep stack, whose copy is long. The clock is asked every 32 KiB, and not for the first two: these
+ * hold most stacks, and userspace reads on where a copy ends (unwind/stack_rest.c), if the thread has not gone on by then.
  */
 #define MISS_STRIDE	 8
 #define MISS_LEAST_TURNS 16
@@ -38,6 +38,7 @@
 struct miss_buffer {
 	wire_u32 busy;
 	wire_u32 reached;      /* bytes of the copy that were tried */
+	wire_u64 begin_ns;     /* of this one; here, as the stack is short */
 	struct wire_miss miss; /* its copy[] is the next member */
 	/*
 	 * It holds miss_copy_bytes, and a page more, so that the verifier need not know that a
@@ -328,12 +329,11 @@ static __noinline wire_u32 miss_copy_heap(struct miss_buffer *b, struct unwind_c
 static __always_inline int miss_send(struct miss_buffer *b, struct scratch *s,
 				     struct task_struct *task, void *ring)
 {
-	wire_u64 sp = s->cursor.sp, now_ns = bpf_ktime_get_ns();
-	wire_u64 left_ns = s->cursor.deadline_ns > now_ns ? s->cursor.deadline_ns - now_ns : 0;
+	wire_u64 sp = s->cursor.sp, until_ns = bpf_ktime_get_ns() + settings.budget_ns;
 	wire_u32 bytes;
 
 	miss_fill(&b->miss, s, task);
-	miss_copy_stack(b, sp, miss_bound(ring, sp, miss_top(task, sp)), now_ns + left_ns / 2);
+	miss_copy_stack(b, sp, miss_bound(ring, sp, miss_top(task, sp)), until_ns);
 	bytes = b->miss.copy_bytes;
 	UNWIND_OPAQUE(bytes);
 	if (bytes > miss_copy_bytes)
@@ -346,21 +346,26 @@ static __always_inline int miss_send(struct miss_buffer *b, struct scratch *s,
 	return bpf_ringbuf_output(ring, &b->miss, bytes, BPF_RB_NO_WAKEUP);
 }
 
+static __always_inline struct bucket *miss_bucket(struct cpu_state *state,
+						  const struct wire_sample *sample)
+{
+	return sample->flags & WIRE_SAMPLE_OPEN ? &state->offcpu_misses : &state->misses;
+}
+
 static __always_inline bool miss_has_token(struct cpu_state *state,
 					   const struct wire_sample *sample)
 {
-	if (sample->flags & WIRE_SAMPLE_OPEN)
-		return bucket_take(&state->offcpu_misses, BUCKET_BURST_OFFCPU, sample->time_ns);
-	return bucket_take(&state->misses, BUCKET_BURST, sample->time_ns);
+	wire_u64 burst = sample->flags & WIRE_SAMPLE_OPEN ? BUCKET_BURST_OFFCPU : BUCKET_BURST;
+
+	return bucket_take(miss_bucket(state, sample), burst, sample->time_ns);
 }
 
-static __always_inline int miss_try(struct scratch *s, struct cpu_state *state,
-				    struct task_struct *task)
+/* Not inline: its words are not on the stack below the walk. */
+static __noinline int miss_try(struct scratch *s, struct cpu_state *state, struct task_struct *task)
 {
 	wire_u32 cpu = s->sample.cpu, buffer = cpu % miss_buffer_count;
 	struct miss_buffer *b = bpf_map_lookup_elem(&miss_buffers, &buffer);
 	void *ring = bpf_map_lookup_elem(&rings, &cpu);
-	wire_u64 begin_ns;
 	int r;
 
 	/*
@@ -371,10 +376,11 @@ static __always_inline int miss_try(struct scratch *s, struct cpu_state *state,
 		return -1;
 	if (__sync_lock_test_and_set(&b->busy, 1))
 		return -1;
-	begin_ns = bpf_ktime_get_ns();
+	b->begin_ns = bpf_ktime_get_ns();
 	r = miss_send(b, s, task, ring);
 	counter_add(WIRE_COUNTER_MISSES_BYTES, b->miss.copy_bytes);
-	counter_add(WIRE_COUNTER_MISSES_NS, bpf_ktime_get_ns() - begin_ns);
+	bucket_pay(miss_bucket(state, &s->sample), bpf_ktime_get_ns() - b->begin_ns);
+	counter_add(WIRE_COUNTER_MISSES_NS, bpf_ktime_get_ns() - b->begin_ns);
 	*(volatile wire_u32 *)&b->busy = 0;
 	return r;
 }

@@ -20,6 +20,11 @@ NAMED = ["test_late_names"]
 READER = ["test_reader"]
 
 MUTANTS = [
+    Mutant("leaf: a jump into a table is a tail call", "bpf/native/leaf.h", "cursor_load(c, memory, c->sp, &ra) || !leaf_has_called(c, memory, ra)", "cursor_load(c, memory, c->sp, &ra)", ["test_leaf"]),
+    Mutant("leaf: a tail call through a pointer has a frame", "bpf/native/leaf.h", "} else if (leaf_is_jump(p)) {", "} else if (0) {", ["test_leaf"]),
+    Mutant("leaf: the upper registers are none", "bpf/native/leaf.h", "p[0] == 0x41 ? p + 1 : p", "p", ["test_leaf"]),
+    Mutant("misses: a long copy is as cheap as a short one", "bpf/sample/bucket.h", "bucket->tokens -= more < bucket->tokens ? more : bucket->tokens;", "(void)more;", ["test_bucket"]),
+    Mutant("misses: more is paid than there is", "bpf/sample/bucket.h", "more < bucket->tokens ? more : bucket->tokens", "more", ["test_bucket"]),
     Mutant("bounds: a function has no end", BOUNDS, "if (address - bound->start >= bound->size)", "if (0)", TESTS),
     Mutant("bounds: one goes on in the next", BOUNDS, "else if (kept)", "else if (0)", TESTS),
     Mutant("bounds: the shorter of two", BOUNDS, "return (x->size > y->size) - (x->size < y->size);",

@@ -64,6 +64,23 @@ static void test_flood(void **state)
 	assert_in_range(taken, 1000, 1000 + BUCKET_BURST);
 }
 
+/* What takes long has taken several, but none that is not there. */
+static void test_what_takes_long(void **state)
+{
+	struct bucket bucket = { 0 };
+
+	(void)state;
+	assert_true(bucket_take(&bucket, BUCKET_BURST, START_NS));
+	bucket_pay(&bucket, BUCKET_WORTH_NS - 1);
+	assert_int_equal(bucket.tokens, BUCKET_BURST - 1);
+	bucket_pay(&bucket, 4 * BUCKET_WORTH_NS);
+	assert_int_equal(bucket.tokens, BUCKET_BURST - 5);
+	bucket_pay(&bucket, (BUCKET_BURST - 4) * BUCKET_WORTH_NS);
+	assert_int_equal(bucket.tokens, 0);
+	bucket_pay(&bucket, BUCKET_WORTH_NS);
+	assert_int_equal(take_all(&bucket, START_NS + BUCKET_INTERVAL_NS), 1);
+}
+
 static void test_clock_goes_back(void **state)
 {
 	struct bucket bucket = { 0 };
@@ -76,11 +93,9 @@ static void test_clock_goes_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_burst),
-		cmocka_unit_test(test_refill),
-		cmocka_unit_test(test_clock_is_never_refused),
-		cmocka_unit_test(test_flood),
-		cmocka_unit_test(test_clock_goes_back),
+		cmocka_unit_test(test_burst),  cmocka_unit_test(test_what_takes_long),
+		cmocka_unit_test(test_refill), cmocka_unit_test(test_clock_is_never_refused),
+		cmocka_unit_test(test_flood),  cmocka_unit_test(test_clock_goes_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

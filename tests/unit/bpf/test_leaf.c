@@ -66,6 +66,36 @@ static void test_states(void **state)
 	CASE("set too low, wide", 3, 149, 150, 0x48, 0x8b, 0xec, 0x48, 0x81, 0xc5, 0x88, 1, 0, 0);
 }
 
+/* A tail call through a pointer: where a call lies before what is at sp. A jump into a table has its frame. */
+static void test_jumps_through_a_register(void **state)
+{
+	static const uint8_t jumps[][3] = { { 0xff, 0xe2 }, { 0x41, 0xff, 0xe3 } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(jumps); i++) {
+		put_code(jumps[i], sizeof(jumps[i]), 0);
+		/* call *%r9, in front of what the world has at RETURN_TO: its text lies elsewhere. */
+		w.memory.tables = NULL;
+		w.request.pc = TEXT_AT + PC_AT;
+		w.request.regs[DWARF_RSP] = stack_at(100);
+		w.request.regs[DWARF_RBP] = stack_at(200);
+		memset(w.stack, 0, sizeof(w.stack));
+		w.stack[100] = TEXT_AT + 12;
+		w.stack[200] = 0;
+		w.stack[201] = RETURN_TO;
+		memcpy(w.code + 9, "\x41\xff\xd1", 3);
+		walk_stack(&w.request, &w.memory, &w.result);
+		assert_int_equal(w.result.frames, 3);
+		assert_true(w.result.words[1] == TEXT_AT + 12);
+		assert_true(w.result.words[2] == RETURN_TO);
+		/* Nobody has called there. */
+		memset(w.code + 9, 0x90, 3);
+		walk_stack(&w.request, &w.memory, &w.result);
+		assert_int_equal(w.result.frames, 2);
+		assert_true(w.result.words[1] == RETURN_TO);
+	}
+}
+
 /* A probe's breakpoint hides the first byte; that pc is a function's first one is known without it. */
 static void test_at_entry(void **state)
 {
@@ -123,10 +153,8 @@ static void test_ahead(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_states),
-		TEST(test_at_entry),
-		TEST(test_first_page),
-		TEST(test_ahead),
+		TEST(test_states),     TEST(test_at_entry), TEST(test_jumps_through_a_register),
+		TEST(test_first_page), TEST(test_ahead),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

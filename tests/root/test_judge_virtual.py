@@ -103,7 +103,7 @@ def shares_are_demanded():
             "too many bad ones": row_of(3000, 30, most + 1),
             "nothing in the heap": row_of(3000, 30, 0, frozen_frames=3000),
             "marks": row_of(3000, 30, 0, cut=20),
-            "many that move": row_of(3000, 30, 0, moving=100),
+            "many that move": row_of(3000, 30, 0, moving=140),
             "a tenth without leaf": row_of(3000, 30, 0, 300),
             "a tenth has lost its virtual thread": row_of(2700, 330, 0),
     }.items():

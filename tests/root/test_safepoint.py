@@ -17,7 +17,7 @@ NEAR = 0.05
 # What lies between the log's clock and the probes, of each safepoint; and between a pause and the operation that it is in, which matters
 # where pauses take 10 us (ZGC).
 BETWEEN_NS = 1500
-AROUND_NS = 25000
+AROUND_NS = 50000
 LEAVING = "[leaving safepoint]"
 TYPES = ("jdk.ExecuteVMOperation", "jdk.SafepointBegin", "jdk.SafepointEnd")
 OF_COLLECTORS = "[GC: "

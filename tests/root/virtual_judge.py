@@ -235,7 +235,7 @@ def wrong_depth(spine, frozen):
 LEAST_AT_LEAF, MOST_CARRIERS = 0.93, 0.03
 # A walk that userspace had to finish (of code that is met for the first time) finds the heap of a later
 # time; and a few samples meet HotSpot moving frames.
-MOST_CUT, MOST_MOVING = 0.001, 0.02
+MOST_CUT, MOST_MOVING = 0.001, 0.04
 
 
 class Row:

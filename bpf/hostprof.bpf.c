@@ -17,6 +17,7 @@
 #include "sample/malloc.h"
 #include "sample/offcpu_parked.h"
 #include "sample/offcpu_thread.h"
+#include "sample/park_probe.h"
 #include "sample/safepoint_probe.h"
 #include "sample/trigger.h"
 
@@ -226,6 +227,29 @@ int sample_lock_agent(struct pt_regs *ctx)
 	return trigger_fire(&trigger, state, ctx, ctx);
 }
 
+/* A thread of a JVM parks, or goes on. */
+SEC("?kprobe")
+
+int sample_lock_park(struct pt_regs *ctx)
+{
+	wire_u64 cookie = bpf_get_attach_cookie(ctx);
+	struct trigger trigger = { .event = cookie & (WIRE_MAX_EVENTS - 1),
+				   .in_user = true,
+				   .preemptible = true,
+				   .state = WIRE_STATE_SLEEPING,
+				   .cause = WIRE_CAUSE_PARK,
+				   .flags = WIRE_SAMPLE_LOCK | WIRE_SAMPLE_WEIGHED };
+	struct cpu_state *state = trigger_enter(&trigger);
+
+	if (!state)
+		return 0;
+	if (WIRE_USDT_STEP(cookie >> WIRE_PLACE_FORM_SHIFT) == WIRE_PARK_BEGIN)
+		park_begin(trigger.task);
+	else if (park_fill(&trigger, ctx->sp))
+		return trigger_fire(&trigger, state, ctx, ctx);
+	return 0;
+}
+
 /* A JVM's VM thread is at one of its probes (userspace/session/safepoints/). The stack is that of there. */
 SEC("?kprobe")
 
@@ -242,10 +266,9 @@ int sample_safepoint(struct pt_regs *ctx)
 
 	if (!state)
 		return 0;
-	book = bpf_task_storage_get(&safepoint_books, trigger.task, 0,
-				    WIRE_SAFEPOINT_STEP(form) == WIRE_SAFEPOINT_BEGIN
-					    ? BPF_LOCAL_STORAGE_GET_F_CREATE
-					    : 0);
+	book = bpf_task_storage_get(
+		&safepoint_books, trigger.task, 0,
+		WIRE_USDT_STEP(form) == WIRE_SAFEPOINT_BEGIN ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
 	if (!book || !safepoint_step(book, form, ctx))
 		return 0;
 	safepoint_fill(&trigger, book);

@@ -108,8 +108,11 @@ enum wire_record_kind {
 #define WIRE_SAMPLE_NATIVE 32
 /* Its thread left the cpu: what it weighs follows in a struct wire_span. */
 #define WIRE_SAMPLE_OPEN 64
-/* Of a wait for a lock (bpf/sample/lock.h). */
+/* Of a wait for a lock (bpf/sample/lock.h, park.h). */
 #define WIRE_SAMPLE_LOCK 128
+
+/* In the place of a class: the thread that parked has said of nothing that it waits for it. */
+#define WIRE_PARKED_FOR_NOTHING 1
 
 /*
  * A user frame is one word, or more when its kind says so. Bits 0..55 hold the address, bit 59 is
@@ -203,7 +206,8 @@ struct wire_sample {
 	 * userspace weighs it anew, but where it is WIRE_SAMPLE_WEIGHED; that from outside is what it is (bpf/sample/tlab.h).
 	 *
 	 * Of a wait for a lock the class is that of the object (the agent's id), the size the wait's nanoseconds, the interval how
-	 * many such waits it stands for, and the object's number its identity hash. Of a safepoint the interval is the part of its
+	 * many such waits it stands for, and the object's number its identity hash. Where the thread had parked (WIRE_CAUSE_PARK) the class is a Klass*, or
+	 * WIRE_PARKED_FOR_NOTHING, and the object's number its address. Of a safepoint the interval is the part of its
 	 * nanoseconds until the threads had stopped, and the object's number that until they went on.
 	 */
 	wire_u64 alloc_class;
@@ -220,6 +224,14 @@ struct wire_sample {
 	/* Kernel addresses, then user words, both leaf first; then the name, filled up to whole words. */
 	wire_u64 words[];
 };
+
+/* Is SAMPLE's class the address of one, which may be unloaded, and not the agent's id? */
+static inline bool wire_sample_has_klass(const struct wire_sample *sample)
+{
+	if (sample->flags & WIRE_SAMPLE_LOCK)
+		return sample->cause == WIRE_CAUSE_PARK;
+	return sample->flags & (WIRE_SAMPLE_NEW_TLAB | WIRE_SAMPLE_OUTSIDE_TLAB);
+}
 
 /* What BPF counts beside samples: one slot each in a per-cpu array. */
 enum wire_counter {
@@ -261,17 +273,18 @@ struct wire_lost {
 	char comm[WIRE_COMM_LEN];
 };
 
-#include "wire_jvm.h"
 /* What a place tells its program (WIRE_TRIGGER(…, PLACES)): the event, whose index is below the shift, and of which form the place is. */
 #define WIRE_PLACE_FORM_SHIFT 8
 #define WIRE_PLACE_COOKIE(event, form) \
 	((wire_u64)(event) | (wire_u64)(form) << WIRE_PLACE_FORM_SHIFT)
 
+#include "wire_jvm.h"
 #include "wire_malloc.h"
 #include "wire_offcpu.h"
+#include "wire_parking.h"
 #include "wire_rows.h"
-#include "wire_safepoint.h"
 #include "wire_tlab.h"
+#include "wire_usdt.h"
 
 /* Settings, written once into the program's read-only data before loading. */
 struct wire_settings {

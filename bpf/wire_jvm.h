@@ -103,29 +103,38 @@ enum wire_klass_place {
 	WIRE_KLASS_COMPACT, /* the same of the mark's upper bits */
 };
 
-/* What leads from an object that is called through a vtable or itable stub to its class. */
-struct wire_receiver {
+/* What leads from an object to its class. */
+struct wire_object {
 	wire_u64 base;
-	wire_u16 blob_name; /* in a CodeBlob: the address of its name */
-	wire_u8 place;	    /* enum wire_klass_place */
+	wire_u8 place; /* enum wire_klass_place */
 	wire_u8 shift;
 	wire_u8 mark_shift; /* of a compact one: where in the mark the class begins */
-	wire_u8 pad[3];
+	wire_u8 pad[5];
+};
+
+/* The object that is called through a vtable or itable stub. */
+struct wire_receiver {
+	struct wire_object object; /* place 0: nobody wants to know, or knows */
+	wire_u16 blob_name;	   /* in a CodeBlob: the address of its name */
+	wire_u16 pad[3];
 };
 
 /*
- * What leads from a thread to the method that it compiles: its thread pointer (%fs), Thread, ciEnv, CompileTask, Method.
- * Offsets in bytes.
+ * What leads from a thread pointer (%fs) to the thread's own Thread, and what proves that it is: offsets in bytes.
  */
-struct wire_compiling {
+struct wire_own_thread {
 	wire_u16
-		self; /* from the thread pointer: address of its Thread; 0: nothing of this is wanted, or known */
+		self; /* from the thread pointer: address of its Thread; 0: not known, or nobody wants to know */
 	wire_u16 stack_base,
 		stack_size; /* in a JavaThread: the end of its stack, 8 bytes, and its length */
-	wire_u16 env;	    /* in a CompilerThread */
-	wire_u16 task;	    /* in a ciEnv */
-	wire_u16 method, osr_bci; /* in a CompileTask: an address, int32 */
 	wire_u16 pad;
+};
+
+/* What leads from a Thread to the method that it compiles: ciEnv, CompileTask, Method. Offsets in bytes. */
+struct wire_compiling {
+	wire_u16 env;		  /* in a CompilerThread; 0: nothing of this is wanted, or known */
+	wire_u16 task;		  /* in a ciEnv */
+	wire_u16 method, osr_bci; /* in a CompileTask: an address, int32 */
 };
 
 struct wire_jvm {
@@ -191,6 +200,7 @@ struct wire_jvm {
 	wire_u16 pad2[3];
 
 	struct wire_receiver receiver;
+	struct wire_own_thread own;
 	struct wire_compiling compiling;
 };
 
@@ -263,8 +273,9 @@ struct wire_thread {
 _Static_assert(sizeof(struct wire_code_heap) == 24, "wire_code_heap");
 _Static_assert(sizeof(struct wire_chunks) == 48, "wire_chunks");
 _Static_assert(sizeof(struct wire_virtual) == 56, "wire_virtual");
-_Static_assert(sizeof(struct wire_receiver) == 16, "wire_receiver");
-_Static_assert(sizeof(struct wire_compiling) == 16, "wire_compiling");
+_Static_assert(sizeof(struct wire_receiver) == 24, "wire_receiver");
+_Static_assert(sizeof(struct wire_own_thread) == 8, "wire_own_thread");
+_Static_assert(sizeof(struct wire_compiling) == 8, "wire_compiling");
 _Static_assert(sizeof(struct wire_hot_code) == 32, "wire_hot_code");
 _Static_assert(sizeof(struct wire_hot_method) == 48, "wire_hot_method");
 _Static_assert(sizeof(struct wire_far_key) == 16, "wire_far_key");

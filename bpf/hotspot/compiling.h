@@ -9,26 +9,24 @@
 #define HOSTPROF_BPF_HOTSPOT_COMPILING_H
 
 #include "hotspot/interpreted.h"
+#include "hotspot/own_thread.h"
 
 static inline bool compiling_may_be(const struct unwind_cursor *c)
 {
-	return c->jvm.serial && c->jvm.compiling.self;
+	return c->jvm.serial && c->jvm.compiling.env;
 }
 
 /* The ciEnv of the thread whose thread pointer is FS, 0: it compiles nothing, or is no thread of the JVM. */
 static inline wire_u64 compiling_env(struct unwind_cursor *c, struct unwind_memory *memory,
 				     wire_u64 fs)
 {
-	wire_u64 thread, base, size, env;
+	struct own_thread own;
+	wire_u64 env;
 
-	if (!cursor_is_user(fs) || memory_read(memory, &thread, 8, fs + c->jvm.compiling.self) ||
-	    !cursor_is_user(thread) ||
-	    memory_read(memory, &base, 8, thread + c->jvm.compiling.stack_base) ||
-	    memory_read(memory, &size, 8, thread + c->jvm.compiling.stack_size) ||
-	    base - c->leaf_sp >= size ||
-	    memory_read(memory, &env, 8, thread + c->jvm.compiling.env))
+	if (!own_thread_find(&c->jvm.own, memory, fs, c->leaf_sp, &own) ||
+	    memory_read(memory, &env, 8, own.thread + c->jvm.compiling.env))
 		return 0;
-	return (env & 7) || env <= c->leaf_sp || env >= base ? 0 : env;
+	return (env & 7) || env <= c->leaf_sp || env >= own.stack_end ? 0 : env;
 }
 
 /* Into c->seen, and where an OSR enters it into c->interpreted.bcp. */

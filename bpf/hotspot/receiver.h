@@ -8,16 +8,15 @@
 #define HOSTPROF_BPF_HOTSPOT_RECEIVER_H
 
 #include "hotspot/interpreted.h"
+#include "hotspot/object.h"
 
 /* "vtable c": the stubs lie in blobs of the name "vtable chunks" (share/code/vtableStubs.cpp). */
 #define RECEIVER_BLOB_NAME 0x6320656c62617476ULL
-/* The lowest bits of the mark of an object that has been moved (share/oops/markWord.hpp). */
-#define RECEIVER_MARK_MOVED 3
 
 /* Is the leaf's frame one that may be in such a stub, and does somebody want to know? */
 static inline bool receiver_may_be(const struct unwind_cursor *c)
 {
-	return c->jvm.receiver.place != WIRE_KLASS_UNKNOWN && c->leaf && c->frozen_at.live &&
+	return c->jvm.receiver.object.place != WIRE_KLASS_UNKNOWN && c->leaf && c->frozen_at.live &&
 	       !c->compiled_seen.frame_size && c->compiled_seen.blob;
 }
 
@@ -29,32 +28,6 @@ static inline bool receiver_in_stub(struct unwind_cursor *c, struct unwind_memor
 	       !memory_read(memory, &word, 8, name) && word == RECEIVER_BLOB_NAME;
 }
 
-static inline wire_u64 receiver_narrow(const struct unwind_cursor *c, wire_u64 narrow)
-{
-	return c->jvm.receiver.base + (narrow << (c->jvm.receiver.shift & 31));
-}
-
-/* The Klass* of the object at ADDRESS, 0: there is none. */
-static inline wire_u64 receiver_klass(struct unwind_cursor *c, struct unwind_memory *memory,
-				      wire_u64 address)
-{
-	wire_u64 mark, klass;
-	wire_u32 narrow;
-
-	if (!cursor_is_user(address) || (address & 7) || memory_read(memory, &mark, 8, address) ||
-	    (mark & RECEIVER_MARK_MOVED) == RECEIVER_MARK_MOVED)
-		return 0;
-	switch (c->jvm.receiver.place) {
-	case WIRE_KLASS_WIDE: return memory_read(memory, &klass, 8, address + 8) ? 0 : klass;
-	case WIRE_KLASS_NARROW:
-		return memory_read(memory, &narrow, 4, address + 8) ? 0
-								    : receiver_narrow(c, narrow);
-	case WIRE_KLASS_COMPACT:
-		return receiver_narrow(c, mark >> (c->jvm.receiver.mark_shift & 63));
-	default: return 0;
-	}
-}
-
 /* Into c->receiver; its identity proves to userspace that it is the same class yet. */
 static inline bool receiver_find(struct unwind_cursor *c, struct unwind_memory *memory)
 {
@@ -62,7 +35,7 @@ static inline bool receiver_find(struct unwind_cursor *c, struct unwind_memory *
 
 	if (!receiver_in_stub(c, memory))
 		return false;
-	klass = receiver_klass(c, memory, c->leaf_regs[DWARF_RSI]);
+	klass = object_klass(&c->jvm.receiver.object, memory, c->leaf_regs[DWARF_RSI]);
 	symbol = interpreted_metadata(memory, klass, c->jvm.klass_name);
 	word = interpreted_metadata(memory, symbol, 0);
 	c->receiver = klass;

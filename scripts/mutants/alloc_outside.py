@@ -73,6 +73,6 @@ MUTANTS = [
            "!pipeline->samples_allocations || pipeline_outside_sees(pipeline, process)", "!pipeline->samples_allocations", IN_JVMS),
     Mutant("a JVM that is moved into the cgroup is never seen", OUTSIDE, "vec_push(&pipeline->strangers, process);", ";", IN_JVMS),
     Mutant("JVMs of other cgroups are asked about in each turn", OUTSIDE, "now_ns - pipeline->strangers_ns < STRANGERS_NS", "0", IN_JVMS),
-    Mutant("a JVM that has gone is asked about", OUTSIDE, "	forget_stranger(pipeline, process);\n	if (!target)", "	if (!target)", IN_JVMS),
+    Mutant("a JVM that has gone is asked about", OUTSIDE, "	forget_stranger(pipeline, process);\n	lock_parks_forget", "	lock_parks_forget", IN_JVMS),
     Mutant("an unwanted JVM stays unwanted", "userspace/jvm/attach/agents.c", "agent->wanted |= wanted;", "(void)agent;", ["test_agents"]),
 ]

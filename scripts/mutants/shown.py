@@ -4,8 +4,10 @@ from .mutant import Mutant
 
 RECEIVER = "bpf/hotspot/receiver.h"
 COMPILING = "bpf/hotspot/compiling.h"
-SELF = "userspace/jvm/shown/jvm_compiling.c"
-OBJECTS = "userspace/jvm/shown/jvm_receiver.c"
+SELF = "userspace/jvm/shown/jvm_own_thread.c"
+OWN = "bpf/hotspot/own_thread.h"
+OBJECT = "bpf/hotspot/object.h"
+OBJECTS = "userspace/jvm/heap/java_objects.c"
 CLASSES = "userspace/jvm/names/klass_names.c"
 SHOWN = "userspace/symbolize/shown.c"
 SYMBOLIZER = "userspace/symbolize/symbolizer.c"
@@ -24,18 +26,18 @@ MUTANTS = [
     Mutant("shown: a receiver of any frame", RECEIVER, "c->leaf && c->frozen_at.live", "c->frozen_at.live", OF_STUB),
     Mutant("shown: the receiver of another time", RECEIVER, "c->leaf && c->frozen_at.live", "c->leaf", OF_STUB),
     Mutant("shown: a receiver in compiled code", RECEIVER, "!c->compiled_seen.frame_size && ", "", OF_STUB),
-    Mutant("shown: the mark of a moved object has its class", RECEIVER,
-           "(mark & RECEIVER_MARK_MOVED) == RECEIVER_MARK_MOVED", "0", OF_STUB),
-    Mutant("shown: a receiver is anywhere", RECEIVER, "(address & 7) || ", "", OF_STUB),
-    Mutant("shown: narrow classes are not shifted", RECEIVER, "(narrow << (c->jvm.receiver.shift & 31))", "narrow", OF_STUB),
-    Mutant("shown: compact headers have narrow classes", OBJECTS, "objects.compact", "false", READ),
+    Mutant("shown: the mark of a moved object has its class", OBJECT,
+           "(mark & OBJECT_MARK_MOVED) == OBJECT_MARK_MOVED", "0", OF_STUB),
+    Mutant("shown: a receiver is anywhere", OBJECT, "(address & 7) || ", "", OF_STUB),
+    Mutant("shown: narrow classes are not shifted", OBJECT, "(narrow << (o->shift & 31))", "narrow", OF_STUB),
+    Mutant("shown: compact headers have narrow classes", OBJECTS, "objects->compact	   ? WIRE_KLASS_COMPACT", "false ? WIRE_KLASS_COMPACT", READ),
     Mutant("shown: a class without a name", RECEIVER, "return word != 0;", "return true;", OF_STUB),
     Mutant("shown: the class that is there now", CLASSES, "if (!entry || entry->identity != identity)\n\t\treturn -ESTALE;",
            "if (!entry)\n\t\treturn -ESTALE;", ["test_klass_names"]),
     Mutant("shown: a class is read when its turn comes", SYMBOLIZER, "jvm_receiver_class(jvm, word.words);", "", STACKS),
-    Mutant("shown: a ciEnv that is not on the stack", COMPILING, "env <= c->leaf_sp || env >= base", "0", OF_TASK),
+    Mutant("shown: a ciEnv that is not on the stack", COMPILING, "env <= c->leaf_sp || env >= own.stack_end", "0", OF_TASK),
     Mutant("shown: a ciEnv below the stack pointer", COMPILING, "env <= c->leaf_sp || ", "", OF_TASK),
-    Mutant("shown: another thread's ciEnv", COMPILING, "base - c->leaf_sp >= size ||", "", OF_TASK),
+    Mutant("shown: another thread's ciEnv", OWN, " &&\n\t       ret->stack_end - sp < size", "", OF_TASK),
     Mutant("shown: a method without an identity", COMPILING, "!c->seen.identity ||\n\t    ", "", OF_TASK),
     Mutant("shown: the first bytecode is no OSR", COMPILING, "osr_bci < 0", "osr_bci <= 0", OF_TASK),
     Mutant("shown: one thread says where all have their address", SELF, "may[word] && words[word] == thread",

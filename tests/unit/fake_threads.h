@@ -29,6 +29,7 @@
 #define CLASS_SHIFT   10
 #define FLAG_BYTES    24UL
 #define THREAD_ID     48
+#define BLOCKER	      56
 #define GC_ACTIVE     5
 #define GC_COUNT      8
 
@@ -36,7 +37,7 @@ struct world {
 	struct fake_vm vm;
 	struct jvm_layout layout;
 	uint32_t release;
-	bool narrow, compact, no_stack_size;
+	bool narrow, compact, no_stack_size, no_vthread;
 	uint64_t flags, flag_array, flag_count, first_thread, list, oop_base, oop_shift, klass_base,
 		klass_shift, thread_klass_at, string_klass_at, heap, heap_at;
 	uint64_t thread_klass, string_klass, virtual_klass, classes;
@@ -256,7 +257,7 @@ static inline void open_vm(void)
 		{ "ciEnv", "_task", 112, 0 },
 		{ "CompileTask", "_method", 8, 0 },
 		{ "CompileTask", "_osr_bci", 24, 0 },
-		{ "JavaThread", "_vthread", 904, 0 },
+		{ "JavaThread", w.no_vthread ? "_another" : "_vthread", 904, 0 },
 		{ "JavaThread", "_stack_base", 824, 0 },
 		{ "JavaThread", w.no_stack_size ? "_other" : "_stack_size", 832, 0 },
 		{ w.release == 8 ? "Threads" : "ThreadsSMRSupport",
@@ -274,11 +275,14 @@ static inline void open_vm(void)
 /* The JVM of RELEASE without threads. */
 static inline void begin(uint32_t release)
 {
-	static const struct field thread_fields[] = { { "other", "J", 40, true },
-						      { "name", "I", 44, false },
-						      { "eetop", "J", EETOP, false },
-						      { "name", "Ljava/lang/String;", NAME, false },
-						      { "tid", "J", THREAD_ID, false } };
+	static const struct field thread_fields[] = {
+		{ "other", "J", 40, true },
+		{ "name", "I", 44, false },
+		{ "eetop", "J", EETOP, false },
+		{ "name", "Ljava/lang/String;", NAME, false },
+		{ "tid", "J", THREAD_ID, false },
+		{ "parkBlocker", "Ljava/lang/Object;", BLOCKER, false }
+	};
 	struct field string_fields[] = { { "value", release == 8 ? "[C" : "[B", VALUE, false },
 					 { "coder", "B", CODER, false } };
 	const uint32_t shift = NARROW_SHIFT, class_shift = CLASS_SHIFT;

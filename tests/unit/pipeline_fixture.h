@@ -159,6 +159,7 @@ struct sample_spec {
 	uint64_t object;       /* of an allocation; 0: none */
 	uint64_t object_bytes; /* likewise: what it weighs then */
 	uint64_t interval;     /* likewise; of a lock the chance */
+	uint64_t class_id;     /* likewise; or its address */
 	uint64_t virtual_id;   /* of a virtual thread; 0: none */
 	const char *comm;      /* NULL: "kernel's" */
 	uint8_t flags, state, cause;
@@ -201,6 +202,7 @@ static inline void fill_sample(const struct fixture *f, uint64_t ms, const struc
 		.alloc_object = spec->object,
 		.alloc_size = spec->object_bytes,
 		.alloc_interval = spec->interval,
+		.alloc_class = spec->class_id,
 		.virtual_id = spec->virtual_id,
 	};
 	memcpy(sample->comm, comm, MIN(strlen(comm), sizeof(sample->comm)));

@@ -11,6 +11,7 @@
 #include "pipeline_fixture.h"
 #include "session/alloc/alloc_outside.h"
 #include "session/alloc/alloc_probes.h"
+#include "session/locks/lock_parks.h"
 #include "session/locks/lock_probes.h"
 #include "session/safepoints/safepoint_probes.h"
 #include "symbolize/sample_words.h"
@@ -31,6 +32,9 @@ static struct {
 	int probed;	 /* of alloc_probes_open() */
 	int lock_probed; /* of lock_probes_open() */
 	int safepoint_probed;
+	int parks_seen; /* of lock_parks_add() */
+	bool parks_added;
+	uint64_t parks_polled_ns;
 	uint32_t without_locks;
 	struct agents_hooks hooks;
 	bool try_fails, wants_again, waits_for_jvm, unwinder_busy;
@@ -367,6 +371,38 @@ int lock_probes_open(struct capture *capture, const struct process *process, str
 	assert_non_null(capture);
 	note("probe the locks of %u", number(process->pid));
 	return parts.lock_probed < 0 ? err_set(err, parts.lock_probed, "no function") : 0;
+}
+
+int lock_parks_add(struct lock_parks *parks, struct process *process, struct err *err)
+{
+	assert_non_null(parks->capture);
+	note("see %u park", number(process->pid));
+	parts.parks_added = true;
+	return parts.parks_seen < 0 ? err_set(err, parts.parks_seen, "no probes") : 0;
+}
+
+void lock_parks_poll(struct lock_parks *parks, uint64_t now_ns)
+{
+	(void)parks;
+	parts.parks_polled_ns = now_ns;
+}
+
+void lock_parks_forget(struct lock_parks *parks, const struct process *process)
+{
+	(void)parks;
+	if (parts.parks_added)
+		note("no more of %u's parks", number(process->pid));
+}
+
+void lock_parks_init(struct lock_parks *parks, struct capture *capture, struct jvm_table *jvms)
+{
+	(void)jvms;
+	parks->capture = capture;
+}
+
+void lock_parks_release(struct lock_parks *parks)
+{
+	(void)parks;
 }
 
 int alloc_probes_open(struct capture *capture, const struct process *process, struct err *err)

@@ -38,13 +38,25 @@ int capture_set_jvm(struct capture *c, uint32_t serial, const struct wire_jvm *j
 	return bpf_map_delete_elem(fd, &serial) < 0 && errno != ENOENT ? -errno : 0;
 }
 
+/* What a map has of process TGID; NULL: nothing. */
+static int capture_set_process(struct capture *c, enum bpf_session_map map, uint32_t tgid,
+			       const void *value)
+{
+	int fd = bpf_session_map_fd(c->session, map);
+
+	if (value)
+		return bpf_map_update_elem(fd, &tgid, value, BPF_ANY) < 0 ? -errno : 0;
+	return bpf_map_delete_elem(fd, &tgid) < 0 && errno != ENOENT ? -errno : 0;
+}
+
 int capture_set_tlab(struct capture *c, uint32_t tgid, const struct wire_tlab *tlab)
 {
-	int fd = bpf_session_map_fd(c->session, BPF_SESSION_TLAB_JVMS);
+	return capture_set_process(c, BPF_SESSION_TLAB_JVMS, tgid, tlab);
+}
 
-	if (tlab)
-		return bpf_map_update_elem(fd, &tgid, tlab, BPF_ANY) < 0 ? -errno : 0;
-	return bpf_map_delete_elem(fd, &tgid) < 0 && errno != ENOENT ? -errno : 0;
+int capture_set_parking(struct capture *c, uint32_t tgid, const struct wire_parking *parking)
+{
+	return capture_set_process(c, BPF_SESSION_PARKING_JVMS, tgid, parking);
 }
 
 int capture_set_far_blob(struct capture *c, const struct wire_far_key *key, uint64_t blob)

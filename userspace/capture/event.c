@@ -89,7 +89,7 @@ const struct capture_event_row capture_event_rows[] = {
 	  "time of all threads, on and off the cpus: a sample about every INTERVAL of each (default 10ms)",
 	  .is_form = true },
 	{ "lock[=MIN]", "nanoseconds",
-	  "time that Java threads wait for monitors and in Object.wait(), by class: waits of at least MIN (default 10us)",
+	  "time that Java threads wait for monitors, in Object.wait() and parked (java.util.concurrent), by class: waits of at least MIN (default 10us)",
 	  .is_form = true },
 	{ "safepoint[=MIN]", "nanoseconds",
 	  "time that JVMs stop their threads, by operation (GC pauses among them): stops of at least MIN (default all)",

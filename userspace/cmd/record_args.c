@@ -331,20 +331,6 @@ static int check_live(struct err *err)
 	return 0;
 }
 
-/* Why a Java thread is off the cpus is to be seen from outside, for which lock is not. */
-static int check_locks(struct err *err)
-{
-	for (size_t i = 0; i < args.event_names.len; i++) {
-		if (args.agent != RECORDER_AGENT_NEVER || !capture_event_is_lock(&args.events[i]))
-			continue;
-		err_set(err, -EINVAL, "-e lock does not go with --agent=never");
-		return err_hint(
-			err,
-			"-e offcpu has waits for monitors without an agent, and not their classes");
-	}
-	return 0;
-}
-
 static int parse_events(struct err *err)
 {
 	int rc;
@@ -362,9 +348,7 @@ static int parse_events(struct err *err)
 			return err_set(err, -EINVAL,
 				       "--cpu does not go with %s: a wait is on no cpu",
 				       args.events[i].name);
-	if (!rc)
-		rc = check_live(err);
-	return rc ? rc : check_locks(err);
+	return rc ? rc : check_live(err);
 }
 
 /* As given, else below the mount of the cgroup2 tree. */

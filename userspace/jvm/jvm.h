@@ -164,6 +164,12 @@ const char *jvm_thread_name(struct jvm *jvm, uint32_t tid, uint64_t time_ns,
 int jvm_get_tlab(struct jvm *jvm, struct wire_tlab *ret_tlab, struct err *err);
 
 /*
+ * What leads to the objects that its threads park for. -EAGAIN: it is still starting; -EOPNOTSUPP: its collector moves objects while Java
+ * runs, or it does not tell; and errors of the read.
+ */
+int jvm_get_parking(struct jvm *jvm, struct wire_parking *ret_parking);
+
+/*
  * The class at KLASS, read now and remembered: "java.lang.String", "byte[]"; NULL when there is none. Borrowed
  * until the next call of either function. Ask as soon as a sample arrives, since classes are unloaded.
  */

@@ -67,6 +67,7 @@ struct jvm_shown {
 	uint32_t wanted, known; /* enum jvm_shows; what cannot be known counts, too */
 	uint64_t retry_ns, wait_ns;
 	struct wire_receiver receiver;
+	struct wire_own_thread own;
 	struct wire_compiling compiling;
 };
 

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "jvm/jvm_private.h"
 #include "jvm/shown/jvm_compiling.h"
+#include "jvm/shown/jvm_own_thread.h"
 #include "jvm/shown/jvm_receiver.h"
 
 /* A JVM that starts has few threads; one whose C library keeps them elsewhere is asked in vain. */
@@ -27,7 +28,8 @@ static void look_for(struct jvm *jvm, uint64_t now_ns)
 	    is_final(jvm_receiver_read(jvm->vs, &jvm->layout, &shown->receiver)))
 		shown->known |= JVM_SHOWS_RECEIVERS;
 	if (missing & JVM_SHOWS_COMPILING &&
-	    is_final(jvm_compiling_read(jvm->vs, now_ns + LIST_NS, &shown->compiling)))
+	    is_final(jvm_own_thread_read(jvm->vs, now_ns + LIST_NS, &shown->own)) &&
+	    is_final(jvm_compiling_read(jvm->vs, &shown->compiling)))
 		shown->known |= JVM_SHOWS_COMPILING;
 	shown->wait_ns =
 		shown->wait_ns ? MIN(2 * shown->wait_ns, SHOWN_MAX_WAIT_NS) : SHOWN_WAIT_NS;
@@ -45,6 +47,7 @@ void jvm_shown_fill(struct jvm *jvm, struct wire_jvm *wire)
 	if (shown->wanted & ~shown->known && now_ns >= shown->retry_ns)
 		look_for(jvm, now_ns);
 	wire->receiver = shown->receiver;
+	wire->own = shown->own;
 	wire->compiling = shown->compiling;
 }
 

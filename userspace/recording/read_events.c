@@ -208,9 +208,9 @@ static void add_wall(struct recording_reader *reader, const struct jfr_values *v
 		add_sample(reader, &s);
 }
 
-/* Of ours the address is an identity hash, and the time that of the end. Others' waits are no samples. */
+/* Of ours the address says which lock it is, and the time is that of the end. Others' waits are no samples. */
 static void add_lock(struct recording_reader *reader, const struct jfr_values *v, uint32_t found,
-		     const char *reason)
+		     const char *reason, unsigned int shift)
 {
 	uint64_t chance = MIN(MAX(v->number[SAMPLE_CHANCE], 1U), UINT32_MAX);
 	struct profile_sample s;
@@ -225,7 +225,7 @@ static void add_lock(struct recording_reader *reader, const struct jfr_values *v
 	put_class(reader, &s, sample_class(reader, v, found), false);
 	if (!reader->options->merge) {
 		s.chance = (uint32_t)chance;
-		s.identity = (uint32_t)v->number[SAMPLE_IDENTITY];
+		s.identity = (uint32_t)(v->number[SAMPLE_IDENTITY] >> shift);
 		s.reason = profile_string(reader->profile, reason);
 	}
 	add_sample(reader, &s);
@@ -249,18 +249,18 @@ static void add_safepoint(struct recording_reader *reader, const struct jfr_valu
 
 static void add_enter(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
 {
-	add_lock(reader, v, found, JFR_BY_ENTER);
+	add_lock(reader, v, found, JFR_BY_ENTER, 0);
 }
 
 static void add_monitor_wait(struct recording_reader *reader, const struct jfr_values *v,
 			     uint32_t found)
 {
-	add_lock(reader, v, found, JFR_BY_WAIT);
+	add_lock(reader, v, found, JFR_BY_WAIT, 0);
 }
 
 static void add_park(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
 {
-	add_lock(reader, v, found, JFR_BY_PARK);
+	add_lock(reader, v, found, JFR_BY_PARK, JFR_ADDRESS_SHIFT);
 }
 
 /*

@@ -223,6 +223,12 @@ static uint64_t begin_ns(enum jfr_type_id type, const struct profile_sample *s)
 	return s->time_ns - MIN(length_ns, s->time_ns);
 }
 
+/* Where a thread has parked the identity is of an address (profile/profile.h). */
+static unsigned int jfr_address_shift(enum jfr_type_id type)
+{
+	return type == JFR_THREAD_PARK ? JFR_ADDRESS_SHIFT : 0;
+}
+
 /* All behind the time: the JDK's fields, of which some are not known, and LOCK_FIELDS of types.c. */
 static uint8_t *put_lock(uint8_t *at, enum jfr_type_id type, const struct jfr_pools *pools,
 			 const struct profile *p, const struct profile_sample *s)
@@ -239,7 +245,7 @@ static uint8_t *put_lock(uint8_t *at, enum jfr_type_id type, const struct jfr_po
 	at = jfr_varint(at, object_class_key(pools, p, s->stack));
 	for (uint8_t i = 0; i < unknown[type]; i++)
 		*at++ = 0;
-	at = jfr_varint(at, s->identity);
+	at = jfr_varint(at, (uint64_t)s->identity << jfr_address_shift(type));
 	*at++ = state_key(s->state);
 	at = jfr_varint(at, labels.pid);
 	at = jfr_varint(at, labels.name);

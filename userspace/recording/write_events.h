@@ -26,6 +26,8 @@
 #define JFR_BY_ENTER "monitor enter"
 #define JFR_BY_WAIT  "Object.wait"
 #define JFR_BY_PARK  "park"
+/* Objects lie at multiples of 8: the identity of one that a thread parked for is so much of its address. */
+#define JFR_ADDRESS_SHIFT 3
 /* What makes a safepoint's sample one of these. */
 #define JFR_REACHING "reaching safepoint"
 #define JFR_LEAVING  "leaving safepoint"

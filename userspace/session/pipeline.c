@@ -104,6 +104,7 @@ static int open_agents(struct pipeline *pipeline, const struct pipeline_options 
 	pipeline->samples_allocations = options->alloc_interval != 0;
 	jvm_table_sample_allocations(pipeline->jvms, options->alloc_interval);
 	pipeline->samples_locks = options->samples_locks;
+	lock_parks_init(&pipeline->parks, pipeline->capture, pipeline->jvms);
 	pipeline->samples_safepoints = options->samples_safepoints;
 	if (options->samples_locks)
 		jvm_table_sample_locks(pipeline->jvms, options->lock_least_ns);
@@ -164,6 +165,7 @@ void pipeline_release(struct pipeline *pipeline)
 	process_news_release(&pipeline->news);
 	vec_release(&pipeline->outside);
 	vec_release(&pipeline->strangers);
+	lock_parks_release(&pipeline->parks);
 	ledger_release(&pipeline->ledger);
 	profile_release(&pipeline->profile);
 }

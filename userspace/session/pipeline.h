@@ -21,6 +21,7 @@
 #include "profile/sink.h"
 #include "session/alloc/live_objects.h"
 #include "session/figures/ledger.h"
+#include "session/locks/lock_parks.h"
 #include "session/malloc/malloc_kept.h"
 #include "session/malloc/malloc_probes.h"
 #include "session/memory_plan.h"
@@ -81,6 +82,7 @@ struct pipeline {
 	bool sees_safepoints;	   /* a JVM's probes of its safepoints were found */
 	uint64_t outside_interval; /* of JVMs without an agent that samples; 0: no allocations */
 	VEC(struct outside_jvm) outside;
+	struct lock_parks parks;
 	VEC(struct process *) strangers; /* borrowed; JVMs that are in another cgroup yet */
 	uint64_t strangers_ns;		 /* when they were last looked at */
 	struct malloc_probes malloc;	 /* of native memory */

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "session/alloc/alloc_objects.h"
+#include "session/locks/lock_identity.h"
 #include "session/pipeline_books.h"
 #include "session/pipeline_live.h"
 #include "session/pipeline_malloc.h"
@@ -84,7 +85,7 @@ static void apply_sample(struct pipeline *pipeline, struct process *process,
 		row.chance = 1;
 	if (is_lock) {
 		row.chance = (uint32_t)sample->alloc_interval;
-		row.identity = (uint32_t)sample->alloc_object;
+		row.identity = lock_identity(sample);
 	}
 	if (is_safepoint)
 		safepoint_parts_add(&pipeline->profile, sample, &row);

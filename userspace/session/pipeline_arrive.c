@@ -9,7 +9,7 @@
 #include "session/pipeline_show.h"
 #include "session/pipeline_spans.h"
 
-/* What the sample weighs is known, and its class is a Klass* that may be unloaded. */
+/* What the sample weighs is known. */
 #define SEEN_OUTSIDE (WIRE_SAMPLE_NEW_TLAB | WIRE_SAMPLE_OUTSIDE_TLAB)
 
 /* A miss and its sample are sent in one go; not together only when the sample was lost. */
@@ -46,7 +46,8 @@ static void read_class(struct pipeline *pipeline, struct process *process,
 {
 	struct jvm *jvm = NULL;
 
-	if (process && sample->flags & SEEN_OUTSIDE)
+	if (process && wire_sample_has_klass(sample) &&
+	    sample->alloc_class > WIRE_PARKED_FOR_NOTHING)
 		jvm = jvm_table_get(pipeline->jvms, process);
 	if (jvm)
 		jvm_read_class(jvm, sample->alloc_class);

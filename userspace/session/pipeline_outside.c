@@ -103,12 +103,26 @@ static void probe_safepoints(struct pipeline *pipeline, const struct process *pr
 		pipeline->sees_safepoints = true;
 }
 
+/* Likewise. */
+static void probe_parks(struct pipeline *pipeline, struct process *process)
+{
+	struct err err = { 0 };
+
+	if (!pipeline->samples_locks)
+		return;
+	if (lock_parks_add(&pipeline->parks, process, &err) < 0)
+		profile_add_counter(&pipeline->profile, "lock.parks-not-seen", err.text, 1);
+	else
+		pipeline->sees_locks = true;
+}
+
 static void want_jvm(struct pipeline *pipeline, struct process *process)
 {
 	struct outside_jvm target = { .process = process };
 	bool is_new = pipeline->outside_interval && !find(pipeline, process);
 
 	probe_safepoints(pipeline, process);
+	probe_parks(pipeline, process);
 	/* Its agent may be opened, and so be known of, in agents_add(). */
 	if (is_new)
 		vec_push(&pipeline->outside, target);
@@ -159,6 +173,7 @@ void pipeline_outside_poll(struct pipeline *pipeline)
 	vec_for_each (at, &pipeline->outside)
 		if (!at->tried)
 			try_open(pipeline, at);
+	lock_parks_poll(&pipeline->parks, clock_now_ns());
 }
 
 bool pipeline_outside_sees(const struct pipeline *pipeline, const struct process *process)
@@ -195,7 +210,7 @@ void pipeline_outside_note_probed(struct pipeline *pipeline, const struct proces
 	pipeline->alloc_sources++;
 }
 
-/* Without it there are no locks; allocations may be seen all the same. */
+/* Without it there are no monitors; allocations may be seen all the same. */
 static void probe_locks(struct pipeline *pipeline, const struct process *process)
 {
 	struct err err = { 0 };
@@ -249,6 +264,7 @@ void pipeline_outside_forget(struct pipeline *pipeline, struct process *process)
 	bool was_seen;
 
 	forget_stranger(pipeline, process);
+	lock_parks_forget(&pipeline->parks, process);
 	if (!target)
 		return;
 	was_seen = target->seen || target->beside;

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the stack of an allocation has instead of the JVM's own frames: the class, as its leaf. */
+/* What the stack of an allocation, or of a wait for a lock, has instead of the JVM's own frames: the class, as its leaf. */
 #include <string.h>
 
 #include "symbolize/symbolizer_private.h"
 
 #define UNKNOWN_CLASS "[unknown class]"
-/* The class is a Klass* then. */
-#define OUTSIDE_FLAGS (WIRE_SAMPLE_NEW_TLAB | WIRE_SAMPLE_OUTSIDE_TLAB)
+#define NO_BLOCKER    "[no blocker]"
+
+static const char *find_class(struct jvm *jvm, const struct wire_sample *sample)
+{
+	if (!sample->alloc_class)
+		return NULL;
+	if (!wire_sample_has_klass(sample))
+		return jvm_class_name(jvm, sample->alloc_class);
+	if (sample->alloc_class == WIRE_PARKED_FOR_NOTHING)
+		return NO_BLOCKER;
+	return jvm_find_class(jvm, sample->alloc_class);
+}
 
 void allocation_push_class(struct stack_build *build, const struct wire_sample *sample)
 {
@@ -15,10 +25,8 @@ void allocation_push_class(struct stack_build *build, const struct wire_sample *
 	struct profile_frame frame = { .mapping = jit_mapping_id(build), .bci = -1, .kind = kind };
 	const char *name = NULL;
 
-	if (build->jvm && sample->flags & OUTSIDE_FLAGS)
-		name = jvm_find_class(build->jvm, sample->alloc_class);
-	else if (build->jvm && sample->alloc_class)
-		name = jvm_class_name(build->jvm, sample->alloc_class);
+	if (build->jvm)
+		name = find_class(build->jvm, sample);
 	/* It may be told a moment later. */
 	if (!name)
 		build->cacheable = false;

@@ -32,9 +32,10 @@ uint64_t sample_words_hash(const struct wire_sample *sample, const struct word_r
 	uint64_t rest = (uint64_t)sample->kernel_frames << 16 | (uint64_t)sample->reason << 8 |
 			(sample->tid == sample->tgid);
 
-	/* Of an allocation the class and the flags that mark it. */
+	/* Of an allocation, or a lock, the class and what marks it. */
 	rest ^= sample->alloc_class << 32 ^ sample->alloc_class >> 32;
 	rest ^= (uint64_t)(sample->flags & WIRE_SAMPLE_OUTSIDE_TLAB) << 60;
+	rest ^= (uint64_t)wire_sample_has_klass(sample) << 59;
 	return words ^ (rest * 0x9e3779b97f4a7c15ULL);
 }
 

@@ -61,13 +61,12 @@ static void begin(void)
 	cursor.jvm.method_const_method = cursor.jvm.const_method_constants = 8;
 	cursor.jvm.pool_holder = cursor.jvm.klass_name = 16;
 	cursor.jvm.symbol_mask = MASK;
-	cursor.jvm.compiling = (struct wire_compiling){ .self = SELF,
-							.stack_base = STACK_BASE,
-							.stack_size = STACK_SIZE,
-							.env = ENV,
-							.task = TASK,
-							.method = METHOD,
-							.osr_bci = OSR_BCI };
+	cursor.jvm.own = (struct wire_own_thread){ .self = SELF,
+						   .stack_base = STACK_BASE,
+						   .stack_size = STACK_SIZE };
+	cursor.jvm.compiling = (struct wire_compiling){
+		.env = ENV, .task = TASK, .method = METHOD, .osr_bci = OSR_BCI
+	};
 	cursor.leaf_sp = STACK_AT + 512;
 	cursor.max_frames = 8;
 	pthread[SELF / 8] = THREAD_AT;
@@ -133,7 +132,10 @@ static void who_compiles_nothing(void **state)
 {
 	(void)state;
 	begin();
-	cursor.jvm.compiling.self = 0;
+	cursor.jvm.compiling.env = 0;
+	expect_nothing(0);
+	begin();
+	cursor.jvm.own.self = 0;
 	expect_nothing(0);
 	begin();
 	cursor.jvm.serial = 0;

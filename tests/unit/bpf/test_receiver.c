@@ -64,11 +64,11 @@ static void begin(enum wire_klass_place place)
 	object[1] = place == WIRE_KLASS_WIDE ? KLASS : NARROW | 0xabcdULL << 32;
 	cursor.jvm.klass_name = KLASS_NAME;
 	cursor.jvm.symbol_mask = MASK;
-	cursor.jvm.receiver = (struct wire_receiver){ .base = META_AT,
-						      .blob_name = BLOB_NAME,
-						      .place = (uint8_t)place,
-						      .shift = SHIFT,
-						      .mark_shift = MARK_SHIFT };
+	cursor.jvm.receiver = (struct wire_receiver){ { .base = META_AT,
+							.place = (uint8_t)place,
+							.shift = SHIFT,
+							.mark_shift = MARK_SHIFT },
+						      .blob_name = BLOB_NAME };
 	cursor.pc = STUB_PC;
 	cursor.sp = cursor.leaf_sp = STACK_AT + 512;
 	cursor.leaf = cursor.exact = 1;

@@ -129,7 +129,7 @@ static void programs_of_triggers(void **state)
 	expect_line("offcpu_threads: %d entries\n", WIRE_OFFCPU_THREADS);
 	expect_line(
 		"sample_uprobe 1\nsample_tracepoint 1\nsample_kprobe 1\nsample_raw 1\nsample_malloc 1\n"
-		"sample_offcpu 1\nnote_waking 1\nsample_lock_agent 1\nsample_safepoint 1\nsample_alloc_agent 1\n"
+		"sample_offcpu 1\nnote_waking 1\nsample_lock_agent 1\nsample_lock_park 1\nsample_safepoint 1\nsample_alloc_agent 1\n"
 		"sample_alloc_new_tlab 1\nsample_alloc_outside 1\n");
 	assert_null(strstr(f.log.buf, "sample 1"));
 	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
@@ -147,9 +147,13 @@ static void programs_of_triggers(void **state)
 	/* An allocation may be told by any of them. */
 	for (unsigned int t = WIRE_TRIGGER_ALLOC_AGENT; t < WIRE_TRIGGER_COUNT; t++)
 		assert_int_equal(f.rodata.trigger_event[t], 6);
+	/* So may a lock. */
+	assert_int_equal(f.rodata.trigger_event[WIRE_TRIGGER_LOCK_AGENT], 10);
+	assert_int_equal(f.rodata.trigger_event[WIRE_TRIGGER_LOCK_PARK], 10);
 	assert_int_equal(f.rodata.trigger_event[WIRE_TRIGGER_OFFCPU], 5);
 	assert_int_equal(f.rodata.offcpu_least_ns, 20000000);
 	assert_int_equal(f.rodata.safepoint_least_ns, 30000);
+	assert_int_equal(f.rodata.park_least_ns, 10000);
 	assert_int_equal(f.rodata.offcpu_step_ns, 20000000);
 	assert_int_equal(f.rodata.offcpu_doubled, WIRE_OFFCPU_STEP_DOUBLED);
 	assert_false(f.rodata.offcpu_keeps_sums);
@@ -298,6 +302,7 @@ static void descriptors(void **state)
 		[BPF_SESSION_PAGES] = "pages",
 		[BPF_SESSION_SPACES] = "spaces",
 		[BPF_SESSION_TLAB_JVMS] = "tlab_jvms",
+		[BPF_SESSION_PARKING_JVMS] = "parking_jvms",
 		[BPF_SESSION_MALLOC_KEPT] = "malloc_kept",
 		[BPF_SESSION_OFFCPU_THREADS] = "offcpu_threads",
 	};

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What leads to receivers' classes and to what is compiled, by the JVM's own description. */
+/* What leads to receivers' classes, to what is compiled and to what threads park for, by the JVM's own description. */
 #include "test.h"
 
 #include "fake_threads.h"
 #include "jvm/shown/jvm_compiling.h"
+#include "jvm/shown/jvm_own_thread.h"
+#include "jvm/shown/jvm_parking.h"
 #include "jvm/shown/jvm_receiver.h"
 
 #define THREADS	      4
@@ -15,7 +17,8 @@
 #define FAR_END (UINT64_MAX >> 1)
 
 static struct wire_receiver receiver;
-static struct wire_compiling compiling;
+static struct wire_own_thread own;
+static struct wire_parking parking;
 static uint64_t pthreads[THREADS];
 
 static int receiver_of(uint32_t release)
@@ -30,17 +33,17 @@ static void classes(void **state)
 {
 	(void)state;
 	assert_int_equal(receiver_of(8), 0);
-	assert_int_equal(receiver.place, WIRE_KLASS_WIDE);
+	assert_int_equal(receiver.object.place, WIRE_KLASS_WIDE);
 	assert_int_equal(receiver.blob_name, BLOB_NAME);
 	fake_vm_release(&w.vm);
 	assert_int_equal(receiver_of(17), 0);
-	assert_int_equal(receiver.place, WIRE_KLASS_NARROW);
-	assert_true(receiver.base == FAKE_BASE);
-	assert_int_equal(receiver.shift, CLASS_SHIFT);
+	assert_int_equal(receiver.object.place, WIRE_KLASS_NARROW);
+	assert_true(receiver.object.base == FAKE_BASE);
+	assert_int_equal(receiver.object.shift, CLASS_SHIFT);
 	fake_vm_release(&w.vm);
 	assert_int_equal(receiver_of(25), 0);
-	assert_int_equal(receiver.place, WIRE_KLASS_COMPACT);
-	assert_int_equal(receiver.mark_shift, HEADER_SHIFT);
+	assert_int_equal(receiver.object.place, WIRE_KLASS_COMPACT);
+	assert_int_equal(receiver.object.mark_shift, HEADER_SHIFT);
 	w.layout.blob_name = JVM_LAYOUT_ABSENT;
 	assert_int_equal(jvm_receiver_read(w.vm.vs, &w.layout, &receiver), -EOPNOTSUPP);
 	fake_vm_release(&w.vm);
@@ -52,9 +55,10 @@ static void put_pthread(unsigned int which, unsigned int offset, uint64_t value)
 }
 
 /* COUNT threads that have noted where they are, of a JVM of RELEASE. */
-static void begin_threads(uint32_t release, unsigned int count)
+static void begin_threads_of(uint32_t release, unsigned int count, bool no_vthread)
 {
 	begin(release);
+	w.no_vthread = no_vthread;
 	for (unsigned int i = 0; i < count; i++) {
 		add_thread(11 + (int32_t)i, 0);
 		pthreads[i] = fake_alloc(memory(), PTHREAD_BYTES);
@@ -68,10 +72,15 @@ static void begin_threads(uint32_t release, unsigned int count)
 	open_vm();
 }
 
+static void begin_threads(uint32_t release, unsigned int count)
+{
+	begin_threads_of(release, count, false);
+}
+
 static int look(void)
 {
-	memset(&compiling, 0, sizeof(compiling));
-	return jvm_compiling_read(w.vm.vs, FAR_END, &compiling);
+	memset(&own, 0, sizeof(own));
+	return jvm_own_thread_read(w.vm.vs, FAR_END, &own);
 }
 
 static void the_word_of_all_threads(void **state)
@@ -82,13 +91,9 @@ static void the_word_of_all_threads(void **state)
 	for (unsigned int i = 0; i < ARRAY_SIZE(releases); i++) {
 		begin_threads(releases[i], THREADS);
 		assert_int_equal(look(), 0);
-		assert_int_equal(compiling.self, SELF);
-		assert_int_equal(compiling.stack_base, 824);
-		assert_int_equal(compiling.stack_size, 832);
-		assert_int_equal(compiling.env, 2016);
-		assert_int_equal(compiling.task, 112);
-		assert_int_equal(compiling.method, 8);
-		assert_int_equal(compiling.osr_bci, 24);
+		assert_int_equal(own.self, SELF);
+		assert_int_equal(own.stack_base, 824);
+		assert_int_equal(own.stack_size, 832);
 		fake_vm_release(&w.vm);
 	}
 }
@@ -99,7 +104,7 @@ static void threads_that_do_not_agree(void **state)
 	begin_threads(17, THREADS);
 	put_pthread(THREADS - 1, SELF, w.threads[0]);
 	assert_int_equal(look(), -EAGAIN);
-	assert_int_equal(compiling.self, 0);
+	assert_int_equal(own.self, 0);
 	put_pthread(THREADS - 1, SELF, w.threads[THREADS - 1]);
 	assert_int_equal(look(), 0);
 	/* One that begins has none yet, and is not asked. */
@@ -123,6 +128,74 @@ static void fields_that_are_missing(void **state)
 	fake_vm_release(&w.vm);
 }
 
+static void what_is_compiled(void **state)
+{
+	struct wire_compiling compiling;
+
+	(void)state;
+	begin(17);
+	open_vm();
+	assert_int_equal(jvm_compiling_read(w.vm.vs, &compiling), 0);
+	assert_int_equal(compiling.env, 2016);
+	assert_int_equal(compiling.task, 112);
+	assert_int_equal(compiling.method, 8);
+	assert_int_equal(compiling.osr_bci, 24);
+	fake_vm_release(&w.vm);
+}
+
+static int parking_of(uint32_t release)
+{
+	begin_threads(release, THREADS);
+	memset(&parking, 0, sizeof(parking));
+	return jvm_parking_read(w.vm.vs, &w.layout, FAR_END, &parking);
+}
+
+/* Its current thread, whose field it is; a handle or not, a reference of 8 bytes or of 4. */
+static void what_threads_park_for(void **state)
+{
+	(void)state;
+	assert_int_equal(parking_of(25), 0);
+	assert_int_equal(parking.blocker.thread_object, 904);
+	assert_int_equal(parking.blocker.field, BLOCKER);
+	assert_true(parking.blocker.has_handle);
+	assert_int_equal(parking.blocker.oop_bytes, 4);
+	assert_true(parking.blocker.oop_base == FAKE_BASE);
+	assert_int_equal(parking.blocker.oop_shift, NARROW_SHIFT);
+	assert_int_equal(parking.own.self, SELF);
+	assert_int_equal(parking.object.place, WIRE_KLASS_COMPACT);
+	assert_true(parking.start_ns == 0);
+	fake_vm_release(&w.vm);
+	assert_int_equal(parking_of(8), 0);
+	assert_false(parking.blocker.has_handle);
+	assert_int_equal(parking.blocker.oop_bytes, 8);
+	assert_int_equal(parking.object.place, WIRE_KLASS_WIDE);
+	fake_vm_release(&w.vm);
+}
+
+static void who_has_no_virtual_threads(void **state)
+{
+	(void)state;
+	/* Too few to tell of themselves. */
+	begin_threads_of(17, 1, true);
+	assert_int_equal(jvm_parking_read(w.vm.vs, &w.layout, FAR_END, &parking), -EAGAIN);
+	fake_vm_release(&w.vm);
+	begin_threads_of(17, THREADS, true);
+	assert_int_equal(jvm_parking_read(w.vm.vs, &w.layout, FAR_END, &parking), 0);
+	assert_int_equal(parking.blocker.thread_object, THREAD_OBJECT);
+	fake_vm_release(&w.vm);
+}
+
+/* Objects move while Java runs, or the class says nothing of it. */
+static void who_cannot_be_read(void **state)
+{
+	(void)state;
+	begin(17);
+	put_flag("UseZGC", true);
+	open_vm();
+	assert_int_equal(jvm_parking_read(w.vm.vs, &w.layout, FAR_END, &parking), -EOPNOTSUPP);
+	fake_vm_release(&w.vm);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -130,6 +203,10 @@ int main(void)
 		cmocka_unit_test(the_word_of_all_threads),
 		cmocka_unit_test(threads_that_do_not_agree),
 		cmocka_unit_test(fields_that_are_missing),
+		cmocka_unit_test(what_is_compiled),
+		cmocka_unit_test(what_threads_park_for),
+		cmocka_unit_test(who_has_no_virtual_threads),
+		cmocka_unit_test(who_cannot_be_read),
 	};
 
 	return cmocka_run_group_tests_name("jvm_shown", tests, NULL, NULL);

@@ -302,6 +302,7 @@ static void locks_are_there(void **state)
 		assert_int_equal(sample->time_ns, START_NS + 5);
 		assert_int_equal(sample->weight, (3000 + i) * (1 + i));
 		assert_int_equal(sample->chance, 1 + i);
+		/* Of a park an eighth of an address. */
 		assert_int_equal(sample->identity, 3000 + i);
 		assert_int_equal(sample->state, STATE_SLEEPING);
 		assert_string_equal(text(&p, sample->reason), reasons[i]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Where the pipeline has agents tell: of allocations, of locks. */
+/* Where the pipeline has agents and JVMs tell: of allocations, of locks. */
 #include "pipeline_parts.h"
 #include "session/pipeline_outside.h"
 
@@ -55,11 +55,41 @@ static void probes_of_safepoints(void **state)
 	assert_true(f->pipeline.sees_safepoints);
 }
 
+/* Agent or not, each target's threads are seen to park. */
+static void threads_that_park(void **state)
+{
+	struct fixture *f = *state;
+	struct process process = { .pid = PID_A };
+
+	begin(f);
+	parts.is_jvm = true;
+	pipeline_add_jvm(&f->pipeline, &process);
+	assert_null(strstr(noted(), "park"));
+	f->pipeline.samples_locks = true;
+	parts.parks_seen = -ENODATA;
+	pipeline_add_jvm(&f->pipeline, &process);
+	assert_non_null(strstr(noted(), "see 1 park\n"));
+	assert_false(f->pipeline.sees_locks);
+	assert_int_equal(f->pipeline.profile.counters.len, 1);
+	assert_string_equal(profile_get_string(&f->pipeline.profile,
+					       f->pipeline.profile.counters.items[0].name),
+			    "lock.parks-not-seen");
+	parts.parks_seen = 0;
+	pipeline_add_jvm(&f->pipeline, &process);
+	assert_true(f->pipeline.sees_locks);
+	pipeline_outside_poll(&f->pipeline);
+	assert_true(parts.parks_polled_ns > 0);
+	noted();
+	pipeline_outside_forget(&f->pipeline, &process);
+	assert_non_null(strstr(noted(), "no more of 1's parks\n"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(functions_of_an_agent),
 		TEST(probes_of_safepoints),
+		TEST(threads_that_park),
 	};
 
 	return cmocka_run_group_tests_name("pipeline_locks", tests, NULL, NULL);

@@ -109,6 +109,29 @@ static void a_lock(void **state)
 	assert_int_equal(f->pipeline.live.jvms.len, 0);
 }
 
+/* Of one that had parked an eighth of the object's address says which it was. */
+static void a_park(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	put_sample(f, 100,
+		   (struct sample_spec){ .pid = PID_A,
+					 .event = 1,
+					 .weight = 5000,
+					 .object = 0x6f8001238,
+					 .object_bytes = 5000,
+					 .interval = 1,
+					 .flags = WIRE_SAMPLE_LOCK | WIRE_SAMPLE_WEIGHED,
+					 .state = WIRE_STATE_SLEEPING,
+					 .cause = WIRE_CAUSE_PARK,
+					 .in_user = 1,
+					 .user = { MAPPED | WIRE_FRAME_EXACT } });
+	run_until(f, 110 + HELD_MS);
+	assert_int_equal(row(f, 0)->identity, 0x6f8001238 >> 3);
+	assert_string_equal(profile_get_string(&f->pipeline.profile, row(f, 0)->reason), "park");
+}
+
 /* What a JVM's threads were stopped for is not asked of frames; no object is followed. */
 static void a_safepoint(void **state)
 {
@@ -364,6 +387,7 @@ int main(void)
 		TEST(long_ones_at_the_end),
 		TEST(nobody_tells_of_them),
 		TEST(a_lock),
+		TEST(a_park),
 	};
 
 	return cmocka_run_group_tests_name("pipeline_waits", tests, NULL, NULL);

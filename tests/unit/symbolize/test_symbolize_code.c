@@ -88,6 +88,32 @@ static void allocations(void **state)
 		"[unknown class]._q@[JIT] [unknown]_n [unknown]_n blob_s@[JIT] [unknown]_n");
 }
 
+/* A lock's class is the agent's id where a thread wanted a monitor, and a Klass*, or nothing, where it had parked. */
+static void locks(void **state)
+{
+	struct fixture *f = *state;
+
+	parts.is_jvm = true;
+	parts.jvm.of_compiled = JAVA_FRAMES;
+	set_words(f, NO_KERNEL, USER_WORDS(0x7f0000001000, KIND(COMPILED) | 0x8000, 6));
+	f->sample.alloc_size = 5000;
+	f->sample.flags = WIRE_SAMPLE_LOCK | WIRE_SAMPLE_WEIGHED;
+	f->sample.cause = WIRE_CAUSE_MONITOR_ENTER;
+	f->sample.alloc_class = 7;
+	assert_string_equal(stack(f), "byte[]._p@[JIT] p.C.m:70_j@[JIT]");
+	f->sample.cause = WIRE_CAUSE_PARK;
+	f->sample.alloc_class = 0x7000;
+	assert_string_equal(stack(f), "a.Outside._p@[JIT] p.C.m:70_j@[JIT]");
+	f->sample.alloc_class = WIRE_PARKED_FOR_NOTHING;
+	assert_string_equal(stack(f), "[no blocker]._p@[JIT] p.C.m:70_j@[JIT]");
+	/* The same number of an agent's is a class. */
+	f->sample.cause = WIRE_CAUSE_OBJECT_WAIT;
+	assert_string_equal(stack(f), "[unknown class]._p@[JIT] p.C.m:70_j@[JIT]");
+	f->sample.cause = WIRE_CAUSE_PARK;
+	f->sample.alloc_class = 0;
+	assert_string_equal(stack(f), "[unknown class]._p@[JIT] p.C.m:70_j@[JIT]");
+}
+
 /* The name of a class may come after the first sample of it. */
 static void a_class_that_is_told_late(void **state)
 {
@@ -241,6 +267,7 @@ int main(void)
 		TEST(code_by_an_agents_map),
 		TEST(code_read_from_outside),
 		TEST(allocations),
+		TEST(locks),
 		TEST(a_class_that_is_told_late),
 		TEST(an_agent_is_asked_first),
 		TEST(interpreted_methods),

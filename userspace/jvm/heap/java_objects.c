@@ -91,6 +91,18 @@ int java_objects_read(const struct vmstructs *vs, const struct vm_flags *flags,
 	return r;
 }
 
+struct wire_object java_objects_wire(const struct java_objects *objects)
+{
+	return (struct wire_object){
+		.base = objects->klass_base,
+		.place = objects->compact	   ? WIRE_KLASS_COMPACT
+			 : objects->narrow_klasses ? WIRE_KLASS_NARROW
+						   : WIRE_KLASS_WIDE,
+		.shift = objects->klass_shift,
+		.mark_shift = objects->header_shift,
+	};
+}
+
 int java_objects_klass_word(const struct java_objects *objects, uint64_t klass,
 			    struct java_klass_word *ret_word)
 {

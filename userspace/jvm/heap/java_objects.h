@@ -8,6 +8,7 @@
 
 #include "jvm/layout/vm_flags.h"
 #include "jvm/layout/vmstructs.h"
+#include "wire.h"
 
 struct java_objects {
 	uint64_t oop_base, klass_base;
@@ -21,6 +22,9 @@ struct java_objects {
 /* -EOPNOTSUPP: the JVM does not tell; -EBADMSG; and errors of the read. */
 int java_objects_read(const struct vmstructs *vs, const struct vm_flags *flags,
 		      struct java_objects *ret_objects);
+
+/* The same of classes for the step functions (bpf/hotspot/object.h). */
+struct wire_object java_objects_wire(const struct java_objects *objects);
 
 /* An object is of a class when the 8 bytes at AT have VALUE in MASK. */
 struct java_klass_word {

@@ -102,6 +102,8 @@ static int read_thread_class(const struct classes *c, struct java_thread_layout 
 		r = find(c, klass, "name", "Ljava/lang/String;", &l->name);
 	if (!r && find(c, klass, "tid", "J", &l->id) < 0)
 		l->id = 0;
+	if (!r && find(c, klass, "parkBlocker", "Ljava/lang/Object;", &l->blocker) < 0)
+		l->blocker = 0;
 	return r;
 }
 

@@ -26,6 +26,7 @@ struct java_thread_layout {
 
 	/* Offsets in objects. */
 	uint32_t eetop, name, id; /* of a Thread; id 0: not told */
+	uint32_t blocker;	  /* the same: what it parks for; 0: not told */
 	uint32_t value, coder;	  /* of a String; before JDK 9 it has chars and no coder */
 	bool has_coder;
 	uint32_t array_len, array_data;

@@ -6,11 +6,7 @@
 #include "jvm/layout/vmstructs.h"
 #include "wire.h"
 
-/*
- * -EOPNOTSUPP: the JVM does not tell; -EAGAIN: it has too few threads yet, or they begin just now; -EBADMSG; and errors of
- * the read. Threads are looked at until DEADLINE_NS.
- */
-int jvm_compiling_read(const struct vmstructs *vs, uint64_t deadline_ns,
-		       struct wire_compiling *ret_compiling);
+/* -EOPNOTSUPP: the JVM does not tell. */
+int jvm_compiling_read(const struct vmstructs *vs, struct wire_compiling *ret_compiling);
 
 #endif

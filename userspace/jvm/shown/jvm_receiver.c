@@ -18,14 +18,7 @@ int jvm_receiver_read(const struct vmstructs *vs, const struct jvm_layout *layou
 		return r;
 	if (layout->blob_name > JVM_LAYOUT_MAX_STRUCT)
 		return -EOPNOTSUPP;
-	*ret_receiver = (struct wire_receiver){
-		.base = objects.klass_base,
-		.blob_name = (uint16_t)layout->blob_name,
-		.place = objects.compact	  ? WIRE_KLASS_COMPACT
-			 : objects.narrow_klasses ? WIRE_KLASS_NARROW
-						  : WIRE_KLASS_WIDE,
-		.shift = objects.klass_shift,
-		.mark_shift = objects.header_shift,
-	};
+	*ret_receiver = (struct wire_receiver){ .object = java_objects_wire(&objects),
+						.blob_name = (uint16_t)layout->blob_name };
 	return 0;
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * HotSpot's own probes of its safepoints (hs_private:safepoint__begin, hotspot:vmops__begin, hotspot:vmops__end, hs_private:safepoint__end), which fire without any flag. Builds
- * for Linux have them from JDK 11 on, JDK 8's have none.
- */
+/* Where JVMs tell of their safepoints: their own probes (session/probes/jvm_probes.h). */
 #ifndef HOSTPROF_SESSION_SAFEPOINTS_SAFEPOINT_PROBES_H
 #define HOSTPROF_SESSION_SAFEPOINTS_SAFEPOINT_PROBES_H
 
@@ -15,7 +12,7 @@
 /* Is -e safepoint among the events? */
 bool safepoint_probes_wanted(const struct capture_options *options);
 
-/* Probe the JVM PROCESS. -ENODATA: it has no HotSpot library, or that no such probes; ERR says so. */
+/* Probe the JVM PROCESS, as jvm_probes_open(). */
 int safepoint_probes_open(struct capture *capture, const struct process *process, struct err *err);
 
 #endif

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of a JVM's allocations from outside: its threads' TLABs, its classes' names. */
+/* What is known of a JVM's allocations and locks from outside: its threads' TLABs, what they park for, its classes' names. */
 #include <errno.h>
 
+#include "base/clock.h"
 #include "jvm/jvm_private.h"
 #include "jvm/layout/jvm_tlab.h"
+#include "jvm/shown/jvm_parking.h"
+
+/* To list threads; of 2,000 it takes a millisecond. */
+#define LIST_NS (10 * NSEC_PER_MSEC)
 
 int jvm_get_tlab(struct jvm *jvm, struct wire_tlab *ret_tlab, struct err *err)
 {
@@ -12,6 +17,13 @@ int jvm_get_tlab(struct jvm *jvm, struct wire_tlab *ret_tlab, struct err *err)
 	if (!jvm->has_layout)
 		return err_set(err, -EOPNOTSUPP, "the JVM of process %u cannot be read", jvm->pid);
 	return jvm_tlab_read(jvm->vs, jvm->layout.feature_release, ret_tlab, err);
+}
+
+int jvm_get_parking(struct jvm *jvm, struct wire_parking *ret_parking)
+{
+	if (!jvm_has_layout(jvm))
+		return jvm->no_layout ? -EOPNOTSUPP : -EAGAIN;
+	return jvm_parking_read(jvm->vs, &jvm->layout, clock_now_ns() + LIST_NS, ret_parking);
 }
 
 uint32_t jvm_feature_release(struct jvm *jvm)

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/*
+ * How long a thread was in LockSupport.park(), and how often that is told. A wait's length is known when it ends, so that long ones are told
+ * always; of those shorter than a level each with the chance that its length has in it, and stands for as many as that says. The
+ * level doubles while a JVM has more than a budget allows (thin_count()). So sums are, on the average, what they were.
+ */
+#ifndef HOSTPROF_BPF_SAMPLE_PARK_H
+#define HOSTPROF_BPF_SAMPLE_PARK_H
+
+#include "sample/lock.h"
+
+/* The level that was doubled once. */
+#define PARK_LEVEL_NS 50000ULL
+
+/* From BEGIN_NS to NOW_NS; 0: it is not wanted, or its begin was not seen. */
+static inline wire_u64 park_length(wire_u64 begin_ns, wire_u64 now_ns, wire_u64 least_ns)
+{
+	wire_u64 length_ns = now_ns > begin_ns ? now_ns - begin_ns : 1;
+
+	if (!begin_ns || length_ns < least_ns || length_ns > LOCK_MOST_NS)
+		return 0;
+	return length_ns;
+}
+
+/* A wait of LENGTH_NS is told with a chance of one in so many, where the level was doubled so often. */
+static inline wire_u32 park_chance(wire_u64 length_ns, wire_u32 doubled)
+{
+	wire_u64 level_ns = doubled ? PARK_LEVEL_NS << ((doubled - 1) & 31) : 0;
+	wire_u64 chance = (level_ns + length_ns - 1) / length_ns;
+
+	if (chance <= 1)
+		return 1;
+	return chance < LOCK_MOST_CHANCE ? chance : LOCK_MOST_CHANCE;
+}
+
+#endif

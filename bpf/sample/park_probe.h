@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
+/* The kernel's side of park.h: Unsafe_Park() (share/prims/unsafe.cpp) has a probe at its begin and one at its end, in builds for Linux from JDK 11 on. */
+#ifndef HOSTPROF_BPF_SAMPLE_PARK_PROBE_H
+#define HOSTPROF_BPF_SAMPLE_PARK_PROBE_H
+
+#include "hotspot/blocker.h"
+#include "sample/park.h"
+#include "sample/thin.h"
+#include "sample/trigger.h"
+
+/* Shorter ones are not wanted. */
+const volatile wire_u64 park_least_ns;
+
+/* The JVMs that are probed: tgid -> what is known of it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, WIRE_MAX_JVMS);
+	__type(key, wire_u32);
+	__type(value, struct wire_parking);
+} parking_jvms SEC(".maps");
+
+/* When a thread has parked; 0: it has not. */
+struct park_book {
+	wire_u64 begin_ns;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct park_book);
+} park_books SEC(".maps");
+
+/* NULL: it is not known, or is another process by now. */
+static __always_inline struct wire_parking *park_find_jvm(const struct task_struct *task)
+{
+	wire_u64 start_ns = BPF_CORE_READ(task, group_leader, start_time);
+	wire_u32 tgid = task->tgid;
+	struct wire_parking *jvm = bpf_map_lookup_elem(&parking_jvms, &tgid);
+
+	if (jvm && !jvm->start_ns)
+		jvm->start_ns = start_ns;
+	return jvm && jvm->start_ns == start_ns ? jvm : NULL;
+}
+
+static __always_inline void park_begin(struct task_struct *task)
+{
+	struct park_book *book =
+		bpf_task_storage_get(&park_books, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (book)
+		book->begin_ns = bpf_ktime_get_ns();
+}
+
+/* Of a thread that goes on: how long it had parked, 0: nothing is to be told of it. */
+static __always_inline wire_u64 park_end(struct task_struct *task, struct wire_pace *pace,
+					 wire_u64 now_ns, wire_u32 *ret_chance)
+{
+	struct park_book *book = bpf_task_storage_get(&park_books, task, 0, 0);
+	wire_u64 length_ns;
+
+	if (!book)
+		return 0;
+	length_ns = park_length(book->begin_ns, now_ns, park_least_ns);
+	book->begin_ns = 0;
+	if (!length_ns)
+		return 0;
+	*ret_chance = park_chance(length_ns, pace->doubled);
+	if (*ret_chance > 1 && bpf_get_prandom_u32() % *ret_chance)
+		return 0;
+	thin_count(pace, now_ns);
+	return length_ns;
+}
+
+static __always_inline void park_tell_object(struct trigger *trigger,
+					     const struct wire_parking *jvm, wire_u64 sp)
+{
+	struct blocker blocker = {};
+
+	if (!blocker_find(jvm, NULL, trigger->task->thread.fsbase, sp, &blocker))
+		return;
+	trigger->alloc_object = blocker.object;
+	trigger->alloc_class = blocker.object ? blocker.klass : WIRE_PARKED_FOR_NOTHING;
+}
+
+/* False: nothing is to be told. */
+static __always_inline bool park_fill(struct trigger *trigger, wire_u64 sp)
+{
+	struct wire_parking *jvm = park_find_jvm(trigger->task);
+	wire_u32 chance = 1;
+
+	if (!jvm)
+		return false;
+	trigger->time_ns = bpf_ktime_get_ns();
+	trigger->alloc_size = park_end(trigger->task, &jvm->pace, trigger->time_ns, &chance);
+	if (!trigger->alloc_size)
+		return false;
+	trigger->alloc_interval = chance;
+	trigger->weight = trigger->alloc_size * chance;
+	park_tell_object(trigger, jvm, sp);
+	return true;
+}
+
+#endif

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""-e lock without an agent: LockSupport.park() by what threads park for, of programs that know how often and how long each did."""
+
+from hp import *
+
+ROUNDS = 60
+# Of those that have probes in themselves.
+JUDGED = [version for version in JDKS if version >= 11 and (version in SETUP_JDKS or find_jdk(version))]
+TWO = (17, 25)
+LOCKS = "java.util.concurrent.locks."
+# Of tests/workloads/Parks.java: what a thread parks for, its own method, and how much of what it measures it parks at least: a lock is taken, too.
+KINDS = {"lock": (LOCKS + "ReentrantLock$NonfairSync", "takeLock", 0.95),
+         "condition": (LOCKS + "AbstractQueuedSynchronizer$ConditionObject", "awaitCondition", 0.95),
+         "blocker": ("Parks$Gate", "parkForGate", 0.98),
+         "nothing": ("[no blocker]", "parkForNothing", 0.98)}
+# It parks a hundred times in each round, and goes on at once; on a busy host it may lose its cpu there.
+SHORT = 100
+MOST_SHORT = 0.1
+UNSAFE = {"jdk.internal.misc.Unsafe.park", "sun.misc.Unsafe.park"}
+
+# Of a JVM what its threads told, and what the recording has of them; as the JDK's own reader sees it.
+Run = collections.namedtuple("Run", "told ns counts events stats")
+
+
+def go(process):
+    process.popen.stdin.write(b"\n")
+    process.popen.stdin.flush()
+
+
+def workload(version, rounds=ROUNDS, flags=()):
+    return java(version, "Parks", rounds, flags=flags, stdin=subprocess.PIPE)
+
+
+def read_told(text):
+    rows = [line.split() for line in text.splitlines()]
+    return {row[0]: (int(row[1]), int(row[2])) for row in rows if len(row) == 3 and row[0] in (*KINDS, "short")}
+
+
+def read_by_jdk(path):
+    out = run([os.path.join(jdk(25), "bin", "jfr"), "print", "--json", "--events", "jdk.ThreadPark", path], code=0, timeout=60).out
+    return [event["values"] for event in json.loads(out)["recording"]["events"]]
+
+
+def record_all(processes, *options):
+    recorder = Recorder("-p", ",".join(str(process.pid) for process in processes), "-e", "lock", "--agent=never", *options)
+    time.sleep(0.5)
+    for process in processes:
+        go(process)
+    for process in processes:
+        process.wait_text("done", 60)
+    path = recorder.end()
+    ns, counts = collapsed(path, "--event", "lock", "-t", "--total"), collapsed(path, "--event", "lock", "-t")
+    events, stats = read_by_jdk(path), read_json(recorder.stats_path)
+    return [Run(read_told(process.text), of_pid(ns, process.pid), of_pid(counts, process.pid),
+                [event for event in events if event["pid"] == process.pid], stats) for process in processes]
+
+
+@shared
+def recorded():
+    need_root()
+    return dict(zip(JUDGED, record_all([workload(version) for version in JUDGED])))
+
+
+def of_kind(lines, kind):
+    """What its thread parks for in the place for it."""
+    return [line for line in lines if line.thread.startswith(f"[{kind} tid=") and f"Parks.{KINDS[kind][1]}" in line.frames]
+
+
+def expect_kind(name, run_of, kind, class_name, judges_length=True):
+    parks, ns = run_of.told[kind]
+    counts, lengths = of_kind(run_of.counts, kind), of_kind(run_of.ns, kind)
+    print(f"# {name}, {kind}: {total(counts)} of {parks}, {100 * (total(lengths) / ns - 1):+.3f} % of {ns / 1e6:.1f} ms")
+    expect_equal(total(counts), parks, f"parks of {kind}")
+    if judges_length:
+        expect_between(total(lengths) / ns, KINDS[kind][2], 1.02, f"length of {kind}")
+    expect_equal({line.frames[-1] for line in counts}, {class_name}, f"classes of {kind}")
+    for line in counts:
+        expect(in_order(line.frames, "Parks$Job.run", "Parks$Job.step", f"Parks.{KINDS[kind][1]}"), f"the stack of {kind}: {line.frames}")
+        expect_in(line.frames[-2], UNSAFE, f"where {kind} parks")
+
+
+@for_each_jdk(JUDGED)
+def parks_have_their_number_length_class_and_stack(version):
+    run_of = recorded()[version]
+    for kind, (class_name, _, _) in KINDS.items():
+        expect_kind(f"JDK {version}", run_of, kind, class_name)
+    short = total([line for line in run_of.counts if "Parks.parkShortly" in line.frames])
+    print(f"# {short} of {SHORT * ROUNDS} that return at once took 10 us")
+    expect(short <= MOST_SHORT * SHORT * ROUNDS, f"{short} parks that return at once are told")
+    expect_equal(run_of.stats["lost"], 0, "lost samples")
+
+
+@test
+def others_read_them():
+    """The JDK's own reader: number, length, class, and where the object lies."""
+    for version in TWO:
+        run_of = recorded()[version]
+        for kind, (class_name, _, least) in KINDS.items():
+            own = [event for event in run_of.events if event["eventThread"]["javaName"] == kind]
+            own = [event for event in own if ((event["parkedClass"] or {}).get("name") or "").replace("/", ".") == class_name]
+            parks, ns = run_of.told[kind]
+            expect_equal(len(own), parks, f"events of {kind}, JDK {version}")
+            expect_between(sum(float(event["duration"][2:-1]) for event in own) * 1e9 / ns, least, 1.02, f"durations of {kind}")
+            addresses = {int(event["address"]) for event in own}
+            expect_equal(len(addresses), 1, f"objects of {kind}: {addresses}")
+            expect_equal(addresses == {0}, kind == "nothing", f"object of {kind}")
+
+
+@test
+def as_heaps_are():
+    """Whole references, other collectors, compact headers: the class is the same, or said to be unknown where objects move beside Java. Five JVMs take each other's time."""
+    need_root()
+    cells = {"17 whole references": (17, ("-XX:-UseCompressedOops",), True),
+             "17 whole classes": (17, ("-XX:-UseCompressedClassPointers",), True),
+             "25 Parallel": (25, ("-XX:+UseParallelGC",), True),
+             "25 compact headers": (25, ("-XX:+UseCompactObjectHeaders",), True),
+             "25 ZGC": (25, ("-XX:+UseZGC",), False)}
+    runs = record_all([workload(version, 20, flags) for version, flags, _ in cells.values()])
+    for (name, (_, _, is_read)), run_of in zip(cells.items(), runs):
+        for kind, (class_name, _, _) in KINDS.items():
+            expect_kind(name, run_of, kind, class_name if is_read else "[unknown class]", judges_length=False)
+
+
+@test
+def rare_ones_stand_for_many():
+    """More than a cpu may tell of: some do, and the sums are those of all."""
+    need_root()
+    process = java(17, "ManyParks", 4, stdin=subprocess.PIPE)
+    recorder = Recorder("-p", process.pid, "-e", "lock=0", "--agent=never")
+    time.sleep(0.5)
+    go(process)
+    process.wait_text("done", 60)
+    path = recorder.end()
+    parks, ns = map(int, process.text.split("parked ")[1].split()[:2])
+    lines = [line for line in collapsed(path, "--event", "lock", "--total") if "ManyParks.parkOnce" in line.frames]
+    samples = sum(line.count for line in collapsed(path, "--event", "lock") if "ManyParks.parkOnce" in line.frames)
+    print(f"# {samples} samples of {parks} parks, {100 * (total(lines) / ns - 1):+.2f} % of {ns / 1e6:.1f} ms")
+    expect(samples * 3 < parks, "all were told of")
+    # What a thread measures is a little more than what it parked.
+    expect_between(total(lines) / ns, 0.80, 1.10, "sum of lengths")
+
+
+main()

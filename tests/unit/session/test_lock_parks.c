@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+/* JVMs whose threads are seen to park: probed once, asked until they tell, and forgotten; BPF, JVMs and time are the test's. */
+#include "test.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "fake_clock.h"
+#include "session/locks/lock_parks.h"
+#include "session/locks/lock_probes.h"
+
+#define PID 4711
+
+static struct {
+	struct lock_parks parks;
+	struct process process, other; /* of one pid, one after the other */
+	int probes, told, set;	       /* what they answer */
+	bool is_known;		       /* to the table */
+	unsigned int probed, asked;
+	/* What BPF has of PID. */
+	bool is_set;
+	struct wire_parking parking;
+} f;
+
+int lock_probes_open_parks(struct capture *capture, const struct process *process, struct err *err)
+{
+	assert_ptr_equal(capture, &f);
+	assert_int_equal(process->pid, PID);
+	assert_true(f.is_set); /* or the first parks would be nobody's */
+	f.probed++;
+	return f.probes < 0 ? err_set(err, f.probes, "no probes") : 0;
+}
+
+struct jvm *jvm_table_get(struct jvm_table *table, struct process *process)
+{
+	assert_ptr_equal(table, &f.parks);
+	assert_non_null(process);
+	return f.is_known ? (struct jvm *)&f : NULL;
+}
+
+int jvm_get_parking(struct jvm *jvm, struct wire_parking *ret_parking)
+{
+	assert_ptr_equal(jvm, &f);
+	f.asked++;
+	if (f.told == 0)
+		*ret_parking = (struct wire_parking){ .blocker.field = 52 };
+	return f.told;
+}
+
+int capture_set_parking(struct capture *capture, uint32_t tgid, const struct wire_parking *parking)
+{
+	assert_ptr_equal(capture, &f);
+	assert_int_equal(tgid, PID);
+	if (f.set < 0)
+		return f.set;
+	f.is_set = parking != NULL;
+	if (parking)
+		f.parking = *parking;
+	return 0;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	fake_begin();
+	memset(&f, 0, sizeof(f));
+	f.process.pid = f.other.pid = PID;
+	f.is_known = true;
+	lock_parks_init(&f.parks, (struct capture *)&f, (struct jvm_table *)&f.parks);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	lock_parks_release(&f.parks);
+	return 0;
+}
+
+static int add(struct process *process)
+{
+	struct err err = { 0 };
+	int r = lock_parks_add(&f.parks, process, &err);
+
+	assert_int_equal(err.code, r);
+	return r;
+}
+
+static void poll_after(uint64_t ns)
+{
+	fake_advance(ns);
+	lock_parks_poll(&f.parks, clock_now_ns());
+}
+
+static void one_that_tells_at_once(void **state)
+{
+	(void)state;
+	assert_int_equal(add(&f.process), 0);
+	assert_int_equal(f.parking.blocker.field, 52);
+	poll_after(NSEC_PER_SEC);
+	assert_int_equal(f.asked, 1);
+	assert_int_equal(add(&f.process), 0);
+	assert_int_equal(f.probed, 1);
+}
+
+/* Its waits are told meanwhile; it is asked more and more seldom. */
+static void one_that_starts(void **state)
+{
+	(void)state;
+	f.is_known = false;
+	assert_int_equal(add(&f.process), 0);
+	assert_true(f.is_set);
+	assert_int_equal(f.parking.blocker.field, 0);
+	f.is_known = true;
+	f.told = -EAGAIN;
+	poll_after(19 * NSEC_PER_MSEC);
+	assert_int_equal(f.asked, 0);
+	poll_after(NSEC_PER_MSEC);
+	assert_int_equal(f.asked, 1);
+	poll_after(39 * NSEC_PER_MSEC);
+	assert_int_equal(f.asked, 1);
+	poll_after(NSEC_PER_MSEC);
+	assert_int_equal(f.asked, 2);
+	for (int i = 0; i < 600; i++)
+		poll_after(100 * NSEC_PER_MSEC);
+	assert_in_range(f.asked, 10, 16);
+	f.told = 0;
+	poll_after(10 * NSEC_PER_SEC);
+	assert_int_equal(f.parking.blocker.field, 52);
+}
+
+static void one_that_cannot_tell(void **state)
+{
+	(void)state;
+	f.told = -EOPNOTSUPP;
+	assert_int_equal(add(&f.process), 0);
+	poll_after(60 * NSEC_PER_SEC);
+	assert_int_equal(f.asked, 1);
+	assert_true(f.is_set);
+}
+
+static void one_without_probes(void **state)
+{
+	(void)state;
+	f.probes = -ENODATA;
+	assert_int_equal(add(&f.process), -ENODATA);
+	assert_false(f.is_set);
+	assert_int_equal(f.asked, 0);
+	f.probes = 0;
+	f.set = -E2BIG;
+	assert_int_equal(add(&f.process), -E2BIG);
+	assert_int_equal(f.parks.items.len, 0);
+}
+
+static void one_that_has_ended(void **state)
+{
+	(void)state;
+	f.told = -EAGAIN;
+	assert_int_equal(add(&f.process), 0);
+	f.process.exited = true;
+	poll_after(NSEC_PER_SEC);
+	assert_int_equal(f.asked, 1);
+	/* The next one has its pid by then. */
+	assert_int_equal(add(&f.other), 0);
+	lock_parks_forget(&f.parks, &f.process);
+	assert_true(f.is_set);
+	lock_parks_forget(&f.parks, &f.process);
+	assert_int_equal(f.parks.items.len, 1);
+	lock_parks_forget(&f.parks, &f.other);
+	assert_false(f.is_set);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(one_that_tells_at_once), TEST(one_that_starts),	TEST(one_that_cannot_tell),
+		TEST(one_without_probes),     TEST(one_that_has_ended),
+	};
+
+	return cmocka_run_group_tests_name("lock_parks", tests, NULL, NULL);
+}

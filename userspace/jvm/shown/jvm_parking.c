@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Source: share/runtime/javaThread.hpp, java/lang/Thread.java, JDK 8 to 28. */
+#include "jvm/shown/jvm_parking.h"
+
+#include <errno.h>
+
+#include "jvm/heap/java_thread_layout.h"
+#include "jvm/shown/jvm_own_thread.h"
+
+/* Thread.currentThread() of a carrier is the virtual thread that it runs: a field of its own from JDK 21 on, a handle. */
+static uint64_t current_thread(const struct vmstructs *vs, const struct java_thread_layout *l)
+{
+	uint64_t offset;
+
+	return vmstructs_field_offset(vs, "JavaThread", "_vthread", &offset) < 0 ? l->thread_object
+										 : offset;
+}
+
+static struct wire_blocker make_blocker(const struct vmstructs *vs,
+					const struct java_thread_layout *l)
+{
+	return (struct wire_blocker){
+		.oop_base = l->objects.oop_base,
+		.thread_object = (uint16_t)current_thread(vs, l),
+		.field = (uint16_t)l->blocker,
+		.has_handle = l->has_handles,
+		.oop_bytes = l->objects.narrow_oops ? 4 : 8,
+		.oop_shift = l->objects.oop_shift,
+	};
+}
+
+int jvm_parking_read(const struct vmstructs *vs, const struct jvm_layout *layout,
+		     uint64_t deadline_ns, struct wire_parking *ret_parking)
+{
+	struct wire_parking parking = { 0 };
+	struct java_thread_layout l;
+	int r = java_thread_layout_read(vs, layout, &l);
+
+	if (!r && (!l.blocker || current_thread(vs, &l) > JVM_LAYOUT_MAX_STRUCT))
+		r = -EOPNOTSUPP;
+	if (!r)
+		r = jvm_own_thread_read(vs, deadline_ns, &parking.own);
+	if (r < 0)
+		return r;
+	parking.object = java_objects_wire(&l.objects);
+	parking.blocker = make_blocker(vs, &l);
+	*ret_parking = parking;
+	return 0;
+}

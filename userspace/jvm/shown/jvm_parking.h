@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How BPF finds the object that a thread noted when it parked (bpf/hotspot/blocker.h). */
+#ifndef HOSTPROF_JVM_SHOWN_JVM_PARKING_H
+#define HOSTPROF_JVM_SHOWN_JVM_PARKING_H
+
+#include "jvm/layout/jvm_layout.h"
+#include "jvm/layout/vmstructs.h"
+
+/*
+ * All but the process and the pace. Threads are looked at until DEADLINE_NS. -EOPNOTSUPP: a collector that moves objects while Java runs, or a
+ * JVM that does not tell enough; -EAGAIN: it is still starting; -EBADMSG; and errors of the read.
+ */
+int jvm_parking_read(const struct vmstructs *vs, const struct jvm_layout *layout,
+		     uint64_t deadline_ns, struct wire_parking *ret_parking);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The JVMs whose threads are seen to park: probed from their first instruction on; what leads to the objects that they park for is read as soon as it is there. */
+#ifndef HOSTPROF_SESSION_LOCK_PARKS_H
+#define HOSTPROF_SESSION_LOCK_PARKS_H
+
+#include "base/vec.h"
+#include "capture/capture.h"
+#include "jvm/jvm.h"
+#include "process/process.h"
+
+struct lock_parks_jvm {
+	struct process *process; /* borrowed until it is forgotten */
+	bool is_known;		 /* its layout, or that there is none */
+	uint64_t retry_ns, wait_ns;
+};
+
+struct lock_parks {
+	struct capture *capture; /* borrowed, and so is the table */
+	struct jvm_table *jvms;
+	VEC(struct lock_parks_jvm) items;
+};
+
+void lock_parks_init(struct lock_parks *parks, struct capture *capture, struct jvm_table *jvms);
+void lock_parks_release(struct lock_parks *parks);
+
+/* Probe the JVM PROCESS, once. -ENODATA: it has no such probes, and other errors of jvm_probes_open(). */
+int lock_parks_add(struct lock_parks *parks, struct process *process, struct err *err);
+/* Ask those that were not ready yet. */
+void lock_parks_poll(struct lock_parks *parks, uint64_t now_ns);
+/* It has ended, or runs another program. */
+void lock_parks_forget(struct lock_parks *parks, const struct process *process);
+
+#endif

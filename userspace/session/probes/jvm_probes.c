@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/probes/jvm_probes.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "elf/reader/reader_probe.h"
+#include "jvm/layout/libjvm.h"
+
+/* libjvm's notes are some 40 kB; those of all its sections that a reader may look at. */
+#define NOTES_BYTES (256ULL << 20)
+
+/* A JVM whose probes are looked for. */
+struct target {
+	struct capture *capture;
+	const struct process *process;
+	enum wire_trigger trigger;
+	struct libjvm lib;
+};
+
+static int add_place(const struct target *t, const struct jvm_probe *probe, uint32_t step,
+		     const struct usdt_note *note, struct err *err)
+{
+	const struct elf_segment *segment = elf_segment_find(
+		t->lib.file.segments.items, t->lib.file.segments.len, PF_X, note->address);
+	char path[64];
+	struct capture_place place = { .trigger = t->trigger,
+				       .form = WIRE_USDT_FORM(step, note->first_reg),
+				       .pid = t->process->pid,
+				       .generation = t->process->serial,
+				       .path = path };
+
+	if (!segment)
+		return err_set(err, -EBADMSG, "the probe %s of process %u is not in its code",
+			       probe->name, t->process->pid);
+	place.offset = elf_segment_offset(segment, note->address);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", t->lib.fd);
+	return capture_add_place(t->capture, &place, err);
+}
+
+static int add_places(const struct target *t, const struct jvm_probe *probe, uint32_t step,
+		      struct err *err)
+{
+	_cleanup_free_ struct reader_usdt *usdt = xmalloc(sizeof(*usdt));
+	int r = reader_usdt(t->lib.fd, probe->provider, probe->name, NOTES_BYTES, usdt, err);
+
+	if (r < 0)
+		return r;
+	if (!usdt->count) {
+		err_set(err, -ENODATA, "the JVM of process %u has no probe %s in itself",
+			t->process->pid, probe->name);
+		return err_hint(err, "JDK 11 and later have it");
+	}
+	for (uint32_t i = 0; i < MIN(usdt->count, (uint32_t)READER_MAX_USDT) && r == 0; i++)
+		r = add_place(t, probe, step, &usdt->note[i], err);
+	return r;
+}
+
+int jvm_probes_open(struct capture *capture, const struct process *process,
+		    enum wire_trigger trigger, const struct jvm_probe *probes, uint32_t count,
+		    struct err *err)
+{
+	const struct mapping *mapping = libjvm_find_mapping(process);
+	struct target t = { capture, process, trigger, LIBJVM_INIT };
+	int r;
+
+	if (!mapping)
+		return err_set(err, -ENODATA, "process %u is no JVM", process->pid);
+	r = libjvm_open(process->pid, mapping, &t.lib, err);
+	for (uint32_t step = 0; step < count && r == 0; step++)
+		r = add_places(&t, &probes[step], step, err);
+	libjvm_close(&t.lib);
+	return r;
+}

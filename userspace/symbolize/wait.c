@@ -9,6 +9,7 @@
 /* What waits is called by few of its own, before the program's frames begin. */
 #define LOOKED_AT_USER 24
 #define LOOKED_AT_JAVA 3
+#define WEIGHT_MOST    3
 /* Of a switch the programs that look at it: bpf_prog_…, bpf_trace_run4, __traceiter_sched_switch. */
 #define LOOKED_AT_KERNEL 8
 #define SCHEDULE	 "__schedule"
@@ -82,6 +83,23 @@ static enum wire_cause frame_cause(const struct profile *p, const struct profile
 	return WIRE_CAUSE_NONE;
 }
 
+/* How much a cause says: of which two nearer frames the one with more counts. */
+static unsigned int weight_of(enum wire_cause cause)
+{
+	switch (cause) {
+	case WIRE_CAUSE_NONE: return 0;
+	case WIRE_CAUSE_MUTEX:
+	case WIRE_CAUSE_RWLOCK:
+	case WIRE_CAUSE_CONDITION:
+	case WIRE_CAUSE_SEMAPHORE:
+	case WIRE_CAUSE_BARRIER:
+	case WIRE_CAUSE_JOIN: return 1;
+	/* Whose lock of the JVM's it is a frame above may say. */
+	case WIRE_CAUSE_JVM: return 2;
+	default: return WEIGHT_MOST;
+	}
+}
+
 static bool has_rows(enum wire_cause of)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
@@ -93,7 +111,7 @@ static bool has_rows(enum wire_cause of)
 enum wire_cause wait_cause(const struct profile *p, uint32_t stack_id, enum wire_cause of)
 {
 	struct profile_stack stack = profile_get_stack(p, stack_id);
-	unsigned int user = 0, java = 0;
+	unsigned int user = 0, java = 0, weight = 0;
 	enum wire_cause cause = of;
 
 	for (uint32_t i = 0; i < stack.len && has_rows(of); i++) {
@@ -103,10 +121,11 @@ enum wire_cause wait_cause(const struct profile *p, uint32_t stack_id, enum wire
 		if (frame->kind == FRAME_KERNEL)
 			continue;
 		found = frame_cause(p, frame, of);
-		if (found != WIRE_CAUSE_NONE)
+		if (weight_of(found) > weight) {
 			cause = found;
-		/* Whose lock of the JVM's it is a frame above may say. */
-		if (found != WIRE_CAUSE_NONE && found != WIRE_CAUSE_JVM)
+			weight = weight_of(found);
+		}
+		if (weight == WEIGHT_MOST)
 			break;
 		java += frame_kind_is_java(frame->kind);
 		if (++user == LOOKED_AT_USER || java == LOOKED_AT_JAVA)

@@ -45,6 +45,7 @@ static void test_causes(void **state)
 		{ 73, WIRE_CAUSE_FILE_LOCK },	   { 9, WIRE_CAUSE_MEMORY },
 		{ 128, WIRE_CAUSE_SIGNAL },	   { 220, WIRE_CAUSE_IPC },
 		{ 231, WIRE_CAUSE_EXIT },	   { 39, WIRE_CAUSE_CALL },
+		{ 449, WIRE_CAUSE_FUTEX },	   { 437, WIRE_CAUSE_FILE },
 		{ 511, WIRE_CAUSE_CALL },	   { 512, WIRE_CAUSE_CALL },
 		{ INT64_MAX, WIRE_CAUSE_CALL },	   { -1, WIRE_CAUSE_PAGE_FAULT },
 	};

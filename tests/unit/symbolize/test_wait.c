@@ -65,7 +65,7 @@ static void test_kernel_alone(void **state)
 	(void)state;
 	native("recv");
 	assert_string_equal(reason_of(WIRE_CAUSE_SOCKET_READ), "socket read");
-	native("pthread_cond_wait");
+	native("syscall");
 	assert_string_equal(reason_of(WIRE_CAUSE_FUTEX), "futex");
 	/* What the kernel is sure of no frame changes. */
 	java("java.lang.Object", "wait");
@@ -88,6 +88,7 @@ static void test_java(void **state)
 		{ "my.Unsafe", "park", "futex" },
 		{ "java.lang.Object", "waitFor", "futex" },
 		{ "java.lang.ObjectX", "wait", "futex" },
+		{ "java.lang.Objec", ".wait", "futex" },
 	};
 
 	(void)state;
@@ -152,6 +153,62 @@ static void test_far_frames(void **state)
 		native("f");
 	native("Parker::park(bool, long)");
 	assert_string_equal(reason_of(WIRE_CAUSE_FUTEX), "futex");
+	/* Who sleeps waits for no lock that he has to do with. */
+	native("Parker::park(bool, long)");
+	assert_string_equal(reason_of(WIRE_CAUSE_SLEEP), "sleep");
+}
+
+static void test_locks_of_libraries(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "pthread_mutex_lock", "mutex" },
+		{ "__pthread_mutex_timedlock", "mutex" },
+		{ "pthread_rwlock_rdlock", "rwlock" },
+		{ "pthread_cond_wait", "condition" },
+		{ "__pthread_cond_timedwait", "condition" },
+		{ "sem_wait", "semaphore" },
+		{ "sem_waiting_room", "futex" },
+		{ "pthread_barrier_wait", "barrier" },
+		{ "__pthread_clockjoin_ex", "thread join" },
+		{ "std::sys::sync::mutex::futex::Mutex::lock_contended", "mutex" },
+		{ "parking_lot::raw_rwlock::RawRwLock::lock_shared_slow", "rwlock" },
+		{ "take_gil", "GIL" },
+		{ "my_pthread_mutex_lock", "futex" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		native("__futex_abstimed_wait_common");
+		native(cases[i][0]);
+		native("main");
+		assert_string_equal(reason_of(WIRE_CAUSE_FUTEX), cases[i][1]);
+	}
+}
+
+/* What others build upon them says more, and what is built upon that nothing. */
+static void test_what_locks_are_for(void **state)
+{
+	(void)state;
+	native("pthread_cond_timedwait");
+	native("[libjvm.so]");
+	java("jdk.internal.misc.Unsafe", "park");
+	assert_string_equal(reason_of(WIRE_CAUSE_FUTEX), "park");
+	native("pthread_cond_wait");
+	native("Monitor::wait(unsigned long)");
+	assert_string_equal(reason_of(WIRE_CAUSE_FUTEX), "JVM");
+	native("pthread_cond_wait");
+	native("take_gil");
+	native("pthread_mutex_lock");
+	assert_string_equal(reason_of(WIRE_CAUSE_FUTEX), "GIL");
+	/* The nearest one of two that say as much. */
+	native("pthread_mutex_lock");
+	native("pthread_cond_wait");
+	assert_string_equal(reason_of(WIRE_CAUSE_FUTEX), "mutex");
+	/* A library that Java has called. */
+	native("pthread_mutex_lock");
+	native("Java_app_Native_call");
+	java("app.Native", "call");
+	assert_string_equal(reason_of(WIRE_CAUSE_FUTEX), "mutex");
 }
 
 static void test_states(void **state)
@@ -171,6 +228,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_kernel_alone, begin, end),
 		cmocka_unit_test_setup_teardown(test_java, begin, end),
 		cmocka_unit_test_setup_teardown(test_nearest, begin, end),
+		cmocka_unit_test_setup_teardown(test_locks_of_libraries, begin, end),
+		cmocka_unit_test_setup_teardown(test_what_locks_are_for, begin, end),
 		cmocka_unit_test_setup_teardown(test_far_frames, begin, end),
 		cmocka_unit_test(test_states),
 	};

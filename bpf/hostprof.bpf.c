@@ -323,6 +323,23 @@ int sample_malloc_session(struct pt_regs *ctx)
 	return 1;
 }
 
+/* A process comes to the function of --begin, or of --end. */
+SEC("?kprobe")
+
+int open_window(struct pt_regs *ctx)
+{
+	window_set(true);
+	return 0;
+}
+
+SEC("?kprobe")
+
+int close_window(struct pt_regs *ctx)
+{
+	window_set(false);
+	return 0;
+}
+
 /* Runs before the child does. Threads share their process's entries. */
 SEC("tp_btf/sched_process_fork")
 
@@ -343,6 +360,7 @@ int BPF_PROG(process_free, struct task_struct *task)
 	if (task->pid != task->tgid)
 		return 0;
 	target_forget(task->tgid, task->start_time);
+	window_forget(task);
 	space_forget(task);
 	return 0;
 }

@@ -11,6 +11,7 @@
 #define HOSTPROF_BPF_SAMPLE_TRIGGER_H
 
 #include "sample/target.h"
+#include "sample/window.h"
 
 struct trigger {
 	struct task_struct *task; /* the current one; trigger_enter() fills it in */
@@ -167,7 +168,7 @@ static __always_inline int trigger_fire(const struct trigger *trigger, struct cp
 {
 	int lost;
 
-	if (!target_cpu_wanted()) {
+	if (!target_cpu_wanted() || !window_wanted(trigger->task)) {
 		counter_add(WIRE_COUNTER_FILTERED, 1);
 		return 0;
 	}

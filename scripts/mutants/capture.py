@@ -255,7 +255,7 @@ HOTPLUG = [
     Mutant("capture: a period that has begun is unseen", "userspace/capture/capture_books.c", ".unseen = unseen - MIN(begun, unseen),",
            ".unseen = unseen,", ["test_capture_cpus"]),
     Mutant("capture: clocks are compared with their ticks", "userspace/capture/perf_events.c",
-           "if (!is_counter(&options->events[one->event]) ||", "if (", ["test_perf_events"]),
+           "!is_counter(&options->events[one->event]) ||", "", ["test_perf_events"]),
 ]
 
 MUTANTS = HOTPLUG + TASKS + WEIGHTS + PERF + PUMPS + ALL_CPUS + SIDE + PROBES

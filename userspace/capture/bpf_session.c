@@ -146,11 +146,21 @@ static bool session_has_use(const struct bpf_session_options *options, enum wire
 	}
 }
 
+static void session_want(struct bpf_session *session, enum wire_trigger trigger)
+{
+	bpf_program__set_autoload(session_program(session, trigger), true);
+	session->wanted[trigger] = true;
+}
+
 /* The programs that these events need; that of perf events is always there. */
 static void session_choose_programs(struct bpf_session *session,
 				    const struct bpf_session_options *options)
 {
 	session->wanted[WIRE_TRIGGER_PERF] = true;
+	if (options->window.begin)
+		session_want(session, WIRE_TRIGGER_WINDOW_BEGIN);
+	if (options->window.end)
+		session_want(session, WIRE_TRIGGER_WINDOW_END);
 	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++) {
 		enum wire_trigger trigger = (enum wire_trigger)t;
 
@@ -158,8 +168,7 @@ static void session_choose_programs(struct bpf_session *session,
 			if (!capture_event_needs(&options->events[i], trigger) ||
 			    !session_has_use(options, trigger))
 				continue;
-			bpf_program__set_autoload(session_program(session, trigger), true);
-			session->wanted[t] = true;
+			session_want(session, trigger);
 		}
 	}
 }
@@ -176,6 +185,10 @@ static void session_configure(struct hostprof_bpf *skel, const struct bpf_sessio
 	session_size_misses(skel, options);
 	session_size_tables(skel, options);
 	skel->rodata->malloc_follows = options->follow_memory;
+	skel->rodata->window_has_begin = options->window.begin != NULL;
+	skel->rodata->window_has_end = options->window.end != NULL;
+	if (!options->window.begin && !options->window.end)
+		bpf_map__set_max_entries(skel->maps.windows, 1);
 	if (!options->follow_memory)
 		bpf_map__set_max_entries(skel->maps.malloc_kept, 1);
 	if (!options->settings.filter_tgids)

@@ -20,6 +20,7 @@ struct bpf_session_options {
 	uint32_t ring_bytes;
 	uint32_t miss_copy_bytes; /* of a stack at most; WIRE_MISS_LEAST_COPY to _MAX_COPY */
 	uint64_t table_bytes;	  /* for the unwind tables; 0: default */
+	struct capture_window window;
 	bool follow_memory;
 	bool has_sessions; /* of uprobes (probes/uprobe_session.h) */
 };

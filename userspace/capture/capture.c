@@ -110,6 +110,7 @@ static int capture_load(struct capture *c, const struct capture_options *options
 		.ring_bytes = capture_ring_bytes(options, c->online_count),
 		.miss_copy_bytes = capture_miss_copy_bytes(options, c->online_count),
 		.table_bytes = options->table_bytes,
+		.window = options->window,
 		.follow_memory = options->follow_memory,
 		.has_sessions = c->has_sessions,
 	};
@@ -128,6 +129,7 @@ static int capture_load(struct capture *c, const struct capture_options *options
 		.events = c->events,
 		.count = options->event_count,
 		.cpus = options->cpus,
+		.window = options->window,
 		.exclude_user = options->exclude_user,
 		.exclude_kernel = options->exclude_kernel,
 	};

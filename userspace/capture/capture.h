@@ -26,6 +26,7 @@ struct capture_options {
 	const char *cgroup_path; /* absolute directory in the cgroup2 tree, or NULL */
 	const struct cpu_list
 		*cpus; /* samples of these only; borrowed until capture_free(); NULL: all */
+	struct capture_window window; /* begin and end are borrowed until capture_free() */
 	bool follow_children;
 	bool exclude_user;
 	bool exclude_kernel;

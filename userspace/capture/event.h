@@ -65,6 +65,11 @@ int capture_event_parse(const char *name, uint32_t freq_hz, struct capture_event
  */
 size_t capture_event_len(const char *list);
 
+/* Functions between which a process's samples are wanted (a probe each: capture_event_is_function()); NULL: from the start, to the end. */
+struct capture_window {
+	const struct capture_event *begin, *end;
+};
+
 /* What -e takes: a name, or a form of names. */
 struct capture_event_row {
 	const char *name;
@@ -84,6 +89,9 @@ bool capture_event_is_clock(const struct capture_event *event);
 
 /* mem:…, of a symbol or an address. */
 bool capture_event_is_breakpoint(const struct capture_event *event);
+
+/* Is it a user function's call, its return, or a place in it: uprobe:, uretprobe:, usdt:? */
+bool capture_event_is_function(const struct capture_event *event);
 
 /* Are its samples taken at the first instruction of a function, which a probe hides? */
 bool capture_event_is_at_entry(const struct capture_event *event);

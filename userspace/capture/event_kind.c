@@ -16,6 +16,11 @@ bool capture_event_is_breakpoint(const struct capture_event *event)
 	return event->trigger == WIRE_TRIGGER_PERF && event->type == PERF_TYPE_BREAKPOINT;
 }
 
+bool capture_event_is_function(const struct capture_event *event)
+{
+	return event->trigger == WIRE_TRIGGER_UPROBE;
+}
+
 bool capture_event_is_at_entry(const struct capture_event *event)
 {
 	return event->trigger == WIRE_TRIGGER_UPROBE && !event->usdt.name[0] &&

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* As wire_triggers.def says it. */
-enum runs { RUNS_EACH_CPU, RUNS_HOST, RUNS_ITSELF, RUNS_PLACES };
+enum runs { RUNS_EACH_CPU, RUNS_HOST, RUNS_EDGE, RUNS_ITSELF, RUNS_PLACES };
 
 static const enum runs triggers_run[] = {
 
@@ -45,7 +45,8 @@ static bool is_counter(const struct capture_event *event)
 /* One of the perf events that make an event. */
 struct opening {
 	const struct capture_event *event;
-	unsigned int index; /* of the event */
+	unsigned int index;	   /* of the event */
+	enum wire_trigger trigger; /* whose program it runs */
 	uint64_t period;
 	unsigned int place; /* of a breakpoint's or a USDT probe's */
 	unsigned int cpu;
@@ -153,7 +154,7 @@ static int perf_events_add(const struct perf_events_options *options, const stru
 	if (fd < 0)
 		return refused(o, fd, err);
 	vec_push(&events->open, ((struct perf_event_open){ fd, -1, o->index }));
-	link = perf_event_attach(options->prog_fds[o->event->trigger], fd, cookie_of(o));
+	link = perf_event_attach(options->prog_fds[o->trigger], fd, cookie_of(o));
 	if (link < 0)
 		return err_sys(err, link,
 			       "cannot attach the BPF program to perf event '%s' on cpu %u",
@@ -182,7 +183,7 @@ static int perf_events_add_event(const struct perf_events_options *options, unsi
 				 unsigned int cpu, struct perf_events *events, struct err *err)
 {
 	const struct capture_event *event = &options->events[index];
-	struct opening o = { event, index, event->period, 0, cpu };
+	struct opening o = { event, index, event->trigger, event->period, 0, cpu };
 	unsigned int places = MAX(1U, MAX(event->usdt.count, event->breakpoint.count));
 	int r = 0;
 
@@ -217,6 +218,18 @@ static int perf_events_open_those(const struct perf_events_options *options, enu
 	return 0;
 }
 
+static int perf_events_add_edge(const struct perf_events_options *options,
+				const struct capture_event *event, enum wire_trigger trigger,
+				unsigned int cpu, struct perf_events *events, struct err *err)
+{
+	struct opening o = { event, PERF_EVENT_EDGE, trigger, 1, 0, cpu };
+	int r = 0;
+
+	for (; event && o.place < MAX(1U, event->usdt.count) && r == 0; o.place++)
+		r = perf_events_add(options, &o, events, err);
+	return r;
+}
+
 int perf_events_open(const struct perf_events_options *options, unsigned int cpu,
 		     struct perf_events *ret_events, struct err *err)
 {
@@ -226,13 +239,26 @@ int perf_events_open(const struct perf_events_options *options, unsigned int cpu
 int perf_events_open_shared(const struct perf_events_options *options, unsigned int cpu,
 			    struct perf_events *ret_events, struct err *err)
 {
-	return perf_events_open_those(options, RUNS_HOST, cpu, ret_events, err);
+	_cleanup_(perf_events_release) struct perf_events events = { .open = VEC_INIT };
+	int r = perf_events_open_those(options, RUNS_HOST, cpu, &events, err);
+
+	if (r == 0)
+		r = perf_events_add_edge(options, options->window.begin, WIRE_TRIGGER_WINDOW_BEGIN,
+					 cpu, &events, err);
+	if (r == 0)
+		r = perf_events_add_edge(options, options->window.end, WIRE_TRIGGER_WINDOW_END, cpu,
+					 &events, err);
+	if (r < 0)
+		return r;
+	*ret_events = events;
+	events = (struct perf_events){ .open = VEC_INIT };
+	return 0;
 }
 
 int perf_event_try(const struct capture_event *event, unsigned int cpu, struct err *err)
 {
 	const struct perf_events_options options = { .events = event, .count = 1 };
-	const struct opening o = { event, 0, event->period, 0, cpu };
+	const struct opening o = { event, 0, event->trigger, event->period, 0, cpu };
 	int fd = perf_event_open_cpu(&options, &o);
 
 	if (fd < 0)
@@ -281,13 +307,14 @@ void perf_events_add_counts(const struct perf_events *events,
 	const struct perf_event_open *one;
 
 	vec_for_each (one, &events->open) {
-		struct perf_event_counts *sum = &counts[one->event];
+		struct perf_event_counts *sum;
 		/* As read_format says. */
 		uint64_t values[3];
 
-		if (!is_counter(&options->events[one->event]) ||
+		if (one->event == PERF_EVENT_EDGE || !is_counter(&options->events[one->event]) ||
 		    read(one->fd, values, sizeof(values)) != (ssize_t)sizeof(values))
 			continue;
+		sum = &counts[one->event];
 		sum->counted += (uint64_t)sign * values[0];
 		sum->enabled_ns += (uint64_t)sign * values[1];
 		sum->running_ns += (uint64_t)sign * values[2];

@@ -14,8 +14,11 @@
 struct perf_event_open {
 	int fd;		    /* owned */
 	int link;	    /* owned BPF link; -1 when there is none */
-	unsigned int event; /* index */
+	unsigned int event; /* index; PERF_EVENT_EDGE: none */
 };
+
+/* One of a window's edges, of which no sample is taken. */
+#define PERF_EVENT_EDGE WIRE_MAX_EVENTS
 
 /*
  * A clock is WIRE_CLOCK_TIMERS of them (bpf/sample/tick.h says why), a breakpoint or a USDT probe as many as it has places, any other
@@ -36,6 +39,7 @@ struct perf_events_options {
 	const struct capture_event *events;
 	unsigned int count;
 	const struct cpu_list *cpus; /* that are sampled; NULL: all */
+	struct capture_window window;
 	bool exclude_user;
 	bool exclude_kernel;
 	int prog_fds[WIRE_TRIGGER_COUNT]; /* of those that events need */
@@ -49,7 +53,7 @@ struct perf_events_options {
 int perf_events_open(const struct perf_events_options *options, unsigned int cpu,
 		     struct perf_events *ret_events, struct err *err);
 /*
- * The others. Such an event runs its program wherever it fires, so that there is one for the whole host; on
+ * The others, and the edges of a window. Such an event runs its program wherever it fires, so that there is one for the whole host; on
  * CPU it has its books, any that is online.
  */
 int perf_events_open_shared(const struct perf_events_options *options, unsigned int cpu,

@@ -113,6 +113,53 @@ static int check_twice(const struct capture_event *events, size_t last, struct e
 	return 0;
 }
 
+static int parse_edge(const struct event_args *args, const char *option, const char *name,
+		      struct capture_event *event, struct err *err)
+{
+	int r = capture_event_parse(name, args->freq_hz, event, err);
+
+	if (r < 0)
+		return r;
+	if (!capture_event_is_function(event)) {
+		err_set(err, -EINVAL, "%s: '%s' is no function that a process comes to", option,
+			name);
+		return err_hint(err,
+				"uprobe:LIB:FUNC, uretprobe:LIB:FUNC or usdt:LIB:PROVIDER:NAME");
+	}
+	return find_behind_wall(args, event, err);
+}
+
+/* Waits begin and end at times of their own. */
+static int check_window(const struct event_args *args, const struct capture_event *events,
+			struct err *err)
+{
+	for (size_t i = 0; i < args->count; i++)
+		if (capture_event_has_waits(&events[i]))
+			return err_set(err, -EINVAL, "--begin and --end do not go with %s",
+				       events[i].name);
+	return 0;
+}
+
+int event_args_parse_window(const struct event_args *args, const struct capture_event *events,
+			    struct event_window_args *window, struct capture_window *ret_window,
+			    struct err *err)
+{
+	static const char *const options[2] = { "--begin", "--end" };
+	const struct capture_event *edges[2] = { NULL, NULL };
+	int r = 0;
+
+	for (size_t i = 0; i < 2 && r == 0; i++) {
+		if (!window->names[i])
+			continue;
+		r = check_window(args, events, err);
+		if (r == 0)
+			r = parse_edge(args, options[i], window->names[i], &window->events[i], err);
+		edges[i] = &window->events[i];
+	}
+	*ret_window = (struct capture_window){ edges[0], edges[1] };
+	return r;
+}
+
 int event_args_parse(const struct event_args *args, struct capture_event *ret_events,
 		     struct err *err)
 {

@@ -23,4 +23,15 @@ struct event_args {
 int event_args_parse(const struct event_args *args, struct capture_event *ret_events,
 		     struct err *err);
 
+/* --begin and --end: functions' calls, returns or USDT probes; NULL: not given. */
+struct event_window_args {
+	const char *names[2];
+	struct capture_event events[2]; /* looked up */
+};
+
+/* Those of WINDOW, looked up likewise, for EVENTS, which ARGS became; what *RET_WINDOW borrows is WINDOW's. */
+int event_args_parse_window(const struct event_args *args, const struct capture_event *events,
+			    struct event_window_args *window, struct capture_window *ret_window,
+			    struct err *err);
+
 #endif

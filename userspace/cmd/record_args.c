@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
-#include "cmd/event_args.h"
 #include "cmd/record_stream.h"
 #include "jvm/jvm.h"
 #include "session/memory_plan.h"
@@ -160,6 +159,11 @@ static int parse_stream_format(const char *arg, void *value, struct err *err)
 	  "cpu (default), alloc, malloc, cycles, uprobe:LIB:FUNC, GROUP:NAME, or several (cpu,alloc): " \
 	  "hostprof help events, hostprof list events", \
 	  NULL, parse_event }, \
+	{ OPTION_TYPE_STRING, 0, "begin", "PROBE", \
+	  "of each process only from when it has come to that function on: uprobe:LIB:FUNC", \
+	  &args.window_args.names[0], NULL }, \
+	{ OPTION_TYPE_STRING, 0, "end", "PROBE", "and until it comes to that one, each time", \
+	  &args.window_args.names[1], NULL }, \
 	{ OPTION_TYPE_U64, 'F', "freq", "HZ", \
 	  "samples per second and cpu, 1 to 20000 (default 99); page faults and the like have fixed " \
 	  "periods", \
@@ -348,6 +352,9 @@ static int parse_events(struct err *err)
 			return err_set(err, -EINVAL,
 				       "--cpu does not go with %s: a wait is on no cpu",
 				       args.events[i].name);
+	if (!rc)
+		rc = event_args_parse_window(&events, args.events, &args.window_args, &args.window,
+					     err);
 	return rc ? rc : check_live(err);
 }
 
@@ -453,6 +460,7 @@ struct drive_options record_args_options(const struct record_args *a)
 		.pid_count = (unsigned int)a->pids.len,
 		.cgroup_path = a->cgroup ? a->cgroup_path.buf : NULL,
 		.cpus = a->cpus.size ? &a->cpus : NULL,
+		.window = a->window,
 		.exclude_user = a->view.all_kernel,
 		.exclude_kernel = a->view.all_user,
 		.include_idle = a->include_idle,

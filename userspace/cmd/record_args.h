@@ -11,6 +11,7 @@
 #include "capture/cpu_list.h"
 #include "capture/event.h"
 #include "cmd/drive/drive.h"
+#include "cmd/event_args.h"
 #include "cmd/view_flags.h"
 #include "sink/stream_sink.h"
 #include "wire.h"
@@ -24,6 +25,8 @@ struct record_args {
 
 	VEC(const char *) event_names;
 	struct capture_event events[WIRE_MAX_EVENTS];
+	struct event_window_args window_args;
+	struct capture_window window; /* of these */
 	uint64_t freq_hz, duration_ns;
 	uint64_t max_depth, ring_bytes, memory_limit_bytes;
 	uint64_t chunk_bytes, chunk_ns;

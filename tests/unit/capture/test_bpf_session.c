@@ -103,6 +103,30 @@ static void what_programs_are_told(void **state)
 	assert_false(f.rodata.event_is_clock[3]);
 }
 
+static void edges_of_a_window(void **state)
+{
+	struct capture_event events[1] = { 0 }, edge = { .trigger = WIRE_TRIGGER_UPROBE };
+	struct bpf_session_options options = usual(events, 1);
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(capture_event_parse("cpu", 99, &events[0], &err), 0);
+	strbuf_addch(&f.log, '\n');
+	bpf_session_free(opened(&options));
+	assert_false(f.rodata.window_has_begin || f.rodata.window_has_end);
+	expect_line("windows: %d entries\n", 1);
+	assert_null(strstr(f.log.buf, "window 1"));
+	options.window.end = &edge;
+	bpf_session_free(opened(&options));
+	assert_true(!f.rodata.window_has_begin && f.rodata.window_has_end);
+	expect_line("close_window 1\n");
+	assert_null(strstr(f.log.buf, "open_window 1"));
+	options.window.begin = &edge;
+	bpf_session_free(opened(&options));
+	assert_true(f.rodata.window_has_begin && f.rodata.window_has_end);
+	expect_line("open_window 1\n");
+}
+
 /* Each trigger's program is loaded when an event needs it; the frames of a function are not there at its entry. */
 static void programs_of_triggers(void **state)
 {
@@ -133,10 +157,11 @@ static void programs_of_triggers(void **state)
 		"sample_alloc_new_tlab 1\nsample_alloc_outside 1\n");
 	assert_null(strstr(f.log.buf, "sample 1"));
 	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
-		assert_int_equal(bpf_session_prog_fd(session, (enum wire_trigger)t) >= 1000,
-				 t != WIRE_TRIGGER_MALLOC_RETURN &&
-					 t != WIRE_TRIGGER_OFFCPU_PARKED &&
-					 t != WIRE_TRIGGER_MALLOC_SESSION);
+		assert_int_equal(
+			bpf_session_prog_fd(session, (enum wire_trigger)t) >= 1000,
+			t != WIRE_TRIGGER_MALLOC_RETURN && t != WIRE_TRIGGER_OFFCPU_PARKED &&
+				t != WIRE_TRIGGER_WINDOW_BEGIN && t != WIRE_TRIGGER_WINDOW_END &&
+				t != WIRE_TRIGGER_MALLOC_SESSION);
 	assert_true(f.rodata.event_at_entry[0]);
 	assert_false(f.rodata.event_at_entry[1]);
 	assert_false(f.rodata.event_at_entry[2]);
@@ -423,6 +448,7 @@ int main(void)
 		cmocka_unit_test_setup(sizes_of_maps, set_up),
 		cmocka_unit_test_setup(what_programs_are_told, set_up),
 		cmocka_unit_test_setup(programs_of_triggers, set_up),
+		cmocka_unit_test_setup(edges_of_a_window, set_up),
 		cmocka_unit_test_setup(programs_of_wall, set_up),
 		cmocka_unit_test_setup(programs_of_native_memory, set_up),
 		cmocka_unit_test_setup(cpus_that_are_sampled, set_up),

@@ -167,6 +167,43 @@ static void those_of_no_cpu_are_there_once(void **state)
 	assert_int_equal(opened.open.len, WIRE_CLOCK_TIMERS);
 }
 
+/* A window's edges have programs of their own, and are no events: nothing is counted of them. */
+static void edges_of_a_window(void **state)
+{
+	static const struct capture_event begin = { .name = "uprobe:f",
+						    .trigger = WIRE_TRIGGER_UPROBE,
+						    .probe = { .path = "/lib/liby.so",
+							       .offset = 0x40 } };
+	struct capture_event end = begin;
+	struct perf_events_options options = all();
+	struct perf_event_counts counts[WIRE_MAX_EVENTS + 1] = { 0 };
+	struct perf_events opened;
+	struct err err;
+
+	(void)state;
+	end.probe.offset = 0x80;
+	options.count = 1;
+	options.window = (struct capture_window){ &begin, &end };
+	options.prog_fds[WIRE_TRIGGER_WINDOW_BEGIN] = PROG_FD;
+	options.prog_fds[WIRE_TRIGGER_WINDOW_END] = PROG_FD;
+	assert_int_equal(perf_events_open_shared(&options, 5, &opened, &err), 0);
+	assert_int_equal(opened.open.len, 2);
+	assert_int_equal(seen.attrs[0].config2, 0x40);
+	assert_int_equal(seen.attrs[1].config2, 0x80);
+	assert_int_equal(seen.attrs[0].sample_period, 1);
+	perf_events_add_counts(&opened, &options, 1, counts);
+	assert_int_equal(counts[0].counted + counts[WIRE_MAX_EVENTS].counted, 0);
+	perf_events_release(&opened);
+	/* One of them alone, whose program cannot be attached. */
+	setup(NULL);
+	seen.no_link = true;
+	options.window.begin = NULL;
+	assert_true(perf_events_open_shared(&options, 5, &opened, &err) < 0);
+	assert_int_equal(seen.opened, 1);
+	assert_int_equal(seen.attrs[0].config2, 0x80);
+	assert_string_equal(seen.log, "close 5000\n");
+}
+
 static void a_probe_that_cannot_be(void **state)
 {
 	struct perf_events_options options = probes();
@@ -243,6 +280,7 @@ int main(void)
 		TEST(all_or_none),
 		TEST(those_of_no_cpu_are_there_once),
 		TEST(a_probe_that_cannot_be),
+		TEST(edges_of_a_window),
 		TEST(released_once),
 		TEST(test_rates_make_the_clocks),
 		TEST(test_no_two_are_in_step),

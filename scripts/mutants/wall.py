@@ -17,7 +17,7 @@ MAPS = "userspace/wall/broker_maps.c"
 FUTEX = "userspace/wall/futex.h"
 TRADE = "userspace/wall/trade.c"
 
-CALLS = ["test_wall"]
+CALLS = ["test_wall", "test_wall_brokers"]
 FILES = ["test_foreign_file", "test_wall"]
 WHOM = ["test_suspects"]
 LOOKS = ["test_looks"]
@@ -54,6 +54,8 @@ MUTANTS = [
     Mutant("wall: who does not answer is asked again at once", SUSPECTS, "(suspect && now_ns < suspect->until_ns) || ", "", CALLS),
     Mutant("wall: the pause does not grow", SUSPECTS, "suspect->pause_ns ? 2 * suspect->pause_ns", "suspect->pause_ns ? suspect->pause_ns",
            WHOM),
+    Mutant("wall: who is asked about pays for a broker that was stopped", "userspace/wall/lane.c", "return end_stopped(lane) ? -ECHILD : -ETIMEDOUT;", "return -ETIMEDOUT;", ["test_wall_brokers"]),
+    Mutant("wall: who does not answer is taken for stopped", "userspace/wall/lane.c", "if (state != 'T' && state != 't')\n\t\treturn false;", "", ["test_wall_brokers"]),
     Mutant("wall: who is late for a moment is left for a second", SUSPECTS, "\t\tforgive(suspects, suspects->lost.items[i].pid);\n", "", WHOM),
     Mutant("wall: forgiven for ever", SUSPECTS, " || suspect->forgiven >= SUSPECTS_FORGIVEN", "", WHOM),
     Mutant("wall: forgiven before it is back", SUSPECTS, "\treap(suspects);\n\tsuspect = hmap", "\tsuspect = hmap", WHOM),

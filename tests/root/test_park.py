@@ -10,8 +10,8 @@ JUDGED = [version for version in JDKS if version >= 11 and (version in SETUP_JDK
 TWO = (17, 25)
 LOCKS = "java.util.concurrent.locks."
 # Of tests/workloads/Parks.java: what a thread parks for, its own method, and how much of what it measures it parks at least: a lock is taken, too.
-KINDS = {"lock": (LOCKS + "ReentrantLock$NonfairSync", "takeLock", 0.95),
-         "condition": (LOCKS + "AbstractQueuedSynchronizer$ConditionObject", "awaitCondition", 0.95),
+KINDS = {"lock": (LOCKS + "ReentrantLock$NonfairSync", "takeLock", 0.85),
+         "condition": (LOCKS + "AbstractQueuedSynchronizer$ConditionObject", "awaitCondition", 0.85),
          "blocker": ("Parks$Gate", "parkForGate", 0.98),
          "nothing": ("[no blocker]", "parkForNothing", 0.98)}
 # It parks a hundred times in each round, and goes on at once; on a busy host it may lose its cpu there.

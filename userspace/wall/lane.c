@@ -21,6 +21,8 @@
 
 /* How often is looked whether it is still there. */
 #define LOOK_NS (3 * NSEC_PER_MSEC)
+/* And whether it was stopped. */
+#define STOPPED_NS (25 * NSEC_PER_MSEC)
 /* In which a process begins on a host that is busy. */
 #define BEGIN_NS   (2 * NSEC_PER_SEC)
 #define STAT_BYTES 4096
@@ -263,6 +265,20 @@ static bool wait_a_while(const struct lane *lane, uint32_t answered, uint64_t sp
 	       !is_dead(lane->socket);
 }
 
+/*
+ * Somebody with root's rights has stopped one that is ours: that is no fault of whom it was asked about, and it would never go on. It is
+ * ended, and another one asked. False: it was not stopped, or is hostile, who may have done so himself.
+ */
+static bool end_stopped(const struct lane *lane)
+{
+	char state = lane->terms.trade->is_hostile ? 'X' : state_of(lane);
+
+	if (state != 'T' && state != 't')
+		return false;
+	(void)kill((pid_t)atomic_load(&lane->call->broker), SIGKILL);
+	return true;
+}
+
 /* 0: the answer is there; -ETIMEDOUT, -ECHILD: it has died. WOKEN: who is to answer slept, and it takes a while until he runs. */
 static int wait_for_answer(struct lane *lane, uint32_t asked, bool woken)
 {
@@ -270,11 +286,18 @@ static int wait_for_answer(struct lane *lane, uint32_t asked, bool woken)
 	struct wall_call *call = lane->call;
 	bool awake = atomic_load(&call->spins) && lane->terms.trade->is_quick(call->op) &&
 		     !call->takes_long && !woken;
+	uint64_t waited_ns, looked_ns = 0;
 	uint32_t answered;
 
 	while ((answered = atomic_load(&call->answered)) != asked) {
-		if (is_late(lane, clock_now_ns() - begin_ns))
-			return -ETIMEDOUT;
+		waited_ns = clock_now_ns() - begin_ns;
+		if (waited_ns - looked_ns >= STOPPED_NS) {
+			looked_ns = waited_ns;
+			if (end_stopped(lane))
+				return -ECHILD;
+		}
+		if (is_late(lane, waited_ns))
+			return end_stopped(lane) ? -ECHILD : -ETIMEDOUT;
 		if (!wait_a_while(lane, answered, awake ? WALL_SPIN_NS : 0))
 			return -ECHILD;
 	}

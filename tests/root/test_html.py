@@ -418,4 +418,4 @@ def picture_is_valid_xml():
         expect_equal(len(document.getElementsByTagName("script")), 0, f"{kind}: scripts")
 
 
-main()
+main(lanes=2)

@@ -40,13 +40,14 @@ def check(title, program=None):
     for kind, (reason, least) in KINDS.items():
         tid, rounds, told_ns = read_told(process.text)[kind]
         mine = [[line for line in lines if line.thread.endswith(f" tid={tid}]") and f"outer_{kind}" in line.frames and
-                 line.frames[-1] not in ("[run queue]", "[sleep]")] for lines in (counts, ns)]
+                 line.frames[-1] != "[sleep]"] for lines in (counts, ns)]
         found = collections.Counter()
         for line in mine[0]:
-            found[line.frames[-1]] += line.count
+            if line.frames[-1] != "[run queue]":
+                found[line.frames[-1]] += line.count
         print(f"# {title}, {kind}: {dict(found)} of {rounds}, {total(mine[1]) / 1e6:.1f} of {told_ns / 1e6:.1f} ms", flush=True)
-        # A thread may wait a second time where another was faster.
-        expect_between(found[f"[{reason}]"], rounds - 1, 1.5 * rounds, f"waits of {kind}")
+        # A thread may wait a second time where another was faster; musl's join does for a thread that isn't quite gone yet.
+        expect_between(found[f"[{reason}]"], rounds - 1, 2 * rounds, f"waits of {kind}")
         others = sum(found.values()) - found[f"[{reason}]"]
         expect(others <= 0.1 * rounds, f"{kind} waits for something else: {dict(found)}")
         expect_between(total(mine[1]) / told_ns, least, 1.02, f"length of {kind}")

@@ -124,8 +124,9 @@ static void let_condition(void)
 	rest();
 	pthread_mutex_lock(&of_condition);
 	signalled = 1;
-	pthread_cond_signal(&condition);
 	pthread_mutex_unlock(&of_condition);
+	/* Not before: who is woken would wait for the mutex as well. */
+	pthread_cond_signal(&condition);
 }
 
 static void let_semaphore(void)

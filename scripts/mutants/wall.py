@@ -23,7 +23,7 @@ WHOM = ["test_suspects"]
 LOOKS = ["test_looks"]
 
 MUTANTS = [
-    Mutant("wall: a broker is waited for without end", LANE, "if (is_late(lane, clock_now_ns() - begin_ns))", "if (0)", CALLS),
+    Mutant("wall: a broker is waited for without end", LANE, "if (is_late(lane, waited_ns))", "if (0)", CALLS),
     Mutant("wall: a dead broker is waited for", LANE, "if (!wait_a_while(lane, answered, awake ? WALL_SPIN_NS : 0))", "if (!wait_a_while(lane, answered, awake ? WALL_SPIN_NS : 0) && 0)", CALLS),
     Mutant("wall: who asks waits awake whatever he has asked", LANE, "&& lane->terms.trade->is_quick(call->op)", "", ["test_lane"]),
     Mutant("wall: for memory one goes to sleep", BROKER, "return !opens_file(op);", "return op > 0 && !opens_file(op);", ["test_lane"]),

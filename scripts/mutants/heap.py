@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Of what comes with a miss of a virtual thread's frames in the heap, and of layouts that are learnt before the first sample."""
+"""Of what comes with a miss of a virtual thread's frames in the heap, of methods that are read after it, and of layouts that are learnt before the first sample."""
 from .mutant import Mutant
 
 CHECK = "userspace/capture/rings/miss_check.c"
@@ -13,6 +13,15 @@ WALKS = ["test_frozen"]
 LEARNS = ["test_pipeline_learn"]
 
 MUTANTS = [
+    Mutant("late: methods are never marked", "userspace/unwind/unwinder.c", "words[0] |= WIRE_FRAME_LATE;", ";", ["test_unwinder_late"]),
+    Mutant("late: pages of the walk are looked at", "userspace/unwind/unwinder.c", "	unwind_pages_drop(unwinder->pages);\n	ended", "	ended", ["test_unwinder_late"]),
+    Mutant("late: threads that are gone still have frames", "userspace/unwind/unwinder.c", "if (ended || !unwind", "if (!unwind", ["test_unwinder_late"]),
+    Mutant("late: a slot that is the same is enough", STACK, "	       memcmp(now, then, sizeof(now)) == 0 &&\n	       read_process(stack, slot", "	       read_process(stack, slot", READS),
+    Mutant("late: any method is there", STACK, "sizeof(word)) == 0 && word == method;", "sizeof(word)) == 0;", READS),
+    Mutant("late: where one was another is forgotten", "userspace/jvm/names/method_name.c", "		names->replaced[slot] = method;\n", "		;\n", ["test_method_name"]),
+    Mutant("late: who comes late says who is there", "userspace/jvm/jvm.c", "if (!ret && !late)", "if (!ret)", ["test_jvm_names"]),
+    Mutant("late: is named as what is there", "userspace/jvm/jvm.c", "if (late && method_names_was", "if (0 && method_names_was", ["test_jvm_names"]),
+    Mutant("late: places are not told", "userspace/unwind/walk.c", "	note_interpreted(walk->result, fp, at, c->words);\n", "	(void)at, (void)fp;\n", ["test_java_recorded"]),
     Mutant("heap: pieces need not add up", CHECK, "return bytes == miss->heap_bytes;", "return true;", CHECKED),
     Mutant("heap: 32 bits of a sum", CHECK, "uint64_t bytes = 0;", "uint32_t bytes = 0;", CHECKED),
     Mutant("heap: any number of pieces", CHECK, "if (miss->heap_count > WIRE_MISS_HEAP_PIECES)\n\t\treturn false;", "", CHECKED),

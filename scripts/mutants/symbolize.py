@@ -119,7 +119,7 @@ CODE = [
     Mutant("lines are lost", JAVA, ".line = java->line,", "", JVMS),
     Mutant("evicted code is unknown", PUSH, 'stack_push_name(build, "[evicted]", FRAME_MARK, PROFILE_NONE);',
            ';', JVMS),
-    Mutant("an interpreted method without identity is kept", JAVA, "answer->of_moment = !has_identity;", "", JVMS),
+    Mutant("an interpreted method without identity is kept", JAVA, "!has_identity || query->words", "query->words", JVMS),
     Mutant("interpreted frames look compiled", JAVA, "take(build, found, java, FRAME_JAVA_INTERPRETED,",
            "take(build, found, java, FRAME_JAVA_JIT,", JVMS),
 ]

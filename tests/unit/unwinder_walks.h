@@ -19,6 +19,7 @@
 #define MAPPED	     0x10000000ULL
 #define MISSING	     0x666000ULL /* mapped by nobody */
 #define SAMPLE_WORDS 8
+#define METHOD_SLOT  (-3)
 
 /* --- in place of unwind/walk.c --- */
 
@@ -34,6 +35,9 @@ static struct {
 	/* What it comes upon. */
 	enum unwind_reason reason;
 	uint64_t failed_at, far_blob;
+	uint64_t fp, method; /* of an interpreted frame; 0: none */
+	uint64_t *there,
+		*changes; /* what it reads, and what the process changes then; NULL: nothing */
 } walker;
 
 void walk_begin(struct walk *walk, const struct walk_request *request, struct unwind_memory *memory,
@@ -50,6 +54,18 @@ void walk_begin(struct walk *walk, const struct walk_request *request, struct un
 	walker.alive = ((const struct unwind_stack *)memory->data)->alive;
 	walker.range_count = memory->tables->range_count;
 	walker.range_serial = walker.range_count ? memory->tables->ranges[0].serial : 0;
+}
+
+static inline void put_interpreted(struct walk_result *result)
+{
+	uint64_t *words = result->words + result->word_count;
+
+	memset(words, 0, WIRE_INTERPRETED_WORDS * sizeof(*words));
+	words[0] = (uint64_t)WIRE_FRAME_INTERPRETED << WIRE_FRAME_KIND_SHIFT | MAPPED;
+	words[1] = walker.method;
+	result->interpreted[0] = (struct walk_interpreted){ walker.fp, result->word_count };
+	result->interpreted_count = 1;
+	result->word_count += WIRE_INTERPRETED_WORDS;
 }
 
 bool walk_go_on(struct walk *walk)
@@ -69,11 +85,19 @@ bool walk_go_on(struct walk *walk)
 	c->anchors = 7;
 	c->frozen = 8;
 	c->frozen_frames = 9;
+	if (walker.fp)
+		put_interpreted(walk->result);
+	if (walker.there) {
+		uint64_t word;
+
+		assert_int_equal(memory_read(walk->memory, &word, 8, (uintptr_t)walker.there), 0);
+		++*walker.changes;
+	}
 	walk->result->words[walk->result->word_count++] = 0xabc;
 	walk->result->frames++;
 	walk->result->reason = walker.reason;
 	*((const struct unwind_stack *)walk->memory->data)->failed_at = walker.failed_at;
-	c->jvm = (struct wire_jvm){ .serial = 9, .log2_segment = 7 };
+	c->jvm = (struct wire_jvm){ .serial = 9, .log2_segment = 7, .method_slot = METHOD_SLOT };
 	c->far_blob = walker.far_blob;
 	c->far_pc = 0x10000ff;
 	return false;

@@ -205,6 +205,7 @@ static enum java_lookup lookup_of(int result)
 enum java_lookup jvm_find_interpreted(struct jvm *jvm, const uint64_t words[WIRE_INTERPRETED_WORDS],
 				      struct java_answer *ret_answer)
 {
+	bool late = words[0] & WIRE_FRAME_LATE;
 	uint64_t now_ns;
 	int ret;
 
@@ -213,8 +214,13 @@ enum java_lookup jvm_find_interpreted(struct jvm *jvm, const uint64_t words[WIRE
 	now_ns = clock_now_ns();
 	if (!may_read_names(jvm, now_ns))
 		return JAVA_UNKNOWN;
-	ret = method_names_find(jvm->names, words[1], words[2], words[4], words[3],
-				&ret_answer->frames[0]);
+	if (late && method_names_was_another(jvm->names, words[1], words[2], words[4]))
+		ret = -ESTALE;
+	else
+		ret = method_names_find(jvm->names, words[1], words[2], words[4], words[3],
+					&ret_answer->frames[0]);
+	if (!ret && !late)
+		method_names_note(jvm->names, words[1], words[2], words[4]);
 	name_time_take(&jvm->name_time, clock_now_ns() - now_ns);
 	ret_answer->count = 1;
 	ret_answer->stub = NULL;

@@ -102,6 +102,6 @@ void java_find_interpreted(struct stack_build *build, struct symbol_query *query
 		found = jvm_find_interpreted(build->jvm, query->words, java);
 	take(build, found, java, FRAME_JAVA_INTERPRETED,
 	     has_identity ? ANSWER_PROVEN : ANSWER_RANGE, answer);
-	/* Without an identity the next one may be another's. */
-	answer->of_moment = !has_identity;
+	/* Without an identity of the sample's time the next one may be another's. */
+	answer->of_moment = !has_identity || query->words[0] & WIRE_FRAME_LATE;
 }

@@ -179,6 +179,18 @@ struct unwind_memory unwind_stack_memory(const struct unwind_stack *stack,
 	};
 }
 
+bool unwind_stack_still_has(const struct unwind_stack *stack, uint64_t fp, uint64_t method)
+{
+	uint64_t slot = fp + (uint64_t)((int64_t)stack->cursor->jvm.method_slot * 8);
+	/* The caller's frame pointer, and where it goes on. */
+	uint64_t then[2], now[2], word;
+
+	return stack->alive && read_sampled(stack, fp, then, sizeof(then)) == 0 &&
+	       read_process(stack, fp, now, sizeof(now)) == 0 &&
+	       memcmp(now, then, sizeof(now)) == 0 &&
+	       read_process(stack, slot, &word, sizeof(word)) == 0 && word == method;
+}
+
 bool unwind_stack_ended(const struct unwind_stack *stack)
 {
 	const struct wire_miss *miss = stack->miss;

@@ -38,6 +38,12 @@ struct unwind_stack {
 struct unwind_memory unwind_stack_memory(const struct unwind_stack *stack,
 					 const struct unwind_tables *tables);
 
+/*
+ * Is the interpreted frame at FP, of METHOD, there as it was at the sample? Then so was its method all the time. Read anew, but
+ * for pages that were read since unwind_pages_drop().
+ */
+bool unwind_stack_still_has(const struct unwind_stack *stack, uint64_t fp, uint64_t method);
+
 /* Did the walk end because the copy did? */
 bool unwind_stack_ended(const struct unwind_stack *stack);
 

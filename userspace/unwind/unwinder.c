@@ -10,6 +10,10 @@
 #define MAX_OPEN_FILES 512
 /* A read of a JVM's layout takes up to 2 ms, and samples that are finished late come in dozens. */
 #define LATE_JVM_NS (20 * NSEC_PER_MSEC)
+/* No honest process is known that has so many mappings of code. Of those that have, lists take this much. */
+#define LATE_MANY	   4096
+#define LATE_CREDIT_SHARE  10
+#define LATE_CREDIT_MAX_NS (100 * NSEC_PER_MSEC)
 
 struct unwinder *unwinder_new(struct table_memory *memory, struct image_cache *images,
 			      const struct unwind_jvm_source *jvms, size_t file_bytes)
@@ -84,10 +88,6 @@ static void count_frames(struct unwinder *unwinder)
 	const struct unwind_cursor *c = &unwinder->walk.cursor;
 
 #define WIRE_WALK_COUNTER(name, field, figure, text) unwinder->field += c->field;
-/* No honest process is known that has so many mappings of code. Of those that have, lists take this much. */
-#define LATE_MANY	   4096
-#define LATE_CREDIT_SHARE  10
-#define LATE_CREDIT_MAX_NS (100 * NSEC_PER_MSEC)
 #include "wire_counters.def"
 }
 
@@ -114,6 +114,25 @@ static void begin(struct unwinder *unwinder, struct job *job, const struct wire_
 	walk_begin(&unwinder->walk, &request, &job->memory, result);
 }
 
+/* Methods were read after the sample: is each the one that was on the stack then? */
+static void mark_late(struct unwinder *unwinder, const struct job *job)
+{
+	struct walk_result *result = &unwinder->result;
+	bool ended;
+
+	if (!result->interpreted_count)
+		return;
+	unwind_pages_drop(unwinder->pages);
+	ended = !proc_has_thread(job->miss->tgid, job->miss->tid);
+	for (uint32_t i = 0; i < result->interpreted_count; i++) {
+		const struct walk_interpreted *frame = &result->interpreted[i];
+		uint64_t *words = result->words + frame->at;
+
+		if (ended || !unwind_stack_still_has(&job->stack, frame->fp, words[1]))
+			words[0] |= WIRE_FRAME_LATE;
+	}
+}
+
 /* False: something that it wanted cannot be had; the result ends there. */
 static bool go(struct unwinder *unwinder, struct job *job)
 {
@@ -128,6 +147,7 @@ static bool go(struct unwinder *unwinder, struct job *job)
 	if (c->far_blob && job->live)
 		unwind_jvms_note_far(unwinder->jvms, &c->jvm, c->far_pc, c->far_blob);
 	count_frames(unwinder);
+	mark_late(unwinder, job);
 	return whole;
 }
 

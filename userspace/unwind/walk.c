@@ -43,6 +43,33 @@ void walk_begin(struct walk *walk, const struct walk_request *request, struct un
 	c->tick = (uint32_t)(now_ns >> WIRE_TICK_SHIFT);
 	c->frames = result->frames;
 	c->words = result->word_count;
+	result->interpreted_count = 0;
+}
+
+/* Of what was written from AT on, by a step that began at FP. */
+static void note_interpreted(struct walk_result *result, uint64_t fp, uint32_t at, uint32_t end)
+{
+	uint32_t words;
+
+	for (; at < end; at += words) {
+		words = wire_frame_words(result->words[at]);
+		if (!words)
+			return;
+		if (result->words[at] >> WIRE_FRAME_KIND_SHIFT == WIRE_FRAME_INTERPRETED)
+			result->interpreted[result->interpreted_count++] =
+				(struct walk_interpreted){ fp, at };
+	}
+}
+
+static enum unwind_verdict step(struct walk *walk)
+{
+	struct unwind_cursor *c = &walk->cursor;
+	uint64_t fp = c->fp;
+	uint32_t at = c->words;
+	enum unwind_verdict verdict = unwind_frame(c, walk->memory, walk->result->words);
+
+	note_interpreted(walk->result, fp, at, c->words);
+	return verdict;
 }
 
 bool walk_go_on(struct walk *walk)
@@ -51,7 +78,7 @@ bool walk_go_on(struct walk *walk)
 
 	c->missed = 0;
 	/* Every turn writes a frame or ends; the depth limit ends it at last. */
-	while (unwind_frame(c, walk->memory, walk->result->words) == UNWIND_GO_ON)
+	while (step(walk) == UNWIND_GO_ON)
 		;
 	walk->result->reason = c->reason;
 	walk->result->frames = c->frames;

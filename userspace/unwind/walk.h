@@ -37,17 +37,26 @@ struct walk_request {
 	bool listed; /* all of its code is in them */
 };
 
+/* An interpreted frame that a walk has found. */
+struct walk_interpreted {
+	uint64_t fp;
+	uint32_t at; /* where its words begin */
+};
+
 struct walk_result {
 	enum unwind_reason reason;
 	uint32_t frames;
 	uint32_t word_count;
 	uint64_t words[UNWIND_OUT_WORDS]; /* as in struct wire_sample, leaf first */
+	uint32_t interpreted_count;	  /* of those that were found here */
+	struct walk_interpreted interpreted[UNWIND_OUT_WORDS / WIRE_INTERPRETED_WORDS];
 };
 
 /*
  * A step at a time, so that the caller can make rows that are missing: walk_go_on()
  * returns true when it stopped for that, at walk_missing(); false when RESULT is complete. The
  * words and frames of RESULT grow from what they were at walk_begin() (0, or a part walked in BPF).
+ * `interpreted` begins empty.
  */
 struct walk {
 	struct unwind_cursor cursor;

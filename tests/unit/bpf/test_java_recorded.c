@@ -98,6 +98,38 @@ static void test_frames(void **state)
 	}
 }
 
+static bool holds_its_method(const struct walk_interpreted *frame)
+{
+	uint64_t slot = frame->fp + (uint64_t)((int64_t)jvm.jvm.method_slot * 8), method;
+
+	assert_int_equal(result.words[frame->at] >> WIRE_FRAME_KIND_SHIFT, WIRE_FRAME_INTERPRETED);
+	return recorded_jvm_read(&jvm, slot, &method, sizeof(method)) == 0 &&
+	       method == result.words[frame->at + 1];
+}
+
+/*
+ * Where each interpreted frame lies is told: its slot holds the Method. But for a leaf, whose frame may not stand yet, and a
+ * few that a step has found the frame pointer of itself.
+ */
+static void test_interpreted_places(void **state)
+{
+	size_t count = 0, held = 0;
+
+	(void)state;
+	for (size_t i = 0; i < jvm.stack_count; i++) {
+		recorded_jvm_walk(&jvm, jvm.stacks[i], 0, &result);
+		for (uint32_t j = 0; j < result.interpreted_count; j++) {
+			if (result.interpreted[j].at == 0)
+				continue;
+			count++;
+			held += holds_its_method(&result.interpreted[j]);
+		}
+	}
+	if (held < count - count / 50)
+		fail_msg("%zu of %zu places hold their Method", held, count);
+	assert_in_range(count, 1, SIZE_MAX);
+}
+
 /* What was found before is in the caches now, of other stacks too. */
 static void test_frames_hot(void **state)
 {
@@ -313,6 +345,7 @@ static const struct {
 	CMUnitTestFunction fn;
 } tests[] = {
 	{ "frames", test_frames },
+	{ "interpreted places", test_interpreted_places },
 	{ "frames_hot", test_frames_hot },
 	{ "frames_word_by_word", test_frames_word_by_word },
 	{ "limits", test_limits },

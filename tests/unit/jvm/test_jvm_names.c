@@ -72,6 +72,24 @@ static uint64_t add_method(struct fake_jvm *f, uint64_t *ret_const_method)
 	return method;
 }
 
+static uint64_t word_at(const struct fake_jvm *f, uint64_t address)
+{
+	uint64_t word;
+
+	memcpy(&word, f->vm.fake.bytes + (address - FAKE_BASE), sizeof(word));
+	return word;
+}
+
+/* As the fixture's offsets have it, and a Symbol of JDK 17. */
+static uint64_t identity_of(const struct fake_jvm *f, uint64_t const_method)
+{
+	uint64_t pool = word_at(f, const_method + 8), klass = word_at(f, pool + 24);
+	uint64_t symbol = word_at(f, klass + 24), word = word_at(f, symbol);
+
+	return WIRE_METHOD_IDENTITY(WIRE_CLASS_IDENTITY(symbol, word, 0xffffffffffff0000ULL),
+				    word_at(f, const_method + 32));
+}
+
 static void expect_run(const struct java_frame *frame, int bci)
 {
 	assert_string_equal(frame->class_name, "pkg.A");
@@ -105,6 +123,47 @@ static void names_of_interpreted_frames(void **state)
 	/* That is no method. */
 	words[1] = words[4] = 0;
 	assert_int_equal(find_interpreted(w->jvm, words, &frame), JAVA_UNKNOWN);
+}
+
+/* A walk that was finished later has the method of later. */
+static void names_of_late_frames(void **state)
+{
+	struct world *w = *state;
+	uint64_t const_method, other, words[WIRE_INTERPRETED_WORDS] = { 0 };
+	struct java_frame frame;
+
+	words[1] = add_method(w->f, &const_method);
+	add_method(w->f, &other);
+	words[2] = const_method;
+	words[4] = identity_of(w->f, const_method);
+	fake_library_show(w->f);
+	words[0] = WIRE_FRAME_LATE;
+	assert_int_equal(find_interpreted(w->jvm, words, &frame), JAVA_FRAMES);
+	words[0] = 0;
+	assert_int_equal(find_interpreted(w->jvm, words, &frame), JAVA_FRAMES);
+	/* Another has its place. Who was late may have seen the first one. */
+	fake_library_put(w->f, words[1] + 8, other);
+	words[2] = other;
+	words[4] = identity_of(w->f, other);
+	words[0] = WIRE_FRAME_LATE;
+	assert_int_equal(find_interpreted(w->jvm, words, &frame), JAVA_EVICTED);
+	words[0] = 0;
+	assert_int_equal(find_interpreted(w->jvm, words, &frame), JAVA_FRAMES);
+	expect_run(&frame, -1);
+	words[0] = WIRE_FRAME_LATE;
+	assert_int_equal(find_interpreted(w->jvm, words, &frame), JAVA_EVICTED);
+	/* Who was late himself has shown nothing. */
+	words[1] = add_method(w->f, &words[2]);
+	words[4] = identity_of(w->f, words[2]);
+	fake_library_show(w->f);
+	assert_int_equal(find_interpreted(w->jvm, words, &frame), JAVA_FRAMES);
+	fake_library_put(w->f, words[1] + 8, other);
+	words[0] = 0;
+	words[2] = other;
+	words[4] = identity_of(w->f, other);
+	assert_int_equal(find_interpreted(w->jvm, words, &frame), JAVA_FRAMES);
+	words[0] = WIRE_FRAME_LATE;
+	assert_int_equal(find_interpreted(w->jvm, words, &frame), JAVA_FRAMES);
 }
 
 /* Who shows other methods each time has two seconds of our time, and a quarter of what passes. */
@@ -177,9 +236,8 @@ static void names_of_compiled_frames(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST_17(names_of_stubs),
-		TEST_17(names_of_interpreted_frames),
-		TEST_17(names_that_take_too_long),
+		TEST_17(names_of_stubs),	   TEST_17(names_of_interpreted_frames),
+		TEST_17(names_of_late_frames),	   TEST_17(names_that_take_too_long),
 		TEST_17(names_of_compiled_frames),
 	};
 

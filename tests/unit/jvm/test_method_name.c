@@ -108,6 +108,27 @@ static void another_method_of_the_class_is_noticed(void **state)
 	assert_string_equal(frame.method, "work");
 }
 
+/* What is read after a sample may be another's only where another was seen. */
+static void places_of_two_methods(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t one = identity(f), two = one ^ 1;
+
+	assert_false(method_names_was_another(f->names, f->method, f->const_method, one));
+	method_names_note(f->names, f->method, f->const_method, 0); /* of nothing */
+	method_names_note(f->names, f->method, f->const_method, one);
+	method_names_note(f->names, f->method, f->const_method, one);
+	assert_false(method_names_was_another(f->names, f->method, f->const_method, one));
+	assert_true(method_names_was_another(f->names, f->method, f->const_method, two));
+	assert_true(method_names_was_another(f->names, f->method, f->const_method + 8, one));
+	assert_false(method_names_was_another(f->names, f->method + 8, f->const_method, two));
+	method_names_note(f->names, f->method, f->const_method, two);
+	/* Either may be meant from now on. */
+	assert_true(method_names_was_another(f->names, f->method, f->const_method, one));
+	assert_true(method_names_was_another(f->names, f->method, f->const_method, two));
+	assert_false(method_names_was_another(f->names, f->method + 8, f->const_method, two));
+}
+
 static void without_an_identity_the_method_of_now_is_taken(void **state)
 {
 	struct fixture *f = *state;
@@ -360,6 +381,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_twin_is_noticed, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_method_of_the_class_is_noticed, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(places_of_two_methods, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_an_identity_the_method_of_now_is_taken,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(an_obsolete_method_keeps_its_name, setup, teardown),

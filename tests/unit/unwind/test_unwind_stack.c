@@ -297,6 +297,34 @@ static void test_anchor(void **state)
 	assert_int_equal(word_of(f, &beyond[2]), 3);
 }
 
+/* A frame that is still there has had its method all the time; one that has returned proves nothing. */
+static void test_still_there(void **state)
+{
+	enum { FP = 20, SLOT = -3 };
+	struct fixture *f = *state;
+	uint64_t fp = (uintptr_t)&live[FP];
+
+	make_same(f);
+	f->cursor.jvm.method_slot = SLOT;
+	assert_true(unwind_stack_still_has(&f->stack, fp, 1000 + FP + SLOT));
+	unwind_pages_drop(f->stack.pages);
+	assert_false(unwind_stack_still_has(&f->stack, fp, 4711));
+	for (int i = -1; i < 2; i++) {
+		uint64_t *word = &live[i < 0 ? FP + SLOT : FP + i];
+
+		unwind_pages_drop(f->stack.pages);
+		(*word)++;
+		assert_false(unwind_stack_still_has(&f->stack, fp, 1000 + FP + SLOT));
+		(*word)--;
+	}
+	unwind_pages_drop(f->stack.pages);
+	f->stack.alive = false;
+	assert_false(unwind_stack_still_has(&f->stack, fp, 1000 + FP + SLOT));
+	f->stack.alive = true;
+	/* Nobody knows what was there. */
+	assert_false(unwind_stack_still_has(&f->stack, (uintptr_t)&beyond[3], 1));
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -315,6 +343,7 @@ int main(void)
 		TEST(test_pieces_of_the_heap),
 		TEST(test_read_across_pages),
 		TEST(test_anchor),
+		TEST(test_still_there),
 	};
 
 	return cmocka_run_group_tests_name("unwind_stack", tests, NULL, NULL);

@@ -40,6 +40,56 @@ static void who_is_still_there(void **state)
 	assert_true(reads_process(f));
 }
 
+/* Of its stack, in the copy as it was; and a word behind that is not. */
+static struct {
+	uint64_t now[8], behind;
+} stack __attribute__((aligned(128))) = { { 0, 0x4711, 0, 0, 42, 43 }, 0 };
+
+static bool is_late(struct fixture *f)
+{
+	union {
+		struct wire_miss miss;
+		char room[sizeof(struct wire_miss) + sizeof(stack.now)];
+	} u = { .miss = f->miss };
+
+	static const uint64_t then[ARRAY_SIZE(stack.now)] = { 0, 0x4711, 0, 0, 42, 43 };
+	struct wire_sample *sample;
+	bool late;
+
+	u.miss.copy_at = (uintptr_t)stack.now;
+	u.miss.copy_bytes = sizeof(then);
+	memcpy(u.miss.copy, then, sizeof(then));
+	sample = unwinder_finish(f->unwinder, &u.miss, &f->sample, &f->process, 77);
+	assert_int_equal(sample->words[3] >> WIRE_FRAME_KIND_SHIFT, WIRE_FRAME_INTERPRETED);
+	late = sample->words[3] & WIRE_FRAME_LATE;
+	free(sample);
+	return late;
+}
+
+/* What was read of a method after the sample holds for it when its frame is still there. */
+static void methods_read_later(void **state)
+{
+	struct fixture *f = *state;
+
+	walker.fp = (uintptr_t)&stack.now[4];
+	walker.method = 0x4711;
+	assert_true(is_late(f)); /* there is no such process */
+	be_self(f);
+	assert_false(is_late(f));
+	stack.now[5]++;
+	assert_true(is_late(f));
+	stack.now[5]--;
+	assert_false(is_late(f));
+	/* It returns after the walk has read the page. */
+	walker.there = &stack.behind;
+	walker.changes = &stack.now[5];
+	assert_true(is_late(f));
+	walker.there = NULL;
+	stack.now[5]--;
+	f->miss.tid = f->sample.tid = PID; /* no such thread */
+	assert_true(is_late(f));
+}
+
 /* Its ranges are those that the registry has, of the serial that the request says. */
 static void its_tables(void **state)
 {
@@ -163,11 +213,9 @@ static void a_blob_far_away(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(who_is_still_there),
-		TEST(its_tables),
-		TEST(its_jvm),
-		TEST(very_many_mappings),
-		TEST(a_walk_that_leaves_the_copy),
+		TEST(who_is_still_there), TEST(methods_read_later),
+		TEST(its_tables),	  TEST(its_jvm),
+		TEST(very_many_mappings), TEST(a_walk_that_leaves_the_copy),
 		TEST(a_blob_far_away),
 	};
 

@@ -44,6 +44,7 @@ struct method_names {
 	struct text_pool texts;
 	VEC(uint64_t) unproven;		       /* keys of what method_names_follow() has read */
 	struct last_seen last_seen[LAST_SEEN]; /* by last_slot() */
+	uint64_t replaced[LAST_SEEN];	       /* Method*, by the same: was noted as two of them */
 	struct method_text *texts_read;	       /* scratch: of methods that are read together */
 	struct strbuf bytes;		       /* scratch: their line tables */
 	struct strbuf dotted;		       /* scratch: the class's name as it is shown */
@@ -202,6 +203,39 @@ static int read_identity(struct method_names *names, uint64_t method, uint64_t c
 	return 0;
 }
 
+static unsigned int last_slot(uint64_t method)
+{
+	return hash_bytes(&method, sizeof(method)) % LAST_SEEN;
+}
+
+static bool is_another(const struct last_seen *last, uint64_t method, uint64_t const_method,
+		       uint64_t identity)
+{
+	return last->method == method &&
+	       (last->const_method != const_method || last->identity != identity);
+}
+
+bool method_names_was_another(const struct method_names *names, uint64_t method,
+			      uint64_t const_method, uint64_t identity)
+{
+	unsigned int slot = last_slot(method);
+
+	return names->replaced[slot] == method ||
+	       is_another(&names->last_seen[slot], method, const_method, identity);
+}
+
+void method_names_note(struct method_names *names, uint64_t method, uint64_t const_method,
+		       uint64_t identity)
+{
+	unsigned int slot = last_slot(method);
+
+	if (!identity)
+		return;
+	if (is_another(&names->last_seen[slot], method, const_method, identity))
+		names->replaced[slot] = method;
+	names->last_seen[slot] = (struct last_seen){ method, const_method, identity };
+}
+
 static int name_method(struct method_names *names, uint64_t method, uint64_t const_method,
 		       uint64_t identity, const struct method_entry **ret_entry)
 {
@@ -271,11 +305,6 @@ static void gather_methods(struct group *group, const struct method_place *place
 	}
 }
 
-static struct last_seen *last_slot(struct method_names *names, uint64_t method)
-{
-	return &names->last_seen[hash_bytes(&method, sizeof(method)) % LAST_SEEN];
-}
-
 static const struct method_entry *entry_of_chain(struct method_names *names,
 						 const struct method_chain *c)
 {
@@ -288,7 +317,7 @@ static uint8_t *follow_known(struct method_names *names, struct group *group)
 	bool known[METHOD_CHAINS_AT_ONCE];
 
 	for (unsigned int i = 0; i < group->count; i++) {
-		const struct last_seen *last = last_slot(names, group->methods[i]);
+		const struct last_seen *last = &names->last_seen[last_slot(group->methods[i])];
 
 		known[i] = last->method == group->methods[i] &&
 			   find_entry(names, last->method, last->const_method, last->identity);
@@ -312,8 +341,7 @@ static int read_anew(struct method_names *names, uint64_t method, struct method_
 static void note_unproven(struct method_names *names, const struct method_chain *c)
 {
 	vec_push(&names->unproven, entry_key(c->method, c->const_method, c->identity));
-	*last_slot(names, c->method) =
-		(struct last_seen){ c->method, c->const_method, c->identity };
+	method_names_note(names, c->method, c->const_method, c->identity);
 }
 
 /* Names of those that were never met. */

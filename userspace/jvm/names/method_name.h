@@ -8,6 +8,7 @@
 #ifndef HOSTPROF_JVM_NAMES_METHOD_NAME_H
 #define HOSTPROF_JVM_NAMES_METHOD_NAME_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "jvm/java_frame.h"
@@ -31,6 +32,16 @@ DEFINE_CLEANUP(struct method_names *, method_names_free);
  */
 int method_names_find(struct method_names *names, uint64_t method, uint64_t const_method,
 		      uint64_t identity, uint64_t bcp, struct java_frame *ret_frame);
+
+/* A sample has shown that METHOD was this one when it was taken. IDENTITY 0: it has not. */
+void method_names_note(struct method_names *names, uint64_t method, uint64_t const_method,
+		       uint64_t identity);
+/*
+ * Has METHOD been noted as another one, or as two? Classes that are redefined leave their places to others: what was read
+ * after a sample may be another method's then. Of the last thousand that were noted or so.
+ */
+bool method_names_was_another(const struct method_names *names, uint64_t method,
+			      uint64_t const_method, uint64_t identity);
 
 /* A bytecode of a method; BCI -1: none. */
 struct method_place {

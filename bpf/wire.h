@@ -118,7 +118,7 @@ enum wire_record_kind {
  * A user frame is one word, or more when its kind says so. Bits 0..55 hold the address, bit 59 is
  * set when the address is exact (the thread's own pc, or one that a signal interrupted) and not a
  * return address, bits 60..63 hold the kind. Bit 58 is userspace's: an interpreted frame of a walk
- * that it has finished, which was not on the stack any more when the method's identity was read.
+ * that it has finished late, which was not on the stack any more when its method was read.
  */
 #define WIRE_FRAME_ADDRESS_MASK ((1ULL << 56) - 1)
 #define WIRE_FRAME_LATE		(1ULL << 58)

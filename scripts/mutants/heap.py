@@ -14,6 +14,7 @@ LEARNS = ["test_pipeline_learn"]
 
 MUTANTS = [
     Mutant("late: methods are never marked", "userspace/unwind/unwinder.c", "words[0] |= WIRE_FRAME_LATE;", ";", ["test_unwinder_late"]),
+    Mutant("late: at once is late", "userspace/unwind/unwinder.c", " || clock_now_ns() - job->miss->time_ns < PROMPT_NS)", ")", ["test_unwinder_late"]),
     Mutant("late: pages of the walk are looked at", "userspace/unwind/unwinder.c", "	unwind_pages_drop(unwinder->pages);\n	ended", "	ended", ["test_unwinder_late"]),
     Mutant("late: threads that are gone still have frames", "userspace/unwind/unwinder.c", "if (ended || !unwind", "if (!unwind", ["test_unwinder_late"]),
     Mutant("late: a slot that is the same is enough", STACK, "	       memcmp(now, then, sizeof(now)) == 0 &&\n	       read_process(stack, slot", "	       read_process(stack, slot", READS),

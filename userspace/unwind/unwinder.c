@@ -10,6 +10,8 @@
 #define MAX_OPEN_FILES 512
 /* A read of a JVM's layout takes up to 2 ms, and samples that are finished late come in dozens. */
 #define LATE_JVM_NS (20 * NSEC_PER_MSEC)
+/* Sooner no method's place becomes another's: a class is redefined, what was on the stack returns, another one is redefined. */
+#define PROMPT_NS (4 * NSEC_PER_MSEC)
 /* No honest process is known that has so many mappings of code. Of those that have, lists take this much. */
 #define LATE_MANY	   4096
 #define LATE_CREDIT_SHARE  10
@@ -120,7 +122,7 @@ static void mark_late(struct unwinder *unwinder, const struct job *job)
 	struct walk_result *result = &unwinder->result;
 	bool ended;
 
-	if (!result->interpreted_count)
+	if (!result->interpreted_count || clock_now_ns() - job->miss->time_ns < PROMPT_NS)
 		return;
 	unwind_pages_drop(unwinder->pages);
 	ended = !proc_has_thread(job->miss->tgid, job->miss->tid);

@@ -45,6 +45,8 @@ static struct {
 	uint64_t now[8], behind;
 } stack __attribute__((aligned(128))) = { { 0, 0x4711, 0, 0, 42, 43 }, 0 };
 
+static uint64_t read_after_ns = 10 * NSEC_PER_MSEC;
+
 static bool is_late(struct fixture *f)
 {
 	union {
@@ -56,6 +58,7 @@ static bool is_late(struct fixture *f)
 	struct wire_sample *sample;
 	bool late;
 
+	u.miss.time_ns = clock_now_ns() - read_after_ns;
 	u.miss.copy_at = (uintptr_t)stack.now;
 	u.miss.copy_bytes = sizeof(then);
 	memcpy(u.miss.copy, then, sizeof(then));
@@ -80,6 +83,12 @@ static void methods_read_later(void **state)
 	assert_true(is_late(f));
 	stack.now[5]--;
 	assert_false(is_late(f));
+	/* At once it was nobody else's. */
+	read_after_ns = NSEC_PER_MSEC;
+	stack.now[5]++;
+	assert_false(is_late(f));
+	stack.now[5]--;
+	read_after_ns = 10 * NSEC_PER_MSEC;
 	/* It returns after the walk has read the page. */
 	walker.there = &stack.behind;
 	walker.changes = &stack.now[5];

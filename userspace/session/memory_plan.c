@@ -27,7 +27,7 @@ void memory_plan_begin(struct memory_plan *plan, uint64_t limit_bytes)
 	plan->rings_bytes = plan->limit_bytes / 12;
 	plan->process_bytes = plan->limit_bytes / 8;
 	plan->perf_map_bytes = plan->limit_bytes / 4;
-	plan->code_map_bytes = plan->limit_bytes * 7 / 16;
+	plan->code_map_bytes = plan->limit_bytes / 2;
 	plan->known_bytes = plan->limit_bytes / 64;
 }
 

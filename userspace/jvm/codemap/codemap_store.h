@@ -42,7 +42,7 @@
 /* Reports are late by milliseconds, but the first samples of a recording precede the replay. */
 #define CODE_SLACK_NS (3 * NSEC_PER_SEC)
 /* A JVM whose code takes more of our memory than this is forgotten and asked again. */
-#define CODE_STORE_MAX_BYTES (48U << 20)
+#define CODE_STORE_MAX_BYTES (40U << 20)
 
 struct codemap_store;
 

@@ -87,7 +87,7 @@ LEAVES = {
                    "work_copy": 0.02},
     "uw-realigned": {"aligned_leaf": 0.95}, "uw-loading": {"plugin_burn": 0.8},
     "uw-threads": {"thread_work": 0.95}, "uw-bare": {"bare_three": 0.9},
-    "uw-calling": {"tiny_two": 0.3, "read_clock": 0.1, "call_all": 0.05, "tiny_one": 0.02},
+    "uw-calling": {"tiny_two": 0.15, "read_clock": 0.1, "call_all": 0.05, "tiny_one": 0.02},
     "uw-mapped": {"plugin_burn": 0.45}, "uw-jitted": {"back_in_c": 0.65},
     "uw-go": {"main.inner": 0.8}, "uw-rust": {"rusty::inner": 0.95},
 }

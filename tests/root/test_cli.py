@@ -263,7 +263,7 @@ def full_disk():
     disk = small_disk(96)
     out = os.path.join(disk, "out.jfr")
     burn = native("burn", 60)
-    result = hostprof("record", "-p", burn.pid, "-d", "4", "-F", "4999", "-o", out, code=None)
+    result = hostprof("record", "-p", burn.pid, "-d", "10", "-F", "4999", "-o", out, code=None)
     message(result, 1, "No space left on device", f"what was recorded until then is in {out}")
     expect(os.path.getsize(out) > 0, "nothing was kept")
     lines = collapsed(out)
@@ -370,7 +370,7 @@ def report_equals_record():
     """`record -o x.collapsed` and `record` + `report` of the same run are the same."""
     need_root()
     burn = native("burn", 20)
-    path = record("-d", 1, "-p", burn.pid)
+    path = record("-d", 3, "-p", burn.pid)
     lines = collapsed(path)
     expect(total(lines) > 10, f"{total(lines)} samples")
     expect_equal(hostprof("report", path, "-f", "collapsed").out,

@@ -151,9 +151,7 @@ static __always_inline struct wire_tlab *alloc_find_jvm(const struct task_struct
 	wire_u64 start_ns = task->group_leader->start_time;
 	struct wire_tlab *jvm = bpf_map_lookup_elem(&tlab_jvms, &tgid);
 
-	if (jvm && !jvm->start_ns)
-		jvm->start_ns = start_ns;
-	return jvm && jvm->start_ns == start_ns ? jvm : NULL;
+	return jvm && target_is_same(&jvm->start_ns, start_ns) ? jvm : NULL;
 }
 
 /* The agent tells of an object: gives its weight; false: AllocTracer has told of it. */

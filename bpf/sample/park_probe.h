@@ -38,9 +38,7 @@ static __always_inline struct wire_parking *park_find_jvm(const struct task_stru
 	wire_u32 tgid = task->tgid;
 	struct wire_parking *jvm = bpf_map_lookup_elem(&parking_jvms, &tgid);
 
-	if (jvm && !jvm->start_ns)
-		jvm->start_ns = start_ns;
-	return jvm && jvm->start_ns == start_ns ? jvm : NULL;
+	return jvm && target_is_same(&jvm->start_ns, start_ns) ? jvm : NULL;
 }
 
 static __always_inline void park_begin(struct task_struct *task)

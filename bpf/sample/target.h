@@ -12,15 +12,19 @@
 #include "sample/maps.h"
 #endif
 
+/* Is what a map has of a pid this process's? KNOWN: its start time, 0 until it is first seen. */
+static __always_inline bool target_is_same(wire_u64 *known, wire_u64 start_ns)
+{
+	if (*known == 0)
+		*known = start_ns;
+	return *known == start_ns;
+}
+
 static __always_inline bool target_has(wire_u32 tgid, wire_u64 start_ns)
 {
 	wire_u64 *known = bpf_map_lookup_elem(&targets, &tgid);
 
-	if (!known)
-		return false;
-	if (*known == 0)
-		*known = start_ns;
-	return *known == start_ns;
+	return known && target_is_same(known, start_ns);
 }
 
 static __always_inline void target_fork(struct task_struct *parent, struct task_struct *child)

@@ -123,10 +123,18 @@ static inline bool leaf_is_entry(const wire_u8 *p)
 /*
  * glibc's clone() and clone3() have no call frame information from their system call on, since it
  * would be wrong in the child (sysdeps/unix/sysv/linux/x86_64/clone.S): test %rax,%rax; jl; je; ret.
+ * A new thread may lose its cpu at each of them.
  */
+static inline bool leaf_is_behind_clone(const wire_u8 *test)
+{
+	return leaf_u24(test) == 0xc08548 && test[3] == 0x7c && test[5] == 0x74 &&
+	       test[7] == LEAF_RET;
+}
+
 static inline bool leaf_is_clone(const wire_u8 *p)
 {
-	return leaf_u24(p) == 0xc08548 && p[3] == 0x7c && p[5] == 0x74 && p[7] == 0xc3;
+	return leaf_is_behind_clone(p) || leaf_is_behind_clone(p - 3) ||
+	       leaf_is_behind_clone(p - 5);
 }
 
 /* Decide from the bytes; P points to the byte at pc, UNWIND_CODE_BEHIND bytes before it are known. */

@@ -148,6 +148,8 @@ static void test_native(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(pushed); i++)
 		expect(pushed[i], native, 0, LEAF_PUSHED, LEAF_BODY);
 	expect("| 48 85 c0 7c ?? 74 ?? c3", native, 0, LEAF_CLONED, LEAF_BODY);
+	expect("48 85 c0 | 7c ?? 74 ?? c3", native, 0, LEAF_CLONED, LEAF_BODY);
+	expect("48 85 c0 7c ?? | 74 ?? c3", native, 0, LEAF_CLONED, LEAF_BODY);
 	for (size_t i = 0; i < ARRAY_SIZE(sized); i++) {
 		expect(sized[i].pattern, native, 0, (int)sized[i].state, LEAF_BODY);
 		put(sized[i].pattern);

@@ -13,7 +13,7 @@
 #include "sample/alloc.h"
 #include "sample/alloc_tracer.h"
 #include "sample/clock.h"
-#include "sample/lock.h"
+#include "sample/lock_probe.h"
 #include "sample/malloc.h"
 #include "sample/offcpu_parked.h"
 #include "sample/offcpu_thread.h"
@@ -223,8 +223,22 @@ int sample_lock_agent(struct pt_regs *ctx)
 	trigger.alloc_size = call.length_ns;
 	trigger.alloc_interval = call.chance;
 	trigger.alloc_object = call.identity;
+	trigger.lock_owner = lock_owner_at(trigger.task, ctx->r9);
 	trigger.weight = call.length_ns * call.chance;
 	return trigger_fire(&trigger, state, ctx, ctx);
+}
+
+/* hostprof_lock_begin() of the agent: a wait to enter a monitor begins. */
+SEC("?kprobe")
+
+int note_lock_begin(struct pt_regs *ctx)
+{
+	struct trigger trigger = { .in_user = true };
+	struct cpu_state *state = trigger_enter(&trigger);
+
+	if (state)
+		lock_begin(&trigger, state, ctx->di, ctx->sp);
+	return 0;
 }
 
 /* A thread of a JVM parks, or goes on. */
@@ -244,7 +258,7 @@ int sample_lock_park(struct pt_regs *ctx)
 	if (!state)
 		return 0;
 	if (WIRE_USDT_STEP(cookie >> WIRE_PLACE_FORM_SHIFT) == WIRE_PARK_BEGIN)
-		park_begin(trigger.task);
+		park_begin(trigger.task, ctx->sp);
 	else if (park_fill(&trigger, ctx->sp))
 		return trigger_fire(&trigger, state, ctx, ctx);
 	return 0;

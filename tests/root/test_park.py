@@ -91,14 +91,29 @@ def parks_have_their_number_length_class_and_stack(version):
     expect_equal(run_of.stats["lost"], 0, "lost samples")
 
 
+def own_events(run_of, kind):
+    """What the thread of KIND parks for there."""
+    own = [event for event in run_of.events if event["eventThread"]["javaName"] == kind]
+    return [event for event in own if ((event["parkedClass"] or {}).get("name") or "").replace("/", ".") == KINDS[kind][0]]
+
+
+@test
+def locks_have_owners():
+    """Who has a ReentrantLock when somebody parks for it; what is no lock has none. JDK 11 does not say where its locks lie."""
+    for version, run_of in recorded().items():
+        for kind in KINDS:
+            owners = collections.Counter((event["owner"] or {}).get("javaName") for event in own_events(run_of, kind))
+            print(f"# JDK {version}, {kind}: {dict(owners)}")
+            expect_equal(set(owners), {"holder" if kind == "lock" and version >= 17 else None}, f"owners of {kind}, JDK {version}")
+
+
 @test
 def others_read_them():
     """The JDK's own reader: number, length, class, and where the object lies."""
     for version in TWO:
         run_of = recorded()[version]
-        for kind, (class_name, _, least) in KINDS.items():
-            own = [event for event in run_of.events if event["eventThread"]["javaName"] == kind]
-            own = [event for event in own if ((event["parkedClass"] or {}).get("name") or "").replace("/", ".") == class_name]
+        for kind, (_, _, least) in KINDS.items():
+            own = own_events(run_of, kind)
             parks, ns = run_of.told[kind]
             expect_equal(len(own), parks, f"events of {kind}, JDK {version}")
             expect_between(sum(float(event["duration"][2:-1]) for event in own) * 1e9 / ns, least, 1.02, f"durations of {kind}")

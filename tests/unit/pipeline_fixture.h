@@ -161,6 +161,7 @@ struct sample_spec {
 	uint64_t interval;     /* likewise; of a lock the chance */
 	uint64_t class_id;     /* likewise; or its address */
 	uint64_t virtual_id;   /* of a virtual thread; 0: none */
+	uint64_t owner;	       /* of a lock */
 	const char *comm;      /* NULL: "kernel's" */
 	uint8_t flags, state, cause;
 	uint64_t kernel[4], user[4]; /* words, leaf first, up to the first 0 */
@@ -204,6 +205,7 @@ static inline void fill_sample(const struct fixture *f, uint64_t ms, const struc
 		.alloc_interval = spec->interval,
 		.alloc_class = spec->class_id,
 		.virtual_id = spec->virtual_id,
+		.lock_owner = spec->owner,
 	};
 	memcpy(sample->comm, comm, MIN(strlen(comm), sizeof(sample->comm)));
 	memcpy(sample->words, spec->kernel, 8 * kernel);

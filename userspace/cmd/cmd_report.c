@@ -63,7 +63,8 @@ static const struct command_usage usage = {
 
 static int read_profile(const char *path, struct profile *profile, struct err *err)
 {
-	const struct recording_read_options options = { .merge = true };
+	const struct recording_read_options options = { .merge = true,
+							.lock_owners = view.lock_owners };
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 	bool truncated = false;
 	struct err why = { 0 };

@@ -132,6 +132,9 @@ struct profile_sample {
 	uint32_t reason; /* string: why it waited */
 	uint32_t
 		identity; /* of a lock: its identity hash, of what a thread parked for an eighth of its address, 0: not known; else 0 */
+	uint32_t
+		owner; /* of a lock: 1 + the thread that had it when the wait began, 0: not known; else 0 */
+	uint32_t pad;
 };
 
 /* What happened to one process generation while recording; the quality statement. */

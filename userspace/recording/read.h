@@ -109,6 +109,9 @@ uint32_t jfr_stack_with_class(struct recording_reader *reader, uint32_t stack, u
 /* The same with a frame that is only a name, in brackets: why the thread waited. */
 uint32_t jfr_stack_with_reason(struct recording_reader *reader, uint32_t stack, uint32_t reason);
 
+/* Likewise: who had the lock, a thread of the profile. */
+uint32_t jfr_stack_with_owner(struct recording_reader *reader, uint32_t stack, uint32_t thread);
+
 /*
  * A wait as views have it: the reason is the leaf; what the thread waited for a cpu, when it was woken, is apart, of
  * the same wait, which counts once. How many parts there are.

@@ -40,13 +40,18 @@ enum {
 	SAMPLE_CHANCE,
 	SAMPLE_SAMPLES, /* of others' wall clock */
 	SAMPLE_IDENTITY,
+	SAMPLE_OWNER,
+	SAMPLE_SLOTS
 };
+
+/* The list of names ends with NULL. */
+_Static_assert(SAMPLE_SLOTS < JFR_MAX_SLOTS, "slots of a sample");
 
 /* How the events call their thread and their weight differs. */
 #define SAMPLE_WANTED(thread, weight)                                                          \
 	"startTime", thread, "stackTrace", "state", weight, "count", "kernel", "eventName",    \
 		"objects", "age", "className", "outsideTlab", "objectClass", "allocationSize", \
-		"reason", "queued", "chance", "samples", "address"
+		"reason", "queued", "chance", "samples", "address", "owner"
 
 static bool has(uint32_t found, int slot)
 {
@@ -208,6 +213,19 @@ static void add_wall(struct recording_reader *reader, const struct jfr_values *v
 		add_sample(reader, &s);
 }
 
+static uint32_t sample_owner(struct recording_reader *reader, uint64_t key)
+{
+	return jfr_keymap_get(&reader->pools[JFR_POOL_THREAD], key, PROFILE_NONE) + 1;
+}
+
+/* Samples that are one otherwise may have several. */
+static void put_owner(struct recording_reader *reader, struct profile_sample *s)
+{
+	if (s->owner && reader->options->lock_owners)
+		s->stack = jfr_stack_with_owner(reader, s->stack, s->owner - 1);
+	s->owner = 0;
+}
+
 /* Of ours the address says which lock it is, and the time is that of the end. Others' waits are no samples. */
 static void add_lock(struct recording_reader *reader, const struct jfr_values *v, uint32_t found,
 		     const char *reason, unsigned int shift)
@@ -223,10 +241,13 @@ static void add_lock(struct recording_reader *reader, const struct jfr_values *v
 	s.time_ns += s.weight;
 	s.weight *= chance;
 	put_class(reader, &s, sample_class(reader, v, found), false);
+	s.owner = sample_owner(reader, v->number[SAMPLE_OWNER]);
 	if (!reader->options->merge) {
 		s.chance = (uint32_t)chance;
 		s.identity = (uint32_t)(v->number[SAMPLE_IDENTITY] >> shift);
 		s.reason = profile_string(reader->profile, reason);
+	} else {
+		put_owner(reader, &s);
 	}
 	add_sample(reader, &s);
 }

@@ -156,6 +156,18 @@ uint32_t jfr_stack_with_reason(struct recording_reader *reader, uint32_t stack, 
 	return stack_with_leaf(reader, stack, &frame);
 }
 
+uint32_t jfr_stack_with_owner(struct recording_reader *reader, uint32_t stack, uint32_t thread)
+{
+	const struct profile_thread *owner = profile_get_thread(reader->profile, thread);
+	struct profile_frame frame = { .mapping = PROFILE_NONE, .bci = -1, .kind = FRAME_MARK };
+
+	strbuf_reset(&reader->text);
+	strbuf_addf(&reader->text, "[held by %s]",
+		    profile_get_string(reader->profile, owner->name));
+	frame.name = profile_strn(reader->profile, reader->text.buf, reader->text.len);
+	return stack_with_leaf(reader, stack, &frame);
+}
+
 size_t jfr_wait_parts(struct recording_reader *reader, const struct profile_sample *s,
 		      struct profile_sample ret_parts[2])
 {

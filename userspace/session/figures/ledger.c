@@ -234,8 +234,8 @@ uint32_t ledger_profile_process(struct ledger_entry *entry, struct profile *prof
 	return entry->profile_id;
 }
 
-static uint32_t profile_thread_of(struct ledger_entry *entry, struct profile *profile, uint32_t tid,
-				  const struct symbolized *symbolized)
+uint32_t ledger_profile_thread(struct ledger_entry *entry, struct profile *profile, uint32_t tid,
+			       const struct symbolized *symbolized)
 {
 	struct profile_thread thread = {
 		.process = ledger_profile_process(entry, profile),
@@ -272,7 +272,7 @@ struct ledger_entry *ledger_take(struct ledger *ledger, struct profile *profile,
 		ledger->greet(entry, process, jvm, sample, ledger->greet_data);
 	entry->is_jvm |= jvm != NULL;
 	count_sample(ledger, entry, sample);
-	*ret_thread = profile_thread_of(entry, profile, sample->tid, symbolized);
+	*ret_thread = ledger_profile_thread(entry, profile, sample->tid, symbolized);
 	return entry;
 }
 

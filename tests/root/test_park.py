@@ -58,8 +58,17 @@ def record_all(processes, *options):
 
 @shared
 def recorded():
+    """Two at a time: more would wait for each other's cpus, which each counts as its own wait."""
     need_root()
-    return dict(zip(JUDGED, record_all([workload(version) for version in JUDGED])))
+    runs = {}
+    for at in range(0, len(JUDGED), 2):
+        some = JUDGED[at:at + 2]
+        processes = [workload(version) for version in some]
+        runs.update(zip(some, record_all(processes)))
+        for process in processes:
+            process.signal(signal.SIGKILL)
+            process.finish(code=None)
+    return runs
 
 
 def of_kind(lines, kind):

@@ -258,7 +258,7 @@ int sample_lock_park(struct pt_regs *ctx)
 	if (!state)
 		return 0;
 	if (WIRE_USDT_STEP(cookie >> WIRE_PLACE_FORM_SHIFT) == WIRE_PARK_BEGIN)
-		park_begin(trigger.task, ctx->sp);
+		park_begin(trigger.task);
 	else if (park_fill(&trigger, ctx->sp))
 		return trigger_fire(&trigger, state, ctx, ctx);
 	return 0;

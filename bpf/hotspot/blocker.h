@@ -12,9 +12,9 @@
 #include "hotspot/own_thread.h"
 
 struct blocker {
-	struct own_thread own; /* whose it is */
-	wire_u64 object;       /* address; 0: nothing was noted */
-	wire_u64 klass;	       /* address of its Klass */
+	wire_u64 thread; /* whose it is: a JavaThread */
+	wire_u64 object; /* address; 0: nothing was noted */
+	wire_u64 klass;	 /* address of its Klass */
 };
 
 /* The object to which the word at ADDRESS in another one refers. */
@@ -44,18 +44,30 @@ static inline bool blocker_read_object(const struct wire_blocker *b, struct unwi
 	       blocker_read_reference(b, memory, object + b->field, ret_object);
 }
 
-/* Of the thread whose thread pointer is FS and whose stack pointer is SP. False: it cannot be read. */
-static inline bool blocker_find(const struct wire_parking *jvm, struct unwind_memory *memory,
-				wire_u64 fs, wire_u64 sp, struct blocker *ret)
+/* Of the JavaThread at THREAD. False: it cannot be read. */
+static inline bool blocker_find_of(const struct wire_parking *jvm, struct unwind_memory *memory,
+				   wire_u64 thread, struct blocker *ret)
 {
+	ret->thread = thread;
 	ret->klass = ret->object = 0;
-	if (!jvm->blocker.field || !own_thread_find(&jvm->own, memory, fs, sp, &ret->own) ||
-	    !blocker_read_object(&jvm->blocker, memory, ret->own.thread, &ret->object))
+	if (!jvm->blocker.field ||
+	    !blocker_read_object(&jvm->blocker, memory, thread, &ret->object))
 		return false;
 	if (!ret->object)
 		return true;
 	ret->klass = object_klass(&jvm->object, memory, ret->object);
 	return ret->klass;
+}
+
+/* Of the thread whose thread pointer is FS and whose stack pointer is SP. */
+static inline bool blocker_find(const struct wire_parking *jvm, struct unwind_memory *memory,
+				wire_u64 fs, wire_u64 sp, struct blocker *ret)
+{
+	struct own_thread own;
+
+	ret->klass = ret->object = 0;
+	return own_thread_find(&jvm->own, memory, fs, sp, &own) &&
+	       blocker_find_of(jvm, memory, own.thread, ret);
 }
 
 #endif

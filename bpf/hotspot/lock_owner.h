@@ -80,10 +80,10 @@ static inline wire_u64 lock_owner_of_object(const struct wire_parking *jvm,
 	    !blocker_read_reference(&jvm->blocker, memory, blocker->object + o->exclusive,
 				    &thread) ||
 	    !cursor_is_user(thread) || memory_read(memory, &java_thread, 8, thread + o->eetop) ||
-	    java_thread == blocker->own.thread)
+	    java_thread == blocker->thread)
 		return 0;
 	if (java_thread)
-		return lock_owner_thread(o, memory, blocker->own.thread, java_thread);
+		return lock_owner_thread(o, memory, blocker->thread, java_thread);
 	if (memory_read(memory, &number, 8, thread + o->thread_id))
 		return 0;
 	return number ? WIRE_OWNER(NUMBER, number) : 0;

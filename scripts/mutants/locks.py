@@ -60,7 +60,7 @@ MUTANTS = [
     Mutant("owners: 1 is nobody that tells", OWNER, "o->is_anonymous && owner == WIRE_MONITOR_ANONYMOUS", "owner == WIRE_MONITOR_ANONYMOUS", OWNED),
     Mutant("owners: a number is an address", OWNER, "if (o->has_ids)\n\t\treturn WIRE_OWNER(NUMBER, owner);\n", "", OWNED),
     Mutant("owners: all that is parked for is a lock", OWNER, "\n\t       super == o->synchronizer;", "\n\t       (super | 1);", OWNED),
-    Mutant("owners: a thread waits for itself", OWNER, " ||\n\t    java_thread == blocker->own.thread)", ")", OWNED),
+    Mutant("owners: a thread waits for itself", OWNER, " ||\n\t    java_thread == blocker->thread)", ")", OWNED),
     Mutant("owners: a virtual one is none", OWNER, "return number ? WIRE_OWNER(NUMBER, number) : 0;", "return 0 * number;", OWNED),
     Mutant("owners: a stack has no begin", FIND, "look->first - s->wanted - 1 < look->second", "look->first > s->wanted", FOUND),
     Mutant("owners: what lies above a lock stack counts", FIND, "i < LOCK_STACK_SLOTS && i < count;", "i < LOCK_STACK_SLOTS + 0 * count;", FOUND),

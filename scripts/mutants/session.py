@@ -36,6 +36,8 @@ ORDER = [
            "#define HOLD_NS (30 * NSEC_PER_MSEC)", RUN),
     Mutant("memory is looked at for ever later", "userspace/session/memory_plan.c", "guard->room_bytes * EIGHTH_NS / eighth", "eighth * 7 * EIGHTH_NS / eighth",
            ["test_memory_guard"]),
+    Mutant("a turn is for all that is left", "userspace/session/pipeline_apply.c", "clock_now_ns() + TURN_NS);", "UINT64_MAX);", ["test_pipeline_walks"]),
+    Mutant("beyond the limit what is held back stays", "userspace/session/pipeline.c", "				: 0;", "				: pipeline->queue.bytes;", ["test_pipeline_walks"]),
     Mutant("a full queue waits for ever", "userspace/session/pipeline_apply.c", "> MAX(pipeline->plan.queue_bytes, pipeline->queue_room_bytes)", "> UINT64_MAX - 1", ["test_pipeline_walks"]),
     Mutant("room is not looked at", PIPELINE, "if (pipeline->guard.looked_ns == now_ns)", "if (0)", ["test_pipeline_walks"]),
     Mutant("all of the room is the queue's", PIPELINE, "pipeline->guard.room_bytes / 2", "pipeline->guard.room_bytes", ["test_pipeline_walks"]),

@@ -217,9 +217,15 @@ static void make_room(struct pipeline *pipeline, uint64_t now_ns)
 {
 	bool wants_room = memory_guard_wants_room(&pipeline->guard, now_ns);
 
-	/* The rest is for what else grows until the next look. */
+	/*
+	 * The rest is for what else grows until the next look. Where nothing is left what is held back goes on: if it might stay as it is,
+	 * it would grow with each turn that takes longer than it is until the next look.
+	 */
 	if (pipeline->guard.looked_ns == now_ns)
-		pipeline->queue_room_bytes = pipeline->queue.bytes + pipeline->guard.room_bytes / 2;
+		pipeline->queue_room_bytes =
+			pipeline->guard.room_bytes
+				? pipeline->queue.bytes + pipeline->guard.room_bytes / 2
+				: 0;
 	if (!wants_room)
 		return;
 	image_cache_shrink(pipeline->images, false);
@@ -249,7 +255,7 @@ void pipeline_turn(struct pipeline *pipeline)
 		watermark_ns = now_ns - HOLD_NS / 10;
 	else if (agents_busy(pipeline->agents))
 		return;
-	if (pipeline_apply_until(pipeline, watermark_ns))
+	if (pipeline_apply_in_turn(pipeline, watermark_ns))
 		pipeline_live_settle(pipeline, watermark_ns);
 	malloc_kept_settle(&pipeline->kept, pipeline->capture, now_ns);
 	if (now_ns - pipeline->checked_ns > CHECK_NS) {

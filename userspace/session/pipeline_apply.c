@@ -19,6 +19,9 @@
  */
 #define STALL_LIMIT_NS (3 * NSEC_PER_SEC)
 
+/* Thousands of walks that are left to be finished, of a millisecond each, would take seconds. */
+#define TURN_NS (50 * NSEC_PER_MSEC)
+
 struct jvm *pipeline_new_jvm(struct pipeline *pipeline, const struct wire_sample *sample)
 {
 	const struct mapping *libjvm = unwinder_libjvm(pipeline->unwinder, sample);
@@ -164,12 +167,13 @@ static bool try_sample(struct pipeline *pipeline, struct merge_item *item)
 	return true;
 }
 
-bool pipeline_apply_until(struct pipeline *pipeline, uint64_t watermark_ns)
+/* Not after END_NS. */
+static bool apply(struct pipeline *pipeline, uint64_t watermark_ns, uint64_t end_ns)
 {
 	struct merge_item *top;
 
 	while ((top = merge_peek(&pipeline->queue)) && top->time_ns <= watermark_ns) {
-		if (top->sample && !try_sample(pipeline, top))
+		if (clock_now_ns() > end_ns || (top->sample && !try_sample(pipeline, top)))
 			return false;
 		if (top->side)
 			pipeline_books_in_order(pipeline, top->side);
@@ -178,4 +182,14 @@ bool pipeline_apply_until(struct pipeline *pipeline, uint64_t watermark_ns)
 		merge_drop_oldest(&pipeline->queue);
 	}
 	return true;
+}
+
+bool pipeline_apply_until(struct pipeline *pipeline, uint64_t watermark_ns)
+{
+	return apply(pipeline, watermark_ns, UINT64_MAX);
+}
+
+bool pipeline_apply_in_turn(struct pipeline *pipeline, uint64_t watermark_ns)
+{
+	return apply(pipeline, watermark_ns, clock_now_ns() + TURN_NS);
 }

@@ -7,6 +7,8 @@
 
 /* Apply everything up to WATERMARK_NS; false when a sample must wait for its files. */
 bool pipeline_apply_until(struct pipeline *pipeline, uint64_t watermark_ns);
+/* The same for as long as one turn may take of it: rings fill up meanwhile. False also when that was too short. */
+bool pipeline_apply_in_turn(struct pipeline *pipeline, uint64_t watermark_ns);
 
 /* Is more held back than its share of the memory, and than there is room for besides? */
 bool pipeline_queue_is_full(const struct pipeline *pipeline);

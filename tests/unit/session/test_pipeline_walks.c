@@ -203,7 +203,32 @@ static void a_full_queue_waits_where_there_is_room(void **state)
 	f->pipeline.guard.limit_bytes = 1;
 	pipeline_turn(&f->pipeline);
 	assert_int_equal(f->pipeline.guard.room_bytes, 0);
+	assert_int_equal(f->pipeline.queue_room_bytes, 0);
 	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+}
+
+static void take_time(void)
+{
+	fake_advance(20 * MS);
+}
+
+/* Rings are to be emptied between; at the end all is applied, however long it takes. */
+static void a_turn_is_not_for_all_that_is_left(void **state)
+{
+	struct fixture *f = *state;
+	size_t left;
+
+	begin(f);
+	for (uint64_t ms = 1; ms <= 20; ms++)
+		put_leaf(f, ms, PID_A);
+	pipeline_drain(&f->pipeline);
+	parts.asked_if_ready = take_time;
+	left = f->pipeline.queue.heap.len;
+	assert_false(pipeline_apply_in_turn(&f->pipeline, UINT64_MAX));
+	assert_in_range(left - f->pipeline.queue.heap.len, 2, 5);
+	assert_true(pipeline_apply_until(&f->pipeline, UINT64_MAX));
+	assert_int_equal(f->pipeline.queue.heap.len, 0);
+	parts.asked_if_ready = NULL;
 }
 
 static void the_end_waits_for_the_unwinder(void **state)
@@ -304,6 +329,7 @@ int main(void)
 		TEST(what_is_whole_is_not_tried_again),
 		TEST(finishing_can_wait),
 		TEST(a_full_queue_waits_where_there_is_room),
+		TEST(a_turn_is_not_for_all_that_is_left),
 		TEST(the_end_waits_for_the_unwinder),
 		TEST(the_end_waits_for_files),
 		TEST(orphans),

@@ -326,6 +326,14 @@ static __noinline wire_u32 miss_copy_heap(struct miss_buffer *b, struct unwind_c
 	return bytes <= WIRE_MISS_HEAP_BYTES ? bytes : 0;
 }
 
+/* The last quarter of a ring is for samples: one whose stack is cut is more than none. */
+static __always_inline bool miss_has_room(void *ring)
+{
+	wire_u64 used = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
+
+	return used < bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 4 * 3;
+}
+
 static __always_inline int miss_send(struct miss_buffer *b, struct scratch *s,
 				     struct task_struct *task, void *ring)
 {
@@ -372,7 +380,7 @@ static __noinline int miss_try(struct scratch *s, struct cpu_state *state, struc
 	 * Busy: this sample interrupted another one at just this, that one's thread left the cpu, or
 	 * another cpu has the same buffer.
 	 */
-	if (!ring || !b || !miss_has_token(state, &s->sample))
+	if (!ring || !b || !miss_has_room(ring) || !miss_has_token(state, &s->sample))
 		return -1;
 	if (__sync_lock_test_and_set(&b->busy, 1))
 		return -1;

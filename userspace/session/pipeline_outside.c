@@ -38,6 +38,9 @@ static void tell_unseen(struct pipeline *pipeline, const struct process *process
 {
 	char why[sizeof(err->text) + sizeof(err->hint) + 4];
 
+	/* One that has gone allocates no more. */
+	if (err->code == -ESRCH)
+		return;
 	snprintf(why, sizeof(why), "%s%s%s", err->text, err->hint[0] ? "; " : "", err->hint);
 	profile_add_counter(&pipeline->profile, "alloc.not-seen", why, 1);
 	if (pipeline->unseen)
@@ -107,10 +110,15 @@ static void probe_safepoints(struct pipeline *pipeline, const struct process *pr
 static void probe_parks(struct pipeline *pipeline, struct process *process)
 {
 	struct err err = { 0 };
+	int r;
 
 	if (!pipeline->samples_locks)
 		return;
-	if (lock_parks_add(&pipeline->parks, process, &err) < 0)
+	r = lock_parks_add(&pipeline->parks, process, &err);
+	/* One that has gone parks no more. */
+	if (r == -ESRCH || r == -ENOENT)
+		return;
+	if (r < 0)
 		profile_add_counter(&pipeline->profile, "lock.parks-not-seen", err.text, 1);
 	else
 		pipeline->sees_locks = true;

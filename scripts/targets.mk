@@ -69,6 +69,10 @@ check-scale: ## record 2,000 processes and 501 large files within the memory lim
 	@+$(AGAIN) all workloads
 	@HOSTPROF_BUILD=$(BUILD) tests/root/scale.py
 
+check-events: ## record ten JVMs and PostgreSQL with five events at once, judged by what they know (root, a minute)
+	@+$(AGAIN) all workloads
+	@HOSTPROF_BUILD=$(BUILD) tests/root/all_events.py
+
 check-churn: ## record for CHURN ("7200 10000": seconds, new programs) and see that no memory grows (root, two hours)
 	@+$(AGAIN) all workloads
 	@HOSTPROF_BUILD=$(BUILD) tests/root/churn.py $(CHURN)
@@ -131,7 +135,7 @@ clean: ## remove the build directory
 
 # With `make -jN setup check` the packages still come first.
 ifneq ($(filter setup,$(MAKECMDGOALS)),)
-run check check-unit check-root check-hostile check-live check-steps check-random check-weights check-san check-kernels check-scale check-churn check-real check-programs check-containers check-alloc check-mutants check-random-mutants fuzz lint tidy bench: | setup
+run check check-unit check-root check-hostile check-live check-steps check-random check-weights check-san check-kernels check-scale check-events check-churn check-real check-programs check-containers check-alloc check-mutants check-random-mutants fuzz lint tidy bench: | setup
 endif
 
 unit-tests: $(UNIT_BIN)
@@ -145,5 +149,5 @@ $(BUILD)/fuzzers/%: tests/fuzz/%.c $(BUILD)/libhostprof.a
 	$(Q)$(CC) $(CPPFLAGS) -Itests -Itests/unit $(USER_CFLAGS) -Wno-missing-prototypes $(LDFLAGS) \
 		-fsanitize=fuzzer,address,undefined -o $@ $(filter %.c %.a,$^) $(LDLIBS)
 
-.PHONY: help setup run check check-unit check-differential check-root check-hostile check-live check-steps check-random check-weights check-san check-kernels check-scale check-churn check-real check-programs check-containers check-alloc check-mutants check-random-mutants \
+.PHONY: help setup run check check-unit check-differential check-root check-hostile check-live check-steps check-random check-weights check-san check-kernels check-scale check-events check-churn check-real check-programs check-containers check-alloc check-mutants check-random-mutants \
 	fuzz lint tidy bench install clean unit-tests fuzzers

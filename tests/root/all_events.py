@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""make check-events: five events in one recording of the whole host, with ten JVMs and Debian's PostgreSQL under load.
+
+usage: all_events.py [SECONDS]
+
+JVMs of JDK 17 and 25 in turn do a little of everything and know how much (tests/workloads/Mixed.java); pgbench loads a PostgreSQL of its own.
+What must hold: all that a JVM knows is in the recording, what is lost has been counted (nothing), each process's CPU time is
+what the kernel says, and memory stays below the limit. What the recording took is printed.
+"""
+import os
+import sys
+
+from hp import *
+from hp_memory import MB, MemoryWatch, expect_within
+
+SECONDS = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+del sys.argv[1:]
+JVMS = 10
+LIMIT = 128 * MB
+EVENTS = "cpu,offcpu,lock,alloc,page-faults"
+POSTGRES = "/usr/lib/postgresql/15/bin"
+# A kind's thread, its event, what is in its stacks, and how far the recording may be from what the thread knows: waits are measured around
+# what is recorded of them, on a host that has more to do than it can.
+KINDS = {"waiter": ("lock", "Mixed$Gate", 0.9, 1.05), "parker": ("lock", "Mixed$Spot", 0.9, 1.05), "sleeper": ("offcpu", "[sleep]", 0.8, 1.05)}
+# So many of a JVM's waits may be missing: one that outlasts the recording, or began before.
+MISSED = 2
+# Of bytes of all JVMs together, some thousand samples: four deviations.
+BYTES_WITHIN = 0.1
+# Of the CPU time by /proc, in ticks of 10 ms.
+CPU_WITHIN = 0.05
+
+
+def install():
+    if not os.path.exists(os.path.join(POSTGRES, "pgbench")):
+        run(["apt-get", "install", "-y", "-q", "postgresql-15"], code=0, timeout=600, env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
+
+
+def as_nobody(*argv):
+    return ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", *argv]
+
+
+class Database:
+    def __init__(self):
+        self.directory = temp_dir()
+        os.chmod(self.directory, 0o777)
+        data = os.path.join(self.directory, "data")
+        run(as_nobody(f"{POSTGRES}/initdb", "-D", data, "-A", "trust", "-U", "x"), code=0, timeout=120, cwd="/")
+        self.server = start(as_nobody(f"{POSTGRES}/postgres", "-D", data, "-k", self.directory, "-c", "listen_addresses="), cwd="/",
+                            stderr=subprocess.DEVNULL)
+        wait_until(lambda: self._client("pg_isready", "-q").code == 0, 60, "PostgreSQL")
+        self._client("createdb", "t", code=0)
+        self._client("pgbench", "-q", "-i", "-s", "2", "t", code=0)
+        self.load = None
+
+    def _client(self, program, *args, code=None):
+        return run([os.path.join(POSTGRES, program), "-h", self.directory, "-U", "x", *args], code=code, timeout=120)
+
+    def begin(self):
+        self.load = start([f"{POSTGRES}/pgbench", "-h", self.directory, "-U", "x", "-c", "2", "-T", SECONDS, "t"], stderr=subprocess.DEVNULL)
+
+    def end(self):
+        self.load.finish(timeout=SECONDS + 60)
+        self.server.signal(signal.SIGINT)
+        self.server.finish(timeout=60, code=None)
+        return float(expect_match(r"tps = ([\d.]+)", self.load.text).group(1))
+
+
+def begin_jvms():
+    versions = [(17, 25)[i % 2] for i in range(JVMS)]
+    return [(version, java(version, "Mixed", SECONDS - 4, flags=["-Xmx64m", *(["-XX:+EnableDynamicAgentLoading"] if version >= 21 else [])],
+                           stdin=subprocess.PIPE)) for version in versions]
+
+
+def told_by(jvm):
+    rows = [line.split() for line in jvm.text.splitlines()]
+    return {row[0]: (int(row[1]), int(row[2])) for row in rows if len(row) == 3 and row[1].isdigit()}
+
+
+def of_kind(lines, kind, what):
+    return [line for line in lines if line.thread.startswith(f"[{kind} tid=") and what in line.frames]
+
+
+def judge_jvm(version, jvm, profiles):
+    told, text = told_by(jvm), []
+    for kind, (event, what, least, most) in KINDS.items():
+        number, ns = told[kind]
+        counts, lengths = (of_kind(of_pid(profiles[event][i], jvm.pid), kind, what) for i in range(2))
+        text.append(f"{kind} {total(counts)} of {number}, {100 * (total(lengths) / ns - 1):+.2f} % of {ns / 1e9:.2f} s")
+        expect_between(total(lengths) / ns, least, most, f"{kind} of JDK {version}")
+        if event == "lock":
+            expect_between(total(counts), number - MISSED, number, f"waits of {kind}, JDK {version}")
+    print(f"# JDK {version}, {jvm.pid}: {'; '.join(text)}")
+
+
+def judge_bytes(jvms, profiles):
+    known = sum(told_by(jvm)["allocator"][1] for _, jvm in jvms)
+    lines = [line for _, jvm in jvms for line in of_pid(profiles["alloc"][1], jvm.pid) if line.thread.startswith("[allocator tid=")]
+    count = sum(total(of_pid(profiles["alloc"][0], jvm.pid)) for _, jvm in jvms)
+    print(f"# allocators: {count} samples, {100 * (total(lines) / known - 1):+.2f} % of {known / MB:.0f} MB")
+    expect_between(total(lines) / known, 1 - BYTES_WITHIN, 1 + BYTES_WITHIN, "bytes")
+
+
+def judge_cpu(jvms, seconds, profiles):
+    for version, jvm in jvms:
+        ns = total(of_pid(profiles["cpu"][1], jvm.pid))
+        print(f"# JDK {version}, {jvm.pid}: CPU {ns / 1e9:.2f} s, {seconds[jvm.pid]:.2f} by /proc")
+        expect(abs(ns / 1e9 - seconds[jvm.pid]) <= CPU_WITHIN * seconds[jvm.pid] + 0.1, f"CPU time of JVM {jvm.pid}")
+
+
+def judge_database(profiles):
+    for event in ("cpu", "offcpu", "page-faults"):
+        lines = [line for line in profiles[event][0] if line.process.startswith("postgres-")]
+        print(f"# PostgreSQL, {event}: {total(lines)} samples in {len(lines)} stacks")
+        expect(total(lines) > 20, f"{event} of PostgreSQL")
+
+
+def judge_figures(stats, own_seconds, elapsed):
+    wanted = [row for row in stats["counters"] if row["name"].startswith(("lock.", "offcpu.", "alloc.", "sideband.", "unwind.misses", "memory."))]
+    counters = {row["name"]: row["value"] for row in wanted}
+    print(f"# {stats['samples']} samples, lost {stats['lost']}, late {stats['late_samples']}; own CPU {100 * own_seconds / elapsed:.1f} % of a core")
+    for row in wanted:
+        print(f"# {row['value']:12} {row['name']} {row.get('detail') or ''}")
+    expect_equal(stats["lost"], 0, "lost samples")
+    expect_equal(counters.get("sideband.lost", 0), 0, "lost records of the side-band")
+    for name in ("lock.not-seen", "lock.parks-not-seen", "alloc.not-seen"):
+        expect_equal(counters.get(name, 0), 0, name)
+
+
+def read_all(path):
+    return {event: (collapsed(path, "--event", event, "-t"), collapsed(path, "--event", event, "-t", "--total")) for event in EVENTS.split(",")}
+
+
+@test
+def five_events_of_eleven_programs():
+    need_root()
+    install()
+    database, jvms = Database(), begin_jvms()
+    # They have nothing to do until they are told to begin.
+    before = {jvm.pid: cpu_seconds(jvm.pid) for _, jvm in jvms}
+    recorder = Recorder("-a", "-e", EVENTS, "--memory-limit", LIMIT)
+    watch = MemoryWatch(recorder.pid)
+    for _, jvm in jvms:
+        recorder.wait_lease(jvm.pid)
+    time.sleep(1)
+    own, begin = sum(map(cpu_seconds, family(recorder.pid))), time.monotonic()
+    database.begin()
+    for _, jvm in jvms:
+        jvm.popen.stdin.write(b"\n")
+        jvm.popen.stdin.flush()
+    for _, jvm in jvms:
+        jvm.wait_text("done", SECONDS + 60)
+    own, elapsed = sum(map(cpu_seconds, family(recorder.pid))) - own, time.monotonic() - begin
+    tps = database.end()
+    seconds = {jvm.pid: cpu_seconds(jvm.pid) - before[jvm.pid] for _, jvm in jvms}
+    peak = watch.finish()
+    path = recorder.end()
+    print("# RSS and maps by second: " + " ".join(f"{p.at:.0f}:{p.rss / MB:.0f}+{p.maps / MB:.0f}" for p in watch.polls[::20]))
+    profiles, stats = read_all(path), read_json(recorder.stats_path)
+    print(f"# pgbench: {tps:.0f} transactions a second")
+    judge_figures(stats, own, elapsed)
+    expect_within(peak, LIMIT)
+    for version, jvm in jvms:
+        judge_jvm(version, jvm, profiles)
+    judge_bytes(jvms, profiles)
+    judge_cpu(jvms, seconds, profiles)
+    judge_database(profiles)
+
+
+main()

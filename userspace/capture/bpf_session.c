@@ -98,6 +98,15 @@ static void session_configure_lock(struct hostprof_bpf *skel, const struct captu
 	bpf_map__set_max_entries(skel->maps.lock_owners, WIRE_LOCK_WAITS);
 }
 
+static void session_configure_contention(struct hostprof_bpf *skel,
+					 const struct capture_event *event)
+{
+	if (!capture_event_is_kernel_lock(event))
+		return;
+	skel->rodata->contention_least_ns = event->least_ns;
+	bpf_map__set_max_entries(skel->maps.contention_threads, WIRE_CONTENTION_THREADS);
+}
+
 static void session_configure_events(struct hostprof_bpf *skel,
 				     const struct bpf_session_options *options)
 {
@@ -113,6 +122,7 @@ static void session_configure_events(struct hostprof_bpf *skel,
 			skel->rodata->safepoint_least_ns = event->least_ns;
 		session_configure_lock(skel, event);
 		session_configure_offcpu(skel, event);
+		session_configure_contention(skel, event);
 		for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
 			if (capture_event_needs(event, (enum wire_trigger)t))
 				skel->rodata->trigger_event[t] = i;

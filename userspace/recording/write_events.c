@@ -62,6 +62,7 @@ static enum jfr_type_id sample_type(const char *event)
 		{ JFR_OFFCPU_EVENT, JFR_OFFCPU_SAMPLE },
 		{ JFR_WALL_EVENT, JFR_WALL_CLOCK_SAMPLE },
 		{ JFR_LOCK_EVENT, JFR_MONITOR_ENTER },
+		{ JFR_KERNEL_LOCK_EVENT, JFR_KERNEL_LOCK },
 		{ JFR_SAFEPOINT_EVENT, JFR_VM_OPERATION },
 	};
 
@@ -217,8 +218,8 @@ static bool is_safepoint(enum jfr_type_id type)
 /* A wait for a lock has the time of its end, and a safepoint too. */
 static uint64_t begin_ns(enum jfr_type_id type, const struct profile_sample *s)
 {
-	uint64_t length_ns =
-		is_lock(type) || is_safepoint(type) ? s->weight / MAX(s->chance, 1U) : 0;
+	bool has_end = is_lock(type) || is_safepoint(type) || type == JFR_KERNEL_LOCK;
+	uint64_t length_ns = has_end ? s->weight / MAX(s->chance, 1U) : 0;
 
 	return s->time_ns - MIN(length_ns, s->time_ns);
 }
@@ -320,6 +321,7 @@ static void put_sample(struct strbuf *out, const struct jfr_pools *pools, const 
 	case JFR_OBJECT_ALLOCATION_SAMPLE:
 	case JFR_MALLOC:
 	case JFR_LIVE_OBJECT: at = put_allocation(at, type, pools, p, s); break;
+	case JFR_KERNEL_LOCK:
 	case JFR_OFFCPU_SAMPLE: at = put_wait(at, pools, p, s); break;
 	case JFR_WALL_CLOCK_SAMPLE: at = put_wall(at, pools, p, s); break;
 	case JFR_MONITOR_ENTER:

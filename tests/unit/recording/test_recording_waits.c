@@ -132,6 +132,29 @@ static void all_is_there(void **state)
 	profile_release(&p);
 }
 
+/* A kernel's lock has the time of its end, in the recording that of its begin. */
+static void a_lock_of_the_kernel(void **state)
+{
+	const struct profile_sample *sample;
+	struct profile p;
+
+	(void)state;
+	event = profile_event(&written, &(struct profile_event){
+						.name = profile_string(&written, "kernellock"),
+						.unit = profile_string(&written, "nanoseconds") });
+	add(8000, 0, 4, STATE_RUNNING_KERNEL, "spinlock");
+	read_back(&p, false);
+	assert_int_equal(p.samples.len, 1);
+	sample = &p.samples.items[0];
+	assert_int_equal(sample->time_ns, START_NS + 5);
+	assert_int_equal(sample->weight, 8000);
+	assert_int_equal(sample->chance, 4);
+	assert_int_equal(sample->state, STATE_RUNNING_KERNEL);
+	assert_string_equal(text(&p, sample->reason), "spinlock");
+	assert_string_equal(text(&p, profile_get_event(&p, sample->event)->name), "kernellock");
+	profile_release(&p);
+}
+
 static void states_are_kept(void **state)
 {
 	static const uint32_t states[] = { STATE_SLEEPING,	STATE_BLOCKED, STATE_QUEUED,
@@ -472,6 +495,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(all_is_there, begin),
+		cmocka_unit_test_setup(a_lock_of_the_kernel, begin),
 		cmocka_unit_test_setup(states_are_kept, begin),
 		cmocka_unit_test_setup(as_views_have_it, begin),
 		cmocka_unit_test_setup(run_queue_is_one_reason, begin),

@@ -162,6 +162,38 @@ static void a_safepoint(void **state)
 	assert_int_equal(f->pipeline.live.jvms.len, 0);
 }
 
+/* The chance is the sample's; where the lock lies is no object that is followed. */
+static void a_kernel_lock(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	f->events[1].trigger = WIRE_TRIGGER_KERNEL_LOCK;
+	f->pipeline.live_mode = LIVE_ON;
+	put_sample(f, 100,
+		   (struct sample_spec){ .pid = PID_A,
+					 .event = 1,
+					 .weight = 4 * 2500,
+					 .interval = 4,
+					 .object = 0xffff888100000100,
+					 .flags = WIRE_SAMPLE_WEIGHED,
+					 .state = WIRE_STATE_BLOCKED,
+					 .cause = WIRE_CAUSE_RWSEM_WRITE,
+					 .user = { MAPPED | WIRE_FRAME_EXACT } });
+	run_until(f, 110 + HELD_MS);
+	f->pipeline.live_mode = LIVE_OFF;
+	assert_int_equal(rows(f), 1);
+	assert_int_equal(row(f, 0)->weight, 4 * 2500);
+	assert_int_equal(row(f, 0)->chance, 4);
+	assert_int_equal(row(f, 0)->identity, 0);
+	assert_int_equal(row(f, 0)->objects, 0);
+	assert_int_equal(row(f, 0)->state, STATE_BLOCKED);
+	assert_int_equal(row(f, 0)->time_ns, at_ms(f, 100));
+	assert_string_equal(profile_get_string(&f->pipeline.profile, row(f, 0)->reason),
+			    "rwsem write");
+	assert_int_equal(f->pipeline.live.jvms.len, 0);
+}
+
 /* By their ends, among other samples; whichever record came first. */
 static void in_order(void **state)
 {
@@ -377,6 +409,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(one_wait),
 		TEST(a_safepoint),
+		TEST(a_kernel_lock),
+		TEST(a_kernel_lock),
 		TEST(in_order),
 		TEST(too_short),
 		TEST(at_the_end),

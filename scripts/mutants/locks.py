@@ -42,7 +42,7 @@ MUTANTS = [
     Mutant("locks: a length of nothing is believed", STEP, "return call->length_ns && ", "return ", ["test_lock"]),
     Mutant("locks: any chance is believed", STEP, "call->chance <= LOCK_MOST_CHANCE &&", "1 &&", ["test_lock"]),
     Mutant("locks: an enter is a wait", STEP, "return WIRE_CAUSE_MONITOR_ENTER;", "return WIRE_CAUSE_OBJECT_WAIT;", ["test_lock"]),
-    Mutant("locks: as short as those of offcpu", EVENT, "WIRE_TRIGGER_LOCK_AGENT, CAPTURE_LOCK_LEAST_NS }", "WIRE_TRIGGER_LOCK_AGENT, CAPTURE_OFFCPU_LEAST_NS }", ["test_event"]),
+    Mutant("locks: as short as those of offcpu", EVENT, "WIRE_TRIGGER_LOCK_AGENT, CAPTURE_LOCK_LEAST_NS,", "WIRE_TRIGGER_LOCK_AGENT, CAPTURE_OFFCPU_LEAST_NS,", ["test_event"]),
     Mutant("locks: they are objects", APPLY, "else if (!is_lock && !is_safepoint && ", "else if (", RUN),
     Mutant("locks: objects of a wait", "userspace/session/alloc/alloc_objects.c", " || sample->flags & WIRE_SAMPLE_LOCK", "", ["test_alloc_objects"]),
     Mutant("locks: their chance is lost", APPLY, "sample->flags & WIRE_SAMPLE_LOCK || pipeline_is_kernel_lock(pipeline, sample)", "pipeline_is_kernel_lock(pipeline, sample)", RUN),

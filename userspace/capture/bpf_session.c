@@ -83,6 +83,7 @@ static void session_configure_offcpu(struct hostprof_bpf *skel, const struct cap
 		return;
 	skel->rodata->offcpu_least_ns = event->least_ns;
 	skel->rodata->offcpu_keeps_sums = event->is_wall;
+	skel->rodata->offcpu_only_futexes = event->only_locks;
 	if (step_ns) {
 		skel->rodata->offcpu_step_ns = MAX(step_ns, WIRE_OFFCPU_LEAST_STEP_NS);
 		skel->rodata->offcpu_doubled = WIRE_OFFCPU_STEP_DOUBLED;

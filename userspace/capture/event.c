@@ -33,6 +33,7 @@
 #define OFFCPU_NAME	 "offcpu"
 #define WALL_NAME	 "wall"
 #define LOCK_NAME	 "lock"
+#define NATIVE_LOCK_NAME "nativelock"
 #define SAFEPOINT_NAME	 "safepoint"
 #define KERNEL_LOCK_NAME "kernellock"
 
@@ -92,6 +93,9 @@ const struct capture_event_row capture_event_rows[] = {
 	  .is_form = true },
 	{ "lock[=MIN]", "nanoseconds",
 	  "time that Java threads wait for monitors, in Object.wait() and parked (java.util.concurrent), by class: waits of at least MIN (default 10us)",
+	  .is_form = true },
+	{ "nativelock[=MIN]", "nanoseconds",
+	  "time that threads wait for mutexes and read-write locks of native code: waits of at least MIN (default 10us)",
 	  .is_form = true },
 	{ "kernellock[=MIN]", "nanoseconds",
 	  "time that threads wait for locks of the kernel's own, by kind: waits of at least MIN (default 10us)",
@@ -240,11 +244,13 @@ static const struct waits_event {
 	const char *name;
 	enum wire_trigger trigger;
 	uint64_t least_ns;
+	bool only_locks;
 } waits_events[] = {
-	{ OFFCPU_NAME, WIRE_TRIGGER_OFFCPU, CAPTURE_OFFCPU_LEAST_NS },
-	{ LOCK_NAME, WIRE_TRIGGER_LOCK_AGENT, CAPTURE_LOCK_LEAST_NS },
-	{ SAFEPOINT_NAME, WIRE_TRIGGER_SAFEPOINT, 0 },
-	{ KERNEL_LOCK_NAME, WIRE_TRIGGER_KERNEL_LOCK, CAPTURE_LOCK_LEAST_NS },
+	{ OFFCPU_NAME, WIRE_TRIGGER_OFFCPU, CAPTURE_OFFCPU_LEAST_NS, false },
+	{ NATIVE_LOCK_NAME, WIRE_TRIGGER_OFFCPU, CAPTURE_LOCK_LEAST_NS, true },
+	{ LOCK_NAME, WIRE_TRIGGER_LOCK_AGENT, CAPTURE_LOCK_LEAST_NS, false },
+	{ SAFEPOINT_NAME, WIRE_TRIGGER_SAFEPOINT, 0, false },
+	{ KERNEL_LOCK_NAME, WIRE_TRIGGER_KERNEL_LOCK, CAPTURE_LOCK_LEAST_NS, false },
 };
 
 static const struct waits_event *event_find_waits(const char *name)
@@ -262,6 +268,7 @@ static int event_parse_waits(const struct waits_event *kind, const char *name,
 
 	event->trigger = kind->trigger;
 	event->least_ns = kind->least_ns;
+	event->only_locks = kind->only_locks;
 	event->freq_hz = 0;
 	snprintf(event->name, sizeof(event->name), "%s", kind->name);
 	snprintf(event->unit, sizeof(event->unit), "nanoseconds");

@@ -37,6 +37,11 @@ bool capture_event_is_lock(const struct capture_event *event)
 	return event->trigger == WIRE_TRIGGER_LOCK_AGENT;
 }
 
+bool capture_event_is_native_lock(const struct capture_event *event)
+{
+	return event->only_locks;
+}
+
 bool capture_event_is_kernel_lock(const struct capture_event *event)
 {
 	return event->trigger == WIRE_TRIGGER_KERNEL_LOCK;

@@ -199,6 +199,18 @@ static void add_wait(struct recording_reader *reader, const struct jfr_values *v
 	add_parts(reader, v, &s);
 }
 
+/* Others have no weights. */
+static void add_native_lock(struct recording_reader *reader, const struct jfr_values *v,
+			    uint32_t found)
+{
+	struct profile_sample s;
+
+	if (!reader->ours || !is_wanted(reader, JFR_NATIVE_LOCK_EVENT))
+		return;
+	s = make_wait(reader, v, found, JFR_NATIVE_LOCK_EVENT);
+	add_parts(reader, v, &s);
+}
+
 /* Its time is that of its end. */
 static void add_kernel_lock(struct recording_reader *reader, const struct jfr_values *v,
 			    uint32_t found)
@@ -388,6 +400,10 @@ static const struct event_info {
 	  false },
 	{ "jdk.SafepointEnd", { SAMPLE_WANTED("eventThread", "duration") }, add_safepoint, false },
 	{ "hostprof.OffCpuSample", { SAMPLE_WANTED("sampledThread", "weight") }, add_wait, false },
+	{ "profiler.NativeLock",
+	  { SAMPLE_WANTED("eventThread", "weight") },
+	  add_native_lock,
+	  false },
 	{ "hostprof.KernelLock",
 	  { SAMPLE_WANTED("sampledThread", "weight") },
 	  add_kernel_lock,

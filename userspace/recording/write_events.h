@@ -9,7 +9,7 @@
 
 /*
  * The event kinds that become jdk.ExecutionSample, jdk.ObjectAllocationSample and
- * profiler.LiveObject, hostprof.OffCpuSample, profiler.WallClockSample, hostprof.KernelLock, and waits for locks; all others are hostprof.EventSample.
+ * profiler.LiveObject, hostprof.OffCpuSample, profiler.WallClockSample, profiler.NativeLock, hostprof.KernelLock, and waits for locks; all others are hostprof.EventSample.
  */
 #define JFR_CPU_EVENT	      "cpu"
 #define JFR_ALLOC_EVENT	      "alloc"
@@ -18,6 +18,7 @@
 #define JFR_OFFCPU_EVENT      "offcpu"
 #define JFR_WALL_EVENT	      "wall"
 #define JFR_LOCK_EVENT	      "lock"
+#define JFR_NATIVE_LOCK_EVENT "nativelock"
 #define JFR_KERNEL_LOCK_EVENT "kernellock"
 /* jdk.ExecuteVMOperation, and jdk.SafepointBegin and jdk.SafepointEnd of what it took to get there and back. */
 #define JFR_SAFEPOINT_EVENT "safepoint"

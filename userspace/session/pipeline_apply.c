@@ -79,6 +79,11 @@ uint32_t pipeline_reason(struct pipeline *pipeline, const struct wire_sample *sa
 	return profile_string(profile, wait_reason(wait_cause(profile, stack, sample->cause)));
 }
 
+bool pipeline_is_native_lock(const struct pipeline *pipeline, const struct wire_sample *sample)
+{
+	return capture_event_is_native_lock(&pipeline->options->events[sample->event]);
+}
+
 static void apply_sample(struct pipeline *pipeline, struct process *process,
 			 const struct merge_item *item, const struct symbolized *symbolized)
 {
@@ -175,7 +180,10 @@ static bool try_sample(struct pipeline *pipeline, struct merge_item *item)
 	if (pipeline->stalled_since_ns)
 		pipeline->stall_ns += clock_now_ns() - pipeline->stalled_since_ns;
 	pipeline->stalled_since_ns = 0;
-	apply_sample(pipeline, process, item, &symbolized);
+	if (!pipeline_is_native_lock(pipeline, item->sample) ||
+	    native_locks_want(&pipeline->native_locks, &pipeline->profile, item->sample,
+			      symbolized.stack))
+		apply_sample(pipeline, process, item, &symbolized);
 	return true;
 }
 

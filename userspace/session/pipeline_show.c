@@ -132,9 +132,14 @@ void pipeline_show_finished(struct pipeline *pipeline, const struct merge_item *
 	const struct profile_thread *thread = profile_get_thread(&pipeline->profile, row->thread);
 	struct sink_process process = process_of(entry);
 	struct sink_sample told = sample_of(&pipeline->profile, row, &process, item->shown.id);
+	enum sink_finish finish = compare(pipeline, &item->shown, row->stack, thread->name);
 
-	sinks_finished(&pipeline->sinks, &pipeline->profile, &told,
-		       compare(pipeline, &item->shown, row->stack, thread->name));
+	/* It was not known to be one. */
+	if (!item->shown.is_shown && pipeline->sinks.hurry) {
+		sinks_arrived(&pipeline->sinks, &pipeline->profile, &told);
+		finish = SINK_SAME;
+	}
+	sinks_finished(&pipeline->sinks, &pipeline->profile, &told, finish);
 }
 
 void pipeline_show_live(struct pipeline *pipeline, const struct ledger_entry *entry, size_t first)

@@ -187,8 +187,25 @@ static void programs_of_triggers(void **state)
 	assert_int_equal(f.rodata.offcpu_step_ns, 20000000);
 	assert_int_equal(f.rodata.offcpu_doubled, WIRE_OFFCPU_STEP_DOUBLED);
 	assert_false(f.rodata.offcpu_keeps_sums);
+	assert_false(f.rodata.offcpu_only_futexes);
 	assert_int_equal(bpf_session_list_parked(session), -ENODATA);
 	bpf_session_free(session);
+}
+
+static void programs_of_native_locks(void **state)
+{
+	static const struct capture_event events[] = {
+		{ .trigger = WIRE_TRIGGER_OFFCPU, .least_ns = 30000, .only_locks = true },
+	};
+	struct bpf_session_options options = usual(events, 1);
+
+	(void)state;
+	strbuf_addch(&f.log, '\n');
+	bpf_session_free(opened(&options));
+	expect_line("sample_offcpu 1\nnote_waking 1\n");
+	assert_true(f.rodata.offcpu_only_futexes);
+	assert_false(f.rodata.offcpu_keeps_sums);
+	assert_int_equal(f.rodata.offcpu_least_ns, 30000);
 }
 
 /* A clock, and all waits: short ones by chance. */
@@ -454,6 +471,7 @@ int main(void)
 		cmocka_unit_test_setup(what_programs_are_told, set_up),
 		cmocka_unit_test_setup(programs_of_triggers, set_up),
 		cmocka_unit_test_setup(edges_of_a_window, set_up),
+		cmocka_unit_test_setup(programs_of_native_locks, set_up),
 		cmocka_unit_test_setup(programs_of_wall, set_up),
 		cmocka_unit_test_setup(programs_of_native_memory, set_up),
 		cmocka_unit_test_setup(cpus_that_are_sampled, set_up),

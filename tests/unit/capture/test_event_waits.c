@@ -24,6 +24,26 @@ static struct capture_event parse(const char *name)
 	return event;
 }
 
+/* They are waits as offcpu's are, and no others. */
+static void locks_of_native_code(void **state)
+{
+	struct capture_event e = parse("nativelock");
+
+	(void)state;
+	assert_true(capture_event_is_native_lock(&e) && capture_event_has_waits(&e));
+	assert_false(capture_event_is_kernel_lock(&e) || capture_event_is_wall(&e));
+	assert_int_equal(e.least_ns, 10000);
+	assert_string_equal(e.unit, "nanoseconds");
+	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
+		assert_int_equal(capture_event_needs(&e, (enum wire_trigger)t),
+				 t == WIRE_TRIGGER_OFFCPU || t == WIRE_TRIGGER_OFFCPU_WAKING);
+	e = parse("nativelock=0");
+	assert_string_equal(e.name, "nativelock");
+	assert_int_equal(e.least_ns, 0);
+	e = parse("offcpu");
+	assert_false(capture_event_is_native_lock(&e));
+}
+
 static void locks_of_the_kernel(void **state)
 {
 	struct capture_event e;
@@ -65,6 +85,7 @@ static void a_kernel_that_does_not_tell(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(locks_of_native_code),
 		cmocka_unit_test(locks_of_the_kernel),
 		cmocka_unit_test(a_kernel_that_does_not_tell),
 	};

@@ -132,6 +132,31 @@ static void all_is_there(void **state)
 	profile_release(&p);
 }
 
+/* A native lock's time is that of its begin, and what it waited for a cpu is apart. */
+static void a_lock_of_native_code(void **state)
+{
+	const struct profile_sample *sample;
+	struct profile p;
+
+	(void)state;
+	event = profile_event(&written, &(struct profile_event){
+						.name = profile_string(&written, "nativelock"),
+						.unit = profile_string(&written, "nanoseconds") });
+	add(8000, 400, 4, STATE_SLEEPING, "rwlock");
+	read_back(&p, false);
+	assert_int_equal(p.samples.len, 1);
+	sample = &p.samples.items[0];
+	assert_int_equal(sample->time_ns, START_NS + 5);
+	assert_int_equal(sample->weight, 8000);
+	assert_int_equal(sample->queued, 400);
+	assert_int_equal(sample->chance, 4);
+	assert_int_equal(sample->state, STATE_SLEEPING);
+	assert_string_equal(text(&p, sample->reason), "rwlock");
+	assert_string_equal(text(&p, profile_get_event(&p, sample->event)->name), "nativelock");
+	assert_int_equal(profile_get_thread(&p, sample->thread)->tid, 8);
+	profile_release(&p);
+}
+
 /* A kernel's lock has the time of its end, in the recording that of its begin. */
 static void a_lock_of_the_kernel(void **state)
 {
@@ -495,6 +520,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(all_is_there, begin),
+		cmocka_unit_test_setup(a_lock_of_native_code, begin),
 		cmocka_unit_test_setup(a_lock_of_the_kernel, begin),
 		cmocka_unit_test_setup(states_are_kept, begin),
 		cmocka_unit_test_setup(as_views_have_it, begin),

@@ -7,7 +7,7 @@
 #ifndef HOSTPROF_BPF_SAMPLE_CONTENTION_PROBE_H
 #define HOSTPROF_BPF_SAMPLE_CONTENTION_PROBE_H
 
-#include "sample/contention.h"
+#include "kernel/contention.h"
 #include "sample/park.h"
 #include "sample/thin.h"
 #include "sample/trigger.h"

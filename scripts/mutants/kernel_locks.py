@@ -2,7 +2,7 @@
 """Of waits for the kernel's locks: which are one, of what kind, whose, and what is told of them."""
 from .mutant import Mutant
 
-BOOK = "bpf/sample/contention.h"
+BOOK = "bpf/kernel/contention.h"
 CHECK = "userspace/capture/probes/contention.c"
 EVENT = "userspace/capture/event.c"
 KIND = "userspace/capture/event_kind.c"
@@ -19,7 +19,7 @@ BOOKS = ["test_contention"]
 EVENTS = ["test_event_waits"]
 SHOWN = ["test_symbolize_kernel"]
 PIPELINE = ["test_pipeline_waits"]
-FILE = ["test_recording_waits"]
+FILE = ["test_recording_locks"]
 
 MUTANTS = [
     Mutant("kernel locks: a mutex spins like a spinlock", BOOK, "(flags & (CONTENTION_SPIN | CONTENTION_MUTEX)) == CONTENTION_SPIN", "flags & CONTENTION_SPIN", BOOKS),

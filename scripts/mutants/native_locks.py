@@ -17,7 +17,7 @@ WRITE = "userspace/recording/write_events.c"
 SUMS = ["test_offcpu_typical"]
 EVENTS = ["test_event_waits"]
 PIPELINE = ["test_pipeline_waits"]
-FILE = ["test_recording_waits"]
+FILE = ["test_recording_locks"]
 
 MUTANTS = [
     Mutant("native locks: who is walked stands for all by its own length", WIRE, "site->skips ? site->skipped >> WIRE_OFFCPU_SKIPPED_SHIFT : length_ns", "length_ns", SUMS),

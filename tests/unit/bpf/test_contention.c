@@ -2,7 +2,7 @@
 /* Who waits for which lock of the kernel's, and since when. */
 #include "test.h"
 
-#include "sample/contention.h"
+#include "kernel/contention.h"
 
 #define TID 77
 

@@ -5,8 +5,8 @@
  * a book has a few of them, the innermost one last. Those that spin are in the cpu's book, since nothing but interrupts comes
  * between their begin and their end; the others are in the thread's.
  */
-#ifndef HOSTPROF_BPF_SAMPLE_CONTENTION_H
-#define HOSTPROF_BPF_SAMPLE_CONTENTION_H
+#ifndef HOSTPROF_BPF_KERNEL_CONTENTION_H
+#define HOSTPROF_BPF_KERNEL_CONTENTION_H
 
 #include "wire.h"
 

@@ -13,6 +13,7 @@
 #include "sample/alloc.h"
 #include "sample/alloc_tracer.h"
 #include "sample/clock.h"
+#include "sample/contention_probe.h"
 #include "sample/lock_probe.h"
 #include "sample/malloc.h"
 #include "sample/offcpu_parked.h"
@@ -170,6 +171,37 @@ int list_parked(struct bpf_iter__task *ctx)
 
 	if (task && parked_is_wanted(task))
 		parked_tell(task, ctx->meta->seq);
+	return 0;
+}
+
+/* Somebody begins to wait for a lock of the kernel's: void *lock, unsigned int flags. */
+SEC("?tp_btf/contention_begin")
+
+int note_contention(__u64 *ctx)
+{
+	if (sampling)
+		contention_note(ctx[0], ctx[1]);
+	return 0;
+}
+
+/* Its wait is over: void *lock, int ret. That is the sample's time. */
+SEC("?tp_btf/contention_end")
+
+int sample_kernel_lock(__u64 *ctx)
+{
+	struct trigger trigger = { .event = trigger_event[WIRE_TRIGGER_KERNEL_LOCK],
+				   .flags = WIRE_SAMPLE_WEIGHED };
+	struct contention_book *cpu = contention_of_cpu();
+	struct cpu_state *state = trigger_cpu_state();
+
+	if (!cpu || cpu->busy)
+		return 0;
+	*(volatile wire_u32 *)&cpu->busy = 1;
+	if (contention_fill(&trigger, cpu, state, ctx[0]) && state) {
+		trigger.task = bpf_get_current_task_btf();
+		trigger_fire(&trigger, state, ctx, NULL);
+	}
+	*(volatile wire_u32 *)&cpu->busy = 0;
 	return 0;
 }
 

@@ -211,7 +211,8 @@ struct wire_sample {
 	 * Of a wait for a lock the class is that of the object (the agent's id), the size the wait's nanoseconds, the interval how
 	 * many such waits it stands for, and the object's number its identity hash. Where the thread had parked (WIRE_CAUSE_PARK) the class is a Klass*, or
 	 * WIRE_PARKED_FOR_NOTHING, and the object's number its address. Of a safepoint the interval is the part of its
-	 * nanoseconds until the threads had stopped, and the object's number that until they went on.
+	 * nanoseconds until the threads had stopped, and the object's number that until they went on. Of a wait for a lock of the kernel's the class
+	 * is an enum wire_contention_field, the size 0, the interval how many it stands for, and the object's number the lock's address.
 	 */
 	wire_u64 alloc_class;
 	wire_u64 alloc_size;	 /* bytes of the object */
@@ -282,6 +283,7 @@ struct wire_lost {
 #define WIRE_PLACE_COOKIE(event, form) \
 	((wire_u64)(event) | (wire_u64)(form) << WIRE_PLACE_FORM_SHIFT)
 
+#include "wire_contention.h"
 #include "wire_jvm.h"
 #include "wire_malloc.h"
 #include "wire_offcpu.h"

@@ -23,10 +23,17 @@ enum wire_offcpu_fate {
 	WIRE_OFFCPU_LOST, /* for a reason: this number and more, by enum wire_loss */
 };
 
+/* The average length of waits that were not walked has so many bits behind the point. */
+#define WIRE_OFFCPU_SKIPPED_SHIFT 8
+
 struct wire_offcpu_site {
 	wire_u64 square; /* of how long waits here are, on the average: bpf/sample/offcpu.h */
 	wire_u32 key;	 /* of the place; 0: none */
 	wire_u32 waits;	 /* of the first few hundred how many there were */
+	wire_u64
+		skipped; /* of -e nativelock: how long those are on the average that were not walked */
+	wire_u32 skips; /* of the first few hundred of them how many there were */
+	wire_u32 pad;
 	wire_s64
 		owed_ns; /* of -e wall: waited, and not in the weights of samples; of places that were here before, too */
 };
@@ -66,6 +73,15 @@ static inline wire_u64 wire_offcpu_last_weight(const struct wire_offcpu *thread,
 	wire_s64 weight = (wire_s64)length_ns + owed_ns;
 
 	return weight > 0 ? (wire_u64)weight : 0;
+}
+
+/* What a wait of -e nativelock weighs that was walked with a chance of 2^-HALVED: itself, and the others as those were that were not (bpf/sample/offcpu.h). */
+static inline wire_u64 wire_offcpu_typical_weight(const struct wire_offcpu_site *site,
+						  wire_u64 length_ns, wire_u32 halved)
+{
+	wire_u64 other_ns = site->skips ? site->skipped >> WIRE_OFFCPU_SKIPPED_SHIFT : length_ns;
+
+	return length_ns + other_ns * ((1ULL << (halved & 31)) - 1);
 }
 
 /* The thread of a sample that is WIRE_SAMPLE_OPEN runs again. */
@@ -114,7 +130,7 @@ struct wire_parked {
 	wire_u64 words[]; /* kernel addresses, leaf first */
 };
 
-_Static_assert(sizeof(struct wire_offcpu) == 32 + 24 * WIRE_OFFCPU_SITES + 8, "wire_offcpu");
+_Static_assert(sizeof(struct wire_offcpu) == 32 + 40 * WIRE_OFFCPU_SITES + 8, "wire_offcpu");
 _Static_assert(sizeof(struct wire_span) == 48, "wire_span");
 _Static_assert(sizeof(struct wire_parked) == 248, "wire_parked");
 

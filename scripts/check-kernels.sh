@@ -79,7 +79,7 @@ make_initrd() {
 	mkdir -p "$root"/{bin,dev,proc,sys,tmp}
 	cp scripts/kernel-guest.sh "$root/init"
 	cp "$(command -v busybox)" "$build/hostprof" "$build/libhostprof-agent.so" \
-		"$build/workloads/"{burn,mallocs} "$root/bin/"
+		"$build/workloads/"{burn,mallocs,kernel_locks,native_locks} "$root/bin/"
 	cp "$build"/workloads/unwind/{uw-{chain,static,threads,handled,calling,brief},libuw-tiny.so} \
 		"$root/bin/"
 	[ -n "$setcap" ] && cp "$setcap" "$root/bin/"

@@ -25,12 +25,13 @@ BELOW = {
     "service": "base wall profile process elf capture jvm unwind symbolize session recording output sink",
     "cmd": "base wall profile process elf capture jvm unwind symbolize session recording output sink service",
 }
-# The rooms of bpf/: what every step shares, steps, and what makes samples of walks.
+# The rooms of bpf/: what every step shares, steps, what the kernel tells of itself, and what makes samples of walks.
 BPF_BELOW = {
     "unwind": "",
     "native": "unwind",
     "hotspot": "unwind native",
-    "sample": "unwind native hotspot",
+    "kernel": "",
+    "sample": "unwind native hotspot kernel",
 }
 # The two contracts, from anywhere (the .def files belong to wire.h).
 CONTRACTS = {"wire.h", "codemap.h", "unwind_reasons.def", "wire_losses.def", "wire_counters.def",

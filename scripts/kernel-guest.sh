@@ -124,6 +124,20 @@ samples_waits() {
 	profile --total -e offcpu -d 30 -- sh -c 'sleep 3 | cat' && waited sleep && waited 'pipe read'
 }
 
+# In a slow guest who is to find the lock taken may come too late.
+samples_native_locks() {
+	profile -e nativelock -d 60 -- sh -c '(sleep 5; echo; sleep 20; echo) | native_locks 20' || return 1
+	expect '^native_locks-.*;outer_mutex;pthread_mutex_lock.*;\[mutex\]' "$out" 5 &&
+		expect ';outer_rwlock;pthread_rwlock_rdlock.*;\[rwlock\]' "$out" 5 && ! grep -E 'outer_(condition|semaphore|barrier|join)' "$out"
+}
+
+# Of threads that read at one place of a file whoever comes second waits for its mutex.
+samples_kernel_locks() {
+	hostprof list events | grep -q '^  kernellock[^ ]* *nanoseconds' || return 77
+	profile -e kernellock=0 -d 60 -- sh -c '(sleep 5; echo) | kernel_locks /tmp/place 20000 storm' &&
+		expect '^kernel_locks-.*;storm;.*fdget_pos_\[k\].*;\[mutex\]' "$out" 20
+}
+
 # It was asleep before.
 samples_wall_clock() {
 	sleep 60 &
@@ -351,7 +365,7 @@ echo "# verified instructions:$(verified_instructions)" >$result
 for name in samples_a_command adds_up_to_its_cpu_time follows_the_children names_kernel_functions \
 	unwinds_a_program_whole unwinds_a_static_program unwinds_threads unwinds_through_a_signal \
 	unwinds_the_vdso unwinds_forked_children \
-	samples_other_events samples_calls_and_returns follows_native_memory samples_tracepoints samples_kernel_functions samples_breakpoints samples_waits samples_wall_clock samples_a_cgroup names_java_methods samples_locks explains_perf_event_paranoid \
+	samples_other_events samples_calls_and_returns follows_native_memory samples_tracepoints samples_kernel_functions samples_breakpoints samples_waits samples_native_locks samples_kernel_locks samples_wall_clock samples_a_cgroup names_java_methods samples_locks explains_perf_event_paranoid \
 	needs_no_more_than_its_capabilities samples_in_lockdown explains_what_lockdown_forbids; do
 	try $name
 done

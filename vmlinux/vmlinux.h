@@ -92,8 +92,18 @@ struct uprobe_task {
 	struct return_instance *return_instances;
 };
 
+/* include/linux/rwsem.h, spinlock_types.h: only where they lie is of use */
+struct rw_semaphore {
+	local64_t count;
+};
+
+struct spinlock {
+	unsigned int rlock;
+};
+
 struct mm_struct {
 	struct uprobes_state uprobes_state;
+	struct rw_semaphore mmap_lock;
 	unsigned long start_stack;
 	unsigned long end_code;
 	unsigned long exec_vm; /* pages of executable mappings */
@@ -153,6 +163,11 @@ struct css_set {
 	struct cgroup *dfl_cgrp;
 };
 
+/* include/linux/sched/signal.h */
+struct sighand_struct {
+	struct spinlock siglock;
+};
+
 /* include/linux/sched.h */
 struct task_struct {
 	struct thread_struct thread;
@@ -160,6 +175,7 @@ struct task_struct {
 	unsigned int flags;
 	struct mm_struct *mm;
 	struct files_struct *files;
+	struct sighand_struct *sighand;
 	struct css_set *cgroups;
 	unsigned int __state;
 	int exit_state;

@@ -123,6 +123,8 @@ static inline wire_u32 offcpu_site(struct wire_offcpu *thread, wire_u32 key, wir
 	at = thread->next++ % WIRE_OFFCPU_SITES;
 	thread->sites[at].key = key;
 	thread->sites[at].waits = 0;
+	thread->sites[at].skips = 0;
+	thread->sites[at].skipped = 0;
 	/* Nothing is known of its waits: they may be long. */
 	thread->sites[at].square = offcpu_square(step_ns, step_ns);
 	return at;
@@ -218,6 +220,36 @@ static inline wire_u64 offcpu_weight(wire_s64 *owed_ns, wire_u64 length_ns, wire
 		weight = plain >> OFFCPU_LEAST_SHIFT;
 	*owed_ns += (wire_s64)length_ns - weight;
 	return (wire_u64)weight;
+}
+
+/* --- typical lengths -------------------------------------------------------------------------- */
+
+/*
+ * A walk takes as long as a short wait, and who is walked waits for it: if one in many is walked, and stands for them by its own length, their sum
+ * is too much by half. So each stands for itself, and for the others by what those were that were not walked.
+ */
+static inline void offcpu_skip(struct wire_offcpu_site *site, wire_u64 length_ns)
+{
+	wire_u64 length = length_ns << WIRE_OFFCPU_SKIPPED_SHIFT;
+	wire_u32 shift = 0;
+
+	for (wire_u32 i = 0; i < OFFCPU_LEARN_SHIFT; i++)
+		shift += site->skips >> i != 0;
+	if (length > site->skipped)
+		site->skipped += (length - site->skipped) >> shift;
+	else
+		site->skipped -= (site->skipped - length) >> shift;
+	if (!(site->skips >> OFFCPU_LEARN_SHIFT))
+		site->skips++;
+}
+
+/* Of QUEUED_NS in LENGTH_NS the same part of a TYPICAL_NS, no more than the length. */
+static inline wire_u64 offcpu_typical_queued(wire_u64 queued_ns, wire_u64 length_ns,
+					     wire_u64 typical_ns)
+{
+	wire_u64 queued = length_ns ? (queued_ns << 10) / length_ns * typical_ns >> 10 : 0;
+
+	return queued < length_ns ? queued : length_ns;
 }
 
 /* --- reasons ---------------------------------------------------------------------------------- */

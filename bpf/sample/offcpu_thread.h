@@ -13,6 +13,8 @@
 const volatile wire_u64 offcpu_least_ns;
 const volatile wire_u64 offcpu_step_ns = OFFCPU_STEP_NS;
 const volatile wire_u32 offcpu_doubled;
+/* -e nativelock: no other waits than those for a futex. */
+const volatile bool offcpu_only_futexes;
 /* -e wall: the sum of a thread's weights follows its clock. */
 const volatile bool offcpu_keeps_sums;
 
@@ -92,8 +94,20 @@ static __always_inline wire_u64 offcpu_weigh(struct wire_offcpu *thread, wire_u6
 	struct wire_offcpu_site *site = &thread->sites[thread->site % WIRE_OFFCPU_SITES];
 	wire_u32 halved = thread->halved & 31;
 
+	if (offcpu_only_futexes)
+		return wire_offcpu_typical_weight(site, length_ns, halved);
 	return offcpu_keeps_sums ? offcpu_weight(&site->owed_ns, length_ns, halved, offcpu_step_ns)
 				 : length_ns << halved;
+}
+
+/* What it stands for may be wanted though it was too short itself. */
+static __always_inline void offcpu_make_typical(struct wire_span *span)
+{
+	wire_u64 typical_ns = span->weight_ns >> (span->halved & 31);
+
+	if (!span->length_ns && span->weight_ns)
+		span->length_ns = 1;
+	span->queued_ns = offcpu_typical_queued(span->queued_ns, span->length_ns, typical_ns);
 }
 
 static __always_inline void offcpu_close(struct task_struct *task, struct wire_offcpu *thread,
@@ -111,12 +125,14 @@ static __always_inline void offcpu_close(struct task_struct *task, struct wire_o
 				  .tid = task->pid };
 	wire_u32 fate = thread->fate;
 
+	if (offcpu_only_futexes)
+		offcpu_make_typical(&span);
 	if (fate == WIRE_OFFCPU_SENT) {
 		if (offcpu_send(&span, state) == 0)
 			return;
 		fate = WIRE_OFFCPU_LOST + WIRE_LOSS_RING;
 	}
-	if (length_ns)
+	if (span.length_ns)
 		emit_lost_of(task, event, span.weight_ns, fate - WIRE_OFFCPU_LOST);
 }
 
@@ -138,6 +154,8 @@ static __noinline int offcpu_end(struct task_struct *task, struct wire_offcpu *t
 		if (!length_ns)
 			counter_add(WIRE_COUNTER_OFFCPU_SHORT, 1);
 		offcpu_close(task, thread, state, length_ns, queued_ns);
+	} else if (offcpu_only_futexes) {
+		offcpu_skip(&thread->sites[thread->site % WIRE_OFFCPU_SITES], length_ns);
 	} else if (offcpu_keeps_sums) {
 		thread->sites[thread->site % WIRE_OFFCPU_SITES].owed_ns += length_ns;
 	}
@@ -213,6 +231,15 @@ static __always_inline wire_u32 offcpu_find_cause(struct task_struct *task, wire
 				 cause == WIRE_CAUSE_BY_WRITE);
 }
 
+/* Not inline: its words are not on the stack below the walk. */
+static __noinline bool offcpu_is_futex(struct task_struct *task, wire_u32 state)
+{
+	struct offcpu_entry entry;
+
+	offcpu_read_entry(task, &entry);
+	return offcpu_find_cause(task, state, &entry) == WIRE_CAUSE_FUTEX;
+}
+
 /* Is its stack to be walked? By what chance is in THREAD. */
 static __always_inline bool offcpu_choose(struct wire_offcpu *thread, wire_u64 now_ns)
 {
@@ -264,6 +291,7 @@ static __noinline struct wire_offcpu *offcpu_switch(__u64 *ctx)
 	struct task_struct *prev = (struct task_struct *)ctx[1];
 	struct cpu_state *state = trigger_cpu_state();
 	struct wire_offcpu *thread;
+	wire_u32 how;
 	wire_u64 now_ns;
 
 	if (!state)
@@ -278,11 +306,12 @@ static __noinline struct wire_offcpu *offcpu_switch(__u64 *ctx)
 		offcpu_forget(prev, thread);
 		return NULL;
 	}
-	if (!trigger_wants(prev))
+	how = offcpu_state(ctx[0] & 1, ctx[3]);
+	if (!trigger_wants(prev) || (offcpu_only_futexes && !offcpu_is_futex(prev, how)))
 		return NULL;
 	if (!thread)
 		thread = offcpu_make(prev);
-	if (!thread || !offcpu_leave(prev, thread, offcpu_state(ctx[0] & 1, ctx[3]), now_ns))
+	if (!thread || !offcpu_leave(prev, thread, how, now_ns))
 		return NULL;
 	return thread;
 }

@@ -39,6 +39,6 @@ MUTANTS = [
     Mutant("safepoints: JVMs are not probed", OUTSIDE, "\tprobe_safepoints(pipeline, process);\n", "", ["test_pipeline_locks"]),
     Mutant("safepoints: nobody says that there are none", OUTSIDE, '"safepoint.not-seen", err.text, 1', '"safepoint.seen", err.text, 1', ["test_pipeline_locks"]),
     Mutant("safepoints: all lengths", SESSION, "safepoint_least_ns = event->least_ns", "safepoint_least_ns = 0", ["test_bpf_session"]),
-    Mutant("safepoints: the time of the end", WRITE, "is_lock(type) || is_safepoint(type) ?", "is_lock(type) ?", FILE),
+    Mutant("safepoints: the time of the end", WRITE, "is_lock(type) || is_safepoint(type) ||", "is_lock(type) ||", FILE),
     Mutant("safepoints: read by their begin", READ, "\ts.time_ns += s.weight;\n\tadd_parts(reader, v, &s);", "\tadd_parts(reader, v, &s);", FILE),
 ]

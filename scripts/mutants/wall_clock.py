@@ -50,7 +50,7 @@ MUTANTS = [
     Mutant("wall: who runs again is walked", PIPE, "if (miss && !is_parked_yet(pipeline, thread))", "if (0 && !is_parked_yet(pipeline, thread))", RUN),
     Mutant("wall: who was not looked at is lost", PIPE, "while ((thread = parked_take(&pipeline->parked)))\n\t\topen_parked(pipeline, thread, true);", "(void)thread;", RUN),
     Mutant("wall: without the event threads are looked for", PIPE, "if (!capture_event_is_wall(&options->events[i]))\n\t\t\tcontinue;", "", RUN),
-    Mutant("wall: a wait to the end weighs nothing", PIPE, ": length_ns << wait->span.halved;", ": 0;", RUN),
+    Mutant("wall: a wait to the end weighs nothing", PIPE, "return length_ns << halved;", "return 0;", RUN),
     Mutant("wall: what runs has a chance", READ, "if (jfr_symbol_string(reader, v->number[SAMPLE_REASON]))", "if (1)", FILE),
     Mutant("wall: weights are multiples of lengths", WRITE, "at = jfr_varint(at, s->weight);\n\tat = put_weight(at, pools, p, s);", "at = put_weight(at, pools, p, s);", FILE),
 ]

@@ -107,6 +107,8 @@ def bad_options():
             (["record", "-e", "alloc,alloc=64k"], "alloc is there twice"),
             (["record", "-e", "wall,wall=5ms"], "wall is there twice"),
             (["record", "-e", "wall", "-e", "offcpu"], "offcpu does not go with wall"),
+            (["record", "-e", "offcpu,nativelock"], "nativelock does not go with offcpu"),
+            (["record", "-e", "nativelock", "--cpu", "0"], "--cpu does not go with nativelock"),
             (["record", "-e", "wall=2s"], "'wall=2s' does not say how much time"),
             (["record", "-e", "wall", "--cpu", "0"], "--cpu does not go with wall"),
             (["record", "-e", "alloc=often"], "'alloc=often' does not say after how many bytes"),

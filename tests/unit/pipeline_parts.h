@@ -772,6 +772,13 @@ struct symbolized symbolizer_take_now(struct symbolizer *symbolizer, struct prof
 	return symbolized_as(profile, process, sample, process ? known : "raw");
 }
 
+const char *symbolizer_variable_of_kernel(struct symbolizer *symbolizer, uint64_t address)
+{
+	(void)symbolizer;
+	(void)address;
+	return NULL;
+}
+
 const char *symbolizer_kernel_failure(const struct symbolizer *symbolizer)
 {
 	(void)symbolizer;

@@ -50,7 +50,7 @@ static struct {
 	struct jvm jvm;
 	bool is_jvm;
 	int kernel;
-	unsigned int kernel_reads;
+	unsigned int kernel_reads, data_reads;
 	const char *perf_map; /* the name that it gives; NULL: there is none */
 	unsigned int perf_map_opens, jit_dump_opens;
 	const char *jit_dump; /* the same of a dump, and only of addresses with bit 8 */
@@ -166,9 +166,29 @@ bool image_find_function(struct image *image, uint64_t address, uint64_t *ret_st
 
 /* --- kernel --- */
 
+#define KERNEL	0xffffffff81000000ULL
+#define TRACING 0xe00
+
 struct kernel_symbols {
 	int unused;
 };
+
+int kernel_symbols_new_data(struct kernel_symbols **ret_symbols, struct err *err)
+{
+	static struct kernel_symbols symbols;
+
+	parts.data_reads++;
+	if (parts.kernel)
+		return err_set(err, parts.kernel, "hidden");
+	*ret_symbols = &symbols;
+	return 0;
+}
+
+const char *kernel_symbols_at(const struct kernel_symbols *symbols, uint64_t address)
+{
+	assert_non_null(symbols);
+	return address == KERNEL ? "variable" : NULL;
+}
 
 int kernel_symbols_new(struct kernel_symbols **ret_symbols, struct err *err)
 {
@@ -192,7 +212,16 @@ bool kernel_symbols_find(const struct kernel_symbols *symbols, uint64_t address,
 	static char name[32];
 
 	(void)symbols;
-	snprintf(name, sizeof(name), "k%" PRIx64, address >> 8 & 0xfff);
+	/* The pages from TRACING on are those of a tracepoint's program and of who calls it, and of a switch. */
+	static const char *const tracing[] = { "bpf_prog_1_ours", "bpf_trace_run2",
+					       "__bpf_trace_x",	  "__traceiter_x",
+					       "bpf_trampoline_", "__schedule" };
+	uint64_t page = address >> 8 & 0xfff;
+
+	if (page >= TRACING && page < TRACING + ARRAY_SIZE(tracing))
+		snprintf(name, sizeof(name), "%s", tracing[page - TRACING]);
+	else
+		snprintf(name, sizeof(name), "k%" PRIx64, page);
 	*ret_name = name;
 	*ret_module = address & 0x10000000 ? "ext4" : "kernel";
 	return true;
@@ -318,7 +347,6 @@ enum java_lookup jvm_find_compiled(struct jvm *jvm, const uint64_t words[WIRE_CO
 
 #define PID    5000001U
 #define MAPPED 0x10000000ULL
-#define KERNEL 0xffffffff81000000ULL
 #define MODULE 0xffffffff90000000ULL
 #define EXACT  WIRE_FRAME_EXACT
 #define CACHE  ((struct image_cache *)0x1000) /* never looked into */

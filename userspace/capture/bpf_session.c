@@ -83,6 +83,7 @@ static void session_configure_offcpu(struct hostprof_bpf *skel, const struct cap
 		return;
 	skel->rodata->offcpu_least_ns = event->least_ns;
 	skel->rodata->offcpu_keeps_sums = event->is_wall;
+	skel->rodata->offcpu_only_futexes = event->only_locks;
 	if (step_ns) {
 		skel->rodata->offcpu_step_ns = MAX(step_ns, WIRE_OFFCPU_LEAST_STEP_NS);
 		skel->rodata->offcpu_doubled = WIRE_OFFCPU_STEP_DOUBLED;
@@ -96,6 +97,15 @@ static void session_configure_lock(struct hostprof_bpf *skel, const struct captu
 		return;
 	skel->rodata->park_least_ns = event->least_ns;
 	bpf_map__set_max_entries(skel->maps.lock_owners, WIRE_LOCK_WAITS);
+}
+
+static void session_configure_contention(struct hostprof_bpf *skel,
+					 const struct capture_event *event)
+{
+	if (!capture_event_is_kernel_lock(event))
+		return;
+	skel->rodata->contention_least_ns = event->least_ns;
+	bpf_map__set_max_entries(skel->maps.contention_threads, WIRE_CONTENTION_THREADS);
 }
 
 static void session_configure_events(struct hostprof_bpf *skel,
@@ -113,6 +123,7 @@ static void session_configure_events(struct hostprof_bpf *skel,
 			skel->rodata->safepoint_least_ns = event->least_ns;
 		session_configure_lock(skel, event);
 		session_configure_offcpu(skel, event);
+		session_configure_contention(skel, event);
 		for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
 			if (capture_event_needs(event, (enum wire_trigger)t))
 				skel->rodata->trigger_event[t] = i;

@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "capture/events/cache_event.h"
 #include "capture/events/pmu_event.h"
+#include "capture/probes/contention.h"
 #include "capture/probes/tracepoint.h"
 
 /*
@@ -26,13 +27,15 @@
 
 #define SOFTWARE(name, every) \
 	.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_##name, .period = (every)
-#define HARDWARE(name) .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_##name
-#define ALLOC_NAME     "alloc"
-#define MALLOC_NAME    "malloc"
-#define OFFCPU_NAME    "offcpu"
-#define WALL_NAME      "wall"
-#define LOCK_NAME      "lock"
-#define SAFEPOINT_NAME "safepoint"
+#define HARDWARE(name)	 .type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_##name
+#define ALLOC_NAME	 "alloc"
+#define MALLOC_NAME	 "malloc"
+#define OFFCPU_NAME	 "offcpu"
+#define WALL_NAME	 "wall"
+#define LOCK_NAME	 "lock"
+#define NATIVE_LOCK_NAME "nativelock"
+#define SAFEPOINT_NAME	 "safepoint"
+#define KERNEL_LOCK_NAME "kernellock"
 
 const struct capture_event_row capture_event_rows[] = {
 	{ "cpu", "nanoseconds",
@@ -90,6 +93,12 @@ const struct capture_event_row capture_event_rows[] = {
 	  .is_form = true },
 	{ "lock[=MIN]", "nanoseconds",
 	  "time that Java threads wait for monitors, in Object.wait() and parked (java.util.concurrent), by class: waits of at least MIN (default 10us)",
+	  .is_form = true },
+	{ "nativelock[=MIN]", "nanoseconds",
+	  "time that threads wait for mutexes and read-write locks of native code: waits of at least MIN (default 10us)",
+	  .is_form = true },
+	{ "kernellock[=MIN]", "nanoseconds",
+	  "time that threads wait for locks of the kernel's own, by kind: waits of at least MIN (default 10us)",
 	  .is_form = true },
 	{ "safepoint[=MIN]", "nanoseconds",
 	  "time that JVMs stop their threads, by operation (GC pauses among them): stops of at least MIN (default all)",
@@ -235,10 +244,13 @@ static const struct waits_event {
 	const char *name;
 	enum wire_trigger trigger;
 	uint64_t least_ns;
+	bool only_locks;
 } waits_events[] = {
-	{ OFFCPU_NAME, WIRE_TRIGGER_OFFCPU, CAPTURE_OFFCPU_LEAST_NS },
-	{ LOCK_NAME, WIRE_TRIGGER_LOCK_AGENT, CAPTURE_LOCK_LEAST_NS },
-	{ SAFEPOINT_NAME, WIRE_TRIGGER_SAFEPOINT, 0 },
+	{ OFFCPU_NAME, WIRE_TRIGGER_OFFCPU, CAPTURE_OFFCPU_LEAST_NS, false },
+	{ NATIVE_LOCK_NAME, WIRE_TRIGGER_OFFCPU, CAPTURE_LOCK_LEAST_NS, true },
+	{ LOCK_NAME, WIRE_TRIGGER_LOCK_AGENT, CAPTURE_LOCK_LEAST_NS, false },
+	{ SAFEPOINT_NAME, WIRE_TRIGGER_SAFEPOINT, 0, false },
+	{ KERNEL_LOCK_NAME, WIRE_TRIGGER_KERNEL_LOCK, CAPTURE_LOCK_LEAST_NS, false },
 };
 
 static const struct waits_event *event_find_waits(const char *name)
@@ -256,16 +268,17 @@ static int event_parse_waits(const struct waits_event *kind, const char *name,
 
 	event->trigger = kind->trigger;
 	event->least_ns = kind->least_ns;
+	event->only_locks = kind->only_locks;
 	event->freq_hz = 0;
 	snprintf(event->name, sizeof(event->name), "%s", kind->name);
 	snprintf(event->unit, sizeof(event->unit), "nanoseconds");
-	if (!*least)
-		return 0;
-	if (units_parse_duration(least + 1, &event->least_ns) == 0 &&
-	    event->least_ns <= CAPTURE_MAX_OFFCPU_LEAST_NS)
-		return 0;
-	err_set(err, -EINVAL, "'%s' does not say how long a wait must be to be counted", name);
-	return err_hint(err, "from 0 (all of them) to 60s, as in %s=10ms", kind->name);
+	if (*least && (units_parse_duration(least + 1, &event->least_ns) < 0 ||
+		       event->least_ns > CAPTURE_MAX_OFFCPU_LEAST_NS)) {
+		err_set(err, -EINVAL, "'%s' does not say how long a wait must be to be counted",
+			name);
+		return err_hint(err, "from 0 (all of them) to 60s, as in %s=10ms", kind->name);
+	}
+	return kind->trigger == WIRE_TRIGGER_KERNEL_LOCK ? contention_check(err) : 0;
 }
 
 /* "wall" or "wall=20ms": the cpu clock, with all waits beside it. */

@@ -34,11 +34,13 @@ struct capture_event {
 	uint32_t type;			  /* perf_event_attr.type */
 	uint64_t config;
 	uint64_t more_configs[PMU_CONFIGS - 1]; /* config1, config2 */
-	uint64_t period;   /* fixed period in the event's unit; 0: by frequency */
-	uint32_t freq_hz;  /* what was asked for; of use with period 0 */
-	bool fell_back;	   /* a PMU event was asked for and there is no PMU: this is cpu-clock */
-	uint64_t least_ns; /* of "offcpu", "lock" and "safepoint": what is shorter is left out */
-	bool is_wall;	   /* a clock's samples, and waits of all lengths */
+	uint64_t period;  /* fixed period in the event's unit; 0: by frequency */
+	uint32_t freq_hz; /* what was asked for; of use with period 0 */
+	bool fell_back;	  /* a PMU event was asked for and there is no PMU: this is cpu-clock */
+	uint64_t
+		least_ns; /* of "offcpu", "nativelock", "lock", "kernellock" and "safepoint": what is shorter is left out */
+	bool only_locks; /* of "nativelock": no other waits */
+	bool is_wall;	 /* a clock's samples, and waits of all lengths */
 	enum wire_trigger trigger;
 	struct uprobe probe;	      /* of WIRE_TRIGGER_UPROBE, but of a USDT probe: */
 	struct usdt usdt;	      /* its name is "" in others */
@@ -53,7 +55,7 @@ struct capture_event {
  * cpu-clock with fell_back set (the caller says so); one of a cache, or of a PMU by name, is refused. A probe (uprobe:LIB:FUNC[+OFF],
  * uretprobe:LIB:FUNC, usdt:LIB:PROVIDER:NAME, kprobe:FUNC[+OFF], kretprobe:FUNC), a breakpoint (mem:SYMBOL[+OFF][/LEN][:rwx]) and a tracepoint
  * (GROUP:NAME) weigh 1 each time; where a probe's function or a breakpoint's symbol is, the caller looks up. "alloc[=INTERVAL]" and "malloc[=INTERVAL]" have the mean
- * interval of their samples as period, in bytes; that of malloc may be 0, each call; "offcpu[=MIN]", "lock[=MIN]" and "safepoint[=MIN]" the least length of what they tell of; "wall[=INTERVAL]" is a clock, and waits. -EINVAL names the known events;
+ * interval of their samples as period, in bytes; that of malloc may be 0, each call; "offcpu[=MIN]", "nativelock[=MIN]", "lock[=MIN]", "kernellock[=MIN]" and "safepoint[=MIN]" the least length of what they tell of; "wall[=INTERVAL]" is a clock, and waits. -EINVAL names the known events;
  * -EOPNOTSUPP: the kernel has no such; -ENOENT: there is no tracefs, or no such tracepoint.
  */
 int capture_event_parse(const char *name, uint32_t freq_hz, struct capture_event *ret_event,
@@ -101,6 +103,12 @@ bool capture_event_is_alloc(const struct capture_event *event);
 
 /* Waits for locks of JVMs, likewise. */
 bool capture_event_is_lock(const struct capture_event *event);
+
+/* Waits for mutexes and read-write locks of native code: offcpu's, of which the others are left out. */
+bool capture_event_is_native_lock(const struct capture_event *event);
+
+/* Waits for locks of the kernel's own. */
+bool capture_event_is_kernel_lock(const struct capture_event *event);
 
 /* JVMs that stop their threads, likewise. */
 bool capture_event_is_safepoint(const struct capture_event *event);

@@ -37,6 +37,16 @@ bool capture_event_is_lock(const struct capture_event *event)
 	return event->trigger == WIRE_TRIGGER_LOCK_AGENT;
 }
 
+bool capture_event_is_native_lock(const struct capture_event *event)
+{
+	return event->only_locks;
+}
+
+bool capture_event_is_kernel_lock(const struct capture_event *event)
+{
+	return event->trigger == WIRE_TRIGGER_KERNEL_LOCK;
+}
+
 bool capture_event_is_safepoint(const struct capture_event *event)
 {
 	return event->trigger == WIRE_TRIGGER_SAFEPOINT;
@@ -65,6 +75,8 @@ bool capture_event_needs(const struct capture_event *event, enum wire_trigger tr
 		return trigger >= WIRE_TRIGGER_MALLOC && trigger <= WIRE_TRIGGER_MALLOC_SESSION;
 	if (trigger == WIRE_TRIGGER_LOCK_PARK || trigger == WIRE_TRIGGER_LOCK_BEGIN)
 		return capture_event_is_lock(event);
+	if (trigger == WIRE_TRIGGER_KERNEL_LOCK_BEGIN)
+		return capture_event_is_kernel_lock(event);
 	if (trigger == WIRE_TRIGGER_OFFCPU || trigger == WIRE_TRIGGER_OFFCPU_WAKING)
 		return capture_event_has_waits(event);
 	if (trigger == WIRE_TRIGGER_OFFCPU_PARKED)

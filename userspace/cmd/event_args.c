@@ -98,17 +98,27 @@ static int find_behind_wall(const struct event_args *args, struct capture_event 
 	return r;
 }
 
+/* Of two events that have waits: what one has the other has, too. */
+static int refuse_both(const struct capture_event *a, const struct capture_event *b,
+		       struct err *err)
+{
+	const struct capture_event *locks = capture_event_is_native_lock(a) ? a : b;
+	const struct capture_event *all = locks == a ? b : a;
+
+	err_set(err, -EINVAL, "-e: %s does not go with %s", b->name, a->name);
+	if (!capture_event_is_native_lock(locks))
+		return err_hint(err, "wall has all that offcpu has");
+	return err_hint(err, "%s has what %s has, as [mutex] and [rwlock]", all->name, locks->name);
+}
+
 /* "alloc" and "alloc=64k" are one event, and one program tells of all waits. */
 static int check_twice(const struct capture_event *events, size_t last, struct err *err)
 {
 	for (size_t i = 0; i < last; i++) {
 		if (!strcmp(events[i].name, events[last].name))
 			return err_set(err, -EINVAL, "-e: %s is there twice", events[last].name);
-		if (!capture_event_has_waits(&events[i]) || !capture_event_has_waits(&events[last]))
-			continue;
-		err_set(err, -EINVAL, "-e: %s does not go with %s", events[last].name,
-			events[i].name);
-		return err_hint(err, "wall has all that offcpu has");
+		if (capture_event_has_waits(&events[i]) && capture_event_has_waits(&events[last]))
+			return refuse_both(&events[i], &events[last], err);
 	}
 	return 0;
 }

@@ -57,6 +57,51 @@ static void reader_release(struct recording_reader *reader)
 	vec_release(&reader->frames);
 }
 
+/* --- what a recording says of itself --- */
+
+void jfr_add_recording(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
+{
+	struct profile *p = reader->profile;
+
+	(void)found;
+	p->command = jfr_symbol_string(reader, v->number[0]);
+	p->host = jfr_symbol_string(reader, v->number[1]);
+	p->start_wall_ns = v->number[2];
+	p->start_ns = v->number[3];
+}
+
+void jfr_add_quality(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
+{
+	uint32_t process =
+		jfr_keymap_get(&reader->pools[JFR_POOL_PROCESS], v->number[0], PROFILE_NONE);
+	struct profile_quality q = {
+		.process = process != PROFILE_NONE ? process : jfr_no_process(reader),
+		.event =
+			jfr_event_by_name(reader, jfr_symbol_string(reader, v->number[1]), "count"),
+		.samples = v->number[2],
+		.complete = v->number[3],
+		.weight = v->number[4],
+		.lost = v->number[5],
+		.lost_weight = v->number[6],
+	};
+
+	(void)found;
+	profile_add_quality(reader->profile, &q);
+}
+
+void jfr_add_counter(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
+{
+	struct profile *p = reader->profile;
+	uint32_t name = jfr_symbol_string(reader, v->number[0]);
+	uint32_t detail = jfr_symbol_string(reader, v->number[1]);
+
+	(void)found;
+	profile_add_counter(p, profile_get_string(p, name), profile_get_string(p, detail),
+			    v->number[2]);
+}
+
+/* --- chunks --- */
+
 static void begin_chunk(struct recording_reader *reader, const struct jfr_chunk_header *header)
 {
 	jfr_schema_release(&reader->schema); /* which leaves an empty one */

@@ -91,6 +91,13 @@ void jfr_name_event(struct recording_reader *reader, uint32_t event);
 /* An event kind by its name, made with UNIT when it is new. */
 uint32_t jfr_event_by_name(struct recording_reader *reader, uint32_t name, const char *unit);
 
+/* What is made of an event; V: the fields that its type's row wants, FOUND: a bit for each that it has. */
+typedef void jfr_add_fn(struct recording_reader *reader, const struct jfr_values *v,
+			uint32_t found);
+
+/* read.c: hostprof.Recording, hostprof.Quality, hostprof.Counter. */
+jfr_add_fn jfr_add_recording, jfr_add_quality, jfr_add_counter;
+
 /* Has the chunk an event of that type? */
 bool jfr_has_event(struct recording_reader *reader, const char *name);
 

@@ -6,8 +6,6 @@
 #include "recording/read.h"
 #include "recording/write_events.h"
 
-typedef void event_fn(struct recording_reader *reader, const struct jfr_values *v, uint32_t found);
-
 static uint64_t to_ns(const struct recording_reader *reader, uint64_t ticks)
 {
 	__int128 since = (int64_t)(ticks - reader->start_ticks);
@@ -183,15 +181,46 @@ static void add_parts(struct recording_reader *reader, const struct jfr_values *
 		add_sample(reader, &parts[i]);
 }
 
+static struct profile_sample make_wait(struct recording_reader *reader, const struct jfr_values *v,
+				       uint32_t found, const char *name)
+{
+	return make_sample(
+		reader, v, found,
+		jfr_event_by_name(reader, profile_string(reader->profile, name), "nanoseconds"));
+}
+
 static void add_wait(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
 {
 	struct profile_sample s;
 
 	if (!is_wanted(reader, JFR_OFFCPU_EVENT))
 		return;
-	s = make_sample(reader, v, found,
-			jfr_event_by_name(reader, profile_string(reader->profile, JFR_OFFCPU_EVENT),
-					  "nanoseconds"));
+	s = make_wait(reader, v, found, JFR_OFFCPU_EVENT);
+	add_parts(reader, v, &s);
+}
+
+/* Others have no weights. */
+static void add_native_lock(struct recording_reader *reader, const struct jfr_values *v,
+			    uint32_t found)
+{
+	struct profile_sample s;
+
+	if (!reader->ours || !is_wanted(reader, JFR_NATIVE_LOCK_EVENT))
+		return;
+	s = make_wait(reader, v, found, JFR_NATIVE_LOCK_EVENT);
+	add_parts(reader, v, &s);
+}
+
+/* Its time is that of its end. */
+static void add_kernel_lock(struct recording_reader *reader, const struct jfr_values *v,
+			    uint32_t found)
+{
+	struct profile_sample s;
+
+	if (!is_wanted(reader, JFR_KERNEL_LOCK_EVENT))
+		return;
+	s = make_wait(reader, v, found, JFR_KERNEL_LOCK_EVENT);
+	s.time_ns += s.weight / MAX(v->number[SAMPLE_CHANCE], 1U);
 	add_parts(reader, v, &s);
 }
 
@@ -235,9 +264,7 @@ static void add_lock(struct recording_reader *reader, const struct jfr_values *v
 
 	if (!reader->ours || !is_wanted(reader, JFR_LOCK_EVENT))
 		return;
-	s = make_sample(reader, v, found,
-			jfr_event_by_name(reader, profile_string(reader->profile, JFR_LOCK_EVENT),
-					  "nanoseconds"));
+	s = make_wait(reader, v, found, JFR_LOCK_EVENT);
 	s.time_ns += s.weight;
 	s.weight *= chance;
 	put_class(reader, &s, sample_class(reader, v, found), false);
@@ -260,10 +287,7 @@ static void add_safepoint(struct recording_reader *reader, const struct jfr_valu
 
 	if (!reader->ours || !is_wanted(reader, JFR_SAFEPOINT_EVENT))
 		return;
-	s = make_sample(reader, v, found,
-			jfr_event_by_name(reader,
-					  profile_string(reader->profile, JFR_SAFEPOINT_EVENT),
-					  "nanoseconds"));
+	s = make_wait(reader, v, found, JFR_SAFEPOINT_EVENT);
 	s.time_ns += s.weight;
 	add_parts(reader, v, &s);
 }
@@ -329,57 +353,13 @@ static void add_live(struct recording_reader *reader, const struct jfr_values *v
 	add_objects(reader, v, found, JFR_LIVE_EVENT, v->number[SAMPLE_OUTSIDE]);
 }
 
-/* --- everything else -------------------------------------------------------------------------- */
-
-static void add_recording(struct recording_reader *reader, const struct jfr_values *v,
-			  uint32_t found)
-{
-	struct profile *p = reader->profile;
-
-	(void)found;
-	p->command = jfr_symbol_string(reader, v->number[0]);
-	p->host = jfr_symbol_string(reader, v->number[1]);
-	p->start_wall_ns = v->number[2];
-	p->start_ns = v->number[3];
-}
-
-static void add_quality(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
-{
-	uint32_t process =
-		jfr_keymap_get(&reader->pools[JFR_POOL_PROCESS], v->number[0], PROFILE_NONE);
-	struct profile_quality q = {
-		.process = process != PROFILE_NONE ? process : jfr_no_process(reader),
-		.event =
-			jfr_event_by_name(reader, jfr_symbol_string(reader, v->number[1]), "count"),
-		.samples = v->number[2],
-		.complete = v->number[3],
-		.weight = v->number[4],
-		.lost = v->number[5],
-		.lost_weight = v->number[6],
-	};
-
-	(void)found;
-	profile_add_quality(reader->profile, &q);
-}
-
-static void add_counter(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
-{
-	struct profile *p = reader->profile;
-	uint32_t name = jfr_symbol_string(reader, v->number[0]);
-	uint32_t detail = jfr_symbol_string(reader, v->number[1]);
-
-	(void)found;
-	profile_add_counter(p, profile_get_string(p, name), profile_get_string(p, detail),
-			    v->number[2]);
-}
-
 #define JFR_ALLOCATION_SAMPLE "jdk.ObjectAllocationSample"
 #define JFR_EXECUTION	      "jdk.ExecutionSample"
 
 static const struct event_info {
 	const char *type;
 	const char *wanted[JFR_MAX_SLOTS];
-	event_fn *add;
+	jfr_add_fn *add;
 	bool tlab; /* says again what JFR_ALLOCATION_SAMPLE says, where both were recorded */
 } event_infos[] = {
 	{ JFR_EXECUTION, { SAMPLE_WANTED("sampledThread", "weight") }, add_cpu_sample, false },
@@ -420,19 +400,27 @@ static const struct event_info {
 	  false },
 	{ "jdk.SafepointEnd", { SAMPLE_WANTED("eventThread", "duration") }, add_safepoint, false },
 	{ "hostprof.OffCpuSample", { SAMPLE_WANTED("sampledThread", "weight") }, add_wait, false },
+	{ "profiler.NativeLock",
+	  { SAMPLE_WANTED("eventThread", "weight") },
+	  add_native_lock,
+	  false },
+	{ "hostprof.KernelLock",
+	  { SAMPLE_WANTED("sampledThread", "weight") },
+	  add_kernel_lock,
+	  false },
 	{ "profiler.WallClockSample",
 	  { SAMPLE_WANTED("sampledThread", "weight") },
 	  add_wall,
 	  false },
 	{ "hostprof.Recording",
 	  { "command", "host", "wallStart", "monotonicStart" },
-	  add_recording,
+	  jfr_add_recording,
 	  false },
 	{ "hostprof.Quality",
 	  { "process", "eventName", "samples", "complete", "weight", "lost", "lostWeight" },
-	  add_quality,
+	  jfr_add_quality,
 	  false },
-	{ "hostprof.Counter", { "name", "detail", "value" }, add_counter, false },
+	{ "hostprof.Counter", { "name", "detail", "value" }, jfr_add_counter, false },
 };
 
 /* --- all events ------------------------------------------------------------------------------- */

@@ -62,6 +62,8 @@ static enum jfr_type_id sample_type(const char *event)
 		{ JFR_OFFCPU_EVENT, JFR_OFFCPU_SAMPLE },
 		{ JFR_WALL_EVENT, JFR_WALL_CLOCK_SAMPLE },
 		{ JFR_LOCK_EVENT, JFR_MONITOR_ENTER },
+		{ JFR_KERNEL_LOCK_EVENT, JFR_KERNEL_LOCK },
+		{ JFR_NATIVE_LOCK_EVENT, JFR_NATIVE_LOCK },
 		{ JFR_SAFEPOINT_EVENT, JFR_VM_OPERATION },
 	};
 
@@ -146,6 +148,28 @@ static uint8_t *put_wait(uint8_t *at, const struct jfr_pools *pools, const struc
 	return put_reason(at, pools, s, chance);
 }
 
+/* How long, who and where. */
+static uint8_t *put_length(uint8_t *at, const struct jfr_pools *pools,
+			   const struct profile_sample *s, uint32_t chance)
+{
+	at = jfr_varint(at, s->weight / chance);
+	at = jfr_varint(at, jfr_thread_key(pools, s->thread));
+	return jfr_varint(at, jfr_key(pools, s->stack));
+}
+
+/* All behind the time in the order of async-profiler's fields; where the lock lies is not told. */
+static uint8_t *put_native_lock(uint8_t *at, const struct jfr_pools *pools, const struct profile *p,
+				const struct profile_sample *s)
+{
+	uint32_t chance = MAX(s->chance, 1U);
+
+	at = put_length(at, pools, s, chance);
+	*at++ = 0;
+	*at++ = state_key(s->state);
+	at = put_weight(at, pools, p, s);
+	return put_reason(at, pools, s, chance);
+}
+
 /* OBJECT_FIELDS of types.c. */
 static uint8_t *put_object(uint8_t *at, const struct jfr_pools *pools, const struct profile *p,
 			   const struct profile_sample *s)
@@ -217,8 +241,8 @@ static bool is_safepoint(enum jfr_type_id type)
 /* A wait for a lock has the time of its end, and a safepoint too. */
 static uint64_t begin_ns(enum jfr_type_id type, const struct profile_sample *s)
 {
-	uint64_t length_ns =
-		is_lock(type) || is_safepoint(type) ? s->weight / MAX(s->chance, 1U) : 0;
+	bool has_end = is_lock(type) || is_safepoint(type) || type == JFR_KERNEL_LOCK;
+	uint64_t length_ns = has_end ? s->weight / MAX(s->chance, 1U) : 0;
 
 	return s->time_ns - MIN(length_ns, s->time_ns);
 }
@@ -242,9 +266,7 @@ static uint8_t *put_lock(uint8_t *at, enum jfr_type_id type, const struct jfr_po
 	struct labels labels = sample_labels(pools, p, s);
 	uint32_t frame = jfr_class_frame(p, s->stack), chance = MAX(s->chance, 1U);
 
-	at = jfr_varint(at, s->weight / chance);
-	at = jfr_varint(at, jfr_thread_key(pools, s->thread));
-	at = jfr_varint(at, jfr_key(pools, s->stack));
+	at = put_length(at, pools, s, chance);
 	at = jfr_varint(at, object_class_key(pools, p, s->stack));
 	if (type == JFR_MONITOR_ENTER)
 		at = jfr_varint(at, owner_key(pools, s));
@@ -320,7 +342,9 @@ static void put_sample(struct strbuf *out, const struct jfr_pools *pools, const 
 	case JFR_OBJECT_ALLOCATION_SAMPLE:
 	case JFR_MALLOC:
 	case JFR_LIVE_OBJECT: at = put_allocation(at, type, pools, p, s); break;
+	case JFR_KERNEL_LOCK:
 	case JFR_OFFCPU_SAMPLE: at = put_wait(at, pools, p, s); break;
+	case JFR_NATIVE_LOCK: at = put_native_lock(at, pools, p, s); break;
 	case JFR_WALL_CLOCK_SAMPLE: at = put_wall(at, pools, p, s); break;
 	case JFR_MONITOR_ENTER:
 	case JFR_MONITOR_WAIT:

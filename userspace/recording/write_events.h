@@ -9,15 +9,17 @@
 
 /*
  * The event kinds that become jdk.ExecutionSample, jdk.ObjectAllocationSample and
- * profiler.LiveObject, hostprof.OffCpuSample, profiler.WallClockSample, and waits for locks; all others are hostprof.EventSample.
+ * profiler.LiveObject, hostprof.OffCpuSample, profiler.WallClockSample, profiler.NativeLock, hostprof.KernelLock, and waits for locks; all others are hostprof.EventSample.
  */
-#define JFR_CPU_EVENT	 "cpu"
-#define JFR_ALLOC_EVENT	 "alloc"
-#define JFR_LIVE_EVENT	 "live"
-#define JFR_MALLOC_EVENT "malloc"
-#define JFR_OFFCPU_EVENT "offcpu"
-#define JFR_WALL_EVENT	 "wall"
-#define JFR_LOCK_EVENT	 "lock"
+#define JFR_CPU_EVENT	      "cpu"
+#define JFR_ALLOC_EVENT	      "alloc"
+#define JFR_LIVE_EVENT	      "live"
+#define JFR_MALLOC_EVENT      "malloc"
+#define JFR_OFFCPU_EVENT      "offcpu"
+#define JFR_WALL_EVENT	      "wall"
+#define JFR_LOCK_EVENT	      "lock"
+#define JFR_NATIVE_LOCK_EVENT "nativelock"
+#define JFR_KERNEL_LOCK_EVENT "kernellock"
 /* jdk.ExecuteVMOperation, and jdk.SafepointBegin and jdk.SafepointEnd of what it took to get there and back. */
 #define JFR_SAFEPOINT_EVENT "safepoint"
 /* The reason of bpf/wire_states.def that has a part of other waits, too. */

@@ -27,6 +27,7 @@
 #include "session/malloc/malloc_probes.h"
 #include "session/memory_plan.h"
 #include "session/merge.h"
+#include "session/offcpu/native_locks.h"
 #include "session/offcpu/parked.h"
 #include "session/offcpu/spans.h"
 #include "session/tables/table_link.h"
@@ -64,6 +65,7 @@ struct pipeline {
 	uint64_t live_shown;			 /* samples of it that sinks were told one by one */
 	struct miss_join misses;
 	struct spans spans;
+	struct native_locks native_locks;
 	struct parked parked;
 	struct process_news news;
 	/* Where more is held back than plan.queue_bytes and queue_room_bytes, order and symbols are given up rather than memory. */

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "session/alloc/alloc_objects.h"
+#include "session/locks/kernel_lock.h"
 #include "session/locks/lock_identity.h"
 #include "session/pipeline_books.h"
 #include "session/pipeline_live.h"
@@ -52,6 +53,21 @@ bool pipeline_is_safepoint(const struct pipeline *pipeline, const struct wire_sa
 	return capture_event_is_safepoint(&pipeline->options->events[sample->event]);
 }
 
+bool pipeline_is_kernel_lock(const struct pipeline *pipeline, const struct wire_sample *sample)
+{
+	return capture_event_is_kernel_lock(&pipeline->options->events[sample->event]);
+}
+
+uint32_t pipeline_chance(const struct pipeline *pipeline, const struct wire_sample *sample,
+			 const struct merge_wait *wait)
+{
+	if (pipeline_is_safepoint(pipeline, sample))
+		return 1;
+	if (sample->flags & WIRE_SAMPLE_LOCK || pipeline_is_kernel_lock(pipeline, sample))
+		return (uint32_t)MIN(sample->alloc_interval, UINT32_MAX);
+	return wait && wait->length_ns ? 1U << wait->halved : 0;
+}
+
 uint32_t pipeline_reason(struct pipeline *pipeline, const struct wire_sample *sample,
 			 uint32_t stack)
 {
@@ -59,9 +75,16 @@ uint32_t pipeline_reason(struct pipeline *pipeline, const struct wire_sample *sa
 
 	if (pipeline_is_safepoint(pipeline, sample))
 		return safepoint_reason(profile, sample);
+	if (pipeline_is_kernel_lock(pipeline, sample))
+		return kernel_lock_reason(profile, pipeline->symbolizer, sample);
 	if (sample->cause == WIRE_CAUSE_NONE)
 		return 0;
 	return profile_string(profile, wait_reason(wait_cause(profile, stack, sample->cause)));
+}
+
+bool pipeline_is_native_lock(const struct pipeline *pipeline, const struct wire_sample *sample)
+{
+	return capture_event_is_native_lock(&pipeline->options->events[sample->event]);
 }
 
 static void apply_sample(struct pipeline *pipeline, struct process *process,
@@ -77,18 +100,15 @@ static void apply_sample(struct pipeline *pipeline, struct process *process,
 		.stack = symbolized->stack,
 		.state = wait_state(sample->state, sample->in_user),
 		.queued = MIN(item->wait.queued_ns << item->wait.halved, sample->weight),
-		.chance = item->wait.length_ns ? 1U << item->wait.halved : 0,
+		.chance = pipeline_chance(pipeline, sample, &item->wait),
 	};
 	bool is_lock = sample->flags & WIRE_SAMPLE_LOCK;
-	bool is_safepoint = capture_event_is_safepoint(&pipeline->options->events[sample->event]);
+	bool is_safepoint = pipeline_is_safepoint(pipeline, sample);
 	struct ledger_entry *entry = ledger_take(&pipeline->ledger, &pipeline->profile, process,
 						 sample, symbolized, &row.thread);
 
 	row.reason = pipeline_reason(pipeline, sample, row.stack);
-	if (is_safepoint)
-		row.chance = 1;
 	if (is_lock) {
-		row.chance = (uint32_t)sample->alloc_interval;
 		row.identity = lock_identity(sample);
 		row.owner = pipeline_locks_owner(pipeline, entry, symbolized->jvm, sample);
 	}
@@ -98,7 +118,7 @@ static void apply_sample(struct pipeline *pipeline, struct process *process,
 		profile_add(&pipeline->profile, &row);
 	if (sample->flags & WIRE_SAMPLE_NATIVE)
 		pipeline_malloc_note(pipeline, process, sample, &row);
-	else if (!is_lock && !is_safepoint)
+	else if (!is_lock && !is_safepoint && !pipeline_is_kernel_lock(pipeline, sample))
 		pipeline_live_note(pipeline, process, sample, &row);
 	if (pipeline->sinks.one_by_one)
 		pipeline_show_finished(pipeline, item, entry, &row);
@@ -163,7 +183,10 @@ static bool try_sample(struct pipeline *pipeline, struct merge_item *item)
 	if (pipeline->stalled_since_ns)
 		pipeline->stall_ns += clock_now_ns() - pipeline->stalled_since_ns;
 	pipeline->stalled_since_ns = 0;
-	apply_sample(pipeline, process, item, &symbolized);
+	if (!pipeline_is_native_lock(pipeline, item->sample) ||
+	    native_locks_want(&pipeline->native_locks, &pipeline->profile, item->sample,
+			      symbolized.stack))
+		apply_sample(pipeline, process, item, &symbolized);
 	return true;
 }
 

@@ -16,6 +16,16 @@ bool pipeline_queue_is_full(const struct pipeline *pipeline);
 /* Is SAMPLE one of -e safepoint? */
 bool pipeline_is_safepoint(const struct pipeline *pipeline, const struct wire_sample *sample);
 
+/* Or of -e kernellock? */
+bool pipeline_is_kernel_lock(const struct pipeline *pipeline, const struct wire_sample *sample);
+
+/* Or of -e nativelock? */
+bool pipeline_is_native_lock(const struct pipeline *pipeline, const struct wire_sample *sample);
+
+/* One of how many such waits SAMPLE is; 0: it is no wait. WAIT is what is known beside, NULL: nothing. */
+uint32_t pipeline_chance(const struct pipeline *pipeline, const struct wire_sample *sample,
+			 const struct merge_wait *wait);
+
 /* Why SAMPLE's thread did what it did: a string of the profile, 0: nobody knows. */
 uint32_t pipeline_reason(struct pipeline *pipeline, const struct wire_sample *sample,
 			 uint32_t stack);

@@ -77,6 +77,8 @@ static void read_early(struct pipeline *pipeline, struct process *process,
 static bool may_be_shown(const struct pipeline *pipeline, struct process *process,
 			 const struct wire_sample *sample, const struct wire_miss *miss)
 {
+	if (pipeline_is_native_lock(pipeline, sample))
+		return false;
 	if (!(sample->flags & WIRE_SAMPLE_NATIVE))
 		return true;
 	return !miss && process && !pipeline_malloc_hides(pipeline, process, sample);

@@ -31,12 +31,6 @@ static struct sink_process describe(const struct process *process, const struct 
 	return known;
 }
 
-static void describe_wait(const struct merge_wait *wait, struct sink_sample *told)
-{
-	told->queued = wait->queued_ns << wait->halved;
-	told->chance = 1U << wait->halved;
-}
-
 /* *RET_TOLD: all that is said of it but its process; texts are the profile's. */
 static struct merge_shown resolve_now(struct pipeline *pipeline, struct process *process,
 				      const struct wire_sample *sample,
@@ -83,11 +77,8 @@ struct merge_shown pipeline_show_arrival(struct pipeline *pipeline, struct proce
 		process = NULL;
 	shown = resolve_now(pipeline, process, sample, &told);
 	if (wait)
-		describe_wait(wait, &told);
-	if (sample->flags & WIRE_SAMPLE_LOCK)
-		told.chance = (uint32_t)sample->alloc_interval;
-	if (pipeline_is_safepoint(pipeline, sample))
-		told.chance = 1;
+		told.queued = wait->queued_ns << wait->halved;
+	told.chance = pipeline_chance(pipeline, sample, wait);
 	known = describe(process, sample, comm);
 	told.process = &known;
 	sinks_arrived(&pipeline->sinks, &pipeline->profile, &told);
@@ -141,9 +132,14 @@ void pipeline_show_finished(struct pipeline *pipeline, const struct merge_item *
 	const struct profile_thread *thread = profile_get_thread(&pipeline->profile, row->thread);
 	struct sink_process process = process_of(entry);
 	struct sink_sample told = sample_of(&pipeline->profile, row, &process, item->shown.id);
+	enum sink_finish finish = compare(pipeline, &item->shown, row->stack, thread->name);
 
-	sinks_finished(&pipeline->sinks, &pipeline->profile, &told,
-		       compare(pipeline, &item->shown, row->stack, thread->name));
+	/* It was not known to be one. */
+	if (!item->shown.is_shown && pipeline->sinks.hurry) {
+		sinks_arrived(&pipeline->sinks, &pipeline->profile, &told);
+		finish = SINK_SAME;
+	}
+	sinks_finished(&pipeline->sinks, &pipeline->profile, &told, finish);
 }
 
 void pipeline_show_live(struct pipeline *pipeline, const struct ledger_entry *entry, size_t first)

@@ -127,6 +127,17 @@ void pipeline_spans_turn(struct pipeline *pipeline, uint64_t now_ns)
 
 /* --- at the end ------------------------------------------------------------------------------- */
 
+static uint64_t last_weight(const struct capture_event *event, const struct wire_offcpu *known,
+			    uint64_t length_ns, uint32_t halved)
+{
+	if (capture_event_is_wall(event))
+		return wire_offcpu_last_weight(known, length_ns);
+	if (capture_event_is_native_lock(event))
+		return wire_offcpu_typical_weight(&known->sites[known->site % WIRE_OFFCPU_SITES],
+						  length_ns, halved);
+	return length_ns << halved;
+}
+
 /* One that the kernel does not know to wait is back, and its length was lost and counted. */
 static void end_wait(struct pipeline *pipeline, struct span_wait *wait, uint64_t end_ns)
 {
@@ -143,9 +154,8 @@ static void end_wait(struct pipeline *pipeline, struct span_wait *wait, uint64_t
 	wait->span = (struct wire_span){ .length_ns = length_ns,
 					 .queued_ns = wire_offcpu_queued(&known, length_ns),
 					 .halved = MIN(known.halved, WIRE_OFFCPU_MOST_HALVED) };
-	wait->span.weight_ns = capture_event_is_wall(&pipeline->options->events[sample->event])
-				       ? wire_offcpu_last_weight(&known, length_ns)
-				       : length_ns << wait->span.halved;
+	wait->span.weight_ns = last_weight(&pipeline->options->events[sample->event], &known,
+					   length_ns, wait->span.halved);
 	finish(pipeline, wait);
 }
 
@@ -162,12 +172,26 @@ void pipeline_spans_end(struct pipeline *pipeline, uint64_t end_ns)
 		end_wait(pipeline, wait, end_ns);
 }
 
+struct figure_teller {
+	struct pipeline *pipeline;
+	void (*fn)(struct pipeline *pipeline, const char *name, const char *detail, uint64_t value);
+};
+
+static void tell_other(const char *reason, uint64_t samples, void *data)
+{
+	const struct figure_teller *teller = data;
+
+	teller->fn(teller->pipeline, "nativelock.others", reason, samples);
+}
+
 void pipeline_spans_for_each_figure(struct pipeline *pipeline,
 				    void (*fn)(struct pipeline *pipeline, const char *name,
 					       const char *detail, uint64_t value))
 {
 	const struct parked *parked = &pipeline->parked;
+	struct figure_teller teller = { pipeline, fn };
 
+	native_locks_for_each(&pipeline->native_locks, tell_other, &teller);
 	fn(pipeline, "offcpu.cut", "", pipeline->spans.cut);
 	fn(pipeline, "wall.parked", "", parked->threads.len);
 	fn(pipeline, "wall.parked-gone", "", parked->gone);

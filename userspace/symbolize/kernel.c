@@ -28,15 +28,15 @@ struct kernel_symbols {
 	VEC(struct kernel_symbol) items; /* sorted by address, one per address */
 	struct strbuf names;
 	struct intern modules; /* 0 is "kernel" */
+	const char *types;     /* of the symbols that are kept */
 	char build_id[129];
 };
 
 /* --- lines --- */
 
-static bool is_text(char type)
-{
-	return type == 't' || type == 'T' || type == 'w' || type == 'W';
-}
+/* Types are those of nm(1). */
+#define CODE_TYPES "tTwW"
+#define DATA_TYPES "dDbBvV"
 
 static struct text_cursor take_word(struct text_cursor *line)
 {
@@ -68,8 +68,8 @@ static void add_line(struct kernel_symbols *symbols, struct text_cursor line)
 	text_skip_blanks(&line);
 	type = take_word(&line);
 	name = take_word(&line);
-	if (type.end - type.at != 1 || !is_text(*type.at) || name.at == name.end ||
-	    symbols->items.len >= MAX_SYMBOLS)
+	if (type.end - type.at != 1 || !memchr(symbols->types, *type.at, strlen(symbols->types)) ||
+	    name.at == name.end || symbols->items.len >= MAX_SYMBOLS)
 		return;
 	symbol.name = (uint32_t)symbols->names.len;
 	symbol.module = module_id(symbols, take_word(&line));
@@ -152,10 +152,11 @@ static void finish(struct kernel_symbols *symbols)
 	symbols->items.len = kept;
 }
 
-static struct kernel_symbols *new_symbols(void)
+static struct kernel_symbols *new_symbols(const char *types)
 {
 	struct kernel_symbols *symbols = xcalloc(1, sizeof(*symbols));
 
+	symbols->types = types;
 	intern_init(&symbols->modules);
 	intern_put(&symbols->modules, "kernel", strlen("kernel"), NULL);
 	return symbols;
@@ -171,9 +172,10 @@ void kernel_symbols_free(struct kernel_symbols *symbols)
 	free(symbols);
 }
 
-int kernel_symbols_parse(const char *text, size_t len, struct kernel_symbols **ret_symbols)
+static int parse(const char *types, const char *text, size_t len,
+		 struct kernel_symbols **ret_symbols)
 {
-	_cleanup_(kernel_symbols_freep) struct kernel_symbols *symbols = new_symbols();
+	_cleanup_(kernel_symbols_freep) struct kernel_symbols *symbols = new_symbols(types);
 
 	add_lines(symbols, text, len);
 	if (symbols->items.len == 0)
@@ -181,6 +183,16 @@ int kernel_symbols_parse(const char *text, size_t len, struct kernel_symbols **r
 	finish(symbols);
 	*ret_symbols = TAKE_PTR(symbols);
 	return 0;
+}
+
+int kernel_symbols_parse(const char *text, size_t len, struct kernel_symbols **ret_symbols)
+{
+	return parse(CODE_TYPES, text, len, ret_symbols);
+}
+
+int kernel_symbols_parse_data(const char *text, size_t len, struct kernel_symbols **ret_symbols)
+{
+	return parse(DATA_TYPES, text, len, ret_symbols);
 }
 
 /* --- from the running kernel --- */
@@ -240,9 +252,9 @@ static void read_build_id(struct kernel_symbols *symbols)
 			      sizeof(symbols->build_id));
 }
 
-int kernel_symbols_new(struct kernel_symbols **ret_symbols, struct err *err)
+static int read_symbols(const char *types, struct kernel_symbols **ret_symbols, struct err *err)
 {
-	_cleanup_(kernel_symbols_freep) struct kernel_symbols *symbols = new_symbols();
+	_cleanup_(kernel_symbols_freep) struct kernel_symbols *symbols = new_symbols(types);
 	_cleanup_close_ int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 	int r = fd < 0 ? -errno : read_kallsyms(symbols, fd);
 
@@ -256,6 +268,26 @@ int kernel_symbols_new(struct kernel_symbols **ret_symbols, struct err *err)
 	read_build_id(symbols);
 	*ret_symbols = TAKE_PTR(symbols);
 	return 0;
+}
+
+int kernel_symbols_new(struct kernel_symbols **ret_symbols, struct err *err)
+{
+	return read_symbols(CODE_TYPES, ret_symbols, err);
+}
+
+int kernel_symbols_new_data(struct kernel_symbols **ret_symbols, struct err *err)
+{
+	return read_symbols(DATA_TYPES, ret_symbols, err);
+}
+
+const char *kernel_symbols_at(const struct kernel_symbols *symbols, uint64_t address)
+{
+	const struct kernel_symbol *items = symbols->items.items;
+	size_t i = upper_bound(items, symbols->items.len, address);
+
+	if (i == 0 || items[i - 1].address != address)
+		return NULL;
+	return strbuf_str(&symbols->names) + items[i - 1].name;
 }
 
 bool kernel_symbols_find(const struct kernel_symbols *symbols, uint64_t address,

@@ -8,6 +8,7 @@
 struct kernel_reading {
 	struct worker_job job;
 	struct symbolizer *symbolizer;
+	bool of_data;
 	struct kernel_symbols *kernel;
 	struct err err;
 };
@@ -16,7 +17,8 @@ static void reading_run(struct worker_job *job)
 {
 	struct kernel_reading *reading = container_of(job, struct kernel_reading, job);
 
-	kernel_symbols_new(&reading->kernel, &reading->err);
+	(reading->of_data ? kernel_symbols_new_data : kernel_symbols_new)(&reading->kernel,
+									  &reading->err);
 }
 
 static void reading_done(struct worker_job *job)
@@ -24,10 +26,30 @@ static void reading_done(struct worker_job *job)
 	struct kernel_reading *reading = container_of(job, struct kernel_reading, job);
 	struct symbolizer *symbolizer = reading->symbolizer;
 
-	symbolizer->kernel = reading->kernel;
-	symbolizer->kernel_err = reading->err;
-	symbolizer->kernel_read = true;
+	if (reading->of_data) {
+		symbolizer->kernel_data = reading->kernel;
+	} else {
+		symbolizer->kernel = reading->kernel;
+		symbolizer->kernel_err = reading->err;
+		symbolizer->kernel_read = true;
+	}
 	free(reading);
+}
+
+static void begin_reading(struct symbolizer *symbolizer, bool of_data)
+{
+	struct kernel_reading *reading = xcalloc(1, sizeof(*reading));
+
+	reading->job.run = reading_run;
+	reading->job.done = reading_done;
+	reading->symbolizer = symbolizer;
+	reading->of_data = of_data;
+	if (symbolizer->pool) {
+		worker_pool_submit(symbolizer->pool, &reading->job);
+		return;
+	}
+	reading_run(&reading->job);
+	reading_done(&reading->job);
 }
 
 /*
@@ -36,21 +58,18 @@ static void reading_done(struct worker_job *job)
  */
 void kernel_ask(struct symbolizer *symbolizer)
 {
-	struct kernel_reading *reading;
-
 	if (symbolizer->kernel_asked)
 		return;
 	symbolizer->kernel_asked = true;
-	reading = xcalloc(1, sizeof(*reading));
-	reading->job.run = reading_run;
-	reading->job.done = reading_done;
-	reading->symbolizer = symbolizer;
-	if (symbolizer->pool) {
-		worker_pool_submit(symbolizer->pool, &reading->job);
-		return;
-	}
-	reading_run(&reading->job);
-	reading_done(&reading->job);
+	begin_reading(symbolizer, false);
+}
+
+const char *symbolizer_variable_of_kernel(struct symbolizer *symbolizer, uint64_t address)
+{
+	if (!symbolizer->kernel_data_asked)
+		begin_reading(symbolizer, true);
+	symbolizer->kernel_data_asked = true;
+	return symbolizer->kernel_data ? kernel_symbols_at(symbolizer->kernel_data, address) : NULL;
 }
 
 /* "[kernel]" with its build id, "[ext4]" or "[bpf]" without. */

@@ -82,6 +82,7 @@ void symbolizer_free(struct symbolizer *symbolizer)
 	lru_clear(&symbolizer->kernel_frames);
 	vec_release(&symbolizer->frames);
 	kernel_symbols_free(symbolizer->kernel);
+	kernel_symbols_free(symbolizer->kernel_data);
 	free(symbolizer);
 }
 
@@ -327,8 +328,7 @@ static bool build_stack(struct stack_build *build, const struct wire_sample *sam
 	if (has_class(sample))
 		allocation_push_class(build, sample);
 	push_kernel_frames(build, kernel);
-	if (sample->state != WIRE_STATE_RUNNING)
-		wait_drop_tracing(build);
+	wait_drop_tracing(build, sample);
 	push_user_frames(build, *user);
 	if (build->waits)
 		return false;

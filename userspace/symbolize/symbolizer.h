@@ -72,6 +72,12 @@ struct symbolized symbolizer_take_now(struct symbolizer *symbolizer, struct prof
 /* Why kernel frames have no names: a sentence; "" when they have (known after the first one). */
 const char *symbolizer_kernel_failure(const struct symbolizer *symbolizer);
 
+/*
+ * The kernel's variable at ADDRESS; NULL: none, or the kernel does not tell. The first call begins to read them, and until that is done there
+ * are none. Borrowed.
+ */
+const char *symbolizer_variable_of_kernel(struct symbolizer *symbolizer, uint64_t address);
+
 /* A process has gone or execed: drop its caches. */
 void symbolizer_forget(struct symbolizer *symbolizer, struct process *process);
 

@@ -35,7 +35,9 @@ struct symbolizer {
 	struct jvm_table *jvms;	       /* borrowed */
 	struct worker_pool *pool;      /* borrowed; NULL: nothing is read beside */
 	struct kernel_symbols *kernel; /* owned; NULL until they were read, or on failure */
-	bool kernel_asked, kernel_read;
+	struct kernel_symbols
+		*kernel_data; /* owned; NULL until its variables were read, or on failure */
+	bool kernel_asked, kernel_read, kernel_data_asked;
 	bool jvm_frames; /* of allocations they stay */
 	struct err kernel_err;
 	struct image *vdso;	    /* borrowed */
@@ -122,8 +124,8 @@ void allocation_drop_jvm_frames(struct stack_build *build, size_t first);
 void shown_push_receiver(struct stack_build *build, const uint64_t *words);
 void shown_push_compiling(struct stack_build *build, struct word_reader user);
 
-/* symbolize/wait.c: the kernel's frames of the switch itself go. */
-void wait_drop_tracing(struct stack_build *build);
+/* symbolize/wait.c: the kernel's frames of the switch itself go; and those that tell us of SAMPLE, where it has a cause. */
+void wait_drop_tracing(struct stack_build *build, const struct wire_sample *sample);
 
 /* symbolize/vdso.c: the vDSO of this kernel as an image; NULL when there is none. */
 struct image *vdso_image(struct symbolizer *symbolizer);

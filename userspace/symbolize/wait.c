@@ -134,19 +134,48 @@ enum wire_cause wait_cause(const struct profile *p, uint32_t stack_id, enum wire
 	return cause;
 }
 
-void wait_drop_tracing(struct stack_build *build)
+static bool begins_with(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static const char *frame_name(const struct stack_build *build, size_t at)
+{
+	uint32_t frame = build->symbolizer->frames.items[at];
+
+	return profile_get_string(build->profile, profile_get_frame(build->profile, frame)->name);
+}
+
+/* How many frames the tracepoint itself has in front: of a switch all before it; else the program and who calls it. */
+static size_t count_tracing(const struct stack_build *build, const struct wire_sample *sample)
+{
+	static const char *const ours[] = { "bpf_prog_", "bpf_trace_run", "__bpf_trace_",
+					    "__traceiter_", "bpf_trampoline_" };
+	size_t most = MIN(build->symbolizer->frames.len, (size_t)LOOKED_AT_KERNEL), at;
+
+	for (at = 0; sample->state != WIRE_STATE_RUNNING && at < most; at++)
+		if (begins_with(frame_name(build, at), SCHEDULE))
+			return at;
+	for (at = 0; at < most; at++) {
+		bool is_ours = false;
+
+		for (size_t i = 0; i < ARRAY_SIZE(ours) && !is_ours; i++)
+			is_ours = begins_with(frame_name(build, at), ours[i]);
+		if (!is_ours)
+			break;
+	}
+	return at;
+}
+
+void wait_drop_tracing(struct stack_build *build, const struct wire_sample *sample)
 {
 	struct symbolizer *symbolizer = build->symbolizer;
 	uint32_t *frames = symbolizer->frames.items;
-	size_t len = symbolizer->frames.len;
+	size_t count;
 
-	for (size_t at = 0; at < MIN(len, LOOKED_AT_KERNEL); at++) {
-		uint32_t name = profile_get_frame(build->profile, frames[at])->name;
-
-		if (strncmp(profile_get_string(build->profile, name), SCHEDULE, strlen(SCHEDULE)))
-			continue;
-		memmove(frames, frames + at, (len - at) * sizeof(*frames));
-		symbolizer->frames.len -= at;
+	if (sample->cause == WIRE_CAUSE_NONE && sample->state == WIRE_STATE_RUNNING)
 		return;
-	}
+	count = count_tracing(build, sample);
+	symbolizer->frames.len -= count;
+	memmove(frames, frames + count, symbolizer->frames.len * sizeof(*frames));
 }

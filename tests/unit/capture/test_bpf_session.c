@@ -77,6 +77,7 @@ static void sizes_of_maps(void **state)
 	expect_line("hot_methods: %d entries\n", CPUS * WIRE_HOT_METHODS);
 	expect_line("load\nattach\n");
 	assert_null(strstr(f.log.buf, "targets"));
+	assert_null(strstr(f.log.buf, "_threads"));
 	assert_int_equal(f.rodata.hot_code_count, sizes.hot_codes);
 	assert_int_equal(f.rodata.miss_copy_bytes, WIRE_MISS_MAX_COPY - 50000);
 	assert_int_equal(f.rodata.miss_buffer_count, CPUS - 2);
@@ -143,6 +144,7 @@ static void programs_of_triggers(void **state)
 		{ .trigger = WIRE_TRIGGER_TRACEPOINT },
 		{ .trigger = WIRE_TRIGGER_LOCK_AGENT, .least_ns = 10000 },
 		{ .trigger = WIRE_TRIGGER_SAFEPOINT, .least_ns = 30000 },
+		{ .trigger = WIRE_TRIGGER_KERNEL_LOCK, .least_ns = 40000 },
 	};
 	struct bpf_session_options options = usual(events, ARRAY_SIZE(events));
 	struct bpf_session *session;
@@ -152,9 +154,10 @@ static void programs_of_triggers(void **state)
 	session = opened(&options);
 	expect_line("offcpu_threads: %d entries\n", WIRE_OFFCPU_THREADS);
 	expect_line("lock_owners: %d entries\n", WIRE_LOCK_WAITS);
+	expect_line("contention_threads: %d entries\n", WIRE_CONTENTION_THREADS);
 	expect_line(
 		"sample_uprobe 1\nsample_tracepoint 1\nsample_kprobe 1\nsample_raw 1\nsample_malloc 1\n"
-		"sample_offcpu 1\nnote_waking 1\nsample_lock_agent 1\nsample_lock_park 1\nsample_safepoint 1\nsample_alloc_agent 1\n"
+		"sample_offcpu 1\nnote_waking 1\nsample_lock_agent 1\nsample_lock_park 1\nsample_safepoint 1\nsample_kernel_lock 1\nnote_contention 1\nsample_alloc_agent 1\n"
 		"sample_alloc_new_tlab 1\nsample_alloc_outside 1\n");
 	assert_null(strstr(f.log.buf, "sample 1"));
 	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
@@ -180,11 +183,29 @@ static void programs_of_triggers(void **state)
 	assert_int_equal(f.rodata.offcpu_least_ns, 20000000);
 	assert_int_equal(f.rodata.safepoint_least_ns, 30000);
 	assert_int_equal(f.rodata.park_least_ns, 10000);
+	assert_int_equal(f.rodata.contention_least_ns, 40000);
 	assert_int_equal(f.rodata.offcpu_step_ns, 20000000);
 	assert_int_equal(f.rodata.offcpu_doubled, WIRE_OFFCPU_STEP_DOUBLED);
 	assert_false(f.rodata.offcpu_keeps_sums);
+	assert_false(f.rodata.offcpu_only_futexes);
 	assert_int_equal(bpf_session_list_parked(session), -ENODATA);
 	bpf_session_free(session);
+}
+
+static void programs_of_native_locks(void **state)
+{
+	static const struct capture_event events[] = {
+		{ .trigger = WIRE_TRIGGER_OFFCPU, .least_ns = 30000, .only_locks = true },
+	};
+	struct bpf_session_options options = usual(events, 1);
+
+	(void)state;
+	strbuf_addch(&f.log, '\n');
+	bpf_session_free(opened(&options));
+	expect_line("sample_offcpu 1\nnote_waking 1\n");
+	assert_true(f.rodata.offcpu_only_futexes);
+	assert_false(f.rodata.offcpu_keeps_sums);
+	assert_int_equal(f.rodata.offcpu_least_ns, 30000);
 }
 
 /* A clock, and all waits: short ones by chance. */
@@ -450,6 +471,7 @@ int main(void)
 		cmocka_unit_test_setup(what_programs_are_told, set_up),
 		cmocka_unit_test_setup(programs_of_triggers, set_up),
 		cmocka_unit_test_setup(edges_of_a_window, set_up),
+		cmocka_unit_test_setup(programs_of_native_locks, set_up),
 		cmocka_unit_test_setup(programs_of_wall, set_up),
 		cmocka_unit_test_setup(programs_of_native_memory, set_up),
 		cmocka_unit_test_setup(cpus_that_are_sampled, set_up),

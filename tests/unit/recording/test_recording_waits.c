@@ -1,101 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Waits in a recording: with all that is known of them, and as views have them. */
-#include "test.h"
-
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include "profile/profile.h"
-#include "recording/recording.h"
-
-#define START_NS 1000000000ULL
-
-static struct profile written;
-static uint32_t stack, thread, event;
-
-static uint32_t leaf_frame(struct profile *p)
-{
-	const struct profile_frame frame = { .name = profile_string(p, "recv"),
-					     .mapping = PROFILE_NONE,
-					     .bci = -1,
-					     .kind = FRAME_NATIVE };
-
-	return profile_frame(p, &frame);
-}
-
-static int begin(void **state)
-{
-	uint32_t frame;
-
-	(void)state;
-	profile_init(&written);
-	written.start_ns = START_NS;
-	frame = leaf_frame(&written);
-	stack = profile_stack(&written, &frame, 1);
-	thread = profile_thread(
-		&written,
-		&(struct profile_thread){
-			.process = profile_process(
-				&written,
-				&(struct profile_process){
-					.pid = 7, .name = profile_string(&written, "app") }),
-			.tid = 8,
-			.name = profile_string(&written, "worker") });
-	event = profile_event(&written, &(struct profile_event){
-						.name = profile_string(&written, "offcpu"),
-						.unit = profile_string(&written, "nanoseconds") });
-	return 0;
-}
-
-static void add(uint64_t weight, uint64_t queued, uint32_t chance, uint32_t state,
-		const char *reason)
-{
-	const struct profile_sample sample = { .time_ns = START_NS + 5,
-					       .weight = weight,
-					       .count = 1,
-					       .event = event,
-					       .stack = stack,
-					       .thread = thread,
-					       .state = state,
-					       .chance = chance,
-					       .queued = queued,
-					       .reason = profile_string(&written, reason) };
-
-	profile_add(&written, &sample);
-}
-
-/* What was added, written and read. */
-static void read_back_as(struct profile *p, bool merge, bool lock_owners)
-{
-	const struct recording_read_options options = { .merge = merge,
-							.lock_owners = lock_owners };
-	int fd = memfd_create("waits", MFD_CLOEXEC);
-	struct recording_writer *writer;
-	struct err err = { 0 };
-	bool truncated;
-
-	assert_true(fd >= 0);
-	assert_int_equal(recording_writer_new(fd, &writer, &err), 0);
-	assert_int_equal(recording_writer_finish(writer, &written, &err), 0);
-	recording_writer_free(writer);
-	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	profile_init(p);
-	assert_int_equal(recording_read(fd, &options, p, &truncated, &err), 0);
-	assert_false(truncated);
-	close(fd);
-	profile_release(&written);
-}
-
-static void read_back(struct profile *p, bool merge)
-{
-	read_back_as(p, merge, false);
-}
-
-static const char *text(const struct profile *p, uint32_t id)
-{
-	return profile_get_string(p, id);
-}
+#include "waits_fixture.h"
 
 /* The sample whose leaf is that. */
 static const struct profile_sample *find(const struct profile *p, const char *leaf)
@@ -342,12 +247,12 @@ static void locks_as_views_have_them(void **state)
 
 static uint32_t owner_of(const char *name, uint32_t tid)
 {
-	const struct profile_thread thread = { .process = profile_get_thread(&written, 0)->process,
-					       .tid = tid,
-					       .name = profile_string(&written, name),
-					       .java_tid = 40 + tid };
+	const struct profile_thread owner = { .process = profile_get_thread(&written, 0)->process,
+					      .tid = tid,
+					      .name = profile_string(&written, name),
+					      .java_tid = 40 + tid };
 
-	return 1 + profile_thread(&written, &thread);
+	return 1 + profile_thread(&written, &owner);
 }
 
 /* Of two that were enters, of one that was a park; of one nobody knows. */

@@ -153,6 +153,26 @@ static void nobody_hurries(void **state)
 	assert_int_equal(f->pipeline.news.recent.len, 0);
 }
 
+/* Of a futex it is not known that it is a lock before its frames have names. */
+static void what_may_be_none(void **state)
+{
+	struct fixture *f = *state;
+	struct sample_spec spec = { .pid = PID_A, .event = 1, .weight = 7 };
+
+	begin_with(f, &hurried);
+	put_known(f);
+	f->events[1].only_locks = true;
+	spec.cause = WIRE_CAUSE_FUTEX;
+	put_sample(f, 500, spec);
+	spec.cause = WIRE_CAUSE_MUTEX;
+	put_sample(f, 510, spec);
+	pipeline_drain(&f->pipeline);
+	assert_string_equal(told(), "");
+	apply_until(f, 600);
+	assert_string_equal(told(), "arrived 2: 510 ms faults 7 kernel program.1/kernel's.1 frame\n"
+				    "same 2: 510 ms faults 7 kernel program.1/kernel's.1 frame\n");
+}
+
 static void a_name_that_comes_late(void **state)
 {
 	struct fixture *f = *state;
@@ -307,6 +327,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(shown_at_once_and_finished_in_order),
 		TEST(nobody_hurries),
+		TEST(what_may_be_none),
 		TEST(a_name_that_comes_late),
 		TEST(a_thread_that_gets_its_name),
 		TEST(a_program_that_is_new),

@@ -162,6 +162,65 @@ static void a_safepoint(void **state)
 	assert_int_equal(f->pipeline.live.jvms.len, 0);
 }
 
+/* A futex of which nothing says that it is a lock is none; that is counted, and nothing else is said of it. */
+static void native_locks(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	f->events[1].trigger = WIRE_TRIGGER_OFFCPU;
+	f->events[1].only_locks = true;
+	put_open(f, 100, TID, WIRE_CAUSE_FUTEX);
+	put_span(f, 100, TID, 50, 0, 0);
+	run_until(f, 200 + HELD_MS);
+	assert_int_equal(rows(f), 0);
+	put_open(f, 300, TID, WIRE_CAUSE_RWLOCK);
+	put_span(f, 300, TID, 20, 4, 1);
+	run_until(f, 400 + HELD_MS);
+	assert_int_equal(rows(f), 1);
+	assert_true(row(f, 0)->weight == 2 * 20 * MS);
+	assert_true(row(f, 0)->queued == 2 * 4 * MS);
+	assert_string_equal(profile_get_string(&f->pipeline.profile, row(f, 0)->reason), "rwlock");
+	put_open(f, 500, TID, WIRE_CAUSE_FUTEX);
+	put_span(f, 500, TID, 50, 0, 0);
+	run_until(f, 600 + HELD_MS);
+	finish(f);
+	assert_int_equal(counter_of(&f->read, "nativelock.others"), 2);
+	assert_string_equal(quality_of(f, &f->read), "busy.1 faults 1 1 40000000 0 0\n");
+}
+
+/* The chance is the sample's; where the lock lies is no object that is followed. */
+static void a_kernel_lock(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	f->events[1].trigger = WIRE_TRIGGER_KERNEL_LOCK;
+	f->pipeline.live_mode = LIVE_ON;
+	put_sample(f, 100,
+		   (struct sample_spec){ .pid = PID_A,
+					 .event = 1,
+					 .weight = 4 * 2500,
+					 .interval = 4,
+					 .object = 0xffff888100000100,
+					 .flags = WIRE_SAMPLE_WEIGHED,
+					 .state = WIRE_STATE_BLOCKED,
+					 .cause = WIRE_CAUSE_RWSEM_WRITE,
+					 .user = { MAPPED | WIRE_FRAME_EXACT } });
+	run_until(f, 110 + HELD_MS);
+	f->pipeline.live_mode = LIVE_OFF;
+	assert_int_equal(rows(f), 1);
+	assert_int_equal(row(f, 0)->weight, 4 * 2500);
+	assert_int_equal(row(f, 0)->chance, 4);
+	assert_int_equal(row(f, 0)->identity, 0);
+	assert_int_equal(row(f, 0)->objects, 0);
+	assert_int_equal(row(f, 0)->state, STATE_BLOCKED);
+	assert_int_equal(row(f, 0)->time_ns, at_ms(f, 100));
+	assert_string_equal(profile_get_string(&f->pipeline.profile, row(f, 0)->reason),
+			    "rwsem write");
+	assert_int_equal(f->pipeline.live.jvms.len, 0);
+}
+
 /* By their ends, among other samples; whichever record came first. */
 static void in_order(void **state)
 {
@@ -332,6 +391,28 @@ static void parked_and_over(void **state)
 	assert_int_equal(figure(&f->read, "wall.parked-gone"), 1);
 }
 
+/* One that outlasts the recording stands for itself, and for the others as those were. */
+static void a_native_lock_at_the_end(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	f->events[1].trigger = WIRE_TRIGGER_OFFCPU;
+	f->events[1].only_locks = true;
+	put_open(f, 100, TID, WIRE_CAUSE_MUTEX);
+	run_until(f, 1000);
+	f->capture->waiting_tid = TID;
+	f->capture->waiting =
+		(struct wire_offcpu){ .out_ns = at_ms(f, 100), .halved = 2, .site = 1 };
+	f->capture->waiting.sites[1] =
+		(struct wire_offcpu_site){ .skips = 9,
+					   .skipped = 2 * MS << WIRE_OFFCPU_SKIPPED_SHIFT };
+	pipeline_spans_end(&f->pipeline, at_ms(f, 1100));
+	finish(f);
+	assert_int_equal(f->read.samples.len, 1);
+	assert_true(f->read.samples.items[0].weight == 1000 * MS + 3 * 2 * MS);
+}
+
 /* Chance has left it out when it left; at the end it is told of, with all that is owed to it. */
 static void long_ones_at_the_end(void **state)
 {
@@ -377,6 +458,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(one_wait),
 		TEST(a_safepoint),
+		TEST(native_locks),
+		TEST(a_native_lock_at_the_end),
+		TEST(a_kernel_lock),
+		TEST(a_kernel_lock),
 		TEST(in_order),
 		TEST(too_short),
 		TEST(at_the_end),

@@ -110,6 +110,25 @@ static void odd_lines_are_skipped(void **state)
 	assert_symbol(symbols, 0xffffffff81000200, "four", "kernel");
 }
 
+/* Only where one begins. */
+static void variables(void **state)
+{
+	static const char text[] = "ffffffff81000000 T a\nffffffff82000000 D a_mutex\n"
+				   "ffffffff82000040 b a_lock\nffffffff82000080 r constant\n"
+				   "ffffffffc0000000 d m_lock\t[m]\n";
+	_cleanup_(kernel_symbols_freep) struct kernel_symbols *symbols = NULL;
+
+	(void)state;
+	assert_int_equal(kernel_symbols_parse_data(text, strlen(text), &symbols), 0);
+	assert_string_equal(kernel_symbols_at(symbols, 0xffffffff82000000), "a_mutex");
+	assert_string_equal(kernel_symbols_at(symbols, 0xffffffff82000040), "a_lock");
+	assert_string_equal(kernel_symbols_at(symbols, 0xffffffffc0000000), "m_lock");
+	assert_null(kernel_symbols_at(symbols, 0xffffffff82000041));
+	assert_null(kernel_symbols_at(symbols, 0xffffffff82000080));
+	assert_null(kernel_symbols_at(symbols, 0xffffffff81000000));
+	assert_null(kernel_symbols_at(symbols, 0));
+}
+
 static void the_running_kernel(void **state)
 {
 	_cleanup_(kernel_symbols_freep) struct kernel_symbols *symbols = NULL;
@@ -128,9 +147,13 @@ static void the_running_kernel(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(some_far_behind),	     cmocka_unit_test(names_and_modules),
-		cmocka_unit_test(names_of_the_last_address), cmocka_unit_test(hidden_addresses),
-		cmocka_unit_test(odd_lines_are_skipped),     cmocka_unit_test(the_running_kernel),
+		cmocka_unit_test(some_far_behind),
+		cmocka_unit_test(names_and_modules),
+		cmocka_unit_test(names_of_the_last_address),
+		cmocka_unit_test(hidden_addresses),
+		cmocka_unit_test(variables),
+		cmocka_unit_test(odd_lines_are_skipped),
+		cmocka_unit_test(the_running_kernel),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,13 +40,15 @@ enum {
 	SAMPLE_CHANCE,
 	SAMPLE_SAMPLES, /* of others' wall clock */
 	SAMPLE_IDENTITY,
+	SAMPLE_WAKER,
+	SAMPLE_WAKER_STACK,
 };
 
 /* How the events call their thread and their weight differs. */
 #define SAMPLE_WANTED(thread, weight)                                                          \
 	"startTime", thread, "stackTrace", "state", weight, "count", "kernel", "eventName",    \
 		"objects", "age", "className", "outsideTlab", "objectClass", "allocationSize", \
-		"reason", "queued", "chance", "samples", "address"
+		"reason", "queued", "chance", "samples", "address", "waker", "wakerStackTrace"
 
 static bool has(uint32_t found, int slot)
 {
@@ -160,6 +162,19 @@ static void add_event_sample(struct recording_reader *reader, const struct jfr_v
 	add_sample(reader, &s);
 }
 
+/* 0: nobody is told of. */
+static uint32_t sample_waker(struct recording_reader *reader, const struct jfr_values *v)
+{
+	struct profile_waker waker = {
+		jfr_keymap_get(&reader->pools[JFR_POOL_THREAD], v->number[SAMPLE_WAKER],
+			       PROFILE_NONE),
+		jfr_keymap_get(&reader->pools[JFR_POOL_STACK], v->number[SAMPLE_WAKER_STACK],
+			       PROFILE_NONE),
+	};
+
+	return waker.stack == PROFILE_NONE ? 0 : profile_waker(reader->profile, &waker);
+}
+
 /* S is one, with what a wait has beside. */
 static void add_parts(struct recording_reader *reader, const struct jfr_values *v,
 		      struct profile_sample *s)
@@ -170,6 +185,7 @@ static void add_parts(struct recording_reader *reader, const struct jfr_values *
 	s->reason = jfr_symbol_string(reader, v->number[SAMPLE_REASON]);
 	s->chance = (uint32_t)MIN(chance, UINT32_MAX);
 	s->queued = v->number[SAMPLE_QUEUED] * s->chance;
+	s->waker = sample_waker(reader, v);
 	if (!reader->options->merge) {
 		add_sample(reader, s);
 		return;

@@ -124,6 +124,14 @@ samples_waits() {
 	profile --total -e offcpu -d 30 -- sh -c 'sleep 3 | cat' && waited sleep && waited 'pipe read'
 }
 
+# The timer's interrupt is no thread; a pipe is closed by who exits.
+knows_wakers() {
+	profile --total -e offcpu --waker -d 30 -- sh -c 'sleep 3 | cat' || return 1
+	grep 'woken by' "$out" >/tmp/why
+	grep -q ';\[sleep\];\[woken by\];.*hrtimer_wakeup_\[k\];.*;\[interrupt\] ' "$out" &&
+		grep -q ';\[pipe read\];\[woken by\];.*;do_exit_\[k\];.*;\[sleep tid=[0-9]*\];sleep-[0-9]* ' "$out"
+}
+
 # It was asleep before.
 samples_wall_clock() {
 	sleep 60 &
@@ -351,7 +359,7 @@ echo "# verified instructions:$(verified_instructions)" >$result
 for name in samples_a_command adds_up_to_its_cpu_time follows_the_children names_kernel_functions \
 	unwinds_a_program_whole unwinds_a_static_program unwinds_threads unwinds_through_a_signal \
 	unwinds_the_vdso unwinds_forked_children \
-	samples_other_events samples_calls_and_returns follows_native_memory samples_tracepoints samples_kernel_functions samples_breakpoints samples_waits samples_wall_clock samples_a_cgroup names_java_methods samples_locks explains_perf_event_paranoid \
+	samples_other_events samples_calls_and_returns follows_native_memory samples_tracepoints samples_kernel_functions samples_breakpoints samples_waits knows_wakers samples_wall_clock samples_a_cgroup names_java_methods samples_locks explains_perf_event_paranoid \
 	needs_no_more_than_its_capabilities samples_in_lockdown explains_what_lockdown_forbids; do
 	try $name
 done

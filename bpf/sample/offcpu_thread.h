@@ -29,7 +29,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, 2); /* of who leaves, and of who wakes */
 	__type(key, wire_u32);
 	__type(value, struct offcpu_rate);
 } offcpu_rates SEC(".maps");
@@ -116,7 +116,7 @@ static __always_inline void offcpu_close(struct task_struct *task, struct wire_o
 			return;
 		fate = WIRE_OFFCPU_LOST + WIRE_LOSS_RING;
 	}
-	if (length_ns)
+	if (length_ns && fate >= WIRE_OFFCPU_LOST)
 		emit_lost_of(task, event, span.weight_ns, fate - WIRE_OFFCPU_LOST);
 }
 
@@ -252,6 +252,7 @@ static __noinline bool offcpu_leave(struct task_struct *task, struct wire_offcpu
 	if (!offcpu_choose(thread, now_ns))
 		return false;
 	thread->cause = offcpu_find_cause(task, state, &entry);
+	thread->fate = WIRE_OFFCPU_WALKED;
 	return true;
 }
 

@@ -63,7 +63,7 @@ KINDS = [
            'sample->tid == sample->tgid ? "[process start]" : "[thread start]"',
            'sample->tid == sample->tgid ? "[thread start]" : "[process start]"', STACKS),
     Mutant("user frames before the kernel's", SYMBOLIZER,
-           "push_kernel_frames(build, kernel);\n\tif (sample->state != WIRE_STATE_RUNNING)\n\t\twait_drop_tracing(build);\n\tpush_user_frames(build, *user);",
+           "push_kernel_frames(build, kernel);\n\tdrop_tracing(build, sample);\n\tpush_user_frames(build, *user);",
            "push_user_frames(build, *user);\n\tpush_kernel_frames(build, kernel);", STACKS),
     Mutant("marks left out", SYMBOLIZER, "stack_push_name(build, marks[mark], FRAME_MARK, PROFILE_NONE);", ";", STACKS),
     Mutant("marks mixed up", SYMBOLIZER, '[WIRE_MARK_FROZEN] = "[frozen frames]",\n\t[WIRE_MARK_ANCHOR] = "[native frames skipped]",',

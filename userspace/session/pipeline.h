@@ -28,6 +28,7 @@
 #include "session/merge.h"
 #include "session/offcpu/parked.h"
 #include "session/offcpu/spans.h"
+#include "session/offcpu/wakers.h"
 #include "session/table_link.h"
 #include "symbolize/symbolizer.h"
 #include "unwind/miss_join.h"
@@ -63,6 +64,7 @@ struct pipeline {
 	uint64_t live_shown;			 /* samples of it that sinks were told one by one */
 	struct miss_join misses;
 	struct spans spans;
+	struct wakers wakers;
 	struct parked parked;
 	struct process_news news;
 	/* Where more is held back than plan.queue_bytes and queue_room_bytes, order and symbols are given up rather than memory. */

@@ -8,6 +8,7 @@
 #include "session/pipeline_live.h"
 #include "session/pipeline_malloc.h"
 #include "session/pipeline_show.h"
+#include "session/pipeline_spans.h"
 #include "session/safepoints/safepoint_parts.h"
 #include "session/safepoints/safepoint_reason.h"
 #include "symbolize/wait.h"
@@ -32,7 +33,7 @@ void pipeline_greet(struct ledger_entry *entry, struct process *process, struct 
 {
 	struct pipeline *pipeline = data;
 
-	if (jvm)
+	if (jvm && !sample->waker)
 		agents_note_sample(pipeline->agents, process);
 	if (entry->profile_id != PROFILE_NONE)
 		return;
@@ -81,6 +82,7 @@ static void apply_sample(struct pipeline *pipeline, struct process *process,
 						 sample, symbolized, &row.thread);
 
 	row.reason = pipeline_reason(pipeline, sample, row.stack);
+	row.waker = pipeline_spans_waker(pipeline, sample, &item->wait);
 	if (is_safepoint)
 		row.chance = 1;
 	if (is_lock) {
@@ -158,7 +160,10 @@ static bool try_sample(struct pipeline *pipeline, struct merge_item *item)
 	if (pipeline->stalled_since_ns)
 		pipeline->stall_ns += clock_now_ns() - pipeline->stalled_since_ns;
 	pipeline->stalled_since_ns = 0;
-	apply_sample(pipeline, process, item, &symbolized);
+	if (item->sample->waker)
+		pipeline_spans_note_waker(pipeline, process, item->sample, &symbolized);
+	else
+		apply_sample(pipeline, process, item, &symbolized);
 	return true;
 }
 

@@ -316,6 +316,15 @@ static bool has_class(const struct wire_sample *sample)
 	return sample->alloc_size && !(sample->flags & WIRE_SAMPLE_NATIVE);
 }
 
+/* What looks at a switch, or at a wake-up, is none of the thread's. */
+static void drop_tracing(struct stack_build *build, const struct wire_sample *sample)
+{
+	if (sample->state != WIRE_STATE_RUNNING)
+		wait_drop_tracing(build, "__schedule");
+	else if (sample->waker)
+		wait_drop_tracing(build, "try_to_wake_up");
+}
+
 /* False: some of it is missing yet. */
 static bool build_stack(struct stack_build *build, const struct wire_sample *sample,
 			const struct word_reader *kernel, const struct word_reader *user,
@@ -327,8 +336,7 @@ static bool build_stack(struct stack_build *build, const struct wire_sample *sam
 	if (has_class(sample))
 		allocation_push_class(build, sample);
 	push_kernel_frames(build, kernel);
-	if (sample->state != WIRE_STATE_RUNNING)
-		wait_drop_tracing(build);
+	drop_tracing(build, sample);
 	push_user_frames(build, *user);
 	if (build->waits)
 		return false;

@@ -122,8 +122,8 @@ void allocation_drop_jvm_frames(struct stack_build *build, size_t first);
 void shown_push_receiver(struct stack_build *build, const uint64_t *words);
 void shown_push_compiling(struct stack_build *build, struct word_reader user);
 
-/* symbolize/wait.c: the kernel's frames of the switch itself go. */
-void wait_drop_tracing(struct stack_build *build);
+/* symbolize/wait.c: the frames of the programs that look at the kernel's FUNCTION go, up to that one. */
+void wait_drop_tracing(struct stack_build *build, const char *function);
 
 /* symbolize/vdso.c: the vDSO of this kernel as an image; NULL when there is none. */
 struct image *vdso_image(struct symbolizer *symbolizer);

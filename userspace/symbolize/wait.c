@@ -12,7 +12,6 @@
 #define WEIGHT_MOST    3
 /* Of a switch the programs that look at it: bpf_prog_…, bpf_trace_run4, __traceiter_sched_switch. */
 #define LOOKED_AT_KERNEL 8
-#define SCHEDULE	 "__schedule"
 
 static const struct {
 	enum wire_cause cause, of;
@@ -134,7 +133,7 @@ enum wire_cause wait_cause(const struct profile *p, uint32_t stack_id, enum wire
 	return cause;
 }
 
-void wait_drop_tracing(struct stack_build *build)
+void wait_drop_tracing(struct stack_build *build, const char *function)
 {
 	struct symbolizer *symbolizer = build->symbolizer;
 	uint32_t *frames = symbolizer->frames.items;
@@ -143,7 +142,7 @@ void wait_drop_tracing(struct stack_build *build)
 	for (size_t at = 0; at < MIN(len, LOOKED_AT_KERNEL); at++) {
 		uint32_t name = profile_get_frame(build->profile, frames[at])->name;
 
-		if (strncmp(profile_get_string(build->profile, name), SCHEDULE, strlen(SCHEDULE)))
+		if (strncmp(profile_get_string(build->profile, name), function, strlen(function)))
 			continue;
 		memmove(frames, frames + at, (len - at) * sizeof(*frames));
 		symbolizer->frames.len -= at;

@@ -257,9 +257,10 @@ static uint32_t profile_thread_of(struct ledger_entry *entry, struct profile *pr
 	return (uint32_t)id;
 }
 
-struct ledger_entry *ledger_take(struct ledger *ledger, struct profile *profile,
-				 struct process *process, const struct wire_sample *sample,
-				 const struct symbolized *symbolized, uint32_t *ret_thread)
+/* The entry of SAMPLE's process, with its labels, and its thread. */
+static struct ledger_entry *enter(struct ledger *ledger, struct profile *profile,
+				  struct process *process, const struct wire_sample *sample,
+				  const struct symbolized *symbolized, uint32_t *ret_thread)
 {
 	struct jvm *jvm = symbolized->jvm;
 	char comm[WIRE_COMM_LEN + 1] = { 0 };
@@ -270,10 +271,30 @@ struct ledger_entry *ledger_take(struct ledger *ledger, struct profile *profile,
 	attach(ledger, entry, process);
 	if (ledger->greet && (entry->profile_id == PROFILE_NONE || (jvm && !entry->is_jvm)))
 		ledger->greet(entry, process, jvm, sample, ledger->greet_data);
-	entry->is_jvm |= jvm != NULL;
-	count_sample(ledger, entry, sample);
+	/* Who only wakes others' threads is not asked for more. */
+	entry->is_jvm |= jvm && !sample->waker;
 	*ret_thread = profile_thread_of(entry, profile, sample->tid, symbolized);
 	return entry;
+}
+
+struct ledger_entry *ledger_take(struct ledger *ledger, struct profile *profile,
+				 struct process *process, const struct wire_sample *sample,
+				 const struct symbolized *symbolized, uint32_t *ret_thread)
+{
+	struct ledger_entry *entry =
+		enter(ledger, profile, process, sample, symbolized, ret_thread);
+
+	count_sample(ledger, entry, sample);
+	return entry;
+}
+
+uint32_t ledger_name_thread(struct ledger *ledger, struct profile *profile, struct process *process,
+			    const struct wire_sample *sample, const struct symbolized *symbolized)
+{
+	uint32_t thread;
+
+	enter(ledger, profile, process, sample, symbolized, &thread);
+	return thread;
 }
 
 /* The index of an entry is its place in `keys`: those that stay are counted anew. */

@@ -82,6 +82,9 @@ struct ledger_entry *ledger_get(struct ledger *ledger, uint32_t pid, uint32_t ex
 struct ledger_entry *ledger_take(struct ledger *ledger, struct profile *profile,
 				 struct process *process, const struct wire_sample *sample,
 				 const struct symbolized *symbolized, uint32_t *ret_thread);
+/* The same of a sample that counts in no sum: its thread. */
+uint32_t ledger_name_thread(struct ledger *ledger, struct profile *profile, struct process *process,
+			    const struct wire_sample *sample, const struct symbolized *symbolized);
 /* The entry that PROCESS's samples went to; NULL: it has none. */
 const struct ledger_entry *ledger_find(const struct ledger *ledger, const struct process *process);
 /* PROCESS has gone or execed. */

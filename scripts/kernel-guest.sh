@@ -124,12 +124,18 @@ samples_waits() {
 	profile --total -e offcpu -d 30 -- sh -c 'sleep 3 | cat' && waited sleep && waited 'pipe read'
 }
 
+# woken REASON WAKER: whose frames, from the leaf to its name, are those
+woken() {
+	grep -qE ";\[$1\];\[woken by\];.*$2 [0-9]+\$" "$out" && return
+	grep -F ";[$1]" "$out" >/tmp/why || echo "no $1" >/tmp/why
+	return 1
+}
+
 # The timer's interrupt is no thread; a pipe is closed by who exits.
 knows_wakers() {
-	profile --total -e offcpu --waker -d 30 -- sh -c 'sleep 3 | cat' || return 1
-	grep 'woken by' "$out" >/tmp/why
-	grep -q ';\[sleep\];\[woken by\];.*hrtimer_wakeup_\[k\];.*;\[interrupt\] ' "$out" &&
-		grep -q ';\[pipe read\];\[woken by\];.*;do_exit_\[k\];.*;\[sleep tid=[0-9]*\];sleep-[0-9]* ' "$out"
+	profile --total -e offcpu --waker -d 30 -- sh -c 'sleep 3 | cat' &&
+		woken sleep 'hrtimer_wakeup_\[k\];.*;\[interrupt\]' &&
+		woken 'pipe read' 'do_exit_\[k\];.*;\[sleep tid=[0-9]+\];[^;]*'
 }
 
 # It was asleep before.

@@ -54,6 +54,7 @@ MUTANTS = [
     Mutant("wakers: of waits that go on at the end none is known", SPANS, "wait->is_woken = known.woken_ns != 0;", "", RUN),
     Mutant("wakers: they are samples, too", APPLY, "if (item->sample->waker)\n\t\tpipeline_spans_note_waker(pipeline, process, item->sample, &symbolized);\n\telse\n\t\tapply_sample", "apply_sample", RUN),
     Mutant("wakers: samples are numbered by them", ARRIVE, "if (sample->waker) {", "if (pipeline->samples++, sample->waker) {", RUN),
+    Mutant("wakers: they are processes that were sampled", "userspace/session/figures/ledger.c", "*ret_thread = profile_thread_of(", "count_process(ledger, entry);\n\t*ret_thread = profile_thread_of(", RUN),
     Mutant("wakers: a new chunk forgets them", PIPELINE, "wakers_move(&pipeline->wakers, profile, &fresh);", "wakers_expire(&pipeline->wakers, UINT64_MAX);", RUN),
     Mutant("wakers: fields that nobody asked for", METADATA, "(tells_wakers || !(type->fields[n].flags & JFR_WAKER))", "(tells_wakers || 1)", FILE),
     Mutant("wakers: the root comes first", READ, "for (uint32_t i = frames.len; i > 0; i--)\n\t\tvec_push(&reader->frames, not_inlined(reader->profile, frames.frames[i - 1]));",

@@ -95,6 +95,7 @@ static void a_thread(void **state)
 	assert_int_equal(f->pipeline.wakers.missing, 0);
 	assert_string_equal(quality_of(f, &f->read), "busy.1 offcpu 1 1 60000000 0 0\n");
 	assert_int_equal(f->pipeline.samples, 1);
+	assert_int_equal(f->pipeline.ledger.processes, 1);
 }
 
 static void an_interrupt(void **state)

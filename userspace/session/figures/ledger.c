@@ -102,10 +102,8 @@ struct ledger_entry *ledger_get(struct ledger *ledger, uint32_t pid, uint32_t ex
 	bool is_new;
 	uint32_t index = intern_put(&ledger->keys, &key, sizeof(key), &is_new);
 
-	if (is_new) {
+	if (is_new)
 		vec_push(&ledger->entries, entry_new(ledger, &key, process, comm));
-		ledger->processes++;
-	}
 	return ledger->entries.items[index];
 }
 
@@ -176,12 +174,20 @@ static enum unwind_reason reason_of(const struct wire_sample *sample)
 	return sample->reason;
 }
 
+/* Once it has something in its books: who only wakes others' threads has not. */
+static void count_process(struct ledger *ledger, struct ledger_entry *entry)
+{
+	ledger->processes += !entry->is_counted;
+	entry->is_counted = true;
+}
+
 static void count_sample(struct ledger *ledger, struct ledger_entry *entry,
 			 const struct wire_sample *sample)
 {
 	struct ledger_count *count = &entry->counts[sample->event];
 	enum unwind_reason reason = reason_of(sample);
 
+	count_process(ledger, entry);
 	count->samples++;
 	count->weight += sample->weight;
 	count->complete += reason_info[reason].whole;
@@ -194,6 +200,7 @@ void ledger_count_lost(struct ledger *ledger, struct ledger_entry *entry, unsign
 		       enum wire_loss why, const struct ledger_loss *loss)
 {
 	if (entry) {
+		count_process(ledger, entry);
 		entry->counts[event].lost += loss->count;
 		entry->counts[event].lost_weight += loss->weight;
 	}

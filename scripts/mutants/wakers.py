@@ -52,6 +52,7 @@ MUTANTS = [
     Mutant("wakers: of waits that were too short one is missing", SPANS, "!waker && asleep_ns >= least_ns", "!waker && asleep_ns && least_ns", RUN),
     Mutant("wakers: who is not back was woken", SPANS, "wait->is_woken = known.woken_ns != 0;", "wait->is_woken = true;", RUN),
     Mutant("wakers: of waits that go on at the end none is known", SPANS, "wait->is_woken = known.woken_ns != 0;", "", RUN),
+    Mutant("wakers: a host that has just begun forgets them", SPANS, "now_ns - MIN(now_ns, WAKER_NS)", "now_ns - WAKER_NS", RUN),
     Mutant("wakers: they are samples, too", APPLY, "if (item->sample->waker)\n\t\tpipeline_spans_note_waker(pipeline, process, item->sample, &symbolized);\n\telse\n\t\tapply_sample", "apply_sample", RUN),
     Mutant("wakers: samples are numbered by them", ARRIVE, "if (sample->waker) {", "if (pipeline->samples++, sample->waker) {", RUN),
     Mutant("wakers: they are processes that were sampled", "userspace/session/figures/ledger.c", "*ret_thread = profile_thread_of(", "count_process(ledger, entry);\n\t*ret_thread = profile_thread_of(", RUN),

@@ -160,7 +160,8 @@ void pipeline_spans_turn(struct pipeline *pipeline, uint64_t now_ns)
 	while (parked_is_left(&pipeline->parked) && !unwinder_is_busy(pipeline->unwinder))
 		open_parked(pipeline, parked_take(&pipeline->parked), false);
 	spans_expire(&pipeline->spans, now_ns - LONELY_NS);
-	wakers_expire(&pipeline->wakers, now_ns - WAKER_NS);
+	/* A host may have begun later than that. */
+	wakers_expire(&pipeline->wakers, now_ns - MIN(now_ns, WAKER_NS));
 }
 
 /* --- at the end ------------------------------------------------------------------------------- */

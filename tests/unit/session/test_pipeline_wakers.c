@@ -2,6 +2,8 @@
 /* Waits with those that have ended them: another thread's sample becomes a part of the wait's. */
 #include "pipeline_fixture.h"
 
+#include "session/pipeline_spans.h"
+
 #define TID   (PID_A + 5)
 #define GIVER (PID_B + 7)
 
@@ -168,6 +170,22 @@ static void at_the_end(void **state)
 	expect_giver(&f->read, waker_of(&f->read, 0));
 }
 
+/* It waits for its wait for a minute, also on a host that has just begun. */
+static void who_is_forgotten(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	put_waker(f, 150, 100, WIRE_WAKER_THREAD);
+	run_until(f, 200 + HELD_MS);
+	assert_int_equal(f->pipeline.wakers.waiting.len, 1);
+	pipeline_spans_turn(&f->pipeline, 10 * NSEC_PER_SEC);
+	pipeline_spans_turn(&f->pipeline, at_ms(f, 60100));
+	assert_int_equal(f->pipeline.wakers.waiting.len, 1);
+	pipeline_spans_turn(&f->pipeline, at_ms(f, 60200));
+	assert_int_equal(f->pipeline.wakers.waiting.len, 0);
+}
+
 /* The chunk ends while the thread that was woken waits for a cpu. */
 static void across_chunks(void **state)
 {
@@ -194,8 +212,9 @@ static void across_chunks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_thread),	       TEST(an_interrupt), TEST(nobody_else),
-		TEST(none_is_missing), TEST(at_the_end),   TEST(across_chunks),
+		TEST(a_thread),		TEST(an_interrupt), TEST(nobody_else),
+		TEST(none_is_missing),	TEST(at_the_end),   TEST(across_chunks),
+		TEST(who_is_forgotten),
 	};
 
 	return cmocka_run_group_tests_name("pipeline_wakers", tests, NULL, NULL);

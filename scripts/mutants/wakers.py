@@ -58,6 +58,7 @@ MUTANTS = [
     Mutant("wakers: they are processes that were sampled", "userspace/session/figures/ledger.c", "*ret_thread = profile_thread_of(", "count_process(ledger, entry);\n\t*ret_thread = profile_thread_of(", RUN),
     Mutant("wakers: a new chunk forgets them", PIPELINE, "wakers_move(&pipeline->wakers, profile, &fresh);", "wakers_expire(&pipeline->wakers, UINT64_MAX);", RUN),
     Mutant("wakers: fields that nobody asked for", METADATA, "(tells_wakers || !(type->fields[n].flags & JFR_WAKER))", "(tells_wakers || 1)", FILE),
+    Mutant("wakers: they are there where nobody wants them", READ, "reader->options->no_wakers ? 0 : s->waker", "s->waker", FILE),
     Mutant("wakers: the root comes first", READ, "for (uint32_t i = frames.len; i > 0; i--)\n\t\tvec_push(&reader->frames, not_inlined(reader->profile, frames.frames[i - 1]));",
            "for (uint32_t i = 0; i < frames.len; i++)\n\t\tvec_push(&reader->frames, not_inlined(reader->profile, frames.frames[i]));", FILE),
     Mutant("wakers: what was inlined seems to be who was called", READ, "if (frame.kind == FRAME_JAVA_INLINED)", "if (1)\n\t\treturn id;\n\tif (frame.kind == FRAME_JAVA_INLINED)", FILE),

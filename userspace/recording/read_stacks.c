@@ -239,6 +239,7 @@ size_t jfr_wait_parts(struct recording_reader *reader, const struct profile_samp
 {
 	struct profile_sample part = *s;
 	uint64_t queued = MIN(s->queued, s->weight);
+	uint32_t waker = reader->options->no_wakers ? 0 : s->waker;
 	size_t count = 0;
 
 	part.reason = part.chance = part.waker = 0;
@@ -246,7 +247,7 @@ size_t jfr_wait_parts(struct recording_reader *reader, const struct profile_samp
 	if (queued < s->weight || !queued) {
 		part.weight = s->weight - queued;
 		part.stack = jfr_stack_with_waker(
-			reader, jfr_stack_with_reason(reader, s->stack, s->reason), s->waker);
+			reader, jfr_stack_with_reason(reader, s->stack, s->reason), waker);
 		ret_parts[count++] = part;
 		part.count = 0;
 	}

@@ -12,6 +12,7 @@
 #define START_NS 1000000000ULL
 
 static struct profile written;
+static bool no_wakers;
 static uint32_t stack, thread, event;
 
 static uint32_t leaf_frame(struct profile *p)
@@ -69,7 +70,7 @@ static void add_woken(uint32_t waker, uint64_t queued)
 /* What was added, written and read. */
 static void read_back(struct profile *p, bool merge)
 {
-	const struct recording_read_options options = { .merge = merge };
+	const struct recording_read_options options = { .merge = merge, .no_wakers = no_wakers };
 	int fd = memfd_create("waits", MFD_CLOEXEC);
 	struct recording_writer *writer;
 	struct err err = { 0 };
@@ -186,6 +187,22 @@ static void wakers_as_views_have_them(void **state)
 	profile_release(&p);
 }
 
+static void waits_without_their_wakers(void **state)
+{
+	struct profile p;
+
+	(void)state;
+	add_woken(add_waker(true), 0);
+	add_woken(add_waker(false), 0);
+	no_wakers = true;
+	read_back(&p, true);
+	no_wakers = false;
+	assert_int_equal(p.samples.len, 1);
+	assert_string_equal(path_of(&p, &p.samples.items[0]), ";recv;[futex]");
+	assert_int_equal(p.samples.items[0].weight, 2 * 8000);
+	profile_release(&p);
+}
+
 static void wakers_of_wall(void **state)
 {
 	struct profile p;
@@ -243,6 +260,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(wakers_are_kept, begin),
 		cmocka_unit_test_setup(wakers_as_views_have_them, begin),
+		cmocka_unit_test_setup(waits_without_their_wakers, begin),
 		cmocka_unit_test_setup(wakers_of_wall, begin),
 		cmocka_unit_test_setup(no_wakers_no_fields, begin),
 	};

@@ -8,6 +8,7 @@
 
 #include "profile/profile.h"
 #include "recording/recording.h"
+#include "recording/write_values.h"
 
 #define START_NS 1000000000ULL
 
@@ -124,6 +125,28 @@ static void all_is_there(void **state)
 	assert_int_equal(profile_get_thread(&p, sample->thread)->tid, 8);
 	assert_int_equal(profile_get_stack(&p, sample->stack).len, 1);
 	profile_release(&p);
+}
+
+/* What others read: the length of one wait, and not of all that it stands for. Behind the time. */
+static void length_is_that_of_one(void **state)
+{
+	static uint8_t file[1 << 16];
+	uint8_t wanted[20], *end = jfr_varint(jfr_varint(wanted, START_NS + 5), 8000 / 4);
+	int fd = memfd_create("waits", MFD_CLOEXEC);
+	struct recording_writer *writer;
+	struct err err = { 0 };
+	ssize_t len;
+
+	(void)state;
+	add(8000, 400, 4, STATE_BLOCKED, "file I/O");
+	assert_int_equal(recording_writer_new(fd, &writer, &err), 0);
+	assert_int_equal(recording_writer_finish(writer, &written, &err), 0);
+	recording_writer_free(writer);
+	len = pread(fd, file, sizeof(file), 0);
+	assert_true(len > 0);
+	assert_non_null(memmem(file, (size_t)len, wanted, (size_t)(end - wanted)));
+	close(fd);
+	profile_release(&written);
 }
 
 static void states_are_kept(void **state)
@@ -394,6 +417,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(all_is_there, begin),
+		cmocka_unit_test_setup(length_is_that_of_one, begin),
 		cmocka_unit_test_setup(states_are_kept, begin),
 		cmocka_unit_test_setup(as_views_have_it, begin),
 		cmocka_unit_test_setup(run_queue_is_one_reason, begin),

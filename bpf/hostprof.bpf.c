@@ -13,14 +13,13 @@
 #include "sample/alloc.h"
 #include "sample/alloc_tracer.h"
 #include "sample/clock.h"
-#include "sample/lock.h"
+#include "sample/lock_probe.h"
 #include "sample/malloc.h"
 #include "sample/offcpu_parked.h"
 #include "sample/offcpu_thread.h"
 #include "sample/park_probe.h"
 #include "sample/safepoint_probe.h"
 #include "sample/trigger.h"
-#include "sample/waker.h"
 
 /* The kernel takes only its own names for a licence that may use GPL helpers. */
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
@@ -152,7 +151,7 @@ SEC("?tp_btf/sched_waking")
 
 int BPF_PROG(note_waking, struct task_struct *task)
 {
-	waker_note(task);
+	offcpu_wake(task);
 	return 0;
 }
 
@@ -163,7 +162,7 @@ int sample_waker(__u64 *ctx)
 {
 	struct trigger trigger = { .event = trigger_event[WIRE_TRIGGER_OFFCPU] };
 	struct task_struct *task = (struct task_struct *)ctx[0];
-	struct wire_offcpu *thread = waker_note(task);
+	struct wire_offcpu *thread = offcpu_wake(task);
 	struct cpu_state *state = trigger_cpu_state();
 
 	if (!thread || !state || !waking_is_wanted(thread, offcpu_least_ns))
@@ -172,8 +171,8 @@ int sample_waker(__u64 *ctx)
 	trigger.time_ns = thread->woken_ns;
 	trigger.alloc_object = thread->out_ns;
 	trigger.woken_tid = task->pid;
-	trigger.waker = waker_find(trigger.task);
-	if (waker_has_room(trigger.time_ns) &&
+	trigger.waker = offcpu_waker_kind(trigger.task);
+	if (offcpu_waker_has_room(trigger.time_ns) &&
 	    trigger_take(&trigger, state, ctx, NULL) == TRIGGER_SENT)
 		counter_add(WIRE_COUNTER_OFFCPU_WAKERS, 1);
 	else
@@ -243,8 +242,22 @@ int sample_lock_agent(struct pt_regs *ctx)
 	trigger.alloc_size = call.length_ns;
 	trigger.alloc_interval = call.chance;
 	trigger.alloc_object = call.identity;
+	trigger.lock_owner = lock_owner_at(trigger.task, ctx->r9);
 	trigger.weight = call.length_ns * call.chance;
 	return trigger_fire(&trigger, state, ctx, ctx);
+}
+
+/* hostprof_lock_begin() of the agent: a wait to enter a monitor begins. */
+SEC("?kprobe")
+
+int note_lock_begin(struct pt_regs *ctx)
+{
+	struct trigger trigger = { .in_user = true };
+	struct cpu_state *state = trigger_enter(&trigger);
+
+	if (state)
+		lock_begin(&trigger, state, ctx->di, ctx->sp);
+	return 0;
 }
 
 /* A thread of a JVM parks, or goes on. */

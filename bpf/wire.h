@@ -92,8 +92,9 @@ enum wire_cause {
 
 enum wire_record_kind {
 	WIRE_SAMPLE = 1,
-	WIRE_MISS = 2, /* struct wire_miss in wire_rows.h */
-	WIRE_SPAN = 3, /* struct wire_span in wire_offcpu.h */
+	WIRE_MISS = 2,	     /* struct wire_miss in wire_rows.h */
+	WIRE_SPAN = 3,	     /* struct wire_span in wire_offcpu.h */
+	WIRE_LOCK_BEGIN = 4, /* struct wire_lock_begin in wire_parking.h */
 };
 
 /* Bits of wire_sample.flags. */
@@ -219,6 +220,7 @@ struct wire_sample {
 	wire_u64 alloc_interval; /* bytes */
 	wire_u64
 		alloc_object; /* the agent's id of the object, which it follows to its end, or BPF's of native memory; 0: it is not followed */
+	wire_u64 lock_owner;  /* of a wait for a lock who had it: WIRE_OWNER(); else 0 */
 	wire_u64 virtual_id;  /* of the Java virtual thread that ran; 0: none, or not known */
 	wire_u16
 		name_bytes; /* of its name, which stands behind the words; 0: it has none. Of a safepoint the operation's */
@@ -308,7 +310,7 @@ struct wire_settings {
 	wire_u8 pad;
 };
 
-_Static_assert(sizeof(struct wire_sample) == 128, "wire_sample header");
+_Static_assert(sizeof(struct wire_sample) == 136, "wire_sample header");
 _Static_assert(sizeof(struct wire_lost_key) == 24, "wire_lost_key");
 _Static_assert(sizeof(struct wire_lost) == 32, "wire_lost");
 _Static_assert(sizeof(struct wire_settings) == 40, "wire_settings");

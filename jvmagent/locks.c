@@ -28,10 +28,13 @@ static uintptr_t stamp_of(uint64_t now_ns, enum locks_kind kind)
 
 void locks_begin_wait(struct agent *a, enum locks_kind kind)
 {
+	uint64_t now_ns = agent_now_ns();
 	/* A number in the place of a pointer. NOLINTNEXTLINE(performance-no-int-to-ptr) */
-	const void *stamp = (const void *)stamp_of(agent_now_ns(), kind);
+	const void *stamp = (const void *)stamp_of(now_ns, kind);
 
 	(*a->jvmti)->SetThreadLocalStorage(a->jvmti, NULL, stamp);
+	if (kind == LOCKS_ENTER)
+		hostprof_lock_begin(now_ns);
 }
 
 /*
@@ -110,8 +113,13 @@ static uint64_t draw(uint64_t now_ns, const JNIEnv *jni)
 
 /* --- a wait --- */
 
-static void tell(struct agent *a, JNIEnv *jni, jobject object, uint64_t length_ns, uint64_t chance,
-		 enum locks_kind kind)
+/* Of a wait, beside its object. */
+struct told {
+	uint64_t begin_ns, length_ns, chance;
+	enum locks_kind kind;
+};
+
+static void tell(struct agent *a, JNIEnv *jni, jobject object, const struct told *wait)
 {
 	jclass class = (*jni)->GetObjectClass(jni, object);
 	jint identity = 0;
@@ -122,23 +130,25 @@ static void tell(struct agent *a, JNIEnv *jni, jobject object, uint64_t length_n
 	if ((*a->jvmti)->GetObjectHashCode(a->jvmti, object, &identity))
 		identity = 0;
 	(*jni)->DeleteLocalRef(jni, class);
-	hostprof_lock(class_id, length_ns, chance, (uint32_t)identity, kind);
+	hostprof_lock(class_id, wait->length_ns, wait->chance, (uint32_t)identity, wait->kind,
+		      wait->begin_ns);
 }
 
 void locks_end_wait(struct agent *a, JNIEnv *jni, jobject object, enum locks_kind kind)
 {
-	uint64_t begin_ns = take_begin(a, kind), now_ns, length_ns, chance;
+	struct told wait = { .begin_ns = take_begin(a, kind), .kind = kind };
+	uint64_t now_ns;
 
-	if (!begin_ns || !object)
+	if (!wait.begin_ns || !object)
 		return;
 	now_ns = agent_now_ns();
-	length_ns = now_ns > begin_ns ? now_ns - begin_ns : 1;
-	if (length_ns < __atomic_load_n(&a->locks.least_ns, __ATOMIC_RELAXED))
+	wait.length_ns = now_ns > wait.begin_ns ? now_ns - wait.begin_ns : 1;
+	if (wait.length_ns < __atomic_load_n(&a->locks.least_ns, __ATOMIC_RELAXED))
 		return;
-	chance = chance_of(&a->locks, length_ns);
-	if (chance > 1 && draw(now_ns, jni) % chance)
+	wait.chance = chance_of(&a->locks, wait.length_ns);
+	if (wait.chance > 1 && draw(now_ns, jni) % wait.chance)
 		return;
-	tell(a, jni, object, length_ns, chance, kind);
+	tell(a, jni, object, &wait);
 	keep_pace(a, __atomic_add_fetch(&a->locks.hits, 1, __ATOMIC_RELAXED), now_ns);
 }
 

@@ -28,10 +28,12 @@ struct locks {
 
 /*
  * The probe is at its first instruction, as in alloc.h. The wait stands for CHANCE waits of its length;
- * IDENTITY is the identity hash of the object, 0: not known.
+ * IDENTITY is the identity hash of the object, 0: not known. BEGIN_NS is as hostprof_lock_begin() had it.
  */
 void hostprof_lock(uint64_t class_id, uint64_t length_ns, uint64_t chance, uint64_t identity,
-		   uint64_t kind);
+		   uint64_t kind, uint64_t begin_ns);
+/* Likewise: the calling thread begins to wait for a monitor that another one has, which JavaThread and ObjectMonitor tell just now. */
+void hostprof_lock_begin(uint64_t begin_ns);
 
 /* From now on waits of LEAST_NS or more, and every class is named anew. The events are the caller's. */
 void locks_begin(struct agent *a, uint64_t least_ns);

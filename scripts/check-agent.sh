@@ -27,7 +27,7 @@ if [ -n "$libraries" ]; then
 	echo "$agent needs $libraries"
 	bad=1
 fi
-for function in hostprof_alloc hostprof_lock; do
+for function in hostprof_alloc hostprof_lock hostprof_lock_begin; do
 	at=$(objdump -T "$agent" | awk -v name="$function" '$NF == name { print $1 }')
 	probed=$(objdump -d --start-address="0x${at:-0}" --stop-address="$((0x${at:-0} + 6))" "$agent" |
 		awk -F '\t' '/^ +[0-9a-f]+:/ { print $2 }' | xargs)

@@ -14,15 +14,26 @@ struct own_thread {
 	wire_u64 stack_end;
 };
 
+/* Where it should be, 0: it cannot be read. Who came past a place where only threads of the JVM's are need not look closer. */
+static inline wire_u64 own_thread_read(const struct wire_own_thread *own,
+				       struct unwind_memory *memory, wire_u64 fs)
+{
+	wire_u64 thread;
+
+	if (!own->self || !cursor_is_user(fs) || memory_read(memory, &thread, 8, fs + own->self) ||
+	    !cursor_is_user(thread))
+		return 0;
+	return thread;
+}
+
 /* Of the thread whose thread pointer is FS and whose stack pointer is SP. False: it is no thread of the JVM's. */
 static inline bool own_thread_find(const struct wire_own_thread *own, struct unwind_memory *memory,
 				   wire_u64 fs, wire_u64 sp, struct own_thread *ret)
 {
 	wire_u64 size;
 
-	return own->self && cursor_is_user(fs) &&
-	       !memory_read(memory, &ret->thread, 8, fs + own->self) &&
-	       cursor_is_user(ret->thread) &&
+	ret->thread = own_thread_read(own, memory, fs);
+	return ret->thread &&
 	       !memory_read(memory, &ret->stack_end, 8, ret->thread + own->stack_base) &&
 	       !memory_read(memory, &size, 8, ret->thread + own->stack_size) &&
 	       ret->stack_end - sp < size;

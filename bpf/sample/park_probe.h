@@ -3,10 +3,13 @@
 #ifndef HOSTPROF_BPF_SAMPLE_PARK_PROBE_H
 #define HOSTPROF_BPF_SAMPLE_PARK_PROBE_H
 
-#include "hotspot/blocker.h"
+#include "hotspot/lock_owner.h"
 #include "sample/park.h"
 #include "sample/thin.h"
 #include "sample/trigger.h"
+
+/* Parks had become rare, since for so long none was looked at. */
+#define PARK_LOOKS_FORGET_NS 1000000000ULL
 
 /* Shorter ones are not wanted. */
 const volatile wire_u64 park_least_ns;
@@ -19,9 +22,11 @@ struct {
 	__type(value, struct wire_parking);
 } parking_jvms SEC(".maps");
 
-/* When a thread has parked; 0: it has not. */
+/* When a thread has parked, 0: it has not; and who had the lock then. */
 struct park_book {
 	wire_u64 begin_ns;
+	wire_u64 owner;
+	struct wire_pace looks;
 };
 
 struct {
@@ -32,13 +37,39 @@ struct {
 } park_books SEC(".maps");
 
 /* NULL: it is not known, or is another process by now. */
-static __always_inline struct wire_parking *park_find_jvm(const struct task_struct *task)
+static __always_inline struct wire_parking *park_find_jvm(struct task_struct *task)
 {
-	wire_u64 start_ns = BPF_CORE_READ(task, group_leader, start_time);
+	wire_u64 start_ns = task->group_leader->start_time;
 	wire_u32 tgid = task->tgid;
 	struct wire_parking *jvm = bpf_map_lookup_elem(&parking_jvms, &tgid);
 
 	return jvm && target_is_same(&jvm->start_ns, start_ns) ? jvm : NULL;
+}
+
+/* May it be asked who has the lock? That takes a microsecond, half of what a park takes: of a thread that parks too often now and then. */
+static __always_inline bool park_may_look(struct wire_pace *looks, wire_u64 now_ns)
+{
+	if (now_ns - looks->window_ns > PARK_LOOKS_FORGET_NS)
+		looks->doubled = 0;
+	if (looks->doubled && bpf_get_prandom_u32() & ((1U << (looks->doubled & 31)) - 1))
+		return false;
+	thin_count(looks, now_ns);
+	return true;
+}
+
+/* When it goes on its lock is somebody else's, or its own. */
+static __always_inline wire_u64 park_find_owner(struct task_struct *task)
+{
+	struct wire_parking *jvm = park_find_jvm(task);
+	struct blocker blocker;
+	wire_u64 thread;
+
+	if (!jvm || !jvm->owner.synchronizer)
+		return 0;
+	thread = own_thread_read(&jvm->own, NULL, task->thread.fsbase);
+	if (!thread || !blocker_find_of(jvm, NULL, thread, &blocker) || !blocker.object)
+		return 0;
+	return lock_owner_of_object(jvm, NULL, &blocker);
 }
 
 static __always_inline void park_begin(struct task_struct *task)
@@ -46,27 +77,30 @@ static __always_inline void park_begin(struct task_struct *task)
 	struct park_book *book =
 		bpf_task_storage_get(&park_books, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 
-	if (book)
-		book->begin_ns = bpf_ktime_get_ns();
+	if (!book)
+		return;
+	book->begin_ns = bpf_ktime_get_ns();
+	book->owner = park_may_look(&book->looks, book->begin_ns) ? park_find_owner(task) : 0;
 }
 
 /* Of a thread that goes on: how long it had parked, 0: nothing is to be told of it. */
-static __always_inline wire_u64 park_end(struct task_struct *task, struct wire_pace *pace,
-					 wire_u64 now_ns, wire_u32 *ret_chance)
+static __always_inline wire_u64 park_end(struct trigger *trigger, struct wire_pace *pace,
+					 wire_u32 *ret_chance)
 {
-	struct park_book *book = bpf_task_storage_get(&park_books, task, 0, 0);
+	struct park_book *book = bpf_task_storage_get(&park_books, trigger->task, 0, 0);
 	wire_u64 length_ns;
 
 	if (!book)
 		return 0;
-	length_ns = park_length(book->begin_ns, now_ns, park_least_ns);
+	length_ns = park_length(book->begin_ns, trigger->time_ns, park_least_ns);
 	book->begin_ns = 0;
 	if (!length_ns)
 		return 0;
 	*ret_chance = park_chance(length_ns, pace->doubled);
 	if (*ret_chance > 1 && bpf_get_prandom_u32() % *ret_chance)
 		return 0;
-	thin_count(pace, now_ns);
+	thin_count(pace, trigger->time_ns);
+	trigger->lock_owner = book->owner;
 	return length_ns;
 }
 
@@ -90,7 +124,7 @@ static __always_inline bool park_fill(struct trigger *trigger, wire_u64 sp)
 	if (!jvm)
 		return false;
 	trigger->time_ns = bpf_ktime_get_ns();
-	trigger->alloc_size = park_end(trigger->task, &jvm->pace, trigger->time_ns, &chance);
+	trigger->alloc_size = park_end(trigger, &jvm->pace, &chance);
 	if (!trigger->alloc_size)
 		return false;
 	trigger->alloc_interval = chance;

@@ -31,6 +31,7 @@ struct trigger {
 	wire_u64 alloc_size;
 	wire_u64 alloc_interval;
 	wire_u64 alloc_object;
+	wire_u64 lock_owner;
 	wire_u64 text_at; /* a string of the task's that goes with the sample; 0: none */
 };
 
@@ -112,6 +113,7 @@ static __always_inline void trigger_describe(struct wire_sample *sample,
 	sample->alloc_size = trigger->alloc_size;
 	sample->alloc_interval = trigger->alloc_interval;
 	sample->alloc_object = trigger->alloc_object;
+	sample->lock_owner = trigger->lock_owner;
 	sample->tgid = task->tgid;
 	sample->tid = task->pid;
 	sample->start_ns = task->group_leader->start_time;

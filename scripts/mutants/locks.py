@@ -11,7 +11,15 @@ OUTSIDE = "userspace/session/pipeline_outside.c"
 WRITE = "userspace/recording/write_events.c"
 READ = "userspace/recording/read_events.c"
 
+OWNER = "bpf/hotspot/lock_owner.h"
+FIND = "userspace/jvm/shown/lock_owner_find.c"
+TABLE = "userspace/session/locks/lock_owners.c"
+GLUE = "userspace/session/pipeline_locks.c"
+
 TOLD = ["test_agent_locks"]
+OWNED = ["test_lock_owner"]
+FOUND = ["test_lock_owner_find"]
+KEPT = ["test_lock_owners"]
 RUN = ["test_pipeline_waits"]
 FILE = ["test_recording_waits"]
 
@@ -19,10 +27,10 @@ MUTANTS = [
     Mutant("locks: an end tells of any begin", LOCKS, "if ((stamp & 1) != (uint64_t)kind ||\n\t    begin_ns <", "if (begin_ns <", TOLD),
     Mutant("locks: a begin of an earlier run", LOCKS, " ||\n\t    begin_ns < __atomic_load_n(&a->locks.begun_ns, __ATOMIC_RELAXED))", ")", TOLD),
     Mutant("locks: a begin is taken twice", LOCKS, "(*a->jvmti)->SetThreadLocalStorage(a->jvmti, NULL, NULL);", "", TOLD),
-    Mutant("locks: short ones are told", LOCKS, "if (length_ns < __atomic_load_n(&a->locks.least_ns, __ATOMIC_RELAXED))\n\t\treturn;", "", TOLD),
+    Mutant("locks: short ones are told", LOCKS, "if (wait.length_ns < __atomic_load_n(&a->locks.least_ns, __ATOMIC_RELAXED))\n\t\treturn;", "", TOLD),
     Mutant("locks: a replay ends waits", LOCKS, "if (a->events_on & CODEMAP_WANT_LOCKS)\n\t\treturn;", "", TOLD),
-    Mutant("locks: all are told that are drawn from", LOCKS, "if (chance > 1 && draw(now_ns, jni) % chance)\n\t\treturn;", "", TOLD),
-    Mutant("locks: none stands for others", LOCKS, "tell(a, jni, object, length_ns, chance, kind);", "tell(a, jni, object, length_ns, 1, kind);", TOLD),
+    Mutant("locks: all are told that are drawn from", LOCKS, "if (wait.chance > 1 && draw(now_ns, jni) % wait.chance)\n\t\treturn;", "", TOLD),
+    Mutant("locks: none stands for others", LOCKS, "tell(a, jni, object, &wait);", "wait.chance = 1;\n\ttell(a, jni, object, &wait);", TOLD),
     Mutant("locks: no budget", LOCKS, "level_ns = level_ns ? 2 * level_ns : LOCKS_LEAST_LEVEL_NS;", ";", TOLD),
     Mutant("locks: the level never falls", LOCKS, "level_ns = level_ns / 2;", ";", TOLD),
     Mutant("locks: references to classes stay", LOCKS, "(*jni)->DeleteLocalRef(jni, class);", "", TOLD),
@@ -45,5 +53,30 @@ MUTANTS = [
     Mutant("locks: waits are enters", WRITE, "return JFR_MONITOR_WAIT;", "return JFR_MONITOR_ENTER;", FILE),
     Mutant("locks: parks are enters", WRITE, "JFR_MONITOR_ENTER : JFR_THREAD_PARK;", "JFR_MONITOR_ENTER : JFR_MONITOR_ENTER;", FILE),
     Mutant("locks: a length is read as a weight", READ, "s.weight *= chance;", "", FILE),
+    Mutant("owners: begins of waits are told, too", LOCKS, "if (kind == LOCKS_ENTER)\n\t\thostprof_lock_begin(now_ns);", "hostprof_lock_begin(now_ns);", TOLD),
+    Mutant("owners: ends name no begin", LOCKS, "wait->kind,\n\t\t      wait->begin_ns);", "wait->kind,\n\t\t      0);", TOLD),
+    Mutant("owners: any object is a thread", OWNER, " || first != own_first ||", " ||", OWNED),
+    Mutant("owners: who has no tid yet is one", OWNER, "return tid ? WIRE_OWNER(TID, tid) : 0;", "return WIRE_OWNER(TID, tid);", OWNED),
+    Mutant("owners: 1 is nobody that tells", OWNER, "o->is_anonymous && owner == WIRE_MONITOR_ANONYMOUS", "owner == WIRE_MONITOR_ANONYMOUS", OWNED),
+    Mutant("owners: a number is an address", OWNER, "if (o->has_ids)\n\t\treturn WIRE_OWNER(NUMBER, owner);\n", "", OWNED),
+    Mutant("owners: all that is parked for is a lock", OWNER, "\n\t       super == o->synchronizer;", "\n\t       (super | 1);", OWNED),
+    Mutant("owners: a thread waits for itself", OWNER, " ||\n\t    java_thread == blocker->thread)", ")", OWNED),
+    Mutant("owners: a virtual one is none", OWNER, "return number ? WIRE_OWNER(NUMBER, number) : 0;", "return 0 * number;", OWNED),
+    Mutant("owners: a stack has no begin", FIND, "look->first - s->wanted - 1 < look->second", "look->first > s->wanted", FOUND),
+    Mutant("owners: what lies above a lock stack counts", FIND, "i < LOCK_STACK_SLOTS && i < count;", "i < LOCK_STACK_SLOTS + 0 * count;", FOUND),
+    Mutant("owners: who has given it back has it", FIND, "return owner == WIRE_MONITOR_ANONYMOUS && now == object ? 0 : -ESTALE;", "return now == object ? 0 : -ESTALE;", FOUND),
+    Mutant("owners: a carrier has what its virtual thread has", FIND, "return current && current != read_handle(s, thread, \"_threadObj\");", "return !current;", FOUND),
+    Mutant("owners: one that ended ends the search", FIND, "return r == -EFAULT ? 0 : r;", "return r;", FOUND),
+    Mutant("owners: one answer for all waits", TABLE, "if (wait->begin_ns != begin_ns || wait->tid != tid)", "if (wait->tid != tid)", KEPT),
+    Mutant("owners: one answer for all threads", TABLE, "if (wait->begin_ns != begin_ns || wait->tid != tid)", "if (wait->begin_ns != begin_ns)", KEPT),
+    Mutant("owners: an answer twice", TABLE, "\t\twait->begin_ns = 0;\n", "", KEPT),
+    Mutant("owners: one is known at a time", TABLE, "owners->waits[owners->next++ % LOCK_OWNERS_MOST]", "owners->waits[0 * owners->next++]", KEPT),
+    Mutant("owners: what is not known takes a place", TABLE, "\tif (owner)\n", "", KEPT),
+    Mutant("owners: nobody's name is one", GLUE, "if (!name || !*name)\n\t\treturn 0;\n", "name = name ? name : \"\";\n", ["test_pipeline_locks"]),
+    Mutant("owners: names are not read", GLUE, "jvm_note_thread(jvm, tid_of(owner), sample->time_ns);", ";", ["test_pipeline_locks"]),
+    Mutant("owners: those that do not tell are asked late", GLUE, "owner = lock_owners_take(&pipeline->owners, sample->tid,\n\t\t\t\t\t owner & WIRE_OWNER_VALUE_MASK);", "owner = 0;", ["test_pipeline_locks"]),
+    Mutant("owners: lost in the file", WRITE, "return s->owner ? jfr_thread_key(pools, s->owner - 1) : 0;", "return 0 * jfr_thread_key(pools, s->thread);", FILE),
+    Mutant("owners: always shown", READ, "if (s->owner && reader->options->lock_owners)", "if (s->owner)", FILE),
+    Mutant("owners: keep samples apart", READ, "\ts->owner = 0;\n", "", FILE),
     Mutant("locks: a begin is read as a time", READ, "s.time_ns += s.weight;\n\ts.weight *= chance;", "", FILE),
 ]

@@ -66,7 +66,7 @@ MUTANTS = [
     Mutant("waits: nobody notes who is woken", EVENT_KIND, "trigger <= WIRE_TRIGGER_OFFCPU_WAKER", "trigger <= WIRE_TRIGGER_OFFCPU", ["test_event"]),
     Mutant("waits: all are wanted", LOADED, "skel->rodata->offcpu_least_ns = event->least_ns;", "", ["test_bpf_session"]),
     Mutant("waits: no room for threads", LOADED, "bpf_map__set_max_entries(skel->maps.offcpu_threads, WIRE_OFFCPU_THREADS);", "", ["test_bpf_session"]),
-    Mutant("waits: the length of a recording is its weight", WRITE, "at = jfr_varint(at, s->weight / chance);\n\tat = put_fields", "at = jfr_varint(at, s->weight);\n\tat = put_fields", FILE),
+    Mutant("waits: the length of a recording is its weight", WRITE, "at = jfr_varint(at, s->weight / chance);\n\tat = put_fields", "at = jfr_varint(at, s->weight);\n\tat = put_fields", ["test_recording_wakers"]),
     Mutant("waits: what was queued is lost in a recording", WRITE, "at = jfr_varint(at, s->queued / chance);", "at = jfr_varint(at, 0);", FILE),
     Mutant("waits: what was queued counts twice", READ, "part.weight = s->weight - queued;", "part.weight = s->weight;", FILE),
     Mutant("waits: what was queued is not apart", READ, "uint64_t queued = MIN(s->queued, s->weight);", "uint64_t queued = 0;", FILE),

@@ -55,7 +55,7 @@ MUTANTS = [
     Mutant("wakers: a host that has just begun forgets them", SPANS, "now_ns - MIN(now_ns, WAKER_NS)", "now_ns - WAKER_NS", RUN),
     Mutant("wakers: they are samples, too", APPLY, "if (item->sample->waker)\n\t\tpipeline_spans_note_waker(pipeline, process, item->sample, &symbolized);\n\telse\n\t\tapply_sample", "apply_sample", RUN),
     Mutant("wakers: samples are numbered by them", ARRIVE, "if (sample->waker) {", "if (pipeline->samples++, sample->waker) {", RUN),
-    Mutant("wakers: they are processes that were sampled", "userspace/session/figures/ledger.c", "*ret_thread = profile_thread_of(", "count_process(ledger, entry);\n\t*ret_thread = profile_thread_of(", RUN),
+    Mutant("wakers: they are processes that were sampled", "userspace/session/figures/ledger.c", "*ret_thread = ledger_profile_thread(", "count_process(ledger, entry);\n\t*ret_thread = ledger_profile_thread(", RUN),
     Mutant("wakers: a new chunk forgets them", PIPELINE, "wakers_move(&pipeline->wakers, profile, &fresh);", "wakers_expire(&pipeline->wakers, UINT64_MAX);", RUN),
     Mutant("wakers: fields that nobody asked for", METADATA, "(tells_wakers || !(type->fields[n].flags & JFR_WAKER))", "(tells_wakers || 1)", FILE),
     Mutant("wakers: they are there where nobody wants them", READ, "reader->options->no_wakers ? 0 : s->waker", "s->waker", FILE),

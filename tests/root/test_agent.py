@@ -293,7 +293,8 @@ def it_runs_everywhere():
     versions = [tuple(map(int, v.split("."))) for v in re.findall(r"GLIBC_([\d.]+)", text)]
     expect(versions and max(versions) <= (2, 17), f"newest glibc symbol version: {max(versions)}")
     exported = set(re.findall(r"GLOBAL DEFAULT +\d+ (\w+)", text))
-    expect(exported <= {"Agent_OnLoad", "Agent_OnAttach", "Agent_OnUnload", "hostprof_alloc", "hostprof_lock"},
+    expect(exported <= {"Agent_OnLoad", "Agent_OnAttach", "Agent_OnUnload", "hostprof_alloc", "hostprof_lock",
+                        "hostprof_lock_begin"},
            f"exported: {exported}")
     needed = set(re.findall(r"Shared library: \[(.*)\]", run(["readelf", "-dW", AGENT]).out))
     expect(needed <= {"libc.so.6"}, f"libraries needed: {needed}")

@@ -58,8 +58,17 @@ def record_all(processes, *options):
 
 @shared
 def recorded():
+    """Two at a time: more would wait for each other's cpus, which each counts as its own wait."""
     need_root()
-    return dict(zip(JUDGED, record_all([workload(version) for version in JUDGED])))
+    runs = {}
+    for at in range(0, len(JUDGED), 2):
+        some = JUDGED[at:at + 2]
+        processes = [workload(version) for version in some]
+        runs.update(zip(some, record_all(processes)))
+        for process in processes:
+            process.signal(signal.SIGKILL)
+            process.finish(code=None)
+    return runs
 
 
 def of_kind(lines, kind):
@@ -91,14 +100,29 @@ def parks_have_their_number_length_class_and_stack(version):
     expect_equal(run_of.stats["lost"], 0, "lost samples")
 
 
+def own_events(run_of, kind):
+    """What the thread of KIND parks for there."""
+    own = [event for event in run_of.events if event["eventThread"]["javaName"] == kind]
+    return [event for event in own if ((event["parkedClass"] or {}).get("name") or "").replace("/", ".") == KINDS[kind][0]]
+
+
+@test
+def locks_have_owners():
+    """Who has a ReentrantLock when somebody parks for it; what is no lock has none. JDK 11 does not say where its locks lie."""
+    for version, run_of in recorded().items():
+        for kind in KINDS:
+            owners = collections.Counter((event["owner"] or {}).get("javaName") for event in own_events(run_of, kind))
+            print(f"# JDK {version}, {kind}: {dict(owners)}")
+            expect_equal(set(owners), {"holder" if kind == "lock" and version >= 17 else None}, f"owners of {kind}, JDK {version}")
+
+
 @test
 def others_read_them():
     """The JDK's own reader: number, length, class, and where the object lies."""
     for version in TWO:
         run_of = recorded()[version]
-        for kind, (class_name, _, least) in KINDS.items():
-            own = [event for event in run_of.events if event["eventThread"]["javaName"] == kind]
-            own = [event for event in own if ((event["parkedClass"] or {}).get("name") or "").replace("/", ".") == class_name]
+        for kind, (_, _, least) in KINDS.items():
+            own = own_events(run_of, kind)
             parks, ns = run_of.told[kind]
             expect_equal(len(own), parks, f"events of {kind}, JDK {version}")
             expect_between(sum(float(event["duration"][2:-1]) for event in own) * 1e9 / ns, least, 1.02, f"durations of {kind}")
@@ -137,8 +161,8 @@ def rare_ones_stand_for_many():
     samples = sum(line.count for line in collapsed(path, "--event", "lock") if "ManyParks.parkOnce" in line.frames)
     print(f"# {samples} samples of {parks} parks, {100 * (total(lines) / ns - 1):+.2f} % of {ns / 1e6:.1f} ms")
     expect(samples * 3 < parks, "all were told of")
-    # What a thread measures is a little more than what it parked.
-    expect_between(total(lines) / ns, 0.80, 1.10, "sum of lengths")
+    # What a thread measures is a little more than what it parked, and that is some ten microseconds.
+    expect_between(total(lines) / ns, 0.75, 1.10, "sum of lengths")
 
 
 main()

@@ -26,6 +26,7 @@ struct fake_record {
 	struct wire_sample *sample;
 	struct wire_miss *miss;
 	struct wire_span *span;
+	struct wire_lock_begin *lock_begin;
 };
 
 struct fake_lost {
@@ -105,6 +106,13 @@ static inline void fake_put_span(struct capture *c, const struct wire_span *span
 	vec_push(&c->records, record);
 }
 
+static inline void fake_put_lock_begin(struct capture *c, const struct wire_lock_begin *begin)
+{
+	struct fake_record record = { .lock_begin = xmemdup(begin, sizeof(*begin)) };
+
+	vec_push(&c->records, record);
+}
+
 static inline void fake_put_miss(struct capture *c, const struct wire_miss *miss)
 {
 	struct fake_record record = { .miss = xmemdup(miss, miss->size) };
@@ -167,12 +175,15 @@ void capture_drain(struct capture *c, const struct capture_handler *handler)
 			handler->sample(record.sample, handler->data);
 		if (record.span)
 			handler->span(record.span, handler->data);
+		if (record.lock_begin)
+			handler->lock_begin(record.lock_begin, handler->data);
 		if (record.invalid)
 			handler->invalid(record.invalid, record.invalid_len, handler->data);
 		free(record.invalid);
 		free(record.side);
 		free(record.miss);
 		free(record.span);
+		free(record.lock_begin);
 		free(record.sample);
 	}
 	c->records.len = 0;

@@ -77,14 +77,24 @@ void hostprof_alloc(uint64_t class_id, uint64_t size, uint64_t interval, uint64_
 }
 
 static struct {
-	uint64_t class_id, length_ns, chance, identity, kind;
+	uint64_t class_id, length_ns, chance, identity, kind, begin_ns;
 	uint64_t sum_ns; /* of lengths times chances */
 	uint32_t hits;
+	/* hostprof_lock_begin() */
+	uint64_t begun_ns;
+	uint32_t begins;
 } fake_lock;
 
-void hostprof_lock(uint64_t class_id, uint64_t length_ns, uint64_t chance, uint64_t identity,
-		   uint64_t kind)
+void hostprof_lock_begin(uint64_t begin_ns)
 {
+	fake_lock.begun_ns = begin_ns;
+	fake_lock.begins++;
+}
+
+void hostprof_lock(uint64_t class_id, uint64_t length_ns, uint64_t chance, uint64_t identity,
+		   uint64_t kind, uint64_t begin_ns)
+{
+	fake_lock.begin_ns = begin_ns;
 	fake_lock.class_id = class_id;
 	fake_lock.length_ns = length_ns;
 	fake_lock.chance = chance;

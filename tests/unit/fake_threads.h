@@ -16,31 +16,40 @@
 #define VALUE 16
 #define CODER 20
 /* In the JVM's own structs. */
-#define THREAD_OBJECT 8
-#define THREAD_OS     16
-#define THREAD_NEXT   24
-#define OS_TID	      4
-#define OS_PTHREAD    8
-#define KLASS_POOL    8
-#define KLASS_FIELDS  16
-#define KLASS_NAME    24
-#define NARROW_SHIFT  3
-#define HEADER_SHIFT  42
-#define CLASS_SHIFT   10
-#define FLAG_BYTES    24UL
-#define THREAD_ID     48
-#define BLOCKER	      56
-#define GC_ACTIVE     5
-#define GC_COUNT      8
+#define THREAD_OBJECT	8
+#define THREAD_OS	16
+#define THREAD_NEXT	24
+#define THREAD_PENDING	776
+#define THREAD_LOCKS	784 /* 80 bytes */
+#define THREAD_STACK	864
+#define THREAD_OWNER_ID 880
+#define THREAD_VIRTUAL	904
+#define THREAD_BYTES	912
+#define MONITOR_OWNER	64
+#define MONITOR_OBJECT	8
+#define OS_TID		4
+#define OS_PTHREAD	8
+#define KLASS_POOL	8
+#define KLASS_FIELDS	16
+#define KLASS_NAME	24
+#define NARROW_SHIFT	3
+#define HEADER_SHIFT	42
+#define CLASS_SHIFT	10
+#define FLAG_BYTES	24UL
+#define THREAD_ID	48
+#define BLOCKER		56
+#define EXCLUSIVE	12 /* of an AbstractOwnableSynchronizer */
+#define GC_ACTIVE	5
+#define GC_COUNT	8
 
 struct world {
 	struct fake_vm vm;
 	struct jvm_layout layout;
 	uint32_t release;
-	bool narrow, compact, no_stack_size, no_vthread;
+	bool narrow, compact, no_stack_size, no_vthread, no_monitors;
 	uint64_t flags, flag_array, flag_count, first_thread, list, oop_base, oop_shift, klass_base,
 		klass_shift, thread_klass_at, string_klass_at, heap, heap_at;
-	uint64_t thread_klass, string_klass, virtual_klass, classes;
+	uint64_t thread_klass, string_klass, virtual_klass, synchronizer_klass, classes;
 	uint64_t threads[4];
 	unsigned int thread_count;
 };
@@ -181,7 +190,7 @@ static inline uint64_t add_string(const void *chars, uint32_t len, unsigned int 
 
 static inline uint64_t add_thread(int32_t tid, uint64_t name)
 {
-	uint64_t thread = fake_alloc(memory(), 64), os = fake_alloc(memory(), 16);
+	uint64_t thread = fake_alloc(memory(), THREAD_BYTES), os = fake_alloc(memory(), 16);
 	uint64_t object = add_object(w.thread_klass);
 
 	fake_put(memory(), os + OS_TID, &tid, 4);
@@ -257,9 +266,20 @@ static inline void open_vm(void)
 		{ "ciEnv", "_task", 112, 0 },
 		{ "CompileTask", "_method", 8, 0 },
 		{ "CompileTask", "_osr_bci", 24, 0 },
-		{ "JavaThread", w.no_vthread ? "_another" : "_vthread", 904, 0 },
-		{ "JavaThread", "_stack_base", 824, 0 },
-		{ "JavaThread", w.no_stack_size ? "_other" : "_stack_size", 832, 0 },
+		{ "JavaThread", w.no_vthread ? "_another" : "_vthread", THREAD_VIRTUAL, 0 },
+		{ "JavaThread", "_stack_base", THREAD_STACK, 0 },
+		{ w.release == 8 ? "Thread" : "JavaThread",
+		  w.no_monitors ? "_else" : "_current_pending_monitor", THREAD_PENDING, 0 },
+		{ "ObjectMonitor", "_owner", MONITOR_OWNER, 0 },
+		{ "ObjectMonitor", "_object", MONITOR_OBJECT, 0 },
+		{ "JavaThread", w.release >= 24 ? "_monitor_owner_id" : "_no_owner_id",
+		  THREAD_OWNER_ID, 0 },
+		{ "JavaThread", w.release >= 21 ? "_lock_stack" : "_no_lock_stack", THREAD_LOCKS,
+		  0 },
+		{ "LockStack", "_top", 0, 0 },
+		{ "LockStack", "_base[0]", 16, 0 },
+		{ "Klass", "_primary_supers[0]", 48, 0 },
+		{ "JavaThread", w.no_stack_size ? "_other" : "_stack_size", THREAD_STACK + 8, 0 },
 		{ w.release == 8 ? "Threads" : "ThreadsSMRSupport",
 		  w.release == 8 ? "_thread_list" : "_java_thread_list", w.first_thread, 1 },
 	};
@@ -282,6 +302,9 @@ static inline void begin(uint32_t release)
 		{ "name", "Ljava/lang/String;", NAME, false },
 		{ "tid", "J", THREAD_ID, false },
 		{ "parkBlocker", "Ljava/lang/Object;", BLOCKER, false }
+	};
+	static const struct field synchronizer_fields[] = {
+		{ "exclusiveOwnerThread", "Ljava/lang/Thread;", EXCLUSIVE, false }
 	};
 	struct field string_fields[] = { { "value", release == 8 ? "[C" : "[B", VALUE, false },
 					 { "coder", "B", CODER, false } };
@@ -316,7 +339,11 @@ static inline void begin(uint32_t release)
 	w.string_klass_at = fake_add(memory(), &w.string_klass, 8);
 	w.virtual_klass = add_klass(NULL, 0);
 	fake_put_u64(memory(), w.virtual_klass + KLASS_NAME, add_symbol("java/lang/VirtualThread"));
+	w.synchronizer_klass = add_klass(synchronizer_fields, ARRAY_SIZE(synchronizer_fields));
+	fake_put_u64(memory(), w.synchronizer_klass + KLASS_NAME,
+		     add_symbol("java/util/concurrent/locks/AbstractOwnableSynchronizer"));
 	w.classes = fake_alloc(memory(), 192 * 8);
+	fake_put_u64(memory(), w.classes + 101 * 8, w.synchronizer_klass);
 	fake_put_u64(memory(), w.classes + 100 * 8, w.virtual_klass);
 	put_flag("UseCompressedOops", w.narrow);
 	put_flag("UseCompressedClassPointers", w.narrow);

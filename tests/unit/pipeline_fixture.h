@@ -161,6 +161,7 @@ struct sample_spec {
 	uint64_t interval;     /* likewise; of a lock the chance */
 	uint64_t class_id;     /* likewise; or its address */
 	uint64_t virtual_id;   /* of a virtual thread; 0: none */
+	uint64_t owner;	       /* of a lock */
 	const char *comm;      /* NULL: "kernel's" */
 	uint8_t flags, state, cause;
 	uint8_t waker;		     /* enum wire_waker; 0: of no waker */
@@ -208,6 +209,7 @@ static inline void fill_sample(const struct fixture *f, uint64_t ms, const struc
 		.virtual_id = spec->virtual_id,
 		.waker = spec->waker,
 		.woken_tid = spec->woken_tid,
+		.lock_owner = spec->owner,
 	};
 	memcpy(sample->comm, comm, MIN(strlen(comm), sizeof(sample->comm)));
 	memcpy(sample->words, spec->kernel, 8 * kernel);

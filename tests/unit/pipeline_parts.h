@@ -31,6 +31,8 @@ static struct {
 	bool sampler_is_old;
 	int probed;	 /* of alloc_probes_open() */
 	int lock_probed; /* of lock_probes_open() */
+	int lock_begin_probed;
+	uint64_t owner; /* of jvm_find_owner(), and of monitors that do not tell */
 	int safepoint_probed;
 	int parks_seen; /* of lock_parks_add() */
 	bool parks_added;
@@ -41,7 +43,7 @@ static struct {
 	uint32_t learnt_pid; /* how often its layout was asked for */
 	unsigned int learnt;
 	unsigned int busy_finishes; /* so often it is busy yet */
-	const char *thread_name, *kernel_failure;
+	const char *thread_name, *kernel_failure, *owner_name;
 	const char *early_frame; /* of symbolizer_take_now(); NULL: as in time */
 	uint64_t parsed;
 	uint64_t start_ns; /* that times are counted from */
@@ -350,6 +352,29 @@ const char *jvm_main_class(struct jvm *jvm)
 	return "a.Main";
 }
 
+uint64_t jvm_find_owner(struct jvm *jvm, uint64_t owner)
+{
+	assert_non_null(jvm);
+	note("owner %" PRIx64, owner);
+	return parts.owner;
+}
+
+uint64_t jvm_find_anonymous_owner(struct jvm *jvm, const struct wire_lock_begin *begin)
+{
+	assert_non_null(jvm);
+	note("who has %" PRIx64 "?", begin->monitor);
+	return parts.owner;
+}
+
+const char *jvm_thread_name(struct jvm *jvm, uint32_t tid, uint64_t time_ns, uint64_t *ret_java_tid)
+{
+	assert_non_null(jvm);
+	assert_true(time_ns >= parts.start_ns);
+	note("name of %u", number(tid));
+	*ret_java_tid = 33;
+	return parts.owner_name;
+}
+
 const char *jvm_read_class(struct jvm *jvm, uint64_t klass)
 {
 	assert_non_null(jvm);
@@ -371,6 +396,13 @@ int lock_probes_open(struct capture *capture, const struct process *process, str
 	assert_non_null(capture);
 	note("probe the locks of %u", number(process->pid));
 	return parts.lock_probed < 0 ? err_set(err, parts.lock_probed, "no function") : 0;
+}
+
+int lock_probes_open_begin(struct capture *capture, const struct process *process, struct err *err)
+{
+	assert_non_null(capture);
+	note("probe the begins of %u", number(process->pid));
+	return parts.lock_begin_probed < 0 ? err_set(err, parts.lock_begin_probed, "older") : 0;
 }
 
 int lock_parks_add(struct lock_parks *parks, struct process *process, struct err *err)

@@ -90,6 +90,14 @@ static void session_configure_offcpu(struct hostprof_bpf *skel, const struct cap
 	bpf_map__set_max_entries(skel->maps.offcpu_threads, WIRE_OFFCPU_THREADS);
 }
 
+static void session_configure_lock(struct hostprof_bpf *skel, const struct capture_event *event)
+{
+	if (!capture_event_is_lock(event))
+		return;
+	skel->rodata->park_least_ns = event->least_ns;
+	bpf_map__set_max_entries(skel->maps.lock_owners, WIRE_LOCK_WAITS);
+}
+
 static void session_configure_events(struct hostprof_bpf *skel,
 				     const struct bpf_session_options *options)
 {
@@ -103,8 +111,7 @@ static void session_configure_events(struct hostprof_bpf *skel,
 			skel->rodata->malloc_interval = event->period;
 		if (capture_event_is_safepoint(event))
 			skel->rodata->safepoint_least_ns = event->least_ns;
-		if (capture_event_is_lock(event))
-			skel->rodata->park_least_ns = event->least_ns;
+		session_configure_lock(skel, event);
 		session_configure_offcpu(skel, event);
 		for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
 			if (capture_event_needs(event, (enum wire_trigger)t))

@@ -48,8 +48,10 @@ struct capture_handler {
 	void (*sample)(const struct wire_sample *sample, void *data);
 	/* How long the thread of a sample that is open was off the cpus. Either may come first. */
 	void (*span)(const struct wire_span *span, void *data);
+	/* A thread waits to enter a monitor that does not tell who has it. */
+	void (*lock_begin)(const struct wire_lock_begin *begin, void *data);
 	void (*side)(const struct side_event *event, void *data);
-	/* A record of a ring that is neither a sample nor a miss, or not whole. */
+	/* A record of a ring that is neither of these, or not whole. */
 	void (*invalid)(const void *record, size_t len, void *data);
 	void *data;
 };

@@ -204,6 +204,7 @@ void capture_drain(struct capture *c, const struct capture_handler *handler)
 	const struct rings_handler rings = { .miss = handler->miss,
 					     .sample = handler->sample,
 					     .span = handler->span,
+					     .lock_begin = handler->lock_begin,
 					     .invalid = handler->invalid,
 					     .data = handler->data };
 	const struct side_event gap = { .kind = SIDE_LOST, .time_ns = clock_now_ns(), .name = "" };

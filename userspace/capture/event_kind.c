@@ -63,7 +63,7 @@ bool capture_event_needs(const struct capture_event *event, enum wire_trigger tr
 		return trigger >= WIRE_TRIGGER_ALLOC_AGENT;
 	if (capture_event_is_malloc(event))
 		return trigger >= WIRE_TRIGGER_MALLOC && trigger <= WIRE_TRIGGER_MALLOC_SESSION;
-	if (trigger == WIRE_TRIGGER_LOCK_PARK)
+	if (trigger == WIRE_TRIGGER_LOCK_PARK || trigger == WIRE_TRIGGER_LOCK_BEGIN)
 		return capture_event_is_lock(event);
 	if (trigger >= WIRE_TRIGGER_OFFCPU && trigger <= WIRE_TRIGGER_OFFCPU_WAKER)
 		return capture_event_has_waits(event);

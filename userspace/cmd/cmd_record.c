@@ -64,7 +64,9 @@ static void clear_progress(void)
 
 static int read_back(struct record_run *run, struct err *err)
 {
-	const struct recording_read_options options = { .merge = true };
+	const struct recording_read_options options = { .merge = true,
+							.lock_owners =
+								run->args->view.lock_owners };
 	bool truncated;
 
 	if (lseek(run->output.file.fd, 0, SEEK_SET) < 0)

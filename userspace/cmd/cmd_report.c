@@ -66,7 +66,8 @@ static int read_profile(const char *path, struct profile *profile, struct err *e
 	/* Only a part of one stack can be shown (profile/filter.h). */
 	const struct recording_read_options options = { .merge = true,
 							.no_wakers =
-								view.all_user || view.all_kernel };
+								view.all_user || view.all_kernel,
+							.lock_owners = view.lock_owners };
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 	bool truncated = false;
 	struct err why = { 0 };

@@ -13,7 +13,7 @@ struct view_flags {
 	uint64_t top;
 	double min_percent;
 	bool threads, annotate, total, lines, bci, simple, no_normalize, libraries;
-	bool signatures;
+	bool signatures, lock_owners;
 	bool all_user, all_kernel, reverse, thread_groups;
 };
 
@@ -47,6 +47,9 @@ struct view_flags {
 	{ OPTION_TYPE_FLAG, 0, "no-normalize", NULL, \
 	  "lambdas, hidden classes and accessors with their numbers (A$$Lambda/0x12)", \
 	  &(flags).no_normalize, NULL }, \
+	{ OPTION_TYPE_FLAG, 0, "lock-owners", NULL, \
+	  "of -e lock: who had the lock, behind its class: [held by THREAD]", \
+	  &(flags).lock_owners, NULL }, \
 	{ OPTION_TYPE_FLAG, 0, "libraries", NULL, "native code with its file (libc.so.6`read)", \
 	  &(flags).libraries, NULL }, \
 	{ OPTION_TYPE_CALLBACK, 0, "min-width", "PERCENT", \

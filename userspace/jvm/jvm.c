@@ -45,6 +45,7 @@ struct jvm *jvm_new(uint32_t pid, const struct mapping *libjvm, struct vmstructs
 	jvm->reader.fd = -1;
 	jvm->layout_wait_ns = JVM_LAYOUT_WAIT_NS;
 	lru_init(&jvm->ns_tids, JVM_TIDS_BYTES, NULL, NULL);
+	lru_init(&jvm->owner_tids, JVM_TIDS_BYTES, NULL, NULL);
 	return jvm;
 }
 
@@ -62,6 +63,7 @@ void jvm_free(struct jvm *jvm)
 	vmstructs_close(jvm->vs);
 	jvm_release_threads(&jvm->threads);
 	lru_clear(&jvm->ns_tids);
+	lru_clear(&jvm->owner_tids);
 	free(jvm->libjvm.path);
 	free(jvm);
 }

@@ -164,10 +164,18 @@ const char *jvm_thread_name(struct jvm *jvm, uint32_t tid, uint64_t time_ns,
 int jvm_get_tlab(struct jvm *jvm, struct wire_tlab *ret_tlab, struct err *err);
 
 /*
- * What leads to the objects that its threads park for. -EAGAIN: it is still starting; -EOPNOTSUPP: its collector moves objects while Java
- * runs, or it does not tell; and errors of the read.
+ * What leads to the objects that its threads park for, and to who has a lock, as far as it can be known. -EAGAIN: it is still starting; -EOPNOTSUPP: it does not tell;
+ * and errors of the read.
  */
 int jvm_get_parking(struct jvm *jvm, struct wire_parking *ret_parking);
+
+/*
+ * Who had a lock: OWNER (WIRE_OWNER()) as BPF knew it becomes a thread by the host's tid (WIRE_OWNER_TID), or a virtual one by
+ * its number; 0: it cannot be told any more. Ask as soon as the sample arrives.
+ */
+uint64_t jvm_find_owner(struct jvm *jvm, uint64_t owner);
+/* The same of a monitor that does not tell, as long as its owner has not given it back since. */
+uint64_t jvm_find_anonymous_owner(struct jvm *jvm, const struct wire_lock_begin *begin);
 
 /*
  * The class at KLASS, read now and remembered: "java.lang.String", "byte[]"; NULL when there is none. Borrowed

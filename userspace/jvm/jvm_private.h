@@ -112,7 +112,9 @@ struct jvm {
 	uint64_t lock_least_ns;
 	struct jvm_live live;
 	struct jvm_shown shown;
-	struct lru ns_tids; /* the host's tid -> the JVM's, where they differ */
+	struct name_time owner_time; /* to find out who has locks */
+	struct lru owner_tids;	     /* a Thread's number -> its tid in the JVM's pid namespace */
+	struct lru ns_tids;	     /* the host's tid -> the JVM's, where they differ */
 	bool same_tids, knows_same_tids;
 };
 

@@ -140,6 +140,8 @@ struct profile_sample {
 	uint32_t waker;	 /* waker id; 0: nobody woke it, or it was not asked who */
 	uint32_t
 		identity; /* of a lock: its identity hash, of what a thread parked for an eighth of its address, 0: not known; else 0 */
+	uint32_t
+		owner; /* of a lock: 1 + the thread that had it when the wait began, 0: not known; else 0 */
 };
 
 /* What happened to one process generation while recording; the quality statement. */

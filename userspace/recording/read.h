@@ -109,6 +109,12 @@ uint32_t jfr_stack_with_class(struct recording_reader *reader, uint32_t stack, u
 /* The same with a frame that is only a name, in brackets: why the thread waited. */
 uint32_t jfr_stack_with_reason(struct recording_reader *reader, uint32_t stack, uint32_t reason);
 
+/* Likewise: who had the lock, a thread of the profile. */
+uint32_t jfr_stack_with_owner(struct recording_reader *reader, uint32_t stack, uint32_t thread);
+
+/* Who has ended a wait, by the keys of the two pools: an id of the profile; 0: nobody is told of. */
+uint32_t jfr_waker(struct recording_reader *reader, uint64_t thread_key, uint64_t stack_key);
+
 /*
  * The same with WAKER's (an id of the profile; 0: nobody's) frames, nearest to STACK the mark "[woken by]", then its leaf, and so on to its
  * root, its thread and its process, which is the leaf of all; an interrupt's end in "[interrupt]".

@@ -42,13 +42,19 @@ enum {
 	SAMPLE_IDENTITY,
 	SAMPLE_WAKER,
 	SAMPLE_WAKER_STACK,
+	SAMPLE_OWNER,
+	SAMPLE_SLOTS
 };
 
+/* The list of names ends with NULL. */
+_Static_assert(SAMPLE_SLOTS < JFR_MAX_SLOTS, "slots of a sample");
+
 /* How the events call their thread and their weight differs. */
-#define SAMPLE_WANTED(thread, weight)                                                          \
-	"startTime", thread, "stackTrace", "state", weight, "count", "kernel", "eventName",    \
-		"objects", "age", "className", "outsideTlab", "objectClass", "allocationSize", \
-		"reason", "queued", "chance", "samples", "address", "waker", "wakerStackTrace"
+#define SAMPLE_WANTED(thread, weight)                                                           \
+	"startTime", thread, "stackTrace", "state", weight, "count", "kernel", "eventName",     \
+		"objects", "age", "className", "outsideTlab", "objectClass", "allocationSize",  \
+		"reason", "queued", "chance", "samples", "address", "waker", "wakerStackTrace", \
+		"owner"
 
 static bool has(uint32_t found, int slot)
 {
@@ -162,19 +168,6 @@ static void add_event_sample(struct recording_reader *reader, const struct jfr_v
 	add_sample(reader, &s);
 }
 
-/* 0: nobody is told of. */
-static uint32_t sample_waker(struct recording_reader *reader, const struct jfr_values *v)
-{
-	struct profile_waker waker = {
-		jfr_keymap_get(&reader->pools[JFR_POOL_THREAD], v->number[SAMPLE_WAKER],
-			       PROFILE_NONE),
-		jfr_keymap_get(&reader->pools[JFR_POOL_STACK], v->number[SAMPLE_WAKER_STACK],
-			       PROFILE_NONE),
-	};
-
-	return waker.stack == PROFILE_NONE ? 0 : profile_waker(reader->profile, &waker);
-}
-
 /* S is one, with what a wait has beside. */
 static void add_parts(struct recording_reader *reader, const struct jfr_values *v,
 		      struct profile_sample *s)
@@ -185,7 +178,7 @@ static void add_parts(struct recording_reader *reader, const struct jfr_values *
 	s->reason = jfr_symbol_string(reader, v->number[SAMPLE_REASON]);
 	s->chance = (uint32_t)MIN(chance, UINT32_MAX);
 	s->queued = v->number[SAMPLE_QUEUED] * s->chance;
-	s->waker = sample_waker(reader, v);
+	s->waker = jfr_waker(reader, v->number[SAMPLE_WAKER], v->number[SAMPLE_WAKER_STACK]);
 	if (!reader->options->merge) {
 		add_sample(reader, s);
 		return;
@@ -224,6 +217,19 @@ static void add_wall(struct recording_reader *reader, const struct jfr_values *v
 		add_sample(reader, &s);
 }
 
+static uint32_t sample_owner(struct recording_reader *reader, uint64_t key)
+{
+	return jfr_keymap_get(&reader->pools[JFR_POOL_THREAD], key, PROFILE_NONE) + 1;
+}
+
+/* Samples that are one otherwise may have several. */
+static void put_owner(struct recording_reader *reader, struct profile_sample *s)
+{
+	if (s->owner && reader->options->lock_owners)
+		s->stack = jfr_stack_with_owner(reader, s->stack, s->owner - 1);
+	s->owner = 0;
+}
+
 /* Of ours the address says which lock it is, and the time is that of the end. Others' waits are no samples. */
 static void add_lock(struct recording_reader *reader, const struct jfr_values *v, uint32_t found,
 		     const char *reason, unsigned int shift)
@@ -239,10 +245,13 @@ static void add_lock(struct recording_reader *reader, const struct jfr_values *v
 	s.time_ns += s.weight;
 	s.weight *= chance;
 	put_class(reader, &s, sample_class(reader, v, found), false);
+	s.owner = sample_owner(reader, v->number[SAMPLE_OWNER]);
 	if (!reader->options->merge) {
 		s.chance = (uint32_t)chance;
 		s.identity = (uint32_t)(v->number[SAMPLE_IDENTITY] >> shift);
 		s.reason = profile_string(reader->profile, reason);
+	} else {
+		put_owner(reader, &s);
 	}
 	add_sample(reader, &s);
 }
@@ -371,6 +380,8 @@ static void add_counter(struct recording_reader *reader, const struct jfr_values
 #define JFR_ALLOCATION_SAMPLE "jdk.ObjectAllocationSample"
 #define JFR_EXECUTION	      "jdk.ExecutionSample"
 
+#define SPAN_WANTED SAMPLE_WANTED("eventThread", "duration")
+
 static const struct event_info {
 	const char *type;
 	const char *wanted[JFR_MAX_SLOTS];
@@ -399,21 +410,12 @@ static const struct event_info {
 	  add_live,
 	  false },
 	{ "profiler.Malloc", { SAMPLE_WANTED("eventThread", "size") }, add_malloc, false },
-	{ "jdk.JavaMonitorEnter", { SAMPLE_WANTED("eventThread", "duration") }, add_enter, false },
-	{ "jdk.JavaMonitorWait",
-	  { SAMPLE_WANTED("eventThread", "duration") },
-	  add_monitor_wait,
-	  false },
-	{ "jdk.ThreadPark", { SAMPLE_WANTED("eventThread", "duration") }, add_park, false },
-	{ "jdk.ExecuteVMOperation",
-	  { SAMPLE_WANTED("eventThread", "duration") },
-	  add_safepoint,
-	  false },
-	{ "jdk.SafepointBegin",
-	  { SAMPLE_WANTED("eventThread", "duration") },
-	  add_safepoint,
-	  false },
-	{ "jdk.SafepointEnd", { SAMPLE_WANTED("eventThread", "duration") }, add_safepoint, false },
+	{ "jdk.JavaMonitorEnter", { SPAN_WANTED }, add_enter, false },
+	{ "jdk.JavaMonitorWait", { SPAN_WANTED }, add_monitor_wait, false },
+	{ "jdk.ThreadPark", { SPAN_WANTED }, add_park, false },
+	{ "jdk.ExecuteVMOperation", { SPAN_WANTED }, add_safepoint, false },
+	{ "jdk.SafepointBegin", { SPAN_WANTED }, add_safepoint, false },
+	{ "jdk.SafepointEnd", { SPAN_WANTED }, add_safepoint, false },
 	{ "hostprof.OffCpuSample", { SAMPLE_WANTED("sampledThread", "weight") }, add_wait, false },
 	{ "profiler.WallClockSample",
 	  { SAMPLE_WANTED("sampledThread", "weight") },

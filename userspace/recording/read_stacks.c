@@ -157,6 +157,18 @@ uint32_t jfr_stack_with_reason(struct recording_reader *reader, uint32_t stack, 
 	return stack_with_leaf(reader, stack, &frame);
 }
 
+uint32_t jfr_stack_with_owner(struct recording_reader *reader, uint32_t stack, uint32_t thread)
+{
+	const struct profile_thread *owner = profile_get_thread(reader->profile, thread);
+	struct profile_frame frame = { .mapping = PROFILE_NONE, .bci = -1, .kind = FRAME_MARK };
+
+	strbuf_reset(&reader->text);
+	strbuf_addf(&reader->text, "[held by %s]",
+		    profile_get_string(reader->profile, owner->name));
+	frame.name = profile_strn(reader->profile, reader->text.buf, reader->text.len);
+	return stack_with_leaf(reader, stack, &frame);
+}
+
 /* --- who has ended a wait --------------------------------------------------------------------- */
 
 #define WOKEN_BY  "[woken by]"
@@ -212,6 +224,16 @@ static void push_waker(struct recording_reader *reader, const struct profile_wak
 	for (uint32_t i = frames.len; i > 0; i--)
 		vec_push(&reader->frames, not_inlined(reader->profile, frames.frames[i - 1]));
 	push_mark(reader, WOKEN_BY, strlen(WOKEN_BY));
+}
+
+uint32_t jfr_waker(struct recording_reader *reader, uint64_t thread_key, uint64_t stack_key)
+{
+	const struct profile_waker waker = {
+		jfr_keymap_get(&reader->pools[JFR_POOL_THREAD], thread_key, PROFILE_NONE),
+		jfr_keymap_get(&reader->pools[JFR_POOL_STACK], stack_key, PROFILE_NONE),
+	};
+
+	return waker.stack == PROFILE_NONE ? 0 : profile_waker(reader->profile, &waker);
 }
 
 uint32_t jfr_stack_with_waker(struct recording_reader *reader, uint32_t stack, uint32_t id)

@@ -84,13 +84,15 @@
 
 /*
  * And to waits for locks: the JDK's fields before them, but for the class, are 0 here, and the address, by which readers tell locks
- * from each other, is the identity hash.
+ * from each other, is the identity hash. The JDK's previous owner of a monitor is who had it last: it is the owner here, which it may
+ * have been given on by meanwhile.
  */
 #define LOCK_FIELDS                                                                         \
 	REF("state", JFR_THREAD_STATE, "Thread State"), COUNT("pid", "Process Identifier"), \
 		TEXT("process", "Process"), COUNT("count", "Samples"),                      \
 		TEXT("container", "Container"), TEXT("className", "Class"),                 \
-		COUNT("chance", "One of So Many")
+		COUNT("chance", "One of So Many"),                                          \
+		REF("owner", JFR_THREAD, "Owner When the Wait Began")
 
 /* And to safepoints, whose fields before them are 0 but for the operation: nobody tells of threads' numbers and ids. */
 #define SAFEPOINT_FIELDS                                                        \

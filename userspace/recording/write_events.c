@@ -253,13 +253,16 @@ static unsigned int jfr_address_shift(enum jfr_type_id type)
 	return type == JFR_THREAD_PARK ? JFR_ADDRESS_SHIFT : 0;
 }
 
+static uint64_t owner_key(const struct jfr_pools *pools, const struct profile_sample *s)
+{
+	return s->owner ? jfr_thread_key(pools, s->owner - 1) : 0;
+}
+
 /* All behind the time: the JDK's fields, of which some are not known, and LOCK_FIELDS of types.c. */
 static uint8_t *put_lock(uint8_t *at, enum jfr_type_id type, const struct jfr_pools *pools,
 			 const struct profile *p, const struct profile_sample *s)
 {
-	static const uint8_t unknown[] = {
-		[JFR_MONITOR_ENTER] = 1, [JFR_MONITOR_WAIT] = 3, [JFR_THREAD_PARK] = 2
-	};
+	static const uint8_t unknown[] = { [JFR_MONITOR_WAIT] = 3, [JFR_THREAD_PARK] = 2 };
 	struct labels labels = sample_labels(pools, p, s);
 	uint32_t frame = jfr_class_frame(p, s->stack), chance = MAX(s->chance, 1U);
 
@@ -267,6 +270,8 @@ static uint8_t *put_lock(uint8_t *at, enum jfr_type_id type, const struct jfr_po
 	at = jfr_varint(at, jfr_thread_key(pools, s->thread));
 	at = jfr_varint(at, jfr_key(pools, s->stack));
 	at = jfr_varint(at, object_class_key(pools, p, s->stack));
+	if (type == JFR_MONITOR_ENTER)
+		at = jfr_varint(at, owner_key(pools, s));
 	for (uint8_t i = 0; i < unknown[type]; i++)
 		*at++ = 0;
 	at = jfr_varint(at, (uint64_t)s->identity << jfr_address_shift(type));
@@ -279,7 +284,8 @@ static uint8_t *put_lock(uint8_t *at, enum jfr_type_id type, const struct jfr_po
 		at, frame == PROFILE_NONE
 			    ? 0
 			    : jfr_string_key(pools, jfr_object_class(profile_get_frame(p, frame))));
-	return jfr_varint(at, chance);
+	at = jfr_varint(at, chance);
+	return jfr_varint(at, owner_key(pools, s));
 }
 
 static enum jfr_type_id safepoint_type(const struct profile *p, const struct profile_sample *s)

@@ -21,6 +21,7 @@
 #include "profile/sink.h"
 #include "session/alloc/live_objects.h"
 #include "session/figures/ledger.h"
+#include "session/locks/lock_owners.h"
 #include "session/locks/lock_parks.h"
 #include "session/malloc/malloc_kept.h"
 #include "session/malloc/malloc_probes.h"
@@ -29,7 +30,7 @@
 #include "session/offcpu/parked.h"
 #include "session/offcpu/spans.h"
 #include "session/offcpu/wakers.h"
-#include "session/table_link.h"
+#include "session/tables/table_link.h"
 #include "symbolize/symbolizer.h"
 #include "unwind/miss_join.h"
 #include "unwind/unwinder.h"
@@ -85,6 +86,7 @@ struct pipeline {
 	uint64_t outside_interval; /* of JVMs without an agent that samples; 0: no allocations */
 	VEC(struct outside_jvm) outside;
 	struct lock_parks parks;
+	struct lock_owners owners;
 	VEC(struct process *) strangers; /* borrowed; JVMs that are in another cgroup yet */
 	uint64_t strangers_ns;		 /* when they were last looked at */
 	struct malloc_probes malloc;	 /* of native memory */

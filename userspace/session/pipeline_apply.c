@@ -6,6 +6,7 @@
 #include "session/locks/lock_identity.h"
 #include "session/pipeline_books.h"
 #include "session/pipeline_live.h"
+#include "session/pipeline_locks.h"
 #include "session/pipeline_malloc.h"
 #include "session/pipeline_show.h"
 #include "session/pipeline_spans.h"
@@ -88,6 +89,7 @@ static void apply_sample(struct pipeline *pipeline, struct process *process,
 	if (is_lock) {
 		row.chance = (uint32_t)sample->alloc_interval;
 		row.identity = lock_identity(sample);
+		row.owner = pipeline_locks_owner(pipeline, entry, symbolized->jvm, sample);
 	}
 	if (is_safepoint)
 		safepoint_parts_add(&pipeline->profile, sample, &row);

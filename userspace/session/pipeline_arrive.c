@@ -5,6 +5,7 @@
 #include "session/alloc/alloc_weight.h"
 #include "session/pipeline_apply.h"
 #include "session/pipeline_books.h"
+#include "session/pipeline_locks.h"
 #include "session/pipeline_malloc.h"
 #include "session/pipeline_show.h"
 #include "session/pipeline_spans.h"
@@ -101,6 +102,22 @@ static void push_sample(struct pipeline *pipeline, const struct wire_sample *sam
 	merge_push_wait(&pipeline->queue, sample, miss, again, wait)->shown = shown;
 }
 
+/* RAW as it counts: weighed, and with who had the lock; NULL: it is as it came. */
+static struct wire_sample *complete(struct pipeline *pipeline, struct process *process,
+				    const struct wire_sample *raw)
+{
+	bool is_weighed = !raw->alloc_size || raw->flags & (SEEN_OUTSIDE | WIRE_SAMPLE_WEIGHED);
+	struct wire_sample *sample;
+
+	if (is_weighed && !raw->lock_owner)
+		return NULL;
+	sample = xmemdup(raw, raw->size);
+	if (!is_weighed)
+		sample->weight = alloc_weight_bytes(raw->alloc_size, raw->alloc_interval);
+	sample->lock_owner = pipeline_locks_find(pipeline, process, raw);
+	return sample;
+}
+
 static void queue_sample(struct pipeline *pipeline, const struct wire_sample *raw,
 			 struct process *process)
 {
@@ -108,17 +125,15 @@ static void queue_sample(struct pipeline *pipeline, const struct wire_sample *ra
 	_cleanup_free_ struct wire_miss *miss =
 		resumed ? miss_join_take(&pipeline->misses, raw) : NULL;
 	_cleanup_free_ struct wire_sample *finished = miss ? try_now(pipeline, miss, raw) : NULL;
-	_cleanup_free_ struct wire_sample *weighed = NULL;
+	_cleanup_free_ struct wire_sample *completed = NULL;
 	const struct wire_sample *sample = finished ? finished : raw;
 	bool again = miss && !finished && unwinder_wants_again(pipeline->unwinder);
 
 	if (finished)
 		free(TAKE_PTR(miss));
-	if (sample->alloc_size && !(sample->flags & (SEEN_OUTSIDE | WIRE_SAMPLE_WEIGHED))) {
-		weighed = xmemdup(sample, sample->size);
-		weighed->weight = alloc_weight_bytes(sample->alloc_size, sample->alloc_interval);
-		sample = weighed;
-	}
+	completed = complete(pipeline, process, sample);
+	if (completed)
+		sample = completed;
 	read_early(pipeline, process, sample);
 	if (sample->flags & WIRE_SAMPLE_OPEN)
 		pipeline_spans_hold(pipeline, xmemdup(sample, sample->size), TAKE_PTR(miss));
@@ -222,6 +237,7 @@ void pipeline_drain(struct pipeline *pipeline)
 	const struct capture_handler handler = { .miss = arrive_miss,
 						 .sample = arrive_sample,
 						 .span = pipeline_spans_arrive,
+						 .lock_begin = pipeline_locks_begin,
 						 .side = arrive_side,
 						 .invalid = arrive_invalid,
 						 .data = pipeline };

@@ -217,6 +217,9 @@ static void probe_locks(struct pipeline *pipeline, const struct process *process
 
 	if (!pipeline->samples_locks)
 		return;
+	/* An older agent tells of no begin: nobody knows who has a monitor then. */
+	if (lock_probes_open_begin(pipeline->capture, process, &err) < 0)
+		profile_add_counter(&pipeline->profile, "lock.owners-not-seen", err.text, 1);
 	if (lock_probes_open(pipeline->capture, process, &err) < 0)
 		profile_add_counter(&pipeline->profile, "lock.not-seen", err.text, 1);
 	else

@@ -265,6 +265,16 @@ static bool wait_a_while(const struct lane *lane, uint32_t answered, uint64_t sp
 	       !is_dead(lane->socket);
 }
 
+/* As long as it has its end of the socket its number is nobody else's. */
+static void end_process(const struct lane *lane)
+{
+	_cleanup_close_ int process =
+		(int)syscall(SYS_pidfd_open, (pid_t)atomic_load(&lane->call->broker), 0);
+
+	if (process >= 0 && !is_dead(lane->socket))
+		(void)syscall(SYS_pidfd_send_signal, process, SIGKILL, NULL, 0);
+}
+
 /*
  * Somebody with root's rights has stopped one that is ours: that is no fault of whom it was asked about, and it would never go on. It is
  * ended, and another one asked. False: it was not stopped, or is hostile, who may have done so himself.
@@ -275,7 +285,7 @@ static bool end_stopped(const struct lane *lane)
 
 	if (state != 'T' && state != 't')
 		return false;
-	(void)kill((pid_t)atomic_load(&lane->call->broker), SIGKILL);
+	end_process(lane);
 	return true;
 }
 

@@ -97,7 +97,7 @@ static void begin(bool narrow)
 
 static bool look(void)
 {
-	found = (struct blocker){ 1, 1 };
+	found = (struct blocker){ .object = 1, .klass = 1 };
 	return blocker_find(&jvm, &memory, FS_AT, STACK_END - 512, &found);
 }
 

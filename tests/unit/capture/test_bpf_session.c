@@ -151,6 +151,7 @@ static void programs_of_triggers(void **state)
 	strbuf_addch(&f.log, '\n');
 	session = opened(&options);
 	expect_line("offcpu_threads: %d entries\n", WIRE_OFFCPU_THREADS);
+	expect_line("lock_owners: %d entries\n", WIRE_LOCK_WAITS);
 	expect_line(
 		"sample_uprobe 1\nsample_tracepoint 1\nsample_kprobe 1\nsample_raw 1\nsample_malloc 1\n"
 		"sample_offcpu 1\nnote_waking 1\nsample_lock_agent 1\nsample_lock_park 1\nsample_safepoint 1\nsample_alloc_agent 1\n"

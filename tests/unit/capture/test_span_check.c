@@ -56,6 +56,26 @@ static void test_bad(void **state)
 	assert_int_equal(span_check(&span, sizeof(span)), -EBADMSG);
 }
 
+static void test_lock_begin(void **state)
+{
+	struct wire_lock_begin begin = { .size = sizeof(begin), .kind = WIRE_LOCK_BEGIN };
+
+	(void)state;
+	begin.begin_ns = WIRE_OWNER_VALUE_MASK;
+	assert_int_equal(lock_begin_check(&begin, sizeof(begin)), 0);
+	for (size_t len = 0; len < sizeof(begin); len++)
+		assert_int_equal(lock_begin_check(&begin, len), -EBADMSG);
+	/* A sample could not name it. */
+	begin.begin_ns++;
+	assert_int_equal(lock_begin_check(&begin, sizeof(begin)), -EBADMSG);
+	begin.begin_ns = 1;
+	begin.size++;
+	assert_int_equal(lock_begin_check(&begin, sizeof(begin)), -EBADMSG);
+	begin.size--;
+	begin.kind = WIRE_SPAN;
+	assert_int_equal(lock_begin_check(&begin, sizeof(begin)), -EBADMSG);
+}
+
 /* Threads are told of one behind another. */
 static void test_parked(void **state)
 {
@@ -96,22 +116,33 @@ static void note(const struct wire_span *got, void *data)
 	++*(int *)data;
 }
 
+static void note_begin(const struct wire_lock_begin *got, void *data)
+{
+	*(int *)data += (int)got->tid;
+}
+
 static void test_delivery(void **state)
 {
+	const struct wire_lock_begin begin = { .size = sizeof(begin),
+					       .kind = WIRE_LOCK_BEGIN,
+					       .tid = 100 };
 	int count = 0;
-	const struct rings_handler handler = { .span = note, .data = &count };
+	const struct rings_handler handler = { .span = note,
+					       .lock_begin = note_begin,
+					       .data = &count };
 
 	(void)state;
 	rings_deliver(&handler, fresh(), sizeof(span));
 	assert_int_equal(count, 1);
+	rings_deliver(&handler, &begin, sizeof(begin));
+	assert_int_equal(count, 101);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good),
-		cmocka_unit_test(test_bad),
-		cmocka_unit_test(test_parked),
+		cmocka_unit_test(test_good),	   cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_lock_begin), cmocka_unit_test(test_parked),
 		cmocka_unit_test(test_delivery),
 	};
 

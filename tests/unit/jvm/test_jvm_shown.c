@@ -92,8 +92,8 @@ static void the_word_of_all_threads(void **state)
 		begin_threads(releases[i], THREADS);
 		assert_int_equal(look(), 0);
 		assert_int_equal(own.self, SELF);
-		assert_int_equal(own.stack_base, 824);
-		assert_int_equal(own.stack_size, 832);
+		assert_int_equal(own.stack_base, THREAD_STACK);
+		assert_int_equal(own.stack_size, THREAD_STACK + 8);
 		fake_vm_release(&w.vm);
 	}
 }
@@ -185,13 +185,62 @@ static void who_has_no_virtual_threads(void **state)
 	fake_vm_release(&w.vm);
 }
 
-/* Objects move while Java runs, or the class says nothing of it. */
+/* By place; by number from JDK 24 on; not at all, for a time, from 21 on. */
+static void who_has_a_monitor(void **state)
+{
+	static const uint32_t releases[] = { 8, 17, 21, 25 };
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(releases); i++) {
+		assert_int_equal(parking_of(releases[i]), 0);
+		assert_int_equal(parking.owner.pending, THREAD_PENDING);
+		assert_int_equal(parking.owner.monitor_owner, 64);
+		assert_int_equal(parking.owner.os_thread, THREAD_OS);
+		assert_int_equal(parking.owner.os_tid, OS_TID);
+		assert_int_equal(parking.owner.has_ids, releases[i] >= 24);
+		assert_int_equal(parking.owner.is_anonymous, releases[i] >= 21);
+		fake_vm_release(&w.vm);
+	}
+}
+
+static void who_has_a_lock(void **state)
+{
+	(void)state;
+	assert_int_equal(parking_of(17), 0);
+	assert_true(parking.owner.synchronizer == w.synchronizer_klass);
+	assert_int_equal(parking.owner.supers, 56);
+	assert_int_equal(parking.owner.exclusive, EXCLUSIVE);
+	assert_int_equal(parking.owner.eetop, EETOP);
+	assert_int_equal(parking.owner.thread_id, THREAD_ID);
+	/* Its class is not there: what threads park for is known all the same. */
+	fake_put_u64(memory(), w.classes + 101 * 8, 0);
+	assert_int_equal(jvm_parking_read(w.vm.vs, &w.layout, FAR_END, &parking), 0);
+	assert_true(parking.owner.synchronizer == 0);
+	assert_int_equal(parking.blocker.field, BLOCKER);
+	fake_vm_release(&w.vm);
+}
+
+static void begin_z(bool no_monitors)
+{
+	begin_threads(17, THREADS);
+	fake_vm_release(&w.vm);
+	put_flag("UseZGC", true);
+	w.no_monitors = no_monitors;
+	open_vm();
+}
+
+/* Objects move while Java runs: monitors do not. */
 static void who_cannot_be_read(void **state)
 {
 	(void)state;
-	begin(17);
-	put_flag("UseZGC", true);
-	open_vm();
+	begin_z(false);
+	assert_int_equal(jvm_parking_read(w.vm.vs, &w.layout, FAR_END, &parking), 0);
+	assert_int_equal(parking.blocker.field, 0);
+	assert_true(parking.owner.synchronizer == 0);
+	assert_int_equal(parking.owner.pending, THREAD_PENDING);
+	assert_int_equal(parking.own.self, SELF);
+	fake_vm_release(&w.vm);
+	begin_z(true);
 	assert_int_equal(jvm_parking_read(w.vm.vs, &w.layout, FAR_END, &parking), -EOPNOTSUPP);
 	fake_vm_release(&w.vm);
 }
@@ -206,6 +255,8 @@ int main(void)
 		cmocka_unit_test(what_is_compiled),
 		cmocka_unit_test(what_threads_park_for),
 		cmocka_unit_test(who_has_no_virtual_threads),
+		cmocka_unit_test(who_has_a_monitor),
+		cmocka_unit_test(who_has_a_lock),
 		cmocka_unit_test(who_cannot_be_read),
 	};
 

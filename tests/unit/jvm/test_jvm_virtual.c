@@ -47,9 +47,9 @@ static void the_fields(void **state)
 	assert_true(found.pause_count == w.heap + GC_COUNT);
 	assert_true(found.klass == (w.virtual_klass - FAKE_BASE) >> CLASS_SHIFT);
 	assert_true(found.string_klass == (w.string_klass - FAKE_BASE) >> CLASS_SHIFT);
-	assert_int_equal(found.vthread, 904);
-	assert_int_equal(found.stack_base, 824);
-	assert_int_equal(found.stack_size, 832);
+	assert_int_equal(found.vthread, THREAD_VIRTUAL);
+	assert_int_equal(found.stack_base, THREAD_STACK);
+	assert_int_equal(found.stack_size, THREAD_STACK + 8);
 	assert_int_equal(found.id, THREAD_ID);
 	assert_int_equal(found.name, NAME);
 	assert_int_equal(found.value, VALUE);

@@ -82,7 +82,14 @@ static void enters_and_waits_are_told(void **state)
 	assert_int_equal(fake_lock.chance, 1);
 	assert_int_equal(fake_lock.identity, 0x7abcdef1);
 	expect_length(50 * MS);
+	/* Both ends name one begin. */
+	assert_int_equal(fake_lock.begins, 1);
+	assert_true(fake_lock.begun_ns > 0);
+	assert_true(fake_lock.begin_ns == fake_lock.begun_ns);
 	wait_for(1, 70 * MS);
+	/* Nobody has what a thread waits in. */
+	assert_int_equal(fake_lock.begins, 1);
+	assert_true(fake_lock.begin_ns > fake_lock.begun_ns);
 	assert_int_equal(fake_lock.hits, 2);
 	assert_int_equal(fake_lock.kind, LOCKS_WAIT);
 	assert_int_equal(fake_lock.identity, 17);

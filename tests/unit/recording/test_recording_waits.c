@@ -8,7 +8,6 @@
 
 #include "profile/profile.h"
 #include "recording/recording.h"
-#include "recording/write_values.h"
 
 #define START_NS 1000000000ULL
 
@@ -67,9 +66,10 @@ static void add(uint64_t weight, uint64_t queued, uint32_t chance, uint32_t stat
 }
 
 /* What was added, written and read. */
-static void read_back(struct profile *p, bool merge)
+static void read_back_as(struct profile *p, bool merge, bool lock_owners)
 {
-	const struct recording_read_options options = { .merge = merge };
+	const struct recording_read_options options = { .merge = merge,
+							.lock_owners = lock_owners };
 	int fd = memfd_create("waits", MFD_CLOEXEC);
 	struct recording_writer *writer;
 	struct err err = { 0 };
@@ -85,6 +85,11 @@ static void read_back(struct profile *p, bool merge)
 	assert_false(truncated);
 	close(fd);
 	profile_release(&written);
+}
+
+static void read_back(struct profile *p, bool merge)
+{
+	read_back_as(p, merge, false);
 }
 
 static const char *text(const struct profile *p, uint32_t id)
@@ -125,28 +130,6 @@ static void all_is_there(void **state)
 	assert_int_equal(profile_get_thread(&p, sample->thread)->tid, 8);
 	assert_int_equal(profile_get_stack(&p, sample->stack).len, 1);
 	profile_release(&p);
-}
-
-/* What others read: the length of one wait, and not of all that it stands for. Behind the time. */
-static void length_is_that_of_one(void **state)
-{
-	static uint8_t file[1 << 16];
-	uint8_t wanted[20], *end = jfr_varint(jfr_varint(wanted, START_NS + 5), 8000 / 4);
-	int fd = memfd_create("waits", MFD_CLOEXEC);
-	struct recording_writer *writer;
-	struct err err = { 0 };
-	ssize_t len;
-
-	(void)state;
-	add(8000, 400, 4, STATE_BLOCKED, "file I/O");
-	assert_int_equal(recording_writer_new(fd, &writer, &err), 0);
-	assert_int_equal(recording_writer_finish(writer, &written, &err), 0);
-	recording_writer_free(writer);
-	len = pread(fd, file, sizeof(file), 0);
-	assert_true(len > 0);
-	assert_non_null(memmem(file, (size_t)len, wanted, (size_t)(end - wanted)));
-	close(fd);
-	profile_release(&written);
 }
 
 static void states_are_kept(void **state)
@@ -357,6 +340,78 @@ static void locks_as_views_have_them(void **state)
 	profile_release(&p);
 }
 
+static uint32_t owner_of(const char *name, uint32_t tid)
+{
+	const struct profile_thread thread = { .process = profile_get_thread(&written, 0)->process,
+					       .tid = tid,
+					       .name = profile_string(&written, name),
+					       .java_tid = 40 + tid };
+
+	return 1 + profile_thread(&written, &thread);
+}
+
+/* Of two that were enters, of one that was a park; of one nobody knows. */
+static void add_owned_locks(void)
+{
+	static const char *const reasons[] = { "monitor enter", "monitor enter", "park", "park" };
+	const uint32_t owners[] = { owner_of("first", 11), owner_of("second", 12),
+				    owner_of("first", 11), 0 };
+
+	begin_locks();
+	for (uint32_t i = 0; i < ARRAY_SIZE(owners); i++) {
+		add_lock("a.Lock", 3000 + i, 1, reasons[i]);
+		written.samples.items[written.samples.len - 1].owner = owners[i];
+	}
+}
+
+static void owners_are_there(void **state)
+{
+	static const char *const names[] = { "first", "second", "first" };
+	struct profile p;
+
+	(void)state;
+	add_owned_locks();
+	read_back(&p, false);
+	assert_int_equal(p.samples.len, 4);
+	for (uint32_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const struct profile_thread *owner =
+			profile_get_thread(&p, p.samples.items[i].owner - 1);
+
+		assert_string_equal(text(&p, owner->name), names[i]);
+		assert_int_equal(owner->java_tid, 40 + owner->tid);
+		assert_int_equal(p.samples.items[i].identity, 3000 + i);
+	}
+	assert_int_equal(p.samples.items[3].owner, 0);
+	profile_release(&p);
+}
+
+static void owners_as_views_have_them(void **state)
+{
+	static const char *const leaves[] = { "[held by first]", "[held by second]", "" };
+	static const uint64_t weights[] = { 6002, 3001, 3003 };
+	struct profile p;
+
+	(void)state;
+	add_owned_locks();
+	read_back(&p, true);
+	assert_int_equal(p.samples.len, 1);
+	profile_release(&p);
+	begin(state);
+	add_owned_locks();
+	read_back_as(&p, true, true);
+	assert_int_equal(p.samples.len, 3);
+	for (uint32_t i = 0; i < ARRAY_SIZE(leaves); i++) {
+		struct profile_stack frames = profile_get_stack(&p, p.samples.items[i].stack);
+
+		assert_string_equal(text(&p, profile_get_frame(&p, frames.frames[0])->name),
+				    leaves[i]);
+		assert_int_equal(frames.len, *leaves[i] ? 3 : 2);
+		assert_int_equal(p.samples.items[i].weight, weights[i]);
+		assert_int_equal(p.samples.items[i].owner, 0);
+	}
+	profile_release(&p);
+}
+
 /* --- safepoints --- */
 
 static void begin_safepoints(void)
@@ -417,7 +472,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(all_is_there, begin),
-		cmocka_unit_test_setup(length_is_that_of_one, begin),
 		cmocka_unit_test_setup(states_are_kept, begin),
 		cmocka_unit_test_setup(as_views_have_it, begin),
 		cmocka_unit_test_setup(run_queue_is_one_reason, begin),
@@ -425,6 +479,8 @@ int main(void)
 		cmocka_unit_test_setup(wall_as_views_have_it, begin),
 		cmocka_unit_test_setup(locks_are_there, begin),
 		cmocka_unit_test_setup(locks_as_views_have_them, begin),
+		cmocka_unit_test_setup(owners_are_there, begin),
+		cmocka_unit_test_setup(owners_as_views_have_them, begin),
 		cmocka_unit_test_setup(safepoints_are_there, begin),
 		cmocka_unit_test_setup(safepoints_as_views_have_them, begin),
 	};

@@ -8,6 +8,7 @@
 
 #include "profile/profile.h"
 #include "recording/recording.h"
+#include "recording/write_values.h"
 
 #define START_NS 1000000000ULL
 
@@ -119,6 +120,29 @@ static uint32_t add_waker(bool is_thread)
 	}
 	written.tells_wakers = true;
 	return profile_waker(&written, &waker);
+}
+
+/* What others read: the length of one wait, and not of all that it stands for. Behind the time. */
+static void length_is_that_of_one(void **state)
+{
+	static uint8_t file[1 << 16];
+	uint8_t wanted[20], *end = jfr_varint(jfr_varint(wanted, START_NS + 5), 8000 / 4);
+	int fd = memfd_create("waits", MFD_CLOEXEC);
+	struct recording_writer *writer;
+	struct err err = { 0 };
+	ssize_t len;
+
+	(void)state;
+	add_woken(0, 0);
+	written.samples.items[0].chance = 4;
+	assert_int_equal(recording_writer_new(fd, &writer, &err), 0);
+	assert_int_equal(recording_writer_finish(writer, &written, &err), 0);
+	recording_writer_free(writer);
+	len = pread(fd, file, sizeof(file), 0);
+	assert_true(len > 0);
+	assert_non_null(memmem(file, (size_t)len, wanted, (size_t)(end - wanted)));
+	close(fd);
+	profile_release(&written);
 }
 
 static void wakers_are_kept(void **state)
@@ -258,6 +282,7 @@ static void no_wakers_no_fields(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(length_is_that_of_one, begin),
 		cmocka_unit_test_setup(wakers_are_kept, begin),
 		cmocka_unit_test_setup(wakers_as_views_have_them, begin),
 		cmocka_unit_test_setup(waits_without_their_wakers, begin),

@@ -19,15 +19,22 @@ static void functions_of_an_agent(void **state)
 	f->pipeline.samples_locks = true;
 	parts.lock_probed = -EOPNOTSUPP;
 	assert_int_equal(pipeline_outside_probe(&process, A_POINTER(jvm), &f->pipeline, &err), 0);
-	assert_string_equal(noted(), "probe the locks of 1\n");
+	assert_string_equal(noted(), "probe the begins of 1\nprobe the locks of 1\n");
 	assert_false(f->pipeline.sees_locks);
 	parts.lock_probed = 0;
+	/* An older agent: its waits count, whoever had the lock. */
+	parts.lock_begin_probed = -EOPNOTSUPP;
 	f->pipeline.samples_allocations = true;
 	parts.probed = -EOPNOTSUPP;
 	assert_int_equal(pipeline_outside_probe(&process, A_POINTER(jvm), &f->pipeline, &err),
 			 -EOPNOTSUPP);
-	assert_string_equal(noted(), "probe the locks of 1\nprobe the agent of 1\n");
+	assert_string_equal(noted(),
+			    "probe the begins of 1\nprobe the locks of 1\nprobe the agent of 1\n");
 	assert_true(f->pipeline.sees_locks);
+	assert_string_equal(profile_get_string(&f->pipeline.profile,
+					       f->pipeline.profile.counters.items[1].name),
+			    "lock.owners-not-seen");
+	parts.lock_begin_probed = 0;
 	parts.probed = 0;
 }
 
@@ -84,12 +91,138 @@ static void threads_that_park(void **state)
 	assert_non_null(strstr(noted(), "no more of 1's parks\n"));
 }
 
+/* --- who has them ----------------------------------------------------------------------------- */
+
+static const struct profile_sample *row(struct fixture *f, size_t at)
+{
+	assert_true(at < f->pipeline.profile.samples.len);
+	return &f->pipeline.profile.samples.items[at];
+}
+
+/* A process that is known when its samples arrive. */
+static void begin_jvm(struct fixture *f)
+{
+	begin(f);
+	parts.is_jvm = true;
+	put_process(f, 10, PID_A, "java", "[one]");
+	run_until(f, 20 + HELD_MS);
+}
+
+static void put_owned(struct fixture *f, uint64_t ms, uint64_t owner)
+{
+	put_sample(f, ms,
+		   (struct sample_spec){ .pid = PID_A,
+					 .object_bytes = 5000,
+					 .interval = 1,
+					 .owner = owner,
+					 .flags = WIRE_SAMPLE_LOCK | WIRE_SAMPLE_WEIGHED,
+					 .cause = WIRE_CAUSE_MONITOR_ENTER,
+					 .in_user = 1,
+					 .user = { MAPPED | WIRE_FRAME_EXACT } });
+}
+
+static const struct profile_thread *owner(struct fixture *f, size_t i)
+{
+	assert_true(row(f, i)->owner > 0);
+	return profile_get_thread(&f->pipeline.profile, row(f, i)->owner - 1);
+}
+
+static void expect_owner(struct fixture *f, size_t i, uint32_t tid, const char *name)
+{
+	assert_int_equal(owner(f, i)->tid, tid);
+	assert_string_equal(profile_get_string(&f->pipeline.profile, owner(f, i)->name), name);
+	assert_int_equal(owner(f, i)->java_tid, 33);
+	assert_int_equal(owner(f, i)->process,
+			 profile_get_thread(&f->pipeline.profile, row(f, i)->thread)->process);
+}
+
+/* Found out as the sample arrives, named when its turn comes. */
+static void who_has_a_lock(void **state)
+{
+	struct fixture *f = *state;
+
+	begin_jvm(f);
+	parts.owner = WIRE_OWNER(TID, PID_B);
+	parts.owner_name = "holder";
+	parts.tells_threads = true;
+	put_owned(f, 1000, WIRE_OWNER(PLACE, 0x7f00));
+	noted();
+	run_until(f, 1010);
+	assert_non_null(strstr(noted(), "owner 3000000000007f00\nthread 2 at 1000\n"));
+	run_until(f, 1010 + HELD_MS);
+	assert_non_null(strstr(noted(), "name of 2\n"));
+	expect_owner(f, 0, PID_B, "holder");
+	assert_int_equal(owner(f, 0)->is_virtual, 0);
+	/* A virtual one has no tid, and is not asked for. */
+	parts.owner = WIRE_OWNER(NUMBER, 33);
+	put_owned(f, 2000, WIRE_OWNER(NUMBER, 33));
+	run_until(f, 2010 + HELD_MS);
+	assert_null(strstr(noted(), "name of"));
+	expect_owner(f, 1, 0, PROFILE_VIRTUAL_THREAD);
+	assert_int_equal(owner(f, 1)->is_virtual, 1);
+}
+
+static void who_is_not_known(void **state)
+{
+	struct fixture *f = *state;
+
+	begin_jvm(f);
+	parts.owner = 0;
+	put_owned(f, 1000, WIRE_OWNER(PLACE, 0x7f00));
+	/* One without a name says nothing. */
+	run_until(f, 1010 + HELD_MS);
+	parts.owner = WIRE_OWNER(TID, PID_B);
+	parts.owner_name = NULL;
+	put_owned(f, 2000, WIRE_OWNER(TID, PID_B));
+	run_until(f, 2010 + HELD_MS);
+	parts.owner_name = "holder";
+	noted();
+	put_owned(f, 3000, 0);
+	run_until(f, 3010 + HELD_MS);
+	assert_null(strstr(noted(), "owner"));
+	assert_int_equal(f->pipeline.profile.samples.len, 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(row(f, i)->owner, 0);
+	/* Of the first it was told that there is one. */
+	assert_int_equal(f->pipeline.profile.counters.len, 1);
+	assert_int_equal(f->pipeline.profile.counters.items[0].value, 1);
+	assert_string_equal(profile_get_string(&f->pipeline.profile,
+					       f->pipeline.profile.counters.items[0].name),
+			    "lock.owners-not-found");
+}
+
+/* Asked when the wait begins; its sample, and no other one's, has the answer. */
+static void a_monitor_that_does_not_tell(void **state)
+{
+	const struct wire_lock_begin begun = { .size = sizeof(begun),
+					       .kind = WIRE_LOCK_BEGIN,
+					       .begin_ns = 5000,
+					       .monitor = 0x7f02,
+					       .tgid = PID_A,
+					       .tid = PID_A };
+	struct fixture *f = *state;
+
+	begin_jvm(f);
+	parts.owner = WIRE_OWNER(TID, PID_B);
+	parts.owner_name = "holder";
+	fake_put_lock_begin(f->capture, &begun);
+	noted();
+	run_until(f, 1060);
+	assert_non_null(strstr(noted(), "who has 7f02?\n"));
+	parts.owner = 0;
+	put_owned(f, 1100, WIRE_OWNER(ANONYMOUS, 5001));
+	put_owned(f, 1101, WIRE_OWNER(ANONYMOUS, 5000));
+	run_until(f, 1120 + HELD_MS);
+	assert_int_equal(row(f, 0)->owner, 0);
+	expect_owner(f, 1, PID_B, "holder");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(functions_of_an_agent),
-		TEST(probes_of_safepoints),
-		TEST(threads_that_park),
+		TEST(functions_of_an_agent), TEST(probes_of_safepoints),
+		TEST(threads_that_park),     TEST(who_has_a_lock),
+		TEST(who_is_not_known),	     TEST(a_monitor_that_does_not_tell),
 	};
 
 	return cmocka_run_group_tests_name("pipeline_locks", tests, NULL, NULL);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "capture/map_entry.h"
-#include "session/table_link.h"
+#include "session/tables/table_link.h"
 
 #define CAPTURE	  ((struct capture *)0x1000) /* never looked into */
 #define PAGES_FD  71

@@ -8,6 +8,7 @@
 int sample_check(const void *data, size_t len);
 int miss_check(const void *data, size_t len);
 int span_check(const void *data, size_t len);
+int lock_begin_check(const void *data, size_t len);
 /* The first of several records, whose size is no more than LEN. */
 int parked_check(const void *data, size_t len);
 

@@ -16,6 +16,7 @@ struct rings_handler {
 	void (*miss)(const struct wire_miss *miss, void *data);
 	void (*sample)(const struct wire_sample *sample, void *data);
 	void (*span)(const struct wire_span *span, void *data);
+	void (*lock_begin)(const struct wire_lock_begin *begin, void *data);
 	/* A record that no check passes: all that is known of it. */
 	void (*invalid)(const void *record, size_t len, void *data);
 	void *data;

@@ -10,6 +10,8 @@ void rings_deliver(const struct rings_handler *handler, const void *data, size_t
 		handler->miss(data, handler->data);
 	else if (span_check(data, len) == 0)
 		handler->span(data, handler->data);
+	else if (lock_begin_check(data, len) == 0)
+		handler->lock_begin(data, handler->data);
 	else
 		handler->invalid(data, len, handler->data);
 }

@@ -76,6 +76,15 @@ int span_check(const void *data, size_t len)
 	return span->weight_ns > INT64_MAX ? -EBADMSG : 0;
 }
 
+int lock_begin_check(const void *data, size_t len)
+{
+	const struct wire_lock_begin *begin = data;
+
+	if (len != sizeof(*begin) || begin->size != len || begin->kind != WIRE_LOCK_BEGIN)
+		return -EBADMSG;
+	return begin->begin_ns > WIRE_OWNER_VALUE_MASK ? -EBADMSG : 0;
+}
+
 int parked_check(const void *data, size_t len)
 {
 	const struct wire_parked *parked = data;

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "jvm/heap/java_thread_layout.h"
+#include "jvm/shown/jvm_lock_owner.h"
 #include "jvm/shown/jvm_own_thread.h"
 
 /* Thread.currentThread() of a carrier is the virtual thread that it runs: a field of its own from JDK 21 on, a handle. */
@@ -29,21 +30,36 @@ static struct wire_blocker make_blocker(const struct vmstructs *vs,
 	};
 }
 
+/* What is in the heap, where the collector lets it be read. */
+static int add_objects(const struct vmstructs *vs, const struct jvm_layout *layout,
+		       struct wire_parking *parking)
+{
+	struct java_thread_layout l;
+	int r = java_thread_layout_read(vs, layout, &l);
+
+	if (r < 0)
+		return r;
+	if (!l.blocker || current_thread(vs, &l) > JVM_LAYOUT_MAX_STRUCT)
+		return -EOPNOTSUPP;
+	parking->object = java_objects_wire(&l.objects);
+	parking->blocker = make_blocker(vs, &l);
+	/* That threads wait for a lock is one thing, who has it another. */
+	(void)jvm_lock_owner_add_locks(vs, layout, &l, &parking->owner);
+	return 0;
+}
+
 int jvm_parking_read(const struct vmstructs *vs, const struct jvm_layout *layout,
 		     uint64_t deadline_ns, struct wire_parking *ret_parking)
 {
 	struct wire_parking parking = { 0 };
-	struct java_thread_layout l;
-	int r = java_thread_layout_read(vs, layout, &l);
+	int r = jvm_own_thread_read(vs, deadline_ns, &parking.own);
 
-	if (!r && (!l.blocker || current_thread(vs, &l) > JVM_LAYOUT_MAX_STRUCT))
-		r = -EOPNOTSUPP;
-	if (!r)
-		r = jvm_own_thread_read(vs, deadline_ns, &parking.own);
 	if (r < 0)
 		return r;
-	parking.object = java_objects_wire(&l.objects);
-	parking.blocker = make_blocker(vs, &l);
+	jvm_lock_owner_read(vs, &parking.owner);
+	r = add_objects(vs, layout, &parking);
+	if (r < 0 && (r != -EOPNOTSUPP || !parking.owner.pending))
+		return r;
 	*ret_parking = parking;
 	return 0;
 }

@@ -241,8 +241,8 @@ uint32_t ledger_profile_process(struct ledger_entry *entry, struct profile *prof
 	return entry->profile_id;
 }
 
-static uint32_t profile_thread_of(struct ledger_entry *entry, struct profile *profile, uint32_t tid,
-				  const struct symbolized *symbolized)
+uint32_t ledger_profile_thread(struct ledger_entry *entry, struct profile *profile, uint32_t tid,
+			       const struct symbolized *symbolized)
 {
 	struct profile_thread thread = {
 		.process = ledger_profile_process(entry, profile),
@@ -280,7 +280,7 @@ static struct ledger_entry *enter(struct ledger *ledger, struct profile *profile
 		ledger->greet(entry, process, jvm, sample, ledger->greet_data);
 	/* Who only wakes others' threads is not asked for more. */
 	entry->is_jvm |= jvm && !sample->waker;
-	*ret_thread = profile_thread_of(entry, profile, sample->tid, symbolized);
+	*ret_thread = ledger_profile_thread(entry, profile, sample->tid, symbolized);
 	return entry;
 }
 

@@ -105,6 +105,10 @@ uint64_t ledger_lost(const struct ledger *ledger);
 /* The entry in PROFILE's tables; made there when it is not. */
 uint32_t ledger_profile_process(struct ledger_entry *entry, struct profile *profile);
 
+/* One of its threads there, named as SYMBOLIZED says. */
+uint32_t ledger_profile_thread(struct ledger_entry *entry, struct profile *profile, uint32_t tid,
+			       const struct symbolized *symbolized);
+
 /*
  * PROFILE's tables were emptied: no entry has an id there any more, and those of processes that
  * were forgotten are dropped.

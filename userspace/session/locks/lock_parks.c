@@ -61,13 +61,10 @@ int lock_parks_add(struct lock_parks *parks, struct process *process, struct err
 	if (r < 0)
 		return err_sys(err, r, "cannot note the JVM of process %u", process->pid);
 	r = lock_probes_open_parks(parks->capture, process, err);
-	if (r < 0) {
-		(void)capture_set_parking(parks->capture, process->pid, NULL);
-		return r;
-	}
+	/* Who has its monitors can be found out all the same. */
 	ask(parks, &fresh, clock_now_ns());
 	vec_push(&parks->items, fresh);
-	return 0;
+	return r;
 }
 
 void lock_parks_poll(struct lock_parks *parks, uint64_t now_ns)

@@ -5,11 +5,18 @@
 #include "session/probes/jvm_probes.h"
 
 /* jvmagent/locks.h */
-#define LOCK_FUNCTION "hostprof_lock"
+#define LOCK_FUNCTION	    "hostprof_lock"
+#define LOCK_BEGIN_FUNCTION "hostprof_lock_begin"
 
 int lock_probes_open(struct capture *capture, const struct process *process, struct err *err)
 {
 	return agent_probes_open(capture, process, WIRE_TRIGGER_LOCK_AGENT, LOCK_FUNCTION, err);
+}
+
+int lock_probes_open_begin(struct capture *capture, const struct process *process, struct err *err)
+{
+	return agent_probes_open(capture, process, WIRE_TRIGGER_LOCK_BEGIN, LOCK_BEGIN_FUNCTION,
+				 err);
 }
 
 int lock_probes_open_parks(struct capture *capture, const struct process *process, struct err *err)

@@ -12,6 +12,9 @@
 /* As agent_probes_open() of session/alloc/alloc_probes.h. */
 int lock_probes_open(struct capture *capture, const struct process *process, struct err *err);
 
+/* Where a wait to enter a monitor begins; -EOPNOTSUPP: an older agent, which does not tell. */
+int lock_probes_open_begin(struct capture *capture, const struct process *process, struct err *err);
+
 /* LockSupport.park() of the JVM PROCESS, as jvm_probes_open() of session/probes/jvm_probes.h. */
 int lock_probes_open_parks(struct capture *capture, const struct process *process, struct err *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The unwind tables of the loaded BPF programs as the stores of unwind/ write them. */
-#ifndef HOSTPROF_SESSION_TABLE_LINK_H
-#define HOSTPROF_SESSION_TABLE_LINK_H
+#ifndef HOSTPROF_SESSION_TABLES_TABLE_LINK_H
+#define HOSTPROF_SESSION_TABLES_TABLE_LINK_H
 
 #include "capture/capture.h"
 #include "unwind/tables/table_memory.h"

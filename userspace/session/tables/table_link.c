@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "session/table_link.h"
+#include "session/tables/table_link.h"
 
 #include "capture/map_entry.h"
 

@@ -152,13 +152,32 @@ SEC("?tp_btf/sched_waking")
 
 int BPF_PROG(note_waking, struct task_struct *task)
 {
-	struct wire_offcpu *thread;
+	offcpu_wake(task);
+	return 0;
+}
 
-	if (!sampling || !offcpu_is_followed(task))
+/* The same, and who it is that wakes it. */
+SEC("?tp_btf/sched_waking")
+
+int sample_waker(__u64 *ctx)
+{
+	struct trigger trigger = { .event = trigger_event[WIRE_TRIGGER_OFFCPU] };
+	struct task_struct *task = (struct task_struct *)ctx[0];
+	struct wire_offcpu *thread = offcpu_wake(task);
+	struct cpu_state *state = trigger_cpu_state();
+
+	if (!thread || !state || !waking_is_wanted(thread, offcpu_least_ns))
 		return 0;
-	thread = offcpu_find(task);
-	if (thread && thread->out_ns && !thread->woken_ns)
-		thread->woken_ns = bpf_ktime_get_ns();
+	trigger.task = bpf_get_current_task_btf();
+	trigger.time_ns = thread->woken_ns;
+	trigger.alloc_object = thread->out_ns;
+	trigger.woken_tid = task->pid;
+	trigger.waker = offcpu_waker_kind(trigger.task);
+	if (offcpu_waker_has_room(trigger.time_ns) &&
+	    trigger_take(&trigger, state, ctx, NULL) == TRIGGER_SENT)
+		counter_add(WIRE_COUNTER_OFFCPU_WAKERS, 1);
+	else
+		counter_add(WIRE_COUNTER_OFFCPU_WAKERS_DROPPED, 1);
 	return 0;
 }
 

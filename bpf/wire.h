@@ -213,6 +213,8 @@ struct wire_sample {
 	 * WIRE_PARKED_FOR_NOTHING, and the object's number its address. Of a safepoint the interval is the part of its
 	 * nanoseconds until the threads had stopped, and the object's number that until they went on. Of a wait for a lock of the kernel's the class
 	 * is an enum wire_contention_field, the size 0, the interval how many it stands for, and the object's number the lock's address.
+	 *
+	 * Of a waker the object's number is when the thread that it woke had left: the time_ns of that one's sample.
 	 */
 	wire_u64 alloc_class;
 	wire_u64 alloc_size;	 /* bytes of the object */
@@ -224,7 +226,8 @@ struct wire_sample {
 	wire_u16
 		name_bytes; /* of its name, which stands behind the words; 0: it has none. Of a safepoint the operation's */
 	wire_u8 name_width; /* bytes of a char: 1, Latin-1, or 2, UTF-16 */
-	wire_u8 pad[5];
+	wire_u8 waker; /* enum wire_waker: it is the stack of who ended another thread's wait, and weighs nothing */
+	wire_u32 woken_tid; /* then that thread's; else 0 */
 	char comm[WIRE_COMM_LEN];
 	/* Kernel addresses, then user words, both leaf first; then the name, filled up to whole words. */
 	wire_u64 words[];

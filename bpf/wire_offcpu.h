@@ -19,12 +19,22 @@
 /* What came of a stack when its thread left. */
 enum wire_offcpu_fate {
 	WIRE_OFFCPU_THINNED, /* it was not walked */
+	WIRE_OFFCPU_WALKED,  /* it is being walked just now */
 	WIRE_OFFCPU_SENT,
 	WIRE_OFFCPU_LOST, /* for a reason: this number and more, by enum wire_loss */
 };
 
 /* The average length of waits that were not walked has so many bits behind the point. */
 #define WIRE_OFFCPU_SKIPPED_SHIFT 8
+
+/* What ended a wait (--waker): wire_sample.waker of the sample of who did it. */
+enum wire_waker {
+	WIRE_WAKER_NONE, /* of no waker: the sample is one of another kind */
+	WIRE_WAKER_THREAD,
+	WIRE_WAKER_INTERRUPT, /* whose thread has nothing to do with it; its user frames are not there */
+	WIRE_WAKER_UNSURE, /* an interrupt's second half, or nobody knows: frames of the kernel tell */
+	WIRE_WAKER_COUNT
+};
 
 struct wire_offcpu_site {
 	wire_u64 square; /* of how long waits here are, on the average: bpf/sample/offcpu.h */

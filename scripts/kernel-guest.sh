@@ -138,6 +138,20 @@ samples_kernel_locks() {
 		expect '^kernel_locks-.*;storm;.*fdget_pos_\[k\].*;\[mutex\]' "$out" 20
 }
 
+# woken REASON WAKER: whose frames, from the leaf to its name, are those
+woken() {
+	grep -qE ";\[$1\];\[woken by\];.*$2 [0-9]+\$" "$out" && return
+	grep -F ";[$1]" "$out" >/tmp/why || echo "no $1" >/tmp/why
+	return 1
+}
+
+# The timer's interrupt is no thread; a pipe is closed by who exits.
+knows_wakers() {
+	profile --total -e offcpu --waker -d 30 -- sh -c 'sleep 3 | cat' &&
+		woken sleep 'hrtimer_wakeup_\[k\];.*;\[interrupt\]' &&
+		woken 'pipe read' 'do_exit_\[k\];.*;\[sleep tid=[0-9]+\];[^;]*'
+}
+
 # It was asleep before.
 samples_wall_clock() {
 	sleep 60 &
@@ -365,7 +379,7 @@ echo "# verified instructions:$(verified_instructions)" >$result
 for name in samples_a_command adds_up_to_its_cpu_time follows_the_children names_kernel_functions \
 	unwinds_a_program_whole unwinds_a_static_program unwinds_threads unwinds_through_a_signal \
 	unwinds_the_vdso unwinds_forked_children \
-	samples_other_events samples_calls_and_returns follows_native_memory samples_tracepoints samples_kernel_functions samples_breakpoints samples_waits samples_native_locks samples_kernel_locks samples_wall_clock samples_a_cgroup names_java_methods samples_locks explains_perf_event_paranoid \
+	samples_other_events samples_calls_and_returns follows_native_memory samples_tracepoints samples_kernel_functions samples_breakpoints samples_waits samples_native_locks samples_kernel_locks knows_wakers samples_wall_clock samples_a_cgroup names_java_methods samples_locks explains_perf_event_paranoid \
 	needs_no_more_than_its_capabilities samples_in_lockdown explains_what_lockdown_forbids; do
 	try $name
 done

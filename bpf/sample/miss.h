@@ -354,16 +354,22 @@ static __always_inline int miss_send(struct miss_buffer *b, struct scratch *s,
 	return bpf_ringbuf_output(ring, &b->miss, bytes, BPF_RB_NO_WAKEUP);
 }
 
+/* Of who leaves its cpu, or who wakes another thread. */
+static __always_inline bool miss_is_of_wait(const struct wire_sample *sample)
+{
+	return sample->flags & WIRE_SAMPLE_OPEN || sample->waker;
+}
+
 static __always_inline struct bucket *miss_bucket(struct cpu_state *state,
 						  const struct wire_sample *sample)
 {
-	return sample->flags & WIRE_SAMPLE_OPEN ? &state->offcpu_misses : &state->misses;
+	return miss_is_of_wait(sample) ? &state->offcpu_misses : &state->misses;
 }
 
 static __always_inline bool miss_has_token(struct cpu_state *state,
 					   const struct wire_sample *sample)
 {
-	wire_u64 burst = sample->flags & WIRE_SAMPLE_OPEN ? BUCKET_BURST_OFFCPU : BUCKET_BURST;
+	wire_u64 burst = miss_is_of_wait(sample) ? BUCKET_BURST_OFFCPU : BUCKET_BURST;
 
 	return bucket_take(miss_bucket(state, sample), burst, sample->time_ns);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
-/* Waits of threads: the kernel's side of offcpu.h. All of it runs with the run queue locked. */
+/* Waits of threads: the kernel's side of offcpu.h and waking.h. All of it but who wakes them runs with the run queue locked. */
 #ifndef HOSTPROF_BPF_SAMPLE_OFFCPU_THREAD_H
 #define HOSTPROF_BPF_SAMPLE_OFFCPU_THREAD_H
 
 #include "sample/offcpu.h"
 #include "sample/trigger.h"
+#include "sample/waking.h"
 
 /* include/linux/sched.h */
 #define PF_EXITING 0x00000004
@@ -31,7 +32,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, 2); /* of who leaves, and of who wakes */
 	__type(key, wire_u32);
 	__type(value, struct offcpu_rate);
 } offcpu_rates SEC(".maps");
@@ -132,7 +133,7 @@ static __always_inline void offcpu_close(struct task_struct *task, struct wire_o
 			return;
 		fate = WIRE_OFFCPU_LOST + WIRE_LOSS_RING;
 	}
-	if (span.length_ns)
+	if (span.length_ns && fate >= WIRE_OFFCPU_LOST)
 		emit_lost_of(task, event, span.weight_ns, fate - WIRE_OFFCPU_LOST);
 }
 
@@ -279,6 +280,7 @@ static __noinline bool offcpu_leave(struct task_struct *task, struct wire_offcpu
 	if (!offcpu_choose(thread, now_ns))
 		return false;
 	thread->cause = offcpu_find_cause(task, state, &entry);
+	thread->fate = WIRE_OFFCPU_WALKED;
 	return true;
 }
 
@@ -314,6 +316,61 @@ static __noinline struct wire_offcpu *offcpu_switch(__u64 *ctx)
 	if (!thread || !offcpu_leave(prev, thread, how, now_ns))
 		return NULL;
 	return thread;
+}
+
+/* --- woken ------------------------------------------------------------------------------------ */
+
+/* All of this runs with the lock of the thread that is woken held, and interrupts off. */
+
+/*
+ * Where the preempt count is, in bytes from `runqueues` on, among the variables that each cpu has (userspace/capture/preempt_count.h); 0: not
+ * known. A __ksym would say so, too, but only where the kernel keeps the names of its data (CONFIG_KALLSYMS_ALL); and one that is not
+ * there, as the variable's name changes, is searched for in all modules, which takes more rights than we ask for.
+ */
+const volatile wire_s64 waker_count_at;
+
+/* TASK is woken. Its book, when that is what ends its wait; else NULL. */
+static __always_inline struct wire_offcpu *offcpu_wake(struct task_struct *task)
+{
+	struct wire_offcpu *thread;
+
+	if (!sampling || !offcpu_is_followed(task))
+		return NULL;
+	thread = offcpu_find(task);
+	if (!thread || !thread->out_ns || thread->woken_ns)
+		return NULL;
+	thread->woken_ns = bpf_ktime_get_ns();
+	return thread;
+}
+
+static __always_inline bool offcpu_waker_has_room(wire_u64 now_ns)
+{
+	wire_u32 one = 1;
+	struct offcpu_rate *rate = bpf_map_lookup_elem(&offcpu_rates, &one);
+
+	return rate && waking_has_room(rate, now_ns);
+}
+
+/*
+ * Of the cpu on which TASK runs, by its run queue, one of the same variables. Not known, it is that of who may be in an
+ * interrupt's second half.
+ */
+static __always_inline wire_u32 offcpu_preempt_count(struct task_struct *task)
+{
+	wire_u32 count;
+
+	if (!waker_count_at || !bpf_core_field_exists(((struct cfs_rq *)0)->rq) ||
+	    bpf_probe_read_kernel(&count, sizeof(count),
+				  (const char *)BPF_CORE_READ(task, se.cfs_rq, rq) +
+					  waker_count_at))
+		return WAKING_SOFTIRQ;
+	return count;
+}
+
+/* Is it the current TASK itself? */
+static __always_inline enum wire_waker offcpu_waker_kind(struct task_struct *task)
+{
+	return waking_kind(task->pid == 0, task->pid ? offcpu_preempt_count(task) : 0);
 }
 
 #endif

@@ -24,6 +24,8 @@ struct trigger {
 	wire_u8 state;		  /* enum wire_state */
 	wire_u8 cause;		  /* enum wire_cause */
 	wire_u8 flags;		  /* those of WIRE_SAMPLE_… that it knows */
+	wire_u8 waker;		  /* enum wire_waker */
+	wire_u32 woken_tid;	  /* of a waker */
 	/* Of an allocation, as in struct wire_sample. */
 	wire_u64 alloc_class;
 	wire_u64 alloc_size;
@@ -105,6 +107,8 @@ static __always_inline void trigger_describe(struct wire_sample *sample,
 	sample->flags = trigger->flags;
 	sample->state = trigger->state;
 	sample->cause = trigger->cause;
+	sample->waker = trigger->waker;
+	sample->woken_tid = trigger->woken_tid;
 	sample->alloc_class = trigger->alloc_class;
 	sample->alloc_size = trigger->alloc_size;
 	sample->alloc_interval = trigger->alloc_interval;

@@ -88,7 +88,8 @@ static __always_inline void walk_user(struct scratch *s, const struct trigger *t
 	struct walk walk = { .s = s };
 
 	unwind_begin(c, settings.max_user_frames, s->sample.kernel_frames);
-	c->reason = user_regs_take(s, task, mm, regs);
+	c->reason = trigger->waker == WIRE_WAKER_INTERRUPT ? UNWIND_USER_EXCLUDED
+							   : user_regs_take(s, task, mm, regs);
 	if (c->reason != UNWIND_DONE)
 		return;
 	c->reason = UNWIND_DEPTH;

@@ -7,6 +7,7 @@ WIRE = "bpf/wire_offcpu.h"
 CALLS = "bpf/wire_waits.def"
 WAIT = "userspace/symbolize/wait.c"
 SPANS = "userspace/session/offcpu/spans.c"
+KEY = "userspace/session/offcpu/span_key.h"
 CHECK = "userspace/capture/rings/sample_check.c"
 EVENT = "userspace/capture/event.c"
 EVENT_KIND = "userspace/capture/event_kind.c"
@@ -53,8 +54,8 @@ MUTANTS = [
     Mutant("waits: a function whose name only begins so", WAIT, "&& (text[len] == '\\0' || text[len] == '(')", "", NAMES),
     Mutant("waits: the whole stack is searched", WAIT, "if (++user == LOOKED_AT_USER || java == LOOKED_AT_JAVA)", "if (0)", NAMES),
     Mutant("waits: blocked is sleeping", WAIT, "case WIRE_STATE_BLOCKED: return STATE_BLOCKED;", "case WIRE_STATE_BLOCKED: return STATE_SLEEPING;", NAMES),
-    Mutant("waits: any thread's length", SPANS, "return time_ns ^ (uint64_t)tid << 42;", "return time_ns;", JOIN),
-    Mutant("waits: any wait's length", SPANS, "return time_ns ^ (uint64_t)tid << 42;", "return tid;", JOIN),
+    Mutant("waits: any thread's length", KEY, "return time_ns ^ (uint64_t)tid << 42;", "return time_ns;", JOIN),
+    Mutant("waits: any wait's length", KEY, "return time_ns ^ (uint64_t)tid << 42;", "return tid;", JOIN),
     Mutant("waits: a length that comes first is dropped", SPANS, "put(spans, key, wait);\n\treturn NULL;\n}\n\nstruct span_wait *spans_take_open", "span_wait_free(wait);\n\treturn NULL;\n}\n\nstruct span_wait *spans_take_open", JOIN),
     Mutant("waits: nobody knows of lengths without samples", SPANS, "spans->lonely += !wait->sample;", "", JOIN),
     Mutant("waits: lengths without samples stay", SPANS, "if (!wait->sample && wait->since_ns < before_ns)", "if (0 && before_ns)", JOIN),
@@ -62,10 +63,10 @@ MUTANTS = [
     Mutant("waits: no limit on those that are held", SPANS, "if (spans->bytes + bytes_of(wait) > spans->limit_bytes)", "if (0)", JOIN),
     Mutant("waits: any chance is believed", CHECK, "|| span->halved > WIRE_OFFCPU_MOST_HALVED", "", ["test_span_check"]),
     Mutant("waits: more of it queued than there is", CHECK, "if (span->length_ns && span->queued_ns > span->length_ns)", "if (0)", ["test_span_check"]),
-    Mutant("waits: nobody notes who is woken", EVENT_KIND, "trigger == WIRE_TRIGGER_OFFCPU || trigger == WIRE_TRIGGER_OFFCPU_WAKING", "0", ["test_event"]),
+    Mutant("waits: nobody notes who is woken", EVENT_KIND, "trigger <= WIRE_TRIGGER_OFFCPU_WAKER", "trigger <= WIRE_TRIGGER_OFFCPU", ["test_event"]),
     Mutant("waits: all are wanted", LOADED, "skel->rodata->offcpu_least_ns = event->least_ns;", "", ["test_bpf_session"]),
     Mutant("waits: no room for threads", LOADED, "bpf_map__set_max_entries(skel->maps.offcpu_threads, WIRE_OFFCPU_THREADS);", "", ["test_bpf_session"]),
-    Mutant("waits: the length of a recording is its weight", WRITE, "at = jfr_varint(at, s->weight / chance);\n\tat = put_fields", "at = jfr_varint(at, s->weight);\n\tat = put_fields", FILE),
+    Mutant("waits: the length of a recording is its weight", WRITE, "at = jfr_varint(at, s->weight / chance);\n\tat = put_fields", "at = jfr_varint(at, s->weight);\n\tat = put_fields", ["test_recording_wakers"]),
     Mutant("waits: what was queued is lost in a recording", WRITE, "at = jfr_varint(at, s->queued / chance);", "at = jfr_varint(at, 0);", FILE),
     Mutant("waits: what was queued counts twice", READ, "part.weight = s->weight - queued;", "part.weight = s->weight;", FILE),
     Mutant("waits: what was queued is not apart", READ, "uint64_t queued = MIN(s->queued, s->weight);", "uint64_t queued = 0;", FILE),

@@ -164,6 +164,8 @@ struct sample_spec {
 	uint64_t owner;	       /* of a lock */
 	const char *comm;      /* NULL: "kernel's" */
 	uint8_t flags, state, cause;
+	uint8_t waker;		     /* enum wire_waker; 0: of no waker */
+	uint32_t woken_tid;	     /* likewise */
 	uint64_t kernel[4], user[4]; /* words, leaf first, up to the first 0 */
 };
 
@@ -205,6 +207,8 @@ static inline void fill_sample(const struct fixture *f, uint64_t ms, const struc
 		.alloc_interval = spec->interval,
 		.alloc_class = spec->class_id,
 		.virtual_id = spec->virtual_id,
+		.waker = spec->waker,
+		.woken_tid = spec->woken_tid,
 		.lock_owner = spec->owner,
 	};
 	memcpy(sample->comm, comm, MIN(strlen(comm), sizeof(sample->comm)));

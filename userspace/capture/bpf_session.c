@@ -151,7 +151,7 @@ static struct bpf_program *session_program(const struct bpf_session *session,
 	return programs[trigger];
 }
 
-/* Native memory has one program that sees all, or two, of which the second is for returns. */
+/* Native memory has one program that sees all, or two, of which the second is for returns; wake-ups are noted by one of two. */
 static bool session_has_use(const struct bpf_session_options *options, enum wire_trigger trigger)
 {
 	bool one = options->has_sessions;
@@ -160,6 +160,8 @@ static bool session_has_use(const struct bpf_session_options *options, enum wire
 	case WIRE_TRIGGER_MALLOC: return !one;
 	case WIRE_TRIGGER_MALLOC_RETURN: return options->follow_memory && !one;
 	case WIRE_TRIGGER_MALLOC_SESSION: return one;
+	case WIRE_TRIGGER_OFFCPU_WAKING: return !options->tells_wakers;
+	case WIRE_TRIGGER_OFFCPU_WAKER: return options->tells_wakers;
 	default: return true;
 	}
 }
@@ -203,6 +205,7 @@ static void session_configure(struct hostprof_bpf *skel, const struct bpf_sessio
 	session_size_misses(skel, options);
 	session_size_tables(skel, options);
 	skel->rodata->malloc_follows = options->follow_memory;
+	skel->rodata->waker_count_at = options->waker_count_at;
 	skel->rodata->window_has_begin = options->window.begin != NULL;
 	skel->rodata->window_has_end = options->window.end != NULL;
 	if (!options->window.begin && !options->window.end)

@@ -22,7 +22,9 @@ struct bpf_session_options {
 	uint64_t table_bytes;	  /* for the unwind tables; 0: default */
 	struct capture_window window;
 	bool follow_memory;
-	bool has_sessions; /* of uprobes (probes/uprobe_session.h) */
+	bool tells_wakers;	/* of waits the stacks of who ended them are taken, too */
+	int64_t waker_count_at; /* preempt_count_find(); 0: not known */
+	bool has_sessions;	/* of uprobes (probes/uprobe_session.h) */
 };
 
 enum bpf_session_map {

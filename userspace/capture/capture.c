@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "capture/capture_private.h"
 #include "capture/cgroup_filter.h"
+#include "capture/preempt_count.h"
 #include "capture/probes/uprobe_returns.h"
 #include "capture/probes/uprobe_session.h"
 
@@ -112,6 +113,8 @@ static int capture_load(struct capture *c, const struct capture_options *options
 		.table_bytes = options->table_bytes,
 		.window = options->window,
 		.follow_memory = options->follow_memory,
+		.tells_wakers = options->tells_wakers,
+		.waker_count_at = options->tells_wakers ? preempt_count_find() : 0,
 		.has_sessions = c->has_sessions,
 	};
 	int r = capture_settings(options, &session.settings, err);

@@ -33,6 +33,7 @@ struct capture_options {
 	bool include_idle;
 	bool frame_pointers_only; /* walk native frames without unwind tables */
 	bool follow_memory;	  /* sampled memory is followed until it is given back */
+	bool tells_wakers;	  /* of who ends a wait the stack is taken, too */
 	uint32_t max_depth;	  /* user frames; 0: WIRE_DEFAULT_USER_FRAMES */
 	uint64_t ring_bytes;	  /* per cpu, power of two >= 64 KiB; 0: default */
 	/* What the rings of all cpus may take by default; 0: no limit. */

@@ -77,7 +77,7 @@ bool capture_event_needs(const struct capture_event *event, enum wire_trigger tr
 		return capture_event_is_lock(event);
 	if (trigger == WIRE_TRIGGER_KERNEL_LOCK_BEGIN)
 		return capture_event_is_kernel_lock(event);
-	if (trigger == WIRE_TRIGGER_OFFCPU || trigger == WIRE_TRIGGER_OFFCPU_WAKING)
+	if (trigger >= WIRE_TRIGGER_OFFCPU && trigger <= WIRE_TRIGGER_OFFCPU_WAKER)
 		return capture_event_has_waits(event);
 	if (trigger == WIRE_TRIGGER_OFFCPU_PARKED)
 		return event->is_wall;

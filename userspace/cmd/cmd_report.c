@@ -63,7 +63,10 @@ static const struct command_usage usage = {
 
 static int read_profile(const char *path, struct profile *profile, struct err *err)
 {
+	/* Only a part of one stack can be shown (profile/filter.h). */
 	const struct recording_read_options options = { .merge = true,
+							.no_wakers =
+								view.all_user || view.all_kernel,
 							.lock_owners = view.lock_owners };
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 	bool truncated = false;

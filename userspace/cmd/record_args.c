@@ -91,11 +91,9 @@ static int parse_cpus(const char *arg, void *value, struct err *err)
 
 static int parse_agent(const char *arg, void *value, struct err *err)
 {
-	static const char *const modes[] = {
-		[RECORDER_AGENT_AUTO] = "auto",
-		[RECORDER_AGENT_ALWAYS] = "always",
-		[RECORDER_AGENT_NEVER] = "never",
-	};
+	static const char *const modes[] = { [RECORDER_AGENT_AUTO] = "auto",
+					     [RECORDER_AGENT_ALWAYS] = "always",
+					     [RECORDER_AGENT_NEVER] = "never" };
 
 	(void)value;
 	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
@@ -198,6 +196,9 @@ static const struct option_row rows[] = {
 	  "\"live\" (JDK 11 on, with the agent); gc: after a full collection; with malloc: what was "
 	  "not freed, as event \"malloc-live\"",
 	  NULL, parse_live },
+	{ OPTION_TYPE_FLAG, 0, "waker", NULL,
+	  "with offcpu or wall: of each wait also who ended it, thread and stack, behind [woken by]",
+	  &args.tells_wakers, NULL },
 	{ OPTION_TYPE_HEADING, .help = "Result" },
 	VIEW_FLAGS_ROWS(args.view),
 	{ OPTION_TYPE_FLAG, 0, "debuginfod", NULL,
@@ -317,14 +318,19 @@ static int check_cpus(struct err *err)
 	return 0;
 }
 
+static bool has_event(bool (*is_such)(const struct capture_event *event))
+{
+	for (size_t i = 0; i < args.event_names.len; i++)
+		if (is_such(&args.events[i]))
+			return true;
+	return false;
+}
+
 static int check_live(struct err *err)
 {
-	bool objects = false, memory = false;
+	bool objects = has_event(capture_event_is_alloc),
+	     memory = has_event(capture_event_is_malloc);
 
-	for (size_t i = 0; i < args.event_names.len; i++) {
-		objects |= capture_event_is_alloc(&args.events[i]);
-		memory |= capture_event_is_malloc(&args.events[i]);
-	}
 	if (args.live && args.agent == RECORDER_AGENT_NEVER && (objects || !memory)) {
 		err_set(err, -EINVAL, "--live does not go with --agent=never");
 		return err_hint(err, "it is the agent that knows which objects are alive");
@@ -355,6 +361,9 @@ static int parse_events(struct err *err)
 	if (!rc)
 		rc = event_args_parse_window(&events, args.events, &args.window_args, &args.window,
 					     err);
+	if (!rc && args.tells_wakers && !has_event(capture_event_has_waits))
+		rc = err_set(err, -EINVAL,
+			     "--waker: there is no -e offcpu or wall among the events");
 	return rc ? rc : check_live(err);
 }
 
@@ -466,6 +475,7 @@ struct drive_options record_args_options(const struct record_args *a)
 		.include_idle = a->include_idle,
 		.max_depth = (uint32_t)a->max_depth,
 		.frame_pointers_only = a->frame_pointers_only,
+		.tells_wakers = a->tells_wakers,
 		.ring_bytes = a->ring_bytes,
 	};
 

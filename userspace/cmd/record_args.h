@@ -35,6 +35,7 @@ struct record_args {
 	bool frame_pointers_only;
 	bool jvm_frames, shows_receivers, shows_compiling;
 	enum live_mode live;
+	bool tells_wakers;
 
 	struct view_flags view;
 	bool debuginfod;

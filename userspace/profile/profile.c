@@ -13,6 +13,7 @@ void profile_init(struct profile *p)
 	intern_init(&p->processes);
 	intern_init(&p->threads);
 	intern_init(&p->events);
+	intern_init(&p->wakers);
 	profile_strn(p, "", 0);
 }
 
@@ -25,6 +26,7 @@ void profile_release(struct profile *p)
 	intern_release(&p->processes);
 	intern_release(&p->threads);
 	intern_release(&p->events);
+	intern_release(&p->wakers);
 	vec_release(&p->samples);
 	free(p->sample_index.slots);
 	vec_release(&p->quality);
@@ -76,6 +78,12 @@ uint32_t profile_event(struct profile *p, const struct profile_event *e)
 	return intern_put(&p->events, e, sizeof(*e), NULL);
 }
 
+/* Numbers begin with 1. */
+uint32_t profile_waker(struct profile *p, const struct profile_waker *w)
+{
+	return intern_put(&p->wakers, w, sizeof(*w), NULL) + 1;
+}
+
 const char *profile_get_string(const struct profile *p, uint32_t id)
 {
 	return intern_get(&p->strings, id, NULL);
@@ -89,6 +97,11 @@ const struct profile_mapping *profile_get_mapping(const struct profile *p, uint3
 const struct profile_frame *profile_get_frame(const struct profile *p, uint32_t id)
 {
 	return intern_get(&p->frames, id, NULL);
+}
+
+const struct profile_waker *profile_get_waker(const struct profile *p, uint32_t id)
+{
+	return id ? intern_get(&p->wakers, id - 1, NULL) : NULL;
 }
 
 void profile_name_frame(struct profile *p, uint32_t frame, uint32_t name, enum frame_kind kind)
@@ -165,5 +178,6 @@ void profile_add_counter(struct profile *p, const char *name, const char *detail
 size_t profile_table_bytes(const struct profile *p)
 {
 	return intern_bytes(&p->strings) + intern_bytes(&p->mappings) + intern_bytes(&p->frames) +
-	       intern_bytes(&p->stacks) + intern_bytes(&p->processes) + intern_bytes(&p->threads);
+	       intern_bytes(&p->stacks) + intern_bytes(&p->processes) + intern_bytes(&p->threads) +
+	       intern_bytes(&p->wakers);
 }

@@ -5,7 +5,7 @@
  * else. No I/O here.
  *
  * A profile owns everything that it refers to. Tables only grow; an entry's index is its id and
- * stays good until profile_release(). Equal entries get the same id. String id 0 is "".
+ * stays good until profile_release(). Equal entries get the same id. String id 0 is "", waker id 0 nobody.
  */
 #ifndef HOSTPROF_PROFILE_PROFILE_H
 #define HOSTPROF_PROFILE_PROFILE_H
@@ -116,6 +116,13 @@ enum thread_state {
 	STATE_STOPPED,
 };
 
+/* Who has ended a thread's wait. */
+struct profile_waker {
+	uint32_t thread; /* PROFILE_NONE: none has, an interrupt */
+	uint32_t
+		stack; /* of that time; of an interrupt, which has come over some other code, only its own */
+};
+
 struct profile_sample {
 	uint64_t time_ns; /* CLOCK_MONOTONIC; the first one's, when several are merged */
 	uint64_t weight;  /* in the event's unit */
@@ -130,11 +137,11 @@ struct profile_sample {
 	uint32_t chance; /* it is one of so many: its length is weight / chance */
 	uint64_t queued; /* of the weight: it could have run, but others did */
 	uint32_t reason; /* string: why it waited */
+	uint32_t waker;	 /* waker id; 0: nobody woke it, or it was not asked who */
 	uint32_t
 		identity; /* of a lock: its identity hash, of what a thread parked for an eighth of its address, 0: not known; else 0 */
 	uint32_t
 		owner; /* of a lock: 1 + the thread that had it when the wait began, 0: not known; else 0 */
-	uint32_t pad;
 };
 
 /* What happened to one process generation while recording; the quality statement. */
@@ -163,7 +170,7 @@ struct profile_sample_index {
 };
 
 struct profile {
-	struct intern strings, mappings, frames, stacks, processes, threads, events;
+	struct intern strings, mappings, frames, stacks, processes, threads, events, wakers;
 	VEC(struct profile_sample) samples;
 	struct profile_sample_index sample_index; /* of profile_add_batch() */
 	VEC(struct profile_quality) quality;
@@ -173,8 +180,9 @@ struct profile {
 	uint64_t start_wall_ns;	   /* CLOCK_REALTIME when the recording began */
 	uint64_t start_ns;	   /* the same moment on CLOCK_MONOTONIC */
 	uint64_t duration_ns;
-	uint32_t host;	  /* string; nodename */
-	uint32_t command; /* string; the command line that made it */
+	bool tells_wakers; /* samples of waits may have one */
+	uint32_t host;	   /* string; nodename */
+	uint32_t command;  /* string; the command line that made it */
 };
 
 void profile_init(struct profile *p);
@@ -190,6 +198,7 @@ uint32_t profile_stack(struct profile *p, const uint32_t *frames, uint32_t len);
 uint32_t profile_process(struct profile *p, const struct profile_process *proc);
 uint32_t profile_thread(struct profile *p, const struct profile_thread *t);
 uint32_t profile_event(struct profile *p, const struct profile_event *e);
+uint32_t profile_waker(struct profile *p, const struct profile_waker *w);
 
 /* Borrowed entries by id. */
 const char *profile_get_string(const struct profile *p, uint32_t id);
@@ -199,6 +208,8 @@ struct profile_stack profile_get_stack(const struct profile *p, uint32_t id);
 const struct profile_process *profile_get_process(const struct profile *p, uint32_t id);
 const struct profile_thread *profile_get_thread(const struct profile *p, uint32_t id);
 const struct profile_event *profile_get_event(const struct profile *p, uint32_t id);
+/* NULL: nobody. */
+const struct profile_waker *profile_get_waker(const struct profile *p, uint32_t id);
 
 /* Frame FRAME gets a name and a kind afterwards; profile_frame() does not find it as it was, or is, any more. */
 void profile_name_frame(struct profile *p, uint32_t frame, uint32_t name, enum frame_kind kind);

@@ -64,7 +64,7 @@ struct recording_reader {
 	/* Of the whole recording. */
 	struct hmap events_by_name; /* string to event */
 	struct hmap
-		class_stacks; /* frame of a class, or of a reason, and stack below it to the stack of both */
+		class_stacks; /* frame of a class, or of a reason, or a waker, and stack below it to the stack of both */
 
 	/* Scratch. */
 	struct strbuf text;
@@ -119,8 +119,17 @@ uint32_t jfr_stack_with_reason(struct recording_reader *reader, uint32_t stack, 
 /* Likewise: who had the lock, a thread of the profile. */
 uint32_t jfr_stack_with_owner(struct recording_reader *reader, uint32_t stack, uint32_t thread);
 
+/* Who has ended a wait, by the keys of the two pools: an id of the profile; 0: nobody is told of. */
+uint32_t jfr_waker(struct recording_reader *reader, uint64_t thread_key, uint64_t stack_key);
+
 /*
- * A wait as views have it: the reason is the leaf; what the thread waited for a cpu, when it was woken, is apart, of
+ * The same with WAKER's (an id of the profile; 0: nobody's) frames, nearest to STACK the mark "[woken by]", then its leaf, and so on to its
+ * root, its thread and its process, which is the leaf of all; an interrupt's end in "[interrupt]".
+ */
+uint32_t jfr_stack_with_waker(struct recording_reader *reader, uint32_t stack, uint32_t waker);
+
+/*
+ * A wait as views have it: the reason is the leaf, or its waker is behind that; what the thread waited for a cpu, when it was woken, is apart, of
  * the same wait, which counts once. How many parts there are.
  */
 size_t jfr_wait_parts(struct recording_reader *reader, const struct profile_sample *s,

@@ -38,6 +38,8 @@ enum {
 	SAMPLE_CHANCE,
 	SAMPLE_SAMPLES, /* of others' wall clock */
 	SAMPLE_IDENTITY,
+	SAMPLE_WAKER,
+	SAMPLE_WAKER_STACK,
 	SAMPLE_OWNER,
 	SAMPLE_SLOTS
 };
@@ -46,10 +48,11 @@ enum {
 _Static_assert(SAMPLE_SLOTS < JFR_MAX_SLOTS, "slots of a sample");
 
 /* How the events call their thread and their weight differs. */
-#define SAMPLE_WANTED(thread, weight)                                                          \
-	"startTime", thread, "stackTrace", "state", weight, "count", "kernel", "eventName",    \
-		"objects", "age", "className", "outsideTlab", "objectClass", "allocationSize", \
-		"reason", "queued", "chance", "samples", "address", "owner"
+#define SAMPLE_WANTED(thread, weight)                                                           \
+	"startTime", thread, "stackTrace", "state", weight, "count", "kernel", "eventName",     \
+		"objects", "age", "className", "outsideTlab", "objectClass", "allocationSize",  \
+		"reason", "queued", "chance", "samples", "address", "waker", "wakerStackTrace", \
+		"owner"
 
 static bool has(uint32_t found, int slot)
 {
@@ -173,6 +176,7 @@ static void add_parts(struct recording_reader *reader, const struct jfr_values *
 	s->reason = jfr_symbol_string(reader, v->number[SAMPLE_REASON]);
 	s->chance = (uint32_t)MIN(chance, UINT32_MAX);
 	s->queued = v->number[SAMPLE_QUEUED] * s->chance;
+	s->waker = jfr_waker(reader, v->number[SAMPLE_WAKER], v->number[SAMPLE_WAKER_STACK]);
 	if (!reader->options->merge) {
 		add_sample(reader, s);
 		return;
@@ -356,6 +360,8 @@ static void add_live(struct recording_reader *reader, const struct jfr_values *v
 #define JFR_ALLOCATION_SAMPLE "jdk.ObjectAllocationSample"
 #define JFR_EXECUTION	      "jdk.ExecutionSample"
 
+#define SPAN_WANTED SAMPLE_WANTED("eventThread", "duration")
+
 static const struct event_info {
 	const char *type;
 	const char *wanted[JFR_MAX_SLOTS];
@@ -384,21 +390,12 @@ static const struct event_info {
 	  add_live,
 	  false },
 	{ "profiler.Malloc", { SAMPLE_WANTED("eventThread", "size") }, add_malloc, false },
-	{ "jdk.JavaMonitorEnter", { SAMPLE_WANTED("eventThread", "duration") }, add_enter, false },
-	{ "jdk.JavaMonitorWait",
-	  { SAMPLE_WANTED("eventThread", "duration") },
-	  add_monitor_wait,
-	  false },
-	{ "jdk.ThreadPark", { SAMPLE_WANTED("eventThread", "duration") }, add_park, false },
-	{ "jdk.ExecuteVMOperation",
-	  { SAMPLE_WANTED("eventThread", "duration") },
-	  add_safepoint,
-	  false },
-	{ "jdk.SafepointBegin",
-	  { SAMPLE_WANTED("eventThread", "duration") },
-	  add_safepoint,
-	  false },
-	{ "jdk.SafepointEnd", { SAMPLE_WANTED("eventThread", "duration") }, add_safepoint, false },
+	{ "jdk.JavaMonitorEnter", { SPAN_WANTED }, add_enter, false },
+	{ "jdk.JavaMonitorWait", { SPAN_WANTED }, add_monitor_wait, false },
+	{ "jdk.ThreadPark", { SPAN_WANTED }, add_park, false },
+	{ "jdk.ExecuteVMOperation", { SPAN_WANTED }, add_safepoint, false },
+	{ "jdk.SafepointBegin", { SPAN_WANTED }, add_safepoint, false },
+	{ "jdk.SafepointEnd", { SPAN_WANTED }, add_safepoint, false },
 	{ "hostprof.OffCpuSample", { SAMPLE_WANTED("sampledThread", "weight") }, add_wait, false },
 	{ "profiler.NativeLock",
 	  { SAMPLE_WANTED("eventThread", "weight") },

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "profile/frame_kind.h"
+#include "profile/title.h"
 #include "recording/read.h"
 #include "recording/write_events.h"
 
@@ -168,18 +169,107 @@ uint32_t jfr_stack_with_owner(struct recording_reader *reader, uint32_t stack, u
 	return stack_with_leaf(reader, stack, &frame);
 }
 
+/* --- who has ended a wait --------------------------------------------------------------------- */
+
+#define WOKEN_BY  "[woken by]"
+#define INTERRUPT "[interrupt]"
+/* In `class_stacks`, where frames have smaller numbers. */
+#define WAKER_KEY (1ULL << 63)
+
+static void push_mark(struct recording_reader *reader, const char *text, size_t len)
+{
+	const struct profile_frame frame = { .name = profile_strn(reader->profile, text, len),
+					     .mapping = PROFILE_NONE,
+					     .bci = -1,
+					     .kind = FRAME_MARK };
+
+	vec_push(&reader->frames, profile_frame(reader->profile, &frame));
+}
+
+/* Whose doing it was. */
+static void push_waker_name(struct recording_reader *reader, uint32_t thread)
+{
+	struct strbuf *text = &reader->text;
+
+	strbuf_reset(text);
+	profile_format_process(text, reader->profile, profile_process_of(reader->profile, thread));
+	push_mark(reader, text->buf, text->len);
+	strbuf_reset(text);
+	profile_format_thread(text, reader->profile, thread);
+	push_mark(reader, text->buf, text->len);
+}
+
+/* With the leaf nearest to who was woken a function that was inlined stands behind its caller: views would take another one for that. */
+static uint32_t not_inlined(struct profile *p, uint32_t id)
+{
+	struct profile_frame frame = *profile_get_frame(p, id);
+
+	if (frame.kind == FRAME_JAVA_INLINED)
+		frame.kind = FRAME_JAVA_JIT;
+	else if (frame.kind == FRAME_INLINED)
+		frame.kind = FRAME_NATIVE;
+	else
+		return id;
+	return profile_frame(p, &frame);
+}
+
+static void push_waker(struct recording_reader *reader, const struct profile_waker *waker)
+{
+	struct profile_stack frames = profile_get_stack(reader->profile, waker->stack);
+
+	if (waker->thread == PROFILE_NONE)
+		push_mark(reader, INTERRUPT, strlen(INTERRUPT));
+	else
+		push_waker_name(reader, waker->thread);
+	for (uint32_t i = frames.len; i > 0; i--)
+		vec_push(&reader->frames, not_inlined(reader->profile, frames.frames[i - 1]));
+	push_mark(reader, WOKEN_BY, strlen(WOKEN_BY));
+}
+
+uint32_t jfr_waker(struct recording_reader *reader, uint64_t thread_key, uint64_t stack_key)
+{
+	const struct profile_waker waker = {
+		jfr_keymap_get(&reader->pools[JFR_POOL_THREAD], thread_key, PROFILE_NONE),
+		jfr_keymap_get(&reader->pools[JFR_POOL_STACK], stack_key, PROFILE_NONE),
+	};
+
+	return waker.stack == PROFILE_NONE ? 0 : profile_waker(reader->profile, &waker);
+}
+
+uint32_t jfr_stack_with_waker(struct recording_reader *reader, uint32_t stack, uint32_t id)
+{
+	const struct profile_waker *waker = profile_get_waker(reader->profile, id);
+	uint64_t key = WAKER_KEY | (uint64_t)id << 32 | stack, have;
+	struct profile_stack wait;
+
+	if (!waker)
+		return stack;
+	if (hmap_get(&reader->class_stacks, key, &have))
+		return (uint32_t)have;
+	reader->frames.len = 0;
+	push_waker(reader, waker);
+	wait = profile_get_stack(reader->profile, stack);
+	for (uint32_t i = 0; i < wait.len; i++)
+		vec_push(&reader->frames, wait.frames[i]);
+	have = profile_stack(reader->profile, reader->frames.items, (uint32_t)reader->frames.len);
+	hmap_put(&reader->class_stacks, key, have);
+	return (uint32_t)have;
+}
+
 size_t jfr_wait_parts(struct recording_reader *reader, const struct profile_sample *s,
 		      struct profile_sample ret_parts[2])
 {
 	struct profile_sample part = *s;
 	uint64_t queued = MIN(s->queued, s->weight);
+	uint32_t waker = reader->options->no_wakers ? 0 : s->waker;
 	size_t count = 0;
 
-	part.reason = part.chance = 0;
+	part.reason = part.chance = part.waker = 0;
 	part.queued = 0;
 	if (queued < s->weight || !queued) {
 		part.weight = s->weight - queued;
-		part.stack = jfr_stack_with_reason(reader, s->stack, s->reason);
+		part.stack = jfr_stack_with_waker(
+			reader, jfr_stack_with_reason(reader, s->stack, s->reason), waker);
 		ret_parts[count++] = part;
 		part.count = 0;
 	}

@@ -59,6 +59,7 @@ int recording_writer_finish(struct recording_writer *writer, struct profile *pro
 struct recording_read_options {
 	const char *event; /* only this event's samples; NULL: all */
 	bool merge;	   /* add equal samples up (views) */
+	bool no_wakers;	   /* then waits end with their reason, whoever has ended them */
 	bool lock_owners;  /* when they are: who had a lock is a frame behind its class */
 };
 

@@ -10,6 +10,7 @@
 #define PLAIN(field, type_id, text) { field, type_id, 0, text, { 0 } }
 #define REF(field, type_id, text) { field, type_id, JFR_POOL, text, { 0 } }
 #define TEXT(field, text) REF(field, JFR_SYMBOL, text)
+#define WAKER(field, type_id, pool, text) { field, type_id, (pool) | JFR_WAKER, text, { 0 } }
 #define TICKS(field, text) { field, JFR_LONG, 0, text, { JFR_ANN_TIMESTAMP, "TICKS" } }
 #define EPOCH(field, text) \
 	{ field, JFR_LONG, 0, text, { JFR_ANN_TIMESTAMP, "MILLISECONDS_SINCE_EPOCH" } }
@@ -57,7 +58,13 @@
 /* Of a wait. */
 #define WAIT_FIELDS                                                        \
 	TEXT("reason", "Reason"), TICK_SPAN("queued", "Waited for a CPU"), \
-		COUNT("chance", "One of So Many")
+		COUNT("chance", "One of So Many"), WAKER_FIELDS
+/* Of who has ended it; an interrupt is no thread. */
+#define WAKER_FIELDS                                                              \
+	WAKER("waker", JFR_THREAD, JFR_POOL, "Woken by"),                         \
+		WAKER("wakerPid", JFR_LONG, 0, "Woken by, Process Identifier"),   \
+		WAKER("wakerProcess", JFR_SYMBOL, JFR_POOL, "Woken by, Process"), \
+		WAKER("wakerStackTrace", JFR_STACK_TRACE, JFR_POOL, "Woken by, Stack Trace")
 
 /*
  * What events other than CPU time say of objects. The class is said twice: JFR's is by the name

@@ -98,6 +98,7 @@ enum jfr_super { JFR_SUPER_NONE, JFR_SUPER_EVENT, JFR_SUPER_ANNOTATION };
 enum jfr_field_flag {
 	JFR_POOL = 1 << 0,  /* the value is a key of the type's constant pool */
 	JFR_ARRAY = 1 << 1, /* a count and as many values */
+	JFR_WAKER = 1 << 2, /* only where the profile tells wakers */
 };
 
 struct jfr_annotation_info {

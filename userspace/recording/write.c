@@ -147,7 +147,7 @@ static void begin_chunk(struct recording_writer *writer, const struct profile *p
 	writer->end_ns = chunk->start_ns;
 	writer->chunk_at = writer->end;
 	strbuf_add(&writer->buf, no_header, sizeof(no_header));
-	jfr_put_metadata(&writer->buf, chunk->start_ns, writer->gmt_offset_ms);
+	jfr_put_metadata(&writer->buf, chunk->start_ns, writer->gmt_offset_ms, p->tells_wakers);
 }
 
 static void advance_end(struct recording_writer *writer, const struct profile *p)

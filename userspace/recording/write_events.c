@@ -7,7 +7,10 @@
 #include "recording/write_names.h"
 #include "recording/write_values.h"
 
-/* Size, type, 13 integers (of a live object) and bytes: the size of a sample fits into one byte. */
+/*
+ * Size, type, 13 integers (of a live object) and bytes: the size of a sample fits into one byte. One of a wait whose waker is told has 17, but 11
+ * of them are of 32 bits, or keys that are little more: 5 bytes.
+ */
 #define SAMPLE_LIMIT_BYTES (2 + 13 * 9 + 3)
 
 _Static_assert(SAMPLE_LIMIT_BYTES < 128, "it would need two bytes");
@@ -16,16 +19,16 @@ struct labels {
 	uint64_t pid, name, container;
 };
 
-static struct labels sample_labels(const struct jfr_pools *pools, const struct profile *p,
-				   const struct profile_sample *s)
+static struct labels thread_labels(const struct jfr_pools *pools, const struct profile *p,
+				   uint32_t thread)
 {
 	struct labels labels = { 0, 0, 0 };
 	const struct profile_process *proc;
 	uint32_t process;
 
-	if (s->thread == PROFILE_NONE)
+	if (thread == PROFILE_NONE)
 		return labels;
-	process = profile_get_thread(p, s->thread)->process;
+	process = profile_get_thread(p, thread)->process;
 	if (process == PROFILE_NONE)
 		return labels;
 	proc = profile_get_process(p, process);
@@ -33,6 +36,12 @@ static struct labels sample_labels(const struct jfr_pools *pools, const struct p
 	labels.name = jfr_string_key(pools, proc->name);
 	labels.container = jfr_string_key(pools, proc->container_id);
 	return labels;
+}
+
+static struct labels sample_labels(const struct jfr_pools *pools, const struct profile *p,
+				   const struct profile_sample *s)
+{
+	return thread_labels(pools, p, s->thread);
 }
 
 static uint8_t state_key(uint32_t state)
@@ -105,13 +114,28 @@ static uint8_t *put_fields(uint8_t *at, const struct jfr_pools *pools, const str
 	return put_weight(put_thread(at, pools, s), pools, p, s);
 }
 
+/* WAKER_FIELDS of types.c. */
+static uint8_t *put_waker(uint8_t *at, const struct jfr_pools *pools, const struct profile *p,
+			  const struct profile_sample *s)
+{
+	static const struct profile_waker nobody = { PROFILE_NONE, PROFILE_NONE };
+	const struct profile_waker *waker = s->waker ? profile_get_waker(p, s->waker) : &nobody;
+	struct labels labels = thread_labels(pools, p, waker->thread);
+
+	at = jfr_varint(at, jfr_thread_key(pools, waker->thread));
+	at = jfr_varint(at, labels.pid);
+	at = jfr_varint(at, labels.name);
+	return jfr_varint(at, jfr_key(pools, waker->stack));
+}
+
 /* WAIT_FIELDS of types.c. */
-static uint8_t *put_reason(uint8_t *at, const struct jfr_pools *pools,
+static uint8_t *put_reason(uint8_t *at, const struct jfr_pools *pools, const struct profile *p,
 			   const struct profile_sample *s, uint32_t chance)
 {
 	at = jfr_varint(at, jfr_string_key(pools, s->reason));
 	at = jfr_varint(at, s->queued / chance);
-	return jfr_varint(at, chance);
+	at = jfr_varint(at, chance);
+	return p->tells_wakers ? put_waker(at, pools, p, s) : at;
 }
 
 /*
@@ -134,7 +158,7 @@ static uint8_t *put_wall(uint8_t *at, const struct jfr_pools *pools, const struc
 	at = jfr_varint(at, count_intervals(p, s));
 	at = jfr_varint(at, s->weight);
 	at = put_weight(at, pools, p, s);
-	return put_reason(at, pools, s, MAX(s->chance, 1U));
+	return put_reason(at, pools, p, s, MAX(s->chance, 1U));
 }
 
 /* All behind the time. */
@@ -145,7 +169,7 @@ static uint8_t *put_wait(uint8_t *at, const struct jfr_pools *pools, const struc
 
 	at = jfr_varint(at, s->weight / chance);
 	at = put_fields(at, pools, p, s);
-	return put_reason(at, pools, s, chance);
+	return put_reason(at, pools, p, s, chance);
 }
 
 /* How long, who and where. */
@@ -167,7 +191,7 @@ static uint8_t *put_native_lock(uint8_t *at, const struct jfr_pools *pools, cons
 	*at++ = 0;
 	*at++ = state_key(s->state);
 	at = put_weight(at, pools, p, s);
-	return put_reason(at, pools, s, chance);
+	return put_reason(at, pools, p, s, chance);
 }
 
 /* OBJECT_FIELDS of types.c. */

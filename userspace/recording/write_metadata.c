@@ -91,23 +91,25 @@ static void put_field(struct tree *tree, const struct jfr_field_info *field)
 		put_annotation(tree, field->content.type, field->content.value);
 }
 
-static unsigned int field_count(const struct jfr_type_info *type)
+/* Those of wakers are the last ones. */
+static unsigned int field_count(const struct jfr_type_info *type, bool tells_wakers)
 {
 	unsigned int n = 0;
 
-	while (type->fields && type->fields[n].name)
+	while (type->fields && type->fields[n].name &&
+	       (tells_wakers || !(type->fields[n].flags & JFR_WAKER)))
 		n++;
 	return n;
 }
 
-static void put_type(struct tree *tree, int id)
+static void put_type(struct tree *tree, int id, bool tells_wakers)
 {
 	static const char *const supers[] = {
 		[JFR_SUPER_EVENT] = "jdk.jfr.Event",
 		[JFR_SUPER_ANNOTATION] = "java.lang.annotation.Annotation",
 	};
 	const struct jfr_type_info *type = &jfr_types[id];
-	unsigned int fields = field_count(type);
+	unsigned int fields = field_count(type, tells_wakers);
 
 	put_element(tree, "class", 2 + !!type->super + type->simple);
 	put_attribute(tree, "name", type->name);
@@ -127,7 +129,7 @@ static void put_type(struct tree *tree, int id)
 		put_field(tree, &type->fields[i]);
 }
 
-static void put_types(struct tree *tree)
+static void put_types(struct tree *tree, bool tells_wakers)
 {
 	unsigned int count = 0;
 
@@ -137,14 +139,14 @@ static void put_types(struct tree *tree)
 	put_children(tree, count);
 	for (int id = 0; id < JFR_TYPE_COUNT; id++)
 		if (jfr_types[id].name)
-			put_type(tree, id);
+			put_type(tree, id, tells_wakers);
 }
 
-static void put_tree(struct tree *tree, int64_t gmt_offset_ms)
+static void put_tree(struct tree *tree, int64_t gmt_offset_ms, bool tells_wakers)
 {
 	put_element(tree, "root", 0);
 	put_children(tree, 2);
-	put_types(tree);
+	put_types(tree, tells_wakers);
 	put_element(tree, "region", 3);
 	put_attribute(tree, "locale", "en_US");
 	put_number(tree, "gmtOffset", gmt_offset_ms);
@@ -152,13 +154,14 @@ static void put_tree(struct tree *tree, int64_t gmt_offset_ms)
 	put_children(tree, 0);
 }
 
-void jfr_put_metadata(struct strbuf *out, uint64_t start_ns, int64_t gmt_offset_ms)
+void jfr_put_metadata(struct strbuf *out, uint64_t start_ns, int64_t gmt_offset_ms,
+		      bool tells_wakers)
 {
 	size_t event = jfr_begin_event(out, JFR_METADATA);
 	struct tree tree = { .elements = STRBUF_INIT };
 
 	intern_init(&tree.strings);
-	put_tree(&tree, gmt_offset_ms);
+	put_tree(&tree, gmt_offset_ms, tells_wakers);
 	jfr_put_varint(out, start_ns);
 	jfr_put_varint(out, 0);
 	jfr_put_varint(out, METADATA_ID);

@@ -28,6 +28,7 @@ struct merge_wait {
 	uint64_t length_ns;
 	uint64_t queued_ns; /* of that, for a cpu */
 	uint32_t halved;    /* it was one of 2^halved */
+	bool is_woken;	    /* it was ended, and not by the end of the recording */
 };
 
 struct merge_item {

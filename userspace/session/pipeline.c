@@ -161,6 +161,7 @@ void pipeline_release(struct pipeline *pipeline)
 	malloc_kept_release(&pipeline->kept);
 	miss_join_release(&pipeline->misses);
 	spans_release(&pipeline->spans);
+	wakers_release(&pipeline->wakers);
 	parked_release(&pipeline->parked);
 	process_news_release(&pipeline->news);
 	vec_release(&pipeline->outside);
@@ -193,6 +194,7 @@ int pipeline_begin(struct pipeline *pipeline, const char *command_line, struct e
 
 	profile->start_ns = clock_now_ns();
 	profile->start_wall_ns = clock_wall_ns();
+	profile->tells_wakers = pipeline->options->tells_wakers;
 	profile->host = profile_string(profile, uname(&uts) == 0 ? uts.nodename : "");
 	profile->command = profile_string(profile, command_line ? command_line : "");
 	add_events(pipeline);
@@ -306,6 +308,7 @@ static int rotate(struct pipeline *pipeline, struct err *err)
 	profile_init(&fresh);
 	fresh.start_ns = profile->start_ns;
 	fresh.start_wall_ns = profile->start_wall_ns;
+	fresh.tells_wakers = profile->tells_wakers;
 	fresh.host = profile_string(&fresh, profile_get_string(profile, profile->host));
 	fresh.command = profile_string(&fresh, profile_get_string(profile, profile->command));
 	for (size_t i = 0; i < profile->counters.len; i++)
@@ -315,6 +318,7 @@ static int rotate(struct pipeline *pipeline, struct err *err)
 				    profile->counters.items[i].value);
 	live_objects_move(&pipeline->live, profile, &fresh);
 	live_objects_move(&pipeline->kept.objects, profile, &fresh);
+	wakers_move(&pipeline->wakers, profile, &fresh);
 	profile_release(profile);
 	*profile = fresh;
 	add_events(pipeline);

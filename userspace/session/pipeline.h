@@ -30,6 +30,7 @@
 #include "session/offcpu/native_locks.h"
 #include "session/offcpu/parked.h"
 #include "session/offcpu/spans.h"
+#include "session/offcpu/wakers.h"
 #include "session/tables/table_link.h"
 #include "symbolize/symbolizer.h"
 #include "unwind/miss_join.h"
@@ -66,6 +67,7 @@ struct pipeline {
 	struct miss_join misses;
 	struct spans spans;
 	struct native_locks native_locks;
+	struct wakers wakers;
 	struct parked parked;
 	struct process_news news;
 	/* Where more is held back than plan.queue_bytes and queue_room_bytes, order and symbols are given up rather than memory. */

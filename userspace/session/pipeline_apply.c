@@ -10,6 +10,7 @@
 #include "session/pipeline_locks.h"
 #include "session/pipeline_malloc.h"
 #include "session/pipeline_show.h"
+#include "session/pipeline_spans.h"
 #include "session/safepoints/safepoint_parts.h"
 #include "session/safepoints/safepoint_reason.h"
 #include "symbolize/wait.h"
@@ -37,7 +38,7 @@ void pipeline_greet(struct ledger_entry *entry, struct process *process, struct 
 {
 	struct pipeline *pipeline = data;
 
-	if (jvm)
+	if (jvm && !sample->waker)
 		agents_note_sample(pipeline->agents, process);
 	if (entry->profile_id != PROFILE_NONE)
 		return;
@@ -108,6 +109,7 @@ static void apply_sample(struct pipeline *pipeline, struct process *process,
 						 sample, symbolized, &row.thread);
 
 	row.reason = pipeline_reason(pipeline, sample, row.stack);
+	row.waker = pipeline_spans_waker(pipeline, sample, &item->wait);
 	if (is_lock) {
 		row.identity = lock_identity(sample);
 		row.owner = pipeline_locks_owner(pipeline, entry, symbolized->jvm, sample);
@@ -183,9 +185,11 @@ static bool try_sample(struct pipeline *pipeline, struct merge_item *item)
 	if (pipeline->stalled_since_ns)
 		pipeline->stall_ns += clock_now_ns() - pipeline->stalled_since_ns;
 	pipeline->stalled_since_ns = 0;
-	if (!pipeline_is_native_lock(pipeline, item->sample) ||
-	    native_locks_want(&pipeline->native_locks, &pipeline->profile, item->sample,
-			      symbolized.stack))
+	if (item->sample->waker)
+		pipeline_spans_note_waker(pipeline, process, item->sample, &symbolized);
+	else if (!pipeline_is_native_lock(pipeline, item->sample) ||
+		 native_locks_want(&pipeline->native_locks, &pipeline->profile, item->sample,
+				   symbolized.stack))
 		apply_sample(pipeline, process, item, &symbolized);
 	return true;
 }

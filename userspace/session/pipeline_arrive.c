@@ -89,8 +89,14 @@ static void push_sample(struct pipeline *pipeline, const struct wire_sample *sam
 			const struct merge_wait *wait)
 {
 	uint64_t place_ns = sample->time_ns + (wait ? wait->length_ns : 0);
-	struct merge_shown shown = { .id = ++pipeline->samples };
+	struct merge_shown shown = { 0 };
 
+	/* Who wakes another thread: it becomes a part of that one's sample. */
+	if (sample->waker) {
+		merge_push_sample(&pipeline->queue, sample, miss, again);
+		return;
+	}
+	shown.id = ++pipeline->samples;
 	if (place_ns < pipeline->applied_ns)
 		pipeline->late_samples++;
 	if (pipeline->sinks.hurry && may_be_shown(pipeline, process, sample, miss))

@@ -5,9 +5,12 @@
 
 #include "base/clock.h"
 #include "session/pipeline_arrive.h"
+#include "symbolize/waker.h"
 
 /* A length may be drained one turn before its sample. */
 #define LONELY_NS (5 * NSEC_PER_SEC)
+/* Between the two a thread waits for a cpu, of which a host may have far too few. */
+#define WAKER_NS (60 * NSEC_PER_SEC)
 /* For the walks of the last look; most recordings need some milliseconds. */
 #define LOOK_NS (200 * NSEC_PER_MSEC)
 
@@ -18,7 +21,8 @@ static void finish(struct pipeline *pipeline, struct span_wait *wait)
 	if (span->length_ns) {
 		const struct merge_wait length = { .length_ns = span->length_ns,
 						   .queued_ns = span->queued_ns,
-						   .halved = span->halved };
+						   .halved = span->halved,
+						   .is_woken = wait->is_woken };
 
 		wait->sample->weight = span->weight_ns;
 		pipeline_arrive_wait(pipeline, wait->sample, TAKE_PTR(wait->miss), &length);
@@ -33,6 +37,39 @@ void pipeline_spans_hold(struct pipeline *pipeline, struct wire_sample *sample,
 
 	if (wait)
 		finish(pipeline, wait);
+}
+
+/* --- who has ended it ------------------------------------------------------------------------- */
+
+void pipeline_spans_note_waker(struct pipeline *pipeline, struct process *process,
+			       const struct wire_sample *sample,
+			       const struct symbolized *symbolized)
+{
+	struct profile *profile = &pipeline->profile;
+	struct profile_waker waker = { PROFILE_NONE, symbolized->stack };
+
+	if (waker_is_thread(profile, waker.stack, sample->waker))
+		waker.thread =
+			ledger_name_thread(&pipeline->ledger, profile, process, sample, symbolized);
+	else
+		waker.stack = waker_interrupt_stack(profile, waker.stack);
+	wakers_put(&pipeline->wakers, sample->woken_tid, sample->alloc_object, &waker,
+		   sample->time_ns);
+}
+
+uint32_t pipeline_spans_waker(struct pipeline *pipeline, const struct wire_sample *sample,
+			      const struct merge_wait *wait)
+{
+	uint64_t least_ns = MAX(pipeline->options->events[sample->event].least_ns, 1U);
+	uint64_t asleep_ns = wait->length_ns - MIN(wait->queued_ns, wait->length_ns);
+	uint32_t waker;
+
+	if (!pipeline->options->tells_wakers || !wait->is_woken)
+		return 0;
+	waker = wakers_take(&pipeline->wakers, sample->tid, sample->time_ns, &pipeline->profile);
+	/* As BPF has it (waking_is_wanted()): who was only queued was not woken. */
+	pipeline->wakers.missing += !waker && asleep_ns >= least_ns;
+	return waker;
 }
 
 void pipeline_spans_arrive(const struct wire_span *span, void *data)
@@ -123,6 +160,8 @@ void pipeline_spans_turn(struct pipeline *pipeline, uint64_t now_ns)
 	while (parked_is_left(&pipeline->parked) && !unwinder_is_busy(pipeline->unwinder))
 		open_parked(pipeline, parked_take(&pipeline->parked), false);
 	spans_expire(&pipeline->spans, now_ns - LONELY_NS);
+	/* A host may have begun later than that. */
+	wakers_expire(&pipeline->wakers, now_ns - MIN(now_ns, WAKER_NS));
 }
 
 /* --- at the end ------------------------------------------------------------------------------- */
@@ -154,6 +193,7 @@ static void end_wait(struct pipeline *pipeline, struct span_wait *wait, uint64_t
 	wait->span = (struct wire_span){ .length_ns = length_ns,
 					 .queued_ns = wire_offcpu_queued(&known, length_ns),
 					 .halved = MIN(known.halved, WIRE_OFFCPU_MOST_HALVED) };
+	wait->is_woken = known.woken_ns != 0;
 	wait->span.weight_ns = last_weight(&pipeline->options->events[sample->event], &known,
 					   length_ns, wait->span.halved);
 	finish(pipeline, wait);
@@ -193,6 +233,8 @@ void pipeline_spans_for_each_figure(struct pipeline *pipeline,
 
 	native_locks_for_each(&pipeline->native_locks, tell_other, &teller);
 	fn(pipeline, "offcpu.cut", "", pipeline->spans.cut);
+	if (pipeline->options->tells_wakers)
+		fn(pipeline, "offcpu.no-waker", "", pipeline->wakers.missing);
 	fn(pipeline, "wall.parked", "", parked->threads.len);
 	fn(pipeline, "wall.parked-gone", "", parked->gone);
 	fn(pipeline, "wall.parked-not-listed", parked->error ? strerror(-parked->error) : "",

@@ -9,6 +9,14 @@
 void pipeline_spans_hold(struct pipeline *pipeline, struct wire_sample *sample,
 			 struct wire_miss *miss);
 
+/* SAMPLE, in its turn, is of who has woken another thread, and SYMBOLIZED. */
+void pipeline_spans_note_waker(struct pipeline *pipeline, struct process *process,
+			       const struct wire_sample *sample,
+			       const struct symbolized *symbolized);
+/* Of the wait that is SAMPLE's, in its turn, likewise; an id of the profile, 0: nobody is known. */
+uint32_t pipeline_spans_waker(struct pipeline *pipeline, const struct wire_sample *sample,
+			      const struct merge_wait *wait);
+
 /* The ring's; DATA is the pipeline. */
 void pipeline_spans_arrive(const struct wire_span *span, void *data);
 

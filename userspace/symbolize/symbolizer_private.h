@@ -124,7 +124,10 @@ void allocation_drop_jvm_frames(struct stack_build *build, size_t first);
 void shown_push_receiver(struct stack_build *build, const uint64_t *words);
 void shown_push_compiling(struct stack_build *build, struct word_reader user);
 
-/* symbolize/wait.c: the kernel's frames of the switch itself go; and those that tell us of SAMPLE, where it has a cause. */
+/*
+ * symbolize/wait.c: the kernel's frames of a switch itself go, those of the wake-up of SAMPLE's waker, and those that tell us of SAMPLE,
+ * where it has a cause.
+ */
 void wait_drop_tracing(struct stack_build *build, const struct wire_sample *sample);
 
 /* symbolize/vdso.c: the vDSO of this kernel as an image; NULL when there is none. */

@@ -12,7 +12,9 @@
 #define WEIGHT_MOST    3
 /* Of a switch the programs that look at it: bpf_prog_…, bpf_trace_run4, __traceiter_sched_switch. */
 #define LOOKED_AT_KERNEL 8
-#define SCHEDULE	 "__schedule"
+/* What a switch begins in, and a wake-up. */
+#define SCHEDULE "__schedule"
+#define WAKES	 "try_to_wake_up"
 
 static const struct {
 	enum wire_cause cause, of;
@@ -146,15 +148,24 @@ static const char *frame_name(const struct stack_build *build, size_t at)
 	return profile_get_string(build->profile, profile_get_frame(build->profile, frame)->name);
 }
 
-/* How many frames the tracepoint itself has in front: of a switch all before it; else the program and who calls it. */
+/* The kernel's function that a program looks at, whose own frames come before it; NULL: none that is known. */
+static const char *looked_at(const struct wire_sample *sample)
+{
+	if (sample->waker)
+		return WAKES;
+	return sample->state != WIRE_STATE_RUNNING ? SCHEDULE : NULL;
+}
+
+/* How many frames the tracepoint itself has in front: all before that function; else the program and who calls it. */
 static size_t count_tracing(const struct stack_build *build, const struct wire_sample *sample)
 {
 	static const char *const ours[] = { "bpf_prog_", "bpf_trace_run", "__bpf_trace_",
 					    "__traceiter_", "bpf_trampoline_" };
 	size_t most = MIN(build->symbolizer->frames.len, (size_t)LOOKED_AT_KERNEL), at;
+	const char *function = looked_at(sample);
 
-	for (at = 0; sample->state != WIRE_STATE_RUNNING && at < most; at++)
-		if (begins_with(frame_name(build, at), SCHEDULE))
+	for (at = 0; function && at < most; at++)
+		if (begins_with(frame_name(build, at), function))
 			return at;
 	for (at = 0; at < most; at++) {
 		bool is_ours = false;
@@ -173,7 +184,7 @@ void wait_drop_tracing(struct stack_build *build, const struct wire_sample *samp
 	uint32_t *frames = symbolizer->frames.items;
 	size_t count;
 
-	if (sample->cause == WIRE_CAUSE_NONE && sample->state == WIRE_STATE_RUNNING)
+	if (sample->cause == WIRE_CAUSE_NONE && !looked_at(sample))
 		return;
 	count = count_tracing(build, sample);
 	symbolizer->frames.len -= count;

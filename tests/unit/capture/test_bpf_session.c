@@ -165,7 +165,7 @@ static void programs_of_triggers(void **state)
 			bpf_session_prog_fd(session, (enum wire_trigger)t) >= 1000,
 			t != WIRE_TRIGGER_MALLOC_RETURN && t != WIRE_TRIGGER_OFFCPU_PARKED &&
 				t != WIRE_TRIGGER_WINDOW_BEGIN && t != WIRE_TRIGGER_WINDOW_END &&
-				t != WIRE_TRIGGER_MALLOC_SESSION);
+				t != WIRE_TRIGGER_MALLOC_SESSION && t != WIRE_TRIGGER_OFFCPU_WAKER);
 	assert_true(f.rodata.event_at_entry[0]);
 	assert_false(f.rodata.event_at_entry[1]);
 	assert_false(f.rodata.event_at_entry[2]);
@@ -267,6 +267,25 @@ static void programs_of_native_memory(void **state)
 	options.follow_memory = false;
 	session = opened(&options);
 	assert_int_equal(bpf_session_prog_fd(session, WIRE_TRIGGER_MALLOC), -1);
+	bpf_session_free(session);
+}
+
+/* Of --waker: who wakes threads is noted by another program. */
+static void wakers_are_told(void **state)
+{
+	static const struct capture_event event = { .trigger = WIRE_TRIGGER_OFFCPU };
+	struct bpf_session_options options = usual(&event, 1);
+	struct bpf_session *session;
+
+	(void)state;
+	options.tells_wakers = true;
+	options.waker_count_at = -4711;
+	strbuf_addch(&f.log, '\n');
+	session = opened(&options);
+	expect_line("sample_offcpu 1\nsample_waker 1\n");
+	assert_int_equal(bpf_session_prog_fd(session, WIRE_TRIGGER_OFFCPU_WAKING), -1);
+	assert_true(bpf_session_prog_fd(session, WIRE_TRIGGER_OFFCPU_WAKER) >= 1000);
+	assert_int_equal(f.rodata.waker_count_at, -4711);
 	bpf_session_free(session);
 }
 
@@ -474,6 +493,7 @@ int main(void)
 		cmocka_unit_test_setup(programs_of_native_locks, set_up),
 		cmocka_unit_test_setup(programs_of_wall, set_up),
 		cmocka_unit_test_setup(programs_of_native_memory, set_up),
+		cmocka_unit_test_setup(wakers_are_told, set_up),
 		cmocka_unit_test_setup(cpus_that_are_sampled, set_up),
 		cmocka_unit_test_setup(misses_while_sampling, set_up),
 		cmocka_unit_test_setup(no_targets, set_up),

@@ -144,7 +144,8 @@ static void test_waits_have_a_least_length(void **state)
 	assert_int_equal(capture_event_parse("offcpu=60s", 99, &other, &err), 0);
 	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
 		assert_int_equal(capture_event_needs(&e, (enum wire_trigger)t),
-				 t == WIRE_TRIGGER_OFFCPU || t == WIRE_TRIGGER_OFFCPU_WAKING);
+				 t == WIRE_TRIGGER_OFFCPU || t == WIRE_TRIGGER_OFFCPU_WAKING ||
+					 t == WIRE_TRIGGER_OFFCPU_WAKER);
 }
 
 static void test_wall_is_a_clock_with_waits(void **state)
@@ -169,6 +170,7 @@ static void test_wall_is_a_clock_with_waits(void **state)
 		assert_int_equal(capture_event_needs(&e, (enum wire_trigger)t),
 				 t == WIRE_TRIGGER_PERF || t == WIRE_TRIGGER_OFFCPU ||
 					 t == WIRE_TRIGGER_OFFCPU_WAKING ||
+					 t == WIRE_TRIGGER_OFFCPU_WAKER ||
 					 t == WIRE_TRIGGER_OFFCPU_PARKED);
 	e = parse("offcpu", 997);
 	assert_true(capture_event_has_waits(&e));

@@ -84,6 +84,10 @@ static void test_fields(void **state)
 	assert_int_equal(sample_check(&record, RECORD_BYTES), -EBADMSG);
 	fresh()->cause = WIRE_CAUSE_COUNT;
 	assert_int_equal(sample_check(&record, RECORD_BYTES), -EBADMSG);
+	fresh()->waker = WIRE_WAKER_COUNT;
+	assert_int_equal(sample_check(&record, RECORD_BYTES), -EBADMSG);
+	fresh()->waker = WIRE_WAKER_COUNT - 1;
+	assert_int_equal(sample_check(&record, RECORD_BYTES), 0);
 }
 
 static void test_frames(void **state)

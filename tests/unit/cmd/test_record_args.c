@@ -43,6 +43,8 @@ static void print_options(const struct record_args *args, const struct drive_opt
 		printf("argument %s\n", o->command[i]);
 	if (o->whole_host)
 		printf("all\n");
+	if (c->tells_wakers)
+		printf("wakers\n");
 	if (o->recorder.jvm_shows)
 		printf("shows %u\n", o->recorder.jvm_shows);
 	printf("agent %d, at %llu ns, \"%s\"\n", (int)o->recorder.agent,
@@ -176,10 +178,21 @@ static void agents(void **state)
 	assert_non_null(strstr(parse("record --stats s.json"), "stats s.json\n"));
 }
 
+static void wakers_of_waits(void **state)
+{
+	(void)state;
+	assert_non_null(
+		strstr(parse("record -e cpu,offcpu --waker"), "event offcpu\nwakers\nagent 0"));
+	assert_non_null(strstr(parse("record -e wall --waker"), "event wall\nwakers\n"));
+	assert_null(strstr(parse("record -e offcpu"), "wakers\n"));
+}
+
 static void what_does_not_go(void **state)
 {
 	static const char *const bad[] = {
 		"-F 0",
+		"--waker",
+		"-e cpu,page-faults --waker",
 		"-F 20001",
 		"-d 0",
 		"-d x",
@@ -243,6 +256,7 @@ int main(void)
 		cmocka_unit_test(by_default),
 		cmocka_unit_test(each_option),
 		cmocka_unit_test(events_and_frequencies),
+		cmocka_unit_test(wakers_of_waits),
 		cmocka_unit_test(agents),
 		cmocka_unit_test(what_does_not_go),
 		cmocka_unit_test(streams),

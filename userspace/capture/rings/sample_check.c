@@ -55,7 +55,8 @@ int sample_check(const void *data, size_t len)
 		return -EBADMSG;
 	if (sample->reason >= UNWIND_REASON_COUNT || sample->event >= WIRE_MAX_EVENTS)
 		return -EBADMSG;
-	if (sample->state >= WIRE_STATE_COUNT || sample->cause >= WIRE_CAUSE_COUNT)
+	if (sample->state >= WIRE_STATE_COUNT || sample->cause >= WIRE_CAUSE_COUNT ||
+	    sample->waker >= WIRE_WAKER_COUNT)
 		return -EBADMSG;
 	return check_name(sample) < 0 ? -EBADMSG : check_frames(sample);
 }

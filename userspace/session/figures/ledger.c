@@ -102,10 +102,8 @@ struct ledger_entry *ledger_get(struct ledger *ledger, uint32_t pid, uint32_t ex
 	bool is_new;
 	uint32_t index = intern_put(&ledger->keys, &key, sizeof(key), &is_new);
 
-	if (is_new) {
+	if (is_new)
 		vec_push(&ledger->entries, entry_new(ledger, &key, process, comm));
-		ledger->processes++;
-	}
 	return ledger->entries.items[index];
 }
 
@@ -176,12 +174,20 @@ static enum unwind_reason reason_of(const struct wire_sample *sample)
 	return sample->reason;
 }
 
+/* Once it has something in its books: who only wakes others' threads has not. */
+static void count_process(struct ledger *ledger, struct ledger_entry *entry)
+{
+	ledger->processes += !entry->is_counted;
+	entry->is_counted = true;
+}
+
 static void count_sample(struct ledger *ledger, struct ledger_entry *entry,
 			 const struct wire_sample *sample)
 {
 	struct ledger_count *count = &entry->counts[sample->event];
 	enum unwind_reason reason = reason_of(sample);
 
+	count_process(ledger, entry);
 	count->samples++;
 	count->weight += sample->weight;
 	count->complete += reason_info[reason].whole;
@@ -194,6 +200,7 @@ void ledger_count_lost(struct ledger *ledger, struct ledger_entry *entry, unsign
 		       enum wire_loss why, const struct ledger_loss *loss)
 {
 	if (entry) {
+		count_process(ledger, entry);
 		entry->counts[event].lost += loss->count;
 		entry->counts[event].lost_weight += loss->weight;
 	}
@@ -257,9 +264,10 @@ uint32_t ledger_profile_thread(struct ledger_entry *entry, struct profile *profi
 	return (uint32_t)id;
 }
 
-struct ledger_entry *ledger_take(struct ledger *ledger, struct profile *profile,
-				 struct process *process, const struct wire_sample *sample,
-				 const struct symbolized *symbolized, uint32_t *ret_thread)
+/* The entry of SAMPLE's process, with its labels, and its thread. */
+static struct ledger_entry *enter(struct ledger *ledger, struct profile *profile,
+				  struct process *process, const struct wire_sample *sample,
+				  const struct symbolized *symbolized, uint32_t *ret_thread)
 {
 	struct jvm *jvm = symbolized->jvm;
 	char comm[WIRE_COMM_LEN + 1] = { 0 };
@@ -270,10 +278,30 @@ struct ledger_entry *ledger_take(struct ledger *ledger, struct profile *profile,
 	attach(ledger, entry, process);
 	if (ledger->greet && (entry->profile_id == PROFILE_NONE || (jvm && !entry->is_jvm)))
 		ledger->greet(entry, process, jvm, sample, ledger->greet_data);
-	entry->is_jvm |= jvm != NULL;
-	count_sample(ledger, entry, sample);
+	/* Who only wakes others' threads is not asked for more. */
+	entry->is_jvm |= jvm && !sample->waker;
 	*ret_thread = ledger_profile_thread(entry, profile, sample->tid, symbolized);
 	return entry;
+}
+
+struct ledger_entry *ledger_take(struct ledger *ledger, struct profile *profile,
+				 struct process *process, const struct wire_sample *sample,
+				 const struct symbolized *symbolized, uint32_t *ret_thread)
+{
+	struct ledger_entry *entry =
+		enter(ledger, profile, process, sample, symbolized, ret_thread);
+
+	count_sample(ledger, entry, sample);
+	return entry;
+}
+
+uint32_t ledger_name_thread(struct ledger *ledger, struct profile *profile, struct process *process,
+			    const struct wire_sample *sample, const struct symbolized *symbolized)
+{
+	uint32_t thread;
+
+	enter(ledger, profile, process, sample, symbolized, &thread);
+	return thread;
 }
 
 /* The index of an entry is its place in `keys`: those that stay are counted anew. */

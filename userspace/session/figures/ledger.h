@@ -32,6 +32,7 @@ struct ledger_entry {
 	struct process *process; /* that it is attached to; NULL: to none, any more or yet */
 	bool is_new;		 /* no process yet, and made since the tables were emptied */
 	bool is_jvm;		 /* greeted as one */
+	bool is_counted;	 /* among `processes` */
 	uint32_t pid;
 	uint32_t exec_id; /* the kernel's */
 	uint64_t start_ns;
@@ -61,7 +62,7 @@ struct ledger {
 	uint64_t reasons[UNWIND_REASON_COUNT];
 	uint64_t samples, complete; /* of the whole run */
 	struct ledger_loss losses[WIRE_LOSS_COUNT];
-	uint32_t processes; /* entries ever made */
+	uint32_t processes; /* entries that ever had samples, or lost some */
 };
 
 void ledger_init(struct ledger *ledger);
@@ -82,6 +83,9 @@ struct ledger_entry *ledger_get(struct ledger *ledger, uint32_t pid, uint32_t ex
 struct ledger_entry *ledger_take(struct ledger *ledger, struct profile *profile,
 				 struct process *process, const struct wire_sample *sample,
 				 const struct symbolized *symbolized, uint32_t *ret_thread);
+/* The same of a sample that counts in no sum: its thread. */
+uint32_t ledger_name_thread(struct ledger *ledger, struct profile *profile, struct process *process,
+			    const struct wire_sample *sample, const struct symbolized *symbolized);
 /* The entry that PROCESS's samples went to; NULL: it has none. */
 const struct ledger_entry *ledger_find(const struct ledger *ledger, const struct process *process);
 /* PROCESS has gone or execed. */

@@ -4,12 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-
-/* Tids are below 2^22, and no thread leaves twice in a nanosecond. */
-static uint64_t key_of(uint32_t tid, uint64_t time_ns)
-{
-	return time_ns ^ (uint64_t)tid << 42;
-}
+#include "session/offcpu/span_key.h"
 
 static uint64_t bytes_of(const struct span_wait *wait)
 {
@@ -72,7 +67,7 @@ static void cut(struct spans *spans, struct span_wait *wait)
 struct span_wait *spans_open(struct spans *spans, struct wire_sample *sample,
 			     struct wire_miss *miss, uint64_t now_ns)
 {
-	uint64_t key = key_of(sample->tid, sample->time_ns);
+	uint64_t key = span_key(sample->tid, sample->time_ns);
 	struct span_wait *wait = take(spans, key);
 	bool is_closed = wait != NULL;
 
@@ -91,16 +86,18 @@ struct span_wait *spans_open(struct spans *spans, struct wire_sample *sample,
 
 struct span_wait *spans_close(struct spans *spans, const struct wire_span *span, uint64_t now_ns)
 {
-	uint64_t key = key_of(span->tid, span->time_ns);
+	uint64_t key = span_key(span->tid, span->time_ns);
 	struct span_wait *wait = take(spans, key);
 
 	if (wait) {
-		wait->is_closed = true;
+		wait->is_closed = wait->is_woken = true;
 		wait->span = *span;
 		return wait;
 	}
 	wait = xcalloc(1, sizeof(*wait));
-	*wait = (struct span_wait){ .is_closed = true, .span = *span, .since_ns = now_ns };
+	*wait = (struct span_wait){
+		.is_closed = true, .is_woken = true, .span = *span, .since_ns = now_ns
+	};
 	put(spans, key, wait);
 	return NULL;
 }

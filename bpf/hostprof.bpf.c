@@ -18,6 +18,7 @@
 #include "sample/offcpu_parked.h"
 #include "sample/offcpu_thread.h"
 #include "sample/park_probe.h"
+#include "sample/phases/compilation_probe.h"
 #include "sample/safepoint_probe.h"
 #include "sample/trigger.h"
 
@@ -256,7 +257,7 @@ SEC("?kprobe")
 int sample_safepoint(struct pt_regs *ctx)
 {
 	wire_u64 cookie = bpf_get_attach_cookie(ctx);
-	wire_u32 form = cookie >> WIRE_PLACE_FORM_SHIFT;
+	wire_u64 form = cookie >> WIRE_PLACE_FORM_SHIFT;
 	struct trigger trigger = { .event = cookie & (WIRE_MAX_EVENTS - 1),
 				   .in_user = true,
 				   .preemptible = true,
@@ -275,6 +276,36 @@ int sample_safepoint(struct pt_regs *ctx)
 	if (!trigger.weight || trigger.weight < safepoint_least_ns)
 		return 0;
 	return trigger_fire(&trigger, state, ctx, ctx);
+}
+
+/* A JVM begins to compile a method, or is done with it. */
+SEC("?kprobe")
+
+int sample_jit(struct pt_regs *ctx)
+{
+	wire_u64 cookie = bpf_get_attach_cookie(ctx);
+	struct compilation_seen seen = { .form = cookie >> WIRE_PLACE_FORM_SHIFT };
+	struct trigger trigger = { .event = cookie & (WIRE_MAX_EVENTS - 1),
+				   .in_user = true,
+				   .preemptible = true,
+				   .cause = WIRE_CAUSE_COMPILATION };
+	struct cpu_state *state = trigger_enter(&trigger);
+
+	if (!state)
+		return 0;
+	if (WIRE_USDT_STEP(seen.form) == WIRE_JIT_BEGIN)
+		compilation_note_begin(trigger.task);
+	else if (compilation_fill(&trigger, &seen))
+		return trigger_fire(&trigger, state, ctx, ctx);
+	return 0;
+}
+
+SEC("?tp_btf/sched_switch")
+
+int BPF_PROG(note_compiler, bool preempt, struct task_struct *from, struct task_struct *to)
+{
+	compilation_switch(from, to);
+	return 0;
 }
 
 /*

@@ -148,7 +148,15 @@ enum wire_mark {
 	WIRE_MARK_COUNT
 };
 
-/* The words that a virtual thread's name of BYTES takes. */
+/* What stands behind a sample's words. */
+enum wire_text {
+	WIRE_TEXT_NAME,	       /* of a virtual thread, if anything */
+	WIRE_TEXT_OPERATION,   /* of a JVM, for which it stopped */
+	WIRE_TEXT_COMPILATION, /* a struct wire_compilation and its names */
+	WIRE_TEXT_COUNT
+};
+
+/* The words that a name, or another text, of BYTES takes. */
 #define WIRE_NAME_WORDS(bytes) (((bytes) + 7) / 8)
 
 #define WIRE_INTERPRETED_WORDS 5
@@ -219,9 +227,10 @@ struct wire_sample {
 		alloc_object; /* the agent's id of the object, which it follows to its end, or BPF's of native memory; 0: it is not followed */
 	wire_u64 virtual_id;  /* of the Java virtual thread that ran; 0: none, or not known */
 	wire_u16
-		name_bytes; /* of its name, which stands behind the words; 0: it has none. Of a safepoint the operation's */
+		name_bytes; /* of its name, or of what `text` says, which stands behind the words; 0: there is none */
 	wire_u8 name_width; /* bytes of a char: 1, Latin-1, or 2, UTF-16 */
-	wire_u8 pad[5];
+	wire_u8 text;	    /* enum wire_text */
+	wire_u8 pad[4];
 	char comm[WIRE_COMM_LEN];
 	/* Kernel addresses, then user words, both leaf first; then the name, filled up to whole words. */
 	wire_u64 words[];
@@ -280,10 +289,12 @@ struct wire_lost {
 #define WIRE_PLACE_COOKIE(event, form) \
 	((wire_u64)(event) | (wire_u64)(form) << WIRE_PLACE_FORM_SHIFT)
 
+#include "wire_compilation.h"
 #include "wire_jvm.h"
 #include "wire_malloc.h"
 #include "wire_offcpu.h"
 #include "wire_parking.h"
+#include "wire_phases.h"
 #include "wire_rows.h"
 #include "wire_tlab.h"
 #include "wire_usdt.h"

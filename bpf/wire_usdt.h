@@ -19,9 +19,37 @@ enum wire_park_step {
 	WIRE_PARK_STEPS
 };
 
+/* -e jit */
+enum wire_jit_step {
+	WIRE_JIT_BEGIN, /* hotspot:method__compile__begin */
+	WIRE_JIT_END, /* hotspot:method__compile__end(compiler, …, class, …, method, …, signature, …, success) */
+	WIRE_JIT_STEPS
+};
+
 /* The form of a place (WIRE_PLACE_COOKIE()): REG has the first argument, by its DWARF number; 16 and more: nobody knows. */
-#define WIRE_USDT_FORM(step, reg) ((wire_u32)(step) | (wire_u32)(reg) << 8)
+#define WIRE_USDT_FORM(step, reg) ((wire_u64)(step) | (wire_u64)(reg) << 8)
 #define WIRE_USDT_STEP(form)	  ((form)&0xff)
 #define WIRE_USDT_REG(form)	  ((form) >> 8 & 0xff)
+
+/* What such a form says of a compilation's end: registers of four bits each, and bits. */
+enum wire_jit_reg {
+	WIRE_JIT_COMPILER, /* the address of a string with an end */
+	WIRE_JIT_CLASS,	   /* those of others, and their lengths */
+	WIRE_JIT_CLASS_BYTES,
+	WIRE_JIT_METHOD,
+	WIRE_JIT_METHOD_BYTES,
+	WIRE_JIT_SIGNATURE,
+	WIRE_JIT_SIGNATURE_BYTES,
+	WIRE_JIT_TASK, /* the CompileTask, which has the success at a displacement; or the success itself */
+};
+
+#define WIRE_JIT_FORM_REG(which, reg)  ((wire_u64)((reg)&15) << (8 + 4 * (which)))
+#define WIRE_JIT_REG(form, which)      ((form) >> (8 + 4 * (which)) & 15)
+#define WIRE_JIT_HAS_NAMES	       (1ULL << 40) /* all registers but the last one are known */
+#define WIRE_JIT_HAS_TASK	       (1ULL << 41)
+#define WIRE_JIT_HAS_SUCCESS	       (1ULL << 42) /* in the register itself */
+#define WIRE_JIT_MOST_DISPLACEMENT     255
+#define WIRE_JIT_FORM_AT(displacement) ((wire_u64)(displacement) << 43)
+#define WIRE_JIT_AT(form)	       ((form) >> 43 & WIRE_JIT_MOST_DISPLACEMENT)
 
 #endif

@@ -10,6 +10,7 @@
 #ifndef HOSTPROF_BPF_SAMPLE_TRIGGER_H
 #define HOSTPROF_BPF_SAMPLE_TRIGGER_H
 
+#include "sample/phases/compilation_text.h"
 #include "sample/target.h"
 #include "sample/window.h"
 
@@ -30,6 +31,7 @@ struct trigger {
 	wire_u64 alloc_interval;
 	wire_u64 alloc_object;
 	wire_u64 text_at; /* a string of the task's that goes with the sample; 0: none */
+	const struct compilation_seen *compilation; /* or this one; NULL: none */
 };
 
 #include "sample/emit.h"
@@ -125,6 +127,21 @@ static __always_inline void trigger_put_text(struct virtual_thread *name, wire_u
 	name->name_width = 1;
 }
 
+/* What goes with the sample is read last: a walk may have found the virtual thread's name. */
+static __always_inline void trigger_tell(struct scratch *s, const struct trigger *trigger,
+					 const struct pt_regs *regs)
+{
+	s->sample.text = WIRE_TEXT_NAME;
+	if (trigger->text_at) {
+		s->sample.text = WIRE_TEXT_OPERATION;
+		trigger_put_text(&s->cursor.virtual_thread, trigger->text_at);
+	}
+	if (trigger->compilation) {
+		s->sample.text = WIRE_TEXT_COMPILATION;
+		compilation_put(&s->cursor, trigger->compilation, regs);
+	}
+}
+
 /* CTX is the program's; REGS are those of user code where the trigger has them, else NULL. */
 static __always_inline int trigger_sample(struct scratch *s, struct cpu_state *state,
 					  const struct trigger *trigger, void *ctx,
@@ -137,8 +154,7 @@ static __always_inline int trigger_sample(struct scratch *s, struct cpu_state *s
 	walk_user(s, trigger, regs);
 	if (s->cursor.missed)
 		miss_emit(s, state, trigger->task);
-	if (trigger->text_at)
-		trigger_put_text(&s->cursor.virtual_thread, trigger->text_at);
+	trigger_tell(s, trigger, regs);
 	sample->reason = s->cursor.reason;
 	sample->user_words = s->cursor.words - sample->kernel_frames;
 	sample->user_frames = s->cursor.frames;

@@ -33,6 +33,7 @@
 #define WALL_NAME      "wall"
 #define LOCK_NAME      "lock"
 #define SAFEPOINT_NAME "safepoint"
+#define JIT_NAME       "jit"
 
 const struct capture_event_row capture_event_rows[] = {
 	{ "cpu", "nanoseconds",
@@ -93,6 +94,9 @@ const struct capture_event_row capture_event_rows[] = {
 	  .is_form = true },
 	{ "safepoint[=MIN]", "nanoseconds",
 	  "time that JVMs stop their threads, by operation (GC pauses among them): stops of at least MIN (default all)",
+	  .is_form = true },
+	{ "jit[=MIN]", "nanoseconds",
+	  "time that JVMs take to compile methods, by method, compiler and tier: compilations of at least MIN (default all)",
 	  .is_form = true },
 	{ "rNNN", "count", "a raw event of the core PMU, in hexadecimal", .is_form = true },
 	{ "PMU/TERM/", "count",
@@ -239,6 +243,7 @@ static const struct waits_event {
 	{ OFFCPU_NAME, WIRE_TRIGGER_OFFCPU, CAPTURE_OFFCPU_LEAST_NS },
 	{ LOCK_NAME, WIRE_TRIGGER_LOCK_AGENT, CAPTURE_LOCK_LEAST_NS },
 	{ SAFEPOINT_NAME, WIRE_TRIGGER_SAFEPOINT, 0 },
+	{ JIT_NAME, WIRE_TRIGGER_JIT, 0 },
 };
 
 static const struct waits_event *event_find_waits(const char *name)

@@ -42,6 +42,11 @@ bool capture_event_is_safepoint(const struct capture_event *event)
 	return event->trigger == WIRE_TRIGGER_SAFEPOINT;
 }
 
+bool capture_event_is_jit(const struct capture_event *event)
+{
+	return event->trigger == WIRE_TRIGGER_JIT;
+}
+
 bool capture_event_is_malloc(const struct capture_event *event)
 {
 	return event->trigger == WIRE_TRIGGER_MALLOC;
@@ -65,6 +70,8 @@ bool capture_event_needs(const struct capture_event *event, enum wire_trigger tr
 		return trigger >= WIRE_TRIGGER_MALLOC && trigger <= WIRE_TRIGGER_MALLOC_SESSION;
 	if (trigger == WIRE_TRIGGER_LOCK_PARK)
 		return capture_event_is_lock(event);
+	if (trigger == WIRE_TRIGGER_JIT_SWITCH)
+		return capture_event_is_jit(event);
 	if (trigger == WIRE_TRIGGER_OFFCPU || trigger == WIRE_TRIGGER_OFFCPU_WAKING)
 		return capture_event_has_waits(event);
 	if (trigger == WIRE_TRIGGER_OFFCPU_PARKED)

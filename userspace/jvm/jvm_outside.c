@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "jvm/jvm_private.h"
 #include "jvm/layout/jvm_tlab.h"
+#include "jvm/shown/jvm_compiling.h"
 #include "jvm/shown/jvm_parking.h"
 
 /* To list threads; of 2,000 it takes a millisecond. */
@@ -24,6 +25,19 @@ int jvm_get_parking(struct jvm *jvm, struct wire_parking *ret_parking)
 	if (!jvm_has_layout(jvm))
 		return jvm->no_layout ? -EOPNOTSUPP : -EAGAIN;
 	return jvm_parking_read(jvm->vs, &jvm->layout, clock_now_ns() + LIST_NS, ret_parking);
+}
+
+int jvm_get_phases(struct jvm *jvm, struct wire_phases *ret_phases)
+{
+	struct wire_phases phases = { 0 };
+	int r;
+
+	if (!jvm_has_layout(jvm))
+		return jvm->no_layout ? -EOPNOTSUPP : -EAGAIN;
+	r = jvm_compile_task_read(jvm->vs, &phases.compile_task);
+	if (r == 0)
+		*ret_phases = phases;
+	return r;
 }
 
 uint32_t jvm_feature_release(struct jvm *jvm)

@@ -110,11 +110,11 @@ uint32_t jfr_stack_with_class(struct recording_reader *reader, uint32_t stack, u
 uint32_t jfr_stack_with_reason(struct recording_reader *reader, uint32_t stack, uint32_t reason);
 
 /*
- * A wait as views have it: the reason is the leaf; what the thread waited for a cpu, when it was woken, is apart, of
+ * A wait as views have it: the reason is the leaf; what the thread waited for a cpu, when it was woken, is apart, with the reason QUEUED, of
  * the same wait, which counts once. How many parts there are.
  */
 size_t jfr_wait_parts(struct recording_reader *reader, const struct profile_sample *s,
-		      struct profile_sample ret_parts[2]);
+		      const char *queued, struct profile_sample ret_parts[2]);
 
 /* The wanted fields of a stack and of its frames. */
 extern const char *const jfr_stack_fields[];

@@ -62,7 +62,7 @@ void read_skip_value(const struct read_metadata *schema, struct jfr_cursor *c, u
 
 /* --- objects by wanted fields ----------------------------------------------------------------- */
 
-#define JFR_MAX_SLOTS 20
+#define JFR_MAX_SLOTS 24
 
 enum jfr_step_kind {
 	JFR_STEP_VARINT, /* numbers and keys */

@@ -157,7 +157,7 @@ uint32_t jfr_stack_with_reason(struct recording_reader *reader, uint32_t stack, 
 }
 
 size_t jfr_wait_parts(struct recording_reader *reader, const struct profile_sample *s,
-		      struct profile_sample ret_parts[2])
+		      const char *queued_reason, struct profile_sample ret_parts[2])
 {
 	struct profile_sample part = *s;
 	uint64_t queued = MIN(s->queued, s->weight);
@@ -176,7 +176,7 @@ size_t jfr_wait_parts(struct recording_reader *reader, const struct profile_samp
 	part.weight = queued;
 	part.state = STATE_QUEUED;
 	part.stack = jfr_stack_with_reason(reader, s->stack,
-					   profile_string(reader->profile, JFR_RUN_QUEUE));
+					   profile_string(reader->profile, queued_reason));
 	ret_parts[count++] = part;
 	return count;
 }

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "session/alloc/alloc_objects.h"
+#include "session/compilations/compilation_row.h"
 #include "session/locks/lock_identity.h"
 #include "session/pipeline_books.h"
 #include "session/pipeline_live.h"
@@ -55,6 +56,8 @@ uint32_t pipeline_reason(struct pipeline *pipeline, const struct wire_sample *sa
 
 	if (pipeline_is_safepoint(pipeline, sample))
 		return safepoint_reason(profile, sample);
+	if (sample->text == WIRE_TEXT_COMPILATION)
+		return compilation_reason(profile, sample);
 	if (sample->cause == WIRE_CAUSE_NONE)
 		return 0;
 	return profile_string(profile, wait_reason(wait_cause(profile, stack, sample->cause)));
@@ -76,13 +79,16 @@ static void apply_sample(struct pipeline *pipeline, struct process *process,
 		.chance = item->wait.length_ns ? 1U << item->wait.halved : 0,
 	};
 	bool is_lock = sample->flags & WIRE_SAMPLE_LOCK;
-	bool is_safepoint = capture_event_is_safepoint(&pipeline->options->events[sample->event]);
+	bool is_safepoint = pipeline_is_safepoint(pipeline, sample);
+	bool is_compilation = sample->text == WIRE_TEXT_COMPILATION;
 	struct ledger_entry *entry = ledger_take(&pipeline->ledger, &pipeline->profile, process,
 						 sample, symbolized, &row.thread);
 
 	row.reason = pipeline_reason(pipeline, sample, row.stack);
 	if (is_safepoint)
 		row.chance = 1;
+	if (is_compilation)
+		compilation_fill_row(&row, sample);
 	if (is_lock) {
 		row.chance = (uint32_t)sample->alloc_interval;
 		row.identity = lock_identity(sample);
@@ -93,7 +99,7 @@ static void apply_sample(struct pipeline *pipeline, struct process *process,
 		profile_add(&pipeline->profile, &row);
 	if (sample->flags & WIRE_SAMPLE_NATIVE)
 		pipeline_malloc_note(pipeline, process, sample, &row);
-	else if (!is_lock && !is_safepoint)
+	else if (!is_lock && !is_safepoint && !is_compilation)
 		pipeline_live_note(pipeline, process, sample, &row);
 	if (pipeline->sinks.one_by_one)
 		pipeline_show_finished(pipeline, item, entry, &row);

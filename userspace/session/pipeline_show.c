@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "session/alloc/alloc_objects.h"
+#include "session/compilations/compilation_row.h"
 #include "symbolize/wait.h"
 
 /* The labels that the ledger will give it, but for those of JVMs. */
@@ -35,6 +36,15 @@ static void describe_wait(const struct merge_wait *wait, struct sink_sample *tol
 {
 	told->queued = wait->queued_ns << wait->halved;
 	told->chance = 1U << wait->halved;
+}
+
+static void describe_compilation(const struct wire_sample *sample, struct sink_sample *told)
+{
+	struct profile_sample row = { .weight = sample->weight };
+
+	compilation_fill_row(&row, sample);
+	told->queued = row.queued;
+	told->chance = row.chance;
 }
 
 /* *RET_TOLD: all that is said of it but its process; texts are the profile's. */
@@ -88,6 +98,8 @@ struct merge_shown pipeline_show_arrival(struct pipeline *pipeline, struct proce
 		told.chance = (uint32_t)sample->alloc_interval;
 	if (pipeline_is_safepoint(pipeline, sample))
 		told.chance = 1;
+	if (sample->text == WIRE_TEXT_COMPILATION)
+		describe_compilation(sample, &told);
 	known = describe(process, sample, comm);
 	told.process = &known;
 	sinks_arrived(&pipeline->sinks, &pipeline->profile, &told);

@@ -326,6 +326,8 @@ static bool build_stack(struct stack_build *build, const struct wire_sample *sam
 	symbolizer->frames.len = 0;
 	if (has_class(sample))
 		allocation_push_class(build, sample);
+	if (sample->text == WIRE_TEXT_COMPILATION)
+		shown_push_compiled(build, sample);
 	push_kernel_frames(build, kernel);
 	if (sample->state != WIRE_STATE_RUNNING)
 		wait_drop_tracing(build);

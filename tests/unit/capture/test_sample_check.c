@@ -8,6 +8,7 @@
 #include "base/macros.h"
 #include "capture/rings/record_check.h"
 #include "capture/rings/rings.h"
+#include "compilation_text.h"
 
 #define USER_WORDS   (WIRE_INTERPRETED_WORDS + WIRE_COMPILED_WORDS + 2)
 #define RECORD_WORDS (2 + USER_WORDS)
@@ -184,6 +185,42 @@ static void test_names_that_are_too_long(void **state)
 	assert_int_equal(sample_check(s, size - 8), 0);
 }
 
+/* Of a compilation there is as much as it says, and no more than may be. */
+static void test_compilations(void **state)
+{
+	static union {
+		struct wire_sample sample;
+		char space[sizeof(struct wire_sample) + WIRE_TEXT_BYTES];
+	} u;
+	const struct compiled c = { { .chance = 1 }, "a/B", "m", "()V" };
+	struct wire_compilation *head = (void *)u.sample.words;
+
+	(void)state;
+	u.sample = (struct wire_sample){ .kind = WIRE_SAMPLE };
+	put_compilation(&u.sample, &c);
+	assert_int_equal(sample_check(&u, u.sample.size), 0);
+	head->method_bytes++;
+	assert_int_equal(sample_check(&u, u.sample.size), -EBADMSG);
+	head->method_bytes--;
+	head->chance = 0;
+	assert_int_equal(sample_check(&u, u.sample.size), -EBADMSG);
+	head->chance = 1;
+	u.sample.name_width = 2;
+	assert_int_equal(sample_check(&u, u.sample.size), -EBADMSG);
+	u.sample.name_width = 1;
+	u.sample.text = WIRE_TEXT_COUNT;
+	assert_int_equal(sample_check(&u, u.sample.size), -EBADMSG);
+	u.sample.text = WIRE_TEXT_COMPILATION;
+	u.sample.name_bytes = sizeof(*head) - 1;
+	u.sample.size = sizeof(u.sample) + sizeof(*head);
+	assert_int_equal(sample_check(&u, u.sample.size), -EBADMSG);
+	u.sample.name_bytes = sizeof(*head) + WIRE_COMPILED_METHOD_BYTES + 1;
+	u.sample.size = (uint32_t)(sizeof(u.sample) + 8 * WIRE_NAME_WORDS(u.sample.name_bytes));
+	*head = (struct wire_compilation){ .chance = 1,
+					   .method_bytes = WIRE_COMPILED_METHOD_BYTES + 1 };
+	assert_int_equal(sample_check(&u, u.sample.size), -EBADMSG);
+}
+
 /* Every record goes to one callback, that which fails its check too. */
 static void test_delivery(void **state)
 {
@@ -212,6 +249,7 @@ int main(void)
 		cmocka_unit_test(test_marks),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_names_that_are_too_long),
+		cmocka_unit_test(test_compilations),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ static void functions_of_an_agent(void **state)
 }
 
 /* Of a target, agent or not; a JVM without them is told of. */
-static void probes_of_safepoints(void **state)
+static void probes_of_phases(void **state)
 {
 	struct fixture *f = *state;
 	struct process process = { .pid = PID_A };
@@ -40,19 +40,24 @@ static void probes_of_safepoints(void **state)
 	begin(f);
 	parts.is_jvm = true;
 	pipeline_add_jvm(&f->pipeline, &process);
-	assert_null(strstr(noted(), "safepoints"));
-	f->pipeline.samples_safepoints = true;
-	parts.safepoint_probed = -ENODATA;
+	assert_null(strstr(noted(), "phases"));
+	f->pipeline.phases.wanted = 1;
+	parts.phases_probed = -ENODATA;
 	pipeline_add_jvm(&f->pipeline, &process);
-	assert_non_null(strstr(noted(), "probe the safepoints of 1\n"));
-	assert_false(f->pipeline.sees_safepoints);
+	assert_non_null(strstr(noted(), "probe the phases of 1\n"));
+	assert_int_equal(f->pipeline.phases.seen, 0);
 	assert_int_equal(f->pipeline.profile.counters.len, 1);
 	assert_string_equal(profile_get_string(&f->pipeline.profile,
 					       f->pipeline.profile.counters.items[0].name),
 			    "safepoint.not-seen");
-	parts.safepoint_probed = 0;
+	parts.phases_probed = 0;
 	pipeline_add_jvm(&f->pipeline, &process);
-	assert_true(f->pipeline.sees_safepoints);
+	assert_int_equal(f->pipeline.phases.seen, 1);
+	pipeline_outside_poll(&f->pipeline);
+	assert_true(parts.phases_polled_ns > 0);
+	noted();
+	pipeline_outside_forget(&f->pipeline, &process);
+	assert_non_null(strstr(noted(), "no more of 1's phases\n"));
 }
 
 /* Agent or not, each target's threads are seen to park. */
@@ -88,7 +93,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(functions_of_an_agent),
-		TEST(probes_of_safepoints),
+		TEST(probes_of_phases),
 		TEST(threads_that_park),
 	};
 

@@ -162,6 +162,33 @@ static void a_safepoint(void **state)
 	assert_int_equal(f->pipeline.live.jvms.len, 0);
 }
 
+/* A method that was compiled has its own words, which are none here; no object is followed. */
+static void a_compilation(void **state)
+{
+	struct fixture *f = *state;
+
+	begin(f);
+	f->events[1].trigger = WIRE_TRIGGER_JIT;
+	f->pipeline.live_mode = LIVE_ON;
+	put_sample(f, 100,
+		   (struct sample_spec){ .pid = PID_A,
+					 .event = 1,
+					 .weight = 700,
+					 .object = 20,
+					 .cause = WIRE_CAUSE_COMPILATION,
+					 .text = WIRE_TEXT_COMPILATION,
+					 .in_user = 1,
+					 .user = { MAPPED | WIRE_FRAME_EXACT } });
+	run_until(f, 110 + HELD_MS);
+	f->pipeline.live_mode = LIVE_OFF;
+	assert_int_equal(rows(f), 1);
+	assert_int_equal(row(f, 0)->weight, 700);
+	assert_int_equal(row(f, 0)->chance, 1);
+	assert_string_equal(profile_get_string(&f->pipeline.profile, row(f, 0)->reason),
+			    "compilation");
+	assert_int_equal(f->pipeline.live.jvms.len, 0);
+}
+
 /* By their ends, among other samples; whichever record came first. */
 static void in_order(void **state)
 {
@@ -377,6 +404,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(one_wait),
 		TEST(a_safepoint),
+		TEST(a_compilation),
 		TEST(in_order),
 		TEST(too_short),
 		TEST(at_the_end),

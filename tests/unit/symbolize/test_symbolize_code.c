@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Frames of a JVM's code, whose answers are the test's: what is asked, and what is kept. */
+#include "compilation_text.h"
 #include "symbolize_parts.h"
 
 /* Innermost first; as of the sample's time, and never kept. */
@@ -261,6 +262,33 @@ static void compiling(void **state)
 	assert_string_equal(stack(f), "[unknown]_n [unknown]_n [unknown method]_t@[JIT]");
 }
 
+/* What was compiled is the leaf; of a long name there is a part, of a signature none. */
+static void compiled(void **state)
+{
+	const struct compiled c = { { .chance = 1 }, "p/C", "m\n", "(I)V" };
+	struct fixture *f = *state;
+	struct profile_stack frames;
+
+	parts.is_jvm = true;
+	set_words(f, NO_KERNEL, USER_WORDS(MAPPED | EXACT));
+	put_compilation(&f->sample, &c);
+	assert_string_equal(stack(f), "p.C.m?_t@[JIT] [unknown]_n");
+	frames = profile_get_stack(
+		&f->profile,
+		symbolizer_take(f->symbolizer, &f->profile, &f->process, &f->sample).stack);
+	assert_string_equal(
+		profile_get_string(&f->profile,
+				   profile_get_frame(&f->profile, frames.frames[0])->descriptor),
+		"(I)V");
+	/* Another one in the same place. */
+	put_compilation(&f->sample, &(struct compiled){ { .chance = 1 }, "p/D", "m", "()V" });
+	assert_string_equal(stack(f), "p.D.m_t@[JIT] [unknown]_n");
+	put_compilation(&f->sample, &(struct compiled){ { .chance = 1 }, "", "", "" });
+	assert_string_equal(stack(f), "[unknown method]_t@[JIT] [unknown]_n");
+	f->sample.text = WIRE_TEXT_NAME;
+	assert_string_equal(stack(f), "[unknown]_n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -275,6 +303,7 @@ int main(void)
 		TEST(marks),
 		TEST(receivers),
 		TEST(compiling),
+		TEST(compiled),
 	};
 
 	return cmocka_run_group_tests_name("symbolize_code", tests, NULL, NULL);

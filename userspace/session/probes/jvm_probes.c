@@ -20,6 +20,12 @@ struct target {
 	struct libjvm lib;
 };
 
+static uint64_t form_of(const struct jvm_probe *probe, uint32_t step, const struct usdt_note *note)
+{
+	return probe->form ? probe->form(step, note)
+			   : WIRE_USDT_FORM(step, usdt_arg_reg(&note->args[0], 8));
+}
+
 static int add_place(const struct target *t, const struct jvm_probe *probe, uint32_t step,
 		     const struct usdt_note *note, struct err *err)
 {
@@ -27,7 +33,7 @@ static int add_place(const struct target *t, const struct jvm_probe *probe, uint
 		t->lib.file.segments.items, t->lib.file.segments.len, PF_X, note->address);
 	char path[64];
 	struct capture_place place = { .trigger = t->trigger,
-				       .form = WIRE_USDT_FORM(step, note->first_reg),
+				       .form = form_of(probe, step, note),
 				       .pid = t->process->pid,
 				       .generation = t->process->serial,
 				       .path = path };

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stands behind the words of a sample of -e jit. */
+#ifndef HOSTPROF_TESTS_COMPILATION_TEXT_H
+#define HOSTPROF_TESTS_COMPILATION_TEXT_H
+
+#include <string.h>
+
+#include "wire.h"
+
+struct compiled {
+	struct wire_compilation head; /* without the lengths of names */
+	const char *class_name, *method, *signature;
+};
+
+static inline char *put_text(char *at, const char *text, uint16_t *ret_bytes)
+{
+	*ret_bytes = (uint16_t)strlen(text);
+	memcpy(at, text, *ret_bytes);
+	return at + *ret_bytes;
+}
+
+/* To SAMPLE, which has room for it. */
+static inline void put_compilation(struct wire_sample *sample, const struct compiled *c)
+{
+	size_t words = (size_t)sample->kernel_frames + sample->user_words;
+	char *begin = (char *)(sample->words + words);
+	struct wire_compilation head = c->head;
+	char *at = begin + sizeof(head);
+
+	at = put_text(at, c->class_name, &head.class_bytes);
+	at = put_text(at, c->method, &head.method_bytes);
+	at = put_text(at, c->signature, &head.signature_bytes);
+	memcpy(begin, &head, sizeof(head));
+	sample->text = WIRE_TEXT_COMPILATION;
+	sample->name_width = 1;
+	sample->name_bytes = (uint16_t)(at - begin);
+	sample->size =
+		(uint32_t)(sizeof(*sample) + 8 * (words + WIRE_NAME_WORDS(sample->name_bytes)));
+}
+
+#endif

@@ -18,6 +18,7 @@
 #include "sample/offcpu_parked.h"
 #include "sample/offcpu_thread.h"
 #include "sample/park_probe.h"
+#include "sample/phases/class_load_probe.h"
 #include "sample/phases/compilation_probe.h"
 #include "sample/safepoint_probe.h"
 #include "sample/trigger.h"
@@ -305,6 +306,23 @@ SEC("?tp_btf/sched_switch")
 int BPF_PROG(note_compiler, bool preempt, struct task_struct *from, struct task_struct *to)
 {
 	compilation_switch(from, to);
+	return 0;
+}
+
+/* A JVM has loaded a class: the stack is that of who wanted it. */
+SEC("?kprobe")
+
+int sample_class_load(struct pt_regs *ctx)
+{
+	wire_u64 cookie = bpf_get_attach_cookie(ctx);
+	struct class_load_seen seen = { .form = cookie >> WIRE_PLACE_FORM_SHIFT };
+	struct trigger trigger = { .event = cookie & (WIRE_MAX_EVENTS - 1),
+				   .in_user = true,
+				   .preemptible = true };
+	struct cpu_state *state = trigger_enter(&trigger);
+
+	if (state && class_load_fill(&trigger, &seen))
+		return trigger_fire(&trigger, state, ctx, ctx);
 	return 0;
 }
 

@@ -153,6 +153,7 @@ enum wire_text {
 	WIRE_TEXT_NAME,	       /* of a virtual thread, if anything */
 	WIRE_TEXT_OPERATION,   /* of a JVM, for which it stopped */
 	WIRE_TEXT_COMPILATION, /* a struct wire_compilation and its names */
+	WIRE_TEXT_CLASS_LOAD,  /* a struct wire_class_load and its name */
 	WIRE_TEXT_COUNT
 };
 
@@ -289,6 +290,7 @@ struct wire_lost {
 #define WIRE_PLACE_COOKIE(event, form) \
 	((wire_u64)(event) | (wire_u64)(form) << WIRE_PLACE_FORM_SHIFT)
 
+#include "wire_class_load.h"
 #include "wire_compilation.h"
 #include "wire_jvm.h"
 #include "wire_malloc.h"

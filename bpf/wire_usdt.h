@@ -31,7 +31,21 @@ enum wire_jit_step {
 #define WIRE_USDT_STEP(form)	  ((form)&0xff)
 #define WIRE_USDT_REG(form)	  ((form) >> 8 & 0xff)
 
-/* What such a form says of a compilation's end: registers of four bits each, and bits. */
+/* Others have several registers, of four bits each, and bits that say which are known. */
+#define WIRE_USDT_PUT_REG(which, reg)  ((wire_u64)((reg)&15) << (8 + 4 * (which)))
+#define WIRE_USDT_NTH_REG(form, which) ((form) >> (8 + 4 * (which)) & 15)
+
+/* -e classload: the one step, hotspot:class__loaded(name, …, loader, shared) */
+enum wire_class_reg {
+	WIRE_CLASS_NAME, /* the address of a string, and its length */
+	WIRE_CLASS_BYTES,
+	WIRE_CLASS_SHARED,
+};
+
+#define WIRE_CLASS_HAS_NAME   (1ULL << 40)
+#define WIRE_CLASS_HAS_SHARED (1ULL << 41)
+
+/* A compilation's end. */
 enum wire_jit_reg {
 	WIRE_JIT_COMPILER, /* the address of a string with an end */
 	WIRE_JIT_CLASS,	   /* those of others, and their lengths */
@@ -43,8 +57,6 @@ enum wire_jit_reg {
 	WIRE_JIT_TASK, /* the CompileTask, which has the success at a displacement; or the success itself */
 };
 
-#define WIRE_JIT_FORM_REG(which, reg)  ((wire_u64)((reg)&15) << (8 + 4 * (which)))
-#define WIRE_JIT_REG(form, which)      ((form) >> (8 + 4 * (which)) & 15)
 #define WIRE_JIT_HAS_NAMES	       (1ULL << 40) /* all registers but the last one are known */
 #define WIRE_JIT_HAS_TASK	       (1ULL << 41)
 #define WIRE_JIT_HAS_SUCCESS	       (1ULL << 42) /* in the register itself */

@@ -10,6 +10,7 @@
 #ifndef HOSTPROF_BPF_SAMPLE_TRIGGER_H
 #define HOSTPROF_BPF_SAMPLE_TRIGGER_H
 
+#include "sample/phases/class_load_text.h"
 #include "sample/phases/compilation_text.h"
 #include "sample/target.h"
 #include "sample/window.h"
@@ -32,6 +33,7 @@ struct trigger {
 	wire_u64 alloc_object;
 	wire_u64 text_at; /* a string of the task's that goes with the sample; 0: none */
 	const struct compilation_seen *compilation; /* or this one; NULL: none */
+	const struct class_load_seen *class_load;   /* the same */
 };
 
 #include "sample/emit.h"
@@ -139,6 +141,10 @@ static __always_inline void trigger_tell(struct scratch *s, const struct trigger
 	if (trigger->compilation) {
 		s->sample.text = WIRE_TEXT_COMPILATION;
 		compilation_put(&s->cursor, trigger->compilation, regs);
+	}
+	if (trigger->class_load) {
+		s->sample.text = WIRE_TEXT_CLASS_LOAD;
+		class_load_put(&s->cursor, trigger->class_load, regs);
 	}
 }
 

@@ -23,7 +23,7 @@ KIND = "userspace/capture/event_kind.c"
 TIMES = ["test_compilation"]
 ROWS = ["test_compilation_row"]
 CODE = ["test_symbolize_code"]
-FILE = ["test_recording_waits"]
+FILE = ["test_recording_phases"]
 CHECKS = ["test_sample_check"]
 JVMS = ["test_jvm_phases"]
 
@@ -47,9 +47,9 @@ MUTANTS = [
     Mutant("compilations: one stands for none", ROW, "MAX(c.head.chance, 1U)", "c.head.chance", ROWS),
     Mutant("compilations: any byte is a compiler's", READS, "isalnum((unsigned char)name[i]) ? name[i] : '?'", "name[i]", ROWS),
     Mutant("compilations: names that are not there", READS, "\tif (bytes != sizeof(*head) +", "\tif (0 && bytes != sizeof(*head) +", ROWS),
-    Mutant("compilations: a name that is not there", CHECK, "sample->name_width != 1 || sample->name_bytes < sizeof(head)", "sample->name_bytes < sizeof(head)", CHECKS),
+    Mutant("compilations: a name that is not there", CHECK, "sample->name_width != 1 || sample->name_bytes < bytes", "sample->name_bytes < bytes", CHECKS),
     Mutant("compilations: names longer than may be", CHECK, "head.method_bytes > WIRE_COMPILED_METHOD_BYTES", "0", CHECKS),
-    Mutant("compilations: of no chance", CHECK, " || !head.chance)", ")", CHECKS),
+    Mutant("compilations: of no chance", CHECK, "head.signature_bytes > WIRE_COMPILED_SIGNATURE_BYTES || !head.chance)", "head.signature_bytes > WIRE_COMPILED_SIGNATURE_BYTES)", CHECKS),
     Mutant("texts: of any kind", CHECK, "sample->text >= WIRE_TEXT_COUNT", "0", CHECKS),
     Mutant("compilations: another one's stack", SHOWN, "\t/* Another one has the same words. */\n\tbuild->cacheable = false;\n", "", CODE),
     Mutant("compilations: classes with slashes", SHOWN, "string_of(build, java_name_add_class, &c.class_name)", "string_of(build, java_name_add_text, &c.class_name)", CODE),

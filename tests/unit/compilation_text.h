@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands behind the words of a sample of -e jit. */
+/* What stands behind the words of a sample of -e jit and -e classload. */
 #ifndef HOSTPROF_TESTS_COMPILATION_TEXT_H
 #define HOSTPROF_TESTS_COMPILATION_TEXT_H
 
@@ -34,6 +34,22 @@ static inline void put_compilation(struct wire_sample *sample, const struct comp
 	sample->text = WIRE_TEXT_COMPILATION;
 	sample->name_width = 1;
 	sample->name_bytes = (uint16_t)(at - begin);
+	sample->size =
+		(uint32_t)(sizeof(*sample) + 8 * (words + WIRE_NAME_WORDS(sample->name_bytes)));
+}
+
+/* Of -e classload, likewise. */
+static inline void put_class_load(struct wire_sample *sample, const char *name)
+{
+	size_t words = (size_t)sample->kernel_frames + sample->user_words;
+	char *begin = (char *)(sample->words + words);
+	struct wire_class_load head = { .chance = 1 };
+	char *end = put_text(begin + sizeof(head), name, &head.class_bytes);
+
+	memcpy(begin, &head, sizeof(head));
+	sample->text = WIRE_TEXT_CLASS_LOAD;
+	sample->name_width = 1;
+	sample->name_bytes = (uint16_t)(end - begin);
 	sample->size =
 		(uint32_t)(sizeof(*sample) + 8 * (words + WIRE_NAME_WORDS(sample->name_bytes)));
 }

@@ -34,6 +34,7 @@
 #define LOCK_NAME      "lock"
 #define SAFEPOINT_NAME "safepoint"
 #define JIT_NAME       "jit"
+#define CLASSLOAD_NAME "classload"
 
 const struct capture_event_row capture_event_rows[] = {
 	{ "cpu", "nanoseconds",
@@ -97,6 +98,8 @@ const struct capture_event_row capture_event_rows[] = {
 	  .is_form = true },
 	{ "jit[=MIN]", "nanoseconds",
 	  "time that JVMs take to compile methods, by method, compiler and tier: compilations of at least MIN (default all)",
+	  .is_form = true },
+	{ CLASSLOAD_NAME, "count", "classes that JVMs load, by class, and who loads them",
 	  .is_form = true },
 	{ "rNNN", "count", "a raw event of the core PMU, in hexadecimal", .is_form = true },
 	{ "PMU/TERM/", "count",
@@ -344,6 +347,16 @@ static int event_parse_pmu(const char *name, struct capture_event *event, struct
 	return 0;
 }
 
+/* Each one that a JVM loads. */
+static int event_parse_classload(struct capture_event *event)
+{
+	event->trigger = WIRE_TRIGGER_CLASS_LOAD;
+	event->freq_hz = 0;
+	event->period = 1;
+	snprintf(event->unit, sizeof(event->unit), "count");
+	return 0;
+}
+
 static int event_parse_name(const char *name, struct capture_event *event, struct err *err)
 {
 	const struct bytes_event *bytes = event_find_bytes(name);
@@ -355,6 +368,8 @@ static int event_parse_name(const char *name, struct capture_event *event, struc
 		return event_parse_waits(waits, name, event, err);
 	if (event_is_word(name, WALL_NAME))
 		return event_parse_wall(name, event, err);
+	if (!strcmp(name, CLASSLOAD_NAME))
+		return event_parse_classload(event);
 	if (strchr(name, ':'))
 		return event_parse_probe(name, event, err);
 	if (pmu_event_is_name(name))

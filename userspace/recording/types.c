@@ -97,6 +97,12 @@
 #define COMPILATION_FIELDS \
 	SAFEPOINT_FIELDS, TICK_SPAN("queued", "Off the CPUs"), COUNT("chance", "One of So Many")
 
+/* To classes that were loaded; the loader is not known. */
+#define CLASS_FIELDS                                                                        \
+	REF("state", JFR_THREAD_STATE, "Thread State"), COUNT("pid", "Process Identifier"), \
+		TEXT("process", "Process"), COUNT("count", "Samples"),                      \
+		TEXT("container", "Container"), TEXT("className", "Class")
+
 #define VM			"Java Virtual Machine"
 #define OS			"Operating System"
 #define APP			"Java Application"
@@ -245,6 +251,11 @@ const struct jfr_type_info jfr_types[JFR_TYPE_COUNT] = {
 			PLAIN("compileLevel", JFR_SHORT, "Compilation Level"),
 			PLAIN("succeded", JFR_BOOLEAN, "Succeeded"),
 			PLAIN("isOsr", JFR_BOOLEAN, "On Stack Replacement"), COMPILATION_FIELDS) },
+	[JFR_CLASS_DEFINE] = { EVENT, .name = "jdk.ClassDefine", .label = "Class Define",
+		.description = "A JVM loaded a class", .category = { VM, "Class Loading" },
+		.fields = FIELDS(START_TIME, EVENT_STACK, REF("definedClass", JFR_CLASS, "Defined Class"),
+			REF("definingClassLoader", JFR_CLASS_LOADER, "Defining Class Loader"),
+			COUNT("weight", "Classes It Stands for"), CLASS_FIELDS) },
 	[JFR_RECORDING_EVENT] = { EVENT, .name = "hostprof.Recording", .label = "Recording",
 		.description = "What was recorded, where and how", .category = { OURS },
 		.fields = FIELDS(START_TIME, TEXT("command", "Command"), TEXT("host", "Host"),

@@ -29,6 +29,7 @@ static enum jfr_type_id sample_type(const char *event)
 		{ JFR_LOCK_EVENT, JFR_MONITOR_ENTER },
 		{ JFR_SAFEPOINT_EVENT, JFR_VM_OPERATION },
 		{ JFR_JIT_EVENT, JFR_COMPILATION },
+		{ JFR_CLASSLOAD_EVENT, JFR_CLASS_DEFINE },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
@@ -182,7 +183,8 @@ static void put_sample(struct strbuf *out, const struct jfr_pools *pools, const 
 	case JFR_VM_OPERATION:
 	case JFR_SAFEPOINT_BEGIN:
 	case JFR_SAFEPOINT_END:
-	case JFR_COMPILATION: at = jfr_put_jvm(at, type, pools, p, s); break;
+	case JFR_COMPILATION:
+	case JFR_CLASS_DEFINE: at = jfr_put_jvm(at, type, pools, p, s); break;
 	default:
 		at = jfr_varint(at, jfr_string_key(pools, name));
 		at = put_fields(at, pools, p, s);

@@ -42,3 +42,19 @@ void compilation_add_compiler(struct strbuf *out, const struct compilation *comp
 	for (size_t i = 0; i < len; i++)
 		strbuf_addch(out, isalnum((unsigned char)name[i]) ? name[i] : '?');
 }
+
+bool class_load_read(const struct wire_sample *sample, struct compilation_name *ret_name)
+{
+	struct wire_class_load head;
+	size_t bytes;
+	const char *at = sample_words_name(sample, &bytes);
+
+	if (sample->text != WIRE_TEXT_CLASS_LOAD || bytes < sizeof(head))
+		return false;
+	memcpy(&head, at, sizeof(head));
+	if (bytes != sizeof(head) + head.class_bytes)
+		return false;
+	at += sizeof(head);
+	*ret_name = take_name(&at, head.class_bytes, WIRE_LOADED_CLASS_BYTES);
+	return true;
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a sample of -e jit says of the method that was compiled; all of it is the JVM's word. */
+/* What a sample says of the method that was compiled (-e jit), or the class that was loaded (-e classload); all of it is the JVM's word. */
 #ifndef HOSTPROF_SYMBOLIZE_COMPILATION_H
 #define HOSTPROF_SYMBOLIZE_COMPILATION_H
 
@@ -25,5 +25,8 @@ bool compilation_read(const struct wire_sample *sample, struct compilation *ret)
 
 /* Append the compiler, "C1"; odd bytes are replaced. "JIT" where it says none. */
 void compilation_add_compiler(struct strbuf *out, const struct compilation *compilation);
+
+/* The name of the class that was loaded. False: SAMPLE is none of these, or not whole. */
+bool class_load_read(const struct wire_sample *sample, struct compilation_name *ret_name);
 
 #endif

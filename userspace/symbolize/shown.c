@@ -89,3 +89,19 @@ void shown_push_compiled(struct stack_build *build, const struct wire_sample *sa
 	}
 	stack_push(build, &frame);
 }
+
+void shown_push_loaded(struct stack_build *build, const struct wire_sample *sample)
+{
+	struct profile_frame frame = { .mapping = jit_mapping_id(build),
+				       .bci = -1,
+				       .kind = FRAME_CLASS };
+	struct compilation_name name;
+
+	/* As above. */
+	build->cacheable = false;
+	if (class_load_read(sample, &name) && name.len)
+		frame.class_name = string_of(build, java_name_add_class, &name);
+	else
+		frame.class_name = profile_string(build->profile, UNKNOWN_CLASS);
+	stack_push(build, &frame);
+}

@@ -123,6 +123,8 @@ void shown_push_receiver(struct stack_build *build, const uint64_t *words);
 void shown_push_compiling(struct stack_build *build, struct word_reader user);
 /* Of -e jit the method that was compiled, before all frames. */
 void shown_push_compiled(struct stack_build *build, const struct wire_sample *sample);
+/* Of -e classload the class, likewise. */
+void shown_push_loaded(struct stack_build *build, const struct wire_sample *sample);
 
 /* symbolize/wait.c: the kernel's frames of the switch itself go. */
 void wait_drop_tracing(struct stack_build *build);

@@ -20,12 +20,12 @@ struct compilation_seen {
 #define COMPILATION_LEVELS 4
 
 /* The string of LEN bytes at ADDRESS to OFFSET of what is sent; how much of it there is. */
-#define COMPILATION_PUT(c, offset, regs, form, name)                                           \
-	({                                                                                     \
-		wire_u64 at_ = usdt_reg(regs, WIRE_JIT_REG(form, WIRE_JIT_##name));            \
-		wire_u64 len_ =                                                                \
-			(wire_u32)usdt_reg(regs, WIRE_JIT_REG(form, WIRE_JIT_##name##_BYTES)); \
-		compilation_copy(c, offset, at_, len_, WIRE_COMPILED_##name##_BYTES);          \
+#define COMPILATION_PUT(c, offset, regs, form, name)                                     \
+	({                                                                               \
+		wire_u64 at_ = usdt_reg(regs, WIRE_USDT_NTH_REG(form, WIRE_JIT_##name)); \
+		wire_u64 len_ = (wire_u32)usdt_reg(                                      \
+			regs, WIRE_USDT_NTH_REG(form, WIRE_JIT_##name##_BYTES));         \
+		compilation_copy(c, offset, at_, len_, WIRE_COMPILED_##name##_BYTES);    \
 	})
 
 static __always_inline wire_u32 compilation_copy(struct unwind_cursor *c, wire_u32 offset,
@@ -47,7 +47,7 @@ static __always_inline wire_u32 compilation_put_names(struct unwind_cursor *c,
 						      const struct pt_regs *regs)
 {
 	wire_u32 end = sizeof(*head);
-	wire_u64 compiler = usdt_reg(regs, WIRE_JIT_REG(form, WIRE_JIT_COMPILER));
+	wire_u64 compiler = usdt_reg(regs, WIRE_USDT_NTH_REG(form, WIRE_JIT_COMPILER));
 
 	(void)bpf_probe_read_user_str(head->compiler, sizeof(head->compiler),
 				      (const void *)compiler);
@@ -78,7 +78,7 @@ static __always_inline void compilation_put_success(struct wire_compilation *hea
 						    const struct compilation_seen *seen,
 						    const struct pt_regs *regs)
 {
-	wire_u64 form = seen->form, value = usdt_reg(regs, WIRE_JIT_REG(form, WIRE_JIT_TASK));
+	wire_u64 form = seen->form, value = usdt_reg(regs, WIRE_USDT_NTH_REG(form, WIRE_JIT_TASK));
 	wire_u8 success = value;
 
 	if (form & WIRE_JIT_HAS_TASK) {

@@ -57,11 +57,28 @@ static void test_compilations(void **state)
 	assert_false(capture_event_is_jit(&e));
 }
 
+static void test_loaded_classes(void **state)
+{
+	struct capture_event e = parse("classload", 997);
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(e.trigger, WIRE_TRIGGER_CLASS_LOAD);
+	assert_int_equal(e.period, 1);
+	assert_string_equal(e.unit, "count");
+	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
+		assert_int_equal(capture_event_needs(&e, (enum wire_trigger)t),
+				 t == WIRE_TRIGGER_CLASS_LOAD);
+	assert_true(capture_event_parse("classload=2", 99, &e, &err) < 0);
+	assert_true(capture_event_parse("classloads", 99, &e, &err) < 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_safepoints),
 		cmocka_unit_test(test_compilations),
+		cmocka_unit_test(test_loaded_classes),
 	};
 
 	return cmocka_run_group_tests_name("event_phases", tests, NULL, NULL);

@@ -221,6 +221,36 @@ static void test_compilations(void **state)
 	assert_int_equal(sample_check(&u, u.sample.size), -EBADMSG);
 }
 
+static void test_loaded_classes(void **state)
+{
+	static union {
+		struct wire_sample sample;
+		char space[sizeof(struct wire_sample) + WIRE_TEXT_BYTES];
+	} u;
+	struct wire_class_load *head = (void *)u.sample.words;
+
+	(void)state;
+	u.sample = (struct wire_sample){ .kind = WIRE_SAMPLE };
+	put_class_load(&u.sample, "a/B");
+	assert_int_equal(sample_check(&u, u.sample.size), 0);
+	head->class_bytes++;
+	assert_int_equal(sample_check(&u, u.sample.size), -EBADMSG);
+	head->class_bytes--;
+	head->chance = 0;
+	assert_int_equal(sample_check(&u, u.sample.size), -EBADMSG);
+	head->chance = 1;
+	u.sample.name_width = 2;
+	assert_int_equal(sample_check(&u, u.sample.size), -EBADMSG);
+	u.sample.name_width = 1;
+	u.sample.name_bytes = sizeof(*head) - 1;
+	u.sample.size = sizeof(u.sample) + sizeof(*head);
+	assert_int_equal(sample_check(&u, u.sample.size), -EBADMSG);
+	*head = (struct wire_class_load){ .chance = 1, .class_bytes = WIRE_LOADED_CLASS_BYTES + 1 };
+	u.sample.name_bytes = sizeof(*head) + WIRE_LOADED_CLASS_BYTES + 1;
+	u.sample.size = (uint32_t)(sizeof(u.sample) + 8 * WIRE_NAME_WORDS(u.sample.name_bytes));
+	assert_int_equal(sample_check(&u, u.sample.size), -EBADMSG);
+}
+
 /* Every record goes to one callback, that which fails its check too. */
 static void test_delivery(void **state)
 {
@@ -250,6 +280,7 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_names_that_are_too_long),
 		cmocka_unit_test(test_compilations),
+		cmocka_unit_test(test_loaded_classes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,106 +2,7 @@
 /* Waits in a recording: with all that is known of them, and as views have them. */
 #include "test.h"
 
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include "profile/profile.h"
-#include "recording/recording.h"
-
-#define START_NS 1000000000ULL
-
-static struct profile written;
-static uint32_t stack, thread, event;
-
-static uint32_t leaf_frame(struct profile *p)
-{
-	const struct profile_frame frame = { .name = profile_string(p, "recv"),
-					     .mapping = PROFILE_NONE,
-					     .bci = -1,
-					     .kind = FRAME_NATIVE };
-
-	return profile_frame(p, &frame);
-}
-
-static int begin(void **state)
-{
-	uint32_t frame;
-
-	(void)state;
-	profile_init(&written);
-	written.start_ns = START_NS;
-	frame = leaf_frame(&written);
-	stack = profile_stack(&written, &frame, 1);
-	thread = profile_thread(
-		&written,
-		&(struct profile_thread){
-			.process = profile_process(
-				&written,
-				&(struct profile_process){
-					.pid = 7, .name = profile_string(&written, "app") }),
-			.tid = 8,
-			.name = profile_string(&written, "worker") });
-	event = profile_event(&written, &(struct profile_event){
-						.name = profile_string(&written, "offcpu"),
-						.unit = profile_string(&written, "nanoseconds") });
-	return 0;
-}
-
-static void add(uint64_t weight, uint64_t queued, uint32_t chance, uint32_t state,
-		const char *reason)
-{
-	const struct profile_sample sample = { .time_ns = START_NS + 5,
-					       .weight = weight,
-					       .count = 1,
-					       .event = event,
-					       .stack = stack,
-					       .thread = thread,
-					       .state = state,
-					       .chance = chance,
-					       .queued = queued,
-					       .reason = profile_string(&written, reason) };
-
-	profile_add(&written, &sample);
-}
-
-/* What was added, written and read. */
-static void read_back(struct profile *p, bool merge)
-{
-	const struct recording_read_options options = { .merge = merge };
-	int fd = memfd_create("waits", MFD_CLOEXEC);
-	struct recording_writer *writer;
-	struct err err = { 0 };
-	bool truncated;
-
-	assert_true(fd >= 0);
-	assert_int_equal(recording_writer_new(fd, &writer, &err), 0);
-	assert_int_equal(recording_writer_finish(writer, &written, &err), 0);
-	recording_writer_free(writer);
-	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	profile_init(p);
-	assert_int_equal(recording_read(fd, &options, p, &truncated, &err), 0);
-	assert_false(truncated);
-	close(fd);
-	profile_release(&written);
-}
-
-static const char *text(const struct profile *p, uint32_t id)
-{
-	return profile_get_string(p, id);
-}
-
-/* The sample whose leaf is that. */
-static const struct profile_sample *find(const struct profile *p, const char *leaf)
-{
-	for (size_t i = 0; i < p->samples.len; i++) {
-		struct profile_stack frames = profile_get_stack(p, p->samples.items[i].stack);
-
-		if (!strcmp(text(p, profile_get_frame(p, frames.frames[0])->name), leaf))
-			return &p->samples.items[i];
-	}
-	return NULL;
-}
+#include "recording_waits.h"
 
 static void all_is_there(void **state)
 {
@@ -255,17 +156,6 @@ static void wall_as_views_have_it(void **state)
 
 /* --- locks --- */
 
-static uint32_t stack_of_class(const char *name)
-{
-	const struct profile_frame frame = { .class_name = profile_string(&written, name),
-					     .mapping = PROFILE_NONE,
-					     .bci = -1,
-					     .kind = FRAME_CLASS };
-	uint32_t frames[] = { profile_frame(&written, &frame), leaf_frame(&written) };
-
-	return profile_stack(&written, frames, 2);
-}
-
 static void begin_locks(void)
 {
 	event = profile_event(&written, &(struct profile_event){
@@ -390,69 +280,6 @@ static void safepoints_as_views_have_them(void **state)
 	profile_release(&p);
 }
 
-/* --- compilations --- */
-
-static uint32_t stack_of_method(void)
-{
-	const struct profile_frame frame = { .class_name = profile_string(&written, "a.B"),
-					     .name = profile_string(&written, "m"),
-					     .descriptor = profile_string(&written, "(I)V"),
-					     .mapping = PROFILE_NONE,
-					     .bci = -1,
-					     .kind = FRAME_COMPILING };
-	uint32_t frames[] = { profile_frame(&written, &frame), leaf_frame(&written) };
-
-	return profile_stack(&written, frames, 2);
-}
-
-static void add_compilation(uint64_t length, uint64_t off, uint32_t chance, const char *reason)
-{
-	event = profile_event(&written, &(struct profile_event){
-						.name = profile_string(&written, "jit"),
-						.unit = profile_string(&written, "nanoseconds") });
-	stack = stack_of_method();
-	add(length * chance, off * chance, chance, STATE_RUNNING_USER, reason);
-	written.samples.items[written.samples.len - 1].identity = 4711;
-}
-
-static void compilations_are_there(void **state)
-{
-	const struct profile_sample *sample;
-	struct profile p;
-
-	(void)state;
-	add_compilation(3000, 200, 4, "C1 tier 3, OSR, failed");
-	read_back(&p, false);
-	assert_int_equal(p.samples.len, 1);
-	sample = &p.samples.items[0];
-	/* The time is that of the end. */
-	assert_int_equal(sample->time_ns, START_NS + 5);
-	assert_int_equal(sample->weight, 12000);
-	assert_int_equal(sample->chance, 4);
-	assert_int_equal(sample->queued, 800);
-	assert_int_equal(sample->identity, 4711);
-	assert_string_equal(text(&p, sample->reason), "C1 tier 3, OSR, failed");
-	assert_string_equal(text(&p, profile_get_event(&p, sample->event)->name), "jit");
-	assert_int_equal(profile_get_stack(&p, sample->stack).len, 2);
-	profile_release(&p);
-}
-
-static void compilations_as_views_have_them(void **state)
-{
-	struct profile p;
-
-	(void)state;
-	add_compilation(3000, 200, 1, "C1 tier 3");
-	add_compilation(500, 0, 1, "C1 tier 3");
-	read_back(&p, true);
-	assert_int_equal(p.samples.len, 2);
-	assert_int_equal(find(&p, "[C1 tier 3]")->weight, 3300);
-	assert_int_equal(find(&p, "[C1 tier 3]")->count, 2);
-	assert_int_equal(find(&p, "[off the cpu]")->weight, 200);
-	assert_int_equal(find(&p, "[off the cpu]")->count, 0);
-	profile_release(&p);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -466,8 +293,6 @@ int main(void)
 		cmocka_unit_test_setup(locks_as_views_have_them, begin),
 		cmocka_unit_test_setup(safepoints_are_there, begin),
 		cmocka_unit_test_setup(safepoints_as_views_have_them, begin),
-		cmocka_unit_test_setup(compilations_are_there, begin),
-		cmocka_unit_test_setup(compilations_as_views_have_them, begin),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

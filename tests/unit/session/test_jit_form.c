@@ -26,7 +26,7 @@ static void all_of_it(void **state)
 	(void)state;
 	assert_int_equal(WIRE_USDT_STEP(form), WIRE_JIT_END);
 	for (unsigned int i = 0; i < sizeof(regs) / sizeof(regs[0]); i++)
-		assert_int_equal(WIRE_JIT_REG(form, i), regs[i]);
+		assert_int_equal(WIRE_USDT_NTH_REG(form, i), regs[i]);
 	assert_true(form & WIRE_JIT_HAS_NAMES);
 	assert_true(form & WIRE_JIT_HAS_TASK);
 	assert_false(form & WIRE_JIT_HAS_SUCCESS);
@@ -43,7 +43,7 @@ static void names_that_are_elsewhere(void **state)
 	(void)state;
 	assert_false(form & WIRE_JIT_HAS_NAMES);
 	assert_true(form & WIRE_JIT_HAS_TASK);
-	assert_int_equal(WIRE_JIT_REG(form, WIRE_JIT_TASK), 14);
+	assert_int_equal(WIRE_USDT_NTH_REG(form, WIRE_JIT_TASK), 14);
 	assert_int_equal(WIRE_JIT_AT(form), 37);
 	assert_false(form_of("") & (WIRE_JIT_HAS_NAMES | WIRE_JIT_HAS_TASK | WIRE_JIT_HAS_SUCCESS));
 }
@@ -55,7 +55,7 @@ static void a_success_that_is_elsewhere(void **state)
 	(void)state;
 	assert_true(form & WIRE_JIT_HAS_SUCCESS);
 	assert_false(form & WIRE_JIT_HAS_TASK);
-	assert_int_equal(WIRE_JIT_REG(form, WIRE_JIT_TASK), 3);
+	assert_int_equal(WIRE_USDT_NTH_REG(form, WIRE_JIT_TASK), 3);
 	for (size_t i = 0; i < 4; i++) {
 		static const char *const texts[] = { USUAL "1@$1", USUAL "1@256(%r14)",
 						     USUAL "1@-1(%r14)", USUAL "4@%ebx" };

@@ -37,7 +37,9 @@ int jvm_probes_open(struct capture *capture, const struct process *process,
 		note(probes[i].name);
 		note(probes[i].form ? "* " : " ");
 	}
-	note(trigger == WIRE_TRIGGER_JIT ? "of compilations\n" : "of safepoints\n");
+	note(trigger == WIRE_TRIGGER_JIT	  ? "of compilations\n"
+	     : trigger == WIRE_TRIGGER_CLASS_LOAD ? "of classes\n"
+						  : "of safepoints\n");
 	return f.probed < 0 ? err_set(err, f.probed, "no probes") : 0;
 }
 
@@ -157,13 +159,23 @@ static void compilations(void **state)
 	jvm_phases_release(&f.phases);
 }
 
+static void classes(void **state)
+{
+	(void)state;
+	begin(1 << JVM_PHASE_CLASSLOAD);
+	jvm_phases_add(&f.phases, &f.process, unseen, &f);
+	expect("class__loaded* of classes\n");
+	assert_int_equal(wanted_by(WIRE_TRIGGER_PERF, WIRE_TRIGGER_CLASS_LOAD),
+			 1 << JVM_PHASE_CLASSLOAD);
+	jvm_phases_release(&f.phases);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_events_want),
-		cmocka_unit_test(nothing_wanted),
-		cmocka_unit_test(safepoints),
-		cmocka_unit_test(compilations),
+		cmocka_unit_test(what_events_want), cmocka_unit_test(nothing_wanted),
+		cmocka_unit_test(safepoints),	    cmocka_unit_test(compilations),
+		cmocka_unit_test(classes),
 	};
 
 	return cmocka_run_group_tests_name("jvm_phases", tests, NULL, NULL);

@@ -289,6 +289,25 @@ static void compiled(void **state)
 	assert_string_equal(stack(f), "[unknown]_n");
 }
 
+/* What was loaded is the leaf, as a class of objects is; what the JVM does for it is left out. */
+static void loaded(void **state)
+{
+	struct fixture *f = *state;
+
+	parts.is_jvm = true;
+	parts.jvm.of_interpreted = JAVA_FRAMES;
+	set_words(f, NO_KERNEL, USER_WORDS(MAPPED | EXACT, KIND(INTERPRETED), 8, 16, 1, 7));
+	put_class_load(&f->sample, "p/C+0x12");
+	assert_string_equal(stack(f), "p.C/0x12._p@[JIT] p.C.m:70_0@[JIT]");
+	put_class_load(&f->sample, "p/D");
+	assert_string_equal(stack(f), "p.D._p@[JIT] p.C.m:70_0@[JIT]");
+	put_class_load(&f->sample, "");
+	assert_string_equal(stack(f), "[unknown class]._p@[JIT] p.C.m:70_0@[JIT]");
+	put_class_load(&f->sample, "p/D");
+	f->sample.name_bytes--;
+	assert_string_equal(stack(f), "[unknown class]._p@[JIT] p.C.m:70_0@[JIT]");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -304,6 +323,7 @@ int main(void)
 		TEST(receivers),
 		TEST(compiling),
 		TEST(compiled),
+		TEST(loaded),
 	};
 
 	return cmocka_run_group_tests_name("symbolize_code", tests, NULL, NULL);

@@ -31,13 +31,21 @@ static int check_frames(const struct wire_sample *sample)
 	return at == sample->user_words && frames == sample->user_frames ? 0 : -EBADMSG;
 }
 
+/* What stands behind the words begins with so many bytes. */
+static bool take_head(const struct wire_sample *sample, void *ret_head, size_t bytes)
+{
+	if (sample->name_width != 1 || sample->name_bytes < bytes)
+		return false;
+	memcpy(ret_head, sample->words + sample->kernel_frames + sample->user_words, bytes);
+	return true;
+}
+
 static int check_compilation(const struct wire_sample *sample)
 {
 	struct wire_compilation head;
 
-	if (sample->name_width != 1 || sample->name_bytes < sizeof(head))
+	if (!take_head(sample, &head, sizeof(head)))
 		return -EBADMSG;
-	memcpy(&head, sample->words + sample->kernel_frames + sample->user_words, sizeof(head));
 	if (head.class_bytes > WIRE_COMPILED_CLASS_BYTES ||
 	    head.method_bytes > WIRE_COMPILED_METHOD_BYTES ||
 	    head.signature_bytes > WIRE_COMPILED_SIGNATURE_BYTES || !head.chance)
@@ -48,6 +56,17 @@ static int check_compilation(const struct wire_sample *sample)
 		       : -EBADMSG;
 }
 
+static int check_class_load(const struct wire_sample *sample)
+{
+	struct wire_class_load head;
+
+	if (!take_head(sample, &head, sizeof(head)))
+		return -EBADMSG;
+	if (head.class_bytes > WIRE_LOADED_CLASS_BYTES || !head.chance)
+		return -EBADMSG;
+	return sample->name_bytes == sizeof(head) + head.class_bytes ? 0 : -EBADMSG;
+}
+
 /* A name has whole chars, and of a compilation there are so many bytes as it says. */
 static int check_name(const struct wire_sample *sample)
 {
@@ -55,6 +74,8 @@ static int check_name(const struct wire_sample *sample)
 
 	if (sample->text == WIRE_TEXT_COMPILATION)
 		return check_compilation(sample);
+	if (sample->text == WIRE_TEXT_CLASS_LOAD)
+		return check_class_load(sample);
 	if (!sample->name_bytes)
 		return 0;
 	if (width != 1 && width != 2)

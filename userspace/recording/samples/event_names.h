@@ -18,6 +18,8 @@
 #define JFR_SAFEPOINT_EVENT "safepoint"
 /* jdk.Compilation; its reason is by profile/compilation_reason.h. */
 #define JFR_JIT_EVENT "jit"
+/* jdk.ClassDefine. */
+#define JFR_CLASSLOAD_EVENT "classload"
 /* The reason of bpf/wire_states.def that is a part of it. */
 #define JFR_OFF_CPU "off the cpu"
 /* The reason of bpf/wire_states.def that has a part of other waits, too. */

@@ -78,3 +78,17 @@ void jfr_add_park(struct recording_reader *reader, const struct jfr_values *v, u
 {
 	add_lock(reader, v, found, JFR_BY_PARK, JFR_ADDRESS_SHIFT);
 }
+
+void jfr_add_class_load(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
+{
+	struct profile_sample s;
+
+	if (!reader->ours || !jfr_is_wanted(reader, JFR_CLASSLOAD_EVENT))
+		return;
+	s = jfr_make_sample(reader, v, found,
+			    jfr_event_by_name(reader,
+					      profile_string(reader->profile, JFR_CLASSLOAD_EVENT),
+					      "count"));
+	jfr_put_class(reader, &s, jfr_sample_class(reader, v, found), false);
+	jfr_add_sample(reader, &s);
+}

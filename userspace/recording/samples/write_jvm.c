@@ -39,6 +39,17 @@ static unsigned int address_shift(enum jfr_type_id type)
 	return type == JFR_THREAD_PARK ? JFR_ADDRESS_SHIFT : 0;
 }
 
+/* The class in front of the stack, as people read it. */
+static uint8_t *put_class_name(uint8_t *at, const struct jfr_pools *pools, const struct profile *p,
+			       const struct profile_sample *s)
+{
+	uint32_t frame = jfr_class_frame(p, s->stack);
+
+	if (frame == PROFILE_NONE)
+		return jfr_varint(at, 0);
+	return jfr_varint(at, jfr_string_key(pools, jfr_object_class(profile_get_frame(p, frame))));
+}
+
 /* All behind the time: the JDK's fields, of which some are not known, and LOCK_FIELDS of types.c. */
 static uint8_t *put_lock(uint8_t *at, enum jfr_type_id type, const struct jfr_pools *pools,
 			 const struct profile *p, const struct profile_sample *s)
@@ -47,7 +58,7 @@ static uint8_t *put_lock(uint8_t *at, enum jfr_type_id type, const struct jfr_po
 		[JFR_MONITOR_ENTER] = 1, [JFR_MONITOR_WAIT] = 3, [JFR_THREAD_PARK] = 2
 	};
 	struct jfr_labels labels = jfr_sample_labels(pools, p, s);
-	uint32_t frame = jfr_class_frame(p, s->stack), chance = MAX(s->chance, 1U);
+	uint32_t chance = MAX(s->chance, 1U);
 
 	at = jfr_varint(at, s->weight / chance);
 	at = jfr_varint(at, jfr_thread_key(pools, s->thread));
@@ -61,10 +72,7 @@ static uint8_t *put_lock(uint8_t *at, enum jfr_type_id type, const struct jfr_po
 	at = jfr_varint(at, labels.name);
 	at = jfr_varint(at, s->count);
 	at = jfr_varint(at, labels.container);
-	at = jfr_varint(
-		at, frame == PROFILE_NONE
-			    ? 0
-			    : jfr_string_key(pools, jfr_object_class(profile_get_frame(p, frame))));
+	at = put_class_name(at, pools, p, s);
 	return jfr_varint(at, chance);
 }
 
@@ -158,6 +166,25 @@ static uint8_t *put_compilation(uint8_t *at, const struct jfr_pools *pools, cons
 	return jfr_varint(at, chance);
 }
 
+/* All behind the time: the JDK's fields, and CLASS_FIELDS of types.c. */
+static uint8_t *put_class_load(uint8_t *at, const struct jfr_pools *pools, const struct profile *p,
+			       const struct profile_sample *s)
+{
+	struct jfr_labels labels = jfr_sample_labels(pools, p, s);
+
+	at = jfr_varint(at, jfr_thread_key(pools, s->thread));
+	at = jfr_varint(at, jfr_key(pools, s->stack));
+	at = jfr_varint(at, jfr_object_class_key(pools, p, s->stack));
+	*at++ = 0;
+	at = jfr_varint(at, s->weight);
+	*at++ = jfr_state_key(s->state);
+	at = jfr_varint(at, labels.pid);
+	at = jfr_varint(at, labels.name);
+	at = jfr_varint(at, s->count);
+	at = jfr_varint(at, labels.container);
+	return put_class_name(at, pools, p, s);
+}
+
 enum jfr_type_id jfr_jvm_type(enum jfr_type_id type, const struct profile *p,
 			      const struct profile_sample *s)
 {
@@ -175,5 +202,7 @@ uint8_t *jfr_put_jvm(uint8_t *at, enum jfr_type_id type, const struct jfr_pools 
 		return put_lock(at, type, pools, p, s);
 	if (is_safepoint(type))
 		return put_safepoint(at, type, pools, p, s);
+	if (type == JFR_CLASS_DEFINE)
+		return put_class_load(at, pools, p, s);
 	return put_compilation(at, pools, p, s);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What JVMs tell of themselves, as events: waits for locks, safepoints, compilations. */
+/* What JVMs tell of themselves, as events: waits for locks, safepoints, compilations, loaded classes. */
 #ifndef HOSTPROF_RECORDING_SAMPLES_WRITE_JVM_H
 #define HOSTPROF_RECORDING_SAMPLES_WRITE_JVM_H
 

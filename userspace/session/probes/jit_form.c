@@ -27,14 +27,14 @@ static uint64_t form_of_names(const struct usdt_note *note)
 
 		if (reg == USDT_NO_REG)
 			return 0;
-		form |= WIRE_JIT_FORM_REG(i, reg);
+		form |= WIRE_USDT_PUT_REG(i, reg);
 	}
 	return form;
 }
 
 static uint64_t form_of_success(const struct usdt_arg *arg)
 {
-	uint64_t form = WIRE_JIT_FORM_REG(WIRE_JIT_TASK, arg->reg);
+	uint64_t form = WIRE_USDT_PUT_REG(WIRE_JIT_TASK, arg->reg);
 
 	if (arg->bytes != 1)
 		return 0;

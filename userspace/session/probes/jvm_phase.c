@@ -7,6 +7,7 @@ static const struct {
 } rows[JVM_PHASE_COUNT] = {
 	[JVM_PHASE_SAFEPOINT] = { WIRE_TRIGGER_SAFEPOINT, "safepoint.not-seen", "safepoints" },
 	[JVM_PHASE_JIT] = { WIRE_TRIGGER_JIT, "jit.not-seen", "compilations" },
+	[JVM_PHASE_CLASSLOAD] = { WIRE_TRIGGER_CLASS_LOAD, "classload.not-seen", "loaded classes" },
 };
 
 enum jvm_phase jvm_phase_of(const struct capture_event *event)

@@ -10,6 +10,7 @@
 enum jvm_phase {
 	JVM_PHASE_SAFEPOINT, /* -e safepoint */
 	JVM_PHASE_JIT,	     /* -e jit */
+	JVM_PHASE_CLASSLOAD, /* -e classload */
 	JVM_PHASE_COUNT
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/probes/jvm_phases.h"
 
+#include "base/macros.h"
+#include "session/probes/class_form.h"
 #include "session/probes/jit_form.h"
 #include "session/probes/jvm_probes.h"
 
@@ -17,12 +19,17 @@ static const struct jvm_probe jit_probes[WIRE_JIT_STEPS] = {
 	[WIRE_JIT_END] = { "hotspot", "method__compile__end", jit_form },
 };
 
+static const struct jvm_probe class_probes[] = {
+	{ "hotspot", "class__loaded", class_form },
+};
+
 static const struct {
 	const struct jvm_probe *probes;
 	uint32_t count;
 } rows[JVM_PHASE_COUNT] = {
 	[JVM_PHASE_SAFEPOINT] = { safepoint_probes, WIRE_SAFEPOINT_STEPS },
 	[JVM_PHASE_JIT] = { jit_probes, WIRE_JIT_STEPS },
+	[JVM_PHASE_CLASSLOAD] = { class_probes, ARRAY_SIZE(class_probes) },
 };
 
 /* Of these BPF tells more when it knows more. */

@@ -20,6 +20,7 @@
 #include "sample/park_probe.h"
 #include "sample/phases/class_load_probe.h"
 #include "sample/phases/compilation_probe.h"
+#include "sample/phases/gc_probe.h"
 #include "sample/safepoint_probe.h"
 #include "sample/trigger.h"
 
@@ -306,6 +307,23 @@ SEC("?tp_btf/sched_switch")
 int BPF_PROG(note_compiler, bool preempt, struct task_struct *from, struct task_struct *to)
 {
 	compilation_switch(from, to);
+	return 0;
+}
+
+/* A JVM's VM thread is at an operation, which may collect. */
+SEC("?kprobe")
+
+int sample_gc(struct pt_regs *ctx)
+{
+	wire_u64 cookie = bpf_get_attach_cookie(ctx);
+	struct trigger trigger = { .event = cookie & (WIRE_MAX_EVENTS - 1),
+				   .in_user = true,
+				   .preemptible = true,
+				   .cause = WIRE_CAUSE_GC };
+	struct cpu_state *state = trigger_enter(&trigger);
+
+	if (state && gc_fill(&trigger, cookie >> WIRE_PLACE_FORM_SHIFT, ctx))
+		return trigger_fire(&trigger, state, ctx, ctx);
 	return 0;
 }
 

@@ -154,6 +154,7 @@ enum wire_text {
 	WIRE_TEXT_OPERATION,   /* of a JVM, for which it stopped */
 	WIRE_TEXT_COMPILATION, /* a struct wire_compilation and its names */
 	WIRE_TEXT_CLASS_LOAD,  /* a struct wire_class_load and its name */
+	WIRE_TEXT_GC,	       /* a struct wire_gc_pause */
 	WIRE_TEXT_COUNT
 };
 
@@ -292,6 +293,7 @@ struct wire_lost {
 
 #include "wire_class_load.h"
 #include "wire_compilation.h"
+#include "wire_gc.h"
 #include "wire_jvm.h"
 #include "wire_malloc.h"
 #include "wire_offcpu.h"

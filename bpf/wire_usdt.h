@@ -12,6 +12,15 @@ enum wire_safepoint_step {
 	WIRE_SAFEPOINT_STEPS
 };
 
+/* -e gc */
+enum wire_gc_step {
+	WIRE_GC_OPERATION, /* hotspot:vmops__begin(name, …) */
+	WIRE_GC_BEGIN,	   /* hotspot:gc__begin: the operation collects */
+	WIRE_GC_POOL, /* hotspot:mem__pool__gc__begin: a collection begins, of which the JVM has noted the cause */
+	WIRE_GC_OPERATION_END, /* hotspot:vmops__end */
+	WIRE_GC_STEPS
+};
+
 /* -e lock: LockSupport.park() */
 enum wire_park_step {
 	WIRE_PARK_BEGIN, /* hotspot:thread__park__begin */

@@ -12,6 +12,7 @@
 
 #include "sample/phases/class_load_text.h"
 #include "sample/phases/compilation_text.h"
+#include "sample/phases/gc_text.h"
 #include "sample/target.h"
 #include "sample/window.h"
 
@@ -34,6 +35,7 @@ struct trigger {
 	wire_u64 text_at; /* a string of the task's that goes with the sample; 0: none */
 	const struct compilation_seen *compilation; /* or this one; NULL: none */
 	const struct class_load_seen *class_load;   /* the same */
+	const struct gc_book *gc;		    /* the same */
 };
 
 #include "sample/emit.h"
@@ -145,6 +147,10 @@ static __always_inline void trigger_tell(struct scratch *s, const struct trigger
 	if (trigger->class_load) {
 		s->sample.text = WIRE_TEXT_CLASS_LOAD;
 		class_load_put(&s->cursor, trigger->class_load, regs);
+	}
+	if (trigger->gc) {
+		s->sample.text = WIRE_TEXT_GC;
+		gc_put(&s->cursor, trigger->gc);
 	}
 }
 

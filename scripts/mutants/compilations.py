@@ -66,7 +66,7 @@ MUTANTS = [
     Mutant("compilations: fields that are missing", TASK, "\tif (r == 0)\n\t\t*ret_task = task;\n\treturn r;", "\t*ret_task = task;\n\treturn 0;", ["test_jvm_shown"]),
     Mutant("compilations: all lengths", SESSION, "jit_least_ns = event->least_ns", "jit_least_ns = 0", ["test_bpf_session"]),
     Mutant("compilations: switches are not seen", KIND, "\tif (trigger == WIRE_TRIGGER_JIT_SWITCH)\n\t\treturn capture_event_is_jit(event);\n", "", ["test_event_phases"]),
-    Mutant("compilations: the time of the end", WRITE, " || type == JFR_COMPILATION;", ";", FILE),
+    Mutant("compilations: the time of the end", WRITE, " || type == JFR_COMPILATION ||", " ||", FILE),
     Mutant("compilations: read by their begin", READ, "\ts.time_ns += s.weight;\n\ts.weight *= MIN(", "\ts.weight *= MIN(", FILE),
     Mutant("compilations: off the cpu is the run queue", READ, "jfr_add_parts(reader, v, JFR_OFF_CPU, &s);", "jfr_add_parts(reader, v, JFR_RUN_QUEUE, &s);", FILE),
 ]

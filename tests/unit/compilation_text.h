@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands behind the words of a sample of -e jit and -e classload. */
+/* What stands behind the words of a sample of -e jit, -e classload and -e gc. */
 #ifndef HOSTPROF_TESTS_COMPILATION_TEXT_H
 #define HOSTPROF_TESTS_COMPILATION_TEXT_H
 
@@ -50,6 +50,22 @@ static inline void put_class_load(struct wire_sample *sample, const char *name)
 	sample->text = WIRE_TEXT_CLASS_LOAD;
 	sample->name_width = 1;
 	sample->name_bytes = (uint16_t)(end - begin);
+	sample->size =
+		(uint32_t)(sizeof(*sample) + 8 * (words + WIRE_NAME_WORDS(sample->name_bytes)));
+}
+
+/* Of -e gc, likewise; longer names have no end. */
+static inline void put_pause(struct wire_sample *sample, const char *operation, const char *cause)
+{
+	size_t words = (size_t)sample->kernel_frames + sample->user_words;
+	struct wire_gc_pause pause = { 0 };
+
+	memcpy(pause.operation, operation, strnlen(operation, WIRE_GC_NAME_BYTES));
+	memcpy(pause.cause, cause, strnlen(cause, WIRE_GC_NAME_BYTES));
+	memcpy(sample->words + words, &pause, sizeof(pause));
+	sample->text = WIRE_TEXT_GC;
+	sample->name_width = 1;
+	sample->name_bytes = sizeof(pause);
 	sample->size =
 		(uint32_t)(sizeof(*sample) + 8 * (words + WIRE_NAME_WORDS(sample->name_bytes)));
 }

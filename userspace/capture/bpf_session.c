@@ -103,6 +103,8 @@ static void session_configure_events(struct hostprof_bpf *skel,
 			skel->rodata->malloc_interval = event->period;
 		if (capture_event_is_safepoint(event))
 			skel->rodata->safepoint_least_ns = event->least_ns;
+		if (event->trigger == WIRE_TRIGGER_GC)
+			skel->rodata->gc_least_ns = event->least_ns;
 		if (capture_event_is_jit(event))
 			skel->rodata->jit_least_ns = event->least_ns;
 		if (capture_event_is_lock(event))

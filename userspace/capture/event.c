@@ -35,6 +35,7 @@
 #define SAFEPOINT_NAME "safepoint"
 #define JIT_NAME       "jit"
 #define CLASSLOAD_NAME "classload"
+#define GC_NAME	       "gc"
 
 const struct capture_event_row capture_event_rows[] = {
 	{ "cpu", "nanoseconds",
@@ -98,6 +99,9 @@ const struct capture_event_row capture_event_rows[] = {
 	  .is_form = true },
 	{ "jit[=MIN]", "nanoseconds",
 	  "time that JVMs take to compile methods, by method, compiler and tier: compilations of at least MIN (default all)",
+	  .is_form = true },
+	{ "gc[=MIN]", "nanoseconds",
+	  "time that collectors stop JVMs' threads, by operation and cause: pauses of at least MIN (default all)",
 	  .is_form = true },
 	{ CLASSLOAD_NAME, "count", "classes that JVMs load, by class, and who loads them",
 	  .is_form = true },
@@ -247,6 +251,7 @@ static const struct waits_event {
 	{ LOCK_NAME, WIRE_TRIGGER_LOCK_AGENT, CAPTURE_LOCK_LEAST_NS },
 	{ SAFEPOINT_NAME, WIRE_TRIGGER_SAFEPOINT, 0 },
 	{ JIT_NAME, WIRE_TRIGGER_JIT, 0 },
+	{ GC_NAME, WIRE_TRIGGER_GC, 0 },
 };
 
 static const struct waits_event *event_find_waits(const char *name)

@@ -38,8 +38,8 @@ struct capture_event {
 	uint32_t freq_hz; /* what was asked for; of use with period 0 */
 	bool fell_back;	  /* a PMU event was asked for and there is no PMU: this is cpu-clock */
 	uint64_t
-		least_ns; /* of "offcpu", "lock", "safepoint" and "jit": what is shorter is left out */
-	bool is_wall;	  /* a clock's samples, and waits of all lengths */
+		least_ns; /* of "offcpu", "lock", "safepoint", "jit" and "gc": what is shorter is left out */
+	bool is_wall; /* a clock's samples, and waits of all lengths */
 	enum wire_trigger trigger;
 	struct uprobe probe;	      /* of WIRE_TRIGGER_UPROBE, but of a USDT probe: */
 	struct usdt usdt;	      /* its name is "" in others */
@@ -54,7 +54,7 @@ struct capture_event {
  * cpu-clock with fell_back set (the caller says so); one of a cache, or of a PMU by name, is refused. A probe (uprobe:LIB:FUNC[+OFF],
  * uretprobe:LIB:FUNC, usdt:LIB:PROVIDER:NAME, kprobe:FUNC[+OFF], kretprobe:FUNC), a breakpoint (mem:SYMBOL[+OFF][/LEN][:rwx]) and a tracepoint
  * (GROUP:NAME) weigh 1 each time; where a probe's function or a breakpoint's symbol is, the caller looks up. "alloc[=INTERVAL]" and "malloc[=INTERVAL]" have the mean
- * interval of their samples as period, in bytes; that of malloc may be 0, each call; "offcpu[=MIN]", "lock[=MIN]", "safepoint[=MIN]" and "jit[=MIN]" the least length of what they tell of; "wall[=INTERVAL]" is a clock, and waits. -EINVAL names the known events;
+ * interval of their samples as period, in bytes; that of malloc may be 0, each call; "offcpu[=MIN]", "lock[=MIN]", "safepoint[=MIN]", "jit[=MIN]" and "gc[=MIN]" the least length of what they tell of; "wall[=INTERVAL]" is a clock, and waits. -EINVAL names the known events;
  * -EOPNOTSUPP: the kernel has no such; -ENOENT: there is no tracefs, or no such tracepoint.
  */
 int capture_event_parse(const char *name, uint32_t freq_hz, struct capture_event *ret_event,

@@ -169,8 +169,11 @@ int jvm_get_tlab(struct jvm *jvm, struct wire_tlab *ret_tlab, struct err *err);
  */
 int jvm_get_parking(struct jvm *jvm, struct wire_parking *ret_parking);
 
-/* What BPF needs to tell more of what it does for itself, likewise. */
-int jvm_get_phases(struct jvm *jvm, struct wire_phases *ret_phases);
+/*
+ * What BPF needs to tell more of what it does for itself, and of collections the cause; what is not known stays as it is. -EAGAIN: some of it
+ * may be known later; -EOPNOTSUPP: nothing ever.
+ */
+int jvm_get_phases(struct jvm *jvm, bool wants_cause, struct wire_phases *ret_phases);
 
 /*
  * The class at KLASS, read now and remembered: "java.lang.String", "byte[]"; NULL when there is none. Borrowed

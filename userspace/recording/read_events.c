@@ -231,6 +231,7 @@ static const struct event_info {
 	  { SAMPLE_WANTED("eventThread", "weight") },
 	  jfr_add_class_load,
 	  false },
+	{ "jdk.GCPhasePause", { SAMPLE_WANTED("eventThread", "duration") }, jfr_add_pause, false },
 	{ "hostprof.OffCpuSample", { SAMPLE_WANTED("sampledThread", "weight") }, add_wait, false },
 	{ "profiler.WallClockSample",
 	  { SAMPLE_WANTED("sampledThread", "weight") },

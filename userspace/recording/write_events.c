@@ -30,6 +30,7 @@ static enum jfr_type_id sample_type(const char *event)
 		{ JFR_SAFEPOINT_EVENT, JFR_VM_OPERATION },
 		{ JFR_JIT_EVENT, JFR_COMPILATION },
 		{ JFR_CLASSLOAD_EVENT, JFR_CLASS_DEFINE },
+		{ JFR_GC_EVENT, JFR_GC_PAUSE },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
@@ -184,7 +185,8 @@ static void put_sample(struct strbuf *out, const struct jfr_pools *pools, const 
 	case JFR_SAFEPOINT_BEGIN:
 	case JFR_SAFEPOINT_END:
 	case JFR_COMPILATION:
-	case JFR_CLASS_DEFINE: at = jfr_put_jvm(at, type, pools, p, s); break;
+	case JFR_CLASS_DEFINE:
+	case JFR_GC_PAUSE: at = jfr_put_jvm(at, type, pools, p, s); break;
 	default:
 		at = jfr_varint(at, jfr_string_key(pools, name));
 		at = put_fields(at, pools, p, s);

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "session/alloc/alloc_objects.h"
 #include "session/compilations/compilation_row.h"
+#include "session/compilations/gc_reason.h"
 #include "session/locks/lock_identity.h"
 #include "session/pipeline_books.h"
 #include "session/pipeline_live.h"
@@ -58,6 +59,8 @@ uint32_t pipeline_reason(struct pipeline *pipeline, const struct wire_sample *sa
 		return safepoint_reason(profile, sample);
 	if (sample->text == WIRE_TEXT_COMPILATION)
 		return compilation_reason(profile, sample);
+	if (sample->text == WIRE_TEXT_GC)
+		return gc_reason(profile, sample);
 	if (sample->cause == WIRE_CAUSE_NONE)
 		return 0;
 	return profile_string(profile, wait_reason(wait_cause(profile, stack, sample->cause)));
@@ -85,7 +88,7 @@ static void apply_sample(struct pipeline *pipeline, struct process *process,
 						 sample, symbolized, &row.thread);
 
 	row.reason = pipeline_reason(pipeline, sample, row.stack);
-	if (is_safepoint)
+	if (is_safepoint || sample->text == WIRE_TEXT_GC)
 		row.chance = 1;
 	if (is_compilation)
 		compilation_fill_row(&row, sample);

@@ -96,7 +96,7 @@ struct merge_shown pipeline_show_arrival(struct pipeline *pipeline, struct proce
 		describe_wait(wait, &told);
 	if (sample->flags & WIRE_SAMPLE_LOCK)
 		told.chance = (uint32_t)sample->alloc_interval;
-	if (pipeline_is_safepoint(pipeline, sample))
+	if (pipeline_is_safepoint(pipeline, sample) || sample->text == WIRE_TEXT_GC)
 		told.chance = 1;
 	if (sample->text == WIRE_TEXT_COMPILATION)
 		describe_compilation(sample, &told);

@@ -58,3 +58,26 @@ bool class_load_read(const struct wire_sample *sample, struct compilation_name *
 	*ret_name = take_name(&at, head.class_bytes, WIRE_LOADED_CLASS_BYTES);
 	return true;
 }
+
+static void clean(char name[WIRE_GC_NAME_BYTES])
+{
+	size_t len = strnlen(name, WIRE_GC_NAME_BYTES - 1);
+
+	for (size_t i = 0; i < len; i++)
+		if (!isprint((unsigned char)name[i]) || name[i] == ';')
+			name[i] = '?';
+	name[len] = '\0';
+}
+
+bool gc_pause_read(const struct wire_sample *sample, struct wire_gc_pause *ret)
+{
+	size_t bytes;
+	const char *at = sample_words_name(sample, &bytes);
+
+	if (sample->text != WIRE_TEXT_GC || bytes != sizeof(*ret))
+		return false;
+	memcpy(ret, at, sizeof(*ret));
+	clean(ret->operation);
+	clean(ret->cause);
+	return true;
+}

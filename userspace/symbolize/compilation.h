@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a sample says of the method that was compiled (-e jit), or the class that was loaded (-e classload); all of it is the JVM's word. */
+/* What a sample says of the method that was compiled (-e jit), or the class that was loaded (-e classload), or a collector's pause (-e gc); all of it is the JVM's word. */
 #ifndef HOSTPROF_SYMBOLIZE_COMPILATION_H
 #define HOSTPROF_SYMBOLIZE_COMPILATION_H
 
@@ -28,5 +28,8 @@ void compilation_add_compiler(struct strbuf *out, const struct compilation *comp
 
 /* The name of the class that was loaded. False: SAMPLE is none of these, or not whole. */
 bool class_load_read(const struct wire_sample *sample, struct compilation_name *ret_name);
+
+/* A collector's pause, with an end to each name and odd bytes replaced. False: SAMPLE is none of these. */
+bool gc_pause_read(const struct wire_sample *sample, struct wire_gc_pause *ret);
 
 #endif

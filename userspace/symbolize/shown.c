@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a stack shows beside the code that runs: the class whose method a stub calls, the method that a thread compiles. */
+#include <stdio.h>
+
 #include "jvm/java_name.h"
 #include "symbolize/compilation.h"
 #include "symbolize/symbolizer_private.h"
@@ -104,4 +106,17 @@ void shown_push_loaded(struct stack_build *build, const struct wire_sample *samp
 	else
 		frame.class_name = profile_string(build->profile, UNKNOWN_CLASS);
 	stack_push(build, &frame);
+}
+
+void shown_push_pause(struct stack_build *build, const struct wire_sample *sample)
+{
+	struct wire_gc_pause pause;
+	char name[WIRE_GC_NAME_BYTES + 2];
+
+	/* Likewise. */
+	build->cacheable = false;
+	if (!gc_pause_read(sample, &pause) || !pause.operation[0])
+		return;
+	snprintf(name, sizeof(name), "[%s]", pause.operation);
+	stack_push_name(build, name, FRAME_MARK, PROFILE_NONE);
 }

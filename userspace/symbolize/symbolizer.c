@@ -328,6 +328,8 @@ static bool build_stack(struct stack_build *build, const struct wire_sample *sam
 		allocation_push_class(build, sample);
 	if (sample->text == WIRE_TEXT_COMPILATION)
 		shown_push_compiled(build, sample);
+	if (sample->text == WIRE_TEXT_GC)
+		shown_push_pause(build, sample);
 	if (sample->text == WIRE_TEXT_CLASS_LOAD)
 		shown_push_loaded(build, sample);
 	push_kernel_frames(build, kernel);

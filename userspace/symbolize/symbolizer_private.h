@@ -125,6 +125,8 @@ void shown_push_compiling(struct stack_build *build, struct word_reader user);
 void shown_push_compiled(struct stack_build *build, const struct wire_sample *sample);
 /* Of -e classload the class, likewise. */
 void shown_push_loaded(struct stack_build *build, const struct wire_sample *sample);
+/* Of -e gc the operation, likewise. */
+void shown_push_pause(struct stack_build *build, const struct wire_sample *sample);
 
 /* symbolize/wait.c: the kernel's frames of the switch itself go. */
 void wait_drop_tracing(struct stack_build *build);

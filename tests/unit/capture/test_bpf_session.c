@@ -145,6 +145,7 @@ static void programs_of_triggers(void **state)
 		{ .trigger = WIRE_TRIGGER_SAFEPOINT, .least_ns = 30000 },
 		{ .trigger = WIRE_TRIGGER_JIT, .least_ns = 40000 },
 		{ .trigger = WIRE_TRIGGER_CLASS_LOAD },
+		{ .trigger = WIRE_TRIGGER_GC, .least_ns = 50000 },
 	};
 	struct bpf_session_options options = usual(events, ARRAY_SIZE(events));
 	struct bpf_session *session;
@@ -155,7 +156,7 @@ static void programs_of_triggers(void **state)
 	expect_line("offcpu_threads: %d entries\n", WIRE_OFFCPU_THREADS);
 	expect_line(
 		"sample_uprobe 1\nsample_tracepoint 1\nsample_kprobe 1\nsample_raw 1\nsample_malloc 1\n"
-		"sample_offcpu 1\nnote_waking 1\nsample_lock_agent 1\nsample_lock_park 1\nsample_safepoint 1\nsample_jit 1\nnote_compiler 1\nsample_class_load 1\nsample_alloc_agent 1\n"
+		"sample_offcpu 1\nnote_waking 1\nsample_lock_agent 1\nsample_lock_park 1\nsample_safepoint 1\nsample_jit 1\nnote_compiler 1\nsample_gc 1\nsample_class_load 1\nsample_alloc_agent 1\n"
 		"sample_alloc_new_tlab 1\nsample_alloc_outside 1\n");
 	assert_null(strstr(f.log.buf, "sample 1"));
 	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
@@ -181,6 +182,7 @@ static void programs_of_triggers(void **state)
 	assert_int_equal(f.rodata.offcpu_least_ns, 20000000);
 	assert_int_equal(f.rodata.safepoint_least_ns, 30000);
 	assert_int_equal(f.rodata.jit_least_ns, 40000);
+	assert_int_equal(f.rodata.gc_least_ns, 50000);
 	assert_int_equal(f.rodata.park_least_ns, 10000);
 	assert_int_equal(f.rodata.offcpu_step_ns, 20000000);
 	assert_int_equal(f.rodata.offcpu_doubled, WIRE_OFFCPU_STEP_DOUBLED);

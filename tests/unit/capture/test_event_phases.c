@@ -57,6 +57,22 @@ static void test_compilations(void **state)
 	assert_false(capture_event_is_jit(&e));
 }
 
+static void test_collections(void **state)
+{
+	struct capture_event e = parse("gc", 997);
+	struct err err = { 0 };
+
+	(void)state;
+	assert_string_equal(e.unit, "nanoseconds");
+	assert_int_equal(e.least_ns, 0);
+	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
+		assert_int_equal(capture_event_needs(&e, (enum wire_trigger)t),
+				 t == WIRE_TRIGGER_GC);
+	assert_int_equal(capture_event_parse("gc=2ms", 99, &e, &err), 0);
+	assert_string_equal(e.name, "gc");
+	assert_int_equal(e.least_ns, 2000000);
+}
+
 static void test_loaded_classes(void **state)
 {
 	struct capture_event e = parse("classload", 997);
@@ -79,6 +95,7 @@ int main(void)
 		cmocka_unit_test(test_safepoints),
 		cmocka_unit_test(test_compilations),
 		cmocka_unit_test(test_loaded_classes),
+		cmocka_unit_test(test_collections),
 	};
 
 	return cmocka_run_group_tests_name("event_phases", tests, NULL, NULL);

@@ -251,6 +251,24 @@ static void test_loaded_classes(void **state)
 	assert_int_equal(sample_check(&u, u.sample.size), -EBADMSG);
 }
 
+static void test_pauses(void **state)
+{
+	static union {
+		struct wire_sample sample;
+		char space[sizeof(struct wire_sample) + WIRE_TEXT_BYTES];
+	} u;
+
+	(void)state;
+	u.sample = (struct wire_sample){ .kind = WIRE_SAMPLE };
+	put_pause(&u.sample, "ZMarkStart", "Warmup");
+	assert_int_equal(sample_check(&u, u.sample.size), 0);
+	u.sample.name_bytes--;
+	assert_int_equal(sample_check(&u, u.sample.size), -EBADMSG);
+	u.sample.name_bytes += 2;
+	u.sample.size += 8;
+	assert_int_equal(sample_check(&u, u.sample.size), -EBADMSG);
+}
+
 /* Every record goes to one callback, that which fails its check too. */
 static void test_delivery(void **state)
 {
@@ -281,6 +299,7 @@ int main(void)
 		cmocka_unit_test(test_names_that_are_too_long),
 		cmocka_unit_test(test_compilations),
 		cmocka_unit_test(test_loaded_classes),
+		cmocka_unit_test(test_pauses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -100,12 +100,68 @@ static void classes_are_there(void **state)
 	}
 }
 
+/* --- collections --- */
+
+static void add_pause(uint64_t length, const char *cause)
+{
+	const struct profile_frame mark = { .name = profile_string(&written, "[G1CollectFull]"),
+					    .mapping = PROFILE_NONE,
+					    .bci = -1,
+					    .kind = FRAME_MARK };
+	uint32_t frames[] = { profile_frame(&written, &mark), leaf_frame(&written) };
+
+	event = profile_event(&written, &(struct profile_event){
+						.name = profile_string(&written, "gc"),
+						.unit = profile_string(&written, "nanoseconds") });
+	stack = profile_stack(&written, frames, 2);
+	add(length, 0, 1, STATE_RUNNING_USER, cause);
+}
+
+static void pauses_are_there(void **state)
+{
+	struct profile_stack frames;
+	struct profile p;
+
+	(void)state;
+	add_pause(7000, "System.gc()");
+	read_back(&p, false);
+	assert_int_equal(p.samples.len, 1);
+	/* The time is that of the end. */
+	assert_int_equal(p.samples.items[0].time_ns, START_NS + 5);
+	assert_int_equal(p.samples.items[0].weight, 7000);
+	assert_string_equal(text(&p, p.samples.items[0].reason), "System.gc()");
+	assert_string_equal(text(&p, profile_get_event(&p, p.samples.items[0].event)->name), "gc");
+	frames = profile_get_stack(&p, p.samples.items[0].stack);
+	assert_int_equal(frames.len, 2);
+	assert_string_equal(text(&p, profile_get_frame(&p, frames.frames[0])->name),
+			    "[G1CollectFull]");
+	profile_release(&p);
+}
+
+static void pauses_as_views_have_them(void **state)
+{
+	struct profile p;
+
+	(void)state;
+	add_pause(7000, "System.gc()");
+	add_pause(300, "System.gc()");
+	add_pause(50, "no cause");
+	read_back(&p, true);
+	assert_int_equal(p.samples.len, 2);
+	assert_int_equal(find(&p, "[System.gc()]")->weight, 7300);
+	assert_int_equal(find(&p, "[System.gc()]")->count, 2);
+	assert_int_equal(find(&p, "[no cause]")->weight, 50);
+	profile_release(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(compilations_are_there, begin),
 		cmocka_unit_test_setup(compilations_as_views_have_them, begin),
 		cmocka_unit_test_setup(classes_are_there, begin),
+		cmocka_unit_test_setup(pauses_are_there, begin),
+		cmocka_unit_test_setup(pauses_as_views_have_them, begin),
 	};
 
 	return cmocka_run_group_tests_name("recording_phases", tests, NULL, NULL);

@@ -39,6 +39,7 @@ int jvm_probes_open(struct capture *capture, const struct process *process,
 	}
 	note(trigger == WIRE_TRIGGER_JIT	  ? "of compilations\n"
 	     : trigger == WIRE_TRIGGER_CLASS_LOAD ? "of classes\n"
+	     : trigger == WIRE_TRIGGER_GC	  ? "of collections\n"
 						  : "of safepoints\n");
 	return f.probed < 0 ? err_set(err, f.probed, "no probes") : 0;
 }
@@ -49,12 +50,13 @@ struct jvm *jvm_table_get(struct jvm_table *table, struct process *process)
 	return (struct jvm *)&f;
 }
 
-int jvm_get_phases(struct jvm *jvm, struct wire_phases *ret_phases)
+int jvm_get_phases(struct jvm *jvm, bool wants_cause, struct wire_phases *ret_phases)
 {
 	(void)jvm;
-	note("asked\n");
+	note(wants_cause ? "asked for causes\n" : "asked\n");
 	if (f.told == 0)
-		*ret_phases = (struct wire_phases){ .compile_task.level = 40 };
+		ret_phases->compile_task.level = 40;
+	ret_phases->gc_cause_at = 0x7000;
 	return f.told;
 }
 
@@ -170,12 +172,45 @@ static void classes(void **state)
 	jvm_phases_release(&f.phases);
 }
 
+/* What is known already is good. */
+static void collections(void **state)
+{
+	(void)state;
+	begin(1 << JVM_PHASE_GC);
+	f.told = -EAGAIN;
+	jvm_phases_add(&f.phases, &f.process, unseen, &f);
+	expect("vmops__begin gc__begin mem__pool__gc__begin vmops__end of collections\nasked for causes\n");
+	assert_true(f.is_set);
+	assert_int_equal(f.set.gc_cause_at, 0x7000);
+	assert_int_equal(f.set.compile_task.level, 0);
+	f.told = 0;
+	fake_advance(NSEC_PER_SEC);
+	jvm_phases_poll(&f.phases, clock_now_ns());
+	assert_int_equal(f.set.compile_task.level, 40);
+	jvm_phases_release(&f.phases);
+}
+
+/* Nothing is known, nor will be. */
+static void one_that_cannot_be_read(void **state)
+{
+	(void)state;
+	begin(1 << JVM_PHASE_GC);
+	f.told = -EOPNOTSUPP;
+	jvm_phases_add(&f.phases, &f.process, unseen, &f);
+	assert_false(f.is_set);
+	jvm_phases_release(&f.phases);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_events_want), cmocka_unit_test(nothing_wanted),
-		cmocka_unit_test(safepoints),	    cmocka_unit_test(compilations),
+		cmocka_unit_test(what_events_want),
+		cmocka_unit_test(nothing_wanted),
+		cmocka_unit_test(safepoints),
+		cmocka_unit_test(compilations),
 		cmocka_unit_test(classes),
+		cmocka_unit_test(collections),
+		cmocka_unit_test(one_that_cannot_be_read),
 	};
 
 	return cmocka_run_group_tests_name("jvm_phases", tests, NULL, NULL);

@@ -308,6 +308,21 @@ static void loaded(void **state)
 	assert_string_equal(stack(f), "[unknown class]._p@[JIT] p.C.m:70_0@[JIT]");
 }
 
+/* What collectors stop a JVM for is a mark in front of the VM thread's stack. */
+static void pauses(void **state)
+{
+	struct fixture *f = *state;
+
+	parts.is_jvm = true;
+	set_words(f, NO_KERNEL, USER_WORDS(MAPPED | EXACT));
+	put_pause(&f->sample, "G1CollectFull", "System.gc()");
+	assert_string_equal(stack(f), "[G1CollectFull]_m [unknown]_n");
+	put_pause(&f->sample, "Z;\n", "");
+	assert_string_equal(stack(f), "[Z??]_m [unknown]_n");
+	put_pause(&f->sample, "", "");
+	assert_string_equal(stack(f), "[unknown]_n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -324,6 +339,7 @@ int main(void)
 		TEST(compiling),
 		TEST(compiled),
 		TEST(loaded),
+		TEST(pauses),
 	};
 
 	return cmocka_run_group_tests_name("symbolize_code", tests, NULL, NULL);

@@ -67,6 +67,15 @@ static int check_class_load(const struct wire_sample *sample)
 	return sample->name_bytes == sizeof(head) + head.class_bytes ? 0 : -EBADMSG;
 }
 
+static int check_gc(const struct wire_sample *sample)
+{
+	struct wire_gc_pause pause;
+
+	if (!take_head(sample, &pause, sizeof(pause)) || sample->name_bytes != sizeof(pause))
+		return -EBADMSG;
+	return 0;
+}
+
 /* A name has whole chars, and of a compilation there are so many bytes as it says. */
 static int check_name(const struct wire_sample *sample)
 {
@@ -74,6 +83,8 @@ static int check_name(const struct wire_sample *sample)
 
 	if (sample->text == WIRE_TEXT_COMPILATION)
 		return check_compilation(sample);
+	if (sample->text == WIRE_TEXT_GC)
+		return check_gc(sample);
 	if (sample->text == WIRE_TEXT_CLASS_LOAD)
 		return check_class_load(sample);
 	if (!sample->name_bytes)

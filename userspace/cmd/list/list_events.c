@@ -121,6 +121,7 @@ static void add_forms(struct list *list)
 	add_tried(list, "lock[=MIN]", "lock", "nanoseconds");
 	add_tried(list, "safepoint[=MIN]", "safepoint", "nanoseconds");
 	add_tried(list, "jit[=MIN]", "jit", "nanoseconds");
+	add_tried(list, "gc[=MIN]", "gc", "nanoseconds");
 	add_tried(list, "classload", "classload", "count");
 	add_tried(list, "rNNN", "r0", "count");
 	add_breakpoint(list);

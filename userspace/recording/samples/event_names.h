@@ -18,6 +18,8 @@
 #define JFR_SAFEPOINT_EVENT "safepoint"
 /* jdk.Compilation; its reason is by profile/compilation_reason.h. */
 #define JFR_JIT_EVENT "jit"
+/* jdk.GCPhasePause; its reason is the cause. */
+#define JFR_GC_EVENT "gc"
 /* jdk.ClassDefine. */
 #define JFR_CLASSLOAD_EVENT "classload"
 /* The reason of bpf/wire_states.def that is a part of it. */

@@ -29,19 +29,29 @@ static void add_lock(struct recording_reader *reader, const struct jfr_values *v
 	jfr_add_sample(reader, &s);
 }
 
-/* Likewise. The operation's name is in the reason. */
-void jfr_add_safepoint(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
+/* Likewise. What it was for is in the reason. */
+static void add_stop(struct recording_reader *reader, const struct jfr_values *v, uint32_t found,
+		     const char *event)
 {
 	struct profile_sample s;
 
-	if (!reader->ours || !jfr_is_wanted(reader, JFR_SAFEPOINT_EVENT))
+	if (!reader->ours || !jfr_is_wanted(reader, event))
 		return;
-	s = jfr_make_sample(reader, v, found,
-			    jfr_event_by_name(reader,
-					      profile_string(reader->profile, JFR_SAFEPOINT_EVENT),
-					      "nanoseconds"));
+	s = jfr_make_sample(
+		reader, v, found,
+		jfr_event_by_name(reader, profile_string(reader->profile, event), "nanoseconds"));
 	s.time_ns += s.weight;
 	jfr_add_parts(reader, v, JFR_RUN_QUEUE, &s);
+}
+
+void jfr_add_safepoint(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
+{
+	add_stop(reader, v, found, JFR_SAFEPOINT_EVENT);
+}
+
+void jfr_add_pause(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
+{
+	add_stop(reader, v, found, JFR_GC_EVENT);
 }
 
 /* Likewise; others' compilations are no samples either. */

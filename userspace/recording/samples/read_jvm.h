@@ -10,5 +10,7 @@ jfr_event_fn jfr_add_enter, jfr_add_monitor_wait, jfr_add_park;
 jfr_event_fn jfr_add_safepoint;
 jfr_event_fn jfr_add_compilation;
 jfr_event_fn jfr_add_class_load;
+/* The cause is in the reason. */
+jfr_event_fn jfr_add_pause;
 
 #endif

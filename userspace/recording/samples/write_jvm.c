@@ -30,7 +30,8 @@ static bool is_safepoint(enum jfr_type_id type)
 
 bool jfr_is_told_at_end(enum jfr_type_id type)
 {
-	return is_lock(type) || is_safepoint(type) || type == JFR_COMPILATION;
+	return is_lock(type) || is_safepoint(type) || type == JFR_COMPILATION ||
+	       type == JFR_GC_PAUSE;
 }
 
 /* Where a thread has parked the identity is of an address (profile/profile.h). */
@@ -133,16 +134,20 @@ static uint64_t compiled_method_key(const struct jfr_pools *pools, const struct 
 /* "C1", "C2", "JVMCI". */
 #define MOST_COMPILER_BYTES 8
 
+/* LEN bytes of a string, at most MOST, which are letters and signs. */
+static uint8_t *put_short(uint8_t *at, const char *text, size_t len, size_t most)
+{
+	len = MIN(len, most);
+	*at++ = JFR_STRING_UTF8;
+	*at++ = (uint8_t)len;
+	memcpy(at, text, len);
+	return at + len;
+}
+
 /* The first word of REASON. */
 static uint8_t *put_compiler(uint8_t *at, const char *reason)
 {
-	size_t len = strcspn(reason, " ,");
-
-	len = MIN(len, (size_t)MOST_COMPILER_BYTES);
-	*at++ = JFR_STRING_UTF8;
-	*at++ = (uint8_t)len;
-	memcpy(at, reason, len);
-	return at + len;
+	return put_short(at, reason, strcspn(reason, " ,"), MOST_COMPILER_BYTES);
 }
 
 /* All behind the time: the JDK's fields, and COMPILATION_FIELDS of types.c. */
@@ -185,6 +190,32 @@ static uint8_t *put_class_load(uint8_t *at, const struct jfr_pools *pools, const
 	return put_class_name(at, pools, p, s);
 }
 
+/* An event has 127 bytes at most. */
+#define MOST_OPERATION_BYTES 40
+
+/* The first frame has its name in brackets. */
+static uint8_t *put_operation(uint8_t *at, const struct profile *p, uint32_t stack)
+{
+	struct profile_stack frames = profile_get_stack(p, stack);
+	const struct profile_frame *frame =
+		frames.len ? profile_get_frame(p, frames.frames[0]) : NULL;
+	const char *name =
+		frame && frame->kind == FRAME_MARK ? profile_get_string(p, frame->name) : "";
+
+	name += *name == '[';
+	return put_short(at, name, strcspn(name, "]"), MOST_OPERATION_BYTES);
+}
+
+/* All behind the time: the JDK's fields, and SAFEPOINT_FIELDS of types.c. */
+static uint8_t *put_pause(uint8_t *at, const struct jfr_pools *pools, const struct profile *p,
+			  const struct profile_sample *s)
+{
+	at = jfr_varint(at, s->weight);
+	at = jfr_varint(at, jfr_thread_key(pools, s->thread));
+	at = put_operation(at, p, s->stack);
+	return put_reasoned(at, pools, p, s);
+}
+
 enum jfr_type_id jfr_jvm_type(enum jfr_type_id type, const struct profile *p,
 			      const struct profile_sample *s)
 {
@@ -202,6 +233,8 @@ uint8_t *jfr_put_jvm(uint8_t *at, enum jfr_type_id type, const struct jfr_pools 
 		return put_lock(at, type, pools, p, s);
 	if (is_safepoint(type))
 		return put_safepoint(at, type, pools, p, s);
+	if (type == JFR_GC_PAUSE)
+		return put_pause(at, pools, p, s);
 	if (type == JFR_CLASS_DEFINE)
 		return put_class_load(at, pools, p, s);
 	return put_compilation(at, pools, p, s);

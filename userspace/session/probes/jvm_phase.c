@@ -8,6 +8,7 @@ static const struct {
 	[JVM_PHASE_SAFEPOINT] = { WIRE_TRIGGER_SAFEPOINT, "safepoint.not-seen", "safepoints" },
 	[JVM_PHASE_JIT] = { WIRE_TRIGGER_JIT, "jit.not-seen", "compilations" },
 	[JVM_PHASE_CLASSLOAD] = { WIRE_TRIGGER_CLASS_LOAD, "classload.not-seen", "loaded classes" },
+	[JVM_PHASE_GC] = { WIRE_TRIGGER_GC, "gc.not-seen", "collections" },
 };
 
 enum jvm_phase jvm_phase_of(const struct capture_event *event)

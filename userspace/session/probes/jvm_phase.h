@@ -11,6 +11,7 @@ enum jvm_phase {
 	JVM_PHASE_SAFEPOINT, /* -e safepoint */
 	JVM_PHASE_JIT,	     /* -e jit */
 	JVM_PHASE_CLASSLOAD, /* -e classload */
+	JVM_PHASE_GC,	     /* -e gc */
 	JVM_PHASE_COUNT
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/probes/jvm_phases.h"
 
+#include <errno.h>
+
 #include "base/macros.h"
 #include "session/probes/class_form.h"
 #include "session/probes/jit_form.h"
@@ -19,6 +21,13 @@ static const struct jvm_probe jit_probes[WIRE_JIT_STEPS] = {
 	[WIRE_JIT_END] = { "hotspot", "method__compile__end", jit_form },
 };
 
+static const struct jvm_probe gc_probes[WIRE_GC_STEPS] = {
+	[WIRE_GC_OPERATION] = { "hotspot", "vmops__begin", NULL },
+	[WIRE_GC_BEGIN] = { "hotspot", "gc__begin", NULL },
+	[WIRE_GC_POOL] = { "hotspot", "mem__pool__gc__begin", NULL },
+	[WIRE_GC_OPERATION_END] = { "hotspot", "vmops__end", NULL },
+};
+
 static const struct jvm_probe class_probes[] = {
 	{ "hotspot", "class__loaded", class_form },
 };
@@ -30,18 +39,22 @@ static const struct {
 	[JVM_PHASE_SAFEPOINT] = { safepoint_probes, WIRE_SAFEPOINT_STEPS },
 	[JVM_PHASE_JIT] = { jit_probes, WIRE_JIT_STEPS },
 	[JVM_PHASE_CLASSLOAD] = { class_probes, ARRAY_SIZE(class_probes) },
+	[JVM_PHASE_GC] = { gc_probes, WIRE_GC_STEPS },
 };
 
 /* Of these BPF tells more when it knows more. */
-#define KNOW_MORE (1U << JVM_PHASE_JIT)
+#define KNOW_MORE (1U << JVM_PHASE_JIT | 1U << JVM_PHASE_GC)
 
 static int publish(struct jvm *jvm, uint32_t pid, void *data)
 {
 	struct jvm_phases *phases = data;
-	struct wire_phases known;
-	int r = jvm_get_phases(jvm, &known);
+	struct wire_phases known = { 0 };
+	int r = jvm_get_phases(jvm, phases->wanted & 1U << JVM_PHASE_GC, &known), set = 0;
 
-	return r < 0 ? r : capture_set_phases(phases->capture, pid, &known);
+	/* What is known already is good. */
+	if (r == 0 || r == -EAGAIN)
+		set = capture_set_phases(phases->capture, pid, &known);
+	return set < 0 ? set : r;
 }
 
 static void drop(uint32_t pid, void *data)

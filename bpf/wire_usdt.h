@@ -39,6 +39,11 @@ enum wire_jit_step {
 #define WIRE_USDT_FORM(step, reg) ((wire_u64)(step) | (wire_u64)(reg) << 8)
 #define WIRE_USDT_STEP(form)	  ((form)&0xff)
 #define WIRE_USDT_REG(form)	  ((form) >> 8 & 0xff)
+/* It has the address of it, but for a displacement. */
+#define WIRE_USDT_IN_MEMORY (1ULL << 16)
+#define WIRE_USDT_FORM_AT(step, reg, displacement) \
+	(WIRE_USDT_FORM(step, reg) | WIRE_USDT_IN_MEMORY | (wire_u64)(wire_u16)(displacement) << 24)
+#define WIRE_USDT_DISPLACEMENT(form) ((wire_s16)((form) >> 24))
 
 /* Others have several registers, of four bits each, and bits that say which are known. */
 #define WIRE_USDT_PUT_REG(which, reg)  ((wire_u64)((reg)&15) << (8 + 4 * (which)))

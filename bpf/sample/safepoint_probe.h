@@ -25,9 +25,7 @@ static __always_inline bool safepoint_step(struct safepoint_book *book, wire_u64
 
 	switch (WIRE_USDT_STEP(form)) {
 	case WIRE_SAFEPOINT_BEGIN: safepoint_begin(book, now_ns); break;
-	case WIRE_SAFEPOINT_OPERATION:
-		safepoint_reach(book, now_ns, usdt_reg(regs, WIRE_USDT_REG(form)));
-		break;
+	case WIRE_SAFEPOINT_OPERATION: safepoint_reach(book, now_ns, usdt_first(regs, form)); break;
 	case WIRE_SAFEPOINT_OPERATION_END: safepoint_operated(book, now_ns); break;
 	case WIRE_SAFEPOINT_END: return safepoint_end(book, now_ns);
 	}

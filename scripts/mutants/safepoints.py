@@ -4,6 +4,7 @@ from .mutant import Mutant
 
 STEP = "bpf/sample/safepoint.h"
 ARGS = "userspace/elf/probe/usdt_args.c"
+FORM = "userspace/session/probes/first_form.c"
 REASON = "userspace/session/safepoints/safepoint_reason.c"
 PARTS_OF = "userspace/session/safepoints/safepoint_parts.c"
 APPLY = "userspace/session/pipeline_apply.c"
@@ -25,6 +26,9 @@ MUTANTS = [
     Mutant("safepoints: parts overlap", STEP, "since_ns = book->end_ns[i] ? book->end_ns[i] : since_ns;", "(void)i;", PARTS),
     Mutant("safepoints: time runs back", STEP, "end_ns > since_ns ? end_ns - since_ns : 0", "end_ns - since_ns", PARTS),
     Mutant("safepoints: the name of the one before", STEP, "*book = (struct safepoint_book){ .begin_ns = now_ns };", "book->begin_ns = now_ns;", PARTS),
+    Mutant("safepoints: four bytes in memory", FORM, "arg->bytes == 8 &&", "", ["test_first_form"]),
+    Mutant("safepoints: a displacement that does not fit", FORM, "arg->displacement <= INT16_MAX", "1", ["test_first_form"]),
+    Mutant("safepoints: a register where memory is meant", FORM, "arg->where == USDT_IN_MEMORY &&", "0 &&", ["test_first_form"]),
     Mutant("safepoints: half a register", ARGS, "widths[w].bytes == bytes && i < REGS", "i < REGS", ["test_usdt_args"]),
     Mutant("safepoints: a register that begins likewise", ARGS, "strlen(widths[w].names[i]) == len &&", "", ["test_usdt_args"]),
     Mutant("safepoints: any byte is a name's", REASON, "chars[i] > ' ' && chars[i] < 0x7f && chars[i] != ';' ? chars[i] : '?'", "chars[i]", NAMES),

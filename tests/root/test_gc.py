@@ -124,7 +124,7 @@ def check_stacks(collector, own):
     expect_equal(total(own.counts), len(own.events), f"{collector}: pauses in the view")
     seen = collections.Counter((event["name"], event["reason"]) for event in own.events)
     for line in own.counts:
-        expect(in_order(line.frames, "start_thread", "VMThread::run"), f"{collector}: the stack of another: {line.frames}")
+        expect(in_order(line.frames, "Thread::call_run", "VMThread::run"), f"{collector}: the stack of another: {line.frames}")
     shown = collections.Counter()
     for line in own.counts:
         shown[line.frames[-2][1:-1], line.frames[-1][1:-1]] += line.count

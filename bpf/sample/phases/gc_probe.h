@@ -34,7 +34,7 @@ static __always_inline wire_u64 gc_step(struct gc_book *book, wire_u64 form,
 	wire_u64 now_ns = bpf_ktime_get_ns();
 
 	switch (WIRE_USDT_STEP(form)) {
-	case WIRE_GC_OPERATION: gc_begin(book, now_ns, usdt_reg(regs, WIRE_USDT_REG(form))); break;
+	case WIRE_GC_OPERATION: gc_begin(book, now_ns, usdt_first(regs, form)); break;
 	case WIRE_GC_BEGIN: book->collects = 1; break;
 	case WIRE_GC_POOL: gc_read_cause(book, task); break;
 	case WIRE_GC_OPERATION_END:

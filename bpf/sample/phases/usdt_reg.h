@@ -38,4 +38,16 @@ static __always_inline wire_u64 usdt_reg(const struct pt_regs *regs, wire_u32 nu
 	return value;
 }
 
+/* The first argument by a form; 0: it cannot be read. */
+static __always_inline wire_u64 usdt_first(const struct pt_regs *regs, wire_u64 form)
+{
+	wire_u64 value = usdt_reg(regs, WIRE_USDT_REG(form));
+
+	if (form & WIRE_USDT_IN_MEMORY &&
+	    bpf_probe_read_user(&value, sizeof(value),
+				(const void *)(value + WIRE_USDT_DISPLACEMENT(form))))
+		return 0;
+	return value;
+}
+
 #endif

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "elf/reader/reader_probe.h"
 #include "jvm/layout/libjvm.h"
+#include "session/probes/first_form.h"
 
 /* libjvm's notes are some 40 kB; those of all its sections that a reader may look at. */
 #define NOTES_BYTES (256ULL << 20)
@@ -22,8 +23,7 @@ struct target {
 
 static uint64_t form_of(const struct jvm_probe *probe, uint32_t step, const struct usdt_note *note)
 {
-	return probe->form ? probe->form(step, note)
-			   : WIRE_USDT_FORM(step, usdt_arg_reg(&note->args[0], 8));
+	return probe->form ? probe->form(step, note) : first_form(step, note);
 }
 
 static int add_place(const struct target *t, const struct jvm_probe *probe, uint32_t step,

@@ -10,10 +10,8 @@
 
 struct jvm_probe {
 	const char *provider, *name;
-	uint64_t (*form)(
-		uint32_t step,
-		const struct usdt_note *
-			note); /* what BPF is told; NULL: the step and the first argument's register */
+	uint64_t (*form)(uint32_t step,
+			 const struct usdt_note *note); /* what BPF is told; NULL: first_form() */
 };
 
 /*

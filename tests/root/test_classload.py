@@ -13,7 +13,8 @@ MANY = 60000
 # How far the sum of those that are told of may be from all: each stands for eight and more.
 NEAR = 0.15
 
-Run = collections.namedtuple("Run", "logged events counts stats")
+# What was loaded before it was told to begin may be of another tool that comes by.
+Run = collections.namedtuple("Run", "early logged events counts stats")
 
 
 def read_by_jdk(path):
@@ -27,11 +28,18 @@ def lines_of(path):
         return file.read().splitlines()
 
 
+def names_in(version, lines):
+    names = [match.group(1) for match in map(LOGGED.search, lines) if match]
+    # Anonymous classes have their number from the log alone.
+    return [re.sub(r"/(?:0x)?[0-9a-f]+$", "", name) for name in names] if version < 15 else names
+
+
 def recorded_run(version, copies, *options):
     need_root()
     log = temp_path("log")
     process = java(version, "Loads", copies, stdin=subprocess.PIPE, flags=("-Xmx256m", "-XX:+UseSerialGC", f"-Xlog:class+load:file={log}:tags"))
     time.sleep(0.5)
+    start = len(lines_of(log))
     recorder = Recorder("-p", process.pid, "-e", "classload", "--agent=never", *options)
     time.sleep(0.5)
     before = len(lines_of(log))
@@ -40,11 +48,8 @@ def recorded_run(version, copies, *options):
     process.wait_text("done", 90)
     time.sleep(0.5)
     path = recorder.end()
-    logged = [match.group(1) for match in map(LOGGED.search, lines_of(log)[before:]) if match]
-    if version < 15:
-        # Anonymous ones have their number from the log alone.
-        logged = [re.sub(r"/(?:0x)?[0-9a-f]+$", "", name) for name in logged]
-    return Run(logged, read_by_jdk(path), collapsed(path, "--event", "classload", "-t", "--total"), read_json(recorder.stats_path))
+    early, logged = names_in(version, lines_of(log)[start:before]), names_in(version, lines_of(log)[before:])
+    return Run(early, logged, read_by_jdk(path), collapsed(path, "--event", "classload", "-t", "--total"), read_json(recorder.stats_path))
 
 
 @shared
@@ -59,20 +64,21 @@ def classes_are_those_that_the_jvm_logs(version):
     hidden = sum("/0x" in name or "Lambda$" in name for name in own.logged)
     print(f"# JDK {version}: {len(own.events)} samples of {len(own.logged)} classes in the log, {logged[COPY]} of them one again and again, {hidden} hidden")
     expect(logged[COPY] == COPIES and hidden > 2 and len(logged) > 10, f"the log: {logged}")
-    expect_equal(came - logged, collections.Counter(), "classes that the log has not")
+    expect_equal(came - logged - collections.Counter(own.early), collections.Counter(), "classes that the log has not")
     expect_equal(logged - came, collections.Counter(), "classes that only the log has")
     expect_equal(own.stats["lost"], 0, "lost samples")
     expect_equal({event["weight"] for event in own.events}, {1}, "weights")
     for event in own.events:
         expect_equal(event["definedClass"]["name"].replace("/", "."), event["className"].replace("/", "."), "the class as JFR has it")
-        expect_equal(event["eventThread"]["javaName"], "main", "its thread")
+    of_main = [event for event in own.events if (event["eventThread"] or {}).get("osName") == "java" or event["eventThread"]["javaName"] == "main"]
+    expect(len(of_main) >= COPIES, "whose they are")
 
 
 @for_each_jdk(VERSIONS)
 def stacks_are_those_of_who_loads_them(version):
     """The class in front of Java code, without what the JVM does for it."""
     own = recorded(version)
-    expect_equal(total(own.counts), len(own.logged), "classes in the view")
+    expect_equal(total(own.counts), len(own.events), "classes in the view")
     copies = [line for line in own.counts if line.frames[-1] == COPY]
     expect_equal(total(copies), COPIES, "copies")
     for line in copies:

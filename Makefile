@@ -56,7 +56,7 @@ include scripts/targets.mk
 BPF_CFLAGS := -target bpf -g -O2 -mcpu=v3 -Wall -Werror -D__TARGET_ARCH_$(ARCH) -Ibpf -Ivmlinux \
 	-I/usr/include/$(shell $(CC) -print-multiarch 2>/dev/null)
 
-$(BUILD)/gen/hostprof.bpf.o: bpf/hostprof.bpf.c $(wildcard bpf/*.h bpf/*/*.h bpf/*.def vmlinux/*.h)
+$(BUILD)/gen/hostprof.bpf.o: bpf/hostprof.bpf.c $(wildcard bpf/*.h bpf/*/*.h bpf/*/*/*.h bpf/*.def vmlinux/*.h)
 	@mkdir -p $(@D)
 	$(call say,BPF)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@

@@ -13,12 +13,15 @@
 #include "sample/alloc.h"
 #include "sample/alloc_tracer.h"
 #include "sample/clock.h"
-#include "sample/contention_probe.h"
-#include "sample/lock_probe.h"
+#include "sample/locks/contention_probe.h"
+#include "sample/locks/lock_probe.h"
+#include "sample/locks/park_probe.h"
 #include "sample/malloc.h"
 #include "sample/offcpu_parked.h"
 #include "sample/offcpu_thread.h"
-#include "sample/park_probe.h"
+#include "sample/phases/class_load_probe.h"
+#include "sample/phases/compilation_probe.h"
+#include "sample/phases/gc_probe.h"
 #include "sample/safepoint_probe.h"
 #include "sample/trigger.h"
 
@@ -212,12 +215,13 @@ int sample_kernel_lock(__u64 *ctx)
 				   .flags = WIRE_SAMPLE_WEIGHED };
 	struct contention_book *cpu = contention_of_cpu();
 	struct cpu_state *state = trigger_cpu_state();
+	struct contention_told told = {};
 
 	if (!cpu || cpu->busy)
 		return 0;
 	*(volatile wire_u32 *)&cpu->busy = 1;
-	if (contention_fill(&trigger, cpu, state, ctx[0]) && state) {
-		trigger.task = bpf_get_current_task_btf();
+	if (contention_fill(&told, cpu, state, ctx[0]) && state) {
+		contention_tell(&trigger, &told, ctx[0]);
 		trigger_fire(&trigger, state, ctx, NULL);
 	}
 	*(volatile wire_u32 *)&cpu->busy = 0;
@@ -321,7 +325,7 @@ SEC("?kprobe")
 int sample_safepoint(struct pt_regs *ctx)
 {
 	wire_u64 cookie = bpf_get_attach_cookie(ctx);
-	wire_u32 form = cookie >> WIRE_PLACE_FORM_SHIFT;
+	wire_u64 form = cookie >> WIRE_PLACE_FORM_SHIFT;
 	struct trigger trigger = { .event = cookie & (WIRE_MAX_EVENTS - 1),
 				   .in_user = true,
 				   .preemptible = true,
@@ -340,6 +344,70 @@ int sample_safepoint(struct pt_regs *ctx)
 	if (!trigger.weight || trigger.weight < safepoint_least_ns)
 		return 0;
 	return trigger_fire(&trigger, state, ctx, ctx);
+}
+
+/* A JVM begins to compile a method, or is done with it. */
+SEC("?kprobe")
+
+int sample_jit(struct pt_regs *ctx)
+{
+	wire_u64 cookie = bpf_get_attach_cookie(ctx);
+	struct compilation_seen seen = { .form = cookie >> WIRE_PLACE_FORM_SHIFT };
+	struct trigger trigger = { .event = cookie & (WIRE_MAX_EVENTS - 1),
+				   .in_user = true,
+				   .preemptible = true,
+				   .cause = WIRE_CAUSE_COMPILATION };
+	struct cpu_state *state = trigger_enter(&trigger);
+
+	if (!state)
+		return 0;
+	if (WIRE_USDT_STEP(seen.form) == WIRE_JIT_BEGIN)
+		compilation_note_begin(trigger.task);
+	else if (compilation_fill(&trigger, &seen))
+		return trigger_fire(&trigger, state, ctx, ctx);
+	return 0;
+}
+
+SEC("?tp_btf/sched_switch")
+
+int BPF_PROG(note_compiler, bool preempt, struct task_struct *from, struct task_struct *to)
+{
+	compilation_switch(from, to);
+	return 0;
+}
+
+/* A JVM's VM thread is at an operation, which may collect. */
+SEC("?kprobe")
+
+int sample_gc(struct pt_regs *ctx)
+{
+	wire_u64 cookie = bpf_get_attach_cookie(ctx);
+	struct trigger trigger = { .event = cookie & (WIRE_MAX_EVENTS - 1),
+				   .in_user = true,
+				   .preemptible = true,
+				   .cause = WIRE_CAUSE_GC };
+	struct cpu_state *state = trigger_enter(&trigger);
+
+	if (state && gc_fill(&trigger, cookie >> WIRE_PLACE_FORM_SHIFT, ctx))
+		return trigger_fire(&trigger, state, ctx, ctx);
+	return 0;
+}
+
+/* A JVM has loaded a class: the stack is that of who wanted it. */
+SEC("?kprobe")
+
+int sample_class_load(struct pt_regs *ctx)
+{
+	wire_u64 cookie = bpf_get_attach_cookie(ctx);
+	struct class_load_seen seen = { .form = cookie >> WIRE_PLACE_FORM_SHIFT };
+	struct trigger trigger = { .event = cookie & (WIRE_MAX_EVENTS - 1),
+				   .in_user = true,
+				   .preemptible = true };
+	struct cpu_state *state = trigger_enter(&trigger);
+
+	if (state && class_load_fill(&trigger, &seen))
+		return trigger_fire(&trigger, state, ctx, ctx);
+	return 0;
 }
 
 /*

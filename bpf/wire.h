@@ -109,7 +109,7 @@ enum wire_record_kind {
 #define WIRE_SAMPLE_NATIVE 32
 /* Its thread left the cpu: what it weighs follows in a struct wire_span. */
 #define WIRE_SAMPLE_OPEN 64
-/* Of a wait for a lock (bpf/sample/lock.h, park.h). */
+/* Of a wait for a lock (bpf/sample/locks/lock.h, park.h). */
 #define WIRE_SAMPLE_LOCK 128
 
 /* In the place of a class: the thread that parked has said of nothing that it waits for it. */
@@ -149,7 +149,17 @@ enum wire_mark {
 	WIRE_MARK_COUNT
 };
 
-/* The words that a virtual thread's name of BYTES takes. */
+/* What stands behind a sample's words. */
+enum wire_text {
+	WIRE_TEXT_NAME,	       /* of a virtual thread, if anything */
+	WIRE_TEXT_OPERATION,   /* of a JVM, for which it stopped */
+	WIRE_TEXT_COMPILATION, /* a struct wire_compilation and its names */
+	WIRE_TEXT_CLASS_LOAD,  /* a struct wire_class_load and its name */
+	WIRE_TEXT_GC,	       /* a struct wire_gc_pause */
+	WIRE_TEXT_COUNT
+};
+
+/* The words that a name, or another text, of BYTES takes. */
 #define WIRE_NAME_WORDS(bytes) (((bytes) + 7) / 8)
 
 #define WIRE_INTERPRETED_WORDS 5
@@ -224,10 +234,12 @@ struct wire_sample {
 	wire_u64 lock_owner;  /* of a wait for a lock who had it: WIRE_OWNER(); else 0 */
 	wire_u64 virtual_id;  /* of the Java virtual thread that ran; 0: none, or not known */
 	wire_u16
-		name_bytes; /* of its name, which stands behind the words; 0: it has none. Of a safepoint the operation's */
+		name_bytes; /* of its name, or of what `text` says, which stands behind the words; 0: there is none */
 	wire_u8 name_width; /* bytes of a char: 1, Latin-1, or 2, UTF-16 */
 	wire_u8 waker; /* enum wire_waker: it is the stack of who ended another thread's wait, and weighs nothing */
 	wire_u32 woken_tid; /* then that thread's; else 0 */
+	wire_u8 text;	    /* enum wire_text */
+	wire_u8 pad[7];
 	char comm[WIRE_COMM_LEN];
 	/* Kernel addresses, then user words, both leaf first; then the name, filled up to whole words. */
 	wire_u64 words[];
@@ -286,11 +298,15 @@ struct wire_lost {
 #define WIRE_PLACE_COOKIE(event, form) \
 	((wire_u64)(event) | (wire_u64)(form) << WIRE_PLACE_FORM_SHIFT)
 
+#include "wire_class_load.h"
+#include "wire_compilation.h"
 #include "wire_contention.h"
+#include "wire_gc.h"
 #include "wire_jvm.h"
 #include "wire_malloc.h"
 #include "wire_offcpu.h"
 #include "wire_parking.h"
+#include "wire_phases.h"
 #include "wire_rows.h"
 #include "wire_tlab.h"
 #include "wire_usdt.h"
@@ -312,7 +328,7 @@ struct wire_settings {
 	wire_u8 pad;
 };
 
-_Static_assert(sizeof(struct wire_sample) == 136, "wire_sample header");
+_Static_assert(sizeof(struct wire_sample) == 144, "wire_sample header");
 _Static_assert(sizeof(struct wire_lost_key) == 24, "wire_lost_key");
 _Static_assert(sizeof(struct wire_lost) == 32, "wire_lost");
 _Static_assert(sizeof(struct wire_settings) == 40, "wire_settings");

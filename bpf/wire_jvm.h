@@ -74,6 +74,8 @@ struct wire_chunks {
 
 /* Bytes of a virtual thread's name that are read; longer ones are cut. */
 #define WIRE_NAME_BYTES 256
+/* And of all that a sample may have in its place. */
+#define WIRE_TEXT_BYTES 1056
 
 /*
  * What leads from a JavaThread to the virtual thread that it runs, and to that one's name. References and

@@ -12,7 +12,7 @@
 /* The first level above all, and the last one. */
 #define LOCKS_LEAST_LEVEL_NS 50000ULL
 #define LOCKS_MOST_LEVEL_NS  1000000000ULL
-/* bpf/sample/lock.h */
+/* bpf/sample/locks/lock.h */
 #define LOCKS_MOST_CHANCE 1024
 
 /*

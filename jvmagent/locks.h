@@ -12,7 +12,7 @@
 
 struct agent;
 
-/* What hostprof_lock() is told; bpf/sample/lock.h has the same. */
+/* What hostprof_lock() is told; bpf/sample/locks/lock.h has the same. */
 enum locks_kind {
 	LOCKS_ENTER, /* another thread had the monitor */
 	LOCKS_WAIT,  /* Object.wait(), up to the thread's own waking */

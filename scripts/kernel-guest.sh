@@ -363,6 +363,13 @@ try() {
 	esac >$result
 }
 
+# Their programs are loaded, whoever tells of anything.
+loads_what_jvms_tell() {
+	hostprof record -e jit,classload,gc,safepoint -d 3 -o /tmp/x.jfr -- sleep 1 >/tmp/why 2>&1 || return 1
+	grep -q 'no compilations were seen' /tmp/why && grep -q 'no loaded classes were seen' /tmp/why &&
+		grep -q 'no collections were seen' /tmp/why
+}
+
 /bin/busybox --install -s /bin
 export PATH=/bin
 mount -t proc proc /proc
@@ -379,7 +386,7 @@ echo "# verified instructions:$(verified_instructions)" >$result
 for name in samples_a_command adds_up_to_its_cpu_time follows_the_children names_kernel_functions \
 	unwinds_a_program_whole unwinds_a_static_program unwinds_threads unwinds_through_a_signal \
 	unwinds_the_vdso unwinds_forked_children \
-	samples_other_events samples_calls_and_returns follows_native_memory samples_tracepoints samples_kernel_functions samples_breakpoints samples_waits samples_native_locks samples_kernel_locks knows_wakers samples_wall_clock samples_a_cgroup names_java_methods samples_locks explains_perf_event_paranoid \
+	samples_other_events samples_calls_and_returns follows_native_memory samples_tracepoints samples_kernel_functions samples_breakpoints samples_waits samples_native_locks samples_kernel_locks knows_wakers samples_wall_clock samples_a_cgroup names_java_methods samples_locks loads_what_jvms_tell explains_perf_event_paranoid \
 	needs_no_more_than_its_capabilities samples_in_lockdown explains_what_lockdown_forbids; do
 	try $name
 done

@@ -60,17 +60,17 @@ static __always_inline wire_u64 emit_wakeup(const struct cpu_state *state, void 
 	return crosses ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
 
-/* The virtual thread's name behind the words, of which there are WORDS; its own words. */
+/* The virtual thread's name, or another text, behind the words, of which there are WORDS; its own words. */
 static __always_inline wire_u32 emit_put_name(struct scratch *s, wire_u32 words)
 {
 	wire_u32 bytes = s->cursor.virtual_thread.name_bytes, last;
 
 	UNWIND_OPAQUE(bytes);
-	if (!bytes || bytes > WIRE_NAME_BYTES)
+	if (!bytes || bytes > WIRE_TEXT_BYTES)
 		return 0;
 	last = words + WIRE_NAME_WORDS(bytes) - 1;
 	UNWIND_OPAQUE(last);
-	if (last >= UNWIND_OUT_WORDS + WIRE_NAME_WORDS(WIRE_NAME_BYTES))
+	if (last >= UNWIND_OUT_WORDS + WIRE_NAME_WORDS(WIRE_TEXT_BYTES))
 		return 0;
 	s->words[last] = 0;
 	UNWIND_OPAQUE(words);

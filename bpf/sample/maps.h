@@ -53,7 +53,7 @@ struct scratch {
 	struct unwind_cursor cursor;
 	struct pt_regs regs;
 	struct wire_sample sample; /* its words[] are the next member */
-	wire_u64 words[UNWIND_OUT_WORDS + WIRE_NAME_WORDS(WIRE_NAME_BYTES)];
+	wire_u64 words[UNWIND_OUT_WORDS + WIRE_NAME_WORDS(WIRE_TEXT_BYTES)];
 };
 
 #pragma clang diagnostic pop

@@ -10,6 +10,9 @@
 #ifndef HOSTPROF_BPF_SAMPLE_TRIGGER_H
 #define HOSTPROF_BPF_SAMPLE_TRIGGER_H
 
+#include "sample/phases/class_load_text.h"
+#include "sample/phases/compilation_text.h"
+#include "sample/phases/gc_text.h"
 #include "sample/target.h"
 #include "sample/window.h"
 
@@ -33,6 +36,9 @@ struct trigger {
 	wire_u64 alloc_object;
 	wire_u64 lock_owner;
 	wire_u64 text_at; /* a string of the task's that goes with the sample; 0: none */
+	const struct compilation_seen *compilation; /* or this one; NULL: none */
+	const struct class_load_seen *class_load;   /* the same */
+	const struct gc_book *gc;		    /* the same */
 };
 
 #include "sample/emit.h"
@@ -131,6 +137,29 @@ static __always_inline void trigger_put_text(struct virtual_thread *name, wire_u
 	name->name_width = 1;
 }
 
+/* What goes with the sample is read last: a walk may have found the virtual thread's name. */
+static __always_inline void trigger_tell(struct scratch *s, const struct trigger *trigger,
+					 const struct pt_regs *regs)
+{
+	s->sample.text = WIRE_TEXT_NAME;
+	if (trigger->text_at) {
+		s->sample.text = WIRE_TEXT_OPERATION;
+		trigger_put_text(&s->cursor.virtual_thread, trigger->text_at);
+	}
+	if (trigger->compilation) {
+		s->sample.text = WIRE_TEXT_COMPILATION;
+		compilation_put(&s->cursor, trigger->compilation, regs);
+	}
+	if (trigger->class_load) {
+		s->sample.text = WIRE_TEXT_CLASS_LOAD;
+		class_load_put(&s->cursor, trigger->class_load, regs);
+	}
+	if (trigger->gc) {
+		s->sample.text = WIRE_TEXT_GC;
+		gc_put(&s->cursor, trigger->gc);
+	}
+}
+
 /* CTX is the program's; REGS are those of user code where the trigger has them, else NULL. */
 static __always_inline int trigger_sample(struct scratch *s, struct cpu_state *state,
 					  const struct trigger *trigger, void *ctx,
@@ -143,8 +172,7 @@ static __always_inline int trigger_sample(struct scratch *s, struct cpu_state *s
 	walk_user(s, trigger, regs);
 	if (s->cursor.missed)
 		miss_emit(s, state, trigger->task);
-	if (trigger->text_at)
-		trigger_put_text(&s->cursor.virtual_thread, trigger->text_at);
+	trigger_tell(s, trigger, regs);
 	sample->reason = s->cursor.reason;
 	sample->user_words = s->cursor.words - sample->kernel_frames;
 	sample->user_frames = s->cursor.frames;

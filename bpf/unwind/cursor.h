@@ -59,12 +59,12 @@ struct frozen_walk {
 	wire_u8 chunk[WIRE_CHUNK_BYTES]; /* the fields of the last one */
 };
 
-/* The virtual thread that the thread runs: hotspot/virtual.h. */
+/* The virtual thread that the thread runs: hotspot/virtual.h. Other texts have the name's place in samples of threads that run none. */
 struct virtual_thread {
 	wire_u64 id; /* 0: none, or not known */
 	wire_u32 name_bytes;
 	wire_u32 name_width;
-	wire_u8 name[WIRE_NAME_BYTES];
+	wire_u8 name[WIRE_TEXT_BYTES];
 };
 
 /* What was read of an interpreted frame's method. */

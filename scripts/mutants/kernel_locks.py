@@ -11,7 +11,7 @@ NAME = "userspace/session/locks/kernel_lock.c"
 APPLY = "userspace/session/pipeline_apply.c"
 KALLSYMS = "userspace/symbolize/kernel.c"
 FRAME = "userspace/symbolize/kernel_frame.c"
-WAIT = "userspace/symbolize/wait.c"
+WAIT = "userspace/symbolize/waits/wait.c"
 WRITE = "userspace/recording/write_events.c"
 READ = "userspace/recording/read_events.c"
 
@@ -36,17 +36,17 @@ MUTANTS = [
     Mutant("kernel locks: its types are kept", CHECK, "\tbtf__free(btf);\n", "", ["test_contention_check"]),
     Mutant("kernel locks: nobody asks the kernel", EVENT, "kind->trigger == WIRE_TRIGGER_KERNEL_LOCK ? contention_check(err) : 0", "0", EVENTS),
     Mutant("kernel locks: nobody tells of begins", KIND, "if (trigger == WIRE_TRIGGER_KERNEL_LOCK_BEGIN)\n\t\treturn capture_event_is_kernel_lock(event);", "", EVENTS),
-    Mutant("kernel locks: all lengths are told", LOADED, "skel->rodata->contention_least_ns = event->least_ns;", "", ["test_bpf_session"]),
-    Mutant("kernel locks: one thread has a book", LOADED, "bpf_map__set_max_entries(skel->maps.contention_threads, WIRE_CONTENTION_THREADS);", "", ["test_bpf_session"]),
+    Mutant("kernel locks: all lengths are told", LOADED, "skel->rodata->contention_least_ns = event->least_ns;", "", ["test_bpf_session", "test_bpf_events"]),
+    Mutant("kernel locks: one thread has a book", LOADED, "bpf_map__set_max_entries(skel->maps.contention_threads, WIRE_CONTENTION_THREADS);", "", ["test_bpf_session", "test_bpf_events"]),
     Mutant("kernel locks: mmap_lock is any lock", NAME, 'case WIRE_CONTENTION_MMAP_LOCK: return "mmap_lock";', "case WIRE_CONTENTION_MMAP_LOCK: break;", ["test_kernel_lock"]),
     Mutant("kernel locks: none has a name", NAME, "if (name)", "if (0)", ["test_kernel_lock"]),
     Mutant("kernel locks: each stands for itself", APPLY, " || pipeline_is_kernel_lock(pipeline, sample))\n\t\treturn (uint32_t)", ")\n\t\treturn (uint32_t)", PIPELINE),
-    Mutant("kernel locks: a lock is an object that is followed", APPLY, " && !pipeline_is_kernel_lock(pipeline, sample))", ")", PIPELINE),
+    Mutant("kernel locks: a lock is an object that is followed", APPLY, " &&\n\t\t !pipeline_is_kernel_lock(pipeline, sample))", ")", PIPELINE),
     Mutant("kernel locks: any place in a variable is its lock", KALLSYMS, "i == 0 || items[i - 1].address != address", "i == 0", ["test_kernel"]),
     Mutant("kernel locks: variables are read each time", FRAME, "if (!symbolizer->kernel_data_asked)", "if (1)", SHOWN),
     Mutant("kernel locks: frames of ours stay", WAIT, "\t\tif (!is_ours)\n\t\t\tbreak;", "\t\tbreak;", SHOWN),
-    Mutant("kernel locks: who spins has left its cpu", WAIT, "sample->state != WIRE_STATE_RUNNING && at < most", "at < most", SHOWN),
+    Mutant("kernel locks: who spins has left its cpu", WAIT, "return sample->state != WIRE_STATE_RUNNING ? SCHEDULE : NULL;", "return SCHEDULE;", SHOWN),
     Mutant("kernel locks: other events of a recording", WRITE, "{ JFR_KERNEL_LOCK_EVENT, JFR_KERNEL_LOCK },", "", FILE),
-    Mutant("kernel locks: they begin when they end", WRITE, " || type == JFR_KERNEL_LOCK;", ";", FILE),
+    Mutant("kernel locks: they begin when they end", WRITE, " || type == JFR_KERNEL_LOCK", "", FILE),
     Mutant("kernel locks: they end when they begin", READ, "s.time_ns += s.weight / MAX(v->number[SAMPLE_CHANCE], 1U);", "", FILE),
 ]

@@ -4,12 +4,13 @@ from .mutant import Mutant
 
 LOCKS = "jvmagent/locks.c"
 AGENT = "jvmagent/agent.c"
-STEP = "bpf/sample/lock.h"
+STEP = "bpf/sample/locks/lock.h"
 EVENT = "userspace/capture/event.c"
 APPLY = "userspace/session/pipeline_apply.c"
 OUTSIDE = "userspace/session/pipeline_outside.c"
-WRITE = "userspace/recording/write_events.c"
-READ = "userspace/recording/read_events.c"
+BEGINS = "userspace/recording/write_events.c"
+WRITE = "userspace/recording/samples/write_jvm.c"
+READ = "userspace/recording/samples/read_jvm.c"
 
 OWNER = "bpf/hotspot/lock_owner.h"
 FIND = "userspace/jvm/shown/lock_owner_find.c"
@@ -43,13 +44,13 @@ MUTANTS = [
     Mutant("locks: any chance is believed", STEP, "call->chance <= LOCK_MOST_CHANCE &&", "1 &&", ["test_lock"]),
     Mutant("locks: an enter is a wait", STEP, "return WIRE_CAUSE_MONITOR_ENTER;", "return WIRE_CAUSE_OBJECT_WAIT;", ["test_lock"]),
     Mutant("locks: as short as those of offcpu", EVENT, "WIRE_TRIGGER_LOCK_AGENT, CAPTURE_LOCK_LEAST_NS,", "WIRE_TRIGGER_LOCK_AGENT, CAPTURE_OFFCPU_LEAST_NS,", ["test_event"]),
-    Mutant("locks: they are objects", APPLY, "else if (!is_lock && !is_safepoint && ", "else if (", RUN),
+    Mutant("locks: they are objects", APPLY, "else if (!is_lock && !is_safepoint && !is_compilation &&", "else if (", RUN),
     Mutant("locks: objects of a wait", "userspace/session/alloc/alloc_objects.c", " || sample->flags & WIRE_SAMPLE_LOCK", "", ["test_alloc_objects"]),
     Mutant("locks: their chance is lost", APPLY, "sample->flags & WIRE_SAMPLE_LOCK || pipeline_is_kernel_lock(pipeline, sample)", "pipeline_is_kernel_lock(pipeline, sample)", RUN),
     Mutant("locks: who they are is lost", APPLY, "row.identity = lock_identity(sample);", "", RUN),
     Mutant("locks: a JVM without them is said to tell", OUTSIDE, "\"lock.not-seen\", err.text, 1);\n\telse\n", "\"lock.not-seen\", err.text, 1);\n", ["test_pipeline_locks"]),
-    Mutant("locks: a file has ends in the place of begins", WRITE, "return s->time_ns - MIN(length_ns, s->time_ns);", "return s->time_ns;", FILE),
-    Mutant("locks: a file has weights for lengths", WRITE, "at = jfr_varint(at, s->weight / chance);\n\tat = jfr_varint(at, jfr_thread_key", "at = jfr_varint(at, s->weight);\n\tat = jfr_varint(at, jfr_thread_key", FILE),
+    Mutant("locks: a file has ends in the place of begins", BEGINS, "return s->time_ns - MIN(length_ns, s->time_ns);", "return s->time_ns;", FILE),
+    Mutant("locks: a file has weights for lengths", WRITE, "at = jfr_varint(at, s->weight / chance);\n\tat = jfr_varint(at, jfr_thread_key(pools, s->thread));\n\tat = jfr_varint(at, jfr_key", "at = jfr_varint(at, s->weight);\n\tat = jfr_varint(at, jfr_thread_key(pools, s->thread));\n\tat = jfr_varint(at, jfr_key", FILE),
     Mutant("locks: waits are enters", WRITE, "return JFR_MONITOR_WAIT;", "return JFR_MONITOR_ENTER;", FILE),
     Mutant("locks: parks are enters", WRITE, "JFR_MONITOR_ENTER : JFR_THREAD_PARK;", "JFR_MONITOR_ENTER : JFR_MONITOR_ENTER;", FILE),
     Mutant("locks: a length is read as a weight", READ, "s.weight *= chance;", "", FILE),

@@ -28,7 +28,7 @@ MUTANTS = [
     Mutant("native locks: a new place has the old one's average", STEP, "thread->sites[at].skips = 0;", "", SUMS),
     Mutant("native locks: the queue is as long as the wait", STEP, "return queued < length_ns ? queued : length_ns;", "return length_ns;", SUMS),
     Mutant("native locks: all waits are wanted", EVENT, "event->only_locks = kind->only_locks;", "", EVENTS),
-    Mutant("native locks: other waits are walked", LOADED, "skel->rodata->offcpu_only_futexes = event->only_locks;", "", ["test_bpf_session"]),
+    Mutant("native locks: other waits are walked", LOADED, "skel->rodata->offcpu_only_futexes = event->only_locks;", "", ["test_bpf_session", "test_bpf_events"]),
     Mutant("native locks: beside others", ARGS, "return refuse_both(&events[i], &events[last], err);", "continue;", ["test_event_args"]),
     Mutant("native locks: the wrong one has all", ARGS, "locks == a ? b : a", "a", ["test_event_args"]),
     Mutant("native locks: conditions are locks", WANT, "cause == WIRE_CAUSE_MUTEX || cause == WIRE_CAUSE_RWLOCK", "cause", ["test_native_locks"]),

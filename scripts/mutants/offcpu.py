@@ -5,7 +5,7 @@ from .mutant import Mutant
 STEP = "bpf/sample/offcpu.h"
 WIRE = "bpf/wire_offcpu.h"
 CALLS = "bpf/wire_waits.def"
-WAIT = "userspace/symbolize/wait.c"
+WAIT = "userspace/symbolize/waits/wait.c"
 SPANS = "userspace/session/offcpu/spans.c"
 KEY = "userspace/session/offcpu/span_key.h"
 CHECK = "userspace/capture/rings/sample_check.c"
@@ -41,7 +41,7 @@ MUTANTS = [
     Mutant("waits: how long they are on the average is learnt", STEP, "return parts * parts << OFFCPU_SQUARE_SHIFT;", "return parts << 2 * OFFCPU_PART_SHIFT >> 6 << OFFCPU_SQUARE_SHIFT;", STEPS),
     Mutant("waits: the first ones say no more than others", STEP, "shift += site->waits >> i != 0;", "shift += 1;", STEPS),
     Mutant("waits: only the last few are remembered", STEP, "for (wire_u32 i = 1; i < OFFCPU_LEARN_SHIFT; i++)", "for (wire_u32 i = 1; i < 3; i++)", STEPS),
-    Mutant("waits: all are walked where long ones are wanted", LOADED, "skel->rodata->offcpu_doubled = WIRE_OFFCPU_STEP_DOUBLED;", "", ["test_bpf_session"]),
+    Mutant("waits: all are walked where long ones are wanted", LOADED, "skel->rodata->offcpu_doubled = WIRE_OFFCPU_STEP_DOUBLED;", "", ["test_bpf_session", "test_bpf_events"]),
     Mutant("waits: the chance of short ones is 1", STEP, "square < part * part << OFFCPU_SQUARE_SHIFT)", "0)", STEPS),
     Mutant("waits: a busy cpu leaves out long ones, too", STEP, "square < part * part << OFFCPU_SQUARE_SHIFT)", "square < part * part << doubled << OFFCPU_SQUARE_SHIFT)", STEPS),
     Mutant("waits: a busy cpu walks them all", STEP, "if (rate->doubled < WIRE_OFFCPU_MOST_HALVED)", "if (0)", STEPS),
@@ -64,8 +64,8 @@ MUTANTS = [
     Mutant("waits: any chance is believed", CHECK, "|| span->halved > WIRE_OFFCPU_MOST_HALVED", "", ["test_span_check"]),
     Mutant("waits: more of it queued than there is", CHECK, "if (span->length_ns && span->queued_ns > span->length_ns)", "if (0)", ["test_span_check"]),
     Mutant("waits: nobody notes who is woken", EVENT_KIND, "trigger <= WIRE_TRIGGER_OFFCPU_WAKER", "trigger <= WIRE_TRIGGER_OFFCPU", ["test_event"]),
-    Mutant("waits: all are wanted", LOADED, "skel->rodata->offcpu_least_ns = event->least_ns;", "", ["test_bpf_session"]),
-    Mutant("waits: no room for threads", LOADED, "bpf_map__set_max_entries(skel->maps.offcpu_threads, WIRE_OFFCPU_THREADS);", "", ["test_bpf_session"]),
+    Mutant("waits: all are wanted", LOADED, "skel->rodata->offcpu_least_ns = event->least_ns;", "", ["test_bpf_session", "test_bpf_events"]),
+    Mutant("waits: no room for threads", LOADED, "bpf_map__set_max_entries(skel->maps.offcpu_threads, WIRE_OFFCPU_THREADS);", "", ["test_bpf_session", "test_bpf_events"]),
     Mutant("waits: the length of a recording is its weight", WRITE, "at = jfr_varint(at, s->weight / chance);\n\tat = put_fields", "at = jfr_varint(at, s->weight);\n\tat = put_fields", ["test_recording_wakers"]),
     Mutant("waits: what was queued is lost in a recording", WRITE, "at = jfr_varint(at, s->queued / chance);", "at = jfr_varint(at, 0);", FILE),
     Mutant("waits: what was queued counts twice", READ, "part.weight = s->weight - queued;", "part.weight = s->weight;", FILE),

@@ -3,6 +3,7 @@
 from .mutant import Mutant
 
 SAMPLES = "userspace/recording/read_events.c"
+EACH_SAMPLE = "userspace/recording/samples/read_sample.c"
 READER = "userspace/recording/read.c"
 WRITER = "userspace/recording/write.c"
 EVENTS = "userspace/recording/write_events.c"
@@ -17,7 +18,7 @@ TIMES = ["test_recording_times"]
 HTML = ["test_html_columns"]
 
 MUTANTS = [
-    Mutant("output: ticks of other producers taken for nanoseconds", SAMPLES,
+    Mutant("output: ticks of other producers taken for nanoseconds", EACH_SAMPLE,
            "(since * 1000000000 / (__int128)reader->ticks_per_second)", "since", TIMES),
     Mutant("output: ticks per second of our own", READER, "reader->ticks_per_second = be64toh(header->ticks_per_second);",
            "reader->ticks_per_second = JFR_TICKS_PER_SECOND;", TIMES),
@@ -40,12 +41,12 @@ MUTANTS = [
            "writer->end_ns = MAX(writer->end_ns, p->start_ns + p->duration_ns);", ";", TIMES),
     Mutant("output: entries of the first chunk are not written again", WRITER,
            "*chunk = (struct chunk){ .open = true };", "chunk->open = true;", TIMES),
-    Mutant("output: every weight is one", SAMPLES, "has(found, SAMPLE_WEIGHT) ? v->number[SAMPLE_WEIGHT] : 1,", "1,", RECORDING),
-    Mutant("output: counts of merged samples lost", SAMPLES, "has(found, SAMPLE_COUNT) ? v->number[SAMPLE_COUNT] : 1,", "1,",
+    Mutant("output: every weight is one", EACH_SAMPLE, "jfr_has(found, SAMPLE_WEIGHT) ? v->number[SAMPLE_WEIGHT] : 1,", "1,", RECORDING),
+    Mutant("output: counts of merged samples lost", EACH_SAMPLE, "jfr_has(found, SAMPLE_COUNT) ? v->number[SAMPLE_COUNT] : 1,", "1,",
            RECORDING),
-    Mutant("output: the last batch is not merged", SAMPLES, "r = read_events(reader, readers, reader->events);\n\tmerge_batch(reader);",
+    Mutant("output: the last batch is not merged", SAMPLES, "r = read_events(reader, readers, reader->events);\n\tjfr_merge_samples(reader);",
            "r = read_events(reader, readers, reader->events);", RECORDING),
-    Mutant("output: samples of all events for one", SAMPLES,
+    Mutant("output: samples of all events for one", EACH_SAMPLE,
            "return !reader->options->event || !strcmp(reader->options->event, name);", "return true;", RECORDING),
     Mutant("output: kernel time is user time", EVENTS, "*at++ = s->state == STATE_RUNNING_KERNEL;\n\treturn at;", "*at++ = 0;\n\treturn at;", RECORDING),
     Mutant("output: weight and count swapped in the file", EVENTS,

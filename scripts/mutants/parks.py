@@ -2,12 +2,13 @@
 """Of threads that park: how long and how often that is told, for what, and whose JVMs are seen."""
 from .mutant import Mutant
 
-PARK = "bpf/sample/park.h"
+PARK = "bpf/sample/locks/park.h"
 BLOCKER = "bpf/hotspot/blocker.h"
 OWN = "bpf/hotspot/own_thread.h"
 PARKING = "userspace/jvm/shown/jvm_parking.c"
 LAYOUT = "userspace/jvm/heap/java_thread_layout.c"
 PARKS = "userspace/session/locks/lock_parks.c"
+WATCH = "userspace/session/probes/jvm_watch.c"
 OUTSIDE = "userspace/session/pipeline_outside.c"
 CLASS = "userspace/symbolize/allocation.c"
 WORDS = "userspace/symbolize/sample_words.c"
@@ -35,14 +36,14 @@ MUTANTS = [
     Mutant("parks: another thread's", OWN, " &&\n\t       ret->stack_end - sp < size", "", OBJECTS),
     Mutant("parks: a virtual thread's is its carrier's", PARKING, "\"_vthread\"", "\"_none\"", READ),
     Mutant("parks: a class that says nothing of it", LAYOUT, "if (!r && find(c, klass, \"parkBlocker\", \"Ljava/lang/Object;\", &l->blocker) < 0)\n\t\tl->blocker = 0;", "", READ),
-    Mutant("parks: a JVM is probed twice", PARKS, "if (find(parks, process))\n\t\treturn 0;", "", JVMS),
+    Mutant("parks: a JVM is probed twice", PARKS, "if (jvm_watch_has(&parks->watch, process))\n\t\treturn 0;", "", JVMS),
     Mutant("parks: the first ones are nobody's", PARKS, "r = capture_set_parking(parks->capture, process->pid, &nothing_known);", "r = 0 * (int)nothing_known.start_ns;", JVMS),
     Mutant("parks: what has no probes is not known", PARKS, "\t/* Who has its monitors", "\tif (r < 0)\n\t\treturn r;\n\t/* Who has its monitors", JVMS),
-    Mutant("parks: a JVM that starts is not asked again", PARKS, "!at->is_known && !at->process->exited && now_ns >= at->retry_ns", "0", JVMS),
-    Mutant("parks: one that has ended is asked", PARKS, "!at->process->exited && ", "", JVMS),
-    Mutant("parks: asked in each turn", PARKS, " && now_ns >= at->retry_ns", "", JVMS),
-    Mutant("parks: one that cannot tell is asked for ever", PARKS, "r == 0 || r == -EOPNOTSUPP", "r == 0", JVMS),
-    Mutant("parks: an old JVM's end is its pid's next owner's", PARKS, "if (!has_pid(parks, process->pid))", "if (1)", JVMS),
+    Mutant("parks: a JVM that starts is not asked again", WATCH, "!at->is_known && !at->process->exited && now_ns >= at->retry_ns", "0", JVMS),
+    Mutant("parks: one that has ended is asked", WATCH, "!at->process->exited && ", "", JVMS),
+    Mutant("parks: asked in each turn", WATCH, " && now_ns >= at->retry_ns", "", JVMS),
+    Mutant("parks: one that cannot tell is asked for ever", WATCH, "r == 0 || r == -EOPNOTSUPP", "r == 0", JVMS),
+    Mutant("parks: an old JVM's end is its pid's next owner's", WATCH, "if (!has_pid(watch, process->pid))", "if (1)", JVMS),
     Mutant("parks: JVMs are not seen", OUTSIDE, "\tprobe_parks(pipeline, process);\n", "", PIPELINE),
     Mutant("parks: nobody says that there are none", OUTSIDE, '"lock.parks-not-seen", err.text, 1', '"lock.parks-seen", err.text, 1', PIPELINE),
     Mutant("parks: nobody asks", OUTSIDE, "\tlock_parks_poll(&pipeline->parks, clock_now_ns());\n", "", PIPELINE),

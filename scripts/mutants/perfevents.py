@@ -108,8 +108,8 @@ PROBES = [
 CPUS = [
     Mutant("--cpu: all are sampled", "bpf/sample/target.h", "!settings.filter_cpus || ", "1 || ", ["test_target"]),
     Mutant("--cpu: the first 64", "bpf/sample/target.h", "cpus_wanted[cpu / 64]", "cpus_wanted[0]", ["test_target"]),
-    Mutant("--cpu: is not passed on to BPF", SESSION, "skel->rodata->settings.filter_cpus = cpus != NULL;", "", ["test_bpf_session"]),
-    Mutant("--cpu: one bit for all", SESSION, "|= 1ULL << cpu % 64;", "|= 1;", ["test_bpf_session"]),
+    Mutant("--cpu: is not passed on to BPF", SESSION, "skel->rodata->settings.filter_cpus = cpus != NULL;", "", ["test_bpf_session", "test_bpf_events"]),
+    Mutant("--cpu: one bit for all", SESSION, "|= 1ULL << cpu % 64;", "|= 1;", ["test_bpf_session", "test_bpf_events"]),
     Mutant("--cpu: clocks of these cpus alone", EVENTS, "(!is_sampled && !capture_event_is_clock(event))", "!is_sampled", ["test_perf_places"]),
     Mutant("--cpu: counters of all", EVENTS, "(!is_sampled && !capture_event_is_clock(event))", "0", ["test_perf_places"]),
     Mutant("--cpu: all are told", BOOKS, "stats.cpus += !c->event_options.cpus ||", "stats.cpus += 1 ||", ["test_capture"]),

@@ -4,12 +4,13 @@ from .mutant import Mutant
 
 STEP = "bpf/sample/safepoint.h"
 ARGS = "userspace/elf/probe/usdt_args.c"
+FORM = "userspace/session/probes/first_form.c"
 REASON = "userspace/session/safepoints/safepoint_reason.c"
 PARTS_OF = "userspace/session/safepoints/safepoint_parts.c"
 APPLY = "userspace/session/pipeline_apply.c"
 OUTSIDE = "userspace/session/pipeline_outside.c"
-WRITE = "userspace/recording/write_events.c"
-READ = "userspace/recording/read_events.c"
+WRITE = "userspace/recording/samples/write_jvm.c"
+READ = "userspace/recording/samples/read_jvm.c"
 SESSION = "userspace/capture/bpf_session.c"
 
 PARTS = ["test_safepoint"]
@@ -25,9 +26,11 @@ MUTANTS = [
     Mutant("safepoints: parts overlap", STEP, "since_ns = book->end_ns[i] ? book->end_ns[i] : since_ns;", "(void)i;", PARTS),
     Mutant("safepoints: time runs back", STEP, "end_ns > since_ns ? end_ns - since_ns : 0", "end_ns - since_ns", PARTS),
     Mutant("safepoints: the name of the one before", STEP, "*book = (struct safepoint_book){ .begin_ns = now_ns };", "book->begin_ns = now_ns;", PARTS),
-    Mutant("safepoints: half a register", ARGS, '"8@%"', '"4@%"', ["test_usdt_args"]),
-    Mutant("safepoints: a register that begins likewise", ARGS, "strlen(regs[i]) == (size_t)(end - text) &&", "", ["test_usdt_args"]),
-    Mutant("safepoints: behind the note", ARGS, "text + strnlen(text, len)", "text + strlen(text)", ["test_usdt_args"]),
+    Mutant("safepoints: four bytes in memory", FORM, "arg->bytes == 8 &&", "", ["test_first_form"]),
+    Mutant("safepoints: a displacement that does not fit", FORM, "arg->displacement <= INT16_MAX", "1", ["test_first_form"]),
+    Mutant("safepoints: a register where memory is meant", FORM, "arg->where == USDT_IN_MEMORY &&", "0 &&", ["test_first_form"]),
+    Mutant("safepoints: half a register", ARGS, "widths[w].bytes == bytes && i < REGS", "i < REGS", ["test_usdt_args"]),
+    Mutant("safepoints: a register that begins likewise", ARGS, "strlen(widths[w].names[i]) == len &&", "", ["test_usdt_args"]),
     Mutant("safepoints: any byte is a name's", REASON, "chars[i] > ' ' && chars[i] < 0x7f && chars[i] != ';' ? chars[i] : '?'", "chars[i]", NAMES),
     Mutant("safepoints: a name without end", REASON, " || count >= size", " || count > size", NAMES),
     Mutant("safepoints: all operations are collectors'", REASON, "safepoint_is_gc(name) ? SAFEPOINT_GC_PREFIX", "1 ? SAFEPOINT_GC_PREFIX", NAMES),
@@ -36,9 +39,9 @@ MUTANTS = [
     Mutant("safepoints: parts are in the operation, too", PARTS_OF, "row.weight - reaching - leaving", "row.weight", ["test_safepoint_parts"]),
     Mutant("safepoints: more than there is", PARTS_OF, "MIN(sample->alloc_object, row.weight - reaching)", "sample->alloc_object", ["test_safepoint_parts"]),
     Mutant("safepoints: empty parts", PARTS_OF, "if (!weight)", "if (0)", ["test_safepoint_parts"]),
-    Mutant("safepoints: JVMs are not probed", OUTSIDE, "\tprobe_safepoints(pipeline, process);\n", "", ["test_pipeline_locks"]),
-    Mutant("safepoints: nobody says that there are none", OUTSIDE, '"safepoint.not-seen", err.text, 1', '"safepoint.seen", err.text, 1', ["test_pipeline_locks"]),
-    Mutant("safepoints: all lengths", SESSION, "safepoint_least_ns = event->least_ns", "safepoint_least_ns = 0", ["test_bpf_session"]),
+    Mutant("safepoints: JVMs are not probed", OUTSIDE, "\tjvm_phases_add(&pipeline->phases, process, tell_unseen_phase, pipeline);\n", "", ["test_pipeline_locks"]),
+    Mutant("safepoints: nobody says that there are none", OUTSIDE, "jvm_phase_counter(phase), err->text, 1", '"safepoint.seen", err->text, 1', ["test_pipeline_locks"]),
+    Mutant("safepoints: all lengths", SESSION, "safepoint_least_ns = event->least_ns", "safepoint_least_ns = 0", ["test_bpf_session", "test_bpf_events"]),
     Mutant("safepoints: the time of the end", WRITE, "is_lock(type) || is_safepoint(type) ||", "is_lock(type) ||", FILE),
-    Mutant("safepoints: read by their begin", READ, "\ts.time_ns += s.weight;\n\tadd_parts(reader, v, &s);", "\tadd_parts(reader, v, &s);", FILE),
+    Mutant("safepoints: read by their begin", READ, "\ts.time_ns += s.weight;\n\tjfr_add_parts(reader, v, JFR_RUN_QUEUE, &s);", "\tjfr_add_parts(reader, v, JFR_RUN_QUEUE, &s);", FILE),
 ]

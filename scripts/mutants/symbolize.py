@@ -36,7 +36,7 @@ ADDRESSES = [
 KEPT = [
     Mutant("equal words of other reasons are one stack", WORDS, "(uint64_t)sample->reason << 8 |", "", STACKS),
     Mutant("kernel and user words are alike", WORDS, "(uint64_t)sample->kernel_frames << 16 |", "", STACKS),
-    Mutant("first and other threads are alike", WORDS, "|\n\t\t\t(sample->tid == sample->tgid);", ";", STACKS),
+    Mutant("first and other threads are alike", WORDS, "(sample->tid == sample->tgid) |", "", STACKS),
     Mutant("names of the last mappings", SYMBOLIZER, "if (cache->mappings_serial != process->mappings_serial) {",
            "if (0) {", STACKS),
     Mutant("names of the last program", SYMBOLIZER,

@@ -6,7 +6,7 @@ WAKING = "bpf/sample/waking.h"
 LOADED = "userspace/capture/bpf_session.c"
 COUNT = "userspace/capture/preempt_count.c"
 CHECK = "userspace/capture/rings/sample_check.c"
-NAMES = "userspace/symbolize/waker.c"
+NAMES = "userspace/symbolize/waits/waker.c"
 WAKERS = "userspace/session/offcpu/wakers.c"
 SPANS = "userspace/session/pipeline_spans.c"
 APPLY = "userspace/session/pipeline_apply.c"
@@ -32,12 +32,12 @@ MUTANTS = [
     Mutant("wakers: interrupts are threads", WAKING, "if (is_idle || count & (WAKING_HARDIRQ | WAKING_NMI))", "if (is_idle)", WHO),
     Mutant("wakers: idle cpus are threads", WAKING, "if (is_idle || count &", "if (count &", WHO),
     Mutant("wakers: who is kept from softirqs is in one", WAKING, "#define WAKING_SOFTIRQ 0x00000100", "#define WAKING_SOFTIRQ 0x0000ff00", WHO),
-    Mutant("wakers: two programs note who wakes", LOADED, "case WIRE_TRIGGER_OFFCPU_WAKING: return !options->tells_wakers;", "", ["test_bpf_session"]),
-    Mutant("wakers: loaded when nobody asks", LOADED, "case WIRE_TRIGGER_OFFCPU_WAKER: return options->tells_wakers;", "", ["test_bpf_session"]),
-    Mutant("wakers: where the count is nobody is told", LOADED, "skel->rodata->waker_count_at = options->waker_count_at;", "", ["test_bpf_session"]),
+    Mutant("wakers: two programs note who wakes", LOADED, "case WIRE_TRIGGER_OFFCPU_WAKING: return !options->tells_wakers;", "", ["test_bpf_session", "test_bpf_events"]),
+    Mutant("wakers: loaded when nobody asks", LOADED, "case WIRE_TRIGGER_OFFCPU_WAKER: return options->tells_wakers;", "", ["test_bpf_session", "test_bpf_events"]),
+    Mutant("wakers: where the count is nobody is told", LOADED, "skel->rodata->waker_count_at = options->waker_count_at;", "", ["test_bpf_session", "test_bpf_events"]),
     Mutant("wakers: the count is where its cpu's variables begin", COUNT, "return (int64_t)places.count - places.runqueues;", "return (int64_t)places.count;", ["test_preempt_count"]),
     Mutant("wakers: the count is where its struct begins", COUNT, "return begin + inner;", "return inner;", ["test_preempt_count"]),
-    Mutant("wakers: any kind is believed", CHECK, " ||\n\t    sample->waker >= WIRE_WAKER_COUNT)", ")", ["test_sample_check"]),
+    Mutant("wakers: any kind is believed", CHECK, "sample->waker >= WIRE_WAKER_COUNT || ", "", ["test_sample_check"]),
     Mutant("wakers: an interrupt that ends is its thread's", NAMES, "if (part == PART_ENTRY || part == PART_OWN)\n\t\t\treturn part == PART_OWN;", "", JUDGE),
     Mutant("wakers: what arrives is always the sender's", NAMES, "return has_names && (is_local || !is_softirq);", "return has_names;", JUDGE),
     Mutant("wakers: nothing that arrives is the sender's", NAMES, "return has_names && (is_local || !is_softirq);", "return has_names && !is_softirq;", JUDGE),
@@ -53,7 +53,7 @@ MUTANTS = [
     Mutant("wakers: who is not back was woken", SPANS, "wait->is_woken = known.woken_ns != 0;", "wait->is_woken = true;", RUN),
     Mutant("wakers: of waits that go on at the end none is known", SPANS, "wait->is_woken = known.woken_ns != 0;", "", RUN),
     Mutant("wakers: a host that has just begun forgets them", SPANS, "now_ns - MIN(now_ns, WAKER_NS)", "now_ns - WAKER_NS", RUN),
-    Mutant("wakers: they are samples, too", APPLY, "if (item->sample->waker)\n\t\tpipeline_spans_note_waker(pipeline, process, item->sample, &symbolized);\n\telse\n\t\tapply_sample", "apply_sample", RUN),
+    Mutant("wakers: they are samples, too", APPLY, "if (item->sample->waker)\n\t\tpipeline_spans_note_waker(pipeline, process, item->sample, &symbolized);\n\telse if", "if", RUN),
     Mutant("wakers: samples are numbered by them", ARRIVE, "if (sample->waker) {", "if (pipeline->samples++, sample->waker) {", RUN),
     Mutant("wakers: they are processes that were sampled", "userspace/session/figures/ledger.c", "*ret_thread = ledger_profile_thread(", "count_process(ledger, entry);\n\t*ret_thread = ledger_profile_thread(", RUN),
     Mutant("wakers: a new chunk forgets them", PIPELINE, "wakers_move(&pipeline->wakers, profile, &fresh);", "wakers_expire(&pipeline->wakers, UINT64_MAX);", RUN),

@@ -15,7 +15,7 @@ READ = "userspace/recording/read_events.c"
 
 SUMS = ["test_offcpu"]
 NAMES = ["test_event"]
-SESSION = ["test_bpf_session"]
+SESSION = ["test_bpf_session", "test_bpf_events"]
 LISTED = ["test_capture_parked"]
 ONE = ["test_parked"]
 RUN = ["test_pipeline_waits"]

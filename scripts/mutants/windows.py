@@ -7,7 +7,7 @@ SESSION = "userspace/capture/bpf_session.c"
 EVENTS = "userspace/capture/perf_events.c"
 
 OPEN = ["test_window"]
-LOADED = ["test_bpf_session"]
+LOADED = ["test_bpf_session", "test_bpf_events"]
 OPENED = ["test_perf_events"]
 
 MUTANTS = [

@@ -46,7 +46,7 @@ struct world {
 	struct fake_vm vm;
 	struct jvm_layout layout;
 	uint32_t release;
-	bool narrow, compact, no_stack_size, no_vthread, no_monitors;
+	bool narrow, compact, no_comp_level, no_stack_size, no_vthread, no_monitors;
 	uint64_t flags, flag_array, flag_count, first_thread, list, oop_base, oop_shift, klass_base,
 		klass_shift, thread_klass_at, string_klass_at, heap, heap_at;
 	uint64_t thread_klass, string_klass, virtual_klass, synchronizer_klass, classes;
@@ -266,6 +266,8 @@ static inline void open_vm(void)
 		{ "ciEnv", "_task", 112, 0 },
 		{ "CompileTask", "_method", 8, 0 },
 		{ "CompileTask", "_osr_bci", 24, 0 },
+		{ "CompileTask", w.no_comp_level ? "_other_level" : "_comp_level", 40, 0 },
+		{ "CompileTask", "_compile_id", 16, 0 },
 		{ "JavaThread", w.no_vthread ? "_another" : "_vthread", THREAD_VIRTUAL, 0 },
 		{ "JavaThread", "_stack_base", THREAD_STACK, 0 },
 		{ w.release == 8 ? "Thread" : "JavaThread",

@@ -163,7 +163,7 @@ struct sample_spec {
 	uint64_t virtual_id;   /* of a virtual thread; 0: none */
 	uint64_t owner;	       /* of a lock */
 	const char *comm;      /* NULL: "kernel's" */
-	uint8_t flags, state, cause;
+	uint8_t flags, state, cause, text;
 	uint8_t waker;		     /* enum wire_waker; 0: of no waker */
 	uint32_t woken_tid;	     /* likewise */
 	uint64_t kernel[4], user[4]; /* words, leaf first, up to the first 0 */
@@ -199,6 +199,7 @@ static inline void fill_sample(const struct fixture *f, uint64_t ms, const struc
 		.flags = spec->flags,
 		.state = spec->state,
 		.cause = spec->cause,
+		.text = spec->text,
 		.kernel_frames = (uint16_t)kernel,
 		.user_words = (uint16_t)user,
 		.user_frames = (uint32_t)user,

@@ -13,7 +13,7 @@
 #include "session/alloc/alloc_probes.h"
 #include "session/locks/lock_parks.h"
 #include "session/locks/lock_probes.h"
-#include "session/safepoints/safepoint_probes.h"
+#include "session/probes/jvm_phases.h"
 #include "symbolize/sample_words.h"
 
 static struct {
@@ -32,11 +32,11 @@ static struct {
 	int probed;	 /* of alloc_probes_open() */
 	int lock_probed; /* of lock_probes_open() */
 	int lock_begin_probed;
-	uint64_t owner; /* of jvm_find_owner(), and of monitors that do not tell */
-	int safepoint_probed;
-	int parks_seen; /* of lock_parks_add() */
+	uint64_t owner;	   /* of jvm_find_owner(), and of monitors that do not tell */
+	int phases_probed; /* of jvm_probes_open(), as jvm_phases_add() has it */
+	int parks_seen;	   /* of lock_parks_add() */
 	bool parks_added;
-	uint64_t parks_polled_ns;
+	uint64_t parks_polled_ns, phases_polled_ns;
 	uint32_t without_locks;
 	struct agents_hooks hooks;
 	bool try_fails, wants_again, waits_for_jvm, unwinder_busy;
@@ -384,11 +384,45 @@ const char *jvm_read_class(struct jvm *jvm, uint64_t klass)
 
 /* --- session/ --- */
 
-int safepoint_probes_open(struct capture *capture, const struct process *process, struct err *err)
+void jvm_phases_init(struct jvm_phases *phases, struct capture *capture, struct jvm_table *jvms,
+		     uint32_t wanted)
 {
-	assert_non_null(capture);
-	note("probe the safepoints of %u", number(process->pid));
-	return parts.safepoint_probed < 0 ? err_set(err, parts.safepoint_probed, "no probes") : 0;
+	(void)jvms;
+	*phases = (struct jvm_phases){ .capture = capture, .wanted = wanted };
+}
+
+void jvm_phases_release(struct jvm_phases *phases)
+{
+	(void)phases;
+}
+
+void jvm_phases_add(struct jvm_phases *phases, struct process *process,
+		    void (*unseen)(enum jvm_phase phase, const struct err *err, void *data),
+		    void *data)
+{
+	struct err err = { 0 };
+
+	if (!phases->wanted)
+		return;
+	note("probe the phases of %u", number(process->pid));
+	if (parts.phases_probed < 0) {
+		err_set(&err, parts.phases_probed, "no probes");
+		unseen(JVM_PHASE_SAFEPOINT, &err, data);
+	} else {
+		phases->seen = phases->wanted;
+	}
+}
+
+void jvm_phases_poll(struct jvm_phases *phases, uint64_t now_ns)
+{
+	(void)phases;
+	parts.phases_polled_ns = now_ns;
+}
+
+void jvm_phases_forget(struct jvm_phases *phases, const struct process *process)
+{
+	if (phases->wanted)
+		note("no more of %u's phases", number(process->pid));
 }
 
 int lock_probes_open(struct capture *capture, const struct process *process, struct err *err)

@@ -100,4 +100,27 @@ static inline const char *text(const struct profile *p, uint32_t id)
 	return profile_get_string(p, id);
 }
 
+/* The sample whose leaf is that. */
+static inline const struct profile_sample *find(const struct profile *p, const char *leaf)
+{
+	for (size_t i = 0; i < p->samples.len; i++) {
+		struct profile_stack frames = profile_get_stack(p, p->samples.items[i].stack);
+
+		if (!strcmp(text(p, profile_get_frame(p, frames.frames[0])->name), leaf))
+			return &p->samples.items[i];
+	}
+	return NULL;
+}
+
+static inline uint32_t stack_of_class(const char *name)
+{
+	const struct profile_frame frame = { .class_name = profile_string(&written, name),
+					     .mapping = PROFILE_NONE,
+					     .bci = -1,
+					     .kind = FRAME_CLASS };
+	uint32_t frames[] = { profile_frame(&written, &frame), leaf_frame(&written) };
+
+	return profile_stack(&written, frames, 2);
+}
+
 #endif

@@ -121,6 +121,10 @@ static void session_configure_events(struct hostprof_bpf *skel,
 			skel->rodata->malloc_interval = event->period;
 		if (capture_event_is_safepoint(event))
 			skel->rodata->safepoint_least_ns = event->least_ns;
+		if (event->trigger == WIRE_TRIGGER_GC)
+			skel->rodata->gc_least_ns = event->least_ns;
+		if (capture_event_is_jit(event))
+			skel->rodata->jit_least_ns = event->least_ns;
 		session_configure_lock(skel, event);
 		session_configure_offcpu(skel, event);
 		session_configure_contention(skel, event);
@@ -333,6 +337,7 @@ static const struct bpf_map *session_map(const struct bpf_session *session,
 		[BPF_SESSION_OFFCPU_THREADS] = session->skel->maps.offcpu_threads,
 		[BPF_SESSION_TLAB_JVMS] = session->skel->maps.tlab_jvms,
 		[BPF_SESSION_PARKING_JVMS] = session->skel->maps.parking_jvms,
+		[BPF_SESSION_PHASE_JVMS] = session->skel->maps.phase_jvms,
 		[BPF_SESSION_MALLOC_KEPT] = session->skel->maps.malloc_kept,
 		[BPF_SESSION_BLOCKS] = session->skel->maps.blocks,
 		[BPF_SESSION_RULES] = session->skel->maps.rules,

@@ -123,9 +123,9 @@ bool capture_is_target(const struct capture *capture, uint32_t pid, const char *
  */
 struct capture_place {
 	enum wire_trigger trigger;
-	uint32_t
-		form; /* of WIRE_TRIGGER_MALLOC an enum wire_malloc_form, of _SAFEPOINT and _LOCK_PARK a WIRE_USDT_FORM() */
-	uint32_t pid; /* 0: all */
+	uint64_t
+		form; /* of WIRE_TRIGGER_MALLOC an enum wire_malloc_form, of HotSpot's probes a WIRE_USDT_FORM() */
+	uint32_t pid;	     /* 0: all */
 	uint64_t generation; /* of the process, any number that tells it from others of its pid */
 	const char *path;    /* of the file, as this process opens it; borrowed for the call */
 	uint64_t offset;     /* in it */
@@ -158,6 +158,8 @@ int capture_set_jvm(struct capture *capture, uint32_t serial, const struct wire_
 int capture_set_tlab(struct capture *capture, uint32_t tgid, const struct wire_tlab *tlab);
 /* The threads of process TGID park, as PARKING says; NULL: no more. */
 int capture_set_parking(struct capture *capture, uint32_t tgid, const struct wire_parking *parking);
+/* What is known of the JVM TGID that tells what it does for itself; NULL: nothing more. */
+int capture_set_phases(struct capture *capture, uint32_t tgid, const struct wire_phases *phases);
 /* A blob that was found for a pc, too many hops away for them. */
 int capture_set_far_blob(struct capture *capture, const struct wire_far_key *key, uint64_t blob);
 

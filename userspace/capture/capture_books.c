@@ -59,6 +59,11 @@ int capture_set_parking(struct capture *c, uint32_t tgid, const struct wire_park
 	return capture_set_process(c, BPF_SESSION_PARKING_JVMS, tgid, parking);
 }
 
+int capture_set_phases(struct capture *c, uint32_t tgid, const struct wire_phases *phases)
+{
+	return capture_set_process(c, BPF_SESSION_PHASE_JVMS, tgid, phases);
+}
+
 int capture_set_far_blob(struct capture *c, const struct wire_far_key *key, uint64_t blob)
 {
 	int fd = bpf_session_map_fd(c->session, BPF_SESSION_FAR_BLOBS);

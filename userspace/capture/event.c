@@ -15,11 +15,9 @@
 #include "capture/probes/tracepoint.h"
 
 /*
- * What the kernel counts by itself gets fixed periods. Asked for a frequency it looks for the
- * period (perf_adjust_period() in kernel/events/core.c): on a burst it takes one that then lasts
- * for minutes, and a sample says the period that begins with it, not the one that ended, so that
- * weights came out thirty times too big. The periods keep a busy host at some thousand samples a
- * second: it has 300,000 page faults or 50,000 context switches.
+ * What the kernel counts by itself gets fixed periods. Asked for a frequency it looks for one (perf_adjust_period() in kernel/events/core.c), which after
+ * a burst lasts for minutes; and a sample says that which begins with it: weights came out thirty times too big. So a busy host,
+ * with 300,000 page faults or 50,000 context switches a second, has some thousand samples.
  */
 #define FAULT_PERIOD	 64
 #define SWITCH_PERIOD	 16
@@ -36,7 +34,9 @@
 #define NATIVE_LOCK_NAME "nativelock"
 #define SAFEPOINT_NAME	 "safepoint"
 #define KERNEL_LOCK_NAME "kernellock"
-
+#define JIT_NAME	 "jit"
+#define CLASSLOAD_NAME	 "classload"
+#define GC_NAME		 "gc"
 const struct capture_event_row capture_event_rows[] = {
 	{ "cpu", "nanoseconds",
 	  "CPU time, by timers on each cpu (the default); cpu-clock is the same",
@@ -102,6 +102,14 @@ const struct capture_event_row capture_event_rows[] = {
 	  .is_form = true },
 	{ "safepoint[=MIN]", "nanoseconds",
 	  "time that JVMs stop their threads, by operation (GC pauses among them): stops of at least MIN (default all)",
+	  .is_form = true },
+	{ "jit[=MIN]", "nanoseconds",
+	  "time that JVMs take to compile methods, by method, compiler and tier: compilations of at least MIN (default all)",
+	  .is_form = true },
+	{ "gc[=MIN]", "nanoseconds",
+	  "time that collectors stop JVMs' threads, by operation and cause: pauses of at least MIN (default all)",
+	  .is_form = true },
+	{ CLASSLOAD_NAME, "count", "classes that JVMs load, by class, and who loads them",
 	  .is_form = true },
 	{ "rNNN", "count", "a raw event of the core PMU, in hexadecimal", .is_form = true },
 	{ "PMU/TERM/", "count",
@@ -251,6 +259,8 @@ static const struct waits_event {
 	{ LOCK_NAME, WIRE_TRIGGER_LOCK_AGENT, CAPTURE_LOCK_LEAST_NS, false },
 	{ SAFEPOINT_NAME, WIRE_TRIGGER_SAFEPOINT, 0, false },
 	{ KERNEL_LOCK_NAME, WIRE_TRIGGER_KERNEL_LOCK, CAPTURE_LOCK_LEAST_NS, false },
+	{ JIT_NAME, WIRE_TRIGGER_JIT, 0, false },
+	{ GC_NAME, WIRE_TRIGGER_GC, 0, false },
 };
 
 static const struct waits_event *event_find_waits(const char *name)
@@ -274,8 +284,7 @@ static int event_parse_waits(const struct waits_event *kind, const char *name,
 	snprintf(event->unit, sizeof(event->unit), "nanoseconds");
 	if (*least && (units_parse_duration(least + 1, &event->least_ns) < 0 ||
 		       event->least_ns > CAPTURE_MAX_OFFCPU_LEAST_NS)) {
-		err_set(err, -EINVAL, "'%s' does not say how long a wait must be to be counted",
-			name);
+		err_set(err, -EINVAL, "'%s' does not say how long a wait must be", name);
 		return err_hint(err, "from 0 (all of them) to 60s, as in %s=10ms", kind->name);
 	}
 	return kind->trigger == WIRE_TRIGGER_KERNEL_LOCK ? contention_check(err) : 0;
@@ -352,6 +361,16 @@ static int event_parse_pmu(const char *name, struct capture_event *event, struct
 	return 0;
 }
 
+/* Each one that a JVM loads. */
+static int event_parse_classload(struct capture_event *event)
+{
+	event->trigger = WIRE_TRIGGER_CLASS_LOAD;
+	event->freq_hz = 0;
+	event->period = 1;
+	snprintf(event->unit, sizeof(event->unit), "count");
+	return 0;
+}
+
 static int event_parse_name(const char *name, struct capture_event *event, struct err *err)
 {
 	const struct bytes_event *bytes = event_find_bytes(name);
@@ -363,6 +382,8 @@ static int event_parse_name(const char *name, struct capture_event *event, struc
 		return event_parse_waits(waits, name, event, err);
 	if (event_is_word(name, WALL_NAME))
 		return event_parse_wall(name, event, err);
+	if (!strcmp(name, CLASSLOAD_NAME))
+		return event_parse_classload(event);
 	if (strchr(name, ':'))
 		return event_parse_probe(name, event, err);
 	if (pmu_event_is_name(name))

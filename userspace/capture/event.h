@@ -38,9 +38,9 @@ struct capture_event {
 	uint32_t freq_hz; /* what was asked for; of use with period 0 */
 	bool fell_back;	  /* a PMU event was asked for and there is no PMU: this is cpu-clock */
 	uint64_t
-		least_ns; /* of "offcpu", "nativelock", "lock", "kernellock" and "safepoint": what is shorter is left out */
-	bool only_locks; /* of "nativelock": no other waits */
-	bool is_wall;	 /* a clock's samples, and waits of all lengths */
+		least_ns; /* of "offcpu", "nativelock", "lock", "kernellock", "safepoint", "jit" and "gc": what is shorter is left out */
+	bool only_locks;  /* of "nativelock": no other waits */
+	bool is_wall;	  /* a clock's samples, and waits of all lengths */
 	enum wire_trigger trigger;
 	struct uprobe probe;	      /* of WIRE_TRIGGER_UPROBE, but of a USDT probe: */
 	struct usdt usdt;	      /* its name is "" in others */
@@ -55,7 +55,7 @@ struct capture_event {
  * cpu-clock with fell_back set (the caller says so); one of a cache, or of a PMU by name, is refused. A probe (uprobe:LIB:FUNC[+OFF],
  * uretprobe:LIB:FUNC, usdt:LIB:PROVIDER:NAME, kprobe:FUNC[+OFF], kretprobe:FUNC), a breakpoint (mem:SYMBOL[+OFF][/LEN][:rwx]) and a tracepoint
  * (GROUP:NAME) weigh 1 each time; where a probe's function or a breakpoint's symbol is, the caller looks up. "alloc[=INTERVAL]" and "malloc[=INTERVAL]" have the mean
- * interval of their samples as period, in bytes; that of malloc may be 0, each call; "offcpu[=MIN]", "nativelock[=MIN]", "lock[=MIN]", "kernellock[=MIN]" and "safepoint[=MIN]" the least length of what they tell of; "wall[=INTERVAL]" is a clock, and waits. -EINVAL names the known events;
+ * interval of their samples as period, in bytes; that of malloc may be 0, each call; "offcpu[=MIN]", "nativelock[=MIN]", "lock[=MIN]", "kernellock[=MIN]", "safepoint[=MIN]", "jit[=MIN]" and "gc[=MIN]" the least length of what they tell of; "wall[=INTERVAL]" is a clock, and waits. -EINVAL names the known events;
  * -EOPNOTSUPP: the kernel has no such; -ENOENT: there is no tracefs, or no such tracepoint.
  */
 int capture_event_parse(const char *name, uint32_t freq_hz, struct capture_event *ret_event,
@@ -112,6 +112,9 @@ bool capture_event_is_kernel_lock(const struct capture_event *event);
 
 /* JVMs that stop their threads, likewise. */
 bool capture_event_is_safepoint(const struct capture_event *event);
+
+/* What JVMs compile, likewise. */
+bool capture_event_is_jit(const struct capture_event *event);
 
 /* Native memory: its places are found while it runs, too. */
 bool capture_event_is_malloc(const struct capture_event *event);

@@ -52,6 +52,11 @@ bool capture_event_is_safepoint(const struct capture_event *event)
 	return event->trigger == WIRE_TRIGGER_SAFEPOINT;
 }
 
+bool capture_event_is_jit(const struct capture_event *event)
+{
+	return event->trigger == WIRE_TRIGGER_JIT;
+}
+
 bool capture_event_is_malloc(const struct capture_event *event)
 {
 	return event->trigger == WIRE_TRIGGER_MALLOC;
@@ -75,6 +80,8 @@ bool capture_event_needs(const struct capture_event *event, enum wire_trigger tr
 		return trigger >= WIRE_TRIGGER_MALLOC && trigger <= WIRE_TRIGGER_MALLOC_SESSION;
 	if (trigger == WIRE_TRIGGER_LOCK_PARK || trigger == WIRE_TRIGGER_LOCK_BEGIN)
 		return capture_event_is_lock(event);
+	if (trigger == WIRE_TRIGGER_JIT_SWITCH)
+		return capture_event_is_jit(event);
 	if (trigger == WIRE_TRIGGER_KERNEL_LOCK_BEGIN)
 		return capture_event_is_kernel_lock(event);
 	if (trigger >= WIRE_TRIGGER_OFFCPU && trigger <= WIRE_TRIGGER_OFFCPU_WAKER)

@@ -68,8 +68,8 @@ int perf_event_try(const struct capture_event *event, unsigned int cpu, struct e
  */
 struct perf_place {
 	enum wire_trigger trigger; /* one that runs in PLACES */
-	uint32_t
-		form; /* of WIRE_TRIGGER_MALLOC an enum wire_malloc_form, of _SAFEPOINT and _LOCK_PARK a WIRE_USDT_FORM(); else 0 */
+	uint64_t
+		form; /* of WIRE_TRIGGER_MALLOC an enum wire_malloc_form, of HotSpot's probes a WIRE_USDT_FORM(); else 0 */
 	unsigned int event; /* index */
 	uint32_t pid;
 	unsigned int cpu; /* of PID 0, that has the event's books: any that is online */

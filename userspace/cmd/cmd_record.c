@@ -18,6 +18,7 @@
 #include "cmd/view/view_debuginfod.h"
 #include "output/text/view_text.h"
 #include "recording/recording.h"
+#include "session/probes/jvm_phase.h"
 #include "sink/recording_sink.h"
 #include "sink/sums_sink.h"
 
@@ -217,6 +218,19 @@ static void tell_unread(const struct recorder_result *result)
 			 readers->first, readers->refused > 1 ? " (and others)" : "");
 }
 
+static void tell_phases(const struct record_run *run)
+{
+	const struct record_args *args = run->args;
+
+	for (size_t i = 0; i < args->event_names.len; i++) {
+		enum jvm_phase phase = jvm_phase_of(&args->events[i]);
+
+		if (phase < JVM_PHASE_COUNT && !(run->result.phases_seen & 1U << phase))
+			log_warn("no %s were seen: no JVM was found that has probes of them",
+				 jvm_phase_title(phase));
+	}
+}
+
 /* "0 samples" would be read as if nothing had been allocated. */
 static void tell_allocations(const struct record_run *run)
 {
@@ -227,10 +241,6 @@ static void tell_allocations(const struct record_run *run)
 			log_warn("no allocations were seen: no JVM was found that tells of them");
 		else if (capture_event_is_lock(&args->events[i]) && !run->result.sees_locks)
 			log_warn("no locks were seen: no JVM was found that tells of them");
-		else if (capture_event_is_safepoint(&args->events[i]) &&
-			 !run->result.sees_safepoints)
-			log_warn(
-				"no safepoints were seen: no JVM was found that has probes of them");
 		else if (capture_event_is_malloc(&args->events[i]) && !run->result.malloc_files)
 			log_warn("no native memory was seen: no file has functions that give it, "
 				 "or they could not be probed (see the report)");
@@ -306,6 +316,7 @@ static void tell_figures(const struct record_run *run)
 		tell_unseen(run->args->events[i].name, &run->result.capture.events[i]);
 	tell_shortage(&run->shortage);
 	tell_allocations(run);
+	tell_phases(run);
 	record_stats_format_line(&line, to_stdout ? "standard output" : run->output.path,
 				 &run->result, &run->sums);
 	log_info("%s", line.buf);

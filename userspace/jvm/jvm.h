@@ -178,6 +178,12 @@ uint64_t jvm_find_owner(struct jvm *jvm, uint64_t owner);
 uint64_t jvm_find_anonymous_owner(struct jvm *jvm, const struct wire_lock_begin *begin);
 
 /*
+ * What BPF needs to tell more of what it does for itself, and of collections the cause; what is not known stays as it is. -EAGAIN: some of it
+ * may be known later; -EOPNOTSUPP: nothing ever.
+ */
+int jvm_get_phases(struct jvm *jvm, bool wants_cause, struct wire_phases *ret_phases);
+
+/*
  * The class at KLASS, read now and remembered: "java.lang.String", "byte[]"; NULL when there is none. Borrowed
  * until the next call of either function. Ask as soon as a sample arrives, since classes are unloaded.
  */

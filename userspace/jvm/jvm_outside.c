@@ -5,10 +5,14 @@
 #include "base/clock.h"
 #include "jvm/jvm_private.h"
 #include "jvm/layout/jvm_tlab.h"
+#include "jvm/perf/jvm_perf.h"
+#include "jvm/shown/jvm_compiling.h"
 #include "jvm/shown/jvm_parking.h"
 
 /* To list threads; of 2,000 it takes a millisecond. */
 #define LIST_NS (10 * NSEC_PER_MSEC)
+/* share/gc/shared/collectedHeap.cpp */
+#define GC_CAUSE "sun.gc.cause"
 
 int jvm_get_tlab(struct jvm *jvm, struct wire_tlab *ret_tlab, struct err *err)
 {
@@ -24,6 +28,19 @@ int jvm_get_parking(struct jvm *jvm, struct wire_parking *ret_parking)
 	if (!jvm_has_layout(jvm))
 		return jvm->no_layout ? -EOPNOTSUPP : -EAGAIN;
 	return jvm_parking_read(jvm->vs, &jvm->layout, clock_now_ns() + LIST_NS, ret_parking);
+}
+
+int jvm_get_phases(struct jvm *jvm, bool wants_cause, struct wire_phases *ret_phases)
+{
+	int r = 0;
+
+	if (!jvm_has_layout(jvm))
+		return jvm->no_layout ? -EOPNOTSUPP : -EAGAIN;
+	(void)jvm_compile_task_read(jvm->vs, &ret_phases->compile_task);
+	if (wants_cause)
+		r = jvm_perf_read(vmstructs_memory(jvm->vs), jvm->pid, GC_CAUSE,
+				  &ret_phases->gc_cause_at);
+	return r == -EAGAIN ? r : 0;
 }
 
 uint32_t jvm_feature_release(struct jvm *jvm)

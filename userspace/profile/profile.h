@@ -133,13 +133,14 @@ struct profile_sample {
 	uint32_t thread;
 	uint32_t state; /* enum thread_state */
 	uint32_t age;	/* of what is still alive: collections it has survived; else 0 */
-	/* Of a wait; else 0. */
+	/* Of a wait, a safepoint or a compilation; else 0. */
 	uint32_t chance; /* it is one of so many: its length is weight / chance */
-	uint64_t queued; /* of the weight: it could have run, but others did */
-	uint32_t reason; /* string: why it waited */
+	uint64_t
+		queued; /* of the weight: it could have run, but others did; of a compilation: it was off the cpus */
+	uint32_t reason; /* string: why it waited; what for, by whom */
 	uint32_t waker;	 /* waker id; 0: nobody woke it, or it was not asked who */
 	uint32_t
-		identity; /* of a lock: its identity hash, of what a thread parked for an eighth of its address, 0: not known; else 0 */
+		identity; /* of a lock: its identity hash, of what a thread parked for an eighth of its address, 0: not known, of a compilation its number in the JVM's log; else 0 */
 	uint32_t
 		owner; /* of a lock: 1 + the thread that had it when the wait began, 0: not known; else 0 */
 };

@@ -129,11 +129,11 @@ uint32_t jfr_waker(struct recording_reader *reader, uint64_t thread_key, uint64_
 uint32_t jfr_stack_with_waker(struct recording_reader *reader, uint32_t stack, uint32_t waker);
 
 /*
- * A wait as views have it: the reason is the leaf, or its waker is behind that; what the thread waited for a cpu, when it was woken, is apart, of
+ * A wait as views have it: the reason is the leaf, or its waker is behind that; what the thread waited for a cpu, when it was woken, is apart, with the reason QUEUED, of
  * the same wait, which counts once. How many parts there are.
  */
 size_t jfr_wait_parts(struct recording_reader *reader, const struct profile_sample *s,
-		      struct profile_sample ret_parts[2]);
+		      const char *queued, struct profile_sample ret_parts[2]);
 
 /* The wanted fields of a stack and of its frames. */
 extern const char *const jfr_stack_fields[];

@@ -4,134 +4,11 @@
 #include <string.h>
 
 #include "recording/read.h"
+#include "recording/samples/read_jvm.h"
+#include "recording/samples/read_sample.h"
 #include "recording/write_events.h"
 
-static uint64_t to_ns(const struct recording_reader *reader, uint64_t ticks)
-{
-	__int128 since = (int64_t)(ticks - reader->start_ticks);
-
-	if (reader->ours)
-		return ticks;
-	return reader->start_wall_ns +
-	       (uint64_t)(since * 1000000000 / (__int128)reader->ticks_per_second);
-}
-
 /* --- samples ---------------------------------------------------------------------------------- */
-
-enum {
-	SAMPLE_TIME,
-	SAMPLE_THREAD,
-	SAMPLE_STACK,
-	SAMPLE_STATE,
-	SAMPLE_WEIGHT,
-	SAMPLE_COUNT,
-	SAMPLE_KERNEL,
-	SAMPLE_EVENT,
-	SAMPLE_OBJECTS,
-	SAMPLE_AGE,
-	SAMPLE_CLASS_NAME,
-	SAMPLE_OUTSIDE,
-	SAMPLE_CLASS,
-	SAMPLE_SIZE, /* of the object, where that is not the weight */
-	SAMPLE_REASON,
-	SAMPLE_QUEUED,
-	SAMPLE_CHANCE,
-	SAMPLE_SAMPLES, /* of others' wall clock */
-	SAMPLE_IDENTITY,
-	SAMPLE_WAKER,
-	SAMPLE_WAKER_STACK,
-	SAMPLE_OWNER,
-	SAMPLE_SLOTS
-};
-
-/* The list of names ends with NULL. */
-_Static_assert(SAMPLE_SLOTS < JFR_MAX_SLOTS, "slots of a sample");
-
-/* How the events call their thread and their weight differs. */
-#define SAMPLE_WANTED(thread, weight)                                                           \
-	"startTime", thread, "stackTrace", "state", weight, "count", "kernel", "eventName",     \
-		"objects", "age", "className", "outsideTlab", "objectClass", "allocationSize",  \
-		"reason", "queued", "chance", "samples", "address", "waker", "wakerStackTrace", \
-		"owner"
-
-static bool has(uint32_t found, int slot)
-{
-	return found & 1u << slot;
-}
-
-static uint32_t sample_thread(struct recording_reader *reader, uint64_t key)
-{
-	uint32_t id = jfr_keymap_get(&reader->pools[JFR_POOL_THREAD], key, PROFILE_NONE);
-
-	return id != PROFILE_NONE ? id : jfr_no_thread(reader);
-}
-
-static uint32_t sample_stack(struct recording_reader *reader, uint64_t key)
-{
-	uint32_t id = jfr_keymap_get(&reader->pools[JFR_POOL_STACK], key, PROFILE_NONE);
-
-	return id != PROFILE_NONE ? id : profile_stack(reader->profile, NULL, 0);
-}
-
-static void merge_batch(struct recording_reader *reader)
-{
-	profile_add_batch(reader->profile, reader->batch, reader->batch_len);
-	reader->batch_len = 0;
-}
-
-/* The class that the event names, a string; 0 when it names none. */
-static uint32_t sample_class(struct recording_reader *reader, const struct jfr_values *v,
-			     uint32_t found)
-{
-	if (has(found, SAMPLE_CLASS_NAME))
-		return jfr_symbol_string(reader, v->number[SAMPLE_CLASS_NAME]);
-	return jfr_keymap_get(&reader->pools[JFR_POOL_CLASS], v->number[SAMPLE_CLASS], 0);
-}
-
-static struct profile_sample make_sample(struct recording_reader *reader,
-					 const struct jfr_values *v, uint32_t found, uint32_t event)
-{
-	struct profile_sample s = {
-		.time_ns = to_ns(reader, v->number[SAMPLE_TIME]),
-		.weight = has(found, SAMPLE_WEIGHT) ? v->number[SAMPLE_WEIGHT] : 1,
-		.count = has(found, SAMPLE_COUNT) ? v->number[SAMPLE_COUNT] : 1,
-		.objects = v->number[SAMPLE_OBJECTS],
-		.age = (uint32_t)v->number[SAMPLE_AGE],
-		.event = event,
-		.stack = sample_stack(reader, v->number[SAMPLE_STACK]),
-		.thread = sample_thread(reader, v->number[SAMPLE_THREAD]),
-		.state = jfr_keymap_get(&reader->pools[JFR_POOL_STATE], v->number[SAMPLE_STATE],
-					STATE_UNKNOWN),
-	};
-
-	if (s.state == STATE_RUNNING_USER && v->number[SAMPLE_KERNEL])
-		s.state = STATE_RUNNING_KERNEL;
-	return s;
-}
-
-static void put_class(struct recording_reader *reader, struct profile_sample *s,
-		      uint32_t class_name, bool outside)
-{
-	if (class_name)
-		s->stack = jfr_stack_with_class(reader, s->stack, class_name,
-						outside ? FRAME_CLASS_OUTSIDE : FRAME_CLASS);
-}
-
-static void add_sample(struct recording_reader *reader, const struct profile_sample *s)
-{
-	if (!reader->options->merge) {
-		profile_add(reader->profile, s);
-		return;
-	}
-	reader->batch[reader->batch_len++] = *s;
-	if (reader->batch_len == PROFILE_BATCH)
-		merge_batch(reader);
-}
-
-static bool is_wanted(const struct recording_reader *reader, const char *name)
-{
-	return !reader->options->event || !strcmp(reader->options->event, name);
-}
 
 static uint32_t cpu_event(struct recording_reader *reader)
 {
@@ -147,10 +24,10 @@ static void add_cpu_sample(struct recording_reader *reader, const struct jfr_val
 {
 	struct profile_sample s;
 
-	if (!is_wanted(reader, JFR_CPU_EVENT))
+	if (!jfr_is_wanted(reader, JFR_CPU_EVENT))
 		return;
-	s = make_sample(reader, v, found, cpu_event(reader));
-	add_sample(reader, &s);
+	s = jfr_make_sample(reader, v, found, cpu_event(reader));
+	jfr_add_sample(reader, &s);
 }
 
 static void add_event_sample(struct recording_reader *reader, const struct jfr_values *v,
@@ -159,36 +36,23 @@ static void add_event_sample(struct recording_reader *reader, const struct jfr_v
 	uint32_t name = jfr_symbol_string(reader, v->number[SAMPLE_EVENT]);
 	struct profile_sample s;
 
-	if (!is_wanted(reader, profile_get_string(reader->profile, name)))
+	if (!jfr_is_wanted(reader, profile_get_string(reader->profile, name)))
 		return;
-	s = make_sample(reader, v, found, jfr_event_by_name(reader, name, "count"));
-	put_class(reader, &s, sample_class(reader, v, found), v->number[SAMPLE_OUTSIDE]);
-	add_sample(reader, &s);
+	s = jfr_make_sample(reader, v, found, jfr_event_by_name(reader, name, "count"));
+	jfr_put_class(reader, &s, jfr_sample_class(reader, v, found), v->number[SAMPLE_OUTSIDE]);
+	jfr_add_sample(reader, &s);
 }
 
-/* S is one, with what a wait has beside. */
 static void add_parts(struct recording_reader *reader, const struct jfr_values *v,
 		      struct profile_sample *s)
 {
-	uint64_t chance = MAX(v->number[SAMPLE_CHANCE], 1U);
-	struct profile_sample parts[2];
-
-	s->reason = jfr_symbol_string(reader, v->number[SAMPLE_REASON]);
-	s->chance = (uint32_t)MIN(chance, UINT32_MAX);
-	s->queued = v->number[SAMPLE_QUEUED] * s->chance;
-	s->waker = jfr_waker(reader, v->number[SAMPLE_WAKER], v->number[SAMPLE_WAKER_STACK]);
-	if (!reader->options->merge) {
-		add_sample(reader, s);
-		return;
-	}
-	for (size_t i = 0, count = jfr_wait_parts(reader, s, parts); i < count; i++)
-		add_sample(reader, &parts[i]);
+	jfr_add_parts(reader, v, JFR_RUN_QUEUE, s);
 }
 
 static struct profile_sample make_wait(struct recording_reader *reader, const struct jfr_values *v,
 				       uint32_t found, const char *name)
 {
-	return make_sample(
+	return jfr_make_sample(
 		reader, v, found,
 		jfr_event_by_name(reader, profile_string(reader->profile, name), "nanoseconds"));
 }
@@ -197,7 +61,7 @@ static void add_wait(struct recording_reader *reader, const struct jfr_values *v
 {
 	struct profile_sample s;
 
-	if (!is_wanted(reader, JFR_OFFCPU_EVENT))
+	if (!jfr_is_wanted(reader, JFR_OFFCPU_EVENT))
 		return;
 	s = make_wait(reader, v, found, JFR_OFFCPU_EVENT);
 	add_parts(reader, v, &s);
@@ -209,7 +73,7 @@ static void add_native_lock(struct recording_reader *reader, const struct jfr_va
 {
 	struct profile_sample s;
 
-	if (!reader->ours || !is_wanted(reader, JFR_NATIVE_LOCK_EVENT))
+	if (!reader->ours || !jfr_is_wanted(reader, JFR_NATIVE_LOCK_EVENT))
 		return;
 	s = make_wait(reader, v, found, JFR_NATIVE_LOCK_EVENT);
 	add_parts(reader, v, &s);
@@ -221,7 +85,7 @@ static void add_kernel_lock(struct recording_reader *reader, const struct jfr_va
 {
 	struct profile_sample s;
 
-	if (!is_wanted(reader, JFR_KERNEL_LOCK_EVENT))
+	if (!jfr_is_wanted(reader, JFR_KERNEL_LOCK_EVENT))
 		return;
 	s = make_wait(reader, v, found, JFR_KERNEL_LOCK_EVENT);
 	s.time_ns += s.weight / MAX(v->number[SAMPLE_CHANCE], 1U);
@@ -233,83 +97,18 @@ static void add_wall(struct recording_reader *reader, const struct jfr_values *v
 {
 	struct profile_sample s;
 
-	if (!is_wanted(reader, JFR_WALL_EVENT))
+	if (!jfr_is_wanted(reader, JFR_WALL_EVENT))
 		return;
-	s = make_sample(reader, v, found,
-			jfr_event_by_name(reader, profile_string(reader->profile, JFR_WALL_EVENT),
-					  has(found, SAMPLE_WEIGHT) ? "nanoseconds" : "count"));
-	if (!has(found, SAMPLE_WEIGHT) && has(found, SAMPLE_SAMPLES))
+	s = jfr_make_sample(
+		reader, v, found,
+		jfr_event_by_name(reader, profile_string(reader->profile, JFR_WALL_EVENT),
+				  jfr_has(found, SAMPLE_WEIGHT) ? "nanoseconds" : "count"));
+	if (!jfr_has(found, SAMPLE_WEIGHT) && jfr_has(found, SAMPLE_SAMPLES))
 		s.weight = s.count = v->number[SAMPLE_SAMPLES];
 	if (jfr_symbol_string(reader, v->number[SAMPLE_REASON]))
 		add_parts(reader, v, &s);
 	else
-		add_sample(reader, &s);
-}
-
-static uint32_t sample_owner(struct recording_reader *reader, uint64_t key)
-{
-	return jfr_keymap_get(&reader->pools[JFR_POOL_THREAD], key, PROFILE_NONE) + 1;
-}
-
-/* Samples that are one otherwise may have several. */
-static void put_owner(struct recording_reader *reader, struct profile_sample *s)
-{
-	if (s->owner && reader->options->lock_owners)
-		s->stack = jfr_stack_with_owner(reader, s->stack, s->owner - 1);
-	s->owner = 0;
-}
-
-/* Of ours the address says which lock it is, and the time is that of the end. Others' waits are no samples. */
-static void add_lock(struct recording_reader *reader, const struct jfr_values *v, uint32_t found,
-		     const char *reason, unsigned int shift)
-{
-	uint64_t chance = MIN(MAX(v->number[SAMPLE_CHANCE], 1U), UINT32_MAX);
-	struct profile_sample s;
-
-	if (!reader->ours || !is_wanted(reader, JFR_LOCK_EVENT))
-		return;
-	s = make_wait(reader, v, found, JFR_LOCK_EVENT);
-	s.time_ns += s.weight;
-	s.weight *= chance;
-	put_class(reader, &s, sample_class(reader, v, found), false);
-	s.owner = sample_owner(reader, v->number[SAMPLE_OWNER]);
-	if (!reader->options->merge) {
-		s.chance = (uint32_t)chance;
-		s.identity = (uint32_t)(v->number[SAMPLE_IDENTITY] >> shift);
-		s.reason = profile_string(reader->profile, reason);
-	} else {
-		put_owner(reader, &s);
-	}
-	add_sample(reader, &s);
-}
-
-/* Likewise. The operation's name is in the reason. */
-static void add_safepoint(struct recording_reader *reader, const struct jfr_values *v,
-			  uint32_t found)
-{
-	struct profile_sample s;
-
-	if (!reader->ours || !is_wanted(reader, JFR_SAFEPOINT_EVENT))
-		return;
-	s = make_wait(reader, v, found, JFR_SAFEPOINT_EVENT);
-	s.time_ns += s.weight;
-	add_parts(reader, v, &s);
-}
-
-static void add_enter(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
-{
-	add_lock(reader, v, found, JFR_BY_ENTER, 0);
-}
-
-static void add_monitor_wait(struct recording_reader *reader, const struct jfr_values *v,
-			     uint32_t found)
-{
-	add_lock(reader, v, found, JFR_BY_WAIT, 0);
-}
-
-static void add_park(struct recording_reader *reader, const struct jfr_values *v, uint32_t found)
-{
-	add_lock(reader, v, found, JFR_BY_PARK, JFR_ADDRESS_SHIFT);
+		jfr_add_sample(reader, &s);
 }
 
 /*
@@ -326,14 +125,15 @@ static void add_objects(struct recording_reader *reader, const struct jfr_values
 {
 	struct profile_sample s;
 
-	if (!is_wanted(reader, name))
+	if (!jfr_is_wanted(reader, name))
 		return;
-	s = make_sample(reader, v, found,
-			jfr_event_by_name(reader, profile_string(reader->profile, name), "bytes"));
-	put_class(reader, &s, sample_class(reader, v, found), outside);
-	if (!has(found, SAMPLE_OBJECTS))
+	s = jfr_make_sample(
+		reader, v, found,
+		jfr_event_by_name(reader, profile_string(reader->profile, name), "bytes"));
+	jfr_put_class(reader, &s, jfr_sample_class(reader, v, found), outside);
+	if (!jfr_has(found, SAMPLE_OBJECTS))
 		s.objects = guess_objects(&s, v->number[SAMPLE_SIZE]);
-	add_sample(reader, &s);
+	jfr_add_sample(reader, &s);
 }
 
 static void add_allocation(struct recording_reader *reader, const struct jfr_values *v,
@@ -365,7 +165,7 @@ static void add_live(struct recording_reader *reader, const struct jfr_values *v
 static const struct event_info {
 	const char *type;
 	const char *wanted[JFR_MAX_SLOTS];
-	jfr_add_fn *add;
+	jfr_event_fn *add;
 	bool tlab; /* says again what JFR_ALLOCATION_SAMPLE says, where both were recorded */
 } event_infos[] = {
 	{ JFR_EXECUTION, { SAMPLE_WANTED("sampledThread", "weight") }, add_cpu_sample, false },
@@ -390,12 +190,18 @@ static const struct event_info {
 	  add_live,
 	  false },
 	{ "profiler.Malloc", { SAMPLE_WANTED("eventThread", "size") }, add_malloc, false },
-	{ "jdk.JavaMonitorEnter", { SPAN_WANTED }, add_enter, false },
-	{ "jdk.JavaMonitorWait", { SPAN_WANTED }, add_monitor_wait, false },
-	{ "jdk.ThreadPark", { SPAN_WANTED }, add_park, false },
-	{ "jdk.ExecuteVMOperation", { SPAN_WANTED }, add_safepoint, false },
-	{ "jdk.SafepointBegin", { SPAN_WANTED }, add_safepoint, false },
-	{ "jdk.SafepointEnd", { SPAN_WANTED }, add_safepoint, false },
+	{ "jdk.JavaMonitorEnter", { SPAN_WANTED }, jfr_add_enter, false },
+	{ "jdk.JavaMonitorWait", { SPAN_WANTED }, jfr_add_monitor_wait, false },
+	{ "jdk.ThreadPark", { SPAN_WANTED }, jfr_add_park, false },
+	{ "jdk.ExecuteVMOperation", { SPAN_WANTED }, jfr_add_safepoint, false },
+	{ "jdk.SafepointBegin", { SPAN_WANTED }, jfr_add_safepoint, false },
+	{ "jdk.SafepointEnd", { SPAN_WANTED }, jfr_add_safepoint, false },
+	{ "jdk.Compilation", { SPAN_WANTED }, jfr_add_compilation, false },
+	{ "jdk.ClassDefine",
+	  { SAMPLE_WANTED("eventThread", "weight") },
+	  jfr_add_class_load,
+	  false },
+	{ "jdk.GCPhasePause", { SPAN_WANTED }, jfr_add_pause, false },
 	{ "hostprof.OffCpuSample", { SAMPLE_WANTED("sampledThread", "weight") }, add_wait, false },
 	{ "profiler.NativeLock",
 	  { SAMPLE_WANTED("eventThread", "weight") },
@@ -466,7 +272,7 @@ int jfr_read_events(struct recording_reader *reader)
 	int r;
 
 	/* Ours come in the order in which they were asked for. */
-	if (!reader->ours && is_wanted(reader, JFR_CPU_EVENT) &&
+	if (!reader->ours && jfr_is_wanted(reader, JFR_CPU_EVENT) &&
 	    jfr_has_event(reader, JFR_EXECUTION))
 		cpu_event(reader);
 	memset(readers, 0, sizeof(readers));
@@ -480,7 +286,7 @@ int jfr_read_events(struct recording_reader *reader)
 		jfr_layout_init(&readers[i].layout, &reader->schema, type, event_infos[i].wanted);
 	}
 	r = read_events(reader, readers, reader->events);
-	merge_batch(reader);
+	jfr_merge_samples(reader);
 	for (size_t i = 0; i < ARRAY_SIZE(event_infos); i++)
 		jfr_layout_release(&readers[i].layout);
 	return r;

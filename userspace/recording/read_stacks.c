@@ -257,7 +257,7 @@ uint32_t jfr_stack_with_waker(struct recording_reader *reader, uint32_t stack, u
 }
 
 size_t jfr_wait_parts(struct recording_reader *reader, const struct profile_sample *s,
-		      struct profile_sample ret_parts[2])
+		      const char *queued_reason, struct profile_sample ret_parts[2])
 {
 	struct profile_sample part = *s;
 	uint64_t queued = MIN(s->queued, s->weight);
@@ -278,7 +278,7 @@ size_t jfr_wait_parts(struct recording_reader *reader, const struct profile_samp
 	part.weight = queued;
 	part.state = STATE_QUEUED;
 	part.stack = jfr_stack_with_reason(reader, s->stack,
-					   profile_string(reader->profile, JFR_RUN_QUEUE));
+					   profile_string(reader->profile, queued_reason));
 	ret_parts[count++] = part;
 	return count;
 }

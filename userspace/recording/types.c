@@ -102,6 +102,16 @@
 		COUNT("count", "Samples"), TEXT("container", "Container"),      \
 		TEXT("reason", "Reason")
 
+/* To compilations, of which the sizes are not known: they have no field. */
+#define COMPILATION_FIELDS \
+	SAFEPOINT_FIELDS, TICK_SPAN("queued", "Off the CPUs"), COUNT("chance", "One of So Many")
+
+/* To classes that were loaded; the loader is not known. */
+#define CLASS_FIELDS                                                                        \
+	REF("state", JFR_THREAD_STATE, "Thread State"), COUNT("pid", "Process Identifier"), \
+		TEXT("process", "Process"), COUNT("count", "Samples"),                      \
+		TEXT("container", "Container"), TEXT("className", "Class")
+
 #define VM			"Java Virtual Machine"
 #define OS			"Operating System"
 #define APP			"Java Application"
@@ -251,6 +261,25 @@ const struct jfr_type_info jfr_types[JFR_TYPE_COUNT] = {
 		.category = { VM, "Safepoint" }, .fields = FIELDS(START_TIME,
 			TICK_SPAN("duration", "Duration"), REF("eventThread", JFR_THREAD, "Event Thread"),
 			COUNT("safepointId", "Safepoint Identifier"), SAFEPOINT_FIELDS) },
+	[JFR_COMPILATION] = { EVENT, .name = "jdk.Compilation", .label = "Compilation",
+		.description = "A JVM compiled a method",
+		.category = { VM, "Compiler" }, .fields = FIELDS(START_TIME,
+			TICK_SPAN("duration", "Duration"), REF("eventThread", JFR_THREAD, "Event Thread"),
+			PLAIN("compileId", JFR_INT, "Compilation Identifier"),
+			PLAIN("compiler", JFR_STRING, "Compiler"), REF("method", JFR_METHOD, "Java Method"),
+			PLAIN("compileLevel", JFR_SHORT, "Compilation Level"),
+			PLAIN("succeded", JFR_BOOLEAN, "Succeeded"),
+			PLAIN("isOsr", JFR_BOOLEAN, "On Stack Replacement"), COMPILATION_FIELDS) },
+	[JFR_CLASS_DEFINE] = { EVENT, .name = "jdk.ClassDefine", .label = "Class Define",
+		.description = "A JVM loaded a class", .category = { VM, "Class Loading" },
+		.fields = FIELDS(START_TIME, EVENT_STACK, REF("definedClass", JFR_CLASS, "Defined Class"),
+			REF("definingClassLoader", JFR_CLASS_LOADER, "Defining Class Loader"),
+			COUNT("weight", "Classes It Stands for"), CLASS_FIELDS) },
+	[JFR_GC_PAUSE] = { EVENT, .name = "jdk.GCPhasePause", .label = "GC Phase Pause",
+		.description = "A JVM's collector had stopped its threads", .category = { VM, "GC" },
+		.fields = FIELDS(START_TIME, TICK_SPAN("duration", "Duration"),
+			REF("eventThread", JFR_THREAD, "Event Thread"), PLAIN("name", JFR_STRING, "Name"),
+			SAFEPOINT_FIELDS) },
 	[JFR_RECORDING_EVENT] = { EVENT, .name = "hostprof.Recording", .label = "Recording",
 		.description = "What was recorded, where and how", .category = { OURS },
 		.fields = FIELDS(START_TIME, TEXT("command", "Command"), TEXT("host", "Host"),

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "recording/samples/write_jvm.h"
+#include "recording/samples/write_sample.h"
 #include "recording/types.h"
 #include "recording/write_names.h"
 #include "recording/write_values.h"
@@ -14,49 +16,6 @@
 #define SAMPLE_LIMIT_BYTES (2 + 13 * 9 + 3)
 
 _Static_assert(SAMPLE_LIMIT_BYTES < 128, "it would need two bytes");
-
-struct labels {
-	uint64_t pid, name, container;
-};
-
-static struct labels thread_labels(const struct jfr_pools *pools, const struct profile *p,
-				   uint32_t thread)
-{
-	struct labels labels = { 0, 0, 0 };
-	const struct profile_process *proc;
-	uint32_t process;
-
-	if (thread == PROFILE_NONE)
-		return labels;
-	process = profile_get_thread(p, thread)->process;
-	if (process == PROFILE_NONE)
-		return labels;
-	proc = profile_get_process(p, process);
-	labels.pid = proc->pid;
-	labels.name = jfr_string_key(pools, proc->name);
-	labels.container = jfr_string_key(pools, proc->container_id);
-	return labels;
-}
-
-static struct labels sample_labels(const struct jfr_pools *pools, const struct profile *p,
-				   const struct profile_sample *s)
-{
-	return thread_labels(pools, p, s->thread);
-}
-
-static uint8_t state_key(uint32_t state)
-{
-	switch ((enum thread_state)state) {
-	case STATE_RUNNING_USER:
-	case STATE_RUNNING_KERNEL: return JFR_STATE_RUNNABLE;
-	case STATE_SLEEPING: return JFR_STATE_SLEEPING;
-	case STATE_BLOCKED: return JFR_STATE_BLOCKED;
-	case STATE_QUEUED: return JFR_STATE_QUEUED;
-	case STATE_STOPPED: return JFR_STATE_STOPPED;
-	case STATE_UNKNOWN: break;
-	}
-	return JFR_STATE_UNKNOWN;
-}
 
 static enum jfr_type_id sample_type(const char *event)
 {
@@ -74,6 +33,9 @@ static enum jfr_type_id sample_type(const char *event)
 		{ JFR_KERNEL_LOCK_EVENT, JFR_KERNEL_LOCK },
 		{ JFR_NATIVE_LOCK_EVENT, JFR_NATIVE_LOCK },
 		{ JFR_SAFEPOINT_EVENT, JFR_VM_OPERATION },
+		{ JFR_JIT_EVENT, JFR_COMPILATION },
+		{ JFR_CLASSLOAD_EVENT, JFR_CLASS_DEFINE },
+		{ JFR_GC_EVENT, JFR_GC_PAUSE },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
@@ -88,7 +50,7 @@ static uint8_t *put_thread(uint8_t *at, const struct jfr_pools *pools,
 {
 	at = jfr_varint(at, jfr_thread_key(pools, s->thread));
 	at = jfr_varint(at, jfr_key(pools, s->stack));
-	*at++ = state_key(s->state);
+	*at++ = jfr_state_key(s->state);
 	return at;
 }
 
@@ -96,7 +58,7 @@ static uint8_t *put_thread(uint8_t *at, const struct jfr_pools *pools,
 static uint8_t *put_weight(uint8_t *at, const struct jfr_pools *pools, const struct profile *p,
 			   const struct profile_sample *s)
 {
-	struct labels labels = sample_labels(pools, p, s);
+	struct jfr_labels labels = jfr_sample_labels(pools, p, s);
 
 	at = jfr_varint(at, labels.pid);
 	at = jfr_varint(at, labels.name);
@@ -120,7 +82,7 @@ static uint8_t *put_waker(uint8_t *at, const struct jfr_pools *pools, const stru
 {
 	static const struct profile_waker nobody = { PROFILE_NONE, PROFILE_NONE };
 	const struct profile_waker *waker = s->waker ? profile_get_waker(p, s->waker) : &nobody;
-	struct labels labels = thread_labels(pools, p, waker->thread);
+	struct jfr_labels labels = jfr_thread_labels(pools, p, waker->thread);
 
 	at = jfr_varint(at, jfr_thread_key(pools, waker->thread));
 	at = jfr_varint(at, labels.pid);
@@ -189,7 +151,7 @@ static uint8_t *put_native_lock(uint8_t *at, const struct jfr_pools *pools, cons
 
 	at = put_length(at, pools, s, chance);
 	*at++ = 0;
-	*at++ = state_key(s->state);
+	*at++ = jfr_state_key(s->state);
 	at = put_weight(at, pools, p, s);
 	return put_reason(at, pools, p, s, chance);
 }
@@ -209,32 +171,20 @@ static uint8_t *put_object(uint8_t *at, const struct jfr_pools *pools, const str
 	return at;
 }
 
-static uint64_t object_class_key(const struct jfr_pools *pools, const struct profile *p,
-				 uint32_t stack)
-{
-	uint32_t frame = jfr_class_frame(p, stack);
-	const struct jfr_method *method;
-
-	if (frame == PROFILE_NONE)
-		return 0;
-	method = intern_get(&pools->methods, pools->frame_methods.items[frame], NULL);
-	return jfr_class_key(pools, method->class_id);
-}
-
 /* The fields that others have defined, and ALLOCATION_FIELDS of types.c. */
 static uint8_t *put_allocation(uint8_t *at, enum jfr_type_id type, const struct jfr_pools *pools,
 			       const struct profile *p, const struct profile_sample *s)
 {
-	struct labels labels = sample_labels(pools, p, s);
+	struct jfr_labels labels = jfr_sample_labels(pools, p, s);
 
 	at = jfr_varint(at, jfr_thread_key(pools, s->thread));
 	at = jfr_varint(at, jfr_key(pools, s->stack));
 	/* Native memory's place is not told. */
-	at = jfr_varint(at, type == JFR_MALLOC ? 0 : object_class_key(pools, p, s->stack));
+	at = jfr_varint(at, type == JFR_MALLOC ? 0 : jfr_object_class_key(pools, p, s->stack));
 	at = jfr_varint(at, s->weight);
 	if (type == JFR_LIVE_OBJECT)
 		at = jfr_varint(at, s->time_ns); /* of the allocation */
-	*at++ = state_key(s->state);
+	*at++ = jfr_state_key(s->state);
 	at = jfr_varint(at, labels.pid);
 	at = jfr_varint(at, labels.name);
 	at = jfr_varint(at, s->count);
@@ -243,106 +193,13 @@ static uint8_t *put_allocation(uint8_t *at, enum jfr_type_id type, const struct 
 	return put_object(at, pools, p, s);
 }
 
-static enum jfr_type_id lock_type(const struct profile *p, const struct profile_sample *s)
-{
-	const char *reason = profile_get_string(p, s->reason);
-
-	if (!strcmp(reason, JFR_BY_WAIT))
-		return JFR_MONITOR_WAIT;
-	return strcmp(reason, JFR_BY_PARK) ? JFR_MONITOR_ENTER : JFR_THREAD_PARK;
-}
-
-static bool is_lock(enum jfr_type_id type)
-{
-	return type == JFR_MONITOR_ENTER || type == JFR_MONITOR_WAIT || type == JFR_THREAD_PARK;
-}
-
-static bool is_safepoint(enum jfr_type_id type)
-{
-	return type == JFR_VM_OPERATION || type == JFR_SAFEPOINT_BEGIN || type == JFR_SAFEPOINT_END;
-}
-
-/* A wait for a lock has the time of its end, and a safepoint too. */
 static uint64_t begin_ns(enum jfr_type_id type, const struct profile_sample *s)
 {
-	bool has_end = is_lock(type) || is_safepoint(type) || type == JFR_KERNEL_LOCK;
-	uint64_t length_ns = has_end ? s->weight / MAX(s->chance, 1U) : 0;
+	uint64_t length_ns = jfr_is_told_at_end(type) || type == JFR_KERNEL_LOCK
+				     ? s->weight / MAX(s->chance, 1U)
+				     : 0;
 
 	return s->time_ns - MIN(length_ns, s->time_ns);
-}
-
-/* Where a thread has parked the identity is of an address (profile/profile.h). */
-static unsigned int jfr_address_shift(enum jfr_type_id type)
-{
-	return type == JFR_THREAD_PARK ? JFR_ADDRESS_SHIFT : 0;
-}
-
-static uint64_t owner_key(const struct jfr_pools *pools, const struct profile_sample *s)
-{
-	return s->owner ? jfr_thread_key(pools, s->owner - 1) : 0;
-}
-
-/* All behind the time: the JDK's fields, of which some are not known, and LOCK_FIELDS of types.c. */
-static uint8_t *put_lock(uint8_t *at, enum jfr_type_id type, const struct jfr_pools *pools,
-			 const struct profile *p, const struct profile_sample *s)
-{
-	static const uint8_t unknown[] = { [JFR_MONITOR_WAIT] = 3, [JFR_THREAD_PARK] = 2 };
-	struct labels labels = sample_labels(pools, p, s);
-	uint32_t frame = jfr_class_frame(p, s->stack), chance = MAX(s->chance, 1U);
-
-	at = put_length(at, pools, s, chance);
-	at = jfr_varint(at, object_class_key(pools, p, s->stack));
-	if (type == JFR_MONITOR_ENTER)
-		at = jfr_varint(at, owner_key(pools, s));
-	for (uint8_t i = 0; i < unknown[type]; i++)
-		*at++ = 0;
-	at = jfr_varint(at, (uint64_t)s->identity << jfr_address_shift(type));
-	*at++ = state_key(s->state);
-	at = jfr_varint(at, labels.pid);
-	at = jfr_varint(at, labels.name);
-	at = jfr_varint(at, s->count);
-	at = jfr_varint(at, labels.container);
-	at = jfr_varint(
-		at, frame == PROFILE_NONE
-			    ? 0
-			    : jfr_string_key(pools, jfr_object_class(profile_get_frame(p, frame))));
-	at = jfr_varint(at, chance);
-	return jfr_varint(at, owner_key(pools, s));
-}
-
-static enum jfr_type_id safepoint_type(const struct profile *p, const struct profile_sample *s)
-{
-	const char *reason = profile_get_string(p, s->reason);
-
-	if (!strcmp(reason, JFR_REACHING))
-		return JFR_SAFEPOINT_BEGIN;
-	return strcmp(reason, JFR_LEAVING) ? JFR_VM_OPERATION : JFR_SAFEPOINT_END;
-}
-
-/* All behind the time: the JDK's fields, of which some are not known, and SAFEPOINT_FIELDS of types.c. */
-static uint8_t *put_safepoint(uint8_t *at, enum jfr_type_id type, const struct jfr_pools *pools,
-			      const struct profile *p, const struct profile_sample *s)
-{
-	static const uint8_t unknown[] = {
-		[JFR_VM_OPERATION] = 3, [JFR_SAFEPOINT_BEGIN] = 3, [JFR_SAFEPOINT_END] = 1
-	};
-	struct labels labels = sample_labels(pools, p, s);
-
-	at = jfr_varint(at, s->weight);
-	at = jfr_varint(at, jfr_thread_key(pools, s->thread));
-	if (type == JFR_VM_OPERATION) {
-		at = jfr_varint(at, jfr_string_key(pools, s->reason));
-		*at++ = 1; /* at a safepoint */
-	}
-	for (uint8_t i = 0; i < unknown[type]; i++)
-		*at++ = 0;
-	at = jfr_varint(at, jfr_key(pools, s->stack));
-	*at++ = state_key(s->state);
-	at = jfr_varint(at, labels.pid);
-	at = jfr_varint(at, labels.name);
-	at = jfr_varint(at, s->count);
-	at = jfr_varint(at, labels.container);
-	return jfr_varint(at, jfr_string_key(pools, s->reason));
 }
 
 static void put_sample(struct strbuf *out, const struct jfr_pools *pools, const struct profile *p,
@@ -355,10 +212,7 @@ static void put_sample(struct strbuf *out, const struct jfr_pools *pools, const 
 	strbuf_grow(out, SAMPLE_LIMIT_BYTES);
 	begin = (uint8_t *)out->buf + out->len;
 	at = begin + 1;
-	if (type == JFR_MONITOR_ENTER)
-		type = lock_type(p, s);
-	if (type == JFR_VM_OPERATION)
-		type = safepoint_type(p, s);
+	type = jfr_jvm_type(type, p, s);
 	*at++ = (uint8_t)type;
 	at = jfr_varint(at, begin_ns(type, s));
 	switch (type) {
@@ -372,10 +226,13 @@ static void put_sample(struct strbuf *out, const struct jfr_pools *pools, const 
 	case JFR_WALL_CLOCK_SAMPLE: at = put_wall(at, pools, p, s); break;
 	case JFR_MONITOR_ENTER:
 	case JFR_MONITOR_WAIT:
-	case JFR_THREAD_PARK: at = put_lock(at, type, pools, p, s); break;
+	case JFR_THREAD_PARK:
 	case JFR_VM_OPERATION:
 	case JFR_SAFEPOINT_BEGIN:
-	case JFR_SAFEPOINT_END: at = put_safepoint(at, type, pools, p, s); break;
+	case JFR_SAFEPOINT_END:
+	case JFR_COMPILATION:
+	case JFR_CLASS_DEFINE:
+	case JFR_GC_PAUSE: at = jfr_put_jvm(at, type, pools, p, s); break;
 	default:
 		at = jfr_varint(at, jfr_string_key(pools, name));
 		at = put_fields(at, pools, p, s);

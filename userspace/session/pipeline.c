@@ -105,7 +105,7 @@ static int open_agents(struct pipeline *pipeline, const struct pipeline_options 
 	jvm_table_sample_allocations(pipeline->jvms, options->alloc_interval);
 	pipeline->samples_locks = options->samples_locks;
 	lock_parks_init(&pipeline->parks, pipeline->capture, pipeline->jvms);
-	pipeline->samples_safepoints = options->samples_safepoints;
+	jvm_phases_init(&pipeline->phases, pipeline->capture, pipeline->jvms, options->phases);
 	if (options->samples_locks)
 		jvm_table_sample_locks(pipeline->jvms, options->lock_least_ns);
 	agents_set_hooks(pipeline->agents, &hooks);
@@ -167,6 +167,7 @@ void pipeline_release(struct pipeline *pipeline)
 	vec_release(&pipeline->outside);
 	vec_release(&pipeline->strangers);
 	lock_parks_release(&pipeline->parks);
+	jvm_phases_release(&pipeline->phases);
 	ledger_release(&pipeline->ledger);
 	profile_release(&pipeline->profile);
 }

@@ -31,6 +31,7 @@
 #include "session/offcpu/parked.h"
 #include "session/offcpu/spans.h"
 #include "session/offcpu/wakers.h"
+#include "session/probes/jvm_phases.h"
 #include "session/tables/table_link.h"
 #include "symbolize/symbolizer.h"
 #include "unwind/miss_join.h"
@@ -82,13 +83,13 @@ struct pipeline {
 	void (*attached)(uint32_t pid);		       /* as in the options */
 	void (*unseen)(uint32_t pid, const char *why); /* likewise */
 	uint32_t alloc_sources; /* JVMs whose allocations are seen, of either kind */
-	bool samples_allocations, samples_locks, samples_safepoints, detaches;
+	bool samples_allocations, samples_locks, detaches;
 	bool sees_locks;	   /* a JVM tells of waits for locks */
-	bool sees_safepoints;	   /* a JVM's probes of its safepoints were found */
 	uint64_t outside_interval; /* of JVMs without an agent that samples; 0: no allocations */
 	VEC(struct outside_jvm) outside;
 	struct lock_parks parks;
 	struct lock_owners owners;
+	struct jvm_phases phases;
 	VEC(struct process *) strangers; /* borrowed; JVMs that are in another cgroup yet */
 	uint64_t strangers_ns;		 /* when they were last looked at */
 	struct malloc_probes malloc;	 /* of native memory */
@@ -118,8 +119,8 @@ struct pipeline_options {
 	uint64_t outside_interval;	       /* those of JVMs without one are seen; 0: not */
 	uint32_t alloc_interval;	       /* agents sample allocations; 0: they do not */
 	bool samples_locks;		       /* agents tell of waits for locks */
-	bool samples_safepoints;	       /* JVMs' own probes tell of them */
-	uint64_t lock_least_ns;		       /* of these the shortest */
+	uint32_t phases;	/* JVMs' own probes tell of them: jvm_phases_wanted() */
+	uint64_t lock_least_ns; /* of these the shortest */
 	enum live_mode live;
 	bool jvm_frames;		/* of allocations the JVM's own frames stay */
 	void (*attached)(uint32_t pid); /* an agent was loaded; may be NULL */

@@ -3,6 +3,8 @@
 
 #include "base/clock.h"
 #include "session/alloc/alloc_objects.h"
+#include "session/compilations/compilation_row.h"
+#include "session/compilations/gc_reason.h"
 #include "session/locks/kernel_lock.h"
 #include "session/locks/lock_identity.h"
 #include "session/pipeline_books.h"
@@ -13,7 +15,7 @@
 #include "session/pipeline_spans.h"
 #include "session/safepoints/safepoint_parts.h"
 #include "session/safepoints/safepoint_reason.h"
-#include "symbolize/wait.h"
+#include "symbolize/waits/wait.h"
 
 /*
  * A sample does not wait longer for the symbols of its files, and the next one not at all until
@@ -62,7 +64,7 @@ bool pipeline_is_kernel_lock(const struct pipeline *pipeline, const struct wire_
 uint32_t pipeline_chance(const struct pipeline *pipeline, const struct wire_sample *sample,
 			 const struct merge_wait *wait)
 {
-	if (pipeline_is_safepoint(pipeline, sample))
+	if (pipeline_is_safepoint(pipeline, sample) || sample->text == WIRE_TEXT_GC)
 		return 1;
 	if (sample->flags & WIRE_SAMPLE_LOCK || pipeline_is_kernel_lock(pipeline, sample))
 		return (uint32_t)MIN(sample->alloc_interval, UINT32_MAX);
@@ -78,6 +80,10 @@ uint32_t pipeline_reason(struct pipeline *pipeline, const struct wire_sample *sa
 		return safepoint_reason(profile, sample);
 	if (pipeline_is_kernel_lock(pipeline, sample))
 		return kernel_lock_reason(profile, pipeline->symbolizer, sample);
+	if (sample->text == WIRE_TEXT_COMPILATION)
+		return compilation_reason(profile, sample);
+	if (sample->text == WIRE_TEXT_GC)
+		return gc_reason(profile, sample);
 	if (sample->cause == WIRE_CAUSE_NONE)
 		return 0;
 	return profile_string(profile, wait_reason(wait_cause(profile, stack, sample->cause)));
@@ -105,11 +111,14 @@ static void apply_sample(struct pipeline *pipeline, struct process *process,
 	};
 	bool is_lock = sample->flags & WIRE_SAMPLE_LOCK;
 	bool is_safepoint = pipeline_is_safepoint(pipeline, sample);
+	bool is_compilation = sample->text == WIRE_TEXT_COMPILATION;
 	struct ledger_entry *entry = ledger_take(&pipeline->ledger, &pipeline->profile, process,
 						 sample, symbolized, &row.thread);
 
 	row.reason = pipeline_reason(pipeline, sample, row.stack);
 	row.waker = pipeline_spans_waker(pipeline, sample, &item->wait);
+	if (is_compilation)
+		compilation_fill_row(&row, sample);
 	if (is_lock) {
 		row.identity = lock_identity(sample);
 		row.owner = pipeline_locks_owner(pipeline, entry, symbolized->jvm, sample);
@@ -120,7 +129,8 @@ static void apply_sample(struct pipeline *pipeline, struct process *process,
 		profile_add(&pipeline->profile, &row);
 	if (sample->flags & WIRE_SAMPLE_NATIVE)
 		pipeline_malloc_note(pipeline, process, sample, &row);
-	else if (!is_lock && !is_safepoint && !pipeline_is_kernel_lock(pipeline, sample))
+	else if (!is_lock && !is_safepoint && !is_compilation &&
+		 !pipeline_is_kernel_lock(pipeline, sample))
 		pipeline_live_note(pipeline, process, sample, &row);
 	if (pipeline->sinks.one_by_one)
 		pipeline_show_finished(pipeline, item, entry, &row);

@@ -8,7 +8,7 @@
 #include "session/alloc/alloc_outside.h"
 #include "session/alloc/alloc_probes.h"
 #include "session/locks/lock_probes.h"
-#include "session/safepoints/safepoint_probes.h"
+#include "session/probes/jvm_phases.h"
 
 /* How often it is looked whether JVMs have become targets: each costs some 10 us. */
 #define STRANGERS_NS (500 * NSEC_PER_MSEC)
@@ -93,20 +93,14 @@ static struct outside_jvm *find(const struct pipeline *pipeline, const struct pr
 	return NULL;
 }
 
-/* Its own probes are there from its first instruction on, whatever it says of itself. */
-static void probe_safepoints(struct pipeline *pipeline, const struct process *process)
+static void tell_unseen_phase(enum jvm_phase phase, const struct err *err, void *data)
 {
-	struct err err = { 0 };
+	struct pipeline *pipeline = data;
 
-	if (!pipeline->samples_safepoints)
-		return;
-	if (safepoint_probes_open(pipeline->capture, process, &err) < 0)
-		profile_add_counter(&pipeline->profile, "safepoint.not-seen", err.text, 1);
-	else
-		pipeline->sees_safepoints = true;
+	profile_add_counter(&pipeline->profile, jvm_phase_counter(phase), err->text, 1);
 }
 
-/* Likewise. */
+/* Its own probes are there from its first instruction on, whatever it says of itself. */
 static void probe_parks(struct pipeline *pipeline, struct process *process)
 {
 	struct err err = { 0 };
@@ -129,7 +123,7 @@ static void want_jvm(struct pipeline *pipeline, struct process *process)
 	struct outside_jvm target = { .process = process };
 	bool is_new = pipeline->outside_interval && !find(pipeline, process);
 
-	probe_safepoints(pipeline, process);
+	jvm_phases_add(&pipeline->phases, process, tell_unseen_phase, pipeline);
 	probe_parks(pipeline, process);
 	/* Its agent may be opened, and so be known of, in agents_add(). */
 	if (is_new)
@@ -182,6 +176,7 @@ void pipeline_outside_poll(struct pipeline *pipeline)
 		if (!at->tried)
 			try_open(pipeline, at);
 	lock_parks_poll(&pipeline->parks, clock_now_ns());
+	jvm_phases_poll(&pipeline->phases, clock_now_ns());
 }
 
 bool pipeline_outside_sees(const struct pipeline *pipeline, const struct process *process)
@@ -276,6 +271,7 @@ void pipeline_outside_forget(struct pipeline *pipeline, struct process *process)
 
 	forget_stranger(pipeline, process);
 	lock_parks_forget(&pipeline->parks, process);
+	jvm_phases_forget(&pipeline->phases, process);
 	if (!target)
 		return;
 	was_seen = target->seen || target->beside;

@@ -10,7 +10,8 @@
 
 #include "base/clock.h"
 #include "session/alloc/alloc_objects.h"
-#include "symbolize/wait.h"
+#include "session/compilations/compilation_row.h"
+#include "symbolize/waits/wait.h"
 
 /* The labels that the ledger will give it, but for those of JVMs. */
 static struct sink_process describe(const struct process *process, const struct wire_sample *sample,
@@ -29,6 +30,15 @@ static struct sink_process describe(const struct process *process, const struct 
 	known.cgroup = process->cgroup ? process->cgroup : "";
 	known.container_id = process->container_id;
 	return known;
+}
+
+static void describe_compilation(const struct wire_sample *sample, struct sink_sample *told)
+{
+	struct profile_sample row = { .weight = sample->weight };
+
+	compilation_fill_row(&row, sample);
+	told->queued = row.queued;
+	told->chance = row.chance;
 }
 
 /* *RET_TOLD: all that is said of it but its process; texts are the profile's. */
@@ -79,6 +89,8 @@ struct merge_shown pipeline_show_arrival(struct pipeline *pipeline, struct proce
 	if (wait)
 		told.queued = wait->queued_ns << wait->halved;
 	told.chance = pipeline_chance(pipeline, sample, wait);
+	if (sample->text == WIRE_TEXT_COMPILATION)
+		describe_compilation(sample, &told);
 	known = describe(process, sample, comm);
 	told.process = &known;
 	sinks_arrived(&pipeline->sinks, &pipeline->profile, &told);

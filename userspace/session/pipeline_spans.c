@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "session/pipeline_arrive.h"
-#include "symbolize/waker.h"
+#include "symbolize/waits/waker.h"
 
 /* A length may be drained one turn before its sample. */
 #define LONELY_NS (5 * NSEC_PER_SEC)

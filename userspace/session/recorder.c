@@ -14,8 +14,8 @@
 #include "session/locks/lock_probes.h"
 #include "session/pipeline_arrive.h"
 #include "session/pipeline_spans.h"
+#include "session/probes/jvm_phase.h"
 #include "session/recorder_rights.h"
-#include "session/safepoints/safepoint_probes.h"
 
 #define DEFAULT_FLUSH_NS (1 * NSEC_PER_SEC)
 #define TURN_NS		 (50 * NSEC_PER_MSEC)
@@ -141,7 +141,7 @@ static int open_all(struct recorder *rec, struct err *err)
 	uint32_t interval = alloc_probes_interval(&rec->capture_options);
 	uint64_t lock_least_ns = 0;
 	bool locks = lock_probes_wanted(&rec->capture_options, &lock_least_ns);
-	bool safepoints = safepoint_probes_wanted(&rec->capture_options);
+	uint32_t phases = jvm_phases_wanted(&rec->capture_options);
 	enum recorder_agent_mode agent = rec->options->agent;
 	const struct pipeline_options pipeline = {
 		.capture = &rec->capture_options,
@@ -153,7 +153,7 @@ static int open_all(struct recorder *rec, struct err *err)
 		.alloc_interval = agent == RECORDER_AGENT_NEVER ? 0 : interval,
 		.samples_locks = locks,
 		.lock_least_ns = lock_least_ns,
-		.samples_safepoints = safepoints,
+		.phases = phases,
 		.jvm_frames = rec->options->jvm_frames,
 		.live = interval ? rec->options->live : LIVE_OFF,
 		.attached = rec->options->attached,
@@ -174,10 +174,9 @@ static int open_all(struct recorder *rec, struct err *err)
 		return r;
 	/* Before there are workers. */
 	if (rec->options->gives_up_rights)
-		recorder_rights_keep(rec->options->other_rights |
-				     (interval || locks || safepoints || samples_memory(rec)
-					      ? RIGHTS_TO_PROBE
-					      : 0));
+		recorder_rights_keep(
+			rec->options->other_rights |
+			(interval || locks || phases || samples_memory(rec) ? RIGHTS_TO_PROBE : 0));
 	r = pipeline_init(&rec->pipeline, rec->capture, &pipeline, err);
 	if (r == 0)
 		jvm_table_show(rec->pipeline.jvms, rec->options->jvm_shows);
@@ -278,7 +277,7 @@ static void fill_result(struct recorder *rec, struct recorder_result *result)
 	result->live_missing_pid = pipeline->live_missing_pid;
 	result->alloc_sources = pipeline->alloc_sources;
 	result->sees_locks = pipeline->sees_locks;
-	result->sees_safepoints = pipeline->sees_safepoints;
+	result->phases_seen = pipeline->phases.seen;
 	result->malloc_files = pipeline->malloc.probed;
 	result->late_samples = pipeline->late_samples;
 	result->merge_stall_ns = pipeline->stall_ns;

@@ -73,8 +73,9 @@ struct recorder_result {
 	struct reader_figures readers; /* files that could not be parsed */
 	uint32_t alloc_sources;	       /* JVMs whose allocations were seen */
 	bool sees_locks;	       /* a JVM told of waits for locks */
-	bool sees_safepoints;	       /* a JVM's probes of its safepoints were found */
-	uint64_t malloc_files;	       /* with functions of native memory that were probed */
+	uint32_t
+		phases_seen; /* those of session/probes/jvm_phases.h of which a JVM's probes were found, a bit each */
+	uint64_t malloc_files; /* with functions of native memory that were probed */
 	struct capture_stats capture;
 	uint64_t own_cpu_ns;
 	uint64_t peak_rss_bytes, memory_limit_bytes;

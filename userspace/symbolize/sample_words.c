@@ -30,7 +30,7 @@ uint64_t sample_words_hash(const struct wire_sample *sample, const struct word_r
 {
 	uint64_t words = hash_bytes(kernel->at, (size_t)(user->end - kernel->at) * 8);
 	uint64_t rest = (uint64_t)sample->kernel_frames << 16 | (uint64_t)sample->reason << 8 |
-			(sample->tid == sample->tgid);
+			(sample->tid == sample->tgid) | (uint64_t)sample->text << 40;
 
 	/* Of an allocation, or a lock, the class and what marks it. */
 	rest ^= sample->alloc_class << 32 ^ sample->alloc_class >> 32;

@@ -327,12 +327,18 @@ static bool build_stack(struct stack_build *build, const struct wire_sample *sam
 	symbolizer->frames.len = 0;
 	if (has_class(sample))
 		allocation_push_class(build, sample);
+	if (sample->text == WIRE_TEXT_COMPILATION)
+		shown_push_compiled(build, sample);
+	if (sample->text == WIRE_TEXT_GC)
+		shown_push_pause(build, sample);
+	if (sample->text == WIRE_TEXT_CLASS_LOAD)
+		shown_push_loaded(build, sample);
 	push_kernel_frames(build, kernel);
 	wait_drop_tracing(build, sample);
 	push_user_frames(build, *user);
 	if (build->waits)
 		return false;
-	if (has_class(sample))
+	if (has_class(sample) || sample->text == WIRE_TEXT_CLASS_LOAD)
 		allocation_drop_jvm_frames(build, 1);
 	push_root(build, sample);
 	shown_push_compiling(build, *user);

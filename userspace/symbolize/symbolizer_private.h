@@ -123,9 +123,15 @@ void allocation_drop_jvm_frames(struct stack_build *build, size_t first);
  */
 void shown_push_receiver(struct stack_build *build, const uint64_t *words);
 void shown_push_compiling(struct stack_build *build, struct word_reader user);
+/* Of -e jit the method that was compiled, before all frames. */
+void shown_push_compiled(struct stack_build *build, const struct wire_sample *sample);
+/* Of -e classload the class, likewise. */
+void shown_push_loaded(struct stack_build *build, const struct wire_sample *sample);
+/* Of -e gc the operation, likewise. */
+void shown_push_pause(struct stack_build *build, const struct wire_sample *sample);
 
 /*
- * symbolize/wait.c: the kernel's frames of a switch itself go, those of the wake-up of SAMPLE's waker, and those that tell us of SAMPLE,
+ * symbolize/waits/wait.c: the kernel's frames of a switch itself go, those of the wake-up of SAMPLE's waker, and those that tell us of SAMPLE,
  * where it has a cause.
  */
 void wait_drop_tracing(struct stack_build *build, const struct wire_sample *sample);

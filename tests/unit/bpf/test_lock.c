@@ -2,7 +2,7 @@
 /* What an agent may say of a wait for a lock. */
 #include "test.h"
 
-#include "sample/lock.h"
+#include "sample/locks/lock.h"
 
 static void what_is_said_is_checked(void **state)
 {

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "sample/park.h"
+#include "sample/locks/park.h"
 #include "sample/thin.h"
 
 static void lengths(void **state)

@@ -1,57 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* How large each map is made, what the BPF programs are told, and why they were refused. libbpf is the test's. */
-#include "fake_libbpf.h"
+#include "bpf_session_world.h"
 
 #include <linux/perf_event.h>
-
-static int set_up(void **state)
-{
-	(void)state;
-	strbuf_release(&f.log);
-	memset(&f, 0, sizeof(f));
-	return 0;
-}
-
-static struct bpf_session_options usual(const struct capture_event *events, unsigned int count)
-{
-	return (struct bpf_session_options){
-		.settings = { .budget_ns = 11,
-			      .cgroup_id = 12,
-			      .self_tgid = 13,
-			      .filter_tgids = 1,
-			      .include_idle = 1 },
-		.events = events,
-		.event_count = count,
-		.possible_cpus = CPUS,
-		.online_cpus = CPUS - 2,
-		.ring_bytes = 1 << 20,
-		.miss_copy_bytes = WIRE_MISS_MAX_COPY - 50000,
-		.table_bytes = 64 << 20,
-	};
-}
-
-static struct bpf_session *opened(const struct bpf_session_options *options)
-{
-	struct bpf_session *session;
-	struct err err = { 0 };
-
-	assert_int_equal(bpf_session_open(options, &session, &err), 0);
-	return session;
-}
-
-/* Is LINE, a text with numbers, in the log? */
-static void expect_line(const char *format, ...)
-{
-	char line[128];
-	va_list ap;
-
-	line[0] = '\n';
-	va_start(ap, format);
-	vsnprintf(line + 1, sizeof(line) - 1, format, ap);
-	va_end(ap);
-	if (!strstr(strbuf_str(&f.log), line))
-		fail_msg("no '%s' in: %s", line + 1, strbuf_str(&f.log));
-}
 
 static void sizes_of_maps(void **state)
 {
@@ -129,166 +80,6 @@ static void edges_of_a_window(void **state)
 }
 
 /* Each trigger's program is loaded when an event needs it; the frames of a function are not there at its entry. */
-static void programs_of_triggers(void **state)
-{
-	static const struct capture_event events[] = {
-		{ .trigger = WIRE_TRIGGER_UPROBE },
-		{ .trigger = WIRE_TRIGGER_UPROBE, .probe = { .plus = 4 } },
-		{ .trigger = WIRE_TRIGGER_UPROBE, .probe = { .is_return = true } },
-		{ .trigger = WIRE_TRIGGER_TRACEPOINT },
-		{ .trigger = WIRE_TRIGGER_RAW },
-		{ .trigger = WIRE_TRIGGER_OFFCPU, .least_ns = 20000000 },
-		{ .trigger = WIRE_TRIGGER_ALLOC_AGENT },
-		{ .trigger = WIRE_TRIGGER_MALLOC, .period = 4711 },
-		{ .trigger = WIRE_TRIGGER_KPROBE },
-		{ .trigger = WIRE_TRIGGER_TRACEPOINT },
-		{ .trigger = WIRE_TRIGGER_LOCK_AGENT, .least_ns = 10000 },
-		{ .trigger = WIRE_TRIGGER_SAFEPOINT, .least_ns = 30000 },
-		{ .trigger = WIRE_TRIGGER_KERNEL_LOCK, .least_ns = 40000 },
-	};
-	struct bpf_session_options options = usual(events, ARRAY_SIZE(events));
-	struct bpf_session *session;
-
-	(void)state;
-	strbuf_addch(&f.log, '\n');
-	session = opened(&options);
-	expect_line("offcpu_threads: %d entries\n", WIRE_OFFCPU_THREADS);
-	expect_line("lock_owners: %d entries\n", WIRE_LOCK_WAITS);
-	expect_line("contention_threads: %d entries\n", WIRE_CONTENTION_THREADS);
-	expect_line(
-		"sample_uprobe 1\nsample_tracepoint 1\nsample_kprobe 1\nsample_raw 1\nsample_malloc 1\n"
-		"sample_offcpu 1\nnote_waking 1\nsample_lock_agent 1\nsample_lock_park 1\nsample_safepoint 1\nsample_kernel_lock 1\nnote_contention 1\nsample_alloc_agent 1\n"
-		"sample_alloc_new_tlab 1\nsample_alloc_outside 1\n");
-	assert_null(strstr(f.log.buf, "sample 1"));
-	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
-		assert_int_equal(
-			bpf_session_prog_fd(session, (enum wire_trigger)t) >= 1000,
-			t != WIRE_TRIGGER_MALLOC_RETURN && t != WIRE_TRIGGER_OFFCPU_PARKED &&
-				t != WIRE_TRIGGER_WINDOW_BEGIN && t != WIRE_TRIGGER_WINDOW_END &&
-				t != WIRE_TRIGGER_MALLOC_SESSION && t != WIRE_TRIGGER_OFFCPU_WAKER);
-	assert_true(f.rodata.event_at_entry[0]);
-	assert_false(f.rodata.event_at_entry[1]);
-	assert_false(f.rodata.event_at_entry[2]);
-	assert_false(f.rodata.event_at_entry[3]);
-	assert_int_equal(f.rodata.trigger_event[WIRE_TRIGGER_RAW], 4);
-	assert_int_equal(f.rodata.malloc_interval, 4711);
-	assert_int_equal(f.rodata.trigger_event[WIRE_TRIGGER_MALLOC_RETURN], 7);
-	/* An allocation may be told by any of them. */
-	for (unsigned int t = WIRE_TRIGGER_ALLOC_AGENT; t < WIRE_TRIGGER_COUNT; t++)
-		assert_int_equal(f.rodata.trigger_event[t], 6);
-	/* So may a lock. */
-	assert_int_equal(f.rodata.trigger_event[WIRE_TRIGGER_LOCK_AGENT], 10);
-	assert_int_equal(f.rodata.trigger_event[WIRE_TRIGGER_LOCK_PARK], 10);
-	assert_int_equal(f.rodata.trigger_event[WIRE_TRIGGER_OFFCPU], 5);
-	assert_int_equal(f.rodata.offcpu_least_ns, 20000000);
-	assert_int_equal(f.rodata.safepoint_least_ns, 30000);
-	assert_int_equal(f.rodata.park_least_ns, 10000);
-	assert_int_equal(f.rodata.contention_least_ns, 40000);
-	assert_int_equal(f.rodata.offcpu_step_ns, 20000000);
-	assert_int_equal(f.rodata.offcpu_doubled, WIRE_OFFCPU_STEP_DOUBLED);
-	assert_false(f.rodata.offcpu_keeps_sums);
-	assert_false(f.rodata.offcpu_only_futexes);
-	assert_int_equal(bpf_session_list_parked(session), -ENODATA);
-	bpf_session_free(session);
-}
-
-static void programs_of_native_locks(void **state)
-{
-	static const struct capture_event events[] = {
-		{ .trigger = WIRE_TRIGGER_OFFCPU, .least_ns = 30000, .only_locks = true },
-	};
-	struct bpf_session_options options = usual(events, 1);
-
-	(void)state;
-	strbuf_addch(&f.log, '\n');
-	bpf_session_free(opened(&options));
-	expect_line("sample_offcpu 1\nnote_waking 1\n");
-	assert_true(f.rodata.offcpu_only_futexes);
-	assert_false(f.rodata.offcpu_keeps_sums);
-	assert_int_equal(f.rodata.offcpu_least_ns, 30000);
-}
-
-/* A clock, and all waits: short ones by chance. */
-static void programs_of_wall(void **state)
-{
-	static const struct capture_event events[] = {
-		{ .trigger = WIRE_TRIGGER_RAW },
-		{ .type = PERF_TYPE_SOFTWARE,
-		  .config = PERF_COUNT_SW_CPU_CLOCK,
-		  .period = 20000000,
-		  .is_wall = true },
-	};
-	struct bpf_session_options options = usual(events, 2);
-	struct bpf_session *session;
-
-	(void)state;
-	strbuf_addch(&f.log, '\n');
-	session = opened(&options);
-	expect_line("offcpu_threads: %d entries\n", WIRE_OFFCPU_THREADS);
-	expect_line("sample_raw 1\nsample_offcpu 1\nnote_waking 1\nlist_parked 1\n");
-	assert_true(f.rodata.event_is_clock[1]);
-	assert_true(f.rodata.event_is_wall[1]);
-	assert_false(f.rodata.event_is_wall[0]);
-	assert_int_equal(f.rodata.trigger_event[WIRE_TRIGGER_OFFCPU], 1);
-	assert_int_equal(f.rodata.offcpu_least_ns, 0);
-	assert_int_equal(f.rodata.offcpu_step_ns, 20000000);
-	assert_int_equal(f.rodata.offcpu_doubled, WIRE_OFFCPU_STEP_DOUBLED);
-	assert_true(f.rodata.offcpu_keeps_sums);
-	f.iterator = 33;
-	assert_int_equal(bpf_session_list_parked(session), 33);
-	f.iterator = -1;
-	assert_int_equal(bpf_session_list_parked(session), -EPERM);
-	bpf_session_free(session);
-}
-
-/* Memory that is followed has a program for returns, or one for all where the kernel can. */
-static void programs_of_native_memory(void **state)
-{
-	static const struct capture_event event = { .trigger = WIRE_TRIGGER_MALLOC };
-	struct bpf_session_options options = usual(&event, 1);
-	struct bpf_session *session;
-
-	(void)state;
-	options.follow_memory = true;
-	strbuf_addch(&f.log, '\n');
-	session = opened(&options);
-	expect_line("sample_malloc 1\nnote_malloc_return 1\n");
-	assert_int_equal(bpf_session_prog_fd(session, WIRE_TRIGGER_MALLOC_SESSION), -1);
-	bpf_session_free(session);
-	strbuf_reset(&f.log);
-	strbuf_addch(&f.log, '\n');
-	options.has_sessions = true;
-	session = opened(&options);
-	expect_line("sample_malloc_session 1\n");
-	expect_line("sample_malloc_session of 57\n");
-	assert_int_equal(bpf_session_prog_fd(session, WIRE_TRIGGER_MALLOC), -1);
-	assert_int_equal(bpf_session_prog_fd(session, WIRE_TRIGGER_MALLOC_RETURN), -1);
-	bpf_session_free(session);
-	options.follow_memory = false;
-	session = opened(&options);
-	assert_int_equal(bpf_session_prog_fd(session, WIRE_TRIGGER_MALLOC), -1);
-	bpf_session_free(session);
-}
-
-/* Of --waker: who wakes threads is noted by another program. */
-static void wakers_are_told(void **state)
-{
-	static const struct capture_event event = { .trigger = WIRE_TRIGGER_OFFCPU };
-	struct bpf_session_options options = usual(&event, 1);
-	struct bpf_session *session;
-
-	(void)state;
-	options.tells_wakers = true;
-	options.waker_count_at = -4711;
-	strbuf_addch(&f.log, '\n');
-	session = opened(&options);
-	expect_line("sample_offcpu 1\nsample_waker 1\n");
-	assert_int_equal(bpf_session_prog_fd(session, WIRE_TRIGGER_OFFCPU_WAKING), -1);
-	assert_true(bpf_session_prog_fd(session, WIRE_TRIGGER_OFFCPU_WAKER) >= 1000);
-	assert_int_equal(f.rodata.waker_count_at, -4711);
-	bpf_session_free(session);
-}
-
 /* --cpu: a bit for each. */
 static void cpus_that_are_sampled(void **state)
 {
@@ -369,6 +160,7 @@ static void descriptors(void **state)
 		[BPF_SESSION_SPACES] = "spaces",
 		[BPF_SESSION_TLAB_JVMS] = "tlab_jvms",
 		[BPF_SESSION_PARKING_JVMS] = "parking_jvms",
+		[BPF_SESSION_PHASE_JVMS] = "phase_jvms",
 		[BPF_SESSION_MALLOC_KEPT] = "malloc_kept",
 		[BPF_SESSION_OFFCPU_THREADS] = "offcpu_threads",
 	};
@@ -488,12 +280,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(sizes_of_maps, set_up),
 		cmocka_unit_test_setup(what_programs_are_told, set_up),
-		cmocka_unit_test_setup(programs_of_triggers, set_up),
 		cmocka_unit_test_setup(edges_of_a_window, set_up),
-		cmocka_unit_test_setup(programs_of_native_locks, set_up),
-		cmocka_unit_test_setup(programs_of_wall, set_up),
-		cmocka_unit_test_setup(programs_of_native_memory, set_up),
-		cmocka_unit_test_setup(wakers_are_told, set_up),
 		cmocka_unit_test_setup(cpus_that_are_sampled, set_up),
 		cmocka_unit_test_setup(misses_while_sampling, set_up),
 		cmocka_unit_test_setup(no_targets, set_up),

@@ -201,27 +201,6 @@ static void test_locks_have_a_least_length(void **state)
 	assert_false(capture_event_is_lock(&other));
 }
 
-/* All of them where nothing is said. */
-static void test_safepoints(void **state)
-{
-	struct capture_event e = parse("safepoint", 997);
-	struct err err = { 0 };
-
-	(void)state;
-	assert_true(capture_event_is_safepoint(&e));
-	assert_false(capture_event_is_lock(&e));
-	assert_int_equal(e.least_ns, 0);
-	assert_string_equal(e.unit, "nanoseconds");
-	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
-		assert_int_equal(capture_event_needs(&e, (enum wire_trigger)t),
-				 t == WIRE_TRIGGER_SAFEPOINT);
-	assert_int_equal(capture_event_parse("safepoint=2ms", 99, &e, &err), 0);
-	assert_string_equal(e.name, "safepoint");
-	assert_int_equal(e.least_ns, 2000000);
-	e = parse("lock", 99);
-	assert_false(capture_event_is_safepoint(&e));
-}
-
 /* An allocation is told by the programs of allocations, any of them; others have one each. */
 static void test_programs_of_events(void **state)
 {
@@ -480,7 +459,6 @@ int main(void)
 		cmocka_unit_test(test_wall_is_a_clock_with_waits),
 		cmocka_unit_test(test_waits_have_a_least_length),
 		cmocka_unit_test(test_locks_have_a_least_length),
-		cmocka_unit_test(test_safepoints),
 		cmocka_unit_test(test_other_names),
 		cmocka_unit_test(test_periods),
 		cmocka_unit_test(test_breakpoints),

@@ -36,7 +36,7 @@ static void locks_of_native_code(void **state)
 	assert_string_equal(e.unit, "nanoseconds");
 	for (unsigned int t = 0; t < WIRE_TRIGGER_COUNT; t++)
 		assert_int_equal(capture_event_needs(&e, (enum wire_trigger)t),
-				 t == WIRE_TRIGGER_OFFCPU || t == WIRE_TRIGGER_OFFCPU_WAKING);
+				 t >= WIRE_TRIGGER_OFFCPU && t <= WIRE_TRIGGER_OFFCPU_WAKER);
 	e = parse("nativelock=0");
 	assert_string_equal(e.name, "nativelock");
 	assert_int_equal(e.least_ns, 0);

@@ -8,6 +8,7 @@
 #include "base/macros.h"
 #include "capture/rings/record_check.h"
 #include "capture/rings/rings.h"
+#include "compilation_text.h"
 
 #define USER_WORDS   (WIRE_INTERPRETED_WORDS + WIRE_COMPILED_WORDS + 2)
 #define RECORD_WORDS (2 + USER_WORDS)
@@ -188,6 +189,90 @@ static void test_names_that_are_too_long(void **state)
 	assert_int_equal(sample_check(s, size - 8), 0);
 }
 
+/* Of a compilation there is as much as it says, and no more than may be. */
+static void test_compilations(void **state)
+{
+	static union {
+		struct wire_sample sample;
+		char space[sizeof(struct wire_sample) + WIRE_TEXT_BYTES];
+	} u;
+	const struct compiled c = { { .chance = 1 }, "a/B", "m", "()V" };
+	struct wire_compilation *head = (void *)u.sample.words;
+
+	(void)state;
+	u.sample = (struct wire_sample){ .kind = WIRE_SAMPLE };
+	put_compilation(&u.sample, &c);
+	assert_int_equal(sample_check(&u, u.sample.size), 0);
+	head->method_bytes++;
+	assert_int_equal(sample_check(&u, u.sample.size), -EBADMSG);
+	head->method_bytes--;
+	head->chance = 0;
+	assert_int_equal(sample_check(&u, u.sample.size), -EBADMSG);
+	head->chance = 1;
+	u.sample.name_width = 2;
+	assert_int_equal(sample_check(&u, u.sample.size), -EBADMSG);
+	u.sample.name_width = 1;
+	u.sample.text = WIRE_TEXT_COUNT;
+	assert_int_equal(sample_check(&u, u.sample.size), -EBADMSG);
+	u.sample.text = WIRE_TEXT_COMPILATION;
+	u.sample.name_bytes = sizeof(*head) - 1;
+	u.sample.size = sizeof(u.sample) + sizeof(*head);
+	assert_int_equal(sample_check(&u, u.sample.size), -EBADMSG);
+	u.sample.name_bytes = sizeof(*head) + WIRE_COMPILED_METHOD_BYTES + 1;
+	u.sample.size = (uint32_t)(sizeof(u.sample) + 8 * WIRE_NAME_WORDS(u.sample.name_bytes));
+	*head = (struct wire_compilation){ .chance = 1,
+					   .method_bytes = WIRE_COMPILED_METHOD_BYTES + 1 };
+	assert_int_equal(sample_check(&u, u.sample.size), -EBADMSG);
+}
+
+static void test_loaded_classes(void **state)
+{
+	static union {
+		struct wire_sample sample;
+		char space[sizeof(struct wire_sample) + WIRE_TEXT_BYTES];
+	} u;
+	struct wire_class_load *head = (void *)u.sample.words;
+
+	(void)state;
+	u.sample = (struct wire_sample){ .kind = WIRE_SAMPLE };
+	put_class_load(&u.sample, "a/B");
+	assert_int_equal(sample_check(&u, u.sample.size), 0);
+	head->class_bytes++;
+	assert_int_equal(sample_check(&u, u.sample.size), -EBADMSG);
+	head->class_bytes--;
+	head->chance = 0;
+	assert_int_equal(sample_check(&u, u.sample.size), -EBADMSG);
+	head->chance = 1;
+	u.sample.name_width = 2;
+	assert_int_equal(sample_check(&u, u.sample.size), -EBADMSG);
+	u.sample.name_width = 1;
+	u.sample.name_bytes = sizeof(*head) - 1;
+	u.sample.size = sizeof(u.sample) + sizeof(*head);
+	assert_int_equal(sample_check(&u, u.sample.size), -EBADMSG);
+	*head = (struct wire_class_load){ .chance = 1, .class_bytes = WIRE_LOADED_CLASS_BYTES + 1 };
+	u.sample.name_bytes = sizeof(*head) + WIRE_LOADED_CLASS_BYTES + 1;
+	u.sample.size = (uint32_t)(sizeof(u.sample) + 8 * WIRE_NAME_WORDS(u.sample.name_bytes));
+	assert_int_equal(sample_check(&u, u.sample.size), -EBADMSG);
+}
+
+static void test_pauses(void **state)
+{
+	static union {
+		struct wire_sample sample;
+		char space[sizeof(struct wire_sample) + WIRE_TEXT_BYTES];
+	} u;
+
+	(void)state;
+	u.sample = (struct wire_sample){ .kind = WIRE_SAMPLE };
+	put_pause(&u.sample, "ZMarkStart", "Warmup");
+	assert_int_equal(sample_check(&u, u.sample.size), 0);
+	u.sample.name_bytes--;
+	assert_int_equal(sample_check(&u, u.sample.size), -EBADMSG);
+	u.sample.name_bytes += 2;
+	u.sample.size += 8;
+	assert_int_equal(sample_check(&u, u.sample.size), -EBADMSG);
+}
+
 /* Every record goes to one callback, that which fails its check too. */
 static void test_delivery(void **state)
 {
@@ -216,6 +301,9 @@ int main(void)
 		cmocka_unit_test(test_marks),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_names_that_are_too_long),
+		cmocka_unit_test(test_compilations),
+		cmocka_unit_test(test_loaded_classes),
+		cmocka_unit_test(test_pauses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -90,8 +90,8 @@ static void places_of_a_probe(void **state)
 	assert_int_equal(found.notes.len, 3);
 	assert_int_equal(found.notes.items[0].address, 0x1000);
 	assert_int_equal(found.notes.items[0].semaphore, 0x7000);
-	assert_int_equal(found.notes.items[0].first_reg, 0);
-	assert_int_equal(found.notes.items[1].first_reg, USDT_NO_REG);
+	assert_int_equal(usdt_arg_reg(&found.notes.items[0].args[0], 8), 0);
+	assert_int_equal(usdt_arg_reg(&found.notes.items[1].args[0], 8), USDT_NO_REG);
 	assert_int_equal(found.notes.items[1].address, 0x2000);
 	assert_int_equal(found.notes.items[1].semaphore, 0);
 	vec_release(&found.notes);

@@ -143,6 +143,25 @@ static void what_is_compiled(void **state)
 	fake_vm_release(&w.vm);
 }
 
+static void what_a_task_says(void **state)
+{
+	struct wire_compile_task task = { 0 };
+
+	(void)state;
+	begin(17);
+	open_vm();
+	assert_int_equal(jvm_compile_task_read(w.vm.vs, &task), 0);
+	assert_int_equal(task.level, 40);
+	assert_int_equal(task.id, 16);
+	assert_int_equal(task.osr_bci, 24);
+	fake_vm_release(&w.vm);
+	begin(17);
+	w.no_comp_level = true;
+	open_vm();
+	assert_int_equal(jvm_compile_task_read(w.vm.vs, &task), -EOPNOTSUPP);
+	fake_vm_release(&w.vm);
+}
+
 static int parking_of(uint32_t release)
 {
 	begin_threads(release, THREADS);
@@ -253,6 +272,7 @@ int main(void)
 		cmocka_unit_test(threads_that_do_not_agree),
 		cmocka_unit_test(fields_that_are_missing),
 		cmocka_unit_test(what_is_compiled),
+		cmocka_unit_test(what_a_task_says),
 		cmocka_unit_test(what_threads_park_for),
 		cmocka_unit_test(who_has_no_virtual_threads),
 		cmocka_unit_test(who_has_a_monitor),

@@ -153,7 +153,7 @@ static void one_without_probes(void **state)
 	f.probes = 0;
 	f.set = -E2BIG;
 	assert_int_equal(add(&f.process), -E2BIG);
-	assert_int_equal(f.parks.items.len, 0);
+	assert_int_equal(f.parks.watch.items.len, 0);
 }
 
 static void one_that_has_ended(void **state)
@@ -169,7 +169,7 @@ static void one_that_has_ended(void **state)
 	lock_parks_forget(&f.parks, &f.process);
 	assert_true(f.is_set);
 	lock_parks_forget(&f.parks, &f.process);
-	assert_int_equal(f.parks.items.len, 1);
+	assert_int_equal(f.parks.watch.items.len, 1);
 	lock_parks_forget(&f.parks, &f.other);
 	assert_false(f.is_set);
 }

@@ -39,7 +39,7 @@ static void functions_of_an_agent(void **state)
 }
 
 /* Of a target, agent or not; a JVM without them is told of. */
-static void probes_of_safepoints(void **state)
+static void probes_of_phases(void **state)
 {
 	struct fixture *f = *state;
 	struct process process = { .pid = PID_A };
@@ -47,19 +47,24 @@ static void probes_of_safepoints(void **state)
 	begin(f);
 	parts.is_jvm = true;
 	pipeline_add_jvm(&f->pipeline, &process);
-	assert_null(strstr(noted(), "safepoints"));
-	f->pipeline.samples_safepoints = true;
-	parts.safepoint_probed = -ENODATA;
+	assert_null(strstr(noted(), "phases"));
+	f->pipeline.phases.wanted = 1;
+	parts.phases_probed = -ENODATA;
 	pipeline_add_jvm(&f->pipeline, &process);
-	assert_non_null(strstr(noted(), "probe the safepoints of 1\n"));
-	assert_false(f->pipeline.sees_safepoints);
+	assert_non_null(strstr(noted(), "probe the phases of 1\n"));
+	assert_int_equal(f->pipeline.phases.seen, 0);
 	assert_int_equal(f->pipeline.profile.counters.len, 1);
 	assert_string_equal(profile_get_string(&f->pipeline.profile,
 					       f->pipeline.profile.counters.items[0].name),
 			    "safepoint.not-seen");
-	parts.safepoint_probed = 0;
+	parts.phases_probed = 0;
 	pipeline_add_jvm(&f->pipeline, &process);
-	assert_true(f->pipeline.sees_safepoints);
+	assert_int_equal(f->pipeline.phases.seen, 1);
+	pipeline_outside_poll(&f->pipeline);
+	assert_true(parts.phases_polled_ns > 0);
+	noted();
+	pipeline_outside_forget(&f->pipeline, &process);
+	assert_non_null(strstr(noted(), "no more of 1's phases\n"));
 }
 
 /* Agent or not, each target's threads are seen to park. */
@@ -217,12 +222,39 @@ static void a_monitor_that_does_not_tell(void **state)
 	expect_owner(f, 1, PID_B, "holder");
 }
 
+/* A method that was compiled has its own words, which are none here; no object is followed. */
+static void a_compilation(void **state)
+{
+	struct fixture *f = *state;
+
+	begin_jvm(f);
+	f->events[0].trigger = WIRE_TRIGGER_JIT;
+	f->pipeline.live_mode = LIVE_ON;
+	put_sample(f, 1000,
+		   (struct sample_spec){ .pid = PID_A,
+					 .weight = 700,
+					 .object = 20,
+					 .cause = WIRE_CAUSE_COMPILATION,
+					 .text = WIRE_TEXT_COMPILATION,
+					 .in_user = 1,
+					 .user = { MAPPED | WIRE_FRAME_EXACT } });
+	run_until(f, 1010 + HELD_MS);
+	f->pipeline.live_mode = LIVE_OFF;
+	assert_int_equal(f->pipeline.profile.samples.len, 1);
+	assert_int_equal(row(f, 0)->weight, 700);
+	assert_int_equal(row(f, 0)->chance, 1);
+	assert_string_equal(profile_get_string(&f->pipeline.profile, row(f, 0)->reason),
+			    "compilation");
+	assert_int_equal(f->pipeline.live.jvms.len, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(functions_of_an_agent), TEST(probes_of_safepoints),
+		TEST(functions_of_an_agent), TEST(probes_of_phases),
 		TEST(threads_that_park),     TEST(who_has_a_lock),
 		TEST(who_is_not_known),	     TEST(a_monitor_that_does_not_tell),
+		TEST(a_compilation),
 	};
 
 	return cmocka_run_group_tests_name("pipeline_locks", tests, NULL, NULL);

@@ -461,7 +461,6 @@ int main(void)
 		TEST(native_locks),
 		TEST(a_native_lock_at_the_end),
 		TEST(a_kernel_lock),
-		TEST(a_kernel_lock),
 		TEST(in_order),
 		TEST(too_short),
 		TEST(at_the_end),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Frames of a JVM's code, whose answers are the test's: what is asked, and what is kept. */
+#include "compilation_text.h"
 #include "symbolize_parts.h"
 
 /* Innermost first; as of the sample's time, and never kept. */
@@ -261,6 +262,67 @@ static void compiling(void **state)
 	assert_string_equal(stack(f), "[unknown]_n [unknown]_n [unknown method]_t@[JIT]");
 }
 
+/* What was compiled is the leaf; of a long name there is a part, of a signature none. */
+static void compiled(void **state)
+{
+	const struct compiled c = { { .chance = 1 }, "p/C", "m\n", "(I)V" };
+	struct fixture *f = *state;
+	struct profile_stack frames;
+
+	parts.is_jvm = true;
+	set_words(f, NO_KERNEL, USER_WORDS(MAPPED | EXACT));
+	put_compilation(&f->sample, &c);
+	assert_string_equal(stack(f), "p.C.m?_t@[JIT] [unknown]_n");
+	frames = profile_get_stack(
+		&f->profile,
+		symbolizer_take(f->symbolizer, &f->profile, &f->process, &f->sample).stack);
+	assert_string_equal(
+		profile_get_string(&f->profile,
+				   profile_get_frame(&f->profile, frames.frames[0])->descriptor),
+		"(I)V");
+	/* Another one in the same place. */
+	put_compilation(&f->sample, &(struct compiled){ { .chance = 1 }, "p/D", "m", "()V" });
+	assert_string_equal(stack(f), "p.D.m_t@[JIT] [unknown]_n");
+	put_compilation(&f->sample, &(struct compiled){ { .chance = 1 }, "", "", "" });
+	assert_string_equal(stack(f), "[unknown method]_t@[JIT] [unknown]_n");
+	f->sample.text = WIRE_TEXT_NAME;
+	assert_string_equal(stack(f), "[unknown]_n");
+}
+
+/* What was loaded is the leaf, as a class of objects is; what the JVM does for it is left out. */
+static void loaded(void **state)
+{
+	struct fixture *f = *state;
+
+	parts.is_jvm = true;
+	parts.jvm.of_interpreted = JAVA_FRAMES;
+	set_words(f, NO_KERNEL, USER_WORDS(MAPPED | EXACT, KIND(INTERPRETED), 8, 16, 1, 7));
+	put_class_load(&f->sample, "p/C+0x12");
+	assert_string_equal(stack(f), "p.C/0x12._p@[JIT] p.C.m:70_0@[JIT]");
+	put_class_load(&f->sample, "p/D");
+	assert_string_equal(stack(f), "p.D._p@[JIT] p.C.m:70_0@[JIT]");
+	put_class_load(&f->sample, "");
+	assert_string_equal(stack(f), "[unknown class]._p@[JIT] p.C.m:70_0@[JIT]");
+	put_class_load(&f->sample, "p/D");
+	f->sample.name_bytes--;
+	assert_string_equal(stack(f), "[unknown class]._p@[JIT] p.C.m:70_0@[JIT]");
+}
+
+/* What collectors stop a JVM for is a mark in front of the VM thread's stack. */
+static void pauses(void **state)
+{
+	struct fixture *f = *state;
+
+	parts.is_jvm = true;
+	set_words(f, NO_KERNEL, USER_WORDS(MAPPED | EXACT));
+	put_pause(&f->sample, "G1CollectFull", "System.gc()");
+	assert_string_equal(stack(f), "[G1CollectFull]_m [unknown]_n");
+	put_pause(&f->sample, "Z;\n", "");
+	assert_string_equal(stack(f), "[Z??]_m [unknown]_n");
+	put_pause(&f->sample, "", "");
+	assert_string_equal(stack(f), "[unknown]_n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -275,6 +337,9 @@ int main(void)
 		TEST(marks),
 		TEST(receivers),
 		TEST(compiling),
+		TEST(compiled),
+		TEST(loaded),
+		TEST(pauses),
 	};
 
 	return cmocka_run_group_tests_name("symbolize_code", tests, NULL, NULL);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "profile/profile.h"
-#include "symbolize/wait.h"
+#include "symbolize/waits/wait.h"
 
 #define MOST 64
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "symbolize/waker.h"
+#include "symbolize/waits/waker.h"
 
 #define MOST 16
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "capture/rings/record_check.h"
 #include "wire.h"
@@ -30,11 +31,62 @@ static int check_frames(const struct wire_sample *sample)
 	return at == sample->user_words && frames == sample->user_frames ? 0 : -EBADMSG;
 }
 
-/* A name has whole chars. */
+/* What stands behind the words begins with so many bytes. */
+static bool take_head(const struct wire_sample *sample, void *ret_head, size_t bytes)
+{
+	if (sample->name_width != 1 || sample->name_bytes < bytes)
+		return false;
+	memcpy(ret_head, sample->words + sample->kernel_frames + sample->user_words, bytes);
+	return true;
+}
+
+static int check_compilation(const struct wire_sample *sample)
+{
+	struct wire_compilation head;
+
+	if (!take_head(sample, &head, sizeof(head)))
+		return -EBADMSG;
+	if (head.class_bytes > WIRE_COMPILED_CLASS_BYTES ||
+	    head.method_bytes > WIRE_COMPILED_METHOD_BYTES ||
+	    head.signature_bytes > WIRE_COMPILED_SIGNATURE_BYTES || !head.chance)
+		return -EBADMSG;
+	return sample->name_bytes == sizeof(head) + head.class_bytes + head.method_bytes +
+					     head.signature_bytes
+		       ? 0
+		       : -EBADMSG;
+}
+
+static int check_class_load(const struct wire_sample *sample)
+{
+	struct wire_class_load head;
+
+	if (!take_head(sample, &head, sizeof(head)))
+		return -EBADMSG;
+	if (head.class_bytes > WIRE_LOADED_CLASS_BYTES || !head.chance)
+		return -EBADMSG;
+	return sample->name_bytes == sizeof(head) + head.class_bytes ? 0 : -EBADMSG;
+}
+
+static int check_gc(const struct wire_sample *sample)
+{
+	struct wire_gc_pause pause;
+
+	if (!take_head(sample, &pause, sizeof(pause)) || sample->name_bytes != sizeof(pause))
+		return -EBADMSG;
+	return 0;
+}
+
+/* A name has whole chars, and of a compilation there are so many bytes as it says. */
 static int check_name(const struct wire_sample *sample)
 {
 	const uint32_t width = sample->name_width;
 
+	if (sample->text == WIRE_TEXT_COMPILATION)
+		return check_compilation(sample);
+	if (sample->text == WIRE_TEXT_GC)
+		return check_gc(sample);
+	if (sample->text == WIRE_TEXT_CLASS_LOAD)
+		return check_class_load(sample);
 	if (!sample->name_bytes)
 		return 0;
 	if (width != 1 && width != 2)
@@ -56,7 +108,7 @@ int sample_check(const void *data, size_t len)
 	if (sample->reason >= UNWIND_REASON_COUNT || sample->event >= WIRE_MAX_EVENTS)
 		return -EBADMSG;
 	if (sample->state >= WIRE_STATE_COUNT || sample->cause >= WIRE_CAUSE_COUNT ||
-	    sample->waker >= WIRE_WAKER_COUNT)
+	    sample->waker >= WIRE_WAKER_COUNT || sample->text >= WIRE_TEXT_COUNT)
 		return -EBADMSG;
 	return check_name(sample) < 0 ? -EBADMSG : check_frames(sample);
 }

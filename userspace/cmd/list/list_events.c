@@ -122,6 +122,9 @@ static void add_forms(struct list *list)
 	add_tried(list, "nativelock[=MIN]", "nativelock", "nanoseconds");
 	add_tried(list, "kernellock[=MIN]", "kernellock", "nanoseconds");
 	add_tried(list, "safepoint[=MIN]", "safepoint", "nanoseconds");
+	add_tried(list, "jit[=MIN]", "jit", "nanoseconds");
+	add_tried(list, "gc[=MIN]", "gc", "nanoseconds");
+	add_tried(list, "classload", "classload", "count");
 	add_tried(list, "rNNN", "r0", "count");
 	add_breakpoint(list);
 	add_tried(list, "uprobe:LIB:FUNC[+OFF]", "uprobe:lib:f", "count");

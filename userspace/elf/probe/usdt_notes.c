@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "elf/elf_file_private.h"
-#include "elf/probe/usdt_args.h"
 
 #define NOTE_TYPE 3
 #define ADDRESSES 3
@@ -63,10 +62,8 @@ static void look_at_note(const struct search *search, const char *at, size_t len
 			return;
 	if (!take_text(&words, search->provider) || !take_text(&words, search->name))
 		return;
-	note = (struct usdt_note){ .address = addresses[0],
-				   .semaphore = addresses[2],
-				   .first_reg = usdt_args_first_reg(
-					   words.at, (size_t)(words.end - words.at)) };
+	note = (struct usdt_note){ .address = addresses[0], .semaphore = addresses[2] };
+	usdt_args_read(words.at, (size_t)(words.end - words.at), note.args);
 	if (search->base && addresses[1])
 		note.address += search->base - addresses[1];
 	search->fn(&note, search->data);

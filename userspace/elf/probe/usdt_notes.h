@@ -6,12 +6,13 @@
 #include <stdint.h>
 
 #include "elf/elf_file.h"
+#include "elf/probe/usdt_args.h"
 
 /* Addresses are the file's own. */
 struct usdt_note {
 	uint64_t address;   /* of the nop */
 	uint64_t semaphore; /* 0: the probe has none */
-	uint64_t first_reg; /* usdt_args_first_reg() of its arguments */
+	struct usdt_arg args[USDT_MAX_ARGS];
 };
 
 /* Call FN for each place of the probe NAME of PROVIDER. Notes that are not whole end the search. */

@@ -7,32 +7,59 @@
 #include "base/macros.h"
 #include "jvm/layout/jvm_layout.h"
 
-static const struct {
+struct row {
 	const char *type, *field;
 	size_t slot;
-} fields[] = {
+};
 
 #define SLOT(name) offsetof(struct wire_compiling, name)
+static const struct row compiling_rows[] = {
 	{ "CompilerThread", "_env", SLOT(env) },
 	{ "ciEnv", "_task", SLOT(task) },
 	{ "CompileTask", "_method", SLOT(method) },
 	{ "CompileTask", "_osr_bci", SLOT(osr_bci) },
-#undef SLOT
 };
+#undef SLOT
 
-int jvm_compiling_read(const struct vmstructs *vs, struct wire_compiling *ret_compiling)
+#define SLOT(name) offsetof(struct wire_compile_task, name)
+static const struct row task_rows[] = {
+	{ "CompileTask", "_comp_level", SLOT(level) },
+	{ "CompileTask", "_compile_id", SLOT(id) },
+	{ "CompileTask", "_osr_bci", SLOT(osr_bci) },
+};
+#undef SLOT
+
+/* The offsets of ROWS into the slots of INTO. */
+static int read_rows(const struct vmstructs *vs, const struct row *rows, size_t count, void *into)
 {
-	struct wire_compiling compiling = { 0 };
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(fields); i++) {
-		uint16_t *slot = (uint16_t *)(void *)((char *)&compiling + fields[i].slot);
+	for (size_t i = 0; i < count; i++) {
+		uint16_t *slot = (uint16_t *)(void *)((char *)into + rows[i].slot);
 		uint64_t offset;
 
-		if (vmstructs_field_offset(vs, fields[i].type, fields[i].field, &offset) < 0 ||
+		if (vmstructs_field_offset(vs, rows[i].type, rows[i].field, &offset) < 0 ||
 		    offset > JVM_LAYOUT_MAX_STRUCT)
 			return -EOPNOTSUPP;
 		*slot = (uint16_t)offset;
 	}
-	*ret_compiling = compiling;
 	return 0;
+}
+
+int jvm_compiling_read(const struct vmstructs *vs, struct wire_compiling *ret_compiling)
+{
+	struct wire_compiling compiling = { 0 };
+	int r = read_rows(vs, compiling_rows, ARRAY_SIZE(compiling_rows), &compiling);
+
+	if (r == 0)
+		*ret_compiling = compiling;
+	return r;
+}
+
+int jvm_compile_task_read(const struct vmstructs *vs, struct wire_compile_task *ret_task)
+{
+	struct wire_compile_task task = { 0 };
+	int r = read_rows(vs, task_rows, ARRAY_SIZE(task_rows), &task);
+
+	if (r == 0)
+		*ret_task = task;
+	return r;
 }

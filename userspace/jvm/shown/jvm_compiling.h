@@ -9,4 +9,7 @@
 /* -EOPNOTSUPP: the JVM does not tell. */
 int jvm_compiling_read(const struct vmstructs *vs, struct wire_compiling *ret_compiling);
 
+/* How they find the tier of a method that was compiled (bpf/sample/phases/compilation_text.h), likewise. */
+int jvm_compile_task_read(const struct vmstructs *vs, struct wire_compile_task *ret_task);
+
 #endif

@@ -2,7 +2,7 @@
 #include "session/locks/kernel_lock.h"
 
 #include "base/strbuf.h"
-#include "symbolize/wait.h"
+#include "symbolize/waits/wait.h"
 
 static const char *lock_name(struct symbolizer *symbolizer, const struct wire_sample *sample)
 {

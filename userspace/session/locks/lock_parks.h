@@ -3,23 +3,15 @@
 #ifndef HOSTPROF_SESSION_LOCK_PARKS_H
 #define HOSTPROF_SESSION_LOCK_PARKS_H
 
-#include "base/vec.h"
 #include "capture/capture.h"
-#include "jvm/jvm.h"
-#include "process/process.h"
-
-struct lock_parks_jvm {
-	struct process *process; /* borrowed until it is forgotten */
-	bool is_known;		 /* its layout, or that there is none */
-	uint64_t retry_ns, wait_ns;
-};
+#include "session/probes/jvm_watch.h"
 
 struct lock_parks {
-	struct capture *capture; /* borrowed, and so is the table */
-	struct jvm_table *jvms;
-	VEC(struct lock_parks_jvm) items;
+	struct capture *capture; /* borrowed */
+	struct jvm_watch watch;
 };
 
+/* PARKS stays where it is. */
 void lock_parks_init(struct lock_parks *parks, struct capture *capture, struct jvm_table *jvms);
 void lock_parks_release(struct lock_parks *parks);
 

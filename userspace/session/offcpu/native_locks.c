@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/offcpu/native_locks.h"
 
-#include "symbolize/wait.h"
+#include "symbolize/waits/wait.h"
 
 bool native_locks_want(struct native_locks *locks, const struct profile *profile,
 		       const struct wire_sample *sample, uint32_t stack)

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "elf/reader/reader_probe.h"
 #include "jvm/layout/libjvm.h"
+#include "session/probes/first_form.h"
 
 /* libjvm's notes are some 40 kB; those of all its sections that a reader may look at. */
 #define NOTES_BYTES (256ULL << 20)
@@ -20,6 +21,11 @@ struct target {
 	struct libjvm lib;
 };
 
+static uint64_t form_of(const struct jvm_probe *probe, uint32_t step, const struct usdt_note *note)
+{
+	return probe->form ? probe->form(step, note) : first_form(step, note);
+}
+
 static int add_place(const struct target *t, const struct jvm_probe *probe, uint32_t step,
 		     const struct usdt_note *note, struct err *err)
 {
@@ -27,7 +33,7 @@ static int add_place(const struct target *t, const struct jvm_probe *probe, uint
 		t->lib.file.segments.items, t->lib.file.segments.len, PF_X, note->address);
 	char path[64];
 	struct capture_place place = { .trigger = t->trigger,
-				       .form = WIRE_USDT_FORM(step, note->first_reg),
+				       .form = form_of(probe, step, note),
 				       .pid = t->process->pid,
 				       .generation = t->process->serial,
 				       .path = path };

@@ -5,14 +5,17 @@
 
 #include "base/err.h"
 #include "capture/capture.h"
+#include "elf/probe/usdt_notes.h"
 #include "process/process.h"
 
 struct jvm_probe {
 	const char *provider, *name;
+	uint64_t (*form)(uint32_t step,
+			 const struct usdt_note *note); /* what BPF is told; NULL: first_form() */
 };
 
 /*
- * Put TRIGGER's program at all places of COUNT PROBES in the JVM PROCESS; each is told its number in the form (WIRE_USDT_FORM()). -ENODATA: the process has no
+ * Put TRIGGER's program at all places of COUNT PROBES in the JVM PROCESS; each is told its number, the step, in the form (WIRE_USDT_FORM()). -ENODATA: the process has no
  * HotSpot library, or that one of them not; ERR says so.
  */
 int jvm_probes_open(struct capture *capture, const struct process *process,

@@ -2,7 +2,7 @@
 #include "session/safepoints/safepoint_parts.h"
 
 #include "base/macros.h"
-#include "symbolize/wait.h"
+#include "symbolize/waits/wait.h"
 
 /* Safepoints are counted by their operations. BEFORE_NS: so long before the end. */
 static void add_part(struct profile *p, const struct profile_sample *whole, uint64_t before_ns,

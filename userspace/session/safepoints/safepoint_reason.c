@@ -6,7 +6,7 @@
 #include "base/macros.h"
 #include "base/strbuf.h"
 #include "symbolize/sample_words.h"
-#include "symbolize/wait.h"
+#include "symbolize/waits/wait.h"
 
 /* A name is at most so long; more is nobody's. */
 #define MOST_NAME_BYTES 64

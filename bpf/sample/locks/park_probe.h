@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
 /* The kernel's side of park.h: Unsafe_Park() (share/prims/unsafe.cpp) has a probe at its begin and one at its end, in builds for Linux from JDK 11 on. */
-#ifndef HOSTPROF_BPF_SAMPLE_PARK_PROBE_H
-#define HOSTPROF_BPF_SAMPLE_PARK_PROBE_H
+#ifndef HOSTPROF_BPF_SAMPLE_LOCKS_PARK_PROBE_H
+#define HOSTPROF_BPF_SAMPLE_LOCKS_PARK_PROBE_H
 
 #include "hotspot/lock_owner.h"
-#include "sample/park.h"
+#include "sample/locks/park.h"
 #include "sample/thin.h"
 #include "sample/trigger.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether a thread has woken another one, or an interrupt that came over it: what BPF could not tell names of the kernel's frames do. */
-#ifndef HOSTPROF_SYMBOLIZE_WAKER_H
-#define HOSTPROF_SYMBOLIZE_WAKER_H
+#ifndef HOSTPROF_SYMBOLIZE_WAITS_WAKER_H
+#define HOSTPROF_SYMBOLIZE_WAITS_WAKER_H
 
 #include <stdbool.h>
 

@@ -4,10 +4,10 @@
  * always; of those shorter than a level each with the chance that its length has in it, and stands for as many as that says. The
  * level doubles while a JVM has more than a budget allows (thin_count()). So sums are, on the average, what they were.
  */
-#ifndef HOSTPROF_BPF_SAMPLE_PARK_H
-#define HOSTPROF_BPF_SAMPLE_PARK_H
+#ifndef HOSTPROF_BPF_SAMPLE_LOCKS_PARK_H
+#define HOSTPROF_BPF_SAMPLE_LOCKS_PARK_H
 
-#include "sample/lock.h"
+#include "sample/locks/lock.h"
 
 /* The level that was doubled once. */
 #define PARK_LEVEL_NS 50000ULL

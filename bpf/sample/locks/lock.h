@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
 /* Waits for Java monitors, as the agent tells of them when they have ended (jvmagent/locks.h). */
-#ifndef HOSTPROF_BPF_SAMPLE_LOCK_H
-#define HOSTPROF_BPF_SAMPLE_LOCK_H
+#ifndef HOSTPROF_BPF_SAMPLE_LOCKS_LOCK_H
+#define HOSTPROF_BPF_SAMPLE_LOCKS_LOCK_H
 
 #include "wire.h"
 

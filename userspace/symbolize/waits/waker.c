@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "symbolize/waker.h"
+#include "symbolize/waits/waker.h"
 
 #include <string.h>
 

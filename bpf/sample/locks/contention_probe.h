@@ -4,11 +4,11 @@
  * with the lock itself held. So nothing is allocated, and a wait that one of our own programs has met is left out:
  * its lock may be one that a sample would need.
  */
-#ifndef HOSTPROF_BPF_SAMPLE_CONTENTION_PROBE_H
-#define HOSTPROF_BPF_SAMPLE_CONTENTION_PROBE_H
+#ifndef HOSTPROF_BPF_SAMPLE_LOCKS_CONTENTION_PROBE_H
+#define HOSTPROF_BPF_SAMPLE_LOCKS_CONTENTION_PROBE_H
 
 #include "kernel/contention.h"
-#include "sample/park.h"
+#include "sample/locks/park.h"
 #include "sample/thin.h"
 #include "sample/trigger.h"
 
@@ -116,8 +116,15 @@ static __always_inline enum wire_contention_field contention_field(struct task_s
 	return WIRE_CONTENTION_NO_FIELD;
 }
 
-/* Whether it is told: then TRIGGER has its weight. */
-static __always_inline bool contention_weigh(struct trigger *trigger, wire_u64 length_ns)
+/* What is told of a wait, as a trigger has it; apart from that, which would be on the stack below the walk as a whole. */
+struct contention_told {
+	wire_u64 time_ns, weight;
+	wire_u32 chance;
+	wire_u8 state, cause, field;
+};
+
+/* Whether it is told: then TOLD has its weight. */
+static __always_inline bool contention_weigh(struct contention_told *told, wire_u64 length_ns)
 {
 	wire_u32 zero = 0, chance;
 	struct wire_pace *pace = bpf_map_lookup_elem(&contention_paces, &zero);
@@ -129,14 +136,14 @@ static __always_inline bool contention_weigh(struct trigger *trigger, wire_u64 l
 	chance = park_chance(length_ns, pace->doubled);
 	if (chance > 1 && bpf_get_prandom_u32() % chance)
 		return false;
-	thin_count(pace, trigger->time_ns);
-	trigger->alloc_interval = chance;
-	trigger->weight = length_ns * chance;
+	thin_count(pace, told->time_ns);
+	told->chance = chance;
+	told->weight = length_ns * chance;
 	return true;
 }
 
-/* TRIGGER of the wait for LOCK that ends now. False: nothing is to be told of it. STATE is NULL where nothing is sampled any more. */
-static __noinline bool contention_fill(struct trigger *trigger, struct contention_book *cpu,
+/* Of the wait for LOCK that ends now. False: nothing is to be told of it. STATE is NULL where nothing is sampled any more. */
+static __noinline bool contention_fill(struct contention_told *told, struct contention_book *cpu,
 				       struct cpu_state *state, wire_u64 lock)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -144,19 +151,30 @@ static __noinline bool contention_fill(struct trigger *trigger, struct contentio
 
 	if (!contention_take(cpu, lock, task->pid, &wait) || !state)
 		return false;
-	trigger->time_ns = bpf_ktime_get_ns();
-	if (!contention_weigh(trigger,
-			      park_length(wait.begin_ns, trigger->time_ns, contention_least_ns)))
+	told->time_ns = bpf_ktime_get_ns();
+	if (!contention_weigh(told, park_length(wait.begin_ns, told->time_ns, contention_least_ns)))
 		return false;
 	if (contention_is_ours(state)) {
 		counter_add(WIRE_COUNTER_CONTENTION_OURS, 1);
 		return false;
 	}
-	trigger->state = contention_spins(wait.flags) ? WIRE_STATE_RUNNING : WIRE_STATE_BLOCKED;
-	trigger->cause = contention_cause(wait.flags);
-	trigger->alloc_object = lock;
-	trigger->alloc_class = contention_field(task, lock);
+	told->state = contention_spins(wait.flags) ? WIRE_STATE_RUNNING : WIRE_STATE_BLOCKED;
+	told->cause = contention_cause(wait.flags);
+	told->field = contention_field(task, lock);
 	return true;
+}
+
+static __always_inline void contention_tell(struct trigger *trigger,
+					    const struct contention_told *told, wire_u64 lock)
+{
+	trigger->task = bpf_get_current_task_btf();
+	trigger->time_ns = told->time_ns;
+	trigger->weight = told->weight;
+	trigger->alloc_interval = told->chance;
+	trigger->alloc_object = lock;
+	trigger->alloc_class = told->field;
+	trigger->state = told->state;
+	trigger->cause = told->cause;
 }
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbolize/wait.h"
+#include "symbolize/waits/wait.h"
 
 #include <string.h>
 

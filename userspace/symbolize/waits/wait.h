@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Why a thread waits: what the kernel knows of it, and beside that the names of its frames (bpf/wire_waits.def). */
-#ifndef HOSTPROF_SYMBOLIZE_WAIT_H
-#define HOSTPROF_SYMBOLIZE_WAIT_H
+#ifndef HOSTPROF_SYMBOLIZE_WAITS_WAIT_H
+#define HOSTPROF_SYMBOLIZE_WAITS_WAIT_H
 
 #include "profile/profile.h"
 #include "wire.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR Apache-2.0) */
 /* The kernel's side of lock.h: a wait to enter a monitor has begun, which is when it is known who has that. */
-#ifndef HOSTPROF_BPF_SAMPLE_LOCK_PROBE_H
-#define HOSTPROF_BPF_SAMPLE_LOCK_PROBE_H
+#ifndef HOSTPROF_BPF_SAMPLE_LOCKS_LOCK_PROBE_H
+#define HOSTPROF_BPF_SAMPLE_LOCKS_LOCK_PROBE_H
 
-#include "sample/lock.h"
-#include "sample/park_probe.h"
+#include "sample/locks/lock.h"
+#include "sample/locks/park_probe.h"
 
 /* A wait by its begin: a virtual thread may end it on another thread than it began on. */
 struct lock_key {

@@ -110,4 +110,4 @@ def who_has_no_probes():
     expect_in("no loaded classes were seen", result.err, "the warning")
 
 
-main()
+main(lanes=2)

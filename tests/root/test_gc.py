@@ -170,4 +170,4 @@ def who_has_no_probes():
     expect_in("no collections were seen", result.err, "the warning")
 
 
-main()
+main(lanes=2)

@@ -214,4 +214,4 @@ def who_has_no_probes():
     expect_in("no compilations were seen", result.err, "the warning")
 
 
-main()
+main(lanes=2)

@@ -126,7 +126,7 @@ def waits_have_their_number_length_lock_and_stack():
         print(f"# {kind}: {total(counts)} of {len(judged)} waits, {100 * (total(lengths) / sum(judged) - 1):+.3f} % of perf's, "
               f"{100 * total(lengths) / told_ns:.2f} % of what the thread measured")
         expect_equal(total(counts), len(judged), f"waits of {kind}")
-        expect(len(judged) >= 0.8 * ROUNDS, f"{kind}: only {len(judged)} waits")
+        expect(len(judged) >= 0.5 * ROUNDS, f"{kind}: only {len(judged)} waits")
         expect_between(total(lengths) / sum(judged), 0.98, 1.01, f"length of {kind} beside perf's")
         expect_between(total(lengths) / told_ns, least, 1.001, f"length of {kind} beside the thread's")
         for line in counts:

@@ -23,7 +23,7 @@ run: ## profile this host for 10 s into hostprof.html
 	@$(SCRIPT_ENV) scripts/run.sh
 
 check: ## lint and run all tests; those that need root are skipped without it
-	@+$(AGAIN) all workloads
+	@+$(AGAIN) all workloads $(BUILD)/tests/test_recording
 	@+$(SCRIPT_ENV) MAKE_UNIT_TESTS="$(AGAIN) unit-tests" scripts/check.sh lint unit rootless root
 
 check-unit: ## run the unit tests
@@ -31,7 +31,7 @@ check-unit: ## run the unit tests
 	@$(SCRIPT_ENV) scripts/check.sh unit
 
 check-root: ## run the tests that load BPF programs and profile real processes
-	@+$(AGAIN) all workloads
+	@+$(AGAIN) all workloads $(BUILD)/tests/test_recording
 	@$(SCRIPT_ENV) scripts/check.sh rootless root
 
 check-hostile: ## attacks on a recording: it ends, stays small, and says the truth of everybody else (root, minutes)

@@ -9,7 +9,7 @@ STORM_ROUNDS = 100000
 TRACEFS = "/sys/kernel/tracing"
 # Of tests/workloads/kernel_locks.c: the reason, the system call's function in user code, in the kernel what is called for the lock, and how much of what the
 # thread measures it waits at least. Of a rwsem the kernel tells only when it has given up spinning for it.
-KINDS = {"place": ("mutex", "read", "fdget_pos", 0.95), "file": ("rwsem write", "__libc_pwrite", "down_write", 0.5),
+KINDS = {"place": ("mutex", "read", "fdget_pos", 0.95), "file": ("rwsem write", "__libc_pwrite", "down_write", 0.1),
          "memory": ("rwsem write mmap_lock", "__mprotect", "do_mprotect_pkey", 0.95)}
 TRACED = re.compile(r"^\s*(\d+) +(\d+)\.(\d{9}): +lock:contention_(begin|end): +(0x[0-9a-f]+) \((?:flags=([A-Z|]*))?")
 
@@ -126,7 +126,7 @@ def waits_have_their_number_length_lock_and_stack():
         print(f"# {kind}: {total(counts)} of {len(judged)} waits, {100 * (total(lengths) / sum(judged) - 1):+.3f} % of perf's, "
               f"{100 * total(lengths) / told_ns:.2f} % of what the thread measured")
         expect_equal(total(counts), len(judged), f"waits of {kind}")
-        expect(len(judged) >= 0.5 * ROUNDS, f"{kind}: only {len(judged)} waits")
+        expect(len(judged) >= 0.25 * ROUNDS, f"{kind}: only {len(judged)} waits")
         expect_between(total(lengths) / sum(judged), 0.98, 1.01, f"length of {kind} beside perf's")
         expect_between(total(lengths) / told_ns, least, 1.001, f"length of {kind} beside the thread's")
         for line in counts:

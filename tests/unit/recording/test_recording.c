@@ -49,7 +49,7 @@ static struct recording_writer *new_writer(int fd)
 /* Read FD and return what recording_read() does. */
 static int read_back(int fd, const char *event, bool merge, struct profile *p, bool *truncated)
 {
-	struct recording_read_options options = { event, merge };
+	struct recording_read_options options = { .event = event, .merge = merge };
 	struct err err = { 0 };
 	int r;
 

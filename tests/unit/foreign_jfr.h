@@ -235,7 +235,7 @@ static void make_chunk(struct chunk *chunk, const char *version)
 static inline int read_bytes(const void *bytes, size_t len, struct profile *p, bool *ret_truncated,
 			     struct err *err)
 {
-	struct recording_read_options options = { NULL, false };
+	struct recording_read_options options = { .event = NULL, .merge = false };
 	_cleanup_close_ int fd = memfd_create("recording", MFD_CLOEXEC);
 
 	*err = (struct err){ 0 };

@@ -215,7 +215,7 @@ static void chunks_that_are_damaged(void **state)
 /* One chunk is held in memory; of a size that is in no file is said what there is. */
 static void a_chunk_that_is_too_large(void **state)
 {
-	struct recording_read_options options = { NULL, false };
+	struct recording_read_options options = { .event = NULL, .merge = false };
 	_cleanup_close_ int fd = memfd_create("recording", MFD_CLOEXEC);
 	struct err err = { 0 };
 	struct chunk chunk;
@@ -236,7 +236,7 @@ static void a_chunk_that_is_too_large(void **state)
 
 static void what_is_no_file(void **state)
 {
-	struct recording_read_options options = { NULL, false };
+	struct recording_read_options options = { .event = NULL, .merge = false };
 	_cleanup_close_ int dir = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct err err = { 0 };
 	struct profile p;

@@ -60,7 +60,7 @@ static void write_head(int fd, uint64_t at, const struct jfr_chunk_header *heade
 
 static void read_back(int fd, struct profile *p)
 {
-	struct recording_read_options options = { NULL, false };
+	struct recording_read_options options = { .event = NULL, .merge = false };
 	struct err err = { 0 };
 	bool truncated = true;
 
@@ -173,7 +173,7 @@ static void a_cut_chunk_says_when_it_began(void **state)
 {
 	size_t size;
 	_cleanup_close_ int fd = copy_of_jdk_recording(1, &size);
-	struct recording_read_options options = { NULL, false };
+	struct recording_read_options options = { .event = NULL, .merge = false };
 	struct err err = { 0 };
 	bool truncated = false;
 	struct profile p;

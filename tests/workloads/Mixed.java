@@ -150,9 +150,9 @@ public class Mixed {
 		System.out.println("ready");
 		System.in.read();
 		end = System.nanoTime() + Integer.parseInt(args[0]) * 1000000000L;
-		new Holder(waiter).start();
 		for (Worker worker : workers)
 			worker.start();
+		new Holder(waiter).start();
 		for (Worker worker : workers) {
 			worker.join();
 			System.out.println(worker.getName() + " " + worker.number + " " + worker.amount);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """JDKs of this machine, and JVMs beside a test."""
 import glob
+import json
 import os
 import re
 
@@ -88,6 +89,12 @@ def for_each_jdk(versions):
             test(one)
         return function
     return register
+
+
+def read_by_jdk(path, *types):
+    """Events of these types by the JDK's own reader, which knows what their fields are."""
+    out = run([os.path.join(jdk(25), "bin", "jfr"), "print", "--json", "--events", ",".join(types), path], code=0, timeout=60).out
+    return [{"type": event["type"], **event["values"]} for event in json.loads(out)["recording"]["events"]]
 
 
 def java(version, main_class, *args, flags=(), ready="ready", **more):

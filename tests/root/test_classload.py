@@ -17,12 +17,6 @@ NEAR = 0.15
 Run = collections.namedtuple("Run", "early logged events counts stats")
 
 
-def read_by_jdk(path):
-    """Events by the JDK's own reader, which knows their types."""
-    out = run([os.path.join(jdk(25), "bin", "jfr"), "print", "--json", "--events", "jdk.ClassDefine", path], code=0, timeout=60).out
-    return [event["values"] for event in json.loads(out)["recording"]["events"]]
-
-
 def lines_of(path):
     with open(path, encoding="utf-8") as file:
         return file.read().splitlines()
@@ -49,7 +43,7 @@ def recorded_run(version, copies, *options):
     time.sleep(0.5)
     path = recorder.end()
     early, logged = names_in(version, lines_of(log)[start:before]), names_in(version, lines_of(log)[before:])
-    return Run(early, logged, read_by_jdk(path), collapsed(path, "--event", "classload", "-t", "--total"), read_json(recorder.stats_path))
+    return Run(early, logged, read_by_jdk(path, "jdk.ClassDefine"), collapsed(path, "--event", "classload", "-t", "--total"), read_json(recorder.stats_path))
 
 
 @shared

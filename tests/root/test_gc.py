@@ -23,12 +23,6 @@ MOST_OTHERS = 0.25
 Run = collections.namedtuple("Run", "logged ns events counts stats")
 
 
-def read_by_jdk(path):
-    """Events by the JDK's own reader, which knows their types."""
-    out = run([os.path.join(jdk(25), "bin", "jfr"), "print", "--json", "--events", "jdk.GCPhasePause", path], code=0, timeout=60).out
-    return [event["values"] for event in json.loads(out)["recording"]["events"]]
-
-
 def lines_of(path):
     with open(path, encoding="ascii") as file:
         return file.read().splitlines()
@@ -74,7 +68,7 @@ def recorded(version):
         process.signal(signal.SIGSTOP)
     time.sleep(0.5)
     path = recorder.end()
-    events, stats = read_by_jdk(path), read_json(recorder.stats_path)
+    events, stats = read_by_jdk(path, "jdk.GCPhasePause"), read_json(recorder.stats_path)
     counts = collapsed(path, "--event", "gc")
     runs = {}
     for collector, process in processes.items():
@@ -148,7 +142,7 @@ def without_its_counters():
     jvm.popen.stdin.write(b"\n")
     jvm.popen.stdin.flush()
     jvm.wait_text("done", 60)
-    reasons = collections.Counter(event["reason"] for event in read_by_jdk(recorder.end()))
+    reasons = collections.Counter(event["reason"] for event in read_by_jdk(recorder.end(), "jdk.GCPhasePause"))
     expect_equal(set(reasons), {"unknown cause"}, "causes")
 
 

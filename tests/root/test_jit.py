@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """-e jit: the methods that JVMs compile, without an agent, beside what the same JVM logs of them and what its own flight recorder says."""
 import collections
-import json
 
 from hp import *
 
@@ -23,12 +22,6 @@ Run = collections.namedtuple("Run", "logged events of_jvm ns counts stats")
 def go(process):
     process.popen.stdin.write(b"\n")
     process.popen.stdin.flush()
-
-
-def read_by_jdk(path, types="jdk.Compilation"):
-    """Events by the JDK's own reader, which knows their types."""
-    out = run([os.path.join(jdk(25), "bin", "jfr"), "print", "--json", "--events", types, path], code=0, timeout=60).out
-    return [event["values"] for event in json.loads(out)["recording"]["events"]]
 
 
 def lines_of(path):
@@ -63,7 +56,7 @@ def recorded(version):
     path, stats = record(process)
     # Anonymous classes, before JDK 15, have their number from the log alone.
     logged = [match.groups() for match in map(LOGGED.search, (re.sub(r"/(?:0x)?[0-9a-f]+::", "::", line) if version < 15 else line for line in lines_of(log)[before:])) if match]
-    return Run(logged, read_by_jdk(path), None, collapsed(path, "--event", "jit", "--total", "-t"),
+    return Run(logged, read_by_jdk(path, "jdk.Compilation"), None, collapsed(path, "--event", "jit", "--total", "-t"),
                collapsed(path, "--event", "jit", "-t"), stats)
 
 
@@ -136,10 +129,10 @@ def they_take_as_long_as_its_flight_recorder_says(version):
     process.wait_text("ready", 60)
     time.sleep(2)
     path, _ = record(process)
-    own = {event["compileId"]: event for event in read_by_jdk(path)}
+    own = {event["compileId"]: event for event in read_by_jdk(path, "jdk.Compilation")}
     go(process)
     process.finish()
-    by_jvm = {event["compileId"]: event for event in read_by_jdk(theirs) if event["compileId"] in own}
+    by_jvm = {event["compileId"]: event for event in read_by_jdk(theirs, "jdk.Compilation") if event["compileId"] in own}
     ours, told = (sum(seconds(rows[key]["duration"]) for key in by_jvm) * 1e9 for rows in (own, by_jvm))
     cpu = ours - sum(seconds(own[key]["queued"]) for key in by_jvm) * 1e9
     print(f"# JDK {version}: {len(own)} compilations, {len(by_jvm)} of them in both, {told / 1e6:.1f} ms there, {ours / 1e6:.1f} ms here "
@@ -164,7 +157,7 @@ def cpu_time_is_of_what_ran():
         for thread in os.listdir(f"/proc/{process.pid}/task") if rivals else ():
             os.sched_setaffinity(int(thread), {0})
         spinning = [start([sys.executable, "-c", "import os\nos.sched_setaffinity(0, {0})\nwhile True: pass"]) for _ in range(rivals)]
-        events = read_by_jdk(record(process)[0])
+        events = read_by_jdk(record(process)[0], "jdk.Compilation")
         for each in spinning:
             each.signal(signal.SIGKILL)
         whole, away = (sum(seconds(event[field]) for event in events) for field in ("duration", "queued"))
@@ -198,7 +191,7 @@ def a_jvm_that_starts():
     process.wait_text("done", 90)
     path = recorder.end()
     logged, early = ({int(match.group(1)) for match in map(LOGGED.search, lines) if match} for lines in (lines_of(log)[before:], lines_of(log)[:before]))
-    events = [event for event in read_by_jdk(path) if event["pid"] == process.pid]
+    events = [event for event in read_by_jdk(path, "jdk.Compilation") if event["pid"] == process.pid]
     named = [event for event in events if event["method"]]
     came = {event["compileId"] for event in events if event["compileId"]}
     print(f"# {len(events)} compilations, {len(named)} with a method, {len(came & logged)} of {len(logged)} that came after 2 s, {len(came & early)} of {len(early)} before")

@@ -69,7 +69,7 @@ def record_some(versions):
         process.wait_text("done", 60)
     path = recorder.end()
     ns, counts = collapsed(path, "--event", "lock", "-t", "--total"), collapsed(path, "--event", "lock", "-t")
-    events, stats = read_by_jdk(path), read_json(recorder.stats_path)
+    events, stats = read_by_jdk(path, *TYPES.values()), read_json(recorder.stats_path)
     runs = {version: Run(read_told(process.text), of_pid(ns, process.pid), of_pid(counts, process.pid),
                          [event for event in events if event["pid"] == process.pid], stats, process.text,
                          process.running() and not codemap.find(process.pid))
@@ -78,12 +78,6 @@ def record_some(versions):
         process.signal(signal.SIGKILL)
         process.finish(code=None)
     return runs
-
-
-def read_by_jdk(path):
-    """Events by the JDK's own reader."""
-    out = run([os.path.join(jdk(25), "bin", "jfr"), "print", "--json", "--events", ",".join(TYPES.values()), path], code=0, timeout=60).out
-    return [{"type": event["type"], **event["values"]} for event in json.loads(out)["recording"]["events"]]
 
 
 def of_thread(lines, kind):
@@ -161,7 +155,7 @@ def record_virtual(version):
     path = recorder.end()
     process.signal(signal.SIGKILL)
     process.finish(code=None)
-    return read_told(process.text)["enter"], [event for event in read_by_jdk(path) if event["type"] == "jdk.JavaMonitorEnter"]
+    return read_told(process.text)["enter"], [event for event in read_by_jdk(path, *TYPES.values()) if event["type"] == "jdk.JavaMonitorEnter"]
 
 
 @for_each_jdk([version for version in JUDGED if version >= 21])

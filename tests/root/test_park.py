@@ -37,11 +37,6 @@ def read_told(text):
     return {row[0]: (int(row[1]), int(row[2])) for row in rows if len(row) == 3 and row[0] in (*KINDS, "short")}
 
 
-def read_by_jdk(path):
-    out = run([os.path.join(jdk(25), "bin", "jfr"), "print", "--json", "--events", "jdk.ThreadPark", path], code=0, timeout=60).out
-    return [event["values"] for event in json.loads(out)["recording"]["events"]]
-
-
 def record_all(processes, *options):
     recorder = Recorder("-p", ",".join(str(process.pid) for process in processes), "-e", "lock", "--agent=never", *options)
     time.sleep(0.5)
@@ -51,7 +46,7 @@ def record_all(processes, *options):
         process.wait_text("done", 60)
     path = recorder.end()
     ns, counts = collapsed(path, "--event", "lock", "-t", "--total"), collapsed(path, "--event", "lock", "-t")
-    events, stats = read_by_jdk(path), read_json(recorder.stats_path)
+    events, stats = read_by_jdk(path, "jdk.ThreadPark"), read_json(recorder.stats_path)
     return [Run(read_told(process.text), of_pid(ns, process.pid), of_pid(counts, process.pid),
                 [event for event in events if event["pid"] == process.pid], stats) for process in processes]
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Safepoints of JVMs without an agent: their number, length, operation and stack, beside what the JVM logs of them."""
 import collections
-import json
 
 from hp import *
 
@@ -33,12 +32,6 @@ def logged_in(path):
         return file.read().splitlines()
 
 
-def read_by_jdk(path):
-    """Events by the JDK's own reader, which knows their types."""
-    out = run([os.path.join(jdk(25), "bin", "jfr"), "print", "--json", "--events", ",".join(TYPES), path], code=0, timeout=60).out
-    return [{"type": event["type"], **event["values"]} for event in json.loads(out)["recording"]["events"]]
-
-
 @shared
 def recorded(version):
     """One recording of a JVM with each collector."""
@@ -62,7 +55,7 @@ def recorded(version):
         process.signal(signal.SIGSTOP)
     time.sleep(0.5)
     path = recorder.end()
-    events = read_by_jdk(path)
+    events = read_by_jdk(path, *TYPES)
     expect_equal(read_json(recorder.stats_path)["lost"], 0, "lost samples")
     ns, counts = collapsed(path, "--event", "safepoint", "--total"), collapsed(path, "--event", "safepoint")
     runs = {}

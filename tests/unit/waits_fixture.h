@@ -69,10 +69,8 @@ static inline void add(uint64_t weight, uint64_t queued, uint32_t chance, uint32
 }
 
 /* What was added, written and read. */
-static void read_back_as(struct profile *p, bool merge, bool lock_owners)
+static inline void read_back_as(struct profile *p, const struct recording_read_options *options)
 {
-	const struct recording_read_options options = { .merge = merge,
-							.lock_owners = lock_owners };
 	int fd = memfd_create("waits", MFD_CLOEXEC);
 	struct recording_writer *writer;
 	struct err err = { 0 };
@@ -84,7 +82,7 @@ static void read_back_as(struct profile *p, bool merge, bool lock_owners)
 	recording_writer_free(writer);
 	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
 	profile_init(p);
-	assert_int_equal(recording_read(fd, &options, p, &truncated, &err), 0);
+	assert_int_equal(recording_read(fd, options, p, &truncated, &err), 0);
 	assert_false(truncated);
 	close(fd);
 	profile_release(&written);
@@ -92,7 +90,7 @@ static void read_back_as(struct profile *p, bool merge, bool lock_owners)
 
 static inline void read_back(struct profile *p, bool merge)
 {
-	read_back_as(p, merge, false);
+	read_back_as(p, &(struct recording_read_options){ .merge = merge });
 }
 
 static inline const char *text(const struct profile *p, uint32_t id)

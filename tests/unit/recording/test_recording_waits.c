@@ -280,7 +280,7 @@ static void owners_as_views_have_them(void **state)
 	profile_release(&p);
 	begin(state);
 	add_owned_locks();
-	read_back_as(&p, true, true);
+	read_back_as(&p, &(struct recording_read_options){ .merge = true, .lock_owners = true });
 	assert_int_equal(p.samples.len, 3);
 	for (uint32_t i = 0; i < ARRAY_SIZE(leaves); i++) {
 		struct profile_stack frames = profile_get_stack(&p, p.samples.items[i].stack);

@@ -1,54 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Who has ended a wait, in a recording and as views have it. */
-#include "test.h"
+#include "waits_fixture.h"
 
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include "profile/profile.h"
-#include "recording/recording.h"
 #include "recording/write_values.h"
-
-#define START_NS 1000000000ULL
-
-static struct profile written;
-static bool no_wakers;
-static uint32_t stack, thread, event;
-
-static uint32_t leaf_frame(struct profile *p)
-{
-	const struct profile_frame frame = { .name = profile_string(p, "recv"),
-					     .mapping = PROFILE_NONE,
-					     .bci = -1,
-					     .kind = FRAME_NATIVE };
-
-	return profile_frame(p, &frame);
-}
-
-static int begin(void **state)
-{
-	uint32_t frame;
-
-	(void)state;
-	profile_init(&written);
-	written.start_ns = START_NS;
-	frame = leaf_frame(&written);
-	stack = profile_stack(&written, &frame, 1);
-	thread = profile_thread(
-		&written,
-		&(struct profile_thread){
-			.process = profile_process(
-				&written,
-				&(struct profile_process){
-					.pid = 7, .name = profile_string(&written, "app") }),
-			.tid = 8,
-			.name = profile_string(&written, "worker") });
-	event = profile_event(&written, &(struct profile_event){
-						.name = profile_string(&written, "offcpu"),
-						.unit = profile_string(&written, "nanoseconds") });
-	return 0;
-}
 
 /* A wait of 8,000 ns. */
 static void add_woken(uint32_t waker, uint64_t queued)
@@ -66,32 +20,6 @@ static void add_woken(uint32_t waker, uint64_t queued)
 					       .waker = waker };
 
 	profile_add(&written, &sample);
-}
-
-/* What was added, written and read. */
-static void read_back(struct profile *p, bool merge)
-{
-	const struct recording_read_options options = { .merge = merge, .no_wakers = no_wakers };
-	int fd = memfd_create("waits", MFD_CLOEXEC);
-	struct recording_writer *writer;
-	struct err err = { 0 };
-	bool truncated;
-
-	assert_true(fd >= 0);
-	assert_int_equal(recording_writer_new(fd, &writer, &err), 0);
-	assert_int_equal(recording_writer_finish(writer, &written, &err), 0);
-	recording_writer_free(writer);
-	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	profile_init(p);
-	assert_int_equal(recording_read(fd, &options, p, &truncated, &err), 0);
-	assert_false(truncated);
-	close(fd);
-	profile_release(&written);
-}
-
-static const char *text(const struct profile *p, uint32_t id)
-{
-	return profile_get_string(p, id);
 }
 
 /* Leaf first: of the kernel, inlined, in a thread "giver" of a process "other" with pid 70; or of an interrupt. */
@@ -218,9 +146,7 @@ static void waits_without_their_wakers(void **state)
 	(void)state;
 	add_woken(add_waker(true), 0);
 	add_woken(add_waker(false), 0);
-	no_wakers = true;
-	read_back(&p, true);
-	no_wakers = false;
+	read_back_as(&p, &(struct recording_read_options){ .merge = true, .no_wakers = true });
 	assert_int_equal(p.samples.len, 1);
 	assert_string_equal(path_of(&p, &p.samples.items[0]), ";recv;[futex]");
 	assert_int_equal(p.samples.items[0].weight, 2 * 8000);

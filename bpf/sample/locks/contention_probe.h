@@ -133,10 +133,9 @@ static __always_inline bool contention_weigh(struct contention_told *told, wire_
 		return false;
 	counter_add(WIRE_COUNTER_CONTENTION_WAITS, 1);
 	counter_add(WIRE_COUNTER_CONTENTION_NS, length_ns);
-	chance = park_chance(length_ns, pace->doubled);
-	if (chance > 1 && bpf_get_prandom_u32() % chance)
+	chance = park_choose(pace, length_ns, told->time_ns, bpf_get_prandom_u32());
+	if (!chance)
 		return false;
-	thin_count(pace, told->time_ns);
 	told->chance = chance;
 	told->weight = length_ns * chance;
 	return true;

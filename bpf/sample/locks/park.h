@@ -8,6 +8,7 @@
 #define HOSTPROF_BPF_SAMPLE_LOCKS_PARK_H
 
 #include "sample/locks/lock.h"
+#include "sample/thin.h"
 
 /* The level that was doubled once. */
 #define PARK_LEVEL_NS 50000ULL
@@ -31,6 +32,18 @@ static inline wire_u32 park_chance(wire_u64 length_ns, wire_u32 doubled)
 	if (chance <= 1)
 		return 1;
 	return chance < LOCK_MOST_CHANCE ? chance : LOCK_MOST_CHANCE;
+}
+
+/* Of how many waits of LENGTH_NS this one is told, 0: it is not. RANDOM: any 32 bits. */
+static inline wire_u32 park_choose(struct wire_pace *pace, wire_u64 length_ns, wire_u64 now_ns,
+				   wire_u32 random)
+{
+	wire_u32 chance = park_chance(length_ns, pace->doubled);
+
+	if (chance > 1 && random % chance)
+		return 0;
+	thin_count(pace, now_ns);
+	return chance;
 }
 
 #endif

@@ -96,10 +96,9 @@ static __always_inline wire_u64 park_end(struct trigger *trigger, struct wire_pa
 	book->begin_ns = 0;
 	if (!length_ns)
 		return 0;
-	*ret_chance = park_chance(length_ns, pace->doubled);
-	if (*ret_chance > 1 && bpf_get_prandom_u32() % *ret_chance)
+	*ret_chance = park_choose(pace, length_ns, trigger->time_ns, bpf_get_prandom_u32());
+	if (!*ret_chance)
 		return 0;
-	thin_count(pace, trigger->time_ns);
 	trigger->lock_owner = book->owner;
 	return length_ns;
 }

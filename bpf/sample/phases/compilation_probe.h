@@ -43,16 +43,10 @@ static __always_inline void compilation_switch(struct task_struct *from, struct 
 /* Of how many such it is one; 0: it is left out. */
 static __always_inline wire_u32 compilation_chance(wire_u64 length_ns, wire_u64 now_ns)
 {
-	wire_u32 zero = 0, chance;
+	wire_u32 zero = 0;
 	struct wire_pace *pace = bpf_map_lookup_elem(&jit_paces, &zero);
 
-	if (!pace)
-		return 1;
-	chance = park_chance(length_ns, pace->doubled);
-	if (chance > 1 && bpf_get_prandom_u32() % chance)
-		return 0;
-	thin_count(pace, now_ns);
-	return chance;
+	return pace ? park_choose(pace, length_ns, now_ns, bpf_get_prandom_u32()) : 1;
 }
 
 /* False: nothing is to be told. */

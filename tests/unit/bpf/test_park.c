@@ -51,9 +51,9 @@ static void sums_stay(void **state)
 		now_ns += 20000;
 		sum += (double)length_ns;
 		variance += (double)length_ns * (double)length_ns * (chance - 1);
-		if (chance > 1 && (uint32_t)rand() % chance)
+		chance = park_choose(&pace, length_ns, now_ns, (uint32_t)rand());
+		if (!chance)
 			continue;
-		thin_count(&pace, now_ns);
 		weight += (double)length_ns * chance;
 		told++;
 	}
